@@ -1,0 +1,216 @@
+package moto_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
+	streamtypes "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
+	"github.com/google/go-cmp/cmp"
+
+	"ringi/infra/local/moto"
+)
+
+func config(endpoint string) aws.Config {
+	return aws.Config{
+		Region:       "us-east-1",
+		BaseEndpoint: aws.String(endpoint),
+		Credentials:  credentials.NewStaticCredentialsProvider("local", "local", ""),
+	}
+}
+
+func table(t *testing.T, db *dynamodb.Client) string {
+	t.Helper()
+	out, err := db.CreateTable(t.Context(), &dynamodb.CreateTableInput{
+		TableName:   aws.String("rows"),
+		BillingMode: types.BillingModePayPerRequest,
+		AttributeDefinitions: []types.AttributeDefinition{
+			{AttributeName: aws.String("PK"), AttributeType: "S"}, {AttributeName: aws.String("SK"), AttributeType: "S"},
+			{AttributeName: aws.String("GSI1PK"), AttributeType: "S"}, {AttributeName: aws.String("GSI1SK"), AttributeType: "S"},
+		},
+		KeySchema: []types.KeySchemaElement{{AttributeName: aws.String("PK"), KeyType: "HASH"}, {AttributeName: aws.String("SK"), KeyType: "RANGE"}},
+		GlobalSecondaryIndexes: []types.GlobalSecondaryIndex{{
+			IndexName:  aws.String("GSI1"),
+			KeySchema:  []types.KeySchemaElement{{AttributeName: aws.String("GSI1PK"), KeyType: "HASH"}, {AttributeName: aws.String("GSI1SK"), KeyType: "RANGE"}},
+			Projection: &types.Projection{ProjectionType: "ALL"},
+		}},
+		StreamSpecification: &types.StreamSpecification{StreamEnabled: aws.Bool(true), StreamViewType: "NEW_AND_OLD_IMAGES"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return aws.ToString(out.TableDescription.LatestStreamArn)
+}
+
+func text(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
+
+func key(pk, sk string) map[string]types.AttributeValue {
+	return map[string]types.AttributeValue{"PK": text(pk), "SK": text(sk)}
+}
+
+func put(item map[string]types.AttributeValue) types.TransactWriteItem {
+	return types.TransactWriteItem{Put: &types.Put{TableName: aws.String("rows"), Item: item, ConditionExpression: aws.String("attribute_not_exists(PK)")}}
+}
+
+func records(t *testing.T, cfg aws.Config, stream string) []string {
+	t.Helper()
+	c := dynamodbstreams.NewFromConfig(cfg)
+	d, err := c.DescribeStream(t.Context(), &dynamodbstreams.DescribeStreamInput{StreamArn: &stream})
+	if err != nil {
+		t.Fatal(err)
+	}
+	it, err := c.GetShardIterator(t.Context(), &dynamodbstreams.GetShardIteratorInput{
+		StreamArn: &stream, ShardId: d.StreamDescription.Shards[0].ShardId, ShardIteratorType: streamtypes.ShardIteratorTypeTrimHorizon,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := c.GetRecords(t.Context(), &dynamodbstreams.GetRecordsInput{ShardIterator: it.ShardIterator})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var seen []string
+	for _, r := range out.Records {
+		sk := r.Dynamodb.Keys["SK"].(*streamtypes.AttributeValueMemberS).Value
+		seen = append(seen, fmt.Sprintf("%s %s %d", r.EventName, sk, len(r.Dynamodb.NewImage)))
+	}
+	return seen
+}
+
+func TestOneWriterOfManyWins(t *testing.T) {
+	cfg := config(moto.StartForTest(t))
+	db := dynamodb.NewFromConfig(cfg)
+	stream := table(t, db)
+	const writers = 32
+	var mu sync.Mutex
+	var won, lost int
+	var all sync.WaitGroup
+	for i := range writers {
+		all.Go(func() {
+			_, err := db.TransactWriteItems(context.Background(), &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{
+				put(key("a", fmt.Sprintf("loser-%02d", i))), put(key("a", "prize")),
+			}})
+			var cancelled *types.TransactionCanceledException
+			mu.Lock()
+			defer mu.Unlock()
+			switch {
+			case err == nil:
+				won++
+			case errors.As(err, &cancelled):
+				lost++
+			default:
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if won != 1 || lost != writers-1 {
+		t.Errorf("%d won and %d lost, want 1 and %d", won, lost, writers-1)
+	}
+	rows, err := db.Query(t.Context(), &dynamodb.QueryInput{
+		TableName: aws.String("rows"), KeyConditionExpression: aws.String("PK = :p"), ExpressionAttributeValues: map[string]types.AttributeValue{":p": text("a")},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rows.Count != 2 {
+		t.Errorf("%d rows, want the winner's two", rows.Count)
+	}
+	if got := len(records(t, cfg, stream)); got != 2 {
+		t.Errorf("%d stream records, want the winner's two", got)
+	}
+}
+
+func TestRepeatedRequestTokenWritesOnce(t *testing.T) {
+	db := dynamodb.NewFromConfig(config(moto.StartForTest(t)))
+	table(t, db)
+	write := func(sk string) error {
+		_, err := db.TransactWriteItems(t.Context(), &dynamodb.TransactWriteItemsInput{
+			ClientRequestToken: aws.String("token"), TransactItems: []types.TransactWriteItem{put(key("a", sk))},
+		})
+		return err
+	}
+	if err := write("1"); err != nil {
+		t.Fatal(err)
+	}
+	if err := write("1"); err != nil {
+		t.Errorf("the same request again: %v", err)
+	}
+	var mismatch *types.IdempotentParameterMismatchException
+	if err := write("2"); !errors.As(err, &mismatch) {
+		t.Errorf("another request with the token: %v, want a mismatch", err)
+	}
+}
+
+func TestStreamHasOneRecordPerChange(t *testing.T) {
+	cfg := config(moto.StartForTest(t))
+	db := dynamodb.NewFromConfig(cfg)
+	stream := table(t, db)
+	set := func(value string) {
+		t.Helper()
+		_, err := db.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
+			TableName: aws.String("rows"), Key: key("a", "1"), UpdateExpression: aws.String("SET v = :v"), ExpressionAttributeValues: map[string]types.AttributeValue{":v": text(value)},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	set("x")
+	set("x")
+	set("y")
+	if _, err := db.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String("rows"), Key: key("a", "1")}); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"INSERT 1 3", "MODIFY 1 3", "REMOVE 1 0"}
+	if diff := cmp.Diff(want, records(t, cfg, stream)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestIndexPagesInOrder(t *testing.T) {
+	db := dynamodb.NewFromConfig(config(moto.StartForTest(t)))
+	table(t, db)
+	const rows = 300
+	for at := 0; at < rows; at += 25 {
+		var batch []types.WriteRequest
+		for i := at; i < at+25; i++ {
+			item := key(fmt.Sprintf("p%d", i%7), fmt.Sprintf("%04d", i))
+			item["GSI1PK"], item["GSI1SK"] = text([]string{"odd", "even"}[(i+1)%2]), text(fmt.Sprintf("%04d", rows-i))
+			batch = append(batch, types.WriteRequest{PutRequest: &types.PutRequest{Item: item}})
+		}
+		if _, err := db.BatchWriteItem(t.Context(), &dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{"rows": batch}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	begin := time.Now()
+	pages := dynamodb.NewQueryPaginator(db, &dynamodb.QueryInput{
+		TableName: aws.String("rows"), IndexName: aws.String("GSI1"), Limit: aws.Int32(40),
+		KeyConditionExpression: aws.String("GSI1PK = :p"), ExpressionAttributeValues: map[string]types.AttributeValue{":p": text("even")},
+	})
+	var got []string
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, item := range page.Items {
+			got = append(got, item["SK"].(*types.AttributeValueMemberS).Value)
+		}
+	}
+	t.Logf("%d rows in %v", len(got), time.Since(begin))
+	var want []string
+	for i := rows - 2; i >= 0; i -= 2 {
+		want = append(want, fmt.Sprintf("%04d", i))
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -1,0 +1,58 @@
+"""Serves moto on a free port of 127.0.0.1 and says so on standard output.
+
+The process ends when its standard input does: whoever started it holds the
+other end, so that it cannot outlive its owner, however that one ends.
+"""
+
+import json
+import os
+import sys
+import threading
+
+from werkzeug.serving import make_server
+
+import patch_dynamodb
+import patch_stepfunctions
+from moto.core.config import default_user_config
+from moto.moto_server.werkzeug_app import (
+    DomainDispatcherApplication,
+    MotoRequestHandler,
+    create_backend_app,
+)
+
+
+class Handler(MotoRequestHandler):
+    """Keeps connections open, which halves the time of a small call."""
+
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    wbufsize = -1
+
+    def log_request(self, *_):
+        pass
+
+
+def end_with_owner():
+    while sys.stdin.buffer.read(4096):
+        pass
+    os._exit(0)
+
+
+def main():
+    patch_dynamodb.apply()
+    patch_stepfunctions.apply()
+    default_user_config["stepfunctions"] = {"execute_state_machine": True}
+    threading.Thread(target=end_with_owner, daemon=True).start()
+
+    app = DomainDispatcherApplication(create_backend_app)
+    server = make_server("127.0.0.1", 0, app, threaded=True, request_handler=Handler)
+    server.daemon_threads = True
+    server.block_on_close = False
+    # The state machine interpreter calls its tasks at this port of localhost.
+    os.environ.setdefault("MOTO_PORT", str(server.port))
+    print(json.dumps({"port": server.port}), flush=True)
+    server.serve_forever()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,121 @@
+"""What moto's state machine interpreter lacks for runs that wait for people.
+
+- A task token takes one answer; a second, late or orphaned one is refused
+  with TaskTimedOut, as in AWS. moto accepts it, or overwrites the first.
+- StopExecution ends a run that waits for a token at once.
+- Starting two runs of one name at the same moment makes one run.
+- SDK clients of tasks are made once per service, not once per task.
+"""
+
+import threading
+import types
+
+import boto3
+from botocore.config import Config
+
+from moto.core.exceptions import AWSError
+from moto.stepfunctions.parser import models
+from moto.stepfunctions.parser.asl.eval.callback.callback import CallbackOutcomeFailure, CallbackOutcomeSuccess
+from moto.stepfunctions.parser.asl.utils import boto_client
+from moto.stepfunctions.parser.backend import execution as executions
+
+answers = threading.Lock()
+
+
+def apply():
+    answer_tokens_once()
+    stop_waiting_runs()
+    start_names_once()
+    share_clients()
+
+
+class TaskTimedOut(AWSError):
+    TYPE = "TaskTimedOut"
+    STATUS = 400
+
+    def __init__(self):
+        super().__init__("Task Timed Out: 'Provided task does not exist anymore'")
+
+
+class InvalidToken(AWSError):
+    TYPE = "InvalidToken"
+    STATUS = 400
+
+    def __init__(self):
+        super().__init__("Invalid Token: 'Invalid token'")
+
+
+def endpoint_of(execution, token):
+    worker = execution.exec_worker
+    return worker.env.callback_pool_manager.get(token) if worker else None
+
+
+def answer_tokens_once():
+    backend = models.StepFunctionsParserBackend
+
+    def answer(self, token, outcome):
+        for execution in self._get_executions():
+            endpoint = endpoint_of(execution, token)
+            if endpoint is None:
+                continue
+            with answers:
+                over = execution.status != "RUNNING" or endpoint.consumer_error is not None
+                if over or endpoint._notify_event.is_set():
+                    raise TaskTimedOut()
+                endpoint.notify(outcome=outcome)
+            return
+        raise InvalidToken()
+
+    def send_task_success(self, task_token, outcome):
+        answer(self, task_token, CallbackOutcomeSuccess(callback_id=task_token, output=outcome))
+
+    def send_task_failure(self, task_token, error=None, cause=None):
+        answer(self, task_token, CallbackOutcomeFailure(callback_id=task_token, error=error, cause=cause))
+
+    backend.send_task_success = send_task_success
+    backend.send_task_failure = send_task_failure
+    models.TaskTimedOut = models.TaskDoesNotExist = TaskTimedOut
+
+
+def stop_waiting_runs():
+    stop = executions.Execution.stop
+
+    def stop_run(self, *args, **kwargs):
+        stop(self, *args, **kwargs)
+        worker = self.exec_worker
+        if not worker:
+            return
+        with answers:
+            for endpoint in list(worker.env.callback_pool_manager._pool.values()):
+                if not endpoint._notify_event.is_set():
+                    endpoint.notify(outcome=CallbackOutcomeSuccess(callback_id=endpoint.callback_id, output="{}"))
+
+    executions.Execution.stop = stop_run
+
+
+def start_names_once():
+    backend = models.StepFunctionsParserBackend
+    start = backend.start_execution
+    starts = threading.Lock()
+
+    def start_execution(self, *args, **kwargs):
+        with starts:
+            return start(self, *args, **kwargs)
+
+    backend.start_execution = start_execution
+
+
+def share_clients():
+    clients, making = {}, threading.Lock()
+
+    def client(**kwargs):
+        key = (kwargs["service_name"], kwargs["region_name"])
+        with making:
+            if key not in clients:
+                # localhost may mean ::1 first, where nothing listens.
+                kwargs["endpoint_url"] = kwargs["endpoint_url"].replace("localhost", "127.0.0.1")
+                kwargs["config"] = kwargs["config"].merge(Config(max_pool_connections=200))
+                clients[key] = boto3.client(**kwargs)
+            return clients[key]
+
+    boto_client.boto3 = types.SimpleNamespace(client=client)

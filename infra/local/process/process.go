@@ -1,0 +1,94 @@
+// Package process starts child processes that never outlive their owner and
+// never meet its terminal's Ctrl-C: each has a process group of its own.
+package process
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"runtime"
+	"syscall"
+	"time"
+)
+
+// Process is a started child.
+type Process struct {
+	pid  int
+	done chan struct{}
+	err  error
+}
+
+// Start runs cmd in its own process group. On Linux the kernel kills it when
+// this process dies, however it dies.
+//
+// It returns an error if the program can't be started.
+func Start(cmd *exec.Cmd) (*Process, error) {
+	cmd.SysProcAttr = attributes()
+	if cmd.WaitDelay == 0 {
+		// A grandchild that keeps the pipes open must not keep Wait.
+		cmd.WaitDelay = 2 * time.Second
+	}
+	p := &Process{done: make(chan struct{})}
+	started := make(chan error)
+	go func() {
+		// The kernel ties the death signal to the thread that forked, so that
+		// thread has to stay for as long as the child.
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		err := cmd.Start()
+		if err == nil {
+			p.pid = cmd.Process.Pid
+		}
+		started <- err
+		if err != nil {
+			return
+		}
+		p.err = cmd.Wait()
+		close(p.done)
+	}()
+	if err := <-started; err != nil {
+		return nil, fmt.Errorf("start %s: %w", cmd.Path, err)
+	}
+	return p, nil
+}
+
+// PID is the child's process id and that of its group.
+func (p *Process) PID() int { return p.pid }
+
+// Done is closed when the child has ended.
+func (p *Process) Done() <-chan struct{} { return p.done }
+
+// Err says how the child ended: nil for exit status 0. It is valid after Done.
+func (p *Process) Err() error { return p.err }
+
+// Kill ends the child and whatever it started, at once, and waits for it.
+func (p *Process) Kill() {
+	p.signal(syscall.SIGKILL)
+	<-p.done
+}
+
+// Stop asks the child to end, kills its group after the grace period, and waits.
+func (p *Process) Stop(grace time.Duration) {
+	p.signal(syscall.SIGTERM)
+	ctx, cancel := context.WithTimeout(context.Background(), grace)
+	defer cancel()
+	select {
+	case <-p.done:
+	case <-ctx.Done():
+	}
+	p.Kill()
+}
+
+// signal reaches the whole group. Once the child has been waited for, its
+// number may be another's, so nothing is sent then.
+func (p *Process) signal(s syscall.Signal) {
+	select {
+	case <-p.done:
+		return
+	default:
+	}
+	if err := syscall.Kill(-p.pid, s); err != nil && !errors.Is(err, syscall.ESRCH) {
+		_ = syscall.Kill(p.pid, s)
+	}
+}
