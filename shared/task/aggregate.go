@@ -1,0 +1,197 @@
+package task
+
+import (
+	"maps"
+	"slices"
+	"time"
+)
+
+// Aggregate is every row of one task, as one consistent Query returned them. A
+// Query is no snapshot: rows may come from two commits, which is why a Change
+// names each row that it relied on.
+type Aggregate struct {
+	Head       Head
+	Request    *Request
+	Task       *Task
+	Prompts    []*Prompt     // by version
+	Processes  []*Process    // by version
+	Executions []*Execution  // by process version and attempt
+	Steps      []*StepResult // by process version, attempt and order
+	Gates      []*Gate
+	Waits      []Wait
+	Cards      []*Card
+}
+
+// Ref names the aggregate.
+func (a *Aggregate) Ref() Ref { return Ref{a.Head.TenantID, a.Head.TaskID} }
+
+// Prompt is the newest version, nil if there is none.
+func (a *Aggregate) Prompt() *Prompt { return last(a.Prompts) }
+
+// Process is the newest version, nil if there is none.
+func (a *Aggregate) Process() *Process { return last(a.Processes) }
+
+// Execution is the newest attempt, nil if there is none.
+func (a *Aggregate) Execution() *Execution { return last(a.Executions) }
+
+// StepsOf returns the step rows of one attempt, by order.
+func (a *Aggregate) StepsOf(e *Execution) []*StepResult {
+	var out []*StepResult
+	for _, s := range a.Steps {
+		if s.ProcessVersion == e.ProcessVersion && s.Attempt == e.Attempt {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// StepOf returns the row of one step of an attempt, nil if it has not begun.
+func (a *Aggregate) StepOf(e *Execution, order int) *StepResult {
+	return find(a.Steps, StepKey(e.ProcessVersion, e.Attempt, order))
+}
+
+// GateOf returns the gate before one step of an attempt, nil if none was opened.
+func (a *Aggregate) GateOf(e *Execution, order int) *Gate {
+	return find(a.Gates, GateKey(e.ProcessVersion, e.Attempt, order))
+}
+
+// ProcessOf returns the version an execution runs.
+func (a *Aggregate) ProcessOf(e *Execution) *Process {
+	return find(a.Processes, ProcessKey(e.ProcessVersion))
+}
+
+// Card returns the card with this key, nil if there is none.
+func (a *Aggregate) Card(key string) *Card { return find(a.Cards, key) }
+
+// Pending is what waits for a decision.
+type Pending struct {
+	Key   string // of the row
+	ID    string
+	Kind  CardType // prompt, process or step
+	Terms Terms
+}
+
+// Pending returns the gate that waits for a decision, if any.
+func (a *Aggregate) Pending() (Pending, bool) {
+	if a.Head.Ended != nil {
+		return Pending{}, false
+	}
+	if p := a.Prompt(); p != nil && p.Status == PendingApproval {
+		return Pending{p.Key(), p.ID, CardPrompt, p.Terms}, true
+	}
+	if p := a.Process(); p != nil && p.Status == PendingApproval {
+		return Pending{p.Key(), p.ID, CardProcess, p.Terms}, true
+	}
+	for _, g := range a.Gates {
+		if g.Status == PendingApproval {
+			return Pending{g.Key(), g.ID, CardStep, g.Terms}, true
+		}
+	}
+	return Pending{}, false
+}
+
+// LiveLease returns a step whose call may still be out at now, nil if none is.
+func (a *Aggregate) LiveLease(now time.Time) *StepResult {
+	for _, s := range a.Steps {
+		if s.Status == StepRunning && s.Claim != nil && now.Before(s.Claim.LeaseUntil) {
+			return s
+		}
+	}
+	return nil
+}
+
+// Apply returns the aggregate as it is after c was committed.
+func (a *Aggregate) Apply(c Change) *Aggregate {
+	n := *a
+	n.Prompts, n.Processes, n.Executions = slices.Clone(a.Prompts), slices.Clone(a.Processes), slices.Clone(a.Executions)
+	n.Steps, n.Gates, n.Cards = slices.Clone(a.Steps), slices.Clone(a.Gates), slices.Clone(a.Cards)
+	n.Waits = slices.Clone(a.Waits)
+	n.Head = c.Head
+	n.Head.Rev = a.Head.Rev + 1
+	n.Head.LastChange = c.ID
+	n.Head.DueAt, n.Head.ShownRev, n.Head.SweepFailures = a.Head.DueAt, a.Head.ShownRev, a.Head.SweepFailures
+	for _, r := range c.Rows {
+		n.Add(r.at(n.Head.Rev))
+	}
+	return &n
+}
+
+// Add puts a row in its place, over one with the same key. The store builds aggregates with it.
+func (a *Aggregate) Add(r Row) {
+	switch r := r.(type) {
+	case *Request:
+		a.Request = r
+	case *Task:
+		a.Task = r
+	case *Prompt:
+		a.Prompts = insert(a.Prompts, r)
+	case *Process:
+		a.Processes = insert(a.Processes, r)
+	case *Execution:
+		a.Executions = insert(a.Executions, r)
+	case *StepResult:
+		a.Steps = insert(a.Steps, r)
+	case *Gate:
+		a.Gates = insert(a.Gates, r)
+	case *Card:
+		a.Cards = insert(a.Cards, r)
+	}
+}
+
+// Rows returns all rows but the head and the waits, by key.
+func (a *Aggregate) Rows() map[string]Row {
+	out := map[string]Row{}
+	if a.Request != nil {
+		out[a.Request.Key()] = a.Request
+	}
+	if a.Task != nil {
+		out[a.Task.Key()] = a.Task
+	}
+	for _, rows := range []map[string]Row{
+		byKey(a.Prompts), byKey(a.Processes), byKey(a.Executions), byKey(a.Steps), byKey(a.Gates), byKey(a.Cards),
+	} {
+		maps.Copy(out, rows)
+	}
+	return out
+}
+
+func byKey[R Row](rows []R) map[string]Row {
+	out := make(map[string]Row, len(rows))
+	for _, r := range rows {
+		out[r.Key()] = r
+	}
+	return out
+}
+
+func last[R any](rows []*R) *R {
+	if len(rows) == 0 {
+		return nil
+	}
+	return rows[len(rows)-1]
+}
+
+func find[R Row](rows []R, key string) (none R) {
+	for _, r := range rows {
+		if r.Key() == key {
+			return r
+		}
+	}
+	return none
+}
+
+func insert[R Row](rows []R, r R) []R {
+	i, found := slices.BinarySearchFunc(rows, r.Key(), func(x R, key string) int {
+		switch {
+		case x.Key() < key:
+			return -1
+		case x.Key() > key:
+			return 1
+		}
+		return 0
+	})
+	if found {
+		rows[i] = r
+		return rows
+	}
+	return slices.Insert(rows, i, r)
+}

@@ -1,0 +1,126 @@
+package task
+
+import "time"
+
+// CancelTask withdraws a task wherever it stands. A call that is in flight is
+// not called back; its outcome is recorded when it is known.
+// It returns ErrDecided when the task is over, ErrNotAllowed with the rule that refused.
+func (a *Aggregate) CancelTask(by Actor, p Policy, now time.Time) (Change, error) {
+	if stop, err := a.cancelled(by, p); stop {
+		return Change{}, err
+	}
+	c, err := a.withdraw(by, now)
+	if err != nil {
+		return Change{}, err
+	}
+	c.audit(by, TaskCancelledAction, "task", a.Head.TaskID, map[string]any{"reason": ReasonByPerson})
+	return c, c.end(a.Task, TaskCancelled, by, ReasonByPerson)
+}
+
+// CancelExecution is CancelTask by the button of the running card: id must be the newest execution's.
+func (a *Aggregate) CancelExecution(id string, by Actor, p Policy, now time.Time) (Change, error) {
+	e := a.Execution()
+	if e == nil {
+		return Change{}, ErrNotFound
+	}
+	if e.ID != id {
+		return Change{}, a.otherExecution(id)
+	}
+	if stop, err := a.cancelled(by, p); stop {
+		return Change{}, err
+	}
+	c, err := a.withdraw(by, now)
+	if err != nil {
+		return Change{}, err
+	}
+	return c, c.end(a.Task, TaskCancelled, by, ReasonByPerson)
+}
+
+// cancelled reports whether there is nothing (more) to cancel, and what to say.
+func (a *Aggregate) cancelled(by Actor, p Policy) (stop bool, err error) {
+	if e := a.Head.Ended; e != nil {
+		if e.As == TaskCancelled && e.By == by.ID && by.ID != "" {
+			return true, nil
+		}
+		return true, a.ended()
+	}
+	if err := p.Withdraw(by, a.Head.Requester); err != nil {
+		return true, err
+	}
+	return false, nil
+}
+
+// withdraw cancels whatever is open: a gate, an execution.
+func (a *Aggregate) withdraw(by Actor, now time.Time) (Change, error) {
+	c := a.begin(now)
+	a.closePending(&c, Cancelled)
+	if e := a.Execution(); e != nil && (e.Status == ExecutionPending || e.Status == ExecutionRunning) {
+		if err := c.cancelExecution(e, by); err != nil {
+			return Change{}, err
+		}
+	}
+	return c, nil
+}
+
+func (c *Change) cancelExecution(e *Execution, by Actor) error {
+	if !ExecutionMoves.Allows(e.Status, ExecutionCancelled) {
+		return errMove("execution", e.Status, ExecutionCancelled)
+	}
+	n := *e
+	n.Status, n.CancelledBy, n.CancelledAt = ExecutionCancelled, by.ID, &c.Now
+	c.put(&n)
+	c.audit(by, ExecutionCancelledEntry, "execution", e.ID, nil)
+	return nil
+}
+
+// closePending moves the gate that waits, if any, to expired or cancelled.
+func (a *Aggregate) closePending(c *Change, to GateStatus) {
+	open, ok := a.Pending()
+	if !ok {
+		return
+	}
+	switch open.Kind {
+	case CardPrompt:
+		n := *a.Prompt()
+		n.Status = to
+		c.put(&n)
+	case CardProcess:
+		n := *a.Process()
+		n.Status = to
+		c.put(&n)
+	case CardStep:
+		n := *find(a.Gates, open.Key)
+		n.Status = to
+		c.put(&n)
+	}
+}
+
+// Expire ends a task whose gate nobody decided in time. Only the sweeper calls it.
+// It returns ErrNotDue before decide_by, or when nothing waits.
+func (a *Aggregate) Expire(now time.Time) (Change, error) {
+	open, ok := a.Pending()
+	if !ok || open.Terms.DecideBy == nil || !now.After(*open.Terms.DecideBy) {
+		return Change{}, ErrNotDue
+	}
+	c := a.begin(now)
+	a.closePending(&c, Expired)
+	kind, id := string(open.Kind), open.ID
+	if e := a.Execution(); open.Kind == CardStep && e != nil {
+		if err := c.cancelExecution(e, System()); err != nil {
+			return Change{}, err
+		}
+		kind, id = "execution", e.ID
+	}
+	c.audit(System(), TaskExpired, kind, id, map[string]any{"hours": open.Terms.ApprovalHours})
+	return c, c.end(a.Task, TaskCancelled, System(), ReasonExpired)
+}
+
+// otherExecution says why an execution's id is not the newest one's.
+func (a *Aggregate) otherExecution(id string) error {
+	for _, e := range a.Executions {
+		if e.ID == id {
+			return ErrNotLatest{a.Execution().Attempt}
+		}
+	}
+	return ErrNotFound
+}

@@ -1,0 +1,108 @@
+package task
+
+import (
+	"encoding/json"
+	"slices"
+	"time"
+)
+
+// Change is one commit: the head, the rows it writes, the rows it relied on, and
+// the audit entries that record it. The store writes it in one transaction.
+type Change struct {
+	ID    string // given by the store; how a lost answer is recognised
+	Head  Head   // as it shall be, but for Rev, which the commit adds one to
+	Rows  []Row  // each on its Revision as read
+	Rely  []Row  // must still have the Revision that they were read with
+	Audit []AuditEntry
+	Now   time.Time
+	// Tool is the permission that a claim relied on.
+	Tool *ToolRef
+	// Uncovered: the Change only records that a write's outcome is unknown.
+	Uncovered bool
+}
+
+// ToolRef names the revision of a tool permission as read; 0: there is no such row.
+type ToolRef struct {
+	Name string
+	Rev  int
+}
+
+// Empty reports whether there is nothing to commit: the decision stands already.
+func (c Change) Empty() bool { return c.Head.TaskID == "" }
+
+// begin opens a Change at now, but never before the task's last one.
+func (a *Aggregate) begin(now time.Time) Change {
+	now = now.UTC().Truncate(time.Millisecond)
+	if next := a.Head.ChangedAt.Add(time.Millisecond); now.Before(next) {
+		now = next
+	}
+	c := Change{Head: a.Head, Now: now}
+	c.Head.ChangedAt = now
+	return c
+}
+
+// progress is what a decision, a finished generation or a step's result is: the
+// restarts so far are forgiven, a pause and a parked failure are over.
+func (c *Change) progress() {
+	c.Head.Restarts, c.Head.PausedUntil, c.Head.Parked = 0, nil, nil
+}
+
+// startRun makes every run before this one superseded.
+func (c *Change) startRun() { c.Head.Run++ }
+
+func (c *Change) put(rows ...Row) { c.Rows = append(c.Rows, rows...) }
+
+func (c *Change) rely(rows ...Row) {
+	for _, r := range rows {
+		written := slices.ContainsFunc(c.Rows, func(w Row) bool { return w.Key() == r.Key() })
+		if !written {
+			c.Rely = append(c.Rely, r)
+		}
+	}
+}
+
+func (c *Change) audit(by Actor, action Action, resourceType, resourceID string, details map[string]any) {
+	b, _ := json.Marshal(details) // of strings and numbers only
+	if details == nil {
+		b = []byte("{}")
+	}
+	c.Audit = append(c.Audit, AuditEntry{
+		TenantID: c.Head.TenantID, Timestamp: c.Now, ActorType: by.Type, ActorID: by.ID, Action: action,
+		ResourceType: resourceType, ResourceID: resourceID, TaskID: c.Head.TaskID, Details: JSON(b),
+	})
+}
+
+// end closes the task. Only a failed one may begin again.
+func (c *Change) end(t *Task, as TaskStatus, by Actor, reason Reason) error {
+	c.Head.Ended = &Ended{As: as, By: by.ID, At: c.Now, Reason: reason}
+	c.Head.Parked, c.Head.PausedUntil = nil, nil
+	if t == nil {
+		return nil
+	}
+	return c.moveTask(t, as)
+}
+
+func (c *Change) moveTask(t *Task, to TaskStatus) error {
+	if !TaskMoves.Allows(t.Status, to) {
+		return errMove("task", t.Status, to)
+	}
+	n := *t
+	n.Status, n.UpdatedAt = to, c.Now
+	c.put(&n)
+	return nil
+}
+
+// card makes the row of a card that shows subject; its message comes later.
+func (c *Change) card(a *Aggregate, typ CardType, subject string) {
+	card := &Card{
+		ID: derive(c.Now, "card", a.Head.TaskID, string(typ), subject), TaskID: a.Head.TaskID, CardType: typ, Subject: subject,
+		Channel: a.Request.Channel, State: CardNone, CreatedAt: c.Now,
+	}
+	if a.Card(card.Key()) == nil {
+		c.put(card)
+	}
+}
+
+func (a *Aggregate) rowID(key string, now time.Time) string {
+	return derive(now, "row", a.Head.TenantID, a.Head.TaskID, key)
+}

@@ -1,0 +1,245 @@
+package task
+
+import (
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// MaxReason is how long a rejection's reason may be, in characters.
+const MaxReason = 1000
+
+// ApprovePrompt stamps the newest prompt. It returns ErrDecided, ErrNotLatest,
+// ErrNotAllowed or ErrNotFound; the same person stamping twice is no change.
+func (a *Aggregate) ApprovePrompt(id string, by Actor, p Policy, now time.Time) (Change, error) {
+	row, err := a.promptByID(id)
+	if err != nil {
+		return Change{}, err
+	}
+	c, ok, err := a.stamp(row.Status, row.Verdict, by, p, now)
+	if !ok {
+		return c, err
+	}
+	n := *row
+	n.Status, n.ApprovedBy, n.ApprovedAt = Approved, by.ID, &c.Now
+	c.put(&n)
+	c.audit(by, PromptApproved, "prompt", n.ID, map[string]any{"version": n.Version})
+	return c, nil
+}
+
+// ApproveProcess stamps the newest steps: the task runs, and an execution is
+// there from now on that can fail or be cancelled. It relies on the approved prompt.
+func (a *Aggregate) ApproveProcess(id string, by Actor, p Policy, now time.Time) (Change, error) {
+	row, err := a.processByID(id)
+	if err != nil {
+		return Change{}, err
+	}
+	c, ok, err := a.stamp(row.Status, row.Verdict, by, p, now)
+	if !ok {
+		return c, err
+	}
+	n := *row
+	n.Status, n.ApprovedBy, n.ApprovedAt, n.ApprovedHash = Approved, by.ID, &c.Now, Hash(row.Steps)
+	c.put(&n)
+	if err := c.moveTask(a.Task, TaskRunning); err != nil {
+		return Change{}, err
+	}
+	e := &Execution{
+		TaskID: a.Head.TaskID, ProcessID: n.ID, ProcessVersion: n.Version, Attempt: 1, Status: ExecutionPending,
+		Results: []ResultEntry{}, CreatedAt: c.Now, Terms: n.Terms,
+	}
+	e.ID = a.rowID(e.Key(), c.Now)
+	c.put(e)
+	c.card(a, CardExecution, "EXECUTION")
+	c.rely(a.Prompt())
+	c.audit(by, ProcessApproved, "process", n.ID, map[string]any{"version": n.Version, "hash": n.ApprovedHash})
+	return c, nil
+}
+
+// ApproveStep lets one step run with the arguments that the gate showed.
+func (a *Aggregate) ApproveStep(id string, by Actor, p Policy, now time.Time) (Change, error) {
+	g, e, err := a.gateByID(id)
+	if err != nil {
+		return Change{}, err
+	}
+	c, ok, err := a.stamp(g.Status, g.Verdict, by, p, now)
+	if !ok {
+		return c, err
+	}
+	n, ex := *g, *e
+	n.Status, n.ApprovedBy, n.ApprovedAt = Approved, by.ID, &c.Now
+	ex.WaitedMS += c.Now.Sub(g.CreatedAt).Milliseconds()
+	c.put(&n, &ex)
+	c.audit(by, StepApproved, "execution", e.ID, map[string]any{"step": g.StepID, "arguments_hash": g.ArgumentsHash})
+	return c, nil
+}
+
+// stamp opens the Change of an approval; ok is false when there is none to make.
+func (a *Aggregate) stamp(status GateStatus, v Verdict, by Actor, p Policy, now time.Time) (c Change, ok bool, err error) {
+	if status == Approved && v.ApprovedBy == by.ID && v.ApprovedAt != nil {
+		return Change{}, false, nil
+	}
+	if err := a.undecided(status, v); err != nil {
+		return Change{}, false, err
+	}
+	if err := p.Approve(by, a.Head.Requester); err != nil {
+		return Change{}, false, err
+	}
+	if !settled(1) {
+		return Change{}, false, fmt.Errorf("a gate that needs more than one stamp")
+	}
+	c = a.begin(now)
+	c.progress()
+	return c, true, nil
+}
+
+// RejectPrompt sends the newest policy back with a reason. A next version is
+// generated, until max_versions are used up: then the task is cancelled.
+func (a *Aggregate) RejectPrompt(id, reason string, by Actor, p Policy, now time.Time) (Change, error) {
+	row, err := a.promptByID(id)
+	if err != nil {
+		return Change{}, err
+	}
+	c, reason, ok, err := a.refuse(row.Status, row.Verdict, reason, by, p, now)
+	if !ok {
+		return c, err
+	}
+	n := *row
+	n.Status, n.RejectedBy, n.RejectedAt, n.RejectionReason = Rejected, by.ID, &c.Now, reason
+	c.put(&n)
+	c.audit(by, PromptRejected, "prompt", n.ID, map[string]any{"version": n.Version, "reason": reason})
+	return a.afterRejection(c, n.Version, n.Terms)
+}
+
+// RejectProcess is RejectPrompt for the steps.
+func (a *Aggregate) RejectProcess(id, reason string, by Actor, p Policy, now time.Time) (Change, error) {
+	row, err := a.processByID(id)
+	if err != nil {
+		return Change{}, err
+	}
+	c, reason, ok, err := a.refuse(row.Status, row.Verdict, reason, by, p, now)
+	if !ok {
+		return c, err
+	}
+	n := *row
+	n.Status, n.RejectedBy, n.RejectedAt, n.RejectionReason = Rejected, by.ID, &c.Now, reason
+	c.put(&n)
+	c.audit(by, ProcessRejected, "process", n.ID, map[string]any{"version": n.Version, "reason": reason})
+	return a.afterRejection(c, n.Version, n.Terms)
+}
+
+// RejectStep ends the execution and the task: what a person refused is not
+// planned anew behind their back. Completed steps stay.
+func (a *Aggregate) RejectStep(id, reason string, by Actor, p Policy, now time.Time) (Change, error) {
+	g, e, err := a.gateByID(id)
+	if err != nil {
+		return Change{}, err
+	}
+	c, reason, ok, err := a.refuse(g.Status, g.Verdict, reason, by, p, now)
+	if !ok {
+		return c, err
+	}
+	n := *g
+	n.Status, n.RejectedBy, n.RejectedAt, n.RejectionReason = Rejected, by.ID, &c.Now, reason
+	c.put(&n)
+	c.audit(by, StepRejected, "execution", e.ID, map[string]any{"step": g.StepID, "reason": reason})
+	if err := c.cancelExecution(e, by); err != nil {
+		return Change{}, err
+	}
+	return c, c.end(a.Task, TaskCancelled, by, ReasonStepRejected)
+}
+
+func (a *Aggregate) refuse(status GateStatus, v Verdict, reason string, by Actor, p Policy, now time.Time) (Change, string, bool, error) {
+	reason, err := CheckReason(reason)
+	if err != nil {
+		return Change{}, "", false, err
+	}
+	if status == Rejected && v.RejectedBy == by.ID {
+		return Change{}, "", false, nil
+	}
+	if err := a.undecided(status, v); err != nil {
+		return Change{}, "", false, err
+	}
+	if err := p.Reject(by, a.Head.Requester); err != nil {
+		return Change{}, "", false, err
+	}
+	c := a.begin(now)
+	c.progress()
+	return c, reason, true, nil
+}
+
+// CheckReason trims a rejection's reason and returns ErrField when it is empty or too long.
+func CheckReason(reason string) (string, error) {
+	reason = strings.TrimSpace(reason)
+	if n := utf8.RuneCountInString(reason); n == 0 || n > MaxReason {
+		return "", ErrField{"rejection_reason", fmt.Sprintf("must have 1 to %d characters, not %d", MaxReason, n)}
+	}
+	return reason, nil
+}
+
+func (a *Aggregate) afterRejection(c Change, version int, terms Terms) (Change, error) {
+	if version < terms.MaxVersions {
+		return c, nil
+	}
+	c.audit(System(), TaskCancelledAction, "task", a.Head.TaskID, map[string]any{"reason": ReasonMaxVersions, "max_versions": terms.MaxVersions})
+	return c, c.end(a.Task, TaskCancelled, System(), ReasonMaxVersions)
+}
+
+// undecided returns ErrDecided unless the gate waits.
+func (a *Aggregate) undecided(status GateStatus, v Verdict) error {
+	switch {
+	case status == Approved && v.ApprovedAt != nil:
+		return ErrDecided{Status: string(status), By: v.ApprovedBy, At: *v.ApprovedAt}
+	case status == Rejected && v.RejectedAt != nil:
+		return ErrDecided{Status: string(status), By: v.RejectedBy, At: *v.RejectedAt}
+	case a.Head.Ended != nil:
+		return a.ended()
+	case status != PendingApproval:
+		return ErrNotFound // not open yet: nobody was shown a button
+	}
+	return nil
+}
+
+// ended is ErrDecided for a task that is over.
+func (a *Aggregate) ended() error {
+	e := a.Head.Ended
+	return ErrDecided{Status: string(e.As), By: e.By, At: e.At, Reason: e.Reason}
+}
+
+func (a *Aggregate) promptByID(id string) (*Prompt, error) {
+	for _, p := range a.Prompts {
+		if p.ID == id {
+			if newest := a.Prompt(); newest != p && p.Status == PendingApproval {
+				return nil, ErrNotLatest{newest.Version}
+			}
+			return p, nil
+		}
+	}
+	return nil, ErrNotFound
+}
+
+func (a *Aggregate) processByID(id string) (*Process, error) {
+	for _, p := range a.Processes {
+		if p.ID == id {
+			if newest := a.Process(); newest != p && p.Status == PendingApproval {
+				return nil, ErrNotLatest{newest.Version}
+			}
+			return p, nil
+		}
+	}
+	return nil, ErrNotFound
+}
+
+func (a *Aggregate) gateByID(id string) (*Gate, *Execution, error) {
+	for _, g := range a.Gates {
+		if g.ID == id {
+			e := find(a.Executions, ExecutionKey(g.ProcessVersion, g.Attempt))
+			if e == nil {
+				return nil, nil, ErrNotFound
+			}
+			return g, e, nil
+		}
+	}
+	return nil, nil, ErrNotFound
+}

@@ -1,0 +1,89 @@
+package task
+
+import (
+	"fmt"
+	"time"
+)
+
+// Effects are what follows from the rows as they are. Every one is safe twice.
+type Effects struct {
+	Run   *Run   // a run that ought to be open
+	Wake  []Wait // runs that wait for what is decided, or that are superseded
+	Cards bool   // what Slack shows is behind
+}
+
+// Run is one execution of the state machine.
+type Run struct {
+	Name  string // unique for ever: a repeated start is recognised by it
+	Input string // the same bytes each time, as Step Functions asks of a repeated start
+	Run   int
+}
+
+// Effects reads off the rows what has to happen at now.
+func (a *Aggregate) Effects(now time.Time) Effects {
+	var out Effects
+	if a.work(now) {
+		out.Run = &Run{
+			Name:  fmt.Sprintf("%s-%d", a.Head.TaskID, a.Head.Run),
+			Input: fmt.Sprintf(`{"tenant":%q,"task":%q,"run":%d}`, a.Head.TenantID, a.Head.TaskID, a.Head.Run),
+			Run:   a.Head.Run,
+		}
+	}
+	open, waits := a.Pending()
+	for _, w := range a.Waits {
+		if w.Run != a.Head.Run || !waits || w.Gate != open.Key {
+			out.Wake = append(out.Wake, w)
+		}
+	}
+	out.Cards = a.Head.ShownRev < a.Head.Rev
+	return out
+}
+
+// work reports whether a run has something to do at now, other than to wait for a person.
+func (a *Aggregate) work(now time.Time) bool {
+	switch n := a.Next(now); n.State {
+	case StateFinish, StateFail, StatePause:
+		return false
+	case StateAwaitPromptApproval, StateAwaitProcessApproval, StateAwaitStepApproval:
+		open, _ := a.Pending()
+		return !open.Terms.ApprovalRequired
+	}
+	return true
+}
+
+// Stuck reports whether a run had work and nothing moved for 20 minutes: it is
+// restarted even if it looks open.
+func (a *Aggregate) Stuck(now time.Time) bool {
+	return a.work(now) && now.Sub(a.Head.ChangedAt) > 20*time.Minute
+}
+
+// OverLimit reports whether the execution's time is up with no call out.
+func (a *Aggregate) OverLimit(now time.Time) bool {
+	e := a.Execution()
+	if e == nil || e.Status != ExecutionRunning || a.LiveLease(now) != nil {
+		return false
+	}
+	_, waits := a.Pending()
+	return !waits && now.After(a.Deadline(e))
+}
+
+// DueAt is when the sweeper must look again, nil for never: every effect is done.
+func (a *Aggregate) DueAt(now time.Time) *time.Time {
+	at := func(t time.Time) *time.Time { return &t }
+	if s := a.LiveLease(now); s != nil {
+		return at(s.Claim.LeaseUntil)
+	}
+	behind := a.Head.ShownRev < a.Head.Rev
+	open, waits := a.Pending()
+	switch {
+	case behind:
+		return at(now.Add(5 * time.Minute))
+	case a.Head.Ended != nil || a.Head.Parked != nil:
+		return nil
+	case waits && open.Terms.ApprovalRequired:
+		return open.Terms.DecideBy
+	case a.Head.PausedUntil != nil && now.Before(*a.Head.PausedUntil):
+		return a.Head.PausedUntil
+	}
+	return at(now.Add(5 * time.Minute))
+}

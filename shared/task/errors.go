@@ -1,0 +1,59 @@
+package task
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+var (
+	// ErrNotFound: no such row in this task, or it is another tenant's.
+	ErrNotFound = errors.New("not found")
+	// ErrSuperseded: the head's run is another; whoever asked must stop.
+	ErrSuperseded = errors.New("superseded by another run")
+	// ErrConflict: somebody committed in between; load and decide again.
+	ErrConflict = errors.New("the task changed meanwhile")
+	// ErrInFlight: a call is still out; its outcome must be known first.
+	ErrInFlight = errors.New("a call is still in flight")
+	// ErrUncovered: the decision only recorded that a write's outcome is unknown; a person must look and decide again.
+	ErrUncovered = errors.New("a write with unknown outcome was uncovered")
+	// ErrNotDue: the deadline has not passed.
+	ErrNotDue = errors.New("not due yet")
+	// ErrNothingToRetry: neither a failed execution nor a parked generation is there.
+	ErrNothingToRetry = errors.New("nothing to try again")
+)
+
+// ErrDecided says that the decision was made already, by whom, and when.
+type ErrDecided struct {
+	Status string // what it became
+	By     string // Slack user id, empty for the system
+	At     time.Time
+	Reason Reason // when the task ended instead
+}
+
+func (e ErrDecided) Error() string {
+	return fmt.Sprintf("already %s by %q at %s", e.Status, e.By, e.At.Format(time.RFC3339))
+}
+
+// ErrNotLatest says that a newer version exists.
+type ErrNotLatest struct{ Latest int }
+
+func (e ErrNotLatest) Error() string { return fmt.Sprintf("version %d is newer", e.Latest) }
+
+// ErrNotAllowed names the rule that refused.
+type ErrNotAllowed struct{ Rule Rule }
+
+func (e ErrNotAllowed) Error() string { return "not allowed: " + string(e.Rule) }
+
+// ErrField says which field is wrong and what its limit is.
+type ErrField struct {
+	Field string
+	Limit string
+}
+
+func (e ErrField) Error() string { return e.Field + " " + e.Limit }
+
+// errMove is a move that the state machines do not allow: a bug of the caller.
+func errMove[S ~string](what string, from, to S) error {
+	return fmt.Errorf("%s: %s cannot become %s", what, from, to)
+}

@@ -1,0 +1,140 @@
+package task
+
+import "time"
+
+// CompleteExecution ends the task well. It returns ErrConflict while a step has not completed.
+func (a *Aggregate) CompleteExecution(run int, summary string, now time.Time) (Change, error) {
+	e, err := a.executing(run)
+	if err != nil {
+		return Change{}, err
+	}
+	if a.NextStep(e) != nil || e.Status != ExecutionRunning {
+		return Change{}, ErrConflict
+	}
+	c := a.begin(now)
+	n := *e
+	n.Status, n.Summary, n.CompletedAt, n.Results = ExecutionCompleted, summary, &c.Now, a.results(e, c)
+	c.put(&n)
+	if err := c.end(a.Task, TaskCompleted, System(), ReasonDone); err != nil {
+		return Change{}, err
+	}
+	c.audit(System(), ExecutionCompletedEntry, "execution", e.ID, map[string]any{"attempt": e.Attempt, "steps": len(n.Results)})
+	return c, nil
+}
+
+// FailExecution ends the attempt; a person may try again. The calls that crashed
+// are settled with it; while a lease lives it returns ErrInFlight.
+func (a *Aggregate) FailExecution(run int, why Reason, detail string, now time.Time) (Change, error) {
+	e, err := a.executing(run)
+	if err != nil {
+		return Change{}, err
+	}
+	c := a.begin(now)
+	unknown, err := a.settleLeases(&c)
+	if err != nil {
+		return Change{}, err
+	}
+	if unknown {
+		why, detail = ReasonToolUnknown, ""
+	}
+	n := *e
+	n.Status, n.Error, n.ErrorDetail, n.CompletedAt, n.Results = ExecutionFailed, why, detail, &c.Now, a.results(e, c)
+	c.put(&n)
+	c.audit(System(), ExecutionFailedEntry, "execution", e.ID, map[string]any{"attempt": e.Attempt, "reason": why})
+	return c, c.end(a.Task, TaskFailed, System(), why)
+}
+
+// RetryExecution starts the next attempt at the same process. Completed steps are
+// carried over. When it finds a write whose outcome nobody saw, it records only
+// that (Change.Uncovered): the person must look, and click again.
+func (a *Aggregate) RetryExecution(id string, by Actor, p Policy, now time.Time) (Change, error) {
+	e := a.Execution()
+	if e == nil {
+		return Change{}, ErrNotFound
+	}
+	if e.ID != id {
+		if e.RetriedBy == by.ID && e.Attempt > 1 && a.Executions[len(a.Executions)-2].ID == id {
+			return Change{}, nil
+		}
+		return Change{}, a.otherExecution(id)
+	}
+	if err := p.Withdraw(by, a.Head.Requester); err != nil {
+		return Change{}, err
+	}
+	if a.Head.Ended != nil && a.Head.Ended.As != TaskFailed {
+		return Change{}, a.ended()
+	}
+	if e.Status != ExecutionFailed || a.Head.Ended == nil {
+		return Change{}, ErrNothingToRetry
+	}
+	c := a.begin(now)
+	unknown, err := a.settleLeases(&c)
+	if err != nil {
+		return Change{}, err
+	}
+	if unknown {
+		c.Uncovered = true
+		return c, nil
+	}
+	c.progress()
+	c.startRun()
+	c.Head.Ended = nil
+	if err := c.moveTask(a.Task, TaskRunning); err != nil {
+		return Change{}, err
+	}
+	n := &Execution{
+		TaskID: e.TaskID, ProcessID: e.ProcessID, ProcessVersion: e.ProcessVersion, Attempt: e.Attempt + 1, Status: ExecutionPending,
+		Results: []ResultEntry{}, RetriedBy: by.ID, CreatedAt: c.Now, Terms: e.Terms,
+	}
+	n.ID = a.rowID(n.Key(), c.Now)
+	c.put(n)
+	for _, s := range a.StepsOf(e) {
+		if s.Status != StepCompleted {
+			continue
+		}
+		carried := *s
+		carried.Meta, carried.Attempt, carried.Reused = Meta{}, n.Attempt, true
+		c.put(&carried)
+	}
+	c.rely(a.ProcessOf(e), e)
+	c.audit(by, ExecutionRetried, "execution", n.ID, map[string]any{"attempt": n.Attempt})
+	return c, nil
+}
+
+// MaxRestarts is how often a run is started anew without progress.
+const MaxRestarts = 3
+
+// RestartRun supersedes a run that died. After MaxRestarts without progress it
+// gives up: the generation is parked, or the execution fails.
+// It returns ErrSuperseded when the head's run is another, or there is nothing to run.
+func (a *Aggregate) RestartRun(run int, now time.Time) (Change, error) {
+	if err := a.working(run); err != nil {
+		return Change{}, err
+	}
+	if a.Head.Parked != nil {
+		return Change{}, ErrSuperseded
+	}
+	if a.Head.Restarts >= MaxRestarts {
+		return a.GiveUp(run, ReasonRunFailed, now)
+	}
+	c := a.begin(now)
+	c.startRun()
+	c.Head.Restarts++
+	return c, nil
+}
+
+// GiveUp records that a run cannot go on: with an execution it fails, before that
+// the generation is parked. While a gate waits there is nothing to give up: the
+// decision will start a run. ErrInFlight while a call's lease lives.
+func (a *Aggregate) GiveUp(run int, why Reason, now time.Time) (Change, error) {
+	if err := a.working(run); err != nil {
+		return Change{}, err
+	}
+	if _, waits := a.Pending(); waits {
+		return Change{}, nil
+	}
+	if a.Execution() != nil {
+		return a.FailExecution(run, why, "", now)
+	}
+	return a.Park(run, a.Layer(), why, now)
+}

@@ -1,0 +1,174 @@
+package task
+
+import "time"
+
+// BeginPrompt makes the row of the next version, generating, and its card. It is
+// no change when such a row is there. It relies on the version before it being rejected.
+func (a *Aggregate) BeginPrompt(run int, now time.Time) (Change, error) {
+	if err := a.working(run); err != nil {
+		return Change{}, err
+	}
+	version, before, ok := nextVersion(a.Prompt())
+	if !ok || a.Task == nil {
+		return Change{}, nil
+	}
+	c := a.begin(now)
+	p := &Prompt{TaskID: a.Head.TaskID, Version: version, Status: Generating, CreatedAt: c.Now}
+	p.ID = a.rowID(p.Key(), c.Now)
+	c.put(p)
+	c.card(a, CardPrompt, p.Key())
+	c.rely(a.Task)
+	if before != nil {
+		c.rely(before)
+	}
+	return c, nil
+}
+
+// FinishPrompt puts the policy text in and opens the gate. It is no change when the newest version is not generating.
+func (a *Aggregate) FinishPrompt(run int, content string, s Settings, now time.Time) (Change, error) {
+	if err := a.working(run); err != nil {
+		return Change{}, err
+	}
+	p := a.Prompt()
+	if p == nil || p.Status != Generating {
+		return Change{}, nil
+	}
+	c := a.begin(now)
+	c.progress()
+	n := *p
+	n.Content, n.Status, n.Terms = content, PendingApproval, s.Terms(s.PromptApprovalRequired, c.Now)
+	c.put(&n)
+	return c, nil
+}
+
+// BeginProcess is BeginPrompt for the steps. It relies on the prompt that was approved.
+func (a *Aggregate) BeginProcess(run int, now time.Time) (Change, error) {
+	if err := a.working(run); err != nil {
+		return Change{}, err
+	}
+	prompt := a.Prompt()
+	version, before, ok := nextVersion(a.Process())
+	if !ok || prompt == nil || prompt.Status != Approved {
+		return Change{}, nil
+	}
+	c := a.begin(now)
+	p := &Process{TaskID: a.Head.TaskID, PromptID: prompt.ID, Version: version, Steps: []Step{}, Status: Generating, CreatedAt: c.Now}
+	p.ID = a.rowID(p.Key(), c.Now)
+	c.put(p)
+	c.card(a, CardProcess, p.Key())
+	c.rely(prompt)
+	if before != nil {
+		c.rely(before)
+	}
+	return c, nil
+}
+
+// FinishProcess puts the steps in and opens the gate. It is no change when the newest version is not generating.
+func (a *Aggregate) FinishProcess(run int, steps []Step, s Settings, now time.Time) (Change, error) {
+	if err := a.working(run); err != nil {
+		return Change{}, err
+	}
+	p := a.Process()
+	if p == nil || p.Status != Generating {
+		return Change{}, nil
+	}
+	c := a.begin(now)
+	c.progress()
+	n := *p
+	n.Steps, n.Status, n.Terms = steps, PendingApproval, s.Terms(s.ProcessApprovalRequired, c.Now)
+	c.put(&n)
+	return c, nil
+}
+
+// nextVersion says which version to generate, and the rejected one before it.
+func nextVersion[R interface {
+	*Prompt | *Process
+	Row
+	state() (int, GateStatus)
+}](newest R) (version int, before Row, ok bool) {
+	if newest == nil {
+		return 1, nil, true
+	}
+	version, status := newest.state()
+	if status != Rejected {
+		return 0, nil, false
+	}
+	return version + 1, newest, true
+}
+
+func (p *Prompt) state() (int, GateStatus)  { return p.Version, p.Status }
+func (p *Process) state() (int, GateStatus) { return p.Version, p.Status }
+
+// Park records that a generation failed: the run ends, a person may try again.
+// It is no change when the head is parked already.
+func (a *Aggregate) Park(run int, layer Layer, why Reason, now time.Time) (Change, error) {
+	if err := a.working(run); err != nil {
+		return Change{}, err
+	}
+	if a.Head.Parked != nil {
+		return Change{}, nil
+	}
+	c := a.begin(now)
+	c.Head.Parked, c.Head.PausedUntil = &Parked{Layer: layer, Sentence: why}, nil
+	c.audit(System(), GenerationFailed, a.Layer().resource(), a.layerID(), map[string]any{"layer": layer, "reason": why})
+	return c, nil
+}
+
+// RetryGeneration unparks the head and starts a new run.
+func (a *Aggregate) RetryGeneration(by Actor, p Policy, now time.Time) (Change, error) {
+	if err := p.Withdraw(by, a.Head.Requester); err != nil {
+		return Change{}, err
+	}
+	if a.Head.Ended != nil {
+		return Change{}, a.ended()
+	}
+	if a.Head.Parked == nil {
+		return Change{}, ErrNothingToRetry
+	}
+	c := a.begin(now)
+	layer := a.Head.Parked.Layer
+	c.progress()
+	c.startRun()
+	c.audit(by, GenerationRetried, a.Layer().resource(), a.layerID(), map[string]any{"layer": layer})
+	return c, nil
+}
+
+// Pause keeps the run from working before until, as a model's Retry-After asks.
+func (a *Aggregate) Pause(run int, until, now time.Time) (Change, error) {
+	if err := a.working(run); err != nil {
+		return Change{}, err
+	}
+	c := a.begin(now)
+	until = until.UTC().Truncate(time.Millisecond)
+	c.Head.PausedUntil = &until
+	return c, nil
+}
+
+// Layer is the stage that the rows are at.
+func (a *Aggregate) Layer() Layer {
+	switch {
+	case a.Task == nil:
+		return L1
+	case a.Execution() != nil:
+		return L4
+	case a.Prompt() == nil || a.Prompt().Status != Approved:
+		return L2
+	}
+	return L3
+}
+
+func (l Layer) resource() string {
+	return map[Layer]string{L1: "task", L2: "prompt", L3: "process", L4: "execution"}[l]
+}
+
+func (a *Aggregate) layerID() string {
+	switch l := a.Layer(); {
+	case l == L2 && a.Prompt() != nil:
+		return a.Prompt().ID
+	case l == L3 && a.Process() != nil:
+		return a.Process().ID
+	case l == L4:
+		return a.Execution().ID
+	}
+	return a.Head.TaskID
+}

@@ -1,0 +1,69 @@
+package task
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+)
+
+// Ref names one task of one tenant.
+type Ref struct {
+	Tenant string `json:"tenant"`
+	Task   string `json:"task"`
+}
+
+// NewID returns a fresh ULID from crypto/rand.
+func NewID() string { return ulid.Make().String() }
+
+// TenantID derives a tenant's id from its Slack team id, so that the ingress
+// needs no look-up. A derived id's time part is zero: a team id carries none.
+func TenantID(team string) string { return derive(time.Time{}, "tenant", team) }
+
+// ID derives a task's id from the Slack message that asked for it. Every
+// delivery of that message, by whichever event, makes the same id.
+// It returns an error when ts is not a Slack timestamp ("1713450000.000100").
+func ID(team, channel, ts string) (string, error) {
+	at, err := ParseTS(ts)
+	if err != nil {
+		return "", err
+	}
+	return derive(at, "task", team, channel, ts), nil
+}
+
+// ParseTS reads a Slack message timestamp, cut to milliseconds.
+func ParseTS(ts string) (time.Time, error) {
+	sec, frac, ok := strings.Cut(ts, ".")
+	s, err := strconv.ParseInt(sec, 10, 64)
+	if !ok || err != nil || s < 0 || s > 1<<40 || len(frac) != 6 {
+		return time.Time{}, fmt.Errorf("ts %.32q is not a Slack timestamp like 1713450000.000100", ts)
+	}
+	us, err := strconv.ParseUint(frac, 10, 32)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("ts %.32q is not a Slack timestamp like 1713450000.000100", ts)
+	}
+	return time.Unix(s, int64(us)*1000).UTC().Truncate(time.Millisecond), nil
+}
+
+// ValidID reports whether id has the form of an id of ours.
+func ValidID(id string) bool {
+	_, err := ulid.ParseStrict(id)
+	return err == nil
+}
+
+// derive makes a ULID whose random part is a hash of the parts.
+func derive(at time.Time, parts ...string) string {
+	h := sha256.New()
+	for _, p := range parts {
+		fmt.Fprintf(h, "%d:%s", len(p), p)
+	}
+	var id ulid.ULID
+	if !at.IsZero() {
+		_ = id.SetTime(uint64(at.UnixMilli())) // fails only past the year 10889
+	}
+	copy(id[6:], h.Sum(nil)[:10])
+	return id.String()
+}

@@ -1,0 +1,58 @@
+package task
+
+import "time"
+
+// MaxText is how much of a message is kept, in characters: Slack's own limit.
+const MaxText = 40000
+
+// Receive makes a task of a message: its head, the request and the card that
+// says 受け付けました. The task's row comes later, from the first layer.
+// It returns an error when the message's timestamp is not one.
+func Receive(tenant string, r Request, now time.Time) (Change, Ref, error) {
+	id, err := ID(r.TeamID, r.Channel, r.MessageTS)
+	if err != nil {
+		return Change{}, Ref{}, err
+	}
+	now = now.UTC().Truncate(time.Millisecond)
+	r.CreatedAt = now
+	a := &Aggregate{Request: &r, Head: Head{TenantID: tenant, TaskID: id, Run: 1, Requester: r.User, CreatedAt: now}}
+	c := a.begin(now)
+	c.put(&r)
+	c.card(a, CardTask, "TASK")
+	return c, a.Ref(), nil
+}
+
+// Extract is the first layer's answer.
+type Extract struct {
+	Title       string
+	Description string
+	Priority    Priority
+	TaskType    Type
+}
+
+// Extracted makes the task's row of the first layer's answer. Doing it again is no change.
+func (a *Aggregate) Extracted(run int, e Extract, now time.Time) (Change, error) {
+	if err := a.working(run); err != nil {
+		return Change{}, err
+	}
+	if a.Task != nil {
+		return Change{}, nil
+	}
+	c := a.begin(now)
+	c.progress()
+	c.put(&Task{
+		ID: a.Head.TaskID, TenantID: a.Head.TenantID, Title: e.Title, Description: e.Description, Priority: e.Priority, TaskType: e.TaskType,
+		Status: TaskExtracted, Source: a.Request.Source, SlackChannel: a.Request.Channel, SlackThreadTS: a.Request.ThreadTS,
+		CreatedAt: c.Now, UpdatedAt: c.Now,
+	})
+	c.audit(System(), TaskCreated, "task", a.Head.TaskID, map[string]any{"title": e.Title, "requester": a.Head.Requester})
+	return c, nil
+}
+
+// working refuses a run that is not the head's, and work on a task that ended.
+func (a *Aggregate) working(run int) error {
+	if a.Head.Run != run || a.Head.Ended != nil {
+		return ErrSuperseded
+	}
+	return nil
+}

@@ -1,0 +1,82 @@
+package task
+
+import "time"
+
+// The states that a run of the pipeline can be sent to.
+const (
+	StateExtractTask          = "ExtractTask"
+	StateDraftPrompt          = "DraftPrompt"
+	StateAwaitPromptApproval  = "AwaitPromptApproval"
+	StatePlanProcess          = "PlanProcess"
+	StateAwaitProcessApproval = "AwaitProcessApproval"
+	StateExecuteProcess       = "ExecuteProcess"
+	StateAwaitStepApproval    = "AwaitStepApproval"
+	StatePause                = "Pause"
+	StateFinish               = "Finish"
+	StateFail                 = "Fail"
+	outcomeSuperseded         = "superseded"
+	outcomeParked             = "parked"
+	fuse                      = time.Hour
+	maxPause                  = 5 * time.Minute
+)
+
+// NextStates are all values of Next.State.
+var NextStates = []string{
+	StateExtractTask, StateDraftPrompt, StateAwaitPromptApproval, StatePlanProcess, StateAwaitProcessApproval,
+	StateExecuteProcess, StateAwaitStepApproval, StatePause, StateFinish, StateFail,
+}
+
+// Next is where a run goes from here.
+type Next struct {
+	State          string
+	Gate           string // key of what an Await state waits for
+	TimeoutSeconds int    // of an Await state: a fuse, not the expiry
+	WaitSeconds    int    // of Pause
+	Outcome        string // of Finish and Fail
+}
+
+// Superseded is where a run goes that is not the head's.
+func Superseded() Next { return Next{State: StateFinish, Outcome: outcomeSuperseded} }
+
+// Next reads off the rows what a run has to do at now.
+func (a *Aggregate) Next(now time.Time) Next {
+	switch h := a.Head; {
+	case h.Ended != nil && h.Ended.As == TaskFailed:
+		return Next{State: StateFail, Outcome: string(h.Ended.As)}
+	case h.Ended != nil:
+		return Next{State: StateFinish, Outcome: string(h.Ended.As)}
+	case h.Parked != nil:
+		return Next{State: StateFail, Outcome: outcomeParked}
+	case h.PausedUntil != nil && now.Before(*h.PausedUntil):
+		return pause(*h.PausedUntil, now)
+	}
+	if open, ok := a.Pending(); ok {
+		state := map[CardType]string{CardPrompt: StateAwaitPromptApproval, CardProcess: StateAwaitProcessApproval, CardStep: StateAwaitStepApproval}
+		return Next{State: state[open.Kind], Gate: open.Key, TimeoutSeconds: awaitSeconds(open.Terms, now)}
+	}
+	switch {
+	case a.Task == nil:
+		return Next{State: StateExtractTask}
+	case a.Execution() != nil:
+		if s := a.LiveLease(now); s != nil {
+			return pause(s.Claim.LeaseUntil, now)
+		}
+		return Next{State: StateExecuteProcess}
+	case a.Prompt() == nil || a.Prompt().Status != Approved:
+		return Next{State: StateDraftPrompt}
+	}
+	return Next{State: StatePlanProcess}
+}
+
+func awaitSeconds(t Terms, now time.Time) int {
+	left := time.Minute
+	if t.DecideBy != nil {
+		left = max(left, t.DecideBy.Sub(now))
+	}
+	return int((left + fuse).Seconds())
+}
+
+func pause(until, now time.Time) Next {
+	wait := min(until.Sub(now), maxPause)
+	return Next{State: StatePause, WaitSeconds: max(1, int((wait+time.Second-1)/time.Second))}
+}

@@ -1,0 +1,97 @@
+package task
+
+import "slices"
+
+// ActorType is who did something.
+type ActorType string
+
+const (
+	ActorUser   ActorType = "user"
+	ActorSystem ActorType = "system"
+	ActorAgent  ActorType = "agent"
+)
+
+// Actor is who decides, with what Slack says about them.
+type Actor struct {
+	Type   ActorType
+	ID     string // Slack user id, empty for the system
+	Team   string // the workspace the person belongs to
+	Guest  bool   // a restricted account
+	Member bool   // of the channel the request was made in
+}
+
+// System is Ringi itself.
+func System() Actor { return Actor{Type: ActorSystem} }
+
+// Rule is what refused a decision; cards and notes have a sentence for each.
+type Rule string
+
+const (
+	RuleForeign   Rule = "foreign_workspace" // the person belongs to another workspace
+	RuleGuest     Rule = "guest"
+	RuleNotMember Rule = "not_a_member" // of the channel
+	RuleNotListed Rule = "not_an_approver"
+	RuleNobody    Rule = "no_approvers" // the list is empty
+	RuleSelf      Rule = "self_approval"
+	RuleNotParty  Rule = "neither_requester_nor_approver"
+)
+
+// Rules are all of them.
+var Rules = []Rule{RuleForeign, RuleGuest, RuleNotMember, RuleNotListed, RuleNobody, RuleSelf, RuleNotParty}
+
+// Policy is who may decide, read from the settings at the click.
+type Policy struct {
+	Team      string // the tenant's Slack team
+	Mode      ApproverMode
+	Approvers []string // Slack user ids; user groups are expanded by the caller
+	AllowSelf bool
+}
+
+// Approve reports, as ErrNotAllowed, why by may not stamp what requester asked for.
+func (p Policy) Approve(by Actor, requester string) error {
+	if err := p.approver(by); err != nil {
+		return err
+	}
+	if by.Type == ActorUser && by.ID == requester && !p.AllowSelf {
+		return ErrNotAllowed{RuleSelf}
+	}
+	return nil
+}
+
+// Reject reports why by may not send it back. Rejecting one's own request is always fine.
+func (p Policy) Reject(by Actor, requester string) error { return p.approver(by) }
+
+// Withdraw reports why by may not cancel or retry: the requester and every approver may.
+func (p Policy) Withdraw(by Actor, requester string) error {
+	if by.Type == ActorSystem {
+		return nil
+	}
+	if by.Team != p.Team {
+		return ErrNotAllowed{RuleForeign}
+	}
+	if by.ID == requester || p.approver(by) == nil {
+		return nil
+	}
+	return ErrNotAllowed{RuleNotParty}
+}
+
+func (p Policy) approver(by Actor) error {
+	switch {
+	case by.Type == ActorSystem:
+		return nil
+	case by.Team != p.Team:
+		return ErrNotAllowed{RuleForeign}
+	case by.Guest:
+		return ErrNotAllowed{RuleGuest}
+	case p.Mode == ApproversList && len(p.Approvers) == 0:
+		return ErrNotAllowed{RuleNobody}
+	case p.Mode == ApproversList && !slices.Contains(p.Approvers, by.ID):
+		return ErrNotAllowed{RuleNotListed}
+	case p.Mode != ApproversList && !by.Member:
+		return ErrNotAllowed{RuleNotMember}
+	}
+	return nil
+}
+
+// settled alone knows how many stamps a gate needs: today one is enough.
+func settled(stamps int) bool { return stamps >= 1 }

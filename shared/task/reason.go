@@ -1,0 +1,49 @@
+package task
+
+// Reason is why something ended or stopped, as a code; cards say it in the tenant's language.
+type Reason string
+
+const (
+	// Why a task ended.
+	ReasonDone         Reason = "done"
+	ReasonByPerson     Reason = "cancelled_by_person"
+	ReasonMaxVersions  Reason = "max_versions"
+	ReasonExpired      Reason = "approval_expired"
+	ReasonStepRejected Reason = "step_rejected"
+
+	// Why a generation failed.
+	ReasonModelUnavailable Reason = "model_unavailable"
+	ReasonModelRefused     Reason = "model_refused"
+	ReasonModelBadOutput   Reason = "model_bad_output"
+	ReasonModelUnknown     Reason = "model_unknown"
+	ReasonModelDemo        Reason = "model_demo_failure"
+	ReasonRunFailed        Reason = "run_failed" // anything that is our own fault
+
+	// Why an execution or a step failed.
+	ReasonToolFailed      Reason = "tool_failed"
+	ReasonToolUnknown     Reason = "tool_outcome_unknown"
+	ReasonToolNotAllowed  Reason = "tool_not_allowed"
+	ReasonToolChanged     Reason = "tool_changed"
+	ReasonBadArguments    Reason = "arguments_unresolved"
+	ReasonStepsChanged    Reason = "steps_changed"
+	ReasonTimeout         Reason = "execution_timeout"
+	ReasonInterruptedRead Reason = "call_interrupted"
+)
+
+// Reasons are all of them, for those who must have a sentence for each.
+var Reasons = []Reason{
+	ReasonDone, ReasonByPerson, ReasonMaxVersions, ReasonExpired, ReasonStepRejected,
+	ReasonModelUnavailable, ReasonModelRefused, ReasonModelBadOutput, ReasonModelUnknown, ReasonModelDemo, ReasonRunFailed,
+	ReasonToolFailed, ReasonToolUnknown, ReasonToolNotAllowed, ReasonToolChanged, ReasonBadArguments,
+	ReasonStepsChanged, ReasonTimeout, ReasonInterruptedRead,
+}
+
+// Layer is a stage of the pipeline.
+type Layer string
+
+const (
+	L1 Layer = "L1" // message → task
+	L2 Layer = "L2" // task → prompt
+	L3 Layer = "L3" // prompt → process
+	L4 Layer = "L4" // process → execution
+)

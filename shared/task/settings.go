@@ -1,0 +1,109 @@
+package task
+
+import (
+	"fmt"
+	"regexp"
+	"time"
+	"unicode/utf8"
+)
+
+// ApproverMode is how approvers are chosen.
+type ApproverMode string
+
+const (
+	ApproversChannel ApproverMode = "channel" // members of the channel
+	ApproversList    ApproverMode = "list"
+)
+
+// Approvers says who may stamp. An empty list means nobody.
+type Approvers struct {
+	Mode       ApproverMode `json:"mode"`
+	Users      []string     `json:"users"`
+	Usergroups []string     `json:"usergroups"`
+}
+
+// Settings is a tenant's configuration.
+type Settings struct {
+	Meta      `json:"-"`
+	UpdatedAt time.Time `json:"-"`
+	UpdatedBy string    `json:"-"`
+
+	Name                    string    `json:"name"`
+	Slug                    string    `json:"slug"`
+	PromptApprovalRequired  bool      `json:"prompt_approval_required"`
+	ProcessApprovalRequired bool      `json:"process_approval_required"`
+	Model                   string    `json:"model"`
+	L4TimeoutSeconds        int       `json:"l4_timeout_seconds"`
+	AutoApproveTools        bool      `json:"auto_approve_tools"`
+	Approvers               Approvers `json:"approvers"`
+	AllowSelfApproval       bool      `json:"allow_self_approval"`
+	ApprovalTimeoutHours    int       `json:"approval_timeout_hours"`
+	MaxVersions             int       `json:"max_versions"`
+	Locale                  string    `json:"locale"`
+	Executor                string    `json:"executor"`
+	DMDefault               string    `json:"dm_default"`
+	MaxCostUSD              float64   `json:"max_cost_usd"` // 0: no limit
+}
+
+// DefaultSettings are the seed's, for a tenant that has saved none.
+func DefaultSettings() Settings {
+	return Settings{
+		Name: "HR AI Agent", Slug: "default",
+		PromptApprovalRequired: true, ProcessApprovalRequired: true,
+		Model: "claude-sonnet-4-6", L4TimeoutSeconds: 360, AutoApproveTools: true,
+		Approvers:         Approvers{Mode: ApproversChannel, Users: []string{}, Usergroups: []string{}},
+		AllowSelfApproval: true, ApprovalTimeoutHours: 168, MaxVersions: 5,
+		Locale: "ja", Executor: "steps", DMDefault: "task",
+	}
+}
+
+var slugForm = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,62}$`)
+
+// Validate returns ErrField for the first field that is out of bounds.
+func (s Settings) Validate() error {
+	for _, r := range []struct {
+		field    string
+		n        int
+		min, max int
+	}{
+		{"name", utf8.RuneCountInString(s.Name), 1, 80},
+		{"model", len(s.Model), 1, 200},
+		{"l4_timeout_seconds", s.L4TimeoutSeconds, 30, 86400},
+		{"approval_timeout_hours", s.ApprovalTimeoutHours, 1, 8760 - 24},
+		{"max_versions", s.MaxVersions, 1, 50},
+		{"approvers.users", len(s.Approvers.Users), 0, 200},
+		{"approvers.usergroups", len(s.Approvers.Usergroups), 0, 50},
+	} {
+		if r.n < r.min || r.n > r.max {
+			return ErrField{r.field, fmt.Sprintf("must be between %d and %d", r.min, r.max)}
+		}
+	}
+	if !slugForm.MatchString(s.Slug) {
+		return ErrField{"slug", "must be 1 to 63 of a-z, 0-9 and -, beginning with a letter or digit"}
+	}
+	if s.MaxCostUSD < 0 || s.MaxCostUSD > 1e6 {
+		return ErrField{"max_cost_usd", "must be between 0 and 1000000"}
+	}
+	for _, r := range []struct{ field, got, a, b string }{
+		{"approvers.mode", string(s.Approvers.Mode), "channel", "list"},
+		{"locale", s.Locale, "ja", "en"},
+		{"executor", s.Executor, "steps", "managed"},
+		{"dm_default", s.DMDefault, "task", "agent"},
+	} {
+		if r.got != r.a && r.got != r.b {
+			return ErrField{r.field, fmt.Sprintf("must be %s or %s", r.a, r.b)}
+		}
+	}
+	return nil
+}
+
+// Terms freezes these settings for a gate that opens at now. The approval switch
+// of a prompt and of a process are two; a step gate always asks.
+func (s Settings) Terms(approvalRequired bool, now time.Time) Terms {
+	by := now.Add(time.Duration(s.ApprovalTimeoutHours) * time.Hour)
+	return Terms{
+		ApprovalRequired: approvalRequired, DecideBy: &by, Executor: s.Executor,
+		L4TimeoutSeconds: s.L4TimeoutSeconds, AutoApproveTools: s.AutoApproveTools,
+		MaxVersions: s.MaxVersions, ApprovalHours: s.ApprovalTimeoutHours, SettingsRev: s.Rev,
+	}
+}

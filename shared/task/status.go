@@ -1,0 +1,90 @@
+package task
+
+import "slices"
+
+// TaskStatus is where a task stands; see TaskMoves.
+type TaskStatus string
+
+const (
+	TaskExtracted TaskStatus = "extracted"
+	TaskRunning   TaskStatus = "running"
+	TaskCompleted TaskStatus = "completed"
+	TaskFailed    TaskStatus = "failed"
+	TaskCancelled TaskStatus = "cancelled"
+)
+
+// GateStatus is where a prompt, a process or a step gate stands; see GateMoves.
+type GateStatus string
+
+const (
+	Generating      GateStatus = "generating"
+	PendingApproval GateStatus = "pending_approval"
+	Approved        GateStatus = "approved"
+	Rejected        GateStatus = "rejected"
+	Expired         GateStatus = "expired"
+	Cancelled       GateStatus = "cancelled"
+)
+
+// ExecutionStatus is where one attempt at a process stands; see ExecutionMoves.
+type ExecutionStatus string
+
+const (
+	ExecutionPending   ExecutionStatus = "pending"
+	ExecutionRunning   ExecutionStatus = "running"
+	ExecutionCompleted ExecutionStatus = "completed"
+	ExecutionFailed    ExecutionStatus = "failed"
+	ExecutionCancelled ExecutionStatus = "cancelled"
+)
+
+// StepStatus is where one step's call stands; see StepMoves. A step without a
+// row has not begun.
+type StepStatus string
+
+const (
+	StepRunning   StepStatus = "running"
+	StepCompleted StepStatus = "completed"
+	StepFailed    StepStatus = "failed"
+	// StepUnknown is a write whose answer nobody saw: 結果不明.
+	StepUnknown StepStatus = "unknown"
+)
+
+// Moves lists, for each status, the ones that may follow it.
+type Moves[S ~string] map[S][]S
+
+// Allows reports whether to may follow from.
+func (m Moves[S]) Allows(from, to S) bool { return slices.Contains(m[from], to) }
+
+// The state machines of the data model. A move that is not listed here is refused.
+var (
+	TaskMoves = Moves[TaskStatus]{
+		TaskExtracted: {TaskRunning, TaskCancelled},
+		TaskRunning:   {TaskCompleted, TaskFailed, TaskCancelled},
+		TaskFailed:    {TaskRunning},
+		TaskCompleted: {},
+		TaskCancelled: {},
+	}
+	// A prompt and a process begin as generating, a step gate as pending_approval.
+	GateMoves = Moves[GateStatus]{
+		Generating:      {PendingApproval},
+		PendingApproval: {Approved, Rejected, Expired, Cancelled},
+		Approved:        {},
+		Rejected:        {},
+		Expired:         {},
+		Cancelled:       {},
+	}
+	ExecutionMoves = Moves[ExecutionStatus]{
+		ExecutionPending:   {ExecutionRunning, ExecutionFailed, ExecutionCancelled},
+		ExecutionRunning:   {ExecutionCompleted, ExecutionFailed, ExecutionCancelled},
+		ExecutionCompleted: {},
+		ExecutionFailed:    {},
+		ExecutionCancelled: {},
+	}
+	// running → running is a crashed read that is called again; unknown may
+	// still learn the truth from a late answer.
+	StepMoves = Moves[StepStatus]{
+		StepRunning:   {StepRunning, StepCompleted, StepFailed, StepUnknown},
+		StepUnknown:   {StepCompleted, StepFailed},
+		StepCompleted: {},
+		StepFailed:    {},
+	}
+)

@@ -1,0 +1,51 @@
+package task
+
+import "time"
+
+// Tenant is one Slack workspace.
+type Tenant struct {
+	Meta
+	ID        string    `json:"id"`
+	Name      string    `json:"name"`
+	Slug      string    `json:"slug"`
+	TeamID    string    `json:"team_id"`
+	Admins    []string  `json:"admins"` // Slack user ids
+	AgentID   string    `json:"agent_id,omitempty"`
+	VaultID   string    `json:"vault_id,omitempty"`
+	CreatedAt time.Time `json:"created_at"`
+	UpdatedAt time.Time `json:"updated_at"`
+}
+
+// IntegrationStatus is whether a provider can be used.
+type IntegrationStatus string
+
+const (
+	Connected    IntegrationStatus = "connected"
+	Disconnected IntegrationStatus = "disconnected"
+	Broken       IntegrationStatus = "error"
+)
+
+// Integration is a tenant's connection to a provider (freee, google, slack, mcp:<server>).
+type Integration struct {
+	Meta
+	ID          string            `json:"id"`
+	TenantID    string            `json:"tenant_id"`
+	Provider    string            `json:"provider"`
+	Status      IntegrationStatus `json:"status"`
+	Credentials string            `json:"credentials,omitempty"` // sealed; never in clear
+	Metadata    JSON              `json:"metadata"`
+	ConnectedAt *time.Time        `json:"connected_at,omitempty"`
+	UpdatedAt   time.Time         `json:"updated_at"`
+}
+
+// ToolPermission says whether a tenant's tasks may call a tool. A tool without a row is allowed.
+type ToolPermission struct {
+	Meta
+	ID          string    `json:"id"`
+	TenantID    string    `json:"tenant_id"`
+	ToolName    string    `json:"tool_name"`
+	Allowed     bool      `json:"allowed"`
+	Constraints JSON      `json:"constraints"`
+	CreatedAt   time.Time `json:"created_at"`
+	UpdatedAt   time.Time `json:"updated_at"`
+}
