@@ -1,0 +1,161 @@
+package moto_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/sfn"
+	"github.com/aws/aws-sdk-go-v2/service/sfn/types"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+
+	"ringi/infra/local/moto"
+)
+
+// waiting is a machine whose one state sends its token to a queue and waits.
+const waiting = `{"StartAt":"Ask","States":{"Ask":{"Type":"Task","Resource":"arn:aws:states:::sqs:sendMessage.waitForTaskToken",
+"Parameters":{"QueueUrl":%q,"MessageBody":{"token.$":"$$.Task.Token"}},"TimeoutSeconds":60,"End":true}}}`
+
+type machine struct {
+	t     *testing.T
+	sfn   *sfn.Client
+	sqs   *sqs.Client
+	arn   string
+	queue string
+}
+
+func startMachine(t *testing.T) *machine {
+	t.Helper()
+	cfg := config(moto.StartForTest(t))
+	m := &machine{t: t, sfn: sfn.NewFromConfig(cfg), sqs: sqs.NewFromConfig(cfg)}
+	q, err := m.sqs.CreateQueue(t.Context(), &sqs.CreateQueueInput{QueueName: aws.String("tokens")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.queue = aws.ToString(q.QueueUrl)
+	made, err := m.sfn.CreateStateMachine(t.Context(), &sfn.CreateStateMachineInput{
+		Name: aws.String("ask"), RoleArn: aws.String("arn:aws:iam::123456789012:role/local"), Definition: aws.String(fmt.Sprintf(waiting, m.queue)),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.arn = aws.ToString(made.StateMachineArn)
+	return m
+}
+
+func (m *machine) start(name string) (string, error) {
+	out, err := m.sfn.StartExecution(context.Background(), &sfn.StartExecutionInput{StateMachineArn: &m.arn, Name: &name, Input: aws.String(`{}`)})
+	if err != nil {
+		return "", err
+	}
+	return aws.ToString(out.ExecutionArn), nil
+}
+
+func (m *machine) token() string {
+	m.t.Helper()
+	out, err := m.sqs.ReceiveMessage(m.t.Context(), &sqs.ReceiveMessageInput{QueueUrl: &m.queue, WaitTimeSeconds: 10})
+	if err != nil || len(out.Messages) != 1 {
+		m.t.Fatalf("no token: %v", err)
+	}
+	var token string
+	if _, err := fmt.Sscanf(aws.ToString(out.Messages[0].Body), `{"token": %q}`, &token); err != nil {
+		m.t.Fatalf("token in %s: %v", aws.ToString(out.Messages[0].Body), err)
+	}
+	return token
+}
+
+func (m *machine) becomes(arn string, want types.ExecutionStatus) {
+	m.t.Helper()
+	var got types.ExecutionStatus
+	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); {
+		out, err := m.sfn.DescribeExecution(m.t.Context(), &sfn.DescribeExecutionInput{ExecutionArn: &arn})
+		if err != nil {
+			m.t.Fatal(err)
+		}
+		if got = out.Status; got == want {
+			return
+		}
+	}
+	m.t.Fatalf("execution is %s, want %s", got, want)
+}
+
+func TestTokenTakesOneAnswer(t *testing.T) {
+	m := startMachine(t)
+	arn, err := m.start("one")
+	if err != nil {
+		t.Fatal(err)
+	}
+	token := m.token()
+	var taken atomic.Int32
+	var all sync.WaitGroup
+	for range 16 {
+		all.Go(func() {
+			_, err := m.sfn.SendTaskSuccess(context.Background(), &sfn.SendTaskSuccessInput{TaskToken: &token, Output: aws.String(`{}`)})
+			var over *types.TaskTimedOut
+			if err == nil {
+				taken.Add(1)
+			} else if !errors.As(err, &over) {
+				t.Errorf("a late answer: %v, want TaskTimedOut", err)
+			}
+		})
+	}
+	all.Wait()
+	if taken.Load() != 1 {
+		t.Errorf("%d answers taken, want 1", taken.Load())
+	}
+	m.becomes(arn, types.ExecutionStatusSucceeded)
+	var over *types.TaskTimedOut
+	if _, err := m.sfn.SendTaskFailure(t.Context(), &sfn.SendTaskFailureInput{TaskToken: &token}); !errors.As(err, &over) {
+		t.Errorf("an answer after the end: %v, want TaskTimedOut", err)
+	}
+	var unknown *types.InvalidToken
+	if _, err := m.sfn.SendTaskSuccess(t.Context(), &sfn.SendTaskSuccessInput{TaskToken: aws.String("nobody's"), Output: aws.String(`{}`)}); !errors.As(err, &unknown) {
+		t.Errorf("an unknown token: %v, want InvalidToken", err)
+	}
+}
+
+func TestStopEndsAWaitingRun(t *testing.T) {
+	m := startMachine(t)
+	arn, err := m.start("stopped")
+	if err != nil {
+		t.Fatal(err)
+	}
+	token := m.token()
+	if _, err := m.sfn.StopExecution(t.Context(), &sfn.StopExecutionInput{ExecutionArn: &arn}); err != nil {
+		t.Fatal(err)
+	}
+	m.becomes(arn, types.ExecutionStatusAborted)
+	var over *types.TaskTimedOut
+	if _, err := m.sfn.SendTaskSuccess(t.Context(), &sfn.SendTaskSuccessInput{TaskToken: &token, Output: aws.String(`{}`)}); !errors.As(err, &over) {
+		t.Errorf("answer to a stopped run: %v, want TaskTimedOut", err)
+	}
+	var exists *types.ExecutionAlreadyExists
+	if _, err := m.start("stopped"); !errors.As(err, &exists) {
+		t.Errorf("start an ended name: %v, want ExecutionAlreadyExists", err)
+	}
+}
+
+func TestOneNameIsOneRun(t *testing.T) {
+	m := startMachine(t)
+	var all sync.WaitGroup
+	for range 10 {
+		all.Go(func() {
+			if _, err := m.start("same"); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	out, err := m.sfn.ListExecutions(t.Context(), &sfn.ListExecutionsInput{StateMachineArn: &m.arn})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(out.Executions) != 1 {
+		t.Errorf("%d runs, want 1", len(out.Executions))
+	}
+}
