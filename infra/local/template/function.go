@@ -1,0 +1,248 @@
+package template
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Function is one Lambda function and what invokes it.
+type Function struct {
+	ID          string // logical id, also its name
+	Folder      string // below functions/
+	Timeout     time.Duration
+	Memory      int               // MB
+	Concurrency int               // reserved; 0 is unbounded
+	Environment map[string]string // resolved
+	LogLevel    string            // of LoggingConfig, "" if the format isn't JSON
+	Routes      []Route
+	Streams     []StreamMapping
+	Queues      []QueueMapping
+	Schedules   []Schedule
+}
+
+// Route is one method and path of the HTTP API. Method is upper case or "ANY".
+type Route struct {
+	Event, Method, Path string
+	Timeout             time.Duration
+}
+
+// StreamMapping feeds a function from a table's stream.
+type StreamMapping struct {
+	Event           string
+	Source          string // ARN
+	From            string // TRIM_HORIZON or LATEST
+	BatchSize       int
+	Window          time.Duration
+	Retries         int           // -1: until the record is too old
+	MaximumAge      time.Duration // 0: as long as the stream keeps it
+	Bisect          bool
+	PartialFailures bool
+	OnFailure       string   // ARN or ""
+	Filters         []string // patterns; a record passes if one matches
+}
+
+// QueueMapping feeds a function from a queue.
+type QueueMapping struct {
+	Event           string
+	Source          string // ARN
+	BatchSize       int
+	Concurrency     int // 0 is unbounded
+	PartialFailures bool
+	Filters         []string
+}
+
+// Schedule invokes a function at a fixed rate.
+type Schedule struct {
+	Event string
+	Every time.Duration
+	Input string // "" means the scheduler's own event
+}
+
+// The limits and defaults of AWS that the template may leave out.
+const (
+	defaultTimeout   = 3
+	defaultMemory    = 128
+	defaultBatch     = 10
+	defaultBatchLog  = 100
+	defaultHTTPMilli = 30000
+)
+
+func readFunction(id string, properties map[string]any) (Function, error) {
+	var p struct {
+		Timeout, MemorySize          int
+		ReservedConcurrentExecutions int
+		Environment                  struct{ Variables map[string]any }
+		LoggingConfig                struct{ LogFormat, ApplicationLogLevel string }
+		Events                       map[string]struct {
+			Type       string
+			Properties map[string]any
+		}
+	}
+	f := Function{ID: id, Folder: Folder(id), Environment: map[string]string{}}
+	if err := decode(properties, &p); err != nil {
+		return f, err
+	}
+	f.Timeout = time.Duration(or(p.Timeout, defaultTimeout)) * time.Second
+	f.Memory, f.Concurrency = or(p.MemorySize, defaultMemory), p.ReservedConcurrentExecutions
+	if strings.EqualFold(p.LoggingConfig.LogFormat, "JSON") {
+		f.LogLevel = or(p.LoggingConfig.ApplicationLogLevel, "INFO")
+	}
+	for name, v := range p.Environment.Variables {
+		f.Environment[name] = fmt.Sprint(v)
+	}
+	for _, event := range sortedKeys(p.Events) {
+		e := p.Events[event]
+		if err := f.addEvent(event, e.Type, e.Properties); err != nil {
+			return f, fmt.Errorf("event %s: %w", event, err)
+		}
+	}
+	return f, nil
+}
+
+func (f *Function) addEvent(event, kind string, properties map[string]any) error {
+	switch kind {
+	case "HttpApi":
+		return f.addRoute(event, properties)
+	case "DynamoDB":
+		return f.addStream(event, properties)
+	case "SQS":
+		return f.addQueue(event, properties)
+	case "Schedule", "ScheduleV2":
+		return f.addSchedule(event, properties)
+	default:
+		return fmt.Errorf("the local stack knows no events of type %q", kind)
+	}
+}
+
+func (f *Function) addRoute(event string, properties map[string]any) error {
+	var p struct {
+		Method, Path    string
+		TimeoutInMillis int
+	}
+	if err := decode(properties, &p); err != nil {
+		return err
+	}
+	if !strings.HasPrefix(p.Path, "/") {
+		return fmt.Errorf("Path %q must begin with a slash", p.Path)
+	}
+	timeout := time.Duration(or(p.TimeoutInMillis, defaultHTTPMilli)) * time.Millisecond
+	method := strings.ToUpper(or(p.Method, "ANY"))
+	if method == "*" || method == "X-AMAZON-APIGATEWAY-ANY-METHOD" {
+		method = "ANY"
+	}
+	f.Routes = append(f.Routes, Route{Event: event, Method: method, Path: p.Path, Timeout: timeout})
+	return nil
+}
+
+// mappingProperties are those that stream and queue mappings share.
+type mappingProperties struct {
+	Stream, Queue                  string
+	Enabled                        *bool
+	BatchSize                      int
+	StartingPosition               string
+	MaximumBatchingWindowInSeconds int
+	MaximumRetryAttempts           *int
+	MaximumRecordAgeInSeconds      int
+	BisectBatchOnFunctionError     bool
+	FunctionResponseTypes          []string
+	ScalingConfig                  struct{ MaximumConcurrency int }
+	DestinationConfig              struct{ OnFailure struct{ Destination string } }
+	FilterCriteria                 struct{ Filters []struct{ Pattern string } }
+}
+
+func (p *mappingProperties) off() bool { return p.Enabled != nil && !*p.Enabled }
+
+func (p *mappingProperties) partial() bool {
+	for _, t := range p.FunctionResponseTypes {
+		if t == "ReportBatchItemFailures" {
+			return true
+		}
+	}
+	return false
+}
+
+func (p *mappingProperties) patterns() []string {
+	var list []string
+	for _, f := range p.FilterCriteria.Filters {
+		list = append(list, f.Pattern)
+	}
+	return list
+}
+
+func (f *Function) addStream(event string, properties map[string]any) error {
+	var p mappingProperties
+	if err := decode(properties, &p); err != nil || p.off() {
+		return err
+	}
+	m := StreamMapping{
+		Event: event, Source: p.Stream, From: or(p.StartingPosition, "LATEST"), BatchSize: or(p.BatchSize, defaultBatchLog),
+		Window: time.Duration(p.MaximumBatchingWindowInSeconds) * time.Second, Retries: -1, Bisect: p.BisectBatchOnFunctionError,
+		PartialFailures: p.partial(), OnFailure: p.DestinationConfig.OnFailure.Destination, Filters: p.patterns(),
+	}
+	if p.MaximumRetryAttempts != nil {
+		m.Retries = *p.MaximumRetryAttempts
+	}
+	if p.MaximumRecordAgeInSeconds > 0 {
+		m.MaximumAge = time.Duration(p.MaximumRecordAgeInSeconds) * time.Second
+	}
+	f.Streams = append(f.Streams, m)
+	return nil
+}
+
+func (f *Function) addQueue(event string, properties map[string]any) error {
+	var p mappingProperties
+	if err := decode(properties, &p); err != nil || p.off() {
+		return err
+	}
+	f.Queues = append(f.Queues, QueueMapping{
+		Event: event, Source: p.Queue, BatchSize: or(p.BatchSize, defaultBatch), Concurrency: p.ScalingConfig.MaximumConcurrency,
+		PartialFailures: p.partial(), Filters: p.patterns(),
+	})
+	return nil
+}
+
+var rate = regexp.MustCompile(`^rate\((\d+) (minute|hour|day)s?\)$`)
+
+func (f *Function) addSchedule(event string, properties map[string]any) error {
+	var p struct {
+		Schedule, ScheduleExpression, Input, State string
+		Enabled                                    *bool
+	}
+	if err := decode(properties, &p); err != nil {
+		return err
+	}
+	if p.State == "DISABLED" || p.Enabled != nil && !*p.Enabled {
+		return nil
+	}
+	expression := or(p.Schedule, p.ScheduleExpression)
+	m := rate.FindStringSubmatch(expression)
+	if m == nil {
+		return fmt.Errorf("the local stack keeps rate(…) schedules only, not %q", expression)
+	}
+	count, err := strconv.Atoi(m[1])
+	if err != nil || count < 1 {
+		return fmt.Errorf("schedule %q: the rate must be 1 or more", expression)
+	}
+	unit := map[string]time.Duration{"minute": time.Minute, "hour": time.Hour, "day": 24 * time.Hour}[m[2]]
+	f.Schedules = append(f.Schedules, Schedule{Event: event, Every: time.Duration(count) * unit, Input: p.Input})
+	return nil
+}
+
+var hump = regexp.MustCompile(`([a-z0-9])([A-Z])`)
+
+// Folder is the folder below functions/ of a logical id: ReceiveEventFunction
+// lives in receive-event.
+func Folder(id string) string {
+	return strings.ToLower(hump.ReplaceAllString(strings.TrimSuffix(id, "Function"), "$1-$2"))
+}
+
+func or[T comparable](v, otherwise T) T {
+	var zero T
+	if v == zero {
+		return otherwise
+	}
+	return v
+}

@@ -1,0 +1,99 @@
+package template
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// The intrinsics that only look at their arguments.
+
+func combine(name string, args []any) (any, error) {
+	var bools []bool
+	for _, a := range args {
+		b, ok := a.(bool)
+		if !ok {
+			return nil, fmt.Errorf("%v is not true or false", a)
+		}
+		bools = append(bools, b)
+	}
+	if len(bools) == 0 || name == "Not" && len(bools) != 1 {
+		return nil, fmt.Errorf("has %d conditions", len(bools))
+	}
+	switch name {
+	case "Not":
+		return !bools[0], nil
+	case "And":
+		for _, b := range bools {
+			if !b {
+				return false, nil
+			}
+		}
+		return true, nil
+	default:
+		for _, b := range bools {
+			if b {
+				return true, nil
+			}
+		}
+		return false, nil
+	}
+}
+
+func join(args []any) (any, error) {
+	if len(args) != 2 {
+		return nil, fmt.Errorf("takes a separator and a list")
+	}
+	list, ok := args[1].([]any)
+	if !ok {
+		return nil, fmt.Errorf("its second value is no list")
+	}
+	var parts []string
+	for _, v := range list {
+		parts = append(parts, fmt.Sprint(v))
+	}
+	return strings.Join(parts, fmt.Sprint(args[0])), nil
+}
+
+func choice(args []any) (any, error) {
+	if len(args) != 2 {
+		return nil, fmt.Errorf("takes an index and a list")
+	}
+	at, err := strconv.Atoi(fmt.Sprint(args[0]))
+	if err != nil {
+		return nil, fmt.Errorf("index: %w", err)
+	}
+	list, ok := args[1].([]any)
+	if !ok || at < 0 || at >= len(list) {
+		return nil, fmt.Errorf("there is no element %d", at)
+	}
+	return list[at], nil
+}
+
+func split(args []any) (any, error) {
+	if len(args) != 2 {
+		return nil, fmt.Errorf("takes a separator and a text")
+	}
+	list := []any{}
+	for part := range strings.SplitSeq(fmt.Sprint(args[1]), fmt.Sprint(args[0])) {
+		list = append(list, part)
+	}
+	return list, nil
+}
+
+func (r *resolver) find(args []any) (any, error) {
+	if len(args) != 3 {
+		return nil, fmt.Errorf("takes a map, a key and a second key")
+	}
+	var v any = r.mappings
+	for _, key := range args {
+		m, ok := v.(map[string]any)
+		if !ok {
+			return nil, fmt.Errorf("%v is no map", v)
+		}
+		if v, ok = m[fmt.Sprint(key)]; !ok {
+			return nil, fmt.Errorf("there is no %v", key)
+		}
+	}
+	return v, nil
+}

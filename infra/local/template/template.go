@@ -1,0 +1,256 @@
+// Package template reads template.yaml, the one description of the system,
+// with every intrinsic resolved to what it is in a local stack.
+package template
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// The resource types that a local stack stands in for.
+const (
+	typeFunction     = "AWS::Serverless::Function"
+	typeMachine      = "AWS::Serverless::StateMachine"
+	typePlainMachine = "AWS::StepFunctions::StateMachine"
+	typeTable        = "AWS::DynamoDB::Table"
+	typeQueue        = "AWS::SQS::Queue"
+	typeFIFO         = "AWS::SQS::Queue (FIFO)" // ours: such a queue's name ends in .fifo
+	typeBucket       = "AWS::S3::Bucket"
+	typeKey          = "AWS::KMS::Key"
+	typeSecret       = "AWS::SecretsManager::Secret"
+)
+
+// Template is what a local stack needs to know; each list is ordered by ID.
+type Template struct {
+	Functions []Function
+	Tables    []Table
+	Queues    []Queue
+	Machines  []Machine
+	Buckets   []Resource
+	Keys      []Resource
+	Secrets   []Resource
+}
+
+// Resource is one of which only the name matters.
+type Resource struct {
+	ID   string // logical id
+	Name string // physical name; a key's is its id
+}
+
+// document is the part of a template file that is read.
+type document struct {
+	Parameters map[string]struct {
+		Type          string `yaml:"Type"`
+		Default       *any   `yaml:"Default"`
+		AllowedValues []any  `yaml:"AllowedValues"`
+	} `yaml:"Parameters"`
+	Mappings   map[string]any       `yaml:"Mappings"`
+	Conditions map[string]yaml.Node `yaml:"Conditions"`
+	Globals    struct {
+		Function yaml.Node `yaml:"Function"`
+	} `yaml:"Globals"`
+	Resources map[string]struct {
+		Type       string    `yaml:"Type"`
+		Condition  string    `yaml:"Condition"`
+		Properties yaml.Node `yaml:"Properties"`
+	} `yaml:"Resources"`
+}
+
+// Read parses the template at path. parameters override defaults; one that the
+// template doesn't have, or a value that it doesn't allow, is an error.
+func Read(path string, names Names, parameters map[string]string) (*Template, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("read template: %w", err)
+	}
+	t, err := parse(text, filepath.Dir(path), names, parameters)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", filepath.Base(path), err)
+	}
+	return t, nil
+}
+
+func parse(text []byte, dir string, names Names, overrides map[string]string) (*Template, error) {
+	var d document
+	if err := yaml.Unmarshal(text, &d); err != nil {
+		return nil, err
+	}
+	r := &resolver{names: names, mappings: d.Mappings, conditions: d.Conditions, resources: map[string]string{}, resolving: map[string]bool{}}
+	var err error
+	if r.parameters, err = d.values(overrides); err != nil {
+		return nil, err
+	}
+	for id, res := range d.Resources {
+		r.resources[id] = res.Type
+		if res.Type == typeQueue && isFIFO(&res.Properties) {
+			r.resources[id] = typeFIFO
+		}
+	}
+	global, err := r.object(&d.Globals.Function)
+	if err != nil {
+		return nil, fmt.Errorf("Globals.Function: %w", err)
+	}
+	t := &Template{}
+	for _, id := range sortedKeys(d.Resources) {
+		res := d.Resources[id]
+		if res.Condition != "" {
+			if present, err := r.condition(res.Condition); err != nil {
+				return nil, fmt.Errorf("%s: %w", id, err)
+			} else if !present {
+				continue
+			}
+		}
+		if err := t.add(r, id, r.resources[id], &res.Properties, global, dir); err != nil {
+			return nil, fmt.Errorf("%s: %w", id, err)
+		}
+	}
+	return t, nil
+}
+
+// values are the parameters' values: overrides, else defaults.
+func (d *document) values(overrides map[string]string) (map[string]any, error) {
+	for name := range overrides {
+		if _, ok := d.Parameters[name]; !ok {
+			return nil, fmt.Errorf("there is no parameter %q", name)
+		}
+	}
+	values := map[string]any{}
+	for name, p := range d.Parameters {
+		v, overridden := overrides[name]
+		switch {
+		case overridden:
+		case p.Default != nil:
+			v = fmt.Sprint(*p.Default)
+		default:
+			return nil, fmt.Errorf("parameter %s has no default and no value", name)
+		}
+		if p.AllowedValues != nil && !slices.ContainsFunc(p.AllowedValues, func(a any) bool { return fmt.Sprint(a) == v }) {
+			return nil, fmt.Errorf("parameter %s: %q is none of %v", name, v, p.AllowedValues)
+		}
+		values[name] = v
+		if p.Type == "Number" {
+			number, err := strconv.ParseFloat(v, 64)
+			if err != nil {
+				return nil, fmt.Errorf("parameter %s: %q is no number", name, v)
+			}
+			values[name] = number
+		}
+	}
+	return values, nil
+}
+
+// add reads one resource; types that a local stack has no use for are left out.
+func (t *Template) add(r *resolver, id, kind string, properties *yaml.Node, global map[string]any, dir string) error {
+	name := r.names.Name(id, kind)
+	switch kind {
+	case typeBucket:
+		t.Buckets = append(t.Buckets, Resource{ID: id, Name: name})
+		return nil
+	case typeKey:
+		t.Keys = append(t.Keys, Resource{ID: id, Name: r.names.Ref(id, kind)})
+		return nil
+	case typeSecret:
+		t.Secrets = append(t.Secrets, Resource{ID: id, Name: name})
+		return nil
+	case typeFunction, typeMachine, typePlainMachine, typeTable, typeQueue, typeFIFO:
+	default:
+		return nil
+	}
+	p, err := r.object(properties)
+	if err != nil {
+		return err
+	}
+	switch kind {
+	case typeFunction:
+		f, err := readFunction(id, merge(global, p))
+		t.Functions = append(t.Functions, f)
+		return err
+	case typeTable:
+		table, err := readTable(id, name, p)
+		t.Tables = append(t.Tables, table)
+		return err
+	case typeQueue, typeFIFO:
+		q, err := readQueue(id, name, p)
+		q.URL, q.ARN = r.names.Ref(id, kind), r.names.Attribute(id, kind, "Arn")
+		t.Queues = append(t.Queues, q)
+		return err
+	default:
+		m, err := readMachine(id, name, dir, p)
+		m.ARN = r.names.Ref(id, kind)
+		t.Machines = append(t.Machines, m)
+		return err
+	}
+}
+
+// isFIFO looks at a queue's properties before names are known.
+func isFIFO(properties *yaml.Node) bool {
+	var p struct {
+		FifoQueue bool `yaml:"FifoQueue"`
+	}
+	return properties.Decode(&p) == nil && p.FifoQueue
+}
+
+// object resolves a node that holds a map; a missing one is an empty map.
+func (r *resolver) object(n *yaml.Node) (map[string]any, error) {
+	if n.Kind == 0 {
+		return map[string]any{}, nil
+	}
+	v, err := r.value(n)
+	if err != nil {
+		return nil, err
+	}
+	m, ok := v.(map[string]any)
+	if !ok {
+		return nil, fmt.Errorf("line %d: a map is wanted here", n.Line)
+	}
+	return m, nil
+}
+
+// merge lays own over global as SAM does: maps are merged, lists are joined,
+// anything else is replaced.
+func merge(global, own map[string]any) map[string]any {
+	out := map[string]any{}
+	for k, v := range global {
+		out[k] = v
+	}
+	for k, v := range own {
+		switch v := v.(type) {
+		case map[string]any:
+			if g, ok := out[k].(map[string]any); ok {
+				out[k] = merge(g, v)
+				continue
+			}
+		case []any:
+			if g, ok := out[k].([]any); ok {
+				out[k] = append(slices.Clone(g), v...)
+				continue
+			}
+		}
+		out[k] = v
+	}
+	return out
+}
+
+// decode fills a struct from resolved properties, by way of JSON.
+func decode(properties, into any) error {
+	text, err := json.Marshal(properties)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(text, into)
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
