@@ -76,7 +76,7 @@ func NeedsGate(s Step, t Terms, dynamic bool) bool {
 
 // ClaimStep is where a call begins. It relies on the approved prompt and process,
 // the gate, and the tool's permission; it writes the execution, so that a cancel in between makes it fail.
-// It returns StopError when the execution must be failed, ErrInFlight when another's lease lives.
+// It returns StopError when the execution must be failed, ErrInFlight when another's lease lives, ErrMoved when another step is next.
 func (a *Aggregate) ClaimStep(run int, call Call, now time.Time) (Change, error) {
 	e, err := a.executing(run)
 	if err != nil {
@@ -91,7 +91,7 @@ func (a *Aggregate) ClaimStep(run int, call Call, now time.Time) (Change, error)
 	}
 	step := a.NextStep(e)
 	if step == nil || step.Order != call.Order {
-		return Change{}, ErrConflict
+		return Change{}, ErrMoved
 	}
 	if now.After(a.Deadline(e)) {
 		return Change{}, StopError{ReasonTimeout, fmt.Sprint(e.Terms.L4TimeoutSeconds)}
@@ -164,7 +164,7 @@ func (a *Aggregate) OpenStepGate(run int, order int, args Blob, hash string, now
 	}
 	step := a.NextStep(e)
 	if step == nil || step.Order != order {
-		return Change{}, ErrConflict
+		return Change{}, ErrMoved
 	}
 	if a.GateOf(e, order) != nil {
 		return Change{}, nil

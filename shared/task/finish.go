@@ -2,14 +2,14 @@ package task
 
 import "time"
 
-// CompleteExecution ends the task well. It returns ErrConflict while a step has not completed.
+// CompleteExecution ends the task well. It returns ErrMoved while a step has not completed.
 func (a *Aggregate) CompleteExecution(run int, summary string, now time.Time) (Change, error) {
 	e, err := a.executing(run)
 	if err != nil {
 		return Change{}, err
 	}
 	if a.NextStep(e) != nil || e.Status != ExecutionRunning {
-		return Change{}, ErrConflict
+		return Change{}, ErrMoved
 	}
 	c := a.begin(now)
 	n := *e

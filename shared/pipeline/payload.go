@@ -1,0 +1,48 @@
+// Package pipeline is the contract between the state machine and its functions:
+// what goes in and out of them, and the names of their errors. Ids, versions and
+// outcomes pass through here, never content: the execution history is not secret.
+package pipeline
+
+import (
+	"time"
+
+	"ringi/shared/task"
+)
+
+// Input is what every state sends. Gate and what follows come from the Await
+// states, Error from a Catch. Fields are only ever added: a run goes on under the
+// definition it was started with.
+type Input struct {
+	Tenant string `json:"tenant"`
+	Task   string `json:"task"`
+	Run    int    `json:"run"`
+
+	Gate      string    `json:"gate"`
+	TaskToken string    `json:"task_token"`
+	Entered   time.Time `json:"entered"`
+	Retry     int       `json:"retry"`
+
+	Error string `json:"error"` // the name of what was caught
+}
+
+// Ref names the task.
+func (in Input) Ref() task.Ref { return task.Ref{Tenant: in.Tenant, Task: in.Task} }
+
+// Output is what every function answers. All keys are always there, so that no path of the definition dangles.
+type Output struct {
+	Tenant         string `json:"tenant"`
+	Task           string `json:"task"`
+	Run            int    `json:"run"`
+	Next           string `json:"next"`
+	Gate           string `json:"gate"`
+	TimeoutSeconds int    `json:"timeout_seconds"`
+	WaitSeconds    int    `json:"wait_seconds"`
+	Outcome        string `json:"outcome"`
+}
+
+func output(in Input, n task.Next) Output {
+	return Output{
+		Tenant: in.Tenant, Task: in.Task, Run: in.Run,
+		Next: n.State, Gate: n.Gate, TimeoutSeconds: n.TimeoutSeconds, WaitSeconds: n.WaitSeconds, Outcome: n.Outcome,
+	}
+}
