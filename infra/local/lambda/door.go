@@ -1,0 +1,87 @@
+package lambda
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+)
+
+// InvokePath is the pattern that Handler serves.
+const InvokePath = "/2015-03-31/functions/{name}/invocations"
+
+// Handler answers the Invoke call of Lambda's API, for the state machine, the
+// AWS CLI and tests.
+func (s *Service) Handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST "+InvokePath, s.serveInvoke)
+	return mux
+}
+
+func (s *Service) serveInvoke(w http.ResponseWriter, r *http.Request) {
+	payload, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, maxPayload))
+	if err != nil {
+		var tooLong *http.MaxBytesError
+		if errors.As(err, &tooLong) {
+			deny(w, http.StatusRequestEntityTooLarge, "RequestTooLargeException", "the payload is longer than 6291456 bytes")
+			return
+		}
+		deny(w, http.StatusBadRequest, "InvalidRequestContentException", "the body could not be read")
+		return
+	}
+	if len(payload) == 0 {
+		payload = []byte("{}")
+	}
+	if !json.Valid(payload) {
+		deny(w, http.StatusBadRequest, "InvalidRequestContentException", "Could not parse request body into json")
+		return
+	}
+	name := r.PathValue("name")
+	if _, ok := s.functions[plainName(name)]; !ok {
+		deny(w, http.StatusNotFound, "ResourceNotFoundException", "Function not found: "+arn(s.options, plainName(name)))
+		return
+	}
+	switch r.Header.Get("X-Amz-Invocation-Type") {
+	case "Event":
+		// Nobody waits for the outcome; it is in the function's log.
+		go s.Invoke(context.WithoutCancel(r.Context()), name, payload)
+		w.Header().Set("X-Amzn-RequestId", requestID())
+		w.WriteHeader(http.StatusAccepted)
+	case "DryRun":
+		w.Header().Set("X-Amzn-RequestId", requestID())
+		w.WriteHeader(http.StatusNoContent)
+	default:
+		s.respond(w, r, name, payload)
+	}
+}
+
+func (s *Service) respond(w http.ResponseWriter, r *http.Request, name string, payload []byte) {
+	result, err := s.Invoke(r.Context(), name, payload)
+	switch {
+	case errors.Is(err, ErrBusy):
+		deny(w, http.StatusTooManyRequests, "TooManyRequestsException", "Rate Exceeded.")
+		return
+	case err != nil:
+		deny(w, http.StatusInternalServerError, "ServiceException", err.Error())
+		return
+	}
+	h := w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("X-Amzn-RequestId", result.RequestID)
+	h.Set("X-Amz-Executed-Version", "$LATEST")
+	if result.Failed {
+		h.Set("X-Amz-Function-Error", "Unhandled")
+	}
+	w.Write(result.Payload)
+}
+
+// deny answers as Lambda's API does. Without a request id the state machine
+// interpreter takes the answer for a broken one.
+func deny(w http.ResponseWriter, status int, kind, message string) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("X-Amzn-RequestId", requestID())
+	w.Header().Set("X-Amzn-ErrorType", kind)
+	w.WriteHeader(status)
+	json.NewEncoder(w).Encode(map[string]string{"Type": "User", "Message": message, "message": message})
+}

@@ -1,0 +1,156 @@
+package lambda
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"ringi/infra/local/process"
+)
+
+// The limits of Lambda.
+const (
+	initTimeout     = 10 * time.Second
+	maxPayload      = 6 << 20 // bytes of a request or response
+	timedOut        = "Sandbox.Timedout"
+	exited          = "Runtime.ExitError"
+	responseTooLong = "Function.ResponseSizeTooLarge"
+)
+
+// environment is one process with a Runtime API of its own: the port tells
+// whose calls arrive, and a dead process can't swallow a successor's event.
+type environment struct {
+	function Function
+	process  *process.Process
+	server   *http.Server
+	arn      string
+
+	work chan *invocation
+
+	mu       sync.Mutex
+	current  *invocation // taken by the process, not yet answered
+	initFail []byte      // what the process said when its start failed
+}
+
+// invocation is one event on its way through an environment.
+type invocation struct {
+	id       string
+	trace    string
+	payload  []byte
+	deadline time.Time // set when the process takes it
+	taken    chan struct{}
+	answer   chan Result
+}
+
+func startEnvironment(s *Service, f Function) (*environment, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	e := &environment{function: f, work: make(chan *invocation), arn: arn(s.options, f.Name)}
+	e.server = &http.Server{Handler: e.runtimeAPI()}
+	go e.server.Serve(l)
+
+	cmd := exec.Command(f.Binary)
+	cmd.Dir = filepath.Dir(f.Binary)
+	cmd.Env = variables(s.options, f, l.Addr().String())
+	cmd.Stdout, cmd.Stderr = s.log.writer(f.Name), s.log.writer(f.Name)
+	if e.process, err = process.Start(cmd); err != nil {
+		e.server.Close()
+		return nil, err
+	}
+	return e, nil
+}
+
+// invoke gives the process one event and waits for its end, by answer, crash
+// or timeout. taken is false if the process died before it took the event.
+func (e *environment) invoke(payload []byte, fresh bool) (result Result, taken bool) {
+	inv := &invocation{id: requestID(), trace: traceID(), payload: payload, taken: make(chan struct{}), answer: make(chan Result, 1)}
+	start := time.NewTimer(initTimeout)
+	defer start.Stop()
+	select {
+	case e.work <- inv:
+	case <-e.process.Done():
+		return e.exit(inv.id), false
+	case <-start.C:
+		e.process.Kill()
+		if !fresh {
+			return Result{}, false
+		}
+		return failure(inv.id, timedOut, "RequestId: %s Error: Init timed out after %.2f seconds", inv.id, initTimeout.Seconds()), true
+	}
+	<-inv.taken
+	limit := time.NewTimer(time.Until(inv.deadline))
+	defer limit.Stop()
+	select {
+	case result = <-inv.answer:
+		return result, true
+	case <-limit.C:
+		e.process.Kill()
+		return failure(inv.id, timedOut, "RequestId: %s Error: Task timed out after %.2f seconds", inv.id, e.function.Timeout.Seconds()), true
+	case <-e.process.Done():
+	}
+	// It may have answered, or told its panic, just before it ended.
+	select {
+	case result = <-inv.answer:
+		return result, true
+	default:
+		return e.exit(inv.id), true
+	}
+}
+
+// exit is the result of an invocation whose process is gone.
+func (e *environment) exit(id string) Result {
+	e.mu.Lock()
+	said := e.initFail
+	e.mu.Unlock()
+	if said != nil {
+		return Result{RequestID: id, Payload: said, Failed: true}
+	}
+	if err := e.process.Err(); err != nil {
+		return failure(id, exited, "RequestId: %s Error: Runtime exited with error: %v", id, err)
+	}
+	return failure(id, exited, "RequestId: %s Error: Runtime exited without providing a reason", id)
+}
+
+func (e *environment) dead() bool {
+	select {
+	case <-e.process.Done():
+		return true
+	default:
+		return false
+	}
+}
+
+func (e *environment) close() {
+	e.process.Kill()
+	e.server.Close()
+}
+
+func failure(id, kind, format string, args ...any) Result {
+	payload, err := json.Marshal(map[string]string{"errorType": kind, "errorMessage": fmt.Sprintf(format, args...)})
+	if err != nil {
+		payload = []byte(`{"errorType":"` + kind + `"}`)
+	}
+	return Result{RequestID: id, Payload: payload, Failed: true}
+}
+
+// requestID is a random UUID, as Lambda's are.
+func requestID() string {
+	var b [16]byte
+	rand.Read(b[:])
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}
+
+func traceID() string {
+	var b [20]byte
+	rand.Read(b[:])
+	return fmt.Sprintf("Root=1-%08x-%x;Parent=%x;Sampled=0", time.Now().Unix(), b[:12], b[12:])
+}

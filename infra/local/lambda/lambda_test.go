@@ -1,0 +1,300 @@
+package lambda_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"ringi/infra/local/lambda"
+)
+
+var probeBinary = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "probe")
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, "bootstrap")
+	cmd := exec.Command("go", "build", "-tags", "lambda.norpc", "-o", path, "./testdata/probe")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", errors.New(string(out))
+	}
+	return path, nil
+})
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if path, err := probeBinary(); err == nil {
+		os.RemoveAll(filepath.Dir(path))
+	}
+	os.Exit(code)
+}
+
+type probeAnswer struct {
+	Text, RequestID, ARN string
+	PID                  int
+	Left                 time.Duration
+	Variables            map[string]string
+	ErrorType            string `json:"errorType"`
+	ErrorMessage         string `json:"errorMessage"`
+}
+
+func start(t *testing.T, change func(*lambda.Function), log *bytes.Buffer) *lambda.Service {
+	t.Helper()
+	binary, err := probeBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := lambda.Function{Name: "Probe", Binary: binary, Timeout: 10 * time.Second, Memory: 256, LogLevel: "INFO", Environment: map[string]string{"TABLE_NAME": "rows"}}
+	if change != nil {
+		change(&f)
+	}
+	o := lambda.Options{Functions: []lambda.Function{f}, Region: "us-east-1", Account: "123456789012", Endpoint: "http://127.0.0.1:1"}
+	if log != nil {
+		o.Log = log
+	}
+	s := lambda.New(o)
+	t.Cleanup(s.Close)
+	return s
+}
+
+func invoke(t *testing.T, s *lambda.Service, event string) (probeAnswer, lambda.Result) {
+	t.Helper()
+	r, err := s.Invoke(context.Background(), "Probe", []byte(event))
+	if err != nil {
+		t.Error(err)
+		return probeAnswer{}, r
+	}
+	var a probeAnswer
+	if err := json.Unmarshal(r.Payload, &a); err != nil {
+		t.Errorf("answer %s: %v", r.Payload, err)
+	}
+	return a, r
+}
+
+func waitForLog(t *testing.T, s *lambda.Service, line string) {
+	t.Helper()
+	for deadline := time.Now().Add(5 * time.Second); time.Now().Before(deadline); {
+		if slices.Contains(s.Logs("Probe"), line) {
+			return
+		}
+	}
+	t.Fatalf("the function never printed %q", line)
+}
+
+func TestInvokeReusesAnIdleEnvironment(t *testing.T) {
+	s := start(t, nil, nil)
+	first, r := invoke(t, s, `{"Text":"a"}`)
+	if first.Text != "a" || r.Failed || first.RequestID != r.RequestID || first.ARN != "arn:aws:lambda:us-east-1:123456789012:function:Probe" {
+		t.Errorf("answer is %+v, result %+v", first, r)
+	}
+	if first.Left < 8*time.Second || first.Left > 10*time.Second {
+		t.Errorf("%v left of 10 s", first.Left)
+	}
+	if second, _ := invoke(t, s, `{"Text":"b"}`); second.PID != first.PID || second.Text != "b" {
+		t.Errorf("second answer %+v comes from another process than %d", second, first.PID)
+	}
+}
+
+func TestConcurrentInvocationsHaveProcessesOfTheirOwn(t *testing.T) {
+	s := start(t, nil, nil)
+	begin := time.Now()
+	var all sync.WaitGroup
+	var pids sync.Map
+	for range 5 {
+		all.Go(func() {
+			a, _ := invoke(t, s, `{"Do":"sleep","For":500000000}`)
+			pids.Store(a.PID, true)
+		})
+	}
+	all.Wait()
+	count := 0
+	pids.Range(func(any, any) bool { count++; return true })
+	if took := time.Since(begin); count != 5 || took > 2*time.Second {
+		t.Errorf("%d processes in %v, want 5 side by side", count, took)
+	}
+}
+
+func TestReservedConcurrencyRefuses(t *testing.T) {
+	s := start(t, func(f *lambda.Function) { f.Concurrency = 1 }, nil)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		invoke(t, s, `{"Do":"sleep","For":1000000000}`)
+	}()
+	waitForLog(t, s, "asleep")
+	if _, err := s.Invoke(t.Context(), "Probe", []byte(`{}`)); !errors.Is(err, lambda.ErrBusy) {
+		t.Errorf("got %v, want ErrBusy", err)
+	}
+	<-done
+}
+
+func TestFailures(t *testing.T) {
+	tests := []struct {
+		name, event, kind, message string
+		change                     func(*lambda.Function)
+	}{
+		{name: "a named error", event: `{"Do":"deny"}`, kind: "Denied", message: "denied"},
+		{name: "a plain error", event: `{"Do":"fail","Text":"no"}`, kind: "errorString", message: "no"},
+		{name: "a panic", event: `{"Do":"panic","Text":"boom"}`, kind: "string", message: "boom"},
+		{name: "an exit", event: `{"Do":"exit"}`, kind: "Runtime.ExitError", message: "Runtime exited with error: exit status 1"},
+		{name: "too late", event: `{"Do":"sleep","For":20000000000}`, kind: "Sandbox.Timedout", message: "Error: Task timed out after 1.00 seconds", change: func(f *lambda.Function) { f.Timeout = time.Second }},
+		{name: "a start that fails", event: `{}`, kind: "Runtime.ExitError", message: "exit status 3", change: func(f *lambda.Function) { f.Environment["BREAK"] = "1" }},
+		{name: "too long an answer", event: `{"Do":"long"}`, kind: "Function.ResponseSizeTooLarge", message: "6291456 bytes"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			s := start(t, tt.change, nil)
+			a, r := invoke(t, s, tt.event)
+			if !r.Failed || a.ErrorType != tt.kind || !strings.Contains(a.ErrorMessage, tt.message) {
+				t.Errorf("failed %v, %s: %s; want %s: %s", r.Failed, a.ErrorType, a.ErrorMessage, tt.kind, tt.message)
+			}
+			if tt.name == "a start that fails" {
+				return
+			}
+			if again, r := invoke(t, s, `{"Text":"again"}`); r.Failed || again.Text != "again" {
+				t.Errorf("the next invocation: %s", r.Payload)
+			}
+		})
+	}
+}
+
+func TestKillEndsWhatRunsAndTheNextStartsAnew(t *testing.T) {
+	s := start(t, nil, nil)
+	before, _ := invoke(t, s, `{}`)
+	done := make(chan probeAnswer)
+	go func() {
+		a, _ := invoke(t, s, `{"Do":"sleep","For":9000000000}`)
+		done <- a
+	}()
+	waitForLog(t, s, "asleep")
+	if killed := s.Kill("Probe"); killed != 1 {
+		t.Errorf("killed %d environments, want 1", killed)
+	}
+	select {
+	case a := <-done:
+		if a.ErrorType != "Runtime.ExitError" {
+			t.Errorf("the killed invocation: %+v", a)
+		}
+	case <-time.After(9 * time.Second):
+		t.Fatal("the killed invocation still runs")
+	}
+	if after, _ := invoke(t, s, `{}`); after.PID == before.PID {
+		t.Error("the next invocation met the killed process")
+	}
+}
+
+func TestFunctionsGetNothingOfThisEnvironment(t *testing.T) {
+	t.Setenv("SECRET_OF_THE_DEVELOPER", "x")
+	t.Setenv("AWS_PROFILE", "production")
+	s := start(t, nil, nil)
+	a, _ := invoke(t, s, `{"Do":"environment"}`)
+	for _, name := range []string{"SECRET_OF_THE_DEVELOPER", "AWS_PROFILE", "HOME"} {
+		if v, ok := a.Variables[name]; ok {
+			t.Errorf("%s=%s reached the function", name, v)
+		}
+	}
+	for name, want := range map[string]string{
+		"TABLE_NAME": "rows", "AWS_ENDPOINT_URL": "http://127.0.0.1:1", "AWS_REGION": "us-east-1", "AWS_LAMBDA_FUNCTION_NAME": "Probe",
+		"AWS_LAMBDA_FUNCTION_MEMORY_SIZE": "256", "AWS_LAMBDA_LOG_FORMAT": "JSON", "AWS_LAMBDA_FUNCTION_VERSION": "$LATEST",
+	} {
+		if got := a.Variables[name]; got != want {
+			t.Errorf("%s is %q, want %q", name, got, want)
+		}
+	}
+}
+
+func TestPrintedLinesAreLogged(t *testing.T) {
+	var out bytes.Buffer
+	s := start(t, nil, &out)
+	invoke(t, s, `{"Do":"print","Text":"{\"msg\":\"kept\"}\nplain"}`)
+	s.Close()
+	want := "{\"function\":\"Probe\",\"msg\":\"kept\"}\n{\"function\":\"Probe\",\"line\":\"plain\"}\n"
+	if got := out.String(); got != want {
+		t.Errorf("logged %s want %s", got, want)
+	}
+	if got := s.Logs("Probe"); len(got) != 2 || got[1] != "plain" {
+		t.Errorf("kept %q", got)
+	}
+}
+
+func TestCloseLeavesNoProcess(t *testing.T) {
+	s := start(t, nil, nil)
+	go s.Invoke(context.Background(), "Probe", []byte(`{"Do":"sleep","For":9000000000}`))
+	waitForLog(t, s, "asleep")
+	invoke(t, s, `{}`)
+	pids := s.PIDs("Probe")
+	s.Close()
+	if len(pids) == 0 {
+		t.Fatal("there was no process")
+	}
+	for _, pid := range pids {
+		if err := syscall.Kill(pid, 0); !errors.Is(err, syscall.ESRCH) {
+			t.Errorf("process %d still exists", pid)
+		}
+	}
+	if _, err := s.Invoke(t.Context(), "Probe", nil); !errors.Is(err, lambda.ErrClosed) {
+		t.Errorf("invoke after close: %v", err)
+	}
+}
+
+func TestInvokeDoor(t *testing.T) {
+	s := start(t, nil, nil)
+	door := httptest.NewServer(s.Handler())
+	defer door.Close()
+	tests := []struct {
+		name, function, kind, body string
+		status                     int
+		failed                     bool
+		want                       string
+	}{
+		{name: "by name", function: "Probe", body: `{"Text":"a"}`, status: 200, want: `"Text":"a"`},
+		{name: "by ARN with alias", function: "arn:aws:lambda:us-east-1:123456789012:function:Probe:live", body: `{"Text":"b"}`, status: 200, want: `"Text":"b"`},
+		{name: "by escaped ARN", function: "arn%3Aaws%3Alambda%3Aus-east-1%3A123456789012%3Afunction%3AProbe", body: `{"Text":"c"}`, status: 200, want: `"Text":"c"`},
+		{name: "no body", function: "Probe", status: 200, want: `"Text":""`},
+		{name: "function error", function: "Probe", body: `{"Do":"deny"}`, status: 200, failed: true, want: `"errorType":"Denied"`},
+		{name: "event", function: "Probe", kind: "Event", body: `{}`, status: 202},
+		{name: "dry run", function: "Probe", kind: "DryRun", body: `{}`, status: 204},
+		{name: "unknown", function: "Nobody", body: `{}`, status: 404, want: "Function not found: arn:aws:lambda:us-east-1:123456789012:function:Nobody"},
+		{name: "no JSON", function: "Probe", body: `{`, status: 400, want: "Could not parse"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, door.URL+"/2015-03-31/functions/"+tt.function+"/invocations", strings.NewReader(tt.body))
+			if err != nil {
+				t.Fatal(err)
+			}
+			req.Header.Set("X-Amz-Invocation-Type", tt.kind)
+			resp, err := http.DefaultClient.Do(req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer resp.Body.Close()
+			var body bytes.Buffer
+			if _, err := body.ReadFrom(resp.Body); err != nil {
+				t.Fatal(err)
+			}
+			if resp.StatusCode != tt.status || !strings.Contains(body.String(), tt.want) {
+				t.Errorf("answer %d %s, want %d with %s", resp.StatusCode, body.String(), tt.status, tt.want)
+			}
+			if failed := resp.Header.Get("X-Amz-Function-Error") != ""; failed != tt.failed {
+				t.Errorf("function error is %v", failed)
+			}
+			if resp.Header.Get("X-Amzn-RequestId") == "" {
+				t.Error("there is no request id")
+			}
+		})
+	}
+}

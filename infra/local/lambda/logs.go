@@ -1,0 +1,86 @@
+package lambda
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"sync"
+)
+
+// keptLines is how many lines of a function can be read back.
+const keptLines = 2000
+
+// sink gathers what functions print.
+type sink struct {
+	mu   sync.Mutex
+	out  io.Writer
+	kept map[string][]string
+}
+
+func newSink(out io.Writer) *sink {
+	if out == nil {
+		out = io.Discard
+	}
+	return &sink{out: out, kept: map[string][]string{}}
+}
+
+func (s *sink) lines(function string) []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]string(nil), s.kept[function]...)
+}
+
+func (s *sink) add(function string, line []byte) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	kept := append(s.kept[function], string(line))
+	if extra := len(kept) - keptLines; extra > 0 {
+		kept = kept[extra:]
+	}
+	s.kept[function] = kept
+	s.out.Write(marked(function, line))
+}
+
+// writer returns one stream of a process; lines are handed on when complete.
+func (s *sink) writer(function string) io.Writer { return &lineWriter{sink: s, function: function} }
+
+type lineWriter struct {
+	sink     *sink
+	function string
+	rest     []byte
+}
+
+func (w *lineWriter) Write(b []byte) (int, error) {
+	w.rest = append(w.rest, b...)
+	for {
+		line, rest, ok := bytes.Cut(w.rest, []byte{'\n'})
+		if !ok {
+			return len(b), nil
+		}
+		if line = bytes.TrimRight(line, "\r"); len(line) > 0 {
+			w.sink.add(w.function, line)
+		}
+		w.rest = rest
+	}
+}
+
+// marked is a line as the stack logs it: an object keeps its fields and gets
+// the function's name first; anything else becomes an object.
+func marked(function string, line []byte) []byte {
+	name, err := json.Marshal(function)
+	if err != nil {
+		return nil
+	}
+	out := append([]byte(`{"function":`), name...)
+	trimmed := bytes.TrimSpace(line)
+	if len(trimmed) > 2 && trimmed[0] == '{' && json.Valid(trimmed) {
+		out = append(append(out, ','), trimmed[1:]...)
+		return append(out, '\n')
+	}
+	text, err := json.Marshal(string(line))
+	if err != nil {
+		return nil
+	}
+	out = append(append(out, `,"line":`...), text...)
+	return append(out, "}\n"...)
+}

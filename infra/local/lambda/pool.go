@@ -1,0 +1,119 @@
+package lambda
+
+import (
+	"fmt"
+	"sync"
+)
+
+// pool is a function with its environments. An environment is either idle or
+// belongs to the one invocation that took it.
+type pool struct {
+	service  *Service
+	function Function
+
+	mu           sync.Mutex
+	environments map[*environment]bool // true while idle
+	closed       bool
+}
+
+// run takes an environment through one invocation. An environment that turns
+// out to be dead before it took the event costs nothing: another is tried.
+func (p *pool) run(payload []byte) (Result, error) {
+	for {
+		e, fresh, err := p.take()
+		if err != nil {
+			return Result{}, err
+		}
+		result, taken := e.invoke(payload, fresh)
+		if taken || fresh {
+			p.give(e)
+			return result, nil
+		}
+		p.remove(e)
+	}
+}
+
+// take returns an idle environment, or a new one.
+func (p *pool) take() (e *environment, fresh bool, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return nil, false, ErrClosed
+	}
+	for e, idle := range p.environments {
+		if !idle {
+			continue
+		}
+		if e.dead() {
+			delete(p.environments, e)
+			e.close()
+			continue
+		}
+		p.environments[e] = false
+		return e, false, nil
+	}
+	if limit := p.function.Concurrency; limit > 0 && len(p.environments) >= limit {
+		return nil, false, fmt.Errorf("%w: %s has %d", ErrBusy, p.function.Name, limit)
+	}
+	e, err = startEnvironment(p.service, p.function)
+	if err != nil {
+		return nil, false, fmt.Errorf("start %s: %w", p.function.Name, err)
+	}
+	p.environments[e] = false
+	return e, true, nil
+}
+
+// give puts an environment back for the next invocation, unless it died.
+func (p *pool) give(e *environment) {
+	if e.dead() {
+		p.remove(e)
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if _, known := p.environments[e]; known {
+		p.environments[e] = true
+	}
+}
+
+func (p *pool) remove(e *environment) {
+	p.mu.Lock()
+	delete(p.environments, e)
+	p.mu.Unlock()
+	e.close()
+}
+
+func (p *pool) kill() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	count := 0
+	for e := range p.environments {
+		if !e.dead() {
+			count++
+			e.process.Kill()
+		}
+	}
+	return count
+}
+
+func (p *pool) pids() []int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var list []int
+	for e := range p.environments {
+		if !e.dead() {
+			list = append(list, e.process.PID())
+		}
+	}
+	return list
+}
+
+func (p *pool) close() {
+	p.mu.Lock()
+	all := p.environments
+	p.environments, p.closed = map[*environment]bool{}, true
+	p.mu.Unlock()
+	for e := range all {
+		e.close()
+	}
+}

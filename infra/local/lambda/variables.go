@@ -1,0 +1,66 @@
+package lambda
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// variables is the whole environment of a function's process: what Lambda
+// sets, then the function's own. Nothing of this process's environment is in it.
+func variables(o Options, f Function, runtimeAPI string) []string {
+	all := map[string]string{
+		"AWS_LAMBDA_RUNTIME_API":          runtimeAPI,
+		"AWS_LAMBDA_FUNCTION_NAME":        f.Name,
+		"AWS_LAMBDA_FUNCTION_VERSION":     "$LATEST",
+		"AWS_LAMBDA_FUNCTION_MEMORY_SIZE": strconv.Itoa(f.Memory),
+		"AWS_LAMBDA_INITIALIZATION_TYPE":  "on-demand",
+		"AWS_LAMBDA_LOG_GROUP_NAME":       "/aws/lambda/" + f.Name,
+		"AWS_LAMBDA_LOG_STREAM_NAME":      time.Now().UTC().Format("2006/01/02") + "/[$LATEST]local",
+		"AWS_EXECUTION_ENV":               "AWS_Lambda_provided.al2023",
+		"AWS_REGION":                      o.Region,
+		"AWS_DEFAULT_REGION":              o.Region,
+		"AWS_ACCESS_KEY_ID":               "local",
+		"AWS_SECRET_ACCESS_KEY":           "local",
+		"AWS_SESSION_TOKEN":               "local",
+		"AWS_EC2_METADATA_DISABLED":       "true",
+		"LAMBDA_TASK_ROOT":                filepath.Dir(f.Binary),
+		"LAMBDA_RUNTIME_DIR":              "/var/runtime",
+		"_HANDLER":                        "bootstrap",
+		"PATH":                            "/usr/local/bin:/usr/bin:/bin",
+		"LANG":                            "en_US.UTF-8",
+		"TZ":                              ":UTC",
+	}
+	if o.Endpoint != "" {
+		all["AWS_ENDPOINT_URL"] = o.Endpoint
+	}
+	if f.LogLevel != "" {
+		all["AWS_LAMBDA_LOG_FORMAT"], all["AWS_LAMBDA_LOG_LEVEL"] = "JSON", f.LogLevel
+	}
+	for name, value := range f.Environment {
+		all[name] = value
+	}
+	list := make([]string, 0, len(all))
+	for name, value := range all {
+		list = append(list, name+"="+value)
+	}
+	slices.Sort(list)
+	return list
+}
+
+func arn(o Options, name string) string {
+	return fmt.Sprintf("arn:aws:lambda:%s:%s:function:%s", o.Region, o.Account, name)
+}
+
+// plainName is the function's name in a name, a name with a qualifier, a
+// partial ARN or an ARN.
+func plainName(name string) string {
+	if _, after, ok := strings.Cut(name, "function:"); ok {
+		name = after
+	}
+	name, _, _ = strings.Cut(name, ":")
+	return name
+}
