@@ -1,0 +1,96 @@
+package infra_test
+
+import (
+	"slices"
+	"strings"
+
+	"ringi/shared/metric"
+)
+
+// metrics are what somebody must hear of, and what the metric is of.
+var metrics = []struct{ namespace, name, of string }{
+	{"AWS/Lambda", "Errors", "ReceiveEventFunction"},
+	{"AWS/Lambda", "Errors", "ReceiveInteractionFunction"},
+	{"AWS/Lambda", "Duration", "ReceiveEventFunction"},
+	{"AWS/Lambda", "IteratorAge", "RelayChangesFunction"},
+	{"AWS/Lambda", "Errors", "SweepTasksFunction"},
+	{"AWS/Lambda", "Invocations", "SweepTasksFunction"},
+	{"AWS/States", "ExecutionsFailed", "Pipeline"},
+	{"AWS/States", "ExecutionsTimedOut", "Pipeline"},
+	{"AWS/SQS", "ApproximateAgeOfOldestMessage", "CardQueue.QueueName"},
+	{"AWS/SQS", "ApproximateNumberOfMessagesVisible", "CardDeadLetters.QueueName"},
+	{"AWS/SQS", "ApproximateNumberOfMessagesVisible", "ChangeDeadLetters.QueueName"},
+	{"AWS/DynamoDB", "ReadThrottleEvents", "Table"},
+	{"AWS/DynamoDB", "WriteThrottleEvents", "Table"},
+	{"AWS/ApiGateway", "5xx", "Api"},
+	{"Ringi", string(metric.SweepRepaired), "SweepTasksFunction"},
+	{"Ringi", string(metric.SweepFailed), "SweepTasksFunction"},
+}
+
+// watched is a metric as an alarm names it.
+type watched struct{ namespace, name, of string }
+
+func watches(alarm map[string]any) []watched {
+	specs := []any{alarm}
+	for _, m := range list(alarm["Metrics"]) {
+		if spec := at(m, "MetricStat", "Metric"); spec != nil {
+			specs = append(specs, spec)
+		}
+	}
+	var all []watched
+	for _, spec := range specs {
+		name := text(at(spec, "MetricName"))
+		if name == "" {
+			continue
+		}
+		w := watched{text(at(spec, "Namespace")), name, ""}
+		if dimensions := list(at(spec, "Dimensions")); len(dimensions) > 0 {
+			w.of = target(at(dimensions[0], "Value"))
+		}
+		all = append(all, w)
+	}
+	return all
+}
+
+// alarmRules are about who hears of what goes wrong.
+func alarmRules() []rule {
+	return []rule{
+		func(s *stack, wrong func(string, ...any)) {
+			var all []watched
+			for _, id := range s.of("AWS::CloudWatch::Alarm") {
+				p := s.resources[id].Properties
+				actions := list(p["AlarmActions"])
+				if len(actions) == 0 || slices.ContainsFunc(actions, func(a any) bool { return s.resources[target(a)].Type != "AWS::SNS::Topic" }) {
+					wrong("%s tells nobody", id)
+				}
+				if p["AlarmDescription"] == nil || p["TreatMissingData"] == nil {
+					wrong("%s: AlarmDescription and TreatMissingData are wanted", id)
+				}
+				if len(watches(p)) == 0 {
+					wrong("%s watches nothing", id)
+				}
+				for _, w := range watches(p) {
+					// ThrottledRequests has an Operation dimension always: an alarm on the table alone never has data.
+					if w.name == "ThrottledRequests" {
+						wrong("%s: ThrottledRequests exists for one operation only", id)
+					}
+				}
+				all = append(all, watches(p)...)
+			}
+			for _, m := range metrics {
+				if !slices.Contains(all, watched(m)) {
+					wrong("no alarm watches %s %s of %q", m.namespace, m.name, m.of)
+				}
+			}
+		},
+		func(s *stack, wrong func(string, ...any)) {
+			for _, id := range s.of("AWS::CloudWatch::Alarm") {
+				for _, d := range list(s.resources[id].Properties["Dimensions"]) {
+					if of := target(at(d, "Value")); at(d, "Name") == "Resource" && !strings.HasSuffix(of, ":live") {
+						wrong("%s: the dimension Resource is <function>:live, not %s", id, of)
+					}
+				}
+			}
+		},
+	}
+}

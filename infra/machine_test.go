@@ -1,0 +1,121 @@
+package infra_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// machine is a state machine's definition, as far as the pipeline uses the
+// language; a field that isn't here is a misspelling or a feature that the
+// local interpreter lacks (JSONata, variables).
+type machine struct {
+	Comment, StartAt string
+	TimeoutSeconds   int
+	States           map[string]state
+}
+
+type state struct {
+	Comment, Type, Resource     string
+	Parameters                  *parameters
+	OutputPath                  string
+	ResultPath                  json.RawMessage
+	TimeoutSeconds              int
+	TimeoutSecondsPath          string
+	SecondsPath                 string
+	Retry                       []retrier
+	Catch                       []catcher
+	Choices                     []choice
+	Next, Default, Error, Cause string
+}
+
+type parameters struct {
+	FunctionName string
+	Payload      map[string]string
+}
+
+type retrier struct {
+	ErrorEquals                                   []string
+	IntervalSeconds, MaxAttempts, MaxDelaySeconds int
+	BackoffRate                                   float64
+	JitterStrategy                                string
+}
+
+type catcher struct {
+	ErrorEquals []string
+	ResultPath  json.RawMessage
+	Next        string
+}
+
+type choice struct{ Variable, StringEquals, Next string }
+
+func parseMachine(text string) (machine, error) {
+	var m machine
+	d := json.NewDecoder(bytes.NewReader([]byte(text)))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&m); err != nil {
+		return m, fmt.Errorf("read the state machine: %w", err)
+	}
+	return m, nil
+}
+
+// next lists every state that s may lead to.
+func (s state) next() []string {
+	all := []string{}
+	for _, c := range s.Choices {
+		all = append(all, c.Next)
+	}
+	for _, c := range s.Catch {
+		all = append(all, c.Next)
+	}
+	for _, n := range []string{s.Next, s.Default} {
+		if n != "" {
+			all = append(all, n)
+		}
+	}
+	return all
+}
+
+// reach is every state that can be come to from one.
+func (m machine) reach(from string) map[string]bool {
+	seen := map[string]bool{}
+	for todo := []string{from}; len(todo) > 0; {
+		name := todo[0]
+		todo = todo[1:]
+		if !seen[name] {
+			seen[name] = true
+			todo = append(todo, m.States[name].next()...)
+		}
+	}
+	return seen
+}
+
+// names are the states in order, so that what a test says has one order.
+func (m machine) names() []string { return slices.Sorted(maps.Keys(m.States)) }
+
+func (s state) waits() bool { return s.Resource == "arn:aws:states:::lambda:invoke.waitForTaskToken" }
+
+func (s state) ends() bool { return s.Type == "Succeed" || s.Type == "Fail" }
+
+// handles tells whether any of the lists names the error.
+func handles(lists [][]string, name string) bool {
+	return slices.ContainsFunc(lists, func(l []string) bool { return slices.Contains(l, name) })
+}
+
+func (s state) retried() [][]string {
+	var lists [][]string
+	for _, r := range s.Retry {
+		lists = append(lists, r.ErrorEquals)
+	}
+	return lists
+}
+
+func (s state) caught() [][]string {
+	var lists [][]string
+	for _, c := range s.Catch {
+		lists = append(lists, c.ErrorEquals)
+	}
+	return lists
+}

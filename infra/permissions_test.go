@@ -1,0 +1,218 @@
+package infra_test
+
+import (
+	"slices"
+	"strings"
+)
+
+// statement is one of a role's, its lists always lists.
+type statement struct {
+	effect     string
+	actions    []string
+	resources  []string
+	rows       []string // the partition keys that it is limited to; nil is all
+	conditions map[string]any
+}
+
+// statements are all that a function's role carries: its own, its managed
+// policies', and those of policies that name the role.
+func (s *stack) statements(role string) []statement {
+	documents := []any{}
+	for _, p := range list(s.resources[role].Properties["Policies"]) {
+		documents = append(documents, at(p, "PolicyDocument"))
+	}
+	for _, id := range s.of("AWS::IAM::ManagedPolicy") {
+		named := func(refs any) bool {
+			return slices.ContainsFunc(list(refs), func(v any) bool { return target(v) == id || target(v) == role })
+		}
+		if p := s.resources[id].Properties; named(s.resources[role].Properties["ManagedPolicyArns"]) || named(p["Roles"]) {
+			documents = append(documents, p["PolicyDocument"])
+		}
+	}
+	var all []statement
+	for _, d := range documents {
+		for _, v := range list(at(d, "Statement")) {
+			all = append(all, readStatement(v))
+		}
+	}
+	return all
+}
+
+func readStatement(v any) statement {
+	st := statement{effect: text(at(v, "Effect")), conditions: object(at(v, "Condition"))}
+	for _, a := range list(at(v, "Action")) {
+		st.actions = append(st.actions, text(a))
+	}
+	for _, r := range list(at(v, "Resource")) {
+		st.resources = append(st.resources, target(r))
+	}
+	for _, by := range []string{"ForAllValues:StringLike", "ForAnyValue:StringLike"} {
+		for _, key := range list(at(st.conditions, by, "dynamodb:LeadingKeys")) {
+			st.rows = append(st.rows, text(key))
+		}
+	}
+	return st
+}
+
+// role is the id of a function's role.
+func (s *stack) role(function string) string {
+	id, _, _ := strings.Cut(target(s.resources[function].Properties["Role"]), ".")
+	return id
+}
+
+func (s *stack) allows(role, action string) bool {
+	return slices.ContainsFunc(s.statements(role), func(st statement) bool { return st.effect == "Allow" && slices.Contains(st.actions, action) })
+}
+
+// needs ties what a function is told to what it may do.
+var needs = []struct {
+	variable string
+	actions  []string // any of them
+}{
+	{"TABLE_NAME", []string{"dynamodb:PutItem"}},
+	{"SLACK_SECRET_ID", []string{"secretsmanager:GetSecretValue"}},
+	{"STATE_MACHINE_ARN", []string{"states:StartExecution"}},
+	{"CARD_QUEUE_URL", []string{"sqs:SendMessage", "sqs:ChangeMessageVisibility"}},
+	{"RESULTS_BUCKET", []string{"s3:PutObject"}},
+	{"CREDENTIALS_KEY_ID", []string{"kms:Decrypt"}},
+}
+
+// permissionRules are about who may do what.
+func permissionRules() []rule {
+	return []rule{
+		func(s *stack, wrong func(string, ...any)) {
+			owners := map[string]string{}
+			for id := range s.functions {
+				role := s.role(id)
+				if s.resources[role].Type != "AWS::IAM::Role" {
+					wrong("%s has no Role: SAM would attach policies that reach the whole account", id)
+				}
+				if other := owners[role]; other != "" {
+					wrong("%s and %s share %s", id, other, role)
+				}
+				owners[role] = id
+				if s.resources[id].Properties["Policies"] != nil {
+					wrong("%s: beside a Role, Policies are ignored without a word", id)
+				}
+			}
+		},
+		func(s *stack, wrong func(string, ...any)) {
+			for _, id := range s.of("AWS::IAM::Role") {
+				for _, st := range s.statements(id) {
+					for _, a := range st.actions {
+						anywhere := strings.HasPrefix(a, "xray:") || strings.HasPrefix(a, "logs:") && strings.Contains(a, "Deliver") || slices.Contains([]string{"logs:PutResourcePolicy", "logs:DescribeResourcePolicies", "logs:DescribeLogGroups"}, a)
+						if slices.Contains(st.resources, "*") && !anywhere {
+							wrong("%s: %s on every resource of the account", id, a)
+						}
+						if strings.Contains(a, "*") {
+							wrong("%s: %s says more than is meant", id, a)
+						}
+					}
+				}
+				for _, p := range list(s.resources[id].Properties["ManagedPolicyArns"]) {
+					if s.resources[target(p)].Type != "AWS::IAM::ManagedPolicy" {
+						wrong("%s carries %s, a policy of somebody else", id, target(p))
+					}
+				}
+			}
+		},
+		func(s *stack, wrong func(string, ...any)) {
+			for id := range s.functions {
+				denied := slices.ContainsFunc(s.statements(s.role(id)), func(st statement) bool {
+					return st.effect == "Deny" && slices.Contains(st.actions, "dynamodb:UpdateItem") && slices.Contains(st.actions, "dynamodb:DeleteItem") &&
+						slices.Equal(st.rows, []string{"AUDIT#*"}) && st.conditions["ForAnyValue:StringLike"] != nil && slices.Equal(st.resources, []string{s.table.ID + ".Arn"})
+				})
+				if !denied {
+					wrong("%s may rewrite the audit log", id)
+				}
+			}
+		},
+		rowRule,
+		func(s *stack, wrong func(string, ...any)) {
+			for id, f := range s.functions {
+				for _, n := range needs {
+					_, told := f.Environment[n.variable]
+					may := slices.ContainsFunc(n.actions, func(a string) bool { return s.allows(s.role(id), a) })
+					if told && !may {
+						wrong("%s is told %s but may do none of %v", id, n.variable, n.actions)
+					}
+					if may && !told {
+						wrong("%s may do %v but is not told %s", id, n.actions, n.variable)
+					}
+				}
+				if f.Environment["SLACK_API_URL"] != "" && f.Environment["SLACK_SECRET_ID"] == "" {
+					wrong("%s calls Slack without a token", id)
+				}
+			}
+		},
+		func(s *stack, wrong func(string, ...any)) {
+			for _, id := range s.of("AWS::IAM::Role") {
+				for _, st := range s.statements(id) {
+					context := object(st.conditions["Null"])
+					if slices.Contains(st.actions, "kms:Decrypt") && (context["kms:EncryptionContext:tenant_id"] != "false" || context["kms:EncryptionContext:provider"] != "false") {
+						wrong("%s may decrypt without saying whose credentials they are", id)
+					}
+				}
+			}
+		},
+		func(s *stack, wrong func(string, ...any)) {
+			role, _, _ := strings.Cut(target(s.resources[s.of("AWS::Serverless::StateMachine")[0]].Properties["Role"]), ".")
+			called := map[string]bool{}
+			for _, v := range object(s.resources[s.of("AWS::Serverless::StateMachine")[0]].Properties["DefinitionSubstitutions"]) {
+				called[target(v)] = true
+				if !strings.HasSuffix(target(v), ".Alias") {
+					wrong("the pipeline calls %s past its alias", target(v))
+				}
+			}
+			for _, st := range s.statements(role) {
+				if !slices.Contains(st.actions, "lambda:InvokeFunction") {
+					continue
+				}
+				for _, r := range st.resources {
+					if !called[r] {
+						wrong("the pipeline may call %s, and does not", r)
+					}
+					delete(called, r)
+				}
+			}
+			for r := range called {
+				wrong("the pipeline may not call %s", r)
+			}
+		},
+	}
+}
+
+// rowRule holds every function to the rows that are its business.
+func rowRule(s *stack, wrong func(string, ...any)) {
+	for id := range s.functions {
+		for _, st := range s.statements(s.role(id)) {
+			if st.effect != "Allow" {
+				continue
+			}
+			for _, a := range st.actions {
+				switch a {
+				case "dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem":
+					if st.conditions["ForAllValues:StringLike"] == nil || len(st.rows) == 0 {
+						wrong("%s: %s without saying on which rows", id, a)
+					}
+					tenants := slices.ContainsFunc(st.rows, func(r string) bool { return !strings.HasPrefix(r, "TASK#") && !strings.HasPrefix(r, "AUDIT#") })
+					if tenants && id != "ResumeTaskFunction" {
+						wrong("%s: %s on %v; only ResumeTaskFunction makes tenants", id, a, st.rows)
+					}
+					if a == "dynamodb:DeleteItem" && !slices.Equal(st.rows, []string{"TASK#*"}) {
+						wrong("%s: %s on %v; only task tokens are deleted", id, a, st.rows)
+					}
+				case "dynamodb:GetItem", "dynamodb:Query", "dynamodb:ConditionCheckItem",
+					"dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator", "dynamodb:ListStreams":
+				default:
+					if strings.HasPrefix(a, "dynamodb:") {
+						wrong("%s: nothing here needs %s", id, a)
+					}
+				}
+				if id == "ReceiveEventFunction" && strings.HasPrefix(a, "dynamodb:") && !slices.Equal(st.rows, []string{"TASK#*"}) {
+					wrong("%s: %s on %v; all it does is to keep a request", id, a, st.rows)
+				}
+			}
+		}
+	}
+}

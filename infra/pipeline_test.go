@@ -1,0 +1,216 @@
+package infra_test
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"ringi/shared/pipeline"
+	"ringi/shared/task"
+)
+
+// serviceErrors are the names that Step Functions, Lambda and its runtimes give; the rest are the functions' own.
+var serviceErrors = []string{
+	"States.ALL", "States.Timeout", "States.HeartbeatTimeout",
+	"Lambda.ClientExecutionTimeoutException", "Lambda.ServiceException", "Lambda.AWSLambdaException", "Lambda.SdkClientException",
+	"Lambda.TooManyRequestsException", "Lambda.Unknown", "Sandbox.Timedout", "Runtime.ExitError",
+}
+
+// ids is everything that a payload may carry, and where from. Content is nowhere in it.
+var ids = map[string]string{
+	"tenant.$": "$.tenant", "task.$": "$.task", "run.$": "$.run", "gate.$": "$.gate", "error.$": "$.error.Error",
+	"task_token.$": "$$.Task.Token", "entered.$": "$$.State.EnteredTime", "retry.$": "$$.State.RetryCount",
+}
+
+// pipelineRules are about the state machine, and about it and the functions.
+func pipelineRules() []rule {
+	return []rule{shapeRule, routeRule, errorRule, waitRule, callRule}
+}
+
+// shapeRule: every state leads somewhere, can be come to, and comes to an end.
+func shapeRule(s *stack, wrong func(string, ...any)) {
+	m := s.pipeline
+	reached := m.reach(m.StartAt)
+	for _, name := range m.names() {
+		st := m.States[name]
+		if !reached[name] {
+			wrong("%s: no state leads here", name)
+		}
+		for _, next := range st.next() {
+			if _, ok := m.States[next]; !ok {
+				wrong("%s leads to %s, which does not exist", name, next)
+			}
+		}
+		if end := len(st.next()) == 0; end != st.ends() {
+			wrong("%s (%s): Succeed and Fail lead nowhere, everything else leads on", name, st.Type)
+		}
+		if st.Comment == "" && st.Type != "Choice" {
+			wrong("%s: Comment is empty", name)
+		}
+		finishes := false
+		for at := range m.reach(name) {
+			finishes = finishes || m.States[at].ends()
+		}
+		if !finishes {
+			wrong("%s: from here a run never ends", name)
+		}
+	}
+	if _, ok := m.States[m.StartAt]; !ok {
+		wrong("StartAt %s does not exist", m.StartAt)
+	}
+	if year := 365 * 24 * 3600; m.TimeoutSeconds <= 0 || m.TimeoutSeconds >= year {
+		wrong("a run lasts a year at most; TimeoutSeconds %d must end it before", m.TimeoutSeconds)
+	}
+}
+
+// routeRule: where a function may point is where the router can go.
+func routeRule(s *stack, wrong func(string, ...any)) {
+	var routed []string
+	for _, name := range s.pipeline.names() {
+		for _, c := range s.pipeline.States[name].Choices {
+			routed = append(routed, c.StringEquals)
+			if c.Variable != "$.next" {
+				wrong("%s looks at %s, the functions answer with $.next", name, c.Variable)
+			}
+			if want := c.StringEquals; c.Next != want && want != task.StateFail {
+				wrong("%s sends %s to %s", name, want, c.Next)
+			}
+			if c.StringEquals == task.StateFail && s.pipeline.States[c.Next].Type != "Fail" {
+				wrong("%s sends a failed task to %s, which is not red", name, c.Next)
+			}
+			if !slices.Contains(task.NextStates, c.StringEquals) {
+				wrong("%s: no function ever points to %s", name, c.StringEquals)
+			}
+		}
+	}
+	for _, next := range task.NextStates {
+		if !slices.Contains(routed, next) {
+			wrong("a function may point to %s, and no route goes there", next)
+		}
+	}
+	if route, ok := s.pipeline.States["Route"]; !ok || s.pipeline.States[route.Default].Type != "Fail" {
+		wrong("Route must end a run that is sent to an unknown state")
+	}
+}
+
+// errorRule: what heals is tried again, everything else is caught.
+func errorRule(s *stack, wrong func(string, ...any)) {
+	for _, name := range s.pipeline.names() {
+		st := s.pipeline.States[name]
+		if st.Type != "Task" {
+			continue
+		}
+		if handles(st.retried(), "States.ALL") {
+			wrong("%s tries everything again, bugs too", name)
+		}
+		for _, transient := range slices.Concat(serviceErrors[3:], []string{pipeline.Unavailable}) {
+			if !handles(st.retried(), transient) {
+				wrong("%s does not try again after %s", name, transient)
+			}
+		}
+		for _, final := range []string{pipeline.Internal, pipeline.BadInput} {
+			if handles(st.retried(), final) {
+				wrong("%s tries again after %s, which does not heal", name, final)
+			}
+		}
+		_, asks := s.functions[name+"Function"].Environment["MODEL"]
+		if asks != handles(st.retried(), pipeline.ModelUnavailable) {
+			wrong("%s: %s is tried again where a model is asked, and only there", name, pipeline.ModelUnavailable)
+		}
+		if last := len(st.Catch) - 1; last < 0 || !slices.Equal(st.Catch[last].ErrorEquals, []string{"States.ALL"}) {
+			wrong("%s: Catch ends with States.ALL, alone", name)
+		}
+		for _, l := range slices.Concat(st.retried(), st.caught()) {
+			if len(l) > 1 && slices.Contains(l, "States.ALL") {
+				wrong("%s: States.ALL stands alone", name)
+			}
+			for _, e := range l {
+				if !slices.Contains(serviceErrors, e) && !slices.Contains(pipeline.ErrorNames, e) {
+					wrong("%s names %s, which nothing returns", name, e)
+				}
+			}
+		}
+		for _, c := range st.Catch {
+			if c.Next == "CloseTask" && string(c.ResultPath) != `"$.error"` {
+				wrong("%s: CloseTask finds its error at $.error, not at %s", name, c.ResultPath)
+			}
+			if c.Next != "CloseTask" && string(c.ResultPath) != "null" {
+				wrong("%s: what is caught on the way to %s must be dropped (ResultPath null)", name, c.Next)
+			}
+		}
+		for _, r := range st.Retry {
+			if r.MaxAttempts < 1 || r.IntervalSeconds < 1 || r.BackoffRate < 1 || r.JitterStrategy != "FULL" {
+				wrong("%s: a Retry says how often, how soon, and with jitter", name)
+			}
+		}
+	}
+}
+
+// waitRule: a wait for people holds a token, has a fuse, and outlives nobody.
+func waitRule(s *stack, wrong func(string, ...any)) {
+	for _, name := range s.pipeline.names() {
+		st := s.pipeline.States[name]
+		if strings.HasPrefix(name, "Await") != st.waits() {
+			wrong("%s: states that wait for people, and they alone, are called Await…", name)
+		}
+		if !st.waits() {
+			continue
+		}
+		if st.TimeoutSecondsPath != "$.timeout_seconds" {
+			wrong("%s would wait for ever", name)
+		}
+		if st.Parameters.Payload["task_token.$"] != "$$.Task.Token" {
+			wrong("%s gives nobody its token", name)
+		}
+		if !handles(st.caught(), "States.Timeout") || handles(st.retried(), "States.Timeout") {
+			wrong("%s: a burnt fuse is caught, not tried again", name)
+		}
+		if string(st.ResultPath) != "null" {
+			wrong("%s: the answer to a token is a wake-up, and is dropped (ResultPath null)", name)
+		}
+	}
+}
+
+// callRule: who is called, with what, for how long.
+func callRule(s *stack, wrong func(string, ...any)) {
+	for _, name := range s.pipeline.names() {
+		st := s.pipeline.States[name]
+		if st.Type != "Task" {
+			continue
+		}
+		function := strings.TrimSuffix(strings.TrimPrefix(st.Parameters.FunctionName, "${"), "Arn}")
+		want := name + "Function"
+		if st.waits() {
+			want = "RequestApprovalFunction"
+		}
+		if function != want {
+			wrong("%s calls %s, not %s", name, st.Parameters.FunctionName, want)
+		}
+		f, ok := s.functions[function]
+		switch fuse := time.Duration(st.TimeoutSeconds) * time.Second; {
+		case !ok:
+			wrong("%s: the template has no %s", name, function)
+		case !st.waits() && (fuse <= f.Timeout || fuse > f.Timeout+time.Minute):
+			wrong("%s ends after %s, its function after %s: a little longer is wanted", name, fuse, f.Timeout)
+		case !st.waits() && st.OutputPath != "$.Payload":
+			wrong("%s: OutputPath is %q, not the function's answer", name, st.OutputPath)
+		}
+		for _, key := range []string{"tenant.$", "task.$", "run.$"} {
+			if st.Parameters.Payload[key] == "" {
+				wrong("%s: the payload lacks %s", name, strings.TrimSuffix(key, ".$"))
+			}
+		}
+		for key, from := range st.Parameters.Payload {
+			if ids[key] != from {
+				wrong("%s: %s from %s is no id", name, key, from)
+			}
+		}
+	}
+	for _, id := range s.of("AWS::Serverless::StateMachine") {
+		for name, v := range object(s.resources[id].Properties["DefinitionSubstitutions"]) {
+			if target(v) != strings.TrimSuffix(name, "Arn")+".Alias" {
+				wrong("%s: ${%s} is %s", id, name, target(v))
+			}
+		}
+	}
+}

@@ -1,0 +1,196 @@
+// Package infra_test holds template.yaml and what it points to against the
+// rules that linters don't know and a deployment finds out late.
+package infra_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"go.yaml.in/yaml/v3"
+
+	"ringi/infra/local/template"
+)
+
+// stack is template.yaml read twice: as it stands, with its intrinsics, and
+// resolved as the local stack reads it.
+type stack struct {
+	text      string
+	resources map[string]resource
+	functions map[string]template.Function
+	queues    map[string]template.Queue // by ARN
+	table     template.Table
+	pipeline  machine
+}
+
+// resource is one of the template's; an intrinsic such as !Ref X stands in its
+// properties as {"Ref": "X"}.
+type resource struct {
+	Type, Condition                     string
+	DeletionPolicy, UpdateReplacePolicy string
+	Metadata                            map[string]any
+	Properties                          map[string]any
+}
+
+// rule reports what is wrong with a stack.
+type rule func(s *stack, wrong func(format string, args ...any))
+
+const (
+	templateFile   = "template.yaml"
+	definitionFile = "infra/pipeline.asl.json"
+)
+
+// repository is the root of the module, seen from this package's folder.
+const repository = ".."
+
+// files are the texts that make a stack, as they are in the repository.
+func files(t *testing.T) map[string]string {
+	t.Helper()
+	texts := map[string]string{}
+	for _, name := range []string{templateFile, definitionFile} {
+		text, err := os.ReadFile(filepath.Join(repository, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts[name] = string(text)
+	}
+	return texts
+}
+
+// read makes a stack of the texts.
+func read(dir string, texts map[string]string) (*stack, error) {
+	for name, text := range texts {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return nil, err
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			return nil, err
+		}
+	}
+	names := template.Names{Stack: "ringi", Region: "us-east-1", Account: "123456789012", Endpoint: "http://127.0.0.1:4566"}
+	resolved, err := template.Read(filepath.Join(dir, templateFile), names, nil)
+	if err != nil {
+		return nil, err
+	}
+	if len(resolved.Tables) != 1 || len(resolved.Machines) != 1 {
+		return nil, fmt.Errorf("there are %d tables and %d state machines, one of each is wanted", len(resolved.Tables), len(resolved.Machines))
+	}
+	s := &stack{text: texts[templateFile], functions: map[string]template.Function{}, queues: map[string]template.Queue{}, table: resolved.Tables[0]}
+	for _, f := range resolved.Functions {
+		s.functions[f.ID] = f
+	}
+	for _, q := range resolved.Queues {
+		s.queues[q.ARN] = q
+	}
+	var d struct {
+		Resources map[string]yaml.Node `yaml:"Resources"`
+	}
+	if err := yaml.Unmarshal([]byte(s.text), &d); err != nil {
+		return nil, err
+	}
+	s.resources = map[string]resource{}
+	for id, n := range d.Resources {
+		m, _ := plain(&n).(map[string]any)
+		s.resources[id] = resource{
+			Type: text(m["Type"]), Condition: text(m["Condition"]), DeletionPolicy: text(m["DeletionPolicy"]),
+			UpdateReplacePolicy: text(m["UpdateReplacePolicy"]), Metadata: object(m["Metadata"]), Properties: object(m["Properties"]),
+		}
+	}
+	s.pipeline, err = parseMachine(texts[definitionFile])
+	return s, err
+}
+
+// plain turns a node into maps, lists and scalars, its tags into the long form.
+func plain(n *yaml.Node) any {
+	var v any
+	switch n.Kind {
+	case yaml.MappingNode:
+		m := map[string]any{}
+		for i := 0; i < len(n.Content); i += 2 {
+			m[n.Content[i].Value] = plain(n.Content[i+1])
+		}
+		v = m
+	case yaml.SequenceNode:
+		list := []any{}
+		for _, c := range n.Content {
+			list = append(list, plain(c))
+		}
+		v = list
+	default:
+		v = n.Value
+	}
+	switch tag, ours := strings.CutPrefix(n.Tag, "!"); {
+	case !ours || strings.HasPrefix(tag, "!"):
+		return v
+	case tag == "Ref" || tag == "Condition":
+		return map[string]any{tag: v}
+	default:
+		return map[string]any{"Fn::" + tag: v}
+	}
+}
+
+// at walks down maps; what is missing is nil.
+func at(v any, path ...string) any {
+	for _, key := range path {
+		v = object(v)[key]
+	}
+	return v
+}
+
+func object(v any) map[string]any { m, _ := v.(map[string]any); return m }
+
+func text(v any) string { s, _ := v.(string); return s }
+
+// list is v as a list: one value stands for a list of one.
+func list(v any) []any {
+	if l, ok := v.([]any); ok || v == nil {
+		return l
+	}
+	return []any{v}
+}
+
+// target is the logical id, and the rest if any, that a Ref, GetAtt or Sub of one resource points to.
+func target(v any) string {
+	for _, name := range []string{"Ref", "Fn::GetAtt", "Fn::Sub"} {
+		if s := text(at(v, name)); s != "" {
+			return strings.NewReplacer("${", "", "}", "").Replace(s)
+		}
+	}
+	return text(v)
+}
+
+// of lists the ids of all resources of a type, in order.
+func (s *stack) of(kind string) []string {
+	var ids []string
+	for id, r := range s.resources {
+		if r.Type == kind {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// problems is what all rules together have to say.
+func problems(t *testing.T, texts map[string]string) []string {
+	t.Helper()
+	s, err := read(t.TempDir(), texts)
+	if err != nil {
+		return []string{err.Error()}
+	}
+	var all []string
+	for _, r := range slices.Concat(storageRules(), functionRules(), eventRules(), permissionRules(), alarmRules(), pipelineRules()) {
+		r(s, func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) })
+	}
+	return all
+}
+
+func TestStackKeepsEveryRule(t *testing.T) {
+	for _, p := range problems(t, files(t)) {
+		t.Error(p)
+	}
+}
