@@ -190,29 +190,34 @@ func rowRule(s *stack, wrong func(string, ...any)) {
 				continue
 			}
 			for _, a := range st.actions {
-				switch a {
-				case "dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem":
-					if st.conditions["ForAllValues:StringLike"] == nil || len(st.rows) == 0 {
-						wrong("%s: %s without saying on which rows", id, a)
-					}
-					tenants := slices.ContainsFunc(st.rows, func(r string) bool { return !strings.HasPrefix(r, "TASK#") && !strings.HasPrefix(r, "AUDIT#") })
-					if tenants && id != "ResumeTaskFunction" {
-						wrong("%s: %s on %v; only ResumeTaskFunction makes tenants", id, a, st.rows)
-					}
-					if a == "dynamodb:DeleteItem" && !slices.Equal(st.rows, []string{"TASK#*"}) {
-						wrong("%s: %s on %v; only task tokens are deleted", id, a, st.rows)
-					}
-				case "dynamodb:GetItem", "dynamodb:Query", "dynamodb:ConditionCheckItem",
-					"dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator", "dynamodb:ListStreams":
-				default:
-					if strings.HasPrefix(a, "dynamodb:") {
-						wrong("%s: nothing here needs %s", id, a)
-					}
-				}
-				if id == "ReceiveEventFunction" && strings.HasPrefix(a, "dynamodb:") && !slices.Equal(st.rows, []string{"TASK#*"}) {
-					wrong("%s: %s on %v; all it does is to keep a request", id, a, st.rows)
+				if strings.HasPrefix(a, "dynamodb:") {
+					checkRows(s, id, a, st, wrong)
 				}
 			}
 		}
+	}
+}
+
+// reading is everything that changes nothing.
+var reading = []string{
+	"dynamodb:GetItem", "dynamodb:Query", "dynamodb:ConditionCheckItem",
+	"dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator", "dynamodb:ListStreams",
+}
+
+func checkRows(s *stack, id, action string, st statement, wrong func(string, ...any)) {
+	limited := st.conditions["ForAllValues:StringLike"] != nil && len(st.rows) > 0
+	ofTasks := !slices.ContainsFunc(st.rows, func(r string) bool { return r != "TASK#*" && r != "AUDIT#*" })
+	switch {
+	case action == "dynamodb:DeleteItem" && !s.allows(s.role(id), "states:SendTaskSuccess"):
+		wrong("%s: %s; only who answers task tokens deletes them", id, action)
+	case id == "ReceiveEventFunction" && (!slices.Equal(st.rows, []string{"TASK#*"}) || action != "dynamodb:PutItem" && action != "dynamodb:ConditionCheckItem"):
+		wrong("%s: %s on %v; all it does is to keep a request", id, action, st.rows)
+	case slices.Contains(reading, action):
+	case action != "dynamodb:PutItem" && action != "dynamodb:UpdateItem" && action != "dynamodb:DeleteItem":
+		wrong("%s: nothing here needs %s", id, action)
+	case !limited:
+		wrong("%s: %s without saying on which rows", id, action)
+	case !ofTasks && id != "ResumeTaskFunction":
+		wrong("%s: %s on %v; only ResumeTaskFunction makes tenants", id, action, st.rows)
 	}
 }

@@ -1,0 +1,101 @@
+package infra_test
+
+import (
+	"strings"
+	"testing"
+)
+
+// mistakes are edits that look harmless. The linters pass nearly all of them.
+var mistakes = []struct {
+	name     string
+	file     string
+	old, new string // old stands in the file
+	want     string // part of what a rule then says
+}{
+	{"a table that a stack's deletion takes along", templateFile, "    DeletionPolicy: Retain\n    UpdateReplacePolicy: Retain\n    Properties:\n      BillingMode", "    Properties:\n      BillingMode", "Table holds what cannot be made again"},
+	{"no point-in-time recovery", templateFile, "PointInTimeRecoveryEnabled: true", "PointInTimeRecoveryEnabled: false", "PointInTimeRecoveryEnabled must be true"},
+	{"a public bucket", templateFile, "BlockPublicPolicy: true", "BlockPublicPolicy: false", "BlockPublicPolicy must be true"},
+	{"a bucket over plain http", templateFile, `"aws:SecureTransport": "false"`, `"aws:SecureTransport": "true"`, "refuses plain http"},
+	{"a standard queue for a FIFO's dead letters", templateFile, "CardDeadLetters:\n    Type: AWS::SQS::Queue\n    Properties:\n      FifoQueue: true", "CardDeadLetters:\n    Type: AWS::SQS::Queue\n    Properties:\n      DelaySeconds: 0", "must both be FIFO"},
+	{"dead letters that die at once", templateFile, "MessageRetentionPeriod: 1209600", "MessageRetentionPeriod: 86400", "must keep messages longer"},
+	{"a secret in the environment", templateFile, "TENANT_ADMIN: !Ref TenantAdmin", `TENANT_ADMIN: "{{resolve:secretsmanager:x}}"`, "readable configuration"},
+	{"logs for ever", templateFile, "      RetentionInDays: !Ref LogRetentionDays\n", "", "keeps logs for ever"},
+
+	{"a function without a folder", templateFile, "SweepTasksFunction", "CleanTasksFunction", "no functions/clean-tasks/main.go"},
+	{"a folder without a function", templateFile, "SweepTasksFunction", "CleanTasksFunction", "functions/sweep-tasks is not in the template"},
+	{"everybody's binary", templateFile, "Metadata: { BuildMethod: makefile }", "Metadata: { BuildMethod: go1.x }", "binary of another function"},
+	{"a timeout that the alias never sees", templateFile, "AutoPublishAliasAllProperties: true\n", "AutoPublishAliasAllProperties: false\n", "never reaches the alias"},
+	{"a canary on a worker", templateFile, "      Timeout: 30\n      Environment:\n        Variables:\n          TENANT_ADMIN", "      Timeout: 30\n      DeploymentPreference: { Type: AllAtOnce }\n      Environment:\n        Variables:\n          TENANT_ADMIN", "DeploymentPreference belongs"},
+	{"a canary that watches its neighbour", templateFile, "Alarms: [!Ref ReceiveEventErrorsAlarm]", "Alarms: [!Ref ReceiveInteractionErrorsAlarm]", "canary's alarm"},
+	{"an address without its slash", templateFile, "Default: https://slack.com/api/", "Default: https://slack.com/api", "Slack's ends with a slash"},
+
+	{"a FIFO queue for a stream's failures", templateFile, "Destination: !GetAtt ChangeDeadLetters.Arn", "Destination: !GetAtt CardDeadLetters.Arn", "takes a standard queue"},
+	{"a batching window on FIFO", templateFile, "            BatchSize: 1\n", "            BatchSize: 1\n            MaximumBatchingWindowInSeconds: 1\n", "MaximumBatchingWindowInSeconds"},
+	{"a message that is seen twice", templateFile, "VisibilityTimeout: 60", "VisibilityTimeout: 20", "shows a message again"},
+	{"a filter that is no JSON", templateFile, `'{"dynamodb":{"NewImage":{"type":{"S":["head","wait"]}}}}'`, `'{"dynamodb":{"NewImage":'`, "unexpected end of JSON"},
+	{"a filter without a list", templateFile, `{"S":["head","wait"]}`, `{"S":"head"}`, "must match is a list"},
+	{"a stream that the table lacks", templateFile, "      StreamSpecification:\n        StreamViewType: NEW_AND_OLD_IMAGES\n", "", "whose stream is"},
+	{"a batch that is done again for one record", templateFile, "            FunctionResponseTypes: [ReportBatchItemFailures]\n", "", "ReportBatchItemFailures"},
+	{"one bad record for a day", templateFile, "            MaximumRecordAgeInSeconds: 3600\n", "", "one bad record"},
+	{"an API that waits too long", templateFile, "TimeoutInMillis: 10000", "TimeoutInMillis: 31000", "ends a call after 30 s"},
+	{"an API that gives up first", templateFile, "TimeoutInMillis: 5000", "TimeoutInMillis: 3000", "gives up after 3s"},
+
+	{"a role that SAM makes", templateFile, "      Role: !GetAtt CloseTaskRole.Arn\n", "", "has no Role"},
+	{"a shared role", templateFile, "Role: !GetAtt CloseTaskRole.Arn", "Role: !GetAtt ResumeTaskRole.Arn", "share ResumeTaskRole"},
+	{"every queue of the account", templateFile, "Action: sqs:SendMessage\n            Resource: !GetAtt CardQueue.Arn", "Action: sqs:SendMessage\n            Resource: \"*\"", "on every resource"},
+	{"every action", templateFile, "[s3:PutObject, s3:GetObject]", `["s3:*"]`, "says more than is meant"},
+	{"an audit log that can be rewritten", templateFile, "ManagedPolicyArns: [!Ref FunctionBasics, !Ref TaskCommits, !Ref SlackCredentials]", "ManagedPolicyArns: [!Ref TaskCommits, !Ref SlackCredentials]", "may rewrite the audit log"},
+	{"an audit log that can be shortened", templateFile, "Action: [dynamodb:UpdateItem, dynamodb:DeleteItem]", "Action: [dynamodb:UpdateItem]", "may rewrite the audit log"},
+	{"settings that anybody writes", templateFile, `["TASK#*", "AUDIT#*"]`, `["TASK#*", "AUDIT#*", "TENANT#*"]`, "only ResumeTaskFunction makes tenants"},
+	{"rows that anybody deletes", templateFile, "            Action: dynamodb:DeleteItem\n            Resource: !GetAtt Table.Arn\n            Condition: { \"ForAllValues:StringLike\": { \"dynamodb:LeadingKeys\": [\"TASK#*\"] } }\n", "            Action: dynamodb:DeleteItem\n            Resource: !GetAtt Table.Arn\n", "without saying on which rows"},
+	{"a scan", templateFile, "[dynamodb:GetItem, dynamodb:Query, dynamodb:ConditionCheckItem]", "[dynamodb:GetItem, dynamodb:Query, dynamodb:Scan]", "nothing here needs dynamodb:Scan"},
+	{"an edge that reads", templateFile, "[dynamodb:PutItem, dynamodb:ConditionCheckItem]", "[dynamodb:PutItem, dynamodb:GetItem]", "all it does is to keep a request"},
+	{"an edge that deletes", templateFile, "[dynamodb:PutItem, dynamodb:ConditionCheckItem]", "[dynamodb:PutItem, dynamodb:DeleteItem]", "only who answers task tokens deletes them"},
+	{"an edge that commits", templateFile, "ManagedPolicyArns: [!Ref FunctionBasics, !Ref SlackCredentials]", "ManagedPolicyArns: [!Ref FunctionBasics, !Ref TaskCommits, !Ref SlackCredentials]", "all it does is to keep a request"},
+	{"a variable without the right", templateFile, "          TENANT_ADMIN: !Ref TenantAdmin\n", "          CARD_QUEUE_URL: !Ref CardQueue\n", "may do none of"},
+	{"a right without the variable", templateFile, "          RESULTS_BUCKET: !Ref ResultsBucket\n", "", "is not told RESULTS_BUCKET"},
+	{"credentials of anybody", templateFile, `, "kms:EncryptionContext:provider": "false"`, "", "without saying whose"},
+	{"a pipeline that may not call", templateFile, "                  - !Ref CloseTaskFunction.Alias\n", "", "may not call CloseTaskFunction.Alias"},
+	{"a pipeline past the canary", templateFile, "CloseTaskFunctionArn: !Ref CloseTaskFunction.Alias", "CloseTaskFunctionArn: !GetAtt CloseTaskFunction.Arn", "past its alias"},
+
+	{"an alarm that nobody hears", templateFile, "      AlarmActions: [!Ref Alerts]\n", "", "tells nobody"},
+	{"no alarm on dead letters", templateFile, "!GetAtt CardDeadLetters.QueueName", "!GetAtt CardQueue.QueueName", "no alarm watches AWS/SQS ApproximateNumberOfMessagesVisible"},
+	{"an alarm on all versions", templateFile, `!Sub "${ReceiveEventFunction}:live"`, "!Ref ReceiveEventFunction", "the dimension Resource"},
+
+	{"a lost substitution", templateFile, "        CloseTaskFunctionArn: !Ref CloseTaskFunction.Alias\n", "", "DefinitionSubstitutions lacks CloseTaskFunctionArn"},
+	{"a swapped substitution", templateFile, "PlanProcessFunctionArn: !Ref PlanProcessFunction.Alias", "PlanProcessFunctionArn: !Ref DraftPromptFunction.Alias", "${PlanProcessFunctionArn} is DraftPromptFunction.Alias"},
+	{"a state that does not exist", definitionFile, `"Default": "UnknownRoute"`, `"Default": "Unknown"`, "leads to Unknown, which does not exist"},
+	{"a state that nobody comes to", definitionFile, `"Next": "TaskFailed"`, `"Next": "UnknownRoute"`, "TaskFailed: no state leads here"},
+	{"a route that is missing", definitionFile, `        { "Variable": "$.next", "StringEquals": "Pause", "Next": "Pause" },` + "\n", "", "may point to Pause"},
+	{"a route that goes astray", definitionFile, `"StringEquals": "PlanProcess", "Next": "PlanProcess"`, `"StringEquals": "PlanProcess", "Next": "DraftPrompt"`, "sends PlanProcess to DraftPrompt"},
+	{"a route that nobody takes", definitionFile, `"StringEquals": "Pause"`, `"StringEquals": "Rest"`, "no function ever points to Rest"},
+	{"a failure that looks like success", definitionFile, `"StringEquals": "Fail", "Next": "TaskFailed"`, `"StringEquals": "Fail", "Next": "Finish"`, "which is not red"},
+	{"bugs that are tried again", definitionFile, `"ErrorEquals": ["ModelUnavailable"]`, `"ErrorEquals": ["Internal"]`, "which does not heal"},
+	{"a misspelt error", definitionFile, `"Sandbox.Timedout"`, `"Sandbox.TimedOut"`, "names Sandbox.TimedOut, which nothing returns"},
+	{"a death that is not tried again", definitionFile, `, "Runtime.ExitError"`, "", "does not try again after Runtime.ExitError"},
+	{"an error that nobody catches", definitionFile, `{ "ErrorEquals": ["States.ALL"], "ResultPath": null, "Next": "TaskFailed" }`, `{ "ErrorEquals": ["Internal"], "ResultPath": null, "Next": "TaskFailed" }`, "Catch ends with States.ALL"},
+	{"an error in the wrong place", definitionFile, `"ResultPath": "$.error", "Next": "CloseTask"`, `"ResultPath": "$.failure", "Next": "CloseTask"`, "finds its error at $.error"},
+	{"a wait for ever", definitionFile, `"TimeoutSecondsPath": "$.timeout_seconds"`, `"TimeoutSeconds": 60`, "would wait for ever"},
+	{"a token for nobody", definitionFile, `"task_token.$": "$$.Task.Token"`, `"task_token.$": "$$.Execution.Id"`, "gives nobody its token"},
+	{"a fuse that ends the task", definitionFile, `"ErrorEquals": ["States.Timeout", "States.HeartbeatTimeout"]`, `"ErrorEquals": ["States.HeartbeatTimeout"]`, "burnt fuse"},
+	{"a fuse that is too short", definitionFile, `"TimeoutSeconds": 165`, `"TimeoutSeconds": 150`, "a little longer is wanted"},
+	{"content in a payload", definitionFile, `"error.$": "$.error.Error"`, `"error.$": "$.error.Cause"`, "is no id"},
+	{"the wrong function", definitionFile, "${PlanProcessFunctionArn}", "${DraftPromptFunctionArn}", "PlanProcess calls"},
+	{"variables, which the local interpreter lacks", definitionFile, `"SecondsPath": "$.wait_seconds",`, `"SecondsPath": "$.wait_seconds", "Assign": { "x": 1 },`, "unknown field"},
+}
+
+func TestRulesNoticeMistakes(t *testing.T) {
+	for _, m := range mistakes {
+		t.Run(m.name, func(t *testing.T) {
+			texts := files(t)
+			if !strings.Contains(texts[m.file], m.old) {
+				t.Fatalf("%s does not contain %q; make the mistake anew", m.file, m.old)
+			}
+			texts[m.file] = strings.ReplaceAll(texts[m.file], m.old, m.new)
+			said := strings.Join(problems(t, texts), "\n")
+			if !strings.Contains(said, m.want) {
+				t.Errorf("no rule says %q; they say:\n%s", m.want, said)
+			}
+		})
+	}
+}
