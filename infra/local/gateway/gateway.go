@@ -1,0 +1,109 @@
+// Package gateway stands in for the HTTP API: it turns requests into payload
+// 2.0 events as API Gateway does, base64 bodies included, and functions'
+// answers into responses.
+package gateway
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"ringi/infra/local/lambda"
+	"ringi/infra/local/template"
+)
+
+// maxBody is API Gateway's limit of a request's body.
+const maxBody = 10 << 20
+
+// Invoker runs a function.
+type Invoker interface {
+	Invoke(ctx context.Context, function string, payload []byte) (lambda.Result, error)
+}
+
+// Gateway serves the routes of an HTTP API.
+type Gateway struct {
+	routes  []route
+	invoker Invoker
+	account string
+	log     *slog.Logger
+	now     func() time.Time
+}
+
+// New makes a gateway for all routes of the functions.
+func New(functions []template.Function, account string, invoker Invoker, log *slog.Logger) *Gateway {
+	g := &Gateway{invoker: invoker, account: account, log: log, now: time.Now}
+	for _, f := range functions {
+		for _, r := range f.Routes {
+			g.routes = append(g.routes, newRoute(f.ID, r))
+		}
+	}
+	return g
+}
+
+// Serves tells whether some route has this path, whatever the method.
+func (g *Gateway) Serves(path string) bool {
+	for _, r := range g.routes {
+		if _, ok := r.match(path); ok {
+			return true
+		}
+	}
+	return false
+}
+
+// ServeHTTP answers one request.
+func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	route, parameters, ok := g.find(r.Method, r.URL.Path)
+	if !ok {
+		say(w, http.StatusNotFound, "Not Found")
+		return
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	var tooLong *http.MaxBytesError
+	switch {
+	case errors.As(err, &tooLong):
+		say(w, http.StatusRequestEntityTooLarge, "Request Too Long")
+		return
+	case err != nil:
+		say(w, http.StatusBadRequest, "Bad Request")
+		return
+	}
+	e := g.event(r, route, parameters, body)
+	payload, err := json.Marshal(e)
+	if err != nil {
+		g.log.Error("encode the event", "route", route.key(), "err", err)
+		say(w, http.StatusInternalServerError, "Internal Server Error")
+		return
+	}
+	// The caller may go away; the function finishes all the same.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), route.timeout)
+	defer cancel()
+	result, err := g.invoker.Invoke(ctx, route.function, payload)
+	switch {
+	case err != nil:
+		g.log.Warn("no answer", "route", route.key(), "request_id", e.RequestContext.RequestID, "err", err)
+		say(w, http.StatusServiceUnavailable, "Service Unavailable")
+	case result.Failed:
+		g.log.Warn("function failed", "route", route.key(), "function", route.function, "request_id", result.RequestID)
+		say(w, http.StatusInternalServerError, "Internal Server Error")
+	default:
+		if err := respond(w, result.Payload); err != nil {
+			g.log.Error("answer of a wrong form", "route", route.key(), "function", route.function, "err", err)
+			say(w, http.StatusInternalServerError, "Internal Server Error")
+		}
+	}
+}
+
+// say answers for the gateway itself.
+func say(w http.ResponseWriter, status int, message string) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	json.NewEncoder(w).Encode(map[string]string{"message": message})
+}
+
+// requestID has the form of API Gateway's extended request ids.
+func requestID() string { return rand.Text()[:15] + "=" }
