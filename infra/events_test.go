@@ -1,0 +1,195 @@
+package infra_test
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"maps"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/google/go-cmp/cmp"
+
+	"ringi/infra/local/template"
+	"ringi/shared/pipeline"
+	"ringi/shared/task"
+)
+
+// sample reads one of the sample events into a value; a field that the value lacks is an error.
+func sample(t *testing.T, name string, into any) {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join("events", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	strictly(t, name, b, into)
+}
+
+func strictly(t *testing.T, name string, b []byte, into any) {
+	t.Helper()
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.DisallowUnknownFields()
+	if err := d.Decode(into); err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+}
+
+// inOrder are the functions by id, so that subtests have one order.
+func (s *stack) inOrder() []template.Function {
+	var all []template.Function
+	for _, id := range slices.Sorted(maps.Keys(s.functions)) {
+		all = append(all, s.functions[id])
+	}
+	return all
+}
+
+// A function that can't be tried by hand is debugged in production.
+func TestEveryFunctionHasASampleEvent(t *testing.T) {
+	s, err := read(t.TempDir(), files(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	entries, err := os.ReadDir("events")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tried := map[string]bool{}
+	for _, e := range entries {
+		var request events.APIGatewayV2HTTPRequest
+		b, err := os.ReadFile(filepath.Join("events", e.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal(b, &request); err != nil {
+			t.Fatalf("%s: %v", e.Name(), err)
+		}
+		key := strings.TrimSuffix(e.Name(), ".json")
+		if request.RouteKey != "" {
+			key = request.RouteKey
+		}
+		tried[key] = true
+	}
+	for _, f := range s.inOrder() {
+		keys := []string{f.Folder}
+		for _, r := range f.Routes {
+			keys = append(keys, r.Method+" "+r.Path)
+		}
+		if !slices.ContainsFunc(keys, func(k string) bool { return tried[k] }) {
+			t.Errorf("%s: no event in infra/events is for it", f.ID)
+		}
+		for _, k := range keys {
+			delete(tried, k)
+		}
+	}
+	for key := range tried {
+		t.Errorf("infra/events: %s is for no function", key)
+	}
+}
+
+// API Gateway hands over JSON as text and forms in base64: what differs here works locally and fails there.
+func TestSampleRequestsAreEncodedAsAPIGatewayDoes(t *testing.T) {
+	for _, name := range []string{"app_mention.json", "message_im.json", "url_verification.json", "approve_prompt.json", "cancel_task.json"} {
+		t.Run(name, func(t *testing.T) {
+			var r events.APIGatewayV2HTTPRequest
+			sample(t, name, &r)
+			form := r.Headers["content-type"] == "application/x-www-form-urlencoded"
+			if r.IsBase64Encoded != form {
+				t.Fatalf("isBase64Encoded is %v for %s", r.IsBase64Encoded, r.Headers["content-type"])
+			}
+			body := []byte(r.Body)
+			if form {
+				raw, err := base64.StdEncoding.DecodeString(r.Body)
+				if err != nil {
+					t.Fatal(err)
+				}
+				values, err := url.ParseQuery(string(raw))
+				if err != nil {
+					t.Fatal(err)
+				}
+				body = []byte(values.Get("payload"))
+			}
+			if !json.Valid(body) {
+				t.Errorf("the body carries no JSON: %s", body)
+			}
+			for header := range r.Headers {
+				if header != strings.ToLower(header) {
+					t.Errorf("payload v2 has headers in lower case, not %s", header)
+				}
+			}
+		})
+	}
+}
+
+// The samples tell of one task, so that one can be followed from message to card.
+func TestSampleEventsTellOfOneTask(t *testing.T) {
+	var r events.APIGatewayV2HTTPRequest
+	sample(t, "app_mention.json", &r)
+	var mention struct {
+		TeamID string `json:"team_id"`
+		Event  struct{ Channel, TS string }
+	}
+	if err := json.Unmarshal([]byte(r.Body), &mention); err != nil {
+		t.Fatal(err)
+	}
+	id, err := task.ID(mention.TeamID, mention.Event.Channel, mention.Event.TS)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := task.Ref{Tenant: task.TenantID(mention.TeamID), Task: id}
+
+	var sqs events.SQSEvent
+	sample(t, "update-card.json", &sqs)
+	var got task.Ref
+	strictly(t, "update-card.json", []byte(sqs.Records[0].Body), &got)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("update-card.json: %s", diff)
+	}
+	if group := sqs.Records[0].Attributes["MessageGroupId"]; group != want.Task {
+		t.Errorf("update-card.json: the group is %s, not the task", group)
+	}
+	var change events.DynamoDBEvent
+	sample(t, "relay-changes.json", &change)
+	if pk := change.Records[0].Change.Keys["PK"].String(); pk != "TASK#"+want.Tenant+"#"+want.Task {
+		t.Errorf("relay-changes.json: PK is %s", pk)
+	}
+	var in pipeline.Input
+	sample(t, "resume-task.json", &in)
+	if in.Ref() != want {
+		t.Errorf("resume-task.json: %v", in.Ref())
+	}
+}
+
+// What the state machine sends is what the samples send.
+func TestSamplePayloadsAreTheStateMachines(t *testing.T) {
+	s, err := read(t.TempDir(), files(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range s.pipeline.names() {
+		st := s.pipeline.States[name]
+		if st.Type != "Task" {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			id := strings.TrimSuffix(strings.TrimPrefix(st.Parameters.FunctionName, "${"), "Arn}")
+			file := s.functions[id].Folder + ".json"
+			var in pipeline.Input
+			sample(t, file, &in)
+			var payload map[string]any
+			sample(t, file, &payload)
+			want := []string{}
+			for key := range st.Parameters.Payload {
+				want = append(want, strings.TrimSuffix(key, ".$"))
+			}
+			slices.Sort(want)
+			if diff := cmp.Diff(want, slices.Sorted(maps.Keys(payload))); diff != "" {
+				t.Errorf("the state sends (-), %s has (+):\n%s", file, diff)
+			}
+		})
+	}
+}
