@@ -1,7 +1,6 @@
 package template
 
 import (
-	"crypto/sha256"
 	"fmt"
 	"strings"
 )
@@ -14,6 +13,9 @@ type Names struct {
 	Region   string
 	Account  string
 	Endpoint string // of the AWS stand-ins, no slash at the end; part of queue URLs
+	// Known are names that only their service can give: "Key" is what !Ref Key
+	// is, "Table.StreamArn" what !GetAtt is. Others follow from the template.
+	Known map[string]string
 }
 
 func (n Names) pseudo(id string) (string, bool) {
@@ -49,12 +51,13 @@ func (n Names) Name(id, kind string) string {
 
 // Ref is what !Ref of a resource gives.
 func (n Names) Ref(id, kind string) string {
+	if known, ok := n.Known[id]; ok {
+		return known
+	}
 	name := n.Name(id, kind)
 	switch kind {
 	case typeQueue, typeFIFO:
 		return n.Endpoint + "/" + n.Account + "/" + name
-	case typeKey:
-		return n.keyID(id)
 	case typeMachine, typePlainMachine:
 		return n.arn("states", "stateMachine:"+name)
 	default:
@@ -65,6 +68,9 @@ func (n Names) Ref(id, kind string) string {
 // Attribute is what !GetAtt of a resource gives. Attributes that nothing in a
 // local stack uses, such as a log group's ARN, are a plausible text.
 func (n Names) Attribute(id, kind, attribute string) string {
+	if known, ok := n.Known[id+"."+attribute]; ok {
+		return known
+	}
 	name := n.Name(id, kind)
 	switch kind + "." + attribute {
 	case typeFunction + ".Arn":
@@ -84,7 +90,7 @@ func (n Names) Attribute(id, kind, attribute string) string {
 	case typeBucket + ".Arn":
 		return "arn:aws:s3:::" + name
 	case typeKey + ".Arn":
-		return n.arn("kms", "key/"+n.keyID(id))
+		return n.arn("kms", "key/"+n.Ref(id, kind))
 	case typeMachine + ".Arn", typePlainMachine + ".Arn":
 		return n.Ref(id, kind)
 	default:
@@ -94,10 +100,3 @@ func (n Names) Attribute(id, kind, attribute string) string {
 
 // FunctionARN is the unqualified ARN of a function.
 func (n Names) FunctionARN(id string) string { return n.arn("lambda", "function:"+id) }
-
-// keyID is a UUID made of the names, so that it is known before the key exists.
-func (n Names) keyID(id string) string {
-	sum := sha256.Sum256([]byte(n.Stack + "/" + id))
-	sum[6], sum[8] = sum[6]&0x0f|0x50, sum[8]&0x3f|0x80
-	return fmt.Sprintf("%x-%x-%x-%x-%x", sum[:4], sum[4:6], sum[6:8], sum[8:10], sum[10:16])
-}

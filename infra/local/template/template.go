@@ -40,7 +40,7 @@ type Template struct {
 // Resource is one of which only the name matters.
 type Resource struct {
 	ID   string // logical id
-	Name string // physical name; a key's is its id
+	Name string // physical name; a key's is its id if that is known
 }
 
 // document is the part of a template file that is read.

@@ -10,7 +10,10 @@ import (
 )
 
 func names() Names {
-	return Names{Stack: "ringi", Region: "us-east-1", Account: "123456789012", Endpoint: "http://127.0.0.1:4566"}
+	return Names{
+		Stack: "ringi", Region: "us-east-1", Account: "123456789012", Endpoint: "http://127.0.0.1:4566",
+		Known: map[string]string{"Key": "key-1", "Table.StreamArn": "arn:aws:dynamodb:us-east-1:123456789012:table/ringi-Table/stream/now"},
+	}
 }
 
 func read(t *testing.T, parameters map[string]string) *Template {
@@ -30,7 +33,7 @@ func TestReadResolvesTheWholeTemplate(t *testing.T) {
 				ID: "ReceiveEventFunction", Folder: "receive-event", Timeout: 5 * time.Second, Memory: 512, LogLevel: "DEBUG",
 				Environment: map[string]string{
 					"TABLE_NAME": "ringi-Table", "STAGE": "dev", "QUEUE_URL": "http://127.0.0.1:4566/123456789012/ringi-Orders.fifo",
-					"ARN": "arn:aws:states:us-east-1:123456789012:stateMachine:ringi-Pipeline:${Literal}:us-east-1", "KEY": got.Keys[0].Name,
+					"ARN": "arn:aws:states:us-east-1:123456789012:stateMachine:ringi-Pipeline:${Literal}:us-east-1", "KEY": "key-1",
 				},
 				Routes: []Route{
 					{Event: "Any", Method: "ANY", Path: "/console/{proxy+}", Timeout: 30 * time.Second},
@@ -41,7 +44,7 @@ func TestReadResolvesTheWholeTemplate(t *testing.T) {
 				ID: "RelayFunction", Folder: "relay", Timeout: 30 * time.Second, Memory: 256, Concurrency: 3, LogLevel: "DEBUG",
 				Environment: map[string]string{"TABLE_NAME": "ringi-Table", "STAGE": "dev"},
 				Streams: []StreamMapping{{
-					Event: "Changes", Source: "arn:aws:dynamodb:us-east-1:123456789012:table/ringi-Table/stream/local", From: "TRIM_HORIZON", BatchSize: 25,
+					Event: "Changes", Source: "arn:aws:dynamodb:us-east-1:123456789012:table/ringi-Table/stream/now", From: "TRIM_HORIZON", BatchSize: 25,
 					Bisect: true, PartialFailures: true, OnFailure: "arn:aws:sqs:us-east-1:123456789012:ringi-Lost", Filters: []string{`{"eventName":["INSERT"]}`},
 				}},
 				Queues:    []QueueMapping{{Event: "Orders", Source: "arn:aws:sqs:us-east-1:123456789012:ringi-Orders.fifo", BatchSize: 1, Concurrency: 4}},
@@ -73,7 +76,7 @@ func TestReadResolvesTheWholeTemplate(t *testing.T) {
 				`"Comment":"arn:aws:lambda:us-east-1:123456789012:function:RelayFunction:live","End":true}}}` + "\n",
 		}},
 		Buckets: []Resource{{ID: "Results", Name: "ringi-results"}},
-		Keys:    []Resource{{ID: "Key", Name: got.Keys[0].Name}},
+		Keys:    []Resource{{ID: "Key", Name: "key-1"}},
 		Secrets: []Resource{{ID: "Secret", Name: "ringi-Secret"}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

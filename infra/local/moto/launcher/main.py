@@ -12,6 +12,7 @@ import threading
 from werkzeug.serving import make_server
 
 import patch_dynamodb
+import patch_sqs
 import patch_stepfunctions
 from moto.core.config import default_user_config
 from moto.moto_server.werkzeug_app import (
@@ -40,6 +41,7 @@ def end_with_owner():
 
 def main():
     patch_dynamodb.apply()
+    patch_sqs.apply()
     patch_stepfunctions.apply()
     default_user_config["stepfunctions"] = {"execute_state_machine": True}
     threading.Thread(target=end_with_owner, daemon=True).start()

@@ -1,0 +1,83 @@
+"""What moto's SQS lacks under concurrency.
+
+- Calls are serialised; moto loses a message that is sent while another is deleted.
+- A waiting receive sees that a group has become free. moto looks once, when
+  the wait begins, and spins while it waits.
+- A FIFO queue remembers deduplication ids for five minutes, as SQS does, and
+  per group if its attributes say so; moto, while the message is there.
+"""
+
+import threading
+import time
+
+import moto.sqs.models as models
+
+DEDUPLICATION_SECONDS = 300
+LOOK_EVERY = 0.01  # seconds, while a receive waits
+
+lock = threading.RLock()
+
+
+def apply():
+    for name in (
+        "send_message",
+        "send_message_batch",
+        "delete_message",
+        "delete_message_batch",
+        "change_message_visibility",
+        "change_message_visibility_batch",
+        "purge_queue",
+        "create_queue",
+        "set_queue_attributes",
+    ):
+        serialise(name)
+    wait_by_looking()
+    remember_deduplication_ids()
+
+
+def serialise(name):
+    call = getattr(models.SQSBackend, name)
+
+    def locked(self, *args, **kwargs):
+        with lock:
+            return call(self, *args, **kwargs)
+
+    setattr(models.SQSBackend, name, locked)
+
+
+def wait_by_looking():
+    receive = models.SQSBackend.receive_message
+
+    def receive_message(self, queue_name, count, wait_seconds_timeout, *args, **kwargs):
+        end = time.monotonic() + (wait_seconds_timeout or 0)
+        while True:
+            with lock:
+                messages = receive(self, queue_name, count, 0, *args, **kwargs)
+            if messages or time.monotonic() >= end:
+                return messages
+            time.sleep(LOOK_EVERY)
+
+    models.SQSBackend.receive_message = receive_message
+
+
+def remember_deduplication_ids():
+    add = models.Queue.add_message
+
+    def add_message(self, message):
+        if self.fifo_queue and message.deduplication_id:
+            per_group = self.attributes.get("DeduplicationScope") == "messageGroup"
+            key = (message.group_id if per_group else None, message.deduplication_id)
+            seen, now = self.__dict__.setdefault("deduplicated", {}), time.monotonic()
+            for old in [k for k, at in seen.items() if now - at > DEDUPLICATION_SECONDS]:
+                del seen[old]
+            if key in seen:
+                return
+            seen[key] = now
+            # moto would look at the messages that are there, of all groups.
+            taken, message.deduplication_id = message.deduplication_id, None
+            add(self, message)
+            message.deduplication_id = taken
+            return
+        add(self, message)
+
+    models.Queue.add_message = add_message

@@ -1,0 +1,131 @@
+package moto_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+
+	"ringi/infra/local/moto"
+)
+
+type fifo struct {
+	t   *testing.T
+	c   *sqs.Client
+	url *string
+}
+
+func startFIFO(t *testing.T) *fifo {
+	t.Helper()
+	c := sqs.NewFromConfig(config(moto.StartForTest(t)))
+	q, err := c.CreateQueue(t.Context(), &sqs.CreateQueueInput{
+		QueueName: aws.String("cards.fifo"), Attributes: map[string]string{"FifoQueue": "true", "VisibilityTimeout": "60", "DeduplicationScope": "messageGroup", "FifoThroughputLimit": "perMessageGroupId"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &fifo{t: t, c: c, url: q.QueueUrl}
+}
+
+func (q *fifo) send(group, id string) error {
+	_, err := q.c.SendMessage(context.Background(), &sqs.SendMessageInput{QueueUrl: q.url, MessageBody: aws.String(group + id), MessageGroupId: &group, MessageDeduplicationId: &id})
+	return err
+}
+
+// receive returns a body and what deletes the message; "" if there was none.
+func (q *fifo) receive(seconds int32) (string, func()) {
+	q.t.Helper()
+	out, err := q.c.ReceiveMessage(context.Background(), &sqs.ReceiveMessageInput{QueueUrl: q.url, WaitTimeSeconds: seconds})
+	if err != nil {
+		q.t.Fatal(err)
+	}
+	if len(out.Messages) == 0 {
+		return "", nil
+	}
+	return aws.ToString(out.Messages[0].Body), func() {
+		if _, err := q.c.DeleteMessage(context.Background(), &sqs.DeleteMessageInput{QueueUrl: q.url, ReceiptHandle: out.Messages[0].ReceiptHandle}); err != nil {
+			q.t.Error(err)
+		}
+	}
+}
+
+func TestWaitingReceiveSeesAGroupBecomeFree(t *testing.T) {
+	q := startFIFO(t)
+	for _, id := range []string{"1", "2"} {
+		if err := q.send("a", id); err != nil {
+			t.Fatal(err)
+		}
+	}
+	first, done := q.receive(1)
+	if blocked, _ := q.receive(0); first != "a1" || blocked != "" {
+		t.Fatalf("received %q, then %q of the same group", first, blocked)
+	}
+	freed := make(chan struct{})
+	go func() {
+		defer close(freed)
+		<-time.After(100 * time.Millisecond) // long enough for the receive below to wait
+		done()
+	}()
+	begin := time.Now()
+	second, _ := q.receive(10)
+	<-freed
+	if took := time.Since(begin); second != "a2" || took > 3*time.Second {
+		t.Errorf("received %q after %v", second, took)
+	}
+}
+
+func TestDeduplicationOutlivesTheMessage(t *testing.T) {
+	q := startFIFO(t)
+	for range 2 {
+		if err := q.send("a", "same"); err != nil {
+			t.Fatal(err)
+		}
+		if body, done := q.receive(0); body != "" {
+			done()
+		}
+	}
+	if err := q.send("b", "same"); err != nil {
+		t.Fatal(err)
+	}
+	if err := q.send("a", "same"); err != nil {
+		t.Fatal(err)
+	}
+	if body, done := q.receive(0); body != "bsame" {
+		t.Errorf("received %q, want the other group's", body)
+	} else {
+		done()
+	}
+	if body, _ := q.receive(0); body != "" {
+		t.Errorf("received the repeated %q", body)
+	}
+}
+
+func TestNoMessageIsLostWhileOthersAreDeleted(t *testing.T) {
+	q := startFIFO(t)
+	const senders, each = 4, 25
+	var all sync.WaitGroup
+	for s := range senders {
+		all.Go(func() {
+			for i := range each {
+				if err := q.send(fmt.Sprint("g", s), fmt.Sprint("-", i)); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	seen := map[string]bool{}
+	for deadline := time.Now().Add(30 * time.Second); len(seen) < senders*each && time.Now().Before(deadline); {
+		if body, done := q.receive(1); body != "" {
+			seen[body] = true
+			done()
+		}
+	}
+	all.Wait()
+	if len(seen) != senders*each {
+		t.Errorf("%d of %d messages arrived", len(seen), senders*each)
+	}
+}
