@@ -1,0 +1,73 @@
+package model
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"ringi/shared/task"
+)
+
+// DraftInput is what the second layer is asked about.
+type DraftInput struct {
+	Task    task.Task
+	Request string // the message
+	Earlier []Version
+	Locale  string
+	Now     time.Time // when the message was written
+	Try     int
+}
+
+// Version is a policy that was rejected, and why.
+type Version struct {
+	Content string `json:"content"`
+	Reason  string `json:"reason"`
+}
+
+// Draft writes the policy that people approve. Its errors are as Extract's.
+func Draft(ctx context.Context, g Generator, in DraftInput) (string, Usage, error) {
+	var policy string
+	usage, err := ask(ctx, g, question{
+		purpose: Drafting, locale: in.Locale, try: in.Try, tokens: 8192,
+		data: DraftData{Task: taskData(in.Task), Message: in.Request, Earlier: in.Earlier, Now: stamp(in.Now), Locale: in.Locale},
+		accept: func(answer []byte) (problems []string) {
+			policy, problems = readDraft(answer)
+			return problems
+		},
+	})
+	if err != nil {
+		return "", usage, err
+	}
+	return policy, usage, nil
+}
+
+// DraftData is what the model sees of a DraftInput.
+type DraftData struct {
+	Task    TaskData  `json:"task"`
+	Message string    `json:"message"`
+	Earlier []Version `json:"rejected_versions"`
+	Now     string    `json:"now"`
+	Locale  string    `json:"locale"`
+}
+
+// TaskData is what models see of a task.
+type TaskData struct {
+	Title       string        `json:"title"`
+	Description string        `json:"description"`
+	Priority    task.Priority `json:"priority"`
+}
+
+func taskData(t task.Task) TaskData {
+	return TaskData{Title: t.Title, Description: t.Description, Priority: t.Priority}
+}
+
+func readDraft(answer []byte) (string, []string) {
+	var a struct {
+		Policy string `json:"policy"`
+	}
+	if err := json.Unmarshal(answer, &a); err != nil {
+		return "", []string{err.Error()}
+	}
+	policy := prose(a.Policy)
+	return policy, bounded("policy", policy, MaxPolicy)
+}

@@ -1,0 +1,63 @@
+package model
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"ringi/shared/task"
+)
+
+// ExtractInput is what the first layer is asked about.
+type ExtractInput struct {
+	Text   string // the message
+	Locale string
+	Now    time.Time // when the message was written; relative dates are counted from it
+	Try    int
+}
+
+// Extract makes a task of a message. It returns an *OutputError when the model's
+// answer stays unusable, an *Error when there is none.
+func Extract(ctx context.Context, g Generator, in ExtractInput) (task.Extract, Usage, error) {
+	var out task.Extract
+	usage, err := ask(ctx, g, question{
+		purpose: Extracting, locale: in.Locale, try: in.Try, tokens: 4096,
+		data: ExtractData{Message: in.Text, Now: stamp(in.Now), Locale: in.Locale},
+		accept: func(answer []byte) (problems []string) {
+			out, problems = readExtract(answer)
+			return problems
+		},
+	})
+	if err != nil {
+		return task.Extract{}, usage, err
+	}
+	return out, usage, nil
+}
+
+// ExtractData is what the model sees of an ExtractInput.
+type ExtractData struct {
+	Message string `json:"message"`
+	Now     string `json:"now"`
+	Locale  string `json:"locale"`
+}
+
+func readExtract(answer []byte) (task.Extract, []string) {
+	var a struct {
+		Title       string        `json:"title"`
+		Description string        `json:"description"`
+		Priority    task.Priority `json:"priority"`
+		TaskType    task.Type     `json:"task_type"`
+	}
+	if err := json.Unmarshal(answer, &a); err != nil {
+		return task.Extract{}, []string{err.Error()}
+	}
+	e := task.Extract{Title: line(a.Title), Description: prose(a.Description), Priority: a.Priority, TaskType: a.TaskType}
+	problems := bounded("title", e.Title, MaxTitle)
+	return e, append(problems, bounded("description", e.Description, MaxDescription)...)
+}
+
+// tokyo is the zone in which people here mean 今月; Japan has no other.
+func tokyo() *time.Location { return time.FixedZone("JST", 9*60*60) }
+
+// stamp is a time as models read it, to the minute.
+func stamp(t time.Time) string { return t.In(tokyo()).Format("2006-01-02T15:04-07:00") }

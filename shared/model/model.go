@@ -1,0 +1,93 @@
+// Package model asks language models for the work of the first three layers and
+// for the summary at the end. A model's answer is data from outside: it is checked
+// against a schema, the tool catalog and the limits before anyone sees it.
+package model
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+)
+
+// Generator makes one call of a model. It does not loop, run tools or retry for
+// long. Its errors are *Error.
+type Generator interface {
+	Generate(ctx context.Context, r Request) (Response, error)
+}
+
+// Request is one call.
+type Request struct {
+	Purpose   Purpose // what it is for; logs and the demo read it, a vendor does not get it
+	Try       int     // the how manieth attempt at this generation, from 1; likewise
+	System    string
+	Messages  []Message
+	MaxTokens int
+	// Schema is the JSON Schema of the answer, in the subset that all vendors
+	// take: every property required, no additional ones, no bounds.
+	Schema json.RawMessage
+}
+
+// Message is one turn of the conversation.
+type Message struct {
+	Role Role
+	Text string
+	// Opaque is a vendor's own form of an assistant turn, to be sent back as it came.
+	Opaque json.RawMessage
+}
+
+// Role is who speaks.
+type Role string
+
+const (
+	User      Role = "user"
+	Assistant Role = "assistant"
+)
+
+// Purpose is what a call is for.
+type Purpose string
+
+const (
+	Extracting  Purpose = "extract"   // L1
+	Drafting    Purpose = "draft"     // L2
+	Planning    Purpose = "plan"      // L3
+	Summarizing Purpose = "summarize" // the end of L4
+)
+
+// Response is what a model said.
+type Response struct {
+	Text   string
+	Stop   Stop
+	Usage  Usage
+	Opaque json.RawMessage
+}
+
+// Stop is why a model stopped.
+type Stop string
+
+const (
+	StopEnd     Stop = "end"
+	StopLength  Stop = "length" // MaxTokens were not enough
+	StopRefused Stop = "refused"
+)
+
+// Usage is what calls cost. Input excludes what was read from a cache.
+type Usage struct {
+	Provider  string        `json:"provider"`
+	Model     string        `json:"model"`
+	RequestID string        `json:"request_id"` // the vendor's, of the last call
+	Calls     int           `json:"calls"`
+	Input     int64         `json:"input_tokens"`
+	Output    int64         `json:"output_tokens"`
+	Cached    int64         `json:"cached_tokens"`
+	Duration  time.Duration `json:"duration_ns"`
+}
+
+// plus adds a later call's cost.
+func (u Usage) plus(v Usage) Usage {
+	v.Calls += u.Calls
+	v.Input += u.Input
+	v.Output += u.Output
+	v.Cached += u.Cached
+	v.Duration += u.Duration
+	return v
+}

@@ -1,0 +1,174 @@
+package model
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"ringi/shared/task"
+	"ringi/shared/tool"
+)
+
+// PlanInput is what the third layer is asked about.
+type PlanInput struct {
+	Task      task.Task
+	Request   string // the message
+	Policy    string // as approved
+	Earlier   []PlanVersion
+	Tools     *tool.Catalog // only those that the tenant's tasks may call
+	Requester string        // Slack user id
+	Locale    string
+	Now       time.Time // when the message was written
+	Try       int
+}
+
+// PlanVersion is a list of steps that was rejected, and why.
+type PlanVersion struct {
+	Steps  []task.Step
+	Reason string
+}
+
+// Plan makes the steps that people approve, with the tools' effect and version as
+// they are now. Its errors are as Extract's.
+func Plan(ctx context.Context, g Generator, in PlanInput) ([]task.Step, Usage, error) {
+	var steps []task.Step
+	usage, err := ask(ctx, g, question{
+		purpose: Planning, locale: in.Locale, try: in.Try, tokens: 16_384,
+		data: planData(in),
+		accept: func(answer []byte) (problems []string) {
+			steps, problems = readPlan(answer, in.Tools)
+			return problems
+		},
+	})
+	if err != nil {
+		return nil, usage, err
+	}
+	return steps, usage, nil
+}
+
+// PlanData is what the model sees of a PlanInput.
+type PlanData struct {
+	Task      TaskData   `json:"task"`
+	Message   string     `json:"message"`
+	Policy    string     `json:"policy"`
+	Earlier   []PlanTry  `json:"rejected_versions"`
+	Tools     []ToolData `json:"tools"`
+	Requester string     `json:"requester"`
+	Now       string     `json:"now"`
+	Locale    string     `json:"locale"`
+}
+
+// PlanTry is what the model sees of a PlanVersion.
+type PlanTry struct {
+	Steps  []StepData `json:"steps"`
+	Reason string     `json:"reason"`
+}
+
+// ToolData is what the model sees of a tool.
+type ToolData struct {
+	Name        string          `json:"name"`
+	Title       string          `json:"title"`
+	Description string          `json:"description"`
+	Effect      task.Effect     `json:"effect"`
+	Input       json.RawMessage `json:"input"`
+	Output      json.RawMessage `json:"output"`
+}
+
+// StepData is a step as the model writes it. ToolInput is JSON as text: vendors'
+// strict schemas know no open objects.
+type StepData struct {
+	StepID             string `json:"stepId"`
+	Order              int    `json:"order"`
+	Title              string `json:"title"`
+	Tool               string `json:"tool"`
+	ToolInput          string `json:"toolInput"`
+	Description        string `json:"description"`
+	ExpectedOutput     string `json:"expectedOutput"`
+	RequiresHumanCheck bool   `json:"requiresHumanCheck"`
+}
+
+func planData(in PlanInput) PlanData {
+	d := PlanData{
+		Task: taskData(in.Task), Message: in.Request, Policy: in.Policy, Earlier: []PlanTry{}, Tools: []ToolData{},
+		Requester: in.Requester, Now: stamp(in.Now), Locale: in.Locale,
+	}
+	for _, v := range in.Earlier {
+		steps := []StepData{}
+		for _, s := range v.Steps {
+			steps = append(steps, StepData{
+				StepID: s.StepID, Order: s.Order, Title: s.Title, Tool: s.Tool, ToolInput: string(s.ToolInput),
+				Description: s.Description, ExpectedOutput: s.ExpectedOutput, RequiresHumanCheck: s.RequiresHumanCheck,
+			})
+		}
+		d.Earlier = append(d.Earlier, PlanTry{Steps: steps, Reason: v.Reason})
+	}
+	for _, s := range in.Tools.All() {
+		d.Tools = append(d.Tools, ToolData{
+			Name: s.Name, Title: s.Title(in.Locale), Description: s.Description, Effect: s.Effect,
+			Input: json.RawMessage(s.InputSchema), Output: json.RawMessage(s.OutputSchema),
+		})
+	}
+	return d
+}
+
+// readPlan reads steps that fit the schema and names everything that keeps them
+// from being run: order, unknown tools, arguments, references, lengths.
+func readPlan(answer []byte, tools *tool.Catalog) ([]task.Step, []string) {
+	var a struct {
+		Steps []StepData `json:"steps"`
+	}
+	if err := json.Unmarshal(answer, &a); err != nil {
+		return nil, []string{err.Error()}
+	}
+	if len(a.Steps) == 0 || len(a.Steps) > MaxSteps {
+		return nil, []string{fmt.Sprintf("there are %d steps, there must be 1 to %d", len(a.Steps), MaxSteps)}
+	}
+	var steps []task.Step
+	var problems []string
+	before := map[string]string{} // step id → tool
+	for i, d := range a.Steps {
+		s, found := readStep(i, d, tools, before)
+		problems = append(problems, found...)
+		steps = append(steps, s)
+		before[s.StepID] = s.Tool
+	}
+	if b, err := json.Marshal(steps); err != nil {
+		problems = append(problems, err.Error())
+	} else if len(b) > MaxStepsBytes {
+		problems = append(problems, fmt.Sprintf("the steps are %d bytes, the limit is %d", len(b), MaxStepsBytes))
+	}
+	return steps, problems
+}
+
+func readStep(i int, d StepData, tools *tool.Catalog, before map[string]string) (task.Step, []string) {
+	s := task.Step{
+		StepID: d.StepID, Order: d.Order, Title: line(d.Title), Tool: d.Tool, Description: prose(d.Description),
+		ExpectedOutput: prose(d.ExpectedOutput), RequiresHumanCheck: d.RequiresHumanCheck, ToolInput: "{}",
+	}
+	at := fmt.Sprintf("steps.%d", i)
+	var problems []string
+	if want := fmt.Sprintf("step-%d", i+1); d.StepID != want || d.Order != i+1 {
+		problems = append(problems, fmt.Sprintf("%s must have stepId %q and order %d", at, want, i+1))
+	}
+	problems = append(problems, bounded(at+".title", s.Title, MaxTitle)...)
+	problems = append(problems, bounded(at+".description", s.Description, MaxStepText)...)
+	problems = append(problems, bounded(at+".expectedOutput", s.ExpectedOutput, MaxStepText)...)
+	spec, known := tools.Lookup(d.Tool)
+	if !known {
+		return s, append(problems, fmt.Sprintf("%s.tool: there is no tool %.100q", at, d.Tool))
+	}
+	s.Effect, s.ToolVersion = spec.Effect, spec.Version()
+	args, err := tool.Parse(task.JSON(d.ToolInput))
+	if err != nil {
+		return s, append(problems, fmt.Sprintf("%s.toolInput: %s", at, err))
+	}
+	if s.ToolInput, err = args.JSON(); err != nil {
+		return s, append(problems, fmt.Sprintf("%s.toolInput: %s", at, err))
+	}
+	earlier := func(id string) (string, bool) { name, ok := before[id]; return name, ok }
+	if err := tools.CheckPlanned(d.Tool, args, earlier); err != nil {
+		problems = append(problems, fmt.Sprintf("%s.toolInput: %s", at, err))
+	}
+	return s, problems
+}

@@ -1,0 +1,122 @@
+package model
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"ringi/shared/schema"
+	"ringi/shared/task"
+)
+
+// SummaryInput is what the end of the fourth layer is asked about.
+type SummaryInput struct {
+	Task    task.Task
+	Request string // the message
+	Steps   []StepResult
+	Locale  string
+	Now     time.Time
+	Try     int
+}
+
+// StepResult is a completed step. Its result may be large; a model sees only its Facts.
+type StepResult struct {
+	StepID string
+	Title  string
+	Tool   string
+	Result json.RawMessage
+}
+
+// Summarize tells in a few lines what was done. Its errors are as Extract's;
+// beside an error it returns Plain's summary: what was done has been done.
+func Summarize(ctx context.Context, g Generator, in SummaryInput) (string, Usage, error) {
+	var summary string
+	usage, err := ask(ctx, g, question{
+		purpose: Summarizing, locale: in.Locale, try: in.Try, tokens: 2048,
+		data: summaryData(in),
+		accept: func(answer []byte) (problems []string) {
+			summary, problems = readSummary(answer)
+			return problems
+		},
+	})
+	if err != nil {
+		return Plain(in), usage, err
+	}
+	return summary, usage, nil
+}
+
+// SummaryData is what the model sees of a SummaryInput.
+type SummaryData struct {
+	Task    TaskData   `json:"task"`
+	Message string     `json:"message"`
+	Steps   []StepFact `json:"steps"`
+	Now     string     `json:"now"`
+	Locale  string     `json:"locale"`
+}
+
+// StepFact is what the model sees of a StepResult.
+type StepFact struct {
+	StepID string         `json:"stepId"`
+	Title  string         `json:"title"`
+	Tool   string         `json:"tool"`
+	Facts  map[string]any `json:"facts"`
+}
+
+func summaryData(in SummaryInput) SummaryData {
+	d := SummaryData{Task: taskData(in.Task), Message: in.Request, Steps: []StepFact{}, Now: stamp(in.Now), Locale: in.Locale}
+	for _, s := range in.Steps {
+		d.Steps = append(d.Steps, StepFact{StepID: s.StepID, Title: s.Title, Tool: s.Tool, Facts: Facts(s.Result)})
+	}
+	return d
+}
+
+// maxFact is how long a text may be to count as a fact, in bytes.
+const maxFact = 300
+
+// Facts is the part of a result that a summary needs: short single values of its
+// first level. Lists of people stay out of it.
+func Facts(result json.RawMessage) map[string]any {
+	facts := map[string]any{}
+	v, err := schema.Decode(result)
+	if err != nil {
+		return facts
+	}
+	members, _ := v.(map[string]any)
+	for name, value := range members {
+		switch value := value.(type) {
+		case string:
+			if len(value) <= maxFact {
+				facts[name] = value
+			}
+		case json.Number, bool:
+			facts[name] = value
+		}
+	}
+	return facts
+}
+
+// Plain is a summary without a model: the steps that were done.
+func Plain(in SummaryInput) string {
+	text := "完了したステップ:"
+	if in.Locale == "en" {
+		text = "Steps done:"
+	}
+	for _, s := range in.Steps {
+		text += "\n• " + line(s.Title)
+		if url, ok := Facts(s.Result)["url"].(string); ok {
+			text += " — " + url
+		}
+	}
+	return clip(text, MaxSummary)
+}
+
+func readSummary(answer []byte) (string, []string) {
+	var a struct {
+		Summary string `json:"summary"`
+	}
+	if err := json.Unmarshal(answer, &a); err != nil {
+		return "", []string{err.Error()}
+	}
+	summary := prose(a.Summary)
+	return summary, bounded("summary", summary, MaxSummary)
+}

@@ -1,0 +1,80 @@
+package tool
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// Call is one call of a tool, with arguments that are resolved and checked.
+type Call struct {
+	Tenant    string
+	Tool      string
+	Arguments json.RawMessage
+	// Key is the same for every repetition of a call whose outcome nobody saw.
+	Key string
+	// Locale is the language of an error's sentence, ja or en.
+	Locale string
+}
+
+// Outcome is what is known of a call that returned no result.
+type Outcome string
+
+const (
+	// Failed: it had no effect.
+	Failed Outcome = "failed"
+	// Unknown: a write went out, and whether it was done nobody saw.
+	Unknown Outcome = "unknown"
+)
+
+// Error is why a call returned no result.
+type Error struct {
+	Outcome Outcome
+	Problem Problem
+	// Detail is a sentence for people. It holds no credential.
+	Detail string
+	// RetryAfter is how long the vendor asks to wait; 0: it does not say.
+	RetryAfter time.Duration
+	// Args fill in the sentence.
+	Args []any
+	// Err is the cause, for logs.
+	Err error
+}
+
+func (e *Error) Error() string {
+	if e.Err != nil {
+		return fmt.Sprintf("%s (%s): %v", e.Problem, e.Outcome, e.Err)
+	}
+	return fmt.Sprintf("%s (%s)", e.Problem, e.Outcome)
+}
+
+func (e *Error) Unwrap() error { return e.Err }
+
+// Problem is the kind of an error; there is a sentence for each in every language.
+type Problem string
+
+const (
+	ProblemNotConnected Problem = "not_connected" // provider
+	ProblemUnauthorized Problem = "unauthorized"  // provider
+	ProblemForbidden    Problem = "forbidden"     // provider
+	ProblemNotFound     Problem = "not_found"     // provider
+	ProblemRateLimited  Problem = "rate_limited"  // provider
+	ProblemRejected     Problem = "rejected"      // provider, status, what it said
+	ProblemDown         Problem = "down"          // provider, status
+	ProblemTimeout      Problem = "timeout"       // provider
+	ProblemUnreachable  Problem = "unreachable"   // provider
+	ProblemLost         Problem = "lost"          // provider
+	ProblemBadAnswer    Problem = "bad_answer"    // provider
+	ProblemBadArguments Problem = "bad_arguments" // tool, what is wrong
+	ProblemBadData      Problem = "bad_data"      // how many, the first of them
+	ProblemNoRecipient  Problem = "no_recipient"  // recipient
+	ProblemNoCompany    Problem = "no_company"    // provider
+	ProblemInternal     Problem = "internal"      // tool
+)
+
+// Problems are all of them.
+var Problems = []Problem{
+	ProblemNotConnected, ProblemUnauthorized, ProblemForbidden, ProblemNotFound, ProblemRateLimited, ProblemRejected, ProblemDown,
+	ProblemTimeout, ProblemUnreachable, ProblemLost, ProblemBadAnswer, ProblemBadArguments, ProblemBadData, ProblemNoRecipient,
+	ProblemNoCompany, ProblemInternal,
+}

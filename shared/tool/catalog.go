@@ -1,0 +1,162 @@
+// Package tool describes the tools that steps may call: what they take and give,
+// whether calling one twice matters, and how arguments refer to earlier results.
+// It calls nobody; shared/tool/runner does.
+package tool
+
+import (
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"ringi/shared/schema"
+	"ringi/shared/task"
+)
+
+//go:embed catalog/*.json
+var files embed.FS
+
+// Spec describes one tool.
+type Spec struct {
+	Name        string
+	TitleJA     string
+	TitleEN     string
+	Description string // for the model that plans
+	Effect      task.Effect
+	Provider    string        // whose credentials it needs; empty: nobody's
+	Timeout     time.Duration // the longest a call may take
+	// InputSchema and OutputSchema are JSON Schemas.
+	InputSchema  string
+	OutputSchema string
+	// Destination names the arguments that say where a write goes.
+	Destination []string
+}
+
+// Title is the tool's name for people.
+func (s Spec) Title(locale string) string {
+	if locale == "en" {
+		return s.TitleEN
+	}
+	return s.TitleJA
+}
+
+// Version changes when the tool is another one than people approved: its name,
+// its arguments or its effect.
+func (s Spec) Version() string {
+	sum := sha256.Sum256([]byte(s.Name + "\x00" + string(s.Effect) + "\x00" + s.InputSchema))
+	return hex.EncodeToString(sum[:6])
+}
+
+// Catalog is a set of tools. It does not change once made.
+type Catalog struct {
+	specs   []Spec
+	inputs  map[string]*schema.Schema
+	outputs map[string]any
+}
+
+// NewCatalog makes a catalog. It returns an error when a name is taken twice or
+// a schema is none.
+func NewCatalog(specs ...Spec) (*Catalog, error) {
+	c := &Catalog{specs: slices.Clone(specs), inputs: map[string]*schema.Schema{}, outputs: map[string]any{}}
+	for _, s := range specs {
+		if _, taken := c.inputs[s.Name]; taken {
+			return nil, fmt.Errorf("tool %s: the name is taken", s.Name)
+		}
+		input, err := schema.Compile(s.Name+".input", s.InputSchema)
+		if err != nil {
+			return nil, fmt.Errorf("tool %s: %w", s.Name, err)
+		}
+		output, err := schema.Decode([]byte(s.OutputSchema))
+		if err != nil {
+			return nil, fmt.Errorf("tool %s: output schema: %w", s.Name, err)
+		}
+		c.inputs[s.Name], c.outputs[s.Name] = input, output
+	}
+	return c, nil
+}
+
+// Builtin is the catalog of the tools that come with Ringi.
+func Builtin() (*Catalog, error) {
+	entries, err := files.ReadDir("catalog")
+	if err != nil {
+		return nil, fmt.Errorf("read the tool catalog: %w", err)
+	}
+	var specs []Spec
+	for _, e := range entries {
+		text, err := files.ReadFile("catalog/" + e.Name())
+		if err != nil {
+			return nil, fmt.Errorf("read the tool catalog: %w", err)
+		}
+		s, err := parse(text)
+		if err != nil {
+			return nil, fmt.Errorf("read the tool catalog: %s: %w", e.Name(), err)
+		}
+		specs = append(specs, s)
+	}
+	return NewCatalog(specs...)
+}
+
+func parse(text []byte) (Spec, error) {
+	var f struct {
+		Name           string          `json:"name"`
+		TitleJA        string          `json:"title_ja"`
+		TitleEN        string          `json:"title_en"`
+		Description    string          `json:"description"`
+		Effect         task.Effect     `json:"effect"`
+		Provider       string          `json:"provider"`
+		TimeoutSeconds int             `json:"timeout_seconds"`
+		Destination    []string        `json:"destination"`
+		Input          json.RawMessage `json:"input"`
+		Output         json.RawMessage `json:"output"`
+	}
+	if err := json.Unmarshal(text, &f); err != nil {
+		return Spec{}, err
+	}
+	return Spec{
+		Name: f.Name, TitleJA: f.TitleJA, TitleEN: f.TitleEN, Description: f.Description, Effect: f.Effect, Provider: f.Provider,
+		Timeout: time.Duration(f.TimeoutSeconds) * time.Second, Destination: f.Destination,
+		InputSchema: canonical(f.Input), OutputSchema: canonical(f.Output),
+	}, nil
+}
+
+// canonical is the JSON without insignificant space, its members sorted, so that
+// a tool's version does not follow the layout of a file.
+func canonical(text json.RawMessage) string {
+	v, err := schema.Decode(text)
+	if err != nil {
+		return string(text) // NewCatalog says what is wrong with it
+	}
+	b, err := encode(v)
+	if err != nil {
+		return string(text)
+	}
+	return string(b)
+}
+
+// Lookup finds a tool by name.
+func (c *Catalog) Lookup(name string) (Spec, bool) {
+	i := slices.IndexFunc(c.specs, func(s Spec) bool { return s.Name == name })
+	if i < 0 {
+		return Spec{}, false
+	}
+	return c.specs[i], true
+}
+
+// All returns every tool, by name.
+func (c *Catalog) All() []Spec {
+	all := slices.Clone(c.specs)
+	slices.SortFunc(all, func(a, b Spec) int { return strings.Compare(a.Name, b.Name) })
+	return all
+}
+
+// Only returns a catalog of the tools that keep holds for: those that a tenant allows.
+func (c *Catalog) Only(keep func(Spec) bool) *Catalog {
+	return &Catalog{
+		specs:  slices.DeleteFunc(slices.Clone(c.specs), func(s Spec) bool { return !keep(s) }),
+		inputs: c.inputs, outputs: c.outputs,
+	}
+}

@@ -1,0 +1,113 @@
+package tool
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"ringi/shared/schema"
+	"ringi/shared/task"
+)
+
+// maxNamed is how many of a value's problems an error names.
+const maxNamed = 10
+
+// Check compares resolved arguments with a tool's input schema.
+func (c *Catalog) Check(name string, resolved json.RawMessage) error {
+	input, ok := c.inputs[name]
+	if !ok {
+		return unknown(name)
+	}
+	v, err := schema.Decode(resolved)
+	if err != nil {
+		return fmt.Errorf("arguments: %w", err)
+	}
+	return problems(input.Check(v))
+}
+
+// CheckPlanned compares planned arguments with a tool's input schema; a reference
+// stands for any value. earlier finds the tool of a step that comes before; a
+// reference must name such a step, and something that its tool returns.
+func (c *Catalog) CheckPlanned(name string, a Arguments, earlier func(stepID string) (tool string, ok bool)) error {
+	input, ok := c.inputs[name]
+	if !ok {
+		return unknown(name)
+	}
+	refs := a.Refs()
+	for _, r := range refs {
+		from, ok := earlier(r.Path.StepID)
+		if !ok {
+			return fmt.Errorf("argument %s: %s is no earlier step", dotted(r.At), r.Path.StepID)
+		}
+		if err := c.returns(from, r.Path); err != nil {
+			return fmt.Errorf("argument %s: %w", dotted(r.At), err)
+		}
+	}
+	found := slices.DeleteFunc(input.Check(any(a.members)), func(p schema.Problem) bool {
+		return slices.ContainsFunc(refs, func(r Ref) bool {
+			return len(p.Path) >= len(r.At) && slices.Equal(p.Path[:len(r.At)], r.At)
+		})
+	})
+	return problems(found)
+}
+
+// returns refuses a path that a tool's output schema does not have. Where the
+// schema says nothing, anything may be there.
+func (c *Catalog) returns(name string, p Path) error {
+	at := c.outputs[name]
+	for i, key := range p.Keys {
+		s, _ := at.(map[string]any)
+		if items, ok := s["items"]; ok {
+			if _, err := index(key); err != nil {
+				return fmt.Errorf("$ref %s: %w", p, err)
+			}
+			at = items
+			continue
+		}
+		members, ok := s["properties"].(map[string]any)
+		if !ok {
+			if t, scalar := s["type"].(string); scalar && t != "object" && t != "array" {
+				return fmt.Errorf("$ref %s: %q of %s has no members", p, strings.Join(p.Keys[:i], "."), name)
+			}
+			return nil
+		}
+		if at, ok = members[key]; !ok {
+			return fmt.Errorf("$ref %s: %s returns no %q, only %s", p, name, key, strings.Join(sortedNames(members), ", "))
+		}
+	}
+	return nil
+}
+
+// Dynamic reports whether a write's destination comes from an earlier result, so
+// that nobody has seen it when the steps were approved. Arguments that cannot be
+// read count as dynamic.
+func Dynamic(s Spec, raw task.JSON) bool {
+	if len(s.Destination) == 0 {
+		return false
+	}
+	a, err := Parse(raw)
+	if err != nil {
+		return true
+	}
+	return slices.ContainsFunc(a.Refs(), func(r Ref) bool { return slices.Contains(s.Destination, r.At[0]) })
+}
+
+func problems(found []schema.Problem) error {
+	if len(found) == 0 {
+		return nil
+	}
+	var said []string
+	for _, p := range found[:min(len(found), maxNamed)] {
+		said = append(said, p.String())
+	}
+	if more := len(found) - maxNamed; more > 0 {
+		said = append(said, fmt.Sprintf("and %d more", more))
+	}
+	return errors.New(strings.Join(said, "; "))
+}
+
+func unknown(name string) error { return fmt.Errorf("there is no tool %q", name) }
+
+func dotted(at []string) string { return strings.Join(at, ".") }

@@ -1,0 +1,22 @@
+package tool
+
+var englishProviders = map[Provider]string{Freee: "freee HR", Google: "Google Sheets", Slack: "Slack"}
+
+var english = map[Problem]string{
+	ProblemNotConnected: "%s is not connected. Ask an administrator to connect it.",
+	ProblemUnauthorized: "%s no longer accepts our credentials. Connect it again, then retry.",
+	ProblemForbidden:    "%s refused (403): a permission is missing, or there were too many calls in a short time. Check the permission, wait about 10 minutes, then retry.",
+	ProblemNotFound:     "%s does not know what was asked for (404). Check the id and who it is shared with.",
+	ProblemRateLimited:  "The call limit of %s is reached. Retry in a while.",
+	ProblemRejected:     "%s did not accept the call (%v): %s",
+	ProblemDown:         "%s has a problem (%v). Retry in a while.",
+	ProblemTimeout:      "%s did not answer in time.",
+	ProblemUnreachable:  "%s could not be reached.",
+	ProblemLost:         "The connection to %s broke.",
+	ProblemBadAnswer:    "The answer of %s could not be read.",
+	ProblemBadArguments: "The arguments of %s are not right: %s",
+	ProblemBadData:      "The attendance data has %d problems. The first: %s",
+	ProblemNoRecipient:  "The recipient %s was not found in Slack.",
+	ProblemNoCompany:    "%s has no company that can be used.",
+	ProblemInternal:     "An internal error happened while %s ran.",
+}

@@ -1,0 +1,22 @@
+package tool
+
+var japaneseProviders = map[Provider]string{Freee: "freee人事労務", Google: "Google スプレッドシート", Slack: "Slack"}
+
+var japanese = map[Problem]string{
+	ProblemNotConnected: "%s に接続されていません。管理者に接続を依頼してください。",
+	ProblemUnauthorized: "%s の認証が切れています。接続し直してから再実行してください。",
+	ProblemForbidden:    "%s に拒否されました(403)。権限が足りないか、短時間に呼び出しが集中しました。権限を確認し、10 分ほど置いて再実行してください。",
+	ProblemNotFound:     "%s に対象が見つかりませんでした(404)。ID と共有設定を確認してください。",
+	ProblemRateLimited:  "%s の利用回数の上限に達しました。しばらく置いて再実行してください。",
+	ProblemRejected:     "%s に受け付けられませんでした(%v): %s",
+	ProblemDown:         "%s でエラーが起きています(%v)。しばらく置いて再実行してください。",
+	ProblemTimeout:      "%s から時間内に応答がありませんでした。",
+	ProblemUnreachable:  "%s に接続できませんでした。",
+	ProblemLost:         "%s との通信が途中で切れました。",
+	ProblemBadAnswer:    "%s の応答を読み取れませんでした。",
+	ProblemBadArguments: "%s の引数が正しくありません: %s",
+	ProblemBadData:      "勤怠データに %d 件の問題が見つかりました。最初の問題: %s",
+	ProblemNoRecipient:  "送信先 %s が Slack に見つかりませんでした。",
+	ProblemNoCompany:    "%s に利用できる事業所がありません。",
+	ProblemInternal:     "%s の実行中に内部エラーが起きました。",
+}

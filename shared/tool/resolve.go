@@ -1,0 +1,161 @@
+package tool
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"ringi/shared/schema"
+	"ringi/shared/task"
+)
+
+// Arguments are a step's planned arguments, read: values, some of them references.
+type Arguments struct {
+	members map[string]any
+}
+
+// Parse reads a step's planned arguments. They must be one JSON object of at most
+// MaxArguments bytes; an object with a "$ref" holds nothing else, and a valid path.
+func Parse(raw task.JSON) (Arguments, error) {
+	if len(raw) > MaxArguments {
+		return Arguments{}, fmt.Errorf("arguments are %d bytes, the limit is %d", len(raw), MaxArguments)
+	}
+	v, err := schema.Decode([]byte(raw))
+	if err != nil {
+		return Arguments{}, fmt.Errorf("arguments: %w", err)
+	}
+	members, ok := v.(map[string]any)
+	if !ok {
+		return Arguments{}, fmt.Errorf("arguments are %s, they must be an object", kind(v))
+	}
+	if _, ref := members["$ref"]; ref {
+		return Arguments{}, errors.New("arguments must be named one by one, not by a single $ref")
+	}
+	if _, err := walk(v, nil, func(Path, []string) (any, error) { return nil, nil }); err != nil {
+		return Arguments{}, err
+	}
+	return Arguments{members}, nil
+}
+
+// Ref is a reference and the argument that holds it.
+type Ref struct {
+	At   []string // from the arguments' root
+	Path Path
+}
+
+// Refs lists the references in the order of the arguments' names.
+func (a Arguments) Refs() []Ref {
+	var refs []Ref
+	// Parse has seen that every reference is well-formed.
+	_, _ = walk(a.members, nil, func(p Path, at []string) (any, error) {
+		refs = append(refs, Ref{At: slices.Clone(at), Path: p})
+		return nil, nil
+	})
+	return refs
+}
+
+// JSON is the arguments as planned, without insignificant space and with sorted names.
+func (a Arguments) JSON() (task.JSON, error) {
+	b, err := encode(a.members)
+	return task.JSON(b), err
+}
+
+// Resolve puts earlier results in for the references. It returns the arguments to
+// call with and the paths of those that came from a result. A result is a value and
+// nothing more: a "$ref" inside of it is not followed.
+func Resolve(raw task.JSON, results func(stepID string) (json.RawMessage, error)) (resolved json.RawMessage, refs []string, err error) {
+	a, err := Parse(raw)
+	if err != nil {
+		return nil, nil, err
+	}
+	known := map[string]any{}
+	v, err := walk(a.members, nil, func(p Path, at []string) (any, error) {
+		result, ok := known[p.StepID]
+		if !ok {
+			text, err := results(p.StepID)
+			if err != nil {
+				return nil, fmt.Errorf("$ref %s: %w", p, err)
+			}
+			if result, err = schema.Decode(text); err != nil {
+				return nil, fmt.Errorf("$ref %s: the result is %w", p, err)
+			}
+			known[p.StepID] = result
+		}
+		refs = append(refs, dotted(at))
+		return p.in(result)
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	if resolved, err = encode(v); err != nil {
+		return nil, nil, fmt.Errorf("write the resolved arguments: %w", err)
+	}
+	if len(resolved) > MaxResolved {
+		return nil, nil, fmt.Errorf("resolved arguments are %d bytes, the limit is %d", len(resolved), MaxResolved)
+	}
+	return resolved, refs, nil
+}
+
+// walk copies a value with every reference replaced, names in sorted order.
+func walk(v any, at []string, replace func(p Path, at []string) (any, error)) (any, error) {
+	if len(at) > maxDepth {
+		return nil, fmt.Errorf("arguments are nested deeper than %d", maxDepth)
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		if ref, ok := v["$ref"]; ok {
+			text, isText := ref.(string)
+			if !isText || len(v) != 1 {
+				return nil, fmt.Errorf("argument %s: an object with $ref holds one text and nothing else", dotted(at))
+			}
+			p, err := ParsePath(text)
+			if err != nil {
+				return nil, fmt.Errorf("argument %s: %w", dotted(at), err)
+			}
+			return replace(p, at)
+		}
+		out := make(map[string]any, len(v))
+		for _, name := range sortedNames(v) {
+			member, err := walk(v[name], append(at, name), replace)
+			if err != nil {
+				return nil, err
+			}
+			out[name] = member
+		}
+		return out, nil
+	case []any:
+		out := make([]any, len(v))
+		for i := range v {
+			member, err := walk(v[i], append(at, strconv.Itoa(i)), replace)
+			if err != nil {
+				return nil, err
+			}
+			out[i] = member
+		}
+		return out, nil
+	}
+	return v, nil
+}
+
+func sortedNames(m map[string]any) []string {
+	names := make([]string, 0, len(m))
+	for name := range m {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// encode writes JSON as people read it, with < > & as they are.
+func encode(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSpace(b.Bytes()), nil
+}

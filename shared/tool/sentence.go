@@ -1,0 +1,39 @@
+package tool
+
+import "fmt"
+
+// Sentence says to people what went wrong and what they can do, in their language.
+func Sentence(locale string, p Problem, args ...any) string {
+	texts, names := japanese, japaneseProviders
+	if locale == "en" {
+		texts, names = english, englishProviders
+	}
+	text, ok := texts[p]
+	if !ok {
+		return string(p)
+	}
+	named := make([]any, len(args))
+	for i, a := range args {
+		named[i] = a
+		if provider, ok := a.(Provider); ok {
+			named[i] = provider.name(names)
+		}
+	}
+	return fmt.Sprintf(text, named...)
+}
+
+// Provider is a vendor, as integrations name it.
+type Provider string
+
+const (
+	Freee  Provider = "freee"
+	Google Provider = "google"
+	Slack  Provider = "slack"
+)
+
+func (p Provider) name(names map[Provider]string) string {
+	if name, ok := names[p]; ok {
+		return name
+	}
+	return string(p)
+}
