@@ -1,0 +1,61 @@
+package card
+
+import (
+	"strings"
+
+	"github.com/slack-go/slack"
+)
+
+// The colours of an attachment's bar.
+const (
+	yellow = "#f2c744" // generating
+	blue   = "#2196f3" // a person must act
+	green  = "#36a64f" // approved, completed
+	red    = "#e01e5a" // rejected, failed
+	navy   = "#1264a3" // running
+	grey   = "#888888" // cancelled, expired
+)
+
+func mrkdwn(text string) *slack.TextBlockObject {
+	return &slack.TextBlockObject{Type: slack.MarkdownType, Text: text}
+}
+
+// label is a plain text without the emoji key, as the seed has it in dialogs.
+func label(text string) *slack.TextBlockObject {
+	return &slack.TextBlockObject{Type: slack.PlainTextType, Text: text}
+}
+
+func emojiLabel(text string) *slack.TextBlockObject {
+	t := true
+	return &slack.TextBlockObject{Type: slack.PlainTextType, Text: text, Emoji: &t}
+}
+
+func header(text string) slack.Block { return slack.NewHeaderBlock(emojiLabel(text)) }
+
+func section(text string) slack.Block { return slack.NewSectionBlock(mrkdwn(text), nil, nil) }
+
+func fields(texts ...string) slack.Block {
+	out := make([]*slack.TextBlockObject, len(texts))
+	for i, t := range texts {
+		out[i] = mrkdwn(t)
+	}
+	return slack.NewSectionBlock(nil, out, nil)
+}
+
+func divider() slack.Block { return slack.NewDividerBlock() }
+
+func contextLine(texts ...string) slack.Block {
+	out := make([]slack.MixedElement, len(texts))
+	for i, t := range texts {
+		out[i] = mrkdwn(t)
+	}
+	return slack.NewContextBlock("", out...)
+}
+
+func button(text, action, value string, style slack.Style) *slack.ButtonBlockElement {
+	b := slack.NewButtonBlockElement(action, ident(value), emojiLabel(text))
+	return b.WithStyle(style)
+}
+
+// ident is an id as it travels in block_id, value and private_metadata.
+func ident(id string) string { return cut(strings.ToValidUTF8(id, "?"), maxID) }

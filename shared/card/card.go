@@ -1,0 +1,100 @@
+// Package card draws what people see of a task in Slack: its cards, the dialog
+// that asks for a reason, and the notes that one person alone sees.
+//
+// It is pure: an aggregate goes in, a message comes out that Slack accepts,
+// whatever the rows hold. All texts are in ja.go and en.go, one struct each.
+package card
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"time"
+
+	"github.com/slack-go/slack"
+
+	"ringi/shared/task"
+)
+
+// Message is one card: a text for notifications, and one attachment whose bar has the state's colour.
+type Message struct {
+	Text        string             `json:"text"`
+	Attachments []slack.Attachment `json:"attachments"`
+}
+
+// Render draws the card c of a task, in Japanese unless locale is "en". It shows
+// the row that the card's subject names, and nothing of what now is but whether
+// a pause is over: the same rows give the same message. A row that is not there
+// (an aggregate may mix two commits) is drawn as being generated.
+func Render(a *task.Aggregate, c *task.Card, locale string, now time.Time) Message {
+	d := drawing{a: a, w: wordsOf(locale), now: now}
+	var f face
+	switch c.CardType {
+	case task.CardPrompt:
+		f = d.prompt(c.Subject)
+	case task.CardProcess:
+		f = d.process(c.Subject)
+	case task.CardStep:
+		f = d.step(c.Subject)
+	case task.CardExecution:
+		f = d.execution()
+	default:
+		f = d.task()
+	}
+	return Message{
+		Text:        f.text,
+		Attachments: []slack.Attachment{{Color: f.colour, Blocks: slack.Blocks{BlockSet: f.blocks}}},
+	}
+}
+
+// Hash fingerprints a message: hexadecimal SHA-256 of its JSON with sorted keys.
+func Hash(m Message) string {
+	b, err := canonical(m)
+	if err != nil { // impossible for what Render makes; it must not look like anything shown
+		return "invalid: " + err.Error()
+	}
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}
+
+func canonical(m Message) ([]byte, error) {
+	b, err := json.Marshal(m)
+	if err != nil {
+		return nil, err
+	}
+	var v any
+	if err := json.Unmarshal(b, &v); err != nil {
+		return nil, err
+	}
+	return json.Marshal(v)
+}
+
+// drawing is one card being drawn.
+type drawing struct {
+	a   *task.Aggregate
+	w   *words
+	now time.Time
+}
+
+// face is what a card shows.
+type face struct {
+	text   string
+	colour string
+	blocks []slack.Block
+}
+
+func (f face) with(blocks ...slack.Block) face {
+	f.blocks = append(f.blocks, blocks...)
+	return f
+}
+
+// taskID is the id that a click carries in its block_id.
+func (d drawing) taskID() string { return ident(d.a.Head.TaskID) }
+
+func (d drawing) actions(buttons ...slack.BlockElement) slack.Block {
+	return slack.NewActionBlock(d.taskID(), buttons...)
+}
+
+func (d drawing) version(n int) slack.Block {
+	return contextLine(fill(d.w.TaskVersion, "task", or(code(d.taskID(), maxID), "?"), "version", n))
+}

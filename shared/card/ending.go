@@ -1,0 +1,100 @@
+package card
+
+import (
+	"github.com/slack-go/slack"
+
+	"ringi/shared/task"
+)
+
+// newest reports whether a card shows the newest thing there is of the task. That
+// card tells what became of the task: that a generation failed, or how it ended.
+func (d drawing) newest(kind task.CardType, key string) bool {
+	switch {
+	case d.a.Execution() != nil:
+		return kind == task.CardExecution
+	case d.a.Process() != nil:
+		return kind == task.CardProcess && key == d.a.Process().Key()
+	case d.a.Prompt() != nil:
+		return kind == task.CardPrompt && key == d.a.Prompt().Key()
+	}
+	return kind == task.CardTask
+}
+
+// withEnd adds to the newest card what became of the task, where the card itself does not say it.
+func (d drawing) withEnd(f face, kind task.CardType, key string) face {
+	switch {
+	case !d.newest(kind, key):
+		return f
+	case d.a.Head.Ended != nil && d.a.Head.Ended.As != task.TaskCompleted:
+		f.colour = grey
+		if d.a.Head.Ended.As == task.TaskFailed {
+			f.colour = red
+		}
+		return f.with(contextLine(d.ended()))
+	case d.a.Head.Ended == nil && d.a.Head.Parked != nil:
+		return d.parked(f)
+	}
+	return f
+}
+
+// parked adds why a generation failed, and the button to try again.
+func (d drawing) parked(f face) face {
+	w := d.w
+	f.colour = red
+	return f.with(
+		section(fill(w.Error, "text", w.sentence(d.a.Head.Parked.Sentence, ""))),
+		d.actions(button(w.RetryGeneration, "retry_generation", d.taskID(), slack.StylePrimary)),
+	)
+}
+
+// ended says how the task ended, who ended it and when.
+func (d drawing) ended() string {
+	e, w := d.a.Head.Ended, d.w
+	if e == nil {
+		return w.EndedOtherwise
+	}
+	text := w.EndedBy
+	switch {
+	case e.Reason == task.ReasonExpired:
+		text = w.EndedExpired
+	case e.Reason == task.ReasonMaxVersions:
+		text = w.EndedMax
+	case e.Reason == task.ReasonStepRejected:
+		text = w.EndedStep
+	case e.As == task.TaskFailed:
+		text = w.EndedFailed
+	case e.As == task.TaskCompleted:
+		text = w.EndedDone
+	}
+	return fill(text, "who", w.mention(e.By), "when", when(e.At), "hours", d.approvalHours())
+}
+
+// approvalHours is how long the gate that expired was open.
+func (d drawing) approvalHours() int {
+	hours := task.DefaultSettings().ApprovalTimeoutHours
+	for _, p := range d.a.Prompts {
+		if p.Status == task.Expired {
+			hours = p.Terms.ApprovalHours
+		}
+	}
+	for _, p := range d.a.Processes {
+		if p.Status == task.Expired {
+			hours = p.Terms.ApprovalHours
+		}
+	}
+	for _, g := range d.a.Gates {
+		if g.Status == task.Expired {
+			hours = g.Terms.ApprovalHours
+		}
+	}
+	return hours
+}
+
+// pause says until when the run waits for the model, if it does.
+func (d drawing) pause() []slack.Block {
+	until := d.a.Head.PausedUntil
+	if until == nil || !d.now.Before(*until) || d.a.Head.Ended != nil {
+		return nil
+	}
+	return []slack.Block{contextLine(fill(d.w.PausedUntil, "when", when(*until)))}
+}

@@ -1,0 +1,152 @@
+package card
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/slack-go/slack"
+
+	"ringi/shared/task"
+)
+
+// execution draws the newest attempt: its steps as they go, and how it ended.
+func (d drawing) execution() face {
+	e, w := d.a.Execution(), d.w
+	if e == nil {
+		return face{w.RunningHeader, navy, nil}.with(header(w.RunningHeader), section(w.None))
+	}
+	r := d.attempt(e)
+	switch e.Status {
+	case task.ExecutionCompleted:
+		return d.drawn(r, w.CompletedHeader, green).with(
+			section(fill(w.Summary, "text", or(paragraph(e.Summary, maxSection-units(w.Summary)), w.None))),
+			contextLine(d.timed(e, w.CompletedTimed, w.Completed)),
+		)
+	case task.ExecutionFailed:
+		return d.drawn(r, w.FailedHeader, red).with(
+			section(fill(w.Error, "text", d.failure(r))),
+			d.actions(button(w.Retry, "retry_execution", e.ID, slack.StylePrimary)),
+			contextLine(d.timed(e, w.FailTimed, w.Failed)),
+		)
+	case task.ExecutionCancelled:
+		return d.drawn(r, w.StoppedHeader, grey).with(contextLine(d.stopped(r)...))
+	}
+	progress := []string{fill(w.Progress, "done", r.count(task.StepCompleted), "all", len(r.steps))}
+	if r.waits != nil {
+		progress = append(progress, fill(w.WaitsForCheck, "step", r.waits.Order))
+	}
+	stop := button(w.Cancel, "cancel_execution", e.ID, slack.StyleDanger)
+	stop.Confirm = &slack.ConfirmationBlockObject{
+		Title: label(w.ConfirmTitle), Text: label(w.ConfirmText), Confirm: label(w.ConfirmYes), Deny: label(w.ConfirmNo),
+	}
+	return d.drawn(r, w.RunningHeader, navy).with(contextLine(progress...), d.actions(stop))
+}
+
+// drawn is what every state begins with: header, steps, divider.
+func (d drawing) drawn(r attempt, title, colour string) face {
+	lines := d.stepList(r.steps, func(s task.Step, name string) string { return d.progressLine(r, s, name) })
+	return face{title, colour, nil}.with(header(title)).with(lines...).with(divider())
+}
+
+// attempt is one execution with its steps' rows.
+type attempt struct {
+	*task.Execution
+	steps  []task.Step
+	rows   map[string]*task.StepResult // by step id
+	waits  *task.Gate                  // the gate that the next step waits at
+	failed string                      // id of the step that could not even begin
+}
+
+func (d drawing) attempt(e *task.Execution) attempt {
+	r := attempt{Execution: e, rows: map[string]*task.StepResult{}}
+	if p := d.a.ProcessOf(e); p != nil {
+		r.steps = p.Steps
+	}
+	for _, row := range d.a.StepsOf(e) {
+		r.rows[row.StepID] = row
+	}
+	for _, s := range r.steps {
+		if g := d.a.GateOf(e, s.Order); g != nil && g.Status == task.PendingApproval && d.a.Head.Ended == nil {
+			r.waits = g
+		}
+	}
+	if e.Status == task.ExecutionFailed && beforeCall(e.Error) && r.count(task.StepFailed) == 0 {
+		for _, s := range r.steps {
+			if r.status(s) != task.StepCompleted {
+				r.failed = s.StepID
+				break
+			}
+		}
+	}
+	return r
+}
+
+// beforeCall reports whether a reason refuses a step before it is called; then it has no row.
+func beforeCall(why task.Reason) bool {
+	switch why {
+	case task.ReasonToolNotAllowed, task.ReasonToolChanged, task.ReasonBadArguments, task.ReasonStepsChanged:
+		return true
+	}
+	return false
+}
+
+// status is a step's, by its id: two steps may call the same tool.
+func (r attempt) status(s task.Step) task.StepStatus {
+	if row := r.rows[s.StepID]; row != nil {
+		return row.Status
+	}
+	return ""
+}
+
+func (r attempt) count(status task.StepStatus) int {
+	n := 0
+	for _, s := range r.steps {
+		if r.status(s) == status {
+			n++
+		}
+	}
+	return n
+}
+
+// progressLine is a step's line with its marker, and a word where the marker is not enough.
+func (d drawing) progressLine(r attempt, s task.Step, name string) string {
+	w, row := d.w, r.rows[s.StepID]
+	line, marker := stepLine(s, name), Marker(r.status(s))
+	switch {
+	case row == nil && s.StepID == r.failed:
+		marker = Marker(task.StepFailed)
+	case row == nil && r.waits != nil && r.waits.StepID == s.StepID:
+		line += " " + w.Waiting
+	case row == nil:
+	case row.Status == task.StepRunning && r.Status == task.ExecutionCancelled:
+		line += " " + w.InFlight
+	case row.Status == task.StepRunning:
+		line += " " + w.Running
+	case row.Status == task.StepUnknown:
+		line += " " + w.Unknown
+	case row.Status == task.StepCompleted && row.Reused:
+		line += " " + w.CarriedOver
+	case row.Status == task.StepCompleted && after(row.CompletedAt, r.CancelledAt):
+		line += " " + w.AfterStop
+	}
+	return marker + " " + line
+}
+
+func after(t, limit *time.Time) bool { return t != nil && limit != nil && t.After(*limit) }
+
+// timed says how long an attempt took, and when it ended.
+func (d drawing) timed(e *task.Execution, with, without string) string {
+	if e.StartedAt == nil || e.CompletedAt == nil {
+		return fill(without, "when", whenSet(e.CompletedAt))
+	}
+	return fill(with, "elapsed", seconds(e.CompletedAt.Sub(*e.StartedAt)), "when", when(*e.CompletedAt))
+}
+
+// seconds are whole ones, but for the first ten: there a tenth tells something.
+func seconds(t time.Duration) string {
+	t = max(t, 0)
+	if tenths := t.Round(100 * time.Millisecond); tenths < 10*time.Second && tenths%time.Second != 0 {
+		return fmt.Sprintf("%.1f", tenths.Seconds())
+	}
+	return fmt.Sprintf("%.0f", t.Round(time.Second).Seconds())
+}

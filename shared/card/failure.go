@@ -1,0 +1,58 @@
+package card
+
+import (
+	"strings"
+
+	"ringi/shared/task"
+)
+
+// maxListed is how many steps of unknown outcome are named; steps run one after another, so there is hardly ever a second.
+const maxListed = 3
+
+// failure says why an attempt failed and what to do: for a write that nobody saw
+// the answer of, what to look at before it is called again.
+func (d drawing) failure(r attempt) string {
+	unknown := d.each(r, task.StepUnknown, d.w.CheckUnknown)
+	why := d.w.sentence(r.Error, d.named(r, r.ErrorDetail))
+	if r.Error == task.ReasonToolUnknown && len(unknown) == 0 {
+		why = d.w.UnknownSettled
+	}
+	return strings.Join(append([]string{why}, unknown...), "\n")
+}
+
+// stopped says who stopped an attempt, or what did, and what became of the calls that were out.
+func (d drawing) stopped(r attempt) []string {
+	lines := []string{fill(d.w.StoppedBy, "who", d.w.mention(r.CancelledBy), "when", whenSet(r.CancelledAt))}
+	if e := d.a.Head.Ended; e != nil && e.Reason == task.ReasonExpired {
+		lines[0] = d.ended()
+	}
+	for _, g := range d.a.Gates {
+		if g.Status == task.Rejected && g.ProcessVersion == r.ProcessVersion && g.Attempt == r.Attempt {
+			lines = append(lines, fill(d.w.RejectedBy, "who", d.w.mention(g.RejectedBy), "reason", or(inline(g.RejectionReason, maxReason), d.w.None)))
+			break
+		}
+	}
+	lines = append(lines, d.each(r, task.StepRunning, d.w.StoppedInFlight)...)
+	return append(lines, d.each(r, task.StepUnknown, d.w.StoppedUnknown)...)
+}
+
+// each says a text of every step with a status.
+func (d drawing) each(r attempt, status task.StepStatus, text string) []string {
+	var out []string
+	for _, s := range r.steps {
+		if r.status(s) == status && len(out) < maxListed {
+			out = append(out, fill(text, "step", s.Order, "tool", or(code(s.Tool, maxTool), "?")))
+		}
+	}
+	return out
+}
+
+// named turns a step's id into what the card calls it.
+func (d drawing) named(r attempt, detail string) string {
+	for _, s := range r.steps {
+		if s.StepID == detail && detail != "" {
+			return fill(d.w.StepNumber, "step", s.Order)
+		}
+	}
+	return detail
+}

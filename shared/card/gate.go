@@ -1,0 +1,110 @@
+package card
+
+import (
+	"github.com/slack-go/slack"
+
+	"ringi/shared/task"
+)
+
+// version is what the cards of a prompt, a process and a step gate have in common.
+type version struct {
+	kind    task.CardType
+	key     string
+	id      string
+	version int
+	status  task.GateStatus // empty: the row is not there
+	verdict task.Verdict
+	terms   task.Terms
+	words   gateWords
+	body    []slack.Block
+	next    *task.GateStatus // of the version after it
+}
+
+// gate draws what is generated, waits for a decision, and is decided.
+func (d drawing) gate(v version) face {
+	w, over := d.w, d.a.Head.Ended != nil
+	switch v.status {
+	case task.PendingApproval:
+		switch {
+		case over:
+			return d.closed(v, w.IsCancelled)
+		case !v.terms.ApprovalRequired:
+			return d.titled(v, yellow, "").with(v.body...).with(divider(), contextLine(w.WillAuto))
+		}
+		return d.pending(v)
+	case task.Approved:
+		by := fill(w.ApprovedBy, "who", w.mention(v.verdict.ApprovedBy), "when", whenSet(v.verdict.ApprovedAt))
+		if v.verdict.ApprovedBy == "" {
+			by = fill(w.AutoApproved, "when", whenSet(v.verdict.ApprovedAt))
+		}
+		f := d.titled(v, green, w.IsApproved).with(v.body...).with(divider(), contextLine(by))
+		return d.withEnd(f, v.kind, v.key)
+	case task.Rejected:
+		return d.rejected(v)
+	case task.Expired:
+		return d.closed(v, w.IsExpired)
+	case task.Cancelled:
+		return d.closed(v, w.IsCancelled)
+	}
+	switch {
+	case over:
+		return d.titled(v, grey, w.IsCancelled).with(section(w.TaskCancelled), contextLine(d.ended()))
+	case d.a.Head.Parked != nil && d.newest(v.kind, v.key):
+		return d.parked(d.titled(v, red, w.IsGenFailed)).with(d.version(v.version))
+	}
+	f := d.titled(v, yellow, "").with(section(v.words.Generating)).with(d.pause()...)
+	f.text = v.words.Drafting
+	return f
+}
+
+func (d drawing) titled(v version, colour, ending string) face {
+	title := v.words.Header + ending
+	return face{title, colour, nil}.with(header(title))
+}
+
+func (d drawing) pending(v version) face {
+	w := d.w
+	f := d.titled(v, blue, "").with(v.body...).with(
+		divider(),
+		d.actions(
+			button(w.Approve, "approve_"+string(v.kind), v.id, slack.StylePrimary),
+			button(w.Reject, "reject_"+string(v.kind), v.id, slack.StyleDanger),
+		),
+		d.version(v.version),
+	)
+	f.text = v.words.Review
+	return f
+}
+
+// closed draws what nobody decided: the content stays, the context says why.
+func (d drawing) closed(v version, ending string) face {
+	return d.titled(v, grey, ending).with(v.body...).with(divider(), contextLine(d.ended()))
+}
+
+// rejected says who sent it back and why, and what comes of it.
+func (d drawing) rejected(v version) face {
+	w, e := d.w, d.a.Head.Ended
+	by := fill(w.RejectedBy, "who", w.mention(v.verdict.RejectedBy), "reason", or(inline(v.verdict.RejectionReason, maxReason), w.None))
+	draw := func(ending string, lines ...string) face {
+		return d.titled(v, red, ending).with(v.body...).with(divider(), contextLine(append([]string{by}, lines...)...))
+	}
+	switch {
+	case v.next != nil && *v.next != task.Generating:
+		return draw(w.IsRegenerated, fill(w.NextVersion, "version", v.version+1))
+	case e != nil && e.Reason == task.ReasonMaxVersions && v.next == nil:
+		last := fill(w.LastVersion, "max", v.terms.MaxVersions, "when", when(e.At))
+		return d.titled(v, red, w.IsCancelled).with(section(w.TaskCancelled), contextLine(by, last))
+	case e != nil && v.next == nil:
+		f := draw(w.IsRejected, d.ended())
+		return f
+	case e != nil:
+		return draw(w.IsRejected)
+	case v.kind == task.CardStep:
+		return draw(w.IsRejected)
+	case d.a.Head.Parked != nil && v.next == nil && d.newest(v.kind, v.key):
+		return d.parked(draw(w.IsRegenerationFailed))
+	case d.a.Head.Parked != nil && v.next != nil:
+		return draw(w.IsRegenerationFailed)
+	}
+	return draw(w.IsRegenerating, fill(w.NextGenerating, "version", v.version+1))
+}

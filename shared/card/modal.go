@@ -1,0 +1,53 @@
+package card
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/slack-go/slack"
+
+	"ringi/shared/task"
+)
+
+// The ids that the dialog's submission comes back with.
+const (
+	RejectionCallback = "rejection_reason_modal"
+	ReasonBlock       = "rejection_reason_block"
+	ReasonInput       = "rejection_reason_input"
+)
+
+// Rejection is the dialog's private_metadata: what is being rejected. It comes
+// back from outside, so it is a hint that must match a row.
+type Rejection struct {
+	Type   task.CardType `json:"type"` // prompt, process or step
+	ID     string        `json:"id"`
+	TaskID string        `json:"task_id"`
+}
+
+// RejectionModal asks why a prompt, a process or a step is sent back. Rejecting
+// a step ends the task, and the dialog says so.
+func RejectionModal(kind task.CardType, id, taskID, locale string) slack.ModalViewRequest {
+	w := wordsOf(locale)
+	submit, text, placeholder := w.ModalSubmit, w.ModalText, w.ModalPlaceholder
+	if kind == task.CardStep {
+		submit, text, placeholder = w.ModalSubmitStep, w.ModalTextStep, w.ModalPlaceholderStep
+	}
+	input := &slack.PlainTextInputBlockElement{
+		Type: slack.METPlainTextInput, ActionID: ReasonInput, Multiline: true, Placeholder: label(placeholder),
+	}
+	return slack.ModalViewRequest{
+		Type: slack.VTModal, CallbackID: RejectionCallback,
+		Title: label(w.ModalTitle), Submit: label(submit), Close: label(w.ModalClose),
+		PrivateMetadata: fmt.Sprintf(`{"type": %s, "id": %s, "task_id": %s}`,
+			quoted(string(kind)), quoted(ident(id)), quoted(ident(taskID))),
+		Blocks: slack.Blocks{BlockSet: []slack.Block{
+			section(text),
+			slack.NewInputBlock(ReasonBlock, label(w.ModalTitle), nil, input),
+		}},
+	}
+}
+
+func quoted(s string) string {
+	b, _ := json.Marshal(s) // of a string it cannot fail
+	return string(b)
+}

@@ -1,0 +1,26 @@
+package card
+
+import (
+	"ringi/shared/task"
+)
+
+// process draws one version of the steps.
+func (d drawing) process(key string) face {
+	v := version{kind: task.CardProcess, key: key, words: d.w.Process}
+	for i, p := range d.a.Processes {
+		if p.Key() != key {
+			continue
+		}
+		v.id, v.version, v.status, v.verdict, v.terms = p.ID, p.Version, p.Status, p.Verdict, p.Terms
+		v.body = d.stepList(p.Steps, func(s task.Step, name string) string {
+			if s.RequiresHumanCheck {
+				return stepLine(s, name) + " 🔍"
+			}
+			return stepLine(s, name)
+		})
+		if i+1 < len(d.a.Processes) {
+			v.next = &d.a.Processes[i+1].Status
+		}
+	}
+	return d.gate(v)
+}

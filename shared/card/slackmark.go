@@ -1,0 +1,45 @@
+package card
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+)
+
+var idForm = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+
+// mention names a person so that Slack shows their name; empty is the system.
+func (w *words) mention(user string) string {
+	switch {
+	case user == "":
+		return w.System
+	case idForm.MatchString(user):
+		return "<@" + user + ">"
+	}
+	return or(inline(user, maxTool), w.System)
+}
+
+// when shows a time in the reader's own zone and language.
+func when(t time.Time) string {
+	if t.Unix() <= 0 || t.Year() > 9999 {
+		return "—"
+	}
+	return fmt.Sprintf("<!date^%d^{date_short_pretty} {time}|%s>", t.Unix(), t.UTC().Format("2006-01-02 15:04 UTC"))
+}
+
+func whenSet(t *time.Time) string {
+	if t == nil {
+		return "—"
+	}
+	return when(*t)
+}
+
+// fill puts values in the places of a text: fill("v{version}", "version", 2). A value is never searched for places.
+func fill(text string, pairs ...any) string {
+	args := make([]string, 0, len(pairs))
+	for i := 0; i+1 < len(pairs); i += 2 {
+		args = append(args, "{"+fmt.Sprint(pairs[i])+"}", fmt.Sprint(pairs[i+1]))
+	}
+	return strings.NewReplacer(args...).Replace(text)
+}

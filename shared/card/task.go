@@ -1,0 +1,47 @@
+package card
+
+import "ringi/shared/task"
+
+// task draws the card that answers a request: received, then what the first layer made of it.
+func (d drawing) task() face {
+	t, w := d.a.Task, d.w
+	switch {
+	case t != nil:
+		return d.withEnd(d.extracted(t), task.CardTask, "")
+	case d.a.Head.Ended != nil:
+		return face{w.TaskCancelled, grey, nil}.with(section(w.TaskCancelled), contextLine(d.ended()))
+	case d.a.Head.Parked != nil:
+		return d.parked(face{text: w.TaskHeader + w.IsGenFailed}.with(header(w.TaskHeader + w.IsGenFailed))).
+			with(contextLine(fill(w.TaskID, "task", or(code(d.taskID(), maxID), "?"))))
+	}
+	return face{w.Received, yellow, nil}.with(section(w.Received)).with(d.pause()...)
+}
+
+func (d drawing) extracted(t *task.Task) face {
+	w := d.w
+	return face{or(inline(t.Title, maxHeader), w.Untitled), green, nil}.with(
+		header(or(plain(t.Title, maxHeader), w.Untitled)),
+		divider(),
+		section(fill(w.Description, "text", or(paragraph(t.Description, maxSection-units(w.Description)), w.None))),
+		fields(
+			fill(w.Priority, "priority", w.priority(t.Priority)),
+			fill(w.Type, "type", or(inline(string(t.TaskType), maxTool), w.None)),
+		),
+		divider(),
+		contextLine(fill(w.TaskID, "task", or(code(t.ID, maxID), "?"))),
+	)
+}
+
+func (w *words) priority(p task.Priority) string {
+	switch p {
+	case task.Low:
+		return w.PriorityLow
+	case task.Medium:
+		return w.PriorityMedium
+	case task.High:
+		return w.PriorityHigh
+	case task.Urgent:
+		return w.PriorityUrgent
+	}
+	return or(inline(string(p), maxTool), w.None)
+}

@@ -1,0 +1,150 @@
+package card
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Limits of the parts of a text, in characters as Slack may count them: UTF-16
+// units, after escaping. A section takes 3,000.
+const (
+	maxSection = 3000
+	maxHeader  = 150
+	maxReason  = 1500 // a rejection's reason: 1,000 characters, some of them escaped
+	maxDetail  = 300
+	maxTool    = 64
+	maxID      = 200 // our ids have 26; twice this, escaped as JSON, fits private_metadata
+)
+
+const (
+	ellipsis   = "..."
+	joiner     = "\u2060" // invisible and without width: it keeps Slack from reading what it stands in
+	isolate    = "\u2068"
+	endIsolate = "\u2069"
+	zwj        = '\u200d'
+)
+
+// inline prepares a person's or a model's words to stand within a line of ours.
+// They can't end the line, format, link, mention, or turn the reading direction
+// of what follows. The result has at most limit characters, and may be empty.
+func inline(s string, limit int) string {
+	s = neutral(escape(oneLine(clean(s))))
+	if !strings.ContainsFunc(s, rightToLeft) {
+		return cut(s, limit)
+	}
+	return isolate + cut(s, limit-2) + endIsolate
+}
+
+// plain is inline for plain_text objects, where nothing formats.
+func plain(s string, limit int) string { return cut(escape(oneLine(clean(s))), limit) }
+
+// paragraph prepares text of several lines, to stand alone in a section. Its
+// Markdown stays as it is written; mentions and links with a false label don't work.
+func paragraph(s string, limit int) string {
+	return cut(breakMentions(escape(strings.TrimSpace(clean(s)))), limit)
+}
+
+// code prepares a name for `code`. The result has no backtick and is one line.
+func code(s string, limit int) string {
+	return cut(strings.ReplaceAll(escape(oneLine(clean(s))), "`", "'"), limit)
+}
+
+// or returns s, or instead when there is nothing to see in s.
+func or(s, instead string) string {
+	if s == "" {
+		return instead
+	}
+	return s
+}
+
+// clean drops what can't be seen or what reorders its surroundings. A text with
+// nothing visible in it becomes empty.
+func clean(s string) string {
+	s = strings.ToValidUTF8(s, "\ufffd")
+	s = strings.ReplaceAll(s, "\r\n", "\n")
+	visible := false
+	s = strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\r' || r == '\u2028' || r == '\u2029' || r == '\u0085' || r == '\v' || r == '\f':
+			return '\n'
+		case r == '\t':
+			return ' '
+		case r == zwj || r == '\u200c' || unicode.Is(unicode.Variation_Selector, r):
+			return r
+		case unicode.Is(unicode.Prepended_Concatenation_Mark, r):
+			return r
+		case unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co, unicode.Cs):
+			return -1
+		}
+		visible = visible || !unicode.IsSpace(r)
+		return r
+	}, s)
+	if !visible {
+		return ""
+	}
+	return s
+}
+
+// oneLine joins lines and runs of spaces; the ideographic space stays.
+func oneLine(s string) string {
+	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return unicode.IsSpace(r) && r != '\u3000' }), " ")
+}
+
+var entities = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
+
+func escape(s string) string { return entities.Replace(s) }
+
+var fullWidth = strings.NewReplacer("*", "＊", "`", "｀", "~", "～", "://", ":"+joiner+"//")
+
+// neutral replaces the marks that Slack reads as formatting by their full-width
+// forms: there is no way to escape them. An underscore formats only at a word's edge.
+func neutral(s string) string {
+	s = breakMentions(fullWidth.Replace(s))
+	var b strings.Builder
+	before := ' '
+	for i, r := range s {
+		after, _ := utf8.DecodeRuneInString(s[i+utf8.RuneLen(r):])
+		if r == '_' && !(word(before) && word(after)) {
+			b.WriteRune('＿')
+		} else {
+			b.WriteRune(r)
+		}
+		before = r
+	}
+	return b.String()
+}
+
+func word(r rune) bool {
+	return r != utf8.RuneError && (r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r))
+}
+
+// breakMentions keeps the words that call a whole channel from doing so.
+func breakMentions(s string) string {
+	lower := strings.ToLower(s)
+	if !strings.Contains(lower, "@") || len(lower) != len(s) {
+		return strings.ReplaceAll(s, "@", "@"+joiner)
+	}
+	var b strings.Builder
+	for i := range len(s) {
+		b.WriteByte(s[i])
+		if s[i] == '@' && hasAnyPrefix(lower[i+1:], "channel", "here", "everyone") {
+			b.WriteString(joiner)
+		}
+	}
+	return b.String()
+}
+
+func hasAnyPrefix(s string, prefixes ...string) bool {
+	for _, p := range prefixes {
+		if strings.HasPrefix(s, p) {
+			return true
+		}
+	}
+	return false
+}
+
+func rightToLeft(r rune) bool {
+	return unicode.In(r, unicode.Hebrew, unicode.Arabic, unicode.Syriac, unicode.Thaana, unicode.Nko,
+		unicode.Samaritan, unicode.Mandaic, unicode.Adlam, unicode.Hanifi_Rohingya, unicode.Mende_Kikakui)
+}

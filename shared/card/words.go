@@ -1,0 +1,80 @@
+package card
+
+import "ringi/shared/task"
+
+// words are all texts of one language. {names} in braces are places for values;
+// both languages have the same ones.
+type words struct {
+	None     string // where there is nothing to show
+	Untitled string
+	System   string // who decided, when nobody did
+
+	// Buttons.
+	Approve, Reject, Cancel, Retry, RetryGeneration  string
+	ConfirmTitle, ConfirmText, ConfirmYes, ConfirmNo string
+
+	// Contexts.
+	TaskID, TaskVersion                          string
+	ApprovedBy, AutoApproved, WillAuto           string
+	RejectedBy, NextVersion, NextGenerating      string
+	LastVersion, PausedUntil                     string
+	EndedBy, EndedExpired, EndedMax, EndedStep   string
+	EndedFailed, EndedDone, EndedOtherwise       string
+	Progress, WaitsForCheck                      string
+	Completed, Failed, CompletedTimed, FailTimed string
+	StoppedBy, StoppedInFlight, StoppedUnknown   string
+
+	// Endings of headers.
+	IsApproved, IsRejected, IsRegenerating, IsRegenerated     string
+	IsRegenerationFailed, IsCancelled, IsExpired, IsGenFailed string
+
+	// The task's card.
+	Received, TaskHeader, TaskCancelled                       string
+	Description, Priority, Type                               string
+	PriorityLow, PriorityMedium, PriorityHigh, PriorityUrgent string
+
+	// The cards of what waits for a decision.
+	Prompt, Process, Step gateWords
+	Arguments             string
+	ArgumentsCut          string
+
+	// The execution's card.
+	RunningHeader, CompletedHeader, FailedHeader, StoppedHeader string
+	Running, CarriedOver, Waiting, InFlight, Unknown, AfterStop string // after a step's line
+	MoreSteps, StepNumber                                       string
+	Summary, Error                                              string
+	CheckUnknown, UnknownSettled                                string
+
+	// The dialog that asks for a reason.
+	ModalTitle, ModalSubmit, ModalClose, ModalText, ModalPlaceholder string
+	ModalSubmitStep, ModalTextStep, ModalPlaceholderStep             string
+
+	// Notes that only one person sees.
+	NoteApproved, NoteRejected, NoteAutoApproved, NoteDecided string
+	NoteCancelled, NoteExpired, NoteFailed, NoteEnded         string
+	NoteNotLatest, NoteInFlight, NoteUncovered, NoteStale     string
+	NoteNothingToRetry, NoteNotFound, NoteNotAllowed          string
+	NoteReason, NoteField, NoteUnverified, NoteUnsaved        string
+	CancelAccepted, RetryAccepted, Unreachable                string
+
+	// What happened, and what to do.
+	Reasons         map[task.Reason]string
+	Detail, Seconds string // how {detail} stands in a reason
+	Rules           map[task.Rule]string
+}
+
+// gateWords are the texts of one kind of what waits for a decision.
+type gateWords struct {
+	Header     string
+	Generating string // in the card while it is being made
+	Drafting   string // fallback text meanwhile
+	Review     string // fallback text while it waits
+}
+
+// wordsOf returns a language's texts; Japanese where there is no such language.
+func wordsOf(locale string) *words {
+	if locale == "en" {
+		return english()
+	}
+	return japanese()
+}
