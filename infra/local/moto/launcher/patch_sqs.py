@@ -1,6 +1,7 @@
 """What moto's SQS lacks under concurrency.
 
 - Calls are serialised; moto loses a message that is sent while another is deleted.
+- Messages that come back keep their order within the group.
 - A waiting receive sees that a group has become free. moto looks once, when
   the wait begins, and spins while it waits.
 - A FIFO queue remembers deduplication ids for five minutes, as SQS does, and
@@ -52,6 +53,11 @@ def wait_by_looking():
         end = time.monotonic() + (wait_seconds_timeout or 0)
         while True:
             with lock:
+                # moto does this one by one while it looks, and so hands out
+                # the last of a group's returned messages first.
+                queue = self.get_queue(queue_name)
+                for message in [m for m in queue.pending_messages if m.visible]:
+                    queue.pending_messages.discard(message)
                 messages = receive(self, queue_name, count, 0, *args, **kwargs)
             if messages or time.monotonic() >= end:
                 return messages

@@ -1,0 +1,334 @@
+package mapping_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
+	"github.com/google/go-cmp/cmp"
+
+	"ringi/infra/local/lambda"
+	"ringi/infra/local/mapping"
+	"ringi/infra/local/moto"
+	"ringi/infra/local/template"
+)
+
+// probe is a function that notes what it got and answers as it is told.
+type probe struct {
+	mu      sync.Mutex
+	batches []string // the records' marks of each call
+	running int
+	peak    int
+	answer  func(call int, marks []string) (string, bool)
+	hold    chan struct{} // when set, a call waits for it
+}
+
+func (p *probe) Invoke(_ context.Context, _ string, payload []byte) (lambda.Result, error) {
+	var event struct {
+		Records []struct {
+			MessageID string `json:"messageId"`
+			Body      string
+			Dynamodb  struct {
+				Keys           map[string]map[string]string
+				SequenceNumber string
+			}
+		}
+	}
+	if err := json.Unmarshal(payload, &event); err != nil {
+		return lambda.Result{}, err
+	}
+	var marks, ids []string
+	for _, r := range event.Records {
+		mark, id := r.Body, r.MessageID
+		if mark == "" {
+			mark, id = r.Dynamodb.Keys["SK"]["S"], r.Dynamodb.SequenceNumber
+		}
+		marks, ids = append(marks, mark), append(ids, id)
+	}
+	p.mu.Lock()
+	p.batches = append(p.batches, strings.Join(marks, " "))
+	call := len(p.batches)
+	p.running++
+	p.peak = max(p.peak, p.running)
+	p.mu.Unlock()
+	if p.hold != nil {
+		<-p.hold
+	}
+	p.mu.Lock()
+	p.running--
+	p.mu.Unlock()
+	answer, failed := `{}`, false
+	if p.answer != nil {
+		answer, failed = p.answer(call, marks)
+	}
+	for i, mark := range marks {
+		answer = strings.ReplaceAll(answer, "<"+mark+">", ids[i])
+	}
+	return lambda.Result{Payload: []byte(answer), Failed: failed, RequestID: "r"}, nil
+}
+
+func (p *probe) seen() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return append([]string(nil), p.batches...)
+}
+
+func until(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(15 * time.Second); time.Now().Before(deadline); {
+		if holds() {
+			return
+		}
+	}
+	t.Fatalf("still waiting for %s", what)
+}
+
+func config(t *testing.T) aws.Config {
+	return aws.Config{
+		Region: "us-east-1", BaseEndpoint: aws.String(moto.StartForTest(t)), Credentials: credentials.NewStaticCredentialsProvider("local", "local", ""),
+	}
+}
+
+// run starts something in the background and ends it with the test.
+func run(t *testing.T, f func(context.Context) error) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- f(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func fails(marks ...string) string {
+	var items []string
+	for _, m := range marks {
+		items = append(items, `{"itemIdentifier":"<`+m+`>"}`)
+	}
+	return `{"batchItemFailures":[` + strings.Join(items, ",") + `]}`
+}
+
+func TestStream(t *testing.T) {
+	cfg := config(t)
+	db := dynamodb.NewFromConfig(cfg)
+	table := func(t *testing.T, rows ...string) string {
+		t.Helper()
+		name := aws.String(strings.NewReplacer("/", "-", " ", "-").Replace(t.Name()))
+		out, err := db.CreateTable(t.Context(), &dynamodb.CreateTableInput{
+			TableName: name, BillingMode: types.BillingModePayPerRequest,
+			AttributeDefinitions: []types.AttributeDefinition{{AttributeName: aws.String("PK"), AttributeType: "S"}, {AttributeName: aws.String("SK"), AttributeType: "S"}},
+			KeySchema:            []types.KeySchemaElement{{AttributeName: aws.String("PK"), KeyType: "HASH"}, {AttributeName: aws.String("SK"), KeyType: "RANGE"}},
+			StreamSpecification:  &types.StreamSpecification{StreamEnabled: aws.Bool(true), StreamViewType: "NEW_AND_OLD_IMAGES"},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, row := range rows {
+			item := map[string]types.AttributeValue{
+				"PK": &types.AttributeValueMemberS{Value: "p"}, "SK": &types.AttributeValueMemberS{Value: row}, "type": &types.AttributeValueMemberS{Value: row[:1]},
+			}
+			if _, err := db.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: name, Item: item}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return aws.ToString(out.TableDescription.LatestStreamArn)
+	}
+	failed := func(call int, _ []string) (string, bool) { return `{"errorType":"Internal"}`, true }
+	tests := []struct {
+		name    string
+		rows    []string
+		mapping template.StreamMapping
+		answer  func(int, []string) (string, bool)
+		want    []string // the batches
+		lost    []string // what the failure destination hears
+	}{
+		{name: "in batches, in order", rows: []string{"a1", "a2", "a3"}, mapping: template.StreamMapping{BatchSize: 2, Retries: -1}, want: []string{"a1 a2", "a3"}},
+		{
+			name: "filtered", rows: []string{"a1", "b1", "a2", "c1"},
+			mapping: template.StreamMapping{BatchSize: 10, Retries: -1, Filters: []string{`{"dynamodb":{"NewImage":{"type":{"S":["a","c"]}}}}`}}, want: []string{"a1 a2 c1"},
+		},
+		{
+			name: "again from the lowest that failed", rows: []string{"a1", "a2", "a3", "a4"}, mapping: template.StreamMapping{BatchSize: 10, Retries: -1, PartialFailures: true},
+			answer: func(call int, _ []string) (string, bool) {
+				if call == 1 {
+					return fails("a4", "a2"), false
+				}
+				return `{"batchItemFailures":[]}`, false
+			},
+			want: []string{"a1 a2 a3 a4", "a2 a3 a4"},
+		},
+		{
+			name: "whole again for an unknown identifier", rows: []string{"a1", "a2"}, mapping: template.StreamMapping{BatchSize: 10, Retries: -1, PartialFailures: true},
+			answer: func(call int, _ []string) (string, bool) {
+				if call == 1 {
+					return `{"batchItemFailures":[{"itemIdentifier":""}]}`, false
+				}
+				return `null`, false
+			},
+			want: []string{"a1 a2", "a1 a2"},
+		},
+		{
+			name: "given up after its retries", rows: []string{"a1", "a2", "a3"}, mapping: template.StreamMapping{BatchSize: 2, Retries: 1},
+			answer: func(call int, marks []string) (string, bool) {
+				if marks[0] == "a1" {
+					return failed(call, marks)
+				}
+				return `{}`, false
+			},
+			want: []string{"a1 a2", "a1 a2", "a3"}, lost: []string{"RetryAttemptsExhausted 2"},
+		},
+		{
+			name: "halved until the bad one is alone", rows: []string{"a1", "a2", "a3", "a4"}, mapping: template.StreamMapping{BatchSize: 10, Retries: 0, Bisect: true},
+			answer: func(call int, marks []string) (string, bool) {
+				if strings.Contains(strings.Join(marks, " "), "a2") {
+					return failed(call, marks)
+				}
+				return `{}`, false
+			},
+			want: []string{"a1 a2 a3 a4", "a1 a2", "a1", "a2", "a3 a4"}, lost: []string{"RetryAttemptsExhausted 1"},
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			p := &probe{answer: tt.answer}
+			m := tt.mapping
+			m.From, m.Source = "TRIM_HORIZON", table(t, tt.rows...)
+			var mu sync.Mutex
+			var lost []string
+			s := &mapping.Stream{
+				Function: "F", Mapping: m, Region: "us-east-1", Reader: dynamodbstreams.NewFromConfig(cfg), Invoker: p, Log: slog.New(slog.DiscardHandler), Now: time.Now,
+				OnFailure: func(_ context.Context, body string) error {
+					var said struct {
+						RequestContext     struct{ Condition string }
+						DDBStreamBatchInfo struct{ BatchSize int }
+					}
+					mu.Lock()
+					defer mu.Unlock()
+					err := json.Unmarshal([]byte(body), &said)
+					lost = append(lost, fmt.Sprint(said.RequestContext.Condition, " ", said.DDBStreamBatchInfo.BatchSize))
+					return err
+				},
+			}
+			run(t, s.Run)
+			until(t, "the last batch", func() bool { return len(p.seen()) >= len(tt.want) })
+			if diff := cmp.Diff(tt.want, p.seen()); diff != "" {
+				t.Error(diff)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			if diff := cmp.Diff(tt.lost, lost); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestStreamRefusesABadFilter(t *testing.T) {
+	s := &mapping.Stream{Function: "F", Mapping: template.StreamMapping{Filters: []string{"{"}}}
+	if err := s.Run(t.Context()); err == nil {
+		t.Error("it ran")
+	}
+}
+
+func TestQueue(t *testing.T) {
+	cfg := config(t)
+	c := sqs.NewFromConfig(cfg)
+	start := func(t *testing.T, p *probe, m template.QueueMapping, messages ...string) *string {
+		t.Helper()
+		name := strings.NewReplacer("/", "-", " ", "-", ",", "").Replace(t.Name()) + ".fifo"
+		out, err := c.CreateQueue(t.Context(), &sqs.CreateQueueInput{QueueName: &name, Attributes: map[string]string{"FifoQueue": "true", "VisibilityTimeout": "1"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, body := range messages {
+			if _, err := c.SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: out.QueueUrl, MessageBody: aws.String(body), MessageGroupId: aws.String(body[:1]), MessageDeduplicationId: aws.String(fmt.Sprint(i))}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		q := &mapping.Queue{Function: "F", Mapping: m, URL: aws.ToString(out.QueueUrl), Region: "us-east-1", Reader: sqs.NewFromConfig(cfg), Invoker: p, Log: slog.New(slog.DiscardHandler)}
+		run(t, q.Run)
+		return out.QueueUrl
+	}
+	empty := func(t *testing.T, url *string) {
+		t.Helper()
+		until(t, "an empty queue", func() bool {
+			out, err := c.GetQueueAttributes(t.Context(), &sqs.GetQueueAttributesInput{QueueUrl: url, AttributeNames: []sqstypes.QueueAttributeName{"All"}})
+			return err == nil && out.Attributes["ApproximateNumberOfMessages"] == "0" && out.Attributes["ApproximateNumberOfMessagesNotVisible"] == "0"
+		})
+	}
+	t.Run("one by one, a group in order", func(t *testing.T) {
+		p := &probe{}
+		url := start(t, p, template.QueueMapping{BatchSize: 1}, "a1", "a2", "a3")
+		empty(t, url)
+		if diff := cmp.Diff([]string{"a1", "a2", "a3"}, p.seen()); diff != "" {
+			t.Error(diff)
+		}
+	})
+	t.Run("groups side by side up to the maximum", func(t *testing.T) {
+		p := &probe{hold: make(chan struct{})}
+		url := start(t, p, template.QueueMapping{BatchSize: 1, Concurrency: 2}, "a1", "b1", "c1")
+		until(t, "two at once", func() bool { return len(p.seen()) == 2 })
+		close(p.hold)
+		empty(t, url)
+		if p.peak != 2 || len(p.seen()) != 3 {
+			t.Errorf("at most %d ran at once, of %q", p.peak, p.seen())
+		}
+	})
+	t.Run("what failed comes back, in order", func(t *testing.T) {
+		p := &probe{answer: func(call int, marks []string) (string, bool) {
+			if call == 1 {
+				return fails(marks[1:]...), false
+			}
+			return `{"batchItemFailures":[]}`, false
+		}}
+		url := start(t, p, template.QueueMapping{BatchSize: 10, PartialFailures: true}, "a1", "a2", "a3")
+		empty(t, url)
+		if diff := cmp.Diff([]string{"a1 a2 a3", "a2 a3"}, p.seen()); diff != "" {
+			t.Error(diff)
+		}
+	})
+	t.Run("a failed batch comes back", func(t *testing.T) {
+		p := &probe{answer: func(call int, marks []string) (string, bool) { return `{"errorType":"Internal"}`, call == 1 }}
+		url := start(t, p, template.QueueMapping{BatchSize: 1}, "a1")
+		empty(t, url)
+		if diff := cmp.Diff([]string{"a1", "a1"}, p.seen()); diff != "" {
+			t.Error(diff)
+		}
+	})
+	t.Run("what no filter passes is deleted", func(t *testing.T) {
+		p := &probe{}
+		url := start(t, p, template.QueueMapping{BatchSize: 1, Filters: []string{`{"body":{"k":["x"]}}`}}, `{"k":"y"}`, `{"k":"x"}`)
+		empty(t, url)
+		if diff := cmp.Diff([]string{`{"k":"x"}`}, p.seen()); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+func TestScheduleRunsAtItsRate(t *testing.T) {
+	p := &probe{}
+	s := &mapping.Schedule{
+		Function: "F", Schedule: template.Schedule{Event: "Tick", Every: 20 * time.Millisecond}, Region: "us-east-1", Account: "1", Invoker: p,
+		Log: slog.New(slog.DiscardHandler), Now: time.Now,
+	}
+	if _, err := s.Fire(t.Context()); err != nil || len(p.seen()) != 1 {
+		t.Errorf("fired: %v, %d calls", err, len(p.seen()))
+	}
+	run(t, func(ctx context.Context) error { s.Run(ctx); return nil })
+	until(t, "three ticks", func() bool { return len(p.seen()) >= 4 })
+}

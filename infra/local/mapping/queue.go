@@ -1,0 +1,178 @@
+package mapping
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
+
+	"ringi/infra/local/template"
+)
+
+const (
+	longPoll = 20 // seconds
+	// unbounded is how many invocations run at once if the template sets no
+	// maximum; AWS begins with five and grows.
+	unbounded = 10
+)
+
+// QueueReader is the part of SQS that a mapping uses.
+type QueueReader interface {
+	ReceiveMessage(context.Context, *sqs.ReceiveMessageInput, ...func(*sqs.Options)) (*sqs.ReceiveMessageOutput, error)
+	DeleteMessage(context.Context, *sqs.DeleteMessageInput, ...func(*sqs.Options)) (*sqs.DeleteMessageOutput, error)
+}
+
+// Queue feeds a function from a queue. SQS itself holds back a group of which
+// a message is under way, so groups run side by side and each keeps its order.
+type Queue struct {
+	Function string
+	Mapping  template.QueueMapping
+	URL      string
+	Region   string
+	Reader   QueueReader
+	Invoker  Invoker
+	Log      *slog.Logger
+}
+
+// Run receives until ctx ends, then waits for the batches under way.
+//
+// It returns an error only for filters that AWS would refuse.
+func (q *Queue) Run(ctx context.Context) error {
+	filter, err := ParseFilter(q.Mapping.Filters)
+	if err != nil {
+		return fmt.Errorf("%s: %w", q.Function, err)
+	}
+	slots := make(chan struct{}, q.slots())
+	var under sync.WaitGroup
+	defer under.Wait()
+	for {
+		select {
+		case slots <- struct{}{}:
+		case <-ctx.Done():
+			return nil
+		}
+		messages, err := q.receive(ctx)
+		if err != nil || len(messages) == 0 {
+			<-slots
+			if ctx.Err() != nil {
+				return nil
+			}
+			if err != nil {
+				q.Log.Warn("receive again", "function", q.Function, "err", err)
+				wait(ctx, firstBackoff)
+			}
+			continue
+		}
+		under.Go(func() {
+			defer func() { <-slots }()
+			q.handle(ctx, filter, messages)
+		})
+	}
+}
+
+func (q *Queue) slots() int {
+	if q.Mapping.Concurrency > 0 {
+		return q.Mapping.Concurrency
+	}
+	return unbounded
+}
+
+func (q *Queue) receive(ctx context.Context) ([]types.Message, error) {
+	out, err := q.Reader.ReceiveMessage(ctx, &sqs.ReceiveMessageInput{
+		QueueUrl: &q.URL, MaxNumberOfMessages: int32(min(q.Mapping.BatchSize, 10)), WaitTimeSeconds: longPoll,
+		MessageSystemAttributeNames: []types.MessageSystemAttributeName{types.MessageSystemAttributeNameAll}, MessageAttributeNames: []string{"All"},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("receive messages: %w", err)
+	}
+	return out.Messages, nil
+}
+
+// handle invokes the function and deletes what it handled; the rest comes
+// back when its visibility ends. As in AWS a message that no filter passes is
+// deleted.
+func (q *Queue) handle(ctx context.Context, filter Filter, messages []types.Message) {
+	var records []json.RawMessage
+	var kept []types.Message
+	known := map[string]bool{}
+	for _, m := range messages {
+		record, err := q.record(m)
+		if err != nil {
+			q.Log.Error("encode a message", "function", q.Function, "err", err)
+			continue
+		}
+		passes, err := filter.Passes(filterable(record, m))
+		if err != nil {
+			q.Log.Error("filter a message", "function", q.Function, "err", err)
+			continue
+		}
+		if !passes {
+			q.delete(ctx, m)
+			continue
+		}
+		records, kept = append(records, record), append(kept, m)
+		known[aws.ToString(m.MessageId)] = true
+	}
+	if len(kept) == 0 {
+		return
+	}
+	o, err := batch(ctx, q.Invoker, q.Function, records, q.Mapping.PartialFailures, known)
+	if err != nil && ctx.Err() == nil {
+		q.Log.Warn("batch failed", "function", q.Function, "messages", len(kept), "request_id", o.id, "err", err)
+	}
+	if o.failed {
+		return
+	}
+	failed := map[string]bool{}
+	for _, id := range o.items {
+		failed[id] = true
+	}
+	for _, m := range kept {
+		if !failed[aws.ToString(m.MessageId)] {
+			q.delete(ctx, m)
+		}
+	}
+}
+
+// delete finishes even when the mapping is being stopped: the message was handled.
+func (q *Queue) delete(ctx context.Context, m types.Message) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	if _, err := q.Reader.DeleteMessage(ctx, &sqs.DeleteMessageInput{QueueUrl: &q.URL, ReceiptHandle: m.ReceiptHandle}); err != nil {
+		q.Log.Warn("delete a message", "function", q.Function, "message_id", aws.ToString(m.MessageId), "err", err)
+	}
+}
+
+// record is a message in the shape that a function gets.
+func (q *Queue) record(m types.Message) (json.RawMessage, error) {
+	own := map[string]any{}
+	for name, v := range m.MessageAttributes {
+		own[name] = map[string]any{
+			"stringValue": v.StringValue, "binaryValue": v.BinaryValue, "stringListValues": []string{}, "binaryListValues": []string{}, "dataType": v.DataType,
+		}
+	}
+	return json.Marshal(map[string]any{
+		"messageId": m.MessageId, "receiptHandle": m.ReceiptHandle, "body": m.Body, "md5OfBody": m.MD5OfBody, "attributes": m.Attributes,
+		"messageAttributes": own, "eventSource": "aws:sqs", "eventSourceARN": q.Mapping.Source, "awsRegion": q.Region,
+	})
+}
+
+// filterable is the record as filters see it: a body of JSON is an object there.
+func filterable(record json.RawMessage, m types.Message) []byte {
+	body := []byte(aws.ToString(m.Body))
+	var fields map[string]json.RawMessage
+	if !json.Valid(body) || json.Unmarshal(record, &fields) != nil {
+		return record
+	}
+	fields["body"] = body
+	if text, err := json.Marshal(fields); err == nil {
+		return text
+	}
+	return record
+}

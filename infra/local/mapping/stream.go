@@ -1,0 +1,237 @@
+package mapping
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
+
+	"ringi/infra/local/template"
+)
+
+const (
+	idleStream   = 50 * time.Millisecond // between looks at a stream without news
+	firstBackoff = 100 * time.Millisecond
+	longBackoff  = 10 * time.Second
+)
+
+// StreamReader is the part of DynamoDB Streams that a mapping reads.
+type StreamReader interface {
+	DescribeStream(context.Context, *dynamodbstreams.DescribeStreamInput, ...func(*dynamodbstreams.Options)) (*dynamodbstreams.DescribeStreamOutput, error)
+	GetShardIterator(context.Context, *dynamodbstreams.GetShardIteratorInput, ...func(*dynamodbstreams.Options)) (*dynamodbstreams.GetShardIteratorOutput, error)
+	GetRecords(context.Context, *dynamodbstreams.GetRecordsInput, ...func(*dynamodbstreams.Options)) (*dynamodbstreams.GetRecordsOutput, error)
+}
+
+// Stream feeds a function from a table's stream, in order, one batch at a time.
+type Stream struct {
+	Function string
+	Mapping  template.StreamMapping // Source is the stream's ARN
+	Region   string
+	Reader   StreamReader
+	Invoker  Invoker
+	// OnFailure takes what is said of a batch that was given up; nil drops it.
+	OnFailure func(ctx context.Context, body string) error
+	Log       *slog.Logger
+	Now       func() time.Time
+}
+
+// Run reads the stream until ctx ends.
+//
+// It returns an error only for filters that AWS would refuse.
+func (s *Stream) Run(ctx context.Context) error {
+	filter, err := ParseFilter(s.Mapping.Filters)
+	if err != nil {
+		return fmt.Errorf("%s: %w", s.Function, err)
+	}
+	r := &streamRun{Stream: s, filter: filter}
+	for ctx.Err() == nil {
+		if err := r.read(ctx); err != nil && ctx.Err() == nil {
+			s.Log.Warn("read the stream again", "function", s.Function, "err", err)
+			wait(ctx, firstBackoff)
+		}
+	}
+	return nil
+}
+
+// streamRun is the position of one reader.
+type streamRun struct {
+	*Stream
+	filter Filter
+	shard  string
+	last   string // sequence number of the last record that is done with
+}
+
+// read goes on from the last position until something fails.
+func (r *streamRun) read(ctx context.Context) error {
+	iterator, err := r.iterator(ctx)
+	if err != nil {
+		return err
+	}
+	for {
+		records, next, err := r.collect(ctx, iterator)
+		if err != nil {
+			return err
+		}
+		if len(records) > 0 {
+			if err := r.pass(ctx, records); err != nil {
+				return err
+			}
+		} else if !wait(ctx, idleStream) {
+			return ctx.Err()
+		}
+		iterator = next
+	}
+}
+
+func (r *streamRun) iterator(ctx context.Context) (*string, error) {
+	d, err := r.Reader.DescribeStream(ctx, &dynamodbstreams.DescribeStreamInput{StreamArn: &r.Mapping.Source})
+	if err != nil {
+		return nil, fmt.Errorf("describe the stream: %w", err)
+	}
+	if len(d.StreamDescription.Shards) != 1 {
+		return nil, fmt.Errorf("the stream has %d shards, the local stack reads one", len(d.StreamDescription.Shards))
+	}
+	r.shard = aws.ToString(d.StreamDescription.Shards[0].ShardId)
+	in := &dynamodbstreams.GetShardIteratorInput{StreamArn: &r.Mapping.Source, ShardId: &r.shard, ShardIteratorType: types.ShardIteratorType(r.Mapping.From)}
+	if r.last != "" {
+		in.ShardIteratorType, in.SequenceNumber = types.ShardIteratorTypeAfterSequenceNumber, &r.last
+	}
+	out, err := r.Reader.GetShardIterator(ctx, in)
+	if err != nil {
+		return nil, fmt.Errorf("get a shard iterator: %w", err)
+	}
+	return out.ShardIterator, nil
+}
+
+// collect reads a batch: what is there, or what comes within the window.
+func (r *streamRun) collect(ctx context.Context, iterator *string) ([]types.Record, *string, error) {
+	var records []types.Record
+	var end time.Time
+	for {
+		limit := int32(r.Mapping.BatchSize - len(records))
+		out, err := r.Reader.GetRecords(ctx, &dynamodbstreams.GetRecordsInput{ShardIterator: iterator, Limit: &limit})
+		if err != nil {
+			return nil, nil, fmt.Errorf("get stream records: %w", err)
+		}
+		if len(records) == 0 {
+			end = r.Now().Add(r.Mapping.Window)
+		}
+		records, iterator = append(records, out.Records...), out.NextShardIterator
+		if len(records) == 0 || len(records) >= r.Mapping.BatchSize || !r.Now().Before(end) {
+			return records, iterator, nil
+		}
+		if len(out.Records) == 0 && !wait(ctx, idleStream) {
+			return nil, nil, ctx.Err()
+		}
+	}
+}
+
+// pass filters records and delivers what is left. Only the end of ctx leaves
+// the position where it was.
+func (r *streamRun) pass(ctx context.Context, records []types.Record) error {
+	var changes []change
+	for _, record := range records {
+		c, err := newChange(record, r.Region, r.Mapping.Source)
+		if err != nil {
+			return err
+		}
+		passes, err := r.filter.Passes(c.text)
+		if err != nil {
+			return err
+		}
+		if passes {
+			changes = append(changes, c)
+		}
+	}
+	if err := r.deliver(ctx, changes); err != nil {
+		return err
+	}
+	r.last = aws.ToString(records[len(records)-1].Dynamodb.SequenceNumber)
+	return nil
+}
+
+// deliver invokes the function until all changes are handled or given up.
+func (r *streamRun) deliver(ctx context.Context, changes []change) error {
+	invoked, failed := 0, 0
+	for len(changes) > 0 {
+		if old := r.tooOld(changes); old > 0 {
+			r.giveUp(ctx, changes[:old], "RecordAgeExceeded", invoked, "")
+			changes = changes[old:]
+			continue
+		}
+		o, err := r.invoke(ctx, changes)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		invoked += o.requests
+		if err != nil {
+			r.Log.Warn("batch failed", "function", r.Function, "records", len(changes), "request_id", o.id, "err", err)
+		}
+		if !o.failed && len(o.items) == 0 {
+			return nil
+		}
+		if !o.failed {
+			// Everything from the lowest sequence number is delivered again.
+			at := slices.IndexFunc(changes, func(c change) bool { return slices.Contains(o.items, c.sequence) })
+			if at > 0 {
+				changes, failed = changes[at:], 0
+			}
+		} else if r.Mapping.Bisect && len(changes) > 1 {
+			// Halving uses up no retry.
+			half := len(changes) / 2
+			if err := r.deliver(ctx, changes[:half]); err != nil {
+				return err
+			}
+			changes, failed = changes[half:], 0
+			continue
+		}
+		failed++
+		if r.Mapping.Retries >= 0 && failed > r.Mapping.Retries {
+			r.giveUp(ctx, changes, "RetryAttemptsExhausted", invoked, o.id)
+			return nil
+		}
+		if !wait(ctx, backoff(failed)) {
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+func (r *streamRun) invoke(ctx context.Context, changes []change) (outcome, error) {
+	records, known := make([]json.RawMessage, len(changes)), map[string]bool{}
+	for i, c := range changes {
+		records[i], known[c.sequence] = c.text, true
+	}
+	return batch(ctx, r.Invoker, r.Function, records, r.Mapping.PartialFailures, known)
+}
+
+// tooOld counts the changes at the front that are past the maximum age.
+func (r *streamRun) tooOld(changes []change) int {
+	if r.Mapping.MaximumAge == 0 {
+		return 0
+	}
+	limit := r.Now().Add(-r.Mapping.MaximumAge)
+	for i, c := range changes {
+		if !c.at.Before(limit) {
+			return i
+		}
+	}
+	return len(changes)
+}
+
+// backoff grows from a tenth of a second to ten seconds.
+func backoff(failed int) time.Duration {
+	d := firstBackoff
+	for range failed - 1 {
+		if d *= 2; d >= longBackoff {
+			return longBackoff
+		}
+	}
+	return d
+}
