@@ -1,0 +1,243 @@
+package infra_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/sfn"
+	"github.com/aws/aws-sdk-go-v2/service/sfn/types"
+	"github.com/google/go-cmp/cmp"
+
+	"ringi/infra/local/moto"
+	"ringi/infra/local/template"
+	"ringi/shared/pipeline"
+	"ringi/shared/task"
+)
+
+// answer is what a function says when it is called: where to go, or an error's name.
+type answer struct {
+	pipeline.Output
+	fails string
+	wakes bool // answers the task token a moment later
+}
+
+func to(next string) answer { return answer{Output: pipeline.Output{Next: next}} }
+
+func await(next, gate string, seconds int) answer {
+	return answer{Output: pipeline.Output{Next: next, Gate: gate, TimeoutSeconds: seconds}}
+}
+
+// call is one that the state machine made: the function's folder and what was sent.
+type call struct {
+	Function, Gate, Error string
+	HasToken              bool
+}
+
+// script stands in for Lambda: it gives each function's answers in turn.
+type script struct {
+	mu      sync.Mutex
+	answers map[string][]answer
+	calls   []call
+	runs    *sfn.Client
+}
+
+func (s *script) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	var in pipeline.Input
+	body, _ := io.ReadAll(r.Body)
+	if err := json.Unmarshal(body, &in); err != nil || in.Tenant != "t" || in.Task != "01TASK" || in.Run != 1 {
+		http.Error(w, fmt.Sprintf("payload %s: %v", body, err), http.StatusBadRequest)
+		return
+	}
+	_, name, _ := strings.Cut(r.URL.Path, "function:")
+	id, _, _ := strings.Cut(name, ":")
+	folder := template.Folder(id)
+	s.mu.Lock()
+	s.calls = append(s.calls, call{folder, in.Gate, in.Error, in.TaskToken != ""})
+	a := answer{fails: "NothingLeftToSay"}
+	if left := s.answers[folder]; len(left) > 0 {
+		a, s.answers[folder] = left[0], left[1:]
+	}
+	s.mu.Unlock()
+	w.Header().Set("X-Amzn-RequestId", "request")
+	if a.fails != "" {
+		w.Header().Set("X-Amz-Function-Error", "Unhandled")
+		fmt.Fprintf(w, `{"errorType":%q,"errorMessage":"a fixed sentence"}`, a.fails)
+		return
+	}
+	a.Tenant, a.Task, a.Run = in.Tenant, in.Task, in.Run
+	_ = json.NewEncoder(w).Encode(a.Output)
+	if a.wakes {
+		go func() {
+			_, _ = s.runs.SendTaskSuccess(context.Background(), &sfn.SendTaskSuccessInput{TaskToken: &in.TaskToken, Output: aws.String("{}")})
+		}()
+	}
+}
+
+// interpreter is a Step Functions service with the pipeline in it.
+type interpreter struct {
+	script  *script
+	runs    *sfn.Client
+	machine string
+}
+
+func startInterpreter(t *testing.T) *interpreter {
+	t.Helper()
+	s := &script{}
+	lambda := httptest.NewServer(s)
+	t.Cleanup(lambda.Close)
+	_, p, err := net.SplitHostPort(lambda.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	port, err := strconv.Atoi(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server, err := moto.Start(t.Context(), moto.Options{TaskPort: port})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(server.Stop)
+	s.runs = sfn.New(sfn.Options{Region: "us-east-1", BaseEndpoint: &server.URL, Credentials: credentials.NewStaticCredentialsProvider("local", "local", "")})
+	names := template.Names{Stack: "ringi", Region: "us-east-1", Account: "123456789012", Endpoint: server.URL}
+	tpl, err := template.Read(filepath.Join(repository, templateFile), names, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	made, err := s.runs.CreateStateMachine(t.Context(), &sfn.CreateStateMachineInput{
+		Name: aws.String("pipeline"), Definition: &tpl.Machines[0].Definition, RoleArn: aws.String("arn:aws:iam::123456789012:role/pipeline"),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &interpreter{s, s.runs, *made.StateMachineArn}
+}
+
+// run plays one run to its end: the calls that it made, how it ended, and with which error.
+func (i *interpreter) run(t *testing.T, name string, answers map[string][]answer) (calls []call, status types.ExecutionStatus, failure string) {
+	t.Helper()
+	i.script.mu.Lock()
+	i.script.answers, i.script.calls = answers, nil
+	i.script.mu.Unlock()
+	e, err := i.runs.StartExecution(t.Context(), &sfn.StartExecutionInput{StateMachineArn: &i.machine, Name: &name, Input: aws.String(`{"tenant":"t","task":"01TASK","run":1}`)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	deadline := time.NewTimer(time.Minute)
+	defer deadline.Stop()
+	poll := time.NewTicker(20 * time.Millisecond)
+	defer poll.Stop()
+	for {
+		d, err := i.runs.DescribeExecution(t.Context(), &sfn.DescribeExecutionInput{ExecutionArn: e.ExecutionArn})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d.Status != types.ExecutionStatusRunning {
+			i.script.mu.Lock()
+			defer i.script.mu.Unlock()
+			return i.script.calls, d.Status, aws.ToString(d.Error)
+		}
+		select {
+		case <-deadline.C:
+			t.Fatalf("the run has not ended; it called %v", i.script.calls)
+		case <-poll.C:
+		}
+	}
+}
+
+var wake = answer{Output: pipeline.Output{Next: task.StateFinish}, wakes: true}
+
+// The whole path, and each way off it.
+func TestRunsGoWhereTheRowsSay(t *testing.T) {
+	pause := answer{Output: pipeline.Output{Next: task.StatePause, WaitSeconds: 1}}
+	prompt, process, step := await(task.StateAwaitPromptApproval, "PROMPT#0001", 3600), await(task.StateAwaitProcessApproval, "PROCESS#0001", 3600), await(task.StateAwaitStepApproval, "GATE#0001#01#02", 3600)
+	i := startInterpreter(t)
+	for _, c := range []struct {
+		name    string
+		answers map[string][]answer
+		calls   []call
+		status  types.ExecutionStatus
+		failure string
+	}{
+		{
+			"from message to done",
+			map[string][]answer{
+				"resume-task":      {to(task.StateExtractTask), to(task.StatePlanProcess), to(task.StateExecuteProcess), to(task.StateExecuteProcess), to(task.StateExecuteProcess)},
+				"extract-task":     {to(task.StateDraftPrompt)},
+				"draft-prompt":     {prompt},
+				"plan-process":     {process},
+				"execute-process":  {step, pause, to(task.StateFinish)},
+				"request-approval": {wake, wake, wake},
+			},
+			[]call{
+				{Function: "resume-task"}, {Function: "extract-task"}, {Function: "draft-prompt"}, {"request-approval", "PROMPT#0001", "", true},
+				{Function: "resume-task"}, {Function: "plan-process"}, {"request-approval", "PROCESS#0001", "", true},
+				{Function: "resume-task"}, {Function: "execute-process"}, {"request-approval", "GATE#0001#01#02", "", true},
+				{Function: "resume-task"}, {Function: "execute-process"}, {Function: "resume-task"}, {Function: "execute-process"},
+			},
+			types.ExecutionStatusSucceeded, "",
+		},
+		{
+			"what heals is tried again",
+			map[string][]answer{
+				"resume-task":  {{fails: pipeline.Unavailable}, {fails: "Runtime.ExitError"}, to(task.StateExtractTask)},
+				"extract-task": {{fails: "Sandbox.Timedout"}, to(task.StateFinish)},
+			},
+			[]call{{Function: "resume-task"}, {Function: "resume-task"}, {Function: "resume-task"}, {Function: "extract-task"}, {Function: "extract-task"}},
+			types.ExecutionStatusSucceeded, "",
+		},
+		{
+			"a bug is written down, and ends red",
+			map[string][]answer{"resume-task": {to(task.StatePlanProcess)}, "plan-process": {{fails: pipeline.Internal}}, "close-task": {to(task.StateFail)}},
+			[]call{{Function: "resume-task"}, {Function: "plan-process"}, {"close-task", "", pipeline.Internal, false}},
+			types.ExecutionStatusFailed, "TaskFailed",
+		},
+		{
+			"a gate that is pending outlives the run",
+			map[string][]answer{"resume-task": {prompt}, "request-approval": {{fails: pipeline.BadInput}}, "close-task": {to(task.StateFinish)}},
+			[]call{{Function: "resume-task"}, {"request-approval", "PROMPT#0001", "", true}, {"close-task", "", pipeline.BadInput, false}},
+			types.ExecutionStatusSucceeded, "",
+		},
+		{
+			"a burnt fuse reads the rows again",
+			map[string][]answer{"resume-task": {await(task.StateAwaitPromptApproval, "PROMPT#0001", 1), to(task.StateFinish)}, "request-approval": {to(task.StateFinish)}},
+			[]call{{Function: "resume-task"}, {"request-approval", "PROMPT#0001", "", true}, {Function: "resume-task"}},
+			types.ExecutionStatusSucceeded, "",
+		},
+		{
+			"even closing may fail",
+			map[string][]answer{"resume-task": {{fails: pipeline.Internal}}, "close-task": {{fails: pipeline.Internal}}},
+			[]call{{Function: "resume-task"}, {"close-task", "", pipeline.Internal, false}},
+			types.ExecutionStatusFailed, "TaskFailed",
+		},
+		{
+			"a state from another release",
+			map[string][]answer{"resume-task": {to("RunContest")}},
+			[]call{{Function: "resume-task"}},
+			types.ExecutionStatusFailed, "UnknownRoute",
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			calls, status, failure := i.run(t, strings.ReplaceAll(c.name, " ", "-"), c.answers)
+			if diff := cmp.Diff(c.calls, calls); diff != "" {
+				t.Errorf("calls wanted (-), made (+):\n%s", diff)
+			}
+			if status != c.status || failure != c.failure {
+				t.Errorf("the run ended %s %s, not %s %s", status, failure, c.status, c.failure)
+			}
+		})
+	}
+}
