@@ -1,0 +1,52 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"ringi/shared/pipeline"
+	"ringi/shared/task"
+)
+
+// Store commits what close-task records.
+type Store interface {
+	Load(ctx context.Context, ref task.Ref) (*task.Aggregate, error)
+	Decide(ctx context.Context, ref task.Ref, decide func(*task.Aggregate) (task.Change, error)) (*task.Aggregate, error)
+}
+
+// Handler closes what a failed run leaves behind.
+type Handler struct {
+	Store Store
+	Now   func() time.Time
+}
+
+// Handle records the failure under its own run: with an execution, that and the
+// task fail; before that the generation is parked. While a gate waits it records
+// nothing and ends the run: the decision starts the next one. While a call is out
+// it sends the run to wait for it.
+func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (task.Next, error) {
+	a, err := h.Store.Decide(ctx, in.Ref(), func(a *task.Aggregate) (task.Change, error) {
+		return a.GiveUp(in.Run, reason(in.Error, a), h.Now())
+	})
+	if errors.Is(err, task.ErrInFlight) {
+		if a, err = h.Store.Load(ctx, in.Ref()); err == nil {
+			return a.Next(h.Now()), nil
+		}
+	}
+	if err != nil {
+		return task.Next{}, fmt.Errorf("give up run %d: %w", in.Run, err)
+	}
+	if open, waits := a.Pending(); waits {
+		return task.Next{State: task.StateFinish, Gate: open.Key, Outcome: "waiting"}, nil
+	}
+	return a.Next(h.Now()), nil
+}
+
+func reason(caught string, a *task.Aggregate) task.Reason {
+	if caught == pipeline.ModelUnavailable && a.Layer() != task.L4 {
+		return task.ReasonModelUnavailable
+	}
+	return task.ReasonRunFailed
+}

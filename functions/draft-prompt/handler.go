@@ -1,0 +1,70 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"ringi/shared/model"
+	"ringi/shared/pipeline"
+	"ringi/shared/task"
+)
+
+// Store is what draft-prompt reads and commits.
+type Store interface {
+	Settings(ctx context.Context, tenant string) (task.Settings, error)
+	Decide(ctx context.Context, ref task.Ref, decide func(*task.Aggregate) (task.Change, error)) (*task.Aggregate, error)
+}
+
+// Handler is the second layer.
+type Handler struct {
+	Store Store
+	Open  func(name string) (model.Generator, error)
+	Model string // overrides the tenant's, when not empty
+	Now   func() time.Time
+}
+
+// Handle shows that a policy is being drafted, drafts it with what was rejected
+// before in view, and opens its gate. When the gate is open already, it asks nobody.
+func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (task.Next, error) {
+	a, err := h.Store.Decide(ctx, in.Ref(), func(a *task.Aggregate) (task.Change, error) {
+		return a.BeginPrompt(in.Run, h.Now())
+	})
+	if err != nil {
+		return task.Next{}, fmt.Errorf("begin a prompt: %w", err)
+	}
+	if next := a.Next(h.Now()); next.State != task.StateDraftPrompt {
+		return next, nil
+	}
+	s, err := h.Store.Settings(ctx, in.Tenant)
+	if err != nil {
+		return task.Next{}, fmt.Errorf("read the settings: %w", err)
+	}
+	content, err := h.draft(ctx, s, a)
+	if err != nil {
+		reason, after, transient := model.Reason(err)
+		return pipeline.Failed(ctx, h.Store, in, task.L2, pipeline.Failure{Reason: reason, RetryAfter: after, Transient: transient}, h.Now())
+	}
+	a, err = h.Store.Decide(ctx, in.Ref(), func(a *task.Aggregate) (task.Change, error) {
+		return a.FinishPrompt(in.Run, content, s, h.Now())
+	})
+	if err != nil {
+		return task.Next{}, fmt.Errorf("commit the prompt: %w", err)
+	}
+	return a.Next(h.Now()), nil
+}
+
+func (h *Handler) draft(ctx context.Context, s task.Settings, a *task.Aggregate) (string, error) {
+	g, err := h.Open(pipeline.ModelName(h.Model, s))
+	if err != nil {
+		return "", err
+	}
+	input := model.DraftInput{Task: *a.Task, Request: a.Request.Text, Locale: s.Locale, Now: a.Request.CreatedAt, Try: a.Head.Run}
+	for _, p := range a.Prompts {
+		if p.Status == task.Rejected {
+			input.Earlier = append(input.Earlier, model.Version{Content: p.Content, Reason: p.RejectionReason})
+		}
+	}
+	content, _, err := model.Draft(ctx, g, input)
+	return content, err
+}

@@ -1,0 +1,66 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"ringi/shared/model"
+	"ringi/shared/pipeline"
+	"ringi/shared/task"
+)
+
+// Store is what extract-task reads and commits.
+type Store interface {
+	Load(ctx context.Context, ref task.Ref) (*task.Aggregate, error)
+	Settings(ctx context.Context, tenant string) (task.Settings, error)
+	Decide(ctx context.Context, ref task.Ref, decide func(*task.Aggregate) (task.Change, error)) (*task.Aggregate, error)
+}
+
+// Handler is the first layer.
+type Handler struct {
+	Store Store
+	Open  func(name string) (model.Generator, error)
+	Model string // overrides the tenant's, when not empty
+	Now   func() time.Time
+}
+
+// Handle asks the model what the message wants and commits the task, with
+// task.created. When the task is there already, it asks nobody.
+func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (task.Next, error) {
+	a, err := h.Store.Load(ctx, in.Ref())
+	if err != nil {
+		return task.Next{}, fmt.Errorf("load the task: %w", err)
+	}
+	if a.Head.Run != in.Run {
+		return task.Next{}, task.ErrSuperseded
+	}
+	if next := a.Next(h.Now()); next.State != task.StateExtractTask {
+		return next, nil
+	}
+	s, err := h.Store.Settings(ctx, in.Tenant)
+	if err != nil {
+		return task.Next{}, fmt.Errorf("read the settings: %w", err)
+	}
+	extract, err := h.extract(ctx, s, a)
+	if err != nil {
+		reason, after, transient := model.Reason(err)
+		return pipeline.Failed(ctx, h.Store, in, task.L1, pipeline.Failure{Reason: reason, RetryAfter: after, Transient: transient}, h.Now())
+	}
+	a, err = h.Store.Decide(ctx, in.Ref(), func(a *task.Aggregate) (task.Change, error) {
+		return a.Extracted(in.Run, extract, h.Now())
+	})
+	if err != nil {
+		return task.Next{}, fmt.Errorf("commit the task: %w", err)
+	}
+	return a.Next(h.Now()), nil
+}
+
+func (h *Handler) extract(ctx context.Context, s task.Settings, a *task.Aggregate) (task.Extract, error) {
+	g, err := h.Open(pipeline.ModelName(h.Model, s))
+	if err != nil {
+		return task.Extract{}, err
+	}
+	extract, _, err := model.Extract(ctx, g, model.ExtractInput{Text: a.Request.Text, Locale: s.Locale, Now: a.Request.CreatedAt, Try: a.Head.Run})
+	return extract, err
+}

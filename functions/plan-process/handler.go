@@ -1,0 +1,99 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"ringi/shared/model"
+	"ringi/shared/pipeline"
+	"ringi/shared/task"
+	"ringi/shared/tool"
+)
+
+// Store is what plan-process reads and commits.
+type Store interface {
+	Settings(ctx context.Context, tenant string) (task.Settings, error)
+	ToolPermissions(ctx context.Context, tenant string) ([]task.ToolPermission, error)
+	Decide(ctx context.Context, ref task.Ref, decide func(*task.Aggregate) (task.Change, error)) (*task.Aggregate, error)
+}
+
+// Handler is the third layer.
+type Handler struct {
+	Store Store
+	Tools *tool.Catalog
+	Open  func(name string) (model.Generator, error)
+	Model string // overrides the tenant's, when not empty
+	Now   func() time.Time
+}
+
+// Handle shows that steps are being planned, plans them with the tools that the
+// tenant allows, and opens their gate. When the gate is open already, it asks nobody.
+func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (task.Next, error) {
+	a, err := h.Store.Decide(ctx, in.Ref(), func(a *task.Aggregate) (task.Change, error) {
+		return a.BeginProcess(in.Run, h.Now())
+	})
+	if err != nil {
+		return task.Next{}, fmt.Errorf("begin a process: %w", err)
+	}
+	if next := a.Next(h.Now()); next.State != task.StatePlanProcess {
+		return next, nil
+	}
+	s, err := h.Store.Settings(ctx, in.Tenant)
+	if err != nil {
+		return task.Next{}, fmt.Errorf("read the settings: %w", err)
+	}
+	allowed, err := h.allowed(ctx, in.Tenant)
+	if err != nil {
+		return task.Next{}, err
+	}
+	steps, err := h.plan(ctx, s, a, allowed)
+	if err != nil {
+		reason, after, transient := model.Reason(err)
+		return pipeline.Failed(ctx, h.Store, in, task.L3, pipeline.Failure{Reason: reason, RetryAfter: after, Transient: transient}, h.Now())
+	}
+	a, err = h.Store.Decide(ctx, in.Ref(), func(a *task.Aggregate) (task.Change, error) {
+		return a.FinishProcess(in.Run, steps, s, h.Now())
+	})
+	if err != nil {
+		return task.Next{}, fmt.Errorf("commit the process: %w", err)
+	}
+	return a.Next(h.Now()), nil
+}
+
+func (h *Handler) plan(ctx context.Context, s task.Settings, a *task.Aggregate, tools *tool.Catalog) ([]task.Step, error) {
+	g, err := h.Open(pipeline.ModelName(h.Model, s))
+	if err != nil {
+		return nil, err
+	}
+	input := model.PlanInput{
+		Task: *a.Task, Request: a.Request.Text, Policy: a.Prompt().Content, Tools: tools, Requester: a.Head.Requester,
+		Locale: s.Locale, Now: a.Request.CreatedAt, Try: a.Head.Run,
+	}
+	for _, p := range a.Processes {
+		if p.Status == task.Rejected {
+			input.Earlier = append(input.Earlier, model.PlanVersion{Steps: p.Steps, Reason: p.RejectionReason})
+		}
+	}
+	steps, _, err := model.Plan(ctx, g, input)
+	return steps, err
+}
+
+// allowed is the catalog without what the tenant forbids. A tool without a permission row is allowed.
+func (h *Handler) allowed(ctx context.Context, tenant string) (*tool.Catalog, error) {
+	permissions, err := h.Store.ToolPermissions(ctx, tenant)
+	if err != nil {
+		return nil, fmt.Errorf("read the tool permissions: %w", err)
+	}
+	forbidden := map[string]bool{}
+	for _, p := range permissions {
+		forbidden[p.ToolName] = !p.Allowed
+	}
+	var specs []tool.Spec
+	for _, s := range h.Tools.All() {
+		if !forbidden[s.Name] {
+			specs = append(specs, s)
+		}
+	}
+	return tool.NewCatalog(specs...)
+}

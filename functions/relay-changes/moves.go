@@ -1,0 +1,82 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"ringi/shared/task"
+)
+
+// move is what a batch says about one task.
+type move struct {
+	ref   task.Ref
+	run   bool   // the head names another run than before
+	cards bool   // the head moved, or asks to be drawn again
+	event string // id of the last record: what a repeated delivery has in common
+	first string // sequence number of the first record, to give it back
+}
+
+// moves reads a batch: one move for each task of which something moved, in the
+// order of their first records. Bookkeeping on the head moves nothing.
+func moves(records []events.DynamoDBEventRecord) []move {
+	var out []move
+	at := map[task.Ref]int{}
+	for _, r := range records {
+		ref, ok := refOf(r.Change.Keys)
+		if !ok {
+			continue
+		}
+		run, cards, wait := changed(r)
+		if !run && !cards && !wait {
+			continue
+		}
+		i, seen := at[ref]
+		if !seen {
+			i = len(out)
+			at[ref] = i
+			out = append(out, move{ref: ref, first: r.Change.SequenceNumber})
+		}
+		out[i].run = out[i].run || run
+		out[i].cards = out[i].cards || cards
+		out[i].event = r.EventID
+	}
+	return out
+}
+
+// refOf reads TASK#<tenant>#<task>.
+func refOf(keys map[string]events.DynamoDBAttributeValue) (task.Ref, bool) {
+	pk := text(keys, "PK")
+	parts := strings.Split(pk, "#")
+	if len(parts) != 3 || parts[0] != "TASK" {
+		return task.Ref{}, false
+	}
+	return task.Ref{Tenant: parts[1], Task: parts[2]}, true
+}
+
+func changed(r events.DynamoDBEventRecord) (run, cards, wait bool) {
+	now, before := r.Change.NewImage, r.Change.OldImage
+	if len(now) == 0 {
+		return false, false, false
+	}
+	if strings.HasPrefix(text(r.Change.Keys, "SK"), "WAIT#") {
+		return false, false, text(now, "task_token") != text(before, "task_token")
+	}
+	run = number(now, "run") != number(before, "run")
+	cards = number(now, "rev") != number(before, "rev") || number(now, "shown_rev") == "" && number(before, "shown_rev") != ""
+	return run, cards, false
+}
+
+func text(image map[string]events.DynamoDBAttributeValue, name string) string {
+	if v, ok := image[name]; ok && v.DataType() == events.DataTypeString {
+		return v.String()
+	}
+	return ""
+}
+
+func number(image map[string]events.DynamoDBAttributeValue, name string) string {
+	if v, ok := image[name]; ok && v.DataType() == events.DataTypeNumber {
+		return v.Number()
+	}
+	return ""
+}

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"ringi/shared/effect"
+	"ringi/shared/pipeline"
+	"ringi/shared/store"
+	"ringi/shared/task"
+)
+
+// Store keeps the token where whoever decides will find it.
+type Store interface {
+	Load(ctx context.Context, ref task.Ref) (*task.Aggregate, error)
+	Decide(ctx context.Context, ref task.Ref, decide func(*task.Aggregate) (task.Change, error)) (*task.Aggregate, error)
+	PutWait(ctx context.Context, ref task.Ref, w task.Wait) error
+	DropWait(ctx context.Context, ref task.Ref, w task.Wait) error
+}
+
+// Handler parks runs.
+type Handler struct {
+	Store Store
+	Runs  effect.Runs
+	Now   func() time.Time
+}
+
+// Handle stores the run's task token beside the gate. If the gate was decided
+// before the token arrived, or asks nobody, Handle answers the token itself: a run
+// never waits for a click that already happened.
+func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (task.Next, error) {
+	wait := task.Wait{Gate: in.Gate, Token: in.TaskToken, Run: in.Run, Entered: in.Entered, Retry: in.Retry}
+	a, err := h.Store.Load(ctx, in.Ref())
+	if err != nil {
+		return task.Next{}, fmt.Errorf("load the task: %w", err)
+	}
+	open, waits := a.Pending()
+	if waits && open.Key == in.Gate && !open.Terms.ApprovalRequired {
+		if a, err = h.approve(ctx, in, open); err != nil {
+			return task.Next{}, err
+		}
+	}
+	if !h.parked(a, in) {
+		return h.wake(ctx, a, wait)
+	}
+	switch err := h.Store.PutWait(ctx, in.Ref(), wait); {
+	case errors.Is(err, store.ErrStale): // a newer token is there: nobody will ever answer this one
+		return a.Next(h.Now()), nil
+	case err != nil:
+		return task.Next{}, fmt.Errorf("keep the token: %w", err)
+	}
+	// The decision may have come between the load and the put, and its relay gone by before the row was there.
+	if a, err = h.Store.Load(ctx, in.Ref()); err != nil {
+		return task.Next{}, fmt.Errorf("load the task again: %w", err)
+	}
+	if h.parked(a, in) {
+		return a.Next(h.Now()), nil
+	}
+	return h.wake(ctx, a, wait)
+}
+
+// parked reports whether this run still has to wait at its gate.
+func (h *Handler) parked(a *task.Aggregate, in pipeline.Input) bool {
+	open, waits := a.Pending()
+	return waits && open.Key == in.Gate && a.Head.Run == in.Run
+}
+
+// approve stamps a gate in the system's name, as the settings asked when it opened.
+func (h *Handler) approve(ctx context.Context, in pipeline.Input, open task.Pending) (*task.Aggregate, error) {
+	a, err := h.Store.Decide(ctx, in.Ref(), func(a *task.Aggregate) (task.Change, error) {
+		if a.Head.Run != in.Run {
+			return task.Change{}, task.ErrSuperseded
+		}
+		switch open.Kind {
+		case task.CardPrompt:
+			return a.ApprovePrompt(open.ID, task.System(), task.Policy{}, h.Now())
+		case task.CardProcess:
+			return a.ApproveProcess(open.ID, task.System(), task.Policy{}, h.Now())
+		}
+		return task.Change{}, fmt.Errorf("gate %s: a step always asks a person", open.Key)
+	})
+	var decided task.ErrDecided
+	if errors.As(err, &decided) || errors.Is(err, task.ErrSuperseded) { // cancelled meanwhile: the token is still to be answered
+		return h.Store.Load(ctx, in.Ref())
+	}
+	if err != nil {
+		return nil, fmt.Errorf("approve %s: %w", open.Key, err)
+	}
+	return a, nil
+}
+
+func (h *Handler) wake(ctx context.Context, a *task.Aggregate, w task.Wait) (task.Next, error) {
+	if _, err := effect.Wake(ctx, h.Runs, w.Token); err != nil {
+		return task.Next{}, fmt.Errorf("wake the run: %w", err)
+	}
+	if err := h.Store.DropWait(ctx, a.Ref(), w); err != nil {
+		return task.Next{}, fmt.Errorf("drop the token: %w", err)
+	}
+	return a.Next(h.Now()), nil
+}

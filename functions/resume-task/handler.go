@@ -1,0 +1,49 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"ringi/shared/pipeline"
+	"ringi/shared/task"
+)
+
+// Store is what resume-task reads, and the tenant it makes at first contact.
+type Store interface {
+	Load(ctx context.Context, ref task.Ref) (*task.Aggregate, error)
+	Bootstrap(ctx context.Context, t task.Tenant, now time.Time) (task.Tenant, error)
+}
+
+// Handler says where a run goes.
+type Handler struct {
+	Store Store
+	Now   func() time.Time
+	Admin string // Slack user id of a new tenant's first administrator, may be empty
+}
+
+// Handle returns the run's next state, read off the rows. Before the first layer
+// it makes the tenant and its settings, unless they are there.
+func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (task.Next, error) {
+	a, err := h.Store.Load(ctx, in.Ref())
+	if err != nil {
+		return task.Next{}, fmt.Errorf("load the task: %w", err)
+	}
+	if a.Head.Run != in.Run {
+		return task.Next{}, task.ErrSuperseded
+	}
+	if a.Task == nil {
+		if _, err := h.Store.Bootstrap(ctx, h.tenant(a), h.Now()); err != nil {
+			return task.Next{}, fmt.Errorf("make the tenant: %w", err)
+		}
+	}
+	return a.Next(h.Now()), nil
+}
+
+func (h *Handler) tenant(a *task.Aggregate) task.Tenant {
+	t := task.Tenant{ID: a.Head.TenantID, Name: a.Request.TeamID, Slug: task.DefaultSettings().Slug, TeamID: a.Request.TeamID, Admins: []string{}}
+	if h.Admin != "" {
+		t.Admins = append(t.Admins, h.Admin)
+	}
+	return t
+}

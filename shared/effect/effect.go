@@ -1,0 +1,133 @@
+// Package effect carries out what follows from a task's rows: runs are started
+// and woken, cards are redrawn. The relay calls it when something moved, the
+// sweeper when something is due; both may act at once, and every effect is safe twice.
+package effect
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/sfn"
+	sfntypes "github.com/aws/aws-sdk-go-v2/service/sfn/types"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+
+	"ringi/shared/task"
+)
+
+// Store is what effects write: waits that are over, and runs that died.
+type Store interface {
+	DropWait(ctx context.Context, ref task.Ref, w task.Wait) error
+	Decide(ctx context.Context, ref task.Ref, decide func(*task.Aggregate) (task.Change, error)) (*task.Aggregate, error)
+}
+
+// Runs starts and wakes runs of the state machine; *sfn.Client has it.
+type Runs interface {
+	StartExecution(context.Context, *sfn.StartExecutionInput, ...func(*sfn.Options)) (*sfn.StartExecutionOutput, error)
+	SendTaskSuccess(context.Context, *sfn.SendTaskSuccessInput, ...func(*sfn.Options)) (*sfn.SendTaskSuccessOutput, error)
+}
+
+// Queue takes the messages of the card updater; *sqs.Client has it.
+type Queue interface {
+	SendMessage(context.Context, *sqs.SendMessageInput, ...func(*sqs.Options)) (*sqs.SendMessageOutput, error)
+}
+
+// Runner carries effects out.
+type Runner struct {
+	Store        Store
+	Runs         Runs
+	Queue        Queue
+	StateMachine string // ARN
+	QueueURL     string
+	Now          func() time.Time
+}
+
+// ErrQueue marks the one failure for which the relay gives a record back.
+var ErrQueue = errors.New("the card queue does not take messages")
+
+// Run wakes the runs that wait for nothing any more, and starts the run that
+// ought to be open: always with start, else only when a wake-up was refused. A
+// run that turns out to have ended is superseded by the next. It reports how many
+// refusals and restarts it met; the sweeper counts them as repairs.
+func (r Runner) Run(ctx context.Context, a *task.Aggregate, start bool) (repairs int, err error) {
+	e := a.Effects(r.Now())
+	var errs []error
+	for _, w := range e.Wake {
+		refused, err := Wake(ctx, r.Runs, w.Token)
+		if err == nil {
+			err = r.Store.DropWait(ctx, a.Ref(), w)
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("wake run %d at %s: %w", w.Run, w.Gate, err))
+			continue
+		}
+		if refused && w.Run == a.Head.Run {
+			start = true
+			repairs++
+		}
+	}
+	if e.Run != nil && start {
+		restarted, err := r.start(ctx, a.Ref(), *e.Run)
+		if err != nil {
+			errs = append(errs, err)
+		}
+		if restarted {
+			repairs++
+		}
+	}
+	return repairs, errors.Join(errs...)
+}
+
+// start opens the run, or supersedes it when it has ended.
+func (r Runner) start(ctx context.Context, ref task.Ref, run task.Run) (restarted bool, err error) {
+	_, err = r.Runs.StartExecution(ctx, &sfn.StartExecutionInput{
+		StateMachineArn: &r.StateMachine, Name: &run.Name, Input: &run.Input,
+	})
+	var exists *sfntypes.ExecutionAlreadyExists
+	switch {
+	case err == nil:
+		return false, nil
+	case !errors.As(err, &exists):
+		return false, fmt.Errorf("start run %s: %w", run.Name, err)
+	}
+	_, err = r.Store.Decide(ctx, ref, func(a *task.Aggregate) (task.Change, error) { return a.RestartRun(run.Run, r.Now()) })
+	switch {
+	case errors.Is(err, task.ErrSuperseded), errors.Is(err, task.ErrInFlight):
+		return false, nil // somebody was faster; or a call is out, and its lease will be due
+	case err != nil:
+		return false, fmt.Errorf("restart run %s: %w", run.Name, err)
+	}
+	return true, nil
+}
+
+// Wake answers a task token with {}: rows decide, the token only wakes. A refusal
+// says that nobody waits with this token, and nothing else.
+func Wake(ctx context.Context, runs Runs, token string) (refused bool, err error) {
+	_, err = runs.SendTaskSuccess(ctx, &sfn.SendTaskSuccessInput{TaskToken: &token, Output: aws.String("{}")})
+	var gone *sfntypes.TaskDoesNotExist
+	var over *sfntypes.TaskTimedOut
+	var invalid *sfntypes.InvalidToken
+	if errors.As(err, &gone) || errors.As(err, &over) || errors.As(err, &invalid) {
+		return true, nil
+	}
+	return false, err
+}
+
+// Redraw asks the card updater to look at the task. Messages with one deduplication id are one message.
+func (r Runner) Redraw(ctx context.Context, ref task.Ref, deduplication string) error {
+	body, err := json.Marshal(ref)
+	if err != nil {
+		return err
+	}
+	_, err = r.Queue.SendMessage(ctx, &sqs.SendMessageInput{
+		QueueUrl: &r.QueueURL, MessageBody: aws.String(string(body)),
+		MessageGroupId: &ref.Task, MessageDeduplicationId: &deduplication,
+	})
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrQueue, err)
+	}
+	return nil
+}

@@ -1,0 +1,11 @@
+package pipeline
+
+import "ringi/shared/task"
+
+// ModelName is the model to use: the deployment's, when it names one, else the tenant's.
+func ModelName(override string, s task.Settings) string {
+	if override != "" {
+		return override
+	}
+	return s.Model
+}
