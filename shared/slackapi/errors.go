@@ -1,0 +1,99 @@
+package slackapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/slack-go/slack"
+)
+
+// RateLimited says that Slack did nothing, and when to ask again.
+type RateLimited struct{ RetryAfter time.Duration }
+
+func (e RateLimited) Error() string { return fmt.Sprintf("slack: rate limited for %s", e.RetryAfter) }
+
+// Refused says that Slack did nothing, and why. A permanent refusal stays one
+// until a person changes something: the channel, the app, its permissions.
+type Refused struct {
+	Code      string // Slack's, or one of ours for what never reached it
+	Permanent bool
+}
+
+func (e Refused) Error() string { return "slack: refused: " + e.Code }
+
+// Unknown says that nobody knows whether Slack did it: the answer was lost, or says so.
+type Unknown struct{ Cause string }
+
+func (e Unknown) Error() string { return "slack: unknown outcome: " + e.Cause }
+
+// Codes that callers tell apart.
+const (
+	CodeMessageNotFound = "message_not_found"
+	CodeCantUpdate      = "cant_update_message"
+	CodeEditWindow      = "edit_window_closed"
+	CodeUnknownMethod   = "unknown_method"
+	CodeThreadNotFound  = "thread_not_found"
+	codeUnreached       = "unreached" // ours: no connection was made
+)
+
+// Code is the refusal's code, empty when err is no refusal.
+func Code(err error) string {
+	var refused Refused
+	errors.As(err, &refused)
+	return refused.Code
+}
+
+// defaultRetry is how long to wait when Slack does not say.
+const defaultRetry = 5 * time.Second
+
+// normal turns what slack-go returns into one of the three.
+func normal(err error) error {
+	var limited *slack.RateLimitedError
+	var status slack.StatusCodeError
+	var answer slack.SlackErrorResponse
+	var op *net.OpError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &limited):
+		return RateLimited{limited.RetryAfter}
+	case errors.As(err, &answer):
+		return ofCode(answer.Err)
+	case errors.As(err, &status):
+		return ofStatus(status.Code)
+	case errors.As(err, &op) && op.Op == "dial":
+		return Refused{Code: codeUnreached}
+	case errors.Is(err, context.DeadlineExceeded):
+		return Unknown{"timeout"}
+	}
+	if inner := errors.Unwrap(err); inner != nil {
+		err = inner
+	}
+	return Unknown{fmt.Sprintf("%T", err)} // its text may hold an address
+}
+
+func ofStatus(code int) error {
+	switch {
+	case code == http.StatusTooManyRequests:
+		return RateLimited{defaultRetry}
+	case code >= 500:
+		return Unknown{fmt.Sprintf("http %d", code)}
+	}
+	return Refused{Code: fmt.Sprintf("http_%d", code)}
+}
+
+func ofCode(code string) error {
+	switch code {
+	case "ratelimited", "rate_limited", "message_limit_exceeded":
+		return RateLimited{defaultRetry}
+	case "internal_error", "fatal_error": // "some aspect of the operation may have succeeded"
+		return Unknown{code}
+	}
+	passing := []string{"service_unavailable", "request_timeout", "team_added_to_org", "temporarily_unavailable"}
+	return Refused{Code: code, Permanent: !slices.Contains(passing, code)}
+}

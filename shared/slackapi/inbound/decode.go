@@ -1,0 +1,31 @@
+package inbound
+
+import (
+	"encoding/json"
+	"errors"
+	"regexp"
+)
+
+// Decode reads JSON into a struct. What is wrong is refused by the field's name, under the name of the whole.
+func Decode(b []byte, into any, name string) error {
+	err := json.Unmarshal(b, into)
+	var wrong *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &wrong) && wrong.Field != "":
+		return Bad("%s.%s must not be a JSON %s", name, wrong.Field, wrong.Value)
+	case err != nil:
+		return Bad("%s is not a JSON object", name)
+	}
+	return nil
+}
+
+var idForm = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+
+// CheckID refuses what can't be an id of Slack's. Ids are put into mentions and
+// keys: nothing but letters and digits gets there.
+func CheckID(field, id string) error {
+	if !idForm.MatchString(id) {
+		return Bad("%s must have 1 to 64 letters and digits", field)
+	}
+	return nil
+}

@@ -1,0 +1,57 @@
+package inbound
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"net/http"
+	"strconv"
+	"time"
+)
+
+// The two headers of a request that Slack signed.
+const (
+	HeaderTimestamp = "X-Slack-Request-Timestamp"
+	HeaderSignature = "X-Slack-Signature"
+)
+
+// Tolerance is how far a request's timestamp may be from now, either way: Slack's own recommendation against replays.
+const Tolerance = 5 * time.Minute
+
+// Why a request is not believed.
+var (
+	ErrUnsigned  = errors.New("a signature header is missing or no signature")
+	ErrStale     = errors.New("the timestamp is not within five minutes")
+	ErrSignature = errors.New("the signature does not match")
+	ErrNoSecret  = errors.New("no signing secret is configured")
+)
+
+// Verify returns nil when Slack signed body with secret at about now. It compares
+// in constant time. An empty secret verifies nothing.
+func Verify(header http.Header, body []byte, secret string, now time.Time) error {
+	if secret == "" {
+		return ErrNoSecret
+	}
+	stamp, signature := header.Get(HeaderTimestamp), header.Get(HeaderSignature)
+	seconds, err := strconv.ParseInt(stamp, 10, 64)
+	if err != nil || signature == "" {
+		return ErrUnsigned
+	}
+	// Compared in seconds: a duration would overflow on a hostile number.
+	if limit := int64(Tolerance / time.Second); seconds < now.Unix()-limit || seconds > now.Unix()+limit {
+		return ErrStale
+	}
+	if !hmac.Equal([]byte(signature), []byte(Sign(stamp, body, secret))) {
+		return ErrSignature
+	}
+	return nil
+}
+
+// Sign returns Slack's signature of a body sent at stamp, in Unix seconds.
+func Sign(stamp string, body []byte, secret string) string {
+	mac := hmac.New(sha256.New, []byte(secret))
+	mac.Write([]byte("v0:" + stamp + ":"))
+	mac.Write(body)
+	return "v0=" + hex.EncodeToString(mac.Sum(nil))
+}

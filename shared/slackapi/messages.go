@@ -1,0 +1,104 @@
+package slackapi
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/slack-go/slack"
+
+	"ringi/shared/card"
+)
+
+// EventType is the metadata type of a card's message.
+const EventType = "ringi_card"
+
+// Metadata names the card that a message shows. Members of the channel can read it: ids only.
+type Metadata struct {
+	Task string
+	Card string // the card row's key
+}
+
+func (m Metadata) option() slack.MsgOption {
+	return slack.MsgOptionMetadata(slack.SlackMetadata{
+		EventType: EventType, EventPayload: map[string]any{"task": m.Task, "card": m.Card},
+	})
+}
+
+// body is a card's content. An attachment list that is left out would keep the old
+// one on an update, so it is always sent.
+func body(m card.Message) slack.MsgOption {
+	return slack.MsgOptionCompose(
+		slack.MsgOptionText(m.Text, false), slack.MsgOptionAttachments(m.Attachments...),
+		slack.MsgOptionDisableLinkUnfurl(), slack.MsgOptionDisableMediaUnfurl(),
+	)
+}
+
+// Post posts a card's message into a thread and returns its timestamp. After
+// Unknown it may be there: look with FindCards before posting again.
+func (c *Client) Post(ctx context.Context, channel, thread string, m card.Message, about Metadata) (ts string, err error) {
+	_, ts, err = c.api.PostMessageContext(ctx, channel, body(m), about.option(), slack.MsgOptionTS(thread))
+	if err != nil {
+		return "", fmt.Errorf("chat.postMessage: %w", normal(err))
+	}
+	if ts == "" {
+		return "", fmt.Errorf("chat.postMessage: %w", Unknown{"answer without ts"})
+	}
+	return ts, nil
+}
+
+// Update replaces what a card's message shows. Doing it again is harmless.
+func (c *Client) Update(ctx context.Context, channel, ts string, m card.Message, about Metadata) error {
+	if _, _, _, err := c.api.UpdateMessageContext(ctx, channel, ts, body(m), about.option()); err != nil {
+		return fmt.Errorf("chat.update: %w", normal(err))
+	}
+	return nil
+}
+
+// Delete removes a message of ours. One that is gone already is fine.
+func (c *Client) Delete(ctx context.Context, channel, ts string) error {
+	if _, _, err := c.api.DeleteMessageContext(ctx, channel, ts); err != nil && Code(normal(err)) != CodeMessageNotFound {
+		return fmt.Errorf("chat.delete: %w", normal(err))
+	}
+	return nil
+}
+
+// Ephemeral shows text to one person, in a thread unless it is empty.
+func (c *Client) Ephemeral(ctx context.Context, channel, thread, user, text string) error {
+	options := []slack.MsgOption{slack.MsgOptionText(text, false)}
+	if thread != "" {
+		options = append(options, slack.MsgOptionTS(thread))
+	}
+	if _, err := c.api.PostEphemeralContext(ctx, channel, user, options...); err != nil {
+		return fmt.Errorf("chat.postEphemeral: %w", normal(err))
+	}
+	return nil
+}
+
+// Direct sends a person a message of plain text.
+func (c *Client) Direct(ctx context.Context, user, text string) error {
+	channel, err := c.OpenDM(ctx, user)
+	if err != nil {
+		return err
+	}
+	if _, _, err := c.api.PostMessageContext(ctx, channel, slack.MsgOptionText(text, false)); err != nil {
+		return fmt.Errorf("chat.postMessage: %w", normal(err))
+	}
+	return nil
+}
+
+// OpenDM opens the conversation with a person and returns its channel.
+func (c *Client) OpenDM(ctx context.Context, user string) (channel string, err error) {
+	dm, _, _, err := c.api.OpenConversationContext(ctx, &slack.OpenConversationParameters{Users: []string{user}})
+	if err != nil {
+		return "", fmt.Errorf("conversations.open: %w", normal(err))
+	}
+	return dm.ID, nil
+}
+
+// OpenView shows a modal to whoever made the trigger, which lives for 3 s.
+func (c *Client) OpenView(ctx context.Context, trigger string, view slack.ModalViewRequest) error {
+	if _, err := c.api.OpenViewContext(ctx, trigger, view); err != nil {
+		return fmt.Errorf("views.open: %w", normal(err))
+	}
+	return nil
+}

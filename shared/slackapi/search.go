@@ -1,0 +1,54 @@
+package slackapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/slack-go/slack"
+)
+
+// maxPages bounds a search: 50 pages of 200 replies are more than any task's thread has.
+const maxPages = 50
+
+// FindCards returns the timestamps, earliest first, of our own bot's messages in a
+// thread that show this card. A thread that is gone has none.
+func (c *Client) FindCards(ctx context.Context, channel, thread string, about Metadata) ([]string, error) {
+	self, err := c.whoami(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var found []string
+	params := slack.GetConversationRepliesParameters{ChannelID: channel, Timestamp: thread, Limit: 200, IncludeAllMetadata: true}
+	for range maxPages {
+		replies, more, cursor, err := c.api.GetConversationRepliesContext(ctx, &params)
+		if err != nil {
+			err = normal(err)
+			if Code(err) == CodeThreadNotFound {
+				return nil, nil
+			}
+			return nil, fmt.Errorf("conversations.replies: %w", err)
+		}
+		for _, m := range replies {
+			if ours(m, self) && shows(m.Metadata, about) {
+				found = append(found, m.Timestamp)
+			}
+		}
+		if !more || cursor == "" {
+			slices.Sort(found) // of one length: seconds and microseconds
+			return slices.Compact(found), nil
+		}
+		params.Cursor = cursor
+	}
+	return nil, errors.New("conversations.replies: the thread has too many replies to search")
+}
+
+// ours reports whether our own bot wrote the message: any app may send metadata of any type.
+func ours(m slack.Message, self *slack.AuthTestResponse) bool {
+	return self.BotID != "" && m.BotID == self.BotID || self.UserID != "" && m.User == self.UserID
+}
+
+func shows(m slack.SlackMetadata, about Metadata) bool {
+	return m.EventType == EventType && m.EventPayload["task"] == about.Task && m.EventPayload["card"] == about.Card
+}
