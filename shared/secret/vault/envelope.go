@@ -1,0 +1,112 @@
+// Package vault keeps tenants' credentials for vendors sealed: each with its own
+// data key, which KMS wraps under the context {tenant_id, provider}. A sealed
+// credential opens for its own tenant and provider only.
+package vault
+
+import (
+	"context"
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/service/kms"
+	"github.com/aws/aws-sdk-go-v2/service/kms/types"
+)
+
+// KMS is the part of KMS that seals and opens.
+type KMS interface {
+	GenerateDataKey(ctx context.Context, in *kms.GenerateDataKeyInput, opts ...func(*kms.Options)) (*kms.GenerateDataKeyOutput, error)
+	Decrypt(ctx context.Context, in *kms.DecryptInput, opts ...func(*kms.Options)) (*kms.DecryptOutput, error)
+}
+
+// Envelope seals under one KMS key.
+type Envelope struct {
+	KMS   KMS
+	KeyID string
+}
+
+// version begins every sealed text: v1.<wrapped data key>.<nonce and ciphertext>,
+// both base64url without padding.
+const version = "v1"
+
+// ErrSealed is a text that is not sealed, is damaged, or belongs to another tenant or provider.
+var ErrSealed = errors.New("cannot be opened: not sealed for this tenant and provider")
+
+// Seal makes a text that only Open with the same tenant and provider reads.
+func (e Envelope) Seal(ctx context.Context, tenant, provider string, secret []byte) (string, error) {
+	key, err := e.KMS.GenerateDataKey(ctx, &kms.GenerateDataKeyInput{
+		KeyId: &e.KeyID, KeySpec: types.DataKeySpecAes256, EncryptionContext: about(tenant, provider),
+	})
+	if err != nil {
+		return "", fmt.Errorf("seal a credential of %s: %w", provider, err)
+	}
+	defer clear(key.Plaintext)
+	box, err := gcm(key.Plaintext)
+	if err != nil {
+		return "", fmt.Errorf("seal a credential of %s: %w", provider, err)
+	}
+	nonce := make([]byte, box.NonceSize())
+	if _, err := rand.Read(nonce); err != nil {
+		return "", fmt.Errorf("seal a credential of %s: %w", provider, err)
+	}
+	sealed := box.Seal(nonce, nonce, secret, bound(tenant, provider))
+	return strings.Join([]string{version, encode(key.CiphertextBlob), encode(sealed)}, "."), nil
+}
+
+// Open reads a sealed text. It returns ErrSealed when the text is not this tenant's and provider's.
+func (e Envelope) Open(ctx context.Context, tenant, provider, text string) ([]byte, error) {
+	parts := strings.Split(text, ".")
+	if len(parts) != 3 || parts[0] != version {
+		return nil, fmt.Errorf("open a credential of %s: %w", provider, ErrSealed)
+	}
+	wrapped, err1 := base64.RawURLEncoding.DecodeString(parts[1])
+	sealed, err2 := base64.RawURLEncoding.DecodeString(parts[2])
+	if err1 != nil || err2 != nil || len(wrapped) == 0 {
+		return nil, fmt.Errorf("open a credential of %s: %w", provider, ErrSealed)
+	}
+	key, err := e.KMS.Decrypt(ctx, &kms.DecryptInput{KeyId: &e.KeyID, CiphertextBlob: wrapped, EncryptionContext: about(tenant, provider)})
+	var refused *types.InvalidCiphertextException
+	if errors.As(err, &refused) {
+		return nil, fmt.Errorf("open a credential of %s: %w", provider, ErrSealed)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open a credential of %s: %w", provider, err)
+	}
+	defer clear(key.Plaintext)
+	box, err := gcm(key.Plaintext)
+	if err != nil {
+		return nil, fmt.Errorf("open a credential of %s: %w", provider, err)
+	}
+	if len(sealed) < box.NonceSize() {
+		return nil, fmt.Errorf("open a credential of %s: %w", provider, ErrSealed)
+	}
+	secret, err := box.Open(nil, sealed[:box.NonceSize()], sealed[box.NonceSize():], bound(tenant, provider))
+	if err != nil {
+		return nil, fmt.Errorf("open a credential of %s: %w", provider, ErrSealed)
+	}
+	return secret, nil
+}
+
+// about is the encryption context; CloudTrail shows it, so it holds ids only.
+func about(tenant, provider string) map[string]string {
+	return map[string]string{"tenant_id": tenant, "provider": provider}
+}
+
+// bound ties the ciphertext itself to its owner, whatever wraps the key.
+func bound(tenant, provider string) []byte {
+	return []byte(version + "\x00" + tenant + "\x00" + provider)
+}
+
+func gcm(key []byte) (cipher.AEAD, error) {
+	block, err := aes.NewCipher(key)
+	if err != nil {
+		return nil, err
+	}
+	return cipher.NewGCM(block)
+}
+
+func encode(b []byte) string { return base64.RawURLEncoding.EncodeToString(b) }

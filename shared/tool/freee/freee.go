@@ -1,0 +1,75 @@
+// Package freee reads employees and attendance from freee HR. It fetches no pay,
+// bank or address data, and keeps only the fields that steps need.
+package freee
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"ringi/shared/tool"
+	"ringi/shared/tool/wire"
+)
+
+// Client is one tenant's access.
+type Client struct {
+	wire wire.Client
+	now  func() time.Time
+}
+
+// New makes a client. base is the API's address up to and including /hr.
+func New(base, token string, http wire.HTTP, now func() time.Time) *Client {
+	return &Client{
+		wire: wire.Client{Provider: tool.Freee, Base: strings.TrimRight(base, "/") + "/api/v1", Token: token, HTTP: http, Explain: explain},
+		now:  now,
+	}
+}
+
+// company finds the company to ask about: the first that the token administers,
+// for only administrators may list employees.
+func (c *Client) company(ctx context.Context) (int64, error) {
+	var me struct {
+		Companies []struct {
+			ID   int64  `json:"id"`
+			Role string `json:"role"`
+		} `json:"companies"`
+	}
+	if err := c.wire.Read(ctx, "/users/me", &me); err != nil {
+		return 0, err
+	}
+	for _, company := range me.Companies {
+		if company.Role == "company_admin" {
+			return company.ID, nil
+		}
+	}
+	return 0, &tool.Error{
+		Outcome: tool.Failed, Problem: tool.ProblemNoCompany, Args: []any{tool.Freee},
+		Err: fmt.Errorf("none of %d companies is administered by the token's owner", len(me.Companies)),
+	}
+}
+
+// explain reads freee's errors: {status_code, errors: [{type, messages}]}.
+func explain(body []byte) string {
+	var e struct {
+		Errors []struct {
+			Messages []string `json:"messages"`
+		} `json:"errors"`
+	}
+	if json.Unmarshal(body, &e) != nil {
+		return ""
+	}
+	var said []string
+	for _, x := range e.Errors {
+		said = append(said, x.Messages...)
+	}
+	return strings.Join(said, " ")
+}
+
+// tokyo is the zone of freee's dates.
+func tokyo() *time.Location { return time.FixedZone("JST", 9*60*60) }
+
+// errCancelled ends the other calls once one has failed.
+var errCancelled = errors.New("another call failed")

@@ -1,0 +1,131 @@
+// Package runner calls tools: it checks the arguments, finds the tenant's
+// credentials, and says of a call that failed whether it can have had an effect.
+package runner
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"ringi/shared/task"
+	"ringi/shared/tool"
+	"ringi/shared/tool/wire"
+)
+
+// Credentials finds the token with which a tenant calls a provider. An error that
+// is task.ErrNotFound means that the tenant has not connected it.
+type Credentials interface {
+	Token(ctx context.Context, tenant, provider string) (string, error)
+}
+
+// Config says where the vendors are and who opens their doors.
+type Config struct {
+	FreeeURL    string // up to and including /hr
+	SheetsURL   string // without /v4
+	SlackURL    string // ends with a slash
+	Credentials Credentials
+	SlackToken  func(ctx context.Context) (string, error) // the bot's
+	Now         func() time.Time
+	Log         *slog.Logger
+}
+
+// Runner calls the tools of a catalog.
+type Runner struct {
+	config  Config
+	catalog *tool.Catalog
+	http    wire.HTTP
+	tools   map[string]function
+}
+
+// function makes a call and returns what becomes the result's JSON.
+type function func(ctx context.Context, c tool.Call) (any, error)
+
+// New makes a runner. It returns an error when the catalog has a tool that nothing here can call.
+func New(catalog *tool.Catalog, config Config) (*Runner, error) {
+	r := &Runner{config: config, catalog: catalog, http: wire.NewHTTP()}
+	r.tools = map[string]function{
+		"list_employees":             r.listEmployees,
+		"list_attendance":            r.listAttendance,
+		"calculate_overtime":         r.calculateOvertime,
+		"write_rows_to_google_sheet": r.writeRows,
+		"send_slack_dm":              r.sendDM,
+	}
+	for _, s := range catalog.All() {
+		if r.tools[s.Name] == nil {
+			return nil, fmt.Errorf("nothing calls the tool %s", s.Name)
+		}
+	}
+	return r, nil
+}
+
+// Run makes one call, within ctx and the tool's own timeout. Its errors are
+// *tool.Error with a sentence in the call's language; those of read tools are
+// always Failed.
+func (r *Runner) Run(ctx context.Context, c tool.Call) (json.RawMessage, error) {
+	spec, known := r.catalog.Lookup(c.Tool)
+	if !known {
+		return nil, say(c, &tool.Error{Outcome: tool.Failed, Problem: tool.ProblemBadArguments, Args: []any{c.Tool, "unknown tool"}})
+	}
+	if err := r.catalog.Check(c.Tool, c.Arguments); err != nil {
+		return nil, say(c, badArguments(c.Tool, err))
+	}
+	ctx, cancel := context.WithTimeout(ctx, spec.Timeout)
+	defer cancel()
+	result, err := r.tools[c.Tool](ctx, c)
+	if err != nil {
+		e := r.known(err, c.Tool)
+		if spec.Effect == task.Read {
+			e.Outcome = tool.Failed
+		}
+		r.config.Log.WarnContext(ctx, "tool call failed", "tool", c.Tool, "outcome", e.Outcome, "problem", e.Problem, "err", e.Err)
+		return nil, say(c, e)
+	}
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(result); err != nil {
+		return nil, say(c, &tool.Error{Outcome: tool.Unknown, Problem: tool.ProblemInternal, Args: []any{c.Tool}, Err: err})
+	}
+	return bytes.TrimSpace(b.Bytes()), nil
+}
+
+// known makes an error of this project's out of any. One that no client has judged
+// counts as unknown: whatever it is, it says nothing about the effect.
+func (r *Runner) known(err error, name string) *tool.Error {
+	var e *tool.Error
+	if errors.As(err, &e) {
+		return e
+	}
+	return &tool.Error{Outcome: tool.Unknown, Problem: tool.ProblemInternal, Args: []any{name}, Err: err}
+}
+
+func say(c tool.Call, e *tool.Error) *tool.Error {
+	e.Detail = tool.Sentence(c.Locale, e.Problem, e.Args...)
+	return e
+}
+
+func badArguments(name string, err error) *tool.Error {
+	return &tool.Error{Outcome: tool.Failed, Problem: tool.ProblemBadArguments, Args: []any{name, err.Error()}, Err: errors.New("arguments do not fit the schema")}
+}
+
+// token finds the credentials for a provider; without them nothing is called.
+func (r *Runner) token(ctx context.Context, c tool.Call, p tool.Provider) (string, error) {
+	var token string
+	var err error
+	if p == tool.Slack {
+		token, err = r.config.SlackToken(ctx)
+	} else {
+		token, err = r.config.Credentials.Token(ctx, c.Tenant, string(p))
+	}
+	switch {
+	case errors.Is(err, task.ErrNotFound), err == nil && token == "":
+		return "", &tool.Error{Outcome: tool.Failed, Problem: tool.ProblemNotConnected, Args: []any{p}, Err: err}
+	case err != nil:
+		return "", &tool.Error{Outcome: tool.Failed, Problem: tool.ProblemInternal, Args: []any{c.Tool}, Err: err}
+	}
+	return token, nil
+}

@@ -1,0 +1,98 @@
+// Package sheets writes rows into Google spreadsheets. It writes one fixed range,
+// so that the same call made twice leaves what one call leaves.
+package sheets
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"ringi/shared/tool"
+	"ringi/shared/tool/wire"
+)
+
+// MaxCells is Google's limit of a spreadsheet.
+const MaxCells = 10_000_000
+
+// Client is one tenant's access.
+type Client struct{ wire wire.Client }
+
+// New makes a client. base is the API's address without /v4.
+func New(base, token string, http wire.HTTP) *Client {
+	return &Client{wire.Client{
+		Provider: tool.Google, Base: strings.TrimRight(base, "/") + "/v4/spreadsheets", Token: token, HTTP: http, Explain: explain,
+	}}
+}
+
+// Column is one column: which member of each row, under which title.
+type Column struct {
+	Key   string `json:"key"`
+	Title string `json:"title"`
+}
+
+// Table is what is written, the titles first.
+type Table struct {
+	SpreadsheetID string           `json:"spreadsheet_id"`
+	Sheet         string           `json:"sheet"`
+	Columns       []Column         `json:"columns"`
+	Rows          []map[string]any `json:"rows"`
+}
+
+// Written is the result of write_rows_to_google_sheet. UpdatedRows leaves the titles out.
+type Written struct {
+	SpreadsheetID string `json:"spreadsheet_id"`
+	UpdatedRange  string `json:"updated_range"`
+	UpdatedRows   int    `json:"updated_rows"`
+	UpdatedCells  int    `json:"updated_cells"`
+	URL           string `json:"url"`
+}
+
+// Write puts the table at A1 of its tab, which it makes first if it is missing.
+// Values are stored raw: nothing becomes a formula.
+func (c *Client) Write(ctx context.Context, t Table) (Written, error) {
+	if cells := len(t.Columns) * (len(t.Rows) + 1); cells > MaxCells {
+		return Written{}, &tool.Error{
+			Outcome: tool.Failed, Problem: tool.ProblemBadArguments,
+			Args: []any{"write_rows_to_google_sheet", fmt.Sprintf("%d cells, the limit is %d", cells, MaxCells)},
+		}
+	}
+	address, err := c.tab(ctx, t)
+	if err != nil {
+		return Written{}, err
+	}
+	at := a1(t.Sheet, len(t.Columns), len(t.Rows)+1)
+	body := struct {
+		Range          string  `json:"range"`
+		MajorDimension string  `json:"majorDimension"`
+		Values         [][]any `json:"values"`
+	}{at, "ROWS", t.values()}
+	var done struct {
+		UpdatedRange string `json:"updatedRange"`
+		UpdatedRows  int    `json:"updatedRows"`
+		UpdatedCells int    `json:"updatedCells"`
+	}
+	path := "/" + url.PathEscape(t.SpreadsheetID) + "/values/" + url.PathEscape(at) + "?valueInputOption=RAW"
+	if err := c.wire.Write(ctx, http.MethodPut, path, body, &done); err != nil {
+		return Written{}, err
+	}
+	return Written{
+		SpreadsheetID: t.SpreadsheetID, UpdatedRange: done.UpdatedRange, UpdatedRows: max(0, done.UpdatedRows-1),
+		UpdatedCells: done.UpdatedCells, URL: address,
+	}, nil
+}
+
+// explain reads Google's errors: {error: {code, message, status}}.
+func explain(body []byte) string {
+	var e struct {
+		Error struct {
+			Message string `json:"message"`
+		} `json:"error"`
+	}
+	if json.Unmarshal(body, &e) != nil {
+		return ""
+	}
+	return e.Error.Message
+}

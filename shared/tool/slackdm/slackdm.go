@@ -1,0 +1,160 @@
+// Package slackdm sends one person a direct message, and finds it again when the
+// same call is made twice.
+package slackdm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/slack-go/slack"
+
+	"ringi/shared/tool"
+	"ringi/shared/tool/wire"
+)
+
+const (
+	// EventType names the metadata that tells a message sent by a step.
+	EventType = "ringi_dm"
+	// pages and pageSize are how far back a repeated call looks for its message.
+	pages    = 5
+	pageSize = 200
+)
+
+// Client is one workspace's bot.
+type Client struct{ reads, writes *slack.Client }
+
+// New makes a client. base is the Web API's address and ends with a slash.
+func New(base, token string, http wire.HTTP) *Client {
+	return &Client{
+		reads:  slack.New(token, slack.OptionAPIURL(base), slack.OptionHTTPClient(http.Reads)),
+		writes: slack.New(token, slack.OptionAPIURL(base), slack.OptionHTTPClient(http.Writes)),
+	}
+}
+
+// Detail is one line below the text.
+type Detail struct {
+	Label string `json:"label"`
+	Value any    `json:"value"`
+}
+
+// Message is what is sent. Recipient is a user id or an e-mail address.
+type Message struct {
+	Recipient string   `json:"recipient"`
+	Text      string   `json:"text"`
+	Details   []Detail `json:"details"`
+}
+
+// Sent is the result of send_slack_dm.
+type Sent struct {
+	User        string `json:"user"`
+	Channel     string `json:"channel"`
+	MessageTS   string `json:"message_ts"`
+	AlreadySent bool   `json:"already_sent"`
+}
+
+// Send posts the message unless the DM holds one with this key. Members can read
+// the key: it holds ids only.
+func (c *Client) Send(ctx context.Context, m Message, key string) (Sent, error) {
+	user := m.Recipient
+	if strings.Contains(user, "@") {
+		found, err := c.reads.GetUserByEmailContext(ctx, user)
+		if err != nil {
+			return Sent{}, before(err, m.Recipient)
+		}
+		user = found.ID
+	}
+	channel, _, _, err := c.writes.OpenConversationContext(ctx, &slack.OpenConversationParameters{Users: []string{user}})
+	if err != nil {
+		return Sent{}, before(err, m.Recipient)
+	}
+	out := Sent{User: user, Channel: channel.ID}
+	if out.MessageTS, err = c.find(ctx, channel.ID, key); err != nil {
+		return Sent{}, before(err, m.Recipient)
+	}
+	if out.MessageTS != "" {
+		out.AlreadySent = true
+		return out, nil
+	}
+	_, out.MessageTS, err = c.writes.PostMessageContext(ctx, channel.ID,
+		slack.MsgOptionText(m.text(), false), slack.MsgOptionDisableLinkUnfurl(), slack.MsgOptionDisableMediaUnfurl(),
+		slack.MsgOptionMetadata(slack.SlackMetadata{EventType: EventType, EventPayload: map[string]any{"key": key}}))
+	if err != nil {
+		return Sent{}, classify(err, m.Recipient)
+	}
+	return out, nil
+}
+
+// find looks for the message of an earlier call with the same key.
+func (c *Client) find(ctx context.Context, channel, key string) (ts string, err error) {
+	cursor := ""
+	for range pages {
+		page, err := c.reads.GetConversationHistoryContext(ctx, &slack.GetConversationHistoryParameters{
+			ChannelID: channel, Limit: pageSize, Cursor: cursor, IncludeAllMetadata: true,
+		})
+		if err != nil {
+			return "", err
+		}
+		for _, m := range page.Messages {
+			if m.Metadata.EventType == EventType && m.Metadata.EventPayload["key"] == key {
+				return m.Timestamp, nil
+			}
+		}
+		if cursor = page.ResponseMetaData.NextCursor; cursor == "" {
+			break
+		}
+	}
+	return "", nil
+}
+
+// text is the message in Slack's markup, of which nothing in it can make use.
+func (m Message) text() string {
+	escape := strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
+	lines := []string{escape.Replace(m.Text)}
+	for _, d := range m.Details {
+		value := d.Value
+		if value == nil {
+			value = "-"
+		}
+		lines = append(lines, escape.Replace(fmt.Sprintf("• %s: %v", d.Label, value)))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// before is an error of the calls that come before the post: nothing was sent.
+func before(err error, recipient string) error {
+	e := classify(err, recipient)
+	e.Outcome = tool.Failed
+	return e
+}
+
+// classify tells what a failed call can have done. Slack says of fatal_error and
+// internal_error that some of the work may have been done.
+func classify(err error, recipient string) *tool.Error {
+	var limited *slack.RateLimitedError
+	if errors.As(err, &limited) {
+		return &tool.Error{Outcome: tool.Failed, Problem: tool.ProblemRateLimited, Args: []any{tool.Slack}, RetryAfter: limited.RetryAfter, Err: err}
+	}
+	var status slack.StatusCodeError
+	if errors.As(err, &status) {
+		return wire.Refused(tool.Slack, status.Code, http.Header{}, status.Status)
+	}
+	var refused slack.SlackErrorResponse
+	if !errors.As(err, &refused) {
+		return wire.Broken(tool.Slack, err)
+	}
+	e := &tool.Error{Outcome: tool.Failed, Problem: tool.ProblemRejected, Args: []any{tool.Slack, 200, refused.Err}, Err: errors.New(refused.Err)}
+	switch refused.Err {
+	case "fatal_error", "internal_error", "service_unavailable":
+		e.Outcome, e.Problem, e.Args = tool.Unknown, tool.ProblemDown, []any{tool.Slack, refused.Err}
+	case "invalid_auth", "not_authed", "token_revoked", "token_expired", "account_inactive":
+		e.Problem, e.Args = tool.ProblemUnauthorized, []any{tool.Slack}
+	case "users_not_found", "user_not_found", "user_disabled", "cannot_dm_bot":
+		e.Problem, e.Args = tool.ProblemNoRecipient, []any{recipient}
+	case "ratelimited":
+		e.Problem, e.Args = tool.ProblemRateLimited, []any{tool.Slack}
+	}
+	return e
+}

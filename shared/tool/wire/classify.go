@@ -1,0 +1,110 @@
+package wire
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"ringi/shared/tool"
+)
+
+// maxSaid is how much of a vendor's own words is shown, in characters.
+const maxSaid = 200
+
+// Broken is a call without an answer. Only a request that never left has surely
+// done nothing.
+func Broken(p tool.Provider, err error) *tool.Error {
+	e := &tool.Error{Outcome: tool.Unknown, Problem: tool.ProblemLost, Args: []any{p}, Err: plain(err)}
+	var notSent *NotSent
+	unsent := errors.As(err, &notSent)
+	if unsent {
+		e.Outcome, e.Problem = tool.Failed, tool.ProblemUnreachable
+	}
+	var timeout net.Error
+	if errors.Is(err, context.DeadlineExceeded) || errors.As(err, &timeout) && timeout.Timeout() {
+		e.Problem = tool.ProblemTimeout
+	}
+	return e
+}
+
+// plain takes the address out of an error: it holds ids.
+func plain(err error) error {
+	var u *url.Error
+	if errors.As(err, &u) {
+		return u.Err
+	}
+	return err
+}
+
+// Refused is a call that was answered with a status of 300 or more.
+func Refused(p tool.Provider, status int, header http.Header, said string) *tool.Error {
+	e := &tool.Error{
+		Outcome: tool.Failed, Problem: tool.ProblemRejected, Args: []any{p, status, short(said)},
+		RetryAfter: RetryAfter(header), Err: fmt.Errorf("HTTP %d", status),
+	}
+	switch status {
+	case http.StatusUnauthorized:
+		e.Problem, e.Args = tool.ProblemUnauthorized, []any{p}
+	case http.StatusForbidden:
+		e.Problem, e.Args = tool.ProblemForbidden, []any{p}
+	case http.StatusNotFound:
+		e.Problem, e.Args = tool.ProblemNotFound, []any{p}
+	case http.StatusTooManyRequests:
+		e.Problem, e.Args = tool.ProblemRateLimited, []any{p}
+	}
+	if status >= 500 {
+		e.Outcome, e.Problem, e.Args = tool.Unknown, tool.ProblemDown, []any{p, status}
+	}
+	return e
+}
+
+// RetryAfter reads the header of that name, in seconds; 0 when it says nothing
+// usable. No vendor here sends a date.
+func RetryAfter(h http.Header) time.Duration {
+	n, err := strconv.Atoi(h.Get("Retry-After"))
+	if err != nil || n < 0 || n > 24*60*60 {
+		return 0
+	}
+	return time.Duration(n) * time.Second
+}
+
+// pause is how long to wait before the next attempt: what the vendor asks, else
+// half a second, doubled each time, with up to a half more so that clients part.
+func pause(attempt int, asked time.Duration) time.Duration {
+	if asked > 0 {
+		return asked
+	}
+	d := 500 * time.Millisecond << (attempt - 1)
+	return d + rand.N(d/2)
+}
+
+// sleep waits, and reports false at once when the time left is shorter.
+func sleep(ctx context.Context, d time.Duration) bool {
+	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) <= d {
+		return false
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// short is a vendor's text on one line, cut.
+func short(s string) string {
+	r := []rune(strings.Join(strings.Fields(s), " "))
+	if len(r) > maxSaid {
+		r = append(r[:maxSaid-1], '…')
+	}
+	return string(r)
+}

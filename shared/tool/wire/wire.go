@@ -1,0 +1,161 @@
+// Package wire makes the HTTP calls of tools and says, of every call that failed,
+// whether it can have had an effect.
+package wire
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptrace"
+	"time"
+
+	"ringi/shared/tool"
+)
+
+// maxBody is how much of an answer is read, in bytes.
+const maxBody = 8 << 20
+
+// attemptWithin bounds one attempt of a read.
+const attemptWithin = 20 * time.Second
+
+// maxAttempts is how often a read is tried.
+const maxAttempts = 3
+
+// Client talks to one vendor with JSON.
+type Client struct {
+	Provider tool.Provider
+	Base     string // without a slash at the end
+	Token    string
+	HTTP     HTTP
+	// Explain finds the vendor's own words in the body of a refusal.
+	Explain func(body []byte) string
+}
+
+// HTTP is the pair of clients that all vendors share.
+type HTTP struct{ Reads, Writes *http.Client }
+
+// NewHTTP makes clients that follow no redirect and mark errors of requests that
+// never left. Writes never sends a request twice on its own, and gives each its
+// own connection: one that was idle can be lost without our fault.
+func NewHTTP() HTTP {
+	reads := http.DefaultTransport.(*http.Transport).Clone()
+	reads.MaxResponseHeaderBytes = 64 << 10
+	writes := reads.Clone()
+	writes.DisableKeepAlives = true
+	stay := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return HTTP{
+		Reads:  &http.Client{Transport: once{reads}, CheckRedirect: stay},
+		Writes: &http.Client{Transport: once{writes}, CheckRedirect: stay},
+	}
+}
+
+// once sends a request at most one time.
+type once struct{ next http.RoundTripper }
+
+// NotSent is an error of a request of which not a byte left.
+type NotSent struct{ Err error }
+
+func (e *NotSent) Error() string { return "not sent: " + e.Err.Error() }
+func (e *NotSent) Unwrap() error { return e.Err }
+
+// RoundTrip returns *NotSent when no connection could be made.
+func (o once) RoundTrip(r *http.Request) (*http.Response, error) {
+	connected := false
+	trace := &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected = true }}
+	r = r.Clone(httptrace.WithClientTrace(r.Context(), trace))
+	r.GetBody = nil // net/http replays only what it can read again
+	res, err := o.next.RoundTrip(r)
+	if err != nil && !connected {
+		return nil, &NotSent{err}
+	}
+	return res, err
+}
+
+// Read makes a call that changes nothing, and tries it again when that may help
+// and there is time. Its errors are *tool.Error with the outcome Failed.
+func (c *Client) Read(ctx context.Context, path string, out any) error {
+	for attempt := 1; ; attempt++ {
+		attemptCtx, cancel := context.WithTimeout(ctx, attemptWithin)
+		err := c.call(attemptCtx, http.MethodGet, path, nil, out)
+		cancel()
+		if err == nil {
+			return nil
+		}
+		err.Outcome = tool.Failed
+		if attempt == maxAttempts || !again(err) || !sleep(ctx, pause(attempt, err.RetryAfter)) {
+			return err
+		}
+	}
+}
+
+// Write makes a call that changes something, once. Its errors are *tool.Error:
+// Failed when it cannot have been done, else Unknown.
+func (c *Client) Write(ctx context.Context, method, path string, in, out any) error {
+	if err := c.call(ctx, method, path, in, out); err != nil {
+		return err
+	}
+	return nil
+}
+
+// call returns a nil error of its own type only when out is filled.
+func (c *Client) call(ctx context.Context, method, path string, in, out any) *tool.Error {
+	var body io.Reader
+	if in != nil {
+		b, err := json.Marshal(in)
+		if err != nil {
+			return &tool.Error{Outcome: tool.Failed, Problem: tool.ProblemInternal, Args: []any{c.Provider}, Err: err}
+		}
+		body = bytes.NewReader(b)
+	}
+	r, err := http.NewRequestWithContext(ctx, method, c.Base+path, body)
+	if err != nil {
+		return &tool.Error{Outcome: tool.Failed, Problem: tool.ProblemInternal, Args: []any{c.Provider}, Err: err}
+	}
+	r.Header.Set("Authorization", "Bearer "+c.Token)
+	r.Header.Set("Accept", "application/json")
+	if in != nil {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	client := c.HTTP.Writes
+	if method == http.MethodGet {
+		client = c.HTTP.Reads
+	}
+	res, err := client.Do(r)
+	if err != nil {
+		return Broken(c.Provider, err)
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(res.Body, maxBody+1))
+	if res.StatusCode >= 300 {
+		said := ""
+		if c.Explain != nil {
+			said = c.Explain(text)
+		}
+		return Refused(c.Provider, res.StatusCode, res.Header, said)
+	}
+	switch {
+	case err != nil:
+		return Broken(c.Provider, err)
+	case len(text) > maxBody:
+		err = fmt.Errorf("the answer is over %d bytes", maxBody)
+	default:
+		err = json.Unmarshal(text, out)
+	}
+	if err != nil {
+		return &tool.Error{Outcome: tool.Unknown, Problem: tool.ProblemBadAnswer, Args: []any{c.Provider}, Err: err}
+	}
+	return nil
+}
+
+// again reports whether a read that failed so may work a moment later.
+func again(e *tool.Error) bool {
+	switch e.Problem {
+	case tool.ProblemRateLimited, tool.ProblemDown, tool.ProblemTimeout, tool.ProblemUnreachable, tool.ProblemLost, tool.ProblemBadAnswer:
+		return !errors.Is(e.Err, context.Canceled)
+	}
+	return false
+}
