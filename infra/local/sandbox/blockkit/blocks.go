@@ -1,0 +1,75 @@
+package blockkit
+
+import "fmt"
+
+var inActions = []string{
+	"button", "overflow", "static_select", "multi_static_select", "users_select", "multi_users_select",
+	"channels_select", "conversations_select", "datepicker", "timepicker", "radio_buttons", "checkboxes",
+}
+
+var inInput = []string{
+	"plain_text_input", "number_input", "email_text_input", "url_text_input", "static_select", "multi_static_select",
+	"users_select", "multi_users_select", "channels_select", "conversations_select", "datepicker", "timepicker",
+	"radio_buttons", "checkboxes",
+}
+
+// blockShapes is every block type that the sandbox can draw.
+func blockShapes() map[string]shape {
+	with := func(fields map[string]rule) shape {
+		fields["block_id"] = str(0, 255)
+		return shape{fields: fields}
+	}
+	section := with(map[string]rule{
+		"text":      rich(3000),
+		"fields":    list(1, 10, rich(2000)),
+		"accessory": element(append([]string{"image"}, inActions...)...),
+		"expand":    boolean,
+	})
+	section.also = func(c *checker, at string, m map[string]any) {
+		if m["text"] == nil && m["fields"] == nil {
+			c.add(at, "missing required field: text")
+		}
+	}
+	actions := with(map[string]rule{"!elements": list(1, 25, element(inActions...))})
+	actions.also = uniqueActions
+	return map[string]shape{
+		"header":  with(map[string]rule{"!text": plain(150)}),
+		"section": section,
+		"divider": with(map[string]rule{}),
+		"context": with(map[string]rule{"!elements": list(1, 10, contextElement)}),
+		"actions": actions,
+		"input": with(map[string]rule{
+			"!label": plain(2000), "!element": element(inInput...), "hint": plain(2000),
+			"optional": boolean, "dispatch_action": boolean,
+		}),
+		"image": with(map[string]rule{
+			"image_url": str(1, 3000), "slack_file": obj(shape{fields: map[string]rule{"id": str(1, 255), "url": str(1, 3000)}}),
+			"!alt_text": str(1, 2000), "title": plain(2000),
+		}),
+		"markdown":        with(map[string]rule{"!text": str(1, 12000)}),
+		"context_actions": with(map[string]rule{"!elements": list(1, 5, element("feedback_buttons", "icon_button"))}),
+		"rich_text":       with(map[string]rule{"!elements": list(0, 1000, func(*checker, string, any) {})}),
+	}
+}
+
+func contextElement(c *checker, at string, v any) {
+	if m, ok := v.(map[string]any); ok && m["type"] != "image" {
+		rich(3000)(c, at, v)
+		return
+	}
+	element("image")(c, at, v)
+}
+
+// uniqueActions refuses two elements of one block with the same action_id.
+func uniqueActions(c *checker, at string, m map[string]any) {
+	elements, _ := m["elements"].([]any)
+	seen := map[string]bool{}
+	for i, e := range elements {
+		em, _ := e.(map[string]any)
+		id, _ := em["action_id"].(string)
+		if id != "" && seen[id] {
+			c.add(fmt.Sprintf("%s/elements/%d/action_id", at, i), "`action_id` `%s` already exists", id)
+		}
+		seen[id] = true
+	}
+}
