@@ -1,0 +1,137 @@
+package workspace
+
+import "slices"
+
+// Update changes a message of user. Text without blocks takes the old blocks
+// away; attachments that are not given stay. It returns MessageNotFound or
+// CantUpdate.
+func (w *Workspace) Update(channelID, ts, user string, p Patch) (Message, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	c, err := w.open(channelID, user)
+	if err != nil {
+		return Message{}, err
+	}
+	i := c.find(ts)
+	if i < 0 || c.messages[i].Subtype == "tombstone" {
+		return Message{}, MessageNotFound
+	}
+	before := c.messages[i]
+	if before.User != user {
+		return Message{}, CantUpdate
+	}
+	m := before
+	if p.Text != nil {
+		m.Text = *p.Text
+	}
+	switch {
+	case p.Blocks != nil:
+		m.Blocks = w.fill(p.Blocks)
+	case p.Text != nil:
+		m.Blocks = nil
+	}
+	if p.Attachments != nil {
+		m.Attachments = w.fillAttachments(p.Attachments)
+	}
+	if p.Metadata != nil {
+		m.Metadata = p.Metadata
+		if len(p.Metadata) == 0 {
+			m.Metadata = nil
+		}
+	}
+	if len(p.Blocks) == 0 && len(p.Attachments) == 0 {
+		m.Edited = &Edited{User: user, TS: w.timestamp()}
+	}
+	c.messages[i] = m
+	w.tell(Change{Kind: "message", Channel: c.id, TS: ts, Message: new(m), Previous: &before})
+	return m, nil
+}
+
+// Delete removes a message of user; the first message of a thread with replies
+// leaves a tombstone. It returns MessageNotFound or CantDelete.
+func (w *Workspace) Delete(channelID, ts, user string) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	c, err := w.channel(channelID)
+	if err != nil {
+		return err
+	}
+	i := c.find(ts)
+	if i < 0 || c.messages[i].Subtype == "tombstone" {
+		return MessageNotFound
+	}
+	before := c.messages[i]
+	if before.User != user {
+		return CantDelete
+	}
+	if before.ReplyCount > 0 {
+		stone := Message{
+			Type: "message", Subtype: "tombstone", Text: "This message was deleted.", User: "USLACKBOT", Hidden: true, TS: ts, ThreadTS: ts,
+			ReplyCount: before.ReplyCount, ReplyUsers: before.ReplyUsers, ReplyUsersCount: before.ReplyUsersCount, LatestReply: before.LatestReply, Channel: c.id,
+		}
+		c.messages[i] = stone
+		w.tell(Change{Kind: "message", Channel: c.id, TS: ts, Message: &stone, Previous: &before})
+		return nil
+	}
+	c.messages = slices.Delete(c.messages, i, i+1)
+	w.tell(Change{Kind: "deleted", Channel: c.id, TS: ts, Previous: &before})
+	if parent := c.find(before.ThreadTS); before.ThreadTS != "" && parent >= 0 {
+		w.countReplies(c, parent)
+	}
+	return nil
+}
+
+// Whisper shows an ephemeral message to one person. It returns UserNotInChannel
+// besides what Post returns.
+func (w *Workspace) Whisper(to string, d Draft) (Message, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	c, err := w.open(d.Channel, d.User)
+	if err != nil {
+		return Message{}, err
+	}
+	if !c.has(to) {
+		return Message{}, UserNotInChannel
+	}
+	m := w.compose(c, d)
+	m.IsEphemeral, m.To = true, to
+	w.ephemerals = append(w.ephemerals, m)
+	w.tell(Change{Kind: "ephemeral", To: to, Channel: c.id, TS: m.TS, Message: new(m)})
+	return m, nil
+}
+
+// Dismiss takes an ephemeral message away from its person.
+func (w *Workspace) Dismiss(to, ts string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.ephemerals = slices.DeleteFunc(w.ephemerals, func(m Message) bool { return m.To == to && m.TS == ts })
+	w.tell(Change{Kind: "dismissed", To: to, TS: ts})
+}
+
+// ReplaceEphemeral shows other content in the place of an ephemeral message.
+func (w *Workspace) ReplaceEphemeral(to, ts string, d Draft) (Message, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	i := slices.IndexFunc(w.ephemerals, func(m Message) bool { return m.To == to && m.TS == ts })
+	if i < 0 {
+		return Message{}, MessageNotFound
+	}
+	m := w.ephemerals[i]
+	m.Text, m.Blocks, m.Attachments = d.Text, w.fill(d.Blocks), w.fillAttachments(d.Attachments)
+	w.ephemerals[i] = m
+	w.tell(Change{Kind: "ephemeral", To: to, Channel: m.Channel, TS: ts, Message: new(m)})
+	return m, nil
+}
+
+// Ephemerals lists what only that person sees, oldest first.
+func (w *Workspace) Ephemerals(to string) []Message {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var mine []Message
+	for _, m := range w.ephemerals {
+		if m.To == to {
+			mine = append(mine, m)
+		}
+	}
+	return mine
+}

@@ -1,0 +1,105 @@
+package workspace
+
+import "slices"
+
+type channel struct {
+	id       string
+	name     string
+	purpose  string
+	im       string
+	created  int64
+	members  []string
+	archived bool
+	shared   bool
+	messages []Message
+}
+
+// Channel describes a channel, or a direct message when IM is the person.
+type Channel struct {
+	ID       string   `json:"id"`
+	Name     string   `json:"name"`
+	Purpose  string   `json:"purpose,omitempty"`
+	IM       string   `json:"im,omitempty"`
+	Created  int64    `json:"created"`
+	Members  []string `json:"members"`
+	Archived bool     `json:"archived,omitempty"`
+	Shared   bool     `json:"shared,omitempty"`
+}
+
+func (c *channel) view() Channel {
+	return Channel{
+		ID: c.id, Name: c.name, Purpose: c.purpose, IM: c.im, Created: c.created,
+		Members: slices.Clone(c.members), Archived: c.archived, Shared: c.shared,
+	}
+}
+
+func (c *channel) has(user string) bool { return slices.Contains(c.members, user) }
+
+// find is where the message with that ts stands, or -1.
+func (c *channel) find(ts string) int {
+	return slices.IndexFunc(c.messages, func(m Message) bool { return m.TS == ts })
+}
+
+// Channels lists all channels and direct messages.
+func (w *Workspace) Channels() []Channel {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	all := make([]Channel, 0, len(w.channels))
+	for _, c := range w.channels {
+		all = append(all, c.view())
+	}
+	return all
+}
+
+// Channel finds a channel by id; a person's id finds the direct message with
+// the bot, as Slack's methods do. It returns ChannelNotFound otherwise.
+func (w *Workspace) Channel(id string) (Channel, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	c, err := w.channel(id)
+	if err != nil {
+		return Channel{}, err
+	}
+	return c.view(), nil
+}
+
+func (w *Workspace) channel(id string) (*channel, error) {
+	for _, c := range w.channels {
+		if c.id == id || c.im != "" && c.im == id {
+			return c, nil
+		}
+	}
+	return nil, ChannelNotFound
+}
+
+// SetMember puts a person or the bot into a channel, or takes them out.
+func (w *Workspace) SetMember(channelID, user string, in bool) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	c, err := w.channel(channelID)
+	if err != nil {
+		return err
+	}
+	if _, err := w.user(user); err != nil {
+		return err
+	}
+	c.members = slices.DeleteFunc(c.members, func(m string) bool { return m == user })
+	if in {
+		c.members = append(c.members, user)
+	}
+	w.tell(Change{Kind: "channel", Channel: c.id, Data: c.view()})
+	return nil
+}
+
+// SetArchived archives a channel or brings it back.
+func (w *Workspace) SetArchived(channelID string, archived bool) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	c, err := w.channel(channelID)
+	if err != nil {
+		return err
+	}
+	c.archived = archived
+	w.tell(Change{Kind: "channel", Channel: c.id, Data: c.view()})
+	return nil
+}

@@ -1,0 +1,110 @@
+package workspace
+
+import (
+	"slices"
+	"strings"
+)
+
+// Range limits what History and Replies return. Oldest and Latest are ts and
+// exclude themselves unless Inclusive; empty is open.
+type Range struct {
+	Oldest    string
+	Latest    string
+	Inclusive bool
+}
+
+func (r Range) holds(ts string) bool {
+	if r.Oldest != "" && (compareTS(ts, r.Oldest) < 0 || !r.Inclusive && compareTS(ts, r.Oldest) == 0) {
+		return false
+	}
+	if r.Latest != "" && (compareTS(ts, r.Latest) > 0 || !r.Inclusive && compareTS(ts, r.Latest) == 0) {
+		return false
+	}
+	return true
+}
+
+// compareTS orders timestamps of the form sec.micro6, also with fewer decimals.
+func compareTS(a, b string) int {
+	as, af, _ := strings.Cut(a, ".")
+	bs, bf, _ := strings.Cut(b, ".")
+	if len(as) != len(bs) {
+		return len(as) - len(bs)
+	}
+	if d := strings.Compare(as, bs); d != 0 {
+		return d
+	}
+	return strings.Compare((af + "000000")[:6], (bf + "000000")[:6])
+}
+
+// History is a channel's messages outside of threads, newest first.
+func (w *Workspace) History(channelID string, r Range) ([]Message, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	c, err := w.channel(channelID)
+	if err != nil {
+		return nil, err
+	}
+	var out []Message
+	for _, m := range slices.Backward(c.messages) {
+		if (m.ThreadTS == "" || m.ThreadTS == m.TS) && r.holds(m.TS) {
+			out = append(out, m)
+		}
+	}
+	return out, nil
+}
+
+// Replies is a thread, oldest first; its first message is always there. It
+// returns ThreadNotFound.
+func (w *Workspace) Replies(channelID, threadTS string, r Range) ([]Message, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	c, err := w.channel(channelID)
+	if err != nil {
+		return nil, err
+	}
+	i := c.find(threadTS)
+	if i < 0 {
+		return nil, ThreadNotFound
+	}
+	root := threadTS
+	if of := c.messages[i].ThreadTS; of != "" {
+		root = of
+	}
+	var out []Message
+	for _, m := range c.messages {
+		if m.TS == root || m.ThreadTS == root && r.holds(m.TS) {
+			out = append(out, m)
+		}
+	}
+	return out, nil
+}
+
+// Everything is all messages of a channel in the order in which they came.
+func (w *Workspace) Everything(channelID string) ([]Message, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	c, err := w.channel(channelID)
+	if err != nil {
+		return nil, err
+	}
+	return slices.Clone(c.messages), nil
+}
+
+// Message finds one message, ephemeral ones of that person too.
+func (w *Workspace) Message(channelID, ts, user string) (Message, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	c, err := w.channel(channelID)
+	if err != nil {
+		return Message{}, err
+	}
+	if i := c.find(ts); i >= 0 {
+		return c.messages[i], nil
+	}
+	for _, m := range w.ephemerals {
+		if m.TS == ts && m.To == user {
+			return m, nil
+		}
+	}
+	return Message{}, MessageNotFound
+}

@@ -1,0 +1,208 @@
+package workspace
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Message is a message as Slack's Web API shows it.
+type Message struct {
+	Type            string         `json:"type"`
+	Subtype         string         `json:"subtype,omitempty"`
+	User            string         `json:"user,omitempty"`
+	BotID           string         `json:"bot_id,omitempty"`
+	AppID           string         `json:"app_id,omitempty"`
+	ClientMsgID     string         `json:"client_msg_id,omitempty"`
+	Text            string         `json:"text"`
+	Team            string         `json:"team,omitempty"`
+	BotProfile      *BotProfile    `json:"bot_profile,omitempty"`
+	Blocks          []any          `json:"blocks,omitempty"`
+	Attachments     []any          `json:"attachments,omitempty"`
+	Metadata        map[string]any `json:"metadata,omitempty"`
+	Edited          *Edited        `json:"edited,omitempty"`
+	TS              string         `json:"ts"`
+	ThreadTS        string         `json:"thread_ts,omitempty"`
+	ParentUserID    string         `json:"parent_user_id,omitempty"`
+	ReplyCount      int            `json:"reply_count,omitempty"`
+	ReplyUsersCount int            `json:"reply_users_count,omitempty"`
+	LatestReply     string         `json:"latest_reply,omitempty"`
+	ReplyUsers      []string       `json:"reply_users,omitempty"`
+	Hidden          bool           `json:"hidden,omitempty"`
+	IsEphemeral     bool           `json:"is_ephemeral,omitempty"`
+
+	// Channel and To are for the sandbox's own use: Slack's messages don't
+	// carry them. To is who sees an ephemeral message.
+	Channel string `json:"-"`
+	To      string `json:"-"`
+}
+
+// BotProfile is the app behind a bot's message.
+type BotProfile struct {
+	ID     string `json:"id"`
+	AppID  string `json:"app_id"`
+	Name   string `json:"name"`
+	TeamID string `json:"team_id"`
+}
+
+// Edited says who changed a message's text and when.
+type Edited struct {
+	User string `json:"user"`
+	TS   string `json:"ts"`
+}
+
+// Draft is what somebody wants to post.
+type Draft struct {
+	Channel     string
+	User        string
+	ThreadTS    string
+	Text        string
+	Blocks      []any
+	Attachments []any
+	Metadata    map[string]any
+	Subtype     string
+}
+
+// Patch changes a message by the rules of chat.update: nil is "not given".
+type Patch struct {
+	Text        *string
+	Blocks      []any
+	Attachments []any
+	Metadata    map[string]any
+}
+
+// Post adds a message. It returns ChannelNotFound, NotInChannel, IsArchived or
+// ThreadNotFound.
+func (w *Workspace) Post(d Draft) (Message, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	c, err := w.open(d.Channel, d.User)
+	if err != nil {
+		return Message{}, err
+	}
+	parent := -1
+	if d.ThreadTS != "" {
+		if parent = c.find(d.ThreadTS); parent < 0 {
+			return Message{}, ThreadNotFound
+		}
+		// A reply to a reply goes into the thread that the reply is in.
+		if root := c.messages[parent].ThreadTS; root != "" && root != d.ThreadTS {
+			d.ThreadTS = root
+			parent = c.find(root)
+		}
+	}
+	m := w.compose(c, d)
+	if parent >= 0 {
+		m.ParentUserID = c.messages[parent].User
+	}
+	c.messages = append(c.messages, m)
+	w.tell(Change{Kind: "message", Channel: c.id, TS: m.TS, Message: new(m)})
+	if parent >= 0 {
+		w.countReplies(c, parent)
+	}
+	return m, nil
+}
+
+// open finds a channel that user may write to.
+func (w *Workspace) open(channelID, user string) (*channel, error) {
+	c, err := w.channel(channelID)
+	if err != nil {
+		return nil, err
+	}
+	if c.archived {
+		return nil, IsArchived
+	}
+	if !c.has(user) {
+		return nil, NotInChannel
+	}
+	return c, nil
+}
+
+func (w *Workspace) compose(c *channel, d Draft) Message {
+	m := Message{
+		Type: "message", Subtype: d.Subtype, User: d.User, Text: d.Text, Team: w.cfg.TeamID, TS: w.timestamp(), ThreadTS: d.ThreadTS,
+		Blocks: w.fill(d.Blocks), Attachments: w.fillAttachments(d.Attachments), Metadata: d.Metadata, Channel: c.id,
+	}
+	if u, err := w.user(d.User); err == nil {
+		m.Team = u.TeamID
+	}
+	if d.User == Bot {
+		m.BotID, m.AppID = BotID, w.cfg.AppID
+		m.BotProfile = &BotProfile{ID: BotID, AppID: w.cfg.AppID, Name: "Ringi", TeamID: w.cfg.TeamID}
+	} else {
+		m.ClientMsgID = fmt.Sprintf("00000000-0000-4000-8000-%012x", w.next())
+	}
+	return m
+}
+
+// countReplies renews what a thread's first message says about its replies.
+func (w *Workspace) countReplies(c *channel, parent int) {
+	root := &c.messages[parent]
+	root.ReplyCount, root.ReplyUsers, root.LatestReply = 0, nil, ""
+	for _, m := range c.messages {
+		if m.ThreadTS != root.TS || m.TS == root.TS {
+			continue
+		}
+		root.ReplyCount++
+		root.LatestReply = m.TS
+		if !slices.Contains(root.ReplyUsers, m.User) {
+			root.ReplyUsers = append(root.ReplyUsers, m.User)
+		}
+	}
+	root.ReplyUsersCount = len(root.ReplyUsers)
+	root.ThreadTS = root.TS
+	if root.ReplyCount == 0 {
+		root.ThreadTS = ""
+	}
+	w.tell(Change{Kind: "thread", Channel: c.id, TS: root.TS, Message: new(*root)})
+}
+
+// fill gives blocks without a block_id one, as Slack does.
+func (w *Workspace) fill(blocks []any) []any {
+	if len(blocks) == 0 {
+		return nil
+	}
+	out := make([]any, len(blocks))
+	for i, b := range blocks {
+		m, ok := b.(map[string]any)
+		if id, _ := m["block_id"].(string); !ok || id != "" {
+			out[i] = b
+			continue
+		}
+		named := map[string]any{"block_id": fmt.Sprintf("b%04x", w.next())}
+		for k, v := range m {
+			if k != "block_id" {
+				named[k] = v
+			}
+		}
+		out[i] = named
+	}
+	return out
+}
+
+// fillAttachments numbers attachments from 1 and writes their color without #.
+func (w *Workspace) fillAttachments(attachments []any) []any {
+	if len(attachments) == 0 {
+		return nil
+	}
+	out := make([]any, 0, len(attachments))
+	for i, a := range attachments {
+		m, _ := a.(map[string]any)
+		kept := map[string]any{}
+		for k, v := range m {
+			kept[k] = v
+		}
+		kept["id"] = i + 1
+		if color, ok := kept["color"].(string); ok {
+			kept["color"] = strings.TrimPrefix(color, "#")
+		}
+		if blocks, ok := kept["blocks"].([]any); ok {
+			kept["blocks"] = w.fill(blocks)
+		}
+		if s, _ := kept["fallback"].(string); s == "" {
+			kept["fallback"] = "[no preview available]"
+		}
+		out = append(out, kept)
+	}
+	return out
+}

@@ -1,0 +1,116 @@
+package workspace
+
+import "slices"
+
+// Ids of the people who live in every sandbox.
+const (
+	Sato     = "U0SANDSATO" // 佐藤 花子, asks for things
+	Suzuki   = "U0SANDSUZU" // 鈴木 一郎, approves
+	Tanaka   = "U0SANDTANA" // 田中 恵, approves
+	Alex     = "U0SANDALEX" // Alex Kim, a member who is in no list of approvers
+	Guest    = "U0SANDGUST" // a guest account of the workspace
+	Stranger = "U0SANDACME" // a person of another workspace, in the shared channel
+	Bot      = "U0SANDRING" // the app's bot user
+	BotID    = "B0SANDRING"
+
+	HR      = "C0SANDBXHR" // #人事
+	General = "C0SANDGENL" // #general, shared with another workspace
+
+	Approvers = "S0SANDAPPR" // the user group 人事部承認者
+
+	// StrangerTeam is the other workspace's id.
+	StrangerTeam = "T0SANDACME"
+)
+
+// User is a person or the bot.
+type User struct {
+	ID         string `json:"id"`
+	TeamID     string `json:"team_id"`
+	Handle     string `json:"handle"`
+	Name       string `json:"name"`
+	Email      string `json:"email,omitempty"`
+	Title      string `json:"title,omitempty"`
+	TitleEN    string `json:"title_en,omitempty"`
+	Color      string `json:"color"`
+	Locale     string `json:"locale"`
+	Bot        bool   `json:"bot,omitempty"`
+	Restricted bool   `json:"restricted,omitempty"`
+	Stranger   bool   `json:"stranger,omitempty"`
+}
+
+// Group is a user group.
+type Group struct {
+	ID     string
+	Handle string
+	Name   string
+	Users  []string
+}
+
+func (w *Workspace) populate() {
+	home := w.cfg.TeamID
+	w.users = []User{
+		{ID: Sato, TeamID: home, Handle: "sato", Name: "佐藤 花子", Email: "sato@example.com", Title: "人事部・依頼者", TitleEN: "HR · requester", Color: "7c5cff", Locale: "ja-JP"},
+		{ID: Suzuki, TeamID: home, Handle: "suzuki", Name: "鈴木 一郎", Email: "suzuki@example.com", Title: "人事部長・承認者", TitleEN: "Head of HR · approver", Color: "0f9d77", Locale: "ja-JP"},
+		{ID: Tanaka, TeamID: home, Handle: "tanaka", Name: "田中 恵", Email: "tanaka@example.com", Title: "労務担当・承認者", TitleEN: "Labor relations · approver", Color: "d9622b", Locale: "ja-JP"},
+		{ID: Alex, TeamID: home, Handle: "alex.kim", Name: "Alex Kim", Email: "alex.kim@example.com", Title: "営業部・承認権限なし", TitleEN: "Sales · may not approve", Color: "2b7bd9", Locale: "en-US"},
+		{ID: Guest, TeamID: home, Handle: "guest", Name: "高橋 ゲスト", Email: "takahashi@partner.example.com", Title: "ゲスト", TitleEN: "Guest", Color: "9a8b3f", Locale: "ja-JP", Restricted: true},
+		{ID: Stranger, TeamID: StrangerTeam, Handle: "robin", Name: "Robin Park", Email: "robin@acme.example.com", Title: "他社ワークスペース (Acme)", TitleEN: "Other workspace (Acme)", Color: "b5437f", Locale: "en-US", Stranger: true},
+		{ID: Bot, TeamID: home, Handle: "ringi", Name: "Ringi", Title: "アプリ", TitleEN: "App", Color: "1f3a5f", Locale: "ja-JP", Bot: true},
+	}
+	w.groups = []Group{{ID: Approvers, Handle: "hr-approvers", Name: "人事部承認者", Users: []string{Suzuki, Tanaka}}}
+	created := w.cfg.Now().Unix()
+	w.channels = []*channel{
+		{id: HR, name: "人事", purpose: "人事部の依頼と承認", created: created, members: []string{Sato, Suzuki, Tanaka, Alex, Guest, Bot}},
+		{id: General, name: "general", purpose: "全社のお知らせ", created: created, shared: true, members: []string{Sato, Suzuki, Tanaka, Alex, Stranger, Bot}},
+	}
+	for _, u := range w.users {
+		if !u.Bot && !u.Stranger {
+			w.channels = append(w.channels, &channel{id: "D" + u.ID[1:], im: u.ID, created: created, members: []string{u.ID, Bot}})
+		}
+	}
+}
+
+// DirectMessage is the id of the conversation between a person and the bot.
+func DirectMessage(user string) string { return "D" + user[1:] }
+
+// Users lists everybody, the bot last.
+func (w *Workspace) Users() []User {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.users)
+}
+
+// User finds a person by id; it returns UserNotFound otherwise.
+func (w *Workspace) User(id string) (User, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.user(id)
+}
+
+func (w *Workspace) user(id string) (User, error) {
+	for _, u := range w.users {
+		if u.ID == id {
+			return u, nil
+		}
+	}
+	return User{}, UserNotFound
+}
+
+// UserByEmail finds a person of this workspace by address.
+func (w *Workspace) UserByEmail(email string) (User, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, u := range w.users {
+		if u.Email != "" && u.Email == email {
+			return u, nil
+		}
+	}
+	return User{}, Code("users_not_found")
+}
+
+// Groups lists the user groups.
+func (w *Workspace) Groups() []Group {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.groups)
+}
