@@ -1,0 +1,128 @@
+package delivery
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+)
+
+// maxAnswer is how much of an app's answer is read: a view is at most 250 kB.
+const maxAnswer = 1 << 20
+
+// Sign returns the headers by which an app knows that Slack sent body at that
+// time: X-Slack-Request-Timestamp and X-Slack-Signature, version v0.
+func Sign(secret string, at time.Time, body []byte) http.Header {
+	stamp := strconv.FormatInt(at.Unix(), 10)
+	mac := hmac.New(sha256.New, []byte(secret))
+	fmt.Fprintf(mac, "v0:%s:", stamp)
+	mac.Write(body)
+	h := http.Header{}
+	h.Set("X-Slack-Request-Timestamp", stamp)
+	h.Set("X-Slack-Signature", "v0="+hex.EncodeToString(mac.Sum(nil)))
+	return h
+}
+
+// Answer is what the app said to an interaction.
+type Answer struct {
+	Attempt
+	Body []byte
+}
+
+// Interaction is a click, a submitted form or a shortcut.
+type Interaction struct {
+	Kind    string
+	User    string
+	Channel string
+	TS      string
+	Payload []byte
+}
+
+// Interact sends an interaction and waits for the answer, AnswerTime at most.
+// Slack sends interactions once only: a Reason in the answer is what the person
+// sees as an error.
+func (c *Courier) Interact(ctx context.Context, in Interaction) Answer {
+	body := []byte(url.Values{"payload": {string(in.Payload)}}.Encode())
+	attempt := Attempt{Kind: in.Kind, User: in.User, Channel: in.Channel, TS: in.TS, Final: true}
+	answer, _ := c.send(ctx, c.opts.ActionsURL(), "application/x-www-form-urlencoded", body, nil, &attempt)
+	if attempt.Reason != "" {
+		answer = nil
+	}
+	c.opts.Record(attempt)
+	return Answer{Attempt: attempt, Body: answer}
+}
+
+// sendEvent is one try. again is whether Slack would try once more.
+func (c *Courier) sendEvent(e Event, retry int, reason string, final bool) (a Attempt, again bool) {
+	more := http.Header{}
+	if retry > 0 {
+		more.Set("X-Slack-Retry-Num", strconv.Itoa(retry))
+		more.Set("X-Slack-Retry-Reason", reason)
+	}
+	a = Attempt{ID: e.ID, Kind: e.Kind, User: e.User, Channel: e.Channel, TS: e.TS, Retry: retry}
+	_, header := c.send(c.ctx, c.opts.EventsURL(), "application/json", e.Body, more, &a)
+	again = header.Get("X-Slack-No-Retry") != "1"
+	a.Final = final || a.Reason == "" || !again
+	c.opts.Record(a)
+	return a, again
+}
+
+// send posts a signed body and writes what came of it into a.
+func (c *Courier) send(ctx context.Context, to, contentType string, body []byte, more http.Header, a *Attempt) ([]byte, http.Header) {
+	ctx, cancel := context.WithTimeout(ctx, c.opts.AnswerTime)
+	defer cancel()
+	started := time.Now()
+	a.At = c.opts.Now()
+	defer func() { a.Millis = time.Since(started).Milliseconds() }()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, to, bytes.NewReader(body))
+	if err != nil {
+		a.Reason = "unknown_error"
+		return nil, nil
+	}
+	for _, h := range []http.Header{Sign(c.opts.SigningSecret, c.opts.Now(), body), more} {
+		for k := range h {
+			req.Header.Set(k, h.Get(k))
+		}
+	}
+	req.Header.Set("Content-Type", contentType)
+	req.Header.Set("User-Agent", "Slackbot 1.0 (+https://api.slack.com/robots)")
+	resp, err := c.client.Do(req)
+	if err != nil {
+		a.Reason = failure(err)
+		c.opts.Logger.Warn("app did not answer", "kind", a.Kind, "event_id", a.ID, "retry", a.Retry, "reason", a.Reason)
+		return nil, nil
+	}
+	defer resp.Body.Close()
+	answer, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	a.Status = resp.StatusCode
+	switch {
+	case err != nil:
+		a.Reason = failure(err)
+	case c.opts.Mischief().Drop:
+		a.Reason = "http_timeout"
+	case resp.StatusCode < 200 || resp.StatusCode > 299:
+		a.Reason = "http_error"
+	}
+	return answer, resp.Header
+}
+
+// failure is Slack's word for why a request got no answer.
+func failure(err error) string {
+	var netErr net.Error
+	switch {
+	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &netErr) && netErr.Timeout():
+		return "http_timeout"
+	case errors.Is(err, context.Canceled):
+		return "unknown_error"
+	}
+	return "connection_failed"
+}
