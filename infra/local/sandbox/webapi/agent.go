@@ -1,0 +1,59 @@
+package webapi
+
+import (
+	"slices"
+
+	"ringi/infra/local/sandbox/workspace"
+)
+
+// maxPrompts is how many suggestions Slack shows.
+const maxPrompts = 4
+
+// setPrompts sets the suggestions of a direct message. With thread_ts Slack
+// answers ok to an agent app and shows nothing; so does this.
+func setPrompts(a *API, p params) (reply, error) {
+	if !p.has("channel_id") {
+		return nil, missing("channel_id")
+	}
+	items, err := p.list("prompts", "invalid_arguments")
+	if err != nil {
+		return nil, err
+	}
+	if len(items) == 0 || len(items) > maxPrompts {
+		return nil, refusal{code: "invalid_arguments", problems: []string{"no more than 4 items allowed [json-pointer:/prompts]"}}
+	}
+	prompts := make([]workspace.Prompt, 0, len(items))
+	for _, item := range items {
+		m, _ := item.(map[string]any)
+		title, _ := m["title"].(string)
+		message, _ := m["message"].(string)
+		if title == "" || message == "" {
+			return nil, refusal{code: "invalid_arguments", problems: []string{"missing required field: title, message [json-pointer:/prompts]"}}
+		}
+		prompts = append(prompts, workspace.Prompt{Title: title, Message: message})
+	}
+	if p.str("thread_ts") != "" {
+		return reply{}, nil
+	}
+	if err := a.ws.SetPrompts(p.str("channel_id"), prompts); err != nil {
+		return nil, err
+	}
+	return reply{}, nil
+}
+
+func setSession(a *API, p params) (reply, error) {
+	if !p.has("channel_id") {
+		return nil, missing("channel_id")
+	}
+	status := p.str("status")
+	if !slices.Contains([]string{"active", "processing", "suspended", "closed"}, status) {
+		return nil, refusal{code: "invalid_arguments", problems: []string{"must be a valid enum value: active, processing, suspended, closed [json-pointer:/status]"}}
+	}
+	s, err := a.ws.SetSession(workspace.Session{
+		Channel: p.str("channel_id"), ThreadTS: p.str("thread_ts"), Status: status, Title: cut(p.str("title"), 200),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return reply{"status": s.Status, "agent_status": s.Status, "title": s.Title}, nil
+}

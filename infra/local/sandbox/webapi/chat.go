@@ -1,0 +1,115 @@
+package webapi
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"ringi/infra/local/sandbox/workspace"
+)
+
+func (c content) draft(p params) workspace.Draft {
+	d := workspace.Draft{
+		Channel: p.str("channel"), User: workspace.Bot, ThreadTS: p.str("thread_ts"),
+		Text: cut(c.text, maxText), Blocks: c.blocks, Attachments: c.attachments, Metadata: c.metadata,
+	}
+	if kind, _ := d.Metadata["event_type"].(string); kind == "" {
+		d.Metadata = nil
+	}
+	return d
+}
+
+func postMessage(a *API, p params) (reply, error) {
+	if !p.has("channel") {
+		return nil, missing("channel")
+	}
+	c, err := readContent(p)
+	if err != nil {
+		return nil, err
+	}
+	if !c.some() {
+		return nil, refuse("no_text")
+	}
+	m, err := a.ws.Post(c.draft(p))
+	if err != nil {
+		return nil, err
+	}
+	return reply{"channel": m.Channel, "ts": m.TS, "message": m}, nil
+}
+
+func updateMessage(a *API, p params) (reply, error) {
+	for _, field := range []string{"channel", "ts"} {
+		if !p.has(field) {
+			return nil, missing(field)
+		}
+	}
+	c, err := readContent(p)
+	if err != nil {
+		return nil, err
+	}
+	if utf8.RuneCountInString(c.text) > maxUpdateText {
+		return nil, refuse("msg_too_long")
+	}
+	patch := workspace.Patch{Blocks: c.blocks, Attachments: c.attachments, Metadata: c.metadata}
+	if c.text != "" {
+		patch.Text = &c.text
+	}
+	if patch.Text == nil && c.blocks == nil && c.attachments == nil {
+		return nil, refuse("no_text")
+	}
+	m, err := a.ws.Update(p.str("channel"), p.str("ts"), workspace.Bot, patch)
+	if err != nil {
+		return nil, err
+	}
+	return reply{"channel": m.Channel, "ts": m.TS, "text": m.Text, "message": m}, nil
+}
+
+func deleteMessage(a *API, p params) (reply, error) {
+	for _, field := range []string{"channel", "ts"} {
+		if !p.has(field) {
+			return nil, missing(field)
+		}
+	}
+	if err := a.ws.Delete(p.str("channel"), p.str("ts"), workspace.Bot); err != nil {
+		return nil, err
+	}
+	return reply{"channel": p.str("channel"), "ts": p.str("ts")}, nil
+}
+
+func postEphemeral(a *API, p params) (reply, error) {
+	for _, field := range []string{"channel", "user"} {
+		if !p.has(field) {
+			return nil, missing(field)
+		}
+	}
+	c, err := readContent(p)
+	if err != nil {
+		return nil, err
+	}
+	if !c.some() {
+		return nil, refuse("no_text")
+	}
+	d := c.draft(p)
+	d.Metadata = nil
+	m, err := a.ws.Whisper(p.str("user"), d)
+	if err != nil {
+		return nil, err
+	}
+	return reply{"message_ts": m.TS}, nil
+}
+
+func getPermalink(a *API, p params) (reply, error) {
+	c, err := a.ws.Channel(p.str("channel"))
+	if err != nil {
+		return nil, err
+	}
+	m, err := a.ws.Message(c.ID, p.str("message_ts"), "")
+	if err != nil {
+		return nil, err
+	}
+	link := fmt.Sprintf("%s/archives/%s/p%s", a.opts.Self(), c.ID, strings.ReplaceAll(m.TS, ".", ""))
+	if m.ThreadTS != "" && m.ThreadTS != m.TS {
+		link += "?thread_ts=" + m.ThreadTS + "&cid=" + c.ID
+	}
+	return reply{"channel": c.ID, "permalink": link}, nil
+}

@@ -1,0 +1,103 @@
+package webapi
+
+import (
+	"fmt"
+	"unicode/utf8"
+
+	"ringi/infra/local/sandbox/blockkit"
+)
+
+const (
+	maxText        = 40000 // chat.postMessage cuts a longer text
+	maxUpdateText  = 4000  // chat.update refuses a longer text
+	maxAttachments = 100
+)
+
+// content is what a message shows, checked.
+type content struct {
+	text        string
+	blocks      []any
+	attachments []any
+	metadata    map[string]any
+}
+
+// readContent checks blocks, attachments and metadata as Slack does. A part
+// that is not given is nil.
+func readContent(p params) (content, error) {
+	c := content{text: p.str("text")}
+	var err error
+	if c.blocks, err = p.list("blocks", "invalid_blocks"); err != nil {
+		return c, err
+	}
+	if c.attachments, err = p.list("attachments", "invalid_attachments"); err != nil {
+		return c, err
+	}
+	if c.metadata, err = p.object("metadata", "invalid_metadata_format"); err != nil {
+		return c, err
+	}
+	if found := blockkit.Blocks(c.blocks, "/blocks", blockkit.MaxMessageBlocks); len(found) > 0 {
+		return c, invalid("invalid_blocks", found)
+	}
+	if len(c.attachments) > maxAttachments {
+		return c, refuse("too_many_attachments")
+	}
+	for i, a := range c.attachments {
+		if err := checkAttachment(i, a); err != nil {
+			return c, err
+		}
+	}
+	if blockkit.Characters(c.blocks)+blockkit.Characters(c.attachments) > blockkit.MaxCharacters {
+		return c, refuse("msg_blocks_too_long")
+	}
+	return c, checkMetadata(c.metadata)
+}
+
+func checkAttachment(i int, a any) error {
+	at := fmt.Sprintf("/attachments/%d", i)
+	m, ok := a.(map[string]any)
+	if !ok {
+		return invalid("invalid_attachments", []blockkit.Problem{{Message: "must provide an object", Pointer: at}})
+	}
+	blocks, ok := m["blocks"].([]any)
+	if !ok && m["blocks"] != nil {
+		return invalid("invalid_attachments", []blockkit.Problem{{Message: "must be an array", Pointer: at + "/blocks"}})
+	}
+	if found := blockkit.Blocks(blocks, at+"/blocks", blockkit.MaxAttachmentBlocks); len(found) > 0 {
+		return invalid("invalid_attachments", found)
+	}
+	return nil
+}
+
+// checkMetadata wants a type and a payload. An empty object, or what slack-go
+// sends for "none", is no metadata.
+func checkMetadata(m map[string]any) error {
+	kind, _ := m["event_type"].(string)
+	payload, ok := m["event_payload"].(map[string]any)
+	if len(m) == 0 || kind == "" && m["event_payload"] == nil {
+		return nil
+	}
+	if kind == "" || !ok {
+		return refuse("invalid_metadata_format")
+	}
+	for _, v := range payload {
+		if _, nested := v.([]any); nested {
+			continue
+		}
+		if _, nested := v.(map[string]any); nested {
+			return refuse("invalid_metadata_schema")
+		}
+	}
+	return nil
+}
+
+// some reports whether a new message would show anything.
+func (c content) some() bool {
+	return c.text != "" || len(c.blocks) > 0 || len(c.attachments) > 0
+}
+
+func cut(s string, limit int) string {
+	if utf8.RuneCountInString(s) <= limit {
+		return s
+	}
+	return string([]rune(s)[:limit])
+}

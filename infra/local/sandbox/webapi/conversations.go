@@ -1,0 +1,155 @@
+package webapi
+
+import (
+	"slices"
+	"strings"
+
+	"ringi/infra/local/sandbox/workspace"
+)
+
+func describe(c workspace.Channel) reply {
+	out := reply{
+		"id": c.ID, "created": c.Created, "is_archived": c.Archived, "is_im": c.IM != "", "is_org_shared": false,
+		"is_ext_shared": c.Shared, "is_shared": c.Shared, "context_team_id": "", "updated": c.Created * 1000,
+	}
+	if c.IM != "" {
+		out["user"] = c.IM
+		return out
+	}
+	for _, kind := range []string{"is_group", "is_mpim", "is_private"} {
+		out[kind] = false
+	}
+	out["is_channel"] = true
+	out["is_general"] = c.ID == workspace.General
+	out["is_member"] = slices.Contains(c.Members, workspace.Bot)
+	out["name"], out["name_normalized"] = c.Name, c.Name
+	out["num_members"] = len(c.Members)
+	out["purpose"] = reply{"value": c.Purpose, "creator": "", "last_set": 0}
+	out["topic"] = reply{"value": "", "creator": "", "last_set": 0}
+	return out
+}
+
+func openConversation(a *API, p params) (reply, error) {
+	id := p.str("channel")
+	if id == "" {
+		users := strings.FieldsFunc(p.str("users"), func(r rune) bool { return r == ',' || r == ' ' })
+		users = slices.DeleteFunc(users, func(u string) bool { return u == workspace.Bot })
+		if len(users) != 1 {
+			return nil, refuse("users_list_not_supplied")
+		}
+		if _, err := a.ws.User(users[0]); err != nil {
+			return nil, err
+		}
+		id = users[0]
+	}
+	c, err := a.ws.Channel(id)
+	if err != nil {
+		return nil, err
+	}
+	out := reply{"id": c.ID}
+	if p.flag("return_im") {
+		out = describe(c)
+	}
+	return reply{"no_op": true, "already_open": true, "channel": out}, nil
+}
+
+func listConversations(a *API, p params) (reply, error) {
+	kinds := p.str("types")
+	if kinds == "" {
+		kinds = "public_channel"
+	}
+	var found []reply
+	for _, c := range a.ws.Channels() {
+		kind := "public_channel"
+		if c.IM != "" {
+			kind = "im"
+		}
+		if slices.Contains(strings.Split(kinds, ","), kind) && !(c.Archived && p.flag("exclude_archived")) {
+			found = append(found, describe(c))
+		}
+	}
+	channels, next, err := page(p, found, 100)
+	if err != nil {
+		return nil, err
+	}
+	return reply{"channels": channels, "response_metadata": next}, nil
+}
+
+func infoConversation(a *API, p params) (reply, error) {
+	c, err := a.ws.Channel(p.str("channel"))
+	if err != nil {
+		return nil, err
+	}
+	out := describe(c)
+	if !p.flag("include_num_members") {
+		delete(out, "num_members")
+	}
+	return reply{"channel": out}, nil
+}
+
+func conversationMembers(a *API, p params) (reply, error) {
+	c, err := a.ws.Channel(p.str("channel"))
+	if err != nil {
+		return nil, err
+	}
+	members, next, err := page(p, c.Members, 100)
+	if err != nil {
+		return nil, err
+	}
+	return reply{"members": members, "response_metadata": next}, nil
+}
+
+// readable finds a channel that the bot may read.
+func (a *API) readable(p params) (workspace.Channel, workspace.Range, error) {
+	r := workspace.Range{Oldest: p.str("oldest"), Latest: p.str("latest"), Inclusive: p.flag("inclusive")}
+	c, err := a.ws.Channel(p.str("channel"))
+	if err != nil {
+		return c, r, err
+	}
+	if !slices.Contains(c.Members, workspace.Bot) {
+		return c, r, workspace.NotInChannel
+	}
+	return c, r, nil
+}
+
+func history(a *API, p params) (reply, error) {
+	c, r, err := a.readable(p)
+	if err != nil {
+		return nil, err
+	}
+	messages, err := a.ws.History(c.ID, r)
+	if err != nil {
+		return nil, err
+	}
+	return pageOfMessages(p, messages, 100)
+}
+
+func replies(a *API, p params) (reply, error) {
+	c, r, err := a.readable(p)
+	if err != nil {
+		return nil, err
+	}
+	messages, err := a.ws.Replies(c.ID, p.str("ts"), r)
+	if err != nil {
+		return nil, err
+	}
+	return pageOfMessages(p, messages, 1000)
+}
+
+// pageOfMessages leaves metadata out unless the call asks for it.
+func pageOfMessages(p params, all []workspace.Message, fallback int) (reply, error) {
+	messages, next, err := page(p, all, fallback)
+	if err != nil {
+		return nil, err
+	}
+	shown := slices.Clone(messages)
+	if shown == nil {
+		shown = []workspace.Message{}
+	}
+	if !p.flag("include_all_metadata") {
+		for i := range shown {
+			shown[i].Metadata = nil
+		}
+	}
+	return reply{"messages": shown, "has_more": next["next_cursor"] != "", "response_metadata": next}, nil
+}

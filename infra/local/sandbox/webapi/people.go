@@ -1,0 +1,97 @@
+package webapi
+
+import (
+	"slices"
+
+	"ringi/infra/local/sandbox/workspace"
+)
+
+func authTest(a *API, _ params) (reply, error) {
+	return reply{
+		"url": a.opts.Self() + "/", "team": "Ringi Sandbox", "user": "ringi", "team_id": a.ws.TeamID(),
+		"user_id": workspace.Bot, "bot_id": workspace.BotID, "is_enterprise_install": false,
+	}, nil
+}
+
+func teamInfo(a *API, _ params) (reply, error) {
+	return reply{"team": reply{"id": a.ws.TeamID(), "name": "Ringi Sandbox", "domain": "ringi-sandbox", "email_domain": "example.com"}}, nil
+}
+
+func botsInfo(a *API, p params) (reply, error) {
+	if id := p.str("bot"); id != "" && id != workspace.BotID {
+		return nil, refuse("bot_not_found")
+	}
+	return reply{"bot": reply{
+		"id": workspace.BotID, "deleted": false, "name": "Ringi", "app_id": a.ws.AppID(), "user_id": workspace.Bot, "updated": 0, "icons": reply{},
+	}}, nil
+}
+
+func describeUser(u workspace.User) reply {
+	return reply{
+		"id": u.ID, "team_id": u.TeamID, "name": u.Handle, "deleted": false, "color": u.Color, "real_name": u.Name,
+		"tz": "Asia/Tokyo", "tz_label": "Japan Standard Time", "tz_offset": 32400, "locale": u.Locale,
+		"profile": reply{
+			"real_name": u.Name, "real_name_normalized": u.Name, "display_name": u.Name, "display_name_normalized": u.Name,
+			"email": u.Email, "title": u.Title, "team": u.TeamID,
+		},
+		"is_admin": u.ID == workspace.Sato, "is_owner": false, "is_primary_owner": false, "is_restricted": u.Restricted,
+		"is_ultra_restricted": false, "is_bot": u.Bot, "is_app_user": false, "is_stranger": u.Stranger, "updated": 0,
+	}
+}
+
+func userInfo(a *API, p params) (reply, error) {
+	if !p.has("user") {
+		return nil, missing("user")
+	}
+	u, err := a.ws.User(p.str("user"))
+	if err != nil {
+		return nil, err
+	}
+	return reply{"user": describeUser(u)}, nil
+}
+
+func userByEmail(a *API, p params) (reply, error) {
+	u, err := a.ws.UserByEmail(p.str("email"))
+	if err != nil {
+		return nil, err
+	}
+	return reply{"user": describeUser(u)}, nil
+}
+
+func listUsers(a *API, p params) (reply, error) {
+	var all []reply
+	for _, u := range a.ws.Users() {
+		if !u.Stranger {
+			all = append(all, describeUser(u))
+		}
+	}
+	members, next, err := page(p, all, 1000)
+	if err != nil {
+		return nil, err
+	}
+	return reply{"members": members, "response_metadata": next}, nil
+}
+
+func listGroups(a *API, p params) (reply, error) {
+	groups := []reply{}
+	for _, g := range a.ws.Groups() {
+		out := reply{
+			"id": g.ID, "team_id": a.ws.TeamID(), "is_usergroup": true, "name": g.Name, "handle": g.Handle, "description": "",
+			"date_create": 0, "date_update": 0, "date_delete": 0, "user_count": len(g.Users),
+		}
+		if p.flag("include_users") {
+			out["users"] = g.Users
+		}
+		groups = append(groups, out)
+	}
+	return reply{"usergroups": groups}, nil
+}
+
+func groupUsers(a *API, p params) (reply, error) {
+	groups := a.ws.Groups()
+	i := slices.IndexFunc(groups, func(g workspace.Group) bool { return g.ID == p.str("usergroup") })
+	if i < 0 {
+		return nil, refuse("no_such_subteam")
+	}
+	return reply{"users": groups[i].Users}, nil
+}

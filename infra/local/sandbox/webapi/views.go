@@ -1,0 +1,79 @@
+package webapi
+
+import (
+	"encoding/json"
+
+	"ringi/infra/local/sandbox/blockkit"
+	"ringi/infra/local/sandbox/workspace"
+)
+
+// maxView is the largest view, as JSON.
+const maxView = 250_000
+
+// CheckView reports what Slack would refuse about a view, as the error of a
+// views.* call; nil when it is fine. The answers to submitted forms need it too.
+func CheckView(view map[string]any) error {
+	if view == nil {
+		return missing("view")
+	}
+	if raw, err := json.Marshal(view); err != nil || len(raw) > maxView {
+		return refuse("view_too_large")
+	}
+	if found := blockkit.View(view); len(found) > 0 {
+		return invalid("invalid_arguments", found)
+	}
+	return nil
+}
+
+func readView(p params) (map[string]any, error) {
+	view, err := p.object("view", "invalid_arguments")
+	if err != nil {
+		return nil, err
+	}
+	return view, CheckView(view)
+}
+
+func openView(a *API, p params) (reply, error) { return a.stackView(p, a.ws.OpenView) }
+func pushView(a *API, p params) (reply, error) { return a.stackView(p, a.ws.PushView) }
+
+func (a *API) stackView(p params, show func(string, map[string]any) (workspace.View, error)) (reply, error) {
+	id := p.str("trigger_id")
+	if id == "" {
+		id = p.str("interactivity_pointer")
+	}
+	if id == "" {
+		return nil, missing("trigger_id")
+	}
+	view, err := readView(p)
+	if err != nil {
+		return nil, err
+	}
+	user, err := a.ws.TakeTrigger(id)
+	if err != nil {
+		return nil, err
+	}
+	v, err := show(user, view)
+	if err != nil {
+		return nil, err
+	}
+	return reply{"view": v}, nil
+}
+
+func updateView(a *API, p params) (reply, error) {
+	id := p.str("view_id")
+	if id == "" {
+		id = p.str("external_id")
+	}
+	if id == "" {
+		return nil, missing("view_id")
+	}
+	view, err := readView(p)
+	if err != nil {
+		return nil, err
+	}
+	v, err := a.ws.UpdateView(id, p.str("hash"), view)
+	if err != nil {
+		return nil, err
+	}
+	return reply{"view": v}, nil
+}

@@ -1,0 +1,196 @@
+// Package webapi answers the app's calls as Slack's Web API does: the methods
+// that the product uses, their errors, and on request their bad days.
+package webapi
+
+import (
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"ringi/infra/local/sandbox/blockkit"
+	"ringi/infra/local/sandbox/workspace"
+)
+
+// Options configure an API. Self is the sandbox's own address, for permalinks.
+type Options struct {
+	Workspace *workspace.Workspace
+	BotToken  string
+	Self      func() string
+	Faults    *Faults
+	Now       func() time.Time
+	Logger    *slog.Logger
+	// Heard, if set, is told of every call.
+	Heard func(Call)
+}
+
+// Call is one request of the app and its answer; Error is empty when it was ok.
+type Call struct {
+	Method  string    `json:"method"`
+	Channel string    `json:"channel,omitempty"`
+	TS      string    `json:"ts,omitempty"`
+	Error   string    `json:"error,omitempty"`
+	At      time.Time `json:"at"`
+}
+
+// API is an http.Handler for /api/<method>.
+type API struct {
+	opts Options
+	ws   *workspace.Workspace
+}
+
+// New makes an API over a workspace.
+func New(opts Options) *API {
+	if opts.Now == nil {
+		opts.Now = time.Now
+	}
+	if opts.Logger == nil {
+		opts.Logger = slog.New(slog.DiscardHandler)
+	}
+	if opts.Heard == nil {
+		opts.Heard = func(Call) {}
+	}
+	return &API{opts: opts, ws: opts.Workspace}
+}
+
+// reply is the JSON of an answer, without "ok".
+type reply map[string]any
+
+// refusal is an answer with "ok": false.
+type refusal struct {
+	code     string
+	problems []string
+	more     reply
+}
+
+func (r refusal) Error() string { return r.code }
+
+func refuse(code string) error { return refusal{code: code} }
+
+// missing is Slack's answer to a call without a required argument.
+func missing(field string) error {
+	return refusal{code: "invalid_arguments", problems: []string{"missing required field: " + field}}
+}
+
+func invalid(code string, found []blockkit.Problem) error {
+	r := refusal{code: code}
+	for _, p := range found {
+		r.problems = append(r.problems, p.String())
+	}
+	return r
+}
+
+type method func(*API, params) (reply, error)
+
+// methods is every method that the sandbox knows.
+func methods() map[string]method {
+	return map[string]method{
+		"auth.test": authTest, "bots.info": botsInfo, "team.info": teamInfo,
+		"chat.postMessage": postMessage, "chat.update": updateMessage, "chat.delete": deleteMessage,
+		"chat.postEphemeral": postEphemeral, "chat.getPermalink": getPermalink,
+		"conversations.open": openConversation, "conversations.list": listConversations, "conversations.info": infoConversation,
+		"conversations.members": conversationMembers, "conversations.history": history, "conversations.replies": replies,
+		"users.info": userInfo, "users.list": listUsers, "users.lookupByEmail": userByEmail,
+		"usergroups.list": listGroups, "usergroups.users.list": groupUsers,
+		"views.open": openView, "views.push": pushView, "views.update": updateView,
+		"assistant.threads.setSuggestedPrompts": setPrompts, "agents.sessions.setStatus": setSession,
+	}
+}
+
+// ServeHTTP answers one call. Refusals are HTTP 200 with "ok": false, as
+// Slack's; only a rate limit (429) and a fault (503) have their own status.
+func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	name := strings.TrimPrefix(r.URL.Path, "/api/")
+	p, err := readParams(w, r)
+	call := Call{Method: name, Channel: p.str("channel"), TS: p.str("ts"), At: a.opts.Now()}
+	if call.Channel == "" {
+		call.Channel = p.str("channel_id")
+	}
+	defer func() { a.opts.Heard(call) }()
+
+	fault := a.opts.Faults.next(name, call.Channel, a.opts.Now())
+	switch fault.Kind {
+	case RateLimited:
+		call.Error = "ratelimited"
+		w.Header().Set("Retry-After", strconv.Itoa(max(1, int((fault.RetryAfter+time.Second-1)/time.Second))))
+		write(w, http.StatusTooManyRequests, reply{"ok": false, "error": "ratelimited"})
+		return
+	case Unavailable:
+		call.Error = "service_unavailable"
+		http.Error(w, "upstream connect error", http.StatusServiceUnavailable)
+		return
+	case Refused:
+		call.Error = fault.Code
+		write(w, http.StatusOK, reply{"ok": false, "error": fault.Code})
+		return
+	}
+
+	var answer reply
+	if err == nil {
+		answer, err = a.dispatch(name, p)
+	}
+	if err != nil {
+		answer, call.Error = a.refused(err), err.Error()
+		a.opts.Logger.Warn("call refused", "method", name, "error", call.Error, "messages", answer["errors"])
+	}
+	if ts, ok := answer["ts"].(string); ok {
+		call.TS = ts
+	}
+	if fault.Kind == Lost {
+		call.Error = "lost"
+		panic(http.ErrAbortHandler)
+	}
+	write(w, http.StatusOK, answer)
+}
+
+func (a *API) dispatch(name string, p params) (reply, error) {
+	m, ok := methods()[name]
+	if !ok {
+		return nil, refuse("unknown_method")
+	}
+	switch p.token {
+	case "":
+		return nil, refuse("not_authed")
+	case a.opts.BotToken:
+	default:
+		return nil, refuse("invalid_auth")
+	}
+	answer, err := m(a, p)
+	if err != nil {
+		return nil, err
+	}
+	answer["ok"] = true
+	return answer, nil
+}
+
+// refused writes an error in Slack's shape.
+func (a *API) refused(err error) reply {
+	answer := reply{"ok": false, "error": err.Error()}
+	var r refusal
+	var code workspace.Code
+	switch {
+	case errors.As(err, &r):
+		if len(r.problems) > 0 {
+			marked := make([]string, len(r.problems))
+			for i, p := range r.problems {
+				marked[i] = "[ERROR] " + p
+			}
+			answer["errors"] = r.problems
+			answer["response_metadata"] = reply{"messages": marked}
+		}
+	case errors.As(err, &code):
+	default:
+		answer["error"] = "internal_error"
+	}
+	return answer
+}
+
+func write(w http.ResponseWriter, status int, answer reply) {
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.WriteHeader(status)
+	// The app has gone away when this fails; there is nobody left to tell.
+	_ = json.NewEncoder(w).Encode(answer)
+}
