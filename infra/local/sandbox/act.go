@@ -1,0 +1,208 @@
+package sandbox
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"ringi/infra/local/sandbox/delivery"
+	"ringi/infra/local/sandbox/webapi"
+	"ringi/infra/local/sandbox/workspace"
+)
+
+// Trouble is an interaction that the app did not answer well; the person sees
+// a warning. Reason is Slack's word for it, for example http_timeout.
+type Trouble struct {
+	Reason string
+	Status int
+}
+
+// Error says what the person is told.
+func (t Trouble) Error() string {
+	return fmt.Sprintf("the app did not answer well: %s (status %d)", t.Reason, t.Status)
+}
+
+// Click presses a button of a message, a confirm dialog answered with yes. It
+// returns Trouble when the app fails to answer in time, MessageNotFound, or an
+// error that says that there is no such button.
+func (s *Sandbox) Click(user, channel, ts, actionID string) error {
+	return s.Choose(user, channel, ts, actionID, nil)
+}
+
+// Choose uses any interactive element of a message; value is what a select or
+// picker is set to.
+func (s *Sandbox) Choose(user, channel, ts, actionID string, value any) error {
+	m, err := s.ws.Message(channel, ts, user)
+	if err != nil {
+		return fmt.Errorf("click %s on %s: %w", actionID, ts, err)
+	}
+	found, ok := findElement(m, actionID)
+	if !ok {
+		return fmt.Errorf("click %s on %s: the message has no such button", actionID, ts)
+	}
+	p, err := s.payload("block_actions", user, m.Channel)
+	if err != nil {
+		return fmt.Errorf("click %s on %s: %w", actionID, ts, err)
+	}
+	p["container"] = container(m, found.attachment)
+	p["state"] = map[string]any{"values": map[string]any{}}
+	p["response_url"] = s.responseURL(m, user)
+	p["actions"] = []any{s.action(found, value)}
+	if !m.IsEphemeral {
+		p["message"] = m
+	}
+	_, err = s.interact("block_actions", user, m.Channel, ts, p)
+	return err
+}
+
+// ClickView presses a button inside of a modal.
+func (s *Sandbox) ClickView(user, viewID, actionID string, value any) error {
+	v, err := s.openView(user, viewID)
+	if err != nil {
+		return err
+	}
+	found, ok := inBlocks(v.Blocks, actionID)
+	if !ok {
+		return fmt.Errorf("click %s in %s: the modal has no such button", actionID, viewID)
+	}
+	p, err := s.payload("block_actions", user, "")
+	if err != nil {
+		return fmt.Errorf("click %s in %s: %w", actionID, viewID, err)
+	}
+	p["container"] = map[string]any{"type": "view", "view_id": v.ID}
+	p["view"] = v
+	p["actions"] = []any{s.action(found, value)}
+	_, err = s.interact("block_actions", user, "", "", p)
+	return err
+}
+
+// Shortcut chooses an entry of a message's ⋯ menu.
+func (s *Sandbox) Shortcut(user, channel, ts, callbackID string) error {
+	m, err := s.ws.Message(channel, ts, user)
+	if err != nil {
+		return fmt.Errorf("shortcut %s on %s: %w", callbackID, ts, err)
+	}
+	p, err := s.payload("message_action", user, m.Channel)
+	if err != nil {
+		return fmt.Errorf("shortcut %s on %s: %w", callbackID, ts, err)
+	}
+	p["callback_id"], p["message_ts"], p["message"] = callbackID, m.TS, m
+	p["action_ts"] = s.now()
+	p["response_url"] = s.responseURL(m, user)
+	_, err = s.interact("message_action", user, m.Channel, ts, p)
+	return err
+}
+
+// Submit sends a modal's form; values are by block_id: a string, a list of
+// strings, or nothing for an empty field. It returns the app's messages by
+// block_id when the app refuses the form; then the modal stays open.
+func (s *Sandbox) Submit(user, viewID string, values map[string]any) (map[string]string, error) {
+	v, err := s.openView(user, viewID)
+	if err != nil {
+		return nil, err
+	}
+	if v, err = s.ws.FillView(v.ID, formState(v.Blocks, values)); err != nil {
+		return nil, fmt.Errorf("submit %s: %w", viewID, err)
+	}
+	p, err := s.payload("view_submission", user, "")
+	if err != nil {
+		return nil, fmt.Errorf("submit %s: %w", viewID, err)
+	}
+	p["view"], p["response_urls"] = v, []any{}
+	body, err := s.interact("view_submission", user, "", "", p)
+	if err != nil {
+		return nil, err
+	}
+	return s.answered(user, v, body)
+}
+
+// answered does what the app's answer to a form asks for.
+func (s *Sandbox) answered(user string, v workspace.View, body []byte) (map[string]string, error) {
+	var answer struct {
+		Action string            `json:"response_action"`
+		Errors map[string]string `json:"errors"`
+		View   map[string]any    `json:"view"`
+	}
+	if len(body) > 0 {
+		if err := json.Unmarshal(body, &answer); err != nil {
+			return nil, Trouble{Reason: "answer is no JSON", Status: 200}
+		}
+	}
+	switch answer.Action {
+	case "":
+		s.ws.CloseView(user, false)
+		return nil, nil
+	case "clear":
+		s.ws.CloseView(user, true)
+		return nil, nil
+	case "errors":
+		for block := range answer.Errors {
+			if !hasInput(v.Blocks, block) {
+				return nil, Trouble{Reason: "errors for a block that is no input: " + block, Status: 200}
+			}
+		}
+		if len(answer.Errors) == 0 {
+			return nil, Trouble{Reason: "response_action errors without errors", Status: 200}
+		}
+		return answer.Errors, nil
+	case "update", "push":
+		err := webapi.CheckView(answer.View)
+		if err == nil && answer.Action == "update" {
+			_, err = s.ws.UpdateView(v.ID, "", answer.View)
+		} else if err == nil {
+			_, err = s.ws.PushView(user, answer.View)
+		}
+		if err != nil {
+			return nil, Trouble{Reason: answer.Action + ": " + err.Error(), Status: 200}
+		}
+		return nil, nil
+	}
+	return nil, Trouble{Reason: "unknown response_action " + answer.Action, Status: 200}
+}
+
+// CloseView is the person closing the topmost modal. The app hears of it if the
+// modal asked for that.
+func (s *Sandbox) CloseView(user, viewID string) error {
+	v, err := s.openView(user, viewID)
+	if err != nil {
+		return err
+	}
+	for _, gone := range s.ws.CloseView(user, v.ClearOnClose) {
+		if !gone.NotifyOnClose {
+			continue
+		}
+		p, err := s.payload("view_closed", user, "")
+		if err != nil {
+			return fmt.Errorf("close %s: %w", viewID, err)
+		}
+		delete(p, "trigger_id")
+		p["view"], p["is_cleared"] = gone, v.ClearOnClose
+		if _, err := s.interact("view_closed", user, "", "", p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// openView finds a person's topmost modal and that it is the one that is meant.
+func (s *Sandbox) openView(user, viewID string) (workspace.View, error) {
+	open := s.ws.Views(user)
+	if len(open) == 0 || open[len(open)-1].ID != viewID {
+		return workspace.View{}, fmt.Errorf("modal %s of %s: %w", viewID, user, workspace.ViewNotFound)
+	}
+	return open[len(open)-1], nil
+}
+
+// interact sends a payload and returns the app's answer, or Trouble.
+func (s *Sandbox) interact(kind, user, channel, ts string, payload map[string]any) ([]byte, error) {
+	raw, err := json.Marshal(payload)
+	if err != nil {
+		return nil, fmt.Errorf("encode %s: %w", kind, err)
+	}
+	// The person does not wait longer than the courier does: it has its own limit.
+	answer := s.courier.Interact(context.Background(), delivery.Interaction{Kind: kind, User: user, Channel: channel, TS: ts, Payload: raw})
+	if answer.Reason != "" {
+		return nil, Trouble{Reason: answer.Reason, Status: answer.Status}
+	}
+	return answer.Body, nil
+}

@@ -1,0 +1,259 @@
+package sandbox_test
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/slack-go/slack"
+
+	"ringi/infra/local/sandbox"
+	"ringi/infra/local/sandbox/workspace"
+)
+
+func plain(s string) *slack.TextBlockObject {
+	return slack.NewTextBlockObject("plain_text", s, false, false)
+}
+
+func modal() slack.ModalViewRequest {
+	in := slack.NewPlainTextInputBlockElement(plain("例"), "rejection_reason_input")
+	in.Multiline = true
+	return slack.ModalViewRequest{
+		Type: "modal", CallbackID: "rejection_reason_modal", Title: plain("却下理由"), Submit: plain("送信して再生成"), Close: plain("キャンセル"), NotifyOnClose: true,
+		PrivateMetadata: `{"task_id":"01J"}`, Blocks: slack.Blocks{BlockSet: []slack.Block{slack.NewInputBlock("rejection_reason_block", plain("却下理由"), nil, in)}},
+	}
+}
+
+func (w *world) card(t *testing.T) string {
+	t.Helper()
+	root := must(w.Say(workspace.Sato, workspace.HR, "x"))(t)
+	_, ts, err := w.slack.PostMessage(workspace.HR, slack.MsgOptionTS(root), slack.MsgOptionText("f", false), card("#2196f3", "📝 実行方針", button("approve_prompt", "01P"), button("reject_prompt", "01P")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ts
+}
+
+func TestClickCarriesTheWholeMessage(t *testing.T) {
+	w := newWorld(t)
+	ts := w.card(t)
+	if err := w.Click(workspace.Suzuki, workspace.HR, ts, "approve_prompt"); err != nil {
+		t.Fatal(err)
+	}
+	got := w.app.actions()[0].body
+	want := map[string]any{"type": "message_attachment", "message_ts": ts, "attachment_id": 1.0, "channel_id": workspace.HR, "is_ephemeral": false, "is_app_unfurl": false, "thread_ts": at(got, "message", "thread_ts")}
+	if diff := cmp.Diff(want, got["container"]); diff != "" {
+		t.Errorf("container (-want +got):\n%s", diff)
+	}
+	for _, tt := range []struct {
+		path []any
+		want any
+	}{
+		{[]any{"type"}, "block_actions"}, {[]any{"user", "id"}, workspace.Suzuki}, {[]any{"user", "team_id"}, "T0SANDRING"}, {[]any{"team", "id"}, "T0SANDRING"},
+		{[]any{"channel", "id"}, workspace.HR}, {[]any{"actions", 0, "action_id"}, "approve_prompt"}, {[]any{"actions", 0, "value"}, "01P"},
+		{[]any{"actions", 0, "block_id"}, "01JTASK"}, {[]any{"actions", 0, "type"}, "button"}, {[]any{"message", "ts"}, ts},
+		{[]any{"message", "attachments", 0, "blocks", 2, "block_id"}, "01JTASK"},
+	} {
+		if at(got, tt.path...) != tt.want {
+			t.Errorf("%v = %v, want %v", tt.path, at(got, tt.path...), tt.want)
+		}
+	}
+	if err := w.Click(workspace.Suzuki, workspace.HR, ts, "no_such"); err == nil {
+		t.Error("a button that isn't there was clicked")
+	}
+	var cb slack.InteractionCallback
+	if err := cb.UnmarshalJSON(raw(t, got)); err != nil || cb.ActionCallback.BlockActions[0].Value != "01P" || cb.Container.ThreadTs == "" {
+		t.Errorf("slack-go reads %+v, %v", cb.ActionCallback, err)
+	}
+}
+
+func TestClickThatTheAppMissesIsMarked(t *testing.T) {
+	tests := []struct {
+		name, reason string
+		toggle       sandbox.Toggles
+		answer       func(w http.ResponseWriter, released <-chan struct{})
+	}{
+		{"an error", "http_error", sandbox.Toggles{}, func(w http.ResponseWriter, _ <-chan struct{}) { w.WriteHeader(500) }},
+		{"an answer that is dropped", "http_timeout", sandbox.Toggles{DropAnswers: true}, nil},
+		{"too slow", "http_timeout", sandbox.Toggles{}, func(_ http.ResponseWriter, released <-chan struct{}) { <-released }},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld(t)
+			ts := w.card(t)
+			release := make(chan struct{})
+			t.Cleanup(func() { close(release) })
+			if tt.answer != nil {
+				w.app.onAction = func(rw http.ResponseWriter, _ map[string]any) { tt.answer(rw, release) }
+			}
+			if err := w.SetToggles(tt.toggle); err != nil {
+				t.Fatal(err)
+			}
+			var trouble sandbox.Trouble
+			if err := w.Click(workspace.Suzuki, workspace.HR, ts, "approve_prompt"); !errors.As(err, &trouble) || trouble.Reason != tt.reason {
+				t.Fatalf("click = %v, want trouble %s", err, tt.reason)
+			}
+			if m, ok := w.Mark(workspace.HR, ts); !ok || m.Reason != tt.reason {
+				t.Errorf("mark = %+v, %v", m, ok)
+			}
+			if n := len(w.app.actions()); n != 1 {
+				t.Errorf("%d deliveries: interactions are never retried", n)
+			}
+		})
+	}
+}
+
+func TestModalFromClickToSubmission(t *testing.T) {
+	w := newWorld(t)
+	ts := w.card(t)
+	var opened error
+	w.app.onAction = func(rw http.ResponseWriter, body map[string]any) {
+		switch body["type"] {
+		case "block_actions":
+			_, opened = w.slack.OpenView(body["trigger_id"].(string), modal())
+			if _, err := w.slack.OpenView(body["trigger_id"].(string), modal()); err == nil || err.Error() != "exchanged_trigger_id" {
+				t.Errorf("the second use of a trigger = %v", err)
+			}
+		case "view_submission":
+			rw.Header().Set("Content-Type", "application/json")
+			if at(body, "view", "state", "values", "rejection_reason_block", "rejection_reason_input", "value") == nil {
+				fmt.Fprint(rw, `{"response_action":"errors","errors":{"rejection_reason_block":"理由を入力してください"}}`)
+			}
+		}
+	}
+	if err := w.Click(workspace.Suzuki, workspace.HR, ts, "reject_prompt"); err != nil || opened != nil {
+		t.Fatalf("click %v, views.open %v", err, opened)
+	}
+	if len(w.Views(workspace.Tanaka)) != 0 || len(w.Views(workspace.Suzuki)) != 1 {
+		t.Fatal("want the modal with 鈴木 alone")
+	}
+	v := w.Views(workspace.Suzuki)[0]
+	if v.PrivateMetadata != `{"task_id":"01J"}` || v.CallbackID != "rejection_reason_modal" || v.Hash == "" || v.RootViewID != v.ID {
+		t.Errorf("view = %+v", v)
+	}
+	refused := must(w.Submit(workspace.Suzuki, v.ID, map[string]any{"rejection_reason_block": ""}))(t)
+	if diff := cmp.Diff(map[string]string{"rejection_reason_block": "理由を入力してください"}, refused); diff != "" || len(w.Views(workspace.Suzuki)) != 1 {
+		t.Fatalf("empty reason (-want +got):\n%s", diff)
+	}
+	if refused := must(w.Submit(workspace.Suzuki, v.ID, map[string]any{"rejection_reason_block": "検証を追加して"}))(t); refused != nil {
+		t.Fatalf("refused: %v", refused)
+	}
+	if len(w.Views(workspace.Suzuki)) != 0 {
+		t.Error("the modal stayed open")
+	}
+	if _, err := w.Submit(workspace.Suzuki, v.ID, nil); !errors.Is(err, workspace.ViewNotFound) {
+		t.Errorf("submitting a closed modal = %v", err)
+	}
+}
+
+func TestTriggerExpires(t *testing.T) {
+	var skew atomic.Int64
+	w := newWorld(t, func(o *sandbox.Options) {
+		o.Now = func() time.Time { return time.Now().Add(time.Duration(skew.Load())) }
+	})
+	ts := w.card(t)
+	if err := w.Click(workspace.Suzuki, workspace.HR, ts, "reject_prompt"); err != nil {
+		t.Fatal(err)
+	}
+	skew.Store(int64(3100 * time.Millisecond))
+	if _, err := w.slack.OpenView(w.app.actions()[0].body["trigger_id"].(string), modal()); err == nil || err.Error() != "expired_trigger_id" {
+		t.Errorf("views.open after 3.1 s = %v", err)
+	}
+}
+
+func TestAnswersToForms(t *testing.T) {
+	next := `{"type":"modal","title":{"type":"plain_text","text":"次"},"blocks":[]}`
+	tests := []struct {
+		name, answer string
+		open         int
+		trouble      bool
+	}{
+		{"empty closes", ``, 0, false},
+		{"clear closes all", `{"response_action":"clear"}`, 0, false},
+		{"push lays one on top", `{"response_action":"push","view":` + next + `}`, 2, false},
+		{"update changes it", `{"response_action":"update","view":` + next + `}`, 1, false},
+		{"a view that Slack refuses", `{"response_action":"update","view":{"type":"modal"}}`, 1, true},
+		{"errors for a block that isn't there", `{"response_action":"errors","errors":{"nope":"x"}}`, 1, true},
+		{"no JSON", `OK`, 1, true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld(t)
+			ts := w.card(t)
+			w.app.onAction = func(rw http.ResponseWriter, body map[string]any) {
+				if body["type"] == "view_submission" {
+					fmt.Fprint(rw, tt.answer)
+					return
+				}
+				if _, err := w.slack.OpenView(body["trigger_id"].(string), modal()); err != nil {
+					t.Error(err)
+				}
+			}
+			if err := w.Click(workspace.Suzuki, workspace.HR, ts, "reject_prompt"); err != nil {
+				t.Fatal(err)
+			}
+			_, err := w.Submit(workspace.Suzuki, w.Views(workspace.Suzuki)[0].ID, map[string]any{"rejection_reason_block": "x"})
+			var trouble sandbox.Trouble
+			if errors.As(err, &trouble) != tt.trouble || len(w.Views(workspace.Suzuki)) != tt.open {
+				t.Errorf("trouble %v, open %d; want %v, %d", err, len(w.Views(workspace.Suzuki)), tt.trouble, tt.open)
+			}
+		})
+	}
+}
+
+func TestClosingTellsTheApp(t *testing.T) {
+	w := newWorld(t)
+	ts := w.card(t)
+	if err := w.Click(workspace.Suzuki, workspace.HR, ts, "reject_prompt"); err != nil {
+		t.Fatal(err)
+	}
+	v := must(w.slack.OpenView(w.app.actions()[0].body["trigger_id"].(string), modal()))(t)
+	if _, err := w.slack.UpdateView(modal(), "", "stale", v.View.ID); err == nil || err.Error() != "hash_conflict" {
+		t.Errorf("views.update with another hash = %v", err)
+	}
+	if err := w.CloseView(workspace.Suzuki, v.View.ID); err != nil {
+		t.Fatal(err)
+	}
+	a := w.app.actions()
+	if last := a[len(a)-1].body; last["type"] != "view_closed" || at(last, "view", "id") != v.View.ID || last["is_cleared"] != false {
+		t.Errorf("the app heard %v", last)
+	}
+}
+
+func TestShortcutAndResponseURL(t *testing.T) {
+	w := newWorld(t)
+	ts := w.card(t)
+	if err := w.Shortcut(workspace.Sato, workspace.HR, ts, "cancel_task"); err != nil {
+		t.Fatal(err)
+	}
+	got := w.app.actions()[0].body
+	if got["type"] != "message_action" || got["callback_id"] != "cancel_task" || got["message_ts"] != ts || at(got, "message", "attachments", 0, "color") != "2196f3" {
+		t.Errorf("payload = %v", got)
+	}
+	hook := got["response_url"].(string)
+	if err := slack.PostWebhook(hook, &slack.WebhookMessage{Text: "できません", ResponseType: "ephemeral"}); err != nil {
+		t.Fatal(err)
+	}
+	if e := w.Ephemerals(workspace.Sato); len(e) != 1 || e[0].Text != "できません" || len(w.Ephemerals(workspace.Suzuki)) != 0 {
+		t.Errorf("ephemerals = %+v", e)
+	}
+	if err := slack.PostWebhook(hook, &slack.WebhookMessage{Text: "変わりました", ReplaceOriginal: true}); err != nil {
+		t.Fatal(err)
+	}
+	m, err := w.Workspace().Message(workspace.HR, ts, "")
+	if err != nil || m.Text != "変わりました" || m.Attachments != nil {
+		t.Errorf("replaced message = %+v, %v", m, err)
+	}
+	for range 3 {
+		if err := slack.PostWebhook(hook, &slack.WebhookMessage{Text: "x"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := slack.PostWebhook(hook, &slack.WebhookMessage{Text: "x"}); err == nil {
+		t.Error("a sixth use was accepted")
+	}
+}

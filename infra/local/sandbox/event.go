@@ -1,0 +1,112 @@
+package sandbox
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"ringi/infra/local/sandbox/delivery"
+	"ringi/infra/local/sandbox/workspace"
+)
+
+// Mention is the text that makes the bot listen in a channel.
+func Mention(text string) string { return "<@" + workspace.Bot + "> " + text }
+
+// emit wraps what happened into Slack's event envelope and delivers it. about
+// is the message by which Redeliver finds the event again.
+func (s *Sandbox) emit(user, channel, about string, inner map[string]any) {
+	id := "Ev" + rand.Text()[:9]
+	body, err := json.Marshal(map[string]any{
+		"token": "sandbox-verification-token", "team_id": s.ws.TeamID(), "api_app_id": s.ws.AppID(), "event": inner, "type": "event_callback",
+		"event_id": id, "event_time": s.opts.Now().Unix(), "is_ext_shared_channel": channel == workspace.General,
+		"authorizations": []any{map[string]any{
+			"enterprise_id": nil, "team_id": s.ws.TeamID(), "user_id": workspace.Bot, "is_bot": true, "is_enterprise_install": false,
+		}},
+		"event_context": "4-" + strings.ToLower(id),
+	})
+	if err != nil {
+		s.opts.Logger.Error("encode event", "err", err)
+		return
+	}
+	e := delivery.Event{ID: id, Kind: fmt.Sprint(inner["type"]), User: user, Channel: channel, TS: about, Body: body}
+	s.mu.Lock()
+	s.sent[channel+about] = e
+	s.mu.Unlock()
+	s.courier.Deliver(e)
+}
+
+// echo sends the events that Slack sends about messages: a mention in a
+// channel, and everything in the bot's direct messages, its own posts too.
+func (s *Sandbox) echo(c workspace.Change) {
+	if c.Kind != "message" && c.Kind != "deleted" {
+		return
+	}
+	im := strings.HasPrefix(c.Channel, "D")
+	switch {
+	case c.Kind == "deleted" && im:
+		s.emit(c.Previous.User, c.Channel, "", map[string]any{
+			"type": "message", "subtype": "message_deleted", "hidden": true, "deleted_ts": c.TS, "previous_message": c.Previous,
+			"channel": c.Channel, "channel_type": "im", "ts": c.TS, "event_ts": c.TS,
+		})
+	case c.Kind == "deleted":
+	case c.Previous != nil && im:
+		s.emit(c.Message.User, c.Channel, "", map[string]any{
+			"type": "message", "subtype": "message_changed", "hidden": true, "message": c.Message, "previous_message": c.Previous,
+			"channel": c.Channel, "channel_type": "im", "ts": c.TS, "event_ts": c.TS,
+		})
+	case c.Previous != nil:
+	case im:
+		inner := event(*c.Message, s.ws.TeamID())
+		inner["type"], inner["channel_type"] = "message", "im"
+		s.emit(c.Message.User, c.Channel, c.TS, inner)
+	case c.Message.User != workspace.Bot && strings.Contains(c.Message.Text, "<@"+workspace.Bot+">"):
+		inner := event(*c.Message, s.ws.TeamID())
+		inner["type"] = "app_mention"
+		s.emit(c.Message.User, c.Channel, c.TS, inner)
+	}
+}
+
+// event is a message as it stands in an event.
+func event(m workspace.Message, home string) map[string]any {
+	inner := map[string]any{"user": m.User, "text": m.Text, "ts": m.TS, "team": m.Team, "channel": m.Channel, "event_ts": m.TS}
+	set := func(key, value string) {
+		if value != "" {
+			inner[key] = value
+		}
+	}
+	set("thread_ts", m.ThreadTS)
+	set("parent_user_id", m.ParentUserID)
+	set("client_msg_id", m.ClientMsgID)
+	set("bot_id", m.BotID)
+	set("app_id", m.AppID)
+	if m.BotProfile != nil {
+		inner["bot_profile"] = m.BotProfile
+	}
+	if m.Blocks != nil {
+		inner["blocks"] = m.Blocks
+	}
+	if m.Attachments != nil {
+		inner["attachments"] = m.Attachments
+	}
+	if m.Metadata != nil {
+		inner["metadata"] = m.Metadata
+	}
+	if m.Team != home {
+		inner["user_team"], inner["source_team"] = m.Team, m.Team
+	}
+	return inner
+}
+
+// Redeliver sends the event about a message again, copies times at once, each
+// once only, and returns what the app answered. It returns an error when no
+// event was sent about that message.
+func (s *Sandbox) Redeliver(channel, ts string, copies int) ([]delivery.Attempt, error) {
+	s.mu.Lock()
+	e, ok := s.sent[channel+ts]
+	s.mu.Unlock()
+	if !ok {
+		return nil, fmt.Errorf("redeliver: no event was sent about message %s in %s", ts, channel)
+	}
+	return s.courier.Repeat(e, copies), nil
+}

@@ -1,0 +1,195 @@
+package sandbox_test
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/slack-go/slack"
+
+	"ringi/infra/local/sandbox"
+	"ringi/infra/local/sandbox/workspace"
+)
+
+func TestMentionArrivesOnceAndWhole(t *testing.T) {
+	w := newWorld(t)
+	ts := must(w.Say(workspace.Sato, workspace.HR, sandbox.Mention("A &amp; B")))(t)
+	eventually(t, "one event", func() bool { return len(w.app.events()) == 1 })
+	got := w.app.events()[0].body
+	want := map[string]any{"type": "app_mention", "user": workspace.Sato, "text": "<@" + workspace.Bot + "> A &amp; B", "ts": ts, "channel": workspace.HR, "event_ts": ts, "team": "T0SANDRING"}
+	for k, v := range want {
+		if at(got, "event", k) != v {
+			t.Errorf("event.%s = %v, want %v", k, at(got, "event", k), v)
+		}
+	}
+	if got["type"] != "event_callback" || got["team_id"] != "T0SANDRING" || at(got, "authorizations", 0, "user_id") != workspace.Bot {
+		t.Errorf("envelope = %v", got)
+	}
+	if at(got, "event", "blocks", 0, "elements", 0, "elements", 1, "text") != " A & B" {
+		t.Errorf("rich text = %v", at(got, "event", "blocks"))
+	}
+}
+
+func TestWhatIsNotSent(t *testing.T) {
+	w := newWorld(t)
+	must(w.Say(workspace.Sato, workspace.HR, "a word among people"))(t)
+	if _, _, err := w.slack.PostMessage(workspace.HR, slack.MsgOptionText(sandbox.Mention("talking to myself"), false)); err != nil {
+		t.Fatal(err)
+	}
+	must(w.Say(workspace.Sato, workspace.HR, sandbox.Mention("the last")))(t)
+	eventually(t, "an event", func() bool { return len(w.app.events()) > 0 })
+	if n := len(w.app.events()); n != 1 {
+		t.Errorf("%d events, want the last mention alone", n)
+	}
+}
+
+func TestDirectMessagesEchoTheBot(t *testing.T) {
+	w := newWorld(t)
+	im := workspace.DirectMessage(workspace.Sato)
+	must(w.Say(workspace.Sato, im, "従業員一覧を取得して"))(t)
+	_, ts, err := w.slack.PostMessage(im, slack.MsgOptionText("受け付けました", false))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, _, err := w.slack.UpdateMessage(im, ts, slack.MsgOptionText("完了", false)); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.OpenMessages(workspace.Sato); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "four events", func() bool { return len(w.app.events()) == 4 })
+	kinds := map[string]int{}
+	for _, e := range w.app.events() {
+		kind, _ := at(e.body, "event", "type").(string)
+		sub, _ := at(e.body, "event", "subtype").(string)
+		if at(e.body, "event", "bot_id") == workspace.BotID {
+			kind += " by bot"
+		}
+		if kind == "message" && sub == "" && at(e.body, "event", "channel_type") != "im" {
+			t.Errorf("channel_type = %v", at(e.body, "event", "channel_type"))
+		}
+		kinds[kind+" "+sub]++
+	}
+	want := map[string]int{"message ": 1, "message by bot ": 1, "message message_changed": 1, "app_home_opened ": 1}
+	if diff := cmp.Diff(want, kinds); diff != "" {
+		t.Errorf("events (-want +got):\n%s", diff)
+	}
+}
+
+func TestEventsAreRetriedThreeTimes(t *testing.T) {
+	tests := []struct {
+		name    string
+		answer  func(w http.ResponseWriter, n int, body map[string]any)
+		toggle  sandbox.Toggles
+		tries   int
+		reasons []string
+		marked  bool
+	}{
+		{"an error, then fine", func(w http.ResponseWriter, n int, _ map[string]any) {
+			if n < 3 {
+				w.WriteHeader(500)
+			}
+		}, sandbox.Toggles{}, 3, []string{"", "http_error", "http_error"}, false},
+		{"never well", func(w http.ResponseWriter, _ int, _ map[string]any) { w.WriteHeader(503) }, sandbox.Toggles{}, 4, []string{"", "http_error", "http_error", "http_error"}, true},
+		{"please don't", func(w http.ResponseWriter, _ int, _ map[string]any) {
+			w.Header().Set("X-Slack-No-Retry", "1")
+			w.WriteHeader(500)
+		}, sandbox.Toggles{}, 1, []string{""}, true},
+		{"answers dropped", nil, sandbox.Toggles{DropAnswers: true}, 4, []string{"", "http_timeout", "http_timeout", "http_timeout"}, true},
+		{"fine", nil, sandbox.Toggles{}, 1, []string{""}, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld(t)
+			w.app.onEvent = tt.answer
+			if err := w.SetToggles(tt.toggle); err != nil {
+				t.Fatal(err)
+			}
+			ts := must(w.Say(workspace.Sato, workspace.HR, sandbox.Mention("x")))(t)
+			eventually(t, "the last attempt", func() bool {
+				a := w.Attempts()
+				return len(a) > 0 && a[len(a)-1].Final
+			})
+			var reasons []string
+			ids := map[any]bool{}
+			for i, e := range w.app.events() {
+				reasons = append(reasons, e.header.Get("X-Slack-Retry-Reason"))
+				ids[e.body["event_id"]] = true
+				if num := e.header.Get("X-Slack-Retry-Num"); i > 0 && num != string(rune('0'+i)) {
+					t.Errorf("try %d: X-Slack-Retry-Num %q", i, num)
+				}
+			}
+			if diff := cmp.Diff(tt.reasons, reasons); diff != "" || len(ids) != 1 {
+				t.Errorf("%d event ids, reasons (-want +got):\n%s", len(ids), diff)
+			}
+			if _, marked := w.Mark(workspace.HR, ts); marked != tt.marked {
+				t.Errorf("marked %v, want %v", marked, tt.marked)
+			}
+		})
+	}
+}
+
+func TestSlowAppIsNotWaitedFor(t *testing.T) {
+	w := newWorld(t, func(o *sandbox.Options) { o.AnswerTime = 30 * time.Millisecond })
+	release := make(chan struct{})
+	t.Cleanup(func() { close(release) })
+	w.app.onEvent = func(_ http.ResponseWriter, n int, _ map[string]any) {
+		if n == 1 {
+			<-release
+		}
+	}
+	must(w.Say(workspace.Sato, workspace.HR, sandbox.Mention("x")))(t)
+	eventually(t, "a retry for the timeout", func() bool {
+		e := w.app.events()
+		return len(e) == 2 && e[1].header.Get("X-Slack-Retry-Reason") == "http_timeout"
+	})
+}
+
+func TestTogglesOfDelivery(t *testing.T) {
+	t.Run("twice", func(t *testing.T) {
+		w := newWorld(t)
+		if err := w.SetToggles(sandbox.Toggles{Twice: true}); err != nil {
+			t.Fatal(err)
+		}
+		must(w.Say(workspace.Sato, workspace.HR, sandbox.Mention("x")))(t)
+		eventually(t, "two deliveries", func() bool { return len(w.app.events()) == 2 })
+		e := w.app.events()
+		if e[0].body["event_id"] != e[1].body["event_id"] || e[1].header.Get("X-Slack-Retry-Num") != "" {
+			t.Error("want the same event twice, none of them a retry")
+		}
+	})
+	t.Run("late", func(t *testing.T) {
+		w := newWorld(t)
+		if err := w.SetToggles(sandbox.Toggles{LateSeconds: 1}); err != nil {
+			t.Fatal(err)
+		}
+		said := time.Now()
+		must(w.Say(workspace.Sato, workspace.HR, sandbox.Mention("x")))(t)
+		eventually(t, "the event", func() bool { return len(w.app.events()) == 1 })
+		if late := w.app.events()[0].at.Sub(said); late < time.Second {
+			t.Errorf("came after %v, want a second", late)
+		}
+	})
+	t.Run("again by hand", func(t *testing.T) {
+		w := newWorld(t)
+		ts := must(w.Say(workspace.Sato, workspace.HR, sandbox.Mention("x")))(t)
+		if a := must(w.Redeliver(workspace.HR, ts, 5))(t); len(a) != 5 {
+			t.Errorf("%d attempts", len(a))
+		}
+		eventually(t, "six deliveries", func() bool { return len(w.app.events()) == 6 })
+		if _, err := w.Redeliver(workspace.HR, "1.000001", 1); err == nil {
+			t.Error("an unknown message was redelivered")
+		}
+	})
+}
+
+func TestStrangerSpeaksWithTheirTeam(t *testing.T) {
+	w := newWorld(t)
+	must(w.Say(workspace.Stranger, workspace.General, sandbox.Mention("x")))(t)
+	eventually(t, "the event", func() bool { return len(w.app.events()) == 1 })
+	e := w.app.events()[0].body
+	if at(e, "event", "user_team") != workspace.StrangerTeam || e["team_id"] != "T0SANDRING" || e["is_ext_shared_channel"] != true {
+		t.Errorf("event = %v", e)
+	}
+}

@@ -1,0 +1,166 @@
+package sandbox_test
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/slack-go/slack"
+
+	"ringi/infra/local/sandbox"
+)
+
+const (
+	secret   = "8f742231b10e8888abcd99yyyzzz85a5"
+	botToken = "xoxb-sandbox"
+)
+
+// request is one delivery as the app saw it, its signature checked.
+type request struct {
+	header http.Header
+	body   map[string]any
+	at     time.Time
+}
+
+// app is the other side: it checks signatures with slack-go and answers as the
+// test says.
+type app struct {
+	t  *testing.T
+	mu sync.Mutex
+	// seen are the deliveries by path.
+	seen map[string][]request
+	// onEvent and onAction answer; nil is 200 with an empty body.
+	onEvent  func(w http.ResponseWriter, n int, body map[string]any)
+	onAction func(w http.ResponseWriter, body map[string]any)
+}
+
+func (a *app) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	raw, err := io.ReadAll(r.Body)
+	if err != nil {
+		a.t.Errorf("app: read body: %v", err)
+	}
+	v, err := slack.NewSecretsVerifier(r.Header, secret)
+	if err == nil {
+		_, err = v.Write(raw)
+	}
+	if err == nil {
+		err = v.Ensure()
+	}
+	if err != nil {
+		a.t.Errorf("app: signature of %s: %v", r.URL.Path, err)
+	}
+	text := raw
+	if r.URL.Path == "/slack/interactions" {
+		form, err := url.ParseQuery(string(raw))
+		if err != nil || len(form) != 1 {
+			a.t.Errorf("app: an interaction is a form with payload alone, got %v (%v)", form, err)
+		}
+		text = []byte(form.Get("payload"))
+	}
+	var body map[string]any
+	if err := json.Unmarshal(text, &body); err != nil {
+		a.t.Errorf("app: body of %s: %v", r.URL.Path, err)
+	}
+	a.mu.Lock()
+	a.seen[r.URL.Path] = append(a.seen[r.URL.Path], request{header: r.Header.Clone(), body: body, at: time.Now()})
+	n := len(a.seen[r.URL.Path])
+	onEvent, onAction := a.onEvent, a.onAction
+	a.mu.Unlock()
+	switch {
+	case r.URL.Path == "/slack/events" && onEvent != nil:
+		onEvent(w, n, body)
+	case r.URL.Path == "/slack/interactions" && onAction != nil:
+		onAction(w, body)
+	}
+}
+
+func (a *app) requests(path string) []request {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return append([]request(nil), a.seen[path]...)
+}
+
+func (a *app) events() []request  { return a.requests("/slack/events") }
+func (a *app) actions() []request { return a.requests("/slack/interactions") }
+
+// world is a sandbox, an app behind it and a client as the app would use it.
+type world struct {
+	*sandbox.Sandbox
+	app   *app
+	slack *slack.Client
+	url   string
+}
+
+func newWorld(t *testing.T, adjust ...func(*sandbox.Options)) *world {
+	t.Helper()
+	a := &app{t: t, seen: map[string][]request{}}
+	appServer := httptest.NewServer(a)
+	t.Cleanup(appServer.Close)
+	opts := sandbox.Options{
+		SigningSecret: secret, BotToken: botToken, TimeScale: 0.0001, AnswerTime: 300 * time.Millisecond,
+		EventsURL: appServer.URL + "/slack/events", InteractionsURL: appServer.URL + "/slack/interactions",
+	}
+	for _, f := range adjust {
+		f(&opts)
+	}
+	s := sandbox.New(opts)
+	t.Cleanup(s.Close)
+	server := httptest.NewServer(s.Handler())
+	t.Cleanup(server.Close)
+	s.Connect(sandbox.Endpoints{Self: server.URL})
+	return &world{Sandbox: s, app: a, url: server.URL, slack: slack.New(botToken, slack.OptionAPIURL(server.URL+"/api/"))}
+}
+
+// eventually polls until the claim holds.
+func eventually(t *testing.T, what string, claim func() bool) {
+	t.Helper()
+	deadline := time.Now().Add(5 * time.Second)
+	for !claim() {
+		if time.Now().After(deadline) {
+			t.Fatalf("never happened: %s", what)
+		}
+		time.Sleep(2 * time.Millisecond)
+	}
+}
+
+func must[T any](v T, err error) func(*testing.T) T {
+	return func(t *testing.T) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+// at walks decoded JSON: keys of objects and indexes of arrays.
+func at(v any, path ...any) any {
+	for _, p := range path {
+		switch p := p.(type) {
+		case string:
+			m, _ := v.(map[string]any)
+			v = m[p]
+		case int:
+			l, _ := v.([]any)
+			if p >= len(l) {
+				return nil
+			}
+			v = l[p]
+		}
+	}
+	return v
+}
+
+func raw(t *testing.T, v any) []byte {
+	t.Helper()
+	b, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}

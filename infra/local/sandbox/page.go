@@ -1,0 +1,134 @@
+package sandbox
+
+import (
+	"embed"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"mime"
+	"net/http"
+	"slices"
+
+	"ringi/infra/local/sandbox/delivery"
+	"ringi/infra/local/sandbox/workspace"
+)
+
+//go:embed ui
+var ui embed.FS
+
+// maxRequest is the largest body that the page or a response URL may send.
+const maxRequest = 1 << 20
+
+func (s *Sandbox) routes(api http.Handler) http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("/api/", api)
+	mux.HandleFunc("GET /sandbox/state", s.getState)
+	mux.HandleFunc("GET /sandbox/stream", s.hub.stream)
+	mux.HandleFunc("GET /sandbox/attempts", func(w http.ResponseWriter, _ *http.Request) { reply(w, s.recent(), nil) })
+	mux.HandleFunc("POST /sandbox/say", act(s.postSay))
+	mux.HandleFunc("POST /sandbox/act", act(s.postAct))
+	mux.HandleFunc("POST /sandbox/shortcut", act(s.postShortcut))
+	mux.HandleFunc("POST /sandbox/submit", act(s.postSubmit))
+	mux.HandleFunc("POST /sandbox/close", act(s.postClose))
+	mux.HandleFunc("POST /sandbox/open", act(s.postOpen))
+	mux.HandleFunc("POST /sandbox/dismiss", act(s.postDismiss))
+	mux.HandleFunc("PUT /sandbox/toggles", act(s.putToggles))
+	mux.HandleFunc("POST /sandbox/actions/{team}/{app}/{id}", s.serveHook)
+	mux.HandleFunc("GET /sandbox/run", s.getRun)
+	mux.HandleFunc("GET /sandbox/settings", s.getSettings)
+	mux.HandleFunc("PUT /sandbox/settings", s.putSettings)
+	mux.HandleFunc("GET /sandbox/tools", s.getTools)
+	mux.HandleFunc("PUT /sandbox/tools", s.putTool)
+	files, err := fs.Sub(ui, "ui")
+	if err != nil {
+		panic("the folder ui is embedded above: " + err.Error())
+	}
+	static := http.FileServerFS(files)
+	index := func(w http.ResponseWriter, r *http.Request) { http.ServeFileFS(w, r, files, "index.html") }
+	mux.Handle("GET /archives/{channel}/{message}", fresh(http.HandlerFunc(index)))
+	mux.Handle("/", fresh(static))
+	return mux
+}
+
+// fresh keeps browsers from holding on to an older version of the page, and the
+// page from loading anything from elsewhere.
+func fresh(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Cache-Control", "no-cache")
+		w.Header().Set("Content-Security-Policy", "default-src 'self'; img-src 'self' https: data:; style-src 'self' 'unsafe-inline'")
+		next.ServeHTTP(w, r)
+	})
+}
+
+// reply writes a value, or what went wrong: {"error"} and, for settings,
+// {"fields"}.
+func reply(w http.ResponseWriter, v any, err error) {
+	status := http.StatusOK
+	if err != nil {
+		status = http.StatusInternalServerError
+		answer := map[string]any{"error": err.Error()}
+		var code workspace.Code
+		var trouble Trouble
+		var fields FieldErrors
+		switch {
+		case errors.As(err, &trouble):
+			status = http.StatusBadGateway
+			answer["trouble"] = trouble.Reason
+		case errors.As(err, &fields):
+			status = http.StatusUnprocessableEntity
+			answer["fields"] = fields
+		case errors.As(err, &code):
+			status = http.StatusConflict
+			answer["code"] = string(code)
+		}
+		v = answer
+	}
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	// The browser has gone away when this fails.
+	_ = json.NewEncoder(w).Encode(v)
+}
+
+// read decodes a JSON body. Other content types are refused, so that another
+// site's form can't speak for the person at this page.
+func read(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
+	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind != "application/json" {
+		http.Error(w, "Content-Type must be application/json", http.StatusUnsupportedMediaType)
+		return nil, false
+	}
+	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequest))
+	if err != nil {
+		http.Error(w, "body is over 1 MiB", http.StatusRequestEntityTooLarge)
+		return nil, false
+	}
+	return raw, true
+}
+
+// act is a handler of what a person does on the page.
+func act[T any](do func(T) (any, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		raw, ok := read(w, r)
+		if !ok {
+			return
+		}
+		var in T
+		if err := json.Unmarshal(raw, &in); err != nil {
+			http.Error(w, "body is not what this call takes: "+err.Error(), http.StatusBadRequest)
+			return
+		}
+		out, err := do(in)
+		if out == nil {
+			out = map[string]any{}
+		}
+		reply(w, out, err)
+	}
+}
+
+// recent is the last hundred attempts, the newest first.
+func (s *Sandbox) recent() []delivery.Attempt {
+	all := s.Attempts()
+	slices.Reverse(all)
+	return all[:min(len(all), 100)]
+}

@@ -1,0 +1,138 @@
+package sandbox
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"unicode/utf8"
+
+	"ringi/infra/local/sandbox/delivery"
+	"ringi/infra/local/sandbox/workspace"
+)
+
+// maxTyped is how long a message Slack lets a person type.
+const maxTyped = 12000
+
+// pageState is everything that the page shows to one person.
+type pageState struct {
+	Me         string                         `json:"me"`
+	Team       map[string]string              `json:"team"`
+	Bot        string                         `json:"bot"`
+	Users      []workspace.User               `json:"users"`
+	Channels   []workspace.Channel            `json:"channels"`
+	Messages   map[string][]workspace.Message `json:"messages"`
+	Ephemerals []whisper                      `json:"ephemerals"`
+	Views      []workspace.View               `json:"views"`
+	Marks      []delivery.Attempt             `json:"marks"`
+	Prompts    map[string][]workspace.Prompt  `json:"prompts"`
+	Sessions   []workspace.Session            `json:"sessions"`
+	Toggles    Toggles                        `json:"toggles"`
+	Shortcuts  []Shortcut                     `json:"shortcuts"`
+	Banner     map[string]string              `json:"banner"`
+	Has        map[string]bool                `json:"has"`
+}
+
+type whisper struct {
+	Channel string            `json:"channel"`
+	Message workspace.Message `json:"message"`
+}
+
+func (s *Sandbox) getState(w http.ResponseWriter, r *http.Request) {
+	me, err := s.ws.User(r.URL.Query().Get("user"))
+	if err != nil {
+		reply(w, nil, fmt.Errorf("person %q: %w", r.URL.Query().Get("user"), err))
+		return
+	}
+	st := pageState{
+		Me: me.ID, Bot: workspace.Bot, Users: s.ws.Users(), Views: s.ws.Views(me.ID), Toggles: s.Toggles(), Shortcuts: s.opts.Shortcuts,
+		Team:     map[string]string{"id": s.ws.TeamID(), "name": "Ringi Sandbox"},
+		Banner:   map[string]string{"ja": s.opts.Banner, "en": s.opts.BannerEN},
+		Has:      map[string]bool{"run": s.opts.Run != nil, "settings": s.opts.Settings != nil, "tools": s.opts.Tools != nil},
+		Messages: map[string][]workspace.Message{}, Prompts: map[string][]workspace.Prompt{},
+		Ephemerals: []whisper{}, Marks: []delivery.Attempt{}, Sessions: []workspace.Session{}, Channels: []workspace.Channel{},
+	}
+	for _, c := range s.ws.Channels() {
+		if !visible(workspace.Change{Channel: c.ID}, me.ID) || !contains(c.Members, me.ID) {
+			continue
+		}
+		st.Channels = append(st.Channels, c)
+		// The channel was listed a moment ago and channels are never removed.
+		st.Messages[c.ID], _ = s.ws.Everything(c.ID)
+		st.Prompts[c.ID] = s.ws.Prompts(c.ID)
+		st.Sessions = append(st.Sessions, s.ws.Sessions(c.ID)...)
+	}
+	for _, m := range s.ws.Ephemerals(me.ID) {
+		st.Ephemerals = append(st.Ephemerals, whisper{Channel: m.Channel, Message: m})
+	}
+	s.mu.Lock()
+	for _, a := range s.marks {
+		if visible(workspace.Change{Channel: a.Channel}, me.ID) {
+			st.Marks = append(st.Marks, a)
+		}
+	}
+	s.mu.Unlock()
+	reply(w, st, nil)
+}
+
+func contains(list []string, s string) bool {
+	for _, e := range list {
+		if e == s {
+			return true
+		}
+	}
+	return false
+}
+
+// target is what an act of the page is about; each act uses some of it.
+type target struct {
+	User       string         `json:"user"`
+	Channel    string         `json:"channel"`
+	TS         string         `json:"ts"`
+	ThreadTS   string         `json:"thread_ts"`
+	Text       string         `json:"text"`
+	ViewID     string         `json:"view_id"`
+	ActionID   string         `json:"action_id"`
+	CallbackID string         `json:"callback_id"`
+	Value      any            `json:"value"`
+	Values     map[string]any `json:"values"`
+}
+
+func (s *Sandbox) postSay(in target) (any, error) {
+	text := strings.TrimSpace(in.Text)
+	if n := utf8.RuneCountInString(text); n == 0 || n > maxTyped {
+		return nil, FieldErrors{"text": fmt.Sprintf("1 to %d characters, not %d", maxTyped, n)}
+	}
+	ts, err := s.Reply(in.User, in.Channel, in.ThreadTS, s.typed(text))
+	return map[string]string{"ts": ts}, err
+}
+
+func (s *Sandbox) postAct(in target) (any, error) {
+	if in.ViewID != "" {
+		return nil, s.ClickView(in.User, in.ViewID, in.ActionID, in.Value)
+	}
+	return nil, s.Choose(in.User, in.Channel, in.TS, in.ActionID, in.Value)
+}
+
+func (s *Sandbox) postShortcut(in target) (any, error) {
+	return nil, s.Shortcut(in.User, in.Channel, in.TS, in.CallbackID)
+}
+
+func (s *Sandbox) postSubmit(in target) (any, error) {
+	refused, err := s.Submit(in.User, in.ViewID, in.Values)
+	return map[string]any{"errors": refused}, err
+}
+
+func (s *Sandbox) postClose(in target) (any, error) { return nil, s.CloseView(in.User, in.ViewID) }
+func (s *Sandbox) postOpen(in target) (any, error)  { return nil, s.OpenMessages(in.User) }
+
+func (s *Sandbox) postDismiss(in target) (any, error) {
+	s.ws.Dismiss(in.User, in.TS)
+	return nil, nil
+}
+
+func (s *Sandbox) putToggles(t Toggles) (any, error) {
+	if err := s.SetToggles(t); err != nil {
+		return nil, err
+	}
+	return s.Toggles(), nil
+}

@@ -1,0 +1,138 @@
+package sandbox
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"ringi/infra/local/sandbox/delivery"
+	"ringi/infra/local/sandbox/workspace"
+)
+
+// Say posts a message of a person and returns its ts. The text is as Slack
+// sends it to apps: &, < and > escaped, people as <@U…>.
+func (s *Sandbox) Say(user, channel, text string) (string, error) {
+	return s.Reply(user, channel, "", text)
+}
+
+// Reply is Say in the thread of another message.
+func (s *Sandbox) Reply(user, channel, threadTS, text string) (string, error) {
+	if _, err := s.ws.User(user); err != nil {
+		return "", fmt.Errorf("say as %s: %w", user, err)
+	}
+	m, err := s.ws.Post(workspace.Draft{Channel: channel, User: user, ThreadTS: threadTS, Text: text, Blocks: []any{richText(text)}})
+	if err != nil {
+		return "", fmt.Errorf("say in %s: %w", channel, err)
+	}
+	return m.TS, nil
+}
+
+// Edit changes the text of a person's own message.
+func (s *Sandbox) Edit(user, channel, ts, text string) error {
+	m, err := s.ws.Message(channel, ts, user)
+	if err != nil {
+		return fmt.Errorf("edit %s: %w", ts, err)
+	}
+	if m.User != user {
+		return fmt.Errorf("edit %s: %w", ts, workspace.CantUpdate)
+	}
+	if _, err := s.ws.Update(channel, ts, user, workspace.Patch{Text: &text}); err != nil {
+		return fmt.Errorf("edit %s: %w", ts, err)
+	}
+	return nil
+}
+
+// Remove deletes a person's own message.
+func (s *Sandbox) Remove(user, channel, ts string) error {
+	if err := s.ws.Delete(channel, ts, user); err != nil {
+		return fmt.Errorf("remove %s: %w", ts, err)
+	}
+	return nil
+}
+
+// OpenMessages is a person opening the direct message with the app: Slack sends
+// app_home_opened.
+func (s *Sandbox) OpenMessages(user string) error {
+	c, err := s.ws.Channel(user)
+	if err != nil {
+		return fmt.Errorf("open messages of %s: %w", user, err)
+	}
+	s.emit(user, c.ID, "", map[string]any{
+		"type": "app_home_opened", "user": user, "channel": c.ID, "tab": "messages", "event_ts": fmt.Sprintf("%d.000000", s.opts.Now().Unix()),
+	})
+	return nil
+}
+
+// Messages is a channel's messages outside of threads, or a thread with its
+// first message; oldest first. An unknown channel or thread is empty.
+func (s *Sandbox) Messages(channel, thread string) []workspace.Message {
+	if thread != "" {
+		// An unknown thread shows nothing, as in the browser.
+		found, _ := s.ws.Replies(channel, thread, workspace.Range{})
+		return found
+	}
+	found, _ := s.ws.History(channel, workspace.Range{})
+	slices.Reverse(found)
+	return found
+}
+
+// Ephemerals is what only that person sees, oldest first.
+func (s *Sandbox) Ephemerals(user string) []workspace.Message { return s.ws.Ephemerals(user) }
+
+// Views is a person's open modals, the topmost last.
+func (s *Sandbox) Views(user string) []workspace.View { return s.ws.Views(user) }
+
+// Mark is the ⚠ on a message: the last delivery about it that failed, if none
+// succeeded since.
+func (s *Sandbox) Mark(channel, ts string) (delivery.Attempt, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	a, ok := s.marks[channel+ts]
+	return a, ok
+}
+
+var token = regexp.MustCompile(`<@([A-Z0-9]+)>|<#([A-Z0-9]+)(?:\|[^>]*)?>`)
+
+var unescape = strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&")
+
+// richText is the block that Slack's clients send along with a typed text.
+func richText(text string) map[string]any {
+	parts := []any{}
+	literal := func(s string) {
+		if s != "" {
+			parts = append(parts, map[string]any{"type": "text", "text": unescape.Replace(s)})
+		}
+	}
+	at := 0
+	for _, m := range token.FindAllStringSubmatchIndex(text, -1) {
+		literal(text[at:m[0]])
+		if m[2] >= 0 {
+			parts = append(parts, map[string]any{"type": "user", "user_id": text[m[2]:m[3]]})
+		} else {
+			parts = append(parts, map[string]any{"type": "channel", "channel_id": text[m[4]:m[5]]})
+		}
+		at = m[1]
+	}
+	literal(text[at:])
+	return map[string]any{"type": "rich_text", "elements": []any{map[string]any{"type": "rich_text_section", "elements": parts}}}
+}
+
+var escape = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
+
+// typed turns what a person typed into Slack's text: escaped, with @Name and
+// #channel as references.
+func (s *Sandbox) typed(plain string) string {
+	var pairs []string
+	for _, u := range s.ws.Users() {
+		for _, name := range []string{u.Name, u.Handle} {
+			pairs = append(pairs, "@"+name, "<@"+u.ID+">")
+		}
+	}
+	for _, c := range s.ws.Channels() {
+		if c.IM == "" {
+			pairs = append(pairs, "#"+c.Name, "<#"+c.ID+"|"+c.Name+">")
+		}
+	}
+	return strings.NewReplacer(pairs...).Replace(escape.Replace(plain))
+}

@@ -1,0 +1,229 @@
+// Package sandbox is a Slack workspace on this machine: it answers the app's
+// Web API calls, signs and delivers what people do, and shows it all in the
+// browser. Tests use the same acts as the browser: Say, Click, Submit, Shortcut.
+package sandbox
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"ringi/infra/local/sandbox/delivery"
+	"ringi/infra/local/sandbox/webapi"
+	"ringi/infra/local/sandbox/workspace"
+)
+
+// Settings reads and writes the settings of the workspace's tenant. Load
+// returns what encodes as a JSON object. Save gets an object with the fields
+// that the panel edits and the id of the person who did it; it returns
+// FieldErrors for values that it refuses.
+type Settings interface {
+	Load(ctx context.Context) (any, error)
+	Save(ctx context.Context, by string, settings json.RawMessage) error
+}
+
+// Tools lists the tools that can be made to fail, and switches that.
+type Tools interface {
+	List(ctx context.Context) ([]ToolFault, error)
+	Set(ctx context.Context, tool string, failing bool) error
+}
+
+// ToolFault says whether a tool is made to fail.
+type ToolFault struct {
+	Tool    string `json:"tool"`
+	Failing bool   `json:"failing"`
+}
+
+// Shortcut is an entry of a message's ⋯ menu.
+type Shortcut struct {
+	CallbackID string `json:"callback_id"`
+	Name       string `json:"name"`
+	NameEN     string `json:"name_en"`
+}
+
+// Options configure a Sandbox. Zero values are fine for all but SigningSecret
+// and BotToken; a part of the page without its hook is not shown.
+type Options struct {
+	SigningSecret   string
+	BotToken        string
+	TeamID          string // default T0SANDRING
+	AppID           string // default A0SANDRING
+	URL             string // where this sandbox is reached, without a slash at the end
+	EventsURL       string
+	InteractionsURL string
+
+	Now        func() time.Time
+	TimeScale  float64       // of the pauses between event retries: 1 is Slack's 0, 1 and 5 min; default 1/30
+	AnswerTime time.Duration // how long the app may take; default 3 s
+	Rates      webapi.Rates  // Slack's rate limits; off by default
+	Logger     *slog.Logger
+
+	Banner    string
+	BannerEN  string // default Banner
+	Shortcuts []Shortcut
+	Run       func(ctx context.Context, taskID string) (any, error)
+	Settings  Settings
+	Tools     Tools
+}
+
+// Sandbox is one workspace with one app. Close it to end pending retries.
+type Sandbox struct {
+	opts    Options
+	ws      *workspace.Workspace
+	faults  *webapi.Faults
+	courier *delivery.Courier
+	hub     *hub
+	handler http.Handler
+
+	mu       sync.Mutex
+	urls     Endpoints
+	toggles  Toggles
+	marks    map[string]delivery.Attempt
+	attempts []delivery.Attempt
+	calls    []webapi.Call
+	sent     map[string]delivery.Event
+}
+
+// Endpoints are the addresses that may only be known after the sandbox is made.
+type Endpoints struct {
+	Self         string
+	Events       string
+	Interactions string
+}
+
+// defaultScale makes Slack's second and third retry come after 2 s and 10 s.
+const defaultScale = 1.0 / 30
+
+// New makes a sandbox. It listens nowhere by itself: serve Handler.
+func New(opts Options) *Sandbox {
+	opts = withDefaults(opts)
+	s := &Sandbox{
+		opts:   opts,
+		ws:     workspace.New(workspace.Config{TeamID: opts.TeamID, AppID: opts.AppID, Now: opts.Now}),
+		faults: &webapi.Faults{},
+		hub:    newHub(),
+		urls:   Endpoints{Self: opts.URL, Events: opts.EventsURL, Interactions: opts.InteractionsURL},
+		marks:  map[string]delivery.Attempt{},
+		sent:   map[string]delivery.Event{},
+	}
+	s.toggles.EnforceRates = opts.Rates.Enforce
+	s.faults.SetRates(opts.Rates)
+	s.courier = delivery.New(delivery.Options{
+		SigningSecret: opts.SigningSecret, Now: opts.Now, TimeScale: opts.TimeScale, AnswerTime: opts.AnswerTime, Logger: opts.Logger,
+		EventsURL:  func() string { return s.endpoints().Events },
+		ActionsURL: func() string { return s.endpoints().Interactions },
+		Mischief:   s.mischief,
+		Record:     s.record,
+	})
+	s.ws.Listen(s.hub.publish)
+	s.ws.Listen(s.echo)
+	s.handler = s.routes(webapi.New(webapi.Options{
+		Workspace: s.ws, BotToken: opts.BotToken, Faults: s.faults, Now: opts.Now, Logger: opts.Logger,
+		Self:  func() string { return s.endpoints().Self },
+		Heard: s.heard,
+	}))
+	return s
+}
+
+func withDefaults(opts Options) Options {
+	if opts.TeamID == "" {
+		opts.TeamID = "T0SANDRING"
+	}
+	if opts.AppID == "" {
+		opts.AppID = "A0SANDRING"
+	}
+	if opts.Now == nil {
+		opts.Now = time.Now
+	}
+	if opts.TimeScale == 0 {
+		opts.TimeScale = defaultScale
+	}
+	if opts.Logger == nil {
+		opts.Logger = slog.New(slog.DiscardHandler)
+	}
+	if opts.BannerEN == "" {
+		opts.BannerEN = opts.Banner
+	}
+	if opts.Shortcuts == nil {
+		opts.Shortcuts = []Shortcut{{CallbackID: "cancel_task", Name: "タスクをキャンセル", NameEN: "Cancel task"}}
+	}
+	return opts
+}
+
+// Handler serves the page at /, the Web API at /api/ and the page's own calls
+// at /sandbox/.
+func (s *Sandbox) Handler() http.Handler { return s.handler }
+
+// Workspace is the workspace itself, to arrange what no act can do.
+func (s *Sandbox) Workspace() *workspace.Workspace { return s.ws }
+
+// Faults makes single calls of the app go wrong, method by method.
+func (s *Sandbox) Faults() *webapi.Faults { return s.faults }
+
+// Connect says where the sandbox and the app are; empty addresses stay.
+func (s *Sandbox) Connect(e Endpoints) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, x := range []struct{ to, from *string }{{&s.urls.Self, &e.Self}, {&s.urls.Events, &e.Events}, {&s.urls.Interactions, &e.Interactions}} {
+		if *x.from != "" {
+			*x.to = *x.from
+		}
+	}
+}
+
+func (s *Sandbox) endpoints() Endpoints {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.urls
+}
+
+// Close ends pending deliveries and the page's streams.
+func (s *Sandbox) Close() {
+	s.courier.Close()
+	s.hub.close()
+}
+
+// keep is how many attempts and calls are remembered.
+const keep = 2000
+
+// record remembers an attempt and marks the message that it was about, until a
+// later attempt succeeds.
+func (s *Sandbox) record(a delivery.Attempt) {
+	s.mu.Lock()
+	s.attempts = append(s.attempts, a)
+	s.attempts = s.attempts[max(0, len(s.attempts)-keep):]
+	if a.TS != "" {
+		if a.Reason == "" {
+			delete(s.marks, a.Channel+a.TS)
+		} else {
+			s.marks[a.Channel+a.TS] = a
+		}
+	}
+	s.mu.Unlock()
+	s.hub.publish(workspace.Change{Kind: "attempt", Channel: a.Channel, TS: a.TS, Data: a})
+}
+
+func (s *Sandbox) heard(c webapi.Call) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.calls = append(s.calls, c)
+	s.calls = s.calls[max(0, len(s.calls)-keep):]
+}
+
+// Attempts lists what was delivered to the app, oldest first.
+func (s *Sandbox) Attempts() []delivery.Attempt {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.attempts)
+}
+
+// Calls lists the app's Web API calls, oldest first.
+func (s *Sandbox) Calls() []webapi.Call {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.calls)
+}

@@ -1,0 +1,76 @@
+package sandbox
+
+import (
+	"fmt"
+	"time"
+
+	"ringi/infra/local/sandbox/delivery"
+	"ringi/infra/local/sandbox/webapi"
+	"ringi/infra/local/sandbox/workspace"
+)
+
+// maxLate is the longest that events can be held back, in seconds.
+const maxLate = 60
+
+// Toggles are the bad days of Slack that a person can switch on.
+type Toggles struct {
+	Twice        bool `json:"twice"`         // each event is delivered two times at once
+	LateSeconds  int  `json:"late_seconds"`  // events wait that long first, 0 to 60
+	DropAnswers  bool `json:"drop_answers"`  // the app's answers count as timeouts
+	RateLimited  bool `json:"rate_limited"`  // the app's writes are answered 429
+	LoseAnswers  bool `json:"lose_answers"`  // the app's writes are done, the answer gets lost
+	EnforceRates bool `json:"enforce_rates"` // Slack's rate limits hold
+}
+
+// FieldErrors says what is wrong with which setting.
+type FieldErrors map[string]string
+
+// Error names one of the fields.
+func (f FieldErrors) Error() string {
+	for field, message := range f {
+		return fmt.Sprintf("%s: %s", field, message)
+	}
+	return "no field is wrong"
+}
+
+// Toggles is what is switched on.
+func (s *Sandbox) Toggles() Toggles {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.toggles
+}
+
+// SetToggles switches Slack's bad days; they begin with the next delivery or
+// call. It returns FieldErrors when LateSeconds is out of range.
+func (s *Sandbox) SetToggles(t Toggles) error {
+	if t.LateSeconds < 0 || t.LateSeconds > maxLate {
+		return FieldErrors{"late_seconds": fmt.Sprintf("0 to %d, not %d", maxLate, t.LateSeconds)}
+	}
+	s.mu.Lock()
+	before := s.toggles
+	s.toggles = t
+	s.mu.Unlock()
+	s.switchFault(before.RateLimited, t.RateLimited, webapi.Fault{Kind: webapi.RateLimited, RetryAfter: time.Second, Times: -1})
+	s.switchFault(before.LoseAnswers, t.LoseAnswers, webapi.Fault{Kind: webapi.Lost, Times: -1})
+	if before.EnforceRates != t.EnforceRates {
+		s.faults.SetRates(webapi.Rates{Enforce: t.EnforceRates, Scale: s.opts.Rates.Scale})
+	}
+	s.hub.publish(workspace.Change{Kind: "toggles", Data: t})
+	return nil
+}
+
+func (s *Sandbox) switchFault(before, now bool, f webapi.Fault) {
+	if before == now {
+		return
+	}
+	if !now {
+		s.faults.Clear(f.Kind)
+		return
+	}
+	s.faults.Add(f)
+}
+
+func (s *Sandbox) mischief() delivery.Mischief {
+	t := s.Toggles()
+	return delivery.Mischief{Twice: t.Twice, Late: time.Duration(t.LateSeconds) * time.Second, Drop: t.DropAnswers}
+}

@@ -1,0 +1,331 @@
+package sandbox_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/slack-go/slack"
+
+	"ringi/infra/local/sandbox"
+	"ringi/infra/local/sandbox/webapi"
+	"ringi/infra/local/sandbox/workspace"
+)
+
+func card(color, text string, elements ...slack.BlockElement) slack.MsgOption {
+	blocks := []slack.Block{
+		slack.NewHeaderBlock(slack.NewTextBlockObject("plain_text", text, true, false)),
+		slack.NewSectionBlock(slack.NewTextBlockObject("mrkdwn", "*"+text+"*", false, false), nil, nil),
+	}
+	if len(elements) > 0 {
+		blocks = append(blocks, slack.NewActionBlock("01JTASK", elements...))
+	}
+	return slack.MsgOptionAttachments(slack.Attachment{Color: color, Blocks: slack.Blocks{BlockSet: blocks}})
+}
+
+func button(action, value string) *slack.ButtonBlockElement {
+	return slack.NewButtonBlockElement(action, value, slack.NewTextBlockObject("plain_text", "✅ 承認", true, false))
+}
+
+func TestCardPostedInThreadKeepsItsMetadata(t *testing.T) {
+	w := newWorld(t)
+	root := must(w.Say(workspace.Sato, workspace.HR, sandbox.Mention("今月の勤怠をまとめて")))(t)
+	_, ts, err := w.slack.PostMessage(workspace.HR, slack.MsgOptionTS(root), slack.MsgOptionText("fallback", false), card("#f2c744", "📝 実行方針"),
+		slack.MsgOptionMetadata(slack.SlackMetadata{EventType: "ringi_card", EventPayload: map[string]any{"task": "01J", "card": "prompt#1"}}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, all := range []bool{false, true} {
+		msgs, more, _, err := w.slack.GetConversationReplies(&slack.GetConversationRepliesParameters{ChannelID: workspace.HR, Timestamp: root, IncludeAllMetadata: all})
+		if err != nil || more || len(msgs) != 2 || msgs[1].Timestamp != ts {
+			t.Fatalf("replies = %d messages, more %v, err %v; want the mention and the card", len(msgs), more, err)
+		}
+		if got, want := msgs[1].Metadata.EventType != "", all; got != want {
+			t.Errorf("include_all_metadata %v: metadata shown %v", all, got)
+		}
+		if msgs[0].ReplyCount != 1 || msgs[1].BotID != workspace.BotID || msgs[1].ThreadTimestamp != root {
+			t.Errorf("thread: replies %d, bot_id %q, thread_ts %q", msgs[0].ReplyCount, msgs[1].BotID, msgs[1].ThreadTimestamp)
+		}
+		if a := msgs[1].Attachments; len(a) != 1 || a[0].Color != "f2c744" || a[0].ID != 1 || a[0].Blocks.BlockSet[0].ID() == "" {
+			t.Errorf("attachment = %+v; want number 1, a color without #, blocks with ids", a)
+		}
+	}
+}
+
+func TestTimestampsNeverRepeat(t *testing.T) {
+	still := time.Now()
+	w := newWorld(t, func(o *sandbox.Options) { o.Now = func() time.Time { return still } })
+	last := ""
+	for range 20 {
+		_, ts, err := w.slack.PostMessage(workspace.HR, slack.MsgOptionText("x", false))
+		if err != nil || ts <= last || len(strings.Split(ts, ".")[1]) != 6 {
+			t.Fatalf("ts %q after %q, err %v", ts, last, err)
+		}
+		last = ts
+	}
+}
+
+func TestUpdateKeepsAndRemovesAsSlackDoes(t *testing.T) {
+	blocks := slack.MsgOptionBlocks(slack.NewDividerBlock())
+	tests := []struct {
+		name                     string
+		options                  []slack.MsgOption
+		blocks, attachments      int
+		text                     string
+		edited, metadataRetained bool
+	}{
+		{"text alone takes the blocks away", []slack.MsgOption{slack.MsgOptionText("new", false)}, 0, 1, "new", true, true},
+		{"attachments replace attachments", []slack.MsgOption{slack.MsgOptionText("new", false), card("#fff", "x")}, 0, 1, "new", false, true},
+		{"empty attachments remove them", []slack.MsgOption{slack.MsgOptionText("new", false), blocks, slack.MsgOptionAttachments([]slack.Attachment{}...)}, 1, 0, "new", false, true},
+		{"blocks alone leave the text", []slack.MsgOption{blocks}, 1, 1, "old", false, true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld(t)
+			_, ts, err := w.slack.PostMessage(workspace.HR, slack.MsgOptionText("old", false), blocks, card("#f2c744", "a"),
+				slack.MsgOptionMetadata(slack.SlackMetadata{EventType: "e", EventPayload: map[string]any{"a": "b"}}))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, _, _, err := w.slack.UpdateMessage(workspace.HR, ts, tt.options...); err != nil {
+				t.Fatal(err)
+			}
+			m := w.Messages(workspace.HR, "")[0]
+			if len(m.Blocks) != tt.blocks || len(m.Attachments) != tt.attachments || m.Text != tt.text || (m.Edited != nil) != tt.edited || (m.Metadata != nil) != tt.metadataRetained {
+				t.Errorf("blocks %d, attachments %d, text %q, edited %v, metadata %v", len(m.Blocks), len(m.Attachments), m.Text, m.Edited, m.Metadata)
+			}
+		})
+	}
+}
+
+func TestRefusalsHaveSlacksShape(t *testing.T) {
+	w := newWorld(t)
+	long := strings.Repeat("あ", 3001)
+	_, mine, err := w.slack.PostMessage(workspace.HR, slack.MsgOptionText("x", false))
+	if err != nil {
+		t.Fatal(err)
+	}
+	theirs := must(w.Say(workspace.Sato, workspace.HR, "やあ"))(t)
+	if err := w.Workspace().SetArchived(workspace.General, true); err != nil {
+		t.Fatal(err)
+	}
+	post := func(channel string, o ...slack.MsgOption) error {
+		_, _, err := w.slack.PostMessage(channel, o...)
+		return err
+	}
+	text := slack.MsgOptionText("x", false)
+	tests := []struct {
+		name     string
+		err      error
+		want     string
+		messages []string
+	}{
+		{"unknown channel", post("C404", text), "channel_not_found", nil},
+		{"archived channel", post(workspace.General, text), "is_archived", nil},
+		{"nothing to show", post(workspace.HR), "no_text", nil},
+		{"unknown thread", post(workspace.HR, text, slack.MsgOptionTS("1.000001")), "thread_not_found", nil},
+		{"block too long", post(workspace.HR, slack.MsgOptionBlocks(slack.NewSectionBlock(slack.NewTextBlockObject("mrkdwn", long, false, false), nil, nil))),
+			"invalid_blocks", []string{"[ERROR] must be less than 3001 characters [json-pointer:/blocks/0/text/text]"}},
+		{"header too long in an attachment", post(workspace.HR, card("#fff", strings.Repeat("x", 151))),
+			"invalid_attachments", []string{"[ERROR] must be less than 151 characters [json-pointer:/attachments/0/blocks/0/text/text]"}},
+		{"all blocks too long", post(workspace.HR, slack.MsgOptionBlocks(sections(5, strings.Repeat("a", 2999))...)), "msg_blocks_too_long", nil},
+		{"update of a long text", second(w.slack.UpdateMessage(workspace.HR, mine, slack.MsgOptionText(strings.Repeat("a", 4001), false))), "msg_too_long", nil},
+		{"update of a person's message", second(w.slack.UpdateMessage(workspace.HR, theirs, text)), "cant_update_message", nil},
+		{"update of nothing", second(w.slack.UpdateMessage(workspace.HR, "1.000001", text)), "message_not_found", nil},
+		{"whisper to somebody outside", func() error { _, err := w.slack.PostEphemeral(workspace.HR, workspace.Stranger, text); return err }(), "user_not_in_channel", nil},
+		{"unknown person", func() error { _, err := w.slack.GetUserInfo("U404"); return err }(), "user_not_found", nil},
+		{"unknown address", func() error { _, err := w.slack.GetUserByEmail("no@example.com"); return err }(), "users_not_found", nil},
+		{"bad token", func() error {
+			_, err := slack.New("xoxb-wrong", slack.OptionAPIURL(w.url+"/api/")).AuthTest()
+			return err
+		}(), "invalid_auth", nil},
+		{"unknown trigger", func() error { _, err := w.slack.OpenView("1.2.3", modal()); return err }(), "invalid_trigger_id", nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var r slack.SlackErrorResponse
+			if tt.err == nil {
+				t.Fatalf("accepted, want %s", tt.want)
+			}
+			errors.As(tt.err, &r)
+			if tt.err.Error() != tt.want {
+				t.Errorf("error = %v, want %s", tt.err, tt.want)
+			}
+			if diff := cmp.Diff(tt.messages, r.ResponseMetadata.Messages); diff != "" {
+				t.Errorf("messages (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func second(_, _, _ string, err error) error { return err }
+
+func sections(n int, text string) []slack.Block {
+	var out []slack.Block
+	for range n {
+		out = append(out, slack.NewSectionBlock(slack.NewTextBlockObject("mrkdwn", text, false, false), nil, nil))
+	}
+	return out
+}
+
+// TestBothWiresAreAccepted covers what Bolt sends (token in the header, JSON in
+// form fields) and plain JSON bodies.
+func TestBothWiresAreAccepted(t *testing.T) {
+	w := newWorld(t)
+	blocks := `[{"type":"section","text":{"type":"mrkdwn","text":"x"}}]`
+	tests := []struct{ name, kind, auth, body, method, want string }{
+		{"form with header", "application/x-www-form-urlencoded", "Bearer " + botToken, "channel=" + workspace.HR + "&text=x&blocks=" + blocks, "chat.postMessage", ""},
+		{"form with token", "application/x-www-form-urlencoded", "", "token=" + botToken + "&channel=" + workspace.HR + "&text=x", "chat.postMessage", ""},
+		{"JSON", "application/json; charset=utf-8", "Bearer " + botToken, `{"channel":"` + workspace.HR + `","blocks":` + blocks + `}`, "chat.postMessage", ""},
+		{"no token", "application/x-www-form-urlencoded", "", "channel=" + workspace.HR, "chat.postMessage", "not_authed"},
+		{"broken JSON", "application/json", "Bearer " + botToken, `{`, "chat.postMessage", "invalid_json"},
+		{"blocks that are no JSON", "application/x-www-form-urlencoded", "Bearer " + botToken, "channel=" + workspace.HR + "&blocks=[", "chat.postMessage", "invalid_blocks_format"},
+		{"unknown method", "application/json", "Bearer " + botToken, `{}`, "chat.shout", "unknown_method"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			req, err := http.NewRequestWithContext(context.Background(), http.MethodPost, w.url+"/api/"+tt.method, strings.NewReader(tt.body))
+			if err != nil {
+				t.Fatal(err)
+			}
+			req.Header.Set("Content-Type", tt.kind)
+			if tt.auth != "" {
+				req.Header.Set("Authorization", tt.auth)
+			}
+			resp, err := http.DefaultClient.Do(req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer resp.Body.Close()
+			raw, err := io.ReadAll(resp.Body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var answer struct {
+				OK    bool   `json:"ok"`
+				Error string `json:"error"`
+			}
+			if err := json.Unmarshal(raw, &answer); err != nil || resp.StatusCode != 200 {
+				t.Fatalf("status %d, body %s, err %v", resp.StatusCode, raw, err)
+			}
+			if answer.OK != (tt.want == "") || answer.Error != tt.want {
+				t.Errorf("answer %s, want error %q", raw, tt.want)
+			}
+		})
+	}
+}
+
+func TestHistoryPages(t *testing.T) {
+	w := newWorld(t)
+	var posted []string
+	for range 25 {
+		posted = append(posted, must(w.Say(workspace.Sato, workspace.HR, "x"))(t))
+	}
+	var got []string
+	cursor := ""
+	for {
+		h, err := w.slack.GetConversationHistory(&slack.GetConversationHistoryParameters{ChannelID: workspace.HR, Limit: 10, Cursor: cursor, Oldest: posted[2], Inclusive: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range h.Messages {
+			got = append([]string{m.Timestamp}, got...)
+		}
+		if cursor = h.ResponseMetaData.NextCursor; cursor == "" {
+			break
+		}
+	}
+	if diff := cmp.Diff(posted[2:], got); diff != "" {
+		t.Errorf("history from the third message (-want +got):\n%s", diff)
+	}
+}
+
+func TestPeopleAndChannels(t *testing.T) {
+	w := newWorld(t)
+	auth := must(w.slack.AuthTest())(t)
+	if auth.UserID != workspace.Bot || auth.BotID != workspace.BotID || auth.TeamID != "T0SANDRING" {
+		t.Errorf("auth.test = %+v", auth)
+	}
+	if u := must(w.slack.GetUserByEmail("sato@example.com"))(t); u.ID != workspace.Sato || u.RealName != "佐藤 花子" {
+		t.Errorf("lookupByEmail = %s %s", u.ID, u.RealName)
+	}
+	if u := must(w.slack.GetUserInfo(workspace.Guest))(t); !u.IsRestricted {
+		t.Error("the guest is not restricted")
+	}
+	if u := must(w.slack.GetUserInfo(workspace.Stranger))(t); u.TeamID != workspace.StrangerTeam || !u.IsStranger {
+		t.Errorf("stranger: team %s, is_stranger %v", u.TeamID, u.IsStranger)
+	}
+	members, _, err := w.slack.GetUsersInConversation(&slack.GetUsersInConversationParameters{ChannelID: workspace.HR})
+	if diff := cmp.Diff([]string{workspace.Sato, workspace.Suzuki, workspace.Tanaka, workspace.Alex, workspace.Guest, workspace.Bot}, members); diff != "" || err != nil {
+		t.Errorf("members of #人事 (%v):\n%s", err, diff)
+	}
+	if got := must(w.slack.GetUserGroupMembers(workspace.Approvers))(t); !cmp.Equal(got, []string{workspace.Suzuki, workspace.Tanaka}) {
+		t.Errorf("user group = %v", got)
+	}
+	im, _, _, err := w.slack.OpenConversation(&slack.OpenConversationParameters{Users: []string{workspace.Sato}})
+	if err != nil || im.ID != workspace.DirectMessage(workspace.Sato) {
+		t.Fatalf("conversations.open = %v, %v", im, err)
+	}
+	if channel, _, err := w.slack.PostMessage(workspace.Sato, slack.MsgOptionText("DM", false)); err != nil || channel != im.ID {
+		t.Errorf("post to a person went to %s, %v", channel, err)
+	}
+	_, ts, _ := w.slack.PostMessage(workspace.HR, slack.MsgOptionText("x", false))
+	link := must(w.slack.GetPermalink(&slack.PermalinkParameters{Channel: workspace.HR, Ts: ts}))(t)
+	if want := w.url + "/archives/" + workspace.HR + "/p" + strings.ReplaceAll(ts, ".", ""); link != want {
+		t.Errorf("permalink %s, want %s", link, want)
+	}
+	if err := w.slack.SetAssistantThreadsSuggestedPrompts(slack.AssistantThreadsSetSuggestedPromptsParameters{ChannelID: im.ID, Prompts: []slack.AssistantThreadsPrompt{{Title: "勤怠集計", Message: "今月の勤怠をまとめて"}}}); err != nil {
+		t.Error(err)
+	}
+	if s, err := w.slack.SetAgentSessionStatus(slack.AgentSessionSetStatusParameters{Status: "processing", ChannelID: im.ID, Title: "勤怠"}); err != nil || s.Status != "processing" {
+		t.Errorf("agents.sessions.setStatus = %+v, %v", s, err)
+	}
+}
+
+func TestFaults(t *testing.T) {
+	w := newWorld(t)
+	post := func() error {
+		_, _, err := w.slack.PostMessage(workspace.HR, slack.MsgOptionText("x", false))
+		return err
+	}
+	w.Faults().Add(webapi.Fault{Method: "chat.postMessage", Kind: webapi.RateLimited, RetryAfter: 7 * time.Second})
+	var limited *slack.RateLimitedError
+	if err := post(); !errors.As(err, &limited) || limited.RetryAfter != 7*time.Second {
+		t.Fatalf("first call = %v, want a rate limit of 7 s", err)
+	}
+	w.Faults().Add(webapi.Fault{Method: "chat.postMessage", Kind: webapi.Lost})
+	if err := post(); err == nil || len(w.Messages(workspace.HR, "")) != 1 {
+		t.Fatalf("lost answer: err %v, %d messages; want an error and the message posted", err, len(w.Messages(workspace.HR, "")))
+	}
+	w.Faults().Add(webapi.Fault{Kind: webapi.Refused, Code: "fatal_error"})
+	if err := post(); err == nil || err.Error() != "fatal_error" {
+		t.Fatalf("refused: %v", err)
+	}
+	w.Faults().Add(webapi.Fault{Kind: webapi.Unavailable})
+	var status slack.StatusCodeError
+	if err := post(); !errors.As(err, &status) || status.Code != 503 {
+		t.Fatalf("unavailable: %v", err)
+	}
+	if err := post(); err != nil {
+		t.Fatalf("after the faults: %v", err)
+	}
+	if err := w.SetToggles(sandbox.Toggles{EnforceRates: true}); err != nil {
+		t.Fatal(err)
+	}
+	var last error
+	for range 5 {
+		last = post()
+	}
+	if !errors.As(last, &limited) {
+		t.Errorf("five posts at once = %v, want a rate limit", last)
+	}
+	if err := w.SetToggles(sandbox.Toggles{LateSeconds: 61}); err == nil {
+		t.Error("late by 61 s was accepted")
+	}
+}
