@@ -15,6 +15,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/google/go-cmp/cmp"
 
+	"ringi/infra/local/mapping"
 	"ringi/infra/local/template"
 	"ringi/shared/pipeline"
 	"ringi/shared/task"
@@ -161,6 +162,30 @@ func TestSampleEventsTellOfOneTask(t *testing.T) {
 	sample(t, "resume-task.json", &in)
 	if in.Ref() != want {
 		t.Errorf("resume-task.json: %v", in.Ref())
+	}
+}
+
+// The stream is full of rows that move nothing; what moves something must come through.
+func TestTheRelayHearsOfHeadsAndWaits(t *testing.T) {
+	s, err := read(t.TempDir(), files(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	filter, err := mapping.ParseFilter(s.functions["RelayChangesFunction"].Streams[0].Filters)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for kind, want := range map[string]bool{"head": true, "wait": true, "card": false, "audit": false} {
+		var change struct{ Records []map[string]any }
+		sample(t, "relay-changes.json", &change)
+		object(at(change.Records[0], "dynamodb", "NewImage", "type"))["S"] = kind
+		record, err := json.Marshal(change.Records[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := filter.Passes(record); got != want || err != nil {
+			t.Errorf("a row of type %s passes: %v (%v), not %v", kind, got, err, want)
+		}
 	}
 }
 

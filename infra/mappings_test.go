@@ -1,8 +1,9 @@
 package infra_test
 
 import (
-	"encoding/json"
 	"time"
+
+	"ringi/infra/local/mapping"
 )
 
 // eventRules are about what calls the functions.
@@ -72,34 +73,12 @@ func eventRules() []rule {
 	}
 }
 
-// checkPatterns reads filters as Lambda does when the mapping is made: JSON, with a list at every leaf.
+// checkPatterns reads filters as Lambda does when the mapping is made.
 func checkPatterns(id string, patterns []string, wrong func(string, ...any)) {
-	for _, p := range patterns {
-		var pattern map[string]any
-		if err := json.Unmarshal([]byte(p), &pattern); err != nil {
-			wrong("%s: filter %s: %v", id, p, err)
-			continue
-		}
-		if !leavesAreLists(pattern) {
-			wrong("%s: filter %s: a value that must match is a list", id, p)
-		}
+	if _, err := mapping.ParseFilter(patterns); err != nil {
+		wrong("%s: %v", id, err)
 	}
 	if len(patterns) > 5 {
 		wrong("%s: %d filters, Lambda takes 5", id, len(patterns))
 	}
-}
-
-func leavesAreLists(pattern map[string]any) bool {
-	for _, v := range pattern {
-		switch v := v.(type) {
-		case map[string]any:
-			if !leavesAreLists(v) {
-				return false
-			}
-		case []any:
-		default:
-			return false
-		}
-	}
-	return true
 }
