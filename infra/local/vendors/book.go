@@ -1,0 +1,157 @@
+package vendors
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// book is the spreadsheet: its tabs in the order in which they were made.
+type book struct {
+	mu   sync.Mutex
+	tabs []*tab
+}
+
+type tab struct {
+	title string
+	rows  [][]any
+}
+
+// area is a rectangle of a tab, from 0, the ends excluded.
+type area struct {
+	tab                    string
+	left, top, right, foot int
+}
+
+var areaForm = regexp.MustCompile(`^'((?:[^']|'')+)'!([A-Z]{1,3})([1-9][0-9]{0,6}):([A-Z]{1,3})([1-9][0-9]{0,6})$`)
+
+// parseArea reads A1 notation with a quoted tab and both corners.
+func parseArea(text string) (area, error) {
+	m := areaForm.FindStringSubmatch(text)
+	if m == nil {
+		return area{}, fmt.Errorf("Unable to parse range: %s", text)
+	}
+	top, _ := strconv.Atoi(m[3])
+	foot, _ := strconv.Atoi(m[5])
+	a := area{tab: strings.ReplaceAll(m[1], "''", "'"), left: column(m[2]) - 1, top: top - 1, right: column(m[4]), foot: foot}
+	if a.right <= a.left || a.foot <= a.top {
+		return area{}, fmt.Errorf("Unable to parse range: %s", text)
+	}
+	return a, nil
+}
+
+// column counts letters: A is 1, AA is 27.
+func column(letters string) int {
+	n := 0
+	for _, r := range letters {
+		n = n*26 + int(r-'A') + 1
+	}
+	return n
+}
+
+func (b *book) titles() []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	titles := []string{}
+	for _, t := range b.tabs {
+		titles = append(titles, t.title)
+	}
+	return titles
+}
+
+// find returns nil when there is no such tab. The caller holds mu.
+func (b *book) find(title string) *tab {
+	if i := slices.IndexFunc(b.tabs, func(t *tab) bool { return t.title == title }); i >= 0 {
+		return b.tabs[i]
+	}
+	return nil
+}
+
+// add reports false when the title is taken.
+func (b *book) add(title string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if title == "" || b.find(title) != nil {
+		return false
+	}
+	b.tabs = append(b.tabs, &tab{title: title})
+	return true
+}
+
+// put writes values into an area, and leaves what is not given.
+func (b *book) put(a area, values [][]any) (cells int, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	t := b.find(a.tab)
+	if t == nil {
+		return 0, fmt.Errorf("Unable to parse range: %s", a.tab)
+	}
+	if len(values) > a.foot-a.top {
+		return 0, fmt.Errorf("Requested writing within range, but tried writing to row [%d]", a.foot+1)
+	}
+	for i, row := range values {
+		if len(row) > a.right-a.left {
+			return 0, fmt.Errorf("Requested writing within range, but tried writing to column [%d]", a.right+1)
+		}
+		for j, v := range row {
+			if v != nil {
+				t.set(a.top+i, a.left+j, v)
+				cells++
+			}
+		}
+	}
+	return cells, nil
+}
+
+func (t *tab) set(row, col int, v any) {
+	for len(t.rows) <= row {
+		t.rows = append(t.rows, nil)
+	}
+	for len(t.rows[row]) <= col {
+		t.rows[row] = append(t.rows[row], "")
+	}
+	t.rows[row][col] = v
+}
+
+// rows copies a tab; nil when there is none.
+func (b *book) rows(title string) [][]any {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	t := b.find(title)
+	if t == nil {
+		return nil
+	}
+	out := [][]any{}
+	for _, r := range t.rows {
+		out = append(out, slices.Clone(r))
+	}
+	return out
+}
+
+// get copies an area.
+func (b *book) get(a area) ([][]any, bool) {
+	all := b.rows(a.tab)
+	if all == nil {
+		return nil, false
+	}
+	out := [][]any{}
+	for _, r := range all[min(a.top, len(all)):min(a.foot, len(all))] {
+		out = append(out, r[min(a.left, len(r)):min(a.right, len(r))])
+	}
+	return out, true
+}
+
+// Rows is what was written into a tab of the spreadsheet, the titles first; nil
+// when there is no such spreadsheet or tab.
+func (v *Vendors) Rows(spreadsheet, tab string) [][]any {
+	if spreadsheet != Sheet {
+		return nil
+	}
+	return v.book.rows(tab)
+}
+
+// Tabs are the spreadsheet's, in the order in which they were made.
+func (v *Vendors) Tabs() []string { return v.book.titles() }

@@ -1,0 +1,117 @@
+package vendors
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"sync"
+	"time"
+)
+
+// The tools whose calls arrive here.
+const (
+	listEmployees  = "list_employees"
+	listAttendance = "list_attendance"
+	writeRows      = "write_rows_to_google_sheet"
+)
+
+// Tools are those that can be made to fail here.
+func Tools() []string { return []string{listEmployees, listAttendance, writeRows} }
+
+type faults struct {
+	mu    sync.Mutex
+	fail  map[string]int
+	hang  map[string]time.Duration
+	drop  map[string]bool
+	calls map[string]int
+}
+
+func newFaults() *faults {
+	return &faults{fail: map[string]int{}, hang: map[string]time.Duration{}, drop: map[string]bool{}, calls: map[string]int{}}
+}
+
+// Fail answers a tool's calls with an HTTP status, without doing anything, until switched off.
+func (v *Vendors) Fail(tool string, status int, on bool) {
+	v.faults.mu.Lock()
+	defer v.faults.mu.Unlock()
+	if on {
+		v.faults.fail[tool] = status
+	} else {
+		delete(v.faults.fail, tool)
+	}
+}
+
+// Hang keeps a tool's calls waiting before they are done; 0 ends that.
+func (v *Vendors) Hang(tool string, d time.Duration) {
+	v.faults.mu.Lock()
+	defer v.faults.mu.Unlock()
+	v.faults.hang[tool] = d
+}
+
+// Drop does a tool's next call and cuts the connection instead of answering it.
+func (v *Vendors) Drop(tool string) {
+	v.faults.mu.Lock()
+	defer v.faults.mu.Unlock()
+	v.faults.drop[tool] = true
+}
+
+// Failing lists the tools that Fail is on for.
+func (v *Vendors) Failing() []string {
+	v.faults.mu.Lock()
+	defer v.faults.mu.Unlock()
+	names := []string{}
+	for name := range v.faults.fail {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Calls counts the HTTP requests that arrived for a tool, failed ones included. One
+// call of list_attendance is a request per employee.
+func (v *Vendors) Calls(tool string) int {
+	v.faults.mu.Lock()
+	defer v.faults.mu.Unlock()
+	return v.faults.calls[tool]
+}
+
+// next counts a call and says what is to happen to it.
+func (f *faults) next(tool string) (fail int, hang time.Duration, drop bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.calls[tool]++
+	fail, hang, drop = f.fail[tool], f.hang[tool], f.drop[tool]
+	delete(f.drop, tool)
+	return fail, hang, drop
+}
+
+// apply does a call with the faults that are on for its tool. refuse writes a
+// failure in the vendor's own form.
+func (f *faults) apply(tool string, w http.ResponseWriter, r *http.Request, do http.HandlerFunc, refuse func(w http.ResponseWriter, status int)) {
+	if tool == "" {
+		do(w, r)
+		return
+	}
+	fail, hang, drop := f.next(tool)
+	if hang > 0 {
+		wait := time.NewTimer(hang)
+		defer wait.Stop()
+		select {
+		case <-wait.C:
+		case <-r.Context().Done():
+			return
+		}
+	}
+	switch {
+	case fail != 0:
+		if fail == http.StatusTooManyRequests {
+			w.Header().Set("Retry-After", "1")
+		}
+		refuse(w, fail)
+	case drop:
+		do(httptest.NewRecorder(), r)
+		panic(http.ErrAbortHandler) // cuts the connection
+	default:
+		do(w, r)
+	}
+}

@@ -1,0 +1,97 @@
+package vendors
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+)
+
+// freee guards a handler: token, rate headers, faults.
+func (v *Vendors) freee(tool string, do http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("X-Ratelimit-Limit", "10000")
+		h.Set("X-Ratelimit-Remaining", strconv.Itoa(max(0, 10_000-v.Calls(listEmployees)-v.Calls(listAttendance))))
+		h.Set("X-Ratelimit-Reset", v.now().UTC().Truncate(time.Hour).Add(time.Hour).Format(time.RFC3339))
+		if !bearer(r, v.freeeToken) {
+			freeeError(w, http.StatusUnauthorized, "ログインをして下さい。")
+			return
+		}
+		v.faults.apply(tool, w, r, do, func(w http.ResponseWriter, status int) {
+			freeeError(w, status, http.StatusText(status))
+		})
+	}
+}
+
+func freeeError(w http.ResponseWriter, status int, message string) {
+	kind := map[int]string{400: "validation", 401: "unauthorized", 403: "forbidden", 404: "not_found"}[status]
+	if kind == "" {
+		kind = "status"
+	}
+	answer(w, status, map[string]any{
+		"status_code": status, "errors": []any{map[string]any{"type": kind, "messages": []string{message}}},
+	})
+}
+
+func answer(w http.ResponseWriter, status int, v any) {
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(v) // the client has gone
+}
+
+func (v *Vendors) me(w http.ResponseWriter, _ *http.Request) {
+	answer(w, http.StatusOK, map[string]any{"id": 901, "companies": []any{
+		map[string]any{"id": company - 1, "name": "旧会社", "role": "self_only", "external_cid": "0000000001", "employee_id": 1, "display_name": "管理 者"},
+		map[string]any{"id": company, "name": "株式会社サンプル", "role": "company_admin", "external_cid": "0000000002"},
+	}})
+}
+
+func (v *Vendors) employees(w http.ResponseWriter, r *http.Request) {
+	if r.PathValue("company") != strconv.Itoa(company) {
+		freeeError(w, http.StatusForbidden, "アクセスする権限がありません")
+		return
+	}
+	limit, err1 := number(r, "limit", 50, 1, 100)
+	offset, err2 := number(r, "offset", 0, 0, 1<<20)
+	if err1 != nil || err2 != nil {
+		freeeError(w, http.StatusBadRequest, "limit, offset が不正です。")
+		return
+	}
+	from := min(offset, len(v.staff))
+	answer(w, http.StatusOK, v.staff[from:min(from+limit, len(v.staff))])
+}
+
+func (v *Vendors) summary(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Query().Get("company_id") != strconv.Itoa(company) {
+		freeeError(w, http.StatusBadRequest, "company_id が不正です。")
+		return
+	}
+	year, err1 := strconv.Atoi(r.PathValue("year"))
+	month, err2 := strconv.Atoi(r.PathValue("month"))
+	if err1 != nil || err2 != nil || year < 2000 || year > 2101 || month < 1 || month > 12 {
+		freeeError(w, http.StatusBadRequest, "year, month が不正です。")
+		return
+	}
+	for n, e := range v.staff {
+		if strconv.FormatInt(e.ID, 10) == r.PathValue("employee") {
+			answer(w, http.StatusOK, e.month(n, year, month))
+			return
+		}
+	}
+	freeeError(w, http.StatusNotFound, "対象の従業員が見つかりません。")
+}
+
+// number reads a query parameter within bounds.
+func number(r *http.Request, name string, fallback, low, high int) (int, error) {
+	text := r.URL.Query().Get(name)
+	if text == "" {
+		return fallback, nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < low || n > high {
+		return 0, fmt.Errorf("%s must be %d to %d", name, low, high)
+	}
+	return n, nil
+}
