@@ -1,0 +1,162 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"ringi/shared/model"
+	"ringi/shared/pipeline"
+	"ringi/shared/task"
+	"ringi/shared/tool"
+)
+
+const (
+	// spare is what a claim needs beside the call itself: to keep the result and to commit it.
+	spare = 15 * time.Second
+	// least is how much of the function's time must be left for a claim to be worth it.
+	least = 20 * time.Second
+	// pollEvery is how often a call looks whether its task was cancelled.
+	pollEvery = 3 * time.Second
+)
+
+// Store is what execute-process reads and commits.
+type Store interface {
+	Load(ctx context.Context, ref task.Ref) (*task.Aggregate, error)
+	Head(ctx context.Context, ref task.Ref) (task.Head, error)
+	Decide(ctx context.Context, ref task.Ref, decide func(*task.Aggregate) (task.Change, error)) (*task.Aggregate, error)
+	ToolPermission(ctx context.Context, tenant, name string) (p task.ToolPermission, found bool, err error)
+	Settings(ctx context.Context, tenant string) (task.Settings, error)
+}
+
+// Shelf keeps and opens values that are too large for a row.
+type Shelf interface {
+	Keep(ctx context.Context, ref task.Ref, v json.RawMessage) (task.Blob, error)
+	Open(ctx context.Context, ref task.Ref, b task.Blob) (json.RawMessage, error)
+}
+
+// Tools calls a tool.
+type Tools interface {
+	Run(ctx context.Context, c tool.Call) (json.RawMessage, error)
+}
+
+// Handler executes approved steps.
+type Handler struct {
+	Store   Store
+	Shelf   Shelf
+	Tools   Tools
+	Catalog *tool.Catalog
+	Open    func(name string) (model.Generator, error)
+	Model   string // overrides the tenant's, when not empty
+	Now     func() time.Time
+	NewID   func() string
+}
+
+// job is one invocation's work.
+type job struct {
+	*Handler
+	in       pipeline.Input
+	settings task.Settings
+}
+
+// Handle runs the approved steps one after another. Between any two it looks at
+// the rows anew: a cancel, a gate, another run or too little time ends the loop,
+// and whatever is next then is where the run goes.
+func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (task.Next, error) {
+	a, err := h.Store.Decide(ctx, in.Ref(), func(a *task.Aggregate) (task.Change, error) {
+		return a.StartExecution(in.Run, h.Now())
+	})
+	if err != nil {
+		return task.Next{}, fmt.Errorf("start the execution: %w", err)
+	}
+	settings, err := h.Store.Settings(ctx, in.Tenant)
+	if err != nil {
+		return task.Next{}, fmt.Errorf("read the settings: %w", err)
+	}
+	j := job{h, in, settings}
+	for {
+		if a.Head.Run != in.Run {
+			return task.Next{}, task.ErrSuperseded
+		}
+		next := a.Next(h.Now())
+		if next.State != task.StateExecuteProcess || left(ctx) < least {
+			return next, nil
+		}
+		err := j.advance(ctx, a)
+		if stop := (task.StopError{}); errors.As(err, &stop) {
+			err = j.fail(ctx, stop)
+		}
+		if err != nil && !errors.Is(err, task.ErrMoved) && !errors.Is(err, task.ErrInFlight) {
+			return task.Next{}, err
+		}
+		if a, err = h.Store.Load(ctx, in.Ref()); err != nil {
+			return task.Next{}, fmt.Errorf("load the task: %w", err)
+		}
+	}
+}
+
+// advance takes the next step as far as it goes, or completes the execution.
+// StopError: the execution must be failed.
+func (j job) advance(ctx context.Context, a *task.Aggregate) error {
+	e := a.Execution()
+	step := a.NextStep(e)
+	if step == nil {
+		return j.complete(ctx, a)
+	}
+	call, arguments, err := j.prepare(ctx, a, e, *step)
+	if err != nil {
+		return err
+	}
+	if call.NeedsGate && a.GateOf(e, step.Order) == nil {
+		_, err := j.Store.Decide(ctx, j.in.Ref(), func(a *task.Aggregate) (task.Change, error) {
+			return a.OpenStepGate(j.in.Run, step.Order, call.Arguments, call.ArgumentsHash, j.Now())
+		})
+		return err
+	}
+	deadline := j.Now().Add(min(j.timeout(step.Tool), left(ctx)-spare))
+	call.Claim = task.Claim{Invocation: j.NewID(), LeaseUntil: deadline.Add(spare)}
+	key := a.IdempotencyKey(e, *step)
+	a, err = j.Store.Decide(ctx, j.in.Ref(), func(a *task.Aggregate) (task.Change, error) {
+		return a.ClaimStep(j.in.Run, call, j.Now())
+	})
+	if err != nil {
+		return fmt.Errorf("claim %s: %w", step.StepID, err)
+	}
+	return j.call(ctx, a, *step, call.Claim, deadline, tool.Call{
+		Tenant: j.in.Tenant, Tool: step.Tool, Arguments: arguments, Key: key, Locale: j.settings.Locale,
+	})
+}
+
+// complete ends the execution with a summary. The work is done: it does not fail for want of words.
+func (j job) complete(ctx context.Context, a *task.Aggregate) error {
+	input := j.summaryInput(ctx, a)
+	summary := model.Plain(input)
+	if g, err := j.Open(pipeline.ModelName(j.Model, j.settings)); err != nil {
+		slog.WarnContext(ctx, "plain summary", "task_id", j.in.Task, "err", err)
+	} else if summary, _, err = model.Summarize(ctx, g, input); err != nil {
+		slog.WarnContext(ctx, "plain summary", "task_id", j.in.Task, "err", err)
+	}
+	_, err := j.Store.Decide(ctx, j.in.Ref(), func(a *task.Aggregate) (task.Change, error) {
+		return a.CompleteExecution(j.in.Run, summary, j.Now())
+	})
+	return err
+}
+
+func (j job) fail(ctx context.Context, why task.StopError) error {
+	_, err := j.Store.Decide(ctx, j.in.Ref(), func(a *task.Aggregate) (task.Change, error) {
+		return a.FailExecution(j.in.Run, why.Reason, why.Detail, j.Now())
+	})
+	return err
+}
+
+// left is how much of the invocation's time there is; a day when nobody limits it.
+func left(ctx context.Context) time.Duration {
+	deadline, ok := ctx.Deadline()
+	if !ok {
+		return 24 * time.Hour
+	}
+	return time.Until(deadline)
+}

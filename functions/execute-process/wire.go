@@ -1,0 +1,62 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/kms"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
+
+	"ringi/shared/model"
+	"ringi/shared/result"
+	"ringi/shared/secret"
+	"ringi/shared/secret/vault"
+	"ringi/shared/store"
+	"ringi/shared/task"
+	"ringi/shared/tool"
+	"ringi/shared/tool/runner"
+)
+
+func newHandler(ctx context.Context) (*Handler, error) {
+	cfg, err := config.LoadDefaultConfig(ctx)
+	if err != nil {
+		return nil, err
+	}
+	slack, err := secret.Slack(ctx, secretsmanager.NewFromConfig(cfg), os.Getenv("SLACK_SECRET_ID"))
+	if err != nil {
+		return nil, err
+	}
+	catalog, err := tool.Builtin()
+	if err != nil {
+		return nil, err
+	}
+	s := store.New(dynamodb.NewFromConfig(cfg), os.Getenv("TABLE_NAME"))
+	tools, err := newTools(cfg, catalog, s, slack)
+	if err != nil {
+		return nil, err
+	}
+	// Path style: a bucket's name need not resolve as a host.
+	bucket := s3.NewFromConfig(cfg, func(o *s3.Options) { o.UsePathStyle = true })
+	return &Handler{
+		Store: s, Shelf: result.Shelf{S3: bucket, Bucket: os.Getenv("RESULTS_BUCKET")},
+		Tools: tools, Catalog: catalog,
+		Open:  func(name string) (model.Generator, error) { return model.Open(name, slog.Default()) },
+		Model: os.Getenv("MODEL"),
+		Now:   time.Now, NewID: task.NewID,
+	}, nil
+}
+
+func newTools(cfg aws.Config, catalog *tool.Catalog, s *store.Store, slack secret.SlackSecret) (*runner.Runner, error) {
+	return runner.New(catalog, runner.Config{
+		FreeeURL: os.Getenv("FREEE_API_URL"), SheetsURL: os.Getenv("SHEETS_API_URL"), SlackURL: os.Getenv("SLACK_API_URL"),
+		Credentials: vault.Vault{Integrations: s, Envelope: vault.Envelope{KMS: kms.NewFromConfig(cfg), KeyID: os.Getenv("CREDENTIALS_KEY_ID")}},
+		SlackToken:  func(context.Context) (string, error) { return slack.BotToken, nil },
+		Now:         time.Now, Log: slog.Default(),
+	})
+}
