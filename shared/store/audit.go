@@ -1,0 +1,68 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"ringi/shared/task"
+)
+
+// packAudit makes an entry's item: one partition for each month of a tenant.
+func packAudit(x task.AuditEntry) (item, error) {
+	if !keyPart(x.TenantID) {
+		return nil, fmt.Errorf("audit entry of tenant %.40q: %w", x.TenantID, task.ErrNotFound)
+	}
+	at := timeText(x.Timestamp)
+	sk := at + "#" + x.ID
+	it, err := pack("audit", auditMonth(x.TenantID, x.Timestamp), sk, x)
+	if err != nil {
+		return nil, err
+	}
+	index(it, 1, auditOf(x.TenantID, "ACTION", string(x.Action)), sk)
+	resource := x.TaskID
+	if resource == "" {
+		resource = x.ResourceID
+	}
+	index(it, 2, auditOf(x.TenantID, "RESOURCE", resource), sk)
+	index(it, 3, auditOf(x.TenantID, "ACTOR", actorOf(x)), sk)
+	return it, nil
+}
+
+func auditMonth(tenant string, at time.Time) string {
+	return "AUDIT#" + tenant + "#" + at.UTC().Format("2006-01")
+}
+
+func auditOf(tenant, by, value string) string {
+	return "AUDIT#" + tenant + "#" + by + "#" + value
+}
+
+// actorOf is a person's id; whoever has none is found by type ("system").
+func actorOf(x task.AuditEntry) string {
+	if x.ActorID != "" {
+		return x.ActorID
+	}
+	return string(x.ActorType)
+}
+
+// transactAudited writes items together with the entry that records it.
+func (s *Store) transactAudited(ctx context.Context, items []types.TransactWriteItem, x task.AuditEntry, by task.Actor, now time.Time) error {
+	x.ID, x.Timestamp, x.ActorType, x.ActorID = s.newID(), moment(now), by.Type, by.ID
+	it, err := packAudit(x)
+	if err != nil {
+		return err
+	}
+	return s.transact(ctx, s.newID(), append(items, s.put(it, 0)))
+}
+
+// details are an entry's, of strings, numbers, flags and lists of them.
+func details(values map[string]any) task.JSON {
+	text, err := json.Marshal(values)
+	if err != nil {
+		panic(fmt.Sprintf("encode audit details: %v", err))
+	}
+	return task.JSON(text)
+}

@@ -1,0 +1,90 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"ringi/shared/task"
+)
+
+const (
+	throttled = `{"__type":"com.amazonaws.dynamodb.v20120810#TransactionCanceledException","Message":"cancelled",
+		"CancellationReasons":[{"Code":"None"},{"Code":"ThrottlingError","Message":"too fast"},{"Code":"None"},{"Code":"None"}]}`
+	inTheWay = `{"__type":"com.amazonaws.dynamodb.v20120810#TransactionCanceledException","Message":"cancelled",
+		"CancellationReasons":[{"Code":"None"},{"Code":"TransactionConflict","Message":"another transaction"},{"Code":"None"},{"Code":"None"}]}`
+	tooMuch = `{"__type":"com.amazonaws.dynamodb.v20120810#ProvisionedThroughputExceededException","message":"slow down"}`
+	refused = `{"__type":"com.amazon.coral.service#ValidationException","message":"no such thing"}`
+)
+
+func testBusyTable(t *testing.T, s *suite) {
+	st := s.store(t)
+	refusing := func(body string, times int32) (*Store, *refuser) {
+		r := &refuser{operation: "TransactWriteItems", body: body}
+		r.left.Store(times)
+		return s.over(st, r, oneTry), r
+	}
+
+	for i, c := range []struct{ name, body string }{
+		{"a throttled transaction", throttled},
+		{"a throttled table", tooMuch},
+		{"another transaction in the way", inTheWay},
+	} {
+		t.Run(c.name+" delays a create", func(t *testing.T) {
+			busy, r := refusing(c.body, 3)
+			change, ref := received(t, 10*i)
+			if err := busy.Create(t.Context(), change); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := st.Load(t.Context(), ref); err != nil || r.refused.Load() != 3 {
+				t.Errorf("%v after %d refusals", err, r.refused.Load())
+			}
+		})
+		t.Run(c.name+" delays a decision", func(t *testing.T) {
+			ref := waitingPrompt(t, st, 10*i+1)
+			busy, _ := refusing(c.body, 3)
+			a, err := busy.Decide(t.Context(), ref, approvePrompt)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if a.Prompt().Status != task.Approved {
+				t.Errorf("prompt %s", a.Prompt().Status)
+			}
+		})
+		t.Run(c.name+" that lasts ends a create in time", func(t *testing.T) {
+			busy, _ := refusing(c.body, 1<<30)
+			change, _ := received(t, 10*i+2)
+			begun := time.Now()
+			if err := busy.Create(t.Context(), change); err == nil || errors.Is(err, ErrExists) {
+				t.Errorf("%v, want that the table is busy", err)
+			}
+			if took := time.Since(begun); took > 2500*time.Millisecond {
+				t.Errorf("it took %v, want two seconds at most", took)
+			}
+		})
+		t.Run(c.name+" that lasts ends a decision before its deadline", func(t *testing.T) {
+			ref := waitingPrompt(t, st, 10*i+3)
+			busy, _ := refusing(c.body, 1<<30)
+			ctx, done := context.WithTimeout(t.Context(), time.Second)
+			defer done()
+			if _, err := busy.Decide(ctx, ref, approvePrompt); err == nil {
+				t.Error("no error")
+			}
+			if ctx.Err() != nil {
+				t.Error("it came back after the deadline")
+			}
+		})
+	}
+
+	t.Run("what is refused for good is not tried again", func(t *testing.T) {
+		busy, r := refusing(refused, 1<<30)
+		change, _ := received(t, 100)
+		if err := busy.Create(t.Context(), change); err == nil {
+			t.Error("no error")
+		}
+		if r.refused.Load() != 1 {
+			t.Errorf("%d tries, want 1", r.refused.Load())
+		}
+	})
+}

@@ -1,0 +1,110 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"ringi/shared/task"
+)
+
+// ClaimCard makes by the one that posts a card's message: when it has none,
+// Slack refused it before, by has the claim already, or another's claim is
+// older than staleBefore. Otherwise it returns ErrClaimed and the card as it is.
+func (s *Store) ClaimCard(ctx context.Context, ref task.Ref, key, by string, now, staleBefore time.Time) (task.Card, error) {
+	e := newExpression()
+	e.set("state", task.CardPosting)
+	e.set("claimed_by", by)
+	e.set("claimed_at", now)
+	free := anyOf(
+		e.is("state", "=", task.CardNone),
+		e.is("state", "=", task.CardUnreachable),
+		"("+e.is("state", "=", task.CardPosting)+" AND "+
+			anyOf(e.is("claimed_by", "=", by), e.is("claimed_at", "<", staleBefore))+")",
+	)
+	return s.updateCard(ctx, "claim", ref, key, e, free)
+}
+
+// PostedCard saves what by posted under its claim. It returns ErrClaimed when the claim was lost.
+func (s *Store) PostedCard(ctx context.Context, ref task.Ref, key, by, messageTS, channel, hash string) error {
+	e := newExpression()
+	e.set("state", task.CardPosted)
+	e.set("message_ts", messageTS)
+	e.set("channel", channel)
+	e.set("hash", hash)
+	e.remove("claimed_by", "claimed_at", "refusal", "tried_rev")
+	mine := anyOf(
+		"("+e.is("state", "=", task.CardPosting)+" AND "+e.is("claimed_by", "=", by)+")",
+		// The same call again, after its answer was lost.
+		"("+e.is("state", "=", task.CardPosted)+" AND "+e.is("message_ts", "=", messageTS)+")",
+	)
+	_, err := s.updateCard(ctx, "save the message of", ref, key, e, mine)
+	return err
+}
+
+// ForgetCard clears the hash before the message is updated: whatever becomes of
+// that call, the card is drawn again. It returns ErrClaimed when the row names another message.
+func (s *Store) ForgetCard(ctx context.Context, ref task.Ref, key, messageTS string) error {
+	e := newExpression()
+	e.remove("hash")
+	_, err := s.updateCard(ctx, "forget the hash of", ref, key, e, e.is("message_ts", "=", messageTS))
+	return err
+}
+
+// ShownCard saves the hash of what the message shows now. It returns ErrClaimed when the row names another message.
+func (s *Store) ShownCard(ctx context.Context, ref task.Ref, key, messageTS, hash string) error {
+	e := newExpression()
+	e.set("state", task.CardPosted)
+	e.set("hash", hash)
+	e.remove("refusal", "tried_rev")
+	_, err := s.updateCard(ctx, "save the hash of", ref, key, e, e.is("message_ts", "=", messageTS))
+	return err
+}
+
+// ResetCard makes the card one without a message, after Slack lost the one of
+// messageTS. If the row names another meanwhile, it stays.
+func (s *Store) ResetCard(ctx context.Context, ref task.Ref, key, messageTS string) error {
+	e := newExpression()
+	e.set("state", task.CardNone)
+	e.remove("message_ts", "hash", "claimed_by", "claimed_at")
+	_, err := s.updateCard(ctx, "reset", ref, key, e, e.is("message_ts", "=", messageTS))
+	if errors.Is(err, ErrClaimed) {
+		return nil
+	}
+	return err
+}
+
+// UnreachableCard notes that Slack refused the message for good, and at which
+// revision of the task; it is tried again at the next.
+func (s *Store) UnreachableCard(ctx context.Context, ref task.Ref, key, refusal string, rev int) error {
+	e := newExpression()
+	e.set("state", task.CardUnreachable)
+	e.set("refusal", refusal)
+	e.set("tried_rev", rev)
+	e.remove("hash", "claimed_by", "claimed_at")
+	_, err := s.updateCard(ctx, "mark as unreachable", ref, key, e, e.exists())
+	return err
+}
+
+// updateCard writes a card's row on a condition, which also fails when there is no row: task.ErrNotFound.
+func (s *Store) updateCard(ctx context.Context, what string, ref task.Ref, cardKey string, e *expression, condition string) (task.Card, error) {
+	pk, err := partition(ref)
+	if err != nil {
+		return task.Card{}, err
+	}
+	it, err := s.update(ctx, key(pk, cardKey), e, &condition)
+	if errors.Is(err, errCondition) {
+		err = ErrClaimed
+	}
+	if err != nil {
+		err = fmt.Errorf("%s card %s of task %s: %w", what, cardKey, ref.Task, err)
+	}
+	var c task.Card
+	if it != nil {
+		if bad := unpack(it, &c); bad != nil {
+			return task.Card{}, bad
+		}
+	}
+	return c, err
+}

@@ -1,0 +1,126 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"ringi/shared/task"
+)
+
+// Commit writes a change of a in one transaction headed by the head row, and
+// returns the aggregate as it is afterwards. An empty change is a itself.
+//
+// It returns task.ErrConflict when the head, a row that the change writes, or
+// one that it relied on is no longer as a has it. A commit whose answer was
+// lost is recognised: it counts.
+func (s *Store) Commit(ctx context.Context, a *task.Aggregate, c task.Change) (*task.Aggregate, error) {
+	if c.Empty() {
+		return a, nil
+	}
+	pk, err := partition(a.Ref())
+	if err != nil {
+		return nil, err
+	}
+	c = s.numbered(c)
+	head, err := s.headUpdate(pk, a.Head, c)
+	if err != nil {
+		return nil, err
+	}
+	rest, err := s.actions(a.Ref(), c, a.Head.Rev+1)
+	if err != nil {
+		return nil, fmt.Errorf("commit to task %s: %w", a.Head.TaskID, err)
+	}
+	err = s.transact(ctx, c.ID, append([]types.TransactWriteItem{head}, rest...))
+	if err != nil && !s.wentThrough(ctx, a.Ref(), c.ID, err) {
+		return nil, fmt.Errorf("commit to task %s: %w", a.Head.TaskID, err)
+	}
+	return a.Apply(c), nil
+}
+
+// wentThrough looks, after a failure, whether an earlier try of the same commit
+// had been done and only its answer was lost.
+func (s *Store) wentThrough(ctx context.Context, ref task.Ref, change string, failure error) bool {
+	var l *lost
+	if errors.As(failure, &l) {
+		if !l.failed(0) {
+			return false // the head is as it was: nothing went through
+		}
+		if it := l.found(0); it != nil {
+			return textOf(it, "last_change") == change
+		}
+	}
+	h, err := s.Head(ctx, ref)
+	return err == nil && h.LastChange == change
+}
+
+// numbered gives a change and its audit entries their ids. The entries' ids
+// keep their order, which their shared timestamp does not.
+func (s *Store) numbered(c task.Change) task.Change {
+	c.ID = s.newID()
+	c.Audit = slices.Clone(c.Audit)
+	ids := make([]string, len(c.Audit))
+	for i := range ids {
+		ids[i] = s.newID()
+	}
+	slices.Sort(ids)
+	for i := range ids {
+		c.Audit[i].ID = ids[i]
+	}
+	return c
+}
+
+// actions are all of a change's but the head's: rows, what it relied on, audit.
+func (s *Store) actions(ref task.Ref, c task.Change, rev int) ([]types.TransactWriteItem, error) {
+	pk, err := partition(ref)
+	if err != nil {
+		return nil, err
+	}
+	var out []types.TransactWriteItem
+	for _, r := range c.Rows {
+		it, err := packRow(ref, pk, r, rev)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, s.put(it, r.Revision()))
+	}
+	for _, r := range c.Rely {
+		out = append(out, s.check(key(pk, r.Key()), r.Revision()))
+	}
+	if c.Tool != nil {
+		tenant, err := tenantPartition(ref.Tenant)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, s.check(key(tenant, toolKey(c.Tool.Name)), c.Tool.Rev))
+	}
+	for _, entry := range c.Audit {
+		it, err := packAudit(entry)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, s.put(it, 0))
+	}
+	return out, nil
+}
+
+// put writes an item over the one of that revision.
+func (s *Store) put(it item, revision int) types.TransactWriteItem {
+	e := newExpression()
+	return types.TransactWriteItem{Put: &types.Put{
+		TableName: &s.table, Item: it, ConditionExpression: all(e.revision(revision)),
+		ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
+	}}
+}
+
+// check makes a transaction rely on an item's revision.
+func (s *Store) check(k item, revision int) types.TransactWriteItem {
+	e := newExpression()
+	return types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{
+		TableName: &s.table, Key: k, ConditionExpression: all(e.revision(revision)),
+		ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
+	}}
+}

@@ -1,0 +1,263 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ringi/shared/task"
+)
+
+func testCommit(t *testing.T, s *suite) {
+	st := s.store(t)
+
+	t.Run("what it returns is what a load finds", func(t *testing.T) {
+		ref := running(t, st, 1, 2)
+		after := decided(t, st, ref, claim(1), finishStep(1), claim(2), finishStep(2), func(a *task.Aggregate) (task.Change, error) {
+			return a.CompleteExecution(a.Head.Run, "完了しました", at())
+		})
+		loaded, err := st.Load(t.Context(), ref)
+		if err != nil {
+			t.Fatal(err)
+		}
+		after.Head.DueAt = loaded.Head.DueAt // bookkeeping, not of the change
+		if diff := cmp.Diff(after, loaded); diff != "" {
+			t.Error(diff)
+		}
+		if want := loaded.Head.ChangedAt.Add(time.Minute); !loaded.Head.DueAt.Equal(want) {
+			t.Errorf("due at %v, want a minute after the change, %v", loaded.Head.DueAt, want)
+		}
+	})
+
+	t.Run("parked and paused come and go", func(t *testing.T) {
+		ref := created(t, st, 2)
+		a := decided(t, st, ref, func(a *task.Aggregate) (task.Change, error) {
+			return a.Park(a.Head.Run, task.L1, task.ReasonModelRefused, at())
+		})
+		if h, err := st.Head(t.Context(), ref); err != nil || h.Parked == nil || h.Parked.Sentence != task.ReasonModelRefused {
+			t.Fatalf("parked %v, %v", h.Parked, err)
+		}
+		decided(t, st, ref, func(a *task.Aggregate) (task.Change, error) { return a.RetryGeneration(approver(), policy(), at()) })
+		if h, err := st.Head(t.Context(), ref); err != nil || h.Parked != nil || h.Run != a.Head.Run+1 {
+			t.Errorf("parked %v in run %d after a retry, %v", h.Parked, h.Run, err)
+		}
+		decided(t, st, ref, func(a *task.Aggregate) (task.Change, error) { return a.Pause(a.Head.Run, at().Add(time.Minute), at()) })
+		if h, err := st.Head(t.Context(), ref); err != nil || h.PausedUntil == nil {
+			t.Errorf("not paused, %v", err)
+		}
+		decided(t, st, ref, extract)
+		if h, err := st.Head(t.Context(), ref); err != nil || h.PausedUntil != nil {
+			t.Errorf("paused still, %v", err)
+		}
+	})
+
+	t.Run("bookkeeping beside a commit survives it", func(t *testing.T) {
+		ref := created(t, st, 3)
+		a, err := st.Load(t.Context(), ref)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := st.Shown(t.Context(), ref, 1); err != nil {
+			t.Fatal(err)
+		}
+		c, err := extract(a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := st.Commit(t.Context(), a, c); err != nil {
+			t.Fatal(err)
+		}
+		if h, err := st.Head(t.Context(), ref); err != nil || h.ShownRev != 1 || h.Rev != 2 {
+			t.Errorf("shown_rev %d at rev %d, %v; want 1 at 2", h.ShownRev, h.Rev, err)
+		}
+	})
+
+	t.Run("an empty change is no call", func(t *testing.T) {
+		counted := &counter{}
+		a := &task.Aggregate{Head: task.Head{TenantID: tenant, TaskID: task.NewID(), Rev: 3}}
+		got, err := s.over(st, counted).Commit(t.Context(), a, task.Change{})
+		if err != nil || got != a || counted.calls.Load() != 0 {
+			t.Errorf("%v, %v, %d calls", got, err, counted.calls.Load())
+		}
+	})
+
+	t.Run("a newer commit wins", func(t *testing.T) {
+		ref := waitingPrompt(t, st, 4)
+		a, err := st.Load(t.Context(), ref)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := approvePrompt(a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		decided(t, st, ref, cancel)
+		before := rows(t, st, "TASK#"+ref.Tenant+"#"+ref.Task)
+		if _, err := st.Commit(t.Context(), a, c); !errors.Is(err, task.ErrConflict) {
+			t.Errorf("%v, want ErrConflict", err)
+		}
+		if diff := cmp.Diff(before, rows(t, st, "TASK#"+ref.Tenant+"#"+ref.Task), items()); diff != "" {
+			t.Error(diff)
+		}
+	})
+
+	t.Run("a change of another task is refused", func(t *testing.T) {
+		a, err := st.Load(t.Context(), created(t, st, 5))
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := st.Load(t.Context(), created(t, st, 6))
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := extract(a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := st.Commit(t.Context(), b, c); err == nil || errors.Is(err, task.ErrConflict) {
+			t.Errorf("%v, want an error that is no conflict", err)
+		}
+	})
+
+	t.Run("a claim relies on the tool's permission", func(t *testing.T) {
+		ref := running(t, st, 7, 1)
+		a, err := st.Load(t.Context(), ref)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := claim(1)(a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, _, err := st.ToolPermission(t.Context(), tenant, "send_slack_dm")
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Allowed = false
+		if p, err = st.SaveToolPermission(t.Context(), p, approver(), at()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := st.Commit(t.Context(), a, c); !errors.Is(err, task.ErrConflict) {
+			t.Errorf("a claim that saw no row: %v, want ErrConflict", err)
+		}
+		c.Tool = &task.ToolRef{Name: p.ToolName, Rev: p.Rev}
+		if _, err := st.Commit(t.Context(), a, c); err != nil {
+			t.Errorf("a claim that saw the row: %v", err)
+		}
+	})
+
+	t.Run("the head stays small at its fullest", func(t *testing.T) {
+		ref := created(t, st, 8)
+		until := at().Add(time.Hour)
+		a, err := st.Load(t.Context(), ref)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := extract(a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Head.Run, c.Head.Restarts, c.Head.PausedUntil = 1_000_000, 3, &until
+		c.Head.Parked = &task.Parked{Layer: task.L4, Sentence: longest(task.Reasons)}
+		c.Head.Ended = &task.Ended{As: task.TaskCancelled, By: "U" + strings.Repeat("0", 20), At: at(), Reason: longest(task.Reasons)}
+		if _, err := st.Commit(t.Context(), a, c); err != nil {
+			t.Fatal(err)
+		}
+		if err := st.Shown(t.Context(), ref, 1_000_000); err != nil {
+			t.Fatal(err)
+		}
+		if err := st.SweepFailed(t.Context(), ref, 1_000_000, at()); err != nil {
+			t.Fatal(err)
+		}
+		size := sizeOf(raw(t, st, "TASK#"+ref.Tenant+"#"+ref.Task, "HEAD"))
+		t.Logf("%d bytes", size)
+		if size > 1024 {
+			t.Errorf("%d bytes, want at most 1024", size)
+		}
+	})
+
+	t.Run("sixty steps carried into a retry fit one transaction", func(t *testing.T) {
+		const steps = 60
+		ref := running(t, st, 9, steps)
+		// All but the last step done, and the attempt failed: as one commit, for 59 claims take their time.
+		a, err := st.Load(t.Context(), ref)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, failed := *a.Execution(), *a.Task
+		e.Status, failed.Status = task.ExecutionFailed, task.TaskFailed
+		c := task.Change{Head: a.Head, Now: at().Add(time.Second), Rows: []task.Row{&e, &failed}}
+		c.Head.Ended = &task.Ended{As: task.TaskFailed, At: c.Now, Reason: task.ReasonToolFailed}
+		for i := 1; i < steps; i++ {
+			c.Rows = append(c.Rows, &task.StepResult{
+				TaskID: ref.Task, ProcessVersion: 1, Attempt: 1, Order: i, StepID: fmt.Sprintf("step-%d", i), Effect: task.Read, Call: 1,
+				Status: task.StepCompleted, Result: &task.Blob{JSON: task.JSON(`"` + strings.Repeat("x", 4<<10) + `"`)}, StartedAt: c.Now, CompletedAt: &c.Now,
+			})
+		}
+		if _, err := st.Commit(t.Context(), a, c); err != nil {
+			t.Fatal(err)
+		}
+		counted := &actionCounter{}
+		counting := s.over(st, counted)
+		a = decided(t, counting, ref, func(a *task.Aggregate) (task.Change, error) {
+			return a.RetryExecution(a.Execution().ID, approver(), policy(), at())
+		})
+		t.Logf("%d actions", counted.most.Load())
+		if got := len(a.StepsOf(a.Execution())); got != steps-1 {
+			t.Errorf("%d steps carried over, want %d", got, steps-1)
+		}
+		loaded, err := st.Load(t.Context(), ref)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := len(loaded.StepsOf(loaded.Execution())); got != steps-1 {
+			t.Errorf("%d steps carried over in the table, want %d", got, steps-1)
+		}
+	})
+
+	t.Run("more than a transaction takes is said clearly", func(t *testing.T) {
+		a, err := st.Load(t.Context(), created(t, st, 10))
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := extract(a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for v := 1; v <= 100; v++ {
+			c.Rows = append(c.Rows, &task.Prompt{ID: task.NewID(), Version: v})
+		}
+		_, err = st.Commit(t.Context(), a, c)
+		if want := fmt.Sprintf("%d actions in one change, a transaction takes at most 100", 1+len(c.Rows)+len(c.Audit)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	})
+
+	t.Run("audit entries keep their order within a commit", func(t *testing.T) {
+		ref := running(t, st, 11, 1)
+		decided(t, st, ref, cancel)
+		var got []string
+		for _, it := range rows(t, st, "AUDIT#"+tenant+"#2026-04") {
+			if textOf(it, "task_id") == ref.Task {
+				got = append(got, textOf(it, "action"))
+			}
+		}
+		want := []string{"task.created", "prompt.approved", "process.approved", "execution.started", "execution.cancelled", "task.cancelled"}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+func longest[S ~string](all []S) (out S) {
+	for _, s := range all {
+		if len(s) > len(out) {
+			out = s
+		}
+	}
+	return out
+}

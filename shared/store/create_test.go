@@ -1,0 +1,96 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ringi/shared/task"
+)
+
+func testCreate(t *testing.T, s *suite) {
+	st := s.store(t)
+	c, ref := received(t, 1)
+	if err := st.Create(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+
+	t.Run("makes the head, the request and the task's card", func(t *testing.T) {
+		a, err := st.Load(t.Context(), ref)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := (&task.Aggregate{}).Apply(c)
+		due := c.Now.Add(time.Minute)
+		want.Head.DueAt, want.Head.LastChange = &due, a.Head.LastChange
+		if diff := cmp.Diff(want, a); diff != "" {
+			t.Error(diff)
+		}
+		if a.Head.LastChange == "" {
+			t.Error("the head does not say which change made it")
+		}
+	})
+
+	t.Run("the items are as documented", func(t *testing.T) {
+		pk := "TASK#" + tenant + "#" + ref.Task
+		type shape struct{ SK, Type, Rev, Schema, GSI1PK, GSI1SK, GSI2PK, GSI2SK string }
+		var got []shape
+		for _, it := range rows(t, st, pk) {
+			got = append(got, shape{
+				textOf(it, "SK"), textOf(it, "type"), fmt.Sprint(intOf(it, "rev")), fmt.Sprint(intOf(it, "schema_version")),
+				textOf(it, "GSI1PK"), textOf(it, "GSI1SK"), textOf(it, "GSI2PK"), textOf(it, "GSI2SK"),
+			})
+		}
+		want := []shape{
+			{SK: "CARD#task", Type: "card", Rev: "1", Schema: "1"},
+			{
+				SK: "HEAD", Type: "head", Rev: "1", Schema: "1", GSI1PK: fmt.Sprintf("DUE#%d", shardOf(ref.Task)), GSI1SK: "2026-04-18T14:31:00.001Z",
+				GSI2PK: "TENANT#" + tenant + "#BY#" + requester, GSI2SK: "2026-04-18T14:30:00.001Z",
+			},
+			{SK: "REQUEST", Type: "request", Rev: "1", Schema: "1"},
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Error(diff)
+		}
+	})
+
+	t.Run("a repeated message is refused and changes nothing", func(t *testing.T) {
+		before := rows(t, st, "TASK#"+tenant+"#"+ref.Task)
+		later, _, err := task.Receive(tenant, request(1), at().Add(time.Hour))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := st.Create(t.Context(), later); !errors.Is(err, ErrExists) {
+			t.Errorf("%v, want ErrExists", err)
+		}
+		if diff := cmp.Diff(before, rows(t, st, "TASK#"+tenant+"#"+ref.Task), items()); diff != "" {
+			t.Error(diff)
+		}
+	})
+
+	t.Run("five deliveries at once make one task", func(t *testing.T) {
+		c, _ := received(t, 2)
+		errs := make([]error, 5)
+		var all sync.WaitGroup
+		for i := range errs {
+			all.Go(func() { errs[i] = st.Create(t.Context(), c) })
+		}
+		all.Wait()
+		made := 0
+		for _, err := range errs {
+			switch {
+			case err == nil:
+				made++
+			case !errors.Is(err, ErrExists):
+				t.Error(err)
+			}
+		}
+		if made != 1 {
+			t.Errorf("%d made the task, want 1", made)
+		}
+	})
+}

@@ -1,0 +1,192 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ringi/shared/task"
+)
+
+func testRaces(t *testing.T, s *suite) {
+	st := s.store(t)
+
+	t.Run("of 32 people who approve at once one does, and 31 learn who", func(t *testing.T) {
+		ref := waitingPrompt(t, st, 1)
+
+		a, err := st.Load(t.Context(), ref)
+		if err != nil {
+			t.Fatal(err)
+		}
+		id := a.Prompt().ID
+		const people = 32
+		var mu sync.Mutex
+		var winners []string
+		told := map[string]int{}
+		var all sync.WaitGroup
+		for i := range people {
+			all.Go(func() {
+				by := approver()
+				by.ID = fmt.Sprintf("U%02d", i)
+				_, err := st.Decide(t.Context(), ref, func(a *task.Aggregate) (task.Change, error) {
+					return a.ApprovePrompt(id, by, policy(), at())
+				})
+				mu.Lock()
+				defer mu.Unlock()
+				var late task.ErrDecided
+				switch {
+				case err == nil:
+					winners = append(winners, by.ID)
+				case errors.As(err, &late) && late.Status == string(task.Approved) && !late.At.IsZero():
+					told[late.By]++
+				default:
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		if len(winners) != 1 {
+			t.Fatalf("%v approved, want one", winners)
+		}
+		if diff := cmp.Diff(map[string]int{winners[0]: people - 1}, told); diff != "" {
+			t.Error(diff)
+		}
+		if got := countAudit(t, st, ref, task.PromptApproved); got != 1 {
+			t.Errorf("%d audit entries, want 1", got)
+		}
+	})
+
+	t.Run("of 8 runs that begin a version one makes it", func(t *testing.T) {
+		ref := waitingPrompt(t, st, 2)
+		decided(t, st, ref, rejectPrompt)
+		var all sync.WaitGroup
+		for range 8 {
+			all.Go(func() {
+				a, err := st.Decide(t.Context(), ref, beginPrompt)
+				if err != nil {
+					t.Error(err)
+				} else if len(a.Prompts) != 2 {
+					t.Errorf("%d prompts, want 2", len(a.Prompts))
+				}
+			})
+		}
+		all.Wait()
+		a, err := st.Load(t.Context(), ref)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(a.Prompts) != 2 || a.Prompt().Version != 2 || len(a.Cards) != 3 {
+			t.Errorf("%d prompts, version %d, %d cards; want 2, 2, 3", len(a.Prompts), a.Prompt().Version, len(a.Cards))
+		}
+	})
+
+	t.Run("revisions count every change once", func(t *testing.T) {
+		ref := created(t, st, 3)
+		const writers = 12
+		var mu sync.Mutex
+		var revs []int
+		var all sync.WaitGroup
+		for i := range writers {
+			all.Go(func() {
+				a, err := st.Decide(t.Context(), ref, func(a *task.Aggregate) (task.Change, error) {
+					return a.Pause(a.Head.Run, at().Add(time.Duration(i)*time.Minute), at())
+				})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				revs = append(revs, a.Head.Rev)
+			})
+		}
+		all.Wait()
+		slices.Sort(revs)
+		var want []int
+		for i := range writers {
+			want = append(want, i+2)
+		}
+		if diff := cmp.Diff(want, revs); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+func testDecide(t *testing.T, s *suite) {
+	st := s.store(t)
+
+	t.Run("a decision is made again over what somebody else did", func(t *testing.T) {
+		ref := waitingPrompt(t, st, 1)
+		calls := 0
+		_, err := st.Decide(t.Context(), ref, func(a *task.Aggregate) (task.Change, error) {
+			if calls++; calls == 1 {
+				decided(t, st, ref, rejectPrompt)
+			}
+			by := approver()
+			by.ID = "U0LATE"
+			return a.ApprovePrompt(a.Prompts[0].ID, by, policy(), at())
+		})
+		var late task.ErrDecided
+		if !errors.As(err, &late) || late.By != approver().ID || calls != 2 {
+			t.Errorf("%v after %d calls, want ErrDecided by %s after 2", err, calls, approver().ID)
+		}
+	})
+
+	t.Run("rows that stay at odds are reported", func(t *testing.T) {
+		ref := created(t, st, 2)
+		calls := 0
+		_, err := st.Decide(t.Context(), ref, func(a *task.Aggregate) (task.Change, error) {
+			calls++
+			return task.Change{}, task.ErrConflict
+		})
+		if !errors.Is(err, task.ErrConflict) || calls != tornReads {
+			t.Errorf("%v after %d calls, want ErrConflict after %d", err, calls, tornReads)
+		}
+	})
+
+	t.Run("a refusal is returned at once", func(t *testing.T) {
+		ref := created(t, st, 3)
+		no := errors.New("no")
+		calls := 0
+		_, err := st.Decide(t.Context(), ref, func(a *task.Aggregate) (task.Change, error) {
+			calls++
+			return task.Change{}, no
+		})
+		if !errors.Is(err, no) || calls != 1 {
+			t.Errorf("%v after %d calls", err, calls)
+		}
+	})
+
+	t.Run("a retry that uncovers an unknown write says so after recording it", func(t *testing.T) {
+		ref := running(t, st, 4, 1)
+		a := decided(t, st, ref, claim(1), cancel)
+		// The lease of a cancelled task's call ends; the task is made one that failed, as a crash would leave it.
+		e := *a.Execution()
+		e.Status = task.ExecutionFailed
+		failed := *a.Task
+		failed.Status = task.TaskFailed
+		c := task.Change{Head: a.Head, Rows: []task.Row{&e, &failed}, Now: at().Add(time.Second)}
+		c.Head.Ended = &task.Ended{As: task.TaskFailed, At: at(), Reason: task.ReasonRunFailed}
+		if _, err := st.Commit(t.Context(), a, c); err != nil {
+			t.Fatal(err)
+		}
+		after, err := st.Decide(t.Context(), ref, func(a *task.Aggregate) (task.Change, error) {
+			return a.RetryExecution(a.Execution().ID, approver(), policy(), at().Add(time.Hour))
+		})
+		if !errors.Is(err, task.ErrUncovered) || after == nil {
+			t.Fatalf("%v, want ErrUncovered and the aggregate", err)
+		}
+		loaded, err := st.Load(t.Context(), ref)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := loaded.Steps[0].Status; got != task.StepUnknown || len(loaded.Executions) != 1 {
+			t.Errorf("step %s, %d executions; want unknown, 1", got, len(loaded.Executions))
+		}
+	})
+}

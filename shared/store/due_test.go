@@ -1,0 +1,199 @@
+package store
+
+import (
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ringi/shared/task"
+)
+
+func testDue(t *testing.T, s *suite) {
+	st := s.store(t)
+	due := func(t *testing.T, now time.Time) []task.Ref {
+		t.Helper()
+		var out []task.Ref
+		for shard := range Shards {
+			refs, err := st.Due(t.Context(), shard, now, 100)
+			if err != nil {
+				t.Fatal(err)
+			}
+			out = append(out, refs...)
+		}
+		return out
+	}
+	sorted := func(refs []task.Ref) []task.Ref {
+		slices.SortFunc(refs, func(a, b task.Ref) int {
+			if a.Task < b.Task {
+				return -1
+			}
+			return 1
+		})
+		return refs
+	}
+
+	const tasks = 40
+	var all []task.Ref
+	for n := range tasks {
+		all = append(all, created(t, st, n+1)) // due at 14:31:00 and n+1 milliseconds
+	}
+	sorted(all)
+	minute := at().Add(time.Minute)
+
+	t.Run("nothing is due before its time", func(t *testing.T) {
+		if got := due(t, minute); len(got) != 0 {
+			t.Errorf("%v", got)
+		}
+	})
+	t.Run("what is due is found once, whatever its shard", func(t *testing.T) {
+		if diff := cmp.Diff(all, sorted(due(t, minute.Add(tasks*time.Millisecond)))); diff != "" {
+			t.Error(diff)
+		}
+		if got := len(due(t, minute.Add(10*time.Millisecond))); got != 10 {
+			t.Errorf("%d due, want the first 10", got)
+		}
+		used := map[int]bool{}
+		for _, r := range all {
+			used[shardOf(r.Task)] = true
+		}
+		if len(used) < Shards/2 {
+			t.Errorf("%d tasks use only %d shards", tasks, len(used))
+		}
+	})
+	t.Run("the longest due come first, up to the limit", func(t *testing.T) {
+		shard := shardOf(all[0].Task)
+		every, err := st.Due(t.Context(), shard, minute.Add(time.Hour), 100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		two, err := st.Due(t.Context(), shard, minute.Add(time.Hour), 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(every[:2], two); diff != "" {
+			t.Error(diff)
+		}
+		for i := 1; i < len(every); i++ {
+			if dueAt(t, st, every[i]).Before(*dueAt(t, st, every[i-1])) {
+				t.Error("not in the order of due_at")
+			}
+		}
+	})
+	t.Run("bounds are named", func(t *testing.T) {
+		for field, err := range map[string]error{"shard": second(st.Due(t.Context(), Shards, minute, 1)), "limit": second(st.Due(t.Context(), 0, minute, 0))} {
+			var bad task.ErrField
+			if !errors.As(err, &bad) || bad.Field != field {
+				t.Errorf("%v, want ErrField of %s", err, field)
+			}
+		}
+	})
+	t.Run("a handled task is postponed", func(t *testing.T) {
+		later := at().Add(2 * time.Hour)
+		if err := st.SweepFailed(t.Context(), all[0], 3, minute); err != nil {
+			t.Fatal(err)
+		}
+		if h, err := st.Head(t.Context(), all[0]); err != nil || h.SweepFailures != 3 || !h.DueAt.Equal(minute) {
+			t.Errorf("%d failures, due %v, %v", h.SweepFailures, h.DueAt, err)
+		}
+		if err := st.Postpone(t.Context(), all[0], 1, &later); err != nil {
+			t.Fatal(err)
+		}
+		if slices.Contains(due(t, later.Add(-time.Millisecond)), all[0]) || !slices.Contains(due(t, later), all[0]) {
+			t.Error("it is not due at the later time")
+		}
+		if h, err := st.Head(t.Context(), all[0]); err != nil || h.SweepFailures != 0 || h.Rev != 1 {
+			t.Errorf("%d failures at rev %d, %v", h.SweepFailures, h.Rev, err)
+		}
+	})
+	t.Run("a task that has ended is never due", func(t *testing.T) {
+		if err := st.Postpone(t.Context(), all[1], 1, nil); err != nil {
+			t.Fatal(err)
+		}
+		if slices.Contains(due(t, at().AddDate(10, 0, 0)), all[1]) || dueAt(t, st, all[1]) != nil {
+			t.Error("it is still due")
+		}
+		decided(t, st, all[1], extract)
+		if !slices.Contains(due(t, at().AddDate(10, 0, 0)), all[1]) {
+			t.Error("it is not due after a change")
+		}
+	})
+	t.Run("a task that moved on is not postponed", func(t *testing.T) {
+		decided(t, st, all[2], extract)
+		before := dueAt(t, st, all[2])
+		later := at().Add(time.Hour)
+		if err := st.Postpone(t.Context(), all[2], 1, &later); !errors.Is(err, task.ErrConflict) {
+			t.Errorf("%v, want ErrConflict", err)
+		}
+		if diff := cmp.Diff(before, dueAt(t, st, all[2])); diff != "" {
+			t.Error(diff)
+		}
+	})
+	t.Run("a task that is not there stays so", func(t *testing.T) {
+		gone := task.Ref{Tenant: tenant, Task: task.NewID()}
+		for name, err := range map[string]error{
+			"postpone": st.Postpone(t.Context(), gone, 1, &minute), "failed": st.SweepFailed(t.Context(), gone, 1, minute),
+			"shown": st.Shown(t.Context(), gone, 1), "redraw": st.Redraw(t.Context(), gone),
+		} {
+			if !errors.Is(err, task.ErrNotFound) {
+				t.Errorf("%s: %v, want ErrNotFound", name, err)
+			}
+		}
+		if got := rows(t, st, "TASK#"+gone.Tenant+"#"+gone.Task); len(got) != 0 {
+			t.Errorf("%d rows were made", len(got))
+		}
+	})
+}
+
+func second[T any](_ T, err error) error { return err }
+
+func dueAt(t *testing.T, s *Store, ref task.Ref) *time.Time {
+	t.Helper()
+	h, err := s.Head(t.Context(), ref)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h.DueAt
+}
+
+func testShown(t *testing.T, s *suite) {
+	st := s.store(t)
+	ref := created(t, st, 1)
+	for _, c := range []struct {
+		name string
+		do   func() error
+		want int
+	}{
+		{"the first", func() error { return st.Shown(t.Context(), ref, 3) }, 3},
+		{"a later one", func() error { return st.Shown(t.Context(), ref, 5) }, 5},
+		{"an earlier one, late", func() error { return st.Shown(t.Context(), ref, 4) }, 5},
+		{"none, to be drawn again", func() error { return st.Redraw(t.Context(), ref) }, 0},
+		{"again", func() error { return st.Shown(t.Context(), ref, 5) }, 5},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if err := c.do(); err != nil {
+				t.Fatal(err)
+			}
+			h, err := st.Head(t.Context(), ref)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if h.ShownRev != c.want || h.Rev != 1 {
+				t.Errorf("shown %d at rev %d, want %d at 1", h.ShownRev, h.Rev, c.want)
+			}
+		})
+	}
+	t.Run("a task that is never due is, after it was to be drawn again", func(t *testing.T) {
+		if err := st.Postpone(t.Context(), ref, 1, nil); err != nil {
+			t.Fatal(err)
+		}
+		if err := st.Redraw(t.Context(), ref); err != nil {
+			t.Fatal(err)
+		}
+		if got := dueAt(t, st, ref); got == nil || !got.Equal(at().Add(time.Minute)) {
+			t.Errorf("due %v, want in a minute", got)
+		}
+	})
+}

@@ -1,0 +1,101 @@
+package store
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+)
+
+// expression collects the names and values of DynamoDB expressions. Every name
+// is an alias: many of ours are reserved words.
+type expression struct {
+	names         map[string]string
+	values        item
+	sets, removes []string
+}
+
+func newExpression() *expression { return &expression{} }
+
+// name returns the alias of an attribute.
+func (e *expression) name(attribute string) string {
+	if e.names == nil {
+		e.names = map[string]string{}
+	}
+	e.names["#"+attribute] = attribute
+	return "#" + attribute
+}
+
+// value returns the placeholder of a value.
+func (e *expression) value(v any) string {
+	av, err := attributevalue.MarshalWithOptions(v, encoding)
+	if err != nil { // no value of ours can fail; one that did must not be written
+		panic(fmt.Sprintf("encode a %T: %v", v, err))
+	}
+	if e.values == nil {
+		e.values = item{}
+	}
+	name := ":v" + strconv.Itoa(len(e.values))
+	e.values[name] = av
+	return name
+}
+
+func (e *expression) set(attribute string, v any) {
+	e.sets = append(e.sets, e.name(attribute)+" = "+e.value(v))
+}
+
+func (e *expression) remove(attributes ...string) {
+	for _, a := range attributes {
+		e.removes = append(e.removes, e.name(a))
+	}
+}
+
+// setOrRemove removes the attribute when present is false.
+func (e *expression) setOrRemove(attribute string, present bool, v any) {
+	if present {
+		e.set(attribute, v)
+		return
+	}
+	e.remove(attribute)
+}
+
+// is is a condition: the attribute, compared by op, with a value.
+func (e *expression) is(attribute, op string, v any) string {
+	return e.name(attribute) + " " + op + " " + e.value(v)
+}
+
+func (e *expression) exists() string { return "attribute_exists(" + e.name("PK") + ")" }
+func (e *expression) absent() string { return "attribute_not_exists(" + e.name("PK") + ")" }
+
+func (e *expression) lacks(attribute string) string {
+	return "attribute_not_exists(" + e.name(attribute) + ")"
+}
+
+// revision is the condition that a row has rev, 0 meaning that there is none.
+func (e *expression) revision(rev int) string {
+	if rev == 0 {
+		return e.absent()
+	}
+	return e.is("rev", "=", rev)
+}
+
+// update is the text of an UpdateItem.
+func (e *expression) update() *string {
+	var parts []string
+	if e.sets != nil {
+		parts = append(parts, "SET "+strings.Join(e.sets, ", "))
+	}
+	if e.removes != nil {
+		parts = append(parts, "REMOVE "+strings.Join(e.removes, ", "))
+	}
+	out := strings.Join(parts, " ")
+	return &out
+}
+
+func all(conditions ...string) *string {
+	out := strings.Join(conditions, " AND ")
+	return &out
+}
+
+func anyOf(conditions ...string) string { return "(" + strings.Join(conditions, " OR ") + ")" }

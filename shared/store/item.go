@@ -1,0 +1,86 @@
+package store
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+)
+
+// schemaVersion is the newest form of an item that this release reads, and the one that it writes.
+const schemaVersion = 1
+
+// item is one row of the table.
+type item = map[string]types.AttributeValue
+
+// timeForm has exactly milliseconds, so that times sort as text.
+const timeForm = "2006-01-02T15:04:05.000Z"
+
+func timeText(t time.Time) string { return t.UTC().Format(timeForm) }
+
+func text(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
+
+func number(n int) types.AttributeValue {
+	return &types.AttributeValueMemberN{Value: strconv.Itoa(n)}
+}
+
+func encoding(o *attributevalue.EncoderOptions) {
+	o.TagKey = "json"
+	o.EncodeTime = func(t time.Time) (types.AttributeValue, error) { return text(timeText(t)), nil }
+}
+
+func decoding(o *attributevalue.DecoderOptions) { o.TagKey = "json" }
+
+func key(pk, sk string) item { return item{"PK": text(pk), "SK": text(sk)} }
+
+// pack makes the item of a value whose json tags name its attributes.
+func pack(kind, pk, sk string, v any) (item, error) {
+	it, err := attributevalue.MarshalMapWithOptions(v, encoding)
+	if err != nil {
+		return nil, fmt.Errorf("encode %s: %w", kind, err)
+	}
+	it["PK"], it["SK"] = text(pk), text(sk)
+	it["type"], it["schema_version"] = text(kind), number(schemaVersion)
+	return it, nil
+}
+
+// unpack reads an item into a value. It returns ErrNewerSchema for what a later release wrote.
+func unpack(it item, into any) error {
+	if v := intOf(it, "schema_version"); v > schemaVersion {
+		return ErrNewerSchema{Item: textOf(it, "PK") + " " + textOf(it, "SK"), Version: v}
+	}
+	if err := attributevalue.UnmarshalMapWithOptions(it, into, decoding); err != nil {
+		return fmt.Errorf("decode %s %s: %w", textOf(it, "type"), textOf(it, "SK"), err)
+	}
+	return nil
+}
+
+// expired reports whether TTL may delete the item any time: it is gone already.
+func expired(it item, now time.Time) bool {
+	at := intOf(it, "delete_after")
+	return at != 0 && int64(at) <= now.Unix()
+}
+
+func textOf(it item, name string) string {
+	if v, ok := it[name].(*types.AttributeValueMemberS); ok {
+		return v.Value
+	}
+	return ""
+}
+
+func intOf(it item, name string) int {
+	if v, ok := it[name].(*types.AttributeValueMemberN); ok {
+		if n, err := strconv.Atoi(v.Value); err == nil {
+			return n
+		}
+	}
+	return 0
+}
+
+// index puts an item into one of the indexes, 1 to 3.
+func index(it item, n int, pk, sk string) {
+	name := "GSI" + strconv.Itoa(n)
+	it[name+"PK"], it[name+"SK"] = text(pk), text(sk)
+}

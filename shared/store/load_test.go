@@ -1,0 +1,160 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"ringi/shared/task"
+)
+
+// items compares items by what they hold.
+func items() cmp.Option {
+	return cmpopts.IgnoreUnexported(types.AttributeValueMemberS{}, types.AttributeValueMemberN{}, types.AttributeValueMemberBOOL{},
+		types.AttributeValueMemberM{}, types.AttributeValueMemberL{}, types.AttributeValueMemberNULL{})
+}
+
+func testLoad(t *testing.T, s *suite) {
+	st := s.store(t)
+	ref := created(t, st, 1)
+	pk := "TASK#" + ref.Tenant + "#" + ref.Task
+	change := func(t *testing.T, sk, attribute string, v any) {
+		t.Helper()
+		e := newExpression()
+		e.set(attribute, v)
+		_, err := st.db.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
+			TableName: &st.table, Key: key(pk, sk), UpdateExpression: e.update(), ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+
+	for _, c := range []struct {
+		name string
+		ref  task.Ref
+	}{
+		{"another tenant's task", task.Ref{Tenant: "01OTHER", Task: ref.Task}},
+		{"a task that never was", task.Ref{Tenant: tenant, Task: task.NewID()}},
+		{"an id that reaches into another key", task.Ref{Tenant: "01TENANT#" + ref.Task, Task: "x"}},
+		{"no id", task.Ref{Tenant: tenant}},
+		{"an id longer than a key may be", task.Ref{Tenant: tenant, Task: strings.Repeat("x", 3000)}},
+	} {
+		t.Run(c.name+" is not found", func(t *testing.T) {
+			if _, err := st.Load(t.Context(), c.ref); !errors.Is(err, task.ErrNotFound) {
+				t.Errorf("Load: %v", err)
+			}
+			if _, err := st.Head(t.Context(), c.ref); !errors.Is(err, task.ErrNotFound) {
+				t.Errorf("Head: %v", err)
+			}
+			_, err := st.Decide(t.Context(), c.ref, func(*task.Aggregate) (task.Change, error) {
+				t.Error("a decision was asked for")
+				return task.Change{}, nil
+			})
+			if !errors.Is(err, task.ErrNotFound) {
+				t.Errorf("Decide: %v", err)
+			}
+		})
+	}
+
+	t.Run("the head alone is the aggregate's", func(t *testing.T) {
+		a, err := st.Load(t.Context(), ref)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h, err := st.Head(t.Context(), ref)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(a.Head, h); diff != "" {
+			t.Error(diff)
+		}
+	})
+
+	t.Run("a row of a later release is refused by name", func(t *testing.T) {
+		change(t, "REQUEST", "schema_version", 2)
+		defer change(t, "REQUEST", "schema_version", 1)
+		_, err := st.Load(t.Context(), ref)
+		var newer ErrNewerSchema
+		if !errors.As(err, &newer) || newer.Version != 2 || !strings.HasSuffix(newer.Item, "REQUEST") {
+			t.Errorf("%v, want ErrNewerSchema of version 2 naming REQUEST", err)
+		}
+	})
+
+	t.Run("a kind of row of a later release is refused as such", func(t *testing.T) {
+		change(t, "REQUEST", "schema_version", 3)
+		change(t, "REQUEST", "type", "stamp")
+		defer change(t, "REQUEST", "schema_version", 1)
+		defer change(t, "REQUEST", "type", "request")
+		_, err := st.Load(t.Context(), ref)
+		var newer ErrNewerSchema
+		if !errors.As(err, &newer) || newer.Version != 3 {
+			t.Errorf("%v, want ErrNewerSchema of version 3", err)
+		}
+	})
+
+	t.Run("an unknown kind of row is refused", func(t *testing.T) {
+		change(t, "REQUEST", "type", "stamp")
+		defer change(t, "REQUEST", "type", "request")
+		if _, err := st.Load(t.Context(), ref); err == nil || !strings.Contains(err.Error(), `"stamp"`) {
+			t.Errorf("%v, want an error that names the type", err)
+		}
+	})
+
+	t.Run("what is past its time is gone", func(t *testing.T) {
+		change(t, "CARD#task", "delete_after", at().Unix())
+		a, err := st.Load(t.Context(), ref)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(a.Cards) != 0 {
+			t.Errorf("%d cards, want none", len(a.Cards))
+		}
+		change(t, "CARD#task", "delete_after", at().Add(time.Second).Unix())
+		if a, err = st.Load(t.Context(), ref); err != nil || len(a.Cards) != 1 {
+			t.Errorf("%d cards, %v; want the one that is not past its time", len(a.Cards), err)
+		}
+	})
+
+	t.Run("a task of more than a megabyte is loaded whole", func(t *testing.T) {
+		ref := waitingPrompt(t, st, 2)
+		text := strings.Repeat("方針", 60<<10/6)
+		pk := "TASK#" + ref.Tenant + "#" + ref.Task
+		const versions = 20
+		for v := 2; v <= versions; v++ {
+			it, err := packRow(ref, pk, &task.Prompt{ID: task.NewID(), TaskID: ref.Task, Version: v, Content: text, Status: task.Rejected, CreatedAt: at()}, 3)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := st.db.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &st.table, Item: it}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		counted := &counter{}
+		a, err := s.over(st, counted).Load(t.Context(), ref)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, p := range a.Prompts {
+			got = append(got, p.Key())
+		}
+		var want []string
+		for v := 1; v <= versions; v++ {
+			want = append(want, fmt.Sprintf("PROMPT#%04d", v))
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Error(diff)
+		}
+		if counted.calls.Load() < 2 {
+			t.Error("the rows came in one page: the test proves nothing")
+		}
+	})
+}

@@ -1,0 +1,116 @@
+package store
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"ringi/shared/task"
+)
+
+func testLostAnswers(t *testing.T, s *suite) {
+	st := s.store(t)
+	for i, c := range []struct {
+		name    string
+		lose    int32
+		options []func(*dynamodb.Options)
+	}{
+		{"once, and the call is repeated", 1, nil},
+		{"once, and the call is not repeated", 1, []func(*dynamodb.Options){oneTry}},
+		{"each time", 100, nil},
+	} {
+		losing := func(operation string) (*Store, *dropper) {
+			d := &dropper{operation: operation}
+			d.left.Store(c.lose)
+			return s.over(st, d, c.options...), d
+		}
+		t.Run("of a commit, "+c.name, func(t *testing.T) {
+			ref := waitingPrompt(t, st, 10*i)
+			through, d := losing("TransactWriteItems")
+			after, err := through.Decide(t.Context(), ref, approvePrompt)
+			if err != nil {
+				t.Fatal(err)
+			}
+			loaded, err := st.Load(t.Context(), ref)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d.dropped.Load() == 0 {
+				t.Error("no answer was lost: the test proves nothing")
+			}
+			if after.Head.Rev != loaded.Head.Rev || loaded.Prompt().Status != task.Approved {
+				t.Errorf("rev %d returned, %d in the table, prompt %s", after.Head.Rev, loaded.Head.Rev, loaded.Prompt().Status)
+			}
+			if got := countAudit(t, st, ref, task.PromptApproved); got != 1 {
+				t.Errorf("%d audit entries, want 1", got)
+			}
+		})
+		t.Run("of a claim of a card, "+c.name, func(t *testing.T) {
+			if c.lose > 1 || c.options != nil {
+				return // such an answer is lost to the caller as well
+			}
+			ref := created(t, st, 10*i+1)
+			through, _ := losing("UpdateItem")
+			if _, err := through.ClaimCard(t.Context(), ref, "CARD#task", "me", at(), at()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+
+	t.Run("of a create that is repeated", func(t *testing.T) {
+		d := &dropper{operation: "TransactWriteItems"}
+		d.left.Store(1)
+		c, _ := received(t, 100)
+		if err := s.over(st, d).Create(t.Context(), c); err != nil {
+			t.Error(err)
+		}
+		if d.dropped.Load() != 1 {
+			t.Error("no answer was lost")
+		}
+	})
+
+	t.Run("and the table has forgotten the token", func(t *testing.T) {
+		// The repeated call meets its own earlier write.
+		ref := waitingPrompt(t, st, 101)
+		d := &dropper{operation: "TransactWriteItems"}
+		d.left.Store(1)
+		_, err := s.over(st, &forgetful{next: d}).Decide(t.Context(), ref, approvePrompt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d.dropped.Load() != 1 {
+			t.Error("no answer was lost")
+		}
+		if got := countAudit(t, st, ref, task.PromptApproved); got != 1 {
+			t.Errorf("%d audit entries, want 1", got)
+		}
+		d.left.Store(1)
+		c, _ := received(t, 102)
+		if err := s.over(st, &forgetful{next: d}).Create(t.Context(), c); err != nil {
+			t.Errorf("create: %v", err)
+		}
+	})
+
+	t.Run("a commit that did not arrive is an error", func(t *testing.T) {
+		ref := waitingPrompt(t, st, 103)
+		_, err := s.over(st, unreachable{}, oneTry).Decide(t.Context(), ref, approvePrompt)
+		if err == nil || errors.Is(err, task.ErrConflict) {
+			t.Errorf("%v, want an error that is no conflict", err)
+		}
+		if a, err := st.Load(t.Context(), ref); err != nil || a.Prompt().Status != task.PendingApproval {
+			t.Errorf("prompt %s, %v", a.Prompt().Status, err)
+		}
+	})
+}
+
+func countAudit(t *testing.T, s *Store, ref task.Ref, action task.Action) int {
+	t.Helper()
+	n := 0
+	for _, it := range rows(t, s, "AUDIT#"+ref.Tenant+"#2026-04") {
+		if textOf(it, "task_id") == ref.Task && textOf(it, "action") == string(action) {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,31 @@
+package store
+
+import "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+// sizeOf is how DynamoDB counts an item: names and values in UTF-8, numbers at
+// about half their digits, three bytes and one per entry for a list or map.
+func sizeOf(it item) int {
+	n := 0
+	for name, v := range it {
+		n += len(name) + valueSize(v)
+	}
+	return n
+}
+
+func valueSize(v types.AttributeValue) int {
+	switch v := v.(type) {
+	case *types.AttributeValueMemberS:
+		return len(v.Value)
+	case *types.AttributeValueMemberN:
+		return (len(v.Value)+1)/2 + 1
+	case *types.AttributeValueMemberM:
+		return 3 + len(v.Value) + sizeOf(v.Value)
+	case *types.AttributeValueMemberL:
+		n := 3
+		for _, x := range v.Value {
+			n += 1 + valueSize(x)
+		}
+		return n
+	}
+	return 1
+}

@@ -1,0 +1,70 @@
+// Package storetest gives tests of other packages a store over a real DynamoDB API.
+package storetest
+
+import (
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"sync/atomic"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"ringi/infra/local/moto"
+	"ringi/infra/local/template"
+	"ringi/shared/store"
+)
+
+// Server is one database for a test and its subtests.
+type Server struct {
+	DB     *dynamodb.Client
+	tables atomic.Int32
+}
+
+// Start starts a server that ends with the test.
+func Start(t testing.TB) *Server {
+	t.Helper()
+	endpoint := moto.StartForTest(t)
+	return &Server{DB: dynamodb.NewFromConfig(aws.Config{
+		Region: "us-east-1", BaseEndpoint: &endpoint, Credentials: credentials.NewStaticCredentialsProvider("local", "local", ""),
+	})}
+}
+
+// Store returns one over an empty table, made as template.yaml describes it, and the table's name.
+func (s *Server) Store(t testing.TB) (*store.Store, string) {
+	t.Helper()
+	_, here, _, _ := runtime.Caller(0)
+	described, err := template.Read(filepath.Join(filepath.Dir(here), "..", "..", "..", "template.yaml"), template.Names{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := fmt.Sprintf("rows-%d", s.tables.Add(1))
+	if _, err := s.DB.CreateTable(t.Context(), input(described.Tables[0], name)); err != nil {
+		t.Fatal(err)
+	}
+	return store.New(s.DB, name), name
+}
+
+func input(d template.Table, name string) *dynamodb.CreateTableInput {
+	in := &dynamodb.CreateTableInput{TableName: &name, BillingMode: types.BillingModePayPerRequest, KeySchema: schema(d.Key)}
+	for _, a := range d.Attributes {
+		in.AttributeDefinitions = append(in.AttributeDefinitions, types.AttributeDefinition{
+			AttributeName: aws.String(a.Name), AttributeType: types.ScalarAttributeType(a.Type),
+		})
+	}
+	for _, x := range d.Indexes {
+		in.GlobalSecondaryIndexes = append(in.GlobalSecondaryIndexes, types.GlobalSecondaryIndex{
+			IndexName: aws.String(x.Name), KeySchema: schema(x.Key), Projection: &types.Projection{ProjectionType: types.ProjectionType(x.Projection)},
+		})
+	}
+	return in
+}
+
+func schema(k template.Key) []types.KeySchemaElement {
+	return []types.KeySchemaElement{
+		{AttributeName: aws.String(k.Hash), KeyType: types.KeyTypeHash}, {AttributeName: aws.String(k.Range), KeyType: types.KeyTypeRange},
+	}
+}

@@ -1,0 +1,277 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"ringi/infra/local/moto"
+	"ringi/infra/local/template"
+	"ringi/shared/task"
+)
+
+// TestStore is the compliance suite. All of it runs against one server that
+// speaks the real API, each part in a table of its own.
+func TestStore(t *testing.T) {
+	names := template.Names{Stack: "test", Region: "us-east-1", Account: "123456789012"}
+	described, err := template.Read(filepath.Join("..", "..", "template.yaml"), names, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &suite{endpoint: moto.StartForTest(t), described: described.Tables[0]}
+	for _, part := range []struct {
+		name string
+		run  func(*testing.T, *suite)
+	}{
+		{"create", testCreate},
+		{"load", testLoad},
+		{"commit", testCommit},
+		{"lost answers", testLostAnswers},
+		{"torn reads", testTornReads},
+		{"busy table", testBusyTable},
+		{"races", testRaces},
+		{"decide", testDecide},
+		{"waits", testWaits},
+		{"cards", testCards},
+		{"due", testDue},
+		{"shown", testShown},
+		{"tenants", testTenants},
+		{"settings", testSettings},
+		{"integrations", testIntegrations},
+		{"tools", testTools},
+	} {
+		t.Run(part.name, func(t *testing.T) { part.run(t, s) })
+	}
+}
+
+type suite struct {
+	endpoint  string
+	described template.Table
+	tables    atomic.Int32
+}
+
+// at is when tests begin.
+func at() time.Time { return time.Date(2026, 4, 18, 14, 30, 0, 0, time.UTC) }
+
+// store returns one over a new table, which is made as template.yaml says.
+func (s *suite) store(t *testing.T) *Store {
+	t.Helper()
+	st := New(s.client(nil), fmt.Sprintf("rows-%d", s.tables.Add(1)))
+	st.now = at
+	if _, err := st.db.CreateTable(t.Context(), input(s.described, st.table)); err != nil {
+		t.Fatal(err)
+	}
+	return st
+}
+
+// over returns a store on the same table whose calls go through the transport.
+func (s *suite) over(st *Store, transport http.RoundTripper, options ...func(*dynamodb.Options)) *Store {
+	other := *st
+	other.db = s.client(transport, options...)
+	return &other
+}
+
+func (s *suite) client(transport http.RoundTripper, options ...func(*dynamodb.Options)) *dynamodb.Client {
+	cfg := aws.Config{
+		Region: "us-east-1", BaseEndpoint: aws.String(s.endpoint),
+		Credentials: credentials.NewStaticCredentialsProvider("local", "local", ""),
+	}
+	if transport != nil {
+		cfg.HTTPClient = &http.Client{Transport: transport}
+	}
+	return dynamodb.NewFromConfig(cfg, append([]func(*dynamodb.Options){promptly}, options...)...)
+}
+
+// promptly keeps the client's own repetitions but not its patience.
+func promptly(o *dynamodb.Options) {
+	o.Retryer = retry.AddWithMaxBackoffDelay(o.Retryer, 5*time.Millisecond)
+}
+
+// oneTry leaves the client no repetitions.
+func oneTry(o *dynamodb.Options) { o.Retryer = aws.NopRetryer{} }
+
+func input(d template.Table, name string) *dynamodb.CreateTableInput {
+	schema := func(k template.Key) []types.KeySchemaElement {
+		return []types.KeySchemaElement{
+			{AttributeName: aws.String(k.Hash), KeyType: types.KeyTypeHash}, {AttributeName: aws.String(k.Range), KeyType: types.KeyTypeRange},
+		}
+	}
+	in := &dynamodb.CreateTableInput{TableName: &name, BillingMode: types.BillingModePayPerRequest, KeySchema: schema(d.Key)}
+	for _, a := range d.Attributes {
+		in.AttributeDefinitions = append(in.AttributeDefinitions, types.AttributeDefinition{
+			AttributeName: aws.String(a.Name), AttributeType: types.ScalarAttributeType(a.Type),
+		})
+	}
+	for _, x := range d.Indexes {
+		in.GlobalSecondaryIndexes = append(in.GlobalSecondaryIndexes, types.GlobalSecondaryIndex{
+			IndexName: aws.String(x.Name), KeySchema: schema(x.Key), Projection: &types.Projection{ProjectionType: types.ProjectionType(x.Projection)},
+		})
+	}
+	return in
+}
+
+const (
+	tenant    = "01TENANT"
+	requester = "U0REQUESTER"
+)
+
+func approver() task.Actor {
+	return task.Actor{Type: task.ActorUser, ID: "U0APPROVER", Team: "T0TEAM", Member: true}
+}
+
+func policy() task.Policy {
+	return task.Policy{Team: "T0TEAM", Mode: task.ApproversChannel, AllowSelf: true}
+}
+
+// request is the n-th message.
+func request(n int) task.Request {
+	ts := fmt.Sprintf("%d.%06d", at().Unix()+int64(n/1000), (n%1000)*1000)
+	return task.Request{
+		TeamID: "T0TEAM", Text: "今月の勤怠をまとめて", User: requester, Channel: "C0CHANNEL", ChannelType: "channel",
+		MessageTS: ts, ThreadTS: ts, Source: task.SourceChannel, EventID: fmt.Sprintf("Ev%d", n),
+	}
+}
+
+func received(t *testing.T, n int) (task.Change, task.Ref) {
+	t.Helper()
+	c, ref, err := task.Receive(tenant, request(n), at().Add(time.Duration(n)*time.Millisecond))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c, ref
+}
+
+// created makes a task of the n-th message.
+func created(t *testing.T, s *Store, n int) task.Ref {
+	t.Helper()
+	c, ref := received(t, n)
+	if err := s.Create(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	return ref
+}
+
+type decision func(*task.Aggregate) (task.Change, error)
+
+// decided commits decisions one after the other.
+func decided(t *testing.T, s *Store, ref task.Ref, decisions ...decision) *task.Aggregate {
+	t.Helper()
+	var a *task.Aggregate
+	for i, d := range decisions {
+		var err error
+		if a, err = s.Decide(t.Context(), ref, d); err != nil {
+			t.Fatalf("decision %d: %v", i+1, err)
+		}
+	}
+	return a
+}
+
+func extract(a *task.Aggregate) (task.Change, error) {
+	return a.Extracted(a.Head.Run, task.Extract{Title: "勤怠集計", Priority: task.Medium, TaskType: task.TypeStandard}, at())
+}
+
+func beginPrompt(a *task.Aggregate) (task.Change, error) { return a.BeginPrompt(a.Head.Run, at()) }
+
+func finishPrompt(a *task.Aggregate) (task.Change, error) {
+	return a.FinishPrompt(a.Head.Run, "方針", task.DefaultSettings(), at())
+}
+
+func approvePrompt(a *task.Aggregate) (task.Change, error) {
+	return a.ApprovePrompt(a.Prompt().ID, approver(), policy(), at())
+}
+
+func rejectPrompt(a *task.Aggregate) (task.Change, error) {
+	return a.RejectPrompt(a.Prompt().ID, "もっと詳しく", approver(), policy(), at())
+}
+
+func beginProcess(a *task.Aggregate) (task.Change, error) { return a.BeginProcess(a.Head.Run, at()) }
+
+// finishProcess plans n steps, the last of which writes.
+func finishProcess(n int) decision {
+	return func(a *task.Aggregate) (task.Change, error) {
+		var steps []task.Step
+		for i := 1; i <= n; i++ {
+			steps = append(steps, task.Step{
+				StepID: fmt.Sprintf("step-%d", i), Order: i, Tool: "list_employees", ToolInput: `{"department":null}`, Effect: task.Read,
+				Description: "従業員一覧を取得する", ExpectedOutput: "従業員のリスト", ToolVersion: "1",
+			})
+		}
+		steps[n-1].Tool, steps[n-1].Effect = "send_slack_dm", task.Write
+		return a.FinishProcess(a.Head.Run, steps, task.DefaultSettings(), at())
+	}
+}
+
+func approveProcess(a *task.Aggregate) (task.Change, error) {
+	return a.ApproveProcess(a.Process().ID, approver(), policy(), at())
+}
+
+func start(a *task.Aggregate) (task.Change, error) { return a.StartExecution(a.Head.Run, at()) }
+
+func cancel(a *task.Aggregate) (task.Change, error) { return a.CancelTask(approver(), policy(), at()) }
+
+func claim(order int) decision {
+	return func(a *task.Aggregate) (task.Change, error) {
+		step := a.NextStep(a.Execution())
+		return a.ClaimStep(a.Head.Run, task.Call{
+			Order: order, Arguments: task.Blob{JSON: "{}", Bytes: 2}, Tool: task.ToolRef{Name: step.Tool},
+			Claim: task.Claim{Invocation: "invocation", LeaseUntil: at().Add(75 * time.Second)},
+		}, at())
+	}
+}
+
+func finishStep(order int) decision {
+	return func(a *task.Aggregate) (task.Change, error) {
+		e := a.Execution()
+		result := task.Blob{JSON: `{"count":42}`, Bytes: 12}
+		return a.FinishStep(task.StepKey(e.ProcessVersion, e.Attempt, order), "invocation", task.Outcome{Status: task.StepCompleted, Result: &result}, at())
+	}
+}
+
+// waitingPrompt is a task whose prompt waits for a decision.
+func waitingPrompt(t *testing.T, s *Store, n int) task.Ref {
+	t.Helper()
+	ref := created(t, s, n)
+	decided(t, s, ref, extract, beginPrompt, finishPrompt)
+	return ref
+}
+
+// running is a task whose execution has begun on so many steps.
+func running(t *testing.T, s *Store, n, steps int) task.Ref {
+	t.Helper()
+	ref := waitingPrompt(t, s, n)
+	decided(t, s, ref, approvePrompt, beginProcess, finishProcess(steps), approveProcess, start)
+	return ref
+}
+
+// raw reads an item as the table has it.
+func raw(t *testing.T, s *Store, pk, sk string) item {
+	t.Helper()
+	out, err := s.db.GetItem(context.Background(), &dynamodb.GetItemInput{TableName: &s.table, Key: key(pk, sk), ConsistentRead: aws.Bool(true)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out.Item
+}
+
+// rows returns every item of a partition.
+func rows(t *testing.T, s *Store, pk string) []item {
+	t.Helper()
+	e := newExpression()
+	out, err := s.db.Query(t.Context(), &dynamodb.QueryInput{
+		TableName: &s.table, KeyConditionExpression: all(e.is("PK", "=", pk)), ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out.Items
+}

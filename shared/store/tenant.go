@@ -1,0 +1,113 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"ringi/shared/task"
+)
+
+const (
+	tenantKey = "TENANT"
+	maxSlug   = 63
+)
+
+func slugPartition(slug string) string { return "SLUG#" + slug }
+
+// slugRow makes a slug one tenant's.
+type slugRow struct {
+	Slug     string `json:"slug"`
+	TenantID string `json:"tenant_id"`
+}
+
+// Tenant reads a tenant, or returns task.ErrNotFound.
+func (s *Store) Tenant(ctx context.Context, tenant string) (task.Tenant, error) {
+	pk, err := tenantPartition(tenant)
+	if err != nil {
+		return task.Tenant{}, err
+	}
+	var t task.Tenant
+	if err := s.get(ctx, pk, tenantKey, &t); err != nil {
+		return task.Tenant{}, fmt.Errorf("read tenant %s: %w", tenant, err)
+	}
+	return t, nil
+}
+
+// Bootstrap makes a tenant at first contact: its row, its slug and its settings,
+// in one transaction. A slug that another tenant has gets the team's id behind
+// it. A tenant that is there is returned as it is.
+func (s *Store) Bootstrap(ctx context.Context, t task.Tenant, now time.Time) (task.Tenant, error) {
+	stop, wait := time.Now().Add(retryFor), newBackoff(20*time.Millisecond, 400*time.Millisecond)
+	withSettings := true
+	for {
+		was, err := s.Tenant(ctx, t.ID)
+		if !errors.Is(err, task.ErrNotFound) {
+			return was, err
+		}
+		made, err := s.bootstrap(ctx, t, withSettings, now)
+		var l *lost
+		switch {
+		case err == nil:
+			return made, nil
+		case !errors.As(err, &l):
+			return task.Tenant{}, fmt.Errorf("make tenant %s: %w", t.ID, err)
+		case l.failed(1) && t.Slug != longSlug(t):
+			t.Slug = longSlug(t)
+		case l.failed(2):
+			withSettings = false // they were saved before the tenant was known
+		}
+		if !wait.until(ctx, stop) {
+			return task.Tenant{}, fmt.Errorf("make tenant %s: %w", t.ID, err)
+		}
+	}
+}
+
+func (s *Store) bootstrap(ctx context.Context, t task.Tenant, withSettings bool, now time.Time) (task.Tenant, error) {
+	pk, err := tenantPartition(t.ID)
+	if err != nil {
+		return t, err
+	}
+	settings := task.DefaultSettings()
+	settings.Slug = t.Slug
+	if err := settings.Validate(); err != nil {
+		return t, err
+	}
+	t.Rev, t.CreatedAt, t.UpdatedAt = 1, moment(now), moment(now)
+	row, err := pack("tenant", pk, tenantKey, t)
+	if err != nil {
+		return t, err
+	}
+	slug, err := packSlug(t.Slug, t.ID)
+	if err != nil {
+		return t, err
+	}
+	items := []types.TransactWriteItem{s.put(row, 0), s.put(slug, 0)}
+	if withSettings {
+		settings.Rev, settings.UpdatedAt = 1, moment(now)
+		it, err := packSettings(t.ID, s.newID(), settings)
+		if err != nil {
+			return t, err
+		}
+		items = append(items, s.put(it, 0))
+	}
+	return t, s.transact(ctx, s.newID(), items)
+}
+
+// longSlug is the slug with the team's id behind it, which no other tenant has.
+func longSlug(t task.Tenant) string {
+	tail := "-" + strings.ToLower(t.TeamID)
+	head := strings.TrimSuffix(t.Slug, tail)
+	return head[:min(len(head), max(0, maxSlug-len(tail)))] + tail
+}
+
+func packSlug(slug, tenant string) (item, error) {
+	return pack("slug", slugPartition(slug), "SLUG", slugRow{Slug: slug, TenantID: tenant})
+}
+
+// moment is a time as the table keeps it.
+func moment(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }

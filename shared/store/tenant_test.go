@@ -1,0 +1,142 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ringi/shared/task"
+)
+
+func workspace(team string) task.Tenant {
+	return task.Tenant{ID: task.TenantID(team), Name: "株式会社 " + team, Slug: "default", TeamID: team, Admins: []string{"U0ADMIN"}}
+}
+
+func testTenants(t *testing.T, s *suite) {
+	st := s.store(t)
+	first, err := st.Bootstrap(t.Context(), workspace("T0FIRST"), at())
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	t.Run("the first contact makes tenant, slug and settings", func(t *testing.T) {
+		want := workspace("T0FIRST")
+		want.Rev, want.CreatedAt, want.UpdatedAt = 1, at(), at()
+		if diff := cmp.Diff(want, first); diff != "" {
+			t.Error(diff)
+		}
+		got, err := st.Tenant(t.Context(), want.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Error(diff)
+		}
+		if got := textOf(raw(t, st, "SLUG#default", "SLUG"), "tenant_id"); got != want.ID {
+			t.Errorf("the slug is %q's", got)
+		}
+		settings, err := st.Settings(t.Context(), want.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if settings.Rev != 1 || settings.Slug != "default" {
+			t.Errorf("settings at rev %d with slug %q", settings.Rev, settings.Slug)
+		}
+	})
+
+	t.Run("a tenant that is there is returned as it is", func(t *testing.T) {
+		other := workspace("T0FIRST")
+		other.Name, other.Admins = "別名", []string{"U0STRANGER"}
+		got, err := st.Bootstrap(t.Context(), other, at().Add(time.Hour))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(first, got); diff != "" {
+			t.Error(diff)
+		}
+	})
+
+	t.Run("another tenant's slug gets the team behind it", func(t *testing.T) {
+		got, err := st.Bootstrap(t.Context(), workspace("T0SECOND"), at())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.Slug != "default-t0second" {
+			t.Errorf("slug %q", got.Slug)
+		}
+		settings, err := st.Settings(t.Context(), got.ID)
+		if err != nil || settings.Slug != got.Slug {
+			t.Errorf("settings have slug %q, %v", settings.Slug, err)
+		}
+		long := workspace("T0LONG")
+		long.Slug = strings.Repeat("a", 63)
+		if _, err := st.Bootstrap(t.Context(), long, at()); err != nil {
+			t.Fatal(err)
+		}
+		longer := workspace("T0LONGER")
+		longer.Slug = long.Slug
+		if got, err = st.Bootstrap(t.Context(), longer, at()); err != nil || len(got.Slug) != 63 || !strings.HasSuffix(got.Slug, "a-t0longer") {
+			t.Errorf("slug %q, %v", got.Slug, err)
+		}
+	})
+
+	t.Run("eight at once make one tenant", func(t *testing.T) {
+		var all sync.WaitGroup
+		got := make([]task.Tenant, 8)
+		for i := range got {
+			all.Go(func() {
+				x := workspace("T0THIRD")
+				x.Slug, x.Name = "third", fmt.Sprint(i)
+				var err error
+				if got[i], err = st.Bootstrap(t.Context(), x, at()); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		for _, x := range got[1:] {
+			if diff := cmp.Diff(got[0], x); diff != "" {
+				t.Error(diff)
+			}
+		}
+		if got[0].Slug != "third" {
+			t.Errorf("slug %q, want no tail: no other tenant has it", got[0].Slug)
+		}
+	})
+
+	t.Run("settings saved before are kept", func(t *testing.T) {
+		x := workspace("T0EARLY")
+		x.Slug = "early"
+		settings := task.DefaultSettings()
+		settings.Locale = "en"
+		if _, err := st.SaveSettings(t.Context(), x.ID, settings, approver(), at()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := st.Bootstrap(t.Context(), x, at()); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := st.Settings(t.Context(), x.ID); err != nil || got.Locale != "en" {
+			t.Errorf("locale %q, %v", got.Locale, err)
+		}
+	})
+
+	t.Run("a slug that is none is refused", func(t *testing.T) {
+		x := workspace("T0BAD")
+		x.Slug = "Not A Slug"
+		var bad task.ErrField
+		if _, err := st.Bootstrap(t.Context(), x, at()); !errors.As(err, &bad) || bad.Field != "slug" {
+			t.Errorf("%v, want ErrField of slug", err)
+		}
+	})
+
+	t.Run("a tenant that is not there", func(t *testing.T) {
+		if _, err := st.Tenant(t.Context(), "01NOBODY"); !errors.Is(err, task.ErrNotFound) {
+			t.Errorf("%v, want ErrNotFound", err)
+		}
+	})
+}

@@ -1,0 +1,131 @@
+package store
+
+import (
+	"encoding/json"
+	"errors"
+	"testing"
+
+	"ringi/shared/task"
+)
+
+// A query is no snapshot: it may return one row as it was before a commit
+// beside a head as it is after. No decision over such rows may go through.
+func testTornReads(t *testing.T, s *suite) {
+	st := s.store(t)
+	toPrompt := []decision{extract, beginPrompt, finishPrompt}
+	toExecution := append(append([]decision{}, toPrompt...), approvePrompt, beginProcess, finishProcess(1), approveProcess, start)
+	toResult := append(append([]decision{}, toExecution...), claim(1), finishStep(1))
+
+	for i, c := range []struct {
+		name   string
+		before []decision
+		row    func(*task.Aggregate) task.Row // whose old image is seen
+		moves  decision                       // it, meanwhile
+		torn   decision                       // over the old row and the new head
+	}{
+		{
+			"a claim that did not see the cancelled execution", toExecution,
+			func(a *task.Aggregate) task.Row { return a.Execution() }, cancel, forgetEnd(claim(1)),
+		},
+		{
+			"an approval that did not see the rejection", toPrompt,
+			func(a *task.Aggregate) task.Row { return a.Prompt() }, rejectPrompt, approvePrompt,
+		},
+		{
+			"a completion that did not see the cancellation", toResult,
+			func(a *task.Aggregate) task.Row { return a.Execution() }, cancel,
+			forgetEnd(func(a *task.Aggregate) (task.Change, error) {
+				open := *a.Task
+				open.Status = task.TaskRunning
+				a.Task = &open
+				return a.CompleteExecution(a.Head.Run, "", at())
+			}),
+		},
+		{
+			"a prompt that only relied on the task and did not see it cancelled", []decision{extract},
+			func(a *task.Aggregate) task.Row { return a.Task }, cancel, forgetEnd(beginPrompt),
+		},
+	} {
+		t.Run(c.name+" fails", func(t *testing.T) {
+			ref := created(t, st, i)
+			decided(t, st, ref, c.before...)
+			old := &wire{}
+			a, err := s.over(st, &editor{operation: "Query", edit: old.keep}).Load(t.Context(), ref)
+			if err != nil {
+				t.Fatal(err)
+			}
+			decided(t, st, ref, c.moves)
+			before, err := st.Load(t.Context(), ref)
+			if err != nil {
+				t.Fatal(err)
+			}
+
+			tear := &editor{operation: "Query", edit: func(b []byte) []byte { return old.into(b, c.row(a).Key()) }}
+			torn, err := s.over(st, tear).Load(t.Context(), ref)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if torn.Head.Rev != before.Head.Rev || c.row(torn).Revision() != c.row(a).Revision() || c.row(before).Revision() == c.row(a).Revision() {
+				t.Fatal("the read was not torn")
+			}
+			change, err := c.torn(torn)
+			if err != nil {
+				t.Fatalf("the torn rows refuse by themselves, which proves nothing: %v", err)
+			}
+			if _, err := st.Commit(t.Context(), torn, change); !errors.Is(err, task.ErrConflict) {
+				t.Errorf("%v, want ErrConflict", err)
+			}
+			after, err := st.Head(t.Context(), ref)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if after.Rev != before.Head.Rev {
+				t.Errorf("the head moved from rev %d to %d", before.Head.Rev, after.Rev)
+			}
+		})
+	}
+}
+
+// forgetEnd lets a decision pass that the head's end alone would refuse.
+func forgetEnd(d decision) decision {
+	return func(a *task.Aggregate) (task.Change, error) {
+		open := *a
+		open.Head.Ended = nil
+		return d(&open)
+	}
+}
+
+// wire is the answer to a query as it was sent.
+type wire struct{ items []map[string]json.RawMessage }
+
+func (w *wire) keep(body []byte) []byte {
+	var answer struct {
+		Items []map[string]json.RawMessage
+	}
+	if err := json.Unmarshal(body, &answer); err == nil {
+		w.items = answer.Items
+	}
+	return body
+}
+
+// into puts the kept image of one row into another answer.
+func (w *wire) into(body []byte, sortKey string) []byte {
+	var now wire
+	now.keep(body)
+	same := func(it map[string]json.RawMessage) bool {
+		var sk struct{ S string }
+		return json.Unmarshal(it["SK"], &sk) == nil && sk.S == sortKey
+	}
+	for i := range now.items {
+		for _, old := range w.items {
+			if same(now.items[i]) && same(old) {
+				now.items[i] = old
+			}
+		}
+	}
+	out, err := json.Marshal(map[string]any{"Items": now.items, "Count": len(now.items), "ScannedCount": len(now.items)})
+	if err != nil {
+		return body
+	}
+	return out
+}

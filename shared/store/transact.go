@@ -1,0 +1,151 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go"
+
+	"ringi/shared/task"
+)
+
+// maxActions is DynamoDB's limit on one transaction.
+const maxActions = 100
+
+// transact writes all or nothing, and tries again while the table is throttled.
+// token names the transaction: DynamoDB takes a repeated one for the first, for ten minutes.
+//
+// It returns a *lost when a condition failed or another transaction was in the
+// way; any other error leaves the outcome unknown.
+func (s *Store) transact(ctx context.Context, token string, items []types.TransactWriteItem) error {
+	if len(items) > maxActions {
+		return fmt.Errorf("%d actions in one change, a transaction takes at most %d", len(items), maxActions)
+	}
+	in := &dynamodb.TransactWriteItemsInput{TransactItems: items, ClientRequestToken: &token}
+	stop := time.Now().Add(retryFor)
+	for wait := newBackoff(20*time.Millisecond, 400*time.Millisecond); ; {
+		_, err := s.db.TransactWriteItems(ctx, in, quickly)
+		var cancelled *types.TransactionCanceledException
+		if errors.As(err, &cancelled) {
+			if l := lostIn(cancelled); l != nil {
+				return l
+			}
+		}
+		if err == nil || !busy(err) || !wait.until(ctx, stop) {
+			return err
+		}
+	}
+}
+
+// quickly bounds the client's own waits between its tries, which would outlast
+// the two seconds otherwise. A client that tries once is left so.
+func quickly(o *dynamodb.Options) {
+	if o.Retryer != nil {
+		o.Retryer = retry.AddWithMaxBackoffDelay(o.Retryer, 200*time.Millisecond)
+	}
+}
+
+// lost is a transaction that was refused, with the reason of each action.
+type lost struct {
+	reasons []types.CancellationReason
+}
+
+func (l *lost) Error() string {
+	for i, r := range l.reasons {
+		if code := aws.ToString(r.Code); code != "None" {
+			return fmt.Sprintf("action %d of %d: %s", i+1, len(l.reasons), code)
+		}
+	}
+	return "the transaction was refused"
+}
+
+func (l *lost) Unwrap() error { return task.ErrConflict }
+
+// failed reports whether the condition of action i did.
+func (l *lost) failed(i int) bool {
+	return i < len(l.reasons) && aws.ToString(l.reasons[i].Code) == "ConditionalCheckFailed"
+}
+
+// onlyInTheWay reports whether no condition failed: another transaction held a row.
+func (l *lost) onlyInTheWay() bool {
+	for i := range l.reasons {
+		if l.failed(i) {
+			return false
+		}
+	}
+	return true
+}
+
+// found is the item that the condition of action i met, if the action asked for it.
+func (l *lost) found(i int) item {
+	if i < len(l.reasons) {
+		return l.reasons[i].Item
+	}
+	return nil
+}
+
+func lostIn(c *types.TransactionCanceledException) *lost {
+	for _, r := range c.CancellationReasons {
+		switch aws.ToString(r.Code) {
+		case "ConditionalCheckFailed", "TransactionConflict":
+			return &lost{c.CancellationReasons}
+		}
+	}
+	return nil
+}
+
+// busy reports whether the same call may go through a moment later.
+func busy(err error) bool {
+	var cancelled *types.TransactionCanceledException
+	if errors.As(err, &cancelled) {
+		for _, r := range cancelled.CancellationReasons {
+			switch aws.ToString(r.Code) {
+			case "ThrottlingError", "ProvisionedThroughputExceeded":
+				return true
+			}
+		}
+		return false
+	}
+	var api smithy.APIError
+	if !errors.As(err, &api) {
+		return false
+	}
+	switch api.ErrorCode() {
+	case "ProvisionedThroughputExceededException", "ThrottlingException", "RequestLimitExceeded",
+		"TransactionInProgressException", "InternalServerError", "ServiceUnavailable":
+		return true
+	}
+	return false
+}
+
+// backoff waits longer each time, by chance, so that those who met once part.
+type backoff struct{ next, most time.Duration }
+
+func newBackoff(first, most time.Duration) *backoff { return &backoff{first, most} }
+
+// until waits. It reports false when stop or ctx's deadline would pass, or ctx ends.
+func (b *backoff) until(ctx context.Context, stop time.Time) bool {
+	d := b.next/2 + rand.N(b.next)
+	b.next = min(2*b.next, b.most)
+	if end, ok := ctx.Deadline(); ok && end.Before(stop) {
+		stop = end
+	}
+	if time.Until(stop) < d {
+		return false
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

@@ -1,0 +1,60 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"ringi/shared/task"
+)
+
+// PutWait keeps the token of a run that waits at a gate. It returns ErrStale
+// when the row is of a newer run, of a state entered later, or of a later retry.
+func (s *Store) PutWait(ctx context.Context, ref task.Ref, w task.Wait) error {
+	pk, err := partition(ref)
+	if err != nil {
+		return err
+	}
+	it, err := pack("wait", pk, w.Key(), w)
+	if err != nil {
+		return err
+	}
+	e := newExpression()
+	sameRun, sameEntry := e.is("run", "=", w.Run), e.is("entered", "=", w.Entered)
+	newer := anyOf(
+		e.absent(),
+		e.is("run", "<", w.Run),
+		"("+sameRun+" AND "+e.is("entered", "<", w.Entered)+")",
+		"("+sameRun+" AND "+sameEntry+" AND "+e.is("retry", "<=", w.Retry)+")",
+	)
+	_, err = s.db.PutItem(ctx, &dynamodb.PutItemInput{
+		TableName: &s.table, Item: it, ConditionExpression: &newer,
+		ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
+	})
+	if conditionFailed(err) {
+		err = ErrStale
+	}
+	if err != nil {
+		return fmt.Errorf("keep the wait of task %s at %s: %w", ref.Task, w.Gate, err)
+	}
+	return nil
+}
+
+// DropWait forgets a token that was answered. A row that is gone or holds
+// another token is left as it is.
+func (s *Store) DropWait(ctx context.Context, ref task.Ref, w task.Wait) error {
+	pk, err := partition(ref)
+	if err != nil {
+		return err
+	}
+	e := newExpression()
+	_, err = s.db.DeleteItem(ctx, &dynamodb.DeleteItemInput{
+		TableName: &s.table, Key: key(pk, w.Key()), ConditionExpression: all(e.is("task_token", "=", w.Token)),
+		ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
+	})
+	if err != nil && !conditionFailed(err) {
+		return fmt.Errorf("drop the wait of task %s at %s: %w", ref.Task, w.Gate, err)
+	}
+	return nil
+}

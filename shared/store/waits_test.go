@@ -1,0 +1,85 @@
+package store
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ringi/shared/task"
+)
+
+func testWaits(t *testing.T, s *suite) {
+	st := s.store(t)
+	ref := created(t, st, 1)
+	wait := func(token string, run int, entered time.Duration, retry int) task.Wait {
+		return task.Wait{Gate: "PROMPT#0001", Token: token, Run: run, Entered: at().Add(entered), Retry: retry}
+	}
+	held := func(t *testing.T) []task.Wait {
+		t.Helper()
+		a, err := st.Load(t.Context(), ref)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a.Waits
+	}
+
+	for _, c := range []struct {
+		name  string
+		was   task.Wait
+		put   task.Wait
+		stale bool
+	}{
+		{"the same again", wait("a", 2, 0, 1), wait("a", 2, 0, 1), false},
+		{"a later retry", wait("a", 2, 0, 1), wait("b", 2, 0, 2), false},
+		{"an earlier retry", wait("a", 2, 0, 1), wait("b", 2, 0, 0), true},
+		{"a state entered a millisecond later", wait("a", 2, 0, 1), wait("b", 2, time.Millisecond, 0), false},
+		{"a state entered a second later", wait("a", 2, 999*time.Millisecond, 1), wait("b", 2, time.Second, 0), false},
+		{"a state entered earlier", wait("a", 2, 0, 1), wait("b", 2, -time.Millisecond, 5), true},
+		{"a later run", wait("a", 9, time.Hour, 1), wait("b", 10, 0, 0), false},
+		{"an earlier run", wait("a", 10, 0, 0), wait("b", 9, time.Hour, 5), true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for _, w := range held(t) {
+				if err := st.DropWait(t.Context(), ref, w); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := st.PutWait(t.Context(), ref, c.was); err != nil {
+				t.Fatal(err)
+			}
+			err := st.PutWait(t.Context(), ref, c.put)
+			if errors.Is(err, ErrStale) != c.stale || err != nil && !c.stale {
+				t.Fatalf("%v, want stale %v", err, c.stale)
+			}
+			want := c.put
+			if c.stale {
+				want = c.was
+			}
+			if diff := cmp.Diff([]task.Wait{want}, held(t)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+
+	t.Run("only the token that was answered is dropped", func(t *testing.T) {
+		now := held(t)[0]
+		other := now
+		other.Token = "another"
+		if err := st.DropWait(t.Context(), ref, other); err != nil {
+			t.Fatal(err)
+		}
+		if len(held(t)) != 1 {
+			t.Fatal("another's token was dropped")
+		}
+		for range 2 {
+			if err := st.DropWait(t.Context(), ref, now); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if len(held(t)) != 0 {
+			t.Error("the token is still there")
+		}
+	})
+}
