@@ -9,7 +9,7 @@ func (a *Aggregate) CancelTask(by Actor, p Policy, now time.Time) (Change, error
 	if stop, err := a.cancelled(by, p); stop {
 		return Change{}, err
 	}
-	c, err := a.withdraw(by, now)
+	c, err := a.withdraw(by, Cancelled, now)
 	if err != nil {
 		return Change{}, err
 	}
@@ -29,7 +29,7 @@ func (a *Aggregate) CancelExecution(id string, by Actor, p Policy, now time.Time
 	if stop, err := a.cancelled(by, p); stop {
 		return Change{}, err
 	}
-	c, err := a.withdraw(by, now)
+	c, err := a.withdraw(by, Cancelled, now)
 	if err != nil {
 		return Change{}, err
 	}
@@ -50,25 +50,28 @@ func (a *Aggregate) cancelled(by Actor, p Policy) (stop bool, err error) {
 	return false, nil
 }
 
-// withdraw cancels whatever is open: a gate, an execution.
-func (a *Aggregate) withdraw(by Actor, now time.Time) (Change, error) {
+// withdraw closes whatever is open: a gate, an execution. It relies on the
+// stage, so that nothing that opens meanwhile is left behind.
+func (a *Aggregate) withdraw(by Actor, to GateStatus, now time.Time) (Change, error) {
 	c := a.begin(now)
-	a.closePending(&c, Cancelled)
-	if e := a.Execution(); e != nil && (e.Status == ExecutionPending || e.Status == ExecutionRunning) {
-		if err := c.cancelExecution(e, by); err != nil {
+	a.closePending(&c, to)
+	if e := a.Execution(); e != nil && !e.over() {
+		if err := a.cancelExecution(&c, e, by); err != nil {
 			return Change{}, err
 		}
 	}
+	a.relyOnStage(&c)
 	return c, nil
 }
 
-func (c *Change) cancelExecution(e *Execution, by Actor) error {
+func (a *Aggregate) cancelExecution(c *Change, e *Execution, by Actor) error {
 	if !ExecutionMoves.Allows(e.Status, ExecutionCancelled) {
 		return errMove("execution", e.Status, ExecutionCancelled)
 	}
 	n := *e
-	n.Status, n.CancelledBy, n.CancelledAt = ExecutionCancelled, by.ID, &c.Now
+	n.Status, n.CancelledBy, n.CancelledAt, n.Results = ExecutionCancelled, by.ID, &c.Now, a.results(e, *c)
 	c.put(&n)
+	a.relyOnStep(c, e)
 	c.audit(by, ExecutionCancelledEntry, "execution", e.ID, nil)
 	return nil
 }
@@ -102,13 +105,12 @@ func (a *Aggregate) Expire(now time.Time) (Change, error) {
 	if !ok || open.Terms.DecideBy == nil || !now.After(*open.Terms.DecideBy) {
 		return Change{}, ErrNotDue
 	}
-	c := a.begin(now)
-	a.closePending(&c, Expired)
+	c, err := a.withdraw(System(), Expired, now)
+	if err != nil {
+		return Change{}, err
+	}
 	kind, id := string(open.Kind), open.ID
 	if e := a.Execution(); open.Kind == CardStep && e != nil {
-		if err := c.cancelExecution(e, System()); err != nil {
-			return Change{}, err
-		}
 		kind, id = "execution", e.ID
 	}
 	c.audit(System(), TaskExpired, kind, id, map[string]any{"hours": open.Terms.ApprovalHours})

@@ -12,7 +12,7 @@ type Change struct {
 	ID    string // given by the store; how a lost answer is recognised
 	Head  Head   // as it shall be, but for Rev, which the commit adds one to
 	Rows  []Row  // each on its Revision as read
-	Rely  []Row  // must still have the Revision that they were read with
+	Rely  []Row  // must still have the Revision that they were read with; one of Revision 0 must still be absent
 	Audit []AuditEntry
 	Now   time.Time
 	// Tool is the permission that a claim relied on.
@@ -50,12 +50,20 @@ func (c *Change) progress() {
 // startRun makes every run before this one superseded.
 func (c *Change) startRun() { c.Head.Run++ }
 
-func (c *Change) put(rows ...Row) { c.Rows = append(c.Rows, rows...) }
+// put writes rows. A row has one place in a Change: the last one wins, and what is written is relied on already.
+func (c *Change) put(rows ...Row) {
+	for _, r := range rows {
+		same := func(x Row) bool { return x.Key() == r.Key() }
+		c.Rely, c.Rows = slices.DeleteFunc(c.Rely, same), slices.DeleteFunc(c.Rows, same)
+		c.Rows = append(c.Rows, r)
+	}
+}
 
+// rely names rows that must not have changed; one that is named or written already stays as it is.
 func (c *Change) rely(rows ...Row) {
 	for _, r := range rows {
-		written := slices.ContainsFunc(c.Rows, func(w Row) bool { return w.Key() == r.Key() })
-		if !written {
+		same := func(x Row) bool { return x.Key() == r.Key() }
+		if !slices.ContainsFunc(c.Rows, same) && !slices.ContainsFunc(c.Rely, same) {
 			c.Rely = append(c.Rely, r)
 		}
 	}
@@ -77,12 +85,16 @@ func (c *Change) end(t *Task, as TaskStatus, by Actor, reason Reason) error {
 	c.Head.Ended = &Ended{As: as, By: by.ID, At: c.Now, Reason: reason}
 	c.Head.Parked, c.Head.PausedUntil = nil, nil
 	if t == nil {
+		c.rely(&Task{})
 		return nil
 	}
 	return c.moveTask(t, as)
 }
 
 func (c *Change) moveTask(t *Task, to TaskStatus) error {
+	if t == nil {
+		return ErrConflict
+	}
 	if !TaskMoves.Allows(t.Status, to) {
 		return errMove("task", t.Status, to)
 	}

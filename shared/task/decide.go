@@ -17,7 +17,7 @@ func (a *Aggregate) ApprovePrompt(id string, by Actor, p Policy, now time.Time) 
 	if err != nil {
 		return Change{}, err
 	}
-	c, ok, err := a.stamp(row.Status, row.Verdict, by, p, now)
+	c, ok, err := a.stamp(row.Status, row.Verdict, row.Terms, by, p, now)
 	if !ok {
 		return c, err
 	}
@@ -35,9 +35,13 @@ func (a *Aggregate) ApproveProcess(id string, by Actor, p Policy, now time.Time)
 	if err != nil {
 		return Change{}, err
 	}
-	c, ok, err := a.stamp(row.Status, row.Verdict, by, p, now)
+	c, ok, err := a.stamp(row.Status, row.Verdict, row.Terms, by, p, now)
 	if !ok {
 		return c, err
+	}
+	prompt := a.Prompt()
+	if prompt == nil || prompt.Status != Approved {
+		return Change{}, ErrConflict
 	}
 	n := *row
 	n.Status, n.ApprovedBy, n.ApprovedAt, n.ApprovedHash = Approved, by.ID, &c.Now, Hash(row.Steps)
@@ -52,7 +56,7 @@ func (a *Aggregate) ApproveProcess(id string, by Actor, p Policy, now time.Time)
 	e.ID = a.rowID(e.Key(), c.Now)
 	c.put(e)
 	c.card(a, CardExecution, "EXECUTION")
-	c.rely(a.Prompt())
+	c.rely(prompt)
 	c.audit(by, ProcessApproved, "process", n.ID, map[string]any{"version": n.Version, "hash": n.ApprovedHash})
 	return c, nil
 }
@@ -63,7 +67,7 @@ func (a *Aggregate) ApproveStep(id string, by Actor, p Policy, now time.Time) (C
 	if err != nil {
 		return Change{}, err
 	}
-	c, ok, err := a.stamp(g.Status, g.Verdict, by, p, now)
+	c, ok, err := a.stamp(g.Status, g.Verdict, g.Terms, by, p, now)
 	if !ok {
 		return c, err
 	}
@@ -76,7 +80,8 @@ func (a *Aggregate) ApproveStep(id string, by Actor, p Policy, now time.Time) (C
 }
 
 // stamp opens the Change of an approval; ok is false when there is none to make.
-func (a *Aggregate) stamp(status GateStatus, v Verdict, by Actor, p Policy, now time.Time) (c Change, ok bool, err error) {
+// The system stamps only what was opened with approvals switched off.
+func (a *Aggregate) stamp(status GateStatus, v Verdict, t Terms, by Actor, p Policy, now time.Time) (c Change, ok bool, err error) {
 	if status == Approved && v.ApprovedBy == by.ID && v.ApprovedAt != nil {
 		return Change{}, false, nil
 	}
@@ -85,6 +90,9 @@ func (a *Aggregate) stamp(status GateStatus, v Verdict, by Actor, p Policy, now 
 	}
 	if err := p.Approve(by, a.Head.Requester); err != nil {
 		return Change{}, false, err
+	}
+	if by.Type == ActorSystem && t.ApprovalRequired {
+		return Change{}, false, ErrNotAllowed{RuleNotListed}
 	}
 	if !settled(1) {
 		return Change{}, false, fmt.Errorf("a gate that needs more than one stamp")
@@ -144,7 +152,7 @@ func (a *Aggregate) RejectStep(id, reason string, by Actor, p Policy, now time.T
 	n.Status, n.RejectedBy, n.RejectedAt, n.RejectionReason = Rejected, by.ID, &c.Now, reason
 	c.put(&n)
 	c.audit(by, StepRejected, "execution", e.ID, map[string]any{"step": g.StepID, "reason": reason})
-	if err := c.cancelExecution(e, by); err != nil {
+	if err := a.cancelExecution(&c, e, by); err != nil {
 		return Change{}, err
 	}
 	return c, c.end(a.Task, TaskCancelled, by, ReasonStepRejected)
@@ -236,7 +244,7 @@ func (a *Aggregate) gateByID(id string) (*Gate, *Execution, error) {
 		if g.ID == id {
 			e := find(a.Executions, ExecutionKey(g.ProcessVersion, g.Attempt))
 			if e == nil {
-				return nil, nil, ErrNotFound
+				return nil, nil, ErrConflict
 			}
 			return g, e, nil
 		}

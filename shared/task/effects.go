@@ -64,26 +64,39 @@ func (a *Aggregate) OverLimit(now time.Time) bool {
 		return false
 	}
 	_, waits := a.Pending()
-	return !waits && now.After(a.Deadline(e))
+	return !waits && a.timeUp(e, now)
 }
 
 // DueAt is when the sweeper must look again, nil for never: every effect is done.
 func (a *Aggregate) DueAt(now time.Time) *time.Time {
-	at := func(t time.Time) *time.Time { return &t }
-	if s := a.LiveLease(now); s != nil {
-		return at(s.Claim.LeaseUntil)
+	var due *time.Time
+	by := func(t time.Time) {
+		if due == nil || t.Before(*due) {
+			due = &t
+		}
 	}
-	behind := a.Head.ShownRev < a.Head.Rev
+	soon := now.Add(5 * time.Minute)
+	if a.Head.ShownRev < a.Head.Rev {
+		by(soon)
+	}
 	open, waits := a.Pending()
+	lease := a.LiveLease(now)
 	switch {
-	case behind:
-		return at(now.Add(5 * time.Minute))
-	case a.Head.Ended != nil || a.Head.Parked != nil:
-		return nil
+	case a.Head.Ended != nil:
+		for _, s := range a.Steps { // calls that were out when it ended are still to be settled
+			if s.Status == StepRunning {
+				by(s.Claim.LeaseUntil)
+			}
+		}
+	case a.Head.Parked != nil:
+	case lease != nil:
+		by(lease.Claim.LeaseUntil)
 	case waits && open.Terms.ApprovalRequired:
-		return open.Terms.DecideBy
+		by(*open.Terms.DecideBy)
 	case a.Head.PausedUntil != nil && now.Before(*a.Head.PausedUntil):
-		return a.Head.PausedUntil
+		by(*a.Head.PausedUntil)
+	default:
+		by(soon)
 	}
-	return at(now.Add(5 * time.Minute))
+	return due
 }

@@ -55,7 +55,8 @@ type ErrField struct {
 
 func (e ErrField) Error() string { return e.Field + " " + e.Limit }
 
-// errMove is a move that the state machines do not allow: a bug of the caller.
+// errMove is a move that the state machines do not allow. The rows may come from
+// two commits, so it is worth another look; when that lasts it is a bug of the caller.
 func errMove[S ~string](what string, from, to S) error {
-	return fmt.Errorf("%s: %s cannot become %s", what, from, to)
+	return fmt.Errorf("%s: %s cannot become %s: %w", what, from, to, ErrConflict)
 }

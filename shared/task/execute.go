@@ -6,6 +6,7 @@ import (
 )
 
 // StopError says that an execution cannot go on, and why: it must be failed.
+// FailExecution looks again whether that is so.
 type StopError struct {
 	Reason Reason
 	Detail string
@@ -27,14 +28,20 @@ func (a *Aggregate) StartExecution(run int, now time.Time) (Change, error) {
 	return c, nil
 }
 
-// executing returns the execution that run may work on.
+// over reports whether the attempt has ended, one way or another.
+func (e *Execution) over() bool { return len(ExecutionMoves[e.Status]) == 0 }
+
+// executing returns the execution that run may work on, of an approved process.
 func (a *Aggregate) executing(run int) (*Execution, error) {
 	if err := a.working(run); err != nil {
 		return nil, err
 	}
 	e := a.Execution()
-	if e == nil || e.Status != ExecutionPending && e.Status != ExecutionRunning {
-		return nil, ErrSuperseded
+	if e == nil || e.over() { // the head says that work goes on: these rows are older or newer
+		return nil, ErrConflict
+	}
+	if p := a.ProcessOf(e); p == nil || p.Status != Approved {
+		return nil, ErrConflict
 	}
 	return e, nil
 }
@@ -42,6 +49,9 @@ func (a *Aggregate) executing(run int) (*Execution, error) {
 // NextStep returns the first step that has not completed, nil when all have.
 func (a *Aggregate) NextStep(e *Execution) *Step {
 	p := a.ProcessOf(e)
+	if p == nil {
+		return nil
+	}
 	for i := range p.Steps {
 		if row := a.StepOf(e, p.Steps[i].Order); row == nil || row.Status != StepCompleted {
 			return &p.Steps[i]
@@ -56,6 +66,18 @@ func (a *Aggregate) Deadline(e *Execution) time.Time {
 		return e.CreatedAt.Add(1000 * time.Hour) // its time has not begun
 	}
 	return e.StartedAt.Add(time.Duration(e.Terms.L4TimeoutSeconds)*time.Second + time.Duration(e.WaitedMS)*time.Millisecond)
+}
+
+// timeUp reports whether the execution's time is up at now. A call whose lease ran
+// out stops the clock until it is made again or settled.
+func (a *Aggregate) timeUp(e *Execution, now time.Time) bool {
+	deadline := a.Deadline(e)
+	for _, s := range a.StepsOf(e) {
+		if s.Status == StepRunning {
+			deadline = deadline.Add(now.Sub(s.StartedAt))
+		}
+	}
+	return now.After(deadline)
 }
 
 // Call is what a claim is for.
@@ -83,8 +105,8 @@ func (a *Aggregate) ClaimStep(run int, call Call, now time.Time) (Change, error)
 		return Change{}, err
 	}
 	process, prompt := a.ProcessOf(e), a.Prompt()
-	if e.Status != ExecutionRunning || process != a.Process() || process.Status != Approved || prompt.Status != Approved {
-		return Change{}, ErrSuperseded
+	if e.Status != ExecutionRunning || process != a.Process() || prompt == nil || prompt.Status != Approved {
+		return Change{}, ErrConflict
 	}
 	if Hash(process.Steps) != process.ApprovedHash {
 		return Change{}, StopError{Reason: ReasonStepsChanged}
@@ -93,13 +115,17 @@ func (a *Aggregate) ClaimStep(run int, call Call, now time.Time) (Change, error)
 	if step == nil || step.Order != call.Order {
 		return Change{}, ErrMoved
 	}
-	if now.After(a.Deadline(e)) {
+	if a.timeUp(e, now) {
 		return Change{}, StopError{ReasonTimeout, fmt.Sprint(e.Terms.L4TimeoutSeconds)}
 	}
 	c := a.begin(now)
+	number, from := a.callNumber(e, step.Order)
+	if from != nil {
+		c.rely(from)
+	}
 	row := &StepResult{
 		TaskID: a.Head.TaskID, ProcessVersion: e.ProcessVersion, Attempt: e.Attempt, Order: step.Order, StepID: step.StepID,
-		Tool: step.Tool, Effect: step.Effect, Call: a.callNumber(e, step.Order),
+		Tool: step.Tool, Effect: step.Effect, Call: number,
 	}
 	n := *e
 	if held := a.StepOf(e, step.Order); held != nil {
@@ -107,13 +133,18 @@ func (a *Aggregate) ClaimStep(run int, call Call, now time.Time) (Change, error)
 			return Change{}, err
 		}
 		n.WaitedMS += now.Sub(held.StartedAt).Milliseconds()
-		row.Rev, row.Call = held.Rev, held.Call
+		row.Rev = held.Rev
 	}
-	if call.NeedsGate {
-		g := a.GateOf(e, step.Order)
-		if g == nil || g.Status != Approved || g.ArgumentsHash != call.ArgumentsHash {
-			return Change{}, StopError{ReasonStepsChanged, step.StepID}
-		}
+	g := a.GateOf(e, step.Order)
+	switch {
+	case g == nil && (call.NeedsGate || NeedsGate(*step, e.Terms, false)):
+		return Change{}, ErrMoved // a gate is next
+	case g == nil:
+	case g.Status != Approved:
+		return Change{}, ErrMoved
+	case g.ArgumentsHash != call.ArgumentsHash:
+		return Change{}, StopError{ReasonStepsChanged, step.StepID}
+	default:
 		c.rely(g)
 	}
 	row.Status, row.Claim, row.Arguments, row.StartedAt = StepRunning, &call.Claim, call.Arguments, c.Now
@@ -139,21 +170,29 @@ func reclaimable(held *StepResult, now time.Time) error {
 	return nil
 }
 
-// callNumber is n of the idempotency key: it grows after a definite failure, never after an unknown outcome.
-func (a *Aggregate) callNumber(e *Execution, order int) int {
-	prev := find(a.Steps, StepKey(e.ProcessVersion, e.Attempt-1, order))
-	switch {
-	case prev == nil:
-		return 1
-	case prev.Status == StepFailed:
-		return prev.Call + 1
+// callNumber is n of the idempotency key: it grows after a definite failure, never
+// after an unknown outcome. An attempt that did not come to the step changes
+// nothing. from is the row that says so, nil for the first call.
+func (a *Aggregate) callNumber(e *Execution, order int) (n int, from *StepResult) {
+	if row := a.StepOf(e, order); row != nil {
+		return row.Call, row
 	}
-	return prev.Call
+	for attempt := e.Attempt - 1; attempt > 0; attempt-- {
+		switch prev := find(a.Steps, StepKey(e.ProcessVersion, attempt, order)); {
+		case prev == nil:
+		case prev.Status == StepFailed:
+			return prev.Call + 1, prev
+		default:
+			return prev.Call, prev
+		}
+	}
+	return 1, nil
 }
 
-// IdempotencyKey is sent to vendors that honour one.
+// IdempotencyKey is sent to vendors that honour one. Once the step is claimed it stays as it is.
 func (a *Aggregate) IdempotencyKey(e *Execution, s Step) string {
-	return fmt.Sprintf("%s/%s/%d", e.ProcessID, s.StepID, a.callNumber(e, s.Order))
+	n, _ := a.callNumber(e, s.Order)
+	return fmt.Sprintf("%s/%s/%d", e.ProcessID, s.StepID, n)
 }
 
 // OpenStepGate asks people about the next step with its resolved arguments. Doing it again is no change.
@@ -180,6 +219,7 @@ func (a *Aggregate) OpenStepGate(run int, order int, args Blob, hash string, now
 	n := *e
 	n.CurrentStep = order
 	c.put(g, &n)
+	a.relyOnStep(&c, e)
 	c.card(a, CardStep, g.Key())
 	return c, nil
 }
@@ -193,76 +233,25 @@ type Outcome struct {
 }
 
 // FinishStep records a call's outcome on its claim alone, whatever the execution
-// has become meanwhile: late truth is truth. It returns ErrSuperseded when the claim is another's.
+// has become meanwhile: late truth is truth. It returns ErrSuperseded when the
+// claim is another's, or was settled for good.
 func (a *Aggregate) FinishStep(key, invocation string, o Outcome, now time.Time) (Change, error) {
 	row := find(a.Steps, key)
 	if row == nil || row.Claim == nil || row.Claim.Invocation != invocation {
 		return Change{}, ErrSuperseded
 	}
-	if row.Status == o.Status {
+	switch {
+	case row.Status == o.Status:
 		return Change{}, nil
-	}
-	if !StepMoves.Allows(row.Status, o.Status) {
+	case len(StepMoves[row.Status]) == 0:
+		return Change{}, ErrSuperseded
+	case !StepMoves.Allows(row.Status, o.Status):
 		return Change{}, errMove("step", row.Status, o.Status)
 	}
 	c := a.begin(now)
 	c.Head.Restarts = 0
-	c.put(row.settled(o, c.Now))
+	n := row.settled(o, c.Now)
+	c.put(n)
+	a.recordLate(&c, n)
 	return c, nil
-}
-
-func (s *StepResult) settled(o Outcome, now time.Time) *StepResult {
-	n := *s
-	n.Status, n.Result, n.Error, n.ErrorDetail = o.Status, o.Result, o.Reason, o.Detail
-	n.CompletedAt, n.DurationMS = &now, now.Sub(s.StartedAt).Milliseconds()
-	return &n
-}
-
-// settleLeases records that calls whose lease is over crashed: a read failed, a
-// write's outcome is unknown. It returns the rows as they become, and ErrInFlight while a lease lives.
-func (a *Aggregate) settleLeases(c *Change) (unknown bool, err error) {
-	for _, s := range a.Steps {
-		if s.Status != StepRunning {
-			continue
-		}
-		if c.Now.Before(s.Claim.LeaseUntil) {
-			return false, ErrInFlight
-		}
-		o := Outcome{Status: StepFailed, Reason: ReasonInterruptedRead, Detail: s.StepID}
-		if s.Effect == Write {
-			o, unknown = Outcome{Status: StepUnknown, Reason: ReasonToolUnknown, Detail: s.StepID}, true
-		}
-		c.put(s.settled(o, c.Now))
-	}
-	return unknown, nil
-}
-
-// SettleLeases is for the sweeper: the calls that were in flight when a task was cancelled.
-// It returns ErrNotDue when there are none, ErrInFlight while a lease lives.
-func (a *Aggregate) SettleLeases(now time.Time) (Change, error) {
-	c := a.begin(now)
-	if _, err := a.settleLeases(&c); err != nil {
-		return Change{}, err
-	}
-	if len(c.Rows) == 0 {
-		return Change{}, ErrNotDue
-	}
-	return c, nil
-}
-
-// results is what the execution's row keeps of its steps, with rows of this Change over those of the aggregate.
-func (a *Aggregate) results(e *Execution, c Change) []ResultEntry {
-	out := []ResultEntry{}
-	for _, s := range a.StepsOf(e) {
-		for _, r := range c.Rows {
-			if n, ok := r.(*StepResult); ok && n.Key() == s.Key() {
-				s = n
-			}
-		}
-		out = append(out, ResultEntry{
-			StepID: s.StepID, Tool: s.Tool, Status: s.Status, Result: s.Result, DurationMS: s.DurationMS,
-			StartedAt: s.StartedAt, CompletedAt: s.CompletedAt, Reused: s.Reused,
-		})
-	}
-	return out
 }

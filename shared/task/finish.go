@@ -1,6 +1,9 @@
 package task
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // CompleteExecution ends the task well. It returns ErrMoved while a step has not completed.
 func (a *Aggregate) CompleteExecution(run int, summary string, now time.Time) (Change, error) {
@@ -23,23 +26,34 @@ func (a *Aggregate) CompleteExecution(run int, summary string, now time.Time) (C
 }
 
 // FailExecution ends the attempt; a person may try again. The calls that crashed
-// are settled with it; while a lease lives it returns ErrInFlight.
+// are settled with it; while a lease lives it returns ErrInFlight. It is no change
+// while a gate waits, and returns ErrMoved when the rows no longer say why.
 func (a *Aggregate) FailExecution(run int, why Reason, detail string, now time.Time) (Change, error) {
 	e, err := a.executing(run)
 	if err != nil {
 		return Change{}, err
 	}
+	if _, waits := a.Pending(); waits {
+		return Change{}, nil
+	}
+	if why == ReasonTimeout && !a.timeUp(e, now) {
+		return Change{}, ErrMoved
+	}
 	c := a.begin(now)
-	unknown, err := a.settleLeases(&c)
-	if err != nil {
+	if err := a.settleLeases(&c); err != nil {
 		return Change{}, err
 	}
-	if unknown {
+	n := *e
+	n.Results = a.results(e, c)
+	switch unknown := slices.ContainsFunc(n.Results, func(r ResultEntry) bool { return r.Status == StepUnknown }); {
+	case !unknown && why == ReasonToolUnknown:
+		return Change{}, ErrMoved
+	case unknown && why != ReasonToolUnknown: // whatever else went wrong, this is what a person has to look at
 		why, detail = ReasonToolUnknown, ""
 	}
-	n := *e
-	n.Status, n.Error, n.ErrorDetail, n.CompletedAt, n.Results = ExecutionFailed, why, detail, &c.Now, a.results(e, c)
+	n.Status, n.Error, n.ErrorDetail, n.CompletedAt = ExecutionFailed, why, detail, &c.Now
 	c.put(&n)
+	a.relyOnStep(&c, e)
 	c.audit(System(), ExecutionFailedEntry, "execution", e.ID, map[string]any{"attempt": e.Attempt, "reason": why})
 	return c, c.end(a.Task, TaskFailed, System(), why)
 }
@@ -64,16 +78,21 @@ func (a *Aggregate) RetryExecution(id string, by Actor, p Policy, now time.Time)
 	if a.Head.Ended != nil && a.Head.Ended.As != TaskFailed {
 		return Change{}, a.ended()
 	}
-	if e.Status != ExecutionFailed || a.Head.Ended == nil {
+	if a.Head.Ended == nil {
 		return Change{}, ErrNothingToRetry
 	}
+	if e.Status != ExecutionFailed {
+		return Change{}, ErrConflict
+	}
 	c := a.begin(now)
-	unknown, err := a.settleLeases(&c)
-	if err != nil {
+	if err := a.settleLeases(&c); err != nil {
 		return Change{}, err
 	}
-	if unknown {
-		c.Uncovered = true
+	c.Uncovered = slices.ContainsFunc(c.Rows, func(r Row) bool {
+		s, ok := r.(*StepResult)
+		return ok && s.Status == StepUnknown
+	})
+	if c.Uncovered {
 		return c, nil
 	}
 	c.progress()
@@ -96,7 +115,8 @@ func (a *Aggregate) RetryExecution(id string, by Actor, p Policy, now time.Time)
 		carried.Meta, carried.Attempt, carried.Reused = Meta{}, n.Attempt, true
 		c.put(&carried)
 	}
-	c.rely(a.ProcessOf(e), e)
+	c.rely(e)
+	a.relyOnStep(&c, e)
 	c.audit(by, ExecutionRetried, "execution", n.ID, map[string]any{"attempt": n.Attempt})
 	return c, nil
 }
@@ -111,27 +131,36 @@ func (a *Aggregate) RestartRun(run int, now time.Time) (Change, error) {
 	if err := a.working(run); err != nil {
 		return Change{}, err
 	}
-	if a.Head.Parked != nil {
+	if !a.work(now) {
 		return Change{}, ErrSuperseded
 	}
 	if a.Head.Restarts >= MaxRestarts {
 		return a.GiveUp(run, ReasonRunFailed, now)
 	}
+	return a.restart(now), nil
+}
+
+func (a *Aggregate) restart(now time.Time) Change {
 	c := a.begin(now)
 	c.startRun()
 	c.Head.Restarts++
-	return c, nil
+	a.relyOnStage(&c)
+	return c
 }
 
 // GiveUp records that a run cannot go on: with an execution it fails, before that
 // the generation is parked. While a gate waits there is nothing to give up: the
-// decision will start a run. ErrInFlight while a call's lease lives.
+// decision will start a run. One that was just decided gets that run here: its wake-up
+// met a run that was already failing. ErrInFlight while a call's lease lives.
 func (a *Aggregate) GiveUp(run int, why Reason, now time.Time) (Change, error) {
 	if err := a.working(run); err != nil {
 		return Change{}, err
 	}
 	if _, waits := a.Pending(); waits {
 		return Change{}, nil
+	}
+	if a.justDecided() {
+		return a.restart(now), nil
 	}
 	if a.Execution() != nil {
 		return a.FailExecution(run, why, "", now)

@@ -63,7 +63,8 @@ func (a *Aggregate) BeginProcess(run int, now time.Time) (Change, error) {
 	return c, nil
 }
 
-// FinishProcess puts the steps in and opens the gate. It is no change when the newest version is not generating.
+// FinishProcess puts the steps in and opens the gate. It is no change when the newest
+// version is not generating. It returns ErrField for steps that could not be told apart, or not be hashed.
 func (a *Aggregate) FinishProcess(run int, steps []Step, s Settings, now time.Time) (Change, error) {
 	if err := a.working(run); err != nil {
 		return Change{}, err
@@ -71,6 +72,9 @@ func (a *Aggregate) FinishProcess(run int, steps []Step, s Settings, now time.Ti
 	p := a.Process()
 	if p == nil || p.Status != Generating {
 		return Change{}, nil
+	}
+	if err := checkSteps(steps); err != nil {
+		return Change{}, err
 	}
 	c := a.begin(now)
 	c.progress()
@@ -100,15 +104,16 @@ func (p *Prompt) state() (int, GateStatus)  { return p.Version, p.Status }
 func (p *Process) state() (int, GateStatus) { return p.Version, p.Status }
 
 // Park records that a generation failed: the run ends, a person may try again.
-// It is no change when the head is parked already.
+// It is no change when the head is parked already, or the layer got done meanwhile.
 func (a *Aggregate) Park(run int, layer Layer, why Reason, now time.Time) (Change, error) {
 	if err := a.working(run); err != nil {
 		return Change{}, err
 	}
-	if a.Head.Parked != nil {
+	if _, waits := a.Pending(); waits || layer != a.Layer() || a.Head.Parked != nil {
 		return Change{}, nil
 	}
 	c := a.begin(now)
+	a.relyOnStage(&c)
 	c.Head.Parked, c.Head.PausedUntil = &Parked{Layer: layer, Sentence: why}, nil
 	c.audit(System(), GenerationFailed, a.Layer().resource(), a.layerID(), map[string]any{"layer": layer, "reason": why})
 	return c, nil
@@ -127,6 +132,7 @@ func (a *Aggregate) RetryGeneration(by Actor, p Policy, now time.Time) (Change, 
 	}
 	c := a.begin(now)
 	layer := a.Head.Parked.Layer
+	a.relyOnStage(&c)
 	c.progress()
 	c.startRun()
 	c.audit(by, GenerationRetried, a.Layer().resource(), a.layerID(), map[string]any{"layer": layer})

@@ -1,6 +1,7 @@
 package task
 
 import (
+	"crypto/rand"
 	"crypto/sha256"
 	"fmt"
 	"strconv"
@@ -17,7 +18,7 @@ type Ref struct {
 }
 
 // NewID returns a fresh ULID from crypto/rand.
-func NewID() string { return ulid.Make().String() }
+func NewID() string { return ulid.MustNew(ulid.Now(), rand.Reader).String() }
 
 // TenantID derives a tenant's id from its Slack team id, so that the ingress
 // needs no look-up. A derived id's time part is zero: a team id carries none.
@@ -34,18 +35,21 @@ func ID(team, channel, ts string) (string, error) {
 	return derive(at, "task", team, channel, ts), nil
 }
 
+// maxSeconds is the end of the year 9999, RFC 3339's last.
+const maxSeconds = 253402300799
+
 // ParseTS reads a Slack message timestamp, cut to milliseconds.
 func ParseTS(ts string) (time.Time, error) {
 	sec, frac, ok := strings.Cut(ts, ".")
-	s, err := strconv.ParseInt(sec, 10, 64)
-	if !ok || err != nil || s < 0 || s > 1<<40 || len(frac) != 6 {
+	s, err := strconv.ParseUint(sec, 10, 64)
+	if !ok || err != nil || s > maxSeconds || sec != strconv.FormatUint(s, 10) || len(frac) != 6 {
 		return time.Time{}, fmt.Errorf("ts %.32q is not a Slack timestamp like 1713450000.000100", ts)
 	}
 	us, err := strconv.ParseUint(frac, 10, 32)
 	if err != nil {
 		return time.Time{}, fmt.Errorf("ts %.32q is not a Slack timestamp like 1713450000.000100", ts)
 	}
-	return time.Unix(s, int64(us)*1000).UTC().Truncate(time.Millisecond), nil
+	return time.Unix(int64(s), int64(us)*1000).UTC().Truncate(time.Millisecond), nil
 }
 
 // ValidID reports whether id has the form of an id of ours.

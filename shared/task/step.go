@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"strings"
 )
 
@@ -54,6 +55,32 @@ type Step struct {
 	// Effect and ToolVersion are the catalog's at planning; a tool that changed since is not called.
 	Effect      Effect `json:"effect"`
 	ToolVersion string `json:"toolVersion"`
+}
+
+// MaxSteps is how many steps a process may have.
+const MaxSteps = 60
+
+// checkSteps returns ErrField unless the steps are numbered from 1, have ids of their own, and inputs that are JSON.
+func checkSteps(steps []Step) error {
+	if n := len(steps); n == 0 || n > MaxSteps {
+		return ErrField{"steps", fmt.Sprintf("must be 1 to %d, not %d", MaxSteps, n)}
+	}
+	seen := map[string]bool{}
+	for i, s := range steps {
+		field := func(name string) string { return fmt.Sprintf("steps[%d].%s", i, name) }
+		switch {
+		case s.Order != i+1:
+			return ErrField{field("order"), fmt.Sprintf("must be %d, not %d", i+1, s.Order)}
+		case s.StepID == "" || seen[s.StepID]:
+			return ErrField{field("stepId"), "must be there and used once"}
+		case s.ToolInput != "" && !json.Valid([]byte(s.ToolInput)):
+			return ErrField{field("toolInput"), "must be JSON"}
+		case s.Effect != Read && s.Effect != Write:
+			return ErrField{field("effect"), "must be read or write"}
+		}
+		seen[s.StepID] = true
+	}
+	return nil
 }
 
 // Name is the step's title, or its description where it has none.

@@ -1,0 +1,93 @@
+package task
+
+import (
+	"slices"
+	"time"
+)
+
+func (s *StepResult) settled(o Outcome, now time.Time) *StepResult {
+	n := *s
+	n.Status, n.Result, n.Error, n.ErrorDetail = o.Status, o.Result, o.Reason, o.Detail
+	n.CompletedAt, n.DurationMS = &now, now.Sub(s.StartedAt).Milliseconds()
+	return &n
+}
+
+// settleLeases records that calls whose lease is over crashed: a read failed, a
+// write's outcome is unknown. It returns ErrInFlight while a lease lives.
+func (a *Aggregate) settleLeases(c *Change) error {
+	for _, s := range a.Steps {
+		if s.Status != StepRunning {
+			continue
+		}
+		if c.Now.Before(s.Claim.LeaseUntil) {
+			return ErrInFlight
+		}
+		o := Outcome{Status: StepFailed, Reason: ReasonInterruptedRead, Detail: s.StepID}
+		if s.Effect == Write {
+			o = Outcome{Status: StepUnknown, Reason: ReasonToolUnknown, Detail: s.StepID}
+		}
+		n := s.settled(o, c.Now)
+		c.put(n)
+		a.recordLate(c, n)
+	}
+	return nil
+}
+
+// SettleLeases is for the sweeper: the calls that were in flight when a task was cancelled.
+// It returns ErrNotDue when there are none or the execution goes on, ErrInFlight while a lease lives.
+func (a *Aggregate) SettleLeases(now time.Time) (Change, error) {
+	if e := a.Execution(); e == nil || !e.over() {
+		return Change{}, ErrNotDue
+	}
+	c := a.begin(now)
+	if err := a.settleLeases(&c); err != nil {
+		return Change{}, err
+	}
+	if len(c.Rows) == 0 {
+		return Change{}, ErrNotDue
+	}
+	return c, nil
+}
+
+// recordLate keeps the results of an execution that is over in step with its rows;
+// an execution that goes on writes them at its end.
+func (a *Aggregate) recordLate(c *Change, s *StepResult) {
+	e := find(a.Executions, ExecutionKey(s.ProcessVersion, s.Attempt))
+	switch {
+	case e == nil:
+		c.rely(&Execution{ProcessVersion: s.ProcessVersion, Attempt: s.Attempt})
+		return
+	case !e.over():
+		c.rely(e)
+		return
+	}
+	n := *e
+	n.Results = slices.Clone(e.Results)
+	i := slices.IndexFunc(n.Results, func(r ResultEntry) bool { return r.StepID == s.StepID })
+	if i < 0 {
+		i, n.Results = len(n.Results), append(n.Results, ResultEntry{})
+	}
+	n.Results[i] = s.entry()
+	c.put(&n)
+}
+
+// results is what the execution's row keeps of its steps, with rows of this Change over those of the aggregate.
+func (a *Aggregate) results(e *Execution, c Change) []ResultEntry {
+	out := []ResultEntry{}
+	for _, s := range a.StepsOf(e) {
+		for _, r := range c.Rows {
+			if n, ok := r.(*StepResult); ok && n.Key() == s.Key() {
+				s = n
+			}
+		}
+		out = append(out, s.entry())
+	}
+	return out
+}
+
+func (s *StepResult) entry() ResultEntry {
+	return ResultEntry{
+		StepID: s.StepID, Tool: s.Tool, Status: s.Status, Result: s.Result, DurationMS: s.DurationMS,
+		StartedAt: s.StartedAt, CompletedAt: s.CompletedAt, Reused: s.Reused,
+	}
+}

@@ -1,0 +1,78 @@
+package task
+
+// relyOnStage makes c fail unless the task is still where the rows say. What was
+// not found counts as well: a row that came while the others were read is no less
+// a change. Rows that c writes need no second condition.
+func (a *Aggregate) relyOnStage(c *Change) {
+	if a.Task == nil {
+		c.rely(&Task{})
+		return
+	}
+	c.rely(a.Task)
+	prompt, process, e := a.Prompt(), a.Process(), a.Execution()
+	if prompt == nil {
+		c.rely(&Prompt{Version: 1})
+		return
+	}
+	c.rely(prompt)
+	if prompt.Status != Approved {
+		c.rely(&Prompt{Version: prompt.Version + 1})
+		return
+	}
+	if process == nil {
+		c.rely(&Process{Version: 1})
+		return
+	}
+	c.rely(process)
+	if process.Status != Approved {
+		c.rely(&Process{Version: process.Version + 1})
+		return
+	}
+	if e == nil {
+		c.rely(&Execution{ProcessVersion: process.Version, Attempt: 1})
+		return
+	}
+	c.rely(e, &Execution{ProcessVersion: e.ProcessVersion, Attempt: e.Attempt + 1})
+	a.relyOnStep(c, e)
+}
+
+// relyOnStep makes c fail unless the execution is still at the same step: its row
+// and its gate are as they were found, or still absent. Steps before it have completed for good.
+func (a *Aggregate) relyOnStep(c *Change, e *Execution) {
+	process := a.ProcessOf(e)
+	if process == nil {
+		c.rely(&Process{Version: e.ProcessVersion})
+		return
+	}
+	c.rely(process)
+	step := a.NextStep(e)
+	if step == nil {
+		return
+	}
+	row, gate := a.StepOf(e, step.Order), a.GateOf(e, step.Order)
+	if row == nil {
+		row = &StepResult{ProcessVersion: e.ProcessVersion, Attempt: e.Attempt, Order: step.Order}
+	}
+	if gate == nil {
+		gate = &Gate{ProcessVersion: e.ProcessVersion, Attempt: e.Attempt, Order: step.Order}
+	}
+	c.rely(row, gate)
+}
+
+// justDecided reports whether a gate's decision is the last thing that happened:
+// whatever failed, failed before it.
+func (a *Aggregate) justDecided() bool {
+	decided := func(s GateStatus, rev int) bool { return rev == a.Head.Rev && (s == Approved || s == Rejected) }
+	if p := a.Prompt(); p != nil && decided(p.Status, p.Rev) {
+		return true
+	}
+	if p := a.Process(); p != nil && decided(p.Status, p.Rev) {
+		return true
+	}
+	for _, g := range a.Gates {
+		if decided(g.Status, g.Rev) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,131 @@
+package task
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// table commits Changes as the store does: the head on its rev and run, each row
+// on its own revision, what was relied on, all or nothing. It keeps every image.
+type table struct {
+	t       testing.TB
+	head    Head
+	rows    map[string]Row
+	waits   map[string]Wait
+	audit   []AuditEntry
+	changes int
+	images  []image // one for each rev, oldest first
+}
+
+type image struct {
+	head Head
+	rows map[string]Row
+}
+
+// create puts the rows of a received message.
+func create(t testing.TB, c Change) *table {
+	t.Helper()
+	tb := &table{t: t, rows: map[string]Row{}, waits: map[string]Wait{}}
+	tb.head = Head{TenantID: c.Head.TenantID, TaskID: c.Head.TaskID, Run: c.Head.Run}
+	if err := tb.commit(Head{Run: c.Head.Run}, c); err != nil {
+		t.Fatal(err)
+	}
+	return tb
+}
+
+// commit writes c as it was decided over a head with read's rev and run.
+func (tb *table) commit(read Head, c Change) error {
+	tb.t.Helper()
+	if c.Empty() {
+		return nil
+	}
+	tb.wellFormed(c)
+	if tb.head.Rev != read.Rev || tb.head.Run != read.Run {
+		return ErrConflict
+	}
+	for _, r := range slices.Concat(c.Rows, c.Rely) {
+		if tb.revision(r.Key()) != r.Revision() {
+			return fmt.Errorf("%s: %w", r.Key(), ErrConflict)
+		}
+	}
+	tb.changes++
+	head := c.Head
+	head.Rev = tb.head.Rev + 1
+	head.LastChange = fmt.Sprint("change-", tb.changes)
+	head.DueAt, head.ShownRev, head.SweepFailures = tb.head.DueAt, tb.head.ShownRev, tb.head.SweepFailures
+	tb.head = head
+	tb.rows = maps.Clone(tb.rows)
+	for _, r := range c.Rows {
+		tb.rows[r.Key()] = r.at(head.Rev)
+	}
+	tb.audit = append(tb.audit, c.Audit...)
+	tb.images = append(tb.images, image{tb.head, tb.rows})
+	return nil
+}
+
+// wellFormed refuses what DynamoDB would: an item that is named twice, too many of them.
+func (tb *table) wellFormed(c Change) {
+	tb.t.Helper()
+	seen := map[string]bool{}
+	for _, r := range slices.Concat(c.Rows, c.Rely) {
+		if seen[r.Key()] {
+			tb.t.Fatalf("%s has two places in one change", r.Key())
+		}
+		seen[r.Key()] = true
+	}
+	if n := len(seen) + len(c.Audit) + 2; n > 100 {
+		tb.t.Fatalf("%d actions in one change", n)
+	}
+	if c.Now.Location() != time.UTC || c.Now.Nanosecond()%1e6 != 0 {
+		tb.t.Fatalf("change at %v: not UTC to the millisecond", c.Now)
+	}
+}
+
+func (tb *table) revision(key string) int {
+	if r, ok := tb.rows[key]; ok {
+		return r.Revision()
+	}
+	return 0
+}
+
+// load is a Query that met no commit on its way.
+func (tb *table) load() *Aggregate {
+	return tb.mixed(tb.head, func(string) map[string]Row { return tb.rows })
+}
+
+// at is what load returned after the commit rev.
+func (tb *table) at(rev int) *Aggregate {
+	im := tb.images[rev-1]
+	return tb.mixed(im.head, func(string) map[string]Row { return im.rows })
+}
+
+// mixed takes each row from the image that pick names for its key.
+func (tb *table) mixed(head Head, pick func(key string) map[string]Row) *Aggregate {
+	a := &Aggregate{Head: head}
+	for key := range tb.rows {
+		if r, ok := pick(key)[key]; ok {
+			a.Add(r)
+		}
+	}
+	for _, w := range tb.waits {
+		a.Waits = append(a.Waits, w)
+	}
+	slices.SortFunc(a.Waits, func(x, y Wait) int { return x.Entered.Compare(y.Entered) })
+	return a
+}
+
+// changed are the keys of the rows that differ between two revs, but for cards: nothing follows from those.
+func (tb *table) changed(from, to int) []string {
+	var out []string
+	for key, r := range tb.images[to-1].rows {
+		if tb.images[from-1].rows[key] != r && !strings.HasPrefix(key, "CARD#") {
+			out = append(out, key)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
