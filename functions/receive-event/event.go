@@ -1,0 +1,187 @@
+package main
+
+import (
+	"encoding/json"
+	"regexp"
+	"strings"
+
+	"ringi/shared/slackapi/inbound"
+	"ringi/shared/task"
+)
+
+// envelope is what Slack wraps an event in.
+type envelope struct {
+	Type           string          `json:"type"`
+	Challenge      string          `json:"challenge"`
+	TeamID         string          `json:"team_id"`
+	EventID        string          `json:"event_id"`
+	Event          json.RawMessage `json:"event"`
+	Authorizations []authorization `json:"authorizations"`
+}
+
+// authorization is the installation that the event is meant for.
+type authorization struct {
+	TeamID string `json:"team_id"`
+	UserID string `json:"user_id"`
+	IsBot  bool   `json:"is_bot"`
+}
+
+// team is the tenant's workspace. In a channel that two workspaces share, team_id
+// may be where the message was written; the authorization says where the app is installed.
+func (e envelope) team() string {
+	if len(e.Authorizations) > 0 && e.Authorizations[0].TeamID != "" {
+		return e.Authorizations[0].TeamID
+	}
+	return e.TeamID
+}
+
+// bot is our own user, empty when Slack does not say.
+func (e envelope) bot() string {
+	for _, a := range e.Authorizations {
+		if a.IsBot {
+			return a.UserID
+		}
+	}
+	return ""
+}
+
+// kind is enough of any event to tell whether it is one of ours: the other fields
+// of other events have other shapes.
+type kind struct {
+	Type    string `json:"type"`
+	Subtype string `json:"subtype"`
+}
+
+// message is an app_mention or a message.
+type message struct {
+	kind
+	Text        string `json:"text"`
+	User        string `json:"user"`
+	BotID       string `json:"bot_id"`
+	TS          string `json:"ts"`
+	ThreadTS    string `json:"thread_ts"`
+	Channel     string `json:"channel"`
+	ChannelType string `json:"channel_type"`
+	Team        string `json:"team"`
+	UserTeam    string `json:"user_team"`
+	SourceTeam  string `json:"source_team"`
+}
+
+// authorTeam is the workspace that the author belongs to, empty when Slack does not say.
+func (m message) authorTeam() string {
+	for _, team := range []string{m.UserTeam, m.SourceTeam, m.Team} {
+		if team != "" {
+			return team
+		}
+	}
+	return ""
+}
+
+// channelType is Slack's; a mention comes without one, but a channel's id tells.
+func (m message) channelType() string {
+	switch {
+	case m.ChannelType != "":
+		return m.ChannelType
+	case strings.HasPrefix(m.Channel, "D"):
+		return "im"
+	case strings.HasPrefix(m.Channel, "G"):
+		return "group"
+	}
+	return "channel"
+}
+
+// Why an accepted event makes no task.
+const (
+	ignoredType        = "type"
+	ignoredSubtype     = "subtype"
+	ignoredBot         = "bot"
+	ignoredThreadReply = "thread_reply"
+	ignoredChannel     = "not_addressed"
+	ignoredForeign     = "foreign_workspace"
+)
+
+// ignored says why a kind of event makes no task, empty when it may make one. A
+// message with a file is a person's message; other subtypes are edits and notices.
+func (k kind) ignored() string {
+	switch {
+	case k.Type != "app_mention" && k.Type != "message":
+		return ignoredType
+	case k.Subtype == "bot_message":
+		return ignoredBot
+	case k.Subtype != "" && k.Subtype != "file_share":
+		return ignoredSubtype
+	}
+	return ""
+}
+
+// ignored says why this message makes no task, empty when it makes one.
+func (m message) ignored(e envelope) string {
+	switch {
+	case m.BotID != "" || m.User != "" && m.User == e.bot():
+		return ignoredBot
+	case m.Type == "message" && m.channelType() != "im":
+		return ignoredChannel
+	case m.channelType() == "im" && m.ThreadTS != "" && m.ThreadTS != m.TS:
+		return ignoredThreadReply
+	case m.authorTeam() != "" && m.authorTeam() != e.team():
+		return ignoredForeign
+	}
+	return ""
+}
+
+// request checks every field that is kept and returns the request to be kept. Text over Slack's own limit is cut.
+func (m message) request(e envelope) (task.Request, error) {
+	for _, f := range []struct {
+		name, value string
+		required    bool
+	}{
+		{"team_id", e.team(), true},
+		{"event_id", e.EventID, false},
+		{"event.user", m.User, true},
+		{"event.channel", m.Channel, true},
+		{"event.channel_type", m.ChannelType, false},
+	} {
+		if err := inbound.CheckID(f.name, f.value); err != nil && (f.required || f.value != "") {
+			return task.Request{}, err
+		}
+	}
+	if _, err := task.ParseTS(m.TS); err != nil {
+		return task.Request{}, inbound.Bad("event.ts must be a Slack timestamp like 1713450000.000100")
+	}
+	r := task.Request{
+		TeamID: e.team(), Text: plain(m.Text, e.bot()), User: m.User, Channel: m.Channel, ChannelType: m.channelType(),
+		MessageTS: m.TS, ThreadTS: m.TS, Source: task.SourceChannel, EventID: e.EventID,
+	}
+	if m.ThreadTS != "" {
+		if _, err := task.ParseTS(m.ThreadTS); err != nil {
+			return task.Request{}, inbound.Bad("event.thread_ts must be a Slack timestamp like 1713450000.000100")
+		}
+		r.ThreadTS = m.ThreadTS
+	}
+	if r.ChannelType == "im" {
+		r.Source = task.SourceAgentContainer
+	}
+	return r, nil
+}
+
+var (
+	leadingMention = regexp.MustCompile(`^\s*<@[A-Z0-9]+(\|[^>]*)?>`)
+	spaces         = regexp.MustCompile(`[ \t]{2,}`)
+)
+
+// plain is what the message asks, without the mention of ourselves: with an
+// unknown bot the one that it begins with.
+func plain(text, bot string) string {
+	mention := leadingMention
+	if inbound.CheckID("user_id", bot) == nil {
+		mention = regexp.MustCompile(`<@` + bot + `(\|[^>]*)?>`)
+	}
+	if mention.MatchString(text) {
+		text = spaces.ReplaceAllString(mention.ReplaceAllString(text, " "), " ")
+	}
+	text = strings.TrimSpace(text)
+	if runes := []rune(text); len(runes) > task.MaxText {
+		text = string(runes[:task.MaxText-1]) + "…"
+	}
+	return text
+}

@@ -1,0 +1,117 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"ringi/shared/metric"
+	"ringi/shared/slackapi/inbound"
+	"ringi/shared/store"
+	"ringi/shared/task"
+)
+
+// budget is what of Slack's 3 s is spent on the write, so that the answer still arrives.
+const budget = 2500 * time.Millisecond
+
+// maxChallenge bounds what url_verification has us repeat, in bytes.
+const maxChallenge = 4096
+
+// Store keeps a new task with one call.
+type Store interface {
+	Create(ctx context.Context, c task.Change) error
+}
+
+// Handler receives Slack's events.
+type Handler struct {
+	Store Store
+	Edge  inbound.Edge
+	Now   func() time.Time
+}
+
+// Handle keeps an event, and answers 200 only then: whatever Slack is told was
+// received has its rows. A repeated event is answered 200 too. When the write
+// fails the answer is 503, and Slack sends the event again.
+func (h *Handler) Handle(ctx context.Context, r inbound.Request) (inbound.Response, error) {
+	return h.Edge.Serve(ctx, r, h.receive), nil
+}
+
+func (h *Handler) receive(ctx context.Context, body []byte) (inbound.Response, error) {
+	var e envelope
+	if err := inbound.Decode(body, &e, "body"); err != nil {
+		return inbound.Response{}, err
+	}
+	switch e.Type {
+	case "url_verification":
+		if e.Challenge == "" || len(e.Challenge) > maxChallenge {
+			return inbound.Response{}, inbound.Bad("challenge must have 1 to %d bytes", maxChallenge)
+		}
+		return inbound.JSON(200, map[string]string{"challenge": e.Challenge}), nil
+	case "event_callback":
+		return h.event(ctx, e)
+	case "":
+		return inbound.Response{}, inbound.Bad("type is required")
+	}
+	return ignore(ctx, e, ignoredType)
+}
+
+func (h *Handler) event(ctx context.Context, e envelope) (inbound.Response, error) {
+	var k kind
+	if len(e.Event) == 0 {
+		return inbound.Response{}, inbound.Bad("event is required")
+	}
+	if err := inbound.Decode(e.Event, &k, "event"); err != nil {
+		return inbound.Response{}, err
+	}
+	if k.Type == "" {
+		return inbound.Response{}, inbound.Bad("event.type is required")
+	}
+	if why := k.ignored(); why != "" {
+		return ignore(ctx, e, why)
+	}
+	var m message
+	if err := inbound.Decode(e.Event, &m, "event"); err != nil {
+		return inbound.Response{}, err
+	}
+	if why := m.ignored(e); why != "" {
+		return ignore(ctx, e, why)
+	}
+	request, err := m.request(e)
+	if err != nil {
+		return inbound.Response{}, err
+	}
+	return h.keep(ctx, request)
+}
+
+// keep is the one write.
+func (h *Handler) keep(ctx context.Context, r task.Request) (inbound.Response, error) {
+	change, ref, err := task.Receive(task.TenantID(r.TeamID), r, h.Now())
+	if err != nil {
+		return inbound.Response{}, inbound.Bad("event.ts: %s", err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, budget)
+	defer cancel()
+	log := slog.With("task_id", ref.Task, "event_id", r.EventID)
+	switch err := h.Store.Create(ctx, change); {
+	case errors.Is(err, store.ErrExists):
+		metric.Count(metric.EventRepeated, 1)
+		log.InfoContext(ctx, "repeated")
+	case err != nil:
+		log.ErrorContext(ctx, "not kept", "err", err)
+		return inbound.Response{}, inbound.Unavailable("the event could not be kept, send it again")
+	default:
+		log.InfoContext(ctx, "received", "source", r.Source, "characters", len([]rune(r.Text)))
+	}
+	return inbound.OK(), nil
+}
+
+// ignore accepts an event that makes no task, and counts it.
+func ignore(ctx context.Context, e envelope, why string) (inbound.Response, error) {
+	metric.Count(metric.EventIgnored, 1)
+	if len(e.EventID) > 64 {
+		e.EventID = ""
+	}
+	slog.InfoContext(ctx, "ignored", "why", why, "event_id", e.EventID)
+	return inbound.OK(), nil
+}

@@ -1,0 +1,295 @@
+package main
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ringi/shared/slackapi/inbound"
+	"ringi/shared/store"
+	"ringi/shared/task"
+)
+
+const signingSecret = "s3cret"
+
+var now = time.Date(2026, 4, 20, 9, 0, 0, 0, time.UTC)
+
+// kept records what would be written.
+type kept struct {
+	changes []task.Change
+	err     error
+}
+
+func (k *kept) Create(_ context.Context, c task.Change) error {
+	k.changes = append(k.changes, c)
+	return k.err
+}
+
+func (k *kept) request(t *testing.T) *task.Request {
+	t.Helper()
+	if len(k.changes) != 1 {
+		t.Fatalf("wrote %d times, want once", len(k.changes))
+	}
+	for _, r := range k.changes[0].Rows {
+		if r, ok := r.(*task.Request); ok {
+			return r
+		}
+	}
+	t.Fatal("no request row")
+	return nil
+}
+
+func handler(s Store) *Handler {
+	clock := func() time.Time { return now }
+	return &Handler{Store: s, Edge: inbound.Edge{Secret: signingSecret, Now: clock}, Now: clock}
+}
+
+// signed is a body as API Gateway hands it over.
+func signed(body string) inbound.Request {
+	stamp := "1776675600" // now
+	return inbound.Request{Body: body, Headers: map[string]string{
+		"x-slack-request-timestamp": stamp, "x-slack-signature": inbound.Sign(stamp, []byte(body), signingSecret), "content-type": "application/json",
+	}}
+}
+
+func post(t *testing.T, h *Handler, r inbound.Request) inbound.Response {
+	t.Helper()
+	out, err := h.Handle(t.Context(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// callback wraps an event, whose fields replace those of a mention.
+func callback(t *testing.T, fields map[string]any, outer map[string]any) string {
+	t.Helper()
+	event := map[string]any{
+		"type": "app_mention", "text": "<@U0BOT> 今月の勤怠をまとめて", "user": "U0ALICE", "ts": "1776675599.000100",
+		"channel": "C0HR", "team": "T0TEAM",
+	}
+	merge(event, fields)
+	e := map[string]any{
+		"type": "event_callback", "team_id": "T0TEAM", "event_id": "Ev1", "event": event,
+		"authorizations": []any{map[string]any{"team_id": "T0TEAM", "user_id": "U0BOT", "is_bot": true}},
+	}
+	merge(e, outer)
+	b, err := json.Marshal(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+func merge(into, from map[string]any) {
+	for k, v := range from {
+		if v == nil {
+			delete(into, k)
+			continue
+		}
+		into[k] = v
+	}
+}
+
+func TestMessagesBecomeOneWrite(t *testing.T) {
+	base := task.Request{
+		TeamID: "T0TEAM", Text: "今月の勤怠をまとめて", User: "U0ALICE", Channel: "C0HR", ChannelType: "channel",
+		MessageTS: "1776675599.000100", ThreadTS: "1776675599.000100", Source: task.SourceChannel, EventID: "Ev1", CreatedAt: now,
+	}
+	for _, tt := range []struct {
+		name   string
+		fields map[string]any
+		outer  map[string]any
+		want   func(r *task.Request)
+	}{
+		{"a mention in a channel", nil, nil, func(*task.Request) {}},
+		{"a mention in a private channel", map[string]any{"channel": "G0SECRET"}, nil, func(r *task.Request) { r.Channel, r.ChannelType = "G0SECRET", "group" }},
+		{"a mention in a thread: the cards go to its root", map[string]any{"thread_ts": "1776675000.000200"}, nil, func(r *task.Request) {
+			r.ThreadTS = "1776675000.000200"
+		}},
+		{"a direct message", map[string]any{"type": "message", "channel": "D0DM", "channel_type": "im", "text": "従業員一覧を取得して"}, nil, func(r *task.Request) {
+			r.Channel, r.ChannelType, r.Text, r.Source = "D0DM", "im", "従業員一覧を取得して", task.SourceAgentContainer
+		}},
+		{"a direct message that is its own thread's root", map[string]any{"type": "message", "channel": "D0DM", "channel_type": "im", "thread_ts": "1776675599.000100"}, nil, func(r *task.Request) {
+			r.Channel, r.ChannelType, r.Source = "D0DM", "im", task.SourceAgentContainer
+		}},
+		{"a direct message with a file", map[string]any{"type": "message", "subtype": "file_share", "channel": "D0DM", "channel_type": "im"}, nil, func(r *task.Request) {
+			r.Channel, r.ChannelType, r.Source = "D0DM", "im", task.SourceAgentContainer
+		}},
+		{"a mention at the end", map[string]any{"text": "まとめて <@U0BOT|ringi>"}, nil, func(r *task.Request) { r.Text = "まとめて" }},
+		{"someone else is mentioned too", map[string]any{"text": "<@U0BOT> tell <@U0BOB>"}, nil, func(r *task.Request) { r.Text = "tell <@U0BOB>" }},
+		{"the bot is not named: the first mention is it", map[string]any{"text": "<@U0BOT> <@U0BOB>に送って"}, map[string]any{"authorizations": nil}, func(r *task.Request) {
+			r.Text = "<@U0BOB>に送って"
+		}},
+		{"nothing but the mention", map[string]any{"text": "<@U0BOT>"}, nil, func(r *task.Request) { r.Text = "" }},
+		{"text over the limit is cut", map[string]any{"text": strings.Repeat("あ", task.MaxText+1)}, nil, func(r *task.Request) {
+			r.Text = strings.Repeat("あ", task.MaxText-1) + "…"
+		}},
+		{"text at the limit is kept", map[string]any{"text": strings.Repeat("あ", task.MaxText)}, nil, func(r *task.Request) { r.Text = strings.Repeat("あ", task.MaxText) }},
+		{"the app is installed elsewhere than the message says", map[string]any{"team": nil}, map[string]any{"team_id": "T0OTHER"}, func(*task.Request) {}},
+		{"unknown fields change nothing", map[string]any{"blocks": []any{map[string]any{"type": "rich_text"}}, "client_msg_id": 7}, map[string]any{"event_context": "4-x", "is_ext_shared_channel": false}, func(*task.Request) {}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := &kept{}
+			out := post(t, handler(s), signed(callback(t, tt.fields, tt.outer)))
+			if out.StatusCode != 200 || out.Body != "" {
+				t.Fatalf("answered %d %s", out.StatusCode, out.Body)
+			}
+			want := base
+			tt.want(&want)
+			if diff := cmp.Diff(&want, s.request(t)); diff != "" {
+				t.Error(diff)
+			}
+			if c := s.changes[0]; c.Head.TenantID != task.TenantID("T0TEAM") {
+				t.Errorf("tenant %s", c.Head.TenantID)
+			}
+		})
+	}
+}
+
+func TestIgnoredKindsAreAcceptedAndWriteNothing(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		fields map[string]any
+		outer  map[string]any
+	}{
+		{"another app's post", map[string]any{"bot_id": "B1"}, nil},
+		{"our own post", map[string]any{"user": "U0BOT"}, nil},
+		{"a bot's message", map[string]any{"type": "message", "subtype": "bot_message", "user": nil, "channel_type": "im"}, nil},
+		{"an edit", map[string]any{"type": "message", "subtype": "message_changed", "channel_type": "im", "user": nil, "message": map[string]any{"text": "x"}}, nil},
+		{"a deletion", map[string]any{"type": "message", "subtype": "message_deleted", "channel_type": "im"}, nil},
+		{"a reply in a direct message's thread", map[string]any{"type": "message", "channel": "D0DM", "channel_type": "im", "thread_ts": "1776675000.000200"}, nil},
+		{"a channel message that mentions nobody", map[string]any{"type": "message", "channel_type": "channel"}, nil},
+		{"a stranger of a shared channel", map[string]any{"team": "T0TEAM", "user_team": "T0OTHER"}, nil},
+		{"a stranger by the message's source", map[string]any{"team": "T0TEAM", "source_team": "T0OTHER"}, nil},
+		{"a stranger by the message's team", map[string]any{"team": "T0OTHER"}, nil},
+		{"a stranger whose workspace the envelope names", map[string]any{"team": "T0OTHER"}, map[string]any{"team_id": "T0OTHER"}},
+		{"an unknown event", map[string]any{"type": "reaction_added", "channel": 5}, nil},
+		{"an event whose fields have other shapes", map[string]any{"type": "channel_created", "channel": map[string]any{"id": "C1"}, "user": nil, "ts": 3}, nil},
+		{"an unknown envelope", nil, map[string]any{"type": "app_rate_limited", "event": nil}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := &kept{}
+			out := post(t, handler(s), signed(callback(t, tt.fields, tt.outer)))
+			if out.StatusCode != 200 || len(s.changes) != 0 {
+				t.Errorf("answered %d %s, wrote %d times", out.StatusCode, out.Body, len(s.changes))
+			}
+		})
+	}
+}
+
+func TestNonsenseIsRefusedByName(t *testing.T) {
+	long := strings.Repeat("x", 65)
+	for _, tt := range []struct {
+		name, body, want string
+	}{
+		{"no JSON", "hello", "body is not a JSON object"},
+		{"nothing", "", "body is not a JSON object"},
+		{"an array", "[]", "body is not a JSON object"},
+		{"no type", "{}", "type is required"},
+		{"a type that is no text", `{"type":7}`, "body.type must not be a JSON number"},
+		{"no event", `{"type":"event_callback","team_id":"T0TEAM"}`, "event is required"},
+		{"an event that is no object", `{"type":"event_callback","event":"x"}`, "event is not a JSON object"},
+		{"an event without type", `{"type":"event_callback","event":{}}`, "event.type is required"},
+		{"no challenge", `{"type":"url_verification"}`, "challenge must have 1 to 4096 bytes"},
+		{"a huge challenge", `{"type":"url_verification","challenge":"` + strings.Repeat("x", 4097) + `"}`, "challenge must have 1 to 4096 bytes"},
+		{"text that is a number", callback(t, map[string]any{"text": 1}, nil), "event.text must not be a JSON number"},
+		{"no team", callback(t, map[string]any{"team": nil}, map[string]any{"team_id": nil, "authorizations": nil}), "team_id must have 1 to 64 letters and digits"},
+		{"no user", callback(t, map[string]any{"user": nil}, nil), "event.user must have 1 to 64 letters and digits"},
+		{"a user that forges a mention", callback(t, map[string]any{"user": "U1> <!channel"}, nil), "event.user must have 1 to 64 letters and digits"},
+		{"no channel", callback(t, map[string]any{"channel": nil}, nil), "event.channel must have 1 to 64 letters and digits"},
+		{"a long channel", callback(t, map[string]any{"channel": long}, nil), "event.channel must have 1 to 64 letters and digits"},
+		{"a long event id", callback(t, nil, map[string]any{"event_id": long}), "event_id must have 1 to 64 letters and digits"},
+		{"no ts", callback(t, map[string]any{"ts": nil}, nil), "event.ts must be a Slack timestamp like 1713450000.000100"},
+		{"a ts that is none", callback(t, map[string]any{"ts": "yesterday"}, nil), "event.ts must be a Slack timestamp like 1713450000.000100"},
+		{"a thread that is none", callback(t, map[string]any{"thread_ts": "1"}, nil), "event.thread_ts must be a Slack timestamp like 1713450000.000100"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := &kept{}
+			out := post(t, handler(s), signed(tt.body))
+			want := map[string]string{"error": tt.want}
+			var got map[string]string
+			if err := json.Unmarshal([]byte(out.Body), &got); err != nil {
+				t.Fatalf("%v in %q", err, out.Body)
+			}
+			if diff := cmp.Diff(want, got); diff != "" || out.StatusCode != 400 || len(s.changes) != 0 {
+				t.Errorf("%d, wrote %d times: %s", out.StatusCode, len(s.changes), diff)
+			}
+		})
+	}
+}
+
+func TestURLVerificationRepeatsTheChallenge(t *testing.T) {
+	body := `{"token":"x","challenge":"abc","type":"url_verification"}`
+	out := post(t, handler(&kept{}), signed(body))
+	if out.StatusCode != 200 || out.Body != `{"challenge":"abc"}` {
+		t.Errorf("%d %s", out.StatusCode, out.Body)
+	}
+	unsigned := signed(body)
+	delete(unsigned.Headers, "x-slack-signature")
+	if out := post(t, handler(&kept{}), unsigned); out.StatusCode != 401 {
+		t.Errorf("an unsigned challenge is answered %d", out.StatusCode)
+	}
+}
+
+func TestWhatTheWriteSaysIsAnswered(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		err    error
+		status int
+	}{
+		{"it is new", nil, 200},
+		{"it is there already", store.ErrExists, 200},
+		{"it could not be kept: Slack sends it again", errors.New("throttled"), 503},
+		{"time ran out", context.DeadlineExceeded, 503},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := &kept{err: tt.err}
+			if out := post(t, handler(s), signed(callback(t, nil, nil))); out.StatusCode != tt.status {
+				t.Errorf("answered %d %s", out.StatusCode, out.Body)
+			}
+			if len(s.changes) != 1 {
+				t.Errorf("%d calls, want 1", len(s.changes))
+			}
+		})
+	}
+}
+
+func TestEveryDeliveryMakesTheSameTask(t *testing.T) {
+	s := &kept{}
+	h := handler(s)
+	mention := signed(callback(t, map[string]any{"channel": "D0DM", "channel_type": "im"}, nil))
+	again := signed(callback(t, map[string]any{"channel": "D0DM", "channel_type": "im", "type": "message"}, map[string]any{"event_id": "Ev2"}))
+	encoded := mention
+	encoded.Body, encoded.IsBase64Encoded = base64.StdEncoding.EncodeToString([]byte(mention.Body)), true
+	for _, r := range []inbound.Request{mention, again, encoded} {
+		if out := post(t, h, r); out.StatusCode != 200 {
+			t.Fatal(out.StatusCode, out.Body)
+		}
+	}
+	for _, c := range s.changes[1:] {
+		if c.Head.TaskID != s.changes[0].Head.TaskID {
+			t.Errorf("task %s, then %s", s.changes[0].Head.TaskID, c.Head.TaskID)
+		}
+	}
+}
+
+// FuzzReceive: whatever Slack signs, the answer is 200 or 400, never a fault of ours.
+func FuzzReceive(f *testing.F) {
+	f.Add(`{"type":"url_verification","challenge":"abc"}`)
+	f.Add(`{"type":"event_callback","team_id":"T1","event":{"type":"app_mention","text":"<@U1> hi","user":"U1","ts":"1776675599.000100","channel":"C1"}}`)
+	f.Add(`{"type":"event_callback","event":{"type":"message","channel_type":"im","thread_ts":{}}}`)
+	f.Add("\x00\xff")
+	f.Fuzz(func(t *testing.T, body string) {
+		out, err := handler(&kept{}).Handle(context.Background(), signed(body))
+		if err != nil || out.StatusCode != 200 && out.StatusCode != 400 && len(body) <= inbound.MaxBody {
+			t.Fatalf("%d %v for %q", out.StatusCode, err, body)
+		}
+	})
+}

@@ -1,0 +1,181 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/slack-go/slack"
+
+	"ringi/shared/card"
+	"ringi/shared/metric"
+	"ringi/shared/slackapi/inbound"
+	"ringi/shared/task"
+)
+
+// Slack waits 3 s for an answer. Of what is ours of that, reserved is kept for
+// telling the person when the decision could not be made in time.
+const (
+	answerWithin = 2700 * time.Millisecond
+	reserved     = 500 * time.Millisecond
+)
+
+// Store is where decisions are made.
+type Store interface {
+	Settings(ctx context.Context, tenant string) (task.Settings, error)
+	Load(ctx context.Context, ref task.Ref) (*task.Aggregate, error)
+	Decide(ctx context.Context, ref task.Ref, decide func(*task.Aggregate) (task.Change, error)) (*task.Aggregate, error)
+	Redraw(ctx context.Context, ref task.Ref) error
+}
+
+// Slack is where people are answered.
+type Slack interface {
+	Ephemeral(ctx context.Context, channel, thread, user, text string) error
+	OpenView(ctx context.Context, trigger string, view slack.ModalViewRequest) error
+}
+
+// Handler receives clicks, shortcuts and forms.
+type Handler struct {
+	Store  Store
+	Slack  Slack
+	People *People
+	Edge   inbound.Edge
+	Now    func() time.Time
+}
+
+// click is one thing that one person wants.
+type click struct {
+	ref       task.Ref
+	id        string // of what is decided
+	withdraws bool   // cancels or tries again: the requester may
+	user      string
+	userTeam  string
+	channel   string // where the person clicked, empty in a modal
+	thread    string
+}
+
+// Handle answers Slack after the decision was committed, or the person was told why
+// it was not. A decision that was made shows on the card, which other functions draw.
+func (h *Handler) Handle(ctx context.Context, r inbound.Request) (inbound.Response, error) {
+	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	defer cancel()
+	return h.Edge.Serve(ctx, r, h.receive), nil
+}
+
+func (h *Handler) receive(ctx context.Context, body []byte) (inbound.Response, error) {
+	p, ok, err := read(body)
+	if err != nil || !ok {
+		return inbound.OK(), err
+	}
+	switch p.Type {
+	case kindActions:
+		return h.button(ctx, p)
+	case kindShortcut:
+		return h.shortcut(ctx, p)
+	case kindSubmission:
+		return h.submit(ctx, p)
+	}
+	return ignore(ctx, p.Type)
+}
+
+func (p payload) click(taskID, id string) click {
+	return click{
+		ref: task.Ref{Tenant: task.TenantID(p.Team.ID), Task: taskID}, id: id,
+		user: p.User.ID, userTeam: p.User.TeamID, channel: p.channel(), thread: p.thread(),
+	}
+}
+
+// button is a click on a card.
+func (h *Handler) button(ctx context.Context, p payload) (inbound.Response, error) {
+	if len(p.Actions) == 0 {
+		return inbound.Response{}, inbound.Bad("payload.actions must not be empty")
+	}
+	a := p.Actions[0] // Slack sends one for each click
+	if err := inbound.CheckID("payload.channel.id", p.channel()); err != nil {
+		return inbound.Response{}, err
+	}
+	c := p.click(a.BlockID, a.Value)
+	if kind, ok := strings.CutPrefix(a.ActionID, "reject_"); ok && rejections()[task.CardType(kind)] != nil {
+		h.ask(ctx, c, task.CardType(kind), p.TriggerID)
+		return inbound.OK(), nil
+	}
+	decide, ok := buttons()[a.ActionID]
+	if !ok {
+		return ignore(ctx, "action")
+	}
+	c.withdraws = !strings.HasPrefix(a.ActionID, "approve_")
+	h.tell(ctx, c, h.decide(ctx, c, decide))
+	return inbound.OK(), nil
+}
+
+// ask opens the form for a rejection's reason, if the person could reject now.
+func (h *Handler) ask(ctx context.Context, c click, kind task.CardType, trigger string) {
+	v := h.check(ctx, c, rejections()[kind].with("-")) // any reason: nothing is kept
+	if v.err == nil && !v.empty {
+		v.err = h.Slack.OpenView(ctx, trigger, card.RejectionModal(kind, c.id, c.ref.Task, v.locale))
+		if v.err == nil {
+			slog.InfoContext(ctx, "asked for a reason", "task_id", c.ref.Task, "user", c.user, "id", c.id)
+			return
+		}
+	}
+	h.tell(ctx, c, v)
+}
+
+// shortcut is 「キャンセル」 in the menu of a message: a card, or the request itself.
+func (h *Handler) shortcut(ctx context.Context, p payload) (inbound.Response, error) {
+	if p.CallbackID != "cancel_task" {
+		return ignore(ctx, "shortcut")
+	}
+	if err := inbound.CheckID("payload.channel.id", p.channel()); err != nil {
+		return inbound.Response{}, err
+	}
+	c, v := p.click("", ""), verdict{err: task.ErrNotFound}
+	for _, id := range p.tasks() {
+		c.ref.Task, c.id, c.withdraws = id, id, true
+		if v = h.decide(ctx, c, cancelTask()); !v.notFound() {
+			break
+		}
+	}
+	h.tell(ctx, c, v)
+	if v.err == nil { // the message that the menu belongs to may not be a card, and shows nothing
+		h.whisper(ctx, c, v, card.CancelAccepted(v.locale))
+	}
+	return inbound.OK(), nil
+}
+
+// submit is a rejection's form. What is wrong with the reason, and that nothing was
+// saved, is said in the form, which stays open; everything else closes it.
+func (h *Handler) submit(ctx context.Context, p payload) (inbound.Response, error) {
+	if p.View.CallbackID != card.RejectionCallback {
+		return ignore(ctx, "view")
+	}
+	var m card.Rejection
+	if err := json.Unmarshal([]byte(p.View.PrivateMetadata), &m); err != nil {
+		return inbound.Response{}, inbound.Bad("payload.view.private_metadata must be the JSON object of a rejection")
+	}
+	reject, ok := rejections()[m.Type]
+	if !ok {
+		return inbound.Response{}, inbound.Bad("payload.view.private_metadata.type must be prompt, process or step")
+	}
+	c := p.click(m.TaskID, m.ID)
+	reason := p.View.State.Values[card.ReasonBlock][card.ReasonInput].Value
+	v := h.decide(ctx, c, reject.with(reason))
+	if text, ok := v.inForm(); ok {
+		metric.Count(metric.InteractionNoted, 1)
+		return inbound.JSON(200, slack.NewErrorsViewSubmissionResponse(map[string]string{card.ReasonBlock: text})), nil
+	}
+	h.tell(ctx, c, v)
+	return inbound.OK(), nil
+}
+
+// ignore accepts what is not ours, and counts it.
+func ignore(ctx context.Context, why string) (inbound.Response, error) {
+	metric.Count(metric.EventIgnored, 1)
+	if len(why) > 64 {
+		why = "kind"
+	}
+	slog.InfoContext(ctx, "ignored", "why", why)
+	return inbound.OK(), nil
+}

@@ -1,0 +1,55 @@
+// Command receive-interaction makes people's clicks, shortcuts and forms in Slack into decisions.
+package main
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/aws/aws-lambda-go/lambda"
+	"github.com/aws/aws-lambda-go/lambdacontext"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
+
+	"ringi/shared/secret"
+	"ringi/shared/slackapi"
+	"ringi/shared/slackapi/inbound"
+	"ringi/shared/store"
+)
+
+// slackTimeout leaves time for an answer within the 3 s that Slack waits.
+const slackTimeout = 2 * time.Second
+
+func main() {
+	h, err := newHandler(context.Background())
+	if err != nil {
+		slog.Error("start", "err", err)
+		os.Exit(1)
+	}
+	slog.SetDefault(lambdacontext.NewLogger())
+	lambda.Start(h.Handle)
+}
+
+func newHandler(ctx context.Context) (*Handler, error) {
+	cfg, err := config.LoadDefaultConfig(ctx)
+	if err != nil {
+		return nil, err
+	}
+	keys, err := secret.Slack(ctx, secretsmanager.NewFromConfig(cfg), os.Getenv("SLACK_SECRET_ID"))
+	if err != nil {
+		return nil, err
+	}
+	slack, err := slackapi.New(keys.BotToken, os.Getenv("SLACK_API_URL"), slackTimeout)
+	if err != nil {
+		return nil, err
+	}
+	return &Handler{
+		Store:  store.New(dynamodb.NewFromConfig(cfg), os.Getenv("TABLE_NAME")),
+		Slack:  slack,
+		People: &People{Slack: slack, Now: time.Now},
+		Edge:   inbound.Edge{Secret: keys.SigningSecret, Now: time.Now},
+		Now:    time.Now,
+	}, nil
+}

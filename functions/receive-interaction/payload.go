@@ -1,0 +1,167 @@
+package main
+
+import (
+	"encoding/json"
+	"net/url"
+
+	"ringi/shared/slackapi"
+	"ringi/shared/slackapi/inbound"
+	"ringi/shared/task"
+)
+
+// The kinds of payload that are understood.
+const (
+	kindActions    = "block_actions"
+	kindShortcut   = "message_action"
+	kindSubmission = "view_submission"
+)
+
+// payload is what of an interaction is read. Slack signed all of it, but ids in
+// block_id, value and private_metadata are only hints: they must match a row.
+type payload struct {
+	Type       string    `json:"type"`
+	CallbackID string    `json:"callback_id"`
+	TriggerID  string    `json:"trigger_id"`
+	Team       *team     `json:"team"`
+	User       user      `json:"user"`
+	Channel    channel   `json:"channel"`
+	Container  container `json:"container"`
+	MessageTS  string    `json:"message_ts"`
+	Message    message   `json:"message"`
+	Actions    []action  `json:"actions"`
+	View       view      `json:"view"`
+}
+
+type team struct {
+	ID string `json:"id"`
+}
+
+type user struct {
+	ID     string `json:"id"`
+	TeamID string `json:"team_id"`
+}
+
+type channel struct {
+	ID string `json:"id"`
+}
+
+type container struct {
+	ChannelID string `json:"channel_id"`
+	MessageTS string `json:"message_ts"`
+	ThreadTS  string `json:"thread_ts"`
+}
+
+type message struct {
+	TS       string `json:"ts"`
+	ThreadTS string `json:"thread_ts"`
+	Metadata struct {
+		EventType    string          `json:"event_type"`
+		EventPayload json.RawMessage `json:"event_payload"`
+	} `json:"metadata"`
+	Attachments []struct {
+		Blocks []struct {
+			BlockID string `json:"block_id"`
+		} `json:"blocks"`
+	} `json:"attachments"`
+}
+
+type action struct {
+	ActionID string `json:"action_id"`
+	BlockID  string `json:"block_id"`
+	Value    string `json:"value"`
+}
+
+type view struct {
+	CallbackID      string `json:"callback_id"`
+	PrivateMetadata string `json:"private_metadata"`
+	State           struct {
+		Values map[string]map[string]struct {
+			Value string `json:"value"` // null when nothing was entered
+		} `json:"values"`
+	} `json:"state"`
+}
+
+// read decodes the form that Slack posts. ok is false for its check of the certificate, which asks nothing.
+func read(body []byte) (p payload, ok bool, err error) {
+	form, err := url.ParseQuery(string(body))
+	if err != nil {
+		return payload{}, false, inbound.Bad("body is not a form")
+	}
+	if form.Get("ssl_check") != "" && !form.Has("payload") {
+		return payload{}, false, nil
+	}
+	if !form.Has("payload") {
+		return payload{}, false, inbound.Bad("payload is required")
+	}
+	// Kinds that are not ours may have other shapes.
+	var kind struct {
+		Type string `json:"type"`
+	}
+	if err := inbound.Decode([]byte(form.Get("payload")), &kind, "payload"); err != nil {
+		return payload{}, false, err
+	}
+	switch kind.Type {
+	case "":
+		return payload{}, false, inbound.Bad("payload.type is required")
+	case kindActions, kindShortcut, kindSubmission:
+	default:
+		return payload{Type: kind.Type}, true, nil
+	}
+	if err := inbound.Decode([]byte(form.Get("payload")), &p, "payload"); err != nil {
+		return payload{}, false, err
+	}
+	if p.Team == nil {
+		p.Team = &team{}
+	}
+	if err := inbound.CheckID("payload.team.id", p.Team.ID); err != nil {
+		return payload{}, false, err
+	}
+	if p.User.TeamID == "" {
+		p.User.TeamID = p.Team.ID
+	}
+	return p, true, inbound.CheckID("payload.user.id", p.User.ID)
+}
+
+// channel is where the person clicked, empty in a modal.
+func (p payload) channel() string {
+	if p.Container.ChannelID != "" {
+		return p.Container.ChannelID
+	}
+	return p.Channel.ID
+}
+
+// thread is the thread that the card is in, empty when it is in none.
+func (p payload) thread() string {
+	if p.Message.ThreadTS != "" {
+		return p.Message.ThreadTS
+	}
+	return p.Container.ThreadTS
+}
+
+// tasks are the ids that a message shortcut may mean, the best first: the card says
+// it in its metadata or its buttons' block; a request's own id comes from its timestamp.
+func (p payload) tasks() []string {
+	var ids []string
+	add := func(id string) {
+		if task.ValidID(id) {
+			ids = append(ids, id)
+		}
+	}
+	var about struct {
+		Task string `json:"task"`
+	}
+	if p.Message.Metadata.EventType == slackapi.EventType && json.Unmarshal(p.Message.Metadata.EventPayload, &about) == nil {
+		add(about.Task)
+	}
+	for _, a := range p.Message.Attachments {
+		for _, b := range a.Blocks {
+			add(b.BlockID)
+		}
+	}
+	for _, ts := range []string{p.Message.TS, p.MessageTS, p.Message.ThreadTS} {
+		if id, err := task.ID(p.Team.ID, p.channel(), ts); err == nil {
+			add(id)
+		}
+	}
+	return ids
+}

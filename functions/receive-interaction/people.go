@@ -1,0 +1,169 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"ringi/shared/card"
+	"ringi/shared/slackapi"
+	"ringi/shared/task"
+)
+
+// Directory is who Slack knows.
+type Directory interface {
+	User(ctx context.Context, id string) (slackapi.User, error)
+	ChannelMembers(ctx context.Context, channel string) iter.Seq2[string, error]
+	UsergroupMembers(ctx context.Context, group string) ([]string, error)
+}
+
+// remembered is how long an answer of Slack's about membership is believed.
+const remembered = time.Minute
+
+// People says who clicks and who may decide, as Slack and the settings say now.
+type People struct {
+	Slack Directory
+	Now   func() time.Time
+
+	mu     sync.Mutex
+	member map[[2]string]time.Time // channel and person: a member, known until
+	groups map[string]group
+}
+
+type group struct {
+	members []string
+	until   time.Time
+}
+
+// Who returns the person that clicked on a task's card, and the policy that applies
+// to them. It returns card.ErrUnverified when Slack can't be asked.
+func (p *People) Who(ctx context.Context, c click, r *task.Request, s task.Settings) (task.Actor, task.Policy, error) {
+	by := task.Actor{Type: task.ActorUser, ID: c.user, Team: c.userTeam}
+	policy := task.Policy{Team: r.TeamID, Mode: s.Approvers.Mode, Approvers: slices.Clone(s.Approvers.Users), AllowSelf: s.AllowSelfApproval}
+	// Foreigners are refused, and requesters may withdraw what they asked for, whatever else they are.
+	if by.Team != policy.Team || c.withdraws && by.ID == r.User {
+		return by, policy, nil
+	}
+	var wg sync.WaitGroup
+	var guestErr, listErr error
+	wg.Go(func() { by.Guest, guestErr = p.guest(ctx, by.ID) })
+	wg.Go(func() {
+		if policy.Mode == task.ApproversList {
+			policy.Approvers, listErr = p.approvers(ctx, by.ID, s.Approvers)
+			return
+		}
+		by.Member, listErr = p.memberOf(ctx, c, r)
+	})
+	wg.Wait()
+	if err := errors.Join(guestErr, listErr); err != nil {
+		return by, policy, fmt.Errorf("%w: %w", card.ErrUnverified, err)
+	}
+	return by, policy, nil
+}
+
+// guest reports whether Slack calls the person one.
+func (p *People) guest(ctx context.Context, id string) (bool, error) {
+	u, err := p.Slack.User(ctx, id)
+	if slackapi.Code(err) == slackapi.CodeUnknownMethod {
+		slog.WarnContext(ctx, "guests can't be told from members here", "err", err)
+		return false, nil
+	}
+	return u.Guest, err
+}
+
+// approvers are the listed people, with the members of the listed user groups.
+// Groups are only asked for when the person is not listed by name.
+func (p *People) approvers(ctx context.Context, id string, a task.Approvers) ([]string, error) {
+	all := slices.Clone(a.Users)
+	if slices.Contains(all, id) {
+		return all, nil
+	}
+	for _, name := range a.Usergroups {
+		members, err := p.group(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, members...)
+	}
+	return all, nil
+}
+
+func (p *People) group(ctx context.Context, name string) ([]string, error) {
+	p.mu.Lock()
+	known, ok := p.groups[name]
+	p.mu.Unlock()
+	if ok && p.Now().Before(known.until) {
+		return known.members, nil
+	}
+	members, err := p.Slack.UsergroupMembers(ctx, name)
+	if slackapi.Code(err) == slackapi.CodeUnknownMethod {
+		slog.WarnContext(ctx, "user groups can't be read here", "err", err)
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.groups == nil {
+		p.groups = map[string]group{}
+	}
+	p.groups[name] = group{members, p.Now().Add(remembered)}
+	return members, nil
+}
+
+// memberOf reports whether the person is a member of the channel that the request
+// was made in. Where Slack does not list members, whoever could click there is one.
+func (p *People) memberOf(ctx context.Context, c click, r *task.Request) (bool, error) {
+	if r.ChannelType == "im" {
+		return c.user == r.User, nil
+	}
+	if p.known(r.Channel, c.user) {
+		return true, nil
+	}
+	listed := 0
+	for id, err := range p.Slack.ChannelMembers(ctx, r.Channel) {
+		if slackapi.Code(err) == slackapi.CodeUnknownMethod {
+			break
+		}
+		if err != nil {
+			return false, err
+		}
+		if id == c.user {
+			p.learn(r.Channel, c.user)
+			return true, nil
+		}
+		listed++
+	}
+	if listed > 0 {
+		return false, nil
+	}
+	there := c.channel == "" || c.channel == r.Channel // a modal was opened by a click there
+	slog.WarnContext(ctx, "members can't be listed here", "task_id", c.ref.Task, "allowed", there)
+	return there, nil
+}
+
+func (p *People) known(channel, user string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.Now().Before(p.member[[2]string{channel, user}])
+}
+
+func (p *People) learn(channel, user string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.member == nil {
+		p.member = map[[2]string]time.Time{}
+	}
+	for who, until := range p.member {
+		if !p.Now().Before(until) {
+			delete(p.member, who)
+		}
+	}
+	p.member[[2]string{channel, user}] = p.Now().Add(remembered)
+}

@@ -1,0 +1,146 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"ringi/shared/card"
+	"ringi/shared/metric"
+	"ringi/shared/task"
+)
+
+// verdict is what became of a click.
+type verdict struct {
+	locale  string
+	request *task.Request // nil when no such task was found
+	empty   bool          // it was decided so already, by the same person
+	err     error
+}
+
+// decide is the whole of a click: load, decide, commit; the store decides again when somebody was faster.
+func (h *Handler) decide(ctx context.Context, c click, d decision) verdict {
+	return h.judge(ctx, c, d, func(ctx context.Context, f func(*task.Aggregate) (task.Change, error)) error {
+		_, err := h.Store.Decide(ctx, c.ref, f)
+		return err
+	})
+}
+
+// check decides without committing: would it be allowed, and is it still open?
+func (h *Handler) check(ctx context.Context, c click, d decision) verdict {
+	return h.judge(ctx, c, d, func(ctx context.Context, f func(*task.Aggregate) (task.Change, error)) error {
+		a, err := h.Store.Load(ctx, c.ref)
+		if err == nil {
+			_, err = f(a)
+		}
+		return err
+	})
+}
+
+// judge applies a decision under the settings and to the person as they are now.
+func (h *Handler) judge(ctx context.Context, c click, d decision,
+	run func(context.Context, func(*task.Aggregate) (task.Change, error)) error,
+) (v verdict) {
+	if deadline, ok := ctx.Deadline(); ok {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadline(ctx, deadline.Add(-reserved))
+		defer cancel()
+	}
+	settings, err := h.Store.Settings(ctx, c.ref.Tenant)
+	if err != nil {
+		v.err = fmt.Errorf("read the settings: %w", err)
+		return v
+	}
+	v.locale = settings.Locale
+	if !task.ValidID(c.ref.Task) || !task.ValidID(c.id) {
+		v.err = task.ErrNotFound
+		return v
+	}
+	var by task.Actor
+	var policy task.Policy
+	v.err = run(ctx, func(a *task.Aggregate) (task.Change, error) {
+		if a.Request == nil {
+			return task.Change{}, task.ErrConflict // a torn read
+		}
+		if v.request == nil { // asked once, however often the decision is made again
+			if by, policy, err = h.People.Who(ctx, c, a.Request, settings); err != nil {
+				return task.Change{}, err
+			}
+			v.request = a.Request
+		}
+		change, err := d(a, c.id, by, policy, h.Now())
+		v.empty = err == nil && change.Empty()
+		return change, err
+	})
+	return v
+}
+
+// tell says to the person why nothing was decided, and has the card drawn anew: it
+// showed a button that it ought not to. Both are best effort: the answer to Slack comes next.
+func (h *Handler) tell(ctx context.Context, c click, v verdict) {
+	log := slog.With("task_id", c.ref.Task, "user", c.user)
+	if v.err == nil && !v.empty {
+		log.InfoContext(ctx, "decided", "id", c.id)
+		return
+	}
+	if v.request != nil {
+		if err := h.Store.Redraw(ctx, c.ref); err != nil {
+			log.WarnContext(ctx, "redraw", "err", err)
+		}
+	}
+	if v.err == nil {
+		log.InfoContext(ctx, "decided so before", "id", c.id)
+		return
+	}
+	v.log(ctx, log)
+	metric.Count(metric.InteractionNoted, 1)
+	h.whisper(ctx, c, v, v.text())
+}
+
+// whisper shows text to the person alone, where they clicked, or else where the request was made.
+func (h *Handler) whisper(ctx context.Context, c click, v verdict, text string) {
+	if c.channel == "" && v.request != nil {
+		c.channel, c.thread = v.request.Channel, v.request.ThreadTS
+	}
+	if err := h.Slack.Ephemeral(ctx, c.channel, c.thread, c.user, text); err != nil {
+		slog.WarnContext(ctx, "the person was not told", "task_id", c.ref.Task, "user", c.user, "err", err)
+	}
+}
+
+func (v verdict) log(ctx context.Context, log *slog.Logger) {
+	if v.unsaved() {
+		log.ErrorContext(ctx, "not saved", "err", v.err)
+		return
+	}
+	log.InfoContext(ctx, "not decided", "err", v.err)
+}
+
+func (v verdict) notFound() bool { return errors.Is(v.err, task.ErrNotFound) }
+
+// unsaved reports whether it was no rule that refused, but something of ours or Slack's that failed.
+func (v verdict) unsaved() bool {
+	for _, err := range []error{task.ErrNotFound, task.ErrInFlight, task.ErrUncovered, task.ErrNothingToRetry} {
+		if errors.Is(v.err, err) {
+			return false
+		}
+	}
+	var decided task.ErrDecided
+	var old task.ErrNotLatest
+	var refused task.ErrNotAllowed
+	var field task.ErrField
+	return v.err != nil && !errors.As(v.err, &decided) && !errors.As(v.err, &old) && !errors.As(v.err, &refused) && !errors.As(v.err, &field)
+}
+
+// text is the sentence for the person.
+func (v verdict) text() string { return card.Note(v.locale, v.err) }
+
+// inForm returns what the form has to say and stay open for: a reason that won't
+// do, or that nothing was saved; also whatever there is no place in a channel for.
+func (v verdict) inForm() (text string, ok bool) {
+	var field task.ErrField
+	if v.err != nil && (v.unsaved() || errors.As(v.err, &field) || v.request == nil) {
+		return v.text(), true
+	}
+	return "", false
+}

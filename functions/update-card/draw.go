@@ -1,0 +1,161 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"ringi/shared/card"
+	"ringi/shared/metric"
+	"ringi/shared/slackapi"
+	"ringi/shared/store"
+	"ringi/shared/task"
+)
+
+// Tasks is what is drawn.
+type Tasks interface {
+	Load(ctx context.Context, ref task.Ref) (*task.Aggregate, error)
+	Settings(ctx context.Context, tenant string) (task.Settings, error)
+	Shown(ctx context.Context, ref task.Ref, rev int) error
+}
+
+// Rows keep which message is whose.
+type Rows interface {
+	ClaimCard(ctx context.Context, ref task.Ref, key, by string, now, staleBefore time.Time) (task.Card, error)
+	PostedCard(ctx context.Context, ref task.Ref, key, by, messageTS, channel, hash string) error
+	ForgetCard(ctx context.Context, ref task.Ref, key, messageTS string) error
+	ShownCard(ctx context.Context, ref task.Ref, key, messageTS, hash string) error
+	ResetCard(ctx context.Context, ref task.Ref, key, messageTS string) error
+	UnreachableCard(ctx context.Context, ref task.Ref, key, refusal string, rev int) error
+}
+
+// Slack is where cards are shown.
+type Slack interface {
+	Post(ctx context.Context, channel, thread string, m card.Message, about slackapi.Metadata) (ts string, err error)
+	Update(ctx context.Context, channel, ts string, m card.Message, about slackapi.Metadata) error
+	Delete(ctx context.Context, channel, ts string) error
+	FindCards(ctx context.Context, channel, thread string, about slackapi.Metadata) ([]string, error)
+	Direct(ctx context.Context, user, text string) error
+}
+
+// drawing is one task being shown as it was when it was loaded.
+type drawing struct {
+	*Handler
+	ref    task.Ref
+	a      *task.Aggregate
+	locale string
+	by     string // this invocation
+	told   bool   // the requester knows that a card can't be shown
+}
+
+// draw shows a task: each card whose content differs from what was shown is
+// posted or updated, the oldest first, so that a thread reads in order. If the
+// task moves on meanwhile, the message of that move brings the rest.
+func (h *Handler) draw(ctx context.Context, ref task.Ref) error {
+	a, err := h.Tasks.Load(ctx, ref)
+	if err != nil {
+		return fmt.Errorf("load the task: %w", err)
+	}
+	if a.Request == nil {
+		return errors.New("the request is not there yet") // a torn read
+	}
+	settings, err := h.Tasks.Settings(ctx, ref.Tenant)
+	if err != nil {
+		return fmt.Errorf("read the settings: %w", err)
+	}
+	d := &drawing{Handler: h, ref: ref, a: a, locale: settings.Locale, by: h.NewID()}
+	d.told = slices.ContainsFunc(a.Cards, func(c *task.Card) bool { return c.Refusal != "" && c.Refusal != givenBack })
+	cards := slices.SortedStableFunc(slices.Values(a.Cards), func(a, b *task.Card) int { return a.CreatedAt.Compare(b.CreatedAt) })
+	for _, c := range cards {
+		if err := d.card(ctx, c); err != nil {
+			return fmt.Errorf("card %s: %w", c.Key(), err)
+		}
+	}
+	if a.Head.ShownRev == a.Head.Rev {
+		return nil
+	}
+	if err := h.Tasks.Shown(ctx, ref, a.Head.Rev); err != nil {
+		return fmt.Errorf("note what is shown: %w", err)
+	}
+	return nil
+}
+
+// card makes one message show its card.
+func (d *drawing) card(ctx context.Context, c *task.Card) error {
+	m := card.Render(d.a, c, d.locale, d.Now())
+	hash := card.Hash(m)
+	switch {
+	case c.State == task.CardPosted && c.Hash == hash:
+		return nil
+	case c.State == task.CardUnreachable && c.TriedRev >= d.a.Head.Rev:
+		return nil
+	case c.MessageTS != "":
+		return d.update(ctx, c, m, hash)
+	}
+	return d.post(ctx, c, m, hash)
+}
+
+// update replaces what a message shows. A message that is gone, or can't be
+// changed any more, is posted anew.
+func (d *drawing) update(ctx context.Context, c *task.Card, m card.Message, hash string) error {
+	if c.Hash != "" {
+		if err := d.Rows.ForgetCard(ctx, d.ref, c.Key(), c.MessageTS); err != nil {
+			return fmt.Errorf("forget: %w", err)
+		}
+	}
+	err := d.Slack.Update(ctx, c.Channel, c.MessageTS, m, d.about(c))
+	switch slackapi.Code(err) {
+	case slackapi.CodeMessageNotFound, slackapi.CodeCantUpdate, slackapi.CodeEditWindow:
+		d.log(c).WarnContext(ctx, "posts anew", "ts", c.MessageTS, "err", err)
+		if err := d.Rows.ResetCard(ctx, d.ref, c.Key(), c.MessageTS); err != nil {
+			return fmt.Errorf("reset: %w", err)
+		}
+		fresh := *c
+		fresh.State, fresh.MessageTS, fresh.Hash = task.CardNone, "", ""
+		return d.post(ctx, &fresh, m, hash)
+	}
+	if err != nil {
+		return d.failed(ctx, c, err)
+	}
+	d.log(c).InfoContext(ctx, "updated", "ts", c.MessageTS)
+	if err := d.Rows.ShownCard(ctx, d.ref, c.Key(), c.MessageTS, hash); err != nil {
+		return fmt.Errorf("save: %w", err)
+	}
+	return nil
+}
+
+// failed decides what a call's failure means. A refusal for good is noted and
+// told, and the other cards go on; everything else ends this try.
+func (d *drawing) failed(ctx context.Context, c *task.Card, err error) error {
+	var refused slackapi.Refused
+	if !errors.As(err, &refused) || !refused.Permanent {
+		return err
+	}
+	metric.Count(metric.CardUnreachable, 1)
+	d.log(c).ErrorContext(ctx, "unreachable", "err", err)
+	if err := d.Rows.UnreachableCard(ctx, d.ref, c.Key(), refused.Code, d.a.Head.Rev); err != nil {
+		return fmt.Errorf("mark as unreachable: %w", err)
+	}
+	if d.told {
+		return nil
+	}
+	d.told = true
+	if err := d.Slack.Direct(ctx, d.a.Head.Requester, card.Unreachable(d.locale, c.Channel, refused.Code)); err != nil {
+		d.log(c).WarnContext(ctx, "the requester was not told", "err", err)
+	}
+	return nil
+}
+
+func (d *drawing) about(c *task.Card) slackapi.Metadata {
+	return slackapi.Metadata{Task: d.ref.Task, Card: c.Key()}
+}
+
+func (d *drawing) log(c *task.Card) *slog.Logger {
+	return slog.With("task_id", d.ref.Task, "card", c.Key(), "rev", d.a.Head.Rev)
+}
+
+// isOther reports whether the row is another's to write now.
+func isOther(err error) bool { return errors.Is(err, store.ErrClaimed) }

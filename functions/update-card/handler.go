@@ -1,0 +1,133 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"runtime/debug"
+	"strconv"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+
+	"ringi/shared/metric"
+	"ringi/shared/slackapi"
+	"ringi/shared/task"
+)
+
+const (
+	// margin of the invocation's time is kept for giving the message back.
+	margin = 1500 * time.Millisecond
+	// maxBackoff is the longest wait after a failure that says nothing of its end.
+	maxBackoff = time.Minute
+	// maxRetryAfter bounds what Slack may ask us to wait.
+	maxRetryAfter = time.Hour
+)
+
+// Queue is where the messages came from.
+type Queue interface {
+	ChangeMessageVisibility(ctx context.Context, in *sqs.ChangeMessageVisibilityInput, o ...func(*sqs.Options)) (*sqs.ChangeMessageVisibilityOutput, error)
+}
+
+// Handler draws cards.
+type Handler struct {
+	Tasks    Tasks
+	Rows     Rows
+	Slack    Slack
+	Queue    Queue
+	QueueURL string
+	Now      func() time.Time
+	NewID    func() string
+	Wait     func(ctx context.Context, d time.Duration) error
+}
+
+// later is how long a message has to wait, when that is known.
+type later struct {
+	after time.Duration
+	cause string
+}
+
+func (e later) Error() string { return fmt.Sprintf("in %s: %s", e.after, e.cause) }
+
+// Handle makes Slack show each task as its rows are now. A message that could not
+// be dealt with goes back to the queue for as long as Slack asks, or a while. The
+// messages of a task keep their order, so that none overtakes one that waits.
+func (h *Handler) Handle(ctx context.Context, e events.SQSEvent) (events.SQSEventResponse, error) {
+	var out events.SQSEventResponse
+	for i, r := range e.Records {
+		err := h.record(ctx, r)
+		if err == nil {
+			continue
+		}
+		h.giveBack(ctx, r, err)
+		for _, rest := range e.Records[i:] {
+			out.BatchItemFailures = append(out.BatchItemFailures, events.SQSBatchItemFailure{ItemIdentifier: rest.MessageId})
+		}
+		break
+	}
+	return out, nil
+}
+
+// record handles one message. What can never be handled is logged and done with.
+func (h *Handler) record(ctx context.Context, r events.SQSMessage) (err error) {
+	var ref task.Ref
+	if err := json.Unmarshal([]byte(r.Body), &ref); err != nil || !task.ValidID(ref.Tenant) || !task.ValidID(ref.Task) {
+		slog.ErrorContext(ctx, "dropped: the message names no task", "message_id", r.MessageId)
+		return nil
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			slog.ErrorContext(ctx, "panic", "task_id", ref.Task, "panic", fmt.Sprintf("%T", p), "stack", string(debug.Stack()))
+			err = errors.New("panic")
+		}
+	}()
+	if deadline, ok := ctx.Deadline(); ok {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadline(ctx, deadline.Add(-margin))
+		defer cancel()
+	}
+	err = h.draw(ctx, ref)
+	if errors.Is(err, task.ErrNotFound) {
+		slog.ErrorContext(ctx, "dropped: no such task", "task_id", ref.Task)
+		return nil
+	}
+	return err
+}
+
+// giveBack leaves a message in the queue until another try makes sense.
+func (h *Handler) giveBack(ctx context.Context, r events.SQSMessage, err error) {
+	wait := pause(err, r.Attributes["ApproximateReceiveCount"])
+	slog.WarnContext(ctx, "gave back", "message_id", r.MessageId, "seconds", int(wait.Seconds()), "err", err)
+	_, err = h.Queue.ChangeMessageVisibility(ctx, &sqs.ChangeMessageVisibilityInput{
+		QueueUrl: &h.QueueURL, ReceiptHandle: aws.String(r.ReceiptHandle), VisibilityTimeout: int32(wait.Seconds()),
+	})
+	if err != nil { // then the queue's own timeout has it wait
+		slog.WarnContext(ctx, "change the visibility", "message_id", r.MessageId, "err", err)
+	}
+}
+
+// pause is how long a message waits, in whole seconds, at least one: as long as
+// Slack asks, else longer each time; with up to a quarter more, so that tasks that
+// failed together don't come back together.
+func pause(err error, receives string) time.Duration {
+	var limited slackapi.RateLimited
+	var known later
+	var wait time.Duration
+	switch {
+	case errors.As(err, &limited):
+		metric.Count(metric.SlackFailed, 1)
+		wait = min(limited.RetryAfter, maxRetryAfter)
+	case errors.As(err, &known):
+		wait = known.after
+	default:
+		n, _ := strconv.Atoi(receives)
+		wait = min(maxBackoff, time.Second<<min(max(n, 1)-1, 6))
+	}
+	wait += time.Duration(rand.Int64N(int64(wait/4) + 1))
+	return max(time.Second, (wait + time.Second - 1).Truncate(time.Second))
+}

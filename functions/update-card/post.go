@@ -1,0 +1,151 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"ringi/shared/card"
+	"ringi/shared/metric"
+	"ringi/shared/slackapi"
+	"ringi/shared/task"
+)
+
+const (
+	// stale is the age at which a claim's invocation has ended, whatever became of it: the function's timeout.
+	stale = 30 * time.Second
+	// lookAfter is how long a message whose answer was lost may take to be found.
+	lookAfter = 2 * time.Second
+	// enough is what a post may take: the call, the wait and the look.
+	enough = 10*time.Second + lookAfter + 5*time.Second
+	// givenBack is the refusal noted on a card whose post definitely did not happen and is tried again at once.
+	givenBack = "given_back"
+)
+
+// post gives a card its one message. The claim comes before the call, so that a
+// message whose answer nobody saw is looked for before there is a second one.
+func (d *drawing) post(ctx context.Context, c *task.Card, m card.Message, hash string) error {
+	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < enough {
+		return later{0, "too little time is left for a post"}
+	}
+	now := d.Now()
+	held, err := d.Rows.ClaimCard(ctx, d.ref, c.Key(), d.by, now, now.Add(-stale))
+	if isOther(err) {
+		return wait(held, now)
+	}
+	if err != nil {
+		return fmt.Errorf("claim: %w", err)
+	}
+	if c.State == task.CardPosting { // whoever claimed it never said what became of it
+		found, err := d.find(ctx, c)
+		if err != nil {
+			return later{stale, err.Error()}
+		}
+		if len(found) > 0 {
+			return d.adopt(ctx, c, found, m, "")
+		}
+	}
+	ts, err := d.Slack.Post(ctx, c.Channel, d.a.Request.ThreadTS, m, d.about(c))
+	var unknown slackapi.Unknown
+	switch {
+	case errors.As(err, &unknown):
+		return d.look(ctx, c, m, hash, err)
+	case err != nil:
+		return d.notPosted(ctx, c, err)
+	}
+	d.log(c).InfoContext(ctx, "posted", "ts", ts)
+	return d.keep(ctx, c, ts, hash)
+}
+
+// wait says when to look again at a card that another invocation is posting.
+func wait(held task.Card, now time.Time) error {
+	if held.State == task.CardPosting && held.ClaimedAt != nil {
+		return later{max(time.Second, held.ClaimedAt.Add(stale).Sub(now)), "another invocation is posting"}
+	}
+	return later{0, "another invocation was faster"}
+}
+
+// keep saves which message is the card's. Whoever lost the claim meanwhile takes
+// its own message back, but only if the row names another: else somebody will find and adopt it.
+func (d *drawing) keep(ctx context.Context, c *task.Card, ts, hash string) error {
+	err := d.Rows.PostedCard(ctx, d.ref, c.Key(), d.by, ts, c.Channel, hash)
+	if !isOther(err) {
+		if err != nil {
+			return later{stale, fmt.Sprintf("save the message: %s", err)}
+		}
+		return nil
+	}
+	a, err := d.Tasks.Load(ctx, d.ref)
+	if err != nil {
+		return fmt.Errorf("load the task again: %w", err)
+	}
+	if row := a.Card(c.Key()); row != nil && row.MessageTS != "" && row.MessageTS != ts {
+		if err := d.Slack.Delete(ctx, c.Channel, ts); err != nil {
+			d.log(c).ErrorContext(ctx, "a second message stays", "ts", ts, "err", err)
+		}
+	}
+	return later{0, "another invocation was faster"}
+}
+
+// look follows a post whose outcome is unknown: once, after a moment. If the
+// message is not to be seen yet, the claim stays, and with it the duty to look.
+func (d *drawing) look(ctx context.Context, c *task.Card, m card.Message, hash string, cause error) error {
+	metric.Count(metric.SlackFailed, 1)
+	d.log(c).WarnContext(ctx, "unknown outcome", "err", cause)
+	if err := d.Wait(ctx, lookAfter); err != nil {
+		return later{stale, cause.Error()}
+	}
+	found, err := d.find(ctx, c)
+	if err != nil || len(found) == 0 {
+		return later{stale, cause.Error()}
+	}
+	return d.adopt(ctx, c, found, m, hash)
+}
+
+// find looks for the card's messages in its thread. Where Slack does not permit
+// that, there are none to be found; it is counted.
+func (d *drawing) find(ctx context.Context, c *task.Card) ([]string, error) {
+	found, err := d.Slack.FindCards(ctx, c.Channel, d.a.Request.ThreadTS, d.about(c))
+	var refused slackapi.Refused
+	if errors.As(err, &refused) && refused.Permanent {
+		metric.Count(metric.CardSearchRefused, 1)
+		d.log(c).WarnContext(ctx, "can't be looked for", "err", err)
+		return nil, nil
+	}
+	return found, err
+}
+
+// adopt makes the earliest of the found messages the card's and deletes the
+// others. hash is of what it shows; if that is not known, it is drawn.
+func (d *drawing) adopt(ctx context.Context, c *task.Card, found []string, m card.Message, hash string) error {
+	d.log(c).InfoContext(ctx, "adopted", "ts", found[0], "others", len(found)-1)
+	if err := d.keep(ctx, c, found[0], hash); err != nil {
+		return err
+	}
+	for _, ts := range found[1:] {
+		if err := d.Slack.Delete(ctx, c.Channel, ts); err != nil {
+			d.log(c).ErrorContext(ctx, "a second message stays", "ts", ts, "err", err)
+		}
+	}
+	if hash != "" {
+		return nil
+	}
+	shown := *c
+	shown.State, shown.MessageTS, shown.Hash = task.CardPosted, found[0], ""
+	return d.update(ctx, &shown, m, card.Hash(m))
+}
+
+// notPosted gives the claim back after a post that definitely did not happen: as
+// refused at an earlier revision, so that the next try need not wait for the claim to grow stale.
+func (d *drawing) notPosted(ctx context.Context, c *task.Card, cause error) error {
+	var refused slackapi.Refused
+	if errors.As(cause, &refused) && refused.Permanent {
+		return d.failed(ctx, c, cause)
+	}
+	if err := d.Rows.UnreachableCard(ctx, d.ref, c.Key(), cmp.Or(c.Refusal, givenBack), d.a.Head.Rev-1); err != nil {
+		d.log(c).WarnContext(ctx, "give the claim back", "err", err)
+	}
+	return cause
+}
