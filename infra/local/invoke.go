@@ -1,0 +1,117 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"strings"
+
+	"ringi/infra/local/stack"
+)
+
+// errFunction says that the function answered with an error.
+var errFunction = errors.New("the function failed")
+
+// invocation is what the invoke command was asked for.
+type invocation struct {
+	name, eventFile, variablesFile string
+	options                        stack.Options
+}
+
+// invoke runs one function: in a running stack's world if one answers, else in
+// a world of its own. The answer goes to standard output, logs to standard error.
+func invoke(ctx context.Context, args []string, s streams) error {
+	in, err := parseInvoke(args, s)
+	if err != nil {
+		return err
+	}
+	event, err := readEvent(in.eventFile, s.in)
+	if err != nil {
+		return err
+	}
+	variables, err := readVariables(in.variablesFile)
+	if err != nil {
+		return err
+	}
+	result, err := stack.InvokeOnce(ctx, in.options, in.name, event, variables)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(s.out, "%s\n", bytes.TrimRight(result.Payload, "\n"))
+	if result.Failed {
+		return errFunction
+	}
+	return nil
+}
+
+func parseInvoke(args []string, s streams) (invocation, error) {
+	in := invocation{options: options()}
+	in.options.Logger, in.options.FunctionLog = slog.New(slog.NewJSONHandler(s.err, &slog.HandlerOptions{Level: slog.LevelWarn})), s.err
+	f := flag.NewFlagSet("local invoke", flag.ContinueOnError)
+	f.SetOutput(s.err)
+	f.Usage = func() {
+		fmt.Fprintln(s.err, "usage: go run ./infra/local invoke <logical id or folder> [flags]")
+		f.PrintDefaults()
+	}
+	f.StringVar(&in.eventFile, "e", "", "`file` with the event, - for standard input; without it the event is {}")
+	f.StringVar(&in.variablesFile, "n", "", "`file` with environment variables: {\"LogicalId\": {\"NAME\": \"value\"}} or {\"Parameters\": …} for all")
+	f.StringVar(&in.options.Template, "t", "", "template `file`; the default is the module's template.yaml")
+	f.StringVar(&in.options.AWSAddr, "aws-addr", "127.0.0.1:4566", "`address` of a running stack's AWS door")
+	f.StringVar(&in.options.Model, "model", "demo", "the `model`, when no stack runs")
+	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
+		in.name, args = args[0], args[1:]
+	}
+	if err := f.Parse(args); err != nil {
+		return in, err
+	}
+	rest := f.Args()
+	if in.name == "" && len(rest) > 0 {
+		in.name, rest = rest[0], rest[1:]
+	}
+	if in.name == "" || len(rest) > 0 {
+		f.Usage()
+		return in, flag.ErrHelp
+	}
+	return in, nil
+}
+
+func readEvent(file string, stdin io.Reader) ([]byte, error) {
+	var text []byte
+	var err error
+	switch file {
+	case "":
+		return []byte("{}"), nil
+	case "-":
+		text, err = io.ReadAll(stdin)
+	default:
+		text, err = os.ReadFile(file)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the event (-e): %w", err)
+	}
+	if !json.Valid(text) {
+		return nil, fmt.Errorf("the event (-e %s) is no JSON", file)
+	}
+	return text, nil
+}
+
+func readVariables(file string) (stack.VariableFile, error) {
+	if file == "" {
+		return nil, nil
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("read the variables (-n): %w", err)
+	}
+	var v stack.VariableFile
+	if err := json.Unmarshal(text, &v); err != nil {
+		return nil, fmt.Errorf("the variables (-n %s): %w", file, err)
+	}
+	return v, nil
+}

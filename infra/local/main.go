@@ -1,0 +1,101 @@
+// Command local runs the whole system on this machine:
+//
+//	go run ./infra/local            the Slack sandbox and everything behind it
+//	go run ./infra/local invoke …   one function, as `sam local invoke` does
+//
+// It needs Go and Python 3, and talks to nobody but itself.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"ringi/infra/local/stack"
+)
+
+// streams are where a command reads and writes.
+type streams struct {
+	in       io.Reader
+	out, err io.Writer
+	terminal bool // a person looks at out
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	// A second Ctrl-C ends the program at once.
+	context.AfterFunc(ctx, stop)
+	s := streams{in: os.Stdin, out: os.Stdout, err: os.Stderr, terminal: isTerminal(os.Stdout)}
+	var err error
+	if args := os.Args[1:]; len(args) > 0 && args[0] == "invoke" {
+		err = invoke(ctx, args[1:], s)
+	} else {
+		err = serve(ctx, args, s)
+	}
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		os.Exit(2)
+	case errors.Is(err, errFunction):
+		os.Exit(1) // its words are on standard output
+	case err != nil && ctx.Err() == nil:
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// serve brings the system up and keeps it until ctx ends.
+func serve(ctx context.Context, args []string, s streams) error {
+	o, err := parse(args, s)
+	if err != nil {
+		return err
+	}
+	running, err := stack.Start(ctx, o)
+	if err != nil {
+		return err
+	}
+	defer running.Close()
+	if running.Sandbox == nil {
+		fmt.Fprintf(s.out, "Slack is %s; it calls %s/slack/events and %s/slack/interactions\n", o.SlackAPIURL, running.URL, running.URL)
+	}
+	fmt.Fprintf(s.out, "aws --endpoint-url %s …\nready %s\n", running.AWSEndpoint, running.URL)
+	if s.terminal && running.Sandbox != nil {
+		openBrowser(running.URL)
+	}
+	select {
+	case <-ctx.Done():
+		return nil
+	case err := <-running.Failed():
+		return err
+	}
+}
+
+// parse reads the flags. The secrets come from the environment, where a flag
+// would show them to everyone on the machine.
+func parse(args []string, s streams) (stack.Options, error) {
+	o := options()
+	o.Logger, o.FunctionLog = slog.New(slog.NewJSONHandler(s.err, nil)), s.err
+	f := flag.NewFlagSet("local", flag.ContinueOnError)
+	f.SetOutput(s.err)
+	f.StringVar(&o.Addr, "addr", "127.0.0.1:3000", "where the sandbox and Slack's calls are `served`")
+	f.StringVar(&o.AWSAddr, "aws-addr", "127.0.0.1:4566", "where AWS calls are `served`, for the AWS CLI")
+	f.StringVar(&o.SlackAPIURL, "slack-api-url", "", "another Slack Web API `url` instead of the sandbox; SLACK_SIGNING_SECRET and SLACK_BOT_TOKEN are its")
+	f.StringVar(&o.Model, "model", "demo", "the `model` that reads and plans")
+	f.StringVar(&o.Artifacts, "artifacts", "", "a `folder` that sam build made, instead of compiling: .aws-sam/build")
+	if err := f.Parse(args); err != nil {
+		return o, err
+	}
+	if f.NArg() > 0 {
+		return o, fmt.Errorf("%q is no flag and no command; the command is invoke, -h lists the flags", f.Arg(0))
+	}
+	o.SigningSecret, o.BotToken = os.Getenv("SLACK_SIGNING_SECRET"), os.Getenv("SLACK_BOT_TOKEN")
+	if o.SlackAPIURL != "" && (o.SigningSecret == "" || o.BotToken == "") {
+		return o, errors.New("-slack-api-url needs SLACK_SIGNING_SECRET and SLACK_BOT_TOKEN in the environment")
+	}
+	return o, nil
+}

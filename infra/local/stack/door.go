@@ -1,0 +1,37 @@
+package stack
+
+import (
+	"log/slog"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"time"
+)
+
+// door is the AWS endpoint of the stack: it invokes functions itself and
+// forwards every other call to the stand-ins.
+func door(lambda, functions http.Handler, standIns string, log *slog.Logger) (http.Handler, error) {
+	target, err := url.Parse(standIns)
+	if err != nil {
+		return nil, err
+	}
+	transport := &http.Transport{MaxIdleConns: 512, MaxIdleConnsPerHost: 512, IdleConnTimeout: 30 * time.Second, DisableCompression: true}
+	proxy := &httputil.ReverseProxy{
+		Transport: transport,
+		Rewrite: func(r *httputil.ProxyRequest) {
+			r.SetURL(target)
+			r.Out.Host = r.In.Host // queue URLs are made of it
+		},
+		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
+			if r.Context().Err() == nil {
+				log.Warn("forward an AWS call", "path", r.URL.Path, "err", err)
+			}
+			w.WriteHeader(http.StatusBadGateway)
+		},
+	}
+	mux := http.NewServeMux()
+	mux.Handle("/2015-03-31/functions/{name}/invocations", lambda)
+	mux.Handle("GET "+functionsPath, functions)
+	mux.Handle("/", proxy)
+	return mux, nil
+}

@@ -1,0 +1,44 @@
+package stack
+
+import (
+	"net"
+	"net/http"
+
+	"ringi/infra/local/gateway"
+	"ringi/infra/local/sandbox"
+)
+
+// startFront serves Slack's side: the template's routes, and the sandbox for
+// every other path.
+func (s *Stack) startFront(l net.Listener) {
+	api := gateway.New(s.Template.Functions, Account, s.Lambda, s.log)
+	var rest http.Handler = http.NotFoundHandler()
+	if s.options.SlackAPIURL == "" {
+		s.Sandbox = s.newSandbox()
+		rest = s.Sandbox.Handler()
+	}
+	s.onClose(serve(l, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if api.Serves(r.URL.Path) {
+			api.ServeHTTP(w, r)
+			return
+		}
+		rest.ServeHTTP(w, r)
+	})))
+	if s.Sandbox != nil {
+		s.onClose(s.Sandbox.Close) // ends the browsers' streams, for which the server would wait
+	}
+}
+
+func (s *Stack) newSandbox() *sandbox.Sandbox {
+	o := s.options.Sandbox
+	o.SigningSecret, o.BotToken = s.SigningSecret, s.BotToken
+	o.URL, o.EventsURL, o.InteractionsURL = s.URL, s.URL+"/slack/events", s.URL+"/slack/interactions"
+	o.Run = s.Run
+	if o.Logger == nil {
+		o.Logger = s.log
+	}
+	if s.options.Panels != nil {
+		o.Settings, o.Tools = s.options.Panels(s)
+	}
+	return sandbox.New(o)
+}

@@ -1,0 +1,171 @@
+package stack
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net"
+	"net/http"
+	"path/filepath"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+
+	"ringi/infra/local/lambda"
+	"ringi/infra/local/mapping"
+	"ringi/infra/local/template"
+)
+
+// binaries are the bootstraps by logical id.
+func (s *Stack) binaries(ctx context.Context) (map[string]string, error) {
+	if s.options.Artifacts != "" {
+		var ids []string
+		for _, f := range s.Template.Functions {
+			ids = append(ids, f.ID)
+		}
+		return lambda.Artifacts(s.options.Artifacts, ids)
+	}
+	built, err := lambda.Build(ctx, filepath.Dir(s.options.Template))
+	if err != nil {
+		return nil, err
+	}
+	byID := map[string]string{}
+	for _, f := range s.Template.Functions {
+		path, ok := built[f.Folder]
+		if !ok {
+			return nil, fmt.Errorf("there is no functions/%s for %s", f.Folder, f.ID)
+		}
+		byID[f.ID] = path
+	}
+	return byID, nil
+}
+
+func (s *Stack) startFunctions(binaries map[string]string, back net.Listener) error {
+	o := lambda.Options{Region: Region, Account: Account, Endpoint: s.AWSEndpoint, Log: s.options.FunctionLog}
+	for _, f := range s.Template.Functions {
+		info := describe(f, binaries[f.ID], s.options.Variables)
+		s.functions = append(s.functions, info)
+		run := info.function(nil)
+		run.Concurrency = f.Concurrency
+		o.Functions = append(o.Functions, run)
+	}
+	s.Lambda = lambda.New(o)
+	s.onClose(s.Lambda.Close)
+	h, err := door(s.Lambda.Handler(), http.HandlerFunc(s.serveFunctions), s.moto.URL, s.log)
+	if err != nil {
+		return fmt.Errorf("open the AWS door: %w", err)
+	}
+	s.onClose(serve(back, h))
+	s.background.Go(func() {
+		select {
+		case <-s.moto.Done():
+			if s.ctx.Err() == nil {
+				s.failed <- fmt.Errorf("the AWS stand-ins ended by themselves")
+			}
+		case <-s.ctx.Done():
+		}
+	})
+	return nil
+}
+
+// describe is a function of the template, ready to run.
+func describe(f template.Function, binary string, variables map[string]string) functionInfo {
+	environment := maps.Clone(f.Environment)
+	for name, value := range variables {
+		if _, declared := environment[name]; declared {
+			environment[name] = value
+		}
+	}
+	return functionInfo{Name: f.ID, Folder: f.Folder, Binary: binary, LogLevel: f.LogLevel, Timeout: f.Timeout, Memory: f.Memory, Environment: environment}
+}
+
+// startMappings lets streams, queues and schedules invoke functions from now on.
+func (s *Stack) startMappings() error {
+	direct := config(s.moto.URL)
+	var runs []func(context.Context) error
+	for _, f := range s.Template.Functions {
+		for _, m := range f.Streams {
+			stream := &mapping.Stream{
+				Function: f.ID, Mapping: m, Region: Region, Reader: dynamodbstreams.NewFromConfig(direct), Invoker: s.Lambda, Log: s.log, Now: time.Now,
+				OnFailure: s.destination(m.OnFailure),
+			}
+			runs = append(runs, stream.Run)
+		}
+		for _, m := range f.Queues {
+			q, ok := s.queueOf(m.Source)
+			if !ok {
+				return fmt.Errorf("%s: event %s: no queue has the ARN %s", f.ID, m.Event, m.Source)
+			}
+			queue := &mapping.Queue{Function: f.ID, Mapping: m, URL: q.URL, Region: Region, Reader: sqs.NewFromConfig(direct), Invoker: s.Lambda, Log: s.log}
+			runs = append(runs, queue.Run)
+		}
+		for _, schedule := range f.Schedules {
+			sc := &mapping.Schedule{Function: f.ID, Schedule: schedule, Region: Region, Account: Account, Invoker: s.Lambda, Log: s.log, Now: time.Now}
+			s.schedules[f.ID] = append(s.schedules[f.ID], sc)
+			if !s.options.ByHand {
+				runs = append(runs, func(ctx context.Context) error { sc.Run(ctx); return nil })
+			}
+		}
+		for _, p := range append(patterns(f.Streams), queuePatterns(f.Queues)...) {
+			if _, err := mapping.ParseFilter(p); err != nil {
+				return fmt.Errorf("%s: %w", f.ID, err)
+			}
+		}
+	}
+	if s.options.quiet {
+		return nil
+	}
+	for _, run := range runs {
+		s.background.Go(func() {
+			if err := run(s.ctx); err != nil {
+				s.log.Error("event source ended", "err", err)
+			}
+		})
+	}
+	return nil
+}
+
+func patterns(streams []template.StreamMapping) (list [][]string) {
+	for _, m := range streams {
+		list = append(list, m.Filters)
+	}
+	return list
+}
+
+func queuePatterns(queues []template.QueueMapping) (list [][]string) {
+	for _, m := range queues {
+		list = append(list, m.Filters)
+	}
+	return list
+}
+
+// destination sends to the queue of that ARN; nil for none.
+func (s *Stack) destination(arn string) func(context.Context, string) error {
+	q, ok := s.queueOf(arn)
+	if !ok {
+		return nil
+	}
+	return func(ctx context.Context, body string) error {
+		_, err := sqs.NewFromConfig(s.AWS).SendMessage(ctx, &sqs.SendMessageInput{QueueUrl: &q.URL, MessageBody: &body})
+		return err
+	}
+}
+
+func (s *Stack) queueOf(arn string) (template.Queue, bool) {
+	for _, q := range s.Template.Queues {
+		if q.ARN == arn {
+			return q, true
+		}
+	}
+	return template.Queue{}, false
+}
+
+// Fire invokes a scheduled function now, as its schedule would, and waits for it.
+func (s *Stack) Fire(ctx context.Context, function string) (lambda.Result, error) {
+	list := s.schedules[function]
+	if len(list) == 0 {
+		return lambda.Result{}, fmt.Errorf("fire %s: it has no schedule", function)
+	}
+	return list[0].Fire(ctx)
+}

@@ -1,0 +1,128 @@
+package stack
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"ringi/infra/local/lambda"
+)
+
+// functionsPath of the AWS door lists the stack's functions for InvokeOnce.
+const functionsPath = "/_ringi/functions"
+
+// functionInfo is what InvokeOnce needs of a function of a running stack.
+type functionInfo struct {
+	Name, Folder, Binary, LogLevel string
+	Timeout                        time.Duration
+	Memory                         int
+	Environment                    map[string]string
+}
+
+// VariableFile gives environment variables by logical id; "Parameters" is for
+// all functions. Only variables that the template has are replaced.
+type VariableFile map[string]map[string]string
+
+// serveFunctions tells what runs here. Nothing of it is secret: secrets are
+// fetched by name.
+func (s *Stack) serveFunctions(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "application/json")
+	if err := json.NewEncoder(w).Encode(s.functions); err != nil {
+		s.log.Warn("list the functions", "err", err)
+	}
+}
+
+// InvokeOnce runs one function, by logical id or folder, in a process of its
+// own and as its source is now: with the tables and queues of the stack that
+// answers at o.AWSAddr, else of a stack that lives only for it.
+func InvokeOnce(ctx context.Context, o Options, name string, event []byte, variables VariableFile) (lambda.Result, error) {
+	o, err := o.complete()
+	if err != nil {
+		return lambda.Result{}, err
+	}
+	endpoint := "http://" + o.AWSAddr
+	list, found := runningFunctions(ctx, endpoint)
+	if found && o.Artifacts == "" {
+		// What was edited since that stack started is what a person means to try.
+		if list, err = rebuilt(ctx, o, list); err != nil {
+			return lambda.Result{}, err
+		}
+	}
+	if !found {
+		o.Addr, o.AWSAddr, o.quiet = anyPort, anyPort, true
+		s, err := Start(ctx, o)
+		if err != nil {
+			return lambda.Result{}, err
+		}
+		defer s.Close()
+		endpoint, list = s.AWSEndpoint, s.functions
+	}
+	at := slices.IndexFunc(list, func(f functionInfo) bool { return f.Name == name || f.Folder == name || f.Name == name+"Function" })
+	if at < 0 {
+		return lambda.Result{}, fmt.Errorf("there is no function %q; there are %s", name, strings.Join(folders(list), ", "))
+	}
+	f := list[at].function(variables)
+	service := lambda.New(lambda.Options{Region: Region, Account: Account, Endpoint: endpoint, Log: o.FunctionLog, Functions: []lambda.Function{f}})
+	defer service.Close()
+	return service.Invoke(ctx, f.Name, event)
+}
+
+// rebuilt is the list with the binaries of a fresh build.
+func rebuilt(ctx context.Context, o Options, list []functionInfo) ([]functionInfo, error) {
+	built, err := lambda.Build(ctx, filepath.Dir(o.Template))
+	if err != nil {
+		return nil, err
+	}
+	for i, f := range list {
+		if path, ok := built[f.Folder]; ok {
+			list[i].Binary = path
+		}
+	}
+	return list, nil
+}
+
+// function is what the Lambda service runs, with some variables replaced.
+func (f functionInfo) function(variables VariableFile) lambda.Function {
+	environment := maps.Clone(f.Environment)
+	for _, block := range []string{"Parameters", f.Name} {
+		for variable, value := range variables[block] {
+			if _, declared := environment[variable]; declared {
+				environment[variable] = value
+			}
+		}
+	}
+	return lambda.Function{Name: f.Name, Binary: f.Binary, Timeout: f.Timeout, Memory: f.Memory, LogLevel: f.LogLevel, Environment: environment}
+}
+
+func folders(list []functionInfo) (names []string) {
+	for _, f := range list {
+		names = append(names, f.Folder)
+	}
+	return names
+}
+
+// runningFunctions asks a stack; false if none answers there.
+func runningFunctions(ctx context.Context, endpoint string) ([]functionInfo, bool) {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, endpoint+functionsPath, nil)
+	if err != nil {
+		return nil, false
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return nil, false
+	}
+	defer resp.Body.Close()
+	var list []functionInfo
+	if resp.StatusCode != http.StatusOK || json.NewDecoder(resp.Body).Decode(&list) != nil {
+		return nil, false
+	}
+	return list, true
+}

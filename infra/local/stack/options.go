@@ -1,0 +1,100 @@
+package stack
+
+import (
+	"context"
+	"crypto/rand"
+	"io"
+	"log/slog"
+	"maps"
+	"path/filepath"
+	"strings"
+
+	"ringi/infra/local/process"
+	"ringi/infra/local/sandbox"
+)
+
+// What is the same in every local stack.
+const (
+	Region  = "us-east-1"
+	Account = "123456789012"
+	Name    = "ringi"
+	anyPort = "127.0.0.1:0"
+)
+
+// Options say what a stack is made of. The zero value is a stack on free
+// ports with the Slack sandbox and secrets of its own.
+type Options struct {
+	Addr    string // of Slack's side and the sandbox; "" takes a free port
+	AWSAddr string // of the AWS door; "" takes a free port
+
+	Template   string            // "" is template.yaml of this module
+	Parameters map[string]string // of the template, over what the stack sets itself
+	Variables  map[string]string // replace environment variables, in functions whose template has them
+	Artifacts  string            // a folder of `sam build`; "" compiles the functions
+
+	SlackAPIURL   string // another Slack instead of the sandbox
+	SigningSecret string // "" is random
+	BotToken      string // "" is random
+	Model         string // "" leaves the template's
+	TenantAdmin   string // Slack user id; "" leaves the template's
+
+	// Sandbox are the sandbox's options; addresses, secrets, logger and run
+	// panel are the stack's.
+	Sandbox sandbox.Options
+	// Panels are the sandbox's hooks that need the running stack; may be nil.
+	Panels func(*Stack) (sandbox.Settings, sandbox.Tools)
+	// Seed runs when all services answer and before anything else is invoked.
+	Seed func(context.Context, *Stack) error
+
+	// ByHand keeps schedules from ticking: only Fire invokes them.
+	ByHand bool
+
+	quiet bool // no event source invokes anything
+
+	Logger      *slog.Logger // of the stack itself; nil discards
+	FunctionLog io.Writer    // what functions print; nil discards
+}
+
+// complete fills in what was left empty.
+func (o Options) complete() (Options, error) {
+	if o.Template == "" {
+		root, err := process.ModuleRoot()
+		if err != nil {
+			return o, err
+		}
+		o.Template = filepath.Join(root, "template.yaml")
+	}
+	if o.Addr == "" {
+		o.Addr = anyPort
+	}
+	if o.AWSAddr == "" {
+		o.AWSAddr = anyPort
+	}
+	if o.SigningSecret == "" {
+		o.SigningSecret = strings.ToLower(rand.Text() + rand.Text()[:6])
+	}
+	if o.BotToken == "" {
+		o.BotToken = "xoxb-local-" + rand.Text()
+	}
+	if o.SlackAPIURL != "" && !strings.HasSuffix(o.SlackAPIURL, "/") {
+		o.SlackAPIURL += "/"
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return o, nil
+}
+
+// parameters are the template's: where Slack and the vendors are, and what the
+// options say.
+func (o Options) parameters(slackURL, vendorsURL string) map[string]string {
+	p := map[string]string{"SlackApiUrl": slackURL, "FreeeApiUrl": vendorsURL + "/freee/hr", "SheetsApiUrl": vendorsURL + "/sheets"}
+	if o.Model != "" {
+		p["Model"] = o.Model
+	}
+	if o.TenantAdmin != "" {
+		p["TenantAdmin"] = o.TenantAdmin
+	}
+	maps.Copy(p, o.Parameters)
+	return p
+}

@@ -1,0 +1,125 @@
+package stack
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	dynamodbtypes "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/aws-sdk-go-v2/service/kms"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
+	"github.com/aws/aws-sdk-go-v2/service/sfn"
+	sfntypes "github.com/aws/aws-sdk-go-v2/service/sfn/types"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+
+	"ringi/infra/local/template"
+)
+
+// maker makes the template's resources in the AWS stand-ins.
+type maker struct{ cfg aws.Config }
+
+// storage makes what the template's other resources refer to, and returns the
+// names that only the services could give.
+func (m maker) storage(ctx context.Context, t *template.Template) (known map[string]string, err error) {
+	known = map[string]string{}
+	for _, table := range t.Tables {
+		if known[table.ID+".StreamArn"], err = m.table(ctx, table); err != nil {
+			return nil, fmt.Errorf("make table %s: %w", table.ID, err)
+		}
+	}
+	// A queue's dead letters have to exist first.
+	queues := slices.Clone(t.Queues)
+	slices.SortStableFunc(queues, func(a, b template.Queue) int { return len(a.DeadLetters) - len(b.DeadLetters) })
+	for _, q := range queues {
+		if _, err := sqs.NewFromConfig(m.cfg).CreateQueue(ctx, &sqs.CreateQueueInput{QueueName: &q.Name, Attributes: q.Attributes}); err != nil {
+			return nil, fmt.Errorf("make queue %s: %w", q.ID, err)
+		}
+	}
+	for _, b := range t.Buckets {
+		if _, err := bucketClient(m.cfg).CreateBucket(ctx, &s3.CreateBucketInput{Bucket: &b.Name}); err != nil {
+			return nil, fmt.Errorf("make bucket %s: %w", b.ID, err)
+		}
+	}
+	for _, k := range t.Keys {
+		out, err := kms.NewFromConfig(m.cfg).CreateKey(ctx, &kms.CreateKeyInput{Description: &k.ID})
+		if err != nil {
+			return nil, fmt.Errorf("make key %s: %w", k.ID, err)
+		}
+		known[k.ID], known[k.ID+".Arn"] = aws.ToString(out.KeyMetadata.KeyId), aws.ToString(out.KeyMetadata.Arn)
+	}
+	return known, nil
+}
+
+func (m maker) table(ctx context.Context, t template.Table) (streamARN string, err error) {
+	in := &dynamodb.CreateTableInput{TableName: &t.Name, BillingMode: dynamodbtypes.BillingModePayPerRequest, KeySchema: keySchema(t.Key)}
+	for _, a := range t.Attributes {
+		in.AttributeDefinitions = append(in.AttributeDefinitions, dynamodbtypes.AttributeDefinition{
+			AttributeName: &a.Name, AttributeType: dynamodbtypes.ScalarAttributeType(a.Type),
+		})
+	}
+	for _, i := range t.Indexes {
+		in.GlobalSecondaryIndexes = append(in.GlobalSecondaryIndexes, dynamodbtypes.GlobalSecondaryIndex{
+			IndexName: &i.Name, KeySchema: keySchema(i.Key),
+			Projection: &dynamodbtypes.Projection{ProjectionType: dynamodbtypes.ProjectionType(i.Projection), NonKeyAttributes: i.NonKey},
+		})
+	}
+	if t.Stream != "" {
+		in.StreamSpecification = &dynamodbtypes.StreamSpecification{StreamEnabled: aws.Bool(true), StreamViewType: dynamodbtypes.StreamViewType(t.Stream)}
+	}
+	db := dynamodb.NewFromConfig(m.cfg)
+	out, err := db.CreateTable(ctx, in)
+	if err != nil {
+		return "", err
+	}
+	if t.Expiry != "" {
+		_, err = db.UpdateTimeToLive(ctx, &dynamodb.UpdateTimeToLiveInput{
+			TableName: &t.Name, TimeToLiveSpecification: &dynamodbtypes.TimeToLiveSpecification{AttributeName: &t.Expiry, Enabled: aws.Bool(true)},
+		})
+	}
+	return aws.ToString(out.TableDescription.LatestStreamArn), err
+}
+
+func keySchema(k template.Key) []dynamodbtypes.KeySchemaElement {
+	schema := []dynamodbtypes.KeySchemaElement{{AttributeName: &k.Hash, KeyType: dynamodbtypes.KeyTypeHash}}
+	if k.Range != "" {
+		schema = append(schema, dynamodbtypes.KeySchemaElement{AttributeName: &k.Range, KeyType: dynamodbtypes.KeyTypeRange})
+	}
+	return schema
+}
+
+// secret keeps what Slack's side and the functions share, in the form that a
+// person pastes in AWS.
+func (m maker) secret(ctx context.Context, r template.Resource, signingSecret, botToken string) error {
+	value, err := json.Marshal(map[string]string{"signing_secret": signingSecret, "bot_token": botToken})
+	if err != nil {
+		return fmt.Errorf("make secret %s: %w", r.ID, err)
+	}
+	_, err = secretsmanager.NewFromConfig(m.cfg).CreateSecret(ctx, &secretsmanager.CreateSecretInput{Name: &r.Name, SecretString: aws.String(string(value))})
+	if err != nil {
+		return fmt.Errorf("make secret %s: %w", r.ID, err)
+	}
+	return nil
+}
+
+func (m maker) machine(ctx context.Context, machine template.Machine) error {
+	out, err := sfn.NewFromConfig(m.cfg).CreateStateMachine(ctx, &sfn.CreateStateMachineInput{
+		Name: &machine.Name, Definition: &machine.Definition, Type: sfntypes.StateMachineType(machine.Type),
+		RoleArn: aws.String("arn:aws:iam::" + Account + ":role/" + machine.Name),
+	})
+	if err != nil {
+		return fmt.Errorf("make state machine %s: %w", machine.ID, err)
+	}
+	if got := aws.ToString(out.StateMachineArn); got != machine.ARN {
+		return fmt.Errorf("make state machine %s: its ARN is %s, the functions were told %s", machine.ID, got, machine.ARN)
+	}
+	return nil
+}
+
+// bucketClient addresses buckets by path: their names are no hosts here.
+func bucketClient(cfg aws.Config) *s3.Client {
+	return s3.NewFromConfig(cfg, func(o *s3.Options) { o.UsePathStyle = true })
+}

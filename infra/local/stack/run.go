@@ -1,0 +1,160 @@
+package stack
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/sfn"
+	"github.com/aws/aws-sdk-go-v2/service/sfn/types"
+)
+
+// TaskView is what the AWS console would show of one task: its runs and rows.
+type TaskView struct {
+	Task   string    `json:"task"`
+	Tenant string    `json:"tenant,omitempty"` // "" until a run has started
+	Runs   []RunView `json:"runs"`             // oldest first
+	Rows   []RowView `json:"rows"`             // by key
+}
+
+// RunView is one execution of the state machine.
+type RunView struct {
+	Name    string      `json:"name"`
+	Status  string      `json:"status"` // RUNNING, SUCCEEDED, FAILED, TIMED_OUT, ABORTED
+	Waiting bool        `json:"waiting"`
+	Started time.Time   `json:"started"`
+	Stopped *time.Time  `json:"stopped,omitempty"`
+	Error   string      `json:"error,omitempty"` // a name, never a text
+	States  []StateView `json:"states"`
+}
+
+// StateView is one passage through a state.
+type StateView struct {
+	Name    string     `json:"name"`
+	Entered time.Time  `json:"entered"`
+	Left    *time.Time `json:"left,omitempty"`
+	Waiting bool       `json:"waiting,omitempty"` // for a task token or for time
+	Error   string     `json:"error,omitempty"`   // of its last try
+}
+
+// ErrNoTask says that nothing is known of a task.
+var ErrNoTask = errors.New("no such task")
+
+// Run gathers what the run panel shows of a task. It returns ErrNoTask for an
+// empty id; a task without runs has an empty view.
+func (s *Stack) Run(ctx context.Context, taskID string) (any, error) {
+	return s.Task(ctx, taskID)
+}
+
+// Task is Run with its type.
+func (s *Stack) Task(ctx context.Context, taskID string) (TaskView, error) {
+	if taskID == "" {
+		return TaskView{}, ErrNoTask
+	}
+	view := TaskView{Task: taskID, Runs: []RunView{}, Rows: []RowView{}}
+	runs := sfn.NewFromConfig(config(s.moto.URL))
+	names, err := s.runsOf(ctx, runs, taskID)
+	if err != nil {
+		return view, fmt.Errorf("list the runs of %s: %w", taskID, err)
+	}
+	for _, arn := range names {
+		run, tenant, err := readRun(ctx, runs, arn)
+		if err != nil {
+			return view, fmt.Errorf("read a run of %s: %w", taskID, err)
+		}
+		view.Tenant, view.Runs = tenant, append(view.Runs, run)
+	}
+	if view.Tenant == "" {
+		return view, nil
+	}
+	if view.Rows, err = s.rows(ctx, "TASK#"+view.Tenant+"#"+taskID); err != nil {
+		return view, fmt.Errorf("read the rows of %s: %w", taskID, err)
+	}
+	return view, nil
+}
+
+// runsOf are the ARNs of a task's executions, oldest first: they are named
+// <task>-<run>.
+func (s *Stack) runsOf(ctx context.Context, c *sfn.Client, taskID string) ([]string, error) {
+	var found []types.ExecutionListItem
+	pages := sfn.NewListExecutionsPaginator(c, &sfn.ListExecutionsInput{StateMachineArn: &s.StateMachineARN})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range page.Executions {
+			if strings.HasPrefix(aws.ToString(e.Name), taskID+"-") {
+				found = append(found, e)
+			}
+		}
+	}
+	slices.SortFunc(found, func(a, b types.ExecutionListItem) int {
+		return aws.ToTime(a.StartDate).Compare(aws.ToTime(b.StartDate))
+	})
+	var arns []string
+	for _, e := range found {
+		arns = append(arns, aws.ToString(e.ExecutionArn))
+	}
+	return arns, nil
+}
+
+func readRun(ctx context.Context, c *sfn.Client, arn string) (run RunView, tenant string, err error) {
+	d, err := c.DescribeExecution(ctx, &sfn.DescribeExecutionInput{ExecutionArn: &arn})
+	if err != nil {
+		return run, "", err
+	}
+	var input struct {
+		Tenant string `json:"tenant"`
+	}
+	if err := json.Unmarshal([]byte(aws.ToString(d.Input)), &input); err != nil {
+		return run, "", fmt.Errorf("input: %w", err)
+	}
+	run = RunView{Name: aws.ToString(d.Name), Status: string(d.Status), Started: aws.ToTime(d.StartDate), Stopped: d.StopDate, Error: aws.ToString(d.Error), States: []StateView{}}
+	pages := sfn.NewGetExecutionHistoryPaginator(c, &sfn.GetExecutionHistoryInput{ExecutionArn: &arn})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return run, "", err
+		}
+		for _, e := range page.Events {
+			run.pass(e)
+		}
+	}
+	if n := len(run.States); n > 0 && d.Status == types.ExecutionStatusRunning {
+		run.Waiting = run.States[n-1].Waiting
+	} else if n > 0 {
+		run.States[n-1].Waiting = false
+	}
+	return run, input.Tenant, nil
+}
+
+// pass follows one event of the history.
+func (r *RunView) pass(e types.HistoryEvent) {
+	at := aws.ToTime(e.Timestamp)
+	if d := e.StateEnteredEventDetails; d != nil {
+		r.States = append(r.States, StateView{Name: aws.ToString(d.Name), Entered: at, Waiting: e.Type == types.HistoryEventTypeWaitStateEntered})
+		return
+	}
+	if len(r.States) == 0 {
+		return
+	}
+	last := &r.States[len(r.States)-1]
+	switch {
+	case e.StateExitedEventDetails != nil:
+		last.Left, last.Waiting = &at, false
+	case e.Type == types.HistoryEventTypeTaskSubmitted:
+		last.Waiting = e.TaskSubmittedEventDetails != nil && strings.HasSuffix(aws.ToString(e.TaskSubmittedEventDetails.Resource), ".waitForTaskToken")
+	case e.TaskFailedEventDetails != nil:
+		last.Waiting, last.Error = false, aws.ToString(e.TaskFailedEventDetails.Error)
+	case e.TaskTimedOutEventDetails != nil:
+		last.Waiting, last.Error = false, aws.ToString(e.TaskTimedOutEventDetails.Error)
+	case e.TaskSucceededEventDetails != nil:
+		last.Waiting, last.Error = false, ""
+	}
+}

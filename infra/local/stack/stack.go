@@ -1,0 +1,223 @@
+// Package stack brings the whole system up on this machine: everything that
+// template.yaml describes, with the same binaries, tables and state machine as
+// in AWS and stand-ins for the services around them.
+package stack
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"sync"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+
+	"ringi/infra/local/lambda"
+	"ringi/infra/local/mapping"
+	"ringi/infra/local/moto"
+	"ringi/infra/local/sandbox"
+	"ringi/infra/local/template"
+	"ringi/infra/local/vendors"
+)
+
+// Stack is a running system. Its fields are for reading.
+type Stack struct {
+	URL         string // Slack's side: the sandbox and the template's routes
+	AWSEndpoint string // for the AWS CLI and SDKs
+	VendorsURL  string
+
+	AWS      aws.Config // points at AWSEndpoint
+	Template *template.Template
+	Lambda   *lambda.Service
+	Sandbox  *sandbox.Sandbox // nil when another Slack is used
+	Vendors  *vendors.Vendors
+
+	TableName       string
+	StateMachineARN string
+	BucketName      string
+	KeyID           string
+	SigningSecret   string
+	BotToken        string
+
+	options   Options
+	log       *slog.Logger
+	moto      *moto.Server
+	functions []functionInfo
+	schedules map[string][]*mapping.Schedule
+
+	ctx        context.Context // ends with the stack
+	cancel     context.CancelFunc
+	background sync.WaitGroup
+	closing    sync.Once
+	stops      []func() // what Close undoes, last first
+	failed     chan error
+}
+
+// Start brings a stack up and returns when everything answers. ctx bounds the
+// start; the stack lives until Close.
+//
+// It returns an error wrapping ErrInUse for a port that is taken, moto.ErrPython
+// without a Python, and the compiler's words if a function doesn't build.
+func Start(ctx context.Context, o Options) (*Stack, error) {
+	o, err := o.complete()
+	if err != nil {
+		return nil, err
+	}
+	s := &Stack{options: o, log: o.Logger, SigningSecret: o.SigningSecret, BotToken: o.BotToken, schedules: map[string][]*mapping.Schedule{}, failed: make(chan error, 1)}
+	s.ctx, s.cancel = context.WithCancel(context.Background())
+	if err := s.start(ctx); err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *Stack) start(ctx context.Context) error {
+	front, err := listen(s.options.Addr, "-addr")
+	if err != nil {
+		return err
+	}
+	s.onClose(func() { front.Close() })
+	back, err := listen(s.options.AWSAddr, "-aws-addr")
+	if err != nil {
+		return err
+	}
+	s.onClose(func() { back.Close() })
+	s.URL, s.AWSEndpoint = address(front), address(back)
+	s.AWS = config(s.AWSEndpoint)
+
+	s.Vendors = vendors.New()
+	if err := s.startVendors(); err != nil {
+		return err
+	}
+	slackURL := s.options.SlackAPIURL
+	if slackURL == "" {
+		slackURL = s.URL + "/api/"
+	}
+	parameters := s.options.parameters(slackURL, s.VendorsURL)
+	names := template.Names{Stack: Name, Region: Region, Account: Account, Endpoint: s.AWSEndpoint}
+	if s.Template, err = template.Read(s.options.Template, names, parameters); err != nil {
+		return err
+	}
+	binaries, err := s.prepare(ctx, port(back))
+	if err != nil {
+		return err
+	}
+	if err := s.create(ctx, names, parameters); err != nil {
+		return err
+	}
+	if err := s.startFunctions(binaries, back); err != nil {
+		return err
+	}
+	s.startFront(front)
+	if s.options.Seed != nil {
+		if err := s.options.Seed(ctx, s); err != nil {
+			return fmt.Errorf("seed: %w", err)
+		}
+	}
+	return s.startMappings()
+}
+
+// prepare compiles the functions and starts the stand-ins, side by side.
+func (s *Stack) prepare(ctx context.Context, taskPort int) (map[string]string, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	started := make(chan error, 1)
+	go func() {
+		var err error
+		s.moto, err = moto.Start(ctx, moto.Options{TaskPort: taskPort, Logger: s.log})
+		started <- err
+	}()
+	binaries, err := s.binaries(ctx)
+	if err != nil {
+		cancel()
+	}
+	err = errors.Join(err, <-started)
+	if s.moto != nil {
+		s.onClose(s.moto.Stop)
+	}
+	return binaries, err
+}
+
+// create makes the template's resources, reads the template again with the
+// names that came of it, and makes what needs those.
+func (s *Stack) create(ctx context.Context, names template.Names, parameters map[string]string) error {
+	m := maker{config(s.moto.URL)}
+	known, err := m.storage(ctx, s.Template)
+	if err != nil {
+		return err
+	}
+	names.Known = known
+	if s.Template, err = template.Read(s.options.Template, names, parameters); err != nil {
+		return err
+	}
+	for _, secret := range s.Template.Secrets {
+		if err := m.secret(ctx, secret, s.SigningSecret, s.BotToken); err != nil {
+			return err
+		}
+	}
+	for _, machine := range s.Template.Machines {
+		if err := m.machine(ctx, machine); err != nil {
+			return err
+		}
+		s.StateMachineARN = machine.ARN
+	}
+	if len(s.Template.Tables) > 0 {
+		s.TableName = s.Template.Tables[0].Name
+	}
+	if len(s.Template.Buckets) > 0 {
+		s.BucketName = s.Template.Buckets[0].Name
+	}
+	if len(s.Template.Keys) > 0 {
+		s.KeyID = s.Template.Keys[0].Name
+	}
+	return nil
+}
+
+func (s *Stack) startVendors() error {
+	l, err := net.Listen("tcp", anyPort)
+	if err != nil {
+		return fmt.Errorf("listen for the vendors: %w", err)
+	}
+	s.VendorsURL = address(l)
+	s.onClose(serve(l, s.Vendors.Handler()))
+	return nil
+}
+
+func (s *Stack) onClose(stop func()) { s.stops = append(s.stops, stop) }
+
+// Close stops everything and returns when no process and no port is left.
+func (s *Stack) Close() {
+	s.closing.Do(func() {
+		s.cancel()
+		for i := len(s.stops) - 1; i >= 0; i-- {
+			s.stops[i]()
+		}
+		s.background.Wait()
+	})
+}
+
+// Failed gives an error when something the stack can't do without has ended by itself.
+func (s *Stack) Failed() <-chan error { return s.failed }
+
+// QueueURL is the address of a queue by its logical id; "" if there is none.
+func (s *Stack) QueueURL(id string) string {
+	for _, q := range s.Template.Queues {
+		if q.ID == id {
+			return q.URL
+		}
+	}
+	return ""
+}
+
+// config is for clients of the stack: patient while it is busy, and without
+// anything of the person's own AWS configuration.
+func config(endpoint string) aws.Config {
+	return aws.Config{
+		Region: Region, BaseEndpoint: &endpoint, Credentials: credentials.NewStaticCredentialsProvider("local", "local", ""),
+		Retryer: func() aws.Retryer { return retry.NewStandard(func(o *retry.StandardOptions) { o.MaxAttempts = 5 }) },
+	}
+}
