@@ -52,5 +52,5 @@ func cut(s string, limit int) string {
 
 // extends reports whether a rune belongs to the one before it.
 func extends(r rune) bool {
-	return r == zwj || unicode.In(r, unicode.Mn, unicode.Me, unicode.Variation_Selector) || r >= 0x1f3fb && r <= 0x1f3ff
+	return r == zwj || r >= 0x300 && unicode.In(r, unicode.Mn, unicode.Me, unicode.Variation_Selector) || r >= 0x1f3fb && r <= 0x1f3ff
 }

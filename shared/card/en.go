@@ -26,7 +26,7 @@ func english() *words {
 		RejectedBy:      "❌ Rejected by {who} · Reason: {reason}",
 		NextVersion:     "➡️ A new version, v{version}, is ready",
 		NextGenerating:  "➡️ A new version, v{version}, is being written",
-		LastVersion:     "⏹️ The limit of {max} versions is reached; there will be no other · {when}",
+		LastVersion:     "⏹️ The limit of versions ({max}) is reached; there will be no other · {when}",
 		PausedUntil:     "⏳ Waiting until the AI model has room · goes on: {when}",
 		EndedBy:         "⏹️ Cancelled by {who} · {when}",
 		EndedExpired:    "⌛ Nobody decided within {hours} hours, so it was cancelled · {when}",
@@ -67,15 +67,15 @@ func english() *words {
 
 		Prompt: gateWords{
 			Header: "📝 Policy", Generating: "Writing the policy...",
-			Drafting: "Writing the policy...", Review: "Please review the policy",
+			Drafting: "Writing the policy...", Failed: "The policy could not be written. ", Review: "Please review the policy",
 		},
 		Process: gateWords{
 			Header: "⚙️ Steps", Generating: "Planning the steps...",
-			Drafting: "⚙️ Steps", Review: "⚙️ Steps",
+			Drafting: "⚙️ Steps", Failed: "The steps could not be planned. ", Review: "⚙️ Steps",
 		},
 		Step: gateWords{
 			Header: "🔍 Check before running", Generating: "Preparing the check...",
-			Drafting: "🔍 Check before running", Review: "🔍 Check before running",
+			Drafting: "🔍 Check before running", Failed: "The check could not be prepared. ", Review: "🔍 Check before running",
 		},
 		Arguments:    "*Arguments*",
 		ArgumentsCut: "⚠️ The arguments are long: only the beginning of {bytes} bytes is shown",
@@ -94,7 +94,7 @@ func english() *words {
 		StepNumber:      "step {step}",
 		Summary:         "*Summary*\n{text}",
 		Error:           "*Error*\n{text}",
-		CheckUnknown:    "❓ Step {step}: nobody knows whether `{tool}` wrote. Please look where it writes whether the change is there",
+		CheckUnknown:    "❓ Outcome unknown: step {step} (`{tool}`). Please look where it writes whether the change is there",
 		UnknownSettled:  "The outcome that was unknown has arrived since. [🔄 Run again] goes on after the completed steps.",
 
 		ModalTitle:           "Reason for rejecting",

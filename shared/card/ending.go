@@ -32,17 +32,28 @@ func (d drawing) withEnd(f face, kind task.CardType, key string) face {
 		}
 		return f.with(contextLine(d.ended()))
 	case d.a.Head.Ended == nil && d.a.Head.Parked != nil:
-		return d.parked(f)
+		return d.parked(f, d.failedLayer())
 	}
 	return f
 }
 
+// failedLayer says which generation failed, on the card of what came before it.
+func (d drawing) failedLayer() string {
+	switch d.a.Head.Parked.Layer {
+	case task.L2:
+		return d.w.Prompt.Failed
+	case task.L3:
+		return d.w.Process.Failed
+	}
+	return ""
+}
+
 // parked adds why a generation failed, and the button to try again.
-func (d drawing) parked(f face) face {
+func (d drawing) parked(f face, what string) face {
 	w := d.w
 	f.colour = red
 	return f.with(
-		section(fill(w.Error, "text", w.sentence(d.a.Head.Parked.Sentence, ""))),
+		section(fill(w.Error, "text", what+w.sentence(d.a.Head.Parked.Sentence, ""))),
 		d.actions(button(w.RetryGeneration, "retry_generation", d.taskID(), slack.StylePrimary)),
 	)
 }

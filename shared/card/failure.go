@@ -14,8 +14,11 @@ const maxListed = 3
 func (d drawing) failure(r attempt) string {
 	unknown := d.each(r, task.StepUnknown, d.w.CheckUnknown)
 	why := d.w.sentence(r.Error, d.named(r, r.ErrorDetail))
-	if r.Error == task.ReasonToolUnknown && len(unknown) == 0 {
+	switch {
+	case r.Error == task.ReasonToolUnknown && len(unknown) == 0:
 		why = d.w.UnknownSettled
+	case r.Error == task.ReasonToolUnknown:
+		why = d.w.sentence(r.Error, "") // the steps are named below
 	}
 	return strings.Join(append([]string{why}, unknown...), "\n")
 }

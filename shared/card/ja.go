@@ -67,15 +67,15 @@ func japanese() *words {
 
 		Prompt: gateWords{
 			Header: "📝 実行方針", Generating: "実行方針を生成中...",
-			Drafting: "実行方針を生成中...", Review: "実行方針の確認をお願いします",
+			Drafting: "実行方針を生成中...", Failed: "実行方針の生成に失敗しました。", Review: "実行方針の確認をお願いします",
 		},
 		Process: gateWords{
 			Header: "⚙️ 実行ステップ", Generating: "実行ステップを生成中...",
-			Drafting: "⚙️ 実行ステップ", Review: "⚙️ 実行ステップ",
+			Drafting: "⚙️ 実行ステップ", Failed: "実行ステップの生成に失敗しました。", Review: "⚙️ 実行ステップ",
 		},
 		Step: gateWords{
 			Header: "🔍 実行前の確認", Generating: "実行前の確認を準備中...",
-			Drafting: "🔍 実行前の確認", Review: "🔍 実行前の確認",
+			Drafting: "🔍 実行前の確認", Failed: "実行前の確認を用意できませんでした。", Review: "🔍 実行前の確認",
 		},
 		Arguments:    "*引数*",
 		ArgumentsCut: "⚠️ 引数が長いため、{bytes} バイトのうち先頭だけを表示しています",
@@ -94,7 +94,7 @@ func japanese() *words {
 		StepNumber:      "ステップ {step}",
 		Summary:         "*サマリー*\n{text}",
 		Error:           "*エラー*\n{text}",
-		CheckUnknown:    "❓ ステップ {step}: `{tool}` が書き込んだかどうか分かりません。書き込み先を開いて、反映されているか確認してください",
+		CheckUnknown:    "❓ 結果不明: ステップ {step} (`{tool}`)。書き込み先を開いて、反映されているか確認してください",
 		UnknownSettled:  "結果不明だった書き込みの結果が、後から届きました。[🔄 再実行] を押すと、完了したステップの続きから実行します。",
 
 		ModalTitle:           "却下理由",
@@ -144,7 +144,7 @@ func japanese() *words {
 			task.ReasonModelDemo:        "デモ用のモデルが、頼まれたとおりに失敗しました{detail}。[🔄 再試行] を押すと続きます。",
 			task.ReasonRunFailed:        "Ringi の内部で問題が起きました{detail}。下のボタンでもう一度お試しください。続く場合は管理者に連絡してください。",
 			task.ReasonToolFailed:       "ツールの呼び出しに失敗しました{detail}。接続先の状態を確認してから [🔄 再実行] を押してください。完了したステップはやり直しません。",
-			task.ReasonToolUnknown:      "書き込みの結果が分かりません(結果不明){detail}。確認してから [🔄 再実行] を押してください。押すと、結果不明のステップをもう一度呼び出します。",
+			task.ReasonToolUnknown:      "書き込みの結果が分かりません{detail}。書き込み先を確認してから [🔄 再実行] を押してください。押すと、結果不明のステップをもう一度呼び出します。",
 			task.ReasonToolNotAllowed:   "このワークスペースでは許可されていないツールです{detail}。管理者が許可してから [🔄 再実行] を押してください。",
 			task.ReasonToolChanged:      "承認の後にツールが変わったため、実行しませんでした{detail}。もう一度依頼して、新しいステップを承認してください。",
 			task.ReasonBadArguments:     "前のステップの結果から引数を決められませんでした{detail}。内容を確認して、もう一度依頼してください。",

@@ -11,7 +11,7 @@ func (d drawing) task() face {
 	case d.a.Head.Ended != nil:
 		return face{w.TaskCancelled, grey, nil}.with(section(w.TaskCancelled), contextLine(d.ended()))
 	case d.a.Head.Parked != nil:
-		return d.parked(face{text: w.TaskHeader + w.IsGenFailed}.with(header(w.TaskHeader + w.IsGenFailed))).
+		return d.parked(face{text: w.TaskHeader + w.IsGenFailed}.with(header(w.TaskHeader+w.IsGenFailed)), "").
 			with(contextLine(fill(w.TaskID, "task", or(code(d.taskID(), maxID), "?"))))
 	}
 	return face{w.Received, yellow, nil}.with(section(w.Received)).with(d.pause()...)

@@ -29,7 +29,7 @@ const (
 // They can't end the line, format, link, mention, or turn the reading direction
 // of what follows. The result has at most limit characters, and may be empty.
 func inline(s string, limit int) string {
-	s = neutral(escape(oneLine(clean(s))))
+	s = neutral(escape(oneLine(clean(beginning(s, limit)))))
 	if !strings.ContainsFunc(s, rightToLeft) {
 		return cut(s, limit)
 	}
@@ -37,17 +37,19 @@ func inline(s string, limit int) string {
 }
 
 // plain is inline for plain_text objects, where nothing formats.
-func plain(s string, limit int) string { return cut(escape(oneLine(clean(s))), limit) }
+func plain(s string, limit int) string {
+	return cut(breakMentions(escape(oneLine(clean(beginning(s, limit))))), limit)
+}
 
 // paragraph prepares text of several lines, to stand alone in a section. Its
 // Markdown stays as it is written; mentions and links with a false label don't work.
 func paragraph(s string, limit int) string {
-	return cut(breakMentions(escape(strings.TrimSpace(clean(s)))), limit)
+	return cut(breakMentions(escape(strings.TrimSpace(clean(beginning(s, limit))))), limit)
 }
 
 // code prepares a name for `code`. The result has no backtick and is one line.
 func code(s string, limit int) string {
-	return cut(strings.ReplaceAll(escape(oneLine(clean(s))), "`", "'"), limit)
+	return strings.ReplaceAll(plain(s, limit), "`", "'")
 }
 
 // or returns s, or instead when there is nothing to see in s.
@@ -58,6 +60,19 @@ func or(s, instead string) string {
 	return s
 }
 
+// beginning bounds the work on a text of which at most limit characters will be
+// shown; what stands behind twice as many of them is not looked for.
+func beginning(s string, limit int) string {
+	most := (2*limit + 64) * utf8.UTFMax
+	if len(s) <= most {
+		return s
+	}
+	for most > 0 && !utf8.RuneStart(s[most]) {
+		most--
+	}
+	return s[:most]
+}
+
 // clean drops what can't be seen or what reorders its surroundings. A text with
 // nothing visible in it becomes empty.
 func clean(s string) string {
@@ -66,6 +81,9 @@ func clean(s string) string {
 	visible := false
 	s = strings.Map(func(r rune) rune {
 		switch {
+		case r > ' ' && r < 0x7f:
+			visible = true
+			return r
 		case r == '\n' || r == '\r' || r == '\u2028' || r == '\u2029' || r == '\u0085' || r == '\v' || r == '\f':
 			return '\n'
 		case r == '\t':
@@ -145,6 +163,6 @@ func hasAnyPrefix(s string, prefixes ...string) bool {
 }
 
 func rightToLeft(r rune) bool {
-	return unicode.In(r, unicode.Hebrew, unicode.Arabic, unicode.Syriac, unicode.Thaana, unicode.Nko,
+	return r >= 0x590 && unicode.In(r, unicode.Hebrew, unicode.Arabic, unicode.Syriac, unicode.Thaana, unicode.Nko,
 		unicode.Samaritan, unicode.Mandaic, unicode.Adlam, unicode.Hanifi_Rohingya, unicode.Mende_Kikakui)
 }

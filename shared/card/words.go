@@ -68,6 +68,7 @@ type gateWords struct {
 	Header     string
 	Generating string // in the card while it is being made
 	Drafting   string // fallback text meanwhile
+	Failed     string // on the card before it, when it could not even begin
 	Review     string // fallback text while it waits
 }
 

@@ -1,0 +1,124 @@
+package card_test
+
+import (
+	"testing"
+
+	"github.com/slack-go/slack"
+
+	"ringi/shared/card"
+	"ringi/shared/task"
+)
+
+// click does what a button's action_id stands for, as the interaction's handler does.
+func click(s *story, b *slack.ButtonBlockElement) error {
+	reason := "検証を追加してください"
+	_, err := map[string]func() (task.Change, error){
+		"approve_prompt":   func() (task.Change, error) { return s.ApprovePrompt(b.Value, approver, policy, s.now) },
+		"reject_prompt":    func() (task.Change, error) { return s.RejectPrompt(b.Value, reason, approver, policy, s.now) },
+		"approve_process":  func() (task.Change, error) { return s.ApproveProcess(b.Value, approver, policy, s.now) },
+		"reject_process":   func() (task.Change, error) { return s.RejectProcess(b.Value, reason, approver, policy, s.now) },
+		"approve_step":     func() (task.Change, error) { return s.ApproveStep(b.Value, approver, policy, s.now) },
+		"reject_step":      func() (task.Change, error) { return s.RejectStep(b.Value, reason, approver, policy, s.now) },
+		"cancel_execution": func() (task.Change, error) { return s.CancelExecution(b.Value, approver, policy, s.now) },
+		"retry_execution":  func() (task.Change, error) { return s.RetryExecution(b.Value, approver, policy, s.now) },
+		"retry_generation": func() (task.Change, error) { return s.RetryGeneration(approver, policy, s.now) },
+	}[b.ActionID]()
+	return err
+}
+
+func buttons(m card.Message) (out []*slack.ButtonBlockElement) {
+	for _, b := range m.Attachments[0].Blocks.BlockSet {
+		if a, ok := b.(*slack.ActionBlock); ok {
+			for _, e := range a.Elements.ElementSet {
+				out = append(out, e.(*slack.ButtonBlockElement))
+			}
+		}
+	}
+	return out
+}
+
+// TestEveryButtonWorks: what a card offers can be done, on every card of the task in every state.
+func TestEveryButtonWorks(t *testing.T) {
+	for _, st := range states() {
+		t.Run(st.name, func(t *testing.T) {
+			s := st.story(t)
+			for _, c := range s.Cards {
+				for _, b := range buttons(card.Render(s.Aggregate, c, "ja", s.now)) {
+					if err := click(s, b); err != nil {
+						t.Errorf("%s offers %s %s: %v", c.Key(), b.ActionID, b.Value, err)
+					}
+				}
+			}
+		})
+	}
+}
+
+// TestWhatCanBeDoneIsOffered: whatever waits for a person has its button on exactly one card.
+func TestWhatCanBeDoneIsOffered(t *testing.T) {
+	for _, st := range states() {
+		t.Run(st.name, func(t *testing.T) {
+			s := st.story(t)
+			offered := map[string]int{}
+			for _, c := range s.Cards {
+				for _, b := range buttons(card.Render(s.Aggregate, c, "ja", s.now)) {
+					offered[b.ActionID+" "+b.Value]++
+				}
+			}
+			want := map[string]int{}
+			if p, ok := s.Pending(); ok && p.Terms.ApprovalRequired {
+				want["approve_"+string(p.Kind)+" "+p.ID] = 1
+				want["reject_"+string(p.Kind)+" "+p.ID] = 1
+			}
+			if s.Head.Parked != nil {
+				want["retry_generation "+s.Head.TaskID] = 1
+			}
+			if e := s.Execution(); e != nil {
+				switch e.Status {
+				case task.ExecutionFailed:
+					want["retry_execution "+e.ID] = 1
+				case task.ExecutionPending, task.ExecutionRunning:
+					want["cancel_execution "+e.ID] = 1
+				}
+			}
+			for b, n := range want {
+				if offered[b] != n {
+					t.Errorf("%s is offered %d times", b, offered[b])
+				}
+			}
+			if len(offered) != len(want) {
+				t.Errorf("offered %v, want %v", offered, want)
+			}
+		})
+	}
+}
+
+// TestAnEndedTaskSaysSo: some card tells how a task ended, wherever it stood.
+func TestAnEndedTaskSaysSo(t *testing.T) {
+	for _, st := range states() {
+		t.Run(st.name, func(t *testing.T) {
+			s := st.story(t)
+			grey, failed := 0, 0
+			for _, c := range s.Cards {
+				m := card.Render(s.Aggregate, c, "ja", s.now)
+				switch m.Attachments[0].Color {
+				case "#888888":
+					grey++
+				case "#e01e5a":
+					failed++
+				}
+			}
+			switch e := s.Head.Ended; {
+			case e == nil || e.As == task.TaskCompleted:
+				if grey > 0 {
+					t.Errorf("%d grey cards of a task that was not cancelled", grey)
+				}
+			case e.Reason == task.ReasonMaxVersions || e.As == task.TaskFailed:
+				if failed == 0 {
+					t.Errorf("no card is red, and the task ended as %s: %s", e.As, e.Reason)
+				}
+			case grey == 0:
+				t.Errorf("no card is grey, and the task ended as %s: %s", e.As, e.Reason)
+			}
+		})
+	}
+}

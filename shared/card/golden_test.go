@@ -1,0 +1,75 @@
+package card_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ringi/shared/card"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+func TestEveryStateLooksAsItDid(t *testing.T) {
+	for _, locale := range []string{"ja", "en"} {
+		for _, s := range states() {
+			t.Run(locale+"/"+s.name, func(t *testing.T) {
+				story := s.story(t)
+				m := card.Render(story.Aggregate, story.card(s.card), locale, story.now)
+				if err := card.Validate(m); err != nil {
+					t.Error(err)
+				}
+				golden(t, filepath.Join("testdata", "golden", locale, s.name+".json"), m)
+			})
+		}
+	}
+}
+
+// golden compares v with a file, both as decoded JSON.
+func golden(t *testing.T, path string, v any) {
+	t.Helper()
+	if *update {
+		var b bytes.Buffer
+		enc := json.NewEncoder(&b)
+		enc.SetEscapeHTML(false)
+		enc.SetIndent("", "  ")
+		if err := enc.Encode(decoded(t, v)); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatalf("%v; run the test with -update", err)
+	}
+	var want any
+	if err := json.Unmarshal(b, &want); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, decoded(t, v)); diff != "" {
+		t.Errorf("(-%s +rendered)\n%s", path, diff)
+	}
+}
+
+func decoded(t *testing.T, v any) any {
+	t.Helper()
+	b, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out any
+	if err := json.Unmarshal(b, &out); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}

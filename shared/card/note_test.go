@@ -1,0 +1,139 @@
+package card_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"strings"
+	"testing"
+	"time"
+
+	"ringi/shared/card"
+	"ringi/shared/task"
+)
+
+func TestNoteSaysWhatIsTheMatter(t *testing.T) {
+	at := time.Date(2026, 4, 18, 14, 33, 12, 0, time.UTC)
+	date := "<!date^1776522792^{date_short_pretty} {time}|2026-04-18 14:33 UTC>"
+	for _, tc := range []struct {
+		name   string
+		err    error
+		ja, en string
+	}{
+		{"approved by another", task.ErrDecided{Status: "approved", By: "U1", At: at}, "<@U1> が " + date + " に承認済みです。", "<@U1> already approved this on " + date + "."},
+		{"rejected by another", task.ErrDecided{Status: "rejected", By: "U1", At: at}, "<@U1> が " + date + " に却下済みです。", "<@U1> already rejected"},
+		{"approved by the system", task.ErrDecided{Status: "approved", At: at}, date + " に自動承認されています。", "approved automatically on " + date},
+		{"decided in a new way", task.ErrDecided{Status: "delegated", By: "U1", At: at}, "<@U1> が " + date + " に決定済みです。", "already decided"},
+		{"cancelled", task.ErrDecided{Status: "cancelled", By: "U1", At: at, Reason: task.ReasonByPerson}, "<@U1> が " + date + " にこのタスクをキャンセルしました。", "<@U1> cancelled this task on " + date},
+		{"expired", task.ErrDecided{Status: "cancelled", At: at, Reason: task.ReasonExpired}, "期限までに決定されず、" + date, "Nobody decided in time"},
+		{"ended well", task.ErrDecided{Status: "completed", At: at, Reason: task.ReasonDone}, "タスクは完了しました。", "The task is complete."},
+		{"failed", task.ErrDecided{Status: "failed", At: at, Reason: task.ReasonTimeout}, date + " に失敗しました。制限時間", "failed on " + date},
+		{"last rejection", task.ErrDecided{Status: "cancelled", At: at, Reason: task.ReasonMaxVersions}, "却下が上限に達した", "last possible rejection"},
+		{"old version", fmt.Errorf("approve: %w", task.ErrNotLatest{Latest: 3}), "古いバージョンです(最新: 3)", "the newest is 3"},
+		{"in flight", task.ErrInFlight, "呼び出し中のステップがあります", "still in flight"},
+		{"uncovered", task.ErrUncovered, "結果が不明です", "outcome of the last write is unknown"},
+		{"nothing to retry", task.ErrNothingToRetry, "やり直すものがありません", "nothing to try again"},
+		{"not found", task.ErrNotFound, "見つかりません", "could not be found"},
+		{"superseded", task.ErrSuperseded, "状態が変わりました", "Things changed"},
+		{"conflict", task.ErrConflict, "状態が変わりました", "Things changed"},
+		{"moved", task.ErrMoved, "状態が変わりました", "Things changed"},
+		{"not due", task.ErrNotDue, "状態が変わりました", "Things changed"},
+		{"reason's length", task.ErrField{Field: "rejection_reason", Limit: "must …"}, "却下理由は 1〜1000 文字で", "1 to 1000 characters"},
+		{"another field", task.ErrField{Field: "slug", Limit: "must be <short>"}, "slug must be &lt;short&gt;", "slug must be &lt;short&gt;"},
+		{"an execution that must stop", task.StopError{Reason: task.ReasonToolChanged, Detail: "send_slack_dm"}, "(send_slack_dm)", "(send_slack_dm)"},
+		{"unverified", card.ErrUnverified, "権限を Slack に確認できませんでした", "could not tell us who you are"},
+		{"unsaved", card.ErrUnsaved, "保存できませんでした", "could not be saved"},
+		{"no time left", context.DeadlineExceeded, "保存できませんでした", "could not be saved"},
+		{"anything else", errors.New("boom: secret"), "保存できませんでした", "could not be saved"},
+		{"a hostile name", task.ErrDecided{Status: "approved", By: "<!channel>", At: at}, "&lt;!channel&gt; が", "&lt;!channel&gt; already"},
+		{"no time", task.ErrDecided{Status: "approved", By: "U1"}, "<@U1> が — に", "on —"},
+		{"an unknown rule", task.ErrNotAllowed{Rule: "brand_new"}, "許可されていません", "isn't allowed"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			for locale, want := range map[string]string{"ja": tc.ja, "en": tc.en} {
+				got := card.Note(locale, tc.err)
+				if !strings.Contains(got, want) {
+					t.Errorf("%s: got %q, want it to contain %q", locale, got, want)
+				}
+				if strings.Contains(got, "secret") || strings.Contains(got, "{who}") || strings.Contains(got, "{why}") || strings.Contains(got, "{when}") {
+					t.Errorf("%s: %q", locale, got)
+				}
+			}
+		})
+	}
+	for _, r := range task.Rules {
+		for _, locale := range []string{"ja", "en"} {
+			if got := card.Note(locale, task.ErrNotAllowed{Rule: r}); got == "" || got == card.Note(locale, task.ErrNotAllowed{}) {
+				t.Errorf("%s: no note for the rule %s", locale, r)
+			}
+		}
+	}
+}
+
+// TestEveryErrorOfTheDomainHasANote reads the domain's errors, so that a new one is not forgotten.
+func TestEveryErrorOfTheDomainHasANote(t *testing.T) {
+	known := map[string]error{
+		"ErrNotFound": task.ErrNotFound, "ErrSuperseded": task.ErrSuperseded, "ErrConflict": task.ErrConflict, "ErrMoved": task.ErrMoved,
+		"ErrInFlight": task.ErrInFlight, "ErrUncovered": task.ErrUncovered, "ErrNotDue": task.ErrNotDue, "ErrNothingToRetry": task.ErrNothingToRetry,
+		"ErrDecided": task.ErrDecided{}, "ErrNotLatest": task.ErrNotLatest{}, "ErrNotAllowed": task.ErrNotAllowed{}, "ErrField": task.ErrField{},
+	}
+	file, err := parser.ParseFile(token.NewFileSet(), "../task/errors.go", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := 0
+	for _, name := range declared(file) {
+		if !strings.HasPrefix(name, "Err") {
+			continue
+		}
+		names++
+		e, ok := known[name]
+		if !ok {
+			t.Errorf("no note is known for task.%s", name)
+		} else if card.Note("en", e) == card.Note("en", card.ErrUnsaved) {
+			t.Errorf("task.%s has the note of any error", name)
+		}
+	}
+	if names < len(known) {
+		t.Errorf("found %d errors of the domain, expected at least %d", names, len(known))
+	}
+}
+
+// declared are the names of a file's variables and types.
+func declared(file *ast.File) (names []string) {
+	for _, d := range file.Decls {
+		g, ok := d.(*ast.GenDecl)
+		if !ok {
+			continue
+		}
+		for _, spec := range g.Specs {
+			switch spec := spec.(type) {
+			case *ast.ValueSpec:
+				for _, n := range spec.Names {
+					names = append(names, n.Name)
+				}
+			case *ast.TypeSpec:
+				names = append(names, spec.Name.Name)
+			}
+		}
+	}
+	return names
+}
+
+func TestOtherNotes(t *testing.T) {
+	for _, locale := range []string{"ja", "en"} {
+		if card.CancelAccepted(locale) == "" || card.RetryAccepted(locale) == "" {
+			t.Errorf("%s: an empty note", locale)
+		}
+		got := card.Unreachable(locale, "C0HR", "is_archived")
+		if !strings.Contains(got, "<#C0HR>") || !strings.Contains(got, "(is＿archived)") && !strings.Contains(got, "(is_archived)") {
+			t.Errorf("%s: %q", locale, got)
+		}
+		if got := card.Unreachable(locale, "<!channel>", ""); strings.Contains(got, "<!channel>") {
+			t.Errorf("%s: %q", locale, got)
+		}
+	}
+}

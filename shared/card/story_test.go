@@ -1,0 +1,176 @@
+package card_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"ringi/shared/task"
+)
+
+// story leads a task through its life by the domain's own decisions, so that a
+// card is tested on rows as they really are.
+type story struct {
+	testing.TB
+	*task.Aggregate
+	now time.Time
+}
+
+var (
+	requester = task.Actor{Type: task.ActorUser, ID: "U0REQUESTER", Team: "T1", Member: true}
+	approver  = task.Actor{Type: task.ActorUser, ID: "U12345", Team: "T1", Member: true}
+	policy    = task.Policy{Team: "T1", Mode: task.ApproversChannel, AllowSelf: true}
+)
+
+const content = "勤怠データを集計し、Google Sheet に書き込みます。\n- 対象: 今月\n- 通知: 完了時に DM"
+
+// fiveSteps are those of the card specification.
+func fiveSteps() []task.Step {
+	return []task.Step{
+		{StepID: "step-1", Order: 1, Title: "従業員一覧を取得", Tool: "list_employees", Effect: task.Read},
+		{StepID: "step-2", Order: 2, Title: "勤怠データ取得", Tool: "list_attendance", Effect: task.Read},
+		{StepID: "step-3", Order: 3, Title: "残業時間計算", Tool: "calculate_overtime", Effect: task.Read},
+		{StepID: "step-4", Order: 4, Title: "Sheet 書き込み", Tool: "write_rows_to_google_sheet", Effect: task.Write},
+		{StepID: "step-5", Order: 5, Title: "完了通知", Tool: "send_slack_dm", Effect: task.Write},
+	}
+}
+
+func received(t testing.TB) *story {
+	t.Helper()
+	s := &story{TB: t, now: time.Date(2026, 4, 18, 14, 33, 12, 0, time.UTC)}
+	c, ref, err := task.Receive("01TENANT", task.Request{
+		TeamID: "T1", Text: "今月の勤怠をまとめて", User: requester.ID, Channel: "C0HR", ChannelType: "channel",
+		MessageTS: "1776522792.000100", ThreadTS: "1776522792.000100", Source: task.SourceChannel,
+	}, s.now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Aggregate = &task.Aggregate{Head: task.Head{TenantID: ref.Tenant, TaskID: ref.Task, Run: 1, Requester: requester.ID}}
+	return s.do(c, nil)
+}
+
+// do commits a decision; a second passes with each.
+func (s *story) do(c task.Change, err error) *story {
+	s.Helper()
+	if err != nil {
+		s.Fatal(err)
+	}
+	if !c.Empty() {
+		s.Aggregate = s.Apply(c)
+	}
+	s.now = s.now.Add(time.Second)
+	return s
+}
+
+func (s *story) extracted() *story {
+	return s.do(s.Extracted(1, task.Extract{
+		Title: "今月の勤怠集計", Description: "今月の勤怠を従業員ごとにまとめます。", Priority: task.Medium, TaskType: task.TypeStandard,
+	}, s.now))
+}
+
+func (s *story) settings() task.Settings { return task.DefaultSettings() }
+
+func (s *story) drafting() *story { return s.do(s.BeginPrompt(s.Head.Run, s.now)) }
+
+func (s *story) drafted(set task.Settings) *story {
+	s.drafting()
+	return s.do(s.FinishPrompt(s.Head.Run, content, set, s.now))
+}
+
+func (s *story) rejectPrompt(reason string) *story {
+	return s.do(s.RejectPrompt(s.Prompt().ID, reason, approver, policy, s.now))
+}
+
+func (s *story) promptApproved() *story {
+	return s.do(s.ApprovePrompt(s.Prompt().ID, approver, policy, s.now))
+}
+
+// planned has a process that waits for its stamp.
+func planned(t testing.TB, steps []task.Step, set task.Settings) *story {
+	s := received(t).extracted().drafted(task.DefaultSettings()).promptApproved()
+	s.do(s.BeginProcess(s.Head.Run, s.now))
+	return s.do(s.FinishProcess(s.Head.Run, steps, set, s.now))
+}
+
+// approved has a pending execution, started one that runs.
+func approved(t testing.TB, steps []task.Step) *story {
+	s := planned(t, steps, task.DefaultSettings())
+	return s.do(s.ApproveProcess(s.Process().ID, approver, policy, s.now))
+}
+
+func started(t testing.TB, steps []task.Step) *story {
+	s := approved(t, steps)
+	return s.do(s.StartExecution(s.Head.Run, s.now))
+}
+
+func (s *story) claim(order int) *story {
+	s.Helper()
+	return s.do(s.ClaimStep(s.Head.Run, task.Call{
+		Order: order, Arguments: task.Blob{JSON: "{}"}, ArgumentsHash: "h",
+		Claim: task.Claim{Invocation: "i", LeaseUntil: s.now.Add(75 * time.Second)},
+	}, s.now))
+}
+
+func (s *story) finish(order int, o task.Outcome) *story {
+	e := s.Execution()
+	return s.do(s.FinishStep(task.StepKey(e.ProcessVersion, e.Attempt, order), "i", o, s.now))
+}
+
+func (s *story) steps(orders ...int) *story {
+	for _, o := range orders {
+		s.claim(o).finish(o, task.Outcome{Status: task.StepCompleted})
+	}
+	return s
+}
+
+func (s *story) failedAt(order int, o task.Outcome) *story {
+	s.claim(order).finish(order, o)
+	return s.do(s.FailExecution(s.Head.Run, o.Reason, o.Detail, s.now))
+}
+
+func (s *story) cancelExecution() *story {
+	return s.do(s.CancelExecution(s.Execution().ID, approver, policy, s.now))
+}
+
+func (s *story) cancelTask() *story { return s.do(s.CancelTask(requester, policy, s.now)) }
+
+func (s *story) park(layer task.Layer, why task.Reason) *story {
+	return s.do(s.Park(s.Head.Run, layer, why, s.now))
+}
+
+func (s *story) expire() *story {
+	s.now = s.now.Add(200 * time.Hour)
+	return s.do(s.Expire(s.now))
+}
+
+// gated waits before the second step.
+func gated(t testing.TB, args task.Blob) *story {
+	steps := fiveSteps()
+	steps[1].RequiresHumanCheck = true
+	s := started(t, steps).steps(1)
+	return s.do(s.OpenStepGate(s.Head.Run, 2, args, "h", s.now))
+}
+
+func (s *story) card(key string) *task.Card {
+	s.Helper()
+	c := s.Card(key)
+	if c == nil {
+		s.Fatalf("no card %s among %d", key, len(s.Cards))
+	}
+	return c
+}
+
+// manySteps are n steps with names of width characters.
+func manySteps(n, width int) []task.Step {
+	steps := make([]task.Step, n)
+	for i := range steps {
+		name := []rune(fmt.Sprintf("ステップ %d ", i+1))
+		for len(name) < width {
+			name = append(name, '長')
+		}
+		steps[i] = task.Step{
+			StepID: fmt.Sprintf("step-%d", i+1), Order: i + 1, Title: string(name), Tool: "write_rows_to_google_sheet", Effect: task.Write,
+		}
+	}
+	return steps
+}

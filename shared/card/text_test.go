@@ -1,0 +1,97 @@
+package card
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"pgregory.net/rapid"
+)
+
+func TestInlineCannotForge(t *testing.T) {
+	for _, tc := range []struct{ name, in, want string }{
+		{"plain words stay", "勤怠　集計 list_employees", "勤怠　集計 list_employees"},
+		{"control characters", "<!channel> & <@U1>", "&lt;!channel&gt; &amp; &lt;@U1&gt;"},
+		{"a second line", "title\n✅ 2. done\r\nx\u2028y", "title ✅ 2. done x y"},
+		{"bold, code and strike", "a* b *c* `d` ~e~", "a＊ b ＊c＊ ｀d｀ ～e～"},
+		{"italics, but no name with underscores", "_a_ b_c", "＿a＿ b_c"},
+		{"a link", "<https://evil.example|safe> https://x", "&lt;https:\u2060//evil.example|safe&gt; https:\u2060//x"},
+		{"words that call everybody", "@channel @here @Everyone @yamada", "@\u2060channel @\u2060here @\u2060Everyone @yamada"},
+		{"reading direction", "\u202egnp.exe\u2066\u200f", "gnp.exe"},
+		{"right to left is isolated", "שלום x", "\u2068שלום x\u2069"},
+		{"nothing to see", "\u200b\u200d\u00a0 \t\n\ufe0f", ""},
+		{"joined emoji stay whole", "👩‍👩‍👧 ok", "👩‍👩‍👧 ok"},
+		{"invalid UTF-8", "a\xff\xfeb", "a\ufffdb"},
+		{"control bytes", "a\x00\x1bb\u0085c", "ab c"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if got := inline(tc.in, 1000); got != tc.want {
+				t.Errorf("inline(%q) = %q, want %q", tc.in, got, tc.want)
+			}
+		})
+	}
+}
+
+func TestParagraphKeepsItsLinesAndMarks(t *testing.T) {
+	got := paragraph("  # 方針\n- **集計** <!here> @here\r\n\u202e1 < 2  ", 1000)
+	want := "# 方針\n- **集計** &lt;!here&gt; @\u2060here\n1 &lt; 2"
+	if got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestCut(t *testing.T) {
+	for _, tc := range []struct {
+		name  string
+		in    string
+		limit int
+		want  string
+	}{
+		{"fits exactly", "abcdef", 6, "abcdef"},
+		{"one too many", "abcdefg", 6, "abc..."},
+		{"not within an entity", "ab&amp;cdef", 8, "ab..."},
+		{"an entity that fits", "ab&amp;cdefgh", 10, "ab&amp;..."},
+		{"emoji count twice", "😀😀😀😀", 7, "😀😀..."},
+		{"not between an emoji and its skin", "ab👍🏽cdef", 8, "ab..."},
+		{"not within a joined emoji", "a👩‍👩‍👧bcdef", 10, "a..."},
+		{"not between a letter and its accent", "abce\u0301fgh", 7, "abc..."},
+		{"a letter of nothing but accents is cut somewhere", strings.Repeat("\u0301", 20), 10, strings.Repeat("\u0301", 7) + "..."},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if got := cut(tc.in, tc.limit); got != tc.want {
+				t.Errorf("cut(%q, %d) = %q, want %q", tc.in, tc.limit, got, tc.want)
+			}
+		})
+	}
+}
+
+// TestTextsStayInBounds: whatever comes in, what goes out is short enough, valid,
+// has whole entities only, and no character that Slack would act upon.
+func TestTextsStayInBounds(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		parts := rapid.SliceOfN(rapid.OneOf(rapid.String(), rapid.SampledFrom(hostileParts)), 0, 60).Draw(t, "parts")
+		in, limit := strings.Join(parts, ""), rapid.IntRange(10, 400).Draw(t, "limit")
+		for name, out := range map[string]string{
+			"inline": inline(in, limit), "plain": plain(in, limit), "paragraph": paragraph(in, limit), "code": code(in, limit),
+		} {
+			if units(out) > limit || !utf8.ValidString(out) {
+				t.Fatalf("%s: %d units over %d, or invalid: %q", name, units(out), limit, out)
+			}
+			if strings.ContainsAny(out, "<>\u202e\u2066\u200f\x00") || name != "paragraph" && strings.Contains(out, "\n") {
+				t.Fatalf("%s lets through: %q", name, out)
+			}
+			if name == "inline" && strings.ContainsAny(out, "*`~") || name == "code" && strings.Contains(out, "`") {
+				t.Fatalf("%s formats: %q", name, out)
+			}
+			bare := strings.NewReplacer("&amp;", "", "&lt;", "", "&gt;", "").Replace(out)
+			if strings.Contains(bare, "&") {
+				t.Fatalf("%s cuts an entity: %q", name, out)
+			}
+		}
+	})
+}
+
+var hostileParts = []string{
+	"<!channel>", "<@U1>", "&", "<", ">", "&amp;", "*", "_", "~", "`", "```", "\n", "\r\n", "\u202e", "\u2066", "\u200f", "\u2028", "\x00", "\xff",
+	"👩‍👩‍👧", "👍🏽", "🇯🇵", "e\u0301", "שלום", "مرحبا", "@here", "https://evil.example", "  ", "\u3000", "長い題名", "{when}", "{who}", "%s",
+}

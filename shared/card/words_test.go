@@ -1,0 +1,103 @@
+package card
+
+import (
+	"maps"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ringi/shared/task"
+)
+
+// texts collects every text of a language by its field's path.
+func texts(v reflect.Value, path string, out map[string]string) {
+	switch v.Kind() {
+	case reflect.Struct:
+		for i := range v.NumField() {
+			texts(v.Field(i), path+"."+v.Type().Field(i).Name, out)
+		}
+	case reflect.Map:
+		for _, k := range v.MapKeys() {
+			texts(v.MapIndex(k), path+"."+k.String(), out)
+		}
+	case reflect.String:
+		out[path] = v.String()
+	}
+}
+
+var place = regexp.MustCompile(`\{[a-z]+\}`)
+
+func TestBothLanguagesSayEverything(t *testing.T) {
+	ja, en := map[string]string{}, map[string]string{}
+	texts(reflect.ValueOf(*japanese()), "", ja)
+	texts(reflect.ValueOf(*english()), "", en)
+	if diff := cmp.Diff(slices.Sorted(maps.Keys(ja)), slices.Sorted(maps.Keys(en))); diff != "" {
+		t.Errorf("fields differ (-ja +en)\n%s", diff)
+	}
+	for field, text := range ja {
+		if text == "" || en[field] == "" {
+			t.Errorf("%s is empty: ja %q, en %q", field, text, en[field])
+		}
+		a, b := place.FindAllString(text, -1), place.FindAllString(en[field], -1)
+		slices.Sort(a)
+		slices.Sort(b)
+		if diff := cmp.Diff(a, b); diff != "" {
+			t.Errorf("%s has other places (-ja +en)\n%s", field, diff)
+		}
+	}
+}
+
+func TestEveryReasonAndRuleHasItsOwnSentence(t *testing.T) {
+	for _, locale := range []string{"ja", "en"} {
+		w := wordsOf(locale)
+		seen := map[string]string{}
+		for _, r := range task.Reasons {
+			text := Sentence(locale, r, "")
+			if _, ok := w.Reasons[r]; !ok || text == "" || strings.Contains(text, "{") {
+				t.Errorf("%s: no sentence for %s: %q", locale, r, text)
+			}
+			if other, ok := seen[text]; ok {
+				t.Errorf("%s: %s says the same as %s", locale, r, other)
+			}
+			seen[text] = string(r)
+		}
+		for _, r := range task.Rules {
+			if w.Rules[r] == "" {
+				t.Errorf("%s: no sentence for %s", locale, r)
+			}
+		}
+		if len(w.Reasons) != len(task.Reasons) || len(w.Rules) != len(task.Rules) {
+			t.Errorf("%s: %d reasons and %d rules, the domain has %d and %d",
+				locale, len(w.Reasons), len(w.Rules), len(task.Reasons), len(task.Rules))
+		}
+	}
+}
+
+func TestSentenceShowsItsDetailAndNothingElse(t *testing.T) {
+	for _, tc := range []struct {
+		name   string
+		reason task.Reason
+		detail string
+		want   string
+	}{
+		{"a tool", task.ReasonToolNotAllowed, "send_slack_dm", "許可されていないツールです(send_slack_dm)。"},
+		{"seconds", task.ReasonTimeout, "360", "制限時間を超えました(360秒)。"},
+		{"a timeout of something else", task.ReasonTimeout, "step-3", "制限時間を超えました(step-3)。"},
+		{"hostile", task.ReasonToolFailed, "<!channel>\n*x*", "失敗しました(&lt;!channel&gt; ＊x＊)。"},
+		{"a place", task.ReasonToolFailed, "{detail}", "失敗しました({detail})。"},
+		{"unknown", "brand_new", "", "Ringi の内部で問題が起きました。"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if got := Sentence("ja", tc.reason, tc.detail); !strings.Contains(got, tc.want) {
+				t.Errorf("got %q, want it to contain %q", got, tc.want)
+			}
+		})
+	}
+	if got := Sentence("ja", task.ReasonToolFailed, strings.Repeat("x", 10000)); len(got) > 1000 {
+		t.Errorf("a long detail is not cut: %d bytes", len(got))
+	}
+}
