@@ -1,0 +1,186 @@
+package model_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"ringi/shared/model"
+	"ringi/shared/task"
+	"ringi/shared/tool"
+)
+
+// step is a step as a model would write it.
+type step map[string]any
+
+func listStep(n int) step {
+	return step{
+		"stepId": fmt.Sprintf("step-%d", n), "order": n, "title": "List", "tool": "list_employees", "description": "d", "expectedOutput": "e",
+		"toolInput": `{"status":"active","department":null}`, "requiresHumanCheck": false,
+	}
+}
+
+func (s step) with(name string, v any) step { s[name] = v; return s }
+
+func answer(t testing.TB, steps ...step) string {
+	t.Helper()
+	b, err := json.Marshal(map[string]any{"steps": steps})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+func planInput(t testing.TB) model.PlanInput {
+	return model.PlanInput{Task: task.Task{Title: "t"}, Policy: "p", Tools: catalog(t), Requester: "U0SANDSATO", Locale: "en", Now: now(), Try: 1}
+}
+
+func TestPlanRefuses(t *testing.T) {
+	many := []step{}
+	for n := range 61 {
+		many = append(many, listStep(n+1))
+	}
+	dm := `{"recipient":"U0123","text":%s,"details":[]}`
+	for name, test := range map[string]struct {
+		steps []step
+		told  string
+	}{
+		"no steps":               {[]step{}, "there are 0 steps, there must be 1 to 60"},
+		"61 steps":               {many, "there are 61 steps, there must be 1 to 60"},
+		"an unlisted tool":       {[]step{listStep(1).with("tool", "approve_everything")}, `steps.0.tool: there is no tool "approve_everything"`},
+		"another's order":        {[]step{listStep(2)}, `steps.0 must have stepId "step-1" and order 1`},
+		"a step id twice":        {[]step{listStep(1), listStep(2).with("stepId", "step-1")}, `steps.1 must have stepId "step-2" and order 2`},
+		"an odd step id":         {[]step{listStep(1).with("stepId", "STEP#0001")}, `steps.0 must have stepId "step-1"`},
+		"title of 151":           {[]step{listStep(1).with("title", strings.Repeat("a", 151))}, "steps.0.title has 151 characters, the limit is 150"},
+		"blank title":            {[]step{listStep(1).with("title", "\n")}, "steps.0.title is empty"},
+		"long description":       {[]step{listStep(1).with("description", strings.Repeat("a", 1001))}, "steps.0.description has 1001 characters"},
+		"arguments not JSON":     {[]step{listStep(1).with("toolInput", "none")}, "steps.0.toolInput: arguments: not one JSON value"},
+		"arguments unfit":        {[]step{listStep(1).with("toolInput", `{"status":"active","department":"HR"}`)}, "steps.0.toolInput: department: got string, want null"},
+		"an argument too many":   {[]step{listStep(1).with("toolInput", `{"status":"active","department":null,"sudo":1}`)}, "additional properties 'sudo'"},
+		"a later step's result":  {[]step{listStep(1).with("tool", "send_slack_dm").with("toolInput", fmt.Sprintf(dm, `{"$ref":"step-2.result.count"}`)), listStep(2)}, "argument text: step-2 is no earlier step"},
+		"its own result":         {[]step{listStep(1).with("tool", "send_slack_dm").with("toolInput", fmt.Sprintf(dm, `{"$ref":"step-1.result.count"}`))}, "argument text: step-1 is no earlier step"},
+		"a result that is not":   {[]step{listStep(1), listStep(2).with("tool", "send_slack_dm").with("toolInput", fmt.Sprintf(dm, `{"$ref":"step-1.result.salaries"}`))}, `list_employees returns no "salaries"`},
+		"an effect of its own":   {[]step{listStep(1).with("effect", "read")}, "additional properties 'effect' not allowed"},
+		"approval in the answer": {[]step{listStep(1).with("approved_by", "U0SANDSATO")}, "additional properties 'approved_by' not allowed"},
+		"arguments over 16 KiB":  {[]step{listStep(1).with("toolInput", `{"a":"`+strings.Repeat("a", 17_000)+`"}`)}, "the limit is 16384"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := says(answer(t, test.steps...), answer(t, listStep(1)))
+			steps, _, err := model.Plan(t.Context(), g, planInput(t))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(g.asked) != 2 {
+				t.Fatalf("%d calls: the plan was taken: %+v", len(g.asked), steps)
+			}
+			if told := g.asked[1].Messages[2].Text; !strings.Contains(told, test.told) {
+				t.Errorf("told %.400q, want %q", told, test.told)
+			}
+		})
+	}
+}
+
+func TestPlanIsBoundToTheCatalog(t *testing.T) {
+	g := says(answer(t, listStep(1).with("toolInput", "{\n \"status\": \"active\", \"status\": \"all\", \"department\": null }")))
+	steps, _, err := model.Plan(t.Context(), g, planInput(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec, _ := catalog(t).Lookup("list_employees")
+	if s := steps[0]; s.Effect != task.Read || s.ToolVersion != spec.Version() || s.ToolInput != `{"department":null,"status":"all"}` {
+		t.Errorf("%+v", s)
+	}
+}
+
+func TestAForbiddenToolIsNotOffered(t *testing.T) {
+	in := planInput(t)
+	in.Tools = in.Tools.Only(func(s tool.Spec) bool { return s.Name != "send_slack_dm" })
+	g := says(answer(t, listStep(1).with("tool", "send_slack_dm").with("toolInput", `{"recipient":"U0123","text":"x","details":[]}`)), answer(t, listStep(1)))
+	if _, _, err := model.Plan(t.Context(), g, in); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(g.asked[0].Messages[0].Text, "send_slack_dm") || !strings.Contains(g.asked[1].Messages[2].Text, `there is no tool "send_slack_dm"`) {
+		t.Error("the forbidden tool was offered or taken")
+	}
+}
+
+func TestSixtyStepsAtTheirLongestFitTheRow(t *testing.T) {
+	steps := []step{}
+	for n := range model.MaxSteps {
+		steps = append(steps, listStep(n+1).with("title", strings.Repeat("題", model.MaxTitle)).with("description", strings.Repeat("説", 400)))
+	}
+	got, _, err := model.Plan(t.Context(), says(answer(t, steps...)), planInput(t))
+	if err != nil || len(got) != 60 {
+		t.Fatalf("%d steps, %v", len(got), err)
+	}
+	for _, s := range steps {
+		s["description"], s["expectedOutput"] = strings.Repeat("説", model.MaxStepText), strings.Repeat("果", model.MaxStepText)
+	}
+	g := says(answer(t, steps...), answer(t, listStep(1)))
+	if _, _, err := model.Plan(t.Context(), g, planInput(t)); err != nil || !strings.Contains(g.asked[1].Messages[2].Text, "the limit is 200000") {
+		t.Errorf("%d calls, %v", len(g.asked), err)
+	}
+}
+
+func TestFactsLeaveListsOut(t *testing.T) {
+	facts := model.Facts(json.RawMessage(`{"count":2,"employees":[{"email":"a@example.com"}],"url":"http://x","who":{"a":1},"ok":true,"long":"` + strings.Repeat("a", 301) + `"}`))
+	if len(facts) != 3 || fmt.Sprintf("%v %v %v", facts["count"], facts["url"], facts["ok"]) != "2 http://x true" {
+		t.Errorf("%v", facts)
+	}
+	for _, text := range []string{``, `[1]`, `null`, `{`} {
+		if f := model.Facts(json.RawMessage(text)); len(f) != 0 {
+			t.Errorf("%q: %v", text, f)
+		}
+	}
+}
+
+func TestASummaryThatFailsLeavesAPlainOne(t *testing.T) {
+	in := model.SummaryInput{Locale: "ja", Now: now(), Try: 1, Steps: []model.StepResult{
+		{Title: "従業員一覧を取得", Result: json.RawMessage(`{"count":1}`)}, {Title: "Sheet 書き込み", Result: json.RawMessage(`{"url":"http://x/y"}`)},
+	}}
+	got, _, err := model.Summarize(t.Context(), says("x", "y"), in)
+	if err == nil || got != "完了したステップ:\n• 従業員一覧を取得\n• Sheet 書き込み — http://x/y" {
+		t.Errorf("%q, %v", got, err)
+	}
+	for range 200 {
+		in.Steps = append(in.Steps, model.StepResult{Title: "とても長い手順の名前"})
+	}
+	if n := len([]rune(model.Plain(in))); n != model.MaxSummary {
+		t.Errorf("%d characters", n)
+	}
+}
+
+// FuzzAnswers: whatever a model says is taken only if it could be run.
+func FuzzAnswers(f *testing.F) {
+	c := catalog(f)
+	f.Add(answer(f, listStep(1)))
+	f.Add(answer(f, listStep(1), listStep(2).with("tool", "send_slack_dm").with("toolInput", `{"recipient":{"$ref":"step-1.result.employees.0.email"},"text":"x","details":[]}`)))
+	f.Add(goodExtract)
+	f.Add("```json\n{}\n```")
+	f.Add(`{"steps":[{"stepId":"step-1"}]}`)
+	f.Add(`{"policy":"\u0000\ud800"}`)
+	f.Add(`{"summary":" "}`)
+	f.Fuzz(func(t *testing.T, text string) {
+		ctx := context.Background()
+		in := model.PlanInput{Tools: c, Now: now(), Try: 1}
+		if steps, _, err := model.Plan(ctx, says(text, text), in); err == nil {
+			for i, s := range steps {
+				spec, ok := c.Lookup(s.Tool)
+				if !ok || s.ToolVersion != spec.Version() || s.Effect != spec.Effect || s.Order != i+1 || !json.Valid([]byte(s.ToolInput)) {
+					t.Errorf("taken: %+v", s)
+				}
+			}
+		}
+		if e, _, err := model.Extract(ctx, says(text, text), model.ExtractInput{Now: now(), Try: 1}); err == nil && (e.Title == "" || strings.ContainsAny(e.Title, "\n\r\x00")) {
+			t.Errorf("taken: %+v", e)
+		}
+		if p, _, err := model.Draft(ctx, says(text, text), model.DraftInput{Now: now(), Try: 1}); err == nil && (p == "" || len([]rune(p)) > model.MaxPolicy) {
+			t.Errorf("taken: %q", p)
+		}
+		if s, _, err := model.Summarize(ctx, says(text, text), model.SummaryInput{Now: now(), Try: 1}); err == nil && s == "" {
+			t.Error("an empty summary was taken")
+		}
+	})
+}

@@ -1,0 +1,153 @@
+package tool_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ringi/shared/task"
+	"ringi/shared/tool"
+)
+
+func builtin(t testing.TB) *tool.Catalog {
+	t.Helper()
+	c, err := tool.Builtin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func TestTheFiveTools(t *testing.T) {
+	type row struct {
+		Effect      task.Effect
+		Provider    string
+		Destination []string
+	}
+	got := map[string]row{}
+	for _, s := range builtin(t).All() {
+		got[s.Name] = row{s.Effect, s.Provider, s.Destination}
+		for what, text := range map[string]string{"title ja": s.Title("ja"), "title en": s.Title("en"), "description": s.Description} {
+			if text == "" {
+				t.Errorf("%s has no %s", s.Name, what)
+			}
+		}
+		if s.Timeout <= 0 || s.Timeout.Seconds() > 120 {
+			t.Errorf("%s: timeout %s does not fit into a function's time", s.Name, s.Timeout)
+		}
+	}
+	want := map[string]row{
+		"list_employees":             {task.Read, "freee", []string{}},
+		"list_attendance":            {task.Read, "freee", []string{}},
+		"calculate_overtime":         {task.Read, "", []string{}},
+		"write_rows_to_google_sheet": {task.Write, "google", []string{"spreadsheet_id", "sheet"}},
+		"send_slack_dm":              {task.Write, "slack", []string{"recipient"}},
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestVersionFollowsWhatPeopleApprove(t *testing.T) {
+	s, _ := builtin(t).Lookup("send_slack_dm")
+	same := s
+	same.Description, same.TitleJA, same.OutputSchema = "other", "other", `{}`
+	if s.Version() != same.Version() {
+		t.Error("words alone changed the version")
+	}
+	for name, change := range map[string]func(*tool.Spec){
+		"name":   func(s *tool.Spec) { s.Name = "x" },
+		"effect": func(s *tool.Spec) { s.Effect = task.Read },
+		"input":  func(s *tool.Spec) { s.InputSchema = `{}` },
+	} {
+		other := s
+		change(&other)
+		if other.Version() == s.Version() {
+			t.Errorf("another %s kept the version", name)
+		}
+	}
+}
+
+func TestCatalogRefusesNonsense(t *testing.T) {
+	ok := tool.Spec{Name: "a", InputSchema: `{}`, OutputSchema: `{}`}
+	for name, specs := range map[string][]tool.Spec{
+		"a name twice":      {ok, ok},
+		"a broken schema":   {{Name: "a", InputSchema: `{"type":"nope"}`, OutputSchema: `{}`}},
+		"no output schema":  {{Name: "a", InputSchema: `{}`}},
+		"a distant schema":  {{Name: "a", InputSchema: `{"$ref":"file:///etc/passwd"}`, OutputSchema: `{}`}},
+		"schema of nothing": {{Name: "a", InputSchema: ``, OutputSchema: `{}`}},
+	} {
+		if _, err := tool.NewCatalog(specs...); err == nil {
+			t.Errorf("%s was taken", name)
+		}
+	}
+}
+
+func TestOnlyLeavesTheRestOut(t *testing.T) {
+	c := builtin(t).Only(func(s tool.Spec) bool { return s.Effect == task.Read })
+	if _, ok := c.Lookup("send_slack_dm"); ok || len(c.All()) != 3 {
+		t.Errorf("left: %v", c.All())
+	}
+}
+
+func TestCheckSaysWhatIsWrong(t *testing.T) {
+	c := builtin(t)
+	for name, test := range map[string]struct{ tool, args, want string }{
+		"seed's own input":   {"list_employees", `{"department":null,"status":"active"}`, ""},
+		"a department":       {"list_employees", `{"department":"人事","status":"active"}`, "department: got string, want null"},
+		"unknown status":     {"list_employees", `{"department":null,"status":"gone"}`, "status: value must be one of"},
+		"month 13":           {"list_attendance", `{"year":2026,"month":13,"employees":[]}`, "month: maximum: got 13, want 12"},
+		"year as text":       {"list_attendance", `{"year":"2026","month":1,"employees":[]}`, "year: got string, want integer"},
+		"employee sans id":   {"list_attendance", `{"year":2026,"month":1,"employees":[{}]}`, "employees.0: missing property 'id'"},
+		"a formula as id":    {"write_rows_to_google_sheet", `{"spreadsheet_id":"../x","sheet":"a","columns":[{"key":"a","title":"b"}],"rows":[]}`, "spreadsheet_id: '../x' does not match"},
+		"e-mail":             {"send_slack_dm", `{"recipient":"a.b@example.com","text":"x","details":[]}`, ""},
+		"a channel":          {"send_slack_dm", `{"recipient":"C0123","text":"x","details":[]}`, "recipient:"},
+		"extra argument":     {"send_slack_dm", `{"recipient":"U0123","text":"x","details":[],"as_user":true}`, "additional properties 'as_user' not allowed"},
+		"not an object":      {"send_slack_dm", `[]`, "got array, want object"},
+		"not JSON":           {"send_slack_dm", `{`, "not one JSON value"},
+		"tool of no catalog": {"drop_tables", `{}`, `there is no tool "drop_tables"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			err := c.Check(test.tool, json.RawMessage(test.args))
+			if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
+				t.Errorf("%v, want %q", err, test.want)
+			}
+		})
+	}
+}
+
+func TestManyProblemsAreCounted(t *testing.T) {
+	args := `{"year":2026,"month":1,"employees":[` + strings.TrimSuffix(strings.Repeat(`{},`, 15), ",") + `]}`
+	err := builtin(t).Check("list_attendance", json.RawMessage(args))
+	if err == nil || !strings.HasSuffix(err.Error(), "and 5 more") {
+		t.Error(err)
+	}
+}
+
+func TestEverySentenceIsThereInBothLanguages(t *testing.T) {
+	args := map[tool.Problem][]any{
+		tool.ProblemRejected:     {tool.Google, 400, "bad"},
+		tool.ProblemDown:         {tool.Google, 500},
+		tool.ProblemBadArguments: {"send_slack_dm", "text is missing"},
+		tool.ProblemBadData:      {3, "A twice"},
+		tool.ProblemNoRecipient:  {"U1"},
+		tool.ProblemInternal:     {"send_slack_dm"},
+	}
+	for _, p := range tool.Problems {
+		a, ok := args[p]
+		if !ok {
+			a = []any{tool.Freee}
+		}
+		for _, locale := range []string{"ja", "en"} {
+			s := tool.Sentence(locale, p, a...)
+			if s == string(p) || strings.Contains(s, "%!") || strings.Contains(s, "%v") {
+				t.Errorf("%s %s: %q", locale, p, s)
+			}
+		}
+	}
+	if s := tool.Sentence("ja", tool.ProblemTimeout, tool.Google); !strings.Contains(s, "Google スプレッドシート") {
+		t.Error(s)
+	}
+}

@@ -1,0 +1,193 @@
+package tool_test
+
+import (
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ringi/shared/task"
+	"ringi/shared/tool"
+)
+
+func results(t testing.TB) func(string) (json.RawMessage, error) {
+	return func(id string) (json.RawMessage, error) {
+		text, ok := map[string]string{
+			"step-1": `{"count":2,"employees":[{"id":9007199254740993,"email":"a@example.com"},{"id":2,"email":null}],"a<b":"x"}`,
+			"step-2": `{"$ref":"step-1.result.count"}`,
+			"step-3": `[[1],[2,3]]`,
+			"step-4": `not JSON`,
+		}[id]
+		if !ok {
+			return nil, errors.New(id + " has no result")
+		}
+		return json.RawMessage(text), nil
+	}
+}
+
+func TestResolve(t *testing.T) {
+	for name, test := range map[string]struct {
+		raw, want string
+		refs      []string
+	}{
+		"nothing to resolve":     {`{"b":1,"a":{"c":[true,null]}}`, `{"a":{"c":[true,null]},"b":1}`, nil},
+		"a member":               {`{"n":{"$ref":"step-1.result.count"}}`, `{"n":2}`, []string{"n"}},
+		"a list":                 {`{"e":{"$ref":"step-1.result.employees"}}`, `{"e":[{"email":"a@example.com","id":9007199254740993},{"email":null,"id":2}]}`, []string{"e"}},
+		"an index":               {`{"to":{"$ref":"step-1.result.employees.0.email"}}`, `{"to":"a@example.com"}`, []string{"to"}},
+		"null":                   {`{"to":{"$ref":"step-1.result.employees.1.email"}}`, `{"to":null}`, []string{"to"}},
+		"nested lists":           {`{"x":{"$ref":"step-3.result.1.0"}}`, `{"x":2}`, []string{"x"}},
+		"the whole result":       {`{"x":{"$ref":"step-3.result"}}`, `{"x":[[1],[2,3]]}`, []string{"x"}},
+		"deep in the arguments":  {`{"d":[{"v":{"$ref":"step-1.result.count"}},{"v":1}]}`, `{"d":[{"v":2},{"v":1}]}`, []string{"d.0.v"}},
+		"a result is no ref":     {`{"x":{"$ref":"step-2.result"}}`, `{"x":{"$ref":"step-1.result.count"}}`, []string{"x"}},
+		"several, by name":       {`{"b":{"$ref":"step-1.result.count"},"a":{"$ref":"step-1.result.count"}}`, `{"a":2,"b":2}`, []string{"a", "b"}},
+		"large numbers stay":     {`{"n":12345678901234567890}`, `{"n":12345678901234567890}`, nil},
+		"markup stays as it is":  {`{"s":"<b>&"}`, `{"s":"<b>&"}`, nil},
+		"a text that looks like": {`{"s":"$ref"}`, `{"s":"$ref"}`, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, refs, err := tool.Resolve(task.JSON(test.raw), results(t))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d := cmp.Diff(test.want, string(got)); d != "" {
+				t.Error(d)
+			}
+			if d := cmp.Diff(test.refs, refs); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}
+
+func TestResolveRefuses(t *testing.T) {
+	deep := strings.Repeat(`{"a":`, 40) + "1" + strings.Repeat("}", 40)
+	for name, test := range map[string]struct{ raw, want string }{
+		"no such member":        {`{"x":{"$ref":"step-1.result.nobody"}}`, `$ref step-1.result.nobody: the result has no "nobody"`},
+		"index past the end":    {`{"x":{"$ref":"step-1.result.employees.2"}}`, "index 2 of a list of 2"},
+		"name in a list":        {`{"x":{"$ref":"step-1.result.employees.first"}}`, `"first" is no index of a list`},
+		"index with a zero":     {`{"x":{"$ref":"step-1.result.employees.01"}}`, `"01" is no index of a list`},
+		"negative index":        {`{"x":{"$ref":"step-1.result.employees.-1"}}`, `"-1" is no index of a list`},
+		"member of a number":    {`{"x":{"$ref":"step-1.result.count.x"}}`, "a number has no members"},
+		"no such step":          {`{"x":{"$ref":"step-9.result.count"}}`, "step-9 has no result"},
+		"broken result":         {`{"x":{"$ref":"step-4.result"}}`, "not one JSON value"},
+		"not a path":            {`{"x":{"$ref":"count"}}`, "must begin with step-<n>.result"},
+		"step zero":             {`{"x":{"$ref":"step-0.result"}}`, "must begin with step-<n>.result"},
+		"empty key":             {`{"x":{"$ref":"step-1.result."}}`, `"" is neither a name nor an index`},
+		"a pointer":             {`{"x":{"$ref":"#/definitions/x"}}`, "must begin with step-<n>.result"},
+		"odd characters":        {`{"x":{"$ref":"step-1.result.a b"}}`, `"a b" is neither`},
+		"too long":              {`{"x":{"$ref":"step-1.result.` + strings.Repeat("a", 200) + `"}}`, "the limit is 200"},
+		"ref beside others":     {`{"x":{"$ref":"step-1.result.count","y":1}}`, "argument x: an object with $ref holds one text"},
+		"ref that is no text":   {`{"x":{"$ref":1}}`, "argument x: an object with $ref holds one text"},
+		"all arguments a ref":   {`{"$ref":"step-1.result"}`, "named one by one"},
+		"a list of arguments":   {`[1]`, "arguments are a list, they must be an object"},
+		"nothing":               {``, "arguments: not one JSON value"},
+		"two values":            {`{}{}`, "arguments: not one JSON value"},
+		"too deep":              {deep, "nested deeper than 32"},
+		"arguments over 16 KiB": {`{"x":"` + strings.Repeat("a", tool.MaxArguments) + `"}`, "the limit is 16384"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, _, err := tool.Resolve(task.JSON(test.raw), results(t))
+			if err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("%s, %v, want %q", got, err, test.want)
+			}
+		})
+	}
+}
+
+func TestCheckPlanned(t *testing.T) {
+	c := builtin(t)
+	earlier := func(id string) (string, bool) {
+		name, ok := map[string]string{"step-1": "list_employees", "step-2": "list_attendance", "step-3": "calculate_overtime"}[id]
+		return name, ok
+	}
+	for name, test := range map[string]struct{ tool, args, want string }{
+		"a ref stands for a list":    {"list_attendance", `{"year":2026,"month":3,"employees":{"$ref":"step-1.result.employees"}}`, ""},
+		"a ref inside a list":        {"send_slack_dm", `{"recipient":"U012","text":"x","details":[{"label":"n","value":{"$ref":"step-3.result.over_45h"}}]}`, ""},
+		"the rest is still checked":  {"list_attendance", `{"year":2026,"month":"3","employees":{"$ref":"step-1.result.employees"}}`, "month: got string, want integer"},
+		"a missing argument":         {"list_attendance", `{"year":2026,"employees":{"$ref":"step-1.result.employees"}}`, "missing property 'month'"},
+		"a later step":               {"list_attendance", `{"year":2026,"month":3,"employees":{"$ref":"step-5.result.employees"}}`, "argument employees: step-5 is no earlier step"},
+		"what the tool has not":      {"list_attendance", `{"year":2026,"month":3,"employees":{"$ref":"step-1.result.people"}}`, `list_employees returns no "people", only count, employees`},
+		"a name where an index goes": {"send_slack_dm", `{"recipient":{"$ref":"step-1.result.employees.email"},"text":"x","details":[]}`, `"email" is no index`},
+		"a member of a number":       {"send_slack_dm", `{"recipient":"U012","text":"x","details":[{"label":"n","value":{"$ref":"step-1.result.count.x"}}]}`, `"count" of list_employees has no members`},
+		"an index into a list":       {"send_slack_dm", `{"recipient":{"$ref":"step-1.result.employees.0.email"},"text":"x","details":[]}`, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a, err := tool.Parse(task.JSON(test.args))
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = c.CheckPlanned(test.tool, a, earlier)
+			if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
+				t.Errorf("%v, want %q", err, test.want)
+			}
+		})
+	}
+}
+
+func TestDynamicDestinations(t *testing.T) {
+	c := builtin(t)
+	for name, test := range map[string]struct {
+		tool, args string
+		want       bool
+	}{
+		"a literal recipient":     {"send_slack_dm", `{"recipient":"U012","text":{"$ref":"step-1.result.x"}}`, false},
+		"a recipient from before": {"send_slack_dm", `{"recipient":{"$ref":"step-1.result.x"},"text":"x"}`, true},
+		"hidden in a list":        {"send_slack_dm", `{"recipient":[{"$ref":"step-1.result.x"}],"text":"x"}`, true},
+		"a tab from before":       {"write_rows_to_google_sheet", `{"sheet":{"$ref":"step-1.result.x"}}`, true},
+		"rows from before":        {"write_rows_to_google_sheet", `{"sheet":"a","rows":{"$ref":"step-1.result.x"}}`, false},
+		"a read has none":         {"list_attendance", `{"employees":{"$ref":"step-1.result.x"}}`, false},
+		"unreadable":              {"send_slack_dm", `{`, true},
+		"one ref for all":         {"send_slack_dm", `{"$ref":"step-1.result"}`, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, _ := c.Lookup(test.tool)
+			if got := tool.Dynamic(s, task.JSON(test.args)); got != test.want {
+				t.Errorf("%v, want %v", got, test.want)
+			}
+		})
+	}
+}
+
+func FuzzParsePath(f *testing.F) {
+	for _, s := range []string{"step-1.result.employees.0.email", "step-1.result", "step-01.result", "step-1.result..", "step-1.result.\x00", "ステップ.result"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		p, err := tool.ParsePath(text)
+		if err != nil {
+			return
+		}
+		if p.String() != text {
+			t.Errorf("%q reads back as %q", text, p)
+		}
+		if again, err := tool.ParsePath(p.String()); err != nil || !slices.Equal(again.Keys, p.Keys) {
+			t.Errorf("%q: %v, %v", text, again, err)
+		}
+	})
+}
+
+func FuzzResolve(f *testing.F) {
+	for _, s := range []string{`{"a":{"$ref":"step-1.result.employees.0"}}`, `{"a":[{"$ref":"step-3.result.1"}]}`, `{"$ref":1}`, `{"a":1e999}`, `{"a":"\ud800"}`} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, raw string) {
+		got, refs, err := tool.Resolve(task.JSON(raw), results(t))
+		if err != nil {
+			return
+		}
+		if !json.Valid(got) || got[0] != '{' {
+			t.Fatalf("%q became %q", raw, got)
+		}
+		a, err := tool.Parse(task.JSON(raw))
+		if err != nil || len(a.Refs()) != len(refs) {
+			t.Errorf("%q: %v, refs %v and %v", raw, err, a.Refs(), refs)
+		}
+		again, _, err := tool.Resolve(task.JSON(raw), results(t))
+		if err != nil || string(again) != string(got) {
+			t.Errorf("%q resolved to %q, then to %q, %v", raw, got, again, err)
+		}
+	})
+}
