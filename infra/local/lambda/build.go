@@ -15,16 +15,31 @@ import (
 	"ringi/infra/local/process"
 )
 
-// keepBuilds is how long a binary that no build made again is kept.
-const keepBuilds = 24 * time.Hour
+// keepBuilds is how long a binary that nobody runs is kept: somebody may go
+// back to yesterday's line a minute later.
+const keepBuilds = 10 * time.Minute
+
+// Built are compiled functions.
+type Built struct {
+	Binaries map[string]string // folder below functions/ to bootstrap
+	release  []func()
+}
+
+// Release lets later builds remove the binaries.
+func (b *Built) Release() {
+	for _, release := range b.release {
+		release()
+	}
+	b.release = nil
+}
 
 // Build compiles every command below root/functions as the template's build
-// does, for this machine, and returns the binary of each folder. Go's cache
-// makes an unchanged build quick. A binary's path holds its content's hash, so
-// that a stack started later never replaces what an earlier one runs.
+// does, for this machine. Go's cache makes an unchanged build quick. A binary's
+// path holds its content's hash, so that a stack started later never replaces
+// what an earlier one runs; it stays until Release.
 //
 // It returns the compiler's words if something doesn't compile.
-func Build(ctx context.Context, root string) (map[string]string, error) {
+func Build(ctx context.Context, root string) (built *Built, err error) {
 	folder, err := process.Folder()
 	if err != nil {
 		return nil, err
@@ -51,21 +66,26 @@ func Build(ctx context.Context, root string) (map[string]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("build functions: %w", err)
 	}
-	binaries := map[string]string{}
+	built = &Built{Binaries: map[string]string{}}
 	for _, f := range folders {
 		if !f.IsDir() {
 			continue
 		}
-		path, err := store(filepath.Join(latest, f.Name()), folder)
+		path, release, err := store(filepath.Join(latest, f.Name()), folder)
 		if errors.Is(err, os.ErrNotExist) {
 			continue // a folder without a command
 		}
 		if err != nil {
+			built.Release()
 			return nil, fmt.Errorf("build %s: %w", f.Name(), err)
 		}
-		binaries[f.Name()] = path
+		built.Binaries[f.Name()], built.release = path, append(built.release, release)
 	}
-	return binaries, forget(folder)
+	if err := forget(folder); err != nil {
+		built.Release()
+		return nil, err
+	}
+	return built, nil
 }
 
 // Artifacts are the binaries that `sam build` left: <folder>/<logical id>/bootstrap.
@@ -84,57 +104,72 @@ func Artifacts(folder string, ids []string) (map[string]string, error) {
 	return binaries, nil
 }
 
-// store copies a binary to where its hash says, if it isn't there yet.
-func store(binary, folder string) (string, error) {
+// store copies a binary to where its hash says, if it isn't there yet, and
+// keeps it from being forgotten until it is released.
+func store(binary, folder string) (path string, release func(), err error) {
 	in, err := os.Open(binary)
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	defer in.Close()
 	sum := sha256.New()
 	if _, err := io.Copy(sum, in); err != nil {
-		return "", err
+		return "", nil, err
 	}
 	dir := filepath.Join(folder, "by-hash", hex.EncodeToString(sum.Sum(nil))[:20])
-	path := filepath.Join(dir, "bootstrap")
-	now := time.Now()
-	if os.Chtimes(dir, now, now) == nil {
-		if _, err := os.Stat(path); err == nil {
-			return path, nil
-		}
-	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return "", err
+		return "", nil, err
 	}
+	if release, err = process.Share(filepath.Join(dir, "lock")); err != nil {
+		return "", nil, err
+	}
+	path = filepath.Join(dir, "bootstrap")
+	now := time.Now()
+	if os.Chtimes(path, now, now) == nil {
+		return path, release, nil
+	}
+	if err := copyTo(in, path); err != nil {
+		release()
+		return "", nil, err
+	}
+	return path, release, nil
+}
+
+// copyTo writes an executable that is complete whenever it is there.
+func copyTo(in *os.File, path string) error {
 	if _, err := in.Seek(0, io.SeekStart); err != nil {
-		return "", err
+		return err
 	}
 	out, err := os.OpenFile(path+".new", os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o755)
 	if err != nil {
-		return "", err
+		return err
 	}
 	_, err = io.Copy(out, in)
 	if err := errors.Join(err, out.Close()); err != nil {
-		return "", err
+		return err
 	}
-	return path, os.Rename(path+".new", path)
+	return os.Rename(path+".new", path)
 }
 
-// forget removes binaries that no build has asked for in a day.
+// forget removes binaries that nobody runs and no recent build has asked for.
 func forget(folder string) error {
-	entries, err := os.ReadDir(filepath.Join(folder, "by-hash"))
-	if errors.Is(err, os.ErrNotExist) {
-		return nil
-	}
+	paths, err := filepath.Glob(filepath.Join(folder, "by-hash", "*", "bootstrap"))
 	if err != nil {
 		return fmt.Errorf("forget old builds: %w", err)
 	}
-	for _, e := range entries {
-		info, err := e.Info()
+	for _, path := range paths {
+		info, err := os.Stat(path)
 		if err != nil || time.Since(info.ModTime()) < keepBuilds {
 			continue
 		}
-		if err := os.RemoveAll(filepath.Join(folder, "by-hash", e.Name())); err != nil {
+		dir := filepath.Dir(path)
+		unlock, ok, err := process.TryLock(filepath.Join(dir, "lock"))
+		if err != nil || !ok {
+			continue // it runs
+		}
+		err = os.RemoveAll(dir)
+		unlock()
+		if err != nil {
 			return fmt.Errorf("forget old builds: %w", err)
 		}
 	}

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,29 +16,61 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"ringi/infra/local/lambda"
 )
 
-var probeBinary = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "probe")
-	if err != nil {
-		return "", err
-	}
-	path := filepath.Join(dir, "bootstrap")
-	cmd := exec.Command("go", "build", "-tags", "lambda.norpc", "-o", path, "./testdata/probe")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", errors.New(string(out))
-	}
-	return path, nil
-})
+var build = sync.OnceValues(func() (*lambda.Built, error) { return lambda.Build(context.Background(), "testdata") })
 
 func TestMain(m *testing.M) {
-	code := m.Run()
-	if path, err := probeBinary(); err == nil {
-		os.RemoveAll(filepath.Dir(path))
+	dir, err := os.MkdirTemp("", "build")
+	if err != nil {
+		panic(err)
 	}
+	os.Setenv("RINGI_LOCAL_DIR", dir)
+	code := m.Run()
+	os.RemoveAll(dir)
 	os.Exit(code)
+}
+
+func TestBuildAgainIsTheSameBinary(t *testing.T) {
+	first, err := build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := lambda.Build(t.Context(), "testdata")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer second.Release()
+	if diff := cmp.Diff(first.Binaries, second.Binaries); diff != "" || len(first.Binaries) != 1 {
+		t.Errorf("%d binaries, %s", len(first.Binaries), diff)
+	}
+}
+
+func TestBuildSaysWhatDoesNotCompile(t *testing.T) {
+	if _, err := lambda.Build(t.Context(), filepath.Join("testdata", "broken")); err == nil || !strings.Contains(err.Error(), "undefined: nothing") {
+		t.Errorf("got %v, want the compiler's words", err)
+	}
+}
+
+func TestArtifactsAreThoseOfSAM(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "ProbeFunction"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	want := filepath.Join(dir, "ProbeFunction", "bootstrap")
+	if err := os.WriteFile(want, nil, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	got, err := lambda.Artifacts(dir, []string{"ProbeFunction"})
+	if err != nil || got["ProbeFunction"] != want {
+		t.Errorf("got %v, %v", got, err)
+	}
+	if _, err := lambda.Artifacts(dir, []string{"ProbeFunction", "OtherFunction"}); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a missing binary: %v", err)
+	}
 }
 
 type probeAnswer struct {
@@ -53,11 +84,11 @@ type probeAnswer struct {
 
 func start(t *testing.T, change func(*lambda.Function), log *bytes.Buffer) *lambda.Service {
 	t.Helper()
-	binary, err := probeBinary()
+	built, err := build()
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := lambda.Function{Name: "Probe", Binary: binary, Timeout: 10 * time.Second, Memory: 256, LogLevel: "INFO", Environment: map[string]string{"TABLE_NAME": "rows"}}
+	f := lambda.Function{Name: "Probe", Binary: built.Binaries["probe"], Timeout: 10 * time.Second, Memory: 256, LogLevel: "INFO", Environment: map[string]string{"TABLE_NAME": "rows"}}
 	if change != nil {
 		change(&f)
 	}

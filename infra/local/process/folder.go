@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"syscall"
 )
 
 // FolderVariable names another place than <module>/.ringi-local for what the
@@ -46,24 +45,4 @@ func Folder() (string, error) {
 		return "", fmt.Errorf("make %s: %w", FolderVariable, err)
 	}
 	return filepath.Abs(dir)
-}
-
-// Lock takes the lock file at path, waiting for other processes that hold it,
-// and returns what gives it back. The kernel frees it when its holder dies.
-func Lock(path string) (unlock func(), err error) {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
-	if err != nil {
-		return nil, fmt.Errorf("open lock: %w", err)
-	}
-	for {
-		err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX)
-		if !errors.Is(err, syscall.EINTR) {
-			break
-		}
-	}
-	if err != nil {
-		f.Close()
-		return nil, fmt.Errorf("lock %s: %w", filepath.Base(path), err)
-	}
-	return func() { f.Close() }, nil
 }

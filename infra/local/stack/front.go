@@ -12,6 +12,10 @@ import (
 // every other path.
 func (s *Stack) startFront(l net.Listener) {
 	api := gateway.New(s.Template.Functions, Account, s.Lambda, s.log)
+	var slack http.Handler = api
+	if s.options.Arrive != nil {
+		slack = &arrival{stack: s, next: api, seen: map[string]bool{}}
+	}
 	var rest http.Handler = http.NotFoundHandler()
 	if s.options.SlackAPIURL == "" {
 		s.Sandbox = s.newSandbox()
@@ -19,7 +23,7 @@ func (s *Stack) startFront(l net.Listener) {
 	}
 	s.onClose(serve(l, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if api.Serves(r.URL.Path) {
-			api.ServeHTTP(w, r)
+			slack.ServeHTTP(w, r)
 			return
 		}
 		rest.ServeHTTP(w, r)

@@ -31,8 +31,9 @@ func (s *Stack) binaries(ctx context.Context) (map[string]string, error) {
 		return nil, err
 	}
 	byID := map[string]string{}
+	s.onClose(built.Release)
 	for _, f := range s.Template.Functions {
-		path, ok := built[f.Folder]
+		path, ok := built.Binaries[f.Folder]
 		if !ok {
 			return nil, fmt.Errorf("there is no functions/%s for %s", f.Folder, f.ID)
 		}

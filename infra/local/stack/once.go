@@ -50,8 +50,15 @@ func InvokeOnce(ctx context.Context, o Options, name string, event []byte, varia
 	list, found := runningFunctions(ctx, endpoint)
 	if found && o.Artifacts == "" {
 		// What was edited since that stack started is what a person means to try.
-		if list, err = rebuilt(ctx, o, list); err != nil {
+		built, err := lambda.Build(ctx, filepath.Dir(o.Template))
+		if err != nil {
 			return lambda.Result{}, err
+		}
+		defer built.Release()
+		for i, f := range list {
+			if path, ok := built.Binaries[f.Folder]; ok {
+				list[i].Binary = path
+			}
 		}
 	}
 	if !found {
@@ -71,20 +78,6 @@ func InvokeOnce(ctx context.Context, o Options, name string, event []byte, varia
 	service := lambda.New(lambda.Options{Region: Region, Account: Account, Endpoint: endpoint, Log: o.FunctionLog, Functions: []lambda.Function{f}})
 	defer service.Close()
 	return service.Invoke(ctx, f.Name, event)
-}
-
-// rebuilt is the list with the binaries of a fresh build.
-func rebuilt(ctx context.Context, o Options, list []functionInfo) ([]functionInfo, error) {
-	built, err := lambda.Build(ctx, filepath.Dir(o.Template))
-	if err != nil {
-		return nil, err
-	}
-	for i, f := range list {
-		if path, ok := built[f.Folder]; ok {
-			list[i].Binary = path
-		}
-	}
-	return list, nil
 }
 
 // function is what the Lambda service runs, with some variables replaced.

@@ -52,6 +52,7 @@ def main():
     server.block_on_close = False
     # The state machine interpreter calls its tasks at this port of localhost.
     os.environ.setdefault("MOTO_PORT", str(server.port))
+    threading.Thread(target=patch_stepfunctions.warm, daemon=True).start()
     print(json.dumps({"port": server.port}), flush=True)
     server.serve_forever()
 
