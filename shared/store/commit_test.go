@@ -105,6 +105,21 @@ func testCommit(t *testing.T, s *suite) {
 		}
 	})
 
+	t.Run("a run that is not the head's cannot commit", func(t *testing.T) {
+		a, err := st.Load(t.Context(), created(t, st, 12))
+		if err != nil {
+			t.Fatal(err)
+		}
+		a.Head.Run++ // and nothing else differs
+		c, err := extract(a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := st.Commit(t.Context(), a, c); !errors.Is(err, task.ErrConflict) {
+			t.Errorf("%v, want ErrConflict", err)
+		}
+	})
+
 	t.Run("a change of another task is refused", func(t *testing.T) {
 		a, err := st.Load(t.Context(), created(t, st, 5))
 		if err != nil {

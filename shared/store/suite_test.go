@@ -49,6 +49,9 @@ func TestStore(t *testing.T) {
 		{"settings", testSettings},
 		{"integrations", testIntegrations},
 		{"tools", testTools},
+		{"lists", testLists},
+		{"pending", testPending},
+		{"audit log", testAudit},
 	} {
 		t.Run(part.name, func(t *testing.T) { part.run(t, s) })
 	}

@@ -1,0 +1,73 @@
+package store
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"ringi/shared/task"
+)
+
+// maxCursor bounds what is decoded of a caller's text; ours have about 400 bytes.
+const maxCursor = 2048
+
+// position is where a list goes on: behind the row with these keys.
+type position struct {
+	List string `json:"l"` // fingerprint of the list that gave it
+	PK   string `json:"p"`
+	SK   string `json:"s"`
+	GPK  string `json:"g,omitempty"`
+	GSK  string `json:"h,omitempty"`
+}
+
+// fingerprint tells lists apart: another tenant's, or one filtered otherwise, refuses the cursor.
+func fingerprint(parts ...string) string {
+	h := sha256.New()
+	for _, p := range parts {
+		fmt.Fprintf(h, "%d:%s", len(p), p) // never fails
+	}
+	return hex.EncodeToString(h.Sum(nil)[:8])
+}
+
+func (p position) text() string {
+	b, err := json.Marshal(p)
+	if err != nil {
+		panic(fmt.Sprintf("encode a cursor: %v", err)) // of strings
+	}
+	return base64.RawURLEncoding.EncodeToString(b)
+}
+
+// readCursor returns the position that a cursor of this list names.
+func (l listing) readCursor(cursor string) (position, error) {
+	refused := func(why string) (position, error) {
+		return position{}, task.ErrField{Field: "cursor", Limit: "must be one that this list gave: " + why}
+	}
+	if len(cursor) > maxCursor {
+		return refused(fmt.Sprintf("it has more than %d bytes", maxCursor))
+	}
+	b, err := base64.RawURLEncoding.DecodeString(cursor)
+	if err != nil {
+		return refused("it is not readable")
+	}
+	var p position
+	if err := json.Unmarshal(b, &p); err != nil {
+		return refused("it is not readable")
+	}
+	if p.List != l.fingerprint() {
+		return refused("it is of another list")
+	}
+	// The fingerprint is no signature: what names another partition is refused here.
+	inside := strings.HasPrefix(p.PK, l.owner) && len(p.PK) > len(l.owner)
+	if l.index == "" {
+		inside = inside && l.has(p.PK) && p.SK != ""
+	} else {
+		inside = inside && l.has(p.GPK) && p.SK != "" && p.GSK != ""
+	}
+	if !inside {
+		return refused("it leads elsewhere")
+	}
+	return p, nil
+}
