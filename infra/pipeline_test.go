@@ -114,6 +114,7 @@ func errorRule(s *stack, wrong func(string, ...any)) {
 			}
 		}
 		_, asks := s.functions[name+"Function"].Environment["MODEL"]
+		asks = asks && name != "ExecuteProcess" // it asks for a summary only, and does without
 		if asks != handles(st.retried(), pipeline.ModelUnavailable) {
 			wrong("%s: %s is tried again where a model is asked, and only there", name, pipeline.ModelUnavailable)
 		}

@@ -1,8 +1,18 @@
 package main
 
-import "ringi/infra/local/stack"
+import (
+	"ringi/infra/local/admin"
+	"ringi/infra/local/sandbox"
+	"ringi/infra/local/stack"
+)
 
-// options are the parts of the local system that no flag changes.
+// options are those of the stack that a person starts.
 func options() stack.Options {
-	return stack.Options{}
+	o := stack.Options{Sandbox: sandbox.Options{
+		Banner:    "デモモデルで動いています。外部のサービスには接続しません。",
+		BannerEN:  "This runs on a demo model and talks to no outside service.",
+		Shortcuts: []sandbox.Shortcut{{CallbackID: "cancel_task", Name: "タスクを取り消す", NameEN: "Cancel this task"}},
+	}}
+	admin.Configure(&o)
+	return o
 }

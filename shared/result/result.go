@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
@@ -22,7 +21,6 @@ const (
 	MaxInline = 4 << 10
 	// MaxBytes is how large a value may be at all.
 	MaxBytes = 8 << 20
-	preview  = 500 // characters
 )
 
 // Shelf is the bucket.
@@ -39,7 +37,7 @@ func (s Shelf) Keep(ctx context.Context, ref task.Ref, v json.RawMessage) (task.
 		b.JSON = task.JSON(v)
 		return b, nil
 	}
-	b.Preview = Preview(v)
+	b.Preview = preview(v)
 	if len(v) > MaxBytes {
 		return b, fmt.Errorf("keep a value of %d bytes: the limit is %d", len(v), MaxBytes)
 	}
@@ -75,15 +73,4 @@ func (s Shelf) Open(ctx context.Context, ref task.Ref, b task.Blob) (json.RawMes
 		return nil, fmt.Errorf("open a value: %w", err)
 	}
 	return v, nil
-}
-
-// Preview is the beginning of a value, for people.
-func Preview(v []byte) string {
-	s := string(v)
-	for i := range s {
-		if utf8.RuneCountInString(s[:i]) == preview {
-			return s[:i] + "..."
-		}
-	}
-	return s
 }

@@ -161,6 +161,9 @@ func (s *Sandbox) Handler() http.Handler { return s.handler }
 // Workspace is the workspace itself, to arrange what no act can do.
 func (s *Sandbox) Workspace() *workspace.Workspace { return s.ws }
 
+// TeamID is the workspace's id.
+func (s *Sandbox) TeamID() string { return s.opts.TeamID }
+
 // Faults makes single calls of the app go wrong, method by method.
 func (s *Sandbox) Faults() *webapi.Faults { return s.faults }
 

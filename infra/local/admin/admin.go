@@ -1,0 +1,52 @@
+// Package admin does for a local stack what an administrator does in production:
+// it connects freee and Google, edits the tenant's settings, and, unlike one, makes tools fail.
+package admin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/kms"
+
+	"ringi/infra/local/sandbox"
+	"ringi/infra/local/stack"
+	"ringi/shared/secret/vault"
+	"ringi/shared/store"
+	"ringi/shared/task"
+)
+
+// Configure gives a stack its administrator: every workspace is connected to the
+// stack's own vendors before its first call, and the sandbox gets its panels.
+func Configure(o *stack.Options) {
+	o.Arrive = Connect
+	o.Panels = func(s *stack.Stack) (sandbox.Settings, sandbox.Tools) {
+		return settings{s}, tools{s.Vendors}
+	}
+}
+
+// Connect seals the vendors' tokens for a workspace, as the pages on which people
+// connect will.
+func Connect(ctx context.Context, s *stack.Stack, team string) error {
+	tenant := task.TenantID(team)
+	rows := store.New(dynamodb.NewFromConfig(s.AWS), s.TableName)
+	envelope := vault.Envelope{KMS: kms.NewFromConfig(s.AWS), KeyID: s.KeyID}
+	for _, provider := range []string{"freee", "google"} {
+		sealed, err := envelope.SealCredential(ctx, tenant, provider, vault.Credential{AccessToken: s.Vendors.Token(provider)})
+		if err != nil {
+			return fmt.Errorf("connect %s: %w", provider, err)
+		}
+		now := time.Now()
+		row, err := rows.Integration(ctx, tenant, provider)
+		if err != nil && !errors.Is(err, task.ErrNotFound) {
+			return fmt.Errorf("connect %s: %w", provider, err)
+		}
+		row.TenantID, row.Provider, row.Status, row.Credentials, row.ConnectedAt = tenant, provider, task.Connected, sealed, &now
+		if _, err := rows.SaveIntegration(ctx, row, task.System(), now); err != nil {
+			return fmt.Errorf("connect %s: %w", provider, err)
+		}
+	}
+	return nil
+}
