@@ -1,0 +1,72 @@
+// Block Kit: one function per block type that the sandbox can draw.
+
+import { h, icon } from "./dom.js";
+import { t } from "./i18n.js";
+import { button, control } from "./elements.js";
+import { mrkdwn, plain } from "./mrkdwn.js";
+
+/** textOf renders a text object. */
+export const textOf = (o) => (o?.type === "mrkdwn" ? mrkdwn(o.text) : document.createTextNode(plain(o?.text)));
+
+// safe lets pictures come from https alone.
+const safe = (url) => (/^https:\/\//i.test(url || "") ? url : "");
+
+const image = (e, size) => h(`img.${size}`, { src: safe(e.image_url), alt: e.alt_text || "", loading: "lazy" });
+
+// element is anything that stands in a section's accessory or an actions block.
+function element(e, on) {
+  if (e.type === "button") return button(e, on);
+  if (e.type === "image") return image(e, "thumb");
+  return control(e, { name: e.action_id, label: e.placeholder?.text || e.action_id, onchoose: (value) => on.act(e, value) });
+}
+
+const makers = {
+  header: (b) => h("h3.b-header", {}, plain(b.text.text)),
+  divider: () => h("hr.b-divider"),
+  section: (b, on) =>
+    h("div.b-section", {},
+      h("div.b-body", {},
+        b.text && h("div.b-text", {}, textOf(b.text)),
+        b.fields && h("div.b-fields", {}, b.fields.map((f) => h("div.b-field", {}, textOf(f))))),
+      b.accessory && h("div.b-accessory", {}, element(b.accessory, on))),
+  context: (b) => h("div.b-context", {}, b.elements.map((e) => (e.type === "image" ? image(e, "tiny") : h("span", {}, textOf(e))))),
+  actions: (b, on) => h("div.b-actions", {}, b.elements.map((e) => element(e, on))),
+  image: (b) => h("figure.b-image", {}, b.title && h("figcaption", {}, plain(b.title.text)), image(b, "wide")),
+  markdown: (b) => h("div.b-text", {}, mrkdwn(b.text)),
+  rich_text: (b) => h("div.b-text", {}, (b.elements || []).flatMap((s) => (s.elements || []).map((e) => e.text || ""))),
+  context_actions: (b, on) =>
+    h("div.b-actions", {}, b.elements.flatMap((e) => (e.type === "feedback_buttons" ? [e.positive_button, e.negative_button] : [e]).map((x) =>
+      h("button.btn", { type: "button", onclick: () => on.act(e, x.value) }, plain(x.text.text))))),
+  input: (b, on) => {
+    const id = `in-${b.block_id}`;
+    const field = control(b.element, { id, name: b.block_id, label: b.label.text, describedby: `${id}-note` });
+    field.classList.add("b-control");
+    return h("div.b-input", { dataset: { block: b.block_id } },
+      h("label", { for: id }, plain(b.label.text), b.optional && h("span.note", {}, ` (${t("optional")})`)),
+      field,
+      h("p.error", { id: `${id}-note`, role: "alert", hidden: true }),
+      b.hint && h("p.hint", {}, plain(b.hint.text)),
+      on?.after?.(b));
+  },
+};
+
+/** blocks renders a list of blocks; on.act(element, value) is a person's act. */
+export function blocks(list, on) {
+  return (list || []).map((b) => {
+    const make = makers[b.type];
+    const el = make ? make(b, on) : h("p.b-unknown", {}, icon("warn"), ` ${b.type}`);
+    el.dataset.blockId = b.block_id || "";
+    return el;
+  });
+}
+
+/** attachments renders cards: blocks beside a bar in the card's color. */
+export function attachments(list, on) {
+  return (list || []).map((a) =>
+    h("div.card", { style: { "--bar": /^[0-9a-f]{3,8}$/i.test(a.color || "") ? "#" + a.color : "var(--line-strong)" } },
+      h("div.card-body", {},
+        a.pretext && h("p", {}, mrkdwn(a.pretext)),
+        a.title && h("h3.b-header", {}, plain(a.title)),
+        a.text && h("div.b-text", {}, mrkdwn(a.text)),
+        blocks(a.blocks, on))));
+}

@@ -1,0 +1,110 @@
+// The box that messages are written in, with @mentions.
+
+import { h, icon, toast } from "./dom.js";
+import { t } from "./i18n.js";
+import { avatar, nameOf } from "./people.js";
+import { state } from "./store.js";
+
+const drafts = new Map();
+
+function candidates(query) {
+  const q = query.toLowerCase();
+  return [...state.users.values()].filter((u) => u.name.toLowerCase().includes(q) || u.handle.startsWith(q)).sort((a, b) => Number(!!b.bot) - Number(!!a.bot)).slice(0, 6);
+}
+
+// mentions is the list that appears after an @; it takes the keys it needs.
+function mentions(area, changed) {
+  const list = h("ul.mentions", { role: "listbox", hidden: true });
+  let found = [];
+  let at = 0;
+  const query = () => /(?:^|\s)@([^\s@]*)$/.exec(area.value.slice(0, area.selectionStart))?.[1];
+  const pick = (user) => {
+    const start = area.selectionStart - query().length;
+    area.setRangeText(`${user.name} `, start, area.selectionStart, "end");
+    list.hidden = true;
+    area.focus();
+    changed();
+  };
+  const draw = () => list.replaceChildren(...found.map((u, i) =>
+    h("li", { role: "option", "aria-selected": String(i === at), onpointerdown: (e) => { e.preventDefault(); pick(u); } }, avatar(u.id, "tiny"), h("span", {}, u.name), h("small", {}, "@" + u.handle))));
+  return {
+    list,
+    look: () => {
+      const q = query();
+      found = q === undefined ? [] : candidates(q);
+      at = 0;
+      list.hidden = !found.length;
+      draw();
+    },
+    key: (e) => {
+      if (list.hidden) return false;
+      if (e.key === "ArrowDown" || e.key === "ArrowUp") at = (at + (e.key === "ArrowDown" ? 1 : -1) + found.length) % found.length;
+      else if (e.key === "Enter" || e.key === "Tab") pick(found[at]);
+      else if (e.key === "Escape") list.hidden = true;
+      else return false;
+      draw();
+      return true;
+    },
+  };
+}
+
+/** composer makes a box; options are {key, placeholder, send, cancel, focus, hint, mention, id}. */
+export function composer(options) {
+  const area = h("textarea", { rows: "1", placeholder: options.placeholder, "aria-label": options.placeholder, id: options.id, enterkeyhint: "send", dataset: { focus: "area" } });
+  area.value = drafts.get(options.key) || "";
+  const sendButton = h("button.send", { type: "button", "aria-label": t("send"), title: t("send"), onclick: () => submit() }, icon("send"));
+  const fit = () => {
+    drafts.set(options.key, area.value);
+    area.style.height = "auto";
+    area.style.height = `${Math.min(area.scrollHeight, 200)}px`;
+    sendButton.disabled = !area.value.trim();
+  };
+  const menu = mentions(area, fit);
+  const submit = async () => {
+    const text = area.value.trim();
+    if (!text) return;
+    area.value = "";
+    fit();
+    try {
+      await options.send(text);
+    } catch (err) {
+      area.value = text;
+      fit();
+      toast(t("notSent", { e: err.message }), "error");
+    }
+    area.focus();
+  };
+  area.addEventListener("input", () => {
+    fit();
+    menu.look();
+  });
+  area.addEventListener("blur", () => { menu.list.hidden = true; });
+  area.addEventListener("keydown", (e) => {
+    // Enter that ends the choice of characters (kana to kanji) sends nothing.
+    if (e.isComposing || e.keyCode === 229) return;
+    if (menu.key(e)) e.preventDefault();
+    else if (e.key === "Enter" && !e.shiftKey) {
+      e.preventDefault();
+      submit();
+    } else if (e.key === "Escape" && options.cancel) options.cancel();
+  });
+  const at = h("button.at", {
+    type: "button", "aria-label": t("mention"), title: t("mention"),
+    onclick: () => {
+      area.setRangeText(`@${nameOf(state.bot)} `, area.selectionStart, area.selectionEnd, "end");
+      area.focus();
+      fit();
+    },
+  }, "@");
+  const box = h("div.composer", {}, menu.list, area, h("div.composer-row", {}, at, options.hint && h("p.composer-hint", {}, rich(options.hint)), sendButton));
+  queueMicrotask(() => {
+    fit();
+    if (options.focus) area.focus();
+  });
+  return box;
+}
+
+// rich makes the one emphasis that the page's own words have.
+function rich(s) {
+  return s.split(/<\/?b>/).map((part, i) => (i % 2 ? h("b", {}, part) : part));
+}

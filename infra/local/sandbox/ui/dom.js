@@ -1,0 +1,88 @@
+// Small helpers over the DOM. Text always goes in as text, never as HTML.
+
+/** h makes an element: h("button.primary", {onclick}, "text", child, …). */
+export function h(spec, props, ...children) {
+  const [tag, ...classes] = spec.split(".");
+  const el = document.createElement(tag || "div");
+  if (classes.length) el.className = classes.join(" ");
+  for (const [k, v] of Object.entries(props || {})) {
+    if (v === undefined || v === null || v === false) continue;
+    if (k.startsWith("on")) el.addEventListener(k.slice(2), v);
+    else if (k === "style") for (const [name, value] of Object.entries(v)) el.style.setProperty(name, value);
+    else if (k === "dataset") Object.assign(el.dataset, v);
+    else if (k in el && typeof v !== "string") el[k] = v;
+    else el.setAttribute(k, v === true ? "" : v);
+  }
+  el.append(...children.flat(Infinity).filter((c) => c !== null && c !== undefined && c !== false));
+  return el;
+}
+
+const paths = {
+  hash: "M9.5 3 7.5 21M16.5 3l-2 18M4 8.5h17M3 15.5h17",
+  send: "M4 12 20.5 4.5 15 20l-3.2-6.3L4 12zM11.8 13.7 20.5 4.5",
+  gear: "M12 8.6a3.4 3.4 0 1 0 0 6.8 3.4 3.4 0 0 0 0-6.8zM19.2 13.6l1.6 1.2-1.9 3.3-1.9-.8-1.7 1-.3 2h-3.8l-.4-2-1.6-1-1.9.8-1.9-3.3L7 13.6v-2L5.4 10.4l1.9-3.3 1.9.8 1.6-1 .4-2H15l.3 2 1.7 1 1.9-.8 1.9 3.3-1.6 1.2z",
+  dots: "M5.5 12h.01M12 12h.01M18.5 12h.01",
+  eye: "M2.5 12S6 5.5 12 5.5 21.5 12 21.5 12 18 18.5 12 18.5 2.5 12 2.5 12zM12 9.2a2.8 2.8 0 1 0 0 5.6 2.8 2.8 0 0 0 0-5.6z",
+  warn: "M12 4 2.8 20h18.4L12 4zM12 10v4.5M12 17.3h.01",
+  menu: "M4 7h16M4 12h16M4 17h16",
+  close: "M6 6l12 12M18 6 6 18",
+  run: "M3 12h4l3-8 4 16 3-8h4",
+  chevron: "M9 6l6 6-6 6",
+  reply: "M10 8 5 12.5 10 17M5.5 12.5H14c3 0 5 1.8 5 5",
+  check: "M5 12.5l4.5 4.5L19 7.5",
+  clock: "M12 4a8 8 0 1 0 0 16 8 8 0 0 0 0-16zM12 8v4.3l2.8 1.8",
+  stop: "M7 7h10v10H7z",
+  bolt: "M13 3 5 13.5h6L10.5 21 19 10h-6.2L13 3z",
+  link: "M10 14a4 4 0 0 0 6 .4l3-3a4 4 0 0 0-5.7-5.7l-1 1M14 10a4 4 0 0 0-6-.4l-3 3a4 4 0 0 0 5.7 5.7l1-1",
+};
+
+/** icon draws one of the page's line icons; it is never read aloud. */
+export function icon(name) {
+  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  svg.setAttribute("viewBox", "0 0 24 24");
+  svg.setAttribute("class", `icon icon-${name}`);
+  svg.setAttribute("aria-hidden", "true");
+  const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
+  path.setAttribute("d", paths[name]);
+  svg.append(path);
+  return svg;
+}
+
+/**
+ * reconcile makes parent's children match items, keeping the nodes of those
+ * whose key and signature stayed the same, so that focus and typed text survive.
+ */
+export function reconcile(parent, items) {
+  const old = new Map([...parent.children].map((el) => [el.dataset.key, el]));
+  let at = parent.firstElementChild;
+  for (const item of items) {
+    let el = old.get(item.key);
+    old.delete(item.key);
+    if (!el || el.dataset.sig !== item.sig) {
+      const focus = el && el.contains(document.activeElement) ? document.activeElement.dataset.focus : null;
+      const fresh = item.render();
+      fresh.dataset.key = item.key;
+      fresh.dataset.sig = item.sig;
+      if (el) {
+        if (at === el) at = el.nextElementSibling;
+        el.remove();
+      } else {
+        fresh.classList.add("appear");
+      }
+      el = fresh;
+      parent.insertBefore(el, at);
+      if (focus) el.querySelector(`[data-focus="${CSS.escape(focus)}"]`)?.focus();
+      continue;
+    }
+    if (el === at) at = at.nextElementSibling;
+    else parent.insertBefore(el, at);
+  }
+  for (const el of old.values()) el.remove();
+}
+
+/** toast shows a sentence for a while. */
+export function toast(text, kind = "info") {
+  const el = h("div.toast", { dataset: { kind } }, text);
+  document.getElementById("toasts").append(el);
+  setTimeout(() => el.remove(), 6000);
+}

@@ -1,0 +1,51 @@
+// The bar above the conversation.
+
+import { h, icon } from "./dom.js";
+import { language, setLanguage, t } from "./i18n.js";
+import { avatar, titleOf } from "./people.js";
+import { channelName } from "./sidebar.js";
+import { openSettings } from "./settings.js";
+import { changed, remember, state, ui } from "./store.js";
+
+/** togglePanel shows or hides the panel beside the conversation. */
+export function togglePanel(name) {
+  remember("panel", ui.panel === name ? "" : name);
+}
+
+function languageSwitch() {
+  const one = (code, label) =>
+    h("button", {
+      type: "button", lang: code, "aria-pressed": String(language() === code), dataset: { focus: "lang-" + code },
+      onclick: () => {
+        setLanguage(code);
+        changed();
+      },
+    }, label);
+  return h("div.segmented", { role: "group", "aria-label": t("language") }, one("ja", "日本語"), one("en", "EN"));
+}
+
+const troubled = () => Object.values(state.toggles).some((v) => v);
+
+let drawn = "";
+
+/** drawHeader renders the bar when something in it changed. */
+export function drawHeader(root) {
+  const c = state.channels.find((x) => x.id === ui.channel);
+  if (!c) return;
+  const sig = JSON.stringify([c, language(), ui.panel, ui.drawer, state.me, troubled(), state.has]);
+  if (sig === drawn) return;
+  drawn = sig;
+  const focus = root.contains(document.activeElement) ? document.activeElement.dataset.focus : "";
+  const bot = state.users.get(state.bot);
+  root.replaceChildren(
+    h("button.icon-btn.only-phone", { type: "button", "aria-label": t("menu"), "aria-expanded": String(ui.drawer), dataset: { focus: "menu" }, onclick: () => { ui.drawer = true; changed(); } }, icon("menu")),
+    h("div.header-title", {},
+      h("h1", {}, c.im ? avatar(state.bot, "small") : icon("hash"), h("span", {}, channelName(c))),
+      h("p", {}, c.im ? titleOf(bot) : c.purpose)),
+    troubled() && h("button.pill.bad", { type: "button", dataset: { focus: "bad" }, onclick: () => openSettings() }, icon("bolt"), h("span", {}, t("active"))),
+    !c.im && h("div.stack", { role: "img", "aria-label": t("members", { n: c.members.length }), title: t("members", { n: c.members.length }) }, c.members.slice(0, 4).map((m) => avatar(m, "tiny")), h("span.count", {}, String(c.members.length))),
+    languageSwitch(),
+    h("button.icon-btn", { type: "button", "aria-label": t("runPanel"), title: t("runPanel"), "aria-pressed": String(ui.panel === "run"), dataset: { focus: "run" }, onclick: () => togglePanel("run") }, icon("run")),
+    h("button.icon-btn", { type: "button", id: "open-settings", "aria-label": t("settings"), title: t("settings"), dataset: { focus: "settings" }, onclick: () => openSettings() }, icon("gear")));
+  if (focus) root.querySelector(`[data-focus="${focus}"]`)?.focus();
+}

@@ -1,0 +1,107 @@
+// The page's own words in Japanese and English. What the app writes is not here.
+
+const words = {
+  ja: {
+    skip: "メッセージ入力欄へ", channels: "チャンネル", dms: "ダイレクトメッセージ", actAs: "この人として操作", you: "操作中", app: "アプリ", guest: "ゲスト", external: "社外",
+    menu: "メニュー", close: "閉じる", settings: "設定", run: "実行", runPanel: "実行の様子を表示", members: "{n} 人のメンバー", unread: "未読", language: "表示言語",
+    messageTo: "{name} へのメッセージ", replyTo: "返信する…", replyHere: "スレッドに返信", send: "送信", mention: "@Ringi にメンション",
+    hint: "<b>@Ringi</b> を付けると Ringi に届きます", hintDM: "ここに書くとそのまま Ringi に届きます", keys: "Enter で送信 · Shift+Enter で改行",
+    replies: "{n} 件の返信", hide: "返信をたたむ", today: "今日", yesterday: "昨日", edited: "(編集済み)", deleted: "このメッセージは削除されました",
+    onlyYou: "あなただけに表示されています", dismiss: "消す", more: "その他の操作", showRun: "実行の様子を見る", copyLink: "リンクをコピー", copied: "リンクをコピーしました",
+    timeout: "アプリが 3 秒以内に応答しませんでした", failed: "アプリの応答がエラーでした", noConnection: "アプリにつながりませんでした", retrying: "再送します ({n}/3)", gaveUp: "再送を終えました", trouble: "うまくいきませんでした。もう一度お試しください。",
+    emptyTitle: "Ringi に頼んでみましょう", emptyText: "メッセージがタスクになり、方針と手順に承認のはんこが押されてから、作業が始まります。まずはひとつ選ぶか、@Ringi に続けて書いてください。",
+    emptyDM: "頼みたい業務を、ふだんの言葉で書いてください。", emptyQuiet: "まだメッセージはありません。",
+    s1: "勤怠集計", s1m: "今月の勤怠をまとめて", s2: "残業確認", s2m: "先月の残業時間を確認して", s3: "従業員一覧", s3m: "従業員一覧を取得して",
+    processing: "Ringi が作業しています…", suspended: "承認を待っています", required: "この項目は必須です", tooShort: "{n} 文字以上で入力してください", tooLong: "{n} 文字以内で入力してください", choose: "選択してください", optional: "任意", submit: "送信",
+    offline: "サンドボックスにつながっていません。再接続しています…", notSent: "送信できませんでした: {e}",
+    tabRun: "実行", tabDeliveries: "配信", noRun: "まだ実行はありません", noRunText: "Ringi に頼むと、通過した状態・待っている承認・書き込まれた行がここに並びます。", task: "タスク", states: "状態", rows: "書き込まれた行", waitingFor: "承認待ち", since: "{t} から", executions: "実行 {n}",
+    noDeliveries: "まだ配信はありません", deliveriesText: "アプリへ送られたイベントと操作。署名付きで、応答の期限は 3 秒です。", retry: "再送 {n}",
+    setApproval: "承認", promptApproval: "実行方針の承認を必須にする", processApproval: "実行ステップの承認を必須にする", autoTools: "書き込みツールを確認なしで実行する", selfApproval: "依頼者本人の承認を許可する",
+    approvers: "承認できる人", approversChannel: "チャンネルのメンバー全員", approversList: "選んだ人だけ", approversNobody: "誰も選ばれていないため、承認できる人がいません",
+    setLimits: "言語と上限", locale: "カードの言語", timeoutHours: "承認の期限(時間)", maxVersions: "再生成の上限(版)", l4Timeout: "実行の上限(秒)", save: "保存", saved: "設定を保存しました", unsaved: "未保存の変更があります",
+    setTools: "ツールを失敗させる", setToolsText: "オンの間、そのツールの呼び出しはエラーになります。", setSlack: "Slack の不調", setSlackText: "すぐに効きます。現実の Slack で起きることを再現します。",
+    tgTwice: "イベントを 2 回届ける", tgLate: "イベントを遅れて届ける(秒)", tgDrop: "アプリの応答を捨てる", tgRate: "書き込みに 429 を返す", tgLose: "書き込みの応答を失う", tgPace: "Slack の速度制限を守らせる",
+    tgTwiceText: "同じ event_id が同時に届きます", tgDropText: "タイムアウトとみなし、イベントは再送します", tgRateText: "Retry-After: 1 · 何も書かれません", tgLoseText: "書かれますが、接続が切れます", tgPaceText: "投稿は 1 チャンネル毎秒約 1 件", active: "Slack の不調: オン",
+  },
+  en: {
+    skip: "Skip to the message box", channels: "Channels", dms: "Direct messages", actAs: "Act as", you: "you", app: "APP", guest: "Guest", external: "External",
+    menu: "Menu", close: "Close", settings: "Settings", run: "Run", runPanel: "Show the run", members: "{n} members", unread: "unread", language: "Language",
+    messageTo: "Message {name}", replyTo: "Reply…", replyHere: "Reply in thread", send: "Send", mention: "Mention @Ringi",
+    hint: "Ringi hears messages that mention <b>@Ringi</b>", hintDM: "Ringi hears everything you write here", keys: "Enter to send · Shift+Enter for a new line",
+    replies: "{n} replies", hide: "Hide replies", today: "Today", yesterday: "Yesterday", edited: "(edited)", deleted: "This message was deleted",
+    onlyYou: "Only visible to you", dismiss: "Dismiss", more: "More actions", showRun: "Show the run", copyLink: "Copy link", copied: "Link copied",
+    timeout: "The app did not answer within 3 seconds", failed: "The app answered with an error", noConnection: "The app could not be reached", retrying: "sending again ({n}/3)", gaveUp: "not sent again", trouble: "That did not work. Please try again.",
+    emptyTitle: "Ask Ringi for something", emptyText: "A message becomes a task; once its policy and its steps carry a stamp of approval, the work begins. Pick one, or write after @Ringi.",
+    emptyDM: "Write what you need done, in plain words.", emptyQuiet: "No messages yet.",
+    s1: "Attendance", s1m: "Summarize this month's attendance", s2: "Overtime", s2m: "Check last month's overtime hours", s3: "Employees", s3m: "Get the list of employees",
+    processing: "Ringi is working…", suspended: "Waiting for an approval", required: "This field is required", tooShort: "At least {n} characters", tooLong: "At most {n} characters", choose: "Choose", optional: "optional", submit: "Submit",
+    offline: "The sandbox can't be reached. Connecting again…", notSent: "Not sent: {e}",
+    tabRun: "Run", tabDeliveries: "Deliveries", noRun: "No run yet", noRunText: "Ask Ringi for something: the states passed, the approval it waits for and the rows written show up here.", task: "Task", states: "States", rows: "Rows written", waitingFor: "Waiting for approval", since: "since {t}", executions: "Run {n}",
+    noDeliveries: "No deliveries yet", deliveriesText: "Events and interactions sent to the app: signed, with three seconds to answer.", retry: "retry {n}",
+    setApproval: "Approval", promptApproval: "Require approval of the policy", processApproval: "Require approval of the steps", autoTools: "Run writing tools without a check", selfApproval: "Requesters may approve their own",
+    approvers: "Who may approve", approversChannel: "Everybody in the channel", approversList: "Only these people", approversNobody: "Nobody is chosen: nobody can approve",
+    setLimits: "Language and limits", locale: "Language of cards", timeoutHours: "Approval expires after (hours)", maxVersions: "Versions at most", l4Timeout: "Execution at most (seconds)", save: "Save", saved: "Settings saved", unsaved: "There are unsaved changes",
+    setTools: "Make a tool fail", setToolsText: "While on, calls of that tool end in an error.", setSlack: "Slack's bad days", setSlackText: "Takes effect at once: what happens with the real Slack, on demand.",
+    tgTwice: "Deliver every event twice", tgLate: "Deliver events late (seconds)", tgDrop: "Drop the app's answers", tgRate: "Answer writes with 429", tgLose: "Lose the answer to writes", tgPace: "Enforce Slack's rate limits",
+    tgTwiceText: "The same event_id arrives twice at once", tgDropText: "Counts as a timeout; events are sent again", tgRateText: "Retry-After: 1, nothing is written", tgLoseText: "Written, but the connection drops", tgPaceText: "Posts: about one a second and channel", active: "Slack has a bad day",
+  },
+};
+
+// What each state of the pipeline does, for people who don't read state machines.
+const stateWords = {
+  ja: { ResumeTask: "行を読み、次を決める", Route: "分岐", ExtractTask: "依頼をタスクにする", DraftPrompt: "実行方針を書く", AwaitPromptApproval: "実行方針の承認を待つ", PlanProcess: "実行ステップを立てる", AwaitProcessApproval: "実行ステップの承認を待つ", ExecuteProcess: "ステップを実行する", AwaitStepApproval: "実行前の確認を待つ", Pause: "少し待つ", CloseTask: "失敗を片付ける", Finish: "完了", Fail: "失敗", TaskFailed: "失敗" },
+  en: { ResumeTask: "reads the rows", Route: "decides where to go", ExtractTask: "turns the request into a task", DraftPrompt: "writes the policy", AwaitPromptApproval: "waits for the policy's approval", PlanProcess: "plans the steps", AwaitProcessApproval: "waits for the steps' approval", ExecuteProcess: "executes the steps", AwaitStepApproval: "waits for a check before a step", Pause: "waits a moment", CloseTask: "cleans up after a failure", Finish: "done", Fail: "failed", TaskFailed: "failed" },
+};
+
+let lang = localStorage.getItem("lang") || "ja";
+
+/** language is the page's language, "ja" or "en". */
+export const language = () => lang;
+
+export function setLanguage(next) {
+  lang = next;
+  localStorage.setItem("lang", next);
+  document.documentElement.lang = next;
+}
+
+/** t is a word or sentence, {name} replaced from values. */
+export function t(key, values = {}) {
+  const text = words[lang][key];
+  if (text === undefined) throw new Error(`no word for ${key} in ${lang}`);
+  return text.replace(/\{(\w+)\}/g, (_, name) => values[name] ?? "");
+}
+
+export const describeState = (name) => stateWords[lang][name] || "";
+
+const locale = () => (lang === "ja" ? "ja-JP" : "en-US");
+
+export const clockTime = (ms, seconds) =>
+  new Intl.DateTimeFormat(locale(), { hour: lang === "ja" ? "2-digit" : "numeric", minute: "2-digit", second: seconds ? "2-digit" : undefined }).format(ms);
+
+export function dayName(ms) {
+  const day = new Date(ms).toDateString();
+  if (day === new Date().toDateString()) return t("today");
+  if (day === new Date(Date.now() - 864e5).toDateString()) return t("yesterday");
+  return new Intl.DateTimeFormat(locale(), { month: "long", day: "numeric", weekday: "long" }).format(ms);
+}
+
+/** slackDate fills the tokens of <!date^…>, like {date_short} {time}. */
+export function slackDate(seconds, format) {
+  const at = new Date(seconds * 1000);
+  const date = (o) => new Intl.DateTimeFormat(locale(), o).format(at);
+  const near = at.toDateString() === new Date().toDateString();
+  const long = { year: "numeric", month: "long", day: "numeric" };
+  const short = { year: "numeric", month: "short", day: "numeric" };
+  const tokens = {
+    date_num: () => date({ year: "numeric", month: "2-digit", day: "2-digit" }).replaceAll("/", "-"),
+    date: () => date(long), date_short: () => date(short), date_long: () => date({ ...long, weekday: "long" }),
+    date_pretty: () => (near ? t("today") : date(long)), date_short_pretty: () => (near ? t("today") : date(short)),
+    date_long_pretty: () => (near ? t("today") : date({ ...long, weekday: "long" })),
+    time: () => clockTime(at), time_secs: () => clockTime(at, true),
+    ago: () => {
+      const minutes = Math.round((Date.now() - at) / 60000);
+      return new Intl.RelativeTimeFormat(locale(), { numeric: "auto" }).format(-minutes, "minute");
+    },
+  };
+  return format.replace(/\{(\w+)\}/g, (whole, name) => (tokens[name] ? tokens[name]() : whole));
+}

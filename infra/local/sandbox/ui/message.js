@@ -1,0 +1,111 @@
+// One message: who, when, what it says, its cards, and what can be done with it.
+
+import { post } from "./api.js";
+import { attachments, blocks } from "./blocks.js";
+import { h, icon, toast } from "./dom.js";
+import { clockTime, language, t } from "./i18n.js";
+import { openMenu } from "./menu.js";
+import { confirmDialog } from "./modal.js";
+import { mrkdwn } from "./mrkdwn.js";
+import { avatar, badge, nameOf } from "./people.js";
+import { changed, remember, state, taskOf, ui } from "./store.js";
+
+export const millis = (ts) => Number(ts) * 1000;
+
+/** reasonText says in words why the app's answer did not count. */
+export function reasonText(reason) {
+  if (reason === "http_timeout") return t("timeout");
+  return reason === "connection_failed" ? t("noConnection") : t("failed");
+}
+
+// actor is what blocks need to be alive: acts, and which of them are under way.
+function actor(channel, m) {
+  const key = (e) => m.ts + "/" + e.action_id;
+  return {
+    busy: (e) => ui.pending.has(key(e)),
+    act: async (e, value) => {
+      if (e.confirm && !(await confirmDialog(e.confirm, e.style))) return;
+      ui.pending.add(key(e));
+      changed();
+      try {
+        await post("act", { user: state.me, channel, ts: m.ts, action_id: e.action_id, value });
+      } catch (err) {
+        toast(err.trouble ? reasonText(err.trouble) : err.message, "error");
+      } finally {
+        ui.pending.delete(key(e));
+        changed();
+      }
+    },
+  };
+}
+
+async function shortcut(channel, m, s) {
+  try {
+    await post("shortcut", { user: state.me, channel, ts: m.ts, callback_id: s.callback_id });
+  } catch (err) {
+    toast(err.trouble ? reasonText(err.trouble) : err.message, "error");
+  }
+}
+
+function tools(channel, m) {
+  const entries = () => {
+    const task = taskOf(m);
+    return [
+      { label: t("replyHere"), icon: "reply", run: () => { ui.replying = m.thread_ts || m.ts; ui.folded.delete(ui.replying); changed(); } },
+      task && state.has.run && { label: t("showRun"), icon: "run", run: () => { ui.task = task; remember("panel", "run"); } },
+      { label: t("copyLink"), icon: "link", run: () => copyLink(channel, m) },
+      ...state.shortcuts.map((s, i) => ({ label: language() === "ja" ? s.name : s.name_en || s.name, app: true, first: i === 0, id: s.callback_id, run: () => shortcut(channel, m, s) })),
+    ].filter(Boolean);
+  };
+  return h("div.tools", {},
+    h("button.icon-btn", { type: "button", "aria-label": t("more"), title: t("more"), "aria-haspopup": "menu", dataset: { focus: "more" }, onclick: (e) => openMenu(e.currentTarget, entries()) }, icon("dots")));
+}
+
+async function copyLink(channel, m) {
+  const link = `${location.origin}/archives/${channel}/p${m.ts.replace(".", "")}`;
+  try {
+    await navigator.clipboard.writeText(link);
+    toast(t("copied"));
+  } catch {
+    toast(link);
+  }
+}
+
+function mark(a) {
+  if (!a) return null;
+  const more = a.final ? (a.id ? ` · ${t("gaveUp")}` : "") : ` · ${t("retrying", { n: a.retry + 1 })}`;
+  return h("p.mark", { role: "alert" }, icon("warn"), h("span", {}, reasonText(a.reason) + more), h("code", {}, a.status ? `${a.status}` : a.reason));
+}
+
+function content(channel, m) {
+  const on = actor(channel, m);
+  if (m.subtype === "tombstone") return [h("p.tombstone", {}, t("deleted"))];
+  const typed = !m.bot_id;
+  return [
+    (typed || !m.blocks) && m.text && h("div.text-body", {}, mrkdwn(m.text), m.edited && h("span.note", {}, " " + t("edited"))),
+    !typed && m.blocks && h("div.blocks", {}, blocks(m.blocks, on)),
+    attachments(m.attachments, on),
+  ];
+}
+
+/** message draws one message; place is {channel, compact, thread, whisper}. */
+export function message(m, place) {
+  const name = m.subtype === "tombstone" ? "" : nameOf(m.user);
+  const at = millis(m.ts);
+  const stamp = h("time.time", { datetime: new Date(at).toISOString(), title: new Date(at).toLocaleString() }, clockTime(at));
+  const classes = ["msg", place.thread && "in-thread", place.compact && "compact", place.whisper && "whisper", ui.flash === m.ts && "flash"].filter(Boolean).join(".");
+  return h(`article.${classes}`, { "aria-label": `${name} ${clockTime(at)}`, dataset: { ts: m.ts, channel: place.channel, task: taskOf(m) } },
+    h("div.gutter", {}, place.compact ? stamp.cloneNode(true) : avatar(m.user, place.thread ? "reply" : "")),
+    h("div.content", {},
+      place.whisper && h("p.only-you", {}, icon("eye"), h("span", {}, t("onlyYou")), h("button.link", { type: "button", onclick: () => post("dismiss", { user: state.me, ts: m.ts }) }, t("dismiss"))),
+      !place.compact && h("div.meta", {}, h("span.name", {}, name), badge(state.users.get(m.user)), stamp),
+      content(place.channel, m),
+      mark(state.marks.get(place.channel + m.ts))),
+    !place.whisper && m.subtype !== "tombstone" && tools(place.channel, m));
+}
+
+/** signature changes when a message has to be drawn again. */
+export function signature(m, place) {
+  const busy = [...ui.pending].filter((k) => k.startsWith(m.ts + "/"));
+  return JSON.stringify([m, place, busy, state.marks.get(place.channel + m.ts), language(), ui.flash === m.ts, state.me]);
+}

@@ -1,0 +1,101 @@
+// Slack's mrkdwn as DOM nodes. Nothing that an app writes becomes HTML.
+
+import { h } from "./dom.js";
+import { slackDate } from "./i18n.js";
+import { state } from "./store.js";
+
+const shortcodes = {
+  white_check_mark: "✅", x: "❌", warning: "⚠️", rocket: "🚀", memo: "📝", gear: "⚙️", eyes: "👀", tada: "🎉", thumbsup: "👍", "+1": "👍", arrows_counterclockwise: "🔄",
+  white_large_square: "⬜", mag: "🔍", stop_button: "⏹️", stopwatch: "⏱️", red_circle: "🔴", rotating_light: "🚨", bulb: "💡", wave: "👋", pray: "🙏", hourglass: "⌛", calendar: "📆",
+};
+
+const entities = { "&lt;": "<", "&gt;": ">", "&amp;": "&" };
+const decode = (s) => s.replace(/&(?:lt|gt|amp);/g, (e) => entities[e]);
+const emoji = (s) => s.replace(/:([a-z0-9_+-]+):/g, (whole, name) => shortcodes[name] || whole);
+const text = (s) => document.createTextNode(emoji(decode(s)));
+
+/** plain is a plain_text object's text, which may hold shortcodes. */
+export const plain = (s) => emoji(decode(s || ""));
+
+const rules = [
+  { find: /```\n?([\s\S]+?)\n?```/, make: (m) => h("pre.code", {}, decode(m[1])) },
+  { find: /`([^`\n]+)`/, make: (m) => h("code", {}, decode(m[1])) },
+  { find: /<([^<>\n]+)>/, make: (m) => reference(m[1]) },
+  { find: /(?<![\p{L}\p{N}*])\*(?=\S)([^*\n]*[^*\s])\*(?![\p{L}\p{N}*])/u, make: (m) => h("strong", {}, inline(m[1])) },
+  { find: /(?<![\p{L}\p{N}_])_(?=\S)([^_\n]*[^_\s])_(?![\p{L}\p{N}_])/u, make: (m) => h("em", {}, inline(m[1])) },
+  { find: /(?<![\p{L}\p{N}~])~(?=\S)([^~\n]*[^~\s])~(?![\p{L}\p{N}~])/u, make: (m) => h("s", {}, inline(m[1])) },
+];
+
+// inline finds the leftmost construct, and goes on with what follows it.
+function inline(s) {
+  const nodes = [];
+  while (s) {
+    let first = null;
+    for (const rule of rules) {
+      const m = rule.find.exec(s);
+      if (m && (!first || m.index < first.m.index)) first = { m, rule };
+    }
+    if (!first) {
+      nodes.push(text(s));
+      break;
+    }
+    if (first.m.index > 0) nodes.push(text(s.slice(0, first.m.index)));
+    nodes.push(first.rule.make(first.m));
+    s = s.slice(first.m.index + first.m[0].length);
+  }
+  return nodes;
+}
+
+// reference is what stands in <…>: a person, a channel, a date or a link.
+function reference(body) {
+  const [target, label] = split(body, "|");
+  if (target.startsWith("@")) {
+    const user = state.users.get(target.slice(1));
+    return h(target.slice(1) === state.me ? "span.mention.me" : "span.mention", {}, "@" + (user?.name || label || target.slice(1)));
+  }
+  if (target.startsWith("#")) {
+    const channel = state.channels.find((c) => c.id === target.slice(1));
+    return h("span.mention", {}, "#" + (channel?.name || label || target.slice(1)));
+  }
+  if (target.startsWith("!date^")) {
+    const [, seconds, format] = target.split("^");
+    const shown = Number.isFinite(+seconds) && format ? slackDate(+seconds, format) : label;
+    return h("time", { title: label || "" }, shown || label || "");
+  }
+  if (target.startsWith("!subteam^")) return h("span.mention", {}, label || "@group");
+  if (target.startsWith("!")) return h("span.mention.all", {}, "@" + (label || target.slice(1)));
+  if (/^(https?:|mailto:)/i.test(target)) {
+    return h("a", { href: decode(target), target: "_blank", rel: "noopener noreferrer" }, decode(label || target.replace(/^mailto:/, "")));
+  }
+  return document.createTextNode("<" + decode(body) + ">");
+}
+
+function split(s, at) {
+  const i = s.indexOf(at);
+  return i < 0 ? [s, ""] : [s.slice(0, i), s.slice(i + 1)];
+}
+
+/** mrkdwn renders a text; lines that begin with > are quotes. */
+export function mrkdwn(source) {
+  const out = document.createDocumentFragment();
+  let lines = [];
+  let quoted = false;
+  const flush = () => {
+    if (!lines.length) return;
+    const body = inline(lines.join("\n"));
+    out.append(quoted ? h("blockquote", {}, body) : h("span.text", {}, body));
+    lines = [];
+  };
+  let fenced = false;
+  for (const line of (source || "").split("\n")) {
+    const quote = !fenced && /^(&gt;|>) ?/.exec(line);
+    if (!!quote !== quoted) {
+      flush();
+      quoted = !!quote;
+    }
+    lines.push(quote ? line.slice(quote[0].length) : line);
+    if ((line.match(/```/g) || []).length % 2) fenced = !fenced;
+  }
+  flush();
+  return out;
+}

@@ -1,0 +1,149 @@
+// The settings panel: the tenant's settings, failing tools, Slack's bad days.
+
+import { get, put } from "./api.js";
+import { h, icon, toast } from "./dom.js";
+import { t } from "./i18n.js";
+import { avatar, badge } from "./people.js";
+import { changed, state } from "./store.js";
+
+// toggle is a switch with a label; change hears the new value.
+function toggle(name, label, on, change, note) {
+  return h("label.switch", { dataset: { field: name } },
+    h("span.switch-text", {}, h("span", {}, label), note && h("small", {}, note)),
+    h("input", { type: "checkbox", role: "switch", name, checked: on, onchange: (e) => change(e.target.checked, e.target) }),
+    h("span.track", { "aria-hidden": "true" }));
+}
+
+function numberField(name, label, value, change, limits = {}) {
+  return h("label.number", { dataset: { field: name } }, h("span", {}, label),
+    h("input", { type: "number", name, value: String(value ?? ""), min: limits.min, max: limits.max, inputmode: "numeric", onchange: (e) => change(e.target.value === "" ? null : Number(e.target.value)) }));
+}
+
+const section = (title, text, ...children) => h("section.set", {}, h("h3", {}, title), text && h("p.set-note", {}, text), children);
+
+// approvers edits who may approve: everybody in the channel, or a list.
+function approvers(s, touched) {
+  const value = { users: [], ...s.approvers };
+  const set = (next) => {
+    Object.assign(value, next);
+    s.approvers = value;
+    touched();
+    draw();
+  };
+  const box = h("fieldset.approvers", { dataset: { field: "approvers" } });
+  const draw = () => {
+    const mode = (code, label) => h("label.box", {}, h("input", { type: "radio", name: "approvers-mode", value: code, checked: (value.mode || "channel") === code, onchange: () => set({ mode: code, users: value.users || [] }) }), h("span", {}, label));
+    const people = [...state.users.values()].filter((u) => !u.bot);
+    const listed = value.mode === "list";
+    box.replaceChildren(
+      h("legend", {}, t("approvers")), mode("channel", t("approversChannel")), mode("list", t("approversList")),
+      ...(listed ? [h("div.people-picks", {}, people.map((u) => {
+        const on = (value.users || []).includes(u.id);
+        return h("label.pick", {}, h("input", { type: "checkbox", name: "approver-" + u.handle, checked: on, onchange: () => set({ users: on ? value.users.filter((x) => x !== u.id) : [...(value.users || []), u.id] }) }), avatar(u.id, "tiny"), h("span", {}, u.name), badge(u));
+      })), !(value.users || []).length && !(value.usergroups || []).length && h("p.set-note.warn", {}, t("approversNobody"))].filter(Boolean) : []));
+  };
+  draw();
+  return box;
+}
+
+function tenantForm(loaded) {
+  const s = structuredClone(loaded);
+  const save = h("button.btn.primary", { type: "submit", disabled: true }, t("save"));
+  const status = h("span.set-status", { role: "status" });
+  const touched = () => {
+    save.disabled = false;
+    status.textContent = t("unsaved");
+  };
+  const field = (name) => (v) => {
+    s[name] = v;
+    touched();
+  };
+  const form = h("form", {
+    novalidate: true,
+    onsubmit: async (e) => {
+      e.preventDefault();
+      save.disabled = true;
+      form.querySelectorAll(".field-error").forEach((x) => x.remove());
+      try {
+        const fresh = await put("settings", { user: state.me, settings: s });
+        form.replaceWith(tenantForm(fresh));
+        toast(t("saved"));
+      } catch (err) {
+        save.disabled = false;
+        status.textContent = err.fields ? "" : err.message;
+        for (const [name, text] of Object.entries(err.fields || {})) {
+          const at = form.querySelector(`[data-field="${CSS.escape(name)}"]`);
+          const line = h("p.field-error", { role: "alert" }, icon("warn"), at ? text : `${name}: ${text}`);
+          at ? at.after(line) : save.before(line);
+        }
+        form.querySelector(".field-error")?.scrollIntoView({ block: "center" });
+      }
+    },
+  },
+    section(t("setApproval"), "",
+      toggle("prompt_approval_required", t("promptApproval"), s.prompt_approval_required, field("prompt_approval_required")),
+      toggle("process_approval_required", t("processApproval"), s.process_approval_required, field("process_approval_required")),
+      toggle("auto_approve_tools", t("autoTools"), s.auto_approve_tools, field("auto_approve_tools")),
+      toggle("allow_self_approval", t("selfApproval"), s.allow_self_approval, field("allow_self_approval")),
+      approvers(s, touched)),
+    section(t("setLimits"), "",
+      h("label.number", { dataset: { field: "locale" } }, h("span", {}, t("locale")),
+        h("select", { name: "locale", onchange: (e) => field("locale")(e.target.value) }, [["ja", "日本語"], ["en", "English"]].map(([code, label]) => h("option", { value: code, selected: (s.locale || "ja") === code }, label)))),
+      numberField("approval_timeout_hours", t("timeoutHours"), s.approval_timeout_hours, field("approval_timeout_hours")),
+      numberField("max_versions", t("maxVersions"), s.max_versions, field("max_versions")),
+      numberField("l4_timeout_seconds", t("l4Timeout"), s.l4_timeout_seconds, field("l4_timeout_seconds"))),
+    h("div.set-save", {}, status, save));
+  return form;
+}
+
+function toolSwitches(list) {
+  return section(t("setTools"), t("setToolsText"), list.map((f) =>
+    toggle("tool-" + f.tool, f.tool, f.failing, async (on, input) => {
+      try {
+        await put("tools", { tool: f.tool, failing: on });
+      } catch (err) {
+        input.checked = !on;
+        toast(err.message, "error");
+      }
+    })));
+}
+
+function slackSwitches() {
+  const set = (name) => async (value) => {
+    try {
+      state.toggles = await put("toggles", { ...state.toggles, [name]: value ?? 0 });
+      changed();
+    } catch (err) {
+      toast(err.message, "error");
+    }
+  };
+  const one = (name, label, note) => toggle(name, label, state.toggles[name], set(name), note);
+  return section(t("setSlack"), t("setSlackText"),
+    one("twice", t("tgTwice"), t("tgTwiceText")),
+    numberField("late_seconds", t("tgLate"), state.toggles.late_seconds, set("late_seconds"), { min: "0", max: "60" }),
+    one("drop_answers", t("tgDrop"), t("tgDropText")),
+    one("rate_limited", t("tgRate"), t("tgRateText")),
+    one("lose_answers", t("tgLose"), t("tgLoseText")),
+    one("enforce_rates", t("tgPace"), t("tgPaceText")));
+}
+
+/** openSettings shows the panel as a dialog. */
+export async function openSettings() {
+  if (document.querySelector("dialog.settings")) return;
+  const body = h("div.modal-body", {}, h("p.loading", {}, "…"));
+  const dialog = h("dialog.modal.settings", { "aria-labelledby": "settings-title" },
+    h("header", {}, h("h2", { id: "settings-title" }, t("settings")), h("button.icon-btn", { type: "button", "aria-label": t("close"), onclick: () => dialog.close() }, icon("close"))),
+    body);
+  dialog.addEventListener("close", () => dialog.remove());
+  dialog.addEventListener("click", (e) => { if (e.target === dialog) dialog.close(); });
+  document.body.append(dialog);
+  dialog.showModal();
+  const load = (path) => get(path).catch((err) => ({ error: err.message }));
+  const [tenant, tools] = await Promise.all([state.has.settings ? load("settings") : null, state.has.tools ? load("tools") : null]);
+  const problem = (x) => x?.error && h("p.field-error", {}, icon("warn"), x.error);
+  body.replaceChildren(...[
+    tenant && (problem(tenant) || tenantForm(tenant)),
+    tools && (problem(tools) || toolSwitches(tools)),
+    slackSwitches(),
+  ].filter(Boolean));
+}

@@ -1,0 +1,73 @@
+// The left side: workspace, channels, direct messages, and whose hands these are.
+
+import { h, icon, reconcile } from "./dom.js";
+import { t } from "./i18n.js";
+import { avatar, badge, nameOf, titleOf } from "./people.js";
+import { become, changed, remember, state, ui, unread } from "./store.js";
+import { post } from "./api.js";
+
+/** channelName is how a channel is called by the person who looks. */
+export const channelName = (c) => (c.im ? nameOf(state.bot) : c.name);
+
+/** go shows a channel; the app hears when its direct messages are opened. */
+export function go(channel) {
+  ui.drawer = false;
+  remember("channel", channel);
+  if (state.channels.find((c) => c.id === channel)?.im) post("open", { user: state.me, channel }).catch(() => {});
+}
+
+function entry(c) {
+  const here = c.id === ui.channel;
+  const isNew = !here && unread(c.id);
+  return {
+    key: c.id,
+    sig: JSON.stringify([here, isNew, c.name, c.archived, t("unread")]),
+    render: () =>
+      h("li", {},
+        h(`button.side-row${here ? ".here" : ""}${isNew ? ".new" : ""}`, { type: "button", "aria-current": here ? "page" : null, dataset: { focus: c.id }, onclick: () => go(c.id) },
+          c.im ? avatar(state.bot, "small") : icon("hash"),
+          h("span.side-name", {}, channelName(c)),
+          c.im && badge(state.users.get(state.bot)),
+          isNew && h("span.dot", { title: t("unread") }, h("span.sr", {}, t("unread"))))),
+  };
+}
+
+function person(u) {
+  const me = u.id === state.me;
+  return {
+    key: u.id,
+    sig: JSON.stringify([me, t("you")]),
+    render: () =>
+      h("li", {},
+        h(`button.person${me ? ".here" : ""}`, {
+          type: "button", "aria-pressed": String(me), dataset: { focus: u.id, person: u.id },
+          onclick: () => {
+            ui.drawer = false;
+            if (!me) become(u.id);
+            changed();
+          },
+        }, avatar(u.id, "medium"), h("span.person-text", {}, h("span.person-name", {}, u.name), h("span.person-title", {}, titleOf(u))), me && h("span.you", {}, t("you")))),
+  };
+}
+
+let channelList, dmList, peopleList;
+
+/** drawSidebar renders the left side anew, keeping what did not change. */
+export function drawSidebar(root) {
+  root.setAttribute("aria-label", t("menu"));
+  if (root.dataset.lang !== t("menu")) {
+    root.dataset.lang = t("menu");
+    channelList = h("ul.side-list");
+    dmList = h("ul.side-list");
+    peopleList = h("ul.people");
+    root.replaceChildren(
+      h("div.brand", {}, h("img", { src: "/icon.svg", alt: "" }), h("div", {}, h("strong", {}, "Ringi Sandbox"), h("span", {}, "ringi-sandbox.local"))),
+      h("nav.side-nav", { "aria-label": t("channels") },
+        h("h2.side-title", {}, t("channels")), channelList,
+        h("h2.side-title", {}, t("dms")), dmList),
+      h("section.side-people", { "aria-labelledby": "act-as" }, h("h2.side-title", { id: "act-as" }, t("actAs")), peopleList));
+  }
+  reconcile(channelList, state.channels.filter((c) => !c.im).map(entry));
+  reconcile(dmList, state.channels.filter((c) => c.im).map(entry));
+  reconcile(peopleList, [...state.users.values()].filter((u) => !u.bot).map(person));
+}

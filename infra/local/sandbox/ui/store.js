@@ -1,0 +1,156 @@
+// What the page knows, and who wants to hear when that changes.
+
+import { get, watch } from "./api.js";
+
+/** state is what the sandbox says; ui is what this browser chose. */
+export const state = {
+  loaded: false, online: true, me: "", bot: "", team: {}, users: new Map(), channels: [], messages: new Map(), ephemerals: new Map(), views: [],
+  marks: new Map(), prompts: {}, sessions: new Map(), toggles: {}, shortcuts: [], banner: {}, has: {}, attempts: [],
+};
+
+export const ui = {
+  channel: localStorage.getItem("channel") || "", person: localStorage.getItem("person") || "U0SANDSATO", task: "", folded: new Set(),
+  panel: window.innerWidth > 1080 ? localStorage.getItem("panel") ?? "run" : "", drawer: false, replying: "", pending: new Set(), flash: "",
+};
+
+const listeners = [];
+let queued = false;
+
+/** listen calls f after changes, once for many. */
+export const listen = (f) => listeners.push(f);
+
+export function changed() {
+  if (queued) return;
+  queued = true;
+  queueMicrotask(() => {
+    queued = false;
+    listeners.forEach((f) => f());
+  });
+}
+
+/** remember keeps a choice of this browser. */
+export function remember(key, value) {
+  ui[key] = value;
+  localStorage.setItem(key, value);
+  changed();
+}
+
+const watchers = [];
+
+/** onChange calls f with each single change from the stream. */
+export const onChange = (f) => watchers.push(f);
+
+let stop = () => {};
+
+/** become makes the page another person's. */
+export function become(person) {
+  stop();
+  remember("person", person);
+  stop = watch(person, {
+    onHello: async () => {
+      state.online = true;
+      const all = await get("state?user=" + encodeURIComponent(person));
+      if (ui.person !== person) return;
+      load(all);
+      state.attempts = await get("attempts");
+      changed();
+    },
+    onChange: (c) => {
+      apply(c);
+      watchers.forEach((f) => f(c));
+      changed();
+    },
+    onLost: () => {
+      state.online = false;
+      changed();
+    },
+  });
+}
+
+function load(all) {
+  Object.assign(state, {
+    loaded: true, me: all.me, bot: all.bot, team: all.team, channels: all.channels, views: all.views, prompts: all.prompts, toggles: all.toggles,
+    shortcuts: all.shortcuts, banner: all.banner, has: all.has,
+    users: new Map(all.users.map((u) => [u.id, u])),
+    messages: new Map(Object.entries(all.messages).map(([c, list]) => [c, new Map((list || []).map((m) => [m.ts, m]))])),
+    ephemerals: new Map(all.ephemerals.map((e) => [e.message.ts, e])),
+    marks: new Map(all.marks.map((a) => [a.channel + a.ts, a])),
+    sessions: new Map(all.sessions.map((s) => [s.channel + s.thread_ts, s])),
+  });
+  if (!state.channels.some((c) => c.id === ui.channel)) ui.channel = state.channels[0]?.id || "";
+}
+
+function apply(c) {
+  const messages = state.messages.get(c.channel);
+  switch (c.kind) {
+    case "message": case "thread":
+      messages?.set(c.ts, c.message);
+      break;
+    case "deleted":
+      messages?.delete(c.ts);
+      break;
+    case "ephemeral":
+      state.ephemerals.set(c.ts, { channel: c.channel, message: c.message });
+      break;
+    case "dismissed":
+      state.ephemerals.delete(c.ts);
+      break;
+    case "views":
+      state.views = c.data;
+      break;
+    case "prompts":
+      state.prompts[c.channel] = c.data;
+      break;
+    case "session":
+      state.sessions.set(c.channel + c.ts, c.data);
+      break;
+    case "toggles":
+      state.toggles = c.data;
+      break;
+    case "channel":
+      become(ui.person);
+      break;
+    case "attempt":
+      state.attempts = [c.data, ...state.attempts].slice(0, 100);
+      if (!c.data.ts) break;
+      if (c.data.reason) state.marks.set(c.data.channel + c.data.ts, c.data);
+      else state.marks.delete(c.data.channel + c.data.ts);
+  }
+}
+
+const ulid = /^[0-9A-HJKMNP-TV-Z]{26}$/;
+
+/** taskOf is the task that a card belongs to, or "". */
+export function taskOf(m) {
+  const named = m.metadata?.event_payload?.task;
+  if (typeof named === "string" && named) return named;
+  const blocks = [...(m.blocks || []), ...(m.attachments || []).flatMap((a) => a.blocks || [])];
+  return blocks.find((b) => b.type === "actions" && ulid.test(b.block_id))?.block_id || "";
+}
+
+/** newestTask is the task that a channel's newest card belongs to. */
+export function newestTask(channel) {
+  const all = [...(state.messages.get(channel)?.values() || [])].sort((a, b) => (a.ts < b.ts ? 1 : -1));
+  for (const m of all) {
+    const task = taskOf(m);
+    if (task) return task;
+  }
+  return "";
+}
+
+const readKey = () => `read:${state.me}`;
+const reads = () => JSON.parse(localStorage.getItem(readKey()) || "{}");
+
+/** seen notes that a person has read a channel up to now. */
+export function seen(channel) {
+  const last = [...(state.messages.get(channel)?.keys() || [])].reduce((a, b) => (a > b ? a : b), "");
+  const mine = reads();
+  if ((mine[channel] || "") >= last) return;
+  localStorage.setItem(readKey(), JSON.stringify({ ...mine, [channel]: last }));
+}
+
+/** unread is whether others wrote in a channel since the person read it. */
+export function unread(channel) {
+  const since = reads()[channel] || "";
+  return [...(state.messages.get(channel)?.values() || [])].some((m) => m.ts > since && m.user !== state.me);
+}
