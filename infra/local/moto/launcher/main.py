@@ -13,7 +13,6 @@ from werkzeug.serving import make_server
 
 import patch_dynamodb
 import patch_sqs
-import patch_stepfunctions
 from moto.core.config import default_user_config
 from moto.moto_server.werkzeug_app import (
     DomainDispatcherApplication,
@@ -33,6 +32,30 @@ class Handler(MotoRequestHandler):
         pass
 
 
+class StateMachines:
+    """Loads the interpreter, which takes most of a start's time, only when asked for."""
+
+    def __init__(self, app):
+        self.app = app
+        self.loaded = False
+        self.lock = threading.Lock()
+
+    def load(self):
+        with self.lock:
+            if self.loaded:
+                return
+            import patch_stepfunctions
+
+            patch_stepfunctions.apply()
+            self.loaded = True
+            threading.Thread(target=patch_stepfunctions.warm, daemon=True).start()
+
+    def __call__(self, environ, start_response):
+        if environ.get("HTTP_X_AMZ_TARGET", "").startswith("AWSStepFunctions"):
+            self.load()
+        return self.app(environ, start_response)
+
+
 def end_with_owner():
     while sys.stdin.buffer.read(4096):
         pass
@@ -42,17 +65,18 @@ def end_with_owner():
 def main():
     patch_dynamodb.apply()
     patch_sqs.apply()
-    patch_stepfunctions.apply()
     default_user_config["stepfunctions"] = {"execute_state_machine": True}
     threading.Thread(target=end_with_owner, daemon=True).start()
 
-    app = DomainDispatcherApplication(create_backend_app)
+    app = StateMachines(DomainDispatcherApplication(create_backend_app))
     server = make_server("127.0.0.1", 0, app, threaded=True, request_handler=Handler)
     server.daemon_threads = True
     server.block_on_close = False
+    if "MOTO_PORT" in os.environ:
+        # Somebody answers the tasks of state machines, so there will be some.
+        threading.Thread(target=app.load, daemon=True).start()
     # The state machine interpreter calls its tasks at this port of localhost.
     os.environ.setdefault("MOTO_PORT", str(server.port))
-    threading.Thread(target=patch_stepfunctions.warm, daemon=True).start()
     print(json.dumps({"port": server.port}), flush=True)
     server.serve_forever()
 
