@@ -1,6 +1,8 @@
 package vendors
 
 import (
+	"bytes"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -94,6 +96,12 @@ func (f *faults) apply(tool string, w http.ResponseWriter, r *http.Request, do h
 	}
 	fail, hang, drop := f.next(tool)
 	if hang > 0 {
+		// Only a server that has read the body sees the client hang up.
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
 		wait := time.NewTimer(hang)
 		defer wait.Stop()
 		select {

@@ -22,9 +22,9 @@ func TestLimits(t *testing.T) {
 		want overtime.Flag
 		mins int
 	}{
-		"none":                                    {record(1, 0, 0, 0, 0), overtime.Within, 0},
-		"45 hours are allowed":                    {record(1, 0, 45*60, 0, 0), overtime.Within, 45 * 60},
-		"a minute more is marked":                 {record(1, 0, 45*60+1, 0, 0), overtime.Over45h, 45*60 + 1},
+		"none":                    {record(1, 0, 0, 0, 0), overtime.Within, 0},
+		"45 hours are allowed":    {record(1, 0, 45*60, 0, 0), overtime.Within, 45 * 60},
+		"a minute more is marked": {record(1, 0, 45*60+1, 0, 0), overtime.Over45h, 45*60 + 1},
 		"hours within the legal day do not count": {record(1, 600, 45*60, 0, 0), overtime.Within, 45*60 + 600},
 		"discretionary work does":                 {record(1, 0, 40*60, 6*60, 0), overtime.Over45h, 46 * 60},
 		"holidays do not count to 45":             {record(1, 0, 44*60, 0, 10*60), overtime.Within, 44 * 60},

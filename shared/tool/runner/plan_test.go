@@ -1,0 +1,98 @@
+package runner_test
+
+import (
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/model"
+	"ringi/shared/schema"
+	"ringi/shared/task"
+	"ringi/shared/tool"
+)
+
+// TestTheDemosPlansRun plans each kind of request and runs every step of it, with
+// the results of the steps before.
+func TestTheDemosPlansRun(t *testing.T) {
+	now := time.Date(2026, 4, 1, 3, 0, 0, 0, time.UTC)
+	g, err := model.Open("demo", slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, test := range map[string]struct {
+		reason  string
+		tab     string
+		rows    int
+		notice  string
+		summary string
+	}{
+		"今月の勤怠をまとめて":                         {"", "勤怠 2026-04", 43, "2026年4月の勤怠集計が完了しました。\n• 対象人数: 42\n• 45 時間超: 4\n• 80 時間超: 1\n• シート: http", "従業員 42 名を確認しました。"},
+		"先月の残業時間を確認して":                       {"データの検証を追加して", "残業 2026-03", 43, "2026年3月の残業時間の確認が完了しました。", "データの検証で問題は見つかりませんでした。"},
+		"従業員一覧を取得して":                         {"データの検証を追加して", "従業員一覧", 43, "従業員一覧の作成が完了しました。", "42 行を書き込みました: http"},
+		"Please summarize attendance in May": {"group by team", "Attendance 2025-05", 43, "• Remark: group by team", "Overtime adds up to"},
+		"会議室を予約して":                           {"", "", 0, "ご依頼の件、従業員一覧を調べました。\n• 対象人数: 42", "依頼者に DM で知らせました。"},
+	} {
+		t.Run(text, func(t *testing.T) {
+			w := newWorld(t)
+			in := model.PlanInput{Request: text, Tools: w.catalog, Requester: workspace.Sato, Locale: "ja", Now: now, Try: 1}
+			if test.reason != "" {
+				in.Earlier = []model.PlanVersion{{Reason: test.reason}}
+			}
+			steps, _, err := model.Plan(t.Context(), g, in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			done := map[string]json.RawMessage{}
+			summary := model.SummaryInput{Request: text, Locale: "ja", Now: now, Try: 1}
+			for _, s := range steps {
+				done[s.StepID] = w.step(t, s, done)
+				summary.Steps = append(summary.Steps, model.StepResult{StepID: s.StepID, Title: s.Title, Tool: s.Tool, Result: done[s.StepID]})
+			}
+			if n := len(w.vendors.Rows("ringi-demo-sheet", test.tab)); n != test.rows {
+				t.Errorf("%d rows in %q of %v", n, test.tab, w.vendors.Tabs())
+			}
+			if sent := w.sent(t, workspace.Sato); len(sent) != 1 || !strings.Contains(sent[0], test.notice) {
+				t.Errorf("notice: %q", sent)
+			}
+			said, _, err := model.Summarize(t.Context(), g, summary)
+			if err != nil || !strings.Contains(said, test.summary) {
+				t.Errorf("summary: %q, %v", said, err)
+			}
+		})
+	}
+}
+
+// step runs one step and holds its result against the tool's own description.
+func (w *world) step(t *testing.T, s task.Step, done map[string]json.RawMessage) json.RawMessage {
+	t.Helper()
+	args, _, err := tool.Resolve(s.ToolInput, func(id string) (json.RawMessage, error) {
+		if done[id] == nil {
+			return nil, errors.New("no result yet")
+		}
+		return done[id], nil
+	})
+	if err != nil {
+		t.Fatalf("%s: %v", s.StepID, err)
+	}
+	result, err := w.Run(t.Context(), tool.Call{Tenant: "T1", Tool: s.Tool, Arguments: args, Key: "p/" + s.StepID + "/1", Locale: "ja"})
+	if err != nil {
+		t.Fatalf("%s %s: %v", s.StepID, s.Tool, err)
+	}
+	spec, _ := w.catalog.Lookup(s.Tool)
+	output, err := schema.Compile(s.Tool, spec.OutputSchema)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := schema.Decode(result)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if problems := output.Check(v); len(problems) > 0 {
+		t.Errorf("%s returns what it does not describe: %v", s.Tool, problems)
+	}
+	return result
+}

@@ -1,0 +1,146 @@
+package runner_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"ringi/shared/tool"
+	"ringi/shared/tool/freee"
+	"ringi/shared/tool/overtime"
+)
+
+func TestListEmployees(t *testing.T) {
+	w := newWorld(t)
+	var active, all struct {
+		Count     int
+		Employees []map[string]any
+	}
+	w.run(t, "list_employees", listArgs, &active)
+	w.run(t, "list_employees", `{"department":null,"status":"all"}`, &all)
+	if active.Count != 42 || len(active.Employees) != 42 || all.Count != 45 {
+		t.Fatalf("%d active, %d in all", active.Count, all.Count)
+	}
+	var fields []string
+	for name := range active.Employees[0] {
+		fields = append(fields, name)
+	}
+	slices.Sort(fields)
+	if got := strings.Join(fields, " "); got != "display_name email entry_date id num paid_next_month retire_date" {
+		t.Errorf("kept: %s", got)
+	}
+}
+
+// attendance is what list_attendance finds of everybody who is active.
+func (w *world) attendance(t *testing.T, year, month int) freee.Attendance {
+	t.Helper()
+	var people struct{ Employees json.RawMessage }
+	w.run(t, "list_employees", listArgs, &people)
+	var a freee.Attendance
+	w.run(t, "list_attendance", fmt.Sprintf(`{"year":%d,"month":%d,"employees":%s}`, year, month, people.Employees), &a)
+	return a
+}
+
+func TestAttendanceIsOfTheMonthThatWasWorked(t *testing.T) {
+	w := newWorld(t)
+	for _, month := range []struct {
+		year, month int
+		start, end  string
+	}{{2026, 3, "2026-03-01", "2026-03-31"}, {2025, 12, "2025-12-01", "2025-12-31"}, {2024, 2, "2024-02-01", "2024-02-29"}} {
+		a := w.attendance(t, month.year, month.month)
+		if a.Count != 42 {
+			t.Fatalf("%d records", a.Count)
+		}
+		for _, r := range a.Records {
+			if r.StartDate != month.start || r.EndDate != month.end || r.EmployeeID == 0 || r.DisplayName == "" {
+				t.Fatalf("%d-%d: %+v", month.year, month.month, r)
+			}
+		}
+	}
+}
+
+func TestOvertimeOfTheSampleCompany(t *testing.T) {
+	w := newWorld(t)
+	records, err := json.Marshal(w.attendance(t, 2026, 3).Records)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var v overtime.Validated
+	w.run(t, "calculate_overtime", fmt.Sprintf(`{"mode":"validate","records":%s}`, records), &v)
+	var r overtime.Result
+	w.run(t, "calculate_overtime", fmt.Sprintf(`{"mode":"calculate","records":%s}`, records), &r)
+	if v.Count != 42 || r.Count != 42 || r.Over45h != 4 || r.Over80h != 1 || r.Over100h != 0 || len(r.Rows) != 42 {
+		t.Errorf("%+v %d %d %d %d", v, r.Count, r.Over45h, r.Over80h, r.Over100h)
+	}
+	twice := strings.Replace(string(records), "[", "["+string(firstOf(t, records))+",", 1)
+	if e := w.refuse(t, "calculate_overtime", fmt.Sprintf(`{"mode":"validate","records":%s}`, twice)); e.Outcome != tool.Failed ||
+		e.Problem != tool.ProblemBadData || !strings.Contains(e.Detail, "1 problems") {
+		t.Error(e, e.Detail)
+	}
+}
+
+func firstOf(t *testing.T, list json.RawMessage) json.RawMessage {
+	t.Helper()
+	var all []json.RawMessage
+	if err := json.Unmarshal(list, &all); err != nil {
+		t.Fatal(err)
+	}
+	return all[0]
+}
+
+func TestReadsThatFail(t *testing.T) {
+	for name, test := range map[string]struct {
+		status  int
+		problem tool.Problem
+		calls   int
+	}{
+		"403": {403, tool.ProblemForbidden, 1},
+		"429": {429, tool.ProblemRateLimited, 3},
+		"500": {500, tool.ProblemDown, 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.vendors.Fail("list_employees", test.status, true)
+			if e := w.refuse(t, "list_employees", listArgs); e.Outcome != tool.Failed || e.Problem != test.problem {
+				t.Error(e)
+			}
+			if n := w.vendors.Calls("list_employees"); n != test.calls {
+				t.Errorf("%d calls, want %d", n, test.calls)
+			}
+			w.vendors.Fail("list_employees", 0, false)
+			var out struct{ Count int }
+			if w.run(t, "list_employees", listArgs, &out); out.Count != 42 {
+				t.Errorf("afterwards: %d", out.Count)
+			}
+		})
+	}
+}
+
+func TestAReadSurvivesADroppedAnswer(t *testing.T) {
+	w := newWorld(t)
+	w.vendors.Drop("list_employees")
+	var out struct{ Count int }
+	if w.run(t, "list_employees", listArgs, &out); out.Count != 42 || w.vendors.Calls("list_employees") != 2 {
+		t.Errorf("%d, %d calls", out.Count, w.vendors.Calls("list_employees"))
+	}
+}
+
+func TestAReadThatHangsFails(t *testing.T) {
+	w := newWorld(t)
+	w.vendors.Hang("list_attendance", time.Minute)
+	e := w.refuse(t, "list_attendance", `{"year":2026,"month":3,"employees":[{"id":3510001},{"id":3510008}]}`)
+	if e.Outcome != tool.Failed || e.Problem != tool.ProblemTimeout {
+		t.Error(e)
+	}
+}
+
+func TestAnUnknownEmployeeFailsTheWhole(t *testing.T) {
+	w := newWorld(t)
+	e := w.refuse(t, "list_attendance", `{"year":2026,"month":3,"employees":[{"id":3510001},{"id":1},{"id":3510008}]}`)
+	if e.Outcome != tool.Failed || e.Problem != tool.ProblemNotFound {
+		t.Error(e)
+	}
+}

@@ -1,0 +1,164 @@
+package runner_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"ringi/infra/local/sandbox/webapi"
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/vendors"
+	"ringi/shared/task"
+	"ringi/shared/tool"
+	"ringi/shared/tool/runner"
+)
+
+const botToken = "xoxb-himitsu"
+
+// world is a runner in front of the stand-ins of all vendors.
+type world struct {
+	*runner.Runner
+	catalog *tool.Catalog
+	vendors *vendors.Vendors
+	people  *workspace.Workspace
+	slack   *webapi.Faults
+	called  map[string]int // of Slack
+	log     *bytes.Buffer
+	tokens  tokens
+	url     string
+}
+
+// tokens are the credentials by provider.
+type tokens map[string]string
+
+func (t tokens) Token(_ context.Context, tenant, provider string) (string, error) {
+	if tenant != "T1" || t[provider] == "" {
+		return "", fmt.Errorf("%s: %w", provider, task.ErrNotFound)
+	}
+	return t[provider], nil
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{vendors: vendors.New(), slack: &webapi.Faults{}, called: map[string]int{}, log: &bytes.Buffer{}}
+	s := httptest.NewServer(w.vendors.Handler())
+	t.Cleanup(s.Close)
+	w.url = s.URL
+	w.people = workspace.New(workspace.Config{TeamID: "T0SANDBOX", AppID: "A0SANDBOX"})
+	api := httptest.NewServer(webapi.New(webapi.Options{
+		Workspace: w.people, BotToken: botToken, Self: func() string { return "http://slack" }, Faults: w.slack,
+		Heard: func(c webapi.Call) { w.called[c.Method]++ },
+	}))
+	t.Cleanup(api.Close)
+	w.tokens = tokens{"freee": w.vendors.Token("freee"), "google": w.vendors.Token("google")}
+	var err error
+	if w.catalog, err = tool.Builtin(); err != nil {
+		t.Fatal(err)
+	}
+	w.Runner, err = runner.New(w.catalog, runner.Config{
+		FreeeURL: s.URL + "/freee/hr", SheetsURL: s.URL + "/sheets", SlackURL: api.URL + "/api/", Credentials: w.tokens,
+		SlackToken: func(context.Context) (string, error) { return botToken, nil },
+		Now:        func() time.Time { return time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC) },
+		Log:        slog.New(slog.NewJSONHandler(w.log, nil)),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// run makes a call that must succeed, and reads its result.
+func (w *world) run(t *testing.T, name, args string, out any) {
+	t.Helper()
+	result, err := w.Run(t.Context(), tool.Call{Tenant: "T1", Tool: name, Arguments: json.RawMessage(args), Key: "p/step-1/1", Locale: "ja"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(result, out); err != nil {
+		t.Fatalf("%s: %v", result, err)
+	}
+}
+
+// refuse makes a call that must fail.
+func (w *world) refuse(t *testing.T, name, args string) *tool.Error {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+	defer cancel()
+	result, err := w.Run(ctx, tool.Call{Tenant: "T1", Tool: name, Arguments: json.RawMessage(args), Key: "p/step-1/1", Locale: "en"})
+	var e *tool.Error
+	if !errors.As(err, &e) {
+		t.Fatalf("%s, %v", result, err)
+	}
+	if e.Detail == "" || strings.Contains(e.Detail, "%!") {
+		t.Errorf("no sentence: %q", e.Detail)
+	}
+	for _, secret := range []string{botToken, w.vendors.Token("freee"), w.vendors.Token("google")} {
+		if strings.Contains(e.Detail+e.Error()+w.log.String(), secret) {
+			t.Errorf("a token is in the error or the log: %q %q %s", e.Detail, e.Error(), w.log)
+		}
+	}
+	return e
+}
+
+const (
+	listArgs  = `{"department":null,"status":"active"}`
+	sheetArgs = `{"spreadsheet_id":"ringi-demo-sheet","sheet":"tab 'a'","columns":[{"key":"n","title":"Name"},{"key":"h","title":"Hours"}],"rows":[{"n":"=1+1","h":1.5},{"n":null,"h":true},{"h":[1]}]}`
+	dmArgs    = `{"recipient":"U0SANDSATO","text":"<!channel> done & dusted","details":[{"label":"n","value":42},{"label":"none","value":null}]}`
+)
+
+func TestRunnerNeedsAFunctionForEveryTool(t *testing.T) {
+	c, err := tool.NewCatalog(tool.Spec{Name: "pay_everyone", InputSchema: `{}`, OutputSchema: `{}`})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := runner.New(c, runner.Config{}); err == nil || !strings.Contains(err.Error(), "pay_everyone") {
+		t.Error(err)
+	}
+}
+
+func TestNothingIsCalledForBadArguments(t *testing.T) {
+	w := newWorld(t)
+	for name, args := range map[string]string{
+		"list_employees":             `{"status":"active"}`,
+		"write_rows_to_google_sheet": `{"spreadsheet_id":"x","sheet":"y","columns":[],"rows":[]}`,
+		"send_slack_dm":              `{"recipient":"#general","text":"x","details":[]}`,
+		"no_such_tool":               `{}`,
+	} {
+		if e := w.refuse(t, name, args); e.Outcome != tool.Failed || e.Problem != tool.ProblemBadArguments {
+			t.Errorf("%s: %v", name, e)
+		}
+	}
+	if len(w.called) > 0 || w.vendors.Calls("list_employees") > 0 || w.vendors.Calls("write_rows_to_google_sheet") > 0 {
+		t.Errorf("calls went out: %v", w.called)
+	}
+}
+
+func TestNotConnected(t *testing.T) {
+	w := newWorld(t)
+	delete(w.tokens, "freee")
+	if e := w.refuse(t, "list_employees", listArgs); e.Problem != tool.ProblemNotConnected || !strings.Contains(e.Detail, "freee HR is not connected") {
+		t.Error(e)
+	}
+	_, err := w.Run(t.Context(), tool.Call{Tenant: "T2", Tool: "write_rows_to_google_sheet", Arguments: json.RawMessage(sheetArgs), Locale: "ja"})
+	var e *tool.Error
+	if !errors.As(err, &e) || e.Problem != tool.ProblemNotConnected || !strings.Contains(e.Detail, "に接続されていません") {
+		t.Errorf("another tenant: %v", err)
+	}
+}
+
+func TestRevokedToken(t *testing.T) {
+	w := newWorld(t)
+	w.tokens["freee"], w.tokens["google"] = "old", "old"
+	for name, args := range map[string]string{"list_employees": listArgs, "write_rows_to_google_sheet": sheetArgs} {
+		if e := w.refuse(t, name, args); e.Outcome != tool.Failed || e.Problem != tool.ProblemUnauthorized {
+			t.Errorf("%s: %v", name, e)
+		}
+	}
+}

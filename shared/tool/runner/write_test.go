@@ -1,0 +1,163 @@
+package runner_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ringi/infra/local/sandbox/webapi"
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/tool"
+	"ringi/shared/tool/sheets"
+	"ringi/shared/tool/slackdm"
+)
+
+const sheetTool = "write_rows_to_google_sheet"
+
+func TestRowsAreWrittenRaw(t *testing.T) {
+	w := newWorld(t)
+	want := [][]any{{"Name", "Hours"}, {"=1+1", 1.5}, {"", true}, {"", "[1]"}}
+	for range 2 { // the second time, the tab is there, and the same call leaves the same
+		var out sheets.Written
+		w.run(t, sheetTool, sheetArgs, &out)
+		if d := cmp.Diff(sheets.Written{
+			SpreadsheetID: "ringi-demo-sheet", UpdatedRange: "'tab ''a'''!A1:B4", UpdatedRows: 3, UpdatedCells: 8, URL: w.url + "/sheets/ringi-demo-sheet",
+		}, out); d != "" {
+			t.Error(d)
+		}
+		if d := cmp.Diff(want, w.vendors.Rows("ringi-demo-sheet", "tab 'a'")); d != "" {
+			t.Error(d)
+		}
+	}
+	if tabs := w.vendors.Tabs(); len(tabs) != 1 {
+		t.Errorf("tabs: %v", tabs)
+	}
+}
+
+func TestASheetWriteThatFails(t *testing.T) {
+	for name, test := range map[string]struct {
+		fault   func(w *world)
+		outcome tool.Outcome
+		problem tool.Problem
+		written bool
+	}{
+		"400":               {func(w *world) { w.vendors.Fail(sheetTool, 400, true) }, tool.Failed, tool.ProblemRejected, false},
+		"403":               {func(w *world) { w.vendors.Fail(sheetTool, 403, true) }, tool.Failed, tool.ProblemForbidden, false},
+		"429":               {func(w *world) { w.vendors.Fail(sheetTool, 429, true) }, tool.Failed, tool.ProblemRateLimited, false},
+		"500":               {func(w *world) { w.vendors.Fail(sheetTool, 500, true) }, tool.Unknown, tool.ProblemDown, false},
+		"cut":               {func(w *world) { w.vendors.Drop(sheetTool) }, tool.Unknown, tool.ProblemLost, true},
+		"no answer in time": {func(w *world) { w.vendors.Hang(sheetTool, time.Minute) }, tool.Unknown, tool.ProblemTimeout, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			test.fault(w)
+			if e := w.refuse(t, sheetTool, sheetArgs); e.Outcome != test.outcome || e.Problem != test.problem {
+				t.Error(e)
+			}
+			if n := w.vendors.Calls(sheetTool); n != 1 {
+				t.Errorf("called %d times", n)
+			}
+			if rows := w.vendors.Rows("ringi-demo-sheet", "tab 'a'"); (len(rows) > 0) != test.written {
+				t.Errorf("rows: %v", rows)
+			}
+		})
+	}
+}
+
+func TestAnUnknownSpreadsheet(t *testing.T) {
+	w := newWorld(t)
+	e := w.refuse(t, sheetTool, strings.Replace(sheetArgs, "ringi-demo-sheet", "another", 1))
+	if e.Outcome != tool.Failed || e.Problem != tool.ProblemNotFound || w.vendors.Calls(sheetTool) != 0 {
+		t.Error(e)
+	}
+}
+
+// sent are the messages that a person got.
+func (w *world) sent(t *testing.T, user string) (texts []string) {
+	t.Helper()
+	c, err := w.people.Channel(user)
+	if err != nil {
+		t.Fatal(err)
+	}
+	messages, err := w.people.History(c.ID, workspace.Range{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range messages {
+		texts = append(texts, m.Text)
+	}
+	return texts
+}
+
+func TestADirectMessageIsSentOncePerKey(t *testing.T) {
+	w := newWorld(t)
+	var first, again, other slackdm.Sent
+	w.run(t, "send_slack_dm", dmArgs, &first)
+	w.run(t, "send_slack_dm", dmArgs, &again)
+	want := []string{"&lt;!channel&gt; done &amp; dusted\n• n: 42\n• none: -"}
+	if d := cmp.Diff(want, w.sent(t, workspace.Sato)); d != "" {
+		t.Error(d)
+	}
+	if first.AlreadySent || !again.AlreadySent || first.MessageTS == "" || again.MessageTS != first.MessageTS || first.User != workspace.Sato {
+		t.Errorf("%+v, %+v", first, again)
+	}
+	w.run(t, "send_slack_dm", strings.Replace(dmArgs, "U0SANDSATO", "suzuki@example.com", 1), &other)
+	if other.User != workspace.Suzuki || len(w.sent(t, workspace.Suzuki)) != 1 {
+		t.Errorf("by e-mail: %+v", other)
+	}
+}
+
+func TestADirectMessageThatFails(t *testing.T) {
+	post := "chat.postMessage"
+	for name, test := range map[string]struct {
+		fault   webapi.Fault
+		outcome tool.Outcome
+		problem tool.Problem
+	}{
+		"rate limit":          {webapi.Fault{Method: post, Kind: webapi.RateLimited, RetryAfter: 30 * time.Second}, tool.Failed, tool.ProblemRateLimited},
+		"503":                 {webapi.Fault{Method: post, Kind: webapi.Unavailable}, tool.Unknown, tool.ProblemDown},
+		"refused":             {webapi.Fault{Method: post, Kind: webapi.Refused, Code: "restricted_action"}, tool.Failed, tool.ProblemRejected},
+		"fatal_error":         {webapi.Fault{Method: post, Kind: webapi.Refused, Code: "fatal_error"}, tool.Unknown, tool.ProblemDown},
+		"token revoked":       {webapi.Fault{Method: post, Kind: webapi.Refused, Code: "token_revoked"}, tool.Failed, tool.ProblemUnauthorized},
+		"answer lost":         {webapi.Fault{Method: post, Kind: webapi.Lost}, tool.Unknown, tool.ProblemLost},
+		"the search fails":    {webapi.Fault{Method: "conversations.history", Kind: webapi.Unavailable}, tool.Failed, tool.ProblemDown},
+		"the opening fails":   {webapi.Fault{Method: "conversations.open", Kind: webapi.Lost}, tool.Failed, tool.ProblemLost},
+		"search not allowed":  {webapi.Fault{Method: "conversations.history", Kind: webapi.Refused, Code: "missing_scope"}, tool.Failed, tool.ProblemRejected},
+		"a disabled account":  {webapi.Fault{Method: "conversations.open", Kind: webapi.Refused, Code: "user_disabled"}, tool.Failed, tool.ProblemNoRecipient},
+		"an unavailable bot":  {webapi.Fault{Method: "conversations.open", Kind: webapi.Refused, Code: "cannot_dm_bot"}, tool.Failed, tool.ProblemNoRecipient},
+		"search rate limited": {webapi.Fault{Method: "conversations.history", Kind: webapi.RateLimited}, tool.Failed, tool.ProblemRateLimited},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.slack.Add(test.fault)
+			e := w.refuse(t, "send_slack_dm", dmArgs)
+			if e.Outcome != test.outcome || e.Problem != test.problem {
+				t.Error(e)
+			}
+			if test.fault.RetryAfter > 0 && e.RetryAfter != test.fault.RetryAfter {
+				t.Errorf("retry after %s", e.RetryAfter)
+			}
+			if w.called[post] > 1 {
+				t.Errorf("posted %d times", w.called[post])
+			}
+			// A person asks again: what was sent is found, and it is there once.
+			var out slackdm.Sent
+			w.run(t, "send_slack_dm", dmArgs, &out)
+			if lost := test.fault.Kind == webapi.Lost && test.fault.Method == post; out.AlreadySent != lost || len(w.sent(t, workspace.Sato)) != 1 {
+				t.Errorf("%+v, %v", out, w.sent(t, workspace.Sato))
+			}
+		})
+	}
+}
+
+func TestAnUnknownRecipient(t *testing.T) {
+	w := newWorld(t)
+	for _, who := range []string{"U0NOBODY", "nobody@example.com"} {
+		e := w.refuse(t, "send_slack_dm", strings.Replace(dmArgs, "U0SANDSATO", who, 1))
+		if e.Outcome != tool.Failed || e.Problem != tool.ProblemNoRecipient || !strings.Contains(e.Detail, who) {
+			t.Errorf("%s: %v", who, e)
+		}
+	}
+}
