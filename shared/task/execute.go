@@ -195,11 +195,15 @@ func (a *Aggregate) IdempotencyKey(e *Execution, s Step) string {
 	return fmt.Sprintf("%s/%s/%d", e.ProcessID, s.StepID, n)
 }
 
-// OpenStepGate asks people about the next step with its resolved arguments. Doing it again is no change.
+// OpenStepGate asks people about the next step with its resolved arguments. Doing it
+// again is no change. It returns ErrMoved when another step is next, or its call has begun.
 func (a *Aggregate) OpenStepGate(run int, order int, args Blob, hash string, now time.Time) (Change, error) {
 	e, err := a.executing(run)
 	if err != nil {
 		return Change{}, err
+	}
+	if e.Status != ExecutionRunning {
+		return Change{}, ErrConflict
 	}
 	step := a.NextStep(e)
 	if step == nil || step.Order != order {
@@ -207,6 +211,9 @@ func (a *Aggregate) OpenStepGate(run int, order int, args Blob, hash string, now
 	}
 	if a.GateOf(e, order) != nil {
 		return Change{}, nil
+	}
+	if a.StepOf(e, order) != nil { // called already, or being called
+		return Change{}, ErrMoved
 	}
 	c := a.begin(now)
 	g := &Gate{

@@ -5,14 +5,13 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"testing"
 	"time"
 )
 
 // table commits Changes as the store does: the head on its rev and run, each row
 // on its own revision, what was relied on, all or nothing. It keeps every image.
 type table struct {
-	t       testing.TB
+	t       reporter
 	head    Head
 	rows    map[string]Row
 	waits   map[string]Wait
@@ -21,18 +20,25 @@ type table struct {
 	images  []image // one for each rev, oldest first
 }
 
+// reporter is what *testing.T and *rapid.T have in common.
+type reporter interface {
+	Helper()
+	Errorf(format string, args ...any)
+	Fatalf(format string, args ...any)
+}
+
 type image struct {
 	head Head
 	rows map[string]Row
 }
 
 // create puts the rows of a received message.
-func create(t testing.TB, c Change) *table {
+func create(t reporter, c Change) *table {
 	t.Helper()
 	tb := &table{t: t, rows: map[string]Row{}, waits: map[string]Wait{}}
 	tb.head = Head{TenantID: c.Head.TenantID, TaskID: c.Head.TaskID, Run: c.Head.Run}
 	if err := tb.commit(Head{Run: c.Head.Run}, c); err != nil {
-		t.Fatal(err)
+		t.Fatalf("create: %v", err)
 	}
 	return tb
 }

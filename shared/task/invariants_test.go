@@ -1,0 +1,242 @@
+package task
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+)
+
+// check asserts, after each commit, what the design promises whatever happens.
+func (w *world) check(before, after *Aggregate, c Change) {
+	w.moves(before, after)
+	w.decidedOnce(before, after)
+	w.recorded(before, after, c)
+	w.fenced(before, after)
+	w.approvedIsWhatRuns(before, after)
+	w.calledOnce(before, after)
+	w.timeOnlyExpires(before, after)
+	w.coherent(after)
+	w.nobodyWaitsInVain(after)
+}
+
+func (w *world) require(ok bool, format string, args ...any) {
+	w.t.Helper()
+	if !ok {
+		w.t.Fatalf(w.kind+": "+format, args...)
+	}
+}
+
+// moves: every status moved as the four state machines allow, and began where they begin.
+func (w *world) moves(before, after *Aggregate) {
+	old := before.Rows()
+	for key, r := range after.Rows() {
+		switch r := r.(type) {
+		case *Task:
+			was, _ := old[key].(*Task)
+			w.require(was == nil && r.Status == TaskExtracted || was != nil && (was.Status == r.Status || TaskMoves.Allows(was.Status, r.Status)), "task became %s", r.Status)
+		case *Prompt, *Process, *Gate:
+			now, _, _ := gateOf(r.(Row))
+			was, _, _ := gateOf(old[key])
+			_, step := r.(*Gate)
+			begins := !step && now == Generating || step && now == PendingApproval
+			w.require(was == "" && begins || was == now || GateMoves.Allows(was, now), "%s: %q became %s", key, was, now)
+		case *Execution:
+			was, _ := old[key].(*Execution)
+			w.require(was == nil && r.Status == ExecutionPending || was != nil && (was.Status == r.Status || ExecutionMoves.Allows(was.Status, r.Status)), "%s became %s", key, r.Status)
+		case *StepResult:
+			was, _ := old[key].(*StepResult)
+			begun := r.Status == StepRunning || r.Reused && r.Status == StepCompleted
+			w.require(was == nil && begun || was != nil && (was.Status == r.Status || StepMoves.Allows(was.Status, r.Status)), "%s became %s", key, r.Status)
+		}
+	}
+	w.require(len(after.Rows()) >= len(old), "a row is gone")
+	w.require(after.Head.ChangedAt.After(before.Head.ChangedAt), "time did not go on")
+}
+
+// decidedOnce: a verdict never changes, nor what it was about. (Invariant 2.)
+func (w *world) decidedOnce(before, after *Aggregate) {
+	rows := after.Rows()
+	for key, r := range before.Rows() {
+		if _, v, _ := gateOf(r); v.ApprovedAt != nil || v.RejectedAt != nil {
+			w.require(reflect.DeepEqual(r, rows[key]), "%s was decided, and changed", key)
+		}
+	}
+	if e := before.Head.Ended; e != nil && e.As != TaskFailed {
+		w.require(after.Head.Ended == e && after.Head.Run == before.Head.Run, "a task that ended began again")
+	}
+}
+
+var verdicts = map[string]map[GateStatus]Action{
+	"PROM": {Approved: PromptApproved, Rejected: PromptRejected},
+	"PROC": {Approved: ProcessApproved, Rejected: ProcessRejected},
+	"GATE": {Approved: StepApproved, Rejected: StepRejected},
+}
+
+// recorded: each change of state has its audit entry in the same commit, and no other. (Invariant 3.)
+func (w *world) recorded(before, after *Aggregate, c Change) {
+	want := map[Action]int{}
+	old := before.Rows()
+	for key, r := range after.Rows() {
+		if old[key] == r {
+			continue
+		}
+		switch r := r.(type) {
+		case *Task:
+			if old[key] == nil {
+				want[TaskCreated]++
+			}
+		case *Prompt, *Process, *Gate:
+			was, _, _ := gateOf(old[key])
+			if now, _, _ := gateOf(r); was != now {
+				want[verdicts[r.(Row).Key()[:4]][now]]++
+			}
+		case *Execution:
+			was, _ := old[key].(*Execution)
+			switch {
+			case was == nil && r.Attempt > 1:
+				want[ExecutionRetried]++
+			case was != nil && was.Status != r.Status:
+				want[map[ExecutionStatus]Action{
+					ExecutionRunning: ExecutionStarted, ExecutionCompleted: ExecutionCompletedEntry,
+					ExecutionFailed: ExecutionFailedEntry, ExecutionCancelled: ExecutionCancelledEntry,
+				}[r.Status]]++
+			}
+		}
+	}
+	parked := func(a *Aggregate) bool { return a.Head.Parked != nil }
+	if !parked(before) && parked(after) {
+		want[GenerationFailed]++
+	}
+	if w.kind == "person: retry generation" {
+		want[GenerationRetried]++
+	}
+	if e := after.Head.Ended; before.Head.Ended == nil && e != nil {
+		switch {
+		case e.Reason == ReasonExpired:
+			want[TaskExpired]++
+		case e.Reason == ReasonMaxVersions || e.Reason == ReasonByPerson && w.kind == "person: cancel":
+			want[TaskCancelledAction]++
+		}
+	}
+	delete(want, "")
+	got := map[Action]int{}
+	for _, entry := range c.Audit {
+		got[entry.Action]++
+		w.require(entry.TenantID == after.Head.TenantID && entry.TaskID == after.Head.TaskID && entry.Timestamp.Equal(c.Now) && entry.ResourceID != "",
+			"audit entry %+v belongs elsewhere", entry)
+		person := strings.HasPrefix(w.kind, "person") && !(entry.Action == TaskCancelledAction && after.Head.Ended.Reason == ReasonMaxVersions)
+		w.require(person == (entry.ActorType == ActorUser) && person == (entry.ActorID != ""), "%s is recorded as of %s %q", entry.Action, entry.ActorType, entry.ActorID)
+	}
+	w.require(maps.Equal(want, got), "recorded %v, want %v", got, want)
+}
+
+// gateOf is the status, verdict and terms of what can be decided, "" for any other row.
+func gateOf(r Row) (GateStatus, Verdict, Terms) {
+	switch r := r.(type) {
+	case *Prompt:
+		return r.Status, r.Verdict, r.Terms
+	case *Process:
+		return r.Status, r.Verdict, r.Terms
+	case *Gate:
+		return r.Status, r.Verdict, r.Terms
+	}
+	return "", Verdict{}, Terms{}
+}
+
+// fenced: no run but the head's commits, and none after the end. (Invariants 6 and 8.)
+func (w *world) fenced(before, after *Aggregate) {
+	if strings.HasPrefix(w.kind, "run: ") {
+		w.require(before.Head.Run == w.run, "run %d committed, the head's is %d", w.run, before.Head.Run)
+		w.require(before.Head.Ended == nil, "run %d committed to a task that had ended", w.run)
+	}
+	w.require(after.Head.Run >= before.Head.Run, "the run went back")
+}
+
+// approvedIsWhatRuns: a call begins only under the newest prompt and process, both
+// stamped, with the very steps that were; after a person looked, where one must. (Invariants 1 and 8.)
+func (w *world) approvedIsWhatRuns(before, after *Aggregate) {
+	if p := after.Process(); p != nil && p.Status == Approved && w.stamped[p.ID] == nil {
+		w.stamped[p.ID] = slices.Clone(p.Steps)
+	}
+	for _, s := range after.Steps {
+		was := before.StepOf(&Execution{ProcessVersion: s.ProcessVersion, Attempt: s.Attempt}, s.Order)
+		if s.Status != StepRunning || was == s {
+			continue
+		}
+		prompt, process, e := before.Prompt(), before.Process(), before.Execution()
+		w.require(before.Head.Ended == nil && before.Head.Parked == nil, "%s begins in a task that is over", s.Key())
+		w.require(e.Status == ExecutionRunning && e.Attempt == s.Attempt && e.ProcessVersion == s.ProcessVersion, "%s begins in an execution that is %s", s.Key(), e.Status)
+		w.require(prompt.Status == Approved && process.Status == Approved && process.ID == e.ProcessID, "%s begins without stamps", s.Key())
+		w.require(reflect.DeepEqual(w.stamped[process.ID], process.Steps), "%s is not what was stamped", s.Key())
+		step := process.Steps[s.Order-1]
+		w.require(s.Tool == step.Tool && s.StepID == step.StepID && s.Effect == step.Effect, "%s calls %s, stamped was %s", s.Key(), s.Tool, step.Tool)
+		if NeedsGate(step, e.Terms, false) {
+			g := before.GateOf(e, s.Order)
+			w.require(g != nil && g.Status == Approved && g.ApprovedBy != "" && g.Arguments == s.Arguments, "%s begins without a look at its arguments", s.Key())
+		}
+		for _, earlier := range after.StepsOf(e) {
+			w.require(earlier.Order >= s.Order || earlier.Status == StepCompleted, "%s begins before %s is done", s.Key(), earlier.Key())
+		}
+	}
+}
+
+// calledOnce: a write is called once for each time that a person asked for it,
+// and nobody is asked before they could know what became of the last time. (Invariant 7.)
+func (w *world) calledOnce(before, after *Aggregate) {
+	for key, n := range w.calls {
+		w.require(n <= 1 || w.rows[key].(*StepResult).Effect == Read, "%s was called %d times", key, n)
+	}
+	e, was := after.Execution(), before.Execution()
+	if e != nil && e.Status == ExecutionFailed {
+		w.told[e.Attempt] = e.Error == ReasonToolUnknown
+	}
+	if was == nil || e.Attempt == was.Attempt {
+		return
+	}
+	for _, s := range before.StepsOf(was) {
+		w.require(s.Status != StepRunning, "%s is tried again while it may be under way", s.Key())
+		w.require(s.Status != StepUnknown || w.told[was.Attempt], "%s is tried again, and nobody was told that its outcome is unknown", s.Key())
+		if s.Status == StepCompleted {
+			again := after.StepOf(e, s.Order)
+			w.require(again != nil && again.Reused && reflect.DeepEqual(again.Result, s.Result), "%s was done, and is not carried over", s.Key())
+		}
+	}
+}
+
+// timeOnlyExpires: nothing but a person stamps what asks a person, and nothing
+// expires before its time. (Invariant 9.)
+func (w *world) timeOnlyExpires(before, after *Aggregate) {
+	old := before.Rows()
+	for key, r := range after.Rows() {
+		was, _, t := gateOf(old[key])
+		now, v, _ := gateOf(r)
+		if was != PendingApproval || now == was {
+			continue
+		}
+		w.require(now != Approved || v.ApprovedBy != "" || !t.ApprovalRequired, "%s is approved by nobody", key)
+		w.require(now != Expired || strings.HasPrefix(w.kind, "sweeper") && w.now.After(*t.DecideBy), "%s expired, to be decided by %v", key, t.DecideBy)
+	}
+}
+
+// nobodyWaitsInVain: what is not over, and waits for no person, has a run to open
+// or a time to look again; a run that waits for what was decided is woken. (Invariant 6.)
+func (w *world) nobodyWaitsInVain(a *Aggregate) {
+	e := a.Effects(w.now)
+	open, waits := a.Pending()
+	asks := waits && open.Terms.ApprovalRequired
+	paused := a.Head.PausedUntil != nil && w.now.Before(*a.Head.PausedUntil)
+	idle := a.Head.Ended != nil || a.Head.Parked != nil || asks || paused || a.LiveLease(w.now) != nil
+	w.require(idle == (e.Run == nil), "a run to open: %v, and idle: %v", e.Run, idle)
+	w.require(e.Run == nil || e.Run.Run == a.Head.Run, "the run to open is %v", e.Run)
+	for _, wait := range a.Waits {
+		woken := slices.Contains(e.Wake, wait)
+		w.require(woken == !(waits && wait.Gate == open.Key && wait.Run == a.Head.Run), "%+v woken: %v", wait, woken)
+	}
+	out := slices.ContainsFunc(a.Steps, func(s *StepResult) bool { return s.Status == StepRunning })
+	a.Head.ShownRev = a.Head.Rev
+	due := a.DueAt(w.now)
+	w.require((due != nil) == (out || a.Head.Ended == nil && a.Head.Parked == nil), "due at %v", due)
+	w.require(due == nil || !asks || !due.After(later(*open.Terms.DecideBy, w.now.Add(5*time.Minute))), "due at %v, to be decided by %v", due, open.Terms.DecideBy)
+}
