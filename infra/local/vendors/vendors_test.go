@@ -1,0 +1,169 @@
+package vendors_test
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"ringi/infra/local/vendors"
+)
+
+type office struct {
+	*vendors.Vendors
+	url string
+}
+
+func open(t *testing.T) office {
+	t.Helper()
+	v := vendors.New()
+	s := httptest.NewServer(v.Handler())
+	t.Cleanup(s.Close)
+	return office{v, s.URL}
+}
+
+func (o office) get(t *testing.T, method, path, token, body string) (int, string, http.Header) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), method, o.url+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if token != "" {
+		r.Header.Set("Authorization", "Bearer "+token)
+	}
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	b, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res.StatusCode, string(b), res.Header
+}
+
+const hr = "/freee/hr/api/v1"
+
+func TestFreeeAnswers(t *testing.T) {
+	o := open(t)
+	token := o.Token("freee")
+	for name, test := range map[string]struct {
+		path, token string
+		status      int
+		want        string
+	}{
+		"no token":            {hr + "/users/me", "", 401, `"type":"unauthorized"`},
+		"Google's token":      {hr + "/users/me", o.Token("google"), 401, `"status_code":401`},
+		"me":                  {hr + "/users/me", token, 200, `"role":"company_admin"`},
+		"another company":     {hr + "/companies/1/employees", token, 403, `"status_code":403`},
+		"limit of 101":        {hr + "/companies/1884310/employees?limit=101", token, 400, `"status_code":400`},
+		"month 13":            {hr + "/employees/3510001/work_record_summaries/2026/13?company_id=1884310", token, 400, `"status_code":400`},
+		"no company":          {hr + "/employees/3510001/work_record_summaries/2026/3", token, 400, "company_id"},
+		"an unknown employee": {hr + "/employees/1/work_record_summaries/2026/3?company_id=1884310", token, 404, `"type":"not_found"`},
+		"an unknown path":     {hr + "/banks", token, 404, `"status_code":404`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			status, body, header := o.get(t, "GET", test.path, test.token, "")
+			if status != test.status || !strings.Contains(body, test.want) || header.Get("X-Ratelimit-Limit") != "10000" {
+				t.Errorf("%d %s", status, body)
+			}
+		})
+	}
+}
+
+func TestFreeePages(t *testing.T) {
+	o := open(t)
+	seen := map[float64]bool{}
+	for _, offset := range []string{"0", "20", "40", "60"} {
+		_, body, _ := o.get(t, "GET", hr+"/companies/1884310/employees?limit=20&offset="+offset, o.Token("freee"), "")
+		var page []map[string]any
+		if err := json.Unmarshal([]byte(body), &page); err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range page {
+			seen[e["id"].(float64)] = true
+		}
+	}
+	if len(seen) != 45 {
+		t.Errorf("%d people", len(seen))
+	}
+}
+
+func TestTheSameMonthIsTheSame(t *testing.T) {
+	path := hr + "/employees/3510001/work_record_summaries/2026/3?company_id=1884310"
+	one, two := open(t), open(t)
+	_, a, _ := one.get(t, "GET", path, one.Token("freee"), "")
+	_, b, _ := two.get(t, "GET", path, two.Token("freee"), "")
+	_, c, _ := one.get(t, "GET", strings.Replace(path, "2026/3", "2026/4", 1), one.Token("freee"), "")
+	if a != b || a == c {
+		t.Errorf("%s\n%s\n%s", a, b, c)
+	}
+}
+
+func TestSheetsRefuses(t *testing.T) {
+	o := open(t)
+	const book = "/sheets/v4/spreadsheets/ringi-demo-sheet"
+	values := `{"range":"'a'!A1:A1","majorDimension":"ROWS","values":[["x"]]}`
+	for name, test := range map[string]struct {
+		method, path, token, body string
+		status                    int
+		want                      string
+	}{
+		"no token":            {"GET", book, "", "", 401, "UNAUTHENTICATED"},
+		"another spreadsheet": {"GET", "/sheets/v4/spreadsheets/x", "google", "", 404, "NOT_FOUND"},
+		"a missing tab":       {"PUT", book + "/values/'a'!A1:A1?valueInputOption=RAW", "google", values, 400, "Unable to parse range"},
+		"not RAW":             {"PUT", book + "/values/'a'!A1:A1?valueInputOption=USER_ENTERED", "google", values, 400, "valueInputOption"},
+		"a range of nonsense": {"PUT", book + "/values/a1?valueInputOption=RAW", "google", values, 400, "Unable to parse range"},
+		"another range":       {"PUT", book + "/values/'a'!A1:B1?valueInputOption=RAW", "google", values, 400, "do not match"},
+		"an empty tab name":   {"POST", book + ":batchUpdate", "google", `{"requests":[{"addSheet":{"properties":{"title":""}}}]}`, 400, "already exists"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			status, body, _ := o.get(t, test.method, test.path, o.Token(test.token), test.body)
+			if status != test.status || !strings.Contains(body, test.want) {
+				t.Errorf("%d %s", status, body)
+			}
+		})
+	}
+}
+
+func TestValuesBeyondTheRangeAreRefused(t *testing.T) {
+	o := open(t)
+	const book = "/sheets/v4/spreadsheets/ringi-demo-sheet"
+	o.get(t, "POST", book+":batchUpdate", o.Token("google"), `{"requests":[{"addSheet":{"properties":{"title":"a"}}}]}`)
+	for _, values := range []string{`[["x","y"]]`, `[["x"],["y"]]`} {
+		status, body, _ := o.get(t, "PUT", book+"/values/'a'!A1:A1?valueInputOption=RAW", o.Token("google"),
+			`{"range":"'a'!A1:A1","majorDimension":"ROWS","values":`+values+`}`)
+		if status != 400 || !strings.Contains(body, "Requested writing within range") {
+			t.Errorf("%s: %d %s", values, status, body)
+		}
+	}
+	_, body, _ := o.get(t, "GET", book+"/values/'a'!A1:B2", o.Token("google"), "")
+	if !strings.Contains(body, `"values":[]`) {
+		t.Error(body)
+	}
+}
+
+func TestThePageShowsTheSheetAsText(t *testing.T) {
+	o := open(t)
+	const book = "/sheets/v4/spreadsheets/ringi-demo-sheet"
+	if _, body, _ := o.get(t, "GET", "/sheets/ringi-demo-sheet", "", ""); !strings.Contains(body, "Nothing has been written yet") {
+		t.Error(body)
+	}
+	o.get(t, "POST", book+":batchUpdate", o.Token("google"), `{"requests":[{"addSheet":{"properties":{"title":"a"}}}]}`)
+	status, body, _ := o.get(t, "PUT", book+"/values/'a'!A1:B2?valueInputOption=RAW", o.Token("google"),
+		`{"range":"'a'!A1:B2","majorDimension":"ROWS","values":[["氏名","h"],["<script>alert(1)</script>",1.5]]}`)
+	if status != 200 || !strings.Contains(body, `"updatedCells":4`) {
+		t.Fatal(status, body)
+	}
+	_, body, header := o.get(t, "GET", "/sheets/ringi-demo-sheet", "", "")
+	if !strings.Contains(body, "氏名") || strings.Contains(body, "<script>") || !strings.Contains(body, `<td class="n">1.5</td>`) ||
+		!strings.Contains(header.Get("Content-Security-Policy"), "default-src 'none'") {
+		t.Error(body)
+	}
+	if status, _, _ := o.get(t, "GET", "/sheets/other", "", ""); status != 404 {
+		t.Errorf("another spreadsheet: %d", status)
+	}
+}
