@@ -15,7 +15,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
-	"ringi/shared/metric"
 	"ringi/shared/slackapi"
 	"ringi/shared/task"
 )
@@ -120,7 +119,6 @@ func pause(err error, receives string) time.Duration {
 	var wait time.Duration
 	switch {
 	case errors.As(err, &limited):
-		metric.Count(metric.SlackFailed, 1)
 		wait = min(limited.RetryAfter, maxRetryAfter)
 	case errors.As(err, &known):
 		wait = known.after

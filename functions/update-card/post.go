@@ -140,9 +140,9 @@ func (d *drawing) adopt(ctx context.Context, c *task.Card, found []string, m car
 // notPosted gives the claim back after a post that definitely did not happen: as
 // refused at an earlier revision, so that the next try need not wait for the claim to grow stale.
 func (d *drawing) notPosted(ctx context.Context, c *task.Card, cause error) error {
-	var refused slackapi.Refused
-	if errors.As(cause, &refused) && refused.Permanent {
-		return d.failed(ctx, c, cause)
+	err := d.failed(ctx, c, cause)
+	if !errors.Is(err, cause) { // it was refused for good, and the row says so
+		return err
 	}
 	if err := d.Rows.UnreachableCard(ctx, d.ref, c.Key(), cmp.Or(c.Refusal, givenBack), d.a.Head.Rev-1); err != nil {
 		d.log(c).WarnContext(ctx, "give the claim back", "err", err)

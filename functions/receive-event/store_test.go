@@ -1,0 +1,106 @@
+package main
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/smithy-go/middleware"
+
+	"ringi/shared/store"
+	"ringi/shared/store/storetest"
+	"ringi/shared/task"
+)
+
+// counted lists the calls that a client makes.
+type counted struct {
+	mu  sync.Mutex
+	ops []string
+}
+
+func (c *counted) watch(o *dynamodb.Options) {
+	o.APIOptions = append(o.APIOptions, func(s *middleware.Stack) error {
+		return s.Finalize.Add(middleware.FinalizeMiddlewareFunc("count", func(ctx context.Context, in middleware.FinalizeInput, next middleware.FinalizeHandler) (middleware.FinalizeOutput, middleware.Metadata, error) {
+			c.mu.Lock()
+			c.ops = append(c.ops, middleware.GetOperationName(ctx))
+			c.mu.Unlock()
+			return next.HandleFinalize(ctx, in)
+		}), middleware.After)
+	})
+}
+
+// TestWithTheTable runs against one database, each part in a table of its own.
+func TestWithTheTable(t *testing.T) {
+	db := storetest.Start(t)
+	t.Run("one call, then the answer", func(t *testing.T) { testOneCall(t, db) })
+	t.Run("delivered five times at once, it is one task", func(t *testing.T) { testAtOnce(t, db) })
+}
+
+// testOneCall: nothing but one transaction stands between a message
+// and its answer, however often and however many at once it is delivered.
+func testOneCall(t *testing.T, db *storetest.Server) {
+	t.Helper()
+	s, table := db.Store(t)
+	c := &counted{}
+	h := handler(store.New(dynamodb.New(db.DB.Options(), c.watch), table))
+	body := callback(t, nil, nil)
+	if out := post(t, h, signed(body)); out.StatusCode != 200 {
+		t.Fatal(out.StatusCode, out.Body)
+	}
+	if !slices.Equal(c.ops, []string{"TransactWriteItems"}) {
+		t.Errorf("calls: %v", c.ops)
+	}
+
+	var wg sync.WaitGroup
+	for range 5 {
+		wg.Go(func() {
+			if out := post(t, h, signed(body)); out.StatusCode != 200 {
+				t.Error(out.StatusCode, out.Body)
+			}
+		})
+	}
+	wg.Wait()
+	id, err := task.ID("T0TEAM", "C0HR", "1776675599.000100")
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := s.Load(t.Context(), task.Ref{Tenant: task.TenantID("T0TEAM"), Task: id})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a.Head.Rev != 1 || a.Request.Text != "今月の勤怠をまとめて" || len(a.Cards) != 1 || a.Cards[0].State != task.CardNone {
+		t.Errorf("%+v", a)
+	}
+}
+
+// testAtOnce: whoever is first, all are answered 200.
+func testAtOnce(t *testing.T, db *storetest.Server) {
+	t.Helper()
+	s, _ := db.Store(t)
+	h := handler(s)
+	body := callback(t, nil, nil)
+	statuses := make(chan int, 5)
+	for range cap(statuses) {
+		go func() {
+			out, err := h.Handle(context.Background(), signed(body))
+			if err != nil {
+				out.StatusCode = -1
+			}
+			statuses <- out.StatusCode
+		}()
+	}
+	for range cap(statuses) {
+		if status := <-statuses; status != 200 {
+			t.Errorf("answered %d", status)
+		}
+	}
+	id, err := task.ID("T0TEAM", "C0HR", "1776675599.000100")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, err := s.Load(t.Context(), task.Ref{Tenant: task.TenantID("T0TEAM"), Task: id}); err != nil || a.Head.Rev != 1 {
+		t.Errorf("%v %+v", err, a)
+	}
+}

@@ -1,0 +1,101 @@
+package main
+
+import (
+	"context"
+	"net/url"
+	"testing"
+	"time"
+
+	"ringi/shared/slackapi/inbound"
+	"ringi/shared/task"
+)
+
+// nobody refuses to be asked anything: what is refused or ignored must not get this far.
+type nobody struct {
+	Store
+	Slack
+}
+
+func idle() *Handler {
+	now := time.Unix(1776675600, 0)
+	clock := func() time.Time { return now }
+	return &Handler{Store: nobody{}, Slack: nobody{}, Edge: inbound.Edge{Secret: signingSecret, Now: clock}, Now: clock}
+}
+
+func TestNonsenseAndStrangeKinds(t *testing.T) {
+	payload := func(s string) string { return url.Values{"payload": {s}}.Encode() }
+	const who = `"team":{"id":"T1"},"user":{"id":"U1"},"channel":{"id":"C1"}`
+	for _, tt := range []struct {
+		name, body string
+		status     int
+		want       string
+	}{
+		{"Slack checks the certificate", "ssl_check=1", 200, ""},
+		{"no form", "%zz", 400, `{"error":"body is not a form"}`},
+		{"no payload", "a=b", 400, `{"error":"payload is required"}`},
+		{"nothing", "", 400, `{"error":"payload is required"}`},
+		{"no JSON", payload("x"), 400, `{"error":"payload is not a JSON object"}`},
+		{"no type", payload(`{}`), 400, `{"error":"payload.type is required"}`},
+		{"a number for a type", payload(`{"type":1}`), 400, `{"error":"payload.type must not be a JSON number"}`},
+		{"another kind", payload(`{"type":"view_closed","user":7}`), 200, ""},
+		{"no team", payload(`{"type":"block_actions","user":{"id":"U1"}}`), 400, `{"error":"payload.team.id must have 1 to 64 letters and digits"}`},
+		{"a null team", payload(`{"type":"block_actions","team":null,"user":{"id":"U1"}}`), 400, `{"error":"payload.team.id must have 1 to 64 letters and digits"}`},
+		{"a user that forges a mention", payload(`{"type":"block_actions","team":{"id":"T1"},"user":{"id":"U1><!here"}}`), 400, `{"error":"payload.user.id must have 1 to 64 letters and digits"}`},
+		{"actions that are no list", payload(`{"type":"block_actions",` + who + `,"actions":"x"}`), 400, `{"error":"payload.actions must not be a JSON string"}`},
+		{"no actions", payload(`{"type":"block_actions",` + who + `}`), 400, `{"error":"payload.actions must not be empty"}`},
+		{"no channel", payload(`{"type":"block_actions","team":{"id":"T1"},"user":{"id":"U1"},"actions":[{"action_id":"approve_prompt"}]}`), 400, `{"error":"payload.channel.id must have 1 to 64 letters and digits"}`},
+		{"an unknown button", payload(`{"type":"block_actions",` + who + `,"actions":[{"action_id":"approve_everything"}]}`), 200, ""},
+		{"a shortcut's name on a button", payload(`{"type":"block_actions",` + who + `,"actions":[{"action_id":"cancel_task"}]}`), 200, ""},
+		{"an unknown rejection", payload(`{"type":"block_actions",` + who + `,"actions":[{"action_id":"reject_task"}]}`), 200, ""},
+		{"an unknown shortcut", payload(`{"type":"message_action","callback_id":"x",` + who + `}`), 200, ""},
+		{"an unknown form", payload(`{"type":"view_submission",` + who + `,"view":{"callback_id":"x"}}`), 200, ""},
+		{"a form without metadata", payload(`{"type":"view_submission",` + who + `,"view":{"callback_id":"rejection_reason_modal"}}`), 400, `{"error":"payload.view.private_metadata must be the JSON object of a rejection"}`},
+		{"a form of another kind", payload(`{"type":"view_submission",` + who + `,"view":{"callback_id":"rejection_reason_modal","private_metadata":"{\"type\":\"task\"}"}}`), 400, `{"error":"payload.view.private_metadata.type must be prompt, process or step"}`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			h := idle()
+			out, err := h.Handle(t.Context(), signed(tt.body, h.Now()))
+			if err != nil || out.StatusCode != tt.status || out.Body != tt.want {
+				t.Errorf("%d %s %v, want %d %s", out.StatusCode, out.Body, err, tt.status, tt.want)
+			}
+		})
+	}
+	h := idle()
+	unsigned := signed("ssl_check=1", h.Now())
+	unsigned.Headers["x-slack-signature"] = "v0=00"
+	if out, err := h.Handle(t.Context(), unsigned); err != nil || out.StatusCode != 401 {
+		t.Errorf("%d %v", out.StatusCode, err)
+	}
+}
+
+// empty is a tenant without any task.
+type empty struct{ Store }
+
+func (empty) Settings(context.Context, string) (task.Settings, error) {
+	return task.DefaultSettings(), nil
+}
+func (empty) Load(context.Context, task.Ref) (*task.Aggregate, error) { return nil, task.ErrNotFound }
+func (empty) Decide(context.Context, task.Ref, func(*task.Aggregate) (task.Change, error)) (*task.Aggregate, error) {
+	return nil, task.ErrNotFound
+}
+
+// mute is a Slack that nobody hears.
+type mute struct{ Slack }
+
+func (mute) Ephemeral(context.Context, string, string, string, string) error { return nil }
+
+// FuzzInteraction: whatever Slack signs, the answer is 200 or 400, never a fault of ours.
+func FuzzInteraction(f *testing.F) {
+	const id = "01ARZ3NDEKTSV4RRFFQ69G5FAV"
+	f.Add(`{"type":"block_actions","team":{"id":"T1"},"user":{"id":"U1"},"channel":{"id":"C1"},"actions":[{"action_id":"approve_prompt","block_id":"` + id + `","value":"` + id + `"}]}`)
+	f.Add(`{"type":"message_action","callback_id":"cancel_task","team":{"id":"T1"},"user":{"id":"U1"},"channel":{"id":"C1"},"message":{"ts":"1776675600.000100","metadata":{"event_type":"ringi_card","event_payload":{"task":"` + id + `"}}}}`)
+	f.Add(`{"type":"view_submission","team":{"id":"T1"},"user":{"id":"U1"},"view":{"callback_id":"rejection_reason_modal","private_metadata":"{\"type\":\"prompt\"}","state":{"values":{"a":{"b":{"value":null}}}}}}`)
+	f.Fuzz(func(t *testing.T, payload string) {
+		h := idle()
+		h.Store, h.Slack = empty{}, mute{}
+		out, err := h.Handle(context.Background(), signed(url.Values{"payload": {payload}}.Encode(), h.Now()))
+		if err != nil || out.StatusCode != 200 && out.StatusCode != 400 && len(payload) < 1<<18 {
+			t.Fatalf("%d %v for %q", out.StatusCode, err, payload)
+		}
+	})
+}

@@ -1,0 +1,180 @@
+package main
+
+import (
+	"slices"
+	"testing"
+
+	"ringi/infra/local/sandbox/webapi"
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/card"
+	"ringi/shared/slackapi/slacktest"
+	"ringi/shared/task"
+)
+
+func testPolicy(t *testing.T, w *world) {
+	p := w.prompted()
+	list := func(users, groups []string) func(*task.Settings) {
+		return func(s *task.Settings) {
+			s.Approvers = task.Approvers{Mode: task.ApproversList, Users: users, Usergroups: groups}
+		}
+	}
+	channel := func(s *task.Settings) { s.Approvers.Mode = task.ApproversChannel }
+	for _, tt := range []struct {
+		name     string
+		settings func(*task.Settings)
+		user     string
+		team     string
+		rule     task.Rule // empty: allowed
+	}{
+		{"another workspace's person", channel, workspace.Stranger, workspace.StrangerTeam, task.RuleForeign},
+		{"a guest", channel, workspace.Guest, slacktest.Team, task.RuleGuest},
+		{"a person who left the channel", channel, workspace.Tanaka, slacktest.Team, task.RuleNotMember},
+		{"who is not listed", list([]string{workspace.Suzuki}, nil), workspace.Alex, slacktest.Team, task.RuleNotListed},
+		{"an empty list", list(nil, nil), workspace.Suzuki, slacktest.Team, task.RuleNobody},
+		{"who is in no listed group", list(nil, []string{workspace.Approvers}), workspace.Alex, slacktest.Team, task.RuleNotListed},
+		{"the requester, when that is off", func(s *task.Settings) { channel(s); s.AllowSelfApproval = false }, workspace.Sato, slacktest.Team, task.RuleSelf},
+		{"who is in a listed group, though not in the channel", list(nil, []string{workspace.Approvers}), workspace.Tanaka, slacktest.Team, ""},
+	} {
+		if tt.user == workspace.Tanaka {
+			if err := w.slack.SetMember(workspace.HR, workspace.Tanaka, false); err != nil {
+				t.Fatal(err)
+			}
+		}
+		w.settle(tt.settings)
+		w.shown()
+		click := w.click(tt.user, "approve_prompt", p.ID)
+		click["user"].(map[string]any)["team_id"] = tt.team
+		w.slack.Calls()
+		w.post(click)
+		status := w.load().Prompt().Status
+		if tt.rule == "" {
+			if status != task.Approved {
+				t.Errorf("%s: %s", tt.name, status)
+			}
+			continue
+		}
+		if status != task.PendingApproval {
+			t.Fatalf("%s: %s", tt.name, status)
+		}
+		if calls := len(w.slack.Calls("chat.postEphemeral")); calls != 1 {
+			t.Errorf("%s: told %d times", tt.name, calls)
+		}
+		told, want := w.slack.Ephemerals(tt.user), card.Note("ja", task.ErrNotAllowed{Rule: tt.rule})
+		if member := slices.Contains(members(t, w), tt.user); member && (len(told) == 0 || told[len(told)-1].Text != want) {
+			t.Errorf("%s: told %+v", tt.name, told)
+		}
+		w.healed()
+	}
+}
+
+// members are those whom Slack lets an app whisper to.
+func members(t *testing.T, w *world) []string {
+	t.Helper()
+	var out []string
+	for id, err := range w.slack.Client.ChannelMembers(t.Context(), workspace.HR) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, id)
+	}
+	return out
+}
+
+func testUnverified(t *testing.T, w *world) {
+	p := w.prompted()
+	for _, method := range []string{"conversations.members", "users.info"} {
+		w.slack.Faults.Add(webapi.Fault{Method: method, Kind: webapi.Unavailable})
+		before := len(w.slack.Ephemerals(workspace.Suzuki))
+		w.post(w.click(workspace.Suzuki, "approve_prompt", p.ID))
+		told := w.slack.Ephemerals(workspace.Suzuki)
+		if len(told) != before+1 || told[before].Text != card.Note("ja", card.ErrUnverified) {
+			t.Errorf("%s: %+v", method, told)
+		}
+	}
+	w.slack.Faults.Add(webapi.Fault{Method: "users.info", Kind: webapi.Refused, Code: "missing_scope"})
+	inForm(t, w.post(w.form(workspace.Suzuki, "prompt", p.ID, "x")), card.Note("ja", card.ErrUnverified))
+	if got := w.load().Prompt(); got.Status != task.PendingApproval {
+		t.Errorf("%+v", got)
+	}
+}
+
+func testUnknownMethod(t *testing.T, w *world) {
+	p := w.prompted()
+	for _, method := range []string{"users.info", "conversations.members"} {
+		w.slack.Faults.Add(webapi.Fault{Method: method, Kind: webapi.Refused, Code: "unknown_method", Times: -1})
+	}
+	elsewhere := w.click(workspace.Suzuki, "approve_prompt", p.ID)
+	elsewhere["container"].(map[string]any)["channel_id"] = workspace.General
+	w.post(elsewhere)
+	if got := w.load().Prompt(); got.Status != task.PendingApproval {
+		t.Fatal("a click in another channel counts")
+	}
+	w.quiet(w.post(w.click(workspace.Tanaka, "approve_prompt", p.ID)), workspace.Tanaka)
+	if got := w.load().Prompt(); got.ApprovedBy != workspace.Tanaka {
+		t.Errorf("%+v", got)
+	}
+}
+
+func testWithdrawUnverified(t *testing.T, w *world) {
+	e := w.running()
+	w.slack.Faults.Add(webapi.Fault{Method: "users.info", Kind: webapi.Unavailable, Times: -1})
+	w.quiet(w.post(w.click(workspace.Sato, "cancel_execution", e.ID)), workspace.Sato)
+	if got := w.load().Execution(); got.Status != task.ExecutionCancelled {
+		t.Errorf("%+v", got)
+	}
+}
+
+func testDirectMessage(t *testing.T, w *world) {
+	dm := workspace.DirectMessage(workspace.Sato)
+	w.root = w.slack.Say(t, workspace.Sato, dm, "従業員一覧")
+	w.ref = w.receive(dm, "im", w.root)
+	p := w.prompted()
+	other := w.click(workspace.Suzuki, "approve_prompt", p.ID)
+	w.post(other)
+	if got := w.load().Prompt(); got.Status != task.PendingApproval {
+		t.Fatal("who is not in the conversation approved")
+	}
+	w.slack.Calls()
+	w.quiet(w.post(w.click(workspace.Sato, "approve_prompt", p.ID)), workspace.Sato)
+	if got := w.load().Prompt(); got.ApprovedBy != workspace.Sato {
+		t.Errorf("%+v", got)
+	}
+	if n := len(w.slack.Calls("conversations.members")); n != 0 {
+		t.Errorf("the members of a conversation of two were asked for")
+	}
+}
+
+func testForeignIDs(t *testing.T, w *world) {
+	p := w.prompted()
+	from := func(team string, payload map[string]any) map[string]any {
+		payload["team"] = map[string]any{"id": team}
+		payload["user"].(map[string]any)["team_id"] = team
+		return payload
+	}
+	action := func(p map[string]any, block, value string) map[string]any {
+		a := p["actions"].([]any)[0].(map[string]any)
+		a["block_id"], a["value"] = block, value
+		return p
+	}
+	for name, payload := range map[string]map[string]any{
+		"another tenant's person":      from("T0OTHER", w.click(workspace.Suzuki, "approve_prompt", p.ID)),
+		"another tenant's execution":   from("T0OTHER", w.click(workspace.Suzuki, "cancel_execution", task.NewID())),
+		"another tenant's form asked":  from("T0OTHER", w.click(workspace.Suzuki, "reject_prompt", p.ID)),
+		"no such prompt":               w.click(workspace.Suzuki, "approve_prompt", task.NewID()),
+		"no such task":                 action(w.click(workspace.Suzuki, "approve_prompt", p.ID), task.NewID(), p.ID),
+		"a task id that is none":       action(w.click(workspace.Suzuki, "approve_prompt", p.ID), "x#HEAD", p.ID),
+		"an id that is none":           action(w.click(workspace.Suzuki, "approve_prompt", p.ID), w.ref.Task, ""),
+		"a process's button, a prompt": w.click(workspace.Suzuki, "approve_process", p.ID),
+	} {
+		before := len(w.slack.Ephemerals(workspace.Suzuki))
+		out := w.post(payload)
+		told := w.slack.Ephemerals(workspace.Suzuki)
+		if out.StatusCode != 200 || len(told) != before+1 || told[before].Text != card.Note("ja", task.ErrNotFound) {
+			t.Errorf("%s: %d, told %+v", name, out.StatusCode, told[before:])
+		}
+	}
+	inForm(t, w.post(from("T0OTHER", w.form(workspace.Suzuki, "prompt", p.ID, "x"))), card.Note("ja", task.ErrNotFound))
+	if got := w.load().Prompt(); got.Status != task.PendingApproval || len(w.slack.Views(workspace.Suzuki)) != 0 {
+		t.Errorf("%+v", got)
+	}
+}

@@ -1,0 +1,223 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"ringi/infra/local/sandbox/webapi"
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/slackapi/slacktest"
+	"ringi/shared/store/storetest"
+	"ringi/shared/task"
+)
+
+// TestUpdateCard runs every part against one database, each in a table and a workspace of its own.
+func TestUpdateCard(t *testing.T) {
+	db := storetest.Start(t)
+	for _, part := range []struct {
+		name string
+		run  func(*testing.T, *world)
+	}{
+		{"a card is posted once and follows its rows", testFollows},
+		{"cards are posted in the order of the story", testOrder},
+		{"repeated, late and parallel messages are harmless", testRepeated},
+		{"the language of the settings", testLocale},
+		{"a rate limit is waited out, with no claim left behind", testRateLimit},
+		{"an answer that was lost: the message is adopted", testLostAnswer},
+		{"a lost post that never arrived is left, then posted", testNeverArrived},
+		{"a crash between post and save: the earliest is adopted", testCrash},
+		{"a claim of another invocation is waited for", testClaimed},
+		{"no permission to search: posted and counted", testNoSearch},
+		{"a claim lost meanwhile: our own message is taken back", testLostClaim},
+		{"a message deleted in Slack is posted anew", testDeleted},
+		{"a message of another app's is posted anew", testCantUpdate},
+		{"an archived channel", testArchived},
+		{"a fault while updating", testUpdateFault},
+		{"a redraw heals what was shown", testRedraw},
+	} {
+		t.Run(part.name, func(t *testing.T) { part.run(t, newWorld(t, db)) })
+	}
+}
+
+func testFollows(t *testing.T, w *world) {
+	w.done()
+	first := w.shows("受け付けました")
+	if head := w.load().Head; head.ShownRev != head.Rev {
+		t.Errorf("shown %d of %d", head.ShownRev, head.Rev)
+	}
+	w.slack.Calls()
+	w.done()
+	if calls := w.slack.Calls(); len(calls) != 0 {
+		t.Errorf("nothing changed, yet: %v", calls)
+	}
+	w.extract()
+	w.done()
+	if now := w.shows("勤怠"); now[0].TS != first[0].TS {
+		t.Error("the card is another message")
+	}
+	if c := w.load().Card("CARD#task"); c.State != task.CardPosted || c.Hash == "" || c.ClaimedBy != "" {
+		t.Errorf("%+v", c)
+	}
+}
+
+func testOrder(_ *testing.T, w *world) {
+	w.extract()
+	w.draft()
+	w.done() // the first message that comes through finds two cards to post
+	w.shows("勤怠", "approve_prompt")
+}
+
+func testRepeated(t *testing.T, w *world) {
+	results := make(chan bool, 8)
+	for range cap(results) {
+		h := w.handler()
+		go func() {
+			out, err := h.Handle(t.Context(), events.SQSEvent{Records: []events.SQSMessage{{
+				MessageId: "m", Body: fmt.Sprintf(`{"tenant":%q,"task":%q}`, w.ref.Tenant, w.ref.Task),
+			}}})
+			results <- err == nil && len(out.BatchItemFailures) == 0
+		}()
+	}
+	done := 0
+	for range cap(results) {
+		if <-results {
+			done++
+		}
+	}
+	if done == 0 {
+		t.Error("nobody came through")
+	}
+	w.h.NewID = task.NewID
+	w.done()
+	w.shows("受け付けました")
+}
+
+func testLocale(t *testing.T, w *world) {
+	tenant := task.Tenant{ID: w.ref.Tenant, Name: "x", Slug: "default", TeamID: slacktest.Team, Admins: []string{}}
+	if _, err := w.store.Bootstrap(t.Context(), tenant, w.clock); err != nil {
+		t.Fatal(err)
+	}
+	saved, err := w.store.Settings(t.Context(), w.ref.Tenant)
+	if err != nil {
+		t.Fatal(err)
+	}
+	saved.Locale = "en"
+	if _, err := w.store.SaveSettings(t.Context(), w.ref.Tenant, saved, task.System(), w.clock); err != nil {
+		t.Fatal(err)
+	}
+	w.done()
+	if m := w.shows("")[0]; strings.Contains(fmt.Sprint(m.Attachments), "受け付けました") {
+		t.Error("the card is Japanese")
+	}
+}
+
+func testDeleted(t *testing.T, w *world) {
+	w.done()
+	old := w.shows("受け付けました")[0].TS
+	if err := w.slack.Delete(workspace.HR, old, workspace.Bot); err != nil {
+		t.Fatal(err)
+	}
+	w.extract()
+	w.done()
+	if m := w.shows("勤怠"); m[0].TS == old {
+		t.Error("the same message")
+	}
+}
+
+func testCantUpdate(_ *testing.T, w *world) {
+	w.done()
+	w.extract()
+	w.slack.Faults.Add(webapi.Fault{Method: "chat.update", Kind: webapi.Refused, Code: "cant_update_message"})
+	w.done()
+	w.shows("受け付けました", "勤怠")
+}
+
+func testArchived(t *testing.T, w *world) {
+	if err := w.slack.SetArchived(workspace.HR, true); err != nil {
+		t.Fatal(err)
+	}
+	w.done()
+	c := w.load().Card("CARD#task")
+	if c.State != task.CardUnreachable || c.Refusal != "is_archived" || c.TriedRev != 1 {
+		t.Fatalf("%+v", c)
+	}
+	dm := func() int {
+		all, err := w.slack.Everything(workspace.DirectMessage(workspace.Sato))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(all)
+	}
+	if dm() != 1 {
+		t.Fatalf("the requester was told %d times", dm())
+	}
+	w.slack.Calls()
+	w.done()
+	if calls := w.slack.Calls(); len(calls) != 0 {
+		t.Errorf("tried again at the same revision: %v", calls)
+	}
+	w.extract()
+	w.draft()
+	w.done()
+	if dm() != 1 {
+		t.Errorf("the requester was told %d times", dm())
+	}
+	if err := w.slack.SetArchived(workspace.HR, false); err != nil {
+		t.Fatal(err)
+	}
+	w.decide(func(a *task.Aggregate) (task.Change, error) {
+		by := task.Actor{Type: task.ActorUser, ID: workspace.Suzuki, Team: slacktest.Team, Member: true}
+		return a.ApprovePrompt(a.Prompt().ID, by, task.Policy{Team: slacktest.Team, AllowSelf: true}, w.clock)
+	})
+	w.done()
+	w.shows("勤怠", "承認")
+	if c := w.load().Card("CARD#task"); c.State != task.CardPosted || c.Refusal != "" {
+		t.Errorf("%+v", c)
+	}
+}
+
+func testUpdateFault(t *testing.T, w *world) {
+	w.done()
+	w.extract()
+	w.slack.Faults.Add(webapi.Fault{Method: "chat.update", Kind: webapi.Lost})
+	w.back(1, 2)
+	if c := w.load().Card("CARD#task"); c.Hash != "" || c.State != task.CardPosted {
+		t.Errorf("%+v", c)
+	}
+	w.done()
+	w.shows("勤怠")
+	// A refusal of the content: the message is remembered, and follows again at the next revision.
+	w.draft()
+	w.done()
+	before := w.load().Card("CARD#prompt#0001").MessageTS
+	w.slack.Faults.Add(webapi.Fault{Method: "chat.update", Kind: webapi.Refused, Code: "msg_too_long"})
+	by := task.Actor{Type: task.ActorUser, ID: workspace.Sato, Team: slacktest.Team, Member: true}
+	policy := task.Policy{Team: slacktest.Team, AllowSelf: true}
+	w.decide(func(a *task.Aggregate) (task.Change, error) {
+		return a.ApprovePrompt(a.Prompt().ID, by, policy, w.clock)
+	})
+	w.done()
+	if c := w.load().Card("CARD#prompt#0001"); c.State != task.CardUnreachable || c.MessageTS != before || c.Refusal != "msg_too_long" {
+		t.Errorf("%+v", c)
+	}
+	w.decide(func(a *task.Aggregate) (task.Change, error) { return a.CancelTask(by, policy, w.clock) })
+	w.done()
+	if c := w.load().Card("CARD#prompt#0001"); c.State != task.CardPosted || c.MessageTS != before {
+		t.Errorf("%+v", c)
+	}
+}
+
+func testRedraw(t *testing.T, w *world) {
+	w.done()
+	if err := w.store.Redraw(t.Context(), w.ref); err != nil {
+		t.Fatal(err)
+	}
+	w.done()
+	if head := w.load().Head; head.ShownRev != head.Rev {
+		t.Errorf("shown %d of %d", head.ShownRev, head.Rev)
+	}
+	w.shows("受け付けました")
+}

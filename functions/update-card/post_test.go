@@ -1,0 +1,146 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"ringi/infra/local/sandbox/webapi"
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/slackapi"
+	"ringi/shared/task"
+)
+
+func testRateLimit(t *testing.T, w *world) {
+	w.slack.Faults.Add(webapi.Fault{Method: "chat.postMessage", Kind: webapi.RateLimited, RetryAfter: 8 * time.Second})
+	w.back(8, 10)
+	w.shows()
+	w.done() // at once: the claim does not have to grow stale
+	w.shows("受け付けました")
+	w.slack.Calls()
+
+	w.extract()
+	w.slack.Faults.Add(webapi.Fault{Method: "chat.update", Kind: webapi.RateLimited, RetryAfter: time.Second})
+	w.back(1, 2)
+	w.shows("受け付けました")
+	w.done()
+	w.shows("勤怠")
+	if n := len(w.slack.Calls("conversations.replies", "conversations.open")); n != 0 {
+		t.Errorf("%d needless calls", n)
+	}
+}
+
+func testLostAnswer(t *testing.T, w *world) {
+	w.slack.Faults.Add(webapi.Fault{Method: "chat.postMessage", Kind: webapi.Lost})
+	w.done()
+	m := w.shows("受け付けました")
+	if c := w.load().Card("CARD#task"); c.MessageTS != m[0].TS || c.State != task.CardPosted {
+		t.Errorf("%+v", c)
+	}
+	w.slack.Calls()
+	w.done()
+	if calls := w.slack.Calls(); len(calls) != 0 {
+		t.Errorf("it shows what it was posted with, yet: %v", calls)
+	}
+}
+
+func testNeverArrived(t *testing.T, w *world) {
+	w.slack.Faults.Add(webapi.Fault{Method: "chat.postMessage", Kind: webapi.Unavailable})
+	w.back(30, 38)
+	w.back(29, 38) // too early: whoever posted may still be at it
+	if n := len(w.slack.Calls("chat.postMessage")); n != 1 {
+		t.Errorf("posted %d times", n)
+	}
+	w.clock = w.clock.Add(31 * time.Second)
+	w.done()
+	w.shows("受け付けました")
+}
+
+// crashed is a handler that dies before it saves what it posted.
+type crashed struct{ Rows }
+
+func (crashed) PostedCard(context.Context, task.Ref, string, string, string, string, string) error {
+	return errors.New("the process is gone")
+}
+
+func testCrash(t *testing.T, w *world) {
+	w.h.Rows = crashed{w.store}
+	w.back(30, 38)
+	first := w.shows("受け付けました")[0].TS
+	// Another invocation's late try, which the first one's claim did not stop.
+	if _, err := w.slack.Client.Post(t.Context(), workspace.HR, w.root, message(), slackapi.Metadata{Task: w.ref.Task, Card: "CARD#task"}); err != nil {
+		t.Fatal(err)
+	}
+	w.extract()
+	w.h = w.handler()
+	w.clock = w.clock.Add(31 * time.Second)
+	w.done()
+	if m := w.shows("勤怠"); m[0].TS != first {
+		t.Error("the later one was adopted")
+	}
+}
+
+func testClaimed(_ *testing.T, w *world) {
+	if _, err := w.store.ClaimCard(context.Background(), w.ref, "CARD#task", "another", w.clock, w.clock.Add(-stale)); err != nil {
+		w.t.Fatal(err)
+	}
+	w.clock = w.clock.Add(10 * time.Second)
+	w.back(20, 25)
+	w.shows()
+	w.clock = w.clock.Add(21 * time.Second)
+	w.done()
+	w.shows("受け付けました")
+}
+
+func testNoSearch(t *testing.T, w *world) {
+	w.h.Rows = crashed{w.store}
+	w.back(30, 38)
+	w.h = w.handler()
+	w.clock = w.clock.Add(31 * time.Second)
+	w.slack.Faults.Add(webapi.Fault{Method: "conversations.replies", Kind: webapi.RateLimited, RetryAfter: time.Second})
+	w.back(30, 38)
+	w.clock = w.clock.Add(31 * time.Second)
+	w.slack.Faults.Add(webapi.Fault{Method: "conversations.replies", Kind: webapi.Refused, Code: "missing_scope"})
+	w.done()
+	w.shows("受け付けました", "受け付けました")
+	if c := w.load().Card("CARD#task"); c.State != task.CardPosted {
+		t.Errorf("%+v", c)
+	}
+}
+
+// slow is a Slack whose post takes so long that others come in between.
+type slow struct {
+	Slack
+	meanwhile func()
+}
+
+func (s slow) Post(ctx context.Context, channel, thread string, m cardMessage, about slackapi.Metadata) (string, error) {
+	ts, err := s.Slack.Post(ctx, channel, thread, m, about)
+	s.meanwhile()
+	return ts, err
+}
+
+func testLostClaim(t *testing.T, w *world) {
+	w.h.Slack = slow{w.slack.Client, func() {
+		w.clock = w.clock.Add(31 * time.Second)
+		other := "another"
+		if _, err := w.store.ClaimCard(t.Context(), w.ref, "CARD#task", other, w.clock, w.clock.Add(-stale)); err != nil {
+			t.Fatal(err)
+		}
+		ts, err := w.slack.Client.Post(t.Context(), workspace.HR, w.root, message(), slackapi.Metadata{Task: w.ref.Task, Card: "CARD#task"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := w.store.PostedCard(t.Context(), w.ref, "CARD#task", other, ts, workspace.HR, ""); err != nil {
+			t.Fatal(err)
+		}
+	}}
+	w.back(1, 1)
+	w.shows("x")
+	w.h = w.handler()
+	w.done()
+	if m := w.shows("受け付けました"); m[0].TS != w.load().Card("CARD#task").MessageTS {
+		t.Error("the row names another message")
+	}
+}
