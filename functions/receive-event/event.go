@@ -164,21 +164,16 @@ func (m message) request(e envelope) (task.Request, error) {
 	return r, nil
 }
 
-var (
-	leadingMention = regexp.MustCompile(`^\s*<@[A-Z0-9]+(\|[^>]*)?>`)
-	spaces         = regexp.MustCompile(`[ \t]{2,}`)
-)
+var leadingMention = regexp.MustCompile(`^\s*<@[A-Z0-9]+(\|[^>]*)?>`)
 
 // plain is what the message asks, without the mention of ourselves: with an
 // unknown bot the one that it begins with.
 func plain(text, bot string) string {
 	mention := leadingMention
 	if inbound.CheckID("user_id", bot) == nil {
-		mention = regexp.MustCompile(`<@` + bot + `(\|[^>]*)?>`)
+		mention = regexp.MustCompile(`[ \t]*<@` + bot + `(\|[^>]*)?>[ \t]*`)
 	}
-	if mention.MatchString(text) {
-		text = spaces.ReplaceAllString(mention.ReplaceAllString(text, " "), " ")
-	}
+	text = mention.ReplaceAllString(text, " ")
 	text = strings.TrimSpace(text)
 	if runes := []rune(text); len(runes) > task.MaxText {
 		text = string(runes[:task.MaxText-1]) + "…"

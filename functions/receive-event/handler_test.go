@@ -123,6 +123,9 @@ func TestMessagesBecomeOneWrite(t *testing.T) {
 			r.Channel, r.ChannelType, r.Source = "D0DM", "im", task.SourceAgentContainer
 		}},
 		{"a mention at the end", map[string]any{"text": "まとめて <@U0BOT|ringi>"}, nil, func(r *task.Request) { r.Text = "まとめて" }},
+		{"a mention in the middle, and a list with indents", map[string]any{"text": "ねえ <@U0BOT> これ:\n  - a\n    - b"}, nil, func(r *task.Request) {
+			r.Text = "ねえ これ:\n  - a\n    - b"
+		}},
 		{"someone else is mentioned too", map[string]any{"text": "<@U0BOT> tell <@U0BOB>"}, nil, func(r *task.Request) { r.Text = "tell <@U0BOB>" }},
 		{"the bot is not named: the first mention is it", map[string]any{"text": "<@U0BOT> <@U0BOB>に送って"}, map[string]any{"authorizations": nil}, func(r *task.Request) {
 			r.Text = "<@U0BOB>に送って"
