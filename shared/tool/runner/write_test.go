@@ -139,8 +139,8 @@ func TestADirectMessageThatFails(t *testing.T) {
 			if test.fault.RetryAfter > 0 && e.RetryAfter != test.fault.RetryAfter {
 				t.Errorf("retry after %s", e.RetryAfter)
 			}
-			if w.called[post] > 1 {
-				t.Errorf("posted %d times", w.called[post])
+			if w.called.of(post) > 1 {
+				t.Errorf("posted %d times", w.called.of(post))
 			}
 			// A person asks again: what was sent is found, and it is there once.
 			var out slackdm.Sent
