@@ -98,6 +98,9 @@ func (s *Server) Stop() {
 	s.process.Kill()
 }
 
+// PID is the server's process id.
+func (s *Server) PID() int { return s.process.PID() }
+
 // Done is closed when the server has ended, by Stop or by itself.
 func (s *Server) Done() <-chan struct{} { return s.process.Done() }
 

@@ -213,6 +213,18 @@ func (s *Stack) QueueURL(id string) string {
 	return ""
 }
 
+// PIDs are the processes that the stack has started and that still run.
+func (s *Stack) PIDs() []int {
+	var list []int
+	if s.moto != nil {
+		list = append(list, s.moto.PID())
+	}
+	for _, f := range s.functions {
+		list = append(list, s.Lambda.PIDs(f.Name)...)
+	}
+	return list
+}
+
 // config is for clients of the stack: patient while it is busy, and without
 // anything of the person's own AWS configuration.
 func config(endpoint string) aws.Config {

@@ -1,0 +1,281 @@
+package stack_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/sfn"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/google/go-cmp/cmp"
+
+	"ringi/infra/local/stack"
+)
+
+var system = filepath.Join("testdata", "system", "template.yaml")
+
+func start(t *testing.T, o stack.Options) *stack.Stack {
+	t.Helper()
+	o.Template, o.ByHand = system, true
+	s, err := stack.Start(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	return s
+}
+
+func until[T any](t *testing.T, what string, look func() (T, bool)) T {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); {
+		if v, ok := look(); ok {
+			return v
+		}
+	}
+	t.Fatalf("still waiting for %s", what)
+	panic("unreachable")
+}
+
+// row reads an attribute of a task's row; "" while it isn't there.
+func row(t *testing.T, s *stack.Stack, id, sk, attribute string) string {
+	t.Helper()
+	out, err := dynamodb.NewFromConfig(s.AWS).GetItem(t.Context(), &dynamodb.GetItemInput{
+		TableName: &s.TableName, Key: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "TASK#t#" + id}, "SK": &types.AttributeValueMemberS{Value: sk}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v, ok := out.Item[attribute].(*types.AttributeValueMemberS); ok {
+		return v.Value
+	}
+	return ""
+}
+
+func keep(t *testing.T, s *stack.Stack, id string) string {
+	t.Helper()
+	resp, err := http.PostForm(s.URL+"/slack/events", url.Values{"id": {id}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil || resp.StatusCode != http.StatusOK {
+		t.Fatalf("keep: %d %s %v", resp.StatusCode, body, err)
+	}
+	return string(body)
+}
+
+func TestEverythingOfTheTemplateIsConnected(t *testing.T) {
+	s := start(t, stack.Options{SigningSecret: "sign", BotToken: "xoxb-1", Model: "demo"})
+	if got, want := keep(t, s, "n1"), s.URL+"/api/ demo "+s.VendorsURL+"/freee/hr"; got != want {
+		t.Errorf("the function sees %q, want %q", got, want)
+	}
+	secret := until(t, "the drawing", func() (string, bool) { v := row(t, s, "n1", "DRAWN", "secret"); return v, v != "" })
+	if want := `{"bot_token":"xoxb-1","signing_secret":"sign"}`; secret != want {
+		t.Errorf("the secret is %s, want %s", secret, want)
+	}
+	object, err := s3.NewFromConfig(s.AWS).GetObject(t.Context(), &s3.GetObjectInput{Bucket: &s.BucketName, Key: aws.String("n1")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if body, err := io.ReadAll(object.Body); err != nil || string(body) != "n1" {
+		t.Errorf("the object is %q, %v", body, err)
+	}
+
+	token := until(t, "the token", func() (string, bool) { v := row(t, s, "n1", "WAIT", "token"); return v, v != "" })
+	view := until(t, "a waiting run", func() (stack.TaskView, bool) {
+		v, err := s.Task(t.Context(), "n1")
+		return v, err == nil && len(v.Runs) == 1 && v.Runs[0].Waiting
+	})
+	if r := view.Runs[0]; view.Tenant != "t" || r.Name != "n1-1" || r.Status != "RUNNING" || len(r.States) != 1 || r.States[0].Name != "AwaitAnswer" || !r.States[0].Waiting {
+		t.Errorf("view is %+v", view)
+	}
+	if _, err := sfn.NewFromConfig(s.AWS).SendTaskSuccess(t.Context(), &sfn.SendTaskSuccessInput{TaskToken: &token, Output: aws.String("{}")}); err != nil {
+		t.Fatal(err)
+	}
+	view = until(t, "the end of the run", func() (stack.TaskView, bool) {
+		v, err := s.Task(t.Context(), "n1")
+		return v, err == nil && v.Runs[0].Status == "SUCCEEDED"
+	})
+	var states, keys []string
+	for _, state := range view.Runs[0].States {
+		states = append(states, state.Name)
+	}
+	for _, row := range view.Rows {
+		keys = append(keys, row.Type+" "+row.SK)
+	}
+	if diff := cmp.Diff([]string{"AwaitAnswer", "Finish"}, states); diff != "" || view.Runs[0].Waiting {
+		t.Errorf("waiting %v, %s", view.Runs[0].Waiting, diff)
+	}
+	if diff := cmp.Diff([]string{"drawing DRAWN", "note NOTE", "wait WAIT"}, keys); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestWhatCannotBeRelayedGoesToItsDestinationAndDelaysNothing(t *testing.T) {
+	s := start(t, stack.Options{})
+	keep(t, s, "poison")
+	keep(t, s, "n2")
+	until(t, "the note after the poison", func() (string, bool) { v := row(t, s, "n2", "DRAWN", "type"); return v, v != "" })
+	lost := s.QueueURL("LostNotes")
+	body := until(t, "the dead letter", func() (string, bool) {
+		out, err := sqs.NewFromConfig(s.AWS).ReceiveMessage(t.Context(), &sqs.ReceiveMessageInput{QueueUrl: &lost, WaitTimeSeconds: 1})
+		if err != nil || len(out.Messages) == 0 {
+			return "", false
+		}
+		return aws.ToString(out.Messages[0].Body), true
+	})
+	if !strings.Contains(body, `"condition":"RetryAttemptsExhausted"`) {
+		t.Errorf("the dead letter is %s", body)
+	}
+}
+
+func TestSchedulesFireByHand(t *testing.T) {
+	s := start(t, stack.Options{})
+	r, err := s.Fire(t.Context(), "TickFunction")
+	if err != nil || r.Failed || string(r.Payload) != `"aws.events ringi-Table"` {
+		t.Errorf("fired: %s, %v", r.Payload, err)
+	}
+	if got := s.Lambda.Logs("TickFunction"); len(got) != 1 || got[0] != "ticked" {
+		t.Errorf("logged %q", got)
+	}
+	if _, err := s.Fire(t.Context(), "KeepNoteFunction"); err == nil {
+		t.Error("a function without a schedule fired")
+	}
+}
+
+func TestStacksLiveSideBySideAndCloseLeavesNothing(t *testing.T) {
+	one, two := start(t, stack.Options{}), start(t, stack.Options{})
+	keep(t, one, "n3")
+	until(t, "the drawing", func() (string, bool) { v := row(t, one, "n3", "DRAWN", "type"); return v, v != "" })
+	if v := row(t, two, "n3", "NOTE", "type"); v != "" {
+		t.Error("the other stack has the note too")
+	}
+	pids := one.PIDs()
+	if len(pids) < 2 {
+		t.Errorf("%d processes, want the stand-ins and a function at least", len(pids))
+	}
+	one.Close()
+	for _, pid := range pids {
+		if err := syscall.Kill(pid, 0); !errors.Is(err, syscall.ESRCH) {
+			t.Errorf("process %d is left", pid)
+		}
+	}
+	for _, address := range []string{one.URL, one.AWSEndpoint, one.VendorsURL} {
+		if c, err := net.Dial("tcp", strings.TrimPrefix(address, "http://")); err == nil {
+			c.Close()
+			t.Errorf("%s still answers", address)
+		}
+	}
+	keep(t, two, "n4")
+}
+
+func TestAnotherSlackReplacesTheSandbox(t *testing.T) {
+	s := start(t, stack.Options{SlackAPIURL: "http://127.0.0.1:1/api"})
+	if got := keep(t, s, "n5"); !strings.HasPrefix(got, "http://127.0.0.1:1/api/ ") {
+		t.Errorf("the function sees %q", got)
+	}
+	resp, err := http.Get(s.URL + "/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+	if s.Sandbox != nil || resp.StatusCode != http.StatusNotFound {
+		t.Errorf("there is a sandbox, or something answers %d", resp.StatusCode)
+	}
+}
+
+func TestSandboxHasEveryPathThatIsNoRoute(t *testing.T) {
+	s := start(t, stack.Options{})
+	for path, want := range map[string]int{"/": 200, "/api/api.test": 200, "/sandbox/run?task=none": 200, "/slack/events": 404} {
+		resp, err := http.Get(s.URL + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		if resp.StatusCode != want {
+			t.Errorf("GET %s is %d, want %d", path, resp.StatusCode, want)
+		}
+	}
+}
+
+func TestStartSaysWhatIsInTheWay(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	taken := l.Addr().String()
+	seed := errors.New("no seed")
+	tests := []struct {
+		name    string
+		options stack.Options
+		want    string
+		is      error
+	}{
+		{"the sandbox's port", stack.Options{Addr: taken}, "-addr", stack.ErrInUse},
+		{"the AWS port", stack.Options{AWSAddr: taken}, "-aws-addr", stack.ErrInUse},
+		{"an unknown parameter", stack.Options{Parameters: map[string]string{"Colour": "red"}}, `no parameter "Colour"`, nil},
+		{"no artifacts", stack.Options{Artifacts: t.TempDir()}, "bootstrap", nil},
+		{"a seed that fails", stack.Options{Seed: func(context.Context, *stack.Stack) error { return seed }}, "seed: no seed", seed},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			tt.options.Template = system
+			s, err := stack.Start(t.Context(), tt.options)
+			if err == nil {
+				s.Close()
+				t.Fatal("it started")
+			}
+			if !strings.Contains(err.Error(), tt.want) || tt.is != nil && !errors.Is(err, tt.is) {
+				t.Errorf("got %v, want %q in it", err, tt.want)
+			}
+		})
+	}
+}
+
+func TestInvokeOnce(t *testing.T) {
+	running := start(t, stack.Options{})
+	address := strings.TrimPrefix(running.AWSEndpoint, "http://")
+	tests := []struct {
+		name, function, event, want string
+		at                          string
+		variables                   stack.VariableFile
+		failed                      bool
+	}{
+		{name: "by folder, in a running stack", function: "tick", at: address, event: `{"source":"me"}`, want: `"me ringi-Table"`},
+		{name: "by logical id", function: "TickFunction", at: address, event: `{"source":"me"}`, want: `"me ringi-Table"`},
+		{name: "with other variables", function: "tick", at: address, event: `{"source":"me"}`, want: `"me other"`, variables: stack.VariableFile{"TickFunction": {"TABLE_NAME": "other", "UNKNOWN": "x"}, "Parameters": {"TABLE_NAME": "no"}}},
+		{name: "that fails", function: "tick", at: address, event: `{}`, want: `"errorMessage":"the event has no source"`, failed: true},
+		{name: "without a running stack", function: "tick", at: "127.0.0.1:1", event: `{"source":"me"}`, want: `"me ringi-Table"`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var log bytes.Buffer
+			r, err := stack.InvokeOnce(t.Context(), stack.Options{Template: system, AWSAddr: tt.at, FunctionLog: &log}, tt.function, json.RawMessage(tt.event), tt.variables)
+			if err != nil || r.Failed != tt.failed || !strings.Contains(string(r.Payload), tt.want) {
+				t.Errorf("got %s, %v; want %s", r.Payload, err, tt.want)
+			}
+			if !strings.Contains(log.String(), "ticked") {
+				t.Errorf("logged %s", &log)
+			}
+		})
+	}
+	if _, err := stack.InvokeOnce(t.Context(), stack.Options{Template: system, AWSAddr: address}, "nobody", nil, nil); err == nil || !strings.Contains(err.Error(), "there are ask-person, draw-note") {
+		t.Errorf("an unknown function: %v", err)
+	}
+}

@@ -1,0 +1,28 @@
+// Command ask-person keeps a run's task token as a row.
+package main
+
+import (
+	"context"
+	"os"
+
+	"github.com/aws/aws-lambda-go/lambda"
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+)
+
+func main() { lambda.Start(handle) }
+
+func handle(ctx context.Context, in struct{ Tenant, Task, Token string }) error {
+	cfg, err := config.LoadDefaultConfig(ctx)
+	if err != nil {
+		return err
+	}
+	item := map[string]types.AttributeValue{
+		"PK": &types.AttributeValueMemberS{Value: "TASK#" + in.Tenant + "#" + in.Task}, "SK": &types.AttributeValueMemberS{Value: "WAIT"},
+		"type": &types.AttributeValueMemberS{Value: "wait"}, "token": &types.AttributeValueMemberS{Value: in.Token},
+	}
+	_, err = dynamodb.NewFromConfig(cfg).PutItem(ctx, &dynamodb.PutItemInput{TableName: aws.String(os.Getenv("TABLE_NAME")), Item: item})
+	return err
+}
