@@ -46,7 +46,7 @@ func kind(v any) string {
 	case float64:
 		return "n"
 	case string:
-		if strings.HasPrefix(v, "over_") {
+		if strings.HasPrefix(v, "> ") || strings.HasPrefix(v, "≥ ") {
 			return "flag"
 		}
 	}

@@ -22,9 +22,9 @@ type Flag string
 
 const (
 	Within   Flag = ""
-	Over45h  Flag = "over_45h"
-	Over80h  Flag = "over_80h"  // one month above the average that is allowed
-	Over100h Flag = "over_100h" // 100 hours or more
+	Over45h  Flag = "> 45h"
+	Over80h  Flag = "> 80h"  // one month above the average that is allowed
+	Over100h Flag = "≥ 100h" // 100 hours or more
 )
 
 // Row is one person's month.
