@@ -154,12 +154,12 @@ func TestThePageShowsTheSheetAsText(t *testing.T) {
 	}
 	o.get(t, "POST", book+":batchUpdate", o.Token("google"), `{"requests":[{"addSheet":{"properties":{"title":"a"}}}]}`)
 	status, body, _ := o.get(t, "PUT", book+"/values/'a'!A1:B2?valueInputOption=RAW", o.Token("google"),
-		`{"range":"'a'!A1:B2","majorDimension":"ROWS","values":[["氏名","h"],["<script>alert(1)</script>",1.5]]}`)
+		`{"range":"'a'!A1:B2","majorDimension":"ROWS","values":[["氏名","h"],["<script>alert(1)</script>","> 45h"]]}`)
 	if status != 200 || !strings.Contains(body, `"updatedCells":4`) {
 		t.Fatal(status, body)
 	}
 	_, body, header := o.get(t, "GET", "/sheets/ringi-demo-sheet", "", "")
-	if !strings.Contains(body, "氏名") || strings.Contains(body, "<script>") || !strings.Contains(body, `<td class="n">1.5</td>`) ||
+	if !strings.Contains(body, "氏名") || strings.Contains(body, "<script>") || !strings.Contains(body, `<td class="flag">&gt; 45h</td>`) ||
 		!strings.Contains(header.Get("Content-Security-Policy"), "default-src 'none'") {
 		t.Error(body)
 	}
