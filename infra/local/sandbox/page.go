@@ -130,5 +130,5 @@ func act[T any](do func(T) (any, error)) http.HandlerFunc {
 func (s *Sandbox) recent() []delivery.Attempt {
 	all := s.Attempts()
 	slices.Reverse(all)
-	return all[:min(len(all), 100)]
+	return append([]delivery.Attempt{}, all[:min(len(all), 100)]...)
 }

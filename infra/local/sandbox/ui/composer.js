@@ -96,7 +96,7 @@ export function composer(options) {
       fit();
     },
   }, "@");
-  const box = h("div.composer", {}, menu.list, area, h("div.composer-row", {}, at, options.hint && h("p.composer-hint", {}, rich(options.hint)), sendButton));
+  const box = h("div.composer", {}, menu.list, area, h("div.composer-row", {}, at, options.hint && h("p.composer-hint", {}, rich(options.hint)), options.hint && h("p.composer-keys", {}, t("keys")), sendButton));
   queueMicrotask(() => {
     fit();
     if (options.focus) area.focus();

@@ -37,8 +37,8 @@ export function drawHeader(root) {
   drawn = sig;
   const focus = root.contains(document.activeElement) ? document.activeElement.dataset.focus : "";
   const bot = state.users.get(state.bot);
-  root.replaceChildren(
-    h("button.icon-btn.only-phone", { type: "button", "aria-label": t("menu"), "aria-expanded": String(ui.drawer), dataset: { focus: "menu" }, onclick: () => { ui.drawer = true; changed(); } }, icon("menu")),
+  root.replaceChildren(...[
+    h("button.menu-btn.only-phone", { type: "button", "aria-label": t("menu"), "aria-expanded": String(ui.drawer), dataset: { focus: "menu" }, onclick: () => { ui.drawer = true; changed(); } }, icon("menu"), avatar(state.me, "medium")),
     h("div.header-title", {},
       h("h1", {}, c.im ? avatar(state.bot, "small") : icon("hash"), h("span", {}, channelName(c))),
       h("p", {}, c.im ? titleOf(bot) : c.purpose)),
@@ -46,6 +46,7 @@ export function drawHeader(root) {
     !c.im && h("div.stack", { role: "img", "aria-label": t("members", { n: c.members.length }), title: t("members", { n: c.members.length }) }, c.members.slice(0, 4).map((m) => avatar(m, "tiny")), h("span.count", {}, String(c.members.length))),
     languageSwitch(),
     h("button.icon-btn", { type: "button", "aria-label": t("runPanel"), title: t("runPanel"), "aria-pressed": String(ui.panel === "run"), dataset: { focus: "run" }, onclick: () => togglePanel("run") }, icon("run")),
-    h("button.icon-btn", { type: "button", id: "open-settings", "aria-label": t("settings"), title: t("settings"), dataset: { focus: "settings" }, onclick: () => openSettings() }, icon("gear")));
+    h("button.icon-btn", { type: "button", id: "open-settings", "aria-label": t("settings"), title: t("settings"), dataset: { focus: "settings" }, onclick: () => openSettings() }, icon("gear")),
+  ].filter(Boolean));
   if (focus) root.querySelector(`[data-focus="${focus}"]`)?.focus();
 }

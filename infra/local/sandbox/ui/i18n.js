@@ -76,7 +76,7 @@ export const describeState = (name) => stateWords[lang][name] || "";
 const locale = () => (lang === "ja" ? "ja-JP" : "en-US");
 
 export const clockTime = (ms, seconds) =>
-  new Intl.DateTimeFormat(locale(), { hour: lang === "ja" ? "2-digit" : "numeric", minute: "2-digit", second: seconds ? "2-digit" : undefined }).format(ms);
+  new Intl.DateTimeFormat(locale(), seconds ? { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" } : { hour: lang === "ja" ? "2-digit" : "numeric", minute: "2-digit" }).format(ms);
 
 export function dayName(ms) {
   const day = new Date(ms).toDateString();

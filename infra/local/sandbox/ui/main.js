@@ -40,6 +40,15 @@ function drawConnection() {
   warned = !state.online;
 }
 
+// apart draws one part of the page; if that fails the others still are drawn.
+function apart(part) {
+  try {
+    part();
+  } catch (err) {
+    reportError(err);
+  }
+}
+
 function draw() {
   drawConnection();
   if (!state.loaded || !state.channels.length) return;
@@ -47,13 +56,8 @@ function draw() {
   $("app").classList.toggle("with-panel", !!ui.panel);
   $("shade").hidden = !ui.drawer;
   $("skip").textContent = t("skip");
-  drawSidebar($("sidebar"));
-  drawHeader($("header"));
-  drawBanner();
-  drawPanel($("panel"));
-  drawChat($("scroll"), $("log"));
-  drawComposer();
-  drawModal();
+  const parts = [() => drawSidebar($("sidebar")), () => drawHeader($("header")), drawBanner, () => drawPanel($("panel")), () => drawChat($("scroll"), $("log")), drawComposer, drawModal];
+  parts.forEach(apart);
   const others = state.channels.some((c) => c.id !== ui.channel && unread(c.id));
   document.title = `${others ? "● " : ""}Ringi Sandbox`;
 }

@@ -21,8 +21,8 @@ const task = () => ui.task || newestTask(ui.channel);
 async function refresh() {
   clearTimeout(timer);
   const id = task();
-  asked = id;
-  if (!id || ui.panel !== "run" || !state.has.run) return;
+  asked = ui.panel === "run" && state.has.run ? id : "";
+  if (!asked) return;
   try {
     const answer = await get("run?task=" + encodeURIComponent(id));
     if (asked !== id) return;
@@ -120,7 +120,7 @@ function blank(title, text) {
 }
 
 function drawRun() {
-  if (task() !== asked) refresh();
+  if (task() && task() !== asked) refresh();
   if (!task() || !run || run.id !== task()) {
     parts.body.replaceChildren(blank(t("noRun"), t("noRunText")));
     return;

@@ -97,7 +97,7 @@ function tenantForm(loaded) {
 }
 
 function toolSwitches(list) {
-  return section(t("setTools"), t("setToolsText"), list.map((f) =>
+  return section(t("setTools"), t("setToolsText"), (list || []).map((f) =>
     toggle("tool-" + f.tool, f.tool, f.failing, async (on, input) => {
       try {
         await put("tools", { tool: f.tool, failing: on });
@@ -143,7 +143,7 @@ export async function openSettings() {
   const problem = (x) => x?.error && h("p.field-error", {}, icon("warn"), x.error);
   body.replaceChildren(...[
     tenant && (problem(tenant) || tenantForm(tenant)),
-    tools && (problem(tools) || toolSwitches(tools)),
+    state.has.tools && (problem(tools) || toolSwitches(tools)),
     slackSwitches(),
   ].filter(Boolean));
 }
