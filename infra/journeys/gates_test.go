@@ -20,20 +20,22 @@ import (
 func TestAReasonMakesTheNextVersionAtBothGates(t *testing.T) {
 	s := start(t)
 	d := ask(t, s, workspace.Sato, "今月の勤怠をまとめて")
-	d.reject(workspace.Suzuki, "CARD#prompt#0001", "reject_prompt", "データの検証を追加して")
+	d.reject(workspace.Suzuki, "CARD#prompt#0001", "reject_prompt", "もっと簡潔にしてください")
 	old := d.card("CARD#prompt#0001", "➡️ 新しいバージョン v2 が生成されました")
-	if color(old) != "e01e5a" || !strings.Contains(face(old), "データの検証を追加して") || strings.Contains(face(old), "approve_prompt") {
+	if color(old) != "e01e5a" || !strings.Contains(face(old), "もっと簡潔にしてください") || strings.Contains(face(old), "approve_prompt") {
 		t.Errorf("the rejected policy's card: %s %s", color(old), face(old))
 	}
-	if fresh := d.card("CARD#prompt#0002", "approve_prompt"); !strings.Contains(face(fresh), "検証") {
+	if fresh := d.card("CARD#prompt#0002", "approve_prompt"); !strings.Contains(face(fresh), "もっと簡潔にしてください") {
 		t.Errorf("version 2 does not take the reason up: %s", face(fresh))
 	}
 	d.click(workspace.Suzuki, "CARD#prompt#0002", "approve_prompt")
 
 	before := len(d.stepsShown("CARD#process#0001"))
-	d.reject(workspace.Tanaka, "CARD#process#0001", "reject_process", "もう一度データの検証を追加して")
-	d.card("CARD#process#0001", "➡️ 新しいバージョン v2 が生成されました")
-	if after := len(d.stepsShown("CARD#process#0002")); after <= before {
+	d.reject(workspace.Tanaka, "CARD#process#0001", "reject_process", "データの検証を追加して")
+	if old := d.card("CARD#process#0001", "➡️ 新しいバージョン v2 が生成されました"); color(old) != "e01e5a" {
+		t.Errorf("the rejected steps' card is %s", color(old))
+	}
+	if after := len(d.stepsShown("CARD#process#0002")); after != before+1 {
 		t.Errorf("version 2 has %d steps, version 1 had %d", after, before)
 	}
 	d.click(workspace.Tanaka, "CARD#process#0002", "approve_process")

@@ -4,8 +4,6 @@ package admin
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -34,18 +32,8 @@ func Connect(ctx context.Context, s *stack.Stack, team string) error {
 	rows := store.New(dynamodb.NewFromConfig(s.AWS), s.TableName)
 	envelope := vault.Envelope{KMS: kms.NewFromConfig(s.AWS), KeyID: s.KeyID}
 	for _, provider := range []string{"freee", "google"} {
-		sealed, err := envelope.SealCredential(ctx, tenant, provider, vault.Credential{AccessToken: s.Vendors.Token(provider)})
-		if err != nil {
-			return fmt.Errorf("connect %s: %w", provider, err)
-		}
-		now := time.Now()
-		row, err := rows.Integration(ctx, tenant, provider)
-		if err != nil && !errors.Is(err, task.ErrNotFound) {
-			return fmt.Errorf("connect %s: %w", provider, err)
-		}
-		row.TenantID, row.Provider, row.Status, row.Credentials, row.ConnectedAt = tenant, provider, task.Connected, sealed, &now
-		if _, err := rows.SaveIntegration(ctx, row, task.System(), now); err != nil {
-			return fmt.Errorf("connect %s: %w", provider, err)
+		if err := vault.Connect(ctx, rows, envelope, tenant, provider, s.Vendors.Token(provider), task.System(), time.Now()); err != nil {
+			return err
 		}
 	}
 	return nil
