@@ -9,6 +9,9 @@ import (
 	"net/http"
 	"net/url"
 	"sync"
+	"time"
+
+	"ringi/shared/slackapi/inbound"
 )
 
 // maxArrival is how much of a body is looked at for the workspace's id.
@@ -25,7 +28,8 @@ type arrival struct {
 
 func (a *arrival) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(io.LimitReader(r.Body, maxArrival))
-	if err == nil {
+	// What Slack didn't sign prepares nothing; the function will refuse it.
+	if err == nil && inbound.Verify(r.Header, body, a.stack.SigningSecret, time.Now()) == nil {
 		a.welcome(r.Context(), teamOf(r.Header.Get("Content-Type"), body))
 	}
 	r.Body = struct {

@@ -1,12 +1,15 @@
 package stack
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -15,24 +18,22 @@ import (
 
 // RowView is one item of a task's partition.
 type RowView struct {
-	SK         string          `json:"sk"`
-	Type       string          `json:"type"`
-	Rev        int64           `json:"rev"`
-	Attributes []AttributeView `json:"attributes"` // by name, without keys and bookkeeping
+	Key     string `json:"key"` // SK
+	Type    string `json:"type"`
+	Rev     int64  `json:"rev"`
+	At      string `json:"at,omitempty"` // the latest time in it that is past
+	Summary string `json:"summary"`      // its attributes in short, without keys and ids
 }
 
-// AttributeView is an attribute in short.
-type AttributeView struct {
-	Name  string `json:"name"`
-	Value string `json:"value"`
-}
+// The summary's size, in characters.
+const (
+	shortValue   = 40
+	shortSummary = 160
+)
 
-// shortValue is how many characters of a value are shown.
-const shortValue = 80
-
-// rows reads a partition as it is now.
+// rows reads a partition as it is now, in the order of writing.
 func (s *Stack) rows(ctx context.Context, partition string) ([]RowView, error) {
-	rows := []RowView{}
+	rows, now := []RowView{}, time.Now().UTC().Format("2006-01-02T15:04:05.999Z")
 	pages := dynamodb.NewQueryPaginator(dynamodb.NewFromConfig(config(s.moto.URL)), &dynamodb.QueryInput{
 		TableName: &s.TableName, ConsistentRead: aws.Bool(true), KeyConditionExpression: aws.String("PK = :p"),
 		ExpressionAttributeValues: map[string]types.AttributeValue{":p": &types.AttributeValueMemberS{Value: partition}},
@@ -43,30 +44,48 @@ func (s *Stack) rows(ctx context.Context, partition string) ([]RowView, error) {
 			return nil, err
 		}
 		for _, item := range page.Items {
-			rows = append(rows, viewRow(item))
+			rows = append(rows, viewRow(item, now))
 		}
 	}
+	slices.SortStableFunc(rows, func(a, b RowView) int { return cmp.Or(cmp.Compare(a.Rev, b.Rev), cmp.Compare(a.At, b.At)) })
 	return rows, nil
 }
 
-func viewRow(item map[string]types.AttributeValue) RowView {
-	row := RowView{Attributes: []AttributeView{}}
-	for name, v := range item {
-		text := plain(v)
-		switch {
-		case name == "SK":
-			row.SK = text
-		case name == "type":
-			row.Type = text
-		case name == "rev":
-			row.Rev, _ = strconv.ParseInt(text, 10, 64)
-		case name == "PK", name == "schema_version", strings.HasPrefix(name, "GSI"):
-		default:
-			row.Attributes = append(row.Attributes, AttributeView{Name: name, Value: short(text)})
+func viewRow(item map[string]types.AttributeValue, now string) RowView {
+	row := RowView{Key: plain(item["SK"]), Type: plain(item["type"])}
+	row.Rev, _ = strconv.ParseInt(plain(item["rev"]), 10, 64)
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(item)) {
+		text := plain(item[name])
+		if strings.HasSuffix(name, "_at") && text <= now && text > row.At {
+			row.At = text
+		}
+		if !bookkeeping(name) && text != "" {
+			parts = append(parts, name+" "+short(text, shortValue))
 		}
 	}
-	slices.SortFunc(row.Attributes, func(a, b AttributeView) int { return strings.Compare(a.Name, b.Name) })
+	// What is decided comes first.
+	slices.SortStableFunc(parts, func(a, b string) int { return weight(a) - weight(b) })
+	row.Summary = short(strings.Join(parts, " · "), shortSummary)
 	return row
+}
+
+// bookkeeping is what says nothing to somebody who watches.
+func bookkeeping(name string) bool {
+	switch name {
+	case "PK", "SK", "type", "rev", "schema_version", "id", "hash", "last_change", "token", "task_token":
+		return true
+	}
+	return strings.HasPrefix(name, "GSI") || strings.HasSuffix(name, "_id") || strings.HasSuffix(name, "_at")
+}
+
+func weight(part string) int {
+	for i, name := range []string{"status ", "state ", "ended ", "parked ", "run ", "version ", "title ", "tool "} {
+		if strings.HasPrefix(part, name) {
+			return i
+		}
+	}
+	return 100
 }
 
 // plain is a value as a person would write it down.
@@ -105,10 +124,10 @@ func plain(v types.AttributeValue) string {
 }
 
 // short cuts by characters.
-func short(text string) string {
+func short(text string, limit int) string {
 	runes := []rune(text)
-	if len(runes) <= shortValue {
+	if len(runes) <= limit {
 		return text
 	}
-	return string(runes[:shortValue-1]) + "…"
+	return string(runes[:limit-1]) + "…"
 }

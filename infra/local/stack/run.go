@@ -18,28 +18,35 @@ import (
 type TaskView struct {
 	Task   string    `json:"task"`
 	Tenant string    `json:"tenant,omitempty"` // "" until a run has started
-	Runs   []RunView `json:"runs"`             // oldest first
-	Rows   []RowView `json:"rows"`             // by key
+	Runs   []RunView `json:"executions"`       // oldest first
+	Rows   []RowView `json:"rows"`             // in the order of writing
 }
 
 // RunView is one execution of the state machine.
 type RunView struct {
 	Name    string      `json:"name"`
 	Status  string      `json:"status"` // RUNNING, SUCCEEDED, FAILED, TIMED_OUT, ABORTED
-	Waiting bool        `json:"waiting"`
+	Waiting *WaitView   `json:"waiting"`
 	Started time.Time   `json:"started"`
 	Stopped *time.Time  `json:"stopped,omitempty"`
 	Error   string      `json:"error,omitempty"` // a name, never a text
 	States  []StateView `json:"states"`
 }
 
+// WaitView says what a run holds a task token for.
+type WaitView struct {
+	Gate  string    `json:"gate"`
+	Since time.Time `json:"since"`
+}
+
 // StateView is one passage through a state.
 type StateView struct {
 	Name    string     `json:"name"`
 	Entered time.Time  `json:"entered"`
-	Left    *time.Time `json:"left,omitempty"`
-	Waiting bool       `json:"waiting,omitempty"` // for a task token or for time
-	Error   string     `json:"error,omitempty"`   // of its last try
+	Exited  *time.Time `json:"exited,omitempty"`
+	Outcome string     `json:"outcome,omitempty"` // what it said, or the name of its last error
+
+	gate string // from its input
 }
 
 // ErrNoTask says that nothing is known of a task.
@@ -126,10 +133,8 @@ func readRun(ctx context.Context, c *sfn.Client, arn string) (run RunView, tenan
 			run.pass(e)
 		}
 	}
-	if n := len(run.States); n > 0 && d.Status == types.ExecutionStatusRunning {
-		run.Waiting = run.States[n-1].Waiting
-	} else if n > 0 {
-		run.States[n-1].Waiting = false
+	if d.Status != types.ExecutionStatusRunning {
+		run.Waiting = nil
 	}
 	return run, input.Tenant, nil
 }
@@ -138,7 +143,7 @@ func readRun(ctx context.Context, c *sfn.Client, arn string) (run RunView, tenan
 func (r *RunView) pass(e types.HistoryEvent) {
 	at := aws.ToTime(e.Timestamp)
 	if d := e.StateEnteredEventDetails; d != nil {
-		r.States = append(r.States, StateView{Name: aws.ToString(d.Name), Entered: at, Waiting: e.Type == types.HistoryEventTypeWaitStateEntered})
+		r.States = append(r.States, StateView{Name: aws.ToString(d.Name), Entered: at, gate: field(d.Input, "gate")})
 		return
 	}
 	if len(r.States) == 0 {
@@ -147,14 +152,29 @@ func (r *RunView) pass(e types.HistoryEvent) {
 	last := &r.States[len(r.States)-1]
 	switch {
 	case e.StateExitedEventDetails != nil:
-		last.Left, last.Waiting = &at, false
-	case e.Type == types.HistoryEventTypeTaskSubmitted:
-		last.Waiting = e.TaskSubmittedEventDetails != nil && strings.HasSuffix(aws.ToString(e.TaskSubmittedEventDetails.Resource), ".waitForTaskToken")
+		last.Exited, r.Waiting = &at, nil
+		if e.Type == types.HistoryEventTypeTaskStateExited && last.Outcome == "" {
+			last.Outcome = field(e.StateExitedEventDetails.Output, "outcome")
+		}
+	case e.TaskSubmittedEventDetails != nil:
+		if strings.HasSuffix(aws.ToString(e.TaskSubmittedEventDetails.Resource), ".waitForTaskToken") {
+			r.Waiting = &WaitView{Gate: last.gate, Since: at}
+		}
 	case e.TaskFailedEventDetails != nil:
-		last.Waiting, last.Error = false, aws.ToString(e.TaskFailedEventDetails.Error)
+		last.Outcome, r.Waiting = aws.ToString(e.TaskFailedEventDetails.Error), nil
 	case e.TaskTimedOutEventDetails != nil:
-		last.Waiting, last.Error = false, aws.ToString(e.TaskTimedOutEventDetails.Error)
+		last.Outcome, r.Waiting = aws.ToString(e.TaskTimedOutEventDetails.Error), nil
 	case e.TaskSucceededEventDetails != nil:
-		last.Waiting, last.Error = false, ""
+		last.Outcome = ""
 	}
+}
+
+// field is a text field of a state's input or output; "" if there is none.
+func field(object *string, name string) string {
+	var fields map[string]any
+	if json.Unmarshal([]byte(aws.ToString(object)), &fields) != nil {
+		return ""
+	}
+	text, _ := fields[name].(string)
+	return text
 }

@@ -99,9 +99,9 @@ func TestEverythingOfTheTemplateIsConnected(t *testing.T) {
 	token := until(t, "the token", func() (string, bool) { v := row(t, s, "n1", "WAIT", "token"); return v, v != "" })
 	view := until(t, "a waiting run", func() (stack.TaskView, bool) {
 		v, err := s.Task(t.Context(), "n1")
-		return v, err == nil && len(v.Runs) == 1 && v.Runs[0].Waiting
+		return v, err == nil && len(v.Runs) == 1 && v.Runs[0].Waiting != nil
 	})
-	if r := view.Runs[0]; view.Tenant != "t" || r.Name != "n1-1" || r.Status != "RUNNING" || len(r.States) != 1 || r.States[0].Name != "AwaitAnswer" || !r.States[0].Waiting {
+	if r := view.Runs[0]; view.Tenant != "t" || r.Name != "n1-1" || r.Status != "RUNNING" || len(r.States) != 1 || r.States[0].Name != "AwaitAnswer" || r.Waiting.Since.IsZero() {
 		t.Errorf("view is %+v", view)
 	}
 	if _, err := sfn.NewFromConfig(s.AWS).SendTaskSuccess(t.Context(), &sfn.SendTaskSuccessInput{TaskToken: &token, Output: aws.String("{}")}); err != nil {
@@ -116,12 +116,12 @@ func TestEverythingOfTheTemplateIsConnected(t *testing.T) {
 		states = append(states, state.Name)
 	}
 	for _, row := range view.Rows {
-		keys = append(keys, row.Type+" "+row.SK)
+		keys = append(keys, row.Type+" "+row.Key)
 	}
-	if diff := cmp.Diff([]string{"AwaitAnswer", "Finish"}, states); diff != "" || view.Runs[0].Waiting {
+	if diff := cmp.Diff([]string{"AwaitAnswer", "Finish"}, states); diff != "" || view.Runs[0].Waiting != nil {
 		t.Errorf("waiting %v, %s", view.Runs[0].Waiting, diff)
 	}
-	if diff := cmp.Diff([]string{"drawing DRAWN", "note NOTE", "wait WAIT"}, keys); diff != "" {
+	if diff := cmp.Diff([]string{"wait WAIT", "note NOTE", "drawing DRAWN"}, keys); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -1,0 +1,202 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+func TestParse(t *testing.T) {
+	tests := []struct {
+		name, want string
+		args       []string
+		secret     string
+		is         error
+	}{
+		{name: "nothing"},
+		{name: "another Slack", args: []string{"-slack-api-url", "http://127.0.0.1:1/api/"}, secret: "s"},
+		{name: "another Slack without its secrets", args: []string{"-slack-api-url", "http://127.0.0.1:1/api/"}, want: "SLACK_SIGNING_SECRET"},
+		{name: "an unknown command", args: []string{"start"}, want: `"start" is no flag and no command`},
+		{name: "an unknown flag", args: []string{"-port", "1"}, want: "flag provided but not defined: -port"},
+		{name: "help", args: []string{"-h"}, want: "help requested", is: flag.ErrHelp},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Setenv("SLACK_SIGNING_SECRET", tt.secret)
+			t.Setenv("SLACK_BOT_TOKEN", tt.secret)
+			o, err := parse(tt.args, streams{err: io.Discard})
+			if tt.want == "" {
+				if err != nil || o.Addr != "127.0.0.1:3000" || o.AWSAddr != "127.0.0.1:4566" || o.Model != "demo" || o.SigningSecret != tt.secret {
+					t.Errorf("%+v, %v", o, err)
+				}
+				return
+			}
+			if err == nil || !strings.Contains(err.Error(), tt.want) || tt.is != nil && !errors.Is(err, tt.is) {
+				t.Errorf("got %v, want %q in it", err, tt.want)
+			}
+		})
+	}
+}
+
+func TestParseInvoke(t *testing.T) {
+	for _, args := range [][]string{{"ReceiveEventFunction", "-e", "x.json"}, {"-e", "x.json", "ReceiveEventFunction"}} {
+		in, err := parseInvoke(args, streams{err: io.Discard})
+		if err != nil || in.name != "ReceiveEventFunction" || in.eventFile != "x.json" {
+			t.Errorf("%q: %+v, %v", args, in, err)
+		}
+	}
+	for _, args := range [][]string{{}, {"a", "b"}} {
+		if _, err := parseInvoke(args, streams{err: io.Discard}); !errors.Is(err, flag.ErrHelp) {
+			t.Errorf("%q: %v", args, err)
+		}
+	}
+}
+
+func TestEventsAndVariables(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	event := write("event.json", `{"a":1}`)
+	for file, want := range map[string]string{"": "{}", "-": `{"b":2}`, event: `{"a":1}`} {
+		if got, err := readEvent(file, strings.NewReader(`{"b":2}`)); err != nil || string(got) != want {
+			t.Errorf("%q: %s, %v", file, got, err)
+		}
+	}
+	for file, want := range map[string]string{filepath.Join(dir, "none"): "read the event (-e)", write("bad.json", "{"): "is no JSON"} {
+		if _, err := readEvent(file, nil); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", file, err)
+		}
+	}
+	v, err := readVariables(write("env.json", `{"Parameters":{"MODEL":"x"}}`))
+	if err != nil || v["Parameters"]["MODEL"] != "x" {
+		t.Errorf("%v, %v", v, err)
+	}
+	if _, err := readVariables(write("bad.env", `{"Parameters":1}`)); err == nil {
+		t.Error("bad variables were read")
+	}
+}
+
+// command builds this command once more, to run it as a person does.
+func command(t *testing.T, args ...string) *exec.Cmd {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "local")
+	if out, err := exec.Command("go", "build", "-o", path, ".").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return exec.Command(path, args...)
+}
+
+func TestCtrlCStopsEverything(t *testing.T) {
+	cmd := command(t, "-addr", "127.0.0.1:0", "-aws-addr", "127.0.0.1:0")
+	var logged bytes.Buffer
+	cmd.Stderr = &logged
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer cmd.Process.Kill()
+	watchdog := time.AfterFunc(3*time.Minute, func() { cmd.Process.Kill() })
+	defer watchdog.Stop()
+
+	url := ""
+	for lines := bufio.NewScanner(out); url == "" && lines.Scan(); {
+		url, _ = strings.CutPrefix(lines.Text(), "ready ")
+		if !strings.HasPrefix(url, "http://") {
+			url = ""
+		}
+	}
+	if url == "" {
+		t.Fatalf("it never was ready: %s", &logged)
+	}
+	resp, err := http.Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		t.Errorf("the page is %d", resp.StatusCode)
+	}
+	children := childrenOf(t, cmd.Process.Pid)
+	if len(children) == 0 {
+		t.Error("it has no children; the stand-ins should be one")
+	}
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("it ended with %v: %s", err, &logged)
+	}
+	for _, pid := range children {
+		if err := syscall.Kill(pid, 0); !errors.Is(err, syscall.ESRCH) {
+			t.Errorf("process %d is left", pid)
+		}
+	}
+}
+
+// childrenOf lists a process's children: from /proc, else, as on macOS, with ps.
+func childrenOf(t *testing.T, parent int) []int {
+	t.Helper()
+	stats, err := filepath.Glob("/proc/[0-9]*/stat")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	for _, path := range stats {
+		stat, err := os.ReadFile(path)
+		if err != nil {
+			continue // it has ended
+		}
+		// 12 (name) S 34 …: the parent is the second field after the name.
+		pid, _, _ := strings.Cut(string(stat), " ")
+		if fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:])); len(fields) > 1 {
+			lines = append(lines, pid+" "+fields[1])
+		}
+	}
+	if len(stats) == 0 {
+		out, err := exec.Command("ps", "-A", "-o", "pid=,ppid=").Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines = strings.Split(strings.TrimSpace(string(out)), "\n")
+	}
+	var pids []int
+	for _, line := range lines {
+		var pid, ppid int
+		if _, err := fmt.Sscan(line, &pid, &ppid); err == nil && ppid == parent {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+func TestAPortInUseIsSaidInOneSentence(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	out, err := command(t, "-addr", l.Addr().String()).CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "-addr") || strings.Count(string(out), "\n") != 1 {
+		t.Errorf("%v: %s", err, out)
+	}
+}
