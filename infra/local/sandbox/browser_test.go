@@ -1,0 +1,214 @@
+package sandbox_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+	"github.com/slack-go/slack"
+
+	"ringi/infra/local/sandbox"
+	"ringi/infra/local/sandbox/workspace"
+)
+
+// tab is one page in a headless Chromium.
+type tab struct {
+	t   *testing.T
+	ctx context.Context
+}
+
+// openTab shows the sandbox. Without a Chromium the test is skipped on a
+// laptop, and fails where CI is set.
+func openTab(t *testing.T, url string) *tab {
+	t.Helper()
+	found := ""
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"} {
+		if path, err := exec.LookPath(name); err == nil {
+			found = path
+			break
+		}
+	}
+	if found == "" {
+		if os.Getenv("CI") != "" {
+			t.Fatal("no Chromium on this machine: install chromium")
+		}
+		t.Skip("no Chromium on this machine: install chromium to run the browser tests")
+	}
+	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(found), chromedp.NoSandbox)
+	ctx, cancel := chromedp.NewExecAllocator(context.Background(), opts...)
+	t.Cleanup(cancel)
+	ctx, cancel = chromedp.NewContext(ctx)
+	t.Cleanup(cancel)
+	ctx, cancel = context.WithTimeout(ctx, 90*time.Second)
+	t.Cleanup(cancel)
+	p := &tab{t: t, ctx: ctx}
+	p.do(chromedp.EmulateViewport(1280, 800), chromedp.Navigate(url))
+	p.eval(`window.failures = []; addEventListener("error", (e) => failures.push(e.message)); addEventListener("unhandledrejection", (e) => failures.push(String(e.reason)))`)
+	return p
+}
+
+func (p *tab) do(steps ...chromedp.Action[chromedp.Void]) {
+	p.t.Helper()
+	if err := chromedp.Do(p.ctx, steps...); err != nil {
+		p.t.Fatalf("browser: %v", err)
+	}
+}
+
+func (p *tab) eval(js string) {
+	p.t.Helper()
+	if _, err := chromedp.Run(p.ctx, chromedp.Evaluate[chromedp.Void](js)); err != nil {
+		p.t.Fatalf("browser: %s: %v", js, err)
+	}
+}
+
+// until waits for a claim about the page, in JavaScript.
+func (p *tab) until(js string) {
+	p.t.Helper()
+	if _, err := chromedp.Run(p.ctx, chromedp.Poll[bool]("!!("+js+")", chromedp.WithPollingTimeout(10*time.Second))); err != nil {
+		p.t.Fatalf("never happened on the page: %s: %v", js, err)
+	}
+}
+
+func (p *tab) click(selector string) {
+	p.t.Helper()
+	p.until(fmt.Sprintf("document.querySelector(%q)", selector))
+	p.eval(fmt.Sprintf("document.querySelector(%q).click()", selector))
+}
+
+func (p *tab) keys(text string) {
+	p.t.Helper()
+	p.do(chromedp.KeyEvent(text))
+}
+
+// clerk is a small app: a mention gets a card, a rejection a form, an approval
+// a note that only the approver sees.
+func clerk(t *testing.T, w *world) {
+	confirm := slack.NewConfirmationBlockObject(plain("実行を中止しますか?"), plain("元に戻せません。"), plain("中止する"), plain("キャンセル"))
+	cancel := button("cancel_execution", "01E").WithConfirm(confirm).WithStyle(slack.StyleDanger)
+	w.app.onEvent = func(_ http.ResponseWriter, _ int, body map[string]any) {
+		ts, _ := at(body, "event", "ts").(string)
+		if _, _, err := w.slack.PostMessage(workspace.HR, slack.MsgOptionTS(ts), slack.MsgOptionText("確認をお願いします", false),
+			card("#2196f3", "📝 実行方針 <b>&amp;</b>", button("approve_prompt", "01P"), button("reject_prompt", "01P"), cancel),
+			slack.MsgOptionMetadata(slack.SlackMetadata{EventType: "ringi_card", EventPayload: map[string]any{"task": "01JSGX7Q3M5V8ZK2R9T4W6Y1AB"}})); err != nil {
+			t.Errorf("app: post card: %v", err)
+		}
+	}
+	w.app.onAction = func(rw http.ResponseWriter, body map[string]any) {
+		user, _ := at(body, "user", "id").(string)
+		var err error
+		switch at(body, "actions", 0, "action_id") {
+		case "reject_prompt":
+			_, err = w.slack.OpenView(body["trigger_id"].(string), modal())
+		case "approve_prompt":
+			ts, _ := at(body, "message", "thread_ts").(string)
+			_, err = w.slack.PostEphemeral(workspace.HR, user, slack.MsgOptionTS(ts), slack.MsgOptionText("承認できません", false))
+		}
+		if err != nil {
+			t.Errorf("app: answer: %v", err)
+		}
+		if body["type"] == "view_submission" && at(body, "view", "state", "values", "rejection_reason_block", "rejection_reason_input", "value") == "  " {
+			rw.Header().Set("Content-Type", "application/json")
+			fmt.Fprint(rw, `{"response_action":"errors","errors":{"rejection_reason_block":"空白だけでは伝わりません"}}`)
+		}
+	}
+}
+
+func TestInTheBrowser(t *testing.T) {
+	w := newWorld(t, func(o *sandbox.Options) {
+		o.AnswerTime, o.Banner = 0, "デモモデルです"
+		o.Run = func(_ context.Context, task string) (any, error) {
+			return map[string]any{
+				"executions": []any{map[string]any{"name": task + "-1", "status": "RUNNING", "waiting": map[string]any{"gate": "prompt", "since": "2026-11-20T00:00:02Z"},
+					"states": []any{map[string]any{"name": "AwaitPromptApproval", "entered": "2026-11-20T00:00:02Z"}}}},
+				"rows": []any{map[string]any{"key": "HEAD", "type": "head", "rev": 4, "summary": "run 1", "at": "2026-11-20T00:00:02Z"}},
+			}, nil
+		}
+	})
+	clerk(t, w)
+	p := openTab(t, w.url)
+	count := func(kind string) int {
+		n := 0
+		for _, a := range w.app.actions() {
+			if a.body["type"] == kind {
+				n++
+			}
+		}
+		return n
+	}
+
+	p.until(`document.querySelectorAll(".suggestion").length === 3 && document.querySelector("#banner").textContent === "デモモデルです"`)
+	p.click(".suggestion")
+	p.until(`document.querySelector(".card .b-header")?.textContent === "📝 実行方針 <b>&</b>"`)
+
+	// A mention is picked from the list with Enter; the next Enter sends.
+	p.eval(`document.querySelector("#composer-main").focus()`)
+	p.keys("@Ri")
+	p.until(`document.querySelector(".mentions li[aria-selected=true]")?.textContent.includes("Ringi")`)
+	p.keys(kb.Enter)
+	p.keys("従業員一覧を取得して")
+	p.keys(kb.Enter)
+	p.until(`document.querySelectorAll(".card").length === 2`)
+	all := w.Messages(workspace.HR, "")
+	if got := all[len(all)-1].Text; !strings.HasPrefix(got, "<@"+workspace.Bot+"> ") || !strings.HasSuffix(got, "従業員一覧を取得して") {
+		t.Errorf("sent %q", got)
+	}
+
+	// Another person refuses the outsider's way: a note for them alone.
+	p.click(`[data-person="` + workspace.Alex + `"]`)
+	p.until(`document.querySelector(".person.here")?.dataset.person === "` + workspace.Alex + `"`)
+	p.click(`[data-action="approve_prompt"]`)
+	p.until(`document.querySelector(".whisper")?.textContent.includes("承認できません")`)
+	p.click(`[data-person="` + workspace.Suzuki + `"]`)
+	p.until(`!document.querySelector(".whisper") && document.querySelector(".card")`)
+
+	// The form: Escape closes it, an empty reason never leaves, the app's own
+	// errors stand at the field.
+	p.click(`[data-action="reject_prompt"]`)
+	p.until(`document.querySelector("dialog.modal[open]")`)
+	p.keys(kb.Escape)
+	p.until(`!document.querySelector("dialog.modal")`)
+	eventually(t, "the app hears that the form was closed", func() bool { return count("view_closed") == 1 })
+	p.click(`[data-action="reject_prompt"]`)
+	p.click(`dialog button[type="submit"]`)
+	p.until(`document.querySelector("dialog .error:not([hidden])")`)
+	if n := count("view_submission"); n != 0 {
+		t.Errorf("an empty form was sent %d times", n)
+	}
+	p.eval(`document.querySelector("dialog textarea").value = "  "`)
+	p.click(`dialog button[type="submit"]`)
+	p.until(`document.querySelector("dialog .error").textContent.includes("空白だけでは伝わりません")`)
+	p.eval(`document.querySelector("dialog textarea").value = "検証を追加して"`)
+	p.click(`dialog button[type="submit"]`)
+	p.until(`!document.querySelector("dialog.modal")`)
+
+	// The question before a dangerous button: no means no.
+	before := len(w.app.actions())
+	p.click(`[data-action="cancel_execution"]`)
+	p.click(`dialog.confirm button`)
+	p.until(`!document.querySelector("dialog")`)
+	p.click(`[data-action="cancel_execution"]`)
+	p.click(`dialog.confirm .danger`)
+	eventually(t, "the click that was confirmed", func() bool { return len(w.app.actions()) == before+1 })
+
+	p.click(`.in-thread [data-focus="more"]`)
+	p.click(`[role="menuitem"][data-id="cancel_task"]`)
+	eventually(t, "the shortcut", func() bool { return count("message_action") == 1 })
+
+	p.until(`document.querySelector(".step.waiting .waiting-note")?.textContent.includes("prompt") && document.querySelector(".row code")?.textContent === "HEAD"`)
+	p.until(`document.querySelector(".task-id code")?.textContent === "01JSGX7Q3M5V8ZK2R9T4W6Y1AB"`)
+	p.click(`[lang="en"]`)
+	p.until(`document.querySelector("#skip").textContent === "Skip to the message box" && document.documentElement.lang === "en"`)
+
+	for _, width := range []int64{390, 320} {
+		p.do(chromedp.EmulateViewport(width, 844))
+		p.until(fmt.Sprintf(`innerWidth === %d && document.documentElement.scrollWidth <= innerWidth && document.querySelector("#log").scrollWidth <= innerWidth`, width))
+	}
+	p.until(`failures.length === 0`)
+}
