@@ -26,7 +26,8 @@ func TestManyStepsPageOrAreCounted(t *testing.T) {
 		{200, 300, 3, "…ほか"},
 	} {
 		t.Run(fmt.Sprintf("%d steps of %d", tc.n, tc.width), func(t *testing.T) {
-			s := planned(t, manySteps(tc.n, tc.width), task.DefaultSettings())
+			s := planned(t, fiveSteps(), task.DefaultSettings())
+			s.Process().Steps = manySteps(tc.n, tc.width)
 			m := card.Render(s.Aggregate, s.card(processCard), "ja", s.now)
 			if err := card.Validate(m); err != nil {
 				t.Fatal(err)
