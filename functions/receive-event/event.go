@@ -166,6 +166,11 @@ func (m message) request(e envelope) (task.Request, error) {
 
 var leadingMention = regexp.MustCompile(`^\s*<@[A-Z0-9]+(\|[^>]*)?>`)
 
+// unescaped undoes what Slack does to the three characters of its markup.
+func unescaped() *strings.Replacer {
+	return strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&")
+}
+
 // plain is what the message asks, without the mention of ourselves: with an
 // unknown bot the one that it begins with.
 func plain(text, bot string) string {
@@ -173,7 +178,7 @@ func plain(text, bot string) string {
 	if inbound.CheckID("user_id", bot) == nil {
 		mention = regexp.MustCompile(`[ \t]*<@` + bot + `(\|[^>]*)?>[ \t]*`)
 	}
-	text = mention.ReplaceAllString(text, " ")
+	text = unescaped().Replace(mention.ReplaceAllString(text, " "))
 	text = strings.TrimSpace(text)
 	if runes := []rune(text); len(runes) > task.MaxText {
 		text = string(runes[:task.MaxText-1]) + "…"

@@ -126,6 +126,7 @@ func TestMessagesBecomeOneWrite(t *testing.T) {
 		{"a mention in the middle, and a list with indents", map[string]any{"text": "ねえ <@U0BOT> これ:\n  - a\n    - b"}, nil, func(r *task.Request) {
 			r.Text = "ねえ これ:\n  - a\n    - b"
 		}},
+		{"what Slack escapes", map[string]any{"text": "<@U0BOT> A &amp; B &lt;3 &amp;lt;"}, nil, func(r *task.Request) { r.Text = "A & B <3 &lt;" }},
 		{"someone else is mentioned too", map[string]any{"text": "<@U0BOT> tell <@U0BOB>"}, nil, func(r *task.Request) { r.Text = "tell <@U0BOB>" }},
 		{"the bot is not named: the first mention is it", map[string]any{"text": "<@U0BOT> <@U0BOB>に送って"}, map[string]any{"authorizations": nil}, func(r *task.Request) {
 			r.Text = "<@U0BOB>に送って"

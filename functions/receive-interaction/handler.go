@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"strings"
 	"time"
@@ -11,6 +12,7 @@ import (
 
 	"ringi/shared/card"
 	"ringi/shared/metric"
+	"ringi/shared/slackapi"
 	"ringi/shared/slackapi/inbound"
 	"ringi/shared/task"
 )
@@ -114,11 +116,13 @@ func (h *Handler) button(ctx context.Context, p payload) (inbound.Response, erro
 func (h *Handler) ask(ctx context.Context, c click, kind task.CardType, trigger string) {
 	v := h.check(ctx, c, rejections()[kind].with("-")) // any reason: nothing is kept
 	if v.err == nil && !v.empty {
-		v.err = h.Slack.OpenView(ctx, trigger, card.RejectionModal(kind, c.id, c.ref.Task, v.locale))
-		if v.err == nil {
-			slog.InfoContext(ctx, "asked for a reason", "task_id", c.ref.Task, "user", c.user, "id", c.id)
+		err := h.Slack.OpenView(ctx, trigger, card.RejectionModal(kind, c.id, c.ref.Task, v.locale))
+		var unknown slackapi.Unknown
+		if err == nil || errors.As(err, &unknown) { // if no form is to be seen, the person clicks again
+			slog.InfoContext(ctx, "asked for a reason", "task_id", c.ref.Task, "user", c.user, "id", c.id, "err", err)
 			return
 		}
+		v.err = err
 	}
 	h.tell(ctx, c, v)
 }

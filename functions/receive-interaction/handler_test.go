@@ -302,6 +302,12 @@ func testUnsaved(t *testing.T, w *world) {
 	if told := w.slack.Ephemerals(workspace.Tanaka); len(told) != 1 || told[0].Text != card.Note("ja", card.ErrUnsaved) {
 		t.Errorf("%+v", told)
 	}
+	// Slack opened the form, and only its answer was lost.
+	w.slack.Faults.Add(webapi.Fault{Method: "views.open", Kind: webapi.Lost})
+	w.quiet(w.post(w.click(workspace.Alex, "reject_prompt", p.ID)), workspace.Alex)
+	if n := len(w.slack.Views(workspace.Alex)); n != 1 {
+		t.Errorf("%d forms", n)
+	}
 }
 
 func testSlow(t *testing.T, w *world) {

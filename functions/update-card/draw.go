@@ -69,10 +69,22 @@ func (h *Handler) draw(ctx context.Context, ref task.Ref) error {
 	d := &drawing{Handler: h, ref: ref, a: a, locale: settings.Locale, by: h.NewID()}
 	d.told = slices.ContainsFunc(a.Cards, func(c *task.Card) bool { return c.Refusal != "" && c.Refusal != givenBack })
 	cards := slices.SortedStableFunc(slices.Values(a.Cards), func(a, b *task.Card) int { return a.CreatedAt.Compare(b.CreatedAt) })
+	var behind error
 	for _, c := range cards {
-		if err := d.card(ctx, c); err != nil {
-			return fmt.Errorf("card %s: %w", c.Key(), err)
+		err := d.card(ctx, c)
+		if err != nil {
+			err = fmt.Errorf("card %s: %w", c.Key(), err)
 		}
+		var unknown slackapi.Unknown
+		switch {
+		case errors.As(err, &unknown): // an update, to be done again; no other card need wait for that
+			behind = err
+		case err != nil:
+			return err
+		}
+	}
+	if behind != nil {
+		return behind
 	}
 	if a.Head.ShownRev == a.Head.Rev {
 		return nil

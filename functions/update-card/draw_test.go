@@ -182,13 +182,15 @@ func testArchived(t *testing.T, w *world) {
 func testUpdateFault(t *testing.T, w *world) {
 	w.done()
 	w.extract()
-	w.slack.Faults.Add(webapi.Fault{Method: "chat.update", Kind: webapi.Lost})
+	w.decide(func(a *task.Aggregate) (task.Change, error) { return a.BeginPrompt(1, w.clock) })
+	w.slack.Faults.Add(webapi.Fault{Method: "chat.update", Kind: webapi.Unavailable})
 	w.back(1, 2)
+	w.shows("受け付けました", "実行方針") // an update to be done again holds up no other card
 	if c := w.load().Card("CARD#task"); c.Hash != "" || c.State != task.CardPosted {
 		t.Errorf("%+v", c)
 	}
 	w.done()
-	w.shows("勤怠")
+	w.shows("勤怠", "実行方針")
 	// A refusal of the content: the message is remembered, and follows again at the next revision.
 	w.draft()
 	w.done()
