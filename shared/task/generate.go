@@ -104,12 +104,13 @@ func (p *Prompt) state() (int, GateStatus)  { return p.Version, p.Status }
 func (p *Process) state() (int, GateStatus) { return p.Version, p.Status }
 
 // Park records that a generation failed: the run ends, a person may try again.
-// It is no change when the head is parked already, or the layer got done meanwhile.
+// It is no change when the head is parked already, the layer got done meanwhile, or
+// an execution is there: that fails instead.
 func (a *Aggregate) Park(run int, layer Layer, why Reason, now time.Time) (Change, error) {
 	if err := a.working(run); err != nil {
 		return Change{}, err
 	}
-	if _, waits := a.Pending(); waits || layer != a.Layer() || a.Head.Parked != nil {
+	if _, waits := a.Pending(); waits || layer != a.Layer() || layer == L4 || a.Head.Parked != nil {
 		return Change{}, nil
 	}
 	c := a.begin(now)

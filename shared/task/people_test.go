@@ -32,25 +32,29 @@ func (w *world) click() {
 		decide decision
 	}
 	buttons := []button{
-		{"cancel", func(a *Aggregate, now time.Time) (Change, error) { return a.CancelTask(by, p, now) }},
 		{"retry generation", func(a *Aggregate, now time.Time) (Change, error) { return a.RetryGeneration(by, p, now) }},
 	}
 	add := func(name string, d decision) { buttons = append(buttons, button{name, d}) }
 	for _, r := range a.Prompts {
-		add("approve prompt", func(a *Aggregate, now time.Time) (Change, error) { return a.ApprovePrompt(r.ID, by, p, now) })
 		add("reject prompt", func(a *Aggregate, now time.Time) (Change, error) { return a.RejectPrompt(r.ID, "短く", by, p, now) })
+		add("approve prompt", func(a *Aggregate, now time.Time) (Change, error) { return a.ApprovePrompt(r.ID, by, p, now) })
 	}
 	for _, r := range a.Processes {
-		add("approve process", func(a *Aggregate, now time.Time) (Change, error) { return a.ApproveProcess(r.ID, by, p, now) })
 		add("reject process", func(a *Aggregate, now time.Time) (Change, error) { return a.RejectProcess(r.ID, "短く", by, p, now) })
+		add("approve process", func(a *Aggregate, now time.Time) (Change, error) { return a.ApproveProcess(r.ID, by, p, now) })
 	}
 	for _, r := range a.Gates {
-		add("approve step", func(a *Aggregate, now time.Time) (Change, error) { return a.ApproveStep(r.ID, by, p, now) })
 		add("reject step", func(a *Aggregate, now time.Time) (Change, error) { return a.RejectStep(r.ID, "宛先", by, p, now) })
+		add("approve step", func(a *Aggregate, now time.Time) (Change, error) { return a.ApproveStep(r.ID, by, p, now) })
 	}
 	for _, r := range a.Executions {
-		add("cancel execution", func(a *Aggregate, now time.Time) (Change, error) { return a.CancelExecution(r.ID, by, p, now) })
 		add("retry execution", func(a *Aggregate, now time.Time) (Change, error) { return a.RetryExecution(r.ID, by, p, now) })
+	}
+	if rapid.IntRange(0, 4).Draw(w.rt, "withdraw") == 4 { // seldom: it ends the story
+		add("cancel", func(a *Aggregate, now time.Time) (Change, error) { return a.CancelTask(by, p, now) })
+		for _, r := range a.Executions {
+			add("cancel execution", func(a *Aggregate, now time.Time) (Change, error) { return a.CancelExecution(r.ID, by, p, now) })
+		}
 	}
 	b := rapid.SampledFrom(buttons).Draw(w.rt, "button")
 	_, err := w.decide("person: "+b.name, b.decide)

@@ -16,7 +16,7 @@ func TestNoOrderOfThingsBreaksAnInvariant(t *testing.T) {
 			t.Parallel()
 			rapid.Check(t, func(rt *rapid.T) {
 				w := newWorld(rt)
-				for range rapid.IntRange(30, 150).Draw(rt, "moves") {
+				for range rapid.IntRange(60, 200).Draw(rt, "moves") {
 					w.step()
 				}
 				w.comesToAnEnd()

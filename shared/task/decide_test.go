@@ -1,0 +1,265 @@
+package task
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestASecondClickChangesNothingAndSaysWhoDecided(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		from   func(testing.TB) *story
+		first  func(*story) decision
+		status string
+		again  map[string]func(s *story, id string, by Actor) decision
+	}{
+		{"approved prompt", waitingPrompt, func(s *story) decision { return s.approvePrompt }, "approved", promptButtons},
+		{"rejected prompt", waitingPrompt, func(s *story) decision { return s.rejectPrompt }, "rejected", promptButtons},
+		{"approved process", waitingProcess, func(s *story) decision { return s.approveProcess }, "approved", processButtons},
+		{"rejected process", waitingProcess, func(s *story) decision { return s.rejectProcess }, "rejected", processButtons},
+		{"approved step", waitingStep, func(s *story) decision { return s.approveStep }, "approved", stepButtons},
+		{"rejected step", waitingStep, func(s *story) decision { return s.rejectStep }, "rejected", stepButtons},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := tt.from(t)
+			open, _ := s.load().Pending()
+			at := s.now
+			s.do(tt.first(s))
+			for button, press := range tt.again {
+				same := button == strings.TrimSuffix(tt.status, "ed") || button == strings.TrimSuffix(tt.status, "d")
+				for _, by := range []Actor{person(suzuki), person(tanaka), person("U_OUTSIDER")} {
+					if same && by.ID == suzuki {
+						s.nothing(press(s, open.ID, by))
+						continue
+					}
+					s.refused(press(s, open.ID, by), ErrDecided{Status: tt.status, By: suzuki, At: at})
+				}
+			}
+		})
+	}
+}
+
+var (
+	promptButtons = map[string]func(*story, string, Actor) decision{
+		"approve": func(s *story, id string, by Actor) decision {
+			return func(a *Aggregate, now time.Time) (Change, error) { return a.ApprovePrompt(id, by, s.policy, now) }
+		},
+		"reject": func(s *story, id string, by Actor) decision {
+			return func(a *Aggregate, now time.Time) (Change, error) {
+				return a.RejectPrompt(id, "短く", by, s.policy, now)
+			}
+		},
+	}
+	processButtons = map[string]func(*story, string, Actor) decision{
+		"approve": func(s *story, id string, by Actor) decision {
+			return func(a *Aggregate, now time.Time) (Change, error) { return a.ApproveProcess(id, by, s.policy, now) }
+		},
+		"reject": func(s *story, id string, by Actor) decision {
+			return func(a *Aggregate, now time.Time) (Change, error) {
+				return a.RejectProcess(id, "短く", by, s.policy, now)
+			}
+		},
+	}
+	stepButtons = map[string]func(*story, string, Actor) decision{
+		"approve": func(s *story, id string, by Actor) decision {
+			return func(a *Aggregate, now time.Time) (Change, error) { return a.ApproveStep(id, by, s.policy, now) }
+		},
+		"reject": func(s *story, id string, by Actor) decision {
+			return func(a *Aggregate, now time.Time) (Change, error) {
+				return a.RejectStep(id, "宛先", by, s.policy, now)
+			}
+		},
+	}
+)
+
+func TestOfTwoApproversAtOnceOneDecidesAndTheOtherLearnsIt(t *testing.T) {
+	for name, from := range map[string]func(testing.TB) *story{"prompt": waitingPrompt, "process": waitingProcess, "step": waitingStep} {
+		t.Run(name, func(t *testing.T) {
+			s := from(t)
+			open, _ := s.load().Pending()
+			buttons := map[string]map[string]func(*story, string, Actor) decision{"prompt": promptButtons, "process": processButtons, "step": stepButtons}[name]
+			saw := s.load() // both of them
+			first, err := buttons["approve"](s, open.ID, person(suzuki))(saw, s.now)
+			if err != nil {
+				t.Fatal(err)
+			}
+			second, err := buttons["reject"](s, open.ID, person(tanaka))(saw, s.now)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := s.commit(saw.Head, first); err != nil {
+				t.Fatal(err)
+			}
+			if err := s.commit(saw.Head, second); !errors.Is(err, ErrConflict) {
+				t.Errorf("the second commits: %v", err)
+			}
+			s.refused(buttons["reject"](s, open.ID, person(tanaka)), ErrDecided{Status: "approved", By: suzuki, At: first.Now})
+		})
+	}
+}
+
+func TestAButtonOfAnOldVersionSaysWhatBecameOfIt(t *testing.T) {
+	s := waitingPrompt(t)
+	old, at := s.load().Prompt().ID, s.now
+	s.do(s.rejectPrompt, s.beginPrompt, s.finishPrompt)
+	s.refused(promptButtons["approve"](s, old, person(tanaka)), ErrDecided{Status: "rejected", By: suzuki, At: at})
+	s.refused(promptButtons["approve"](s, "01JS0000000000000000000000", person(tanaka)), ErrNotFound)
+
+	a := s.load() // rows that no commit of ours writes: the old version waits still
+	stale := *a.Prompts[0]
+	stale.Status, stale.Verdict = PendingApproval, Verdict{}
+	a.Add(&stale)
+	if _, err := a.ApprovePrompt(old, person(tanaka), s.policy, s.now); !errors.Is(err, ErrNotLatest{2}) {
+		t.Errorf("%v, want that version 2 is newer", err)
+	}
+}
+
+func TestALateClickSaysThatTheTaskIsOver(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		end    func(*story)
+		by     string
+		reason Reason
+	}{
+		{"cancelled by a person", func(s *story) { s.do(s.cancel) }, requester, ReasonByPerson},
+		{"expired", func(s *story) { s.now = s.now.Add(168 * time.Hour); s.do(s.expire) }, "", ReasonExpired},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := waitingProcess(t)
+			id := s.load().Process().ID
+			tt.end(s)
+			want := ErrDecided{Status: "cancelled", By: tt.by, At: s.head.ChangedAt, Reason: tt.reason}
+			for _, press := range processButtons {
+				s.refused(press(s, id, person(suzuki)), want)
+			}
+			s.refused(s.retryGeneration, want)
+		})
+	}
+}
+
+func TestARejectionsReasonHasOneToAThousandCharacters(t *testing.T) {
+	for _, tt := range []struct {
+		name, reason string
+		want         string // "" means refused
+	}{
+		{"empty", "", ""},
+		{"blanks", " \t\n　", ""},
+		{"one", "短", "短"},
+		{"a thousand", strings.Repeat("理", 1000), strings.Repeat("理", 1000)},
+		{"a thousand, and blanks around", "　" + strings.Repeat("理", 1000) + "\n", strings.Repeat("理", 1000)},
+		{"a thousand and one", strings.Repeat("理", 1001), ""},
+		{"a thousand emoji", strings.Repeat("🚨", 1000), strings.Repeat("🚨", 1000)},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			for kind, s := range map[string]*story{"prompt": waitingPrompt(t), "process": waitingProcess(t), "step": waitingStep(t)} {
+				reject := map[string]decision{
+					"prompt": func(a *Aggregate, now time.Time) (Change, error) {
+						return a.RejectPrompt(a.Prompt().ID, tt.reason, person(suzuki), s.policy, now)
+					},
+					"process": func(a *Aggregate, now time.Time) (Change, error) {
+						return a.RejectProcess(a.Process().ID, tt.reason, person(suzuki), s.policy, now)
+					},
+					"step": func(a *Aggregate, now time.Time) (Change, error) {
+						return a.RejectStep(gateID(a), tt.reason, person(suzuki), s.policy, now)
+					},
+				}[kind]
+				c, err := s.try(reject)
+				if tt.want == "" {
+					var field ErrField
+					if !errors.As(err, &field) || field.Field != "rejection_reason" || !strings.Contains(err.Error(), "1 to 1000 characters") {
+						t.Errorf("%s: %v, want the field and its limit", kind, err)
+					}
+					continue
+				}
+				if err != nil {
+					t.Fatalf("%s: %v", kind, err)
+				}
+				if _, v, _ := gateOf(c.Rows[0]); v.RejectionReason != tt.want {
+					t.Errorf("%s: kept %q", kind, v.RejectionReason)
+				}
+			}
+		})
+	}
+}
+
+func TestTheFifthRejectionCancelsTheTask(t *testing.T) {
+	for _, tt := range []struct {
+		name                  string
+		from                  func(testing.TB) *story
+		reject, begin, finish func(*story) decision
+		action                Action
+	}{
+		{"prompt", waitingPrompt, func(s *story) decision { return s.rejectPrompt }, func(s *story) decision { return s.beginPrompt },
+			func(s *story) decision { return s.finishPrompt }, PromptRejected},
+		{"process", waitingProcess, func(s *story) decision { return s.rejectProcess }, func(s *story) decision { return s.beginProcess },
+			func(s *story) decision { return s.finishProcess }, ProcessRejected},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := tt.from(t)
+			for range 4 {
+				s.do(tt.reject(s))
+				if s.head.Ended != nil {
+					t.Fatalf("ended early: %+v", s.head.Ended)
+				}
+				s.do(tt.begin(s), tt.finish(s))
+			}
+			s.do(tt.reject(s))
+			want := &Ended{As: TaskCancelled, At: s.head.ChangedAt, Reason: ReasonMaxVersions}
+			if diff := cmp.Diff(want, s.head.Ended); diff != "" {
+				t.Error(diff)
+			}
+			if got := s.load().Task.Status; got != TaskCancelled {
+				t.Errorf("the task is %s", got)
+			}
+			last := s.audit[len(s.audit)-2:]
+			if last[0].Action != tt.action || last[0].ActorID != suzuki || last[1].Action != TaskCancelledAction || last[1].ActorType != ActorSystem {
+				t.Errorf("recorded %+v", last)
+			}
+			if last[1].Details != `{"max_versions":5,"reason":"max_versions"}` {
+				t.Errorf("details %s", last[1].Details)
+			}
+		})
+	}
+}
+
+func TestTheSystemStampsOnlyWhatAsksNobody(t *testing.T) {
+	s := waitingPrompt(t)
+	asSystem := func(a *Aggregate, now time.Time) (Change, error) {
+		return a.ApprovePrompt(a.Prompt().ID, System(), Policy{}, now)
+	}
+	s.settings.PromptApprovalRequired = false // too late for a gate that waits
+	s.refused(asSystem, ErrNotAllowed{RuleNotListed})
+
+	s = begin(t)
+	s.settings.PromptApprovalRequired = false
+	s.do(s.extract, s.beginPrompt, s.finishPrompt)
+	s.settings.PromptApprovalRequired = true // nor does switching it on ask anybody now
+	s.do(asSystem)
+	p := s.load().Prompt()
+	if p.Status != Approved || p.ApprovedBy != "" || p.ApprovedAt == nil {
+		t.Errorf("stamped %+v", p.Verdict)
+	}
+	s.nothing(asSystem)
+	s.refused(promptButtons["approve"](s, p.ID, person(suzuki)), ErrDecided{Status: "approved", At: *p.ApprovedAt})
+	if last := s.audit[len(s.audit)-1]; last.Action != PromptApproved || last.ActorType != ActorSystem || last.ActorID != "" {
+		t.Errorf("recorded %+v", last)
+	}
+}
+
+func TestAProcessIsApprovedTogetherWithItsExecution(t *testing.T) {
+	s := waitingProcess(t)
+	s.do(s.approveProcess)
+	a := s.load()
+	for _, r := range []Row{a.Process(), a.Task, a.Execution(), a.Card("CARD#execution")} {
+		if r.Revision() != s.head.Rev {
+			t.Errorf("%s is of rev %d, the approval of %d", r.Key(), r.Revision(), s.head.Rev)
+		}
+	}
+	if a.Task.Status != TaskRunning || a.Execution().Status != ExecutionPending || a.Process().ApprovedHash != Hash(s.steps) {
+		t.Errorf("task %s, execution %s, hash %s", a.Task.Status, a.Execution().Status, a.Process().ApprovedHash)
+	}
+}

@@ -1,0 +1,225 @@
+package task
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestARetryKeepsWhatIsDone(t *testing.T) {
+	s := running(t)
+	s.do(s.claim, s.finish(done), s.claim, s.finish(failed), s.fail)
+	if e := s.load().Execution(); e.Error != ReasonToolFailed || s.head.Ended.As != TaskFailed || s.load().Task.Status != TaskFailed {
+		t.Fatalf("failed with %s, ended %+v", e.Error, s.head.Ended)
+	}
+	run, old := s.head.Run, s.load().Execution()
+	s.do(s.retry)
+	a := s.load()
+	e := a.Execution()
+	if e.Attempt != 2 || e.ProcessID != old.ProcessID || e.RetriedBy != requester || e.Terms != old.Terms || e.WaitedMS != 0 || e.StartedAt != nil {
+		t.Errorf("the second attempt is %+v", e)
+	}
+	if a.Head.Run != run+1 || a.Head.Ended != nil || a.Task.Status != TaskRunning {
+		t.Errorf("head %+v, task %s", a.Head, a.Task.Status)
+	}
+	rows := a.StepsOf(e)
+	if len(rows) != 1 || !rows[0].Reused || rows[0].Status != StepCompleted || rows[0].Result.JSON != done.Result.JSON {
+		t.Errorf("carried over: %+v", rows)
+	}
+	if next := a.NextStep(e); next == nil || next.Order != 2 {
+		t.Errorf("next is %+v", next)
+	}
+	s.refused(func(a *Aggregate, now time.Time) (Change, error) { return a.StartExecution(run, now) }, ErrSuperseded)
+	s.do(s.start, s.claim, s.finish(done), s.claim, s.finish(done), s.complete)
+	var reused []bool
+	for _, r := range s.load().Execution().Results {
+		reused = append(reused, r.Reused)
+	}
+	if diff := cmp.Diff([]bool{true, false, false}, reused); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestASecondClickOnRetryStartsNothing(t *testing.T) {
+	s := running(t)
+	s.do(s.claim, s.finish(failed), s.fail)
+	old := s.load().Execution().ID
+	again := func(by Actor) decision {
+		return func(a *Aggregate, now time.Time) (Change, error) { return a.RetryExecution(old, by, s.policy, now) }
+	}
+	s.do(again(person(suzuki)))
+	s.nothing(again(person(suzuki)))
+	s.refused(again(person(tanaka)), ErrNotLatest{2})
+	s.refused(s.retry, ErrNothingToRetry)
+	s.refused(func(a *Aggregate, now time.Time) (Change, error) {
+		return a.RetryExecution("01JS0000000000000000000000", person(suzuki), s.policy, now)
+	}, ErrNotFound)
+}
+
+// failedOverAWrite is a failed attempt with a write in flight: no commit of ours
+// leaves one, so the row is set by hand.
+func failedOverAWrite(t *testing.T) *story {
+	s := running(t)
+	s.do(s.claim, s.finish(done), s.claim)
+	row := s.load().StepOf(s.load().Execution(), 2)
+	s.now = s.now.Add(2 * time.Minute)
+	s.do(s.giveUp)
+	held := *s.rows[row.Key()].(*StepResult)
+	held.Status, held.Claim = StepRunning, &Claim{Invocation: "late", LeaseUntil: s.now.Add(time.Minute)}
+	s.rows[row.Key()] = &held
+	return s
+}
+
+func TestARetryNeverOvertakesACall(t *testing.T) {
+	s := failedOverAWrite(t)
+	s.refused(s.retry, ErrInFlight)
+	s.now = s.now.Add(2 * time.Minute)
+	c, err := s.try(s.retry)
+	if err != nil || !c.Uncovered {
+		t.Fatalf("uncovered %v, %v", c.Uncovered, err)
+	}
+	a := s.load()
+	if a.Execution().Attempt != 1 || a.Head.Ended == nil || a.Steps[1].Status != StepUnknown || a.Execution().Results[1].Status != StepUnknown {
+		t.Errorf("attempt %d, ended %+v, step %s", a.Execution().Attempt, a.Head.Ended, a.Steps[1].Status)
+	}
+	s.do(s.retry) // having seen it
+	if got := s.load().Execution().Attempt; got != 2 {
+		t.Errorf("attempt %d", got)
+	}
+}
+
+func TestLateTruthIsKeptWhereverTheTaskIs(t *testing.T) {
+	s := running(t)
+	s.do(s.claim, s.finish(done), s.claim, s.finish(unknown), s.fail, s.retry)
+	first := s.load().StepOf(s.load().Executions[0], 2)
+	late := func(o Outcome) decision {
+		return func(a *Aggregate, now time.Time) (Change, error) {
+			return a.FinishStep(first.Key(), first.Claim.Invocation, o, now)
+		}
+	}
+	s.do(late(done))
+	a := s.load()
+	if got := a.Executions[0].Results[1]; got.Status != StepCompleted || got.Result == nil {
+		t.Errorf("the first attempt keeps %+v", got)
+	}
+	if a.Executions[0].Status != ExecutionFailed || a.Execution().Attempt != 2 || a.Head.Run != 2 {
+		t.Errorf("attempt 1 is %s, attempt %d in run %d", a.Executions[0].Status, a.Execution().Attempt, a.Head.Run)
+	}
+	s.nothing(late(done))
+	s.refused(late(failed), ErrSuperseded)
+}
+
+func TestLateTruthBeforeTheRetryIsCarriedOver(t *testing.T) {
+	s := running(t)
+	s.do(s.claim, s.finish(done), s.claim, s.finish(unknown), s.fail, s.finish(done), s.retry)
+	if next := s.load().NextStep(s.load().Execution()); next == nil || next.Order != 3 {
+		t.Errorf("next is %+v", next)
+	}
+}
+
+func TestAnUnknownOutcomeIsWhatAFailureSays(t *testing.T) {
+	for _, why := range []Reason{ReasonRunFailed, ReasonToolFailed, ReasonToolNotAllowed} {
+		s := running(t)
+		s.do(s.claim, s.finish(done), s.claim, s.finish(unknown))
+		s.do(func(a *Aggregate, now time.Time) (Change, error) { return a.FailExecution(1, why, "detail", now) })
+		if e := s.load().Execution(); e.Error != ReasonToolUnknown || e.ErrorDetail != "" || s.head.Ended.Reason != ReasonToolUnknown {
+			t.Errorf("%s: %s %q, ended %+v", why, e.Error, e.ErrorDetail, s.head.Ended)
+		}
+	}
+}
+
+func TestThreeRestartsWithoutProgressAreEnough(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		from func(testing.TB) *story
+		end  func(*Aggregate) bool
+	}{
+		{"L1", begin, parkedAt(L1)},
+		{"L2", told(begin, func(s *story) { s.do(s.extract, s.beginPrompt) }), parkedAt(L2)},
+		{"L3", told(waitingPrompt, func(s *story) { s.do(s.approvePrompt, s.beginProcess) }), parkedAt(L3)},
+		{"L4", running, func(a *Aggregate) bool {
+			return a.Execution().Status == ExecutionFailed && a.Execution().Error == ReasonRunFailed && a.Head.Ended.As == TaskFailed
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := tt.from(t)
+			for n := 1; n <= MaxRestarts; n++ {
+				s.do(s.restart)
+				if s.head.Run != n+1 || s.head.Restarts != n || tt.end(s.load()) {
+					t.Fatalf("after %d: %+v", n, s.head)
+				}
+			}
+			s.refused(func(a *Aggregate, now time.Time) (Change, error) { return a.RestartRun(1, now) }, ErrSuperseded)
+			s.do(s.restart)
+			if !tt.end(s.load()) || s.head.Run != MaxRestarts+1 {
+				t.Errorf("ended as %+v", s.head)
+			}
+			s.refused(s.restart, ErrSuperseded)
+		})
+	}
+	t.Run("progress forgives them", func(t *testing.T) {
+		for name, s := range map[string]*story{"a step's result": running(t), "a generation": begin(t), "a decision": waitingPrompt(t)} {
+			switch name {
+			case "a step's result":
+				s.do(s.restart, s.restart, s.claim)
+				if s.head.Restarts != 2 {
+					t.Errorf("a claim forgives: %d", s.head.Restarts)
+				}
+				s.do(s.finish(done))
+			case "a generation":
+				s.do(s.restart, s.extract)
+			case "a decision":
+				s.do(s.approvePrompt, s.beginProcess, s.restart, s.finishProcess, s.approveProcess)
+			}
+			if s.head.Restarts != 0 {
+				t.Errorf("%s: %d restarts", name, s.head.Restarts)
+			}
+		}
+	})
+}
+
+func parkedAt(l Layer) func(*Aggregate) bool {
+	return func(a *Aggregate) bool { return a.Head.Parked != nil && a.Head.Parked.Layer == l }
+}
+
+func TestAFailingRunDoesNotParkWhatWasJustDecided(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		from  func(testing.TB) *story
+		state string
+	}{
+		{"an approval of the prompt", told(waitingPrompt, func(s *story) { s.do(s.approvePrompt) }), StatePlanProcess},
+		{"a rejection of the prompt", told(waitingPrompt, func(s *story) { s.do(s.rejectPrompt) }), StateDraftPrompt},
+		{"an approval of the process", told(waitingProcess, func(s *story) { s.do(s.approveProcess) }), StateExecuteProcess},
+		{"a rejection of the process", told(waitingProcess, func(s *story) { s.do(s.rejectProcess) }), StatePlanProcess},
+		{"an approval of a step", told(waitingStep, func(s *story) { s.do(s.approveStep) }), StateExecuteProcess},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := tt.from(t)
+			s.do(s.giveUp)
+			if next := s.load().Next(s.now); s.head.Run != 2 || s.head.Parked != nil || s.head.Ended != nil || next.State != tt.state {
+				t.Errorf("head %+v, next %s", s.head, next.State)
+			}
+			s.do(s.giveUp) // the next run fails by itself
+			if s.head.Run != 2 || s.head.Parked == nil && s.head.Ended == nil {
+				t.Errorf("head %+v", s.head)
+			}
+		})
+	}
+}
+
+func TestACompletedTaskKeepsItsResultsInOrder(t *testing.T) {
+	s := allDone(t)
+	s.do(s.complete)
+	e := s.load().Execution()
+	var got []string
+	for _, r := range e.Results {
+		got = append(got, r.StepID+" "+string(r.Status))
+	}
+	want := []string{"step-1 completed", "step-2 completed", "step-3 completed"}
+	if !slices.Equal(got, want) || e.Summary == "" || e.CompletedAt == nil || s.load().Task.Status != TaskCompleted || s.head.Ended.Reason != ReasonDone {
+		t.Errorf("results %v, %+v, ended %+v", got, e, s.head.Ended)
+	}
+}
