@@ -1,0 +1,140 @@
+package journeys
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"ringi/infra/local/admin"
+	"ringi/infra/local/sandbox"
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/stack"
+	"ringi/shared/task"
+)
+
+// post sends a signed body to the front door, as Slack does.
+func post(s *stack.Stack, path, contentType string, body []byte) (int, error) {
+	now := strconv.FormatInt(time.Now().Unix(), 10)
+	mac := hmac.New(sha256.New, []byte(s.SigningSecret))
+	fmt.Fprintf(mac, "v0:%s:%s", now, body)
+	req, err := http.NewRequest(http.MethodPost, s.URL+path, bytes.NewReader(body))
+	if err != nil {
+		return 0, err
+	}
+	req.Header.Set("Content-Type", contentType)
+	req.Header.Set("X-Slack-Request-Timestamp", now)
+	req.Header.Set("X-Slack-Signature", "v0="+hex.EncodeToString(mac.Sum(nil)))
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return 0, err
+	}
+	defer res.Body.Close()
+	return res.StatusCode, nil
+}
+
+func TestAnEventDeliveredFiveTimesAtOnceIsOneTask(t *testing.T) {
+	s := start(t)
+	root, err := s.Sandbox.Say(workspace.Sato, workspace.HR, "Ringi に頼む前の下書き") // no mention: no task yet
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, err := json.Marshal(map[string]any{
+		"type": "event_callback", "team_id": s.Sandbox.TeamID(), "event_id": "Ev" + strings.ReplaceAll(root, ".", ""),
+		"event": map[string]any{
+			"type": "app_mention", "user": workspace.Sato, "channel": workspace.HR, "ts": root, "event_ts": root,
+			"text": "<@" + workspace.Bot + "> 従業員一覧を取得して",
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var deliveries sync.WaitGroup
+	for range 5 {
+		deliveries.Go(func() {
+			code, err := post(s, "/slack/events", "application/json", body)
+			if err != nil || code != http.StatusOK {
+				t.Errorf("answered %d %v", code, err)
+			}
+		})
+	}
+	deliveries.Wait()
+	d := at(t, s, workspace.HR, root)
+	d.approve(workspace.Suzuki)
+	d.card("CARD#execution", "✅ 実行完了")
+	d.ranOnce()
+	if n := len(s.Sandbox.Messages(d.channel, d.root)); n != 5 {
+		t.Errorf("the thread has %d messages, not the request and four cards", n)
+	}
+}
+
+func TestSlacksBadDaysMakeNoSecondMessage(t *testing.T) {
+	for name, bad := range map[string]sandbox.Toggles{
+		"answers get lost":          {LoseAnswers: true},
+		"too many requests":         {RateLimited: true},
+		"our answers are not heard": {DropAnswers: true},
+		"late and twice":            {Twice: true, LateSeconds: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := start(t)
+			if err := s.Sandbox.SetToggles(bad); err != nil {
+				t.Fatal(err)
+			}
+			ts, err := s.Sandbox.Say(workspace.Sato, workspace.HR, "<@"+workspace.Bot+"> 従業員一覧を取得して")
+			if err != nil {
+				t.Fatal(err)
+			}
+			d := at(t, s, workspace.HR, ts)
+			eventually(t, "the policy is drafted", func() bool {
+				a, err := d.store.Load(context.Background(), d.ref)
+				return err == nil && a.Prompt() != nil && a.Prompt().Status == task.PendingApproval
+			})
+			if err := s.Sandbox.SetToggles(sandbox.Toggles{}); err != nil {
+				t.Fatal(err)
+			}
+			d.approve(workspace.Suzuki)
+			d.card("CARD#execution", "✅ 実行完了")
+			d.until("shown", func(a *task.Aggregate) bool { return a.Task.Status == task.TaskCompleted })
+			if n := len(s.Sandbox.Messages(d.channel, d.root)); n != 5 {
+				t.Errorf("the thread has %d messages, not the request and four cards", n)
+			}
+		})
+	}
+}
+
+// Another Slack: a second sandbox stands for it, on its own address, with a team
+// that the stack has never heard of.
+func TestAnotherSlackThanTheSandbox(t *testing.T) {
+	slack := sandbox.New(sandbox.Options{SigningSecret: "its-signing-secret", BotToken: "xoxb-its-token", TeamID: "T0ANOTHER"})
+	defer slack.Close()
+	server := httptest.NewServer(slack.Handler())
+	defer server.Close()
+
+	o := stack.Options{
+		SlackAPIURL: server.URL + "/api/", SigningSecret: "its-signing-secret", BotToken: "xoxb-its-token",
+		Model: "demo", ByHand: true, Artifacts: local().Artifacts,
+	}
+	admin.Configure(&o)
+	s, err := stack.Start(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	slack.Connect(sandbox.Endpoints{Self: server.URL, Events: s.URL + "/slack/events", Interactions: s.URL + "/slack/interactions"})
+	s.Sandbox = slack // the acts of people go through the other Slack
+
+	d := ask(t, s, workspace.Sato, "今月の勤怠をまとめて")
+	d.approve(workspace.Suzuki)
+	d.card("CARD#execution", "✅ 実行完了")
+	d.ranOnce()
+}
