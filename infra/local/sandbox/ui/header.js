@@ -5,7 +5,7 @@ import { language, setLanguage, t } from "./i18n.js";
 import { avatar, titleOf } from "./people.js";
 import { channelName } from "./sidebar.js";
 import { openSettings } from "./settings.js";
-import { changed, remember, state, ui } from "./store.js";
+import { changed, remember, state, ui, unread } from "./store.js";
 
 /** togglePanel shows or hides the panel beside the conversation. */
 export function togglePanel(name) {
@@ -32,13 +32,14 @@ let drawn = "";
 export function drawHeader(root) {
   const c = state.channels.find((x) => x.id === ui.channel);
   if (!c) return;
-  const sig = JSON.stringify([c, language(), ui.panel, ui.drawer, state.me, troubled(), state.has]);
+  const news = state.channels.some((x) => x.id !== c.id && unread(x.id));
+  const sig = JSON.stringify([c, language(), ui.panel, ui.drawer, state.me, troubled(), state.has, news]);
   if (sig === drawn) return;
   drawn = sig;
   const focus = root.contains(document.activeElement) ? document.activeElement.dataset.focus : "";
   const bot = state.users.get(state.bot);
   root.replaceChildren(...[
-    h("button.menu-btn.only-phone", { type: "button", "aria-label": t("menu"), "aria-expanded": String(ui.drawer), dataset: { focus: "menu" }, onclick: () => { ui.drawer = true; changed(); } }, icon("menu"), avatar(state.me, "medium")),
+    h("button.menu-btn.only-phone", { type: "button", "aria-label": t("menu"), "aria-expanded": String(ui.drawer), dataset: { focus: "menu" }, onclick: () => { ui.drawer = true; changed(); } }, icon("menu"), avatar(state.me, "medium"), news && h("span.dot", { title: t("unread") })),
     h("div.header-title", {},
       h("h1", {}, c.im ? avatar(state.bot, "small") : icon("hash"), h("span", {}, channelName(c))),
       h("p", {}, c.im ? titleOf(bot) : c.purpose)),

@@ -21,6 +21,7 @@ const rules = [
   { find: /```\n?([\s\S]+?)\n?```/, make: (m) => h("pre.code", {}, decode(m[1])) },
   { find: /`([^`\n]+)`/, make: (m) => h("code", {}, decode(m[1])) },
   { find: /<([^<>\n]+)>/, make: (m) => reference(m[1]) },
+  { find: /https?:\/\/[^\s<>|"'\u3000-\u30ff]+[^\s<>|"'.,:;!?)\u3000-\u30ff]/, make: (m) => reference(m[0]) },
   { find: /(?<![\p{L}\p{N}*])\*(?=\S)([^*\n]*[^*\s])\*(?![\p{L}\p{N}*])/u, make: (m) => h("strong", {}, inline(m[1])) },
   { find: /(?<![\p{L}\p{N}_])_(?=\S)([^_\n]*[^_\s])_(?![\p{L}\p{N}_])/u, make: (m) => h("em", {}, inline(m[1])) },
   { find: /(?<![\p{L}\p{N}~])~(?=\S)([^~\n]*[^~\s])~(?![\p{L}\p{N}~])/u, make: (m) => h("s", {}, inline(m[1])) },

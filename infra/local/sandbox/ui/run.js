@@ -87,7 +87,7 @@ function rowItem(r) {
     render: () =>
       h("li.row.touched", {},
         h("span.row-type", { dataset: { type: r.type } }, r.type),
-        h("div.row-text", {}, h("code", {}, r.key), r.summary && h("p", {}, r.summary)),
+        h("div.row-text", {}, h("code", {}, r.key), r.summary && h("p", { title: r.summary }, r.summary)),
         h("span.row-rev", { title: "rev" }, r.rev ? `r${r.rev}` : ""),
         h("time", {}, r.at ? clockTime(at(r.at), true) : "")),
   };
