@@ -31,6 +31,8 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	// A second Ctrl-C ends the program at once.
 	context.AfterFunc(ctx, stop)
+	ctx, forget := withGoRun(ctx)
+	defer forget()
 	s := streams{in: os.Stdin, out: os.Stdout, err: os.Stderr, terminal: isTerminal(os.Stdout)}
 	var err error
 	if args := os.Args[1:]; len(args) > 0 && args[0] == "invoke" {

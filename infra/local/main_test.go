@@ -103,10 +103,11 @@ func command(t *testing.T, args ...string) *exec.Cmd {
 	return exec.Command(path, args...)
 }
 
-func TestCtrlCStopsEverything(t *testing.T) {
-	cmd := command(t, "-addr", "127.0.0.1:0", "-aws-addr", "127.0.0.1:0")
-	var logged bytes.Buffer
-	cmd.Stderr = &logged
+// serving starts a command and waits until it is ready, at the address it says.
+func serving(t *testing.T, cmd *exec.Cmd) (url string, logged *bytes.Buffer) {
+	t.Helper()
+	logged = &bytes.Buffer{}
+	cmd.Stderr = logged
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -114,20 +115,33 @@ func TestCtrlCStopsEverything(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	defer cmd.Process.Kill()
-	watchdog := time.AfterFunc(3*time.Minute, func() { cmd.Process.Kill() })
-	defer watchdog.Stop()
-
-	url := ""
-	for lines := bufio.NewScanner(out); url == "" && lines.Scan(); {
-		url, _ = strings.CutPrefix(lines.Text(), "ready ")
-		if !strings.HasPrefix(url, "http://") {
-			url = ""
+	watchdog := time.AfterFunc(5*time.Minute, func() { cmd.Process.Kill() })
+	t.Cleanup(func() { watchdog.Stop(); cmd.Process.Kill() })
+	for lines := bufio.NewScanner(out); lines.Scan(); {
+		if url, ok := strings.CutPrefix(lines.Text(), "ready "); ok {
+			return url, logged
 		}
 	}
-	if url == "" {
-		t.Fatalf("it never was ready: %s", &logged)
+	t.Fatalf("it never was ready: %s", logged)
+	return "", nil
+}
+
+// gone waits until processes have ended.
+func gone(t *testing.T, pids []int) {
+	t.Helper()
+	for _, pid := range pids {
+		deadline := time.Now().Add(10 * time.Second)
+		for !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
+			if time.Now().After(deadline) {
+				t.Fatalf("process %d is left", pid)
+			}
+		}
 	}
+}
+
+func TestCtrlCStopsEverything(t *testing.T) {
+	cmd := command(t, "-addr", "127.0.0.1:0", "-aws-addr", "127.0.0.1:0")
+	url, logged := serving(t, cmd)
 	resp, err := http.Get(url)
 	if err != nil {
 		t.Fatal(err)
@@ -144,13 +158,25 @@ func TestCtrlCStopsEverything(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := cmd.Wait(); err != nil {
-		t.Errorf("it ended with %v: %s", err, &logged)
+		t.Errorf("it ended with %v: %s", err, logged)
 	}
-	for _, pid := range children {
-		if err := syscall.Kill(pid, 0); !errors.Is(err, syscall.ESRCH) {
-			t.Errorf("process %d is left", pid)
-		}
+	gone(t, children)
+}
+
+func TestKillingGoRunStopsEverything(t *testing.T) {
+	cmd := exec.Command("go", "run", ".", "-addr", "127.0.0.1:0", "-aws-addr", "127.0.0.1:0")
+	serving(t, cmd)
+	pids := childrenOf(t, cmd.Process.Pid)
+	for _, pid := range pids {
+		pids = append(pids, childrenOf(t, pid)...)
 	}
+	if len(pids) < 2 {
+		t.Errorf("processes %v, want the program and the stand-ins", pids)
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	gone(t, pids)
 }
 
 // childrenOf lists a process's children: from /proc, else, as on macOS, with ps.

@@ -43,8 +43,9 @@ func findPython(ctx context.Context) (string, error) {
 }
 
 // environment returns the Python of a private virtual environment with the
-// pinned requirements, and makes it first if it is missing or of other pins.
-// Several processes may ask at once: one makes it, the others wait.
+// pinned requirements, and makes it first if it is missing. Other pins have
+// another environment, which may be in use. Several processes may ask at once:
+// one makes it, the others wait.
 func environment(ctx context.Context, folder string, notify func(string)) (string, error) {
 	pins, err := launcher.ReadFile("launcher/requirements.txt")
 	if err != nil {
@@ -56,9 +57,9 @@ func environment(ctx context.Context, folder string, notify func(string)) (strin
 	}
 	defer unlock()
 
-	venv := filepath.Join(folder, "venv")
-	python, stamp := filepath.Join(venv, "bin", "python"), filepath.Join(venv, "requirements.sha256")
 	want := digest(pins)
+	venv := filepath.Join(folder, "venv", want[:12])
+	python, stamp := filepath.Join(venv, "bin", "python"), filepath.Join(venv, "requirements.sha256")
 	if got, err := os.ReadFile(stamp); err == nil && string(got) == want && exec.CommandContext(ctx, python, "-c", "").Run() == nil {
 		return python, nil
 	}
@@ -68,7 +69,7 @@ func environment(ctx context.Context, folder string, notify func(string)) (strin
 	}
 	notify("making a Python environment for the AWS stand-ins (once, about half a minute)")
 	if err := os.RemoveAll(venv); err != nil {
-		return "", fmt.Errorf("remove the old Python environment: %w", err)
+		return "", fmt.Errorf("remove an unfinished Python environment: %w", err)
 	}
 	if out, err := exec.CommandContext(ctx, system, "-m", "venv", venv).CombinedOutput(); err != nil {
 		return "", fmt.Errorf("%w: %s", ErrPython, lastLine(out))
