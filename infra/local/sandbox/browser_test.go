@@ -197,6 +197,14 @@ func TestInTheBrowser(t *testing.T) {
 	p.click(`dialog.confirm .danger`)
 	eventually(t, "the click that was confirmed", func() bool { return len(w.app.actions()) == before+1 })
 
+	// What an app writes is never markup of the page.
+	hostile := "*bold* `<b>` <javascript:alert(1)|press> <img src=x onerror=failures.push(1)> <https://example.com/?a=1&amp;b=2|link> &lt;script&gt; <!date^1795132800^{date_num}|then>"
+	if _, _, err := w.slack.PostMessage(workspace.HR, slack.MsgOptionText(hostile, false)); err != nil {
+		t.Fatal(err)
+	}
+	p.until(`document.querySelector('.text-body a[href="https://example.com/?a=1&b=2"]')?.textContent === "link" && document.querySelector(".text-body strong")?.textContent === "bold"`)
+	p.until(`!document.querySelector('.log a[href^="javascript"], .log script, .log img[src="x"]') && document.querySelector(".log time[title=then]").textContent.startsWith("2026-11-")`)
+
 	p.click(`.in-thread [data-focus="more"]`)
 	p.click(`[role="menuitem"][data-id="cancel_task"]`)
 	eventually(t, "the shortcut", func() bool { return count("message_action") == 1 })
@@ -210,5 +218,9 @@ func TestInTheBrowser(t *testing.T) {
 		p.do(chromedp.EmulateViewport(width, 844))
 		p.until(fmt.Sprintf(`innerWidth === %d && document.documentElement.scrollWidth <= innerWidth && document.querySelector("#log").scrollWidth <= innerWidth`, width))
 	}
+	p.click(".menu-btn")
+	p.until(`document.querySelector("#sidebar").contains(document.activeElement) && getComputedStyle(document.querySelector("#sidebar")).visibility === "visible"`)
+	p.keys(kb.Escape)
+	p.until(`!document.querySelector(".drawer-open")`)
 	p.until(`failures.length === 0`)
 }

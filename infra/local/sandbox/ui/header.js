@@ -26,6 +26,13 @@ function languageSwitch() {
 
 const troubled = () => Object.values(state.toggles).some((v) => v);
 
+// openDrawer shows the sidebar on a phone and puts the focus into it.
+function openDrawer() {
+  ui.drawer = true;
+  changed();
+  setTimeout(() => document.querySelector("#sidebar button")?.focus(), 0);
+}
+
 let drawn = "";
 
 /** drawHeader renders the bar when something in it changed. */
@@ -39,7 +46,7 @@ export function drawHeader(root) {
   const focus = root.contains(document.activeElement) ? document.activeElement.dataset.focus : "";
   const bot = state.users.get(state.bot);
   root.replaceChildren(...[
-    h("button.menu-btn.only-phone", { type: "button", "aria-label": t("menu"), "aria-expanded": String(ui.drawer), dataset: { focus: "menu" }, onclick: () => { ui.drawer = true; changed(); } }, icon("menu"), avatar(state.me, "medium"), news && h("span.dot", { title: t("unread") })),
+    h("button.menu-btn.only-phone", { type: "button", "aria-label": t("menu"), "aria-expanded": String(ui.drawer), dataset: { focus: "menu" }, onclick: openDrawer }, icon("menu"), avatar(state.me, "medium"), news && h("span.dot", { title: t("unread") })),
     h("div.header-title", {},
       h("h1", {}, c.im ? avatar(state.bot, "small") : icon("hash"), h("span", {}, channelName(c))),
       h("p", {}, c.im ? titleOf(bot) : c.purpose)),
