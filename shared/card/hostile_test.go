@@ -83,14 +83,13 @@ func TestHostileTextsOnEveryCard(t *testing.T) {
 			t.Run(st.name+"/"+name, func(t *testing.T) {
 				s := st.story(t)
 				poison(s.Aggregate, x)
-				for _, c := range s.Cards {
-					for _, locale := range []string{"ja", "en"} {
-						m := card.Render(s.Aggregate, c, locale, s.now)
-						if err := card.Validate(m); err != nil {
-							t.Fatalf("%s: %v", c.Key(), err)
-						}
-						harmless(t, s.Aggregate, c, m)
+				c := s.card(st.card)
+				for _, locale := range []string{"ja", "en"} {
+					m := card.Render(s.Aggregate, c, locale, s.now)
+					if err := card.Validate(m); err != nil {
+						t.Fatalf("%s: %v", c.Key(), err)
 					}
+					harmless(t, s.Aggregate, c, m)
 				}
 			})
 		}
