@@ -1,0 +1,205 @@
+package task
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestAGateKeepsTheTermsItOpenedUnder(t *testing.T) {
+	s := begin(t)
+	s.settings.ApprovalTimeoutHours, s.settings.MaxVersions, s.settings.Rev = 24, 3, 7
+	s.do(s.extract, s.beginPrompt, s.finishPrompt)
+	by := s.head.ChangedAt.Add(24 * time.Hour)
+	want := Terms{
+		ApprovalRequired: true, DecideBy: &by, Executor: "steps", L4TimeoutSeconds: 360, AutoApproveTools: true,
+		MaxVersions: 3, ApprovalHours: 24, SettingsRev: 7,
+	}
+	s.settings.ApprovalTimeoutHours, s.settings.MaxVersions = 1, 1
+	s.do(s.rejectPrompt) // not the last: three were promised
+	if s.head.Ended != nil {
+		t.Errorf("ended %+v", s.head.Ended)
+	}
+	if diff := cmp.Diff(want, s.load().Prompt().Terms); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestAGenerationThatRunsTwiceMakesOneVersion(t *testing.T) {
+	s := begin(t)
+	s.do(s.extract)
+	s.nothing(s.extract)
+	s.do(s.beginPrompt)
+	s.nothing(s.beginPrompt)
+	s.do(s.finishPrompt)
+	s.nothing(s.finishPrompt)
+	s.nothing(s.beginPrompt)
+	s.do(s.approvePrompt, s.beginProcess)
+	s.nothing(s.beginProcess)
+	s.do(s.finishProcess)
+	s.nothing(s.finishProcess)
+	s.nothing(s.beginProcess)
+	s.nothing(s.beginPrompt)
+}
+
+func TestOfTwoGenerationsAtOnceOneIsKept(t *testing.T) {
+	s := begin(t)
+	s.do(s.extract)
+	saw := s.load()
+	one, err := s.beginPrompt(saw, s.now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := s.beginPrompt(saw, s.now.Add(time.Second))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.commit(saw.Head, one); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.commit(saw.Head, other); !errors.Is(err, ErrConflict) {
+		t.Errorf("a second version 1 commits: %v", err)
+	}
+}
+
+func TestAFailedGenerationIsParkedUntilSomebodyTriesAgain(t *testing.T) {
+	for _, tt := range []struct {
+		name     string
+		from     func(testing.TB) *story
+		layer    Layer
+		resource string
+	}{
+		{"L1", begin, L1, "task"},
+		{"L2", told(begin, func(s *story) { s.do(s.extract, s.beginPrompt) }), L2, "prompt"},
+		{"L3", told(waitingPrompt, func(s *story) { s.do(s.approvePrompt, s.beginProcess) }), L3, "process"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := tt.from(t)
+			s.do(s.park)
+			if diff := cmp.Diff(&Parked{tt.layer, ReasonModelRefused}, s.head.Parked); diff != "" {
+				t.Error(diff)
+			}
+			a := s.load()
+			id := map[Layer]string{L1: a.Head.TaskID, L2: idOf(a.Prompt()), L3: idOf(a.Process())}[tt.layer]
+			last := s.audit[len(s.audit)-1]
+			if last.Action != GenerationFailed || last.ResourceType != tt.resource || last.ResourceID != id {
+				t.Errorf("recorded %+v, want %s %s", last, tt.resource, id)
+			}
+			s.nothing(s.park)
+			s.refused(s.restart, ErrSuperseded)
+			before := s.load().Next(s.now)
+			s.do(s.retryGeneration)
+			last = s.audit[len(s.audit)-1]
+			if last.Action != GenerationRetried || last.ActorID != requester || last.ResourceType != tt.resource || last.ResourceID != id {
+				t.Errorf("recorded %+v", last)
+			}
+			if after := s.load().Next(s.now); before.State != StateFail || after.State == StateFail || s.head.Run != 2 || s.head.Parked != nil {
+				t.Errorf("next %+v, then %+v in %+v", before, after, s.head)
+			}
+			s.refused(s.retryGeneration, ErrNothingToRetry)
+		})
+	}
+}
+
+func TestOnlyWhatFailedIsParked(t *testing.T) {
+	park := func(l Layer) decision {
+		return func(a *Aggregate, now time.Time) (Change, error) { return a.Park(1, l, ReasonModelRefused, now) }
+	}
+	s := waitingPrompt(t)
+	s.nothing(park(L1)) // another invocation got it done
+	s.nothing(park(L2))
+	s.do(s.approvePrompt)
+	s.nothing(park(L2))
+	s.do(park(L3))
+	s = running(t)
+	for _, l := range []Layer{L1, L2, L3, L4} {
+		s.nothing(park(l))
+	}
+}
+
+func TestAGenerationThatComesAfterAllUnparks(t *testing.T) {
+	s := begin(t)
+	s.do(s.extract, s.beginPrompt, s.pause, s.park, s.finishPrompt)
+	if s.head.Parked != nil || s.head.PausedUntil != nil {
+		t.Errorf("head %+v", s.head)
+	}
+	if open, waits := s.load().Pending(); !waits || open.Kind != CardPrompt {
+		t.Errorf("%+v waits: %v", open, waits)
+	}
+}
+
+func TestStepsThatCouldNotBeStampedAreRefused(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		change func([]Step) []Step
+		field  string
+	}{
+		{"none", func([]Step) []Step { return nil }, "steps"},
+		{"sixty-one", func([]Step) []Step { return many(61) }, "steps"},
+		{"numbered wrongly", func(s []Step) []Step { s[1].Order = 3; return s }, "steps[1].order"},
+		{"one id twice", func(s []Step) []Step { s[1].StepID = "step-1"; return s }, "steps[1].stepId"},
+		{"no id", func(s []Step) []Step { s[0].StepID = ""; return s }, "steps[0].stepId"},
+		{"input that is no JSON", func(s []Step) []Step { s[2].ToolInput = `{"a":`; return s }, "steps[2].toolInput"},
+		{"no effect", func(s []Step) []Step { s[2].Effect = ""; return s }, "steps[2].effect"},
+		{"sixty", func([]Step) []Step { return many(60) }, ""},
+		{"no input", func(s []Step) []Step { s[0].ToolInput = ""; return s }, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := waitingPrompt(t)
+			s.do(s.approvePrompt, s.beginProcess)
+			s.steps = tt.change(threeSteps())
+			c, err := s.try(s.finishProcess)
+			var field ErrField
+			switch {
+			case tt.field == "" && (err != nil || c.Empty()):
+				t.Errorf("refused: %v", err)
+			case tt.field != "" && (!errors.As(err, &field) || field.Field != tt.field):
+				t.Errorf("%v, want %s", err, tt.field)
+			}
+		})
+	}
+}
+
+func many(n int) []Step {
+	steps := make([]Step, n)
+	for i := range steps {
+		steps[i] = threeSteps()[0]
+		steps[i].Order, steps[i].StepID = i+1, strings.Repeat("s", i+1)
+	}
+	return steps
+}
+
+func TestARunThatIsNotTheHeadsCommitsNothing(t *testing.T) {
+	for _, state := range states {
+		s := state.reach(t)
+		s.head.Run++
+		old := s.head.Run - 1
+		for name, d := range map[string]decision{
+			"extract":       func(a *Aggregate, now time.Time) (Change, error) { return a.Extracted(old, Extract{}, now) },
+			"begin prompt":  func(a *Aggregate, now time.Time) (Change, error) { return a.BeginPrompt(old, now) },
+			"finish prompt": func(a *Aggregate, now time.Time) (Change, error) { return a.FinishPrompt(old, "", s.settings, now) },
+			"begin process": func(a *Aggregate, now time.Time) (Change, error) { return a.BeginProcess(old, now) },
+			"finish process": func(a *Aggregate, now time.Time) (Change, error) {
+				return a.FinishProcess(old, s.steps, s.settings, now)
+			},
+			"park":      func(a *Aggregate, now time.Time) (Change, error) { return a.Park(old, L1, ReasonRunFailed, now) },
+			"pause":     func(a *Aggregate, now time.Time) (Change, error) { return a.Pause(old, now, now) },
+			"start":     func(a *Aggregate, now time.Time) (Change, error) { return a.StartExecution(old, now) },
+			"claim":     func(a *Aggregate, now time.Time) (Change, error) { return a.ClaimStep(old, call(a, now), now) },
+			"open gate": func(a *Aggregate, now time.Time) (Change, error) { return a.OpenStepGate(old, 1, Blob{}, "", now) },
+			"complete":  func(a *Aggregate, now time.Time) (Change, error) { return a.CompleteExecution(old, "", now) },
+			"fail": func(a *Aggregate, now time.Time) (Change, error) {
+				return a.FailExecution(old, ReasonRunFailed, "", now)
+			},
+			"give up": func(a *Aggregate, now time.Time) (Change, error) { return a.GiveUp(old, ReasonRunFailed, now) },
+			"restart": func(a *Aggregate, now time.Time) (Change, error) { return a.RestartRun(old, now) },
+		} {
+			if _, err := d(s.load(), s.now); !errors.Is(err, ErrSuperseded) {
+				t.Errorf("%s, %s: %v", state.name, name, err)
+			}
+		}
+	}
+}

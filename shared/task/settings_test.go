@@ -1,0 +1,57 @@
+package task
+
+import (
+	"errors"
+	"strings"
+	"testing"
+)
+
+func TestDefaultSettingsAreTheSeeds(t *testing.T) {
+	d := DefaultSettings()
+	if err := d.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	if !d.PromptApprovalRequired || !d.ProcessApprovalRequired || d.L4TimeoutSeconds != 360 || !d.AutoApproveTools || !d.AllowSelfApproval ||
+		d.Model != "claude-sonnet-4-6" || d.MaxVersions != 5 || d.ApprovalTimeoutHours != 168 || d.Approvers.Mode != ApproversChannel || d.Locale != "ja" {
+		t.Errorf("%+v", d)
+	}
+}
+
+func TestSettingsOutOfBoundsAreRefusedByField(t *testing.T) {
+	for _, tt := range []struct {
+		field     string
+		set       func(s *Settings, n int)
+		good, bad []int
+	}{
+		{"name", func(s *Settings, n int) { s.Name = strings.Repeat("人", n) }, []int{1, 80}, []int{0, 81}},
+		{"model", func(s *Settings, n int) { s.Model = strings.Repeat("m", n) }, []int{1, 200}, []int{0, 201}},
+		{"l4_timeout_seconds", func(s *Settings, n int) { s.L4TimeoutSeconds = n }, []int{30, 86400}, []int{29, 86401, -1, 0}},
+		{"approval_timeout_hours", func(s *Settings, n int) { s.ApprovalTimeoutHours = n }, []int{1, 8736}, []int{0, 8737, -5}},
+		{"max_versions", func(s *Settings, n int) { s.MaxVersions = n }, []int{1, 50}, []int{0, 51}},
+		{"approvers.users", func(s *Settings, n int) { s.Approvers.Users = make([]string, n) }, []int{0, 200}, []int{201}},
+		{"approvers.usergroups", func(s *Settings, n int) { s.Approvers.Usergroups = make([]string, n) }, []int{0, 50}, []int{51}},
+		{"slug", func(s *Settings, n int) { s.Slug = strings.Repeat("a", n) }, []int{1, 63}, []int{0, 64}},
+		{"slug", func(s *Settings, n int) { s.Slug = []string{"a-1", "0", "-a", "A", "a_b", "a\n", "あ"}[n] }, []int{0, 1}, []int{2, 3, 4, 5, 6}},
+		{"max_cost_usd", func(s *Settings, n int) { s.MaxCostUSD = float64(n) }, []int{0, 1000000}, []int{-1, 1000001}},
+		{"approvers.mode", func(s *Settings, n int) { s.Approvers.Mode = []ApproverMode{"channel", "list", "", "all"}[n] }, []int{0, 1}, []int{2, 3}},
+		{"locale", func(s *Settings, n int) { s.Locale = []string{"ja", "en", "", "fr"}[n] }, []int{0, 1}, []int{2, 3}},
+		{"executor", func(s *Settings, n int) { s.Executor = []string{"steps", "managed", "", "x"}[n] }, []int{0, 1}, []int{2, 3}},
+		{"dm_default", func(s *Settings, n int) { s.DMDefault = []string{"task", "agent", "", "x"}[n] }, []int{0, 1}, []int{2, 3}},
+	} {
+		for _, n := range tt.good {
+			s := DefaultSettings()
+			tt.set(&s, n)
+			if err := s.Validate(); err != nil {
+				t.Errorf("%s at %d: %v", tt.field, n, err)
+			}
+		}
+		for _, n := range tt.bad {
+			s := DefaultSettings()
+			tt.set(&s, n)
+			var field ErrField
+			if err := s.Validate(); !errors.As(err, &field) || field.Field != tt.field || field.Limit == "" {
+				t.Errorf("%s at %d: %v", tt.field, n, err)
+			}
+		}
+	}
+}
