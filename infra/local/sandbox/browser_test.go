@@ -4,88 +4,17 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"os"
-	"os/exec"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 	"github.com/slack-go/slack"
 
+	"ringi/infra/local/browser"
 	"ringi/infra/local/sandbox"
 	"ringi/infra/local/sandbox/workspace"
 )
-
-// tab is one page in a headless Chromium.
-type tab struct {
-	t   *testing.T
-	ctx context.Context
-}
-
-// openTab shows the sandbox. Without a Chromium the test is skipped on a
-// laptop, and fails where CI is set.
-func openTab(t *testing.T, url string) *tab {
-	t.Helper()
-	found := ""
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"} {
-		if path, err := exec.LookPath(name); err == nil {
-			found = path
-			break
-		}
-	}
-	if found == "" {
-		if os.Getenv("CI") != "" {
-			t.Fatal("no Chromium on this machine: install chromium")
-		}
-		t.Skip("no Chromium on this machine: install chromium to run the browser tests")
-	}
-	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(found), chromedp.NoSandbox)
-	ctx, cancel := chromedp.NewExecAllocator(context.Background(), opts...)
-	t.Cleanup(cancel)
-	ctx, cancel = chromedp.NewContext(ctx)
-	t.Cleanup(cancel)
-	ctx, cancel = context.WithTimeout(ctx, 90*time.Second)
-	t.Cleanup(cancel)
-	p := &tab{t: t, ctx: ctx}
-	p.do(chromedp.EmulateViewport(1280, 800), chromedp.Navigate(url))
-	p.eval(`window.failures = []; addEventListener("error", (e) => failures.push(e.message)); addEventListener("unhandledrejection", (e) => failures.push(String(e.reason)))`)
-	return p
-}
-
-func (p *tab) do(steps ...chromedp.Action[chromedp.Void]) {
-	p.t.Helper()
-	if err := chromedp.Do(p.ctx, steps...); err != nil {
-		p.t.Fatalf("browser: %v", err)
-	}
-}
-
-func (p *tab) eval(js string) {
-	p.t.Helper()
-	if _, err := chromedp.Run(p.ctx, chromedp.Evaluate[chromedp.Void](js)); err != nil {
-		p.t.Fatalf("browser: %s: %v", js, err)
-	}
-}
-
-// until waits for a claim about the page, in JavaScript.
-func (p *tab) until(js string) {
-	p.t.Helper()
-	if _, err := chromedp.Run(p.ctx, chromedp.Poll[bool]("!!("+js+")", chromedp.WithPollingTimeout(10*time.Second))); err != nil {
-		p.t.Fatalf("never happened on the page: %s: %v", js, err)
-	}
-}
-
-func (p *tab) click(selector string) {
-	p.t.Helper()
-	p.until(fmt.Sprintf("document.querySelector(%q)", selector))
-	p.eval(fmt.Sprintf("document.querySelector(%q).click()", selector))
-}
-
-func (p *tab) keys(text string) {
-	p.t.Helper()
-	p.do(chromedp.KeyEvent(text))
-}
 
 // clerk is a small app: a mention gets a card, a rejection a form, an approval
 // a note that only the approver sees.
@@ -132,7 +61,7 @@ func TestInTheBrowser(t *testing.T) {
 		}
 	})
 	clerk(t, w)
-	p := openTab(t, w.url)
+	p := browser.Open(t, w.url, 1280, 800)
 	count := func(kind string) int {
 		n := 0
 		for _, a := range w.app.actions() {
@@ -143,58 +72,58 @@ func TestInTheBrowser(t *testing.T) {
 		return n
 	}
 
-	p.until(`document.querySelectorAll(".suggestion").length === 3 && document.querySelector("#banner").textContent === "デモモデルです"`)
-	p.click(".suggestion")
-	p.until(`document.querySelector(".card .b-header")?.textContent === "📝 実行方針 <b>&</b>"`)
+	p.Until(`document.querySelectorAll(".suggestion").length === 3 && document.querySelector("#banner").textContent === "デモモデルです"`)
+	p.Click(".suggestion")
+	p.Until(`document.querySelector(".card .b-header")?.textContent === "📝 実行方針 <b>&</b>"`)
 
 	// A mention is picked from the list with Enter; the next Enter sends.
-	p.eval(`document.querySelector("#composer-main").focus()`)
-	p.keys("@Ri")
-	p.until(`document.querySelector(".mentions li[aria-selected=true]")?.textContent.includes("Ringi")`)
-	p.keys(kb.Enter)
-	p.keys("従業員一覧を取得して")
-	p.keys(kb.Enter)
-	p.until(`document.querySelectorAll(".card").length === 2`)
+	p.Eval(`document.querySelector("#composer-main").focus()`)
+	p.Keys("@Ri")
+	p.Until(`document.querySelector(".mentions li[aria-selected=true]")?.textContent.includes("Ringi")`)
+	p.Keys(kb.Enter)
+	p.Keys("従業員一覧を取得して")
+	p.Keys(kb.Enter)
+	p.Until(`document.querySelectorAll(".card").length === 2`)
 	all := w.Messages(workspace.HR, "")
 	if got := all[len(all)-1].Text; !strings.HasPrefix(got, "<@"+workspace.Bot+"> ") || !strings.HasSuffix(got, "従業員一覧を取得して") {
 		t.Errorf("sent %q", got)
 	}
 
 	// Another person refuses the outsider's way: a note for them alone.
-	p.click(`[data-person="` + workspace.Alex + `"]`)
-	p.until(`document.querySelector(".person.here")?.dataset.person === "` + workspace.Alex + `"`)
-	p.click(`[data-action="approve_prompt"]`)
-	p.until(`document.querySelector(".whisper")?.textContent.includes("承認できません")`)
-	p.click(`[data-person="` + workspace.Suzuki + `"]`)
-	p.until(`!document.querySelector(".whisper") && document.querySelector(".card")`)
+	p.Click(`[data-person="` + workspace.Alex + `"]`)
+	p.Until(`document.querySelector(".person.here")?.dataset.person === "` + workspace.Alex + `"`)
+	p.Click(`[data-action="approve_prompt"]`)
+	p.Until(`document.querySelector(".whisper")?.textContent.includes("承認できません")`)
+	p.Click(`[data-person="` + workspace.Suzuki + `"]`)
+	p.Until(`!document.querySelector(".whisper") && document.querySelector(".card")`)
 
 	// The form: Escape closes it, an empty reason never leaves, the app's own
 	// errors stand at the field.
-	p.click(`[data-action="reject_prompt"]`)
-	p.until(`document.querySelector("dialog.modal[open]")`)
-	p.keys(kb.Escape)
-	p.until(`!document.querySelector("dialog.modal")`)
+	p.Click(`[data-action="reject_prompt"]`)
+	p.Until(`document.querySelector("dialog.modal[open]")`)
+	p.Keys(kb.Escape)
+	p.Until(`!document.querySelector("dialog.modal")`)
 	eventually(t, "the app hears that the form was closed", func() bool { return count("view_closed") == 1 })
-	p.click(`[data-action="reject_prompt"]`)
-	p.click(`dialog button[type="submit"]`)
-	p.until(`document.querySelector("dialog .error:not([hidden])")`)
+	p.Click(`[data-action="reject_prompt"]`)
+	p.Click(`dialog button[type="submit"]`)
+	p.Until(`document.querySelector("dialog .error:not([hidden])")`)
 	if n := count("view_submission"); n != 0 {
 		t.Errorf("an empty form was sent %d times", n)
 	}
-	p.eval(`document.querySelector("dialog textarea").value = "  "`)
-	p.click(`dialog button[type="submit"]`)
-	p.until(`document.querySelector("dialog .error").textContent.includes("空白だけでは伝わりません")`)
-	p.eval(`document.querySelector("dialog textarea").value = "検証を追加して"`)
-	p.click(`dialog button[type="submit"]`)
-	p.until(`!document.querySelector("dialog.modal")`)
+	p.Eval(`document.querySelector("dialog textarea").value = "  "`)
+	p.Click(`dialog button[type="submit"]`)
+	p.Until(`document.querySelector("dialog .error").textContent.includes("空白だけでは伝わりません")`)
+	p.Eval(`document.querySelector("dialog textarea").value = "検証を追加して"`)
+	p.Click(`dialog button[type="submit"]`)
+	p.Until(`!document.querySelector("dialog.modal")`)
 
 	// The question before a dangerous button: no means no.
 	before := len(w.app.actions())
-	p.click(`[data-action="cancel_execution"]`)
-	p.click(`dialog.confirm button`)
-	p.until(`!document.querySelector("dialog")`)
-	p.click(`[data-action="cancel_execution"]`)
-	p.click(`dialog.confirm .danger`)
+	p.Click(`[data-action="cancel_execution"]`)
+	p.Click(`dialog.confirm button`)
+	p.Until(`!document.querySelector("dialog")`)
+	p.Click(`[data-action="cancel_execution"]`)
+	p.Click(`dialog.confirm .danger`)
 	eventually(t, "the click that was confirmed", func() bool { return len(w.app.actions()) == before+1 })
 
 	// What an app writes is never markup of the page.
@@ -202,25 +131,25 @@ func TestInTheBrowser(t *testing.T) {
 	if _, _, err := w.slack.PostMessage(workspace.HR, slack.MsgOptionText(hostile, false)); err != nil {
 		t.Fatal(err)
 	}
-	p.until(`document.querySelector('.text-body a[href="https://example.com/?a=1&b=2"]')?.textContent === "link" && document.querySelector(".text-body strong")?.textContent === "bold"`)
-	p.until(`!document.querySelector('.log a[href^="javascript"], .log script, .log img[src="x"]') && document.querySelector(".log time[title=then]").textContent.startsWith("2026-11-")`)
+	p.Until(`document.querySelector('.text-body a[href="https://example.com/?a=1&b=2"]')?.textContent === "link" && document.querySelector(".text-body strong")?.textContent === "bold"`)
+	p.Until(`!document.querySelector('.log a[href^="javascript"], .log script, .log img[src="x"]') && document.querySelector(".log time[title=then]").textContent.startsWith("2026-11-")`)
 
-	p.click(`.in-thread [data-focus="more"]`)
-	p.click(`[role="menuitem"][data-id="cancel_task"]`)
+	p.Click(`.in-thread [data-focus="more"]`)
+	p.Click(`[role="menuitem"][data-id="cancel_task"]`)
 	eventually(t, "the shortcut", func() bool { return count("message_action") == 1 })
 
-	p.until(`document.querySelector(".step.waiting .waiting-note")?.textContent.includes("prompt") && document.querySelector(".row code")?.textContent === "HEAD"`)
-	p.until(`document.querySelector(".task-id code")?.textContent === "01JSGX7Q3M5V8ZK2R9T4W6Y1AB"`)
-	p.click(`[lang="en"]`)
-	p.until(`document.querySelector("#skip").textContent === "Skip to the message box" && document.documentElement.lang === "en"`)
+	p.Until(`document.querySelector(".step.waiting .waiting-note")?.textContent.includes("prompt") && document.querySelector(".row code")?.textContent === "HEAD"`)
+	p.Until(`document.querySelector(".task-id code")?.textContent === "01JSGX7Q3M5V8ZK2R9T4W6Y1AB"`)
+	p.Click(`[lang="en"]`)
+	p.Until(`document.querySelector("#skip").textContent === "Skip to the message box" && document.documentElement.lang === "en"`)
 
 	for _, width := range []int64{390, 320} {
-		p.do(chromedp.EmulateViewport(width, 844))
-		p.until(fmt.Sprintf(`innerWidth === %d && document.documentElement.scrollWidth <= innerWidth && document.querySelector("#log").scrollWidth <= innerWidth`, width))
+		p.Do(chromedp.EmulateViewport(width, 844))
+		p.Until(fmt.Sprintf(`innerWidth === %d && document.documentElement.scrollWidth <= innerWidth && document.querySelector("#log").scrollWidth <= innerWidth`, width))
 	}
-	p.click(".menu-btn")
-	p.until(`document.querySelector("#sidebar").contains(document.activeElement) && getComputedStyle(document.querySelector("#sidebar")).visibility === "visible"`)
-	p.keys(kb.Escape)
-	p.until(`!document.querySelector(".drawer-open")`)
-	p.until(`failures.length === 0`)
+	p.Click(".menu-btn")
+	p.Until(`document.querySelector("#sidebar").contains(document.activeElement) && getComputedStyle(document.querySelector("#sidebar")).visibility === "visible"`)
+	p.Keys(kb.Escape)
+	p.Until(`!document.querySelector(".drawer-open")`)
+	p.Until(`failures.length === 0`)
 }
