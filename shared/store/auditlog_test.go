@@ -14,7 +14,7 @@ import (
 func testAudit(t *testing.T, s *suite) {
 	st := s.store(t)
 	st.now = func() time.Time { return time.Date(2026, 7, 2, 0, 0, 0, 0, time.UTC) }
-	// One entry each six hours through four months, and two at the same moment.
+	// One entry each twelve hours through four months, and two at the same moment.
 	var all []task.AuditEntry
 	var items []item
 	first := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
@@ -35,11 +35,11 @@ func testAudit(t *testing.T, s *suite) {
 			all = append(all, x)
 		}
 	}
-	const entries = 480
+	const entries = 240
 	for n := range entries {
-		add(tenant, n, first.Add(time.Duration(n)*6*time.Hour))
+		add(tenant, n, first.Add(time.Duration(n)*12*time.Hour))
 	}
-	add(tenant, entries, first.Add((entries-1)*6*time.Hour))
+	add(tenant, entries, first.Add((entries-1)*12*time.Hour))
 	add("01OTHER", 1, first)
 	write(t, st, items...)
 
@@ -72,7 +72,7 @@ func testAudit(t *testing.T, s *suite) {
 					want = append(want, all[i])
 				}
 			}
-			for _, limit := range []int{7, 100} {
+			for _, limit := range []int{30, 100} {
 				got := walk(t, limit, func(cursor string) (Page[task.AuditEntry], error) {
 					return st.Audit(t.Context(), tenant, c.filter, cursor, limit)
 				})

@@ -28,10 +28,7 @@ func testLostAnswers(t *testing.T, s *suite) {
 		t.Run("of a commit, "+c.name, func(t *testing.T) {
 			ref := waitingPrompt(t, st, 10*i)
 			through, d := losing("TransactWriteItems")
-			after, err := through.Decide(t.Context(), ref, approvePrompt)
-			if err != nil {
-				t.Fatal(err)
-			}
+			after := committed(t, through, ref, approvePrompt)
 			loaded, err := st.Load(t.Context(), ref)
 			if err != nil {
 				t.Fatal(err)
@@ -75,10 +72,7 @@ func testLostAnswers(t *testing.T, s *suite) {
 		ref := waitingPrompt(t, st, 101)
 		d := &dropper{operation: "TransactWriteItems"}
 		d.left.Store(1)
-		_, err := s.over(st, &forgetful{next: d}).Decide(t.Context(), ref, approvePrompt)
-		if err != nil {
-			t.Fatal(err)
-		}
+		committed(t, s.over(st, &forgetful{next: d}), ref, approvePrompt)
 		if d.dropped.Load() != 1 {
 			t.Error("no answer was lost")
 		}
@@ -102,6 +96,24 @@ func testLostAnswers(t *testing.T, s *suite) {
 			t.Errorf("prompt %s, %v", a.Prompt().Status, err)
 		}
 	})
+}
+
+// committed is a decision in one try: deciding again would hide what the commit said.
+func committed(t *testing.T, s *Store, ref task.Ref, d decision) *task.Aggregate {
+	t.Helper()
+	a, err := s.Load(t.Context(), ref)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := d(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	after, err := s.Commit(t.Context(), a, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return after
 }
 
 func countAudit(t *testing.T, s *Store, ref task.Ref, action task.Action) int {

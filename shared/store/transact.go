@@ -130,13 +130,10 @@ type backoff struct{ next, most time.Duration }
 
 func newBackoff(first, most time.Duration) *backoff { return &backoff{first, most} }
 
-// until waits. It reports false when stop or ctx's deadline would pass, or ctx ends.
+// until waits. It reports false when stop would pass or ctx ends.
 func (b *backoff) until(ctx context.Context, stop time.Time) bool {
 	d := b.next/2 + rand.N(b.next)
 	b.next = min(2*b.next, b.most)
-	if end, ok := ctx.Deadline(); ok && end.Before(stop) {
-		stop = end
-	}
 	if time.Until(stop) < d {
 		return false
 	}

@@ -1,0 +1,81 @@
+package store
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ringi/shared/task"
+)
+
+func testPending(t *testing.T, s *suite) {
+	st := s.store(t)
+	list := func(t *testing.T) []PendingItem {
+		t.Helper()
+		return walk(t, 2, func(cursor string) (Page[PendingItem], error) { return st.Pending(t.Context(), tenant, cursor, 2) })
+	}
+	var refs []task.Ref
+	for n := range 5 {
+		refs = append(refs, waitingPrompt(t, st, n))
+	}
+
+	t.Run("prompts that wait are listed, the oldest first", func(t *testing.T) {
+		var got []string
+		for _, x := range list(t) {
+			got = append(got, x.TaskID)
+			if x.Kind != task.CardPrompt || x.Key != "PROMPT#0001" || x.Version != 1 || x.ID == "" || x.DecideBy == nil || x.CreatedAt.IsZero() {
+				t.Errorf("%+v", x)
+			}
+		}
+		var want []string
+		for _, r := range refs {
+			want = append(want, r.Task)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Error(diff)
+		}
+	})
+
+	t.Run("what is decided, cancelled or asks nobody is not", func(t *testing.T) {
+		decided(t, st, refs[0], approvePrompt)
+		decided(t, st, refs[1], rejectPrompt)
+		decided(t, st, refs[2], cancel)
+		unasked := created(t, st, 10)
+		decided(t, st, unasked, extract, beginPrompt, func(a *task.Aggregate) (task.Change, error) {
+			settings := task.DefaultSettings()
+			settings.PromptApprovalRequired = false
+			return a.FinishPrompt(a.Head.Run, "方針", settings, at())
+		})
+		var got []string
+		for _, x := range list(t) {
+			got = append(got, x.TaskID)
+		}
+		if diff := cmp.Diff([]string{refs[3].Task, refs[4].Task}, got); diff != "" {
+			t.Error(diff)
+		}
+	})
+
+	t.Run("processes and step gates are listed as what they are", func(t *testing.T) {
+		decided(t, st, refs[0], beginProcess, finishProcess(2))
+		decided(t, st, refs[3], approvePrompt, beginProcess, finishProcess(1), approveProcess, start, func(a *task.Aggregate) (task.Change, error) {
+			return a.OpenStepGate(a.Head.Run, 1, task.Blob{JSON: "{}"}, task.HashOf("{}"), at())
+		})
+		kinds := map[string]PendingItem{}
+		for _, x := range list(t) {
+			kinds[x.TaskID] = x
+		}
+		if got := kinds[refs[0].Task]; got.Kind != task.CardProcess || got.Version != 1 {
+			t.Errorf("%+v, want a process", got)
+		}
+		if got := kinds[refs[3].Task]; got.Kind != task.CardStep || got.StepID != "step-1" {
+			t.Errorf("%+v, want a step", got)
+		}
+	})
+
+	t.Run("another tenant has none of them", func(t *testing.T) {
+		p, err := st.Pending(t.Context(), "01OTHER", "", 10)
+		if err != nil || len(p.Items) != 0 {
+			t.Errorf("%d items, %v", len(p.Items), err)
+		}
+	})
+}
