@@ -11,8 +11,10 @@ import threading
 
 from werkzeug.serving import make_server
 
+import patch_answers
 import patch_dynamodb
 import patch_sqs
+import patch_streams
 from moto.core.config import default_user_config
 from moto.moto_server.werkzeug_app import (
     DomainDispatcherApplication,
@@ -63,8 +65,8 @@ def end_with_owner():
 
 
 def main():
-    patch_dynamodb.apply()
-    patch_sqs.apply()
+    for patch in (patch_dynamodb, patch_streams, patch_answers, patch_sqs):
+        patch.apply()
     default_user_config["stepfunctions"] = {"execute_state_machine": True}
     threading.Thread(target=end_with_owner, daemon=True).start()
 

@@ -5,9 +5,6 @@
   copy of the whole table, taken once per item.
 - ClientRequestToken makes a repeated transaction succeed without effect.
 - A query looks at the rows of its own key instead of sorting the whole table.
-- The stream has one record per change: none for an update that changes
-  nothing, one (moto: two) for an update that makes its row.
-- Polling an idle stream makes no new iterator.
 """
 
 import copy
@@ -19,11 +16,10 @@ import types
 
 import moto.dynamodb.models as models
 import moto.dynamodb.responses as responses
-import moto.dynamodbstreams.models as stream_models
 import moto.dynamodbstreams.responses as stream_responses
 from moto.core.exceptions import JsonRESTError
 from moto.dynamodb.models.dynamo_type import DynamoType
-from moto.dynamodb.models.table import StreamShard, Table
+from moto.dynamodb.models.table import Table
 
 TOKEN_SECONDS = 600  # as DynamoDB keeps them
 MISSING = object()
@@ -37,8 +33,6 @@ def apply():
     undo_touched_items_only()
     keep_request_tokens()
     query_own_rows()
-    record_changes_once()
-    reuse_idle_iterators()
 
 
 def serialise(handler):
@@ -164,32 +158,3 @@ def query_own_rows():
         return every(self) if rows is None else rows
 
     Table.query, Table.all_items = narrowed_query, all_items
-
-
-def record_changes_once():
-    add = StreamShard.add
-
-    def add_change(self, old, new):
-        if old is not None and new is not None and old.attrs == new.attrs:
-            return
-        last = self.items[-1].record if self.items else None
-        add(self, old, new)
-        if old is not None or last is None or last["eventName"] != "INSERT":
-            return
-        record = self.items[-1].record
-        if last["dynamodb"]["Keys"] == record["dynamodb"]["Keys"]:
-            record["dynamodb"]["SequenceNumber"] = last["dynamodb"]["SequenceNumber"]
-            del self.items[-2]
-
-    StreamShard.add = add_change
-
-
-def reuse_idle_iterators():
-    get = stream_models.ShardIterator.get
-
-    def get_records(self, limit=1000):
-        if not self.stream_shard.get(self.sequence_number, 1):
-            return {"NextShardIterator": self.arn, "Records": []}
-        return get(self, limit)
-
-    stream_models.ShardIterator.get = get_records
