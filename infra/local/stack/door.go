@@ -6,11 +6,13 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"time"
+
+	"ringi/infra/local/lambda"
 )
 
 // door is the AWS endpoint of the stack: it invokes functions itself and
 // forwards every other call to the stand-ins.
-func door(lambda, functions http.Handler, standIns string, log *slog.Logger) (http.Handler, error) {
+func door(functions, info http.Handler, standIns string, log *slog.Logger) (http.Handler, error) {
 	target, err := url.Parse(standIns)
 	if err != nil {
 		return nil, err
@@ -30,8 +32,8 @@ func door(lambda, functions http.Handler, standIns string, log *slog.Logger) (ht
 		},
 	}
 	mux := http.NewServeMux()
-	mux.Handle("/2015-03-31/functions/{name}/invocations", lambda)
-	mux.Handle("GET "+functionsPath, functions)
+	mux.Handle(lambda.Path, functions)
+	mux.Handle("GET "+functionsPath, info)
 	mux.Handle("/", proxy)
 	return mux, nil
 }

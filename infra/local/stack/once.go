@@ -40,7 +40,8 @@ func (s *Stack) serveFunctions(w http.ResponseWriter, _ *http.Request) {
 
 // InvokeOnce runs one function, by logical id or folder, in a process of its
 // own and as its source is now: with the tables and queues of the stack that
-// answers at o.AWSAddr, else of a stack that lives only for it.
+// answers at o.AWSAddr, else of a stack that lives only for it. A sample request
+// from Slack is signed on the way.
 func InvokeOnce(ctx context.Context, o Options, name string, event []byte, variables VariableFile) (lambda.Result, error) {
 	o, err := o.complete()
 	if err != nil {
@@ -75,6 +76,9 @@ func InvokeOnce(ctx context.Context, o Options, name string, event []byte, varia
 		return lambda.Result{}, fmt.Errorf("there is no function %q; there are %s", name, strings.Join(folders(list), ", "))
 	}
 	f := list[at].function(variables)
+	if event, err = sign(ctx, endpoint, f.Environment["SLACK_SECRET_ID"], event); err != nil {
+		return lambda.Result{}, err
+	}
 	service := lambda.New(lambda.Options{Region: Region, Account: Account, Endpoint: endpoint, Log: o.FunctionLog, Functions: []lambda.Function{f}})
 	defer service.Close()
 	return service.Invoke(ctx, f.Name, event)

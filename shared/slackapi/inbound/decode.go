@@ -19,13 +19,13 @@ func Decode(b []byte, into any, name string) error {
 	return nil
 }
 
-var idForm = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+var idForm = regexp.MustCompile(`^[A-Za-z0-9._:-]{1,64}$`)
 
 // CheckID refuses what can't be an id of Slack's. Ids are put into mentions and
-// keys: nothing but letters and digits gets there.
+// keys: nothing that means something there gets in.
 func CheckID(field, id string) error {
 	if !idForm.MatchString(id) {
-		return Bad("%s must have 1 to 64 letters and digits", field)
+		return Bad("%s must have 1 to 64 letters, digits or ._:-", field)
 	}
 	return nil
 }
