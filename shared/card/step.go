@@ -28,7 +28,7 @@ func (d drawing) gatedLine(g *task.Gate) string {
 		}
 		for _, s := range p.Steps {
 			if s.StepID == g.StepID && s.Order == g.Order {
-				return stepLine(s, stepName(d.w, s, longName))
+				return stepLine(s, bounded(stepName(d.w, s), longName))
 			}
 		}
 	}

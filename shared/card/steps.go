@@ -35,10 +35,12 @@ func stepLine(s task.Step, name string) string {
 	return fmt.Sprintf("%d. *%s* — `%s`", s.Order, name, or(code(s.Tool, maxTool), "?"))
 }
 
-func stepName(w *words, s task.Step, limit int) string {
-	name := inline(s.Title, limit)
+// stepName is a step's title, or its description where there is nothing to see
+// in the title; it is to be bounded.
+func stepName(w *words, s task.Step) string {
+	name := unformatted(s.Title, longName)
 	if name == "" {
-		name = inline(s.Description, limit)
+		name = unformatted(s.Description, longName)
 	}
 	return or(name, w.Untitled)
 }
@@ -49,11 +51,15 @@ func (d drawing) stepList(steps []task.Step, line func(s task.Step, name string)
 	if len(steps) == 0 {
 		return []slack.Block{section(d.w.None)}
 	}
+	names := make([]string, len(steps))
+	for i, s := range steps {
+		names[i] = stepName(d.w, s)
+	}
 	var pages []string
 	for _, limit := range []int{longName, 120, 60, 30} {
 		lines := make([]string, len(steps))
 		for i, s := range steps {
-			lines[i] = line(s, stepName(d.w, s, limit))
+			lines[i] = line(s, bounded(names[i], limit))
 		}
 		var left int
 		if pages, left = d.paged(lines); left == 0 {

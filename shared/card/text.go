@@ -28,8 +28,15 @@ const (
 // inline prepares a person's or a model's words to stand within a line of ours.
 // They can't end the line, format, link, mention, or turn the reading direction
 // of what follows. The result has at most limit characters, and may be empty.
-func inline(s string, limit int) string {
-	s = neutral(escape(oneLine(clean(beginning(s, limit)))))
+func inline(s string, limit int) string { return bounded(unformatted(s, limit), limit) }
+
+// unformatted is inline before it is cut, for texts that are cut to several limits; most is the largest.
+func unformatted(s string, most int) string {
+	return neutral(escape(oneLine(clean(beginning(s, most)))))
+}
+
+// bounded cuts what unformatted made, and isolates its reading direction where it could spread.
+func bounded(s string, limit int) string {
 	if !strings.ContainsFunc(s, rightToLeft) {
 		return cut(s, limit)
 	}
