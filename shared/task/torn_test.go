@@ -17,11 +17,13 @@ import (
 func TestADecisionOverTornRowsDoesNothingThatTheTrueRowsWouldNot(t *testing.T) {
 	for name, tell := range tales() {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			s := tell(t)
 			for to := 2; to <= s.head.Rev; to++ {
+				truths := s.truths(t, to)
 				for from := max(1, to-4); from < to; from++ {
 					for _, old := range subsets(s.changed(from, to)) {
-						s.tear(t, from, to, old)
+						s.tear(t, from, to, old, truths)
 					}
 				}
 			}
@@ -29,8 +31,29 @@ func TestADecisionOverTornRowsDoesNothingThatTheTrueRowsWouldNot(t *testing.T) {
 	}
 }
 
+// truth is what a decision comes to over the rows as they are.
+type truth struct {
+	name string
+	d    decision
+	now  time.Time
+	ruling
+}
+
+func (s *story) truths(t *testing.T, rev int) []truth {
+	t.Helper()
+	var out []truth
+	a := s.at(rev)
+	for name, d := range s.decisions(rev) {
+		for _, later := range []time.Duration{time.Second, 2 * time.Minute, 10 * time.Minute, 200 * time.Hour} {
+			now := a.Head.ChangedAt.Add(later)
+			out = append(out, truth{name, d, now, s.decided(t, rev, d, a, now)})
+		}
+	}
+	return out
+}
+
 // tear takes the rows old from the image of from, the others and the head from that of to.
-func (s *story) tear(t *testing.T, from, to int, old map[string]bool) {
+func (s *story) tear(t *testing.T, from, to int, old map[string]bool, truths []truth) {
 	t.Helper()
 	torn := s.mixed(s.images[to-1].head, func(key string) map[string]Row {
 		if old[key] {
@@ -38,23 +61,21 @@ func (s *story) tear(t *testing.T, from, to int, old map[string]bool) {
 		}
 		return s.images[to-1].rows
 	})
-	for _, later := range []time.Duration{time.Second, 2 * time.Minute, 10 * time.Minute, 200 * time.Hour} {
-		now := torn.Head.ChangedAt.Add(later)
-		for name, d := range s.decisions(to) {
-			where := fmt.Sprintf("%s %s after rev %d, with %v of rev %d", name, later, to, old, from)
-			whole := s.decided(t, to, d, s.at(to), now)
-			got := s.decided(t, to, d, torn, now)
-			switch {
-			case got.err != nil && whole.err == nil && !whole.change.Empty():
-				s.tornError(t, where, name, torn, got.err, to, now)
-			case got.err != nil || got.change.Empty() || got.lost:
-			case whole.err != nil || whole.lost:
-				t.Fatalf("%s: committed, but the true rows say %v", where, whole.err)
-			case !reflect.DeepEqual(got.after, whole.after):
-				t.Fatalf("%s: wrote something else (-true +torn):\n%s", where, cmp.Diff(whole.after, got.after))
-			case !reflect.DeepEqual(got.change.Audit, whole.change.Audit):
-				t.Fatalf("%s: recorded something else (-true +torn):\n%s", where, cmp.Diff(whole.change.Audit, got.change.Audit))
-			}
+	for _, whole := range truths {
+		where := func() string {
+			return fmt.Sprintf("%s %v after rev %d, with %v of rev %d", whole.name, whole.now.Sub(torn.Head.ChangedAt), to, old, from)
+		}
+		got := s.decided(t, to, whole.d, torn, whole.now)
+		switch {
+		case got.err != nil && whole.err == nil && !whole.change.Empty():
+			s.tornError(t, where, torn, got.err, to, whole)
+		case got.err != nil || got.change.Empty() || got.lost:
+		case whole.err != nil || whole.lost:
+			t.Fatalf("%s: committed, but the true rows say %v", where(), whole.err)
+		case !reflect.DeepEqual(got.after, whole.after):
+			t.Fatalf("%s: wrote something else (-true +torn):\n%s", where(), cmp.Diff(whole.after, got.after))
+		case !reflect.DeepEqual(got.change.Audit, whole.change.Audit):
+			t.Fatalf("%s: recorded something else (-true +torn):\n%s", where(), cmp.Diff(whole.change.Audit, got.change.Audit))
 		}
 	}
 }
@@ -82,14 +103,14 @@ func (s *story) decided(t *testing.T, rev int, d decision, a *Aggregate, now tim
 }
 
 // tornError lets torn rows ask for another look, and refuses that they end something that goes on.
-func (s *story) tornError(t *testing.T, where, name string, torn *Aggregate, err error, to int, now time.Time) {
+func (s *story) tornError(t *testing.T, where func() string, torn *Aggregate, err error, to int, whole truth) {
 	t.Helper()
 	for _, again := range []error{ErrConflict, ErrMoved, ErrInFlight, ErrNotDue} {
 		if errors.Is(err, again) {
 			return
 		}
 	}
-	if errors.Is(err, ErrNotFound) || name == "restart" && errors.Is(err, ErrSuperseded) {
+	if errors.Is(err, ErrNotFound) || whole.name == "restart" && errors.Is(err, ErrSuperseded) {
 		return // nobody was shown the button of a row that was not there yet; the sweeper looks again
 	}
 	if stop := (StopError{}); errors.As(err, &stop) {
@@ -97,13 +118,13 @@ func (s *story) tornError(t *testing.T, where, name string, torn *Aggregate, err
 		if e := a.Execution(); e != nil && e.Attempt > 1 && torn.Execution().ID != e.ID {
 			return // no query lasts until a person has seen the failure and asked for another attempt
 		}
-		c, err := a.FailExecution(a.Head.Run, stop.Reason, stop.Detail, now)
+		c, err := a.FailExecution(a.Head.Run, stop.Reason, stop.Detail, whole.now)
 		if err == nil && !c.Empty() {
-			t.Fatalf("%s: would fail an execution that can go on: %v", where, stop)
+			t.Fatalf("%s: would fail an execution that can go on: %v", where(), stop)
 		}
 		return
 	}
-	t.Fatalf("%s: %v, but the true rows allow it", where, err)
+	t.Fatalf("%s: %v, but the true rows allow it", where(), err)
 }
 
 // decisions are all there are, as the run of rev would make them, or a person who was shown its rows.
