@@ -8,15 +8,29 @@ import (
 	"net/http"
 )
 
-// InvokePath is the pattern that Handler serves.
-const InvokePath = "/2015-03-31/functions/{name}/invocations"
+// Path is where Lambda's API begins; Handler serves what is below.
+const Path = "/2015-03-31/functions/"
 
-// Handler answers the Invoke call of Lambda's API, for the state machine, the
-// AWS CLI and tests.
+// Handler answers two calls of Lambda's API, Invoke and ListFunctions, for the
+// state machine, the AWS CLI and tests.
 func (s *Service) Handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("POST "+InvokePath, s.serveInvoke)
+	mux.HandleFunc("POST "+Path+"{name}/invocations", s.serveInvoke)
+	mux.HandleFunc("GET "+Path+"{$}", s.serveList)
 	return mux
+}
+
+func (s *Service) serveList(w http.ResponseWriter, _ *http.Request) {
+	list := []map[string]any{}
+	for _, f := range s.options.Functions {
+		list = append(list, map[string]any{
+			"FunctionName": f.Name, "FunctionArn": arn(s.options, f.Name), "Runtime": "provided.al2023", "Handler": "bootstrap", "Version": "$LATEST",
+			"MemorySize": f.Memory, "Timeout": int(f.Timeout.Seconds()), "Environment": map[string]any{"Variables": f.Environment},
+		})
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("X-Amzn-RequestId", requestID())
+	json.NewEncoder(w).Encode(map[string]any{"Functions": list})
 }
 
 func (s *Service) serveInvoke(w http.ResponseWriter, r *http.Request) {
