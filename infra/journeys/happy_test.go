@@ -47,7 +47,6 @@ func TestARequestBecomesDoneWork(t *testing.T) {
 	d.card("CARD#process#0001", "✅ 承認: <@"+workspace.Tanaka+">")
 	a := d.until("the task is completed and shown", func(a *task.Aggregate) bool { return a.Task != nil && a.Task.Status == task.TaskCompleted })
 
-	d.wroteInOrder(a)
 	want := []string{
 		"task.created by system", "prompt.approved by " + workspace.Suzuki, "process.approved by " + workspace.Tanaka,
 		"execution.started by system", "execution.completed by system",
@@ -73,38 +72,6 @@ func (d *desk) notified(a *task.Aggregate, user string) (n int) {
 		}
 	}
 	return n
-}
-
-// wroteInOrder holds the data rows against the data model's writing order 1–20,
-// by the commit that wrote each first and last.
-func (d *desk) wroteInOrder(a *task.Aggregate) {
-	d.t.Helper()
-	e := a.Execution()
-	order := []struct {
-		what string
-		rev  int
-	}{
-		{"slack_messages: task", a.Card("CARD#task").Rev}, // it is there before the task is
-		{"slack_messages: prompt", a.Card("CARD#prompt#0001").Rev},
-		{"prompts: approved", a.Prompt().Rev},
-		{"slack_messages: process", a.Card("CARD#process#0001").Rev},
-		{"processes: approved", a.Process().Rev},
-		{"slack_messages: execution", a.Card("CARD#execution").Rev},
-		{"step 1", a.StepOf(e, 1).Rev}, {"step 2", a.StepOf(e, 2).Rev}, {"step 3", a.StepOf(e, 3).Rev},
-		{"step 4", a.StepOf(e, 4).Rev}, {"step 5", a.StepOf(e, 5).Rev},
-		{"executions: completed", e.Rev}, {"tasks: completed", a.Task.Rev},
-	}
-	for i := 1; i < len(order); i++ {
-		if order[i].rev < order[i-1].rev {
-			d.t.Errorf("%s was written by commit %d, before %s by %d", order[i].what, order[i].rev, order[i-1].what, order[i-1].rev)
-		}
-	}
-	if a.Process().Rev != a.Card("CARD#execution").Rev {
-		d.t.Error("the approval of the steps and the execution it opens are two commits")
-	}
-	if e.StartedAt == nil || e.CompletedAt == nil || len(e.Results) != 5 {
-		d.t.Errorf("the execution's row is not whole: %+v", e)
-	}
 }
 
 // ranOnce reads the execution history as the AWS console would.

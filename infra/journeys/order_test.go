@@ -1,0 +1,140 @@
+package journeys
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
+	"github.com/google/go-cmp/cmp"
+
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/task"
+)
+
+// The data model's writing order, one line a commit: rows that belong together
+// are written together, each with the audit row that records it.
+var writingOrder = []string{
+	"slack_messages task",
+	"tasks extracted; task.created",
+	"prompts generating; slack_messages prompt",
+	"prompts pending_approval",
+	"prompts approved; prompt.approved",
+	"processes generating; slack_messages process",
+	"processes pending_approval",
+	"processes approved; tasks running; executions pending; slack_messages execution; process.approved",
+	"executions running; execution.started",
+	"executions completed; tasks completed; execution.completed",
+}
+
+func TestRowsAreWrittenInTheDataModelsOrder(t *testing.T) {
+	s := start(t)
+	d := ask(t, s, workspace.Sato, "従業員一覧を取得して")
+	d.approve(workspace.Suzuki)
+	d.until("completed", func(a *task.Aggregate) bool { return a.Task != nil && a.Task.Status == task.TaskCompleted })
+	if diff := cmp.Diff(writingOrder, d.commits()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// commits reads the task's commits off the table's stream: the seed's tables that
+// each wrote, without the calls of steps and without bookkeeping.
+func (d *desk) commits() []string {
+	d.t.Helper()
+	byRev := map[int][]string{}
+	before := "" // a claim writes the running execution again: its status does not move
+	last := 0
+	for _, r := range d.stream() {
+		image := r.Dynamodb.NewImage
+		what := described(image, r.EventName)
+		rev := last // an audit row carries no revision: it is beside its task's rows
+		if n, ok := image["rev"].(*types.AttributeValueMemberN); ok {
+			rev, _ = strconv.Atoi(n.Value)
+		}
+		if what == "" || what == before {
+			continue
+		}
+		before = what
+		last = rev
+		byRev[rev] = append(byRev[rev], what)
+	}
+	var revs []int
+	for rev := range byRev {
+		revs = append(revs, rev)
+	}
+	slices.Sort(revs)
+	var out []string
+	for _, rev := range revs {
+		out = append(out, strings.Join(byRev[rev], "; "))
+	}
+	return out
+}
+
+// described names the row that a record wrote; empty for what is not data.
+func described(image map[string]types.AttributeValue, event types.OperationType) string {
+	get := func(name string) string {
+		v, _ := image[name].(*types.AttributeValueMemberS)
+		if v == nil {
+			return ""
+		}
+		return v.Value
+	}
+	switch kind := get("type"); kind {
+	case "task", "prompt", "execution":
+		return kind + "s " + get("status")
+	case "process":
+		return "processes " + get("status")
+	case "card":
+		if event == types.OperationTypeInsert {
+			return "slack_messages " + get("card_type")
+		}
+	case "audit":
+		return get("action")
+	}
+	return ""
+}
+
+// stream reads the records of this task's rows and audit entries, oldest first.
+func (d *desk) stream() []types.Record {
+	d.t.Helper()
+	ctx := context.Background()
+	table, err := dynamodb.NewFromConfig(d.s.AWS).DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &d.s.TableName})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	streams := dynamodbstreams.NewFromConfig(d.s.AWS)
+	about, err := streams.DescribeStream(ctx, &dynamodbstreams.DescribeStreamInput{StreamArn: table.Table.LatestStreamArn})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	at, err := streams.GetShardIterator(ctx, &dynamodbstreams.GetShardIteratorInput{
+		StreamArn: table.Table.LatestStreamArn, ShardId: about.StreamDescription.Shards[0].ShardId, ShardIteratorType: types.ShardIteratorTypeTrimHorizon,
+	})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	var out []types.Record
+	for next := at.ShardIterator; next != nil; {
+		page, err := streams.GetRecords(ctx, &dynamodbstreams.GetRecordsInput{ShardIterator: next})
+		if err != nil {
+			d.t.Fatal(err)
+		}
+		if len(page.Records) == 0 {
+			break
+		}
+		for _, r := range page.Records {
+			pk, _ := r.Dynamodb.Keys["PK"].(*types.AttributeValueMemberS)
+			about, _ := r.Dynamodb.NewImage["task_id"].(*types.AttributeValueMemberS)
+			mine := strings.HasSuffix(pk.Value, "#"+d.ref.Task) || strings.HasPrefix(pk.Value, "AUDIT#") && about != nil && about.Value == d.ref.Task
+			if mine && r.Dynamodb.NewImage != nil {
+				out = append(out, r)
+			}
+		}
+		next = page.NextShardIterator
+	}
+	return out
+}
