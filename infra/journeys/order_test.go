@@ -46,7 +46,7 @@ func TestRowsAreWrittenInTheDataModelsOrder(t *testing.T) {
 func (d *desk) commits() []string {
 	d.t.Helper()
 	byRev := map[int][]string{}
-	before := "" // a claim writes the running execution again: its status does not move
+	seen := map[string]bool{} // a claim writes the running execution again: its status does not move
 	last := 0
 	for _, r := range d.stream() {
 		image := r.Dynamodb.NewImage
@@ -55,10 +55,10 @@ func (d *desk) commits() []string {
 		if n, ok := image["rev"].(*types.AttributeValueMemberN); ok {
 			rev, _ = strconv.Atoi(n.Value)
 		}
-		if what == "" || what == before {
+		if what == "" || seen[what] {
 			continue
 		}
-		before = what
+		seen[what] = true
 		last = rev
 		byRev[rev] = append(byRev[rev], what)
 	}

@@ -51,7 +51,11 @@ func local() stack.Options {
 func start(t *testing.T) *stack.Stack {
 	t.Helper()
 	t.Cleanup(func() {
-		settings(t, running, func(x *task.Settings) { rev := x.Rev; *x = task.DefaultSettings(); x.Rev = rev })
+		settings(t, running, func(x *task.Settings) {
+			d := task.DefaultSettings()
+			d.Rev, d.Slug = x.Rev, x.Slug
+			*x = d
+		})
 		if err := running.Sandbox.SetToggles(sandbox.Toggles{}); err != nil {
 			t.Error(err)
 		}
