@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"strings"
 )
 
 // Path is where Lambda's API begins; Handler serves what is below.
@@ -16,7 +17,9 @@ const Path = "/2015-03-31/functions/"
 func (s *Service) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST "+Path+"{name}/invocations", s.serveInvoke)
-	mux.HandleFunc("GET "+Path+"{$}", s.serveList)
+	for _, path := range []string{Path + "{$}", strings.TrimSuffix(Path, "/")} { // clients differ
+		mux.HandleFunc("GET "+path, s.serveList)
+	}
 	return mux
 }
 

@@ -332,9 +332,11 @@ func TestInvokeDoor(t *testing.T) {
 
 func TestListFunctions(t *testing.T) {
 	s := start(t, nil, nil)
-	w := httptest.NewRecorder()
-	s.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, lambda.Path, nil))
-	if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), `"FunctionName":"Probe"`) || !strings.Contains(w.Body.String(), `"TABLE_NAME":"rows"`) {
-		t.Errorf("answer %d %s", w.Code, w.Body)
+	for _, path := range []string{lambda.Path, strings.TrimSuffix(lambda.Path, "/")} {
+		w := httptest.NewRecorder()
+		s.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
+		if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), `"FunctionName":"Probe"`) || !strings.Contains(w.Body.String(), `"TABLE_NAME":"rows"`) {
+			t.Errorf("%s: answer %d %s", path, w.Code, w.Body)
+		}
 	}
 }

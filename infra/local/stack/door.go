@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httputil"
 	"net/url"
+	"strings"
 	"time"
 
 	"ringi/infra/local/lambda"
@@ -33,6 +34,7 @@ func door(functions, info http.Handler, standIns string, log *slog.Logger) (http
 	}
 	mux := http.NewServeMux()
 	mux.Handle(lambda.Path, functions)
+	mux.Handle(strings.TrimSuffix(lambda.Path, "/"), functions)
 	mux.Handle("GET "+functionsPath, info)
 	mux.Handle("/", proxy)
 	return mux, nil

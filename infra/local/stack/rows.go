@@ -47,7 +47,10 @@ func (s *Stack) rows(ctx context.Context, partition string) ([]RowView, error) {
 			rows = append(rows, viewRow(item, now))
 		}
 	}
-	slices.SortStableFunc(rows, func(a, b RowView) int { return cmp.Or(cmp.Compare(a.Rev, b.Rev), cmp.Compare(a.At, b.At)) })
+	// Rows without a rev, such as a wait, change apart from the task; they stand last.
+	slices.SortStableFunc(rows, func(a, b RowView) int {
+		return cmp.Or(cmp.Compare(uint64(a.Rev-1), uint64(b.Rev-1)), cmp.Compare(a.At, b.At))
+	})
 	return rows, nil
 }
 
@@ -123,11 +126,11 @@ func plain(v types.AttributeValue) string {
 	}
 }
 
-// short cuts by characters.
+// short is a text on one line, cut by characters.
 func short(text string, limit int) string {
-	runes := []rune(text)
+	runes := []rune(strings.Join(strings.Fields(text), " "))
 	if len(runes) <= limit {
-		return text
+		return string(runes)
 	}
 	return string(runes[:limit-1]) + "…"
 }

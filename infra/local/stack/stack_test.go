@@ -121,7 +121,7 @@ func TestEverythingOfTheTemplateIsConnected(t *testing.T) {
 	if diff := cmp.Diff([]string{"AwaitAnswer", "Finish"}, states); diff != "" || view.Runs[0].Waiting != nil {
 		t.Errorf("waiting %v, %s", view.Runs[0].Waiting, diff)
 	}
-	if diff := cmp.Diff([]string{"wait WAIT", "note NOTE", "drawing DRAWN"}, keys); diff != "" {
+	if diff := cmp.Diff([]string{"note NOTE", "drawing DRAWN", "wait WAIT"}, keys); diff != "" {
 		t.Error(diff)
 	}
 }
