@@ -60,17 +60,14 @@ func (a *Aggregate) FailExecution(run int, why Reason, detail string, now time.T
 
 // RetryExecution starts the next attempt at the same process. Completed steps are
 // carried over. When it finds a write whose outcome nobody saw, it records only
-// that (Change.Uncovered): the person must look, and click again.
+// that (Change.Uncovered): the person must look, and click again. ErrDecided names who was faster.
 func (a *Aggregate) RetryExecution(id string, by Actor, p Policy, now time.Time) (Change, error) {
 	e := a.Execution()
 	if e == nil {
 		return Change{}, ErrNotFound
 	}
 	if e.ID != id {
-		if e.RetriedBy == by.ID && e.Attempt > 1 && a.Executions[len(a.Executions)-2].ID == id {
-			return Change{}, nil
-		}
-		return Change{}, a.otherExecution(id)
+		return Change{}, a.retried(id, by)
 	}
 	if err := p.Withdraw(by, a.Head.Requester); err != nil {
 		return Change{}, err
@@ -119,6 +116,21 @@ func (a *Aggregate) RetryExecution(id string, by Actor, p Policy, now time.Time)
 	a.relyOnStep(&c, e)
 	c.audit(by, ExecutionRetried, "execution", n.ID, map[string]any{"attempt": n.Attempt})
 	return c, nil
+}
+
+// retried is nil for the person who tried the attempt id again, ErrDecided for another.
+func (a *Aggregate) retried(id string, by Actor) error {
+	for i, e := range a.Executions[:len(a.Executions)-1] {
+		if e.ID != id {
+			continue
+		}
+		next := a.Executions[i+1]
+		if next.RetriedBy == by.ID {
+			return nil
+		}
+		return ErrDecided{Status: "retried", By: next.RetriedBy, At: next.CreatedAt}
+	}
+	return ErrNotFound
 }
 
 // MaxRestarts is how often a run is started anew without progress.

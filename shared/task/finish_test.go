@@ -45,17 +45,21 @@ func TestARetryKeepsWhatIsDone(t *testing.T) {
 func TestASecondClickOnRetryStartsNothing(t *testing.T) {
 	s := running(t)
 	s.do(s.claim, s.finish(failed), s.fail)
-	old := s.load().Execution().ID
+	old, at := s.load().Execution().ID, s.now
 	again := func(by Actor) decision {
 		return func(a *Aggregate, now time.Time) (Change, error) { return a.RetryExecution(old, by, s.policy, now) }
 	}
 	s.do(again(person(suzuki)))
 	s.nothing(again(person(suzuki)))
-	s.refused(again(person(tanaka)), ErrNotLatest{2})
+	s.refused(again(person(tanaka)), ErrDecided{Status: "retried", By: suzuki, At: at})
 	s.refused(s.retry, ErrNothingToRetry)
 	s.refused(func(a *Aggregate, now time.Time) (Change, error) {
 		return a.RetryExecution("01JS0000000000000000000000", person(suzuki), s.policy, now)
 	}, ErrNotFound)
+	s.do(s.start, s.claim, s.finish(failed), s.fail)
+	s.nothing(again(person(suzuki))) // the first attempt's button: that was tried again
+	s.do(s.retry)
+	s.refused(again(person(tanaka)), ErrDecided{Status: "retried", By: suzuki, At: at})
 }
 
 // failedOverAWrite is a failed attempt with a write in flight: no commit of ours

@@ -114,6 +114,11 @@ func (w *world) answered(a *Aggregate, name string, by Actor, err error) {
 			return
 		}
 	}
+	for _, e := range w.load().Executions {
+		if d.Status == "retried" && e.RetriedBy == d.By && e.CreatedAt.Equal(d.At) {
+			return
+		}
+	}
 	for _, im := range w.images { // an end may have been taken back by a retry meanwhile
 		if e := im.head.Ended; e != nil && d.Status == string(e.As) && e.By == d.By && e.At.Equal(d.At) {
 			return
