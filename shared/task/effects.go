@@ -84,14 +84,14 @@ func (a *Aggregate) DueAt(now time.Time) *time.Time {
 	switch {
 	case a.Head.Ended != nil:
 		for _, s := range a.Steps { // calls that were out when it ended are still to be settled
-			if s.Status == StepRunning {
+			if s.Status == StepRunning && s.Claim != nil {
 				by(s.Claim.LeaseUntil)
 			}
 		}
 	case a.Head.Parked != nil:
 	case lease != nil:
 		by(lease.Claim.LeaseUntil)
-	case waits && open.Terms.ApprovalRequired:
+	case waits && open.Terms.ApprovalRequired && open.Terms.DecideBy != nil:
 		by(*open.Terms.DecideBy)
 	case a.Head.PausedUntil != nil && now.Before(*a.Head.PausedUntil):
 		by(*a.Head.PausedUntil)

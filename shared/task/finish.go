@@ -146,7 +146,8 @@ func (a *Aggregate) RestartRun(run int, now time.Time) (Change, error) {
 	if !a.work(now) {
 		return Change{}, ErrSuperseded
 	}
-	if a.Head.Restarts >= MaxRestarts {
+	_, waits := a.Pending() // for nobody, or there were no work: it passes as soon as a run can stamp it
+	if a.Head.Restarts >= MaxRestarts && !waits {
 		return a.GiveUp(run, ReasonRunFailed, now)
 	}
 	return a.restart(now), nil

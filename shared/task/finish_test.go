@@ -163,6 +163,17 @@ func TestThreeRestartsWithoutProgressAreEnough(t *testing.T) {
 			s.refused(s.restart, ErrSuperseded)
 		})
 	}
+	t.Run("a gate that asks nobody passes as soon as a run can stamp it", func(t *testing.T) {
+		s := begin(t)
+		s.settings.PromptApprovalRequired = false
+		s.do(s.extract, s.beginPrompt, s.finishPrompt)
+		for range 3 * MaxRestarts {
+			s.do(s.restart)
+		}
+		if e := s.load().Effects(s.now); e.Run == nil || e.Run.Run != 3*MaxRestarts+1 {
+			t.Errorf("run %+v", e.Run)
+		}
+	})
 	t.Run("progress forgives them", func(t *testing.T) {
 		for name, s := range map[string]*story{"a step's result": running(t), "a generation": begin(t), "a decision": waitingPrompt(t)} {
 			switch name {
