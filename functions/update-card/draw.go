@@ -144,7 +144,6 @@ func (d *drawing) update(ctx context.Context, c *task.Card, m card.Message, hash
 func (d *drawing) failed(ctx context.Context, c *task.Card, err error) error {
 	var refused slackapi.Refused
 	if !errors.As(err, &refused) || !refused.Permanent {
-		metric.Count(metric.SlackFailed, 1)
 		return err
 	}
 	metric.Count(metric.CardUnreachable, 1)

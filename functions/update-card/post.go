@@ -92,7 +92,6 @@ func (d *drawing) keep(ctx context.Context, c *task.Card, ts, hash string) error
 // look follows a post whose outcome is unknown: once, after a moment. If the
 // message is not to be seen yet, the claim stays, and with it the duty to look.
 func (d *drawing) look(ctx context.Context, c *task.Card, m card.Message, hash string, cause error) error {
-	metric.Count(metric.SlackFailed, 1)
 	d.log(c).WarnContext(ctx, "unknown outcome", "err", cause)
 	if err := d.Wait(ctx, lookAfter); err != nil {
 		return later{stale, cause.Error()}

@@ -1,5 +1,5 @@
-// Package metric counts what alarms watch, as CloudWatch embedded metric lines on
-// standard output. Names are a small fixed set; no ids, no content.
+// Package metric counts what alarms and the dashboard watch, as CloudWatch
+// embedded metric lines on standard output. Names are a small fixed set; no ids, no content.
 package metric
 
 import (
@@ -9,43 +9,71 @@ import (
 	"time"
 )
 
-// Name is what is counted.
+// Name is what is counted or measured.
 type Name string
 
 const (
 	EventIgnored      Name = "EventIgnored"      // accepted, but of a kind that makes no task
 	EventRepeated     Name = "EventRepeated"     // delivered again
-	SignatureRefused  Name = "SignatureRefused"  //
+	SignatureRefused  Name = "SignatureRefused"  // a call that Slack did not sign, or long ago
 	InteractionNoted  Name = "InteractionNoted"  // answered with a sentence instead of a decision
+	DecisionSeconds   Name = "DecisionSeconds"   // from a gate's question to a person's decision, in seconds
 	CardUnreachable   Name = "CardUnreachable"   // Slack refuses the channel for good
 	CardSearchRefused Name = "CardSearchRefused" // a repeated post could not be looked for
-	SlackFailed       Name = "SlackFailed"       // a call failed or was rate limited
+	SlackCalled       Name = "SlackCalled"       // a call of Slack's Web API
+	SlackFailed       Name = "SlackFailed"       // one that failed, or was rate limited
 	SweepRepaired     Name = "SweepRepaired"     // the sweeper did what should have been done
 	SweepFailed       Name = "SweepFailed"       // a task that it could not handle
 	RelayFailed       Name = "RelayFailed"       // a record that the relay left to the sweeper
 )
 
-// Count writes one metric line with the function's name as its only dimension.
-func Count(name Name, n int) {
-	write(os.Stdout, time.Now(), os.Getenv("AWS_LAMBDA_FUNCTION_NAME"), name, n)
+// Namespace is where CloudWatch keeps them; their one dimension is "function", the function's name.
+const Namespace = "Ringi"
+
+// Names lists all of them.
+func Names() []Name {
+	return []Name{
+		EventIgnored, EventRepeated, SignatureRefused, InteractionNoted, DecisionSeconds, CardUnreachable,
+		CardSearchRefused, SlackCalled, SlackFailed, SweepRepaired, SweepFailed, RelayFailed,
+	}
 }
 
-func write(w io.Writer, now time.Time, function string, name Name, n int) {
-	type unit struct{ Name, Unit string }
+// Value is one number of a line.
+type Value struct {
+	Name Name
+	N    float64
+}
+
+// Count writes a line with one count.
+func Count(name Name, n int) { Put(Value{name, float64(n)}) }
+
+// Put writes one line: CloudWatch bills logs by size, so what belongs together goes together.
+func Put(values ...Value) {
+	write(os.Stdout, time.Now(), os.Getenv("AWS_LAMBDA_FUNCTION_NAME"), values)
+}
+
+func write(w io.Writer, now time.Time, function string, values []Value) {
+	type definition struct{ Name, Unit string }
 	type directive struct {
 		Namespace  string
 		Dimensions [][]string
-		Metrics    []unit
+		Metrics    []definition
 	}
-	line, err := json.Marshal(map[string]any{
-		"_aws": map[string]any{
-			"Timestamp":         now.UnixMilli(),
-			"CloudWatchMetrics": []directive{{"Ringi", [][]string{{"function"}}, []unit{{string(name), "Count"}}}},
-		},
-		"function":   function,
-		string(name): n,
-	})
-	if err == nil {
+	d := directive{Namespace, [][]string{{"function"}}, nil}
+	fields := map[string]any{"function": function}
+	for _, v := range values {
+		d.Metrics = append(d.Metrics, definition{string(v.Name), unit(v.Name)})
+		fields[string(v.Name)] = v.N
+	}
+	fields["_aws"] = map[string]any{"Timestamp": now.UnixMilli(), "CloudWatchMetrics": []directive{d}}
+	if line, err := json.Marshal(fields); err == nil {
 		_, _ = w.Write(append(line, '\n'))
 	}
+}
+
+func unit(name Name) string {
+	if name == DecisionSeconds {
+		return "Seconds"
+	}
+	return "Count"
 }

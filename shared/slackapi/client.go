@@ -52,8 +52,8 @@ func (c *Client) whoami(ctx context.Context) (*slack.AuthTestResponse, error) {
 	defer c.mu.Unlock()
 	if c.self == nil {
 		self, err := c.api.AuthTestContext(ctx)
-		if err != nil {
-			return nil, fmt.Errorf("auth.test: %w", normal(err))
+		if err := outcome("auth.test", err); err != nil {
+			return nil, err
 		}
 		c.self = self
 	}

@@ -37,8 +37,8 @@ func body(m card.Message) slack.MsgOption {
 // Unknown it may be there: look with FindCards before posting again.
 func (c *Client) Post(ctx context.Context, channel, thread string, m card.Message, about Metadata) (ts string, err error) {
 	_, ts, err = c.api.PostMessageContext(ctx, channel, body(m), about.option(), slack.MsgOptionTS(thread))
-	if err != nil {
-		return "", fmt.Errorf("chat.postMessage: %w", normal(err))
+	if err := outcome("chat.postMessage", err); err != nil {
+		return "", err
 	}
 	if ts == "" {
 		return "", fmt.Errorf("chat.postMessage: %w", Unknown{"answer without ts"})
@@ -48,18 +48,17 @@ func (c *Client) Post(ctx context.Context, channel, thread string, m card.Messag
 
 // Update replaces what a card's message shows. Doing it again is harmless.
 func (c *Client) Update(ctx context.Context, channel, ts string, m card.Message, about Metadata) error {
-	if _, _, _, err := c.api.UpdateMessageContext(ctx, channel, ts, body(m), about.option()); err != nil {
-		return fmt.Errorf("chat.update: %w", normal(err))
-	}
-	return nil
+	_, _, _, err := c.api.UpdateMessageContext(ctx, channel, ts, body(m), about.option())
+	return outcome("chat.update", err)
 }
 
 // Delete removes a message of ours. One that is gone already is fine.
 func (c *Client) Delete(ctx context.Context, channel, ts string) error {
-	if _, _, err := c.api.DeleteMessageContext(ctx, channel, ts); err != nil && Code(normal(err)) != CodeMessageNotFound {
-		return fmt.Errorf("chat.delete: %w", normal(err))
+	_, _, err := c.api.DeleteMessageContext(ctx, channel, ts)
+	if err = outcome("chat.delete", err); Code(err) == CodeMessageNotFound {
+		return nil
 	}
-	return nil
+	return err
 }
 
 // Ephemeral shows text to one person, in a thread unless it is empty.
@@ -68,10 +67,8 @@ func (c *Client) Ephemeral(ctx context.Context, channel, thread, user, text stri
 	if thread != "" {
 		options = append(options, slack.MsgOptionTS(thread))
 	}
-	if _, err := c.api.PostEphemeralContext(ctx, channel, user, options...); err != nil {
-		return fmt.Errorf("chat.postEphemeral: %w", normal(err))
-	}
-	return nil
+	_, err := c.api.PostEphemeralContext(ctx, channel, user, options...)
+	return outcome("chat.postEphemeral", err)
 }
 
 // Direct sends a person a message of plain text.
@@ -80,25 +77,21 @@ func (c *Client) Direct(ctx context.Context, user, text string) error {
 	if err != nil {
 		return err
 	}
-	if _, _, err := c.api.PostMessageContext(ctx, channel, slack.MsgOptionText(text, false)); err != nil {
-		return fmt.Errorf("chat.postMessage: %w", normal(err))
-	}
-	return nil
+	_, _, err = c.api.PostMessageContext(ctx, channel, slack.MsgOptionText(text, false))
+	return outcome("chat.postMessage", err)
 }
 
 // OpenDM opens the conversation with a person and returns its channel.
 func (c *Client) OpenDM(ctx context.Context, user string) (channel string, err error) {
 	dm, _, _, err := c.api.OpenConversationContext(ctx, &slack.OpenConversationParameters{Users: []string{user}})
-	if err != nil {
-		return "", fmt.Errorf("conversations.open: %w", normal(err))
+	if err := outcome("conversations.open", err); err != nil {
+		return "", err
 	}
 	return dm.ID, nil
 }
 
 // OpenView shows a modal to whoever made the trigger, which lives for 3 s.
 func (c *Client) OpenView(ctx context.Context, trigger string, view slack.ModalViewRequest) error {
-	if _, err := c.api.OpenViewContext(ctx, trigger, view); err != nil {
-		return fmt.Errorf("views.open: %w", normal(err))
-	}
-	return nil
+	_, err := c.api.OpenViewContext(ctx, trigger, view)
+	return outcome("views.open", err)
 }

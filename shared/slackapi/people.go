@@ -2,7 +2,6 @@ package slackapi
 
 import (
 	"context"
-	"fmt"
 	"iter"
 
 	"github.com/slack-go/slack"
@@ -18,8 +17,8 @@ type User struct {
 // User asks about a person.
 func (c *Client) User(ctx context.Context, id string) (User, error) {
 	u, err := c.api.GetUserInfoContext(ctx, id)
-	if err != nil {
-		return User{}, fmt.Errorf("users.info: %w", normal(err))
+	if err := outcome("users.info", err); err != nil {
+		return User{}, err
 	}
 	return User{ID: u.ID, Team: u.TeamID, Guest: u.IsRestricted || u.IsUltraRestricted || u.IsStranger}, nil
 }
@@ -31,8 +30,8 @@ func (c *Client) ChannelMembers(ctx context.Context, channel string) iter.Seq2[s
 		params := slack.GetUsersInConversationParameters{ChannelID: channel, Limit: 1000}
 		for {
 			members, cursor, err := c.api.GetUsersInConversationContext(ctx, &params)
-			if err != nil {
-				yield("", fmt.Errorf("conversations.members: %w", normal(err)))
+			if err := outcome("conversations.members", err); err != nil {
+				yield("", err)
 				return
 			}
 			for _, m := range members {
@@ -51,8 +50,8 @@ func (c *Client) ChannelMembers(ctx context.Context, channel string) iter.Seq2[s
 // UsergroupMembers lists the members of a user group.
 func (c *Client) UsergroupMembers(ctx context.Context, group string) ([]string, error) {
 	members, err := c.api.GetUserGroupMembersContext(ctx, group)
-	if err != nil {
-		return nil, fmt.Errorf("usergroups.users.list: %w", normal(err))
+	if err := outcome("usergroups.users.list", err); err != nil {
+		return nil, err
 	}
 	return members, nil
 }

@@ -3,7 +3,6 @@ package slackapi
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/slack-go/slack"
@@ -23,12 +22,10 @@ func (c *Client) FindCards(ctx context.Context, channel, thread string, about Me
 	params := slack.GetConversationRepliesParameters{ChannelID: channel, Timestamp: thread, Limit: 200, IncludeAllMetadata: true}
 	for range maxPages {
 		replies, more, cursor, err := c.api.GetConversationRepliesContext(ctx, &params)
-		if err != nil {
-			err = normal(err)
-			if Code(err) == CodeThreadNotFound {
-				return nil, nil
-			}
-			return nil, fmt.Errorf("conversations.replies: %w", err)
+		if err := outcome("conversations.replies", err); Code(err) == CodeThreadNotFound {
+			return nil, nil
+		} else if err != nil {
+			return nil, err
 		}
 		for _, m := range replies {
 			if ours(m, self) && shows(m.Metadata, about) {

@@ -1,0 +1,32 @@
+package metric
+
+import (
+	"bytes"
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestALineIsWhatCloudWatchReads(t *testing.T) {
+	var b bytes.Buffer
+	write(&b, time.UnixMilli(1700000000123), "receive-interaction", []Value{{SlackCalled, 1}, {DecisionSeconds, 90.5}})
+	if b.Bytes()[b.Len()-1] != '\n' || bytes.Count(b.Bytes(), []byte("\n")) != 1 {
+		t.Errorf("want one line, got %q", b.String())
+	}
+	var got any
+	if err := json.Unmarshal(b.Bytes(), &got); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]any{
+		"_aws": map[string]any{"Timestamp": 1700000000123.0, "CloudWatchMetrics": []any{map[string]any{
+			"Namespace": "Ringi", "Dimensions": []any{[]any{"function"}},
+			"Metrics": []any{map[string]any{"Name": "SlackCalled", "Unit": "Count"}, map[string]any{"Name": "DecisionSeconds", "Unit": "Seconds"}},
+		}}},
+		"function": "receive-interaction", "SlackCalled": 1.0, "DecisionSeconds": 90.5,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}

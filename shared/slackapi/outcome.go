@@ -1,0 +1,41 @@
+package slackapi
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"ringi/shared/metric"
+)
+
+// outcome counts a call and says what became of it: nil, or one of the three
+// errors with the method's name.
+func outcome(method string, err error) error {
+	err = normal(err)
+	failed := 0.0
+	if counts(err) {
+		failed = 1
+	}
+	metric.Put(metric.Value{Name: metric.SlackCalled, N: 1}, metric.Value{Name: metric.SlackFailed, N: failed})
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", method, err)
+}
+
+// counts reports whether somebody who looks after Ringi should hear of it, if it
+// is often so. A refusal that is about one message, place, person or moment is an
+// answer like others: whoever called deals with it.
+func counts(err error) bool {
+	var refused Refused
+	return err != nil && !(errors.As(err, &refused) && slices.Contains(ordinary(), refused.Code))
+}
+
+func ordinary() []string {
+	return []string{
+		CodeMessageNotFound, CodeCantUpdate, CodeEditWindow, CodeThreadNotFound, "cant_delete_message",
+		"channel_not_found", "not_in_channel", "is_archived", "restricted_action", "user_not_in_channel",
+		"user_not_found", "users_not_found", "user_not_visible", "user_disabled", "cannot_dm_bot", "no_such_subteam",
+		"expired_trigger_id", "exchanged_trigger_id", "invalid_trigger_id",
+	}
+}
