@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"time"
 
 	"ringi/shared/card"
 	"ringi/shared/metric"
@@ -16,6 +17,7 @@ type verdict struct {
 	locale  string
 	request *task.Request // nil when no such task was found
 	empty   bool          // it was decided so already, by the same person
+	asked   time.Time     // when the gate that is decided began to wait; zero for anything else
 	err     error
 }
 
@@ -71,9 +73,34 @@ func (h *Handler) judge(ctx context.Context, c click, d decision,
 		}
 		change, err := d(a, c.id, by, policy, h.Now())
 		v.empty = err == nil && change.Empty()
+		v.asked = asked(a, c.id)
 		return change, err
 	})
 	return v
+}
+
+// asked is when the gate with this id began to wait, zero if there is no such gate.
+func asked(a *task.Aggregate, id string) time.Time {
+	var terms task.Terms
+	for _, p := range a.Prompts {
+		if p.ID == id {
+			terms = p.Terms
+		}
+	}
+	for _, p := range a.Processes {
+		if p.ID == id {
+			terms = p.Terms
+		}
+	}
+	for _, g := range a.Gates {
+		if g.ID == id {
+			terms = g.Terms
+		}
+	}
+	if terms.DecideBy == nil {
+		return time.Time{}
+	}
+	return terms.DecideBy.Add(-time.Duration(terms.ApprovalHours) * time.Hour) // a row is older: its generation came first
 }
 
 // tell says to the person why nothing was decided, and has the card drawn anew: it
@@ -82,6 +109,9 @@ func (h *Handler) tell(ctx context.Context, c click, v verdict) {
 	log := slog.With("task_id", c.ref.Task, "user", c.user)
 	if v.err == nil && !v.empty {
 		log.InfoContext(ctx, "decided", "id", c.id)
+		if !v.asked.IsZero() {
+			metric.Put(metric.Value{Name: metric.DecisionSeconds, N: h.Now().Sub(v.asked).Seconds()})
+		}
 		return
 	}
 	if v.request != nil {

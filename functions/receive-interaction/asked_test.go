@@ -1,0 +1,28 @@
+package main
+
+import (
+	"testing"
+	"time"
+
+	"ringi/shared/task"
+)
+
+// What a person's decision took is measured from the question, not from the beginning of its generation.
+func TestAGateIsAskedWhenItBeginsToWait(t *testing.T) {
+	begun := time.Date(2026, 1, 5, 9, 0, 0, 0, time.UTC)
+	pending := begun.Add(3 * time.Minute)
+	by := pending.Add(48 * time.Hour)
+	terms := task.Terms{DecideBy: &by, ApprovalHours: 48}
+	a := &task.Aggregate{
+		Prompts:   []*task.Prompt{{ID: "prompt", CreatedAt: begun, Terms: terms}, {ID: "generating", CreatedAt: begun}},
+		Processes: []*task.Process{{ID: "process", CreatedAt: begun, Terms: terms}},
+		Gates:     []*task.Gate{{ID: "gate", CreatedAt: begun, Terms: terms}},
+	}
+	for id, want := range map[string]time.Time{
+		"prompt": pending, "process": pending, "gate": pending, "generating": {}, "execution": {},
+	} {
+		if got := asked(a, id); !got.Equal(want) {
+			t.Errorf("%s was asked at %s, want %s", id, got, want)
+		}
+	}
+}
