@@ -43,7 +43,7 @@ func (s *Stack) binaries(ctx context.Context) (map[string]string, error) {
 }
 
 func (s *Stack) startFunctions(binaries map[string]string, back net.Listener) error {
-	o := lambda.Options{Region: Region, Account: Account, Endpoint: s.AWSEndpoint, Log: s.options.FunctionLog}
+	o := lambda.Options{Region: Region, Account: Account, Endpoint: s.AWSEndpoint, Log: s.options.FunctionLog, Faults: s.options.Faults}
 	for _, f := range s.Template.Functions {
 		info := describe(f, binaries[f.ID], s.options.Variables)
 		s.functions = append(s.functions, info)
@@ -98,7 +98,7 @@ func (s *Stack) startMappings() error {
 			if !ok {
 				return fmt.Errorf("%s: event %s: no queue has the ARN %s", f.ID, m.Event, m.Source)
 			}
-			queue := &mapping.Queue{Function: f.ID, Mapping: m, URL: q.URL, Region: Region, Reader: sqs.NewFromConfig(direct), Invoker: s.Lambda, Log: s.log}
+			queue := &mapping.Queue{Function: f.ID, Mapping: m, URL: q.URL, Region: Region, Reader: sqs.NewFromConfig(direct), Invoker: s.Lambda, Log: s.log, Hurry: s.options.Faults != nil}
 			runs = append(runs, queue.Run)
 		}
 		for _, schedule := range f.Schedules {

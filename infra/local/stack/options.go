@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"ringi/infra/local/lambda"
 	"ringi/infra/local/process"
 	"ringi/infra/local/sandbox"
 )
@@ -51,6 +52,10 @@ type Options struct {
 
 	// ByHand keeps schedules from ticking: only Fire invokes them.
 	ByHand bool
+
+	// Faults decides which processes die where; nil lets all live. With it, what
+	// a dead function left in a queue comes back at once.
+	Faults lambda.Faults
 
 	quiet bool // no event source invokes anything
 
