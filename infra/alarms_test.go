@@ -23,8 +23,13 @@ var metrics = []struct{ namespace, name, of string }{
 	{"AWS/DynamoDB", "ReadThrottleEvents", "Table"},
 	{"AWS/DynamoDB", "WriteThrottleEvents", "Table"},
 	{"AWS/ApiGateway", "5xx", "Api"},
-	{"Ringi", string(metric.SweepRepaired), "SweepTasksFunction"},
-	{"Ringi", string(metric.SweepFailed), "SweepTasksFunction"},
+	{metric.Namespace, string(metric.SweepRepaired), "SweepTasksFunction"},
+	{metric.Namespace, string(metric.SweepFailed), "SweepTasksFunction"},
+	{metric.Namespace, string(metric.SlackCalled), "UpdateCardFunction"},
+	{metric.Namespace, string(metric.SlackFailed), "UpdateCardFunction"},
+	{metric.Namespace, string(metric.SlackCalled), "ReceiveInteractionFunction"},
+	{metric.Namespace, string(metric.SlackFailed), "ReceiveInteractionFunction"},
+	{metric.Namespace, string(metric.DecisionSeconds), "ReceiveInteractionFunction"},
 }
 
 // watched is a metric as an alarm names it.

@@ -62,6 +62,14 @@ var mistakes = []struct {
 	{"no alarm on dead letters", templateFile, "!GetAtt CardDeadLetters.QueueName", "!GetAtt CardQueue.QueueName", "no alarm watches AWS/SQS ApproximateNumberOfMessagesVisible"},
 	{"an alarm on all versions", templateFile, `!Sub "${ReceiveEventFunction}:live"`, "!Ref ReceiveEventFunction", "the dimension Resource"},
 
+	{"an alarm that nobody counts for", templateFile, "      MetricName: SweepRepaired", "      MetricName: SweepRepairs", "no function counts Ringi SweepRepairs"},
+	{"an alarm that the dashboard lacks", templateFile, `            "${RepairsAlarm.Arn}",` + "\n", "", "does not show RepairsAlarm"},
+	{"a metric that the dashboard lacks", templateFile, `["Ringi", "RelayFailed", `, `["Ringi", "RelayFails", `, "does not draw RelayFailed"},
+	{"a metric of nobody on the dashboard", templateFile, `["Ringi", "SweepFailed", "function", "${SweepTasksFunction}"`, `["Ringi", "SweepFailed", "function", "${UpdateCardFunction}"`, "SweepFailed of UpdateCardFunction, which never counts it"},
+	{"a dashboard of something else", templateFile, `"${CardDeadLetters.QueueName}"`, `"${CardLetters.QueueName}"`, "shows CardLetters, which does not exist"},
+	{"a dashboard that is no JSON", templateFile, `{ "widgets": [`, `{ "widgets": `, "is no JSON"},
+	{"a curve that never has data", templateFile, `"AWS/States", "ExecutionsFailed", "StateMachineArn"`, `"AWS/States", "ExecutionsFailed", "StateMachine"`, "names a dimension StateMachine"},
+
 	{"a lost substitution", templateFile, "        CloseTaskFunctionArn: !Ref CloseTaskFunction.Alias\n", "", "DefinitionSubstitutions lacks CloseTaskFunctionArn"},
 	{"a swapped substitution", templateFile, "PlanProcessFunctionArn: !Ref PlanProcessFunction.Alias", "PlanProcessFunctionArn: !Ref DraftPromptFunction.Alias", "${PlanProcessFunctionArn} is DraftPromptFunction.Alias"},
 	{"a state that does not exist", definitionFile, `"Default": "UnknownRoute"`, `"Default": "Unknown"`, "leads to Unknown, which does not exist"},

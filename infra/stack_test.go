@@ -183,7 +183,7 @@ func problems(t *testing.T, texts map[string]string) []string {
 		return []string{err.Error()}
 	}
 	var all []string
-	for _, r := range slices.Concat(storageRules(), functionRules(), eventRules(), permissionRules(), alarmRules(), pipelineRules()) {
+	for _, r := range slices.Concat(storageRules(), functionRules(), eventRules(), permissionRules(), alarmRules(), dashboardRules(), pipelineRules()) {
 		r(s, func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) })
 	}
 	return all

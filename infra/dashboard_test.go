@@ -1,0 +1,169 @@
+package infra_test
+
+import (
+	"encoding/json"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"ringi/shared/metric"
+)
+
+// dimensions are those under which each service publishes; under another name a curve never has data.
+var dimensions = map[string]string{
+	"AWS/Lambda": "FunctionName", "AWS/States": "StateMachineArn", "AWS/SQS": "QueueName", "AWS/DynamoDB": "TableName",
+	"AWS/ApiGateway": "ApiId", metric.Namespace: "function",
+}
+
+// page is what a dashboard shows; a reference ${X} stands in it as it is in the template.
+type page struct {
+	Widgets []struct {
+		Properties struct {
+			Alarms  []string
+			Metrics [][]any
+		}
+	}
+}
+
+var reference = regexp.MustCompile(`\$\{([A-Za-z0-9]+)(?:\.[A-Za-z]+)?\}`)
+
+// counted is, per function of the template, the constants of package metric that its code writes.
+var counted = sync.OnceValues(func() (map[string][]string, error) { return readCounts() })
+
+func readCounts() (map[string][]string, error) {
+	c := exec.Command("go", "list", "-f", "{{.ImportPath}}|{{.Dir}}|{{range .GoFiles}}{{.}} {{end}}|{{range .Deps}}{{.}} {{end}}", "./functions/...", "./shared/...")
+	c.Dir = repository
+	out, err := c.Output()
+	if err != nil {
+		return nil, err
+	}
+	written, needs := map[string][]string{}, map[string][]string{}
+	for line := range strings.Lines(string(out)) {
+		f := strings.Split(strings.TrimSpace(line), "|")
+		needs[f[0]] = append(strings.Fields(f[3]), f[0])
+		for _, name := range strings.Fields(f[2]) {
+			file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(f[1], name), nil, 0)
+			if err != nil {
+				return nil, err
+			}
+			ast.Inspect(file, func(n ast.Node) bool {
+				if s, ok := n.(*ast.SelectorExpr); ok {
+					if x, ok := s.X.(*ast.Ident); ok && x.Name == "metric" {
+						written[f[0]] = append(written[f[0]], s.Sel.Name)
+					}
+				}
+				return true
+			})
+		}
+	}
+	all := map[string][]string{}
+	for pkg, deps := range needs {
+		folder, ok := strings.CutPrefix(pkg, "ringi/functions/")
+		for _, p := range deps {
+			if ok {
+				all[folder] = append(all[folder], written[p]...)
+			}
+		}
+	}
+	return all, nil
+}
+
+// dashboardRules are about what somebody sees who looks.
+func dashboardRules() []rule {
+	return []rule{
+		func(s *stack, wrong func(string, ...any)) {
+			boards := s.of("AWS::CloudWatch::Dashboard")
+			if len(boards) != 1 {
+				wrong("there are %d dashboards, one is wanted", len(boards))
+				return
+			}
+			body := text(at(s.resources[boards[0]].Properties["DashboardBody"], "Fn::Sub"))
+			for _, m := range reference.FindAllStringSubmatch(body, -1) {
+				if s.resources[m[1]].Type == "" {
+					wrong("the dashboard shows %s, which does not exist", m[1])
+				}
+			}
+			var p page
+			if err := json.Unmarshal([]byte(body), &p); err != nil {
+				wrong("the dashboard's body is no JSON: %v", err)
+				return
+			}
+			var alarms []string
+			var drawn []watched
+			for _, w := range p.Widgets {
+				alarms = append(alarms, w.Properties.Alarms...)
+				for _, m := range w.Properties.Metrics {
+					if len(m) < 4 { // an expression
+						continue
+					}
+					if text(m[2]) != dimensions[text(m[0])] {
+						wrong("the dashboard names a dimension %s of %s", m[2], m[0])
+					}
+					drawn = append(drawn, watched{text(m[0]), text(m[1]), strings.NewReplacer("${", "", "}", "").Replace(text(m[3]))})
+				}
+			}
+			var watching []watched
+			for _, id := range s.of("AWS::CloudWatch::Alarm") {
+				if !slices.Contains(alarms, "${"+id+".Arn}") {
+					wrong("the dashboard does not show %s", id)
+				}
+				watching = append(watching, watches(s.resources[id].Properties)...)
+			}
+			for _, w := range watching {
+				if !slices.Contains(drawn, w) {
+					wrong("the dashboard does not draw %s %s of %s, which an alarm watches", w.namespace, w.name, w.of)
+				}
+			}
+			for _, name := range metric.Names() {
+				if !slices.ContainsFunc(drawn, func(w watched) bool { return w.namespace == metric.Namespace && w.name == string(name) }) {
+					wrong("the dashboard does not draw %s", name)
+				}
+			}
+			writes, err := counted()
+			if err != nil {
+				wrong("go list: %v", err)
+			}
+			for _, w := range slices.Concat(watching, drawn) {
+				if w.namespace != metric.Namespace {
+					continue
+				}
+				if !slices.Contains(metric.Names(), metric.Name(w.name)) {
+					wrong("no function counts %s %s", w.namespace, w.name)
+				} else if !slices.Contains(writes[s.functions[w.of].Folder], w.name) {
+					wrong("the template watches %s of %s, which never counts it", w.name, w.of)
+				}
+			}
+		},
+	}
+}
+
+// The list of names is what the rules go by: a name that it lacks would be watched by nobody.
+func TestMetricNamesAreAllListed(t *testing.T) {
+	file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(repository, "shared/metric/metric.go"), nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range file.Decls {
+		g, ok := d.(*ast.GenDecl)
+		if !ok || g.Tok != token.CONST {
+			continue
+		}
+		for _, spec := range g.Specs {
+			v := spec.(*ast.ValueSpec)
+			if typ, ok := v.Type.(*ast.Ident); !ok || typ.Name != "Name" {
+				continue
+			}
+			value := strings.Trim(v.Values[0].(*ast.BasicLit).Value, `"`)
+			if v.Names[0].Name != value || !slices.Contains(metric.Names(), metric.Name(value)) {
+				t.Errorf("metric.%s = %q is not in Names under that name", v.Names[0].Name, value)
+			}
+		}
+	}
+}
