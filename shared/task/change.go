@@ -42,9 +42,9 @@ func (a *Aggregate) begin(now time.Time) Change {
 }
 
 // progress is what a decision, a finished generation or a step's result is: the
-// restarts so far are forgiven, a pause and a parked failure are over.
+// restarts so far are forgiven, a pause, a parked failure and the try after it are over.
 func (c *Change) progress() {
-	c.Head.Restarts, c.Head.PausedUntil, c.Head.Parked = 0, nil, nil
+	c.Head.Restarts, c.Head.PausedUntil, c.Head.Parked, c.Head.Retried = 0, nil, nil, nil
 }
 
 // startRun makes every run before this one superseded.
@@ -83,7 +83,7 @@ func (c *Change) audit(by Actor, action Action, resourceType, resourceID string,
 // end closes the task. Only a failed one may begin again.
 func (c *Change) end(t *Task, as TaskStatus, by Actor, reason Reason) error {
 	c.Head.Ended = &Ended{As: as, By: by.ID, At: c.Now, Reason: reason}
-	c.Head.Parked, c.Head.PausedUntil = nil, nil
+	c.Head.Parked, c.Head.PausedUntil, c.Head.Retried = nil, nil, nil
 	if t == nil {
 		c.rely(&Task{})
 		return nil

@@ -203,6 +203,8 @@ func (a *Aggregate) undecided(status GateStatus, v Verdict) error {
 		return ErrDecided{Status: string(status), By: v.RejectedBy, At: *v.RejectedAt}
 	case a.Head.Ended != nil:
 		return a.ended()
+	case status == Expired || status == Cancelled:
+		return ErrConflict // the head that says so was read before it did
 	case status != PendingApproval:
 		return ErrNotFound // not open yet: nobody was shown a button
 	}

@@ -57,14 +57,15 @@ func (a *Aggregate) Stuck(now time.Time) bool {
 	return a.work(now) && now.Sub(a.Head.ChangedAt) > 20*time.Minute
 }
 
-// OverLimit reports whether the execution's time is up with no call out.
+// OverLimit reports whether the execution's time is up with no call out. One whose
+// steps have all completed only lacks its end.
 func (a *Aggregate) OverLimit(now time.Time) bool {
 	e := a.Execution()
 	if e == nil || e.Status != ExecutionRunning || a.LiveLease(now) != nil {
 		return false
 	}
 	_, waits := a.Pending()
-	return !waits && a.timeUp(e, now)
+	return !waits && a.NextStep(e) != nil && a.timeUp(e, now)
 }
 
 // DueAt is when the sweeper must look again, nil for never: every effect is done.

@@ -104,8 +104,13 @@ func TestNoRunIsStartedDuringAPause(t *testing.T) {
 		t.Errorf("due at %v", due)
 	}
 	s.now = *s.head.PausedUntil
-	if e := s.load().Effects(s.now); e.Run == nil {
+	a = s.load()
+	if e := a.Effects(s.now); e.Run == nil {
 		t.Error("not started after it")
+	}
+	a.Head.ShownRev = a.Head.Rev
+	if due := a.DueAt(s.now); !due.Equal(s.now.Add(5 * time.Minute)) {
+		t.Errorf("due at %v after it", due)
 	}
 }
 
@@ -113,8 +118,13 @@ func TestAGateThatAsksNobodyIsWork(t *testing.T) {
 	s := begin(t)
 	s.settings.PromptApprovalRequired = false
 	s.do(s.extract, s.beginPrompt, s.finishPrompt)
-	if e := s.load().Effects(s.now); e.Run == nil {
+	a := s.load()
+	if e := a.Effects(s.now); e.Run == nil {
 		t.Error("no run to stamp it")
+	}
+	a.Head.ShownRev = a.Head.Rev
+	if due := a.DueAt(s.now); !due.Equal(s.now.Add(5 * time.Minute)) {
+		t.Errorf("due at %v", due)
 	}
 	if s.now = s.now.Add(21 * time.Minute); !s.load().Stuck(s.now) {
 		t.Error("not stuck after 21 minutes")

@@ -96,7 +96,10 @@ func NeedsGate(s Step, t Terms, dynamic bool) bool {
 	return s.RequiresHumanCheck || s.Effect == Write && (!t.AutoApproveTools || dynamic)
 }
 
-// ClaimStep is where a call begins. It relies on the approved prompt and process,
+// MaxCrashes is how many calls of one read may be lost before it is not called again.
+const MaxCrashes = 3
+
+// ClaimStep is where a call begins. Claiming again what the same invocation holds is no change. It relies on the approved prompt and process,
 // the gate, and the tool's permission; it writes the execution, so that a cancel in between makes it fail.
 // It returns StopError when the execution must be failed, ErrInFlight when another's lease lives, ErrMoved when another step is next.
 func (a *Aggregate) ClaimStep(run int, call Call, now time.Time) (Change, error) {
@@ -129,9 +132,13 @@ func (a *Aggregate) ClaimStep(run int, call Call, now time.Time) (Change, error)
 	}
 	n := *e
 	if held := a.StepOf(e, step.Order); held != nil {
+		if held.Status == StepRunning && held.Claim.Invocation == call.Claim.Invocation {
+			return Change{}, nil // the answer to the first claim was lost
+		}
 		if err := reclaimable(held, now); err != nil {
 			return Change{}, err
 		}
+		row.Crashes = held.Crashes + 1
 		n.WaitedMS += now.Sub(held.StartedAt).Milliseconds()
 		row.Rev = held.Rev
 	}
@@ -155,7 +162,8 @@ func (a *Aggregate) ClaimStep(run int, call Call, now time.Time) (Change, error)
 	return c, nil
 }
 
-// reclaimable says whether a claimed step may be claimed again: a read whose lease is over.
+// reclaimable says whether a claimed step may be claimed again: a read whose lease
+// is over, unless it ended its function each time.
 func reclaimable(held *StepResult, now time.Time) error {
 	switch {
 	case held.Status == StepFailed:
@@ -166,6 +174,8 @@ func reclaimable(held *StepResult, now time.Time) error {
 		return ErrInFlight
 	case held.Effect == Write:
 		return StopError{ReasonToolUnknown, held.StepID}
+	case held.Crashes+1 >= MaxCrashes:
+		return StopError{ReasonInterruptedRead, held.StepID}
 	}
 	return nil
 }

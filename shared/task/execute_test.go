@@ -149,6 +149,13 @@ func TestTheTimeLimitExcludesWaiting(t *testing.T) {
 			t.Error("over while a call is out")
 		}
 	})
+	t.Run("after it ended", func(t *testing.T) {
+		s := allDone(t)
+		s.do(s.complete)
+		if s.now = s.now.Add(200 * time.Hour); s.load().OverLimit(s.now) {
+			t.Error("over after it ended")
+		}
+	})
 	t.Run("before it starts", func(t *testing.T) {
 		s := waitingProcess(t)
 		s.do(s.approveProcess)

@@ -115,12 +115,14 @@ func (a *Aggregate) Park(run int, layer Layer, why Reason, now time.Time) (Chang
 	}
 	c := a.begin(now)
 	a.relyOnStage(&c)
-	c.Head.Parked, c.Head.PausedUntil = &Parked{Layer: layer, Sentence: why}, nil
+	c.Head.Parked, c.Head.PausedUntil, c.Head.Retried = &Parked{Layer: layer, Sentence: why}, nil, nil
 	c.audit(System(), GenerationFailed, a.Layer().resource(), a.layerID(), map[string]any{"layer": layer, "reason": why})
 	return c, nil
 }
 
-// RetryGeneration unparks the head and starts a new run.
+// RetryGeneration unparks the head and starts a new run. While that generation
+// runs, asking again is no change for the same person and ErrDecided for another;
+// it returns ErrNothingToRetry when none had failed.
 func (a *Aggregate) RetryGeneration(by Actor, p Policy, now time.Time) (Change, error) {
 	if err := p.Withdraw(by, a.Head.Requester); err != nil {
 		return Change{}, err
@@ -129,15 +131,45 @@ func (a *Aggregate) RetryGeneration(by Actor, p Policy, now time.Time) (Change, 
 		return Change{}, a.ended()
 	}
 	if a.Head.Parked == nil {
-		return Change{}, ErrNothingToRetry
+		return Change{}, a.Head.Retried.again(by)
 	}
 	c := a.begin(now)
 	layer := a.Head.Parked.Layer
 	a.relyOnStage(&c)
 	c.progress()
 	c.startRun()
+	c.Head.Retried = &Retried{By: by.ID, At: c.Now}
 	c.audit(by, GenerationRetried, a.Layer().resource(), a.layerID(), map[string]any{"layer": layer})
 	return c, nil
+}
+
+// again says what a second wish for the same generation comes to.
+func (r *Retried) again(by Actor) error {
+	switch {
+	case r == nil:
+		return ErrNothingToRetry
+	case r.By == by.ID:
+		return nil
+	}
+	return ErrDecided{Status: "retried", By: r.By, At: r.At}
+}
+
+// MaxPausing is how long a generation may be put off, pause after pause.
+const MaxPausing = time.Hour
+
+// TryingSince is when the generation that is running was first asked for.
+func (a *Aggregate) TryingSince() time.Time {
+	since := a.Head.CreatedAt
+	if p := a.Prompt(); p != nil {
+		since = p.CreatedAt
+	}
+	if p := a.Process(); p != nil {
+		since = p.CreatedAt
+	}
+	if r := a.Head.Retried; r != nil && r.At.After(since) {
+		since = r.At
+	}
+	return since
 }
 
 // Pause keeps the run from working before until, as a model's Retry-After asks.

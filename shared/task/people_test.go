@@ -120,6 +120,9 @@ func (w *world) answered(a *Aggregate, name string, by Actor, err error) {
 		}
 	}
 	for _, im := range w.images { // an end may have been taken back by a retry meanwhile
+		if r := im.head.Retried; r != nil && d.Status == "retried" && r.By == d.By && r.At.Equal(d.At) {
+			return
+		}
 		if e := im.head.Ended; e != nil && d.Status == string(e.As) && e.By == d.By && e.At.Equal(d.At) {
 			return
 		}

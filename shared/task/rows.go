@@ -41,6 +41,7 @@ type Head struct {
 	Parked      *Parked    `json:"parked,omitempty"`
 	Ended       *Ended     `json:"ended,omitempty"`
 	PausedUntil *time.Time `json:"paused_until,omitempty"`
+	Retried     *Retried   `json:"retried,omitempty"`
 
 	DueAt         *time.Time `json:"due_at,omitempty"`
 	ShownRev      int        `json:"shown_rev,omitempty"`
@@ -51,6 +52,12 @@ type Head struct {
 type Parked struct {
 	Layer    Layer  `json:"layer"`
 	Sentence Reason `json:"sentence"`
+}
+
+// Retried says who asked for the generation that is running, after one had failed.
+type Retried struct {
+	By string    `json:"by,omitempty"` // Slack user id, empty for the system
+	At time.Time `json:"at"`
 }
 
 // Ended says how a task ended. Only a failed one can begin again.
@@ -236,7 +243,8 @@ type StepResult struct {
 	Effect         Effect     `json:"effect"`
 	Status         StepStatus `json:"status"`
 	Claim          *Claim     `json:"claim,omitempty"`
-	Call           int        `json:"call"` // n of the idempotency key
+	Call           int        `json:"call"`              // n of the idempotency key
+	Crashes        int        `json:"crashes,omitempty"` // calls of this attempt whose lease ran out
 	Arguments      Blob       `json:"arguments"`
 	Result         *Blob      `json:"result,omitempty"`
 	Error          Reason     `json:"error,omitempty"`
