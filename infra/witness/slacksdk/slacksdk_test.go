@@ -1,0 +1,37 @@
+package slacksdk
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"testing"
+
+	"ringi/infra/local/python"
+	"ringi/infra/witness"
+)
+
+// command runs one of the package's programs; without a Python the test is
+// skipped on a laptop and fails when CI is set.
+func command(t *testing.T, name string) func(testing.TB) *exec.Cmd {
+	t.Helper()
+	interpreter, err := interpreter(t.Context(), func(m string) { t.Log(m) })
+	if errors.Is(err, python.ErrMissing) && os.Getenv("CI") == "" {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	path, err := script(t.TempDir(), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func(testing.TB) *exec.Cmd { return exec.Command(interpreter, path) }
+}
+
+func TestSlackSDKUnderstandsTheSandbox(t *testing.T) {
+	witness.Walk(t, witness.App{Name: "the slack_sdk app", Command: command(t, "app.py")})
+}
+
+func TestSlackSDKRefusesAForeignSignature(t *testing.T) {
+	witness.Distrust(t, witness.App{Name: "the slack_sdk app", Command: command(t, "app.py")})
+}

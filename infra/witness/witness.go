@@ -1,0 +1,121 @@
+// Package witness holds the Slack sandbox against apps that others' Slack
+// libraries make, so that it is like Slack and not only like us.
+//
+// The app is small and the same for every library. Mentioned, it answers in the
+// thread with a card of two buttons. Write a note opens a form; a note of less
+// than three characters is refused in the form, another replaces the card's text.
+// Finish counts the thread's messages, takes the buttons away, and tells the person
+// twice: ephemerally and through the response_url. The shortcut cancel_task answers in the thread.
+package witness
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"ringi/infra/local/process"
+	"ringi/infra/local/sandbox"
+)
+
+// startWithin is how long an app may take to listen.
+const startWithin = 30 * time.Second
+
+// App is how the app of one library is started: command, without an environment.
+type App struct {
+	Name    string
+	Command func(t testing.TB) *exec.Cmd
+}
+
+// place is a sandbox with an app behind it.
+type place struct {
+	*sandbox.Sandbox
+	t      testing.TB
+	stderr *tail
+}
+
+// start brings up a sandbox and the app, which gets the sandbox's token and the signing secret that it is told.
+func start(t testing.TB, app App, appsSecret string) *place {
+	t.Helper()
+	s := sandbox.New(sandbox.Options{SigningSecret: "the-signing-secret", BotToken: "xoxb-witness", TimeScale: 0.0001})
+	t.Cleanup(s.Close)
+	server := httptest.NewServer(s.Handler())
+	t.Cleanup(server.Close)
+
+	cmd := app.Command(t)
+	// Of the environment only the path: no proxy, token or option of the person's reaches the app.
+	cmd.Env = []string{
+		"PATH=" + os.Getenv("PATH"), "NO_PROXY=127.0.0.1",
+		"SLACK_SIGNING_SECRET=" + appsSecret, "SLACK_BOT_TOKEN=xoxb-witness", "SLACK_API_URL=" + server.URL + "/api/",
+	}
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { stdin.Close() })
+	said, told, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer said.Close()
+	p := &place{Sandbox: s, t: t, stderr: &tail{}}
+	cmd.Stdout, cmd.Stderr = told, p.stderr
+	child, err := process.Start(cmd)
+	told.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(child.Kill)
+	if err := said.SetReadDeadline(time.Now().Add(startWithin)); err != nil {
+		t.Fatal(err)
+	}
+	var ready struct{ Port int }
+	line, err := bufio.NewReader(said).ReadBytes('\n')
+	if err == nil {
+		err = json.Unmarshal(line, &ready)
+	}
+	if err != nil {
+		t.Fatalf("%s does not listen: %v\n%s", app.Name, err, p.stderr)
+	}
+	at := fmt.Sprintf("http://127.0.0.1:%d/slack/events", ready.Port)
+	s.Connect(sandbox.Endpoints{Self: server.URL, Events: at, Interactions: at})
+	return p
+}
+
+// eventually polls until the claim holds.
+func (p *place) eventually(what string, claim func() bool) {
+	p.t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); !claim(); {
+		if time.Now().After(deadline) {
+			p.t.Fatalf("never happened: %s\nattempts: %+v\nthe app says: %s", what, p.Attempts(), p.stderr)
+		}
+		tick := time.NewTimer(10 * time.Millisecond)
+		<-tick.C
+	}
+}
+
+// tail is the last of what an app complains about.
+type tail struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (t *tail) Write(b []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.b.Write(b)
+}
+
+func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	all := strings.TrimSpace(t.b.String())
+	return all[max(0, len(all)-4000):]
+}
