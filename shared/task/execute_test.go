@@ -119,6 +119,12 @@ func TestTheTimeLimitExcludesWaiting(t *testing.T) {
 			t.Error("not over after the limit")
 		}
 		stops(t, s, s.claim, ReasonTimeout)
+		s.do(func(a *Aggregate, now time.Time) (Change, error) {
+			return a.FailExecution(1, ReasonTimeout, "360", now)
+		})
+		if e := s.load().Execution(); e.Status != ExecutionFailed || e.Error != ReasonTimeout || e.ErrorDetail != "360" {
+			t.Errorf("%s for %s %q", e.Status, e.Error, e.ErrorDetail)
+		}
 	})
 	t.Run("a person's time", func(t *testing.T) {
 		s := waitingStep(t)
@@ -165,8 +171,11 @@ func TestTheTimeLimitExcludesWaiting(t *testing.T) {
 	})
 }
 
-func TestATimeoutThatIsNoneFailsNothing(t *testing.T) {
+func TestAFailureThatTheRowsDoNotShowFailsNothing(t *testing.T) {
 	s := running(t)
+	s.refused(func(a *Aggregate, now time.Time) (Change, error) {
+		return a.FailExecution(1, ReasonInterruptedRead, "step-1", now)
+	}, ErrMoved)
 	s.refused(func(a *Aggregate, now time.Time) (Change, error) {
 		return a.FailExecution(1, ReasonTimeout, "360", now)
 	}, ErrMoved)

@@ -45,8 +45,11 @@ func (a *Aggregate) FailExecution(run int, why Reason, detail string, now time.T
 	}
 	n := *e
 	n.Results = a.results(e, c)
-	switch unknown := slices.ContainsFunc(n.Results, func(r ResultEntry) bool { return r.Status == StepUnknown }); {
-	case !unknown && why == ReasonToolUnknown:
+	has := func(s StepStatus) bool {
+		return slices.ContainsFunc(n.Results, func(r ResultEntry) bool { return r.Status == s })
+	}
+	switch unknown := has(StepUnknown); {
+	case why == ReasonToolUnknown && !unknown, why == ReasonInterruptedRead && !unknown && !has(StepFailed):
 		return Change{}, ErrMoved
 	case unknown && why != ReasonToolUnknown: // whatever else went wrong, this is what a person has to look at
 		why, detail = ReasonToolUnknown, ""

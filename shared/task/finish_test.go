@@ -115,6 +115,16 @@ func TestLateTruthIsKeptWhereverTheTaskIs(t *testing.T) {
 	s.refused(late(failed), ErrSuperseded)
 }
 
+func TestAnAttemptThatOnlyHasToEndBeginsFirst(t *testing.T) {
+	s := allDone(t)
+	s.do(s.giveUp, s.retry)
+	if next := s.load().NextStep(s.load().Execution()); next != nil {
+		t.Errorf("next is %+v", next)
+	}
+	s.refused(s.complete, ErrMoved)
+	s.do(s.start, s.complete)
+}
+
 func TestLateTruthBeforeTheRetryIsCarriedOver(t *testing.T) {
 	s := running(t)
 	s.do(s.claim, s.finish(done), s.claim, s.finish(unknown), s.fail, s.finish(done), s.retry)
@@ -161,6 +171,14 @@ func TestThreeRestartsWithoutProgressAreEnough(t *testing.T) {
 				t.Errorf("ended as %+v", s.head)
 			}
 			s.refused(s.restart, ErrSuperseded)
+			if again := s.retryGeneration; tt.name != "L4" {
+				s.do(again)
+			} else {
+				s.do(s.retry)
+			}
+			if s.head.Restarts != 0 {
+				t.Errorf("%d restarts after a person asked again", s.head.Restarts)
+			}
 		})
 	}
 	t.Run("a gate that asks nobody passes as soon as a run can stamp it", func(t *testing.T) {

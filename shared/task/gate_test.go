@@ -18,7 +18,15 @@ func TestAStepThatMustBeLookedAtRunsOnlyWithWhatWasSeen(t *testing.T) {
 
 	s := checked(t)
 	s.refused(claimWith(shown, false), ErrMoved) // not even when the caller forgot
+	current := func(want int) {
+		t.Helper()
+		if got := s.load().Execution().CurrentStep; got != want {
+			t.Errorf("at step %d, want %d", got, want)
+		}
+	}
+	current(1)
 	s.do(s.openGate)
+	current(2)
 	s.refused(claimWith(shown, true), ErrMoved)
 	s.nothing(s.openGate)
 	s.do(s.approveStep)

@@ -194,6 +194,14 @@ func tales() map[string]func(testing.TB) *story {
 			s.now = s.now.Add(2 * time.Minute)
 			return s.do(s.giveUp, s.retry, s.start)
 		},
+		"a read that crashes each time, and then does not": func(t testing.TB) *story {
+			s := running(t)
+			for range MaxCrashes {
+				s.do(s.claim)
+				s.now = s.now.Add(2 * time.Minute)
+			}
+			return s.do(s.finish(done), s.claim, s.finish(done))
+		},
 		"parked and expired": func(t testing.TB) *story {
 			s := begin(t)
 			s.do(s.park, s.retryGeneration, s.extract, s.beginPrompt, s.pause, s.park, s.retryGeneration, s.finishPrompt)
