@@ -38,6 +38,9 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (task.Next, err
 	if err != nil {
 		return task.Next{}, fmt.Errorf("give up run %d: %w", in.Run, err)
 	}
+	if a.Head.Run != in.Run { // a decision came just before: the next run has it
+		return task.Next{}, task.ErrSuperseded
+	}
 	if open, waits := a.Pending(); waits {
 		return task.Next{State: task.StateFinish, Gate: open.Key, Outcome: "waiting"}, nil
 	}

@@ -45,7 +45,11 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (task.Next, err
 		reason, after, transient := model.Reason(err)
 		return pipeline.Failed(ctx, h.Store, in, task.L2, pipeline.Failure{Reason: reason, RetryAfter: after, Transient: transient}, h.Now())
 	}
+	version := a.Prompt().Version
 	a, err = h.Store.Decide(ctx, in.Ref(), func(a *task.Aggregate) (task.Change, error) {
+		if p := a.Prompt(); p == nil || p.Version != version { // another invocation was faster, and people have judged its draft since
+			return task.Change{}, nil
+		}
 		return a.FinishPrompt(in.Run, content, s, h.Now())
 	})
 	if err != nil {

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"time"
 
 	"ringi/shared/model"
@@ -19,6 +18,12 @@ const (
 	spare = 15 * time.Second
 	// least is how much of the function's time must be left for a claim to be worth it.
 	least = 20 * time.Second
+	// claimWithin bounds a claim: the call's time runs from before it.
+	claimWithin = 3 * time.Second
+	// keepWithin bounds the keeping of a result, so that it can be committed even if it is not kept.
+	keepWithin = 6 * time.Second
+	// summaryWithin bounds the last words, and finishWithin is left to write them down.
+	summaryWithin, finishWithin = 30 * time.Second, 5 * time.Second
 	// pollEvery is how often a call looks whether its task was cancelled.
 	pollEvery = 3 * time.Second
 )
@@ -116,13 +121,13 @@ func (j job) advance(ctx context.Context, a *task.Aggregate) error {
 		})
 		return err
 	}
+	if left(ctx) < least { // the arguments took the time; there is another round
+		return task.ErrMoved
+	}
 	deadline := j.Now().Add(min(j.timeout(step.Tool), left(ctx)-spare))
 	call.Claim = task.Claim{Invocation: j.NewID(), LeaseUntil: deadline.Add(spare)}
 	key := a.IdempotencyKey(e, *step)
-	a, err = j.Store.Decide(ctx, j.in.Ref(), func(a *task.Aggregate) (task.Change, error) {
-		return a.ClaimStep(j.in.Run, call, j.Now())
-	})
-	if err != nil {
+	if a, err = j.claim(ctx, call); err != nil {
 		return fmt.Errorf("claim %s: %w", step.StepID, err)
 	}
 	return j.call(ctx, a, *step, call.Claim, deadline, tool.Call{
@@ -130,15 +135,9 @@ func (j job) advance(ctx context.Context, a *task.Aggregate) error {
 	})
 }
 
-// complete ends the execution with a summary. The work is done: it does not fail for want of words.
+// complete ends the execution with a summary.
 func (j job) complete(ctx context.Context, a *task.Aggregate) error {
-	input := j.summaryInput(ctx, a)
-	summary := model.Plain(input)
-	if g, err := j.Open(pipeline.ModelName(j.Model, j.settings)); err != nil {
-		slog.WarnContext(ctx, "plain summary", "task_id", j.in.Task, "err", err)
-	} else if summary, _, err = model.Summarize(ctx, g, input); err != nil {
-		slog.WarnContext(ctx, "plain summary", "task_id", j.in.Task, "err", err)
-	}
+	summary := j.summary(ctx, a)
 	_, err := j.Store.Decide(ctx, j.in.Ref(), func(a *task.Aggregate) (task.Change, error) {
 		return a.CompleteExecution(j.in.Run, summary, j.Now())
 	})

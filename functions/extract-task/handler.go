@@ -38,6 +38,9 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (task.Next, err
 	if next := a.Next(h.Now()); next.State != task.StateExtractTask {
 		return next, nil
 	}
+	if a.Request == nil {
+		return task.Next{}, fmt.Errorf("the request is not there yet: %w", task.ErrConflict) // a torn read
+	}
 	s, err := h.Store.Settings(ctx, in.Tenant)
 	if err != nil {
 		return task.Next{}, fmt.Errorf("read the settings: %w", err)

@@ -52,7 +52,11 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (task.Next, err
 		reason, after, transient := model.Reason(err)
 		return pipeline.Failed(ctx, h.Store, in, task.L3, pipeline.Failure{Reason: reason, RetryAfter: after, Transient: transient}, h.Now())
 	}
+	version := a.Process().Version
 	a, err = h.Store.Decide(ctx, in.Ref(), func(a *task.Aggregate) (task.Change, error) {
+		if p := a.Process(); p == nil || p.Version != version { // another invocation was faster, and people have judged its steps since
+			return task.Change{}, nil
+		}
 		return a.FinishProcess(in.Run, steps, s, h.Now())
 	})
 	if err != nil {

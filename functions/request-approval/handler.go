@@ -29,8 +29,13 @@ type Handler struct {
 
 // Handle stores the run's task token beside the gate. If the gate was decided
 // before the token arrived, or asks nobody, Handle answers the token itself: a run
-// never waits for a click that already happened.
+// never waits for a click that already happened. So it does for a run that is not
+// the head's, and for a token that a newer one has overtaken: a token that is
+// answered too often does no harm, one that nobody answers keeps its run open for days.
 func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (task.Next, error) {
+	if in.Gate == "" || in.TaskToken == "" || in.Entered.IsZero() {
+		return task.Next{}, fmt.Errorf("gate, task_token and entered are required: %w", pipeline.ErrBadInput)
+	}
 	wait := task.Wait{Gate: in.Gate, Token: in.TaskToken, Run: in.Run, Entered: in.Entered, Retry: in.Retry}
 	a, err := h.Store.Load(ctx, in.Ref())
 	if err != nil {
@@ -46,8 +51,8 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (task.Next, err
 		return h.wake(ctx, a, wait)
 	}
 	switch err := h.Store.PutWait(ctx, in.Ref(), wait); {
-	case errors.Is(err, store.ErrStale): // a newer token is there: nobody will ever answer this one
-		return a.Next(h.Now()), nil
+	case errors.Is(err, store.ErrStale):
+		return h.wake(ctx, a, wait)
 	case err != nil:
 		return task.Next{}, fmt.Errorf("keep the token: %w", err)
 	}

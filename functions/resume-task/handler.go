@@ -32,6 +32,9 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (task.Next, err
 	if a.Head.Run != in.Run {
 		return task.Next{}, task.ErrSuperseded
 	}
+	if a.Request == nil {
+		return task.Next{}, fmt.Errorf("the request is not there yet: %w", task.ErrConflict) // a torn read
+	}
 	if a.Task == nil {
 		if _, err := h.Store.Bootstrap(ctx, h.tenant(a), h.Now()); err != nil {
 			return task.Next{}, fmt.Errorf("make the tenant: %w", err)

@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"log/slog"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"ringi/shared/effect"
@@ -14,13 +17,15 @@ import (
 )
 
 const (
-	page  = 25               // tasks asked for at a time
-	spare = 10 * time.Second // before the function's own timeout: no task is begun
+	// spare is left of the function's own time when no task is begun any more.
+	spare = 10 * time.Second
+	// perTask bounds what one task may take, so that it delays no other for long.
+	perTask = 8 * time.Second
 )
 
 // Store is what the sweeper reads and settles.
 type Store interface {
-	Due(ctx context.Context, shard int, now time.Time, limit int) ([]task.Ref, error)
+	Due(ctx context.Context, shard int, now time.Time) iter.Seq2[task.Ref, error]
 	Load(ctx context.Context, ref task.Ref) (*task.Aggregate, error)
 	Head(ctx context.Context, ref task.Ref) (task.Head, error)
 	Decide(ctx context.Context, ref task.Ref, decide func(*task.Aggregate) (task.Change, error)) (*task.Aggregate, error)
@@ -35,124 +40,49 @@ type Handler struct {
 	Now     func() time.Time
 }
 
-// Handle looks at every task that is due, shard by shard, until none is or its own
-// time runs short; the next minute goes on from there. A task that can't be
-// handled is put off and delays no other.
+// count is what one sweep met.
+type count struct{ swept, repairs, failed atomic.Int64 }
+
+// Handle looks at every task that is due, all shards side by side, until none is or
+// its own time runs short; the next minute goes on from there. A task that can't be
+// handled is put off and delays no other, and neither does a shard that can't be read.
 func (h *Handler) Handle(ctx context.Context) error {
-	repairs, failed := 0, 0
-	for shard := range store.Shards {
-		seen := map[task.Ref]bool{} // an index may lag behind what was just put off
-		for h.time(ctx) {
-			refs, err := h.Store.Due(ctx, shard, h.Now(), page+len(seen))
-			if err != nil {
-				return fmt.Errorf("ask what is due in shard %d: %w", shard, err)
-			}
-			begun := 0
-			for _, ref := range refs {
-				if seen[ref] || !h.time(ctx) {
-					continue
-				}
-				seen[ref] = true
-				begun++
-				n, err := h.sweep(ctx, ref)
-				repairs += n
-				if err != nil {
-					failed++
-					h.putOff(ctx, ref, err)
-				}
-			}
-			if begun == 0 {
-				break
-			}
+	var n count
+	errs := make([]error, store.Shards)
+	var all sync.WaitGroup
+	for shard := range errs {
+		all.Go(func() { errs[shard] = h.shard(ctx, shard, &n) })
+	}
+	all.Wait()
+	metric.Count(metric.SweepRepaired, int(n.repairs.Load()))
+	metric.Count(metric.SweepFailed, int(n.failed.Load()))
+	slog.InfoContext(ctx, "swept", "tasks", n.swept.Load(), "repairs", n.repairs.Load(), "failed", n.failed.Load())
+	return errors.Join(errs...)
+}
+
+func (h *Handler) shard(ctx context.Context, shard int, n *count) error {
+	for ref, err := range h.Store.Due(ctx, shard, h.Now()) {
+		if err != nil {
+			return fmt.Errorf("ask what is due in shard %d: %w", shard, err)
+		}
+		if !enough(ctx) {
+			return nil
+		}
+		repairs, err := h.sweep(ctx, ref)
+		n.swept.Add(1)
+		n.repairs.Add(int64(repairs))
+		if err != nil {
+			n.failed.Add(1)
+			h.putOff(ctx, ref, err)
 		}
 	}
-	metric.Count(metric.SweepRepaired, repairs)
-	metric.Count(metric.SweepFailed, failed)
-	slog.InfoContext(ctx, "swept", "repairs", repairs, "failed", failed)
 	return nil
 }
 
-func (h *Handler) time(ctx context.Context) bool {
+// enough reports whether there is time for another task.
+func enough(ctx context.Context) bool {
 	deadline, ok := ctx.Deadline()
 	return ctx.Err() == nil && (!ok || time.Until(deadline) > spare)
-}
-
-// sweep does what time alone decides, then every effect, and only then moves the
-// task's due time on. It reports how many things it had to repair.
-func (h *Handler) sweep(ctx context.Context, ref task.Ref) (repairs int, err error) {
-	a, err := h.Store.Load(ctx, ref)
-	if err != nil {
-		return 0, fmt.Errorf("load the task: %w", err)
-	}
-	if h.due(a, h.stuck) {
-		repairs++
-	}
-	for _, decide := range []decision{h.expire, h.settleLeases, h.overLimit, h.stuck} {
-		if !h.due(a, decide) {
-			continue
-		}
-		n, err := h.Store.Decide(ctx, ref, decide)
-		if err != nil && !notDue(err) {
-			return repairs, fmt.Errorf("settle: %w", err)
-		}
-		if err == nil {
-			a = n
-		}
-	}
-	n, err := h.Effects.Run(ctx, a, true)
-	repairs += n
-	if err != nil {
-		return repairs, err
-	}
-	if a.Effects(h.Now()).Cards {
-		if err := h.Effects.Redraw(ctx, ref, task.NewID()); err != nil {
-			return repairs, err
-		}
-	}
-	due := a.DueAt(h.Now())
-	if soon := h.Now().Add(time.Second); due != nil && due.Before(soon) {
-		due = &soon
-	}
-	if err := h.Store.Postpone(ctx, ref, a.Head.Rev, due); err != nil && !errors.Is(err, task.ErrConflict) {
-		return repairs, fmt.Errorf("put off: %w", err)
-	}
-	return repairs, nil // on a conflict the task moved, and is due anew
-}
-
-type decision func(*task.Aggregate) (task.Change, error)
-
-// due reports whether there is something to decide, before the store is asked to.
-func (h *Handler) due(a *task.Aggregate, decide decision) bool {
-	_, err := decide(a)
-	return !notDue(err)
-}
-
-func notDue(err error) bool {
-	return errors.Is(err, task.ErrNotDue) || errors.Is(err, task.ErrInFlight) || errors.Is(err, task.ErrSuperseded)
-}
-
-func (h *Handler) expire(a *task.Aggregate) (task.Change, error) { return a.Expire(h.Now()) }
-
-// settleLeases records the calls that were out when their task ended.
-func (h *Handler) settleLeases(a *task.Aggregate) (task.Change, error) {
-	if a.Head.Ended == nil {
-		return task.Change{}, task.ErrNotDue
-	}
-	return a.SettleLeases(h.Now())
-}
-
-func (h *Handler) overLimit(a *task.Aggregate) (task.Change, error) {
-	if !a.OverLimit(h.Now()) {
-		return task.Change{}, task.ErrNotDue
-	}
-	return a.FailExecution(a.Head.Run, task.ReasonTimeout, fmt.Sprint(a.Execution().Terms.L4TimeoutSeconds), h.Now())
-}
-
-func (h *Handler) stuck(a *task.Aggregate) (task.Change, error) {
-	if !a.Stuck(h.Now()) {
-		return task.Change{}, task.ErrNotDue
-	}
-	return a.RestartRun(a.Head.Run, h.Now())
 }
 
 // putOff tries a task that failed again after 2^n minutes, an hour at most.

@@ -29,7 +29,8 @@ type Rows interface {
 	ForgetCard(ctx context.Context, ref task.Ref, key, messageTS string) error
 	ShownCard(ctx context.Context, ref task.Ref, key, messageTS, hash string) error
 	ResetCard(ctx context.Context, ref task.Ref, key, messageTS string) error
-	UnreachableCard(ctx context.Context, ref task.Ref, key, refusal string, rev int) error
+	ReleaseCard(ctx context.Context, ref task.Ref, key, by string) error
+	UnreachableCard(ctx context.Context, ref task.Ref, key, by, messageTS, refusal string, rev int) error
 }
 
 // Slack is where cards are shown.
@@ -67,7 +68,7 @@ func (h *Handler) draw(ctx context.Context, ref task.Ref) error {
 		return fmt.Errorf("read the settings: %w", err)
 	}
 	d := &drawing{Handler: h, ref: ref, a: a, locale: settings.Locale, by: h.NewID()}
-	d.told = slices.ContainsFunc(a.Cards, func(c *task.Card) bool { return c.Refusal != "" && c.Refusal != givenBack })
+	d.told = slices.ContainsFunc(a.Cards, func(c *task.Card) bool { return c.Refusal != "" })
 	cards := slices.SortedStableFunc(slices.Values(a.Cards), func(a, b *task.Card) int { return a.CreatedAt.Compare(b.CreatedAt) })
 	var behind error
 	for _, c := range cards {
@@ -148,7 +149,11 @@ func (d *drawing) failed(ctx context.Context, c *task.Card, err error) error {
 	}
 	metric.Count(metric.CardUnreachable, 1)
 	d.log(c).ErrorContext(ctx, "unreachable", "err", err)
-	if err := d.Rows.UnreachableCard(ctx, d.ref, c.Key(), refused.Code, d.a.Head.Rev); err != nil {
+	err = d.Rows.UnreachableCard(ctx, d.ref, c.Key(), d.by, c.MessageTS, refused.Code, d.a.Head.Rev)
+	switch {
+	case isOther(err):
+		return later{0, "another invocation was faster"}
+	case err != nil:
 		return fmt.Errorf("mark as unreachable: %w", err)
 	}
 	if d.told {

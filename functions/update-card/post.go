@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,8 +19,6 @@ const (
 	lookAfter = 2 * time.Second
 	// enough is what a post may take: the call, the wait and the look.
 	enough = 10*time.Second + lookAfter + 5*time.Second
-	// givenBack is the refusal noted on a card whose post definitely did not happen and is tried again at once.
-	givenBack = "given_back"
 )
 
 // post gives a card its one message. The claim comes before the call, so that a
@@ -136,15 +133,14 @@ func (d *drawing) adopt(ctx context.Context, c *task.Card, found []string, m car
 	return d.update(ctx, &shown, m, card.Hash(m))
 }
 
-// notPosted gives the claim back after a post that definitely did not happen: as
-// refused at an earlier revision, so that the next try need not wait for the claim to grow stale.
+// notPosted gives the claim back after a post that definitely did not happen.
 func (d *drawing) notPosted(ctx context.Context, c *task.Card, cause error) error {
 	err := d.failed(ctx, c, cause)
 	if !errors.Is(err, cause) { // it was refused for good, and the row says so
 		return err
 	}
-	if err := d.Rows.UnreachableCard(ctx, d.ref, c.Key(), cmp.Or(c.Refusal, givenBack), d.a.Head.Rev-1); err != nil {
-		d.log(c).WarnContext(ctx, "give the claim back", "err", err)
+	if err := d.Rows.ReleaseCard(ctx, d.ref, c.Key(), d.by); err != nil {
+		d.log(c).WarnContext(ctx, "release the claim", "err", err)
 	}
 	return cause
 }

@@ -51,45 +51,47 @@ var ErrQueue = errors.New("the card queue does not take messages")
 // Run wakes the runs that wait for nothing any more, and starts the run that
 // ought to be open: always with start, else only when a wake-up was refused. A
 // run that turns out to have ended is superseded by the next. It reports how many
-// refusals and restarts it met; the sweeper counts them as repairs.
+// runs it woke, opened and restarted: what the sweeper finds to do the relay has not done.
 func (r Runner) Run(ctx context.Context, a *task.Aggregate, start bool) (repairs int, err error) {
 	e := a.Effects(r.Now())
 	var errs []error
 	for _, w := range e.Wake {
 		refused, err := Wake(ctx, r.Runs, w.Token)
 		if err == nil {
+			repairs++
+			start = start || refused && w.Run == a.Head.Run
 			err = r.Store.DropWait(ctx, a.Ref(), w)
 		}
 		if err != nil {
 			errs = append(errs, fmt.Errorf("wake run %d at %s: %w", w.Run, w.Gate, err))
-			continue
-		}
-		if refused && w.Run == a.Head.Run {
-			start = true
-			repairs++
 		}
 	}
 	if e.Run != nil && start {
-		restarted, err := r.start(ctx, a.Ref(), *e.Run)
+		moved, err := r.start(ctx, a.Ref(), *e.Run)
 		if err != nil {
 			errs = append(errs, err)
 		}
-		if restarted {
+		if moved {
 			repairs++
 		}
 	}
 	return repairs, errors.Join(errs...)
 }
 
-// start opens the run, or supersedes it when it has ended.
-func (r Runner) start(ctx context.Context, ref task.Ref, run task.Run) (restarted bool, err error) {
-	_, err = r.Runs.StartExecution(ctx, &sfn.StartExecutionInput{
+// fresh is how old a run that was just opened may look, with clocks that differ.
+// The sweeper, who asks, comes a minute after whoever ought to have opened it.
+const fresh = 20 * time.Second
+
+// start opens the run, or supersedes it when it has ended. It reports whether
+// either was to be done: a repeated start of an open run answers with that one.
+func (r Runner) start(ctx context.Context, ref task.Ref, run task.Run) (moved bool, err error) {
+	out, err := r.Runs.StartExecution(ctx, &sfn.StartExecutionInput{
 		StateMachineArn: &r.StateMachine, Name: &run.Name, Input: &run.Input,
 	})
 	var exists *sfntypes.ExecutionAlreadyExists
 	switch {
 	case err == nil:
-		return false, nil
+		return out.StartDate != nil && r.Now().Sub(*out.StartDate) < fresh, nil
 	case !errors.As(err, &exists):
 		return false, fmt.Errorf("start run %s: %w", run.Name, err)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"runtime"
 	"runtime/debug"
 	"time"
 
@@ -26,6 +27,9 @@ const (
 
 // ErrorNames are all of them.
 var ErrorNames = []string{Unavailable, ModelUnavailable, Internal, BadInput}
+
+// ErrBadInput marks an input that lacks what this state needs; no other try would find it.
+var ErrBadInput = errors.New("bad input")
 
 // ErrModelUnavailable marks an error that another try may not have.
 var ErrModelUnavailable = errors.New("the model is not available")
@@ -53,11 +57,11 @@ func Edge(w Worker) func(context.Context, Input) (Output, error) {
 		began := time.Now()
 		log := slog.With("task_id", in.Task, "run", in.Run)
 		defer func() {
-			if p := recover(); p != nil {
-				log.ErrorContext(ctx, "panic", "panic", fmt.Sprintf("%T", p), "stack", string(debug.Stack()))
-				err = bare(ctx, Internal)
+			if errors.Is(err, ErrPanic) {
+				out, err = Output{}, bare(ctx, Internal)
 			}
 		}()
+		defer Recovered(ctx, &err, "task_id", in.Task, "run", in.Run)
 		if in.Tenant == "" || in.Task == "" || in.Run < 1 {
 			log.ErrorContext(ctx, "refused", "err", "tenant, task and run are required")
 			return Output{}, bare(ctx, BadInput)
@@ -76,12 +80,30 @@ func Edge(w Worker) func(context.Context, Input) (Output, error) {
 	}
 }
 
+// ErrPanic stands for a panic; what it said may hold content.
+var ErrPanic = errors.New("panic")
+
+// Recovered, when deferred, turns a panic into ErrPanic and logs where it happened:
+// the runtime's own words, of any other panic only the type.
+func Recovered(ctx context.Context, err *error, about ...any) {
+	p := recover()
+	if p == nil {
+		return
+	}
+	said := fmt.Sprintf("%T", p)
+	if r, ok := p.(runtime.Error); ok {
+		said = r.Error()
+	}
+	slog.With(about...).ErrorContext(ctx, "panic", "panic", said, "stack", string(debug.Stack()))
+	*err = ErrPanic
+}
+
 // Name classifies an error for the state machine.
 func Name(err error) string {
 	var api smithy.APIError
 	var op *smithy.OperationError
 	switch {
-	case errors.Is(err, task.ErrNotFound):
+	case errors.Is(err, task.ErrNotFound), errors.Is(err, ErrBadInput):
 		return BadInput
 	case errors.Is(err, ErrModelUnavailable):
 		return ModelUnavailable

@@ -23,6 +23,9 @@ const (
 	MaxBytes = 8 << 20
 )
 
+// ErrTooLarge is a value over MaxBytes; keeping it again will not help.
+var ErrTooLarge = fmt.Errorf("over the limit of %d bytes", MaxBytes)
+
 // Shelf is the bucket.
 type Shelf struct {
 	S3     *s3.Client
@@ -30,7 +33,8 @@ type Shelf struct {
 }
 
 // Keep returns v as a Blob. A value over MaxInline is put under the task's own
-// prefix, named by its hash: keeping it twice is the same object.
+// prefix, named by its hash: keeping it twice is the same object. It returns
+// ErrTooLarge for one that can't be kept; beside any error, the Blob has a preview.
 func (s Shelf) Keep(ctx context.Context, ref task.Ref, v json.RawMessage) (task.Blob, error) {
 	b := task.Blob{Bytes: len(v)}
 	if len(v) <= MaxInline {
@@ -39,7 +43,7 @@ func (s Shelf) Keep(ctx context.Context, ref task.Ref, v json.RawMessage) (task.
 	}
 	b.Preview = preview(v)
 	if len(v) > MaxBytes {
-		return b, fmt.Errorf("keep a value of %d bytes: the limit is %d", len(v), MaxBytes)
+		return b, fmt.Errorf("keep a value of %d bytes: %w", len(v), ErrTooLarge)
 	}
 	key := fmt.Sprintf("%s/%s/%s.json", ref.Tenant, ref.Task, task.HashOf(string(v)))
 	_, err := s.S3.PutObject(ctx, &s3.PutObjectInput{

@@ -20,8 +20,7 @@ func (s *Store) ClaimCard(ctx context.Context, ref task.Ref, key, by string, now
 	free := anyOf(
 		e.is("state", "=", task.CardNone),
 		e.is("state", "=", task.CardUnreachable),
-		"("+e.is("state", "=", task.CardPosting)+" AND "+
-			anyOf(e.is("claimed_by", "=", by), e.is("claimed_at", "<", staleBefore))+")",
+		both(e.is("state", "=", task.CardPosting), anyOf(e.is("claimed_by", "=", by), e.is("claimed_at", "<", staleBefore))),
 	)
 	return s.updateCard(ctx, "claim", ref, key, e, free)
 }
@@ -35,9 +34,9 @@ func (s *Store) PostedCard(ctx context.Context, ref task.Ref, key, by, messageTS
 	e.set("hash", hash)
 	e.remove("claimed_by", "claimed_at", "refusal", "tried_rev")
 	mine := anyOf(
-		"("+e.is("state", "=", task.CardPosting)+" AND "+e.is("claimed_by", "=", by)+")",
+		both(e.is("state", "=", task.CardPosting), e.is("claimed_by", "=", by)),
 		// The same call again, after its answer was lost.
-		"("+e.is("state", "=", task.CardPosted)+" AND "+e.is("message_ts", "=", messageTS)+")",
+		both(e.is("state", "=", task.CardPosted), e.is("message_ts", "=", messageTS)),
 	)
 	_, err := s.updateCard(ctx, "save the message of", ref, key, e, mine)
 	return err
@@ -75,15 +74,34 @@ func (s *Store) ResetCard(ctx context.Context, ref task.Ref, key, messageTS stri
 	return err
 }
 
-// UnreachableCard notes that Slack refused the message for good, and at which
-// revision of the task; it is tried again at the next.
-func (s *Store) UnreachableCard(ctx context.Context, ref task.Ref, key, refusal string, rev int) error {
+// ReleaseCard gives by's claim back after a post that definitely did not happen:
+// the next try need not wait for the claim to grow stale. It returns ErrClaimed
+// when the claim was lost.
+func (s *Store) ReleaseCard(ctx context.Context, ref task.Ref, key, by string) error {
+	e := newExpression()
+	e.set("state", task.CardNone)
+	e.remove("claimed_by", "claimed_at")
+	_, err := s.updateCard(ctx, "release", ref, key, e, both(e.is("state", "=", task.CardPosting), e.is("claimed_by", "=", by)))
+	return err
+}
+
+// UnreachableCard notes that Slack refused for good what by posted under its
+// claim, or an update of messageTS (empty: there is none), and at which revision
+// of the task; it is tried again at the next. It returns ErrClaimed when the
+// claim was lost, or the row names another message.
+func (s *Store) UnreachableCard(ctx context.Context, ref task.Ref, key, by, messageTS, refusal string, rev int) error {
 	e := newExpression()
 	e.set("state", task.CardUnreachable)
 	e.set("refusal", refusal)
 	e.set("tried_rev", rev)
 	e.remove("hash", "claimed_by", "claimed_at")
-	_, err := s.updateCard(ctx, "mark as unreachable", ref, key, e, e.exists())
+	mine := anyOf(
+		both(e.is("state", "=", task.CardPosting), e.is("claimed_by", "=", by)),
+		e.is("message_ts", "=", messageTS),
+		// The same call again, after its answer was lost.
+		both(e.is("state", "=", task.CardUnreachable), both(e.is("refusal", "=", refusal), e.is("tried_rev", "=", rev))),
+	)
+	_, err := s.updateCard(ctx, "mark as unreachable", ref, key, e, mine)
 	return err
 }
 

@@ -182,7 +182,8 @@ func testCards(t *testing.T, s *suite) {
 	t.Run("an unreachable card says why and may be tried again", func(t *testing.T) {
 		ref := fresh(t)
 		claimed(t, ref, "me", at())
-		must(t, st.UnreachableCard(t.Context(), ref, card, "is_archived", 7))
+		must(t, st.UnreachableCard(t.Context(), ref, card, "me", "", "is_archived", 7))
+		must(t, st.UnreachableCard(t.Context(), ref, card, "me", "", "is_archived", 7)) // its answer was lost
 		if got := read(t, ref); got.State != task.CardUnreachable || got.Refusal != "is_archived" || got.TriedRev != 7 || got.ClaimedBy != "" {
 			t.Errorf("%+v", got)
 		}
@@ -193,12 +194,53 @@ func testCards(t *testing.T, s *suite) {
 		}
 	})
 
+	t.Run("who lost the claim cannot call the card unreachable, nor release it", func(t *testing.T) {
+		ref := fresh(t)
+		claimed(t, ref, "me", at())
+		claimed(t, ref, "other", at().Add(time.Minute))
+		for name, err := range map[string]error{
+			"unreachable": st.UnreachableCard(t.Context(), ref, card, "me", "", "is_archived", 7),
+			"release":     st.ReleaseCard(t.Context(), ref, card, "me"),
+		} {
+			if !errors.Is(err, ErrClaimed) {
+				t.Errorf("%s: %v, want ErrClaimed", name, err)
+			}
+		}
+		if got := read(t, ref); got.State != task.CardPosting || got.ClaimedBy != "other" || got.Refusal != "" {
+			t.Errorf("%+v", got)
+		}
+	})
+
+	t.Run("a message that may not be changed makes its card unreachable, another's does not", func(t *testing.T) {
+		ref := fresh(t)
+		posted(t, ref)
+		if err := st.UnreachableCard(t.Context(), ref, card, "other", "9.000001", "is_archived", 7); !errors.Is(err, ErrClaimed) {
+			t.Errorf("%v, want ErrClaimed", err)
+		}
+		must(t, st.UnreachableCard(t.Context(), ref, card, "other", "1.000001", "is_archived", 7))
+		if got := read(t, ref); got.State != task.CardUnreachable || got.MessageTS != "1.000001" {
+			t.Errorf("%+v", got)
+		}
+	})
+
+	t.Run("a released card may be claimed at once, and remembers that people were told", func(t *testing.T) {
+		ref := fresh(t)
+		claimed(t, ref, "me", at())
+		must(t, st.UnreachableCard(t.Context(), ref, card, "me", "", "is_archived", 7))
+		claimed(t, ref, "me", at())
+		must(t, st.ReleaseCard(t.Context(), ref, card, "me"))
+		if got := read(t, ref); got.State != task.CardNone || got.ClaimedBy != "" || got.ClaimedAt != nil || got.Refusal != "is_archived" {
+			t.Errorf("%+v", got)
+		}
+		claimed(t, ref, "other", at())
+	})
+
 	t.Run("a card that is not there", func(t *testing.T) {
 		ref := fresh(t)
 		if _, err := st.ClaimCard(t.Context(), ref, "CARD#prompt#0001", "me", at(), at()); !errors.Is(err, task.ErrNotFound) {
 			t.Errorf("claim: %v", err)
 		}
-		if err := st.UnreachableCard(t.Context(), ref, "CARD#prompt#0001", "is_archived", 1); !errors.Is(err, task.ErrNotFound) {
+		if err := st.UnreachableCard(t.Context(), ref, "CARD#prompt#0001", "me", "", "is_archived", 1); !errors.Is(err, task.ErrNotFound) {
 			t.Errorf("unreachable: %v", err)
 		}
 		if got := len(rows(t, st, "TASK#"+ref.Tenant+"#"+ref.Task)); got != 3 {

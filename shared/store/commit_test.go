@@ -42,16 +42,16 @@ func testCommit(t *testing.T, s *suite) {
 			t.Fatalf("parked %v, %v", h.Parked, err)
 		}
 		decided(t, st, ref, func(a *task.Aggregate) (task.Change, error) { return a.RetryGeneration(approver(), policy(), at()) })
-		if h, err := st.Head(t.Context(), ref); err != nil || h.Parked != nil || h.Run != a.Head.Run+1 {
-			t.Errorf("parked %v in run %d after a retry, %v", h.Parked, h.Run, err)
+		if h, err := st.Head(t.Context(), ref); err != nil || h.Parked != nil || h.Run != a.Head.Run+1 || h.Retried == nil || h.Retried.By != approver().ID {
+			t.Errorf("parked %v in run %d, retried %v after a retry, %v", h.Parked, h.Run, h.Retried, err)
 		}
 		decided(t, st, ref, func(a *task.Aggregate) (task.Change, error) { return a.Pause(a.Head.Run, at().Add(time.Minute), at()) })
 		if h, err := st.Head(t.Context(), ref); err != nil || h.PausedUntil == nil {
 			t.Errorf("not paused, %v", err)
 		}
 		decided(t, st, ref, extract)
-		if h, err := st.Head(t.Context(), ref); err != nil || h.PausedUntil != nil {
-			t.Errorf("paused still, %v", err)
+		if h, err := st.Head(t.Context(), ref); err != nil || h.PausedUntil != nil || h.Retried != nil {
+			t.Errorf("paused until %v, retried %v, %v", h.PausedUntil, h.Retried, err)
 		}
 	})
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -12,30 +13,38 @@ import (
 	"ringi/shared/task"
 )
 
-// Due returns at most limit tasks of a shard (0 to Shards-1) that are due at
-// now, the longest due first. It reads an index, which may be a moment behind:
-// load before deciding.
-func (s *Store) Due(ctx context.Context, shard int, now time.Time, limit int) ([]task.Ref, error) {
-	if shard < 0 || shard >= Shards {
-		return nil, task.ErrField{Field: "shard", Limit: fmt.Sprintf("must be between 0 and %d", Shards-1)}
+// duePage is how many due tasks are read at a time.
+const duePage = 50
+
+// Due walks the tasks of a shard (0 to Shards-1) that are due at now, the longest
+// due first, reading them page by page as it goes. A task that is put off on the
+// way is met once. It reads an index, which may be a moment behind: load before
+// deciding. An error ends the walk.
+func (s *Store) Due(ctx context.Context, shard int, now time.Time) iter.Seq2[task.Ref, error] {
+	return func(yield func(task.Ref, error) bool) {
+		if shard < 0 || shard >= Shards {
+			yield(task.Ref{}, task.ErrField{Field: "shard", Limit: fmt.Sprintf("must be between 0 and %d", Shards-1)})
+			return
+		}
+		e := newExpression()
+		pages := dynamodb.NewQueryPaginator(s.db, &dynamodb.QueryInput{
+			TableName: &s.table, IndexName: aws.String("GSI1"), Limit: aws.Int32(duePage),
+			KeyConditionExpression:   all(e.is("GSI1PK", "=", duePartition(shard)), e.is("GSI1SK", "<=", timeText(now))),
+			ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
+		})
+		for pages.HasMorePages() {
+			page, err := pages.NextPage(ctx)
+			if err != nil {
+				yield(task.Ref{}, fmt.Errorf("find what is due in shard %d: %w", shard, err))
+				return
+			}
+			for _, it := range page.Items {
+				if !yield(task.Ref{Tenant: textOf(it, "tenant_id"), Task: textOf(it, "task_id")}, nil) {
+					return
+				}
+			}
+		}
 	}
-	if limit < 1 || limit > 1000 {
-		return nil, task.ErrField{Field: "limit", Limit: "must be between 1 and 1000"}
-	}
-	e := newExpression()
-	out, err := s.db.Query(ctx, &dynamodb.QueryInput{
-		TableName: &s.table, IndexName: aws.String("GSI1"), Limit: aws.Int32(int32(limit)),
-		KeyConditionExpression:   all(e.is("GSI1PK", "=", duePartition(shard)), e.is("GSI1SK", "<=", timeText(now))),
-		ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
-	})
-	if err != nil {
-		return nil, fmt.Errorf("find what is due in shard %d: %w", shard, err)
-	}
-	refs := make([]task.Ref, len(out.Items))
-	for i, it := range out.Items {
-		refs[i] = task.Ref{Tenant: textOf(it, "tenant_id"), Task: textOf(it, "task_id")}
-	}
-	return refs, nil
 }
 
 // Postpone sets when the task is due next, nil for never, after every effect of

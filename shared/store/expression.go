@@ -99,3 +99,5 @@ func all(conditions ...string) *string {
 }
 
 func anyOf(conditions ...string) string { return "(" + strings.Join(conditions, " OR ") + ")" }
+
+func both(a, b string) string { return "(" + a + " AND " + b + ")" }

@@ -44,6 +44,7 @@ func TestStore(t *testing.T) {
 		{"waits", testWaits},
 		{"cards", testCards},
 		{"due", testDue},
+		{"many due", testDueMany},
 		{"shown", testShown},
 		{"tenants", testTenants},
 		{"settings", testSettings},

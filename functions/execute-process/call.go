@@ -1,0 +1,151 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"ringi/shared/pipeline"
+	"ringi/shared/result"
+	"ringi/shared/task"
+	"ringi/shared/tool"
+)
+
+// claim makes the step this invocation's. What the rows say counts: a claim whose
+// answer was lost holds. It returns task.ErrMoved when what was prepared is out of date.
+func (j job) claim(ctx context.Context, call task.Call) (*task.Aggregate, error) {
+	within, cancel := context.WithTimeout(ctx, claimWithin)
+	defer cancel()
+	a, err := j.Store.Decide(within, j.in.Ref(), func(a *task.Aggregate) (task.Change, error) {
+		return a.ClaimStep(j.in.Run, call, j.Now())
+	})
+	switch stop := (task.StopError{}); {
+	case err == nil:
+		return a, nil
+	case errors.Is(err, task.ErrConflict):
+		return nil, task.ErrMoved
+	case errors.As(err, &stop), pipeline.Name(err) != pipeline.Unavailable:
+		return nil, err
+	}
+	a, again := j.Store.Load(ctx, j.in.Ref())
+	if again != nil || a.Head.Ended != nil || a.Execution() == nil {
+		return nil, err
+	}
+	row := a.StepOf(a.Execution(), call.Order)
+	if row == nil || row.Claim == nil || row.Claim.Invocation != call.Claim.Invocation {
+		return nil, err
+	}
+	return a, nil
+}
+
+// call makes the claimed call and records what became of it, whatever became of
+// the task meanwhile.
+func (j job) call(ctx context.Context, a *task.Aggregate, step task.Step, claim task.Claim, deadline time.Time, c tool.Call) error {
+	e := a.Execution()
+	key := task.StepKey(e.ProcessVersion, e.Attempt, step.Order)
+	callCtx, stop := context.WithDeadline(ctx, deadline)
+	defer stop()
+	if step.Effect == task.Read { // a write that is out is not called back: its outcome would be unknown
+		go j.watch(callCtx, a.Ref(), stop)
+	}
+	began := time.Now()
+	value, err := j.run(callCtx, c)
+	stop()
+	o, err := j.outcome(ctx, a.Ref(), step, value, err)
+	slog.InfoContext(ctx, "called", "task_id", a.Head.TaskID, "execution_id", e.ID, "step", step.StepID, "tool", step.Tool,
+		"status", o.Status, "ms", time.Since(began).Milliseconds())
+	if err != nil { // the lease runs out, and the read is made again
+		return fmt.Errorf("keep the result of %s: %w", step.StepID, err)
+	}
+	return j.record(ctx, key, claim, o)
+}
+
+// run is the call itself; a tool that panics has failed, or nobody knows.
+func (j job) run(ctx context.Context, c tool.Call) (v json.RawMessage, err error) {
+	defer pipeline.Recovered(ctx, &err, "task_id", j.in.Task, "tool", c.Tool)
+	return j.Tools.Run(ctx, c)
+}
+
+// outcome judges a call. It returns an error only for a read whose result could not be kept for now.
+func (j job) outcome(ctx context.Context, ref task.Ref, step task.Step, value json.RawMessage, err error) (task.Outcome, error) {
+	if err == nil {
+		return j.kept(ctx, ref, step, value)
+	}
+	o := task.Outcome{Status: task.StepFailed, Reason: task.ReasonToolFailed, Detail: step.Tool}
+	known := false
+	if te := (*tool.Error)(nil); errors.As(err, &te) {
+		o.Detail, known = te.Detail, te.Outcome != tool.Unknown
+	}
+	if step.Effect == task.Write && !known {
+		o.Status, o.Reason = task.StepUnknown, task.ReasonToolUnknown
+	}
+	return o, nil
+}
+
+// kept is a call that was answered. A write that was done is done, with or without its answer.
+func (j job) kept(ctx context.Context, ref task.Ref, step task.Step, value json.RawMessage) (task.Outcome, error) {
+	ctx, cancel := context.WithTimeout(ctx, keepWithin)
+	defer cancel()
+	blob, err := j.Shelf.Keep(ctx, ref, value)
+	if err == nil || step.Effect == task.Write {
+		if err != nil {
+			slog.ErrorContext(ctx, "result not kept", "task_id", ref.Task, "step", step.StepID, "err", err)
+		}
+		return task.Outcome{Status: task.StepCompleted, Result: &blob}, nil
+	}
+	if errors.Is(err, result.ErrTooLarge) {
+		return task.Outcome{Status: task.StepFailed, Reason: task.ReasonToolFailed, Detail: step.Tool}, nil
+	}
+	return task.Outcome{Status: task.StepRunning}, err
+}
+
+// record commits an outcome. While the lease lives nobody else can know it, so
+// it does not give up before.
+func (j job) record(ctx context.Context, key string, claim task.Claim, o task.Outcome) error {
+	for wait := 100 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
+		_, err := j.Store.Decide(ctx, j.in.Ref(), func(a *task.Aggregate) (task.Change, error) {
+			return a.FinishStep(key, claim.Invocation, o, j.Now())
+		})
+		switch {
+		case err == nil, errors.Is(err, task.ErrSuperseded): // or the lease ran out, and another made the call again
+			return nil
+		case pipeline.Name(err) != pipeline.Unavailable, !j.Now().Add(wait).Before(claim.LeaseUntil), !pause(ctx, wait):
+			return fmt.Errorf("record the outcome of %s: %w", key, err)
+		}
+	}
+}
+
+// pause waits, and reports false at once when ctx would end first.
+func pause(ctx context.Context, d time.Duration) bool {
+	if left(ctx) <= d {
+		return false
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// watch ends a call when its task is over.
+func (j job) watch(ctx context.Context, ref task.Ref, stop context.CancelFunc) {
+	tick := time.NewTicker(pollEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			if head, err := j.Store.Head(ctx, ref); err == nil && head.Ended != nil {
+				stop()
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+
+	"ringi/shared/model"
+	"ringi/shared/pipeline"
+	"ringi/shared/task"
+)
+
+// summary says what was done. The work is done: it does not fail for want of
+// words, and does not wait for them until the function's time is over.
+func (j job) summary(ctx context.Context, a *task.Aggregate) string {
+	ctx, cancel := context.WithTimeout(ctx, min(summaryWithin, left(ctx)-finishWithin))
+	defer cancel()
+	input := j.summaryInput(ctx, a)
+	text, err := j.words(ctx, input)
+	if err != nil {
+		slog.WarnContext(ctx, "plain summary", "task_id", j.in.Task, "err", err)
+		return model.Plain(input)
+	}
+	return text
+}
+
+func (j job) words(ctx context.Context, input model.SummaryInput) (text string, err error) {
+	defer pipeline.Recovered(ctx, &err, "task_id", j.in.Task)
+	g, err := j.Open(pipeline.ModelName(j.Model, j.settings))
+	if err != nil {
+		return "", err
+	}
+	text, _, err = model.Summarize(ctx, g, input)
+	return text, err
+}
+
+// summaryInput opens every result of the newest attempt; one that can't be opened is left out.
+func (j job) summaryInput(ctx context.Context, a *task.Aggregate) model.SummaryInput {
+	e := a.Execution()
+	input := model.SummaryInput{Task: *a.Task, Request: a.Request.Text, Locale: j.settings.Locale, Now: j.Now(), Try: e.Attempt}
+	for _, step := range a.ProcessOf(e).Steps {
+		r := model.StepResult{StepID: step.StepID, Title: step.Name(), Tool: step.Tool}
+		row := a.StepOf(e, step.Order)
+		if row != nil && row.Result != nil && (row.Result.JSON != "" || row.Result.S3Key != "") {
+			v, err := j.Shelf.Open(ctx, a.Ref(), *row.Result)
+			if err != nil {
+				slog.WarnContext(ctx, "a result is not in the summary", "task_id", j.in.Task, "step", step.StepID, "err", err)
+			}
+			r.Result = v
+		}
+		input.Steps = append(input.Steps, r)
+	}
+	return input
+}
