@@ -8,6 +8,7 @@ import (
 
 	"github.com/chromedp/chromedp/kb"
 
+	"ringi/infra/journeys/desk"
 	"ringi/infra/local/browser"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/task"
@@ -34,17 +35,17 @@ func TestANewcomerInTheBrowser(t *testing.T) {
 	p.Keys(kb.Enter)
 	p.Keys("今月の勤怠をまとめて")
 	p.Keys(kb.Enter)
-	var d *desk
-	eventually(t, "the message is said", func() bool {
+	var d *desk.Desk
+	desk.Eventually(t, "the message is said", func() bool {
 		for _, m := range s.Sandbox.Messages(workspace.HR, "") {
 			if !known[m.TS] && m.User == workspace.Sato {
-				d = at(t, s, workspace.HR, m.TS)
+				d = desk.At(t, s, workspace.HR, m.TS)
 			}
 		}
 		return d != nil
 	})
 	button := func(action string) string {
-		return fmt.Sprintf(`[data-block-id=%q] [data-action=%q]`, d.ref.Task, action)
+		return fmt.Sprintf(`[data-block-id=%q] [data-action=%q]`, d.Ref.Task, action)
 	}
 	p.Click(`[data-person="` + workspace.Suzuki + `"]`)
 	p.Until(fmt.Sprintf("document.querySelector(%q)", button("approve_prompt")))
@@ -53,9 +54,9 @@ func TestANewcomerInTheBrowser(t *testing.T) {
 	p.Until(fmt.Sprintf("document.querySelector(%q)", button("approve_process")))
 	shot("steps")
 	p.Click(button("approve_process"))
-	d.card("CARD#execution", "✅ 実行完了")
+	d.Card("CARD#execution", "✅ 実行完了")
 	p.Until(`document.body.textContent.includes("✅ 実行完了")`)
-	d.until("shown", func(a *task.Aggregate) bool { return a.Task.Status == task.TaskCompleted })
+	d.Until("shown", func(a *task.Aggregate) bool { return a.Task.Status == task.TaskCompleted })
 	shot("done")
 	p.Clean()
 }

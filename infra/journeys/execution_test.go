@@ -1,7 +1,6 @@
 package journeys
 
 import (
-	"encoding/json"
 	"net/http"
 	"strings"
 	"testing"
@@ -9,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"ringi/infra/journeys/desk"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/task"
 )
@@ -16,23 +16,23 @@ import (
 func TestAFailingToolIsShownAndTriedAgain(t *testing.T) {
 	s := start(t)
 	s.Vendors.Fail("list_attendance", http.StatusBadRequest, true)
-	d := ask(t, s, workspace.Sato, "今月の勤怠をまとめて")
-	d.approve(workspace.Suzuki)
-	failed := d.card("CARD#execution", "❌ 実行失敗")
+	d := desk.Ask(t, s, workspace.Sato, "今月の勤怠をまとめて")
+	d.Approve(workspace.Suzuki)
+	failed := d.Card("CARD#execution", "❌ 実行失敗")
 	for _, want := range []string{"✅ 1. *従業員一覧を取得*", "❌ 2. *勤怠データ取得*", "⬜ 3. *残業時間計算*", "*エラー*"} {
-		if !strings.Contains(face(failed), want) {
-			t.Errorf("the failed card lacks %q: %s", want, face(failed))
+		if !strings.Contains(desk.Face(failed), want) {
+			t.Errorf("the failed card lacks %q: %s", want, desk.Face(failed))
 		}
 	}
 	calls := s.Vendors.Calls("list_employees")
 	s.Vendors.Fail("list_attendance", 0, false)
-	d.click(workspace.Sato, "CARD#execution", "retry_execution")
-	d.card("CARD#execution", "✅ 実行完了")
+	d.Click(workspace.Sato, "CARD#execution", "retry_execution")
+	d.Card("CARD#execution", "✅ 実行完了")
 	if n := s.Vendors.Calls("list_employees"); n != calls {
 		t.Errorf("a done step was called again: %d calls, then %d", calls, n)
 	}
-	a := d.load()
-	if e := a.Execution(); e.Attempt != 2 || !a.StepOf(e, 1).Reused || len(d.cards("CARD#execution")) != 1 {
+	a := d.Load()
+	if e := a.Execution(); e.Attempt != 2 || !a.StepOf(e, 1).Reused || len(d.Cards("CARD#execution")) != 1 {
 		t.Errorf("attempt %d, first step reused: %v", e.Attempt, a.StepOf(e, 1).Reused)
 	}
 	want := []string{
@@ -40,7 +40,7 @@ func TestAFailingToolIsShownAndTriedAgain(t *testing.T) {
 		"execution.started by system", "execution.failed by system", "execution.retried by " + workspace.Sato,
 		"execution.started by system", "execution.completed by system",
 	}
-	if diff := cmp.Diff(want, d.audit()); diff != "" {
+	if diff := cmp.Diff(want, d.Audit()); diff != "" {
 		t.Error("audit log:", diff)
 	}
 }
@@ -48,17 +48,17 @@ func TestAFailingToolIsShownAndTriedAgain(t *testing.T) {
 func TestACancelStopsBeforeTheNextCall(t *testing.T) {
 	s := start(t)
 	s.Vendors.Hang("list_employees", 5*time.Second)
-	d := ask(t, s, workspace.Sato, "今月の勤怠をまとめて")
-	d.approve(workspace.Suzuki)
-	d.card("CARD#execution", "🔄 1. *従業員一覧を取得*")
+	d := desk.Ask(t, s, workspace.Sato, "今月の勤怠をまとめて")
+	d.Approve(workspace.Suzuki)
+	d.Card("CARD#execution", "🔄 1. *従業員一覧を取得*")
 	calls := s.Vendors.Calls("list_attendance")
-	d.click(workspace.Tanaka, "CARD#execution", "cancel_execution")
-	card := d.card("CARD#execution", "⏹️ <@"+workspace.Tanaka+"> により中止されました")
-	if color(card) != "888888" {
-		t.Errorf("the cancelled card is %s", color(card))
+	d.Click(workspace.Tanaka, "CARD#execution", "cancel_execution")
+	card := d.Card("CARD#execution", "⏹️ <@"+workspace.Tanaka+"> により中止されました")
+	if desk.Color(card) != "888888" {
+		t.Errorf("the cancelled card is %s", desk.Color(card))
 	}
-	d.runsEnd()
-	a := d.until("the call in flight is settled", func(a *task.Aggregate) bool {
+	d.RunsEnd()
+	a := d.Until("the call in flight is settled", func(a *task.Aggregate) bool {
 		for _, x := range a.Steps {
 			if x.Status == task.StepRunning {
 				return false
@@ -72,7 +72,7 @@ func TestACancelStopsBeforeTheNextCall(t *testing.T) {
 	if a.Task.Status != task.TaskCancelled || a.Execution().Status != task.ExecutionCancelled {
 		t.Errorf("task %s, execution %s", a.Task.Status, a.Execution().Status)
 	}
-	audit := d.audit()
+	audit := d.Audit()
 	if last := audit[len(audit)-1]; last != "execution.cancelled by "+workspace.Tanaka {
 		t.Errorf("the audit log ends with %s", last)
 	}
@@ -80,20 +80,20 @@ func TestACancelStopsBeforeTheNextCall(t *testing.T) {
 
 func TestAStepThatAsksForAPersonShowsItsArguments(t *testing.T) {
 	s := start(t)
-	d := ask(t, s, workspace.Sato, "今月の勤怠をまとめて demo: human check")
-	d.approve(workspace.Suzuki)
+	d := desk.Ask(t, s, workspace.Sato, "今月の勤怠をまとめて demo: human check")
+	d.Approve(workspace.Suzuki)
 	gate := "CARD#step#0001#001#04"
-	card := d.card(gate, "approve_step")
-	if !strings.Contains(face(card), "🔍 実行前の確認") || !strings.Contains(face(card), "ringi-demo-sheet") {
-		t.Errorf("the gate's card does not show what would be called: %s", face(card))
+	card := d.Card(gate, "approve_step")
+	if !strings.Contains(desk.Face(card), "🔍 実行前の確認") || !strings.Contains(desk.Face(card), "ringi-demo-sheet") {
+		t.Errorf("the gate's card does not show what would be called: %s", desk.Face(card))
 	}
 	writes := s.Vendors.Calls("write_rows_to_google_sheet")
-	d.click(workspace.Tanaka, gate, "approve_step")
-	second := d.card("CARD#step#0001#001#05", "approve_step")
+	d.Click(workspace.Tanaka, gate, "approve_step")
+	second := d.Card("CARD#step#0001#001#05", "approve_step")
 	if n := s.Vendors.Calls("write_rows_to_google_sheet"); n != writes+1 {
 		t.Errorf("the approved write was called %d times", n-writes)
 	}
-	if err := s.Sandbox.Click(workspace.Suzuki, d.channel, second.TS, "reject_step"); err != nil {
+	if err := s.Sandbox.Click(workspace.Suzuki, d.Channel, second.TS, "reject_step"); err != nil {
 		t.Fatal(err)
 	}
 	views := s.Sandbox.Views(workspace.Suzuki)
@@ -103,24 +103,24 @@ func TestAStepThatAsksForAPersonShowsItsArguments(t *testing.T) {
 	if errs, err := s.Sandbox.Submit(workspace.Suzuki, views[0].ID, map[string]any{"rejection_reason_block": "宛先が違います"}); err != nil || len(errs) > 0 {
 		t.Fatal(err, errs)
 	}
-	a := d.until("the task is cancelled", func(a *task.Aggregate) bool { return a.Head.Ended != nil })
+	a := d.Until("the task is cancelled", func(a *task.Aggregate) bool { return a.Head.Ended != nil })
 	if a.Execution().Status != task.ExecutionCancelled || a.StepOf(a.Execution(), 4).Status != task.StepCompleted {
 		t.Errorf("execution %s", a.Execution().Status)
 	}
-	d.runsEnd()
+	d.RunsEnd()
 }
 
 func TestAFunctionKilledDuringAReadChangesNothing(t *testing.T) {
 	s := start(t)
 	s.Vendors.Hang("list_employees", 3*time.Second)
-	d := ask(t, s, workspace.Sato, "従業員一覧を取得して")
-	d.approve(workspace.Suzuki)
-	d.card("CARD#execution", "🔄 1.")
+	d := desk.Ask(t, s, workspace.Sato, "従業員一覧を取得して")
+	d.Approve(workspace.Suzuki)
+	d.Card("CARD#execution", "🔄 1.")
 	s.Lambda.Kill("ExecuteProcessFunction")
 	s.Vendors.Hang("list_employees", 0)
-	d.expireLease("STEP#0001#001#01")
-	d.card("CARD#execution", "✅ 実行完了")
-	if a := d.load(); a.Execution().Attempt != 1 {
+	d.ExpireLease("STEP#0001#001#01")
+	d.Card("CARD#execution", "✅ 実行完了")
+	if a := d.Load(); a.Execution().Attempt != 1 {
 		t.Errorf("it took %d attempts", a.Execution().Attempt)
 	}
 }
@@ -128,36 +128,23 @@ func TestAFunctionKilledDuringAReadChangesNothing(t *testing.T) {
 func TestAFunctionKilledDuringAWriteSaysSo(t *testing.T) {
 	s := start(t)
 	s.Vendors.Hang("write_rows_to_google_sheet", 3*time.Second)
-	d := ask(t, s, workspace.Sato, "今月の勤怠をまとめて")
-	d.approve(workspace.Suzuki)
-	d.card("CARD#execution", "🔄 4.")
+	d := desk.Ask(t, s, workspace.Sato, "今月の勤怠をまとめて")
+	d.Approve(workspace.Suzuki)
+	d.Card("CARD#execution", "🔄 4.")
 	s.Lambda.Kill("ExecuteProcessFunction")
 	s.Vendors.Hang("write_rows_to_google_sheet", 0)
 	calls := s.Vendors.Calls("write_rows_to_google_sheet")
-	d.expireLease("STEP#0001#001#04")
-	card := d.card("CARD#execution", "結果不明")
-	if !strings.Contains(face(card), "retry_execution") {
-		t.Errorf("nobody can decide what to do: %s", face(card))
+	d.ExpireLease("STEP#0001#001#04")
+	card := d.Card("CARD#execution", "結果不明")
+	if !strings.Contains(desk.Face(card), "retry_execution") {
+		t.Errorf("nobody can decide what to do: %s", desk.Face(card))
 	}
 	if n := s.Vendors.Calls("write_rows_to_google_sheet"); n != calls {
 		t.Fatalf("a write with unknown outcome was called again by itself")
 	}
-	d.click(workspace.Sato, "CARD#execution", "retry_execution")
-	d.card("CARD#execution", "✅ 実行完了")
+	d.Click(workspace.Sato, "CARD#execution", "retry_execution")
+	d.Card("CARD#execution", "✅ 実行完了")
 	if n := s.Vendors.Calls("write_rows_to_google_sheet"); n != calls+1 {
 		t.Errorf("after the person asked again it was called %d times", n-calls)
 	}
-}
-
-// expireLease lets the lease of a killed call run out now, instead of in a minute.
-func (d *desk) expireLease(step string) {
-	d.t.Helper()
-	a := d.load()
-	for _, x := range a.Steps {
-		if x.Key() == step && x.Status != task.StepRunning {
-			b, _ := json.Marshal(x)
-			d.t.Fatalf("the step is not running: %s", b)
-		}
-	}
-	d.setRow(step, "SET claim.lease_until = :v", time.Now().Add(-time.Second))
 }

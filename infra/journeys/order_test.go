@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 	"github.com/google/go-cmp/cmp"
 
+	"ringi/infra/journeys/desk"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/task"
 )
@@ -33,22 +34,22 @@ var writingOrder = []string{
 
 func TestRowsAreWrittenInTheDataModelsOrder(t *testing.T) {
 	s := start(t)
-	d := ask(t, s, workspace.Sato, "従業員一覧を取得して")
-	d.approve(workspace.Suzuki)
-	d.until("completed", func(a *task.Aggregate) bool { return a.Task != nil && a.Task.Status == task.TaskCompleted })
-	if diff := cmp.Diff(writingOrder, d.commits()); diff != "" {
+	d := desk.Ask(t, s, workspace.Sato, "従業員一覧を取得して")
+	d.Approve(workspace.Suzuki)
+	d.Until("completed", func(a *task.Aggregate) bool { return a.Task != nil && a.Task.Status == task.TaskCompleted })
+	if diff := cmp.Diff(writingOrder, commits(d)); diff != "" {
 		t.Error(diff)
 	}
 }
 
 // commits reads the task's commits off the table's stream: the seed's tables that
 // each wrote, without the calls of steps and without bookkeeping.
-func (d *desk) commits() []string {
-	d.t.Helper()
+func commits(d *desk.Desk) []string {
+	d.T.Helper()
 	byRev := map[int][]string{}
 	seen := map[string]bool{} // a claim writes the running execution again: its status does not move
 	last := 0
-	for _, r := range d.stream() {
+	for _, r := range stream(d) {
 		image := r.Dynamodb.NewImage
 		what := described(image, r.EventName)
 		rev := last // an audit row carries no revision: it is beside its task's rows
@@ -99,29 +100,29 @@ func described(image map[string]types.AttributeValue, event types.OperationType)
 }
 
 // stream reads the records of this task's rows and audit entries, oldest first.
-func (d *desk) stream() []types.Record {
-	d.t.Helper()
+func stream(d *desk.Desk) []types.Record {
+	d.T.Helper()
 	ctx := context.Background()
-	table, err := dynamodb.NewFromConfig(d.s.AWS).DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &d.s.TableName})
+	table, err := dynamodb.NewFromConfig(d.S.AWS).DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &d.S.TableName})
 	if err != nil {
-		d.t.Fatal(err)
+		d.T.Fatal(err)
 	}
-	streams := dynamodbstreams.NewFromConfig(d.s.AWS)
+	streams := dynamodbstreams.NewFromConfig(d.S.AWS)
 	about, err := streams.DescribeStream(ctx, &dynamodbstreams.DescribeStreamInput{StreamArn: table.Table.LatestStreamArn})
 	if err != nil {
-		d.t.Fatal(err)
+		d.T.Fatal(err)
 	}
 	at, err := streams.GetShardIterator(ctx, &dynamodbstreams.GetShardIteratorInput{
 		StreamArn: table.Table.LatestStreamArn, ShardId: about.StreamDescription.Shards[0].ShardId, ShardIteratorType: types.ShardIteratorTypeTrimHorizon,
 	})
 	if err != nil {
-		d.t.Fatal(err)
+		d.T.Fatal(err)
 	}
 	var out []types.Record
 	for next := at.ShardIterator; next != nil; {
 		page, err := streams.GetRecords(ctx, &dynamodbstreams.GetRecordsInput{ShardIterator: next})
 		if err != nil {
-			d.t.Fatal(err)
+			d.T.Fatal(err)
 		}
 		if len(page.Records) == 0 {
 			break
@@ -129,7 +130,7 @@ func (d *desk) stream() []types.Record {
 		for _, r := range page.Records {
 			pk, _ := r.Dynamodb.Keys["PK"].(*types.AttributeValueMemberS)
 			about, _ := r.Dynamodb.NewImage["task_id"].(*types.AttributeValueMemberS)
-			mine := strings.HasSuffix(pk.Value, "#"+d.ref.Task) || strings.HasPrefix(pk.Value, "AUDIT#") && about != nil && about.Value == d.ref.Task
+			mine := strings.HasSuffix(pk.Value, "#"+d.Ref.Task) || strings.HasPrefix(pk.Value, "AUDIT#") && about != nil && about.Value == d.Ref.Task
 			if mine && r.Dynamodb.NewImage != nil {
 				out = append(out, r)
 			}

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"ringi/infra/journeys/desk"
 	"ringi/infra/local/admin"
 	"ringi/infra/local/sandbox"
 	"ringi/infra/local/sandbox/workspace"
@@ -69,11 +70,11 @@ func TestAnEventDeliveredFiveTimesAtOnceIsOneTask(t *testing.T) {
 		})
 	}
 	deliveries.Wait()
-	d := at(t, s, workspace.HR, root)
-	d.approve(workspace.Suzuki)
-	d.card("CARD#execution", "✅ 実行完了")
-	d.ranOnce()
-	if n := len(s.Sandbox.Messages(d.channel, d.root)); n != 5 {
+	d := desk.At(t, s, workspace.HR, root)
+	d.Approve(workspace.Suzuki)
+	d.Card("CARD#execution", "✅ 実行完了")
+	d.RanOnce()
+	if n := len(s.Sandbox.Messages(d.Channel, d.Root)); n != 5 {
 		t.Errorf("the thread has %d messages, not the request and four cards", n)
 	}
 }
@@ -94,18 +95,18 @@ func TestSlacksBadDaysMakeNoSecondMessage(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			d := at(t, s, workspace.HR, ts)
-			eventually(t, "the policy is drafted", func() bool {
-				a, err := d.store.Load(context.Background(), d.ref)
+			d := desk.At(t, s, workspace.HR, ts)
+			desk.Eventually(t, "the policy is drafted", func() bool {
+				a, err := d.Store.Load(context.Background(), d.Ref)
 				return err == nil && a.Prompt() != nil && a.Prompt().Status == task.PendingApproval
 			})
 			if err := s.Sandbox.SetToggles(sandbox.Toggles{}); err != nil {
 				t.Fatal(err)
 			}
-			d.approve(workspace.Suzuki)
-			d.card("CARD#execution", "✅ 実行完了")
-			d.until("shown", func(a *task.Aggregate) bool { return a.Task.Status == task.TaskCompleted })
-			if n := len(s.Sandbox.Messages(d.channel, d.root)); n != 5 {
+			d.Approve(workspace.Suzuki)
+			d.Card("CARD#execution", "✅ 実行完了")
+			d.Until("shown", func(a *task.Aggregate) bool { return a.Task.Status == task.TaskCompleted })
+			if n := len(s.Sandbox.Messages(d.Channel, d.Root)); n != 5 {
 				t.Errorf("the thread has %d messages, not the request and four cards", n)
 			}
 		})
@@ -122,7 +123,7 @@ func TestAnotherSlackThanTheSandbox(t *testing.T) {
 
 	o := stack.Options{
 		SlackAPIURL: server.URL + "/api/", SigningSecret: "its-signing-secret", BotToken: "xoxb-its-token",
-		Model: "demo", ByHand: true, Artifacts: local().Artifacts,
+		Model: "demo", ByHand: true, Artifacts: desk.Options().Artifacts,
 	}
 	admin.Configure(&o)
 	s, err := stack.Start(t.Context(), o)
@@ -133,8 +134,8 @@ func TestAnotherSlackThanTheSandbox(t *testing.T) {
 	slack.Connect(sandbox.Endpoints{Self: server.URL, Events: s.URL + "/slack/events", Interactions: s.URL + "/slack/interactions"})
 	s.Sandbox = slack // the acts of people go through the other Slack
 
-	d := ask(t, s, workspace.Sato, "今月の勤怠をまとめて")
-	d.approve(workspace.Suzuki)
-	d.card("CARD#execution", "✅ 実行完了")
-	d.ranOnce()
+	d := desk.Ask(t, s, workspace.Sato, "今月の勤怠をまとめて")
+	d.Approve(workspace.Suzuki)
+	d.Card("CARD#execution", "✅ 実行完了")
+	d.RanOnce()
 }
