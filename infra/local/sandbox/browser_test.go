@@ -54,9 +54,9 @@ func TestInTheBrowser(t *testing.T) {
 		o.AnswerTime, o.Banner = 0, "デモモデルです"
 		o.Run = func(_ context.Context, task string) (any, error) {
 			return map[string]any{
-				"executions": []any{map[string]any{"name": task + "-1", "status": "RUNNING", "waiting": map[string]any{"gate": "prompt", "since": "2026-11-20T00:00:02Z"},
+				"executions": []any{map[string]any{"name": task + "-1", "status": "RUNNING", "waiting": map[string]any{"gate": "PROMPT#0002", "since": "2026-11-20T00:00:02Z"},
 					"states": []any{map[string]any{"name": "AwaitPromptApproval", "entered": "2026-11-20T00:00:02Z"}}}},
-				"rows": []any{map[string]any{"key": "HEAD", "type": "head", "rev": 4, "summary": "run 1", "at": "2026-11-20T00:00:02Z"}},
+				"rows": []any{map[string]any{"key": "HEAD", "type": "head", "rev": 4, "summary": "ended {as: completed, at: 2026-11-20T00:00:02Z} · run 3", "at": "2026-11-20T00:00:02Z"}},
 			}, nil
 		}
 	})
@@ -138,7 +138,8 @@ func TestInTheBrowser(t *testing.T) {
 	p.Click(`[role="menuitem"][data-id="cancel_task"]`)
 	eventually(t, "the shortcut", func() bool { return count("message_action") == 1 })
 
-	p.Until(`document.querySelector(".step.waiting .waiting-note")?.textContent.includes("prompt") && document.querySelector(".row code")?.textContent === "HEAD"`)
+	p.Until(`document.querySelector(".step.waiting .waiting-note")?.textContent.includes("実行方針 v2") && document.querySelector(".row code")?.textContent === "HEAD"`)
+	p.Until(`document.querySelector(".row .chip").textContent === "完了" && document.querySelector(".row-detail").textContent === "変更 4 回 · 実行 3"`)
 	p.Until(`document.querySelector(".task-id code")?.textContent === "01JSGX7Q3M5V8ZK2R9T4W6Y1AB"`)
 	p.Click(`[lang="en"]`)
 	p.Until(`document.querySelector("#skip").textContent === "Skip to the message box" && document.documentElement.lang === "en"`)

@@ -125,8 +125,10 @@ var escape = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 func (s *Sandbox) typed(plain string) string {
 	var pairs []string
 	for _, u := range s.ws.Users() {
-		for _, name := range []string{u.Name, u.Handle} {
-			pairs = append(pairs, "@"+name, "<@"+u.ID+">")
+		for _, name := range []string{u.Name, u.NameEN, u.Handle} {
+			if name != "" {
+				pairs = append(pairs, "@"+name, "<@"+u.ID+">")
+			}
 		}
 	}
 	for _, c := range s.ws.Channels() {

@@ -100,6 +100,11 @@ function emptyState(c) {
   };
 }
 
+// newest is the last message of the thread in which the person pressed a button.
+function newest(log) {
+  return ui.followed ? [...log.querySelectorAll(`[data-root="${ui.followed}"]`)].at(-1) : undefined;
+}
+
 let stick = true;
 let shown = "";
 
@@ -141,11 +146,16 @@ export function drawChat(scroll, log) {
   if (!top.length) items.push(emptyState(c));
   log.setAttribute("aria-label", c.im ? nameOf(state.bot) : "#" + c.name);
   log.classList.toggle("is-empty", !top.length);
+  const last = newest(log)?.dataset.ts;
   reconcile(log, items);
   if (moved || document.visibilityState === "visible") seen(c.id);
   if (ui.flash) {
     log.querySelector(".flash")?.scrollIntoView({ block: "center" });
   } else if (atEnd) {
     scroll.scrollTop = scroll.scrollHeight;
+  } else {
+    // What the person's own click brought about comes into view; other things never move the page.
+    const now = newest(log);
+    if (last && now.dataset.ts > last) now.scrollIntoView({ block: "nearest" });
   }
 }

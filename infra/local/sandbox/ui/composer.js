@@ -9,7 +9,7 @@ const drafts = new Map();
 
 function candidates(query) {
   const q = query.toLowerCase();
-  return [...state.users.values()].filter((u) => u.name.toLowerCase().includes(q) || u.handle.startsWith(q)).sort((a, b) => Number(!!b.bot) - Number(!!a.bot)).slice(0, 6);
+  return [...state.users.values()].filter((u) => [u.name, nameOf(u.id)].some((n) => n.toLowerCase().includes(q)) || u.handle.startsWith(q)).sort((a, b) => Number(!!b.bot) - Number(!!a.bot)).slice(0, 6);
 }
 
 // mentions is the list that appears after an @; it takes the keys it needs.
@@ -20,13 +20,13 @@ function mentions(area, changed) {
   const query = () => /(?:^|\s)@([^\s@]*)$/.exec(area.value.slice(0, area.selectionStart))?.[1];
   const pick = (user) => {
     const start = area.selectionStart - query().length;
-    area.setRangeText(`${user.name} `, start, area.selectionStart, "end");
+    area.setRangeText(`${nameOf(user.id)} `, start, area.selectionStart, "end");
     list.hidden = true;
     area.focus();
     changed();
   };
   const draw = () => list.replaceChildren(...found.map((u, i) =>
-    h("li", { role: "option", "aria-selected": String(i === at), onpointerdown: (e) => { e.preventDefault(); pick(u); } }, avatar(u.id, "tiny"), h("span", {}, u.name), h("small", {}, "@" + u.handle))));
+    h("li", { role: "option", "aria-selected": String(i === at), onpointerdown: (e) => { e.preventDefault(); pick(u); } }, avatar(u.id, "tiny"), h("span", {}, nameOf(u.id)), h("small", {}, "@" + u.handle))));
   return {
     list,
     look: () => {

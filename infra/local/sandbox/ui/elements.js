@@ -3,6 +3,7 @@
 import { h } from "./dom.js";
 import { t } from "./i18n.js";
 import { plain } from "./mrkdwn.js";
+import { nameOf } from "./people.js";
 import { state } from "./store.js";
 
 const safeLink = (url) => (/^https?:\/\//i.test(url || "") ? url : "");
@@ -23,7 +24,7 @@ export function button(e, on) {
 const allOptions = (e) => [...(e.options || []), ...(e.option_groups || []).flatMap((g) => g.options)];
 
 function people() {
-  return [...state.users.values()].map((u) => ({ text: { text: u.name }, value: u.id }));
+  return [...state.users.values()].map((u) => ({ text: { text: nameOf(u.id) }, value: u.id }));
 }
 
 function channels() {

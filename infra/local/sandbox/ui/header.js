@@ -1,9 +1,9 @@
 // The bar above the conversation.
 
-import { h, icon } from "./dom.js";
+import { h, icon, toast } from "./dom.js";
 import { language, setLanguage, t } from "./i18n.js";
 import { avatar, titleOf } from "./people.js";
-import { channelName } from "./sidebar.js";
+import { channelName, purposeOf } from "./sidebar.js";
 import { openSettings } from "./settings.js";
 import { changed, remember, state, ui, unread } from "./store.js";
 
@@ -17,7 +17,9 @@ function languageSwitch() {
     h("button", {
       type: "button", lang: code, "aria-pressed": String(language() === code), dataset: { focus: "lang-" + code },
       onclick: () => {
+        const other = language() !== code;
         setLanguage(code);
+        if (other && state.has.settings) toast(t("cardsKeep"));
         changed();
       },
     }, label);
@@ -49,12 +51,12 @@ export function drawHeader(root) {
     h("button.menu-btn.only-phone", { type: "button", "aria-label": t("menu"), "aria-expanded": String(ui.drawer), dataset: { focus: "menu" }, onclick: openDrawer }, icon("menu"), avatar(state.me, "medium"), news && h("span.dot", { title: t("unread") })),
     h("div.header-title", {},
       h("h1", {}, c.im ? avatar(state.bot, "small") : icon("hash"), h("span", {}, channelName(c))),
-      h("p", {}, c.im ? titleOf(bot) : c.purpose)),
+      h("p", {}, c.im ? titleOf(bot) : purposeOf(c))),
     troubled() && h("button.pill.bad", { type: "button", dataset: { focus: "bad" }, onclick: () => openSettings() }, icon("bolt"), h("span", {}, t("active"))),
     !c.im && h("div.stack", { role: "img", "aria-label": t("members", { n: c.members.length }), title: t("members", { n: c.members.length }) }, c.members.slice(0, 4).map((m) => avatar(m, "tiny")), h("span.count", {}, String(c.members.length))),
     languageSwitch(),
-    h("button.icon-btn", { type: "button", "aria-label": t("runPanel"), title: t("runPanel"), "aria-pressed": String(ui.panel === "run"), dataset: { focus: "run" }, onclick: () => togglePanel("run") }, icon("run")),
-    h("button.icon-btn", { type: "button", id: "open-settings", "aria-label": t("settings"), title: t("settings"), dataset: { focus: "settings" }, onclick: () => openSettings() }, icon("gear")),
+    h("button.icon-btn.labelled", { type: "button", "aria-label": t("runPanel"), title: t("runPanel"), "aria-pressed": String(ui.panel === "run"), dataset: { focus: "run" }, onclick: () => togglePanel("run") }, icon("run"), h("span", {}, t("run"))),
+    h("button.icon-btn.labelled", { type: "button", id: "open-settings", "aria-label": t("setTitle"), title: t("setText"), dataset: { focus: "settings" }, onclick: () => openSettings() }, icon("gear"), h("span", {}, t("setTitle"))),
   ].filter(Boolean));
   if (focus) root.querySelector(`[data-focus="${focus}"]`)?.focus();
 }

@@ -3,7 +3,7 @@
 const words = {
   ja: {
     skip: "メッセージ入力欄へ", channels: "チャンネル", dms: "ダイレクトメッセージ", actAs: "この人として操作", you: "操作中", app: "アプリ", guest: "ゲスト", external: "社外",
-    menu: "メニュー", close: "閉じる", settings: "設定", run: "実行", runPanel: "実行の様子を表示", members: "{n} 人のメンバー", unread: "未読", language: "表示言語",
+    menu: "メニュー", close: "閉じる", run: "実行", runPanel: "実行の様子を表示", members: "{n} 人のメンバー", unread: "未読", language: "表示言語",
     messageTo: "{name} へのメッセージ", replyTo: "返信する…", replyHere: "スレッドに返信", send: "送信", mention: "@Ringi にメンション",
     hint: "<b>@Ringi</b> を付けると Ringi に届きます", hintDM: "ここに書くとそのまま Ringi に届きます", keys: "Enter で送信 · Shift+Enter で改行",
     replies: "{n} 件の返信", hide: "返信をたたむ", today: "今日", yesterday: "昨日", edited: "(編集済み)", deleted: "このメッセージは削除されました",
@@ -22,10 +22,13 @@ const words = {
     setTools: "ツールを失敗させる", setToolsText: "オンの間、そのツールの呼び出しはエラーになります。", setSlack: "Slack の不調", setSlackText: "すぐに効きます。現実の Slack で起きることを再現します。",
     tgTwice: "イベントを 2 回届ける", tgLate: "イベントを遅れて届ける(秒)", tgDrop: "アプリの応答を捨てる", tgRate: "書き込みに 429 を返す", tgLose: "書き込みの応答を失う", tgPace: "Slack の速度制限を守らせる",
     tgTwiceText: "同じ event_id が同時に届きます", tgDropText: "タイムアウトとみなし、イベントは再送します", tgRateText: "Retry-After: 1 · 何も書かれません", tgLoseText: "書かれますが、接続が切れます", tgPaceText: "投稿は 1 チャンネル毎秒約 1 件", active: "Slack の不調: オン",
+    rowRequest: "依頼", rowSaid: "{who}「{text}」", rowTask: "タスク", rowPrompt: "実行方針 v{n}", rowProcess: "実行ステップ v{n}", rowGate: "ステップ {n} の確認", rowStep: "ステップ {n}", rowAttempt: "実行 {n} 回目", rowExecution: "実行", rowCard: "{of}のカード", rowWait: "待機中の実行", rowHead: "タスクの現在", rowAuto: "システム", rowRevision: "変更 {n} 回 · 実行 {run}", rowWaitFor: "{of} の承認で再開",
+    rowsText: "DynamoDB の 1 テーブルにある、このタスクの行です。押すと属性が見えます。",
+    setTitle: "設定と障害", setText: "Ringi の決まりを変え、わざと失敗させて確かめます。", setApprovalText: "保存すると、次に作られる方針とステップから効きます。", cardsKeep: "カードの言語は「設定と障害」で変えられます",
   },
   en: {
     skip: "Skip to the message box", channels: "Channels", dms: "Direct messages", actAs: "Act as", you: "you", app: "APP", guest: "Guest", external: "External",
-    menu: "Menu", close: "Close", settings: "Settings", run: "Run", runPanel: "Show the run", members: "{n} members", unread: "unread", language: "Language",
+    menu: "Menu", close: "Close", run: "Run", runPanel: "Show the run", members: "{n} members", unread: "unread", language: "Language",
     messageTo: "Message {name}", replyTo: "Reply…", replyHere: "Reply in thread", send: "Send", mention: "Mention @Ringi",
     hint: "Ringi hears messages that mention <b>@Ringi</b>", hintDM: "Ringi hears everything you write here", keys: "Enter to send · Shift+Enter for a new line",
     replies: "{n} replies", hide: "Hide replies", today: "Today", yesterday: "Yesterday", edited: "(edited)", deleted: "This message was deleted",
@@ -44,6 +47,9 @@ const words = {
     setTools: "Make a tool fail", setToolsText: "While on, calls of that tool end in an error.", setSlack: "Slack's bad days", setSlackText: "Takes effect at once: what happens with the real Slack, on demand.",
     tgTwice: "Deliver every event twice", tgLate: "Deliver events late (seconds)", tgDrop: "Drop the app's answers", tgRate: "Answer writes with 429", tgLose: "Lose the answer to writes", tgPace: "Enforce Slack's rate limits",
     tgTwiceText: "The same event_id arrives twice at once", tgDropText: "Counts as a timeout; events are sent again", tgRateText: "Retry-After: 1, nothing is written", tgLoseText: "Written, but the connection drops", tgPaceText: "Posts: about one a second and channel", active: "Slack has a bad day",
+    rowRequest: "Request", rowSaid: "{who}: “{text}”", rowTask: "Task", rowPrompt: "Policy v{n}", rowProcess: "Steps v{n}", rowGate: "Check of step {n}", rowStep: "Step {n}", rowAttempt: "Execution, attempt {n}", rowExecution: "Execution", rowCard: "Card: {of}", rowWait: "Waiting run", rowHead: "The task now", rowAuto: "the system", rowRevision: "{n} changes · run {run}", rowWaitFor: "goes on with a decision on {of}",
+    rowsText: "This task's rows in the one DynamoDB table. Press one to see its attributes.",
+    setTitle: "Settings & faults", setText: "Change Ringi's rules, and make things fail on purpose.", setApprovalText: "Once saved, it counts from the next policy or steps that are written.", cardsKeep: "Cards have their own language: see Settings & faults",
   },
 };
 
@@ -51,6 +57,12 @@ const words = {
 const stateWords = {
   ja: { ResumeTask: "行を読み、次を決める", Route: "分岐", ExtractTask: "依頼をタスクにする", DraftPrompt: "実行方針を書く", AwaitPromptApproval: "実行方針の承認を待つ", PlanProcess: "実行ステップを立てる", AwaitProcessApproval: "実行ステップの承認を待つ", ExecuteProcess: "ステップを実行する", AwaitStepApproval: "実行前の確認を待つ", Pause: "少し待つ", CloseTask: "失敗を片付ける", Finish: "完了", Fail: "失敗", TaskFailed: "失敗" },
   en: { ResumeTask: "reads the rows", Route: "decides where to go", ExtractTask: "turns the request into a task", DraftPrompt: "writes the policy", AwaitPromptApproval: "waits for the policy's approval", PlanProcess: "plans the steps", AwaitProcessApproval: "waits for the steps' approval", ExecuteProcess: "executes the steps", AwaitStepApproval: "waits for a check before a step", Pause: "waits a moment", CloseTask: "cleans up after a failure", Finish: "done", Fail: "failed", TaskFailed: "failed" },
+};
+
+// How a row or a run stands.
+const statusWords = {
+  ja: { extracted: "承認中", running: "実行中", completed: "完了", failed: "失敗", cancelled: "キャンセル", generating: "生成中", pending_approval: "承認待ち", approved: "承認済み", rejected: "却下", expired: "期限切れ", pending: "開始待ち", unknown: "結果不明", parked: "再試行待ち", none: "未投稿", posting: "投稿中", posted: "表示中", unreachable: "表示できません", succeeded: "終了", timed_out: "時間切れ", aborted: "停止" },
+  en: { extracted: "in approval", running: "running", completed: "completed", failed: "failed", cancelled: "cancelled", generating: "being written", pending_approval: "awaits approval", approved: "approved", rejected: "rejected", expired: "expired", pending: "about to start", unknown: "outcome unknown", parked: "awaits a retry", none: "not posted", posting: "being posted", posted: "shown", unreachable: "can't be shown", succeeded: "finished", timed_out: "timed out", aborted: "stopped" },
 };
 
 let lang = localStorage.getItem("lang") || "ja";
@@ -72,6 +84,9 @@ export function t(key, values = {}) {
 }
 
 export const describeState = (name) => stateWords[lang][name] || "";
+
+/** statusWord is a status in words; one that has none stays as it is. */
+export const statusWord = (status) => statusWords[lang][status.toLowerCase()] || status;
 
 const locale = () => (lang === "ja" ? "ja-JP" : "en-US");
 

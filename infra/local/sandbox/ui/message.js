@@ -25,6 +25,7 @@ function actor(channel, m) {
     busy: (e) => ui.pending.has(key(e)),
     act: async (e, value) => {
       if (e.confirm && !(await confirmDialog(e.confirm, e.style))) return;
+      ui.followed = m.thread_ts || m.ts;
       ui.pending.add(key(e));
       changed();
       try {
@@ -94,7 +95,7 @@ export function message(m, place) {
   const at = millis(m.ts);
   const stamp = h("time.time", { datetime: new Date(at).toISOString(), title: new Date(at).toLocaleString() }, clockTime(at));
   const classes = ["msg", place.thread && "in-thread", place.compact && "compact", place.whisper && "whisper", ui.flash === m.ts && "flash"].filter(Boolean).join(".");
-  return h(`article.${classes}`, { "aria-label": `${name} ${clockTime(at)}`, dataset: { ts: m.ts, channel: place.channel, task: taskOf(m) } },
+  return h(`article.${classes}`, { "aria-label": `${name} ${clockTime(at)}`, dataset: { ts: m.ts, root: m.thread_ts || m.ts, channel: place.channel, task: taskOf(m) } },
     h("div.gutter", {}, place.compact ? stamp.cloneNode(true) : avatar(m.user, place.thread ? "mid" : "")),
     h("div.content", {},
       place.whisper && h("p.only-you", {}, icon("eye"), h("span", {}, t("onlyYou")), h("button.link", { type: "button", onclick: () => post("dismiss", { user: state.me, ts: m.ts }) }, t("dismiss"))),

@@ -2,6 +2,7 @@
 
 import { h } from "./dom.js";
 import { slackDate } from "./i18n.js";
+import { nameOf } from "./people.js";
 import { state } from "./store.js";
 
 const shortcodes = {
@@ -52,7 +53,7 @@ function reference(body) {
   const [target, label] = split(body, "|");
   if (target.startsWith("@")) {
     const user = state.users.get(target.slice(1));
-    return h(target.slice(1) === state.me ? "span.mention.me" : "span.mention", {}, "@" + (user?.name || label || target.slice(1)));
+    return h(target.slice(1) === state.me ? "span.mention.me" : "span.mention", {}, "@" + (user ? nameOf(user.id) : label || target.slice(1)));
   }
   if (target.startsWith("#")) {
     const channel = state.channels.find((c) => c.id === target.slice(1));

@@ -10,12 +10,16 @@ const stamp = () => h("img", { src: "/icon.svg", alt: "" });
 export function avatar(id, size = "") {
   const user = state.users.get(id);
   if (user?.bot) return h(`span.avatar${size && "." + size}`, { "aria-hidden": "true" }, stamp());
-  const name = user?.name || "?";
+  const name = user ? nameOf(id) : "?";
   const letter = /^[\x20-\x7e]/.test(name) ? name.split(" ").map((p) => p[0]).join("").slice(0, 2) : name[0];
   return h(`span.avatar${size && "." + size}`, { "aria-hidden": "true", style: { "--tint": "#" + (user?.color || "888888") } }, letter);
 }
 
-export const nameOf = (id) => state.users.get(id)?.name || id;
+/** nameOf is a person's name as the page's language writes it. */
+export function nameOf(id) {
+  const user = state.users.get(id);
+  return (language() === "en" && user?.name_en) || user?.name || id;
+}
 
 export const titleOf = (user) => (language() === "ja" ? user.title : user.title_en || user.title) || "";
 

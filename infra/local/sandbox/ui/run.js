@@ -2,18 +2,21 @@
 
 import { get } from "./api.js";
 import { h, icon, reconcile } from "./dom.js";
-import { clockTime, describeState, language, t } from "./i18n.js";
+import { clockTime, describeState, language, statusWord, t } from "./i18n.js";
 import { reasonText } from "./message.js";
 import { nameOf } from "./people.js";
+import { rowItem, subject } from "./rows.js";
 import { newestTask, onChange, remember, state, taskOf, ui, changed } from "./store.js";
 
-// pace is how often a run that goes on is looked at besides the stream, in ms.
-const pace = 2500;
+// How often a run is looked at besides the stream, in ms: while it works, while
+// it waits for a person, and once more after its end, when the last card is drawn.
+const pace = { working: 700, waiting: 2500, after: 1500 };
 
 let run = null;
 let asked = "";
 let timer = 0;
 let chosen = "";
+let ended = "";
 const known = new Map();
 
 const task = () => ui.task || newestTask(ui.channel);
@@ -31,7 +34,12 @@ async function refresh() {
     if (asked === id) run = { id, error: err.message };
   }
   changed();
-  if (run?.executions?.some((e) => e.status === "RUNNING")) later(pace);
+  const open = run.executions?.filter((e) => e.status === "RUNNING") || [];
+  if (open.length) later(open.every((e) => e.waiting) ? pace.waiting : pace.working);
+  else if (ended !== run.executions?.at(-1)?.name) {
+    ended = run.executions?.at(-1)?.name;
+    later(pace.after);
+  }
 }
 
 function later(ms) {
@@ -76,20 +84,7 @@ function stateItem(s, i, execution) {
         h("div.step-text", {},
           h("div.step-head", {}, h("strong", {}, s.name), h("span.step-time", {}, s.exited ? duration(s.entered, s.exited) : clockTime(at(s.entered), true))),
           !quiet && h("p", {}, describeState(s.name), s.outcome && h("code", {}, s.outcome)),
-          waiting && h("p.waiting-note", {}, h("strong", {}, t("waitingFor")), ` ${waiting.gate} · ${t("since", { t: clockTime(at(waiting.since), true) })}`))),
-  };
-}
-
-function rowItem(r) {
-  return {
-    key: r.key,
-    sig: JSON.stringify([r, language()]),
-    render: () =>
-      h("li.row.touched", {},
-        h("span.row-type", { dataset: { type: r.type } }, r.type),
-        h("div.row-text", {}, h("code", {}, r.key), r.summary && h("p", { title: r.summary }, r.summary)),
-        h("span.row-rev", { title: "rev" }, r.rev ? `r${r.rev}` : ""),
-        h("time", {}, r.at ? clockTime(at(r.at), true) : "")),
+          waiting && h("p.waiting-note", {}, h("strong", {}, t("waitingFor")), ` ${subject(waiting.gate)} · ${t("since", { t: clockTime(at(waiting.since), true) })}`))),
   };
 }
 
@@ -134,12 +129,12 @@ function drawRun() {
   parts.picker.replaceChildren(
     h("p.task-id", {}, h("span", {}, t("task")), h("code", {}, run.id)),
     h("div.run-picks", {}, executions.map((e, i) =>
-      h("button.run-pick", { type: "button", "aria-pressed": String(e === execution), dataset: { status: e.status }, title: e.name, onclick: () => { chosen = e.name; changed(); } },
-        h("span.light"), t("executions", { n: e.name.match(/-(\d+)$/)?.[1] ?? i + 1 }), h("small", {}, e.status)))));
+      h("button.run-pick", { type: "button", "aria-pressed": String(e === execution), dataset: { status: e.status }, title: `${e.name} ${e.status}`, onclick: () => { chosen = e.name; changed(); } },
+        h("span.light"), t("executions", { n: e.name.match(/-(\d+)$/)?.[1] ?? i + 1 }), h("small", {}, statusWord(e.status))))));
   reconcile(parts.states, execution ? execution.states.map((s, i) => stateItem(s, i, execution)) : []);
   reconcile(parts.rows, (run.rows || []).map(rowItem));
   if (!parts.run.isConnected) {
-    parts.run.replaceChildren(parts.picker, h("h3.panel-title", {}, t("states")), parts.states, h("h3.panel-title", {}, t("rows")), parts.rows);
+    parts.run.replaceChildren(parts.picker, h("h3.panel-title", {}, t("states")), parts.states, h("h3.panel-title", {}, t("rows")), h("p.panel-note", {}, t("rowsText")), parts.rows);
     parts.body.replaceChildren(parts.run);
   }
 }

@@ -3,7 +3,7 @@
 import { get, put } from "./api.js";
 import { h, icon, toast } from "./dom.js";
 import { t } from "./i18n.js";
-import { avatar, badge } from "./people.js";
+import { avatar, badge, nameOf } from "./people.js";
 import { changed, state } from "./store.js";
 
 // toggle is a switch with a label; change hears the new value.
@@ -39,7 +39,7 @@ function approvers(s, touched) {
       h("legend", {}, t("approvers")), mode("channel", t("approversChannel")), mode("list", t("approversList")),
       ...(listed ? [h("div.people-picks", {}, people.map((u) => {
         const on = (value.users || []).includes(u.id);
-        return h("label.pick", {}, h("input", { type: "checkbox", name: "approver-" + u.handle, checked: on, onchange: () => set({ users: on ? value.users.filter((x) => x !== u.id) : [...(value.users || []), u.id] }) }), avatar(u.id, "tiny"), h("span", {}, u.name), badge(u));
+        return h("label.pick", {}, h("input", { type: "checkbox", name: "approver-" + u.handle, checked: on, onchange: () => set({ users: on ? value.users.filter((x) => x !== u.id) : [...(value.users || []), u.id] }) }), avatar(u.id, "tiny"), h("span", {}, nameOf(u.id)), badge(u));
       })), !(value.users || []).length && !(value.usergroups || []).length && h("p.set-note.warn", {}, t("approversNobody"))].filter(Boolean) : []));
   };
   draw();
@@ -80,7 +80,7 @@ function tenantForm(loaded) {
       }
     },
   },
-    section(t("setApproval"), "",
+    section(t("setApproval"), t("setApprovalText"),
       toggle("prompt_approval_required", t("promptApproval"), s.prompt_approval_required, field("prompt_approval_required")),
       toggle("process_approval_required", t("processApproval"), s.process_approval_required, field("process_approval_required")),
       toggle("auto_approve_tools", t("autoTools"), s.auto_approve_tools, field("auto_approve_tools")),
@@ -132,7 +132,7 @@ export async function openSettings() {
   if (document.querySelector("dialog.settings")) return;
   const body = h("div.modal-body", {}, h("p.loading", {}, "…"));
   const dialog = h("dialog.modal.settings", { "aria-labelledby": "settings-title" },
-    h("header", {}, h("h2", { id: "settings-title" }, t("settings")), h("button.icon-btn", { type: "button", "aria-label": t("close"), onclick: () => dialog.close() }, icon("close"))),
+    h("header", {}, h("div.settings-head", {}, h("h2", { id: "settings-title" }, t("setTitle")), h("p", {}, t("setText"))), h("button.icon-btn", { type: "button", "aria-label": t("close"), onclick: () => dialog.close() }, icon("close"))),
     body);
   dialog.addEventListener("close", () => dialog.remove());
   dialog.addEventListener("click", (e) => { if (e.target === dialog) dialog.close(); });

@@ -1,13 +1,16 @@
 // The left side: workspace, channels, direct messages, and whose hands these are.
 
 import { h, icon, reconcile } from "./dom.js";
-import { t } from "./i18n.js";
+import { language, t } from "./i18n.js";
 import { avatar, badge, nameOf, titleOf } from "./people.js";
 import { become, changed, remember, state, ui, unread } from "./store.js";
 import { post } from "./api.js";
 
 /** channelName is how a channel is called by the person who looks. */
 export const channelName = (c) => (c.im ? nameOf(state.bot) : c.name);
+
+/** purposeOf says what a channel is for. */
+export const purposeOf = (c) => (language() === "ja" ? c.purpose : c.purpose_en || c.purpose) || "";
 
 /** go shows a channel; the app hears when its direct messages are opened. */
 export function go(channel) {
@@ -46,7 +49,7 @@ function person(u) {
             if (!me) become(u.id);
             changed();
           },
-        }, avatar(u.id, "medium"), h("span.person-text", {}, h("span.person-name", {}, u.name), h("span.person-title", {}, titleOf(u))), me && h("span.you", {}, t("you")))),
+        }, avatar(u.id, "medium"), h("span.person-text", {}, h("span.person-name", {}, nameOf(u.id)), h("span.person-title", {}, titleOf(u))), me && h("span.you", {}, t("you")))),
   };
 }
 

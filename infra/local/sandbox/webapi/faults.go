@@ -13,17 +13,22 @@ type Kind string
 const (
 	RateLimited Kind = "rate_limited" // HTTP 429 with Retry-After, nothing done
 	Lost        Kind = "lost"         // done, but the connection drops before the answer
-	Unavailable Kind = "unavailable"  // HTTP 503, nothing done
+	Unavailable Kind = "unavailable"  // HTTP 503, or Status, nothing done
+	Late        Kind = "late"         // done, and answered after Delay
 	Refused     Kind = "refused"      // "ok": false with Code, nothing done
 )
 
 // Fault makes calls of one method go wrong. Method "" is every method that
-// writes. Times is how many calls, 0 being one; below zero it lasts until Clear.
+// writes, Channel "" is any channel or none. Times is how many calls, 0 being one;
+// below zero it lasts until Clear.
 type Fault struct {
 	Method     string
+	Channel    string
 	Kind       Kind
-	RetryAfter time.Duration
-	Code       string
+	RetryAfter time.Duration // of RateLimited
+	Delay      time.Duration // of Late
+	Status     int           // of Unavailable, 0 is 503
+	Code       string        // of Refused
 	Times      int
 }
 
@@ -83,7 +88,7 @@ func (f *Faults) next(method, channel string, now time.Time) Fault {
 	defer f.mu.Unlock()
 	for i := range f.list {
 		fault := f.list[i]
-		if fault.Method != method && !(fault.Method == "" && writes(method)) {
+		if fault.Method != method && !(fault.Method == "" && writes(method)) || fault.Channel != "" && fault.Channel != channel {
 			continue
 		}
 		if fault.Times > 0 {

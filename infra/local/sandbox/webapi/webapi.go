@@ -3,6 +3,7 @@
 package webapi
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"log/slog"
@@ -101,7 +102,7 @@ func methods() map[string]method {
 }
 
 // ServeHTTP answers one call. Refusals are HTTP 200 with "ok": false, as
-// Slack's; only a rate limit (429) and a fault (503) have their own status.
+// Slack's; only a rate limit (429) and a fault (5xx) have their own status.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	name := strings.TrimPrefix(r.URL.Path, "/api/")
 	p, err := readParams(w, r)
@@ -120,7 +121,7 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	case Unavailable:
 		call.Error = "service_unavailable"
-		http.Error(w, "upstream connect error", http.StatusServiceUnavailable)
+		http.Error(w, "upstream connect error", cmp.Or(fault.Status, http.StatusServiceUnavailable))
 		return
 	case Refused:
 		call.Error = fault.Code
@@ -142,6 +143,16 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if fault.Kind == Lost {
 		call.Error = "lost"
 		panic(http.ErrAbortHandler)
+	}
+	if fault.Kind == Late {
+		late := time.NewTimer(fault.Delay)
+		defer late.Stop()
+		select {
+		case <-late.C:
+		case <-r.Context().Done(): // the app has hung up
+			call.Error = "late"
+			return
+		}
 	}
 	write(w, http.StatusOK, answer)
 }

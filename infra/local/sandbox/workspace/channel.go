@@ -3,32 +3,34 @@ package workspace
 import "slices"
 
 type channel struct {
-	id       string
-	name     string
-	purpose  string
-	im       string
-	created  int64
-	members  []string
-	archived bool
-	shared   bool
-	messages []Message
+	id        string
+	name      string
+	purpose   string
+	purposeEN string
+	im        string
+	created   int64
+	members   []string
+	archived  bool
+	shared    bool
+	messages  []Message
 }
 
 // Channel describes a channel, or a direct message when IM is the person.
 type Channel struct {
-	ID       string   `json:"id"`
-	Name     string   `json:"name"`
-	Purpose  string   `json:"purpose,omitempty"`
-	IM       string   `json:"im,omitempty"`
-	Created  int64    `json:"created"`
-	Members  []string `json:"members"`
-	Archived bool     `json:"archived,omitempty"`
-	Shared   bool     `json:"shared,omitempty"`
+	ID        string   `json:"id"`
+	Name      string   `json:"name"`
+	Purpose   string   `json:"purpose,omitempty"`
+	PurposeEN string   `json:"purpose_en,omitempty"`
+	IM        string   `json:"im,omitempty"`
+	Created   int64    `json:"created"`
+	Members   []string `json:"members"`
+	Archived  bool     `json:"archived,omitempty"`
+	Shared    bool     `json:"shared,omitempty"`
 }
 
 func (c *channel) view() Channel {
 	return Channel{
-		ID: c.id, Name: c.name, Purpose: c.purpose, IM: c.im, Created: c.created,
+		ID: c.id, Name: c.name, Purpose: c.purpose, PurposeEN: c.purposeEN, IM: c.im, Created: c.created,
 		Members: slices.Clone(c.members), Archived: c.archived, Shared: c.shared,
 	}
 }

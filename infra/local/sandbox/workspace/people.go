@@ -28,6 +28,7 @@ type User struct {
 	TeamID     string `json:"team_id"`
 	Handle     string `json:"handle"`
 	Name       string `json:"name"`
+	NameEN     string `json:"name_en,omitempty"` // where the page is in English
 	Email      string `json:"email,omitempty"`
 	Title      string `json:"title,omitempty"`
 	TitleEN    string `json:"title_en,omitempty"`
@@ -49,19 +50,19 @@ type Group struct {
 func (w *Workspace) populate() {
 	home := w.cfg.TeamID
 	w.users = []User{
-		{ID: Sato, TeamID: home, Handle: "sato", Name: "佐藤 花子", Email: "sato@example.com", Title: "人事部・依頼者", TitleEN: "HR · requester", Color: "7c5cff", Locale: "ja-JP"},
-		{ID: Suzuki, TeamID: home, Handle: "suzuki", Name: "鈴木 一郎", Email: "suzuki@example.com", Title: "人事部長・承認者", TitleEN: "Head of HR · approver", Color: "0f9d77", Locale: "ja-JP"},
-		{ID: Tanaka, TeamID: home, Handle: "tanaka", Name: "田中 恵", Email: "tanaka@example.com", Title: "労務担当・承認者", TitleEN: "Labor relations · approver", Color: "d9622b", Locale: "ja-JP"},
-		{ID: Alex, TeamID: home, Handle: "alex.kim", Name: "Alex Kim", Email: "alex.kim@example.com", Title: "営業部・承認権限なし", TitleEN: "Sales · may not approve", Color: "2b7bd9", Locale: "en-US"},
-		{ID: Guest, TeamID: home, Handle: "guest", Name: "高橋 ゲスト", Email: "takahashi@partner.example.com", Title: "ゲスト", TitleEN: "Guest", Color: "9a8b3f", Locale: "ja-JP", Restricted: true},
+		{ID: Sato, TeamID: home, Handle: "sato", Name: "佐藤 花子", NameEN: "Hanako Sato", Email: "sato@example.com", Title: "人事部・依頼者", TitleEN: "HR · requester", Color: "7c5cff", Locale: "ja-JP"},
+		{ID: Suzuki, TeamID: home, Handle: "suzuki", Name: "鈴木 一郎", NameEN: "Ichiro Suzuki", Email: "suzuki@example.com", Title: "人事部長・承認者", TitleEN: "Head of HR · approver", Color: "0f9d77", Locale: "ja-JP"},
+		{ID: Tanaka, TeamID: home, Handle: "tanaka", Name: "田中 恵", NameEN: "Megumi Tanaka", Email: "tanaka@example.com", Title: "労務担当・承認者", TitleEN: "Labor relations · approver", Color: "d9622b", Locale: "ja-JP"},
+		{ID: Alex, TeamID: home, Handle: "alex.kim", Name: "Alex Kim", Email: "alex.kim@example.com", Title: "営業部・部外者", TitleEN: "Sales · outsider", Color: "2b7bd9", Locale: "en-US"},
+		{ID: Guest, TeamID: home, Handle: "guest", Name: "高橋 ゲスト", NameEN: "Takahashi (guest)", Email: "takahashi@partner.example.com", Title: "ゲスト", TitleEN: "Guest", Color: "9a8b3f", Locale: "ja-JP", Restricted: true},
 		{ID: Stranger, TeamID: StrangerTeam, Handle: "robin", Name: "Robin Park", Email: "robin@acme.example.com", Title: "他社ワークスペース (Acme)", TitleEN: "Other workspace (Acme)", Color: "b5437f", Locale: "en-US", Stranger: true},
 		{ID: Bot, TeamID: home, Handle: "ringi", Name: "Ringi", Title: "アプリ", TitleEN: "App", Color: "1f3a5f", Locale: "ja-JP", Bot: true},
 	}
 	w.groups = []Group{{ID: Approvers, Handle: "hr-approvers", Name: "人事部承認者", Users: []string{Suzuki, Tanaka}}}
 	created := w.cfg.Now().Unix()
 	w.channels = []*channel{
-		{id: HR, name: "人事", purpose: "人事部の依頼と承認", created: created, members: []string{Sato, Suzuki, Tanaka, Alex, Guest, Bot}},
-		{id: General, name: "general", purpose: "全社のお知らせ", created: created, shared: true, members: []string{Sato, Suzuki, Tanaka, Alex, Stranger, Bot}},
+		{id: HR, name: "人事", purpose: "人事部の依頼と承認", purposeEN: "HR: requests and approvals", created: created, members: []string{Sato, Suzuki, Tanaka, Alex, Guest, Bot}},
+		{id: General, name: "general", purpose: "全社のお知らせ", purposeEN: "Company-wide news", created: created, shared: true, members: []string{Sato, Suzuki, Tanaka, Alex, Stranger, Bot}},
 	}
 	for _, u := range w.users {
 		if !u.Bot && !u.Stranger {

@@ -1,0 +1,85 @@
+// The rows of the table in words: what each is, how it stands, and what is worth knowing of it.
+
+import { h } from "./dom.js";
+import { clockTime, language, statusWord, t } from "./i18n.js";
+import { nameOf } from "./people.js";
+
+// attributes takes a summary, "status approved · version 1 · …", apart.
+function attributes(summary) {
+  const found = new Map();
+  for (const part of (summary || "").split(/ · (?=[a-z_]+ )/)) {
+    const [, name, value] = /^([a-z_]+) (.*)$/s.exec(part) || [];
+    if (name && !found.has(name)) found.set(name, value);
+  }
+  return found;
+}
+
+/** subject names what a key stands for: PROMPT#0002 is "Policy v2". */
+export function subject(key) {
+  const [kind, ...numbers] = key.split("#");
+  const n = Number(numbers.at(-1)) || 0;
+  switch (kind.toUpperCase()) {
+    case "REQUEST": return t("rowRequest");
+    case "TASK": return t("rowTask");
+    case "PROMPT": return t("rowPrompt", { n });
+    case "PROCESS": return t("rowProcess", { n });
+    case "GATE": return t("rowGate", { n });
+    case "STEP": return t("rowStep", { n });
+    case "EXECUTION": return n ? t("rowAttempt", { n }) : t("rowExecution");
+    case "CARD": return t("rowCard", { of: subject(numbers.join("#")) });
+    case "WAIT": return t("rowWait");
+    case "HEAD": return t("rowHead");
+  }
+  return key;
+}
+
+// inside is a value of a map as the summary writes it: {as: completed, at: …}.
+const inside = (text, name) => new RegExp(`[{ ]${name}: ([^,}]*)`).exec(text || "")?.[1] || "";
+
+// standing is the row's status, "" if it has none.
+function standing(r, a) {
+  if (r.type === "card") return a.get("state") || "";
+  if (r.type !== "head") return a.get("status") || "";
+  if (a.has("ended")) return inside(a.get("ended"), "as");
+  return a.has("parked") ? "parked" : "running";
+}
+
+function detail(r, a) {
+  const by = a.get("approved_by") || a.get("rejected_by");
+  switch (r.type) {
+    case "request": return t("rowSaid", { text: a.get("text") || "", who: nameOf(a.get("user") || "") });
+    case "task": return a.get("title") || "";
+    case "prompt": case "process": case "gate":
+      return by ? nameOf(by) : a.get("status") === "approved" ? t("rowAuto") : "";
+    case "step": return a.get("tool") || "";
+    case "head": return t("rowRevision", { n: r.rev, run: a.get("run") || 1 });
+    case "wait": return t("rowWaitFor", { of: subject(r.key.slice("WAIT#".length)) });
+  }
+  return "";
+}
+
+const moods = {
+  approved: "good", completed: "good", pending_approval: "wait", parked: "bad", rejected: "bad", failed: "bad", unknown: "bad", unreachable: "bad",
+  expired: "off", cancelled: "off", running: "now", generating: "now", posting: "now",
+};
+
+/** rowItem is one row for reconcile; opened, it shows its attributes. */
+export function rowItem(r) {
+  const a = attributes(r.summary);
+  const status = standing(r, a);
+  const more = detail(r, a);
+  return {
+    key: r.key,
+    sig: JSON.stringify([r, language()]),
+    render: () =>
+      h("li.row.touched", {},
+        h("details", {},
+          h("summary", { dataset: { focus: "row" } },
+            h("span.row-head", {},
+              h("strong", {}, subject(r.key)),
+              status && h("span.chip", { dataset: { mood: moods[status] || "off" } }, statusWord(status)),
+              h("time", {}, r.at ? clockTime(Date.parse(r.at), true) : "")),
+            more && h("span.row-detail", {}, more)),
+          h("p.row-raw", {}, h("code", {}, r.key), r.rev ? ` · rev ${r.rev}` : "", h("br"), r.summary))),
+  };
+}
