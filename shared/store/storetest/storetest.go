@@ -21,6 +21,7 @@ import (
 // Server is one database for a test and its subtests.
 type Server struct {
 	DB     *dynamodb.Client
+	Config aws.Config // of every other service that the server stands in for
 	tables atomic.Int32
 }
 
@@ -28,9 +29,8 @@ type Server struct {
 func Start(t testing.TB) *Server {
 	t.Helper()
 	endpoint := moto.StartForTest(t)
-	return &Server{DB: dynamodb.NewFromConfig(aws.Config{
-		Region: "us-east-1", BaseEndpoint: &endpoint, Credentials: credentials.NewStaticCredentialsProvider("local", "local", ""),
-	})}
+	cfg := aws.Config{Region: "us-east-1", BaseEndpoint: &endpoint, Credentials: credentials.NewStaticCredentialsProvider("local", "local", "")}
+	return &Server{DB: dynamodb.NewFromConfig(cfg), Config: cfg}
 }
 
 // Store returns one over an empty table, made as template.yaml describes it, and the table's name.

@@ -1,0 +1,224 @@
+package main
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	sfntypes "github.com/aws/aws-sdk-go-v2/service/sfn/types"
+
+	"ringi/shared/pipeline"
+	"ringi/shared/pipeline/pipelinetest"
+	"ringi/shared/task"
+)
+
+func TestRequestApproval(t *testing.T) {
+	server := pipelinetest.Start(t)
+	for _, tt := range []struct {
+		name string
+		run  func(t *testing.T, w *pipelinetest.World)
+	}{
+		{"a run waits with its token beside the gate", testWaits},
+		{"a decision that came first wakes the run", testDecidedBefore},
+		{"a decision between the look and the put wakes the run", testDecidedBetween},
+		{"a gate that asks nobody is stamped in the system's name", testAsksNobody},
+		{"a task that was cancelled while the system stamps wakes the run", testCancelledBetween},
+		{"a run that is not the head's is sent on", testSuperseded},
+		{"a run whose successor waits already is sent on", testStale},
+		{"the state's next try has the newest token", testRetried},
+		{"a kept token whose answer was lost is kept", testLostAnswer},
+		{"a token that can't be answered is an error, and the next try answers", testWakeFails},
+		{"what the state machine forgot to send is refused", testMissing},
+	} {
+		t.Run(tt.name, func(t *testing.T) { tt.run(t, server.World(t)) })
+	}
+}
+
+func handler(w *pipelinetest.World) *Handler {
+	return &Handler{Store: w.OnWire(), Runs: w.Runs(), Now: w.Now}
+}
+
+// input is what the Await state sends for the gate that waits.
+func input(w *pipelinetest.World, token string) pipeline.Input {
+	in := w.In()
+	in.TaskToken, in.Entered, in.Gate = token, w.Now(), task.PromptKey(1)
+	return in
+}
+
+func handle(t *testing.T, w *pipelinetest.World, in pipeline.Input) task.Next {
+	t.Helper()
+	next, err := handler(w).Handle(t.Context(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return next
+}
+
+func noWait(t *testing.T, w *pipelinetest.World) {
+	t.Helper()
+	if waits := w.Load().Waits; len(waits) != 0 {
+		t.Errorf("%d tokens are left", len(waits))
+	}
+}
+
+func testWaits(t *testing.T, w *pipelinetest.World) {
+	w.Prompted(task.DefaultSettings())
+	in := input(w, w.Open())
+	next := handle(t, w, in)
+	if next.State != task.StateAwaitPromptApproval || next.Gate != in.Gate {
+		t.Errorf("%+v", next)
+	}
+	want := task.Wait{Gate: in.Gate, Token: in.TaskToken, Run: 1, Entered: in.Entered}
+	if got := w.Load().Waits; len(got) != 1 || !got[0].Entered.Equal(want.Entered) || got[0].Token != want.Token || got[0].Run != want.Run {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	if s := w.Status(1); s != sfntypes.ExecutionStatusRunning {
+		t.Errorf("the run is %s", s)
+	}
+}
+
+func testDecidedBefore(t *testing.T, w *pipelinetest.World) {
+	w.Prompted(task.DefaultSettings())
+	in := input(w, w.Open())
+	w.Approve()
+	if next := handle(t, w, in); next.State != task.StatePlanProcess {
+		t.Errorf("%+v", next)
+	}
+	w.Becomes(1, sfntypes.ExecutionStatusSucceeded)
+	noWait(t, w)
+}
+
+func testDecidedBetween(t *testing.T, w *pipelinetest.World) {
+	w.Prompted(task.DefaultSettings())
+	in := input(w, w.Open())
+	w.Wire.Before("PutItem", func() { w.Approve() }) // the relay has been and gone when the token arrives
+	if next := handle(t, w, in); next.State != task.StatePlanProcess {
+		t.Errorf("%+v", next)
+	}
+	w.Becomes(1, sfntypes.ExecutionStatusSucceeded)
+	noWait(t, w)
+}
+
+func testAsksNobody(t *testing.T, w *pipelinetest.World) {
+	s := task.DefaultSettings()
+	s.PromptApprovalRequired = false
+	w.Prompted(s)
+	in := input(w, w.Open())
+	for range 2 { // the second time it was delivered again
+		if next := handle(t, w, in); next.State != task.StatePlanProcess {
+			t.Errorf("%+v", next)
+		}
+	}
+	if p := w.Load().Prompt(); p.Status != task.Approved || p.ApprovedBy != "" || p.ApprovedAt == nil {
+		t.Errorf("%+v", p)
+	}
+	w.Becomes(1, sfntypes.ExecutionStatusSucceeded)
+	noWait(t, w)
+}
+
+func testCancelledBetween(t *testing.T, w *pipelinetest.World) {
+	s := task.DefaultSettings()
+	s.PromptApprovalRequired = false
+	w.Prompted(s)
+	in := input(w, w.Open())
+	w.Wire.Before("TransactWriteItems", func() { w.Cancel() })
+	if next := handle(t, w, in); next.State != task.StateFinish || next.Outcome != string(task.TaskCancelled) {
+		t.Errorf("%+v", next)
+	}
+	w.Becomes(1, sfntypes.ExecutionStatusSucceeded)
+	if p := w.Load().Prompt(); p.Status != task.Cancelled {
+		t.Errorf("the prompt is %s", p.Status)
+	}
+}
+
+func testSuperseded(t *testing.T, w *pipelinetest.World) {
+	s := task.DefaultSettings()
+	s.PromptApprovalRequired = false
+	w.Prompted(s)
+	in := input(w, w.Open())
+	w.Restart()
+	handle(t, w, in)
+	w.Becomes(1, sfntypes.ExecutionStatusSucceeded)
+	if p := w.Load().Prompt(); p.Status != task.PendingApproval {
+		t.Errorf("an old run stamped the prompt: %s", p.Status)
+	}
+	noWait(t, w)
+}
+
+// The old run looked when it was still the head's. Its successor was faster to wait;
+// nobody else knows the old run's token, which would keep it open for a week.
+func testStale(t *testing.T, w *pipelinetest.World) {
+	s := task.DefaultSettings()
+	w.Prompted(s)
+	in := input(w, w.Open())
+	w.Wire.Before("PutItem", func() {
+		w.Approve()
+		w.Restart()
+		wait := task.Wait{Gate: in.Gate, Token: "the successor's", Run: 2, Entered: w.Now()}
+		if err := w.Store.PutWait(t.Context(), w.Ref, wait); err != nil {
+			t.Error(err)
+		}
+	})
+	handle(t, w, in)
+	w.Becomes(1, sfntypes.ExecutionStatusSucceeded)
+	if waits := w.Load().Waits; len(waits) != 1 || waits[0].Token != "the successor's" {
+		t.Errorf("%+v, want the successor's", waits)
+	}
+}
+
+func testRetried(t *testing.T, w *pipelinetest.World) {
+	w.Prompted(task.DefaultSettings())
+	first := input(w, "the first try's")
+	second := input(w, w.Open())
+	second.Retry = 1
+	handle(t, w, second)
+	handle(t, w, first) // slower; its state has given up on it
+	if waits := w.Load().Waits; len(waits) != 1 || waits[0].Token != second.TaskToken {
+		t.Errorf("%+v, want the second try's", waits)
+	}
+	if s := w.Status(1); s != sfntypes.ExecutionStatusRunning {
+		t.Errorf("the run is %s", s)
+	}
+}
+
+func testLostAnswer(t *testing.T, w *pipelinetest.World) {
+	w.Prompted(task.DefaultSettings())
+	in := input(w, w.Open())
+	w.Wire.LoseAnswer("PutItem", 1)
+	handle(t, w, in)
+	if waits := w.Load().Waits; len(waits) != 1 || waits[0].Token != in.TaskToken {
+		t.Errorf("%+v", waits)
+	}
+	w.Wire.LoseAnswer("PutItem", 99)
+	if _, err := handler(w).Handle(t.Context(), in); pipeline.Name(err) != pipeline.Unavailable {
+		t.Errorf("%v, want one that is tried again", err)
+	}
+}
+
+func testWakeFails(t *testing.T, w *pipelinetest.World) {
+	w.Prompted(task.DefaultSettings())
+	in := input(w, w.Open())
+	w.Approve()
+	w.Wire.Cut("SendTaskSuccess", 99)
+	if _, err := handler(w).Handle(t.Context(), in); pipeline.Name(err) != pipeline.Unavailable {
+		t.Fatalf("%v, want one that is tried again", err)
+	}
+	w.Wire.Mend()
+	handle(t, w, in)
+	w.Becomes(1, sfntypes.ExecutionStatusSucceeded)
+}
+
+func testMissing(t *testing.T, w *pipelinetest.World) {
+	w.Prompted(task.DefaultSettings())
+	for name, spoil := range map[string]func(*pipeline.Input){
+		"gate": func(in *pipeline.Input) { in.Gate = "" }, "token": func(in *pipeline.Input) { in.TaskToken = "" },
+		"entered": func(in *pipeline.Input) { in.Entered = time.Time{} },
+	} {
+		in := input(w, "token")
+		spoil(&in)
+		if _, err := handler(w).Handle(t.Context(), in); !errors.Is(err, pipeline.ErrBadInput) {
+			t.Errorf("%s: %v, want ErrBadInput", name, err)
+		}
+	}
+	noWait(t, w)
+}

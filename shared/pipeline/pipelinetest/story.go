@@ -1,0 +1,180 @@
+package pipelinetest
+
+import (
+	"fmt"
+	"time"
+
+	"ringi/shared/pipeline"
+	"ringi/shared/task"
+)
+
+// Team is the workspace of everybody here.
+const Team = "T0RINGI"
+
+// Requester asked for the task.
+const Requester = "U0SATO"
+
+// Approver may stamp it.
+func Approver() task.Actor {
+	return task.Actor{Type: task.ActorUser, ID: "U0SUZUKI", Team: Team, Member: true}
+}
+
+// Policy lets every member of the channel decide.
+func Policy() task.Policy {
+	return task.Policy{Team: Team, Mode: task.ApproversChannel, AllowSelf: true}
+}
+
+// Text is what the message says; it must be seen in no log and no error.
+const Text = "今月の勤怠をまとめて"
+
+func (w *World) receive() {
+	ts := fmt.Sprintf("%d.000100", w.Now().Unix())
+	c, ref, err := task.Receive(task.TenantID(Team), task.Request{
+		TeamID: Team, Text: Text, User: Requester, Channel: "C0HR", ChannelType: "channel",
+		MessageTS: ts, ThreadTS: ts, Source: task.SourceChannel, EventID: "Ev1",
+	}, w.Now())
+	w.must(err)
+	w.must(w.Store.Create(w.T.Context(), c))
+	w.Ref = ref
+}
+
+// Another adds a task to the same table and returns a world of it.
+func (w *World) Another() *World {
+	w.T.Helper()
+	n := &World{
+		T: w.T, Store: w.Store, Wire: w.Wire, Config: w.Config, Machine: w.Machine, QueueURL: w.QueueURL, Bucket: w.Bucket,
+		plain: w.plain, tokens: w.tokens, table: w.table,
+	}
+	n.clock.Store(w.clock.Add(1000))
+	n.receive()
+	return n
+}
+
+// Decide commits.
+func (w *World) Decide(f func(a *task.Aggregate) (task.Change, error)) *task.Aggregate {
+	w.T.Helper()
+	a, err := w.Store.Decide(w.T.Context(), w.Ref, f)
+	w.must(err)
+	return a
+}
+
+// Load reads the task.
+func (w *World) Load() *task.Aggregate {
+	w.T.Helper()
+	a, err := w.Store.Load(w.T.Context(), w.Ref)
+	w.must(err)
+	return a
+}
+
+// In is what a state sends for the head's run.
+func (w *World) In() pipeline.Input {
+	w.T.Helper()
+	return pipeline.Input{Tenant: w.Ref.Tenant, Task: w.Ref.Task, Run: w.Load().Head.Run}
+}
+
+// Wait keeps a token of the head's run at the gate that waits.
+func (w *World) Wait(token string) task.Wait {
+	w.T.Helper()
+	a := w.Load()
+	open, waits := a.Pending()
+	if !waits {
+		w.T.Fatal("no gate waits")
+	}
+	wait := task.Wait{Gate: open.Key, Token: token, Run: a.Head.Run, Entered: w.Now()}
+	w.must(w.Store.PutWait(w.T.Context(), w.Ref, wait))
+	return wait
+}
+
+// Restart supersedes the head's run.
+func (w *World) Restart() {
+	w.T.Helper()
+	w.Decide(func(a *task.Aggregate) (task.Change, error) { return a.RestartRun(a.Head.Run, w.Now()) })
+}
+
+// Extracted brings the task to the second layer.
+func (w *World) Extracted() *task.Aggregate {
+	w.T.Helper()
+	return w.Decide(func(a *task.Aggregate) (task.Change, error) {
+		return a.Extracted(a.Head.Run, task.Extract{Title: "勤怠集計", Description: "今月", Priority: task.Medium, TaskType: task.TypeStandard}, w.Now())
+	})
+}
+
+// Prompted brings it to its prompt's approval, under these settings.
+func (w *World) Prompted(s task.Settings) *task.Aggregate {
+	w.T.Helper()
+	w.Extracted()
+	return w.Draft(s)
+}
+
+// Draft generates the next prompt.
+func (w *World) Draft(s task.Settings) *task.Aggregate {
+	w.T.Helper()
+	w.Decide(func(a *task.Aggregate) (task.Change, error) { return a.BeginPrompt(a.Head.Run, w.Now()) })
+	return w.Decide(func(a *task.Aggregate) (task.Change, error) { return a.FinishPrompt(a.Head.Run, "方針", s, w.Now()) })
+}
+
+// Planned brings it to its process's approval.
+func (w *World) Planned(s task.Settings, steps ...task.Step) *task.Aggregate {
+	w.T.Helper()
+	w.Prompted(s)
+	w.Approve()
+	w.Decide(func(a *task.Aggregate) (task.Change, error) { return a.BeginProcess(a.Head.Run, w.Now()) })
+	return w.Decide(func(a *task.Aggregate) (task.Change, error) { return a.FinishProcess(a.Head.Run, steps, s, w.Now()) })
+}
+
+// Approved brings it to an execution that has not begun.
+func (w *World) Approved(s task.Settings, steps ...task.Step) *task.Aggregate {
+	w.T.Helper()
+	w.Planned(s, steps...)
+	return w.Approve()
+}
+
+// Approve stamps the gate that waits.
+func (w *World) Approve() *task.Aggregate {
+	w.T.Helper()
+	return w.Decide(func(a *task.Aggregate) (task.Change, error) { return w.approve(a) })
+}
+
+func (w *World) approve(a *task.Aggregate) (task.Change, error) {
+	switch open, _ := a.Pending(); open.Kind {
+	case task.CardPrompt:
+		return a.ApprovePrompt(open.ID, Approver(), Policy(), w.Now())
+	case task.CardProcess:
+		return a.ApproveProcess(open.ID, Approver(), Policy(), w.Now())
+	case task.CardStep:
+		return a.ApproveStep(open.ID, Approver(), Policy(), w.Now())
+	}
+	return task.Change{}, task.ErrNotFound
+}
+
+// Cancel withdraws the task.
+func (w *World) Cancel() *task.Aggregate {
+	w.T.Helper()
+	return w.Decide(func(a *task.Aggregate) (task.Change, error) { return a.CancelTask(Approver(), Policy(), w.Now()) })
+}
+
+// Step is one of a plan.
+func Step(order int, tool string, effect task.Effect, input string) task.Step {
+	return task.Step{
+		StepID: fmt.Sprintf("step-%d", order), Order: order, Title: tool, Tool: tool, ToolInput: task.JSON(input),
+		Description: "手順", ExpectedOutput: "結果", Effect: effect, ToolVersion: "1",
+	}
+}
+
+// Claim makes a step of the newest attempt some invocation's for a minute.
+func (w *World) Claim(invocation string) *task.Aggregate {
+	w.T.Helper()
+	return w.Decide(func(a *task.Aggregate) (task.Change, error) {
+		step := a.NextStep(a.Execution())
+		return a.ClaimStep(a.Head.Run, task.Call{
+			Order: step.Order, Arguments: task.Blob{JSON: "{}", Bytes: 2}, Tool: task.ToolRef{Name: step.Tool},
+			Claim: task.Claim{Invocation: invocation, LeaseUntil: w.Now().Add(time.Minute)},
+		}, w.Now())
+	})
+}
+
+// Begin starts the execution.
+func (w *World) Begin() *task.Aggregate {
+	w.T.Helper()
+	return w.Decide(func(a *task.Aggregate) (task.Change, error) { return a.StartExecution(a.Head.Run, w.Now()) })
+}

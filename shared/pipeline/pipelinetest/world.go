@@ -1,0 +1,216 @@
+// Package pipelinetest gives tests of the pipeline's functions a task to work on,
+// and the services around it as they are: a table, runs that wait with a token, a queue, a bucket.
+package pipelinetest
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/sfn"
+	sfntypes "github.com/aws/aws-sdk-go-v2/service/sfn/types"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+
+	"ringi/shared/effect"
+	"ringi/shared/store"
+	"ringi/shared/store/storetest"
+	"ringi/shared/task"
+)
+
+// Server stands in for AWS, for a test and its subtests.
+type Server struct {
+	*storetest.Server
+	worlds atomic.Int32
+}
+
+// Start starts a server that ends with the test.
+func Start(t testing.TB) *Server {
+	t.Helper()
+	return &Server{Server: storetest.Start(t)}
+}
+
+// World is one task, just received, with a table, a state machine, a queue and a bucket of its own.
+type World struct {
+	T      testing.TB
+	Ref    task.Ref
+	Store  *store.Store // not through the wire
+	Wire   *Wire
+	Config aws.Config // through the wire
+
+	Machine  string // ARN
+	QueueURL string
+	Bucket   string
+
+	plain  aws.Config
+	tokens string
+	table  string
+	clock  atomic.Int64
+}
+
+// machine sends its token to a queue and waits.
+const machine = `{"StartAt":"Ask","States":{"Ask":{"Type":"Task","Resource":"arn:aws:states:::sqs:sendMessage.waitForTaskToken",
+"Parameters":{"QueueUrl":%q,"MessageBody":{"token.$":"$$.Task.Token","input.$":"$"}},"TimeoutSeconds":600,"End":true}}}`
+
+// World makes one.
+func (s *Server) World(t testing.TB) *World {
+	t.Helper()
+	n := s.worlds.Add(1)
+	w := &World{T: t, Wire: &Wire{next: http.DefaultTransport}, plain: s.Config, Bucket: fmt.Sprintf("results-%d", n)}
+	w.Config = s.Config
+	w.Config.HTTPClient = &http.Client{Transport: w.Wire}
+	w.Config.Retryer = func() aws.Retryer { return retry.AddWithMaxBackoffDelay(retry.NewStandard(), 5*time.Millisecond) }
+	w.Store, w.table = s.Store(t)
+	w.clock.Store(time.Now().UnixMilli())
+	w.tokens = w.queue(fmt.Sprintf("tokens-%d", n), nil)
+	w.QueueURL = w.queue(fmt.Sprintf("cards-%d.fifo", n), map[string]string{"FifoQueue": "true"})
+	made, err := sfn.NewFromConfig(s.Config).CreateStateMachine(t.Context(), &sfn.CreateStateMachineInput{
+		Name: aws.String(fmt.Sprintf("pipeline-%d", n)), RoleArn: aws.String("arn:aws:iam::123456789012:role/local"),
+		Definition: aws.String(fmt.Sprintf(machine, w.tokens)),
+	})
+	w.must(err)
+	w.Machine = *made.StateMachineArn
+	_, err = w.S3().CreateBucket(t.Context(), &s3.CreateBucketInput{Bucket: &w.Bucket})
+	w.must(err)
+	w.receive()
+	return w
+}
+
+func (w *World) queue(name string, attributes map[string]string) string {
+	out, err := sqs.NewFromConfig(w.plain).CreateQueue(w.T.Context(), &sqs.CreateQueueInput{QueueName: &name, Attributes: attributes})
+	w.must(err)
+	return *out.QueueUrl
+}
+
+// Now is the world's time, which stands still.
+func (w *World) Now() time.Time { return time.UnixMilli(w.clock.Load()).UTC() }
+
+// Later lets time pass.
+func (w *World) Later(d time.Duration) { w.clock.Add(d.Milliseconds()) }
+
+// OnWire is the store as a function has it.
+func (w *World) OnWire() *store.Store { return store.New(dynamodb.NewFromConfig(w.Config), w.table) }
+
+// Runs is Step Functions as a function has it.
+func (w *World) Runs() *sfn.Client { return sfn.NewFromConfig(w.Config) }
+
+// S3 is the bucket's service as a function has it.
+func (w *World) S3() *s3.Client {
+	return s3.NewFromConfig(w.Config, func(o *s3.Options) { o.UsePathStyle = true })
+}
+
+// Effects is a runner of them.
+func (w *World) Effects() effect.Runner {
+	return effect.Runner{
+		Store: w.OnWire(), Runs: w.Runs(), Queue: sqs.NewFromConfig(w.Config), StateMachine: w.Machine, QueueURL: w.QueueURL, Now: w.Now,
+	}
+}
+
+// Open starts the head's run, and returns the token with which it waits.
+func (w *World) Open() string {
+	w.T.Helper()
+	h := w.Load().Head
+	_, err := sfn.NewFromConfig(w.plain).StartExecution(w.T.Context(), &sfn.StartExecutionInput{
+		StateMachineArn: &w.Machine, Name: aws.String(fmt.Sprintf("%s-%d", h.TaskID, h.Run)),
+		Input: aws.String(fmt.Sprintf(`{"tenant":%q,"task":%q,"run":%d}`, h.TenantID, h.TaskID, h.Run)),
+	})
+	w.must(err)
+	return w.Token()
+}
+
+// Token is that of a run that began to wait.
+func (w *World) Token() string {
+	w.T.Helper()
+	out, err := sqs.NewFromConfig(w.plain).ReceiveMessage(w.T.Context(), &sqs.ReceiveMessageInput{QueueUrl: &w.tokens, WaitTimeSeconds: 10})
+	w.must(err)
+	if len(out.Messages) != 1 {
+		w.T.Fatal("no run waits")
+	}
+	var said struct {
+		Token string `json:"token"`
+	}
+	w.must(json.Unmarshal([]byte(*out.Messages[0].Body), &said))
+	_, err = sqs.NewFromConfig(w.plain).DeleteMessage(w.T.Context(), &sqs.DeleteMessageInput{QueueUrl: &w.tokens, ReceiptHandle: out.Messages[0].ReceiptHandle})
+	w.must(err)
+	return said.Token
+}
+
+// Stop ends a run as a person with the AWS CLI does.
+func (w *World) Stop(run int) {
+	w.T.Helper()
+	_, err := sfn.NewFromConfig(w.plain).StopExecution(w.T.Context(), &sfn.StopExecutionInput{ExecutionArn: aws.String(w.arn(run))})
+	w.must(err)
+	w.Becomes(run, sfntypes.ExecutionStatusAborted)
+}
+
+// Becomes waits until a run has a status.
+func (w *World) Becomes(run int, want sfntypes.ExecutionStatus) {
+	w.T.Helper()
+	var got sfntypes.ExecutionStatus
+	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); {
+		if got = w.Status(run); got == want {
+			return
+		}
+	}
+	w.T.Fatalf("run %d is %q, want %q", run, got, want)
+}
+
+// Status is that of a run, empty for one that was never started.
+func (w *World) Status(run int) sfntypes.ExecutionStatus {
+	w.T.Helper()
+	out, err := sfn.NewFromConfig(w.plain).ListExecutions(w.T.Context(), &sfn.ListExecutionsInput{StateMachineArn: &w.Machine})
+	w.must(err)
+	for _, e := range out.Executions {
+		if *e.Name == fmt.Sprintf("%s-%d", w.Ref.Task, run) {
+			return e.Status
+		}
+	}
+	return ""
+}
+
+func (w *World) arn(run int) string {
+	out, err := sfn.NewFromConfig(w.plain).ListExecutions(w.T.Context(), &sfn.ListExecutionsInput{StateMachineArn: &w.Machine})
+	w.must(err)
+	for _, e := range out.Executions {
+		if *e.Name == fmt.Sprintf("%s-%d", w.Ref.Task, run) {
+			return *e.ExecutionArn
+		}
+	}
+	w.T.Fatalf("run %d was never started", run)
+	return ""
+}
+
+// Drawn takes the messages that ask for cards to be drawn, and returns their number.
+func (w *World) Drawn() int {
+	w.T.Helper()
+	n := 0
+	for {
+		out, err := sqs.NewFromConfig(w.plain).ReceiveMessage(w.T.Context(), &sqs.ReceiveMessageInput{QueueUrl: &w.QueueURL})
+		w.must(err)
+		if len(out.Messages) == 0 {
+			return n
+		}
+		for _, m := range out.Messages {
+			var ref task.Ref
+			if err := json.Unmarshal([]byte(*m.Body), &ref); err != nil || ref.Task == "" {
+				w.T.Errorf("the queue has %q: %v", *m.Body, err)
+			}
+			_, err := sqs.NewFromConfig(w.plain).DeleteMessage(w.T.Context(), &sqs.DeleteMessageInput{QueueUrl: &w.QueueURL, ReceiptHandle: m.ReceiptHandle})
+			w.must(err)
+			n++
+		}
+	}
+}
+
+func (w *World) must(err error) {
+	w.T.Helper()
+	if err != nil {
+		w.T.Fatal(err)
+	}
+}
