@@ -1,0 +1,144 @@
+package main
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/aws/aws-lambda-go/events"
+	sfntypes "github.com/aws/aws-sdk-go-v2/service/sfn/types"
+
+	"ringi/shared/pipeline/pipelinetest"
+	"ringi/shared/task"
+)
+
+func TestRelay(t *testing.T) {
+	server := pipelinetest.Start(t)
+	for _, tt := range []struct {
+		name string
+		run  func(t *testing.T, w *pipelinetest.World)
+	}{
+		{"a new task gets its run and its card", testNewTask},
+		{"a batch delivered again does nothing twice", testTwice},
+		{"records of several tasks go back from the first that was not drawn", testGivesBack},
+		{"runs go on while the card queue is down", testRunsGoOn},
+		{"a task that can't be handled holds up no other", testPoisonous},
+		{"a token that arrives too late is answered", testLateToken},
+		{"what is shown already is not drawn", testShown},
+	} {
+		t.Run(tt.name, func(t *testing.T) { tt.run(t, server.World(t)) })
+	}
+}
+
+func handle(t *testing.T, w *pipelinetest.World, records ...events.DynamoDBEventRecord) []events.DynamoDBBatchItemFailure {
+	t.Helper()
+	out, err := (&Handler{Store: w.OnWire(), Effects: w.Effects()}).Handle(t.Context(), events.DynamoDBEvent{Records: records})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out.BatchItemFailures
+}
+
+// moved is a record of a task's head, with the given number.
+func moved(n int, ref task.Ref, before, now image) events.DynamoDBEventRecord {
+	r := record(fmt.Sprint(n), ref.Task, "HEAD", before, now)
+	r.Change.Keys["PK"] = events.NewStringAttribute("TASK#" + ref.Tenant + "#" + ref.Task)
+	return r
+}
+
+func testNewTask(t *testing.T, w *pipelinetest.World) {
+	if back := handle(t, w, moved(1, w.Ref, nil, head("1", "1", ""))); back != nil {
+		t.Errorf("gave back %v", back)
+	}
+	w.Becomes(1, sfntypes.ExecutionStatusRunning)
+	if n := w.Drawn(); n != 1 {
+		t.Errorf("%d messages, want 1", n)
+	}
+}
+
+func testTwice(t *testing.T, w *pipelinetest.World) {
+	batch := []events.DynamoDBEventRecord{
+		moved(1, w.Ref, nil, head("1", "1", "")), moved(2, w.Ref, head("1", "1", ""), head("2", "1", "")),
+	}
+	for range 3 {
+		handle(t, w, batch...)
+	}
+	if n := w.Drawn(); n != 1 {
+		t.Errorf("%d messages, want 1", n)
+	}
+	if h := w.Load().Head; h.Run != 1 {
+		t.Errorf("run %d", h.Run)
+	}
+}
+
+// The second task's first record comes before the first task's last one: what is
+// given back begins there, and nothing of the second task is left out.
+func testGivesBack(t *testing.T, w *pipelinetest.World) {
+	other, third := w.Another(), w.Another()
+	w.Wire.Before("SendMessage", func() { w.Wire.Cut("SendMessage", 99) }) // the first goes through
+	back := handle(t, w,
+		moved(1, w.Ref, nil, head("1", "1", "")), moved(2, other.Ref, nil, head("1", "1", "")), moved(3, third.Ref, nil, head("1", "1", "")),
+		moved(4, w.Ref, head("1", "1", ""), head("2", "1", "")), moved(5, other.Ref, head("1", "1", ""), head("2", "1", "")),
+	)
+	if len(back) != 1 || back[0].ItemIdentifier != "s2" {
+		t.Fatalf("gave back %v, want from s2", back)
+	}
+	w.Wire.Mend()
+	handle(t, w, moved(2, other.Ref, nil, head("1", "1", "")), moved(3, third.Ref, nil, head("1", "1", "")),
+		moved(4, w.Ref, head("1", "1", ""), head("2", "1", "")), moved(5, other.Ref, head("1", "1", ""), head("2", "1", "")))
+	if n := w.Drawn(); n != 3 {
+		t.Errorf("%d messages, want one for each task", n)
+	}
+}
+
+func testRunsGoOn(t *testing.T, w *pipelinetest.World) {
+	other := w.Another()
+	w.Wire.Cut("SendMessage", 99)
+	back := handle(t, w, moved(1, w.Ref, nil, head("1", "1", "")), moved(2, other.Ref, nil, head("1", "1", "")))
+	if len(back) != 1 || back[0].ItemIdentifier != "s1" {
+		t.Errorf("gave back %v, want all", back)
+	}
+	w.Becomes(1, sfntypes.ExecutionStatusRunning)
+	other.Becomes(1, sfntypes.ExecutionStatusRunning)
+	if n := w.Wire.Count("SendMessage"); n > 3 {
+		t.Errorf("the queue was asked %d times though it is down", n)
+	}
+}
+
+func testPoisonous(t *testing.T, w *pipelinetest.World) {
+	nobody := task.Ref{Tenant: w.Ref.Tenant, Task: task.NewID()}
+	if back := handle(t, w, moved(1, nobody, nil, head("1", "1", "")), moved(2, w.Ref, nil, head("1", "1", ""))); back != nil {
+		t.Errorf("gave back %v", back)
+	}
+	w.Becomes(1, sfntypes.ExecutionStatusRunning)
+
+	panics := &Handler{Store: w.OnWire(), Effects: w.Effects()}
+	panics.Effects.Runs = nil
+	out, err := panics.Handle(t.Context(), events.DynamoDBEvent{Records: []events.DynamoDBEventRecord{moved(3, w.Ref, head("1", "1", ""), head("2", "2", ""))}})
+	if err != nil || out.BatchItemFailures != nil {
+		t.Errorf("a panic gave back %v, %v", out.BatchItemFailures, err)
+	}
+}
+
+func testLateToken(t *testing.T, w *pipelinetest.World) {
+	w.Prompted(task.DefaultSettings())
+	token := w.Open()
+	w.Wait(token)
+	w.Approve()
+	r := record("1", w.Ref.Task, "WAIT#PROMPT#0001", nil, wait(token))
+	r.Change.Keys["PK"] = events.NewStringAttribute("TASK#" + w.Ref.Tenant + "#" + w.Ref.Task)
+	handle(t, w, r)
+	w.Becomes(1, sfntypes.ExecutionStatusSucceeded)
+	if n := w.Drawn(); n != 0 {
+		t.Errorf("%d messages for a token", n)
+	}
+}
+
+func testShown(t *testing.T, w *pipelinetest.World) {
+	if err := w.Store.Shown(t.Context(), w.Ref, 1); err != nil {
+		t.Fatal(err)
+	}
+	handle(t, w, moved(1, w.Ref, nil, head("1", "1", "")))
+	if n := w.Drawn(); n != 0 {
+		t.Errorf("%d messages for what is shown", n)
+	}
+}

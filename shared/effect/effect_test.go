@@ -1,0 +1,201 @@
+package effect_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	sfntypes "github.com/aws/aws-sdk-go-v2/service/sfn/types"
+
+	"ringi/shared/effect"
+	"ringi/shared/pipeline/pipelinetest"
+	"ringi/shared/task"
+)
+
+func TestEffects(t *testing.T) {
+	server := pipelinetest.Start(t)
+	for _, tt := range []struct {
+		name string
+		run  func(t *testing.T, w *pipelinetest.World)
+	}{
+		{"one name is one run, however often it is started", testOneName},
+		{"a commit of the same run starts nothing by itself", testNoStart},
+		{"a run that ended is superseded once", testRestartedOnce},
+		{"a run that ended over and over is given up", testGivenUp},
+		{"a decision wakes the run that waits, and starts no other", testWakes},
+		{"a refused token starts the run that the rows call for", testRefused},
+		{"every run that is not the head's is woken", testOldRun},
+		{"a token that can't be answered stays", testUnanswered},
+		{"a gate that waits is left alone", testWaiting},
+		{"tokens are refused in three ways", testRefusals},
+		{"one message for one event", testRedraw},
+		{"a queue that is down says so", testQueueDown},
+	} {
+		t.Run(tt.name, func(t *testing.T) { tt.run(t, server.World(t)) })
+	}
+}
+
+func run(t *testing.T, w *pipelinetest.World, start bool) int {
+	t.Helper()
+	n, err := w.Effects().Run(t.Context(), w.Load(), start)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func testOneName(t *testing.T, w *pipelinetest.World) {
+	if n := run(t, w, true); n != 1 {
+		t.Errorf("%d runs were missing, want 1", n)
+	}
+	w.Token()
+	w.Later(time.Minute)
+	if n := run(t, w, true); n != 0 {
+		t.Errorf("%d repairs of a run that is open", n)
+	}
+	if s := w.Status(1); s != sfntypes.ExecutionStatusRunning {
+		t.Errorf("the run is %s", s)
+	}
+	if run := w.Load().Head.Run; run != 1 {
+		t.Errorf("the head's run is %d", run)
+	}
+}
+
+func testNoStart(t *testing.T, w *pipelinetest.World) {
+	run(t, w, false)
+	if s := w.Status(1); s != "" {
+		t.Errorf("the run is %s, want none", s)
+	}
+}
+
+func testRestartedOnce(t *testing.T, w *pipelinetest.World) {
+	w.Open()
+	w.Stop(1)
+	stale := w.Load()
+	for i, want := range []int{1, 0, 0} { // the relay and the sweeper met the same
+		n, err := w.Effects().Run(t.Context(), stale, true)
+		if err != nil || n != want {
+			t.Errorf("time %d: %d repairs, %v, want %d", i+1, n, err, want)
+		}
+	}
+	if h := w.Load().Head; h.Run != 2 || h.Restarts != 1 {
+		t.Errorf("run %d after %d restarts", h.Run, h.Restarts)
+	}
+}
+
+func testGivenUp(t *testing.T, w *pipelinetest.World) {
+	for range task.MaxRestarts + 1 {
+		w.Open()
+		w.Stop(w.Load().Head.Run)
+		run(t, w, true)
+	}
+	h := w.Load().Head
+	if h.Parked == nil || h.Parked.Sentence != task.ReasonRunFailed || h.Run != task.MaxRestarts+1 {
+		t.Errorf("parked %+v at run %d", h.Parked, h.Run)
+	}
+	if n := run(t, w, true); n != 0 {
+		t.Errorf("%d repairs of a parked task", n)
+	}
+}
+
+func testWakes(t *testing.T, w *pipelinetest.World) {
+	w.Prompted(task.DefaultSettings())
+	w.Wait(w.Open())
+	w.Approve()
+	if n := run(t, w, false); n != 1 {
+		t.Errorf("%d woken, want 1", n)
+	}
+	w.Becomes(1, sfntypes.ExecutionStatusSucceeded)
+	if a := w.Load(); len(a.Waits) != 0 || a.Head.Run != 1 {
+		t.Errorf("waits %v, run %d", a.Waits, a.Head.Run)
+	}
+}
+
+func testRefused(t *testing.T, w *pipelinetest.World) {
+	w.Prompted(task.DefaultSettings())
+	w.Wait(w.Open())
+	w.Stop(1)
+	w.Approve()
+	run(t, w, false)
+	a := w.Load()
+	if len(a.Waits) != 0 || a.Head.Run != 2 {
+		t.Fatalf("waits %v, run %d, want the next", a.Waits, a.Head.Run)
+	}
+	run(t, w, true)
+	w.Becomes(2, sfntypes.ExecutionStatusRunning)
+}
+
+func testOldRun(t *testing.T, w *pipelinetest.World) {
+	w.Prompted(task.DefaultSettings())
+	w.Wait(w.Open())
+	w.Approve()
+	w.Restart()
+	run(t, w, false)
+	w.Becomes(1, sfntypes.ExecutionStatusSucceeded)
+	if s := w.Status(2); s != "" {
+		t.Errorf("run 2 is %s: an old run's token says nothing about the new one", s)
+	}
+}
+
+func testUnanswered(t *testing.T, w *pipelinetest.World) {
+	w.Prompted(task.DefaultSettings())
+	w.Wait(w.Open())
+	w.Approve()
+	w.Wire.Cut("SendTaskSuccess", 99)
+	if _, err := w.Effects().Run(t.Context(), w.Load(), false); err == nil {
+		t.Error("no error")
+	}
+	if len(w.Load().Waits) != 1 {
+		t.Fatal("the token is lost")
+	}
+	w.Wire.Mend()
+	w.Wire.LoseAnswer("SendTaskSuccess", 1)
+	run(t, w, false)
+	w.Becomes(1, sfntypes.ExecutionStatusSucceeded)
+}
+
+func testWaiting(t *testing.T, w *pipelinetest.World) {
+	w.Prompted(task.DefaultSettings())
+	w.Wait(w.Open())
+	if n := run(t, w, true); n != 0 || len(w.Load().Waits) != 1 {
+		t.Errorf("%d repairs, %d waits", n, len(w.Load().Waits))
+	}
+	w.Stop(1)
+	if n := run(t, w, true); n != 0 || w.Load().Head.Run != 1 {
+		t.Errorf("%d repairs: the decision will start the next run", n)
+	}
+}
+
+func testRefusals(t *testing.T, w *pipelinetest.World) {
+	used := w.Open()
+	if refused, err := effect.Wake(t.Context(), w.Runs(), used); refused || err != nil {
+		t.Errorf("the first answer: %v, %v", refused, err)
+	}
+	w.Becomes(1, sfntypes.ExecutionStatusSucceeded)
+	w.Restart()
+	stopped := w.Open()
+	w.Stop(2)
+	for name, token := range map[string]string{"answered": used, "of a stopped run": stopped, "nobody's": "nobody's"} {
+		if refused, err := effect.Wake(t.Context(), w.Runs(), token); !refused || err != nil {
+			t.Errorf("a token %s: refused %v, %v", name, refused, err)
+		}
+	}
+}
+
+func testRedraw(t *testing.T, w *pipelinetest.World) {
+	for _, id := range []string{"event-1", "event-1", "event-2"} {
+		if err := w.Effects().Redraw(t.Context(), w.Ref, id); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := w.Drawn(); n != 2 {
+		t.Errorf("%d messages for two events", n)
+	}
+}
+
+func testQueueDown(t *testing.T, w *pipelinetest.World) {
+	w.Wire.Cut("SendMessage", 99)
+	if err := w.Effects().Redraw(t.Context(), w.Ref, "event"); !errors.Is(err, effect.ErrQueue) {
+		t.Errorf("%v, want ErrQueue", err)
+	}
+}
