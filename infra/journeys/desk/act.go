@@ -1,0 +1,82 @@
+package desk
+
+import (
+	"errors"
+	"strings"
+
+	"ringi/infra/local/sandbox"
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/card"
+	"ringi/shared/task"
+)
+
+// Click presses a button of a card; told that it could not be saved in time, a person presses it again.
+func (d *Desk) Click(user, key, action string) {
+	d.T.Helper()
+	m := d.Card(key, action)
+	for range 5 {
+		before := d.unsaved(user)
+		err := d.S.Sandbox.Click(user, d.Channel, m.TS, action)
+		if trouble := (sandbox.Trouble{}); err != nil && !errors.As(err, &trouble) {
+			d.T.Fatalf("%s on %s: %v", action, key, err)
+		}
+		if err == nil && d.unsaved(user) == before {
+			return
+		}
+		d.T.Logf("%s on %s was not saved in time: %v", action, key, err)
+	}
+	d.T.Fatalf("%s on %s is never saved", action, key)
+}
+
+// unsaved counts the notes that ask a person to try again.
+func (d *Desk) unsaved(user string) (n int) {
+	for _, note := range d.Notes(user) {
+		if note == card.Note("ja", card.ErrUnsaved) || note == card.Note("en", card.ErrUnsaved) {
+			n++
+		}
+	}
+	return n
+}
+
+// Reject presses 却下, fills in the reason and sends it.
+func (d *Desk) Reject(user, key, action, reason string) {
+	d.T.Helper()
+	d.Click(user, key, action)
+	views := d.S.Sandbox.Views(user)
+	if len(views) != 1 {
+		d.T.Fatalf("%d dialogs are open; notes: %v", len(views), d.Notes(user))
+	}
+	errs, err := d.S.Sandbox.Submit(user, views[0].ID, map[string]any{"rejection_reason_block": reason})
+	if err != nil || len(errs) > 0 {
+		d.T.Fatalf("send the reason: %v %v", err, errs)
+	}
+}
+
+// Approve stamps the policy and the steps.
+func (d *Desk) Approve(user string) {
+	d.T.Helper()
+	d.Click(user, "CARD#prompt#0001", "approve_prompt")
+	d.Click(user, "CARD#process#0001", "approve_process")
+}
+
+// Notes are what only this person sees in the task's thread.
+func (d *Desk) Notes(user string) []string {
+	var out []string
+	for _, m := range d.S.Sandbox.Ephemerals(user) {
+		if m.ThreadTS == d.Root || m.TS == d.Root {
+			out = append(out, m.Text)
+		}
+	}
+	return out
+}
+
+// Notified counts the direct messages that this task's steps sent to a person.
+func (d *Desk) Notified(a *task.Aggregate, user string) (n int) {
+	for _, m := range d.S.Sandbox.Messages(workspace.DirectMessage(user), "") {
+		payload, _ := m.Metadata["event_payload"].(map[string]any)
+		if key, _ := payload["key"].(string); strings.HasPrefix(key, a.Process().ID) {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,72 @@
+// Package desk lets a test do what people do with a running stack, and see what
+// they see: requests, cards, clicks, forms; and behind them the rows and runs.
+package desk
+
+import (
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/stack"
+	"ringi/shared/store"
+	"ringi/shared/task"
+)
+
+// patience is how long one thing may take on a busy machine.
+const patience = 60 * time.Second
+
+// Desk is one person's request and what became of it.
+type Desk struct {
+	T       *testing.T
+	S       *stack.Stack
+	Store   *store.Store
+	Channel string
+	Root    string // the message's timestamp, and the thread's
+	Ref     task.Ref
+}
+
+// Ask says something to Ringi in #人事 and waits for the first card.
+func Ask(t *testing.T, s *stack.Stack, user, text string) *Desk {
+	t.Helper()
+	return AskIn(t, s, user, workspace.HR, "<@"+workspace.Bot+"> "+text)
+}
+
+func AskIn(t *testing.T, s *stack.Stack, user, channel, text string) *Desk {
+	t.Helper()
+	ts, err := s.Sandbox.Say(user, channel, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := At(t, s, channel, ts)
+	d.Card("CARD#task", "")
+	return d
+}
+
+// At is the desk of a message that was said.
+func At(t *testing.T, s *stack.Stack, channel, ts string) *Desk {
+	t.Helper()
+	team := s.Sandbox.TeamID()
+	id, err := task.ID(team, channel, ts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &Desk{
+		T: t, S: s, Channel: channel, Root: ts, Ref: task.Ref{Tenant: task.TenantID(team), Task: id},
+		Store: store.New(dynamodb.NewFromConfig(s.AWS), s.TableName),
+	}
+}
+
+// Eventually polls until what holds.
+func Eventually(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	deadline := time.Now().Add(patience)
+	for !holds() {
+		if time.Now().After(deadline) {
+			t.Fatalf("not within %s: %s", patience, what)
+		}
+		tick := time.NewTimer(40 * time.Millisecond)
+		<-tick.C
+	}
+}

@@ -1,0 +1,86 @@
+package desk
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"log"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"ringi/infra/local/admin"
+	"ringi/infra/local/sandbox"
+	"ringi/infra/local/stack"
+	"ringi/infra/local/vendors"
+	"ringi/shared/store"
+	"ringi/shared/task"
+)
+
+// Options are a stack as `go run ./infra/local` starts it, on free ports; its
+// sweeper runs only when told. Functions are compiled unless RINGI_ARTIFACTS names a folder that has them.
+func Options() stack.Options {
+	o := stack.Options{
+		Model: "demo", ByHand: true, FunctionLog: io.Discard, Artifacts: os.Getenv("RINGI_ARTIFACTS"),
+		Sandbox: sandbox.Options{Shortcuts: []sandbox.Shortcut{{CallbackID: "cancel_task"}}},
+	}
+	admin.Configure(&o)
+	return o
+}
+
+// Run is a TestMain: it starts one stack for all tests of a package, hands it to
+// use, and returns the exit code.
+func Run(m *testing.M, o stack.Options, use func(*stack.Stack)) int {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+	defer cancel()
+	s, err := stack.Start(ctx, o)
+	if err != nil {
+		log.Println("start the stack:", err)
+		return 1
+	}
+	defer s.Close()
+	use(s)
+	return m.Run()
+}
+
+// Leave leaves a stack as it was found when the test ends: default settings, and
+// no fault switched on.
+func Leave(t *testing.T, s *stack.Stack) {
+	t.Cleanup(func() {
+		Settings(t, s, func(x *task.Settings) {
+			d := task.DefaultSettings()
+			d.Rev, d.Slug = x.Rev, x.Slug
+			*x = d
+		})
+		if err := s.Sandbox.SetToggles(sandbox.Toggles{}); err != nil {
+			t.Error(err)
+		}
+		s.Sandbox.Faults().Clear("")
+		for _, tool := range vendors.Tools() {
+			s.Vendors.Fail(tool, 0, false)
+			s.Vendors.Hang(tool, 0)
+		}
+	})
+}
+
+// Settings changes the tenant's settings as the panel does.
+func Settings(t *testing.T, s *stack.Stack, change func(*task.Settings)) {
+	t.Helper()
+	ctx := context.Background()
+	rows := store.New(dynamodb.NewFromConfig(s.AWS), s.TableName)
+	tenant := task.TenantID(s.Sandbox.TeamID())
+	x, err := rows.Settings(ctx, tenant)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, _ := json.Marshal(x)
+	change(&x)
+	if after, _ := json.Marshal(x); string(before) == string(after) {
+		return
+	}
+	if _, err := rows.SaveSettings(ctx, tenant, x, task.Actor{Type: task.ActorUser, ID: "U0ADMIN"}, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+}
