@@ -1,0 +1,134 @@
+package main
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"ringi/shared/pipeline"
+	"ringi/shared/pipeline/pipelinetest"
+	"ringi/shared/task"
+)
+
+func TestCloseTask(t *testing.T) {
+	server := pipelinetest.Start(t)
+	for _, tt := range []struct {
+		name string
+		run  func(t *testing.T, w *pipelinetest.World)
+	}{
+		{"a generation that failed is parked with its reason", testParks},
+		{"an execution that failed fails its task", testFails},
+		{"a gate that waits is left to people", testWaits},
+		{"a gate decided while the run died gets the next run", testDecided},
+		{"a call that is out is waited for", testInFlight},
+		{"a run that is not the head's records nothing", testSuperseded},
+		{"what was done already is not done twice", testTwice},
+	} {
+		t.Run(tt.name, func(t *testing.T) { tt.run(t, server.World(t)) })
+	}
+}
+
+func handle(w *pipelinetest.World, in pipeline.Input, caught string) (task.Next, error) {
+	in.Error = caught
+	return (&Handler{Store: w.OnWire(), Now: w.Now}).Handle(w.T.Context(), in)
+}
+
+func done(t *testing.T, w *pipelinetest.World, in pipeline.Input, caught string) task.Next {
+	t.Helper()
+	next, err := handle(w, in, caught)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return next
+}
+
+func testParks(t *testing.T, w *pipelinetest.World) {
+	if next := done(t, w, w.In(), pipeline.ModelUnavailable); next.State != task.StateFail {
+		t.Errorf("%+v", next)
+	}
+	if p := w.Load().Head.Parked; p == nil || p.Layer != task.L1 || p.Sentence != task.ReasonModelUnavailable {
+		t.Errorf("%+v", p)
+	}
+	other := w.Another()
+	other.Extracted()
+	done(t, other, other.In(), "Lambda.Unknown")
+	if p := other.Load().Head.Parked; p == nil || p.Layer != task.L2 || p.Sentence != task.ReasonRunFailed {
+		t.Errorf("%+v", p)
+	}
+}
+
+func executing(w *pipelinetest.World) {
+	w.Approved(task.DefaultSettings(), pipelinetest.Step(1, "list_employees", task.Read, "{}"))
+	w.Begin()
+}
+
+func testFails(t *testing.T, w *pipelinetest.World) {
+	executing(w)
+	if next := done(t, w, w.In(), pipeline.ModelUnavailable); next.State != task.StateFail {
+		t.Errorf("%+v", next)
+	}
+	if e := w.Load().Execution(); e.Status != task.ExecutionFailed || e.Error != task.ReasonRunFailed {
+		t.Errorf("%s for %s", e.Status, e.Error)
+	}
+}
+
+func testWaits(t *testing.T, w *pipelinetest.World) {
+	before := w.Prompted(task.DefaultSettings()).Head.Rev
+	if next := done(t, w, w.In(), pipeline.Unavailable); next.State != task.StateFinish || next.Gate != task.PromptKey(1) {
+		t.Errorf("%+v", next)
+	}
+	if h := w.Load().Head; h.Rev != before {
+		t.Errorf("something was written: %+v", h)
+	}
+}
+
+func testDecided(t *testing.T, w *pipelinetest.World) {
+	w.Prompted(task.DefaultSettings())
+	in := w.In()
+	w.Approve()
+	if _, err := handle(w, in, pipeline.Unavailable); !errors.Is(err, task.ErrSuperseded) {
+		t.Errorf("%v, want ErrSuperseded: the next run has it", err)
+	}
+	if h := w.Load().Head; h.Run != 2 || h.Parked != nil {
+		t.Errorf("run %d, parked %+v", h.Run, h.Parked)
+	}
+}
+
+func testInFlight(t *testing.T, w *pipelinetest.World) {
+	executing(w)
+	w.Claim("somebody's")
+	if next := done(t, w, w.In(), pipeline.Internal); next.State != task.StatePause || next.WaitSeconds != 60 {
+		t.Errorf("%+v, want to wait for the lease's end", next)
+	}
+	w.Later(61 * time.Second)
+	if next := done(t, w, w.In(), pipeline.Internal); next.State != task.StateFail {
+		t.Errorf("%+v", next)
+	}
+	a := w.Load()
+	if a.Steps[0].Status != task.StepFailed || a.Execution().Status != task.ExecutionFailed {
+		t.Errorf("step %s, execution %s", a.Steps[0].Status, a.Execution().Status)
+	}
+}
+
+func testSuperseded(t *testing.T, w *pipelinetest.World) {
+	in := w.In()
+	w.Restart()
+	if _, err := handle(w, in, pipeline.Internal); !errors.Is(err, task.ErrSuperseded) {
+		t.Errorf("%v, want ErrSuperseded", err)
+	}
+	if p := w.Load().Head.Parked; p != nil {
+		t.Errorf("parked %+v", p)
+	}
+}
+
+func testTwice(t *testing.T, w *pipelinetest.World) {
+	w.Wire.LoseAnswer("TransactWriteItems", 3) // all that the client tries
+	in := w.In()
+	done(t, w, in, pipeline.Internal)
+	if next := done(t, w, in, pipeline.Internal); next.State != task.StateFail {
+		t.Errorf("%+v", next)
+	}
+	if h := w.Load().Head; h.Rev != 2 {
+		t.Errorf("%d commits, want one after the task's first", h.Rev-1)
+	}
+}

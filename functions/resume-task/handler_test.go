@@ -1,0 +1,80 @@
+package main
+
+import (
+	"errors"
+	"testing"
+
+	"ringi/shared/pipeline"
+	"ringi/shared/pipeline/pipelinetest"
+	"ringi/shared/task"
+)
+
+func TestResumeTask(t *testing.T) {
+	server := pipelinetest.Start(t)
+	off := task.DefaultSettings()
+	off.PromptApprovalRequired = false
+	for _, tt := range []struct {
+		name  string
+		bring func(w *pipelinetest.World)
+		want  string
+	}{
+		{"a new task", func(*pipelinetest.World) {}, task.StateExtractTask},
+		{"an extracted one", func(w *pipelinetest.World) { w.Extracted() }, task.StateDraftPrompt},
+		{"a prompt that waits", func(w *pipelinetest.World) { w.Prompted(task.DefaultSettings()) }, task.StateAwaitPromptApproval},
+		{"one that asks nobody goes the same way", func(w *pipelinetest.World) { w.Prompted(off) }, task.StateAwaitPromptApproval},
+		{"an approved prompt", func(w *pipelinetest.World) { w.Prompted(off); w.Approve() }, task.StatePlanProcess},
+		{"a cancelled task", func(w *pipelinetest.World) { w.Cancel() }, task.StateFinish},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := server.World(t)
+			tt.bring(w)
+			next, err := handler(w).Handle(t.Context(), w.In())
+			if err != nil || next.State != tt.want {
+				t.Errorf("%+v, %v, want %s", next, err, tt.want)
+			}
+		})
+	}
+
+	t.Run("the first contact makes the tenant, once", func(t *testing.T) {
+		w := server.World(t)
+		for range 2 {
+			if _, err := handler(w).Handle(t.Context(), w.In()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		made, err := w.Store.Tenant(t.Context(), w.Ref.Tenant)
+		if err != nil || made.TeamID != pipelinetest.Team || len(made.Admins) != 1 || made.Admins[0] != "U0ADMIN" {
+			t.Errorf("%+v, %v", made, err)
+		}
+	})
+	t.Run("a run that is not the head's", func(t *testing.T) {
+		w := server.World(t)
+		in := w.In()
+		w.Restart()
+		if _, err := handler(w).Handle(t.Context(), in); !errors.Is(err, task.ErrSuperseded) {
+			t.Errorf("%v, want ErrSuperseded", err)
+		}
+	})
+	t.Run("a task that is not there, or is another tenant's", func(t *testing.T) {
+		w := server.World(t)
+		for _, in := range []pipeline.Input{
+			{Tenant: w.Ref.Tenant, Task: task.NewID(), Run: 1}, {Tenant: task.TenantID("T0OTHER"), Task: w.Ref.Task, Run: 1},
+		} {
+			if _, err := handler(w).Handle(t.Context(), in); pipeline.Name(err) != pipeline.BadInput {
+				t.Errorf("%v, want one that is not tried again", err)
+			}
+		}
+	})
+	t.Run("a table that does not answer", func(t *testing.T) {
+		w := server.World(t)
+		in := w.In()
+		w.Wire.Cut("Query", 99)
+		if _, err := handler(w).Handle(t.Context(), in); pipeline.Name(err) != pipeline.Unavailable {
+			t.Errorf("%v, want one that is tried again", err)
+		}
+	})
+}
+
+func handler(w *pipelinetest.World) *Handler {
+	return &Handler{Store: w.OnWire(), Now: w.Now, Admin: "U0ADMIN"}
+}

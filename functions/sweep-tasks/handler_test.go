@@ -1,0 +1,205 @@
+package main
+
+import (
+	"testing"
+	"time"
+
+	sfntypes "github.com/aws/aws-sdk-go-v2/service/sfn/types"
+
+	"ringi/shared/pipeline/pipelinetest"
+	"ringi/shared/task"
+)
+
+func TestSweep(t *testing.T) {
+	server := pipelinetest.Start(t)
+	for _, tt := range []struct {
+		name string
+		run  func(t *testing.T, w *pipelinetest.World)
+	}{
+		{"what the relay missed is done within a minute", testMissed},
+		{"nothing is done before it is due", testNotDue},
+		{"a decision whose wake-up was lost", testLostWakeUp},
+		{"a gate expires after its time, not before", testExpires},
+		{"an ended task is drawn until it is shown, then left alone", testEndedUnshown},
+		{"a call that was out at a cancel becomes a result", testSettles},
+		{"an execution past its limit fails", testOverLimit},
+		{"a run that does nothing for 20 minutes is replaced", testStuck},
+		{"a task that fails each time is parked after three restarts", testParks},
+		{"a poisonous task is put off further each time, and delays no other", testPoisonous},
+		{"a shard that can't be read delays no other", testShardDown},
+		{"a task that panics is put off", testPanic},
+		{"no task is begun without time for it", testNoTime},
+	} {
+		t.Run(tt.name, func(t *testing.T) { tt.run(t, server.World(t)) })
+	}
+}
+
+func handler(w *pipelinetest.World) *Handler {
+	return &Handler{Store: w.OnWire(), Effects: w.Effects(), Now: w.Now}
+}
+
+// sweep lets a while pass and then the minute's sweep, and returns the task as it is then.
+func sweep(t *testing.T, w *pipelinetest.World, after time.Duration) *task.Aggregate {
+	t.Helper()
+	w.Later(after)
+	if err := handler(w).Handle(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return w.Load()
+}
+
+const soon = 65 * time.Second
+
+// show says that the cards show what is there.
+func show(t *testing.T, w *pipelinetest.World) {
+	t.Helper()
+	w.Drawn()
+	if err := w.Store.Shown(t.Context(), w.Ref, w.Load().Head.Rev); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func testMissed(t *testing.T, w *pipelinetest.World) {
+	a := sweep(t, w, soon)
+	w.Becomes(1, sfntypes.ExecutionStatusRunning)
+	if n := w.Drawn(); n != 1 {
+		t.Errorf("%d messages, want 1", n)
+	}
+	if want := w.Now().Add(5 * time.Minute); a.Head.DueAt == nil || !a.Head.DueAt.Equal(want) {
+		t.Errorf("due at %v, want %v", a.Head.DueAt, want)
+	}
+}
+
+func testNotDue(t *testing.T, w *pipelinetest.World) {
+	sweep(t, w, 30*time.Second)
+	if s := w.Status(1); s != "" || w.Drawn() != 0 {
+		t.Errorf("the run is %s", s)
+	}
+}
+
+func testLostWakeUp(t *testing.T, w *pipelinetest.World) {
+	w.Prompted(task.DefaultSettings())
+	w.Wait(w.Open())
+	w.Approve()
+	w.Later(soon)
+	repairs, err := handler(w).sweep(t.Context(), w.Ref)
+	if repairs != 1 || err != nil {
+		t.Errorf("%d repairs, %v, want 1", repairs, err)
+	}
+	w.Becomes(1, sfntypes.ExecutionStatusSucceeded)
+	// And the run, were it gone altogether:
+	w.Later(soon)
+	if repairs, err = handler(w).sweep(t.Context(), w.Ref); repairs != 1 || err != nil || w.Load().Head.Run != 2 {
+		t.Errorf("%d repairs, %v, run %d", repairs, err, w.Load().Head.Run)
+	}
+}
+
+func testExpires(t *testing.T, w *pipelinetest.World) {
+	w.Prompted(task.DefaultSettings())
+	w.Wait(w.Open())
+	show(t, w)
+	a := sweep(t, w, soon)
+	by := *a.Prompt().Terms.DecideBy
+	if a.Head.DueAt == nil || !a.Head.DueAt.Equal(by) {
+		t.Errorf("due at %v, want when the decision is, %v", a.Head.DueAt, by)
+	}
+	if a = sweep(t, w, by.Sub(w.Now())); a.Head.Ended != nil {
+		t.Errorf("expired at %v itself", by)
+	}
+	a = sweep(t, w, 2*time.Second)
+	if a.Head.Ended == nil || a.Head.Ended.Reason != task.ReasonExpired || a.Prompt().Status != task.Expired {
+		t.Errorf("ended %+v, prompt %s", a.Head.Ended, a.Prompt().Status)
+	}
+	w.Becomes(1, sfntypes.ExecutionStatusSucceeded)
+	if n := w.Drawn(); n != 1 {
+		t.Errorf("%d messages, want 1", n)
+	}
+}
+
+func testEndedUnshown(t *testing.T, w *pipelinetest.World) {
+	w.Cancel()
+	for range 2 {
+		if a := sweep(t, w, 6*time.Minute); a.Head.DueAt == nil {
+			t.Fatal("not due any more, and nobody saw it")
+		}
+		if n := w.Drawn(); n != 1 {
+			t.Errorf("%d messages, want 1", n)
+		}
+	}
+	show(t, w)
+	if a := sweep(t, w, 6*time.Minute); a.Head.DueAt != nil || w.Drawn() != 0 {
+		t.Errorf("due at %v though everybody saw it", a.Head.DueAt)
+	}
+}
+
+func steps() []task.Step {
+	return []task.Step{
+		pipelinetest.Step(1, "list_employees", task.Read, "{}"), pipelinetest.Step(2, "send_slack_dm", task.Write, "{}"),
+	}
+}
+
+// called brings the task into its write.
+func called(w *pipelinetest.World) {
+	w.Approved(task.DefaultSettings(), steps()...)
+	w.Begin()
+	w.Claim("reads")
+	w.Decide(func(a *task.Aggregate) (task.Change, error) {
+		o := task.Outcome{Status: task.StepCompleted, Result: &task.Blob{JSON: "{}", Bytes: 2}}
+		return a.FinishStep(task.StepKey(1, 1, 1), "reads", o, w.Now())
+	})
+	w.Claim("writes")
+}
+
+func testSettles(t *testing.T, w *pipelinetest.World) {
+	called(w)
+	w.Cancel()
+	show(t, w)
+	if a := sweep(t, w, 61*time.Second); a.StepOf(a.Execution(), 2).Status != task.StepUnknown || len(a.Execution().Results) != 2 {
+		t.Errorf("%+v", a.Execution().Results)
+	}
+	show(t, w)
+	if a := sweep(t, w, 6*time.Minute); a.Head.DueAt != nil {
+		t.Errorf("due at %v: nothing is left", a.Head.DueAt)
+	}
+}
+
+func testOverLimit(t *testing.T, w *pipelinetest.World) {
+	w.Approved(task.DefaultSettings(), steps()...)
+	w.Begin()
+	w.Open()
+	if a := sweep(t, w, soon); a.Head.Ended != nil {
+		t.Fatalf("ended %+v", a.Head.Ended)
+	}
+	a := sweep(t, w, 6*time.Minute)
+	if a.Head.Ended == nil || a.Head.Ended.Reason != task.ReasonTimeout || a.Execution().Status != task.ExecutionFailed {
+		t.Errorf("ended %+v", a.Head.Ended)
+	}
+}
+
+func testStuck(t *testing.T, w *pipelinetest.World) {
+	w.Open()
+	if a := sweep(t, w, 19*time.Minute); a.Head.Run != 1 {
+		t.Errorf("run %d after 19 minutes", a.Head.Run)
+	}
+	if a := sweep(t, w, 5*time.Minute); a.Head.Run != 2 || a.Head.Restarts != 1 {
+		t.Errorf("run %d, %d restarts", a.Head.Run, a.Head.Restarts)
+	}
+	w.Becomes(2, sfntypes.ExecutionStatusRunning)
+}
+
+func testParks(t *testing.T, w *pipelinetest.World) {
+	w.Extracted()
+	var a *task.Aggregate
+	for range 2 * (task.MaxRestarts + 2) { // each run needs a sweep to be opened and one to be found dead
+		if a = sweep(t, w, 6*time.Minute); w.Status(a.Head.Run) == sfntypes.ExecutionStatusRunning {
+			w.Stop(a.Head.Run)
+		}
+	}
+	if a.Head.Parked == nil || a.Head.Parked.Layer != task.L2 || a.Head.Run != task.MaxRestarts+1 {
+		t.Fatalf("parked %+v at run %d", a.Head.Parked, a.Head.Run)
+	}
+	show(t, w)
+	if a = sweep(t, w, 6*time.Minute); a.Head.DueAt != nil {
+		t.Errorf("due at %v: only a person goes on from here", a.Head.DueAt)
+	}
+}

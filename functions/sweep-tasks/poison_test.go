@@ -1,0 +1,126 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"testing"
+	"time"
+
+	sfntypes "github.com/aws/aws-sdk-go-v2/service/sfn/types"
+
+	"ringi/shared/pipeline/pipelinetest"
+	"ringi/shared/task"
+)
+
+func testPoisonous(t *testing.T, w *pipelinetest.World) {
+	other := w.Another()
+	h := handler(w)
+	h.Store = poisoned{Store: w.OnWire(), ref: w.Ref}
+	w.Later(soon)
+	for i, want := range []time.Duration{2, 4, 8, 16, 32, 60, 60} {
+		if err := h.Handle(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		head := w.Load().Head
+		if head.SweepFailures != i+1 || !head.DueAt.Equal(w.Now().Add(want*time.Minute)) {
+			t.Errorf("failure %d: %d noted, due in %v", i+1, head.SweepFailures, head.DueAt.Sub(w.Now()))
+		}
+		w.Later(want * time.Minute)
+	}
+	if s := other.Status(1); s != sfntypes.ExecutionStatusRunning {
+		t.Errorf("the other task's run is %q", s)
+	}
+	if a := sweep(t, w, 0); a.Head.SweepFailures != 0 {
+		t.Errorf("%d failures after it went well", a.Head.SweepFailures)
+	}
+}
+
+// poisoned cannot load one task, nor read what is due in one shard; a zero ref is none.
+type poisoned struct {
+	Store
+	ref    task.Ref
+	shard  int
+	panics bool
+}
+
+var errPoison = errors.New("poison")
+
+func (p poisoned) Load(ctx context.Context, ref task.Ref) (*task.Aggregate, error) {
+	if ref != p.ref {
+		return p.Store.Load(ctx, ref)
+	}
+	if p.panics {
+		panic("poison")
+	}
+	return nil, errPoison
+}
+
+func (p poisoned) Due(ctx context.Context, shard int, now time.Time) iter.Seq2[task.Ref, error] {
+	if p.ref.Task == "" && shard == p.shard {
+		return func(yield func(task.Ref, error) bool) { yield(task.Ref{}, errPoison) }
+	}
+	return p.Store.Due(ctx, shard, now)
+}
+
+func testShardDown(t *testing.T, w *pipelinetest.World) {
+	tasks := []*pipelinetest.World{w}
+	for range 11 {
+		tasks = append(tasks, w.Another())
+	}
+	h := handler(tasks[11])
+	tasks[11].Later(soon)
+	h.Store = poisoned{Store: w.OnWire()}
+	if err := h.Handle(t.Context()); !errors.Is(err, errPoison) {
+		t.Errorf("%v, want what went wrong", err)
+	}
+	inShard := 0
+	for range eachDue(t, w, tasks[11].Now(), 0) {
+		inShard++
+	}
+	running := 0
+	for _, w := range tasks {
+		if w.Status(1) == sfntypes.ExecutionStatusRunning {
+			running++
+		}
+	}
+	if running != len(tasks)-inShard {
+		t.Errorf("%d of %d tasks run, %d are in the shard that is down", running, len(tasks), inShard)
+	}
+}
+
+func eachDue(t *testing.T, w *pipelinetest.World, now time.Time, shard int) []task.Ref {
+	t.Helper()
+	var out []task.Ref
+	for ref, err := range w.Store.Due(t.Context(), shard, now) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, ref)
+	}
+	return out
+}
+
+func testPanic(t *testing.T, w *pipelinetest.World) {
+	h := handler(w)
+	h.Store = poisoned{Store: w.OnWire(), ref: w.Ref, panics: true}
+	w.Later(soon)
+	if err := h.Handle(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if head := w.Load().Head; head.SweepFailures != 1 {
+		t.Errorf("%d failures noted", head.SweepFailures)
+	}
+}
+
+func testNoTime(t *testing.T, w *pipelinetest.World) {
+	w.Later(soon)
+	ctx, cancel := context.WithTimeout(t.Context(), spare-time.Second)
+	defer cancel()
+	if err := handler(w).Handle(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if s := w.Status(1); s != "" {
+		t.Errorf("the run is %s", s)
+	}
+}
