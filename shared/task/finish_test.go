@@ -249,6 +249,9 @@ func TestACompletedTaskKeepsItsResultsInOrder(t *testing.T) {
 	e := s.load().Execution()
 	var got []string
 	for _, r := range e.Results {
+		if r.DurationMS != 1000 || r.CompletedAt == nil || r.CompletedAt.Sub(r.StartedAt) != time.Second || r.Result == nil {
+			t.Errorf("%s took %d ms, %+v", r.StepID, r.DurationMS, r)
+		}
 		got = append(got, r.StepID+" "+string(r.Status))
 	}
 	want := []string{"step-1 completed", "step-2 completed", "step-3 completed"}

@@ -11,8 +11,8 @@ func TestWhoMayDecide(t *testing.T) {
 	nobody := Policy{Team: team, Mode: ApproversList, AllowSelf: true}
 	channel := Policy{Team: team, Mode: ApproversChannel, AllowSelf: true}
 	strict := Policy{Team: team, Mode: ApproversChannel}
-	foreign, guest, away := person(suzuki), person(suzuki), person(suzuki)
-	foreign.Team, guest.Guest, away.Member = "T_OTHER", true, false
+	foreign, guest, absent, away := person(suzuki), person(suzuki), person(suzuki), person(tanaka)
+	foreign.Team, guest.Guest, absent.Member, away.Member = "T_OTHER", true, false, false
 	guestRequester := person(requester)
 	guestRequester.Guest = true
 	foreignRequester := person(requester)
@@ -26,6 +26,7 @@ func TestWhoMayDecide(t *testing.T) {
 		approve, reject, withdraw Rule
 	}{
 		{"an approver of the list", list, person(suzuki), "", "", ""},
+		{"an approver of the list who is not in the channel", list, absent, "", "", ""},
 		{"one who is not in the list", list, person(tanaka), RuleNotListed, RuleNotListed, RuleNotParty},
 		{"a member, when the list is empty", nobody, person(suzuki), RuleNobody, RuleNobody, RuleNotParty},
 		{"the requester, when the list is empty", nobody, person(requester), RuleNobody, RuleNobody, ""},
