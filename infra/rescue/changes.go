@@ -1,0 +1,137 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
+	streams "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
+	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
+
+	"ringi/shared/store"
+	"ringi/shared/task"
+)
+
+// changes replays ranges of the table's stream that the relay gave up. Effects
+// come from rows, so that a task's records are replayed by having the task looked at again.
+type changes struct {
+	letters letters
+	streams reader
+	store   *store.Store
+	out     io.Writer
+}
+
+// reader is the part of DynamoDB Streams that is read.
+type reader interface {
+	GetShardIterator(context.Context, *dynamodbstreams.GetShardIteratorInput, ...func(*dynamodbstreams.Options)) (*dynamodbstreams.GetShardIteratorOutput, error)
+	GetRecords(context.Context, *dynamodbstreams.GetRecordsInput, ...func(*dynamodbstreams.Options)) (*dynamodbstreams.GetRecordsOutput, error)
+}
+
+// batch is where the records are that a dead letter is about.
+type batch struct {
+	ShardID   string `json:"shardId"`
+	Start     string `json:"startSequenceNumber"`
+	End       string `json:"endSequenceNumber"`
+	StreamARN string `json:"streamArn"`
+}
+
+func (c *changes) replay(ctx context.Context) error {
+	n, err := c.letters.each(ctx, func(m types.Message) error {
+		var letter struct {
+			Batch batch `json:"DDBStreamBatchInfo"`
+		}
+		if err := json.Unmarshal([]byte(aws.ToString(m.Body)), &letter); err != nil || letter.Batch.ShardID == "" || letter.Batch.Start == "" {
+			return errors.New("it has no DDBStreamBatchInfo; look at it in the console")
+		}
+		refs, err := c.tasks(ctx, letter.Batch)
+		var gone *streams.TrimmedDataAccessException
+		var noShard *streams.ResourceNotFoundException
+		if errors.As(err, &gone) || errors.As(err, &noShard) {
+			fmt.Fprintf(c.out, "%s to %s: the stream keeps records for a day, these are gone; the sweeper has looked after their tasks since\n", letter.Batch.Start, letter.Batch.End)
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		for _, ref := range refs {
+			if err := c.again(ctx, ref); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	fmt.Fprintf(c.out, "%d ranges are replayed\n", n)
+	return err
+}
+
+// again has the relay look at a task at once and the sweeper a minute later.
+func (c *changes) again(ctx context.Context, ref task.Ref) error {
+	if _, err := c.store.Head(ctx, ref); errors.Is(err, task.ErrNotFound) {
+		fmt.Fprintf(c.out, "task %s is gone\n", ref.Task)
+		return nil
+	} else if err != nil {
+		return err
+	}
+	if err := c.store.Redraw(ctx, ref); err != nil {
+		return err
+	}
+	fmt.Fprintf(c.out, "task %s is looked at again\n", ref.Task)
+	return nil
+}
+
+// tasks are those that a range of the stream is about, in its order.
+func (c *changes) tasks(ctx context.Context, b batch) ([]task.Ref, error) {
+	at, err := c.streams.GetShardIterator(ctx, &dynamodbstreams.GetShardIteratorInput{
+		StreamArn: &b.StreamARN, ShardId: &b.ShardID, ShardIteratorType: streams.ShardIteratorTypeAtSequenceNumber, SequenceNumber: &b.Start,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("find %s in the stream: %w", b.Start, err)
+	}
+	var refs []task.Ref
+	seen := map[task.Ref]bool{}
+	for iterator := at.ShardIterator; iterator != nil; {
+		page, err := c.streams.GetRecords(ctx, &dynamodbstreams.GetRecordsInput{ShardIterator: iterator})
+		if err != nil {
+			return nil, fmt.Errorf("read the stream: %w", err)
+		}
+		for _, r := range page.Records {
+			sequence := aws.ToString(r.Dynamodb.SequenceNumber)
+			if compare(sequence, b.End) > 0 {
+				return refs, nil
+			}
+			if ref, ok := refOf(r.Dynamodb.Keys["PK"]); ok && !seen[ref] {
+				seen[ref], refs = true, append(refs, ref)
+			}
+			if sequence == b.End {
+				return refs, nil
+			}
+		}
+		// A page of an open shard may be empty though the range goes on behind it.
+		iterator = page.NextShardIterator
+	}
+	return refs, nil
+}
+
+// compare orders sequence numbers, which are longer than any integer.
+func compare(a, b string) int {
+	a, b = strings.TrimLeft(a, "0"), strings.TrimLeft(b, "0")
+	return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
+}
+
+func refOf(pk streams.AttributeValue) (task.Ref, bool) {
+	s, ok := pk.(*streams.AttributeValueMemberS)
+	if !ok {
+		return task.Ref{}, false
+	}
+	parts := strings.Split(s.Value, "#")
+	if len(parts) != 3 || parts[0] != "TASK" || !task.ValidID(parts[1]) || !task.ValidID(parts[2]) {
+		return task.Ref{}, false
+	}
+	return task.Ref{Tenant: parts[1], Task: parts[2]}, true
+}

@@ -1,0 +1,233 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"ringi/shared/task"
+)
+
+// maxWrites is how many rows one transaction of DynamoDB may write.
+const maxWrites = 100
+
+type item = map[string]types.AttributeValue
+
+// rows brings rows of a restored table back into the stack's table.
+type rows struct {
+	db          *dynamodb.Client
+	from, table string
+	apply       bool
+	out         io.Writer
+}
+
+// missing puts back what the table has no more: whole tasks whose head is gone,
+// and rows of any other kind. What is there stays as it is.
+func (r *rows) missing(ctx context.Context) error {
+	n := 0
+	pages := dynamodb.NewScanPaginator(r.db, &dynamodb.ScanInput{TableName: &r.from, ConsistentRead: aws.Bool(true)})
+	live := map[string]bool{} // partitions of tasks whose head is there
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return fmt.Errorf("read %s: %w", r.from, err)
+		}
+		for _, it := range page.Items {
+			pk, sk := str(it["PK"]), str(it["SK"])
+			if strings.HasPrefix(pk, "TASK#") {
+				if _, known := live[pk]; !known {
+					if live[pk], err = r.exists(ctx, pk, task.HeadKey); err != nil {
+						return err
+					}
+				}
+				if live[pk] {
+					continue
+				}
+			} else if there, err := r.exists(ctx, pk, sk); err != nil {
+				return err
+			} else if there {
+				continue
+			}
+			if err := r.putBack(ctx, it); err != nil {
+				return err
+			}
+			n++
+		}
+	}
+	r.conclude("%d rows are put back", n)
+	return nil
+}
+
+// putBack writes a row that is missing. A head is due at once and has shown
+// nothing, so that the sweeper looks after its task.
+func (r *rows) putBack(ctx context.Context, it item) error {
+	fmt.Fprintf(r.out, "missing %s %s\n", str(it["PK"]), str(it["SK"]))
+	if !r.apply {
+		return nil
+	}
+	switch {
+	case str(it["SK"]) == task.HeadKey:
+		it = awake(it, number(it["rev"]), number(it["run"]))
+	case strings.HasPrefix(str(it["PK"]), "TASK#") && strings.HasPrefix(str(it["SK"]), "CARD#"):
+		it = unseen(it)
+	}
+	_, err := r.db.PutItem(ctx, &dynamodb.PutItemInput{TableName: &r.table, Item: it, ConditionExpression: aws.String("attribute_not_exists(PK)")})
+	var there *types.ConditionalCheckFailedException
+	if err != nil && !errors.As(err, &there) {
+		return fmt.Errorf("put back %s %s: %w", str(it["PK"]), str(it["SK"]), err)
+	}
+	return nil
+}
+
+// setBack makes one task what the restored table says, in one transaction, on
+// condition that nobody moves it meanwhile. Its revision and its run go forward,
+// not back: whoever still holds what is set back commits nothing any more.
+func (r *rows) setBack(ctx context.Context, ref task.Ref) error {
+	pk := "TASK#" + ref.Tenant + "#" + ref.Task
+	was, err := r.partition(ctx, r.from, pk)
+	if err != nil {
+		return err
+	}
+	now, err := r.partition(ctx, r.table, pk)
+	if err != nil {
+		return err
+	}
+	head, restored := now[task.HeadKey], was[task.HeadKey]
+	if restored == nil {
+		return fmt.Errorf("%s has no task %s", r.from, ref.Task)
+	}
+	if head == nil {
+		return fmt.Errorf("the table has no task %s: without -task it is put back", ref.Task)
+	}
+	var writes []types.TransactWriteItem
+	for _, sk := range slices.Sorted(maps.Keys(was)) {
+		if sk == task.HeadKey || reflect.DeepEqual(was[sk], now[sk]) || bookkept(sk) {
+			continue
+		}
+		fmt.Fprintf(r.out, "set back %s\n", sk)
+		writes = append(writes, types.TransactWriteItem{Put: &types.Put{TableName: &r.table, Item: was[sk]}})
+	}
+	for _, sk := range slices.Sorted(maps.Keys(now)) {
+		if was[sk] != nil || bookkept(sk) {
+			continue
+		}
+		if strings.HasPrefix(sk, "STEP#") {
+			return fmt.Errorf("task %s: %s was called since: it would be called again. Cancel the task instead", ref.Task, sk)
+		}
+		fmt.Fprintf(r.out, "remove %s\n", sk)
+		writes = append(writes, types.TransactWriteItem{Delete: &types.Delete{TableName: &r.table, Key: item{"PK": now[sk]["PK"], "SK": now[sk]["SK"]}}})
+	}
+	awakened := awake(restored, number(head["rev"])+1, number(head["run"])+1)
+	writes = append(writes, types.TransactWriteItem{Put: &types.Put{
+		TableName: &r.table, Item: awakened, ConditionExpression: aws.String("#rev = :rev"),
+		ExpressionAttributeNames: map[string]string{"#rev": "rev"}, ExpressionAttributeValues: item{":rev": head["rev"]},
+	}})
+	if len(writes) > maxWrites {
+		return fmt.Errorf("task %s: %d rows differ, a transaction writes %d at most; cancel the task instead", ref.Task, len(writes), maxWrites)
+	}
+	if r.apply {
+		if _, err := r.db.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: writes}); err != nil {
+			return fmt.Errorf("set back task %s (try again if it moved meanwhile): %w", ref.Task, err)
+		}
+	}
+	r.conclude("%d rows are set back", len(writes))
+	return nil
+}
+
+// bookkept rows carry no state of the task and are right as they are: a WAIT is
+// of a run that goes on, a CARD says what its message shows now.
+func bookkept(sk string) bool {
+	return strings.HasPrefix(sk, "WAIT#") || strings.HasPrefix(sk, "CARD#")
+}
+
+// unseen is a card's row that claims nothing of what the message shows: it is drawn
+// anew, and one without a message is looked for in the thread before it is posted.
+func unseen(card item) item {
+	c := maps.Clone(card)
+	delete(c, "hash")
+	if str(c["message_ts"]) == "" {
+		c["state"] = &types.AttributeValueMemberS{Value: string(task.CardPosting)}
+		c["claimed_by"] = &types.AttributeValueMemberS{Value: "rescue"}
+		c["claimed_at"] = &types.AttributeValueMemberS{Value: moment(time.Unix(0, 0))}
+	}
+	return c
+}
+
+func moment(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
+
+// awake is a head that is due at once and whose cards have to be drawn.
+func awake(head item, rev, run int) item {
+	h := maps.Clone(head)
+	at := moment(time.Now())
+	h["rev"], h["run"] = &types.AttributeValueMemberN{Value: strconv.Itoa(rev)}, &types.AttributeValueMemberN{Value: strconv.Itoa(run)}
+	if h["GSI1PK"] != nil {
+		h["due_at"], h["GSI1SK"] = &types.AttributeValueMemberS{Value: at}, &types.AttributeValueMemberS{Value: at}
+	}
+	delete(h, "shown_rev")
+	return h
+}
+
+func (r *rows) conclude(format string, n int) {
+	fmt.Fprintf(r.out, format+"\n", n)
+	if !r.apply {
+		fmt.Fprintln(r.out, "nothing was written: add -apply to do it")
+	}
+}
+
+func (r *rows) exists(ctx context.Context, pk, sk string) (bool, error) {
+	out, err := r.db.GetItem(ctx, &dynamodb.GetItemInput{
+		TableName: &r.table, ConsistentRead: aws.Bool(true), ProjectionExpression: aws.String("PK"),
+		Key: item{"PK": &types.AttributeValueMemberS{Value: pk}, "SK": &types.AttributeValueMemberS{Value: sk}},
+	})
+	if err != nil {
+		return false, fmt.Errorf("look for %s %s: %w", pk, sk, err)
+	}
+	return len(out.Item) > 0, nil
+}
+
+// partition is a task's rows by SK.
+func (r *rows) partition(ctx context.Context, table, pk string) (map[string]item, error) {
+	all := map[string]item{}
+	pages := dynamodb.NewQueryPaginator(r.db, &dynamodb.QueryInput{
+		TableName: &table, ConsistentRead: aws.Bool(true), KeyConditionExpression: aws.String("PK = :pk"),
+		ExpressionAttributeValues: item{":pk": &types.AttributeValueMemberS{Value: pk}},
+	})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("read %s from %s: %w", pk, table, err)
+		}
+		for _, it := range page.Items {
+			all[str(it["SK"])] = it
+		}
+	}
+	return all, nil
+}
+
+func str(v types.AttributeValue) string {
+	s, _ := v.(*types.AttributeValueMemberS)
+	if s == nil {
+		return ""
+	}
+	return s.Value
+}
+
+func number(v types.AttributeValue) int {
+	n, _ := v.(*types.AttributeValueMemberN)
+	if n == nil {
+		return 0
+	}
+	i, _ := strconv.Atoi(n.Value)
+	return i
+}

@@ -1,0 +1,67 @@
+package infra_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Who is woken at night finds the alarm's name as a heading, and below it what
+// it means, where to look and what to do.
+func TestRunbookKnowsEveryAlarm(t *testing.T) {
+	b, err := os.ReadFile(filepath.Join(repository, "infra/runbook.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := read(t.TempDir(), files(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	alarms := s.of("AWS::CloudWatch::Alarm")
+	sections := map[string]string{}
+	for _, section := range regexp.MustCompile(`(?m)^#{2,3} `).Split(string(b), -1)[1:] {
+		title, body, _ := strings.Cut(section, "\n")
+		if sections[title] != "" {
+			t.Errorf("%s has two sections", title)
+		}
+		sections[title] = body
+	}
+	for _, id := range alarms {
+		body, ok := sections[id]
+		if !ok {
+			t.Errorf("%s has no section", id)
+			continue
+		}
+		for _, part := range []string{"Means", "See", "Do"} {
+			if !regexp.MustCompile(`(?m)^\*\*` + part + `\.\*\* \S.{20,}`).MatchString(body) {
+				t.Errorf("%s: **%s.** is missing", id, part)
+			}
+		}
+	}
+	for title := range sections {
+		if strings.HasSuffix(title, "Alarm") && !slices.Contains(alarms, title) {
+			t.Errorf("%s is in the runbook and not in the template", title)
+		}
+	}
+	// What the text refers to exists.
+	for _, m := range regexp.MustCompile("`([A-Za-z]+Alarm)`").FindAllStringSubmatch(string(b), -1) {
+		if !slices.Contains(alarms, m[1]) {
+			t.Errorf("the text names %s, which is no alarm", m[1])
+		}
+	}
+	for _, m := range regexp.MustCompile(`see \*([^*]+)\*|then \*([^*]+)\*`).FindAllStringSubmatch(string(b), -1) {
+		if name := m[1] + m[2]; sections[name] == "" {
+			t.Errorf("the text names the procedure %s, which has no section", name)
+		}
+	}
+	// A command's <Word> is an output, but for what the text explains.
+	for _, m := range regexp.MustCompile(`<([A-Z][A-Za-z]+)>`).FindAllStringSubmatch(string(b), -1) {
+		_, function := s.functions[m[1]]
+		if !strings.Contains(s.text, "\n  "+m[1]+":\n    Value:") && !strings.Contains(s.text, "\n  "+m[1]+":\n    Description:") && !function && m[1] != "RestoredTable" {
+			t.Errorf("<%s> is no output", m[1])
+		}
+	}
+}
