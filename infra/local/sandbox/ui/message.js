@@ -96,7 +96,7 @@ export function message(m, place) {
   const stamp = h("time.time", { datetime: new Date(at).toISOString(), title: new Date(at).toLocaleString() }, clockTime(at));
   const classes = ["msg", place.thread && "in-thread", place.compact && "compact", place.whisper && "whisper", ui.flash === m.ts && "flash"].filter(Boolean).join(".");
   return h(`article.${classes}`, { "aria-label": `${name} ${clockTime(at)}`, dataset: { ts: m.ts, root: m.thread_ts || m.ts, channel: place.channel, task: taskOf(m) } },
-    h("div.gutter", {}, place.compact ? stamp.cloneNode(true) : avatar(m.user, place.thread ? "mid" : "")),
+    h("div.gutter", {}, place.compact ? h("span.time", { title: stamp.title }, stamp.textContent.replace(/\s[AP]M$/, "")) : avatar(m.user, place.thread ? "mid" : "")),
     h("div.content", {},
       place.whisper && h("p.only-you", {}, icon("eye"), h("span", {}, t("onlyYou")), h("button.link", { type: "button", onclick: () => post("dismiss", { user: state.me, ts: m.ts }) }, t("dismiss"))),
       !place.compact && h("div.meta", {}, h("span.name", {}, name), badge(state.users.get(m.user)), stamp),

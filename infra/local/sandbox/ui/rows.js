@@ -44,14 +44,20 @@ function standing(r, a) {
   return a.has("parked") ? "parked" : "running";
 }
 
+// again says which attempt a step's call belongs to, from the second on.
+function again(key) {
+  const n = Number(key.split("#")[2]);
+  return n > 1 ? ` · ${t("rowAttempt", { n })}` : "";
+}
+
 function detail(r, a) {
   const by = a.get("approved_by") || a.get("rejected_by");
   switch (r.type) {
-    case "request": return t("rowSaid", { text: a.get("text") || "", who: nameOf(a.get("user") || "") });
+    case "request": return [a.has("user") ? nameOf(a.get("user")) : "", t("rowSaid", { text: a.get("text") || "" })].filter(Boolean).join(" ");
     case "task": return a.get("title") || "";
     case "prompt": case "process": case "gate":
       return by ? nameOf(by) : a.get("status") === "approved" ? t("rowAuto") : "";
-    case "step": return a.get("tool") || "";
+    case "step": return (a.get("tool") || "") + again(r.key);
     case "head": return t("rowRevision", { n: r.rev, run: a.get("run") || 1 });
     case "wait": return t("rowWaitFor", { of: subject(r.key.slice("WAIT#".length)) });
   }

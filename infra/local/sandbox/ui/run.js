@@ -83,7 +83,7 @@ function stateItem(s, i, execution) {
         h("span.bead", {}, kind === "done" && !quiet ? icon("check") : kind === "bad" ? icon("close") : waiting ? icon("clock") : null),
         h("div.step-text", {},
           h("div.step-head", {}, h("strong", {}, s.name), h("span.step-time", {}, s.exited ? duration(s.entered, s.exited) : clockTime(at(s.entered), true))),
-          !quiet && h("p", {}, describeState(s.name), s.outcome && h("code", {}, s.outcome)),
+          !quiet && h("p", {}, describeState(s.name), s.outcome && h("code", { title: s.outcome }, statusWord(s.outcome))),
           waiting && h("p.waiting-note", {}, h("strong", {}, t("waitingFor")), ` ${subject(waiting.gate)} · ${t("since", { t: clockTime(at(waiting.since), true) })}`))),
   };
 }

@@ -50,12 +50,12 @@ type Group struct {
 func (w *Workspace) populate() {
 	home := w.cfg.TeamID
 	w.users = []User{
-		{ID: Sato, TeamID: home, Handle: "sato", Name: "佐藤 花子", NameEN: "Hanako Sato", Email: "sato@example.com", Title: "人事部・依頼者", TitleEN: "HR · requester", Color: "7c5cff", Locale: "ja-JP"},
-		{ID: Suzuki, TeamID: home, Handle: "suzuki", Name: "鈴木 一郎", NameEN: "Ichiro Suzuki", Email: "suzuki@example.com", Title: "人事部長・承認者", TitleEN: "Head of HR · approver", Color: "0f9d77", Locale: "ja-JP"},
-		{ID: Tanaka, TeamID: home, Handle: "tanaka", Name: "田中 恵", NameEN: "Megumi Tanaka", Email: "tanaka@example.com", Title: "労務担当・承認者", TitleEN: "Labor relations · approver", Color: "d9622b", Locale: "ja-JP"},
-		{ID: Alex, TeamID: home, Handle: "alex.kim", Name: "Alex Kim", Email: "alex.kim@example.com", Title: "営業部・部外者", TitleEN: "Sales · outsider", Color: "2b7bd9", Locale: "en-US"},
-		{ID: Guest, TeamID: home, Handle: "guest", Name: "高橋 ゲスト", NameEN: "Takahashi (guest)", Email: "takahashi@partner.example.com", Title: "ゲスト", TitleEN: "Guest", Color: "9a8b3f", Locale: "ja-JP", Restricted: true},
-		{ID: Stranger, TeamID: StrangerTeam, Handle: "robin", Name: "Robin Park", Email: "robin@acme.example.com", Title: "他社ワークスペース (Acme)", TitleEN: "Other workspace (Acme)", Color: "b5437f", Locale: "en-US", Stranger: true},
+		{ID: Sato, TeamID: home, Handle: "sato", Name: "佐藤 花子", NameEN: "Hanako Sato", Email: "sato@example.com", Title: "人事部・依頼者", TitleEN: "HR · requester", Color: "6d4bf0", Locale: "ja-JP"},
+		{ID: Suzuki, TeamID: home, Handle: "suzuki", Name: "鈴木 一郎", NameEN: "Ichiro Suzuki", Email: "suzuki@example.com", Title: "人事部長・承認者", TitleEN: "Head of HR · approver", Color: "0b7d5f", Locale: "ja-JP"},
+		{ID: Tanaka, TeamID: home, Handle: "tanaka", Name: "田中 恵", NameEN: "Megumi Tanaka", Email: "tanaka@example.com", Title: "労務担当・承認者", TitleEN: "Labor relations · approver", Color: "b84d1c", Locale: "ja-JP"},
+		{ID: Alex, TeamID: home, Handle: "alex.kim", Name: "Alex Kim", Email: "alex.kim@example.com", Title: "営業部・部外者", TitleEN: "Sales · outsider", Color: "1f66bd", Locale: "en-US"},
+		{ID: Guest, TeamID: home, Handle: "guest", Name: "高橋 ゲスト", NameEN: "Guest Takahashi", Email: "takahashi@partner.example.com", Title: "ゲスト", TitleEN: "Guest", Color: "7a6c2a", Locale: "ja-JP", Restricted: true},
+		{ID: Stranger, TeamID: StrangerTeam, Handle: "robin", Name: "Robin Park", Email: "robin@acme.example.com", Title: "他社ワークスペース (Acme)", TitleEN: "Other workspace (Acme)", Color: "a83a70", Locale: "en-US", Stranger: true},
 		{ID: Bot, TeamID: home, Handle: "ringi", Name: "Ringi", Title: "アプリ", TitleEN: "App", Color: "1f3a5f", Locale: "ja-JP", Bot: true},
 	}
 	w.groups = []Group{{ID: Approvers, Handle: "hr-approvers", Name: "人事部承認者", Users: []string{Suzuki, Tanaka}}}
