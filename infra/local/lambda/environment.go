@@ -26,9 +26,12 @@ const (
 // environment is one process with a Runtime API of its own: the port tells
 // whose calls arrive, and a dead process can't swallow a successor's event.
 type environment struct {
+	service  *Service
 	function Function
 	process  *process.Process
+	started  chan struct{} // closed when process is there
 	server   *http.Server
+	tap      *tap // nil without Faults
 	arn      string
 
 	work chan *invocation
@@ -53,18 +56,26 @@ func startEnvironment(s *Service, f Function) (*environment, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &environment{function: f, work: make(chan *invocation), arn: arn(s.options, f.Name)}
+	e := &environment{service: s, function: f, work: make(chan *invocation), started: make(chan struct{}), arn: arn(s.options, f.Name)}
 	e.server = &http.Server{Handler: e.runtimeAPI()}
 	go e.server.Serve(l)
 
 	cmd := exec.Command(f.Binary)
 	cmd.Dir = filepath.Dir(f.Binary)
 	cmd.Env = variables(s.options, f, l.Addr().String())
+	if s.options.Faults != nil {
+		e.tap = &tap{env: e, faults: s.options.Faults, origins: map[string]string{}}
+		if cmd.Env, err = e.tap.through(cmd.Env); err != nil {
+			e.stopServing()
+			return nil, err
+		}
+	}
 	cmd.Stdout, cmd.Stderr = s.log.writer(f.Name), s.log.writer(f.Name)
 	if e.process, err = process.Start(cmd); err != nil {
-		e.server.Close()
+		e.stopServing()
 		return nil, err
 	}
+	close(e.started)
 	return e, nil
 }
 
@@ -130,7 +141,14 @@ func (e *environment) dead() bool {
 
 func (e *environment) close() {
 	e.process.Kill()
+	e.stopServing()
+}
+
+func (e *environment) stopServing() {
 	e.server.Close()
+	if e.tap != nil {
+		e.tap.close()
+	}
 }
 
 func failure(id, kind, format string, args ...any) Result {

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"sync"
 	"time"
 )
@@ -39,6 +40,7 @@ type Options struct {
 	Account   string
 	Endpoint  string    // AWS_ENDPOINT_URL of the functions, "" for none
 	Log       io.Writer // what functions print, a JSON line each; nil discards it
+	Faults    Faults    // decides which processes die where; nil lets all live
 }
 
 // Service runs functions until it is closed.
@@ -46,6 +48,7 @@ type Service struct {
 	options   Options
 	functions map[string]*pool
 	log       *sink
+	transport *http.Transport // of the functions' calls, when Faults looks at them
 
 	mu     sync.Mutex
 	closed bool
@@ -54,7 +57,7 @@ type Service struct {
 
 // New makes a service; nothing is started before it is invoked.
 func New(o Options) *Service {
-	s := &Service{options: o, functions: map[string]*pool{}, log: newSink(o.Log)}
+	s := &Service{options: o, functions: map[string]*pool{}, log: newSink(o.Log), transport: tapTransport()}
 	for _, f := range o.Functions {
 		s.functions[f.Name] = &pool{service: s, function: f, environments: map[*environment]bool{}}
 	}
@@ -136,4 +139,5 @@ func (s *Service) Close() {
 		p.close()
 	}
 	s.active.Wait()
+	s.transport.CloseIdleConnections()
 }

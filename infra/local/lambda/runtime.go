@@ -34,6 +34,9 @@ func (e *environment) next(w http.ResponseWriter, r *http.Request) {
 	e.current = inv
 	e.mu.Unlock()
 	close(inv.taken)
+	if e.dies(inv, KindStart, nil) {
+		return
+	}
 
 	h := w.Header()
 	h.Set("Content-Type", "application/json")
@@ -62,6 +65,9 @@ func (e *environment) answer(w http.ResponseWriter, r *http.Request, failed bool
 	}
 	e.current = nil
 	e.mu.Unlock()
+	if e.dies(inv, KindAnswer, body) {
+		return
+	}
 	if tooLong != nil {
 		inv.answer <- failure(id, responseTooLong, "Response payload size exceeded maximum allowed payload size (%d bytes).", maxPayload)
 		refuse(w, http.StatusRequestEntityTooLarge, responseTooLong, "the response is too long")

@@ -26,6 +26,7 @@ const (
 type QueueReader interface {
 	ReceiveMessage(context.Context, *sqs.ReceiveMessageInput, ...func(*sqs.Options)) (*sqs.ReceiveMessageOutput, error)
 	DeleteMessage(context.Context, *sqs.DeleteMessageInput, ...func(*sqs.Options)) (*sqs.DeleteMessageOutput, error)
+	ChangeMessageVisibility(context.Context, *sqs.ChangeMessageVisibilityInput, ...func(*sqs.Options)) (*sqs.ChangeMessageVisibilityOutput, error)
 }
 
 // Queue feeds a function from a queue. SQS itself holds back a group of which
@@ -38,6 +39,9 @@ type Queue struct {
 	Reader   QueueReader
 	Invoker  Invoker
 	Log      *slog.Logger
+	// Hurry brings the messages of a failed batch back at once, not when their
+	// visibility ends: tests don't wait a minute.
+	Hurry bool
 }
 
 // Run receives until ctx ends, then waits for the batches under way.
@@ -127,6 +131,9 @@ func (q *Queue) handle(ctx context.Context, filter Filter, messages []types.Mess
 		q.Log.Warn("batch failed", "function", q.Function, "messages", len(kept), "request_id", o.id, "err", err)
 	}
 	if o.failed {
+		if q.Hurry {
+			q.release(ctx, kept)
+		}
 		return
 	}
 	failed := map[string]bool{}
@@ -146,6 +153,15 @@ func (q *Queue) delete(ctx context.Context, m types.Message) {
 	defer cancel()
 	if _, err := q.Reader.DeleteMessage(ctx, &sqs.DeleteMessageInput{QueueUrl: &q.URL, ReceiptHandle: m.ReceiptHandle}); err != nil {
 		q.Log.Warn("delete a message", "function", q.Function, "message_id", aws.ToString(m.MessageId), "err", err)
+	}
+}
+
+func (q *Queue) release(ctx context.Context, messages []types.Message) {
+	for _, m := range messages {
+		_, err := q.Reader.ChangeMessageVisibility(ctx, &sqs.ChangeMessageVisibilityInput{QueueUrl: &q.URL, ReceiptHandle: m.ReceiptHandle})
+		if err != nil && ctx.Err() == nil {
+			q.Log.Warn("give a message back", "function", q.Function, "message_id", aws.ToString(m.MessageId), "err", err)
+		}
 	}
 }
 

@@ -1,0 +1,221 @@
+package faults
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/task"
+)
+
+// sampled is how many points are tried without -long.
+const sampled = 40
+
+// slow is when a story waited for something that its death set off.
+const slow = 8 * time.Second
+
+// trial is one story with the deaths that it has to survive.
+type trial struct {
+	story story
+	base  end
+	kills []point
+
+	desk *desk
+	err  error
+	took time.Duration
+}
+
+func (x trial) String() string { return fmt.Sprintf("%s: %v", x.story.name, x.kills) }
+
+// undisturbed tells every story once and returns what they came to and all
+// points at which they could have been disturbed.
+func undisturbed(t *testing.T, b *bench) (trials []trial) {
+	t.Helper()
+	if _, err := b.run(stories()[0]); err != nil { // so that every function is warm
+		t.Fatal("warm up:", err)
+	}
+	for _, s := range stories() {
+		begun := time.Now()
+		d, err := b.run(s)
+		if err != nil {
+			t.Fatalf("%s, undisturbed: %v", s.name, err)
+		}
+		base := settled(t, b, d)
+		points := d.points()
+		t.Logf("%s: %d points, %s", s.name, len(points), time.Since(begun).Round(time.Millisecond))
+		for _, p := range points {
+			trials = append(trials, trial{story: s, base: base, kills: []point{p}})
+		}
+	}
+	return trials
+}
+
+// settled is a story's end after a last sweep.
+func settled(t *testing.T, b *bench, d *desk) end {
+	t.Helper()
+	out, err := d.end()
+	if err != nil {
+		t.Fatal(err)
+	}
+	audits, err := b.audits()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out.Audit = audits[d.ref.Task]
+	return out
+}
+
+func TestACrashAnywhereChangesNothing(t *testing.T) {
+	b := running
+	all := undisturbed(t, b)
+	trials := slices.Clone(all)
+	switch {
+	case *only != "":
+		trials = slices.DeleteFunc(trials, func(x trial) bool { return !strings.Contains(x.String(), *only) })
+	case !*long:
+		trials = sample(trials, sampled)
+	}
+	survived(t, b, trials, len(all))
+}
+
+// survived tries crashes side by side and reports what did not come out right.
+func survived(t *testing.T, b *bench, trials []trial, of int) {
+	t.Helper()
+	begun := time.Now()
+	var all sync.WaitGroup
+	places := make(chan struct{}, *beside)
+	for i := range trials {
+		places <- struct{}{}
+		all.Go(func() {
+			defer func() { <-places }()
+			began := time.Now()
+			trials[i].desk, trials[i].err = b.run(trials[i].story, trials[i].kills...)
+			trials[i].took = time.Since(began)
+		})
+	}
+	all.Wait()
+	audits, err := b.audits()
+	if err != nil {
+		t.Fatal(err)
+	}
+	good, missed, asked := 0, 0, 0
+	for _, x := range trials {
+		if x.took > slow {
+			t.Logf("%s: %s%s", x, x.took.Round(time.Millisecond), x.desk.timeline())
+		}
+		err := x.err
+		if err == nil {
+			err = x.check(audits[x.desk.ref.Task])
+		}
+		if err != nil {
+			t.Errorf("%s: %v", x, err)
+			continue
+		}
+		good++
+		missed += len(x.kills) - len(x.desk.dead())
+		if x.desk.asked > 0 {
+			asked++
+		}
+	}
+	t.Logf("points: %d tried of %d, %d survived, %d of them with 結果不明, %d deaths not met; %s; seed %d",
+		len(trials), of, good, asked, missed, time.Since(begun).Round(time.Second), *seed)
+	if missed*5 > len(trials) {
+		t.Errorf("%d of %d deaths never happened", missed, len(trials))
+	}
+}
+
+// check holds the story's end against the undisturbed one.
+func (x trial) check(audit []string) error {
+	d, want := x.desk, x.base
+	got, err := d.end()
+	if err != nil {
+		return err
+	}
+	got.Audit = audit
+	if d.asked > 0 {
+		return x.checkAsked(got)
+	}
+	if x.interrupted(got) {
+		for _, key := range []string{"STEP#0001#001#01", "EXECUTION#0001#001"} {
+			delete(got.Rows, key)
+			want.Rows = without(want.Rows, key)
+		}
+		got.Cards, want.Cards = without(got.Cards, "CARD#execution"), without(want.Cards, "CARD#execution")
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		return fmt.Errorf("task %s, differs from the undisturbed run: %s", d.ref.Task, diff)
+	}
+	return nil
+}
+
+// interrupted reports whether the read that was in flight at the cancel has no
+// result: its process died, or saw the cancel and hung up. Nobody calls it again, the step says so.
+func (x trial) interrupted(got end) bool {
+	row, _ := got.Rows["STEP#0001#001#01"].(map[string]any)
+	return x.story.name == "cancel" && row["status"] == string(task.StepFailed)
+}
+
+// checkAsked is for a write whose outcome nobody knew and that a person asked for
+// again: it may have been called once more for each time, and the log says who asked.
+func (x trial) checkAsked(got end) error {
+	d := x.desk
+	if !slices.ContainsFunc(d.dead(), func(p point) bool { return p.function == execute }) {
+		return fmt.Errorf("結果不明, but no tool's call was interrupted")
+	}
+	for kind, n := range got.Sent {
+		if n > x.base.Sent[kind]+d.asked {
+			return fmt.Errorf("%s was called %d times, asked for %d times", kind, n, x.base.Sent[kind]+d.asked)
+		}
+	}
+	want := slices.Clone(x.base.Audit[:len(x.base.Audit)-1])
+	for range d.asked {
+		want = append(want, "execution.failed by system ", "execution.retried by user "+workspace.Sato, "execution.started by system ")
+	}
+	want = append(want, x.base.Audit[len(x.base.Audit)-1])
+	if diff := cmp.Diff(want, got.Audit); diff != "" {
+		return fmt.Errorf("audit log: %s", diff)
+	}
+	for key, shown := range x.base.Cards {
+		if key != "CARD#execution" && got.Cards[key] != shown {
+			return fmt.Errorf("%s: %s", key, cmp.Diff(shown, got.Cards[key]))
+		}
+	}
+	if len(got.Cards) != len(x.base.Cards) || len(got.Extra) > 0 {
+		return fmt.Errorf("%d cards, and messages %v", len(got.Cards), got.Extra)
+	}
+	return nil
+}
+
+func without[V any](m map[string]V, key string) map[string]V {
+	out := map[string]V{}
+	for k, v := range m {
+		if k != key {
+			out[k] = v
+		}
+	}
+	return out
+}
+
+// sample draws n trials, at least one of each kind of call and moment.
+func sample(trials []trial, n int) []trial {
+	lot := rand.New(rand.NewPCG(*seed, 0))
+	lot.Shuffle(len(trials), func(i, j int) { trials[i], trials[j] = trials[j], trials[i] })
+	seen := map[string]bool{}
+	var first, rest []trial
+	for _, x := range trials {
+		if sort := x.kills[0].sort(); !seen[sort] {
+			seen[sort] = true
+			first = append(first, x)
+		} else {
+			rest = append(rest, x)
+		}
+	}
+	return append(first, rest[:max(0, min(len(rest), n-len(first)))]...)
+}

@@ -1,0 +1,142 @@
+package faults
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"ringi/infra/local/sandbox/workspace"
+)
+
+// end is what a story came to, without what differs from one time to the next.
+type end struct {
+	Rows  map[string]any
+	Cards map[string]string // what each card shows
+	Audit []string
+	Sent  map[string]int // calls of write tools that left
+	Extra []string       // messages of the thread that should not be there
+}
+
+// Values that no two runs have in common.
+var (
+	timeForm  = regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?`)
+	lastForm  = regexp.MustCompile(`\d+(\.\d+)?(分 ?\d+)?秒`) // how long the work took
+	blockForm = regexp.MustCompile(`(?m)^b[0-9a-f]{4,}$`)   // Slack's own name of a block that has none
+	stampForm = regexp.MustCompile(`\b\d{10}(\.\d{6})?\b`)
+	// runOnly are attributes that count, date or fingerprint a run.
+	runOnly = map[string]bool{
+		"PK": true, "GSI1PK": true, "rev": true, "run": true, "restarts": true, "last_change": true, "shown_rev": true, "due_at": true,
+		"settings_rev": true, "duration_ms": true, "waited_ms": true, "hash": true, "sweep_failures": true, "claimed_by": true,
+		"crashes": true, "event_id": true, "s3_key": true,
+	}
+)
+
+func (d *desk) plainText(s string) string {
+	s = strings.ReplaceAll(s, d.mark, "MARK")
+	s = strings.ReplaceAll(s, strings.ToLower(d.ref.Task), "task")
+	s = idForm.ReplaceAllString(s, "ID")
+	s = timeForm.ReplaceAllString(s, "TIME")
+	s = lastForm.ReplaceAllString(s, "DURATION")
+	s = blockForm.ReplaceAllString(s, "BLOCK")
+	return stampForm.ReplaceAllString(s, "STAMP")
+}
+
+func (d *desk) plain(v any) any {
+	switch v := v.(type) {
+	case string:
+		return d.plainText(v)
+	case []any:
+		out := make([]any, len(v))
+		for i, e := range v {
+			out[i] = d.plain(e)
+		}
+		return out
+	case map[string]any:
+		out := map[string]any{}
+		for name, e := range v {
+			if !runOnly[name] {
+				out[name] = d.plain(e)
+			}
+		}
+		return out
+	}
+	return v
+}
+
+// end gathers what became of the story.
+func (d *desk) end() (end, error) {
+	out := end{Rows: map[string]any{}, Cards: map[string]string{}, Sent: map[string]int{writeRows: d.made(execute, writeRows), direct: d.made(execute, direct)}}
+	pages := dynamodb.NewQueryPaginator(d.db, &dynamodb.QueryInput{
+		TableName: &d.TableName, ConsistentRead: aws.Bool(true), KeyConditionExpression: aws.String("PK = :pk"),
+		ExpressionAttributeValues: map[string]types.AttributeValue{":pk": &types.AttributeValueMemberS{Value: "TASK#" + d.ref.Tenant + "#" + d.ref.Task}},
+	})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(context.Background())
+		if err != nil {
+			return out, err
+		}
+		for _, item := range page.Items {
+			var row map[string]any
+			if err := attributevalue.UnmarshalMap(item, &row); err != nil {
+				return out, err
+			}
+			out.Rows[fmt.Sprint(row["SK"])] = d.plain(row)
+		}
+	}
+	known := map[string]bool{d.root: true}
+	for key, messages := range d.cards() {
+		if len(messages) != 1 {
+			return out, fmt.Errorf("%s is %d messages", key, len(messages))
+		}
+		known[messages[0].TS] = true
+		out.Cards[key] = d.plainText(face(messages[0]))
+	}
+	for _, m := range d.Sandbox.Messages(workspace.HR, d.root) {
+		if !known[m.TS] {
+			out.Extra = append(out.Extra, d.plainText(m.Text))
+		}
+	}
+	return out, nil
+}
+
+// audits reads the whole audit log once, by task, oldest first.
+func (b *bench) audits() (map[string][]string, error) {
+	out := map[string][]string{}
+	pages := dynamodb.NewScanPaginator(b.db, &dynamodb.ScanInput{
+		TableName: &b.TableName, FilterExpression: aws.String("begins_with(PK, :a)"),
+		ExpressionAttributeValues: map[string]types.AttributeValue{":a": &types.AttributeValueMemberS{Value: "AUDIT#"}},
+	})
+	lines := map[string]map[string]string{}
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(context.Background())
+		if err != nil {
+			return nil, err
+		}
+		for _, item := range page.Items {
+			var x map[string]any
+			if err := attributevalue.UnmarshalMap(item, &x); err != nil {
+				return nil, err
+			}
+			by := fmt.Sprint(x["GSI2PK"])
+			id := by[strings.LastIndex(by, "#")+1:]
+			if lines[id] == nil {
+				lines[id] = map[string]string{}
+			}
+			lines[id][fmt.Sprint(x["SK"])] = fmt.Sprintf("%v by %v %v", x["action"], x["actor_type"], x["actor_id"])
+		}
+	}
+	for id, by := range lines {
+		for _, sk := range slices.Sorted(maps.Keys(by)) {
+			out[id] = append(out[id], by[sk])
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,66 @@
+// Package faults breaks the running system at every place where it can break,
+// and holds what comes of it against an undisturbed run.
+package faults
+
+import (
+	"context"
+	"flag"
+	"io"
+	"log"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"ringi/infra/local/admin"
+	"ringi/infra/local/sandbox"
+	"ringi/infra/local/stack"
+	"ringi/shared/store"
+)
+
+// What is asked of the tests: go test ./infra/faults -long -seed 7.
+var (
+	long   = flag.Bool("long", false, "try every point, not a sample")
+	seed   = flag.Uint64("seed", 0, "of what is drawn by lot; 0 takes the time")
+	only   = flag.String("only", "", "try only points whose name contains this")
+	beside = flag.Int("beside", 6, "how many stories take place side by side")
+)
+
+// running is the one stack of this package's tests.
+var running *bench
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if *seed == 0 {
+		*seed = uint64(time.Now().UnixNano())
+	}
+	os.Exit(func() int {
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+		defer cancel()
+		b, err := open(ctx)
+		if err != nil {
+			log.Println("start the stack:", err)
+			return 1
+		}
+		defer b.Close()
+		running = b
+		return m.Run()
+	}())
+}
+
+// open starts a stack whose every call the witness sees; its sweeper runs only when told.
+func open(ctx context.Context) (*bench, error) {
+	w := newWitness()
+	o := stack.Options{
+		Model: "demo", ByHand: true, FunctionLog: io.Discard, Artifacts: os.Getenv("RINGI_ARTIFACTS"), Faults: w,
+		Sandbox: sandbox.Options{Shortcuts: []sandbox.Shortcut{{CallbackID: "cancel_task"}}, AnswerTime: 10 * time.Second},
+	}
+	admin.Configure(&o)
+	s, err := stack.Start(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	db := dynamodb.NewFromConfig(s.AWS)
+	return &bench{Stack: s, witness: w, store: store.New(db, s.TableName), db: db}, nil
+}

@@ -1,0 +1,258 @@
+package faults
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"ringi/infra/local/lambda"
+)
+
+// point is one moment of a story at which one process dies.
+type point struct {
+	function string
+	kind     string
+	ordinal  int // the how manieth of its function and kind, from 1
+	kill     lambda.Moment
+}
+
+func (p point) String() string {
+	when := "before"
+	if p.kill == lambda.After {
+		when = "after"
+	}
+	return fmt.Sprintf("%s %s %s #%d", p.function, when, p.kind, p.ordinal)
+}
+
+// sort is what a sample must have one of each of.
+func (p point) sort() string { return fmt.Sprintf("%s %d", p.kind, p.kill) }
+
+// moment is a point, kill not set, and the invocation that met it.
+type moment struct {
+	point
+	invocation string
+}
+
+// trace is what the processes did for one story, and what is to happen to them.
+type trace struct {
+	mu     sync.Mutex
+	counts map[string]int // moments by function and kind
+	order  []moment       // the same in order
+	left   map[string]int // calls that were made, by function and kind
+	kills  []point        // still to come
+	died   []point
+	refuse map[string]bool          // calls of this kind are answered 400
+	hold   map[string]chan struct{} // calls of this kind wait until it is closed
+	dying  func(lambda.Call)        // may be nil
+}
+
+func newTrace(kills ...point) *trace {
+	return &trace{counts: map[string]int{}, left: map[string]int{}, kills: slices.Clone(kills), refuse: map[string]bool{}, hold: map[string]chan struct{}{}}
+}
+
+func (t *trace) meet(c lambda.Call) lambda.Fate {
+	t.mu.Lock()
+	key := c.Function + " " + c.Kind
+	t.counts[key]++
+	here := point{function: c.Function, kind: c.Kind, ordinal: t.counts[key]}
+	t.order = append(t.order, moment{here, c.RequestID})
+	fate := lambda.Fate{}
+	for i, k := range t.kills {
+		if k.function == here.function && k.kind == here.kind && k.ordinal == here.ordinal {
+			fate.Kill = k.kill
+			t.kills, t.died = slices.Delete(t.kills, i, i+1), append(t.died, k)
+			break
+		}
+	}
+	if fate.Kill != lambda.Before && !t.refuse[c.Kind] {
+		t.left[key]++
+	}
+	if t.refuse[c.Kind] {
+		fate.Instead = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			http.Error(w, `{"message":"refused"}`, http.StatusBadRequest)
+		})
+	}
+	held := t.hold[c.Kind]
+	t.mu.Unlock()
+	if held != nil && fate.Kill != lambda.Before {
+		<-held
+	}
+	return fate
+}
+
+// holds makes calls of a kind wait until the returned function is called.
+func (t *trace) holds(kind string) (release func()) {
+	held := make(chan struct{})
+	t.mu.Lock()
+	t.hold[kind] = held
+	t.mu.Unlock()
+	return sync.OnceFunc(func() {
+		t.mu.Lock()
+		delete(t.hold, kind)
+		t.mu.Unlock()
+		close(held)
+	})
+}
+
+// refuses switches calls of a kind off or on again.
+func (t *trace) refuses(kind string, on bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.refuse[kind] = on
+}
+
+// met is how often a moment was met.
+func (t *trace) met(function, kind string) int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.counts[function+" "+kind]
+}
+
+// made is how many calls of a kind left the function and were not refused.
+func (t *trace) made(function, kind string) int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.left[function+" "+kind]
+}
+
+func (t *trace) dead() []point {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return slices.Clone(t.died)
+}
+
+// points are all moments so far at which a death could make a difference. What a
+// read found nobody can see: a death after it is one before the next call, and of
+// reads that follow each other one is tried.
+func (t *trace) points() []point {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var out []point
+	read := map[string]bool{} // by invocation: the last was a read
+	for _, m := range t.order {
+		p := m.point
+		p.kill = lambda.Before
+		again := read[m.invocation]
+		read[m.invocation] = reads(p.kind)
+		switch {
+		case read[m.invocation] && again:
+		case read[m.invocation], p.kind == lambda.KindStart, p.kind == lambda.KindAnswer:
+			out = append(out, p)
+		default:
+			out = append(out, p)
+			p.kill = lambda.After
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// reads reports whether calls of a kind change nothing anywhere.
+func reads(kind string) bool {
+	switch kind {
+	case "DynamoDB.Query", "DynamoDB.GetItem", "TrentService.Decrypt", "secretsmanager.GetSecretValue",
+		"POST /api/auth.test", "POST /api/conversations.replies", "POST /api/conversations.history", "POST /api/users.info", "POST /api/conversations.info", "POST /api/conversations.members":
+		return true
+	}
+	return strings.HasPrefix(kind, http.MethodGet+" ")
+}
+
+// witness sees every call of every function and tells whose story it belongs to:
+// by the mark in the request's text, by the task's id, else by what the same invocation did last.
+type witness struct {
+	mu      sync.Mutex
+	stories map[string]*trace // by mark
+	marks   map[string]string // by task id
+	last    map[string]string // mark by request id
+}
+
+var (
+	markForm = regexp.MustCompile(`C0FAULT[0-9]{5}`)
+	taskForm = regexp.MustCompile(`TASK#[0-9A-Z]{26}#([0-9A-Z]{26})`)
+	idForm   = regexp.MustCompile(`[0-9A-HJKMNP-TV-Z]{26}`)
+)
+
+func newWitness() *witness {
+	return &witness{stories: map[string]*trace{}, marks: map[string]string{}, last: map[string]string{}}
+}
+
+func (w *witness) expect(mark string, t *trace) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.stories[mark] = t
+}
+
+// Meet implements lambda.Faults.
+func (w *witness) Meet(c lambda.Call) lambda.Fate {
+	t := w.whose(c)
+	if t == nil {
+		return lambda.Fate{}
+	}
+	return t.meet(c)
+}
+
+// Dying implements lambda.Faults.
+func (w *witness) Dying(c lambda.Call) {
+	if t := w.whose(c); t != nil && t.dying != nil {
+		t.dying(c)
+	}
+}
+
+func (w *witness) whose(c lambda.Call) *trace {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	mark := w.markIn(c.Body)
+	if mark == "" && c.RequestID != "" {
+		mark = w.last[c.RequestID]
+	}
+	if mark == "" {
+		mark = w.markIn(c.Event)
+	}
+	if mark == "" {
+		mark = w.markIn(decoded(c.Event))
+	}
+	if c.RequestID != "" && mark != "" {
+		w.last[c.RequestID] = mark
+	}
+	return w.stories[mark]
+}
+
+// markIn finds whose a text is, and learns a task's id from where it is written first.
+func (w *witness) markIn(text []byte) string {
+	if len(text) == 0 {
+		return ""
+	}
+	if mark := string(markForm.Find(text)); mark != "" {
+		if m := taskForm.FindSubmatch(text); m != nil {
+			w.marks[string(m[1])] = mark
+		}
+		return mark
+	}
+	for _, id := range idForm.FindAll(text, -1) {
+		if mark := w.marks[string(id)]; mark != "" {
+			return mark
+		}
+	}
+	return ""
+}
+
+// decoded is the body of a form that the gateway passed on in base64.
+func decoded(event []byte) []byte {
+	var e struct {
+		Body   string `json:"body"`
+		Base64 bool   `json:"isBase64Encoded"`
+	}
+	if json.Unmarshal(event, &e) != nil || !e.Base64 {
+		return nil
+	}
+	body, err := base64.StdEncoding.DecodeString(e.Body)
+	if err != nil {
+		return nil
+	}
+	return []byte(strings.ReplaceAll(string(body), "%22", `"`))
+}

@@ -1,0 +1,157 @@
+package lambda
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// tap stands between one environment and everything that it calls, and asks
+// Faults about each call.
+type tap struct {
+	env     *environment
+	faults  Faults
+	origins map[string]string // of a service → of the listener that stands before it
+	servers []*http.Server
+}
+
+// tapTransport carries the calls of all taps. Nothing is sent twice: what a
+// function must not repeat its tap must not either.
+func tapTransport() *http.Transport {
+	return &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 64, IdleConnTimeout: 30 * time.Second}
+}
+
+// through puts the tap before every service that a list of NAME=value names by an http URL.
+func (t *tap) through(variables []string) ([]string, error) {
+	out := make([]string, len(variables))
+	for i, v := range variables {
+		name, value, _ := strings.Cut(v, "=")
+		out[i] = v
+		u, err := url.Parse(value)
+		if err != nil || u.Scheme != "http" || u.Host == "" {
+			continue
+		}
+		origin := u.Scheme + "://" + u.Host
+		if t.origins[origin] == "" {
+			if t.origins[origin], err = t.listen(&url.URL{Scheme: u.Scheme, Host: u.Host}); err != nil {
+				return nil, err
+			}
+		}
+		out[i] = name + "=" + t.origins[origin] + strings.TrimPrefix(value, origin)
+	}
+	return out, nil
+}
+
+func (t *tap) listen(target *url.URL) (origin string, err error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", fmt.Errorf("listen before %s: %w", target, err)
+	}
+	proxy := &httputil.ReverseProxy{
+		Transport: t.env.service.transport,
+		Rewrite: func(r *httputil.ProxyRequest) {
+			r.SetURL(target)
+			r.Out.Host = target.Host
+		},
+		ErrorHandler: func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
+	}
+	s := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { t.serve(w, r, proxy) }), ReadHeaderTimeout: 10 * time.Second}
+	t.servers = append(t.servers, s)
+	go s.Serve(l)
+	return "http://" + l.Addr().String(), nil
+}
+
+func (t *tap) serve(w http.ResponseWriter, r *http.Request, next http.Handler) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return // the process is gone
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	call := t.env.call(t.env.underWay(), kindOf(r), body)
+	fate := t.faults.Meet(call)
+	if fate.Instead != nil {
+		next = fate.Instead
+	}
+	switch fate.Kill {
+	case Before:
+		t.env.die(call)
+	case After:
+		next.ServeHTTP(&unread{header: http.Header{}}, r)
+		t.env.die(call)
+	default:
+		next.ServeHTTP(w, r)
+		return
+	}
+	panic(http.ErrAbortHandler) // there is nobody to answer
+}
+
+func (t *tap) close() {
+	for _, s := range t.servers {
+		s.Close()
+	}
+}
+
+// underWay is the invocation that the process works on; nil while it starts up.
+func (e *environment) underWay() *invocation {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.current
+}
+
+func (e *environment) call(inv *invocation, kind string, body []byte) Call {
+	c := Call{Function: e.function.Name, Kind: kind, Body: body}
+	if inv != nil {
+		c.RequestID, c.Event = inv.id, inv.payload
+	}
+	return c
+}
+
+// dies asks about a moment that is no call, and reports whether the process died of it.
+func (e *environment) dies(inv *invocation, kind string, body []byte) bool {
+	faults := e.service.options.Faults
+	if faults == nil {
+		return false
+	}
+	call := e.call(inv, kind, body)
+	if faults.Meet(call).Kill == Never {
+		return false
+	}
+	e.die(call)
+	return true
+}
+
+func (e *environment) die(c Call) {
+	e.service.options.Faults.Dying(c)
+	<-e.started
+	e.process.Kill()
+}
+
+// kindOf names a request: an operation of AWS's JSON protocols, or method and
+// path, in which what has a digit in it counts as an id.
+func kindOf(r *http.Request) string {
+	if target := r.Header.Get("X-Amz-Target"); target != "" {
+		service, operation, _ := strings.Cut(target, ".")
+		service, _, _ = strings.Cut(service, "_")
+		return service + "." + operation
+	}
+	parts := strings.Split(r.URL.Path, "/")
+	for i, p := range parts {
+		if strings.ContainsAny(p, "0123456789") && len(p) > 2 || len(p) > 0 && strings.Trim(p, "0123456789") == "" {
+			parts[i] = "*"
+		}
+	}
+	return r.Method + " " + strings.Join(parts, "/")
+}
+
+// unread takes an answer that nobody gets.
+type unread struct{ header http.Header }
+
+func (u *unread) Header() http.Header         { return u.header }
+func (u *unread) Write(b []byte) (int, error) { return len(b), nil }
+func (u *unread) WriteHeader(int)             {}
