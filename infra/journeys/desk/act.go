@@ -2,6 +2,8 @@ package desk
 
 import (
 	"errors"
+	"maps"
+	"slices"
 	"strings"
 
 	"ringi/infra/local/sandbox"
@@ -38,7 +40,7 @@ func (d *Desk) unsaved(user string) (n int) {
 	return n
 }
 
-// Reject presses 却下, fills in the reason and sends it.
+// Reject presses 却下, fills in the reason and sends it; told that it could not be saved, a person sends it again.
 func (d *Desk) Reject(user, key, action, reason string) {
 	d.T.Helper()
 	d.Click(user, key, action)
@@ -46,10 +48,16 @@ func (d *Desk) Reject(user, key, action, reason string) {
 	if len(views) != 1 {
 		d.T.Fatalf("%d dialogs are open; notes: %v", len(views), d.Notes(user))
 	}
-	errs, err := d.S.Sandbox.Submit(user, views[0].ID, map[string]any{"rejection_reason_block": reason})
-	if err != nil || len(errs) > 0 {
-		d.T.Fatalf("send the reason: %v %v", err, errs)
+	for range 5 {
+		errs, err := d.S.Sandbox.Submit(user, views[0].ID, map[string]any{"rejection_reason_block": reason})
+		if trouble := (sandbox.Trouble{}); err == nil && len(errs) == 0 {
+			return
+		} else if !errors.As(err, &trouble) && !slices.Contains(slices.Collect(maps.Values(errs)), card.Note("ja", card.ErrUnsaved)) {
+			d.T.Fatalf("send the reason: %v %v", err, errs)
+		}
+		d.T.Log("the reason was not saved in time")
 	}
+	d.T.Fatal("the reason is never saved")
 }
 
 // Approve stamps the policy and the steps.

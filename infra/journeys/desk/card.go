@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
-	"time"
 
 	"ringi/infra/local/sandbox/workspace"
 )
@@ -14,20 +13,17 @@ func (d *Desk) Card(key, shows string) workspace.Message {
 	d.T.Helper()
 	var found workspace.Message
 	var seen string
-	deadline := time.Now().Add(patience)
-	for time.Now().Before(deadline) {
+	if d.wait(func() bool {
 		cards := d.Cards(key)
 		if len(cards) > 1 {
 			d.T.Fatalf("%s is %d messages", key, len(cards))
 		}
 		if len(cards) == 1 {
 			found, seen = cards[0], Face(cards[0])
-			if strings.Contains(seen, shows) {
-				return found
-			}
 		}
-		tick := time.NewTimer(40 * time.Millisecond)
-		<-tick.C
+		return len(cards) == 1 && strings.Contains(seen, shows)
+	}) {
+		return found
 	}
 	d.T.Fatalf("%s does not show %q but %s\nrows: %s", key, shows, seen, d.Summary())
 	return found

@@ -14,8 +14,9 @@ import (
 	"ringi/shared/task"
 )
 
-// patience is how long one thing may take on a busy machine.
-const patience = 60 * time.Second
+// patience is how long one thing may take on a busy machine, and nudgeAfter how
+// long a desk waits before it nudges.
+const patience, nudgeAfter = 60 * time.Second, 6 * time.Second
 
 // Desk is one person's request and what became of it.
 type Desk struct {
@@ -25,6 +26,9 @@ type Desk struct {
 	Channel string
 	Root    string // the message's timestamp, and the thread's
 	Ref     task.Ref
+
+	Patience time.Duration // how long one thing may take
+	Nudge    func()        // called now and then while something is waited for; may be nil
 }
 
 // Ask says something to Ringi in #人事 and waits for the first card.
@@ -54,8 +58,27 @@ func At(t *testing.T, s *stack.Stack, channel, ts string) *Desk {
 	}
 	return &Desk{
 		T: t, S: s, Channel: channel, Root: ts, Ref: task.Ref{Tenant: task.TenantID(team), Task: id},
-		Store: store.New(dynamodb.NewFromConfig(s.AWS), s.TableName),
+		Store: store.New(dynamodb.NewFromConfig(s.AWS), s.TableName), Patience: patience,
 	}
+}
+
+// wait polls until what holds, and reports whether it came to that.
+func (d *Desk) wait(holds func() bool) bool {
+	begun := time.Now()
+	nudge := begun.Add(nudgeAfter)
+	for !holds() {
+		now := time.Now()
+		if now.Sub(begun) > d.Patience {
+			return false
+		}
+		if d.Nudge != nil && now.After(nudge) {
+			d.Nudge()
+			nudge = time.Now().Add(nudgeAfter)
+		}
+		tick := time.NewTimer(40 * time.Millisecond)
+		<-tick.C
+	}
+	return true
 }
 
 // Eventually polls until what holds.

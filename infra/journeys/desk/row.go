@@ -25,16 +25,13 @@ func (d *Desk) Load() *task.Aggregate {
 func (d *Desk) Until(what string, holds func(*task.Aggregate) bool) *task.Aggregate {
 	d.T.Helper()
 	var a *task.Aggregate
-	deadline := time.Now().Add(patience)
-	for time.Now().Before(deadline) {
+	if d.wait(func() bool {
 		a = d.Load()
-		if holds(a) && a.Head.ShownRev >= a.Head.Rev {
-			return a
-		}
-		tick := time.NewTimer(40 * time.Millisecond)
-		<-tick.C
+		return holds(a) && a.Head.ShownRev >= a.Head.Rev
+	}) {
+		return a
 	}
-	d.T.Fatalf("not within %s: %s\n%s", patience, what, d.Summary())
+	d.T.Fatalf("not within %s: %s\n%s", d.Patience, what, d.Summary())
 	return nil
 }
 

@@ -1,0 +1,133 @@
+package slack
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"ringi/infra/journeys/desk"
+	"ringi/infra/local/sandbox/webapi"
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/stack"
+	"ringi/shared/task"
+)
+
+// say is a request whose cards may not be seen.
+func say(t *testing.T, s *stack.Stack) *desk.Desk {
+	t.Helper()
+	ts, err := s.Sandbox.Say(workspace.Sato, workspace.HR, "<@"+workspace.Bot+"> 従業員一覧を取得して")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := desk.At(t, s, workspace.HR, ts)
+	desk.Eventually(t, "the request is kept", func() bool {
+		_, err := d.Store.Load(t.Context(), d.Ref)
+		return err == nil
+	})
+	return d
+}
+
+// waits reports whether the policy waits for a stamp.
+func waits(a *task.Aggregate) bool {
+	return a.Prompt() != nil && a.Prompt().Status == task.PendingApproval
+}
+
+// withdraw cancels a task by the menu of the message that asked for it.
+func withdraw(d *desk.Desk) {
+	d.T.Helper()
+	if err := d.S.Sandbox.Shortcut(workspace.Sato, d.Channel, d.Root, "cancel_task"); err != nil {
+		d.T.Fatal(err)
+	}
+	d.Until("the task is cancelled", func(a *task.Aggregate) bool { return a.Head.Ended != nil })
+	d.Card("CARD#prompt#0001", "キャンセルされました")
+}
+
+func TestAPostThatFailsOnceIsOneMessage(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		fault webapi.Fault
+		posts int // of both cards together
+	}{
+		{"too many requests", webapi.Fault{Kind: webapi.RateLimited, RetryAfter: time.Second}, 3},
+		{"HTTP 500", webapi.Fault{Kind: webapi.Unavailable, Status: http.StatusInternalServerError}, 3},
+		{"service_unavailable", webapi.Fault{Kind: webapi.Refused, Code: "service_unavailable"}, 3},
+		{"the connection drops after the message was posted", webapi.Fault{Kind: webapi.Lost}, 2},
+		{"no answer within our time", webapi.Fault{Kind: webapi.Late, Delay: 12 * time.Second}, 2},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := start(t)
+			heard := listen(s)
+			tt.fault.Method, tt.fault.Channel = "chat.postMessage", workspace.HR
+			s.Sandbox.Faults().Add(tt.fault)
+			d := say(t, s)
+			d.Until("both cards are shown", waits)
+			d.Card("CARD#task", "*優先度*")
+			d.Card("CARD#prompt#0001", "approve_prompt")
+			withdraw(d)
+			rests(t, s)
+			if n := heard.heard("chat.postMessage", workspace.HR); n != tt.posts {
+				t.Errorf("%d posts, want %d", n, tt.posts)
+			}
+			if n := len(s.Sandbox.Messages(d.Channel, d.Root)); n != 3 {
+				t.Errorf("the thread has %d messages, not the request and two cards", n)
+			}
+		})
+	}
+}
+
+// What Slack refuses for good is not asked again until something moves; the
+// requester hears of it once; and when the cards can be shown they are.
+func TestAPostThatIsRefusedForGood(t *testing.T) {
+	for _, code := range []string{"msg_too_long", "channel_not_found", "not_in_channel", "is_archived", "restricted_action"} {
+		t.Run(code, func(t *testing.T) {
+			s := start(t)
+			heard, told := listen(s), direct(s)
+			s.Sandbox.Faults().Add(always(webapi.Fault{Method: "chat.postMessage", Channel: workspace.HR, Kind: webapi.Refused, Code: code}))
+			d := say(t, s)
+			a := d.Until("the policy waits, and what can be shown is", waits)
+			rests(t, s)
+			if n := heard.heard("chat.postMessage", workspace.HR); n > len(a.Cards)*a.Head.Rev {
+				t.Errorf("%d posts of %d cards in %d revisions", n, len(a.Cards), a.Head.Rev)
+			}
+			if got := direct(s)[len(told):]; len(got) != 1 || !strings.Contains(got[0], code) || !strings.Contains(got[0], workspace.HR) {
+				t.Errorf("the requester was told %q, not once that cards can't be shown", got)
+			}
+			s.Sandbox.Faults().Clear("")
+			withdraw(d)
+			if n := len(s.Sandbox.Messages(d.Channel, d.Root)); n != 3 {
+				t.Errorf("the thread has %d messages, not the request and two cards", n)
+			}
+		})
+	}
+}
+
+// A token that was revoked reaches nobody: the work goes on to where it needs a
+// person, and waits there.
+func TestARevokedTokenLoopsNowhere(t *testing.T) {
+	s := start(t)
+	heard := listen(s)
+	for _, method := range []string{"", "conversations.open", "conversations.replies", "users.info", "conversations.members", "auth.test"} {
+		s.Sandbox.Faults().Add(always(webapi.Fault{Method: method, Kind: webapi.Refused, Code: "token_revoked"}))
+	}
+	d := say(t, s)
+	a := d.Until("the policy waits", waits)
+	rests(t, s)
+	total := 0
+	for _, method := range []string{"chat.postMessage", "chat.update", "conversations.open"} {
+		total += heard.heard(method, "")
+	}
+	if most := 2 * len(a.Cards) * a.Head.Rev; total == 0 || total > most {
+		t.Errorf("%d calls, at most %d of %d cards in %d revisions", total, most, len(a.Cards), a.Head.Rev)
+	}
+	s.Sandbox.Faults().Clear("")
+	withdraw(d)
+}
+
+// direct are the texts that the bot has sent to the requester.
+func direct(s *stack.Stack) (out []string) {
+	for _, m := range s.Sandbox.Messages(workspace.DirectMessage(workspace.Sato), "") {
+		out = append(out, m.Text)
+	}
+	return out
+}

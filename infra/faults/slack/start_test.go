@@ -1,0 +1,73 @@
+// Package slack lets Slack fail in every way that it has while people work with
+// Ringi, and lets strangers send what Slack would not.
+package slack
+
+import (
+	"context"
+	"os"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
+
+	"ringi/infra/journeys/desk"
+	"ringi/infra/local/sandbox/webapi"
+	"ringi/infra/local/stack"
+)
+
+// running is the one stack of this package's tests; each leaves it as it found it.
+var running *stack.Stack
+
+func TestMain(m *testing.M) {
+	os.Exit(desk.Run(m, desk.Options(), func(s *stack.Stack) { running = s }))
+}
+
+func start(t *testing.T) *stack.Stack {
+	t.Helper()
+	desk.Leave(t, running)
+	return running
+}
+
+// ear counts what the app asks of Slack from a moment on.
+type ear struct {
+	s     *stack.Stack
+	since time.Time
+}
+
+func listen(s *stack.Stack) ear { return ear{s, time.Now()} }
+
+// heard is how often a method was called about a channel; "" is any.
+func (e ear) heard(method, channel string) (n int) {
+	for _, c := range e.s.Sandbox.Calls() {
+		if c.Method == method && (channel == "" || c.Channel == channel) && !c.At.Before(e.since) {
+			n++
+		}
+	}
+	return n
+}
+
+// rests waits until no message about cards is left: what has not happened by then
+// does not happen by itself any more.
+func rests(t *testing.T, s *stack.Stack) {
+	t.Helper()
+	queue, url := sqs.NewFromConfig(s.AWS), s.QueueURL("CardQueue")
+	desk.Eventually(t, "the card queue is empty", func() bool {
+		out, err := queue.GetQueueAttributes(context.Background(), &sqs.GetQueueAttributesInput{
+			QueueUrl: &url, AttributeNames: []types.QueueAttributeName{"ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return !slices.ContainsFunc([]string{"ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"}, func(name string) bool {
+			return out.Attributes[name] != "0"
+		})
+	})
+}
+
+// always is a fault that lasts until it is cleared.
+func always(f webapi.Fault) webapi.Fault {
+	f.Times = -1
+	return f
+}

@@ -1,0 +1,110 @@
+package slack
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"ringi/infra/journeys/desk"
+	"ringi/infra/local/sandbox/webapi"
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/task"
+)
+
+// atGate is a request whose policy waits, with all cards shown.
+func atGate(t *testing.T) (*desk.Desk, ear) {
+	t.Helper()
+	s := start(t)
+	d := say(t, s)
+	d.Until("the policy waits", waits)
+	d.Card("CARD#prompt#0001", "approve_prompt")
+	rests(t, s)
+	return d, listen(s)
+}
+
+func TestAnUpdateThatFailsIsDoneAgain(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		fault webapi.Fault
+	}{
+		{"too many requests", webapi.Fault{Kind: webapi.RateLimited, RetryAfter: time.Second}},
+		{"HTTP 500", webapi.Fault{Kind: webapi.Unavailable, Status: http.StatusInternalServerError}},
+		{"the answer is lost", webapi.Fault{Kind: webapi.Lost}},
+		{"no answer within our time", webapi.Fault{Kind: webapi.Late, Delay: 12 * time.Second}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			d, heard := atGate(t)
+			tt.fault.Method, tt.fault.Channel = "chat.update", workspace.HR
+			d.S.Sandbox.Faults().Add(tt.fault)
+			withdraw(d)
+			rests(t, d.S)
+			if n := heard.heard("chat.postMessage", workspace.HR); n != 0 {
+				t.Errorf("%d new messages", n)
+			}
+			if n := heard.heard("chat.update", workspace.HR); n > 6 {
+				t.Errorf("%d updates of two cards", n)
+			}
+		})
+	}
+}
+
+// A card that somebody deleted is posted anew, once; one that can't be changed any more as well.
+func TestAMessageThatIsGoneIsPostedAnewOnce(t *testing.T) {
+	t.Run("deleted by a person", func(t *testing.T) {
+		d, heard := atGate(t)
+		old := d.Card("CARD#prompt#0001", "")
+		if err := d.S.Sandbox.Workspace().Delete(d.Channel, old.TS, workspace.Bot); err != nil {
+			t.Fatal(err)
+		}
+		withdraw(d)
+		rests(t, d.S)
+		if n := heard.heard("chat.postMessage", workspace.HR); n != 1 {
+			t.Errorf("%d posts, want one", n)
+		}
+	})
+	for _, code := range []string{"message_not_found", "cant_update_message", "edit_window_closed"} {
+		t.Run(code, func(t *testing.T) {
+			d, heard := atGate(t)
+			d.S.Sandbox.Faults().Add(webapi.Fault{Method: "chat.update", Channel: workspace.HR, Kind: webapi.Refused, Code: code})
+			if err := d.S.Sandbox.Shortcut(workspace.Sato, d.Channel, d.Root, "cancel_task"); err != nil {
+				t.Fatal(err)
+			}
+			d.Until("cancelled and shown", func(a *task.Aggregate) bool { return a.Head.Ended != nil })
+			rests(t, d.S)
+			if n := heard.heard("chat.postMessage", workspace.HR); n != 1 {
+				t.Errorf("%d posts, want one", n)
+			}
+		})
+	}
+}
+
+// An archived channel: what was shown stays as it was, the work goes on, and once
+// something moves in an open channel every card is true again.
+func TestAnUpdateThatIsRefusedForGood(t *testing.T) {
+	for _, code := range []string{"is_archived", "channel_not_found", "not_in_channel", "msg_too_long"} {
+		t.Run(code, func(t *testing.T) {
+			d, heard := atGate(t)
+			told := direct(d.S)
+			for _, method := range []string{"chat.update", "chat.postMessage"} {
+				d.S.Sandbox.Faults().Add(always(webapi.Fault{Method: method, Channel: workspace.HR, Kind: webapi.Refused, Code: code}))
+			}
+			before := d.Load().Head.Rev
+			d.Click(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
+			a := d.Until("the steps wait", func(a *task.Aggregate) bool { return a.Process() != nil && a.Process().Status == task.PendingApproval })
+			rests(t, d.S)
+			if n, most := heard.heard("chat.update", workspace.HR)+heard.heard("chat.postMessage", workspace.HR), len(a.Cards)*(a.Head.Rev-before+1); n > most {
+				t.Errorf("%d calls of %d cards in %d revisions", n, len(a.Cards), a.Head.Rev-before)
+			}
+			if got := direct(d.S)[len(told):]; len(got) != 1 {
+				t.Errorf("the requester was told %d times: %q", len(got), got)
+			}
+			d.S.Sandbox.Faults().Clear("")
+			if err := d.S.Sandbox.Shortcut(workspace.Sato, d.Channel, d.Root, "cancel_task"); err != nil {
+				t.Fatal(err)
+			}
+			d.Card("CARD#prompt#0001", "✅ 承認: <@"+workspace.Suzuki+">")
+			d.Card("CARD#process#0001", "キャンセル")
+			d.Until("all is shown", func(a *task.Aggregate) bool { return a.Head.Ended != nil })
+		})
+	}
+}
