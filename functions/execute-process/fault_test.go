@@ -1,0 +1,255 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+	"testing"
+	"time"
+
+	"ringi/shared/pipeline"
+	"ringi/shared/pipeline/pipelinetest"
+	"ringi/shared/task"
+	"ringi/shared/tool"
+)
+
+func TestExecuteUnderFaults(t *testing.T) {
+	server := pipelinetest.Start(t)
+	for _, tt := range []struct {
+		name string
+		run  func(t *testing.T, w *world)
+	}{
+		{"after a cancel no further call begins", testCancelled},
+		{"a cancel ends a read that hangs", testCancelHanging},
+		{"a write whose answer is cut off is unknown, and never made again", testCutOff},
+		{"a call that hangs ends before its invocation does", testHangs},
+		{"a tool that panics has failed, or nobody knows", testPanics},
+		{"a claim whose answer is lost holds", testLostClaim},
+		{"an outcome is recorded though the table is away for a moment", testRecord},
+		{"a bucket that is down fails nothing", testBucketDown},
+		{"a write whose answer can't be kept is done all the same", testNotKept},
+		{"two invocations of one run make one call", testTwoAtOnce},
+		{"a write of an invocation that died is unknown, a read is made again", testDied},
+		{"a read that ends its invocation each time is given up", testDiesEachTime},
+	} {
+		t.Run(tt.name, func(t *testing.T) { tt.run(t, newWorld(t, server)) })
+	}
+}
+
+func testCancelled(t *testing.T, w *world) {
+	w.approved(w.read(1), w.write(2))
+	w.tools.before = func(tool.Call) { w.Cancel() }
+	if next := w.run(); next.State != task.StateFinish {
+		t.Errorf("%+v", next)
+	}
+	e := w.ends(task.ExecutionCancelled, "", task.StepCompleted)
+	if len(e.Results) != 1 || e.Results[0].Status != task.StepCompleted {
+		t.Errorf("the call that was out is not in the results: %+v", e.Results)
+	}
+	w.written(0)
+}
+
+func testCancelHanging(t *testing.T, w *world) {
+	w.approved(w.read(1))
+	w.vendors.Hang(listing, time.Minute)
+	w.tools.before = func(tool.Call) { w.Cancel() }
+	began := time.Now()
+	w.run()
+	if took := time.Since(began); took > 20*time.Second {
+		t.Errorf("it took %s to notice", took)
+	}
+	w.ends(task.ExecutionCancelled, "", task.StepFailed)
+}
+
+func testCutOff(t *testing.T, w *world) {
+	w.approved(w.lone(1))
+	w.vendors.Drop(writing)
+	for range 2 {
+		if next, err := w.try(time.Minute); err == nil && next.State != task.StateFail {
+			t.Errorf("%+v", next)
+		}
+	}
+	w.ends(task.ExecutionFailed, task.ReasonToolUnknown, task.StepUnknown)
+	w.written(1)
+}
+
+func testHangs(t *testing.T, w *world) {
+	w.approved(w.lone(1))
+	w.vendors.Hang(writing, time.Minute)
+	within := least + time.Second
+	ctx, cancel := context.WithTimeout(t.Context(), within)
+	defer cancel()
+	next, err := w.h.Handle(ctx, w.In())
+	if err != nil || next.State != task.StateExecuteProcess {
+		t.Errorf("%+v, %v, want to come round again", next, err)
+	}
+	if left(ctx) < spare/2 {
+		t.Errorf("%s were left to write down what happened", left(ctx))
+	}
+	w.ends(task.ExecutionRunning, "", task.StepUnknown)
+	w.run()
+	w.ends(task.ExecutionFailed, task.ReasonToolUnknown, task.StepUnknown)
+}
+
+func testPanics(t *testing.T, w *world) {
+	w.tools.before = func(tool.Call) { panic(pipelinetest.Text) }
+	w.approved(w.lone(1))
+	w.run()
+	w.ends(task.ExecutionFailed, task.ReasonToolUnknown, task.StepUnknown)
+	reads := &world{World: w.Another(), h: w.h, vendors: w.vendors, tools: w.tools}
+	reads.approved(reads.read(1))
+	reads.run()
+	reads.ends(task.ExecutionFailed, task.ReasonToolFailed, task.StepFailed)
+}
+
+func testLostClaim(t *testing.T, w *world) {
+	w.approved(w.lone(1))
+	w.Begin()
+	w.Wire.LoseAnswer("TransactWriteItems", 3) // all that the client tries
+	w.Wire.Cut("GetItem", 6)                   // the permission is read before; then nobody can tell
+	w.h.Store = knows{w.h.Store}
+	w.run()
+	w.ends(task.ExecutionCompleted, "", task.StepCompleted)
+	w.written(1)
+}
+
+// knows the permissions without asking the table.
+type knows struct{ Store }
+
+func (knows) ToolPermission(context.Context, string, string) (task.ToolPermission, bool, error) {
+	return task.ToolPermission{}, false, nil
+}
+
+func (knows) Settings(context.Context, string) (task.Settings, error) {
+	return task.DefaultSettings(), nil
+}
+
+func testRecord(t *testing.T, w *world) {
+	w.approved(w.lone(1))
+	w.tools.before = func(tool.Call) { w.Wire.Cut("TransactWriteItems", 8) }
+	w.run()
+	w.ends(task.ExecutionCompleted, "", task.StepCompleted)
+	w.written(1)
+}
+
+func testBucketDown(t *testing.T, w *world) {
+	w.approved(w.read(1), w.write(2))
+	down := func(call string, want task.StepStatus) {
+		t.Helper()
+		w.Wire.Cut(call, 99)
+		if _, err := w.try(time.Minute); pipeline.Name(err) != pipeline.Unavailable {
+			t.Errorf("%s: %v, want one that is tried again", call, err)
+		}
+		w.ends(task.ExecutionRunning, "", want)
+		w.Wire.Mend()
+		w.later(2 * time.Minute)
+	}
+	down("PUT", task.StepRunning)
+	w.tools.before = func(c tool.Call) {
+		if c.Tool == listing {
+			w.Wire.Cut("GET", 99)
+		}
+	}
+	down("nothing", task.StepCompleted) // the list is kept, and can't be opened for the next step
+	w.run()
+	w.ends(task.ExecutionCompleted, "", task.StepCompleted, task.StepCompleted)
+	w.written(1)
+}
+
+func testNotKept(t *testing.T, w *world) {
+	w.approved(w.lone(1))
+	w.h.Shelf = refuses{w.h.Shelf}
+	w.run()
+	w.ends(task.ExecutionCompleted, "", task.StepCompleted)
+	w.written(1)
+}
+
+// refuses to keep results, which have an address.
+type refuses struct{ Shelf }
+
+func (r refuses) Keep(ctx context.Context, ref task.Ref, v json.RawMessage) (task.Blob, error) {
+	var x struct{ URL string }
+	if json.Unmarshal(v, &x) == nil && x.URL != "" {
+		return task.Blob{Bytes: len(v), Preview: "…"}, context.DeadlineExceeded
+	}
+	return r.Shelf.Keep(ctx, ref, v)
+}
+
+func testTwoAtOnce(t *testing.T, w *world) {
+	w.approved(w.read(1), w.write(2))
+	w.vendors.Hang(listing, 200*time.Millisecond)
+	w.vendors.Hang(writing, 200*time.Millisecond)
+	in := w.In()
+	var both sync.WaitGroup
+	for range 4 {
+		both.Go(func() {
+			next, err := w.h.Handle(t.Context(), in)
+			if err != nil && pipeline.Name(err) != pipeline.Unavailable || err == nil && next.State != task.StatePause && next.State != task.StateFinish {
+				t.Errorf("%+v, %v", next, err)
+			}
+		})
+	}
+	both.Wait()
+	w.ends(task.ExecutionCompleted, "", task.StepCompleted, task.StepCompleted)
+	w.written(1)
+	if n := w.vendors.Calls(listing); n != 1 {
+		t.Errorf("%d calls listed", n)
+	}
+}
+
+func testDied(t *testing.T, w *world) {
+	w.approved(w.read(1), w.lone(2))
+	w.Begin()
+	w.Claim("dead")
+	if next := w.run(); next.State != task.StatePause || next.WaitSeconds < 1 || next.WaitSeconds > 60 {
+		t.Errorf("%+v, want to wait for the lease's end", next)
+	}
+	w.later(2 * time.Minute)
+	w.tools.before = func(c tool.Call) {
+		if c.Tool == writing {
+			t.Error("the write is made")
+		}
+	}
+	w.h.Tools = stops{w.tools, w}
+	if _, err := w.try(time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	w.later(2 * time.Minute)
+	w.run()
+	w.ends(task.ExecutionFailed, task.ReasonToolUnknown, task.StepCompleted, task.StepUnknown)
+	w.written(0)
+}
+
+// stops lets another invocation, that dies at once, have the second step.
+type stops struct {
+	*tools
+	w *world
+}
+
+func (s stops) Run(ctx context.Context, c tool.Call) (json.RawMessage, error) {
+	v, err := s.tools.Run(ctx, c)
+	s.w.Decide(func(a *task.Aggregate) (task.Change, error) {
+		row := a.Steps[0]
+		return a.FinishStep(row.Key(), row.Claim.Invocation, task.Outcome{Status: task.StepCompleted, Result: &task.Blob{JSON: "{}", Bytes: 2}}, s.w.h.Now())
+	})
+	s.w.Later(s.w.h.Now().Sub(s.w.Now()))
+	s.w.Claim("dead too")
+	return v, err
+}
+
+func testDiesEachTime(t *testing.T, w *world) {
+	w.approved(w.read(1))
+	w.Begin()
+	for range task.MaxCrashes {
+		w.Later(w.h.Now().Sub(w.Now()))
+		w.Claim(task.NewID())
+		w.later(2 * time.Minute)
+	}
+	if next := w.run(); next.State != task.StateFail {
+		t.Errorf("%+v", next)
+	}
+	w.ends(task.ExecutionFailed, task.ReasonInterruptedRead, task.StepFailed)
+	if n := w.vendors.Calls(listing); n != 0 {
+		t.Errorf("called %d times more", n)
+	}
+}

@@ -1,0 +1,200 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"ringi/shared/model"
+	"ringi/shared/pipeline/pipelinetest"
+	"ringi/shared/task"
+	"ringi/shared/tool"
+)
+
+func TestExecute(t *testing.T) {
+	server := pipelinetest.Start(t)
+	for _, tt := range []struct {
+		name string
+		run  func(t *testing.T, w *world)
+	}{
+		{"approved steps are called in order, once", testCompletes},
+		{"a step that a person must see waits with its arguments", testGate},
+		{"a retry asks about its step again", testGateOfRetry},
+		{"a tool that is not allowed is not called", testNotAllowed},
+		{"a tool that is another than was approved is not called", testToolChanged},
+		{"an execution whose time is up fails", testTimeUp},
+		{"a run that is not the head's calls nothing", testSuperseded},
+		{"no call begins without time for it", testNoTime},
+		{"no call begins when its arguments took the time", testSlowArguments},
+		{"work that is done does not fail for want of words", testNoWords},
+	} {
+		t.Run(tt.name, func(t *testing.T) { tt.run(t, newWorld(t, server)) })
+	}
+}
+
+func testCompletes(t *testing.T, w *world) {
+	w.approved(w.read(1), w.write(2))
+	if next := w.run(); next.State != task.StateFinish {
+		t.Errorf("%+v", next)
+	}
+	e := w.ends(task.ExecutionCompleted, "", task.StepCompleted, task.StepCompleted)
+	if e.Summary == "" {
+		t.Errorf("summary %q", e.Summary)
+	}
+	if len(e.Results) != 2 || e.Results[0].Result.S3Key == "" || e.Results[0].Result.Preview == "" {
+		t.Errorf("the list of employees is not in the bucket: %+v", e.Results)
+	}
+	w.written(1)
+	if rows := w.vendors.Rows("ringi-demo-sheet", "名簿"); len(rows) != 43 {
+		t.Errorf("%d rows in the sheet, want a title and 42", len(rows))
+	}
+}
+
+func testGate(t *testing.T, w *world) {
+	step := w.write(2)
+	step.RequiresHumanCheck = true
+	w.approved(w.read(1), step)
+	for range 2 {
+		if next := w.run(); next.State != task.StateAwaitStepApproval || next.Gate != task.GateKey(1, 1, 2) {
+			t.Fatalf("%+v", next)
+		}
+	}
+	w.written(0)
+	if g := w.Load().Gates[0]; strings.Contains(string(g.Arguments.JSON)+g.Arguments.Preview, "$ref") {
+		t.Errorf("the arguments are not resolved: %+v", g.Arguments)
+	}
+	w.Approve()
+	w.run()
+	w.ends(task.ExecutionCompleted, "", task.StepCompleted, task.StepCompleted)
+	w.written(1)
+}
+
+func testGateOfRetry(t *testing.T, w *world) {
+	step := w.lone(1)
+	step.RequiresHumanCheck = true
+	w.approved(step)
+	w.run()
+	w.Approve()
+	w.vendors.Fail(writing, 500, true)
+	w.run()
+	e := w.ends(task.ExecutionFailed, task.ReasonToolUnknown, task.StepUnknown)
+	w.vendors.Fail(writing, 500, false)
+	w.Decide(func(a *task.Aggregate) (task.Change, error) {
+		return a.RetryExecution(e.ID, pipelinetest.Approver(), pipelinetest.Policy(), w.Now())
+	})
+	if next := w.run(); next.State != task.StateAwaitStepApproval || next.Gate != task.GateKey(1, 2, 1) {
+		t.Errorf("%+v", next)
+	}
+	w.written(1)
+}
+
+func testNotAllowed(t *testing.T, w *world) {
+	w.approved(w.lone(1))
+	w.tools.before = func(tool.Call) { t.Error("it was called") }
+	if _, err := w.Store.SaveToolPermission(t.Context(), task.ToolPermission{TenantID: w.Ref.Tenant, ToolName: writing, Constraints: "{}"}, task.System(), w.Now()); err != nil {
+		t.Fatal(err)
+	}
+	if next := w.run(); next.State != task.StateFail {
+		t.Errorf("%+v", next)
+	}
+	w.ends(task.ExecutionFailed, task.ReasonToolNotAllowed)
+}
+
+func testToolChanged(t *testing.T, w *world) {
+	step := w.lone(1)
+	step.ToolVersion = "another"
+	w.approved(step)
+	w.run()
+	w.ends(task.ExecutionFailed, task.ReasonToolChanged)
+	w.written(0)
+}
+
+func testTimeUp(t *testing.T, w *world) {
+	w.approved(w.lone(1))
+	w.Begin()
+	w.later(7 * time.Minute)
+	w.run()
+	w.ends(task.ExecutionFailed, task.ReasonTimeout)
+	w.written(0)
+}
+
+func testSuperseded(t *testing.T, w *world) {
+	w.approved(w.lone(1))
+	in := w.In()
+	w.Restart()
+	if _, err := w.h.Handle(t.Context(), in); !errors.Is(err, task.ErrSuperseded) {
+		t.Errorf("%v, want ErrSuperseded", err)
+	}
+	w.written(0)
+}
+
+func testNoTime(t *testing.T, w *world) {
+	w.approved(w.lone(1))
+	next, err := w.try(least - time.Second)
+	if err != nil || next.State != task.StateExecuteProcess {
+		t.Errorf("%+v, %v, want to come round again", next, err)
+	}
+	w.ends(task.ExecutionRunning, "")
+	w.written(0)
+}
+
+// shrinking is an invocation whose time is nearly over from some moment on.
+type shrinking struct {
+	context.Context
+	short atomic.Bool
+}
+
+func (s *shrinking) Deadline() (time.Time, bool) {
+	if s.short.Load() {
+		return time.Now().Add(least - time.Second), true
+	}
+	return time.Now().Add(time.Minute), true
+}
+
+// slowShelf takes an invocation's time for keeping the arguments.
+type slowShelf struct {
+	Shelf
+	ctx *shrinking
+}
+
+func (s slowShelf) Keep(ctx context.Context, ref task.Ref, v json.RawMessage) (task.Blob, error) {
+	s.ctx.short.Store(true)
+	return s.Shelf.Keep(ctx, ref, v)
+}
+
+func testSlowArguments(t *testing.T, w *world) {
+	w.approved(w.lone(1))
+	ctx := &shrinking{Context: t.Context()}
+	w.h.Shelf = slowShelf{w.h.Shelf, ctx}
+	next, err := w.h.Handle(ctx, w.In())
+	if err != nil || next.State != task.StateExecuteProcess {
+		t.Errorf("%+v, %v, want to come round again", next, err)
+	}
+	w.ends(task.ExecutionRunning, "")
+	w.written(0)
+}
+
+type broken struct{}
+
+func (broken) Generate(context.Context, model.Request) (model.Response, error) {
+	panic(pipelinetest.Text)
+}
+
+func testNoWords(t *testing.T, w *world) {
+	for name, open := range map[string]func(string) (model.Generator, error){
+		"no such model":      func(string) (model.Generator, error) { return nil, &model.Error{Kind: model.UnknownModel} },
+		"a model that fails": func(string) (model.Generator, error) { return broken{}, nil },
+	} {
+		w := &world{World: w.Another(), h: w.h, vendors: w.vendors, tools: w.tools}
+		w.h.Open = open
+		w.approved(w.read(1))
+		w.run()
+		if e := w.ends(task.ExecutionCompleted, "", task.StepCompleted); !strings.Contains(e.Summary, listing) {
+			t.Errorf("%s: summary %q", name, e.Summary)
+		}
+	}
+}

@@ -1,0 +1,159 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http/httptest"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"ringi/infra/local/vendors"
+	"ringi/shared/model"
+	"ringi/shared/pipeline/pipelinetest"
+	"ringi/shared/result"
+	"ringi/shared/task"
+	"ringi/shared/tool"
+	"ringi/shared/tool/runner"
+)
+
+const (
+	listing = "list_employees"
+	writing = "write_rows_to_google_sheet"
+)
+
+// world is a task whose steps are approved, and the vendors that they call.
+type world struct {
+	*pipelinetest.World
+	h       *Handler
+	vendors *vendors.Vendors
+	tools   *tools
+	ahead   atomic.Int64 // of the clock on the wall
+}
+
+// tools are the real ones, with something done before each call.
+type tools struct {
+	Tools
+	before func(c tool.Call)
+}
+
+func (t *tools) Run(ctx context.Context, c tool.Call) (json.RawMessage, error) {
+	if t.before != nil {
+		t.before(c)
+	}
+	return t.Tools.Run(ctx, c)
+}
+
+type tokens struct{ *vendors.Vendors }
+
+func (t tokens) Token(_ context.Context, _, provider string) (string, error) {
+	return t.Vendors.Token(provider), nil
+}
+
+func newWorld(t *testing.T, server *pipelinetest.Server) *world {
+	t.Helper()
+	w := &world{World: server.World(t), vendors: vendors.New()}
+	s := httptest.NewServer(w.vendors.Handler())
+	t.Cleanup(s.Close)
+	catalog, err := tool.Builtin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	quiet := slog.New(slog.NewTextHandler(io.Discard, nil))
+	real, err := runner.New(catalog, runner.Config{
+		FreeeURL: s.URL + "/freee/hr", SheetsURL: s.URL + "/sheets", SlackURL: s.URL + "/", Credentials: tokens{w.vendors},
+		SlackToken: func(context.Context) (string, error) { return "xoxb-token", nil }, Now: time.Now, Log: quiet,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.tools = &tools{Tools: real}
+	w.h = &Handler{
+		Store: w.OnWire(), Shelf: result.Shelf{S3: w.S3(), Bucket: w.Bucket}, Tools: w.tools, Catalog: catalog,
+		Open:  func(name string) (model.Generator, error) { return model.Open(name, quiet) },
+		Model: "demo", Now: func() time.Time { return time.Now().Add(time.Duration(w.ahead.Load())) }, NewID: task.NewID,
+	}
+	return w
+}
+
+// read lists the employees; their list is too large for a row.
+func (w *world) read(order int) task.Step {
+	return w.step(order, listing, task.Read, `{"department":null,"status":"active"}`)
+}
+
+// write writes what the first step found.
+func (w *world) write(order int) task.Step {
+	return w.step(order, writing, task.Write, `{"spreadsheet_id":"`+vendors.Sheet+`","sheet":"名簿","columns":[{"key":"display_name","title":"氏名"}],"rows":{"$ref":"step-1.result.employees"}}`)
+}
+
+// lone writes two rows of its own.
+func (w *world) lone(order int) task.Step {
+	return w.step(order, writing, task.Write, `{"spreadsheet_id":"`+vendors.Sheet+`","sheet":"名簿","columns":[{"key":"n","title":"氏名"}],"rows":[{"n":"a"},{"n":"b"}]}`)
+}
+
+func (w *world) step(order int, name string, effect task.Effect, input string) task.Step {
+	s := pipelinetest.Step(order, name, effect, input)
+	spec, ok := w.h.Catalog.Lookup(name)
+	if !ok {
+		w.T.Fatalf("no tool %s", name)
+	}
+	s.ToolVersion = spec.Version()
+	return s
+}
+
+// approved brings the task to the given steps' execution.
+func (w *world) approved(steps ...task.Step) *world {
+	w.T.Helper()
+	w.Approved(task.DefaultSettings(), steps...)
+	return w
+}
+
+// later makes the handler's clock run ahead.
+func (w *world) later(d time.Duration) { w.ahead.Add(int64(d)) }
+
+// try is one invocation with so much time.
+func (w *world) try(within time.Duration) (task.Next, error) {
+	ctx, cancel := context.WithTimeout(w.T.Context(), within)
+	defer cancel()
+	return w.h.Handle(ctx, w.In())
+}
+
+// run is one invocation with time enough, which must go well.
+func (w *world) run() task.Next {
+	w.T.Helper()
+	next, err := w.try(time.Minute)
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	return next
+}
+
+// ends asserts how the execution ended, and what became of each step.
+func (w *world) ends(status task.ExecutionStatus, why task.Reason, steps ...task.StepStatus) *task.Execution {
+	w.T.Helper()
+	a := w.Load()
+	e := a.Execution()
+	if e.Status != status || e.Error != why {
+		w.T.Errorf("the execution is %s for %q (%s), want %s for %q", e.Status, e.Error, e.ErrorDetail, status, why)
+	}
+	got := a.StepsOf(e)
+	if len(got) != len(steps) {
+		w.T.Fatalf("%d steps have begun, want %d", len(got), len(steps))
+	}
+	for i, s := range got {
+		if s.Status != steps[i] {
+			w.T.Errorf("step %d is %s, want %s", i+1, s.Status, steps[i])
+		}
+	}
+	return e
+}
+
+// written asserts how many calls wrote.
+func (w *world) written(calls int) {
+	w.T.Helper()
+	if n := w.vendors.Calls(writing); n != calls {
+		w.T.Errorf("%d calls wrote, want %d", n, calls)
+	}
+}
