@@ -146,7 +146,9 @@ export function drawChat(scroll, log) {
   if (!top.length) items.push(emptyState(c));
   log.setAttribute("aria-label", c.im ? nameOf(state.bot) : "#" + c.name);
   log.classList.toggle("is-empty", !top.length);
-  const last = newest(log)?.dataset.ts;
+  const was = newest(log);
+  const last = was?.dataset.ts;
+  const whole = was && was.getBoundingClientRect().bottom <= scroll.getBoundingClientRect().bottom;
   reconcile(log, items);
   if (moved || document.visibilityState === "visible") seen(c.id);
   if (ui.flash) {
@@ -154,8 +156,9 @@ export function drawChat(scroll, log) {
   } else if (atEnd) {
     scroll.scrollTop = scroll.scrollHeight;
   } else {
-    // What the person's own click brought about comes into view; other things never move the page.
+    // What the person's own click brought about comes into view, and stays in it
+    // while it grows; other things never move the page.
     const now = newest(log);
-    if (last && now.dataset.ts > last) now.scrollIntoView({ block: "nearest" });
+    if (last && now && (now.dataset.ts > last || whole)) now.scrollIntoView({ block: "nearest" });
   }
 }

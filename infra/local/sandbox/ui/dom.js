@@ -71,7 +71,8 @@ export function reconcile(parent, items) {
       }
       el = fresh;
       parent.insertBefore(el, at);
-      if (focus) el.querySelector(`[data-focus="${CSS.escape(focus)}"]`)?.focus();
+      // A button that is gone leaves its focus to the next thing in its place.
+      if (focus) (el.querySelector(`[data-focus="${CSS.escape(focus)}"]`) || el.querySelector("[data-focus]"))?.focus({ preventScroll: true });
       continue;
     }
     if (el === at) at = at.nextElementSibling;

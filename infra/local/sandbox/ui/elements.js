@@ -11,7 +11,7 @@ const safeLink = (url) => (/^https?:\/\//i.test(url || "") ? url : "");
 /** button draws a Block Kit button; a link opens in a new tab besides its act. */
 export function button(e, on) {
   const props = {
-    type: "button", "aria-label": e.accessibility_label, "aria-busy": on.busy?.(e) ? "true" : null, disabled: on.busy?.(e) || false,
+    type: "button", "aria-label": e.accessibility_label, "aria-busy": on.busy?.(e) ? "true" : null, "aria-disabled": on.busy?.(e) ? "true" : null,
     dataset: { focus: e.action_id || "", action: e.action_id || "" },
     onclick: () => {
       if (safeLink(e.url)) window.open(e.url, "_blank", "noopener");

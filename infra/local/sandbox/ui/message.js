@@ -24,6 +24,7 @@ function actor(channel, m) {
   return {
     busy: (e) => ui.pending.has(key(e)),
     act: async (e, value) => {
+      if (ui.pending.has(key(e))) return;
       if (e.confirm && !(await confirmDialog(e.confirm, e.style))) return;
       ui.followed = m.thread_ts || m.ts;
       ui.pending.add(key(e));
