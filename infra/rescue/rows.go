@@ -22,6 +22,11 @@ import (
 // maxWrites is how many rows one transaction of DynamoDB may write.
 const maxWrites = 100
 
+// forgotten is more commits and runs than a task makes after the moment that is
+// restored. Their numbers must not come again: a run that is still open at a
+// forgotten gate would be taken for the one that the task needs.
+const forgotten = 1000
+
 type item = map[string]types.AttributeValue
 
 // rows brings rows of a restored table back into the stack's table.
@@ -33,11 +38,14 @@ type rows struct {
 }
 
 // missing puts back what the table has no more: whole tasks whose head is gone,
-// and rows of any other kind. What is there stays as it is.
+// and rows of any other kind. What is there stays as it is. Heads come last: a task
+// with a head and half of its rows would be taken up as if it had only begun, and a
+// rescue that was interrupted could not tell that something is missing.
 func (r *rows) missing(ctx context.Context) error {
 	n := 0
 	pages := dynamodb.NewScanPaginator(r.db, &dynamodb.ScanInput{TableName: &r.from, ConsistentRead: aws.Bool(true)})
 	live := map[string]bool{} // partitions of tasks whose head is there
+	var heads []item
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
 		if err != nil {
@@ -59,10 +67,17 @@ func (r *rows) missing(ctx context.Context) error {
 			} else if there {
 				continue
 			}
-			if err := r.putBack(ctx, it); err != nil {
+			n++
+			if strings.HasPrefix(pk, "TASK#") && sk == task.HeadKey {
+				heads = append(heads, it)
+			} else if err := r.putBack(ctx, it); err != nil {
 				return err
 			}
-			n++
+		}
+	}
+	for _, it := range heads {
+		if err := r.putBack(ctx, it); err != nil {
+			return err
 		}
 	}
 	r.conclude("%d rows are put back", n)
@@ -78,7 +93,7 @@ func (r *rows) putBack(ctx context.Context, it item) error {
 	}
 	switch {
 	case str(it["SK"]) == task.HeadKey:
-		it = awake(it, number(it["rev"]), number(it["run"]))
+		it = awake(it, number(it["rev"])+forgotten, number(it["run"])+forgotten)
 	case strings.HasPrefix(str(it["PK"]), "TASK#") && strings.HasPrefix(str(it["SK"]), "CARD#"):
 		it = unseen(it)
 	}

@@ -136,6 +136,28 @@ func (r *request) pending(kind task.CardType) {
 	})
 }
 
+// asks waits until a gate of this kind asks, whether or not a run waits for it.
+func (r *request) asks(kind task.CardType) {
+	r.Helper()
+	r.until(string(kind)+" asks", func(a *task.Aggregate) bool {
+		p, ok := a.Pending()
+		return ok && p.Kind == kind
+	})
+}
+
+// minute is what a minute would bring: the task is due, and the sweeper passes.
+func (r *request) minute() {
+	r.Helper()
+	r.eventually("the task is due", func() bool {
+		h, err := r.store.Head(r.Context(), r.ref)
+		now := time.Now()
+		return err == nil && r.store.Postpone(r.Context(), r.ref, h.Rev, &now) == nil
+	})
+	if _, err := running.Fire(r.Context(), "SweepTasksFunction"); err != nil {
+		r.Fatal(err)
+	}
+}
+
 func (r *request) eventually(what string, holds func() bool) {
 	r.Helper()
 	for deadline := time.Now().Add(time.Minute); !holds(); {
