@@ -47,6 +47,10 @@ export function drawModal() {
     // The person closed it, not a change from the app: the app may want to know.
     if (!mine.done) post("close", { user: state.me, view_id: view.id }).catch(() => {});
   });
+  // The button that opened it may be drawn anew meanwhile: its place is kept by name.
+  const from = document.activeElement;
+  const place = from?.closest(".msg") && `.msg[data-ts="${from.closest(".msg").dataset.ts}"] [data-focus="${CSS.escape(from.dataset.focus || "")}"]`;
+  if (place) dialog.addEventListener("close", () => document.querySelector(place)?.focus({ preventScroll: true }));
   document.body.append(dialog);
   dialog.showModal();
   (dialog.querySelector(".modal-body input, .modal-body textarea, .modal-body select") || dialog.querySelector("button"))?.focus();
