@@ -1,0 +1,145 @@
+package pipeline_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-lambda-go/lambda/messages"
+	"github.com/aws/aws-lambda-go/lambdacontext"
+	ddbtypes "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go"
+	"github.com/google/go-cmp/cmp"
+
+	"ringi/shared/pipeline"
+	"ringi/shared/task"
+)
+
+const secret = "今月の勤怠をまとめて"
+
+var in = pipeline.Input{Tenant: "T", Task: "A", Run: 2}
+
+func TestEdgeAnswersWithEveryKey(t *testing.T) {
+	w := func(context.Context, pipeline.Input) (task.Next, error) {
+		return task.Next{State: task.StateAwaitPromptApproval, Gate: "PROMPT#0001", TimeoutSeconds: 60}, nil
+	}
+	out, err := pipeline.Edge(w)(t.Context(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := json.Marshal(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got map[string]any
+	if err := json.Unmarshal(b, &got); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]any{
+		"tenant": "T", "task": "A", "run": 2.0, "next": "AwaitPromptApproval", "gate": "PROMPT#0001",
+		"timeout_seconds": 60.0, "wait_seconds": 0.0, "outcome": "",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestASupersededRunEndsQuietly(t *testing.T) {
+	w := func(context.Context, pipeline.Input) (task.Next, error) {
+		return task.Next{}, fmt.Errorf("commit: %w", task.ErrSuperseded)
+	}
+	out, err := pipeline.Edge(w)(t.Context(), in)
+	if err != nil || out.Next != task.StateFinish || out.Run != 2 {
+		t.Errorf("%+v, %v", out, err)
+	}
+}
+
+// operation is an error as the SDK returns it.
+func operation(err error) error {
+	return fmt.Errorf("load: %w", &smithy.OperationError{ServiceID: "DynamoDB", OperationName: "Query", Err: err})
+}
+
+func TestErrorsLeaveAsANameAndAFixedSentence(t *testing.T) {
+	panics := func(v any) error { panic(v) }
+	for _, tt := range []struct {
+		name string
+		fail func() error
+		want string
+	}{
+		{"any other", func() error { return errors.New(secret) }, pipeline.Internal},
+		{"a panic", func() error { return panics(secret) }, pipeline.Internal},
+		{"a panic with an error", func() error { return panics(errors.New(secret)) }, pipeline.Internal},
+		{"a nil map", func() error { var m map[string]int; m[secret] = 1; return nil }, pipeline.Internal},
+		{"no such task", func() error { return fmt.Errorf("%s: %w", secret, task.ErrNotFound) }, pipeline.BadInput},
+		{"a field is missing", func() error { return fmt.Errorf("%s: %w", secret, pipeline.ErrBadInput) }, pipeline.BadInput},
+		{"the model is away", func() error { return fmt.Errorf("%s: %w", secret, pipeline.ErrModelUnavailable) }, pipeline.ModelUnavailable},
+		{"a conflict that lasts", func() error { return fmt.Errorf("%s: %w", secret, task.ErrConflict) }, pipeline.Unavailable},
+		{"time ran out", func() error { return fmt.Errorf("%s: %w", secret, context.DeadlineExceeded) }, pipeline.Unavailable},
+		{"no connection", func() error { return operation(errors.New(secret)) }, pipeline.Unavailable},
+		{"AWS is ill", func() error {
+			return operation(&ddbtypes.InternalServerError{Message: new(string)})
+		}, pipeline.Unavailable},
+		{"AWS throttles", func() error {
+			return operation(&ddbtypes.ProvisionedThroughputExceededException{})
+		}, pipeline.Unavailable},
+		{"AWS says that we are wrong", func() error {
+			return operation(&smithy.GenericAPIError{Code: "ValidationException", Message: secret, Fault: smithy.FaultClient})
+		}, pipeline.Internal},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var log bytes.Buffer
+			old := slog.Default()
+			slog.SetDefault(slog.New(slog.NewJSONHandler(&log, nil)))
+			defer slog.SetDefault(old)
+			ctx := lambdacontext.NewContext(t.Context(), &lambdacontext.LambdaContext{AwsRequestID: "request-1"})
+			out, err := pipeline.Edge(func(context.Context, pipeline.Input) (task.Next, error) { return task.Next{}, tt.fail() })(ctx, in)
+			var bare messages.InvokeResponse_Error
+			if !errors.As(err, &bare) || bare.Type != tt.want {
+				t.Fatalf("%#v, want %s", err, tt.want)
+			}
+			if out != (pipeline.Output{}) {
+				t.Errorf("beside the error: %+v", out)
+			}
+			if !slices.Contains(pipeline.ErrorNames, bare.Type) {
+				t.Errorf("%s is none of the names", bare.Type)
+			}
+			if strings.Contains(bare.Message, secret) || !strings.HasSuffix(bare.Message, "Request request-1.") || len(bare.StackTrace) != 0 {
+				t.Errorf("message %q, trace %v", bare.Message, bare.StackTrace)
+			}
+			if strings.Contains(tt.name, "panic") && (strings.Contains(log.String(), secret) || !strings.Contains(log.String(), "edge_test.go")) {
+				t.Errorf("the log has not just where it happened: %s", log.String())
+			}
+		})
+	}
+}
+
+func TestEdgeRefusesWhatNamesNoRun(t *testing.T) {
+	for name, bad := range map[string]pipeline.Input{
+		"tenant": {Task: "A", Run: 1}, "task": {Tenant: "T", Run: 1}, "run": {Tenant: "T", Task: "A"},
+	} {
+		_, err := pipeline.Edge(func(context.Context, pipeline.Input) (task.Next, error) {
+			t.Errorf("%s: the worker was asked", name)
+			return task.Next{}, nil
+		})(t.Context(), bad)
+		var bare messages.InvokeResponse_Error
+		if !errors.As(err, &bare) || bare.Type != pipeline.BadInput {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestModelName(t *testing.T) {
+	s := task.Settings{Model: "theirs"}
+	if got := pipeline.ModelName("", s); got != "theirs" {
+		t.Error(got)
+	}
+	if got := pipeline.ModelName("demo", s); got != "demo" {
+		t.Error(got)
+	}
+}

@@ -1,0 +1,93 @@
+package result_test
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ringi/shared/pipeline"
+	"ringi/shared/pipeline/pipelinetest"
+	"ringi/shared/result"
+	"ringi/shared/task"
+)
+
+// text is a JSON value of so many bytes.
+func text(n int) json.RawMessage { return json.RawMessage(`"` + strings.Repeat("x", n-2) + `"`) }
+
+func TestShelf(t *testing.T) {
+	w := pipelinetest.Start(t).World(t)
+	s := result.Shelf{S3: w.S3(), Bucket: w.Bucket}
+	keep := func(t *testing.T, v json.RawMessage) task.Blob {
+		t.Helper()
+		b, err := s.Keep(t.Context(), w.Ref, v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	open := func(t *testing.T, b task.Blob, want json.RawMessage) {
+		t.Helper()
+		got, err := s.Open(t.Context(), w.Ref, b)
+		if err != nil || string(got) != string(want) {
+			t.Errorf("%d bytes, %v, want %d", len(got), err, len(want))
+		}
+	}
+
+	t.Run("what is small stays in the row", func(t *testing.T) {
+		before := w.Wire.Count("PUT")
+		v := text(result.MaxInline)
+		b := keep(t, v)
+		if b.S3Key != "" || b.Bytes != len(v) || w.Wire.Count("PUT") != before {
+			t.Errorf("%+v", b)
+		}
+		open(t, b, v)
+	})
+	t.Run("what is larger goes to the bucket, once", func(t *testing.T) {
+		v := text(result.MaxInline + 1)
+		b := keep(t, v)
+		if b.JSON != "" || b.Preview == "" || b.Bytes != len(v) || !strings.HasPrefix(b.S3Key, w.Ref.Tenant+"/"+w.Ref.Task+"/") {
+			t.Errorf("%+v", b)
+		}
+		if diff := cmp.Diff(b, keep(t, v)); diff != "" {
+			t.Error(diff)
+		}
+		open(t, b, v)
+	})
+	t.Run("what is too large is named so, and not sent", func(t *testing.T) {
+		before := w.Wire.Count("PUT")
+		b, err := s.Keep(t.Context(), w.Ref, text(result.MaxBytes+1))
+		if !errors.Is(err, result.ErrTooLarge) || b.S3Key != "" || b.Preview == "" || w.Wire.Count("PUT") != before {
+			t.Errorf("%+v, %v", b, err)
+		}
+		if _, err := s.Open(t.Context(), w.Ref, b); err == nil {
+			t.Error("a preview was opened as the value")
+		}
+	})
+	t.Run("another task's value is not opened", func(t *testing.T) {
+		b := keep(t, text(result.MaxInline+2))
+		for _, ref := range []task.Ref{
+			{Tenant: w.Ref.Tenant, Task: task.NewID()}, {Tenant: task.TenantID("T0OTHER"), Task: w.Ref.Task}, {Tenant: w.Ref.Tenant, Task: w.Ref.Task[:25]},
+		} {
+			before := w.Wire.Count("GET")
+			if _, err := s.Open(t.Context(), ref, b); !errors.Is(err, task.ErrNotFound) || w.Wire.Count("GET") != before {
+				t.Errorf("%v: %v", ref, err)
+			}
+		}
+	})
+	t.Run("a bucket that is down is worth another try", func(t *testing.T) {
+		defer w.Wire.Mend()
+		b := keep(t, text(result.MaxInline+3))
+		w.Wire.Cut("PUT", 99)
+		w.Wire.Cut("GET", 99)
+		failed, err := s.Keep(t.Context(), w.Ref, text(result.MaxInline+4))
+		if pipeline.Name(err) != pipeline.Unavailable || failed.S3Key != "" {
+			t.Errorf("keep: %+v, %v", failed, err)
+		}
+		if _, err := s.Open(t.Context(), w.Ref, b); pipeline.Name(err) != pipeline.Unavailable {
+			t.Errorf("open: %v", err)
+		}
+	})
+}
