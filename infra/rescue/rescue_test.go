@@ -10,8 +10,6 @@ import (
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 	streams "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
@@ -242,95 +240,4 @@ func (r *request) finish(left int) {
 	if n := len(running.Sandbox.Messages(workspace.HR, r.root)); n != 5+left {
 		r.Errorf("the thread has %d messages, want the request, four cards and %d left over", n, left)
 	}
-}
-
-// restore makes a new table as point-in-time recovery does, and returns its name.
-func restore(t *testing.T) string {
-	t.Helper()
-	name := "restored-" + strings.ToLower(t.Name())
-	_, err := dynamodb.NewFromConfig(running.AWS).RestoreTableToPointInTime(t.Context(), &dynamodb.RestoreTableToPointInTimeInput{
-		SourceTableName: &running.TableName, TargetTableName: &name, UseLatestRestorableTime: aws.Bool(true),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return name
-}
-
-// items are the task's rows as they are stored.
-func (r *request) items() []item {
-	r.Helper()
-	out, err := dynamodb.NewFromConfig(running.AWS).Query(r.Context(), &dynamodb.QueryInput{
-		TableName: &running.TableName, ConsistentRead: aws.Bool(true), KeyConditionExpression: aws.String("PK = :pk"),
-		ExpressionAttributeValues: item{":pk": r.partition()},
-	})
-	if err != nil {
-		r.Fatal(err)
-	}
-	return out.Items
-}
-
-// drop deletes the task's rows.
-func (r *request) drop() {
-	r.Helper()
-	for _, it := range r.items() {
-		if _, err := dynamodb.NewFromConfig(running.AWS).DeleteItem(r.Context(), &dynamodb.DeleteItemInput{TableName: &running.TableName, Key: item{"PK": it["PK"], "SK": it["SK"]}}); err != nil {
-			r.Fatal(err)
-		}
-	}
-}
-
-// giveUp sends what Lambda says of a range of the stream that a function could not handle.
-func (r *request) giveUp(b batch) {
-	r.Helper()
-	dead := running.QueueURL("ChangeDeadLetters")
-	body, err := json.Marshal(map[string]any{"version": "1.0", "requestContext": map[string]any{"condition": "RetryAttemptsExhausted"}, "DDBStreamBatchInfo": b})
-	if err != nil {
-		r.Fatal(err)
-	}
-	if _, err := sqs.NewFromConfig(running.AWS).SendMessage(r.Context(), &sqs.SendMessageInput{QueueUrl: &dead, MessageBody: aws.String(string(body))}); err != nil {
-		r.Fatal(err)
-	}
-}
-
-// inStream is where the task's records are in the table's stream.
-func (r *request) inStream() batch {
-	r.Helper()
-	client := dynamodbstreams.NewFromConfig(running.AWS)
-	d, err := dynamodb.NewFromConfig(running.AWS).DescribeTable(r.Context(), &dynamodb.DescribeTableInput{TableName: &running.TableName})
-	if err != nil {
-		r.Fatal(err)
-	}
-	b := batch{StreamARN: aws.ToString(d.Table.LatestStreamArn)}
-	s, err := client.DescribeStream(r.Context(), &dynamodbstreams.DescribeStreamInput{StreamArn: &b.StreamARN})
-	if err != nil {
-		r.Fatal(err)
-	}
-	b.ShardID = aws.ToString(s.StreamDescription.Shards[0].ShardId)
-	it, err := client.GetShardIterator(r.Context(), &dynamodbstreams.GetShardIteratorInput{StreamArn: &b.StreamARN, ShardId: &b.ShardID, ShardIteratorType: streams.ShardIteratorTypeTrimHorizon})
-	if err != nil {
-		r.Fatal(err)
-	}
-	for at := it.ShardIterator; at != nil; {
-		page, err := client.GetRecords(r.Context(), &dynamodbstreams.GetRecordsInput{ShardIterator: at})
-		if err != nil {
-			r.Fatal(err)
-		}
-		for _, record := range page.Records {
-			if pk, ok := record.Dynamodb.Keys["PK"].(*streams.AttributeValueMemberS); ok && pk.Value == r.partition().(*types.AttributeValueMemberS).Value {
-				if b.Start == "" {
-					b.Start = aws.ToString(record.Dynamodb.SequenceNumber)
-				}
-				b.End = aws.ToString(record.Dynamodb.SequenceNumber)
-			}
-		}
-		if len(page.Records) == 0 {
-			break
-		}
-		at = page.NextShardIterator
-	}
-	if b.Start == "" {
-		r.Fatal("the task is not in the stream")
-	}
-	return b
 }
