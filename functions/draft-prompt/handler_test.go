@@ -1,0 +1,128 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"ringi/shared/model"
+	"ringi/shared/pipeline/pipelinetest"
+	"ringi/shared/task"
+)
+
+// generator is the demo's, with something done once before it answers.
+type generator struct {
+	calls  int
+	asked  []string
+	before func()
+	err    error
+}
+
+func (g *generator) Generate(ctx context.Context, r model.Request) (model.Response, error) {
+	g.calls++
+	g.asked = append(g.asked, r.Messages[0].Text)
+	if do := g.before; do != nil {
+		g.before = nil
+		do()
+	}
+	if g.err != nil {
+		return model.Response{}, g.err
+	}
+	demo, err := model.Open("demo", slog.New(slog.NewTextHandler(io.Discard, nil)))
+	if err != nil {
+		return model.Response{}, err
+	}
+	return demo.Generate(ctx, r)
+}
+
+func handler(w *pipelinetest.World, g *generator) *Handler {
+	return &Handler{Store: w.OnWire(), Open: func(string) (model.Generator, error) { return g, nil }, Model: "demo", Now: w.Now}
+}
+
+func handle(t *testing.T, w *pipelinetest.World, g *generator) task.Next {
+	t.Helper()
+	next, err := handler(w, g).Handle(t.Context(), w.In())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return next
+}
+
+const reason = "データの検証を追加して"
+
+func reject(w *pipelinetest.World) {
+	w.Decide(func(a *task.Aggregate) (task.Change, error) {
+		return a.RejectPrompt(a.Prompt().ID, reason, pipelinetest.Approver(), pipelinetest.Policy(), w.Now())
+	})
+}
+
+func TestDraftPrompt(t *testing.T) {
+	server := pipelinetest.Start(t)
+	t.Run("a policy is drafted and waits, once", func(t *testing.T) {
+		w, g := server.World(t), &generator{}
+		w.Extracted()
+		for range 2 {
+			if next := handle(t, w, g); next.State != task.StateAwaitPromptApproval || next.Gate != task.PromptKey(1) {
+				t.Fatalf("%+v", next)
+			}
+		}
+		if p := w.Load().Prompt(); p.Content == "" || p.Status != task.PendingApproval || g.calls != 1 {
+			t.Errorf("%+v after %d calls", p, g.calls)
+		}
+	})
+	t.Run("the next version sees what was rejected, and why", func(t *testing.T) {
+		w, g := server.World(t), &generator{}
+		w.Extracted()
+		handle(t, w, g)
+		first := w.Load().Prompt().Content
+		reject(w)
+		if next := handle(t, w, g); next.Gate != task.PromptKey(2) {
+			t.Fatalf("%+v", next)
+		}
+		if last := g.asked[len(g.asked)-1]; !strings.Contains(last, reason) || w.Load().Prompt().Content == first {
+			t.Errorf("version 2 is %q; asked with %s", w.Load().Prompt().Content, last)
+		}
+	})
+	t.Run("a draft that comes late is not taken for the next version", func(t *testing.T) {
+		w, slow := server.World(t), &generator{}
+		w.Extracted()
+		slow.before = func() { // its state has tried again, people have judged that draft, the next is being written
+			handle(t, w, &generator{})
+			reject(w)
+			w.Decide(func(a *task.Aggregate) (task.Change, error) { return a.BeginPrompt(a.Head.Run, w.Now()) })
+		}
+		if next := handle(t, w, slow); next.State != task.StateDraftPrompt {
+			t.Errorf("%+v", next)
+		}
+		if p := w.Load().Prompt(); p.Version != 2 || p.Status != task.Generating || p.Content != "" {
+			t.Errorf("version %d is %s: %q", p.Version, p.Status, p.Content)
+		}
+	})
+	t.Run("a task that is cancelled meanwhile stays so", func(t *testing.T) {
+		w, g := server.World(t), &generator{}
+		w.Extracted()
+		g.before = func() { w.Cancel() }
+		if _, err := handler(w, g).Handle(t.Context(), w.In()); !errors.Is(err, task.ErrSuperseded) {
+			t.Errorf("%v, want ErrSuperseded", err)
+		}
+	})
+	t.Run("a model that refuses parks the version, and another try goes on with it", func(t *testing.T) {
+		w := server.World(t)
+		w.Extracted()
+		if next := handle(t, w, &generator{err: &model.Error{Kind: model.Refused}}); next.State != task.StateFail {
+			t.Errorf("%+v", next)
+		}
+		if p := w.Load().Head.Parked; p == nil || p.Layer != task.L2 || p.Sentence != task.ReasonModelRefused {
+			t.Errorf("%+v", p)
+		}
+		w.Decide(func(a *task.Aggregate) (task.Change, error) {
+			return a.RetryGeneration(pipelinetest.Approver(), pipelinetest.Policy(), w.Now())
+		})
+		if next := handle(t, w, &generator{}); next.Gate != task.PromptKey(1) || len(w.Load().Prompts) != 1 {
+			t.Errorf("%+v with %d prompts", next, len(w.Load().Prompts))
+		}
+	})
+}

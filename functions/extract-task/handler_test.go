@@ -1,0 +1,99 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"testing"
+	"time"
+
+	"ringi/shared/model"
+	"ringi/shared/pipeline"
+	"ringi/shared/pipeline/pipelinetest"
+	"ringi/shared/task"
+)
+
+// generator is the demo's, with something done before each call, and errors.
+type generator struct {
+	calls  int
+	before func()
+	err    error
+}
+
+func (g *generator) Generate(ctx context.Context, r model.Request) (model.Response, error) {
+	g.calls++
+	if g.before != nil {
+		g.before()
+	}
+	if g.err != nil {
+		return model.Response{}, g.err
+	}
+	demo, err := model.Open("demo", slog.New(slog.NewTextHandler(io.Discard, nil)))
+	if err != nil {
+		return model.Response{}, err
+	}
+	return demo.Generate(ctx, r)
+}
+
+func handler(w *pipelinetest.World, g *generator) *Handler {
+	return &Handler{Store: w.OnWire(), Open: func(string) (model.Generator, error) { return g, nil }, Model: "demo", Now: w.Now}
+}
+
+func TestExtractTask(t *testing.T) {
+	server := pipelinetest.Start(t)
+	t.Run("a message becomes a task, once", func(t *testing.T) {
+		w, g := server.World(t), &generator{}
+		for range 2 {
+			if next, err := handler(w, g).Handle(t.Context(), w.In()); err != nil || next.State != task.StateDraftPrompt {
+				t.Fatalf("%+v, %v", next, err)
+			}
+		}
+		if a := w.Load(); a.Task == nil || a.Task.Title == "" || a.Head.Rev != 2 || g.calls != 1 {
+			t.Errorf("%+v at rev %d after %d calls", a.Task, a.Head.Rev, g.calls)
+		}
+	})
+	t.Run("a task that is cancelled meanwhile is not made", func(t *testing.T) {
+		w, g := server.World(t), &generator{}
+		g.before = func() { w.Cancel() }
+		if _, err := handler(w, g).Handle(t.Context(), w.In()); !errors.Is(err, task.ErrSuperseded) {
+			t.Errorf("%v, want ErrSuperseded", err)
+		}
+		if a := w.Load(); a.Task != nil || a.Head.Ended == nil {
+			t.Errorf("%+v", a.Task)
+		}
+	})
+	t.Run("a run that is not the head's asks nobody", func(t *testing.T) {
+		w, g := server.World(t), &generator{}
+		in := w.In()
+		w.Restart()
+		if _, err := handler(w, g).Handle(t.Context(), in); !errors.Is(err, task.ErrSuperseded) || g.calls != 0 {
+			t.Errorf("%v after %d calls", err, g.calls)
+		}
+	})
+	t.Run("a commit whose answer is lost counts", func(t *testing.T) {
+		w, g := server.World(t), &generator{}
+		w.Wire.LoseAnswer("TransactWriteItems", 3)
+		if next, err := handler(w, g).Handle(t.Context(), w.In()); err != nil || next.State != task.StateDraftPrompt || w.Load().Head.Rev != 2 {
+			t.Errorf("%+v, %v", next, err)
+		}
+	})
+	for _, tt := range []struct {
+		name  string
+		err   error
+		state string
+		want  error
+	}{
+		{"a model that asks for time gets it", &model.Error{Kind: model.RateLimited, Retryable: true, RetryAfter: time.Minute}, task.StatePause, nil},
+		{"a model that is away is tried again", &model.Error{Kind: model.Overloaded, Retryable: true}, "", pipeline.ErrModelUnavailable},
+		{"a model that refuses parks the task", &model.Error{Kind: model.Refused}, task.StateFail, nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := server.World(t)
+			next, err := handler(w, &generator{err: tt.err}).Handle(t.Context(), w.In())
+			if next.State != tt.state || !errors.Is(err, tt.want) {
+				t.Errorf("%+v, %v, want %q, %v", next, err, tt.state, tt.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,117 @@
+package main
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"ringi/shared/model"
+	"ringi/shared/pipeline/pipelinetest"
+	"ringi/shared/task"
+	"ringi/shared/tool"
+)
+
+// generator is the demo's, with something done once before it answers.
+type generator struct {
+	calls  int
+	asked  []string
+	before func()
+}
+
+func (g *generator) Generate(ctx context.Context, r model.Request) (model.Response, error) {
+	g.calls++
+	g.asked = append(g.asked, r.System+r.Messages[0].Text)
+	if do := g.before; do != nil {
+		g.before = nil
+		do()
+	}
+	demo, err := model.Open("demo", slog.New(slog.NewTextHandler(io.Discard, nil)))
+	if err != nil {
+		return model.Response{}, err
+	}
+	return demo.Generate(ctx, r)
+}
+
+func handle(t *testing.T, w *pipelinetest.World, g *generator) task.Next {
+	t.Helper()
+	tools, err := tool.Builtin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &Handler{Store: w.OnWire(), Tools: tools, Open: func(string) (model.Generator, error) { return g, nil }, Model: "demo", Now: w.Now}
+	next, err := h.Handle(t.Context(), w.In())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return next
+}
+
+// approved brings the task to its third layer.
+func approved(t *testing.T, server *pipelinetest.Server) *pipelinetest.World {
+	t.Helper()
+	w := server.World(t)
+	w.Prompted(task.DefaultSettings())
+	w.Approve()
+	return w
+}
+
+func reject(w *pipelinetest.World) {
+	w.Decide(func(a *task.Aggregate) (task.Change, error) {
+		return a.RejectProcess(a.Process().ID, "データの検証を追加して", pipelinetest.Approver(), pipelinetest.Policy(), w.Now())
+	})
+}
+
+func TestPlanProcess(t *testing.T) {
+	server := pipelinetest.Start(t)
+	t.Run("steps are planned and wait, once", func(t *testing.T) {
+		w, g := approved(t, server), &generator{}
+		for range 2 {
+			if next := handle(t, w, g); next.State != task.StateAwaitProcessApproval || next.Gate != task.ProcessKey(1) {
+				t.Fatalf("%+v", next)
+			}
+		}
+		p := w.Load().Process()
+		if len(p.Steps) < 2 || p.Steps[0].ToolVersion == "" || p.PromptID != w.Load().Prompt().ID || g.calls != 1 {
+			t.Errorf("%+v after %d calls", p, g.calls)
+		}
+	})
+	t.Run("the next version sees what was rejected, and why", func(t *testing.T) {
+		w, g := approved(t, server), &generator{}
+		handle(t, w, g)
+		before := len(w.Load().Process().Steps)
+		reject(w)
+		handle(t, w, g)
+		if p := w.Load().Process(); p.Version != 2 || len(p.Steps) <= before {
+			t.Errorf("version %d has %d steps, the first had %d", p.Version, len(p.Steps), before)
+		}
+	})
+	t.Run("a tool that the tenant forbids is not offered", func(t *testing.T) {
+		w, g := approved(t, server), &generator{}
+		for name, allowed := range map[string]bool{"send_slack_dm": false, "list_employees": true} {
+			p := task.ToolPermission{TenantID: w.Ref.Tenant, ToolName: name, Allowed: allowed, Constraints: "{}"}
+			if _, err := w.Store.SaveToolPermission(t.Context(), p, task.System(), w.Now()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		handle(t, w, g)
+		if strings.Contains(g.asked[0], "send_slack_dm") || !strings.Contains(g.asked[0], "list_employees") {
+			t.Errorf("the model was offered %s", g.asked[0])
+		}
+	})
+	t.Run("steps that come late are not taken for the next version", func(t *testing.T) {
+		w, slow := approved(t, server), &generator{}
+		slow.before = func() { // its state has tried again, people have judged those steps, the next are being planned
+			handle(t, w, &generator{})
+			reject(w)
+			w.Decide(func(a *task.Aggregate) (task.Change, error) { return a.BeginProcess(a.Head.Run, w.Now()) })
+		}
+		if next := handle(t, w, slow); next.State != task.StatePlanProcess {
+			t.Errorf("%+v", next)
+		}
+		if p := w.Load().Process(); p.Version != 2 || p.Status != task.Generating || len(p.Steps) != 0 {
+			t.Errorf("version %d is %s with %d steps", p.Version, p.Status, len(p.Steps))
+		}
+	})
+}
