@@ -1,0 +1,173 @@
+package main
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"path/filepath"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"ringi/infra/bench/capacity"
+	"ringi/infra/bench/recorder"
+	"ringi/infra/local/moto"
+	"ringi/infra/local/process"
+	"ringi/infra/local/template"
+	"ringi/shared/store"
+	"ringi/shared/task"
+)
+
+// pageSize is how many rows a person sees at once.
+const pageSize = 25
+
+// Growth is what a page costs in a table with ever more rows of its kind.
+type Growth struct {
+	PageSize int    `json:"page_size"`
+	Pages    []Page `json:"pages"`
+}
+
+// Page is one list at one size: the read units of its first page, and of the one
+// that begins half-way.
+type Page struct {
+	List   string  `json:"list"`
+	Rows   int     `json:"rows"`
+	First  float64 `json:"first"`
+	Middle float64 `json:"middle"`
+}
+
+// list is one way of paging. at is the row that a middle page begins behind, index its keys' prefix.
+type list struct {
+	name, row, index string
+	page             func(s *store.Store, tenant, cursor string) (items int, next string, err error)
+}
+
+// filling is a table's content and the lists that read it.
+type filling struct {
+	table string
+	rows  []string
+	lists []list
+}
+
+func fillings(ctx context.Context) []filling {
+	tasks := func(f store.TaskFilter) func(*store.Store, string, string) (int, string, error) {
+		return func(s *store.Store, tenant, cursor string) (int, string, error) {
+			p, err := s.Tasks(ctx, tenant, f, cursor, pageSize)
+			return len(p.Items), p.Next, err
+		}
+	}
+	audit := func(f store.AuditFilter) func(*store.Store, string, string) (int, string, error) {
+		return func(s *store.Store, tenant, cursor string) (int, string, error) {
+			p, err := s.Audit(ctx, tenant, f, cursor, pageSize)
+			return len(p.Items), p.Next, err
+		}
+	}
+	return []filling{
+		{"tasks", []string{task.HeadKey, "TASK"}, []list{
+			{"tasks", "TASK", "GSI1", tasks(store.TaskFilter{})},
+			{"tasks of a status", "TASK", "GSI2", tasks(store.TaskFilter{Status: task.TaskExtracted})},
+			{"tasks of a person", task.HeadKey, "GSI2", tasks(store.TaskFilter{Requester: requester})},
+		}},
+		{"pending", []string{"PROMPT#0001"}, []list{
+			{"pending decisions", "PROMPT#0001", "GSI1", func(s *store.Store, tenant, cursor string) (int, string, error) {
+				p, err := s.Pending(ctx, tenant, cursor, pageSize)
+				return len(p.Items), p.Next, err
+			}},
+		}},
+		{"audit", []string{"AUDIT"}, []list{
+			{"audit log", "AUDIT", "", audit(store.AuditFilter{})},
+			{"audit log of an action", "AUDIT", "GSI1", audit(store.AuditFilter{Action: task.TaskCreated})},
+		}},
+	}
+}
+
+// measureGrowth fills a table for each list and size and reads pages of it.
+func measureGrowth(ctx context.Context, rows []int, log io.Writer) (*Growth, error) {
+	root, err := process.ModuleRoot()
+	if err != nil {
+		return nil, err
+	}
+	described, err := template.Read(filepath.Join(root, "template.yaml"), template.Names{}, nil)
+	if err != nil {
+		return nil, err
+	}
+	g := &Growth{PageSize: pageSize}
+	for _, f := range fillings(ctx) {
+		for _, n := range rows {
+			began := time.Now()
+			pages, err := f.measure(ctx, described.Tables[0], n)
+			if err != nil {
+				return nil, fmt.Errorf("%s at %d rows: %w", f.table, n, err)
+			}
+			g.Pages = append(g.Pages, pages...)
+			fmt.Fprintf(log, "%s at %d rows: %s\n", f.table, n, time.Since(began).Round(time.Second))
+		}
+	}
+	return g, nil
+}
+
+// measure uses a server of its own: it keeps every row in memory.
+func (f filling) measure(ctx context.Context, described template.Table, n int) ([]Page, error) {
+	server, err := moto.Start(ctx, moto.Options{})
+	if err != nil {
+		return nil, err
+	}
+	defer server.Stop()
+	x, err := newExample(ctx, dynamodb.NewFromConfig(local(server.URL)), described)
+	if err != nil {
+		return nil, err
+	}
+	if err := x.fill(ctx, f.table, f.rows, n); err != nil {
+		return nil, err
+	}
+	count := &counter{meter: &recorder.Meter{Endpoint: server.URL, Client: &http.Client{}}}
+	rows := store.New(dynamodb.NewFromConfig(local(server.URL), func(o *dynamodb.Options) { o.HTTPClient = count }), f.table)
+	var out []Page
+	for _, l := range f.lists {
+		p := Page{List: l.name, Rows: n}
+		items, next, err := l.page(rows, x.ref.Tenant, "")
+		if err != nil || items != pageSize || next == "" {
+			return nil, fmt.Errorf("%s: the first page has %d items and the next cursor %q: %v", l.name, items, next, err)
+		}
+		p.First = count.take()
+		if next, err = l.jump(next, x.clone(l.row, n/2)); err != nil {
+			return nil, fmt.Errorf("%s: make a cursor: %w", l.name, err)
+		}
+		if items, _, err = l.page(rows, x.ref.Tenant, next); err != nil || items != pageSize {
+			return nil, fmt.Errorf("%s: the middle page has %d items: %v", l.name, items, err)
+		}
+		p.Middle = count.take()
+		out = append(out, p)
+	}
+	return out, nil
+}
+
+// jump makes a cursor of the list lead behind a row.
+func (l list) jump(cursor, row string) (string, error) {
+	b, err := base64.RawURLEncoding.DecodeString(cursor)
+	if err != nil {
+		return "", err
+	}
+	var position map[string]string
+	var it capacity.Item
+	if err := errors.Join(json.Unmarshal(b, &position), json.Unmarshal([]byte(row), &it)); err != nil {
+		return "", err
+	}
+	names := map[string]string{"p": "PK", "s": "SK"}
+	if l.index != "" {
+		names["g"], names["h"] = l.index+"PK", l.index+"SK"
+	}
+	for short, name := range names {
+		var value string
+		if err := json.Unmarshal(it[name]["S"], &value); err != nil {
+			return "", fmt.Errorf("%s: %w", name, err)
+		}
+		position[short] = value
+	}
+	b, err = json.Marshal(position)
+	return base64.RawURLEncoding.EncodeToString(b), err
+}

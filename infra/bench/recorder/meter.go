@@ -1,0 +1,195 @@
+package recorder
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"ringi/infra/bench/capacity"
+)
+
+// Meter computes what a DynamoDB call costs. It reads each item that is written
+// before and after, so a call's figure is only right while nobody else writes its items.
+type Meter struct {
+	Endpoint string // of DynamoDB
+	Client   *http.Client
+	Indexes  map[string]capacity.Index // by name
+}
+
+// request is what of a call's parameters decides its cost.
+type request struct {
+	TableName            string
+	Key, Item            capacity.Item
+	ConsistentRead       bool
+	IndexName            string
+	FilterExpression     string
+	ProjectionExpression string
+	TransactItems        []map[string]request
+	RequestItems         map[string]struct {
+		Keys                 []capacity.Item
+		ConsistentRead       bool
+		ProjectionExpression string
+	}
+}
+
+type response struct {
+	Item      capacity.Item
+	Items     []capacity.Item
+	Responses map[string][]capacity.Item
+}
+
+// written are the items that a call writes or checks.
+func (r request) written() (list []request, transactional bool) {
+	for _, actions := range r.TransactItems {
+		for _, one := range actions {
+			list = append(list, one)
+		}
+	}
+	if list != nil {
+		return list, true
+	}
+	return []request{r}, false
+}
+
+func (r request) key() capacity.Item {
+	if r.Key != nil {
+		return r.Key
+	}
+	return capacity.Item{"PK": r.Item["PK"], "SK": r.Item["SK"]}
+}
+
+// Measure lets do make the call and returns its cost with do's answer.
+func (m *Meter) Measure(ctx context.Context, operation string, body []byte, do func() (status int, answer []byte)) (capacity.Units, error) {
+	var in request
+	if err := json.Unmarshal(body, &in); err != nil {
+		return capacity.Units{}, fmt.Errorf("meter %s: %w", operation, err)
+	}
+	var err error
+	var u capacity.Units
+	switch operation {
+	case "Query", "GetItem", "BatchGetItem":
+		u, err = read(operation, in, do)
+	case "PutItem", "UpdateItem", "DeleteItem", "TransactWriteItems":
+		u, err = m.write(ctx, in, do)
+	default:
+		do()
+		err = fmt.Errorf("its cost is not known")
+	}
+	if err != nil {
+		return capacity.Units{}, fmt.Errorf("meter %s: %w", operation, err)
+	}
+	return u, nil
+}
+
+func read(operation string, in request, do func() (int, []byte)) (capacity.Units, error) {
+	status, answer := do()
+	if status != http.StatusOK {
+		return capacity.Units{}, nil
+	}
+	var out response
+	if err := json.Unmarshal(answer, &out); err != nil {
+		return capacity.Units{}, err
+	}
+	// What is evaluated but not returned costs too, and is not in the answer.
+	if in.FilterExpression != "" || in.ProjectionExpression != "" {
+		return capacity.Units{}, fmt.Errorf("it does not return all that it evaluates")
+	}
+	switch operation {
+	case "Query":
+		return capacity.Read(in.ConsistentRead, out.Items...)
+	case "GetItem":
+		return capacity.Read(in.ConsistentRead, out.Item)
+	}
+	var total capacity.Units
+	for table, wanted := range in.RequestItems {
+		if wanted.ProjectionExpression != "" {
+			return capacity.Units{}, fmt.Errorf("it does not return all that it evaluates")
+		}
+		found := out.Responses[table]
+		for i := range wanted.Keys {
+			var it capacity.Item
+			if i < len(found) {
+				it = found[i]
+			}
+			u, err := capacity.Read(wanted.ConsistentRead, it)
+			if err != nil {
+				return capacity.Units{}, err
+			}
+			total = total.Plus(u)
+		}
+	}
+	return total, nil
+}
+
+func (m *Meter) write(ctx context.Context, in request, do func() (int, []byte)) (capacity.Units, error) {
+	list, transactional := in.written()
+	before, err := m.items(ctx, list)
+	if err != nil {
+		return capacity.Units{}, err
+	}
+	status, answer := do()
+	if status >= 500 || strings.Contains(string(answer), "Throttl") {
+		return capacity.Units{}, nil
+	}
+	after, err := m.items(ctx, list)
+	if err != nil {
+		return capacity.Units{}, err
+	}
+	var indexes []capacity.Index
+	if status == http.StatusOK { // a condition that fails costs as the write does, and no index hears of it
+		for _, x := range m.Indexes {
+			indexes = append(indexes, x)
+		}
+	}
+	var total capacity.Units
+	for i := range list {
+		u, err := capacity.Write(before[i], after[i], transactional, indexes...)
+		if err != nil {
+			return capacity.Units{}, err
+		}
+		total = total.Plus(u)
+	}
+	return total, nil
+}
+
+func (m *Meter) items(ctx context.Context, list []request) ([]capacity.Item, error) {
+	out := make([]capacity.Item, len(list))
+	for i, r := range list {
+		body, err := json.Marshal(map[string]any{"TableName": r.TableName, "Key": r.key(), "ConsistentRead": true})
+		if err != nil {
+			return nil, err
+		}
+		status, answer, err := m.Call(ctx, "GetItem", body)
+		if err != nil || status != http.StatusOK {
+			return nil, fmt.Errorf("read the item: status %d, %v", status, err)
+		}
+		var found response
+		if err := json.Unmarshal(answer, &found); err != nil {
+			return nil, err
+		}
+		out[i] = found.Item
+	}
+	return out, nil
+}
+
+// Call makes a call of DynamoDB by its JSON.
+func (m *Meter) Call(ctx context.Context, operation string, body []byte) (int, []byte, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, m.Endpoint+"/", bytes.NewReader(body))
+	if err != nil {
+		return 0, nil, err
+	}
+	req.Header.Set("X-Amz-Target", "DynamoDB_20120810."+operation)
+	req.Header.Set("Content-Type", "application/x-amz-json-1.0")
+	req.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential=local/20260101/us-east-1/dynamodb/aws4_request, SignedHeaders=host, Signature=0")
+	resp, err := m.Client.Do(req)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer resp.Body.Close()
+	var answer bytes.Buffer
+	_, err = answer.ReadFrom(resp.Body)
+	return resp.StatusCode, answer.Bytes(), err
+}

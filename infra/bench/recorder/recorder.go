@@ -1,0 +1,138 @@
+// Package recorder writes down every call that the functions of a local stack
+// make, what each costs, and lets some of them fail.
+package recorder
+
+import (
+	"bytes"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"ringi/infra/bench/capacity"
+	"ringi/infra/local/lambda"
+)
+
+// Call is one outgoing call of a function, or one of lambda's moments: the start
+// and the answer of an invocation.
+type Call struct {
+	Function string
+	Request  string // id of the invocation; empty while the process starts up
+	Name     string // service and action: DynamoDB.Query, slack chat.update, freee GET employees
+	At       time.Time
+	Units    capacity.Units
+	Failed   bool // on purpose
+}
+
+// Recorder is a lambda.Faults that kills nothing. Attach it before anything is invoked.
+type Recorder struct {
+	mu     sync.Mutex
+	meter  *Meter
+	calls  []Call
+	odds   float64
+	random *rand.Rand
+	broken error
+}
+
+// New returns a recorder whose faults depend on seed alone.
+func New(seed uint64) *Recorder { return &Recorder{random: rand.New(rand.NewPCG(seed, seed))} }
+
+// Attach says how DynamoDB's calls are measured.
+func (r *Recorder) Attach(m *Meter) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.meter = m
+}
+
+// Fail makes calls to AWS and Slack fail with these odds from now on. Calls
+// that a person would have to judge, a write step's, do not.
+func (r *Recorder) Fail(odds float64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.odds = odds
+}
+
+// Take returns what was recorded since the last Take, and the first call that could not be measured.
+func (r *Recorder) Take() ([]Call, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	calls, err := r.calls, r.broken
+	r.calls, r.broken = nil, nil
+	return calls, err
+}
+
+// Meet records a moment.
+func (r *Recorder) Meet(c lambda.Call) lambda.Fate {
+	call := Call{Function: c.Function, Request: c.RequestID, Name: name(c.Kind), At: time.Now()}
+	r.mu.Lock()
+	call.Failed = r.odds > 0 && mayFail(call) && r.random.Float64() < r.odds
+	meter := r.meter
+	r.mu.Unlock()
+	if operation, ok := strings.CutPrefix(call.Name, "DynamoDB."); ok && !call.Failed && meter != nil {
+		return lambda.Fate{Instead: http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) { r.measured(w, q, meter, operation, call) })}
+	}
+	r.keep(call, nil)
+	if call.Failed {
+		return lambda.Fate{Instead: refusal(call.Name)}
+	}
+	return lambda.Fate{}
+}
+
+// Dying is never called: nothing is killed.
+func (r *Recorder) Dying(lambda.Call) {}
+
+func (r *Recorder) keep(c Call, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.calls = append(r.calls, c)
+	if r.broken == nil {
+		r.broken = err
+	}
+}
+
+func (r *Recorder) measured(w http.ResponseWriter, q *http.Request, m *Meter, operation string, call Call) {
+	body, err := io.ReadAll(q.Body)
+	if err != nil {
+		return
+	}
+	units, err := m.Measure(q.Context(), operation, body, func() (int, []byte) {
+		status, answer, err := m.Call(q.Context(), operation, body)
+		if err != nil {
+			status = http.StatusBadGateway
+		}
+		w.Header().Set("Content-Type", "application/x-amz-json-1.0")
+		w.WriteHeader(status)
+		w.Write(answer)
+		return status, answer
+	})
+	call.Units = units
+	r.keep(call, err)
+}
+
+// mayFail leaves out what a write step calls: its outcome would be for a person to judge.
+func mayFail(c Call) bool {
+	switch {
+	case c.Name == lambda.KindStart, c.Name == lambda.KindAnswer, c.Request == "":
+		return false
+	case c.Function == "ExecuteProcessFunction":
+		return strings.Contains(c.Name, ".") && !strings.Contains(c.Name, " ")
+	}
+	return true
+}
+
+// refusal is a service's own way of saying that it can't now.
+func refusal(name string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if strings.HasPrefix(name, "slack ") {
+			w.Header().Set("Retry-After", "1")
+			w.WriteHeader(http.StatusTooManyRequests)
+			return
+		}
+		w.Header().Set("Content-Type", "application/x-amz-json-1.0")
+		w.Header().Set("X-Amzn-Errortype", "InternalServerError")
+		w.WriteHeader(http.StatusInternalServerError)
+		io.Copy(w, bytes.NewReader([]byte(`{"__type":"InternalServerError","message":"Internal server error"}`)))
+	})
+}

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"slices"
+	"time"
+
+	"ringi/infra/bench/recorder"
+	"ringi/infra/local/lambda"
+)
+
+// Share is a stage of the way from a message to its first card.
+type Share struct {
+	Stage string        `json:"stage"`
+	Took  time.Duration `json:"-"`
+	Of    float64       `json:"of"` // the whole way
+}
+
+// passage is the first call that begins a stage, and what that stage is called.
+type passage struct{ stage, function, name string }
+
+// passages are in the order in which a message goes.
+var passages = []passage{
+	{"gateway, start of receive-event", "ReceiveEventFunction", lambda.KindStart},
+	{"receive-event commits", "ReceiveEventFunction", lambda.KindAnswer},
+	{"stream to relay-changes", relay, lambda.KindStart},
+	{"relay-changes loads, sends", relay, "SQS.SendMessage"},
+	{"queue to update-card", updater, lambda.KindStart},
+	{"update-card loads, claims", updater, "slack chat.postMessage"},
+}
+
+// shares takes the median of each stage over requests that were made one after another.
+func shares(asked []*desk, calls []recorder.Call) []Share {
+	took := make([][]time.Duration, len(passages))
+	for i, d := range asked {
+		end := time.Now()
+		if i+1 < len(asked) {
+			end = asked[i+1].at
+		}
+		at := d.at
+		for j, p := range passages {
+			next := first(calls, p, at, end)
+			if next.IsZero() {
+				break // it was overtaken by something else
+			}
+			took[j] = append(took[j], next.Sub(at))
+			at = next
+		}
+	}
+	var out []Share
+	var whole time.Duration
+	for j, p := range passages {
+		s := Share{Stage: p.stage, Took: percentile(took[j], 0.5)}
+		whole += s.Took
+		out = append(out, s)
+	}
+	for j := range out {
+		if whole > 0 {
+			out[j].Of = round(float64(out[j].Took) / float64(whole))
+		}
+	}
+	return out
+}
+
+func first(calls []recorder.Call, p passage, from, to time.Time) (at time.Time) {
+	for _, c := range calls {
+		if c.Function == p.function && c.Name == p.name && c.At.After(from) && c.At.Before(to) && (at.IsZero() || c.At.Before(at)) {
+			at = c.At
+		}
+	}
+	return at
+}
+
+// percentile is the smallest value that the part p of all do not exceed; 0 of none.
+func percentile(values []time.Duration, p float64) time.Duration {
+	if len(values) == 0 {
+		return 0
+	}
+	sorted := slices.Sorted(slices.Values(values))
+	return sorted[min(len(sorted)-1, int(float64(len(sorted))*p))]
+}

@@ -1,0 +1,216 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// The table stands in README between these.
+const (
+	begin = "<!-- bench -->"
+	end   = "<!-- /bench -->"
+)
+
+// seedWrites is how many rows the first description of the pipeline writes for
+// a request that goes well.
+const seedWrites = 21
+
+// markdown is one table of everything that was measured.
+func (m *Measured) markdown() string {
+	var t table
+	t.row("measured", "", "")
+	t.row("---", "---", "---")
+	m.callRows(&t)
+	m.coldRows(&t)
+	m.timeRows(&t)
+	m.growthRows(&t)
+	return fmt.Sprintf("Measured %s on %s, by `go run ./infra/bench -write`. Times are of the local stack on a shared machine: good as ratios.\n\n%s", m.At, m.Machine, t.String())
+}
+
+type table struct{ strings.Builder }
+
+func (t *table) row(cells ...string) { fmt.Fprintf(t, "| %s |\n", strings.Join(cells, " | ")) }
+
+// part begins a part of the table.
+func (t *table) part(title string, columns ...string) {
+	cells := []string{"**" + title + "**"}
+	for _, c := range columns {
+		cells = append(cells, "*"+c+"*")
+	}
+	t.row(cells...)
+}
+
+func (m *Measured) callRows(t *table) {
+	if m.Calls == nil {
+		return
+	}
+	q, f := m.Calls.Quiet, m.Calls.Faulty
+	faulty := func(n func(Usage) string) string {
+		if f.Tasks == 0 {
+			return ""
+		}
+		return n(f.Total())
+	}
+	t.part("One request, five steps, two stamps: calls and capacity", "undisturbed", "1 % of calls to AWS and Slack fail")
+	for _, name := range slices.Sorted(maps.Keys(q.Functions)) {
+		if name == sweeper {
+			continue
+		}
+		other := ""
+		if f.Tasks > 0 {
+			other = inShort(f.Functions[name])
+		}
+		t.row(kebab(name), inShort(q.Functions[name]), other)
+	}
+	t.row("all functions", inShort(q.Total()), faulty(inShort))
+	t.row("all AWS calls by action", actions(q.Total().Calls), faulty(func(u Usage) string { return actions(u.Calls) }))
+	t.row(fmt.Sprintf("rows written by transactions and single writes (the seed's list: %d writes)", seedWrites), writes(q.Total()), faulty(writes))
+	other := ""
+	if f.Tasks > 0 {
+		other = num(f.Transitions)
+	}
+	t.row("state transitions of the run", num(q.Transitions), other)
+	t.row("sweeper, each minute, when nothing is due", inShort(m.Calls.Sweep), "")
+}
+
+// inShort is a function's usage in one cell.
+func inShort(u Usage) string {
+	aws, slack, vendor := kinds(u.Calls)
+	parts := []string{num(u.Invocations) + " invocations"}
+	for _, x := range []struct {
+		n    float64
+		name string
+	}{{aws, "AWS"}, {slack, "Slack"}, {vendor, "vendor"}} {
+		if x.n > 0 {
+			parts = append(parts, num(x.n)+" "+x.name)
+		}
+	}
+	return strings.Join(parts, ", ") + fmt.Sprintf("; %s read, %s + %s write units", num(u.Read), num(u.Write), num(u.Index))
+}
+
+func actions(calls map[string]float64) string {
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(calls)) {
+		if strings.Contains(name, ".") && !strings.Contains(name, " ") {
+			parts = append(parts, name+" "+num(calls[name]))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+func writes(u Usage) string {
+	single := u.Calls["DynamoDB.UpdateItem"] + u.Calls["DynamoDB.PutItem"] + u.Calls["DynamoDB.DeleteItem"]
+	return fmt.Sprintf("%s transactions, %s single writes", num(u.Calls["DynamoDB.TransactWriteItems"]), num(single))
+}
+
+func (m *Measured) coldRows(t *table) {
+	if m.Cold == nil {
+		return
+	}
+	t.part(fmt.Sprintf("Cold start: process to first event asked for, %d pairs", m.Cold.Spawns), "median (min), against a bare handler with the same clients", "binary, memory")
+	for _, f := range m.Cold.Functions {
+		t.row(f.Name, fmt.Sprintf("%s (%s), bare %s (%s): **%s×**", millis(f.Median), millis(f.Min), millis(f.BareMed), millis(f.BareMin), num(f.Ratio)),
+			fmt.Sprintf("%s, %s", mib(f.Size), mib(f.RSS)))
+	}
+	if b := m.Cold.Bolt; b != nil {
+		t.row(fmt.Sprintf("the same clients in Bolt for JavaScript %s, Node %s", b.Bolt, b.Node),
+			fmt.Sprintf("%s (%s): **%s×** receive-interaction", millis(b.Median), millis(b.Min), num(b.Ratio)), fmt.Sprintf("%s, %s", mib(b.Size), mib(b.RSS)))
+	}
+}
+
+func (m *Measured) timeRows(t *table) {
+	if l := m.Latency; l != nil {
+		t.part(fmt.Sprintf("Latency in the local stack, %d requests one after another", l.FirstCard.Count), "p50, p90, p99", "")
+		for _, x := range []struct {
+			name string
+			s    Spread
+		}{{"message → first card", l.FirstCard}, {"click → card changed", l.Changed}, {"click → run goes on", l.Resumed}} {
+			t.row(x.name, fmt.Sprintf("%s, %s, %s", millis(x.s.P50), millis(x.s.P90), millis(x.s.P99)), "")
+		}
+	}
+	if m.Calls != nil && len(m.Calls.Quiet.Shares) > 0 {
+		var parts []string
+		for _, s := range m.Calls.Quiet.Shares {
+			parts = append(parts, fmt.Sprintf("%s %.0f %%", s.Stage, s.Of*100))
+		}
+		t.row("where message → first card goes", strings.Join(parts, ", "), "")
+	}
+	if x := m.Throughput; x != nil {
+		t.part(fmt.Sprintf("Throughput: %d requests at once in one channel", x.Tasks), "", "")
+		t.row("all completed and shown, one message per card", x.Wall.Round(time.Second).String(), fmt.Sprintf("%d in dead letter queues", x.DeadLetters))
+		var done []string
+		for _, name := range slices.Sorted(maps.Keys(x.Writes)) {
+			done = append(done, fmt.Sprintf("%s %d", name, x.Writes[name]))
+		}
+		t.row(fmt.Sprintf("Slack's limits at %s times their pace", num(x.Pace)), strings.Join(done, ", "),
+			fmt.Sprintf("%d turned away and tried later; %d events delivered again", x.RateLimited, x.Redelivered))
+	}
+}
+
+func (m *Measured) growthRows(t *table) {
+	if m.Growth == nil {
+		return
+	}
+	var names []string
+	by := map[string][]string{}
+	for _, p := range m.Growth.Pages {
+		if by[p.List] == nil {
+			names = append(names, p.List)
+		}
+		by[p.List] = append(by[p.List], fmt.Sprintf("%s: %s, %s", thousands(p.Rows), num(p.First), num(p.Middle)))
+	}
+	t.part(fmt.Sprintf("Growth: a page of %d", m.Growth.PageSize), "rows: read units of the first page, of one half-way", "")
+	for _, name := range names {
+		t.row(name, strings.Join(by[name], "; "), "")
+	}
+}
+
+func num(x float64) string { return strconv.FormatFloat(round(x), 'f', -1, 64) }
+
+func millis(d time.Duration) string {
+	if d < 20*time.Millisecond {
+		return fmt.Sprintf("%.1f ms", float64(d)/float64(time.Millisecond))
+	}
+	return fmt.Sprintf("%d ms", d.Milliseconds())
+}
+
+func mib(n int64) string { return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20)) }
+
+func thousands(n int) string {
+	s := strconv.Itoa(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// kebab is the folder of a function's logical id.
+func kebab(id string) string {
+	var b strings.Builder
+	for i, r := range strings.TrimSuffix(id, "Function") {
+		if i > 0 && r >= 'A' && r <= 'Z' {
+			b.WriteByte('-')
+		}
+		b.WriteString(strings.ToLower(string(r)))
+	}
+	return b.String()
+}
+
+// insert replaces what stands between the marks of a file.
+func insert(path, text string) error {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	before, rest, ok := strings.Cut(string(b), begin)
+	_, after, ok2 := strings.Cut(rest, end)
+	if !ok || !ok2 {
+		return fmt.Errorf("%s has no %s and %s after it", path, begin, end)
+	}
+	return os.WriteFile(path, []byte(before+begin+"\n"+text+end+after), 0o644)
+}
