@@ -11,12 +11,12 @@ import (
 	"ringi/shared/task"
 )
 
-// atGate is a request whose policy waits, with all cards shown.
+// atGate is a request whose run waits for the policy's stamp, with all cards shown.
 func atGate(t *testing.T) (*desk.Desk, ear) {
 	t.Helper()
 	s := start(t)
 	d := say(t, s)
-	d.Until("the policy waits", waits)
+	d.Until("a run waits for the policy's stamp", func(a *task.Aggregate) bool { return waits(a) && len(a.Waits) == 1 })
 	d.Card("CARD#prompt#0001", "approve_prompt")
 	rests(t, s)
 	return d, listen(s)

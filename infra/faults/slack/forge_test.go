@@ -1,0 +1,93 @@
+package slack
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"testing"
+	"time"
+
+	"ringi/infra/journeys/desk"
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/stack"
+	"ringi/shared/slackapi/inbound"
+)
+
+type object = map[string]any
+
+// request is what Slack would send, signed.
+type request struct {
+	path, kind string
+	body       []byte
+	header     http.Header
+}
+
+func signed(s *stack.Stack, path, kind string, body []byte) request {
+	stamp := strconv.FormatInt(time.Now().Unix(), 10)
+	return request{path, kind, body, http.Header{
+		"Content-Type": {kind}, inbound.HeaderTimestamp: {stamp}, inbound.HeaderSignature: {inbound.Sign(stamp, body, s.SigningSecret)},
+	}}
+}
+
+// interaction is a payload in the form that Slack posts it in.
+func interaction(t *testing.T, s *stack.Stack, payload object) request {
+	t.Helper()
+	b, err := json.Marshal(payload)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return signed(s, "/slack/interactions", "application/x-www-form-urlencoded", []byte(url.Values{"payload": {string(b)}}.Encode()))
+}
+
+// event is an app_mention as a workspace would send it.
+func event(t *testing.T, s *stack.Stack, team, root, text string) request {
+	t.Helper()
+	b, err := json.Marshal(object{
+		"type": "event_callback", "team_id": team, "event_id": "Ev" + team + root, "event": object{
+			"type": "app_mention", "user": workspace.Sato, "channel": workspace.HR, "ts": root, "event_ts": root, "text": text,
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return signed(s, "/slack/events", "application/json", b)
+}
+
+// send sends a request, the very same bytes each time.
+func (r request) send(t *testing.T, s *stack.Stack) (status int, body string) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+r.path, bytes.NewReader(r.body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header = r.header
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	answer, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res.StatusCode, string(answer)
+}
+
+// click is the payload of a button in a card.
+func click(team, user string, m workspace.Message, taskID, action, value string) object {
+	return object{
+		"type": "block_actions", "team": object{"id": team}, "user": object{"id": user, "team_id": team}, "trigger_id": "1.2.none",
+		"channel": object{"id": m.Channel}, "container": object{"channel_id": m.Channel, "message_ts": m.TS, "thread_ts": m.ThreadTS},
+		"message": m, "actions": []object{{"action_id": action, "block_id": taskID, "value": value}},
+	}
+}
+
+// press sends a click on a card as it was, whatever it shows by now.
+func press(t *testing.T, d *desk.Desk, user string, m workspace.Message, action, value string) int {
+	t.Helper()
+	code, _ := interaction(t, d.S, click(d.S.Sandbox.TeamID(), user, m, d.Ref.Task, action, value)).send(t, d.S)
+	return code
+}

@@ -1,0 +1,158 @@
+package slack
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"ringi/infra/journeys/desk"
+	"ringi/infra/local/sandbox/webapi"
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/card"
+	"ringi/shared/task"
+)
+
+// bad are the ways in which a call to one person goes wrong.
+var bad = map[string]webapi.Fault{
+	"too many requests":    {Kind: webapi.RateLimited, RetryAfter: time.Second},
+	"HTTP 500":             {Kind: webapi.Unavailable, Status: http.StatusInternalServerError},
+	"the answer is lost":   {Kind: webapi.Lost},
+	"it takes four second": {Kind: webapi.Late, Delay: 4 * time.Second},
+	"channel_not_found":    {Kind: webapi.Refused, Code: "channel_not_found"},
+	"not_in_channel":       {Kind: webapi.Refused, Code: "not_in_channel"},
+	"is_archived":          {Kind: webapi.Refused, Code: "is_archived"},
+	"msg_too_long":         {Kind: webapi.Refused, Code: "msg_too_long"},
+	"token_revoked":        {Kind: webapi.Refused, Code: "token_revoked"},
+}
+
+// Whoever can't be told why is not told, but Slack gets its answer in time, the
+// decision stands, and nobody tries again.
+func TestANoteThatCantBeShown(t *testing.T) {
+	d, _ := atGate(t)
+	d.Click(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
+	d.Card("CARD#process#0001", "approve_process")
+	old := d.Card("CARD#process#0001", "approve_process")
+	d.Click(workspace.Suzuki, "CARD#process#0001", "approve_process")
+	d.Until("done", func(a *task.Aggregate) bool { return a.Task.Status == task.TaskCompleted })
+	for name, fault := range bad {
+		t.Run(name, func(t *testing.T) {
+			rests(t, d.S)
+			heard, before := listen(d.S), d.Load().Head.Rev
+			fault.Method = "chat.postEphemeral"
+			d.S.Sandbox.Faults().Add(fault)
+			if code := press(t, d, workspace.Tanaka, old, "approve_process", d.Load().Process().ID); code != http.StatusOK {
+				t.Errorf("answered %d", code)
+			}
+			if n := heard.heard("chat.postEphemeral", ""); n > 1 {
+				t.Errorf("%d notes were tried", n)
+			}
+			a := d.Until("shown", func(*task.Aggregate) bool { return true })
+			if a.Head.Rev != before {
+				t.Errorf("the task moved from rev %d to %d", before, a.Head.Rev)
+			}
+			d.S.Sandbox.Faults().Clear("")
+		})
+	}
+}
+
+// A dialog that Slack does not open is said to the person, who clicks again.
+func TestADialogThatDoesNotOpen(t *testing.T) {
+	faults := map[string]webapi.Fault{"expired_trigger_id": {Kind: webapi.Refused, Code: "expired_trigger_id"}}
+	for _, name := range []string{"too many requests", "HTTP 500", "the answer is lost", "it takes four second", "token_revoked"} {
+		faults[name] = bad[name]
+	}
+	d, _ := atGate(t)
+	for name, fault := range faults {
+		t.Run(name, func(t *testing.T) {
+			heard, noted := listen(d.S), len(d.Notes(workspace.Suzuki))
+			fault.Method = "views.open"
+			d.S.Sandbox.Faults().Add(fault)
+			m := d.Card("CARD#prompt#0001", "reject_prompt")
+			if err := d.S.Sandbox.Click(workspace.Suzuki, d.Channel, m.TS, "reject_prompt"); err != nil {
+				t.Errorf("Slack had no good answer: %v", err)
+			}
+			d.S.Sandbox.Faults().Clear("")
+			if n := heard.heard("views.open", ""); n > 1 {
+				t.Errorf("%d dialogs were asked for", n)
+			}
+			unknown := fault.Kind != webapi.Refused && fault.Kind != webapi.RateLimited
+			told := d.Notes(workspace.Suzuki)[noted:]
+			if !unknown && !slices.Equal(told, []string{card.Note("ja", card.ErrUnsaved)}) {
+				t.Errorf("the person was told %q", told)
+			}
+			for _, v := range d.S.Sandbox.Views(workspace.Suzuki) { // the dialog is there, only we don't know
+				if !unknown {
+					t.Error("a dialog is open")
+				}
+				if err := d.S.Sandbox.CloseView(workspace.Suzuki, v.ID); err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
+	}
+	d.Reject(workspace.Suzuki, "CARD#prompt#0001", "reject_prompt", "もっと簡潔に")
+	d.Card("CARD#prompt#0002", "approve_prompt")
+	withdraw2(d)
+}
+
+// withdraw2 cancels a task whose second policy waits.
+func withdraw2(d *desk.Desk) {
+	d.T.Helper()
+	if err := d.S.Sandbox.Shortcut(workspace.Sato, d.Channel, d.Root, "cancel_task"); err != nil {
+		d.T.Fatal(err)
+	}
+	d.Card("CARD#prompt#0002", "キャンセルされました")
+}
+
+// A step that sends a direct message: a definite failure is tried again by hand;
+// after an unknown one the person is asked to look, and the message is found.
+func TestADirectMessageThatAStepSends(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		fault webapi.Fault
+		shows string // on the failed card; "" if it does not fail
+	}{
+		{"too many requests", webapi.Fault{Kind: webapi.RateLimited, RetryAfter: time.Second}, "❌"},
+		{"HTTP 500", bad["HTTP 500"], "結果不明"},
+		{"the connection drops after it was sent", webapi.Fault{Kind: webapi.Lost}, "結果不明"},
+		{"four seconds", webapi.Fault{Kind: webapi.Late, Delay: 4 * time.Second}, ""},
+		{"channel_not_found", bad["channel_not_found"], "❌"},
+		{"msg_too_long", bad["msg_too_long"], "❌"},
+		{"is_archived", bad["is_archived"], "❌"},
+		{"token_revoked", bad["token_revoked"], "❌"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := start(t)
+			heard := listen(s)
+			tt.fault.Method, tt.fault.Channel = "chat.postMessage", workspace.DirectMessage(workspace.Sato)
+			s.Sandbox.Faults().Add(tt.fault)
+			d := say(t, s)
+			d.Approve(workspace.Suzuki)
+			calls := 1
+			if tt.shows != "" {
+				d.Card("CARD#execution", "retry_execution")
+				if seen := desk.Face(d.Card("CARD#execution", tt.shows)); strings.Contains(seen, "xoxb") {
+					t.Error("the card shows the token")
+				}
+				rests(t, s)
+				if n := heard.heard("chat.postMessage", tt.fault.Channel); n != 1 {
+					t.Errorf("%d direct messages were tried before anybody asked again", n)
+				}
+				d.Click(workspace.Sato, "CARD#execution", "retry_execution")
+				calls = 2
+			}
+			a := d.Until("done", func(a *task.Aggregate) bool { return a.Task.Status == task.TaskCompleted })
+			if tt.fault.Kind == webapi.Lost {
+				calls = 1 // the first was found
+			}
+			if n := heard.heard("chat.postMessage", tt.fault.Channel); n != calls {
+				t.Errorf("%d direct messages were tried, want %d", n, calls)
+			}
+			if n := d.Notified(a, workspace.Sato); n != 1 {
+				t.Errorf("the requester has %d messages, want one", n)
+			}
+		})
+	}
+}

@@ -1,0 +1,96 @@
+package slack
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/slackapi/inbound"
+	"ringi/shared/task"
+)
+
+// Whoever has caught a signed request may send it again for five minutes. It is
+// answered, and does nothing more.
+func TestTheSameSignedBytesThreeTimes(t *testing.T) {
+	d, _ := atGate(t)
+	m := d.Card("CARD#prompt#0001", "approve_prompt")
+	stamp := interaction(t, d.S, click(d.S.Sandbox.TeamID(), workspace.Suzuki, m, d.Ref.Task, "approve_prompt", d.Load().Prompt().ID))
+	if code, _ := stamp.send(t, d.S); code != http.StatusOK {
+		t.Fatal(code)
+	}
+	d.Click(workspace.Suzuki, "CARD#process#0001", "approve_process")
+	after := d.Until("done", func(a *task.Aggregate) bool { return a.Task.Status == task.TaskCompleted })
+	rests(t, d.S)
+	audit := d.Audit()
+	root, err := d.S.Sandbox.Say(workspace.Sato, workspace.HR, "Ringi に頼む前の下書き") // no mention: no task yet
+	if err != nil {
+		t.Fatal(err)
+	}
+	mention := event(t, d.S, d.S.Sandbox.TeamID(), root, "従業員一覧を取得して")
+	heard := listen(d.S)
+	for range 3 {
+		for _, r := range []request{stamp, mention} {
+			if code, body := r.send(t, d.S); code != http.StatusOK || body != "" {
+				t.Errorf("answered %d %s", code, body)
+			}
+		}
+	}
+	if diff := cmp.Diff(after, d.Load(), equal); diff != "" {
+		t.Error("the task moved:", diff)
+	}
+	if diff := cmp.Diff(audit, d.Audit()); diff != "" {
+		t.Error("audit log:", diff)
+	}
+	again := *d
+	id, err := task.ID(d.S.Sandbox.TeamID(), workspace.HR, root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again.Root, again.Ref.Task = root, id
+	again.Until("the policy waits", waits)
+	withdraw(&again)
+	rests(t, d.S)
+	if n := heard.heard("chat.postMessage", workspace.HR); n != 2 {
+		t.Errorf("%d messages, not the two cards of one task", n)
+	}
+	if n := heard.heard("chat.postEphemeral", ""); n != 1 { // the withdrawal's own
+		t.Errorf("%d notes", n)
+	}
+}
+
+// The front door takes a megabyte, what Slack signed, and nothing else.
+func TestWhatTheFrontDoorTurnsAway(t *testing.T) {
+	s := start(t)
+	kinds := map[string]string{"/slack/events": "application/json", "/slack/interactions": "application/x-www-form-urlencoded"}
+	for path, kind := range kinds {
+		large := signed(s, path, kind, []byte(strings.Repeat("x", inbound.MaxBody+1)))
+		largest := signed(s, path, kind, []byte(strings.Repeat("x", inbound.MaxBody)))
+		forged := signed(s, path, kind, []byte("{}"))
+		forged.body = []byte("[]")
+		unsigned := signed(s, path, kind, []byte("{}"))
+		unsigned.header.Del(inbound.HeaderSignature)
+		old := signed(s, path, kind, []byte("{}"))
+		old.header.Set(inbound.HeaderTimestamp, "1776675600")
+		old.header.Set(inbound.HeaderSignature, inbound.Sign("1776675600", old.body, s.SigningSecret))
+		for _, tt := range []struct {
+			name string
+			in   request
+			want int
+		}{
+			{"a megabyte and a byte", large, http.StatusRequestEntityTooLarge},
+			{"a megabyte of nonsense", largest, http.StatusBadRequest},
+			{"another body than was signed", forged, http.StatusUnauthorized},
+			{"no signature", unsigned, http.StatusUnauthorized},
+			{"a signature of long ago", old, http.StatusUnauthorized},
+		} {
+			t.Run(path+" "+tt.name, func(t *testing.T) {
+				if code, body := tt.in.send(t, s); code != tt.want {
+					t.Errorf("answered %d %.200s, want %d", code, body, tt.want)
+				}
+			})
+		}
+	}
+}

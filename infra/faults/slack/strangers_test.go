@@ -1,0 +1,152 @@
+package slack
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"ringi/infra/journeys/desk"
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/card"
+	"ringi/shared/task"
+)
+
+const stranger = "T0STRANGER" // another workspace that has installed the app
+
+// belonging is a task of one workspace, and a card of it.
+type belonging struct {
+	*desk.Desk
+	a    *task.Aggregate
+	card workspace.Message
+}
+
+// Two workspaces have installed one app. What the one sends with the other's ids,
+// wherever it puts them, changes nothing there and finds nothing.
+func TestIdsOfAnotherWorkspace(t *testing.T) {
+	d, _ := atGate(t)
+	a := d.Load()
+	victim := belonging{d, a, d.Card("CARD#prompt#0001", "approve_prompt")}
+	own := strangersTask(t, d)
+	running := finished(t) // so that execution ids are there as well
+	metadata := func(taskID string) object {
+		return object{"event_type": "ringi_card", "event_payload": object{"task": taskID, "card": "CARD#prompt#0001"}}
+	}
+	shortcut := func(message object) object {
+		return object{
+			"type": "message_action", "callback_id": "cancel_task", "team": object{"id": stranger}, "user": object{"id": workspace.Tanaka, "team_id": stranger},
+			"channel": object{"id": workspace.HR}, "message_ts": "1.000001", "message": message,
+		}
+	}
+	form := func(kind task.CardType, taskID, id string) object {
+		private, err := json.Marshal(card.Rejection{Type: kind, TaskID: taskID, ID: id})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return object{
+			"type": "view_submission", "team": object{"id": stranger}, "user": object{"id": workspace.Tanaka, "team_id": stranger}, "view": object{
+				"callback_id": card.RejectionCallback, "private_metadata": string(private),
+				"state": object{"values": object{card.ReasonBlock: object{card.ReasonInput: object{"value": "いいえ"}}}},
+			},
+		}
+	}
+	pressed := func(on belonging, taskID, action, id string) object {
+		return click(stranger, workspace.Tanaka, on.card, taskID, action, id)
+	}
+	prompt, foreign, e := a.Prompt().ID, own.Load().Prompt().ID, running.a.Execution().ID
+	for _, tt := range []struct {
+		name    string
+		payload object
+	}{
+		{"block_id and value", pressed(victim, d.Ref.Task, "approve_prompt", prompt)},
+		{"a rejection", pressed(victim, d.Ref.Task, "reject_prompt", prompt)},
+		{"their own block_id, the other's value", pressed(victim, own.Ref.Task, "approve_prompt", prompt)},
+		{"the other's block_id, their own value", pressed(victim, d.Ref.Task, "approve_prompt", foreign)},
+		{"an execution to try again", pressed(running, running.Ref.Task, "retry_execution", e)},
+		{"an execution to cancel", pressed(running, running.Ref.Task, "cancel_execution", e)},
+		{"a generation to try again", pressed(victim, d.Ref.Task, "retry_generation", d.Ref.Task)},
+		{"a step", pressed(running, running.Ref.Task, "approve_step", e)},
+		{"a form's private_metadata", form(task.CardPrompt, d.Ref.Task, prompt)},
+		{"a form with their own task", form(task.CardPrompt, own.Ref.Task, prompt)},
+		{"a form about steps", form(task.CardProcess, running.Ref.Task, running.a.Process().ID)},
+		{"a shortcut on a card", shortcut(object{"ts": victim.card.TS, "metadata": metadata(d.Ref.Task)})},
+		{"a shortcut on a message with buttons", shortcut(object{"ts": "2.000001", "attachments": []object{{"blocks": []object{{"block_id": d.Ref.Task}}}}})},
+		{"a shortcut on the request", shortcut(object{"ts": d.Root, "thread_ts": d.Root})},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			noted := len(d.S.Sandbox.Ephemerals(workspace.Tanaka))
+			code, body := interaction(t, d.S, tt.payload).send(t, d.S)
+			if code != http.StatusOK {
+				t.Errorf("answered %d %s", code, body)
+			}
+			for _, b := range []belonging{victim, running} {
+				if diff := cmp.Diff(b.a, b.Load(), equal); diff != "" {
+					t.Errorf("the other's rows (-before +after)\n%s", diff)
+				}
+			}
+			var notes []string
+			for _, m := range d.S.Sandbox.Ephemerals(workspace.Tanaka)[noted:] {
+				notes = append(notes, m.Text)
+			}
+			said := strings.Contains(body, card.Note("ja", task.ErrNotFound)) || slices.Equal(notes, []string{card.Note("ja", task.ErrNotFound)})
+			if own := own.Load(); strings.HasPrefix(tt.name, "a shortcut on the request") {
+				said = said || own.Head.Ended != nil // a message of the same time in their own channel
+			}
+			if !said {
+				t.Errorf("they were told %q and answered %s", notes, body)
+			}
+			for _, text := range append(notes, body) {
+				for _, secret := range []string{a.Task.Title, workspace.Sato, "進め方"} {
+					if strings.Contains(text, secret) {
+						t.Errorf("they learned %q", secret)
+					}
+				}
+			}
+		})
+	}
+	withdraw(d) // the control: what was compared does see a change
+	if cmp.Equal(a, d.Load(), equal) {
+		t.Error("a cancel is not seen")
+	}
+}
+
+// equal compares what a task is, not what has been shown of it.
+var equal = cmp.Options{cmpopts.IgnoreFields(task.Head{}, "DueAt", "ShownRev"), cmpopts.IgnoreFields(task.Aggregate{}, "Cards")}
+
+// strangersTask is a task of the other workspace, at its first gate.
+func strangersTask(t *testing.T, like *desk.Desk) *desk.Desk {
+	t.Helper()
+	root, err := like.S.Sandbox.Say(workspace.Alex, workspace.HR, "こちらは別の会社です") // no mention: no task of this workspace
+	if err != nil {
+		t.Fatal(err)
+	}
+	if code, body := event(t, like.S, stranger, root, "従業員一覧を取得して").send(t, like.S); code != http.StatusOK {
+		t.Fatalf("answered %d %s", code, body)
+	}
+	id, err := task.ID(stranger, workspace.HR, root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := *like
+	own.Root, own.Ref = root, task.Ref{Tenant: task.TenantID(stranger), Task: id}
+	desk.Eventually(t, "the other workspace's policy waits", func() bool {
+		a, err := own.Store.Load(t.Context(), own.Ref)
+		return err == nil && waits(a)
+	})
+	return &own
+}
+
+// finished is a task that failed at its second step: it can be tried again.
+func finished(t *testing.T) belonging {
+	t.Helper()
+	s := start(t)
+	s.Vendors.Fail("list_attendance", http.StatusBadRequest, true)
+	d := desk.Ask(t, s, workspace.Sato, "今月の勤怠をまとめて")
+	d.Approve(workspace.Suzuki)
+	c := d.Card("CARD#execution", "retry_execution")
+	return belonging{d, d.Until("failed and shown", func(a *task.Aggregate) bool { return a.Head.Ended != nil }), c}
+}
