@@ -1,0 +1,98 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/service/kms"
+
+	"ringi/shared/secret/vault"
+	"ringi/shared/store"
+	"ringi/shared/store/storetest"
+	"ringi/shared/task"
+)
+
+const token = "freee-himitsu"
+
+func TestConnect(t *testing.T) {
+	server := storetest.Start(t)
+	rows, table := server.Store(t)
+	keys := kms.NewFromConfig(server.Config)
+	made, err := keys.CreateKey(t.Context(), &kms.CreateKeyInput{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := *made.KeyMetadata.Arn
+	connect := func(in string, args ...string) (string, error) {
+		var out bytes.Buffer
+		err := run(t.Context(), server.Config, args, strings.NewReader(in), &out)
+		return out.String(), err
+	}
+
+	t.Run("a token is kept sealed, and found by the tools", func(t *testing.T) {
+		for _, sent := range []string{"an older one", token + "\n"} {
+			said, err := connect(sent, "-table", table, "-key", key, "-team", "T0RINGI", "-by", "U0ADMIN", "freee")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if strings.Contains(said, strings.TrimSpace(sent)) || !strings.Contains(said, "freee is connected") {
+				t.Errorf("said %q", said)
+			}
+		}
+		tenant := task.TenantID("T0RINGI")
+		row, err := rows.Integration(t.Context(), tenant, "freee")
+		if err != nil || row.Status != task.Connected || strings.Contains(row.Credentials, token) {
+			t.Errorf("%+v, %v", row, err)
+		}
+		v := vault.Vault{Integrations: rows, Envelope: vault.Envelope{KMS: keys, KeyID: key}}
+		if got, err := v.Token(t.Context(), tenant, "freee"); err != nil || got != token {
+			t.Errorf("the tools find %q, %v", got, err)
+		}
+		if _, err := v.Token(t.Context(), task.TenantID("T0OTHER"), "freee"); !errors.Is(err, task.ErrNotFound) {
+			t.Errorf("another tenant: %v", err)
+		}
+		log, err := rows.Audit(t.Context(), tenant, store.AuditFilter{Action: task.IntegrationConnected}, "", 10)
+		if err != nil || len(log.Items) != 2 || log.Items[0].ActorID != "U0ADMIN" {
+			t.Errorf("recorded %+v, %v", log, err)
+		}
+	})
+
+	good := []string{"-table", table, "-key", key, "-team", "T0RINGI", "google"}
+	for _, tt := range []struct {
+		name, in string
+		args     []string
+		want     string // named in the error
+	}{
+		{"no table", token, good[2:], "-table"},
+		{"no key", token, append([]string{"-table", table}, good[4:]...), "-key"},
+		{"no team", token, append(append([]string{}, good[:4]...), "google"), "-team"},
+		{"a team of another form", token, append(append([]string{}, good[:4]...), "-team", "C0RINGI", "google"), "-team"},
+		{"no provider", token, good[:6], "freee or google"},
+		{"an unknown provider", token, append(append([]string{}, good[:6]...), "github"), "freee or google"},
+		{"two providers", token, append(append([]string{}, good...), "freee"), "freee or google"},
+		{"no token", " \n", good, "1 to 16384 bytes"},
+		{"a token that is none", strings.Repeat("x", maxToken+1), good, "1 to 16384 bytes"},
+		{"a key that is not there", token, append([]string{"-table", table, "-key", "nobody's"}, good[4:]...), "google"},
+		{"a table that is not there", token, append([]string{"-table", "nobodys"}, good[2:]...), "google"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := connect(tt.in, tt.args...)
+			if err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), token) {
+				t.Errorf("%v, want one that names %s", err, tt.want)
+			}
+		})
+	}
+	t.Run("nothing was kept by any of these", func(t *testing.T) {
+		if _, err := rows.Integration(t.Context(), task.TenantID("T0RINGI"), "google"); !errors.Is(err, task.ErrNotFound) {
+			t.Errorf("%v", err)
+		}
+	})
+	t.Run("help is no failure", func(t *testing.T) {
+		if _, err := connect("", "-h"); !errors.Is(err, flag.ErrHelp) {
+			t.Errorf("%v", err)
+		}
+	})
+}
