@@ -14,6 +14,7 @@ import (
 type Store interface {
 	Settings(ctx context.Context, tenant string) (task.Settings, error)
 	Decide(ctx context.Context, ref task.Ref, decide func(*task.Aggregate) (task.Change, error)) (*task.Aggregate, error)
+	DecideOn(ctx context.Context, a *task.Aggregate, decide func(*task.Aggregate) (task.Change, error)) (*task.Aggregate, error)
 }
 
 // Handler is the second layer.
@@ -46,7 +47,7 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (task.Next, err
 		return pipeline.Failed(ctx, h.Store, in, task.L2, pipeline.Failure{Reason: reason, RetryAfter: after, Transient: transient}, h.Now())
 	}
 	version := a.Prompt().Version
-	a, err = h.Store.Decide(ctx, in.Ref(), func(a *task.Aggregate) (task.Change, error) {
+	a, err = h.Store.DecideOn(ctx, a, func(a *task.Aggregate) (task.Change, error) {
 		if p := a.Prompt(); p == nil || p.Version != version { // another invocation was faster, and people have judged its draft since
 			return task.Change{}, nil
 		}

@@ -16,10 +16,10 @@ import (
 
 // claim makes the step this invocation's. What the rows say counts: a claim whose
 // answer was lost holds. It returns task.ErrMoved when what was prepared is out of date.
-func (j job) claim(ctx context.Context, call task.Call) (*task.Aggregate, error) {
+func (j job) claim(ctx context.Context, a *task.Aggregate, call task.Call) (*task.Aggregate, error) {
 	within, cancel := context.WithTimeout(ctx, claimWithin)
 	defer cancel()
-	a, err := j.Store.Decide(within, j.in.Ref(), func(a *task.Aggregate) (task.Change, error) {
+	a, err := j.Store.DecideOn(within, a, func(a *task.Aggregate) (task.Change, error) {
 		return a.ClaimStep(j.in.Run, call, j.Now())
 	})
 	switch stop := (task.StopError{}); {
@@ -42,8 +42,8 @@ func (j job) claim(ctx context.Context, call task.Call) (*task.Aggregate, error)
 }
 
 // call makes the claimed call and records what became of it, whatever became of
-// the task meanwhile.
-func (j job) call(ctx context.Context, a *task.Aggregate, step task.Step, claim task.Claim, deadline time.Time, c tool.Call) error {
+// the task meanwhile. It returns the task as that commit left it.
+func (j job) call(ctx context.Context, a *task.Aggregate, step task.Step, claim task.Claim, deadline time.Time, c tool.Call) (*task.Aggregate, error) {
 	e := a.Execution()
 	key := task.StepKey(e.ProcessVersion, e.Attempt, step.Order)
 	callCtx, stop := context.WithDeadline(ctx, deadline)
@@ -58,9 +58,9 @@ func (j job) call(ctx context.Context, a *task.Aggregate, step task.Step, claim 
 	slog.InfoContext(ctx, "called", "task_id", a.Head.TaskID, "execution_id", e.ID, "step", step.StepID, "tool", step.Tool,
 		"status", o.Status, "ms", time.Since(began).Milliseconds())
 	if err != nil { // the lease runs out, and the read is made again
-		return fmt.Errorf("keep the result of %s: %w", step.StepID, err)
+		return nil, fmt.Errorf("keep the result of %s: %w", step.StepID, err)
 	}
-	return j.record(ctx, key, claim, o)
+	return j.record(ctx, a, key, claim, o)
 }
 
 // run is the call itself; a tool that panics has failed, or nobody knows.
@@ -103,17 +103,20 @@ func (j job) kept(ctx context.Context, ref task.Ref, step task.Step, value json.
 }
 
 // record commits an outcome. While the lease lives nobody else can know it, so
-// it does not give up before.
-func (j job) record(ctx context.Context, key string, claim task.Claim, o task.Outcome) error {
+// it does not give up before. It returns the task as it became, nil when another's
+// word stands.
+func (j job) record(ctx context.Context, a *task.Aggregate, key string, claim task.Claim, o task.Outcome) (*task.Aggregate, error) {
 	for wait := 100 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
-		_, err := j.Store.Decide(ctx, j.in.Ref(), func(a *task.Aggregate) (task.Change, error) {
+		after, err := j.Store.DecideOn(ctx, a, func(a *task.Aggregate) (task.Change, error) {
 			return a.FinishStep(key, claim.Invocation, o, j.Now())
 		})
 		switch {
-		case err == nil, errors.Is(err, task.ErrSuperseded): // or the lease ran out, and another made the call again
-			return nil
+		case err == nil:
+			return after, nil
+		case errors.Is(err, task.ErrSuperseded): // the lease ran out, and another made the call again
+			return nil, nil
 		case pipeline.Name(err) != pipeline.Unavailable, !j.Now().Add(wait).Before(claim.LeaseUntil), !pause(ctx, wait):
-			return fmt.Errorf("record the outcome of %s: %w", key, err)
+			return nil, fmt.Errorf("record the outcome of %s: %w", key, err)
 		}
 	}
 }

@@ -33,6 +33,7 @@ type Store interface {
 	Load(ctx context.Context, ref task.Ref) (*task.Aggregate, error)
 	Head(ctx context.Context, ref task.Ref) (task.Head, error)
 	Decide(ctx context.Context, ref task.Ref, decide func(*task.Aggregate) (task.Change, error)) (*task.Aggregate, error)
+	DecideOn(ctx context.Context, a *task.Aggregate, decide func(*task.Aggregate) (task.Change, error)) (*task.Aggregate, error)
 	ToolPermission(ctx context.Context, tenant, name string) (p task.ToolPermission, found bool, err error)
 	Settings(ctx context.Context, tenant string) (task.Settings, error)
 }
@@ -67,9 +68,10 @@ type job struct {
 	settings task.Settings
 }
 
-// Handle runs the approved steps one after another. Between any two it looks at
-// the rows anew: a cancel, a gate, another run or too little time ends the loop,
-// and whatever is next then is where the run goes.
+// Handle runs the approved steps one after another. Each claim commits on the
+// rows as they are: a cancel, a gate, another run or too little time ends the loop,
+// and whatever is next then is where the run goes. It reads the rows anew only
+// when it doesn't know them from its own commit.
 func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (task.Next, error) {
 	a, err := h.Store.Decide(ctx, in.Ref(), func(a *task.Aggregate) (task.Change, error) {
 		return a.StartExecution(in.Run, h.Now())
@@ -90,12 +92,15 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (task.Next, err
 		if next.State != task.StateExecuteProcess || left(ctx) < least {
 			return next, nil
 		}
-		err := j.advance(ctx, a)
+		a, err = j.advance(ctx, a)
 		if stop := (task.StopError{}); errors.As(err, &stop) {
-			err = j.fail(ctx, stop)
+			a, err = j.fail(ctx, stop)
 		}
 		if err != nil && !errors.Is(err, task.ErrMoved) && !errors.Is(err, task.ErrInFlight) {
 			return task.Next{}, err
+		}
+		if err == nil && a != nil {
+			continue
 		}
 		if a, err = h.Store.Load(ctx, in.Ref()); err != nil {
 			return task.Next{}, fmt.Errorf("load the task: %w", err)
@@ -103,9 +108,10 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (task.Next, err
 	}
 }
 
-// advance takes the next step as far as it goes, or completes the execution.
+// advance takes the next step as far as it goes, or completes the execution. It
+// returns the task as it left it, nil when it doesn't know.
 // StopError: the execution must be failed.
-func (j job) advance(ctx context.Context, a *task.Aggregate) error {
+func (j job) advance(ctx context.Context, a *task.Aggregate) (*task.Aggregate, error) {
 	e := a.Execution()
 	step := a.NextStep(e)
 	if step == nil {
@@ -113,22 +119,21 @@ func (j job) advance(ctx context.Context, a *task.Aggregate) error {
 	}
 	call, arguments, err := j.prepare(ctx, a, e, *step)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if call.NeedsGate && a.GateOf(e, step.Order) == nil {
-		_, err := j.Store.Decide(ctx, j.in.Ref(), func(a *task.Aggregate) (task.Change, error) {
+		return j.Store.DecideOn(ctx, a, func(a *task.Aggregate) (task.Change, error) {
 			return a.OpenStepGate(j.in.Run, step.Order, call.Arguments, call.ArgumentsHash, j.Now())
 		})
-		return err
 	}
 	if left(ctx) < least { // the arguments took the time; there is another round
-		return task.ErrMoved
+		return nil, task.ErrMoved
 	}
 	deadline := j.Now().Add(min(j.timeout(step.Tool), left(ctx)-spare))
 	call.Claim = task.Claim{Invocation: j.NewID(), LeaseUntil: deadline.Add(spare)}
 	key := a.IdempotencyKey(e, *step)
-	if a, err = j.claim(ctx, call); err != nil {
-		return fmt.Errorf("claim %s: %w", step.StepID, err)
+	if a, err = j.claim(ctx, a, call); err != nil {
+		return nil, fmt.Errorf("claim %s: %w", step.StepID, err)
 	}
 	return j.call(ctx, a, *step, call.Claim, deadline, tool.Call{
 		Tenant: j.in.Tenant, Tool: step.Tool, Arguments: arguments, Key: key, Locale: j.settings.Locale,
@@ -136,19 +141,17 @@ func (j job) advance(ctx context.Context, a *task.Aggregate) error {
 }
 
 // complete ends the execution with a summary.
-func (j job) complete(ctx context.Context, a *task.Aggregate) error {
+func (j job) complete(ctx context.Context, a *task.Aggregate) (*task.Aggregate, error) {
 	summary := j.summary(ctx, a)
-	_, err := j.Store.Decide(ctx, j.in.Ref(), func(a *task.Aggregate) (task.Change, error) {
+	return j.Store.DecideOn(ctx, a, func(a *task.Aggregate) (task.Change, error) {
 		return a.CompleteExecution(j.in.Run, summary, j.Now())
 	})
-	return err
 }
 
-func (j job) fail(ctx context.Context, why task.StopError) error {
-	_, err := j.Store.Decide(ctx, j.in.Ref(), func(a *task.Aggregate) (task.Change, error) {
+func (j job) fail(ctx context.Context, why task.StopError) (*task.Aggregate, error) {
+	return j.Store.Decide(ctx, j.in.Ref(), func(a *task.Aggregate) (task.Change, error) {
 		return a.FailExecution(j.in.Run, why.Reason, why.Detail, j.Now())
 	})
-	return err
 }
 
 // left is how much of the invocation's time there is; a day when nobody limits it.

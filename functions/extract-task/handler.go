@@ -15,6 +15,7 @@ type Store interface {
 	Load(ctx context.Context, ref task.Ref) (*task.Aggregate, error)
 	Settings(ctx context.Context, tenant string) (task.Settings, error)
 	Decide(ctx context.Context, ref task.Ref, decide func(*task.Aggregate) (task.Change, error)) (*task.Aggregate, error)
+	DecideOn(ctx context.Context, a *task.Aggregate, decide func(*task.Aggregate) (task.Change, error)) (*task.Aggregate, error)
 }
 
 // Handler is the first layer.
@@ -50,7 +51,7 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (task.Next, err
 		reason, after, transient := model.Reason(err)
 		return pipeline.Failed(ctx, h.Store, in, task.L1, pipeline.Failure{Reason: reason, RetryAfter: after, Transient: transient}, h.Now())
 	}
-	a, err = h.Store.Decide(ctx, in.Ref(), func(a *task.Aggregate) (task.Change, error) {
+	a, err = h.Store.DecideOn(ctx, a, func(a *task.Aggregate) (task.Change, error) {
 		return a.Extracted(in.Run, extract, h.Now())
 	})
 	if err != nil {

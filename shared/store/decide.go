@@ -25,10 +25,7 @@ const (
 //
 // An error of decide ends it and is returned wrapped; so does a conflict that lasts.
 func (s *Store) Decide(ctx context.Context, ref task.Ref, decide func(*task.Aggregate) (task.Change, error)) (*task.Aggregate, error) {
-	stop := time.Now().Add(decideFor)
-	if at, ok := ctx.Deadline(); ok {
-		stop = at.Add(-decideMargin)
-	}
+	stop := decideUntil(ctx)
 	ctx, cancel := context.WithDeadline(ctx, stop)
 	defer cancel()
 	wait := newBackoff(10*time.Millisecond, 500*time.Millisecond)
@@ -46,13 +43,45 @@ func (s *Store) Decide(ctx context.Context, ref task.Ref, decide func(*task.Aggr
 		if err != nil {
 			odd++
 		} else if a, err = s.Commit(ctx, a, c); err == nil {
-			if c.Uncovered {
-				err = fmt.Errorf("decide on task %s: %w", ref.Task, task.ErrUncovered)
-			}
-			return a, err
+			return a, uncovered(ref, c)
 		}
 		if !errors.Is(err, task.ErrConflict) || odd >= tornReads || !wait.until(ctx, stop) {
 			return nil, fmt.Errorf("decide on task %s: %w", ref.Task, err)
 		}
 	}
+}
+
+// DecideOn is Decide for a caller who has just loaded the task or committed to
+// it: as long as nobody else moved it there is nothing to read. Of rows that may
+// be behind only a change that commits is believed; an error of decide, or no
+// change, is asked for again with the rows as they are, and so is a conflict.
+func (s *Store) DecideOn(ctx context.Context, a *task.Aggregate, decide func(*task.Aggregate) (task.Change, error)) (*task.Aggregate, error) {
+	ref := a.Ref()
+	within, cancel := context.WithDeadline(ctx, decideUntil(ctx))
+	defer cancel()
+	if c, err := decide(a); err == nil && !c.Empty() {
+		after, err := s.Commit(within, a, c)
+		switch {
+		case err == nil:
+			return after, uncovered(ref, c)
+		case !errors.Is(err, task.ErrConflict):
+			return nil, fmt.Errorf("decide on task %s: %w", ref.Task, err)
+		}
+	}
+	return s.Decide(ctx, ref, decide)
+}
+
+// decideUntil is when a decision gives up.
+func decideUntil(ctx context.Context) time.Time {
+	if at, ok := ctx.Deadline(); ok {
+		return at.Add(-decideMargin)
+	}
+	return time.Now().Add(decideFor)
+}
+
+func uncovered(ref task.Ref, c task.Change) error {
+	if !c.Uncovered {
+		return nil
+	}
+	return fmt.Errorf("decide on task %s: %w", ref.Task, task.ErrUncovered)
 }

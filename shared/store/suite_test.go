@@ -41,6 +41,7 @@ func TestStore(t *testing.T) {
 		{"busy table", testBusyTable},
 		{"races", testRaces},
 		{"decide", testDecide},
+		{"decide on known rows", testDecideOn},
 		{"waits", testWaits},
 		{"cards", testCards},
 		{"due", testDue},

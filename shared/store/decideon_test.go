@@ -1,0 +1,82 @@
+package store
+
+import (
+	"errors"
+	"testing"
+
+	"ringi/shared/task"
+)
+
+func testDecideOn(t *testing.T, s *suite) {
+	st := s.store(t)
+
+	t.Run("what nobody moved is not read again", func(t *testing.T) {
+		ref := waitingPrompt(t, st, 1)
+		a := decided(t, st, ref, rejectPrompt)
+		count := &counter{}
+		a, err := s.over(st, count).DecideOn(t.Context(), a, beginPrompt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if calls := count.calls.Load(); calls != 1 {
+			t.Errorf("%d calls, want the one that commits", calls)
+		}
+		if stored, err := st.Load(t.Context(), ref); err != nil || stored.Head.Rev != a.Head.Rev || stored.Prompt().Version != 2 {
+			t.Errorf("stored revision %d, version %d, %v; returned %d", stored.Head.Rev, stored.Prompt().Version, err, a.Head.Rev)
+		}
+	})
+
+	t.Run("an approval over rows that are behind learns who was faster", func(t *testing.T) {
+		ref := waitingPrompt(t, st, 2)
+		behind, err := st.Load(t.Context(), ref)
+		if err != nil {
+			t.Fatal(err)
+		}
+		decided(t, st, ref, rejectPrompt)
+		_, err = st.DecideOn(t.Context(), behind, approvePrompt)
+		if late := (task.ErrDecided{}); !errors.As(err, &late) || late.Status != string(task.Rejected) {
+			t.Errorf("got %v, want who rejected", err)
+		}
+		if a, err := st.Load(t.Context(), ref); err != nil || a.Prompt().Status != task.Rejected {
+			t.Errorf("the prompt is %s, %v", a.Prompt().Status, err)
+		}
+	})
+
+	t.Run("rows that are behind can neither refuse nor say that there is nothing to do", func(t *testing.T) {
+		for name, stale := range map[string]func() (task.Change, error){
+			"refuse":         func() (task.Change, error) { return task.Change{}, task.ErrSuperseded },
+			"have no change": func() (task.Change, error) { return task.Change{}, nil },
+		} {
+			ref := waitingPrompt(t, st, 3+len(name))
+			behind, err := st.Load(t.Context(), ref)
+			if err != nil {
+				t.Fatal(err)
+			}
+			asked := 0
+			a, err := st.DecideOn(t.Context(), behind, func(a *task.Aggregate) (task.Change, error) {
+				if asked++; asked == 1 {
+					return stale()
+				}
+				return approvePrompt(a)
+			})
+			if err != nil || asked != 2 || a.Prompt().Status != task.Approved {
+				t.Errorf("%s: asked %d times, %v; want the second answer to count", name, asked, err)
+			}
+		}
+	})
+
+	t.Run("a commit whose answer was lost counts once", func(t *testing.T) {
+		ref := waitingPrompt(t, st, 40)
+		a := decided(t, st, ref, rejectPrompt)
+		drop := &dropper{operation: "TransactWriteItems"}
+		drop.left.Store(1)
+		after, err := s.over(st, &forgetful{drop}).DecideOn(t.Context(), a, beginPrompt)
+		if err != nil || drop.dropped.Load() != 1 {
+			t.Fatalf("%v, %d answers were lost", err, drop.dropped.Load())
+		}
+		stored, err := st.Load(t.Context(), ref)
+		if err != nil || len(stored.Prompts) != 2 || stored.Head.Rev != after.Head.Rev {
+			t.Errorf("%d prompts at revision %d, returned %d: %v", len(stored.Prompts), stored.Head.Rev, after.Head.Rev, err)
+		}
+	})
+}
