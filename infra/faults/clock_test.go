@@ -71,7 +71,7 @@ func (c *clock) sweep(d *desk) {
 	if _, err := d.store.Head(context.Background(), d.ref); err != nil {
 		return
 	}
-	c.set(d, task.HeadKey, "SET due_at = :past, GSI1SK = :past", "attribute_exists(GSI1PK)", nil)
+	c.due(d)
 	asked := time.Now()
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -82,4 +82,9 @@ func (c *clock) sweep(d *desk) {
 	if _, err := d.Fire(context.Background(), "SweepTasksFunction"); err != nil {
 		failf("sweep: %w", err)
 	}
+}
+
+// due makes a task due, unless it never will be.
+func (c *clock) due(d *desk) {
+	c.set(d, task.HeadKey, "SET due_at = :past, GSI1SK = :past", "attribute_exists(GSI1PK)", nil)
 }

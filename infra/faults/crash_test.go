@@ -15,9 +15,6 @@ import (
 	"ringi/shared/task"
 )
 
-// sampled is how many points are tried without -long.
-const sampled = 40
-
 // slow is when a story waited for something that its death set off.
 const slow = 8 * time.Second
 
@@ -34,27 +31,32 @@ type trial struct {
 
 func (x trial) String() string { return fmt.Sprintf("%s: %v", x.story.name, x.kills) }
 
-// undisturbed tells every story once and returns what they came to and all
-// points at which they could have been disturbed.
-func undisturbed(t *testing.T, b *bench) (trials []trial) {
+// undisturbed tells every story once, the first time, and returns what they came
+// to with all points at which they could have been disturbed.
+func (b *bench) undisturbed(t *testing.T) []trial {
 	t.Helper()
-	if _, err := b.run(stories()[0]); err != nil { // so that every function is warm
-		t.Fatal("warm up:", err)
-	}
-	for _, s := range stories() {
-		begun := time.Now()
-		d, err := b.run(s)
-		if err != nil {
-			t.Fatalf("%s, undisturbed: %v", s.name, err)
+	b.once.Do(func() {
+		if _, err := b.run(stories()[0]); err != nil { // so that every function is warm
+			t.Fatal("warm up:", err)
 		}
-		base := settled(t, b, d)
-		points := d.points()
-		t.Logf("%s: %d points, %s", s.name, len(points), time.Since(begun).Round(time.Millisecond))
-		for _, p := range points {
-			trials = append(trials, trial{story: s, base: base, kills: []point{p}})
+		for _, s := range stories() {
+			begun := time.Now()
+			d, err := b.run(s)
+			if err != nil {
+				t.Fatalf("%s, undisturbed: %v", s.name, err)
+			}
+			base := settled(t, b, d)
+			points := d.points()
+			t.Logf("%s: %d points, %s", s.name, len(points), time.Since(begun).Round(time.Millisecond))
+			for _, p := range points {
+				b.trials = append(b.trials, trial{story: s, base: base, kills: []point{p}})
+			}
 		}
+	})
+	if len(b.trials) == 0 {
+		t.Fatal("there is no undisturbed run to compare with")
 	}
-	return trials
+	return slices.Clone(b.trials)
 }
 
 // settled is a story's end after a last sweep.
@@ -74,15 +76,29 @@ func settled(t *testing.T, b *bench, d *desk) end {
 
 func TestACrashAnywhereChangesNothing(t *testing.T) {
 	b := running
-	all := undisturbed(t, b)
+	all := b.undisturbed(t)
 	trials := slices.Clone(all)
 	switch {
 	case *only != "":
 		trials = slices.DeleteFunc(trials, func(x trial) bool { return !strings.Contains(x.String(), *only) })
 	case !*long:
-		trials = sample(trials, sampled)
+		trials = sample(trials, *points)
 	}
 	survived(t, b, trials, len(all))
+}
+
+func TestTwoCrashesChangeNothing(t *testing.T) {
+	b := running
+	all := b.undisturbed(t)
+	lot := rand.New(rand.NewPCG(*seed, 1))
+	var trials []trial
+	for range *pairs {
+		x := all[lot.IntN(len(all))]
+		same := slices.DeleteFunc(slices.Clone(all), func(y trial) bool { return y.story.name != x.story.name })
+		x.kills = []point{x.kills[0], same[lot.IntN(len(same))].kills[0]}
+		trials = append(trials, x)
+	}
+	survived(t, b, trials, len(all)*len(all))
 }
 
 // survived tries crashes side by side and reports what did not come out right.

@@ -31,6 +31,9 @@ type bench struct {
 	clock   clock
 	dialogs sync.Mutex // a person has one dialog open at a time
 	marks   atomic.Int64
+	post    *post
+	once    sync.Once
+	trials  []trial // all of them, when the undisturbed runs are done
 }
 
 // desk is one person's request and what becomes of it.

@@ -23,6 +23,8 @@ import (
 var (
 	long   = flag.Bool("long", false, "try every point, not a sample")
 	seed   = flag.Uint64("seed", 0, "of what is drawn by lot; 0 takes the time")
+	points = flag.Int("points", 40, "how many points are tried without -long")
+	pairs  = flag.Int("pairs", 6, "how many pairs of points are tried")
 	only   = flag.String("only", "", "try only points whose name contains this")
 	beside = flag.Int("beside", 6, "how many stories take place side by side")
 )
@@ -51,9 +53,9 @@ func TestMain(m *testing.M) {
 
 // open starts a stack whose every call the witness sees; its sweeper runs only when told.
 func open(ctx context.Context) (*bench, error) {
-	w := newWitness()
+	w, p := newWitness(), &post{}
 	o := stack.Options{
-		Model: "demo", ByHand: true, FunctionLog: io.Discard, Artifacts: os.Getenv("RINGI_ARTIFACTS"), Faults: w,
+		Model: "demo", ByHand: true, FunctionLog: io.Discard, Artifacts: os.Getenv("RINGI_ARTIFACTS"), Faults: w, Between: p.between,
 		Sandbox: sandbox.Options{Shortcuts: []sandbox.Shortcut{{CallbackID: "cancel_task"}}, AnswerTime: 10 * time.Second},
 	}
 	admin.Configure(&o)
@@ -62,5 +64,5 @@ func open(ctx context.Context) (*bench, error) {
 		return nil, err
 	}
 	db := dynamodb.NewFromConfig(s.AWS)
-	return &bench{Stack: s, witness: w, store: store.New(db, s.TableName), db: db}, nil
+	return &bench{Stack: s, witness: w, store: store.New(db, s.TableName), db: db, post: p}, nil
 }

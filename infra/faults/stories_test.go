@@ -1,6 +1,8 @@
 package faults
 
 import (
+	"net/http"
+
 	"ringi/infra/local/sandbox/workspace"
 )
 
@@ -21,11 +23,7 @@ const (
 
 func stories() []story {
 	return []story{
-		{name: "happy", text: "今月の勤怠をまとめて", tell: func(d *desk) {
-			d.click(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
-			d.click(workspace.Tanaka, "CARD#process#0001", "approve_process")
-			d.finishes()
-		}},
+		{name: "happy", text: "今月の勤怠をまとめて", tell: (*desk).happily},
 		{name: "reject", text: "従業員一覧を取得して", tell: func(d *desk) {
 			d.reject(workspace.Suzuki, "CARD#prompt#0001", "reject_prompt", "もっと簡潔にしてください")
 			d.click(workspace.Suzuki, "CARD#prompt#0002", "approve_prompt")
@@ -44,15 +42,22 @@ func stories() []story {
 			d.rests()
 		}},
 		{name: "retry", text: "従業員一覧を取得して", tell: func(d *desk) {
-			d.refuses(readStaff, true)
+			d.refuses(readStaff, http.StatusBadRequest)
 			d.click(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
 			d.click(workspace.Tanaka, "CARD#process#0001", "approve_process")
 			d.until("the failure is shown", func() bool { return d.shows("CARD#execution", "retry_execution") })
-			d.refuses(readStaff, false)
+			d.refuses(readStaff, 0)
 			d.click(workspace.Sato, "CARD#execution", "retry_execution")
 			d.finishes()
 		}},
 	}
+}
+
+// happily approves both gates and waits for the work.
+func (d *desk) happily() {
+	d.click(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
+	d.click(workspace.Tanaka, "CARD#process#0001", "approve_process")
+	d.finishes()
 }
 
 // finishes waits until the work is done. When a write that was in flight has an

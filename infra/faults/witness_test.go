@@ -29,6 +29,9 @@ func (p point) String() string {
 	return fmt.Sprintf("%s %s %s #%d", p.function, when, p.kind, p.ordinal)
 }
 
+// moment names the point without what happens there.
+func (p point) moment() string { return fmt.Sprintf("%s %s #%d", p.function, p.kind, p.ordinal) }
+
 // sort is what a sample must have one of each of.
 func (p point) sort() string { return fmt.Sprintf("%s %d", p.kind, p.kill) }
 
@@ -46,13 +49,13 @@ type trace struct {
 	left   map[string]int // calls that were made, by function and kind
 	kills  []point        // still to come
 	died   []point
-	refuse map[string]bool          // calls of this kind are answered 400
-	hold   map[string]chan struct{} // calls of this kind wait until it is closed
+	refuse map[string]int           // calls of this kind are answered with this status
+	hold   map[string]chan struct{} // calls of this kind, or this moment, wait until it is closed
 	dying  func(lambda.Call)        // may be nil
 }
 
 func newTrace(kills ...point) *trace {
-	return &trace{counts: map[string]int{}, left: map[string]int{}, kills: slices.Clone(kills), refuse: map[string]bool{}, hold: map[string]chan struct{}{}}
+	return &trace{counts: map[string]int{}, left: map[string]int{}, kills: slices.Clone(kills), refuse: map[string]int{}, hold: map[string]chan struct{}{}}
 }
 
 func (t *trace) meet(c lambda.Call) lambda.Fate {
@@ -69,15 +72,17 @@ func (t *trace) meet(c lambda.Call) lambda.Fate {
 			break
 		}
 	}
-	if fate.Kill != lambda.Before && !t.refuse[c.Kind] {
+	status := t.refuse[c.Kind]
+	if fate.Kill != lambda.Before && status == 0 {
 		t.left[key]++
 	}
-	if t.refuse[c.Kind] {
-		fate.Instead = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-			http.Error(w, `{"message":"refused"}`, http.StatusBadRequest)
-		})
+	if status != 0 {
+		fate.Instead = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, `{"message":"refused"}`, status) })
 	}
 	held := t.hold[c.Kind]
+	if at, ok := t.hold[here.moment()]; ok {
+		held = at
+	}
 	t.mu.Unlock()
 	if held != nil && fate.Kill != lambda.Before {
 		<-held
@@ -85,7 +90,7 @@ func (t *trace) meet(c lambda.Call) lambda.Fate {
 	return fate
 }
 
-// holds makes calls of a kind wait until the returned function is called.
+// holds makes calls of a kind, or one moment, wait until the returned function is called.
 func (t *trace) holds(kind string) (release func()) {
 	held := make(chan struct{})
 	t.mu.Lock()
@@ -99,11 +104,11 @@ func (t *trace) holds(kind string) (release func()) {
 	})
 }
 
-// refuses switches calls of a kind off or on again.
-func (t *trace) refuses(kind string, on bool) {
+// refuses answers calls of a kind with a status instead of making them; 0 makes them again.
+func (t *trace) refuses(kind string, status int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.refuse[kind] = on
+	t.refuse[kind] = status
 }
 
 // met is how often a moment was met.

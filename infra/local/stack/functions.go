@@ -84,11 +84,15 @@ func describe(f template.Function, binary string, variables map[string]string) f
 // startMappings lets streams, queues and schedules invoke functions from now on.
 func (s *Stack) startMappings() error {
 	direct := config(s.moto.URL)
+	var invoker mapping.Invoker = s.Lambda
+	if s.options.Between != nil {
+		invoker = s.options.Between(invoker)
+	}
 	var runs []func(context.Context) error
 	for _, f := range s.Template.Functions {
 		for _, m := range f.Streams {
 			stream := &mapping.Stream{
-				Function: f.ID, Mapping: m, Region: Region, Reader: dynamodbstreams.NewFromConfig(direct), Invoker: s.Lambda, Log: s.log, Now: time.Now,
+				Function: f.ID, Mapping: m, Region: Region, Reader: dynamodbstreams.NewFromConfig(direct), Invoker: invoker, Log: s.log, Now: time.Now,
 				OnFailure: s.destination(m.OnFailure),
 			}
 			runs = append(runs, stream.Run)
@@ -98,7 +102,7 @@ func (s *Stack) startMappings() error {
 			if !ok {
 				return fmt.Errorf("%s: event %s: no queue has the ARN %s", f.ID, m.Event, m.Source)
 			}
-			queue := &mapping.Queue{Function: f.ID, Mapping: m, URL: q.URL, Region: Region, Reader: sqs.NewFromConfig(direct), Invoker: s.Lambda, Log: s.log, Hurry: s.options.Faults != nil}
+			queue := &mapping.Queue{Function: f.ID, Mapping: m, URL: q.URL, Region: Region, Reader: sqs.NewFromConfig(direct), Invoker: invoker, Log: s.log, Hurry: s.options.Faults != nil}
 			runs = append(runs, queue.Run)
 		}
 		for _, schedule := range f.Schedules {

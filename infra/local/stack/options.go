@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"ringi/infra/local/lambda"
+	"ringi/infra/local/mapping"
 	"ringi/infra/local/process"
 	"ringi/infra/local/sandbox"
 )
@@ -56,6 +57,9 @@ type Options struct {
 	// Faults decides which processes die where; nil lets all live. With it, what
 	// a dead function left in a queue comes back at once.
 	Faults lambda.Faults
+	// Between stands between the event sources and the functions, to repeat, delay or
+	// reorder what is delivered; nil delivers as AWS does.
+	Between func(mapping.Invoker) mapping.Invoker
 
 	quiet bool // no event source invokes anything
 

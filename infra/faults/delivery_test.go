@@ -1,0 +1,181 @@
+package faults
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/sfn"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
+
+	"ringi/infra/local/sandbox"
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/task"
+)
+
+// TestDeliveriesTwiceLateAndOutOfOrder: events, stream records and queue messages
+// come two times at once, late and shuffled, and every story ends as ever.
+func TestDeliveriesTwiceLateAndOutOfOrder(t *testing.T) {
+	b := running
+	all := b.undisturbed(t)
+	if err := b.Sandbox.SetToggles(sandbox.Toggles{Twice: true}); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := b.Sandbox.SetToggles(sandbox.Toggles{}); err != nil {
+			t.Error(err)
+		}
+	}()
+	end := b.post.unruly(*seed)
+	var trials []trial
+	seen := map[string]bool{}
+	for _, x := range all {
+		if !seen[x.story.name] {
+			seen[x.story.name] = true
+			x.kills = nil
+			trials = append(trials, x)
+		}
+	}
+	survived(t, b, trials, len(trials))
+	if n := end(); n < len(trials)*5 {
+		t.Errorf("only %d deliveries were unruly", n)
+	} else {
+		t.Logf("%d unruly deliveries", n)
+	}
+}
+
+// TestTheSweeperSawTheTaskLongAgo: what the index or the load said is old when the
+// sweeper acts on it; the task has gone all its way meanwhile.
+func TestTheSweeperSawTheTaskLongAgo(t *testing.T) {
+	const sweeper = "SweepTasksFunction"
+	for _, at := range []point{
+		{function: sweeper, kind: "DynamoDB.Query", ordinal: 1}, {function: sweeper, kind: "DynamoDB.UpdateItem", ordinal: 1},
+	} {
+		t.Run(at.moment(), func(t *testing.T) {
+			running.tell(t, func(d *desk) {
+				release := d.holds(at.moment())
+				defer release()
+				d.until("the gate is open", func() bool { return d.shows("CARD#prompt#0001", "approve_prompt") && len(d.load().Waits) == 1 })
+				var swept sync.WaitGroup
+				defer swept.Wait()
+				defer release()
+				d.clock.due(d)
+				swept.Go(func() {
+					if _, err := d.Fire(context.Background(), sweeper); err != nil {
+						t.Error(err)
+					}
+				})
+				d.until("the sweeper is at it", func() bool { return d.met(at.function, at.kind) >= at.ordinal })
+				d.click(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
+				d.click(workspace.Tanaka, "CARD#process#0001", "approve_process")
+				d.until("the work is done", func() bool { return d.shows("CARD#execution", "✅ 実行完了") })
+				release()
+				swept.Wait()
+				d.finishes()
+			})
+		})
+	}
+}
+
+// TestTheCardQueueIsDown: the relay gives the records back until it can send.
+func TestTheCardQueueIsDown(t *testing.T) {
+	const send = "AmazonSQS.SendMessage"
+	running.tell(t, func(d *desk) {
+		d.refuses(send, http.StatusServiceUnavailable)
+		d.until("the relay tried twice", func() bool { return d.met("RelayChangesFunction", send) > 3 })
+		d.refuses(send, 0)
+		d.happily()
+	})
+}
+
+// TestAPoisonousMessageDelaysNobody: neither another task's cards nor those of the task itself.
+func TestAPoisonousMessageDelaysNobody(t *testing.T) {
+	queue := sqs.NewFromConfig(running.AWS)
+	url := running.QueueURL("CardQueue")
+	running.tell(t, func(d *desk) {
+		for _, body := range []string{"no JSON", `{"tenant":1}`, `{"tenant":"` + d.ref.Tenant + `","task":"` + task.NewID() + `"}`} {
+			for _, group := range []string{d.ref.Task, "another"} {
+				_, err := queue.SendMessage(context.Background(), &sqs.SendMessageInput{
+					QueueUrl: &url, MessageBody: aws.String(body), MessageGroupId: &group, MessageDeduplicationId: aws.String(task.NewID()),
+				})
+				if err != nil {
+					failf("send: %w", err)
+				}
+			}
+		}
+		d.happily()
+		d.until("the queue is empty", func() bool {
+			out, err := queue.GetQueueAttributes(context.Background(), &sqs.GetQueueAttributesInput{QueueUrl: &url, AttributeNames: []sqstypes.QueueAttributeName{"All"}})
+			if err != nil {
+				failf("read the queue: %w", err)
+			}
+			return out.Attributes["ApproximateNumberOfMessages"] == "0" && out.Attributes["ApproximateNumberOfMessagesNotVisible"] == "0"
+		})
+	})
+}
+
+// TestAClickInTheLastMoment: past decide_by, but before the sweeper, a click counts.
+func TestAClickInTheLastMoment(t *testing.T) {
+	running.tell(t, func(d *desk) {
+		d.until("the gate is open", func() bool { return d.shows("CARD#prompt#0001", "approve_prompt") })
+		d.clock.set(d, "PROMPT#0001", "SET terms.decide_by = :past", "attribute_exists(PK)", nil)
+		d.happily()
+	})
+}
+
+// TestARunStoppedByHand: at each gate somebody stops the run; the approval starts another.
+func TestARunStoppedByHand(t *testing.T) {
+	running.tell(t, func(d *desk) {
+		d.stop("PROMPT#0001")
+		d.click(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
+		d.stop("PROCESS#0001")
+		d.click(workspace.Tanaka, "CARD#process#0001", "approve_process")
+		d.finishes()
+		if run := d.load().Head.Run; run != 3 {
+			failf("run %d ended it, not the third", run)
+		}
+	})
+}
+
+// stop ends the run that waits at a gate.
+func (d *desk) stop(gate string) {
+	d.until("the run waits", func() bool {
+		a := d.load()
+		return len(a.Waits) == 1 && a.Waits[0].Gate == gate
+	})
+	arn := strings.Replace(d.StateMachineARN, ":stateMachine:", ":execution:", 1) + ":" + d.ref.Task + "-" + string(rune('0'+d.load().Head.Run))
+	if _, err := sfn.NewFromConfig(d.AWS).StopExecution(context.Background(), &sfn.StopExecutionInput{ExecutionArn: &arn}); err != nil {
+		failf("stop: %w", err)
+	}
+}
+
+// TestTheStateMachineIsLost: between the gates Step Functions forgets all its runs and
+// their tokens, as the emulator does when it starts anew; the rows are enough to go on.
+func TestTheStateMachineIsLost(t *testing.T) {
+	running.tell(t, func(d *desk) {
+		d.click(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
+		d.until("the run waits", func() bool { return len(d.load().Waits) == 1 && d.shows("CARD#process#0001", "approve_process") })
+		d.forget()
+		d.click(workspace.Tanaka, "CARD#process#0001", "approve_process")
+		d.finishes()
+	})
+}
+
+// forget makes the state machine anew, without any of its runs.
+func (d *desk) forget() {
+	ctx, c := context.Background(), sfn.NewFromConfig(d.AWS)
+	m, err := c.DescribeStateMachine(ctx, &sfn.DescribeStateMachineInput{StateMachineArn: &d.StateMachineARN})
+	if err == nil {
+		_, err = c.DeleteStateMachine(ctx, &sfn.DeleteStateMachineInput{StateMachineArn: &d.StateMachineARN})
+	}
+	if err == nil {
+		_, err = c.CreateStateMachine(ctx, &sfn.CreateStateMachineInput{Name: m.Name, Definition: m.Definition, RoleArn: m.RoleArn})
+	}
+	if err != nil {
+		failf("make the state machine anew: %w", err)
+	}
+}

@@ -1,0 +1,89 @@
+package faults
+
+import (
+	"context"
+	"encoding/json"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"ringi/infra/local/lambda"
+	"ringi/infra/local/mapping"
+)
+
+// post delivers what streams, queues and schedules bring; when it is unruly, twice,
+// late and in another order.
+type post struct {
+	next mapping.Invoker
+
+	mu    sync.Mutex
+	lot   *rand.Rand // nil while it delivers as AWS does
+	times int        // what it did to deliveries
+}
+
+func (p *post) between(next mapping.Invoker) mapping.Invoker {
+	p.next = next
+	return p
+}
+
+// unruly begins a bad day that is drawn by lot; the returned function ends it
+// and says how many deliveries were not as they should have been.
+func (p *post) unruly(seed uint64) (end func() int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.lot, p.times = rand.New(rand.NewPCG(seed, 2)), 0
+	return func() int {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.lot = nil
+		return p.times
+	}
+}
+
+// Invoke implements mapping.Invoker.
+func (p *post) Invoke(ctx context.Context, function string, payload []byte) (lambda.Result, error) {
+	twice, late, mixed := p.mood(payload)
+	if late > 0 {
+		t := time.NewTimer(late)
+		defer t.Stop()
+		select {
+		case <-t.C:
+		case <-ctx.Done():
+			return lambda.Result{}, ctx.Err()
+		}
+	}
+	if twice {
+		var copies sync.WaitGroup
+		defer copies.Wait()
+		// What becomes of the copy is nobody's business.
+		copies.Go(func() { _, _ = p.next.Invoke(ctx, function, payload) })
+	}
+	return p.next.Invoke(ctx, function, mixed)
+}
+
+// mood draws what happens to a delivery.
+func (p *post) mood(payload []byte) (twice bool, late time.Duration, mixed []byte) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.lot == nil {
+		return false, 0, payload
+	}
+	twice = p.lot.IntN(2) == 0
+	if p.lot.IntN(3) == 0 {
+		late = time.Duration(p.lot.IntN(600)) * time.Millisecond
+	}
+	mixed = payload
+	var batch struct {
+		Records []json.RawMessage `json:"Records"`
+	}
+	if json.Unmarshal(payload, &batch) == nil && len(batch.Records) > 1 {
+		p.lot.Shuffle(len(batch.Records), func(i, j int) { batch.Records[i], batch.Records[j] = batch.Records[j], batch.Records[i] })
+		if b, err := json.Marshal(batch); err == nil {
+			mixed = b
+		}
+	}
+	if twice || late > 0 || len(batch.Records) > 1 {
+		p.times++
+	}
+	return twice, late, mixed
+}

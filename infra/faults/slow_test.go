@@ -1,0 +1,157 @@
+package faults
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/task"
+)
+
+// happyEnd is what the happy story comes to undisturbed.
+func (b *bench) happyEnd(t *testing.T) end {
+	t.Helper()
+	return b.undisturbed(t)[0].base
+}
+
+// tell runs one story and fails the test unless it ends as the happy one does.
+func (b *bench) tell(t *testing.T, story func(*desk)) {
+	t.Helper()
+	want := b.happyEnd(t)
+	s := stories()[0]
+	s.tell = story
+	d, err := b.run(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := trial{story: s, base: want, desk: d}
+	if err := x.check(settled(t, b, d).Audit); err != nil {
+		t.Error(err)
+	}
+}
+
+// succeed invokes a function for the task's run once more, as the state machine
+// does when it has given the first invocation up.
+func (d *desk) succeed(function string) {
+	payload, err := json.Marshal(map[string]any{"tenant": d.ref.Tenant, "task": d.ref.Task, "run": d.load().Head.Run})
+	if err != nil {
+		failf("%w", err)
+	}
+	result, err := d.Lambda.Invoke(context.Background(), function, payload)
+	if err != nil || result.Failed {
+		failf("the successor of %s: %v %s", function, err, result.Payload)
+	}
+}
+
+// TestASuccessorReadsAgain: an invocation hangs in a read, past its lease; its
+// successor reads again and goes on, and what the first brings in the end changes nothing.
+func TestASuccessorReadsAgain(t *testing.T) {
+	running.tell(t, func(d *desk) {
+		release := d.holds(point{function: execute, kind: readStaff, ordinal: 1}.moment())
+		defer release()
+		d.click(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
+		d.click(workspace.Tanaka, "CARD#process#0001", "approve_process")
+		d.until("the call is out", func() bool { return d.met(execute, readStaff) > 0 })
+		d.clock.expire(d, true)
+		d.succeed(execute)
+		if n := d.met(execute, readStaff); n != 2 {
+			failf("the read was made %d times", n)
+		}
+		release()
+		d.finishes()
+	})
+}
+
+// TestASuccessorNeverWritesAgain: an invocation hangs in a write, past its lease;
+// its successor says 結果不明 and leaves it alone. What the first brings is recorded
+// late, and a person who asks again gets it without a second write.
+func TestASuccessorNeverWritesAgain(t *testing.T) {
+	b := running
+	want := b.happyEnd(t)
+	s := stories()[0]
+	s.tell = func(d *desk) {
+		release := d.holds(writeRows)
+		defer release()
+		d.click(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
+		d.click(workspace.Tanaka, "CARD#process#0001", "approve_process")
+		d.until("the write is out", func() bool { return d.met(execute, writeRows) > 0 })
+		d.clock.expire(d, true)
+		d.succeed(execute)
+		d.until("the outcome is unknown", func() bool { return d.shows("CARD#execution", "結果不明") })
+		if n := d.met(execute, writeRows); n != 1 {
+			failf("the write was made %d times", n)
+		}
+		release()
+		d.until("the late truth is recorded", func() bool {
+			a := d.load()
+			row := a.StepOf(a.Execution(), 4)
+			return row != nil && row.Status == task.StepCompleted
+		})
+		d.asked++
+		d.click(workspace.Sato, "CARD#execution", "retry_execution")
+		d.finishes()
+	}
+	d, err := b.run(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := settled(t, b, d)
+	if got.Sent[writeRows] != want.Sent[writeRows] || got.Sent[direct] != want.Sent[direct] {
+		t.Errorf("write tools were called %v times, undisturbed %v", got.Sent, want.Sent)
+	}
+	if a := d.load(); a.Task.Status != task.TaskCompleted || a.Execution().Attempt != 2 || !a.StepOf(a.Execution(), 4).Reused {
+		t.Errorf("task %s, attempt %d", a.Task.Status, a.Execution().Attempt)
+	}
+}
+
+// TestTwoRunsAtOnce: a run hangs at a commit; twenty minutes later the sweeper
+// starts another. When the first goes on, its commit is refused, and it ends.
+func TestTwoRunsAtOnce(t *testing.T) {
+	commit := "DynamoDB.TransactWriteItems"
+	for _, at := range []struct {
+		point
+		gates int // that are decided before
+	}{
+		{point{function: "ExtractTaskFunction", kind: commit, ordinal: 1}, 0},
+		{point{function: "DraftPromptFunction", kind: commit, ordinal: 1}, 0},
+		{point{function: "DraftPromptFunction", kind: commit, ordinal: 2}, 0},
+		{point{function: "PlanProcessFunction", kind: commit, ordinal: 2}, 1},
+		{point{function: execute, kind: commit, ordinal: 1}, 2},
+	} {
+		t.Run(at.moment(), func(t *testing.T) {
+			running.tell(t, func(d *desk) {
+				release := d.holds(at.moment())
+				defer release()
+				clicks := []func(){
+					func() { d.click(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt") },
+					func() { d.click(workspace.Tanaka, "CARD#process#0001", "approve_process") },
+				}
+				for _, click := range clicks[:at.gates] {
+					click()
+				}
+				d.until("the run hangs", func() bool { return d.met(at.function, at.kind) >= at.ordinal })
+				d.stuckFor(21 * time.Minute)
+				d.clock.sweep(d)
+				if run := d.load().Head.Run; run != 2 {
+					failf("the sweeper left run %d in charge", run)
+				}
+				d.until("the second run has done it", func() bool { return d.met(at.function, at.kind) > at.ordinal })
+				release()
+				for _, click := range clicks[at.gates:] {
+					click()
+				}
+				d.finishes()
+			})
+		})
+	}
+}
+
+// stuckFor makes the task's newest change so old.
+func (d *desk) stuckFor(age time.Duration) {
+	at := &types.AttributeValueMemberS{Value: time.Now().Add(-age).UTC().Format("2006-01-02T15:04:05.000Z")}
+	d.clock.set(d, task.HeadKey, "SET changed_at = :at", "attribute_exists(PK) AND :past = :past", map[string]types.AttributeValue{":at": at})
+}
