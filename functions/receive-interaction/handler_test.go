@@ -240,6 +240,8 @@ func testRetryGeneration(t *testing.T, w *world) {
 	w.move(func(a *task.Aggregate) (task.Change, error) { return a.Park(1, task.L1, task.ReasonModelDemo, w.clock) })
 	w.told(w.post(w.click(workspace.Alex, "retry_generation", task.NewID())), workspace.Alex, "見つかりません")
 	w.quiet(w.post(w.click(workspace.Sato, "retry_generation", w.ref.Task)), workspace.Sato)
+	w.quiet(w.post(w.click(workspace.Sato, "retry_generation", w.ref.Task)), workspace.Sato)
+	w.told(w.post(w.click(workspace.Suzuki, "retry_generation", w.ref.Task)), workspace.Suzuki, workspace.Sato)
 	if head := w.load().Head; head.Parked != nil || head.Run != 2 {
 		t.Errorf("%+v", head)
 	}

@@ -50,7 +50,7 @@ func (h *Handler) Handle(ctx context.Context, e events.DynamoDBEvent) (events.Dy
 // relay does what follows for one task: what people see first. With draw false the
 // records come again anyway, and the queue is not asked.
 func (h *Handler) relay(ctx context.Context, m move, draw bool) (err error) {
-	defer pipeline.Recovered(ctx, &err)
+	defer pipeline.Recovered(ctx, &err, "task_id", m.ref.Task)
 	a, err := h.Store.Load(ctx, m.ref)
 	if err != nil {
 		return fmt.Errorf("load the task: %w", err)

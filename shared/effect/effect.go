@@ -55,18 +55,21 @@ var ErrQueue = errors.New("the card queue does not take messages")
 func (r Runner) Run(ctx context.Context, a *task.Aggregate, start bool) (repairs int, err error) {
 	e := a.Effects(r.Now())
 	var errs []error
+	open := false // the head's run took an answer
 	for _, w := range e.Wake {
 		refused, err := Wake(ctx, r.Runs, w.Token)
 		if err == nil {
 			repairs++
-			start = start || refused && w.Run == a.Head.Run
+			if w.Run == a.Head.Run {
+				start, open = start || refused, open || !refused
+			}
 			err = r.Store.DropWait(ctx, a.Ref(), w)
 		}
 		if err != nil {
 			errs = append(errs, fmt.Errorf("wake run %d at %s: %w", w.Run, w.Gate, err))
 		}
 	}
-	if e.Run != nil && start {
+	if e.Run != nil && start && !open {
 		moved, err := r.start(ctx, a.Ref(), *e.Run)
 		if err != nil {
 			errs = append(errs, err)
