@@ -34,7 +34,7 @@ const (
 )
 
 // patience is how long one thing may take on a machine that does others too.
-const patience = 3 * time.Minute
+const patience = 15 * time.Minute
 
 // open starts a stack whose sweeper works only when told.
 func open(ctx context.Context, faults lambda.Faults, rates webapi.Rates) (*stack.Stack, error) {

@@ -67,10 +67,10 @@ func fillings(ctx context.Context) []filling {
 		}
 	}
 	return []filling{
-		{"tasks", []string{task.HeadKey, "TASK"}, []list{
+		{"tasks", []string{"TASK"}, []list{
 			{"tasks", "TASK", "GSI1", tasks(store.TaskFilter{})},
 			{"tasks of a status", "TASK", "GSI2", tasks(store.TaskFilter{Status: task.TaskExtracted})},
-			{"tasks of a person", task.HeadKey, "GSI2", tasks(store.TaskFilter{Requester: requester})},
+			{"tasks of a person", "TASK", "GSI3", tasks(store.TaskFilter{Requester: requester})},
 		}},
 		{"pending", []string{"PROMPT#0001"}, []list{
 			{"pending decisions", "PROMPT#0001", "GSI1", func(s *store.Store, tenant, cursor string) (int, string, error) {

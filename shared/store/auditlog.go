@@ -46,7 +46,7 @@ func (s *Store) Audit(ctx context.Context, tenant string, f AuditFilter, cursor 
 	default:
 		l.partitions = s.auditMonths(tenant, f)
 	}
-	return page(ctx, s, l, cursor, limit, each(func(it item) (*task.AuditEntry, error) {
+	return page(ctx, s, l, cursor, limit, func(it item) (*task.AuditEntry, error) {
 		x := &task.AuditEntry{}
 		if err := unpack(it, x); err != nil {
 			return nil, err
@@ -55,7 +55,7 @@ func (s *Store) Audit(ctx context.Context, tenant string, f AuditFilter, cursor 
 			return nil, nil
 		}
 		return x, nil
-	}))
+	})
 }
 
 // auditMonths are the partitions between the filter's times, the newest first.

@@ -81,7 +81,7 @@ func (s *Store) actions(ref task.Ref, c task.Change, rev int) ([]types.TransactW
 	}
 	var out []types.TransactWriteItem
 	for _, r := range c.Rows {
-		it, err := packRow(ref, pk, r, rev)
+		it, err := packRow(c.Head, pk, r, rev)
 		if err != nil {
 			return nil, err
 		}

@@ -49,7 +49,6 @@ func testCreate(t *testing.T, s *suite) {
 			{SK: "CARD#task", Type: "card", Rev: "1", Schema: "1"},
 			{
 				SK: "HEAD", Type: "head", Rev: "1", Schema: "1", GSI1PK: fmt.Sprintf("DUE#%d", shardOf(ref.Task)), GSI1SK: "2026-04-18T14:31:00.001Z",
-				GSI2PK: "TENANT#" + tenant + "#BY#" + requester, GSI2SK: "2026-04-18T14:30:00.001Z",
 			},
 			{SK: "REQUEST", Type: "request", Rev: "1", Schema: "1"},
 		}

@@ -30,7 +30,6 @@ func headItem(pk string, h task.Head) (item, error) {
 		return nil, err
 	}
 	index(it, 1, duePartition(shardOf(h.TaskID)), timeText(*h.DueAt))
-	index(it, 2, tasksBy(h.TenantID, h.Requester), timeText(h.CreatedAt))
 	return it, nil
 }
 

@@ -41,9 +41,9 @@ func (l listing) has(partition string) bool { return slices.Contains(l.partition
 // keys are the names of the attributes that the list is ordered by.
 func (l listing) keys() (pk, sk string) { return l.index + "PK", l.index + "SK" }
 
-// page reads the page behind cursor. convert makes values of items, nil for what
-// the list leaves out; it may look at many at a time.
-func page[T any](ctx context.Context, s *Store, l listing, cursor string, limit int, convert func(context.Context, []item) ([]*T, error)) (Page[T], error) {
+// page reads the page behind cursor. convert makes a value of an item, nil for what
+// the list leaves out.
+func page[T any](ctx context.Context, s *Store, l listing, cursor string, limit int, convert func(item) (*T, error)) (Page[T], error) {
 	out := Page[T]{Items: []T{}}
 	if limit < 1 || limit > MaxPage {
 		return out, task.ErrField{Field: "limit", Limit: fmt.Sprintf("must be between 1 and %d", MaxPage)}
@@ -69,19 +69,19 @@ func page[T any](ctx context.Context, s *Store, l listing, cursor string, limit 
 			if err != nil {
 				return out, fmt.Errorf("list %s: %w", l.name, err)
 			}
-			found, err := convert(ctx, res.Items)
-			if err != nil {
-				return out, fmt.Errorf("list %s: %w", l.name, err)
-			}
-			for i, x := range found {
-				if x == nil || expired(res.Items[i], s.now()) {
+			for _, it := range res.Items {
+				x, err := convert(it)
+				if err != nil {
+					return out, fmt.Errorf("list %s: %w", l.name, err)
+				}
+				if x == nil || expired(it, s.now()) {
 					continue
 				}
 				if len(out.Items) == limit {
 					out.Next = l.behind(last).text()
 					return out, nil
 				}
-				out.Items, last = append(out.Items, *x), res.Items[i]
+				out.Items, last = append(out.Items, *x), it
 			}
 			if start = res.LastEvaluatedKey; start == nil {
 				break
@@ -126,19 +126,4 @@ func (l listing) resume(p position) (int, item) {
 	pk, sk := l.keys()
 	start[pk], start[sk] = text(p.GPK), text(p.GSK)
 	return slices.Index(l.partitions, p.GPK), start
-}
-
-// each converts items one by one.
-func each[T any](decode func(item) (*T, error)) func(context.Context, []item) ([]*T, error) {
-	return func(_ context.Context, items []item) ([]*T, error) {
-		out := make([]*T, len(items))
-		for i, it := range items {
-			x, err := decode(it)
-			if err != nil {
-				return nil, err
-			}
-			out[i] = x
-		}
-		return out, nil
-	}
 }

@@ -75,7 +75,7 @@ func taskRows(t *testing.T, owner string, n int) ([]item, task.Task) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	row, err := packRow(task.Ref{Tenant: owner, Task: id}, pk, &x, 2)
+	row, err := packRow(h, pk, &x, 2)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -129,7 +129,7 @@ func testLoad(t *testing.T, s *suite) {
 		pk := "TASK#" + ref.Tenant + "#" + ref.Task
 		const versions = 20
 		for v := 2; v <= versions; v++ {
-			it, err := packRow(ref, pk, &task.Prompt{ID: task.NewID(), TaskID: ref.Task, Version: v, Content: text, Status: task.Rejected, CreatedAt: at()}, 3)
+			it, err := packRow(task.Head{TenantID: ref.Tenant, TaskID: ref.Task}, pk, &task.Prompt{ID: task.NewID(), TaskID: ref.Task, Version: v, Content: text, Status: task.Rejected, CreatedAt: at()}, 3)
 			if err != nil {
 				t.Fatal(err)
 			}

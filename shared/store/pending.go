@@ -27,7 +27,7 @@ func (s *Store) Pending(ctx context.Context, tenant, cursor string, limit int) (
 		return Page[PendingItem]{}, fmt.Errorf("tenant %.40q: %w", tenant, task.ErrNotFound)
 	}
 	l := listing{name: "pending", owner: "TASK#" + tenant + "#", index: "GSI1", partitions: []string{pendingOf(tenant)}, oldestFirst: true}
-	return page(ctx, s, l, cursor, limit, each(readPending))
+	return page(ctx, s, l, cursor, limit, readPending)
 }
 
 func readPending(it item) (*PendingItem, error) {

@@ -6,8 +6,10 @@ import (
 	"ringi/shared/task"
 )
 
-// packRow makes the item of a task's row as the commit rev writes it.
-func packRow(ref task.Ref, pk string, r task.Row, rev int) (item, error) {
+// packRow makes the item of a row of the head's task as the commit rev writes it.
+// What lists ask for stands on rows that seldom change: an index is written with
+// each of its items' changes, and the head changes with every commit and card.
+func packRow(h task.Head, pk string, r task.Row, rev int) (item, error) {
 	kind, err := kindOf(r)
 	if err != nil {
 		return nil, err
@@ -20,14 +22,15 @@ func packRow(ref task.Ref, pk string, r task.Row, rev int) (item, error) {
 	switch r := r.(type) {
 	case *task.Task:
 		newest := timeText(r.CreatedAt) + "#" + r.ID
-		index(it, 1, tasksOf(ref.Tenant), newest)
-		index(it, 2, tasksWith(ref.Tenant, r.Status), newest)
+		index(it, 1, tasksOf(h.TenantID), newest)
+		index(it, 2, tasksWith(h.TenantID, r.Status), newest)
+		index(it, 3, tasksBy(h.TenantID, h.Requester), newest)
 	case *task.Prompt:
-		indexPending(it, ref.Tenant, r.Status, r.Terms, timeText(r.CreatedAt)+"#"+r.ID)
+		indexPending(it, h.TenantID, r.Status, r.Terms, timeText(r.CreatedAt)+"#"+r.ID)
 	case *task.Process:
-		indexPending(it, ref.Tenant, r.Status, r.Terms, timeText(r.CreatedAt)+"#"+r.ID)
+		indexPending(it, h.TenantID, r.Status, r.Terms, timeText(r.CreatedAt)+"#"+r.ID)
 	case *task.Gate:
-		indexPending(it, ref.Tenant, r.Status, r.Terms, timeText(r.CreatedAt)+"#"+r.ID)
+		indexPending(it, h.TenantID, r.Status, r.Terms, timeText(r.CreatedAt)+"#"+r.ID)
 	}
 	return it, nil
 }

@@ -3,11 +3,6 @@ package store
 import (
 	"context"
 	"fmt"
-	"time"
-
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"ringi/shared/task"
 )
@@ -33,53 +28,17 @@ func (s *Store) Tasks(ctx context.Context, tenant string, f TaskFilter, cursor s
 	l := listing{name: "tasks", owner: "TASK#" + tenant + "#", filter: []string{string(f.Status), f.Requester}}
 	switch {
 	case f.Requester != "":
-		l.index, l.partitions, l.sparse = "GSI2", []string{tasksBy(tenant, f.Requester)}, f.Status != ""
-		return page(ctx, s, l, cursor, limit, func(ctx context.Context, heads []item) ([]*task.Task, error) {
-			return s.tasksOfHeads(ctx, heads, f.Status)
-		})
+		l.index, l.partitions, l.sparse = "GSI3", []string{tasksBy(tenant, f.Requester)}, f.Status != ""
 	case f.Status != "":
 		l.index, l.partitions = "GSI2", []string{tasksWith(tenant, f.Status)}
 	default:
 		l.index, l.partitions = "GSI1", []string{tasksOf(tenant)}
 	}
-	return page(ctx, s, l, cursor, limit, each(func(it item) (*task.Task, error) {
+	return page(ctx, s, l, cursor, limit, func(it item) (*task.Task, error) {
 		x := &task.Task{}
-		return x, unpack(it, x)
-	}))
-}
-
-// tasksOfHeads reads the tasks' rows of some heads; nil for a head without one, or of another status.
-func (s *Store) tasksOfHeads(ctx context.Context, heads []item, status task.TaskStatus) ([]*task.Task, error) {
-	at := make(map[string]int, len(heads))
-	out := make([]*task.Task, len(heads))
-	var keys []map[string]types.AttributeValue
-	for i, h := range heads {
-		pk := textOf(h, "PK")
-		at[pk], keys = i, append(keys, key(pk, "TASK"))
-	}
-	stop, wait := time.Now().Add(retryFor), newBackoff(20*time.Millisecond, 400*time.Millisecond)
-	for len(keys) > 0 {
-		n := min(len(keys), 100) // DynamoDB's limit on one call
-		res, err := s.db.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{
-			s.table: {Keys: keys[:n], ConsistentRead: aws.Bool(true)},
-		}})
-		if err != nil {
+		if err := unpack(it, x); err != nil || f.Status != "" && x.Status != f.Status {
 			return nil, err
 		}
-		for _, it := range res.Responses[s.table] {
-			x := &task.Task{}
-			if err := unpack(it, x); err != nil {
-				return nil, err
-			}
-			if status == "" || x.Status == status {
-				out[at[textOf(it, "PK")]] = x
-			}
-		}
-		left := res.UnprocessedKeys[s.table].Keys
-		if len(left) > 0 && !wait.until(ctx, stop) {
-			return nil, fmt.Errorf("the table is busy: %d rows were not read", len(left))
-		}
-		keys = append(keys[n:], left...)
-	}
-	return out, nil
+		return x, nil
+	})
 }
