@@ -1,0 +1,273 @@
+package races
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"ringi/shared/store"
+	"ringi/shared/store/storetest"
+	"ringi/shared/task"
+)
+
+const clients = 32
+
+// stages are where rounds begin, and what clients do there besides cancelling.
+var stages = []struct {
+	name  string
+	reach func(t fataler, s *story)
+	moves func(s *story, by task.Actor) []decision
+}{
+	{
+		"the policy waits", func(t fataler, s *story) { s.do(t, s.extract, s.beginPrompt, s.finishPrompt) },
+		func(s *story, by task.Actor) []decision {
+			return []decision{s.approvePrompt(by), s.rejectPrompt(by), s.beginProcess, s.beginPrompt}
+		},
+	},
+	{
+		"the steps wait", func(t fataler, s *story) {
+			s.do(t, s.extract, s.beginPrompt, s.finishPrompt, s.approvePrompt(person("U_FIRST")), s.beginProcess, s.finishProcess)
+		},
+		func(s *story, by task.Actor) []decision {
+			return []decision{s.approveProcess(by), s.rejectProcess(by), s.start, s.cancelExecution(by)}
+		},
+	},
+	{
+		"a generation is parked", func(t fataler, s *story) {
+			s.do(t, s.extract, s.beginPrompt, func(a *task.Aggregate) (task.Change, error) {
+				return a.Park(a.Head.Run, task.L2, task.ReasonModelRefused, s.now)
+			})
+		},
+		func(s *story, by task.Actor) []decision {
+			return []decision{s.retryGeneration(by), s.finishPrompt, s.retryGeneration(by)}
+		},
+	},
+	{
+		"a call is out", func(t fataler, s *story) {
+			s.do(t, s.extract, s.beginPrompt, s.finishPrompt, s.approvePrompt(person("U_FIRST")), s.beginProcess, s.finishProcess,
+				s.approveProcess(person("U_FIRST")), s.start, s.claim)
+		},
+		func(s *story, by task.Actor) []decision {
+			return []decision{s.finish(task.StepCompleted), s.finish(task.StepFailed), s.claim, s.fail, s.cancelExecution(by), s.retry(by)}
+		},
+	},
+	{
+		"the execution failed", func(t fataler, s *story) {
+			s.do(t, s.extract, s.beginPrompt, s.finishPrompt, s.approvePrompt(person("U_FIRST")), s.beginProcess, s.finishProcess,
+				s.approveProcess(person("U_FIRST")), s.start, s.claim, s.finish(task.StepFailed), s.fail)
+		},
+		func(s *story, by task.Actor) []decision {
+			return []decision{s.retry(by), s.retry(by), s.start, s.claim, s.cancelExecution(by)}
+		},
+	},
+}
+
+// TestThirtyTwoClientsAtOnce decide, cancel and try again on one task, round after round.
+func TestThirtyTwoClientsAtOnce(t *testing.T) {
+	server := storetest.Start(t)
+	st, _ := server.Store(t)
+	rounds := 40
+	if *long {
+		rounds = 200
+	}
+	t.Logf("seed %d", *seed)
+	began, changes := time.Now(), 0
+	for i := range rounds {
+		r := race(t, st, i)
+		changes += r.changes
+		if len(r.wrong) > 0 {
+			t.Fatalf("seed %d, round %d, %s:\n%s", *seed, i, r.stage, strings.Join(r.wrong, "\n"))
+		}
+	}
+	t.Logf("%d rounds of %d clients, %d changes, in %s", rounds, clients, changes, time.Since(began).Round(time.Millisecond))
+}
+
+// TestARaceThatIsLostIsSeen is the control: over a store whose conditions are
+// dropped on the way, the same rounds find what is wrong.
+func TestARaceThatIsLostIsSeen(t *testing.T) {
+	server := storetest.Start(t)
+	_, table := server.Store(t)
+	st := store.New(over(server, careless{}), table)
+	for i := range 40 {
+		if r := race(t, st, i); len(r.wrong) > 0 {
+			t.Logf("round %d, %s: %s", i, r.stage, r.wrong[0])
+			return
+		}
+	}
+	t.Error("40 rounds without conditions, and nothing was seen")
+}
+
+// careless makes every condition of a transaction one that holds.
+type careless struct{}
+
+func (careless) RoundTrip(r *http.Request) (*http.Response, error) {
+	if !strings.HasSuffix(r.Header.Get("X-Amz-Target"), "TransactWriteItems") {
+		return http.DefaultTransport.RoundTrip(r)
+	}
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return nil, err
+	}
+	always := []byte(`"ConditionExpression":"attribute_exists(PK) OR attribute_not_exists(PK) OR `)
+	body = bytes.ReplaceAll(body, []byte(`"ConditionExpression":"`), always)
+	out := r.Clone(r.Context())
+	out.Body, out.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+	return http.DefaultTransport.RoundTrip(out)
+}
+
+// result is what one round came to.
+type result struct {
+	stage   string
+	changes int
+	wrong   []string
+}
+
+// move is a change that its client was told is committed.
+type move struct {
+	by     string
+	change task.Change
+}
+
+// race lets all clients loose on one task and looks at what they left.
+func race(t *testing.T, st *store.Store, round int) result {
+	t.Helper()
+	stage := stages[round%len(stages)]
+	draw := rand.New(rand.NewPCG(*seed, uint64(round)))
+	s := begin(t, st)
+	stage.reach(t, s)
+	before := s.load(t)
+	audited := len(audit(t, s))
+
+	var mu sync.Mutex
+	var won []move
+	wrong := []string{}
+	var all sync.WaitGroup
+	gun := make(chan struct{})
+	for i := range clients {
+		by := person(fmt.Sprintf("U_%02d", i))
+		moves := append(stage.moves(s, by), s.cancel(by))
+		d := moves[draw.IntN(len(moves))]
+		if draw.IntN(4) > 0 { // a cancel is rare, or nothing else would ever win
+			d = moves[draw.IntN(len(moves)-1)]
+		}
+		all.Go(func() {
+			<-gun
+			var last task.Change
+			_, err := st.Decide(context.Background(), s.ref, func(a *task.Aggregate) (task.Change, error) {
+				c, err := d(a)
+				last = c
+				return c, err
+			})
+			mu.Lock()
+			defer mu.Unlock()
+			switch {
+			case err == nil && !last.Empty():
+				won = append(won, move{by.ID, last})
+			case err != nil && !expected(err):
+				wrong = append(wrong, fmt.Sprintf("%s got %v", by.ID, err))
+			}
+		})
+	}
+	close(gun)
+	all.Wait()
+	after := s.load(t)
+	wrong = append(wrong, violations(before, after, won)...)
+	if diff := cmp.Diff(entries(won), audit(t, s)[audited:], cmpopts.SortSlices(strings.Compare)); diff != "" {
+		wrong = append(wrong, "audit log against the changes that were made:\n"+diff)
+	}
+	return result{stage.name, len(won), wrong}
+}
+
+// violations are the design's promises that the rows break.
+func violations(before, after *task.Aggregate, won []move) (wrong []string) {
+	complain := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
+	if want := before.Head.Rev + len(won); after.Head.Rev != want {
+		complain("the head is at rev %d after %d changes of rev %d", after.Head.Rev, len(won), before.Head.Rev)
+	}
+	// Every row is as the last change that wrote it left it, and verdicts are made once.
+	writers := map[string][]string{}
+	for _, m := range won {
+		for _, r := range m.change.Rows {
+			if verdict(r) != "" && verdict(before.Rows()[r.Key()]) == "" {
+				writers[r.Key()] = append(writers[r.Key()], m.by)
+			}
+		}
+	}
+	for key, by := range writers {
+		if len(by) > 1 {
+			complain("%s was decided by %v", key, by)
+		}
+		if now := verdict(after.Rows()[key]); now == "" {
+			complain("%s was decided by %v and is open again", key, by)
+		}
+	}
+	for key, r := range after.Rows() {
+		if r.Revision() > after.Head.Rev {
+			complain("%s is of rev %d, the head of %d", key, r.Revision(), after.Head.Rev)
+		}
+	}
+	if e := after.Head.Ended; e != nil && e.As == task.TaskCancelled {
+		if _, open := after.Pending(); open || after.Task.Status != task.TaskCancelled {
+			complain("cancelled, and the task is %s", after.Task.Status)
+		}
+		if x := after.Execution(); x != nil && (x.Status == task.ExecutionRunning || x.Status == task.ExecutionPending) {
+			complain("cancelled, and the execution is %s", x.Status)
+		}
+	}
+	for i, x := range after.Executions {
+		if x.Attempt != i+1 || i < len(after.Executions)-1 && x.Status != task.ExecutionFailed {
+			complain("attempt %d of %d is %s", x.Attempt, len(after.Executions), x.Status)
+		}
+	}
+	return wrong
+}
+
+// verdict is what a gate was decided to be, "" while it is not.
+func verdict(r task.Row) string {
+	status := task.GateStatus("")
+	switch r := r.(type) {
+	case *task.Prompt:
+		status = r.Status
+	case *task.Process:
+		status = r.Status
+	}
+	if status == task.Generating || status == task.PendingApproval {
+		return ""
+	}
+	return string(status)
+}
+
+// entries are what the changes say that the audit log has.
+func entries(won []move) []string {
+	out := []string{}
+	for _, m := range won {
+		for _, x := range m.change.Audit {
+			out = append(out, string(x.Action)+" by "+x.ActorID)
+		}
+	}
+	return out
+}
+
+// audit is the task's audit log, oldest first.
+func audit(t fataler, s *story) []string {
+	page, err := s.store.Audit(context.Background(), s.ref.Tenant, store.AuditFilter{Resource: s.ref.Task}, "", 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := []string{}
+	for _, x := range slices.Backward(page.Items) {
+		out = append(out, string(x.Action)+" by "+x.ActorID)
+	}
+	return out
+}

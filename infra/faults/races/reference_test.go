@@ -1,0 +1,306 @@
+package races
+
+import (
+	"flag"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"ringi/shared/store/storetest"
+	"ringi/shared/task"
+)
+
+// reference is a task as one would explain it at a table: what happened to it so
+// far, in words. Each method says whether its wish is granted.
+type reference struct {
+	Task, Ended        string
+	Prompts, Processes []string // by version
+	Executions         []string // by attempt
+	Parked             bool
+	Audit              []string
+}
+
+const most = 2 // versions of a policy, or of steps
+
+func newest(list []string) string {
+	if len(list) == 0 {
+		return ""
+	}
+	return list[len(list)-1]
+}
+
+func (r *reference) note(entries ...string) { r.Audit = append(r.Audit, entries...) }
+
+func (r *reference) extract() bool {
+	if r.Ended != "" || r.Task != "" {
+		return false
+	}
+	r.Task = "extracted"
+	r.note("task.created by ")
+	return true
+}
+
+// draft writes the next policy, or plan the next steps.
+func (r *reference) draft(list *[]string, ready bool) bool {
+	if r.Ended != "" || !ready || newest(*list) != "" && newest(*list) != "rejected" {
+		return false
+	}
+	*list = append(*list, "pending_approval")
+	return true
+}
+
+func (r *reference) approve(list []string, what, by string) bool {
+	if newest(list) != "pending_approval" {
+		return false
+	}
+	list[len(list)-1] = "approved"
+	r.note(what + ".approved by " + by)
+	return true
+}
+
+func (r *reference) reject(list []string, what, by string) bool {
+	if newest(list) != "pending_approval" {
+		return false
+	}
+	list[len(list)-1] = "rejected"
+	r.note(what + ".rejected by " + by)
+	if len(list) == most {
+		r.end("cancelled")
+		r.note("task.cancelled by ")
+	}
+	return true
+}
+
+// run executes the newest attempt to its end.
+func (r *reference) run(well bool) bool {
+	if r.Ended != "" || newest(r.Executions) != "pending" {
+		return false
+	}
+	as := map[bool]string{true: "completed", false: "failed"}[well]
+	r.Executions[len(r.Executions)-1] = as
+	r.note("execution.started by ", "execution."+as+" by ")
+	r.end(as)
+	return true
+}
+
+func (r *reference) retry(by string) bool {
+	if newest(r.Executions) != "failed" {
+		return false
+	}
+	r.Executions = append(r.Executions, "pending")
+	r.Ended, r.Task = "", "running"
+	r.note("execution.retried by " + by)
+	return true
+}
+
+func (r *reference) cancel(by string) bool {
+	if r.Ended != "" {
+		return false
+	}
+	r.close("cancelled")
+	if newest(r.Executions) == "pending" {
+		r.Executions[len(r.Executions)-1] = "cancelled"
+		r.note("execution.cancelled by " + by)
+	}
+	r.note("task.cancelled by " + by)
+	r.end("cancelled")
+	return true
+}
+
+// expire is the sweeper, a week later.
+func (r *reference) expire() bool {
+	if r.Ended != "" || newest(r.Prompts) != "pending_approval" && newest(r.Processes) != "pending_approval" {
+		return false
+	}
+	r.close("expired")
+	r.note("task.expired by ")
+	r.end("cancelled")
+	return true
+}
+
+func (r *reference) close(as string) {
+	for _, list := range [][]string{r.Prompts, r.Processes} {
+		if newest(list) == "pending_approval" {
+			list[len(list)-1] = as
+		}
+	}
+}
+
+func (r *reference) end(as string) {
+	r.Ended, r.Parked = as, false
+	if r.Task != "" {
+		r.Task = as
+	}
+}
+
+// seen is the real task in the reference's words.
+func seen(t fataler, s *story) *reference {
+	a := s.load(t)
+	r := &reference{Audit: audit(t, s)}
+	if a.Task != nil {
+		r.Task = string(a.Task.Status)
+	}
+	if a.Head.Ended != nil {
+		r.Ended = string(a.Head.Ended.As)
+	}
+	for _, p := range a.Prompts {
+		r.Prompts = append(r.Prompts, string(p.Status))
+	}
+	for _, p := range a.Processes {
+		r.Processes = append(r.Processes, string(p.Status))
+	}
+	for _, e := range a.Executions {
+		r.Executions = append(r.Executions, string(e.Status))
+	}
+	r.Parked = a.Head.Parked != nil
+	return r
+}
+
+// TestTheStoreDoesWhatTheReferenceDoes, whatever is wished for in whatever order.
+func TestTheStoreDoesWhatTheReferenceDoes(t *testing.T) {
+	checks := "35"
+	if *long {
+		checks = "300"
+	}
+	if err := flag.Set("rapid.checks", checks); err != nil {
+		t.Fatal(err)
+	}
+	server := storetest.Start(t)
+	st, _ := server.Store(t)
+	began, granted, wishes := time.Now(), map[string]int{}, 0
+	rapid.Check(t, func(rt *rapid.T) {
+		s, r := begin(rt, st), &reference{Audit: []string{}}
+		s.settings.MaxVersions = most
+		for i := range rapid.IntRange(10, 30).Draw(rt, "wishes") {
+			name := r.forward()
+			if rapid.IntRange(0, 4).Draw(rt, "otherwise") < 2 {
+				name = rapid.SampledFrom(wishesOf).Draw(rt, "wish")
+			}
+			by := rapid.SampledFrom([]string{"U_SATO", "U_SUZUKI"}).Draw(rt, "by")
+			want := wish(r, name, by)
+			got, err := grant(s, name, person(by))
+			wishes++
+			if got {
+				granted[name]++
+			}
+			if got != want {
+				rt.Fatalf("wish %d, %s by %s: granted %v (%v), the reference says %v", i+1, name, by, got, err, want)
+			}
+			if err != nil && !expected(err) {
+				rt.Fatalf("wish %d, %s: %v", i+1, name, err)
+			}
+			if diff := cmp.Diff(r, seen(rt, s)); diff != "" {
+				rt.Fatalf("after wish %d, %s by %s (-reference +store)\n%s", i+1, name, by, diff)
+			}
+		}
+	})
+	t.Logf("%d wishes, granted %v, in %s", wishes, granted, time.Since(began).Round(time.Millisecond))
+	if len(granted) < len(wishesOf)-3 && !t.Failed() {
+		t.Error("too many wishes were never granted: the test proves little")
+	}
+}
+
+var wishesOf = []string{
+	"extract", "draft", "approve prompt", "reject prompt", "plan", "approve process", "reject process", "run", "fail", "retry", "cancel", "expire",
+}
+
+// forward is what leads on from here.
+func (r *reference) forward() string {
+	switch {
+	case r.Task == "":
+		return "extract"
+	case newest(r.Executions) == "failed":
+		return "retry"
+	case len(r.Executions) > 1:
+		return "run"
+	case len(r.Executions) > 0:
+		return "fail"
+	case newest(r.Processes) == "pending_approval":
+		return "approve process"
+	case newest(r.Prompts) == "approved":
+		return "plan"
+	case newest(r.Prompts) == "pending_approval":
+		return "approve prompt"
+	}
+	return "draft"
+}
+
+func wish(r *reference, name, by string) bool {
+	switch name {
+	case "extract":
+		return r.extract()
+	case "draft":
+		return r.draft(&r.Prompts, r.Task == "extracted")
+	case "plan":
+		return r.draft(&r.Processes, newest(r.Prompts) == "approved")
+	case "approve prompt":
+		return r.approve(r.Prompts, "prompt", by)
+	case "approve process":
+		if !r.approve(r.Processes, "process", by) {
+			return false
+		}
+		r.Task, r.Executions = "running", append(r.Executions, "pending")
+		return true
+	case "reject prompt":
+		return r.reject(r.Prompts, "prompt", by)
+	case "reject process":
+		return r.reject(r.Processes, "process", by)
+	case "run", "fail":
+		return r.run(name == "run")
+	case "retry":
+		return r.retry(by)
+	case "cancel":
+		return r.cancel(by)
+	case "expire":
+		return r.expire()
+	}
+	panic("no such wish: " + name)
+}
+
+// grant does to the real task what is wished for; several decisions in a row stop at the first that changes nothing.
+func grant(s *story, name string, by task.Actor) (changed bool, err error) {
+	s.now = s.now.Add(time.Second)
+	several := func(decisions ...decision) (bool, error) {
+		for i, d := range decisions {
+			ok, err := s.try(d)
+			switch {
+			case i == 0 && !ok:
+				return false, err
+			case !ok:
+				return true, fmt.Errorf("decision %d of %s did nothing: %w", i+1, name, err)
+			}
+		}
+		return true, nil
+	}
+	switch name {
+	case "extract":
+		return s.try(s.extract)
+	case "draft":
+		return several(s.beginPrompt, s.finishPrompt)
+	case "plan":
+		return several(s.beginProcess, s.finishProcess)
+	case "approve prompt":
+		return s.try(s.approvePrompt(by))
+	case "approve process":
+		return s.try(s.approveProcess(by))
+	case "reject prompt":
+		return s.try(s.rejectPrompt(by))
+	case "reject process":
+		return s.try(s.rejectProcess(by))
+	case "run":
+		return several(s.start, s.claim, s.finish(task.StepCompleted), s.claim, s.finish(task.StepCompleted), s.complete)
+	case "fail":
+		return several(s.start, s.claim, s.finish(task.StepFailed), s.fail)
+	case "retry":
+		return s.try(s.retry(by))
+	case "cancel":
+		return s.try(s.cancel(by))
+	case "expire":
+		s.now = s.now.Add(8 * 24 * time.Hour)
+		return s.try(func(a *task.Aggregate) (task.Change, error) { return a.Expire(s.now) })
+	}
+	panic("no such wish: " + name)
+}

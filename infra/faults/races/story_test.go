@@ -1,0 +1,259 @@
+// Package races lets many clients decide on one task at once, on a database that
+// is shown to keep its word, and holds the store against a reference that anybody can read.
+package races
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"net/http"
+	"os"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"ringi/shared/store"
+	"ringi/shared/store/storetest"
+	"ringi/shared/task"
+)
+
+// What is asked of the tests: go test ./infra/faults/races -long -seed 7.
+var (
+	long = flag.Bool("long", false, "200 rounds, not 40")
+	seed = flag.Uint64("seed", 0, "of what is drawn by lot; 0 takes the time")
+)
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if *seed == 0 {
+		*seed = uint64(time.Now().UnixNano())
+	}
+	os.Exit(m.Run())
+}
+
+const team = "T0RACES"
+
+var (
+	dawn   = time.Date(2026, 4, 18, 5, 30, 0, 0, time.UTC)
+	policy = task.Policy{Team: team, Mode: task.ApproversChannel, AllowSelf: true}
+	told   atomic.Int64 // messages so far, so that no two are one task
+)
+
+type decision func(a *task.Aggregate) (task.Change, error)
+
+func person(id string) task.Actor {
+	return task.Actor{Type: task.ActorUser, ID: id, Team: team, Member: true}
+}
+
+// story is one task that is taken from state to state.
+type story struct {
+	store    *store.Store
+	ref      task.Ref
+	settings task.Settings
+	now      time.Time
+}
+
+func begin(t fataler, s *store.Store) *story {
+	ts := fmt.Sprintf("1776490200.%06d", told.Add(1))
+	c, ref, err := task.Receive(task.TenantID(team), task.Request{
+		TeamID: team, Text: "今月の勤怠をまとめて", User: "U_SATO", Channel: "C_HR", ChannelType: "channel",
+		MessageTS: ts, ThreadTS: ts, Source: task.SourceChannel, EventID: "Ev1",
+	}, dawn)
+	if err == nil {
+		err = s.Create(context.Background(), c)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &story{s, ref, task.DefaultSettings(), dawn.Add(time.Second)}
+}
+
+// fataler is a *testing.T or a *rapid.T.
+type fataler interface {
+	Fatal(args ...any)
+	Fatalf(format string, args ...any)
+}
+
+func (s *story) load(t fataler) *task.Aggregate {
+	a, err := s.store.Load(context.Background(), s.ref)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// try decides and commits; it reports whether anything changed.
+func (s *story) try(d decision) (changed bool, err error) {
+	_, err = s.store.Decide(context.Background(), s.ref, func(a *task.Aggregate) (task.Change, error) {
+		c, err := d(a)
+		changed = err == nil && !c.Empty()
+		return c, err
+	})
+	return changed && err == nil, err
+}
+
+// do is try for what must change something.
+func (s *story) do(t fataler, decisions ...decision) {
+	for i, d := range decisions {
+		if changed, err := s.try(d); err != nil || !changed {
+			t.Fatalf("decision %d: changed %v, %v", i+1, changed, err)
+		}
+		s.now = s.now.Add(time.Second)
+	}
+}
+
+func (s *story) extract(a *task.Aggregate) (task.Change, error) {
+	return a.Extracted(a.Head.Run, task.Extract{Title: "勤怠集計", Priority: task.Medium, TaskType: task.TypeStandard}, s.now)
+}
+
+func (s *story) beginPrompt(a *task.Aggregate) (task.Change, error) {
+	return a.BeginPrompt(a.Head.Run, s.now)
+}
+
+func (s *story) finishPrompt(a *task.Aggregate) (task.Change, error) {
+	return a.FinishPrompt(a.Head.Run, "方針", s.settings, s.now)
+}
+
+func (s *story) beginProcess(a *task.Aggregate) (task.Change, error) {
+	return a.BeginProcess(a.Head.Run, s.now)
+}
+
+func (s *story) finishProcess(a *task.Aggregate) (task.Change, error) {
+	steps := make([]task.Step, 2)
+	for i := range steps {
+		steps[i] = task.Step{
+			StepID: fmt.Sprint("step-", i+1), Order: i + 1, Tool: "list_employees", ToolInput: "{}", Effect: task.Read, ToolVersion: "v1", Description: "一覧",
+		}
+	}
+	return a.FinishProcess(a.Head.Run, steps, s.settings, s.now)
+}
+
+// start is a run's that was sent to execute: there is an execution.
+func (s *story) start(a *task.Aggregate) (task.Change, error) {
+	if a.Execution() == nil {
+		return task.Change{}, task.ErrMoved
+	}
+	return a.StartExecution(a.Head.Run, s.now)
+}
+
+func (s *story) claim(a *task.Aggregate) (task.Change, error) {
+	e := a.Execution()
+	if e == nil || a.NextStep(e) == nil {
+		return task.Change{}, task.ErrMoved
+	}
+	step := a.NextStep(e)
+	return a.ClaimStep(a.Head.Run, task.Call{
+		Order: step.Order, Arguments: task.Blob{JSON: step.ToolInput}, ArgumentsHash: task.HashOf(string(step.ToolInput)),
+		Claim: task.Claim{Invocation: "one", LeaseUntil: s.now.Add(75 * time.Second)}, Tool: task.ToolRef{Name: step.Tool},
+	}, s.now)
+}
+
+// finish ends the call that is out.
+func (s *story) finish(status task.StepStatus) decision {
+	return func(a *task.Aggregate) (task.Change, error) {
+		for _, x := range a.Steps {
+			if x.Status == task.StepRunning {
+				o := task.Outcome{Status: status, Result: &task.Blob{JSON: "{}", Bytes: 2}}
+				if status == task.StepFailed {
+					o = task.Outcome{Status: status, Reason: task.ReasonToolFailed}
+				}
+				return a.FinishStep(x.Key(), x.Claim.Invocation, o, s.now)
+			}
+		}
+		return task.Change{}, task.ErrMoved
+	}
+}
+
+func (s *story) complete(a *task.Aggregate) (task.Change, error) {
+	return a.CompleteExecution(a.Head.Run, "完了", s.now)
+}
+
+func (s *story) fail(a *task.Aggregate) (task.Change, error) {
+	return a.FailExecution(a.Head.Run, task.ReasonToolFailed, "", s.now)
+}
+
+// Decisions of people, on what is newest when they decide.
+
+func (s *story) approvePrompt(by task.Actor) decision {
+	return func(a *task.Aggregate) (task.Change, error) {
+		return a.ApprovePrompt(idOf(a.Prompt()), by, policy, s.now)
+	}
+}
+
+func (s *story) rejectPrompt(by task.Actor) decision {
+	return func(a *task.Aggregate) (task.Change, error) {
+		return a.RejectPrompt(idOf(a.Prompt()), "もっと詳しく", by, policy, s.now)
+	}
+}
+
+func (s *story) approveProcess(by task.Actor) decision {
+	return func(a *task.Aggregate) (task.Change, error) {
+		return a.ApproveProcess(idOf(a.Process()), by, policy, s.now)
+	}
+}
+
+func (s *story) rejectProcess(by task.Actor) decision {
+	return func(a *task.Aggregate) (task.Change, error) {
+		return a.RejectProcess(idOf(a.Process()), "確認を増やして", by, policy, s.now)
+	}
+}
+
+func (s *story) cancel(by task.Actor) decision {
+	return func(a *task.Aggregate) (task.Change, error) { return a.CancelTask(by, policy, s.now) }
+}
+
+func (s *story) cancelExecution(by task.Actor) decision {
+	return func(a *task.Aggregate) (task.Change, error) {
+		return a.CancelExecution(idOf(a.Execution()), by, policy, s.now)
+	}
+}
+
+func (s *story) retry(by task.Actor) decision {
+	return func(a *task.Aggregate) (task.Change, error) {
+		return a.RetryExecution(idOf(a.Execution()), by, policy, s.now)
+	}
+}
+
+func (s *story) retryGeneration(by task.Actor) decision {
+	return func(a *task.Aggregate) (task.Change, error) { return a.RetryGeneration(by, policy, s.now) }
+}
+
+// idOf is a row's id; of none one that no row has.
+func idOf(r task.Row) string {
+	switch r := r.(type) {
+	case *task.Prompt:
+		if r != nil {
+			return r.ID
+		}
+	case *task.Process:
+		if r != nil {
+			return r.ID
+		}
+	case *task.Execution:
+		if r != nil {
+			return r.ID
+		}
+	}
+	return "01JS0000000000000000000000"
+}
+
+// over is a client of the same server whose calls go through a transport.
+func over(server *storetest.Server, through http.RoundTripper) *dynamodb.Client {
+	return dynamodb.New(server.DB.Options(), func(o *dynamodb.Options) { o.HTTPClient = &http.Client{Transport: through} })
+}
+
+// expected reports whether an error is one that a loser may get.
+func expected(err error) bool {
+	for _, known := range []error{task.ErrNotFound, task.ErrSuperseded, task.ErrMoved, task.ErrInFlight, task.ErrNothingToRetry, task.ErrNotDue} {
+		if errors.Is(err, known) {
+			return true
+		}
+	}
+	var decided task.ErrDecided
+	var old task.ErrNotLatest
+	var stop task.StopError
+	return errors.As(err, &decided) || errors.As(err, &old) || errors.As(err, &stop)
+}
