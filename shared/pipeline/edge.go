@@ -120,7 +120,8 @@ func Name(err error) string {
 func throttled(code string) bool {
 	switch code {
 	case "ThrottlingException", "ProvisionedThroughputExceededException", "RequestLimitExceeded",
-		"TransactionInProgressException", "TransactionCanceledException", "LimitExceededException", "SlowDown":
+		"TransactionInProgressException", "TransactionCanceledException", "TransactionConflictException", "LimitExceededException",
+		"RequestThrottled", "TooManyRequestsException", "SlowDown":
 		return true
 	}
 	return false

@@ -14,6 +14,7 @@ import (
 	"github.com/aws/aws-lambda-go/lambda/messages"
 	"github.com/aws/aws-lambda-go/lambdacontext"
 	ddbtypes "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
 	"github.com/aws/smithy-go"
 	"github.com/google/go-cmp/cmp"
 
@@ -87,6 +88,12 @@ func TestErrorsLeaveAsANameAndAFixedSentence(t *testing.T) {
 		}, pipeline.Unavailable},
 		{"AWS throttles", func() error {
 			return operation(&ddbtypes.ProvisionedThroughputExceededException{})
+		}, pipeline.Unavailable},
+		{"a transaction holds the item", func() error {
+			return operation(&ddbtypes.TransactionConflictException{})
+		}, pipeline.Unavailable},
+		{"a queue throttles", func() error {
+			return operation(&sqstypes.RequestThrottled{})
 		}, pipeline.Unavailable},
 		{"AWS says that we are wrong", func() error {
 			return operation(&smithy.GenericAPIError{Code: "ValidationException", Message: secret, Fault: smithy.FaultClient})

@@ -39,6 +39,7 @@ func TestStore(t *testing.T) {
 		{"lost answers", testLostAnswers},
 		{"torn reads", testTornReads},
 		{"busy table", testBusyTable},
+		{"hindered writes", testHinderedWrites},
 		{"races", testRaces},
 		{"decide", testDecide},
 		{"decide on known rows", testDecideOn},

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -17,11 +18,15 @@ var errCondition = errors.New("the condition failed")
 // as it became. When the condition fails it returns errCondition and the item as
 // it is, or task.ErrNotFound when there is none.
 func (s *Store) update(ctx context.Context, k item, e *expression, condition *string) (item, error) {
-	out, err := s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-		TableName: &s.table, Key: k, UpdateExpression: e.update(), ConditionExpression: condition,
-		ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
-		ReturnValues:                        types.ReturnValueAllNew,
-		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+	var out *dynamodb.UpdateItemOutput
+	err := unhindered(ctx, func() (err error) {
+		out, err = s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+			TableName: &s.table, Key: k, UpdateExpression: e.update(), ConditionExpression: condition,
+			ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
+			ReturnValues:                        types.ReturnValueAllNew,
+			ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+		})
+		return err
 	})
 	var failed *types.ConditionalCheckFailedException
 	switch {
@@ -33,6 +38,19 @@ func (s *Store) update(ctx context.Context, k item, e *expression, condition *st
 		return failed.Item, errCondition
 	}
 	return nil, err
+}
+
+// unhindered does a single write, and again for up to two seconds while a
+// transaction holds the item: the SDK does not take that for a reason to repeat a call.
+func unhindered(ctx context.Context, write func() error) error {
+	stop := time.Now().Add(retryFor)
+	for wait := newBackoff(10*time.Millisecond, 200*time.Millisecond); ; {
+		err := write()
+		var held *types.TransactionConflictException
+		if !errors.As(err, &held) || !wait.until(ctx, stop) {
+			return err
+		}
+	}
 }
 
 func conditionFailed(err error) bool {

@@ -28,9 +28,12 @@ func (s *Store) PutWait(ctx context.Context, ref task.Ref, w task.Wait) error {
 		"("+sameRun+" AND "+e.is("entered", "<", w.Entered)+")",
 		"("+sameRun+" AND "+sameEntry+" AND "+e.is("retry", "<=", w.Retry)+")",
 	)
-	_, err = s.db.PutItem(ctx, &dynamodb.PutItemInput{
-		TableName: &s.table, Item: it, ConditionExpression: &newer,
-		ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
+	err = unhindered(ctx, func() error {
+		_, err := s.db.PutItem(ctx, &dynamodb.PutItemInput{
+			TableName: &s.table, Item: it, ConditionExpression: &newer,
+			ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
+		})
+		return err
 	})
 	if conditionFailed(err) {
 		err = ErrStale
@@ -49,9 +52,12 @@ func (s *Store) DropWait(ctx context.Context, ref task.Ref, w task.Wait) error {
 		return err
 	}
 	e := newExpression()
-	_, err = s.db.DeleteItem(ctx, &dynamodb.DeleteItemInput{
-		TableName: &s.table, Key: key(pk, w.Key()), ConditionExpression: all(e.is("task_token", "=", w.Token)),
-		ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
+	err = unhindered(ctx, func() error {
+		_, err := s.db.DeleteItem(ctx, &dynamodb.DeleteItemInput{
+			TableName: &s.table, Key: key(pk, w.Key()), ConditionExpression: all(e.is("task_token", "=", w.Token)),
+			ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
+		})
+		return err
 	})
 	if err != nil && !conditionFailed(err) {
 		return fmt.Errorf("drop the wait of task %s at %s: %w", ref.Task, w.Gate, err)

@@ -1,0 +1,47 @@
+package store
+
+import (
+	"testing"
+
+	"ringi/shared/task"
+)
+
+// held is what a single write meets while a transaction has its item.
+const held = `{"__type":"com.amazonaws.dynamodb.v20120810#TransactionConflictException","message":"Transaction is ongoing for the item"}`
+
+// Commits are transactions on rows that other calls write one by one: a short wait, and they get their turn.
+func testHinderedWrites(t *testing.T, s *suite) {
+	st := s.store(t)
+	ref := waitingPrompt(t, st, 1)
+	wait := task.Wait{Gate: "PROMPT#0001", Token: "token", Run: 1, Entered: at()}
+	for _, c := range []struct {
+		name, operation string
+		write           func(*Store) error
+	}{
+		{"a claim of a card", "UpdateItem", func(st *Store) error {
+			_, err := st.ClaimCard(t.Context(), ref, "CARD#task", "me", at(), at())
+			return err
+		}},
+		{"a redraw", "UpdateItem", func(st *Store) error { return st.Redraw(t.Context(), ref) }},
+		{"a run's token", "PutItem", func(st *Store) error { return st.PutWait(t.Context(), ref, wait) }},
+		{"a token that was answered", "DeleteItem", func(st *Store) error { return st.DropWait(t.Context(), ref, wait) }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := &refuser{operation: c.operation, body: held}
+			r.left.Store(4)
+			if err := c.write(s.over(st, r)); err != nil {
+				t.Error(err)
+			}
+			if n := r.refused.Load(); n != 4 {
+				t.Errorf("refused %d times, want 4", n)
+			}
+		})
+	}
+	a, err := st.Load(t.Context(), ref)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(a.Waits) != 0 || a.Card("CARD#task").State != task.CardPosting {
+		t.Errorf("waits %v, the card is %s", a.Waits, a.Card("CARD#task").State)
+	}
+}
