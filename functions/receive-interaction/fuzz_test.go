@@ -1,0 +1,134 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"ringi/shared/card"
+	"ringi/shared/slackapi"
+	"ringi/shared/task"
+)
+
+// FuzzForm: whatever stands in the place of a form, the answer is 200 or 400.
+func FuzzForm(f *testing.F) {
+	f.Add("payload=%7B%22type%22%3A%22block_actions%22%7D")
+	f.Add("ssl_check=1&token=x")
+	f.Add("payload=&payload=%7B%7D")
+	f.Add("payload=%zz")
+	f.Add("a;b=c&payload")
+	f.Fuzz(func(t *testing.T, body string) {
+		h := idle()
+		h.Store, h.Slack = empty{}, mute{}
+		out, err := h.Handle(context.Background(), signed(body, h.Now()))
+		if err != nil || out.StatusCode != 200 && out.StatusCode != 400 && len(body) < 1<<18 {
+			t.Fatalf("%d %v for %q", out.StatusCode, err, body)
+		}
+	})
+}
+
+// gate is a store with one task, whose policy waits; it keeps what was decided.
+type gate struct {
+	empty
+	a      *task.Aggregate
+	change task.Change
+}
+
+func (g *gate) Decide(_ context.Context, ref task.Ref, decide func(*task.Aggregate) (task.Change, error)) (*task.Aggregate, error) {
+	if ref != g.a.Ref() {
+		return nil, task.ErrNotFound
+	}
+	c, err := decide(g.a)
+	g.change = c
+	return g.a, err
+}
+
+func (g *gate) Redraw(context.Context, task.Ref) error { return nil }
+
+// everybody is a directory in which nobody is a guest.
+type everybody struct{ Directory }
+
+func (everybody) User(_ context.Context, id string) (slackapi.User, error) {
+	return slackapi.User{ID: id, Team: "T1"}, nil
+}
+
+// waiting is a task that a person may decide on, without asking Slack: it is the requester's own.
+func waiting(t testing.TB) *gate {
+	t.Helper()
+	team, now := "T1", time.Unix(1776675600, 0)
+	c, _, err := task.Receive(task.TenantID(team), task.Request{
+		TeamID: team, Text: "x", User: "U1", Channel: "D1", ChannelType: "im", MessageTS: "1776675600.000100", ThreadTS: "1776675600.000100", Source: task.SourceAgentContainer,
+	}, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := (&task.Aggregate{}).Apply(c)
+	for _, d := range []func() (task.Change, error){
+		func() (task.Change, error) { return a.Extracted(1, task.Extract{Title: "x"}, now) },
+		func() (task.Change, error) { return a.BeginPrompt(1, now) },
+		func() (task.Change, error) { return a.FinishPrompt(1, "x", task.DefaultSettings(), now) },
+	} {
+		c, err := d()
+		if err != nil {
+			t.Fatal(err)
+		}
+		a = a.Apply(c)
+	}
+	return &gate{a: a}
+}
+
+// FuzzModal: whatever a form's state and private_metadata say, a rejection is
+// committed only with a reason that a card can show, of the prompt that is meant.
+func FuzzModal(f *testing.F) {
+	g := waiting(f)
+	meant, err := json.Marshal(card.Rejection{Type: task.CardPrompt, ID: g.a.Prompt().ID, TaskID: g.a.Head.TaskID})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add("もっと簡潔に", string(meant))
+	f.Add(" \n\t ", string(meant))
+	f.Add(strings.Repeat("長", task.MaxReason+1), string(meant))
+	f.Add("\x00\u202e<!channel>", string(meant))
+	f.Add("x", `{"type":"prompt","task_id":"01ARZ3NDEKTSV4RRFFQ69G5FAV"}`)
+	f.Add("x", `{"type":1}`)
+	f.Fuzz(func(t *testing.T, reason, private string) {
+		g, h := waiting(t), idle()
+		h.Store, h.Slack, h.People = g, mute{}, &People{Slack: everybody{}, Now: h.Now}
+		payload, err := json.Marshal(map[string]any{
+			"type": "view_submission", "team": map[string]any{"id": "T1"}, "user": map[string]any{"id": "U1"}, "view": map[string]any{
+				"callback_id": card.RejectionCallback, "private_metadata": private,
+				"state": map[string]any{"values": map[string]any{card.ReasonBlock: map[string]any{card.ReasonInput: map[string]any{"value": reason}}}},
+			},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := h.Handle(context.Background(), signed(url.Values{"payload": {string(payload)}}.Encode(), h.Now()))
+		if err != nil || out.StatusCode != 200 && out.StatusCode != 400 && len(payload) < 1<<18 {
+			t.Fatalf("%d %v for %q, %q", out.StatusCode, err, reason, private)
+		}
+		clean := utf8.ValidString(reason) && strings.TrimSpace(reason) != "" && utf8.RuneCountInString(reason) <= task.MaxReason && !strings.ContainsFunc(reason, unicode.IsControl)
+		if clean && private == string(meant) && g.change.Empty() {
+			t.Errorf("not rejected, with %q: %d %s", reason, out.StatusCode, out.Body)
+		}
+		for _, r := range g.change.Rows {
+			p, ok := r.(*task.Prompt)
+			if !ok {
+				continue
+			}
+			kept := p.RejectionReason
+			if strings.TrimSpace(kept) == "" || utf8.RuneCountInString(kept) > task.MaxReason || !utf8.ValidString(kept) {
+				t.Errorf("kept %q of %q", kept, reason)
+			}
+			var m card.Rejection
+			if json.Unmarshal([]byte(private), &m) != nil || m.ID != p.ID || m.TaskID != p.TaskID {
+				t.Errorf("rejected by %q", private)
+			}
+		}
+	})
+}

@@ -1,0 +1,192 @@
+package aws
+
+import (
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"ringi/infra/local/lambda"
+)
+
+// weather is what AWS does to the functions' calls. It is decided by the seed and
+// by how many calls of its kind a function made before.
+type weather struct {
+	seed uint64
+
+	mu     sync.Mutex
+	odds   float64 // of each try
+	whole  float64 // of a call, whose every try fails then
+	calls  map[string]int
+	fates  map[string]*fault // of calls that were tried before
+	hit    map[string]int    // faults by kind and name
+	denied func(lambda.Call) *fault
+}
+
+// fault is an answer in the service's place.
+type fault struct {
+	name   string
+	status int
+	body   string
+	delay  time.Duration // before it
+}
+
+func newWeather(seed uint64) *weather {
+	return &weather{seed: seed, calls: map[string]int{}, fates: map[string]*fault{}, hit: map[string]int{}}
+}
+
+// set changes the weather.
+func (w *weather) set(odds, whole float64, denied func(lambda.Call) *fault) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.odds, w.whole, w.denied = odds, whole, denied
+}
+
+func (w *weather) Dying(lambda.Call) {}
+
+func (w *weather) Meet(c lambda.Call) lambda.Fate {
+	f := w.fate(c)
+	if f == nil {
+		return lambda.Fate{}
+	}
+	return lambda.Fate{Instead: http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		if f.delay > 0 {
+			late := time.NewTimer(f.delay)
+			defer late.Stop()
+			select {
+			case <-late.C:
+			case <-r.Context().Done():
+				return
+			}
+		}
+		kind := "application/x-amz-json-1.0"
+		if strings.HasPrefix(f.body, "<") {
+			kind = "application/xml"
+		}
+		rw.Header().Set("Content-Type", kind)
+		rw.WriteHeader(f.status)
+		_, _ = rw.Write([]byte(f.body)) // whoever asked may be gone
+	})}
+}
+
+func (w *weather) fate(c lambda.Call) *fault {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	faults := faultsOf(c)
+	if len(faults) == 0 {
+		return nil
+	}
+	f := w.draw(c, faults)
+	if f != nil {
+		w.hit[service(c)+" "+f.name]++
+	}
+	return f
+}
+
+func (w *weather) draw(c lambda.Call, faults []fault) *fault {
+	if w.denied != nil {
+		if f := w.denied(c); f != nil {
+			return f
+		}
+	}
+	call := c.RequestID + c.Kind + string(c.Body)
+	if f, tried := w.fates[call]; tried && f != nil {
+		return f
+	} else if !tried {
+		w.fates[call] = nil
+		if x := w.lot(c, "call"); x < w.whole {
+			w.fates[call] = &faults[int(x/w.whole*float64(len(faults)))]
+			return w.fates[call]
+		}
+	}
+	if x := w.lot(c, "try"); x < w.odds {
+		return &faults[int(x/w.odds*float64(len(faults)))]
+	}
+	return nil
+}
+
+// lot is a number from 0 to 1 that the seed has for this call.
+func (w *weather) lot(c lambda.Call, what string) float64 {
+	kind := c.Function + " " + c.Kind + " " + what
+	w.calls[kind]++
+	h := fnv.New64a()
+	fmt.Fprint(h, w.seed, kind, w.calls[kind])
+	x := h.Sum64()
+	x ^= x >> 33 // the low bits of similar texts are alike
+	x *= 0xff51afd7ed558ccd
+	x ^= x >> 33
+	return float64(x>>11) / (1 << 53)
+}
+
+// service is what a call is made to.
+func service(c lambda.Call) string {
+	name, _, _ := strings.Cut(c.Kind, ".")
+	if !slices.Contains([]string{"DynamoDB", "AmazonSQS", "AWSStepFunctions", "TrentService", "secretsmanager"}, name) {
+		return "S3"
+	}
+	return name
+}
+
+// faultsOf are the ways in which AWS fails a call; none if it is not AWS that is called.
+func faultsOf(c lambda.Call) []fault {
+	name, operation, aws := strings.Cut(c.Kind, ".")
+	json := func(name string, status int) fault {
+		return fault{name: name, status: status, body: fmt.Sprintf(`{"__type":%q,"message":"drawn by lot","Message":"drawn by lot"}`, name)}
+	}
+	switch {
+	case !aws && isBucket(c.Kind):
+		return []fault{
+			{name: "SlowDown", status: 503, body: "<Error><Code>SlowDown</Code><Message>drawn by lot</Message></Error>"},
+			{name: "InternalError", status: 500, body: "<Error><Code>InternalError</Code><Message>drawn by lot</Message></Error>"},
+		}
+	case name == "DynamoDB":
+		const space = "com.amazonaws.dynamodb.v20120810#"
+		all := []fault{json(space+"ProvisionedThroughputExceededException", 400), json(space+"ThrottlingException", 400), json(space+"InternalServerError", 500)}
+		switch operation {
+		case "TransactWriteItems":
+			return append(all, cancelled(c.Body, "TransactionConflict"), cancelled(c.Body, "ThrottlingError"))
+		case "UpdateItem", "PutItem", "DeleteItem":
+			return append(all, json(space+"TransactionConflictException", 400))
+		}
+		return all
+	case name == "AmazonSQS":
+		return []fault{json("com.amazonaws.sqs#RequestThrottled", 400), json("com.amazonaws.sqs#ServiceUnavailable", 503)}
+	case name == "AWSStepFunctions":
+		return []fault{json("ThrottlingException", 400), json("InternalServerError", 500)}
+	case name == "TrentService":
+		return []fault{json("ThrottlingException", 400), json("KMSInternalException", 500), json("DependencyTimeoutException", 503)}
+	case name == "secretsmanager":
+		return []fault{json("ThrottlingException", 400), json("InternalServiceError", 500)}
+	}
+	return nil
+}
+
+// isBucket reports whether a call is one of S3: neither Slack's nor a vendor's, nor a moment that is no call.
+func isBucket(kind string) bool {
+	_, path, call := strings.Cut(kind, " /")
+	for _, other := range []string{"api/", "freee/", "sheets/"} {
+		call = call && !strings.HasPrefix(path, other)
+	}
+	return call
+}
+
+// cancelled is a transaction that was refused as a whole, for the first of its actions.
+func cancelled(body []byte, code string) fault {
+	var in struct{ TransactItems []json.RawMessage }
+	_ = json.Unmarshal(body, &in) // then there are no actions, and no reasons
+	reasons := make([]map[string]string, len(in.TransactItems))
+	for i := range reasons {
+		reasons[i] = map[string]string{"Code": "None"}
+	}
+	if len(reasons) > 0 {
+		reasons[0] = map[string]string{"Code": code, "Message": "drawn by lot"}
+	}
+	answer, _ := json.Marshal(map[string]any{ // of strings only
+		"__type": "com.amazonaws.dynamodb.v20120810#TransactionCanceledException", "Message": "drawn by lot", "CancellationReasons": reasons,
+	})
+	return fault{name: "TransactionCanceled " + code, status: 400, body: string(answer)}
+}

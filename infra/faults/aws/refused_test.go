@@ -1,0 +1,75 @@
+package aws
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"ringi/infra/local/lambda"
+	"ringi/infra/local/sandbox/workspace"
+)
+
+// TestCredentialsThatMayNotBeOpened: the key's policy refuses; the card says that
+// the tool could not be called, and after the policy was mended a retry works.
+func TestCredentialsThatMayNotBeOpened(t *testing.T) {
+	s := start(t)
+	sky.set(0, 0, func(c lambda.Call) *fault {
+		if c.Kind != "TrentService.Decrypt" {
+			return nil
+		}
+		return &fault{name: "AccessDenied", status: 400, body: `{"__type":"AccessDeniedException","Message":"User arn:aws:iam::123456789012:role/x is not authorized"}`}
+	})
+	d := say(t, s, workspace.Sato, "今月の勤怠をまとめて")
+	d.Approve(workspace.Suzuki)
+	failed := d.Card("CARD#execution", "retry_execution")
+	a := d.Load()
+	if rows := a.StepsOf(a.Execution()); len(rows) != 1 || rows[0].Status != "failed" {
+		t.Errorf("the steps are %+v, not one that failed", rows)
+	}
+	t.Log(a.Execution().Error, a.Execution().ErrorDetail)
+	for _, leak := range []string{"arn:aws", "authorized", "AccessDenied"} {
+		if b := face(failed); strings.Contains(b, leak) {
+			t.Errorf("the card says %q: %s", leak, b)
+		}
+	}
+	sky.set(0, 0, nil)
+	d.Click(workspace.Sato, "CARD#execution", "retry_execution")
+	d.Until("done", completed)
+}
+
+// TestABucketThatIsSlowOrDown: a result of many rows goes to S3, which answers late
+// or not at all. A read whose result could not be kept is made again when its lease is over.
+func TestABucketThatIsSlowOrDown(t *testing.T) {
+	slow := fault{name: "late", status: 503, body: "<Error><Code>SlowDown</Code></Error>", delay: 1500 * time.Millisecond}
+	down := fault{name: "InternalError", status: 500, body: "<Error><Code>InternalError</Code></Error>"}
+	cases := map[string]struct {
+		fault fault
+		tries int
+	}{"slow": {slow, 2}, "down": {down, 2}}
+	if *long {
+		cases["down for longer than a call is tried"] = struct {
+			fault fault
+			tries int
+		}{down, 4}
+	}
+	for name, tt := range cases {
+		t.Run(name, func(t *testing.T) {
+			s := start(t)
+			met := 0
+			sky.set(0, 0, func(c lambda.Call) *fault { // under the weather's lock
+				if !isBucket(c.Kind) || met == tt.tries {
+					return nil
+				}
+				met++
+				return &tt.fault
+			})
+			d := say(t, s, workspace.Sato, "今月の勤怠をまとめて")
+			d.Approve(workspace.Suzuki)
+			d.Until("done", completed)
+			sky.set(0, 0, nil)
+			if met != tt.tries {
+				t.Errorf("the bucket failed %d times, not %d: the test proves little", met, tt.tries)
+			}
+		})
+	}
+}

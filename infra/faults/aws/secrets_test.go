@@ -1,0 +1,107 @@
+package aws
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/service/sfn"
+
+	"ringi/infra/journeys/desk"
+)
+
+// What is planted, and must be found nowhere.
+const (
+	signingSecret = "planted0signing0secret0aa11bb22"
+	botToken      = "xoxb-planted-bot-token"
+	markText      = "PLANTEDTEXT7F3A"
+	markReason    = "PLANTEDREASON9C2E"
+)
+
+var face = desk.Face
+
+// tokens are the task tokens with which runs waited.
+type tokens struct {
+	mu   sync.Mutex
+	list []string
+}
+
+func (k *tokens) keep(token string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.list = append(k.list, token)
+}
+
+var planted = &tokens{}
+
+// leftBehind: no line that a function printed and no event of a run's history holds
+// a secret, a token or what people wrote.
+func leftBehind(t *testing.T, told []*desk.Desk) {
+	s := running
+	if len(told) == 0 || len(planted.list) == 0 {
+		t.Fatal("nothing was told: the test proves nothing")
+	}
+	d := told[0]
+	if !strings.Contains(d.Load().Request.Text, markText) {
+		t.Error("the mark is not in the request: the test proves nothing")
+	}
+	secrets := map[string]string{
+		"the signing secret": signingSecret, "the bot's token": botToken, "the request's text": markText, "the reason": markReason,
+		"a vendor's token": s.Vendors.Token("freee"), "another vendor's token": s.Vendors.Token("google"), "a signature": "v0=",
+		"an employee's address": "@example.com", "the policy": "進め方:",
+	}
+	for _, token := range planted.list {
+		secrets["a task token "+token] = token
+	}
+	lines := printed.String()
+	for _, sign := range []string{`"decided"`, `"called"`, "_aws", d.Ref.Task} {
+		if !strings.Contains(lines, sign) {
+			t.Errorf("nothing says %s in what was printed: the test proves nothing", sign)
+		}
+	}
+	past := history(t)
+	if !strings.Contains(past, d.Ref.Task) {
+		t.Error("the histories do not name the task: the test proves nothing")
+	}
+	for what, secret := range secrets {
+		for _, line := range strings.Split(lines, "\n") {
+			if strings.Contains(line, secret) {
+				t.Errorf("a function printed %s: %.300s", what, line)
+				break
+			}
+		}
+		if !strings.HasPrefix(what, "a task token") && strings.Contains(past, secret) {
+			i := strings.Index(past, secret)
+			t.Errorf("a run's history holds %s: …%s", what, past[max(0, i-200):i+60])
+		}
+	}
+}
+
+// history is every event of every run, as the console shows them. A task token is
+// in the input of the call that carries it, where AWS itself puts it.
+func history(t *testing.T) string {
+	t.Helper()
+	client := sfn.NewFromConfig(running.AWS)
+	var all strings.Builder
+	runs := sfn.NewListExecutionsPaginator(client, &sfn.ListExecutionsInput{StateMachineArn: &running.StateMachineARN})
+	for runs.HasMorePages() {
+		page, err := runs.NextPage(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, x := range page.Executions {
+			out, err := client.GetExecutionHistory(context.Background(), &sfn.GetExecutionHistoryInput{ExecutionArn: x.ExecutionArn})
+			if err != nil {
+				t.Fatal(err)
+			}
+			b, err := json.Marshal(out.Events)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all.Write(b)
+		}
+	}
+	return all.String()
+}

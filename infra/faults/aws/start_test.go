@@ -1,0 +1,87 @@
+// Package aws lets AWS throttle, fail and refuse the functions' calls while
+// people work with Ringi, and reads what was left behind in logs and histories.
+package aws
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"log"
+	"os"
+	"sync"
+	"testing"
+	"time"
+
+	"ringi/infra/journeys/desk"
+	"ringi/infra/local/stack"
+)
+
+// What is asked of the tests: go test ./infra/faults/aws -long -seed 7.
+var (
+	long = flag.Bool("long", false, "many rounds of every story, not one")
+	seed = flag.Uint64("seed", 0, "of what is drawn by lot; 0 takes the time")
+)
+
+var (
+	running *stack.Stack
+	sky     *weather
+	printed = &paper{}
+)
+
+// paper keeps everything that functions print.
+type paper struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (p *paper) Write(b []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.text.Write(b)
+}
+
+func (p *paper) String() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.text.String()
+}
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if *seed == 0 {
+		*seed = uint64(time.Now().UnixNano())
+	}
+	sky = newWeather(*seed)
+	o := desk.Options()
+	o.Faults, o.FunctionLog, o.SigningSecret = sky, printed, signingSecret
+	o.Sandbox.AnswerTime = 10 * time.Second // a person waits longer than Slack on a busy machine; what we promise is 3 s
+	o.BotToken = botToken
+	code := desk.Run(m, o, func(s *stack.Stack) { running = s })
+	if code != 0 {
+		log.Printf("the seed was %d", *seed)
+	}
+	os.Exit(code)
+}
+
+func start(t *testing.T) *stack.Stack {
+	t.Helper()
+	desk.Leave(t, running)
+	t.Cleanup(func() { sky.set(0, 0, nil) })
+	return running
+}
+
+// patient makes a desk wait for what only the next sweep or the end of a lease puts right.
+func patient(d *desk.Desk) *desk.Desk {
+	d.Patience, d.Nudge = 150*time.Second, d.Sweep
+	return d
+}
+
+func (w *weather) String() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	n := 0
+	for _, times := range w.calls {
+		n += times
+	}
+	return fmt.Sprintf("seed %d: %d lots, faults %v", w.seed, n, w.hit)
+}

@@ -1,0 +1,76 @@
+package inbound
+
+import (
+	"context"
+	"encoding/base64"
+	"net/http"
+	"strconv"
+	"testing"
+	"time"
+)
+
+// FuzzVerify: nothing is believed but the one signature that the secret makes, in its time.
+func FuzzVerify(f *testing.F) {
+	stamp := strconv.FormatInt(now.Unix(), 10)
+	f.Add(stamp, Sign(stamp, []byte("payload={}"), "s"), []byte("payload={}"))
+	f.Add(stamp, "v0=", []byte{})
+	f.Add("-9223372036854775808", "v0=00", []byte("x"))
+	f.Add(" 1531420618", "V0=A2114D57", []byte("\x00\xff"))
+	f.Add("01531420618", Sign("01531420618", []byte("x"), "s"), []byte("x"))
+	f.Fuzz(func(t *testing.T, stamp, signature string, body []byte) {
+		h := http.Header{HeaderTimestamp: {stamp}, HeaderSignature: {signature}}
+		err := Verify(h, body, "s", now)
+		seconds, bad := strconv.ParseInt(stamp, 10, 64)
+		age := time.Unix(seconds, 0).Sub(now).Abs()
+		if good := bad == nil && age <= Tolerance && signature == Sign(stamp, body, "s"); good != (err == nil) {
+			t.Errorf("stamp %q, signature %q: %v", stamp, signature, err)
+		}
+		if Verify(h, body, "", now) == nil || Verify(h, append(body, 'x'), "s", now) == nil {
+			t.Errorf("believed without a secret, or about another body: %q", signature)
+		}
+		// Signed as it ought to be, it is believed, whatever it says.
+		h.Set(HeaderTimestamp, strconv.FormatInt(now.Unix(), 10))
+		h.Set(HeaderSignature, Sign(h.Get(HeaderTimestamp), body, "s"))
+		if err := Verify(h, body, "s", now); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// FuzzServe: what reaches an answer is what Slack signed, however it was wrapped.
+func FuzzServe(f *testing.F) {
+	f.Add("payload=%7B%7D", false)
+	f.Add(base64.StdEncoding.EncodeToString([]byte("payload=%7B%7D")), true)
+	f.Add("cGF5bG9hZA", true)
+	f.Add("cGF5\nbG9hZA==", true)
+	f.Add("====", true)
+	f.Fuzz(func(t *testing.T, text string, encoded bool) {
+		body, readable := []byte(text), true
+		if encoded {
+			var err error
+			body, err = base64.StdEncoding.DecodeString(text)
+			readable = err == nil
+		}
+		r := signed(string(body))
+		r.Body, r.IsBase64Encoded = text, encoded
+		reached := ""
+		out := edge().Serve(context.Background(), r, func(_ context.Context, b []byte) (Response, error) {
+			reached = string(b)
+			return OK(), nil
+		})
+		switch {
+		case len(text) >= MaxBody:
+		case readable && (out.StatusCode != 200 || reached != string(body)):
+			t.Errorf("%d, and %q was read of %q", out.StatusCode, reached, text)
+		case !readable && (out.StatusCode != 400 || reached != ""):
+			t.Errorf("%d for no base64: %q", out.StatusCode, text)
+		}
+		r.Headers["x-slack-signature"] = "v0=" + text
+		if out := edge().Serve(context.Background(), r, func(context.Context, []byte) (Response, error) {
+			t.Error("an unsigned body was read")
+			return OK(), nil
+		}); out.StatusCode < 400 {
+			t.Errorf("%d without a signature", out.StatusCode)
+		}
+	})
+}

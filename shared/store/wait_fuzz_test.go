@@ -1,0 +1,43 @@
+package store
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ringi/shared/task"
+)
+
+// FuzzWait: a task token is Step Functions' own text, and comes back as it was,
+// in a row of its own that no other row of the task can be taken for.
+func FuzzWait(f *testing.F) {
+	f.Add("AQCEAAAAKgAAAAMAAAAAAAAAAcF0b2tlbg==", "PROMPT#0001", 1, 0, int64(1776490200000))
+	f.Add("\x00\u202e token", "GATE#0001#001#02", 1<<30, 99, int64(-1))
+	f.Add("", "", 0, 0, int64(0))
+	f.Add("#", "HEAD", -1, -1, int64(253402300799999))
+	f.Fuzz(func(t *testing.T, token, gate string, run, retry int, millis int64) {
+		const limit = 253402300799999 // the year 9999 ends
+		if millis < -limit || millis > limit {
+			return
+		}
+		want := task.Wait{Gate: gate, Token: token, Run: run, Entered: time.UnixMilli(millis).UTC(), Retry: retry}
+		if want.Entered.Year() < 0 {
+			return
+		}
+		it, err := pack("wait", "TASK#t#1", want.Key(), want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := task.Aggregate{Head: task.Head{TaskID: "1"}}
+		if err := unpackRow(&a, it); err != nil {
+			t.Fatalf("%+v: %v", want, err)
+		}
+		if diff := cmp.Diff([]task.Wait{want}, a.Waits); diff != "" {
+			t.Error(diff)
+		}
+		if len(a.Rows()) != 0 || a.Head.TaskID != "1" || want.Key() != "WAIT#"+gate {
+			t.Errorf("%q is taken for another row: %v", want.Key(), a.Rows())
+		}
+	})
+}
