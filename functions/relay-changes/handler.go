@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"time"
 
 	"github.com/aws/aws-lambda-go/events"
 
@@ -13,6 +14,10 @@ import (
 	"ringi/shared/pipeline"
 	"ringi/shared/task"
 )
+
+// margin of the invocation's time is kept for saying how far it came: what times
+// out is done again from its first record.
+const margin = 5 * time.Second
 
 // Store is where the relay reads what follows.
 type Store interface {
@@ -27,18 +32,31 @@ type Handler struct {
 
 // Handle carries out what follows from a batch of the table's stream. The records
 // of one task are looked at together: effects come from the rows as they are now,
-// not from the records. It gives records back only while the card queue is down:
-// all from the first of the first task that could not be drawn. Runs go on
-// meanwhile. A record that can't be handled is logged and counted, and the sweeper
-// has its task within a minute.
+// not from the records. It gives records back while the card queue is down: all
+// from the first of the first task that could not be drawn. Runs go on meanwhile.
+// So it does with the tasks that its time does not suffice for. A record that can't
+// be handled is logged and counted, and the sweeper has its task within a minute.
 func (h *Handler) Handle(ctx context.Context, e events.DynamoDBEvent) (events.DynamoDBEventResponse, error) {
 	var out events.DynamoDBEventResponse
-	for _, m := range moves(e.Records) {
-		err := h.relay(ctx, m, len(out.BatchItemFailures) == 0)
-		switch {
-		case errors.Is(err, effect.ErrQueue):
-			slog.ErrorContext(ctx, "gives back", "task_id", m.ref.Task, "err", err)
-			out.BatchItemFailures = []events.DynamoDBBatchItemFailure{{ItemIdentifier: m.first}}
+	if deadline, ok := ctx.Deadline(); ok {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadline(ctx, deadline.Add(-margin))
+		defer cancel()
+	}
+	for i, m := range moves(e.Records) {
+		err := ctx.Err()
+		if i == 0 || err == nil {
+			err = h.relay(ctx, m, len(out.BatchItemFailures) == 0)
+		}
+		switch late := i > 0 && err != nil && ctx.Err() != nil; {
+		case late, errors.Is(err, effect.ErrQueue):
+			slog.ErrorContext(ctx, "gives back", "task_id", m.ref.Task, "done", i, "err", err)
+			if out.BatchItemFailures == nil {
+				out.BatchItemFailures = []events.DynamoDBBatchItemFailure{{ItemIdentifier: m.first}}
+			}
+			if late {
+				return out, nil
+			}
 		case err != nil:
 			slog.ErrorContext(ctx, "left to the sweeper", "task_id", m.ref.Task, "err", err)
 			metric.Count(metric.RelayFailed, 1)

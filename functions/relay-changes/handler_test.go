@@ -1,8 +1,10 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-lambda-go/events"
 	sfntypes "github.com/aws/aws-sdk-go-v2/service/sfn/types"
@@ -21,6 +23,7 @@ func TestRelay(t *testing.T) {
 		{"a batch delivered again does nothing twice", testTwice},
 		{"records of several tasks go back from the first that was not drawn", testGivesBack},
 		{"runs go on while the card queue is down", testRunsGoOn},
+		{"what its time does not suffice for goes back", testTimeUp},
 		{"a task that can't be handled holds up no other", testPoisonous},
 		{"a token that arrives too late is answered", testLateToken},
 		{"what is shown already is not drawn", testShown},
@@ -102,6 +105,38 @@ func testRunsGoOn(t *testing.T, w *pipelinetest.World) {
 	if n := w.Wire.Count("SendMessage"); n > 3 {
 		t.Errorf("the queue was asked %d times though it is down", n)
 	}
+}
+
+// A slow first task takes all of the time: it is left to the sweeper, the others come again.
+func testTimeUp(t *testing.T, w *pipelinetest.World) {
+	other := w.Another()
+	ctx, cancel := context.WithTimeout(t.Context(), margin+100*time.Millisecond)
+	defer cancel()
+	hangs := slow{w.OnWire(), w.Ref}
+	batch := []events.DynamoDBEventRecord{moved(1, w.Ref, nil, head("1", "1", "")), moved(2, other.Ref, nil, head("1", "1", ""))}
+	out, err := (&Handler{Store: hangs, Effects: w.Effects()}).Handle(ctx, events.DynamoDBEvent{Records: batch})
+	if err != nil || len(out.BatchItemFailures) != 1 || out.BatchItemFailures[0].ItemIdentifier != "s2" {
+		t.Fatalf("gave back %v, %v; want from s2", out.BatchItemFailures, err)
+	}
+	if ctx.Err() != nil {
+		t.Error("the invocation would have timed out")
+	}
+	handle(t, w, batch[1])
+	other.Becomes(1, sfntypes.ExecutionStatusRunning)
+}
+
+// slow answers for one task only when it must.
+type slow struct {
+	Store
+	of task.Ref
+}
+
+func (s slow) Load(ctx context.Context, ref task.Ref) (*task.Aggregate, error) {
+	if ref == s.of {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	return s.Store.Load(ctx, ref)
 }
 
 func testPoisonous(t *testing.T, w *pipelinetest.World) {
