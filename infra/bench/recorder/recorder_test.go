@@ -1,0 +1,165 @@
+package recorder
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ringi/infra/bench/capacity"
+	"ringi/infra/local/lambda"
+	"ringi/infra/local/moto"
+)
+
+func TestName(t *testing.T) {
+	tests := []struct{ kind, want string }{
+		{"DynamoDB.Query", "DynamoDB.Query"},
+		{"AWSStepFunctions.SendTaskSuccess", "StepFunctions.SendTaskSuccess"},
+		{"AmazonSQS.SendMessage", "SQS.SendMessage"},
+		{"TrentService.Decrypt", "KMS.Decrypt"},
+		{"POST /api/chat.postMessage", "slack chat.postMessage"},
+		{"GET /freee/hr/api/v1/employees", "freee GET employees"},
+		{"PUT /ringi-results/tenant/*", "S3.PutObject"},
+		{"GET /ringi-results/tenant/*", "S3.GetObject"},
+		{lambda.KindStart, lambda.KindStart},
+	}
+	for _, tt := range tests {
+		if got := name(tt.kind); got != tt.want {
+			t.Errorf("%s is %q, want %q", tt.kind, got, tt.want)
+		}
+	}
+}
+
+func TestOnlyWhatNobodyHasToJudgeMayFail(t *testing.T) {
+	tests := []struct {
+		name string
+		call Call
+		want bool
+	}{
+		{"an AWS call", Call{Function: "UpdateCardFunction", Request: "1", Name: "DynamoDB.Query"}, true},
+		{"a card", Call{Function: "UpdateCardFunction", Request: "1", Name: "slack chat.update"}, true},
+		{"an AWS call of a step", Call{Function: "ExecuteProcessFunction", Request: "1", Name: "S3.PutObject"}, true},
+		{"a step's message", Call{Function: "ExecuteProcessFunction", Request: "1", Name: "slack chat.postMessage"}, false},
+		{"a step's write", Call{Function: "ExecuteProcessFunction", Request: "1", Name: "sheets PUT *"}, false},
+		{"a start", Call{Function: "UpdateCardFunction", Request: "1", Name: lambda.KindStart}, false},
+		{"what a process does while it starts", Call{Function: "UpdateCardFunction", Name: "SecretsManager.GetSecretValue"}, false},
+	}
+	for _, tt := range tests {
+		if got := mayFail(tt.call); got != tt.want {
+			t.Errorf("%s: %v", tt.name, got)
+		}
+	}
+}
+
+func TestFaultsFollowTheSeed(t *testing.T) {
+	failed := func(seed uint64) (list []int) {
+		r := New(seed)
+		r.Fail(0.2)
+		for range 200 {
+			r.Meet(lambda.Call{Function: "F", RequestID: "1", Kind: "AmazonSQS.SendMessage"})
+		}
+		calls, err := r.Take()
+		if err != nil || len(calls) != 200 {
+			t.Fatalf("%d calls, %v", len(calls), err)
+		}
+		for i, c := range calls {
+			if c.Failed {
+				list = append(list, i)
+			}
+		}
+		return list
+	}
+	one := failed(7)
+	if diff := cmp.Diff(one, failed(7)); diff != "" {
+		t.Error(diff)
+	}
+	if cmp.Equal(one, failed(8)) || len(one) < 20 || len(one) > 60 {
+		t.Errorf("%d of 200 failed, or every seed is the same", len(one))
+	}
+}
+
+func TestMeasure(t *testing.T) {
+	m := &Meter{Endpoint: moto.StartForTest(t), Client: &http.Client{}, Indexes: map[string]capacity.Index{"GSI1": {PK: "GSI1PK", SK: "GSI1SK"}}}
+	call := func(operation, body string) (int, string) {
+		t.Helper()
+		status, answer, err := m.Call(t.Context(), operation, []byte(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return status, string(answer)
+	}
+	if status, answer := call("CreateTable", `{"TableName":"t","BillingMode":"PAY_PER_REQUEST",
+		"AttributeDefinitions":[{"AttributeName":"PK","AttributeType":"S"},{"AttributeName":"SK","AttributeType":"S"}],
+		"KeySchema":[{"AttributeName":"PK","KeyType":"HASH"},{"AttributeName":"SK","KeyType":"RANGE"}]}`); status != http.StatusOK {
+		t.Fatal(answer)
+	}
+	long := strings.Repeat("x", 1500)
+	key := func(sk string) string { return `{"PK":{"S":"p"},"SK":{"S":"` + sk + `"}}` }
+	row := func(sk, more string) string {
+		return strings.TrimSuffix(key(sk), "}") + more + `,"text":{"S":"` + long + `"}}`
+	}
+	tests := []struct {
+		name, operation, body string
+		status                int
+		want                  capacity.Units
+	}{
+		{"nothing found", "GetItem", `{"TableName":"t","ConsistentRead":true,"Key":` + key("none") + `}`, 200, capacity.Units{Read: 1}},
+		{
+			"a transaction with a check", "TransactWriteItems",
+			`{"TransactItems":[{"Put":{"TableName":"t","Item":` + row("a", `,"GSI1PK":{"S":"g"},"GSI1SK":{"S":"1"}`) + `}},
+			{"ConditionCheck":{"TableName":"t","Key":` + key("b") + `,"ConditionExpression":"attribute_not_exists(PK)"}}]}`,
+			200, capacity.Units{Write: 4 + 2, Index: 2},
+		},
+		{
+			"an update that moves it in the index", "UpdateItem",
+			`{"TableName":"t","Key":` + key("a") + `,"UpdateExpression":"SET GSI1SK = :s","ExpressionAttributeValues":{":s":{"S":"2"}}}`,
+			200, capacity.Units{Write: 2, Index: 4},
+		},
+		{
+			"a condition that fails", "UpdateItem",
+			`{"TableName":"t","Key":` + key("a") + `,"UpdateExpression":"SET GSI1SK = :s","ConditionExpression":"GSI1SK = :s","ExpressionAttributeValues":{":s":{"S":"3"}}}`,
+			400, capacity.Units{Write: 2},
+		},
+		{"a second row", "PutItem", `{"TableName":"t","Item":` + row("c", "") + `}`, 200, capacity.Units{Write: 2}},
+		{
+			"a query of both", "Query",
+			`{"TableName":"t","ConsistentRead":true,"KeyConditionExpression":"PK = :p","ExpressionAttributeValues":{":p":{"S":"p"}}}`, 200, capacity.Units{Read: 1},
+		},
+		{
+			"the same, a moment behind", "Query",
+			`{"TableName":"t","KeyConditionExpression":"PK = :p","ExpressionAttributeValues":{":p":{"S":"p"}}}`, 200, capacity.Units{Read: 0.5},
+		},
+		{
+			"each item of a batch", "BatchGetItem",
+			`{"RequestItems":{"t":{"ConsistentRead":true,"Keys":[` + key("a") + `,` + key("c") + `,` + key("none") + `]}}}`, 200, capacity.Units{Read: 3},
+		},
+		{"a delete", "DeleteItem", `{"TableName":"t","Key":` + key("a") + `}`, 200, capacity.Units{Write: 2, Index: 2}},
+	}
+	for _, tt := range tests {
+		got, err := m.Measure(t.Context(), tt.operation, []byte(tt.body), func() (int, []byte) {
+			status, answer := call(tt.operation, tt.body)
+			if status != tt.status {
+				t.Errorf("%s: %d %s", tt.name, status, answer)
+			}
+			return status, []byte(answer)
+		})
+		if err != nil || got != tt.want {
+			t.Errorf("%s: %+v, %v; want %+v", tt.name, got, err, tt.want)
+		}
+	}
+	for operation, body := range map[string]string{
+		"Scan":  `{"TableName":"t"}`,
+		"Query": `{"TableName":"t","KeyConditionExpression":"PK = :p","FilterExpression":"a = :p","ExpressionAttributeValues":{":p":{"S":"p"}}}`,
+	} {
+		made := false
+		_, err := m.Measure(t.Context(), operation, []byte(body), func() (int, []byte) {
+			made = true
+			status, answer := call(operation, body)
+			return status, []byte(answer)
+		})
+		if err == nil || !made {
+			t.Errorf("%s is measured, or was not made: %v", operation, err)
+		}
+	}
+}
