@@ -3,7 +3,6 @@ package faults
 import (
 	"context"
 	"fmt"
-	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/store"
 )
 
 // end is what a story came to, without what differs from one time to the next.
@@ -91,6 +91,10 @@ func (d *desk) end() (end, error) {
 			out.Rows[fmt.Sprint(row["SK"])] = d.plain(row)
 		}
 	}
+	var err error
+	if out.Audit, err = d.audit(); err != nil {
+		return out, err
+	}
 	known := map[string]bool{d.root: true}
 	for key, messages := range d.cards() {
 		if len(messages) != 1 {
@@ -107,36 +111,15 @@ func (d *desk) end() (end, error) {
 	return out, nil
 }
 
-// audits reads the whole audit log once, by task, oldest first.
-func (b *bench) audits() (map[string][]string, error) {
-	out := map[string][]string{}
-	pages := dynamodb.NewScanPaginator(b.db, &dynamodb.ScanInput{
-		TableName: &b.TableName, FilterExpression: aws.String("begins_with(PK, :a)"),
-		ExpressionAttributeValues: map[string]types.AttributeValue{":a": &types.AttributeValueMemberS{Value: "AUDIT#"}},
-	})
-	lines := map[string]map[string]string{}
-	for pages.HasMorePages() {
-		page, err := pages.NextPage(context.Background())
-		if err != nil {
-			return nil, err
-		}
-		for _, item := range page.Items {
-			var x map[string]any
-			if err := attributevalue.UnmarshalMap(item, &x); err != nil {
-				return nil, err
-			}
-			by := fmt.Sprint(x["GSI2PK"])
-			id := by[strings.LastIndex(by, "#")+1:]
-			if lines[id] == nil {
-				lines[id] = map[string]string{}
-			}
-			lines[id][fmt.Sprint(x["SK"])] = fmt.Sprintf("%v by %v %v", x["action"], x["actor_type"], x["actor_id"])
-		}
+// audit is the task's audit log, oldest first.
+func (d *desk) audit() ([]string, error) {
+	page, err := d.store.Audit(context.Background(), d.ref.Tenant, store.AuditFilter{Resource: d.ref.Task}, "", 100)
+	if err != nil {
+		return nil, err
 	}
-	for id, by := range lines {
-		for _, sk := range slices.Sorted(maps.Keys(by)) {
-			out[id] = append(out[id], by[sk])
-		}
+	var out []string
+	for _, x := range slices.Backward(page.Items) {
+		out = append(out, fmt.Sprintf("%s by %s %s", x.Action, x.ActorType, x.ActorID))
 	}
 	return out, nil
 }

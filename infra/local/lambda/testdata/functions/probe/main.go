@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"strings"
 	"time"
@@ -64,6 +65,13 @@ func handle(ctx context.Context, e event) (answer, error) {
 		fmt.Println(e.Text)
 	case "long":
 		a.Text = strings.Repeat("x", 7<<20)
+	case "call":
+		res, err := http.Post(os.Getenv("SERVICE_URL")+"/things/17", "text/plain", strings.NewReader(e.Text))
+		if err != nil {
+			return a, err
+		}
+		res.Body.Close()
+		a.Text = res.Status
 	case "environment":
 		a.Variables = map[string]string{}
 		for _, v := range os.Environ() {
