@@ -3,18 +3,10 @@
 package main
 
 import (
-	"context"
-	"log/slog"
-	"os"
-
+	"ringi/shared/boot"
 	"ringi/shared/pipeline"
 )
 
 func main() {
-	h, err := newHandler(context.Background())
-	if err != nil {
-		slog.Error("start", "err", err)
-		os.Exit(1)
-	}
-	pipeline.Start(h.Handle)
+	boot.Run(newHandler, func(h *Handler) any { return pipeline.Edge(h.Handle) })
 }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
@@ -23,11 +22,7 @@ import (
 	"ringi/shared/tool/runner"
 )
 
-func newHandler(ctx context.Context) (*Handler, error) {
-	cfg, err := config.LoadDefaultConfig(ctx)
-	if err != nil {
-		return nil, err
-	}
+func newHandler(ctx context.Context, cfg aws.Config) (*Handler, error) {
 	slack, err := secret.Slack(ctx, secretsmanager.NewFromConfig(cfg), os.Getenv("SLACK_SECRET_ID"))
 	if err != nil {
 		return nil, err

@@ -7,28 +7,20 @@ import (
 	"os"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"ringi/shared/boot"
 	"ringi/shared/model"
 	"ringi/shared/pipeline"
 	"ringi/shared/store"
 )
 
 func main() {
-	h, err := newHandler(context.Background())
-	if err != nil {
-		slog.Error("start", "err", err)
-		os.Exit(1)
-	}
-	pipeline.Start(h.Handle)
+	boot.Run(newHandler, func(h *Handler) any { return pipeline.Edge(h.Handle) })
 }
 
-func newHandler(ctx context.Context) (*Handler, error) {
-	cfg, err := config.LoadDefaultConfig(ctx)
-	if err != nil {
-		return nil, err
-	}
+func newHandler(_ context.Context, cfg aws.Config) (*Handler, error) {
 	return &Handler{
 		Store: store.New(dynamodb.NewFromConfig(cfg), os.Getenv("TABLE_NAME")),
 		Open:  func(name string) (model.Generator, error) { return model.Open(name, slog.Default()) },

@@ -4,42 +4,24 @@ package main
 
 import (
 	"context"
-	"log/slog"
 	"os"
-	"time"
 
-	"github.com/aws/aws-lambda-go/lambda"
-	"github.com/aws/aws-lambda-go/lambdacontext"
-	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/sfn"
-	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
+	"ringi/shared/boot"
 	"ringi/shared/effect"
 	"ringi/shared/store"
 )
 
 func main() {
-	h, err := newHandler(context.Background())
-	if err != nil {
-		slog.Error("start", "err", err)
-		os.Exit(1)
-	}
-	slog.SetDefault(lambdacontext.NewLogger())
-	lambda.Start(h.Handle)
+	boot.Run(newHandler, func(h *Handler) any { return h.Handle })
 }
 
-func newHandler(ctx context.Context) (*Handler, error) {
-	cfg, err := config.LoadDefaultConfig(ctx)
-	if err != nil {
-		return nil, err
-	}
+func newHandler(_ context.Context, cfg aws.Config) (*Handler, error) {
 	s := store.New(dynamodb.NewFromConfig(cfg), os.Getenv("TABLE_NAME"))
 	return &Handler{
-		Store: s,
-		Effects: effect.Runner{
-			Store: s, Runs: sfn.NewFromConfig(cfg), Queue: sqs.NewFromConfig(cfg), Now: time.Now,
-			StateMachine: os.Getenv("STATE_MACHINE_ARN"), QueueURL: os.Getenv("CARD_QUEUE_URL"),
-		},
+		Store:   s,
+		Effects: effect.New(cfg, s, os.Getenv("STATE_MACHINE_ARN"), os.Getenv("CARD_QUEUE_URL")),
 	}, nil
 }

@@ -3,32 +3,23 @@ package main
 
 import (
 	"context"
-	"log/slog"
 	"os"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/sfn"
 
+	"ringi/shared/boot"
 	"ringi/shared/pipeline"
 	"ringi/shared/store"
 )
 
 func main() {
-	h, err := newHandler(context.Background())
-	if err != nil {
-		slog.Error("start", "err", err)
-		os.Exit(1)
-	}
-	pipeline.Start(h.Handle)
+	boot.Run(newHandler, func(h *Handler) any { return pipeline.Edge(h.Handle) })
 }
 
-func newHandler(ctx context.Context) (*Handler, error) {
-	cfg, err := config.LoadDefaultConfig(ctx)
-	if err != nil {
-		return nil, err
-	}
+func newHandler(_ context.Context, cfg aws.Config) (*Handler, error) {
 	return &Handler{
 		Store: store.New(dynamodb.NewFromConfig(cfg), os.Getenv("TABLE_NAME")),
 		Runs:  sfn.NewFromConfig(cfg),

@@ -3,17 +3,15 @@ package main
 
 import (
 	"context"
-	"log/slog"
 	"os"
 	"time"
 
-	"github.com/aws/aws-lambda-go/lambda"
-	"github.com/aws/aws-lambda-go/lambdacontext"
-	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
+	"ringi/shared/boot"
 	"ringi/shared/secret"
 	"ringi/shared/slackapi"
 	"ringi/shared/store"
@@ -24,20 +22,10 @@ import (
 const slackTimeout = 10 * time.Second
 
 func main() {
-	h, err := newHandler(context.Background())
-	if err != nil {
-		slog.Error("start", "err", err)
-		os.Exit(1)
-	}
-	slog.SetDefault(lambdacontext.NewLogger())
-	lambda.Start(h.Handle)
+	boot.Run(newHandler, func(h *Handler) any { return h.Handle })
 }
 
-func newHandler(ctx context.Context) (*Handler, error) {
-	cfg, err := config.LoadDefaultConfig(ctx)
-	if err != nil {
-		return nil, err
-	}
+func newHandler(ctx context.Context, cfg aws.Config) (*Handler, error) {
 	keys, err := secret.Slack(ctx, secretsmanager.NewFromConfig(cfg), os.Getenv("SLACK_SECRET_ID"))
 	if err != nil {
 		return nil, err

@@ -45,6 +45,14 @@ type Runner struct {
 	Now          func() time.Time
 }
 
+// New makes a runner of real clients.
+func New(cfg aws.Config, s Store, stateMachine, queueURL string) Runner {
+	return Runner{
+		Store: s, Runs: sfn.NewFromConfig(cfg), Queue: sqs.NewFromConfig(cfg),
+		StateMachine: stateMachine, QueueURL: queueURL, Now: time.Now,
+	}
+}
+
 // ErrQueue marks the one failure for which the relay gives a record back.
 var ErrQueue = errors.New("the card queue does not take messages")
 

@@ -9,7 +9,6 @@ import (
 	"runtime/debug"
 	"time"
 
-	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/aws/aws-lambda-go/lambda/messages"
 	"github.com/aws/aws-lambda-go/lambdacontext"
 	"github.com/aws/smithy-go"
@@ -43,12 +42,6 @@ var sentences = map[string]string{
 
 // Worker does one state's work and says where the run goes next.
 type Worker func(ctx context.Context, in Input) (task.Next, error)
-
-// Start serves a worker to Lambda. It does not return.
-func Start(w Worker) {
-	slog.SetDefault(lambdacontext.NewLogger())
-	lambda.Start(Edge(w))
-}
 
 // Edge wraps a worker so that nothing but a name, a fixed sentence and the
 // request id leaves it as an error; the log has the rest. A superseded run ends quietly.
