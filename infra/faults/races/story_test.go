@@ -139,9 +139,10 @@ func (s *story) start(a *task.Aggregate) (task.Change, error) {
 	return a.StartExecution(a.Head.Run, s.now)
 }
 
+// claim is a run's that has started its execution.
 func (s *story) claim(a *task.Aggregate) (task.Change, error) {
 	e := a.Execution()
-	if e == nil || a.NextStep(e) == nil {
+	if e == nil || e.Status == task.ExecutionPending || a.NextStep(e) == nil {
 		return task.Change{}, task.ErrMoved
 	}
 	step := a.NextStep(e)

@@ -16,15 +16,15 @@ import (
 
 // bad are the ways in which a call to one person goes wrong.
 var bad = map[string]webapi.Fault{
-	"too many requests":    {Kind: webapi.RateLimited, RetryAfter: time.Second},
-	"HTTP 500":             {Kind: webapi.Unavailable, Status: http.StatusInternalServerError},
-	"the answer is lost":   {Kind: webapi.Lost},
-	"it takes four second": {Kind: webapi.Late, Delay: 4 * time.Second},
-	"channel_not_found":    {Kind: webapi.Refused, Code: "channel_not_found"},
-	"not_in_channel":       {Kind: webapi.Refused, Code: "not_in_channel"},
-	"is_archived":          {Kind: webapi.Refused, Code: "is_archived"},
-	"msg_too_long":         {Kind: webapi.Refused, Code: "msg_too_long"},
-	"token_revoked":        {Kind: webapi.Refused, Code: "token_revoked"},
+	"too many requests":     {Kind: webapi.RateLimited, RetryAfter: time.Second},
+	"HTTP 500":              {Kind: webapi.Unavailable, Status: http.StatusInternalServerError},
+	"the answer is lost":    {Kind: webapi.Lost},
+	"it takes four seconds": {Kind: webapi.Late, Delay: 4 * time.Second},
+	"channel_not_found":     {Kind: webapi.Refused, Code: "channel_not_found"},
+	"not_in_channel":        {Kind: webapi.Refused, Code: "not_in_channel"},
+	"is_archived":           {Kind: webapi.Refused, Code: "is_archived"},
+	"msg_too_long":          {Kind: webapi.Refused, Code: "msg_too_long"},
+	"token_revoked":         {Kind: webapi.Refused, Code: "token_revoked"},
 }
 
 // Whoever can't be told why is not told, but Slack gets its answer in time, the
@@ -60,7 +60,7 @@ func TestANoteThatCantBeShown(t *testing.T) {
 // A dialog that Slack does not open is said to the person, who clicks again.
 func TestADialogThatDoesNotOpen(t *testing.T) {
 	faults := map[string]webapi.Fault{"expired_trigger_id": {Kind: webapi.Refused, Code: "expired_trigger_id"}}
-	for _, name := range []string{"too many requests", "HTTP 500", "the answer is lost", "it takes four second", "token_revoked"} {
+	for _, name := range []string{"too many requests", "HTTP 500", "the answer is lost", "it takes four seconds", "token_revoked"} {
 		faults[name] = bad[name]
 	}
 	d, _ := atGate(t)

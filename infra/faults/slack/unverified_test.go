@@ -1,0 +1,41 @@
+package slack
+
+import (
+	"slices"
+	"testing"
+
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/card"
+	"ringi/shared/task"
+)
+
+// Who may decide is asked of Slack at the click. While Slack does not say, nobody
+// decides, and the person is told to try again, within the three seconds that Slack waits.
+func TestWhoeverCantBeCheckedDecidesNothing(t *testing.T) {
+	d, _ := atGate(t)
+	before := d.Load().Head.Rev
+	for _, name := range []string{"too many requests", "HTTP 500", "the answer is lost", "it takes four seconds", "token_revoked"} {
+		t.Run(name, func(t *testing.T) {
+			heard, noted := listen(d.S), len(d.Notes(workspace.Suzuki))
+			fault := always(bad[name])
+			fault.Method = "users.info"
+			d.S.Sandbox.Faults().Add(fault)
+			defer d.S.Sandbox.Faults().Clear("")
+			m := d.Card("CARD#prompt#0001", "approve_prompt")
+			if err := d.S.Sandbox.Click(workspace.Suzuki, d.Channel, m.TS, "approve_prompt"); err != nil {
+				t.Errorf("Slack had no good answer: %v", err)
+			}
+			if n := heard.heard("users.info", ""); n != 1 {
+				t.Errorf("asked %d times", n)
+			}
+			if told := d.Notes(workspace.Suzuki)[noted:]; !slices.Equal(told, []string{card.Note("ja", card.ErrUnverified)}) {
+				t.Errorf("the person was told %q", told)
+			}
+			if a := d.Load(); a.Head.Rev != before || !waits(a) {
+				t.Errorf("the task is at rev %d, and was at %d", a.Head.Rev, before)
+			}
+		})
+	}
+	d.Click(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
+	d.Until("the stamp counts", func(a *task.Aggregate) bool { return a.Prompt().Status == task.Approved })
+}
