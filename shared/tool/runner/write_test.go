@@ -152,6 +152,18 @@ func TestADirectMessageThatFails(t *testing.T) {
 	}
 }
 
+func TestADirectMessageWaitsOutARateLimit(t *testing.T) {
+	for _, method := range []string{"conversations.open", "conversations.history", "chat.postMessage"} {
+		w := newWorld(t)
+		w.slack.Add(webapi.Fault{Method: method, Kind: webapi.RateLimited, RetryAfter: time.Second})
+		var out slackdm.Sent
+		w.run(t, "send_slack_dm", dmArgs, &out)
+		if w.called.of(method) != 2 || len(w.sent(t, workspace.Sato)) != 1 || out.AlreadySent {
+			t.Errorf("%s was called %d times, %d messages: %+v", method, w.called.of(method), len(w.sent(t, workspace.Sato)), out)
+		}
+	}
+}
+
 func TestAnUnknownRecipient(t *testing.T) {
 	w := newWorld(t)
 	for _, who := range []string{"U0NOBODY", "nobody@example.com"} {

@@ -6,8 +6,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/slack-go/slack"
 
@@ -21,6 +23,8 @@ const (
 	// pages and pageSize are how far back a repeated call looks for its message.
 	pages    = 5
 	pageSize = 200
+	// answerTime is what must be left for another try after a wait.
+	answerTime = 5 * time.Second
 )
 
 // Client is one workspace's bot.
@@ -66,7 +70,11 @@ func (c *Client) Send(ctx context.Context, m Message, key string) (Sent, error) 
 		}
 		user = found.ID
 	}
-	channel, _, _, err := c.writes.OpenConversationContext(ctx, &slack.OpenConversationParameters{Users: []string{user}})
+	var channel *slack.Channel
+	err := patiently(ctx, func() (err error) {
+		channel, _, _, err = c.writes.OpenConversationContext(ctx, &slack.OpenConversationParameters{Users: []string{user}})
+		return err
+	})
 	if err != nil {
 		return Sent{}, before(err, m.Recipient)
 	}
@@ -78,21 +86,51 @@ func (c *Client) Send(ctx context.Context, m Message, key string) (Sent, error) 
 		out.AlreadySent = true
 		return out, nil
 	}
-	_, out.MessageTS, err = c.writes.PostMessageContext(ctx, channel.ID,
-		slack.MsgOptionText(m.text(), false), slack.MsgOptionDisableLinkUnfurl(), slack.MsgOptionDisableMediaUnfurl(),
-		slack.MsgOptionMetadata(slack.SlackMetadata{EventType: EventType, EventPayload: map[string]any{"key": key}}))
+	err = patiently(ctx, func() (err error) {
+		_, out.MessageTS, err = c.writes.PostMessageContext(ctx, channel.ID,
+			slack.MsgOptionText(m.text(), false), slack.MsgOptionDisableLinkUnfurl(), slack.MsgOptionDisableMediaUnfurl(),
+			slack.MsgOptionMetadata(slack.SlackMetadata{EventType: EventType, EventPayload: map[string]any{"key": key}}))
+		return err
+	})
 	if err != nil {
 		return Sent{}, classify(err, m.Recipient)
 	}
 	return out, nil
 }
 
+// patiently makes a call again as long as Slack says that it has done nothing and
+// when to ask again: that is no retry of a write. It gives up when the call's time
+// would not suffice.
+func patiently(ctx context.Context, call func() error) error {
+	for {
+		err := call()
+		var limited *slack.RateLimitedError
+		if !errors.As(err, &limited) || limited.RetryAfter <= 0 {
+			return err
+		}
+		if deadline, ok := ctx.Deadline(); !ok || time.Until(deadline) <= limited.RetryAfter+answerTime {
+			return err
+		}
+		timer := time.NewTimer(limited.RetryAfter + rand.N(limited.RetryAfter/2+1))
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return err
+		}
+	}
+}
+
 // find looks for the message of an earlier call with the same key.
 func (c *Client) find(ctx context.Context, channel, key string) (ts string, err error) {
 	cursor := ""
 	for range pages {
-		page, err := c.reads.GetConversationHistoryContext(ctx, &slack.GetConversationHistoryParameters{
-			ChannelID: channel, Limit: pageSize, Cursor: cursor, IncludeAllMetadata: true,
+		var page *slack.GetConversationHistoryResponse
+		err := patiently(ctx, func() (err error) {
+			page, err = c.reads.GetConversationHistoryContext(ctx, &slack.GetConversationHistoryParameters{
+				ChannelID: channel, Limit: pageSize, Cursor: cursor, IncludeAllMetadata: true,
+			})
+			return err
 		})
 		if err != nil {
 			return "", err
