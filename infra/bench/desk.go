@@ -59,6 +59,8 @@ type desk struct {
 	ref  task.Ref
 	poll time.Duration
 	at   time.Time // when it was asked
+
+	again, retried int // clicks that were repeated; executions that a person asked for again
 }
 
 // ask says something to Ringi in #人事.
@@ -125,14 +127,19 @@ func (d *desk) click(ctx context.Context, user, key, action string) (time.Time, 
 	if err != nil {
 		return time.Time{}, m, err
 	}
-	for range 10 {
+	for end := time.Now().Add(patience); time.Now().Before(end) && ctx.Err() == nil; {
 		before, at := d.unsaved(user), time.Now()
 		err := d.s.Sandbox.Click(user, workspace.HR, m.TS, action)
+		if err == nil && d.unsaved(user) == before {
+			return at, m, nil
+		}
 		if trouble := (sandbox.Trouble{}); err != nil && !errors.As(err, &trouble) {
 			return at, m, fmt.Errorf("%s on %s: %w", action, key, err)
 		}
-		if err == nil && d.unsaved(user) == before {
-			return at, m, nil
+		d.again++
+		// It may have been saved after all; then the button is gone.
+		if now, err := d.card(ctx, key, ""); err != nil || !strings.Contains(face(now), action) {
+			return at, m, err
 		}
 	}
 	return time.Time{}, m, fmt.Errorf("%s on %s of task %s is never saved", action, key, d.ref.Task)
@@ -156,11 +163,41 @@ func (d *desk) finish(ctx context.Context) error {
 	if _, _, err := d.click(ctx, workspace.Tanaka, processCard, "approve_process"); err != nil {
 		return err
 	}
-	if _, err := d.card(ctx, executionCard, "✅ 実行完了"); err != nil {
+	if err := d.carriedOut(ctx); err != nil {
 		return err
 	}
 	return d.until(ctx, "all cards are shown", func() (bool, error) {
 		a, err := d.rows.Load(ctx, d.ref)
 		return err == nil && a.Head.ShownRev >= a.Head.Rev && a.Task.Status == task.TaskCompleted, err
 	})
+}
+
+// carriedOut waits for the finished card, and presses 再実行 on a failed one as people do.
+func (d *desk) carriedOut(ctx context.Context) error {
+	for {
+		failed := false
+		err := d.until(ctx, "the execution ends", func() (bool, error) {
+			m, err := d.card(ctx, executionCard, "")
+			if err != nil {
+				return false, err
+			}
+			failed = strings.Contains(face(m), "retry_execution")
+			return failed || strings.Contains(face(m), "✅ 実行完了"), nil
+		})
+		if err != nil || !failed {
+			return err
+		}
+		d.retried++
+		if _, _, err := d.click(ctx, workspace.Sato, executionCard, "retry_execution"); err != nil {
+			return err
+		}
+		// The card shows the next attempt a moment later.
+		err = d.until(ctx, "the next attempt is shown", func() (bool, error) {
+			m, err := d.card(ctx, executionCard, "")
+			return err == nil && !strings.Contains(face(m), "retry_execution"), err
+		})
+		if err != nil {
+			return err
+		}
+	}
 }

@@ -142,7 +142,7 @@ func (m *Measured) timeRows(t *table) {
 	}
 	if x := m.Throughput; x != nil {
 		t.part(fmt.Sprintf("Throughput: %d requests at once in one channel", x.Tasks), "", "")
-		t.row("all completed and shown, one message per card", x.Wall.Round(time.Second).String(), fmt.Sprintf("%d in dead letter queues", x.DeadLetters))
+		t.row("all completed and shown, one message per card", x.Wall.Round(time.Second).String(), fmt.Sprintf("%d in dead letter queues; people pressed %d times again and asked for %d executions again", x.DeadLetters, x.Unsaved, x.Retried))
 		var done []string
 		for _, name := range slices.Sorted(maps.Keys(x.Writes)) {
 			done = append(done, fmt.Sprintf("%s %d", name, x.Writes[name]))

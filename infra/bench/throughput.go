@@ -27,6 +27,7 @@ type Throughput struct {
 	Writes      map[string]int `json:"writes"`
 	RateLimited int            `json:"rate_limited"` // calls that Slack turned away
 	Unsaved     int            `json:"unsaved"`      // clicks that had to be repeated
+	Retried     int            `json:"retried"`      // executions that a person had to ask for again
 	DeadLetters int            `json:"dead_letters"`
 	Redelivered int            `json:"redelivered"` // events that the app did not take in three seconds
 }
@@ -46,20 +47,23 @@ func measureThroughput(ctx context.Context, n int) (*Throughput, error) {
 	ears.Go(func() { sweep(listening, s) })
 
 	began := time.Now()
-	failures := make(chan error, n)
+	var mu sync.Mutex
+	var all []error
+	var people sync.WaitGroup
 	for range n {
-		go func() {
+		people.Go(func() {
 			d, err := ask(s, everyTool, 250*time.Millisecond)
 			if err == nil {
 				err = d.finish(ctx)
 			}
-			failures <- err
-		}()
+			mu.Lock()
+			defer mu.Unlock()
+			if all = append(all, err); d != nil {
+				t.Unsaved, t.Retried = t.Unsaved+d.again, t.Retried+d.retried
+			}
+		})
 	}
-	var all []error
-	for range n {
-		all = append(all, <-failures)
-	}
+	people.Wait()
 	t.Wall = time.Since(began)
 	heard()
 	ears.Wait()
