@@ -103,8 +103,8 @@ func (d *drawing) card(ctx context.Context, c *task.Card) error {
 	switch {
 	case c.State == task.CardPosted && c.Hash == hash:
 		return nil
-	case c.State == task.CardUnreachable && c.TriedRev >= d.a.Head.Rev:
-		return nil
+	case c.State == task.CardUnreachable && c.TriedRev >= d.a.Head.Rev && d.a.Head.ShownRev != 0:
+		return nil // unless shown_rev was removed: somebody clicked, and asks to see what is true
 	case c.MessageTS != "":
 		return d.update(ctx, c, m, hash)
 	}

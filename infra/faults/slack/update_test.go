@@ -78,8 +78,8 @@ func TestAMessageThatIsGoneIsPostedAnewOnce(t *testing.T) {
 	}
 }
 
-// An archived channel: what was shown stays as it was, the work goes on, and once
-// something moves in an open channel every card is true again.
+// An archived channel: what was shown stays as it was and the work goes on. Once the
+// channel is open again, a click on what is still there makes every card true.
 func TestAnUpdateThatIsRefusedForGood(t *testing.T) {
 	for _, code := range []string{"is_archived", "channel_not_found", "not_in_channel", "msg_too_long"} {
 		t.Run(code, func(t *testing.T) {
@@ -99,11 +99,13 @@ func TestAnUpdateThatIsRefusedForGood(t *testing.T) {
 				t.Errorf("the requester was told %d times: %q", len(got), got)
 			}
 			d.S.Sandbox.Faults().Clear("")
+			d.Click(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt") // the button is still to be seen
+			d.Card("CARD#prompt#0001", "✅ 承認: <@"+workspace.Suzuki+">")
+			d.Card("CARD#process#0001", "approve_process")
 			if err := d.S.Sandbox.Shortcut(workspace.Sato, d.Channel, d.Root, "cancel_task"); err != nil {
 				t.Fatal(err)
 			}
-			d.Card("CARD#prompt#0001", "✅ 承認: <@"+workspace.Suzuki+">")
-			d.Card("CARD#process#0001", "キャンセル")
+			d.Card("CARD#process#0001", "キャンセルされました")
 			d.Until("all is shown", func(a *task.Aggregate) bool { return a.Head.Ended != nil })
 		})
 	}
