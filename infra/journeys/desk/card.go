@@ -76,6 +76,7 @@ func collect(v any, out *[]string) {
 	}
 }
 
+// Color is the bar beside a card, six hexadecimal digits; "" if it has none.
 func Color(m workspace.Message) string {
 	b, _ := json.Marshal(m.Attachments)
 	var a []struct {

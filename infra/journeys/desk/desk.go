@@ -37,6 +37,7 @@ func Ask(t *testing.T, s *stack.Stack, user, text string) *Desk {
 	return AskIn(t, s, user, workspace.HR, "<@"+workspace.Bot+"> "+text)
 }
 
+// AskIn is Ask in a channel or direct message, with the text just as it is.
 func AskIn(t *testing.T, s *stack.Stack, user, channel, text string) *Desk {
 	t.Helper()
 	ts, err := s.Sandbox.Say(user, channel, text)

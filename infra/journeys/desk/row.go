@@ -12,6 +12,7 @@ import (
 	"ringi/shared/task"
 )
 
+// Load is every row of the task as it is now.
 func (d *Desk) Load() *task.Aggregate {
 	d.T.Helper()
 	a, err := d.Store.Load(context.Background(), d.Ref)
