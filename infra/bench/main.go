@@ -41,7 +41,7 @@ var (
 
 func run(ctx context.Context, args []string, out, log io.Writer) error {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
-	only := flags.String("only", strings.Join(parts, ","), "which parts to measure")
+	only := flags.String("only", strings.Join(parts, ","), "which parts to measure; empty measures nothing and shows what was kept")
 	short := flags.Bool("short", false, "measure each thing a few times only")
 	n := flags.Int("n", 0, "requests of latency and throughput; 0 is the usual number")
 	rows := flags.Int("rows", 0, "the most rows of growth; 0 is the usual number")
@@ -51,7 +51,7 @@ func run(ctx context.Context, args []string, out, log io.Writer) error {
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	chosen := strings.Split(*only, ",")
+	chosen := strings.FieldsFunc(*only, func(r rune) bool { return r == ',' })
 	for _, name := range chosen {
 		if !slices.Contains(parts, name) {
 			return fmt.Errorf("-only: there is no part %q; there are %s", name, strings.Join(parts, ", "))

@@ -1,0 +1,151 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ringi/infra/bench/coldstart"
+	"ringi/infra/local/moto"
+)
+
+// quiet gives a test its context; without Python it is skipped on a laptop.
+func quiet(t *testing.T, err error) {
+	t.Helper()
+	if errors.Is(err, moto.ErrPython) && os.Getenv("CI") == "" {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func stored(t *testing.T) Baseline {
+	t.Helper()
+	b, err := readBaseline("baseline.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// How many changes one redraw covers depends on the machine: those two may vary.
+const (
+	amountRatio = 1.25
+	amountNoise = 4
+)
+
+func TestAPipelineCostsWhatItDid(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer cancel()
+	p, _, sweep, err := measureCalls(ctx, 2, 0, 1)
+	quiet(t, err)
+	before := stored(t).Amounts
+	for _, w := range worse(p.amounts(), before, amountRatio, amountNoise) {
+		t.Error(w)
+	}
+	if p.Transitions != before["transitions"] {
+		t.Errorf("%s transitions, not the baseline's %s", num(p.Transitions), num(before["transitions"]))
+	}
+	if sweep.Calls["DynamoDB.Query"] != 8 || sweep.Write != 0 {
+		t.Errorf("with nothing due the sweeper does %+v; want one query of each shard", sweep)
+	}
+	if p.Total().Read == 0 || p.Total().Write == 0 || len(p.Functions) < 10 {
+		t.Errorf("the measurement is not whole: %+v", p)
+	}
+}
+
+// A start is compared with the baseline's own ratio; a busy machine makes ratios noisy, not wrong by halves.
+const coldRatio = 1.5
+
+func TestStartsAreNoSlowerThanTheyWere(t *testing.T) {
+	r, err := coldstart.Measure(t.Context(), coldstart.Options{Spawns: 9, Functions: []string{"receive-event", "receive-interaction"}, NoBolt: true, Log: io.Discard})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Functions) != 2 {
+		t.Fatalf("measured %+v", r.Functions)
+	}
+	now := map[string]float64{}
+	for _, f := range r.Functions {
+		// The quickest of each is what a busy machine disturbs least.
+		now[f.Name] = min(f.Ratio, float64(f.Min)/float64(f.BareMin))
+	}
+	for _, w := range worse(now, stored(t).Cold, coldRatio, 0) {
+		t.Error(w)
+	}
+}
+
+func TestAPageCostsTheSameAtAnySize(t *testing.T) {
+	g, err := measureGrowth(t.Context(), []int{100, 1000}, io.Discard)
+	quiet(t, err)
+	before := stored(t).Pages
+	seen := map[string]float64{}
+	for _, p := range g.Pages {
+		if p.First != p.Middle {
+			t.Errorf("%s at %d rows: the first page costs %v, one half-way %v", p.List, p.Rows, p.First, p.Middle)
+		}
+		if was, ok := seen[p.List]; ok && was != p.First {
+			t.Errorf("%s costs %v at %d rows, %v with fewer", p.List, p.First, p.Rows, was)
+		}
+		seen[p.List] = p.First
+	}
+	if diff := cmp.Diff(before, seen); diff != "" {
+		t.Error("units of a page, baseline and now:", diff)
+	}
+}
+
+func TestWorseSeesWhatGrew(t *testing.T) {
+	before := map[string]float64{"a": 10, "b": 10, "c": 10}
+	got := worse(map[string]float64{"a": 12, "b": 14, "d": 1}, before, 1.2, 0)
+	want := []string{"b is 14, 1.4 times the baseline's 10", "d is new: 1"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if got := worse(map[string]float64{"b": 14}, before, 1.2, 2); got != nil {
+		t.Errorf("within the noise, but %v", got)
+	}
+}
+
+func TestTheTableGoesBetweenItsMarks(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "README.md")
+	m := &Measured{At: "2026-11-20", Growth: &Growth{PageSize: 25, Pages: []Page{{"tasks", 100_000, 2, 2}}}}
+	for name, text := range map[string]string{"none": "x", "one": "x " + begin, "turned round": end + begin} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := insert(path, m.markdown()); err == nil {
+			t.Errorf("%s of the marks: it went somewhere", name)
+		}
+	}
+	if err := os.WriteFile(path, []byte("before\n"+begin+"old"+end+"\nafter\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := insert(path, m.markdown()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(b)
+	if !strings.HasPrefix(text, "before\n"+begin+"\nMeasured 2026-11-20") || !strings.HasSuffix(text, "| tasks | 100,000: 2, 2 |  |\n"+end+"\nafter\n") || strings.Contains(text, "old") {
+		t.Errorf("the file is %s", text)
+	}
+}
+
+func TestAnUnknownPartIsRefused(t *testing.T) {
+	err := run(t.Context(), []string{"-only", "calls,dreams"}, io.Discard, io.Discard)
+	if err == nil || !strings.Contains(err.Error(), `no part "dreams"`) {
+		t.Errorf("got %v", err)
+	}
+}
