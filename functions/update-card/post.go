@@ -15,6 +15,8 @@ import (
 const (
 	// stale is the age at which a claim's invocation has ended, whatever became of it: the function's timeout.
 	stale = 30 * time.Second
+	// soon is when a message looks again at a card that another invocation holds.
+	soon = 3 * time.Second
 	// lookAfter is how long a message whose answer was lost may take to be found.
 	lookAfter = 2 * time.Second
 	// enough is what a post may take: the call, the wait and the look.
@@ -56,10 +58,11 @@ func (d *drawing) post(ctx context.Context, c *task.Card, m card.Message, hash s
 	return d.keep(ctx, c, ts, hash)
 }
 
-// wait says when to look again at a card that another invocation is posting.
+// wait says when to look again at a card that another invocation is posting: most
+// often it is done in a moment, and the task's later cards wait behind this message.
 func wait(held task.Card, now time.Time) error {
 	if held.State == task.CardPosting && held.ClaimedAt != nil {
-		return later{max(time.Second, held.ClaimedAt.Add(stale).Sub(now)), "another invocation is posting"}
+		return later{min(soon, max(time.Second, held.ClaimedAt.Add(stale).Sub(now))), "another invocation is posting"}
 	}
 	return later{0, "another invocation was faster"}
 }
