@@ -12,6 +12,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	shared "ringi/infra/journeys/desk"
 	"ringi/infra/local/lambda"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/stack"
@@ -197,42 +198,8 @@ func (d *desk) passTime(c lambda.Call) {
 	}
 }
 
-// face is everything a person could read or press on a card.
-func face(m workspace.Message) string {
-	var v any
-	b, err := json.Marshal(m.Attachments)
-	if err == nil {
-		err = json.Unmarshal(b, &v)
-	}
-	if err != nil {
-		return err.Error()
-	}
-	out := []string{m.Text}
-	collect(v, &out)
-	return strings.Join(out, "\n")
-}
-
-func collect(v any, out *[]string) {
-	switch v := v.(type) {
-	case []any:
-		for _, e := range v {
-			collect(e, out)
-		}
-	case map[string]any:
-		names := make([]string, 0, len(v))
-		for name := range v {
-			names = append(names, name)
-		}
-		slices.Sort(names)
-		for _, name := range names {
-			if s, ok := v[name].(string); ok {
-				*out = append(*out, s)
-				continue
-			}
-			collect(v[name], out)
-		}
-	}
-}
+// face is everything a person could read or press on a card, its fallback text first.
+func face(m workspace.Message) string { return m.Text + "\n" + shared.Face(m) }
 
 // summary is the rows in short, for a failed story.
 func (d *desk) summary() string {
