@@ -29,6 +29,7 @@ const (
 type Usage struct {
 	Invocations float64            `json:"invocations"`
 	Calls       map[string]float64 `json:"calls"` // by service and action
+	Rows        float64            `json:"rows"`  // written
 	Read        float64            `json:"read_units"`
 	Write       float64            `json:"write_units"`
 	Index       float64            `json:"index_units"`
@@ -51,7 +52,7 @@ func (p Pipeline) Total() Usage {
 		if name == sweeper {
 			continue
 		}
-		t.Invocations += u.Invocations
+		t.Invocations, t.Rows = t.Invocations+u.Invocations, t.Rows+u.Rows
 		t.Read, t.Write, t.Index = t.Read+u.Read, t.Write+u.Write, t.Index+u.Index
 		for call, n := range u.Calls {
 			t.Calls[call] += n
@@ -203,6 +204,7 @@ func usage(calls []recorder.Call, n int) map[string]Usage {
 		case c.Name == lambda.KindAnswer, c.Request == "":
 		default:
 			u.Calls[c.Name] += each
+			u.Rows += float64(c.Rows) * each
 			u.Read, u.Write, u.Index = u.Read+c.Units.Read*each, u.Write+c.Units.Write*each, u.Index+c.Units.Index*each
 		}
 		out[c.Function] = u
@@ -211,7 +213,7 @@ func usage(calls []recorder.Call, n int) map[string]Usage {
 		for call, v := range u.Calls {
 			u.Calls[call] = round(v)
 		}
-		u.Invocations, u.Read, u.Write, u.Index = round(u.Invocations), round(u.Read), round(u.Write), round(u.Index)
+		u.Invocations, u.Rows, u.Read, u.Write, u.Index = round(u.Invocations), round(u.Rows), round(u.Read), round(u.Write), round(u.Index)
 		out[name] = u
 	}
 	return out

@@ -69,7 +69,7 @@ func (m *Measured) callRows(t *table) {
 	}
 	t.row("all functions", inShort(q.Total()), faulty(inShort))
 	t.row("all AWS calls by action", actions(q.Total().Calls), faulty(func(u Usage) string { return actions(u.Calls) }))
-	t.row(fmt.Sprintf("rows written by transactions and single writes (the seed's list: %d writes)", seedWrites), writes(q.Total()), faulty(writes))
+	t.row(fmt.Sprintf("rows written; the first description of the pipeline has %d, without cards, heads and leases", seedWrites), writes(q.Total()), faulty(writes))
 	other := ""
 	if f.Tasks > 0 {
 		other = num(f.Transitions)
@@ -105,7 +105,8 @@ func actions(calls map[string]float64) string {
 
 func writes(u Usage) string {
 	single := u.Calls["DynamoDB.UpdateItem"] + u.Calls["DynamoDB.PutItem"] + u.Calls["DynamoDB.DeleteItem"]
-	return fmt.Sprintf("%s transactions, %s single writes", num(u.Calls["DynamoDB.TransactWriteItems"]), num(single))
+	return fmt.Sprintf("%s, of which %s in %s transactions and %s by single writes (bookkeeping of cards and waits)",
+		num(u.Rows), num(u.Rows-single), num(u.Calls["DynamoDB.TransactWriteItems"]), num(single))
 }
 
 func (m *Measured) coldRows(t *table) {

@@ -193,3 +193,24 @@ func (m *Meter) Call(ctx context.Context, operation string, body []byte) (int, [
 	_, err = answer.ReadFrom(resp.Body)
 	return resp.StatusCode, answer.Bytes(), err
 }
+
+// rowsOf counts the rows that a call would write.
+func rowsOf(operation string, body []byte) (n int) {
+	switch operation {
+	case "PutItem", "UpdateItem", "DeleteItem":
+		return 1
+	case "TransactWriteItems":
+	default:
+		return 0
+	}
+	var in request
+	if json.Unmarshal(body, &in) != nil {
+		return 0 // Measure says what is wrong with it
+	}
+	for _, actions := range in.TransactItems {
+		if _, check := actions["ConditionCheck"]; !check {
+			n++
+		}
+	}
+	return n
+}

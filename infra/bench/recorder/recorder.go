@@ -4,6 +4,7 @@ package recorder
 
 import (
 	"bytes"
+	"context"
 	"io"
 	"math/rand/v2"
 	"net/http"
@@ -23,6 +24,7 @@ type Call struct {
 	Name     string // service and action: DynamoDB.Query, slack chat.update, freee GET employees
 	At       time.Time
 	Units    capacity.Units
+	Rows     int  // that it writes; a check writes none
 	Failed   bool // on purpose
 }
 
@@ -97,8 +99,10 @@ func (r *Recorder) measured(w http.ResponseWriter, q *http.Request, m *Meter, op
 	if err != nil {
 		return
 	}
-	units, err := m.Measure(q.Context(), operation, body, func() (int, []byte) {
-		status, answer, err := m.Call(q.Context(), operation, body)
+	// The service does what has arrived, whether or not the caller is still there.
+	ctx := context.WithoutCancel(q.Context())
+	units, err := m.Measure(ctx, operation, body, func() (int, []byte) {
+		status, answer, err := m.Call(ctx, operation, body)
 		if err != nil {
 			status = http.StatusBadGateway
 		}
@@ -107,7 +111,7 @@ func (r *Recorder) measured(w http.ResponseWriter, q *http.Request, m *Meter, op
 		w.Write(answer)
 		return status, answer
 	})
-	call.Units = units
+	call.Units, call.Rows = units, rowsOf(operation, body)
 	r.keep(call, err)
 }
 

@@ -79,6 +79,21 @@ func TestFaultsFollowTheSeed(t *testing.T) {
 	}
 }
 
+func TestRowsThatAreWritten(t *testing.T) {
+	for _, tt := range []struct {
+		operation, body string
+		want            int
+	}{
+		{"Query", `{}`, 0},
+		{"UpdateItem", `{}`, 1},
+		{"TransactWriteItems", `{"TransactItems":[{"Put":{}},{"ConditionCheck":{}},{"Update":{}}]}`, 2},
+	} {
+		if got := rowsOf(tt.operation, []byte(tt.body)); got != tt.want {
+			t.Errorf("%s %s: %d, want %d", tt.operation, tt.body, got, tt.want)
+		}
+	}
+}
+
 func TestMeasure(t *testing.T) {
 	m := &Meter{Endpoint: moto.StartForTest(t), Client: &http.Client{}, Indexes: map[string]capacity.Index{"GSI1": {PK: "GSI1PK", SK: "GSI1SK"}}}
 	call := func(operation, body string) (int, string) {
