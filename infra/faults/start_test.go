@@ -22,7 +22,7 @@ import (
 // What is asked of the tests: go test ./infra/faults -long -seed 7.
 var (
 	long   = flag.Bool("long", false, "try every point, not a sample")
-	seed   = flag.Uint64("seed", 0, "of what is drawn by lot; 0 takes the time")
+	seed   = flag.Uint64("seed", 1, "of what is drawn by lot; 0 takes the time")
 	points = flag.Int("points", 40, "how many points are tried without -long")
 	pairs  = flag.Int("pairs", 6, "how many pairs of points are tried")
 	only   = flag.String("only", "", "try only points whose name contains this")
