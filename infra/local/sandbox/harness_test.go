@@ -119,12 +119,15 @@ func newWorld(t *testing.T, adjust ...func(*sandbox.Options)) *world {
 // eventually polls until the claim holds.
 func eventually(t *testing.T, what string, claim func() bool) {
 	t.Helper()
-	deadline := time.Now().Add(5 * time.Second)
+	look := time.NewTicker(2 * time.Millisecond)
+	defer look.Stop()
+	deadline := time.After(5 * time.Second)
 	for !claim() {
-		if time.Now().After(deadline) {
+		select {
+		case <-look.C:
+		case <-deadline:
 			t.Fatalf("never happened: %s", what)
 		}
-		time.Sleep(2 * time.Millisecond)
 	}
 }
 
