@@ -144,8 +144,8 @@ func TestARunStoppedByHand(t *testing.T) {
 // stop ends the run that waits at a gate.
 func (d *desk) stop(gate string) {
 	d.until("the run waits", func() bool {
-		a := d.load()
-		return len(a.Waits) == 1 && a.Waits[0].Gate == gate
+		a, err := d.store.Load(context.Background(), d.ref) // at first the message is not even kept
+		return err == nil && len(a.Waits) == 1 && a.Waits[0].Gate == gate
 	})
 	arn := strings.Replace(d.StateMachineARN, ":stateMachine:", ":execution:", 1) + ":" + d.ref.Task + "-" + string(rune('0'+d.load().Head.Run))
 	if _, err := sfn.NewFromConfig(d.AWS).StopExecution(context.Background(), &sfn.StopExecutionInput{ExecutionArn: &arn}); err != nil {

@@ -39,11 +39,8 @@ var stories = map[string]func(*testing.T, *stack.Stack) (*desk.Desk, []string){
 func doneAtOnce(t *testing.T, s *stack.Stack) (*desk.Desk, []string) {
 	d := say(t, s, workspace.Sato, "従業員一覧を取得して "+markText)
 	d.Approve(workspace.Tanaka)
-	d.Until("done", completed)
-	return d, []string{
-		"task.created by system", "prompt.approved by " + workspace.Tanaka, "process.approved by " + workspace.Tanaka,
-		"execution.started by system", "execution.completed by system",
-	}
+	return d, finish(d, "task.created by system", "prompt.approved by "+workspace.Tanaka, "process.approved by "+workspace.Tanaka,
+		"execution.started by system")
 }
 
 func rejectedFirst(t *testing.T, s *stack.Stack) (*desk.Desk, []string) {
@@ -53,11 +50,8 @@ func rejectedFirst(t *testing.T, s *stack.Stack) (*desk.Desk, []string) {
 	d.Reject(workspace.Suzuki, "CARD#prompt#0001", "reject_prompt", markReason)
 	d.Click(workspace.Tanaka, "CARD#prompt#0002", "approve_prompt")
 	d.Click(workspace.Tanaka, "CARD#process#0001", "approve_process")
-	d.Until("done", completed)
-	return d, []string{
-		"task.created by system", "prompt.rejected by " + workspace.Suzuki, "prompt.approved by " + workspace.Tanaka,
-		"process.approved by " + workspace.Tanaka, "execution.started by system", "execution.completed by system",
-	}
+	return d, finish(d, "task.created by system", "prompt.rejected by "+workspace.Suzuki, "prompt.approved by "+workspace.Tanaka,
+		"process.approved by "+workspace.Tanaka, "execution.started by system")
 }
 
 func withdrawn(t *testing.T, s *stack.Stack) (*desk.Desk, []string) {
@@ -80,11 +74,26 @@ func triedAgain(t *testing.T, s *stack.Stack) (*desk.Desk, []string) {
 	d.Card("CARD#execution", "retry_execution")
 	s.Vendors.Fail("list_attendance", 0, false)
 	d.Click(workspace.Sato, "CARD#execution", "retry_execution")
-	d.Until("done", completed)
-	return d, []string{
-		"task.created by system", "prompt.approved by " + workspace.Tanaka, "process.approved by " + workspace.Tanaka,
-		"execution.started by system", "execution.failed by system", "execution.retried by " + workspace.Sato,
-		"execution.started by system", "execution.completed by system",
+	return d, finish(d, "task.created by system", "prompt.approved by "+workspace.Tanaka, "process.approved by "+workspace.Tanaka,
+		"execution.started by system", "execution.failed by system", "execution.retried by "+workspace.Sato, "execution.started by system")
+}
+
+// finish waits until the work is done and returns what the audit log must be, which
+// so far is log. A fault that outlasts a call's tries fails its step: then a person
+// asks for it again, as the card says.
+func finish(d *desk.Desk, log ...string) []string {
+	for {
+		a := d.Until("done or failed", func(a *task.Aggregate) bool {
+			return completed(a) || a.Task != nil && a.Task.Status == task.TaskFailed
+		})
+		if completed(a) {
+			return append(log, "execution.completed by system")
+		}
+		attempt := a.Execution().Attempt
+		d.Click(workspace.Sato, "CARD#execution", "retry_execution")
+		if d.Load().Execution().Attempt > attempt { // else the click only uncovered a write with unknown outcome
+			log = append(log, "execution.failed by system", "execution.retried by "+workspace.Sato, "execution.started by system")
+		}
 	}
 }
 

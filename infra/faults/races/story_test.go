@@ -23,7 +23,7 @@ import (
 // What is asked of the tests: go test ./infra/faults/races -long -seed 7.
 var (
 	long = flag.Bool("long", false, "200 rounds, not 40")
-	seed = flag.Uint64("seed", 0, "of what is drawn by lot; 0 takes the time")
+	seed = flag.Uint64("seed", 1, "of what is drawn by lot; 0 takes the time")
 )
 
 func TestMain(m *testing.M) {
