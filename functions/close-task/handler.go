@@ -24,8 +24,8 @@ type Handler struct {
 
 // Handle records the failure under its own run: with an execution, that and the
 // task fail; before that the generation is parked. While a gate waits it records
-// nothing and ends the run: the decision starts the next one. While a call is out
-// it sends the run to wait for it.
+// nothing and ends the run: the decision, or the sweeper where nobody is asked,
+// starts the next one. While a call is out it sends the run to wait for it.
 func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (task.Next, error) {
 	a, err := h.Store.Decide(ctx, in.Ref(), func(a *task.Aggregate) (task.Change, error) {
 		return a.GiveUp(in.Run, reason(in.Error, a), h.Now())
@@ -41,7 +41,7 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (task.Next, err
 	if a.Head.Run != in.Run { // a decision came just before: the next run has it
 		return task.Next{}, task.ErrSuperseded
 	}
-	if open, waits := a.Pending(); waits {
+	if open, waits := a.Pending(); waits && a.Head.Parked == nil {
 		return task.Next{State: task.StateFinish, Gate: open.Key, Outcome: "waiting"}, nil
 	}
 	return a.Next(h.Now()), nil

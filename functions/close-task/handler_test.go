@@ -19,6 +19,7 @@ func TestCloseTask(t *testing.T) {
 		{"a generation that failed is parked with its reason", testParks},
 		{"an execution that failed fails its task", testFails},
 		{"a gate that waits is left to people", testWaits},
+		{"a gate that asks nobody is left to the sweeper, until its restarts are used up", testAsksNobody},
 		{"a gate decided while the run died gets the next run", testDecided},
 		{"a call that is out is waited for", testInFlight},
 		{"a run that is not the head's records nothing", testSuperseded},
@@ -79,6 +80,24 @@ func testWaits(t *testing.T, w *pipelinetest.World) {
 	}
 	if h := w.Load().Head; h.Rev != before {
 		t.Errorf("something was written: %+v", h)
+	}
+}
+
+func testAsksNobody(t *testing.T, w *pipelinetest.World) {
+	s := task.DefaultSettings()
+	s.PromptApprovalRequired = false
+	w.Prompted(s)
+	for range task.MaxRestarts {
+		if next := done(t, w, w.In(), pipeline.Internal); next.State != task.StateFinish || next.Gate != task.PromptKey(1) {
+			t.Errorf("%+v", next)
+		}
+		w.Restart()
+	}
+	if next := done(t, w, w.In(), pipeline.Internal); next.State != task.StateFail {
+		t.Errorf("%+v, want a run that the console shows red", next)
+	}
+	if p := w.Load().Head.Parked; p == nil || p.Layer != task.L2 || p.Sentence != task.ReasonRunFailed {
+		t.Errorf("%+v", p)
 	}
 }
 

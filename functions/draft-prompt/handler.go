@@ -37,6 +37,7 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (task.Next, err
 	if next := a.Next(h.Now()); next.State != task.StateDraftPrompt {
 		return next, nil
 	}
+	made := a.Generating()
 	s, err := h.Store.Settings(ctx, in.Tenant)
 	if err != nil {
 		return task.Next{}, fmt.Errorf("read the settings: %w", err)
@@ -44,11 +45,10 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (task.Next, err
 	content, err := h.draft(ctx, s, a)
 	if err != nil {
 		reason, after, transient := model.Reason(err)
-		return pipeline.Failed(ctx, h.Store, in, task.L2, pipeline.Failure{Reason: reason, RetryAfter: after, Transient: transient}, h.Now())
+		return pipeline.Failed(ctx, h.Store, in, made, pipeline.Failure{Reason: reason, RetryAfter: after, Transient: transient}, h.Now())
 	}
-	version := a.Prompt().Version
 	a, err = h.Store.DecideOn(ctx, a, func(a *task.Aggregate) (task.Change, error) {
-		if p := a.Prompt(); p == nil || p.Version != version { // another invocation was faster, and people have judged its draft since
+		if a.Generating() != made { // another invocation was faster, and people have judged its draft since
 			return task.Change{}, nil
 		}
 		return a.FinishPrompt(in.Run, content, s, h.Now())

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+	"time"
 
 	"ringi/shared/model"
 	"ringi/shared/pipeline/pipelinetest"
@@ -101,6 +102,25 @@ func TestDraftPrompt(t *testing.T) {
 			t.Errorf("version %d is %s: %q", p.Version, p.Status, p.Content)
 		}
 	})
+	for name, err := range map[string]error{
+		"a failure": &model.Error{Kind: model.Refused}, "a wish to wait": &model.Error{Kind: model.RateLimited, RetryAfter: time.Minute, Retryable: true},
+	} {
+		t.Run(name+" that comes late does not stop the next version", func(t *testing.T) {
+			w, slow := server.World(t), &generator{err: err}
+			w.Extracted()
+			slow.before = func() {
+				handle(t, w, &generator{})
+				reject(w)
+				w.Decide(func(a *task.Aggregate) (task.Change, error) { return a.BeginPrompt(a.Head.Run, w.Now()) })
+			}
+			if next := handle(t, w, slow); next.State != task.StateDraftPrompt {
+				t.Errorf("%+v", next)
+			}
+			if h := w.Load().Head; h.Parked != nil || h.PausedUntil != nil {
+				t.Errorf("parked %+v, paused until %v", h.Parked, h.PausedUntil)
+			}
+		})
+	}
 	t.Run("a task that is cancelled meanwhile stays so", func(t *testing.T) {
 		w, g := server.World(t), &generator{}
 		w.Extracted()

@@ -40,6 +40,7 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (task.Next, err
 	if next := a.Next(h.Now()); next.State != task.StatePlanProcess {
 		return next, nil
 	}
+	made := a.Generating()
 	s, err := h.Store.Settings(ctx, in.Tenant)
 	if err != nil {
 		return task.Next{}, fmt.Errorf("read the settings: %w", err)
@@ -51,11 +52,10 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (task.Next, err
 	steps, err := h.plan(ctx, s, a, allowed)
 	if err != nil {
 		reason, after, transient := model.Reason(err)
-		return pipeline.Failed(ctx, h.Store, in, task.L3, pipeline.Failure{Reason: reason, RetryAfter: after, Transient: transient}, h.Now())
+		return pipeline.Failed(ctx, h.Store, in, made, pipeline.Failure{Reason: reason, RetryAfter: after, Transient: transient}, h.Now())
 	}
-	version := a.Process().Version
 	a, err = h.Store.DecideOn(ctx, a, func(a *task.Aggregate) (task.Change, error) {
-		if p := a.Process(); p == nil || p.Version != version { // another invocation was faster, and people have judged its steps since
+		if a.Generating() != made { // another invocation was faster, and people have judged its steps since
 			return task.Change{}, nil
 		}
 		return a.FinishProcess(in.Run, steps, s, h.Now())

@@ -18,6 +18,7 @@ type generator struct {
 	calls  int
 	asked  []string
 	before func()
+	err    error
 }
 
 func (g *generator) Generate(ctx context.Context, r model.Request) (model.Response, error) {
@@ -26,6 +27,9 @@ func (g *generator) Generate(ctx context.Context, r model.Request) (model.Respon
 	if do := g.before; do != nil {
 		g.before = nil
 		do()
+	}
+	if g.err != nil {
+		return model.Response{}, g.err
 	}
 	demo, err := model.Open("demo", slog.New(slog.NewTextHandler(io.Discard, nil)))
 	if err != nil {
@@ -112,6 +116,17 @@ func TestPlanProcess(t *testing.T) {
 		}
 		if p := w.Load().Process(); p.Version != 2 || p.Status != task.Generating || len(p.Steps) != 0 {
 			t.Errorf("version %d is %s with %d steps", p.Version, p.Status, len(p.Steps))
+		}
+	})
+	t.Run("a failure that comes late does not stop the next version", func(t *testing.T) {
+		w, slow := approved(t, server), &generator{err: &model.Error{Kind: model.Refused}}
+		slow.before = func() {
+			handle(t, w, &generator{})
+			reject(w)
+			w.Decide(func(a *task.Aggregate) (task.Change, error) { return a.BeginProcess(a.Head.Run, w.Now()) })
+		}
+		if next := handle(t, w, slow); next.State != task.StatePlanProcess || w.Load().Head.Parked != nil {
+			t.Errorf("%+v, parked %+v", next, w.Load().Head.Parked)
 		}
 	})
 }

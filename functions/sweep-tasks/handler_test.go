@@ -25,6 +25,7 @@ func TestSweep(t *testing.T) {
 		{"an execution past its limit fails", testOverLimit},
 		{"a run that does nothing for 20 minutes is replaced", testStuck},
 		{"a task that fails each time is parked after three restarts", testParks},
+		{"a gate that asks nobody and that no run can stamp is parked, and goes on when a person asks", testParksUnstamped},
 		{"a poisonous task is put off further each time, and delays no other", testPoisonous},
 		{"a shard that can't be read delays no other", testShardDown},
 		{"a task that panics is put off", testPanic},
@@ -202,4 +203,30 @@ func testParks(t *testing.T, w *pipelinetest.World) {
 	if a = sweep(t, w, 6*time.Minute); a.Head.DueAt != nil {
 		t.Errorf("due at %v: only a person goes on from here", a.Head.DueAt)
 	}
+}
+
+func testParksUnstamped(t *testing.T, w *pipelinetest.World) {
+	s := task.DefaultSettings()
+	s.PromptApprovalRequired = false
+	w.Prompted(s)
+	var a *task.Aggregate
+	for range 2 * (task.MaxRestarts + 2) { // each run's request-approval fails
+		if a = sweep(t, w, 6*time.Minute); w.Status(a.Head.Run) == sfntypes.ExecutionStatusRunning {
+			w.Stop(a.Head.Run)
+		}
+	}
+	if a.Head.Parked == nil || a.Head.Parked.Layer != task.L2 || a.Head.Run != task.MaxRestarts+1 {
+		t.Fatalf("parked %+v at run %d", a.Head.Parked, a.Head.Run)
+	}
+	show(t, w)
+	if a = sweep(t, w, 6*time.Minute); a.Head.DueAt != nil {
+		t.Errorf("due at %v: only a person goes on from here", a.Head.DueAt)
+	}
+	w.Decide(func(a *task.Aggregate) (task.Change, error) {
+		return a.RetryGeneration(pipelinetest.Approver(), pipelinetest.Policy(), w.Now())
+	})
+	if a = sweep(t, w, soon); a.Next(w.Now()).State != task.StateAwaitPromptApproval {
+		t.Errorf("next %+v", a.Next(w.Now()))
+	}
+	w.Becomes(task.MaxRestarts+2, sfntypes.ExecutionStatusRunning)
 }

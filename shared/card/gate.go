@@ -28,6 +28,8 @@ func (d drawing) gate(v version) face {
 		switch {
 		case over:
 			return d.closed(v, w.IsCancelled)
+		case d.a.Head.Parked != nil: // no run could stamp what asks nobody
+			return d.parked(d.titled(v, red, "").with(v.body...).with(divider()), "").with(d.version(v.version))
 		case !v.terms.ApprovalRequired:
 			return d.titled(v, yellow, "").with(v.body...).with(divider(), contextLine(w.WillAuto))
 		}

@@ -51,29 +51,36 @@ func states() []state {
 		{"task_generating", taskCard, received},
 		{"task_waits_for_model", taskCard, func(t testing.TB) *story {
 			s := received(t)
-			return s.do(s.Pause(1, s.now.Add(time.Minute), s.now))
+			return s.do(s.Pause(1, s.Generating(), s.now.Add(time.Minute), s.now))
 		}},
-		{"task_parked", taskCard, func(t testing.TB) *story { return received(t).park(task.L1, task.ReasonModelUnavailable) }},
+		{"task_parked", taskCard, func(t testing.TB) *story { return received(t).park(task.ReasonModelUnavailable) }},
 		{"task_cancelled_before_extract", taskCard, func(t testing.TB) *story { return received(t).cancelTask() }},
 		{"task_complete", taskCard, base},
-		{"task_complete_parked_before_prompt", taskCard, func(t testing.TB) *story { return base(t).park(task.L2, task.ReasonRunFailed) }},
+		{"task_complete_parked_before_prompt", taskCard, func(t testing.TB) *story { return base(t).park(task.ReasonRunFailed) }},
 		{"task_complete_cancelled_before_prompt", taskCard, func(t testing.TB) *story { return base(t).cancelTask() }},
 		{"task_complete_of_failed_execution", taskCard, func(t testing.TB) *story {
 			return started(t, fiveSteps()).steps(1, 2).failedAt(3, failed)
 		}},
 
 		{"prompt_generating", promptCard, func(t testing.TB) *story { return base(t).drafting() }},
-		{"prompt_parked", promptCard, func(t testing.TB) *story { return base(t).drafting().park(task.L2, task.ReasonModelBadOutput) }},
+		{"prompt_parked", promptCard, func(t testing.TB) *story { return base(t).drafting().park(task.ReasonModelBadOutput) }},
 		{"prompt_cancelled_while_generating", promptCard, func(t testing.TB) *story { return base(t).drafting().cancelTask() }},
 		{"prompt_pending", promptCard, prompt},
 		{"prompt_pending_automatic", promptCard, func(t testing.TB) *story { return base(t).drafted(auto) }},
+		{"prompt_pending_automatic_parked", promptCard, func(t testing.TB) *story {
+			s := base(t).drafted(auto)
+			for s.Head.Parked == nil {
+				s.do(s.RestartRun(s.Head.Run, s.now))
+			}
+			return s
+		}},
 		{"prompt_approved", promptCard, func(t testing.TB) *story { return prompt(t).promptApproved() }},
 		{"prompt_approved_automatically", promptCard, func(t testing.TB) *story {
 			s := base(t).drafted(auto)
 			return s.do(s.ApprovePrompt(s.Prompt().ID, system, policy, s.now))
 		}},
 		{"prompt_approved_parked_before_process", promptCard, func(t testing.TB) *story {
-			return prompt(t).promptApproved().park(task.L3, task.ReasonModelRefused)
+			return prompt(t).promptApproved().park(task.ReasonModelRefused)
 		}},
 		{"prompt_approved_cancelled_before_process", promptCard, func(t testing.TB) *story { return prompt(t).promptApproved().cancelTask() }},
 		{"prompt_rejected_next_expected", promptCard, func(t testing.TB) *story { return prompt(t).rejectPrompt("DM は不要です") }},
@@ -81,13 +88,13 @@ func states() []state {
 		{"prompt_rejected_next_generated", promptCard, func(t testing.TB) *story { return prompt(t).rejectPrompt("DM は不要です").drafted(set) }},
 		{"prompt_second_pending", "CARD#prompt#0002", func(t testing.TB) *story { return prompt(t).rejectPrompt("DM は不要です").drafted(set) }},
 		{"prompt_rejected_next_parked", promptCard, func(t testing.TB) *story {
-			return prompt(t).rejectPrompt("DM は不要です").drafting().park(task.L2, task.ReasonModelDemo)
+			return prompt(t).rejectPrompt("DM は不要です").drafting().park(task.ReasonModelDemo)
 		}},
 		{"prompt_second_parked", "CARD#prompt#0002", func(t testing.TB) *story {
-			return prompt(t).rejectPrompt("DM は不要です").drafting().park(task.L2, task.ReasonModelDemo)
+			return prompt(t).rejectPrompt("DM は不要です").drafting().park(task.ReasonModelDemo)
 		}},
 		{"prompt_rejected_parked_before_next", promptCard, func(t testing.TB) *story {
-			return prompt(t).rejectPrompt("DM は不要です").park(task.L2, task.ReasonRunFailed)
+			return prompt(t).rejectPrompt("DM は不要です").park(task.ReasonRunFailed)
 		}},
 		{"prompt_rejected_then_cancelled", promptCard, func(t testing.TB) *story { return prompt(t).rejectPrompt("DM は不要です").cancelTask() }},
 		{"prompt_rejected_next_cancelled", promptCard, func(t testing.TB) *story {
@@ -100,7 +107,7 @@ func states() []state {
 		{"prompt_cancelled", promptCard, func(t testing.TB) *story { return prompt(t).cancelTask() }},
 
 		{"process_generating", processCard, planning},
-		{"process_parked", processCard, func(t testing.TB) *story { return planning(t).park(task.L3, task.ReasonModelUnknown) }},
+		{"process_parked", processCard, func(t testing.TB) *story { return planning(t).park(task.ReasonModelUnknown) }},
 		{"process_cancelled_while_generating", processCard, func(t testing.TB) *story { return planning(t).cancelTask() }},
 		{"process_pending", processCard, process},
 		{"process_pending_with_check", processCard, func(t testing.TB) *story {

@@ -134,8 +134,12 @@ func (s *story) cancelExecution() *story {
 
 func (s *story) cancelTask() *story { return s.do(s.CancelTask(requester, policy, s.now)) }
 
-func (s *story) park(layer task.Layer, why task.Reason) *story {
-	return s.do(s.Park(s.Head.Run, layer, why, s.now))
+// park gives up; what was just decided is tried by one more run first.
+func (s *story) park(why task.Reason) *story {
+	for s.Head.Parked == nil {
+		s.do(s.GiveUp(s.Head.Run, why, s.now))
+	}
+	return s
 }
 
 func (s *story) expire() *story {

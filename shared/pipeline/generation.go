@@ -27,20 +27,21 @@ const leastPause = 5 * time.Second
 // Failed does what a generation's failure asks for: a vendor's Retry-After pauses
 // the run, for task.MaxPausing in all; what another try may mend goes back to the
 // state machine to be retried; and everything else parks the head until a person asks again.
-func Failed(ctx context.Context, s Decider, in Input, layer task.Layer, f Failure, now time.Time) (task.Next, error) {
-	slog.WarnContext(ctx, "no generation", "task_id", in.Task, "layer", layer, "reason", f.Reason, "retry_after_ms", f.RetryAfter.Milliseconds(), "transient", f.Transient)
+// Of a generation that another invocation got done meanwhile it records nothing.
+func Failed(ctx context.Context, s Decider, in Input, g task.Generation, f Failure, now time.Time) (task.Next, error) {
+	slog.WarnContext(ctx, "no generation", "task_id", in.Task, "layer", g.Layer, "version", g.Version, "reason", f.Reason, "retry_after_ms", f.RetryAfter.Milliseconds(), "transient", f.Transient)
 	if f.Transient && f.RetryAfter == 0 {
-		return task.Next{}, fmt.Errorf("%s: %w", layer, ErrModelUnavailable)
+		return task.Next{}, fmt.Errorf("%s: %w", g.Layer, ErrModelUnavailable)
 	}
 	a, err := s.Decide(ctx, in.Ref(), func(a *task.Aggregate) (task.Change, error) {
 		until := now.Add(max(f.RetryAfter, leastPause))
 		if f.RetryAfter > 0 && until.Sub(a.TryingSince()) <= task.MaxPausing {
-			return a.Pause(in.Run, until, now)
+			return a.Pause(in.Run, g, until, now)
 		}
-		return a.Park(in.Run, layer, f.Reason, now)
+		return a.Park(in.Run, g, f.Reason, now)
 	})
 	if err != nil {
-		return task.Next{}, fmt.Errorf("record that %s failed: %w", layer, err)
+		return task.Next{}, fmt.Errorf("record that %s failed: %w", g.Layer, err)
 	}
 	return a.Next(now), nil
 }

@@ -36,7 +36,7 @@ func testCommit(t *testing.T, s *suite) {
 	t.Run("parked and paused come and go", func(t *testing.T) {
 		ref := created(t, st, 2)
 		a := decided(t, st, ref, func(a *task.Aggregate) (task.Change, error) {
-			return a.Park(a.Head.Run, task.L1, task.ReasonModelRefused, at())
+			return a.Park(a.Head.Run, a.Generating(), task.ReasonModelRefused, at())
 		})
 		if h, err := st.Head(t.Context(), ref); err != nil || h.Parked == nil || h.Parked.Sentence != task.ReasonModelRefused {
 			t.Fatalf("parked %v, %v", h.Parked, err)
@@ -45,7 +45,9 @@ func testCommit(t *testing.T, s *suite) {
 		if h, err := st.Head(t.Context(), ref); err != nil || h.Parked != nil || h.Run != a.Head.Run+1 || h.Retried == nil || h.Retried.By != approver().ID {
 			t.Errorf("parked %v in run %d, retried %v after a retry, %v", h.Parked, h.Run, h.Retried, err)
 		}
-		decided(t, st, ref, func(a *task.Aggregate) (task.Change, error) { return a.Pause(a.Head.Run, at().Add(time.Minute), at()) })
+		decided(t, st, ref, func(a *task.Aggregate) (task.Change, error) {
+			return a.Pause(a.Head.Run, a.Generating(), at().Add(time.Minute), at())
+		})
 		if h, err := st.Head(t.Context(), ref); err != nil || h.PausedUntil == nil {
 			t.Errorf("not paused, %v", err)
 		}

@@ -41,7 +41,9 @@ func (w *world) coherent(a *Aggregate) {
 	working := h.Ended == nil
 	w.require(pending+generating <= 1, "%d gates wait, %d are made", pending, generating)
 	w.require(working || pending == 0, "a gate waits in a task that ended")
-	w.require(h.Parked == nil || working && pending == 0 && a.Execution() == nil, "parked, with %d gates and execution %v", pending, a.Execution())
+	open, waits := a.Pending()
+	asks := waits && open.Terms.ApprovalRequired
+	w.require(h.Parked == nil || working && !asks && a.Execution() == nil, "parked, with %d gates and execution %v", pending, a.Execution())
 	w.require(a.Card("CARD#task") != nil, "the task has no card")
 	if a.Task == nil {
 		w.require(len(a.Prompts) == 0 && (working || h.Ended.As == TaskCancelled), "no task, but %d prompts, ended %v", len(a.Prompts), h.Ended)

@@ -250,23 +250,16 @@ func TestTheSystemStampsOnlyWhatAsksNobody(t *testing.T) {
 	}
 }
 
-func TestADecisionEndsAPauseAndForgivesRestarts(t *testing.T) {
-	for name, tt := range map[string]struct {
-		from   func(testing.TB) *story
-		decide func(*story) decision
-	}{
-		"approve prompt":  {waitingPrompt, func(s *story) decision { return s.approvePrompt }},
-		"reject prompt":   {waitingPrompt, func(s *story) decision { return s.rejectPrompt }},
-		"approve process": {waitingProcess, func(s *story) decision { return s.approveProcess }},
-		"reject process":  {waitingProcess, func(s *story) decision { return s.rejectProcess }},
-		"approve step": {told(checked, func(s *story) { s.do(s.restart, s.openGate) }),
-			func(s *story) decision { return s.approveStep }},
-	} {
-		s := tt.from(t)
-		s.do(s.pause, tt.decide(s))
-		if s.head.PausedUntil != nil || s.head.Restarts != 0 {
-			t.Errorf("%s: %+v", name, s.head)
-		}
+func TestADecisionForgivesRestarts(t *testing.T) {
+	s := checked(t)
+	s.do(s.restart, s.openGate, s.approveStep)
+	if s.head.Restarts != 0 {
+		t.Errorf("%d restarts after a person's", s.head.Restarts)
+	}
+	s = asksNobody(func(s *story) { s.do(s.extract, s.beginPrompt, s.finishPrompt) })(t)
+	s.do(s.restart, s.approveAsSystem)
+	if s.head.Restarts != 0 {
+		t.Errorf("%d restarts after the system's", s.head.Restarts)
 	}
 }
 

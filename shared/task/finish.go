@@ -149,8 +149,7 @@ func (a *Aggregate) RestartRun(run int, now time.Time) (Change, error) {
 	if !a.work(now) {
 		return Change{}, ErrSuperseded
 	}
-	_, waits := a.Pending() // for nobody, or there were no work: it passes as soon as a run can stamp it
-	if a.Head.Restarts >= MaxRestarts && !waits {
+	if a.Head.Restarts >= MaxRestarts {
 		return a.GiveUp(run, ReasonRunFailed, now)
 	}
 	return a.restart(now), nil
@@ -166,20 +165,24 @@ func (a *Aggregate) restart(now time.Time) Change {
 
 // GiveUp records that a run cannot go on: with an execution it fails, before that
 // the generation is parked. While a gate waits there is nothing to give up: the
-// decision will start a run. One that was just decided gets that run here: its wake-up
-// met a run that was already failing. ErrInFlight while a call's lease lives.
+// decision will start a run, and where none is asked for the sweeper does, until the
+// restarts are used up; then that is parked too. A gate that was just decided gets its
+// run here: its wake-up met a run that was already failing. It is no change when the
+// head is parked already, ErrInFlight while a call's lease lives.
 func (a *Aggregate) GiveUp(run int, why Reason, now time.Time) (Change, error) {
 	if err := a.working(run); err != nil {
 		return Change{}, err
 	}
-	if _, waits := a.Pending(); waits {
+	if open, waits := a.Pending(); waits && (open.Terms.ApprovalRequired || a.Head.Restarts < MaxRestarts) {
 		return Change{}, nil
 	}
-	if a.justDecided() {
+	switch {
+	case a.Head.Parked != nil:
+		return Change{}, nil
+	case a.justDecided():
 		return a.restart(now), nil
-	}
-	if a.Execution() != nil {
+	case a.Execution() != nil:
 		return a.FailExecution(run, why, "", now)
 	}
-	return a.Park(run, a.Layer(), why, now)
+	return a.park(why, now), nil
 }

@@ -153,6 +153,10 @@ func TestThreeRestartsWithoutProgressAreEnough(t *testing.T) {
 		{"L1", begin, parkedAt(L1)},
 		{"L2", told(begin, func(s *story) { s.do(s.extract, s.beginPrompt) }), parkedAt(L2)},
 		{"L3", told(waitingPrompt, func(s *story) { s.do(s.approvePrompt, s.beginProcess) }), parkedAt(L3)},
+		{"a policy that asks nobody", asksNobody(func(s *story) { s.do(s.extract, s.beginPrompt, s.finishPrompt) }), parkedAt(L2)},
+		{"steps that ask nobody", asksNobody(func(s *story) {
+			s.do(s.extract, s.beginPrompt, s.finishPrompt, s.approveAsSystem, s.beginProcess, s.finishProcess)
+		}), parkedAt(L3)},
 		{"L4", running, func(a *Aggregate) bool {
 			return a.Execution().Status == ExecutionFailed && a.Execution().Error == ReasonRunFailed && a.Head.Ended.As == TaskFailed
 		}},
@@ -181,15 +185,31 @@ func TestThreeRestartsWithoutProgressAreEnough(t *testing.T) {
 			}
 		})
 	}
-	t.Run("a gate that asks nobody passes as soon as a run can stamp it", func(t *testing.T) {
-		s := begin(t)
-		s.settings.PromptApprovalRequired = false
-		s.do(s.extract, s.beginPrompt, s.finishPrompt)
-		for range 3 * MaxRestarts {
+	t.Run("a gate that asks nobody and whose run fails is left to the sweeper until then", func(t *testing.T) {
+		s := asksNobody(func(s *story) { s.do(s.extract, s.beginPrompt, s.finishPrompt) })(t)
+		for range MaxRestarts {
+			s.nothing(s.giveUp)
 			s.do(s.restart)
 		}
-		if e := s.load().Effects(s.now); e.Run == nil || e.Run.Run != 3*MaxRestarts+1 {
-			t.Errorf("run %+v", e.Run)
+		s.do(s.giveUp)
+		if !parkedAt(L2)(s.load()) {
+			t.Fatalf("head %+v", s.head)
+		}
+		s.nothing(s.giveUp)
+		s.do(s.retryGeneration)
+		if next := s.load().Next(s.now); next.State != StateAwaitPromptApproval {
+			t.Errorf("next %+v", next)
+		}
+		s.do(s.approveAsSystem)
+		if next := s.load().Next(s.now); next.State != StatePlanProcess {
+			t.Errorf("next %+v", next)
+		}
+	})
+	t.Run("a stamp that comes after all unparks", func(t *testing.T) {
+		s := asksNobody(func(s *story) { s.do(s.extract, s.beginPrompt, s.finishPrompt) })(t)
+		s.do(s.restart, s.restart, s.restart, s.restart, s.approveAsSystem)
+		if e := s.load().Effects(s.now); s.head.Parked != nil || e.Run == nil {
+			t.Errorf("head %+v, run %+v", s.head, e.Run)
 		}
 	})
 	t.Run("progress forgives them", func(t *testing.T) {
@@ -211,6 +231,16 @@ func TestThreeRestartsWithoutProgressAreEnough(t *testing.T) {
 			}
 		}
 	})
+}
+
+// asksNobody is a story under settings that switch approvals off.
+func asksNobody(then func(*story)) func(testing.TB) *story {
+	return func(t testing.TB) *story {
+		s := begin(t)
+		s.settings.PromptApprovalRequired, s.settings.ProcessApprovalRequired = false, false
+		then(s)
+		return s
+	}
 }
 
 func parkedAt(l Layer) func(*Aggregate) bool {

@@ -103,21 +103,52 @@ func nextVersion[R interface {
 func (p *Prompt) state() (int, GateStatus)  { return p.Version, p.Status }
 func (p *Process) state() (int, GateStatus) { return p.Version, p.Status }
 
-// Park records that a generation failed: the run ends, a person may try again.
-// It is no change when the head is parked already, the layer got done meanwhile, or
-// an execution is there: that fails instead.
-func (a *Aggregate) Park(run int, layer Layer, why Reason, now time.Time) (Change, error) {
+// Generation is what a model is asked for: the task, or one version of its prompt or process.
+type Generation struct {
+	Layer   Layer
+	Version int // 0 for the task
+}
+
+// Generating returns the generation that is under way; none has no layer.
+func (a *Aggregate) Generating() Generation {
+	p, q := a.Prompt(), a.Process()
+	switch {
+	case a.Task == nil:
+		return Generation{Layer: L1}
+	case p != nil && p.Status == Generating:
+		return Generation{L2, p.Version}
+	case q != nil && q.Status == Generating:
+		return Generation{L3, q.Version}
+	}
+	return Generation{}
+}
+
+// failing is working for who failed at g. It is not ok when g got done meanwhile or is parked already:
+// the run is the same for the next version, so that it alone would not keep an old invocation from that.
+func (a *Aggregate) failing(run int, g Generation) (ok bool, err error) {
 	if err := a.working(run); err != nil {
+		return false, err
+	}
+	return a.Head.Parked == nil && g != (Generation{}) && a.Generating() == g, nil
+}
+
+// Park records that g failed: the run ends, a person may try again. It is no change
+// when g got done meanwhile, by whoever, or is parked already.
+func (a *Aggregate) Park(run int, g Generation, why Reason, now time.Time) (Change, error) {
+	if ok, err := a.failing(run, g); !ok {
 		return Change{}, err
 	}
-	if _, waits := a.Pending(); waits || layer != a.Layer() || layer == L4 || a.Head.Parked != nil {
-		return Change{}, nil
-	}
+	return a.park(why, now), nil
+}
+
+// park stops at the stage that the rows are at until a person asks to go on.
+func (a *Aggregate) park(why Reason, now time.Time) Change {
 	c := a.begin(now)
 	a.relyOnStage(&c)
+	layer := a.Layer()
 	c.Head.Parked, c.Head.PausedUntil, c.Head.Retried = &Parked{Layer: layer, Sentence: why}, nil, nil
-	c.audit(System(), GenerationFailed, a.Layer().resource(), a.layerID(), map[string]any{"layer": layer, "reason": why})
-	return c, nil
+	c.audit(System(), GenerationFailed, layer.resource(), a.layerID(), map[string]any{"layer": layer, "reason": why})
+	return c
 }
 
 // RetryGeneration unparks the head and starts a new run. While that generation
@@ -172,12 +203,14 @@ func (a *Aggregate) TryingSince() time.Time {
 	return since
 }
 
-// Pause keeps the run from working before until, as a model's Retry-After asks.
-func (a *Aggregate) Pause(run int, until, now time.Time) (Change, error) {
-	if err := a.working(run); err != nil {
+// Pause keeps the run from working at g before until, as a model's Retry-After asks.
+// It is no change when g got done meanwhile, or is parked.
+func (a *Aggregate) Pause(run int, g Generation, until, now time.Time) (Change, error) {
+	if ok, err := a.failing(run, g); !ok {
 		return Change{}, err
 	}
 	c := a.begin(now)
+	a.relyOnStage(&c)
 	until = until.UTC().Truncate(time.Millisecond)
 	c.Head.PausedUntil = &until
 	return c, nil

@@ -105,18 +105,68 @@ func TestAFailedGenerationIsParkedUntilSomebodyTriesAgain(t *testing.T) {
 }
 
 func TestOnlyWhatFailedIsParked(t *testing.T) {
-	park := func(l Layer) decision {
-		return func(a *Aggregate, now time.Time) (Change, error) { return a.Park(1, l, ReasonModelRefused, now) }
+	for name, failed := range map[string]func(Generation) decision{
+		"parked": func(g Generation) decision {
+			return func(a *Aggregate, now time.Time) (Change, error) { return a.Park(1, g, ReasonModelRefused, now) }
+		},
+		"paused": func(g Generation) decision {
+			return func(a *Aggregate, now time.Time) (Change, error) { return a.Pause(1, g, now.Add(time.Minute), now) }
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			old := []Generation{{L1, 0}} // what other invocations got done, each in the run that goes on
+			done := func(s *story) {
+				t.Helper()
+				for _, g := range old {
+					s.nothing(failed(g))
+				}
+			}
+			s := begin(t)
+			s.do(s.extract)
+			for version := 1; version <= 2; version++ {
+				done(s)
+				s.do(s.beginPrompt)
+				done(s)
+				old = append(old, Generation{L2, version})
+				s.do(s.finishPrompt)
+				done(s)
+				s.do(s.rejectPrompt)
+			}
+			s.do(s.beginPrompt, s.finishPrompt, s.approvePrompt)
+			for version := 1; version <= 2; version++ {
+				done(s)
+				s.do(s.beginProcess)
+				done(s)
+				old = append(old, Generation{L3, version})
+				s.do(s.finishProcess)
+				done(s)
+				s.do(s.rejectProcess)
+			}
+			s.do(s.beginProcess, failed(Generation{L3, 3}))
+			s.do(s.finishProcess, s.approveProcess, s.start)
+			done(s)
+		})
 	}
-	s := waitingPrompt(t)
-	s.nothing(park(L1)) // another invocation got it done
-	s.nothing(park(L2))
-	s.do(s.approvePrompt)
-	s.nothing(park(L2))
-	s.do(park(L3))
-	s = running(t)
-	for _, l := range []Layer{L1, L2, L3, L4} {
-		s.nothing(park(l))
+}
+
+// A Query may mix two commits: whoever failed at version 1 sees it as it was beside the head as it is.
+func TestAnOldFailureIsNotCommittedOverATornRead(t *testing.T) {
+	s := begin(t)
+	s.do(s.extract, s.beginPrompt)
+	torn := s.load()
+	s.do(s.finishPrompt, s.rejectPrompt, s.beginPrompt)
+	torn.Head = s.head
+	for name, d := range map[string]func(Generation) (Change, error){
+		"park":  func(g Generation) (Change, error) { return torn.Park(1, g, ReasonModelRefused, s.now) },
+		"pause": func(g Generation) (Change, error) { return torn.Pause(1, g, s.now.Add(time.Minute), s.now) },
+	} {
+		c, err := d(Generation{L2, 1})
+		if err != nil || c.Empty() {
+			t.Fatalf("%s: %v, it proves nothing", name, err)
+		}
+		if err := s.commit(torn.Head, c); !errors.Is(err, ErrConflict) {
+			t.Errorf("%s: %v, want ErrConflict", name, err)
+		}
 	}
 }
 
@@ -185,8 +235,10 @@ func TestARunThatIsNotTheHeadsCommitsNothing(t *testing.T) {
 			"finish process": func(a *Aggregate, now time.Time) (Change, error) {
 				return a.FinishProcess(old, s.steps, s.settings, now)
 			},
-			"park":      func(a *Aggregate, now time.Time) (Change, error) { return a.Park(old, L1, ReasonRunFailed, now) },
-			"pause":     func(a *Aggregate, now time.Time) (Change, error) { return a.Pause(old, now, now) },
+			"park": func(a *Aggregate, now time.Time) (Change, error) {
+				return a.Park(old, a.Generating(), ReasonRunFailed, now)
+			},
+			"pause":     func(a *Aggregate, now time.Time) (Change, error) { return a.Pause(old, a.Generating(), now, now) },
 			"start":     func(a *Aggregate, now time.Time) (Change, error) { return a.StartExecution(old, now) },
 			"claim":     func(a *Aggregate, now time.Time) (Change, error) { return a.ClaimStep(old, call(a, now), now) },
 			"open gate": func(a *Aggregate, now time.Time) (Change, error) { return a.OpenStepGate(old, 1, Blob{}, "", now) },

@@ -145,11 +145,15 @@ func gateOf(r Row) (GateStatus, Verdict, Terms) {
 	return "", Verdict{}, Terms{}
 }
 
-// fenced: no run but the head's commits, and none after the end. (Invariants 6 and 8.)
+// fenced: no run but the head's commits, none after the end, and no failure of one
+// generation is another's. (Invariants 6 and 8.)
 func (w *world) fenced(before, after *Aggregate) {
 	if strings.HasPrefix(w.kind, "run: ") {
 		w.require(before.Head.Run == w.run, "run %d committed, the head's is %d", w.run, before.Head.Run)
 		w.require(before.Head.Ended == nil, "run %d committed to a task that had ended", w.run)
+	}
+	if w.kind == "run: park" || w.kind == "run: pause" {
+		w.require(before.Generating() == w.failed, "%v failed, generating is %v", w.failed, before.Generating())
 	}
 	w.require(after.Head.Run >= before.Head.Run, "the run went back")
 }

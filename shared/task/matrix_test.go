@@ -19,33 +19,33 @@ import (
 const matrix = `
                      ext bgP fiP apP reP bgQ fiQ apQ reQ sta cla opG apS reS com fai ret can caE exp set giv res par reG pau late
 received              +   .   .   N   N   .   .   N   N   C   C   C   N   N   C   C   N   +   N   -   -   +   +   +   R   +   M
-L1 parked             +   .   .   N   N   .   .   N   N   C   C   C   N   N   C   C   N   +   N   -   -   .   S   .   +   +   M
-extracted             .   +   .   N   N   .   .   N   N   C   C   C   N   N   C   C   N   +   N   -   -   +   +   +   R   +   M
+L1 parked             +   .   .   N   N   .   .   N   N   C   C   C   N   N   C   C   N   +   N   -   -   .   S   .   +   .   M
+extracted             .   +   .   N   N   .   .   N   N   C   C   C   N   N   C   C   N   +   N   -   -   +   +   .   R   .   M
 prompt generating     .   .   +   N   N   .   .   N   N   C   C   C   N   N   C   C   N   +   N   -   -   +   +   +   R   +   M
-prompt parked         .   .   +   N   N   .   .   N   N   C   C   C   N   N   C   C   N   +   N   -   -   .   S   .   +   +   M
-prompt waits          .   .   .   +   +   .   .   N   N   C   C   C   N   N   C   C   N   +   N   -   -   .   S   .   R   +   M
-prompt rejected       .   +   .   D   .   .   .   N   N   C   C   C   N   N   C   C   N   +   N   -   -   +   +   +   R   +   M
-prompt approved       .   .   .   .   D   +   .   N   N   C   C   C   N   N   C   C   N   +   N   -   -   +   +   +   R   +   M
+prompt parked         .   .   +   N   N   .   .   N   N   C   C   C   N   N   C   C   N   +   N   -   -   .   S   .   +   .   M
+prompt waits          .   .   .   +   +   .   .   N   N   C   C   C   N   N   C   C   N   +   N   -   -   .   S   .   R   .   M
+prompt rejected       .   +   .   D   .   .   .   N   N   C   C   C   N   N   C   C   N   +   N   -   -   +   +   .   R   .   M
+prompt approved       .   .   .   .   D   +   .   N   N   C   C   C   N   N   C   C   N   +   N   -   -   +   +   .   R   .   M
 process generating    .   .   .   .   D   .   +   N   N   C   C   C   N   N   C   C   N   +   N   -   -   +   +   +   R   +   M
-process parked        .   .   .   .   D   .   +   N   N   C   C   C   N   N   C   C   N   +   N   -   -   .   S   .   +   +   M
-process waits         .   .   .   .   D   .   .   +   +   C   C   C   N   N   C   C   N   +   N   -   -   .   S   .   R   +   M
-process rejected      .   .   .   .   D   +   .   D   .   C   C   C   N   N   C   C   N   +   N   -   -   +   +   +   R   +   M
-execution pending     .   .   .   .   D   .   .   .   D   +   C   C   N   N   M   +   R   +   +   -   -   +   +   .   R   +   M
-execution running     .   .   .   .   D   .   .   .   D   .   +   +   N   N   M   +   R   +   +   -   -   +   +   .   R   +   M
-read out              .   .   .   .   D   .   .   .   D   .   I   M   N   N   M   I   R   +   +   -   -   I   S   .   R   +   +
-read crashed          .   .   .   .   D   .   .   .   D   .   +   M   N   N   M   +   R   +   +   -   -   +   +   .   R   +   +
-write out             .   .   .   .   D   .   .   .   D   .   I   M   N   N   M   I   R   +   +   -   -   I   S   .   R   +   +
-write crashed         .   .   .   .   D   .   .   .   D   .   X   M   N   N   M   +   R   +   +   -   -   +   +   .   R   +   +
-write unknown         .   .   .   .   D   .   .   .   D   .   X   M   N   N   M   +   R   +   +   -   -   +   +   .   R   +   +
-write failed          .   .   .   .   D   .   .   .   D   .   X   M   N   N   M   +   R   +   +   -   -   +   +   .   R   +   M
-step waits            .   .   .   .   D   .   .   .   D   .   M   .   +   +   M   .   R   +   +   -   -   .   S   .   R   +   M
-step approved         .   .   .   .   D   .   .   .   D   .   +   .   .   D   M   +   R   +   +   -   -   +   +   .   R   +   M
-time is up            .   .   .   .   D   .   .   .   D   .   X   +   N   N   M   +   R   +   +   -   -   +   +   .   R   +   M
-all steps done        .   .   .   .   D   .   .   .   D   .   M   M   N   N   +   +   R   +   +   -   -   +   +   .   R   +   M
+process parked        .   .   .   .   D   .   +   N   N   C   C   C   N   N   C   C   N   +   N   -   -   .   S   .   +   .   M
+process waits         .   .   .   .   D   .   .   +   +   C   C   C   N   N   C   C   N   +   N   -   -   .   S   .   R   .   M
+process rejected      .   .   .   .   D   +   .   D   .   C   C   C   N   N   C   C   N   +   N   -   -   +   +   .   R   .   M
+execution pending     .   .   .   .   D   .   .   .   D   +   C   C   N   N   M   +   R   +   +   -   -   +   +   .   R   .   M
+execution running     .   .   .   .   D   .   .   .   D   .   +   +   N   N   M   +   R   +   +   -   -   +   +   .   R   .   M
+read out              .   .   .   .   D   .   .   .   D   .   I   M   N   N   M   I   R   +   +   -   -   I   S   .   R   .   +
+read crashed          .   .   .   .   D   .   .   .   D   .   +   M   N   N   M   +   R   +   +   -   -   +   +   .   R   .   +
+write out             .   .   .   .   D   .   .   .   D   .   I   M   N   N   M   I   R   +   +   -   -   I   S   .   R   .   +
+write crashed         .   .   .   .   D   .   .   .   D   .   X   M   N   N   M   +   R   +   +   -   -   +   +   .   R   .   +
+write unknown         .   .   .   .   D   .   .   .   D   .   X   M   N   N   M   +   R   +   +   -   -   +   +   .   R   .   +
+write failed          .   .   .   .   D   .   .   .   D   .   X   M   N   N   M   +   R   +   +   -   -   +   +   .   R   .   M
+step waits            .   .   .   .   D   .   .   .   D   .   M   .   +   +   M   .   R   +   +   -   -   .   S   .   R   .   M
+step approved         .   .   .   .   D   .   .   .   D   .   +   .   .   D   M   +   R   +   +   -   -   +   +   .   R   .   M
+time is up            .   .   .   .   D   .   .   .   D   .   X   +   N   N   M   +   R   +   +   -   -   +   +   .   R   .   M
+all steps done        .   .   .   .   D   .   .   .   D   .   M   M   N   N   +   +   R   +   +   -   -   +   +   .   R   .   M
 completed             S   S   S   .   D   S   S   .   D   S   S   S   N   N   S   S   D   D   D   -   -   S   S   S   D   S   M
 failed                S   S   S   .   D   S   S   .   D   S   S   S   N   N   S   S   +   D   D   -   -   S   S   S   D   S   M
 failed unknown        S   S   S   .   D   S   S   .   D   S   S   S   N   N   S   S   +   D   D   -   -   S   S   S   D   S   +
-tried again           .   .   .   .   D   .   .   .   D   +   C   C   N   N   M   +   R   +   +   -   -   +   +   .   R   +   M
+tried again           .   .   .   .   D   .   .   .   D   +   C   C   N   N   M   +   R   +   +   -   -   +   +   .   R   .   M
 cancelled at once     S   S   S   N   N   S   S   N   N   S   S   S   N   N   S   S   N   .   N   -   -   S   S   S   D   S   M
 cancelled at prompt   S   S   S   D   D   S   S   N   N   S   S   S   N   N   S   S   N   .   N   -   -   S   S   S   D   S   M
 cancelled over read   S   S   S   .   D   S   S   .   D   S   S   S   N   N   S   S   D   .   .   -   I   S   S   S   D   S   +

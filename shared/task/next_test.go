@@ -73,7 +73,7 @@ func TestAPauseIsWaitedForInPiecesOfFiveMinutes(t *testing.T) {
 	} {
 		s := begin(t)
 		until := s.now.Add(tt.pause)
-		s.do(func(a *Aggregate, now time.Time) (Change, error) { return a.Pause(1, until, now) })
+		s.do(func(a *Aggregate, now time.Time) (Change, error) { return a.Pause(1, a.Generating(), until, now) })
 		if diff := cmp.Diff(tt.want, s.load().Next(until.Add(-tt.pause))); diff != "" {
 			t.Errorf("%v:\n%s", tt.pause, diff)
 		}

@@ -50,11 +50,12 @@ func (w *world) step() {
 		w.decideAs(run, "give up", func(a *Aggregate, now time.Time) (Change, error) { return a.GiveUp(run, ReasonRunFailed, now) })
 	case 22:
 		run := w.anyRun()
-		layer := rapid.SampledFrom([]Layer{L1, L2, L3}).Draw(w.rt, "layer")
-		w.decideAs(run, "park", func(a *Aggregate, now time.Time) (Change, error) { return a.Park(run, layer, ReasonModelRefused, now) })
+		g := w.anyGeneration()
+		w.decideAs(run, "park", func(a *Aggregate, now time.Time) (Change, error) { return a.Park(run, g, ReasonModelRefused, now) })
 	case 23:
 		run := w.anyRun()
-		w.decideAs(run, "pause", func(a *Aggregate, now time.Time) (Change, error) { return a.Pause(run, now.Add(time.Minute), now) })
+		g := w.anyGeneration()
+		w.decideAs(run, "pause", func(a *Aggregate, now time.Time) (Change, error) { return a.Pause(run, g, now.Add(time.Minute), now) })
 	case 24: // a result that comes long after
 		w.echo()
 	}
@@ -73,6 +74,20 @@ func (w *world) anyRun() int {
 		return rapid.IntRange(1, w.head.Run).Draw(w.rt, "run")
 	}
 	return w.head.Run
+}
+
+// anyGeneration is what is being generated, or what an invocation that is late was asked for.
+func (w *world) anyGeneration() Generation {
+	a := w.load()
+	all := []Generation{a.Generating(), {L1, 0}}
+	for _, p := range a.Prompts {
+		all = append(all, Generation{L2, p.Version})
+	}
+	for _, p := range a.Processes {
+		all = append(all, Generation{L3, p.Version})
+	}
+	w.failed = rapid.SampledFrom(all).Draw(w.rt, "failed")
+	return w.failed
 }
 
 // echo records an outcome on any claim that ever was.

@@ -128,6 +128,10 @@ func (s *story) approvePrompt(a *Aggregate, now time.Time) (Change, error) {
 	return a.ApprovePrompt(idOf(s.load().Prompt()), person(suzuki), s.policy, now)
 }
 
+func (s *story) approveAsSystem(a *Aggregate, now time.Time) (Change, error) {
+	return a.ApprovePrompt(idOf(s.load().Prompt()), System(), Policy{}, now)
+}
+
 func (s *story) rejectPrompt(a *Aggregate, now time.Time) (Change, error) {
 	return a.RejectPrompt(idOf(s.load().Prompt()), "もっと詳しく", person(suzuki), s.policy, now)
 }
@@ -202,7 +206,7 @@ func (s *story) restart(a *Aggregate, now time.Time) (Change, error) {
 }
 
 func (s *story) park(a *Aggregate, now time.Time) (Change, error) {
-	return a.Park(s.head.Run, a.Layer(), ReasonModelRefused, now)
+	return a.Park(s.head.Run, a.Generating(), ReasonModelRefused, now)
 }
 
 func (s *story) retryGeneration(a *Aggregate, now time.Time) (Change, error) {
@@ -210,7 +214,7 @@ func (s *story) retryGeneration(a *Aggregate, now time.Time) (Change, error) {
 }
 
 func (s *story) pause(a *Aggregate, now time.Time) (Change, error) {
-	return a.Pause(s.head.Run, now.Add(time.Minute), now)
+	return a.Pause(s.head.Run, a.Generating(), now.Add(time.Minute), now)
 }
 
 // finish ends the newest claimed call of the newest attempt.

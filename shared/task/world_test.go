@@ -23,7 +23,8 @@ type world struct {
 	asked    int
 	kind     string // of the decision that is being committed, for the checks
 	run      int    // that commits, when kind says that one does
-	calm     bool   // no tears, no lost answers, no delays any more
+	failed   Generation
+	calm     bool // no tears, no lost answers, no delays any more
 }
 
 // flight is a call between its claim and the record of its outcome.
