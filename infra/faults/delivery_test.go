@@ -51,7 +51,6 @@ func TestDeliveriesTwiceLateAndOutOfOrder(t *testing.T) {
 // TestTheSweeperSawTheTaskLongAgo: what the index or the load said is old when the
 // sweeper acts on it; the task has gone all its way meanwhile.
 func TestTheSweeperSawTheTaskLongAgo(t *testing.T) {
-	const sweeper = "SweepTasksFunction"
 	for _, at := range []point{
 		{function: sweeper, kind: "DynamoDB.Query", ordinal: 1}, {function: sweeper, kind: "DynamoDB.UpdateItem", ordinal: 1},
 	} {

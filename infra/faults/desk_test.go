@@ -55,6 +55,7 @@ func failf(format string, args ...any) { panic(failure{fmt.Errorf(format, args..
 // run tells a story to its end.
 func (b *bench) run(s story, kills ...point) (d *desk, err error) {
 	t := newTrace(kills...)
+	t.alone = s.alone
 	d = &desk{bench: b, trace: t, mark: fmt.Sprintf("C0FAULT%05d", b.marks.Add(1))}
 	t.dying = d.passTime
 	b.witness.expect(d.mark, t)
@@ -69,7 +70,7 @@ func (b *bench) run(s story, kills ...point) (d *desk, err error) {
 	}()
 	d.ask(s.text)
 	s.tell(d)
-	d.clock.sweep(d)
+	d.sweep()
 	d.rests()
 	return d, nil
 }
@@ -89,19 +90,36 @@ func (d *desk) ask(text string) {
 // until polls, and lets time pass when nothing moves.
 func (d *desk) until(what string, holds func() bool) {
 	begun := time.Now()
-	nudge := begun.Add(8 * time.Second)
+	nudge := begun.Add(d.calm())
 	for !holds() {
 		now := time.Now()
 		if now.Sub(begun) > patience {
 			failf("not within %s: %s", patience, what)
 		}
 		if now.After(nudge) {
-			d.clock.sweep(d)
-			nudge = time.Now().Add(8 * time.Second)
+			d.sweep()
+			nudge = time.Now().Add(d.calm())
 		}
 		tick := time.NewTimer(50 * time.Millisecond)
 		<-tick.C
 	}
+}
+
+// calm is how long nothing may move before a sweep: not long once something died.
+func (d *desk) calm() time.Duration {
+	if len(d.dead()) > 0 {
+		return 3 * time.Second
+	}
+	return 8 * time.Second
+}
+
+// sweep lets the sweeper's minute pass.
+func (d *desk) sweep() {
+	if d.alone {
+		d.clock.sweepFor(d)
+		return
+	}
+	d.clock.sweep(d)
 }
 
 // cards are the thread's messages that carry a card's name, by name.
@@ -163,6 +181,9 @@ func (d *desk) reject(user, key, action, reason string) {
 
 // settles gives what was just done three seconds to be seen.
 func (d *desk) settles(holds func() bool) bool {
+	if d.alone {
+		d.sweep()
+	}
 	for deadline := time.Now().Add(3 * time.Second); time.Now().Before(deadline); {
 		if holds() {
 			return true

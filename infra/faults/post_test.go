@@ -1,9 +1,11 @@
 package faults
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"time"
 
@@ -15,6 +17,7 @@ import (
 // late and in another order.
 type post struct {
 	next mapping.Invoker
+	lost func(record []byte) bool // records that the relay never gets
 
 	mu    sync.Mutex
 	lot   *rand.Rand // nil while it delivers as AWS does
@@ -42,6 +45,10 @@ func (p *post) unruly(seed uint64) (end func() int) {
 
 // Invoke implements mapping.Invoker.
 func (p *post) Invoke(ctx context.Context, function string, payload []byte) (lambda.Result, error) {
+	payload, some := p.withoutLost(payload)
+	if !some {
+		return lambda.Result{Payload: []byte(`{"batchItemFailures":[]}`)}, nil
+	}
 	twice, late, mixed := p.mood(payload)
 	if late > 0 {
 		t := time.NewTimer(late)
@@ -86,4 +93,24 @@ func (p *post) mood(payload []byte) (twice bool, late time.Duration, mixed []byt
 		p.times++
 	}
 	return twice, late, mixed
+}
+
+// withoutLost is a batch of the table's changes without those that are lost, and
+// reports whether any is left; what is no such batch stays as it is.
+func (p *post) withoutLost(payload []byte) (rest []byte, some bool) {
+	var batch struct {
+		Records []json.RawMessage `json:"Records"`
+	}
+	if json.Unmarshal(payload, &batch) != nil {
+		return payload, true
+	}
+	kept := slices.DeleteFunc(slices.Clone(batch.Records), func(r json.RawMessage) bool {
+		return bytes.Contains(r, []byte(`"aws:dynamodb"`)) && p.lost(r)
+	})
+	if len(kept) == len(batch.Records) {
+		return payload, true
+	}
+	batch.Records = kept
+	rest, err := json.Marshal(batch)
+	return rest, err == nil && len(kept) > 0
 }

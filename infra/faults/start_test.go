@@ -14,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"ringi/infra/local/admin"
+	"ringi/infra/local/lambda"
 	"ringi/infra/local/sandbox"
 	"ringi/infra/local/stack"
 	"ringi/shared/store"
@@ -53,7 +54,11 @@ func TestMain(m *testing.M) {
 
 // open starts a stack whose every call the witness sees; its sweeper runs only when told.
 func open(ctx context.Context) (*bench, error) {
-	w, p := newWitness(), &post{}
+	w := newWitness()
+	p := &post{lost: func(record []byte) bool {
+		t := w.whose(lambda.Call{Event: record})
+		return t != nil && t.alone
+	}}
 	o := stack.Options{
 		Model: "demo", ByHand: true, FunctionLog: io.Discard, Artifacts: os.Getenv("RINGI_ARTIFACTS"), Faults: w, Between: p.between,
 		Sandbox: sandbox.Options{Shortcuts: []sandbox.Shortcut{{CallbackID: "cancel_task"}}, AnswerTime: 10 * time.Second},

@@ -1,7 +1,9 @@
 package faults
 
 import (
+	"context"
 	"net/http"
+	"time"
 
 	"ringi/infra/local/sandbox/workspace"
 )
@@ -11,10 +13,14 @@ type story struct {
 	name string
 	text string
 	tell func(*desk)
+
+	alone bool             // the relay gets nothing of it: the sweeper has to do everything
+	kills func(point) bool // which of its points are tried; nil tries all
 }
 
 // The calls of tools that change something outside.
 const (
+	sweeper   = "SweepTasksFunction"
 	execute   = "ExecuteProcessFunction"
 	writeRows = "PUT /sheets/v4/spreadsheets/ringi-demo-sheet/values/*"
 	direct    = "POST /api/chat.postMessage"
@@ -50,7 +56,42 @@ func stories() []story {
 			d.click(workspace.Sato, "CARD#execution", "retry_execution")
 			d.finishes()
 		}},
+		{name: "swept", text: "従業員一覧を取得して", alone: true, tell: func(d *desk) {
+			d.sweptTo("PROMPT#0001")
+			d.click(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
+			d.stop("PROCESS#0001")
+			d.sweep() // for the card
+			d.click(workspace.Tanaka, "CARD#process#0001", "approve_process")
+			d.sweep() // for the run in place of the one that was stopped
+			d.until("the work is done", func() bool { return d.load().Head.Ended != nil })
+			d.sweep()
+			d.finishes()
+		}},
+		{name: "expired", text: "従業員一覧を取得して", alone: true, tell: func(d *desk) {
+			d.sweptTo("PROMPT#0001")
+			d.clock.set(d, "PROMPT#0001", "SET terms.decide_by = :past", "attribute_exists(PK)", nil)
+			d.sweep()
+			d.rests()
+		}},
+		{name: "settled", text: "従業員一覧を取得して", kills: func(p point) bool { return p.function == sweeper }, tell: func(d *desk) {
+			d.freezes(point{function: execute, kind: readStaff, ordinal: 1}, 5*time.Second)
+			d.click(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
+			d.click(workspace.Tanaka, "CARD#process#0001", "approve_process")
+			d.until("the call is out", func() bool { return d.met(execute, readStaff) > 0 })
+			d.click(workspace.Tanaka, "CARD#execution", "cancel_execution")
+			d.clock.expire(d, true)
+			d.clock.sweepFor(d)
+			d.rests()
+		}},
 	}
+}
+
+// sweptTo lets the sweeper begin the work, and draw the gate that it comes to.
+func (d *desk) sweptTo(gate string) {
+	d.until("the message is kept", func() bool { _, err := d.store.Head(context.Background(), d.ref); return err == nil })
+	d.sweep()
+	d.until("the run waits at "+gate, func() bool { a := d.load(); return len(a.Waits) == 1 && a.Waits[0].Gate == gate })
+	d.sweep()
 }
 
 // happily approves both gates and waits for the work.

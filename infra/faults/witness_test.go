@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"ringi/infra/local/lambda"
 )
@@ -32,13 +34,18 @@ func (p point) String() string {
 // moment names the point without what happens there.
 func (p point) moment() string { return fmt.Sprintf("%s %s #%d", p.function, p.kind, p.ordinal) }
 
+// starting reports whether the point is met before a process asks for its first event.
+func (p point) starting() bool {
+	return p.kind == lambda.KindInit || strings.HasPrefix(p.kind, "secretsmanager.")
+}
+
 // sort is what a sample must have one of each of.
 func (p point) sort() string { return fmt.Sprintf("%s %d", p.kind, p.kill) }
 
 // moment is a point, kill not set, and the invocation that met it.
 type moment struct {
 	point
-	invocation string
+	invocation string // empty while a process starts up
 }
 
 // trace is what the processes did for one story, and what is to happen to them.
@@ -51,11 +58,29 @@ type trace struct {
 	died   []point
 	refuse map[string]int           // calls of this kind are answered with this status
 	hold   map[string]chan struct{} // calls of this kind, or this moment, wait until it is closed
+	freeze map[string]time.Duration // processes stand still in this moment, their time is up that much later
 	dying  func(lambda.Call)        // may be nil
+	warm   map[string]bool          // functions that need no new process (any more)
+	alone  bool                     // no relay: the sweeper has to do everything
 }
 
 func newTrace(kills ...point) *trace {
-	return &trace{counts: map[string]int{}, left: map[string]int{}, kills: slices.Clone(kills), refuse: map[string]int{}, hold: map[string]chan struct{}{}}
+	return &trace{
+		counts: map[string]int{}, left: map[string]int{}, kills: slices.Clone(kills), refuse: map[string]int{},
+		hold: map[string]chan struct{}{}, freeze: map[string]time.Duration{}, warm: map[string]bool{},
+	}
+}
+
+// cold gives a function's first invocation a new process, where one is to die as it
+// comes up, or when nothing is to die and all points are looked for.
+func (t *trace) cold(function string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.warm[function] {
+		return false
+	}
+	t.warm[function] = true
+	return len(t.kills)+len(t.died) == 0 || slices.ContainsFunc(t.kills, func(p point) bool { return p.function == function && p.starting() })
 }
 
 func (t *trace) meet(c lambda.Call) lambda.Fate {
@@ -64,7 +89,7 @@ func (t *trace) meet(c lambda.Call) lambda.Fate {
 	t.counts[key]++
 	here := point{function: c.Function, kind: c.Kind, ordinal: t.counts[key]}
 	t.order = append(t.order, moment{here, c.RequestID})
-	fate := lambda.Fate{}
+	fate := lambda.Fate{Freeze: t.freeze[here.moment()]}
 	for i, k := range t.kills {
 		if k.function == here.function && k.kind == here.kind && k.ordinal == here.ordinal {
 			fate.Kill = k.kill
@@ -102,6 +127,13 @@ func (t *trace) holds(kind string) (release func()) {
 		t.mu.Unlock()
 		close(held)
 	})
+}
+
+// freezes makes the process that meets a moment stand still there, until its time is up.
+func (t *trace) freezes(at point, left time.Duration) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.freeze[at.moment()] = left
 }
 
 // refuses answers calls of a kind with a status instead of making them; 0 makes them again.
@@ -142,6 +174,12 @@ func (t *trace) points() []point {
 	for _, m := range t.order {
 		p := m.point
 		p.kill = lambda.Before
+		if m.invocation == "" {
+			if p.starting() && p.ordinal == 1 { // those that come later are by chance
+				out = append(out, p)
+			}
+			continue
+		}
 		again := read[m.invocation]
 		read[m.invocation] = reads(p.kind)
 		switch {
@@ -172,14 +210,17 @@ func reads(kind string) bool {
 type witness struct {
 	mu      sync.Mutex
 	stories map[string]*trace // by mark
-	marks   map[string]string // by task id
+	marks   map[string]string // by task id, and by task token
 	last    map[string]string // mark by request id
 }
 
 var (
 	markForm = regexp.MustCompile(`C0FAULT[0-9]{5}`)
 	taskForm = regexp.MustCompile(`TASK#[0-9A-Z]{26}#([0-9A-Z]{26})`)
-	idForm   = regexp.MustCompile(`[0-9A-HJKMNP-TV-Z]{26}`)
+	// tokenForm is a task token's beside the gate that it belongs to.
+	tokenForm = regexp.MustCompile(`"task_token": ?(?:\{"S": ?)?"([^"]+)"`)
+	sentForm  = regexp.MustCompile(`"taskToken": ?"([^"]+)"`)
+	idForm    = regexp.MustCompile(`[0-9A-HJKMNP-TV-Z]{26}`)
 )
 
 func newWitness() *witness {
@@ -190,6 +231,12 @@ func (w *witness) expect(mark string, t *trace) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.stories[mark] = t
+}
+
+// Cold implements lambda.Faults.
+func (w *witness) Cold(function string, event []byte) bool {
+	t := w.whose(lambda.Call{Function: function, Event: event})
+	return t != nil && t.cold(function)
 }
 
 // Meet implements lambda.Faults.
@@ -212,7 +259,8 @@ func (w *witness) whose(c lambda.Call) *trace {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	mark := w.markIn(c.Body)
-	if mark == "" && c.RequestID != "" {
+	// A sweep looks at many tasks: what is due is asked by whoever let it begin.
+	if mark == "" && c.RequestID != "" && !bytes.Contains(c.Body, []byte("DUE#")) {
 		mark = w.last[c.RequestID]
 	}
 	if mark == "" {
@@ -240,8 +288,14 @@ func (w *witness) markIn(text []byte) string {
 	}
 	for _, id := range idForm.FindAll(text, -1) {
 		if mark := w.marks[string(id)]; mark != "" {
+			if m := tokenForm.FindSubmatch(text); m != nil {
+				w.marks[string(m[1])] = mark
+			}
 			return mark
 		}
+	}
+	if m := sentForm.FindSubmatch(text); m != nil {
+		return w.marks[string(m[1])]
 	}
 	return ""
 }

@@ -82,6 +82,9 @@ func (r *Recorder) Meet(c lambda.Call) lambda.Fate {
 	return lambda.Fate{}
 }
 
+// Cold leaves processes as they are.
+func (r *Recorder) Cold(string, []byte) bool { return false }
+
 // Dying is never called: nothing is killed.
 func (r *Recorder) Dying(lambda.Call) {}
 

@@ -46,6 +46,8 @@ func (w *weather) set(odds, whole float64, denied func(lambda.Call) *fault) {
 	w.odds, w.whole, w.denied = odds, whole, denied
 }
 
+func (w *weather) Cold(string, []byte) bool { return false }
+
 func (w *weather) Dying(lambda.Call) {}
 
 func (w *weather) Meet(c lambda.Call) lambda.Fate {

@@ -33,11 +33,13 @@ type environment struct {
 	server   *http.Server
 	tap      *tap // nil without Faults
 	arn      string
+	first    []byte // the event that it is started for
 
 	work chan *invocation
 
 	mu       sync.Mutex
 	current  *invocation // taken by the process, not yet answered
+	ready    bool        // the process has asked for its first event
 	initFail []byte      // what the process said when its start failed
 }
 
@@ -48,15 +50,20 @@ type invocation struct {
 	payload  []byte
 	deadline time.Time // set when the process takes it
 	taken    chan struct{}
+	frozen   chan time.Duration // how long it has from now on
 	answer   chan Result
 }
 
-func startEnvironment(s *Service, f Function) (*environment, error) {
+func newInvocation(payload []byte) *invocation {
+	return &invocation{id: requestID(), trace: traceID(), payload: payload, taken: make(chan struct{}), frozen: make(chan time.Duration, 1), answer: make(chan Result, 1)}
+}
+
+func startEnvironment(s *Service, f Function, first []byte) (*environment, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}
-	e := &environment{service: s, function: f, work: make(chan *invocation), started: make(chan struct{}), arn: arn(s.options, f.Name)}
+	e := &environment{service: s, function: f, work: make(chan *invocation), started: make(chan struct{}), arn: arn(s.options, f.Name), first: first}
 	e.server = &http.Server{Handler: e.runtimeAPI()}
 	go e.server.Serve(l)
 
@@ -81,8 +88,7 @@ func startEnvironment(s *Service, f Function) (*environment, error) {
 
 // invoke gives the process one event and waits for its end, by answer, crash
 // or timeout. taken is false if the process died before it took the event.
-func (e *environment) invoke(payload []byte, fresh bool) (result Result, taken bool) {
-	inv := &invocation{id: requestID(), trace: traceID(), payload: payload, taken: make(chan struct{}), answer: make(chan Result, 1)}
+func (e *environment) invoke(inv *invocation, fresh bool) (result Result, taken bool) {
 	start := time.NewTimer(initTimeout)
 	defer start.Stop()
 	select {
@@ -99,13 +105,18 @@ func (e *environment) invoke(payload []byte, fresh bool) (result Result, taken b
 	<-inv.taken
 	limit := time.NewTimer(time.Until(inv.deadline))
 	defer limit.Stop()
-	select {
-	case result = <-inv.answer:
-		return result, true
-	case <-limit.C:
-		e.process.Kill()
-		return failure(inv.id, timedOut, "RequestId: %s Error: Task timed out after %.2f seconds", inv.id, e.function.Timeout.Seconds()), true
-	case <-e.process.Done():
+	for ended := false; !ended; {
+		select {
+		case result = <-inv.answer:
+			return result, true
+		case left := <-inv.frozen:
+			limit.Reset(min(left, time.Until(inv.deadline)))
+		case <-limit.C:
+			e.process.Kill()
+			return failure(inv.id, timedOut, "RequestId: %s Error: Task timed out after %.2f seconds", inv.id, e.function.Timeout.Seconds()), true
+		case <-e.process.Done():
+			ended = true
+		}
 	}
 	// It may have answered, or told its panic, just before it ended.
 	select {

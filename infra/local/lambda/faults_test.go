@@ -17,6 +17,7 @@ import (
 type doom struct {
 	kind string
 	fate lambda.Fate
+	cold bool // every invocation gets a new process
 
 	mu   sync.Mutex
 	seen []string
@@ -33,10 +34,33 @@ func (d *doom) Meet(c lambda.Call) lambda.Fate {
 	return d.fate
 }
 
+func (d *doom) Cold(string, []byte) bool { return d.cold }
+
 func (d *doom) Dying(lambda.Call) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.died++
+}
+
+// doomed starts Probe, which asks a service for something as it comes up, and counts what is posted there.
+func doomed(t *testing.T, d *doom, timeout time.Duration) (s *lambda.Service, posted *atomic.Int32) {
+	t.Helper()
+	built, err := build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	posted = &atomic.Int32{}
+	service := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost {
+			posted.Add(1)
+		}
+	}))
+	t.Cleanup(service.Close)
+	s = lambda.New(lambda.Options{Region: "us-east-1", Account: "123456789012", Faults: d, Functions: []lambda.Function{{
+		Name: "Probe", Binary: built.Binaries["probe"], Timeout: timeout, Environment: map[string]string{"SERVICE_URL": service.URL, "WARM": "1"},
+	}}})
+	t.Cleanup(s.Close)
+	return s, posted
 }
 
 func TestAProcessDiesWhereItShould(t *testing.T) {
@@ -51,26 +75,18 @@ func TestAProcessDiesWhereItShould(t *testing.T) {
 		text   string // its answer
 	}{
 		{"it lives", "nothing", lambda.Fate{}, 1, false, "200 OK"},
+		{"before it asks for an event", lambda.KindInit, lambda.Fate{Kill: lambda.Before}, 0, true, ""},
+		{"in a call of its start", "GET /warm", lambda.Fate{Kill: lambda.Before}, 0, true, ""},
 		{"at its start nothing was called", lambda.KindStart, lambda.Fate{Kill: lambda.Before}, 0, true, ""},
 		{"before a call that never leaves", call, lambda.Fate{Kill: lambda.Before}, 0, true, ""},
 		{"after a call that was done", call, lambda.Fate{Kill: lambda.After}, 1, true, ""},
 		{"before its answer everything was called", lambda.KindAnswer, lambda.Fate{Kill: lambda.Before}, 1, true, ""},
 		{"a call is answered in the service's place", call, lambda.Fate{Instead: refuse}, 0, false, "429 Too Many Requests"},
 	}
-	built, err := build()
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			var calls atomic.Int32
-			service := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { calls.Add(1) }))
-			defer service.Close()
 			d := &doom{kind: tt.kind, fate: tt.fate}
-			s := lambda.New(lambda.Options{Region: "us-east-1", Account: "123456789012", Faults: d, Functions: []lambda.Function{{
-				Name: "Probe", Binary: built.Binaries["probe"], Timeout: 10 * time.Second, Environment: map[string]string{"SERVICE_URL": service.URL},
-			}}})
-			defer s.Close()
+			s, calls := doomed(t, d, 10*time.Second)
 			a, r := invoke(t, s, event)
 			if r.Failed != tt.failed || a.Text != tt.text || calls.Load() != tt.calls {
 				t.Errorf("failed %v, answer %q, %d calls", r.Failed, a.Text, calls.Load())
@@ -79,7 +95,7 @@ func TestAProcessDiesWhereItShould(t *testing.T) {
 				t.Errorf("error type %s", a.ErrorType)
 			}
 			if tt.kind == "nothing" {
-				want := []string{"Probe start " + event, "Probe " + call + " " + event, "Probe answer " + event}
+				want := []string{"Probe GET /warm " + event, "Probe init " + event, "Probe start " + event, "Probe " + call + " " + event, "Probe answer " + event}
 				if diff := cmp.Diff(want, d.seen); diff != "" {
 					t.Error(diff)
 				}
@@ -87,6 +103,48 @@ func TestAProcessDiesWhereItShould(t *testing.T) {
 			if a, r := invoke(t, s, `{"Text":"next"}`); r.Failed || a.Text != "next" {
 				t.Errorf("the next invocation: %s", r.Payload)
 			}
+		})
+	}
+}
+
+// An idle process is there, but the invocation gets a new one in its place, also
+// where one is all that there may be.
+func TestAColdStartReplacesTheIdleProcess(t *testing.T) {
+	d := &doom{}
+	s, _ := doomed(t, d, 10*time.Second)
+	first, _ := invoke(t, s, `{}`)
+	if again, _ := invoke(t, s, `{}`); again.PID != first.PID {
+		t.Errorf("process %d, not the idle %d", again.PID, first.PID)
+	}
+	d.cold = true
+	if cold, r := invoke(t, s, `{}`); r.Failed || cold.PID == first.PID {
+		t.Errorf("%s by process %d again", r.Payload, cold.PID)
+	}
+	if n := len(s.PIDs("Probe")); n != 1 {
+		t.Errorf("%d processes are left", n)
+	}
+}
+
+// A process that stands still is killed at its timeout, or when its time is said to be
+// up; the call that it had made goes on without it.
+func TestAFrozenProcessIsKilledWhenItsTimeIsUp(t *testing.T) {
+	const call = "POST /things/*"
+	for name, tt := range map[string]struct{ timeout, left time.Duration }{
+		"at its timeout": {time.Second, time.Hour}, "sooner, where time flies": {time.Hour, time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			done := make(chan struct{})
+			late := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				<-r.Context().Done() // the process was killed
+				close(done)
+			})
+			s, _ := doomed(t, &doom{kind: call, fate: lambda.Fate{Instead: late, Freeze: tt.left}}, tt.timeout)
+			begun := time.Now()
+			a, r := invoke(t, s, `{"Do":"call","Text":"x"}`)
+			if !r.Failed || a.ErrorType != "Sandbox.Timedout" || time.Since(begun) > 4*time.Second {
+				t.Errorf("%s after %s", r.Payload, time.Since(begun))
+			}
+			<-done
 		})
 	}
 }

@@ -19,12 +19,14 @@ type pool struct {
 // run takes an environment through one invocation. An environment that turns
 // out to be dead before it took the event costs nothing: another is tried.
 func (p *pool) run(payload []byte) (Result, error) {
+	inv := newInvocation(payload)
+	cold := p.service.options.Faults != nil && p.service.options.Faults.Cold(p.function.Name, payload)
 	for {
-		e, fresh, err := p.take()
+		e, fresh, err := p.take(payload, cold)
 		if err != nil {
 			return Result{}, err
 		}
-		result, taken := e.invoke(payload, fresh)
+		result, taken := e.invoke(inv, fresh)
 		if taken || fresh {
 			p.give(e)
 			return result, nil
@@ -33,8 +35,9 @@ func (p *pool) run(payload []byte) (Result, error) {
 	}
 }
 
-// take returns an idle environment, or a new one.
-func (p *pool) take() (e *environment, fresh bool, err error) {
+// take returns an idle environment, or a new one for an event; when it has to be cold the
+// new one replaces the idle.
+func (p *pool) take(event []byte, cold bool) (e *environment, fresh bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
@@ -44,7 +47,7 @@ func (p *pool) take() (e *environment, fresh bool, err error) {
 		if !idle {
 			continue
 		}
-		if e.dead() {
+		if cold || e.dead() {
 			delete(p.environments, e)
 			e.close()
 			continue
@@ -55,7 +58,7 @@ func (p *pool) take() (e *environment, fresh bool, err error) {
 	if limit := p.function.Concurrency; limit > 0 && len(p.environments) >= limit {
 		return nil, false, fmt.Errorf("%w: %s has %d", ErrBusy, p.function.Name, limit)
 	}
-	e, err = startEnvironment(p.service, p.function)
+	e, err = startEnvironment(p.service, p.function, event)
 	if err != nil {
 		return nil, false, fmt.Errorf("start %s: %w", p.function.Name, err)
 	}

@@ -23,6 +23,9 @@ func (e *environment) runtimeAPI() http.Handler {
 
 // next hands over the next event, and waits for one as long as it takes.
 func (e *environment) next(w http.ResponseWriter, r *http.Request) {
+	if e.initDies() {
+		return
+	}
 	var inv *invocation
 	select {
 	case inv = <-e.work:

@@ -9,6 +9,7 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -78,6 +79,9 @@ func (t *tap) serve(w http.ResponseWriter, r *http.Request, next http.Handler) {
 	if fate.Instead != nil {
 		next = fate.Instead
 	}
+	if fate.Freeze > 0 {
+		t.env.freeze(fate.Freeze)
+	}
 	switch fate.Kill {
 	case Before:
 		t.env.die(call)
@@ -105,7 +109,7 @@ func (e *environment) underWay() *invocation {
 }
 
 func (e *environment) call(inv *invocation, kind string, body []byte) Call {
-	c := Call{Function: e.function.Name, Kind: kind, Body: body}
+	c := Call{Function: e.function.Name, Event: e.first, Kind: kind, Body: body}
 	if inv != nil {
 		c.RequestID, c.Event = inv.id, inv.payload
 	}
@@ -124,6 +128,25 @@ func (e *environment) dies(inv *invocation, kind string, body []byte) bool {
 	}
 	e.die(call)
 	return true
+}
+
+// initDies asks about the end of the start, and reports whether the process died of it.
+func (e *environment) initDies() bool {
+	e.mu.Lock()
+	first := !e.ready
+	e.ready = true
+	e.mu.Unlock()
+	return first && e.dies(nil, KindInit, nil)
+}
+
+// freeze stops the process where it is, until its invocation's time is up.
+func (e *environment) freeze(left time.Duration) {
+	<-e.started
+	// A process that is gone stands still as well.
+	_ = syscall.Kill(-e.process.PID(), syscall.SIGSTOP)
+	if inv := e.underWay(); inv != nil {
+		inv.frozen <- left
+	}
 }
 
 func (e *environment) die(c Call) {

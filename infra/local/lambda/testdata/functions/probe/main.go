@@ -38,6 +38,13 @@ func main() {
 	if os.Getenv("BREAK") != "" {
 		os.Exit(3)
 	}
+	if os.Getenv("WARM") != "" {
+		res, err := http.Get(os.Getenv("SERVICE_URL") + "/warm")
+		if err != nil {
+			os.Exit(4)
+		}
+		res.Body.Close()
+	}
 	lambda.Start(handle)
 }
 
