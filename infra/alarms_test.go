@@ -1,6 +1,7 @@
 package infra_test
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -29,6 +30,8 @@ var metrics = []struct{ namespace, name, of string }{
 	{metric.Namespace, string(metric.SlackFailed), "UpdateCardFunction"},
 	{metric.Namespace, string(metric.SlackCalled), "ReceiveInteractionFunction"},
 	{metric.Namespace, string(metric.SlackFailed), "ReceiveInteractionFunction"},
+	{metric.Namespace, string(metric.SlackCalled), "ExecuteProcessFunction"},
+	{metric.Namespace, string(metric.SlackFailed), "ExecuteProcessFunction"},
 	{metric.Namespace, string(metric.DecisionSeconds), "ReceiveInteractionFunction"},
 }
 
@@ -85,6 +88,35 @@ func alarmRules() []rule {
 			for _, m := range metrics {
 				if !slices.Contains(all, watched(m)) {
 					wrong("no alarm watches %s %s of %q", m.namespace, m.name, m.of)
+				}
+			}
+		},
+		func(s *stack, wrong func(string, ...any)) {
+			for _, id := range s.of("AWS::CloudWatch::Alarm") {
+				var said string
+				for _, m := range list(s.resources[id].Properties["Metrics"]) {
+					said += " " + text(at(m, "Expression"))
+				}
+				for _, m := range list(s.resources[id].Properties["Metrics"]) {
+					if name := text(at(m, "Id")); at(m, "MetricStat") != nil && !regexp.MustCompile(`\b`+name+`\b`).MatchString(said) {
+						wrong("%s reads %s and does not reckon with it", id, name)
+					}
+				}
+			}
+		},
+		func(s *stack, wrong func(string, ...any)) {
+			writes, err := counted()
+			if err != nil {
+				wrong("go list: %v", err)
+			}
+			var all []watched
+			for _, id := range s.of("AWS::CloudWatch::Alarm") {
+				all = append(all, watches(s.resources[id].Properties)...)
+			}
+			for id, f := range s.functions {
+				name := string(metric.SlackFailed)
+				if slices.Contains(writes[f.Folder], name) && !slices.Contains(all, watched{metric.Namespace, name, id}) {
+					wrong("%s calls Slack, and no alarm counts what fails", id)
 				}
 			}
 		},

@@ -11,16 +11,22 @@ import (
 // outcome counts a call and says what became of it: nil, or one of the three
 // errors with the method's name.
 func outcome(method string, err error) error {
+	if err = Count(err); err != nil {
+		return fmt.Errorf("%s: %w", method, err)
+	}
+	return nil
+}
+
+// Count counts a call that slack-go made and that returned err, for whoever has a
+// client of their own. It returns nil, RateLimited, Refused or Unknown.
+func Count(err error) error {
 	err = normal(err)
 	failed := 0.0
 	if counts(err) {
 		failed = 1
 	}
 	metric.Put(metric.Value{Name: metric.SlackCalled, N: 1}, metric.Value{Name: metric.SlackFailed, N: failed})
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("%s: %w", method, err)
+	return err
 }
 
 // counts reports whether somebody who looks after Ringi should hear of it, if it

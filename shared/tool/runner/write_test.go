@@ -1,6 +1,10 @@
 package runner_test
 
 import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -9,6 +13,7 @@ import (
 
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/metric"
 	"ringi/shared/tool"
 	"ringi/shared/tool/sheets"
 	"ringi/shared/tool/slackdm"
@@ -152,12 +157,74 @@ func TestADirectMessageThatFails(t *testing.T) {
 	}
 }
 
+// An alarm watches how many of the calls to Slack fail; that nobody is there is an answer like others.
+func TestADirectMessagesCallsAreCounted(t *testing.T) {
+	byMail := strings.Replace(dmArgs, "U0SANDSATO", "sato@example.com", 1)
+	for name, test := range map[string]struct {
+		args           string
+		fault          webapi.Fault
+		called, failed float64
+	}{
+		"all goes well":           {byMail, webapi.Fault{}, 4, 0},
+		"an address of nobody":    {strings.Replace(dmArgs, "U0SANDSATO", "nobody@example.com", 1), webapi.Fault{}, 1, 0},
+		"a look-up in an outage":  {byMail, webapi.Fault{Method: "users.lookupByEmail", Kind: webapi.Unavailable}, 1, 1},
+		"a token that is gone":    {dmArgs, webapi.Fault{Method: "conversations.open", Kind: webapi.Refused, Code: "token_revoked"}, 1, 1},
+		"a search that is lost":   {dmArgs, webapi.Fault{Method: "conversations.history", Kind: webapi.Lost}, 2, 1},
+		"a post in an outage":     {dmArgs, webapi.Fault{Method: "chat.postMessage", Kind: webapi.Unavailable}, 3, 1},
+		"a rate limit waited out": {dmArgs, webapi.Fault{Method: "chat.postMessage", Kind: webapi.RateLimited, RetryAfter: time.Second}, 4, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			if test.fault.Method != "" {
+				w.slack.Add(test.fault)
+			}
+			got := counted(t, func() {
+				_, _ = w.Run(t.Context(), tool.Call{Tenant: "T1", Tool: "send_slack_dm", Arguments: json.RawMessage(test.args), Key: "p/step-1/1", Locale: "en"})
+			})
+			if got[metric.SlackCalled] != test.called || got[metric.SlackFailed] != test.failed {
+				t.Errorf("counted %v, want %v calls of which %v failed", got, test.called, test.failed)
+			}
+		})
+	}
+}
+
+// counted adds up what do writes for CloudWatch.
+func counted(t *testing.T, do func()) map[metric.Name]float64 {
+	t.Helper()
+	file, err := os.Create(filepath.Join(t.TempDir(), "stdout"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	stdout := os.Stdout
+	os.Stdout = file
+	defer func() { os.Stdout = stdout }()
+	do()
+	b, err := os.ReadFile(file.Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	sums := map[metric.Name]float64{}
+	for line := range bytes.Lines(b) {
+		var fields map[string]any
+		if err := json.Unmarshal(line, &fields); err != nil {
+			t.Fatalf("%v: %s", err, line)
+		}
+		for _, name := range metric.Names() {
+			n, _ := fields[string(name)].(float64)
+			sums[name] += n
+		}
+	}
+	return sums
+}
+
 func TestADirectMessageWaitsOutARateLimit(t *testing.T) {
-	for _, method := range []string{"conversations.open", "conversations.history", "chat.postMessage"} {
+	byMail := strings.Replace(dmArgs, "U0SANDSATO", "sato@example.com", 1)
+	for _, method := range []string{"users.lookupByEmail", "conversations.open", "conversations.history", "chat.postMessage"} {
 		w := newWorld(t)
 		w.slack.Add(webapi.Fault{Method: method, Kind: webapi.RateLimited, RetryAfter: time.Second})
 		var out slackdm.Sent
-		w.run(t, "send_slack_dm", dmArgs, &out)
+		w.run(t, "send_slack_dm", byMail, &out)
 		if w.called.of(method) != 2 || len(w.sent(t, workspace.Sato)) != 1 || out.AlreadySent {
 			t.Errorf("%s was called %d times, %d messages: %+v", method, w.called.of(method), len(w.sent(t, workspace.Sato)), out)
 		}

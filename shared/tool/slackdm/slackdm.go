@@ -13,6 +13,7 @@ import (
 
 	"github.com/slack-go/slack"
 
+	"ringi/shared/slackapi"
 	"ringi/shared/tool"
 	"ringi/shared/tool/wire"
 )
@@ -64,7 +65,11 @@ type Sent struct {
 func (c *Client) Send(ctx context.Context, m Message, key string) (Sent, error) {
 	user := m.Recipient
 	if strings.Contains(user, "@") {
-		found, err := c.reads.GetUserByEmailContext(ctx, user)
+		var found *slack.User
+		err := patiently(ctx, func() (err error) {
+			found, err = c.reads.GetUserByEmailContext(ctx, user)
+			return err
+		})
 		if err != nil {
 			return Sent{}, before(err, m.Recipient)
 		}
@@ -98,12 +103,13 @@ func (c *Client) Send(ctx context.Context, m Message, key string) (Sent, error) 
 	return out, nil
 }
 
-// patiently makes a call again as long as Slack says that it has done nothing and
+// patiently makes a call, counts it, and makes it again as long as Slack says that it has done nothing and
 // when to ask again: that is no retry of a write. It gives up when the call's time
 // would not suffice.
 func patiently(ctx context.Context, call func() error) error {
 	for {
 		err := call()
+		_ = slackapi.Count(err) // what can have been done is classify's to say
 		var limited *slack.RateLimitedError
 		if !errors.As(err, &limited) || limited.RetryAfter <= 0 {
 			return err
