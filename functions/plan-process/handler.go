@@ -22,7 +22,7 @@ type Store interface {
 // Handler is the third layer.
 type Handler struct {
 	Store Store
-	Tools *tool.Catalog
+	Tools func() (*tool.Catalog, error)
 	Open  func(name string) (model.Generator, error)
 	Model string // overrides the tenant's, when not empty
 	Now   func() time.Time
@@ -86,6 +86,10 @@ func (h *Handler) plan(ctx context.Context, s task.Settings, a *task.Aggregate, 
 
 // allowed is the catalog without what the tenant forbids. A tool without a permission row is allowed.
 func (h *Handler) allowed(ctx context.Context, tenant string) (*tool.Catalog, error) {
+	tools, err := h.Tools()
+	if err != nil {
+		return nil, err
+	}
 	permissions, err := h.Store.ToolPermissions(ctx, tenant)
 	if err != nil {
 		return nil, fmt.Errorf("read the tool permissions: %w", err)
@@ -94,11 +98,5 @@ func (h *Handler) allowed(ctx context.Context, tenant string) (*tool.Catalog, er
 	for _, p := range permissions {
 		forbidden[p.ToolName] = !p.Allowed
 	}
-	var specs []tool.Spec
-	for _, s := range h.Tools.All() {
-		if !forbidden[s.Name] {
-			specs = append(specs, s)
-		}
-	}
-	return tool.NewCatalog(specs...)
+	return tools.Only(func(s tool.Spec) bool { return !forbidden[s.Name] }), nil
 }

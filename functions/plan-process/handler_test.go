@@ -40,11 +40,7 @@ func (g *generator) Generate(ctx context.Context, r model.Request) (model.Respon
 
 func handle(t *testing.T, w *pipelinetest.World, g *generator) task.Next {
 	t.Helper()
-	tools, err := tool.Builtin()
-	if err != nil {
-		t.Fatal(err)
-	}
-	h := &Handler{Store: w.OnWire(), Tools: tools, Open: func(string) (model.Generator, error) { return g, nil }, Model: "demo", Now: w.Now}
+	h := &Handler{Store: w.OnWire(), Tools: tool.Builtin, Open: func(string) (model.Generator, error) { return g, nil }, Model: "demo", Now: w.Now}
 	next, err := h.Handle(t.Context(), w.In())
 	if err != nil {
 		t.Fatal(err)

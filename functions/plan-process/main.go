@@ -6,6 +6,7 @@ import (
 	"context"
 	"log/slog"
 	"os"
+	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -23,12 +24,8 @@ func main() {
 }
 
 func newHandler(_ context.Context, cfg aws.Config) (*Handler, error) {
-	tools, err := tool.Builtin()
-	if err != nil {
-		return nil, err
-	}
 	return &Handler{
-		Tools: tools,
+		Tools: sync.OnceValues(tool.Builtin), // a start does without
 		Store: store.New(dynamodb.NewFromConfig(cfg), os.Getenv("TABLE_NAME")),
 		Open:  func(name string) (model.Generator, error) { return model.Open(name, slog.Default()) },
 		Model: os.Getenv("MODEL"),

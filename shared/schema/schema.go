@@ -4,17 +4,16 @@ package schema
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"strconv"
 	"strings"
-
-	"github.com/santhosh-tekuri/jsonschema/v6"
-	"golang.org/x/text/language"
-	"golang.org/x/text/message"
 )
 
 // Schema is a compiled JSON Schema. It may be used by several goroutines.
-type Schema struct{ compiled *jsonschema.Schema }
+type Schema struct{ root *part }
 
 // Problem is one place where a value differs from its schema.
 type Problem struct {
@@ -29,62 +28,96 @@ func (p Problem) String() string {
 	return strings.Join(p.Path, ".") + ": " + p.Message
 }
 
-// Compile reads a schema. A schema that refers to another document is refused:
-// nothing is ever fetched or opened on its behalf.
+// Compile reads a schema, whoever wrote it. One that refers to another document
+// is refused: nothing is ever fetched or opened on its behalf. So is one that
+// refers to itself, or is so large that checking with it has no end in sight.
 func Compile(name, text string) (*Schema, error) {
-	doc, err := Decode([]byte(text))
+	root, err := compile(text)
 	if err != nil {
 		return nil, fmt.Errorf("schema %s: %w", name, err)
 	}
-	c := jsonschema.NewCompiler()
-	c.UseLoader(nowhere{})
-	url := "mem:///" + name
-	if err := c.AddResource(url, doc); err != nil {
-		return nil, fmt.Errorf("schema %s: %w", name, err)
-	}
-	compiled, err := c.Compile(url)
-	if err != nil {
-		return nil, fmt.Errorf("schema %s: %w", name, err)
-	}
-	return &Schema{compiled}, nil
-}
-
-type nowhere struct{}
-
-func (nowhere) Load(url string) (any, error) {
-	return nil, fmt.Errorf("%s: schemas may not refer to other documents", url)
+	return &Schema{root}, nil
 }
 
 // Decode reads exactly one JSON value, keeping numbers as they are written.
 func Decode(text []byte) (any, error) {
-	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	var v any
+	err := d.Decode(&v)
+	if err == nil {
+		if _, more := d.Token(); more != io.EOF {
+			err = errors.New("something follows it")
+		}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("not one JSON value: %w", err)
 	}
 	return v, nil
 }
 
-// Check returns every place where a decoded value differs from the schema, in
-// the schema's own order; none when it fits.
+// maxProblems is how many places Check names at most.
+const maxProblems = 1000
+
+// Check returns the places where a decoded value differs from the schema, each
+// with the first thing that is wrong there: a value before what is in it, members
+// by name. It returns none when the value fits.
 func (s *Schema) Check(value any) []Problem {
-	err := s.compiled.Validate(value)
-	if err == nil {
-		return nil
+	var found problems
+	if v := found.measurable(value, nil); len(found) == 0 {
+		s.root.check(v, nil, &found)
 	}
-	var v *jsonschema.ValidationError
-	if !errors.As(err, &v) {
-		return []Problem{{Message: err.Error()}}
-	}
-	return leaves(v, message.NewPrinter(language.English))
+	return found
 }
 
-func leaves(e *jsonschema.ValidationError, p *message.Printer) []Problem {
-	if len(e.Causes) == 0 {
-		return []Problem{{Path: e.InstanceLocation, Message: e.ErrorKind.LocalizedString(p)}}
+// problems are what was found so far.
+type problems []Problem
+
+func (f *problems) add(at []string, message string) {
+	if len(*f) < maxProblems {
+		*f = append(*f, Problem{append([]string(nil), at...), clip(message)})
 	}
-	var out []Problem
-	for _, c := range e.Causes {
-		out = append(out, leaves(c, p)...)
+}
+
+func (f *problems) take(more problems) {
+	*f = append(*f, more[:min(len(more), maxProblems-len(*f))]...)
+}
+
+// measurable copies a value with numbers that can be compared in the place of
+// their text. One that is beyond a float64 is a problem.
+func (f *problems) measurable(v any, at []string) any {
+	switch v := v.(type) {
+	case json.Number:
+		if n, err := strconv.ParseInt(v.String(), 10, 64); err == nil {
+			return n
+		}
+		n, err := strconv.ParseFloat(v.String(), 64)
+		if err != nil {
+			f.add(at, "the number is too large")
+		}
+		return n
+	case []any:
+		out := make([]any, len(v))
+		for i := range v {
+			out[i] = f.measurable(v[i], append(at, strconv.Itoa(i)))
+		}
+		return out
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for name := range v {
+			out[name] = f.measurable(v[name], append(at, name))
+		}
+		return out
 	}
-	return out
+	return v
+}
+
+// clip leaves out the middle of a long message: its begin says what was looked at,
+// its end what is wrong.
+func clip(s string) string {
+	const begin, end = 60, 160
+	if r := []rune(s); len(r) > begin+end {
+		return string(r[:begin]) + " … " + string(r[len(r)-end:])
+	}
+	return s
 }

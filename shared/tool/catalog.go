@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"ringi/shared/schema"
@@ -54,29 +55,53 @@ func (s Spec) Version() string {
 // Catalog is a set of tools. It does not change once made.
 type Catalog struct {
 	specs   []Spec
-	inputs  map[string]*schema.Schema
+	inputs  map[string]func() (*schema.Schema, error)
 	outputs map[string]any
 }
 
 // NewCatalog makes a catalog. It returns an error when a name is taken twice or
 // a schema is none.
 func NewCatalog(specs ...Spec) (*Catalog, error) {
-	c := &Catalog{specs: slices.Clone(specs), inputs: map[string]*schema.Schema{}, outputs: map[string]any{}}
+	c, err := newCatalog(specs)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range specs {
+		if _, err := c.input(s.Name); err != nil {
+			return nil, err
+		}
+	}
+	return c, nil
+}
+
+// newCatalog leaves the input schemas to be compiled when the first call needs them.
+func newCatalog(specs []Spec) (*Catalog, error) {
+	c := &Catalog{specs: slices.Clone(specs), inputs: map[string]func() (*schema.Schema, error){}, outputs: map[string]any{}}
 	for _, s := range specs {
 		if _, taken := c.inputs[s.Name]; taken {
 			return nil, fmt.Errorf("tool %s: the name is taken", s.Name)
 		}
-		input, err := schema.Compile(s.Name+".input", s.InputSchema)
-		if err != nil {
-			return nil, fmt.Errorf("tool %s: %w", s.Name, err)
-		}
+		c.inputs[s.Name] = sync.OnceValues(func() (*schema.Schema, error) { return schema.Compile(s.Name+".input", s.InputSchema) })
 		output, err := schema.Decode([]byte(s.OutputSchema))
 		if err != nil {
 			return nil, fmt.Errorf("tool %s: output schema: %w", s.Name, err)
 		}
-		c.inputs[s.Name], c.outputs[s.Name] = input, output
+		c.outputs[s.Name] = output
 	}
 	return c, nil
+}
+
+// input is a tool's compiled input schema.
+func (c *Catalog) input(name string) (*schema.Schema, error) {
+	compile, ok := c.inputs[name]
+	if !ok {
+		return nil, fmt.Errorf("there is no tool %q", name)
+	}
+	s, err := compile()
+	if err != nil {
+		return nil, fmt.Errorf("tool %s: %w", name, err)
+	}
+	return s, nil
 }
 
 // Builtin is the catalog of the tools that come with Ringi.
@@ -97,7 +122,7 @@ func Builtin() (*Catalog, error) {
 		}
 		specs = append(specs, s)
 	}
-	return NewCatalog(specs...)
+	return newCatalog(specs)
 }
 
 func parse(text []byte) (Spec, error) {

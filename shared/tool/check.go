@@ -16,9 +16,9 @@ const maxNamed = 10
 
 // Check compares resolved arguments with a tool's input schema.
 func (c *Catalog) Check(name string, resolved json.RawMessage) error {
-	input, ok := c.inputs[name]
-	if !ok {
-		return unknown(name)
+	input, err := c.input(name)
+	if err != nil {
+		return err
 	}
 	v, err := schema.Decode(resolved)
 	if err != nil {
@@ -31,9 +31,9 @@ func (c *Catalog) Check(name string, resolved json.RawMessage) error {
 // stands for any value. earlier finds the tool of a step that comes before; a
 // reference must name such a step, and something that its tool returns.
 func (c *Catalog) CheckPlanned(name string, a Arguments, earlier func(stepID string) (tool string, ok bool)) error {
-	input, ok := c.inputs[name]
-	if !ok {
-		return unknown(name)
+	input, err := c.input(name)
+	if err != nil {
+		return err
 	}
 	refs := a.Refs()
 	for _, r := range refs {
@@ -107,7 +107,5 @@ func problems(found []schema.Problem) error {
 	}
 	return errors.New(strings.Join(said, "; "))
 }
-
-func unknown(name string) error { return fmt.Errorf("there is no tool %q", name) }
 
 func dotted(at []string) string { return strings.Join(at, ".") }

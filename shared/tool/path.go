@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // Limits of a reference's text, of a step's arguments and of what they become.
@@ -23,9 +24,14 @@ type Path struct {
 }
 
 var (
-	stepForm = regexp.MustCompile(`^step-[1-9][0-9]{0,3}$`)
-	keyForm  = regexp.MustCompile(`^[A-Za-z0-9_-]{1,100}$`)
+	stepForm = form(`^step-[1-9][0-9]{0,3}$`)
+	keyForm  = form(`^[A-Za-z0-9_-]{1,100}$`)
 )
+
+// form is compiled when it is first asked for: a start does without.
+func form(text string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
+}
 
 // ParsePath reads a reference. Its grammar is `step-<n>.result` followed by any
 // number of `.<name>` and `.<index>`; names are letters, digits, _ and -.
@@ -34,11 +40,11 @@ func ParsePath(text string) (Path, error) {
 		return Path{}, fmt.Errorf("$ref is %d bytes long, the limit is %d", len(text), MaxPath)
 	}
 	parts := strings.Split(text, ".")
-	if len(parts) < 2 || !stepForm.MatchString(parts[0]) || parts[1] != "result" {
+	if len(parts) < 2 || !stepForm().MatchString(parts[0]) || parts[1] != "result" {
 		return Path{}, fmt.Errorf("$ref %q must begin with step-<n>.result", text)
 	}
 	for _, key := range parts[2:] {
-		if !keyForm.MatchString(key) {
+		if !keyForm().MatchString(key) {
 			return Path{}, fmt.Errorf("$ref %q: %q is neither a name nor an index", text, key)
 		}
 	}

@@ -107,7 +107,7 @@ func TestCheckPlanned(t *testing.T) {
 		"a ref stands for a list":    {"list_attendance", `{"year":2026,"month":3,"employees":{"$ref":"step-1.result.employees"}}`, ""},
 		"a ref inside a list":        {"send_slack_dm", `{"recipient":"U012","text":"x","details":[{"label":"n","value":{"$ref":"step-3.result.over_45h"}}]}`, ""},
 		"the rest is still checked":  {"list_attendance", `{"year":2026,"month":"3","employees":{"$ref":"step-1.result.employees"}}`, "month: got string, want integer"},
-		"a missing argument":         {"list_attendance", `{"year":2026,"employees":{"$ref":"step-1.result.employees"}}`, "missing property 'month'"},
+		"a missing argument":         {"list_attendance", `{"year":2026,"employees":{"$ref":"step-1.result.employees"}}`, `required: missing properties: ["month"]`},
 		"a later step":               {"list_attendance", `{"year":2026,"month":3,"employees":{"$ref":"step-5.result.employees"}}`, "argument employees: step-5 is no earlier step"},
 		"what the tool has not":      {"list_attendance", `{"year":2026,"month":3,"employees":{"$ref":"step-1.result.people"}}`, `list_employees returns no "people", only count, employees`},
 		"a name where an index goes": {"send_slack_dm", `{"recipient":{"$ref":"step-1.result.employees.email"},"text":"x","details":[]}`, `"email" is no index`},

@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // Question is one call.
@@ -91,17 +92,22 @@ type trouble struct {
 }
 
 var (
-	failForm = regexp.MustCompile(`(?i)demo:\s*fail\s+(extract|draft|plan|summarize)`)
-	badForm  = regexp.MustCompile(`(?i)demo:\s*bad output(\s+twice)?(?:\s+(extract|draft|plan|summarize))?`)
-	anyForm  = regexp.MustCompile(`(?i)demo:\s*(fail\s+\w+|human check|bad output(\s+twice)?(\s+(extract|draft|plan|summarize))?)`)
+	failForm = form(`(?i)demo:\s*fail\s+(extract|draft|plan|summarize)`)
+	badForm  = form(`(?i)demo:\s*bad output(\s+twice)?(?:\s+(extract|draft|plan|summarize))?`)
+	anyForm  = form(`(?i)demo:\s*(fail\s+\w+|human check|bad output(\s+twice)?(\s+(extract|draft|plan|summarize))?)`)
 )
+
+// form is compiled when it is first asked for: a start does without.
+func form(text string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
+}
 
 func troubleIn(message string) trouble {
 	var t trouble
-	if m := failForm.FindStringSubmatch(message); m != nil {
+	if m := failForm().FindStringSubmatch(message); m != nil {
 		t.fail = strings.ToLower(m[1])
 	}
-	if m := badForm.FindStringSubmatch(message); m != nil {
+	if m := badForm().FindStringSubmatch(message); m != nil {
 		t.bad, t.twice, t.badLayer = true, m[1] != "", strings.ToLower(m[2])
 	}
 	return t

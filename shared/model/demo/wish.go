@@ -2,7 +2,6 @@ package demo
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -36,8 +35,8 @@ type wish struct {
 }
 
 var (
-	mentionForm = regexp.MustCompile(`<[@!#][^>]*>`)
-	spaceForm   = regexp.MustCompile(`\s+`)
+	mentionForm = form(`<[@!#][^>]*>`)
+	spaceForm   = form(`\s+`)
 )
 
 func wishOf(in input) (wish, error) {
@@ -45,8 +44,8 @@ func wishOf(in input) (wish, error) {
 	if err != nil {
 		return wish{}, fmt.Errorf("read the data: now: %w", err)
 	}
-	text := anyForm.ReplaceAllString(mentionForm.ReplaceAllString(in.Message, " "), " ")
-	w := wish{text: strings.TrimSpace(spaceForm.ReplaceAllString(text, " ")), words: japanese}
+	text := anyForm().ReplaceAllString(mentionForm().ReplaceAllString(in.Message, " "), " ")
+	w := wish{text: strings.TrimSpace(spaceForm().ReplaceAllString(text, " ")), words: japanese}
 	if english := isEnglish(w.text, in.Locale); english {
 		w.words = englishWords
 	}
@@ -142,16 +141,16 @@ func priorityOf(low string) string {
 }
 
 var (
-	yearMonthForm = regexp.MustCompile(`(20[0-9]{2})\s*[年/-]\s*(1[0-2]|0?[1-9])(?:[^0-9]|$)`)
-	monthForm     = regexp.MustCompile(`(?:^|[^0-9])(1[0-2]|0?[1-9])\s*月`)
-	nameForm      = regexp.MustCompile(`\b(january|february|march|april|june|july|august|september|october|november|december|(?:in|for|of) may)\b(?:\s+(20[0-9]{2}))?`)
+	yearMonthForm = form(`(20[0-9]{2})\s*[年/-]\s*(1[0-2]|0?[1-9])(?:[^0-9]|$)`)
+	monthForm     = form(`(?:^|[^0-9])(1[0-2]|0?[1-9])\s*月`)
+	nameForm      = form(`\b(january|february|march|april|june|july|august|september|october|november|december|(?:in|for|of) may)\b(?:\s+(20[0-9]{2}))?`)
 )
 
 // monthIn finds the month that a text means, seen from when it was written. A
 // month without a year is the latest one that has begun.
 func monthIn(low string, now time.Time) (int, time.Month) {
 	first := time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, now.Location())
-	if m := yearMonthForm.FindStringSubmatch(low); m != nil {
+	if m := yearMonthForm().FindStringSubmatch(low); m != nil {
 		year, _ := strconv.Atoi(m[1])
 		month, _ := strconv.Atoi(m[2])
 		return year, time.Month(month)
@@ -161,11 +160,11 @@ func monthIn(low string, now time.Time) (int, time.Month) {
 		first = first.AddDate(0, -2, 0)
 	case has(low, "先月", "前月", "last month", "previous month"):
 		first = first.AddDate(0, -1, 0)
-	case monthForm.MatchString(low):
-		month, _ := strconv.Atoi(monthForm.FindStringSubmatch(low)[1])
+	case monthForm().MatchString(low):
+		month, _ := strconv.Atoi(monthForm().FindStringSubmatch(low)[1])
 		return latest(time.Month(month), now), time.Month(month)
-	case nameForm.MatchString(low):
-		m := nameForm.FindStringSubmatch(low)
+	case nameForm().MatchString(low):
+		m := nameForm().FindStringSubmatch(low)
 		month := monthNamed(m[1][strings.LastIndex(m[1], " ")+1:])
 		if year, err := strconv.Atoi(m[2]); err == nil {
 			return year, month
@@ -197,7 +196,7 @@ func has(text string, any ...string) bool {
 
 // oneLine is a text on one line, cut to what a title can quote.
 func oneLine(s string) string {
-	r := []rune(strings.TrimSpace(spaceForm.ReplaceAllString(s, " ")))
+	r := []rune(strings.TrimSpace(spaceForm().ReplaceAllString(s, " ")))
 	if len(r) > 60 {
 		r = append(r[:59], '…')
 	}

@@ -1,0 +1,160 @@
+package schema
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// check adds what is wrong with a measurable value that stands at a place.
+func (p *part) check(v any, at []string, found *problems) {
+	if len(*found) == maxProblems {
+		return
+	}
+	if !p.takes(v) {
+		found.add(at, wrongType(v, p.types))
+		return // nothing else here was meant for it
+	}
+	if p.step != nil && !multiple(v, *p.step) {
+		found.add(at, fmt.Sprintf("%v is no multiple of %v", v, *p.step))
+	}
+	if err := p.own.Validate(v); err != nil {
+		found.add(at, innermost(err).Error())
+	}
+	for _, x := range p.all {
+		x.check(v, at, found)
+	}
+	if fits, nearest := choose(p.any, v, at); fits == 0 {
+		found.take(nearest)
+	}
+	if fits, nearest := choose(p.one, v, at); fits == 0 {
+		found.take(nearest)
+	} else if fits > 1 {
+		found.add(at, fmt.Sprintf("fits %d of the forms of which it must have one", fits))
+	}
+	switch v := v.(type) {
+	case []any:
+		for i, x := range v {
+			if i < len(p.first) {
+				p.first[i].check(x, append(at, strconv.Itoa(i)), found)
+			} else if p.rest != nil {
+				p.rest.check(x, append(at, strconv.Itoa(i)), found)
+			}
+		}
+	case map[string]any:
+		p.checkMembers(v, at, found)
+	}
+}
+
+func (p *part) checkMembers(v map[string]any, at []string, found *problems) {
+	var unknown []string
+	for _, name := range slices.Sorted(maps.Keys(v)) {
+		there := append(at, name)
+		x, known := p.members[name]
+		if known {
+			x.check(v[name], there, found)
+		}
+		for _, form := range p.patterns {
+			if form.name.MatchString(name) {
+				known = true
+				form.part.check(v[name], there, found)
+			}
+		}
+		switch {
+		case known:
+		case p.closed:
+			unknown = append(unknown, "'"+name+"'")
+		case p.others != nil:
+			p.others.check(v[name], there, found)
+		}
+	}
+	if len(unknown) > 0 {
+		found.add(at, fmt.Sprintf("additional properties %s not allowed", strings.Join(unknown, ", ")))
+	}
+}
+
+// choose counts the forms that a value fits, one where there is nothing to
+// choose. If it is none, nearest is what is wrong in that form of the value's type
+// which has the least of it.
+func choose(forms []*part, v any, at []string) (fits int, nearest problems) {
+	if len(forms) == 0 {
+		return 1, nil
+	}
+	var types []string
+	for _, x := range forms {
+		if !x.takes(v) {
+			types = append(types, x.types...)
+			continue
+		}
+		var found problems
+		x.check(v, at, &found)
+		if len(found) == 0 {
+			fits++
+		} else if nearest == nil || len(found) < len(nearest) {
+			nearest = found
+		}
+	}
+	if fits == 0 && nearest == nil {
+		nearest.add(at, wrongType(v, types))
+	}
+	return fits, nearest
+}
+
+// innermost is the library's error without where in the schema it arose.
+func innermost(err error) error {
+	for {
+		inner := errors.Unwrap(err)
+		if inner == nil {
+			return err
+		}
+		err = inner
+	}
+}
+
+// takes reports whether a value is of a type that the part is for.
+func (p *part) takes(v any) bool {
+	got := kind(v)
+	return len(p.types) == 0 || slices.Contains(p.types, got) || got == "integer" && slices.Contains(p.types, "number")
+}
+
+// multiple compares decimals as they are written: as float64, 0.3 is not three times 0.1.
+func multiple(v any, step float64) bool {
+	switch v.(type) {
+	case int64, float64:
+		n, _ := new(big.Rat).SetString(fmt.Sprint(v))
+		of, _ := new(big.Rat).SetString(fmt.Sprint(step))
+		return n.Quo(n, of).IsInt()
+	}
+	return true
+}
+
+func wrongType(v any, want []string) string {
+	return fmt.Sprintf("got %s, want %s", kind(v), strings.Join(want, " or "))
+}
+
+// kind is a value's type in schemas.
+func kind(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "null"
+	case bool:
+		return "boolean"
+	case string:
+		return "string"
+	case int64:
+		return "integer"
+	case float64:
+		if v == math.Trunc(v) {
+			return "integer"
+		}
+		return "number"
+	case []any:
+		return "array"
+	}
+	return "object"
+}

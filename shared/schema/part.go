@@ -1,0 +1,108 @@
+package schema
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"regexp"
+	"slices"
+
+	"github.com/google/jsonschema-go/jsonschema"
+)
+
+// part is a schema taken apart, so that each place of a value is judged alone and
+// can be named.
+type part struct {
+	types    []string             // one of them; none: any
+	step     *float64             // what a number must be a multiple of
+	own      *jsonschema.Resolved // what else it says of the value itself
+	all      []*part              // every one
+	any, one []*part              // at least one, exactly one; none: anything
+	members  map[string]*part
+	patterns []pattern // members by their names' form
+	closed   bool      // there are no other members
+	others   *part     // the other members; nil: anything
+	first    []*part   // elements, in order
+	rest     *part     // those after them; nil: anything
+}
+
+type pattern struct {
+	name *regexp.Regexp
+	part *part
+}
+
+func compile(text string) (*part, error) {
+	whole, err := unfold(text)
+	if err != nil {
+		return nil, err
+	}
+	b, err := json.Marshal(whole)
+	if err != nil {
+		return nil, err
+	}
+	var s jsonschema.Schema
+	if err := json.Unmarshal(b, &s); err != nil {
+		return nil, err
+	}
+	var t taker
+	p := t.part(&s)
+	return p, t.err
+}
+
+// taker takes schemas without references apart.
+type taker struct{ err error }
+
+func (t *taker) part(s *jsonschema.Schema) *part {
+	if s == nil || t.err != nil {
+		return nil
+	}
+	if s.MultipleOf != nil && *s.MultipleOf <= 0 {
+		t.err = errors.New("multipleOf must be above 0")
+		return nil
+	}
+	p, own := &part{types: s.Types, step: s.MultipleOf}, *s
+	if s.Type != "" {
+		p.types = []string{s.Type}
+	}
+	own.Type, own.Types, own.MultipleOf = "", nil, nil
+	if s.UnevaluatedItems == nil && s.UnevaluatedProperties == nil { // they see what the others leave
+		p.all, p.any, p.one = t.parts(s.AllOf), t.parts(s.AnyOf), t.parts(s.OneOf)
+		p.first, p.rest = t.parts(s.PrefixItems), t.part(s.Items)
+		p.members = map[string]*part{}
+		for name, s := range s.Properties {
+			p.members[name] = t.part(s)
+		}
+		for _, name := range slices.Sorted(maps.Keys(s.PatternProperties)) {
+			form, err := regexp.Compile(name)
+			if err != nil {
+				t.err = err
+				return nil
+			}
+			p.patterns = append(p.patterns, pattern{form, t.part(s.PatternProperties[name])})
+		}
+		if p.closed = never(s.AdditionalProperties); !p.closed {
+			p.others = t.part(s.AdditionalProperties)
+		}
+		own.AllOf, own.AnyOf, own.OneOf, own.PrefixItems, own.Items = nil, nil, nil, nil, nil
+		own.Properties, own.PatternProperties, own.AdditionalProperties = nil, nil, nil
+	}
+	var err error
+	if p.own, err = own.Resolve(nil); err != nil {
+		t.err = fmt.Errorf("not a schema: %w", err)
+	}
+	return p
+}
+
+func (t *taker) parts(list []*jsonschema.Schema) (out []*part) {
+	for _, s := range list {
+		out = append(out, t.part(s))
+	}
+	return out
+}
+
+// never reports whether no value fits: false is read as {"not": {}}.
+func never(s *jsonschema.Schema) bool {
+	return s != nil && s.Not != nil && reflect.ValueOf(*s.Not).IsZero()
+}

@@ -1,0 +1,65 @@
+package schema_test
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"ringi/shared/schema"
+)
+
+// TestTheOfficialSuite holds verdicts against the JSON Schema Test Suite, which comes
+// with the library. What is refused must be refused for one of our reasons.
+func TestTheOfficialSuite(t *testing.T) {
+	dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/google/jsonschema-go").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob(filepath.Join(strings.TrimSpace(string(dir)), "jsonschema", "testdata", "draft*", "*.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	reasons := regexp.MustCompile(`may not refer to (other documents|themselves)$|must be spelled dependentRequired or dependentSchemas$|only \$ref is followed$|\$id: only the whole may have one$|\$ref: "#\w+": there is no such schema$`)
+	const other = "ref overrides any sibling keywords" // only in draft 7; here they count
+	verdicts := 0
+	for _, file := range files {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var groups []struct {
+			Description string
+			Schema      json.RawMessage
+			Tests       []struct {
+				Description string
+				Data        json.RawMessage
+				Valid       bool
+			}
+		}
+		if err := json.Unmarshal(b, &groups); err != nil {
+			t.Fatal(err)
+		}
+		for _, g := range groups {
+			s, err := schema.Compile(filepath.Base(file), string(g.Schema))
+			if err != nil {
+				if !reasons.MatchString(err.Error()) {
+					t.Errorf("%s: %v", g.Description, err)
+				}
+				continue
+			}
+			for _, test := range g.Tests {
+				verdicts++
+				if found := check(t, s, string(test.Data)); (len(found) == 0) != test.Valid && g.Description != other {
+					t.Errorf("%s: %s: %s: %v, but it fits: %v", filepath.Base(file), g.Description, test.Description, found, test.Valid)
+				}
+			}
+		}
+	}
+	if verdicts < 1500 {
+		t.Errorf("only %d verdicts: the suite is not where it was", verdicts)
+	}
+}
