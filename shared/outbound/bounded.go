@@ -1,0 +1,34 @@
+package outbound
+
+import (
+	"errors"
+	"fmt"
+	"io"
+)
+
+// ErrTooLarge is an answer that was given up.
+var ErrTooLarge = errors.New("the answer is too large")
+
+// bounded reads a body until more comes than may be left.
+type bounded struct {
+	body io.ReadCloser
+	left int64
+}
+
+// Read returns ErrTooLarge in place of the first byte past the limit.
+func (b *bounded) Read(p []byte) (int, error) {
+	if len(p) == 0 {
+		return 0, nil
+	}
+	if int64(len(p)) > b.left+1 {
+		p = p[:b.left+1]
+	}
+	n, err := b.body.Read(p)
+	if int64(n) > b.left {
+		n, err = int(b.left), fmt.Errorf("over %d bytes: %w", MaxBody, ErrTooLarge)
+	}
+	b.left -= int64(n)
+	return n, err
+}
+
+func (b *bounded) Close() error { return b.body.Close() }

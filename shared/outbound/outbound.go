@@ -1,0 +1,147 @@
+// Package outbound calls endpoints that somebody configured: servers of tools,
+// models that are run elsewhere. Whatever their address says or its name resolves
+// to, a call reaches the public internet and nothing else: not this machine, not
+// the network that it stands in, not the cloud's metadata.
+package outbound
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"os"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// ErrRefused is a call that is not made because of where it would go.
+var ErrRefused = errors.New("refused: not a public https endpoint")
+
+const (
+	dialWithin      = 5 * time.Second
+	handshakeWithin = 5 * time.Second
+	// Within bounds a call with its answer, whatever its context allows.
+	Within = 2 * time.Minute
+	// maxRedirects is how often an answer may send the call elsewhere on the same host.
+	maxRedirects = 3
+	maxHeaders   = 64 << 10
+)
+
+// MaxBody is how much of an answer is read, in bytes, once it is unpacked.
+const MaxBody = 8 << 20
+
+// Dialer opens connections to public addresses. The zero value allows no others.
+type Dialer struct {
+	// Allow names endpoints as host:port that may be anywhere and speak plain
+	// http: the local stack's own.
+	Allow []string
+	// Resolver finds addresses; nil: the machine's.
+	Resolver *net.Resolver
+}
+
+// FromEnvironment is the dialer with the endpoints that OUTBOUND_ALLOW lists,
+// parted by commas. Only the local stack sets it.
+func FromEnvironment() Dialer {
+	var d Dialer
+	for host := range strings.SplitSeq(os.Getenv("OUTBOUND_ALLOW"), ",") {
+		if host = strings.TrimSpace(host); host != "" {
+			d.Allow = append(d.Allow, host)
+		}
+	}
+	return d
+}
+
+// Client makes a client whose calls fail with ErrRefused before anything is sent
+// when they would leave https, the public internet or, by a redirect, their host.
+// It knows no proxy, keeps no connection and never sends a request twice.
+// An answer over MaxBody ends in ErrTooLarge.
+func (d Dialer) Client() *http.Client {
+	return &http.Client{
+		Transport: guard{d, &http.Transport{
+			DialContext:         d.dial,
+			TLSHandshakeTimeout: handshakeWithin, MaxResponseHeaderBytes: maxHeaders,
+			// A connection that was idle can be lost without anybody's fault, and
+			// what was being sent with it.
+			DisableKeepAlives: true,
+		}},
+		CheckRedirect: stay,
+		Timeout:       Within,
+	}
+}
+
+// dial connects to what a name resolves to now. Each address is judged as the
+// connection is made, so that no second answer of the DNS gets past.
+func (d Dialer) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	dialer := net.Dialer{Timeout: dialWithin, Resolver: d.Resolver}
+	if !d.allows(address) {
+		dialer.ControlContext = public
+	}
+	return dialer.DialContext(ctx, network, address)
+}
+
+func (d Dialer) allows(address string) bool {
+	for _, a := range d.Allow {
+		if strings.EqualFold(a, address) {
+			return true
+		}
+	}
+	return false
+}
+
+// public refuses a connection to an address that is not.
+func public(_ context.Context, network, address string, _ syscall.RawConn) error {
+	to, err := netip.ParseAddrPort(address)
+	if err != nil || (network != "tcp4" && network != "tcp6") || !Public(to.Addr()) {
+		return fmt.Errorf("connect to %s: %w", address, ErrRefused)
+	}
+	return nil
+}
+
+// guard refuses calls that are not https, or carry a name and password in their
+// address, and bounds their answers.
+type guard struct {
+	dialer Dialer
+	next   http.RoundTripper
+}
+
+func (g guard) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.URL.User != nil || r.URL.Scheme != "https" && !(r.URL.Scheme == "http" && g.dialer.allows(hostPort(r.URL))) {
+		if r.Body != nil {
+			r.Body.Close()
+		}
+		return nil, fmt.Errorf("call %s://%s: %w", r.URL.Scheme, r.URL.Host, ErrRefused)
+	}
+	res, err := g.next.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	res.Body = &bounded{body: res.Body, left: MaxBody}
+	return res, nil
+}
+
+// stay lets a redirect go on only where the first call went, and as the same call.
+func stay(r *http.Request, via []*http.Request) error {
+	first := via[0]
+	if r.URL.Scheme != first.URL.Scheme || !strings.EqualFold(hostPort(r.URL), hostPort(first.URL)) {
+		return fmt.Errorf("redirect to another host: %w", ErrRefused)
+	}
+	if r.Method != first.Method {
+		return fmt.Errorf("redirect of a %s: %w", first.Method, ErrRefused)
+	}
+	if len(via) > maxRedirects {
+		return fmt.Errorf("more than %d redirects: %w", maxRedirects, ErrRefused)
+	}
+	return nil
+}
+
+func hostPort(u *url.URL) string {
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	}
+	return net.JoinHostPort(u.Hostname(), port)
+}

@@ -1,0 +1,234 @@
+package outbound_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"ringi/shared/outbound"
+)
+
+func TestAddressesThatAreNotPublic(t *testing.T) {
+	for about, addresses := range map[string][]string{
+		"loopback":           {"127.0.0.1", "127.9.9.9", "::1"},
+		"unspecified":        {"0.0.0.0", "0.1.2.3", "::"},
+		"private":            {"10.0.0.1", "172.16.0.1", "172.31.255.255", "192.168.1.1", "fc00::1", "fd12::1"},
+		"metadata":           {"169.254.169.254", "fd00:ec2::254", "169.254.170.2", "100.100.100.200"},
+		"link-local":         {"169.254.0.1", "fe80::1", "fe80::1%eth0", "fec0::1"},
+		"carrier-grade NAT":  {"100.64.0.1", "100.127.255.255"},
+		"multicast":          {"224.0.0.1", "239.255.255.250", "ff02::1", "ff0e::1"},
+		"broadcast, future":  {"255.255.255.255", "240.0.0.1"},
+		"mapped":             {"::ffff:127.0.0.1", "::ffff:10.0.0.1", "::ffff:a9fe:a9fe"},
+		"compatible":         {"::127.0.0.1", "::8.8.8.8"},
+		"translated":         {"::ffff:0:127.0.0.1"},
+		"NAT64":              {"64:ff9b::169.254.169.254", "64:ff9b::8.8.8.8", "64:ff9b:1::10.0.0.1"},
+		"6to4":               {"2002:7f00:1::1", "2002:a9fe:a9fe::1"},
+		"Teredo":             {"2001:0:7f00:1::1"},
+		"documentation":      {"192.0.2.1", "198.51.100.7", "203.0.113.9", "2001:db8::1", "3fff::1"},
+		"benchmarks, others": {"198.18.0.1", "192.0.0.8", "192.88.99.1", "5f00::1", "100::1"},
+	} {
+		for _, a := range addresses {
+			if outbound.Public(netip.MustParseAddr(a)) {
+				t.Errorf("%s: %s counts as public", about, a)
+			}
+		}
+	}
+	for _, a := range []string{"8.8.8.8", "::ffff:8.8.8.8", "172.32.0.1", "100.128.0.1", "169.253.1.1", "2606:4700::1111", "2a00:1450::1"} {
+		if !outbound.Public(netip.MustParseAddr(a)) {
+			t.Errorf("%s does not count as public", a)
+		}
+	}
+	if outbound.Public(netip.Addr{}) {
+		t.Error("no address counts as public")
+	}
+}
+
+// listening is a server on this machine that counts its connections.
+func listening(t *testing.T, do http.HandlerFunc) (s *httptest.Server, met *atomic.Int32) {
+	t.Helper()
+	met = new(atomic.Int32)
+	s = httptest.NewUnstartedServer(do)
+	s.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateNew {
+			met.Add(1)
+		}
+	}
+	s.StartTLS()
+	t.Cleanup(s.Close)
+	return s, met
+}
+
+func hello(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "hello") }
+
+func refused(t *testing.T, c *http.Client, url string) {
+	t.Helper()
+	res, err := c.Post(url, "text/plain", strings.NewReader("secret"))
+	if err == nil {
+		res.Body.Close()
+		t.Fatalf("%s was called", url)
+	}
+	if !errors.Is(err, outbound.ErrRefused) {
+		t.Fatalf("%s: %v", url, err)
+	}
+}
+
+func TestNothingOnThisMachineIsReached(t *testing.T) {
+	s, met := listening(t, hello)
+	_, port, err := net.SplitHostPort(s.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Lambda's Runtime API is on loopback as well, and the functions know where.
+	t.Setenv("AWS_LAMBDA_RUNTIME_API", "127.0.0.1:"+port)
+	t.Setenv("HTTPS_PROXY", s.URL)
+	t.Setenv("HTTP_PROXY", s.URL)
+	c := outbound.Dialer{}.Client()
+	for _, host := range []string{"127.0.0.1", "localhost", "[::1]", "[::ffff:127.0.0.1]", "0.0.0.0", "[::]", "127.1.1.1"} {
+		refused(t, c, "https://"+host+":"+port+"/2018-06-01/runtime/invocation/next")
+	}
+	for _, url := range []string{
+		"http://" + s.Listener.Addr().String(), "https://169.254.169.254/latest/meta-data/", "https://[fd00:ec2::254]/", "https://192.168.0.1/",
+		"http://8.8.8.8/", "ftp://8.8.8.8/", "https://name:word@8.8.8.8/",
+	} {
+		refused(t, c, url)
+	}
+	if n := met.Load(); n != 0 {
+		t.Errorf("%d connections were made", n)
+	}
+}
+
+func TestANameIsJudgedByWhatItResolvesToAsTheCallIsMade(t *testing.T) {
+	s, met := listening(t, hello)
+	_, port, err := net.SplitHostPort(s.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A name that is public when it is looked at, and this machine when it is called.
+	names, asked := nameserver(t, "93.184.216.34", "127.0.0.1")
+	looked, err := names.LookupNetIP(t.Context(), "ip4", "rebind.test")
+	if err != nil || len(looked) != 1 || !outbound.Public(looked[0]) {
+		t.Fatalf("the first look: %v, %v", looked, err)
+	}
+	refused(t, outbound.Dialer{Resolver: names}.Client(), "https://rebind.test:"+port+"/")
+	if n := met.Load(); n != 0 {
+		t.Errorf("%d connections were made", n)
+	}
+	if asked.Load() < 2 {
+		t.Error("the name was not looked up for the call")
+	}
+}
+
+func TestWhatIsAllowedIsReachedAndNothingBesideIt(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(hello))
+	t.Cleanup(s.Close)
+	other, met := listening(t, hello)
+	t.Setenv("OUTBOUND_ALLOW", " "+s.Listener.Addr().String()+", example.com:443,")
+	d := outbound.FromEnvironment()
+	if len(d.Allow) != 2 {
+		t.Fatalf("%q", d.Allow)
+	}
+	res, err := d.Client().Get(s.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	if b, _ := io.ReadAll(res.Body); string(b) != "hello" {
+		t.Errorf("got %q", b)
+	}
+	refused(t, d.Client(), other.URL)
+	if n := met.Load(); n != 0 {
+		t.Errorf("%d connections were made", n)
+	}
+}
+
+func TestRedirects(t *testing.T) {
+	other, met := listening(t, hello)
+	var posted atomic.Int32
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/there":
+			posted.Add(1)
+			hello(w, r)
+		case "/round":
+			http.Redirect(w, r, "/round", http.StatusTemporaryRedirect)
+		case "/seen":
+			http.Redirect(w, r, "/there", http.StatusSeeOther)
+		case "/same":
+			http.Redirect(w, r, "/there", http.StatusTemporaryRedirect)
+		default:
+			http.Redirect(w, r, other.URL, http.StatusTemporaryRedirect)
+		}
+	}))
+	t.Cleanup(s.Close)
+	// Both are allowed: it is the redirect that is refused.
+	d := outbound.Dialer{Allow: []string{s.Listener.Addr().String(), other.Listener.Addr().String()}}
+	for _, path := range []string{"/elsewhere", "/round", "/seen"} {
+		refused(t, d.Client(), s.URL+path)
+	}
+	if met.Load() != 0 || posted.Load() != 0 {
+		t.Errorf("elsewhere %d, there %d", met.Load(), posted.Load())
+	}
+	res, err := d.Client().Post(s.URL+"/same", "text/plain", strings.NewReader("x"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	res.Body.Close()
+	if posted.Load() != 1 {
+		t.Error("a redirect on the same host was not followed")
+	}
+}
+
+func TestAnAnswerThatIsTooLarge(t *testing.T) {
+	size := outbound.MaxBody
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.Copy(w, io.LimitReader(zeros{}, int64(size)))
+	}))
+	t.Cleanup(s.Close)
+	d := outbound.Dialer{Allow: []string{s.Listener.Addr().String()}}
+	read := func() (int, error) {
+		res, err := d.Client().Get(s.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer res.Body.Close()
+		b, err := io.ReadAll(res.Body)
+		return len(b), err
+	}
+	if n, err := read(); err != nil || n != size {
+		t.Errorf("%d bytes, %v", n, err)
+	}
+	size++
+	if n, err := read(); !errors.Is(err, outbound.ErrTooLarge) || n != outbound.MaxBody {
+		t.Errorf("%d bytes, %v", n, err)
+	}
+}
+
+func TestACallEndsWithItsContext(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
+	t.Cleanup(s.Close)
+	d := outbound.Dialer{Allow: []string{s.Listener.Addr().String()}}
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, s.URL, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res, err := d.Client().Do(r); !errors.Is(err, context.DeadlineExceeded) {
+		if err == nil {
+			res.Body.Close()
+		}
+		t.Errorf("got %v", err)
+	}
+}
+
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) { return len(p), nil }
