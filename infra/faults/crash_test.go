@@ -2,7 +2,9 @@ package faults
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -179,12 +181,8 @@ func (x trial) check() error {
 	if d.asked > 0 {
 		return x.checkAsked(got)
 	}
-	if x.interrupted(got) {
-		for _, key := range []string{"STEP#0001#001#01", "EXECUTION#0001#001"} {
-			delete(got.Rows, key)
-			want.Rows = without(want.Rows, key)
-		}
-		got.Cards, want.Cards = without(got.Cards, "CARD#execution"), without(want.Cards, "CARD#execution")
+	if row, _ := got.Rows[read].(map[string]any); x.story.name == "cancel" && row["status"] == string(task.StepFailed) {
+		want = want.interrupted(row)
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		return fmt.Errorf("task %s, differs from the undisturbed run: %s", d.ref.Task, diff)
@@ -192,12 +190,37 @@ func (x trial) check() error {
 	return nil
 }
 
-// interrupted reports whether the read that was in flight at the cancel has no
-// result: its process died, or saw the cancel and hung up. Nobody calls it again, the step says so.
-func (x trial) interrupted(got end) bool {
-	row, _ := got.Rows["STEP#0001#001#01"].(map[string]any)
-	return x.story.name == "cancel" && row["status"] == string(task.StepFailed)
+// read is the row of the step that the story of a cancel reads with.
+const read = "STEP#0001#001#01"
+
+// interrupted is the same end with a read that has no result: it was in flight at the
+// cancel, and its process died (call_interrupted), or saw the cancel and hung up
+// (tool_failed). Nobody calls it again. What differs is the step's status, result and
+// error, the status and result in the execution's list, and the step's line on the card.
+func (e end) interrupted(row map[string]any) end {
+	changed := func(v any, more map[string]any) map[string]any {
+		out := maps.Clone(v.(map[string]any))
+		delete(out, "result")
+		out["status"] = string(task.StepFailed)
+		maps.Copy(out, more)
+		return out
+	}
+	why := map[string]any{"error": string(task.ReasonInterruptedRead), "error_detail": "step-1"}
+	if row["error"] == string(task.ReasonToolFailed) {
+		why = map[string]any{"error": row["error"], "error_detail": "list_employees"}
+	}
+	e.Rows, e.Cards = maps.Clone(e.Rows), maps.Clone(e.Cards)
+	e.Rows[read] = changed(e.Rows[read], why)
+	execution := maps.Clone(e.Rows["EXECUTION#0001#001"].(map[string]any))
+	results := slices.Clone(execution["results"].([]any))
+	results[0], execution["results"] = changed(results[0], nil), results
+	e.Rows["EXECUTION#0001#001"] = execution
+	e.Cards["CARD#execution"] = lineForm.ReplaceAllString(e.Cards["CARD#execution"], "❌$1")
+	return e
 }
+
+// lineForm is the line of a read that was answered after the cancel.
+var lineForm = regexp.MustCompile(`✅( 1\. .*) \(中止の後に完了\)`)
 
 // checkAsked is for a write whose outcome nobody knew and that a person asked for
 // again: it may have been called once more for each time, and the log says who asked.
@@ -228,16 +251,6 @@ func (x trial) checkAsked(got end) error {
 		return fmt.Errorf("%d cards, and messages %v", len(got.Cards), got.Extra)
 	}
 	return nil
-}
-
-func without[V any](m map[string]V, key string) map[string]V {
-	out := map[string]V{}
-	for k, v := range m {
-		if k != key {
-			out[k] = v
-		}
-	}
-	return out
 }
 
 // sample draws n trials, at least one of each kind of call and moment.

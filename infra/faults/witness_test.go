@@ -39,8 +39,15 @@ func (p point) starting() bool {
 	return p.kind == lambda.KindInit || strings.HasPrefix(p.kind, "secretsmanager.")
 }
 
-// sort is what a sample must have one of each of.
-func (p point) sort() string { return fmt.Sprintf("%s %d", p.kind, p.kill) }
+// sort is what a sample must have one of each of: each of AWS's operations, and each
+// method of the others.
+func (p point) sort() string {
+	kind, path, _ := strings.Cut(p.kind, " ")
+	if from, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/"); from != "" {
+		kind += " " + from
+	}
+	return fmt.Sprintf("%s %d", kind, p.kill)
+}
 
 // moment is a point, kill not set, and the invocation that met it.
 type moment struct {

@@ -13,7 +13,9 @@ import (
 	"ringi/infra/journeys/desk"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/stack"
+	"ringi/shared/card"
 	"ringi/shared/slackapi/inbound"
+	"ringi/shared/task"
 )
 
 type object = map[string]any
@@ -26,7 +28,12 @@ type request struct {
 }
 
 func signed(s *stack.Stack, path, kind string, body []byte) request {
-	stamp := strconv.FormatInt(time.Now().Unix(), 10)
+	return signedAt(time.Now(), s, path, kind, body)
+}
+
+// signedAt is a request that was on its way since then.
+func signedAt(at time.Time, s *stack.Stack, path, kind string, body []byte) request {
+	stamp := strconv.FormatInt(at.Unix(), 10)
 	return request{path, kind, body, http.Header{
 		"Content-Type": {kind}, inbound.HeaderTimestamp: {stamp}, inbound.HeaderSignature: {inbound.Sign(stamp, body, s.SigningSecret)},
 	}}
@@ -54,6 +61,11 @@ func event(t *testing.T, s *stack.Stack, team, root, text string) request {
 		t.Fatal(err)
 	}
 	return signed(s, "/slack/events", "application/json", b)
+}
+
+// late is the same request, sent four minutes ago: Slack's signature holds for five.
+func (r request) late(s *stack.Stack) request {
+	return signedAt(time.Now().Add(-4*time.Minute), s, r.path, r.kind, r.body)
 }
 
 // send sends a request, the very same bytes each time.
@@ -90,4 +102,19 @@ func press(t *testing.T, d *desk.Desk, user string, m workspace.Message, action,
 	t.Helper()
 	code, _ := interaction(t, d.S, click(d.S.Sandbox.TeamID(), user, m, d.Ref.Task, action, value)).send(t, d.S)
 	return code
+}
+
+// submission is the payload of a rejection's form.
+func submission(t *testing.T, team, user string, kind task.CardType, taskID, id, reason string) object {
+	t.Helper()
+	private, err := json.Marshal(card.Rejection{Type: kind, TaskID: taskID, ID: id})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return object{
+		"type": "view_submission", "team": object{"id": team}, "user": object{"id": user, "team_id": team}, "view": object{
+			"callback_id": card.RejectionCallback, "private_metadata": string(private),
+			"state": object{"values": object{card.ReasonBlock: object{card.ReasonInput: object{"value": reason}}}},
+		},
+	}
 }

@@ -1,7 +1,6 @@
 package slack
 
 import (
-	"encoding/json"
 	"net/http"
 	"slices"
 	"strings"
@@ -43,16 +42,7 @@ func TestIdsOfAnotherWorkspace(t *testing.T) {
 		}
 	}
 	form := func(kind task.CardType, taskID, id string) object {
-		private, err := json.Marshal(card.Rejection{Type: kind, TaskID: taskID, ID: id})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return object{
-			"type": "view_submission", "team": object{"id": stranger}, "user": object{"id": workspace.Tanaka, "team_id": stranger}, "view": object{
-				"callback_id": card.RejectionCallback, "private_metadata": string(private),
-				"state": object{"values": object{card.ReasonBlock: object{card.ReasonInput: object{"value": "いいえ"}}}},
-			},
-		}
+		return submission(t, stranger, workspace.Tanaka, kind, taskID, id, "いいえ")
 	}
 	pressed := func(on belonging, taskID, action, id string) object {
 		return click(stranger, workspace.Tanaka, on.card, taskID, action, id)

@@ -1,0 +1,220 @@
+package slack
+
+import (
+	"errors"
+	"net/http"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ringi/infra/journeys/desk"
+	"ringi/infra/local/sandbox"
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/vendors"
+	"ringi/shared/card"
+	"ringi/shared/task"
+)
+
+// Two messages are written one after the other, and the second's event comes first:
+// each becomes its own task with its own cards, also where the second answers the first.
+func TestEventsOfTwoMessagesArriveSwapped(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		thread bool
+	}{{"in a channel", false}, {"in one thread", true}} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := start(t)
+			if err := s.Sandbox.SetToggles(sandbox.Toggles{LateSeconds: 4}); err != nil {
+				t.Fatal(err)
+			}
+			root, err := s.Sandbox.Say(workspace.Sato, workspace.HR, sandbox.Mention("従業員一覧を取得して"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := s.Sandbox.SetToggles(sandbox.Toggles{}); err != nil {
+				t.Fatal(err)
+			}
+			in := ""
+			if tt.thread {
+				in = root
+			}
+			ts, err := s.Sandbox.Reply(workspace.Sato, workspace.HR, in, sandbox.Mention("今月の勤怠をまとめて"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			first, second := desk.At(t, s, workspace.HR, root), desk.At(t, s, workspace.HR, ts)
+			if tt.thread {
+				second.Root = root
+			}
+			second.Card("CARD#task", "")
+			if _, err := first.Store.Head(t.Context(), first.Ref); !errors.Is(err, task.ErrNotFound) {
+				t.Fatalf("the first message's event came first after all: %v", err)
+			}
+			for _, d := range []*desk.Desk{second, first} {
+				d.Approve(workspace.Suzuki)
+				a := d.Until("done", func(a *task.Aggregate) bool { return a.Task != nil && a.Task.Status == task.TaskCompleted })
+				for key := range a.Rows() {
+					if n := len(d.Cards(key)); n > 1 {
+						t.Errorf("%s is %d messages", key, n)
+					}
+				}
+			}
+			if a, b := first.Load().Request, second.Load().Request; a.Text != "従業員一覧を取得して" || b.Text != "今月の勤怠をまとめて" {
+				t.Errorf("the requests are %q and %q", a.Text, b.Text)
+			}
+		})
+	}
+}
+
+// An event that was four minutes on its way comes after its task has ended: it is
+// answered, and nothing begins anew. One whose message nobody has heard of is a request as ever.
+func TestAnEventFourMinutesOld(t *testing.T) {
+	d, _ := atGate(t)
+	withdraw(d)
+	rests(t, d.S)
+	after, audit, heard := d.Load(), d.Audit(), listen(d.S)
+	team := d.S.Sandbox.TeamID()
+	if code, body := event(t, d.S, team, d.Root, "従業員一覧を取得して").late(d.S).send(t, d.S); code != http.StatusOK || body != "" {
+		t.Errorf("answered %d %s", code, body)
+	}
+	rests(t, d.S)
+	if diff := cmp.Diff(after, d.Load(), equal); diff != "" {
+		t.Error("the task moved:", diff)
+	}
+	if diff := cmp.Diff(audit, d.Audit()); diff != "" {
+		t.Error("audit log:", diff)
+	}
+	if n := heard.heard("chat.postMessage", ""); n != 0 {
+		t.Errorf("%d messages", n)
+	}
+
+	root, err := d.S.Sandbox.Say(workspace.Sato, workspace.HR, "Ringi に頼む前の下書き") // no mention: no event of its own
+	if err != nil {
+		t.Fatal(err)
+	}
+	if code, body := event(t, d.S, team, root, "従業員一覧を取得して").late(d.S).send(t, d.S); code != http.StatusOK || body != "" {
+		t.Errorf("answered %d %s", code, body)
+	}
+	lost := desk.At(t, d.S, workspace.HR, root)
+	lost.Card("CARD#prompt#0001", "approve_prompt")
+	withdraw(lost)
+}
+
+// Whoever clicks on a card as it was minutes ago is told what became of it; the
+// newest version goes its way as if they had not.
+func TestAClickOnAnOldCardArrivesLate(t *testing.T) {
+	d, _ := atGate(t)
+	team := d.S.Sandbox.TeamID()
+	shown, first := d.Card("CARD#prompt#0001", "approve_prompt"), d.Load().Prompt().ID
+	d.Reject(workspace.Suzuki, "CARD#prompt#0001", "reject_prompt", "もっと簡潔に")
+	d.Card("CARD#prompt#0002", "approve_prompt")
+	d.Until("the run waits", func(a *task.Aggregate) bool { return len(a.Waits) == 1 && a.Waits[0].Gate == "PROMPT#0002" })
+	rests(t, d.S)
+	rejected := card.Note("ja", sentBack(d.Load()))
+	late := func(user string, payload object, note string) {
+		t.Helper()
+		ignored(t, d, user, interaction(t, d.S, payload).late(d.S), note)
+	}
+	late(workspace.Tanaka, click(team, workspace.Tanaka, shown, d.Ref.Task, "approve_prompt", first), rejected)
+	late(workspace.Tanaka, submission(t, team, workspace.Tanaka, task.CardPrompt, d.Ref.Task, first, "遅れた理由"), rejected)
+	late(workspace.Suzuki, submission(t, team, workspace.Suzuki, task.CardPrompt, d.Ref.Task, first, "別の理由"), "") // decided so before
+
+	d.S.Vendors.Fail("list_employees", http.StatusBadRequest, true)
+	d.Click(workspace.Suzuki, "CARD#prompt#0002", "approve_prompt")
+	running := d.Card("CARD#process#0001", "approve_process")
+	d.Click(workspace.Tanaka, "CARD#process#0001", "approve_process")
+	failed := d.Card("CARD#execution", "retry_execution")
+	attempt := d.Load().Execution().ID
+	for _, tool := range vendors.Tools() {
+		d.S.Vendors.Fail(tool, 0, false)
+	}
+	d.Click(workspace.Sato, "CARD#execution", "retry_execution")
+	a := d.Until("done", func(a *task.Aggregate) bool { return a.Task.Status == task.TaskCompleted })
+	rests(t, d.S)
+	late(workspace.Sato, click(team, workspace.Sato, failed, d.Ref.Task, "retry_execution", attempt), "")
+	late(workspace.Tanaka, click(team, workspace.Tanaka, failed, d.Ref.Task, "cancel_execution", attempt), card.Note("ja", task.ErrNotLatest{Latest: 2}))
+	late(workspace.Suzuki, click(team, workspace.Suzuki, running, d.Ref.Task, "approve_process", a.Process().ID),
+		card.Note("ja", task.ErrDecided{Status: string(task.Approved), By: workspace.Tanaka, At: *a.Process().ApprovedAt}))
+}
+
+// ignored sends what must change nothing, and be answered with a note; "" is none.
+func ignored(t *testing.T, d *desk.Desk, user string, r request, note string) {
+	t.Helper()
+	before, audit, noted := d.Load(), d.Audit(), len(d.Notes(user))
+	if code, body := r.send(t, d.S); code != http.StatusOK || body != "" {
+		t.Errorf("answered %d %s", code, body)
+	}
+	var want []string
+	if note != "" {
+		want = []string{note}
+	}
+	if told := d.Notes(user)[noted:]; !slices.Equal(told, want) {
+		t.Errorf("%s was told %q, want %q", user, told, want)
+	}
+	d.Until("shown", func(*task.Aggregate) bool { return true })
+	rests(t, d.S)
+	if diff := cmp.Diff(before, d.Load(), equal); diff != "" {
+		t.Error("the task moved:", diff)
+	}
+	if diff := cmp.Diff(audit, d.Audit()); diff != "" {
+		t.Error("audit log:", diff)
+	}
+}
+
+// Two people decide, and what was sent last arrives first: it counts, and the other is told.
+func TestTwoDecisionsArriveSwapped(t *testing.T) {
+	for _, tt := range []struct {
+		name          string
+		first, second func(t *testing.T, d *desk.Desk, m workspace.Message) (user string, r request) // in the order of their arrival
+		stands        func(*task.Aggregate) bool
+		decided       func(*task.Aggregate) error // what the other is told
+	}{
+		{"a rejection after the stamp that came later", stamp, rejection, func(a *task.Aggregate) bool { return a.Prompts[0].Status == task.Approved }, stamped},
+		{"a stamp after the rejection that came later", rejection, stamp, func(a *task.Aggregate) bool { return a.Prompts[0].Status == task.Rejected }, sentBack},
+		{"a stamp after the withdrawal that came later", withdrawal, stamp, func(a *task.Aggregate) bool { return a.Head.Ended != nil && a.Process() == nil }, func(a *task.Aggregate) error {
+			return task.ErrDecided{Status: string(a.Head.Ended.As), By: workspace.Sato, At: a.Head.Ended.At, Reason: a.Head.Ended.Reason}
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			d, _ := atGate(t)
+			m := d.Card("CARD#prompt#0001", "approve_prompt")
+			late, second := tt.second(t, d, m)
+			_, first := tt.first(t, d, m)
+			if code, body := first.send(t, d.S); code != http.StatusOK || body != "" {
+				t.Errorf("answered %d %s", code, body)
+			}
+			d.Until("it counts, and the run has come to rest", func(a *task.Aggregate) bool {
+				_, open := a.Pending()
+				return tt.stands(a) && (a.Head.Ended != nil || open && len(a.Waits) == 1)
+			})
+			rests(t, d.S)
+			ignored(t, d, late, second.late(d.S), card.Note("ja", tt.decided(d.Load())))
+		})
+	}
+}
+
+// stamped and sentBack are what became of the first policy.
+func stamped(a *task.Aggregate) error {
+	return task.ErrDecided{Status: string(task.Approved), By: workspace.Tanaka, At: *a.Prompts[0].ApprovedAt}
+}
+
+func sentBack(a *task.Aggregate) error {
+	return task.ErrDecided{Status: string(task.Rejected), By: workspace.Suzuki, At: *a.Prompts[0].RejectedAt}
+}
+
+func stamp(t *testing.T, d *desk.Desk, m workspace.Message) (user string, r request) {
+	return workspace.Tanaka, interaction(t, d.S, click(d.S.Sandbox.TeamID(), workspace.Tanaka, m, d.Ref.Task, "approve_prompt", d.Load().Prompt().ID))
+}
+
+func rejection(t *testing.T, d *desk.Desk, _ workspace.Message) (user string, r request) {
+	return workspace.Suzuki, interaction(t, d.S, submission(t, d.S.Sandbox.TeamID(), workspace.Suzuki, task.CardPrompt, d.Ref.Task, d.Load().Prompt().ID, "もっと簡潔に"))
+}
+
+func withdrawal(t *testing.T, d *desk.Desk, m workspace.Message) (user string, r request) {
+	team := d.S.Sandbox.TeamID()
+	return workspace.Sato, interaction(t, d.S, object{
+		"type": "message_action", "callback_id": "cancel_task", "team": object{"id": team}, "user": object{"id": workspace.Sato, "team_id": team},
+		"channel": object{"id": m.Channel}, "message_ts": m.TS, "message": m,
+	})
+}
