@@ -147,6 +147,7 @@ func fieldsOf(x task.Settings) map[string]json.RawMessage {
 	// An empty list may come as nil; it says the same.
 	x.Approvers.Users = append([]string{}, x.Approvers.Users...)
 	x.Approvers.Usergroups = append([]string{}, x.Approvers.Usergroups...)
+	x.MCPServers = append([]task.MCPServer{}, x.MCPServers...)
 	text, err := json.Marshal(x)
 	if err != nil {
 		panic(fmt.Sprintf("encode settings: %v", err)) // of strings, numbers and flags

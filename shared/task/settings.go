@@ -43,6 +43,8 @@ type Settings struct {
 	Executor                string    `json:"executor"`
 	DMDefault               string    `json:"dm_default"`
 	MaxCostUSD              float64   `json:"max_cost_usd"` // 0: no limit
+	// MCPServers have tools of their own.
+	MCPServers []MCPServer `json:"mcp_servers"`
 }
 
 // DefaultSettings are the seed's, for a tenant that has saved none.
@@ -53,7 +55,7 @@ func DefaultSettings() Settings {
 		Model: "claude-sonnet-4-6", L4TimeoutSeconds: 360, AutoApproveTools: true,
 		Approvers:         Approvers{Mode: ApproversChannel, Users: []string{}, Usergroups: []string{}},
 		AllowSelfApproval: true, ApprovalTimeoutHours: 168, MaxVersions: 5,
-		Locale: "ja", Executor: "steps", DMDefault: "task",
+		Locale: "ja", Executor: "steps", DMDefault: "task", MCPServers: []MCPServer{},
 	}
 }
 
@@ -94,7 +96,7 @@ func (s Settings) Validate() error {
 			return ErrField{r.field, fmt.Sprintf("must be %s or %s", r.a, r.b)}
 		}
 	}
-	return nil
+	return checkServers(s.MCPServers)
 }
 
 // Terms freezes these settings for a gate that opens at now. The approval switch

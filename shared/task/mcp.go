@@ -1,0 +1,87 @@
+package task
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/netip"
+	"net/url"
+	"regexp"
+	"strings"
+)
+
+// MCPServer is a server of tools that a tenant's settings name.
+type MCPServer struct {
+	Name string `json:"name"`
+	URL  string `json:"url"`
+}
+
+// MaxMCPServers is how many a tenant may name.
+const MaxMCPServers = 10
+
+// Pin is a tool of an MCP server as an administrator saw and allowed it.
+type Pin struct {
+	URL         string `json:"url"` // of the server
+	Title       string `json:"title"`
+	Description string `json:"description"`
+	Input       JSON   `json:"input_schema"`
+	Output      JSON   `json:"output_schema,omitempty"`
+	// Effect is the administrator's word: what a server says of itself proves nothing.
+	Effect Effect `json:"effect"`
+	Hash   string `json:"hash"` // of all that the server said of the tool
+}
+
+// Version changes when the tool is another one than was allowed, or elsewhere.
+func (p Pin) Version() string {
+	b, err := json.Marshal(p)
+	if err != nil { // only schemas that are no JSON; they must not look like any that are
+		return "invalid: " + err.Error()
+	}
+	return HashOf(string(b))[:12]
+}
+
+// ServerTool takes the name `<server>.<tool>` apart. It reports false for a tool of Ringi's own.
+func ServerTool(name string) (server, tool string, ok bool) { return strings.Cut(name, ".") }
+
+// Provider is the integration that opens a server's door.
+func (s MCPServer) Provider() string { return "mcp:" + s.Name }
+
+var serverForm = regexp.MustCompile(`^[a-z0-9-]{1,32}$`)
+
+// checkServers returns ErrField for the first server that can't be one.
+func checkServers(list []MCPServer) error {
+	if len(list) > MaxMCPServers {
+		return ErrField{"mcp_servers", fmt.Sprintf("must be at most %d", MaxMCPServers)}
+	}
+	seen := map[string]bool{}
+	for i, s := range list {
+		field := func(name string) string { return fmt.Sprintf("mcp_servers[%d].%s", i, name) }
+		if !serverForm.MatchString(s.Name) {
+			return ErrField{field("name"), "must be 1 to 32 of a-z, 0-9 and -"}
+		}
+		if seen[s.Name] {
+			return ErrField{field("name"), "is taken"}
+		}
+		seen[s.Name] = true
+		if limit := wrongAddress(s.URL); limit != "" {
+			return ErrField{field("url"), limit}
+		}
+	}
+	return nil
+}
+
+// wrongAddress says what is wrong with a server's address, nothing if it is right.
+// Plain http is for servers on this machine, which the local stack alone reaches.
+func wrongAddress(text string) string {
+	u, err := url.Parse(text)
+	if err != nil || len(text) > 500 || u.Host == "" || u.Opaque != "" {
+		return "must be an address of at most 500 bytes like https://example.com/mcp"
+	}
+	if u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return "must have no name, password, query or fragment: what is secret belongs to the connection"
+	}
+	here, err := netip.ParseAddr(u.Hostname())
+	if u.Scheme != "https" && !(u.Scheme == "http" && err == nil && here.IsLoopback()) {
+		return "must begin with https://"
+	}
+	return ""
+}
