@@ -68,6 +68,9 @@ func (b *bench) run(s story, kills ...point) (d *desk, err error) {
 			panic(p)
 		}
 	}()
+	if s.before != nil {
+		s.before(d)
+	}
 	d.ask(s.text)
 	s.tell(d)
 	d.sweep()
@@ -105,9 +108,10 @@ func (d *desk) until(what string, holds func() bool) {
 	}
 }
 
-// calm is how long nothing may move before a sweep: not long once something died.
+// calm is how long nothing may move before a sweep: not long once something died, or
+// where a sweep may not see yet what is due.
 func (d *desk) calm() time.Duration {
-	if len(d.dead()) > 0 {
+	if len(d.dead()) > 0 || d.witness.lag.Load() != nil {
 		return 3 * time.Second
 	}
 	return 8 * time.Second

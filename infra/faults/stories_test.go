@@ -14,8 +14,9 @@ type story struct {
 	text string
 	tell func(*desk)
 
-	alone bool             // the relay gets nothing of it: the sweeper has to do everything
-	kills func(point) bool // which of its points are tried; nil tries all
+	before func(*desk)      // the message is written; may be nil
+	alone  bool             // the relay gets nothing of it: the sweeper has to do everything
+	kills  func(point) bool // which of its points are tried; nil tries all
 }
 
 // The calls of tools that change something outside.

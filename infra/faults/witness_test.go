@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"ringi/infra/local/lambda"
@@ -39,8 +40,8 @@ func (p point) starting() bool {
 	return p.kind == lambda.KindInit || strings.HasPrefix(p.kind, "secretsmanager.")
 }
 
-// sort is what a sample must have one of each of: each of AWS's operations, and each
-// method of the others.
+// sort is what a sample has one of each of: each of AWS's operations, and each method of
+// the others.
 func (p point) sort() string {
 	kind, path, _ := strings.Cut(p.kind, " ")
 	if from, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/"); from != "" {
@@ -57,24 +58,25 @@ type moment struct {
 
 // trace is what the processes did for one story, and what is to happen to them.
 type trace struct {
-	mu     sync.Mutex
-	counts map[string]int // moments by function and kind
-	order  []moment       // the same in order
-	left   map[string]int // calls that were made, by function and kind
-	kills  []point        // still to come
-	died   []point
-	refuse map[string]int           // calls of this kind are answered with this status
-	hold   map[string]chan struct{} // calls of this kind, or this moment, wait until it is closed
-	freeze map[string]time.Duration // processes stand still in this moment, their time is up that much later
-	dying  func(lambda.Call)        // may be nil
-	warm   map[string]bool          // functions that need no new process (any more)
-	alone  bool                     // no relay: the sweeper has to do everything
+	mu      sync.Mutex
+	counts  map[string]int // moments by function and kind
+	order   []moment       // the same in order
+	left    map[string]int // calls that were made, by function and kind
+	kills   []point        // still to come
+	died    []point
+	refuse  map[string]int           // calls of this kind are answered with this status
+	hold    map[string]chan struct{} // calls of this kind, or this moment, wait until it is closed
+	freeze  map[string]time.Duration // processes stand still in this moment, their time is up that much later
+	instead map[string]http.Handler  // answers this moment in the service\'s place
+	dying   func(lambda.Call)        // may be nil
+	warm    map[string]bool          // functions that need no new process (any more)
+	alone   bool                     // no relay: the sweeper has to do everything
 }
 
 func newTrace(kills ...point) *trace {
 	return &trace{
 		counts: map[string]int{}, left: map[string]int{}, kills: slices.Clone(kills), refuse: map[string]int{},
-		hold: map[string]chan struct{}{}, freeze: map[string]time.Duration{}, warm: map[string]bool{},
+		hold: map[string]chan struct{}{}, freeze: map[string]time.Duration{}, instead: map[string]http.Handler{}, warm: map[string]bool{},
 	}
 }
 
@@ -96,7 +98,7 @@ func (t *trace) meet(c lambda.Call) lambda.Fate {
 	t.counts[key]++
 	here := point{function: c.Function, kind: c.Kind, ordinal: t.counts[key]}
 	t.order = append(t.order, moment{here, c.RequestID})
-	fate := lambda.Fate{Freeze: t.freeze[here.moment()]}
+	fate := lambda.Fate{Freeze: t.freeze[here.moment()], Instead: t.instead[here.moment()]}
 	for i, k := range t.kills {
 		if k.function == here.function && k.kind == here.kind && k.ordinal == here.ordinal {
 			fate.Kill = k.kill
@@ -134,6 +136,13 @@ func (t *trace) holds(kind string) (release func()) {
 		t.mu.Unlock()
 		close(held)
 	})
+}
+
+// answers lets somebody else answer a moment's call.
+func (t *trace) answers(at point, h http.Handler) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.instead[at.moment()] = h
 }
 
 // freezes makes the process that meets a moment stand still there, until its time is up.
@@ -215,6 +224,8 @@ func reads(kind string) bool {
 // witness sees every call of every function and tells whose story it belongs to:
 // by the mark in the request's text, by the task's id, else by what the same invocation did last.
 type witness struct {
+	lag atomic.Pointer[lag] // answers queries; nil leaves them to the table
+
 	mu      sync.Mutex
 	stories map[string]*trace // by mark
 	marks   map[string]string // by task id, and by task token
@@ -247,12 +258,14 @@ func (w *witness) Cold(function string, event []byte) bool {
 }
 
 // Meet implements lambda.Faults.
-func (w *witness) Meet(c lambda.Call) lambda.Fate {
-	t := w.whose(c)
-	if t == nil {
-		return lambda.Fate{}
+func (w *witness) Meet(c lambda.Call) (fate lambda.Fate) {
+	if t := w.whose(c); t != nil {
+		fate = t.meet(c)
 	}
-	return t.meet(c)
+	if lag := w.lag.Load(); lag != nil && fate.Instead == nil && c.Kind == "DynamoDB.Query" {
+		fate.Instead = lag
+	}
+	return fate
 }
 
 // Dying implements lambda.Faults.

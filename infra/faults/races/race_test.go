@@ -46,7 +46,7 @@ var stages = []struct {
 	{
 		"a generation is parked", func(t fataler, s *story) {
 			s.do(t, s.extract, s.beginPrompt, func(a *task.Aggregate) (task.Change, error) {
-				return a.Park(a.Head.Run, a.Generating(), task.ReasonModelRefused, s.now)
+				return a.Park(a.Head.Run, a.Generating(), task.ReasonModelRefused, "", s.now)
 			})
 		},
 		func(s *story, by task.Actor) []decision {

@@ -1,0 +1,134 @@
+package faults
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"ringi/infra/local/sandbox/workspace"
+)
+
+// letter is a call that its process did not live to see delivered.
+type letter struct {
+	header http.Header
+	body   []byte
+	sent   time.Time
+	gone   chan struct{} // closed when the process is
+	lived  time.Duration // after it was sent; valid when gone
+}
+
+// ServeHTTP keeps the call until its process is killed.
+func (l *letter) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return
+	}
+	l.header, l.body, l.sent = r.Header.Clone(), body, time.Now()
+	<-r.Context().Done()
+	l.lived = time.Since(l.sent)
+	close(l.gone)
+}
+
+// strands makes the process that meets a moment stand still there, with its call on the
+// way, until it is killed: at its timeout, or when left is over.
+func (d *desk) strands(at point, left time.Duration) *letter {
+	l := &letter{gone: make(chan struct{})}
+	d.freezes(at, left)
+	d.answers(at, l)
+	return l
+}
+
+// land delivers the call at last, and returns what the table says.
+func (d *desk) land(l *letter) (status int, said string) {
+	req, err := http.NewRequest(http.MethodPost, d.AWSEndpoint, bytes.NewReader(l.body))
+	if err != nil {
+		failf("%w", err)
+	}
+	req.Header = l.header
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		failf("deliver a late call: %w", err)
+	}
+	defer res.Body.Close()
+	answer, err := io.ReadAll(res.Body)
+	if err != nil {
+		failf("deliver a late call: %w", err)
+	}
+	return res.StatusCode, string(answer)
+}
+
+// TestAFunctionHangsPastItsTime: a process stands still in the middle of a write until
+// Lambda kills it at its timeout. Its successor does the work, and the write, which
+// arrives when all is done, is refused. With -long more of them hang, and no timeout is shortened.
+func TestAFunctionHangsPastItsTime(t *testing.T) {
+	const commit = "DynamoDB.TransactWriteItems"
+	for i, tt := range []struct {
+		at   point
+		left time.Duration // of its time without -long; an hour leaves it the template's
+	}{
+		{point{function: "ReceiveEventFunction", kind: commit, ordinal: 1}, time.Hour},
+		{point{function: execute, kind: commit, ordinal: 3}, time.Second}, // the result of a read
+		{point{function: execute, kind: commit, ordinal: 2}, 0},           // its claim
+		{point{function: "DraftPromptFunction", kind: commit, ordinal: 2}, 0},
+		{point{function: "UpdateCardFunction", kind: "DynamoDB.UpdateItem", ordinal: 1}, 0},
+	} {
+		if i > 1 && !*long {
+			break
+		}
+		t.Run(tt.at.moment(), func(t *testing.T) {
+			want := running.happyEnd(t)
+			limit := running.timeout(t, tt.at.function)
+			if *long || tt.left > limit {
+				tt.left = limit
+			}
+			s := stories()[0]
+			var l *letter
+			s.before = func(d *desk) { l = d.strands(tt.at, tt.left) }
+			s.tell = func(d *desk) {
+				if tt.at.function == execute {
+					d.click(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
+					d.click(workspace.Tanaka, "CARD#process#0001", "approve_process")
+				}
+				d.until("it hangs", func() bool { return d.met(tt.at.function, tt.at.kind) >= tt.at.ordinal })
+				if tt.left < limit { // then what it holds is over as well
+					d.clock.expire(d, tt.at.function == execute)
+				}
+				<-l.gone
+				if l.lived < tt.left-time.Second || l.lived > tt.left+5*time.Second {
+					failf("it was killed after %s, not %s", l.lived, tt.left)
+				}
+				if tt.at.function == execute {
+					d.finishes()
+				} else {
+					d.happily()
+				}
+				if status, said := d.land(l); status != http.StatusBadRequest || !strings.Contains(said, "ConditionalCheckFailed") {
+					failf("the late write was answered %d %s", status, said)
+				}
+			}
+			d, err := running.run(s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			x := trial{story: s, base: want, desk: d}
+			if err := x.check(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// timeout is the template's.
+func (b *bench) timeout(t *testing.T, function string) time.Duration {
+	t.Helper()
+	for _, f := range b.Template.Functions {
+		if f.ID == function {
+			return f.Timeout
+		}
+	}
+	t.Fatalf("the template has no %s", function)
+	return 0
+}

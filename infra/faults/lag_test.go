@@ -1,0 +1,264 @@
+package faults
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
+	streams "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
+
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/store"
+	"ringi/shared/task"
+)
+
+// lag stands before the table and answers what is asked of an index as it was a while
+// ago: from a second table, which follows the first's stream late.
+type lag struct {
+	endpoint string
+	table    string // the second
+	behind   time.Duration
+	frozen   atomic.Bool // the second table follows no more
+	asked    atomic.Int64
+}
+
+// ServeHTTP passes a call on, one of an index to the second table.
+func (l *lag) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return // whoever asked is gone
+	}
+	var query map[string]json.RawMessage
+	if json.Unmarshal(body, &query) == nil && query["IndexName"] != nil {
+		l.asked.Add(1)
+		query["TableName"], _ = json.Marshal(l.table)
+		body, _ = json.Marshal(query)
+	}
+	req, err := http.NewRequestWithContext(r.Context(), r.Method, l.endpoint, bytes.NewReader(body))
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	req.Header = r.Header.Clone()
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadGateway)
+		return
+	}
+	defer res.Body.Close()
+	for name, values := range res.Header {
+		w.Header()[name] = values
+	}
+	w.WriteHeader(res.StatusCode)
+	_, _ = io.Copy(w, res.Body) // whoever asked may be gone
+}
+
+// lags lets every index be behind until the test ends, and returns what reads them so.
+func (b *bench) lags(t *testing.T, behind time.Duration) (*lag, *store.Store) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	l := &lag{endpoint: b.AWSEndpoint, table: b.TableName + "-behind", behind: behind}
+	about, err := b.db.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &b.TableName})
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := &dynamodb.CreateTableInput{
+		TableName: &l.table, KeySchema: about.Table.KeySchema, AttributeDefinitions: about.Table.AttributeDefinitions, BillingMode: types.BillingModePayPerRequest,
+	}
+	for _, x := range about.Table.GlobalSecondaryIndexes {
+		in.GlobalSecondaryIndexes = append(in.GlobalSecondaryIndexes, types.GlobalSecondaryIndex{IndexName: x.IndexName, KeySchema: x.KeySchema, Projection: x.Projection})
+	}
+	if _, err := b.db.CreateTable(ctx, in); err != nil {
+		t.Fatal(err)
+	}
+	next := b.latest(t, *about.Table.LatestStreamArn)
+	done := make(chan error, 1)
+	go func() { done <- b.follow(ctx, l, next) }()
+	b.witness.lag.Store(l)
+	proxy := httptest.NewServer(l)
+	t.Cleanup(func() {
+		b.witness.lag.Store(nil)
+		cancel()
+		if err := <-done; err != nil && !errors.Is(err, context.Canceled) {
+			t.Error("follow the stream:", err)
+		}
+		proxy.Close()
+		if _, err := b.db.DeleteTable(context.Background(), &dynamodb.DeleteTableInput{TableName: &l.table}); err != nil {
+			t.Error(err)
+		}
+	})
+	return l, store.New(dynamodb.NewFromConfig(b.AWS, func(o *dynamodb.Options) { o.BaseEndpoint = &proxy.URL }), b.TableName)
+}
+
+// latest is where the stream goes on from now.
+func (b *bench) latest(t *testing.T, stream string) *string {
+	t.Helper()
+	c := dynamodbstreams.NewFromConfig(b.AWS)
+	about, err := c.DescribeStream(t.Context(), &dynamodbstreams.DescribeStreamInput{StreamArn: &stream})
+	if err != nil {
+		t.Fatal(err)
+	}
+	at, err := c.GetShardIterator(t.Context(), &dynamodbstreams.GetShardIteratorInput{
+		StreamArn: &stream, ShardId: about.StreamDescription.Shards[0].ShardId, ShardIteratorType: streams.ShardIteratorTypeLatest,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return at.ShardIterator
+}
+
+// follow writes what the stream says into the second table, late. Audit rows, of which there are many, nobody asks for here.
+func (b *bench) follow(ctx context.Context, l *lag, next *string) error {
+	type change struct {
+		at     time.Time
+		record streams.Record
+	}
+	var waiting []change
+	c := dynamodbstreams.NewFromConfig(b.AWS)
+	for {
+		out, err := c.GetRecords(ctx, &dynamodbstreams.GetRecordsInput{ShardIterator: next})
+		if err != nil {
+			return err
+		}
+		next = out.NextShardIterator
+		for _, r := range out.Records {
+			if pk, ok := r.Dynamodb.Keys["PK"].(*streams.AttributeValueMemberS); ok && strings.HasPrefix(pk.Value, "TASK#") {
+				waiting = append(waiting, change{time.Now(), r})
+			}
+		}
+		for len(waiting) > 0 && time.Since(waiting[0].at) > l.behind && !l.frozen.Load() {
+			if err := b.apply(ctx, l, waiting[0].record); err != nil {
+				return err
+			}
+			waiting = waiting[1:]
+		}
+		tick := time.NewTimer(50 * time.Millisecond)
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+func (b *bench) apply(ctx context.Context, l *lag, r streams.Record) error {
+	if r.Dynamodb.NewImage == nil {
+		key, err := attributevalue.FromDynamoDBStreamsMap(r.Dynamodb.Keys)
+		if err == nil {
+			_, err = b.db.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: &l.table, Key: key})
+		}
+		return err
+	}
+	row, err := attributevalue.FromDynamoDBStreamsMap(r.Dynamodb.NewImage)
+	if err == nil {
+		_, err = b.db.PutItem(ctx, &dynamodb.PutItemInput{TableName: &l.table, Item: row})
+	}
+	return err
+}
+
+// TestIndexesAreBehind: what is due is seen seconds late, and what is due no more is
+// seen as due for seconds; every story that needs the sweeper ends as ever.
+func TestIndexesAreBehind(t *testing.T) {
+	b := running
+	var trials []trial
+	for _, x := range b.undisturbed(t) {
+		sweeps := slices.Contains([]string{"swept", "expired", "settled"}, x.story.name)
+		if x.kills = nil; sweeps && !slices.ContainsFunc(trials, func(y trial) bool { return y.story.name == x.story.name }) {
+			trials = append(trials, x)
+		}
+	}
+	l, _ := b.lags(t, 2*time.Second)
+	survived(t, b, trials, len(trials))
+	if l.asked.Load() == 0 {
+		t.Error("no index was asked: the test proves nothing")
+	}
+}
+
+// TestTheIndexStandsStill: the index goes on to say that a gate waits, past its time, and
+// that its task is due. The sweeper does nothing to the task, whatever it has become,
+// and whoever decides what a list of pending gates still shows is told who was faster.
+func TestTheIndexStandsStill(t *testing.T) {
+	b := running
+	b.happyEnd(t)
+	l, old := b.lags(t, 0)
+	b.tell(t, func(d *desk) {
+		d.until("the gate is open", func() bool { return d.shows("CARD#prompt#0001", "approve_prompt") && len(d.load().Waits) == 1 })
+		prompt := d.load().Prompt().ID
+		listed := func() bool {
+			page, err := old.Pending(context.Background(), d.ref.Tenant, "", store.MaxPage)
+			if err != nil {
+				failf("%w", err)
+			}
+			return slices.ContainsFunc(page.Items, func(x store.PendingItem) bool { return x.ID == prompt })
+		}
+		d.clock.due(d)
+		d.until("the index says that it is due and waits", func() bool { return d.due(old) && listed() })
+		l.frozen.Store(true)
+		d.clock.set(d, "PROMPT#0001", "SET terms.decide_by = :past", "attribute_exists(PK)", nil)
+		sweeps := func() {
+			before, met := d.load().Head, d.met(sweeper, "DynamoDB.Query")
+			for range 2 {
+				if _, err := d.Fire(context.Background(), sweeper); err != nil {
+					failf("sweep: %w", err)
+				}
+			}
+			if d.met(sweeper, "DynamoDB.Query") < met+2 {
+				failf("the sweeper did not look at the task")
+			}
+			if after := d.load().Head; after.Run != before.Run || after.Restarts != before.Restarts {
+				failf("the sweeper made run %d of run %d", after.Run, before.Run)
+			}
+		}
+		d.click(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
+		sweeps()
+		d.click(workspace.Tanaka, "CARD#process#0001", "approve_process")
+		sweeps()
+		d.until("the work is done", func() bool { return d.shows("CARD#execution", "✅ 実行完了") })
+		d.rests()
+		rev := d.load().Head.Rev
+		sweeps()
+		if !listed() {
+			failf("the index does not stand still")
+		}
+		by := task.Actor{Type: task.ActorUser, ID: workspace.Tanaka}
+		_, err := old.Decide(context.Background(), d.ref, func(a *task.Aggregate) (task.Change, error) {
+			return a.ApprovePrompt(prompt, by, task.Policy{}, time.Now())
+		})
+		if decided := (task.ErrDecided{}); !errors.As(err, &decided) || decided.By != workspace.Suzuki {
+			failf("deciding what the list shows: %w", err)
+		}
+		if now := d.load().Head.Rev; now != rev {
+			failf("an ended task moved from rev %d to %d", rev, now)
+		}
+		l.frozen.Store(false)
+		d.until("the index has caught up", func() bool { return !d.due(old) && !listed() })
+	})
+}
+
+// due reports whether an index says that the task is due.
+func (d *desk) due(s *store.Store) bool {
+	for shard := range store.Shards {
+		for ref, err := range s.Due(context.Background(), shard, time.Now()) {
+			if err != nil {
+				failf("%w", err)
+			}
+			if ref == d.ref {
+				return true
+			}
+		}
+	}
+	return false
+}
