@@ -54,7 +54,7 @@ func (j job) call(ctx context.Context, a *task.Aggregate, step task.Step, claim 
 	began := time.Now()
 	value, err := j.run(callCtx, c)
 	stop()
-	o, err := j.outcome(ctx, a.Ref(), step, value, err)
+	o, err := j.outcome(ctx, a.Ref(), step, value, err, claim.LeaseUntil.Add(-commitWithin))
 	slog.InfoContext(ctx, "called", "task_id", a.Head.TaskID, "execution_id", e.ID, "step", step.StepID, "tool", step.Tool,
 		"status", o.Status, "ms", time.Since(began).Milliseconds())
 	if err != nil { // the lease runs out, and the read is made again
@@ -69,10 +69,10 @@ func (j job) run(ctx context.Context, c tool.Call) (v json.RawMessage, err error
 	return j.Tools.Run(ctx, c)
 }
 
-// outcome judges a call. It returns an error only for a read whose result could not be kept for now.
-func (j job) outcome(ctx context.Context, ref task.Ref, step task.Step, value json.RawMessage, err error) (task.Outcome, error) {
+// outcome judges a call. It returns an error only for a read whose result could not be kept until the given time.
+func (j job) outcome(ctx context.Context, ref task.Ref, step task.Step, value json.RawMessage, err error, until time.Time) (task.Outcome, error) {
 	if err == nil {
-		return j.kept(ctx, ref, step, value)
+		return j.kept(ctx, ref, step, value, until)
 	}
 	o := task.Outcome{Status: task.StepFailed, Reason: task.ReasonToolFailed, Detail: step.Tool}
 	known := false
@@ -86,10 +86,8 @@ func (j job) outcome(ctx context.Context, ref task.Ref, step task.Step, value js
 }
 
 // kept is a call that was answered. A write that was done is done, with or without its answer.
-func (j job) kept(ctx context.Context, ref task.Ref, step task.Step, value json.RawMessage) (task.Outcome, error) {
-	ctx, cancel := context.WithTimeout(ctx, keepWithin)
-	defer cancel()
-	blob, err := j.Shelf.Keep(ctx, ref, value)
+func (j job) kept(ctx context.Context, ref task.Ref, step task.Step, value json.RawMessage, until time.Time) (task.Outcome, error) {
+	blob, err := j.keep(ctx, ref, value, until)
 	if err == nil || step.Effect == task.Write {
 		if err != nil {
 			slog.ErrorContext(ctx, "result not kept", "task_id", ref.Task, "step", step.StepID, "err", err)
@@ -100,6 +98,21 @@ func (j job) kept(ctx context.Context, ref task.Ref, step task.Step, value json.
 		return task.Outcome{Status: task.StepFailed, Reason: task.ReasonToolFailed, Detail: step.Tool}, nil
 	}
 	return task.Outcome{Status: task.StepRunning}, err
+}
+
+// keep puts a result away. Nobody can make the call again before its lease is over,
+// so a bucket that is slow or down is tried again until only the time to commit is left.
+func (j job) keep(ctx context.Context, ref task.Ref, value json.RawMessage, until time.Time) (blob task.Blob, err error) {
+	within, wait := keepWithin, 100*time.Millisecond
+	for {
+		try, cancel := context.WithTimeout(ctx, min(within, until.Sub(j.Now())))
+		blob, err = j.Shelf.Keep(try, ref, value)
+		cancel()
+		if err == nil || pipeline.Name(err) != pipeline.Unavailable || !j.Now().Add(wait).Before(until) || !pause(ctx, wait) {
+			return blob, err
+		}
+		within, wait = 2*within, min(2*wait, 2*time.Second)
+	}
 }
 
 // record commits an outcome. While the lease lives nobody else can know it, so

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -26,6 +27,8 @@ func TestExecuteUnderFaults(t *testing.T) {
 		{"a tool that panics has failed, or nobody knows", testPanics},
 		{"a claim whose answer is lost holds", testLostClaim},
 		{"an outcome is recorded though the table is away for a moment", testRecord},
+		{"a bucket that is down for a moment costs no second call", testBucketDownAMoment},
+		{"a bucket that hangs is asked again", testBucketHangs},
 		{"a bucket that is down fails nothing", testBucketDown},
 		{"a write whose answer can't be kept is done all the same", testNotKept},
 		{"two invocations of one run make one call", testTwoAtOnce},
@@ -132,8 +135,44 @@ func testRecord(t *testing.T, w *world) {
 	w.written(1)
 }
 
+func testBucketDownAMoment(t *testing.T, w *world) {
+	w.approved(w.read(1), w.write(2))
+	w.Wire.Cut("PUT", 7) // more than the client tries at once
+	w.run()
+	w.ends(task.ExecutionCompleted, "", task.StepCompleted, task.StepCompleted)
+	if n := w.vendors.Calls(listing); n != 1 {
+		t.Errorf("listed %d times", n)
+	}
+}
+
+func testBucketHangs(t *testing.T, w *world) {
+	w.approved(w.lone(1))
+	hangs := &hanging{Shelf: w.h.Shelf}
+	w.h.Shelf = hangs
+	w.run()
+	e := w.ends(task.ExecutionCompleted, "", task.StepCompleted)
+	if len(e.Results) != 1 || e.Results[0].Result.JSON == "" || hangs.tries.Load() != 2 {
+		t.Errorf("after %d tries the result is %+v", hangs.tries.Load(), e.Results)
+	}
+}
+
+// hanging answers nothing when the first result is to be kept.
+type hanging struct {
+	Shelf
+	tries atomic.Int32
+}
+
+func (h *hanging) Keep(ctx context.Context, ref task.Ref, v json.RawMessage) (task.Blob, error) {
+	if isResult(v) && h.tries.Add(1) == 1 {
+		<-ctx.Done()
+		return task.Blob{}, ctx.Err()
+	}
+	return h.Shelf.Keep(ctx, ref, v)
+}
+
 func testBucketDown(t *testing.T, w *world) {
 	w.approved(w.read(1), w.write(2))
+	w.h.Shelf = &failing{w.h.Shelf, w}
 	down := func(call string, want task.StepStatus) {
 		t.Helper()
 		w.Wire.Cut(call, 99)
@@ -156,23 +195,42 @@ func testBucketDown(t *testing.T, w *world) {
 	w.written(1)
 }
 
+// failing makes each failure take a while.
+type failing struct {
+	Shelf
+	w *world
+}
+
+func (f *failing) Keep(ctx context.Context, ref task.Ref, v json.RawMessage) (task.Blob, error) {
+	b, err := f.Shelf.Keep(ctx, ref, v)
+	if err != nil {
+		f.w.later(20 * time.Second)
+	}
+	return b, err
+}
+
 func testNotKept(t *testing.T, w *world) {
 	w.approved(w.lone(1))
-	w.h.Shelf = refuses{w.h.Shelf}
+	w.h.Shelf = &failing{refuses{w.h.Shelf}, w}
 	w.run()
 	w.ends(task.ExecutionCompleted, "", task.StepCompleted)
 	w.written(1)
 }
 
-// refuses to keep results, which have an address.
+// refuses to keep results.
 type refuses struct{ Shelf }
 
 func (r refuses) Keep(ctx context.Context, ref task.Ref, v json.RawMessage) (task.Blob, error) {
-	var x struct{ URL string }
-	if json.Unmarshal(v, &x) == nil && x.URL != "" {
+	if isResult(v) {
 		return task.Blob{Bytes: len(v), Preview: "…"}, context.DeadlineExceeded
 	}
 	return r.Shelf.Keep(ctx, ref, v)
+}
+
+// isResult reports whether a value is what a write returned, which has an address.
+func isResult(v json.RawMessage) bool {
+	var x struct{ URL string }
+	return json.Unmarshal(v, &x) == nil && x.URL != ""
 }
 
 func testTwoAtOnce(t *testing.T, w *world) {

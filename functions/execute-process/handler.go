@@ -20,8 +20,10 @@ const (
 	least = 20 * time.Second
 	// claimWithin bounds a claim: the call's time runs from before it.
 	claimWithin = 3 * time.Second
-	// keepWithin bounds the keeping of a result, so that it can be committed even if it is not kept.
+	// keepWithin bounds the first try to keep a result; each further one may take twice as long.
 	keepWithin = 6 * time.Second
+	// commitWithin is left of a lease when keeping a result is given up, to commit what became of the call.
+	commitWithin = 6 * time.Second
 	// summaryWithin bounds the last words, and finishWithin is left to write them down.
 	summaryWithin, finishWithin = 30 * time.Second, 5 * time.Second
 	// pollEvery is how often a call looks whether its task was cancelled.
