@@ -7,8 +7,8 @@ import (
 )
 
 // Sentence says what happened and what people can do now. The detail (a tool, a
-// step, seconds for a timeout) is put in brackets; it may be empty. A reason that
-// is not known is said to be our own fault.
+// step, seconds for a timeout) is put in brackets, one that is said in sentences on a
+// line before; it may be empty. A reason that is not known is said to be our own fault.
 func Sentence(locale string, r task.Reason, detail string) string {
 	return wordsOf(locale).sentence(r, detail)
 }
@@ -21,6 +21,8 @@ func (w *words) sentence(r task.Reason, detail string) string {
 	detail = inline(detail, maxDetail)
 	switch {
 	case detail == "":
+	case strings.ContainsAny(detail, "。()") || strings.HasSuffix(detail, "."):
+		return detail + "\n" + fill(text, "detail", "")
 	case r == task.ReasonTimeout && strings.Trim(detail, "0123456789") == "":
 		detail = fill(w.Seconds, "detail", detail)
 	default:
