@@ -38,7 +38,8 @@ type Integration struct {
 	UpdatedAt   time.Time         `json:"updated_at"`
 }
 
-// ToolPermission says whether a tenant's tasks may call a tool. A tool without a row is allowed.
+// ToolPermission says whether a tenant's tasks may call a tool. A tool of Ringi's own
+// without a row is allowed, one of an MCP server is not.
 type ToolPermission struct {
 	Meta
 	ID          string    `json:"id"`
@@ -46,6 +47,7 @@ type ToolPermission struct {
 	ToolName    string    `json:"tool_name"`
 	Allowed     bool      `json:"allowed"`
 	Constraints JSON      `json:"constraints"`
+	Pin         *Pin      `json:"pin,omitempty"` // of an MCP server's tool: what was allowed
 	CreatedAt   time.Time `json:"created_at"`
 	UpdatedAt   time.Time `json:"updated_at"`
 }

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"time"
+
+	"ringi/shared/task"
 )
 
 // Call is one call of a tool, with arguments that are resolved and checked.
@@ -15,6 +17,8 @@ type Call struct {
 	Key string
 	// Locale is the language of an error's sentence, ja or en.
 	Locale string
+	// Pin is the tool as it was allowed, when it is an MCP server's.
+	Pin *task.Pin
 }
 
 // Outcome is what is known of a call that returned no result.
@@ -69,6 +73,8 @@ const (
 	ProblemBadData      Problem = "bad_data"      // how many, the first of them
 	ProblemNoRecipient  Problem = "no_recipient"  // recipient
 	ProblemNoCompany    Problem = "no_company"    // provider
+	ProblemChanged      Problem = "changed"       // provider, tool
+	ProblemAddress      Problem = "address"       // provider
 	ProblemInternal     Problem = "internal"      // tool
 )
 
@@ -76,5 +82,5 @@ const (
 var Problems = []Problem{
 	ProblemNotConnected, ProblemUnauthorized, ProblemForbidden, ProblemNotFound, ProblemRateLimited, ProblemRejected, ProblemDown,
 	ProblemTimeout, ProblemUnreachable, ProblemLost, ProblemBadAnswer, ProblemBadArguments, ProblemBadData, ProblemNoRecipient,
-	ProblemNoCompany, ProblemInternal,
+	ProblemNoCompany, ProblemChanged, ProblemAddress, ProblemInternal,
 }

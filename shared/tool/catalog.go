@@ -35,6 +35,8 @@ type Spec struct {
 	OutputSchema string
 	// Destination names the arguments that say where a write goes.
 	Destination []string
+	// Pin is what an administrator allowed of an MCP server's tool; nil for Ringi's own.
+	Pin *task.Pin
 }
 
 // Title is the tool's name for people.
@@ -46,8 +48,11 @@ func (s Spec) Title(locale string) string {
 }
 
 // Version changes when the tool is another one than people approved: its name,
-// its arguments or its effect.
+// its arguments or its effect; of an MCP server's, anything that was allowed.
 func (s Spec) Version() string {
+	if s.Pin != nil {
+		return s.Pin.Version()
+	}
 	sum := sha256.Sum256([]byte(s.Name + "\x00" + string(s.Effect) + "\x00" + s.InputSchema))
 	return hex.EncodeToString(sum[:6])
 }
@@ -144,13 +149,13 @@ func parse(text []byte) (Spec, error) {
 	return Spec{
 		Name: f.Name, TitleJA: f.TitleJA, TitleEN: f.TitleEN, Description: f.Description, Effect: f.Effect, Provider: f.Provider,
 		Timeout: time.Duration(f.TimeoutSeconds) * time.Second, Destination: f.Destination,
-		InputSchema: canonical(f.Input), OutputSchema: canonical(f.Output),
+		InputSchema: Canonical(f.Input), OutputSchema: Canonical(f.Output),
 	}, nil
 }
 
-// canonical is the JSON without insignificant space, its members sorted, so that
+// Canonical is the JSON without insignificant space, its members sorted, so that
 // a tool's version does not follow the layout of a file.
-func canonical(text json.RawMessage) string {
+func Canonical(text json.RawMessage) string {
 	v, err := schema.Decode(text)
 	if err != nil {
 		return string(text) // NewCatalog says what is wrong with it

@@ -136,6 +136,7 @@ func TestEverySentenceIsThereInBothLanguages(t *testing.T) {
 		tool.ProblemBadArguments: {"send_slack_dm", "text is missing"},
 		tool.ProblemBadData:      {3, "A twice"},
 		tool.ProblemNoRecipient:  {"U1"},
+		tool.ProblemChanged:      {tool.Provider("mcp:rooms"), "book_room"},
 		tool.ProblemInternal:     {"send_slack_dm"},
 	}
 	for _, p := range tool.Problems {

@@ -82,16 +82,17 @@ func (c *Catalog) returns(name string, p Path) error {
 
 // Dynamic reports whether a write's destination comes from an earlier result, so
 // that nobody has seen it when the steps were approved. Arguments that cannot be
-// read count as dynamic.
+// read count as dynamic. Of an MCP server's tool nobody knows which argument says
+// where: each may.
 func Dynamic(s Spec, raw task.JSON) bool {
-	if len(s.Destination) == 0 {
+	if len(s.Destination) == 0 && s.Pin == nil {
 		return false
 	}
 	a, err := Parse(raw)
 	if err != nil {
 		return true
 	}
-	return slices.ContainsFunc(a.Refs(), func(r Ref) bool { return slices.Contains(s.Destination, r.At[0]) })
+	return slices.ContainsFunc(a.Refs(), func(r Ref) bool { return s.Pin != nil || slices.Contains(s.Destination, r.At[0]) })
 }
 
 func problems(found []schema.Problem) error {

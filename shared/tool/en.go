@@ -18,5 +18,7 @@ var english = map[Problem]string{
 	ProblemBadData:      "The attendance data has %d problems. The first: %s",
 	ProblemNoRecipient:  "The recipient %s was not found in Slack.",
 	ProblemNoCompany:    "%s has no company that can be used.",
+	ProblemChanged:      "%s has changed or removed its tool %s since an administrator allowed it, so it was not called. Once an administrator has looked at it and allowed it again, please ask again.",
+	ProblemAddress:      "The address of %s may not be called: only public addresses with https are. Ask an administrator to correct it.",
 	ProblemInternal:     "An internal error happened while %s ran.",
 }

@@ -18,5 +18,7 @@ var japanese = map[Problem]string{
 	ProblemBadData:      "勤怠データに %d 件の問題が見つかりました。最初の問題: %s",
 	ProblemNoRecipient:  "送信先 %s が Slack に見つかりませんでした。",
 	ProblemNoCompany:    "%s に利用できる事業所がありません。",
+	ProblemChanged:      "%s のツール %s は、管理者が許可した後に変更または削除されたため、実行しませんでした。管理者が確認して許可し直してから、もう一度依頼してください。",
+	ProblemAddress:      "%s の接続先アドレスは利用できません。https の公開アドレスだけを利用できます。管理者に修正を依頼してください。",
 	ProblemInternal:     "%s の実行中に内部エラーが起きました。",
 }

@@ -1,6 +1,9 @@
 package tool
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // Sentence says to people what went wrong and what they can do, in their language.
 func Sentence(locale string, p Problem, args ...any) string {
@@ -34,6 +37,9 @@ const (
 func (p Provider) name(names map[Provider]string) string {
 	if name, ok := names[p]; ok {
 		return name
+	}
+	if server, ok := strings.CutPrefix(string(p), "mcp:"); ok {
+		return server + " (MCP)"
 	}
 	return string(p)
 }

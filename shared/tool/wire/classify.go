@@ -46,7 +46,7 @@ func plain(err error) error {
 // Refused is a call that was answered with a status of 300 or more.
 func Refused(p tool.Provider, status int, header http.Header, said string) *tool.Error {
 	e := &tool.Error{
-		Outcome: tool.Failed, Problem: tool.ProblemRejected, Args: []any{p, status, short(said)},
+		Outcome: tool.Failed, Problem: tool.ProblemRejected, Args: []any{p, status, Short(said)},
 		RetryAfter: RetryAfter(header), Err: fmt.Errorf("HTTP %d", status),
 	}
 	switch status {
@@ -100,8 +100,8 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// short is a vendor's text on one line, cut.
-func short(s string) string {
+// Short is a vendor's text on one line, cut.
+func Short(s string) string {
 	r := []rune(strings.Join(strings.Fields(s), " "))
 	if len(r) > maxSaid {
 		r = append(r[:maxSaid-1], '…')

@@ -1,0 +1,141 @@
+// Package rooms stands in for a vendor with an MCP server: the meeting rooms of a
+// small company, which can be listed and booked.
+package rooms
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// Room is a meeting room.
+type Room struct {
+	ID    string `json:"id"`
+	Name  string `json:"name"`
+	Floor int    `json:"floor"`
+	Seats int    `json:"seats"`
+}
+
+// Booking is what somebody has booked.
+type Booking struct {
+	ID    int    `json:"booking_id"`
+	Room  string `json:"room_id" jsonschema:"id of a room, from list_rooms"`
+	Date  string `json:"date" jsonschema:"the day, YYYY-MM-DD"`
+	Start string `json:"start" jsonschema:"HH:MM"`
+	End   string `json:"end" jsonschema:"HH:MM, after start"`
+	Title string `json:"title"`
+}
+
+var all = []Room{{"fuji", "富士", 3, 12}, {"haruna", "榛名", 3, 6}, {"akagi", "赤城", 5, 4}}
+
+// Server is the rooms and their bookings, which live as long as it does.
+type Server struct {
+	mu       sync.Mutex
+	bookings []Booking
+	server   *mcp.Server
+	handler  http.Handler
+}
+
+// New makes a server that nobody has booked anything at.
+func New() *Server {
+	s := &Server{}
+	m := mcp.NewServer(&mcp.Implementation{Name: "rooms", Title: "会議室", Version: "1"}, nil)
+	mcp.AddTool(m, &mcp.Tool{
+		Name: "list_rooms", Title: "会議室の一覧", Description: "Lists the meeting rooms that are free at a time.",
+		Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true},
+	}, s.list)
+	mcp.AddTool(m, &mcp.Tool{Name: "book_room", Title: "会議室の予約", Description: "Books a meeting room."}, s.book)
+	m.AddTool(&mcp.Tool{
+		Name: "house_rules", Title: "利用のきまり", Description: "How meeting rooms are to be left.", InputSchema: map[string]any{"type": "object"},
+	}, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "使った後はホワイトボードを消してください。"}}}, nil
+	})
+	s.server = m
+	s.handler = mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return m }, &mcp.StreamableHTTPOptions{Stateless: true, JSONResponse: true})
+	return s
+}
+
+// MCP is the server, to be reached in another way.
+func (s *Server) MCP() *mcp.Server { return s.server }
+
+// ServeHTTP speaks MCP over streamable HTTP.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
+
+// Bookings are all of them, in the order in which they were made.
+func (s *Server) Bookings() []Booking {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.bookings)
+}
+
+// span is a time on a day.
+type span struct {
+	Date  string `json:"date" jsonschema:"the day, YYYY-MM-DD"`
+	Start string `json:"start" jsonschema:"HH:MM"`
+	End   string `json:"end" jsonschema:"HH:MM, after start"`
+}
+
+func (t span) check() error {
+	_, err := time.Parse(time.DateOnly, t.Date)
+	_, err1 := time.Parse("15:04", t.Start)
+	_, err2 := time.Parse("15:04", t.End)
+	if err != nil || err1 != nil || err2 != nil || t.End <= t.Start {
+		return fmt.Errorf("%s %s–%s is no time to meet", t.Date, t.Start, t.End)
+	}
+	return nil
+}
+
+type free struct {
+	Rooms []Room `json:"rooms"`
+}
+
+func (s *Server) list(_ context.Context, _ *mcp.CallToolRequest, in span) (*mcp.CallToolResult, free, error) {
+	if err := in.check(); err != nil {
+		return nil, free{}, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := free{Rooms: []Room{}}
+	for _, r := range all {
+		if !s.taken(r.ID, in) {
+			out.Rooms = append(out.Rooms, r)
+		}
+	}
+	return nil, out, nil
+}
+
+type wish struct {
+	span
+	Room  string `json:"room_id" jsonschema:"id of a room, from list_rooms"`
+	Title string `json:"title" jsonschema:"what the meeting is about"`
+}
+
+func (s *Server) book(_ context.Context, _ *mcp.CallToolRequest, in wish) (*mcp.CallToolResult, Booking, error) {
+	if err := in.check(); err != nil {
+		return nil, Booking{}, err
+	}
+	if !slices.ContainsFunc(all, func(r Room) bool { return r.ID == in.Room }) {
+		return nil, Booking{}, errors.New("there is no such room")
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.taken(in.Room, in.span) {
+		return nil, Booking{}, errors.New("the room is taken at that time")
+	}
+	b := Booking{ID: 1 + len(s.bookings), Room: in.Room, Date: in.Date, Start: in.Start, End: in.End, Title: in.Title}
+	s.bookings = append(s.bookings, b)
+	return nil, b, nil
+}
+
+// taken reports whether a room is booked at a time. The caller holds mu.
+func (s *Server) taken(room string, t span) bool {
+	return slices.ContainsFunc(s.bookings, func(b Booking) bool {
+		return b.Room == room && b.Date == t.Date && b.Start < t.End && t.Start < b.End
+	})
+}

@@ -1,0 +1,333 @@
+package mcp_test
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"ringi/infra/local/vendors/rooms"
+	"ringi/shared/outbound"
+	"ringi/shared/tool"
+	"ringi/shared/tool/mcp"
+)
+
+func TestACallIsMadeOnce(t *testing.T) {
+	for name, streamed := range map[string]bool{"as JSON": false, "as events": true} {
+		t.Run(name, func(t *testing.T) {
+			s, v := newRooms(t)
+			if streamed {
+				v.faults["tools/call"] = func(w http.ResponseWriter, r *http.Request) { stream(w, r, s) }
+			}
+			hash := v.hash(t, "book_room")
+			got, err := v.book(t, hash)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := `{"booking_id":1,"date":"2026-04-01","end":"11:00","room_id":"fuji","start":"10:00","title":"定例"}`
+			if d := cmp.Diff(want, string(got.(json.RawMessage))); d != "" {
+				t.Error(d)
+			}
+			if n := v.times("tools/call"); n != 1 || len(s.Bookings()) != 1 {
+				t.Errorf("%d calls, %d bookings", n, len(s.Bookings()))
+			}
+		})
+	}
+}
+
+func TestAServerOfAnOlderProtocol(t *testing.T) {
+	s := rooms.New()
+	v := newVendor(t, sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return s.MCP() }, nil))
+	v.faults["server/discover"] = status(404, "no such method")
+	if _, err := v.book(t, v.hash(t, "book_room")); err != nil {
+		t.Fatal(err)
+	}
+	if v.times("initialize") != 2 || v.times("tools/call") != 1 || len(s.Bookings()) != 1 {
+		t.Errorf("asked %v", v.asked)
+	}
+	if v.times("") != 2 { // DELETE, the only request without a body
+		t.Error("the sessions were left open")
+	}
+}
+
+func TestAResultKeepsItsNumbers(t *testing.T) {
+	_, v := newRooms(t)
+	hash := v.hash(t, "book_room")
+	v.faults["tools/call"] = replying(`{"content":[],"structuredContent":{"booking_id":9007199254740993}}`)
+	got, err := v.book(t, hash)
+	if err != nil || string(got.(json.RawMessage)) != `{"booking_id":9007199254740993}` {
+		t.Errorf("%s, %v", got, err)
+	}
+}
+
+func TestAWriteThatWasDoneIsDoneWhateverItSays(t *testing.T) {
+	for result, want := range map[string]string{
+		`{"content":[]}`: "",
+		`{"content":[{"type":"text","text":"a"},{"type":"image","mimeType":"image/png","data":"AAEC"},{"type":"resource_link","uri":"https://x/1","name":"x"}]}`: "a\n[image image/png, 3 bytes]\nhttps://x/1",
+	} {
+		_, v := newRooms(t)
+		hash := v.hash(t, "book_room")
+		v.faults["tools/call"] = replying(result)
+		got, err := v.book(t, hash)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(map[string]string{"text": want}, got); d != "" {
+			t.Error(d)
+		}
+	}
+}
+
+func TestAToolThatAsksForMoreIsNotAskedAgain(t *testing.T) {
+	_, v := newRooms(t)
+	hash := v.hash(t, "book_room")
+	v.faults["tools/call"] = replying(`{"resultType":"input_required","requestState":"s","content":[]}`)
+	_, err := v.book(t, hash)
+	if e := known(t, err); e.Outcome != tool.Failed || e.Problem != tool.ProblemRejected || v.times("tools/call") != 1 {
+		t.Errorf("%v after %d calls", e, v.times("tools/call"))
+	}
+}
+
+func TestAToolWithoutAnOutputSchemaGivesText(t *testing.T) {
+	_, v := newRooms(t)
+	got, err := v.call(t, "house_rules", v.hash(t, "house_rules"), `{}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(map[string]string{"text": "使った後はホワイトボードを消してください。"}, got); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestWhatAFailedCallMayHaveDone(t *testing.T) {
+	rpc := func(code string) http.HandlerFunc {
+		return answer("application/json", `{"jsonrpc":"2.0","id":3,"error":{"code":`+code+`,"message":"no  such\nthing"}}`)
+	}
+	for name, test := range map[string]struct {
+		fault   func(v *vendor) http.HandlerFunc
+		outcome tool.Outcome
+		problem tool.Problem
+		booked  bool
+	}{
+		"400":                {at(status(400, "bad")), tool.Failed, tool.ProblemRejected, false},
+		"401":                {at(status(401, "")), tool.Failed, tool.ProblemUnauthorized, false},
+		"403":                {at(status(403, "")), tool.Failed, tool.ProblemForbidden, false},
+		"404":                {at(status(404, "")), tool.Failed, tool.ProblemNotFound, false},
+		"429":                {at(status(429, "")), tool.Failed, tool.ProblemRateLimited, false},
+		"500":                {at(status(500, "")), tool.Unknown, tool.ProblemDown, false},
+		"503":                {at(status(503, "<html>")), tool.Unknown, tool.ProblemDown, false},
+		"unknown tool":       {at(rpc("-32602")), tool.Failed, tool.ProblemRejected, false},
+		"internal error":     {at(rpc("-32603")), tool.Unknown, tool.ProblemRejected, false},
+		"done, then cut":     {func(v *vendor) http.HandlerFunc { return done(v.next, cut) }, tool.Unknown, tool.ProblemLost, true},
+		"done, then nothing": {func(v *vendor) http.HandlerFunc { return done(v.next, hang) }, tool.Unknown, tool.ProblemTimeout, true},
+		"half an answer":     {func(v *vendor) http.HandlerFunc { return done(v.next, half) }, tool.Unknown, tool.ProblemLost, true},
+		"done, then 500":     {func(v *vendor) http.HandlerFunc { return done(v.next, status(500, "")) }, tool.Unknown, tool.ProblemDown, true},
+		"half a stream":      {at(answer("text/event-stream", "event: message\ndata: {\"jsonrpc\":")), tool.Unknown, tool.ProblemBadAnswer, false},
+		"an empty stream":    {at(answer("text/event-stream", "id: 7\ndata:\n\n")), tool.Unknown, tool.ProblemBadAnswer, false},
+		"HTML":               {at(answer("text/html", "<html>")), tool.Unknown, tool.ProblemBadAnswer, false},
+		"another's answer":   {at(answer("application/json", `{"jsonrpc":"2.0","id":"x","result":{}}`)), tool.Unknown, tool.ProblemTimeout, false},
+		"nothing at all":     {at(answer("application/json", ``)), tool.Unknown, tool.ProblemBadAnswer, false},
+		"a huge answer":      {at(huge), tool.Unknown, tool.ProblemBadAnswer, false},
+		"a redirect": {at(func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "http://127.0.0.1:1/", http.StatusTemporaryRedirect)
+		}), tool.Failed, tool.ProblemRejected, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, v := newRooms(t)
+			hash := v.hash(t, "book_room")
+			v.faults["tools/call"] = test.fault(v)
+			_, err := v.book(t, hash)
+			e := known(t, err)
+			if e.Outcome != test.outcome || e.Problem != test.problem {
+				t.Errorf("%v, want %s %s", err, test.outcome, test.problem)
+			}
+			if n := v.times("tools/call"); n != 1 {
+				t.Errorf("called %d times", n)
+			}
+			if booked := len(s.Bookings()) == 1; booked != test.booked {
+				t.Errorf("booked: %v", booked)
+			}
+			if said := e.Error() + tool.Sentence("ja", e.Problem, e.Args...); strings.Contains(said, "himitsu") || strings.Contains(said, "定例") || strings.Contains(said, "%!") {
+				t.Errorf("it says %s", said)
+			}
+			if e.Problem == tool.ProblemRateLimited && e.RetryAfter != 7*time.Second {
+				t.Errorf("wait %s", e.RetryAfter)
+			}
+		})
+	}
+}
+
+func TestAServerThatCannotBeGreetedOrListedHasDoneNothing(t *testing.T) {
+	for _, method := range []string{"server/discover", "tools/list"} {
+		for name, fault := range map[string]http.HandlerFunc{
+			"401": status(401, ""), "429": status(429, ""), "500": status(500, ""), "cut": cut, "half": half, "huge": huge,
+			"HTML": answer("text/html", "<html>"), "hang": hang, "null": answer("application/json", "null"),
+		} {
+			t.Run(method+" "+name, func(t *testing.T) {
+				t.Parallel()
+				s, v := newRooms(t)
+				hash := v.hash(t, "book_room")
+				v.faults[method] = fault
+				v.faults["initialize"] = fault
+				_, err := v.book(t, hash)
+				if e := known(t, err); e.Outcome != tool.Failed {
+					t.Errorf("%v", e)
+				}
+				if v.times("tools/call") != 0 || len(s.Bookings()) != 0 {
+					t.Error("it was called")
+				}
+			})
+		}
+	}
+}
+
+func TestAToolSaysThatItFailed(t *testing.T) {
+	for name, arguments := range map[string]string{
+		"no such room":     strings.Replace(wish, "fuji", "nowhere", 1),
+		"arguments amiss":  `{"room_id":5}`,
+		"unknown argument": strings.Replace(wish, "title", "titel", 1),
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, v := newRooms(t)
+			_, err := v.call(t, "book_room", v.hash(t, "book_room"), arguments)
+			if e := known(t, err); e.Outcome != tool.Failed || e.Problem != tool.ProblemRejected || len(s.Bookings()) != 0 {
+				t.Errorf("%v", e)
+			}
+		})
+	}
+	_, v := newRooms(t)
+	hash := v.hash(t, "book_room")
+	if _, err := v.book(t, hash); err != nil {
+		t.Fatal(err)
+	}
+	_, err := v.book(t, hash)
+	e := known(t, err)
+	if said := tool.Sentence("en", e.Problem, e.Args...); !strings.Contains(said, "rooms (MCP)") || !strings.Contains(said, "the room is taken at that time") {
+		t.Errorf("it says %q", said)
+	}
+}
+
+func TestAToolThatChangedIsNotCalled(t *testing.T) {
+	object := map[string]any{"type": "object"}
+	allowed := sdk.Tool{Name: "do", Description: "Does it.", InputSchema: object}
+	for name, now := range map[string][]*sdk.Tool{
+		"another description": {{Name: "do", Description: "Does it, and mails everyone.", InputSchema: object}},
+		"other arguments":     {{Name: "do", Description: "Does it.", InputSchema: map[string]any{"type": "object", "required": []string{"to"}}}},
+		"another title":       {{Name: "do", Title: "Do", Description: "Does it.", InputSchema: object}},
+		"a result":            {{Name: "do", Description: "Does it.", InputSchema: object, OutputSchema: object}},
+		"gone":                {{Name: "undo", Description: "Does it.", InputSchema: object}},
+		"none at all":         {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := &changing{}
+			c.set(&allowed)
+			v := newVendor(t, c)
+			hash := v.hash(t, "do")
+			if _, err := v.call(t, "do", hash, `{}`); err != nil {
+				t.Fatal(err)
+			}
+			c.set(now...)
+			_, err := v.call(t, "do", hash, `{}`)
+			if e := known(t, err); e.Outcome != tool.Failed || e.Problem != tool.ProblemChanged {
+				t.Errorf("%v", e)
+			}
+			if n := v.times("tools/call"); n != 1 {
+				t.Errorf("called %d times", n)
+			}
+		})
+	}
+}
+
+func TestAToolThatGoesBetweenTheListAndTheCallHasFailed(t *testing.T) {
+	c := &changing{}
+	c.set(&sdk.Tool{Name: "do", InputSchema: map[string]any{"type": "object"}})
+	v := newVendor(t, c)
+	hash := v.hash(t, "do")
+	v.faults["tools/call"] = func(w http.ResponseWriter, r *http.Request) {
+		c.set()
+		c.ServeHTTP(w, r)
+	}
+	_, err := v.call(t, "do", hash, `{}`)
+	if e := known(t, err); e.Outcome != tool.Failed || e.Problem != tool.ProblemRejected {
+		t.Errorf("%v", e)
+	}
+}
+
+func TestTheDoor(t *testing.T) {
+	for name, test := range map[string]struct {
+		secret, header, want string
+		problem              tool.Problem
+	}{
+		"a token":        {secret: secret, header: "Authorization", want: "Bearer " + secret},
+		"a whole header": {secret: "X-Api-Key: a b c\n", header: "X-Api-Key", want: "a b c", problem: tool.ProblemUnauthorized},
+		"none":           {header: "Authorization", problem: tool.ProblemNotConnected},
+		"a wrong one":    {secret: "other", header: "Authorization", want: "Bearer other", problem: tool.ProblemUnauthorized},
+		"two lines":      {secret: "a\r\nHost: b", problem: tool.ProblemUnauthorized},
+		"its own":        {secret: "Mcp-Method: tools/call", problem: tool.ProblemUnauthorized},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, v := newRooms(t)
+			v.Secret = test.secret
+			_, err := client(v.URL).List(t.Context(), v.Server)
+			if test.problem == "" && err != nil {
+				t.Fatal(err)
+			}
+			if test.problem != "" && known(t, err).Problem != test.problem {
+				t.Errorf("%v, want %s", err, test.problem)
+			}
+			if v.headers != nil && v.headers.Get(test.header) != test.want {
+				t.Errorf("%s: %q", test.header, v.headers.Get(test.header))
+			}
+		})
+	}
+}
+
+func TestAServerThatIsNotAllowedIsNotReached(t *testing.T) {
+	_, v := newRooms(t)
+	_, err := mcp.Client{HTTP: outbound.Dialer{}.Client()}.List(t.Context(), v.Server)
+	if e := known(t, err); e.Outcome != tool.Failed || e.Problem != tool.ProblemAddress {
+		t.Errorf("%v", e)
+	}
+	v.URL = strings.Replace(v.URL, "http:", "https:", 1)
+	_, err = mcp.Client{HTTP: outbound.Dialer{}.Client()}.List(t.Context(), v.Server)
+	if e := known(t, err); e.Outcome != tool.Failed || e.Problem != tool.ProblemAddress {
+		t.Errorf("%v", e)
+	}
+	if len(v.asked) != 0 {
+		t.Errorf("asked %v", v.asked)
+	}
+}
+
+func TestAServerWithTooMuchToSay(t *testing.T) {
+	_, v := newRooms(t)
+	page := 0
+	v.faults["tools/list"] = func(w http.ResponseWriter, r *http.Request) {
+		page++
+		replying(`{"tools":[],"nextCursor":"c`+strings.Repeat("x", page)+`"}`)(w, r)
+	}
+	_, err := client(v.URL).List(t.Context(), v.Server)
+	if e := known(t, err); e.Problem != tool.ProblemBadAnswer || page > 25 {
+		t.Errorf("%v after %d pages", e, page)
+	}
+}
+
+func at(do http.HandlerFunc) func(*vendor) http.HandlerFunc {
+	return func(*vendor) http.HandlerFunc { return do }
+}
+
+func huge(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = io.WriteString(w, `{"jsonrpc":"2.0","id":3,"result":{"content":[{"type":"text","text":"`)
+	for range outbound.MaxBody/1024 + 1 {
+		if _, err := io.WriteString(w, strings.Repeat("x", 1024)); err != nil {
+			return
+		}
+	}
+	_, _ = io.WriteString(w, `"}]}}`)
+}

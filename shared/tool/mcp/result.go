@@ -1,0 +1,58 @@
+package mcp
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"ringi/shared/tool"
+	"ringi/shared/tool/wire"
+)
+
+// result is what a call gave. The structured content is taken as it came: the
+// library's has lost the digits of large numbers.
+func result(p tool.Provider, answer *sdk.CallToolResult, r *record, declares bool) (any, error) {
+	said := textOf(answer.Content)
+	if answer.NeedsInput() {
+		return nil, &tool.Error{Outcome: tool.Failed, Problem: tool.ProblemRejected, Args: []any{p, "input_required", wire.Short(said)}, Err: errors.New("the tool asks for more input")}
+	}
+	if answer.IsError {
+		return nil, &tool.Error{Outcome: tool.Failed, Problem: tool.ProblemRejected, Args: []any{p, "error", wire.Short(said)}, Err: errors.New("the tool reports an error")}
+	}
+	if m, ok := r.response(); declares && ok && m.Result != nil && len(m.Result.StructuredContent) > 0 {
+		return m.Result.StructuredContent, nil
+	}
+	return map[string]string{"text": said}, nil
+}
+
+// textOf joins what a result says; what is no text is named.
+func textOf(parts []sdk.Content) string {
+	var said []string
+	for _, part := range parts {
+		switch part := part.(type) {
+		case *sdk.TextContent:
+			said = append(said, part.Text)
+		case *sdk.ResourceLink:
+			said = append(said, part.URI)
+		case *sdk.EmbeddedResource:
+			if part.Resource != nil {
+				said = append(said, part.Resource.URI, part.Resource.Text)
+			}
+		case *sdk.ImageContent:
+			said = append(said, binary("image", part.MIMEType, len(part.Data)))
+		case *sdk.AudioContent:
+			said = append(said, binary("audio", part.MIMEType, len(part.Data)))
+		default:
+			kind, _ := json.Marshal(fmt.Sprintf("%T", part))
+			said = append(said, string(kind))
+		}
+	}
+	return strings.Join(said, "\n")
+}
+
+func binary(kind, mime string, bytes int) string {
+	return fmt.Sprintf("[%s %s, %d bytes]", kind, mime, bytes)
+}

@@ -1,0 +1,118 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"regexp"
+	"strings"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"ringi/shared/tool"
+)
+
+// Limits of a server's list of tools.
+const (
+	maxPages = 20
+	maxTools = 200
+)
+
+// session is an open connection to one server.
+type session struct {
+	*sdk.ClientSession
+	server Server
+}
+
+// open greets a server. Nothing is sent once ctx is over. Its errors are *tool.Error with the outcome Failed.
+func (c Client) open(ctx context.Context, server Server) (session, error) {
+	name, value, err := header(server.Secret)
+	if err != nil {
+		return session{}, &tool.Error{Outcome: tool.Failed, Problem: tool.ProblemUnauthorized, Args: []any{server.provider()}, Err: err}
+	}
+	h := *c.HTTP
+	h.Transport = trip{ctx: ctx, next: c.HTTP.Transport, name: name, value: value}
+	client := sdk.NewClient(&sdk.Implementation{Name: "ringi", Version: "1"}, &sdk.ClientOptions{
+		Capabilities:   &sdk.ClientCapabilities{}, // a server can ask for nothing here
+		MultiRoundTrip: &sdk.MultiRoundTripOptions{Disabled: true},
+	})
+	r := new(record)
+	opened, err := client.Connect(r.in(ctx), &sdk.StreamableClientTransport{
+		Endpoint: server.URL, HTTPClient: &h, DisableStandaloneSSE: true, MaxRetries: -1,
+	}, nil)
+	if e := r.judge(ctx, server, err); e != nil {
+		e.Outcome = tool.Failed
+		return session{}, e
+	}
+	return session{opened, server}, nil
+}
+
+// List returns the tools that a server has now. Its errors are *tool.Error.
+func (c Client) List(ctx context.Context, server Server) ([]Tool, error) {
+	s, err := c.open(ctx, server)
+	if err != nil {
+		return nil, err
+	}
+	defer s.close()
+	return s.list(ctx)
+}
+
+// close ends the session; a server that can't be told forgets it by itself.
+func (s session) close() { _ = s.Close() }
+
+// list reads the tools of a server.
+func (s session) list(ctx context.Context) ([]Tool, error) {
+	var all []Tool
+	params := &sdk.ListToolsParams{}
+	for range maxPages {
+		r := new(record)
+		page, err := s.ListTools(r.in(ctx), params)
+		if e := r.judge(ctx, s.server, err); e != nil {
+			e.Outcome = tool.Failed
+			return nil, e
+		}
+		for _, t := range page.Tools {
+			all = append(all, read(t))
+		}
+		switch {
+		case len(all) > maxTools:
+			return nil, s.tooMany()
+		case page.NextCursor == "":
+			return all, nil
+		}
+		params = &sdk.ListToolsParams{Cursor: page.NextCursor}
+	}
+	return nil, s.tooMany()
+}
+
+func (s session) tooMany() error {
+	return &tool.Error{
+		Outcome: tool.Failed, Problem: tool.ProblemBadAnswer, Args: []any{s.server.provider()},
+		Err: fmt.Errorf("the server lists over %d tools or %d pages", maxTools, maxPages),
+	}
+}
+
+var (
+	whole     = regexp.MustCompile(`^([A-Za-z0-9-]{1,100}): *([\x21-\x7e][\x20-\x7e]*)$`)
+	token     = regexp.MustCompile(`^[\x21-\x7e]+$`)
+	ownHeader = regexp.MustCompile(`(?i)^(host|accept|content-.*|connection|transfer-encoding|mcp-.*|last-event-id)$`)
+)
+
+// header is where a secret goes. Its errors quote nothing of it.
+func header(secret string) (name, value string, err error) {
+	secret = strings.TrimSpace(secret)
+	if secret == "" {
+		return "", "", nil
+	}
+	if m := whole.FindStringSubmatch(secret); m != nil {
+		if ownHeader.MatchString(m[1]) {
+			return "", "", errors.New("the secret is a header that the protocol needs itself")
+		}
+		return http.CanonicalHeaderKey(m[1]), m[2], nil
+	}
+	if !token.MatchString(secret) {
+		return "", "", errors.New("the secret is neither a token nor a header")
+	}
+	return "Authorization", "Bearer " + secret, nil
+}

@@ -1,0 +1,88 @@
+package mcp
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"unicode/utf8"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"ringi/shared/schema"
+	"ringi/shared/task"
+	"ringi/shared/tool"
+)
+
+// Limits of a tool that can be allowed.
+const (
+	MaxTitle       = 100      // characters
+	MaxDescription = 2000     // characters
+	MaxSchema      = 16 << 10 // bytes, each
+)
+
+// Tool is what a server says of one of its tools.
+type Tool struct {
+	Name        string
+	Title       string
+	Description string
+	Input       string // JSON, its members sorted
+	Output      string // empty: none is declared
+}
+
+// read takes what is known of a tool; its annotations are not: a server can say anything.
+func read(t *sdk.Tool) Tool {
+	return Tool{Name: t.Name, Title: t.Title, Description: t.Description, Input: text(t.InputSchema), Output: text(t.OutputSchema)}
+}
+
+func text(schema any) string {
+	if schema == nil {
+		return ""
+	}
+	b, err := json.Marshal(schema)
+	if err != nil {
+		return "" // it came as JSON
+	}
+	return tool.Canonical(b)
+}
+
+// Hash is another when anything is that the server says of the tool.
+func (t Tool) Hash() string {
+	b, err := json.Marshal(t)
+	if err != nil {
+		panic(fmt.Sprintf("encode a tool: %v", err)) // of texts
+	}
+	return task.HashOf(string(b))
+}
+
+// toolForm is what the protocol allows as a name.
+var toolForm = regexp.MustCompile(`^[A-Za-z0-9_./-]{1,64}$`)
+
+// Problem says why a tool can't be allowed, nothing if it can.
+func (t Tool) Problem() string {
+	switch {
+	case !toolForm.MatchString(t.Name):
+		return "its name is not 1 to 64 of A-Z, a-z, 0-9, _, -, . and /"
+	case utf8.RuneCountInString(t.Title) > MaxTitle:
+		return fmt.Sprintf("its title is over %d characters", MaxTitle)
+	case utf8.RuneCountInString(t.Description) > MaxDescription:
+		return fmt.Sprintf("its description is over %d characters", MaxDescription)
+	case len(t.Input) > MaxSchema || len(t.Output) > MaxSchema:
+		return fmt.Sprintf("a schema of it is over %d bytes", MaxSchema)
+	}
+	var shape struct {
+		Type string `json:"type"`
+	}
+	if json.Unmarshal([]byte(t.Input), &shape) != nil || shape.Type != "object" {
+		return "its arguments are no object"
+	}
+	if _, err := schema.Compile("input", t.Input); err != nil {
+		return "its arguments can't be checked: " + err.Error()
+	}
+	if t.Output == "" {
+		return ""
+	}
+	if _, err := schema.Compile("output", t.Output); err != nil {
+		return "its result can't be checked: " + err.Error()
+	}
+	return ""
+}

@@ -1,0 +1,185 @@
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptrace"
+	"sync"
+
+	"ringi/shared/outbound"
+	"ringi/shared/tool"
+	"ringi/shared/tool/wire"
+)
+
+// trip carries the requests of one session.
+type trip struct {
+	ctx         context.Context
+	next        http.RoundTripper
+	name, value string // the header that opens the door
+}
+
+// RoundTrip sends nothing once the session's time is over: not even the word that
+// a call is called off, which a slow server would be waited for.
+func (t trip) RoundTrip(r *http.Request) (*http.Response, error) {
+	rec, _ := r.Context().Value(recordKey{}).(*record)
+	if rec == nil {
+		rec = new(record)
+	}
+	if err := t.ctx.Err(); err != nil {
+		if r.Body != nil {
+			r.Body.Close()
+		}
+		return nil, err
+	}
+	rec.begin()
+	r = r.Clone(httptrace.WithClientTrace(r.Context(), &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { rec.connected() }}))
+	r.GetBody = nil // a request that was sent is not sent again
+	if t.name != "" {
+		r.Header.Set(t.name, t.value)
+	}
+	res, err := t.next.RoundTrip(r)
+	if err != nil {
+		rec.broke(err)
+		return nil, err
+	}
+	rec.answered(res)
+	res.Body = &tee{res.Body, rec}
+	return res, nil
+}
+
+// record is what one operation's last request came to. The library tells less: it
+// reports a request that was cut off as one that never arrived.
+type record struct {
+	mu     sync.Mutex
+	sent   bool // something may have left
+	status int
+	header http.Header
+	kind   string
+	body   bytes.Buffer
+	err    error
+}
+
+type recordKey struct{}
+
+// in makes the requests of an operation's context known to the record.
+func (r *record) in(ctx context.Context) context.Context {
+	return context.WithValue(ctx, recordKey{}, r)
+}
+
+func (r *record) begin() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.status, r.header, r.kind, r.err = 0, nil, "", nil
+	r.body.Reset()
+}
+
+func (r *record) connected() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.sent = true
+}
+
+func (r *record) broke(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.err = err
+}
+
+func (r *record) answered(res *http.Response) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.status, r.header, r.kind = res.StatusCode, res.Header, res.Header.Get("Content-Type")
+}
+
+// tee keeps what is read of a body; the outbound dialer bounds it.
+type tee struct {
+	io.ReadCloser
+	record *record
+}
+
+func (t *tee) Read(p []byte) (int, error) {
+	n, err := t.ReadCloser.Read(p)
+	t.record.mu.Lock()
+	defer t.record.mu.Unlock()
+	t.record.body.Write(p[:n])
+	if err != nil && err != io.EOF {
+		t.record.err = err
+	}
+	return n, err
+}
+
+// message is a JSON-RPC response as it came.
+type message struct {
+	Method string `json:"method"`
+	Result *struct {
+		StructuredContent json.RawMessage `json:"structuredContent"`
+	} `json:"result"`
+	Error *struct {
+		Code    int    `json:"code"`
+		Message string `json:"message"`
+	} `json:"error"`
+}
+
+// response finds the response in the body, which is JSON or a stream of events.
+func (r *record) response() (m message, found bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, text := range events(r.kind, r.body.Bytes()) {
+		var m message
+		if json.Unmarshal(text, &m) == nil && m.Method == "" && (m.Result != nil || m.Error != nil) {
+			return m, true
+		}
+	}
+	return m, false
+}
+
+// JSON-RPC's codes of a call that was not begun.
+var notBegun = map[int]bool{-32700: true, -32600: true, -32601: true, -32602: true}
+
+// judge says what a failed operation may have done; nil when it did not fail.
+func (r *record) judge(ctx context.Context, s Server, err error) *tool.Error {
+	if err == nil {
+		return nil
+	}
+	p := s.provider()
+	m, answered := r.response()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case errors.Is(r.err, outbound.ErrRefused):
+		return &tool.Error{Outcome: tool.Failed, Problem: tool.ProblemAddress, Args: []any{p}, Err: outbound.ErrRefused}
+	case !r.sent:
+		cause := r.err
+		if cause == nil {
+			cause = ctx.Err()
+		}
+		return wire.Broken(p, &wire.NotSent{Err: cause})
+	case r.status >= 300:
+		said := ""
+		if m.Error != nil {
+			said = m.Error.Message
+		}
+		e := wire.Refused(p, r.status, r.header, said)
+		if r.status == http.StatusUnauthorized && s.Secret == "" {
+			e.Problem = tool.ProblemNotConnected
+		}
+		return e
+	case answered && m.Error != nil:
+		e := &tool.Error{Outcome: tool.Unknown, Problem: tool.ProblemRejected, Args: []any{p, m.Error.Code, wire.Short(m.Error.Message)}, Err: errors.New("JSON-RPC error")}
+		if notBegun[m.Error.Code] {
+			e.Outcome = tool.Failed
+		}
+		return e
+	case errors.Is(r.err, outbound.ErrTooLarge):
+		return &tool.Error{Outcome: tool.Unknown, Problem: tool.ProblemBadAnswer, Args: []any{p}, Err: outbound.ErrTooLarge}
+	case ctx.Err() != nil:
+		return wire.Broken(p, ctx.Err())
+	case r.err != nil:
+		return wire.Broken(p, r.err)
+	}
+	return &tool.Error{Outcome: tool.Unknown, Problem: tool.ProblemBadAnswer, Args: []any{p}, Err: errors.New("the answer is not the protocol's")}
+}

@@ -1,0 +1,50 @@
+package tool
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"ringi/shared/task"
+)
+
+// pinnedWithin is the longest a call of an MCP server's tool may take.
+const pinnedWithin = time.Minute
+
+// textOutput is what a tool gives that declares no output schema.
+const textOutput = `{"additionalProperties":false,"properties":{"text":{"type":"string"}},"required":["text"],"type":"object"}`
+
+// Pinned is the tool of an MCP server that a permission allows, as one of the
+// catalog. It reports false for a tool of Ringi's own, for one that is off, and for
+// one whose server the settings no longer name at the address where it was allowed.
+func Pinned(p task.ToolPermission, servers []task.MCPServer) (Spec, bool) {
+	server, _, foreign := task.ServerTool(p.ToolName)
+	if !foreign || !p.Allowed || p.Pin == nil || !slices.Contains(servers, task.MCPServer{Name: server, URL: p.Pin.URL}) {
+		return Spec{}, false
+	}
+	s := Spec{
+		Name: p.ToolName, TitleJA: p.Pin.Title, TitleEN: p.Pin.Title, Description: p.Pin.Description, Effect: p.Pin.Effect,
+		Provider: task.MCPServer{Name: server}.Provider(), Timeout: pinnedWithin,
+		InputSchema: string(p.Pin.Input), OutputSchema: string(p.Pin.Output), Pin: p.Pin,
+	}
+	if s.OutputSchema == "" {
+		s.OutputSchema = textOutput
+	}
+	return s, true
+}
+
+// With is the catalog and more tools. It returns an error as NewCatalog does.
+func (c *Catalog) With(specs ...Spec) (*Catalog, error) {
+	all, err := NewCatalog(specs...)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range c.specs {
+		if _, taken := all.inputs[s.Name]; taken {
+			return nil, fmt.Errorf("tool %s: the name is taken", s.Name)
+		}
+		all.specs = append(all.specs, s)
+		all.inputs[s.Name], all.outputs[s.Name] = c.inputs[s.Name], c.outputs[s.Name]
+	}
+	return all, nil
+}

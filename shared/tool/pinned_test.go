@@ -1,0 +1,78 @@
+package tool_test
+
+import (
+	"strings"
+	"testing"
+
+	"ringi/shared/task"
+	"ringi/shared/tool"
+)
+
+func allowed() task.ToolPermission {
+	return task.ToolPermission{ToolName: "rooms.book", Allowed: true, Pin: &task.Pin{
+		URL: "https://example.com/mcp", Title: "予約", Description: "Books a room.", Effect: task.Write, Hash: "h",
+		Input: `{"type":"object","properties":{"room":{"type":"string"}},"required":["room"]}`,
+	}}
+}
+
+var servers = []task.MCPServer{{Name: "rooms", URL: "https://example.com/mcp"}}
+
+func TestAToolIsInTheCatalogOnlyAsItWasAllowed(t *testing.T) {
+	s, ok := tool.Pinned(allowed(), servers)
+	if !ok || s.Name != "rooms.book" || s.Effect != task.Write || s.Provider != "mcp:rooms" || s.Title("ja") != "予約" || s.Timeout == 0 {
+		t.Errorf("%v, %+v", ok, s)
+	}
+	for name, change := range map[string]func(*task.ToolPermission){
+		"forbidden":         func(p *task.ToolPermission) { p.Allowed = false },
+		"not pinned":        func(p *task.ToolPermission) { p.Pin = nil },
+		"a tool of Ringi's": func(p *task.ToolPermission) { p.ToolName = "send_slack_dm" },
+		"another server":    func(p *task.ToolPermission) { p.ToolName = "chairs.book" },
+		"another address":   func(p *task.ToolPermission) { p.Pin.URL = "https://example.org/mcp" },
+	} {
+		p := allowed()
+		change(&p)
+		if _, ok := tool.Pinned(p, servers); ok {
+			t.Errorf("%s: it is offered", name)
+		}
+	}
+}
+
+func TestTheCatalogTakesMoreTools(t *testing.T) {
+	s, _ := tool.Pinned(allowed(), servers)
+	c, err := builtin(t).With(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(c.All()) != len(builtin(t).All())+1 {
+		t.Errorf("%d tools", len(c.All()))
+	}
+	if err := c.Check("rooms.book", []byte(`{"room":5}`)); err == nil {
+		t.Error("its arguments are not checked")
+	}
+	if err := c.Check("send_slack_dm", []byte(`{}`)); err == nil || strings.Contains(err.Error(), "no tool") {
+		t.Errorf("the others are gone: %v", err)
+	}
+	if _, err := c.With(s); err == nil {
+		t.Error("a name was taken twice")
+	}
+	if found, _ := c.Lookup("rooms.book"); found.Version() != allowed().Pin.Version() {
+		t.Error("its version is not what was allowed")
+	}
+	after := func(argument string) error {
+		a, err := tool.Parse(task.JSON(`{"room":{"$ref":"step-1.result.` + argument + `"}}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c.CheckPlanned("rooms.book", a, func(string) (string, bool) { return "rooms.book", true })
+	}
+	if after("text") != nil || after("id") == nil { // what declares no result gives a text
+		t.Errorf("%v, %v", after("text"), after("id"))
+	}
+}
+
+func TestAnyReferenceInAServersWriteMayBeItsDestination(t *testing.T) {
+	s, _ := tool.Pinned(allowed(), servers)
+	if tool.Dynamic(s, `{"room":"fuji"}`) || !tool.Dynamic(s, `{"room":"fuji","at":{"date":{"$ref":"step-1.result.text"}}}`) {
+		t.Error("a reference is not seen, or one is seen that is not there")
+	}
+}
