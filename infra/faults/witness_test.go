@@ -67,7 +67,7 @@ type trace struct {
 	refuse  map[string]int           // calls of this kind are answered with this status
 	hold    map[string]chan struct{} // calls of this kind, or this moment, wait until it is closed
 	freeze  map[string]time.Duration // processes stand still in this moment, their time is up that much later
-	instead map[string]http.Handler  // answers this moment in the service\'s place
+	instead map[string]http.Handler  // answers this moment in the service's place
 	dying   func(lambda.Call)        // may be nil
 	warm    map[string]bool          // functions that need no new process (any more)
 	alone   bool                     // no relay: the sweeper has to do everything
@@ -235,8 +235,8 @@ type witness struct {
 var (
 	markForm = regexp.MustCompile(`C0FAULT[0-9]{5}`)
 	taskForm = regexp.MustCompile(`TASK#[0-9A-Z]{26}#([0-9A-Z]{26})`)
-	// tokenForm is a task token's beside the gate that it belongs to.
-	tokenForm = regexp.MustCompile(`"task_token": ?(?:\{"S": ?)?"([^"]+)"`)
+	// A task token as a function gets it beside its task's id, and as it is sent back.
+	tokenForm = regexp.MustCompile(`"task_token": ?"([^"]+)"`)
 	sentForm  = regexp.MustCompile(`"taskToken": ?"([^"]+)"`)
 	idForm    = regexp.MustCompile(`[0-9A-HJKMNP-TV-Z]{26}`)
 )

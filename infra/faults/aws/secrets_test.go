@@ -61,6 +61,14 @@ func leftBehind(t *testing.T, told []*desk.Desk) {
 			t.Errorf("nothing says %s in what was printed: the test proves nothing", sign)
 		}
 	}
+	// Whatever touches content has printed something that was searched.
+	for _, name := range []string{
+		"ReceiveEvent", "ReceiveInteraction", "ResumeTask", "ExtractTask", "DraftPrompt", "RequestApproval", "PlanProcess", "ExecuteProcess", "UpdateCard",
+	} {
+		if !strings.Contains(lines, `{"function":"`+name+`Function",`) {
+			t.Errorf("%s printed nothing: the test proves nothing about it", name)
+		}
+	}
 	past := history(t)
 	if !strings.Contains(past, d.Ref.Task) {
 		t.Error("the histories do not name the task: the test proves nothing")
@@ -92,15 +100,18 @@ func history(t *testing.T) string {
 			t.Fatal(err)
 		}
 		for _, x := range page.Executions {
-			out, err := client.GetExecutionHistory(context.Background(), &sfn.GetExecutionHistoryInput{ExecutionArn: x.ExecutionArn})
-			if err != nil {
-				t.Fatal(err)
+			events := sfn.NewGetExecutionHistoryPaginator(client, &sfn.GetExecutionHistoryInput{ExecutionArn: x.ExecutionArn})
+			for events.HasMorePages() {
+				page, err := events.NextPage(context.Background())
+				if err != nil {
+					t.Fatal(err)
+				}
+				b, err := json.Marshal(page.Events)
+				if err != nil {
+					t.Fatal(err)
+				}
+				all.Write(b)
 			}
-			b, err := json.Marshal(out.Events)
-			if err != nil {
-				t.Fatal(err)
-			}
-			all.Write(b)
 		}
 	}
 	return all.String()

@@ -36,7 +36,7 @@ func (p *pool) run(payload []byte) (Result, error) {
 }
 
 // take returns an idle environment, or a new one for an event; when it has to be cold the
-// new one replaces the idle.
+// new one replaces an idle one.
 func (p *pool) take(event []byte, cold bool) (e *environment, fresh bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -50,6 +50,9 @@ func (p *pool) take(event []byte, cold bool) (e *environment, fresh bool, err er
 		if cold || e.dead() {
 			delete(p.environments, e)
 			e.close()
+			if cold {
+				break
+			}
 			continue
 		}
 		p.environments[e] = false

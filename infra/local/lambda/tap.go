@@ -145,7 +145,10 @@ func (e *environment) freeze(left time.Duration) {
 	// A process that is gone stands still as well.
 	_ = syscall.Kill(-e.process.PID(), syscall.SIGSTOP)
 	if inv := e.underWay(); inv != nil {
-		inv.frozen <- left
+		select {
+		case inv.frozen <- left:
+		default: // it stands still already
+		}
 	}
 }
 
