@@ -19,17 +19,19 @@ type Baseline struct {
 	Pages map[string]float64 `json:"pages"`
 }
 
-func (m *Measured) baseline() Baseline {
-	b := Baseline{map[string]float64{}, map[string]float64{}, map[string]float64{}}
+// baseline is an earlier one with what was measured since.
+func (m *Measured) baseline(b Baseline) Baseline {
 	if m.Calls != nil {
 		b.Amounts = m.Calls.Quiet.amounts()
 	}
 	if m.Cold != nil {
+		b.Cold = map[string]float64{}
 		for _, f := range m.Cold.Functions {
 			b.Cold[f.Name] = f.Ratio
 		}
 	}
 	if m.Growth != nil {
+		b.Pages = map[string]float64{}
 		for _, p := range m.Growth.Pages {
 			b.Pages[p.List] = max(b.Pages[p.List], p.First, p.Middle)
 		}
