@@ -1,62 +1,220 @@
 package journeys
 
 import (
-	"fmt"
-	"os"
-	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp/kb"
 
 	"ringi/infra/journeys/desk"
 	"ringi/infra/local/browser"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/task"
 )
 
-// The first five minutes of a newcomer: a suggestion, two stamps, done work.
-// With RINGI_SCREENSHOTS set to a folder, what was seen is kept there.
-func TestANewcomerInTheBrowser(t *testing.T) {
-	s := start(t)
-	p := browser.Open(t, s.URL, 1440, 1000)
-	shot := func(name string) {
-		if dir := os.Getenv("RINGI_SCREENSHOTS"); dir != "" {
-			p.Screenshot(filepath.Join(dir, name+".png"))
+// words is what people write and read in one language.
+type words struct {
+	locale, attendance, staff                       string
+	policy, steps, approved, done, summary          string
+	reason, more, required, rejected, next          string
+	cancel, cancelled, onlyYou, accepted            string
+	stop, waits, stopped, draftFailed, failed, said string
+	welcome                                         string
+}
+
+var japanese = words{
+	locale: "ja", attendance: "今月の勤怠をまとめて", staff: "従業員一覧を取得して",
+	policy: "📝 実行方針", steps: "⚙️ 実行ステップ", approved: "(承認済み)", done: "✅ 実行完了", summary: "従業員 42 名を確認しました。",
+	reason: "もっと簡潔に", more: "お願いします", required: "この項目は必須です", rejected: "理由: もっと簡潔に お願いします", next: "新しいバージョン v2 が生成されました",
+	cancel: "タスクをキャンセル", cancelled: "によりキャンセルされました", onlyYou: "あなただけに表示されています", accepted: "タスクをキャンセルしました。",
+	stop: "実行を中止しますか?", waits: "実行前の確認を待っています", stopped: "により中止されました",
+	draftFailed: "デモ用のモデルが、頼まれたとおりに失敗しました", failed: "❌ 実行失敗", said: "Slack に受け付けられませんでした",
+	welcome: "Ringi に頼んでみましょう",
+}
+
+var english = words{
+	locale: "en", attendance: "Summarize this month's attendance", staff: "Get the list of employees",
+	policy: "📝 Policy", steps: "⚙️ Steps", approved: " (approved)", done: "✅ Completed", summary: "42 employees",
+	reason: "Make it shorter", more: "please", required: "This field is required", rejected: "Reason: Make it shorter please", next: "A new version, v2, is ready",
+	cancel: "Cancel task", cancelled: "Cancelled by", onlyYou: "Only visible to you", accepted: "The task is cancelled.",
+	stop: "Stop this run?", waits: "waits for a check before it runs", stopped: "Stopped by",
+	draftFailed: "The demo model failed, as it was asked to", failed: "❌ Failed", said: "Slack did not accept the call",
+	welcome: "Ask Ringi for something",
+}
+
+// stories are what people do with the sandbox, and what they see.
+var stories = []struct {
+	name string
+	live func(*visitor)
+}{
+	{"the first page", func(v *visitor) {
+		v.becomes(workspace.Guest) // to whom Ringi never wrote
+		v.Press(v.menu(`[data-focus="` + workspace.DirectMessage(workspace.Guest) + `"]`))
+		v.Until(`document.querySelector(".empty h2")?.innerText === ` + browser.Quote(v.words.welcome) + ` && document.querySelectorAll(".suggestion").length === 3`)
+		v.looks("first-page")
+		v.becomes(v.requester)
+		v.Press(v.menu(`[data-focus="` + v.channel + `"]`))
+	}},
+	{"two stamps and it is done", func(v *visitor) {
+		v.asks(v.words.attendance)
+		v.becomes(v.approver)
+		v.sees(v.words.policy)
+		v.looks("policy")
+		v.presses("approve_prompt")
+		v.sees(v.words.steps)
+		v.looks("steps")
+		v.presses("approve_process")
+		v.sees(v.words.done)
+		v.sees(v.words.summary)
+		v.sees(v.words.steps + v.words.approved)
+		v.lacks(v.button("approve_prompt"))
+		v.lacks(v.button("approve_process"))
+		v.looks("done")
+	}},
+	{"a reason makes version 2", func(v *visitor) {
+		v.asks(v.words.staff)
+		v.becomes(v.approver)
+		v.presses("reject_prompt")
+		v.Until(`document.activeElement?.matches("dialog.modal[open] textarea")`)
+		v.looks("form")
+		v.Keys(kb.Escape)
+		v.lacks("dialog")
+		v.Until(`document.activeElement?.matches(` + browser.Quote(v.button("reject_prompt")) + `)`) // the keyboard is where it was
+		v.presses("reject_prompt")
+		v.Press(`dialog button[type="submit"]`)
+		v.Until(`document.querySelector("dialog .error")?.innerText.includes(` + browser.Quote(v.words.required) + `)`)
+		v.Until(`document.activeElement?.matches("dialog textarea[aria-invalid=true]")`)
+		v.looks("form-empty")
+		v.Keys(v.words.reason)
+		v.Keys(kb.Enter) // a new line, as in Slack
+		v.Keys(v.words.more)
+		v.Until(`document.querySelector("dialog textarea").value.includes("\n") && document.querySelector("dialog .error").hidden`)
+		v.Chord([]rune(kb.Enter)[0], kb.ModifierCtrl)
+		v.lacks("dialog")
+		v.sees(v.words.rejected)
+		v.sees(v.words.next)
+		v.Until(`document.querySelectorAll(` + browser.Quote(v.button("approve_prompt")) + `).length === 1`)
+		v.looks("version-2")
+	}},
+	{"cancelled from the menu", func(v *visitor) {
+		v.asks(v.words.staff)
+		v.sees(v.words.policy)
+		v.Until(`document.querySelector(` + browser.Quote(v.button("approve_prompt")) + `)`)
+		more := `.msg:has(` + v.button("approve_prompt") + `) [data-focus="more"]`
+		v.opens(more)
+		v.Until(`document.activeElement?.matches("[role=menuitem]")`)
+		v.looks("menu")
+		v.Keys(kb.Escape)
+		v.lacks(".menu")
+		v.opens(more)
+		v.Keys(kb.ArrowUp) // to the last
+		v.Until(`document.activeElement?.innerText.includes(` + browser.Quote(v.words.cancel) + `)`)
+		v.Keys(kb.Enter)
+		v.sees(v.words.cancelled)
+		v.lacks(v.button("approve_prompt"))
+		v.Until(`document.querySelector(".whisper")?.innerText.includes(` + browser.Quote(v.words.accepted) + `) && document.querySelector(".only-you").innerText.includes(` + browser.Quote(v.words.onlyYou) + `)`)
+		v.looks("cancelled")
+		v.Press(".whisper .link")
+		v.lacks(".whisper")
+	}},
+	{"stopped while it runs", func(v *visitor) {
+		v.asks(v.words.staff + " demo: human check")
+		v.becomes(v.approver)
+		v.presses("approve_prompt")
+		v.presses("approve_process")
+		v.sees(v.words.waits)
+		v.presses("cancel_execution")
+		v.Until(`document.querySelector("dialog.confirm[open] h2")?.innerText === ` + browser.Quote(v.words.stop))
+		v.looks("stop")
+		v.Keys(kb.Escape)
+		v.lacks("dialog")
+		v.presses("cancel_execution")
+		v.Press("dialog.confirm footer .btn") // the first says no
+		v.lacks("dialog")
+		v.Until(`document.querySelector(` + browser.Quote(v.button("cancel_execution")) + `)`)
+		v.presses("cancel_execution")
+		v.Until(`document.activeElement?.matches("dialog.confirm .danger")`)
+		v.Keys(kb.Enter)
+		v.sees(v.words.stopped)
+		v.lacks(v.button("cancel_execution"))
+		v.lacks(v.button("approve_step"))
+		v.looks("stopped")
+	}},
+	{"the policy is written at the second try", func(v *visitor) {
+		v.asks(v.words.staff + " demo: fail draft")
+		v.sees(v.words.draftFailed)
+		v.looks("draft-failed")
+		v.presses("retry_generation")
+		v.lacks(v.button("retry_generation"))
+		v.Until(`document.querySelector(` + browser.Quote(v.button("approve_prompt")) + `)`)
+	}},
+	{"the last step is done at the second try", func(v *visitor) {
+		v.s.Sandbox.Faults().Add(webapi.Fault{
+			Method: "chat.postMessage", Channel: workspace.DirectMessage(v.requester), Kind: webapi.Refused, Code: "restricted_action",
+		})
+		v.asks(v.words.staff)
+		v.becomes(v.approver)
+		v.presses("approve_prompt")
+		v.presses("approve_process")
+		v.sees(v.words.failed)
+		v.sees(v.words.said)
+		v.looks("failed")
+		v.presses("retry_execution")
+		v.sees(v.words.done)
+		v.lacks(v.button("retry_execution"))
+		v.looks("done-again")
+	}},
+	{"the panels", func(v *visitor) {
+		v.Press("#open-settings")
+		v.Until(`document.querySelectorAll("dialog.settings .switch").length >= 9`)
+		v.looks("settings")
+		v.Eval(`document.querySelector("dialog.settings .modal-body").scrollTop = 1e6`)
+		v.looks("settings-end")
+		v.Keys(kb.Escape)
+		v.lacks("dialog")
+		if v.Press(`[data-focus="run"]`); !v.phone { // a wide window shows it from the beginning
+			v.lacks(".panel:not([hidden])")
+			v.Press(`[data-focus="run"]`)
 		}
-	}
-	known := map[string]bool{}
-	for _, m := range s.Sandbox.Messages(workspace.HR, "") {
-		known[m.TS] = true
-	}
-	p.Click(`[data-person="` + workspace.Sato + `"]`)
-	p.Eval(`document.querySelector("#composer-main").focus()`)
-	p.Keys("@Ri")
-	p.Until(`document.querySelector(".mentions li[aria-selected=true]")?.textContent.includes("Ringi")`)
-	p.Keys(kb.Enter)
-	p.Keys("今月の勤怠をまとめて")
-	p.Keys(kb.Enter)
-	var d *desk.Desk
-	desk.Eventually(t, "the message is said", func() bool {
-		for _, m := range s.Sandbox.Messages(workspace.HR, "") {
-			if !known[m.TS] && m.User == workspace.Sato {
-				d = desk.At(t, s, workspace.HR, m.TS)
+		v.Until(`document.querySelectorAll(".panel .step").length > 3 && document.querySelectorAll(".panel .row").length > 3`)
+		v.looks("run")
+		v.Press(`.panel [data-focus="deliveries"]`)
+		v.Until(`document.querySelectorAll(".panel .delivery").length > 3`)
+		v.looks("deliveries")
+		v.Press(".panel-head > .icon-btn")
+	}},
+	{"long words and sixty messages", func(v *visitor) {
+		for n := range 60 {
+			if _, err := v.s.Sandbox.Say([]string{workspace.Sato, workspace.Tanaka}[n/3%2], v.channel, strings.Repeat("承認待ちの件を確認しました。", 1+n%9)); err != nil {
+				v.t.Fatal(err)
 			}
 		}
-		return d != nil
-	})
-	button := func(action string) string {
-		return fmt.Sprintf(`[data-block-id=%q] [data-action=%q]`, d.Ref.Task, action)
+		v.asks(strings.Repeat("Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft", 3) + strings.Repeat(" 今月の勤怠をまとめて", 12))
+		v.Until(`document.querySelector(` + browser.Quote(v.button("approve_prompt")) + `)`)
+		v.Until(`document.querySelectorAll(".log > .msg").length > 60`)
+		v.looks("long")
+	}},
+}
+
+func TestInTheBrowser(t *testing.T) {
+	s := start(t)
+	b := browser.Start(t)
+	for _, w := range []words{japanese, english} {
+		desk.Settings(t, s, func(x *task.Settings) { x.Locale = w.locale })
+		t.Run(w.locale, func(t *testing.T) {
+			for name, window := range map[string]browser.Window{"desktop": {Width: 1440, Height: 900}, "phone": {Width: 390, Height: 844, Phone: true}} {
+				t.Run(name, func(t *testing.T) {
+					t.Parallel()
+					v := visit(t, b, s, w, window)
+					for _, story := range stories {
+						if !t.Run(story.name, func(t *testing.T) { story.live(v.with(t)) }) {
+							return // the page is where the story left it
+						}
+					}
+					v.Clean()
+				})
+			}
+		})
 	}
-	p.Click(`[data-person="` + workspace.Suzuki + `"]`)
-	p.Until(fmt.Sprintf("document.querySelector(%q)", button("approve_prompt")))
-	shot("policy")
-	p.Click(button("approve_prompt"))
-	p.Until(fmt.Sprintf("document.querySelector(%q)", button("approve_process")))
-	shot("steps")
-	p.Click(button("approve_process"))
-	d.Card("CARD#execution", "✅ 実行完了")
-	p.Until(`document.body.textContent.includes("✅ 実行完了")`)
-	d.Until("shown", func(a *task.Aggregate) bool { return a.Task.Status == task.TaskCompleted })
-	shot("done")
-	p.Clean()
 }

@@ -9,9 +9,8 @@ import (
 // options are those of the stack that a person starts.
 func options() stack.Options {
 	o := stack.Options{Sandbox: sandbox.Options{
-		Banner:    "デモモデルで動いています。外部のサービスには接続しません。",
-		BannerEN:  "This runs on a demo model and talks to no outside service.",
-		Shortcuts: []sandbox.Shortcut{{CallbackID: "cancel_task", Name: "タスクを取り消す", NameEN: "Cancel this task"}},
+		Banner:   "デモモデルで動いています。外部のサービスには接続しません。",
+		BannerEN: "This runs on a demo model and talks to no outside service.",
 	}}
 	admin.Configure(&o)
 	return o

@@ -24,7 +24,6 @@ import (
 func Options() stack.Options {
 	o := stack.Options{
 		Model: "demo", ByHand: true, FunctionLog: io.Discard, Artifacts: os.Getenv("RINGI_ARTIFACTS"),
-		Sandbox: sandbox.Options{Shortcuts: []sandbox.Shortcut{{CallbackID: "cancel_task"}}},
 	}
 	admin.Configure(&o)
 	return o

@@ -14,18 +14,29 @@ import (
 
 const (
 	lifetime = 3 * time.Minute
-	patience = 45 * time.Second
+	patience = 20 * time.Second
+	pace     = 30 * time.Millisecond
 )
+
+// Window is how a page is looked at.
+type Window struct {
+	Width, Height int64
+	Phone         bool // by touch, on a dense screen
+}
+
+// Browser is a Chromium. Its pages share nothing, as if each were another person's.
+type Browser struct{ ctx context.Context }
 
 // Tab is one page.
 type Tab struct {
-	t   testing.TB
-	ctx context.Context
+	t      testing.TB
+	ctx    context.Context
+	window Window
 }
 
-// Open shows a page in a window of this size. Without a Chromium the test is
+// Start starts a Chromium, which ends with the test. Without one the test is
 // skipped on a laptop, and fails where CI is set.
-func Open(t testing.TB, url string, width, height int) *Tab {
+func Start(t testing.TB) *Browser {
 	t.Helper()
 	found := ""
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"} {
@@ -45,12 +56,50 @@ func Open(t testing.TB, url string, width, height int) *Tab {
 	t.Cleanup(cancel)
 	ctx, cancel = chromedp.NewContext(ctx)
 	t.Cleanup(cancel)
+	if err := chromedp.Do(ctx); err != nil {
+		t.Fatalf("start Chromium: %v", err)
+	}
+	return &Browser{ctx}
+}
+
+// Open shows a page to somebody who was never here.
+func (b *Browser) Open(t testing.TB, url string, w Window) *Tab {
+	t.Helper()
+	ctx, cancel := chromedp.NewContext(b.ctx, chromedp.WithNewBrowserContext())
+	t.Cleanup(cancel)
 	ctx, cancel = context.WithTimeout(ctx, lifetime)
 	t.Cleanup(cancel)
-	p := &Tab{t: t, ctx: ctx}
-	p.Do(chromedp.EmulateViewport(int64(width), int64(height)), chromedp.Navigate(url))
-	p.Eval(`window.failures = []; addEventListener("error", (e) => failures.push(e.message)); addEventListener("unhandledrejection", (e) => failures.push(String(e.reason)))`)
+	p := &Tab{t: t, ctx: ctx, window: w}
+	p.Resize(w)
+	p.Visit(url)
 	return p
+}
+
+// Open shows a page in a Chromium of its own.
+func Open(t testing.TB, url string, width, height int64) *Tab {
+	t.Helper()
+	return Start(t).Open(t, url, Window{Width: width, Height: height})
+}
+
+// For is the same page, speaking to another test.
+func (p *Tab) For(t testing.TB) *Tab { return &Tab{t: t, ctx: p.ctx, window: p.window} }
+
+// Resize makes the window another.
+func (p *Tab) Resize(w Window) {
+	p.t.Helper()
+	p.window = w
+	if w.Phone {
+		p.Do(chromedp.EmulateViewport(w.Width, w.Height, chromedp.EmulateMobile, chromedp.EmulateTouch, chromedp.EmulatePortrait, chromedp.EmulateScale(2)))
+		return
+	}
+	p.Do(chromedp.EmulateViewport(w.Width, w.Height))
+}
+
+// Visit loads a page.
+func (p *Tab) Visit(url string) {
+	p.t.Helper()
+	p.Do(chromedp.Navigate(url))
+	p.Eval(`window.failures = []; addEventListener("error", (e) => failures.push(e.message)); addEventListener("unhandledrejection", (e) => failures.push(String(e.reason)))`)
 }
 
 // Do runs steps of chromedp.
@@ -72,7 +121,7 @@ func (p *Tab) Eval(js string) {
 // Until waits for a claim about the page, in JavaScript.
 func (p *Tab) Until(js string) {
 	p.t.Helper()
-	if _, err := chromedp.Run(p.ctx, chromedp.Poll[bool]("!!("+js+")", chromedp.WithPollingTimeout(patience))); err != nil {
+	if _, err := chromedp.Run(p.ctx, chromedp.Poll[bool]("!!("+js+")", chromedp.WithPollingInterval(pace), chromedp.WithPollingTimeout(patience))); err != nil {
 		p.t.Fatalf("never happened on the page: %s: %v", js, err)
 	}
 }
@@ -84,12 +133,6 @@ func (p *Tab) Click(selector string) {
 	p.Eval(fmt.Sprintf("document.querySelector(%q).click()", selector))
 }
 
-// Keys types on the keyboard.
-func (p *Tab) Keys(text string) {
-	p.t.Helper()
-	p.Do(chromedp.KeyEvent(text))
-}
-
 // Clean fails the test when a script of the page failed.
 func (p *Tab) Clean() {
 	p.t.Helper()
@@ -99,10 +142,10 @@ func (p *Tab) Clean() {
 	}
 }
 
-// Screenshot writes the page as a PNG file.
+// Screenshot writes what the window shows as a PNG file.
 func (p *Tab) Screenshot(path string) {
 	p.t.Helper()
-	png, err := chromedp.Run(p.ctx, chromedp.FullScreenshot(100))
+	png, err := chromedp.Run(p.ctx, chromedp.CaptureScreenshot())
 	if err == nil {
 		err = os.WriteFile(path, png, 0o644)
 	}

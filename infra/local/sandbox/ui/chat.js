@@ -108,14 +108,18 @@ function newest(log) {
 let stick = true;
 let shown = "";
 
+/** follow keeps the end in view while the person is there, and only then. */
+export function follow(scroll) {
+  scroll.addEventListener("scroll", () => { stick = scroll.scrollHeight - scroll.scrollTop - scroll.clientHeight < 24; });
+}
+
 /** drawChat renders the conversation and stays at its end if it was there. */
 export function drawChat(scroll, log) {
   const c = state.channels.find((x) => x.id === ui.channel);
   if (!c) return;
   const moved = shown !== state.me + c.id;
   shown = state.me + c.id;
-  const atEnd = stick || moved || scroll.scrollHeight - scroll.scrollTop - scroll.clientHeight < 140;
-  stick = false;
+  const atEnd = stick || moved;
   const { top, threads } = inChannel();
   const items = [];
   let before = null;

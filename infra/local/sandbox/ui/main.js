@@ -1,7 +1,7 @@
 // The page: what is drawn when, and where.
 
 import { composer } from "./composer.js";
-import { drawChat, say } from "./chat.js";
+import { drawChat, follow, say } from "./chat.js";
 import { toast } from "./dom.js";
 import { drawHeader } from "./header.js";
 import { drawModal } from "./modal.js";
@@ -87,6 +87,7 @@ $("shade").addEventListener("click", () => {
 });
 
 setLanguage(language());
+follow($("scroll"));
 followLink();
 listen(draw);
 become(ui.person);

@@ -1,0 +1,136 @@
+package journeys
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/chromedp/chromedp/kb"
+
+	"ringi/infra/journeys/desk"
+	"ringi/infra/local/browser"
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/stack"
+)
+
+// visitor is a person at the sandbox, and what they read there in their language.
+type visitor struct {
+	*browser.Tab
+	d *desk.Desk // of the request at hand
+
+	t         *testing.T
+	s         *stack.Stack
+	words     words
+	phone     bool
+	channel   string
+	requester string // nobody else acts as these two, who share nothing with another visitor: a person's forms open in all of their windows
+	approver  string
+	shots     string // the beginning of a screenshot's path, "" to take none
+}
+
+// asks writes a request as people do, with the mention picked from the list.
+func (v *visitor) asks(text string) {
+	v.t.Helper()
+	before := len(v.s.Sandbox.Messages(v.channel, ""))
+	v.becomes(v.requester)
+	v.Press("#composer-main")
+	v.Keys("@Ri")
+	v.Until(`document.querySelector(".mentions li[aria-selected=true]")?.innerText.includes("Ringi")`)
+	v.Keys(kb.Enter)
+	v.Keys(text)
+	v.Keys(kb.Enter)
+	desk.Eventually(v.t, "the message is said", func() bool { return len(v.s.Sandbox.Messages(v.channel, "")) > before })
+	v.Until(`document.querySelector("#composer-main").value === ""`)
+	said := v.s.Sandbox.Messages(v.channel, "")
+	v.d = desk.At(v.t, v.s, v.channel, said[len(said)-1].TS)
+}
+
+// becomes acts as another person, whom a phone keeps behind the menu.
+func (v *visitor) becomes(user string) {
+	v.t.Helper()
+	v.Press(v.menu(fmt.Sprintf(`[data-person=%q]`, user)))
+	v.Until(fmt.Sprintf(`document.querySelector(".person.here")?.dataset.person === %q && !document.querySelector(".drawer-open")`, user))
+}
+
+// menu opens the sidebar on a phone, and is the selector of what is in it.
+func (v *visitor) menu(selector string) string {
+	v.t.Helper()
+	if v.phone {
+		v.Press(".menu-btn")
+	}
+	return "#sidebar " + selector
+}
+
+// sees waits until a card or note of the request shows a text.
+func (v *visitor) sees(text string) {
+	v.t.Helper()
+	v.Until(fmt.Sprintf(`[...document.querySelectorAll('[data-root=%q] :is(.card, .text-body)')].some((c) => c.innerText.includes(%s))`, v.d.Root, browser.Quote(text)))
+}
+
+// button selects a card's button by its action.
+func (v *visitor) button(action string) string {
+	return fmt.Sprintf(`[data-block-id=%q] [data-action=%q]`, v.d.Ref.Task, action)
+}
+
+// presses a card's button.
+func (v *visitor) presses(action string) {
+	v.t.Helper()
+	v.opens(v.button(action))
+}
+
+// opens presses a button: by touch on a phone, else with the keyboard.
+func (v *visitor) opens(selector string) {
+	v.t.Helper()
+	if v.phone {
+		v.Press(selector)
+		return
+	}
+	v.Until(fmt.Sprintf(`(document.querySelector(%[1]q)?.focus(), document.activeElement?.matches(%[1]q))`, selector))
+	v.Keys(kb.Enter)
+}
+
+// lacks waits until nothing on the page matches.
+func (v *visitor) lacks(selector string) {
+	v.t.Helper()
+	v.Until(fmt.Sprintf(`!document.querySelector(%q)`, selector))
+}
+
+// looks checks that all of the page can be read and reached, and keeps a picture
+// where RINGI_SCREENSHOTS asks for that.
+func (v *visitor) looks(name string) {
+	v.t.Helper()
+	v.Until(`document.getAnimations().every((a) => a.effect.getComputedTiming().iterations === Infinity || a.playState !== "running")`)
+	v.Fits()
+	if v.shots != "" {
+		v.Screenshot(v.shots + name + ".png")
+	}
+}
+
+// visit opens the sandbox in a language, as somebody who was never here.
+func visit(t *testing.T, b *browser.Browser, s *stack.Stack, w words, window browser.Window) *visitor {
+	v := &visitor{t: t, s: s, words: w, phone: window.Phone, channel: workspace.HR, requester: workspace.Sato, approver: workspace.Suzuki, Tab: b.Open(t, s.URL, window)}
+	name := w.locale + "-desktop-"
+	if v.phone { // a channel of its own: nobody else moves what is shown
+		v.channel, v.requester, v.approver, name = workspace.General, workspace.Alex, workspace.Tanaka, w.locale+"-phone-"
+		v.Press(v.menu(`[data-focus="` + v.channel + `"]`))
+	}
+	if dir := os.Getenv("RINGI_SCREENSHOTS"); dir != "" {
+		v.shots = filepath.Join(dir, name)
+	}
+	v.Press(`[data-focus="lang-` + w.locale + `"]`)
+	v.Until(fmt.Sprintf(`document.documentElement.lang === %q`, w.locale))
+	return v
+}
+
+// with is the same visitor in another test.
+func (v *visitor) with(t *testing.T) *visitor {
+	fresh := *v
+	fresh.t, fresh.Tab, fresh.d = t, v.For(t), nil
+	t.Cleanup(func() {
+		if t.Failed() && v.shots != "" {
+			fresh.Screenshot(v.shots + "broken.png")
+		}
+	})
+	return &fresh
+}

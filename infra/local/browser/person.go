@@ -1,0 +1,102 @@
+package browser
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// spot is where a person would put the pointer: the middle of the first visible
+// match, once it has stopped moving, can be pressed and lies under nothing else.
+const spot = `(() => {
+  const el = [...document.querySelectorAll(%q)].find((e) => e.checkVisibility({ visibilityProperty: true }));
+  if (!el || el.disabled) return null;
+  el.scrollIntoView({ block: "nearest" });
+  const r = el.getBoundingClientRect();
+  const at = [r.x + r.width / 2, r.y + r.height / 2];
+  const still = String(window.lastSpot) === String(at);
+  window.lastSpot = at;
+  return still && el.contains(document.elementFromPoint(...at)) ? at : null;
+})()`
+
+// Press clicks with the mouse, or taps on a phone, where a person would.
+func (p *Tab) Press(selector string) {
+	p.t.Helper()
+	at, err := chromedp.Run(p.ctx, chromedp.Poll[[]float64](fmt.Sprintf(spot, selector), chromedp.WithPollingInterval(pace), chromedp.WithPollingTimeout(patience)))
+	if err != nil || len(at) != 2 {
+		p.t.Fatalf("nothing that a person could press: %s: %v", selector, err)
+	}
+	if p.window.Phone {
+		p.Do(chromedp.TapXY(at[0], at[1]))
+		return
+	}
+	p.Do(chromedp.MouseClickXY(at[0], at[1]))
+}
+
+// Keys types on the keyboard.
+func (p *Tab) Keys(text string) {
+	p.t.Helper()
+	for _, key := range text {
+		p.Chord(key, kb.ModifierNone)
+	}
+}
+
+// Chord presses one key with others held down. As on a real keyboard, a key that the
+// page takes for itself writes nothing.
+func (p *Tab) Chord(key rune, held kb.Modifier) {
+	p.t.Helper()
+	strokes := kb.Encode(key)
+	down, up := strokes[0], strokes[len(strokes)-1]
+	if len(strokes) == 3 && held&^kb.ModifierShift == 0 {
+		down.Text, down.UnmodifiedText = strokes[1].Text, strokes[1].UnmodifiedText
+	}
+	for _, stroke := range []*input.DispatchKeyEventParams{down, up} {
+		stroke.Modifiers |= int64(held)
+		p.Do(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+			_, err := cdp.Call(ctx, t, input.DispatchKeyEvent, *stroke)
+			return err
+		}))
+	}
+}
+
+// misfits lists what a person could not read or reach in a window this wide: what
+// sticks out of it or scrolls sideways, buttons and titles whose words are cut, and
+// buttons too small for a finger.
+const misfits = `((width, phone) => {
+  const found = [];
+  const name = (el) => el.tagName.toLowerCase() + (el.className ? "." + el.className : "") + " " + JSON.stringify((el.innerText || "").slice(0, 40));
+  for (const el of document.querySelectorAll("body *")) {
+    if (!el.checkVisibility({ visibilityProperty: true }) || el.closest(".sr, .skip")) continue;
+    const r = el.getBoundingClientRect();
+    const style = getComputedStyle(el);
+    if (r.width && (r.left < -1 || r.right > width + 1)) found.push("sticks out: " + name(el));
+    if (/auto|scroll/.test(style.overflowX) && el.scrollWidth > el.clientWidth + 1) found.push("scrolls sideways: " + name(el));
+    if (el.matches("button, h1, h2, h3") && el.scrollWidth > el.clientWidth + 1) found.push("is cut: " + name(el));
+    if (phone && el.matches("dialog[open]") && r.width < width) found.push("leaves a gap beside it: " + name(el));
+    if (phone && el.matches(".btn, [role=menuitem], .icon-btn, .suggestion") && r.height < 32) found.push("is too small for a finger: " + name(el));
+  }
+  return found;
+})(%d, %t)`
+
+// Fits fails the test when something on the page can't be read or reached.
+func (p *Tab) Fits() {
+	p.t.Helper()
+	found, err := chromedp.Run(p.ctx, chromedp.Evaluate[[]string](fmt.Sprintf(misfits, p.window.Width, p.window.Phone)))
+	if err != nil {
+		p.t.Fatalf("browser: %v", err)
+	}
+	for _, what := range found {
+		p.t.Errorf("at %d px %s", p.window.Width, what)
+	}
+}
+
+// Quote is a text as JavaScript writes it.
+func Quote(s string) string {
+	b, _ := json.Marshal(s) // of a string it cannot fail
+	return string(b)
+}
