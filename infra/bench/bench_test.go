@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ringi/infra/bench/coldstart"
+	"ringi/infra/bench/recorder"
 	"ringi/infra/local/moto"
 )
 
@@ -111,6 +112,39 @@ func TestWorseSeesWhatGrew(t *testing.T) {
 	}
 	if got := worse(map[string]float64{"b": 14}, before, 1.2, 2); got != nil {
 		t.Errorf("within the noise, but %v", got)
+	}
+}
+
+func TestTheWayToTheFirstCardIsTimedWithoutTheMeter(t *testing.T) {
+	began := time.Unix(1_000_000, 0)
+	var calls []recorder.Call
+	for i, p := range passages {
+		calls = append(calls, recorder.Call{Function: p.function, Name: p.name, At: began.Add(time.Duration((i+1)*(i+1)) * time.Millisecond)})
+	}
+	got, err := shares([]*desk{{at: began}}, calls)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, s := range got {
+		if want := time.Duration(2*i+1) * time.Millisecond; s.Took != want || s.Of != round(float64(2*i+1)/36) {
+			t.Errorf("%s: %s, %v of the way, want %s", s.Stage, s.Took, s.Of, want)
+		}
+	}
+	calls[3].Units.Write = 2
+	if _, err := shares([]*desk{{at: began}}, calls); err == nil {
+		t.Error("metered calls are taken for a measurement of time")
+	}
+}
+
+func TestWhereTheTimeGoesIsMeasured(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer cancel()
+	where, err := measureShares(ctx, 3)
+	quiet(t, err)
+	for _, s := range where {
+		if s.Took <= 0 {
+			t.Errorf("%s: not measured", s.Stage)
+		}
 	}
 }
 

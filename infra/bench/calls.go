@@ -41,8 +41,6 @@ type Pipeline struct {
 	Functions   map[string]Usage `json:"functions"`
 	Transitions float64          `json:"transitions"` // of the state machine
 	Faults      int              `json:"faults"`      // calls that were made to fail
-	// Shares tells where the time from a message to its first card goes, of 1.
-	Shares []Share `json:"shares,omitempty"`
 }
 
 // Total adds up all functions but the sweeper, which works by the minute.
@@ -165,7 +163,6 @@ func pipelines(ctx context.Context, s *stack.Stack, rec *recorder.Recorder, n, a
 			p.Faults++
 		}
 	}
-	p.Shares = shares(asked, calls)
 	return p, nil
 }
 

@@ -26,6 +26,8 @@ type Latency struct {
 	FirstCard Spread `json:"event_to_first_card"`
 	Changed   Spread `json:"click_to_card_changed"`
 	Resumed   Spread `json:"click_to_run_resumed"`
+	// Shares tells where the time from a message to its first card goes, of 1.
+	Shares []Share `json:"shares"`
 }
 
 func measureLatency(ctx context.Context, n int) (*Latency, error) {
@@ -81,7 +83,11 @@ func measureLatency(ctx context.Context, n int) (*Latency, error) {
 		}
 		first, changed, resumed = append(first, posted.Sub(d.at)), append(changed, updated.Sub(clicked)), append(resumed, left.Sub(clicked))
 	}
-	return &Latency{spread(first), spread(changed), spread(resumed)}, nil
+	where, err := measureShares(ctx, n)
+	if err != nil {
+		return nil, err
+	}
+	return &Latency{spread(first), spread(changed), spread(resumed), where}, nil
 }
 
 // called is when Slack heard a method for a message, after a moment. The sandbox

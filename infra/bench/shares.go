@@ -1,17 +1,23 @@
 package main
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"time"
 
+	"ringi/infra/bench/capacity"
 	"ringi/infra/bench/recorder"
 	"ringi/infra/local/lambda"
+	"ringi/infra/local/sandbox/webapi"
+	"ringi/shared/task"
 )
 
 // Share is a stage of the way from a message to its first card.
 type Share struct {
 	Stage string        `json:"stage"`
-	Took  time.Duration `json:"-"`
+	Took  time.Duration `json:"took"`
 	Of    float64       `json:"of"` // the whole way
 }
 
@@ -28,8 +34,55 @@ var passages = []passage{
 	{"update-card loads, claims", updater, "slack chat.postMessage"},
 }
 
-// shares takes the median of each stage over requests that were made one after another.
-func shares(asked []*desk, calls []recorder.Call) []Share {
+// measureShares makes n requests one after another, and one before them, that starts
+// the processes. Its recorder has no meter: that finds out what a write costs by reads
+// before and after it, for which the function that writes would have to wait.
+func measureShares(ctx context.Context, n int) ([]Share, error) {
+	rec := recorder.New(0)
+	s, err := open(ctx, rec, webapi.Rates{})
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	var asked []*desk
+	for range n + 1 {
+		d, err := ask(s, everyTool, 5*time.Millisecond)
+		if err != nil {
+			return nil, err
+		}
+		// The next request is made when this one waits for a person and all is quiet.
+		err = d.until(ctx, "the policy waits and is shown", func() (bool, error) {
+			a, err := d.rows.Load(ctx, d.ref)
+			return err == nil && len(a.Waits) > 0 && a.Head.ShownRev == a.Head.Rev, ignoreMissing(err)
+		})
+		if err != nil {
+			return nil, err
+		}
+		asked = append(asked, d)
+	}
+	calls, err := settle(ctx, rec)
+	if err != nil {
+		return nil, err
+	}
+	return shares(asked[1:], calls)
+}
+
+// ignoreMissing leaves out that a task is not there yet.
+func ignoreMissing(err error) error {
+	if errors.Is(err, task.ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
+// shares takes the median of each stage over requests that were made one after
+// another. It refuses calls that were metered: their times are the meter's as well.
+func shares(asked []*desk, calls []recorder.Call) ([]Share, error) {
+	for _, c := range calls {
+		if c.Units != (capacity.Units{}) {
+			return nil, fmt.Errorf("%s of %s was metered: its time says nothing", c.Name, c.Function)
+		}
+	}
 	took := make([][]time.Duration, len(passages))
 	for i, d := range asked {
 		end := time.Now()
@@ -58,7 +111,7 @@ func shares(asked []*desk, calls []recorder.Call) []Share {
 			out[j].Of = round(float64(out[j].Took) / float64(whole))
 		}
 	}
-	return out
+	return out, nil
 }
 
 func first(calls []recorder.Call, p passage, from, to time.Time) (at time.Time) {

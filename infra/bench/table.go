@@ -133,13 +133,12 @@ func (m *Measured) timeRows(t *table) {
 		}{{"message → first card", l.FirstCard}, {"click → card changed", l.Changed}, {"click → run goes on", l.Resumed}} {
 			t.row(x.name, fmt.Sprintf("%s, %s, %s", millis(x.s.P50), millis(x.s.P90), millis(x.s.P99)), "")
 		}
-	}
-	if m.Calls != nil && len(m.Calls.Quiet.Shares) > 0 {
 		var parts []string
-		for _, s := range m.Calls.Quiet.Shares {
-			parts = append(parts, fmt.Sprintf("%s %.0f %%", s.Stage, s.Of*100))
+		var whole time.Duration
+		for _, s := range l.Shares {
+			parts, whole = append(parts, fmt.Sprintf("%s %.0f %%", s.Stage, s.Of*100)), whole+s.Took
 		}
-		t.row("where message → first card goes", strings.Join(parts, ", "), "")
+		t.row("where message → first card goes", strings.Join(parts, ", "), fmt.Sprintf("in %s, with a proxy that takes the time", millis(whole)))
 	}
 	if x := m.Throughput; x != nil {
 		t.part(fmt.Sprintf("Throughput: %d requests at once in one channel", x.Tasks), "", "")
