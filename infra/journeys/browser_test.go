@@ -178,6 +178,7 @@ var stories = []struct {
 			v.Press(`[data-focus="run"]`)
 		}
 		v.Until(`document.querySelectorAll(".panel .step").length > 3 && document.querySelectorAll(".panel .row").length > 3`)
+		v.Until(`[...document.querySelectorAll(".panel .row-detail")].some((r) => /^[^「“]+[「“]/.test(r.innerText))`) // who asked, and what
 		v.looks("run")
 		v.Press(`.panel [data-focus="deliveries"]`)
 		v.Until(`document.querySelectorAll(".panel .delivery").length > 3`)

@@ -83,7 +83,7 @@ func bookkeeping(name string) bool {
 }
 
 func weight(part string) int {
-	for i, name := range []string{"status ", "state ", "ended ", "parked ", "run ", "version ", "title ", "tool "} {
+	for i, name := range []string{"status ", "state ", "ended ", "parked ", "run ", "version ", "title ", "tool ", "user ", "text "} {
 		if strings.HasPrefix(part, name) {
 			return i
 		}
