@@ -16,8 +16,9 @@ const toolPrefix = "TOOL#"
 
 func toolKey(name string) string { return toolPrefix + name }
 
-// ToolPermission reads whether a tenant's tasks may call a tool. A tool without
-// a row is allowed: then found is false and the revision 0, which a claim relies on as well.
+// ToolPermission reads whether a tenant's tasks may call a tool. Without a row a
+// tool of Ringi's own is allowed and one of an MCP server is not: then found is
+// false and the revision 0, which a claim relies on as well.
 func (s *Store) ToolPermission(ctx context.Context, tenant, name string) (p task.ToolPermission, found bool, err error) {
 	pk, err := tenantPartition(tenant)
 	if err != nil {
@@ -26,7 +27,8 @@ func (s *Store) ToolPermission(ctx context.Context, tenant, name string) (p task
 	err = s.get(ctx, pk, toolKey(name), &p)
 	switch {
 	case errors.Is(err, task.ErrNotFound):
-		return task.ToolPermission{TenantID: tenant, ToolName: name, Allowed: true, Constraints: "{}"}, false, nil
+		_, _, foreign := task.ServerTool(name)
+		return task.ToolPermission{TenantID: tenant, ToolName: name, Allowed: !foreign, Constraints: "{}"}, false, nil
 	case err != nil:
 		return p, false, fmt.Errorf("read permission of tool %s: %w", name, err)
 	}
@@ -41,14 +43,11 @@ func (s *Store) ToolPermissions(ctx context.Context, tenant string) ([]task.Tool
 // SaveToolPermission writes x over the permission of revision x.Rev, 0 for a
 // new one, with its audit entry. It returns task.ErrConflict when somebody saved in between.
 func (s *Store) SaveToolPermission(ctx context.Context, x task.ToolPermission, by task.Actor, now time.Time) (task.ToolPermission, error) {
-	if x.ToolName == "" || len(x.ToolName) > 100 {
-		return x, task.ErrField{Field: "tool_name", Limit: "must have 1 to 100 bytes"}
-	}
 	if x.Constraints == "" {
 		x.Constraints = "{}"
 	}
-	if !json.Valid([]byte(x.Constraints)) || len(x.Constraints) > 64<<10 {
-		return x, task.ErrField{Field: "constraints", Limit: "must be JSON of at most 65536 bytes"}
+	if err := checkPermission(x); err != nil {
+		return x, err
 	}
 	pk, err := tenantPartition(x.TenantID)
 	if err != nil {
@@ -69,10 +68,68 @@ func (s *Store) SaveToolPermission(ctx context.Context, x task.ToolPermission, b
 	}
 	err = s.transactAudited(ctx, []types.TransactWriteItem{s.put(it, rev)}, task.AuditEntry{
 		TenantID: x.TenantID, Action: task.ToolPermissionUpdated, ResourceType: "tool_permission", ResourceID: x.ID,
-		Details: details(map[string]any{"tool": x.ToolName, "allowed": x.Allowed}),
+		Details: permissionDetails(x),
 	}, by, now)
 	if err != nil {
 		return x, fmt.Errorf("save permission of tool %s: %w", x.ToolName, err)
 	}
 	return x, nil
+}
+
+// NoteToolChanged switches a tool of an MCP server off, as of the permission x: the
+// server has another one now. Saving the permission ends that. Noted already, or
+// saved by an administrator since x was read, it stays as it is.
+func (s *Store) NoteToolChanged(ctx context.Context, x task.ToolPermission, now time.Time) error {
+	pk, err := tenantPartition(x.TenantID)
+	if err != nil {
+		return err
+	}
+	e := newExpression()
+	e.set("changed_at", moment(now))
+	as := all(e.is("rev", "=", x.Rev), e.lacks("changed_at"))
+	update := types.TransactWriteItem{Update: &types.Update{
+		TableName: &s.table, Key: key(pk, toolKey(x.ToolName)), UpdateExpression: e.update(), ConditionExpression: as,
+		ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
+	}}
+	err = s.transactAudited(ctx, []types.TransactWriteItem{update}, task.AuditEntry{
+		TenantID: x.TenantID, Action: task.ToolPermissionUpdated, ResourceType: "tool_permission", ResourceID: x.ID,
+		Details: details(map[string]any{"tool": x.ToolName, "allowed": false, "changed": true}),
+	}, task.System(), now)
+	if err != nil && !errors.Is(err, task.ErrConflict) {
+		return fmt.Errorf("note that tool %s has changed: %w", x.ToolName, err)
+	}
+	return nil
+}
+
+func checkPermission(x task.ToolPermission) error {
+	if x.ToolName == "" || len(x.ToolName) > 100 {
+		return task.ErrField{Field: "tool_name", Limit: "must have 1 to 100 bytes"}
+	}
+	if !json.Valid([]byte(x.Constraints)) || len(x.Constraints) > 64<<10 {
+		return task.ErrField{Field: "constraints", Limit: "must be JSON of at most 65536 bytes"}
+	}
+	_, _, foreign := task.ServerTool(x.ToolName)
+	switch {
+	case x.Pin == nil && foreign && x.Allowed, x.Pin != nil && !foreign:
+		return task.ErrField{Field: "pin", Limit: "must be there for an MCP server's tool that is allowed, and for no other"}
+	case x.Pin == nil:
+		return nil
+	case x.Pin.Effect != task.Read && x.Pin.Effect != task.Write:
+		return task.ErrField{Field: "pin.effect", Limit: "must be read or write"}
+	}
+	for _, schema := range []task.JSON{x.Pin.Input, x.Pin.Output} {
+		if schema != "" && !json.Valid([]byte(schema)) || len(schema) > 64<<10 {
+			return task.ErrField{Field: "pin", Limit: "must have schemas that are JSON of at most 65536 bytes"}
+		}
+	}
+	return nil
+}
+
+// permissionDetails say which tool exactly was allowed; the hash stands for what its server said of it.
+func permissionDetails(x task.ToolPermission) task.JSON {
+	d := map[string]any{"tool": x.ToolName, "allowed": x.Allowed}
+	if x.Pin != nil && x.Allowed {
+		d["effect"], d["url"], d["hash"] = x.Pin.Effect, x.Pin.URL, x.Pin.Hash
+	}
+	return details(d)
 }

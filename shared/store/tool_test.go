@@ -52,4 +52,64 @@ func testTools(t *testing.T, s *suite) {
 			t.Errorf("%v, want ErrField of %s", err, field)
 		}
 	}
+	testServerTool(t, st)
+}
+
+func testServerTool(t *testing.T, st *Store) {
+	t.Helper()
+	p, found, err := st.ToolPermission(t.Context(), tenant, "rooms.book")
+	if err != nil || found || p.Allowed {
+		t.Fatalf("without a row: %+v, %v, %v; want it off", p, found, err)
+	}
+	p.Allowed = true
+	p.Pin = &task.Pin{URL: "https://example.com", Title: "予約", Description: "Books.", Input: `{"type":"object"}`, Output: `{"maximum":9007199254740993}`, Effect: task.Write, Hash: "h"}
+	saved, err := st.SaveToolPermission(t.Context(), p, approver(), at().Add(2*time.Hour))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, found, err := st.ToolPermission(t.Context(), tenant, "rooms.book")
+	if diff := cmp.Diff(saved, got); diff != "" || err != nil || !found || got.Pin.Version() != p.Pin.Version() {
+		t.Error(diff, err, found)
+	}
+	if log := auditOfTenant(t, st, tenant); log[len(log)-1].Details != `{"allowed":true,"effect":"write","hash":"h","tool":"rooms.book","url":"https://example.com"}` {
+		t.Errorf("%s", log[len(log)-1].Details)
+	}
+	for range 2 { // the second time it is known
+		if err := st.NoteToolChanged(t.Context(), got, at().Add(3*time.Hour)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	noted, _, err := st.ToolPermission(t.Context(), tenant, "rooms.book")
+	if err != nil || noted.ChangedAt == nil || !noted.ChangedAt.Equal(at().Add(3*time.Hour)) || noted.Rev != got.Rev {
+		t.Errorf("%+v, %v", noted, err)
+	}
+	log := auditOfTenant(t, st, tenant)
+	if len(log) != 4 || log[3].ActorType != task.ActorSystem || log[3].Details != `{"allowed":false,"changed":true,"tool":"rooms.book"}` {
+		t.Errorf("%+v", log)
+	}
+	noted.ChangedAt = nil
+	if noted, err = st.SaveToolPermission(t.Context(), noted, approver(), at().Add(4*time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	if err := st.NoteToolChanged(t.Context(), got, at().Add(5*time.Hour)); err != nil { // what was found concerns the tool of before
+		t.Fatal(err)
+	}
+	if again, _, _ := st.ToolPermission(t.Context(), tenant, "rooms.book"); again.ChangedAt != nil {
+		t.Error("what an administrator has just allowed was switched off")
+	}
+	for field, change := range map[string]func(*task.ToolPermission){
+		"pin":        func(x *task.ToolPermission) { x.Pin = nil },
+		"pin.effect": func(x *task.ToolPermission) { x.Pin = &task.Pin{} },
+	} {
+		x := got
+		change(&x)
+		var bad task.ErrField
+		if _, err := st.SaveToolPermission(t.Context(), x, approver(), at()); !errors.As(err, &bad) || bad.Field != field {
+			t.Errorf("%v, want ErrField of %s", err, field)
+		}
+	}
+	own := task.ToolPermission{TenantID: tenant, ToolName: "send_email", Allowed: true, Pin: got.Pin}
+	if _, err := st.SaveToolPermission(t.Context(), own, approver(), at()); err == nil {
+		t.Error("a tool of Ringi's own was pinned")
+	}
 }

@@ -42,12 +42,15 @@ type Integration struct {
 // without a row is allowed, one of an MCP server is not.
 type ToolPermission struct {
 	Meta
-	ID          string    `json:"id"`
-	TenantID    string    `json:"tenant_id"`
-	ToolName    string    `json:"tool_name"`
-	Allowed     bool      `json:"allowed"`
-	Constraints JSON      `json:"constraints"`
-	Pin         *Pin      `json:"pin,omitempty"` // of an MCP server's tool: what was allowed
-	CreatedAt   time.Time `json:"created_at"`
-	UpdatedAt   time.Time `json:"updated_at"`
+	ID          string `json:"id"`
+	TenantID    string `json:"tenant_id"`
+	ToolName    string `json:"tool_name"`
+	Allowed     bool   `json:"allowed"`
+	Constraints JSON   `json:"constraints"`
+	Pin         *Pin   `json:"pin,omitempty"` // of an MCP server's tool: what was allowed
+	// ChangedAt is when the server was found to have another tool of that name: it is
+	// off until an administrator allows that.
+	ChangedAt *time.Time `json:"changed_at,omitempty"`
+	CreatedAt time.Time  `json:"created_at"`
+	UpdatedAt time.Time  `json:"updated_at"`
 }

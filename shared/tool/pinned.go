@@ -19,7 +19,7 @@ const textOutput = `{"additionalProperties":false,"properties":{"text":{"type":"
 // one whose server the settings no longer name at the address where it was allowed.
 func Pinned(p task.ToolPermission, servers []task.MCPServer) (Spec, bool) {
 	server, _, foreign := task.ServerTool(p.ToolName)
-	if !foreign || !p.Allowed || p.Pin == nil || !slices.Contains(servers, task.MCPServer{Name: server, URL: p.Pin.URL}) {
+	if !foreign || !p.Allowed || p.Pin == nil || p.ChangedAt != nil || !slices.Contains(servers, task.MCPServer{Name: server, URL: p.Pin.URL}) {
 		return Spec{}, false
 	}
 	s := Spec{

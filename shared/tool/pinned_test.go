@@ -3,6 +3,7 @@ package tool_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"ringi/shared/task"
 	"ringi/shared/tool"
@@ -24,6 +25,7 @@ func TestAToolIsInTheCatalogOnlyAsItWasAllowed(t *testing.T) {
 	}
 	for name, change := range map[string]func(*task.ToolPermission){
 		"forbidden":         func(p *task.ToolPermission) { p.Allowed = false },
+		"changed":           func(p *task.ToolPermission) { p.ChangedAt = new(time.Time) },
 		"not pinned":        func(p *task.ToolPermission) { p.Pin = nil },
 		"a tool of Ringi's": func(p *task.ToolPermission) { p.ToolName = "send_slack_dm" },
 		"another server":    func(p *task.ToolPermission) { p.ToolName = "chairs.book" },

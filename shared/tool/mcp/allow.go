@@ -1,0 +1,84 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"ringi/shared/task"
+)
+
+// MaxAllowed is how much the models that plan are told of servers' tools: bytes of
+// descriptions and schemas, of all that a tenant allows.
+const MaxAllowed = 128 << 10
+
+// ErrChanged says that a tool is not the one that the administrator saw.
+var ErrChanged = errors.New("the tool is not the one that was shown: look at it again")
+
+// Allow lets a tenant's tasks call a tool, exactly as it was shown: hash is that of
+// the Listed. ErrChanged: the server has another one now. ErrField: it can't be allowed.
+func (d Desk) Allow(ctx context.Context, tenant, name, hash string, effect task.Effect, by task.Actor) error {
+	server, _, foreign := task.ServerTool(name)
+	if !foreign {
+		return task.ErrField{Field: "tool_name", Limit: "must be <server>.<tool>"}
+	}
+	all, err := d.Tools(ctx, tenant, server)
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(all, func(x Listed) bool { return x.Name == name && x.Hash != "" })
+	switch {
+	case i < 0:
+		return task.ErrField{Field: "tool_name", Limit: "is none that the server has"}
+	case all[i].Problem != "":
+		return task.ErrField{Field: "tool_name", Limit: "can't be allowed: " + all[i].Problem}
+	case all[i].Hash != hash:
+		return ErrChanged
+	}
+	t := all[i].Tool
+	pin := task.Pin{
+		URL: all[i].URL, Title: t.Title, Description: t.Description, Input: task.JSON(t.Input), Output: task.JSON(t.Output), Effect: effect, Hash: hash,
+	}
+	if pin.Title == "" {
+		pin.Title = t.Name
+	}
+	rows, err := d.Rows.ToolPermissions(ctx, tenant)
+	if err != nil {
+		return fmt.Errorf("allow %s: %w", name, err)
+	}
+	total := size(pin)
+	for _, row := range rows {
+		if row.Allowed && row.Pin != nil && row.ToolName != name {
+			total += size(*row.Pin)
+		}
+	}
+	if total > MaxAllowed {
+		return task.ErrField{Field: "tool_name", Limit: fmt.Sprintf("can't be allowed: all allowed tools of servers may have %d bytes of descriptions and schemas, with this they have %d", MaxAllowed, total)}
+	}
+	return d.save(ctx, tenant, rows, name, &pin, by)
+}
+
+// Forbid switches a tool off; one that is off stays so.
+func (d Desk) Forbid(ctx context.Context, tenant, name string, by task.Actor) error {
+	rows, err := d.Rows.ToolPermissions(ctx, tenant)
+	if err != nil {
+		return fmt.Errorf("forbid %s: %w", name, err)
+	}
+	if _, allowed := permission(rows, name); !allowed {
+		return nil
+	}
+	return d.save(ctx, tenant, rows, name, nil, by)
+}
+
+func (d Desk) save(ctx context.Context, tenant string, rows []task.ToolPermission, name string, pin *task.Pin, by task.Actor) error {
+	x := task.ToolPermission{TenantID: tenant, ToolName: name, Constraints: "{}"}
+	if i := slices.IndexFunc(rows, func(p task.ToolPermission) bool { return p.ToolName == name }); i >= 0 {
+		x = rows[i]
+	}
+	x.Allowed, x.Pin, x.ChangedAt = pin != nil, pin, nil
+	_, err := d.Rows.SaveToolPermission(ctx, x, by, d.Now())
+	return err
+}
+
+func size(p task.Pin) int { return len(p.Description) + len(p.Input) + len(p.Output) }

@@ -1,0 +1,123 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"ringi/shared/task"
+)
+
+// Rows keeps what a tenant's administrators decided.
+type Rows interface {
+	Settings(ctx context.Context, tenant string) (task.Settings, error)
+	ToolPermissions(ctx context.Context, tenant string) ([]task.ToolPermission, error)
+	SaveToolPermission(ctx context.Context, x task.ToolPermission, by task.Actor, now time.Time) (task.ToolPermission, error)
+}
+
+// Credentials finds a server's secret; an error that is task.ErrNotFound means that there is none.
+type Credentials interface {
+	Token(ctx context.Context, tenant, provider string) (string, error)
+}
+
+// Desk is where an administrator looks at servers' tools and allows them.
+type Desk struct {
+	Rows        Rows
+	Credentials Credentials
+	Client      Client
+	Now         func() time.Time
+}
+
+// State is what an administrator has to do about a tool.
+type State string
+
+const (
+	Off     State = "off"     // nobody allowed it, or somebody forbade it
+	On      State = "on"      // allowed, and still what was allowed
+	Changed State = "changed" // allowed, but another one now: it is off
+	Gone    State = "gone"    // allowed, but the server has it no more
+	Unfit   State = "unfit"   // it can't be allowed
+)
+
+// Listed is a tool of a server as an administrator sees it.
+type Listed struct {
+	Name    string // <server>.<tool>
+	URL     string // of the server
+	Tool    Tool
+	Hash    string // to be given when it is allowed; empty when it is gone
+	State   State
+	Effect  task.Effect // as it was allowed; empty before
+	Problem string      // why it is unfit
+}
+
+// Tools lists a server's tools, those that were allowed and are gone too. It returns
+// ErrField for a server that the settings don't name, and *tool.Error when it can't be asked.
+func (d Desk) Tools(ctx context.Context, tenant, server string) ([]Listed, error) {
+	s, err := d.server(ctx, tenant, server)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := d.Rows.ToolPermissions(ctx, tenant)
+	if err != nil {
+		return nil, fmt.Errorf("list the tools of %s: %w", server, err)
+	}
+	now, err := d.Client.List(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	var all []Listed
+	for i, t := range now {
+		x := Listed{Name: s.Name + "." + t.Name, URL: s.URL, Tool: t, Hash: t.Hash(), State: Off, Problem: t.Problem()}
+		if named := func(u Tool) bool { return u.Name == t.Name }; slices.ContainsFunc(now[:i], named) || slices.ContainsFunc(now[i+1:], named) {
+			x.Problem = "its name is there twice"
+		}
+		row, allowed := permission(rows, x.Name)
+		switch {
+		case x.Problem != "":
+			x.State = Unfit
+		case allowed && row.ChangedAt == nil && row.Pin.Hash == x.Hash && row.Pin.URL == s.URL:
+			x.State, x.Effect = On, row.Pin.Effect
+		case allowed:
+			x.State, x.Effect = Changed, row.Pin.Effect
+		}
+		all = append(all, x)
+	}
+	for _, row := range rows {
+		mine := strings.HasPrefix(row.ToolName, s.Name+".") && row.Allowed && row.Pin != nil
+		if mine && !slices.ContainsFunc(all, func(x Listed) bool { return x.Name == row.ToolName }) {
+			_, name, _ := task.ServerTool(row.ToolName)
+			all = append(all, Listed{Name: row.ToolName, URL: s.URL, Tool: Tool{Name: name, Title: row.Pin.Title}, State: Gone, Effect: row.Pin.Effect})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b Listed) int { return strings.Compare(a.Name, b.Name) })
+	return all, nil
+}
+
+// server is one that the settings name, with its secret if it has one.
+func (d Desk) server(ctx context.Context, tenant, name string) (Server, error) {
+	settings, err := d.Rows.Settings(ctx, tenant)
+	if err != nil {
+		return Server{}, fmt.Errorf("find the server %s: %w", name, err)
+	}
+	i := slices.IndexFunc(settings.MCPServers, func(s task.MCPServer) bool { return s.Name == name })
+	if i < 0 {
+		return Server{}, task.ErrField{Field: "server", Limit: "is none that the settings name"}
+	}
+	s := Server{MCPServer: settings.MCPServers[i]}
+	s.Secret, err = d.Credentials.Token(ctx, tenant, s.Provider())
+	if err != nil && !errors.Is(err, task.ErrNotFound) {
+		return Server{}, fmt.Errorf("open the door of %s: %w", name, err)
+	}
+	return s, nil
+}
+
+func permission(rows []task.ToolPermission, name string) (p task.ToolPermission, allowed bool) {
+	i := slices.IndexFunc(rows, func(p task.ToolPermission) bool { return p.ToolName == name })
+	if i < 0 {
+		return p, false
+	}
+	return rows[i], rows[i].Allowed && rows[i].Pin != nil
+}

@@ -1,0 +1,260 @@
+package mcp_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"ringi/shared/store"
+	"ringi/shared/store/storetest"
+	"ringi/shared/task"
+	"ringi/shared/tool"
+	"ringi/shared/tool/mcp"
+)
+
+type secrets map[string]string
+
+func (s secrets) Token(_ context.Context, _, provider string) (string, error) {
+	if s[provider] == "" {
+		return "", fmt.Errorf("find %s: %w", provider, task.ErrNotFound)
+	}
+	return s[provider], nil
+}
+
+var admin = task.Actor{Type: task.ActorUser, ID: "U0ADMIN"}
+
+// office is an administrator's, of a tenant that names one server.
+type office struct {
+	mcp.Desk
+	t      *testing.T
+	rows   *store.Store
+	tenant string
+	tools  *changing
+}
+
+func newOffice(t *testing.T, server *storetest.Server, tools ...*sdk.Tool) *office {
+	t.Helper()
+	o := &office{t: t, tenant: task.TenantID("T0TEST"), tools: &changing{}}
+	o.tools.set(tools...)
+	v := newVendor(t, o.tools)
+	o.rows, _ = server.Store(t)
+	now := time.Date(2026, 4, 1, 9, 0, 0, 0, time.UTC)
+	o.Desk = mcp.Desk{Rows: o.rows, Credentials: secrets{"mcp:rooms": secret}, Client: client(v.URL), Now: func() time.Time { return now }}
+	o.name(v.MCPServer)
+	return o
+}
+
+// name makes the settings name these servers and no others.
+func (o *office) name(servers ...task.MCPServer) {
+	o.t.Helper()
+	x, err := o.rows.Settings(o.t.Context(), o.tenant)
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	x.MCPServers = servers
+	if _, err := o.rows.SaveSettings(o.t.Context(), o.tenant, x, admin, o.Now()); err != nil {
+		o.t.Fatal(err)
+	}
+}
+
+func (o *office) list() []mcp.Listed {
+	o.t.Helper()
+	all, err := o.Tools(o.t.Context(), o.tenant, "rooms")
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	return all
+}
+
+// states are the tools' by name.
+func (o *office) states() map[string]mcp.State {
+	o.t.Helper()
+	states := map[string]mcp.State{}
+	for _, x := range o.list() {
+		states[x.Name] = x.State
+	}
+	return states
+}
+
+// offered are the tools that a plan may use now.
+func (o *office) offered() []string {
+	o.t.Helper()
+	settings, err := o.rows.Settings(o.t.Context(), o.tenant)
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	permissions, err := o.rows.ToolPermissions(o.t.Context(), o.tenant)
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	var names []string
+	for _, p := range permissions {
+		if s, ok := tool.Pinned(p, settings.MCPServers); ok {
+			names = append(names, s.Name+" "+string(s.Effect))
+		}
+	}
+	return names
+}
+
+func (o *office) allow(name string, effect task.Effect) {
+	o.t.Helper()
+	for _, x := range o.list() {
+		if x.Name == name {
+			if err := o.Allow(o.t.Context(), o.tenant, name, x.Hash, effect, admin); err != nil {
+				o.t.Fatal(err)
+			}
+			return
+		}
+	}
+	o.t.Fatalf("there is no %s", name)
+}
+
+func (o *office) want(states map[string]mcp.State, offered ...string) {
+	o.t.Helper()
+	if d := cmp.Diff(states, o.states()); d != "" {
+		o.t.Error(d)
+	}
+	if d := cmp.Diff(offered, o.offered()); d != "" {
+		o.t.Error(d)
+	}
+}
+
+func plain(name, description string) *sdk.Tool {
+	return &sdk.Tool{Name: name, Description: description, InputSchema: map[string]any{"type": "object"}, Annotations: &sdk.ToolAnnotations{ReadOnlyHint: true}}
+}
+
+func TestDesk(t *testing.T) {
+	server := storetest.Start(t)
+	for name, run := range map[string]func(*testing.T, *storetest.Server){
+		"a tool is off until it is allowed": testAllow,
+		"a tool that changed is off":        testChange,
+		"what was shown is what is allowed": testShown,
+		"tools that can't be allowed":       testUnfit,
+		"not more than a model can be told": testTooMuch,
+		"a server that is named no longer":  testNotNamed,
+		"a server that asks for a secret":   testAway,
+	} {
+		t.Run(name, func(t *testing.T) { run(t, server) })
+	}
+}
+
+func testAllow(t *testing.T, server *storetest.Server) {
+	o := newOffice(t, server, plain("list", "Lists."), plain("book", "Books."))
+	o.want(map[string]mcp.State{"rooms.list": mcp.Off, "rooms.book": mcp.Off})
+	o.allow("rooms.list", task.Read)
+	o.allow("rooms.book", task.Write)
+	o.want(map[string]mcp.State{"rooms.list": mcp.On, "rooms.book": mcp.On}, "rooms.book write", "rooms.list read")
+	for range 2 {
+		if err := o.Forbid(t.Context(), o.tenant, "rooms.list", admin); err != nil {
+			t.Fatal(err)
+		}
+	}
+	o.want(map[string]mcp.State{"rooms.list": mcp.Off, "rooms.book": mcp.On}, "rooms.book write")
+	if err := o.Allow(t.Context(), o.tenant, "send_slack_dm", "", task.Read, admin); err == nil {
+		t.Error("a tool of Ringi's own was pinned")
+	}
+	if err := o.Allow(t.Context(), o.tenant, "rooms.list", o.list()[1].Hash, "none", admin); err == nil {
+		t.Error("a tool was allowed without an effect")
+	}
+}
+
+func testChange(t *testing.T, server *storetest.Server) {
+	o := newOffice(t, server, plain("list", "Lists."), plain("book", "Books."))
+	o.allow("rooms.list", task.Read)
+	o.allow("rooms.book", task.Write)
+	o.tools.set(plain("list", "Lists, and tells everyone."))
+	p, _, err := o.rows.ToolPermission(t.Context(), o.tenant, "rooms.list")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := o.rows.NoteToolChanged(t.Context(), p, o.Now()); err != nil { // a task met it
+		t.Fatal(err)
+	}
+	o.want(map[string]mcp.State{"rooms.list": mcp.Changed, "rooms.book": mcp.Gone}, "rooms.book write")
+	o.tools.set(plain("list", "Lists."), plain("book", "Books.")) // as it was, but nobody has looked at it since
+	o.want(map[string]mcp.State{"rooms.list": mcp.Changed, "rooms.book": mcp.On}, "rooms.book write")
+	o.allow("rooms.list", task.Write)
+	o.want(map[string]mcp.State{"rooms.list": mcp.On, "rooms.book": mcp.On}, "rooms.book write", "rooms.list write")
+}
+
+func testShown(t *testing.T, server *storetest.Server) {
+	o := newOffice(t, server, plain("list", "Lists."))
+	shown := o.list()[0].Hash
+	o.tools.set(plain("list", "Deletes."))
+	if err := o.Allow(t.Context(), o.tenant, "rooms.list", shown, task.Read, admin); !errors.Is(err, mcp.ErrChanged) {
+		t.Errorf("%v, want ErrChanged", err)
+	}
+	if got := o.offered(); got != nil {
+		t.Errorf("offered: %v", got)
+	}
+}
+
+func testUnfit(t *testing.T, server *storetest.Server) {
+	loop := plain("loop", "")
+	loop.InputSchema = map[string]any{"type": "object", "properties": map[string]any{"a": map[string]any{"$ref": "#"}}}
+	far := plain("far", "")
+	far.InputSchema = map[string]any{"type": "object", "$ref": "https://example.com/schema"}
+	large := plain("large", "")
+	large.InputSchema = map[string]any{"type": "object", "description": strings.Repeat("x", mcp.MaxSchema)}
+	result := plain("result", "")
+	result.OutputSchema = map[string]any{"type": "object", "$ref": "file:///etc/passwd"}
+	o := newOffice(t, server, loop, far, large, result, plain("long", strings.Repeat("あ", mcp.MaxDescription+1)), plain("fits", strings.Repeat("あ", mcp.MaxDescription)))
+	o.want(map[string]mcp.State{
+		"rooms.loop": mcp.Unfit, "rooms.far": mcp.Unfit, "rooms.large": mcp.Unfit, "rooms.result": mcp.Unfit, "rooms.long": mcp.Unfit, "rooms.fits": mcp.Off,
+	})
+	for _, x := range o.list() {
+		err := o.Allow(t.Context(), o.tenant, x.Name, x.Hash, task.Read, admin)
+		if fit := x.Name == "rooms.fits"; fit != (err == nil) {
+			t.Errorf("%s: %v", x.Name, err)
+		}
+	}
+}
+
+func testTooMuch(t *testing.T, server *storetest.Server) {
+	var tools []*sdk.Tool
+	const each = mcp.MaxSchema - 200
+	for i := range mcp.MaxAllowed/each + 1 {
+		x := plain(fmt.Sprintf("t%d", i), "")
+		x.InputSchema = map[string]any{"type": "object", "description": strings.Repeat("x", each)}
+		tools = append(tools, x)
+	}
+	o := newOffice(t, server, tools...)
+	for i, x := range o.list() {
+		err := o.Allow(t.Context(), o.tenant, x.Name, x.Hash, task.Read, admin)
+		if last := i == len(tools)-1; last != (err != nil) {
+			t.Errorf("%s: %v", x.Name, err)
+		}
+	}
+}
+
+func testNotNamed(t *testing.T, server *storetest.Server) {
+	o := newOffice(t, server, plain("list", "Lists."))
+	o.allow("rooms.list", task.Read)
+	o.name(task.MCPServer{Name: "rooms", URL: "https://example.com/elsewhere"})
+	if got := o.offered(); got != nil {
+		t.Errorf("what was allowed at one address is offered at another: %v", got)
+	}
+	o.name()
+	if got := o.offered(); got != nil {
+		t.Errorf("offered: %v", got)
+	}
+	var field task.ErrField
+	if _, err := o.Tools(t.Context(), o.tenant, "rooms"); !errors.As(err, &field) {
+		t.Errorf("%v, want ErrField", err)
+	}
+}
+
+func testAway(t *testing.T, server *storetest.Server) {
+	o := newOffice(t, server, plain("list", "Lists."))
+	o.Credentials = secrets{}
+	_, err := o.Tools(t.Context(), o.tenant, "rooms")
+	if e := known(t, err); e.Problem != tool.ProblemNotConnected {
+		t.Errorf("%v", e)
+	}
+}
