@@ -60,21 +60,29 @@ func (s *stack) role(function string) string {
 	return id
 }
 
-func (s *stack) allows(role, action string) bool {
-	return slices.ContainsFunc(s.statements(role), func(st statement) bool { return st.effect == "Allow" && slices.Contains(st.actions, action) })
+func (s *stack) allows(role, action string) bool { return s.allowsOn(role, action, "") }
+
+// allowsOn is allows, on one resource unless that is empty.
+func (s *stack) allowsOn(role, action, resource string) bool {
+	return slices.ContainsFunc(s.statements(role), func(st statement) bool {
+		return st.effect == "Allow" && slices.Contains(st.actions, action) && (resource == "" || slices.Contains(st.resources, resource))
+	})
 }
 
 // needs ties what a function is told to what it may do.
 var needs = []struct {
 	variable string
 	actions  []string // any of them
+	on       string   // this resource, when not empty
 }{
-	{"TABLE_NAME", []string{"dynamodb:PutItem"}},
-	{"SLACK_SECRET_ID", []string{"secretsmanager:GetSecretValue"}},
-	{"STATE_MACHINE_ARN", []string{"states:StartExecution"}},
-	{"CARD_QUEUE_URL", []string{"sqs:SendMessage", "sqs:ChangeMessageVisibility"}},
-	{"RESULTS_BUCKET", []string{"s3:PutObject"}},
-	{"CREDENTIALS_KEY_ID", []string{"kms:Decrypt"}},
+	{"TABLE_NAME", []string{"dynamodb:PutItem"}, ""},
+	{"SLACK_SECRET_ID", []string{"secretsmanager:GetSecretValue"}, "SlackSecret"},
+	{"MODEL_SECRET_ID", []string{"secretsmanager:GetSecretValue"}, "ModelSecret"},
+	{"BEDROCK_BASE_URL", []string{"bedrock:InvokeModel"}, ""},
+	{"STATE_MACHINE_ARN", []string{"states:StartExecution"}, ""},
+	{"CARD_QUEUE_URL", []string{"sqs:SendMessage", "sqs:ChangeMessageVisibility"}, ""},
+	{"RESULTS_BUCKET", []string{"s3:PutObject"}, ""},
+	{"CREDENTIALS_KEY_ID", []string{"kms:Decrypt"}, ""},
 }
 
 // permissionRules are about who may do what.
@@ -132,7 +140,7 @@ func permissionRules() []rule {
 			for id, f := range s.functions {
 				for _, n := range needs {
 					_, told := f.Environment[n.variable]
-					may := slices.ContainsFunc(n.actions, func(a string) bool { return s.allows(s.role(id), a) })
+					may := slices.ContainsFunc(n.actions, func(a string) bool { return s.allowsOn(s.role(id), a, n.on) })
 					if told && !may {
 						wrong("%s is told %s but may do none of %v", id, n.variable, n.actions)
 					}

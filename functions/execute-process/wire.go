@@ -12,7 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
-	"ringi/shared/model"
+	"ringi/shared/model/provider"
 	"ringi/shared/result"
 	"ringi/shared/secret"
 	"ringi/shared/secret/vault"
@@ -41,7 +41,7 @@ func newHandler(ctx context.Context, cfg aws.Config) (*Handler, error) {
 	return &Handler{
 		Store: s, Shelf: result.Shelf{S3: bucket, Bucket: os.Getenv("RESULTS_BUCKET")},
 		Tools: tools, Catalog: catalog,
-		Open:  func(name string) (model.Generator, error) { return model.Open(name, slog.Default()) },
+		Open:  provider.FromEnvironment(cfg).Open,
 		Model: os.Getenv("MODEL"),
 		Now:   time.Now, NewID: task.NewID,
 	}, nil

@@ -48,8 +48,7 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (task.Next, err
 	}
 	extract, err := h.extract(ctx, s, a)
 	if err != nil {
-		reason, after, transient := model.Reason(err)
-		return pipeline.Failed(ctx, h.Store, in, task.Generation{Layer: task.L1}, pipeline.Failure{Reason: reason, RetryAfter: after, Transient: transient}, h.Now())
+		return pipeline.Failed(ctx, h.Store, in, task.Generation{Layer: task.L1}, model.Failure(err), h.Now())
 	}
 	a, err = h.Store.DecideOn(ctx, a, func(a *task.Aggregate) (task.Change, error) {
 		return a.Extracted(in.Run, extract, h.Now())

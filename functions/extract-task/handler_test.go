@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"io"
-	"log/slog"
 	"testing"
 	"time"
 
@@ -29,11 +27,7 @@ func (g *generator) Generate(ctx context.Context, r model.Request) (model.Respon
 	if g.err != nil {
 		return model.Response{}, g.err
 	}
-	demo, err := model.Open("demo", slog.New(slog.NewTextHandler(io.Discard, nil)))
-	if err != nil {
-		return model.Response{}, err
-	}
-	return demo.Generate(ctx, r)
+	return model.Demonstration{}.Generate(ctx, r)
 }
 
 func handler(w *pipelinetest.World, g *generator) *Handler {

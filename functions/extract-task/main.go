@@ -3,7 +3,6 @@ package main
 
 import (
 	"context"
-	"log/slog"
 	"os"
 	"time"
 
@@ -11,7 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"ringi/shared/boot"
-	"ringi/shared/model"
+	"ringi/shared/model/provider"
 	"ringi/shared/pipeline"
 	"ringi/shared/store"
 )
@@ -23,7 +22,7 @@ func main() {
 func newHandler(_ context.Context, cfg aws.Config) (*Handler, error) {
 	return &Handler{
 		Store: store.New(dynamodb.NewFromConfig(cfg), os.Getenv("TABLE_NAME")),
-		Open:  func(name string) (model.Generator, error) { return model.Open(name, slog.Default()) },
+		Open:  provider.FromEnvironment(cfg).Open,
 		Model: os.Getenv("MODEL"),
 		Now:   time.Now,
 	}, nil

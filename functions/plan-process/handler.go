@@ -51,8 +51,7 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (task.Next, err
 	}
 	steps, err := h.plan(ctx, s, a, allowed)
 	if err != nil {
-		reason, after, transient := model.Reason(err)
-		return pipeline.Failed(ctx, h.Store, in, made, pipeline.Failure{Reason: reason, RetryAfter: after, Transient: transient}, h.Now())
+		return pipeline.Failed(ctx, h.Store, in, made, model.Failure(err), h.Now())
 	}
 	a, err = h.Store.DecideOn(ctx, a, func(a *task.Aggregate) (task.Change, error) {
 		if a.Generating() != made { // another invocation was faster, and people have judged its steps since

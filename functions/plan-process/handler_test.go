@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"io"
-	"log/slog"
 	"strings"
 	"testing"
 
@@ -31,11 +29,7 @@ func (g *generator) Generate(ctx context.Context, r model.Request) (model.Respon
 	if g.err != nil {
 		return model.Response{}, g.err
 	}
-	demo, err := model.Open("demo", slog.New(slog.NewTextHandler(io.Discard, nil)))
-	if err != nil {
-		return model.Response{}, err
-	}
-	return demo.Generate(ctx, r)
+	return model.Demonstration{}.Generate(ctx, r)
 }
 
 func handle(t *testing.T, w *pipelinetest.World, g *generator) task.Next {

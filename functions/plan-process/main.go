@@ -4,7 +4,6 @@ package main
 
 import (
 	"context"
-	"log/slog"
 	"os"
 	"sync"
 	"time"
@@ -13,7 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"ringi/shared/boot"
-	"ringi/shared/model"
+	"ringi/shared/model/provider"
 	"ringi/shared/pipeline"
 	"ringi/shared/store"
 	"ringi/shared/tool"
@@ -27,7 +26,7 @@ func newHandler(_ context.Context, cfg aws.Config) (*Handler, error) {
 	return &Handler{
 		Tools: sync.OnceValues(tool.Builtin), // a start does without
 		Store: store.New(dynamodb.NewFromConfig(cfg), os.Getenv("TABLE_NAME")),
-		Open:  func(name string) (model.Generator, error) { return model.Open(name, slog.Default()) },
+		Open:  provider.FromEnvironment(cfg).Open,
 		Model: os.Getenv("MODEL"),
 		Now:   time.Now,
 	}, nil

@@ -238,7 +238,7 @@ func testRetryExecution(t *testing.T, w *world) {
 
 func testRetryGeneration(t *testing.T, w *world) {
 	w.move(func(a *task.Aggregate) (task.Change, error) {
-		return a.Park(1, a.Generating(), task.ReasonModelDemo, w.clock)
+		return a.Park(1, a.Generating(), task.ReasonModelDemo, "", w.clock)
 	})
 	w.told(w.post(w.click(workspace.Alex, "retry_generation", task.NewID())), workspace.Alex, "見つかりません")
 	w.quiet(w.post(w.click(workspace.Sato, "retry_generation", w.ref.Task)), workspace.Sato)

@@ -53,7 +53,7 @@ func (d drawing) parked(f face, what string) face {
 	w := d.w
 	f.colour = red
 	return f.with(
-		section(fill(w.Error, "text", what+w.sentence(d.a.Head.Parked.Sentence, ""))),
+		section(fill(w.Error, "text", what+w.sentence(d.a.Head.Parked.Sentence, d.a.Head.Parked.Detail))),
 		d.actions(button(w.RetryGeneration, "retry_generation", d.taskID(), slack.StylePrimary)),
 	)
 }

@@ -6,24 +6,27 @@ import (
 	"embed"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"strings"
+	"time"
 
 	"ringi/shared/schema"
 )
 
-//go:embed schemas/*.json prompts/*.md
-var files embed.FS
+//go:embed schemas/*.json
+var schemas embed.FS
 
 // maxOutput is how many bytes of an answer are looked at; every layer's limits are far below.
 const maxOutput = 1 << 20
 
 // question is what one layer asks: its prompt and schema are files named after the purpose.
 type question struct {
-	purpose Purpose
-	locale  string
-	try     int
-	data    any // becomes JSON; nothing in it is an instruction
-	tokens  int
+	purpose  Purpose
+	locale   string
+	try      int
+	standing any // as data, but the same from one task to the next; may be nil
+	data     any // becomes JSON; nothing in it is an instruction
+	tokens   int
 	// accept reads an answer that fits the schema. What it returns as problems
 	// is told to the model once.
 	accept func(answer []byte) (problems []string)
@@ -31,23 +34,21 @@ type question struct {
 
 // ask makes the call, and once more with what was wrong with the first answer.
 func ask(ctx context.Context, g Generator, q question) (Usage, error) {
+	ctx, cancel := within(ctx)
+	defer cancel()
 	shape, compiled, err := shapeOf(q.purpose)
 	if err != nil {
 		return Usage{}, err
 	}
-	system, err := prompt(q.purpose, q.locale)
+	p, err := promptOf(q.purpose, q.locale)
 	if err != nil {
 		return Usage{}, err
 	}
-	data, err := fenced(q.data)
+	r, err := q.request(p, shape)
 	if err != nil {
 		return Usage{}, fmt.Errorf("write the data for %s: %w", q.purpose, err)
 	}
-	r := Request{
-		Purpose: q.purpose, Try: max(1, q.try), System: system, MaxTokens: q.tokens, Schema: shape,
-		Messages: []Message{{Role: User, Text: data}},
-	}
-	first, err := g.Generate(ctx, r)
+	first, err := call(ctx, g, r, p)
 	if err != nil {
 		return first.Usage, fmt.Errorf("%s: %w", q.purpose, err)
 	}
@@ -55,10 +56,14 @@ func ask(ctx context.Context, g Generator, q question) (Usage, error) {
 	if err != nil || len(problems) == 0 {
 		return first.Usage, err
 	}
+	again, err := fenced(problems) // they quote the answer, and with it what it was made of
+	if err != nil {
+		return first.Usage, fmt.Errorf("write the problems of %s: %w", q.purpose, err)
+	}
 	r.Messages = append(r.Messages,
-		Message{Role: Assistant, Text: first.Text, Opaque: first.Opaque},
-		Message{Role: User, Text: "The answer can't be used:\n- " + strings.Join(problems, "\n- ") + "\nAnswer again, completely, as JSON of the schema alone."})
-	second, err := g.Generate(ctx, r)
+		Message{Role: Assistant, Text: repeated(first.Text)},
+		Message{Role: User, Text: "The answer can't be used. What is wrong with it:\n" + again + "\nAnswer again, completely, as JSON of the schema alone."})
+	second, err := call(ctx, g, r, p)
 	usage := first.Usage.plus(second.Usage)
 	if err != nil {
 		return usage, fmt.Errorf("%s, asked again: %w", q.purpose, err)
@@ -67,16 +72,71 @@ func ask(ctx context.Context, g Generator, q question) (Usage, error) {
 		return usage, err
 	}
 	if len(problems) > 0 {
-		return usage, &OutputError{Purpose: q.purpose, Problems: problems}
+		return usage, &OutputError{Purpose: q.purpose, Problems: problems, CutOff: second.Stop == StopLength}
 	}
 	return usage, nil
 }
+
+func (q question) request(p Prompt, shape json.RawMessage) (Request, error) {
+	r := Request{Purpose: q.purpose, Try: max(1, q.try), System: p.Text, MaxTokens: q.tokens, Schema: shape}
+	data, err := fenced(q.data)
+	if err != nil {
+		return r, err
+	}
+	if q.standing != nil {
+		if r.Standing, err = fenced(q.standing); err != nil {
+			return r, err
+		}
+	}
+	r.Messages = []Message{{Role: User, Text: data}}
+	return r, nil
+}
+
+// call makes one call and logs what it was, without any of its content.
+func call(ctx context.Context, g Generator, r Request, p Prompt) (Response, error) {
+	began := time.Now()
+	answer, err := g.Generate(ctx, r)
+	u := &answer.Usage
+	u.Prompt, u.Duration = p.Name(), time.Since(began)
+	level, failed := slog.LevelInfo, ""
+	if err != nil {
+		level, failed = slog.LevelWarn, err.Error()
+	}
+	slog.Log(ctx, level, "model call", "provider", u.Provider, "model", u.Model, "purpose", r.Purpose, "prompt", u.Prompt, "try", r.Try, "turn", len(r.Messages),
+		"stop", answer.Stop, "input", u.Input, "output", u.Output, "cached", u.Cached, "ms", u.Duration.Milliseconds(), "vendor_request_id", u.RequestID, "err", failed)
+	return answer, err
+}
+
+// within leaves a twelfth of the caller's time to write down what became of a call
+// that takes too long.
+func within(ctx context.Context) (context.Context, context.CancelFunc) {
+	deadline, ok := ctx.Deadline()
+	if !ok {
+		return context.WithTimeout(ctx, unbounded)
+	}
+	return context.WithDeadline(ctx, deadline.Add(-time.Until(deadline)/12))
+}
+
+// unbounded is how long a model may take when nobody says.
+const unbounded = 2 * time.Minute
+
+// repeated is an answer as a turn of the conversation. Vendors take none that is
+// blank, and nobody needs one that is without end.
+func repeated(text string) string {
+	if strings.TrimSpace(text) == "" {
+		return "{}"
+	}
+	return text[:min(len(text), maxRepeated)]
+}
+
+// maxRepeated is how many bytes of a bad answer the model is shown; steps have at most MaxStepsBytes.
+const maxRepeated = 256 << 10
 
 // judge says what is wrong with an answer. A refusal is an *Error.
 func judge(r Response, q question, shape *schema.Schema) ([]string, error) {
 	switch {
 	case r.Stop == StopRefused:
-		return nil, &Error{Provider: r.Usage.Provider, Kind: Refused, RequestID: r.Usage.RequestID}
+		return nil, &Error{Provider: r.Usage.Provider, Model: r.Usage.Model, Kind: Refused, RequestID: r.Usage.RequestID}
 	case r.Stop == StopLength:
 		return []string{fmt.Sprintf("it was cut off after %d tokens: be shorter", q.tokens)}, nil
 	case len(r.Text) > maxOutput:
@@ -121,21 +181,10 @@ func fenced(data any) (string, error) {
 }
 
 func shapeOf(p Purpose) (json.RawMessage, *schema.Schema, error) {
-	text, err := files.ReadFile("schemas/" + string(p) + ".json")
+	text, err := schemas.ReadFile("schemas/" + string(p) + ".json")
 	if err != nil {
 		return nil, nil, fmt.Errorf("schema of %s: %w", p, err)
 	}
 	s, err := schema.Compile(string(p), string(text))
 	return text, s, err
-}
-
-func prompt(p Purpose, locale string) (string, error) {
-	if locale != "en" {
-		locale = "ja"
-	}
-	text, err := files.ReadFile("prompts/" + string(p) + "." + locale + ".md")
-	if err != nil {
-		return "", fmt.Errorf("prompt of %s: %w", p, err)
-	}
-	return string(text), nil
 }

@@ -194,7 +194,7 @@ func TestDemoFailsWhenAsked(t *testing.T) {
 				} {
 					err := call(text, try)
 					want := reason != "" && asked == layer && try == 1
-					if got, _, _ := model.Reason(err); (err != nil) != want || want && got != reason {
+					if got := model.Failure(err).Reason; (err != nil) != want || want && got != reason {
 						t.Errorf("%s at %s, try %d: %v", text, layer, try, err)
 					}
 				}
@@ -216,17 +216,20 @@ func TestDemoFailsWhenAsked(t *testing.T) {
 	}
 }
 
-func TestDemoSaysSoInTheLogs(t *testing.T) {
+func TestACallIsLoggedWithoutItsContent(t *testing.T) {
 	var b bytes.Buffer
-	g, err := model.Open("demo", slog.New(slog.NewJSONHandler(&b, nil)))
+	was := slog.Default()
+	slog.SetDefault(slog.New(slog.NewJSONHandler(&b, nil)))
+	defer slog.SetDefault(was)
+	_, usage, err := model.Extract(t.Context(), demo(t), model.ExtractInput{Text: "himitsu", Now: now(), Locale: "en", Try: 1})
 	if err != nil {
-		t.Fatal(err)
-	}
-	if _, _, err := model.Extract(t.Context(), g, model.ExtractInput{Text: "himitsu", Now: now(), Try: 1}); err != nil {
 		t.Fatal(err)
 	}
 	if n := strings.Count(b.String(), `"provider":"demo"`); n != 1 || strings.Contains(b.String(), "himitsu") {
 		t.Errorf("%d lines: %s", n, b.String())
+	}
+	if !strings.HasPrefix(usage.Prompt, "extract.en.") || !strings.Contains(b.String(), `"prompt":"`+usage.Prompt+`"`) {
+		t.Errorf("the prompt %q is not in the log: %s", usage.Prompt, b.String())
 	}
 }
 

@@ -12,7 +12,8 @@ import (
 // Error is a call that gave no answer, the same for every provider. It carries
 // no text of the request or the answer.
 type Error struct {
-	Provider   string
+	Provider   string // as the key that it needs is called in the model secret: openai, compatible.gemini
+	Model      string
 	Kind       Kind
 	Status     int  // HTTP, 0 without one
 	Retryable  bool // the same call may work later
@@ -31,12 +32,15 @@ const (
 	Refused      Kind = "refused" // the model does not want to
 	BadRequest   Kind = "bad_request"
 	Unauthorized Kind = "unauthorized" // a key is missing or wrong
+	Forbidden    Kind = "forbidden"    // the key, or the account, may not use the model
+	NoCredit     Kind = "no_credit"    // the account with the vendor has nothing left
 	UnknownModel Kind = "unknown_model"
-	Demo         Kind = "demo" // asked for by the message, to show a failure
+	Misplaced    Kind = "misplaced" // the endpoint is none that may be called
+	Demo         Kind = "demo"      // asked for by the message, to show a failure
 )
 
 func (e *Error) Error() string {
-	s := fmt.Sprintf("model %s: %s", e.Provider, e.Kind)
+	s := fmt.Sprintf("model %s %s: %s", e.Provider, e.Model, e.Kind)
 	if e.Status != 0 {
 		s += fmt.Sprintf(" (%d)", e.Status)
 	}
@@ -56,33 +60,50 @@ func (e *Error) Unwrap() error { return e.Err }
 type OutputError struct {
 	Purpose  Purpose
 	Problems []string
+	CutOff   bool // the last answer was too long
 }
 
 func (e *OutputError) Error() string {
+	if e.CutOff {
+		return fmt.Sprintf("model output for %s is cut off", e.Purpose)
+	}
 	return fmt.Sprintf("model output for %s is unusable: %d problems", e.Purpose, len(e.Problems))
 }
 
-// Reason says what to tell people about an error of this package. transient:
-// the same call may work after retryAfter (0: the vendor does not say).
-func Reason(err error) (reason task.Reason, retryAfter time.Duration, transient bool) {
+// reasons are what people are told of each kind, where it is not that the model could not be reached.
+var reasons = map[Kind]task.Reason{
+	Refused: task.ReasonModelRefused, BadRequest: task.ReasonModelBadRequest, Unauthorized: task.ReasonModelKey, Forbidden: task.ReasonModelForbidden,
+	NoCredit: task.ReasonModelNoCredit, UnknownModel: task.ReasonModelUnknown, Misplaced: task.ReasonModelMisplaced, Demo: task.ReasonModelDemo,
+}
+
+// Failure says what to tell people about an error of this package, and whether the
+// same call may work later.
+func Failure(err error) task.Failure {
 	var output *OutputError
-	if errors.As(err, &output) {
-		return task.ReasonModelBadOutput, 0, false
-	}
 	var e *Error
-	if errors.As(err, &e) {
-		switch e.Kind {
-		case Refused:
-			return task.ReasonModelRefused, 0, false
-		case UnknownModel:
-			return task.ReasonModelUnknown, 0, false
-		case Demo:
-			return task.ReasonModelDemo, 0, false
+	switch {
+	case errors.As(err, &output) && output.CutOff:
+		return task.Failure{Reason: task.ReasonModelCutOff}
+	case errors.As(err, &output):
+		return task.Failure{Reason: task.ReasonModelBadOutput}
+	case errors.As(err, &e):
+		if reason, ok := reasons[e.Kind]; ok {
+			return task.Failure{Reason: reason, Detail: e.detail()}
 		}
-		return task.ReasonModelUnavailable, e.RetryAfter, e.Retryable
+		return task.Failure{Reason: task.ReasonModelUnavailable, RetryAfter: e.RetryAfter, Transient: e.Retryable}
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+		return task.Failure{Reason: task.ReasonModelUnavailable, Transient: true}
 	}
-	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
-		return task.ReasonModelUnavailable, 0, true
+	return task.Failure{Reason: task.ReasonRunFailed}
+}
+
+// detail is what an administrator needs to know: whose key, or which model.
+func (e *Error) detail() string {
+	switch e.Kind {
+	case Unauthorized, NoCredit, Misplaced:
+		return e.Provider
+	case Forbidden, UnknownModel, BadRequest:
+		return e.Model
 	}
-	return task.ReasonRunFailed, 0, false
+	return ""
 }

@@ -17,9 +17,12 @@ type Generator interface {
 
 // Request is one call.
 type Request struct {
-	Purpose   Purpose // what it is for; logs and the demo read it, a vendor does not get it
-	Try       int     // the how manieth attempt at this generation, from 1; likewise
-	System    string
+	Purpose Purpose // what it is for; logs and the demo read it, a vendor does not get it
+	Try     int     // the how manieth attempt at this generation, from 1; likewise
+	System  string
+	// Standing is fenced data that is the same from one call to the next, such as the
+	// tools. It goes ahead of the messages, where vendors can keep it in a cache.
+	Standing  string
 	Messages  []Message
 	MaxTokens int
 	// Schema is the JSON Schema of the answer, in the subset that all vendors
@@ -31,8 +34,6 @@ type Request struct {
 type Message struct {
 	Role Role
 	Text string
-	// Opaque is a vendor's own form of an assistant turn, to be sent back as it came.
-	Opaque json.RawMessage
 }
 
 // Role is who speaks.
@@ -55,10 +56,9 @@ const (
 
 // Response is what a model said.
 type Response struct {
-	Text   string
-	Stop   Stop
-	Usage  Usage
-	Opaque json.RawMessage
+	Text  string
+	Stop  Stop
+	Usage Usage
 }
 
 // Stop is why a model stopped.
@@ -70,10 +70,12 @@ const (
 	StopRefused Stop = "refused"
 )
 
-// Usage is what calls cost. Input excludes what was read from a cache.
+// Usage is what calls cost. Input excludes what was read from a cache and includes
+// what was written to one.
 type Usage struct {
 	Provider  string        `json:"provider"`
 	Model     string        `json:"model"`
+	Prompt    string        `json:"prompt"`     // whose words asked: extract.ja.2 is the second version of the Japanese prompt
 	RequestID string        `json:"request_id"` // the vendor's, of the last call
 	Calls     int           `json:"calls"`
 	Input     int64         `json:"input_tokens"`

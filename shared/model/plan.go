@@ -35,7 +35,7 @@ func Plan(ctx context.Context, g Generator, in PlanInput) ([]task.Step, Usage, e
 	var steps []task.Step
 	usage, err := ask(ctx, g, question{
 		purpose: Planning, locale: in.Locale, try: in.Try, tokens: 16_384,
-		data: planData(in),
+		standing: Standing{toolData(in)}, data: planData(in),
 		accept: func(answer []byte) (problems []string) {
 			steps, problems = readPlan(answer, in.Tools)
 			return problems
@@ -49,14 +49,18 @@ func Plan(ctx context.Context, g Generator, in PlanInput) ([]task.Step, Usage, e
 
 // PlanData is what the model sees of a PlanInput.
 type PlanData struct {
-	Task      TaskData   `json:"task"`
-	Message   string     `json:"message"`
-	Policy    string     `json:"policy"`
-	Earlier   []PlanTry  `json:"rejected_versions"`
-	Tools     []ToolData `json:"tools"`
-	Requester string     `json:"requester"`
-	Now       string     `json:"now"`
-	Locale    string     `json:"locale"`
+	Task      TaskData  `json:"task"`
+	Message   string    `json:"message"`
+	Policy    string    `json:"policy"`
+	Earlier   []PlanTry `json:"rejected_versions"`
+	Requester string    `json:"requester"`
+	Now       string    `json:"now"`
+	Locale    string    `json:"locale"`
+}
+
+// Standing is what the model sees of the tools.
+type Standing struct {
+	Tools []ToolData `json:"tools"`
 }
 
 // PlanTry is what the model sees of a PlanVersion.
@@ -90,7 +94,7 @@ type StepData struct {
 
 func planData(in PlanInput) PlanData {
 	d := PlanData{
-		Task: taskData(in.Task), Message: in.Request, Policy: in.Policy, Earlier: []PlanTry{}, Tools: []ToolData{},
+		Task: taskData(in.Task), Message: in.Request, Policy: in.Policy, Earlier: []PlanTry{},
 		Requester: in.Requester, Now: stamp(in.Now), Locale: in.Locale,
 	}
 	for _, v := range in.Earlier {
@@ -103,13 +107,18 @@ func planData(in PlanInput) PlanData {
 		}
 		d.Earlier = append(d.Earlier, PlanTry{Steps: steps, Reason: v.Reason})
 	}
+	return d
+}
+
+func toolData(in PlanInput) []ToolData {
+	tools := []ToolData{}
 	for _, s := range in.Tools.All() {
-		d.Tools = append(d.Tools, ToolData{
+		tools = append(tools, ToolData{
 			Name: s.Name, Title: s.Title(in.Locale), Description: s.Description, Effect: s.Effect,
 			Input: json.RawMessage(s.InputSchema), Output: json.RawMessage(s.OutputSchema),
 		})
 	}
-	return d
+	return tools
 }
 
 // readPlan reads steps that fit the schema and names everything that keeps them

@@ -75,8 +75,8 @@ func TestPlanRefuses(t *testing.T) {
 			if len(g.asked) != 2 {
 				t.Fatalf("%d calls: the plan was taken: %+v", len(g.asked), steps)
 			}
-			if told := g.asked[1].Messages[2].Text; !strings.Contains(told, test.told) {
-				t.Errorf("told %.400q, want %q", told, test.told)
+			if said := told(t, g.asked[1]); !strings.Contains(said, test.told) {
+				t.Errorf("told %.400q, want %q", said, test.told)
 			}
 		})
 	}
@@ -101,7 +101,7 @@ func TestAForbiddenToolIsNotOffered(t *testing.T) {
 	if _, _, err := model.Plan(t.Context(), g, in); err != nil {
 		t.Fatal(err)
 	}
-	if strings.Contains(g.asked[0].Messages[0].Text, "send_slack_dm") || !strings.Contains(g.asked[1].Messages[2].Text, `there is no tool "send_slack_dm"`) {
+	if strings.Contains(g.asked[0].Standing+g.asked[0].Messages[0].Text, "send_slack_dm") || !strings.Contains(told(t, g.asked[1]), `there is no tool "send_slack_dm"`) {
 		t.Error("the forbidden tool was offered or taken")
 	}
 }
@@ -119,7 +119,7 @@ func TestSixtyStepsAtTheirLongestFitTheRow(t *testing.T) {
 		s["description"], s["expectedOutput"] = strings.Repeat("説", model.MaxStepText), strings.Repeat("果", model.MaxStepText)
 	}
 	g := says(answer(t, steps...), answer(t, listStep(1)))
-	if _, _, err := model.Plan(t.Context(), g, planInput(t)); err != nil || !strings.Contains(g.asked[1].Messages[2].Text, "the limit is 200000") {
+	if _, _, err := model.Plan(t.Context(), g, planInput(t)); err != nil || !strings.Contains(told(t, g.asked[1]), "the limit is 200000") {
 		t.Errorf("%d calls, %v", len(g.asked), err)
 	}
 }

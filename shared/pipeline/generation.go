@@ -14,13 +14,6 @@ type Decider interface {
 	Decide(ctx context.Context, ref task.Ref, decide func(*task.Aggregate) (task.Change, error)) (*task.Aggregate, error)
 }
 
-// Failure is why a model gave nothing usable.
-type Failure struct {
-	Reason     task.Reason
-	RetryAfter time.Duration // what the vendor asked for; 0: nothing
-	Transient  bool          // another try may succeed
-}
-
 // leastPause keeps a vendor that asks for no time to speak of from filling a run's history.
 const leastPause = 5 * time.Second
 
@@ -28,8 +21,8 @@ const leastPause = 5 * time.Second
 // the run, for task.MaxPausing in all; what another try may mend goes back to the
 // state machine to be retried; and everything else parks the head until a person asks again.
 // Of a generation that another invocation got done meanwhile it records nothing.
-func Failed(ctx context.Context, s Decider, in Input, g task.Generation, f Failure, now time.Time) (task.Next, error) {
-	slog.WarnContext(ctx, "no generation", "task_id", in.Task, "layer", g.Layer, "version", g.Version, "reason", f.Reason, "retry_after_ms", f.RetryAfter.Milliseconds(), "transient", f.Transient)
+func Failed(ctx context.Context, s Decider, in Input, g task.Generation, f task.Failure, now time.Time) (task.Next, error) {
+	slog.WarnContext(ctx, "no generation", "task_id", in.Task, "layer", g.Layer, "version", g.Version, "reason", f.Reason, "detail", f.Detail, "retry_after_ms", f.RetryAfter.Milliseconds(), "transient", f.Transient)
 	if f.Transient && f.RetryAfter == 0 {
 		return task.Next{}, fmt.Errorf("%s: %w", g.Layer, ErrModelUnavailable)
 	}
@@ -38,7 +31,7 @@ func Failed(ctx context.Context, s Decider, in Input, g task.Generation, f Failu
 		if f.RetryAfter > 0 && until.Sub(a.TryingSince()) <= task.MaxPausing {
 			return a.Pause(in.Run, g, until, now)
 		}
-		return a.Park(in.Run, g, f.Reason, now)
+		return a.Park(in.Run, g, f.Reason, f.Detail, now)
 	})
 	if err != nil {
 		return task.Next{}, fmt.Errorf("record that %s failed: %w", g.Layer, err)

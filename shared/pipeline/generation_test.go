@@ -12,13 +12,13 @@ import (
 
 func TestAGenerationThatFails(t *testing.T) {
 	server := pipelinetest.Start(t)
-	fail := func(w *pipelinetest.World, f pipeline.Failure) (task.Next, error) {
+	fail := func(w *pipelinetest.World, f task.Failure) (task.Next, error) {
 		f.Reason = task.ReasonModelUnavailable
 		return pipeline.Failed(t.Context(), w.OnWire(), w.In(), task.Generation{Layer: task.L1}, f, w.Now())
 	}
 	t.Run("what may mend is tried again by the state machine", func(t *testing.T) {
 		w := server.World(t)
-		if _, err := fail(w, pipeline.Failure{Transient: true}); !errors.Is(err, pipeline.ErrModelUnavailable) {
+		if _, err := fail(w, task.Failure{Transient: true}); !errors.Is(err, pipeline.ErrModelUnavailable) {
 			t.Errorf("%v, want ErrModelUnavailable", err)
 		}
 		if h := w.Load().Head; h.Rev != 1 {
@@ -27,7 +27,7 @@ func TestAGenerationThatFails(t *testing.T) {
 	})
 	t.Run("what does not mend is parked", func(t *testing.T) {
 		w := server.World(t)
-		next, err := fail(w, pipeline.Failure{})
+		next, err := fail(w, task.Failure{})
 		if p := w.Load().Head.Parked; err != nil || next.State != task.StateFail || p == nil || p.Layer != task.L1 {
 			t.Errorf("%+v, %v, parked %+v", next, err, p)
 		}
@@ -35,21 +35,21 @@ func TestAGenerationThatFails(t *testing.T) {
 	t.Run("a vendor that asks for time gets it, an hour in all", func(t *testing.T) {
 		w := server.World(t)
 		for range 5 {
-			next, err := fail(w, pipeline.Failure{Transient: true, RetryAfter: 10 * time.Minute})
+			next, err := fail(w, task.Failure{Transient: true, RetryAfter: 10 * time.Minute})
 			if err != nil || next.State != task.StatePause {
 				t.Fatalf("%+v, %v", next, err)
 			}
 			w.Later(10 * time.Minute)
 		}
 		w.Later(time.Second)
-		next, err := fail(w, pipeline.Failure{Transient: true, RetryAfter: 10 * time.Minute})
+		next, err := fail(w, task.Failure{Transient: true, RetryAfter: 10 * time.Minute})
 		if p := w.Load().Head.Parked; err != nil || next.State != task.StateFail || p == nil {
 			t.Errorf("%+v, %v, parked %+v", next, err, p)
 		}
 		w.Decide(func(a *task.Aggregate) (task.Change, error) {
 			return a.RetryGeneration(pipelinetest.Approver(), pipelinetest.Policy(), w.Now())
 		})
-		if next, err := fail(w, pipeline.Failure{RetryAfter: time.Millisecond}); err != nil || next.State != task.StatePause || next.WaitSeconds < 5 {
+		if next, err := fail(w, task.Failure{RetryAfter: time.Millisecond}); err != nil || next.State != task.StatePause || next.WaitSeconds < 5 {
 			t.Errorf("%+v, %v, want a pause that deserves its name", next, err)
 		}
 	})
@@ -57,7 +57,7 @@ func TestAGenerationThatFails(t *testing.T) {
 		w := server.World(t)
 		in := w.In()
 		w.Restart()
-		if _, err := pipeline.Failed(t.Context(), w.Store, in, task.Generation{Layer: task.L1}, pipeline.Failure{}, w.Now()); !errors.Is(err, task.ErrSuperseded) {
+		if _, err := pipeline.Failed(t.Context(), w.Store, in, task.Generation{Layer: task.L1}, task.Failure{}, w.Now()); !errors.Is(err, task.ErrSuperseded) {
 			t.Errorf("%v, want ErrSuperseded", err)
 		}
 	})

@@ -36,7 +36,7 @@ func testCommit(t *testing.T, s *suite) {
 	t.Run("parked and paused come and go", func(t *testing.T) {
 		ref := created(t, st, 2)
 		a := decided(t, st, ref, func(a *task.Aggregate) (task.Change, error) {
-			return a.Park(a.Head.Run, a.Generating(), task.ReasonModelRefused, at())
+			return a.Park(a.Head.Run, a.Generating(), task.ReasonModelRefused, "", at())
 		})
 		if h, err := st.Head(t.Context(), ref); err != nil || h.Parked == nil || h.Parked.Sentence != task.ReasonModelRefused {
 			t.Fatalf("parked %v, %v", h.Parked, err)
@@ -179,7 +179,7 @@ func testCommit(t *testing.T, s *suite) {
 			t.Fatal(err)
 		}
 		c.Head.Run, c.Head.Restarts, c.Head.PausedUntil = 1_000_000, 3, &until
-		c.Head.Parked = &task.Parked{Layer: task.L4, Sentence: longest(task.Reasons)}
+		c.Head.Parked = &task.Parked{Layer: task.L4, Sentence: longest(task.Reasons), Detail: strings.Repeat("d", 180)}
 		c.Head.Ended = &task.Ended{As: task.TaskCancelled, By: "U" + strings.Repeat("0", 20), At: at(), Reason: longest(task.Reasons)}
 		if _, err := st.Commit(t.Context(), a, c); err != nil {
 			t.Fatal(err)

@@ -184,5 +184,5 @@ func (a *Aggregate) GiveUp(run int, why Reason, now time.Time) (Change, error) {
 	case a.Execution() != nil:
 		return a.FailExecution(run, why, "", now)
 	}
-	return a.park(why, now), nil
+	return a.park(why, "", now), nil
 }

@@ -134,19 +134,19 @@ func (a *Aggregate) failing(run int, g Generation) (ok bool, err error) {
 
 // Park records that g failed: the run ends, a person may try again. It is no change
 // when g got done meanwhile, by whoever, or is parked already.
-func (a *Aggregate) Park(run int, g Generation, why Reason, now time.Time) (Change, error) {
+func (a *Aggregate) Park(run int, g Generation, why Reason, detail string, now time.Time) (Change, error) {
 	if ok, err := a.failing(run, g); !ok {
 		return Change{}, err
 	}
-	return a.park(why, now), nil
+	return a.park(why, detail, now), nil
 }
 
 // park stops at the stage that the rows are at until a person asks to go on.
-func (a *Aggregate) park(why Reason, now time.Time) Change {
+func (a *Aggregate) park(why Reason, detail string, now time.Time) Change {
 	c := a.begin(now)
 	a.relyOnStage(&c)
 	layer := a.Layer()
-	c.Head.Parked, c.Head.PausedUntil, c.Head.Retried = &Parked{Layer: layer, Sentence: why}, nil, nil
+	c.Head.Parked, c.Head.PausedUntil, c.Head.Retried = &Parked{Layer: layer, Sentence: why, Detail: detail}, nil, nil
 	c.audit(System(), GenerationFailed, layer.resource(), a.layerID(), map[string]any{"layer": layer, "reason": why})
 	return c
 }

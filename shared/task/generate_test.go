@@ -79,7 +79,7 @@ func TestAFailedGenerationIsParkedUntilSomebodyTriesAgain(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			s := tt.from(t)
 			s.do(s.park)
-			if diff := cmp.Diff(&Parked{tt.layer, ReasonModelRefused}, s.head.Parked); diff != "" {
+			if diff := cmp.Diff(&Parked{tt.layer, ReasonModelRefused, ""}, s.head.Parked); diff != "" {
 				t.Error(diff)
 			}
 			a := s.load()
@@ -107,7 +107,7 @@ func TestAFailedGenerationIsParkedUntilSomebodyTriesAgain(t *testing.T) {
 func TestOnlyWhatFailedIsParked(t *testing.T) {
 	for name, failed := range map[string]func(Generation) decision{
 		"parked": func(g Generation) decision {
-			return func(a *Aggregate, now time.Time) (Change, error) { return a.Park(1, g, ReasonModelRefused, now) }
+			return func(a *Aggregate, now time.Time) (Change, error) { return a.Park(1, g, ReasonModelRefused, "", now) }
 		},
 		"paused": func(g Generation) decision {
 			return func(a *Aggregate, now time.Time) (Change, error) { return a.Pause(1, g, now.Add(time.Minute), now) }
@@ -157,7 +157,7 @@ func TestAnOldFailureIsNotCommittedOverATornRead(t *testing.T) {
 	s.do(s.finishPrompt, s.rejectPrompt, s.beginPrompt)
 	torn.Head = s.head
 	for name, d := range map[string]func(Generation) (Change, error){
-		"park":  func(g Generation) (Change, error) { return torn.Park(1, g, ReasonModelRefused, s.now) },
+		"park":  func(g Generation) (Change, error) { return torn.Park(1, g, ReasonModelRefused, "", s.now) },
 		"pause": func(g Generation) (Change, error) { return torn.Pause(1, g, s.now.Add(time.Minute), s.now) },
 	} {
 		c, err := d(Generation{L2, 1})
@@ -236,7 +236,7 @@ func TestARunThatIsNotTheHeadsCommitsNothing(t *testing.T) {
 				return a.FinishProcess(old, s.steps, s.settings, now)
 			},
 			"park": func(a *Aggregate, now time.Time) (Change, error) {
-				return a.Park(old, a.Generating(), ReasonRunFailed, now)
+				return a.Park(old, a.Generating(), ReasonRunFailed, "", now)
 			},
 			"pause":     func(a *Aggregate, now time.Time) (Change, error) { return a.Pause(old, a.Generating(), now, now) },
 			"start":     func(a *Aggregate, now time.Time) (Change, error) { return a.StartExecution(old, now) },

@@ -51,7 +51,7 @@ func (w *world) step() {
 	case 22:
 		run := w.anyRun()
 		g := w.anyGeneration()
-		w.decideAs(run, "park", func(a *Aggregate, now time.Time) (Change, error) { return a.Park(run, g, ReasonModelRefused, now) })
+		w.decideAs(run, "park", func(a *Aggregate, now time.Time) (Change, error) { return a.Park(run, g, ReasonModelRefused, "", now) })
 	case 23:
 		run := w.anyRun()
 		g := w.anyGeneration()

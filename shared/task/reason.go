@@ -15,6 +15,12 @@ const (
 	ReasonModelUnavailable Reason = "model_unavailable"
 	ReasonModelRefused     Reason = "model_refused"
 	ReasonModelBadOutput   Reason = "model_bad_output"
+	ReasonModelCutOff      Reason = "model_cut_off"     // its answer was too long
+	ReasonModelBadRequest  Reason = "model_bad_request" // it does not take what we send
+	ReasonModelKey         Reason = "model_key"         // its key is missing or wrong
+	ReasonModelForbidden   Reason = "model_forbidden"   // its key may not use it
+	ReasonModelNoCredit    Reason = "model_no_credit"
+	ReasonModelMisplaced   Reason = "model_misplaced" // its endpoint may not be called
 	ReasonModelUnknown     Reason = "model_unknown"
 	ReasonModelDemo        Reason = "model_demo_failure"
 	ReasonRunFailed        Reason = "run_failed" // anything that is our own fault
@@ -33,7 +39,8 @@ const (
 // Reasons are all of them, for those who must have a sentence for each.
 var Reasons = []Reason{
 	ReasonDone, ReasonByPerson, ReasonMaxVersions, ReasonExpired, ReasonStepRejected,
-	ReasonModelUnavailable, ReasonModelRefused, ReasonModelBadOutput, ReasonModelUnknown, ReasonModelDemo, ReasonRunFailed,
+	ReasonModelUnavailable, ReasonModelRefused, ReasonModelBadOutput, ReasonModelCutOff, ReasonModelBadRequest,
+	ReasonModelKey, ReasonModelForbidden, ReasonModelNoCredit, ReasonModelMisplaced, ReasonModelUnknown, ReasonModelDemo, ReasonRunFailed,
 	ReasonToolFailed, ReasonToolUnknown, ReasonToolNotAllowed, ReasonToolChanged, ReasonBadArguments,
 	ReasonStepsChanged, ReasonTimeout, ReasonInterruptedRead,
 }

@@ -52,6 +52,7 @@ type Head struct {
 type Parked struct {
 	Layer    Layer  `json:"layer"`
 	Sentence Reason `json:"sentence"`
+	Detail   string `json:"detail,omitempty"` // stands in the sentence, such as whose key is missing
 }
 
 // Retried says who asked for the generation that is running, after one had failed.

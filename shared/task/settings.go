@@ -69,7 +69,6 @@ func (s Settings) Validate() error {
 		min, max int
 	}{
 		{"name", utf8.RuneCountInString(s.Name), 1, 80},
-		{"model", len(s.Model), 1, 200},
 		{"l4_timeout_seconds", s.L4TimeoutSeconds, 30, 86400},
 		{"approval_timeout_hours", s.ApprovalTimeoutHours, 1, 8760 - 24},
 		{"max_versions", s.MaxVersions, 1, 50},
@@ -82,6 +81,9 @@ func (s Settings) Validate() error {
 	}
 	if !slugForm.MatchString(s.Slug) {
 		return ErrField{"slug", "must be 1 to 63 of a-z, 0-9 and -, beginning with a letter or digit"}
+	}
+	if _, err := ParseModel(s.Model); err != nil {
+		return err
 	}
 	if s.MaxCostUSD < 0 || s.MaxCostUSD > 1e6 {
 		return ErrField{"max_cost_usd", "must be between 0 and 1000000"}

@@ -24,7 +24,7 @@ func TestSettingsOutOfBoundsAreRefusedByField(t *testing.T) {
 		good, bad []int
 	}{
 		{"name", func(s *Settings, n int) { s.Name = strings.Repeat("人", n) }, []int{1, 80}, []int{0, 81}},
-		{"model", func(s *Settings, n int) { s.Model = strings.Repeat("m", n) }, []int{1, 200}, []int{0, 201}},
+		{"model", func(s *Settings, n int) { s.Model = "openai:" + strings.Repeat("m", n) }, []int{1, 150}, []int{0, 151}},
 		{"l4_timeout_seconds", func(s *Settings, n int) { s.L4TimeoutSeconds = n }, []int{30, 86400}, []int{29, 86401, -1, 0}},
 		{"approval_timeout_hours", func(s *Settings, n int) { s.ApprovalTimeoutHours = n }, []int{1, 8736}, []int{0, 8737, -5}},
 		{"max_versions", func(s *Settings, n int) { s.MaxVersions = n }, []int{1, 50}, []int{0, 51}},

@@ -206,7 +206,7 @@ func (s *story) restart(a *Aggregate, now time.Time) (Change, error) {
 }
 
 func (s *story) park(a *Aggregate, now time.Time) (Change, error) {
-	return a.Park(s.head.Run, a.Generating(), ReasonModelRefused, now)
+	return a.Park(s.head.Run, a.Generating(), ReasonModelRefused, "", now)
 }
 
 func (s *story) retryGeneration(a *Aggregate, now time.Time) (Change, error) {

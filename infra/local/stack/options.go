@@ -38,6 +38,7 @@ type Options struct {
 	SigningSecret string // "" is random
 	BotToken      string // "" is random
 	Model         string // "" leaves the template's
+	ModelKeys     map[string]any // what the model secret holds; nil is none
 	TenantAdmin   string // Slack user id; "" leaves the template's
 
 	// Sandbox are the sandbox's options; addresses, secrets, logger and run

@@ -91,14 +91,13 @@ func keySchema(k template.Key) []dynamodbtypes.KeySchemaElement {
 	return schema
 }
 
-// secret keeps what Slack's side and the functions share, in the form that a
-// person pastes in AWS.
-func (m maker) secret(ctx context.Context, r template.Resource, signingSecret, botToken string) error {
-	value, err := json.Marshal(map[string]string{"signing_secret": signingSecret, "bot_token": botToken})
+// secret keeps a value in the form that a person pastes in AWS.
+func (m maker) secret(ctx context.Context, r template.Resource, value any) error {
+	text, err := json.Marshal(value)
 	if err != nil {
 		return fmt.Errorf("make secret %s: %w", r.ID, err)
 	}
-	_, err = secretsmanager.NewFromConfig(m.cfg).CreateSecret(ctx, &secretsmanager.CreateSecretInput{Name: &r.Name, SecretString: aws.String(string(value))})
+	_, err = secretsmanager.NewFromConfig(m.cfg).CreateSecret(ctx, &secretsmanager.CreateSecretInput{Name: &r.Name, SecretString: aws.String(string(text))})
 	if err != nil {
 		return fmt.Errorf("make secret %s: %w", r.ID, err)
 	}

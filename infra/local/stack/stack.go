@@ -155,7 +155,7 @@ func (s *Stack) create(ctx context.Context, names template.Names, parameters map
 		return err
 	}
 	for _, secret := range s.Template.Secrets {
-		if err := m.secret(ctx, secret, s.SigningSecret, s.BotToken); err != nil {
+		if err := m.secret(ctx, secret, s.secret(secret.ID)); err != nil {
 			return err
 		}
 	}
@@ -175,6 +175,14 @@ func (s *Stack) create(ctx context.Context, names template.Names, parameters map
 		s.KeyID = s.Template.Keys[0].Name
 	}
 	return nil
+}
+
+// secret is what a secret of the template holds.
+func (s *Stack) secret(id string) any {
+	if id == "ModelSecret" {
+		return s.options.ModelKeys
+	}
+	return map[string]string{"signing_secret": s.SigningSecret, "bot_token": s.BotToken}
 }
 
 func (s *Stack) startVendors() error {

@@ -22,7 +22,7 @@ type Question struct {
 	Purpose string // extract, draft, plan, summarize
 	Try     int    // from 1
 	Repair  bool   // the first answer could not be used
-	Data    []byte
+	Text    string // with one or more fences of data, <data>…</data>
 }
 
 // ErrAsked is the failure that a message asked for.
@@ -55,8 +55,16 @@ type fact struct {
 // failure, and an error when the data cannot be read.
 func Answer(q Question) (string, error) {
 	var in input
-	if err := json.Unmarshal(q.Data, &in); err != nil {
-		return "", fmt.Errorf("read the data: %w", err)
+	for rest := q.Text; ; {
+		_, after, found := strings.Cut(rest, "<data>")
+		if !found {
+			break
+		}
+		data, after, _ := strings.Cut(after, "</data>")
+		if err := json.Unmarshal([]byte(data), &in); err != nil {
+			return "", fmt.Errorf("read the data: %w", err)
+		}
+		rest = after
 	}
 	switch t := troubleIn(in.Message); {
 	case q.Try <= 1 && t.fail == q.Purpose:

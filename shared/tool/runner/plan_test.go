@@ -3,7 +3,6 @@ package runner_test
 import (
 	"encoding/json"
 	"errors"
-	"log/slog"
 	"strings"
 	"testing"
 	"time"
@@ -19,10 +18,7 @@ import (
 // the results of the steps before.
 func TestTheDemosPlansRun(t *testing.T) {
 	now := time.Date(2026, 4, 1, 3, 0, 0, 0, time.UTC)
-	g, err := model.Open("demo", slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := model.Demonstration{}
 	for text, test := range map[string]struct {
 		reason  string
 		tab     string

@@ -1,0 +1,103 @@
+package model
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"ringi/shared/outbound"
+)
+
+// FromStatus is the *Error of a vendor's HTTP answer. code is the vendor's word for
+// it, such as rate_limit_error; the vendor's sentence stays out, it may quote the request.
+func FromStatus(provider string, status int, header http.Header, code string) *Error {
+	e := &Error{Provider: provider, Status: status}
+	if code = word(code); code != "" {
+		e.Err = errors.New(code)
+	}
+	switch {
+	case status == http.StatusPaymentRequired || slices.Contains(unpaid, code):
+		e.Kind = NoCredit // some vendors say so with 429, but waiting does not help
+	case status == http.StatusUnauthorized:
+		e.Kind = Unauthorized
+	case status == http.StatusForbidden:
+		e.Kind = Forbidden
+	case status == http.StatusNotFound:
+		e.Kind = UnknownModel
+	case status == http.StatusTooManyRequests:
+		e.Kind, e.Retryable = RateLimited, true
+	case status == http.StatusRequestTimeout || status == http.StatusGatewayTimeout:
+		e.Kind, e.Retryable = Timeout, true
+	case status == http.StatusConflict || status >= 500:
+		e.Kind, e.Retryable = Overloaded, true
+	default:
+		e.Kind = BadRequest
+	}
+	if e.Retryable {
+		e.RetryAfter = retryAfter(header, time.Now())
+	}
+	return e
+}
+
+// unpaid are vendors' words for an account that has no money or quota left.
+var unpaid = []string{"insufficient_quota", "billing_error", "billing_hard_limit_reached", "billing_not_active", "credit_balance_too_low"}
+
+// FromTransport is the *Error of a call that brought no whole answer.
+func FromTransport(provider string, err error) *Error {
+	var op *net.OpError
+	var timeout net.Error
+	switch {
+	case errors.Is(err, outbound.ErrRefused):
+		return &Error{Provider: provider, Kind: Misplaced, Err: outbound.ErrRefused}
+	case errors.Is(err, outbound.ErrTooLarge):
+		return &Error{Provider: provider, Kind: Overloaded, Retryable: true, Err: outbound.ErrTooLarge}
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled), errors.As(err, &timeout) && timeout.Timeout():
+		return &Error{Provider: provider, Kind: Timeout, Retryable: true, Err: context.DeadlineExceeded}
+	case errors.As(err, &op):
+		return &Error{Provider: provider, Kind: Overloaded, Retryable: true, Err: op}
+	}
+	for inner := errors.Unwrap(err); inner != nil; inner = errors.Unwrap(inner) {
+		err = inner
+	}
+	return &Error{Provider: provider, Kind: Overloaded, Retryable: true, Err: fmt.Errorf("no whole answer: %T", err)} // its text may quote the answer
+}
+
+// retryAfter is how long a vendor asks to wait; 0 when it does not say.
+func retryAfter(header http.Header, now time.Time) time.Duration {
+	if ms, err := strconv.ParseFloat(header.Get("Retry-After-Ms"), 64); err == nil {
+		return seconds(ms / 1000)
+	}
+	text := header.Get("Retry-After")
+	if s, err := strconv.ParseFloat(text, 64); err == nil {
+		return seconds(s)
+	}
+	if at, err := http.ParseTime(text); err == nil {
+		return max(0, at.Sub(now))
+	}
+	return 0
+}
+
+// seconds makes a duration of a number from outside, at most a day.
+func seconds(s float64) time.Duration {
+	const day = 24 * 60 * 60
+	if !(s > 0) { // NaN too
+		return 0
+	}
+	return time.Duration(min(s, day) * float64(time.Second))
+}
+
+// word keeps a vendor's code as far as it is one, and not a text.
+func word(code string) string {
+	if len(code) > 60 || strings.ContainsFunc(code, func(r rune) bool {
+		return r != '_' && r != '.' && r != '-' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
+	}) {
+		return ""
+	}
+	return code
+}

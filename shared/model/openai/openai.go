@@ -1,0 +1,123 @@
+// Package openai asks OpenAI's models through the Responses API. It keeps to that
+// part of the SDK: the rest would double a function's size.
+package openai
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/openai/openai-go/v3/option"
+	"github.com/openai/openai-go/v3/packages/param"
+	"github.com/openai/openai-go/v3/responses"
+
+	"ringi/shared/model"
+	"ringi/shared/task"
+)
+
+// thinking is how many tokens are allowed on top of the answer's: models that reason count them as output.
+const thinking = 16_384
+
+// Config is one model of OpenAI's.
+type Config struct {
+	BaseURL string // with /v1
+	Model   string
+	Key     string
+	HTTP    *http.Client
+}
+
+// Client is a model.Generator.
+type Client struct {
+	config    Config
+	responses responses.ResponseService
+}
+
+// New makes a client; nothing is called yet. It takes nothing from the environment
+// and leaves trying again to the state machine.
+func New(c Config) *Client {
+	return &Client{c, responses.NewResponseService(
+		option.WithMaxRetries(0), option.WithBaseURL(c.BaseURL), option.WithAPIKey(c.Key), option.WithHTTPClient(c.HTTP),
+	)}
+}
+
+// Generate makes one call. The vendor is asked to keep nothing of it.
+func (c *Client) Generate(ctx context.Context, r model.Request) (model.Response, error) {
+	usage := model.Usage{Provider: task.ProviderOpenAI, Model: c.config.Model, Calls: 1}
+	p, err := c.params(r)
+	if err != nil {
+		return model.Response{Usage: usage}, err
+	}
+	var raw *http.Response
+	out, err := c.responses.New(ctx, p, option.WithResponseInto(&raw))
+	if raw != nil {
+		usage.RequestID = raw.Header.Get("X-Request-Id")
+	}
+	if err != nil {
+		return model.Response{Usage: usage}, c.problem(err, usage.RequestID)
+	}
+	usage.Model = out.Model
+	usage.Cached = out.Usage.InputTokensDetails.CachedTokens
+	usage.Input, usage.Output = max(0, out.Usage.InputTokens-usage.Cached), out.Usage.OutputTokens
+	answer := model.Response{Text: out.OutputText(), Stop: stop(out), Usage: usage}
+	if out.Status == responses.ResponseStatusFailed {
+		status := http.StatusInternalServerError
+		if out.Error.Code == responses.ResponseErrorCodeRateLimitExceeded {
+			status = http.StatusTooManyRequests
+		}
+		e := model.FromStatus(task.ProviderOpenAI, status, nil, string(out.Error.Code))
+		e.Model, e.RequestID = c.config.Model, usage.RequestID
+		return answer, e
+	}
+	return answer, nil
+}
+
+func (c *Client) params(r model.Request) (responses.ResponseNewParams, error) {
+	var schema map[string]any
+	if err := json.Unmarshal(r.Schema, &schema); err != nil {
+		return responses.ResponseNewParams{}, fmt.Errorf("read the schema: %w", err)
+	}
+	var items responses.ResponseInputParam
+	if r.Standing != "" { // the vendor caches by itself what requests begin with
+		items = append(items, responses.ResponseInputItemParamOfMessage(r.Standing, responses.EasyInputMessageRoleUser))
+	}
+	for _, m := range r.Messages {
+		items = append(items, responses.ResponseInputItemParamOfMessage(m.Text, responses.EasyInputMessageRole(m.Role)))
+	}
+	return responses.ResponseNewParams{
+		Model: c.config.Model, Instructions: param.NewOpt(r.System), MaxOutputTokens: param.NewOpt(int64(r.MaxTokens + thinking)), Store: param.NewOpt(false),
+		Input: responses.ResponseNewParamsInputUnion{OfInputItemList: items},
+		Text: responses.ResponseTextConfigParam{Format: responses.ResponseFormatTextConfigUnionParam{
+			OfJSONSchema: &responses.ResponseFormatTextJSONSchemaConfigParam{Name: "answer", Schema: schema, Strict: param.NewOpt(true)},
+		}},
+	}, nil
+}
+
+func stop(out *responses.Response) model.Stop {
+	for _, item := range out.Output {
+		for _, part := range item.Content {
+			if part.Type == "refusal" {
+				return model.StopRefused
+			}
+		}
+	}
+	switch {
+	case out.IncompleteDetails.Reason == "content_filter":
+		return model.StopRefused
+	case out.Status == responses.ResponseStatusIncomplete:
+		return model.StopLength
+	}
+	return model.StopEnd
+}
+
+func (c *Client) problem(err error, request string) *model.Error {
+	var answer *responses.Error
+	e := model.FromTransport(task.ProviderOpenAI, err)
+	if errors.As(err, &answer) {
+		e = model.FromStatus(task.ProviderOpenAI, answer.StatusCode, answer.Response.Header, cmp.Or(answer.Code, answer.Type))
+	}
+	e.Model, e.RequestID = c.config.Model, request
+	return e
+}

@@ -1,0 +1,47 @@
+package model
+
+import (
+	"embed"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+//go:embed prompts/*.md
+var prompts embed.FS
+
+// Prompt is one of the files in prompts/. Its first line is "version: <n>": the number
+// goes up with each change of the words, is logged with every call and kept with what it cost.
+type Prompt struct {
+	Purpose Purpose
+	Locale  string
+	Version int
+	Text    string
+}
+
+// Name is how logs and usage name a prompt: extract.ja.2.
+func (p Prompt) Name() string { return fmt.Sprintf("%s.%s.%d", p.Purpose, p.Locale, p.Version) }
+
+// promptOf reads the prompt of a purpose; a locale that is not English is Japanese.
+func promptOf(purpose Purpose, locale string) (Prompt, error) {
+	if locale != "en" {
+		locale = "ja"
+	}
+	name := "prompts/" + string(purpose) + "." + locale + ".md"
+	file, err := prompts.ReadFile(name)
+	if err != nil {
+		return Prompt{}, fmt.Errorf("prompt of %s: %w", purpose, err)
+	}
+	first, text, _ := strings.Cut(string(file), "\n")
+	digits, found := strings.CutPrefix(first, "version: ")
+	version, err := strconv.Atoi(digits)
+	if !found || err != nil {
+		return Prompt{}, fmt.Errorf("%s must begin with a line such as version: 1", name)
+	}
+	return Prompt{purpose, locale, version, strings.TrimSpace(text)}, nil
+}
+
+// InWords asks for JSON of a schema, for vendors that do not enforce one.
+func InWords(schema []byte) string {
+	return "Answer with one JSON value of this schema and nothing else:\n" + string(schema)
+}

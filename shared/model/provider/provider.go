@@ -1,0 +1,152 @@
+// Package provider finds who answers for a model's name. Only the functions that
+// think link it: it brings the vendors' SDKs.
+package provider
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"os"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
+
+	"ringi/shared/model"
+	"ringi/shared/model/anthropic"
+	"ringi/shared/model/bedrock"
+	"ringi/shared/model/compatible"
+	"ringi/shared/model/openai"
+	"ringi/shared/outbound"
+	"ringi/shared/secret"
+	"ringi/shared/task"
+)
+
+// Gemini is where gemini-… models are, unless the model secret says otherwise.
+const Gemini = "https://generativelanguage.googleapis.com/v1beta/openai"
+
+// Config is what a function's environment says about models.
+type Config struct {
+	AWS          aws.Config
+	Secret       *secret.Models
+	AnthropicURL string
+	OpenAIURL    string
+	BedrockURL   string       // empty: the region's
+	Vendor       *http.Client // to those three
+	Outbound     *http.Client // to compatible endpoints
+}
+
+// FromEnvironment reads MODEL_SECRET_ID and the base URLs. Nothing is called yet.
+func FromEnvironment(cfg aws.Config) Config {
+	return Config{
+		AWS:          cfg,
+		Secret:       &secret.Models{Reader: secretsmanager.NewFromConfig(cfg), ID: os.Getenv("MODEL_SECRET_ID")},
+		AnthropicURL: os.Getenv("ANTHROPIC_BASE_URL"), OpenAIURL: os.Getenv("OPENAI_BASE_URL"), BedrockURL: os.Getenv("BEDROCK_BASE_URL"),
+		Vendor: vendorClient(), Outbound: outbound.FromEnvironment().Client(),
+	}
+}
+
+// Open finds the model of a name, as settings and the MODEL parameter have it. A name
+// that it cannot place gives an *model.Error of kind UnknownModel. Keys are read at the
+// first call; one that is missing gives Unauthorized.
+func (c Config) Open(name string) (model.Generator, error) {
+	n, err := task.ParseModel(name)
+	switch {
+	case err != nil:
+		return nil, &model.Error{Provider: "none", Model: name, Kind: model.UnknownModel, Err: err}
+	case n.Provider == task.ProviderDemo:
+		return model.Demonstration{}, nil
+	}
+	return keyed{c, n}, nil
+}
+
+// keyed is a model whose key is looked up when it is called.
+type keyed struct {
+	config Config
+	name   task.ModelName
+}
+
+// Generate calls the model with the key as it is now. A key that is missing or was
+// refused is read anew by the next call, so that whoever adds it need not wait.
+func (k keyed) Generate(ctx context.Context, r model.Request) (model.Response, error) {
+	usage := model.Usage{Provider: k.provider(), Model: k.name.Model}
+	s, err := k.config.Secret.Get(ctx)
+	if err != nil {
+		return model.Response{Usage: usage}, err
+	}
+	g, err := k.open(s)
+	var answer model.Response
+	if err == nil {
+		answer, err = g.Generate(ctx, r)
+	} else {
+		answer.Usage = usage
+	}
+	var e *model.Error
+	if errors.As(err, &e) && (e.Kind == model.Unauthorized || e.Kind == model.Misplaced) {
+		k.config.Secret.Forget()
+	}
+	return answer, err
+}
+
+func (k keyed) open(s secret.ModelSecret) (model.Generator, error) {
+	c, m := k.config, k.name.Model
+	switch k.name.Provider {
+	case task.ProviderAnthropic:
+		if s.Anthropic != "" {
+			return anthropic.New(anthropic.Config{BaseURL: c.AnthropicURL, Model: m, Key: s.Anthropic, HTTP: c.Vendor}), nil
+		}
+	case task.ProviderOpenAI:
+		if s.OpenAI != "" {
+			return openai.New(openai.Config{BaseURL: c.OpenAIURL, Model: m, Key: s.OpenAI, HTTP: c.Vendor}), nil
+		}
+	case task.ProviderBedrock:
+		return bedrock.New(bedrock.Config{AWS: c.AWS, BaseURL: c.BedrockURL, Model: m, Key: s.Bedrock, HTTP: c.Vendor}), nil
+	case task.ProviderCompatible:
+		at, known := s.Compatible[k.name.Endpoint]
+		if k.name.Endpoint == task.EndpointGemini {
+			known = at.Key != "" // Google answers nobody without one
+			if at.URL == "" {
+				at.URL = Gemini
+			}
+		}
+		if known && at.URL != "" {
+			return compatible.New(compatible.Config{
+				Endpoint: k.name.Endpoint, BaseURL: strings.TrimRight(at.URL, "/"), Model: m, Key: at.Key, HTTP: c.Outbound,
+			}), nil
+		}
+	}
+	return nil, &model.Error{Provider: k.provider(), Model: m, Kind: model.Unauthorized, Err: errMissing}
+}
+
+var errMissing = errors.New("the model secret has no entry for it")
+
+// provider is the entry of the model secret: openai, compatible.gemini.
+func (k keyed) provider() string {
+	if k.name.Endpoint != "" {
+		return k.name.Provider + "." + k.name.Endpoint
+	}
+	return k.name.Provider
+}
+
+// maxAnswer is how much of a vendor's answer is read, in bytes.
+const maxAnswer = 8 << 20
+
+// vendorClient calls the addresses of the template. Keys stand in headers, so it
+// follows no redirect; the caller's context bounds it.
+func vendorClient() *http.Client {
+	return &http.Client{
+		Transport:     bounded{http.DefaultTransport},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
+
+// bounded gives up answers that do not end.
+type bounded struct{ next http.RoundTripper }
+
+func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
+	res, err := b.next.RoundTrip(r)
+	if err == nil {
+		res.Body = http.MaxBytesReader(nil, res.Body, maxAnswer)
+	}
+	return res, err
+}

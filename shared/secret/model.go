@@ -1,0 +1,85 @@
+package secret
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
+)
+
+// ModelSecret is what the vendors of models gave the deployment. No key of it may
+// be logged; printing one shows nothing.
+type ModelSecret struct {
+	Anthropic  string                   `json:"anthropic"`
+	OpenAI     string                   `json:"openai"`
+	Bedrock    string                   `json:"bedrock"` // only outside of AWS; inside, the function's role does
+	Compatible map[string]ModelEndpoint `json:"compatible"`
+}
+
+// ModelEndpoint is where a compatible model is, and the key to it; either may be empty.
+type ModelEndpoint struct {
+	URL string `json:"url"` // what chat/completions is put behind: https://host/v1
+	Key string `json:"key"`
+}
+
+// String keeps the keys out of logs and errors.
+func (ModelSecret) String() string { return "(hidden)" }
+
+// GoString is String.
+func (s ModelSecret) GoString() string { return s.String() }
+
+// String keeps the key out of logs and errors.
+func (ModelEndpoint) String() string { return "(hidden)" }
+
+// GoString is String.
+func (e ModelEndpoint) GoString() string { return e.String() }
+
+// modelSecretLives is how long a read secret is used, so that a key which was
+// replaced is taken by functions that run already.
+const modelSecretLives = 5 * time.Minute
+
+// Models reads the model secret at its first use, and keeps it for a while.
+type Models struct {
+	Reader Reader
+	ID     string
+
+	mu   sync.Mutex
+	read time.Time
+	kept ModelSecret
+}
+
+// Get returns the secret. Its errors never hold a value.
+func (m *Models) Get(ctx context.Context) (ModelSecret, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !m.read.IsZero() && time.Since(m.read) < modelSecretLives {
+		return m.kept, nil
+	}
+	if m.ID == "" {
+		return ModelSecret{}, errors.New("read the model secret: MODEL_SECRET_ID is empty")
+	}
+	out, err := m.Reader.GetSecretValue(ctx, &secretsmanager.GetSecretValueInput{SecretId: &m.ID})
+	if err != nil {
+		return ModelSecret{}, fmt.Errorf("read the model secret: %w", err)
+	}
+	if out.SecretString == nil {
+		return ModelSecret{}, errors.New("read the model secret: it is binary, not JSON text")
+	}
+	var s ModelSecret
+	if json.Unmarshal([]byte(*out.SecretString), &s) != nil { // the error would quote the secret
+		return ModelSecret{}, errors.New(`read the model secret: it is not JSON such as {"anthropic":"sk-…","openai":"sk-…","compatible":{"name":{"url":"https://…","key":"…"}}}`)
+	}
+	m.kept, m.read = s, time.Now()
+	return s, nil
+}
+
+// Forget makes the next Get read anew: the key was refused, or was not there.
+func (m *Models) Forget() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.read = time.Time{}
+}
