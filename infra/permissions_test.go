@@ -82,7 +82,8 @@ var needs = []struct {
 	{"STATE_MACHINE_ARN", []string{"states:StartExecution"}, ""},
 	{"CARD_QUEUE_URL", []string{"sqs:SendMessage", "sqs:ChangeMessageVisibility"}, ""},
 	{"RESULTS_BUCKET", []string{"s3:PutObject"}, ""},
-	{"CREDENTIALS_KEY_ID", []string{"kms:Decrypt"}, ""},
+	{"CREDENTIALS_KEY_ID", []string{"kms:Decrypt", "kms:GenerateDataKey"}, ""},
+	{"FREEE_TOKEN_URL", []string{"kms:GenerateDataKey"}, ""}, // who renews credentials seals them
 }
 
 // permissionRules are about who may do what.
@@ -157,8 +158,9 @@ func permissionRules() []rule {
 			for _, id := range s.of("AWS::IAM::Role") {
 				for _, st := range s.statements(id) {
 					context := object(st.conditions["Null"])
-					if slices.Contains(st.actions, "kms:Decrypt") && (context["kms:EncryptionContext:tenant_id"] != "false" || context["kms:EncryptionContext:provider"] != "false") {
-						wrong("%s may decrypt without saying whose credentials they are", id)
+					opens := slices.Contains(st.actions, "kms:Decrypt") || slices.Contains(st.actions, "kms:GenerateDataKey")
+					if opens && (context["kms:EncryptionContext:tenant_id"] != "false" || context["kms:EncryptionContext:provider"] != "false") {
+						wrong("%s may use the key without saying whose credentials they are", id)
 					}
 				}
 			}
@@ -215,16 +217,22 @@ var reading = []string{
 func checkRows(s *stack, id, action string, st statement, wrong func(string, ...any)) {
 	limited := st.conditions["ForAllValues:StringLike"] != nil && len(st.rows) > 0
 	ofTasks := !slices.ContainsFunc(st.rows, func(r string) bool { return r != "TASK#*" && r != "AUDIT#*" })
+	ofIntegrations := limited && !slices.ContainsFunc(st.rows, func(r string) bool { return r != "INTEGRATIONS#*" && r != "AUDIT#*" })
+	keeps := slices.Equal(st.rows, []string{"TASK#*"}) && (action == "dynamodb:PutItem" || action == "dynamodb:ConditionCheckItem")
+	ends := ofIntegrations && (action == "dynamodb:Query" || action == "dynamodb:PutItem")
 	switch {
 	case action == "dynamodb:DeleteItem" && !s.allows(s.role(id), "states:SendTaskSuccess"):
 		wrong("%s: %s; only who answers task tokens deletes them", id, action)
-	case id == "ReceiveEventFunction" && (!slices.Equal(st.rows, []string{"TASK#*"}) || action != "dynamodb:PutItem" && action != "dynamodb:ConditionCheckItem"):
-		wrong("%s: %s on %v; all it does is to keep a request", id, action, st.rows)
+	case id == "ReceiveEventFunction" && !keeps && !ends:
+		wrong("%s: %s on %v; all it does is to keep a request, or to end integrations", id, action, st.rows)
 	case slices.Contains(reading, action):
 	case action != "dynamodb:PutItem" && action != "dynamodb:UpdateItem" && action != "dynamodb:DeleteItem":
 		wrong("%s: nothing here needs %s", id, action)
 	case !limited:
 		wrong("%s: %s without saying on which rows", id, action)
+	case ofIntegrations && (id == "ReceiveEventFunction" || id == "ExecuteProcessFunction"):
+	case ofIntegrations && !ofTasks:
+		wrong("%s: %s on %v; who renews credentials writes them, and who hears that they ended", id, action, st.rows)
 	case !ofTasks && id != "ResumeTaskFunction":
 		wrong("%s: %s on %v; only ResumeTaskFunction makes tenants", id, action, st.rows)
 	}

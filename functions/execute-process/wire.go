@@ -15,6 +15,7 @@ import (
 	"ringi/shared/model/provider"
 	"ringi/shared/result"
 	"ringi/shared/secret"
+	"ringi/shared/secret/oauth"
 	"ringi/shared/secret/vault"
 	"ringi/shared/store"
 	"ringi/shared/task"
@@ -48,10 +49,14 @@ func newHandler(ctx context.Context, cfg aws.Config) (*Handler, error) {
 }
 
 func newTools(cfg aws.Config, catalog *tool.Catalog, s *store.Store, slack secret.SlackSecret) (*runner.Runner, error) {
+	credentials := vault.New(s, vault.Envelope{KMS: kms.NewFromConfig(cfg), KeyID: os.Getenv("CREDENTIALS_KEY_ID")},
+		oauth.Freee("", os.Getenv("FREEE_TOKEN_URL")), oauth.Google("", os.Getenv("GOOGLE_TOKEN_URL")))
 	return runner.New(catalog, runner.Config{
 		FreeeURL: os.Getenv("FREEE_API_URL"), SheetsURL: os.Getenv("SHEETS_API_URL"), SlackURL: os.Getenv("SLACK_API_URL"),
-		Credentials: vault.Vault{Integrations: s, Envelope: vault.Envelope{KMS: kms.NewFromConfig(cfg), KeyID: os.Getenv("CREDENTIALS_KEY_ID")}},
-		SlackToken:  func(context.Context) (string, error) { return slack.BotToken, nil },
-		Now:         time.Now, Log: slog.Default(),
+		Credentials: credentials,
+		SlackToken: func(ctx context.Context, tenant string) (string, error) {
+			return credentials.SlackToken(ctx, tenant, slack.BotToken)
+		},
+		Now: time.Now, Log: slog.Default(),
 	})
 }

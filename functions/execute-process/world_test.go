@@ -52,6 +52,8 @@ func (t tokens) Token(_ context.Context, _, provider string) (string, error) {
 	return t.Vendors.Token(provider), nil
 }
 
+func (t tokens) Renew(_ context.Context, _, _, _ string) (string, error) { return "", task.ErrNotFound }
+
 func newWorld(t *testing.T, server *pipelinetest.Server) *world {
 	t.Helper()
 	w := &world{World: server.World(t), vendors: vendors.New()}
@@ -64,7 +66,7 @@ func newWorld(t *testing.T, server *pipelinetest.Server) *world {
 	quiet := slog.New(slog.NewTextHandler(io.Discard, nil))
 	real, err := runner.New(catalog, runner.Config{
 		FreeeURL: s.URL + "/freee/hr", SheetsURL: s.URL + "/sheets", SlackURL: s.URL + "/", Credentials: tokens{w.vendors},
-		SlackToken: func(context.Context) (string, error) { return "xoxb-token", nil }, Now: time.Now, Log: quiet,
+		SlackToken: func(context.Context, string) (string, error) { return "xoxb-token", nil }, Now: time.Now, Log: quiet,
 	})
 	if err != nil {
 		t.Fatal(err)

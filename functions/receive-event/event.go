@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"regexp"
 	"strings"
+	"time"
 
 	"ringi/shared/slackapi/inbound"
 	"ringi/shared/task"
@@ -15,6 +16,7 @@ type envelope struct {
 	Challenge      string          `json:"challenge"`
 	TeamID         string          `json:"team_id"`
 	EventID        string          `json:"event_id"`
+	EventTime      int64           `json:"event_time"` // seconds
 	Event          json.RawMessage `json:"event"`
 	Authorizations []authorization `json:"authorizations"`
 }
@@ -43,6 +45,37 @@ func (e envelope) bot() string {
 		}
 	}
 	return ""
+}
+
+// at is when the event happened, by Slack's clock to the end of its second; when
+// Slack does not say, now.
+func (e envelope) at(now time.Time) time.Time {
+	if e.EventTime <= 0 {
+		return now
+	}
+	return time.Unix(e.EventTime, 0).Add(time.Second - time.Millisecond)
+}
+
+// ended says why integrations end, empty when they don't: a person's own token that
+// was revoked is none of ours.
+func (e envelope) ended(what string) (task.IntegrationReason, error) {
+	for _, f := range []struct{ name, value string }{{"team_id", e.team()}, {"event_id", e.EventID}} {
+		if err := inbound.CheckID(f.name, f.value); err != nil {
+			return "", err
+		}
+	}
+	if what == "app_uninstalled" {
+		return task.AppUninstalled, nil
+	}
+	var revoked struct {
+		Tokens struct {
+			Bot []string `json:"bot"`
+		} `json:"tokens"`
+	}
+	if err := inbound.Decode(e.Event, &revoked, "event"); err != nil || len(revoked.Tokens.Bot) == 0 {
+		return "", err
+	}
+	return task.TokensRevoked, nil
 }
 
 // kind is enough of any event to tell whether it is one of ours: the other fields

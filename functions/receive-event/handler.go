@@ -18,9 +18,10 @@ const budget = 2500 * time.Millisecond
 // maxChallenge bounds what url_verification has us repeat, in bytes.
 const maxChallenge = 4096
 
-// Store keeps a new task with one call.
+// Store keeps a new task with one call, and ends integrations with one conditional write.
 type Store interface {
 	Create(ctx context.Context, c task.Change) error
+	EndIntegrations(ctx context.Context, tenant string, why task.IntegrationReason, at, now time.Time) (int, error)
 }
 
 // Handler receives Slack's events.
@@ -67,6 +68,9 @@ func (h *Handler) event(ctx context.Context, e envelope) (inbound.Response, erro
 	if k.Type == "" {
 		return inbound.Response{}, inbound.Bad("event.type is required")
 	}
+	if k.Type == "app_uninstalled" || k.Type == "tokens_revoked" {
+		return h.end(ctx, e, k.Type)
+	}
 	if why := k.ignored(); why != "" {
 		return ignore(ctx, e, why)
 	}
@@ -103,6 +107,30 @@ func (h *Handler) keep(ctx context.Context, r task.Request) (inbound.Response, e
 	default:
 		log.InfoContext(ctx, "received", "source", r.Source, "characters", len([]rune(r.Text)))
 	}
+	return inbound.OK(), nil
+}
+
+// end disconnects what Slack says has ended. An event that comes again, or after the
+// workspace was connected anew, ends nothing.
+func (h *Handler) end(ctx context.Context, e envelope, what string) (inbound.Response, error) {
+	why, err := e.ended(what)
+	if err != nil {
+		return inbound.Response{}, err
+	}
+	if why == "" {
+		return ignore(ctx, e, ignoredType)
+	}
+	ctx, cancel := context.WithTimeout(ctx, budget)
+	defer cancel()
+	n, err := h.Store.EndIntegrations(ctx, task.TenantID(e.team()), why, e.at(h.Now()), h.Now())
+	if err != nil {
+		slog.ErrorContext(ctx, "not disconnected", "event_id", e.EventID, "why", why, "err", err)
+		return inbound.Response{}, inbound.Unavailable("the event could not be kept, send it again")
+	}
+	if n == 0 {
+		metric.Count(metric.EventRepeated, 1)
+	}
+	slog.InfoContext(ctx, "disconnected", "event_id", e.EventID, "why", why, "integrations", n)
 	return inbound.OK(), nil
 }
 

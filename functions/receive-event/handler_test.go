@@ -23,12 +23,25 @@ var now = time.Date(2026, 4, 20, 9, 0, 0, 0, time.UTC)
 // kept records what would be written.
 type kept struct {
 	changes []task.Change
+	ended   []ending
 	err     error
+}
+
+// ending is what integrations would be ended with.
+type ending struct {
+	tenant string
+	why    task.IntegrationReason
+	at     time.Time
 }
 
 func (k *kept) Create(_ context.Context, c task.Change) error {
 	k.changes = append(k.changes, c)
 	return k.err
+}
+
+func (k *kept) EndIntegrations(_ context.Context, tenant string, why task.IntegrationReason, at, _ time.Time) (int, error) {
+	k.ended = append(k.ended, ending{tenant, why, at})
+	return len(k.ended), k.err
 }
 
 func (k *kept) request(t *testing.T) *task.Request {
@@ -176,13 +189,14 @@ func TestIgnoredKindsAreAcceptedAndWriteNothing(t *testing.T) {
 		{"a stranger whose workspace the envelope names", map[string]any{"team": "T0OTHER"}, map[string]any{"team_id": "T0OTHER"}},
 		{"an unknown event", map[string]any{"type": "reaction_added", "channel": 5}, nil},
 		{"an event whose fields have other shapes", map[string]any{"type": "channel_created", "channel": map[string]any{"id": "C1"}, "user": nil, "ts": 3}, nil},
+		{"a person's own token", map[string]any{"type": "tokens_revoked", "tokens": map[string]any{"oauth": []string{"U0ALICE"}}}, nil},
 		{"an unknown envelope", nil, map[string]any{"type": "app_rate_limited", "event": nil}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := &kept{}
 			out := post(t, handler(s), signed(callback(t, tt.fields, tt.outer)))
-			if out.StatusCode != 200 || len(s.changes) != 0 {
-				t.Errorf("answered %d %s, wrote %d times", out.StatusCode, out.Body, len(s.changes))
+			if out.StatusCode != 200 || len(s.changes) != 0 || len(s.ended) != 0 {
+				t.Errorf("answered %d %s, wrote %d times", out.StatusCode, out.Body, len(s.changes)+len(s.ended))
 			}
 		})
 	}
@@ -210,6 +224,8 @@ func TestNonsenseIsRefusedByName(t *testing.T) {
 		{"no channel", callback(t, map[string]any{"channel": nil}, nil), "event.channel must have 1 to 64 letters, digits or ._:-"},
 		{"a long channel", callback(t, map[string]any{"channel": long}, nil), "event.channel must have 1 to 64 letters, digits or ._:-"},
 		{"a long event id", callback(t, nil, map[string]any{"event_id": long}), "event_id must have 1 to 64 letters, digits or ._:-"},
+		{"nobody's uninstallation", callback(t, map[string]any{"type": "app_uninstalled"}, map[string]any{"team_id": nil, "authorizations": nil}), "team_id must have 1 to 64 letters, digits or ._:-"},
+		{"tokens that are none", callback(t, map[string]any{"type": "tokens_revoked", "tokens": 1}, nil), "event.tokens must not be a JSON number"},
 		{"no ts", callback(t, map[string]any{"ts": nil}, nil), "event.ts must be a Slack timestamp like 1713450000.000100"},
 		{"a ts that is none", callback(t, map[string]any{"ts": "yesterday"}, nil), "event.ts must be a Slack timestamp like 1713450000.000100"},
 		{"a thread that is none", callback(t, map[string]any{"thread_ts": "1"}, nil), "event.thread_ts must be a Slack timestamp like 1713450000.000100"},
@@ -260,6 +276,36 @@ func TestWhatTheWriteSaysIsAnswered(t *testing.T) {
 			}
 			if len(s.changes) != 1 {
 				t.Errorf("%d calls, want 1", len(s.changes))
+			}
+		})
+	}
+}
+
+func TestWhatSlackEndsIsEnded(t *testing.T) {
+	uninstalled := map[string]any{"type": "app_uninstalled", "text": nil, "user": nil, "ts": nil, "channel": nil, "team": nil}
+	revoked := map[string]any{"type": "tokens_revoked", "tokens": map[string]any{"bot": []string{"U0BOT"}, "oauth": []string{"U0ALICE"}}}
+	then := now.Add(-time.Hour)
+	for _, tt := range []struct {
+		name  string
+		event map[string]any
+		outer map[string]any
+		want  ending
+	}{
+		{"an uninstallation, as Slack sends it", uninstalled, map[string]any{"authorizations": nil, "event_time": then.Unix()}, ending{task.TenantID("T0TEAM"), task.AppUninstalled, then.Add(999 * time.Millisecond)}},
+		{"the bot's token", revoked, map[string]any{"event_time": then.Unix()}, ending{task.TenantID("T0TEAM"), task.TokensRevoked, then.Add(999 * time.Millisecond)}},
+		{"without a time it is now", uninstalled, nil, ending{task.TenantID("T0TEAM"), task.AppUninstalled, now}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := &kept{}
+			if out := post(t, handler(s), signed(callback(t, tt.event, tt.outer))); out.StatusCode != 200 {
+				t.Fatalf("answered %d %s", out.StatusCode, out.Body)
+			}
+			if diff := cmp.Diff([]ending{tt.want}, s.ended, cmp.AllowUnexported(ending{}), cmp.Comparer(time.Time.Equal)); diff != "" || len(s.changes) != 0 {
+				t.Errorf("%s, and %d changes", diff, len(s.changes))
+			}
+			s.err = errors.New("throttled")
+			if out := post(t, handler(s), signed(callback(t, tt.event, tt.outer))); out.StatusCode != 503 {
+				t.Errorf("what could not be kept is answered %d", out.StatusCode)
 			}
 		})
 	}

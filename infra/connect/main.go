@@ -1,7 +1,12 @@
-// Command connect gives a deployed Ringi the token with which a workspace's tools
-// call a vendor. It seals the token with the deployment's key before it is kept:
+// Command connect gives a deployed Ringi what a workspace's tools call a vendor with,
+// and takes it back. It seals credentials with the deployment's key before they are kept:
 //
-//	go run ./infra/connect -table … -key … -team T0123ABCD freee < token
+//	go run ./infra/connect -table … -key … -team T0123ABCD freee
+//
+// asks a person's consent in the browser; the app's client id and secret, as the vendor
+// gave them, are in the environment: FREEE_CLIENT_ID, FREEE_CLIENT_SECRET, GOOGLE_….
+// With -token it takes an access token from standard input instead, which works until
+// it expires. slack needs neither: it says that the app is installed again.
 package main
 
 import (
@@ -11,16 +16,17 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 
+	"ringi/shared/secret/oauth"
 	"ringi/shared/secret/vault"
 	"ringi/shared/store"
 	"ringi/shared/task"
@@ -30,12 +36,13 @@ import (
 const maxToken = 16 << 10
 
 var (
-	providers = []string{"freee", "google"}
+	providers = []string{"freee", "google", "slack"}
 	team      = regexp.MustCompile(`^T[A-Z0-9]{2,20}$`)
 )
 
 func main() {
-	ctx := context.Background()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
 	cfg, err := config.LoadDefaultConfig(ctx)
 	if err == nil {
 		err = run(ctx, cfg, os.Args[1:], os.Stdin, os.Stdout)
@@ -46,12 +53,27 @@ func main() {
 	}
 }
 
+// order is what was asked for.
+type order struct {
+	vault            vault.Vault
+	tenant, provider string
+	team             string
+	by               task.Actor
+	listen           string
+	auth, tokens     string // addresses over the vendor's own
+}
+
 func run(ctx context.Context, cfg aws.Config, args []string, in io.Reader, out io.Writer) error {
 	f := flag.NewFlagSet("connect", flag.ContinueOnError)
 	table := f.String("table", "", "the `name` of the stack's table (output TableName)")
 	key := f.String("key", "", "the `ARN` of the key that seals credentials (output CredentialsKeyArn)")
 	workspace := f.String("team", "", "the Slack workspace's `id`, T…")
 	by := f.String("by", "", "your Slack user `id`, for the audit log; empty: the system")
+	token := f.Bool("token", false, "take an access token from standard input instead of asking for consent")
+	off := f.Bool("disconnect", false, "forget the credentials instead")
+	listen := f.String("listen", "127.0.0.1:8723", "the `address` to which the browser comes back; the app at the vendor names it as http://<address>/callback")
+	auth := f.String("auth-url", "", "another `address` to ask for consent at")
+	tokens := f.String("token-url", "", "another `address` to get tokens at")
 	if err := f.Parse(args); err != nil {
 		return err
 	}
@@ -64,8 +86,35 @@ func run(ctx context.Context, cfg aws.Config, args []string, in io.Reader, out i
 	case !team.MatchString(*workspace):
 		return fmt.Errorf("-team %.40q is not a Slack workspace's id like T0123ABCD", *workspace)
 	case f.NArg() != 1 || !slices.Contains(providers, provider):
-		return fmt.Errorf("name one provider: %s", strings.Join(providers, " or "))
+		return fmt.Errorf("name one provider: %s", strings.Join(providers, ", "))
 	}
+	o := order{
+		vault:  vault.New(store.New(dynamodb.NewFromConfig(cfg), *table), vault.Envelope{KMS: kms.NewFromConfig(cfg), KeyID: *key}),
+		tenant: task.TenantID(*workspace), provider: provider, team: *workspace, by: task.System(), listen: *listen, auth: *auth, tokens: *tokens,
+	}
+	if *by != "" {
+		o.by = task.Actor{Type: task.ActorUser, ID: *by, Team: *workspace}
+	}
+	done, err := "connected", error(nil)
+	switch {
+	case *off:
+		done, err = "disconnected", o.vault.Disconnect(ctx, o.tenant, provider, o.by)
+	case provider == "slack":
+		err = o.vault.Allow(ctx, o.tenant, provider, o.by)
+	case *token:
+		err = o.given(ctx, in)
+	default:
+		err = o.asked(ctx, out)
+	}
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "%s is %s for %s\n", provider, done, *workspace)
+	return nil
+}
+
+// given connects with an access token of the person's own.
+func (o order) given(ctx context.Context, in io.Reader) error {
 	token, err := io.ReadAll(io.LimitReader(in, maxToken+1))
 	if err != nil {
 		return fmt.Errorf("read the token: %w", err)
@@ -74,15 +123,19 @@ func run(ctx context.Context, cfg aws.Config, args []string, in io.Reader, out i
 	if text == "" || len(token) > maxToken {
 		return fmt.Errorf("the token on standard input must have 1 to %d bytes", maxToken)
 	}
-	actor := task.System()
-	if *by != "" {
-		actor = task.Actor{Type: task.ActorUser, ID: *by, Team: *workspace}
+	return o.vault.Connect(ctx, o.tenant, o.provider, vault.Credential{AccessToken: text}, "{}", o.by)
+}
+
+// server is the provider's authorization server.
+func (o order) server() oauth.Provider {
+	or := func(given, own string) string {
+		if given != "" {
+			return given
+		}
+		return own
 	}
-	rows := store.New(dynamodb.NewFromConfig(cfg), *table)
-	envelope := vault.Envelope{KMS: kms.NewFromConfig(cfg), KeyID: *key}
-	if err := vault.Connect(ctx, rows, envelope, task.TenantID(*workspace), provider, text, actor, time.Now()); err != nil {
-		return err
+	if o.provider == "google" {
+		return oauth.Google(or(o.auth, oauth.GoogleAuthURL), or(o.tokens, oauth.GoogleTokenURL))
 	}
-	fmt.Fprintf(out, "%s is connected for %s\n", provider, *workspace)
-	return nil
+	return oauth.Freee(or(o.auth, oauth.FreeeAuthURL), or(o.tokens, oauth.FreeeTokenURL))
 }

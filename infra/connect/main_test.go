@@ -34,7 +34,7 @@ func TestConnect(t *testing.T) {
 
 	t.Run("a token is kept sealed, and found by the tools", func(t *testing.T) {
 		for _, sent := range []string{"an older one", token + "\n"} {
-			said, err := connect(sent, "-table", table, "-key", key, "-team", "T0RINGI", "-by", "U0ADMIN", "freee")
+			said, err := connect(sent, "-table", table, "-key", key, "-team", "T0RINGI", "-by", "U0ADMIN", "-token", "freee")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -47,7 +47,7 @@ func TestConnect(t *testing.T) {
 		if err != nil || row.Status != task.Connected || strings.Contains(row.Credentials, token) {
 			t.Errorf("%+v, %v", row, err)
 		}
-		v := vault.Vault{Integrations: rows, Envelope: vault.Envelope{KMS: keys, KeyID: key}}
+		v := vault.New(rows, vault.Envelope{KMS: keys, KeyID: key})
 		if got, err := v.Token(t.Context(), tenant, "freee"); err != nil || got != token {
 			t.Errorf("the tools find %q, %v", got, err)
 		}
@@ -60,7 +60,7 @@ func TestConnect(t *testing.T) {
 		}
 	})
 
-	good := []string{"-table", table, "-key", key, "-team", "T0RINGI", "google"}
+	good := []string{"-table", table, "-key", key, "-team", "T0RINGI", "-token", "google"}
 	for _, tt := range []struct {
 		name, in string
 		args     []string
@@ -70,9 +70,9 @@ func TestConnect(t *testing.T) {
 		{"no key", token, append([]string{"-table", table}, good[4:]...), "-key"},
 		{"no team", token, append(append([]string{}, good[:4]...), "google"), "-team"},
 		{"a team of another form", token, append(append([]string{}, good[:4]...), "-team", "C0RINGI", "google"), "-team"},
-		{"no provider", token, good[:6], "freee or google"},
-		{"an unknown provider", token, append(append([]string{}, good[:6]...), "github"), "freee or google"},
-		{"two providers", token, append(append([]string{}, good...), "freee"), "freee or google"},
+		{"no provider", token, good[:6], "freee, google, slack"},
+		{"an unknown provider", token, append(append([]string{}, good[:6]...), "github"), "freee, google, slack"},
+		{"two providers", token, append(append([]string{}, good...), "freee"), "freee, google, slack"},
 		{"no token", " \n", good, "1 to 16384 bytes"},
 		{"a token that is none", strings.Repeat("x", maxToken+1), good, "1 to 16384 bytes"},
 		{"a key that is not there", token, append([]string{"-table", table, "-key", "nobody's"}, good[4:]...), "google"},

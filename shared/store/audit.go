@@ -50,12 +50,21 @@ func actorOf(x task.AuditEntry) string {
 
 // transactAudited writes items together with the entry that records it.
 func (s *Store) transactAudited(ctx context.Context, items []types.TransactWriteItem, x task.AuditEntry, by task.Actor, now time.Time) error {
-	x.ID, x.Timestamp, x.ActorType, x.ActorID = s.newID(), moment(now), by.Type, by.ID
-	it, err := packAudit(x)
+	entry, err := s.entry(x, by, now)
 	if err != nil {
 		return err
 	}
-	return s.transact(ctx, s.newID(), append(items, s.put(it, 0)))
+	return s.transact(ctx, s.newID(), append(items, entry))
+}
+
+// entry puts a new entry into the audit log.
+func (s *Store) entry(x task.AuditEntry, by task.Actor, now time.Time) (types.TransactWriteItem, error) {
+	x.ID, x.Timestamp, x.ActorType, x.ActorID = s.newID(), moment(now), by.Type, by.ID
+	it, err := packAudit(x)
+	if err != nil {
+		return types.TransactWriteItem{}, err
+	}
+	return s.put(it, 0), nil
 }
 
 // details are an entry's, of strings, numbers, flags and lists of them.

@@ -39,9 +39,12 @@ func testIntegrations(t *testing.T, s *suite) {
 	x = save(x) // nothing new to record
 	x.Credentials = "sealed-2"
 	x = save(x)
-	x.Status = task.Broken
+	x.Status, x.StatusReason = task.Broken, task.CredentialRefused
 	x = save(x)
-	x.Status = task.Disconnected
+	if x.Credentials != "" || x.ConnectedAt != nil {
+		t.Errorf("credentials %q since %v stay after failing", x.Credentials, x.ConnectedAt)
+	}
+	x.Status, x.StatusReason = task.Disconnected, ""
 	x = save(x)
 	if x.Credentials != "" || x.ConnectedAt != nil {
 		t.Errorf("credentials %q since %v stay after disconnecting", x.Credentials, x.ConnectedAt)
@@ -53,13 +56,17 @@ func testIntegrations(t *testing.T, s *suite) {
 	}
 
 	actions := map[task.Action]int{}
+	want := map[task.Action]task.JSON{
+		task.IntegrationConnected: `{"provider":"freee"}`, task.IntegrationDisconnected: `{"provider":"freee"}`,
+		task.IntegrationFailed: `{"provider":"freee","reason":"refused"}`,
+	}
 	for _, e := range auditOfTenant(t, st, tenant) {
 		actions[e.Action]++
-		if e.ResourceID != x.ID || e.Details != `{"provider":"freee"}` || e.ActorID != by.ID {
+		if e.ResourceID != x.ID || e.Details != want[e.Action] || e.ActorID != by.ID {
 			t.Errorf("%+v", e)
 		}
 	}
-	if diff := cmp.Diff(map[task.Action]int{task.IntegrationConnected: 2, task.IntegrationDisconnected: 1}, actions); diff != "" {
+	if diff := cmp.Diff(map[task.Action]int{task.IntegrationConnected: 2, task.IntegrationDisconnected: 1, task.IntegrationFailed: 1}, actions); diff != "" {
 		t.Error(diff)
 	}
 

@@ -14,6 +14,11 @@ func owned[T any](ctx context.Context, s *Store, tenant, prefix string) ([]T, er
 	if err != nil {
 		return nil, err
 	}
+	return under[T](ctx, s, pk, prefix)
+}
+
+// under reads all items of a partition whose sort keys begin with prefix.
+func under[T any](ctx context.Context, s *Store, pk, prefix string) ([]T, error) {
 	e := newExpression()
 	pages := dynamodb.NewQueryPaginator(s.db, &dynamodb.QueryInput{
 		TableName: &s.table, ConsistentRead: aws.Bool(true),
@@ -24,7 +29,7 @@ func owned[T any](ctx context.Context, s *Store, tenant, prefix string) ([]T, er
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
 		if err != nil {
-			return nil, fmt.Errorf("read %s of %s: %w", prefix, tenant, err)
+			return nil, fmt.Errorf("read %s of %s: %w", prefix, pk, err)
 		}
 		for _, it := range page.Items {
 			if expired(it, s.now()) {

@@ -25,6 +25,7 @@ const (
 	SettingsUpdated         Action = "settings.updated"
 	IntegrationConnected    Action = "integration.connected"
 	IntegrationDisconnected Action = "integration.disconnected"
+	IntegrationFailed       Action = "integration.failed"
 	ToolPermissionUpdated   Action = "tool_permission.updated"
 )
 

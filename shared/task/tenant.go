@@ -16,28 +16,6 @@ type Tenant struct {
 	UpdatedAt time.Time `json:"updated_at"`
 }
 
-// IntegrationStatus is whether a provider can be used.
-type IntegrationStatus string
-
-const (
-	Connected    IntegrationStatus = "connected"
-	Disconnected IntegrationStatus = "disconnected"
-	Broken       IntegrationStatus = "error"
-)
-
-// Integration is a tenant's connection to a provider (freee, google, slack, mcp:<server>).
-type Integration struct {
-	Meta
-	ID          string            `json:"id"`
-	TenantID    string            `json:"tenant_id"`
-	Provider    string            `json:"provider"`
-	Status      IntegrationStatus `json:"status"`
-	Credentials string            `json:"credentials,omitempty"` // sealed; never in clear
-	Metadata    JSON              `json:"metadata"`
-	ConnectedAt *time.Time        `json:"connected_at,omitempty"`
-	UpdatedAt   time.Time         `json:"updated_at"`
-}
-
 // ToolPermission says whether a tenant's tasks may call a tool. A tool of Ringi's own
 // without a row is allowed, one of an MCP server is not.
 type ToolPermission struct {

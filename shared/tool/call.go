@@ -73,6 +73,10 @@ const (
 	ProblemBadData      Problem = "bad_data"      // how many, the first of them
 	ProblemNoRecipient  Problem = "no_recipient"  // recipient
 	ProblemNoCompany    Problem = "no_company"    // provider
+	ProblemTokenLost    Problem = "token_lost"    // provider
+	ProblemUninstalled  Problem = "uninstalled"   // provider
+	ProblemRevoked      Problem = "revoked"       // provider
+	ProblemLocked       Problem = "locked"        // provider
 	ProblemChanged      Problem = "changed"       // provider, tool
 	ProblemAddress      Problem = "address"       // provider
 	ProblemInternal     Problem = "internal"      // tool
@@ -82,5 +86,5 @@ const (
 var Problems = []Problem{
 	ProblemNotConnected, ProblemUnauthorized, ProblemForbidden, ProblemNotFound, ProblemRateLimited, ProblemRejected, ProblemDown,
 	ProblemTimeout, ProblemUnreachable, ProblemLost, ProblemBadAnswer, ProblemBadArguments, ProblemBadData, ProblemNoRecipient,
-	ProblemNoCompany, ProblemChanged, ProblemAddress, ProblemInternal,
+	ProblemNoCompany, ProblemTokenLost, ProblemUninstalled, ProblemRevoked, ProblemLocked, ProblemChanged, ProblemAddress, ProblemInternal,
 }

@@ -4,7 +4,7 @@ var englishProviders = map[Provider]string{Freee: "freee HR", Google: "Google Sh
 
 var english = map[Problem]string{
 	ProblemNotConnected: "%s is not connected. Ask an administrator to connect it.",
-	ProblemUnauthorized: "%s no longer accepts our credentials. Connect it again, then retry.",
+	ProblemUnauthorized: "%s no longer accepts our credentials. Ask an administrator to connect it again, then retry.",
 	ProblemForbidden:    "%s refused (403): a permission is missing, or there were too many calls in a short time. Check the permission, wait about 10 minutes, then retry.",
 	ProblemNotFound:     "%s does not know what was asked for (404). Check the id and who it is shared with.",
 	ProblemRateLimited:  "The call limit of %s is reached. Retry in a while.",
@@ -18,6 +18,10 @@ var english = map[Problem]string{
 	ProblemBadData:      "The attendance data has %d problems. The first: %s",
 	ProblemNoRecipient:  "The recipient %s was not found in Slack.",
 	ProblemNoCompany:    "%s has no company that can be used.",
+	ProblemTokenLost:    "Renewing the credentials of %s broke off half-way, and the connection is lost. Ask an administrator to connect it again, then retry.",
+	ProblemUninstalled:  "The app was removed from Slack, so %s is disconnected. Ask an administrator to install the app and connect it again.",
+	ProblemRevoked:      "The token for %s was revoked. Ask an administrator to install the app and connect it again.",
+	ProblemLocked:       "The credentials of %s could not be opened. Ask whoever runs the AWS account to check the key (KMS) and the table, then retry.",
 	ProblemChanged:      "%s has changed or removed its tool %s since an administrator allowed it, so it was not called. Once an administrator has looked at it and allowed it again, please ask again.",
 	ProblemAddress:      "The address of %s may not be called: only public addresses with https are. Ask an administrator to correct it.",
 	ProblemInternal:     "An internal error happened while %s ran.",

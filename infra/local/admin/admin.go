@@ -4,7 +4,6 @@ package admin
 
 import (
 	"context"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/kms"
@@ -30,9 +29,10 @@ func Configure(o *stack.Options) {
 func Connect(ctx context.Context, s *stack.Stack, team string) error {
 	tenant := task.TenantID(team)
 	rows := store.New(dynamodb.NewFromConfig(s.AWS), s.TableName)
-	envelope := vault.Envelope{KMS: kms.NewFromConfig(s.AWS), KeyID: s.KeyID}
+	v := vault.New(rows, vault.Envelope{KMS: kms.NewFromConfig(s.AWS), KeyID: s.KeyID})
 	for _, provider := range []string{"freee", "google"} {
-		if err := vault.Connect(ctx, rows, envelope, tenant, provider, s.Vendors.Token(provider), task.System(), time.Now()); err != nil {
+		c, token := s.Vendors.Client(provider), s.Vendors.Grant(provider)
+		if err := v.Connect(ctx, tenant, provider, vault.Of(token, c), "{}", task.System()); err != nil {
 			return err
 		}
 	}

@@ -34,12 +34,12 @@ type Options struct {
 	Variables  map[string]string // replace environment variables, in functions whose template has them
 	Artifacts  string            // a folder of `sam build`; "" compiles the functions
 
-	SlackAPIURL   string // another Slack instead of the sandbox
-	SigningSecret string // "" is random
-	BotToken      string // "" is random
-	Model         string // "" leaves the template's
+	SlackAPIURL   string         // another Slack instead of the sandbox
+	SigningSecret string         // "" is random
+	BotToken      string         // "" is random
+	Model         string         // "" leaves the template's
 	ModelKeys     map[string]any // what the model secret holds; nil is none
-	TenantAdmin   string // Slack user id; "" leaves the template's
+	TenantAdmin   string         // Slack user id; "" leaves the template's
 
 	// Sandbox are the sandbox's options; addresses, secrets, logger and run
 	// panel are the stack's.
@@ -101,7 +101,10 @@ func (o Options) complete() (Options, error) {
 // parameters are the template's: where Slack and the vendors are, and what the
 // options say.
 func (o Options) parameters(slackURL, vendorsURL string) map[string]string {
-	p := map[string]string{"SlackApiUrl": slackURL, "FreeeApiUrl": vendorsURL + "/freee/hr", "SheetsApiUrl": vendorsURL + "/sheets"}
+	p := map[string]string{
+		"SlackApiUrl": slackURL, "FreeeApiUrl": vendorsURL + "/freee/hr", "SheetsApiUrl": vendorsURL + "/sheets",
+		"FreeeTokenUrl": vendorsURL + "/freee/token", "GoogleTokenUrl": vendorsURL + "/google/token",
+	}
 	if o.Model != "" {
 		p["Model"] = o.Model
 	}

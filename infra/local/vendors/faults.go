@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 )
@@ -24,12 +25,21 @@ type faults struct {
 	mu    sync.Mutex
 	fail  map[string]int
 	hang  map[string]time.Duration
-	drop  map[string]bool
+	drop  map[string]cut
 	calls map[string]int
 }
 
+// cut is how much of an answer is lost.
+type cut int
+
+const (
+	whole cut = iota
+	half
+	all
+)
+
 func newFaults() *faults {
-	return &faults{fail: map[string]int{}, hang: map[string]time.Duration{}, drop: map[string]bool{}, calls: map[string]int{}}
+	return &faults{fail: map[string]int{}, hang: map[string]time.Duration{}, drop: map[string]cut{}, calls: map[string]int{}}
 }
 
 // Fail answers a tool's calls with an HTTP status, without doing anything, until switched off.
@@ -51,10 +61,15 @@ func (v *Vendors) Hang(tool string, d time.Duration) {
 }
 
 // Drop does a tool's next call and cuts the connection instead of answering it.
-func (v *Vendors) Drop(tool string) {
-	v.faults.mu.Lock()
-	defer v.faults.mu.Unlock()
-	v.faults.drop[tool] = true
+func (v *Vendors) Drop(tool string) { v.faults.lose(tool, all) }
+
+// Halve does a tool's next call and cuts the connection in the middle of the answer.
+func (v *Vendors) Halve(tool string) { v.faults.lose(tool, half) }
+
+func (f *faults) lose(tool string, much cut) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.drop[tool] = much
 }
 
 // Failing lists the tools that Fail is on for.
@@ -78,7 +93,7 @@ func (v *Vendors) Calls(tool string) int {
 }
 
 // next counts a call and says what is to happen to it.
-func (f *faults) next(tool string) (fail int, hang time.Duration, drop bool) {
+func (f *faults) next(tool string) (fail int, hang time.Duration, drop cut) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.calls[tool]++
@@ -116,8 +131,18 @@ func (f *faults) apply(tool string, w http.ResponseWriter, r *http.Request, do h
 			w.Header().Set("Retry-After", "1")
 		}
 		refuse(w, fail)
-	case drop:
-		do(httptest.NewRecorder(), r)
+	case drop != whole:
+		done := httptest.NewRecorder()
+		do(done, r)
+		if drop == half {
+			for name, values := range done.Header() {
+				w.Header()[name] = values
+			}
+			w.Header().Set("Content-Length", strconv.Itoa(done.Body.Len()))
+			w.WriteHeader(done.Code)
+			_, _ = w.Write(done.Body.Bytes()[:done.Body.Len()/2]) // the client has gone
+			_ = http.NewResponseController(w).Flush()
+		}
 		panic(http.ErrAbortHandler) // cuts the connection
 	default:
 		do(w, r)

@@ -15,7 +15,7 @@ func (v *Vendors) freee(tool string, do http.HandlerFunc) http.HandlerFunc {
 		h.Set("X-Ratelimit-Limit", "10000")
 		h.Set("X-Ratelimit-Remaining", strconv.Itoa(max(0, 10_000-v.Calls(listEmployees)-v.Calls(listAttendance))))
 		h.Set("X-Ratelimit-Reset", v.now().UTC().Truncate(time.Hour).Add(time.Hour).Format(time.RFC3339))
-		if !bearer(r, v.freeeToken) {
+		if !v.accounts["freee"].knows(r) {
 			freeeError(w, http.StatusUnauthorized, "ログインをして下さい。")
 			return
 		}

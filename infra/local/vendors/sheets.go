@@ -13,7 +13,7 @@ const maxBody = 10 << 20
 // google guards a handler: token, spreadsheet, faults.
 func (v *Vendors) google(tool string, do http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		if !bearer(r, v.googleToken) {
+		if !v.accounts["google"].knows(r) {
 			googleError(w, http.StatusUnauthorized, "Request had invalid authentication credentials.")
 			return
 		}

@@ -3,9 +3,7 @@
 package vendors
 
 import (
-	"crypto/rand"
 	"net/http"
-	"strings"
 	"time"
 )
 
@@ -14,31 +12,42 @@ const Sheet = "ringi-demo-sheet"
 
 // Vendors is both of them. What is written lives as long as it does.
 type Vendors struct {
-	freeeToken  string
-	googleToken string
-	staff       []employee
-	faults      *faults
-	book        *book
-	now         func() time.Time
+	accounts map[string]*accounts // by provider
+	tokens   map[string]string    // one of each, for Token
+	staff    []employee
+	faults   *faults
+	book     *book
+	now      func() time.Time
 }
 
 // New makes a company with 42 employees and an empty spreadsheet. Its tokens are its own.
 func New() *Vendors {
-	return &Vendors{
-		freeeToken: "freee-" + rand.Text(), googleToken: "google-" + rand.Text(),
-		staff: staff(), faults: newFaults(), book: &book{}, now: time.Now,
+	v := &Vendors{tokens: map[string]string{}, staff: staff(), faults: newFaults(), book: &book{}, now: time.Now}
+	v.accounts = map[string]*accounts{
+		"freee":  newAccounts("freee", 6*time.Hour, true, v.now),
+		"google": newAccounts("google", time.Hour, false, v.now),
 	}
+	for provider := range v.accounts {
+		v.tokens[provider] = v.Grant(provider).Access
+	}
+	return v
 }
 
-// Token is what calls to a provider, freee or google, must carry; empty for any other.
-func (v *Vendors) Token(provider string) string {
-	return map[string]string{"freee": v.freeeToken, "google": v.googleToken}[provider]
-}
+// Token is an access token for a provider, freee or google; empty for any other.
+func (v *Vendors) Token(provider string) string { return v.tokens[provider] }
 
-// Handler serves freee below /freee/hr and Sheets below /sheets, and a page for
-// people at /sheets/<spreadsheet id>.
+// Handler serves freee below /freee/hr, Sheets below /sheets, with a page for people
+// at /sheets/<spreadsheet id>, and each one's authorization server at /<provider>/authorize
+// and /<provider>/token.
 func (v *Vendors) Handler() http.Handler {
 	m := http.NewServeMux()
+	for provider, tokens := range map[string]string{"freee": FreeeTokens, "google": GoogleTokens} {
+		a := v.accounts[provider]
+		m.HandleFunc("GET /"+provider+"/authorize", a.authorize)
+		m.HandleFunc("POST /"+provider+"/token", func(w http.ResponseWriter, r *http.Request) {
+			v.faults.apply(tokens, w, r, a.token, func(w http.ResponseWriter, status int) { refuseToken(w, status, "temporarily_unavailable") })
+		})
+	}
 	const hr = "/freee/hr/api/v1"
 	m.HandleFunc("GET "+hr+"/users/me", v.freee("", v.me))
 	m.HandleFunc("GET "+hr+"/companies/{company}/employees", v.freee(listEmployees, v.employees))
@@ -53,10 +62,4 @@ func (v *Vendors) Handler() http.Handler {
 	m.HandleFunc("PUT "+books+"/{id}/values/{range}", v.google(writeRows, v.writeValues))
 	m.HandleFunc("GET /sheets/{id}", v.page)
 	return m
-}
-
-// bearer reports whether a request carries a token.
-func bearer(r *http.Request, token string) bool {
-	got, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-	return ok && got == token
 }

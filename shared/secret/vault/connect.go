@@ -4,31 +4,59 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"ringi/shared/task"
 )
 
-// Rows keeps integrations.
-type Rows interface {
-	Integrations
-	SaveIntegration(ctx context.Context, x task.Integration, by task.Actor, now time.Time) (task.Integration, error)
-}
-
-// Connect seals a token and saves it as the tenant's connection to a provider,
-// over the one that was there, with integration.connected in the audit log.
-func Connect(ctx context.Context, rows Rows, e Envelope, tenant, provider, token string, by task.Actor, now time.Time) error {
-	sealed, err := e.SealCredential(ctx, tenant, provider, Credential{AccessToken: token})
+// Connect seals a credential and saves it as the tenant's connection to a provider,
+// over the one that was there, with integration.connected in the audit log. It
+// returns task.ErrConflict when somebody saved in between.
+func (v Vault) Connect(ctx context.Context, tenant, provider string, c Credential, metadata task.JSON, by task.Actor) error {
+	sealed, err := v.Envelope.SealCredential(ctx, tenant, provider, c)
 	if err != nil {
 		return err
 	}
-	row, err := rows.Integration(ctx, tenant, provider)
-	if err != nil && !errors.Is(err, task.ErrNotFound) {
-		return fmt.Errorf("connect %s: %w", provider, err)
+	row, err := v.row(ctx, tenant, provider)
+	if err == nil {
+		_, err = v.Rows.SaveIntegration(ctx, row.Fresh(sealed, metadata), by, v.Now())
 	}
-	row.TenantID, row.Provider, row.Status, row.Credentials, row.ConnectedAt = tenant, provider, task.Connected, sealed, &now
-	if _, err := rows.SaveIntegration(ctx, row, by, now); err != nil {
+	if err != nil {
 		return fmt.Errorf("connect %s: %w", provider, err)
 	}
 	return nil
+}
+
+// Disconnect forgets a tenant's credential for a provider, with
+// integration.disconnected in the audit log. The vendor is not told: whoever wants
+// the token dead revokes it there.
+func (v Vault) Disconnect(ctx context.Context, tenant, provider string, by task.Actor) error {
+	row, err := v.Rows.Integration(ctx, tenant, provider)
+	if err == nil {
+		_, err = v.Rows.SaveIntegration(ctx, row.Ended(task.Disconnected, ""), by, v.Now())
+	}
+	if err != nil {
+		return fmt.Errorf("disconnect %s: %w", provider, err)
+	}
+	return nil
+}
+
+// Allow connects a provider without a credential of the tenant's: Slack, whose token is the deployment's.
+func (v Vault) Allow(ctx context.Context, tenant, provider string, by task.Actor) error {
+	row, err := v.row(ctx, tenant, provider)
+	if err == nil {
+		_, err = v.Rows.SaveIntegration(ctx, row.Fresh("", "{}"), by, v.Now())
+	}
+	if err != nil {
+		return fmt.Errorf("connect %s: %w", provider, err)
+	}
+	return nil
+}
+
+// row is the one that is there, or a new one.
+func (v Vault) row(ctx context.Context, tenant, provider string) (task.Integration, error) {
+	row, err := v.Rows.Integration(ctx, tenant, provider)
+	if errors.Is(err, task.ErrNotFound) {
+		return task.Integration{TenantID: tenant, Provider: provider}, nil
+	}
+	return row, err
 }

@@ -33,28 +33,51 @@ type Envelope struct {
 // both base64url without padding.
 const version = "v1"
 
+// ErrLocked: KMS did not give the key, because it refuses or cannot be reached.
+var ErrLocked = errors.New("the key that seals credentials cannot be used")
+
 // ErrSealed is a text that is not sealed, is damaged, or belongs to another tenant or provider.
 var ErrSealed = errors.New("cannot be opened: not sealed for this tenant and provider")
 
 // Seal makes a text that only Open with the same tenant and provider reads.
 func (e Envelope) Seal(ctx context.Context, tenant, provider string, secret []byte) (string, error) {
+	s, err := e.sealer(ctx, tenant, provider)
+	if err != nil {
+		return "", err
+	}
+	return s.seal(secret)
+}
+
+// sealer seals one secret, after KMS has done its part.
+type sealer struct {
+	tenant, provider string
+	wrapped          []byte
+	box              cipher.AEAD
+}
+
+// sealer asks KMS for a data key.
+func (e Envelope) sealer(ctx context.Context, tenant, provider string) (sealer, error) {
 	key, err := e.KMS.GenerateDataKey(ctx, &kms.GenerateDataKeyInput{
 		KeyId: &e.KeyID, KeySpec: types.DataKeySpecAes256, EncryptionContext: about(tenant, provider),
 	})
 	if err != nil {
-		return "", fmt.Errorf("seal a credential of %s: %w", provider, err)
+		return sealer{}, fmt.Errorf("seal a credential of %s: %w: %w", provider, ErrLocked, err)
 	}
 	defer clear(key.Plaintext)
 	box, err := gcm(key.Plaintext)
 	if err != nil {
-		return "", fmt.Errorf("seal a credential of %s: %w", provider, err)
+		return sealer{}, fmt.Errorf("seal a credential of %s: %w", provider, err)
 	}
-	nonce := make([]byte, box.NonceSize())
+	return sealer{tenant, provider, key.CiphertextBlob, box}, nil
+}
+
+func (s sealer) seal(secret []byte) (string, error) {
+	nonce := make([]byte, s.box.NonceSize())
 	if _, err := rand.Read(nonce); err != nil {
-		return "", fmt.Errorf("seal a credential of %s: %w", provider, err)
+		return "", fmt.Errorf("seal a credential of %s: %w", s.provider, err)
 	}
-	sealed := box.Seal(nonce, nonce, secret, bound(tenant, provider))
-	return strings.Join([]string{version, encode(key.CiphertextBlob), encode(sealed)}, "."), nil
+	text := s.box.Seal(nonce, nonce, secret, bound(s.tenant, s.provider))
+	return strings.Join([]string{version, encode(s.wrapped), encode(text)}, "."), nil
 }
 
 // Open reads a sealed text. It returns ErrSealed when the text is not this tenant's and provider's.
@@ -74,7 +97,7 @@ func (e Envelope) Open(ctx context.Context, tenant, provider, text string) ([]by
 		return nil, fmt.Errorf("open a credential of %s: %w", provider, ErrSealed)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("open a credential of %s: %w", provider, err)
+		return nil, fmt.Errorf("open a credential of %s: %w: %w", provider, ErrLocked, err)
 	}
 	defer clear(key.Plaintext)
 	box, err := gcm(key.Plaintext)

@@ -5,24 +5,60 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
+	"ringi/shared/secret/oauth"
 	"ringi/shared/task"
 )
 
-// Integrations finds a tenant's connection to a provider; task.ErrNotFound when there is none.
-type Integrations interface {
+// Rows keeps integrations. Finding none is task.ErrNotFound, losing to another
+// writer task.ErrConflict.
+type Rows interface {
 	Integration(ctx context.Context, tenant, provider string) (task.Integration, error)
+	SaveIntegration(ctx context.Context, x task.Integration, by task.Actor, now time.Time) (task.Integration, error)
+	RenewIntegration(ctx context.Context, x task.Integration, now time.Time) (task.Integration, error)
 }
 
-// Vault finds the tokens that tools call with.
+// Vault finds the tokens that tools call with, and renews those that expire.
 type Vault struct {
-	Integrations Integrations
-	Envelope     Envelope
+	Rows     Rows
+	Envelope Envelope
+	// Providers are the authorization servers by provider; one without is never asked for tokens.
+	Providers map[string]oauth.Provider
+	Now       func() time.Time
+	NewID     func() string
+}
+
+// New makes a vault with the clock on the wall.
+func New(rows Rows, e Envelope, providers ...oauth.Provider) Vault {
+	v := Vault{Rows: rows, Envelope: e, Providers: map[string]oauth.Provider{}, Now: time.Now, NewID: task.NewID}
+	for _, p := range providers {
+		v.Providers[p.Name] = p
+	}
+	return v
 }
 
 // Credential is what is sealed.
 type Credential struct {
-	AccessToken string `json:"access_token"`
+	AccessToken string
+	// The rest is empty for a token that somebody made by hand.
+	RefreshToken string
+	ExpiresAt    time.Time
+	Client       oauth.Client // whom the refresh token was given to
+}
+
+// sealed is a credential in clear, as it is before it is sealed.
+type sealed struct {
+	AccessToken  string     `json:"access_token"`
+	RefreshToken string     `json:"refresh_token,omitempty"`
+	ExpiresAt    *time.Time `json:"expires_at,omitempty"`
+	ClientID     string     `json:"client_id,omitempty"`
+	ClientSecret string     `json:"client_secret,omitempty"`
+}
+
+// Of is the credential that an exchange brought.
+func Of(t oauth.Token, c oauth.Client) Credential {
+	return Credential{AccessToken: t.Access, RefreshToken: t.Refresh, ExpiresAt: t.ExpiresAt, Client: c}
 }
 
 // String keeps the credential out of logs and errors.
@@ -31,32 +67,75 @@ func (Credential) String() string { return "(hidden)" }
 // GoString is String.
 func (c Credential) GoString() string { return c.String() }
 
-// SealCredential makes the text that an integration's row keeps.
-func (e Envelope) SealCredential(ctx context.Context, tenant, provider string, c Credential) (string, error) {
-	b, err := json.Marshal(c)
-	if err != nil {
-		return "", fmt.Errorf("seal a credential of %s: %w", provider, err)
+// MarshalJSON keeps the credential out of JSON logs.
+func (c Credential) MarshalJSON() ([]byte, error) { return json.Marshal(c.String()) }
+
+func (c Credential) clear() ([]byte, error) {
+	s := sealed{AccessToken: c.AccessToken, RefreshToken: c.RefreshToken, ClientID: c.Client.ID, ClientSecret: c.Client.Secret}
+	if !c.ExpiresAt.IsZero() {
+		at := c.ExpiresAt.UTC()
+		s.ExpiresAt = &at
 	}
-	return e.Seal(ctx, tenant, provider, b)
+	return json.Marshal(s)
 }
 
-// Token opens the tenant's token for a provider. It returns task.ErrNotFound when
-// the tenant has not connected the provider, or no longer is.
-func (v Vault) Token(ctx context.Context, tenant, provider string) (string, error) {
-	i, err := v.Integrations.Integration(ctx, tenant, provider)
-	if err != nil {
-		return "", fmt.Errorf("find the integration %s: %w", provider, err)
-	}
-	if i.Status != task.Connected {
-		return "", fmt.Errorf("integration %s is %s: %w", provider, i.Status, task.ErrNotFound)
-	}
-	b, err := v.Envelope.Open(ctx, tenant, provider, i.Credentials)
+// SealCredential makes the text that an integration's row keeps.
+func (e Envelope) SealCredential(ctx context.Context, tenant, provider string, c Credential) (string, error) {
+	s, err := e.sealer(ctx, tenant, provider)
 	if err != nil {
 		return "", err
 	}
-	var c Credential
-	if json.Unmarshal(b, &c) != nil || c.AccessToken == "" { // the error would quote the credential
-		return "", errors.New("open a credential of " + provider + ": it holds no access_token")
+	return s.credential(c)
+}
+
+// credential seals one, without a call that can fail.
+func (s sealer) credential(c Credential) (string, error) {
+	b, err := c.clear()
+	if err != nil {
+		return "", fmt.Errorf("seal a credential of %s: %w", s.provider, err)
 	}
-	return c.AccessToken, nil
+	return s.seal(b)
+}
+
+// find reads the tenant's row for a provider and opens its credential. It returns
+// task.ErrNotFound when there is none, as an ErrNotConnected with the reason when
+// there was one.
+func (v Vault) find(ctx context.Context, tenant, provider string) (task.Integration, Credential, error) {
+	row, err := v.Rows.Integration(ctx, tenant, provider)
+	if err != nil {
+		return row, Credential{}, fmt.Errorf("find the integration %s: %w", provider, err)
+	}
+	if row.Status != task.Connected {
+		return row, Credential{}, unusable(row)
+	}
+	b, err := v.Envelope.Open(ctx, tenant, provider, row.Credentials)
+	if err != nil {
+		return row, Credential{}, err
+	}
+	var s sealed
+	if json.Unmarshal(b, &s) != nil || s.AccessToken == "" { // the error would quote the credential
+		return row, Credential{}, errors.New("open a credential of " + provider + ": it holds no access_token")
+	}
+	c := Credential{AccessToken: s.AccessToken, RefreshToken: s.RefreshToken, Client: oauth.Client{ID: s.ClientID, Secret: s.ClientSecret}}
+	if s.ExpiresAt != nil {
+		c.ExpiresAt = *s.ExpiresAt
+	}
+	return row, c, nil
+}
+
+func unusable(row task.Integration) error {
+	return task.ErrNotConnected{Provider: row.Provider, Status: row.Status, Reason: row.StatusReason}
+}
+
+// SlackToken is the token of a tenant's bot: its own, or else the deployment's,
+// unless Slack said that the app was removed or the token revoked.
+func (v Vault) SlackToken(ctx context.Context, tenant, deployments string) (string, error) {
+	row, err := v.Rows.Integration(ctx, tenant, task.SlackProvider)
+	switch {
+	case errors.Is(err, task.ErrNotFound), err == nil && row.Status == task.Connected && row.Credentials == "":
+		return deployments, nil
+	case err != nil:
+		return "", fmt.Errorf("find the integration slack: %w", err)
+	}
+	return v.Token(ctx, tenant, task.SlackProvider)
 }

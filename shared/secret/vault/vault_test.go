@@ -1,55 +1,28 @@
 package vault_test
 
 import (
-	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
 	"testing"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/credentials"
-	"github.com/aws/aws-sdk-go-v2/service/kms"
-
-	"ringi/infra/local/moto"
+	"ringi/shared/secret/oauth"
 	"ringi/shared/secret/vault"
 	"ringi/shared/task"
 )
 
-// envelope seals under a fresh key of the AWS stand-ins.
-func envelope(t *testing.T) vault.Envelope {
-	t.Helper()
-	client := kms.New(kms.Options{
-		BaseEndpoint: aws.String(moto.StartForTest(t)), Region: "us-east-1",
-		Credentials: credentials.NewStaticCredentialsProvider("test", "test", ""),
-	})
-	key, err := client.CreateKey(t.Context(), &kms.CreateKeyInput{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return vault.Envelope{KMS: client, KeyID: *key.KeyMetadata.KeyId}
-}
-
-type integrations map[string]task.Integration
-
-func (i integrations) Integration(_ context.Context, tenant, provider string) (task.Integration, error) {
-	x, ok := i[tenant+"/"+provider]
-	if !ok {
-		return x, task.ErrNotFound
-	}
-	return x, nil
-}
-
-func TestVault(t *testing.T) {
-	e := envelope(t)
-	sealed, err := e.SealCredential(t.Context(), "T1", "freee", vault.Credential{AccessToken: "himitsu"})
+func testEnvelope(t *testing.T, w *world) {
+	e := w.Envelope
+	himitsu := vault.Credential{AccessToken: "himitsu"}
+	sealed, err := e.SealCredential(t.Context(), "T1", "freee", himitsu)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if strings.Contains(sealed, "himitsu") || !strings.HasPrefix(sealed, "v1.") {
 		t.Errorf("sealed: %s", sealed)
 	}
-	again, err := e.SealCredential(t.Context(), "T1", "freee", vault.Credential{AccessToken: "himitsu"})
+	again, err := e.SealCredential(t.Context(), "T1", "freee", himitsu)
 	if err != nil || again == sealed {
 		t.Errorf("the same text twice, %v", err)
 	}
@@ -83,30 +56,26 @@ func TestVault(t *testing.T) {
 		}
 	})
 
-	t.Run("a token is found while the provider is connected", func(t *testing.T) {
-		rows := integrations{
-			"T1/freee":  {Provider: "freee", Status: task.Connected, Credentials: sealed},
-			"T1/google": {Provider: "google", Status: task.Disconnected},
-			"T2/freee":  {Provider: "freee", Status: task.Connected, Credentials: sealed}, // a row copied to another tenant
+	t.Run("a row copied to another tenant does not open", func(t *testing.T) {
+		row := task.Integration{TenantID: "TCOPY", Provider: "freee", Status: task.Connected, Credentials: sealed}
+		if _, err := w.rows.SaveIntegration(t.Context(), row, task.System(), w.now()); err != nil {
+			t.Fatal(err)
 		}
-		v := vault.Vault{Integrations: rows, Envelope: e}
-		if token, err := v.Token(t.Context(), "T1", "freee"); token != "himitsu" || err != nil {
+		if token, err := w.Token(t.Context(), "TCOPY", "freee"); !errors.Is(err, vault.ErrSealed) {
 			t.Errorf("%q, %v", token, err)
-		}
-		for _, missing := range [][2]string{{"T1", "google"}, {"T1", "slack"}, {"T3", "freee"}} {
-			if token, err := v.Token(t.Context(), missing[0], missing[1]); !errors.Is(err, task.ErrNotFound) {
-				t.Errorf("%v: %q, %v", missing, token, err)
-			}
-		}
-		if token, err := v.Token(t.Context(), "T2", "freee"); !errors.Is(err, vault.ErrSealed) {
-			t.Errorf("copied: %q, %v", token, err)
 		}
 	})
 
 	t.Run("printing shows nothing", func(t *testing.T) {
-		c := vault.Credential{AccessToken: "himitsu"}
-		if s := fmt.Sprintf("%v %+v %#v %s", c, c, c, c); strings.Contains(s, "himitsu") {
-			t.Error(s)
+		c := vault.Credential{AccessToken: "himitsu", RefreshToken: "himitsu", Client: oauth.Client{ID: "id", Secret: "himitsu"}}
+		for _, v := range []any{c, &c, c.Client, oauth.Token{Access: "himitsu", Refresh: "himitsu"}, oauth.Consent{State: "himitsu", Verifier: "himitsu"}} {
+			b, err := json.Marshal(v)
+			if s := fmt.Sprintf("%v %+v %#v %s", v, v, v, v); strings.Contains(s, "himitsu") {
+				t.Errorf("%T: %s", v, s)
+			}
+			if _, kept := v.(oauth.Consent); err != nil || !kept && strings.Contains(string(b), "himitsu") {
+				t.Errorf("%T as JSON: %s, %v", v, b, err)
+			}
 		}
 	})
 }
@@ -119,4 +88,58 @@ func flip(s string) string {
 		}
 		return 'A'
 	}, s)
+}
+
+func testConnecting(t *testing.T, w *world) {
+	for _, missing := range []string{"freee", "google", "slack", "mcp:rooms"} {
+		if token, err := w.Token(t.Context(), "TNEW", missing); !errors.Is(err, task.ErrNotFound) {
+			t.Errorf("%s: %q, %v", missing, token, err)
+		}
+	}
+	admin := task.Actor{Type: task.ActorUser, ID: "U0ADMIN"}
+	for _, token := range []string{"first", "second"} {
+		if err := w.Connect(t.Context(), "TNEW", "mcp:rooms", vault.Credential{AccessToken: token}, "{}", admin); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := w.Token(t.Context(), "TNEW", "mcp:rooms"); got != token || err != nil {
+			t.Errorf("%q, %v", got, err)
+		}
+	}
+	if err := w.Disconnect(t.Context(), "TNEW", "mcp:rooms", admin); err != nil {
+		t.Fatal(err)
+	}
+	ended := task.ErrNotConnected{}
+	if _, err := w.Token(t.Context(), "TNEW", "mcp:rooms"); !errors.As(err, &ended) || ended.Status != task.Disconnected || ended.Reason != "" {
+		t.Errorf("%v", err)
+	}
+	if err := w.Disconnect(t.Context(), "TNEW", "freee", admin); !errors.Is(err, task.ErrNotFound) {
+		t.Errorf("disconnected what never was: %v", err)
+	}
+}
+
+func testSlack(t *testing.T, w *world) {
+	token := func(want string, why task.IntegrationReason) {
+		t.Helper()
+		got, err := w.SlackToken(t.Context(), "TSLACK", "xoxb-deployment")
+		ended := task.ErrNotConnected{}
+		if got != want || (why != "") != errors.As(err, &ended) || ended.Reason != why {
+			t.Errorf("%q, %v; want %q %s", got, err, want, why)
+		}
+	}
+	token("xoxb-deployment", "")
+	for _, why := range []task.IntegrationReason{task.TokensRevoked, task.AppUninstalled} {
+		if _, err := w.rows.EndIntegrations(t.Context(), "TSLACK", why, w.now(), w.now()); err != nil {
+			t.Fatal(err)
+		}
+		token("", why)
+		w.later(1)
+		if err := w.Allow(t.Context(), "TSLACK", "slack", task.System()); err != nil {
+			t.Fatal(err)
+		}
+		token("xoxb-deployment", "")
+	}
+	if err := w.Connect(t.Context(), "TSLACK", "slack", vault.Credential{AccessToken: "xoxb-own"}, "{}", task.System()); err != nil {
+		t.Fatal(err)
+	}
+	token("xoxb-own", "")
 }

@@ -21,9 +21,9 @@ type Client struct {
 }
 
 // New makes a client. base is the API's address up to and including /hr.
-func New(base, token string, http wire.HTTP, now func() time.Time) *Client {
+func New(base string, tokens wire.Tokens, http wire.HTTP, now func() time.Time) *Client {
 	return &Client{
-		wire: wire.Client{Provider: tool.Freee, Base: strings.TrimRight(base, "/") + "/api/v1", Token: token, HTTP: http, Explain: explain},
+		wire: wire.Client{Provider: tool.Freee, Base: strings.TrimRight(base, "/") + "/api/v1", Tokens: tokens, HTTP: http, Explain: explain},
 		now:  now,
 	}
 }

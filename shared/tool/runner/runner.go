@@ -16,10 +16,12 @@ import (
 	"ringi/shared/tool/wire"
 )
 
-// Credentials finds the token with which a tenant calls a provider. An error that
-// is task.ErrNotFound means that the tenant has not connected it.
+// Credentials finds the token with which a tenant calls a provider, and another one
+// for a token that the provider refused. An error that is task.ErrNotFound means that
+// the tenant has not connected it.
 type Credentials interface {
 	Token(ctx context.Context, tenant, provider string) (string, error)
+	Renew(ctx context.Context, tenant, provider, refused string) (string, error)
 }
 
 // Config says where the vendors are and who opens their doors.
@@ -28,7 +30,7 @@ type Config struct {
 	SheetsURL   string // without /v4
 	SlackURL    string // ends with a slash
 	Credentials Credentials
-	SlackToken  func(ctx context.Context) (string, error) // the bot's
+	SlackToken  func(ctx context.Context, tenant string) (string, error) // the bot's
 	Now         func() time.Time
 	Log         *slog.Logger
 }
@@ -110,22 +112,4 @@ func say(c tool.Call, e *tool.Error) *tool.Error {
 
 func badArguments(name string, err error) *tool.Error {
 	return &tool.Error{Outcome: tool.Failed, Problem: tool.ProblemBadArguments, Args: []any{name, err.Error()}, Err: errors.New("arguments do not fit the schema")}
-}
-
-// token finds the credentials for a provider; without them nothing is called.
-func (r *Runner) token(ctx context.Context, c tool.Call, p tool.Provider) (string, error) {
-	var token string
-	var err error
-	if p == tool.Slack {
-		token, err = r.config.SlackToken(ctx)
-	} else {
-		token, err = r.config.Credentials.Token(ctx, c.Tenant, string(p))
-	}
-	switch {
-	case errors.Is(err, task.ErrNotFound), err == nil && token == "":
-		return "", &tool.Error{Outcome: tool.Failed, Problem: tool.ProblemNotConnected, Args: []any{p}, Err: err}
-	case err != nil:
-		return "", &tool.Error{Outcome: tool.Failed, Problem: tool.ProblemInternal, Args: []any{c.Tool}, Err: err}
-	}
-	return token, nil
 }

@@ -73,6 +73,14 @@ func (t tokens) Token(_ context.Context, tenant, provider string) (string, error
 	return t[provider], nil
 }
 
+// Renew has one to give when the tokens have changed.
+func (t tokens) Renew(ctx context.Context, tenant, provider, refused string) (string, error) {
+	if t[provider] == refused {
+		return "", task.ErrNotConnected{Provider: provider, Status: task.Broken, Reason: task.CredentialRefused}
+	}
+	return t.Token(ctx, tenant, provider)
+}
+
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{vendors: vendors.New(), slack: &webapi.Faults{}, called: &counter{n: map[string]int{}}, log: &bytes.Buffer{}}
@@ -92,7 +100,7 @@ func newWorld(t *testing.T) *world {
 	}
 	w.Runner, err = runner.New(w.catalog, runner.Config{
 		FreeeURL: s.URL + "/freee/hr", SheetsURL: s.URL + "/sheets", SlackURL: api.URL + "/api/", Credentials: w.tokens,
-		SlackToken: func(context.Context) (string, error) { return botToken, nil },
+		SlackToken: func(context.Context, string) (string, error) { return botToken, nil },
 		Now:        func() time.Time { return time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC) },
 		Log:        slog.New(slog.NewJSONHandler(w.log, nil)),
 	})

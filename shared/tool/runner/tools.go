@@ -19,12 +19,8 @@ func read(c tool.Call, in any) error {
 	return nil
 }
 
-func (r *Runner) freee(ctx context.Context, c tool.Call) (*freee.Client, error) {
-	token, err := r.token(ctx, c, tool.Freee)
-	if err != nil {
-		return nil, err
-	}
-	return freee.New(r.config.FreeeURL, token, r.http, r.config.Now), nil
+func (r *Runner) freee(c tool.Call) *freee.Client {
+	return freee.New(r.config.FreeeURL, r.tokens(c, tool.Freee), r.http, r.config.Now)
 }
 
 func (r *Runner) listEmployees(ctx context.Context, c tool.Call) (any, error) {
@@ -34,11 +30,7 @@ func (r *Runner) listEmployees(ctx context.Context, c tool.Call) (any, error) {
 	if err := read(c, &in); err != nil {
 		return nil, err
 	}
-	client, err := r.freee(ctx, c)
-	if err != nil {
-		return nil, err
-	}
-	return client.ListEmployees(ctx, in.Status == "active")
+	return r.freee(c).ListEmployees(ctx, in.Status == "active")
 }
 
 func (r *Runner) listAttendance(ctx context.Context, c tool.Call) (any, error) {
@@ -50,11 +42,7 @@ func (r *Runner) listAttendance(ctx context.Context, c tool.Call) (any, error) {
 	if err := read(c, &in); err != nil {
 		return nil, err
 	}
-	client, err := r.freee(ctx, c)
-	if err != nil {
-		return nil, err
-	}
-	return client.ListAttendance(ctx, in.Year, in.Month, in.Employees)
+	return r.freee(c).ListAttendance(ctx, in.Year, in.Month, in.Employees)
 }
 
 func (r *Runner) calculateOvertime(_ context.Context, c tool.Call) (any, error) {
@@ -79,11 +67,7 @@ func (r *Runner) writeRows(ctx context.Context, c tool.Call) (any, error) {
 	if err := read(c, &in); err != nil {
 		return nil, err
 	}
-	token, err := r.token(ctx, c, tool.Google)
-	if err != nil {
-		return nil, err
-	}
-	return sheets.New(r.config.SheetsURL, token, r.http).Write(ctx, in)
+	return sheets.New(r.config.SheetsURL, r.tokens(c, tool.Google), r.http).Write(ctx, in)
 }
 
 func (r *Runner) sendDM(ctx context.Context, c tool.Call) (any, error) {
@@ -91,9 +75,9 @@ func (r *Runner) sendDM(ctx context.Context, c tool.Call) (any, error) {
 	if err := read(c, &in); err != nil {
 		return nil, err
 	}
-	token, err := r.token(ctx, c, tool.Slack)
+	token, err := r.config.SlackToken(ctx, c.Tenant)
 	if err != nil {
-		return nil, err
+		return nil, hindered(tool.Slack, err)
 	}
 	return slackdm.New(r.config.SlackURL, token, r.http).Send(ctx, in, c.Key)
 }

@@ -21,9 +21,9 @@ const MaxCells = 10_000_000
 type Client struct{ wire wire.Client }
 
 // New makes a client. base is the API's address without /v4.
-func New(base, token string, http wire.HTTP) *Client {
+func New(base string, tokens wire.Tokens, http wire.HTTP) *Client {
 	return &Client{wire.Client{
-		Provider: tool.Google, Base: strings.TrimRight(base, "/") + "/v4/spreadsheets", Token: token, HTTP: http, Explain: explain,
+		Provider: tool.Google, Base: strings.TrimRight(base, "/") + "/v4/spreadsheets", Tokens: tokens, HTTP: http, Explain: explain,
 	}}
 }
 

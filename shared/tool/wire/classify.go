@@ -47,13 +47,16 @@ func plain(err error) error {
 func Refused(p tool.Provider, status int, header http.Header, said string) *tool.Error {
 	e := &tool.Error{
 		Outcome: tool.Failed, Problem: tool.ProblemRejected, Args: []any{p, status, Short(said)},
-		RetryAfter: RetryAfter(header), Err: fmt.Errorf("HTTP %d", status),
+		RetryAfter: RetryAfter(header, time.Now()), Err: fmt.Errorf("HTTP %d", status),
 	}
 	switch status {
 	case http.StatusUnauthorized:
 		e.Problem, e.Args = tool.ProblemUnauthorized, []any{p}
 	case http.StatusForbidden:
 		e.Problem, e.Args = tool.ProblemForbidden, []any{p}
+		if e.RetryAfter > 0 { // freee throttles with 403; this one says that it does
+			e.Problem = tool.ProblemRateLimited
+		}
 	case http.StatusNotFound:
 		e.Problem, e.Args = tool.ProblemNotFound, []any{p}
 	case http.StatusTooManyRequests:
@@ -65,15 +68,22 @@ func Refused(p tool.Provider, status int, header http.Header, said string) *tool
 	return e
 }
 
-// RetryAfter reads the header of that name, in seconds; 0 when it says nothing
-// usable. No vendor here sends a date.
-func RetryAfter(h http.Header) time.Duration {
+// RetryAfter is how long the vendor asks to wait: Retry-After in seconds, or freee's
+// X-Ratelimit-Reset, a time, once nothing Remains. 0 when it says nothing usable.
+func RetryAfter(h http.Header, now time.Time) time.Duration {
 	n, err := strconv.Atoi(h.Get("Retry-After"))
-	if err != nil || n < 0 || n > 24*60*60 {
-		return 0
+	if d := time.Duration(n) * time.Second; err == nil && d > 0 && d <= longest {
+		return d
 	}
-	return time.Duration(n) * time.Second
+	reset, err := time.Parse(time.RFC3339, h.Get("X-Ratelimit-Reset"))
+	if d := reset.Sub(now); err == nil && h.Get("X-Ratelimit-Remaining") == "0" && d > 0 && d <= longest {
+		return d.Truncate(time.Second) + time.Second
+	}
+	return 0
 }
+
+// longest is the longest wait that is believed.
+const longest = 24 * time.Hour
 
 // pause is how long to wait before the next attempt: what the vendor asks, else
 // half a second, doubled each time, with up to a half more so that clients part.

@@ -29,10 +29,18 @@ const maxAttempts = 3
 type Client struct {
 	Provider tool.Provider
 	Base     string // without a slash at the end
-	Token    string
+	Tokens   Tokens
 	HTTP     HTTP
 	// Explain finds the vendor's own words in the body of a refusal.
 	Explain func(body []byte) string
+}
+
+// Tokens are the credentials of one tenant for one vendor. Their errors are *tool.Error
+// that say Failed: without a token nothing is called.
+type Tokens interface {
+	Token(ctx context.Context) (string, error)
+	// Renew returns another one than the refused.
+	Renew(ctx context.Context, refused string) (string, error)
 }
 
 // HTTP is the pair of clients that all vendors share.
@@ -101,8 +109,39 @@ func (c *Client) Write(ctx context.Context, method, path string, in, out any) er
 	return nil
 }
 
-// call returns a nil error of its own type only when out is filled.
+// call makes a call with the tenant's token, and once more with another one when
+// the vendor refused it: a call without a valid token does nothing. It returns a nil
+// error of its own type only when out is filled.
 func (c *Client) call(ctx context.Context, method, path string, in, out any) *tool.Error {
+	token, err := c.Tokens.Token(ctx)
+	if err != nil {
+		return c.without(err)
+	}
+	refused := c.callAs(ctx, token, method, path, in, out)
+	if refused == nil || refused.Problem != tool.ProblemUnauthorized {
+		return refused
+	}
+	if token, err = c.Tokens.Renew(ctx, token); err != nil {
+		return c.without(err)
+	}
+	return c.callAs(ctx, token, method, path, in, out)
+}
+
+// without is a call that was not made for want of a token.
+func (c *Client) without(err error) *tool.Error {
+	var e *tool.Error
+	if !errors.As(err, &e) {
+		e = &tool.Error{Problem: tool.ProblemInternal, Args: []any{c.Provider}, Err: err}
+	}
+	return &tool.Error{Outcome: tool.Failed, Problem: e.Problem, RetryAfter: e.RetryAfter, Args: e.Args, Err: noToken{e.Err}}
+}
+
+// noToken marks a call that was not made: trying again is for whoever owns the token.
+type noToken struct{ error }
+
+func (e noToken) Unwrap() error { return e.error }
+
+func (c *Client) callAs(ctx context.Context, token, method, path string, in, out any) *tool.Error {
 	var body io.Reader
 	if in != nil {
 		b, err := json.Marshal(in)
@@ -115,7 +154,7 @@ func (c *Client) call(ctx context.Context, method, path string, in, out any) *to
 	if err != nil {
 		return &tool.Error{Outcome: tool.Failed, Problem: tool.ProblemInternal, Args: []any{c.Provider}, Err: err}
 	}
-	r.Header.Set("Authorization", "Bearer "+c.Token)
+	r.Header.Set("Authorization", "Bearer "+token)
 	r.Header.Set("Accept", "application/json")
 	if in != nil {
 		r.Header.Set("Content-Type", "application/json")
@@ -153,6 +192,9 @@ func (c *Client) call(ctx context.Context, method, path string, in, out any) *to
 
 // again reports whether a read that failed so may work a moment later.
 func again(e *tool.Error) bool {
+	if errors.As(e.Err, new(noToken)) {
+		return false
+	}
 	switch e.Problem {
 	case tool.ProblemRateLimited, tool.ProblemDown, tool.ProblemTimeout, tool.ProblemUnreachable, tool.ProblemLost, tool.ProblemBadAnswer:
 		return !errors.Is(e.Err, context.Canceled)

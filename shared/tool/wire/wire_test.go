@@ -16,6 +16,15 @@ import (
 	"ringi/shared/tool/wire"
 )
 
+// token is one that nobody renews.
+type token string
+
+func (t token) Token(context.Context) (string, error) { return string(t), nil }
+
+func (t token) Renew(context.Context, string) (string, error) {
+	return "", &tool.Error{Problem: tool.ProblemUnauthorized}
+}
+
 // client calls a server that counts its requests.
 func client(t *testing.T, do http.HandlerFunc) (*wire.Client, *atomic.Int32) {
 	t.Helper()
@@ -25,7 +34,7 @@ func client(t *testing.T, do http.HandlerFunc) (*wire.Client, *atomic.Int32) {
 		do(w, r)
 	}))
 	t.Cleanup(s.Close)
-	return &wire.Client{Provider: tool.Google, Base: s.URL, Token: "sesame-himitsu", HTTP: wire.NewHTTP(), Explain: func(b []byte) string { return string(b) }}, calls
+	return &wire.Client{Provider: tool.Google, Base: s.URL, Tokens: token("sesame-himitsu"), HTTP: wire.NewHTTP(), Explain: func(b []byte) string { return string(b) }}, calls
 }
 
 func status(code int, body string) http.HandlerFunc {
@@ -93,7 +102,7 @@ func TestAWriteThatNeverLeftHasFailed(t *testing.T) {
 	l.Close()
 	for name, base := range map[string]string{"refused": closed, "no TLS": strings.Replace(plainServer(t), "http:", "https:", 1)} {
 		t.Run(name, func(t *testing.T) {
-			c := &wire.Client{Provider: tool.Google, Base: base, HTTP: wire.NewHTTP()}
+			c := &wire.Client{Provider: tool.Google, Base: base, Tokens: token("x"), HTTP: wire.NewHTTP()}
 			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 			defer cancel()
 			err := c.Write(ctx, http.MethodPost, "/", map[string]int{}, new(struct{}))

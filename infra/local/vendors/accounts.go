@@ -1,0 +1,185 @@
+package vendors
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"ringi/shared/secret/oauth"
+)
+
+// The token endpoints, as tools whose calls can be made to fail.
+const (
+	FreeeTokens  = "freee_token"
+	GoogleTokens = "google_token"
+)
+
+// accounts is one vendor's authorization server.
+type accounts struct {
+	provider string
+	client   oauth.Client
+	lifetime time.Duration // of an access token
+	oneTime  bool          // a refresh token works once
+	now      func() time.Time
+
+	mu      sync.Mutex
+	access  map[string]*grant
+	refresh map[string]*grant
+	codes   map[string]asked
+	given   []string // every secret that ever left or will
+}
+
+// grant is a person's consent; revoking it ends all of its tokens.
+type grant struct {
+	until   time.Time // of the newest access token
+	revoked bool
+}
+
+// asked is what a code may be exchanged with.
+type asked struct{ redirect, challenge string }
+
+func newAccounts(provider string, lifetime time.Duration, oneTime bool, now func() time.Time) *accounts {
+	a := &accounts{
+		provider: provider, lifetime: lifetime, oneTime: oneTime, now: now, client: oauth.Client{ID: provider + "-client", Secret: provider + "-secret-" + rand.Text()},
+		access: map[string]*grant{}, refresh: map[string]*grant{}, codes: map[string]asked{},
+	}
+	a.given = []string{a.client.Secret}
+	return a
+}
+
+// issue makes a pair of tokens; refresh is empty for one that goes on. The caller holds mu.
+func (a *accounts) issue(g *grant, refresh string) oauth.Token {
+	t := oauth.Token{Access: a.provider + "-access-" + rand.Text(), Refresh: refresh, ExpiresAt: a.now().Add(a.lifetime)}
+	if t.Refresh == "" {
+		t.Refresh = a.provider + "-refresh-" + rand.Text()
+	}
+	g.until = t.ExpiresAt
+	a.access[t.Access], a.refresh[t.Refresh] = g, g
+	a.given = append(a.given, t.Access, t.Refresh)
+	return t
+}
+
+// grant is a consent of its own.
+func (a *accounts) grant() oauth.Token {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.issue(&grant{}, "")
+}
+
+// knows reports whether a request carries an access token that works.
+func (a *accounts) knows(r *http.Request) bool {
+	token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	g := a.access[token]
+	return ok && g != nil && !g.revoked && a.now().Before(g.until)
+}
+
+// authorize stands for the page on which a person consents, and who always does.
+func (a *accounts) authorize(w http.ResponseWriter, r *http.Request) {
+	q := r.URL.Query()
+	back, err := url.Parse(q.Get("redirect_uri"))
+	if err != nil || q.Get("client_id") != a.client.ID || q.Get("response_type") != "code" || !back.IsAbs() {
+		http.Error(w, "client_id, response_type or redirect_uri is wrong", http.StatusBadRequest)
+		return
+	}
+	code := rand.Text()
+	a.mu.Lock()
+	a.codes[code] = asked{q.Get("redirect_uri"), q.Get("code_challenge")}
+	a.given = append(a.given, code)
+	a.mu.Unlock()
+	back.RawQuery = url.Values{"code": {code}, "state": {q.Get("state")}}.Encode()
+	http.Redirect(w, r, back.String(), http.StatusFound)
+}
+
+// token exchanges codes and refresh tokens.
+func (a *accounts) token(w http.ResponseWriter, r *http.Request) {
+	if r.PostFormValue("client_id") != a.client.ID || r.PostFormValue("client_secret") != a.client.Secret {
+		refuseToken(w, http.StatusUnauthorized, "invalid_client")
+		return
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	var t oauth.Token
+	switch r.PostFormValue("grant_type") {
+	case "authorization_code":
+		want, ok := a.codes[r.PostFormValue("code")]
+		delete(a.codes, r.PostFormValue("code"))
+		sum := sha256.Sum256([]byte(r.PostFormValue("code_verifier")))
+		if !ok || want.redirect != r.PostFormValue("redirect_uri") || want.challenge != base64.RawURLEncoding.EncodeToString(sum[:]) {
+			refuseToken(w, http.StatusBadRequest, "invalid_grant")
+			return
+		}
+		t = a.issue(&grant{}, "")
+	case "refresh_token":
+		old := r.PostFormValue("refresh_token")
+		g := a.refresh[old]
+		switch {
+		case g == nil || g.revoked:
+			// freee says 401 of a token that was used before.
+			refuseToken(w, map[bool]int{true: http.StatusUnauthorized, false: http.StatusBadRequest}[a.oneTime], "invalid_grant")
+			return
+		case a.oneTime:
+			delete(a.refresh, old)
+			old = ""
+		}
+		t = a.issue(g, old)
+	default:
+		refuseToken(w, http.StatusBadRequest, "unsupported_grant_type")
+		return
+	}
+	out := map[string]any{"access_token": t.Access, "token_type": "bearer", "expires_in": int(a.lifetime.Seconds())}
+	if a.oneTime || r.PostFormValue("grant_type") == "authorization_code" {
+		out["refresh_token"] = t.Refresh
+	}
+	if a.oneTime {
+		out["company_id"], out["scope"] = "1884310", "read write"
+	}
+	answer(w, http.StatusOK, out)
+}
+
+func refuseToken(w http.ResponseWriter, status int, code string) {
+	answer(w, status, map[string]any{"error": code, "error_description": "The request was refused."})
+}
+
+// Client is the app by which a vendor, freee or google, knows us.
+func (v *Vendors) Client(provider string) oauth.Client { return v.accounts[provider].client }
+
+// Grant is a person's consent: tokens of its own.
+func (v *Vendors) Grant(provider string) oauth.Token { return v.accounts[provider].grant() }
+
+// Expire ends all access tokens; refresh tokens still work.
+func (v *Vendors) Expire(provider string) {
+	v.each(provider, func(g *grant) { g.until = time.Time{} })
+}
+
+// Revoke ends all access and refresh tokens.
+func (v *Vendors) Revoke(provider string) { v.each(provider, func(g *grant) { g.revoked = true }) }
+
+func (v *Vendors) each(provider string, do func(*grant)) {
+	a := v.accounts[provider]
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for g := range maps.Values(a.access) {
+		do(g)
+	}
+}
+
+// Secrets are all tokens, codes and client secrets that ever existed.
+func (v *Vendors) Secrets() []string {
+	var all []string
+	for _, a := range v.accounts {
+		a.mu.Lock()
+		all = append(all, a.given...)
+		a.mu.Unlock()
+	}
+	slices.Sort(all)
+	return all
+}

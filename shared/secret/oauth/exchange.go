@@ -1,0 +1,109 @@
+package oauth
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"regexp"
+	"strconv"
+	"time"
+
+	"golang.org/x/oauth2"
+
+	"ringi/shared/tool"
+	"ringi/shared/tool/wire"
+)
+
+// exchangeWithin bounds one exchange. It does not end with the caller: an answer
+// nobody waits for is a one-time token lost.
+const exchangeWithin = 10 * time.Second
+
+// Refresh exchanges a refresh token, with one request that is never repeated. Where
+// the answer brings no new refresh token, the old one stays. Its errors are *Error.
+func (p Provider) Refresh(ctx context.Context, c Client, refresh string) (Token, error) {
+	return p.exchange(ctx, func(ctx context.Context) (*oauth2.Token, error) {
+		return p.config(c, "").TokenSource(ctx, &oauth2.Token{RefreshToken: refresh}).Token()
+	})
+}
+
+func (p Provider) config(c Client, redirect string) *oauth2.Config {
+	return &oauth2.Config{
+		ClientID: c.ID, ClientSecret: c.Secret, RedirectURL: redirect, Scopes: p.Scopes,
+		// In the form: trying to find out would send the token twice.
+		Endpoint: oauth2.Endpoint{AuthURL: p.AuthURL, TokenURL: p.TokenURL, AuthStyle: oauth2.AuthStyleInParams},
+	}
+}
+
+func (p Provider) exchange(ctx context.Context, send func(context.Context) (*oauth2.Token, error)) (Token, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), exchangeWithin)
+	defer cancel()
+	answered := &answer{next: wire.NewHTTP().Writes.Transport}
+	got, err := send(context.WithValue(ctx, oauth2.HTTPClient, &http.Client{
+		Transport: answered, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}))
+	if err != nil {
+		return Token{}, p.failed(err, answered)
+	}
+	return Token{Access: got.AccessToken, Refresh: got.RefreshToken, ExpiresAt: got.Expiry, CompanyID: company(got.Extra("company_id"))}, nil
+}
+
+// company reads an id that comes as text or as a number, empty for anything else.
+func company(id any) string {
+	if n, ok := id.(float64); ok {
+		id = strconv.FormatFloat(n, 'f', 0, 64)
+	}
+	text, _ := id.(string)
+	return digits.FindString(text)
+}
+
+// answer remembers what the server said before anybody read it: of half an answer
+// the status is still known.
+type answer struct {
+	next   http.RoundTripper
+	status int
+	header http.Header
+}
+
+func (a *answer) RoundTrip(r *http.Request) (*http.Response, error) {
+	res, err := a.next.RoundTrip(r)
+	if err == nil {
+		a.status, a.header = res.StatusCode, res.Header
+	}
+	return res, err
+}
+
+var (
+	digits = regexp.MustCompile(`^[0-9]{1,20}$`)
+	code   = regexp.MustCompile(`^[a-z_]{1,40}$`)
+)
+
+// failed says what became of the token. Only the error's code of the answer is
+// kept: its text may repeat what was sent.
+func (p Provider) failed(err error, a *answer) *Error {
+	name := tool.Provider(p.Name)
+	said := &oauth2.RetrieveError{}
+	errors.As(err, &said)
+	if !code.MatchString(said.ErrorCode) {
+		said.ErrorCode = ""
+	}
+	switch {
+	case a.status == 0:
+		cause := wire.Broken(name, err)
+		if cause.Outcome == tool.Failed {
+			return &Error{Unspent, cause}
+		}
+		return &Error{Unclear, cause}
+	case a.status == http.StatusBadRequest || a.status == http.StatusUnauthorized || a.status < 300 && said.ErrorCode != "":
+		return &Error{Refused, &tool.Error{
+			Outcome: tool.Failed, Problem: tool.ProblemUnauthorized, Args: []any{name}, Err: fmt.Errorf("HTTP %d %s", a.status, said.ErrorCode),
+		}}
+	case a.status >= 300:
+		cause := wire.Refused(name, a.status, a.header, said.ErrorCode)
+		cause.Outcome = tool.Failed
+		return &Error{Unspent, cause}
+	}
+	return &Error{Unclear, &tool.Error{
+		Outcome: tool.Failed, Problem: tool.ProblemBadAnswer, Args: []any{name}, Err: errors.New("the answer holds no token"),
+	}}
+}

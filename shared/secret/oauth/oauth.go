@@ -1,0 +1,98 @@
+// Package oauth gets tokens from the authorization servers of vendors: by a person's
+// consent, and by refresh tokens. It says of an exchange that failed what became of
+// the token that was sent.
+package oauth
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Provider is a vendor's authorization server.
+type Provider struct {
+	Name     string // as integrations name it
+	AuthURL  string // where people consent
+	TokenURL string
+	Scopes   []string
+	Params   map[string]string // of the address where people consent
+	// OneTime: a refresh token works once, and its answer brings the next.
+	OneTime bool
+}
+
+// Where the vendors' own servers are.
+const (
+	FreeeAuthURL   = "https://accounts.secure.freee.co.jp/public_api/authorize"
+	FreeeTokenURL  = "https://accounts.secure.freee.co.jp/public_api/token"
+	GoogleAuthURL  = "https://accounts.google.com/o/oauth2/v2/auth"
+	GoogleTokenURL = "https://oauth2.googleapis.com/token"
+)
+
+// Freee is freee's: access tokens of 6 hours, refresh tokens of 90 days that work
+// once. A person chooses the company that the token is for.
+func Freee(authURL, tokenURL string) Provider {
+	return Provider{Name: "freee", AuthURL: authURL, TokenURL: tokenURL, Params: map[string]string{"prompt": "select_company"}, OneTime: true}
+}
+
+// Google is Google's: access tokens of an hour, a refresh token that stays. Google
+// gives one only for offline access, and only when it asks for consent.
+func Google(authURL, tokenURL string) Provider {
+	return Provider{
+		Name: "google", AuthURL: authURL, TokenURL: tokenURL, Scopes: []string{"https://www.googleapis.com/auth/spreadsheets"},
+		Params: map[string]string{"access_type": "offline", "prompt": "consent"},
+	}
+}
+
+// Client is the app that a vendor knows us by.
+type Client struct {
+	ID     string `json:"client_id"`
+	Secret string `json:"client_secret"`
+}
+
+// String keeps the secret out of logs and errors.
+func (Client) String() string { return "(hidden)" }
+
+// GoString is String.
+func (c Client) GoString() string { return c.String() }
+
+// MarshalJSON keeps the secret out of JSON logs; what seals it says so itself.
+func (c Client) MarshalJSON() ([]byte, error) { return json.Marshal(c.String()) }
+
+// Token is what an exchange brought.
+type Token struct {
+	Access    string
+	Refresh   string    // empty: there is none, and what expires cannot be renewed
+	ExpiresAt time.Time // zero: never, as far as the vendor says
+	CompanyID string    // freee's, of the company that the person chose
+}
+
+// String keeps the token out of logs and errors.
+func (Token) String() string { return "(hidden)" }
+
+// GoString is String.
+func (t Token) GoString() string { return t.String() }
+
+// MarshalJSON keeps the token out of JSON logs.
+func (t Token) MarshalJSON() ([]byte, error) { return json.Marshal(t.String()) }
+
+// Fate is what is known of a token or code whose exchange failed.
+type Fate string
+
+const (
+	// Refused: the vendor takes it no longer.
+	Refused Fate = "refused"
+	// Unspent: nothing was exchanged; a later try may work.
+	Unspent Fate = "unspent"
+	// Unclear: it went out, and no usable answer came back.
+	Unclear Fate = "unclear"
+)
+
+// Error is an exchange that failed. It names no token: its cause is a *tool.Error.
+type Error struct {
+	Fate  Fate
+	Cause error
+}
+
+func (e *Error) Error() string {
+	return "exchange a token (" + string(e.Fate) + "): " + e.Cause.Error()
+}
+func (e *Error) Unwrap() error { return e.Cause }

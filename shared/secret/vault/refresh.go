@@ -1,0 +1,165 @@
+package vault
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"ringi/shared/secret/oauth"
+	"ringi/shared/task"
+)
+
+const (
+	// early is how long before its end a token counts as expired: longer than a tool's call.
+	early = 3 * time.Minute
+	// refreshFor is how long a refresh may take, with all that belongs to it: the
+	// exchange takes 10 s at most, saving what it brought saveWithin.
+	refreshFor = time.Minute
+	saveWithin = 4 * time.Second
+	// look is how often one who waits for another's refresh looks.
+	look = 200 * time.Millisecond
+)
+
+// Token is the tenant's token for a provider, good for a few minutes at least. It
+// renews one that expires.
+//
+// It returns task.ErrNotFound when the tenant has not connected the provider, as an
+// ErrNotConnected when it no longer is; an *oauth.Error when the token could not be
+// renewed for now.
+func (v Vault) Token(ctx context.Context, tenant, provider string) (string, error) {
+	return v.token(ctx, tenant, provider, func(c Credential) bool {
+		return c.ExpiresAt.IsZero() || v.Now().Add(early).Before(c.ExpiresAt)
+	})
+}
+
+// Renew is the tenant's token after the vendor refused one: another one, renewed if
+// nobody has. Its errors are those of Token.
+func (v Vault) Renew(ctx context.Context, tenant, provider, refused string) (string, error) {
+	return v.token(ctx, tenant, provider, func(c Credential) bool { return c.AccessToken != refused })
+}
+
+// token finds a token that is good. Of all who need another one, here and in other
+// processes, one renews it and the others wait.
+func (v Vault) token(ctx context.Context, tenant, provider string, good func(Credential) bool) (string, error) {
+	for {
+		row, c, err := v.find(ctx, tenant, provider)
+		if err != nil {
+			return "", err
+		}
+		if good(c) {
+			return c.AccessToken, nil
+		}
+		p, known := v.Providers[provider]
+		switch held := row.Refreshing; {
+		case !known || c.RefreshToken == "":
+			return "", v.end(ctx, row, task.CredentialRefused)
+		case held != nil && v.Now().Before(held.Until):
+			err = wait(ctx, look)
+		case held != nil && p.OneTime: // whoever held it died, most likely with the new token in its hands
+			return "", v.end(ctx, row, task.CredentialLost)
+		default:
+			var renewed string
+			if renewed, err = v.refresh(ctx, p, row, c); err == nil {
+				return renewed, nil
+			}
+		}
+		if err != nil && !errors.Is(err, task.ErrConflict) {
+			return "", err
+		}
+	}
+}
+
+// refresh exchanges the refresh token and saves what it brings, before anybody uses
+// it. It returns task.ErrConflict when the row is another by now.
+func (v Vault) refresh(ctx context.Context, p oauth.Provider, row task.Integration, c Credential) (string, error) {
+	// First whatever can be refused: afterwards there is a token to lose.
+	seal, err := v.Envelope.sealer(ctx, row.TenantID, row.Provider)
+	if err != nil {
+		return "", err
+	}
+	if row, err = v.hold(ctx, row); err != nil {
+		return "", err
+	}
+	got, err := p.Refresh(ctx, c.Client, c.RefreshToken)
+	if err != nil {
+		return "", v.failed(ctx, p, row, err)
+	}
+	if row.Credentials, err = seal.credential(Of(got, c.Client)); err != nil {
+		return "", err
+	}
+	return got.Access, v.save(ctx, row)
+}
+
+// hold makes the refresh this call's.
+func (v Vault) hold(ctx context.Context, row task.Integration) (task.Integration, error) {
+	row.Refreshing = &task.Refreshing{By: v.NewID(), Until: v.Now().Add(refreshFor)}
+	held, err := v.Rows.RenewIntegration(ctx, row, v.Now())
+	if err == nil {
+		return held, nil
+	}
+	// A write whose answer was lost may hold it all the same: nobody else would ever refresh.
+	is, again := v.Rows.Integration(ctx, row.TenantID, row.Provider)
+	if again == nil && is.Refreshing != nil && is.Refreshing.By == row.Refreshing.By {
+		return is, nil
+	}
+	return row, fmt.Errorf("claim the refresh of %s: %w", row.Provider, err)
+}
+
+// save writes the row without the claim to its refresh. What it holds exists nowhere
+// else, so it does not give up at the first try, nor when the caller does.
+func (v Vault) save(ctx context.Context, row task.Integration) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveWithin)
+	defer cancel()
+	row.Refreshing = nil
+	for {
+		_, err := v.Rows.RenewIntegration(ctx, row, v.Now())
+		if err == nil {
+			return nil
+		}
+		if errors.Is(err, task.ErrConflict) || wait(ctx, look) != nil {
+			return fmt.Errorf("save the renewed credentials of %s: %w", row.Provider, err)
+		}
+	}
+}
+
+// failed records what became of the refresh token, and returns why there is no other.
+func (v Vault) failed(ctx context.Context, p oauth.Provider, row task.Integration, err error) error {
+	fate := oauth.Unclear
+	if e := (*oauth.Error)(nil); errors.As(err, &e) {
+		fate = e.Fate
+	}
+	switch {
+	case fate == oauth.Refused:
+		return v.end(ctx, row, task.CredentialRefused)
+	case fate == oauth.Unclear && p.OneTime:
+		return v.end(ctx, row, task.CredentialLost)
+	}
+	if again := v.save(ctx, row); again != nil {
+		return again
+	}
+	return err
+}
+
+// end makes the integration one that a person has to connect again. It returns
+// task.ErrConflict when somebody has, meanwhile.
+func (v Vault) end(ctx context.Context, row task.Integration, why task.IntegrationReason) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveWithin)
+	defer cancel()
+	row = row.Ended(task.Broken, why)
+	if _, err := v.Rows.SaveIntegration(ctx, row, task.System(), v.Now()); err != nil {
+		return fmt.Errorf("record that %s must be connected again: %w", row.Provider, err)
+	}
+	return unusable(row)
+}
+
+func wait(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

@@ -1,0 +1,325 @@
+package vault_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/kms"
+	"github.com/aws/aws-sdk-go-v2/service/kms/types"
+	"github.com/aws/smithy-go"
+
+	"ringi/infra/local/vendors"
+	"ringi/shared/secret/oauth"
+	"ringi/shared/secret/vault"
+	"ringi/shared/task"
+	"ringi/shared/tool"
+)
+
+var both = []string{"freee", "google"}
+
+func testGood(t *testing.T, w *world) {
+	for _, p := range both {
+		if is := w.connect(t, p); w.token(t, p) != is.Access {
+			t.Errorf("%s: another token", p)
+		}
+		w.posts(t, p, 0)
+	}
+}
+
+func testExpired(t *testing.T, w *world) {
+	for _, p := range both {
+		for _, lifetime := range []time.Duration{-time.Hour, 2 * time.Minute} { // the latter could end during a call
+			before := w.vendors.Calls(p + "_token")
+			first := w.connectFor(t, p, lifetime)
+			second := w.token(t, p)
+			if second == first.Access || w.token(t, p) != second {
+				t.Errorf("%s: the same token, or another each time", p)
+			}
+			w.posts(t, p, before+1)
+			row := w.row(t, p)
+			if row.Status != task.Connected || row.Refreshing != nil || strings.Contains(row.Credentials, second) {
+				t.Errorf("%+v", row)
+			}
+			w.vendors.Expire(p)
+			third, err := w.Renew(t.Context(), tenant, p, second) // with the refresh token that came with the second
+			if err != nil || third == second {
+				t.Errorf("%s: %v", p, err)
+			}
+			w.posts(t, p, before+2)
+		}
+	}
+}
+
+func testAtOnce(t *testing.T, w *world) {
+	for _, p := range both {
+		first := w.connectFor(t, p, time.Minute)
+		tokens := make([]string, 32)
+		var everybody sync.WaitGroup
+		for i := range tokens {
+			everybody.Go(func() {
+				var err error
+				if i%2 == 0 {
+					tokens[i], err = w.Token(t.Context(), tenant, p)
+				} else {
+					tokens[i], err = w.Renew(t.Context(), tenant, p, first.Access)
+				}
+				if err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		everybody.Wait()
+		for _, token := range tokens {
+			if token == first.Access || token != tokens[0] {
+				t.Fatalf("%s: two tokens", p)
+			}
+		}
+		w.posts(t, p, 1)
+	}
+}
+
+func testRenew(t *testing.T, w *world) {
+	first := w.connect(t, "freee")
+	second, err := w.Renew(t.Context(), tenant, "freee", first.Access)
+	if err != nil || second == first.Access {
+		t.Fatal(err)
+	}
+	if again, err := w.Renew(t.Context(), tenant, "freee", first.Access); again != second || err != nil { // another had it refused later
+		t.Errorf("%v", err)
+	}
+	w.posts(t, "freee", 1)
+}
+
+func testRevoked(t *testing.T, w *world) {
+	first := w.connect(t, "freee")
+	w.vendors.Revoke("freee")
+	_, err := w.Renew(t.Context(), tenant, "freee", first.Access)
+	w.ended(t, "freee", err, task.CredentialRefused)
+	_, err = w.Token(t.Context(), tenant, "freee")
+	w.ended(t, "freee", err, task.CredentialRefused)
+	w.posts(t, "freee", 1)
+
+	if err := w.Connect(t.Context(), "T2", "google", vault.Credential{AccessToken: "by hand"}, "{}", task.System()); err != nil {
+		t.Fatal(err)
+	}
+	if token, err := w.Token(t.Context(), "T2", "google"); token != "by hand" || err != nil {
+		t.Errorf("%v", err)
+	}
+	ended := task.ErrNotConnected{}
+	if _, err := w.Renew(t.Context(), "T2", "google", "by hand"); !errors.As(err, &ended) || ended.Reason != task.CredentialRefused {
+		t.Errorf("there is nothing to renew it with: %v", err)
+	}
+	w.posts(t, "google", 0)
+}
+
+// testFailures: an answer says what became of the token. None says nothing, and a
+// token that works once is as good as lost then. No exchange is ever tried twice.
+func testFailures(t *testing.T, base *world) {
+	fails := func(status int) func(*vendors.Vendors, string) {
+		return func(v *vendors.Vendors, endpoint string) { v.Fail(endpoint, status, true) }
+	}
+	drops, halves := (*vendors.Vendors).Drop, (*vendors.Vendors).Halve
+	for _, test := range []struct {
+		name     string
+		provider string
+		fault    func(v *vendors.Vendors, endpoint string)
+		problem  tool.Problem           // for now
+		ended    task.IntegrationReason // or for good
+	}{
+		{"429", "freee", fails(429), tool.ProblemRateLimited, ""},
+		{"403, which may be a throttle", "freee", fails(403), tool.ProblemForbidden, ""},
+		{"500", "freee", fails(500), tool.ProblemDown, ""},
+		{"503", "google", fails(503), tool.ProblemDown, ""},
+		{"401", "freee", fails(401), "", task.CredentialRefused},
+		{"400", "google", fails(400), "", task.CredentialRefused},
+		{"the answer lost", "freee", drops, "", task.CredentialLost},
+		{"half an answer", "freee", halves, "", task.CredentialLost},
+		{"the answer lost, of a token that stays", "google", drops, tool.ProblemLost, ""},
+		{"half an answer, of a token that stays", "google", halves, tool.ProblemBadAnswer, ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			w, p := newWorld(t, base.rows, base.Envelope), test.provider
+			team := task.NewID()
+			first := w.vendors.Grant(p)
+			if err := w.Connect(t.Context(), team, p, vault.Of(first, w.vendors.Client(p)), "{}", task.System()); err != nil {
+				t.Fatal(err)
+			}
+			test.fault(w.vendors, p+"_token")
+			_, err := w.Renew(t.Context(), team, p, first.Access)
+			w.posts(t, p, 1)
+			w.vendors.Fail(p+"_token", 0, false)
+			later, again := w.Renew(t.Context(), team, p, first.Access)
+			var said *tool.Error
+			var ended task.ErrNotConnected
+			if test.ended != "" {
+				if !errors.As(err, &ended) || ended.Reason != test.ended || !errors.As(again, &ended) {
+					t.Errorf("%v, then %v", err, again)
+				}
+				w.posts(t, p, 1)
+				return
+			}
+			if !errors.As(err, &said) || said.Problem != test.problem || errors.As(err, &ended) {
+				t.Errorf("%v, want %s", err, test.problem)
+			}
+			if again != nil || later == first.Access {
+				t.Errorf("afterwards: %v", again)
+			}
+			w.posts(t, p, 2)
+		})
+	}
+}
+
+// testCrash: the claim to a refresh outlives its holder. What works once was most
+// likely spent; what stays is taken again.
+func testCrash(t *testing.T, w *world) {
+	for _, p := range both {
+		w.connectFor(t, p, time.Minute)
+		row := w.row(t, p)
+		row.Refreshing = &task.Refreshing{By: "dead", Until: w.now().Add(-time.Second)}
+		if _, err := w.rows.RenewIntegration(t.Context(), row, w.now()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, err := w.Token(t.Context(), tenant, "freee")
+	w.ended(t, "freee", err, task.CredentialLost)
+	w.posts(t, "freee", 0)
+	w.token(t, "google")
+	w.posts(t, "google", 1)
+	w.connect(t, "freee") // a person does, and all is well
+	w.token(t, "freee")
+}
+
+// noKeys is a KMS that gives no keys.
+type noKeys struct{}
+
+func (noKeys) GenerateDataKey(context.Context, *kms.GenerateDataKeyInput, ...func(*kms.Options)) (*kms.GenerateDataKeyOutput, error) {
+	return nil, &smithy.GenericAPIError{Code: "AccessDeniedException", Message: "not authorized"}
+}
+
+func (noKeys) Decrypt(context.Context, *kms.DecryptInput, ...func(*kms.Options)) (*kms.DecryptOutput, error) {
+	return nil, &types.DisabledException{}
+}
+
+func testLocked(t *testing.T, w *world) {
+	first := w.connect(t, "freee")
+	v := w.Vault
+	v.Envelope.KMS = sealing{old: w.Envelope.KMS}
+	if _, err := v.Renew(t.Context(), tenant, "freee", first.Access); !errors.Is(err, vault.ErrLocked) {
+		t.Errorf("no new key: %v", err)
+	}
+	v.Envelope.KMS = noKeys{}
+	if _, err := v.Token(t.Context(), tenant, "freee"); !errors.Is(err, vault.ErrLocked) || errors.Is(err, vault.ErrSealed) {
+		t.Errorf("no key: %v", err)
+	}
+	w.posts(t, "freee", 0)
+	if row := w.row(t, "freee"); row.Refreshing != nil || row.Status != task.Connected {
+		t.Errorf("%+v", row)
+	}
+}
+
+// sealing refuses new keys and opens old ones.
+type sealing struct {
+	noKeys
+	old vault.KMS
+}
+
+func (s sealing) Decrypt(ctx context.Context, in *kms.DecryptInput, o ...func(*kms.Options)) (*kms.DecryptOutput, error) {
+	return s.old.Decrypt(ctx, in, o...)
+}
+
+func testUnsaved(t *testing.T, w *world) {
+	first := w.connect(t, "freee")
+	rows, writes := &troubled{Store: w.rows}, 0
+	rows.before = func() error {
+		if writes++; writes > 1 { // the claim is written, what the vendor gave is not
+			return errors.New("the table is away")
+		}
+		return nil
+	}
+	v := w.Vault
+	v.Rows = rows
+	if token, err := v.Renew(t.Context(), tenant, "freee", first.Access); err == nil {
+		t.Errorf("%q was given before it was kept", token)
+	}
+	if writes < 5 {
+		t.Errorf("saving was tried %d times", writes-1)
+	}
+	w.posts(t, "freee", 1)
+	w.later(2 * time.Minute)
+	_, err := w.Renew(t.Context(), tenant, "freee", first.Access)
+	w.ended(t, "freee", err, task.CredentialLost)
+	w.posts(t, "freee", 1)
+}
+
+func testLostAnswer(t *testing.T, w *world) {
+	for n := 1; n <= 2; n++ { // of the claim; of what the vendor gave
+		first := w.connect(t, "freee")
+		rows, writes := &troubled{Store: w.rows}, 0
+		rows.after = func() error {
+			if writes++; writes == n {
+				return errors.New("the answer is lost")
+			}
+			return nil
+		}
+		v := w.Vault
+		v.Rows = rows
+		if token, err := v.Renew(t.Context(), tenant, "freee", first.Access); err != nil || token != w.token(t, "freee") {
+			t.Errorf("write %d: %v", n, err)
+		}
+		w.posts(t, "freee", n)
+	}
+}
+
+// testReconnected: what a person connects counts, whatever a refresh brings meanwhile.
+func testReconnected(t *testing.T, w *world) {
+	first := w.connect(t, "freee")
+	rows, second := &troubled{Store: w.rows}, oauth.Token{}
+	rows.after = func() error {
+		rows.after = nil
+		second = w.connect(t, "freee")
+		return nil
+	}
+	v := w.Vault
+	v.Rows = rows
+	if token, err := v.Renew(t.Context(), tenant, "freee", first.Access); err != nil || token != second.Access {
+		t.Errorf("%v", err)
+	}
+	if row := w.row(t, "freee"); row.Status != task.Connected || row.Refreshing != nil {
+		t.Errorf("%+v", row)
+	}
+}
+
+func testImpatient(t *testing.T, w *world) {
+	first := w.connect(t, "freee")
+	w.vendors.Hang("freee_token", 2*time.Second)
+	began := make(chan struct{})
+	var all sync.WaitGroup
+	all.Go(func() {
+		close(began)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second) // its caller goes, the exchange is finished
+		defer cancel()
+		if _, err := w.Renew(ctx, tenant, "freee", first.Access); err != nil {
+			t.Errorf("who refreshes: %v", err)
+		}
+	})
+	<-began
+	for w.row(t, "freee").Refreshing == nil {
+		if t.Context().Err() != nil {
+			t.Fatal("nobody refreshes")
+		}
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	if _, err := w.Renew(ctx, tenant, "freee", first.Access); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("who waits: %v", err)
+	}
+	all.Wait()
+	if row := w.row(t, "freee"); row.Refreshing != nil || row.Status != task.Connected {
+		t.Errorf("%+v", row)
+	}
+	w.posts(t, "freee", 1)
+}

@@ -1,0 +1,158 @@
+package vault_test
+
+import (
+	"context"
+	"errors"
+	"net/http/httptest"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/kms"
+
+	"ringi/infra/local/vendors"
+	"ringi/shared/secret/oauth"
+	"ringi/shared/secret/vault"
+	"ringi/shared/store"
+	"ringi/shared/store/storetest"
+	"ringi/shared/task"
+)
+
+// TestVault runs against one server: a real table API, a real KMS API, the vendors' token endpoints.
+func TestVault(t *testing.T) {
+	server := storetest.Start(t)
+	client := kms.NewFromConfig(server.Config)
+	key, err := client.CreateKey(t.Context(), &kms.CreateKeyInput{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range []struct {
+		name string
+		run  func(*testing.T, *world)
+	}{
+		{"envelope", testEnvelope},
+		{"connecting", testConnecting},
+		{"slack", testSlack},
+		{"a good token is used as it is", testGood},
+		{"an expired token is renewed", testExpired},
+		{"32 need another token at once", testAtOnce},
+		{"a refused token is renewed once", testRenew},
+		{"a revoked token", testRevoked},
+		{"what becomes of a token whose exchange failed", testFailures},
+		{"whoever refreshes dies", testCrash},
+		{"what cannot be sealed is not asked for", testLocked},
+		{"what cannot be saved is not used", testUnsaved},
+		{"an answer of the table is lost", testLostAnswer},
+		{"somebody connects meanwhile", testReconnected},
+		{"who waits does not wait longer than it may", testImpatient},
+	} {
+		t.Run(part.name, func(t *testing.T) {
+			rows, _ := server.Store(t)
+			part.run(t, newWorld(t, rows, vault.Envelope{KMS: client, KeyID: *key.KeyMetadata.KeyId}))
+		})
+	}
+}
+
+// world is a vault in front of the vendors' token endpoints.
+type world struct {
+	vault.Vault
+	rows    *store.Store
+	vendors *vendors.Vendors
+	ahead   atomic.Int64 // of the clock on the wall
+}
+
+func newWorld(t *testing.T, rows *store.Store, e vault.Envelope) *world {
+	t.Helper()
+	w := &world{rows: rows, vendors: vendors.New()}
+	s := httptest.NewServer(w.vendors.Handler())
+	t.Cleanup(s.Close)
+	w.Vault = vault.New(rows, e, oauth.Freee("", s.URL+"/freee/token"), oauth.Google("", s.URL+"/google/token"))
+	w.Vault.Now = w.now
+	return w
+}
+
+func (w *world) now() time.Time        { return time.Now().Add(time.Duration(w.ahead.Load())) }
+func (w *world) later(d time.Duration) { w.ahead.Add(int64(d)) }
+
+const tenant = "T1"
+
+// connect gives the tenant a consent's tokens, and returns them.
+func (w *world) connect(t *testing.T, provider string) oauth.Token {
+	t.Helper()
+	return w.connectFor(t, provider, time.Hour)
+}
+
+// connectFor is connect with an access token that is good for so long.
+func (w *world) connectFor(t *testing.T, provider string, lifetime time.Duration) oauth.Token {
+	t.Helper()
+	got := w.vendors.Grant(provider)
+	got.ExpiresAt = w.now().Add(lifetime)
+	if err := w.Connect(t.Context(), tenant, provider, vault.Of(got, w.vendors.Client(provider)), "{}", task.System()); err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+// row is the integration as it is.
+func (w *world) row(t *testing.T, provider string) task.Integration {
+	t.Helper()
+	row, err := w.rows.Integration(t.Context(), tenant, provider)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return row
+}
+
+// token must be found.
+func (w *world) token(t *testing.T, provider string) string {
+	t.Helper()
+	token, err := w.Token(t.Context(), tenant, provider)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return token
+}
+
+// ended asserts that a person must connect the provider again, that the row says
+// why and holds nothing, and that the log has it once.
+func (w *world) ended(t *testing.T, provider string, err error, why task.IntegrationReason) {
+	t.Helper()
+	ended := task.ErrNotConnected{}
+	if !errors.As(err, &ended) || ended.Reason != why || !errors.Is(err, task.ErrNotFound) {
+		t.Errorf("%v, want that it ended as %s", err, why)
+	}
+	if row := w.row(t, provider); row.Status != task.Broken || row.StatusReason != why || row.Credentials != "" || row.Refreshing != nil {
+		t.Errorf("%+v", row)
+	}
+	log, err := w.rows.Audit(t.Context(), tenant, store.AuditFilter{Action: task.IntegrationFailed}, "", 10)
+	if err != nil || len(log.Items) != 1 || string(log.Items[0].Details) != `{"provider":"`+provider+`","reason":"`+string(why)+`"}` {
+		t.Errorf("recorded %+v, %v", log.Items, err)
+	}
+}
+
+// posts asserts how often the vendor was asked for tokens.
+func (w *world) posts(t *testing.T, provider string, want int) {
+	t.Helper()
+	if n := w.vendors.Calls(provider + "_token"); n != want {
+		t.Errorf("%s was asked for tokens %d times, want %d", provider, n, want)
+	}
+}
+
+// troubled are rows whose writes go wrong: before or after they are done.
+type troubled struct {
+	*store.Store
+	before, after func() error
+}
+
+func (r *troubled) RenewIntegration(ctx context.Context, x task.Integration, now time.Time) (task.Integration, error) {
+	if r.before != nil {
+		if err := r.before(); err != nil {
+			return x, err
+		}
+	}
+	out, err := r.Store.RenewIntegration(ctx, x, now)
+	if r.after != nil && err == nil {
+		err = r.after()
+	}
+	return out, err
+}

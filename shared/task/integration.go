@@ -1,0 +1,103 @@
+package task
+
+import (
+	"fmt"
+	"time"
+)
+
+// IntegrationStatus is whether a provider can be used.
+type IntegrationStatus string
+
+const (
+	Connected    IntegrationStatus = "connected"
+	Disconnected IntegrationStatus = "disconnected"
+	Broken       IntegrationStatus = "error"
+)
+
+// IntegrationReason is why an integration is not connected any more; empty when a
+// person disconnected it.
+type IntegrationReason string
+
+const (
+	// CredentialRefused: the vendor takes the credentials no longer.
+	CredentialRefused IntegrationReason = "refused"
+	// CredentialLost: a one-time refresh token was spent, and what it was spent for never arrived.
+	CredentialLost IntegrationReason = "refresh_lost"
+	// AppUninstalled: the Slack app was removed from the workspace; ends all integrations.
+	AppUninstalled IntegrationReason = "app_uninstalled"
+	// TokensRevoked: Slack took the bot's token back.
+	TokensRevoked IntegrationReason = "tokens_revoked"
+)
+
+// SlackProvider is the integration that Slack itself ends.
+const SlackProvider = "slack"
+
+// Integration is a tenant's connection to a provider (freee, google, slack, mcp:<server>).
+type Integration struct {
+	Meta
+	ID           string            `json:"id"`
+	TenantID     string            `json:"tenant_id"`
+	Provider     string            `json:"provider"`
+	Status       IntegrationStatus `json:"status"`
+	StatusReason IntegrationReason `json:"status_reason,omitempty"`
+	Credentials  string            `json:"credentials,omitempty"` // sealed; never in clear
+	Metadata     JSON              `json:"metadata"`
+	Refreshing   *Refreshing       `json:"refreshing,omitempty"`
+	ConnectedAt  *time.Time        `json:"connected_at,omitempty"`
+	UpdatedAt    time.Time         `json:"updated_at"`
+}
+
+// Refreshing is who exchanges the refresh token, alone, and until when that is over
+// whatever becomes of it.
+type Refreshing struct {
+	By    string    `json:"by"`
+	Until time.Time `json:"until"`
+}
+
+// Fresh is a connection with new credentials, over whatever was there.
+func (i Integration) Fresh(credentials string, metadata JSON) Integration {
+	i.Status, i.StatusReason, i.Credentials, i.Metadata, i.Refreshing = Connected, "", credentials, metadata, nil
+	return i
+}
+
+// Ended is the integration without its credentials.
+func (i Integration) Ended(status IntegrationStatus, why IntegrationReason) Integration {
+	i.Status, i.StatusReason, i.Credentials, i.Refreshing, i.ConnectedAt = status, why, "", nil, nil
+	return i
+}
+
+// EndedBySlack are the integrations of a tenant that end because Slack says so at a
+// time, as they then become: Slack's own, and all of them when the app was
+// uninstalled. What was connected since stays, so a late repetition ends nothing.
+// A tenant whose row of Slack was never written gets one.
+func EndedBySlack(tenant string, rows []Integration, why IntegrationReason, at time.Time) []Integration {
+	var ended []Integration
+	known := false
+	for _, i := range rows {
+		known = known || i.Provider == SlackProvider
+		since := i.ConnectedAt != nil && i.ConnectedAt.After(at)
+		if i.Status == Disconnected || since || i.Provider != SlackProvider && why != AppUninstalled {
+			continue
+		}
+		ended = append(ended, i.Ended(Disconnected, why))
+	}
+	if !known {
+		i := Integration{TenantID: tenant, Provider: SlackProvider}
+		ended = append(ended, i.Ended(Disconnected, why))
+	}
+	return ended
+}
+
+// ErrNotConnected says that a provider cannot be used before a person connects it (again).
+type ErrNotConnected struct {
+	Provider string
+	Status   IntegrationStatus
+	Reason   IntegrationReason
+}
+
+func (e ErrNotConnected) Error() string {
+	return fmt.Sprintf("integration %s is %s (%s)", e.Provider, e.Status, e.Reason)
+}
+
+// Unwrap makes it task.ErrNotFound, as of a provider that was never connected.
+func (e ErrNotConnected) Unwrap() error { return ErrNotFound }
