@@ -21,7 +21,7 @@ type generator struct {
 
 func (g *generator) Generate(ctx context.Context, r model.Request) (model.Response, error) {
 	g.calls++
-	g.asked = append(g.asked, r.System+r.Messages[0].Text)
+	g.asked = append(g.asked, r.System+r.Standing+r.Messages[0].Text)
 	if do := g.before; do != nil {
 		g.before = nil
 		do()
