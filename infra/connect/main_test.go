@@ -6,6 +6,7 @@ import (
 	"flag"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 
@@ -90,6 +91,35 @@ func TestConnect(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 	})
+	t.Run("Slack is said to be there again", func(t *testing.T) {
+		tenant := task.TenantID("T0RINGI")
+		if _, err := rows.EndIntegrations(t.Context(), tenant, task.AppUninstalled, time.Now(), time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := connect("", "-table", table, "-key", key, "-team", "T0RINGI", "slack"); err != nil {
+			t.Fatal(err)
+		}
+		v := vault.New(rows, vault.Envelope{KMS: keys, KeyID: key})
+		if got, err := v.SlackToken(t.Context(), tenant, "xoxb"); got != "xoxb" || err != nil {
+			t.Errorf("%q, %v", got, err)
+		}
+		if _, err := v.Token(t.Context(), tenant, "freee"); !errors.Is(err, task.ErrNotFound) {
+			t.Errorf("freee came back with it: %v", err)
+		}
+	})
+	t.Run("what is disconnected is forgotten", func(t *testing.T) {
+		if _, err := connect(token, "-table", table, "-key", key, "-team", "T0RINGI", "-token", "google"); err != nil {
+			t.Fatal(err)
+		}
+		said, err := connect("", "-table", table, "-key", key, "-team", "T0RINGI", "-disconnect", "google")
+		if err != nil || !strings.Contains(said, "google is disconnected") {
+			t.Errorf("%q, %v", said, err)
+		}
+		if row, err := rows.Integration(t.Context(), task.TenantID("T0RINGI"), "google"); err != nil || row.Status != task.Disconnected || row.Credentials != "" {
+			t.Errorf("%+v, %v", row, err)
+		}
+	})
+	t.Run("consent", func(t *testing.T) { testConsent(t, rows, server.Config, table, key) })
 	t.Run("help is no failure", func(t *testing.T) {
 		if _, err := connect("", "-h"); !errors.Is(err, flag.ErrHelp) {
 			t.Errorf("%v", err)

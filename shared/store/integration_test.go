@@ -2,7 +2,10 @@ package store
 
 import (
 	"errors"
+	"strconv"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -88,5 +91,121 @@ func testIntegrations(t *testing.T, s *suite) {
 		if _, err := st.SaveIntegration(t.Context(), x, by, at()); !errors.As(err, &bad) || bad.Field != field {
 			t.Errorf("%v, want ErrField of %s", err, field)
 		}
+	}
+}
+
+// testRenewedIntegrations: one of many may write over a revision, and the audit log has nothing of it.
+func testRenewedIntegrations(t *testing.T, s *suite) {
+	st := s.store(t)
+	x, err := st.SaveIntegration(t.Context(), task.Integration{TenantID: tenant, Provider: "freee", Status: task.Connected, Credentials: "one"}, approver(), at())
+	if err != nil {
+		t.Fatal(err)
+	}
+	since := x.ConnectedAt
+	won := make(chan string, 32)
+	var everybody sync.WaitGroup
+	for i := range cap(won) {
+		everybody.Go(func() {
+			mine := x
+			mine.Refreshing = &task.Refreshing{By: strconv.Itoa(i), Until: at()}
+			switch _, err := st.RenewIntegration(t.Context(), mine, at()); {
+			case err == nil:
+				won <- mine.Refreshing.By
+			case !errors.Is(err, task.ErrConflict):
+				t.Error(err)
+			}
+		})
+	}
+	everybody.Wait()
+	is, err := st.Integration(t.Context(), tenant, "freee")
+	if err != nil || len(won) != 1 || is.Refreshing == nil || is.Refreshing.By != <-won || is.Rev != x.Rev+1 {
+		t.Fatalf("%d hold it: %+v, %v", len(won)+1, is, err)
+	}
+	is.Credentials, is.Refreshing = "two", nil
+	if is, err = st.RenewIntegration(t.Context(), is, at()); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := st.Integration(t.Context(), tenant, "freee"); err != nil || got.Credentials != "two" || got.Refreshing != nil || !got.ConnectedAt.Equal(*since) {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if log := auditOfTenant(t, st, tenant); len(log) != 1 {
+		t.Errorf("%d entries", len(log))
+	}
+}
+
+func testEndedIntegrations(t *testing.T, s *suite) {
+	st := s.store(t)
+	connect := func(provider string, now time.Time) {
+		t.Helper()
+		x, err := st.Integration(t.Context(), tenant, provider)
+		if err != nil && !errors.Is(err, task.ErrNotFound) {
+			t.Fatal(err)
+		}
+		x.TenantID, x.Provider = tenant, provider
+		if _, err := st.SaveIntegration(t.Context(), x.Fresh("sealed "+now.String(), "{}"), approver(), now); err != nil {
+			t.Fatal(err)
+		}
+	}
+	end := func(why task.IntegrationReason, when time.Time, want int) {
+		t.Helper()
+		if n, err := st.EndIntegrations(t.Context(), tenant, why, when, when); err != nil || n != want {
+			t.Errorf("%s ended %d, %v; want %d", why, n, err, want)
+		}
+	}
+	every := func() (all string) {
+		t.Helper()
+		rows, err := st.Integrations(t.Context(), tenant)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, x := range rows {
+			all += x.Provider + " " + string(x.Status) + " " + string(x.StatusReason) + ","
+			if x.Status != task.Connected && (x.Credentials != "" || x.Refreshing != nil) {
+				t.Errorf("%s keeps credentials", x.Provider)
+			}
+		}
+		return all
+	}
+	first := at()
+	for _, provider := range []string{"freee", "google", "mcp:rooms"} {
+		connect(provider, first)
+	}
+	end(task.TokensRevoked, first.Add(time.Hour), 1) // Slack's alone, which had no row
+	if got := every(); got != "freee connected ,google connected ,mcp:rooms connected ,slack disconnected tokens_revoked," {
+		t.Error(got)
+	}
+	connect("google", first.Add(3*time.Hour))
+	end(task.AppUninstalled, first.Add(2*time.Hour), 2) // google was connected since
+	end(task.AppUninstalled, first.Add(2*time.Hour), 0) // it comes again
+	if got := every(); got != "freee disconnected app_uninstalled,google connected ,mcp:rooms disconnected app_uninstalled,slack disconnected tokens_revoked," {
+		t.Error(got)
+	}
+
+	var everybody sync.WaitGroup
+	for range 5 {
+		everybody.Go(func() {
+			if _, err := st.EndIntegrations(t.Context(), tenant, task.AppUninstalled, first.Add(4*time.Hour), first.Add(4*time.Hour)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	everybody.Wait()
+	ended := map[string]int{}
+	for _, e := range auditOfTenant(t, st, tenant) {
+		if e.Action == task.IntegrationDisconnected {
+			ended[string(e.Details)]++
+			if e.ActorType != task.System().Type {
+				t.Errorf("%+v", e)
+			}
+		}
+	}
+	if diff := cmp.Diff(map[string]int{
+		`{"provider":"slack","reason":"tokens_revoked"}`: 1, `{"provider":"freee","reason":"app_uninstalled"}`: 1,
+		`{"provider":"mcp:rooms","reason":"app_uninstalled"}`: 1, `{"provider":"google","reason":"app_uninstalled"}`: 1,
+	}, ended); diff != "" {
+		t.Error(diff)
+	}
+	if _, err := st.EndIntegrations(t.Context(), "a#b", task.AppUninstalled, first, first); !errors.Is(err, task.ErrNotFound) {
+		t.Errorf("a tenant that reaches into another key: %v", err)
 	}
 }

@@ -51,6 +51,8 @@ func TestStore(t *testing.T) {
 		{"tenants", testTenants},
 		{"settings", testSettings},
 		{"integrations", testIntegrations},
+		{"renewed integrations", testRenewedIntegrations},
+		{"ended integrations", testEndedIntegrations},
 		{"tools", testTools},
 		{"lists", testLists},
 		{"pending", testPending},

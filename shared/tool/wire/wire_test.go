@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -169,5 +170,119 @@ func TestAReadWaitsAsLongAsAsked(t *testing.T) {
 	}
 	if d := time.Since(began); d < time.Second {
 		t.Errorf("waited %s", d)
+	}
+}
+
+// purse has tokens one after another.
+type purse struct {
+	mu      sync.Mutex
+	left    []string
+	asked   int
+	renewed []string
+	err     error // of the first renewal
+}
+
+func (p *purse) Token(context.Context) (string, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.asked++
+	return p.left[0], nil
+}
+
+func (p *purse) Renew(_ context.Context, refused string) (string, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.renewed = append(p.renewed, refused)
+	if p.err != nil {
+		return "", p.err
+	}
+	p.left = p.left[1:]
+	return p.left[0], nil
+}
+
+func TestARefusedTokenIsRenewedOnce(t *testing.T) {
+	for name, test := range map[string]struct {
+		good    string // the token that works
+		err     error  // of the renewal
+		calls   int32
+		renewed string
+		problem tool.Problem // empty: it goes well
+	}{
+		"the first works":         {"one", nil, 1, "", ""},
+		"the second works":        {"two", nil, 2, "one", ""},
+		"none works":              {"never", nil, 2, "one", tool.ProblemUnauthorized},
+		"there is no other":       {"two", &tool.Error{Outcome: tool.Unknown, Problem: tool.ProblemTokenLost}, 1, "one", tool.ProblemTokenLost},
+		"it is not to be had now": {"two", &tool.Error{Outcome: tool.Failed, Problem: tool.ProblemDown}, 1, "one", tool.ProblemDown},
+		"nobody knows why not":    {"two", errors.New("sesame-himitsu"), 1, "one", tool.ProblemInternal},
+	} {
+		for _, method := range []string{http.MethodGet, http.MethodPut} {
+			t.Run(name+" "+method, func(t *testing.T) {
+				c, calls := client(t, func(w http.ResponseWriter, r *http.Request) {
+					body, _ := io.ReadAll(r.Body)
+					if r.Method == http.MethodPut && string(body) != `{"a":1}` {
+						t.Errorf("sent %q", body)
+					}
+					if r.Header.Get("Authorization") != "Bearer "+test.good {
+						w.WriteHeader(401)
+						return
+					}
+					_, _ = io.WriteString(w, "{}")
+				})
+				p := &purse{left: []string{"one", "two", "three"}, err: test.err}
+				c.Tokens = p
+				var err error
+				if method == http.MethodGet {
+					err = c.Read(t.Context(), "/", new(struct{}))
+				} else {
+					err = c.Write(t.Context(), method, "/", map[string]int{"a": 1}, new(struct{}))
+				}
+				var e *tool.Error
+				if (test.problem == "") != (err == nil) || err != nil && (!errors.As(err, &e) || e.Problem != test.problem || e.Outcome != tool.Failed) {
+					t.Errorf("%v, want %q", err, test.problem)
+				}
+				if calls.Load() != test.calls || strings.Join(p.renewed, " ") != test.renewed || p.asked != 1 {
+					t.Errorf("%d calls, renewed %v, asked %d times", calls.Load(), p.renewed, p.asked)
+				}
+			})
+		}
+	}
+}
+
+func TestRateHeaders(t *testing.T) {
+	now := time.Date(2026, 4, 20, 9, 0, 0, 0, time.UTC)
+	header := func(pairs ...string) http.Header {
+		h := http.Header{}
+		for i := 0; i < len(pairs); i += 2 {
+			h.Set(pairs[i], pairs[i+1])
+		}
+		return h
+	}
+	const remaining, reset = "X-Ratelimit-Remaining", "X-Ratelimit-Reset"
+	for name, test := range map[string]struct {
+		header http.Header
+		want   time.Duration
+	}{
+		"none":                     {header(), 0},
+		"Retry-After":              {header("Retry-After", "7"), 7 * time.Second},
+		"a date":                   {header("Retry-After", "Mon, 20 Apr 2026 09:00:07 GMT"), 0},
+		"negative":                 {header("Retry-After", "-7"), 0},
+		"too long":                 {header("Retry-After", "99999999999"), 0},
+		"nothing remains":          {header(remaining, "0", reset, "2026-04-20T09:10:00Z"), 10*time.Minute + time.Second},
+		"nothing remains in Japan": {header(remaining, "0", reset, "2026-04-20T18:10:00+09:00"), 10*time.Minute + time.Second},
+		"some remain":              {header(remaining, "3", reset, "2026-04-20T09:10:00Z"), 0},
+		"it was reset already":     {header(remaining, "0", reset, "2026-04-20T08:10:00Z"), 0},
+		"an epoch":                 {header(remaining, "0", reset, "1776676200"), 0},
+		"Retry-After is nearer":    {header("Retry-After", "7", remaining, "0", reset, "2026-04-20T09:10:00Z"), 7 * time.Second},
+	} {
+		if got := wire.RetryAfter(test.header, now); got != test.want {
+			t.Errorf("%s: %s, want %s", name, got, test.want)
+		}
+	}
+	throttled := header(remaining, "0", reset, time.Now().Add(10*time.Minute).Format(time.RFC3339))
+	if e := wire.Refused(tool.Freee, 403, throttled, ""); e.Problem != tool.ProblemRateLimited || e.RetryAfter < 9*time.Minute {
+		t.Errorf("a throttle's 403: %v after %s", e, e.RetryAfter)
+	}
+	if e := wire.Refused(tool.Freee, 403, header(remaining, "9000"), ""); e.Problem != tool.ProblemForbidden {
+		t.Errorf("an ambiguous 403: %v", e)
 	}
 }

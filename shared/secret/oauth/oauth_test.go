@@ -1,0 +1,259 @@
+package oauth_test
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"ringi/infra/local/vendors"
+	"ringi/shared/secret/oauth"
+	"ringi/shared/tool"
+)
+
+const himitsu = "himitsu"
+
+var app = oauth.Client{ID: "app", Secret: himitsu}
+
+// server answers token requests, and counts them.
+func server(t *testing.T, do http.HandlerFunc) (oauth.Provider, *atomic.Int32) {
+	t.Helper()
+	posts := new(atomic.Int32)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		posts.Add(1)
+		do(w, r)
+	}))
+	t.Cleanup(s.Close)
+	return oauth.Freee(s.URL+"/authorize", s.URL+"/token"), posts
+}
+
+func says(status int, body string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, body)
+	}
+}
+
+func TestRefreshSendsOneForm(t *testing.T) {
+	var form url.Values
+	var basic bool
+	p, posts := server(t, func(w http.ResponseWriter, r *http.Request) {
+		_ = r.ParseForm()
+		form = r.PostForm
+		_, _, basic = r.BasicAuth()
+		says(200, `{"access_token":"a2","token_type":"bearer","expires_in":21600,"refresh_token":"r2","scope":"read write","company_id":"123","external_cid":"xyz","new":{"field":[1]}}`)(w, r)
+	})
+	got, err := p.Refresh(t.Context(), app, "r1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Access != "a2" || got.Refresh != "r2" || got.CompanyID != "123" || time.Until(got.ExpiresAt).Round(time.Hour) != 6*time.Hour {
+		t.Errorf("%q %q %q %s", got.Access, got.Refresh, got.CompanyID, got.ExpiresAt)
+	}
+	if want := "client_id=app&client_secret=himitsu&grant_type=refresh_token&refresh_token=r1"; form.Encode() != want || basic || posts.Load() != 1 {
+		t.Errorf("%d posts, basic %v: %s", posts.Load(), basic, form.Encode())
+	}
+}
+
+func TestWhatAnAnswerBrings(t *testing.T) {
+	for body, want := range map[string]oauth.Token{
+		`{"access_token":"a","expires_in":60}`:           {Access: "a", Refresh: "r1"}, // Google's: the old one stays
+		`{"access_token":"a","refresh_token":"r2"}`:      {Access: "a", Refresh: "r2"},
+		`{"access_token":"a","company_id":1884310}`:      {Access: "a", Refresh: "r1", CompanyID: "1884310"},
+		`{"access_token":"a","company_id":"1; drop"}`:    {Access: "a", Refresh: "r1"},
+		`{"access_token":"a","company_id":{"id":"1"}}`:   {Access: "a", Refresh: "r1"},
+		`{"access_token":"a","expires_in":"3600","x":0}`: {Access: "a", Refresh: "r1"},
+	} {
+		p, _ := server(t, says(200, body))
+		got, err := p.Refresh(t.Context(), app, "r1")
+		got.ExpiresAt = time.Time{}
+		if err != nil || got != want {
+			t.Errorf("%s: %q %q %q, %v", body, got.Access, got.Refresh, got.CompanyID, err)
+		}
+	}
+}
+
+// TestFates: what an exchange that failed says of the token, and that nothing of what was sent or came is in the error.
+func TestFates(t *testing.T) {
+	echo := `"error_description":"himitsu is not known"}`
+	closed, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed.Close()
+	for name, test := range map[string]struct {
+		do      http.HandlerFunc // nil: nobody listens
+		fate    oauth.Fate
+		problem tool.Problem
+		wait    time.Duration
+	}{
+		"invalid_grant":              {says(400, `{"error":"invalid_grant",`+echo), oauth.Refused, tool.ProblemUnauthorized, 0},
+		"401, as freee says it":      {says(401, `{"error":"invalid_grant",`+echo), oauth.Refused, tool.ProblemUnauthorized, 0},
+		"401 without a word":         {says(401, himitsu), oauth.Refused, tool.ProblemUnauthorized, 0},
+		"an error code of their own": {says(400, `{"error":"himitsu HIMITSU"}`), oauth.Refused, tool.ProblemUnauthorized, 0},
+		"an error with 200":          {says(200, `{"error":"invalid_grant"}`), oauth.Refused, tool.ProblemUnauthorized, 0},
+		"403":                        {says(403, himitsu), oauth.Unspent, tool.ProblemForbidden, 0},
+		"429":                        {func(w http.ResponseWriter, r *http.Request) { w.Header().Set("Retry-After", "7"); says(429, "")(w, r) }, oauth.Unspent, tool.ProblemRateLimited, 7 * time.Second},
+		"500":                        {says(500, himitsu), oauth.Unspent, tool.ProblemDown, 0},
+		"302": {func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "/elsewhere", http.StatusTemporaryRedirect)
+		}, oauth.Unspent, tool.ProblemRejected, 0},
+		"nobody listens": {nil, oauth.Unspent, tool.ProblemUnreachable, 0},
+		"cut off":        {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, oauth.Unclear, tool.ProblemLost, 0},
+		"half an answer": {func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Length", "900")
+			says(200, `{"access_token":"himitsu`)(w, r)
+		}, oauth.Unclear, tool.ProblemBadAnswer, 0},
+		"no JSON":                   {says(200, "<html>himitsu"), oauth.Unclear, tool.ProblemBadAnswer, 0},
+		"an answer without a token": {says(200, `{}`), oauth.Unclear, tool.ProblemBadAnswer, 0},
+		"a token that is no text":   {says(200, `{"access_token":{"himitsu":1}}`), oauth.Unclear, tool.ProblemBadAnswer, 0},
+		"a refusal that is half there": {func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Length", "900")
+			says(401, `{"err`)(w, r)
+		}, oauth.Refused, tool.ProblemUnauthorized, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, posts := oauth.Freee("", "http://"+closed.Addr().String()+"/token"), new(atomic.Int32)
+			want := int32(0)
+			if test.do != nil {
+				p, posts = server(t, test.do)
+				want = 1
+			}
+			_, err := p.Refresh(t.Context(), app, himitsu)
+			var e *oauth.Error
+			var said *tool.Error
+			if !errors.As(err, &e) || e.Fate != test.fate || !errors.As(err, &said) || said.Problem != test.problem || said.Outcome == tool.Unknown && e.Fate != oauth.Unclear || said.RetryAfter != test.wait {
+				t.Errorf("%v, want %s %s", err, test.fate, test.problem)
+			}
+			if posts.Load() != want {
+				t.Errorf("sent %d times", posts.Load())
+			}
+			if s := fmt.Sprintf("%v %+v %#v", err, said, said.Args); strings.Contains(strings.ToLower(s), himitsu) {
+				t.Errorf("the error says too much: %s", s)
+			}
+		})
+	}
+}
+
+// TestConsent goes the whole way, against a server that checks what it is shown.
+func TestConsent(t *testing.T) {
+	v := vendors.New()
+	s := httptest.NewServer(v.Handler())
+	t.Cleanup(s.Close)
+	now := time.Now()
+	for _, p := range []oauth.Provider{
+		oauth.Freee(s.URL+"/freee/authorize", s.URL+"/freee/token"), oauth.Google(s.URL+"/google/authorize", s.URL+"/google/token"),
+	} {
+		t.Run(p.Name, func(t *testing.T) {
+			c := v.Client(p.Name)
+			begin := func() (oauth.Consent, url.Values) {
+				consent, address := p.Begin(c, "T1", "http://127.0.0.1:1/callback", now)
+				return consent, follow(t, address)
+			}
+			consent, back := begin()
+			token, err := p.Finish(t.Context(), c, consent, back, now)
+			if err != nil || token.Access == "" || token.Refresh == "" || (token.CompanyID != "") != (p.Name == "freee") {
+				t.Fatalf("%v", err)
+			}
+			if _, err := p.Refresh(t.Context(), c, token.Refresh); err != nil {
+				t.Errorf("the refresh token does not work: %v", err)
+			}
+			var e *oauth.Error
+			if _, err := p.Finish(t.Context(), c, consent, back, now); !errors.As(err, &e) || e.Fate != oauth.Refused {
+				t.Errorf("a code works twice: %v", err)
+			}
+			other, _ := begin()
+			mixed, back := begin()
+			mixed.Verifier = other.Verifier
+			if _, err := p.Finish(t.Context(), c, mixed, back, now); !errors.As(err, &e) || e.Fate != oauth.Refused {
+				t.Errorf("another's verifier: %v", err)
+			}
+		})
+	}
+}
+
+// follow is the browser: it goes to an address and returns with what it is sent back with.
+func follow(t *testing.T, address string) url.Values {
+	t.Helper()
+	browser := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	res, err := browser.Get(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res.Body.Close()
+	back, err := res.Location()
+	if err != nil {
+		t.Fatalf("%d: %v", res.StatusCode, err)
+	}
+	return back.Query()
+}
+
+func TestTheAddressOfConsent(t *testing.T) {
+	p := oauth.Google(oauth.GoogleAuthURL, oauth.GoogleTokenURL)
+	one, first := p.Begin(app, "T1", "http://127.0.0.1:8723/callback", time.Now())
+	two, second := p.Begin(app, "T1", "http://127.0.0.1:8723/callback", time.Now())
+	if one.State == two.State || one.Verifier == two.Verifier || first == second {
+		t.Error("two consents are the same")
+	}
+	u, err := url.Parse(first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := u.Query()
+	for name, want := range map[string]string{
+		"response_type": "code", "client_id": "app", "redirect_uri": "http://127.0.0.1:8723/callback", "state": one.State, "access_type": "offline",
+		"prompt": "consent", "code_challenge_method": "S256", "scope": "https://www.googleapis.com/auth/spreadsheets",
+	} {
+		if q.Get(name) != want {
+			t.Errorf("%s is %q, want %q", name, q.Get(name), want)
+		}
+	}
+	if len(q.Get("code_challenge")) != 43 || strings.Contains(first, one.Verifier) || strings.Contains(first, app.Secret) {
+		t.Errorf("%s", first)
+	}
+	if _, address := oauth.Freee(oauth.FreeeAuthURL, "").Begin(app, "T1", "http://x/", time.Now()); !strings.Contains(address, "prompt=select_company") {
+		t.Errorf("%s", address)
+	}
+}
+
+func TestAReturnThatIsNotFollowed(t *testing.T) {
+	p, posts := server(t, says(200, `{"access_token":"a"}`))
+	now := time.Now()
+	consent, _ := p.Begin(app, "T1", "http://x/", now)
+	other := consent
+	other.Provider = "google"
+	good := url.Values{"state": {consent.State}, "code": {"c"}}
+	for name, test := range map[string]struct {
+		consent oauth.Consent
+		back    url.Values
+		at      time.Time
+		want    error
+	}{
+		"another's state":    {consent, url.Values{"state": {"x"}, "code": {"c"}}, now, oauth.ErrState},
+		"no state":           {consent, url.Values{"code": {"c"}}, now, oauth.ErrState},
+		"no consent":         {oauth.Consent{Provider: "freee", Until: now.Add(time.Hour)}, url.Values{"code": {"c"}}, now, oauth.ErrState},
+		"another's provider": {other, good, now, oauth.ErrState},
+		"too late":           {consent, good, now.Add(time.Hour), oauth.ErrLate},
+		"denied":             {consent, url.Values{"state": {consent.State}, "error": {"access_denied"}}, now, oauth.ErrDenied},
+		"denied with a code": {consent, url.Values{"state": {consent.State}, "error": {"<script>"}, "code": {"c"}}, now, oauth.ErrDenied},
+		"no code":            {consent, url.Values{"state": {consent.State}}, now, oauth.ErrDenied},
+	} {
+		if _, err := p.Finish(t.Context(), app, test.consent, test.back, test.at); !errors.Is(err, test.want) || strings.Contains(err.Error(), "<") {
+			t.Errorf("%s: %v, want %v", name, err, test.want)
+		}
+	}
+	if posts.Load() != 0 {
+		t.Errorf("%d exchanges", posts.Load())
+	}
+	if _, err := p.Finish(t.Context(), app, consent, good, now); err != nil {
+		t.Errorf("the good one: %v", err)
+	}
+}
