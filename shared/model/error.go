@@ -103,7 +103,7 @@ func (e *Error) detail() string {
 	case Unauthorized, NoCredit, Misplaced:
 		return e.Provider
 	case Forbidden, UnknownModel, BadRequest:
-		return e.Model
+		return clip(e.Model, 150)
 	}
 	return ""
 }

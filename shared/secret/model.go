@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 )
 
@@ -52,7 +53,10 @@ type Models struct {
 	kept ModelSecret
 }
 
-// Get returns the secret. Its errors never hold a value.
+// ErrMalformed is a secret that is there, but not in the form that is wanted.
+var ErrMalformed = errors.New(`it is not JSON such as {"anthropic":"sk-…","openai":"sk-…","compatible":{"name":{"url":"https://…","key":"…"}}}`)
+
+// Get returns the secret, or ErrMalformed. Its errors never hold a value.
 func (m *Models) Get(ctx context.Context) (ModelSecret, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -66,12 +70,9 @@ func (m *Models) Get(ctx context.Context) (ModelSecret, error) {
 	if err != nil {
 		return ModelSecret{}, fmt.Errorf("read the model secret: %w", err)
 	}
-	if out.SecretString == nil {
-		return ModelSecret{}, errors.New("read the model secret: it is binary, not JSON text")
-	}
 	var s ModelSecret
-	if json.Unmarshal([]byte(*out.SecretString), &s) != nil { // the error would quote the secret
-		return ModelSecret{}, errors.New(`read the model secret: it is not JSON such as {"anthropic":"sk-…","openai":"sk-…","compatible":{"name":{"url":"https://…","key":"…"}}}`)
+	if json.Unmarshal([]byte(aws.ToString(out.SecretString)), &s) != nil { // the error would quote the secret
+		return ModelSecret{}, fmt.Errorf("read the model secret: %w", ErrMalformed)
 	}
 	m.kept, m.read = s, time.Now()
 	return s, nil
@@ -83,3 +84,9 @@ func (m *Models) Forget() {
 	defer m.mu.Unlock()
 	m.read = time.Time{}
 }
+
+// MarshalJSON keeps the keys out of JSON logs.
+func (s ModelSecret) MarshalJSON() ([]byte, error) { return json.Marshal(s.String()) }
+
+// MarshalJSON keeps the key out of JSON logs.
+func (e ModelEndpoint) MarshalJSON() ([]byte, error) { return json.Marshal(e.String()) }

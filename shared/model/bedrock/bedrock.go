@@ -46,6 +46,8 @@ func New(c Config) *Client {
 		if c.BaseURL != "" {
 			o.BaseEndpoint = &c.BaseURL
 		}
+		// Not what the environment has: AWS_BEARER_TOKEN_BEDROCK would go before the role.
+		o.BearerAuthTokenProvider, o.AuthSchemePreference = nil, []string{"sigv4"}
 		if c.Key != "" {
 			o.BearerAuthTokenProvider = bearer.StaticTokenProvider{Token: bearer.Token{Value: c.Key}}
 			o.AuthSchemePreference = []string{"httpBearerAuth"}

@@ -42,7 +42,7 @@ func FromEnvironment(cfg aws.Config) Config {
 		AWS:          cfg,
 		Secret:       &secret.Models{Reader: secretsmanager.NewFromConfig(cfg), ID: os.Getenv("MODEL_SECRET_ID")},
 		AnthropicURL: os.Getenv("ANTHROPIC_BASE_URL"), OpenAIURL: os.Getenv("OPENAI_BASE_URL"), BedrockURL: os.Getenv("BEDROCK_BASE_URL"),
-		Vendor: vendorClient(), Outbound: outbound.FromEnvironment().Client(),
+		Vendor: VendorClient(), Outbound: outbound.FromEnvironment().Client(),
 	}
 }
 
@@ -72,7 +72,11 @@ func (k keyed) Generate(ctx context.Context, r model.Request) (model.Response, e
 	usage := model.Usage{Provider: k.provider(), Model: k.name.Model}
 	s, err := k.config.Secret.Get(ctx)
 	if err != nil {
-		return model.Response{Usage: usage}, err
+		e := &model.Error{Provider: k.provider(), Model: k.name.Model, Kind: model.Overloaded, Retryable: true, Err: err}
+		if errors.Is(err, secret.ErrMalformed) {
+			e.Kind, e.Retryable = model.Unauthorized, false
+		}
+		return model.Response{Usage: usage}, e
 	}
 	g, err := k.open(s)
 	var answer model.Response
@@ -131,9 +135,9 @@ func (k keyed) provider() string {
 // maxAnswer is how much of a vendor's answer is read, in bytes.
 const maxAnswer = 8 << 20
 
-// vendorClient calls the addresses of the template. Keys stand in headers, so it
+// VendorClient calls the addresses of the template. Keys stand in headers, so it
 // follows no redirect; the caller's context bounds it.
-func vendorClient() *http.Client {
+func VendorClient() *http.Client {
 	return &http.Client{
 		Transport:     bounded{http.DefaultTransport},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },

@@ -1,0 +1,50 @@
+package anthropic_test
+
+import (
+	"net/http"
+	"testing"
+
+	"ringi/shared/model"
+	"ringi/shared/model/anthropic"
+	"ringi/shared/model/modeltest"
+	"ringi/shared/model/provider"
+)
+
+func wire() modeltest.Wire {
+	return modeltest.Wire{
+		New: func(url string) model.Generator {
+			return anthropic.New(anthropic.Config{BaseURL: url, Model: "claude-sonnet-4-6", Key: modeltest.Secret, HTTP: provider.VendorClient()})
+		},
+		Key: func(h http.Header) string { return h.Get("X-Api-Key") }, ID: "Request-Id", Path: "/v1/messages",
+		Sent: `{
+			"model": "claude-sonnet-4-6", "max_tokens": 1000,
+			"system": [{"type": "text", "text": "the rules", "cache_control": {"type": "ephemeral"}}],
+			"output_config": {"format": {"type": "json_schema", "schema": {"type": "object", "additionalProperties": false, "required": ["a"], "properties": {"a": {"type": "string"}}}}},
+			"messages": [
+				{"role": "user", "content": [{"type": "text", "text": "<data>the tools</data>", "cache_control": {"type": "ephemeral"}}, {"type": "text", "text": "himitsu no irai"}]},
+				{"role": "assistant", "content": [{"type": "text", "text": "{}"}]},
+				{"role": "user", "content": [{"type": "text", "text": "again"}]}
+			]
+		}`,
+		Good: `{"id":"msg_1","type":"message","role":"assistant","model":"claude-sonnet-4-6-20260217","content":[{"type":"thinking","thinking":"…","signature":"s"},{"type":"text","text":%TEXT%}],
+			"stop_reason":"end_turn","stop_sequence":null,"usage":{"input_tokens":12,"cache_creation_input_tokens":100,"cache_read_input_tokens":2000,"output_tokens":7}}`,
+		CutOff:  `{"id":"msg_1","type":"message","role":"assistant","model":"m","content":[{"type":"text","text":%TEXT%}],"stop_reason":"max_tokens","usage":{"input_tokens":1,"output_tokens":1}}`,
+		Refused: `{"id":"msg_1","type":"message","role":"assistant","model":"m","content":[],"stop_reason":"refusal","usage":{"input_tokens":1,"output_tokens":0}}`,
+		Usage:   model.Usage{Provider: "anthropic", Model: "claude-sonnet-4-6-20260217", Input: 112, Cached: 2000, Output: 7},
+		Error:   `{"type":"error","error":{"type":"%CODE%","message":"himitsu no irai"},"request_id":"req_2"}`,
+		Codes: map[int]string{
+			400: "invalid_request_error", 401: "authentication_error", 403: "permission_error", 404: "not_found_error", 429: "rate_limit_error", 500: "api_error", 529: "overloaded_error",
+		},
+		NoCredit: 402, NoCreditCode: "billing_error",
+	}
+}
+
+func TestContract(t *testing.T) { modeltest.Run(t, wire()) }
+
+// There is no code for an account without money, only a sentence.
+func TestTheCreditBalance(t *testing.T) {
+	w := wire()
+	w.Error = `{"type":"error","error":{"type":"invalid_request_error","message":"Your credit balance is too low to access the Anthropic API."}}`
+	w.NoCredit, w.NoCreditCode, w.Codes = 400, "", nil
+	w.RunNoCredit(t)
+}

@@ -1,0 +1,132 @@
+package compatible_test
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+
+	"ringi/shared/model"
+	"ringi/shared/model/compatible"
+	"ringi/shared/model/modeltest"
+	"ringi/shared/outbound"
+)
+
+func open(at string) model.Generator {
+	u, err := url.Parse(at)
+	if err != nil {
+		panic(err)
+	}
+	return compatible.New(compatible.Config{
+		Endpoint: "box", BaseURL: at + "/v1", Model: "llama3.2:3b", Key: modeltest.Secret, HTTP: outbound.Dialer{Allow: []string{u.Host}}.Client(),
+	})
+}
+
+const good = `{"id":"c_1","object":"chat.completion","model":"llama3.2:3b-q4","choices":[{"index":0,"finish_reason":"stop","message":{"role":"assistant","content":%TEXT%}}],
+	"usage":{"prompt_tokens":2012,"completion_tokens":7,"total_tokens":2019,"prompt_tokens_details":{"cached_tokens":2000}}}`
+
+func TestContract(t *testing.T) {
+	modeltest.Run(t, modeltest.Wire{
+		New: open,
+		Key: func(h http.Header) string { return strings.TrimPrefix(h.Get("Authorization"), "Bearer ") }, ID: "X-Request-Id", Path: "/v1/chat/completions",
+		Sent: `{
+			"model": "llama3.2:3b", "max_tokens": 1000,
+			"response_format": {"type": "json_schema", "json_schema": {"name": "answer", "strict": true,
+				"schema": {"type": "object", "additionalProperties": false, "required": ["a"], "properties": {"a": {"type": "string"}}}}},
+			"messages": [
+				{"role": "system", "content": "the rules\n\nAnswer with one JSON value of this schema and nothing else:\n{\"type\":\"object\",\"additionalProperties\":false,\"required\":[\"a\"],\"properties\":{\"a\":{\"type\":\"string\"}}}"},
+				{"role": "user", "content": "<data>the tools</data>\nhimitsu no irai"}, {"role": "assistant", "content": "{}"}, {"role": "user", "content": "again"}
+			]
+		}`,
+		Good:     good,
+		CutOff:   `{"model":"m","choices":[{"finish_reason":"length","message":{"content":%TEXT%}}]}`,
+		Refused:  `{"model":"m","choices":[{"finish_reason":"content_filter","message":{"content":null}}]}`,
+		Usage:    model.Usage{Provider: "compatible.box", Model: "llama3.2:3b-q4", Input: 12, Cached: 2000, Output: 7},
+		Error:    `{"error":{"message":"himitsu no irai","type":"t","param":null,"code":"%CODE%"}}`,
+		Codes:    map[int]string{401: "invalid_api_key", 429: "rate_limit_exceeded"},
+		NoCredit: 429, NoCreditCode: "insufficient_quota",
+	})
+	for name, body := range map[string]string{"no choices": `{"choices":[]}`, "nothing": `{}`} {
+		t.Run(name, func(t *testing.T) { modeltest.Expect(t, open, body, model.Overloaded, true) })
+	}
+}
+
+// Servers differ in what they know; each says what it does not.
+func TestAServerThatKnowsLess(t *testing.T) {
+	var asked []map[string]any
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var q map[string]any
+		if err := json.NewDecoder(r.Body).Decode(&q); err != nil {
+			t.Error(err)
+		}
+		asked = append(asked, q)
+		for _, unknown := range []string{"max_tokens", "response_format"} {
+			if q[unknown] != nil {
+				w.WriteHeader(http.StatusBadRequest)
+				io.WriteString(w, `{"error":{"message":"no","code":"unsupported_parameter","param":"`+unknown+`"}}`)
+				return
+			}
+		}
+		io.WriteString(w, strings.ReplaceAll(good, "%TEXT%", `"{}"`))
+	}))
+	defer s.Close()
+	r, err := open(s.URL).Generate(t.Context(), modeltest.Request())
+	if err != nil || r.Text != "{}" || len(asked) != 3 || asked[2]["max_completion_tokens"] != float64(1000) {
+		t.Errorf("%+v, %v, asked %v", r, err, asked)
+	}
+}
+
+func TestAServerWithoutKeys(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, sent := r.Header["Authorization"]; sent {
+			t.Error("a key is sent")
+		}
+		io.WriteString(w, strings.ReplaceAll(good, "%TEXT%", `"{}"`))
+	}))
+	defer s.Close()
+	u, _ := url.Parse(s.URL)
+	c := compatible.New(compatible.Config{Endpoint: "box", BaseURL: s.URL, Model: "m", HTTP: outbound.Dialer{Allow: []string{u.Host}}.Client()})
+	if _, err := c.Generate(t.Context(), modeltest.Request()); err != nil {
+		t.Error(err)
+	}
+}
+
+// An endpoint in our own network is not called, and people are told that it is misplaced.
+func TestAnEndpointThatIsNotPublic(t *testing.T) {
+	for _, at := range []string{"http://127.0.0.1:9001", "https://169.254.169.254", "https://10.0.0.1", "http://example.com", "https://user:pass@example.com", "::"} {
+		c := compatible.New(compatible.Config{Endpoint: "box", BaseURL: at, Model: "m", Key: modeltest.Secret, HTTP: outbound.Dialer{}.Client()})
+		_, err := c.Generate(t.Context(), modeltest.Request())
+		if f := model.Failure(err); f.Reason != "model_misplaced" || f.Detail != "compatible.box" || f.Transient || strings.Contains(err.Error(), "pass") {
+			t.Errorf("%s: %v", at, err)
+		}
+	}
+}
+
+// FuzzAnswer: nothing that a server says breaks the client, and nothing of it gets into an error.
+func FuzzAnswer(f *testing.F) {
+	for _, body := range []string{strings.ReplaceAll(good, "%TEXT%", `"{}"`), `{"choices":[{}]}`, `[{"error":{"code":404,"status":"NOT_FOUND"}}]`, `{"error":{"code":7}}`, `{"error":"no"}`, `{`, `null`, `[]`} {
+		f.Add(200, body)
+		f.Add(400, body)
+	}
+	var status int
+	var body string
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(status)
+		io.WriteString(w, body)
+	}))
+	f.Cleanup(s.Close)
+	c := open(s.URL)
+	f.Fuzz(func(t *testing.T, code int, text string) {
+		if code < 200 || code > 599 || code == 204 || code == 304 || code/100 == 3 {
+			t.Skip()
+		}
+		status, body = code, text
+		r, err := c.Generate(t.Context(), modeltest.Request())
+		if (err == nil) == (r.Stop == "") {
+			t.Errorf("%+v, %v", r, err)
+		}
+	})
+}

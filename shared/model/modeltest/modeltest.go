@@ -1,0 +1,281 @@
+// Package modeltest holds every provider to one contract, against a small server
+// that speaks the vendor's wire.
+package modeltest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ringi/shared/model"
+)
+
+// Secret is the key that calls carry, and Content what requests and answers say:
+// neither may stand in an error.
+const (
+	Secret  = "key-planted-in-the-test"
+	Content = "himitsu no irai"
+)
+
+// Wire is one vendor's: how it is called, and what it answers.
+type Wire struct {
+	New  func(url string) model.Generator // a client with Secret as its key
+	Key  func(http.Header) string         // the key that a request carries
+	ID   string                           // the header that names a request
+	Path string
+	// Sent is what a request looks like as JSON.
+	Sent string
+	// Answers of status 200. %TEXT% stands for the answer as a JSON string, quotes included.
+	Good, CutOff, Refused string
+	Usage                 model.Usage // of Good, without its duration
+	// Error is the body of an error; %CODE% stands for the vendor's word for it.
+	Error  string
+	Header map[string]string // goes with errors, with %CODE% too; may be nil
+	// Codes are the vendor's words by status.
+	Codes map[int]string
+	// NoCredit is the status and the word of an account that has nothing left; 0 when there is none.
+	NoCredit     int
+	NoCreditCode string
+}
+
+// Request is what every test asks.
+func Request() model.Request {
+	return model.Request{
+		Purpose: model.Planning, Try: 1, System: "the rules", Standing: "<data>the tools</data>", MaxTokens: 1000,
+		Schema: json.RawMessage(`{"type":"object","additionalProperties":false,"required":["a"],"properties":{"a":{"type":"string"}}}`),
+		Messages: []model.Message{
+			{Role: model.User, Text: Content}, {Role: model.Assistant, Text: "{}"}, {Role: model.User, Text: "again"},
+		},
+	}
+}
+
+const said = `{"a":"x"}`
+
+func answer(body string) string {
+	text, _ := json.Marshal(said) // a string has a form
+	return strings.ReplaceAll(body, "%TEXT%", string(text))
+}
+
+// Run is the contract.
+func Run(t *testing.T, w Wire) {
+	for name, value := range map[string]string{
+		"ANTHROPIC_API_KEY": "poison", "ANTHROPIC_AUTH_TOKEN": "poison", "ANTHROPIC_BASE_URL": "http://127.0.0.1:1", "OPENAI_API_KEY": "poison", "OPENAI_ORG_ID": "poison",
+		"OPENAI_BASE_URL": "http://127.0.0.1:1", "AWS_BEARER_TOKEN_BEDROCK": "poison", "AWS_ENDPOINT_URL": "http://127.0.0.1:1", "AWS_ENDPOINT_URL_BEDROCK_RUNTIME": "http://127.0.0.1:1",
+	} {
+		t.Setenv(name, value)
+	}
+	t.Run("an answer", func(t *testing.T) { w.answers(t) })
+	t.Run("errors", func(t *testing.T) { w.errors(t) })
+	t.Run("no whole answer", func(t *testing.T) { w.broken(t) })
+	t.Run("a redirect is not followed", func(t *testing.T) {
+		reached := false
+		other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached = true }))
+		defer other.Close()
+		_, err := w.ask(t, t.Context(), func(rw http.ResponseWriter, r *http.Request) {
+			http.Redirect(rw, r, other.URL, http.StatusTemporaryRedirect)
+		})
+		if reached || err == nil {
+			t.Errorf("the key went elsewhere: %v, %v", reached, err)
+		}
+	})
+}
+
+func (w Wire) ask(t *testing.T, ctx context.Context, h http.HandlerFunc) (model.Response, error) {
+	t.Helper()
+	s := httptest.NewServer(h)
+	defer s.Close()
+	r, err := w.New(s.URL).Generate(ctx, Request())
+	if err != nil && (strings.Contains(err.Error(), Secret) || strings.Contains(err.Error(), "himitsu")) {
+		t.Errorf("the error tells too much: %v", err)
+	}
+	return r, err
+}
+
+func (w Wire) answers(t *testing.T) {
+	want := w.Usage
+	want.Calls = 1
+	for name, test := range map[string]struct {
+		body string
+		stop model.Stop
+		text string
+	}{
+		"good":                 {answer(w.Good), model.StopEnd, said},
+		"with unknown fields":  {strings.Replace(answer(w.Good), "{", `{"brand_new":{"a":[1]},`, 1), model.StopEnd, said},
+		"text that is no JSON": {strings.ReplaceAll(w.Good, "%TEXT%", `"Sure!"`), model.StopEnd, "Sure!"},
+		"cut off":              {answer(w.CutOff), model.StopLength, said},
+		"refused":              {answer(w.Refused), model.StopRefused, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			calls := 0
+			r, err := w.ask(t, t.Context(), func(rw http.ResponseWriter, r *http.Request) {
+				calls++
+				body, _ := io.ReadAll(r.Body)
+				if got := w.Key(r.Header); got != Secret {
+					t.Errorf("the key is %q", got)
+				}
+				if r.URL.Path != w.Path {
+					t.Errorf("called %s", r.URL.Path)
+				}
+				if d := cmp.Diff(decode(t, w.Sent), decode(t, string(body))); d != "" {
+					t.Error("sent:", d)
+				}
+				if traces := r.Header.Get("Traceparent"); traces != "" {
+					t.Errorf("traces are sent: %s", traces)
+				}
+				rw.Header().Set(w.ID, "req_1")
+				rw.Header().Set("Content-Type", "application/json")
+				io.WriteString(rw, test.body)
+			})
+			if err != nil || calls != 1 || r.Stop != test.stop || test.text != "" && r.Text != test.text {
+				t.Fatalf("%d calls, %+v, %v", calls, r, err)
+			}
+			want.RequestID, r.Usage.Duration = "req_1", 0
+			if d := cmp.Diff(want, r.Usage); d != "" && name == "good" {
+				t.Error("usage:", d)
+			}
+		})
+	}
+}
+
+func decode(t *testing.T, text string) (v any) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(text), &v); err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	return v
+}
+
+func (w Wire) errors(t *testing.T) {
+	type want struct {
+		kind  model.Kind
+		after time.Duration
+		again bool
+	}
+	tests := map[string]struct {
+		status int
+		after  string
+		want   want
+	}{
+		"400":                     {400, "", want{model.BadRequest, 0, false}},
+		"401":                     {401, "", want{model.Unauthorized, 0, false}},
+		"403":                     {403, "", want{model.Forbidden, 0, false}},
+		"404":                     {404, "", want{model.UnknownModel, 0, false}},
+		"429 with Retry-After":    {429, "17", want{model.RateLimited, 17 * time.Second, true}},
+		"429 without":             {429, "", want{model.RateLimited, 0, true}},
+		"429 with an odd wait":    {429, "-1e999", want{model.RateLimited, 0, true}},
+		"429 with a year to wait": {429, "31536000", want{model.RateLimited, 24 * time.Hour, true}},
+		"500":                     {500, "", want{model.Overloaded, 0, true}},
+		"503 with Retry-After":    {503, "5", want{model.Overloaded, 5 * time.Second, true}},
+		"529":                     {529, "", want{model.Overloaded, 0, true}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			w.error(t, test.status, w.Codes[test.status], test.after, test.want.kind, test.want.after, test.want.again)
+		})
+	}
+	if w.NoCredit != 0 {
+		t.Run("no credit", func(t *testing.T) { w.error(t, w.NoCredit, w.NoCreditCode, "60", model.NoCredit, 0, false) })
+	}
+	t.Run("an error that is no JSON", func(t *testing.T) {
+		_, err := w.ask(t, t.Context(), func(rw http.ResponseWriter, _ *http.Request) { http.Error(rw, "<html>"+Content, http.StatusBadGateway) })
+		expect(t, err, model.Overloaded, true)
+	})
+}
+
+func (w Wire) error(t *testing.T, status int, code, after string, kind model.Kind, wait time.Duration, again bool) {
+	t.Helper()
+	calls := 0
+	r, err := w.ask(t, t.Context(), func(rw http.ResponseWriter, _ *http.Request) {
+		calls++
+		rw.Header().Set(w.ID, "req_2")
+		for name, value := range w.Header {
+			rw.Header().Set(name, strings.ReplaceAll(value, "%CODE%", code))
+		}
+		if after != "" {
+			rw.Header().Set("Retry-After", after)
+		}
+		rw.Header().Set("Content-Type", "application/json")
+		rw.WriteHeader(status)
+		io.WriteString(rw, strings.ReplaceAll(w.Error, "%CODE%", code))
+	})
+	e := expect(t, err, kind, again)
+	if e == nil {
+		return
+	}
+	if e.RetryAfter != wait || e.RequestID != "req_2" || r.Usage.Calls != 1 || r.Usage.RequestID != "req_2" || e.Model == "" {
+		t.Errorf("%+v, usage %+v", e, r.Usage)
+	}
+	if again && calls != 1 {
+		t.Errorf("called %d times: waiting is the state machine's", calls)
+	}
+}
+
+func expect(t *testing.T, err error, kind model.Kind, again bool) *model.Error {
+	t.Helper()
+	var e *model.Error
+	if !errors.As(err, &e) || e.Kind != kind || e.Retryable != again {
+		t.Errorf("got %v, want %s", err, kind)
+		return nil
+	}
+	return e
+}
+
+func (w Wire) broken(t *testing.T) {
+	for name, h := range map[string]http.HandlerFunc{
+		"half a body": func(rw http.ResponseWriter, _ *http.Request) {
+			body := answer(w.Good)
+			rw.Header().Set("Content-Type", "application/json")
+			rw.Header().Set("Content-Length", "100000")
+			io.WriteString(rw, body[:len(body)/2])
+		},
+		"half a JSON": func(rw http.ResponseWriter, _ *http.Request) {
+			rw.Header().Set("Content-Type", "application/json")
+			body := answer(w.Good)
+			io.WriteString(rw, body[:len(body)/2]+Content)
+		},
+		"the connection is cut": func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := w.ask(t, t.Context(), h)
+			expect(t, err, model.Overloaded, true)
+		})
+	}
+	t.Run("timeout", func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+		defer cancel()
+		_, err := w.ask(t, ctx, func(_ http.ResponseWriter, r *http.Request) {
+			io.Copy(io.Discard, r.Body)
+			<-r.Context().Done()
+		})
+		expect(t, err, model.Timeout, true)
+	})
+	t.Run("nobody answers", func(t *testing.T) {
+		s := httptest.NewServer(http.NotFoundHandler())
+		s.Close()
+		_, err := w.New(s.URL).Generate(t.Context(), Request())
+		expect(t, err, model.Overloaded, true)
+	})
+}
+
+// RunNoCredit is the part of the contract about an account that has nothing left.
+func (w Wire) RunNoCredit(t *testing.T) {
+	w.error(t, w.NoCredit, w.NoCreditCode, "60", model.NoCredit, 0, false)
+}
+
+// Expect asks a server that answers 200 with body for an error of a kind.
+func Expect(t *testing.T, client func(url string) model.Generator, body string, kind model.Kind, again bool) {
+	t.Helper()
+	_, err := Wire{New: client}.ask(t, t.Context(), func(rw http.ResponseWriter, _ *http.Request) {
+		rw.Header().Set("Content-Type", "application/json")
+		io.WriteString(rw, body)
+	})
+	expect(t, err, kind, again)
+}

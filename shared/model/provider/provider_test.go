@@ -1,0 +1,187 @@
+package provider_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
+	"github.com/google/go-cmp/cmp"
+
+	"ringi/shared/model"
+	"ringi/shared/model/modeltest"
+	"ringi/shared/model/provider"
+	"ringi/shared/outbound"
+	"ringi/shared/secret"
+	"ringi/shared/task"
+)
+
+// keeper keeps one secret, as Secrets Manager does.
+type keeper struct {
+	mu    sync.Mutex
+	value string
+	reads int
+	err   error
+}
+
+func (k *keeper) GetSecretValue(context.Context, *secretsmanager.GetSecretValueInput, ...func(*secretsmanager.Options)) (*secretsmanager.GetSecretValueOutput, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.reads++
+	return &secretsmanager.GetSecretValueOutput{SecretString: aws.String(k.value)}, k.err
+}
+
+// vendor answers every wire's good answer, or 401 for any key but the right one, and keeps the paths.
+func vendor(t *testing.T, paths *[]string) *httptest.Server {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		*paths = append(*paths, r.URL.Path)
+		w.Header().Set("Content-Type", "application/json")
+		if !strings.Contains(r.Header.Get("Authorization")+r.Header.Get("X-Api-Key"), "right") {
+			w.WriteHeader(http.StatusUnauthorized)
+			io.WriteString(w, `{"error":{"type":"authentication_error"}}`)
+			return
+		}
+		io.WriteString(w, map[string]string{
+			"/v1/messages":         `{"content":[{"type":"text","text":"{}"}],"stop_reason":"end_turn"}`,
+			"/v1/responses":        `{"status":"completed","output":[{"type":"message","content":[{"type":"output_text","text":"{}"}]}]}`,
+			"/v1/chat/completions": `{"choices":[{"finish_reason":"stop","message":{"content":"{}"}}]}`,
+		}[r.URL.Path])
+		if strings.HasSuffix(r.URL.Path, "/converse") {
+			io.WriteString(w, `{"output":{"message":{"role":"assistant","content":[{"text":"{}"}]}},"stopReason":"end_turn"}`)
+		}
+	}))
+	t.Cleanup(s.Close)
+	return s
+}
+
+func config(s *httptest.Server, k *keeper) provider.Config {
+	u, err := url.Parse(s.URL)
+	if err != nil {
+		panic(err)
+	}
+	return provider.Config{
+		AWS:    aws.Config{Region: "us-east-1", Credentials: credentials.NewStaticCredentialsProvider("right", "secret", "")},
+		Secret: &secret.Models{Reader: k, ID: "models"}, AnthropicURL: s.URL, OpenAIURL: s.URL + "/v1", BedrockURL: s.URL,
+		Vendor: provider.VendorClient(), Outbound: outbound.Dialer{Allow: []string{u.Host}}.Client(),
+	}
+}
+
+func ask(t *testing.T, c provider.Config, name string) error {
+	t.Helper()
+	g, err := c.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := g.Generate(t.Context(), modeltest.Request())
+	if err == nil && r.Text != "{}" {
+		t.Errorf("%s says %q", name, r.Text)
+	}
+	return err
+}
+
+func TestEachNameFindsItsVendor(t *testing.T) {
+	var paths []string
+	s := vendor(t, &paths)
+	k := &keeper{value: `{"anthropic":"right","openai":"right","compatible":{"box":{"url":"` + s.URL + `/v1/","key":"right"},"gemini":{"url":"` + s.URL + `/v1","key":"right"}}}`}
+	c := config(s, k)
+	for _, name := range []string{"claude-sonnet-4-6", "openai:gpt-5.4", "o3", "compatible:box/llama", "gemini-2.5-flash", "bedrock:amazon.nova-pro-v1:0"} {
+		if err := ask(t, c, name); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	want := []string{"/v1/messages", "/v1/responses", "/v1/responses", "/v1/chat/completions", "/v1/chat/completions", "/model/amazon.nova-pro-v1:0/converse"}
+	if d := cmp.Diff(want, paths); d != "" {
+		t.Error(d)
+	}
+	if k.reads != 1 {
+		t.Errorf("the secret was read %d times", k.reads)
+	}
+	if g, err := c.Open("demo"); err != nil || g != (model.Demonstration{}) {
+		t.Errorf("%v, %v", g, err)
+	}
+}
+
+func TestANameOfNobodyIsRefusedWithTheList(t *testing.T) {
+	for _, name := range []string{"", "llama", "demonstration", "mistral:large"} {
+		_, err := provider.Config{}.Open(name)
+		f := model.Failure(err)
+		if f.Reason != task.ReasonModelUnknown || f.Transient || f.Detail != name {
+			t.Errorf("%q: %v", name, err)
+		}
+		for _, p := range task.Providers {
+			if !strings.Contains(err.Error(), p) {
+				t.Errorf("%q: the error does not name %s", name, p)
+			}
+		}
+	}
+}
+
+// A key that is added while the function runs is taken by the next try.
+func TestAMissingKeyIsNamedAndLookedForAgain(t *testing.T) {
+	for name, detail := range map[string]string{
+		"claude-sonnet-4-6": "anthropic", "gpt-5.4": "openai", "compatible:box/llama": "compatible.box", "gemini-2.5-flash": "compatible.gemini",
+	} {
+		var paths []string
+		s := vendor(t, &paths)
+		for _, lacking := range []string{`{}`, `null`, `{"anthropic":"","openai":"","compatible":{}}`, `{"anthropic":"wrong","openai":"wrong","compatible":{"box":{"url":"` + s.URL + `/v1","key":"wrong"},"gemini":{"url":"` + s.URL + `/v1","key":"wrong"}}}`} {
+			k := &keeper{value: lacking}
+			c := config(s, k)
+			err := ask(t, c, name)
+			if f := model.Failure(err); f.Reason != task.ReasonModelKey || f.Detail != detail || f.Transient {
+				t.Errorf("%s with %s: %v", name, lacking, err)
+			}
+			if strings.Contains(err.Error(), "wrong") {
+				t.Errorf("the error holds the key: %v", err)
+			}
+			k.value = `{"anthropic":"right","openai":"right","compatible":{"box":{"url":"` + s.URL + `/v1","key":"right"},"gemini":{"url":"` + s.URL + `/v1","key":"right"}}}`
+			if err := ask(t, c, name); err != nil {
+				t.Errorf("%s after the key was added: %v", name, err)
+			}
+		}
+	}
+}
+
+func TestASecretThatCannotBeReadTellsNothing(t *testing.T) {
+	s := vendor(t, &[]string{})
+	for name, test := range map[string]struct {
+		k    *keeper
+		want task.Failure
+	}{
+		"no JSON":  {&keeper{value: "sk-planted"}, task.Failure{Reason: task.ReasonModelKey, Detail: "anthropic"}},
+		"odd JSON": {&keeper{value: `{"anthropic":["sk-planted"]}`}, task.Failure{Reason: task.ReasonModelKey, Detail: "anthropic"}},
+		"down":     {&keeper{err: errors.New("InternalServiceError")}, task.Failure{Reason: task.ReasonModelUnavailable, Transient: true}},
+	} {
+		err := ask(t, config(s, test.k), "claude-sonnet-4-6")
+		if d := cmp.Diff(test.want, model.Failure(err)); d != "" || strings.Contains(err.Error(), "planted") {
+			t.Errorf("%s: %v: %s", name, err, d)
+		}
+	}
+}
+
+func TestAnAnswerWithoutEndIsGivenUp(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		chunk := strings.Repeat(" ", 1<<20)
+		for range 20 {
+			if _, err := io.WriteString(w, chunk); err != nil {
+				return
+			}
+		}
+		t.Error("20 MiB were read")
+	}))
+	defer s.Close()
+	k := &keeper{value: `{"anthropic":"right","openai":"right"}`}
+	for _, name := range []string{"claude-sonnet-4-6", "gpt-5.4"} {
+		if f := model.Failure(ask(t, config(s, k), name)); f.Reason != task.ReasonModelUnavailable || !f.Transient {
+			t.Errorf("%s: %+v", name, f)
+		}
+	}
+}
