@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync"
@@ -31,9 +32,11 @@ type world struct {
 	people  *workspace.Workspace
 	slack   *webapi.Faults
 	called  *counter // Slack's methods
+	paths   *counter // of the other vendors
 	log     *bytes.Buffer
 	tokens  tokens
-	url     string
+
+	url, slackURL string
 }
 
 // counter counts calls, also those whose client has gone.
@@ -83,8 +86,12 @@ func (t tokens) Renew(ctx context.Context, tenant, provider, refused string) (st
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{vendors: vendors.New(), slack: &webapi.Faults{}, called: &counter{n: map[string]int{}}, log: &bytes.Buffer{}}
-	s := httptest.NewServer(w.vendors.Handler())
+	w := &world{vendors: vendors.New(), slack: &webapi.Faults{}, called: &counter{n: map[string]int{}}, paths: &counter{n: map[string]int{}}, log: &bytes.Buffer{}}
+	v := w.vendors.Handler()
+	s := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+		w.paths.add(r.URL.Path)
+		v.ServeHTTP(out, r)
+	}))
 	t.Cleanup(s.Close)
 	w.url = s.URL
 	w.people = workspace.New(workspace.Config{TeamID: "T0SANDBOX", AppID: "A0SANDBOX"})
@@ -93,21 +100,38 @@ func newWorld(t *testing.T) *world {
 		Heard: func(c webapi.Call) { w.called.add(c.Method) },
 	}))
 	t.Cleanup(api.Close)
+	w.slackURL = api.URL + "/api/"
 	w.tokens = tokens{"freee": w.vendors.Token("freee"), "google": w.vendors.Token("google")}
+	w.equip(t, w.tokens)
+	return w
+}
+
+// keyring finds all tokens, those of Slack's bot too.
+type keyring interface {
+	runner.Credentials
+	SlackToken(ctx context.Context, tenant, deployments string) (string, error)
+}
+
+func (tokens) SlackToken(_ context.Context, _, deployments string) (string, error) {
+	return deployments, nil
+}
+
+// equip makes the runner, with these credentials.
+func (w *world) equip(t *testing.T, k keyring) {
+	t.Helper()
 	var err error
 	if w.catalog, err = tool.Builtin(); err != nil {
 		t.Fatal(err)
 	}
 	w.Runner, err = runner.New(w.catalog, runner.Config{
-		FreeeURL: s.URL + "/freee/hr", SheetsURL: s.URL + "/sheets", SlackURL: api.URL + "/api/", Credentials: w.tokens,
-		SlackToken: func(context.Context, string) (string, error) { return botToken, nil },
+		FreeeURL: w.url + "/freee/hr", SheetsURL: w.url + "/sheets", SlackURL: w.slackURL, Credentials: k,
+		SlackToken: func(ctx context.Context, tenant string) (string, error) { return k.SlackToken(ctx, tenant, botToken) },
 		Now:        func() time.Time { return time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC) },
 		Log:        slog.New(slog.NewJSONHandler(w.log, nil)),
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return w
 }
 
 // run makes a call that must succeed, and reads its result.

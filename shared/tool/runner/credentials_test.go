@@ -1,0 +1,199 @@
+package runner_test
+
+import (
+	"encoding/json"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/kms"
+
+	"ringi/shared/secret/oauth"
+	"ringi/shared/secret/vault"
+	"ringi/shared/store"
+	"ringi/shared/store/storetest"
+	"ringi/shared/task"
+	"ringi/shared/tool"
+	"ringi/shared/tool/sheets"
+)
+
+// TestWithTheVault: tools call with tokens that expire, are revoked and are lost.
+func TestWithTheVault(t *testing.T) {
+	server := storetest.Start(t)
+	keys := kms.NewFromConfig(server.Config)
+	key, err := keys.CreateKey(t.Context(), &kms.CreateKeyInput{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, test := range map[string]func(*testing.T, *office){
+		"expired at the start":              testExpiredAtStart,
+		"refused in the middle":             testRefusedInTheMiddle,
+		"a write whose token is refused":    testRefusedWrite,
+		"refused for ever":                  testRefusedForEver,
+		"what people read when it ended":    testEndings,
+		"the tokens' server is away":        testTokensAway,
+		"only what steps need is asked for": testOnlyWhatIsNeeded,
+	} {
+		t.Run(name, func(t *testing.T) {
+			rows, _ := server.Store(t)
+			o := &office{world: newWorld(t), rows: rows}
+			o.vault = vault.New(rows, vault.Envelope{KMS: keys, KeyID: *key.KeyMetadata.KeyId},
+				oauth.Freee("", o.url+"/freee/token"), oauth.Google("", o.url+"/google/token"))
+			o.equip(t, o.vault)
+			for _, provider := range []string{"freee", "google"} {
+				o.connect(t, provider, time.Hour)
+			}
+			test(t, o)
+			for _, secret := range o.vendors.Secrets() {
+				if strings.Contains(o.log.String(), secret) {
+					t.Errorf("a secret is in the log: %s", o.log)
+				}
+			}
+		})
+	}
+}
+
+// office is a world whose credentials are real ones.
+type office struct {
+	*world
+	vault vault.Vault
+	rows  *store.Store
+}
+
+func (o *office) connect(t *testing.T, provider string, lifetime time.Duration) {
+	t.Helper()
+	got := o.vendors.Grant(provider)
+	got.ExpiresAt = time.Now().Add(lifetime)
+	if err := o.vault.Connect(t.Context(), "T1", provider, vault.Of(got, o.vendors.Client(provider)), "{}", task.System()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func testExpiredAtStart(t *testing.T, o *office) {
+	o.connect(t, "freee", -time.Minute)
+	var out struct{ Count int }
+	if o.run(t, "list_employees", listArgs, &out); out.Count != 42 || o.vendors.Calls("freee_token") != 1 {
+		t.Errorf("%d, renewed %d times", out.Count, o.vendors.Calls("freee_token"))
+	}
+}
+
+// testRefusedInTheMiddle: many requests of one call need another token, one is got.
+func testRefusedInTheMiddle(t *testing.T, o *office) {
+	o.vendors.Expire("freee") // before its time
+	if a := o.attendance(t, 2026, 3); a.Count != 42 {
+		t.Errorf("%d records", a.Count)
+	}
+	if n := o.vendors.Calls("freee_token"); n != 1 {
+		t.Errorf("renewed %d times", n)
+	}
+}
+
+func testRefusedWrite(t *testing.T, o *office) {
+	o.vendors.Expire("google")
+	var out sheets.Written
+	o.run(t, sheetTool, sheetArgs, &out)
+	if o.vendors.Calls("google_token") != 1 || out.UpdatedRows != 3 || len(o.vendors.Rows("ringi-demo-sheet", "tab 'a'")) != 4 {
+		t.Errorf("%+v, renewed %d times", out, o.vendors.Calls("google_token"))
+	}
+}
+
+func testRefusedForEver(t *testing.T, o *office) {
+	o.vendors.Fail("list_employees", 401, true) // though the tokens are good
+	if e := o.refuse(t, "list_employees", listArgs); e.Problem != tool.ProblemUnauthorized || e.Outcome != tool.Failed {
+		t.Error(e)
+	}
+	if o.vendors.Calls("list_employees") != 2 || o.vendors.Calls("freee_token") != 1 {
+		t.Errorf("%d calls, renewed %d times", o.vendors.Calls("list_employees"), o.vendors.Calls("freee_token"))
+	}
+}
+
+func testEndings(t *testing.T, o *office) {
+	now := time.Now().Add(time.Second)
+	slackEnds := func(why task.IntegrationReason) func() {
+		return func() {
+			if _, err := o.rows.EndIntegrations(t.Context(), "T1", why, now, now); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for _, test := range []struct {
+		name       string
+		fault      func()
+		tool, args string
+		problem    tool.Problem
+		says       string
+	}{
+		{"the person revoked it", func() { o.vendors.Revoke("freee") }, "list_employees", listArgs, tool.ProblemUnauthorized, "no longer accepts our credentials. Ask an administrator"},
+		{"the renewed one was lost", func() { o.vendors.Expire("freee"); o.vendors.Drop("freee_token") }, "list_employees", listArgs, tool.ProblemTokenLost, "connection is lost. Ask an administrator"},
+		{"the bot's token was revoked", slackEnds(task.TokensRevoked), "send_slack_dm", dmArgs, tool.ProblemRevoked, "The token for Slack was revoked"},
+		{"the app was uninstalled", slackEnds(task.AppUninstalled), sheetTool, sheetArgs, tool.ProblemUninstalled, "The app was removed from Slack, so Google Sheets is disconnected"},
+		{"somebody disconnected it", func() {
+			if err := o.vault.Disconnect(t.Context(), "T1", "freee", task.System()); err != nil {
+				t.Fatal(err)
+			}
+		}, "list_employees", listArgs, tool.ProblemNotConnected, "freee HR is not connected. Ask an administrator"},
+	} {
+		if row, err := o.rows.Integration(t.Context(), "T1", "freee"); err != nil || row.Status != task.Connected {
+			o.connect(t, "freee", time.Hour)
+		}
+		test.fault()
+		for range 2 { // the second time without asking the vendor
+			before := o.vendors.Calls("freee_token")
+			e := o.refuse(t, test.tool, test.args)
+			if e.Outcome != tool.Failed || e.Problem != test.problem || !strings.Contains(e.Detail, test.says) {
+				t.Errorf("%s: %v %s", test.name, e, e.Detail)
+			}
+			if o.vendors.Calls("freee_token") > before+1 {
+				t.Errorf("%s: asked %d times for tokens", test.name, o.vendors.Calls("freee_token")-before)
+			}
+		}
+	}
+}
+
+// testTokensAway: nobody asks twice in one call, and the next call finds all as it was.
+func testTokensAway(t *testing.T, o *office) {
+	o.connect(t, "freee", -time.Minute)
+	o.vendors.Fail("freee_token", 503, true)
+	if e := o.refuse(t, "list_employees", listArgs); e.Problem != tool.ProblemDown || e.Outcome != tool.Failed || o.vendors.Calls("freee_token") != 1 {
+		t.Errorf("%v after %d tries", e, o.vendors.Calls("freee_token"))
+	}
+	if o.vendors.Calls("list_employees") != 0 {
+		t.Error("it called without a token")
+	}
+	o.vendors.Fail("freee_token", 0, false)
+	var out struct{ Count int }
+	if o.run(t, "list_employees", listArgs, &out); out.Count != 42 {
+		t.Errorf("afterwards: %d", out.Count)
+	}
+}
+
+// testOnlyWhatIsNeeded: none of freee's addresses that give pay or bank data is
+// called, and nothing of the kind is in a result.
+func testOnlyWhatIsNeeded(t *testing.T, o *office) {
+	for name, args := range map[string]string{
+		"list_employees":  listArgs,
+		"list_attendance": `{"year":2026,"month":3,"employees":[{"id":3510001,"paid_next_month":true}]}`,
+	} {
+		result, err := o.Run(t.Context(), tool.Call{Tenant: "T1", Tool: name, Arguments: json.RawMessage(args), Locale: "ja"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, word := range []string{"pay_day", "payroll", "bank", "basic_pay", "closing", "birth", "address", "salary", "user_id"} {
+			if strings.Contains(string(result), `"`+word) {
+				t.Errorf("%s keeps %s: %.300s", name, word, result)
+			}
+		}
+	}
+	const hr = "/freee/hr/api/v1"
+	want := []string{hr + "/companies/1884310/employees", hr + "/employees/3510001/work_record_summaries/2026/4", hr + "/users/me"} // the month in which March is paid
+	if got := slices.Sorted(maps.Keys(o.paths.n)); !slices.Equal(got, want) {
+		t.Errorf("freee was asked for %v", got)
+	}
+	var none *tool.Error
+	if _, err := o.Run(t.Context(), tool.Call{Tenant: "T2", Tool: "list_employees", Arguments: json.RawMessage(listArgs), Locale: "ja"}); !errors.As(err, &none) || none.Problem != tool.ProblemNotConnected {
+		t.Errorf("another tenant: %v", err)
+	}
+}
