@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
@@ -44,8 +45,10 @@ func (s *Stack) binaries(ctx context.Context) (map[string]string, error) {
 
 func (s *Stack) startFunctions(binaries map[string]string, back net.Listener) error {
 	o := lambda.Options{Region: Region, Account: Account, Endpoint: s.AWSEndpoint, Log: s.options.FunctionLog, Faults: s.options.Faults}
+	variables := map[string]string{"OUTBOUND_ALLOW": strings.Join(s.options.Allow, ",")}
+	maps.Copy(variables, s.options.Variables)
 	for _, f := range s.Template.Functions {
-		info := describe(f, binaries[f.ID], s.options.Variables)
+		info := describe(f, binaries[f.ID], variables)
 		s.functions = append(s.functions, info)
 		run := info.function(nil)
 		run.Concurrency = f.Concurrency

@@ -32,6 +32,7 @@ type Options struct {
 	Template   string            // "" is template.yaml of this module
 	Parameters map[string]string // of the template, over what the stack sets itself
 	Variables  map[string]string // replace environment variables, in functions whose template has them
+	Allow      []string          // endpoints, as host:port, that may stand outside of the public internet
 	Artifacts  string            // a folder of `sam build`; "" compiles the functions
 
 	SlackAPIURL   string         // another Slack instead of the sandbox

@@ -1,0 +1,139 @@
+// Package providers walks the happy path, and what is special about models, with
+// every provider: through the front door, with the vendors' wires at the back.
+package providers
+
+import (
+	"context"
+	"encoding/json"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
+
+	"ringi/infra/journeys/desk"
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/stack"
+	"ringi/infra/local/vendors/models"
+	"ringi/shared/task"
+)
+
+var (
+	running *stack.Stack
+	vendors *models.Models
+	keys    map[string]any // in the model secret; Anthropic's is missing at first
+)
+
+func TestMain(m *testing.M) { os.Exit(run(m)) }
+
+func run(m *testing.M) int {
+	vendors = models.New()
+	server := httptest.NewServer(vendors.Handler())
+	defer server.Close()
+	at, err := url.Parse(server.URL)
+	if err != nil {
+		panic(err)
+	}
+	o := desk.Options()
+	o.Model, o.Allow = "", []string{at.Host}
+	o.Parameters = map[string]string{
+		"Model": "", "AnthropicBaseUrl": server.URL + "/anthropic", "OpenAiBaseUrl": server.URL + "/openai/v1", "BedrockBaseUrl": server.URL + "/bedrock",
+	}
+	endpoint := map[string]string{"url": server.URL + "/compatible/v1", "key": vendors.Key}
+	keys = map[string]any{"anthropic": "", "openai": vendors.Key, "compatible": map[string]any{"box": endpoint, "gemini": endpoint}}
+	o.ModelKeys = keys
+	return desk.Run(m, o, func(s *stack.Stack) { running = s })
+}
+
+func TestTheHappyPathOnEveryProvider(t *testing.T) {
+	t.Run("anthropic", func(t *testing.T) {
+		desk.Leave(t, running)
+		setModel(t, "claude-sonnet-4-6")
+		d := desk.Ask(t, running, workspace.Sato, "今月の勤怠をまとめて")
+		d.Card("CARD#task", "API キーが登録されていない")
+		d.Card("CARD#task", "anthropic")
+		putKey(t)
+		d.Click(workspace.Sato, "CARD#task", "retry_generation")
+		finish(t, d, "anthropic")
+	})
+	for name, model := range map[string]struct{ vendor, name string }{
+		"openai": {"openai", "gpt-5.4"}, "compatible": {"compatible", "compatible:box/llama3.2:3b"},
+		"gemini": {"compatible", "gemini-2.5-flash"}, "bedrock": {"bedrock", "bedrock:global.anthropic.claude-sonnet-4-6"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			desk.Leave(t, running)
+			setModel(t, model.name)
+			d := desk.Ask(t, running, workspace.Sato, "今月の勤怠をまとめて")
+			finish(t, d, model.vendor)
+			d.RanOnce()
+		})
+	}
+}
+
+// finish stamps everything and sees that the work was done, with four calls of this vendor.
+func finish(t *testing.T, d *desk.Desk, vendor string) {
+	t.Helper()
+	d.Approve(workspace.Suzuki)
+	d.Card("CARD#execution", "42 行を書き込みました")
+	d.Until("completed", func(a *task.Aggregate) bool { return a.Task != nil && a.Task.Status == task.TaskCompleted })
+	if vendors.Calls(vendor)%4 != 0 {
+		t.Errorf("%s was called %d times, four a task", vendor, vendors.Calls(vendor))
+	}
+}
+
+// A vendor that asks for time is given it, and the card says so.
+func TestABusyVendorIsWaitedFor(t *testing.T) {
+	desk.Leave(t, running)
+	setModel(t, "gpt-5.4")
+	vendors.Fail(models.Failure{Status: 429, RetryAfter: "6"})
+	d := desk.Ask(t, running, workspace.Sato, "従業員一覧を取得して")
+	d.Card("CARD#task", "⏳")
+	d.Card("CARD#prompt#0001", "approve_prompt")
+}
+
+func TestWhatTheCardSaysOfAVendorsRefusal(t *testing.T) {
+	for name, test := range map[string]struct {
+		failure models.Failure
+		says    string
+	}{
+		"no such model":  {models.Failure{Status: 404}, "設定されている AI モデルが使えません"},
+		"not allowed":    {models.Failure{Status: 403}, "このモデルを使う権限がありません"},
+		"no credit":      {models.Failure{Status: 402}, "残高または利用枠がありません"},
+		"not understood": {models.Failure{Status: 400}, "受け付けませんでした"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			desk.Leave(t, running)
+			setModel(t, "gpt-5.4")
+			vendors.Fail(test.failure)
+			d := desk.Ask(t, running, workspace.Sato, "従業員一覧を取得して")
+			d.Card("CARD#task", test.says)
+			d.Click(workspace.Sato, "CARD#task", "retry_generation")
+			d.Card("CARD#prompt#0001", "approve_prompt")
+		})
+	}
+}
+
+func setModel(t *testing.T, name string) {
+	t.Helper()
+	desk.Settings(t, running, func(x *task.Settings) { x.Model = name })
+}
+
+// putKey adds the key that was missing, as an operator does.
+func putKey(t *testing.T) {
+	t.Helper()
+	keys["anthropic"] = vendors.Key
+	value, err := json.Marshal(keys)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range running.Template.Secrets {
+		if s.ID != "ModelSecret" {
+			continue
+		}
+		if _, err := secretsmanager.NewFromConfig(running.AWS).PutSecretValue(context.Background(), &secretsmanager.PutSecretValueInput{SecretId: &s.Name, SecretString: aws.String(string(value))}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

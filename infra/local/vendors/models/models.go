@@ -1,0 +1,139 @@
+// Package models stands in for the vendors of models: it speaks the wire of each and
+// answers as the demo model does.
+package models
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+
+	"ringi/shared/model/demo"
+)
+
+// Models are all of the vendors. Their one key is their own.
+type Models struct {
+	Key string
+
+	mu       sync.Mutex
+	calls    map[string]int
+	failures []Failure
+}
+
+// Failure is an answer in place of the next one.
+type Failure struct {
+	Status     int
+	RetryAfter string
+}
+
+// New makes vendors with a key.
+func New() *Models { return &Models{Key: "model-" + rand.Text(), calls: map[string]int{}} }
+
+// Handler serves Anthropic below /anthropic, OpenAI below /openai/v1, Chat Completions
+// below /compatible/v1 and Bedrock below /bedrock.
+func (m *Models) Handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /anthropic/v1/messages", m.serve(anthropic))
+	mux.HandleFunc("POST /openai/v1/responses", m.serve(responses))
+	mux.HandleFunc("POST /compatible/v1/chat/completions", m.serve(completions))
+	mux.HandleFunc("POST /bedrock/model/{model}/converse", m.serve(converse))
+	return mux
+}
+
+// Calls counts the answers of a vendor: anthropic, openai, compatible, bedrock.
+func (m *Models) Calls(vendor string) int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.calls[vendor]
+}
+
+// Fail makes the next calls fail, one after the other.
+func (m *Models) Fail(f ...Failure) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.failures = append(m.failures, f...)
+}
+
+func (m *Models) next() (f Failure, ok bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.failures) == 0 {
+		return f, false
+	}
+	f, m.failures = m.failures[0], m.failures[1:]
+	return f, true
+}
+
+// wire is one vendor's: how a request carries its key, what is in it, and how an
+// answer looks.
+type wire struct {
+	vendor string
+	key    func(*http.Request) string // nil: signed by AWS credentials instead
+	read   func(body []byte) (asked, error)
+	write  func(model, text string, input, output int) any
+}
+
+// asked is what all of them are sent.
+type asked struct {
+	model  string
+	schema json.RawMessage
+	turns  []string // without the system's
+}
+
+func (m *Models) serve(of wire) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		if f, ok := m.next(); ok {
+			if f.RetryAfter != "" {
+				w.Header().Set("Retry-After", f.RetryAfter)
+			}
+			refuse(w, f.Status, "asked_for")
+			return
+		}
+		if of.key == nil && !strings.HasPrefix(r.Header.Get("Authorization"), "AWS4-HMAC-SHA256 ") || of.key != nil && of.key(r) != m.Key {
+			refuse(w, http.StatusUnauthorized, "authentication_error")
+			return
+		}
+		body, err := io.ReadAll(io.LimitReader(r.Body, 4<<20))
+		if err != nil {
+			return // nobody is left to answer
+		}
+		q, err := of.read(body)
+		if err != nil || len(q.turns) == 0 {
+			refuse(w, http.StatusBadRequest, "invalid_request_error")
+			return
+		}
+		text, err := demo.Answer(demo.Question{Purpose: purpose(q.schema), Try: 2, Repair: len(q.turns) > 1, Text: q.turns[0]})
+		if err != nil {
+			refuse(w, http.StatusBadRequest, "invalid_request_error")
+			return
+		}
+		m.mu.Lock()
+		m.calls[of.vendor]++
+		m.mu.Unlock()
+		_ = json.NewEncoder(w).Encode(of.write(q.model, text, len(body)/4, len(text)/4)) // else nobody is left to answer
+	}
+}
+
+func refuse(w http.ResponseWriter, status int, code string) {
+	w.Header().Set("X-Amzn-ErrorType", code)
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(map[string]any{"error": map[string]any{"type": code, "code": code, "message": code}})
+}
+
+// purpose is told by the answer that is asked for.
+func purpose(schema json.RawMessage) string {
+	var s struct {
+		Required []string `json:"required"`
+	}
+	if json.Unmarshal(schema, &s) != nil || len(s.Required) == 0 {
+		return ""
+	}
+	return map[string]string{"title": "extract", "policy": "draft", "steps": "plan", "summary": "summarize"}[s.Required[0]]
+}
+
+func bearer(r *http.Request) string {
+	return strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
+}
