@@ -43,7 +43,7 @@ func (j job) claim(ctx context.Context, a *task.Aggregate, call task.Call) (*tas
 
 // call makes the claimed call and records what became of it, whatever became of
 // the task meanwhile. It returns the task as that commit left it.
-func (j job) call(ctx context.Context, a *task.Aggregate, step task.Step, claim task.Claim, deadline time.Time, c tool.Call) (*task.Aggregate, error) {
+func (j job) call(ctx context.Context, a *task.Aggregate, step task.Step, claim task.Claim, deadline time.Time, t found, c tool.Call) (*task.Aggregate, error) {
 	e := a.Execution()
 	key := task.StepKey(e.ProcessVersion, e.Attempt, step.Order)
 	callCtx, stop := context.WithDeadline(ctx, deadline)
@@ -54,6 +54,9 @@ func (j job) call(ctx context.Context, a *task.Aggregate, step task.Step, claim 
 	began := time.Now()
 	value, err := j.run(callCtx, c)
 	stop()
+	if te := (*tool.Error)(nil); errors.As(err, &te) && te.Problem == tool.ProblemChanged {
+		j.noteChanged(ctx, t.permission)
+	}
 	o, err := j.outcome(ctx, a.Ref(), step, value, err, claim.LeaseUntil.Add(-commitWithin))
 	slog.InfoContext(ctx, "called", "task_id", a.Head.TaskID, "execution_id", e.ID, "step", step.StepID, "tool", step.Tool,
 		"status", o.Status, "ms", time.Since(began).Milliseconds())
@@ -67,6 +70,16 @@ func (j job) call(ctx context.Context, a *task.Aggregate, step task.Step, claim 
 func (j job) run(ctx context.Context, c tool.Call) (v json.RawMessage, err error) {
 	defer pipeline.Recovered(ctx, &err, "task_id", j.in.Task, "tool", c.Tool)
 	return j.Tools.Run(ctx, c)
+}
+
+// noteChanged switches a tool off that its server has changed, so that no more plans
+// are made with it. If that fails, the next call finds out again.
+func (j job) noteChanged(ctx context.Context, p task.ToolPermission) {
+	ctx, cancel := context.WithTimeout(ctx, claimWithin)
+	defer cancel()
+	if err := j.Store.NoteToolChanged(ctx, p, j.Now()); err != nil {
+		slog.WarnContext(ctx, "a changed tool is not off", "tool", p.ToolName, "err", err)
+	}
 }
 
 // outcome judges a call. It returns an error only for a read whose result could not be kept until the given time.

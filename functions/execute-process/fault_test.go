@@ -121,7 +121,7 @@ func testLostClaim(t *testing.T, w *world) {
 type knows struct{ Store }
 
 func (knows) ToolPermission(context.Context, string, string) (task.ToolPermission, bool, error) {
-	return task.ToolPermission{}, false, nil
+	return task.ToolPermission{Allowed: true}, false, nil
 }
 
 func (knows) Settings(context.Context, string) (task.Settings, error) {

@@ -37,6 +37,7 @@ type Store interface {
 	Decide(ctx context.Context, ref task.Ref, decide func(*task.Aggregate) (task.Change, error)) (*task.Aggregate, error)
 	DecideOn(ctx context.Context, a *task.Aggregate, decide func(*task.Aggregate) (task.Change, error)) (*task.Aggregate, error)
 	ToolPermission(ctx context.Context, tenant, name string) (p task.ToolPermission, found bool, err error)
+	NoteToolChanged(ctx context.Context, p task.ToolPermission, now time.Time) error
 	Settings(ctx context.Context, tenant string) (task.Settings, error)
 }
 
@@ -119,7 +120,16 @@ func (j job) advance(ctx context.Context, a *task.Aggregate) (*task.Aggregate, e
 	if step == nil {
 		return j.complete(ctx, a)
 	}
-	call, arguments, err := j.prepare(ctx, a, e, *step)
+	if row := a.StepOf(e, step.Order); row != nil {
+		if err := row.Stop(); err != nil { // what became of the call counts, whatever its tool is now
+			return nil, err
+		}
+	}
+	t, err := j.find(ctx, a.Head.TenantID, *step)
+	if err != nil {
+		return nil, err
+	}
+	call, arguments, err := j.prepare(ctx, a, e, *step, t)
 	if err != nil {
 		return nil, err
 	}
@@ -131,14 +141,14 @@ func (j job) advance(ctx context.Context, a *task.Aggregate) (*task.Aggregate, e
 	if left(ctx) < least { // the arguments took the time; there is another round
 		return nil, task.ErrMoved
 	}
-	deadline := j.Now().Add(min(j.timeout(step.Tool), left(ctx)-spare))
+	deadline := j.Now().Add(min(t.spec.Timeout, left(ctx)-spare))
 	call.Claim = task.Claim{Invocation: j.NewID(), LeaseUntil: deadline.Add(spare)}
 	key := a.IdempotencyKey(e, *step)
 	if a, err = j.claim(ctx, a, call); err != nil {
 		return nil, fmt.Errorf("claim %s: %w", step.StepID, err)
 	}
-	return j.call(ctx, a, *step, call.Claim, deadline, tool.Call{
-		Tenant: j.in.Tenant, Tool: step.Tool, Arguments: arguments, Key: key, Locale: j.settings.Locale,
+	return j.call(ctx, a, *step, call.Claim, deadline, t, tool.Call{
+		Tenant: j.in.Tenant, Tool: step.Tool, Arguments: arguments, Key: key, Locale: j.settings.Locale, Pin: t.spec.Pin,
 	})
 }
 

@@ -14,21 +14,45 @@ import (
 	"ringi/shared/tool"
 )
 
-// prepare checks that the step may run now and resolves its arguments. What was
-// approved is what runs: only references are filled in, from earlier results.
-func (j job) prepare(ctx context.Context, a *task.Aggregate, e *task.Execution, step task.Step) (task.Call, json.RawMessage, error) {
-	none := task.Call{}
-	spec, ok := j.Catalog.Lookup(step.Tool)
-	if !ok || spec.Version() != step.ToolVersion || spec.Effect != step.Effect {
-		return none, nil, task.StopError{Reason: task.ReasonToolChanged, Detail: step.Tool}
-	}
-	permission, listed, err := j.Store.ToolPermission(ctx, a.Head.TenantID, step.Tool)
+// found is the tool of a step, as the tenant allows it now.
+type found struct {
+	spec       tool.Spec
+	catalog    *tool.Catalog // knows it
+	permission task.ToolPermission
+}
+
+// find looks the step's tool up: one of Ringi's own, or one of an MCP server as an
+// administrator allowed it. It must be the one that was approved.
+func (j job) find(ctx context.Context, tenant string, step task.Step) (found, error) {
+	permission, _, err := j.Store.ToolPermission(ctx, tenant, step.Tool)
 	if err != nil {
-		return none, nil, fmt.Errorf("read the permission of %s: %w", step.Tool, err)
+		return found{}, fmt.Errorf("read the permission of %s: %w", step.Tool, err)
 	}
-	if listed && !permission.Allowed {
-		return none, nil, task.StopError{Reason: task.ReasonToolNotAllowed, Detail: step.Tool}
+	if !permission.Allowed {
+		return found{}, task.StopError{Reason: task.ReasonToolNotAllowed, Detail: step.Tool}
 	}
+	changed := task.StopError{Reason: task.ReasonToolChanged, Detail: step.Tool}
+	f := found{catalog: j.Catalog, permission: permission}
+	if pinned, ok := tool.Pinned(permission, j.settings.MCPServers); ok {
+		if f.catalog, err = j.Catalog.With(pinned); err != nil {
+			return found{}, changed
+		}
+	}
+	var known bool
+	f.spec, known = f.catalog.Lookup(step.Tool)
+	if !known || f.spec.Version() != step.ToolVersion || f.spec.Effect != step.Effect {
+		return found{}, changed
+	}
+	if f.spec.Timeout == 0 {
+		f.spec.Timeout = time.Minute
+	}
+	return f, nil
+}
+
+// prepare resolves a step's arguments. What was approved is what runs: only
+// references are filled in, from earlier results.
+func (j job) prepare(ctx context.Context, a *task.Aggregate, e *task.Execution, step task.Step, t found) (task.Call, json.RawMessage, error) {
+	none := task.Call{}
 	var down error // a result that is there, but can't be opened now
 	arguments, _, err := tool.Resolve(step.ToolInput, func(stepID string) (json.RawMessage, error) {
 		v, err := j.resultOf(ctx, a, e, stepID)
@@ -41,7 +65,7 @@ func (j job) prepare(ctx context.Context, a *task.Aggregate, e *task.Execution, 
 		return none, nil, fmt.Errorf("resolve the arguments of %s: %w", step.StepID, down)
 	}
 	if err == nil {
-		err = j.Catalog.Check(step.Tool, arguments)
+		err = t.catalog.Check(step.Tool, arguments)
 	}
 	if err != nil {
 		slog.WarnContext(ctx, "arguments", "task_id", a.Head.TaskID, "step", step.StepID, "err_type", fmt.Sprintf("%T", err))
@@ -56,8 +80,8 @@ func (j job) prepare(ctx context.Context, a *task.Aggregate, e *task.Execution, 
 	}
 	return task.Call{
 		Order: step.Order, Arguments: kept, ArgumentsHash: task.HashOf(string(arguments)),
-		NeedsGate: task.NeedsGate(step, e.Terms, tool.Dynamic(spec, step.ToolInput)),
-		Tool:      task.ToolRef{Name: step.Tool, Rev: permission.Rev},
+		NeedsGate: task.NeedsGate(step, e.Terms, tool.Dynamic(t.spec, step.ToolInput)),
+		Tool:      task.ToolRef{Name: step.Tool, Rev: t.permission.Rev},
 	}, arguments, nil
 }
 
@@ -68,12 +92,4 @@ func (j job) resultOf(ctx context.Context, a *task.Aggregate, e *task.Execution,
 		}
 	}
 	return nil, fmt.Errorf("%s has no result", stepID)
-}
-
-// timeout is the longest a tool's call may take; a minute where the tool names none.
-func (j job) timeout(name string) time.Duration {
-	if spec, ok := j.Catalog.Lookup(name); ok && spec.Timeout > 0 {
-		return spec.Timeout
-	}
-	return time.Minute
 }

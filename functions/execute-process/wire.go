@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
 	"ringi/shared/model/provider"
+	"ringi/shared/outbound"
 	"ringi/shared/result"
 	"ringi/shared/secret"
 	"ringi/shared/secret/oauth"
@@ -57,6 +58,7 @@ func newTools(cfg aws.Config, catalog *tool.Catalog, s *store.Store, slack secre
 		SlackToken: func(ctx context.Context, tenant string) (string, error) {
 			return credentials.SlackToken(ctx, tenant, slack.BotToken)
 		},
-		Now: time.Now, Log: slog.Default(),
+		Outbound: outbound.FromEnvironment().Client(),
+		Now:      time.Now, Log: slog.Default(),
 	})
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"ringi/shared/model"
@@ -45,7 +46,7 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (task.Next, err
 	if err != nil {
 		return task.Next{}, fmt.Errorf("read the settings: %w", err)
 	}
-	allowed, err := h.allowed(ctx, in.Tenant)
+	allowed, err := h.allowed(ctx, in.Tenant, s.MCPServers)
 	if err != nil {
 		return task.Next{}, err
 	}
@@ -83,8 +84,9 @@ func (h *Handler) plan(ctx context.Context, s task.Settings, a *task.Aggregate, 
 	return steps, err
 }
 
-// allowed is the catalog without what the tenant forbids. A tool without a permission row is allowed.
-func (h *Handler) allowed(ctx context.Context, tenant string) (*tool.Catalog, error) {
+// allowed is the catalog without what the tenant forbids, and with the tools of
+// MCP servers as an administrator allowed them. Nobody is called for it.
+func (h *Handler) allowed(ctx context.Context, tenant string, servers []task.MCPServer) (*tool.Catalog, error) {
 	tools, err := h.Tools()
 	if err != nil {
 		return nil, err
@@ -97,5 +99,18 @@ func (h *Handler) allowed(ctx context.Context, tenant string) (*tool.Catalog, er
 	for _, p := range permissions {
 		forbidden[p.ToolName] = !p.Allowed
 	}
-	return tools.Only(func(s tool.Spec) bool { return !forbidden[s.Name] }), nil
+	allowed := tools.Only(func(s tool.Spec) bool { return !forbidden[s.Name] })
+	for _, p := range permissions {
+		s, ok := tool.Pinned(p, servers)
+		if !ok {
+			continue
+		}
+		with, err := allowed.With(s)
+		if err != nil { // an older release could check its arguments
+			slog.WarnContext(ctx, "a tool is not offered", "tool", s.Name, "err", err)
+			continue
+		}
+		allowed = with
+	}
+	return allowed, nil
 }

@@ -165,17 +165,27 @@ func (a *Aggregate) ClaimStep(run int, call Call, now time.Time) (Change, error)
 // reclaimable says whether a claimed step may be claimed again: a read whose lease
 // is over, unless it ended its function each time.
 func reclaimable(held *StepResult, now time.Time) error {
+	if err := held.Stop(); err != nil {
+		return err
+	}
 	switch {
-	case held.Status == StepFailed:
-		return StopError{held.Error, held.ErrorDetail}
-	case held.Status == StepUnknown:
-		return StopError{ReasonToolUnknown, held.StepID}
 	case now.Before(held.Claim.LeaseUntil):
 		return ErrInFlight
 	case held.Effect == Write:
 		return StopError{ReasonToolUnknown, held.StepID}
 	case held.Crashes+1 >= MaxCrashes:
 		return StopError{ReasonInterruptedRead, held.StepID}
+	}
+	return nil
+}
+
+// Stop is the StopError of a call that had no result; nil while it may have one.
+func (s *StepResult) Stop() error {
+	switch s.Status {
+	case StepFailed:
+		return StopError{s.Error, s.ErrorDetail}
+	case StepUnknown:
+		return StopError{ReasonToolUnknown, s.StepID}
 	}
 	return nil
 }

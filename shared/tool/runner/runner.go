@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"time"
 
 	"ringi/shared/task"
@@ -31,6 +32,7 @@ type Config struct {
 	SlackURL    string // ends with a slash
 	Credentials Credentials
 	SlackToken  func(ctx context.Context, tenant string) (string, error) // the bot's
+	Outbound    *http.Client                                             // reaches MCP servers
 	Now         func() time.Time
 	Log         *slog.Logger
 }
@@ -68,19 +70,14 @@ func New(catalog *tool.Catalog, config Config) (*Runner, error) {
 // *tool.Error with a sentence in the call's language; those of read tools are
 // always Failed.
 func (r *Runner) Run(ctx context.Context, c tool.Call) (json.RawMessage, error) {
-	spec, known := r.catalog.Lookup(c.Tool)
-	if !known {
-		return nil, say(c, &tool.Error{Outcome: tool.Failed, Problem: tool.ProblemBadArguments, Args: []any{c.Tool, "unknown tool"}})
-	}
-	if err := r.catalog.Check(c.Tool, c.Arguments); err != nil {
+	effect, do, err := r.find(c)
+	if err != nil {
 		return nil, say(c, badArguments(c.Tool, err))
 	}
-	ctx, cancel := context.WithTimeout(ctx, spec.Timeout)
-	defer cancel()
-	result, err := r.tools[c.Tool](ctx, c)
+	result, err := do(ctx, c)
 	if err != nil {
 		e := r.known(err, c.Tool)
-		if spec.Effect == task.Read {
+		if effect == task.Read {
 			e.Outcome = tool.Failed
 		}
 		r.config.Log.WarnContext(ctx, "tool call failed", "tool", c.Tool, "outcome", e.Outcome, "problem", e.Problem, "err", e.Err)
@@ -93,6 +90,26 @@ func (r *Runner) Run(ctx context.Context, c tool.Call) (json.RawMessage, error) 
 		return nil, say(c, &tool.Error{Outcome: tool.Unknown, Problem: tool.ProblemInternal, Args: []any{c.Tool}, Err: err})
 	}
 	return bytes.TrimSpace(b.Bytes()), nil
+}
+
+// find is what makes a call, whose arguments fit the tool's schema: those for a
+// server's tool were checked with what was allowed of it.
+func (r *Runner) find(c tool.Call) (task.Effect, function, error) {
+	if c.Pin != nil {
+		return c.Pin.Effect, r.callServer, nil
+	}
+	spec, known := r.catalog.Lookup(c.Tool)
+	if !known {
+		return "", nil, errors.New("unknown tool")
+	}
+	if err := r.catalog.Check(c.Tool, c.Arguments); err != nil {
+		return "", nil, err
+	}
+	return spec.Effect, func(ctx context.Context, c tool.Call) (any, error) {
+		ctx, cancel := context.WithTimeout(ctx, spec.Timeout)
+		defer cancel()
+		return r.tools[c.Tool](ctx, c)
+	}, nil
 }
 
 // known makes an error of this project's out of any. One that no client has judged

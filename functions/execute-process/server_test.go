@@ -1,0 +1,223 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"ringi/infra/local/vendors/rooms"
+	"ringi/shared/outbound"
+	"ringi/shared/pipeline/pipelinetest"
+	"ringi/shared/task"
+	"ringi/shared/tool"
+	"ringi/shared/tool/mcp"
+	"ringi/shared/tool/runner"
+)
+
+const booking = "rooms.book_room"
+
+// meeting is a world with an MCP server, whose tools an administrator has allowed.
+type meeting struct {
+	*world
+	rooms *rooms.Server
+	desk  mcp.Desk
+}
+
+func newMeeting(t *testing.T, server *pipelinetest.Server) *meeting {
+	t.Helper()
+	m := &meeting{world: newWorld(t, server), rooms: rooms.New()}
+	s := httptest.NewServer(m.rooms)
+	t.Cleanup(s.Close)
+	reach := outbound.Dialer{Allow: []string{s.Listener.Addr().String()}}.Client()
+	real, err := runner.New(m.h.Catalog, runner.Config{
+		Credentials: tokens{m.vendors}, Outbound: reach, Now: time.Now, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.tools.Tools = real
+	settings := task.DefaultSettings()
+	settings.MCPServers = []task.MCPServer{{Name: "rooms", URL: s.URL}}
+	if _, err := m.Store.SaveSettings(t.Context(), m.Ref.Tenant, settings, task.System(), m.Now()); err != nil {
+		t.Fatal(err)
+	}
+	m.desk = mcp.Desk{Rows: m.Store, Credentials: tokens{m.vendors}, Client: mcp.Client{HTTP: reach}, Now: time.Now}
+	m.allow(booking, task.Write)
+	m.allow("rooms.list_rooms", task.Read)
+	return m
+}
+
+func (m *meeting) allow(name string, effect task.Effect) {
+	m.T.Helper()
+	all, err := m.desk.Tools(m.T.Context(), m.Ref.Tenant, "rooms")
+	if err != nil {
+		m.T.Fatal(err)
+	}
+	for _, x := range all {
+		if x.Name == name {
+			if err := m.desk.Allow(m.T.Context(), m.Ref.Tenant, name, x.Hash, effect, task.System()); err != nil {
+				m.T.Fatal(err)
+			}
+			return
+		}
+	}
+	m.T.Fatalf("the server has no %s", name)
+}
+
+func (m *meeting) permission(name string) task.ToolPermission {
+	m.T.Helper()
+	p, _, err := m.Store.ToolPermission(m.T.Context(), m.Ref.Tenant, name)
+	if err != nil {
+		m.T.Fatal(err)
+	}
+	return p
+}
+
+// planned is a step as the model plans it with what is allowed now.
+func (m *meeting) planned(order int, name, input string) task.Step {
+	m.T.Helper()
+	settings, err := m.Store.Settings(m.T.Context(), m.Ref.Tenant)
+	if err != nil {
+		m.T.Fatal(err)
+	}
+	spec, ok := tool.Pinned(m.permission(name), settings.MCPServers)
+	if !ok {
+		m.T.Fatalf("%s is not allowed", name)
+	}
+	s := pipelinetest.Step(order, name, spec.Effect, input)
+	s.ToolVersion = spec.Version()
+	return s
+}
+
+const at = `"date":"2026-04-01","start":"10:00","end":"11:00"`
+
+func (m *meeting) book(order int) task.Step {
+	return m.planned(order, booking, `{"room_id":"fuji",`+at+`,"title":"定例"}`)
+}
+
+func TestToolsOfServers(t *testing.T) {
+	server := pipelinetest.Start(t)
+	for name, run := range map[string]func(*testing.T, *meeting){
+		"what is allowed is called, once":                  testBooks,
+		"a reference in a write is shown before":           testBooksWhatWasFound,
+		"what its server changed is not called and is off": testServerChanged,
+		"what was forbidden since is not called":           testForbidden,
+		"what was allowed anew since is not called":        testAllowedAnew,
+		"what is called elsewhere since is not called":     testMoved,
+		"arguments are held against what was allowed":      testPinnedArguments,
+	} {
+		t.Run(name, func(t *testing.T) { run(t, newMeeting(t, server)) })
+	}
+}
+
+func testBooks(t *testing.T, m *meeting) {
+	m.approved(m.planned(1, "rooms.list_rooms", `{`+at+`}`), m.book(2))
+	m.run()
+	e := m.ends(task.ExecutionCompleted, "", task.StepCompleted, task.StepCompleted)
+	if n := len(m.rooms.Bookings()); n != 1 {
+		t.Errorf("%d bookings", n)
+	}
+	if got := string(e.Results[1].Result.JSON); !strings.Contains(got, `"booking_id":1`) {
+		t.Errorf("the result is %s", got)
+	}
+}
+
+func testBooksWhatWasFound(t *testing.T, m *meeting) {
+	m.approved(m.planned(1, "rooms.list_rooms", `{`+at+`}`),
+		m.planned(2, booking, `{"room_id":{"$ref":"step-1.result.rooms.0.id"},`+at+`,"title":"定例"}`))
+	if next := m.run(); next.State != task.StateAwaitStepApproval {
+		t.Errorf("%+v", next)
+	}
+	a := m.Load()
+	if g := a.GateOf(a.Execution(), 2); g == nil || !strings.Contains(string(g.Arguments.JSON), `"room_id":"fuji"`) {
+		t.Errorf("the gate shows %+v", g)
+	}
+	if n := len(m.rooms.Bookings()); n != 0 {
+		t.Errorf("%d bookings", n)
+	}
+}
+
+func testServerChanged(t *testing.T, m *meeting) {
+	m.approved(m.book(1))
+	m.tools.before = func(tool.Call) { m.rooms.Describe("Books a meeting room and invites everyone.") }
+	m.run()
+	e := m.ends(task.ExecutionFailed, task.ReasonToolFailed, task.StepFailed)
+	if !strings.Contains(e.ErrorDetail, "book_room") || !strings.Contains(e.ErrorDetail, "許可し直して") {
+		t.Errorf("the card says %q", e.ErrorDetail)
+	}
+	if p := m.permission(booking); p.ChangedAt == nil {
+		t.Error("the tool is still on")
+	}
+	if n := len(m.rooms.Bookings()); n != 0 {
+		t.Errorf("%d bookings", n)
+	}
+}
+
+func testForbidden(t *testing.T, m *meeting) {
+	m.approved(m.book(1))
+	if err := m.desk.Forbid(t.Context(), m.Ref.Tenant, booking, task.System()); err != nil {
+		t.Fatal(err)
+	}
+	m.tools.before = func(tool.Call) { t.Error("it was called") }
+	m.run()
+	m.ends(task.ExecutionFailed, task.ReasonToolNotAllowed)
+}
+
+// People stamped the steps when the tool was another.
+func testAllowedAnew(t *testing.T, m *meeting) {
+	m.approved(m.book(1))
+	m.rooms.Describe("Books a meeting room and invites everyone.")
+	m.allow(booking, task.Write)
+	m.tools.before = func(tool.Call) { t.Error("it was called") }
+	m.run()
+	m.ends(task.ExecutionFailed, task.ReasonToolChanged)
+}
+
+func testMoved(t *testing.T, m *meeting) {
+	m.approved(m.book(1))
+	settings, err := m.Store.Settings(t.Context(), m.Ref.Tenant)
+	if err != nil {
+		t.Fatal(err)
+	}
+	settings.MCPServers[0].URL = "https://example.com/mcp"
+	if _, err := m.Store.SaveSettings(t.Context(), m.Ref.Tenant, settings, task.System(), m.Now()); err != nil {
+		t.Fatal(err)
+	}
+	m.tools.before = func(tool.Call) { t.Error("it was called") }
+	m.run()
+	m.ends(task.ExecutionFailed, task.ReasonToolChanged)
+}
+
+func testPinnedArguments(t *testing.T, m *meeting) {
+	m.approved(m.planned(1, booking, `{"room_id":5}`))
+	m.tools.before = func(tool.Call) { t.Error("it was called") }
+	m.run()
+	m.ends(task.ExecutionFailed, task.ReasonBadArguments)
+}
+
+// An invocation that dies with the call out leaves a write that nobody makes again.
+func TestAServersWriteIsNeverMadeTwice(t *testing.T) {
+	m := newMeeting(t, pipelinetest.Start(t))
+	m.approved(m.book(1))
+	real := m.tools.Tools
+	m.tools.Tools = toolsFunc(func(ctx context.Context, c tool.Call) (json.RawMessage, error) {
+		if _, err := real.Run(ctx, c); err != nil {
+			t.Error(err)
+		}
+		panic("it dies")
+	})
+	m.run()
+	m.ends(task.ExecutionFailed, task.ReasonToolUnknown, task.StepUnknown)
+	if n := len(m.rooms.Bookings()); n != 1 {
+		t.Errorf("%d bookings", n)
+	}
+}
+
+type toolsFunc func(ctx context.Context, c tool.Call) (json.RawMessage, error)
+
+func (f toolsFunc) Run(ctx context.Context, c tool.Call) (json.RawMessage, error) { return f(ctx, c) }

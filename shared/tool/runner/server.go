@@ -1,0 +1,23 @@
+package runner
+
+import (
+	"context"
+	"errors"
+
+	"ringi/shared/task"
+	"ringi/shared/tool"
+	"ringi/shared/tool/mcp"
+)
+
+// callServer calls an MCP server's tool as it was allowed, where it was. A server
+// that was never connected is called without credentials: it may ask for none.
+func (r *Runner) callServer(ctx context.Context, c tool.Call) (any, error) {
+	name, toolName, _ := task.ServerTool(c.Tool)
+	s := mcp.Server{MCPServer: task.MCPServer{Name: name, URL: c.Pin.URL}}
+	var err error
+	s.Secret, err = r.config.Credentials.Token(ctx, c.Tenant, s.Provider())
+	if ended := (task.ErrNotConnected{}); errors.As(err, &ended) || err != nil && !errors.Is(err, task.ErrNotFound) {
+		return nil, hindered(tool.Provider(s.Provider()), err)
+	}
+	return mcp.Client{HTTP: r.config.Outbound}.Call(ctx, mcp.Call{Server: s, Tool: toolName, Hash: c.Pin.Hash, Arguments: c.Arguments})
+}
