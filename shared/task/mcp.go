@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/netip"
 	"net/url"
-	"regexp"
 	"strings"
 )
 
@@ -45,7 +44,7 @@ func ServerTool(name string) (server, tool string, ok bool) { return strings.Cut
 // Provider is the integration that opens a server's door.
 func (s MCPServer) Provider() string { return "mcp:" + s.Name }
 
-var serverForm = regexp.MustCompile(`^[a-z0-9-]{1,32}$`)
+var serverForm = form(`^[a-z0-9-]{1,32}$`)
 
 // checkServers returns ErrField for the first server that can't be one.
 func checkServers(list []MCPServer) error {
@@ -55,7 +54,7 @@ func checkServers(list []MCPServer) error {
 	seen := map[string]bool{}
 	for i, s := range list {
 		field := func(name string) string { return fmt.Sprintf("mcp_servers[%d].%s", i, name) }
-		if !serverForm.MatchString(s.Name) {
+		if !serverForm().MatchString(s.Name) {
 			return ErrField{field("name"), "must be 1 to 32 of a-z, 0-9 and -"}
 		}
 		if seen[s.Name] {

@@ -1,7 +1,6 @@
 package task
 
 import (
-	"regexp"
 	"strings"
 )
 
@@ -39,9 +38,9 @@ func (n ModelName) String() string {
 }
 
 var (
-	endpointForm = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,31}$`)
-	modelForm    = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,149}$`)
-	oForm        = regexp.MustCompile(`^o[0-9]`)
+	endpointForm = form(`^[a-z0-9][a-z0-9-]{0,31}$`)
+	modelForm    = form(`^[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,149}$`)
+	oForm        = form(`^o[0-9]`)
 )
 
 // ParseModel reads a model's name: provider:model, compatible:endpoint/model, demo, or
@@ -53,21 +52,21 @@ func ParseModel(name string) (ModelName, error) {
 	switch {
 	case strings.HasPrefix(name, "claude-"):
 		n = ModelName{Provider: ProviderAnthropic, Model: name}
-	case strings.HasPrefix(name, "gpt-"), oForm.MatchString(name):
+	case strings.HasPrefix(name, "gpt-"), oForm().MatchString(name):
 		n = ModelName{Provider: ProviderOpenAI, Model: name}
 	case strings.HasPrefix(name, "gemini-"):
 		n = ModelName{Provider: ProviderCompatible, Endpoint: EndpointGemini, Model: name}
 	case provider == ProviderCompatible:
 		n.Endpoint, n.Model, _ = strings.Cut(model, "/")
-		if !endpointForm.MatchString(n.Endpoint) {
+		if !endpointForm().MatchString(n.Endpoint) {
 			return ModelName{}, errModel
 		}
-	case provider == ProviderDemo && (model == "" || modelForm.MatchString(model)):
+	case provider == ProviderDemo && (model == "" || modelForm().MatchString(model)):
 		return n, nil
 	case provider != ProviderAnthropic && provider != ProviderOpenAI && provider != ProviderBedrock:
 		return ModelName{}, errModel
 	}
-	if !modelForm.MatchString(n.Model) {
+	if !modelForm().MatchString(n.Model) {
 		return ModelName{}, errModel
 	}
 	return n, nil

@@ -3,6 +3,7 @@ package task
 import (
 	"fmt"
 	"regexp"
+	"sync"
 	"time"
 	"unicode/utf8"
 )
@@ -59,7 +60,12 @@ func DefaultSettings() Settings {
 	}
 }
 
-var slugForm = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,62}$`)
+var slugForm = form(`^[a-z0-9][a-z0-9-]{0,62}$`)
+
+// form is compiled when it is first asked for: every function starts with this package.
+func form(text string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
+}
 
 // Validate returns ErrField for the first field that is out of bounds.
 func (s Settings) Validate() error {
@@ -79,7 +85,7 @@ func (s Settings) Validate() error {
 			return ErrField{r.field, fmt.Sprintf("must be between %d and %d", r.min, r.max)}
 		}
 	}
-	if !slugForm.MatchString(s.Slug) {
+	if !slugForm().MatchString(s.Slug) {
 		return ErrField{"slug", "must be 1 to 63 of a-z, 0-9 and -, beginning with a letter or digit"}
 	}
 	if _, err := ParseModel(s.Model); err != nil {
