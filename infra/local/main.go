@@ -3,7 +3,7 @@
 //	go run ./infra/local            the Slack sandbox and everything behind it
 //	go run ./infra/local invoke …   one function, as `sam local invoke` does
 //
-// It needs Go and Python 3, and talks to nobody but itself.
+// It needs Go and Python 3, and talks to nobody but itself, unless -model names a vendor's model.
 package main
 
 import (
@@ -53,7 +53,7 @@ func main() {
 
 // serve brings the system up and keeps it until ctx ends.
 func serve(ctx context.Context, args []string, s streams) error {
-	o, err := parse(args, s)
+	o, host, err := parse(args, s)
 	if err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ func serve(ctx context.Context, args []string, s streams) error {
 	if running.Sandbox == nil {
 		fmt.Fprintf(s.out, "Slack is %s; it calls %s/slack/events and %s/slack/interactions\n", o.SlackAPIURL, running.URL, running.URL)
 	}
-	fmt.Fprintf(s.out, "aws --endpoint-url %s …\nready %s\n", running.AWSEndpoint, running.URL)
+	fmt.Fprintf(s.out, "aws --endpoint-url %s …\n%s\n", running.AWSEndpoint, ready(running.URL, o.Model, host))
 	if s.terminal && running.Sandbox != nil {
 		openBrowser(running.URL)
 	}
@@ -77,27 +77,39 @@ func serve(ctx context.Context, args []string, s streams) error {
 	}
 }
 
+// ready is the line that says that everything answers, and who thinks if it is not the demo model.
+func ready(url, model, host string) string {
+	if host == "" {
+		return "ready " + url
+	}
+	return "ready " + url + " with " + model + " at " + host
+}
+
 // parse reads the flags. The secrets come from the environment, where a flag
-// would show them to everyone on the machine.
-func parse(args []string, s streams) (stack.Options, error) {
-	o := options()
+// would show them to everyone on the machine. host is where the model is, empty for the demo's.
+func parse(args []string, s streams) (o stack.Options, host string, err error) {
+	o = options()
 	o.Logger, o.FunctionLog = slog.New(slog.NewJSONHandler(s.err, nil)), s.err
 	f := flag.NewFlagSet("local", flag.ContinueOnError)
 	f.SetOutput(s.err)
 	f.StringVar(&o.Addr, "addr", "127.0.0.1:3000", "where the sandbox and Slack's calls are `served`")
 	f.StringVar(&o.AWSAddr, "aws-addr", "127.0.0.1:4566", "where AWS calls are `served`, for the AWS CLI")
 	f.StringVar(&o.SlackAPIURL, "slack-api-url", "", "another Slack Web API `url` instead of the sandbox; SLACK_SIGNING_SECRET and SLACK_BOT_TOKEN are its")
-	f.StringVar(&o.Model, "model", "demo", "the `model` that reads and plans")
+	name := f.String("model", "demo", "the `model` that reads and plans: anthropic:…, openai:…, bedrock:…, gemini-…, compatible:<name>/…; its key comes from the environment")
 	f.StringVar(&o.Artifacts, "artifacts", "", "a `folder` that sam build made, instead of compiling: .aws-sam/build")
 	if err := f.Parse(args); err != nil {
-		return o, err
+		return o, "", err
 	}
 	if f.NArg() > 0 {
-		return o, fmt.Errorf("%q is no flag and no command; the command is invoke, -h lists the flags", f.Arg(0))
+		return o, "", fmt.Errorf("%q is no flag and no command; the command is invoke, -h lists the flags", f.Arg(0))
 	}
 	o.SigningSecret, o.BotToken = os.Getenv("SLACK_SIGNING_SECRET"), os.Getenv("SLACK_BOT_TOKEN")
 	if o.SlackAPIURL != "" && (o.SigningSecret == "" || o.BotToken == "") {
-		return o, errors.New("-slack-api-url needs SLACK_SIGNING_SECRET and SLACK_BOT_TOKEN in the environment")
+		return o, "", errors.New("-slack-api-url needs SLACK_SIGNING_SECRET and SLACK_BOT_TOKEN in the environment")
 	}
-	return o, nil
+	if host, err = useModel(&o, *name, os.Getenv); err != nil {
+		return o, "", err
+	}
+	announce(&o, host)
+	return o, host, nil
 }

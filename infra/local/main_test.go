@@ -36,7 +36,7 @@ func TestParse(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Setenv("SLACK_SIGNING_SECRET", tt.secret)
 			t.Setenv("SLACK_BOT_TOKEN", tt.secret)
-			o, err := parse(tt.args, streams{err: io.Discard})
+			o, _, err := parse(tt.args, streams{err: io.Discard})
 			if tt.want == "" {
 				if err != nil || o.Addr != "127.0.0.1:3000" || o.AWSAddr != "127.0.0.1:4566" || o.Model != "demo" || o.SigningSecret != tt.secret {
 					t.Errorf("%+v, %v", o, err)
