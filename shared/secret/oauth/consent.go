@@ -63,7 +63,7 @@ func (p Provider) Finish(ctx context.Context, c Client, consent Consent, returne
 	case !now.Before(consent.Until):
 		return Token{}, ErrLate
 	case returned.Get("error") != "" || returned.Get("code") == "":
-		if why := returned.Get("error"); code.MatchString(why) {
+		if why := returned.Get("error"); code().MatchString(why) {
 			return Token{}, fmt.Errorf("%w: %s", ErrDenied, why)
 		}
 		return Token{}, ErrDenied

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"regexp"
 	"strconv"
+	"sync"
 	"time"
 
 	"golang.org/x/oauth2"
@@ -54,7 +55,7 @@ func company(id any) string {
 		id = strconv.FormatFloat(n, 'f', 0, 64)
 	}
 	text, _ := id.(string)
-	return digits.FindString(text)
+	return digits().FindString(text)
 }
 
 // answer remembers what the server said before anybody read it: of half an answer
@@ -74,8 +75,8 @@ func (a *answer) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 var (
-	digits = regexp.MustCompile(`^[0-9]{1,20}$`)
-	code   = regexp.MustCompile(`^[a-z_]{1,40}$`)
+	digits = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9]{1,20}$`) })
+	code   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z_]{1,40}$`) })
 )
 
 // failed says what became of the token. Only the error's code of the answer is
@@ -84,7 +85,7 @@ func (p Provider) failed(err error, a *answer) *Error {
 	name := tool.Provider(p.Name)
 	said := &oauth2.RetrieveError{}
 	errors.As(err, &said)
-	if !code.MatchString(said.ErrorCode) {
+	if !code().MatchString(said.ErrorCode) {
 		said.ErrorCode = ""
 	}
 	switch {

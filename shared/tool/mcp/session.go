@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"regexp"
 	"strings"
+	"sync"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -94,9 +95,13 @@ func (s session) tooMany() error {
 }
 
 var (
-	whole     = regexp.MustCompile(`^([A-Za-z0-9-]{1,100}): *([\x21-\x7e][\x20-\x7e]*)$`)
-	token     = regexp.MustCompile(`^[\x21-\x7e]+$`)
-	ownHeader = regexp.MustCompile(`(?i)^(host|accept|content-.*|connection|transfer-encoding|mcp-.*|last-event-id)$`)
+	whole = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^([A-Za-z0-9-]{1,100}): *([\x21-\x7e][\x20-\x7e]*)$`)
+	})
+	token     = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[\x21-\x7e]+$`) })
+	ownHeader = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)^(host|accept|content-.*|connection|transfer-encoding|mcp-.*|last-event-id)$`)
+	})
 )
 
 // header is where a secret goes. Its errors quote nothing of it.
@@ -105,13 +110,13 @@ func header(secret string) (name, value string, err error) {
 	if secret == "" {
 		return "", "", nil
 	}
-	if m := whole.FindStringSubmatch(secret); m != nil {
-		if ownHeader.MatchString(m[1]) {
+	if m := whole().FindStringSubmatch(secret); m != nil {
+		if ownHeader().MatchString(m[1]) {
 			return "", "", errors.New("the secret is a header that the protocol needs itself")
 		}
 		return http.CanonicalHeaderKey(m[1]), m[2], nil
 	}
-	if !token.MatchString(secret) {
+	if !token().MatchString(secret) {
 		return "", "", errors.New("the secret is neither a token nor a header")
 	}
 	return "Authorization", "Bearer " + secret, nil

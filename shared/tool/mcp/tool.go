@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"sync"
 	"unicode/utf8"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -55,12 +56,12 @@ func (t Tool) Hash() string {
 }
 
 // toolForm is what the protocol allows as a name.
-var toolForm = regexp.MustCompile(`^[A-Za-z0-9_./-]{1,64}$`)
+var toolForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_./-]{1,64}$`) })
 
 // Problem says why a tool can't be allowed, nothing if it can.
 func (t Tool) Problem() string {
 	switch {
-	case !toolForm.MatchString(t.Name):
+	case !toolForm().MatchString(t.Name):
 		return "its name is not 1 to 64 of A-Z, a-z, 0-9, _, -, . and /"
 	case utf8.RuneCountInString(t.Title) > MaxTitle:
 		return fmt.Sprintf("its title is over %d characters", MaxTitle)
