@@ -3,13 +3,19 @@ package aws
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
 
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/sfn"
 
 	"ringi/infra/journeys/desk"
+	"ringi/infra/local/admin"
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/vendors"
 )
 
 // What is planted, and must be found nowhere.
@@ -49,7 +55,7 @@ func leftBehind(t *testing.T, told []*desk.Desk) {
 	}
 	secrets := map[string]string{
 		"the signing secret": signingSecret, "the bot's token": botToken, "the request's text": markText, "the reason": markReason,
-		"a vendor's token": s.Vendors.Token("freee"), "another vendor's token": s.Vendors.Token("google"), "a signature": "v0=",
+		"a signature":           "v0=",
 		"an employee's address": "@example.com", "the policy": "進め方:",
 	}
 	for _, token := range planted.list {
@@ -73,6 +79,19 @@ func leftBehind(t *testing.T, told []*desk.Desk) {
 	if !strings.Contains(past, d.Ref.Task) {
 		t.Error("the histories do not name the task: the test proves nothing")
 	}
+	credentials := append(s.Vendors.Secrets(), signingSecret, botToken)
+	for i, secret := range s.Vendors.Secrets() {
+		secrets[fmt.Sprintf("a vendor's secret, number %d", i)] = secret
+	}
+	seen := everyRow(t) + messages()
+	if !strings.Contains(seen, d.Ref.Task) || !strings.Contains(seen, markText) || !strings.Contains(seen, "connected") {
+		t.Error("neither rows nor messages hold the task: the test proves nothing")
+	}
+	for i, secret := range credentials {
+		if at := strings.Index(seen, secret); at >= 0 {
+			t.Errorf("a row or a message holds secret %d of %d: …%s", i, len(credentials), seen[max(0, at-200):at])
+		}
+	}
 	for what, secret := range secrets {
 		for _, line := range strings.Split(lines, "\n") {
 			if strings.Contains(line, secret) {
@@ -84,6 +103,60 @@ func leftBehind(t *testing.T, told []*desk.Desk) {
 			i := strings.Index(past, secret)
 			t.Errorf("a run's history holds %s: …%s", what, past[max(0, i-200):i+60])
 		}
+	}
+}
+
+// everyRow is the table, as anybody reads it who may.
+func everyRow(t *testing.T) string {
+	t.Helper()
+	var all strings.Builder
+	pages := dynamodb.NewScanPaginator(dynamodb.NewFromConfig(running.AWS), &dynamodb.ScanInput{TableName: &running.TableName})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, it := range page.Items {
+			var row map[string]any
+			if err := attributevalue.UnmarshalMap(it, &row); err != nil {
+				t.Fatal(err)
+			}
+			fmt.Fprintln(&all, row)
+		}
+	}
+	return all.String()
+}
+
+// messages are what anybody sees in Slack.
+func messages() string {
+	var all strings.Builder
+	for _, c := range running.Sandbox.Workspace().Channels() {
+		found, _ := running.Sandbox.Workspace().Everything(c.ID) // none in a channel that has gone
+		fmt.Fprintf(&all, "%+v\n", found)
+	}
+	return all.String()
+}
+
+// renewed is a task for which vendors' tokens are renewed, one whose token was
+// revoked, and one whose renewal is lost: whatever they print is looked through.
+func renewed(t *testing.T) {
+	s := running
+	connect := func() {
+		if err := admin.Connect(t.Context(), s, s.Sandbox.TeamID()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	connect()
+	for shows, fault := range map[string]func(){
+		"✅ 実行完了": func() { s.Vendors.Expire("freee"); s.Vendors.Expire("google") },
+		"認証が切れて": func() { s.Vendors.Revoke("freee") },
+		"接続が失われ": func() { s.Vendors.Expire("freee"); s.Vendors.Drop(vendors.FreeeTokens) },
+	} {
+		d := say(t, s, workspace.Sato, "従業員一覧を取得して "+markText)
+		fault()
+		d.Approve(workspace.Tanaka)
+		d.Card("CARD#execution", shows)
+		connect()
 	}
 }
 

@@ -154,6 +154,7 @@ func TestStormyWeather(t *testing.T) {
 		t.Errorf("%d writes are recorded, the vendor saw %d calls", wrote, n)
 	}
 	sky.set(0, 0, nil)
+	t.Run("tokens are renewed", renewed)
 	t.Run("what is left behind", func(t *testing.T) { leftBehind(t, ended) })
 	if !t.Failed() && (len(ended) != told || len(sky.hit) < 8) {
 		t.Errorf("%d tasks ended, under %d kinds of fault", len(ended), len(sky.hit))

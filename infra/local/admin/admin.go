@@ -24,8 +24,8 @@ func Configure(o *stack.Options) {
 	}
 }
 
-// Connect seals the vendors' tokens for a workspace, as the pages on which people
-// connect will.
+// Connect gives a workspace a consent's tokens of each vendor, sealed, as the pages on
+// which people connect will, and says that the app is installed.
 func Connect(ctx context.Context, s *stack.Stack, team string) error {
 	tenant := task.TenantID(team)
 	rows := store.New(dynamodb.NewFromConfig(s.AWS), s.TableName)
@@ -36,5 +36,5 @@ func Connect(ctx context.Context, s *stack.Stack, team string) error {
 			return err
 		}
 	}
-	return nil
+	return v.Allow(ctx, tenant, task.SlackProvider, task.System())
 }

@@ -1,0 +1,125 @@
+package journeys
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/google/go-cmp/cmp"
+
+	"ringi/infra/journeys/desk"
+	"ringi/infra/local/admin"
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/stack"
+	"ringi/infra/local/vendors"
+	"ringi/shared/store"
+	"ringi/shared/task"
+)
+
+// connected makes the workspace's integrations new.
+func connected(t *testing.T, s *stack.Stack) *store.Store {
+	t.Helper()
+	if err := admin.Connect(t.Context(), s, s.Sandbox.TeamID()); err != nil {
+		t.Fatal(err)
+	}
+	return store.New(dynamodb.NewFromConfig(s.AWS), s.TableName)
+}
+
+func TestTokensThatExpiredAreRenewed(t *testing.T) {
+	s := start(t)
+	d := desk.Ask(t, s, workspace.Sato, "今月の勤怠をまとめて")
+	connected(t, s)
+	freee, google := s.Vendors.Calls(vendors.FreeeTokens), s.Vendors.Calls(vendors.GoogleTokens)
+	s.Vendors.Expire("freee")
+	s.Vendors.Expire("google")
+	d.Approve(workspace.Suzuki)
+	d.Card("CARD#execution", "✅ 実行完了")
+	if f, g := s.Vendors.Calls(vendors.FreeeTokens)-freee, s.Vendors.Calls(vendors.GoogleTokens)-google; f != 1 || g != 1 {
+		t.Errorf("freee was asked %d times for tokens, Google %d times", f, g)
+	}
+}
+
+func TestACardSaysThatFreeeMustBeConnectedAgain(t *testing.T) {
+	s := start(t)
+	d := desk.Ask(t, s, workspace.Sato, "従業員一覧を取得して")
+	rows := connected(t, s)
+	s.Vendors.Revoke("freee")
+	d.Approve(workspace.Suzuki)
+	d.Card("CARD#execution", "freee人事労務 の認証が切れています。管理者に接続し直してもらってから再実行してください。")
+	row, err := rows.Integration(t.Context(), d.Ref.Tenant, "freee")
+	if err != nil || row.Status != task.Broken || row.StatusReason != task.CredentialRefused || row.Credentials != "" {
+		t.Errorf("%+v, %v", row, err)
+	}
+	connected(t, s)
+	d.Click(workspace.Sato, "CARD#execution", "retry_execution")
+	d.Card("CARD#execution", "✅ 実行完了")
+}
+
+// TestAnUninstallationEndsAllIntegrations: the event comes five times at once, and
+// again after the app is back.
+func TestAnUninstallationEndsAllIntegrations(t *testing.T) {
+	s := start(t)
+	d := desk.Ask(t, s, workspace.Sato, "従業員一覧を取得して")
+	rows := connected(t, s)
+	began, tenant := time.Now(), task.TenantID(s.Sandbox.TeamID())
+	desk.Eventually(t, "a second has passed", func() bool { return time.Since(began) > 1100*time.Millisecond }) // Slack's times are in seconds
+	body, err := json.Marshal(map[string]any{
+		"token": "x", "type": "event_callback", "team_id": s.Sandbox.TeamID(), "api_app_id": "A0SANDBOX", "event_id": "EvUNINSTALL",
+		"event_time": time.Now().Unix(), "event": map[string]any{"type": "app_uninstalled"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	deliver := func(times int) {
+		var all sync.WaitGroup
+		for range times {
+			all.Go(func() {
+				if status, err := post(s, "/slack/events", "application/json", body); err != nil || status != 200 {
+					t.Errorf("answered %d, %v", status, err)
+				}
+			})
+		}
+		all.Wait()
+	}
+	statuses := func() (all []string) {
+		list, err := rows.Integrations(t.Context(), tenant)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, x := range list {
+			all = append(all, fmt.Sprintf("%s %s %s", x.Provider, x.Status, x.StatusReason))
+		}
+		return all
+	}
+	deliver(5)
+	if diff := cmp.Diff([]string{"freee disconnected app_uninstalled", "google disconnected app_uninstalled", "slack disconnected app_uninstalled"}, statuses()); diff != "" {
+		t.Error(diff)
+	}
+	log, err := rows.Audit(t.Context(), tenant, store.AuditFilter{Action: task.IntegrationDisconnected}, "", 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	recorded := 0
+	for _, e := range log.Items {
+		if e.Timestamp.After(began) {
+			recorded++
+		}
+	}
+	if recorded != 3 {
+		t.Errorf("%d entries", recorded)
+	}
+	d.Approve(workspace.Suzuki) // this Slack delivers all the same
+	d.Card("CARD#execution", "Slack からアプリが削除されたため、freee人事労務 との接続は解除されています。")
+	desk.Eventually(t, "a second has passed", func() bool { return time.Since(began) > 3*time.Second })
+	connected(t, s)
+	deliver(1)
+	if got := strings.Join(statuses(), ","); got != "freee connected ,google connected ,slack connected " {
+		t.Errorf("a late repetition ended what was connected since: %s", got)
+	}
+	d.Click(workspace.Sato, "CARD#execution", "retry_execution")
+	d.Card("CARD#execution", "✅ 実行完了")
+}
