@@ -19,10 +19,11 @@ import (
 
 // bareOf says which clients each function makes when it starts, by the folder of the bare handler.
 var bareOf = map[string]string{
-	"resume-task": "dynamodb", "extract-task": "dynamodb", "draft-prompt": "dynamodb", "plan-process": "dynamodb", "close-task": "dynamodb",
+	"resume-task": "dynamodb", "close-task": "dynamodb",
+	"extract-task": "dynamodb-models", "draft-prompt": "dynamodb-models", "plan-process": "dynamodb-models",
 	"request-approval": "dynamodb-sfn", "relay-changes": "dynamodb-sfn-sqs", "sweep-tasks": "dynamodb-sfn-sqs",
 	"receive-event": "dynamodb-secret", "receive-interaction": "dynamodb-secret-slack",
-	"update-card": "dynamodb-secret-slack-sqs", "execute-process": "dynamodb-secret-slack-kms-s3",
+	"update-card": "dynamodb-secret-slack-sqs", "execute-process": "dynamodb-secret-slack-kms-s3-models-mcp",
 }
 
 // besideBolt is the function whose clients the Bolt app has too.

@@ -1,0 +1,34 @@
+// Package models has what a function that thinks has for its vendors: their SDKs,
+// of which a client is made when a model is first called, and the key's secret.
+package models
+
+import (
+	"context"
+
+	"github.com/anthropics/anthropic-sdk-go"
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime"
+	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
+	"github.com/openai/openai-go/v3/responses"
+)
+
+// Clients makes what is made at the start, and one call of each vendor for later.
+func Clients(cfg aws.Config) []any {
+	return []any{
+		secretsmanager.NewFromConfig(cfg),
+		func(ctx context.Context) error {
+			m := anthropic.NewMessageService()
+			_, err := m.New(ctx, anthropic.MessageNewParams{})
+			return err
+		},
+		func(ctx context.Context) error {
+			r := responses.NewResponseService()
+			_, err := r.New(ctx, responses.ResponseNewParams{})
+			return err
+		},
+		func(ctx context.Context) error {
+			_, err := bedrockruntime.NewFromConfig(cfg).Converse(ctx, &bedrockruntime.ConverseInput{})
+			return err
+		},
+	}
+}
