@@ -65,7 +65,7 @@ var mistakes = []struct {
 	{"an alarm that nobody hears", templateFile, "      AlarmActions: [!Ref Alerts]\n", "", "tells nobody"},
 	{"no alarm on dead letters", templateFile, "!GetAtt CardDeadLetters.QueueName", "!GetAtt CardQueue.QueueName", "no alarm watches AWS/SQS ApproximateNumberOfMessagesVisible"},
 	{"an alarm that is deaf to direct messages", templateFile, "MetricName: SlackFailed, Dimensions: [{ Name: function, Value: !Ref ExecuteProcessFunction }]", "MetricName: SlackFailed, Dimensions: [{ Name: function, Value: !Ref UpdateCardFunction }]", "ExecuteProcessFunction calls Slack, and no alarm counts what fails"},
-	{"an alarm that looks and does not reckon", templateFile, "(FILL(cardsfailed, 0) + FILL(clicksfailed, 0) + FILL(messagesfailed, 0))", "(FILL(cardsfailed, 0) + FILL(clicksfailed, 0))", "SlackErrorsAlarm reads messagesfailed"},
+	{"an alarm that looks and does not reckon", templateFile, "(FILL(cardsfailed, 0) + FILL(clicksfailed, 0) + FILL(messagesfailed, 0) + FILL(threadsfailed, 0))", "(FILL(cardsfailed, 0) + FILL(clicksfailed, 0))", "SlackErrorsAlarm reads messagesfailed"},
 	{"an alarm on all versions", templateFile, `!Sub "${ReceiveEventFunction}:live"`, "!Ref ReceiveEventFunction", "the dimension Resource"},
 
 	{"an alarm that nobody counts for", templateFile, "      MetricName: SweepRepaired", "      MetricName: SweepRepairs", "no function counts Ringi SweepRepairs"},

@@ -20,10 +20,11 @@ type Store interface {
 
 // Handler is the first layer.
 type Handler struct {
-	Store Store
-	Open  func(name string) (model.Generator, error)
-	Model string // overrides the tenant's, when not empty
-	Now   func() time.Time
+	Store   Store
+	Open    func(name string) (model.Generator, error)
+	Model   string // overrides the tenant's, when not empty
+	Threads Threads
+	Now     func() time.Time
 }
 
 // Handle asks the model what the message wants and commits the task, with
@@ -64,6 +65,6 @@ func (h *Handler) extract(ctx context.Context, s task.Settings, a *task.Aggregat
 	if err != nil {
 		return task.Extract{}, err
 	}
-	extract, _, err := model.Extract(ctx, g, model.ExtractInput{Text: a.Request.Text, Locale: s.Locale, Now: a.Request.CreatedAt, Try: a.Head.Run})
+	extract, _, err := model.Extract(ctx, g, model.ExtractInput{Text: a.Request.Text, Thread: h.thread(ctx, a), Locale: s.Locale, Now: a.Request.CreatedAt, Try: a.Head.Run})
 	return extract, err
 }

@@ -3,12 +3,16 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"ringi/shared/model"
 	"ringi/shared/pipeline"
 	"ringi/shared/pipeline/pipelinetest"
+	"ringi/shared/slackapi"
 	"ringi/shared/task"
 )
 
@@ -87,6 +91,49 @@ func TestExtractTask(t *testing.T) {
 			next, err := handler(w, &generator{err: tt.err}).Handle(t.Context(), w.In())
 			if next.State != tt.state || !errors.Is(err, tt.want) {
 				t.Errorf("%+v, %v, want %q, %v", next, err, tt.state, tt.want)
+			}
+		})
+	}
+}
+
+// talk is a thread, or why it can't be read.
+type talk struct {
+	said  []slackapi.Said
+	err   error
+	asked []string
+}
+
+func (t *talk) Before(ctx context.Context, channel, thread, ts string, n int) ([]slackapi.Said, error) {
+	if deadline, ok := ctx.Deadline(); !ok || time.Until(deadline) > threadWithin {
+		return nil, errors.New("it may take for ever")
+	}
+	t.asked = append(t.asked, fmt.Sprint(channel, " ", thread, " ", ts, " ", n))
+	return t.said, t.err
+}
+
+func TestARequestInAThread(t *testing.T) {
+	in := func(root string) *task.Aggregate {
+		return &task.Aggregate{Request: &task.Request{Channel: "C1", ThreadTS: root, MessageTS: "1700000000.000200", Text: "これをお願い"}}
+	}
+	said := []slackapi.Said{{User: "U1", Text: "有給の残りが合わない"}}
+	for _, tt := range []struct {
+		name  string
+		root  string
+		talk  talk
+		want  []model.Said
+		asked []string
+	}{
+		{"it goes with what was said before", "1700000000.000100", talk{said: said}, []model.Said{{User: "U1", Text: "有給の残りが合わない"}}, []string{"C1 1700000000.000100 1700000000.000200 20"}},
+		{"it does without when Slack does not show it", "1700000000.000100", talk{err: slackapi.Refused{Code: "missing_scope"}}, nil, []string{"C1 1700000000.000100 1700000000.000200 20"}},
+		{"one that begins its thread asks for none", "1700000000.000200", talk{said: said}, nil, nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			h := &Handler{Threads: &tt.talk}
+			if d := cmp.Diff(tt.want, h.thread(t.Context(), in(tt.root))); d != "" {
+				t.Error(d)
+			}
+			if d := cmp.Diff(tt.asked, tt.talk.asked); d != "" {
+				t.Error(d)
 			}
 		})
 	}

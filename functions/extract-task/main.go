@@ -8,6 +8,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
 	"ringi/shared/boot"
 	"ringi/shared/model/provider"
@@ -21,9 +22,10 @@ func main() {
 
 func newHandler(_ context.Context, cfg aws.Config) (*Handler, error) {
 	return &Handler{
-		Store: store.New(dynamodb.NewFromConfig(cfg), os.Getenv("TABLE_NAME")),
-		Open:  provider.FromEnvironment(cfg).Open,
-		Model: os.Getenv("MODEL"),
-		Now:   time.Now,
+		Store:   store.New(dynamodb.NewFromConfig(cfg), os.Getenv("TABLE_NAME")),
+		Open:    provider.FromEnvironment(cfg).Open,
+		Model:   os.Getenv("MODEL"),
+		Threads: threads{secretsmanager.NewFromConfig(cfg)},
+		Now:     time.Now,
 	}, nil
 }

@@ -3,7 +3,9 @@ package model
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"time"
+	"unicode/utf8"
 
 	"ringi/shared/task"
 )
@@ -11,9 +13,33 @@ import (
 // ExtractInput is what the first layer is asked about.
 type ExtractInput struct {
 	Text   string // the message
+	Thread []Said // before it, oldest first, when it was written in a thread
 	Locale string
 	Now    time.Time // when the message was written; relative dates are counted from it
 	Try    int
+}
+
+// Said is a message of somebody.
+type Said struct {
+	User string `json:"user"` // Slack user id
+	Text string `json:"text"`
+}
+
+// Limits of a thread, in characters: of one message, and of all together.
+const maxSaid, maxThread = 2000, 20_000
+
+// recent cuts a thread's messages to their limit and leaves the oldest out beyond that of all.
+func recent(thread []Said) []Said {
+	kept, left := []Said{}, maxThread
+	for _, s := range slices.Backward(thread) {
+		s.Text = clip(s.Text, maxSaid)
+		if left -= utf8.RuneCountInString(s.Text); left < 0 {
+			break
+		}
+		kept = append(kept, s)
+	}
+	slices.Reverse(kept)
+	return kept
 }
 
 // Extract makes a task of a message. It returns an *OutputError when the model's
@@ -22,7 +48,7 @@ func Extract(ctx context.Context, g Generator, in ExtractInput) (task.Extract, U
 	var out task.Extract
 	usage, err := ask(ctx, g, question{
 		purpose: Extracting, locale: in.Locale, try: in.Try, tokens: 4096,
-		data: ExtractData{Message: in.Text, Now: stamp(in.Now), Locale: in.Locale},
+		data: ExtractData{Message: in.Text, Thread: recent(in.Thread), Now: stamp(in.Now), Locale: in.Locale},
 		accept: func(answer []byte) (problems []string) {
 			out, problems = readExtract(answer)
 			return problems
@@ -37,6 +63,7 @@ func Extract(ctx context.Context, g Generator, in ExtractInput) (task.Extract, U
 // ExtractData is what the model sees of an ExtractInput.
 type ExtractData struct {
 	Message string `json:"message"`
+	Thread  []Said `json:"thread"`
 	Now     string `json:"now"`
 	Locale  string `json:"locale"`
 }

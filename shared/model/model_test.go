@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -221,5 +222,36 @@ func TestTheMessageCannotLeaveItsFence(t *testing.T) {
 	inner := strings.TrimSuffix(strings.TrimPrefix(text, "<data>"), "</data>")
 	if err := json.Unmarshal([]byte(inner), &data); err != nil || data.Message != hostile || data.Now != "2026-04-01T08:30+09:00" {
 		t.Errorf("%+v, %v", data, err)
+	}
+}
+
+func TestAThreadIsCutToItsLimits(t *testing.T) {
+	long := strings.Repeat("あ", 3000)
+	for _, test := range []struct {
+		name   string
+		thread []model.Said
+		want   []int // characters of each message
+		first  string
+	}{
+		{"none", nil, []int{}, ""},
+		{"short", []model.Said{{User: "U1", Text: "a"}, {User: "U2", Text: "b"}}, []int{1, 1}, "U1"},
+		{"one that is long", []model.Said{{User: "U1", Text: long}}, []int{2000}, "U1"},
+		{"the oldest go first", append(slices.Repeat([]model.Said{{User: "old", Text: long}}, 15), model.Said{User: "new", Text: "a"}), []int{2000, 2000, 2000, 2000, 2000, 2000, 2000, 2000, 2000, 1}, "old"},
+	} {
+		g := says(goodExtract)
+		if _, _, err := model.Extract(t.Context(), g, model.ExtractInput{Text: "x", Thread: test.thread, Now: now(), Try: 1}); err != nil {
+			t.Fatal(err)
+		}
+		var data model.ExtractData
+		if err := json.Unmarshal([]byte(strings.TrimSuffix(strings.TrimPrefix(g.asked[0].Messages[0].Text, "<data>"), "</data>")), &data); err != nil {
+			t.Fatal(err)
+		}
+		got := []int{}
+		for _, s := range data.Thread {
+			got = append(got, len([]rune(s.Text)))
+		}
+		if d := cmp.Diff(test.want, got); d != "" || len(got) > 0 && data.Thread[0].User != test.first {
+			t.Errorf("%s: %s", test.name, d)
+		}
 	}
 }

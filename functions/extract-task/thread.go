@@ -1,0 +1,61 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"time"
+
+	"ringi/shared/model"
+	"ringi/shared/secret"
+	"ringi/shared/slackapi"
+	"ringi/shared/task"
+)
+
+const (
+	// threadMessages is how much of a thread goes with a request that is made in it.
+	threadMessages = 20
+	// threadWithin bounds the reading of a thread, which a task can do without.
+	threadWithin = 6 * time.Second
+)
+
+// Threads reads what was said in a thread before a message.
+type Threads interface {
+	Before(ctx context.Context, channel, thread, ts string, n int) ([]slackapi.Said, error)
+}
+
+// thread is what was said before a request that was made in a thread. When Slack does
+// not show it, the request has to do alone.
+func (h *Handler) thread(ctx context.Context, a *task.Aggregate) []model.Said {
+	r := a.Request
+	if r.ThreadTS == "" || r.ThreadTS == r.MessageTS {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, threadWithin)
+	defer cancel()
+	said, err := h.Threads.Before(ctx, r.Channel, r.ThreadTS, r.MessageTS, threadMessages)
+	if err != nil {
+		slog.WarnContext(ctx, "without the thread", "task_id", a.Ref().Task, "err", err)
+		return nil
+	}
+	var out []model.Said
+	for _, s := range said {
+		out = append(out, model.Said{User: s.User, Text: s.Text})
+	}
+	return out
+}
+
+// threads is Slack, whose token is read when a request comes from a thread: few do.
+type threads struct{ secrets secret.Reader }
+
+func (t threads) Before(ctx context.Context, channel, thread, ts string, n int) ([]slackapi.Said, error) {
+	keys, err := secret.Slack(ctx, t.secrets, os.Getenv("SLACK_SECRET_ID"))
+	if err != nil {
+		return nil, err
+	}
+	slack, err := slackapi.New(keys.BotToken, os.Getenv("SLACK_API_URL"), threadWithin)
+	if err != nil {
+		return nil, err
+	}
+	return slack.Before(ctx, channel, thread, ts, n)
+}
