@@ -58,6 +58,7 @@ func newTools(cfg aws.Config, catalog *tool.Catalog, s *store.Store, slack secre
 		SlackToken: func(ctx context.Context, tenant string) (string, error) {
 			return credentials.SlackToken(ctx, tenant, slack.BotToken)
 		},
+		Company:  credentials.Company,
 		Outbound: outbound.FromEnvironment().Client(),
 		Now:      time.Now, Log: slog.Default(),
 	})

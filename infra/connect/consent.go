@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -14,7 +13,6 @@ import (
 
 	"ringi/shared/secret/oauth"
 	"ringi/shared/secret/vault"
-	"ringi/shared/task"
 )
 
 // asked connects with what a person consents to in the browser.
@@ -37,11 +35,7 @@ func (o order) asked(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("connect %s: %w", o.provider, err)
 	}
-	metadata, err := json.Marshal(map[string]string{"company_id": token.CompanyID})
-	if err != nil || token.CompanyID == "" {
-		metadata = []byte("{}")
-	}
-	return o.vault.Connect(ctx, o.tenant, o.provider, vault.Of(token, client), task.JSON(metadata), o.by)
+	return o.vault.Connect(ctx, o.tenant, o.provider, vault.Of(token, client), vault.About(token), o.by)
 }
 
 // returned waits for the browser. A return that belongs to no consent of ours is

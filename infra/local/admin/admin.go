@@ -32,7 +32,7 @@ func Connect(ctx context.Context, s *stack.Stack, team string) error {
 	v := vault.New(rows, vault.Envelope{KMS: kms.NewFromConfig(s.AWS), KeyID: s.KeyID})
 	for _, provider := range []string{"freee", "google"} {
 		c, token := s.Vendors.Client(provider), s.Vendors.Grant(provider)
-		if err := v.Connect(ctx, tenant, provider, vault.Of(token, c), "{}", task.System()); err != nil {
+		if err := v.Connect(ctx, tenant, provider, vault.Of(token, c), vault.About(token), task.System()); err != nil {
 			return err
 		}
 	}

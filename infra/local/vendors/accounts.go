@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -59,6 +60,9 @@ func (a *accounts) issue(g *grant, refresh string) oauth.Token {
 	t := oauth.Token{Access: a.provider + "-access-" + rand.Text(), Refresh: refresh, ExpiresAt: a.now().Add(a.lifetime)}
 	if t.Refresh == "" {
 		t.Refresh = a.provider + "-refresh-" + rand.Text()
+	}
+	if a.oneTime {
+		t.CompanyID = strconv.Itoa(company)
 	}
 	g.until = t.ExpiresAt
 	a.access[t.Access], a.refresh[t.Refresh] = g, g
@@ -140,7 +144,7 @@ func (a *accounts) token(w http.ResponseWriter, r *http.Request) {
 		out["refresh_token"] = t.Refresh
 	}
 	if a.oneTime {
-		out["company_id"], out["scope"] = "1884310", "read write"
+		out["company_id"], out["scope"] = t.CompanyID, "read write"
 	}
 	answer(w, http.StatusOK, out)
 }

@@ -139,3 +139,30 @@ func (v Vault) SlackToken(ctx context.Context, tenant, deployments string) (stri
 	}
 	return v.Token(ctx, tenant, task.SlackProvider)
 }
+
+// Company is the id of the freee company that a person chose when connecting it,
+// empty when none was chosen or freee is not connected.
+func (v Vault) Company(ctx context.Context, tenant string) (string, error) {
+	row, err := v.Rows.Integration(ctx, tenant, "freee")
+	if errors.Is(err, task.ErrNotFound) {
+		return "", nil
+	}
+	var about struct {
+		CompanyID string `json:"company_id"`
+	}
+	if err == nil {
+		err = json.Unmarshal([]byte(row.Metadata), &about)
+	}
+	if err != nil {
+		return "", fmt.Errorf("find freee's company: %w", err)
+	}
+	return about.CompanyID, nil
+}
+
+// About is what the row of a connection says in clear of the token that it holds.
+func About(t oauth.Token) task.JSON {
+	if t.CompanyID == "" {
+		return "{}"
+	}
+	return task.JSON(`{"company_id":"` + t.CompanyID + `"}`)
+}

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -16,21 +17,28 @@ import (
 
 // Client is one tenant's access.
 type Client struct {
-	wire wire.Client
-	now  func() time.Time
+	wire   wire.Client
+	chosen func(context.Context) (string, error)
+	now    func() time.Time
 }
 
-// New makes a client. base is the API's address up to and including /hr.
-func New(base string, tokens wire.Tokens, http wire.HTTP, now func() time.Time) *Client {
+// New makes a client. base is the API's address up to and including /hr; chosen is
+// the id of the company that a person chose when connecting, empty for none.
+func New(base string, tokens wire.Tokens, chosen func(context.Context) (string, error), http wire.HTTP, now func() time.Time) *Client {
 	return &Client{
-		wire: wire.Client{Provider: tool.Freee, Base: strings.TrimRight(base, "/") + "/api/v1", Tokens: tokens, HTTP: http, Explain: explain},
-		now:  now,
+		chosen: chosen,
+		wire:   wire.Client{Provider: tool.Freee, Base: strings.TrimRight(base, "/") + "/api/v1", Tokens: tokens, HTTP: http, Explain: explain},
+		now:    now,
 	}
 }
 
-// company finds the company to ask about: the first that the token administers,
-// for only administrators may list employees.
+// company finds the company to ask about: the one that was chosen, else the first
+// that the token's owner administers, for only administrators may list employees.
 func (c *Client) company(ctx context.Context) (int64, error) {
+	chosen, err := c.chosen(ctx)
+	if err != nil {
+		return 0, &tool.Error{Outcome: tool.Failed, Problem: tool.ProblemLocked, Args: []any{tool.Freee}, Err: err}
+	}
 	var me struct {
 		Companies []struct {
 			ID   int64  `json:"id"`
@@ -41,13 +49,13 @@ func (c *Client) company(ctx context.Context) (int64, error) {
 		return 0, err
 	}
 	for _, company := range me.Companies {
-		if company.Role == "company_admin" {
+		if company.Role == "company_admin" && (chosen == "" || chosen == strconv.FormatInt(company.ID, 10)) {
 			return company.ID, nil
 		}
 	}
 	return 0, &tool.Error{
 		Outcome: tool.Failed, Problem: tool.ProblemNoCompany, Args: []any{tool.Freee},
-		Err: fmt.Errorf("none of %d companies is administered by the token's owner", len(me.Companies)),
+		Err: fmt.Errorf("none of %d companies is the chosen one (%q) and administered by the token's owner", len(me.Companies), chosen),
 	}
 }
 

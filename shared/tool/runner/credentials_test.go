@@ -36,6 +36,7 @@ func TestWithTheVault(t *testing.T) {
 		"what people read when it ended":    testEndings,
 		"the tokens' server is away":        testTokensAway,
 		"only what steps need is asked for": testOnlyWhatIsNeeded,
+		"the company that was chosen":       testChosenCompany,
 	} {
 		t.Run(name, func(t *testing.T) {
 			rows, _ := server.Store(t)
@@ -195,5 +196,25 @@ func testOnlyWhatIsNeeded(t *testing.T, o *office) {
 	var none *tool.Error
 	if _, err := o.Run(t.Context(), tool.Call{Tenant: "T2", Tool: "list_employees", Arguments: json.RawMessage(listArgs), Locale: "ja"}); !errors.As(err, &none) || none.Problem != tool.ProblemNotConnected {
 		t.Errorf("another tenant: %v", err)
+	}
+}
+
+func testChosenCompany(t *testing.T, o *office) {
+	choose := func(id string) {
+		t.Helper()
+		got := o.vendors.Grant("freee")
+		got.CompanyID = id
+		if err := o.vault.Connect(t.Context(), "T1", "freee", vault.Of(got, o.vendors.Client("freee")), vault.About(got), task.System()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	choose("1884309") // the token's owner does not administer it
+	if e := o.refuse(t, "list_employees", listArgs); e.Problem != tool.ProblemNoCompany || o.vendors.Calls("list_employees") != 0 {
+		t.Errorf("%v", e)
+	}
+	choose("1884310")
+	var out struct{ Count int }
+	if o.run(t, "list_employees", listArgs, &out); out.Count != 42 {
+		t.Errorf("%d", out.Count)
 	}
 }

@@ -33,8 +33,10 @@ type Config struct {
 	Credentials Credentials
 	SlackToken  func(ctx context.Context, tenant string) (string, error) // the bot's
 	Outbound    *http.Client                                             // reaches MCP servers
-	Now         func() time.Time
-	Log         *slog.Logger
+	// Company is the id of the freee company that a tenant chose, empty for none; may be nil.
+	Company func(ctx context.Context, tenant string) (string, error)
+	Now     func() time.Time
+	Log     *slog.Logger
 }
 
 // Runner calls the tools of a catalog.

@@ -110,7 +110,10 @@ func newWorld(t *testing.T) *world {
 type keyring interface {
 	runner.Credentials
 	SlackToken(ctx context.Context, tenant, deployments string) (string, error)
+	Company(ctx context.Context, tenant string) (string, error)
 }
+
+func (tokens) Company(context.Context, string) (string, error) { return "", nil }
 
 func (tokens) SlackToken(_ context.Context, _, deployments string) (string, error) {
 	return deployments, nil
@@ -126,6 +129,7 @@ func (w *world) equip(t *testing.T, k keyring) {
 	w.Runner, err = runner.New(w.catalog, runner.Config{
 		FreeeURL: w.url + "/freee/hr", SheetsURL: w.url + "/sheets", SlackURL: w.slackURL, Credentials: k,
 		SlackToken: func(ctx context.Context, tenant string) (string, error) { return k.SlackToken(ctx, tenant, botToken) },
+		Company:    k.Company,
 		Now:        func() time.Time { return time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC) },
 		Log:        slog.New(slog.NewJSONHandler(w.log, nil)),
 	})

@@ -20,7 +20,13 @@ func read(c tool.Call, in any) error {
 }
 
 func (r *Runner) freee(c tool.Call) *freee.Client {
-	return freee.New(r.config.FreeeURL, r.tokens(c, tool.Freee), r.http, r.config.Now)
+	chosen := func(ctx context.Context) (string, error) {
+		if r.config.Company == nil {
+			return "", nil
+		}
+		return r.config.Company(ctx, c.Tenant)
+	}
+	return freee.New(r.config.FreeeURL, r.tokens(c, tool.Freee), chosen, r.http, r.config.Now)
 }
 
 func (r *Runner) listEmployees(ctx context.Context, c tool.Call) (any, error) {
