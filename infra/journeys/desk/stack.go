@@ -50,7 +50,7 @@ func Leave(t *testing.T, s *stack.Stack) {
 	t.Cleanup(func() {
 		Settings(t, s, func(x *task.Settings) {
 			d := task.DefaultSettings()
-			d.Rev, d.Slug = x.Rev, x.Slug
+			d.Rev, d.Slug, d.MCPServers = x.Rev, x.Slug, x.MCPServers
 			*x = d
 		})
 		if err := s.Sandbox.SetToggles(sandbox.Toggles{}); err != nil {

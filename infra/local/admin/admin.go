@@ -30,6 +30,9 @@ func Connect(ctx context.Context, s *stack.Stack, team string) error {
 	tenant := task.TenantID(team)
 	rows := store.New(dynamodb.NewFromConfig(s.AWS), s.TableName)
 	v := vault.New(rows, vault.Envelope{KMS: kms.NewFromConfig(s.AWS), KeyID: s.KeyID})
+	if err := nameServer(ctx, s, rows, v, tenant); err != nil {
+		return err
+	}
 	for _, provider := range []string{"freee", "google"} {
 		c, token := s.Vendors.Client(provider), s.Vendors.Grant(provider)
 		if err := v.Connect(ctx, tenant, provider, vault.Of(token, c), vault.About(token), task.System()); err != nil {

@@ -45,7 +45,7 @@ func (s *Stack) binaries(ctx context.Context) (map[string]string, error) {
 
 func (s *Stack) startFunctions(binaries map[string]string, back net.Listener) error {
 	o := lambda.Options{Region: Region, Account: Account, Endpoint: s.AWSEndpoint, Log: s.options.FunctionLog, Faults: s.options.Faults}
-	variables := map[string]string{"OUTBOUND_ALLOW": strings.Join(s.options.Allow, ",")}
+	variables := map[string]string{"OUTBOUND_ALLOW": strings.Join(append([]string{s.VendorsHost()}, s.options.Allow...), ",")}
 	maps.Copy(variables, s.options.Variables)
 	for _, f := range s.Template.Functions {
 		info := describe(f, binaries[f.ID], variables)
@@ -72,6 +72,9 @@ func (s *Stack) startFunctions(binaries map[string]string, back net.Listener) er
 	})
 	return nil
 }
+
+// VendorsHost is where the MCP server is, as host:port.
+func (s *Stack) VendorsHost() string { return strings.TrimPrefix(s.VendorsURL, "http://") }
 
 // describe is a function of the template, ready to run.
 func describe(f template.Function, binary string, variables map[string]string) functionInfo {

@@ -19,7 +19,7 @@ const (
 )
 
 // Tools are those that can be made to fail here.
-func Tools() []string { return []string{listEmployees, listAttendance, writeRows} }
+func Tools() []string { return []string{listEmployees, listAttendance, writeRows, listRooms, BookRoom} }
 
 type faults struct {
 	mu    sync.Mutex

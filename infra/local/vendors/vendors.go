@@ -1,28 +1,35 @@
-// Package vendors stands in for freee HR and Google Sheets: a small company's
-// employees and attendance to read, a spreadsheet to write, faults on demand.
+// Package vendors stands in for freee HR, Google Sheets and an MCP server: a small
+// company's employees and attendance to read, a spreadsheet to write, rooms to book,
+// faults on demand.
 package vendors
 
 import (
+	"crypto/rand"
 	"net/http"
 	"time"
+
+	"ringi/infra/local/vendors/rooms"
 )
 
 // Sheet is the spreadsheet that exists.
 const Sheet = "ringi-demo-sheet"
 
-// Vendors is both of them. What is written lives as long as it does.
+// Vendors is all of them. What is written lives as long as it does.
 type Vendors struct {
 	accounts map[string]*accounts // by provider
 	tokens   map[string]string    // one of each, for Token
 	staff    []employee
 	faults   *faults
 	book     *book
+	rooms    *rooms.Server
 	now      func() time.Time
+
+	roomsToken string
 }
 
 // New makes a company with 42 employees and an empty spreadsheet. Its tokens are its own.
 func New() *Vendors {
-	v := &Vendors{tokens: map[string]string{}, staff: staff(), faults: newFaults(), book: &book{}, now: time.Now}
+	v := &Vendors{tokens: map[string]string{}, staff: staff(), faults: newFaults(), book: &book{}, rooms: rooms.New(), now: time.Now, roomsToken: "rooms-" + rand.Text()}
 	v.accounts = map[string]*accounts{
 		"freee":  newAccounts("freee", 6*time.Hour, true, v.now),
 		"google": newAccounts("google", time.Hour, false, v.now),
@@ -37,7 +44,7 @@ func New() *Vendors {
 func (v *Vendors) Token(provider string) string { return v.tokens[provider] }
 
 // Handler serves freee below /freee/hr, Sheets below /sheets, with a page for people
-// at /sheets/<spreadsheet id>, and each one's authorization server at /<provider>/authorize
+// at /sheets/<spreadsheet id>, the MCP server at RoomsPath, and each one's authorization server at /<provider>/authorize
 // and /<provider>/token.
 func (v *Vendors) Handler() http.Handler {
 	m := http.NewServeMux()
@@ -61,5 +68,6 @@ func (v *Vendors) Handler() http.Handler {
 	m.HandleFunc("GET "+books+"/{id}/values/{range}", v.google("", v.readValues))
 	m.HandleFunc("PUT "+books+"/{id}/values/{range}", v.google(writeRows, v.writeValues))
 	m.HandleFunc("GET /sheets/{id}", v.page)
+	m.HandleFunc(RoomsPath, v.meetings)
 	return m
 }

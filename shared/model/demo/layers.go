@@ -11,6 +11,7 @@ func extract(in input, w wish) map[string]string {
 		attendance: fmt.Sprintf(w.words.titleAttendance, w.when()),
 		overtime:   fmt.Sprintf(w.words.titleOvertime, w.when()),
 		employees:  w.words.titleEmployees,
+		meeting:    w.words.meeting.title,
 		other:      oneLine(w.text),
 	}[w.topic]
 	description := fmt.Sprintf(w.words.describe, cut(w.text, 2500))
@@ -41,7 +42,7 @@ func (w wish) tab() string {
 }
 
 // withSheet reports whether results are written to the sheet.
-func (w wish) withSheet() bool { return w.topic != other && !w.noSheet }
+func (w wish) withSheet() bool { return w.topic != other && w.topic != meeting && !w.noSheet }
 
 func draft(in input, w wish) string {
 	t := w.words
@@ -51,10 +52,14 @@ func draft(in input, w wish) string {
 		employees:  t.purposeEmployees,
 		other:      fmt.Sprintf(t.purposeOther, oneLine(w.text)),
 	}[w.topic], t.scope}
+	how, privacy := []string{t.readEmployees}, t.privacy
+	if w.topic == meeting {
+		lines, how = w.meetingPolicy()
+		privacy = t.meeting.privacy
+	}
 	if w.withMonth() {
 		lines = append(lines, fmt.Sprintf(t.period, w.when()))
 	}
-	how := []string{t.readEmployees}
 	if w.withMonth() {
 		how = append(how, t.readAttendance)
 	}
@@ -82,7 +87,7 @@ func draft(in input, w wish) string {
 	for i, h := range how {
 		lines = append(lines, fmt.Sprintf("%d. %s", i+1, h))
 	}
-	lines = append(lines, t.privacy)
+	lines = append(lines, privacy)
 	return strings.Join(append(lines, remarks(in, w)...), "\n")
 }
 
@@ -121,6 +126,8 @@ func summary(in input, w wish) string {
 				fmt.Sprintf(t.sumOver, f["over_45h"], f["over_80h"], f["over_100h"]))
 		case "write_rows_to_google_sheet":
 			lines = append(lines, fmt.Sprintf(t.sumSheet, f["updated_rows"], f["url"]))
+		case bookRoom:
+			lines = append(lines, fmt.Sprintf(t.meeting.sum, f["room_id"], f["date"], f["start"], f["end"], f["booking_id"]))
 		case "send_slack_dm":
 			lines = append(lines, t.sumNotice)
 		}

@@ -42,7 +42,7 @@ func (p *planner) add(s step, tool string, input object) string {
 		return ""
 	}
 	n := len(p.steps) + 1
-	writes := tool == "write_rows_to_google_sheet" || tool == "send_slack_dm"
+	writes := tool == "write_rows_to_google_sheet" || tool == "send_slack_dm" || tool == bookRoom
 	p.steps = append(p.steps, planned{
 		StepID: fmt.Sprintf("step-%d", n), Order: n, Title: s.title, Tool: tool, ToolInput: string(args),
 		Description: s.description, ExpectedOutput: s.expected, RequiresHumanCheck: writes && p.wish.humanCheck,
@@ -58,6 +58,9 @@ func plan(in input, w wish) []planned {
 	}
 	list := object{"department": nil, "status": "active"}
 	var details []object
+	if w.topic == meeting {
+		details = p.meet(w.now)
+	}
 	detail := func(label, path string) {
 		details = append(details, object{"label": label, "value": ref(path)})
 	}
@@ -132,6 +135,8 @@ func (w wish) done() string {
 		return fmt.Sprintf(w.words.doneOvertime, w.when())
 	case employees:
 		return w.words.doneEmployees
+	case meeting:
+		return w.words.meeting.done
 	}
 	return w.words.doneOther
 }

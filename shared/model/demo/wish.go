@@ -17,11 +17,13 @@ const (
 	attendance
 	overtime
 	employees
+	meeting
 )
 
 // wish is what the demo understands of a message and of the rejections so far.
 type wish struct {
 	topic      topic
+	now        time.Time
 	year       int
 	month      time.Month
 	words      words
@@ -45,7 +47,7 @@ func wishOf(in input) (wish, error) {
 		return wish{}, fmt.Errorf("read the data: now: %w", err)
 	}
 	text := anyForm().ReplaceAllString(mentionForm().ReplaceAllString(in.Message, " "), " ")
-	w := wish{text: strings.TrimSpace(spaceForm().ReplaceAllString(text, " ")), words: japanese}
+	w := wish{now: now, text: strings.TrimSpace(spaceForm().ReplaceAllString(text, " ")), words: japanese}
 	if english := isEnglish(w.text, in.Locale); english {
 		w.words = englishWords
 	}
@@ -57,6 +59,8 @@ func wishOf(in input) (wish, error) {
 		w.topic = attendance
 	case has(low, "従業員", "社員", "名簿", "employee", "staff"):
 		w.topic = employees
+	case has(low, "会議室", "meeting room"):
+		w.topic = meeting
 	}
 	w.year, w.month = monthIn(low, now)
 	w.priority = priorityOf(low)

@@ -29,6 +29,8 @@ type words struct {
 	labelEmployees, labelOver45, labelOver80, labelSheet       string
 	sumEmployees, sumOvertime, sumOver, sumSheet, sumNotice    string
 	sumValidated, sumDone, labelRemark, titleRemark, separator string
+
+	meeting meetingWords
 }
 
 // step is how a step is called, described and what is expected of it.
@@ -80,7 +82,7 @@ var japanese = words{
 	sumEmployees: "従業員 %v 名を確認しました。", sumOvertime: "残業時間の合計は %v 時間です。",
 	sumOver: "月 45 時間超 %v 名、80 時間超 %v 名、100 時間超 %v 名。", sumSheet: "%v 行を書き込みました: %v",
 	sumNotice: "依頼者に DM で知らせました。", sumValidated: "データの検証で問題は見つかりませんでした。", sumDone: "すべてのステップが完了しました。",
-	titleRemark: "%s(ご指摘%sを記載)", separator: "\n",
+	titleRemark: "%s(ご指摘%sを記載)", separator: "\n", meeting: japaneseMeeting,
 }
 
 var englishWords = words{
@@ -129,5 +131,5 @@ var englishWords = words{
 	sumEmployees: "%v employees were looked at.", sumOvertime: "Overtime adds up to %v hours.",
 	sumOver: "Above 45 hours: %v, above 80: %v, above 100: %v.", sumSheet: "%v rows were written: %v",
 	sumNotice: "The requester was told by direct message.", sumValidated: "Validation found no problems.", sumDone: "All steps are done.",
-	titleRemark: "%s (with the remark %s)", separator: "\n",
+	titleRemark: "%s (with the remark %s)", separator: "\n", meeting: englishMeeting,
 }

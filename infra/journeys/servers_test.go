@@ -1,0 +1,113 @@
+package journeys
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"ringi/infra/journeys/desk"
+	"ringi/infra/local/admin"
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/stack"
+	"ringi/infra/local/vendors"
+	"ringi/shared/task"
+)
+
+var administrator = task.Actor{Type: task.ActorUser, ID: workspace.Suzuki}
+
+// allow does what an administrator does who has looked at a tool of the MCP server.
+func allow(t *testing.T, s *stack.Stack, name string, effect task.Effect) {
+	t.Helper()
+	office, tenant := admin.Desk(s), task.TenantID(s.Sandbox.TeamID())
+	all, err := office.Tools(t.Context(), tenant, vendors.RoomsServer)
+	if errors.As(err, new(task.ErrField)) { // nothing has called from the workspace yet
+		if err := admin.Connect(t.Context(), s, s.Sandbox.TeamID()); err != nil {
+			t.Fatal(err)
+		}
+		all, err = office.Tools(t.Context(), tenant, vendors.RoomsServer)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range all {
+		if x.Name == name {
+			if err := office.Allow(t.Context(), tenant, name, x.Hash, effect, administrator); err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() {
+				if err := office.Forbid(t.Context(), tenant, name, administrator); err != nil {
+					t.Log(err)
+				}
+			})
+			return
+		}
+	}
+	t.Fatalf("the server has no %s", name)
+}
+
+func tools(a *task.Aggregate) (names []string) {
+	for _, s := range a.Process().Steps {
+		names = append(names, s.Tool)
+	}
+	return names
+}
+
+func TestAnMCPServersToolIsAllowedAskedForApprovedAndCalledOnce(t *testing.T) {
+	s := start(t)
+	d := desk.Ask(t, s, workspace.Sato, "会議室を予約して")
+	d.Click(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
+	d.Card("CARD#process#0001", "approve_process")
+	if got := tools(d.Load()); slices.Contains(got, vendors.BookRoom) {
+		t.Fatalf("nobody has allowed what is planned: %v", got)
+	}
+	allow(t, s, "rooms.list_rooms", task.Read)
+	allow(t, s, vendors.BookRoom, task.Write)
+
+	d = desk.Ask(t, s, workspace.Sato, "会議室を予約してください")
+	d.Approve(workspace.Suzuki)
+	gate := "CARD#step#0001#001#02"
+	if card := d.Card(gate, "approve_step"); !strings.Contains(desk.Face(card), "fuji") {
+		t.Errorf("the gate does not show which room: %s", desk.Face(card))
+	}
+	before := s.Vendors.Calls(vendors.BookRoom)
+	d.Click(workspace.Tanaka, gate, "approve_step")
+	done := d.Card("CARD#execution", "✅ 実行完了")
+	if !strings.Contains(desk.Face(done), "会議室 fuji を") {
+		t.Errorf("the summary does not say what was booked: %s", desk.Face(done))
+	}
+	bookings := s.Vendors.Rooms().Bookings()
+	if n := s.Vendors.Calls(vendors.BookRoom) - before; n != 1 || len(bookings) != 1 || bookings[0].Title != "会議室を予約してください" {
+		t.Errorf("%d calls, bookings %+v", n, bookings)
+	}
+}
+
+func TestAToolThatItsServerChangedIsNotCalledAndNotPlannedAgain(t *testing.T) {
+	s := start(t)
+	allow(t, s, "rooms.list_rooms", task.Read)
+	allow(t, s, vendors.BookRoom, task.Write)
+	d := desk.Ask(t, s, workspace.Sato, "会議室の予約をお願いします")
+	d.Approve(workspace.Suzuki)
+	d.Card("CARD#step#0001#001#02", "approve_step")
+	s.Vendors.Rooms().Describe("Books a meeting room, and more.")
+	t.Cleanup(func() { s.Vendors.Rooms().Describe("Books a meeting room.") })
+	before := len(s.Vendors.Rooms().Bookings())
+	d.Click(workspace.Tanaka, "CARD#step#0001#001#02", "approve_step")
+	d.Card("CARD#execution", "管理者が確認して許可し直してから")
+	if n := len(s.Vendors.Rooms().Bookings()); n != before {
+		t.Errorf("%d bookings were made", n-before)
+	}
+	again := desk.Ask(t, s, workspace.Sato, "もう一度、会議室の予約をお願いします")
+	again.Click(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
+	again.Card("CARD#process#0001", "approve_process")
+	if got := tools(again.Load()); slices.Contains(got, vendors.BookRoom) {
+		t.Errorf("a tool that changed is planned: %v", got)
+	}
+	allow(t, s, vendors.BookRoom, task.Write) // as it is now
+	third := desk.Ask(t, s, workspace.Sato, "会議室の予約、改めてお願いします")
+	third.Click(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
+	third.Card("CARD#process#0001", "approve_process")
+	if got := tools(third.Load()); !slices.Contains(got, vendors.BookRoom) {
+		t.Errorf("what was allowed again is not planned: %v", got)
+	}
+}

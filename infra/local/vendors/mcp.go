@@ -1,0 +1,51 @@
+package vendors
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+
+	"ringi/infra/local/vendors/rooms"
+)
+
+// The MCP server, and its tools as steps name them.
+const (
+	RoomsServer = "rooms"
+	RoomsPath   = "/mcp/rooms"
+	listRooms   = "rooms.list_rooms"
+	BookRoom    = "rooms.book_room"
+)
+
+// Rooms is the server behind RoomsPath.
+func (v *Vendors) Rooms() *rooms.Server { return v.rooms }
+
+// RoomsToken is what the server wants to see.
+func (v *Vendors) RoomsToken() string { return v.roomsToken }
+
+// meetings guards the MCP server: token, faults.
+func (v *Vendors) meetings(w http.ResponseWriter, r *http.Request) {
+	if got, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); !ok || got != v.roomsToken {
+		w.Header().Set("WWW-Authenticate", "Bearer")
+		http.Error(w, "unauthorized", http.StatusUnauthorized)
+		return
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if err != nil {
+		http.Error(w, "the body is too large", http.StatusRequestEntityTooLarge)
+		return
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	var call struct {
+		Method string `json:"method"`
+		Params struct {
+			Name string `json:"name"`
+		} `json:"params"`
+	}
+	tool := ""
+	if json.Unmarshal(body, &call) == nil && call.Method == "tools/call" {
+		tool = RoomsServer + "." + call.Params.Name
+	}
+	v.faults.apply(tool, w, r, v.rooms.ServeHTTP, func(w http.ResponseWriter, status int) { http.Error(w, http.StatusText(status), status) })
+}
