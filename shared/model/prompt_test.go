@@ -1,0 +1,82 @@
+package model_test
+
+import (
+	"crypto/sha256"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "write the sums of the prompts as they are")
+
+// Whoever reads a log must know which words were asked with: a prompt whose words
+// change gets another version. The file has one line for each, with the sum of its words.
+func TestAChangedPromptHasAnotherVersion(t *testing.T) {
+	const kept = "testdata/prompts.txt"
+	names, err := filepath.Glob("prompts/*.md")
+	if err != nil || len(names) != 8 {
+		t.Fatalf("%d prompts, %v", len(names), err)
+	}
+	before := map[string]string{} // by name and version
+	old, err := os.ReadFile(kept)
+	if err != nil && !*update {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(old)) {
+		name, sum, _ := strings.Cut(strings.TrimSpace(line), " ")
+		before[name] = sum
+	}
+	var now []string
+	for _, name := range names {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		first, words, _ := strings.Cut(string(text), "\n")
+		id := strings.TrimSuffix(filepath.Base(name), ".md") + "." + strings.TrimPrefix(first, "version: ")
+		sum := fmt.Sprintf("%x", sha256.Sum256([]byte(strings.TrimSpace(words))))[:16]
+		if was, known := before[id]; known && was != sum {
+			t.Errorf("%s has other words than version %s: raise its first line", name, id)
+		}
+		now = append(now, id+" "+sum)
+	}
+	slices.Sort(now)
+	text := strings.Join(now, "\n") + "\n"
+	if *update && !t.Failed() {
+		if err := os.WriteFile(kept, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if d := cmp.Diff(string(old), text); d != "" {
+		t.Errorf("run this test with -update: %s", d)
+	}
+}
+
+// What the prompts promise must be what the data holds, in both languages.
+func TestPromptsNameTheData(t *testing.T) {
+	for purpose, names := range map[string][]string{
+		"extract":   {"message", "thread", "now", "title", "description", "priority", "task_type"},
+		"draft":     {"task", "message", "now", "rejected_versions"},
+		"plan":      {"policy", "task", "message", "tools", "effect", "rejected_versions", "toolInput", "input", "output", "requester", "stepId", "order", "title", "description", "expectedOutput", "requiresHumanCheck"},
+		"summarize": {"facts", "steps"},
+	} {
+		for _, locale := range []string{"ja", "en"} {
+			text, err := os.ReadFile("prompts/" + purpose + "." + locale + ".md")
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, name := range append(names, "<data>") {
+				if !strings.Contains(string(text), "`"+name+"`") {
+					t.Errorf("%s.%s does not speak of `%s`", purpose, locale, name)
+				}
+			}
+		}
+	}
+}
