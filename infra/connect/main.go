@@ -7,6 +7,11 @@
 // gave them, are in the environment: FREEE_CLIENT_ID, FREEE_CLIENT_SECRET, GOOGLE_….
 // With -token it takes an access token from standard input instead, which works until
 // it expires. slack needs neither: it says that the app is installed again.
+//
+//	go run ./infra/connect -table … -key … -team T0123ABCD mcp:rooms < token
+//	go run ./infra/connect -table … -key … -team T0123ABCD mcp tools rooms
+//
+// keep the token of an MCP server, and show and allow its tools; mcp alone says how.
 package main
 
 import (
@@ -37,6 +42,7 @@ const maxToken = 16 << 10
 
 var (
 	providers = []string{"freee", "google", "slack"}
+	server    = regexp.MustCompile(`^mcp:[a-z0-9-]{1,32}$`)
 	team      = regexp.MustCompile(`^T[A-Z0-9]{2,20}$`)
 )
 
@@ -85,15 +91,19 @@ func run(ctx context.Context, cfg aws.Config, args []string, in io.Reader, out i
 		return errors.New("-key is missing: the stack's output CredentialsKeyArn")
 	case !team.MatchString(*workspace):
 		return fmt.Errorf("-team %.40q is not a Slack workspace's id like T0123ABCD", *workspace)
-	case f.NArg() != 1 || !slices.Contains(providers, provider):
-		return fmt.Errorf("name one provider: %s", strings.Join(providers, ", "))
+	case provider != "mcp" && (f.NArg() != 1 || !slices.Contains(providers, provider) && !server.MatchString(provider)):
+		return fmt.Errorf("name one provider: %s, mcp:<server>; or mcp and what to do about servers", strings.Join(providers, ", "))
 	}
+	rows := store.New(dynamodb.NewFromConfig(cfg), *table)
 	o := order{
-		vault:  vault.New(store.New(dynamodb.NewFromConfig(cfg), *table), vault.Envelope{KMS: kms.NewFromConfig(cfg), KeyID: *key}),
+		vault:  vault.New(rows, vault.Envelope{KMS: kms.NewFromConfig(cfg), KeyID: *key}),
 		tenant: task.TenantID(*workspace), provider: provider, team: *workspace, by: task.System(), listen: *listen, auth: *auth, tokens: *tokens,
 	}
 	if *by != "" {
 		o.by = task.Actor{Type: task.ActorUser, ID: *by, Team: *workspace}
+	}
+	if provider == "mcp" {
+		return servers(ctx, rows, o, f.Args()[1:], out)
 	}
 	done, err := "connected", error(nil)
 	switch {
@@ -101,7 +111,7 @@ func run(ctx context.Context, cfg aws.Config, args []string, in io.Reader, out i
 		done, err = "disconnected", o.vault.Disconnect(ctx, o.tenant, provider, o.by)
 	case provider == "slack":
 		err = o.vault.Allow(ctx, o.tenant, provider, o.by)
-	case *token:
+	case *token, server.MatchString(provider):
 		err = o.given(ctx, in)
 	default:
 		err = o.asked(ctx, out)

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"ringi/shared/outbound"
+	"ringi/shared/store"
+	"ringi/shared/task"
+	"ringi/shared/tool"
+	"ringi/shared/tool/mcp"
+)
+
+// shortest is how much of a tool's hash must be given.
+const shortest = 12
+
+// usage is what `mcp` can be told.
+const usage = `mcp takes one of
+  add <server> <https address>            name a server in the settings
+  remove <server>                         name it no longer
+  tools <server>                          show its tools, with what it says of them
+  allow <server>.<tool> <hash> read|write let tasks call the tool that was shown
+  forbid <server>.<tool>                  switch it off`
+
+// servers does what an administrator asks about MCP servers.
+func servers(ctx context.Context, rows *store.Store, o order, args []string, out io.Writer) error {
+	d := mcp.Desk{Rows: rows, Credentials: o.vault, Client: mcp.Client{HTTP: outbound.FromEnvironment().Client()}, Now: time.Now}
+	err := errors.New(usage)
+	switch verb := strings.Join(args[:min(1, len(args))], ""); {
+	case verb == "add" && len(args) == 3:
+		err = o.rename(ctx, rows, args[1], args[2])
+	case verb == "remove" && len(args) == 2:
+		err = o.rename(ctx, rows, args[1], "")
+	case verb == "tools" && len(args) == 2:
+		return show(ctx, d, o.tenant, args[1], out)
+	case verb == "allow" && len(args) == 4:
+		err = allow(ctx, d, o, args[1], args[2], task.Effect(args[3]))
+	case verb == "forbid" && len(args) == 2:
+		err = d.Forbid(ctx, o.tenant, args[1], o.by)
+	}
+	if err != nil {
+		return said(err)
+	}
+	fmt.Fprintf(out, "%s: done for %s\n", strings.Join(args[:2], " "), o.team)
+	return nil
+}
+
+// rename makes the settings name a server at an address, or no longer.
+func (o order) rename(ctx context.Context, rows *store.Store, name, address string) error {
+	x, err := rows.Settings(ctx, o.tenant)
+	if err != nil {
+		return err
+	}
+	x.MCPServers = slices.DeleteFunc(slices.Clone(x.MCPServers), func(s task.MCPServer) bool { return s.Name == name })
+	if address != "" {
+		x.MCPServers = append(x.MCPServers, task.MCPServer{Name: name, URL: address})
+	}
+	_, err = rows.SaveSettings(ctx, o.tenant, x, o.by, time.Now())
+	return err
+}
+
+// show prints all that a server says of its tools: it is what is allowed.
+func show(ctx context.Context, d mcp.Desk, tenant, server string, out io.Writer) error {
+	all, err := d.Tools(ctx, tenant, server)
+	if err != nil {
+		return said(err)
+	}
+	for _, x := range all {
+		state := string(x.State)
+		if x.Effect != "" {
+			state += ", " + string(x.Effect)
+		}
+		fmt.Fprintf(out, "%s (%s)\n", visible(x.Name), state)
+		for _, line := range [][2]string{
+			{"can't be allowed", x.Problem}, {"hash", x.Hash}, {"title", x.Tool.Title}, {"description", x.Tool.Description}, {"arguments", x.Tool.Input}, {"result", x.Tool.Output},
+		} {
+			if line[1] != "" {
+				fmt.Fprintf(out, "  %s: %s\n", line[0], visible(line[1]))
+			}
+		}
+	}
+	return nil
+}
+
+// allow takes as much of the hash as somebody copies.
+func allow(ctx context.Context, d mcp.Desk, o order, name, hash string, effect task.Effect) error {
+	if effect != task.Read && effect != task.Write {
+		return fmt.Errorf("say whether %s reads or writes: a tool that writes is never called twice on its own", name)
+	}
+	server, _, _ := task.ServerTool(name)
+	all, err := d.Tools(ctx, o.tenant, server)
+	if err != nil {
+		return err
+	}
+	for _, x := range all {
+		if x.Name == name && len(hash) >= shortest && strings.HasPrefix(x.Hash, hash) {
+			return d.Allow(ctx, o.tenant, name, x.Hash, effect, o.by)
+		}
+	}
+	return fmt.Errorf("%s has no tool %.100q with a hash that begins with %.80q (at least %d characters): look with `mcp tools %s`", server, name, hash, shortest, server)
+}
+
+// said is an error in words for people.
+func said(err error) error {
+	var e *tool.Error
+	if errors.As(err, &e) {
+		return errors.New(tool.Sentence("en", e.Problem, e.Args...))
+	}
+	return err
+}
+
+// visible spells what a terminal would not show, or obey.
+func visible(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		if unicode.IsPrint(r) {
+			b.WriteRune(r)
+		} else {
+			fmt.Fprintf(&b, "\\u{%x}", r)
+		}
+	}
+	return b.String()
+}
