@@ -12,13 +12,17 @@ import (
 	"ringi/shared/task"
 )
 
-// Click presses a button of a card; told that it could not be saved in time, a person presses it again.
+// Click presses a button of a card; told that it could not be saved in time, a
+// person presses it again, unless the button is gone because it was.
 func (d *Desk) Click(user, key, action string) {
 	d.T.Helper()
 	m := d.Card(key, action)
-	for range 5 {
+	for try := range 5 {
 		before := d.unsaved(user)
 		err := d.S.Sandbox.Click(user, d.Channel, m.TS, action)
+		if try > 0 && errors.Is(err, sandbox.ErrNoButton) {
+			return
+		}
 		if trouble := (sandbox.Trouble{}); err != nil && !errors.As(err, &trouble) {
 			d.T.Fatalf("%s on %s: %v", action, key, err)
 		}

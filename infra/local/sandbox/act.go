@@ -3,6 +3,7 @@ package sandbox
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"ringi/infra/local/sandbox/delivery"
@@ -22,9 +23,12 @@ func (t Trouble) Error() string {
 	return fmt.Sprintf("the app did not answer well: %s (status %d)", t.Reason, t.Status)
 }
 
+// ErrNoButton is a message that no longer has the button, or never had.
+var ErrNoButton = errors.New("the message has no such button")
+
 // Click presses a button of a message, a confirm dialog answered with yes. It
-// returns Trouble when the app fails to answer in time, MessageNotFound, or an
-// error that says that there is no such button.
+// returns Trouble when the app fails to answer in time, MessageNotFound, or
+// ErrNoButton.
 func (s *Sandbox) Click(user, channel, ts, actionID string) error {
 	return s.Choose(user, channel, ts, actionID, nil)
 }
@@ -38,7 +42,7 @@ func (s *Sandbox) Choose(user, channel, ts, actionID string, value any) error {
 	}
 	found, ok := findElement(m, actionID)
 	if !ok {
-		return fmt.Errorf("click %s on %s: the message has no such button", actionID, ts)
+		return fmt.Errorf("click %s on %s: %w", actionID, ts, ErrNoButton)
 	}
 	p, err := s.payload("block_actions", user, m.Channel)
 	if err != nil {
