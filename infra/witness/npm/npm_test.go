@@ -1,0 +1,51 @@
+package npm
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+)
+
+func TestWithoutNodeTheErrorSaysWhatToInstall(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	if _, err := Node(t.Context()); !errors.Is(err, ErrNode) || !strings.Contains(err.Error(), "install nodejs") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestAFailedInstallationIsSaidAndDoneAgain(t *testing.T) {
+	bin, folder := t.TempDir(), t.TempDir()
+	files := fstest.MapFS{"app.js": {}, "package-lock.json": {}, ".npmrc": {}, "more/one.json": {Data: []byte("{}")}}
+	npm := func(script string) {
+		if err := os.WriteFile(filepath.Join(bin, "npm"), []byte("#!/bin/sh\n"+script), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("PATH", bin+":/usr/bin:/bin")
+	npm("echo ENOTFOUND >&2; exit 1\n")
+	if _, err := Install(t.Context(), folder, "app", files); err == nil || !strings.Contains(err.Error(), "npm could not install app") || !strings.Contains(err.Error(), "ENOTFOUND") {
+		t.Errorf("got %v", err)
+	}
+	npm("mkdir node_modules\n")
+	dir, err := Install(t.Context(), folder, "app", files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"app.js", "package-lock.json", ".npmrc", "more/one.json", "node_modules", "installed"} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+			t.Error(err)
+		}
+	}
+	npm("exit 1\n")
+	if again, err := Install(t.Context(), folder, "app", files); err != nil || again != dir {
+		t.Errorf("a second time: %s, %v", again, err)
+	}
+	files["app.js"] = &fstest.MapFile{Data: []byte("other")}
+	npm("mkdir node_modules\n")
+	if other, err := Install(t.Context(), folder, "app", files); err != nil || other == dir {
+		t.Errorf("another content: %s, %v", other, err)
+	}
+}
