@@ -105,8 +105,8 @@ func checkPermission(x task.ToolPermission) error {
 	if x.ToolName == "" || len(x.ToolName) > 100 {
 		return task.ErrField{Field: "tool_name", Limit: "must have 1 to 100 bytes"}
 	}
-	if !json.Valid([]byte(x.Constraints)) || len(x.Constraints) > 64<<10 {
-		return task.ErrField{Field: "constraints", Limit: "must be JSON of at most 65536 bytes"}
+	if _, err := x.Bounds(); err != nil {
+		return err
 	}
 	_, _, foreign := task.ServerTool(x.ToolName)
 	switch {
@@ -125,9 +125,13 @@ func checkPermission(x task.ToolPermission) error {
 	return nil
 }
 
-// permissionDetails say which tool exactly was allowed; the hash stands for what its server said of it.
+// permissionDetails say which tool exactly was allowed, and within which bounds; the
+// hash stands for what its server said of it.
 func permissionDetails(x task.ToolPermission) task.JSON {
 	d := map[string]any{"tool": x.ToolName, "allowed": x.Allowed}
+	if x.Constraints != "{}" {
+		d["constraints"] = x.Constraints
+	}
 	if x.Pin != nil && x.Allowed {
 		d["effect"], d["url"], d["hash"] = x.Pin.Effect, x.Pin.URL, x.Pin.Hash
 	}

@@ -16,7 +16,7 @@ func testTools(t *testing.T, s *suite) {
 	if err != nil || found || !p.Allowed || p.Rev != 0 {
 		t.Fatalf("without a row: %+v, %v, %v; want allowed", p, found, err)
 	}
-	p.Allowed, p.Constraints = false, `{"users":["U1"]}`
+	p.Allowed, p.Constraints = false, `{"recipients":["U123"]}`
 	saved, err := st.SaveToolPermission(t.Context(), p, approver(), at())
 	if err != nil {
 		t.Fatal(err)
@@ -43,10 +43,11 @@ func testTools(t *testing.T, s *suite) {
 		t.Errorf("%+v, %v", every, err)
 	}
 	log := auditOfTenant(t, st, tenant)
-	if len(log) != 2 || log[0].Action != task.ToolPermissionUpdated || log[0].Details != `{"allowed":false,"tool":"send_slack_dm"}` {
+	if len(log) != 2 || log[0].Action != task.ToolPermissionUpdated || log[0].Details != `{"allowed":false,"constraints":{"recipients":["U123"]},"tool":"send_slack_dm"}` {
 		t.Errorf("%+v", log)
 	}
-	for field, x := range map[string]task.ToolPermission{"tool_name": {TenantID: tenant}, "constraints": {TenantID: tenant, ToolName: "x", Constraints: "{"}} {
+	for field, x := range map[string]task.ToolPermission{"tool_name": {TenantID: tenant}, "constraints": {TenantID: tenant, ToolName: "x", Constraints: "{"},
+		"constraints.recipients": {TenantID: tenant, ToolName: "list_employees", Constraints: `{"recipients":["U123"]}`}} {
 		var bad task.ErrField
 		if _, err := st.SaveToolPermission(t.Context(), x, approver(), at()); !errors.As(err, &bad) || bad.Field != field {
 			t.Errorf("%v, want ErrField of %s", err, field)
