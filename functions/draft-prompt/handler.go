@@ -42,26 +42,25 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (task.Next, err
 	if err != nil {
 		return task.Next{}, fmt.Errorf("read the settings: %w", err)
 	}
-	content, err := h.draft(ctx, s, a)
-	if err != nil {
-		return pipeline.Failed(ctx, h.Store, in, made, model.Failure(err), h.Now())
+	if a.CostReached(s.MaxCost()) {
+		return pipeline.StopForCost(ctx, h.Store, in, s.MaxCost(), h.Now())
 	}
-	a, err = h.Store.DecideOn(ctx, a, func(a *task.Aggregate) (task.Change, error) {
+	content, usage, err := h.draft(ctx, s, a)
+	if err != nil {
+		return pipeline.Failed(ctx, h.Store, in, made, model.InVain(err, usage), s.MaxCost(), h.Now())
+	}
+	return pipeline.Paid(ctx, h.Store, in, a, usage, s.MaxCost(), h.Now(), func(a *task.Aggregate) (task.Change, error) {
 		if a.Generating() != made { // another invocation was faster, and people have judged its draft since
 			return task.Change{}, nil
 		}
 		return a.FinishPrompt(in.Run, content, s, h.Now())
 	})
-	if err != nil {
-		return task.Next{}, fmt.Errorf("commit the prompt: %w", err)
-	}
-	return a.Next(h.Now()), nil
 }
 
-func (h *Handler) draft(ctx context.Context, s task.Settings, a *task.Aggregate) (string, error) {
-	g, err := h.Open(pipeline.ModelName(h.Model, s))
+func (h *Handler) draft(ctx context.Context, s task.Settings, a *task.Aggregate) (string, model.Usage, error) {
+	g, err := model.Within(s, h.Open, pipeline.ModelName(h.Model, s))
 	if err != nil {
-		return "", err
+		return "", model.Usage{}, err
 	}
 	input := model.DraftInput{Task: *a.Task, Request: a.Request.Text, Locale: s.Locale, Now: a.Request.CreatedAt, Try: a.Head.Run}
 	for _, p := range a.Prompts {
@@ -69,6 +68,5 @@ func (h *Handler) draft(ctx context.Context, s task.Settings, a *task.Aggregate)
 			input.Earlier = append(input.Earlier, model.Version{Content: p.Content, Reason: p.RejectionReason})
 		}
 	}
-	content, _, err := model.Draft(ctx, g, input)
-	return content, err
+	return model.Draft(ctx, g, input)
 }

@@ -120,6 +120,9 @@ func (j job) advance(ctx context.Context, a *task.Aggregate) (*task.Aggregate, e
 	if step == nil {
 		return j.complete(ctx, a)
 	}
+	if limit := j.settings.MaxCost(); a.CostReached(limit) {
+		return nil, a.CostStop(limit)
+	}
 	if row := a.StepOf(e, step.Order); row != nil {
 		if err := row.Stop(); err != nil { // what became of the call counts, whatever its tool is now
 			return nil, err
@@ -154,10 +157,10 @@ func (j job) advance(ctx context.Context, a *task.Aggregate) (*task.Aggregate, e
 
 // complete ends the execution with a summary.
 func (j job) complete(ctx context.Context, a *task.Aggregate) (*task.Aggregate, error) {
-	summary := j.summary(ctx, a)
-	return j.Store.DecideOn(ctx, a, func(a *task.Aggregate) (task.Change, error) {
+	summary, usage := j.summary(ctx, a)
+	return j.Store.DecideOn(ctx, a, task.Charge(usage, j.Now(), func(a *task.Aggregate) (task.Change, error) {
 		return a.CompleteExecution(j.in.Run, summary, j.Now())
-	})
+	}))
 }
 
 func (j job) fail(ctx context.Context, why task.StopError) (*task.Aggregate, error) {

@@ -10,27 +10,30 @@ import (
 )
 
 // summary says what was done. The work is done: it does not fail for want of
-// words, and does not wait for them until the function's time is over.
-func (j job) summary(ctx context.Context, a *task.Aggregate) string {
+// words, does not wait for them until the function's time is over, and does without
+// a model's when the task has cost what it may.
+func (j job) summary(ctx context.Context, a *task.Aggregate) (string, model.Usage) {
 	ctx, cancel := context.WithTimeout(ctx, min(summaryWithin, left(ctx)-finishWithin))
 	defer cancel()
 	input := j.summaryInput(ctx, a)
-	text, err := j.words(ctx, input)
+	if a.CostReached(j.settings.MaxCost()) {
+		return model.Plain(input), model.Usage{}
+	}
+	text, usage, err := j.words(ctx, input)
 	if err != nil {
 		slog.WarnContext(ctx, "plain summary", "task_id", j.in.Task, "err", err)
-		return model.Plain(input)
+		return model.Plain(input), usage
 	}
-	return text
+	return text, usage
 }
 
-func (j job) words(ctx context.Context, input model.SummaryInput) (text string, err error) {
+func (j job) words(ctx context.Context, input model.SummaryInput) (text string, usage model.Usage, err error) {
 	defer pipeline.Recovered(ctx, &err, "task_id", j.in.Task)
-	g, err := j.Open(pipeline.ModelName(j.Model, j.settings))
+	g, err := model.Within(j.settings, j.Open, pipeline.ModelName(j.Model, j.settings))
 	if err != nil {
-		return "", err
+		return "", model.Usage{}, err
 	}
-	text, _, err = model.Summarize(ctx, g, input)
-	return text, err
+	return model.Summarize(ctx, g, input)
 }
 
 // summaryInput opens every result of the newest attempt; one that can't be opened is left out.

@@ -47,24 +47,22 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (task.Next, err
 	if err != nil {
 		return task.Next{}, fmt.Errorf("read the settings: %w", err)
 	}
-	extract, err := h.extract(ctx, s, a)
-	if err != nil {
-		return pipeline.Failed(ctx, h.Store, in, task.Generation{Layer: task.L1}, model.Failure(err), h.Now())
+	if a.CostReached(s.MaxCost()) {
+		return pipeline.StopForCost(ctx, h.Store, in, s.MaxCost(), h.Now())
 	}
-	a, err = h.Store.DecideOn(ctx, a, func(a *task.Aggregate) (task.Change, error) {
+	extract, usage, err := h.extract(ctx, s, a)
+	if err != nil {
+		return pipeline.Failed(ctx, h.Store, in, task.Generation{Layer: task.L1}, model.InVain(err, usage), s.MaxCost(), h.Now())
+	}
+	return pipeline.Paid(ctx, h.Store, in, a, usage, s.MaxCost(), h.Now(), func(a *task.Aggregate) (task.Change, error) {
 		return a.Extracted(in.Run, extract, h.Now())
 	})
-	if err != nil {
-		return task.Next{}, fmt.Errorf("commit the task: %w", err)
-	}
-	return a.Next(h.Now()), nil
 }
 
-func (h *Handler) extract(ctx context.Context, s task.Settings, a *task.Aggregate) (task.Extract, error) {
-	g, err := h.Open(pipeline.ModelName(h.Model, s))
+func (h *Handler) extract(ctx context.Context, s task.Settings, a *task.Aggregate) (task.Extract, model.Usage, error) {
+	g, err := model.Within(s, h.Open, pipeline.ModelName(h.Model, s))
 	if err != nil {
-		return task.Extract{}, err
+		return task.Extract{}, model.Usage{}, err
 	}
-	extract, _, err := model.Extract(ctx, g, model.ExtractInput{Text: a.Request.Text, Thread: h.thread(ctx, a), Locale: s.Locale, Now: a.Request.CreatedAt, Try: a.Head.Run})
-	return extract, err
+	return model.Extract(ctx, g, model.ExtractInput{Text: a.Request.Text, Thread: h.thread(ctx, a), Locale: s.Locale, Now: a.Request.CreatedAt, Try: a.Head.Run})
 }

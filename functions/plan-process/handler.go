@@ -46,30 +46,29 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (task.Next, err
 	if err != nil {
 		return task.Next{}, fmt.Errorf("read the settings: %w", err)
 	}
+	if a.CostReached(s.MaxCost()) {
+		return pipeline.StopForCost(ctx, h.Store, in, s.MaxCost(), h.Now())
+	}
 	allowed, err := h.allowed(ctx, in.Tenant, s.MCPServers)
 	if err != nil {
 		return task.Next{}, err
 	}
-	steps, err := h.plan(ctx, s, a, allowed)
+	steps, usage, err := h.plan(ctx, s, a, allowed)
 	if err != nil {
-		return pipeline.Failed(ctx, h.Store, in, made, model.Failure(err), h.Now())
+		return pipeline.Failed(ctx, h.Store, in, made, model.InVain(err, usage), s.MaxCost(), h.Now())
 	}
-	a, err = h.Store.DecideOn(ctx, a, func(a *task.Aggregate) (task.Change, error) {
+	return pipeline.Paid(ctx, h.Store, in, a, usage, s.MaxCost(), h.Now(), func(a *task.Aggregate) (task.Change, error) {
 		if a.Generating() != made { // another invocation was faster, and people have judged its steps since
 			return task.Change{}, nil
 		}
 		return a.FinishProcess(in.Run, steps, s, h.Now())
 	})
-	if err != nil {
-		return task.Next{}, fmt.Errorf("commit the process: %w", err)
-	}
-	return a.Next(h.Now()), nil
 }
 
-func (h *Handler) plan(ctx context.Context, s task.Settings, a *task.Aggregate, tools *tool.Catalog) ([]task.Step, error) {
-	g, err := h.Open(pipeline.ModelName(h.Model, s))
+func (h *Handler) plan(ctx context.Context, s task.Settings, a *task.Aggregate, tools *tool.Catalog) ([]task.Step, model.Usage, error) {
+	g, err := model.Within(s, h.Open, pipeline.ModelName(h.Model, s))
 	if err != nil {
-		return nil, err
+		return nil, model.Usage{}, err
 	}
 	input := model.PlanInput{
 		Task: *a.Task, Request: a.Request.Text, Policy: a.Prompt().Content, Tools: tools, Requester: a.Head.Requester,
@@ -80,8 +79,7 @@ func (h *Handler) plan(ctx context.Context, s task.Settings, a *task.Aggregate, 
 			input.Earlier = append(input.Earlier, model.PlanVersion{Steps: p.Steps, Reason: p.RejectionReason})
 		}
 	}
-	steps, _, err := model.Plan(ctx, g, input)
-	return steps, err
+	return model.Plan(ctx, g, input)
 }
 
 // allowed is the catalog without what the tenant forbids, and with the tools of

@@ -72,12 +72,14 @@ func (d drawing) ended() string {
 		text = w.EndedMax
 	case e.Reason == task.ReasonStepRejected:
 		text = w.EndedStep
+	case e.Reason == task.ReasonCostLimit && e.As == task.TaskCancelled:
+		text = w.EndedCost
 	case e.As == task.TaskFailed:
 		text = w.EndedFailed
 	case e.As == task.TaskCompleted:
 		text = w.EndedDone
 	}
-	return fill(text, "who", w.mention(e.By), "when", when(e.At), "hours", d.approvalHours())
+	return fill(text, "who", w.mention(e.By), "when", when(e.At), "hours", d.approvalHours(), "detail", w.detail(e.Reason, inline(e.Detail, maxDetail)))
 }
 
 // approvalHours is how long the gate that expired was open.

@@ -19,14 +19,22 @@ func (w *words) sentence(r task.Reason, detail string) string {
 		text = w.Reasons[task.ReasonRunFailed]
 	}
 	detail = inline(detail, maxDetail)
+	if strings.ContainsAny(detail, "。()") || strings.HasSuffix(detail, ".") {
+		return detail + "\n" + fill(text, "detail", "")
+	}
+	return fill(text, "detail", w.detail(r, detail))
+}
+
+// detail puts a reason's detail in brackets: seconds for a timeout, two sums for a limit of costs.
+func (w *words) detail(r task.Reason, detail string) string {
+	spent, limit, sums := strings.Cut(detail, "/")
 	switch {
 	case detail == "":
-	case strings.ContainsAny(detail, "。()") || strings.HasSuffix(detail, "."):
-		return detail + "\n" + fill(text, "detail", "")
+		return ""
 	case r == task.ReasonTimeout && strings.Trim(detail, "0123456789") == "":
-		detail = fill(w.Seconds, "detail", detail)
-	default:
-		detail = fill(w.Detail, "detail", detail)
+		return fill(w.Seconds, "detail", detail)
+	case r == task.ReasonCostLimit && sums:
+		return fill(w.Spent, "spent", spent, "limit", limit)
 	}
-	return fill(text, "detail", detail)
+	return fill(w.Detail, "detail", detail)
 }

@@ -55,7 +55,9 @@ func states() []state {
 		}},
 		{"task_parked", taskCard, func(t testing.TB) *story { return received(t).park(task.ReasonModelUnavailable) }},
 		{"task_cancelled_before_extract", taskCard, func(t testing.TB) *story { return received(t).cancelTask() }},
+		{"task_cost_limit_before_extract", taskCard, func(t testing.TB) *story { return received(t).costLimit() }},
 		{"task_complete", taskCard, base},
+		{"task_complete_cost_limit", taskCard, func(t testing.TB) *story { return base(t).costLimit() }},
 		{"task_complete_parked_before_prompt", taskCard, func(t testing.TB) *story { return base(t).park(task.ReasonRunFailed) }},
 		{"task_complete_cancelled_before_prompt", taskCard, func(t testing.TB) *story { return base(t).cancelTask() }},
 		{"task_complete_of_failed_execution", taskCard, func(t testing.TB) *story {
@@ -65,6 +67,7 @@ func states() []state {
 		{"prompt_generating", promptCard, func(t testing.TB) *story { return base(t).drafting() }},
 		{"prompt_parked", promptCard, func(t testing.TB) *story { return base(t).drafting().park(task.ReasonModelBadOutput) }},
 		{"prompt_cancelled_while_generating", promptCard, func(t testing.TB) *story { return base(t).drafting().cancelTask() }},
+		{"prompt_cost_limit", promptCard, func(t testing.TB) *story { return prompt(t).costLimit() }},
 		{"prompt_pending", promptCard, prompt},
 		{"prompt_pending_automatic", promptCard, func(t testing.TB) *story { return base(t).drafted(auto) }},
 		{"prompt_pending_automatic_parked", promptCard, func(t testing.TB) *story {
@@ -139,6 +142,7 @@ func states() []state {
 		{"process_expired", processCard, func(t testing.TB) *story { return process(t).expire() }},
 		{"process_cancelled", processCard, func(t testing.TB) *story { return process(t).cancelTask() }},
 
+		{"execution_cost_limit", executionCard, func(t testing.TB) *story { return started(t, fiveSteps()).steps(1, 2).costLimit() }},
 		{"execution_pending", executionCard, func(t testing.TB) *story { return approved(t, fiveSteps()) }},
 		{"execution_running", executionCard, func(t testing.TB) *story { return started(t, fiveSteps()).steps(1).claim(2) }},
 		{"execution_running_failed_step", executionCard, func(t testing.TB) *story {

@@ -178,3 +178,10 @@ func manySteps(n, width int) []task.Step {
 	}
 	return steps
 }
+
+// costLimit stops a task that was allowed 3 dollars.
+func (s *story) costLimit() *story {
+	bill := task.Charge(task.Usage{ID: "1", Calls: 1, Cost: task.USD(3.5)}, s.now, func(*task.Aggregate) (task.Change, error) { return task.Change{}, nil })
+	s.do(bill(s.Aggregate))
+	return s.do(s.StopForCost(s.Head.Run, task.USD(3), s.now))
+}

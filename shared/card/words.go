@@ -19,6 +19,7 @@ type words struct {
 	RejectedBy, NextVersion, NextGenerating      string
 	LastVersion, PausedUntil                     string
 	EndedBy, EndedExpired, EndedMax, EndedStep   string
+	EndedCost                                    string
 	EndedFailed, EndedDone, EndedOtherwise       string
 	Progress, WaitsForCheck                      string
 	Completed, Failed, CompletedTimed, FailTimed string
@@ -60,6 +61,7 @@ type words struct {
 	// What happened, and what to do.
 	Reasons         map[task.Reason]string
 	Detail, Seconds string // how {detail} stands in a reason
+	Spent           string // likewise what was spent, and the limit
 	Rules           map[task.Rule]string
 }
 

@@ -10,7 +10,9 @@ import (
 	"strings"
 	"time"
 
+	"ringi/shared/model/price"
 	"ringi/shared/schema"
+	"ringi/shared/task"
 )
 
 //go:embed schemas/*.json
@@ -32,8 +34,14 @@ type question struct {
 	accept func(answer []byte) (problems []string)
 }
 
-// ask makes the call, and once more with what was wrong with the first answer.
-func ask(ctx context.Context, g Generator, q question) (Usage, error) {
+// ask makes the call, and once more with what was wrong with the first answer. What
+// it cost is told beside an error too.
+func ask(ctx context.Context, g Generator, q question) (usage Usage, err error) {
+	defer func() {
+		if usage.Calls > 0 {
+			usage.ID = task.NewID()
+		}
+	}()
 	ctx, cancel := within(ctx)
 	defer cancel()
 	shape, compiled, err := shapeOf(q.purpose)
@@ -64,7 +72,7 @@ func ask(ctx context.Context, g Generator, q question) (Usage, error) {
 		Message{Role: Assistant, Text: repeated(first.Text)},
 		Message{Role: User, Text: "The answer can't be used. What is wrong with it:\n" + again + "\nAnswer again, completely, as JSON of the schema alone."})
 	second, err := call(ctx, g, r, p)
-	usage := first.Usage.plus(second.Usage)
+	usage = first.Usage.Plus(second.Usage)
 	if err != nil {
 		return usage, fmt.Errorf("%s, asked again: %w", q.purpose, err)
 	}
@@ -97,13 +105,18 @@ func call(ctx context.Context, g Generator, r Request, p Prompt) (Response, erro
 	began := time.Now()
 	answer, err := g.Generate(ctx, r)
 	u := &answer.Usage
-	u.Prompt, u.Duration = p.Name(), time.Since(began)
+	u.Prompt, u.MS = p.Name(), time.Since(began).Milliseconds()
+	cost, known := price.Cost(*u)
+	u.Cost += cost // a demonstration says itself what it costs
+	if !known {
+		u.Unpriced = u.Calls
+	}
 	level, failed := slog.LevelInfo, ""
 	if err != nil {
 		level, failed = slog.LevelWarn, err.Error()
 	}
 	slog.Log(ctx, level, "model call", "provider", u.Provider, "model", u.Model, "purpose", r.Purpose, "prompt", u.Prompt, "try", r.Try, "turn", len(r.Messages),
-		"stop", answer.Stop, "input", u.Input, "output", u.Output, "cached", u.Cached, "ms", u.Duration.Milliseconds(), "vendor_request_id", u.RequestID, "err", failed)
+		"stop", answer.Stop, "input", u.Input, "output", u.Output, "cached", u.Cached, "cost_micro_usd", int64(u.Cost), "unpriced", u.Unpriced, "ms", u.MS, "vendor_request_id", u.RequestID, "err", failed)
 	return answer, err
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"ringi/shared/model/demo"
+	"ringi/shared/task"
 )
 
 // Demonstration is the provider that needs no network and no key: its answers follow from
@@ -17,12 +18,23 @@ func (Demonstration) Generate(ctx context.Context, r Request) (Response, error) 
 	if err := ctx.Err(); err != nil {
 		return Response{Usage: usage}, err
 	}
-	text, err := demo.Answer(demo.Question{Purpose: string(r.Purpose), Try: r.Try, Repair: len(r.Messages) > 1, Text: r.Standing + r.Messages[0].Text})
+	q := demo.Question{Purpose: string(r.Purpose), Try: r.Try, Repair: len(r.Messages) > 1, Text: r.Standing + r.Messages[0].Text}
+	text, err := demo.Answer(q)
 	if errors.Is(err, demo.ErrAsked) {
 		return Response{Usage: usage}, &Error{Provider: "demo", Model: "demo", Kind: Demo, Err: err}
 	}
 	if err != nil {
 		return Response{Usage: usage}, err
 	}
+	usage.Input, usage.Cached, usage.Output = tokens(r.System, q.Text)-tokens(r.Standing), tokens(r.Standing), tokens(text)
+	usage.Cost = task.USD(demo.Cost(q))
 	return Response{Text: text, Stop: StopEnd, Usage: usage}, nil
+}
+
+// tokens counts as models do on the average: four bytes are one.
+func tokens(texts ...string) (n int64) {
+	for _, text := range texts {
+		n += int64(len(text)) / 4
+	}
+	return n
 }

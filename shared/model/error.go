@@ -36,6 +36,7 @@ const (
 	NoCredit     Kind = "no_credit"    // the account with the vendor has nothing left
 	UnknownModel Kind = "unknown_model"
 	Misplaced    Kind = "misplaced" // the endpoint is none that may be called
+	Unpriced     Kind = "unpriced"  // a task's cost is limited, and nobody knows the model's price
 	Demo         Kind = "demo"      // asked for by the message, to show a failure
 )
 
@@ -73,7 +74,15 @@ func (e *OutputError) Error() string {
 // reasons are what people are told of each kind, where it is not that the model could not be reached.
 var reasons = map[Kind]task.Reason{
 	Refused: task.ReasonModelRefused, BadRequest: task.ReasonModelBadRequest, Unauthorized: task.ReasonModelKey, Forbidden: task.ReasonModelForbidden,
-	NoCredit: task.ReasonModelNoCredit, UnknownModel: task.ReasonModelUnknown, Misplaced: task.ReasonModelMisplaced, Demo: task.ReasonModelDemo,
+	NoCredit: task.ReasonModelNoCredit, UnknownModel: task.ReasonModelUnknown, Misplaced: task.ReasonModelMisplaced, Unpriced: task.ReasonModelUnpriced,
+	Demo: task.ReasonModelDemo,
+}
+
+// InVain is the Failure of calls that came to u all the same.
+func InVain(err error, u Usage) task.Failure {
+	f := Failure(err)
+	f.Usage = u
+	return f
 }
 
 // Failure says what to tell people about an error of this package, and whether the
@@ -102,7 +111,7 @@ func (e *Error) detail() string {
 	switch e.Kind {
 	case Unauthorized, NoCredit, Misplaced:
 		return e.Provider
-	case Forbidden, UnknownModel, BadRequest:
+	case Forbidden, UnknownModel, BadRequest, Unpriced:
 		return clip(e.Model, 150)
 	}
 	return ""

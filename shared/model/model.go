@@ -6,7 +6,8 @@ package model
 import (
 	"context"
 	"encoding/json"
-	"time"
+
+	"ringi/shared/task"
 )
 
 // Generator makes one call of a model. It does not loop, run tools or retry for
@@ -70,26 +71,5 @@ const (
 	StopRefused Stop = "refused"
 )
 
-// Usage is what calls cost. Input excludes what was read from a cache and includes
-// what was written to one.
-type Usage struct {
-	Provider  string        `json:"provider"`
-	Model     string        `json:"model"`
-	Prompt    string        `json:"prompt"`     // whose words asked: extract.ja.2 is the second version of the Japanese prompt
-	RequestID string        `json:"request_id"` // the vendor's, of the last call
-	Calls     int           `json:"calls"`
-	Input     int64         `json:"input_tokens"`
-	Output    int64         `json:"output_tokens"`
-	Cached    int64         `json:"cached_tokens"`
-	Duration  time.Duration `json:"duration_ns"`
-}
-
-// plus adds a later call's cost.
-func (u Usage) plus(v Usage) Usage {
-	v.Calls += u.Calls
-	v.Input += u.Input
-	v.Output += u.Output
-	v.Cached += u.Cached
-	v.Duration += u.Duration
-	return v
-}
+// Usage is what calls came to; Generate leaves its cost to this package.
+type Usage = task.Usage

@@ -20,21 +20,29 @@ const leastPause = 5 * time.Second
 // Failed does what a generation's failure asks for: a vendor's Retry-After pauses
 // the run, for task.MaxPausing in all; what another try may mend goes back to the
 // state machine to be retried; and everything else parks the head until a person asks again.
-// Of a generation that another invocation got done meanwhile it records nothing.
-func Failed(ctx context.Context, s Decider, in Input, g task.Generation, f task.Failure, now time.Time) (task.Next, error) {
+// Of a generation that another invocation got done meanwhile it records nothing but
+// what this one came to, which counts towards limit like any other.
+func Failed(ctx context.Context, s Decider, in Input, g task.Generation, f task.Failure, limit task.MicroUSD, now time.Time) (task.Next, error) {
 	slog.WarnContext(ctx, "no generation", "task_id", in.Task, "layer", g.Layer, "version", g.Version, "reason", f.Reason, "detail", f.Detail, "retry_after_ms", f.RetryAfter.Milliseconds(), "transient", f.Transient)
-	if f.Transient && f.RetryAfter == 0 {
+	mendable := f.Transient && f.RetryAfter == 0
+	if mendable && f.Usage.Free() {
 		return task.Next{}, fmt.Errorf("%s: %w", g.Layer, ErrModelUnavailable)
 	}
-	a, err := s.Decide(ctx, in.Ref(), func(a *task.Aggregate) (task.Change, error) {
+	a, err := s.Decide(ctx, in.Ref(), task.Charge(f.Usage, now, func(a *task.Aggregate) (task.Change, error) {
 		until := now.Add(max(f.RetryAfter, leastPause))
-		if f.RetryAfter > 0 && until.Sub(a.TryingSince()) <= task.MaxPausing {
+		switch {
+		case mendable:
+			return task.Change{}, nil
+		case f.RetryAfter > 0 && until.Sub(a.TryingSince()) <= task.MaxPausing:
 			return a.Pause(in.Run, g, until, now)
 		}
 		return a.Park(in.Run, g, f.Reason, f.Detail, now)
-	})
+	}))
 	if err != nil {
 		return task.Next{}, fmt.Errorf("record that %s failed: %w", g.Layer, err)
 	}
-	return a.Next(now), nil
+	if mendable && !a.CostReached(limit) {
+		return task.Next{}, fmt.Errorf("%s: %w", g.Layer, ErrModelUnavailable)
+	}
+	return within(ctx, s, in, a, limit, now)
 }

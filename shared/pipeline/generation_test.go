@@ -14,7 +14,7 @@ func TestAGenerationThatFails(t *testing.T) {
 	server := pipelinetest.Start(t)
 	fail := func(w *pipelinetest.World, f task.Failure) (task.Next, error) {
 		f.Reason = task.ReasonModelUnavailable
-		return pipeline.Failed(t.Context(), w.OnWire(), w.In(), task.Generation{Layer: task.L1}, f, w.Now())
+		return pipeline.Failed(t.Context(), w.OnWire(), w.In(), task.Generation{Layer: task.L1}, f, 0, w.Now())
 	}
 	t.Run("what may mend is tried again by the state machine", func(t *testing.T) {
 		w := server.World(t)
@@ -57,7 +57,7 @@ func TestAGenerationThatFails(t *testing.T) {
 		w := server.World(t)
 		in := w.In()
 		w.Restart()
-		if _, err := pipeline.Failed(t.Context(), w.Store, in, task.Generation{Layer: task.L1}, task.Failure{}, w.Now()); !errors.Is(err, task.ErrSuperseded) {
+		if _, err := pipeline.Failed(t.Context(), w.Store, in, task.Generation{Layer: task.L1}, task.Failure{}, 0, w.Now()); !errors.Is(err, task.ErrSuperseded) {
 			t.Errorf("%v, want ErrSuperseded", err)
 		}
 	})

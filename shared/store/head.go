@@ -49,6 +49,9 @@ func (s *Store) headUpdate(pk string, was task.Head, c task.Change) (types.Trans
 	e.setOrRemove("ended", h.Ended != nil, h.Ended)
 	e.setOrRemove("paused_until", h.PausedUntil != nil, h.PausedUntil)
 	e.setOrRemove("retried", h.Retried != nil, h.Retried)
+	e.setOrRemove("usage", h.Usage != nil, h.Usage)
+	e.setOrRemove("charged", len(h.Charged) > 0, h.Charged)
+	e.setOrRemove("aside", h.Aside > 0, h.Aside)
 	e.due(h.TaskID, c.Now.Add(dueAfterCommit))
 	return types.TransactWriteItem{Update: &types.Update{
 		TableName: &s.table, Key: key(pk, task.HeadKey), UpdateExpression: e.update(),

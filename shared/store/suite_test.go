@@ -36,6 +36,7 @@ func TestStore(t *testing.T) {
 		{"create", testCreate},
 		{"load", testLoad},
 		{"commit", testCommit},
+		{"usage", testUsage},
 		{"lost answers", testLostAnswers},
 		{"torn reads", testTornReads},
 		{"busy table", testBusyTable},

@@ -17,6 +17,7 @@ type Change struct {
 	Now   time.Time
 	// Tool is the permission that a claim relied on.
 	Tool *ToolRef
+	made product // by a model, if it was; see Charge
 	// Uncovered: the Change only records that a write's outcome is unknown.
 	Uncovered bool
 }
@@ -37,7 +38,7 @@ func (a *Aggregate) begin(now time.Time) Change {
 		now = next
 	}
 	c := Change{Head: a.Head, Now: now}
-	c.Head.ChangedAt = now
+	c.Head.ChangedAt, c.Head.Aside = now, 0
 	return c
 }
 

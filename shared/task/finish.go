@@ -18,6 +18,7 @@ func (a *Aggregate) CompleteExecution(run int, summary string, now time.Time) (C
 	n := *e
 	n.Status, n.Summary, n.CompletedAt, n.Results = ExecutionCompleted, summary, &c.Now, a.results(e, c)
 	c.put(&n)
+	c.made = &n
 	if err := c.end(a.Task, TaskCompleted, System(), ReasonDone); err != nil {
 		return Change{}, err
 	}

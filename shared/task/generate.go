@@ -38,6 +38,7 @@ func (a *Aggregate) FinishPrompt(run int, content string, s Settings, now time.T
 	n := *p
 	n.Content, n.Status, n.Terms = content, PendingApproval, s.Terms(s.PromptApprovalRequired, c.Now)
 	c.put(&n)
+	c.made = &n
 	return c, nil
 }
 
@@ -81,6 +82,7 @@ func (a *Aggregate) FinishProcess(run int, steps []Step, s Settings, now time.Ti
 	n := *p
 	n.Steps, n.Status, n.Terms = steps, PendingApproval, s.Terms(s.ProcessApprovalRequired, c.Now)
 	c.put(&n)
+	c.made = &n
 	return c, nil
 }
 

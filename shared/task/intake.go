@@ -40,11 +40,13 @@ func (a *Aggregate) Extracted(run int, e Extract, now time.Time) (Change, error)
 	}
 	c := a.begin(now)
 	c.progress()
-	c.put(&Task{
+	t := &Task{
 		ID: a.Head.TaskID, TenantID: a.Head.TenantID, Title: e.Title, Description: e.Description, Priority: e.Priority, TaskType: e.TaskType,
 		Status: TaskExtracted, Source: a.Request.Source, SlackChannel: a.Request.Channel, SlackThreadTS: a.Request.ThreadTS,
 		CreatedAt: c.Now, UpdatedAt: c.Now,
-	})
+	}
+	c.put(t)
+	c.made = t
 	c.audit(System(), TaskCreated, "task", a.Head.TaskID, map[string]any{"title": e.Title, "requester": a.Head.Requester})
 	return c, nil
 }

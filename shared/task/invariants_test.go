@@ -19,6 +19,7 @@ func (w *world) check(before, after *Aggregate, c Change) {
 	w.timeOnlyExpires(before, after)
 	w.coherent(after)
 	w.nobodyWaitsInVain(after)
+	w.paidOnce(after)
 }
 
 func (w *world) require(ok bool, format string, args ...any) {
@@ -52,7 +53,7 @@ func (w *world) moves(before, after *Aggregate) {
 		}
 	}
 	w.require(len(after.Rows()) >= len(old), "a row is gone")
-	w.require(after.Head.ChangedAt.After(before.Head.ChangedAt), "time did not go on")
+	w.require(after.Head.ChangedAt.After(before.Head.ChangedAt) || after.Head.Aside > 0, "time did not go on")
 }
 
 // decidedOnce: a verdict never changes, nor what it was about. (Invariant 2.)
@@ -148,6 +149,10 @@ func gateOf(r Row) (GateStatus, Verdict, Terms) {
 // fenced: no run but the head's commits, none after the end, and no failure of one
 // generation is another's. (Invariants 6 and 8.)
 func (w *world) fenced(before, after *Aggregate) {
+	if after.Head.Aside > 0 {
+		w.charged(before, after)
+		return
+	}
 	if strings.HasPrefix(w.kind, "run: ") {
 		w.require(before.Head.Run == w.run, "run %d committed, the head's is %d", w.run, before.Head.Run)
 		w.require(before.Head.Ended == nil, "run %d committed to a task that had ended", w.run)
@@ -156,6 +161,24 @@ func (w *world) fenced(before, after *Aggregate) {
 		w.require(before.Generating() == w.failed, "%v failed, generating is %v", w.failed, before.Generating())
 	}
 	w.require(after.Head.Run >= before.Head.Run, "the run went back")
+}
+
+// charged: calls that came to nothing are paid for, and nothing else changes.
+func (w *world) charged(before, after *Aggregate) {
+	h := before.Head
+	h.Rev, h.LastChange, h.Usage, h.Charged, h.Aside = after.Head.Rev, after.Head.LastChange, after.Head.Usage, after.Head.Charged, after.Head.Aside
+	w.require(reflect.DeepEqual(h, after.Head), "more than the sum changed: %+v, then %+v", before.Head, after.Head)
+	w.require(maps.Equal(before.Rows(), after.Rows()), "a charge wrote rows")
+	w.require(reflect.DeepEqual(before.justDecided(), after.justDecided()), "a charge made a decision old")
+}
+
+// paidOnce: the sum is that of all generations that were answered and recorded, each once.
+func (w *world) paidOnce(after *Aggregate) {
+	var sum Usage
+	for id := range w.paid {
+		sum = sum.Plus(w.usage(id))
+	}
+	w.require(after.Spent() == sum.Cost, "the sum is %s, paid was %s", after.Spent(), sum.Cost)
 }
 
 // approvedIsWhatRuns: a call begins only under the newest prompt and process, both

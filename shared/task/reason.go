@@ -10,6 +10,7 @@ const (
 	ReasonMaxVersions  Reason = "max_versions"
 	ReasonExpired      Reason = "approval_expired"
 	ReasonStepRejected Reason = "step_rejected"
+	ReasonCostLimit    Reason = "cost_limit" // also why an execution failed
 
 	// Why a generation failed.
 	ReasonModelUnavailable Reason = "model_unavailable"
@@ -22,6 +23,7 @@ const (
 	ReasonModelNoCredit    Reason = "model_no_credit"
 	ReasonModelMisplaced   Reason = "model_misplaced" // its endpoint may not be called
 	ReasonModelUnknown     Reason = "model_unknown"
+	ReasonModelUnpriced    Reason = "model_unpriced" // a limit of costs can't be held with it
 	ReasonModelDemo        Reason = "model_demo_failure"
 	ReasonRunFailed        Reason = "run_failed" // anything that is our own fault
 
@@ -38,9 +40,9 @@ const (
 
 // Reasons are all of them, for those who must have a sentence for each.
 var Reasons = []Reason{
-	ReasonDone, ReasonByPerson, ReasonMaxVersions, ReasonExpired, ReasonStepRejected,
+	ReasonDone, ReasonByPerson, ReasonMaxVersions, ReasonExpired, ReasonStepRejected, ReasonCostLimit,
 	ReasonModelUnavailable, ReasonModelRefused, ReasonModelBadOutput, ReasonModelCutOff, ReasonModelBadRequest,
-	ReasonModelKey, ReasonModelForbidden, ReasonModelNoCredit, ReasonModelMisplaced, ReasonModelUnknown, ReasonModelDemo, ReasonRunFailed,
+	ReasonModelKey, ReasonModelForbidden, ReasonModelNoCredit, ReasonModelMisplaced, ReasonModelUnknown, ReasonModelUnpriced, ReasonModelDemo, ReasonRunFailed,
 	ReasonToolFailed, ReasonToolUnknown, ReasonToolNotAllowed, ReasonToolChanged, ReasonBadArguments,
 	ReasonStepsChanged, ReasonTimeout, ReasonInterruptedRead,
 }

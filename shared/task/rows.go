@@ -43,6 +43,10 @@ type Head struct {
 	PausedUntil *time.Time `json:"paused_until,omitempty"`
 	Retried     *Retried   `json:"retried,omitempty"`
 
+	Usage   *Usage   `json:"usage,omitempty"`   // of all models' calls for the task
+	Charged []string `json:"charged,omitempty"` // ids of the newest that are in it
+	Aside   int      `json:"aside,omitempty"`   // how many of the last commits only added to it
+
 	DueAt         *time.Time `json:"due_at,omitempty"`
 	ShownRev      int        `json:"shown_rev,omitempty"`
 	SweepFailures int        `json:"sweep_failures,omitempty"`
@@ -67,6 +71,7 @@ type Ended struct {
 	By     string     `json:"by,omitempty"` // Slack user id, empty for the system
 	At     time.Time  `json:"at"`
 	Reason Reason     `json:"reason"`
+	Detail string     `json:"detail,omitempty"`
 }
 
 // Request is the inbound message. It never changes.
@@ -105,6 +110,7 @@ type Task struct {
 	Source        Source     `json:"source"`
 	SlackChannel  string     `json:"slack_channel"`
 	SlackThreadTS string     `json:"slack_thread_ts"`
+	Usage         *Usage     `json:"usage,omitempty"` // of the calls that made this row; likewise below
 	CreatedAt     time.Time  `json:"created_at"`
 	UpdatedAt     time.Time  `json:"updated_at"`
 }
@@ -155,6 +161,7 @@ type Prompt struct {
 	TaskID    string     `json:"task_id"`
 	Version   int        `json:"version"`
 	Content   string     `json:"content"`
+	Usage     *Usage     `json:"usage,omitempty"`
 	Status    GateStatus `json:"status"`
 	CreatedAt time.Time  `json:"created_at"`
 	Terms     Terms      `json:"terms"`
@@ -169,6 +176,7 @@ type Process struct {
 	PromptID  string     `json:"prompt_id"`
 	Version   int        `json:"version"`
 	Steps     []Step     `json:"steps"`
+	Usage     *Usage     `json:"usage,omitempty"`
 	Status    GateStatus `json:"status"`
 	CreatedAt time.Time  `json:"created_at"`
 	Terms     Terms      `json:"terms"`
@@ -207,6 +215,7 @@ type Execution struct {
 	CurrentStep    int             `json:"current_step"`
 	Results        []ResultEntry   `json:"results"`
 	Summary        string          `json:"summary,omitempty"`
+	Usage          *Usage          `json:"usage,omitempty"` // of the summary
 	Error          Reason          `json:"error,omitempty"`
 	ErrorDetail    string          `json:"error_detail,omitempty"`
 	CancelledBy    string          `json:"cancelled_by,omitempty"`

@@ -60,6 +60,14 @@ func DefaultSettings() Settings {
 	}
 }
 
+// MaxCost is what a task may cost, 0 without a limit. A limit below a millionth of a dollar is still one.
+func (s Settings) MaxCost() MicroUSD {
+	if s.MaxCostUSD <= 0 {
+		return 0
+	}
+	return max(1, USD(s.MaxCostUSD))
+}
+
 var slugForm = form(`^[a-z0-9][a-z0-9-]{0,62}$`)
 
 // form is compiled when it is first asked for: every function starts with this package.

@@ -62,7 +62,9 @@ func (a *Aggregate) relyOnStep(c *Change, e *Execution) {
 // justDecided reports whether a gate's decision is the last thing that happened:
 // whatever failed, failed before it.
 func (a *Aggregate) justDecided() bool {
-	decided := func(s GateStatus, rev int) bool { return rev == a.Head.Rev && (s == Approved || s == Rejected) }
+	decided := func(s GateStatus, rev int) bool {
+		return rev == a.Head.Rev-a.Head.Aside && (s == Approved || s == Rejected)
+	}
 	if p := a.Prompt(); p != nil && decided(p.Status, p.Rev) {
 		return true
 	}

@@ -21,8 +21,10 @@ type world struct {
 	told     map[int]bool // attempts whose failure said that a write's outcome is unknown
 	stamped  map[string][]Step
 	asked    int
-	kind     string // of the decision that is being committed, for the checks
-	run      int    // that commits, when kind says that one does
+	answers  int             // of models
+	paid     map[string]bool // ids of those that were recorded
+	kind     string          // of the decision that is being committed, for the checks
+	run      int             // that commits, when kind says that one does
 	failed   Generation
 	calm     bool // no tears, no lost answers, no delays any more
 }
@@ -46,7 +48,7 @@ func newWorld(rt *rapid.T) *world {
 	s.L4TimeoutSeconds = rapid.SampledFrom([]int{30, 360, 86400}).Draw(rt, "l4 timeout")
 	return &world{
 		table: create(rt, c), rt: rt, now: dawn, settings: s,
-		calls: map[string]int{}, told: map[int]bool{}, stamped: map[string][]Step{},
+		calls: map[string]int{}, told: map[int]bool{}, stamped: map[string][]Step{}, paid: map[string]bool{},
 	}
 }
 
@@ -117,6 +119,9 @@ func (w *world) once(kind string, d decision, a *Aggregate) (Change, error) {
 	}
 	if !c.Empty() {
 		w.kind = kind
+		for _, id := range c.Head.Charged {
+			w.paid[id] = true
+		}
 		w.check(before, w.load(), c)
 		w.now = later(w.now.Add(time.Millisecond), c.Now)
 	}
@@ -143,20 +148,20 @@ func (w *world) work(run int) {
 	a := w.view()
 	switch n := a.Next(w.now); n.State {
 	case StateExtractTask:
-		w.decideAs(run, "extract", func(a *Aggregate, now time.Time) (Change, error) {
+		w.pay(run, "extract", func(a *Aggregate, now time.Time) (Change, error) {
 			return a.Extracted(run, Extract{Title: "勤怠集計", Priority: Medium, TaskType: TypeStandard}, now)
 		})
 	case StateDraftPrompt:
 		_, err := w.decideAs(run, "begin prompt", func(a *Aggregate, now time.Time) (Change, error) { return a.BeginPrompt(run, now) })
 		if err == nil && (w.calm || rapid.Bool().Draw(w.rt, "drafted")) {
-			w.decideAs(run, "finish prompt", func(a *Aggregate, now time.Time) (Change, error) {
+			w.pay(run, "finish prompt", func(a *Aggregate, now time.Time) (Change, error) {
 				return a.FinishPrompt(run, "方針", w.settings, now)
 			})
 		}
 	case StatePlanProcess:
 		_, err := w.decideAs(run, "begin process", func(a *Aggregate, now time.Time) (Change, error) { return a.BeginProcess(run, now) })
 		if err == nil && (w.calm || rapid.Bool().Draw(w.rt, "planned")) {
-			w.decideAs(run, "finish process", func(a *Aggregate, now time.Time) (Change, error) {
+			w.pay(run, "finish process", func(a *Aggregate, now time.Time) (Change, error) {
 				return a.FinishProcess(run, w.plan(), w.settings, now)
 			})
 		}
@@ -180,6 +185,20 @@ func (w *world) plan() []Step {
 func (w *world) decideAs(run int, kind string, d decision) (Change, error) {
 	w.run = run
 	return w.decide("run: "+kind, d)
+}
+
+// pay is decideAs for what a model answered.
+func (w *world) pay(run int, kind string, d decision) {
+	w.answers++
+	id := fmt.Sprint("answer-", w.answers)
+	w.decideAs(run, kind, func(a *Aggregate, now time.Time) (Change, error) {
+		return Charge(w.usage(id), now, func(a *Aggregate) (Change, error) { return d(a, now) })(a)
+	})
+}
+
+// usage is that of one answer.
+func (w *world) usage(id string) Usage {
+	return Usage{ID: id, Calls: 1, Input: 10, Cost: MicroUSD(len(id))}
 }
 
 // await stamps a gate that asks nobody, else leaves the run's token.
@@ -215,7 +234,7 @@ func (w *world) execute(run int) {
 		return
 	}
 	if a.NextStep(e) == nil {
-		w.decideAs(run, "complete", func(a *Aggregate, now time.Time) (Change, error) { return a.CompleteExecution(run, "完了", now) })
+		w.pay(run, "complete", func(a *Aggregate, now time.Time) (Change, error) { return a.CompleteExecution(run, "完了", now) })
 		return
 	}
 	cl := call(a, w.now)

@@ -63,7 +63,7 @@ func (c *Client) Generate(ctx context.Context, r model.Request) (model.Response,
 	}
 	usage.Model = m.Model
 	usage.Input, usage.Output = m.Usage.InputTokens+m.Usage.CacheCreationInputTokens, m.Usage.OutputTokens
-	usage.Cached = m.Usage.CacheReadInputTokens
+	usage.Cached, usage.Written = m.Usage.CacheReadInputTokens, m.Usage.CacheCreationInputTokens
 	return model.Response{Text: text.String(), Stop: stop(m.StopReason), Usage: usage}, nil
 }
 

@@ -30,7 +30,7 @@ func wire() modeltest.Wire {
 			"stop_reason":"end_turn","stop_sequence":null,"usage":{"input_tokens":12,"cache_creation_input_tokens":100,"cache_read_input_tokens":2000,"output_tokens":7}}`,
 		CutOff:  `{"id":"msg_1","type":"message","role":"assistant","model":"m","content":[{"type":"text","text":%TEXT%}],"stop_reason":"max_tokens","usage":{"input_tokens":1,"output_tokens":1}}`,
 		Refused: `{"id":"msg_1","type":"message","role":"assistant","model":"m","content":[],"stop_reason":"refusal","usage":{"input_tokens":1,"output_tokens":0}}`,
-		Usage:   model.Usage{Provider: "anthropic", Model: "claude-sonnet-4-6-20260217", Input: 112, Cached: 2000, Output: 7},
+		Usage:   model.Usage{Provider: "anthropic", Model: "claude-sonnet-4-6-20260217", Input: 112, Cached: 2000, Written: 100, Output: 7},
 		Error:   `{"type":"error","error":{"type":"%CODE%","message":"himitsu no irai"},"request_id":"req_2"}`,
 		Codes: map[int]string{
 			400: "invalid_request_error", 401: "authentication_error", 403: "permission_error", 404: "not_found_error", 429: "rate_limit_error", 500: "api_error", 529: "overloaded_error",

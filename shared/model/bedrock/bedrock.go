@@ -72,7 +72,7 @@ func (c *Client) Generate(ctx context.Context, r model.Request) (model.Response,
 	usage.RequestID, _ = awsmiddleware.GetRequestIDMetadata(out.ResultMetadata)
 	if u := out.Usage; u != nil {
 		usage.Input, usage.Output = number(u.InputTokens)+number(u.CacheWriteInputTokens), number(u.OutputTokens)
-		usage.Cached = number(u.CacheReadInputTokens)
+		usage.Cached, usage.Written = number(u.CacheReadInputTokens), number(u.CacheWriteInputTokens)
 	}
 	answer := model.Response{Stop: stop(out.StopReason), Usage: usage}
 	if m, ok := out.Output.(*types.ConverseOutputMemberMessage); ok {

@@ -55,7 +55,7 @@ func TestContract(t *testing.T) {
 		Good:    good,
 		CutOff:  `{"output":{"message":{"role":"assistant","content":[{"text":%TEXT%}]}},"stopReason":"max_tokens"}`,
 		Refused: `{"output":{"message":{"role":"assistant","content":[]}},"stopReason":"content_filtered"}`,
-		Usage:   model.Usage{Provider: "bedrock", Model: name, Input: 112, Cached: 2000, Output: 7},
+		Usage:   model.Usage{Provider: "bedrock", Model: name, Input: 112, Cached: 2000, Written: 100, Output: 7},
 		Error:   `{"message":"himitsu no irai"}`,
 		Header:  map[string]string{"X-Amzn-ErrorType": "%CODE%"},
 		Codes: map[int]string{

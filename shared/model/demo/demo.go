@@ -5,7 +5,8 @@
 // fails that layer the first time, "demo: bad output" gives an answer that must be
 // asked for again, "demo: bad output twice" one that stays unusable the first time,
 // "demo: human check" makes the writing steps wait for a person. A layer's name
-// behind bad output restricts it to that layer.
+// behind bad output restricts it to that layer. "demo: cost 3.50" makes each call cost
+// so many dollars, "demo: cost 3.50 plan" those of one layer.
 package demo
 
 import (
@@ -13,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 )
@@ -54,17 +56,9 @@ type fact struct {
 // Answer returns JSON of the purpose's schema, ErrAsked when the message wants a
 // failure, and an error when the data cannot be read.
 func Answer(q Question) (string, error) {
-	var in input
-	for rest := q.Text; ; {
-		_, after, found := strings.Cut(rest, "<data>")
-		if !found {
-			break
-		}
-		data, after, _ := strings.Cut(after, "</data>")
-		if err := json.Unmarshal([]byte(data), &in); err != nil {
-			return "", fmt.Errorf("read the data: %w", err)
-		}
-		rest = after
+	in, err := q.input()
+	if err != nil {
+		return "", err
 	}
 	switch t := troubleIn(in.Message); {
 	case q.Try <= 1 && t.fail == q.Purpose:
@@ -93,6 +87,35 @@ func Answer(q Question) (string, error) {
 	return string(b), err
 }
 
+// Cost is what the message wants the call to cost, in dollars.
+func Cost(q Question) float64 {
+	in, err := q.input()
+	if err != nil {
+		return 0
+	}
+	m := costForm().FindStringSubmatch(in.Message)
+	if m == nil || m[2] != "" && strings.ToLower(m[2]) != q.Purpose {
+		return 0
+	}
+	dollars, _ := strconv.ParseFloat(m[1], 64) // of digits and a point
+	return dollars
+}
+
+// input reads all fences.
+func (q Question) input() (in input, err error) {
+	for rest := q.Text; ; {
+		_, after, found := strings.Cut(rest, "<data>")
+		if !found {
+			return in, nil
+		}
+		data, after, _ := strings.Cut(after, "</data>")
+		if err := json.Unmarshal([]byte(data), &in); err != nil {
+			return in, fmt.Errorf("read the data: %w", err)
+		}
+		rest = after
+	}
+}
+
 type trouble struct {
 	fail       string
 	bad, twice bool
@@ -102,7 +125,8 @@ type trouble struct {
 var (
 	failForm = form(`(?i)demo:\s*fail\s+(extract|draft|plan|summarize)`)
 	badForm  = form(`(?i)demo:\s*bad output(\s+twice)?(?:\s+(extract|draft|plan|summarize))?`)
-	anyForm  = form(`(?i)demo:\s*(fail\s+\w+|human check|bad output(\s+twice)?(\s+(extract|draft|plan|summarize))?)`)
+	costForm = form(`(?i)demo:\s*cost\s+(\d{1,4}(?:\.\d{1,6})?)(?:\s+(extract|draft|plan|summarize)\b)?`)
+	anyForm  = form(`(?i)demo:\s*(fail\s+\w+|human check|cost\s+\d{1,4}(\.\d{1,6})?(\s+(extract|draft|plan|summarize)\b)?|bad output(\s+twice)?(\s+(extract|draft|plan|summarize))?)`)
 )
 
 // form is compiled when it is first asked for: a start does without.

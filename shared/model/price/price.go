@@ -1,0 +1,153 @@
+// Package price knows what models cost. All prices are in prices.json, with their
+// source and the day they were read; a model that is not there has no known price, which
+// is not the same as none.
+package price
+
+import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+
+	"ringi/shared/task"
+)
+
+//go:embed prices.json
+var file []byte
+
+// list is one provider's prices.
+type list struct {
+	Provider string           `json:"provider"`
+	Source   string           `json:"source"`
+	Read     string           `json:"read"` // the day
+	Models   map[string]entry `json:"models"`
+}
+
+// entry is one model's price; calls with more than Over tokens of input cost Long.
+type entry struct {
+	rates
+	Over int64  `json:"over"`
+	Long *rates `json:"long"`
+}
+
+// rates are dollars per million tokens. Written is for what is put into a cache; 0: as Input.
+type rates struct {
+	Input   rate `json:"input"`
+	Output  rate `json:"output"`
+	Cached  rate `json:"cached"`
+	Written rate `json:"written"`
+}
+
+// rate is a price in millionths of what the file says: dollars per million tokens
+// are micro-dollars per token, so these are millionths of a micro-dollar.
+type rate int64
+
+const perMicroUSD = 1e6
+
+var rateForm = regexp.MustCompile(`^[0-9]{1,4}(\.[0-9]{1,6})?$`)
+
+// UnmarshalJSON reads a decimal in quotes, without a float's rounding.
+func (r *rate) UnmarshalJSON(b []byte) error {
+	var s string
+	if err := json.Unmarshal(b, &s); err != nil || !rateForm.MatchString(s) {
+		return fmt.Errorf(`a price must be a decimal in quotes such as "0.25", not %s`, b)
+	}
+	whole, fraction, _ := strings.Cut(s, ".")
+	n, err := strconv.ParseInt(whole+(fraction + "000000")[:6], 10, 64)
+	*r = rate(n)
+	return err
+}
+
+// table is by provider and model.
+var table = sync.OnceValues(func() (map[string]map[string]entry, error) {
+	lists, err := read()
+	out := map[string]map[string]entry{}
+	for _, l := range lists {
+		out[l.Provider] = l.Models
+	}
+	return out, err
+})
+
+func read() (lists []list, err error) {
+	if err := json.Unmarshal(file, &lists); err != nil {
+		return nil, fmt.Errorf("read prices.json: %w", err)
+	}
+	return lists, nil
+}
+
+var (
+	datedForm = regexp.MustCompile(`^(.+?)-(?:\d{8}|\d{4}-\d{2}-\d{2})$`)
+	// us.anthropic.claude-sonnet-4-5-20250929-v1:0
+	bedrockForm = regexp.MustCompile(`^(?:([a-z]+)\.)?anthropic\.(claude-.+?)(?:-v\d+(?::\d+)?)?$`)
+)
+
+// find looks a model up by its name, also one with a snapshot's date. Bedrock's
+// price of a Claude is Anthropic's, and a tenth more where the region is not left
+// to AWS by the prefix global; markup is in tenths.
+func find(provider, model string) (e entry, markup int64, known bool) {
+	prices, err := table()
+	if err != nil { // a test reads the file as well
+		return entry{}, 0, false
+	}
+	markup = 10
+	model = strings.TrimPrefix(model, "models/") // as Gemini's endpoint answers
+	if provider == task.ProviderBedrock {
+		name := bedrockForm.FindStringSubmatch(model)
+		if name == nil {
+			return entry{}, 0, false
+		}
+		provider, model = task.ProviderAnthropic, name[2]
+		if name[1] != "global" {
+			markup = 11
+		}
+	}
+	if e, known = prices[provider][model]; known {
+		return e, markup, true
+	}
+	if name := datedForm.FindStringSubmatch(model); name != nil {
+		e, known = prices[provider][name[1]]
+	}
+	return e, markup, known
+}
+
+// Known reports whether the price of a model is known, by its name in the settings.
+func Known(name string) bool {
+	n, err := task.ParseModel(name)
+	if err != nil {
+		return false
+	}
+	provider, model := n.Provider, n.Model
+	switch {
+	case n.Endpoint != "":
+		provider += "." + n.Endpoint
+	case n.Provider == task.ProviderDemo:
+		model = task.ProviderDemo
+	}
+	_, _, known := find(provider, model)
+	return known
+}
+
+// Cost is what the calls of u came to, rounded up. known is false for a model
+// whose price is not; calls that used nothing cost nothing with any.
+func Cost(u task.Usage) (cost task.MicroUSD, known bool) {
+	if u.Input+u.Output+u.Cached == 0 {
+		return 0, true
+	}
+	e, markup, known := find(u.Provider, u.Model)
+	if !known {
+		return 0, false
+	}
+	r := e.rates
+	if e.Long != nil && u.Input+u.Cached > e.Over {
+		r = *e.Long
+	}
+	if r.Written == 0 {
+		r.Written = r.Input
+	}
+	sum := (u.Input-u.Written)*int64(r.Input) + u.Written*int64(r.Written) + u.Cached*int64(r.Cached) + u.Output*int64(r.Output)
+	const unit = perMicroUSD * 10
+	return task.MicroUSD((sum*markup + unit - 1) / unit), true
+}

@@ -1,0 +1,109 @@
+package price
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"ringi/shared/task"
+)
+
+func TestTheTableIsWhole(t *testing.T) {
+	lists, err := read()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if prices, err := table(); err != nil || len(prices) != len(lists) {
+		t.Errorf("%d of %d providers: %v", len(prices), len(lists), err)
+	}
+	for _, l := range lists {
+		if _, err := time.Parse(time.DateOnly, l.Read); err != nil || l.Source == "" || len(l.Models) == 0 {
+			t.Errorf("%s: read %q from %q, %d models", l.Provider, l.Read, l.Source, len(l.Models))
+		}
+		for model, e := range l.Models {
+			if l.Provider != task.ProviderDemo {
+				sane(t, model, e.rates)
+			}
+			if (e.Over > 0) != (e.Long != nil) {
+				t.Errorf("%s: long prompts are half described", model)
+			}
+			if e.Long != nil {
+				sane(t, model+" long", *e.Long)
+				if e.Long.Input <= e.Input || e.Long.Output <= e.Output || e.Long.Cached <= e.Cached {
+					t.Errorf("%s is not dearer when it is long", model)
+				}
+			}
+		}
+	}
+	if name := task.DefaultSettings().Model; !Known(name) {
+		t.Errorf("the price of the default model, %s, is not known", name)
+	}
+}
+
+func sane(t *testing.T, model string, r rates) {
+	t.Helper()
+	if r.Cached <= 0 || r.Cached >= r.Input || r.Input >= r.Output || r.Written != 0 && r.Written <= r.Input {
+		t.Errorf("%s: %+v", model, r)
+	}
+}
+
+func TestPricesAreExactDecimals(t *testing.T) {
+	for text, want := range map[string]rate{`"0.0375"`: 37_500, `"10"`: 10_000_000, `"22.50"`: 22_500_000, `"0.000001"`: 1} {
+		var r rate
+		if err := json.Unmarshal([]byte(text), &r); err != nil || r != want {
+			t.Errorf("%s: %d, %v", text, r, err)
+		}
+	}
+	for _, text := range []string{`3`, `"-1"`, `"1e3"`, `""`, `"1."`, `"0.1234567"`, `"12345"`, `null`} {
+		var r rate
+		if err := json.Unmarshal([]byte(text), &r); err == nil {
+			t.Errorf("%s is taken for a price, %d", text, r)
+		}
+	}
+}
+
+func TestWhatCallsCost(t *testing.T) {
+	million := task.Usage{Input: 1e6, Output: 1e6, Cached: 1e6}
+	for _, tt := range []struct {
+		name, provider, model string
+		u                     task.Usage
+		want                  task.MicroUSD
+		known                 bool
+	}{
+		{"a million of each", "anthropic", "claude-sonnet-4-6", million, 18_300_000, true},
+		{"with a snapshot's date", "anthropic", "claude-sonnet-4-6-20260217", million, 18_300_000, true},
+		{"the other form of dates", "openai", "gpt-5.4-mini-2026-03-05", million, 5_325_000, true},
+		{"what is written to a cache costs more", "anthropic", "claude-sonnet-4-6", task.Usage{Input: 1e6, Written: 4e5}, 3_300_000, true},
+		{"where writing costs nothing extra", "openai", "gpt-5.4-mini", task.Usage{Input: 1e6, Written: 4e5}, 750_000, true},
+		{"part of a micro-dollar is one", "openai", "gpt-5.4-nano", task.Usage{Input: 1}, 1, true},
+		{"to the micro-dollar", "openai", "gpt-5.4-mini", task.Usage{Cached: 40}, 3, true},
+		{"a short prompt", "anthropic", "claude-haiku-5-5", task.Usage{Input: 60_000, Cached: 40_000, Output: 1000}, 6_900, true},
+		{"a long prompt, with what is cached", "anthropic", "claude-haiku-5-5", task.Usage{Input: 60_000, Cached: 40_001, Output: 1000}, 34_501, true},
+		{"Bedrock in a region", "bedrock", "us.anthropic.claude-sonnet-4-5-20250929-v1:0", million, 20_130_000, true},
+		{"Bedrock wherever AWS likes", "bedrock", "global.anthropic.claude-sonnet-4-6", million, 18_300_000, true},
+		{"Gemini as its endpoint answers", "compatible.gemini", "models/gemini-3.5-flash", million, 10_650_000, true},
+		{"the demonstration", "demo", "demo", million, 0, true},
+		{"a model nobody knows", "anthropic", "claude-sonnet-9", million, 0, false},
+		{"another's model", "openai", "claude-sonnet-4-6", million, 0, false},
+		{"one's own server", "compatible.box", "llama3.2:3b-q4", million, 0, false},
+		{"another of Bedrock's", "bedrock", "amazon.nova-pro-v1:0", million, 0, false},
+		{"nothing used", "anthropic", "claude-sonnet-9", task.Usage{Calls: 1, MS: 60_000}, 0, true},
+	} {
+		tt.u.Provider, tt.u.Model = tt.provider, tt.model
+		if got, known := Cost(tt.u); got != tt.want || known != tt.known {
+			t.Errorf("%s: %d, known: %v, want %d", tt.name, int64(got), known, int64(tt.want))
+		}
+	}
+}
+
+func TestWhichNamesHaveAPrice(t *testing.T) {
+	for name, want := range map[string]bool{
+		"claude-sonnet-4-6": true, "anthropic:claude-opus-4-8": true, "gpt-5.4": true, "gemini-3.5-flash": true, "demo": true, "demo:other": true,
+		"bedrock:anthropic.claude-haiku-4-5-20251001-v1:0": true, "compatible:gemini/gemini-3.5-flash": true,
+		"anthropic:claude-sonnet-9": false, "compatible:box/llama3.2": false, "bedrock:amazon.nova-pro-v1:0": false, "": false,
+	} {
+		if Known(name) != want {
+			t.Errorf("%q: %v", name, !want)
+		}
+	}
+}

@@ -1,0 +1,50 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"ringi/shared/task"
+)
+
+// Committer commits decisions, also on rows that the caller knows.
+type Committer interface {
+	Decider
+	DecideOn(ctx context.Context, a *task.Aggregate, decide func(*task.Aggregate) (task.Change, error)) (*task.Aggregate, error)
+}
+
+// Paid commits what a model's calls made together with what they came to, and
+// stops the task if that is all that it may cost.
+func Paid(ctx context.Context, s Committer, in Input, a *task.Aggregate, u task.Usage, limit task.MicroUSD, now time.Time, decide func(*task.Aggregate) (task.Change, error)) (task.Next, error) {
+	a, err := s.DecideOn(ctx, a, task.Charge(u, now, decide))
+	if err != nil {
+		return task.Next{}, fmt.Errorf("commit a generation: %w", err)
+	}
+	return within(ctx, s, in, a, limit, now)
+}
+
+// within says where the run goes from a: on, unless the task has cost what it may.
+// A charge commits whatever became of the run and the task meanwhile.
+func within(ctx context.Context, s Decider, in Input, a *task.Aggregate, limit task.MicroUSD, now time.Time) (task.Next, error) {
+	switch {
+	case a.Head.Run != in.Run || a.Head.Ended != nil:
+		return task.Next{}, task.ErrSuperseded
+	case a.CostReached(limit):
+		return StopForCost(ctx, s, in, limit, now)
+	}
+	return a.Next(now), nil
+}
+
+// StopForCost ends a task that has cost what it may.
+func StopForCost(ctx context.Context, s Decider, in Input, limit task.MicroUSD, now time.Time) (task.Next, error) {
+	a, err := s.Decide(ctx, in.Ref(), func(a *task.Aggregate) (task.Change, error) {
+		return a.StopForCost(in.Run, limit, now)
+	})
+	if err != nil {
+		return task.Next{}, fmt.Errorf("stop a task that cost what it may: %w", err)
+	}
+	slog.InfoContext(ctx, "cost limit", "task_id", in.Task, "spent_usd", a.Spent().String(), "limit_usd", limit.String())
+	return a.Next(now), nil
+}

@@ -1,0 +1,57 @@
+package store
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ringi/shared/task"
+)
+
+func testUsage(t *testing.T, s *suite) {
+	st := s.store(t)
+	ref := created(t, st, 1)
+	load := func() *task.Aggregate {
+		t.Helper()
+		a, err := st.Load(t.Context(), ref)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+	pay := func(u task.Usage, decide func(a *task.Aggregate) (task.Change, error)) {
+		t.Helper()
+		after, err := st.Decide(t.Context(), ref, task.Charge(u, at(), decide))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(load(), after, cmp.FilterPath(func(p cmp.Path) bool { return p.Last().String() == ".DueAt" }, cmp.Ignore())); diff != "" {
+			t.Error("what was loaded is not what was committed:", diff)
+		}
+	}
+	used := func(id string) task.Usage {
+		return task.Usage{
+			ID: id, Provider: "anthropic", Model: "claude-sonnet-4-6", Prompt: "extract.ja.1", RequestID: "req_1", Calls: 1,
+			Input: 1 << 40, Output: 2, Cached: 3, Written: 4, MS: 5, Cost: 3_500_000, Unpriced: 1,
+		}
+	}
+	nothing := func(*task.Aggregate) (task.Change, error) { return task.Change{}, nil }
+
+	if h := load().Head; h.Usage != nil || h.Charged != nil || h.Aside != 0 {
+		t.Errorf("a new head has been charged: %+v", h)
+	}
+	pay(used("1"), nothing)
+	pay(used("2"), func(a *task.Aggregate) (task.Change, error) {
+		return a.Extracted(1, task.Extract{Title: "t", Description: "d", Priority: task.Low, TaskType: task.TypeStandard}, at())
+	})
+	pay(used("2"), nothing)
+	a := load()
+	want := used("2")
+	if diff := cmp.Diff(&want, a.Task.Usage); diff != "" {
+		t.Error(diff)
+	}
+	sum := task.Usage{Calls: 2, Input: 2 << 40, Output: 4, Cached: 6, Written: 8, MS: 10, Cost: 7_000_000, Unpriced: 2}
+	if diff := cmp.Diff(&sum, a.Head.Usage); diff != "" || a.Head.Aside != 0 {
+		t.Errorf("%s aside %d", diff, a.Head.Aside)
+	}
+}

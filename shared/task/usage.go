@@ -1,0 +1,59 @@
+package task
+
+import (
+	"fmt"
+	"math"
+	"strings"
+)
+
+// MicroUSD is money, in millionths of a US dollar: its sums are exact.
+type MicroUSD int64
+
+// USD is so many dollars, to the millionth.
+func USD(dollars float64) MicroUSD { return MicroUSD(math.Round(dollars * 1e6)) }
+
+// String is the sum in dollars with two digits behind the point, or as many as it has.
+func (m MicroUSD) String() string {
+	cents, rest := fmt.Sprintf("%d.%02d", m/1e6, m%1e6/1e4), fmt.Sprintf("%04d", m%1e4)
+	return cents + strings.TrimRight(rest, "0")
+}
+
+// Usage is what a model's calls came to: those for one generation, or all of a
+// task's. Input excludes what was read from a cache and includes what was written to one.
+type Usage struct {
+	ID        string   `json:"id,omitempty"` // of the generation: none is charged twice
+	Provider  string   `json:"provider,omitempty"`
+	Model     string   `json:"model,omitempty"`
+	Prompt    string   `json:"prompt,omitempty"`     // whose words asked: extract.ja.2 is the second version of the Japanese prompt
+	RequestID string   `json:"request_id,omitempty"` // the vendor's, of the last call
+	Calls     int      `json:"calls"`
+	Input     int64    `json:"input_tokens"`
+	Output    int64    `json:"output_tokens"`
+	Cached    int64    `json:"cached_tokens"`
+	Written   int64    `json:"cache_write_tokens,omitempty"` // part of Input
+	MS        int64    `json:"ms"`
+	Cost      MicroUSD `json:"cost_micro_usd"`           // of the calls whose price is known
+	Unpriced  int      `json:"unpriced_calls,omitempty"` // calls of models whose price is not known
+}
+
+// Plus adds a later usage; the names are the later's.
+func (u Usage) Plus(v Usage) Usage {
+	v.Calls += u.Calls
+	v.Input += u.Input
+	v.Output += u.Output
+	v.Cached += u.Cached
+	v.Written += u.Written
+	v.MS += u.MS
+	v.Cost += u.Cost
+	v.Unpriced += u.Unpriced
+	return v
+}
+
+// Free reports whether nothing was used that anybody could ask money for, as of a call that was refused.
+func (u Usage) Free() bool { return u.Input+u.Output+u.Cached == 0 && u.Cost == 0 }
+
+// sum is u without what only one generation has.
+func (u Usage) sum() Usage {
+	u.ID, u.Provider, u.Model, u.Prompt, u.RequestID = "", "", "", "", ""
+	return u
+}
