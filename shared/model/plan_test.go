@@ -57,7 +57,7 @@ func TestPlanRefuses(t *testing.T) {
 		"blank title":            {[]step{listStep(1).with("title", "\n")}, "steps.0.title is empty"},
 		"long description":       {[]step{listStep(1).with("description", strings.Repeat("a", 1001))}, "steps.0.description has 1001 characters"},
 		"arguments not JSON":     {[]step{listStep(1).with("toolInput", "none")}, "steps.0.toolInput: arguments: not one JSON value"},
-		"arguments unfit":        {[]step{listStep(1).with("toolInput", `{"status":"active","department":"HR"}`)}, "steps.0.toolInput: department: got string, want null"},
+		"arguments unfit":        {[]step{listStep(1).with("toolInput", `{"status":"active","department":1}`)}, "steps.0.toolInput: department: got integer, want string or null"},
 		"an argument too many":   {[]step{listStep(1).with("toolInput", `{"status":"active","department":null,"sudo":1}`)}, "additional properties 'sudo'"},
 		"a later step's result":  {[]step{listStep(1).with("tool", "send_slack_dm").with("toolInput", fmt.Sprintf(dm, `{"$ref":"step-2.result.count"}`)), listStep(2)}, "argument text: step-2 is no earlier step"},
 		"its own result":         {[]step{listStep(1).with("tool", "send_slack_dm").with("toolInput", fmt.Sprintf(dm, `{"$ref":"step-1.result.count"}`))}, "argument text: step-1 is no earlier step"},

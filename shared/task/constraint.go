@@ -25,7 +25,7 @@ var constrained = map[string][]Constraint{
 	"list_employees":             {OnlyDepartments},
 	"list_attendance":            {OnlyDepartments, MaxRows},
 	"send_slack_dm":              {OnlyRecipients},
-	"write_rows_to_google_sheet": {OnlySpreadsheets, MaxRows},
+	"write_rows_to_google_sheet": {MaxRows, OnlySpreadsheets},
 }
 
 // ConstraintsOf are those that a tool knows.

@@ -17,6 +17,9 @@ type Call struct {
 	Key string
 	// Locale is the language of an error's sentence, ja or en.
 	Locale string
+	// Bounds are the constraints of the tenant's permission. Those of arguments have been
+	// held; those of what only the vendor knows are the tool's to hold.
+	Bounds task.Constraints
 	// Pin is the tool as it was allowed, when it is an MCP server's.
 	Pin *task.Pin
 }
@@ -79,6 +82,11 @@ const (
 	ProblemLocked       Problem = "locked"        // provider
 	ProblemChanged      Problem = "changed"       // provider, tool
 	ProblemAddress      Problem = "address"       // provider
+	ProblemNotListed    Problem = "not_listed"    // tool, constraint, value, the values that are
+	ProblemTooMany      Problem = "too_many"      // tool, constraint, limit, how many
+	ProblemUnbound      Problem = "unbound"       // tool, what is wrong with its constraints
+	ProblemTooLarge     Problem = "too_large"     // tool, limit with its unit
+	ProblemNoDepartment Problem = "no_department" // provider, department
 	ProblemInternal     Problem = "internal"      // tool
 )
 
@@ -86,5 +94,6 @@ const (
 var Problems = []Problem{
 	ProblemNotConnected, ProblemUnauthorized, ProblemForbidden, ProblemNotFound, ProblemRateLimited, ProblemRejected, ProblemDown,
 	ProblemTimeout, ProblemUnreachable, ProblemLost, ProblemBadAnswer, ProblemBadArguments, ProblemBadData, ProblemNoRecipient,
-	ProblemNoCompany, ProblemTokenLost, ProblemUninstalled, ProblemRevoked, ProblemLocked, ProblemChanged, ProblemAddress, ProblemInternal,
+	ProblemNoCompany, ProblemTokenLost, ProblemUninstalled, ProblemRevoked, ProblemLocked, ProblemChanged, ProblemAddress,
+	ProblemNotListed, ProblemTooMany, ProblemUnbound, ProblemTooLarge, ProblemNoDepartment, ProblemInternal,
 }

@@ -30,11 +30,19 @@ type Spec struct {
 	Effect      task.Effect
 	Provider    string        // whose credentials it needs; empty: nobody's
 	Timeout     time.Duration // the longest a call may take
+	MaxRows     int           // of the longest list that it takes or gives
+	MaxBytes    int           // of its result
 	// InputSchema and OutputSchema are JSON Schemas.
 	InputSchema  string
 	OutputSchema string
 	// Destination names the arguments that say where a write goes.
 	Destination []string
+	// Bound names the argument that each constraint holds; empty where only the tool can
+	// hold it, with what the vendor says.
+	Bound map[task.Constraint]string
+	// Bounds are the constraints of a tenant's permission. They are no part of the
+	// version: they only narrow what people approved.
+	Bounds task.Constraints
 	// Pin is what an administrator allowed of an MCP server's tool; nil for Ringi's own.
 	Pin *task.Pin
 }
@@ -132,23 +140,29 @@ func Builtin() (*Catalog, error) {
 
 func parse(text []byte) (Spec, error) {
 	var f struct {
-		Name           string          `json:"name"`
-		TitleJA        string          `json:"title_ja"`
-		TitleEN        string          `json:"title_en"`
-		Description    string          `json:"description"`
-		Effect         task.Effect     `json:"effect"`
-		Provider       string          `json:"provider"`
-		TimeoutSeconds int             `json:"timeout_seconds"`
-		Destination    []string        `json:"destination"`
-		Input          json.RawMessage `json:"input"`
-		Output         json.RawMessage `json:"output"`
+		Name        string      `json:"name"`
+		TitleJA     string      `json:"title_ja"`
+		TitleEN     string      `json:"title_en"`
+		Description string      `json:"description"`
+		Effect      task.Effect `json:"effect"`
+		Provider    string      `json:"provider"`
+		Limits      struct {
+			TimeoutSeconds int `json:"timeout_seconds"`
+			MaxRows        int `json:"max_rows"`
+			MaxBytes       int `json:"max_bytes"`
+		} `json:"limits"`
+		Constraints map[task.Constraint]string `json:"constraints"`
+		Destination []string                   `json:"destination"`
+		Input       json.RawMessage            `json:"input"`
+		Output      json.RawMessage            `json:"output"`
 	}
 	if err := json.Unmarshal(text, &f); err != nil {
 		return Spec{}, err
 	}
 	return Spec{
 		Name: f.Name, TitleJA: f.TitleJA, TitleEN: f.TitleEN, Description: f.Description, Effect: f.Effect, Provider: f.Provider,
-		Timeout: time.Duration(f.TimeoutSeconds) * time.Second, Destination: f.Destination,
+		Timeout: time.Duration(f.Limits.TimeoutSeconds) * time.Second, MaxRows: f.Limits.MaxRows, MaxBytes: f.Limits.MaxBytes,
+		Destination: f.Destination, Bound: f.Constraints,
 		InputSchema: Canonical(f.Input), OutputSchema: Canonical(f.Output),
 	}, nil
 }

@@ -2,6 +2,7 @@ package tool_test
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -38,6 +39,9 @@ func TestTheFiveTools(t *testing.T) {
 			t.Errorf("%s: timeout %s does not fit into a function's time", s.Name, s.Timeout)
 		}
 	}
+	for _, s := range builtin(t).All() {
+		holdsLimits(t, s)
+	}
 	if _, err := tool.NewCatalog(builtin(t).All()...); err != nil { // which compiles every schema
 		t.Error(err)
 	}
@@ -53,10 +57,45 @@ func TestTheFiveTools(t *testing.T) {
 	}
 }
 
+// holdsLimits compares what a catalog entry says with its schema, and with what rows may say of its constraints.
+func holdsLimits(t *testing.T, s tool.Spec) {
+	t.Helper()
+	var input struct {
+		Properties map[string]struct {
+			MaxItems int `json:"maxItems"`
+		} `json:"properties"`
+	}
+	if err := json.Unmarshal([]byte(s.InputSchema), &input); err != nil {
+		t.Fatal(err)
+	}
+	longest := 0
+	for _, p := range input.Properties {
+		longest = max(longest, p.MaxItems)
+	}
+	if longest > 0 && s.MaxRows != longest {
+		t.Errorf("%s: max_rows is %d, its longest list has %d", s.Name, s.MaxRows, longest)
+	}
+	if s.MaxRows <= 0 || s.MaxBytes <= 0 || s.MaxBytes > 8<<20 {
+		t.Errorf("%s: at most %d rows and %d bytes", s.Name, s.MaxRows, s.MaxBytes)
+	}
+	names := []task.Constraint{}
+	for name, argument := range s.Bound {
+		names = append(names, name)
+		if _, ok := input.Properties[argument]; !ok && argument != "" {
+			t.Errorf("%s: the constraint %s holds %q, which is no argument", s.Name, name, argument)
+		}
+	}
+	slices.Sort(names)
+	if known := task.ConstraintsOf(s.Name); !slices.Equal(names, known) {
+		t.Errorf("%s: the catalog has the constraints %v, permissions %v", s.Name, names, known)
+	}
+}
+
 func TestVersionFollowsWhatPeopleApprove(t *testing.T) {
 	s, _ := builtin(t).Lookup("send_slack_dm")
 	same := s
 	same.Description, same.TitleJA, same.OutputSchema = "other", "other", `{}`
+	same.Bounds = task.Constraints{Recipients: []string{"U123"}} // they only narrow what people approved
 	if s.Version() != same.Version() {
 		t.Error("words alone changed the version")
 	}
@@ -99,7 +138,8 @@ func TestCheckSaysWhatIsWrong(t *testing.T) {
 	c := builtin(t)
 	for name, test := range map[string]struct{ tool, args, want string }{
 		"seed's own input":   {"list_employees", `{"department":null,"status":"active"}`, ""},
-		"a department":       {"list_employees", `{"department":"人事","status":"active"}`, "department: got string, want null"},
+		"a department":       {"list_employees", `{"department":"人事部","status":"active"}`, ""},
+		"two departments":    {"list_employees", `{"department":["人事部","営業部"],"status":"active"}`, "department: got array, want string or null"},
 		"unknown status":     {"list_employees", `{"department":null,"status":"gone"}`, "status: enum: gone does not equal any of: [active all]"},
 		"month 13":           {"list_attendance", `{"year":2026,"month":13,"employees":[]}`, "month: maximum: 13/1 is greater than 12"},
 		"year as text":       {"list_attendance", `{"year":"2026","month":1,"employees":[]}`, "year: got string, want integer"},
@@ -138,6 +178,11 @@ func TestEverySentenceIsThereInBothLanguages(t *testing.T) {
 		tool.ProblemNoRecipient:  {"U1"},
 		tool.ProblemChanged:      {tool.Provider("mcp:rooms"), "book_room"},
 		tool.ProblemInternal:     {"send_slack_dm"},
+		tool.ProblemNotListed:    {"send_slack_dm", "recipients", "U1", "U2, U3"},
+		tool.ProblemTooMany:      {"write_rows_to_google_sheet", "max_rows", 10, 11},
+		tool.ProblemUnbound:      {"send_slack_dm", "constraints.x is no constraint"},
+		tool.ProblemTooLarge:     {"list_employees", "8 MiB"},
+		tool.ProblemNoDepartment: {tool.Freee, "人事部"},
 	}
 	for _, p := range tool.Problems {
 		a, ok := args[p]
@@ -146,7 +191,7 @@ func TestEverySentenceIsThereInBothLanguages(t *testing.T) {
 		}
 		for _, locale := range []string{"ja", "en"} {
 			s := tool.Sentence(locale, p, a...)
-			if s == string(p) || strings.Contains(s, "%!") || strings.Contains(s, "%v") {
+			if s == string(p) || strings.Contains(s, "%!") || strings.Contains(s, "%v") || strings.Contains(s, "%[") {
 				t.Errorf("%s %s: %q", locale, p, s)
 			}
 		}

@@ -29,7 +29,8 @@ func (c *Catalog) Check(name string, resolved json.RawMessage) error {
 
 // CheckPlanned compares planned arguments with a tool's input schema; a reference
 // stands for any value. earlier finds the tool of a step that comes before; a
-// reference must name such a step, and something that its tool returns.
+// reference must name such a step, and something that its tool returns. What stands
+// there as a value must keep to the tool's constraints.
 func (c *Catalog) CheckPlanned(name string, a Arguments, earlier func(stepID string) (tool string, ok bool)) error {
 	input, err := c.input(name)
 	if err != nil {
@@ -50,7 +51,14 @@ func (c *Catalog) CheckPlanned(name string, a Arguments, earlier func(stepID str
 			return len(p.Path) >= len(r.At) && slices.Equal(p.Path[:len(r.At)], r.At)
 		})
 	})
-	return problems(found)
+	if err := problems(found); err != nil {
+		return err
+	}
+	spec, _ := c.Lookup(name)
+	if broken := spec.broken(a.members, true); broken != nil {
+		return errors.New(Sentence("en", broken.Problem, broken.Args...))
+	}
+	return nil
 }
 
 // returns refuses a path that a tool's output schema does not have. Where the
@@ -81,9 +89,9 @@ func (c *Catalog) returns(name string, p Path) error {
 }
 
 // Dynamic reports whether a write's destination comes from an earlier result, so
-// that nobody has seen it when the steps were approved. Arguments that cannot be
-// read count as dynamic. Of an MCP server's tool nobody knows which argument says
-// where: each may.
+// that nobody has seen it when the steps were approved. One that must be among the
+// values of a constraint has been seen. Arguments that cannot be read count as
+// dynamic. Of an MCP server's tool nobody knows which argument says where: each may.
 func Dynamic(s Spec, raw task.JSON) bool {
 	if len(s.Destination) == 0 && s.Pin == nil {
 		return false
@@ -92,7 +100,9 @@ func Dynamic(s Spec, raw task.JSON) bool {
 	if err != nil {
 		return true
 	}
-	return slices.ContainsFunc(a.Refs(), func(r Ref) bool { return s.Pin != nil || slices.Contains(s.Destination, r.At[0]) })
+	return slices.ContainsFunc(a.Refs(), func(r Ref) bool {
+		return s.Pin != nil || slices.Contains(s.Destination, r.At[0]) && !s.listed(r.At[0])
+	})
 }
 
 func problems(found []schema.Problem) error {

@@ -24,5 +24,10 @@ var english = map[Problem]string{
 	ProblemLocked:       "The credentials of %s could not be opened. Ask whoever runs the AWS account to check the key (KMS) and the table, then retry.",
 	ProblemChanged:      "%s has changed or removed its tool %s since an administrator allowed it, so it was not called. Once an administrator has looked at it and allowed it again, please ask again.",
 	ProblemAddress:      "The address of %s may not be called: only public addresses with https are. Ask an administrator to correct it.",
+	ProblemNotListed:    "The constraint %[2]s of %[1]s does not allow %[3]v, only %[4]s.",
+	ProblemTooMany:      "The constraint %[2]s of %[1]s allows %[3]d rows at once, and there are %[4]d.",
+	ProblemUnbound:      "%s can't be called: its constraints are not right (%s).",
+	ProblemTooLarge:     "The result of %s is over the limit of %s. Ask for less.",
+	ProblemNoDepartment: "%s has no department %q. Check its name or code.",
 	ProblemInternal:     "An internal error happened while %s ran.",
 }

@@ -24,5 +24,10 @@ var japanese = map[Problem]string{
 	ProblemLocked:       "%s の認証情報を開けませんでした。AWS を管理する人に、鍵 (KMS) とテーブルの権限と状態を確認してもらってから再実行してください。",
 	ProblemChanged:      "%s のツール %s は、管理者が許可した後に変更または削除されたため、実行しませんでした。管理者が確認して許可し直してから、もう一度依頼してください。",
 	ProblemAddress:      "%s の接続先アドレスは利用できません。https の公開アドレスだけを利用できます。管理者に修正を依頼してください。",
+	ProblemNotListed:    "%s の制約 %s により、%v は利用できません。許可されているのは %s だけです。",
+	ProblemTooMany:      "%s の制約 %s により、一度に扱えるのは %d 行までです(今回は %d 行)。",
+	ProblemUnbound:      "%s の制約の設定が正しくないため、呼び出せません(%s)。",
+	ProblemTooLarge:     "%s の結果が上限(%s)を超えました。範囲を狭めて、もう一度依頼してください。",
+	ProblemNoDepartment: "%s に部門「%s」がありません。部門の名前かコードを確認してください。",
 	ProblemInternal:     "%s の実行中に内部エラーが起きました。",
 }

@@ -151,6 +151,30 @@ func TestDynamicDestinations(t *testing.T) {
 	}
 }
 
+func TestAListedDestinationHasBeenSeen(t *testing.T) {
+	c, err := builtin(t).Under([]task.ToolPermission{
+		{ToolName: "send_slack_dm", Allowed: true, Constraints: `{"recipients":["U012"]}`},
+		{ToolName: "write_rows_to_google_sheet", Allowed: true, Constraints: `{"spreadsheet_ids":["book"],"max_rows":5}`},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, test := range map[string]struct {
+		tool, args string
+		want       bool
+	}{
+		"a recipient":               {"send_slack_dm", `{"recipient":{"$ref":"step-1.result.x"}}`, false},
+		"a spreadsheet":             {"write_rows_to_google_sheet", `{"spreadsheet_id":{"$ref":"step-1.result.x"},"sheet":"a"}`, false},
+		"no constraint lists a tab": {"write_rows_to_google_sheet", `{"spreadsheet_id":"book","sheet":{"$ref":"step-1.result.x"}}`, true},
+		"rows are no destination":   {"write_rows_to_google_sheet", `{"spreadsheet_id":"book","sheet":"a","rows":{"$ref":"step-1.result.x"}}`, false},
+	} {
+		s, _ := c.Lookup(test.tool)
+		if got := tool.Dynamic(s, task.JSON(test.args)); got != test.want {
+			t.Errorf("%s: %v, want %v", name, got, test.want)
+		}
+	}
+}
+
 func FuzzParsePath(f *testing.F) {
 	for _, s := range []string{"step-1.result.employees.0.email", "step-1.result", "step-01.result", "step-1.result..", "step-1.result.\x00", "ステップ.result"} {
 		f.Add(s)

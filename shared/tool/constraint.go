@@ -1,0 +1,119 @@
+package tool
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"ringi/shared/schema"
+	"ringi/shared/task"
+)
+
+// Under is the catalog of a tenant: without the tools that its permissions forbid, the
+// others under their constraints. Beside it, an error names the tools that are left out
+// because nobody can read theirs.
+func (c *Catalog) Under(permissions []task.ToolPermission) (*Catalog, error) {
+	forbidden, bounds := map[string]bool{}, map[string]task.Constraints{}
+	var unread error
+	for _, p := range permissions {
+		b, err := p.Bounds()
+		if err != nil {
+			unread = errors.Join(unread, fmt.Errorf("tool %s: %w", p.ToolName, err))
+		}
+		forbidden[p.ToolName], bounds[p.ToolName] = !p.Allowed || err != nil, b
+	}
+	out := c.Only(func(s Spec) bool { return !forbidden[s.Name] })
+	for i := range out.specs {
+		out.specs[i].Bounds = bounds[out.specs[i].Name]
+	}
+	return out, unread
+}
+
+// Hold compares resolved arguments with the constraints. Its errors are *Error, with
+// the problem that names the constraint.
+func (s Spec) Hold(resolved json.RawMessage) error {
+	if s.Bounds.None() {
+		return nil
+	}
+	v, err := schema.Decode(resolved)
+	if err != nil {
+		return &Error{Outcome: Failed, Problem: ProblemBadArguments, Args: []any{s.Name, err.Error()}, Err: err}
+	}
+	members, _ := v.(map[string]any)
+	if broken := s.broken(members, false); broken != nil {
+		return broken
+	}
+	return nil
+}
+
+// broken is the first constraint that arguments break, nil when they keep to all. In
+// planned ones a reference stands for a value that is held once it is known.
+func (s Spec) broken(members map[string]any, planned bool) *Error {
+	for _, name := range slices.Sorted(maps.Keys(s.Bound)) {
+		if s.Bound[name] == "" {
+			continue
+		}
+		v := members[s.Bound[name]]
+		if ref, ok := v.(map[string]any); ok && planned && ref["$ref"] != nil {
+			continue
+		}
+		if e := s.breaks(name, v); e != nil {
+			return e
+		}
+	}
+	return nil
+}
+
+func (s Spec) breaks(name task.Constraint, v any) *Error {
+	if name == task.MaxRows {
+		if rows, ok := v.([]any); ok && s.Bounds.MaxRows > 0 && len(rows) > s.Bounds.MaxRows {
+			return &Error{Outcome: Failed, Problem: ProblemTooMany, Args: []any{s.Name, string(name), s.Bounds.MaxRows, len(rows)}}
+		}
+		return nil
+	}
+	listed := s.Bounds.Listed(name)
+	if len(listed) == 0 || slices.ContainsFunc(listed, func(one string) bool { return same(one, v) }) {
+		return nil
+	}
+	return NotListed(s.Name, name, v, listed)
+}
+
+// NotListed says that a value is none of those that a constraint allows.
+func NotListed(name string, c task.Constraint, v any, listed []string) *Error {
+	shown := listed
+	if len(shown) > maxNamed {
+		shown = append(slices.Clone(shown[:maxNamed]), "…")
+	}
+	text, ok := v.(string)
+	if !ok {
+		text = kind(v)
+	}
+	return &Error{Outcome: Failed, Problem: ProblemNotListed, Args: []any{name, string(c), brief(text), strings.Join(shown, ", ")}}
+}
+
+// same compares texts, e-mail addresses without regard to case.
+func same(one string, v any) bool {
+	text, ok := v.(string)
+	return ok && (text == one || strings.Contains(one, "@") && strings.EqualFold(one, text))
+}
+
+func brief(s string) string {
+	r := []rune(strings.Join(strings.Fields(s), " "))
+	if len(r) > 100 {
+		r = append(r[:99], '…')
+	}
+	return string(r)
+}
+
+// listed reports whether an argument can only be a value that a constraint lists.
+func (s Spec) listed(argument string) bool {
+	for name, bound := range s.Bound {
+		if bound == argument && len(s.Bounds.Listed(name)) > 0 {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,110 @@
+package tool_test
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"ringi/shared/task"
+	"ringi/shared/tool"
+)
+
+const (
+	dm    = "send_slack_dm"
+	sheet = "write_rows_to_google_sheet"
+)
+
+// bound is a tool of the catalog of a tenant that has set constraints.
+func bound(t *testing.T, name, constraints string) (*tool.Catalog, tool.Spec) {
+	t.Helper()
+	c, err := builtin(t).Under([]task.ToolPermission{{ToolName: name, Allowed: true, Constraints: task.JSON(constraints)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, ok := c.Lookup(name)
+	if !ok {
+		t.Fatalf("%s is not in the catalog", name)
+	}
+	return c, s
+}
+
+func TestArgumentsKeepToConstraints(t *testing.T) {
+	const people = `{"recipients":["U0SATO","Suzuki@example.com"]}`
+	for name, test := range map[string]struct{ tool, constraints, args, want string }{
+		"a listed person":             {dm, people, `{"recipient":"U0SATO"}`, ""},
+		"an address in other letters": {dm, people, `{"recipient":"suzuki@EXAMPLE.com"}`, ""},
+		"an id in other letters":      {dm, people, `{"recipient":"u0sato"}`, "recipients of send_slack_dm does not allow u0sato, only U0SATO, Suzuki@example.com"},
+		"somebody else":               {dm, people, `{"recipient":"U0TANAKA"}`, "does not allow U0TANAKA"},
+		"nobody":                      {dm, people, `{}`, "does not allow null"},
+		"several at once":             {dm, people, `{"recipient":["U0SATO"]}`, "does not allow a list"},
+		"no constraint":               {dm, `{}`, `{"recipient":"U0TANAKA"}`, ""},
+		"the spreadsheet":             {sheet, `{"spreadsheet_ids":["book"]}`, `{"spreadsheet_id":"book","rows":[]}`, ""},
+		"another spreadsheet":         {sheet, `{"spreadsheet_ids":["book"]}`, `{"spreadsheet_id":"book2","rows":[]}`, "spreadsheet_ids of write_rows_to_google_sheet does not allow book2"},
+		"as many rows as allowed":     {sheet, `{"max_rows":2}`, `{"spreadsheet_id":"a","rows":[{},{}]}`, ""},
+		"a row too many":              {sheet, `{"max_rows":2}`, `{"spreadsheet_id":"a","rows":[{},{},{}]}`, "allows 2 rows at once, and there are 3"},
+		"a department":                {"list_employees", `{"departments":["人事部"]}`, `{"department":"人事部"}`, ""},
+		"the whole company":           {"list_employees", `{"departments":["人事部"]}`, `{"department":null}`, "departments of list_employees does not allow null, only 人事部"},
+		"the vendor knows where":      {"list_attendance", `{"departments":["人事部"]}`, `{"employees":[{"id":1}]}`, ""},
+		"people too many":             {"list_attendance", `{"max_rows":1}`, `{"employees":[{"id":1},{"id":2}]}`, "max_rows of list_attendance allows 1 rows"},
+		"an unreadable value":         {dm, people, `{`, "not right"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, s := bound(t, test.tool, test.constraints)
+			err := s.Hold(json.RawMessage(test.args))
+			if test.want == "" {
+				if err != nil {
+					t.Error(err)
+				}
+				return
+			}
+			var e *tool.Error
+			if !errors.As(err, &e) || e.Outcome != tool.Failed || !strings.Contains(tool.Sentence("en", e.Problem, e.Args...), test.want) {
+				t.Errorf("%v, want a refusal that says %q", err, test.want)
+			}
+		})
+	}
+}
+
+func TestAPlanKeepsToConstraints(t *testing.T) {
+	earlier := func(id string) (string, bool) { return "list_employees", id == "step-1" }
+	const book = `{"spreadsheet_ids":["book"],"max_rows":1}`
+	row := `{"spreadsheet_id":%ID,"sheet":"a","columns":[{"key":"n","title":"n"}],"rows":%ROWS}`
+	for name, test := range map[string]struct{ id, rows, want string }{
+		"as allowed":          {`"book"`, `[{}]`, ""},
+		"another spreadsheet": {`"other"`, `[{}]`, "spreadsheet_ids"},
+		"too many rows":       {`"book"`, `[{},{}]`, "max_rows"},
+		"both from before":    {`{"$ref":"step-1.result.employees.0.email"}`, `{"$ref":"step-1.result.employees"}`, ""},
+		"the schema first":    {`1`, `[{}]`, "spreadsheet_id: got integer"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, _ := bound(t, sheet, book)
+			a, err := tool.Parse(task.JSON(strings.NewReplacer("%ID", test.id, "%ROWS", test.rows).Replace(row)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = c.CheckPlanned(sheet, a, earlier)
+			if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
+				t.Errorf("%v, want %q", err, test.want)
+			}
+		})
+	}
+}
+
+// Whoever can't read a constraint can't keep to it.
+func TestAToolWithoutReadableConstraintsIsLeftOut(t *testing.T) {
+	c, err := builtin(t).Under([]task.ToolPermission{
+		{ToolName: dm, Allowed: true, Constraints: `{"users":["U1"]}`}, {ToolName: sheet, Constraints: `{}`}, {ToolName: "list_employees", Allowed: true},
+	})
+	if err == nil || !strings.Contains(err.Error(), "send_slack_dm: constraints.users is no constraint") {
+		t.Error(err)
+	}
+	for _, name := range []string{dm, sheet} {
+		if _, ok := c.Lookup(name); ok {
+			t.Errorf("%s is offered", name)
+		}
+	}
+	if len(c.All()) != 3 {
+		t.Errorf("offered: %v", c.All())
+	}
+}
