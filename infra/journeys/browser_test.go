@@ -169,6 +169,14 @@ var stories = []struct {
 		v.Press("#open-settings")
 		v.Until(`document.querySelectorAll("dialog.settings .switch").length >= 9`)
 		v.looks("settings")
+		v.Eval(`(() => {
+			const tool = document.querySelector('select[name="server-rooms.list_rooms"]')
+			tool.scrollIntoView({ block: "center" })
+			tool.value = "read"
+			tool.dispatchEvent(new Event("change", { bubbles: true }))
+		})()`)
+		v.Until(`document.querySelector('[data-field="server-rooms.list_rooms"]').dataset.state === "on"`)
+		v.looks("settings-servers")
 		v.Eval(`document.querySelector("dialog.settings .modal-body").scrollTop = 1e6`)
 		v.looks("settings-end")
 		v.Keys(kb.Escape)

@@ -19,8 +19,8 @@ import (
 // stack's own vendors before its first call, and the sandbox gets its panels.
 func Configure(o *stack.Options) {
 	o.Arrive = Connect
-	o.Panels = func(s *stack.Stack) (sandbox.Settings, sandbox.Tools) {
-		return settings{s}, tools{s.Vendors}
+	o.Panels = func(s *stack.Stack) (sandbox.Settings, sandbox.Tools, sandbox.Servers) {
+		return settings{s}, tools{s.Vendors}, servers{s}
 	}
 }
 

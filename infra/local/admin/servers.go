@@ -2,18 +2,21 @@ package admin
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 
+	"ringi/infra/local/sandbox"
 	"ringi/infra/local/stack"
 	"ringi/infra/local/vendors"
 	"ringi/shared/outbound"
 	"ringi/shared/secret/vault"
 	"ringi/shared/store"
 	"ringi/shared/task"
+	"ringi/shared/tool"
 	"ringi/shared/tool/mcp"
 )
 
@@ -46,4 +49,48 @@ func Desk(s *stack.Stack) mcp.Desk {
 		Rows: rows, Credentials: vault.New(rows, vault.Envelope{KMS: kms.NewFromConfig(s.AWS), KeyID: s.KeyID}),
 		Client: mcp.Client{HTTP: reach.Client()}, Now: time.Now,
 	}
+}
+
+// servers is the sandbox's panel over the tools of MCP servers.
+type servers struct{ stack *stack.Stack }
+
+// List asks every server that the settings name. One that can't be asked is a line that says so.
+func (p servers) List(ctx context.Context) ([]sandbox.ServerTool, error) {
+	d, tenant := Desk(p.stack), task.TenantID(p.stack.Sandbox.TeamID())
+	x, err := d.Rows.Settings(ctx, tenant)
+	if err != nil {
+		return nil, err
+	}
+	out := []sandbox.ServerTool{}
+	for _, server := range x.MCPServers {
+		all, err := d.Tools(ctx, tenant, server.Name)
+		if err != nil {
+			out = append(out, sandbox.ServerTool{Tool: server.Name, State: string(mcp.Unfit), Problem: sentence(x.Locale, err)})
+		}
+		for _, t := range all {
+			out = append(out, sandbox.ServerTool{
+				Tool: t.Name, Title: t.Tool.Title, Description: t.Tool.Description, State: string(t.State), Effect: string(t.Effect), Hash: t.Hash, Problem: t.Problem,
+			})
+		}
+	}
+	return out, nil
+}
+
+// Allow lets tasks call the tool that was shown, or with an empty effect forbids it.
+func (p servers) Allow(ctx context.Context, by, name, hash, effect string) error {
+	d, tenant := Desk(p.stack), task.TenantID(p.stack.Sandbox.TeamID())
+	actor := task.Actor{Type: task.ActorUser, ID: by}
+	if effect == "" {
+		return d.Forbid(ctx, tenant, name, actor)
+	}
+	return d.Allow(ctx, tenant, name, hash, task.Effect(effect), actor)
+}
+
+// sentence is an error in words for people.
+func sentence(locale string, err error) string {
+	var e *tool.Error
+	if errors.As(err, &e) {
+		return tool.Sentence(locale, e.Problem, e.Args...)
+	}
+	return err.Error()
 }

@@ -81,3 +81,38 @@ func (s *Sandbox) putTool(w http.ResponseWriter, r *http.Request) {
 	}
 	s.getTools(w, r)
 }
+
+func (s *Sandbox) getServers(w http.ResponseWriter, r *http.Request) {
+	if s.opts.Servers == nil {
+		absent(w)
+		return
+	}
+	v, err := s.opts.Servers.List(r.Context())
+	reply(w, v, err)
+}
+
+func (s *Sandbox) putServer(w http.ResponseWriter, r *http.Request) {
+	if s.opts.Servers == nil {
+		absent(w)
+		return
+	}
+	raw, ok := read(w, r)
+	if !ok {
+		return
+	}
+	var in struct {
+		User   string `json:"user"`
+		Tool   string `json:"tool"`
+		Hash   string `json:"hash"`
+		Effect string `json:"effect"`
+	}
+	if err := json.Unmarshal(raw, &in); err != nil {
+		http.Error(w, "body is not {user, tool, hash, effect}: "+err.Error(), http.StatusBadRequest)
+		return
+	}
+	if err := s.opts.Servers.Allow(r.Context(), in.User, in.Tool, in.Hash, in.Effect); err != nil {
+		reply(w, nil, err)
+		return
+	}
+	s.getServers(w, r)
+}

@@ -26,6 +26,24 @@ type Settings interface {
 	Save(ctx context.Context, by string, settings json.RawMessage) error
 }
 
+// Servers lists the tools of MCP servers, and lets tasks call them. Allow with an
+// empty effect switches a tool off; else hash names the tool that the person saw.
+type Servers interface {
+	List(ctx context.Context) ([]ServerTool, error)
+	Allow(ctx context.Context, by, tool, hash, effect string) error
+}
+
+// ServerTool is what a person sees of a server's tool.
+type ServerTool struct {
+	Tool        string `json:"tool"`
+	Title       string `json:"title"`
+	Description string `json:"description"`
+	State       string `json:"state"`  // off, on, changed, gone, unfit
+	Effect      string `json:"effect"` // read or write, as it was allowed; else empty
+	Hash        string `json:"hash"`
+	Problem     string `json:"problem,omitempty"` // why it, or the server, can't be used
+}
+
 // Tools lists the tools that can be made to fail, and switches that.
 type Tools interface {
 	List(ctx context.Context) ([]ToolFault, error)
@@ -68,6 +86,7 @@ type Options struct {
 	Run       func(ctx context.Context, taskID string) (any, error)
 	Settings  Settings
 	Tools     Tools
+	Servers   Servers
 }
 
 // Sandbox is one workspace with one app. Close it to end pending retries.

@@ -108,6 +108,28 @@ function toolSwitches(list) {
     })));
 }
 
+// serverTools lets tasks call tools of MCP servers; what an administrator saw is what is allowed.
+function serverTools(list) {
+  const box = section(t("setServers"), t("setServersText"), (list || []).map((f) => {
+    const choose = h("select", {
+      name: "server-" + f.tool, "aria-label": f.tool, disabled: f.state === "unfit",
+      onchange: async (e) => {
+        try {
+          box.replaceWith(serverTools(await put("servers", { user: state.me, tool: f.tool, hash: f.hash, effect: e.target.value })));
+          toast(t("saved"));
+        } catch (err) {
+          toast(err.message, "error");
+          box.replaceWith(serverTools(await get("servers").catch(() => list)));
+        }
+      },
+    }, [["", t("srvOff")], ["read", t("srvRead")], ["write", t("srvWrite")]].map(([code, label]) => h("option", { value: code, selected: (f.state === "on" ? f.effect : "") === code, disabled: !!code && !f.hash }, label)));
+    const note = f.problem || { changed: t("srvChanged"), gone: t("srvGone") }[f.state] || f.description;
+    return h("label.number.server-tool", { dataset: { field: "server-" + f.tool, state: f.state } },
+      h("span.switch-text", {}, h("span", {}, f.title ? `${f.title} — ${f.tool}` : f.tool), note && h(f.problem || f.state === "changed" || f.state === "gone" ? "small.warn" : "small", {}, note)), choose);
+  }));
+  return box;
+}
+
 function slackSwitches() {
   const set = (name) => async (value) => {
     try {
@@ -139,10 +161,11 @@ export async function openSettings() {
   document.body.append(dialog);
   dialog.showModal();
   const load = (path) => get(path).catch((err) => ({ error: err.message }));
-  const [tenant, tools] = await Promise.all([state.has.settings ? load("settings") : null, state.has.tools ? load("tools") : null]);
+  const [tenant, servers, tools] = await Promise.all(["settings", "servers", "tools"].map((path) => (state.has[path] ? load(path) : null)));
   const problem = (x) => x?.error && h("p.field-error", {}, icon("warn"), x.error);
   body.replaceChildren(...[
     tenant && (problem(tenant) || tenantForm(tenant)),
+    state.has.servers && (problem(servers) || (servers.length > 0 && serverTools(servers))),
     state.has.tools && (problem(tools) || toolSwitches(tools)),
     slackSwitches(),
   ].filter(Boolean));
