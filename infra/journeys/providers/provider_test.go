@@ -8,6 +8,8 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"os"
+	"strings"
+	"sync"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -23,6 +25,7 @@ import (
 var (
 	running *stack.Stack
 	vendors *models.Models
+	logged  log
 	keys    map[string]any // in the model secret; Anthropic's is missing at first
 )
 
@@ -37,7 +40,7 @@ func run(m *testing.M) int {
 		panic(err)
 	}
 	o := desk.Options()
-	o.Model, o.Allow = "", []string{at.Host}
+	o.Model, o.Allow, o.FunctionLog = "", []string{at.Host}, &logged
 	o.Parameters = map[string]string{
 		"Model": "", "AnthropicBaseUrl": server.URL + "/anthropic", "OpenAiBaseUrl": server.URL + "/openai/v1", "BedrockBaseUrl": server.URL + "/bedrock",
 	}
@@ -113,6 +116,62 @@ func TestWhatTheCardSaysOfAVendorsRefusal(t *testing.T) {
 			d.Card("CARD#prompt#0001", "approve_prompt")
 		})
 	}
+}
+
+// A request in a thread goes with what was said there before, and not with our own cards.
+func TestAThreadGoesWithTheRequest(t *testing.T) {
+	desk.Leave(t, running)
+	setModel(t, "gpt-5.4")
+	root, err := running.Sandbox.Say(workspace.Suzuki, workspace.HR, "営業部の有給の残りが合わないようです")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{"<@" + workspace.Bot + "> 従業員一覧を取得して", "<@" + workspace.Bot + "> もう一度お願い"} {
+		ts, err := running.Sandbox.Reply(workspace.Sato, workspace.HR, root, text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := desk.At(t, running, workspace.HR, ts)
+		d.Root = root
+		d.Card("CARD#prompt#0001", "approve_prompt")
+	}
+	if !vendors.Heard(`"text": "営業部の有給の残りが合わないようです"`) || !vendors.Heard("従業員一覧を取得して\"\n  }\n ],") {
+		t.Error("the vendor did not hear what was said before")
+	}
+	if vendors.Heard("📋") {
+		t.Error("the vendor heard our own cards")
+	}
+}
+
+// After all that: no key and nothing that people or models said stands in the logs.
+func TestTheLogsHoldNoKeyAndNoContent(t *testing.T) {
+	text := logged.String()
+	if !strings.Contains(text, `"message":"model call"`) || !strings.Contains(text, `"prompt":"plan.ja.`) {
+		t.Fatal("the logs do not tell of the calls")
+	}
+	for _, secret := range []string{vendors.Key, "勤怠", "従業員", "営業部"} {
+		if strings.Contains(text, secret) {
+			t.Errorf("the logs hold %q", secret)
+		}
+	}
+}
+
+// log is what the functions print.
+type log struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (l *log) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *log) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
 }
 
 func setModel(t *testing.T, name string) {

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 
@@ -19,6 +20,7 @@ type Models struct {
 
 	mu       sync.Mutex
 	calls    map[string]int
+	heard    []string // the first turn of each call
 	failures []Failure
 }
 
@@ -47,6 +49,13 @@ func (m *Models) Calls(vendor string) int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.calls[vendor]
+}
+
+// Heard reports whether any vendor was sent a text.
+func (m *Models) Heard(text string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.ContainsFunc(m.heard, func(s string) bool { return strings.Contains(s, text) })
 }
 
 // Fail makes the next calls fail, one after the other.
@@ -112,6 +121,7 @@ func (m *Models) serve(of wire) http.HandlerFunc {
 		}
 		m.mu.Lock()
 		m.calls[of.vendor]++
+		m.heard = append(m.heard, q.turns[0])
 		m.mu.Unlock()
 		_ = json.NewEncoder(w).Encode(of.write(q.model, text, len(body)/4, len(text)/4)) // else nobody is left to answer
 	}
