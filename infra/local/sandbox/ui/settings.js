@@ -16,7 +16,13 @@ function toggle(name, label, on, change, note) {
 
 function numberField(name, label, value, change, limits = {}) {
   return h("label.number", { dataset: { field: name } }, h("span", {}, label),
-    h("input", { type: "number", name, value: String(value ?? ""), min: limits.min, max: limits.max, inputmode: "numeric", onchange: (e) => change(e.target.value === "" ? null : Number(e.target.value)) }));
+    h("input", { type: "number", name, value: String(value ?? ""), min: limits.min, max: limits.max, step: limits.step, inputmode: limits.step ? "decimal" : "numeric", onchange: (e) => change(e.target.value === "" ? null : Number(e.target.value)) }));
+}
+
+// selectField is a choice of [code, label] pairs.
+function selectField(name, label, value, choices, change) {
+  return h("label.number", { dataset: { field: name } }, h("span", {}, label),
+    h("select", { name, onchange: (e) => change(e.target.value) }, choices.map(([code, text]) => h("option", { value: code, selected: value === code }, text))));
 }
 
 const section = (title, text, ...children) => h("section.set", {}, h("h3", {}, title), text && h("p.set-note", {}, text), children);
@@ -87,11 +93,12 @@ function tenantForm(loaded) {
       toggle("allow_self_approval", t("selfApproval"), s.allow_self_approval, field("allow_self_approval")),
       approvers(s, touched)),
     section(t("setLimits"), "",
-      h("label.number", { dataset: { field: "locale" } }, h("span", {}, t("locale")),
-        h("select", { name: "locale", onchange: (e) => field("locale")(e.target.value) }, [["ja", "日本語"], ["en", "English"]].map(([code, label]) => h("option", { value: code, selected: (s.locale || "ja") === code }, label)))),
+      selectField("locale", t("locale"), s.locale || "ja", [["ja", "日本語"], ["en", "English"]], field("locale")),
       numberField("approval_timeout_hours", t("timeoutHours"), s.approval_timeout_hours, field("approval_timeout_hours")),
       numberField("max_versions", t("maxVersions"), s.max_versions, field("max_versions")),
-      numberField("l4_timeout_seconds", t("l4Timeout"), s.l4_timeout_seconds, field("l4_timeout_seconds"))),
+      numberField("l4_timeout_seconds", t("l4Timeout"), s.l4_timeout_seconds, field("l4_timeout_seconds")),
+      numberField("max_cost_usd", t("maxCost"), s.max_cost_usd, (v) => field("max_cost_usd")(v ?? 0), { min: "0", step: "any" }),
+      selectField("executor", t("executor"), s.executor || "steps", [["steps", t("executorSteps")], ["managed", t("executorManaged")]], field("executor"))),
     h("div.set-save", {}, status, save));
   return form;
 }

@@ -1,0 +1,89 @@
+package journeys
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ringi/infra/journeys/desk"
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/task"
+)
+
+func TestATaskThatCostWhatItMayIsCancelled(t *testing.T) {
+	for _, tt := range []struct {
+		name, text, card string
+		shows            []string
+		prompts          int
+	}{
+		{"by reading the request", "今月の勤怠をまとめて demo: cost 3.50", "CARD#task", []string{"月の勤怠集計", "費用 $3.50、上限 $3.00"}, 0},
+		{"by drafting", "今月の勤怠をまとめて demo: cost 2.25", "CARD#prompt#0001", []string{"📝 実行方針(キャンセル)", "費用 $4.50、上限 $3.00"}, 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := start(t)
+			desk.Settings(t, s, func(x *task.Settings) { x.MaxCostUSD = 3 })
+			d := desk.Ask(t, s, workspace.Sato, tt.text)
+			card := d.Card(tt.card, "費用が上限に達したため")
+			for _, want := range tt.shows {
+				if !strings.Contains(desk.Face(card), want) {
+					t.Errorf("the card lacks %q: %s", want, desk.Face(card))
+				}
+			}
+			if desk.Color(card) != "888888" || strings.Contains(desk.Face(card), "approve_") {
+				t.Errorf("the card is %s: %s", desk.Color(card), desk.Face(card))
+			}
+			d.RunsEnd()
+			a := d.Load()
+			if a.Task.Status != task.TaskCancelled || len(a.Prompts) != tt.prompts || len(a.Processes) != 0 {
+				t.Errorf("the task is %s, %d prompts, %d processes", a.Task.Status, len(a.Prompts), len(a.Processes))
+			}
+			if diff := cmp.Diff([]string{"task.created by system", "task.cancelled by system"}, d.Audit()); diff != "" {
+				t.Error("audit log:", diff)
+			}
+		})
+	}
+}
+
+func TestAnExecutionStopsAtWhatItsTaskMayCost(t *testing.T) {
+	s := start(t)
+	desk.Settings(t, s, func(x *task.Settings) { x.MaxCostUSD = 10 })
+	d := desk.Ask(t, s, workspace.Sato, "今月の勤怠をまとめて demo: cost 3.50 plan")
+	d.Click(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
+	d.Card("CARD#process#0001", "approve_process")
+	desk.Settings(t, s, func(x *task.Settings) { x.MaxCostUSD = 3 })
+	calls := s.Vendors.Calls("list_employees")
+	d.Click(workspace.Suzuki, "CARD#process#0001", "approve_process")
+	card := d.Card("CARD#execution", "❌ 実行失敗")
+	if !strings.Contains(desk.Face(card), "費用 $3.50、上限 $3.00") || s.Vendors.Calls("list_employees") != calls {
+		t.Errorf("%d calls were made: %s", s.Vendors.Calls("list_employees")-calls, desk.Face(card))
+	}
+	d.Click(workspace.Sato, "CARD#execution", "retry_execution")
+	d.Until("a second attempt ends as the first", func(a *task.Aggregate) bool { return a.Execution().Attempt == 2 && a.Head.Ended != nil })
+
+	desk.Settings(t, s, func(x *task.Settings) { x.MaxCostUSD = 0 })
+	d.Click(workspace.Sato, "CARD#execution", "retry_execution")
+	d.Card("CARD#execution", "✅ 実行完了")
+	a := d.Load()
+	var sum task.Usage
+	for name, u := range map[string]*task.Usage{
+		"extract.ja.": a.Task.Usage, "draft.ja.": a.Prompt().Usage, "plan.ja.": a.Process().Usage, "summarize.ja.": a.Execution().Usage,
+	} {
+		if u == nil || !strings.HasPrefix(u.Prompt, name) || u.Calls != 1 || u.Input == 0 || u.Output == 0 || u.Model != "demo" {
+			t.Fatalf("%s: %+v", name, u)
+		}
+		sum = sum.Plus(*u)
+	}
+	if got := a.Head.Usage; got.Calls != 4 || got.Input != sum.Input || got.Output != sum.Output || got.Cached != sum.Cached || got.Cost != task.USD(3.5) {
+		t.Errorf("the task's sum is %+v, its rows' %+v", got, sum)
+	}
+	want := []string{
+		"task.created by system", "prompt.approved by " + workspace.Suzuki, "process.approved by " + workspace.Suzuki,
+		"execution.started by system", "execution.failed by system", "execution.retried by " + workspace.Sato,
+		"execution.started by system", "execution.failed by system", "execution.retried by " + workspace.Sato,
+		"execution.started by system", "execution.completed by system",
+	}
+	if diff := cmp.Diff(want, d.Audit()); diff != "" {
+		t.Error("audit log:", diff)
+	}
+}

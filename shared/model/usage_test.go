@@ -1,0 +1,111 @@
+package model_test
+
+import (
+	"errors"
+	"testing"
+
+	"ringi/shared/model"
+	"ringi/shared/task"
+)
+
+// bought answers as a vendor's model would.
+func bought(name string, texts ...string) *scripted {
+	s := says(texts...)
+	for i := range s.answers {
+		s.answers[i].Usage = model.Usage{Provider: "anthropic", Model: name, RequestID: "req", Calls: 1, Input: 1_000_000, Output: 100_000}
+	}
+	return s
+}
+
+func TestEveryCallIsPaidFor(t *testing.T) {
+	cut := bought("claude-sonnet-4-6", "no", goodExtract)
+	cut.answers = cut.answers[:1] // then it fails
+	refused := bought("claude-sonnet-4-6", "")
+	refused.answers[0].Stop = model.StopRefused
+	for name, tt := range map[string]struct {
+		g        model.Generator
+		calls    int
+		cost     task.MicroUSD
+		unpriced int
+		fails    bool
+	}{
+		"an answer":                        {bought("claude-sonnet-4-6", goodExtract), 1, 4_500_000, 0, false},
+		"an answer and a repair":           {bought("claude-sonnet-4-6", "no", goodExtract), 2, 9_000_000, 0, false},
+		"two answers that can't be used":   {bought("claude-sonnet-4-6", "no", "no"), 2, 9_000_000, 0, true},
+		"an answer, and then none":         {cut, 1, 4_500_000, 0, true},
+		"a refusal":                        {refused, 1, 4_500_000, 0, true},
+		"a model whose price nobody knows": {bought("claude-sonnet-9", goodExtract), 1, 0, 1, false},
+		"nobody":                           {says(), 0, 0, 0, true},
+	} {
+		_, u, err := model.Extract(t.Context(), tt.g, model.ExtractInput{Text: "x", Now: now(), Try: 1})
+		if u.Calls != tt.calls || u.Cost != tt.cost || u.Unpriced != tt.unpriced || (err != nil) != tt.fails || (u.ID == "") != (tt.calls == 0) {
+			t.Errorf("%s: %+v, %v", name, u, err)
+		}
+	}
+}
+
+func TestADemonstrationSaysWhatItUsed(t *testing.T) {
+	use := func(text string, try int) (extract, draft model.Usage) {
+		t.Helper()
+		_, extract, err := model.Extract(t.Context(), demo(t), model.ExtractInput{Text: text, Now: now(), Try: try})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, draft, err = model.Draft(t.Context(), demo(t), model.DraftInput{Request: text, Now: now(), Try: try})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return extract, draft
+	}
+	one, _ := use("今月の勤怠をまとめて", 1)
+	again, _ := use("今月の勤怠をまとめて", 1)
+	if one.Input == 0 || one.Output == 0 || one.Cost != 0 || one.Unpriced != 0 || one.Input != again.Input || one.Output != again.Output || one.ID == again.ID {
+		t.Errorf("%+v, then %+v", one, again)
+	}
+	_, plan, err := model.Plan(t.Context(), demo(t), planInput(t))
+	if err != nil || plan.Cached == 0 {
+		t.Errorf("the tools are not in the cache: %+v, %v", plan, err)
+	}
+	for text, want := range map[string][2]float64{
+		"demo: cost 3.50": {3.5, 3.5}, "x demo: COST 0.000001 y": {0.000001, 0.000001}, "demo: cost 2 draft": {0, 2}, "demo: cost 2 extract": {2, 0},
+		"demo: cost 2 drafts": {2, 2}, "demo: cost much": {0, 0}, "cost 3": {0, 0},
+	} {
+		extract, draft := use(text, 1)
+		if extract.Cost != task.USD(want[0]) || draft.Cost != task.USD(want[1]) {
+			t.Errorf("%q: %s and %s, want %v", text, extract.Cost, draft.Cost, want)
+		}
+	}
+	if e, _, _ := think(t, "今月の勤怠をまとめて demo: cost 3.50 plan", "ja", nil, nil); e.Description != "依頼内容: 今月の勤怠をまとめて" {
+		t.Errorf("what was asked of the demo is in %q", e.Description)
+	}
+}
+
+func TestALimitNeedsAPrice(t *testing.T) {
+	opened := ""
+	open := func(name string) (model.Generator, error) {
+		opened = name
+		return model.Demonstration{}, nil
+	}
+	for name, tt := range map[string]struct {
+		limit float64
+		model string
+		kept  bool
+	}{
+		"no limit":                      {0, "compatible:box/llama3.2", true},
+		"a limit and a price":           {1, "claude-sonnet-4-6", true},
+		"a limit and the demonstration": {1, "demo", true},
+		"a limit and no price":          {1, "compatible:box/llama3.2", false},
+	} {
+		opened = ""
+		g, err := model.Within(task.Settings{MaxCostUSD: tt.limit}, open, tt.model)
+		if tt.kept {
+			if g == nil || err != nil || opened != tt.model {
+				t.Errorf("%s: %v", name, err)
+			}
+			continue
+		}
+		if f := model.Failure(err); opened != "" || f.Reason != task.ReasonModelUnpriced || f.Detail != tt.model || f.Transient || !errors.As(err, new(*model.Error)) {
+			t.Errorf("%s: %+v of %v", name, f, err)
+		}
+	}
+}

@@ -1,0 +1,121 @@
+package pipeline_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"ringi/shared/pipeline"
+	"ringi/shared/pipeline/pipelinetest"
+	"ringi/shared/task"
+)
+
+func bill(id string, dollars float64) task.Usage {
+	return task.Usage{ID: id, Calls: 1, Input: 10, Output: 1, Cost: task.USD(dollars)}
+}
+
+func TestWhatIsPaidIsCommitted(t *testing.T) {
+	server := pipelinetest.Start(t)
+	extracting := func(w *pipelinetest.World, run int) func(*task.Aggregate) (task.Change, error) {
+		return func(a *task.Aggregate) (task.Change, error) {
+			return a.Extracted(run, task.Extract{Title: "t", Description: "d", Priority: task.Low, TaskType: task.TypeStandard}, w.Now())
+		}
+	}
+	paid := func(w *pipelinetest.World, u task.Usage, limit float64) (task.Next, error) {
+		in := w.In()
+		return pipeline.Paid(t.Context(), w.OnWire(), in, w.Load(), u, task.USD(limit), w.Now(), extracting(w, in.Run))
+	}
+	spent := func(t *testing.T, w *pipelinetest.World, dollars float64) *task.Aggregate {
+		t.Helper()
+		a := w.Load()
+		if a.Spent() != task.USD(dollars) {
+			t.Errorf("spent %s, want %v", a.Spent(), dollars)
+		}
+		return a
+	}
+
+	t.Run("once, though the commit's answer is lost", func(t *testing.T) {
+		for _, lost := range []int{1, 2, 20} { // the client tries three times
+			w := server.World(t)
+			w.Wire.LoseAnswer("TransactWriteItems", lost)
+			_, _ = paid(w, bill("1", 0.25), 0)
+			w.Wire.Mend()
+			if _, err := paid(w, bill("1", 0.25), 0); err != nil {
+				t.Error(err)
+			}
+			if a := spent(t, w, 0.25); a.Task.Usage.ID != "1" {
+				t.Errorf("the task's row has %+v", a.Task.Usage)
+			}
+		}
+	})
+	t.Run("by each of two invocations", func(t *testing.T) {
+		w := server.World(t)
+		for _, id := range []string{"1", "2"} {
+			if next, err := paid(w, bill(id, 0.25), 0); err != nil || next.State != task.StateDraftPrompt {
+				t.Errorf("%+v, %v", next, err)
+			}
+		}
+		if a := spent(t, w, 0.50); a.Task.Usage.ID != "1" || a.Head.Usage.Calls != 2 {
+			t.Errorf("row %+v, sum %+v", a.Task.Usage, a.Head.Usage)
+		}
+	})
+	t.Run("by a run that was superseded, which ends", func(t *testing.T) {
+		w := server.World(t)
+		in := w.In()
+		w.Restart()
+		_, err := pipeline.Paid(t.Context(), w.Store, in, w.Load(), bill("1", 5), task.USD(3), w.Now(), extracting(w, in.Run))
+		if !errors.Is(err, task.ErrSuperseded) {
+			t.Errorf("%v, want ErrSuperseded", err)
+		}
+		if a := spent(t, w, 5); a.Task != nil || a.Head.Ended != nil {
+			t.Errorf("it went on: %+v", a.Head)
+		}
+	})
+	t.Run("up to the limit, which stops the task", func(t *testing.T) {
+		for dollars, want := range map[float64]task.Next{
+			2.99: {State: task.StateDraftPrompt}, 3: {State: task.StateFinish, Outcome: "cancelled"}, 4: {State: task.StateFinish, Outcome: "cancelled"},
+		} {
+			w := server.World(t)
+			if next, err := paid(w, bill("1", dollars), 3); err != nil || next != want {
+				t.Errorf("%v: %+v, %v", dollars, next, err)
+			}
+			spent(t, w, dollars)
+		}
+	})
+	t.Run("by a generation that failed", func(t *testing.T) {
+		for name, tt := range map[string]struct {
+			f     task.Failure
+			limit float64
+			state string
+			err   error
+		}{
+			"for good":               {task.Failure{}, 0, task.StateFail, nil},
+			"for good, at the limit": {task.Failure{}, 3, task.StateFinish, nil},
+			"for a while":            {task.Failure{Transient: true, RetryAfter: time.Minute}, 4, task.StatePause, nil},
+			"for now":                {task.Failure{Transient: true}, 4, "", pipeline.ErrModelUnavailable},
+			"for now, at the limit":  {task.Failure{Transient: true}, 3, task.StateFinish, nil},
+		} {
+			w := server.World(t)
+			tt.f.Reason, tt.f.Usage = task.ReasonModelBadOutput, bill("1", 3.5)
+			next, err := pipeline.Failed(t.Context(), w.OnWire(), w.In(), task.Generation{Layer: task.L1}, tt.f, task.USD(tt.limit), w.Now())
+			if next.State != tt.state || !errors.Is(err, tt.err) {
+				t.Errorf("%s: %+v, %v", name, next, err)
+			}
+			if a := spent(t, w, 3.5); (a.Head.Ended != nil) != (tt.state == task.StateFinish) {
+				t.Errorf("%s: ended %+v", name, a.Head.Ended)
+			}
+		}
+	})
+	t.Run("by one that failed after its run was superseded", func(t *testing.T) {
+		w := server.World(t)
+		in := w.In()
+		w.Restart()
+		f := task.Failure{Reason: task.ReasonModelRefused, Usage: bill("1", 1)}
+		if _, err := pipeline.Failed(t.Context(), w.Store, in, task.Generation{Layer: task.L1}, f, 0, w.Now()); !errors.Is(err, task.ErrSuperseded) {
+			t.Errorf("%v, want ErrSuperseded", err)
+		}
+		if a := spent(t, w, 1); a.Head.Parked != nil {
+			t.Error("it parked the head")
+		}
+	})
+}
