@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"os"
+	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -25,11 +26,13 @@ import (
 )
 
 func newHandler(ctx context.Context, cfg aws.Config) (*Handler, error) {
+	read := sync.OnceValues(tool.Builtin)
+	go read() // while the secret is on its way
 	slack, err := secret.Slack(ctx, secretsmanager.NewFromConfig(cfg), os.Getenv("SLACK_SECRET_ID"))
 	if err != nil {
 		return nil, err
 	}
-	catalog, err := tool.Builtin()
+	catalog, err := read()
 	if err != nil {
 		return nil, err
 	}

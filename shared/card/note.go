@@ -99,7 +99,7 @@ func RetryAccepted(locale string) string { return wordsOf(locale).RetryAccepted 
 func Unreachable(locale, channel, refusal string) string {
 	w := wordsOf(locale)
 	name := or(inline(channel, maxTool), w.None)
-	if idForm.MatchString(channel) {
+	if idForm().MatchString(channel) {
 		name = "<#" + channel + ">"
 	}
 	return fill(w.Unreachable, "channel", name, "code", or(inline(refusal, maxTool), w.None))

@@ -4,17 +4,18 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 )
 
-var idForm = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+var idForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`) })
 
 // mention names a person so that Slack shows their name; empty is the system.
 func (w *words) mention(user string) string {
 	switch {
 	case user == "":
 		return w.System
-	case idForm.MatchString(user):
+	case idForm().MatchString(user):
 		return "<@" + user + ">"
 	}
 	return or(inline(user, maxTool), w.System)

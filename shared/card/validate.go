@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/slack-go/slack"
@@ -37,7 +38,7 @@ const (
 	limitViewBytes    = 250_000
 )
 
-var colourForm = regexp.MustCompile(`^#[0-9a-f]{6}$`)
+var colourForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^#[0-9a-f]{6}$`) })
 
 // Validate returns what Slack would refuse in a message, and what breaks our own
 // rules: exactly one attachment with a colour, and at most 10 blocks of the five
@@ -51,7 +52,7 @@ func Validate(m Message) error {
 		return v.err("card")
 	}
 	a := m.Attachments[0]
-	if !colourForm.MatchString(a.Color) {
+	if !colourForm().MatchString(a.Color) {
 		v.add("/attachments/0/color", "must be a colour like #36a64f")
 	}
 	v.only(a)
