@@ -178,7 +178,7 @@ func (v *Vendors) each(provider string, do func(*grant)) {
 
 // Secrets are all tokens, codes and client secrets that ever existed.
 func (v *Vendors) Secrets() []string {
-	var all []string
+	all := []string{v.roomsToken}
 	for _, a := range v.accounts {
 		a.mu.Lock()
 		all = append(all, a.given...)

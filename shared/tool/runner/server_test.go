@@ -1,0 +1,77 @@
+package runner_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"ringi/shared/outbound"
+	"ringi/shared/task"
+	"ringi/shared/tool"
+	"ringi/shared/tool/runner"
+)
+
+// door has one token, or an error.
+type door struct {
+	token string
+	err   error
+}
+
+func (d door) Token(context.Context, string, string) (string, error)         { return d.token, d.err }
+func (d door) Renew(context.Context, string, string, string) (string, error) { return "", d.err }
+
+func TestTheDoorOfAServer(t *testing.T) {
+	never := fmt.Errorf("find it: %w", task.ErrNotFound)
+	ended := fmt.Errorf("open it: %w", task.ErrNotConnected{Provider: "mcp:rooms", Status: task.Disconnected})
+	for name, test := range map[string]struct {
+		door    door
+		problem tool.Problem
+		header  string
+		asked   bool
+	}{
+		"with a token":         {door{token: "himitsu"}, tool.ProblemUnauthorized, "Bearer himitsu", true},
+		"never connected":      {door{err: never}, tool.ProblemNotConnected, "", true},
+		"disconnected":         {door{err: ended}, tool.ProblemNotConnected, "", false},
+		"that can't be opened": {door{err: errors.New("no key")}, tool.ProblemLocked, "", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var asked atomic.Int32
+			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				asked.Add(1)
+				if got := r.Header.Get("Authorization"); got != test.header {
+					t.Errorf("the header is %q", got)
+				}
+				w.WriteHeader(http.StatusUnauthorized)
+			}))
+			t.Cleanup(s.Close)
+			catalog, err := tool.NewCatalog()
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := runner.New(catalog, runner.Config{
+				Credentials: test.door, Outbound: outbound.Dialer{Allow: []string{s.Listener.Addr().String()}}.Client(),
+				Now: time.Now, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = r.Run(t.Context(), tool.Call{
+				Tenant: "T", Tool: "rooms.book", Arguments: []byte(`{}`), Locale: "en", Pin: &task.Pin{URL: s.URL, Effect: task.Write, Hash: "h"},
+			})
+			var e *tool.Error
+			if !errors.As(err, &e) || e.Outcome != tool.Failed || e.Problem != test.problem || e.Detail == "" {
+				t.Errorf("%+v", e)
+			}
+			if (asked.Load() > 0) != test.asked {
+				t.Errorf("asked %d times", asked.Load())
+			}
+		})
+	}
+}
