@@ -151,7 +151,7 @@ func (j job) advance(ctx context.Context, a *task.Aggregate) (*task.Aggregate, e
 		return nil, fmt.Errorf("claim %s: %w", step.StepID, err)
 	}
 	return j.call(ctx, a, *step, call.Claim, deadline, t, tool.Call{
-		Tenant: j.in.Tenant, Tool: step.Tool, Arguments: arguments, Key: key, Locale: j.settings.Locale, Pin: t.spec.Pin,
+		Tenant: j.in.Tenant, Tool: step.Tool, Arguments: arguments, Key: key, Locale: j.settings.Locale, Bounds: t.spec.Bounds, Pin: t.spec.Pin,
 	})
 }
 

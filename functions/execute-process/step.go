@@ -43,14 +43,25 @@ func (j job) find(ctx context.Context, tenant string, step task.Step) (found, er
 	if !known || f.spec.Version() != step.ToolVersion || f.spec.Effect != step.Effect {
 		return found{}, changed
 	}
+	bounds, err := permission.Bounds()
+	if err != nil { // saved by somebody who knew others: what they allow nobody here can tell
+		return found{}, j.constraint(tool.ProblemUnbound, step.Tool, err.Error())
+	}
+	f.spec.Bounds = bounds
 	if f.spec.Timeout == 0 {
 		f.spec.Timeout = time.Minute
 	}
 	return f, nil
 }
 
-// prepare resolves a step's arguments. What was approved is what runs: only
-// references are filled in, from earlier results.
+// constraint says which constraint keeps a step from being called.
+func (j job) constraint(p tool.Problem, args ...any) task.StopError {
+	return task.StopError{Reason: task.ReasonToolConstraint, Detail: tool.Sentence(j.settings.Locale, p, args...)}
+}
+
+// prepare resolves a step's arguments, and holds them against the tool's schema and
+// the tenant's constraints, on whose revision the claim relies. What was approved is
+// what runs: only references are filled in, from earlier results.
 func (j job) prepare(ctx context.Context, a *task.Aggregate, e *task.Execution, step task.Step, t found) (task.Call, json.RawMessage, error) {
 	none := task.Call{}
 	var down error // a result that is there, but can't be opened now
@@ -70,6 +81,9 @@ func (j job) prepare(ctx context.Context, a *task.Aggregate, e *task.Execution, 
 	if err != nil {
 		slog.WarnContext(ctx, "arguments", "task_id", a.Head.TaskID, "step", step.StepID, "err_type", fmt.Sprintf("%T", err))
 		return none, nil, task.StopError{Reason: task.ReasonBadArguments, Detail: step.StepID}
+	}
+	if broken := (*tool.Error)(nil); errors.As(t.spec.Hold(arguments), &broken) {
+		return none, nil, j.constraint(broken.Problem, broken.Args...)
 	}
 	kept, err := j.Shelf.Keep(ctx, a.Ref(), arguments)
 	if errors.Is(err, result.ErrTooLarge) {

@@ -93,11 +93,10 @@ func (h *Handler) allowed(ctx context.Context, tenant string, servers []task.MCP
 	if err != nil {
 		return nil, fmt.Errorf("read the tool permissions: %w", err)
 	}
-	forbidden := map[string]bool{}
-	for _, p := range permissions {
-		forbidden[p.ToolName] = !p.Allowed
+	allowed, err := tools.Under(permissions)
+	if err != nil {
+		slog.WarnContext(ctx, "tools are not offered", "err", err)
 	}
-	allowed := tools.Only(func(s tool.Spec) bool { return !forbidden[s.Name] })
 	for _, p := range permissions {
 		s, ok := tool.Pinned(p, servers)
 		if !ok {

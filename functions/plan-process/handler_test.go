@@ -94,6 +94,20 @@ func TestPlanProcess(t *testing.T) {
 			t.Errorf("the model was offered %s", g.asked[0])
 		}
 	})
+	t.Run("a tool's constraints are told, and kept to", func(t *testing.T) {
+		w, g := approved(t, server), &generator{}
+		p := task.ToolPermission{TenantID: w.Ref.Tenant, ToolName: "list_employees", Allowed: true, Constraints: `{"departments":["人事部"]}`}
+		if _, err := w.Store.SaveToolPermission(t.Context(), p, task.System(), w.Now()); err != nil {
+			t.Fatal(err)
+		}
+		handle(t, w, g)
+		if !strings.Contains(g.asked[0], `"departments"`) || g.calls != 1 {
+			t.Errorf("the model was told %s in %d calls", g.asked[0], g.calls)
+		}
+		if s := w.Load().Process().Steps[0]; !strings.Contains(string(s.ToolInput), "人事部") {
+			t.Errorf("planned %s", s.ToolInput)
+		}
+	})
 	t.Run("steps that come late are not taken for the next version", func(t *testing.T) {
 		w, slow := approved(t, server), &generator{}
 		slow.before = func() { // its state has tried again, people have judged those steps, the next are being planned

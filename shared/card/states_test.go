@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"ringi/shared/task"
+	"ringi/shared/tool"
 )
 
 const (
@@ -158,6 +159,11 @@ func states() []state {
 		{"execution_failed_before_call", executionCard, func(t testing.TB) *story {
 			s := started(t, fiveSteps()).steps(1, 2, 3)
 			return s.do(s.FailExecution(s.Head.Run, task.ReasonToolNotAllowed, "write_rows_to_google_sheet", s.now))
+		}},
+		{"execution_failed_constraint", executionCard, func(t testing.TB) *story {
+			s := started(t, fiveSteps()).steps(1, 2, 3)
+			why := tool.Sentence("ja", tool.ProblemNotListed, "write_rows_to_google_sheet", "spreadsheet_ids", "1aBcD", "1xYz, 2xYz")
+			return s.do(s.FailExecution(s.Head.Run, task.ReasonToolConstraint, why, s.now))
 		}},
 		{"execution_failed_before_start", executionCard, func(t testing.TB) *story {
 			s := approved(t, fiveSteps())

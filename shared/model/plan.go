@@ -77,6 +77,8 @@ type ToolData struct {
 	Effect      task.Effect     `json:"effect"`
 	Input       json.RawMessage `json:"input"`
 	Output      json.RawMessage `json:"output"`
+	// Constraints are what an administrator adds; nil where there are none.
+	Constraints *task.Constraints `json:"constraints,omitempty"`
 }
 
 // StepData is a step as the model writes it. ToolInput is JSON as text: vendors'
@@ -113,16 +115,20 @@ func planData(in PlanInput) PlanData {
 func toolData(in PlanInput) []ToolData {
 	tools := []ToolData{}
 	for _, s := range in.Tools.All() {
-		tools = append(tools, ToolData{
+		d := ToolData{
 			Name: s.Name, Title: s.Title(in.Locale), Description: s.Description, Effect: s.Effect,
 			Input: json.RawMessage(s.InputSchema), Output: json.RawMessage(s.OutputSchema),
-		})
+		}
+		if !s.Bounds.None() {
+			d.Constraints = &s.Bounds
+		}
+		tools = append(tools, d)
 	}
 	return tools
 }
 
 // readPlan reads steps that fit the schema and names everything that keeps them
-// from being run: order, unknown tools, arguments, references, lengths.
+// from being run: order, unknown tools, arguments, constraints, references, lengths.
 func readPlan(answer []byte, tools *tool.Catalog) ([]task.Step, []string) {
 	var a struct {
 		Steps []StepData `json:"steps"`

@@ -106,6 +106,70 @@ func TestAForbiddenToolIsNotOffered(t *testing.T) {
 	}
 }
 
+// confined is a plan's input under a tenant's constraints.
+func confined(t *testing.T, tool string, constraints task.JSON) model.PlanInput {
+	t.Helper()
+	in := planInput(t)
+	var err error
+	if in.Tools, err = in.Tools.Under([]task.ToolPermission{{ToolName: tool, Allowed: true, Constraints: constraints}}); err != nil {
+		t.Fatal(err)
+	}
+	return in
+}
+
+func TestAPlanIsToldItsConstraintsAndHeldToThem(t *testing.T) {
+	in := confined(t, "send_slack_dm", `{"recipients":["U0SUZUKI"]}`)
+	dm := func(who string) step {
+		return listStep(1).with("tool", "send_slack_dm").with("toolInput", fmt.Sprintf(`{"recipient":%q,"text":"x","details":[]}`, who))
+	}
+	g := says(answer(t, dm("U0SANDSATO")), answer(t, dm("U0SUZUKI")))
+	steps, _, err := model.Plan(t.Context(), g, in)
+	if err != nil || len(steps) != 1 || !strings.Contains(string(steps[0].ToolInput), "U0SUZUKI") {
+		t.Fatalf("%+v, %v", steps, err)
+	}
+	standing := strings.Join(strings.Fields(g.asked[0].Standing), "")
+	if !strings.Contains(standing, `"constraints":{"recipients":["U0SUZUKI"]}`) || strings.Count(standing, `"constraints"`) != 1 {
+		t.Errorf("told %s", standing)
+	}
+	if said := told(t, g.asked[1]); !strings.Contains(said, "The constraint recipients of send_slack_dm does not allow U0SANDSATO, only U0SUZUKI") {
+		t.Errorf("asked again with %q", said)
+	}
+	if _, _, err := model.Plan(t.Context(), says(answer(t, dm("U0SANDSATO")), answer(t, dm("U0SANDSATO"))), in); err == nil {
+		t.Error("a plan that breaks a constraint twice was taken")
+	}
+}
+
+func TestTheDemoKeepsToConstraints(t *testing.T) {
+	for name, test := range map[string]struct {
+		tool, constraints, request string
+		want                       string // in some step
+		without                    string
+	}{
+		"departments":              {"list_employees", `{"departments":["人事部","営業部"]}`, "勤怠をまとめて", `"department":"人事部"`, `"department":null`},
+		"the one that is asked":    {"list_employees", `{"departments":["人事部","営業部"]}`, "営業部の勤怠をまとめて", `"department":"営業部"`, "人事部"},
+		"without a constraint":     {"list_employees", `{}`, "営業部の勤怠をまとめて", `"department":"営業部"`, `"department":null`},
+		"spreadsheets":             {"write_rows_to_google_sheet", `{"spreadsheet_ids":["another"]}`, "勤怠をまとめて", `"spreadsheet_id":"another"`, "ringi-demo-sheet"},
+		"recipients":               {"send_slack_dm", `{"recipients":["U0SANDSATO"]}`, "勤怠をまとめて", `"recipient":"U0SANDSATO"`, "nobody"},
+		"recipients but requester": {"send_slack_dm", `{"recipients":["U0OTHER"]}`, "勤怠をまとめて", `"spreadsheet_id"`, "recipient"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := confined(t, test.tool, task.JSON(test.constraints))
+			in.Request = test.request
+			steps, usage, err := model.Plan(t.Context(), model.Demonstration{}, in)
+			if err != nil || usage.Calls != 1 {
+				t.Fatalf("%d calls, %v", usage.Calls, err)
+			}
+			all := ""
+			for _, s := range steps {
+				all += string(s.ToolInput)
+			}
+			if !strings.Contains(all, test.want) || strings.Contains(all, test.without) {
+				t.Errorf("planned %s", all)
+			}
+		})
+	}
+}
+
 func TestSixtyStepsAtTheirLongestFitTheRow(t *testing.T) {
 	steps := []step{}
 	for n := range model.MaxSteps {

@@ -31,11 +31,15 @@ const (
 	ReasonToolFailed      Reason = "tool_failed"
 	ReasonToolUnknown     Reason = "tool_outcome_unknown"
 	ReasonToolNotAllowed  Reason = "tool_not_allowed"
+	ReasonToolConstraint  Reason = "tool_constraint" // an administrator's rule for the tool
 	ReasonToolChanged     Reason = "tool_changed"
 	ReasonBadArguments    Reason = "arguments_unresolved"
 	ReasonStepsChanged    Reason = "steps_changed"
 	ReasonTimeout         Reason = "execution_timeout"
 	ReasonInterruptedRead Reason = "call_interrupted"
+	ReasonSessionModel    Reason = "session_model"       // managed sessions are Anthropic's alone
+	ReasonSessionEnded    Reason = "session_ended"       // before its steps were done
+	ReasonStepsNotDone    Reason = "steps_not_done"      // the session says that it has finished
 )
 
 // Reasons are all of them, for those who must have a sentence for each.
@@ -43,8 +47,9 @@ var Reasons = []Reason{
 	ReasonDone, ReasonByPerson, ReasonMaxVersions, ReasonExpired, ReasonStepRejected, ReasonCostLimit,
 	ReasonModelUnavailable, ReasonModelRefused, ReasonModelBadOutput, ReasonModelCutOff, ReasonModelBadRequest,
 	ReasonModelKey, ReasonModelForbidden, ReasonModelNoCredit, ReasonModelMisplaced, ReasonModelUnknown, ReasonModelUnpriced, ReasonModelDemo, ReasonRunFailed,
-	ReasonToolFailed, ReasonToolUnknown, ReasonToolNotAllowed, ReasonToolChanged, ReasonBadArguments,
+	ReasonToolFailed, ReasonToolUnknown, ReasonToolNotAllowed, ReasonToolConstraint, ReasonToolChanged, ReasonBadArguments,
 	ReasonStepsChanged, ReasonTimeout, ReasonInterruptedRead,
+	ReasonSessionModel, ReasonSessionEnded, ReasonStepsNotDone,
 }
 
 // Layer is a stage of the pipeline.

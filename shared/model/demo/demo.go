@@ -38,10 +38,18 @@ type input struct {
 	Now       string    `json:"now"`
 	Locale    string    `json:"locale"`
 	Earlier   []version `json:"rejected_versions"`
-	Tools     []struct {
-		Name string `json:"name"`
-	} `json:"tools"`
-	Steps []fact `json:"steps"`
+	Tools     []offered `json:"tools"`
+	Steps     []fact    `json:"steps"`
+}
+
+// offered is a tool, and what an administrator's constraints leave of it.
+type offered struct {
+	Name        string `json:"name"`
+	Constraints struct {
+		SpreadsheetIDs []string `json:"spreadsheet_ids"`
+		Recipients     []string `json:"recipients"`
+		Departments    []string `json:"departments"`
+	} `json:"constraints"`
 }
 
 type version struct {

@@ -52,6 +52,9 @@ func draft(in input, w wish) string {
 		employees:  t.purposeEmployees,
 		other:      fmt.Sprintf(t.purposeOther, oneLine(w.text)),
 	}[w.topic], t.scope}
+	if w.department != "" {
+		lines[1] = fmt.Sprintf(t.scopeOf, w.department)
+	}
 	how, privacy := []string{t.readEmployees}, t.privacy
 	if w.topic == meeting {
 		lines, how = w.meetingPolicy()

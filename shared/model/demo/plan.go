@@ -28,13 +28,14 @@ func ref(path string) object { return object{"$ref": path} }
 type planner struct {
 	wish    wish
 	allowed []string
+	tools   map[string]offered
 	steps   []planned
 }
 
 // add appends a step unless its tool is not among those allowed, and returns the
 // beginning of references to its result, empty when it was left out.
 func (p *planner) add(s step, tool string, input object) string {
-	if !slices.Contains(p.allowed, tool) {
+	if !slices.Contains(p.allowed, tool) || !p.within(tool, input) {
 		return ""
 	}
 	args, err := json.Marshal(input)
@@ -50,13 +51,37 @@ func (p *planner) add(s step, tool string, input object) string {
 	return fmt.Sprintf("step-%d.result.", n)
 }
 
+// within keeps an input to the tool's constraints; it reports false when they leave nothing of it.
+func (p *planner) within(tool string, input object) bool {
+	c := p.tools[tool].Constraints
+	first := func(name string, listed []string) {
+		if now, _ := input[name].(string); len(listed) > 0 && !slices.Contains(listed, now) {
+			input[name] = listed[0]
+		}
+	}
+	switch tool {
+	case "list_employees":
+		first("department", c.Departments)
+	case "write_rows_to_google_sheet":
+		first("spreadsheet_id", c.SpreadsheetIDs)
+	case "send_slack_dm":
+		to, _ := input["recipient"].(string)
+		return len(c.Recipients) == 0 || slices.Contains(c.Recipients, to)
+	}
+	return true
+}
+
 func plan(in input, w wish) []planned {
 	t := w.words
-	p := planner{wish: w}
+	p := planner{wish: w, tools: map[string]offered{}}
 	for _, tool := range in.Tools {
 		p.allowed = append(p.allowed, tool.Name)
+		p.tools[tool.Name] = tool
 	}
 	list := object{"department": nil, "status": "active"}
+	if w.department != "" {
+		list["department"] = w.department
+	}
 	var details []object
 	if w.topic == meeting {
 		details = p.meet(w.now)

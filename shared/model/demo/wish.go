@@ -27,6 +27,7 @@ type wish struct {
 	year       int
 	month      time.Month
 	words      words
+	department string // that the message names, empty for all
 	text       string // the message without mentions and markers
 	priority   string
 	humanCheck bool
@@ -39,6 +40,8 @@ type wish struct {
 var (
 	mentionForm = form(`<[@!#][^>]*>`)
 	spaceForm   = form(`\s+`)
+	// departmentForm knows those of the local stack's company.
+	departmentForm = form(`(人事|営業|開発)部|第一営業課`)
 )
 
 func wishOf(in input) (wish, error) {
@@ -63,6 +66,7 @@ func wishOf(in input) (wish, error) {
 		w.topic = meeting
 	}
 	w.year, w.month = monthIn(low, now)
+	w.department = departmentForm().FindString(w.text)
 	w.priority = priorityOf(low)
 	w.humanCheck = has(strings.ToLower(in.Message), "demo: human check", "demo:human check")
 	for _, v := range in.Earlier {

@@ -17,10 +17,10 @@ type words struct {
 	describe                                                   string // request
 	empty                                                      string
 
-	purposeAttendance, purposeOvertime, purposeEmployees, purposeOther string
-	scope, period, how, readEmployees, readAttendance, calculate       string
-	validateLine, sheetLine, noSheetLine, noticeLine, noNoticeLine     string
-	humanLine, privacy, earlier, reflected, reflectedIn                string
+	purposeAttendance, purposeOvertime, purposeEmployees, purposeOther    string
+	scope, scopeOf, period, how, readEmployees, readAttendance, calculate string
+	validateLine, sheetLine, noSheetLine, noticeLine, noNoticeLine        string
+	humanLine, privacy, earlier, reflected, reflectedIn                   string
 
 	tabAttendance, tabOvertime, tabEmployees string
 	columns                                  map[string]string
@@ -56,6 +56,7 @@ var japanese = words{
 	purposeEmployees:  "目的: 従業員の一覧を作成します。",
 	purposeOther:      "目的: ご依頼「%s」について、従業員一覧を調べて結果を知らせます。",
 	scope:             "対象: 在籍中の全従業員(退職者は含みません)",
+	scopeOf:           "対象: %sに在籍中の従業員(退職者は含みません)",
 	period:            "期間: %s(月初から月末まで)",
 	how:               "進め方:",
 	readEmployees:     "freee人事労務から従業員一覧を読み取ります。",
@@ -105,6 +106,7 @@ var englishWords = words{
 	purposeEmployees:  "Purpose: make a list of the employees.",
 	purposeOther:      "Purpose: for the request “%s”, look at the list of employees and report.",
 	scope:             "Covers: all current employees (nobody who has retired)",
+	scopeOf:           "Covers: the current employees of %s (nobody who has retired)",
 	period:            "Period: %s (first to last day of the month)",
 	how:               "How:",
 	readEmployees:     "Read the list of employees from freee HR.",

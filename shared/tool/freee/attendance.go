@@ -39,10 +39,14 @@ type Attendance struct {
 
 // ListAttendance fetches each employee's summary of the month that was worked, in
 // the order given. freee names months by when they are paid: a person who is paid
-// in the month after is asked for by that month.
-func (c *Client) ListAttendance(ctx context.Context, year, month int, employees []Employee) (Attendance, error) {
+// in the month after is asked for by that month. When departments are given, nobody
+// is asked about who belongs to none of them.
+func (c *Client) ListAttendance(ctx context.Context, year, month int, employees []Employee, departments []string) (Attendance, error) {
 	company, err := c.company(ctx)
 	if err != nil {
+		return Attendance{}, err
+	}
+	if err := c.confined(ctx, company, employees, departments); err != nil {
 		return Attendance{}, err
 	}
 	ctx, cancel := context.WithCancelCause(ctx)

@@ -3,12 +3,14 @@ package freee
 import (
 	"context"
 	"fmt"
+
+	"ringi/shared/tool"
 )
 
 // pageSize is the most that freee returns at once.
 const pageSize = 100
 
-// maxPages ends a listing that never ends.
+// maxPages is how many a list may have; the catalog's max_rows is what they hold.
 const maxPages = 200
 
 // Employee is what steps may know of a person.
@@ -29,34 +31,45 @@ type Employees struct {
 	Employees []Employee `json:"employees"`
 }
 
-// ListEmployees lists the company's people in freee's order. Who is active has
-// not retired before today, in Japan.
-func (c *Client) ListEmployees(ctx context.Context, activeOnly bool) (Employees, error) {
+// ListEmployees lists people in freee's order: of a department, by its name or code
+// and with those below it, or of the whole company when none is named. Who is active
+// has not retired before today.
+func (c *Client) ListEmployees(ctx context.Context, activeOnly bool, department string) (Employees, error) {
 	company, err := c.company(ctx)
 	if err != nil {
 		return Employees{}, err
 	}
-	today := c.now().In(tokyo()).Format("2006-01-02")
+	var members map[int64]bool
+	if department != "" {
+		found := 0
+		if members, found, err = c.members(ctx, company, []string{department}); err != nil {
+			return Employees{}, err
+		}
+		if found == 0 {
+			return Employees{}, &tool.Error{Outcome: tool.Failed, Problem: tool.ProblemNoDepartment, Args: []any{tool.Freee, department}}
+		}
+	}
 	out := Employees{Employees: []Employee{}}
-	for page := range maxPages {
+	err = pages("list_employees", func(offset int) (int, error) {
 		var got []struct {
 			Employee
 			MonthOfPayDay string `json:"month_of_pay_day"` // current or next
 		}
-		path := fmt.Sprintf("/companies/%d/employees?limit=%d&offset=%d&with_no_payroll_calculation=true", company, pageSize, page*pageSize)
+		path := fmt.Sprintf("/companies/%d/employees?limit=%d&offset=%d&with_no_payroll_calculation=true", company, pageSize, offset)
 		if err := c.wire.Read(ctx, path, &got); err != nil {
-			return Employees{}, err
+			return 0, err
 		}
 		for _, e := range got {
-			if activeOnly && e.RetireDate != nil && *e.RetireDate < today {
+			if activeOnly && e.RetireDate != nil && *e.RetireDate < c.today() || department != "" && !members[e.ID] {
 				continue
 			}
 			e.PaidNextMonth = e.MonthOfPayDay == "next"
 			out.Employees = append(out.Employees, e.Employee)
 		}
-		if len(got) < pageSize {
-			break
-		}
+		return len(got), nil
+	})
+	if err != nil {
+		return Employees{}, err
 	}
 	out.Count = len(out.Employees)
 	return out, nil

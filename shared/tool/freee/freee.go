@@ -1,5 +1,5 @@
-// Package freee reads employees and attendance from freee HR. It fetches no pay,
-// bank or address data, and keeps only the fields that steps need.
+// Package freee reads employees, their departments and attendance from freee HR. It
+// fetches no pay, bank or address data, and keeps only the fields that steps need.
 package freee
 
 import (

@@ -2,12 +2,14 @@ package runner_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"ringi/shared/task"
 	"ringi/shared/tool"
 	"ringi/shared/tool/freee"
 	"ringi/shared/tool/overtime"
@@ -31,6 +33,60 @@ func TestListEmployees(t *testing.T) {
 	slices.Sort(fields)
 	if got := strings.Join(fields, " "); got != "display_name email entry_date id num paid_next_month retire_date" {
 		t.Errorf("kept: %s", got)
+	}
+}
+
+func TestEmployeesOfADepartment(t *testing.T) {
+	w := newWorld(t)
+	count := func(department string) int {
+		var out struct{ Count int }
+		w.run(t, "list_employees", fmt.Sprintf(`{"department":%q,"status":"active"}`, department), &out)
+		return out.Count
+	}
+	// The n-th of 42 belongs to the n-th of four departments; 第一営業課 is a part of 営業部.
+	for department, want := range map[string]int{"人事部": 11, "HR": 11, "営業部": 21, "SALES": 21, "第一営業課": 10, "開発部": 10} {
+		if got := count(department); got != want {
+			t.Errorf("%s has %d, want %d", department, got, want)
+		}
+	}
+	e := w.refuse(t, "list_employees", `{"department":"宇宙部","status":"active"}`)
+	if e.Outcome != tool.Failed || e.Problem != tool.ProblemNoDepartment || !strings.Contains(e.Detail, "宇宙部") {
+		t.Errorf("%v: %s", e, e.Detail)
+	}
+	if n := w.paths.of("/freee/hr/api/v1/companies/1884310/employees"); n != 6 {
+		t.Errorf("employees were listed %d times", n)
+	}
+}
+
+// Whoever plans may write ids of people down: who may be asked about, freee's departments say.
+func TestAttendanceIsConfinedToDepartments(t *testing.T) {
+	w := newWorld(t)
+	ask := func(departments string, ids ...int) error {
+		var people []string
+		for _, id := range ids {
+			people = append(people, fmt.Sprintf(`{"id":%d}`, id))
+		}
+		_, err := w.Run(t.Context(), tool.Call{
+			Tenant: "T1", Tool: "list_attendance", Locale: "en", Bounds: task.Constraints{Departments: strings.Split(departments, ",")},
+			Arguments: json.RawMessage(fmt.Sprintf(`{"year":2026,"month":3,"employees":[%s]}`, strings.Join(people, ","))),
+		})
+		return err
+	}
+	const hr, sales, development, team = 3510001, 3510008, 3510015, 3510022
+	if err := ask("人事部,営業部", hr, sales, team); err != nil {
+		t.Error(err)
+	}
+	before := w.vendors.Calls("list_attendance")
+	for name, err := range map[string]error{
+		"of another": ask("人事部", hr, development), "unknown to freee": ask("宇宙部", hr), "nobody's": ask("人事部", 1),
+	} {
+		var e *tool.Error
+		if !errors.As(err, &e) || e.Problem != tool.ProblemNotListed || !strings.Contains(e.Detail, "departments of list_attendance does not allow") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if n := w.vendors.Calls("list_attendance"); n != before {
+		t.Errorf("%d people were asked about", n-before)
 	}
 }
 

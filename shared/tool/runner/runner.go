@@ -91,6 +91,9 @@ func (r *Runner) Run(ctx context.Context, c tool.Call) (json.RawMessage, error) 
 	if err := encoder.Encode(result); err != nil {
 		return nil, say(c, &tool.Error{Outcome: tool.Unknown, Problem: tool.ProblemInternal, Args: []any{c.Tool}, Err: err})
 	}
+	if spec, known := r.catalog.Lookup(c.Tool); known && effect == task.Read && b.Len() > spec.MaxBytes {
+		return nil, say(c, &tool.Error{Outcome: tool.Failed, Problem: tool.ProblemTooLarge, Args: []any{c.Tool, fmt.Sprintf("%d bytes", spec.MaxBytes)}})
+	}
 	return bytes.TrimSpace(b.Bytes()), nil
 }
 

@@ -126,6 +126,13 @@ func (w *world) equip(t *testing.T, k keyring) {
 	if w.catalog, err = tool.Builtin(); err != nil {
 		t.Fatal(err)
 	}
+	w.arm(t, k)
+}
+
+// arm makes the runner of the world's catalog.
+func (w *world) arm(t *testing.T, k keyring) {
+	t.Helper()
+	var err error
 	w.Runner, err = runner.New(w.catalog, runner.Config{
 		FreeeURL: w.url + "/freee/hr", SheetsURL: w.url + "/sheets", SlackURL: w.slackURL, Credentials: k,
 		SlackToken: func(ctx context.Context, tenant string) (string, error) { return k.SlackToken(ctx, tenant, botToken) },
@@ -184,6 +191,21 @@ func TestRunnerNeedsAFunctionForEveryTool(t *testing.T) {
 	}
 	if _, err := runner.New(c, runner.Config{}); err == nil || !strings.Contains(err.Error(), "pay_everyone") {
 		t.Error(err)
+	}
+}
+
+func TestAResultOverItsLimitIsNotTaken(t *testing.T) {
+	w := newWorld(t)
+	s, _ := w.catalog.Lookup("list_employees")
+	s.MaxBytes = 100
+	c, err := tool.NewCatalog(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.catalog = c
+	w.arm(t, w.tokens)
+	if e := w.refuse(t, "list_employees", listArgs); e.Outcome != tool.Failed || e.Problem != tool.ProblemTooLarge || !strings.Contains(e.Detail, "100 bytes") {
+		t.Errorf("%v: %s", e, e.Detail)
 	}
 }
 

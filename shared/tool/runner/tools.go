@@ -31,12 +31,13 @@ func (r *Runner) freee(c tool.Call) *freee.Client {
 
 func (r *Runner) listEmployees(ctx context.Context, c tool.Call) (any, error) {
 	var in struct {
-		Status string `json:"status"`
+		Department string `json:"department"`
+		Status     string `json:"status"`
 	}
 	if err := read(c, &in); err != nil {
 		return nil, err
 	}
-	return r.freee(c).ListEmployees(ctx, in.Status == "active")
+	return r.freee(c).ListEmployees(ctx, in.Status == "active", in.Department)
 }
 
 func (r *Runner) listAttendance(ctx context.Context, c tool.Call) (any, error) {
@@ -48,7 +49,7 @@ func (r *Runner) listAttendance(ctx context.Context, c tool.Call) (any, error) {
 	if err := read(c, &in); err != nil {
 		return nil, err
 	}
-	return r.freee(c).ListAttendance(ctx, in.Year, in.Month, in.Employees)
+	return r.freee(c).ListAttendance(ctx, in.Year, in.Month, in.Employees, c.Bounds.Departments)
 }
 
 func (r *Runner) calculateOvertime(_ context.Context, c tool.Call) (any, error) {

@@ -1,0 +1,167 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"ringi/infra/local/vendors"
+	"ringi/shared/pipeline/pipelinetest"
+	"ringi/shared/task"
+	"ringi/shared/tool"
+)
+
+func TestConstraintsHoldWhenAStepIsCalled(t *testing.T) {
+	server := pipelinetest.Start(t)
+	for _, tt := range []struct {
+		name string
+		run  func(t *testing.T, w *world)
+	}{
+		{"a value that is not listed is not called", testNotListed},
+		{"a value from before is held once it is known", testResolvedValue},
+		{"more rows than allowed are not written", testTooManyRows},
+		{"a destination that a constraint lists needs no gate", testListedDestination},
+		{"a destination that nothing lists opens one", testUnlistedDestination},
+		{"what a person saw at a gate is held again after it", testConstraintAfterGate},
+		{"a constraint that comes before the claim holds", testConstraintBeforeClaim},
+		{"constraints that nobody can read allow nothing", testUnreadable},
+	} {
+		t.Run(tt.name, func(t *testing.T) { tt.run(t, newWorld(t, server)) })
+	}
+}
+
+// constrain saves the constraints of a tool, as an administrator does.
+func (w *world) constrain(name string, constraints task.JSON) {
+	w.T.Helper()
+	p, _, err := w.Store.ToolPermission(w.T.Context(), w.Ref.Tenant, name)
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	p.Constraints = constraints
+	if _, err := w.Store.SaveToolPermission(w.T.Context(), p, task.System(), w.Now()); err != nil {
+		w.T.Fatal(err)
+	}
+}
+
+// breaks asserts that the execution failed for a constraint, which its sentence names.
+func (w *world) breaks(name task.Constraint, steps ...task.StepStatus) *task.Execution {
+	w.T.Helper()
+	e := w.ends(task.ExecutionFailed, task.ReasonToolConstraint, steps...)
+	if !strings.Contains(e.ErrorDetail, "の制約 "+string(name)) {
+		w.T.Errorf("the sentence %q does not name %s", e.ErrorDetail, name)
+	}
+	return e
+}
+
+func testNotListed(t *testing.T, w *world) {
+	w.constrain(writing, `{"spreadsheet_ids":["another"]}`)
+	w.approved(w.lone(1))
+	w.run()
+	e := w.breaks(task.OnlySpreadsheets)
+	w.written(0)
+
+	w.constrain(writing, `{"spreadsheet_ids":["another","`+vendors.Sheet+`"]}`)
+	w.Decide(func(a *task.Aggregate) (task.Change, error) {
+		return a.RetryExecution(e.ID, pipelinetest.Approver(), pipelinetest.Policy(), w.Now())
+	})
+	w.run()
+	w.ends(task.ExecutionCompleted, "", task.StepCompleted)
+	w.written(1)
+}
+
+// follow writes into the spreadsheet that the first step names, and no person has seen.
+func (w *world) follow(order int) task.Step {
+	return w.step(order, writing, task.Write,
+		`{"spreadsheet_id":{"$ref":"step-1.result.spreadsheet_id"},"sheet":"写し","columns":[{"key":"n","title":"氏名"}],"rows":[{"n":"a"}]}`)
+}
+
+func testResolvedValue(t *testing.T, w *world) {
+	w.approved(w.lone(1), w.follow(2))
+	w.tools.before = func(tool.Call) { // after the first step was found allowed
+		w.tools.before = nil
+		w.constrain(writing, `{"spreadsheet_ids":["another"]}`)
+	}
+	w.run()
+	w.breaks(task.OnlySpreadsheets, task.StepCompleted)
+	w.written(1)
+}
+
+func testTooManyRows(t *testing.T, w *world) {
+	w.constrain(writing, `{"max_rows":41}`)
+	w.approved(w.read(1), w.write(2))
+	w.run()
+	w.breaks(task.MaxRows, task.StepCompleted)
+	w.written(0)
+}
+
+func testListedDestination(t *testing.T, w *world) {
+	w.constrain(writing, `{"spreadsheet_ids":["`+vendors.Sheet+`"]}`)
+	w.approved(w.lone(1), w.follow(2))
+	if next := w.run(); next.State != task.StateFinish {
+		t.Errorf("%+v", next)
+	}
+	w.ends(task.ExecutionCompleted, "", task.StepCompleted, task.StepCompleted)
+	w.written(2)
+}
+
+func testUnlistedDestination(t *testing.T, w *world) {
+	w.approved(w.lone(1), w.follow(2))
+	if next := w.run(); next.State != task.StateAwaitStepApproval || next.Gate != task.GateKey(1, 1, 2) {
+		t.Errorf("%+v", next)
+	}
+	w.written(1)
+}
+
+func testConstraintAfterGate(t *testing.T, w *world) {
+	testUnlistedDestination(t, w)
+	w.Approve()
+	w.constrain(writing, `{"spreadsheet_ids":["another"]}`)
+	w.run()
+	w.breaks(task.OnlySpreadsheets, task.StepCompleted)
+	w.written(1)
+}
+
+// latecomer is an administrator who saves while a step's arguments are kept.
+type latecomer struct {
+	Shelf
+	save func()
+}
+
+func (l latecomer) Keep(ctx context.Context, ref task.Ref, v json.RawMessage) (task.Blob, error) {
+	l.save()
+	return l.Shelf.Keep(ctx, ref, v)
+}
+
+func testConstraintBeforeClaim(t *testing.T, w *world) {
+	w.approved(w.lone(1))
+	saved := false
+	w.h.Shelf = latecomer{w.h.Shelf, func() {
+		if !saved {
+			saved = true
+			w.constrain(writing, `{"spreadsheet_ids":["another"]}`)
+		}
+	}}
+	w.run()
+	w.breaks(task.OnlySpreadsheets)
+	w.written(0)
+}
+
+// odd has a permission that another release saved.
+type odd struct{ Store }
+
+func (o odd) ToolPermission(ctx context.Context, tenant, name string) (task.ToolPermission, bool, error) {
+	p, found, err := o.Store.ToolPermission(ctx, tenant, name)
+	p.Constraints = `{"tabs":["a"]}`
+	return p, found, err
+}
+
+func testUnreadable(t *testing.T, w *world) {
+	w.h.Store = odd{w.h.Store}
+	w.approved(w.lone(1))
+	w.run()
+	if e := w.ends(task.ExecutionFailed, task.ReasonToolConstraint); !strings.Contains(e.ErrorDetail, "constraints.tabs") {
+		t.Errorf("%q", e.ErrorDetail)
+	}
+	w.written(0)
+}

@@ -1,0 +1,64 @@
+package vendors
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+)
+
+// group is a department in the form of freee's list.
+type group struct {
+	ID       int64  `json:"id"`
+	Code     string `json:"code"`
+	Name     string `json:"name"`
+	Level    int    `json:"level"`
+	ParentID *int64 `json:"parent_group_id"`
+}
+
+// departments are the company's; the n-th employee belongs to the n-th, in turn.
+func departments() []group {
+	sales := int64(702)
+	return []group{
+		{ID: 701, Code: "HR", Name: "人事部", Level: 1},
+		{ID: sales, Code: "SALES", Name: "営業部", Level: 1},
+		{ID: 703, Code: "DEV", Name: "開発部", Level: 1},
+		{ID: 704, Code: "SALES-1", Name: "第一営業課", Level: 2, ParentID: &sales},
+	}
+}
+
+func (v *Vendors) groups(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Query().Get("company_id") != strconv.Itoa(company) {
+		freeeError(w, http.StatusBadRequest, "company_id が不正です。")
+		return
+	}
+	all := departments()
+	answer(w, http.StatusOK, map[string]any{"groups": all, "total_count": len(all)})
+}
+
+func (v *Vendors) memberships(w http.ResponseWriter, r *http.Request) {
+	limit, err1 := number(r, "limit", 50, 1, 100)
+	offset, err2 := number(r, "offset", 0, 0, 1<<20)
+	day, err3 := time.Parse(time.DateOnly, r.URL.Query().Get("base_date"))
+	if err1 != nil || err2 != nil || err3 != nil || r.URL.Query().Get("company_id") != strconv.Itoa(company) {
+		freeeError(w, http.StatusBadRequest, "company_id, base_date, limit, offset が不正です。")
+		return
+	}
+	all := departments()
+	people := []any{}
+	for n, e := range v.staff {
+		if e.RetireDate != nil && *e.RetireDate < day.Format(time.DateOnly) {
+			continue
+		}
+		g := all[n%len(all)]
+		people = append(people, map[string]any{
+			"id": e.ID, "num": e.Num, "display_name": e.DisplayName, "entry_date": e.EntryDate, "retire_date": e.RetireDate,
+			"login_email": e.Email, "birth_date": "1990-01-01", "gender": "unselected", "payroll_calculation": true,
+			"group_memberships": []any{map[string]any{
+				"start_date": e.EntryDate, "end_date": "2999-12-31", "group_id": g.ID, "group_code": g.Code, "group_name": g.Name,
+				"level": g.Level, "parent_group_id": g.ParentID, "position_name": nil,
+			}},
+		})
+	}
+	from := min(offset, len(people))
+	answer(w, http.StatusOK, map[string]any{"employee_group_memberships": people[from:min(from+limit, len(people))], "total_count": len(people)})
+}
