@@ -96,7 +96,9 @@ func TestAnUninstallationEndsAllIntegrations(t *testing.T) {
 		return all
 	}
 	deliver(5)
-	if diff := cmp.Diff([]string{"freee disconnected app_uninstalled", "google disconnected app_uninstalled", "slack disconnected app_uninstalled"}, statuses()); diff != "" {
+	if diff := cmp.Diff([]string{
+		"freee disconnected app_uninstalled", "google disconnected app_uninstalled", "mcp:rooms disconnected app_uninstalled", "slack disconnected app_uninstalled",
+	}, statuses()); diff != "" {
 		t.Error(diff)
 	}
 	log, err := rows.Audit(t.Context(), tenant, store.AuditFilter{Action: task.IntegrationDisconnected}, "", 100)
@@ -109,7 +111,7 @@ func TestAnUninstallationEndsAllIntegrations(t *testing.T) {
 			recorded++
 		}
 	}
-	if recorded != 3 {
+	if recorded != 4 {
 		t.Errorf("%d entries", recorded)
 	}
 	d.Approve(workspace.Suzuki) // this Slack delivers all the same
@@ -117,7 +119,7 @@ func TestAnUninstallationEndsAllIntegrations(t *testing.T) {
 	desk.Eventually(t, "a second has passed", func() bool { return time.Since(began) > 3*time.Second })
 	connected(t, s)
 	deliver(1)
-	if got := strings.Join(statuses(), ","); got != "freee connected ,google connected ,slack connected " {
+	if got := strings.Join(statuses(), ","); got != "freee connected ,google connected ,mcp:rooms connected ,slack connected " {
 		t.Errorf("a late repetition ended what was connected since: %s", got)
 	}
 	d.Click(workspace.Sato, "CARD#execution", "retry_execution")
