@@ -181,6 +181,12 @@ func testCommit(t *testing.T, s *suite) {
 		c.Head.Run, c.Head.Restarts, c.Head.PausedUntil = 1_000_000, 3, &until
 		c.Head.Parked = &task.Parked{Layer: task.L4, Sentence: longest(task.Reasons), Detail: strings.Repeat("d", 180)}
 		c.Head.Ended = &task.Ended{As: task.TaskCancelled, By: "U" + strings.Repeat("0", 20), At: at(), Reason: longest(task.Reasons)}
+		c.Head.Ended.Detail = "1000000.000001/1000000.000001"
+		c.Head.Usage = &task.Usage{Calls: 10_000, Input: 1e9 + 1, Output: 1e9 + 1, Cached: 1e9 + 1, MS: 1e9 + 1, Cost: 1e12 + 1, Unpriced: 10_000}
+		for len(c.Head.Charged) < task.MaxCharged {
+			c.Head.Charged = append(c.Head.Charged, task.NewID())
+		}
+		c.Head.Aside = 100
 		if _, err := st.Commit(t.Context(), a, c); err != nil {
 			t.Fatal(err)
 		}

@@ -50,7 +50,7 @@ func testUsage(t *testing.T, s *suite) {
 	if diff := cmp.Diff(&want, a.Task.Usage); diff != "" {
 		t.Error(diff)
 	}
-	sum := task.Usage{Calls: 2, Input: 2 << 40, Output: 4, Cached: 6, Written: 8, MS: 10, Cost: 7_000_000, Unpriced: 2}
+	sum := task.Usage{Calls: 2, Input: 2 << 40, Output: 4, Cached: 6, MS: 10, Cost: 7_000_000, Unpriced: 2}
 	if diff := cmp.Diff(&sum, a.Head.Usage); diff != "" || a.Head.Aside != 0 {
 		t.Errorf("%s aside %d", diff, a.Head.Aside)
 	}

@@ -14,9 +14,9 @@ func (p *Prompt) paid(u Usage)    { p.Usage = &u }
 func (p *Process) paid(u Usage)   { p.Usage = &u }
 func (e *Execution) paid(u Usage) { e.Usage = &u }
 
-// maxCharged is how many usages a head remembers. Between two tries of one commit
+// MaxCharged is how many usages a head, which stays small, remembers. Between two tries of one commit
 // there are at most a few others: a task has one generation at a time, and some that were overtaken.
-const maxCharged = 8
+const MaxCharged = 3
 
 // Charge makes the Change of a decision say what the model's calls behind it came to:
 // on the row that they made, and in the task's sum. Calls that came to nothing,
@@ -53,7 +53,7 @@ func (c *Change) charge(u Usage) {
 	}
 	c.Head.Usage = &sum
 	ids := append(slices.Clone(c.Head.Charged), u.ID)
-	c.Head.Charged = ids[max(0, len(ids)-maxCharged):]
+	c.Head.Charged = ids[max(0, len(ids)-MaxCharged):]
 }
 
 // aside opens a Change that moves nothing: the task is no less stuck for it, and
