@@ -50,7 +50,7 @@ var mistakes = []struct {
 	{"integrations that anybody writes", templateFile, `["TASK#*", "AUDIT#*"]`, `["INTEGRATIONS#*", "AUDIT#*"]`, "who renews credentials writes them"},
 	{"an edge that writes settings", templateFile, `["INTEGRATIONS#*", "AUDIT#*"]`, `["TENANT#*", "AUDIT#*"]`, "or to end integrations"},
 	{"a renewal that writes permissions", templateFile, `"dynamodb:LeadingKeys": ["INTEGRATIONS#*"]`, `"dynamodb:LeadingKeys": ["INTEGRATIONS#*", "TENANT#*"]`, "only ResumeTaskFunction makes tenants"},
-	{"a note that allows tools", templateFile, "[PK, SK, rev, changed_at]", "[PK, SK, rev, changed_at, allowed]", "only ResumeTaskFunction makes tenants"},
+	{"a note that allows tools", templateFile, "[PK, SK, rev, changed_at, agent_id, environment_id]", "[PK, SK, rev, changed_at, agent_id, environment_id, allowed]", "only ResumeTaskFunction makes tenants"},
 	{"rows that anybody deletes", templateFile, "            Action: dynamodb:DeleteItem\n            Resource: !GetAtt Table.Arn\n            Condition: { \"ForAllValues:StringLike\": { \"dynamodb:LeadingKeys\": [\"TASK#*\"] } }\n", "            Action: dynamodb:DeleteItem\n            Resource: !GetAtt Table.Arn\n", "without saying on which rows"},
 	{"a scan", templateFile, "[dynamodb:GetItem, dynamodb:Query, dynamodb:ConditionCheckItem]", "[dynamodb:GetItem, dynamodb:Query, dynamodb:Scan]", "nothing here needs dynamodb:Scan"},
 	{"an edge that reads", templateFile, "[dynamodb:PutItem, dynamodb:ConditionCheckItem]", "[dynamodb:PutItem, dynamodb:GetItem]", "all it does is to keep a request"},

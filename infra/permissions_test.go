@@ -239,8 +239,8 @@ func checkRows(s *stack, id, action string, st statement, wrong func(string, ...
 	}
 }
 
-// notes reports whether a statement lets one note that a tool has changed, and nothing more.
+// notes reports whether a statement lets one note that a tool has changed and which agent a tenant has, and nothing more.
 func notes(st statement, action string) bool {
 	attributes := list(at(st.conditions, "ForAllValues:StringEquals", "dynamodb:Attributes"))
-	return action == "dynamodb:UpdateItem" && slices.Equal(st.rows, []string{"TENANT#*"}) && slices.Equal(attributes, []any{"PK", "SK", "rev", "changed_at"})
+	return action == "dynamodb:UpdateItem" && slices.Equal(st.rows, []string{"TENANT#*"}) && slices.Equal(attributes, []any{"PK", "SK", "rev", "changed_at", "agent_id", "environment_id"})
 }

@@ -33,6 +33,8 @@ func (w *words) detail(r task.Reason, detail string) string {
 		return ""
 	case r == task.ReasonTimeout && strings.Trim(detail, "0123456789") == "":
 		return fill(w.Seconds, "detail", detail)
+	case r == task.ReasonStepsNotDone:
+		return fill(w.Detail, "detail", fill(w.StepNumber, "step", detail))
 	case r == task.ReasonCostLimit && sums:
 		return fill(w.Spent, "spent", spent, "limit", limit)
 	}

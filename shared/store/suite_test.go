@@ -50,6 +50,7 @@ func TestStore(t *testing.T) {
 		{"many due", testDueMany},
 		{"shown", testShown},
 		{"tenants", testTenants},
+		{"agents", testAgents},
 		{"settings", testSettings},
 		{"integrations", testIntegrations},
 		{"renewed integrations", testRenewedIntegrations},

@@ -41,6 +41,9 @@ func (a *Aggregate) Effects(now time.Time) Effects {
 
 // work reports whether a run has something to do at now, other than to wait for a person.
 func (a *Aggregate) work(now time.Time) bool {
+	if a.Head.Ended != nil { // its session is left to the run that is open, if one is
+		return false
+	}
 	switch n := a.Next(now); n.State {
 	case StateFinish, StateFail, StatePause:
 		return false
@@ -92,6 +95,8 @@ func (a *Aggregate) DueAt(now time.Time) *time.Time {
 	case a.Head.Parked != nil:
 	case lease != nil:
 		by(lease.Claim.LeaseUntil)
+	case !waits && a.held(now):
+		by(a.Execution().Lease.LeaseUntil)
 	case waits && open.Terms.ApprovalRequired && open.Terms.DecideBy != nil:
 		by(*open.Terms.DecideBy)
 	case a.Head.PausedUntil != nil && now.Before(*a.Head.PausedUntil):

@@ -88,6 +88,7 @@ type Call struct {
 	NeedsGate     bool // see NeedsGate
 	Claim         Claim
 	Tool          ToolRef
+	Wish          string // the session's that it answers
 }
 
 // NeedsGate reports whether a person must see a step's resolved arguments first.
@@ -154,7 +155,7 @@ func (a *Aggregate) ClaimStep(run int, call Call, now time.Time) (Change, error)
 	default:
 		c.rely(g)
 	}
-	row.Status, row.Claim, row.Arguments, row.StartedAt = StepRunning, &call.Claim, call.Arguments, c.Now
+	row.Status, row.Claim, row.Wish, row.Arguments, row.StartedAt = StepRunning, &call.Claim, call.Wish, call.Arguments, c.Now
 	n.CurrentStep = step.Order
 	c.put(row, &n)
 	c.rely(process, prompt)
@@ -244,7 +245,7 @@ func (a *Aggregate) OpenStepGate(run int, order int, args Blob, hash string, now
 	by := c.Now.Add(time.Duration(e.Terms.ApprovalHours) * time.Hour)
 	g.Terms.ApprovalRequired, g.Terms.DecideBy = true, &by
 	n := *e
-	n.CurrentStep = order
+	n.CurrentStep, n.Lease = order, nil
 	c.put(g, &n)
 	a.relyOnStep(&c, e)
 	c.card(a, CardStep, g.Key())

@@ -39,8 +39,13 @@ type Next struct {
 func Superseded() Next { return Next{State: StateFinish, Outcome: outcomeSuperseded} }
 
 // Next reads off the rows what a run has to do at now.
-func (a *Aggregate) Next(now time.Time) Next {
+func (a *Aggregate) Next(now time.Time) Next { return a.NextOf("", now) }
+
+// NextOf is Next for the invocation that may hold the execution's session.
+func (a *Aggregate) NextOf(invocation string, now time.Time) Next {
 	switch h := a.Head; {
+	case a.OpenSession() != nil: // to tell it to stop
+		return Next{State: StateExecuteProcess}
 	case h.Ended != nil && h.Ended.As == TaskFailed:
 		return Next{State: StateFail, Outcome: string(h.Ended.As)}
 	case h.Ended != nil:
@@ -60,6 +65,9 @@ func (a *Aggregate) Next(now time.Time) Next {
 	case a.Execution() != nil:
 		if s := a.LiveLease(now); s != nil {
 			return pause(s.Claim.LeaseUntil, now)
+		}
+		if l := a.Execution().Lease; l != nil && (l.Invocation == "" || l.Invocation != invocation) && now.Before(l.LeaseUntil) {
+			return pause(l.LeaseUntil, now)
 		}
 		return Next{State: StateExecuteProcess}
 	case a.Prompt() == nil || a.Prompt().Status != Approved:

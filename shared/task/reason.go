@@ -37,9 +37,9 @@ const (
 	ReasonStepsChanged    Reason = "steps_changed"
 	ReasonTimeout         Reason = "execution_timeout"
 	ReasonInterruptedRead Reason = "call_interrupted"
-	ReasonSessionModel    Reason = "session_model"       // managed sessions are Anthropic's alone
-	ReasonSessionEnded    Reason = "session_ended"       // before its steps were done
-	ReasonStepsNotDone    Reason = "steps_not_done"      // the session says that it has finished
+	ReasonSessionModel    Reason = "session_model"  // managed sessions are Anthropic's alone
+	ReasonSessionEnded    Reason = "session_ended"  // before its steps were done
+	ReasonStepsNotDone    Reason = "steps_not_done" // the session says that it has finished
 )
 
 // Reasons are all of them, for those who must have a sentence for each.

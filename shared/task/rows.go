@@ -211,11 +211,14 @@ type Execution struct {
 	ProcessVersion int             `json:"process_version"`
 	Attempt        int             `json:"attempt"`
 	SessionID      string          `json:"session_id,omitempty"`
+	SessionClosed  bool            `json:"session_closed,omitempty"` // it was told to stop
+	Lease          *Claim          `json:"session_lease,omitempty"`  // who polls the session; nobody: a pause
+	Pauses         int             `json:"session_pauses,omitempty"` // of the run that polls it
 	Status         ExecutionStatus `json:"status"`
 	CurrentStep    int             `json:"current_step"`
 	Results        []ResultEntry   `json:"results"`
 	Summary        string          `json:"summary,omitempty"`
-	Usage          *Usage          `json:"usage,omitempty"` // of the summary
+	Usage          *Usage          `json:"usage,omitempty"` // of the summary, or of the session
 	Error          Reason          `json:"error,omitempty"`
 	ErrorDetail    string          `json:"error_detail,omitempty"`
 	CancelledBy    string          `json:"cancelled_by,omitempty"`
@@ -253,6 +256,7 @@ type StepResult struct {
 	Effect         Effect     `json:"effect"`
 	Status         StepStatus `json:"status"`
 	Claim          *Claim     `json:"claim,omitempty"`
+	Wish           string     `json:"wish,omitempty"`    // of a session: what the call answers
 	Call           int        `json:"call"`              // n of the idempotency key
 	Crashes        int        `json:"crashes,omitempty"` // calls of this attempt whose lease ran out
 	Arguments      Blob       `json:"arguments"`

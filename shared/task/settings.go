@@ -105,7 +105,7 @@ func (s Settings) Validate() error {
 	for _, r := range []struct{ field, got, a, b string }{
 		{"approvers.mode", string(s.Approvers.Mode), "channel", "list"},
 		{"locale", s.Locale, "ja", "en"},
-		{"executor", s.Executor, "steps", "managed"},
+		{"executor", s.Executor, ExecutorSteps, ExecutorManaged},
 		{"dm_default", s.DMDefault, "task", "agent"},
 	} {
 		if r.got != r.a && r.got != r.b {

@@ -5,15 +5,16 @@ import "time"
 // Tenant is one Slack workspace.
 type Tenant struct {
 	Meta
-	ID        string    `json:"id"`
-	Name      string    `json:"name"`
-	Slug      string    `json:"slug"`
-	TeamID    string    `json:"team_id"`
-	Admins    []string  `json:"admins"` // Slack user ids
-	AgentID   string    `json:"agent_id,omitempty"`
-	VaultID   string    `json:"vault_id,omitempty"`
-	CreatedAt time.Time `json:"created_at"`
-	UpdatedAt time.Time `json:"updated_at"`
+	ID            string    `json:"id"`
+	Name          string    `json:"name"`
+	Slug          string    `json:"slug"`
+	TeamID        string    `json:"team_id"`
+	Admins        []string  `json:"admins"`             // Slack user ids
+	AgentID       string    `json:"agent_id,omitempty"` // at Anthropic, for managed sessions; likewise the environment
+	EnvironmentID string    `json:"environment_id,omitempty"`
+	VaultID       string    `json:"vault_id,omitempty"`
+	CreatedAt     time.Time `json:"created_at"`
+	UpdatedAt     time.Time `json:"updated_at"`
 }
 
 // ToolPermission says whether a tenant's tasks may call a tool. A tool of Ringi's own

@@ -1,0 +1,37 @@
+package store
+
+import (
+	"errors"
+	"testing"
+
+	"ringi/shared/task"
+)
+
+func testAgents(t *testing.T, s *suite) {
+	st := s.store(t)
+	if _, err := st.SaveAgent(t.Context(), workspace("T0NOBODY"), "agent_1", "env_1"); !errors.Is(err, task.ErrNotFound) {
+		t.Errorf("%v for a tenant that is not there", err)
+	}
+	made, err := st.Bootstrap(t.Context(), workspace("T0AGENT"), at())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, try := range []struct {
+		name         string
+		as           task.Tenant
+		agent, wants string
+	}{
+		{"the first one's stands", made, "agent_1", "agent_1"},
+		{"who comes later gets it", made, "agent_2", "agent_1"},
+		{"it can be replaced", task.Tenant{ID: made.ID, AgentID: "agent_1"}, "agent_3", "agent_3"},
+		{"once", task.Tenant{ID: made.ID, AgentID: "agent_1"}, "agent_4", "agent_3"},
+	} {
+		got, err := st.SaveAgent(t.Context(), try.as, try.agent, "env of "+try.agent)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.AgentID != try.wants || got.EnvironmentID != "env of "+try.wants || got.Name != made.Name {
+			t.Errorf("%s: %+v", try.name, got)
+		}
+	}
+}

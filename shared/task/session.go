@@ -1,0 +1,185 @@
+package task
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// The executors: who goes from one approved step to the next.
+const (
+	ExecutorSteps   = "steps"   // Ringi itself
+	ExecutorManaged = "managed" // a session with Claude, whose calls Ringi makes
+)
+
+// MaxSessionPauses is how often one run polls a session again before another takes
+// over: a run's history holds 25,000 events, and a pause takes about twenty.
+const MaxSessionPauses = 500
+
+// Managed reports whether a session goes through the steps.
+func (e *Execution) Managed() bool { return e.Terms.Executor == ExecutorManaged }
+
+// OpenSession is the execution that is over while its session may go on; nil without one.
+func (a *Aggregate) OpenSession() *Execution {
+	e := a.Execution()
+	if a.Head.Ended == nil || e == nil || e.SessionID == "" || e.SessionClosed {
+		return nil
+	}
+	return e
+}
+
+// TimeUp reports whether the execution's time is up at now.
+func (a *Aggregate) TimeUp(e *Execution, now time.Time) bool { return a.timeUp(e, now) }
+
+// HoldSession makes the session an invocation's until a time. It returns
+// ErrInFlight while another's lease lives; a pause is nobody's, and lasts as long.
+func (a *Aggregate) HoldSession(run int, invocation string, until, now time.Time) (Change, error) {
+	e, err := a.inSession(run)
+	if err != nil {
+		return Change{}, err
+	}
+	if l := e.Lease; l != nil && l.Invocation != invocation && now.Before(l.LeaseUntil) {
+		return Change{}, ErrInFlight
+	}
+	c := a.begin(now)
+	n := *e
+	n.Lease = &Claim{Invocation: invocation, LeaseUntil: until}
+	c.put(&n)
+	return c, nil
+}
+
+// BindSession makes a session the execution's, before anything is sent to it. It
+// is no change when the execution has one: whose it is, the row says.
+func (a *Aggregate) BindSession(run int, id string, now time.Time) (Change, error) {
+	e, err := a.inSession(run)
+	if err != nil || e.SessionID != "" {
+		return Change{}, err
+	}
+	c := a.begin(now)
+	n := *e
+	n.SessionID = id
+	c.put(&n)
+	return c, nil
+}
+
+// PauseSession lets an invocation's hold go, and keeps everybody from the session
+// until a time. After MaxSessionPauses another run takes over at once. It is no
+// change when the hold is another's.
+func (a *Aggregate) PauseSession(run int, invocation string, until, now time.Time) (Change, error) {
+	e, err := a.inSession(run)
+	if err != nil || e.Lease == nil || e.Lease.Invocation != invocation {
+		return Change{}, err
+	}
+	c := a.begin(now)
+	n := *e
+	n.Pauses, n.Lease = e.Pauses+1, &Claim{LeaseUntil: until}
+	if n.Pauses >= MaxSessionPauses {
+		n.Pauses, n.Lease = 0, nil
+		c.startRun()
+	}
+	c.put(&n)
+	return c, nil
+}
+
+// CloseSession records that the session of an execution that is over was told to
+// stop. It is no change when that is recorded.
+func (a *Aggregate) CloseSession(run int, now time.Time) (Change, error) {
+	e := a.OpenSession()
+	if a.Head.Run != run {
+		return Change{}, ErrSuperseded
+	}
+	if e == nil {
+		return Change{}, nil
+	}
+	c := a.begin(now)
+	n := *e
+	n.SessionClosed, n.Lease = true, nil
+	c.put(&n)
+	c.made = &n
+	return c, nil
+}
+
+// inSession returns the managed execution that run may work on.
+func (a *Aggregate) inSession(run int) (*Execution, error) {
+	e, err := a.executing(run)
+	if err == nil && (e.Status != ExecutionRunning || !e.Managed()) {
+		err = ErrConflict
+	}
+	return e, err
+}
+
+// Wish is a call that a session asks for.
+type Wish struct {
+	ID   string // the vendor's, of this one asking
+	Tool string
+}
+
+// Denial is why a wish is not an approved step.
+type Denial string
+
+const (
+	DeniedTool      Denial = "tool_not_approved"
+	DeniedArguments Denial = "arguments_not_approved"
+	DeniedDone      Denial = "already_done"
+	DeniedOrder     Denial = "not_its_turn"
+)
+
+// Denials are all of them, for those who must have a sentence for each.
+var Denials = []Denial{DeniedTool, DeniedArguments, DeniedDone, DeniedOrder}
+
+// Admit finds the approved step that a wish is for, which must be the next one. fits
+// reports whether the wish's arguments are a step's.
+func (a *Aggregate) Admit(e *Execution, w Wish, fits func(Step) bool) (Step, Denial) {
+	next, denial := a.NextStep(e), DeniedTool
+	for _, s := range a.ProcessOf(e).Steps {
+		if s.Tool != w.Tool {
+			continue
+		}
+		fit := fits(s)
+		done := next == nil || s.Order < next.Order
+		switch {
+		case fit && !done && s.Order == next.Order:
+			return s, ""
+		case fit && done:
+			denial = DeniedDone
+		case fit && denial != DeniedDone:
+			denial = DeniedOrder
+		case denial == DeniedTool:
+			denial = DeniedArguments
+		}
+	}
+	return Step{}, denial
+}
+
+// Granted is the step's row that a wish was granted for; nil when it was not.
+func (a *Aggregate) Granted(e *Execution, wish string) *StepResult {
+	rows := a.StepsOf(e)
+	i := slices.IndexFunc(rows, func(s *StepResult) bool { return wish != "" && s.Wish == wish && !s.Reused })
+	if i < 0 {
+		return nil
+	}
+	return rows[i]
+}
+
+// NotDone is the StopError of a session that ended before its steps were done;
+// nil when they are.
+func (a *Aggregate) NotDone(e *Execution) error {
+	next := a.NextStep(e)
+	if next == nil {
+		return nil
+	}
+	var left []string
+	for _, s := range a.ProcessOf(e).Steps {
+		if s.Order >= next.Order {
+			left = append(left, fmt.Sprint(s.Order))
+		}
+	}
+	return StopError{ReasonStepsNotDone, strings.Join(left, ", ")}
+}
+
+// held reports whether somebody polls the session at now, or a pause goes on.
+func (a *Aggregate) held(now time.Time) bool {
+	e := a.Execution()
+	return e != nil && e.Lease != nil && now.Before(e.Lease.LeaseUntil)
+}

@@ -1,0 +1,178 @@
+package task
+
+import (
+	"errors"
+	"testing"
+	"time"
+)
+
+// inSession is a story whose execution is a session's.
+func inSession(t *testing.T) *story {
+	s := begin(t)
+	s.settings.Executor = ExecutorManaged
+	return s.do(s.extract, s.beginPrompt, s.finishPrompt, s.approvePrompt, s.beginProcess, s.finishProcess, s.approveProcess, s.start)
+}
+
+func hold(by string) decision {
+	return func(a *Aggregate, now time.Time) (Change, error) {
+		return a.HoldSession(a.Head.Run, by, now.Add(30*time.Second), now)
+	}
+}
+
+func bind(id string) decision {
+	return func(a *Aggregate, now time.Time) (Change, error) { return a.BindSession(a.Head.Run, id, now) }
+}
+
+func rest(by string) decision {
+	return func(a *Aggregate, now time.Time) (Change, error) {
+		return a.PauseSession(a.Head.Run, by, now.Add(3*time.Second), now)
+	}
+}
+
+func closeSession(a *Aggregate, now time.Time) (Change, error) { return a.CloseSession(a.Head.Run, now) }
+
+func TestOneInvocationPollsASession(t *testing.T) {
+	s := inSession(t)
+	s.do(hold("mine"))
+	s.refused(hold("another"), ErrInFlight)
+	s.nothing(rest("another"))
+	if n := s.load().Next(s.now); n.State != StatePause || n.WaitSeconds != 28 {
+		t.Errorf("others go to %+v", n)
+	}
+	if n := s.load().NextOf("mine", s.now); n.State != StateExecuteProcess {
+		t.Errorf("who has it goes to %+v", n)
+	}
+	s.do(hold("mine")) // renewed
+	s.now = s.now.Add(31 * time.Second)
+	s.do(hold("another")) // the first one died
+	s.refused(hold("mine"), ErrInFlight)
+}
+
+func TestAnExecutionHasOneSession(t *testing.T) {
+	s := inSession(t)
+	s.do(bind("first"))
+	s.nothing(bind("second"))
+	if id := s.load().Execution().SessionID; id != "first" {
+		t.Errorf("it is %s", id)
+	}
+	steps := running(t)
+	steps.refused(bind("none"), ErrConflict)
+}
+
+func TestAPausedSessionIsLeftAloneUntilItsTime(t *testing.T) {
+	s := inSession(t)
+	s.do(hold("mine"), rest("mine"))
+	a := s.load()
+	if n := a.NextOf("mine", s.now); n.State != StatePause || n.WaitSeconds != 2 {
+		t.Errorf("%+v", n)
+	}
+	if a.Effects(s.now).Run != nil {
+		t.Error("a run is to be started")
+	}
+	a.Head.ShownRev = a.Head.Rev
+	if due := a.DueAt(s.now); due == nil || !due.Equal(a.Execution().Lease.LeaseUntil) {
+		t.Errorf("due at %v", due)
+	}
+	s.refused(hold("another"), ErrInFlight)
+	s.now = s.now.Add(3 * time.Second)
+	if n := s.load().Next(s.now); n.State != StateExecuteProcess {
+		t.Errorf("%+v", n)
+	}
+}
+
+// A run's history is finite.
+func TestAnotherRunTakesOverAfterManyPauses(t *testing.T) {
+	s := inSession(t)
+	for range MaxSessionPauses {
+		if s.head.Run != 1 {
+			t.Fatal("too early")
+		}
+		s.do(hold("mine"), rest("mine"))
+		s.now = s.now.Add(3 * time.Second)
+	}
+	a := s.load()
+	if a.Head.Run != 2 || a.Execution().Pauses != 0 {
+		t.Errorf("run %d, %d pauses", a.Head.Run, a.Execution().Pauses)
+	}
+	if r := a.Effects(s.now).Run; r == nil || r.Run != 2 {
+		t.Errorf("nobody starts the next run: %+v", r)
+	}
+	s.refused(func(a *Aggregate, now time.Time) (Change, error) {
+		return a.HoldSession(1, "mine", now.Add(time.Second), now)
+	}, ErrSuperseded)
+}
+
+func TestASessionIsToldToStopWhenItsTaskIsOver(t *testing.T) {
+	s := inSession(t)
+	s.nothing(closeSession)
+	s.do(bind("first"), func(a *Aggregate, now time.Time) (Change, error) { return a.CancelTask(person(suzuki), s.policy, now) })
+	a := s.load()
+	if n := a.Next(s.now); n.State != StateExecuteProcess {
+		t.Errorf("%+v", n)
+	}
+	if a.Effects(s.now).Run != nil {
+		t.Error("a task that is over gets a run")
+	}
+	s.refused(func(a *Aggregate, now time.Time) (Change, error) { return a.CloseSession(2, now) }, ErrSuperseded)
+	s.do(closeSession)
+	s.nothing(closeSession)
+	if n := s.load().Next(s.now); n.State != StateFinish || n.Outcome != "cancelled" {
+		t.Errorf("%+v", n)
+	}
+}
+
+func TestAWishIsAnApprovedStepOrDenied(t *testing.T) {
+	s := inSession(t)
+	fits := func(orders ...int) func(Step) bool {
+		return func(x Step) bool {
+			for _, o := range orders {
+				if x.Order == o {
+					return true
+				}
+			}
+			return false
+		}
+	}
+	admit := func(tool string, f func(Step) bool, want int, denial Denial) {
+		t.Helper()
+		a := s.load()
+		got, why := a.Admit(a.Execution(), Wish{ID: "w", Tool: tool}, f)
+		if got.Order != want || why != denial {
+			t.Errorf("%s: step %d, %q; want %d, %q", tool, got.Order, why, want, denial)
+		}
+	}
+	admit("list_employees", fits(1), 1, "")
+	admit("list_employees", fits(), 0, DeniedArguments)
+	admit("write_rows_to_google_sheet", fits(2), 0, DeniedOrder)
+	admit("delete_employees", fits(1, 2, 3), 0, DeniedTool)
+	s.do(s.claim, s.finish(done))
+	admit("list_employees", fits(1), 0, DeniedDone)
+	admit("write_rows_to_google_sheet", fits(2), 2, "")
+	admit("write_rows_to_google_sheet", fits(), 0, DeniedArguments)
+}
+
+func TestACallRemembersTheWishThatItAnswers(t *testing.T) {
+	s := inSession(t)
+	s.do(func(a *Aggregate, now time.Time) (Change, error) {
+		c := call(a, now)
+		c.Wish = "w1"
+		return a.ClaimStep(1, c, now)
+	})
+	a := s.load()
+	if row := a.Granted(a.Execution(), "w1"); row == nil || row.Order != 1 {
+		t.Errorf("%+v", row)
+	}
+	if a.Granted(a.Execution(), "w2") != nil || a.Granted(a.Execution(), "") != nil {
+		t.Error("a wish that was not granted is")
+	}
+}
+
+func TestWhatASessionLeftUndone(t *testing.T) {
+	s := inSession(t)
+	s.do(s.claim, s.finish(done))
+	a := s.load()
+	var stop StopError
+	if err := a.NotDone(a.Execution()); !errors.As(err, &stop) || stop.Reason != ReasonStepsNotDone || stop.Detail != "2, 3" {
+		t.Errorf("%v", err)
+	}
+}
