@@ -92,6 +92,9 @@ func (j job) prepare(ctx context.Context, a *task.Aggregate, e *task.Execution, 
 	if err != nil {
 		return none, nil, fmt.Errorf("keep the arguments of %s: %w", step.StepID, err)
 	}
+	if kept.Preview != "" {
+		kept.Preview = result.Arguments(arguments)
+	}
 	return task.Call{
 		Order: step.Order, Arguments: kept, ArgumentsHash: task.HashOf(string(arguments)),
 		NeedsGate: task.NeedsGate(step, e.Terms, tool.Dynamic(t.spec, step.ToolInput)),

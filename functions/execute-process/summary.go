@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 
+	"ringi/shared/mask"
 	"ringi/shared/model"
 	"ringi/shared/pipeline"
 	"ringi/shared/task"
@@ -24,7 +25,7 @@ func (j job) summary(ctx context.Context, a *task.Aggregate) (string, model.Usag
 		slog.WarnContext(ctx, "plain summary", "task_id", j.in.Task, "err", err)
 		return model.Plain(input), usage
 	}
-	return text, usage
+	return mask.Text(text), usage
 }
 
 func (j job) words(ctx context.Context, input model.SummaryInput) (text string, usage model.Usage, err error) {

@@ -11,12 +11,14 @@ import (
 	"github.com/aws/aws-lambda-go/lambdacontext"
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/config"
+
+	"ringi/shared/mask"
 )
 
 // Run wires a function and serves what it handles; it does not return. A function
 // that cannot be wired says why and exits: Lambda starts it anew.
 func Run[H any](wire func(ctx context.Context, cfg aws.Config) (H, error), handle func(H) any) {
-	slog.SetDefault(lambdacontext.NewLogger())
+	slog.SetDefault(slog.New(mask.Handler(lambdacontext.NewLogHandler())))
 	ctx := context.Background()
 	cfg, err := config.LoadDefaultConfig(ctx)
 	if err != nil {

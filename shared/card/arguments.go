@@ -5,21 +5,25 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"unicode"
 	"unicode/utf16"
 
 	"github.com/slack-go/slack"
 
+	"ringi/shared/mask"
 	"ringi/shared/task"
 )
 
-// arguments draws what a step would be called with, as JSON that reads well.
-// What is not shown of it is said.
+// arguments draws what a step would be called with, as JSON that reads well and with
+// personal data masked, but for where the call goes. What is not shown of it is said.
 func (d drawing) arguments(b task.Blob) []slack.Block {
-	text, whole := string(b.JSON), true
-	if b.JSON == "" {
+	text, whole := masked(string(b.JSON)), true
+	hidden := text != string(b.JSON)
+	if b.JSON == "" { // masked when it was kept
 		text, whole = b.Preview, b.S3Key == ""
+		hidden = strings.Contains(text, "**")
 	}
 	pages, rest := fenced(visible(pretty(text)), maxSection-units(d.w.Arguments)-1)
 	blocks := make([]slack.Block, 0, maxPages+1)
@@ -32,7 +36,31 @@ func (d drawing) arguments(b task.Blob) []slack.Block {
 	if rest || !whole {
 		blocks = append(blocks, contextLine(fill(d.w.ArgumentsCut, "bytes", max(b.Bytes, len(text)))))
 	}
+	if hidden {
+		blocks = append(blocks, contextLine(d.w.ArgumentsMasked))
+	}
 	return blocks
+}
+
+// masked leaves a text as it is unless there is something to hide.
+func masked(text string) string {
+	dec := json.NewDecoder(strings.NewReader(text))
+	dec.UseNumber()
+	var v any
+	if dec.Decode(&v) != nil || dec.More() {
+		return mask.Text(text)
+	}
+	hidden := mask.Arguments(v)
+	if reflect.DeepEqual(v, hidden) {
+		return text
+	}
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if enc.Encode(hidden) != nil { // of decoded JSON
+		return mask.Text(text)
+	}
+	return strings.TrimSpace(b.String())
 }
 
 // fenced splits text over code blocks of at most limit units; rest says that some did not fit.

@@ -78,8 +78,9 @@ func english() *words {
 			Header: "🔍 Check before running", Generating: "Preparing the check...",
 			Drafting: "🔍 Check before running", Failed: "The check could not be prepared. ", Review: "🔍 Check before running",
 		},
-		Arguments:    "*Arguments*",
-		ArgumentsCut: "⚠️ The arguments are long: only the beginning of {bytes} bytes is shown",
+		Arguments:       "*Arguments*",
+		ArgumentsMasked: "🔒 Personal data is masked with *; to whom it goes is shown as it is",
+		ArgumentsCut:    "⚠️ The arguments are long: only the beginning of {bytes} bytes is shown",
 
 		RunningHeader:   "🚀 Running",
 		CompletedHeader: "✅ Completed",

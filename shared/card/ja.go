@@ -78,8 +78,9 @@ func japanese() *words {
 			Header: "🔍 実行前の確認", Generating: "実行前の確認を準備中...",
 			Drafting: "🔍 実行前の確認", Failed: "実行前の確認を用意できませんでした。", Review: "🔍 実行前の確認",
 		},
-		Arguments:    "*引数*",
-		ArgumentsCut: "⚠️ 引数が長いため、{bytes} バイトのうち先頭だけを表示しています",
+		Arguments:       "*引数*",
+		ArgumentsMasked: "🔒 個人情報は * で伏せています。送信先はそのまま表示しています",
+		ArgumentsCut:    "⚠️ 引数が長いため、{bytes} バイトのうち先頭だけを表示しています",
 
 		RunningHeader:   "🚀 実行中",
 		CompletedHeader: "✅ 実行完了",

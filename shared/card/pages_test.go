@@ -53,6 +53,40 @@ func TestManyStepsPageOrAreCounted(t *testing.T) {
 	}
 }
 
+func TestArgumentsHidePersonalDataButWhereTheyGo(t *testing.T) {
+	shown := func(args task.Blob) string {
+		s := gated(t, args)
+		m := card.Render(s.Aggregate, s.card(stepCard), "ja", s.now)
+		if err := card.Validate(m); err != nil {
+			t.Fatal(err)
+		}
+		b, err := json.Marshal(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b)
+	}
+	const told = "個人情報は * で伏せています"
+	got := shown(task.Blob{JSON: `{"recipient":"hanako@example.com","rows":[{"email":"ichiro@example.com","id":123456789018}],"text":"電話 090-1234-5678"}`})
+	for _, want := range []string{"hanako@example.com", "i*****@example.com", "***-****-**78", "123456789018", told} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the card lacks %s: %s", want, got)
+		}
+	}
+	if strings.Contains(got, "ichiro") || strings.Contains(got, "090-1234") {
+		t.Errorf("the card shows %s", got)
+	}
+	if got := shown(task.Blob{JSON: `{"recipient":"hanako@example.com","n":1}`}); strings.Contains(got, told) {
+		t.Errorf("nothing is hidden: %s", got)
+	}
+	if got := shown(task.Blob{S3Key: "k", Bytes: 5000, Preview: `{"recipient":"hanako@example.com","rows":[{"email":"i*****@example.com"},"… +41"]`}); !strings.Contains(got, told) || !strings.Contains(got, "hanako@") {
+		t.Errorf("a preview: %s", got)
+	}
+	if got := shown(task.Blob{JSON: `hanako@example.com, no JSON`}); strings.Contains(got, "hanako") {
+		t.Errorf("no JSON: %s", got)
+	}
+}
+
 func TestLongArgumentsPageAndSayWhatIsCut(t *testing.T) {
 	rows := make([][]string, 500)
 	for i := range rows {

@@ -38,6 +38,7 @@ type words struct {
 	Prompt, Process, Step gateWords
 	Arguments             string
 	ArgumentsCut          string
+	ArgumentsMasked       string
 
 	// The execution's card.
 	RunningHeader, CompletedHeader, FailedHeader, StoppedHeader string

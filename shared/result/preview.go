@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"unicode/utf8"
+
+	"ringi/shared/mask"
 )
 
 const (
@@ -12,29 +14,57 @@ const (
 	maxText    = 120  // characters of one text in it
 )
 
-// preview is a value in short, for people: every name is there, texts are cut, and
-// a list shows its first element and how many more there are. What a person has to
-// judge before a call (the recipient, the sheet) is short, and so stays whole.
+// Arguments is the preview of a call's arguments, which a person judges before it is
+// made: of personal data, it shows to whom the call goes.
+func Arguments(v json.RawMessage) string {
+	x, err := decode(v)
+	members, ok := x.(map[string]any)
+	if err != nil || !ok {
+		return preview(v)
+	}
+	out := map[string]any{}
+	for name, member := range members {
+		out[name] = member
+		if !mask.Destination(member) {
+			out[name] = abridged(member)
+		}
+	}
+	return short(out)
+}
+
+// preview is a value in short, for people: every name is there, texts are cut, a
+// list shows its first element and how many more there are, and personal data is masked.
 func preview(v json.RawMessage) string {
+	x, err := decode(v)
+	if err != nil {
+		return text(string(v), maxPreview)
+	}
+	return short(abridged(x))
+}
+
+func decode(v json.RawMessage) (x any, err error) {
 	d := json.NewDecoder(bytes.NewReader(v))
 	d.UseNumber()
-	var x any
-	if d.Decode(&x) != nil {
-		return cut(string(v), maxPreview)
-	}
+	return x, d.Decode(&x)
+}
+
+func short(x any) string {
 	var out bytes.Buffer
 	e := json.NewEncoder(&out)
 	e.SetEscapeHTML(false)
-	if e.Encode(abridged(x)) != nil {
-		return cut(string(v), maxPreview)
+	if err := e.Encode(x); err != nil { // of decoded JSON
+		return ""
 	}
 	return cut(string(bytes.TrimSpace(out.Bytes())), maxPreview)
 }
 
+// text is masked before it is cut: half an address is no address, and stays.
+func text(s string, limit int) string { return cut(mask.Text(cut(s, limit+400)), limit) }
+
 func abridged(v any) any {
 	switch v := v.(type) {
 	case string:
-		return cut(v, maxText)
+		return text(v, maxText)
 	case []any:
 		if len(v) < 2 {
 			return each(v)
@@ -43,7 +73,7 @@ func abridged(v any) any {
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for name, member := range v {
-			out[name] = abridged(member)
+			out[mask.Text(name)] = abridged(member)
 		}
 		return out
 	}

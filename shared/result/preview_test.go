@@ -30,3 +30,23 @@ func TestPreviewIsBounded(t *testing.T) {
 		})
 	}
 }
+
+func TestPreviewsMaskPersonalData(t *testing.T) {
+	long := strings.Repeat("長", 110)
+	v := json.RawMessage(`{"recipient":"hanako@example.com","text":"` + long + `hanako@example.com に","rows":[{"email":"ichiro@example.com","tel":"090-1234-5678"},{}],"my_number":"123456789018"}`)
+	for name, test := range map[string]struct{ got, recipient string }{
+		"a result": {preview(v), `"h*****@example.com"`}, "arguments": {Arguments(v), `"hanako@example.com"`},
+	} {
+		if !strings.Contains(test.got, `"recipient":`+test.recipient) {
+			t.Errorf("%s: the recipient is not %s: %s", name, test.recipient, test.got)
+		}
+		for _, leak := range []string{long + "hanako", "ichiro", "090-1234", "123456789018"} {
+			if strings.Contains(test.got, leak) {
+				t.Errorf("%s shows %s: %s", name, leak, test.got)
+			}
+		}
+	}
+	if got := preview(json.RawMessage(`hanako@example.com`)); got != "h*****@example.com" {
+		t.Errorf("no JSON: %s", got)
+	}
+}

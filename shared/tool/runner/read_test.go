@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -172,6 +174,21 @@ func TestReadsThatFail(t *testing.T) {
 				t.Errorf("afterwards: %d", out.Count)
 			}
 		})
+	}
+}
+
+// Vendors' words reach cards.
+func TestWhatAVendorSaysIsMasked(t *testing.T) {
+	w := newWorld(t)
+	s := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, _ *http.Request) {
+		out.WriteHeader(http.StatusBadRequest)
+		_, _ = out.Write([]byte(`{"errors":[{"messages":["hanako@example.com (090-1234-5678) は登録されていません"]}]}`))
+	}))
+	defer s.Close()
+	w.url = s.URL
+	w.equip(t, w.tokens)
+	if e := w.refuse(t, "list_employees", listArgs); !strings.Contains(e.Detail, "h*****@example.com (***-****-**78)") {
+		t.Errorf("said %q", e.Detail)
 	}
 }
 

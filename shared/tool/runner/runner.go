@@ -10,8 +10,10 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"slices"
 	"time"
 
+	"ringi/shared/mask"
 	"ringi/shared/task"
 	"ringi/shared/tool"
 	"ringi/shared/tool/wire"
@@ -127,8 +129,16 @@ func (r *Runner) known(err error, name string) *tool.Error {
 	return &tool.Error{Outcome: tool.Unknown, Problem: tool.ProblemInternal, Args: []any{name}, Err: err}
 }
 
+// say puts an error into words for a card. What vendors and schemas say is masked; a
+// recipient that is not there has to be seen to be put right.
 func say(c tool.Call, e *tool.Error) *tool.Error {
-	e.Detail = tool.Sentence(c.Locale, e.Problem, e.Args...)
+	args := slices.Clone(e.Args)
+	for i, a := range args {
+		if text, ok := a.(string); ok && e.Problem != tool.ProblemNoRecipient {
+			args[i] = mask.Text(text)
+		}
+	}
+	e.Detail = tool.Sentence(c.Locale, e.Problem, args...)
 	return e
 }
 

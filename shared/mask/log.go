@@ -1,0 +1,54 @@
+package mask
+
+import (
+	"context"
+	"log/slog"
+)
+
+// Handler hides the personal data in everything that is logged as a text or an error,
+// then hands it to next.
+func Handler(next slog.Handler) slog.Handler { return handler{next} }
+
+type handler struct{ next slog.Handler }
+
+func (h handler) Enabled(ctx context.Context, level slog.Level) bool {
+	return h.next.Enabled(ctx, level)
+}
+
+func (h handler) Handle(ctx context.Context, r slog.Record) error {
+	masked := slog.NewRecord(r.Time, r.Level, Text(r.Message), r.PC)
+	r.Attrs(func(a slog.Attr) bool {
+		masked.AddAttrs(attribute(a))
+		return true
+	})
+	return h.next.Handle(ctx, masked)
+}
+
+func (h handler) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return handler{h.next.WithAttrs(each(attrs))}
+}
+
+func (h handler) WithGroup(name string) slog.Handler { return handler{h.next.WithGroup(name)} }
+
+func each(attrs []slog.Attr) []slog.Attr {
+	out := make([]slog.Attr, len(attrs))
+	for i, a := range attrs {
+		out[i] = attribute(a)
+	}
+	return out
+}
+
+func attribute(a slog.Attr) slog.Attr {
+	v := a.Value.Resolve()
+	switch v.Kind() {
+	case slog.KindString:
+		return slog.String(a.Key, Text(v.String()))
+	case slog.KindGroup:
+		return slog.Attr{Key: a.Key, Value: slog.GroupValue(each(v.Group())...)}
+	case slog.KindAny:
+		if err, ok := v.Any().(error); ok {
+			return slog.String(a.Key, Text(err.Error()))
+		}
+	}
+	return a
+}

@@ -1,0 +1,101 @@
+// Package mask hides personal data in what reaches logs and cards: e-mail addresses,
+// phone numbers, and My Number, the twelve digits that only the authorities' papers
+// may show. Letters and digits become *, but for an address's first letter and domain
+// and a phone number's last two digits: whoever knows the whole sees which one it is.
+//
+// Texts are masked. Numbers of JSON never are: amounts, ids and times are those.
+package mask
+
+import "strings"
+
+// Text hides the personal data in a text.
+func Text(s string) string {
+	if !suspicious(s) {
+		return s
+	}
+	s = mailForm().ReplaceAllStringFunc(s, mail)
+	s = replace(s, numberForm(), myNumber)
+	return replace(s, phoneForm(), phone)
+}
+
+// suspicious spares most texts the search: there is an @, or enough digits for a number.
+func suspicious(s string) bool {
+	digits := 0
+	for _, r := range s {
+		if r == '@' || r == '＠' {
+			return true
+		}
+		if isDigit(r) {
+			digits++
+		}
+	}
+	return digits >= 8
+}
+
+// All hides the personal data in a decoded JSON value, in the names of members too.
+func All(v any) any {
+	switch v := v.(type) {
+	case string:
+		return Text(v)
+	case []any:
+		out := make([]any, len(v))
+		for i := range v {
+			out[i] = All(v[i])
+		}
+		return out
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for name, member := range v {
+			out[Text(name)] = All(member)
+		}
+		return out
+	}
+	return v
+}
+
+// Arguments hides the personal data in the arguments of a call that a person judges,
+// but for members of the first level that are a Destination.
+func Arguments(v any) any {
+	members, ok := v.(map[string]any)
+	if !ok {
+		return All(v)
+	}
+	out := make(map[string]any, len(members))
+	for name, member := range members {
+		out[Text(name)] = member
+		if !Destination(member) {
+			out[Text(name)] = All(member)
+		}
+	}
+	return out
+}
+
+// Destination reports whether an argument says to whom a call goes, which a person has
+// to see whole: it is nothing but an address or a phone number, or a list of such.
+func Destination(v any) bool {
+	switch v := v.(type) {
+	case string:
+		return whole(v)
+	case []any:
+		for _, one := range v {
+			if s, ok := one.(string); !ok || !whole(s) {
+				return false
+			}
+		}
+		return true
+	}
+	return false
+}
+
+// whole reports whether a text is one address or phone number and nothing else.
+func whole(s string) bool {
+	s = strings.TrimSpace(s)
+	if mailForm().FindString(s) == s {
+		return true
+	}
+	if phoneForm().FindString(s) != s {
+		return false
+	}
+	_, ok := phone(s, "", "")
+	return ok
+}
