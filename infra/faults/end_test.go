@@ -14,6 +14,7 @@ import (
 
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/store"
+	"ringi/shared/task"
 )
 
 // end is what a story came to, without what differs from one time to the next.
@@ -35,7 +36,7 @@ var (
 	runOnly = map[string]bool{
 		"PK": true, "GSI1PK": true, "GSI1SK": true, "rev": true, "run": true, "restarts": true, "last_change": true, "shown_rev": true, "due_at": true,
 		"settings_rev": true, "duration_ms": true, "waited_ms": true, "hash": true, "sweep_failures": true, "claimed_by": true,
-		"crashes": true, "event_id": true, "s3_key": true,
+		"crashes": true, "event_id": true, "s3_key": true, "ms": true, "charged": true, "aside": true,
 	}
 )
 
@@ -87,6 +88,9 @@ func (d *desk) end() (end, error) {
 			var row map[string]any
 			if err := attributevalue.UnmarshalMap(item, &row); err != nil {
 				return out, err
+			}
+			if row["SK"] == task.HeadKey {
+				delete(row, "usage") // who asks a model again after a crash pays again
 			}
 			out.Rows[fmt.Sprint(row["SK"])] = d.plain(row)
 		}
