@@ -104,15 +104,17 @@ func TestCheckPlanned(t *testing.T) {
 		return name, ok
 	}
 	for name, test := range map[string]struct{ tool, args, want string }{
-		"a ref stands for a list":    {"list_attendance", `{"year":2026,"month":3,"employees":{"$ref":"step-1.result.employees"}}`, ""},
-		"a ref inside a list":        {"send_slack_dm", `{"recipient":"U012","text":"x","details":[{"label":"n","value":{"$ref":"step-3.result.over_45h"}}]}`, ""},
-		"the rest is still checked":  {"list_attendance", `{"year":2026,"month":"3","employees":{"$ref":"step-1.result.employees"}}`, "month: got string, want integer"},
-		"a missing argument":         {"list_attendance", `{"year":2026,"employees":{"$ref":"step-1.result.employees"}}`, `required: missing properties: ["month"]`},
-		"a later step":               {"list_attendance", `{"year":2026,"month":3,"employees":{"$ref":"step-5.result.employees"}}`, "argument employees: step-5 is no earlier step"},
-		"what the tool has not":      {"list_attendance", `{"year":2026,"month":3,"employees":{"$ref":"step-1.result.people"}}`, `list_employees returns no "people", only count, employees`},
-		"a name where an index goes": {"send_slack_dm", `{"recipient":{"$ref":"step-1.result.employees.email"},"text":"x","details":[]}`, `"email" is no index`},
-		"a member of a number":       {"send_slack_dm", `{"recipient":"U012","text":"x","details":[{"label":"n","value":{"$ref":"step-1.result.count.x"}}]}`, `"count" of list_employees has no members`},
-		"an index into a list":       {"send_slack_dm", `{"recipient":{"$ref":"step-1.result.employees.0.email"},"text":"x","details":[]}`, ""},
+		"a ref stands for a list":     {"list_attendance", `{"year":2026,"month":3,"employees":{"$ref":"step-1.result.employees"}}`, ""},
+		"lists that are refs":         {"calculate_overtime", `{"mode":"calculate","records":{"$ref":"step-2.result.records"},"earlier":[{"$ref":"step-2.result.records"}]}`, ""},
+		"a list of months that is no": {"calculate_overtime", `{"mode":"calculate","records":{"$ref":"step-2.result.records"},"earlier":[7]}`, "earlier.0: got integer, want array"},
+		"a ref inside a list":         {"send_slack_dm", `{"recipient":"U012","text":"x","details":[{"label":"n","value":{"$ref":"step-3.result.over_45h"}}]}`, ""},
+		"the rest is still checked":   {"list_attendance", `{"year":2026,"month":"3","employees":{"$ref":"step-1.result.employees"}}`, "month: got string, want integer"},
+		"a missing argument":          {"list_attendance", `{"year":2026,"employees":{"$ref":"step-1.result.employees"}}`, `required: missing properties: ["month"]`},
+		"a later step":                {"list_attendance", `{"year":2026,"month":3,"employees":{"$ref":"step-5.result.employees"}}`, "argument employees: step-5 is no earlier step"},
+		"what the tool has not":       {"list_attendance", `{"year":2026,"month":3,"employees":{"$ref":"step-1.result.people"}}`, `list_employees returns no "people", only count, employees`},
+		"a name where an index goes":  {"send_slack_dm", `{"recipient":{"$ref":"step-1.result.employees.email"},"text":"x","details":[]}`, `"email" is no index`},
+		"a member of a number":        {"send_slack_dm", `{"recipient":"U012","text":"x","details":[{"label":"n","value":{"$ref":"step-1.result.count.x"}}]}`, `"count" of list_employees has no members`},
+		"an index into a list":        {"send_slack_dm", `{"recipient":{"$ref":"step-1.result.employees.0.email"},"text":"x","details":[]}`, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a, err := tool.Parse(task.JSON(test.args))

@@ -127,6 +127,9 @@ func summary(in input, w wish) string {
 			}
 			lines = append(lines, fmt.Sprintf(t.sumOvertime, f["total_overtime_hours"]),
 				fmt.Sprintf(t.sumOver, f["over_45h"], f["over_80h"], f["over_100h"]))
+			if note, ok := f["note"].(string); ok && w.topic == overtime {
+				lines = append(lines, note)
+			}
 		case "write_rows_to_google_sheet":
 			lines = append(lines, fmt.Sprintf(t.sumSheet, f["updated_rows"], f["url"]))
 		case bookRoom:

@@ -2,29 +2,36 @@
 //
 // Overtime here is what was worked beyond the hours agreed on: within the legal
 // day (freee's excess_statutory) plus beyond it (overtime_except_normal, and for
-// discretionary work overtime_within_normal). The limits of the Labour Standards
-// Act count only what is beyond the legal hours:
+// discretionary work overtime_within_normal). The limits of Article 36 of the Labour
+// Standards Act (労働基準法第36条) count only what is beyond the legal hours:
 //
-//   - 45 hours a month: Article 36, paragraph 4. Work on legal holidays does not count.
-//   - 100 hours a month, and on average 80 hours over 2 to 6 months, work on legal
-//     holidays counted in: Article 36, paragraph 6, items 2 and 3.
-//   - 360 hours a year (paragraph 4) cannot be seen in one month and is not marked.
+//   - 45 hours a month and 360 hours a year: paragraphs 3 and 4. Work on legal holidays
+//     does not count. Paragraph 5 lets an agreement with special clauses go beyond both, in
+//     six months and to 720 hours a year at most: who is marked need not be in breach.
+//   - under 100 hours a month, work on legal holidays counted in: paragraph 6, item 2.
+//   - at most 80 hours on average over this month and the one to five before it, work
+//     on legal holidays counted in: paragraph 6, item 3.
+//
+// What the months given can't show is not judged, and the result says so. The year is
+// the twelve months that end with this one; an agreement's may begin elsewhere. Rules
+// for single trades and for working hours averaged over a year are not known here.
 package overtime
 
 import (
 	"math"
+	"strings"
 
 	"ringi/shared/tool/freee"
 )
 
-// Flag is the highest limit that a month is above.
-type Flag string
-
+// The marks of a row: the highest limit that its month is above, and what follows
+// from the months before.
 const (
-	Within   Flag = ""
-	Over45h  Flag = "> 45h"
-	Over80h  Flag = "> 80h"  // one month above the average that is allowed
-	Over100h Flag = "≥ 100h" // 100 hours or more
+	over45h        = "> 45h"
+	over80h        = "> 80h" // one month above the average that is allowed
+	over100h       = "≥ 100h"
+	over80hAverage = "> 80h avg"
+	over360h       = "> 360h/year"
 )
 
 // Row is one person's month.
@@ -40,69 +47,127 @@ type Row struct {
 	LegalOvertimeHours float64 `json:"legal_overtime_hours"`
 	HolidayWorkHours   float64 `json:"holiday_work_hours"`
 	LatenightWorkHours float64 `json:"latenight_work_hours"`
-	Flag               Flag    `json:"flag"`
+	// MonthsKnown are this month and those before it without a gap, at most 12.
+	MonthsKnown int `json:"months_known"`
+	// AverageHours is the highest average over 2 to 6 months, with work on legal
+	// holidays; null when only this month is known.
+	AverageHours *float64 `json:"average_hours"`
+	YearHours    float64  `json:"year_hours"` // of the months known
+	Flag         string   `json:"flag"`       // marks, empty within all limits
 }
 
 // Result is everybody's month. A person above 80 hours is also counted above 45.
 type Result struct {
 	Mode               string  `json:"mode"`
 	Count              int     `json:"count"`
+	Months             int     `json:"months"`
 	Over45h            int     `json:"over_45h"`
 	Over80h            int     `json:"over_80h"`
 	Over100h           int     `json:"over_100h"`
+	Over80hAverage     *int    `json:"over_80h_average"` // null when only one month is given
+	Over360h           *int    `json:"over_360h"`        // above it in the months given; null for one month
 	TotalOvertimeHours float64 `json:"total_overtime_hours"`
+	Note               string  `json:"note"` // what could not be judged
 	Rows               []Row   `json:"rows"`
 }
 
-// Calculate keeps the records' order.
-func Calculate(records []freee.Record) Result {
-	out := Result{Mode: "calculate", Count: len(records), Rows: []Row{}}
-	total := 0
-	for _, r := range records {
-		row := calculate(r)
+// Calculate judges everybody's month by it and by the months before, each a list of
+// its own in any order. It keeps the records' order. Problems name months that are
+// there twice or that come after; then there is no result.
+func Calculate(records []freee.Record, earlier [][]freee.Record, locale string) (out Result, problems []string) {
+	before, problems := histories(records, earlier)
+	if len(problems) > 0 {
+		return Result{}, problems
+	}
+	months := 1 + len(earlier)
+	out = Result{Mode: "calculate", Count: len(records), Months: months, Rows: []Row{}, Note: note(locale, months)}
+	total, average, year := 0, 0, 0
+	for i, r := range records {
+		row := calculate(append([]freee.Record{r}, before[i]...))
 		total += row.OvertimeMins
-		switch row.Flag {
-		case Over100h:
-			out.Over100h++
-			out.Over80h++
-			out.Over45h++
-		case Over80h:
-			out.Over80h++
-			out.Over45h++
-		case Over45h:
-			out.Over45h++
+		for mark, n := range map[string][]*int{
+			over45h: {&out.Over45h}, over80h: {&out.Over45h, &out.Over80h}, over100h: {&out.Over45h, &out.Over80h, &out.Over100h},
+			over80hAverage: {&average}, over360h: {&year},
+		} {
+			if marked(row, mark) {
+				for _, count := range n {
+					*count++
+				}
+			}
 		}
 		out.Rows = append(out.Rows, row)
 	}
+	if months > 1 {
+		out.Over80hAverage, out.Over360h = &average, &year
+	}
 	out.TotalOvertimeHours = hours(total)
-	return out
+	return out, nil
 }
 
-func calculate(r freee.Record) Row {
-	legal := r.TotalOvertimeExceptNormalWorkMins + r.TotalOvertimeWithinNormalWorkMins
-	overtime := r.TotalExcessStatutoryWorkMins + legal
+func marked(r Row, mark string) bool {
+	for one := range strings.SplitSeq(r.Flag, ", ") {
+		if one == mark {
+			return true
+		}
+	}
+	return false
+}
+
+// calculate makes the row of a person's months, the one in question first.
+func calculate(months []freee.Record) Row {
+	r := months[0]
+	overtime := r.TotalExcessStatutoryWorkMins + legal(r)
 	row := Row{
 		EmployeeID: r.EmployeeID, DisplayName: r.DisplayName, WorkDays: r.WorkDays, WorkHours: hours(r.TotalWorkMins),
-		OvertimeMins: overtime, OvertimeHours: hours(overtime), LegalOvertimeMins: legal, LegalOvertimeHours: hours(legal),
-		HolidayWorkHours: hours(r.TotalHolidayWorkMins), LatenightWorkHours: hours(r.TotalLatenightWorkMins),
-		Flag: flag(legal, r.TotalHolidayWorkMins),
+		OvertimeMins: overtime, OvertimeHours: hours(overtime), LegalOvertimeMins: legal(r), LegalOvertimeHours: hours(legal(r)),
+		HolidayWorkHours: hours(r.TotalHolidayWorkMins), LatenightWorkHours: hours(r.TotalLatenightWorkMins), MonthsKnown: len(months),
 	}
 	if r.Num != nil {
 		row.Num = *r.Num
 	}
+	var marks []string
+	if m := monthly(legal(r), r.TotalHolidayWorkMins); m != "" {
+		marks = append(marks, m)
+	}
+	year, whole, above, highest := 0, 0, false, 0.0
+	for i, m := range months {
+		year += legal(m)
+		whole += legal(m) + m.TotalHolidayWorkMins
+		if n := i + 1; n >= 2 && n <= 6 {
+			above = above || whole > 80*60*n
+			highest = max(highest, float64(whole)/float64(n))
+		}
+	}
+	row.YearHours = hours(year)
+	if len(months) > 1 {
+		average := math.Round(highest/60*100) / 100
+		row.AverageHours = &average
+	}
+	if above {
+		marks = append(marks, over80hAverage)
+	}
+	if year > 360*60 {
+		marks = append(marks, over360h)
+	}
+	row.Flag = strings.Join(marks, ", ")
 	return row
 }
 
-func flag(legal, holiday int) Flag {
+// legal are the minutes beyond the legal hours.
+func legal(r freee.Record) int {
+	return r.TotalOvertimeExceptNormalWorkMins + r.TotalOvertimeWithinNormalWorkMins
+}
+
+func monthly(legal, holiday int) string {
 	switch {
 	case legal+holiday >= 100*60:
-		return Over100h
+		return over100h
 	case legal+holiday > 80*60:
-		return Over80h
+		return over80h
 	case legal > 45*60:
-		return Over45h
+		return over45h
 	}
-	return Within
+	return ""
 }
 
 // hours are minutes in hours, to two decimals.

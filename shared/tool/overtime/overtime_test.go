@@ -16,25 +16,34 @@ func record(id int64, excess, legal, within, holiday int) freee.Record {
 	}
 }
 
+func calculated(t *testing.T, records []freee.Record, earlier ...[]freee.Record) overtime.Result {
+	t.Helper()
+	r, problems := overtime.Calculate(records, earlier, "en")
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	return r
+}
+
 func TestLimits(t *testing.T) {
 	for name, test := range map[string]struct {
 		r    freee.Record
-		want overtime.Flag
+		want string
 		mins int
 	}{
-		"none":                    {record(1, 0, 0, 0, 0), overtime.Within, 0},
-		"45 hours are allowed":    {record(1, 0, 45*60, 0, 0), overtime.Within, 45 * 60},
-		"a minute more is marked": {record(1, 0, 45*60+1, 0, 0), overtime.Over45h, 45*60 + 1},
-		"hours within the legal day do not count": {record(1, 600, 45*60, 0, 0), overtime.Within, 45*60 + 600},
-		"discretionary work does":                 {record(1, 0, 40*60, 6*60, 0), overtime.Over45h, 46 * 60},
-		"holidays do not count to 45":             {record(1, 0, 44*60, 0, 10*60), overtime.Within, 44 * 60},
-		"holidays count to 80":                    {record(1, 0, 70*60, 0, 10*60+1), overtime.Over80h, 70 * 60},
-		"80 with holidays are allowed":            {record(1, 0, 40*60, 0, 40*60), overtime.Within, 40 * 60},
-		"100 is too much":                         {record(1, 0, 92*60, 0, 8*60), overtime.Over100h, 92 * 60},
-		"a minute less is above 80":               {record(1, 0, 92*60, 0, 8*60-1), overtime.Over80h, 92 * 60},
+		"none":                    {record(1, 0, 0, 0, 0), "", 0},
+		"45 hours are allowed":    {record(1, 0, 45*60, 0, 0), "", 45 * 60},
+		"a minute more is marked": {record(1, 0, 45*60+1, 0, 0), "> 45h", 45*60 + 1},
+		"hours within the legal day do not count": {record(1, 600, 45*60, 0, 0), "", 45*60 + 600},
+		"discretionary work does":                 {record(1, 0, 40*60, 6*60, 0), "> 45h", 46 * 60},
+		"holidays do not count to 45":             {record(1, 0, 44*60, 0, 10*60), "", 44 * 60},
+		"holidays count to 80":                    {record(1, 0, 70*60, 0, 10*60+1), "> 80h", 70 * 60},
+		"80 with holidays are allowed":            {record(1, 0, 40*60, 0, 40*60), "", 40 * 60},
+		"100 is too much":                         {record(1, 0, 92*60, 0, 8*60), "≥ 100h", 92 * 60},
+		"a minute less is above 80":               {record(1, 0, 92*60, 0, 8*60-1), "> 80h", 92 * 60},
 	} {
 		t.Run(name, func(t *testing.T) {
-			row := overtime.Calculate([]freee.Record{test.r}).Rows[0]
+			row := calculated(t, []freee.Record{test.r}).Rows[0]
 			if row.Flag != test.want || row.OvertimeMins != test.mins {
 				t.Errorf("%q %d, want %q %d", row.Flag, row.OvertimeMins, test.want, test.mins)
 			}
@@ -43,7 +52,10 @@ func TestLimits(t *testing.T) {
 }
 
 func TestCounts(t *testing.T) {
-	r := overtime.Calculate([]freee.Record{record(1, 0, 50*60, 0, 0), record(2, 0, 90*60, 0, 0), record(3, 0, 100*60, 0, 0), record(4, 20, 0, 0, 0)})
+	r := calculated(t, []freee.Record{record(1, 0, 50*60, 0, 0), record(2, 0, 90*60, 0, 0), record(3, 0, 100*60, 0, 0), record(4, 20, 0, 0, 0)})
+	if r.Over80hAverage != nil || r.Over360h != nil || r.Months != 1 || !strings.Contains(r.Note, "can't be judged") {
+		t.Errorf("one month alone: %+v", r)
+	}
 	if r.Count != 4 || r.Over45h != 3 || r.Over80h != 2 || r.Over100h != 1 || r.TotalOvertimeHours != 240.33 {
 		t.Errorf("%+v", r)
 	}

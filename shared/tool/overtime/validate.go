@@ -25,10 +25,10 @@ func Validate(records []freee.Record) (problems []string) {
 	seen := map[int64]bool{}
 	for _, r := range records {
 		for _, p := range validate(r) {
-			problems = append(problems, fmt.Sprintf("%s (%d): %s", r.DisplayName, r.EmployeeID, p))
+			problems = append(problems, about(r, p))
 		}
 		if seen[r.EmployeeID] {
-			problems = append(problems, fmt.Sprintf("%s (%d): twice", r.DisplayName, r.EmployeeID))
+			problems = append(problems, about(r, "twice"))
 		}
 		seen[r.EmployeeID] = true
 	}

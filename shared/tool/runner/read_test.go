@@ -140,6 +140,34 @@ func TestOvertimeOfTheSampleCompany(t *testing.T) {
 	}
 }
 
+func TestOvertimeOverSeveralMonths(t *testing.T) {
+	w := newWorld(t)
+	var months []string
+	for month := 3; month > 0; month-- {
+		b, err := json.Marshal(w.attendance(t, 2026, month).Records)
+		if err != nil {
+			t.Fatal(err)
+		}
+		months = append(months, string(b))
+	}
+	var r overtime.Result
+	w.run(t, "calculate_overtime", fmt.Sprintf(`{"mode":"calculate","records":%s,"earlier":[%s,%s]}`, months[0], months[1], months[2]), &r)
+	// One of the company works 82 to 87 hours each month.
+	if r.Count != 42 || r.Months != 3 || r.Over45h != 4 || r.Over80hAverage == nil || *r.Over80hAverage != 1 || r.Over360h == nil || *r.Over360h != 0 {
+		t.Errorf("%+v", r)
+	}
+	var v overtime.Validated
+	w.run(t, "calculate_overtime", fmt.Sprintf(`{"mode":"validate","records":%s,"earlier":[%s]}`, months[0], months[1]), &v)
+	for mode, args := range map[string]string{
+		"calculate": fmt.Sprintf(`{"mode":"calculate","records":%s,"earlier":[%s]}`, months[0], months[0]),
+		"validate":  fmt.Sprintf(`{"mode":"validate","records":%s,"earlier":[[]]}`, months[0]),
+	} {
+		if e := w.refuse(t, "calculate_overtime", args); e.Problem != tool.ProblemBadData || e.Outcome != tool.Failed {
+			t.Errorf("%s: %v", mode, e)
+		}
+	}
+}
+
 func firstOf(t *testing.T, list json.RawMessage) json.RawMessage {
 	t.Helper()
 	var all []json.RawMessage

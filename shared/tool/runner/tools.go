@@ -54,19 +54,27 @@ func (r *Runner) listAttendance(ctx context.Context, c tool.Call) (any, error) {
 
 func (r *Runner) calculateOvertime(_ context.Context, c tool.Call) (any, error) {
 	var in struct {
-		Mode    string         `json:"mode"`
-		Records []freee.Record `json:"records"`
+		Mode    string           `json:"mode"`
+		Records []freee.Record   `json:"records"`
+		Earlier [][]freee.Record `json:"earlier"`
 	}
 	if err := read(c, &in); err != nil {
 		return nil, err
 	}
+	var out any
+	var problems []string
 	if in.Mode == "calculate" {
-		return overtime.Calculate(in.Records), nil
+		out, problems = overtime.Calculate(in.Records, in.Earlier, c.Locale)
+	} else {
+		out = overtime.Validated{Mode: in.Mode, Count: len(in.Records)}
+		for _, records := range append([][]freee.Record{in.Records}, in.Earlier...) {
+			problems = append(problems, overtime.Validate(records)...)
+		}
 	}
-	if problems := overtime.Validate(in.Records); len(problems) > 0 {
+	if len(problems) > 0 {
 		return nil, &tool.Error{Outcome: tool.Failed, Problem: tool.ProblemBadData, Args: []any{len(problems), problems[0]}}
 	}
-	return overtime.Validated{Mode: in.Mode, Count: len(in.Records)}, nil
+	return out, nil
 }
 
 func (r *Runner) writeRows(ctx context.Context, c tool.Call) (any, error) {

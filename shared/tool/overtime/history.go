@@ -1,0 +1,93 @@
+package overtime
+
+import (
+	"fmt"
+	"time"
+
+	"ringi/shared/tool/freee"
+)
+
+// aYear is how many months are judged at most.
+const aYear = 12
+
+// histories finds for each record the person's months before it, the latest first and
+// without a gap. A month is the one in which the days that freee counted end.
+func histories(records []freee.Record, earlier [][]freee.Record) (before [][]freee.Record, problems []string) {
+	before = make([][]freee.Record, len(records))
+	if len(earlier) == 0 {
+		return before, nil
+	}
+	known := map[int64]map[int]freee.Record{}
+	for _, list := range earlier {
+		for _, r := range list {
+			month, err := monthOf(r)
+			if err != nil {
+				problems = append(problems, about(r, err.Error()))
+				continue
+			}
+			if known[r.EmployeeID] == nil {
+				known[r.EmployeeID] = map[int]freee.Record{}
+			}
+			if _, twice := known[r.EmployeeID][month]; twice {
+				problems = append(problems, about(r, named(month)+" twice"))
+			}
+			known[r.EmployeeID][month] = r
+		}
+	}
+	for i, r := range records {
+		month, err := monthOf(r)
+		if err != nil {
+			problems = append(problems, about(r, err.Error()))
+			continue
+		}
+		for other := range known[r.EmployeeID] {
+			if other == month {
+				problems = append(problems, about(r, named(month)+" twice"))
+			} else if other > month {
+				problems = append(problems, about(r, fmt.Sprintf("%s is not before %s", named(other), named(month))))
+			}
+		}
+		for n := 1; n < aYear; n++ {
+			was, ok := known[r.EmployeeID][month-n]
+			if !ok {
+				break
+			}
+			before[i] = append(before[i], was)
+		}
+	}
+	return before, problems
+}
+
+// monthOf counts months: of two that follow each other, the numbers do.
+func monthOf(r freee.Record) (int, error) {
+	end, err := time.Parse(time.DateOnly, r.EndDate)
+	if err != nil {
+		return 0, fmt.Errorf("end_date %q", r.EndDate)
+	}
+	return end.Year()*12 + int(end.Month()) - 1, nil
+}
+
+func named(month int) string { return fmt.Sprintf("%04d-%02d", month/12, month%12+1) }
+
+func about(r freee.Record, what string) string {
+	return fmt.Sprintf("%s (%d): %s", r.DisplayName, r.EmployeeID, what)
+}
+
+// note says which limits the months given can't show. It is short enough for a summary.
+func note(locale string, months int) string {
+	one, some, all := "1 か月分のため、複数月平均 80 時間と年 360 時間の上限は判定できません。",
+		"%d か月分で判定。年 360 時間は、この期間だけで超えた人を数えています。",
+		"%d か月分で判定。年 360 時間は直近 12 か月の合計です(36 協定の起算日とは異なることがあります)。"
+	if locale == "en" {
+		one = "With one month only, the limits of 80 h on average and 360 h a year can't be judged."
+		some = "Judged by %d months. Above 360 h a year are those who are above it in these months alone."
+		all = "Judged by %d months. The year is the last 12 months; an agreement's may begin elsewhere."
+	}
+	switch {
+	case months == 1:
+		return one
+	case months < aYear:
+		return fmt.Sprintf(some, months)
+	}
+	return fmt.Sprintf(all, months)
+}
