@@ -78,7 +78,7 @@ func retryAfter(header http.Header, now time.Time) time.Duration {
 		return seconds(s)
 	}
 	if at, err := http.ParseTime(text); err == nil {
-		return max(0, at.Sub(now))
+		return seconds(at.Sub(now).Seconds())
 	}
 	return 0
 }

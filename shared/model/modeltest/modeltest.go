@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -67,7 +68,7 @@ func answer(body string) string {
 // Run is the contract.
 func Run(t *testing.T, w Wire) {
 	for name, value := range map[string]string{
-		"ANTHROPIC_API_KEY": "poison", "ANTHROPIC_AUTH_TOKEN": "poison", "ANTHROPIC_BASE_URL": "http://127.0.0.1:1", "OPENAI_API_KEY": "poison", "OPENAI_ORG_ID": "poison",
+		"ANTHROPIC_API_KEY": "poison", "ANTHROPIC_AUTH_TOKEN": "poison", "ANTHROPIC_CUSTOM_HEADERS": "X-Odd: poison", "ANTHROPIC_BASE_URL": "http://127.0.0.1:1", "OPENAI_API_KEY": "poison", "OPENAI_ORG_ID": "poison",
 		"OPENAI_BASE_URL": "http://127.0.0.1:1", "AWS_BEARER_TOKEN_BEDROCK": "poison", "AWS_ENDPOINT_URL": "http://127.0.0.1:1", "AWS_ENDPOINT_URL_BEDROCK_RUNTIME": "http://127.0.0.1:1",
 	} {
 		t.Setenv(name, value)
@@ -121,6 +122,9 @@ func (w Wire) answers(t *testing.T) {
 				if got := w.Key(r.Header); got != Secret {
 					t.Errorf("the key is %q", got)
 				}
+				if all := fmt.Sprint(r.Header); strings.Contains(all, "poison") {
+					t.Errorf("the environment got into the request: %s", all)
+				}
 				if r.URL.Path != w.Path {
 					t.Errorf("called %s", r.URL.Path)
 				}
@@ -172,6 +176,7 @@ func (w Wire) errors(t *testing.T) {
 		"429 without":             {429, "", want{model.RateLimited, 0, true}},
 		"429 with an odd wait":    {429, "-1e999", want{model.RateLimited, 0, true}},
 		"429 with a year to wait": {429, "31536000", want{model.RateLimited, 24 * time.Hour, true}},
+		"429 until a time past":   {429, "Wed, 21 Oct 2015 07:28:00 GMT", want{model.RateLimited, 0, true}},
 		"500":                     {500, "", want{model.Overloaded, 0, true}},
 		"503 with Retry-After":    {503, "5", want{model.Overloaded, 5 * time.Second, true}},
 		"529":                     {529, "", want{model.Overloaded, 0, true}},
