@@ -39,6 +39,8 @@ type Store interface {
 	ToolPermission(ctx context.Context, tenant, name string) (p task.ToolPermission, found bool, err error)
 	NoteToolChanged(ctx context.Context, p task.ToolPermission, now time.Time) error
 	Settings(ctx context.Context, tenant string) (task.Settings, error)
+	Tenant(ctx context.Context, tenant string) (task.Tenant, error)
+	SaveAgent(ctx context.Context, t task.Tenant, agent, environment string) (task.Tenant, error)
 }
 
 // Shelf keeps and opens values that are too large for a row.
@@ -62,6 +64,10 @@ type Handler struct {
 	Model   string // overrides the tenant's, when not empty
 	Now     func() time.Time
 	NewID   func() string
+
+	Sessions Sessions
+	// A session is polled so often, and by one invocation for so long.
+	PollEvery, PollFor time.Duration
 }
 
 // job is one invocation's work.
@@ -77,6 +83,9 @@ type job struct {
 // when it doesn't know them from its own commit.
 func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (task.Next, error) {
 	a, err := h.Store.Decide(ctx, in.Ref(), func(a *task.Aggregate) (task.Change, error) {
+		if a.OpenSession() != nil && a.Head.Run == in.Run {
+			return task.Change{}, nil
+		}
 		return a.StartExecution(in.Run, h.Now())
 	})
 	if err != nil {
@@ -87,15 +96,20 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (task.Next, err
 		return task.Next{}, fmt.Errorf("read the settings: %w", err)
 	}
 	j := job{h, in, settings}
+	invocation, turn := "", j.advance
+	if a.Execution().Managed() {
+		s := j.host()
+		invocation, turn = s.invocation, s.turn
+	}
 	for {
 		if a.Head.Run != in.Run {
 			return task.Next{}, task.ErrSuperseded
 		}
-		next := a.Next(h.Now())
+		next := a.NextOf(invocation, h.Now())
 		if next.State != task.StateExecuteProcess || left(ctx) < least {
 			return next, nil
 		}
-		a, err = j.advance(ctx, a)
+		a, err = turn(ctx, a)
 		if stop := (task.StopError{}); errors.As(err, &stop) {
 			a, err = j.fail(ctx, stop)
 		}
@@ -128,14 +142,21 @@ func (j job) advance(ctx context.Context, a *task.Aggregate) (*task.Aggregate, e
 			return nil, err
 		}
 	}
-	t, err := j.find(ctx, a.Head.TenantID, *step)
+	return j.take(ctx, a, *step, "")
+}
+
+// take calls a step's tool, or asks people first. wish is the session's that it answers, if any.
+func (j job) take(ctx context.Context, a *task.Aggregate, step task.Step, wish string) (*task.Aggregate, error) {
+	e := a.Execution()
+	t, err := j.find(ctx, a.Head.TenantID, step)
 	if err != nil {
 		return nil, err
 	}
-	call, arguments, err := j.prepare(ctx, a, e, *step, t)
+	call, arguments, err := j.prepare(ctx, a, e, step, t)
 	if err != nil {
 		return nil, err
 	}
+	call.Wish = wish
 	if call.NeedsGate && a.GateOf(e, step.Order) == nil {
 		return j.Store.DecideOn(ctx, a, func(a *task.Aggregate) (task.Change, error) {
 			return a.OpenStepGate(j.in.Run, step.Order, call.Arguments, call.ArgumentsHash, j.Now())
@@ -146,11 +167,11 @@ func (j job) advance(ctx context.Context, a *task.Aggregate) (*task.Aggregate, e
 	}
 	deadline := j.Now().Add(min(t.spec.Timeout, left(ctx)-spare))
 	call.Claim = task.Claim{Invocation: j.NewID(), LeaseUntil: deadline.Add(spare)}
-	key := a.IdempotencyKey(e, *step)
+	key := a.IdempotencyKey(e, step)
 	if a, err = j.claim(ctx, a, call); err != nil {
 		return nil, fmt.Errorf("claim %s: %w", step.StepID, err)
 	}
-	return j.call(ctx, a, *step, call.Claim, deadline, t, tool.Call{
+	return j.call(ctx, a, step, call.Claim, deadline, t, tool.Call{
 		Tenant: j.in.Tenant, Tool: step.Tool, Arguments: arguments, Key: key, Locale: j.settings.Locale, Bounds: t.spec.Bounds, Pin: t.spec.Pin,
 	})
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
+	"ringi/shared/model/managed"
 	"ringi/shared/model/provider"
 	"ringi/shared/outbound"
 	"ringi/shared/result"
@@ -43,13 +44,25 @@ func newHandler(ctx context.Context, cfg aws.Config) (*Handler, error) {
 	}
 	// Path style: a bucket's name need not resolve as a host.
 	bucket := s3.NewFromConfig(cfg, func(o *s3.Options) { o.UsePathStyle = true })
+	models := provider.FromEnvironment(cfg)
 	return &Handler{
 		Store: s, Shelf: result.Shelf{S3: bucket, Bucket: os.Getenv("RESULTS_BUCKET")},
 		Tools: tools, Catalog: catalog,
-		Open:  provider.FromEnvironment(cfg).Open,
+		Open:  models.Open,
 		Model: os.Getenv("MODEL"),
 		Now:   time.Now, NewID: task.NewID,
+		Sessions: newSessions(models), PollEvery: pollEvery, PollFor: 100 * time.Second,
 	}, nil
+}
+
+func newSessions(c provider.Config) *managed.Client {
+	return managed.New(managed.Config{
+		BaseURL: c.AnthropicURL, HTTP: c.Vendor, Refused: c.Secret.Forget,
+		Key: func(ctx context.Context) (string, error) {
+			s, err := c.Secret.Get(ctx)
+			return s.Anthropic, err
+		},
+	})
 }
 
 func newTools(cfg aws.Config, catalog *tool.Catalog, s *store.Store, slack secret.SlackSecret) (*runner.Runner, error) {

@@ -29,7 +29,9 @@ func rest(by string) decision {
 	}
 }
 
-func closeSession(a *Aggregate, now time.Time) (Change, error) { return a.CloseSession(a.Head.Run, now) }
+func closeSession(a *Aggregate, now time.Time) (Change, error) {
+	return a.CloseSession(a.Head.Run, now)
+}
 
 func TestOneInvocationPollsASession(t *testing.T) {
 	s := inSession(t)

@@ -1,0 +1,176 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"ringi/shared/model"
+	"ringi/shared/model/managed"
+	"ringi/shared/task"
+)
+
+const (
+	// heldFor is how long an invocation that dies keeps others from its session.
+	heldFor = 30 * time.Second
+	// maxWait is how long a vendor's Retry-After is waited for.
+	maxWait = 5 * time.Minute
+	// closeTries is how often a session is told to stop when the vendor does not answer; one
+	// that nobody answers stops by itself at its next call.
+	closeTries = 3
+)
+
+// Sessions keeps sessions with managed agents; see managed.Client.
+type Sessions interface {
+	Settle(ctx context.Context, tenant, model string) (managed.Place, error)
+	Abandon(ctx context.Context, p managed.Place) error
+	Find(ctx context.Context, at managed.Place, tags map[string]string, since time.Time) (id string, err error)
+	Start(ctx context.Context, at managed.Place, p managed.Plan) (id string, err error)
+	Discard(ctx context.Context, session string) error
+	Poll(ctx context.Context, session string) (managed.State, error)
+	Say(ctx context.Context, session, text string) error
+	Answer(ctx context.Context, session, wish, text string, failed bool) error
+	Interrupt(ctx context.Context, session string) error
+	Bill(ctx context.Context, session string) (u task.Usage, running bool, err error)
+}
+
+// host is one invocation at a session. It keeps nothing that it could not read
+// again: what is to be done follows from the rows and the session's events.
+type host struct {
+	job
+	invocation string
+	until      time.Time
+	settled    bool // it has made the tenant an agent
+	closing    int
+}
+
+func (j job) host() *host {
+	return &host{job: j, invocation: j.NewID(), until: j.Now().Add(j.PollFor)}
+}
+
+// turn does one thing: it makes the session, tells it the steps, makes or answers one
+// call, waits, or ends the execution. It returns the task as it left it, nil when it
+// doesn't know. StopError: the execution must be failed.
+func (h *host) turn(ctx context.Context, a *task.Aggregate) (*task.Aggregate, error) {
+	if a.OpenSession() != nil {
+		return h.close(ctx, a)
+	}
+	e, now := a.Execution(), h.Now()
+	step := a.NextStep(e)
+	if step != nil {
+		if row := a.StepOf(e, step.Order); row != nil {
+			if err := row.Stop(); err != nil {
+				return nil, err
+			}
+		}
+	}
+	switch late := a.TimeUp(e, now); {
+	case late && step == nil: // what is done does not fail for want of words
+		return h.finish(ctx, a, "")
+	case late:
+		return nil, task.StopError{Reason: task.ReasonTimeout, Detail: fmt.Sprint(e.Terms.L4TimeoutSeconds)}
+	case e.Lease == nil || e.Lease.Invocation != h.invocation || e.Lease.LeaseUntil.Sub(now) < heldFor/2:
+		return h.Store.DecideOn(ctx, a, func(a *task.Aggregate) (task.Change, error) {
+			return a.HoldSession(h.in.Run, h.invocation, h.Now().Add(heldFor), h.Now())
+		})
+	case !now.Before(h.until) || left(ctx) < 2*least:
+		return h.rest(ctx, a, h.PollEvery)
+	case e.SessionID == "":
+		return h.open(ctx, a)
+	}
+	s, err := h.Sessions.Poll(ctx, e.SessionID)
+	switch {
+	case err != nil:
+		return h.later(ctx, a, err)
+	case !s.Told:
+		return h.tell(ctx, a)
+	case s.Stop != "":
+		return h.stopped(ctx, a, s)
+	case len(s.Wishes) > 0:
+		return h.consider(ctx, a, s.Wishes)
+	}
+	return h.wait(ctx, a, h.PollEvery)
+}
+
+// stopped ends the execution: well, when its steps are done, whatever stopped the session then.
+func (h *host) stopped(ctx context.Context, a *task.Aggregate, s managed.State) (*task.Aggregate, error) {
+	slog.InfoContext(ctx, "the session stopped", "task_id", h.in.Task, "stop", s.Stop, "calls", s.Calls)
+	notDone := a.NotDone(a.Execution())
+	switch {
+	case notDone == nil:
+		return h.finish(ctx, a, s.Said)
+	case s.Stop == managed.StopDone:
+		return nil, notDone
+	case s.Stop == managed.StopBudget:
+		return nil, task.StopError{Reason: task.ReasonCostLimit}
+	case s.Stop == managed.StopRefused:
+		return nil, task.StopError{Reason: task.ReasonModelRefused}
+	}
+	return nil, task.StopError{Reason: task.ReasonSessionEnded}
+}
+
+// finish completes the execution with what the session said, or without it with the steps' names.
+func (h *host) finish(ctx context.Context, a *task.Aggregate, said string) (*task.Aggregate, error) {
+	words := model.LastWords(said)
+	if words == "" {
+		words = model.Plain(h.summaryInput(ctx, a))
+	}
+	return h.Store.DecideOn(ctx, a, func(a *task.Aggregate) (task.Change, error) {
+		return a.CompleteExecution(h.in.Run, words, h.Now())
+	})
+}
+
+// close tells the session of an execution that is over to stop, and charges what it came to.
+func (h *host) close(ctx context.Context, a *task.Aggregate) (*task.Aggregate, error) {
+	e := a.OpenSession()
+	h.closing++
+	usage, running, err := h.Sessions.Bill(ctx, e.SessionID)
+	if err != nil || running || e.Status != task.ExecutionCompleted {
+		err = errors.Join(err, h.Sessions.Interrupt(ctx, e.SessionID))
+	}
+	if err != nil {
+		slog.WarnContext(ctx, "a session is not told to stop", "task_id", h.in.Task, "session_id", e.SessionID, "err", err)
+		if model.Failure(err).Transient && h.closing < closeTries && pause(ctx, h.PollEvery) {
+			return a, nil
+		}
+	}
+	return h.Store.DecideOn(ctx, a, task.Charge(usage, h.Now(), func(a *task.Aggregate) (task.Change, error) {
+		return a.CloseSession(h.in.Run, h.Now())
+	}))
+}
+
+// later waits after a request that failed: the next turn finds out whether it was
+// handled all the same. StopError: no other try would help.
+func (h *host) later(ctx context.Context, a *task.Aggregate, err error) (*task.Aggregate, error) {
+	f := model.Failure(err)
+	slog.WarnContext(ctx, "session", "task_id", h.in.Task, "err", err, "retry_after_ms", f.RetryAfter.Milliseconds())
+	if !f.Transient {
+		return nil, task.StopError{Reason: f.Reason, Detail: f.Detail}
+	}
+	wait := min(max(f.RetryAfter, h.PollEvery), maxWait)
+	if h.Now().Add(wait).After(h.until) || left(ctx) < wait+2*least {
+		return h.rest(ctx, a, wait)
+	}
+	return h.wait(ctx, a, wait)
+}
+
+// wait lets time pass, and looks whether the task moved meanwhile.
+func (h *host) wait(ctx context.Context, a *task.Aggregate, d time.Duration) (*task.Aggregate, error) {
+	if !pause(ctx, d) {
+		return nil, ctx.Err()
+	}
+	head, err := h.Store.Head(ctx, a.Ref())
+	if err == nil && head.Rev == a.Head.Rev {
+		return a, nil
+	}
+	return nil, nil
+}
+
+// rest leaves the session to a later invocation; a run waits for whole seconds.
+func (h *host) rest(ctx context.Context, a *task.Aggregate, d time.Duration) (*task.Aggregate, error) {
+	return h.Store.DecideOn(ctx, a, func(a *task.Aggregate) (task.Change, error) {
+		return a.PauseSession(h.in.Run, h.invocation, h.Now().Add(max(d, time.Second)), h.Now())
+	})
+}

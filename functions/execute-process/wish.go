@@ -1,0 +1,141 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"slices"
+
+	"ringi/shared/model"
+	"ringi/shared/model/managed"
+	"ringi/shared/pipeline"
+	"ringi/shared/task"
+	"ringi/shared/tool"
+)
+
+// consider takes one of the calls that the session asks for: it answers one that was
+// made, makes one that is approved and next, or denies one.
+func (h *host) consider(ctx context.Context, a *task.Aggregate, wishes []managed.Wish) (*task.Aggregate, error) {
+	e := a.Execution()
+	for _, w := range wishes {
+		if row := a.Granted(e, w.ID); row != nil && row.Status == task.StepCompleted {
+			return h.answer(ctx, a, w, reply{Status: "done", Step: row.StepID, Facts: h.facts(ctx, a, row)})
+		}
+	}
+	var denied reply
+	for i, w := range wishes {
+		step, denial, err := h.admit(ctx, a, w)
+		if err != nil {
+			return nil, err
+		}
+		if denial == "" {
+			return h.grant(ctx, a, w, step)
+		}
+		if i == 0 {
+			denied = deny(denial)
+		}
+	}
+	return h.answer(ctx, a, wishes[0], denied)
+}
+
+// admit finds the approved step that a wish is for.
+func (h *host) admit(ctx context.Context, a *task.Aggregate, w managed.Wish) (task.Step, task.Denial, error) {
+	e := a.Execution()
+	steps, input := a.ProcessOf(e).Steps, tool.Canonical(w.Input)
+	var down error
+	next := a.NextStep(e)
+	fits := func(s task.Step) bool {
+		switch {
+		case input == tool.Canonical(json.RawMessage(s.ToolInput)), free(steps, s):
+			return true
+		case next == nil || s.Order != next.Order:
+			return false
+		}
+		resolved, _, err := tool.Resolve(s.ToolInput, func(stepID string) (json.RawMessage, error) {
+			v, err := h.resultOf(ctx, a, e, stepID)
+			if err != nil && pipeline.Name(err) == pipeline.Unavailable {
+				down = err
+			}
+			return v, err
+		})
+		return err == nil && input == tool.Canonical(resolved)
+	}
+	wish := task.Wish{ID: w.ID}
+	for name, called := range namesOf(steps) {
+		if called == w.Name {
+			wish.Tool = name
+		}
+	}
+	step, denial := a.Admit(e, wish, fits)
+	if denial == task.DeniedArguments && down != nil { // they may be right
+		return step, denial, down
+	}
+	if denial == "" && free(steps, step) {
+		step.ToolInput = task.JSON(input)
+	}
+	return step, denial, nil
+}
+
+// free reports whether a session may choose a step's arguments: those of a read whose
+// result no other step takes, and that tells them to nobody but Ringi's own tools.
+func free(steps []task.Step, s task.Step) bool {
+	if _, _, foreign := task.ServerTool(s.Tool); foreign || s.Effect != task.Read {
+		return false
+	}
+	return !slices.ContainsFunc(steps, func(other task.Step) bool {
+		arguments, err := tool.Parse(other.ToolInput)
+		return err != nil || slices.ContainsFunc(arguments.Refs(), func(r tool.Ref) bool { return r.Path.StepID == s.StepID })
+	})
+}
+
+// grant makes a call. Arguments of the session's own choosing that can't be are its own to mend.
+func (h *host) grant(ctx context.Context, a *task.Aggregate, w managed.Wish, step task.Step) (*task.Aggregate, error) {
+	after, err := h.take(ctx, a, step, w.ID)
+	stop := task.StopError{}
+	if !errors.As(err, &stop) || stop.Reason != task.ReasonBadArguments && stop.Reason != task.ReasonToolConstraint {
+		return after, err
+	}
+	approved := a.ProcessOf(a.Execution()).Steps[step.Order-1]
+	if tool.Canonical(json.RawMessage(approved.ToolInput)) == string(step.ToolInput) || !free(a.ProcessOf(a.Execution()).Steps, approved) {
+		return nil, err
+	}
+	return h.answer(ctx, a, w, deny(task.DeniedArguments))
+}
+
+// reply is a call's result as the session gets it. Whole results stay with Ringi.
+type reply struct {
+	Status string         `json:"status"` // done or denied
+	Step   string         `json:"stepId,omitempty"`
+	Facts  map[string]any `json:"facts,omitempty"`
+	Reason task.Denial    `json:"reason,omitempty"`
+	Why    string         `json:"why,omitempty"`
+}
+
+func deny(d task.Denial) reply { return reply{Status: "denied", Reason: d, Why: denials[d]} }
+
+var denials = map[task.Denial]string{
+	task.DeniedTool:      "Nobody approved a call of this tool. Only the steps may be carried out.",
+	task.DeniedArguments: "These are not the arguments that were approved. Pass the step's arguments on exactly as they stand, with their $ref.",
+	task.DeniedDone:      "This step has been done. It is not done again; go on with the next one.",
+	task.DeniedOrder:     "Another step is next. Call the steps in their order.",
+}
+
+// answer sends a result. Whether it arrived, the session's events say at the next turn.
+func (h *host) answer(ctx context.Context, a *task.Aggregate, w managed.Wish, r reply) (*task.Aggregate, error) {
+	text, err := json.Marshal(r)
+	if err != nil {
+		return nil, err
+	}
+	if r.Reason != "" {
+		slog.WarnContext(ctx, "denied", "task_id", h.in.Task, "reason", r.Reason)
+	}
+	err = h.Sessions.Answer(ctx, a.Execution().SessionID, w.ID, string(text), r.Reason != "")
+	if e := (*model.Error)(nil); errors.As(err, &e) && e.Kind == model.BadRequest { // it is answered, or over
+		return h.wait(ctx, a, h.PollEvery)
+	}
+	if err != nil {
+		return h.later(ctx, a, err)
+	}
+	return h.wait(ctx, a, 0)
+}

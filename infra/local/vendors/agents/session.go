@@ -1,0 +1,243 @@
+package agents
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Session is one, with all that happened in it.
+type Session struct {
+	ID   string
+	Made Request
+	// Answers are the results that it was sent, in order.
+	Answers []Answer
+	// Messages are what it was told; Interrupts, how often to stop.
+	Messages   []string
+	Interrupts int
+	Refused    int // sends that made no sense, such as a second result of one call
+
+	at       time.Time
+	status   string
+	archived bool
+	events   []map[string]any
+	asked    map[string]bool // and not answered
+	left     []Act
+	thinking int
+}
+
+// Request is what a session is made of.
+type Request struct {
+	Agent struct {
+		ID     string
+		Type   string
+		System string
+		Model  struct{ ID string }
+		Tools  []struct {
+			Name        string
+			Type        string
+			InputSchema json.RawMessage `json:"input_schema"`
+		}
+	}
+	EnvironmentID string `json:"environment_id"`
+	Metadata      map[string]string
+	Budget        *struct {
+		MaxListCost struct{ Amount, Currency string } `json:"max_list_cost"`
+	}
+}
+
+var toolForm = regexp.MustCompile(`^[A-Za-z0-9_-]{1,128}$`)
+
+func (r Request) valid() bool {
+	for _, t := range r.Agent.Tools {
+		if t.Type != "custom" || !toolForm.MatchString(t.Name) || !strings.Contains(string(t.InputSchema), `"object"`) {
+			return false
+		}
+	}
+	return r.Agent.Type == "agent_with_overrides" && r.Agent.Model.ID != "" && len(r.Metadata) <= 16
+}
+
+// Answer is a call's result, as it was sent.
+type Answer struct {
+	Tool  string
+	Text  string
+	Error bool
+}
+
+// Step is what a session is told to do.
+type Step struct {
+	StepID    string          `json:"stepId"`
+	Tool      string          `json:"tool"`
+	Arguments json.RawMessage `json:"arguments"`
+	Done      bool            `json:"done"`
+}
+
+// Act is what an agent does next: it asks for calls and waits for their results, or
+// says something and stops.
+type Act struct {
+	Asks []Ask
+	Says string
+	Stop string // the reason: end_turn, refusal and so on, or terminated
+}
+
+// Ask is a call that it asks for.
+type Ask struct{ Tool, Input string }
+
+func (x *Session) row() map[string]any {
+	calls := 0
+	for _, e := range x.events {
+		if e["type"] == "span.model_request_end" {
+			calls++
+		}
+	}
+	return map[string]any{
+		"id": x.ID, "type": "session", "status": x.status, "metadata": x.Made.Metadata, "environment_id": x.Made.EnvironmentID,
+		"agent": map[string]any{"id": x.Made.Agent.ID, "model": map[string]any{"id": x.Made.Agent.Model.ID}}, "created_at": x.at, "a_new_field": map[string]any{},
+		"usage": map[string]any{
+			"input_tokens": 100 * calls, "output_tokens": 10 * calls, "cache_read_input_tokens": 5 * calls, "active_seconds": 1.5,
+			"cache_creation": map[string]any{"ephemeral_5m_input_tokens": 7, "ephemeral_1h_input_tokens": 0},
+			"list_cost":      map[string]any{"amount": fmt.Sprint(calls), "currency": "USD"},
+		},
+	}
+}
+
+func (x *Session) emit(kind string, more map[string]any) string {
+	id := fmt.Sprintf("sevt_%s_%d", x.ID, len(x.events)+1)
+	e := map[string]any{"id": id, "type": kind, "processed_at": time.Now().UTC()}
+	maps.Copy(e, more)
+	x.events = append(x.events, e)
+	return id
+}
+
+// sent is an event of the user's, that waits in line until the session is looked at.
+type sent struct {
+	Type            string
+	CustomToolUseID string `json:"custom_tool_use_id"`
+	IsError         bool   `json:"is_error"`
+	Content         []struct{ Type, Text string }
+}
+
+func (s *Server) send(x *Session, r *http.Request) (int, any) {
+	var in struct{ Events []sent }
+	if json.NewDecoder(r.Body).Decode(&in) != nil || len(in.Events) == 0 || x.status == "terminated" {
+		x.Refused++
+		return http.StatusBadRequest, refusal("invalid_request_error")
+	}
+	for _, e := range in.Events {
+		text := ""
+		for _, block := range e.Content {
+			text += block.Text
+		}
+		switch e.Type {
+		case "user.message":
+			x.Messages = append(x.Messages, text)
+			x.left, x.asked = s.acts(text), map[string]bool{}
+		case "user.custom_tool_result":
+			if !x.asked[e.CustomToolUseID] {
+				x.Refused++
+				return http.StatusBadRequest, refusal("invalid_request_error")
+			}
+			delete(x.asked, e.CustomToolUseID)
+			i := slices.IndexFunc(x.events, func(o map[string]any) bool { return o["id"] == e.CustomToolUseID })
+			x.Answers = append(x.Answers, Answer{x.events[i]["name"].(string), text, e.IsError})
+		case "user.interrupt":
+			x.Interrupts++
+			x.left, x.asked = []Act{{Stop: "end_turn"}}, nil
+		}
+		x.emit(e.Type, map[string]any{"custom_tool_use_id": e.CustomToolUseID, "content": []any{}, "processed_at": nil})
+	}
+	x.status, x.thinking = "running", s.Thinks
+	if len(x.asked) > 0 { // some are still to be answered
+		x.idle("requires_action")
+	}
+	return http.StatusOK, map[string]any{"data": []any{}}
+}
+
+// acts is the script for what the session is told.
+func (s *Server) acts(text string) []Act {
+	var told struct{ Steps []Step }
+	text = strings.TrimSuffix(strings.TrimPrefix(text, "<data>"), "</data>")
+	if json.Unmarshal([]byte(text), &told) != nil {
+		return []Act{{Says: "I can't read that.", Stop: "end_turn"}}
+	}
+	if s.Script != nil {
+		return s.Script(told.Steps)
+	}
+	return Obey(told.Steps)
+}
+
+// Obey does what the session is told.
+func Obey(told []Step) (acts []Act) {
+	for _, t := range told {
+		if !t.Done {
+			acts = append(acts, Act{Asks: []Ask{{t.Tool, string(t.Arguments)}}})
+		}
+	}
+	return append(acts, Act{Says: "すべてのステップを実行しました。", Stop: "end_turn"})
+}
+
+// work does the next thing, when there is one and it was thought about.
+func (x *Session) work() {
+	if x.status != "running" || len(x.asked) > 0 {
+		return
+	}
+	for _, e := range x.events {
+		if e["processed_at"] == nil {
+			e["processed_at"] = time.Now().UTC()
+		}
+	}
+	if x.thinking--; x.thinking >= 0 || len(x.left) == 0 {
+		return
+	}
+	act := x.left[0]
+	x.left = x.left[1:]
+	x.emit("session.status_running", nil)
+	x.emit("session.status_rescheduled", nil)
+	x.emit("agent.something_new", map[string]any{"content": "?"})
+	x.emit("span.model_request_end", map[string]any{"is_error": false})
+	if act.Says != "" {
+		x.emit("agent.message", map[string]any{"content": []any{map[string]any{"type": "text", "text": act.Says}}})
+	}
+	x.asked = map[string]bool{}
+	for _, ask := range act.Asks {
+		x.asked[x.emit("agent.custom_tool_use", map[string]any{"name": ask.Tool, "input": json.RawMessage(ask.Input)})] = true
+	}
+	switch {
+	case act.Stop == "terminated":
+		x.status = "terminated"
+		x.emit("session.status_terminated", nil)
+	case act.Stop != "":
+		x.idle(act.Stop)
+	default:
+		x.idle("requires_action")
+	}
+}
+
+func (x *Session) idle(why string) {
+	x.status = "idle"
+	x.emit("session.status_idle", map[string]any{"stop_details": nil, "stop_reason": map[string]any{"type": why, "event_ids": slices.Sorted(maps.Keys(x.asked))}})
+}
+
+func (s *Server) listEvents(x *Session, r *http.Request) (int, any) {
+	if r.URL.Query().Get("page") == "" {
+		defer x.work() // what is sent is not there at once
+	}
+	types := r.URL.Query()["types[]"]
+	var all []any
+	for _, e := range x.events {
+		// The vendor's newest kinds pass any filter of old ones.
+		if kind := e["type"].(string); len(types) > 0 && !slices.Contains(types, kind) && kind != "agent.something_new" {
+			continue
+		}
+		copied := maps.Clone(e)
+		if all = append(all, copied); s.Twice {
+			all = append(all, copied)
+		}
+	}
+	return s.page(r, all)
+}

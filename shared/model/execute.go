@@ -1,0 +1,49 @@
+package model
+
+import (
+	"encoding/json"
+
+	"ringi/shared/task"
+)
+
+// Executing is what a managed session is for; it has a prompt and no schema.
+const Executing Purpose = "execute"
+
+// SessionInput is what a managed session is told.
+type SessionInput struct {
+	Task    task.Task
+	Request string // the message
+	Steps   []SessionStep
+	Locale  string
+}
+
+// SessionStep is an approved step, as the session is to ask for it.
+type SessionStep struct {
+	StepID    string          `json:"stepId"`
+	Order     int             `json:"order"`
+	Title     string          `json:"title"`
+	Tool      string          `json:"tool"` // as the session calls it
+	Arguments json.RawMessage `json:"arguments"`
+	Done      bool            `json:"done"`
+	Facts     map[string]any  `json:"facts,omitempty"` // of one that is done
+}
+
+// Instructions are a session's rules, its first message, and the name of the prompt they come from.
+type Instructions struct{ System, Message, Prompt string }
+
+// Instruct writes them. Everything but the rules is fenced as data.
+func Instruct(in SessionInput) (Instructions, error) {
+	p, err := promptOf(Executing, in.Locale)
+	if err != nil {
+		return Instructions{}, err
+	}
+	message, err := fenced(struct {
+		Task    TaskData      `json:"task"`
+		Message string        `json:"message"`
+		Steps   []SessionStep `json:"steps"`
+	}{taskData(in.Task), in.Request, in.Steps})
+	return Instructions{p.Text, message, p.Name()}, err
+}
+
+// LastWords is a session's summary as a card may show it: without control characters, cut to its limit.
+func LastWords(said string) string { return clip(prose(said), MaxSummary) }

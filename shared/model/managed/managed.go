@@ -1,0 +1,227 @@
+// Package managed keeps sessions with Claude Managed Agents: an agent that goes
+// through approved steps by asking for calls, which Ringi makes itself, so that no
+// credential leaves it. A caller starts a session, polls it, answers and interrupts
+// it; nothing here waits or loops.
+package managed
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	sdk "github.com/anthropics/anthropic-sdk-go"
+	"github.com/anthropics/anthropic-sdk-go/option"
+	"github.com/anthropics/anthropic-sdk-go/packages/param"
+
+	"ringi/shared/model"
+	"ringi/shared/task"
+)
+
+// callWithin bounds each of a Client's methods.
+const callWithin = 20 * time.Second
+
+// Config says where sessions are, and whose.
+type Config struct {
+	BaseURL string // without /v1
+	HTTP    *http.Client
+	Key     func(ctx context.Context) (string, error) // empty: there is none
+	Refused func()                                    // the key was; may be nil
+}
+
+// Client keeps sessions. Its errors are *model.Error.
+type Client struct {
+	config       Config
+	agents       sdk.BetaAgentService
+	environments sdk.BetaEnvironmentService
+	sessions     sdk.BetaSessionService
+}
+
+// New makes a client; nothing is called yet. It sends nothing twice by itself: there
+// is no key by which the vendor would know a request again.
+func New(c Config) *Client {
+	options := []option.RequestOption{
+		option.WithoutEnvironmentDefaults(), option.WithoutOpenTelemetry(), option.WithMaxRetries(0), option.WithRequestTimeout(callWithin),
+		option.WithBaseURL(c.BaseURL), option.WithHTTPClient(c.HTTP),
+	}
+	return &Client{c, sdk.NewBetaAgentService(options...), sdk.NewBetaEnvironmentService(options...), sdk.NewBetaSessionService(options...)}
+}
+
+// Place is where a tenant's sessions run.
+type Place struct{ Agent, Environment string }
+
+// Settle makes an agent and an environment. Sessions bring their own instructions
+// and tools, and the environment reaches no host.
+func (c *Client) Settle(ctx context.Context, tenant, modelName string) (Place, error) {
+	var p Place
+	err := c.call(ctx, func(ctx context.Context, as option.RequestOption) error {
+		tags := map[string]string{"ringi_tenant": tenant}
+		agent, err := c.agents.New(ctx, sdk.BetaAgentNewParams{
+			Name: "Ringi", Model: sdk.BetaManagedAgentsModelConfigParams{ID: sdk.BetaManagedAgentsModel(modelName)}, Metadata: tags,
+		}, as)
+		if err != nil {
+			return err
+		}
+		p.Agent = agent.ID
+		environment, err := c.environments.New(ctx, sdk.BetaEnvironmentNewParams{
+			Name: "Ringi", Metadata: tags,
+			Config: sdk.BetaEnvironmentNewParamsConfigUnion{OfCloud: &sdk.BetaCloudConfigParams{
+				Networking: sdk.BetaCloudConfigParamsNetworkingUnion{OfLimited: &sdk.BetaLimitedNetworkParams{}},
+			}},
+		}, as)
+		if err != nil {
+			return err
+		}
+		p.Environment = environment.ID
+		return nil
+	})
+	return p, err
+}
+
+// Abandon archives a place that another was faster than.
+func (c *Client) Abandon(ctx context.Context, p Place) error {
+	return c.call(ctx, func(ctx context.Context, as option.RequestOption) error {
+		_, err := c.agents.Archive(ctx, p.Agent, sdk.BetaAgentArchiveParams{}, as)
+		_, again := c.environments.Archive(ctx, p.Environment, sdk.BetaEnvironmentArchiveParams{}, as)
+		return errors.Join(err, again)
+	})
+}
+
+// Find returns the oldest session with these tags, made at a place since a time;
+// empty without one.
+func (c *Client) Find(ctx context.Context, p Place, tags map[string]string, since time.Time) (id string, err error) {
+	err = c.call(ctx, func(ctx context.Context, as option.RequestOption) error {
+		id = ""
+		pages := c.sessions.ListAutoPaging(ctx, sdk.BetaSessionListParams{
+			AgentID: param.NewOpt(p.Agent), CreatedAtGte: param.NewOpt(since), Order: sdk.BetaSessionListParamsOrderAsc, Limit: param.NewOpt[int64](100),
+		}, as)
+		for pages.Next() {
+			if s := pages.Current(); tagged(s.Metadata, tags) {
+				id = s.ID
+				return nil
+			}
+		}
+		return pages.Err()
+	})
+	return id, err
+}
+
+func tagged(got, want map[string]string) bool {
+	for name, value := range want {
+		if got[name] != value {
+			return false
+		}
+	}
+	return true
+}
+
+// Plan is what a session is made of.
+type Plan struct {
+	Title, Model, System string
+	Tools                []Tool
+	Tags                 map[string]string
+	MaxCost              task.MicroUSD // 0: no limit
+}
+
+// Start makes a session to which nothing is said yet.
+func (c *Client) Start(ctx context.Context, at Place, p Plan) (id string, err error) {
+	agent := sdk.BetaManagedAgentsAgentWithOverridesParams{
+		ID: at.Agent, Type: sdk.BetaManagedAgentsAgentWithOverridesParamsTypeAgentWithOverrides, System: param.NewOpt(p.System),
+		Model: sdk.BetaManagedAgentsModelConfigParams{ID: sdk.BetaManagedAgentsModel(p.Model)},
+	}
+	for _, t := range p.Tools {
+		custom, err := t.custom()
+		if err != nil {
+			return "", err
+		}
+		agent.Tools = append(agent.Tools, sdk.BetaManagedAgentsAgentWithOverridesParamsToolUnion{OfCustom: &custom})
+	}
+	params := sdk.BetaSessionNewParams{
+		Agent:         sdk.BetaSessionNewParamsAgentUnion{OfBetaManagedAgentsAgentWithOverridess: &agent},
+		EnvironmentID: at.Environment, Metadata: p.Tags, Title: param.NewOpt(p.Title),
+	}
+	if p.MaxCost > 0 {
+		params.Budget = budget(p.MaxCost)
+	}
+	err = c.call(ctx, func(ctx context.Context, as option.RequestOption) error {
+		s, err := c.sessions.New(ctx, params, as)
+		if err == nil {
+			id = s.ID
+		}
+		return err
+	})
+	return id, err
+}
+
+// Say is the user's message.
+func (c *Client) Say(ctx context.Context, session, text string) error {
+	return c.send(ctx, session, sdk.BetaManagedAgentsEventParamsOfUserMessage([]sdk.BetaManagedAgentsUserMessageEventParamsContentUnion{
+		{OfText: &sdk.BetaManagedAgentsTextBlockParam{Text: text, Type: sdk.BetaManagedAgentsTextBlockTypeText}},
+	}))
+}
+
+// Answer gives a call that the session asked for its result; failed says that there is none.
+func (c *Client) Answer(ctx context.Context, session, wish, text string, failed bool) error {
+	event := sdk.BetaManagedAgentsEventParamsOfUserCustomToolResult(wish)
+	event.OfUserCustomToolResult.IsError = param.NewOpt(failed)
+	event.OfUserCustomToolResult.Content = []sdk.BetaManagedAgentsUserCustomToolResultEventParamsContentUnion{
+		{OfText: &sdk.BetaManagedAgentsTextBlockParam{Text: text, Type: sdk.BetaManagedAgentsTextBlockTypeText}},
+	}
+	return c.send(ctx, session, event)
+}
+
+// Interrupt stops what a session does. It may be repeated.
+func (c *Client) Interrupt(ctx context.Context, session string) error {
+	return c.send(ctx, session, sdk.BetaManagedAgentsEventParamsOfUserInterrupt(sdk.BetaManagedAgentsUserInterruptEventParamsTypeUserInterrupt))
+}
+
+// Discard archives a session that nothing was said to.
+func (c *Client) Discard(ctx context.Context, session string) error {
+	return c.call(ctx, func(ctx context.Context, as option.RequestOption) error {
+		_, err := c.sessions.Archive(ctx, session, sdk.BetaSessionArchiveParams{}, as)
+		return err
+	})
+}
+
+func (c *Client) send(ctx context.Context, session string, e sdk.BetaManagedAgentsEventParamsUnion) error {
+	return c.call(ctx, func(ctx context.Context, as option.RequestOption) error {
+		_, err := c.sessions.Events.Send(ctx, session, sdk.BetaSessionEventSendParams{Events: []sdk.BetaManagedAgentsEventParamsUnion{e}}, as)
+		return err
+	})
+}
+
+// call gives a request its key, and its error the form of all models'.
+func (c *Client) call(ctx context.Context, do func(context.Context, option.RequestOption) error) error {
+	key, err := c.config.Key(ctx)
+	switch {
+	case err != nil:
+		return &model.Error{Provider: task.ProviderAnthropic, Kind: model.Overloaded, Retryable: true, Err: err}
+	case key == "":
+		return c.refused(&model.Error{Provider: task.ProviderAnthropic, Kind: model.Unauthorized, Err: errMissing})
+	}
+	ctx, cancel := context.WithTimeout(ctx, callWithin)
+	defer cancel()
+	if err := do(ctx, option.WithAPIKey(key)); err != nil {
+		return c.refused(problem(err))
+	}
+	return nil
+}
+
+var errMissing = errors.New("the model secret has no entry for it")
+
+func (c *Client) refused(e *model.Error) error {
+	if e.Kind == model.Unauthorized && c.config.Refused != nil {
+		c.config.Refused()
+	}
+	return e
+}
+
+func problem(err error) *model.Error {
+	var answer *sdk.Error
+	if !errors.As(err, &answer) {
+		return model.FromTransport(task.ProviderAnthropic, err)
+	}
+	e := model.FromStatus(task.ProviderAnthropic, answer.StatusCode, answer.Response.Header, string(answer.Type()))
+	e.RequestID = answer.RequestID
+	return e
+}

@@ -1,0 +1,160 @@
+package managed
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+
+	sdk "github.com/anthropics/anthropic-sdk-go"
+	"github.com/anthropics/anthropic-sdk-go/option"
+	"github.com/anthropics/anthropic-sdk-go/packages/param"
+
+	"ringi/shared/model"
+	"ringi/shared/task"
+)
+
+// State is how a session stands, as its events say.
+type State struct {
+	Told   bool   // the user's message is there
+	Stop   Stop   // empty while it works, or waits for answers
+	Wishes []Wish // the calls that it asks for and that nobody has answered
+	Said   string // its last words
+	Calls  int    // of its model
+}
+
+// Stop is why a session does nothing more.
+type Stop string
+
+const (
+	StopDone      Stop = "end_turn"
+	StopRetries   Stop = "retries_exhausted"
+	StopBudget    Stop = "budget_reached"
+	StopRefused   Stop = "refusal"
+	StopEnded     Stop = "terminated"
+	requiresCalls      = "requires_action"
+)
+
+// Wish is a call that a session asks for.
+type Wish struct {
+	ID    string
+	Name  string // as Tool.Name
+	Input json.RawMessage
+}
+
+// maxEvents is how many events a session may have. One of sixty steps has a few hundred.
+const maxEvents = 5000
+
+var errEndless = errors.New("the session has too many events")
+
+// followed are the events that say how a session stands; there are many others.
+var followed = []sdk.BetaManagedAgentsSessionEventType{
+	sdk.BetaManagedAgentsSessionEventTypeUserMessage, sdk.BetaManagedAgentsSessionEventTypeUserInterrupt,
+	sdk.BetaManagedAgentsSessionEventTypeUserCustomToolResult, sdk.BetaManagedAgentsSessionEventTypeAgentCustomToolUse,
+	sdk.BetaManagedAgentsSessionEventTypeAgentMessage, sdk.BetaManagedAgentsSessionEventTypeSpanModelRequestEnd,
+	sdk.BetaManagedAgentsSessionEventTypeSessionStatusRunning, sdk.BetaManagedAgentsSessionEventTypeSessionStatusRescheduled,
+	sdk.BetaManagedAgentsSessionEventTypeSessionStatusIdle, sdk.BetaManagedAgentsSessionEventTypeSessionStatusTerminated,
+}
+
+// Poll reads all of a session's events: a time would not do as a mark to go on
+// from, since an event that waits in line has none. An event that is listed twice
+// counts once, one that nobody knows not at all. A session that is gone is StopEnded.
+func (c *Client) Poll(ctx context.Context, session string) (State, error) {
+	var r reading
+	err := c.call(ctx, func(ctx context.Context, as option.RequestOption) error {
+		r = reading{seen: map[string]bool{}, answered: map[string]bool{}}
+		pages := c.sessions.Events.ListAutoPaging(ctx, session, sdk.BetaSessionEventListParams{
+			Types: followed, Limit: param.NewOpt[int64](500), Order: sdk.BetaSessionEventListParamsOrderAsc,
+		}, as)
+		for pages.Next() {
+			if len(r.seen) >= maxEvents {
+				return errEndless
+			}
+			r.add(pages.Current())
+		}
+		return pages.Err()
+	})
+	if e := (*model.Error)(nil); errors.As(err, &e) && e.Kind == model.UnknownModel { // 404
+		return State{Told: true, Stop: StopEnded}, nil
+	}
+	return r.state(), err
+}
+
+// reading is what a session's events come to.
+type reading struct {
+	State
+	seen, answered map[string]bool
+	queued         bool // something was sent that the session has not come to
+}
+
+func (r *reading) add(u sdk.BetaManagedAgentsSessionEventUnion) {
+	if u.ID == "" || r.seen[u.ID] {
+		return
+	}
+	r.seen[u.ID] = true
+	switch e := u.AsAny().(type) {
+	case sdk.BetaManagedAgentsUserMessageEvent:
+		r.Told, r.Stop = true, ""
+		r.queued = r.queued || e.ProcessedAt.IsZero()
+	case sdk.BetaManagedAgentsUserCustomToolResultEvent:
+		r.answered[e.CustomToolUseID], r.Stop = true, ""
+		r.queued = r.queued || e.ProcessedAt.IsZero()
+	case sdk.BetaManagedAgentsAgentCustomToolUseEvent:
+		input, err := json.Marshal(e.Input)
+		if err != nil { // it was JSON
+			input = []byte("null")
+		}
+		r.Wishes, r.Stop = append(r.Wishes, Wish{ID: e.ID, Name: e.Name, Input: input}), ""
+	case sdk.BetaManagedAgentsAgentMessageEvent:
+		r.Said = ""
+		for _, block := range e.Content {
+			r.Said += block.Text
+		}
+		r.Said = strings.TrimSpace(r.Said)
+	case sdk.BetaManagedAgentsSpanModelRequestEndEvent:
+		r.Calls++
+	case sdk.BetaManagedAgentsSessionStatusRunningEvent, sdk.BetaManagedAgentsSessionStatusRescheduledEvent:
+		r.Stop = ""
+	case sdk.BetaManagedAgentsSessionStatusIdleEvent:
+		// It is idle before anything is said to it, too.
+		if r.Stop = ""; r.Told && e.StopReason.Type != requiresCalls {
+			r.Stop = Stop(e.StopReason.Type)
+		}
+	case sdk.BetaManagedAgentsSessionStatusTerminatedEvent:
+		r.Stop = StopEnded
+	}
+}
+
+func (r *reading) state() State {
+	s := r.State
+	s.Wishes = nil
+	for _, w := range r.Wishes {
+		if !r.answered[w.ID] {
+			s.Wishes = append(s.Wishes, w)
+		}
+	}
+	if r.queued && s.Stop != StopEnded {
+		s.Stop = ""
+	}
+	return s
+}
+
+// Bill is what a session has come to, and whether it goes on by itself.
+func (c *Client) Bill(ctx context.Context, session string) (u task.Usage, running bool, err error) {
+	err = c.call(ctx, func(ctx context.Context, as option.RequestOption) error {
+		s, err := c.sessions.Get(ctx, session, sdk.BetaSessionGetParams{}, as)
+		if err != nil {
+			return err
+		}
+		written := s.Usage.CacheCreation.Ephemeral5mInputTokens + s.Usage.CacheCreation.Ephemeral1hInputTokens
+		u = task.Usage{
+			ID: s.ID, Provider: task.ProviderAnthropic, Model: string(s.Agent.Model.ID), Calls: 1,
+			Input: s.Usage.InputTokens + written, Output: s.Usage.OutputTokens, Cached: s.Usage.CacheReadInputTokens, Written: written,
+			MS: int64(s.Usage.ActiveSeconds * 1000),
+		}
+		u.Cost, u.Unpriced = cost(s.Usage.ListCost, u)
+		running = s.Status == sdk.BetaManagedAgentsSessionStatusRunning || s.Status == sdk.BetaManagedAgentsSessionStatusRescheduling
+		return nil
+	})
+	return u, running, err
+}
