@@ -87,6 +87,7 @@ const (
 	ProblemUnbound      Problem = "unbound"       // tool, what is wrong with its constraints
 	ProblemTooLarge     Problem = "too_large"     // tool, limit with its unit
 	ProblemNoDepartment Problem = "no_department" // provider, department
+	ProblemSheetFull    Problem = "sheet_full"    // provider, cells it would have, limit
 	ProblemInternal     Problem = "internal"      // tool
 )
 
@@ -95,5 +96,6 @@ var Problems = []Problem{
 	ProblemNotConnected, ProblemUnauthorized, ProblemForbidden, ProblemNotFound, ProblemRateLimited, ProblemRejected, ProblemDown,
 	ProblemTimeout, ProblemUnreachable, ProblemLost, ProblemBadAnswer, ProblemBadArguments, ProblemBadData, ProblemNoRecipient,
 	ProblemNoCompany, ProblemTokenLost, ProblemUninstalled, ProblemRevoked, ProblemLocked, ProblemChanged, ProblemAddress,
-	ProblemNotListed, ProblemTooMany, ProblemUnbound, ProblemTooLarge, ProblemNoDepartment, ProblemInternal,
+	ProblemNotListed, ProblemTooMany, ProblemUnbound, ProblemTooLarge, ProblemNoDepartment,
+	ProblemSheetFull, ProblemInternal,
 }

@@ -182,6 +182,7 @@ func TestEverySentenceIsThereInBothLanguages(t *testing.T) {
 		tool.ProblemTooMany:      {"write_rows_to_google_sheet", "max_rows", 10, 11},
 		tool.ProblemUnbound:      {"send_slack_dm", "constraints.x is no constraint"},
 		tool.ProblemTooLarge:     {"list_employees", "8 MiB"},
+		tool.ProblemSheetFull:    {tool.Google, 10_000_001, 10_000_000},
 		tool.ProblemNoDepartment: {tool.Freee, "人事部"},
 	}
 	for _, p := range tool.Problems {

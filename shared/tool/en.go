@@ -29,5 +29,6 @@ var english = map[Problem]string{
 	ProblemUnbound:      "%s can't be called: its constraints are not right (%s).",
 	ProblemTooLarge:     "The result of %s is over the limit of %s. Ask for less.",
 	ProblemNoDepartment: "%s has no department %q. Check its name or code.",
+	ProblemSheetFull:    "Nothing was written: the spreadsheet (%s) would have %d cells, the limit is %d. Delete tabs that nobody uses, or name another spreadsheet.",
 	ProblemInternal:     "An internal error happened while %s ran.",
 }

@@ -29,5 +29,6 @@ var japanese = map[Problem]string{
 	ProblemUnbound:      "%s の制約の設定が正しくないため、呼び出せません(%s)。",
 	ProblemTooLarge:     "%s の結果が上限(%s)を超えました。範囲を狭めて、もう一度依頼してください。",
 	ProblemNoDepartment: "%s に部門「%s」がありません。部門の名前かコードを確認してください。",
+	ProblemSheetFull:    "%sのセルが %d 個になり、上限の %d 個を超えるため、書き込みませんでした。使わないシートを削除するか、別のスプレッドシートを指定してください。",
 	ProblemInternal:     "%s の実行中に内部エラーが起きました。",
 }

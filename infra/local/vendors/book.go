@@ -15,10 +15,20 @@ type book struct {
 	tabs []*tab
 }
 
+// tab is a grid of so many rows and columns; rows are what was written of it.
 type tab struct {
-	title string
-	rows  [][]any
+	id     int
+	title  string
+	height int
+	width  int
+	rows   [][]any
 }
+
+// The grid of a tab whose size nobody says, and how many cells all tabs may have.
+const (
+	defaultHeight, defaultWidth = 1000, 26
+	maxCells                    = 10_000_000
+)
 
 // area is a rectangle of a tab, from 0, the ends excluded.
 type area struct {
@@ -53,13 +63,22 @@ func column(letters string) int {
 }
 
 func (b *book) titles() []string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
 	titles := []string{}
-	for _, t := range b.tabs {
+	for _, t := range b.grids() {
 		titles = append(titles, t.title)
 	}
 	return titles
+}
+
+// grids are the tabs without what is in them.
+func (b *book) grids() []tab {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	grids := []tab{}
+	for _, t := range b.tabs {
+		grids = append(grids, tab{id: t.id, title: t.title, height: t.height, width: t.width})
+	}
+	return grids
 }
 
 // find returns nil when there is no such tab. The caller holds mu.
@@ -70,15 +89,51 @@ func (b *book) find(title string) *tab {
 	return nil
 }
 
-// add reports false when the title is taken.
-func (b *book) add(title string) bool {
+// add makes a tab; a size of 0 is the default's.
+func (b *book) add(title string, height, width int) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if title == "" || b.find(title) != nil {
-		return false
+		return fmt.Errorf("A sheet with the name %q already exists. Please enter another name.", title)
 	}
-	b.tabs = append(b.tabs, &tab{title: title})
-	return true
+	if height == 0 {
+		height = defaultHeight
+	}
+	if width == 0 {
+		width = defaultWidth
+	}
+	if err := b.room(height * width); err != nil {
+		return err
+	}
+	b.tabs = append(b.tabs, &tab{id: len(b.tabs) * 1001, title: title, height: height, width: width})
+	return nil
+}
+
+// resize gives a tab another grid.
+func (b *book) resize(id, height, width int) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	i := slices.IndexFunc(b.tabs, func(t *tab) bool { return t.id == id })
+	if i < 0 || height < 1 || width < 1 {
+		return fmt.Errorf("No grid with id: %d", id)
+	}
+	t := b.tabs[i]
+	if err := b.room(height*width - t.height*t.width); err != nil {
+		return err
+	}
+	t.height, t.width = height, width
+	return nil
+}
+
+// room refuses more cells than a spreadsheet may have. The caller holds mu.
+func (b *book) room(more int) error {
+	for _, t := range b.tabs {
+		more += t.height * t.width
+	}
+	if more > maxCells {
+		return fmt.Errorf("This action would increase the number of cells in the workbook above the limit of %d cells.", maxCells)
+	}
+	return nil
 }
 
 // put writes values into an area, and leaves what is not given.
@@ -88,6 +143,9 @@ func (b *book) put(a area, values [][]any) (cells int, err error) {
 	t := b.find(a.tab)
 	if t == nil {
 		return 0, fmt.Errorf("Unable to parse range: %s", a.tab)
+	}
+	if a.foot > t.height || a.right > t.width {
+		return 0, fmt.Errorf("Range ('%s') exceeds grid limits. Max rows: %d, max columns: %d", a.tab, t.height, t.width)
 	}
 	if len(values) > a.foot-a.top {
 		return 0, fmt.Errorf("Requested writing within range, but tried writing to row [%d]", a.foot+1)
@@ -152,6 +210,9 @@ func (v *Vendors) Rows(spreadsheet, tab string) [][]any {
 	}
 	return v.book.rows(tab)
 }
+
+// Add makes a tab with a grid of its own, as people do.
+func (v *Vendors) Add(tab string, rows, columns int) error { return v.book.add(tab, rows, columns) }
 
 // Tabs are the spreadsheet's, in the order in which they were made.
 func (v *Vendors) Tabs() []string { return v.book.titles() }

@@ -2,6 +2,7 @@ package vendors
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -41,32 +42,57 @@ func googleError(w http.ResponseWriter, status int, message string) {
 
 func (v *Vendors) spreadsheet(w http.ResponseWriter, r *http.Request) {
 	tabs := []any{}
-	for _, title := range v.book.titles() {
-		tabs = append(tabs, map[string]any{"properties": map[string]any{"title": title}})
+	for _, t := range v.book.grids() {
+		tabs = append(tabs, map[string]any{"properties": map[string]any{
+			"sheetId": t.id, "title": t.title, "gridProperties": map[string]any{"rowCount": t.height, "columnCount": t.width},
+		}})
 	}
 	answer(w, http.StatusOK, map[string]any{"spreadsheetUrl": "http://" + r.Host + "/sheets/" + Sheet, "sheets": tabs})
 }
 
+// sheetProperties are a request's about one tab.
+type sheetProperties struct {
+	Properties struct {
+		SheetID        int    `json:"sheetId,omitempty"`
+		Title          string `json:"title,omitempty"`
+		GridProperties struct {
+			RowCount    int `json:"rowCount"`
+			ColumnCount int `json:"columnCount"`
+		} `json:"gridProperties"`
+	} `json:"properties"`
+	Fields string `json:"fields,omitempty"`
+}
+
+// batchUpdate makes a tab or gives one another grid; requests of other kinds it does not know.
 func (v *Vendors) batchUpdate(w http.ResponseWriter, r *http.Request) {
 	var in struct {
 		Requests []struct {
-			AddSheet struct {
-				Properties struct {
-					Title string `json:"title"`
-				} `json:"properties"`
-			} `json:"addSheet"`
+			Add    *sheetProperties `json:"addSheet"`
+			Update *sheetProperties `json:"updateSheetProperties"`
 		} `json:"requests"`
 	}
 	if !strings.HasSuffix(r.PathValue("id"), ":batchUpdate") || json.NewDecoder(r.Body).Decode(&in) != nil || len(in.Requests) != 1 {
 		googleError(w, http.StatusBadRequest, "Invalid JSON payload received.")
 		return
 	}
-	title := in.Requests[0].AddSheet.Properties.Title
-	if !v.book.add(title) {
-		googleError(w, http.StatusBadRequest, fmt.Sprintf("Invalid requests[0].addSheet: A sheet with the name %q already exists.", title))
+	var err error
+	kind := "addSheet"
+	switch q := in.Requests[0]; {
+	case q.Add != nil:
+		p := q.Add.Properties
+		err = v.book.add(p.Title, p.GridProperties.RowCount, p.GridProperties.ColumnCount)
+	case q.Update != nil && q.Update.Fields == "gridProperties(rowCount,columnCount)":
+		kind = "updateSheetProperties"
+		p := q.Update.Properties
+		err = v.book.resize(p.SheetID, p.GridProperties.RowCount, p.GridProperties.ColumnCount)
+	default:
+		err = errors.New("No request set.")
+	}
+	if err != nil {
+		googleError(w, http.StatusBadRequest, fmt.Sprintf("Invalid requests[0].%s: %s", kind, err))
 		return
 	}
-	answer(w, http.StatusOK, map[string]any{"spreadsheetId": Sheet, "replies": []any{map[string]any{"addSheet": in.Requests[0].AddSheet}}})
+	answer(w, http.StatusOK, map[string]any{"spreadsheetId": Sheet, "replies": []any{map[string]any{}}})
 }
 
 func (v *Vendors) readValues(w http.ResponseWriter, r *http.Request) {

@@ -1,11 +1,11 @@
 // Package sheets writes rows into Google spreadsheets. It writes one fixed range,
-// so that the same call made twice leaves what one call leaves.
+// so that the same call made twice leaves what one call leaves; what stood below or
+// beside that range stays.
 package sheets
 
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -14,7 +14,7 @@ import (
 	"ringi/shared/tool/wire"
 )
 
-// MaxCells is Google's limit of a spreadsheet.
+// MaxCells is Google's limit of a spreadsheet: the grids of all its tabs, empty cells too.
 const MaxCells = 10_000_000
 
 // Client is one tenant's access.
@@ -50,15 +50,10 @@ type Written struct {
 	URL           string `json:"url"`
 }
 
-// Write puts the table at A1 of its tab, which it makes first if it is missing.
+// Write puts the table at A1 of its tab, which it makes first if it is missing, and
+// enlarges if it is too small. Nothing is written into a spreadsheet that has no room.
 // Values are stored raw: nothing becomes a formula.
 func (c *Client) Write(ctx context.Context, t Table) (Written, error) {
-	if cells := len(t.Columns) * (len(t.Rows) + 1); cells > MaxCells {
-		return Written{}, &tool.Error{
-			Outcome: tool.Failed, Problem: tool.ProblemBadArguments,
-			Args: []any{"write_rows_to_google_sheet", fmt.Sprintf("%d cells, the limit is %d", cells, MaxCells)},
-		}
-	}
 	address, err := c.tab(ctx, t)
 	if err != nil {
 		return Written{}, err

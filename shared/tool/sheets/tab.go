@@ -12,30 +12,73 @@ import (
 	"ringi/shared/tool"
 )
 
-// tab makes the tab if it is missing and returns the address at which people find
-// the spreadsheet. When making it has an unknown outcome, the call as a whole has
-// failed: no row was written, and the next call finds the tab.
+// The grid of a tab that is made, if the table is no larger: Google's own default.
+const defaultRows, defaultColumns = 1000, 26
+
+// grid is a tab's size.
+type grid struct {
+	RowCount    int `json:"rowCount"`
+	ColumnCount int `json:"columnCount"`
+}
+
+func (g grid) cells() int { return g.RowCount * g.ColumnCount }
+
+// atLeast is the grid enlarged to hold so much.
+func (g grid) atLeast(rows, columns int) grid {
+	return grid{max(g.RowCount, rows), max(g.ColumnCount, columns)}
+}
+
+// properties are what the API knows of a tab.
+type properties struct {
+	SheetID int    `json:"sheetId"`
+	Title   string `json:"title"`
+	Grid    grid   `json:"gridProperties"`
+}
+
+// tab makes the tab if it is missing, enlarges it if it is too small, and returns the
+// address at which people find the spreadsheet. When that has an unknown outcome, the
+// call as a whole has failed: no row was written, and the next call finds the tab.
 func (c *Client) tab(ctx context.Context, t Table) (address string, err error) {
 	var s struct {
 		SpreadsheetURL string `json:"spreadsheetUrl"`
 		Sheets         []struct {
-			Properties struct {
-				Title string `json:"title"`
-			} `json:"properties"`
+			Properties properties `json:"properties"`
 		} `json:"sheets"`
 	}
 	path := "/" + url.PathEscape(t.SpreadsheetID)
-	if err := c.wire.Read(ctx, path+"?fields=spreadsheetUrl,sheets.properties.title", &s); err != nil {
+	fields := "?fields=" + url.QueryEscape("spreadsheetUrl,sheets.properties(sheetId,title,gridProperties(rowCount,columnCount))")
+	if err := c.wire.Read(ctx, path+fields, &s); err != nil {
 		return "", err
 	}
-	for _, sheet := range s.Sheets {
+	rows, columns := len(t.Rows)+1, len(t.Columns)
+	cells := 0
+	var found *properties
+	for i, sheet := range s.Sheets {
+		cells += sheet.Properties.Grid.cells()
 		if sheet.Properties.Title == t.Sheet {
-			return s.SpreadsheetURL, nil
+			found = &s.Sheets[i].Properties
 		}
 	}
-	add := map[string]any{"requests": []any{map[string]any{"addSheet": map[string]any{"properties": map[string]any{"title": t.Sheet}}}}}
+	var request map[string]any
+	if found == nil {
+		size := grid{defaultRows, defaultColumns}.atLeast(rows, columns)
+		cells += size.cells()
+		request = map[string]any{"addSheet": map[string]any{"properties": map[string]any{"title": t.Sheet, "gridProperties": size}}}
+	} else {
+		size := found.Grid.atLeast(rows, columns)
+		if size == found.Grid {
+			return s.SpreadsheetURL, nil
+		}
+		cells += size.cells() - found.Grid.cells()
+		request = map[string]any{"updateSheetProperties": map[string]any{
+			"properties": map[string]any{"sheetId": found.SheetID, "gridProperties": size}, "fields": "gridProperties(rowCount,columnCount)",
+		}}
+	}
+	if cells > MaxCells {
+		return "", &tool.Error{Outcome: tool.Failed, Problem: tool.ProblemSheetFull, Args: []any{tool.Google, cells, MaxCells}}
+	}
 	var done struct{}
-	err = c.wire.Write(ctx, http.MethodPost, path+":batchUpdate", add, &done)
+	err = c.wire.Write(ctx, http.MethodPost, path+":batchUpdate", map[string]any{"requests": []any{request}}, &done)
 	if e := (*tool.Error)(nil); errors.As(err, &e) {
 		e.Outcome = tool.Failed
 	}
