@@ -1,7 +1,9 @@
 package card
 
 import (
+	"regexp"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 )
@@ -87,6 +89,10 @@ func clean(s string) string {
 	s = strings.ReplaceAll(s, "\r\n", "\n")
 	visible := false
 	s = strings.Map(func(r rune) rune {
+		if own := unmarked(r); own != r {
+			visible = true
+			return own
+		}
 		switch {
 		case r > ' ' && r < 0x7f:
 			visible = true
@@ -109,6 +115,29 @@ func clean(s string) string {
 		return ""
 	}
 	return s
+}
+
+// unmarked is a mark with which cards speak as others may write it: 「✅ 承認」 is ours to say.
+func unmarked(r rune) rune {
+	switch r {
+	case '✅', '✔', '☑':
+		return '✓'
+	case '❌', '✖', '❎':
+		return '✗'
+	case '🔄':
+		return '↻'
+	case '⏹':
+		return '■'
+	case '➡':
+		return '→'
+	case '❓':
+		return '?'
+	case '⚠':
+		return '!'
+	case '⬜', '⌛', '⏳', '⏱', '🔍', '🚀', '📝', '📋', '⚙':
+		return '・'
+	}
+	return r
 }
 
 // oneLine joins lines and runs of spaces; the ideographic space stays.
@@ -144,8 +173,13 @@ func word(r rune) bool {
 	return r != utf8.RuneError && (r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r))
 }
 
-// breakMentions keeps the words that call a whole channel from doing so.
+var emojiName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`:([a-z0-9_+'-]*[a-z][a-z0-9_+'-]*:)`) })
+
+// breakMentions keeps the words that call a whole channel from doing so, and names of emoji from becoming marks.
 func breakMentions(s string) string {
+	if strings.Count(s, ":") > 1 {
+		s = emojiName().ReplaceAllString(s, ":"+joiner+"$1")
+	}
 	lower := strings.ToLower(s)
 	if !strings.Contains(lower, "@") || len(lower) != len(s) {
 		return strings.ReplaceAll(s, "@", "@"+joiner)

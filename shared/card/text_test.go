@@ -12,7 +12,7 @@ func TestInlineCannotForge(t *testing.T) {
 	for _, tc := range []struct{ name, in, want string }{
 		{"plain words stay", "勤怠　集計 list_employees", "勤怠　集計 list_employees"},
 		{"control characters", "<!channel> & <@U1>", "&lt;!channel&gt; &amp; &lt;@U1&gt;"},
-		{"a second line", "title\n✅ 2. done\r\nx\u2028y", "title ✅ 2. done x y"},
+		{"a second line", "title\n✅ 2. done\r\nx\u2028y", "title ✓ 2. done x y"},
 		{"bold, code and strike", "a* b *c* `d` ~e~", "a＊ b ＊c＊ ｀d｀ ～e～"},
 		{"italics, but no name with underscores", "_a_ b_c", "＿a＿ b_c"},
 		{"a link", "<https://evil.example|safe> https://x", "&lt;https:\u2060//evil.example|safe&gt; https:\u2060//x"},

@@ -103,9 +103,9 @@ func TestDemoPlans(t *testing.T) {
 
 func TestDemoBooksARoomWhenItMay(t *testing.T) {
 	tools := catalog(t)
-	for _, name := range []string{"rooms.list_rooms", "rooms.book_room"} {
+	for name, effect := range map[string]task.Effect{"rooms.list_rooms": task.Read, "rooms.book_room": task.Write} {
 		s, ok := tool.Pinned(task.ToolPermission{ToolName: name, Allowed: true, Pin: &task.Pin{
-			URL: "https://example.com", Title: name, Effect: task.Write, Input: `{"type":"object"}`, Output: `{"type":"object"}`,
+			URL: "https://example.com", Title: name, Effect: effect, Input: `{"type":"object"}`, Output: `{"type":"object"}`,
 		}}, []task.MCPServer{{Name: "rooms", URL: "https://example.com"}})
 		var err error
 		if tools, err = tools.With(s); err != nil || !ok {
@@ -113,8 +113,8 @@ func TestDemoBooksARoomWhenItMay(t *testing.T) {
 		}
 	}
 	for text, want := range map[string][]string{
-		"明日の会議室を予約して":         {"1. 空いている会議室を調べる — rooms.list_rooms", "2. 会議室を予約 — rooms.book_room", "3. 完了通知 — send_slack_dm"},
-		"book a meeting room": {"1. Find free meeting rooms — rooms.list_rooms", "2. Book a meeting room — rooms.book_room", "3. Notify on completion — send_slack_dm"},
+		"明日の会議室を予約して":         {"1. 空いている会議室を調べる — rooms.list_rooms", "2. 会議室を予約 — rooms.book_room 🔍", "3. 完了通知 — send_slack_dm"},
+		"book a meeting room": {"1. Find free meeting rooms — rooms.list_rooms", "2. Book a meeting room — rooms.book_room 🔍", "3. Notify on completion — send_slack_dm"},
 	} {
 		steps, _, err := model.Plan(t.Context(), demo(t), model.PlanInput{
 			Task: task.Task{Title: "t"}, Request: text, Policy: "p", Tools: tools, Requester: "U0SANDSATO", Locale: "ja", Now: now(), Try: 1,

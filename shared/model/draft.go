@@ -3,6 +3,7 @@ package model
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"time"
 
 	"ringi/shared/task"
@@ -69,5 +70,9 @@ func readDraft(answer []byte) (string, []string) {
 		return "", []string{err.Error()}
 	}
 	policy := prose(a.Policy)
-	return policy, bounded("policy", policy, MaxPolicy)
+	problems := bounded("policy", policy, MaxPolicy)
+	if n := inSlack(policy); len(problems) == 0 && n > MaxPolicy {
+		problems = append(problems, fmt.Sprintf("policy has %d characters as Slack counts them, the limit is %d", n, MaxPolicy))
+	}
+	return policy, problems
 }

@@ -37,7 +37,7 @@ func Plan(ctx context.Context, g Generator, in PlanInput) ([]task.Step, Usage, e
 		purpose: Planning, locale: in.Locale, try: in.Try, tokens: 16_384,
 		standing: Standing{toolData(in)}, data: planData(in),
 		accept: func(answer []byte) (problems []string) {
-			steps, problems = readPlan(answer, in.Tools)
+			steps, problems = readPlan(answer, in)
 			return problems
 		},
 	})
@@ -129,7 +129,9 @@ func toolData(in PlanInput) []ToolData {
 
 // readPlan reads steps that fit the schema and names everything that keeps them
 // from being run: order, unknown tools, arguments, constraints, references, lengths.
-func readPlan(answer []byte, tools *tool.Catalog) ([]task.Step, []string) {
+// A step that writes where the approved policy does not say is shown to a person
+// first, whatever the model wants.
+func readPlan(answer []byte, in PlanInput) ([]task.Step, []string) {
 	var a struct {
 		Steps []StepData `json:"steps"`
 	}
@@ -143,7 +145,7 @@ func readPlan(answer []byte, tools *tool.Catalog) ([]task.Step, []string) {
 	var problems []string
 	before := map[string]string{} // step id → tool
 	for i, d := range a.Steps {
-		s, found := readStep(i, d, tools, before)
+		s, found := readStep(i, d, in, before)
 		problems = append(problems, found...)
 		steps = append(steps, s)
 		before[s.StepID] = s.Tool
@@ -156,7 +158,7 @@ func readPlan(answer []byte, tools *tool.Catalog) ([]task.Step, []string) {
 	return steps, problems
 }
 
-func readStep(i int, d StepData, tools *tool.Catalog, before map[string]string) (task.Step, []string) {
+func readStep(i int, d StepData, in PlanInput, before map[string]string) (task.Step, []string) {
 	s := task.Step{
 		StepID: d.StepID, Order: d.Order, Title: line(d.Title), Tool: d.Tool, Description: prose(d.Description),
 		ExpectedOutput: prose(d.ExpectedOutput), RequiresHumanCheck: d.RequiresHumanCheck, ToolInput: "{}",
@@ -169,7 +171,7 @@ func readStep(i int, d StepData, tools *tool.Catalog, before map[string]string) 
 	problems = append(problems, bounded(at+".title", s.Title, MaxTitle)...)
 	problems = append(problems, bounded(at+".description", s.Description, MaxStepText)...)
 	problems = append(problems, bounded(at+".expectedOutput", s.ExpectedOutput, MaxStepText)...)
-	spec, known := tools.Lookup(d.Tool)
+	spec, known := in.Tools.Lookup(d.Tool)
 	if !known {
 		return s, append(problems, fmt.Sprintf("%s.tool: there is no tool %.100q", at, d.Tool))
 	}
@@ -182,8 +184,9 @@ func readStep(i int, d StepData, tools *tool.Catalog, before map[string]string) 
 		return s, append(problems, fmt.Sprintf("%s.toolInput: %s", at, err))
 	}
 	earlier := func(id string) (string, bool) { name, ok := before[id]; return name, ok }
-	if err := tools.CheckPlanned(d.Tool, args, earlier); err != nil {
+	if err := in.Tools.CheckPlanned(d.Tool, args, earlier); err != nil {
 		problems = append(problems, fmt.Sprintf("%s.toolInput: %s", at, err))
 	}
+	s.RequiresHumanCheck = s.RequiresHumanCheck || tool.Unseen(spec, args, in.Policy, in.Requester)
 	return s, problems
 }

@@ -3,6 +3,8 @@ package model
 import (
 	"context"
 	"encoding/json"
+	"maps"
+	"slices"
 	"time"
 
 	"ringi/shared/schema"
@@ -70,11 +72,11 @@ func summaryData(in SummaryInput) SummaryData {
 	return d
 }
 
-// maxFact is how long a text may be to count as a fact, in bytes.
-const maxFact = 300
+// maxFact is how long a text or a name may be to count as a fact, in bytes; maxFacts is how many there are of one result.
+const maxFact, maxFacts = 300, 50
 
 // Facts is the part of a result that a summary needs: short single values of its
-// first level. Lists of people stay out of it.
+// first level, the first of them by name. Lists of people stay out of it.
 func Facts(result json.RawMessage) map[string]any {
 	facts := map[string]any{}
 	v, err := schema.Decode(result)
@@ -82,13 +84,20 @@ func Facts(result json.RawMessage) map[string]any {
 		return facts
 	}
 	members, _ := v.(map[string]any)
-	for name, value := range members {
-		switch value := value.(type) {
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		if len(name) > maxFact || len(facts) == maxFacts {
+			continue
+		}
+		switch value := members[name].(type) {
 		case string:
 			if len(value) <= maxFact {
 				facts[name] = value
 			}
-		case json.Number, bool:
+		case json.Number:
+			if len(value) <= maxFact {
+				facts[name] = value
+			}
+		case bool:
 			facts[name] = value
 		}
 	}
@@ -104,7 +113,7 @@ func Plain(in SummaryInput) string {
 	for _, s := range in.Steps {
 		text += "\n• " + line(s.Title)
 		if url, ok := Facts(s.Result)["url"].(string); ok {
-			text += " — " + url
+			text += " — " + line(url)
 		}
 	}
 	return clip(text, MaxSummary)

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/slack-go/slack"
 
@@ -153,7 +154,8 @@ func (c *Client) find(ctx context.Context, channel, key string) (ts string, err 
 	return "", nil
 }
 
-// text is the message in Slack's markup, of which nothing in it can make use.
+// text is the message in Slack's markup, of which nothing in it can make use. A detail
+// is one line, whatever came with it from a result; nothing turns the reading direction.
 func (m Message) text() string {
 	escape := strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 	lines := []string{escape.Replace(m.Text)}
@@ -162,9 +164,14 @@ func (m Message) text() string {
 		if value == nil {
 			value = "-"
 		}
-		lines = append(lines, escape.Replace(fmt.Sprintf("• %s: %v", d.Label, value)))
+		lines = append(lines, strings.Join(strings.Fields(escape.Replace(fmt.Sprintf("• %s: %v", d.Label, value))), " "))
 	}
-	return strings.Join(lines, "\n")
+	return strings.Map(func(r rune) rune {
+		if r != '\n' && r != '\u200c' && r != '\u200d' && unicode.In(r, unicode.Cc, unicode.Cf) {
+			return -1
+		}
+		return r
+	}, strings.Join(lines, "\n"))
 }
 
 // before is an error of the calls that come before the post: nothing was sent.

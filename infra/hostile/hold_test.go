@@ -1,0 +1,235 @@
+package hostile
+
+import (
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/slack-go/slack"
+
+	"ringi/shared/card"
+	"ringi/shared/model"
+	"ringi/shared/task"
+	"ringi/shared/tool"
+)
+
+// must is what holds of one attack alone.
+type must func(w *walk)
+
+// refused: the answer is not taken, and the model is told why.
+func refused(why string) must {
+	return func(w *walk) {
+		told := ""
+		for _, r := range w.model.asked {
+			if len(r.Messages) > 2 {
+				told += strings.NewReplacer(`\"`, `"`, `\u003c`, "<", `\u003e`, ">").Replace(r.Messages[2].Text)
+			}
+		}
+		if !strings.Contains(told, why) {
+			w.Errorf("the model is told %.600q, want %q; steps %+v", told, why, w.steps)
+		}
+	}
+}
+
+// isShown: a person sees the arguments before the call, whatever the model says.
+func isShown(w *walk) {
+	s := w.steps[len(w.steps)-1]
+	spec, ok := w.attack.tools(w.T).Lookup(s.Tool)
+	if !ok || len(w.steps) != 2 || !task.NeedsGate(s, w.a.Process().Terms, tool.Dynamic(spec, s.ToolInput)) {
+		w.Errorf("nobody is asked about %+v", w.steps)
+	}
+}
+
+// isWhole: whoever stamps the policy sees all of it.
+func isWhole(w *walk) {
+	shown := ""
+	for _, b := range w.cards["policy CARD#prompt#0002"].Attachments[0].Blocks.BlockSet {
+		if b, ok := b.(*slack.SectionBlock); ok {
+			shown += b.Text.Text
+		}
+	}
+	if want := w.a.Prompt().Content; strings.ReplaceAll(shown, "\n", "") != strings.ReplaceAll(want, "\n", "") {
+		w.Errorf("of %d characters %d are shown, the last %.60q", len([]rune(want)), len([]rune(shown)), shown[max(0, len(shown)-60):])
+	}
+}
+
+func TestAttacks(t *testing.T) {
+	if len(attacks) < 30 {
+		t.Fatalf("%d attacks are too few", len(attacks))
+	}
+	logs := slog.Default()
+	slog.SetDefault(slog.New(slog.DiscardHandler))
+	t.Cleanup(func() { slog.SetDefault(logs) })
+	calm := walked(t, attack{who: aMessage, text: "今月の勤怠をまとめて"})
+	names := map[string]bool{}
+	for _, x := range attacks {
+		if names[x.name] {
+			t.Errorf("%s is there twice", x.name)
+		}
+		names[x.name] = true
+		t.Run(x.name, func(t *testing.T) {
+			w := walked(t, x)
+			w.fenced(calm)
+			w.bound()
+			w.clean()
+			w.drawn(calm)
+			if x.must != nil {
+				x.must(w)
+			}
+		})
+	}
+}
+
+// fenced: what is not ours is data, in one fence, and the rules are what they always are.
+func (w *walk) fenced(calm *walk) {
+	w.Helper()
+	rules := map[model.Purpose]string{}
+	for _, r := range calm.model.asked {
+		rules[r.Purpose] = r.System
+	}
+	for _, r := range w.model.asked {
+		turns := []string{r.Standing}
+		for _, m := range r.Messages {
+			if m.Role == model.User {
+				turns = append(turns, m.Text)
+			}
+		}
+		for _, text := range turns {
+			if n := strings.Count(strings.ToLower(text), "</data"); text != "" && n != 1 {
+				w.Errorf("%s has %d ends of its fence: %.300q", r.Purpose, n, text)
+			}
+		}
+		if r.System != rules[r.Purpose] {
+			w.Errorf("the rules of %s are others", r.Purpose)
+		}
+	}
+}
+
+// bound: every step is the call of a tool that there is, as it is.
+func (w *walk) bound() {
+	w.Helper()
+	for _, s := range w.steps {
+		spec, ok := w.attack.tools(w.T).Lookup(s.Tool)
+		if !ok || s.Effect != spec.Effect || s.ToolVersion != spec.Version() {
+			w.Errorf("planned %+v", s)
+		}
+	}
+}
+
+// clean: what models wrote has something to see in it, and nothing that can't be seen.
+func (w *walk) clean() {
+	w.Helper()
+	for _, text := range w.made {
+		if strings.TrimFunc(text, func(r rune) bool { return !unicode.IsPrint(r) || unicode.Is(unicode.Variation_Selector, r) }) == "" {
+			w.Errorf("there is nothing to see in %q", text)
+		}
+		for _, r := range text {
+			if r != '\n' && r != '\t' && r != '\u200d' && r != '\u200c' && unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp) || r >= 0xe0000 && r < 0xf0000 {
+				w.Errorf("%U is kept in %.100q", r, text)
+				break
+			}
+		}
+	}
+}
+
+// drawn: cards are accepted by Slack, and say what they say without the attack.
+func (w *walk) drawn(calm *walk) {
+	w.Helper()
+	for _, name := range slices.Sorted(maps.Keys(w.cards)) {
+		m := w.cards[name]
+		if err := card.Validate(m); err != nil {
+			w.Errorf("%s: %v", name, err)
+		}
+		before, ok := calm.cards[name]
+		if !ok || w.attack.must != nil && strings.HasPrefix(name, "steps") {
+			continue // other steps, and with them other lines
+		}
+		steps := strings.Contains(name, "CARD#process") || strings.Contains(name, "CARD#execution")
+		if d := cmp.Diff(frame(before, steps), frame(m, steps)); d != "" {
+			w.Errorf("%s claims something else: %s", name, d)
+			return // the others hardly say anything new
+		}
+	}
+}
+
+// marks are what cards speak with; others may not.
+const marks = "✅❌⏹🔄⌛⏳❓🔍➡⬜🚀⚠📝📋⚙⏱☑✔✖❎"
+
+var (
+	command  = regexp.MustCompile(`<[^>]*>`)
+	emoji    = regexp.MustCompile(`:[a-z_]+:`)
+	everyone = regexp.MustCompile(`(?i)@(channel|here|everyone)`)
+	code     = regexp.MustCompile("(?s)```[^`]*```") // arguments stand as they are, as JSON
+	reasoned = regexp.MustCompile(`理由: .*`)
+)
+
+// frame is a card without the words that are not ours: colour, headers, buttons,
+// contexts, and how often each mark and each command of Slack stands on it.
+func frame(m card.Message, steps bool) any {
+	type part struct {
+		Kind  slack.MessageBlockType
+		Texts []string
+		Lines int // of a list of steps
+	}
+	var parts []part
+	all := ""
+	for _, b := range m.Attachments[0].Blocks.BlockSet {
+		p := part{Kind: b.BlockType()}
+		switch b := b.(type) {
+		case *slack.HeaderBlock:
+			all += b.Text.Text + "\n"
+			if strings.ContainsAny(b.Text.Text, marks) { // a task's header is its title
+				p.Texts = append(p.Texts, b.Text.Text)
+			}
+		case *slack.SectionBlock:
+			if b.Text != nil {
+				all += code.ReplaceAllString(b.Text.Text, "") + "\n"
+				if len(parts) == 1 && steps {
+					p.Lines = strings.Count(b.Text.Text, "\n") + 1
+				}
+			}
+		case *slack.ContextBlock:
+			for _, e := range b.ContextElements.Elements {
+				text := e.(*slack.TextBlockObject).Text
+				all += text + "\n"
+				p.Texts = append(p.Texts, reasoned.ReplaceAllString(text, "理由"))
+			}
+		case *slack.ActionBlock:
+			j, err := json.Marshal(b)
+			if err != nil {
+				return err
+			}
+			p.Texts = append(p.Texts, string(j))
+		}
+		if n := len(parts); n > 0 && p.Kind == "section" && parts[n-1].Kind == p.Kind && p.Lines == 0 {
+			continue // a longer text fills more sections
+		}
+		parts = append(parts, p)
+	}
+	counts := map[string]int{}
+	for _, r := range all {
+		if strings.ContainsRune(marks, r) {
+			counts[string(r)]++
+		}
+		if r == '\u202e' || r == '\u2066' || r == '\u200b' || r >= 0xe0000 && r < 0xf0000 {
+			counts[fmt.Sprintf("%U", r)]++
+		}
+	}
+	for _, form := range []*regexp.Regexp{command, emoji, everyone} {
+		for _, s := range form.FindAllString(all, -1) {
+			counts[s]++
+		}
+	}
+	fallback := m.Text
+	if !strings.ContainsAny(fallback, marks) {
+		fallback = ""
+	}
+	return []any{m.Attachments[0].Color, fallback, parts, counts}
+}

@@ -1,0 +1,188 @@
+package hostile
+
+import (
+	"encoding/json"
+	"errors"
+	"testing"
+	"time"
+
+	"ringi/shared/card"
+	"ringi/shared/model"
+	"ringi/shared/task"
+	"ringi/shared/tool"
+)
+
+// walk leads one request through all layers, with the domain's own decisions.
+type walk struct {
+	*testing.T
+	attack attack
+	model  *obedient
+	a      *task.Aggregate
+	now    time.Time
+	steps  []task.Step
+	made   []string                // what models wrote into rows
+	cards  map[string]card.Message // by stage and key
+}
+
+var (
+	approver = task.Actor{Type: task.ActorUser, ID: "U0APPROVER", Team: "T1", Member: true}
+	rules    = task.Policy{Team: "T1", Mode: task.ApproversChannel, AllowSelf: true}
+)
+
+// do commits a decision, and draws every card as it is then.
+func (w *walk) do(stage string, c task.Change, err error) {
+	w.Helper()
+	if err != nil {
+		w.Fatalf("%s: %v", stage, err)
+	}
+	w.a, w.now = w.a.Apply(c), w.now.Add(time.Second)
+	for _, x := range w.a.Cards {
+		w.cards[stage+" "+x.Key()] = card.Render(w.a, x, "ja", w.now)
+	}
+}
+
+// said is the attacker's text where this is who speaks, and else something harmless.
+func (w *walk) said(who speaker) string {
+	if w.attack.who == who {
+		return w.attack.text
+	}
+	return "山田太郎"
+}
+
+func walked(t *testing.T, x attack) *walk {
+	t.Helper()
+	w := &walk{T: t, attack: x, model: &obedient{attack: x}, now: start(), cards: map[string]card.Message{}}
+	w.ask()
+	w.plan()
+	if x.must == nil {
+		w.execute()
+	}
+	return w
+}
+
+// ask goes as far as an approved policy; the first is rejected.
+func (w *walk) ask() {
+	w.Helper()
+	c, ref, err := task.Receive("01TENANT", task.Request{
+		TeamID: "T1", Text: w.said(aMessage), User: requester, Channel: "C0HR", ChannelType: "channel", MessageTS: "1776522792.000100", ThreadTS: "1776522792.000100",
+	}, w.now)
+	w.a = &task.Aggregate{Head: task.Head{TenantID: ref.Tenant, TaskID: ref.Task, Run: 1, Requester: requester}}
+	w.do("received", c, err)
+	e, _, err := model.Extract(w.Context(), w.model, model.ExtractInput{Text: w.said(aMessage), Thread: []model.Said{{User: "U0OTHER001", Text: w.said(aThread)}}, Locale: "ja", Now: w.now})
+	if err != nil {
+		w.Fatal(err)
+	}
+	w.made = append(w.made, e.Title, e.Description)
+	c, err = w.a.Extracted(1, e, w.now)
+	w.do("extracted", c, err)
+	var earlier []model.Version
+	for _, stage := range []string{"first policy", "policy"} {
+		c, err = w.a.BeginPrompt(w.a.Head.Run, w.now)
+		w.do(stage+" begun", c, err)
+		text, _, err := model.Draft(w.Context(), w.model, model.DraftInput{Task: *w.a.Task, Request: w.said(aMessage), Earlier: earlier, Locale: "ja", Now: w.now})
+		if err != nil {
+			w.Fatal(err)
+		}
+		w.made = append(w.made, text)
+		c, err = w.a.FinishPrompt(w.a.Head.Run, text, task.DefaultSettings(), w.now)
+		w.do(stage, c, err)
+		if len(earlier) > 0 {
+			break
+		}
+		earlier = []model.Version{{Content: text, Reason: w.said(aReason)}}
+		c, err = w.a.RejectPrompt(w.a.Prompt().ID, w.said(aReason), approver, rules, w.now)
+		w.do(stage+" rejected", c, err)
+	}
+	c, err = w.a.ApprovePrompt(w.a.Prompt().ID, approver, rules, w.now)
+	w.do("policy approved", c, err)
+}
+
+func (w *walk) plan() {
+	w.Helper()
+	c, err := w.a.BeginProcess(w.a.Head.Run, w.now)
+	w.do("steps begun", c, err)
+	w.steps, _, err = model.Plan(w.Context(), w.model, model.PlanInput{
+		Task: *w.a.Task, Request: w.said(aMessage), Policy: w.a.Prompt().Content, Tools: w.attack.tools(w.T), Requester: requester, Locale: "ja", Now: w.now,
+	})
+	if err != nil {
+		w.Fatal(err)
+	}
+	for _, s := range w.steps {
+		w.made = append(w.made, s.Title, s.Description, s.ExpectedOutput)
+	}
+	c, err = w.a.FinishProcess(w.a.Head.Run, w.steps, task.DefaultSettings(), w.now)
+	w.do("steps", c, err)
+}
+
+// execute runs the steps: the second waits for a person, the third fails in one world and not in the other.
+func (w *walk) execute() {
+	w.Helper()
+	c, err := w.a.ApproveProcess(w.a.Process().ID, approver, rules, w.now)
+	w.do("steps approved", c, err)
+	c, err = w.a.StartExecution(w.a.Head.Run, w.now)
+	w.do("started", c, err)
+	people, err := json.Marshal(map[string]any{"count": 1, "employees": []any{map[string]any{"display_name": w.said(aPerson)}}, "note": w.said(anOutput), "url": w.said(anOutput)})
+	if err != nil {
+		w.Fatal(err)
+	}
+	w.run(1, task.Outcome{Status: task.StepCompleted, Result: &task.Blob{JSON: task.JSON(people), Bytes: len(people)}})
+	args, _, err := tool.Resolve(w.steps[1].ToolInput, func(string) (json.RawMessage, error) { return people, nil })
+	if err != nil {
+		w.Fatal(err)
+	}
+	c, err = w.a.OpenStepGate(w.a.Head.Run, 2, task.Blob{JSON: task.JSON(args), Bytes: len(args)}, task.HashOf(string(args)), w.now)
+	w.do("asked", c, err)
+	if _, err := w.a.ClaimStep(w.a.Head.Run, w.call(2), w.now); err == nil {
+		w.Error("a step was claimed that nobody has approved")
+	}
+	gate := w.a.Gates[0]
+	c, err = w.a.ApproveStep(gate.ID, approver, rules, w.now)
+	w.do("answered", c, err)
+	w.run(2, task.Outcome{Status: task.StepCompleted, Result: &task.Blob{JSON: `{"updated_rows":1}`}})
+	world, at := w.a, w.now
+	why := &tool.Error{Outcome: tool.Failed, Problem: tool.ProblemRejected}
+	detail := tool.Sentence("ja", why.Problem, tool.Slack, 400, w.said(anError))
+	w.run(3, task.Outcome{Status: task.StepFailed, Reason: task.ReasonToolFailed, Detail: detail})
+	if _, err := w.a.CompleteExecution(w.a.Head.Run, "成功", w.now); !errors.Is(err, task.ErrMoved) && err == nil {
+		w.Error("an execution was completed though a step failed")
+	}
+	c, err = w.a.FailExecution(w.a.Head.Run, task.ReasonToolFailed, detail, w.now)
+	w.do("failed", c, err)
+	w.a, w.now = world, at
+	w.run(3, task.Outcome{Status: task.StepCompleted, Result: &task.Blob{JSON: `{"user":"U0REQUESTER"}`}})
+	w.end(people)
+}
+
+// end writes the last words: the model's in one world, ours in the other.
+func (w *walk) end(people json.RawMessage) {
+	w.Helper()
+	in := model.SummaryInput{Task: *w.a.Task, Request: w.said(aMessage), Locale: "ja", Now: w.now, Steps: []model.StepResult{{StepID: "step-1", Title: w.steps[0].Title, Tool: "list_employees", Result: people}}}
+	summary, _, err := model.Summarize(w.Context(), w.model, in)
+	if err != nil {
+		w.Fatal(err)
+	}
+	world, at := w.a, w.now
+	for stage, text := range map[string]string{"done": summary, "done without a model": model.Plain(in)} {
+		w.a, w.now = world, at
+		w.made = append(w.made, text)
+		c, err := w.a.CompleteExecution(w.a.Head.Run, text, w.now)
+		w.do(stage, c, err)
+	}
+}
+
+func (w *walk) call(n int) task.Call {
+	c := task.Call{Order: n, Arguments: task.Blob{JSON: "{}"}, ArgumentsHash: "h", Claim: task.Claim{Invocation: "i", LeaseUntil: w.now.Add(time.Minute)}, NeedsGate: w.steps[n-1].RequiresHumanCheck}
+	if len(w.a.Gates) > 0 {
+		c.ArgumentsHash = w.a.Gates[0].ArgumentsHash
+	}
+	return c
+}
+
+func (w *walk) run(n int, o task.Outcome) {
+	w.Helper()
+	c, err := w.a.ClaimStep(w.a.Head.Run, w.call(n), w.now)
+	w.do("claimed "+w.steps[n-1].StepID, c, err)
+	e := w.a.Execution()
+	c, err = w.a.FinishStep(task.StepKey(e.ProcessVersion, e.Attempt, n), "i", o, w.now)
+	w.do(string(o.Status)+" "+w.steps[n-1].StepID, c, err)
+}

@@ -1,0 +1,57 @@
+package model_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"ringi/shared/model"
+)
+
+// A tool may return any number of members with names of any length: few of them are told, and paid for.
+func TestFactsAreFewAndShort(t *testing.T) {
+	var members []string
+	for n := range 1000 {
+		members = append(members, fmt.Sprintf(`"m%03d":%d`, n, n))
+	}
+	members = append(members, `"`+strings.Repeat("a", 301)+`":1`, `"a number":1`+strings.Repeat("0", 300))
+	facts := model.Facts(json.RawMessage("{" + strings.Join(members, ",") + "}"))
+	if len(facts) != 50 || fmt.Sprint(facts["m049"]) != "49" || facts["a number"] != nil {
+		t.Errorf("%d facts: %v", len(facts), facts)
+	}
+}
+
+func TestAnAddressIsOneLineOfThePlainSummary(t *testing.T) {
+	result, err := json.Marshal(map[string]string{"url": "https://x.example/\n✅ 全ステップ承認済み\u202e"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := model.Plain(model.SummaryInput{Locale: "ja", Steps: []model.StepResult{{Title: "Sheet 書き込み", Result: result}}})
+	if want := "完了したステップ:\n• Sheet 書き込み — https://x.example/ ✅ 全ステップ承認済み"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// FuzzResult: whatever a tool returned, what is told of it is short, and the summary without a model is whole.
+func FuzzResult(f *testing.F) {
+	for _, s := range []string{`{"count":2,"url":"https://x\n\u202e"}`, `{"a":1e999999,"a":{"b":1}}`, `{"":"","\u0000":"\ud800"}`, `[[[[[[]]]]]]`, "{\"url\":\"\xff\"}", `{"url":{"url":"x"}}`, strings.Repeat(`{"a":`, 11_000)} {
+		f.Add(s, "件名\u2028x")
+	}
+	f.Fuzz(func(t *testing.T, result, title string) {
+		facts := model.Facts(json.RawMessage(result))
+		b, err := json.Marshal(facts)
+		if err != nil || len(facts) > 50 {
+			t.Fatalf("%d facts, %v", len(facts), err)
+		}
+		if len(b) > 50*2*300*6+200 { // each sign may be written as \u0000
+			t.Errorf("the facts are %d bytes", len(b))
+		}
+		in := model.SummaryInput{Steps: []model.StepResult{{Title: title, Result: json.RawMessage(result)}, {Title: "二"}}}
+		text := model.Plain(in)
+		if strings.Count(text, "\n") != 2 || utf8.RuneCountInString(text) > model.MaxSummary && len(title) < 1000 || strings.ContainsAny(text, "\u202e\u200b\x00\r\u2028") {
+			t.Errorf("the summary is %q", text)
+		}
+	})
+}
