@@ -1,5 +1,5 @@
 // Package admin does for a local stack what an administrator does in production:
-// it connects freee and Google, edits the tenant's settings, and, unlike one, makes tools fail.
+// it connects freee and Google, edits the tenant's settings and its rules for tools, and, unlike one, makes tools fail.
 package admin
 
 import (
@@ -19,8 +19,8 @@ import (
 // stack's own vendors before its first call, and the sandbox gets its panels.
 func Configure(o *stack.Options) {
 	o.Arrive = Connect
-	o.Panels = func(s *stack.Stack) (sandbox.Settings, sandbox.Tools, sandbox.Servers) {
-		return settings{s}, tools{s.Vendors}, servers{s}
+	o.Panels = func(s *stack.Stack) sandbox.Panels {
+		return sandbox.Panels{Settings: settings{s}, Permissions: permissions{settings{s}}, Servers: servers{s}, Tools: tools{s.Vendors}}
 	}
 }
 

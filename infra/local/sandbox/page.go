@@ -38,6 +38,8 @@ func (s *Sandbox) routes(api http.Handler) http.Handler {
 	mux.HandleFunc("GET /sandbox/run", s.getRun)
 	mux.HandleFunc("GET /sandbox/settings", s.getSettings)
 	mux.HandleFunc("PUT /sandbox/settings", s.putSettings)
+	mux.HandleFunc("GET /sandbox/permissions", s.getPermissions)
+	mux.HandleFunc("PUT /sandbox/permissions", s.putPermission)
 	mux.HandleFunc("GET /sandbox/servers", s.getServers)
 	mux.HandleFunc("PUT /sandbox/servers", s.putServer)
 	mux.HandleFunc("GET /sandbox/tools", s.getTools)

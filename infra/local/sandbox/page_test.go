@@ -164,6 +164,32 @@ func (b bench) Set(_ context.Context, tool string, failing bool) error {
 	return nil
 }
 
+type rules struct{ *desk }
+
+func (r rules) List(context.Context) ([]sandbox.Permission, error) {
+	return []sandbox.Permission{{Tool: "send_slack_dm", Constraints: r.saved}}, nil
+}
+func (r rules) Save(_ context.Context, by string, p sandbox.Permission) error {
+	r.by, r.saved = by+" "+p.Tool, p.Constraints
+	return r.refuse
+}
+
+func TestPageSavesRulesForTools(t *testing.T) {
+	d := &desk{saved: json.RawMessage(`{}`)}
+	w := newWorld(t, func(o *sandbox.Options) { o.Permissions = rules{d} })
+	const body = `{"user":"U1","tool":"send_slack_dm","allowed":true,"constraints":{"recipients":["U2"]}}`
+	if status, _ := w.send(t, http.MethodPut, "permissions", "application/json", body); status != 200 || d.by != "U1 send_slack_dm" || string(d.saved) != `{"recipients":["U2"]}` {
+		t.Errorf("%d, saved %s by %s", status, d.saved, d.by)
+	}
+	d.refuse = sandbox.FieldErrors{"constraints.recipients": "must be a list"}
+	if status, got := w.send(t, http.MethodPut, "permissions", "application/json", body); status != 422 || at(got, "fields", "constraints.recipients") != "must be a list" {
+		t.Errorf("refused: %d %v", status, got)
+	}
+	if status, _ := newWorld(t).send(t, http.MethodGet, "permissions", "", ""); status != 404 {
+		t.Errorf("without a hook: %d", status)
+	}
+}
+
 func TestPageReachesItsHooks(t *testing.T) {
 	d := &desk{}
 	w := newWorld(t, func(o *sandbox.Options) {

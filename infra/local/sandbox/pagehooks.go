@@ -82,6 +82,39 @@ func (s *Sandbox) putTool(w http.ResponseWriter, r *http.Request) {
 	s.getTools(w, r)
 }
 
+func (s *Sandbox) getPermissions(w http.ResponseWriter, r *http.Request) {
+	if s.opts.Permissions == nil {
+		absent(w)
+		return
+	}
+	v, err := s.opts.Permissions.List(r.Context())
+	reply(w, v, err)
+}
+
+func (s *Sandbox) putPermission(w http.ResponseWriter, r *http.Request) {
+	if s.opts.Permissions == nil {
+		absent(w)
+		return
+	}
+	raw, ok := read(w, r)
+	if !ok {
+		return
+	}
+	var in struct {
+		User string `json:"user"`
+		Permission
+	}
+	if err := json.Unmarshal(raw, &in); err != nil {
+		http.Error(w, "body is not {user, tool, allowed, constraints}: "+err.Error(), http.StatusBadRequest)
+		return
+	}
+	if err := s.opts.Permissions.Save(r.Context(), in.User, in.Permission); err != nil {
+		reply(w, nil, err)
+		return
+	}
+	s.getPermissions(w, r)
+}
+
 func (s *Sandbox) getServers(w http.ResponseWriter, r *http.Request) {
 	if s.opts.Servers == nil {
 		absent(w)

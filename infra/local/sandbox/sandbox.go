@@ -5,7 +5,6 @@ package sandbox
 
 import (
 	"context"
-	"encoding/json"
 	"log/slog"
 	"net/http"
 	"slices"
@@ -16,45 +15,6 @@ import (
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/sandbox/workspace"
 )
-
-// Settings reads and writes the settings of the workspace's tenant. Load
-// returns what encodes as a JSON object. Save gets an object with the fields
-// that the panel edits and the id of the person who did it; it returns
-// FieldErrors for values that it refuses.
-type Settings interface {
-	Load(ctx context.Context) (any, error)
-	Save(ctx context.Context, by string, settings json.RawMessage) error
-}
-
-// Servers lists the tools of MCP servers, and lets tasks call them. Allow with an
-// empty effect switches a tool off; else hash names the tool that the person saw.
-type Servers interface {
-	List(ctx context.Context) ([]ServerTool, error)
-	Allow(ctx context.Context, by, tool, hash, effect string) error
-}
-
-// ServerTool is what a person sees of a server's tool.
-type ServerTool struct {
-	Tool        string `json:"tool"`
-	Title       string `json:"title"`
-	Description string `json:"description"`
-	State       string `json:"state"`  // off, on, changed, gone, unfit
-	Effect      string `json:"effect"` // read or write, as it was allowed; else empty
-	Hash        string `json:"hash"`
-	Problem     string `json:"problem,omitempty"` // why it, or the server, can't be used
-}
-
-// Tools lists the tools that can be made to fail, and switches that.
-type Tools interface {
-	List(ctx context.Context) ([]ToolFault, error)
-	Set(ctx context.Context, tool string, failing bool) error
-}
-
-// ToolFault says whether a tool is made to fail.
-type ToolFault struct {
-	Tool    string `json:"tool"`
-	Failing bool   `json:"failing"`
-}
 
 // Shortcut is an entry of a message's ⋯ menu.
 type Shortcut struct {
@@ -84,9 +44,7 @@ type Options struct {
 	BannerEN  string // default Banner
 	Shortcuts []Shortcut
 	Run       func(ctx context.Context, taskID string) (any, error)
-	Settings  Settings
-	Tools     Tools
-	Servers   Servers
+	Panels
 }
 
 // Sandbox is one workspace with one app. Close it to end pending retries.

@@ -42,7 +42,7 @@ func (s *Stack) newSandbox() *sandbox.Sandbox {
 		o.Logger = s.log
 	}
 	if s.options.Panels != nil {
-		o.Settings, o.Tools, o.Servers = s.options.Panels(s)
+		o.Panels = s.options.Panels(s)
 	}
 	return sandbox.New(o)
 }

@@ -46,7 +46,7 @@ type Options struct {
 	// panel are the stack's.
 	Sandbox sandbox.Options
 	// Panels are the sandbox's hooks that need the running stack; may be nil.
-	Panels func(*Stack) (sandbox.Settings, sandbox.Tools, sandbox.Servers)
+	Panels func(*Stack) sandbox.Panels
 	// Seed runs when all services answer and before anything else is invoked.
 	Seed func(context.Context, *Stack) error
 

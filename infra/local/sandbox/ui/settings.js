@@ -2,7 +2,7 @@
 
 import { get, put } from "./api.js";
 import { h, icon, toast } from "./dom.js";
-import { t } from "./i18n.js";
+import { language, t } from "./i18n.js";
 import { avatar, badge, nameOf } from "./people.js";
 import { changed, state } from "./store.js";
 
@@ -115,6 +115,47 @@ function toolSwitches(list) {
     })));
 }
 
+// toolRule edits whether tasks may call a tool, and within which constraints. Each change is saved at once.
+function toolRule(p) {
+  const rule = { allowed: p.allowed, constraints: { ...p.constraints } };
+  const box = h("div.rule", { dataset: { field: "rule-" + p.tool } });
+  const save = async () => {
+    box.querySelectorAll(".field-error").forEach((x) => x.remove());
+    try {
+      await put("permissions", { user: state.me, tool: p.tool, ...rule });
+      toast(t("saved"));
+      return true;
+    } catch (err) {
+      for (const [name, text] of Object.entries(err.fields || { "": err.message })) {
+        const at = box.querySelector(`[data-field="${CSS.escape(name.replace(/\[\d+\]$/, ""))}"]`);
+        (at || box.lastElementChild).after(h("p.field-error", { role: "alert" }, icon("warn"), text));
+      }
+      return false;
+    }
+  };
+  const constraint = (name) => {
+    const number = name === "max_rows";
+    const value = rule.constraints[name];
+    const change = (text) => {
+      const list = text.split(/[,、\n]/).map((s) => s.trim()).filter(Boolean);
+      if (number ? text === "" : !list.length) delete rule.constraints[name];
+      else rule.constraints[name] = number ? Number(text) : list;
+      save();
+    };
+    return h("label.number.rule-field", { dataset: { field: "constraints." + name } }, h("span.switch-text", {}, h("span", {}, t("rule_" + name)), h("small", {}, h("code", {}, name))),
+      h("input", { type: number ? "number" : "text", name: `${p.tool}.${name}`, value: number ? String(value ?? "") : (value || []).join(", "), min: "1", placeholder: t("ruleAny"), autocomplete: "off", spellcheck: "false", onchange: (e) => change(e.target.value) }));
+  };
+  box.append(
+    toggle("rule-" + p.tool, language() === "en" ? p.title_en : p.title, p.allowed, async (on, input) => {
+      rule.allowed = on;
+      if (!(await save())) input.checked = rule.allowed = !on;
+    }, h("code", {}, p.tool)),
+    ...p.knows.map(constraint));
+  return box;
+}
+
+const toolRules = (list) => section(t("setRules"), t("setRulesText"), (list || []).map(toolRule));
+
 // serverTools lets tasks call tools of MCP servers; what an administrator saw is what is allowed.
 function serverTools(list) {
   const box = section(t("setServers"), t("setServersText"), (list || []).map((f) => {
@@ -168,10 +209,11 @@ export async function openSettings() {
   document.body.append(dialog);
   dialog.showModal();
   const load = (path) => get(path).catch((err) => ({ error: err.message }));
-  const [tenant, servers, tools] = await Promise.all(["settings", "servers", "tools"].map((path) => (state.has[path] ? load(path) : null)));
+  const [tenant, rules, servers, tools] = await Promise.all(["settings", "permissions", "servers", "tools"].map((path) => (state.has[path] ? load(path) : null)));
   const problem = (x) => x?.error && h("p.field-error", {}, icon("warn"), x.error);
   body.replaceChildren(...[
     tenant && (problem(tenant) || tenantForm(tenant)),
+    state.has.permissions && (problem(rules) || toolRules(rules)),
     state.has.servers && (problem(servers) || (servers.length > 0 && serverTools(servers))),
     state.has.tools && (problem(tools) || toolSwitches(tools)),
     slackSwitches(),
