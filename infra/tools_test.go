@@ -1,0 +1,76 @@
+package infra_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ringi/shared/task"
+	"ringi/shared/tool"
+)
+
+var update = flag.Bool("update", false, "write the table of tools into the README")
+
+const tableBegins, tableEnds = "<!-- tools -->\n", "<!-- /tools -->"
+
+// The README's table of tools is the catalog's.
+func TestReadmeListsTheTools(t *testing.T) {
+	path := filepath.Join(repository, "README.md")
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, begins := strings.Cut(string(b), tableBegins)
+	table, after, ends := strings.Cut(rest, tableEnds)
+	if !begins || !ends {
+		t.Fatalf("the README has no %s … %s", strings.TrimSpace(tableBegins), tableEnds)
+	}
+	want := tableOfTools(t)
+	if *update {
+		if err := os.WriteFile(path, []byte(before+tableBegins+want+tableEnds+after), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if diff := cmp.Diff(want, table); diff != "" {
+		t.Errorf("run go test ./infra -run %s -update: %s", t.Name(), diff)
+	}
+}
+
+func tableOfTools(t *testing.T) string {
+	catalog, err := tool.Builtin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	vendors := map[string]string{"": "nobody", "freee": "freee HR", "google": "Google Sheets", "slack": "Slack"}
+	var out strings.Builder
+	out.WriteString("| tool | | effect | calls | at most | constraints |\n|---|---|---|---|---|---|\n")
+	for _, s := range catalog.All() {
+		vendor, known := vendors[s.Provider]
+		if !known {
+			t.Errorf("%s: the table has no name for the provider %q", s.Name, s.Provider)
+		}
+		var constraints []string
+		for _, name := range sortedConstraints(s) {
+			constraints = append(constraints, "`"+string(name)+"`")
+		}
+		fmt.Fprintf(&out, "| `%s` | %s (%s) | %s | %s | %.0f s, %d rows, result %d KiB | %s |\n",
+			s.Name, s.TitleEN, s.TitleJA, s.Effect, vendor, s.Timeout.Seconds(), s.MaxRows, s.MaxBytes>>10, strings.Join(constraints, ", "))
+	}
+	return out.String()
+}
+
+func sortedConstraints(s tool.Spec) []task.Constraint {
+	var names []task.Constraint
+	for name := range s.Bound {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
