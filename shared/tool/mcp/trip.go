@@ -157,6 +157,9 @@ func (r *record) judge(ctx context.Context, s Server, err error) *tool.Error {
 		if cause == nil {
 			cause = ctx.Err()
 		}
+		if cause == nil { // the library had given the session up
+			cause = errors.New("nothing was sent")
+		}
 		return wire.Broken(p, &wire.NotSent{Err: cause})
 	case r.status >= 300:
 		said := ""

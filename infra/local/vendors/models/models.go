@@ -22,6 +22,7 @@ type Models struct {
 	calls    map[string]int
 	heard    []string // the first turn of each call
 	failures []Failure
+	obey     func(purpose, answer string) string
 }
 
 // Failure is an answer in place of the next one.
@@ -63,6 +64,14 @@ func (m *Models) Fail(f ...Failure) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.failures = append(m.failures, f...)
+}
+
+// Obey lets a function say what is answered instead of the demo model's answer to an
+// extract, draft, plan or summarize; nil: the demo model's again.
+func (m *Models) Obey(say func(purpose, answer string) string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.obey = say
 }
 
 func (m *Models) next() (f Failure, ok bool) {
@@ -114,7 +123,8 @@ func (m *Models) serve(of wire) http.HandlerFunc {
 			refuse(w, http.StatusBadRequest, "invalid_request_error")
 			return
 		}
-		text, err := demo.Answer(demo.Question{Purpose: purpose(q.schema), Try: 2, Repair: len(q.turns) > 1, Text: q.turns[0]})
+		purpose := purpose(q.schema)
+		text, err := demo.Answer(demo.Question{Purpose: purpose, Try: 2, Repair: len(q.turns) > 1, Text: q.turns[0]})
 		if err != nil {
 			refuse(w, http.StatusBadRequest, "invalid_request_error")
 			return
@@ -122,7 +132,11 @@ func (m *Models) serve(of wire) http.HandlerFunc {
 		m.mu.Lock()
 		m.calls[of.vendor]++
 		m.heard = append(m.heard, q.turns[0])
+		obey := m.obey
 		m.mu.Unlock()
+		if obey != nil {
+			text = obey(purpose, text)
+		}
 		_ = json.NewEncoder(w).Encode(of.write(q.model, text, len(body)/4, len(text)/4)) // else nobody is left to answer
 	}
 }
