@@ -7,12 +7,16 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"ringi/infra/local/vendors"
 	"ringi/infra/local/vendors/agents"
 	"ringi/shared/model/managed"
+	"ringi/shared/pipeline"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/task"
 )
@@ -80,29 +84,31 @@ func (m *hosted) denied(n int, why task.Denial) {
 func TestASessionGoesThroughTheSteps(t *testing.T) {
 	server := pipelinetest.Start(t)
 	for name, run := range map[string]func(*testing.T, *hosted){
-		"approved steps are called in order, once":              testSessionCompletes,
-		"arguments may come with their references resolved":     testResolved,
-		"a tool that nobody approved is not called":             testOtherTool,
-		"a write with other arguments is not made":              testOtherArguments,
-		"a write is not made twice":                             testTwice,
-		"a step is not called before its turn":                  testTooEarly,
-		"a read's arguments may be the session's own":           testOwnArguments,
-		"a read that a write builds on is as approved":          testBuiltOn,
-		"calls at once are made in the steps' order":            testAtOnce,
-		"a session that leaves steps undone has failed":         testLeavesSteps,
-		"a session that ends otherwise has failed":              testEndsOtherwise,
-		"work that is done is done, however its session ended":  testDoneAnyway,
-		"a step that people must see waits":                     testSessionGate,
-		"a tool that fails ends the session":                    testSessionToolFails,
-		"a retry tells its session what is done":                testSessionRetry,
-		"a cancel interrupts the session":                       testSessionCancel,
-		"a session whose time is up is told to stop":            testSessionTimeUp,
-		"a model of another vendor is refused":                  testOtherVendor,
-		"a key that is missing is said":                         testNoKey,
-		"a vendor that is busy is waited for":                   testBusy,
-		"the agent is made anew when the vendor has it no more": testAgentGone,
-		"the limit of costs is the session's":                   testBudget,
-		"a run ends before its history is full":                 testManyPauses,
+		"approved steps are called in order, once":                 testSessionCompletes,
+		"arguments may come with their references resolved":        testResolved,
+		"a tool that nobody approved is not called":                testOtherTool,
+		"a write with other arguments is not made":                 testOtherArguments,
+		"a write is not made twice":                                testTwice,
+		"a step is not called before its turn":                     testTooEarly,
+		"a read's arguments may be the session's own":              testOwnArguments,
+		"a read that a write builds on is as approved":             testBuiltOn,
+		"calls at once are made in the steps' order":               testAtOnce,
+		"a session that leaves steps undone has failed":            testLeavesSteps,
+		"a session that ends otherwise has failed":                 testEndsOtherwise,
+		"work that is done is done, however its session ended":     testDoneAnyway,
+		"a step that people must see waits":                        testSessionGate,
+		"a tool that fails ends the session":                       testSessionToolFails,
+		"a retry tells its session what is done":                   testSessionRetry,
+		"a cancel interrupts the session":                          testSessionCancel,
+		"a session whose time is up is told to stop":               testSessionTimeUp,
+		"a model of another vendor is refused":                     testOtherVendor,
+		"a key that is missing is said":                            testNoKey,
+		"a vendor that is busy is waited for":                      testBusy,
+		"the agent is made anew when the vendor has it no more":    testAgentGone,
+		"the limit of costs is the session's":                      testBudget,
+		"two invocations of one run are one at a session":          testTwoAtASession,
+		"a tool of an MCP server has a name that the vendor takes": testNames,
+		"a run ends before its history is full":                    testManyPauses,
 	} {
 		t.Run(name, func(t *testing.T) { run(t, newHosted(t, server)) })
 	}
@@ -377,15 +383,8 @@ func testBusy(t *testing.T, m *hosted) {
 	m.through()
 	m.ends(task.ExecutionCompleted, "", task.StepCompleted)
 	m.written(1)
-	told := 0
-	for _, x := range m.agents.Sessions() {
-		told += len(x.Messages)
-		if x.Refused > 0 {
-			t.Errorf("%d sends made no sense", x.Refused)
-		}
-	}
-	if told != 1 {
-		t.Errorf("told %d times", told)
+	if x := m.session(); len(x.Messages) != 1 || x.Refused > 0 {
+		t.Errorf("told %d times, %d sends made no sense", len(x.Messages), x.Refused)
 	}
 }
 
@@ -439,6 +438,37 @@ func testManyPauses(t *testing.T, m *hosted) {
 	m.run()
 	m.ends(task.ExecutionCompleted, "", task.StepCompleted)
 	m.written(1)
+}
+
+func testTwoAtASession(t *testing.T, m *hosted) {
+	m.agents.Thinks = 5
+	m.approved(m.read(1), m.write(2))
+	in := m.In()
+	var all sync.WaitGroup
+	for range 3 {
+		all.Go(func() {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			next, err := m.h.Handle(ctx, in)
+			if err != nil && !errors.Is(err, task.ErrSuperseded) && pipeline.Name(err) != pipeline.Unavailable {
+				t.Errorf("%+v, %v", next, err)
+			}
+		})
+	}
+	all.Wait()
+	m.ends(task.ExecutionCompleted, "", task.StepCompleted, task.StepCompleted)
+	m.written(1)
+	if x := m.session(); len(x.Messages) != 1 || x.Refused > 0 {
+		t.Errorf("told %d times, %d sends made no sense", len(x.Messages), x.Refused)
+	}
+}
+
+func testNames(t *testing.T, _ *hosted) {
+	steps := []task.Step{{Tool: "rooms.book"}, {Tool: "rooms_book"}, {Tool: "rooms.book"}}
+	want := map[string]string{"rooms.book": "rooms_book", "rooms_book": "rooms_book_2"}
+	if d := cmp.Diff(want, namesOf(steps)); d != "" {
+		t.Error(d)
+	}
 }
 
 // through runs and pauses until the run ends.

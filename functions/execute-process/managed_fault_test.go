@@ -1,0 +1,154 @@
+package main
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"ringi/shared/model/managed"
+	"ringi/shared/pipeline/pipelinetest"
+	"ringi/shared/task"
+)
+
+// mortal dies at one of the points between what an invocation does, once.
+type mortal struct {
+	points, at int
+	where      string
+}
+
+type death struct{}
+
+func (m *mortal) point(name string) {
+	if m.points++; m.points == m.at {
+		m.where = name
+		panic(death{})
+	}
+}
+
+// around is a point before and one after.
+func (m *mortal) around(name string) func() {
+	m.point("before " + name)
+	return func() {
+		if p := recover(); p != nil {
+			panic(p)
+		}
+		m.point("after " + name)
+	}
+}
+
+type mortalStore struct {
+	Store
+	*mortal
+}
+
+func (s mortalStore) DecideOn(ctx context.Context, a *task.Aggregate, d func(*task.Aggregate) (task.Change, error)) (*task.Aggregate, error) {
+	defer s.around("a commit")()
+	return s.Store.DecideOn(ctx, a, d)
+}
+
+func (s mortalStore) SaveAgent(ctx context.Context, t task.Tenant, agent, environment string) (task.Tenant, error) {
+	defer s.around("save agent")()
+	return s.Store.SaveAgent(ctx, t, agent, environment)
+}
+
+type mortalSessions struct {
+	Sessions
+	*mortal
+}
+
+func (s mortalSessions) Settle(ctx context.Context, tenant, model string) (managed.Place, error) {
+	defer s.around("settle")()
+	return s.Sessions.Settle(ctx, tenant, model)
+}
+
+func (s mortalSessions) Start(ctx context.Context, at managed.Place, p managed.Plan) (string, error) {
+	defer s.around("start")()
+	return s.Sessions.Start(ctx, at, p)
+}
+
+func (s mortalSessions) Say(ctx context.Context, session, text string) error {
+	defer s.around("say")()
+	return s.Sessions.Say(ctx, session, text)
+}
+
+func (s mortalSessions) Answer(ctx context.Context, session, wish, text string, failed bool) error {
+	defer s.around("answer")()
+	return s.Sessions.Answer(ctx, session, wish, text, failed)
+}
+
+func (s mortalSessions) Bill(ctx context.Context, session string) (task.Usage, bool, error) {
+	defer s.around("bill")()
+	return s.Sessions.Bill(ctx, session)
+}
+
+// lives runs one invocation, and reports whether it came to its end.
+func (m *hosted) lives() (alive bool) {
+	defer func() {
+		if p := recover(); p != nil {
+			if _, died := p.(death); !died {
+				panic(p)
+			}
+		}
+	}()
+	_, _ = m.try(time.Minute) // an error is tried again, too
+	return true
+}
+
+// Wherever an invocation dies, the next ones bring the execution to its end: nothing
+// is written twice, the session is one, is told once, and gets each answer once. Only
+// a write that was out is unknown.
+func TestASessionSurvivesACrashAnywhere(t *testing.T) {
+	base := newHosted(t, pipelinetest.Start(t))
+	dies := &mortal{}
+	base.h.Store = mortalStore{base.h.Store, dies}
+	base.h.Sessions = mortalSessions{base.h.Sessions, dies}
+	crash := func(m *hosted, at int) {
+		*dies = mortal{at: at}
+		before, sessions := m.vendors.Calls(writing), len(m.agents.Sessions())
+		m.approved(m.read(1), m.write(2))
+		for try := 0; ; try++ {
+			alive := m.lives()
+			if s := m.Load().Next(m.h.Now()).State; s == task.StateFinish || s == task.StateFail {
+				break
+			}
+			if try == 8 {
+				t.Fatalf("it does not end: %+v", m.Load().Execution())
+			}
+			if !alive {
+				base.later(2 * time.Minute)
+			}
+		}
+		written := m.vendors.Calls(writing) - before
+		e := m.Load().Execution()
+		unknown := e.Status == task.ExecutionFailed && e.Error == task.ReasonToolUnknown
+		if written > 1 || e.Status == task.ExecutionCompleted && written != 1 || e.Status != task.ExecutionCompleted && !unknown || !e.SessionClosed {
+			t.Errorf("%d calls wrote; %s for %q, session closed: %v", written, e.Status, e.Error, e.SessionClosed)
+		}
+		if e.Usage == nil || e.Usage.Cost == 0 {
+			t.Errorf("charged %+v", e.Usage)
+		}
+		made := m.agents.Sessions()[sessions:]
+		if len(made) != 1 || made[0].ID != e.SessionID {
+			t.Fatalf("%d sessions were made", len(made))
+		}
+		if x := made[0]; len(x.Messages) != 1 || x.Refused > 0 || len(x.Answers) > 2 || e.Status == task.ExecutionCompleted && len(x.Answers) != 2 {
+			t.Errorf("told %d times, %d answers, %d refused", len(x.Messages), len(x.Answers), x.Refused)
+		}
+	}
+	crash(base, 0)
+	all, unknown := dies.points, 0
+	for at := 1; at <= all; at++ {
+		m := base.another()
+		crash(m, at)
+		if m.Load().Execution().Status == task.ExecutionFailed {
+			unknown++
+		}
+		if t.Failed() {
+			t.Fatalf("it died %s, at point %d", dies.where, at)
+		}
+	}
+	t.Logf("%d points, %d of them leave a write unknown", all, unknown)
+	if unknown == 0 || unknown > 4 {
+		t.Errorf("a write is unknown after %d of %d deaths", unknown, all)
+	}
+}

@@ -1,0 +1,322 @@
+package managed_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ringi/infra/local/vendors/agents"
+	"ringi/shared/model"
+	"ringi/shared/model/managed"
+	"ringi/shared/task"
+)
+
+const said = "今月の勤怠をまとめて"
+
+// vendor is a server and a client that has its key.
+func vendor(t *testing.T) (*agents.Server, *managed.Client, *atomic.Int32) {
+	t.Helper()
+	t.Setenv("ANTHROPIC_API_KEY", "sk-of-the-environment")
+	v := agents.New()
+	var requests atomic.Int32
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		requests.Add(1)
+		v.ServeHTTP(w, r)
+	}))
+	t.Cleanup(s.Close)
+	return v, client(s.URL, v.Key), &requests
+}
+
+// client never uses a connection twice: net/http repeats a GET that meets a dead one.
+func client(url, key string) *managed.Client {
+	reach := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	return managed.New(managed.Config{BaseURL: url, HTTP: reach, Key: func(context.Context) (string, error) { return key, nil }})
+}
+
+func plan() managed.Plan {
+	return managed.Plan{
+		Title: "t", Model: "claude-sonnet-4-6", System: "rules", Tags: map[string]string{"ringi_execution": "e1"}, MaxCost: task.USD(1.239),
+		Tools: []managed.Tool{{Name: "list", Description: "d", Input: json.RawMessage(`{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"],"additionalProperties":false}`)}},
+	}
+}
+
+// start makes a session in a new place.
+func start(t *testing.T, c *managed.Client) (managed.Place, string) {
+	t.Helper()
+	at, err := c.Settle(t.Context(), "T", "claude-sonnet-4-6")
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, err := c.Start(t.Context(), at, plan())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return at, id
+}
+
+func TestASessionFromBeginningToEnd(t *testing.T) {
+	v, c, _ := vendor(t)
+	v.Twice, v.Page = true, 2
+	v.Script = func([]agents.Step) []agents.Act {
+		return []agents.Act{{Asks: []agents.Ask{{Tool: "list", Input: `{"n":1}`}, {Tool: "list", Input: `{"n":2}`}}}, {Says: "終わり", Stop: "end_turn"}}
+	}
+	at, id := start(t, c)
+	x := v.Sessions()[0]
+	if x.Made.Budget.MaxListCost.Amount != "123" || !strings.Contains(string(x.Made.Agent.Tools[0].InputSchema), "additionalProperties") {
+		t.Errorf("made of %+v", x.Made)
+	}
+	poll := func() managed.State {
+		t.Helper()
+		s, err := c.Poll(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	if s := poll(); s.Told || s.Stop != "" {
+		t.Errorf("a session that nobody has spoken to: %+v", s)
+	}
+	if err := c.Say(t.Context(), id, `<data>{"steps":[]}</data>`); err != nil {
+		t.Fatal(err)
+	}
+	if s := poll(); !s.Told || s.Stop != "" || len(s.Wishes) != 0 {
+		t.Errorf("the message waits: %+v", s)
+	}
+	s := poll()
+	if len(s.Wishes) != 2 || s.Stop != "" || s.Wishes[0].Name != "list" || string(s.Wishes[0].Input) != `{"n":1}` {
+		t.Fatalf("it asks for %+v", s)
+	}
+	if err := c.Answer(t.Context(), id, s.Wishes[1].ID, "two", false); err != nil {
+		t.Fatal(err)
+	}
+	rest := poll()
+	if len(rest.Wishes) != 1 || rest.Wishes[0].ID != s.Wishes[0].ID || rest.Stop != "" {
+		t.Fatalf("with one answer it asks for %+v", rest)
+	}
+	if err := c.Answer(t.Context(), id, s.Wishes[0].ID, "no", true); err != nil {
+		t.Fatal(err)
+	}
+	poll()
+	if s := poll(); s.Stop != managed.StopDone || s.Said != "終わり" || s.Calls != 2 || len(s.Wishes) != 0 {
+		t.Errorf("at its end: %+v", s)
+	}
+	if d := cmp.Diff([]agents.Answer{{Tool: "list", Text: "two"}, {Tool: "list", Text: "no", Error: true}}, x.Answers); d != "" {
+		t.Error(d)
+	}
+	u, running, err := c.Bill(t.Context(), id)
+	want := task.Usage{ID: id, Provider: "anthropic", Model: "claude-sonnet-4-6", Calls: 1, Input: 207, Output: 20, Cached: 10, Written: 7, MS: 1500, Cost: 20_000}
+	if d := cmp.Diff(want, u); d != "" || running || err != nil {
+		t.Error(d, running, err)
+	}
+	if found, err := c.Find(t.Context(), at, plan().Tags, time.Now().Add(-time.Minute)); found != id || err != nil {
+		t.Errorf("found %q, %v", found, err)
+	}
+	for what, find := range map[string]func() (string, error){
+		"another execution's": func() (string, error) {
+			return c.Find(t.Context(), at, map[string]string{"ringi_execution": "e2"}, time.Now().Add(-time.Minute))
+		},
+		"an older one": func() (string, error) { return c.Find(t.Context(), at, plan().Tags, time.Now().Add(time.Minute)) },
+	} {
+		if found, err := find(); found != "" || err != nil {
+			t.Errorf("%s: %q, %v", what, found, err)
+		}
+	}
+}
+
+func TestAnInterruptMayBeRepeated(t *testing.T) {
+	v, c, _ := vendor(t)
+	_, id := start(t, c)
+	v.Thinks = 100
+	if err := c.Say(t.Context(), id, said); err != nil {
+		t.Fatal(err)
+	}
+	if _, running, err := c.Bill(t.Context(), id); !running || err != nil {
+		t.Errorf("running %v, %v", running, err)
+	}
+	for range 2 {
+		if err := c.Interrupt(t.Context(), id); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := v.Sessions()[0].Interrupts; n != 2 {
+		t.Errorf("%d interrupts", n)
+	}
+}
+
+// What creates or sends is sent once, whatever becomes of it; errors say what kind
+// they are and quote neither key nor text.
+func TestWhatGoesWrong(t *testing.T) {
+	for name, test := range map[string]struct {
+		fault     agents.Fault
+		kind      model.Kind
+		retryable bool
+		after     time.Duration
+	}{
+		"too many requests": {agents.Fault{Status: 429, RetryAfter: "7"}, model.RateLimited, true, 7 * time.Second},
+		"an error":          {agents.Fault{Status: 500}, model.Overloaded, true, 0},
+		"overloaded":        {agents.Fault{Status: 529}, model.Overloaded, true, 0},
+		"refused":           {agents.Fault{Status: 400}, model.BadRequest, false, 0},
+		"no permission":     {agents.Fault{Status: 403}, model.Forbidden, false, 0},
+		"half an answer":    {agents.Fault{Half: true}, model.Overloaded, true, 0},
+		"a cut connection":  {agents.Fault{Lost: true}, model.Overloaded, true, 0},
+		"no answer":         {agents.Fault{Hang: 400 * time.Millisecond}, model.Timeout, true, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v, c, requests := vendor(t)
+			at, id := start(t, c)
+			for op, call := range map[string]func(context.Context) error{
+				agents.MakeAgent:   func(ctx context.Context) error { _, err := c.Settle(ctx, "T", "m"); return err },
+				agents.MakeSession: func(ctx context.Context) error { _, err := c.Start(ctx, at, plan()); return err },
+				agents.ListSessions: func(ctx context.Context) error {
+					_, err := c.Find(ctx, at, nil, time.Now().Add(-time.Minute))
+					return err
+				},
+				agents.ListEvents: func(ctx context.Context) error { _, err := c.Poll(ctx, id); return err },
+				agents.GetSession: func(ctx context.Context) error { _, _, err := c.Bill(ctx, id); return err },
+				agents.Send:       func(ctx context.Context) error { return c.Say(ctx, id, said) },
+				agents.Archive:    func(ctx context.Context) error { return c.Discard(ctx, id) },
+			} {
+				v.Fail(op, test.fault)
+				ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+				before := requests.Load()
+				err := call(ctx)
+				cancel()
+				var e *model.Error
+				if !errors.As(err, &e) || e.Kind != test.kind || e.Retryable != test.retryable || e.RetryAfter != test.after || e.Provider != "anthropic" {
+					t.Errorf("%s: %#v", op, err)
+					continue
+				}
+				if n := requests.Load() - before; n != 1 {
+					t.Errorf("%s: %d requests", op, n)
+				}
+				if strings.Contains(err.Error(), v.Key) || strings.Contains(err.Error(), said) || strings.Contains(err.Error(), "要求") {
+					t.Errorf("%s: it quotes: %v", op, err)
+				}
+			}
+		})
+	}
+}
+
+func TestKeys(t *testing.T) {
+	v, _, _ := vendor(t)
+	s := httptest.NewServer(v)
+	defer s.Close()
+	for name, test := range map[string]struct {
+		key  string
+		err  error
+		kind model.Kind
+		told int
+	}{
+		"none":            {"", nil, model.Unauthorized, 1},
+		"a wrong one":     {"wrong", nil, model.Unauthorized, 1},
+		"nobody can tell": {"", errors.New("the secret is away"), model.Overloaded, 0},
+	} {
+		told := 0
+		c := managed.New(managed.Config{BaseURL: s.URL, HTTP: http.DefaultClient, Refused: func() { told++ }, Key: func(context.Context) (string, error) { return test.key, test.err }})
+		_, err := c.Settle(t.Context(), "T", "m")
+		var e *model.Error
+		if !errors.As(err, &e) || e.Kind != test.kind || told != test.told {
+			t.Errorf("%s: %v, told %d times", name, err, told)
+		}
+	}
+}
+
+// What a session's events say, as the vendor may list them.
+func TestPoll(t *testing.T) {
+	const (
+		at       = `"processed_at":"2026-11-20T00:00:00Z"`
+		message  = `{"id":"1","type":"user.message","content":[],` + at + `}`
+		ask      = `{"id":"2","type":"agent.custom_tool_use","name":"list","input":{},` + at + `}`
+		waits    = `{"id":"3","type":"session.status_idle","stop_reason":{"type":"requires_action","event_ids":["2"]},"stop_details":null,` + at + `}`
+		answer   = `{"id":"4","type":"user.custom_tool_result","custom_tool_use_id":"2",` + at + `}`
+		queued   = `{"id":"4","type":"user.custom_tool_result","custom_tool_use_id":"2","processed_at":null}`
+		text     = `{"id":"5","type":"agent.message","content":[{"type":"text","text":"a"},{"type":"text","text":"b"},{"type":"new","x":1}],` + at + `}`
+		done     = `{"id":"6","type":"session.status_idle","stop_reason":{"type":"end_turn"},"stop_details":null,` + at + `}`
+		again    = `{"id":"7","type":"session.status_running",` + at + `}`
+		strange  = `{"id":"8","type":"session.dreamt","dream":{"of":["sheep"]},` + at + `}`
+		over     = `{"id":"9","type":"session.status_terminated",` + at + `}`
+		nameless = `{"type":"session.status_idle","stop_reason":{"type":"end_turn"}}`
+	)
+	wish := []managed.Wish{{ID: "2", Name: "list", Input: json.RawMessage(`{}`)}}
+	for name, test := range map[string]struct {
+		status int
+		body   []string
+		want   managed.State
+	}{
+		"nothing":                        {200, nil, managed.State{}},
+		"idle before anything was said":  {200, []string{done}, managed.State{}},
+		"it works":                       {200, []string{message}, managed.State{Told: true}},
+		"it asks":                        {200, []string{message, ask, waits}, managed.State{Told: true, Wishes: wish}},
+		"everything twice":               {200, []string{message, message, ask, ask, waits, waits}, managed.State{Told: true, Wishes: wish}},
+		"answered":                       {200, []string{message, ask, waits, answer}, managed.State{Told: true}},
+		"the answer waits in line first": {200, []string{queued, message, ask, waits}, managed.State{Told: true}},
+		"an end before a queued answer":  {200, []string{message, ask, waits, done, queued}, managed.State{Told: true}},
+		"done":                           {200, []string{message, ask, waits, answer, text, done}, managed.State{Told: true, Stop: managed.StopDone, Said: "ab"}},
+		"done, and strange things":       {200, []string{strange, message, text, done, strange, nameless}, managed.State{Told: true, Stop: managed.StopDone, Said: "ab"}},
+		"it goes on after an end":        {200, []string{message, done, again}, managed.State{Told: true}},
+		"terminated":                     {200, []string{message, ask, waits, over}, managed.State{Told: true, Stop: managed.StopEnded, Wishes: wish}},
+		"deleted":                        {404, nil, managed.State{Told: true, Stop: managed.StopEnded}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				w.Header().Set("Content-Type", "application/json")
+				w.WriteHeader(test.status)
+				_, _ = w.Write([]byte(`{"data":[` + strings.Join(test.body, ",") + `],"next_page":null,"new":1}`))
+			}))
+			defer s.Close()
+			got, err := client(s.URL, "k").Poll(t.Context(), "sesn_1")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d := cmp.Diff(test.want, got); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}
+
+func TestAnswersThatAreNone(t *testing.T) {
+	for name, body := range map[string]string{"no JSON": "<html>" + said, "an endless session": ""} {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			if body != "" {
+				_, _ = w.Write([]byte(body))
+				return
+			}
+			page, _ := strconv.Atoi(r.URL.Query().Get("page"))
+			var all []string
+			for n := range 1000 {
+				all = append(all, fmt.Sprintf(`{"id":"%d-%d","type":"session.status_running"}`, page, n))
+			}
+			_, _ = fmt.Fprintf(w, `{"data":[%s],"next_page":"%d"}`, strings.Join(all, ","), page+1)
+		}))
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		_, err := client(s.URL, "k").Poll(ctx, "sesn_1")
+		cancel()
+		s.Close()
+		var e *model.Error
+		if !errors.As(err, &e) || !e.Retryable || strings.Contains(err.Error(), said) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestNamesAreTheVendors(t *testing.T) {
+	for tool, want := range map[string]string{
+		"list_employees": "list_employees", "rooms.book-room": "rooms_book-room", "a.予約": "a___", strings.Repeat("x", 200): strings.Repeat("x", 128),
+	} {
+		if got := managed.Name(tool); got != want {
+			t.Errorf("%s is called %s", tool, got)
+		}
+	}
+}
