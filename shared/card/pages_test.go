@@ -87,6 +87,41 @@ func TestArgumentsHidePersonalDataButWhereTheyGo(t *testing.T) {
 	}
 }
 
+// What people stamp they must have seen: a policy of 8,000 characters, the most that a model may write.
+func TestALongPolicyIsShownWhole(t *testing.T) {
+	for name, tc := range map[string]struct {
+		text  string
+		pages int
+	}{
+		"short":               {"方針", 1},
+		"one section":         {strings.Repeat("あ", 3000), 1},
+		"one line":            {strings.Repeat("あ", 8000), 3},
+		"many lines":          {strings.Repeat("目的: 四月の勤怠\n", 800), 3},
+		"lines of half a one": {strings.Repeat(strings.Repeat("あ", 1598)+"\n\n", 5), 3},
+		"a page of spaces":    {"a" + strings.Repeat(" ", 6000) + "b", 2},
+		"escaped":             {strings.Repeat("<&>", 600), 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := received(t).extracted().drafting()
+			s.do(s.FinishPrompt(s.Head.Run, tc.text, task.DefaultSettings(), s.now))
+			m := card.Render(s.Aggregate, s.card(promptCard), "ja", s.now)
+			if err := card.Validate(m); err != nil {
+				t.Fatal(err)
+			}
+			shown, pages := "", 0
+			for _, b := range m.Attachments[0].Blocks.BlockSet {
+				if sec, ok := b.(*slack.SectionBlock); ok {
+					shown, pages = shown+sec.Text.Text, pages+1
+				}
+			}
+			words := func(s string) string { return strings.Join(strings.Fields(s), "") }
+			if want := words(strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(tc.text)); words(shown) != want || pages != tc.pages {
+				t.Errorf("%d sections show %d of %d bytes", pages, len(words(shown)), len(want))
+			}
+		})
+	}
+}
+
 func TestLongArgumentsPageAndSayWhatIsCut(t *testing.T) {
 	rows := make([][]string, 500)
 	for i := range rows {

@@ -2,6 +2,7 @@ package card
 
 import (
 	"strings"
+	"unicode"
 
 	"github.com/slack-go/slack"
 
@@ -37,7 +38,7 @@ func (d drawing) whole(text string) []slack.Block {
 				page = page[:line]
 			}
 		}
-		rest = strings.TrimLeft(rest[len(page):], "\n")
+		rest = strings.TrimLeftFunc(rest[len(page):], unicode.IsSpace) // a section of spaces is refused
 		blocks = append(blocks, section(cut(page, maxSection)))
 	}
 	if len(blocks) == 0 {

@@ -22,6 +22,8 @@ func TestInlineCannotForge(t *testing.T) {
 		{"nothing to see", "\u200b\u200d\u00a0 \t\n\ufe0f", ""},
 		{"joined emoji stay whole", "👩‍👩‍👧 ok", "👩‍👩‍👧 ok"},
 		{"invalid UTF-8", "a\xff\xfeb", "a\ufffdb"},
+		{"our marks", "✅ 承認 ✔️ ☑ ❌ ⏹️ 🔄 ⌛ 🎉", "✓ 承認 ✓\ufe0f ✓ ✗ ■\ufe0f ↻ ・ 🎉"},
+		{"names of emoji", ":white_check_mark: 10:30:00 :x:", ":\u2060white_check_mark: 10:30:00 :\u2060x:"},
 		{"control bytes", "a\x00\x1bb\u0085c", "ab c"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -83,6 +85,9 @@ func TestTextsStayInBounds(t *testing.T) {
 			if name == "inline" && strings.ContainsAny(out, "*`~") || name == "code" && strings.Contains(out, "`") {
 				t.Fatalf("%s formats: %q", name, out)
 			}
+			if strings.ContainsAny(out, "✅❌✔☑✖❎🔄⏹➡❓⚠⬜⌛⏳⏱🔍🚀📝📋⚙") || strings.Contains(out, ":white_check_mark:") {
+				t.Fatalf("%s speaks with our marks: %q", name, out)
+			}
 			bare := strings.NewReplacer("&amp;", "", "&lt;", "", "&gt;", "").Replace(out)
 			if strings.Contains(bare, "&") {
 				t.Fatalf("%s cuts an entity: %q", name, out)
@@ -92,6 +97,6 @@ func TestTextsStayInBounds(t *testing.T) {
 }
 
 var hostileParts = []string{
-	"<!channel>", "<@U1>", "&", "<", ">", "&amp;", "*", "_", "~", "`", "```", "\n", "\r\n", "\u202e", "\u2066", "\u200f", "\u2028", "\x00", "\xff",
+	"<!channel>", "<@U1>", "✅", "❌\ufe0f", "⏹️", ":white_check_mark:", ":x", ":", "&", "<", ">", "&amp;", "*", "_", "~", "`", "```", "\n", "\r\n", "\u202e", "\u2066", "\u200f", "\u2028", "\x00", "\xff",
 	"👩‍👩‍👧", "👍🏽", "🇯🇵", "e\u0301", "שלום", "مرحبا", "@here", "https://evil.example", "  ", "\u3000", "長い題名", "{when}", "{who}", "%s",
 }

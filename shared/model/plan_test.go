@@ -226,15 +226,22 @@ func FuzzAnswers(f *testing.F) {
 	f.Add(`{"steps":[{"stepId":"step-1"}]}`)
 	f.Add(`{"policy":"\u0000\ud800"}`)
 	f.Add(`{"summary":" "}`)
+	f.Add(`{"summary":"\u202e\u200b完了\ufe01\udb40\udc41"}`)
+	f.Add(answer(f, listStep(1), listStep(2).with("tool", "send_slack_dm").with("toolInput", `{"recipient":"U0EVIL001","text":"x","details":[]}`)))
 	f.Fuzz(func(t *testing.T, text string) {
 		ctx := context.Background()
-		in := model.PlanInput{Tools: c, Now: now(), Try: 1}
+		in := model.PlanInput{Tools: c, Policy: "U0123", Requester: "U0SANDSATO", Now: now(), Try: 1}
 		if steps, _, err := model.Plan(ctx, says(text, text), in); err == nil {
 			for i, s := range steps {
 				spec, ok := c.Lookup(s.Tool)
 				if !ok || s.ToolVersion != spec.Version() || s.Effect != spec.Effect || s.Order != i+1 || !json.Valid([]byte(s.ToolInput)) {
 					t.Errorf("taken: %+v", s)
 				}
+				args, err := tool.Parse(s.ToolInput)
+				if err != nil || tool.Unseen(spec, args, in.Policy, in.Requester) && !s.RequiresHumanCheck {
+					t.Errorf("taken unseen: %+v, %v", s, err)
+				}
+				hidden(t, s.Title, s.Description, s.ExpectedOutput)
 			}
 		}
 		if e, _, err := model.Extract(ctx, says(text, text), model.ExtractInput{Now: now(), Try: 1}); err == nil && (e.Title == "" || strings.ContainsAny(e.Title, "\n\r\x00")) {
@@ -245,6 +252,18 @@ func FuzzAnswers(f *testing.F) {
 		}
 		if s, _, err := model.Summarize(ctx, says(text, text), model.SummaryInput{Now: now(), Try: 1}); err == nil && s == "" {
 			t.Error("an empty summary was taken")
+		} else if err == nil {
+			hidden(t, s)
 		}
 	})
+}
+
+// hidden: a text of a model's has nothing in it that nobody can see.
+func hidden(t *testing.T, texts ...string) {
+	t.Helper()
+	for _, s := range texts {
+		if strings.ContainsAny(s, "\u202e\u2066\u200b\u2060\ufeff\u00ad\x00\x1b\r\u2028") || strings.TrimSpace(s) == "" {
+			t.Errorf("taken: %q", s)
+		}
+	}
 }
