@@ -1,0 +1,39 @@
+package hostile
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// What the README claims, a test must say: each that it names is there.
+func TestTheReadmeNamesTestsThatThereAre(t *testing.T) {
+	const root = "../.."
+	readme, err := os.ReadFile(filepath.Join(root, "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := regexp.MustCompile("`([a-z/-]+)` (Test[A-Za-z]+)").FindAllStringSubmatch(string(readme), -1)
+	if len(named) < 10 {
+		t.Fatalf("it names %d tests", len(named))
+	}
+	for _, n := range named {
+		files, err := filepath.Glob(filepath.Join(root, n[1], "*_test.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := false
+		for _, name := range files {
+			text, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			found = found || strings.Contains(string(text), "\nfunc "+n[2]+"(t *testing.T)")
+		}
+		if !found {
+			t.Errorf("there is no %s in %s", n[2], n[1])
+		}
+	}
+}
