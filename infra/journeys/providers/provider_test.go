@@ -18,22 +18,24 @@ import (
 	"ringi/infra/journeys/desk"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/stack"
+	"ringi/infra/local/vendors/agents"
 	"ringi/infra/local/vendors/models"
 	"ringi/shared/task"
 )
 
 var (
-	running *stack.Stack
-	vendors *models.Models
-	logged  log
-	keys    map[string]any // in the model secret; Anthropic's is missing at first
+	running  *stack.Stack
+	vendors  *models.Models
+	logged   log
+	sessions *agents.Server
+	keys     map[string]any // in the model secret; Anthropic's is missing at first
 )
 
 func TestMain(m *testing.M) { os.Exit(run(m)) }
 
 func run(m *testing.M) int {
 	vendors = models.New()
-	server := httptest.NewServer(vendors.Handler())
+	server := httptest.NewServer(managed(vendors.Handler()))
 	defer server.Close()
 	at, err := url.Parse(server.URL)
 	if err != nil {
