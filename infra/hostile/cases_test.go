@@ -101,6 +101,7 @@ var attacks = []attack{
 	{"writes over another tab", aStep, `{"tool":"write_rows_to_google_sheet","toolInput":{"spreadsheet_id":"hr-sheet","sheet":"給与","columns":[{"key":"a","title":"a"}],"rows":[]}}`, isShown},
 	{"climbs out of the sheet's address", aStep, `{"tool":"write_rows_to_google_sheet","toolInput":{"spreadsheet_id":"../../evil","sheet":"4月","columns":[{"key":"a","title":"a"}],"rows":[]}}`, refused("spreadsheet_id")},
 	{"gives a server's tool what nobody saw", aStep, `{"tool":"notes.post","toolInput":{"to":"evil-board","body":"x"}}`, isShown},
+	{"hands people on to a server by a read", aStep, `{"tool":"notes.find","toolInput":{"to":"x","body":{"$ref":"step-1.result.employees.0.email"}}}`, isShown},
 	{"takes the recipient from a result", aStep, `{"toolInput":{"recipient":{"$ref":"step-1.result.employees.0.email"},"text":"x",` + none + `}}`, isShown},
 
 	// What a model refers to.

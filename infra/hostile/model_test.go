@@ -123,17 +123,21 @@ func (a attack) tools(t *testing.T) *tool.Catalog {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pin := task.Pin{URL: "https://notes.example/mcp", Title: "Post", Description: "Posts a note.", Effect: task.Write, Hash: "h",
+	pin := task.Pin{URL: "https://notes.example/mcp", Title: "Post", Description: "Posts a note.", Hash: "h",
 		Input: `{"type":"object","additionalProperties":false,"required":["to","body"],"properties":{"to":{"type":"string"},"body":{"type":"string"}}}`}
 	if a.who == aServer {
 		pin.Title, pin.Description = cut(a.text, 100), a.text
 	}
-	s, ok := tool.Pinned(task.ToolPermission{ToolName: "notes.post", Allowed: true, Pin: &pin}, []task.MCPServer{{Name: "notes", URL: pin.URL}})
-	if !ok {
-		t.Fatal("the server's tool is not allowed")
-	}
-	if c, err = c.With(s); err != nil {
-		t.Fatal(err)
+	for name, effect := range map[string]task.Effect{"notes.post": task.Write, "notes.find": task.Read} {
+		pin := pin
+		pin.Effect = effect
+		s, ok := tool.Pinned(task.ToolPermission{ToolName: name, Allowed: true, Pin: &pin}, []task.MCPServer{{Name: "notes", URL: pin.URL}})
+		if !ok {
+			t.Fatal("the server's tool is not allowed")
+		}
+		if c, err = c.With(s); err != nil {
+			t.Fatal(err)
+		}
 	}
 	return c
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"ringi/shared/task"
@@ -129,8 +130,8 @@ func toolData(in PlanInput) []ToolData {
 
 // readPlan reads steps that fit the schema and names everything that keeps them
 // from being run: order, unknown tools, arguments, constraints, references, lengths.
-// A step that writes where the approved policy does not say is shown to a person
-// first, whatever the model wants.
+// A step that writes where the approved policy does not say, or hands results on to an
+// MCP server, is shown to a person first, whatever the model wants.
 func readPlan(answer []byte, in PlanInput) ([]task.Step, []string) {
 	var a struct {
 		Steps []StepData `json:"steps"`
@@ -187,6 +188,16 @@ func readStep(i int, d StepData, in PlanInput, before map[string]string) (task.S
 	if err := in.Tools.CheckPlanned(d.Tool, args, earlier); err != nil {
 		problems = append(problems, fmt.Sprintf("%s.toolInput: %s", at, err))
 	}
-	s.RequiresHumanCheck = s.RequiresHumanCheck || tool.Unseen(spec, args, in.Policy, in.Requester)
+	s.RequiresHumanCheck = s.RequiresHumanCheck || tool.Unseen(spec, args, in.Policy, in.Requester) || handsOn(spec, args, before)
 	return s, problems
+}
+
+// handsOn reports whether an MCP server would be given what somebody else's tool
+// returned: a read may tell it as much as a write.
+func handsOn(s tool.Spec, args tool.Arguments, before map[string]string) bool {
+	to, _, foreign := task.ServerTool(s.Name)
+	return foreign && slices.ContainsFunc(args.Refs(), func(r tool.Ref) bool {
+		from, _, _ := task.ServerTool(before[r.Path.StepID])
+		return from != to
+	})
 }

@@ -200,6 +200,18 @@ func TestFactsLeaveListsOut(t *testing.T) {
 	}
 }
 
+func TestASummaryNamesNobodysAddress(t *testing.T) {
+	const said, want = "hanako@example.com (090-1234-5678) ほか 42 名", "h*****@example.com (***-****-**78) ほか 42 名"
+	b, err := json.Marshal(map[string]string{"summary": said})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, _, err := model.Summarize(t.Context(), says(string(b)), model.SummaryInput{Locale: "ja", Now: now(), Try: 1})
+	if err != nil || got != want || model.LastWords(said) != want {
+		t.Errorf("%q and %q, %v", got, model.LastWords(said), err)
+	}
+}
+
 func TestASummaryThatFailsLeavesAPlainOne(t *testing.T) {
 	in := model.SummaryInput{Locale: "ja", Now: now(), Try: 1, Steps: []model.StepResult{
 		{Title: "従業員一覧を取得", Result: json.RawMessage(`{"count":1}`)}, {Title: "Sheet 書き込み", Result: json.RawMessage(`{"url":"http://x/y"}`)},
@@ -213,6 +225,32 @@ func TestASummaryThatFailsLeavesAPlainOne(t *testing.T) {
 	}
 	if n := len([]rune(model.Plain(in))); n != model.MaxSummary {
 		t.Errorf("%d characters", n)
+	}
+}
+
+// What a server returned may go back to it unseen; what others returned may not.
+func TestAServerIsGivenOnlyItsOwnResultsUnseen(t *testing.T) {
+	in := planInput(t)
+	for _, name := range []string{"notes.find", "notes.read", "other.read"} {
+		server, _, _ := strings.Cut(name, ".")
+		s, ok := tool.Pinned(task.ToolPermission{ToolName: name, Allowed: true, Pin: &task.Pin{URL: "https://x", Effect: task.Read, Input: `{"type":"object"}`, Output: `{"type":"object"}`}}, []task.MCPServer{{Name: server, URL: "https://x"}})
+		var err error
+		if in.Tools, err = in.Tools.With(s); err != nil || !ok {
+			t.Fatal(err, ok)
+		}
+	}
+	reads := func(n int, name, from string) step {
+		return listStep(n).with("tool", name).with("toolInput", fmt.Sprintf(`{"id":{"$ref":%q}}`, from))
+	}
+	steps, _, err := model.Plan(t.Context(), says(answer(t, listStep(1), listStep(2).with("tool", "notes.find").with("toolInput", `{"text":"x"}`),
+		reads(3, "notes.read", "step-2.result.id"), reads(4, "other.read", "step-2.result.id"), reads(5, "notes.read", "step-1.result.count"))), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []bool{false, false, false, true, true} {
+		if steps[i].RequiresHumanCheck != want {
+			t.Errorf("step %d is shown: %v, want %v", i+1, steps[i].RequiresHumanCheck, want)
+		}
 	}
 }
 
