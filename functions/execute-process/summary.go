@@ -4,7 +4,6 @@ import (
 	"context"
 	"log/slog"
 
-	"ringi/shared/mask"
 	"ringi/shared/model"
 	"ringi/shared/pipeline"
 	"ringi/shared/task"
@@ -25,7 +24,7 @@ func (j job) summary(ctx context.Context, a *task.Aggregate) (string, model.Usag
 		slog.WarnContext(ctx, "plain summary", "task_id", j.in.Task, "err", err)
 		return model.Plain(input), usage
 	}
-	return mask.Text(text), usage
+	return text, usage
 }
 
 func (j job) words(ctx context.Context, input model.SummaryInput) (text string, usage model.Usage, err error) {

@@ -3,6 +3,7 @@ package model
 import (
 	"encoding/json"
 
+	"ringi/shared/mask"
 	"ringi/shared/task"
 )
 
@@ -45,5 +46,5 @@ func Instruct(in SessionInput) (Instructions, error) {
 	return Instructions{p.Text, message, p.Name()}, err
 }
 
-// LastWords is a session's summary as a card may show it: without control characters, cut to its limit.
-func LastWords(said string) string { return clip(prose(said), MaxSummary) }
+// LastWords is a session's summary as a card may show it: without control characters and personal data, cut to its limit.
+func LastWords(said string) string { return clip(mask.Text(prose(said)), MaxSummary) }

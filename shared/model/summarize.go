@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"ringi/shared/mask"
 	"ringi/shared/schema"
 	"ringi/shared/task"
 )
@@ -126,6 +127,6 @@ func readSummary(answer []byte) (string, []string) {
 	if err := json.Unmarshal(answer, &a); err != nil {
 		return "", []string{err.Error()}
 	}
-	summary := prose(a.Summary)
+	summary := mask.Text(prose(a.Summary))
 	return summary, bounded("summary", summary, MaxSummary)
 }
