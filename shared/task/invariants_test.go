@@ -19,6 +19,7 @@ func (w *world) check(before, after *Aggregate, c Change) {
 	w.timeOnlyExpires(before, after)
 	w.coherent(after)
 	w.nobodyWaitsInVain(after)
+	w.oneSession(before, after)
 	w.paidOnce(after)
 }
 
@@ -254,7 +255,7 @@ func (w *world) nobodyWaitsInVain(a *Aggregate) {
 	open, waits := a.Pending()
 	asks := waits && open.Terms.ApprovalRequired
 	paused := a.Head.PausedUntil != nil && w.now.Before(*a.Head.PausedUntil)
-	idle := a.Head.Ended != nil || a.Head.Parked != nil || asks || paused || a.LiveLease(w.now) != nil
+	idle := a.Head.Ended != nil || a.Head.Parked != nil || asks || paused || a.LiveLease(w.now) != nil || a.held(w.now)
 	w.require(idle == (e.Run == nil), "a run to open: %v, and idle: %v", e.Run, idle)
 	w.require(e.Run == nil || e.Run.Run == a.Head.Run, "the run to open is %v", e.Run)
 	for _, wait := range a.Waits {
@@ -266,4 +267,17 @@ func (w *world) nobodyWaitsInVain(a *Aggregate) {
 	due := a.DueAt(w.now)
 	w.require((due != nil) == (out || a.Head.Ended == nil && a.Head.Parked == nil), "due at %v", due)
 	w.require(due == nil || !asks || !due.After(later(*open.Terms.DecideBy, w.now.Add(5*time.Minute))), "due at %v, to be decided by %v", due, open.Terms.DecideBy)
+}
+
+// oneSession: an execution keeps its session, and one that ends without being
+// told to stop sends the run there.
+func (w *world) oneSession(before, after *Aggregate) {
+	for _, e := range before.Executions {
+		n := find(after.Executions, e.Key())
+		w.require(e.SessionID == "" || n.SessionID == e.SessionID, "%s had session %s, has %s", e.Key(), e.SessionID, n.SessionID)
+		w.require(!n.SessionClosed || e.SessionClosed || before.Head.Ended != nil, "the session of %s is closed while it goes on", e.Key())
+	}
+	if e := after.OpenSession(); e != nil {
+		w.require(after.Next(w.now).State == StateExecuteProcess, "nobody tells session %s to stop", e.SessionID)
+	}
 }

@@ -45,6 +45,7 @@ func newWorld(rt *rapid.T) *world {
 	s.ProcessApprovalRequired = rapid.IntRange(0, 4).Draw(rt, "process approval") > 0
 	s.AutoApproveTools = rapid.Bool().Draw(rt, "auto approve tools")
 	s.MaxVersions = rapid.IntRange(1, 3).Draw(rt, "max versions")
+	s.Executor = rapid.SampledFrom([]string{ExecutorSteps, ExecutorManaged}).Draw(rt, "executor")
 	s.L4TimeoutSeconds = rapid.SampledFrom([]int{30, 360, 86400}).Draw(rt, "l4 timeout")
 	return &world{
 		table: create(rt, c), rt: rt, now: dawn, settings: s,
@@ -225,12 +226,18 @@ func (w *world) await(run int, gate string) {
 
 // execute takes the newest execution one move further.
 func (w *world) execute(run int) {
+	if e := w.view().OpenSession(); e != nil {
+		w.decide("session: close", func(a *Aggregate, now time.Time) (Change, error) {
+			return Charge(w.usage(e.SessionID), now, func(a *Aggregate) (Change, error) { return a.CloseSession(run, now) })(a)
+		})
+		return
+	}
 	if _, err := w.decideAs(run, "start", func(a *Aggregate, now time.Time) (Change, error) { return a.StartExecution(run, now) }); err != nil {
 		return
 	}
 	a := w.view()
 	e := a.Execution()
-	if e == nil {
+	if e == nil || e.Managed() && w.poll(run) {
 		return
 	}
 	if a.NextStep(e) == nil {
@@ -261,6 +268,28 @@ func (w *world) execute(run int) {
 			w.out = append(w.out, flight{key: s.Key(), invocation: cl.Claim.Invocation})
 		}
 	}
+}
+
+// poll is what an invocation does at a session beside its calls; it reports whether
+// there is to be no call.
+func (w *world) poll(run int) bool {
+	invocation := fmt.Sprint("poller-", rapid.IntRange(1, 2).Draw(w.rt, "poller"))
+	_, err := w.decideAs(run, "hold session", func(a *Aggregate, now time.Time) (Change, error) {
+		return a.HoldSession(run, invocation, now.Add(30*time.Second), now)
+	})
+	if err != nil {
+		return true
+	}
+	w.answers++
+	id := fmt.Sprint("session-", w.answers)
+	w.decideAs(run, "bind session", func(a *Aggregate, now time.Time) (Change, error) { return a.BindSession(run, id, now) })
+	if w.calm || rapid.IntRange(0, 2).Draw(w.rt, "polls in vain") < 2 {
+		return false
+	}
+	w.decideAs(run, "pause session", func(a *Aggregate, now time.Time) (Change, error) {
+		return a.PauseSession(run, invocation, now.Add(3*time.Second), now)
+	})
+	return true
 }
 
 // fly takes a call that is out one move further: it is made, its outcome is
