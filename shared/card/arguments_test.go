@@ -1,0 +1,53 @@
+package card
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// FuzzArguments: what a person is shown before a call is what would be called, sign by
+// sign, or it is said that some is left out.
+func FuzzArguments(f *testing.F) {
+	for _, s := range []string{
+		`{"recipient":"U1","rows":[["a",1],["b",null]],"n":12345678901234567890}`, "{\"a\":\"```\\n<!channel> & \\u202e\"}", `{"a":{},"b":[],"c":[[]],"d":1e999999}`,
+		`{"":"\ud800","\u0000":" "}`, strings.Repeat(`{"a":`, 60), `{"a":"` + strings.Repeat("長い", 2000) + `"}`, "not JSON ``` ✅", "{\"a\":\"\xff\"}", "{\"a\":\"葛\U000e0100\u200b\U000e0041\"}", "",
+	} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		pages, rest := fenced(visible(pretty(s)), maxSection)
+		if len(pages) == 0 || len(pages) > maxPages {
+			t.Fatalf("%d pages", len(pages))
+		}
+		var all []string
+		for _, p := range pages {
+			inner, opened := strings.CutPrefix(p, "```\n")
+			inner, closed := strings.CutSuffix(inner, "\n```")
+			if !opened || !closed || strings.ContainsAny(inner, "`<>\u202e\u200b\x00") || units(p) > maxSection {
+				t.Fatalf("a page of %d is %q", units(p), p)
+			}
+			all = append(all, inner)
+		}
+		if rest || !json.Valid([]byte(s)) {
+			return
+		}
+		shown := strings.NewReplacer("&amp;", "&", "&lt;", "<", "&gt;", ">").Replace(strings.Join(all, "\n"))
+		if d := cmp.Diff(numbers(t, s), numbers(t, shown)); d != "" {
+			t.Errorf("%q is shown as %q: %s", s, shown, d)
+		}
+	})
+}
+
+func numbers(t *testing.T, s string) (v any) {
+	t.Helper()
+	d := json.NewDecoder(bytes.NewReader([]byte(s)))
+	d.UseNumber()
+	if err := d.Decode(&v); err != nil {
+		t.Fatalf("%q: %v", s, err)
+	}
+	return v
+}
