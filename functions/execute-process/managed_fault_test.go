@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
+	"ringi/infra/local/vendors/agents"
 	"ringi/shared/model/managed"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/task"
@@ -133,6 +135,8 @@ func TestASessionSurvivesACrashAnywhere(t *testing.T) {
 		}
 		if x := made[0]; len(x.Messages) != 1 || x.Refused > 0 || len(x.Answers) > 2 || e.Status == task.ExecutionCompleted && len(x.Answers) != 2 {
 			t.Errorf("told %d times, %d answers, %d refused", len(x.Messages), len(x.Answers), x.Refused)
+		} else if slices.ContainsFunc(x.Answers, func(a agents.Answer) bool { return a.Error }) {
+			t.Errorf("answers %+v", x.Answers)
 		}
 	}
 	crash(base, 0)

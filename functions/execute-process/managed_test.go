@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -16,7 +16,6 @@ import (
 	"ringi/infra/local/vendors"
 	"ringi/infra/local/vendors/agents"
 	"ringi/shared/model/managed"
-	"ringi/shared/pipeline"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/task"
 )
@@ -131,6 +130,9 @@ func testSessionCompletes(t *testing.T, m *hosted) {
 	}
 	if u := e.Usage; u == nil || u.Cost != 30_000 || u.Output != 30 || m.Load().Head.Usage.Cost != 30_000 {
 		t.Errorf("usage %+v of %+v", u, m.Load().Head.Usage)
+	}
+	if slices.ContainsFunc(x.Answers, func(a agents.Answer) bool { return a.Error || !strings.Contains(a.Text, `"done"`) }) {
+		t.Errorf("answers %+v", x.Answers)
 	}
 	if strings.Contains(fmt.Sprint(x.Answers), "佐藤") {
 		t.Error("the session saw the list of people")
@@ -441,25 +443,23 @@ func testManyPauses(t *testing.T, m *hosted) {
 }
 
 func testTwoAtASession(t *testing.T, m *hosted) {
-	m.agents.Thinks = 5
 	m.approved(m.read(1), m.write(2))
-	in := m.In()
-	var all sync.WaitGroup
-	for range 3 {
-		all.Go(func() {
-			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-			defer cancel()
-			next, err := m.h.Handle(ctx, in)
-			if err != nil && !errors.Is(err, task.ErrSuperseded) && pipeline.Name(err) != pipeline.Unavailable {
-				t.Errorf("%+v, %v", next, err)
+	met := map[string]bool{}
+	m.agents.Before = func(op string) { // another comes while the first one's request is out
+		if met[op] {
+			return
+		}
+		if met[op] = true; m.Load().Head.Ended == nil {
+			if next := m.run(); next.State != task.StatePause {
+				t.Errorf("during %s another goes to %+v", op, next)
 			}
-		})
+		}
 	}
-	all.Wait()
+	m.run()
 	m.ends(task.ExecutionCompleted, "", task.StepCompleted, task.StepCompleted)
 	m.written(1)
-	if x := m.session(); len(x.Messages) != 1 || x.Refused > 0 {
-		t.Errorf("told %d times, %d sends made no sense", len(x.Messages), x.Refused)
+	if x := m.session(); len(x.Messages) != 1 || x.Refused > 0 || len(met) < 6 {
+		t.Errorf("told %d times, %d sends made no sense, others came at %v", len(x.Messages), x.Refused, met)
 	}
 }
 
