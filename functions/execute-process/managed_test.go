@@ -28,7 +28,12 @@ type hosted struct {
 
 func newHosted(t *testing.T, server *pipelinetest.Server) *hosted {
 	t.Helper()
-	m := &hosted{world: newWorld(t, server), agents: agents.New()}
+	return hostedIn(t, newWorld(t, server))
+}
+
+func hostedIn(t *testing.T, w *world) *hosted {
+	t.Helper()
+	m := &hosted{world: w, agents: agents.New()}
 	s := httptest.NewServer(m.agents)
 	t.Cleanup(s.Close)
 	m.h.Sessions = managed.New(managed.Config{
@@ -468,6 +473,22 @@ func testNames(t *testing.T, _ *hosted) {
 	want := map[string]string{"rooms.book": "rooms_book", "rooms_book": "rooms_book_2"}
 	if d := cmp.Diff(want, namesOf(steps)); d != "" {
 		t.Error(d)
+	}
+}
+
+// A session calls tools of MCP servers by names that the vendor takes, and tells
+// their servers nothing of its own.
+func TestASessionCallsAServersTools(t *testing.T) {
+	meeting := newMeeting(t, pipelinetest.Start(t))
+	m := hostedIn(t, meeting.world)
+	m.does(asks("rooms_list_rooms", `{"date":"2026-04-02","start":"10:00","end":"11:00"}`), asks("rooms_list_rooms", `{`+at+`}`),
+		asks("rooms_book_room", `{"room_id":"fuji","title":"定例",`+at+`}`), ends)
+	m.approved(meeting.planned(1, "rooms.list_rooms", `{`+at+`}`), meeting.book(2))
+	m.run()
+	m.denied(1, task.DeniedArguments)
+	m.ends(task.ExecutionCompleted, "", task.StepCompleted, task.StepCompleted)
+	if n := len(meeting.rooms.Bookings()); n != 1 {
+		t.Errorf("%d bookings", n)
 	}
 }
 
