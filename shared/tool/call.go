@@ -66,7 +66,7 @@ const (
 	ProblemForbidden    Problem = "forbidden"     // provider
 	ProblemNotFound     Problem = "not_found"     // provider
 	ProblemRateLimited  Problem = "rate_limited"  // provider
-	ProblemRejected     Problem = "rejected"      // provider, status, what it said
+	ProblemRejected     Problem = "rejected"      // provider, what it said
 	ProblemDown         Problem = "down"          // provider, status
 	ProblemTimeout      Problem = "timeout"       // provider
 	ProblemUnreachable  Problem = "unreachable"   // provider

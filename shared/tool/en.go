@@ -8,7 +8,7 @@ var english = map[Problem]string{
 	ProblemForbidden:    "%s refused (403): a permission is missing, or there were too many calls in a short time. Check the permission, wait about 10 minutes, then retry.",
 	ProblemNotFound:     "%s does not know what was asked for (404). Check the id and who it is shared with.",
 	ProblemRateLimited:  "The call limit of %s is reached. Retry in a while.",
-	ProblemRejected:     "%s did not accept the call (%v): %s",
+	ProblemRejected:     "%s did not accept the call: %s",
 	ProblemDown:         "%s has a problem (%v). Retry in a while.",
 	ProblemTimeout:      "%s did not answer in time.",
 	ProblemUnreachable:  "%s could not be reached.",

@@ -8,7 +8,7 @@ var japanese = map[Problem]string{
 	ProblemForbidden:    "%s に拒否されました(403)。権限が足りないか、短時間に呼び出しが集中しました。権限を確認し、10 分ほど置いて再実行してください。",
 	ProblemNotFound:     "%s に対象が見つかりませんでした(404)。ID と共有設定を確認してください。",
 	ProblemRateLimited:  "%s の利用回数の上限に達しました。しばらく置いて再実行してください。",
-	ProblemRejected:     "%s に受け付けられませんでした(%v): %s",
+	ProblemRejected:     "%s に受け付けられませんでした: %s",
 	ProblemDown:         "%s でエラーが起きています(%v)。しばらく置いて再実行してください。",
 	ProblemTimeout:      "%s から時間内に応答がありませんでした。",
 	ProblemUnreachable:  "%s に接続できませんでした。",

@@ -17,10 +17,10 @@ import (
 func result(p tool.Provider, answer *sdk.CallToolResult, r *record, declares bool) (any, error) {
 	said := textOf(answer.Content)
 	if answer.NeedsInput() {
-		return nil, &tool.Error{Outcome: tool.Failed, Problem: tool.ProblemRejected, Args: []any{p, "input_required", wire.Short(said)}, Err: errors.New("the tool asks for more input")}
+		return nil, &tool.Error{Outcome: tool.Failed, Problem: tool.ProblemRejected, Args: []any{p, "input_required " + wire.Short(said)}, Err: errors.New("the tool asks for more input")}
 	}
 	if answer.IsError {
-		return nil, &tool.Error{Outcome: tool.Failed, Problem: tool.ProblemRejected, Args: []any{p, "error", wire.Short(said)}, Err: errors.New("the tool reports an error")}
+		return nil, &tool.Error{Outcome: tool.Failed, Problem: tool.ProblemRejected, Args: []any{p, wire.Short(said)}, Err: errors.New("the tool reports an error")}
 	}
 	if m, ok := r.response(); declares && ok && m.Result != nil && len(m.Result.StructuredContent) > 0 {
 		return m.Result.StructuredContent, nil

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptrace"
@@ -172,7 +173,7 @@ func (r *record) judge(ctx context.Context, s Server, err error) *tool.Error {
 		}
 		return e
 	case answered && m.Error != nil:
-		e := &tool.Error{Outcome: tool.Unknown, Problem: tool.ProblemRejected, Args: []any{p, m.Error.Code, wire.Short(m.Error.Message)}, Err: errors.New("JSON-RPC error")}
+		e := &tool.Error{Outcome: tool.Unknown, Problem: tool.ProblemRejected, Args: []any{p, fmt.Sprintf("%d %s", m.Error.Code, wire.Short(m.Error.Message))}, Err: errors.New("JSON-RPC error")}
 		if notBegun[m.Error.Code] {
 			e.Outcome = tool.Failed
 		}

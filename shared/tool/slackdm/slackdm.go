@@ -196,7 +196,7 @@ func classify(err error, recipient string) *tool.Error {
 	if !errors.As(err, &refused) {
 		return wire.Broken(tool.Slack, err)
 	}
-	e := &tool.Error{Outcome: tool.Failed, Problem: tool.ProblemRejected, Args: []any{tool.Slack, 200, refused.Err}, Err: errors.New(refused.Err)}
+	e := &tool.Error{Outcome: tool.Failed, Problem: tool.ProblemRejected, Args: []any{tool.Slack, refused.Err}, Err: errors.New(refused.Err)}
 	switch refused.Err {
 	case "fatal_error", "internal_error", "service_unavailable":
 		e.Outcome, e.Problem, e.Args = tool.Unknown, tool.ProblemDown, []any{tool.Slack, refused.Err}

@@ -46,7 +46,7 @@ func plain(err error) error {
 // Refused is a call that was answered with a status of 300 or more.
 func Refused(p tool.Provider, status int, header http.Header, said string) *tool.Error {
 	e := &tool.Error{
-		Outcome: tool.Failed, Problem: tool.ProblemRejected, Args: []any{p, status, Short(said)},
+		Outcome: tool.Failed, Problem: tool.ProblemRejected, Args: []any{p, strings.TrimSpace(strconv.Itoa(status) + " " + Short(said))},
 		RetryAfter: RetryAfter(header, time.Now()), Err: fmt.Errorf("HTTP %d", status),
 	}
 	switch status {
