@@ -171,7 +171,7 @@ func TestManyProblemsAreCounted(t *testing.T) {
 
 func TestEverySentenceIsThereInBothLanguages(t *testing.T) {
 	args := map[tool.Problem][]any{
-		tool.ProblemRejected:     {tool.Google, 400, "bad"},
+		tool.ProblemRejected:     {tool.Google, "400 bad"},
 		tool.ProblemDown:         {tool.Google, 500},
 		tool.ProblemBadArguments: {"send_slack_dm", "text is missing"},
 		tool.ProblemBadData:      {3, "A twice"},
