@@ -262,6 +262,7 @@ func TestPoll(t *testing.T) {
 		"the answer waits in line first": {200, []string{queued, message, ask, waits}, managed.State{Told: true}},
 		"an end before a queued answer":  {200, []string{message, ask, waits, done, queued}, managed.State{Told: true}},
 		"a queued answer before an end":  {200, []string{queued, message, ask, waits, done}, managed.State{Told: true}},
+		"a queued answer, then taken":    {200, []string{queued, message, ask, waits, answer, done}, managed.State{Told: true, Stop: managed.StopDone}},
 		"done":                           {200, []string{message, ask, waits, answer, text, done}, managed.State{Told: true, Stop: managed.StopDone, Said: "ab"}},
 		"done, and strange things":       {200, []string{strange, message, text, done, strange, nameless}, managed.State{Told: true, Stop: managed.StopDone, Said: "ab"}},
 		"it goes on after an end":        {200, []string{message, done, again}, managed.State{Told: true}},

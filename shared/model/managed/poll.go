@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"strings"
+	"time"
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
 	"github.com/anthropics/anthropic-sdk-go/option"
@@ -62,7 +63,7 @@ var followed = []sdk.BetaManagedAgentsSessionEventType{
 func (c *Client) Poll(ctx context.Context, session string) (State, error) {
 	var r reading
 	err := c.call(ctx, func(ctx context.Context, as option.RequestOption) error {
-		r = reading{seen: map[string]bool{}, answered: map[string]bool{}}
+		r = reading{seen: map[string]bool{}, answered: map[string]bool{}, queued: map[string]bool{}}
 		pages := c.sessions.Events.ListAutoPaging(ctx, session, sdk.BetaSessionEventListParams{
 			Types: followed, Limit: param.NewOpt[int64](500), Order: sdk.BetaSessionEventListParamsOrderAsc,
 		}, as)
@@ -84,10 +85,13 @@ func (c *Client) Poll(ctx context.Context, session string) (State, error) {
 type reading struct {
 	State
 	seen, answered map[string]bool
-	queued         bool // something was sent that the session has not come to
+	queued         map[string]bool // what was sent and the session has not come to
 }
 
 func (r *reading) add(u sdk.BetaManagedAgentsSessionEventUnion) {
+	if !u.ProcessedAt.IsZero() {
+		delete(r.queued, u.ID) // it may be listed as waiting before
+	}
 	if u.ID == "" || r.seen[u.ID] {
 		return
 	}
@@ -95,10 +99,10 @@ func (r *reading) add(u sdk.BetaManagedAgentsSessionEventUnion) {
 	switch e := u.AsAny().(type) {
 	case sdk.BetaManagedAgentsUserMessageEvent:
 		r.Told, r.Stop = true, ""
-		r.queued = r.queued || e.ProcessedAt.IsZero()
+		r.wait(e.ID, e.ProcessedAt)
 	case sdk.BetaManagedAgentsUserCustomToolResultEvent:
 		r.answered[e.CustomToolUseID], r.Stop = true, ""
-		r.queued = r.queued || e.ProcessedAt.IsZero()
+		r.wait(e.ID, e.ProcessedAt)
 	case sdk.BetaManagedAgentsAgentCustomToolUseEvent:
 		input, err := json.Marshal(e.Input)
 		if err != nil { // it was JSON
@@ -125,6 +129,12 @@ func (r *reading) add(u sdk.BetaManagedAgentsSessionEventUnion) {
 	}
 }
 
+func (r *reading) wait(id string, processed time.Time) {
+	if processed.IsZero() {
+		r.queued[id] = true
+	}
+}
+
 func (r *reading) state() State {
 	s := r.State
 	s.Wishes = nil
@@ -133,7 +143,7 @@ func (r *reading) state() State {
 			s.Wishes = append(s.Wishes, w)
 		}
 	}
-	if r.queued && s.Stop != StopEnded {
+	if len(r.queued) > 0 && s.Stop != StopEnded {
 		s.Stop = ""
 	}
 	return s
