@@ -5,85 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
-	"ringi/infra/local/vendors"
 	"ringi/infra/local/vendors/agents"
 	"ringi/shared/model/managed"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/task"
 )
-
-// hosted is a world whose steps a managed session goes through.
-type hosted struct {
-	*world
-	agents *agents.Server
-}
-
-func newHosted(t *testing.T, server *pipelinetest.Server) *hosted {
-	t.Helper()
-	return hostedIn(t, newWorld(t, server))
-}
-
-func hostedIn(t *testing.T, w *world) *hosted {
-	t.Helper()
-	m := &hosted{world: w, agents: agents.New()}
-	s := httptest.NewServer(m.agents)
-	t.Cleanup(s.Close)
-	m.h.Sessions = managed.New(managed.Config{
-		BaseURL: s.URL, HTTP: http.DefaultClient, Key: func(context.Context) (string, error) { return m.agents.Key, nil },
-	})
-	m.h.Model, m.h.PollEvery, m.h.PollFor = "claude-sonnet-4-6", time.Millisecond, time.Minute
-	tenant := task.Tenant{ID: m.Ref.Tenant, Name: "Ringi", Slug: "ringi", TeamID: pipelinetest.Team, Admins: []string{}}
-	if _, err := m.Store.Bootstrap(t.Context(), tenant, m.Now()); err != nil {
-		t.Fatal(err)
-	}
-	return m
-}
-
-// approved brings the task to the given steps' execution by a session.
-func (m *hosted) approved(steps ...task.Step) {
-	m.T.Helper()
-	s := task.DefaultSettings()
-	s.Executor, s.L4TimeoutSeconds = task.ExecutorManaged, 86400
-	m.Approved(s, steps...)
-}
-
-// session is the only one that was made.
-func (m *hosted) session() *agents.Session {
-	m.T.Helper()
-	all := m.agents.Sessions()
-	if len(all) != 1 {
-		m.T.Fatalf("%d sessions were made", len(all))
-	}
-	return all[0]
-}
-
-// does scripts the agent.
-func (m *hosted) does(acts ...agents.Act) {
-	m.agents.Script = func([]agents.Step) []agents.Act { return acts }
-}
-
-func asks(tool, input string) agents.Act {
-	return agents.Act{Asks: []agents.Ask{{Tool: tool, Input: input}}}
-}
-
-var ends = agents.Act{Says: "終わりました。", Stop: "end_turn"}
-
-// denied asserts why the n-th call was denied.
-func (m *hosted) denied(n int, why task.Denial) {
-	m.T.Helper()
-	got := m.session().Answers
-	if len(got) < n || !got[n-1].Error || !strings.Contains(got[n-1].Text, string(why)) {
-		m.T.Errorf("answer %d of %+v is not a denial for %s", n, got, why)
-	}
-}
 
 func TestASessionGoesThroughTheSteps(t *testing.T) {
 	server := pipelinetest.Start(t)
@@ -103,6 +34,7 @@ func TestASessionGoesThroughTheSteps(t *testing.T) {
 		"a step that people must see waits":                        testSessionGate,
 		"a tool that fails ends the session":                       testSessionToolFails,
 		"a retry tells its session what is done":                   testSessionRetry,
+		"a cancel between two polls reaches the session":           testSessionCancelInPause,
 		"a cancel interrupts the session":                          testSessionCancel,
 		"a session whose time is up is told to stop":               testSessionTimeUp,
 		"a model of another vendor is refused":                     testOtherVendor,
@@ -145,90 +77,6 @@ func testSessionCompletes(t *testing.T, m *hosted) {
 	if len(x.Made.Agent.Tools) != 2 || x.Made.Agent.Model.ID != "claude-sonnet-4-6" || !strings.Contains(x.Made.Agent.System, "承認された") {
 		t.Errorf("made of %+v", x.Made)
 	}
-}
-
-func testResolved(t *testing.T, m *hosted) {
-	rows := func(n string) string {
-		return `{"spreadsheet_id":"` + vendors.Sheet + `","sheet":"名簿","columns":[{"key":"n","title":"人数"}],"rows":[{"n":` + n + `}]}`
-	}
-	m.does(asks(listing, string(m.read(1).ToolInput)), asks(writing, rows("41")), asks(writing, rows("42")), ends)
-	m.approved(m.read(1), m.step(2, writing, task.Write, rows(`{"$ref":"step-1.result.count"}`)))
-	m.run()
-	m.denied(2, task.DeniedArguments)
-	m.ends(task.ExecutionCompleted, "", task.StepCompleted, task.StepCompleted)
-	m.written(1)
-}
-
-func testOtherTool(t *testing.T, m *hosted) {
-	m.does(asks("send_slack_dm", `{"recipient":"x","text":"y"}`), asks(writing, string(m.lone(1).ToolInput)), ends)
-	m.approved(m.lone(1))
-	m.run()
-	m.denied(1, task.DeniedTool)
-	m.ends(task.ExecutionCompleted, "", task.StepCompleted)
-	m.written(1)
-}
-
-func testOtherArguments(t *testing.T, m *hosted) {
-	m.does(asks(writing, strings.Replace(string(m.lone(1).ToolInput), `"a"`, `"b"`, 1)), ends)
-	m.approved(m.lone(1))
-	m.run()
-	m.denied(1, task.DeniedArguments)
-	e := m.ends(task.ExecutionFailed, task.ReasonStepsNotDone)
-	if e.ErrorDetail != "1" {
-		t.Errorf("left undone: %s", e.ErrorDetail)
-	}
-	m.written(0)
-}
-
-func testTwice(t *testing.T, m *hosted) {
-	input := string(m.lone(1).ToolInput)
-	m.does(asks(writing, input), asks(writing, input), agents.Act{Asks: []agents.Ask{{Tool: writing, Input: input}, {Tool: writing, Input: input}}}, ends)
-	m.approved(m.lone(1))
-	m.run()
-	for n := 2; n <= 4; n++ {
-		m.denied(n, task.DeniedDone)
-	}
-	m.ends(task.ExecutionCompleted, "", task.StepCompleted)
-	m.written(1)
-}
-
-func testTooEarly(t *testing.T, m *hosted) {
-	m.does(asks(writing, string(m.lone(2).ToolInput)), ends)
-	m.approved(m.read(1), m.lone(2))
-	m.run()
-	m.denied(1, task.DeniedOrder)
-	m.ends(task.ExecutionFailed, task.ReasonStepsNotDone)
-	m.written(0)
-}
-
-func testOwnArguments(t *testing.T, m *hosted) {
-	m.does(asks(listing, `{"status":"every","department":null}`), asks(listing, `{"status":"all","department":null}`), ends)
-	m.approved(m.read(1))
-	m.run()
-	m.denied(1, task.DeniedArguments)
-	m.ends(task.ExecutionCompleted, "", task.StepCompleted)
-	if got := m.Load().Steps[0].Arguments.JSON; !strings.Contains(string(got), `"all"`) {
-		t.Errorf("called with %s", got)
-	}
-}
-
-func testBuiltOn(t *testing.T, m *hosted) {
-	m.does(asks(listing, `{"status":"all","department":null}`), ends)
-	m.approved(m.read(1), m.write(2))
-	m.run()
-	m.denied(1, task.DeniedArguments)
-	m.ends(task.ExecutionFailed, task.ReasonStepsNotDone)
-	if n := m.vendors.Calls(listing); n != 0 {
-		t.Errorf("listed %d times", n)
-	}
-}
-
-func testAtOnce(t *testing.T, m *hosted) {
-	m.does(agents.Act{Asks: []agents.Ask{{Tool: writing, Input: string(m.write(2).ToolInput)}, {Tool: listing, Input: string(m.read(1).ToolInput)}}}, ends)
-	m.approved(m.read(1), m.write(2))
-	m.run()
-	m.ends(task.ExecutionCompleted, "", task.StepCompleted, task.StepCompleted)
-	m.written(1)
 }
 
 func testLeavesSteps(t *testing.T, m *hosted) {
@@ -337,6 +185,24 @@ func testSessionCancel(t *testing.T, m *hosted) {
 		t.Errorf("%d interrupts, closed %v", n, e.SessionClosed)
 	}
 	m.written(0)
+}
+
+func testSessionCancelInPause(t *testing.T, m *hosted) {
+	m.agents.Thinks, m.h.PollFor = 1000, 20*time.Millisecond
+	m.approved(m.lone(1))
+	for m.Load().Execution().SessionID == "" {
+		if next := m.run(); next.State != task.StatePause {
+			t.Fatalf("%+v", next)
+		}
+		m.later(time.Minute)
+	}
+	m.Cancel()
+	if next := m.run(); next.State != task.StateFinish {
+		t.Errorf("%+v", next)
+	}
+	if n := m.session().Interrupts; n != 1 {
+		t.Errorf("%d interrupts", n)
+	}
 }
 
 func testSessionTimeUp(t *testing.T, m *hosted) {
@@ -468,44 +334,5 @@ func testTwoAtASession(t *testing.T, m *hosted) {
 	}
 }
 
-func testNames(t *testing.T, _ *hosted) {
-	steps := []task.Step{{Tool: "rooms.book"}, {Tool: "rooms_book"}, {Tool: "rooms.book"}}
-	want := map[string]string{"rooms.book": "rooms_book", "rooms_book": "rooms_book_2"}
-	if d := cmp.Diff(want, namesOf(steps)); d != "" {
-		t.Error(d)
-	}
-}
-
 // A session calls tools of MCP servers by names that the vendor takes, and tells
 // their servers nothing of its own.
-func TestASessionCallsAServersTools(t *testing.T) {
-	meeting := newMeeting(t, pipelinetest.Start(t))
-	m := hostedIn(t, meeting.world)
-	m.does(asks("rooms_list_rooms", `{"date":"2026-04-02","start":"10:00","end":"11:00"}`), asks("rooms_list_rooms", `{`+at+`}`),
-		asks("rooms_book_room", `{"room_id":"fuji","title":"定例",`+at+`}`), ends)
-	m.approved(meeting.planned(1, "rooms.list_rooms", `{`+at+`}`), meeting.book(2))
-	m.run()
-	m.denied(1, task.DeniedArguments)
-	m.ends(task.ExecutionCompleted, "", task.StepCompleted, task.StepCompleted)
-	if n := len(meeting.rooms.Bookings()); n != 1 {
-		t.Errorf("%d bookings", n)
-	}
-}
-
-// through runs and pauses until the run ends.
-func (m *hosted) through() task.Next {
-	m.T.Helper()
-	for {
-		next := m.run()
-		if next.State != task.StatePause {
-			return next
-		}
-		m.later(time.Duration(next.WaitSeconds) * time.Second)
-	}
-}
-
-// another is a task of the same tenant.
-func (m *hosted) another() *hosted {
-	w := &world{World: m.Another(), h: m.h, vendors: m.vendors, tools: m.tools}
-	return &hosted{world: w, agents: m.agents}
-}

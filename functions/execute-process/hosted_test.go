@@ -1,0 +1,89 @@
+package main
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"ringi/infra/local/vendors/agents"
+	"ringi/shared/model/managed"
+	"ringi/shared/pipeline/pipelinetest"
+	"ringi/shared/task"
+)
+
+// hosted is a world whose steps a managed session goes through.
+type hosted struct {
+	*world
+	agents *agents.Server
+}
+
+func newHosted(t *testing.T, server *pipelinetest.Server) *hosted {
+	t.Helper()
+	return hostedIn(t, newWorld(t, server))
+}
+
+func hostedIn(t *testing.T, w *world) *hosted {
+	t.Helper()
+	m := &hosted{world: w, agents: agents.New()}
+	s := httptest.NewServer(m.agents)
+	t.Cleanup(s.Close)
+	m.h.Sessions = managed.New(managed.Config{
+		BaseURL: s.URL, HTTP: http.DefaultClient, Key: func(context.Context) (string, error) { return m.agents.Key, nil },
+	})
+	m.h.Model, m.h.PollEvery, m.h.PollFor = "claude-sonnet-4-6", time.Millisecond, time.Minute
+	tenant := task.Tenant{ID: m.Ref.Tenant, Name: "Ringi", Slug: "ringi", TeamID: pipelinetest.Team, Admins: []string{}}
+	if _, err := m.Store.Bootstrap(t.Context(), tenant, m.Now()); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// approved brings the task to the given steps' execution by a session.
+func (m *hosted) approved(steps ...task.Step) {
+	m.T.Helper()
+	s := task.DefaultSettings()
+	s.Executor, s.L4TimeoutSeconds = task.ExecutorManaged, 86400
+	m.Approved(s, steps...)
+}
+
+// session is the only one that was made.
+func (m *hosted) session() *agents.Session {
+	m.T.Helper()
+	all := m.agents.Sessions()
+	if len(all) != 1 {
+		m.T.Fatalf("%d sessions were made", len(all))
+	}
+	return all[0]
+}
+
+// does scripts the agent.
+func (m *hosted) does(acts ...agents.Act) {
+	m.agents.Script = func([]agents.Step) []agents.Act { return acts }
+}
+
+func asks(tool, input string) agents.Act {
+	return agents.Act{Asks: []agents.Ask{{Tool: tool, Input: input}}}
+}
+
+var ends = agents.Act{Says: "終わりました。", Stop: "end_turn"}
+
+// denied asserts why the n-th call was denied.
+// through runs and pauses until the run ends.
+func (m *hosted) through() task.Next {
+	m.T.Helper()
+	for {
+		next := m.run()
+		if next.State != task.StatePause {
+			return next
+		}
+		m.later(time.Duration(next.WaitSeconds) * time.Second)
+	}
+}
+
+// another is a task of the same tenant.
+func (m *hosted) another() *hosted {
+	w := &world{World: m.Another(), h: m.h, vendors: m.vendors, tools: m.tools}
+	return &hosted{world: w, agents: m.agents}
+}

@@ -1,0 +1,127 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ringi/infra/local/vendors"
+	"ringi/infra/local/vendors/agents"
+	"ringi/shared/pipeline/pipelinetest"
+	"ringi/shared/task"
+)
+
+func (m *hosted) denied(n int, why task.Denial) {
+	m.T.Helper()
+	got := m.session().Answers
+	if len(got) < n || !got[n-1].Error || !strings.Contains(got[n-1].Text, string(why)) {
+		m.T.Errorf("answer %d of %+v is not a denial for %s", n, got, why)
+	}
+}
+
+func testResolved(t *testing.T, m *hosted) {
+	rows := func(n string) string {
+		return `{"spreadsheet_id":"` + vendors.Sheet + `","sheet":"名簿","columns":[{"key":"n","title":"人数"}],"rows":[{"n":` + n + `}]}`
+	}
+	m.does(asks(listing, string(m.read(1).ToolInput)), asks(writing, rows("41")), asks(writing, rows("42")), ends)
+	m.approved(m.read(1), m.step(2, writing, task.Write, rows(`{"$ref":"step-1.result.count"}`)))
+	m.run()
+	m.denied(2, task.DeniedArguments)
+	m.ends(task.ExecutionCompleted, "", task.StepCompleted, task.StepCompleted)
+	m.written(1)
+}
+
+func testOtherTool(t *testing.T, m *hosted) {
+	m.does(asks("send_slack_dm", `{"recipient":"x","text":"y"}`), asks(writing, string(m.lone(1).ToolInput)), ends)
+	m.approved(m.lone(1))
+	m.run()
+	m.denied(1, task.DeniedTool)
+	m.ends(task.ExecutionCompleted, "", task.StepCompleted)
+	m.written(1)
+}
+
+func testOtherArguments(t *testing.T, m *hosted) {
+	m.does(asks(writing, strings.Replace(string(m.lone(1).ToolInput), `"a"`, `"b"`, 1)), ends)
+	m.approved(m.lone(1))
+	m.run()
+	m.denied(1, task.DeniedArguments)
+	e := m.ends(task.ExecutionFailed, task.ReasonStepsNotDone)
+	if e.ErrorDetail != "1" {
+		t.Errorf("left undone: %s", e.ErrorDetail)
+	}
+	m.written(0)
+}
+
+func testTwice(t *testing.T, m *hosted) {
+	input := string(m.lone(1).ToolInput)
+	m.does(asks(writing, input), asks(writing, input), agents.Act{Asks: []agents.Ask{{Tool: writing, Input: input}, {Tool: writing, Input: input}}}, ends)
+	m.approved(m.lone(1))
+	m.run()
+	for n := 2; n <= 4; n++ {
+		m.denied(n, task.DeniedDone)
+	}
+	m.ends(task.ExecutionCompleted, "", task.StepCompleted)
+	m.written(1)
+}
+
+func testTooEarly(t *testing.T, m *hosted) {
+	m.does(asks(writing, string(m.lone(2).ToolInput)), ends)
+	m.approved(m.read(1), m.lone(2))
+	m.run()
+	m.denied(1, task.DeniedOrder)
+	m.ends(task.ExecutionFailed, task.ReasonStepsNotDone)
+	m.written(0)
+}
+
+func testOwnArguments(t *testing.T, m *hosted) {
+	m.does(asks(listing, `{"status":"every","department":null}`), asks(listing, `{"status":"all","department":null}`), ends)
+	m.approved(m.read(1))
+	m.run()
+	m.denied(1, task.DeniedArguments)
+	m.ends(task.ExecutionCompleted, "", task.StepCompleted)
+	if got := m.Load().Steps[0].Arguments.JSON; !strings.Contains(string(got), `"all"`) {
+		t.Errorf("called with %s", got)
+	}
+}
+
+func testBuiltOn(t *testing.T, m *hosted) {
+	m.does(asks(listing, `{"status":"all","department":null}`), ends)
+	m.approved(m.read(1), m.write(2))
+	m.run()
+	m.denied(1, task.DeniedArguments)
+	m.ends(task.ExecutionFailed, task.ReasonStepsNotDone)
+	if n := m.vendors.Calls(listing); n != 0 {
+		t.Errorf("listed %d times", n)
+	}
+}
+
+func testAtOnce(t *testing.T, m *hosted) {
+	m.does(agents.Act{Asks: []agents.Ask{{Tool: writing, Input: string(m.write(2).ToolInput)}, {Tool: listing, Input: string(m.read(1).ToolInput)}}}, ends)
+	m.approved(m.read(1), m.write(2))
+	m.run()
+	m.ends(task.ExecutionCompleted, "", task.StepCompleted, task.StepCompleted)
+	m.written(1)
+}
+
+func testNames(t *testing.T, _ *hosted) {
+	steps := []task.Step{{Tool: "rooms.book"}, {Tool: "rooms_book"}, {Tool: "rooms.book"}}
+	want := map[string]string{"rooms.book": "rooms_book", "rooms_book": "rooms_book_2"}
+	if d := cmp.Diff(want, namesOf(steps)); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestASessionCallsAServersTools(t *testing.T) {
+	meeting := newMeeting(t, pipelinetest.Start(t))
+	m := hostedIn(t, meeting.world)
+	m.does(asks("rooms_list_rooms", `{"date":"2026-04-02","start":"10:00","end":"11:00"}`), asks("rooms_list_rooms", `{`+at+`}`),
+		asks("rooms_book_room", `{"room_id":"fuji","title":"定例",`+at+`}`), ends)
+	m.approved(meeting.planned(1, "rooms.list_rooms", `{`+at+`}`), meeting.book(2))
+	m.run()
+	m.denied(1, task.DeniedArguments)
+	m.ends(task.ExecutionCompleted, "", task.StepCompleted, task.StepCompleted)
+	if n := len(meeting.rooms.Bookings()); n != 1 {
+		t.Errorf("%d bookings", n)
+	}
+}
