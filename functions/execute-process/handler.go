@@ -77,10 +77,11 @@ type job struct {
 	settings task.Settings
 }
 
-// Handle runs the approved steps one after another. Each claim commits on the
-// rows as they are: a cancel, a gate, another run or too little time ends the loop,
-// and whatever is next then is where the run goes. It reads the rows anew only
-// when it doesn't know them from its own commit.
+// Handle runs the approved steps one after another, or takes turns with the managed
+// session that goes through them. Each claim commits on the rows as they are: a
+// cancel, a gate, another run or too little time ends the loop, and whatever is next
+// then is where the run goes. It reads the rows anew only when it doesn't know them
+// from its own commit.
 func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (task.Next, error) {
 	a, err := h.Store.Decide(ctx, in.Ref(), func(a *task.Aggregate) (task.Change, error) {
 		if a.OpenSession() != nil && a.Head.Run == in.Run {

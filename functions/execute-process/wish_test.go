@@ -125,3 +125,14 @@ func TestASessionCallsAServersTools(t *testing.T) {
 		t.Errorf("%d bookings", n)
 	}
 }
+
+func TestEveryDenialSaysWhatToDo(t *testing.T) {
+	for _, d := range task.Denials {
+		if denials[d] == "" {
+			t.Errorf("nothing is said of %s", d)
+		}
+	}
+	if len(denials) != len(task.Denials) {
+		t.Errorf("%d sentences for %d denials", len(denials), len(task.Denials))
+	}
+}
