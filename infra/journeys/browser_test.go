@@ -124,6 +124,7 @@ var stories = []struct {
 		v.presses("approve_prompt")
 		v.presses("approve_process")
 		v.sees(v.words.waits)
+		v.Until(`document.querySelector(` + browser.Quote(v.button("approve_step")) + `)`) // the last card: nothing moves any more
 		v.presses("cancel_execution")
 		v.Until(`document.querySelector("dialog.confirm[open] h2")?.innerText === ` + browser.Quote(v.words.stop))
 		v.looks("stop")
