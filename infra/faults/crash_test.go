@@ -248,7 +248,7 @@ const read = "STEP#0001#001#01"
 
 // interrupted is the same end with a read that has no result: it was in flight at the
 // cancel, and its process died (call_interrupted), or saw the cancel and hung up
-// (tool_failed). Nobody calls it again. What differs is the step's status, result and
+// (tool_failed, with what the line was when it did). Nobody calls it again. What differs is the step's status, result and
 // error, the status and result in the execution's list, and the step's line on the card.
 func (e end) interrupted(row map[string]any) end {
 	changed := func(v any, more map[string]any) map[string]any {
@@ -259,8 +259,8 @@ func (e end) interrupted(row map[string]any) end {
 		return out
 	}
 	why := map[string]any{"error": string(task.ReasonInterruptedRead), "error_detail": "step-1"}
-	if row["error"] == string(task.ReasonToolFailed) {
-		why = map[string]any{"error": row["error"], "error_detail": "list_employees"}
+	if said, _ := row["error_detail"].(string); row["error"] == string(task.ReasonToolFailed) && said != "" {
+		why = map[string]any{"error": row["error"], "error_detail": said}
 	}
 	e.Rows, e.Cards = maps.Clone(e.Rows), maps.Clone(e.Cards)
 	e.Rows[read] = changed(e.Rows[read], why)
