@@ -1,151 +1,88 @@
 package sandbox
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 )
 
-// absent answers for a part of the page whose hook is not set.
-func absent(w http.ResponseWriter) {
-	http.Error(w, "this sandbox has no such panel", http.StatusNotFound)
-}
+// hooks serves the parts of the page that whoever starts the sandbox provides.
+func (s *Sandbox) hooks(mux *http.ServeMux) {
+	o := s.opts
+	run := show(o.Run != nil, func(r *http.Request) (any, error) { return o.Run(r.Context(), r.URL.Query().Get("task")) })
+	mux.HandleFunc("GET /sandbox/run", run)
 
-func (s *Sandbox) getRun(w http.ResponseWriter, r *http.Request) {
-	if s.opts.Run == nil {
-		absent(w)
-		return
-	}
-	v, err := s.opts.Run(r.Context(), r.URL.Query().Get("task"))
-	reply(w, v, err)
-}
-
-func (s *Sandbox) getSettings(w http.ResponseWriter, r *http.Request) {
-	if s.opts.Settings == nil {
-		absent(w)
-		return
-	}
-	v, err := s.opts.Settings.Load(r.Context())
-	reply(w, v, err)
-}
-
-func (s *Sandbox) putSettings(w http.ResponseWriter, r *http.Request) {
-	if s.opts.Settings == nil {
-		absent(w)
-		return
-	}
-	raw, ok := read(w, r)
-	if !ok {
-		return
-	}
-	var in struct {
+	settings := show(o.Settings != nil, func(r *http.Request) (any, error) { return o.Settings.Load(r.Context()) })
+	mux.HandleFunc("GET /sandbox/settings", settings)
+	mux.HandleFunc("PUT /sandbox/settings", change(o.Settings != nil, settings, "{user, settings}", func(ctx context.Context, in struct {
 		User     string          `json:"user"`
 		Settings json.RawMessage `json:"settings"`
-	}
-	if err := json.Unmarshal(raw, &in); err != nil {
-		http.Error(w, "body is not {user, settings}: "+err.Error(), http.StatusBadRequest)
-		return
-	}
-	if err := s.opts.Settings.Save(r.Context(), in.User, in.Settings); err != nil {
-		reply(w, nil, err)
-		return
-	}
-	s.getSettings(w, r)
-}
+	}) error {
+		return o.Settings.Save(ctx, in.User, in.Settings)
+	}))
 
-func (s *Sandbox) getTools(w http.ResponseWriter, r *http.Request) {
-	if s.opts.Tools == nil {
-		absent(w)
-		return
-	}
-	v, err := s.opts.Tools.List(r.Context())
-	reply(w, v, err)
-}
+	tools := show(o.Tools != nil, func(r *http.Request) (any, error) { return o.Tools.List(r.Context()) })
+	mux.HandleFunc("GET /sandbox/tools", tools)
+	mux.HandleFunc("PUT /sandbox/tools", change(o.Tools != nil, tools, "{tool, failing}", func(ctx context.Context, in ToolFault) error {
+		return o.Tools.Set(ctx, in.Tool, in.Failing)
+	}))
 
-func (s *Sandbox) putTool(w http.ResponseWriter, r *http.Request) {
-	if s.opts.Tools == nil {
-		absent(w)
-		return
-	}
-	raw, ok := read(w, r)
-	if !ok {
-		return
-	}
-	var in ToolFault
-	if err := json.Unmarshal(raw, &in); err != nil {
-		http.Error(w, "body is not {tool, failing}: "+err.Error(), http.StatusBadRequest)
-		return
-	}
-	if err := s.opts.Tools.Set(r.Context(), in.Tool, in.Failing); err != nil {
-		reply(w, nil, err)
-		return
-	}
-	s.getTools(w, r)
-}
-
-func (s *Sandbox) getPermissions(w http.ResponseWriter, r *http.Request) {
-	if s.opts.Permissions == nil {
-		absent(w)
-		return
-	}
-	v, err := s.opts.Permissions.List(r.Context())
-	reply(w, v, err)
-}
-
-func (s *Sandbox) putPermission(w http.ResponseWriter, r *http.Request) {
-	if s.opts.Permissions == nil {
-		absent(w)
-		return
-	}
-	raw, ok := read(w, r)
-	if !ok {
-		return
-	}
-	var in struct {
+	permissions := show(o.Permissions != nil, func(r *http.Request) (any, error) { return o.Permissions.List(r.Context()) })
+	mux.HandleFunc("GET /sandbox/permissions", permissions)
+	mux.HandleFunc("PUT /sandbox/permissions", change(o.Permissions != nil, permissions, "{user, tool, allowed, constraints}", func(ctx context.Context, in struct {
 		User string `json:"user"`
 		Permission
-	}
-	if err := json.Unmarshal(raw, &in); err != nil {
-		http.Error(w, "body is not {user, tool, allowed, constraints}: "+err.Error(), http.StatusBadRequest)
-		return
-	}
-	if err := s.opts.Permissions.Save(r.Context(), in.User, in.Permission); err != nil {
-		reply(w, nil, err)
-		return
-	}
-	s.getPermissions(w, r)
-}
+	}) error {
+		return o.Permissions.Save(ctx, in.User, in.Permission)
+	}))
 
-func (s *Sandbox) getServers(w http.ResponseWriter, r *http.Request) {
-	if s.opts.Servers == nil {
-		absent(w)
-		return
-	}
-	v, err := s.opts.Servers.List(r.Context())
-	reply(w, v, err)
-}
-
-func (s *Sandbox) putServer(w http.ResponseWriter, r *http.Request) {
-	if s.opts.Servers == nil {
-		absent(w)
-		return
-	}
-	raw, ok := read(w, r)
-	if !ok {
-		return
-	}
-	var in struct {
+	servers := show(o.Servers != nil, func(r *http.Request) (any, error) { return o.Servers.List(r.Context()) })
+	mux.HandleFunc("GET /sandbox/servers", servers)
+	mux.HandleFunc("PUT /sandbox/servers", change(o.Servers != nil, servers, "{user, tool, hash, effect}", func(ctx context.Context, in struct {
 		User   string `json:"user"`
 		Tool   string `json:"tool"`
 		Hash   string `json:"hash"`
 		Effect string `json:"effect"`
+	}) error {
+		return o.Servers.Allow(ctx, in.User, in.Tool, in.Hash, in.Effect)
+	}))
+}
+
+// show answers with what a hook knows; without the hook there is no such panel.
+func show(there bool, load func(*http.Request) (any, error)) http.HandlerFunc {
+	if !there {
+		return absent
 	}
-	if err := json.Unmarshal(raw, &in); err != nil {
-		http.Error(w, "body is not {user, tool, hash, effect}: "+err.Error(), http.StatusBadRequest)
-		return
+	return func(w http.ResponseWriter, r *http.Request) {
+		v, err := load(r)
+		reply(w, v, err)
 	}
-	if err := s.opts.Servers.Allow(r.Context(), in.User, in.Tool, in.Hash, in.Effect); err != nil {
-		reply(w, nil, err)
-		return
+}
+
+// change hands what the page sends, in this form, to a hook, and shows what it then knows.
+func change[T any](there bool, shown http.HandlerFunc, form string, save func(context.Context, T) error) http.HandlerFunc {
+	if !there {
+		return absent
 	}
-	s.getServers(w, r)
+	return func(w http.ResponseWriter, r *http.Request) {
+		raw, ok := read(w, r)
+		if !ok {
+			return
+		}
+		var in T
+		if err := json.Unmarshal(raw, &in); err != nil {
+			http.Error(w, "body is not "+form+": "+err.Error(), http.StatusBadRequest)
+			return
+		}
+		if err := save(r.Context(), in); err != nil {
+			reply(w, nil, err)
+			return
+		}
+		shown(w, r)
+	}
+}
+
+// absent answers for a part of the page whose hook is not set.
+func absent(w http.ResponseWriter, _ *http.Request) {
+	http.Error(w, "this sandbox has no such panel", http.StatusNotFound)
 }
