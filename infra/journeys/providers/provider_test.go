@@ -19,13 +19,13 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/stack"
 	"ringi/infra/local/vendors/agents"
-	"ringi/infra/local/vendors/models"
+	"ringi/infra/local/vendors/llm"
 	"ringi/shared/task"
 )
 
 var (
 	running  *stack.Stack
-	vendors  *models.Models
+	vendors  *llm.Models
 	logged   log
 	sessions *agents.Server
 	keys     map[string]any // in the model secret; Anthropic's is missing at first
@@ -34,7 +34,7 @@ var (
 func TestMain(m *testing.M) { os.Exit(run(m)) }
 
 func run(m *testing.M) int {
-	vendors = models.New()
+	vendors = llm.New()
 	server := httptest.NewServer(managed(vendors.Handler()))
 	defer server.Close()
 	at, err := url.Parse(server.URL)
@@ -96,7 +96,7 @@ func finish(t *testing.T, d *desk.Desk, vendor string, before int) {
 func TestABusyVendorIsWaitedFor(t *testing.T) {
 	desk.Leave(t, running)
 	setModel(t, "gpt-5.4")
-	vendors.Fail(models.Failure{Status: 429, RetryAfter: "6"})
+	vendors.Fail(llm.Failure{Status: 429, RetryAfter: "6"})
 	d := desk.Ask(t, running, workspace.Sato, "従業員一覧を取得して")
 	d.Card("CARD#task", "⏳")
 	d.Card("CARD#prompt#0001", "approve_prompt")
@@ -104,13 +104,13 @@ func TestABusyVendorIsWaitedFor(t *testing.T) {
 
 func TestWhatTheCardSaysOfAVendorsRefusal(t *testing.T) {
 	for name, test := range map[string]struct {
-		failure models.Failure
+		failure llm.Failure
 		says    string
 	}{
-		"no such model":  {models.Failure{Status: 404}, "設定されている AI モデルが使えません"},
-		"not allowed":    {models.Failure{Status: 403}, "このモデルを使う権限がありません"},
-		"no credit":      {models.Failure{Status: 402}, "残高または利用枠がありません"},
-		"not understood": {models.Failure{Status: 400}, "受け付けませんでした"},
+		"no such model":  {llm.Failure{Status: 404}, "設定されている AI モデルが使えません"},
+		"not allowed":    {llm.Failure{Status: 403}, "このモデルを使う権限がありません"},
+		"no credit":      {llm.Failure{Status: 402}, "残高または利用枠がありません"},
+		"not understood": {llm.Failure{Status: 400}, "受け付けませんでした"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			desk.Leave(t, running)

@@ -8,11 +8,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"ringi/infra/bench/bare/handler"
-	"ringi/infra/bench/bare/models"
+	"ringi/infra/bench/bare/llm"
 )
 
 func main() {
 	handler.Start(func(_ context.Context, cfg aws.Config) (any, error) {
-		return append(models.Clients(cfg), dynamodb.NewFromConfig(cfg)), nil
+		return append(llm.Clients(cfg), dynamodb.NewFromConfig(cfg)), nil
 	})
 }

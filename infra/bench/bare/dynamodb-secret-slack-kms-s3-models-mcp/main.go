@@ -3,31 +3,22 @@ package main
 
 import (
 	"context"
-	"encoding/json"
-	"os"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
-	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
-	"github.com/slack-go/slack"
 
 	"ringi/infra/bench/bare/handler"
-	"ringi/infra/bench/bare/models"
+	"ringi/infra/bench/bare/llm"
+	"ringi/infra/bench/bare/slack"
 )
 
 func main() {
 	handler.Start(func(ctx context.Context, cfg aws.Config) (any, error) {
-		out, err := secretsmanager.NewFromConfig(cfg).GetSecretValue(ctx, &secretsmanager.GetSecretValueInput{SecretId: aws.String(os.Getenv("SLACK_SECRET_ID"))})
+		client, err := slack.Client(ctx, cfg)
 		if err != nil {
-			return nil, err
-		}
-		var keys struct {
-			BotToken string `json:"bot_token"`
-		}
-		if err := json.Unmarshal([]byte(aws.ToString(out.SecretString)), &keys); err != nil {
 			return nil, err
 		}
 		call := func(ctx context.Context) error {
@@ -37,6 +28,6 @@ func main() {
 			}
 			return err
 		}
-		return append(models.Clients(cfg), dynamodb.NewFromConfig(cfg), kms.NewFromConfig(cfg), s3.NewFromConfig(cfg), slack.New(keys.BotToken, slack.OptionAPIURL(os.Getenv("SLACK_API_URL"))), call), nil
+		return append(llm.Clients(cfg), dynamodb.NewFromConfig(cfg), kms.NewFromConfig(cfg), s3.NewFromConfig(cfg), client, call), nil
 	})
 }

@@ -1,6 +1,6 @@
-// Package models stands in for the vendors of models: it speaks the wire of each and
+// Package llm stands in for the vendors of models: it speaks the wire of each and
 // answers as the demo model does.
-package models
+package llm
 
 import (
 	"crypto/rand"

@@ -1,6 +1,6 @@
-// Package models has what a function that thinks has for its vendors: their SDKs,
+// Package llm has what a function that thinks has for its vendors: their SDKs,
 // of which a client is made when a model is first called, and the key's secret.
-package models
+package llm
 
 import (
 	"context"
