@@ -10,6 +10,7 @@ import (
 
 	"ringi/shared/pipeline"
 	"ringi/shared/result"
+	"ringi/shared/sleep"
 	"ringi/shared/task"
 	"ringi/shared/tool"
 )
@@ -121,7 +122,7 @@ func (j job) keep(ctx context.Context, ref task.Ref, value json.RawMessage, unti
 		try, cancel := context.WithTimeout(ctx, min(within, until.Sub(j.Now())))
 		blob, err = j.Shelf.Keep(try, ref, value)
 		cancel()
-		if err == nil || pipeline.Name(err) != pipeline.Unavailable || !j.Now().Add(wait).Before(until) || !pause(ctx, wait) {
+		if err == nil || pipeline.Name(err) != pipeline.Unavailable || !j.Now().Add(wait).Before(until) || !sleep.Within(ctx, wait) {
 			return blob, err
 		}
 		within, wait = 2*within, min(2*wait, 2*time.Second)
@@ -141,24 +142,9 @@ func (j job) record(ctx context.Context, a *task.Aggregate, key string, claim ta
 			return after, nil
 		case errors.Is(err, task.ErrSuperseded): // the lease ran out, and another made the call again
 			return nil, nil
-		case pipeline.Name(err) != pipeline.Unavailable, !j.Now().Add(wait).Before(claim.LeaseUntil), !pause(ctx, wait):
+		case pipeline.Name(err) != pipeline.Unavailable, !j.Now().Add(wait).Before(claim.LeaseUntil), !sleep.Within(ctx, wait):
 			return nil, fmt.Errorf("record the outcome of %s: %w", key, err)
 		}
-	}
-}
-
-// pause waits, and reports false at once when ctx would end first.
-func pause(ctx context.Context, d time.Duration) bool {
-	if left(ctx) <= d {
-		return false
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"ringi/shared/model"
 	"ringi/shared/model/managed"
+	"ringi/shared/sleep"
 	"ringi/shared/task"
 )
 
@@ -132,7 +133,7 @@ func (h *host) close(ctx context.Context, a *task.Aggregate) (*task.Aggregate, e
 	}
 	if err != nil {
 		slog.WarnContext(ctx, "a session is not told to stop", "task_id", h.in.Task, "session_id", e.SessionID, "err", err)
-		if model.Failure(err).Transient && h.closing < closeTries && pause(ctx, h.PollEvery) {
+		if model.Failure(err).Transient && h.closing < closeTries && sleep.Within(ctx, h.PollEvery) {
 			return a, nil
 		}
 	}
@@ -158,7 +159,7 @@ func (h *host) later(ctx context.Context, a *task.Aggregate, err error) (*task.A
 
 // wait lets time pass, and looks whether the task moved meanwhile.
 func (h *host) wait(ctx context.Context, a *task.Aggregate, d time.Duration) (*task.Aggregate, error) {
-	if !pause(ctx, d) {
+	if !sleep.Within(ctx, d) {
 		return nil, ctx.Err()
 	}
 	head, err := h.Store.Head(ctx, a.Ref())

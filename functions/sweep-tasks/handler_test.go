@@ -190,6 +190,12 @@ func testStuck(t *testing.T, w *pipelinetest.World) {
 
 func testParks(t *testing.T, w *pipelinetest.World) {
 	w.Extracted()
+	parks(t, w)
+}
+
+// parks lets every run die until the policy's generation is parked.
+func parks(t *testing.T, w *pipelinetest.World) {
+	t.Helper()
 	var a *task.Aggregate
 	for range 2 * (task.MaxRestarts + 2) { // each run needs a sweep to be opened and one to be found dead
 		if a = sweep(t, w, 6*time.Minute); w.Status(a.Head.Run) == sfntypes.ExecutionStatusRunning {
@@ -209,23 +215,11 @@ func testParksUnstamped(t *testing.T, w *pipelinetest.World) {
 	s := task.DefaultSettings()
 	s.PromptApprovalRequired = false
 	w.Prompted(s)
-	var a *task.Aggregate
-	for range 2 * (task.MaxRestarts + 2) { // each run's request-approval fails
-		if a = sweep(t, w, 6*time.Minute); w.Status(a.Head.Run) == sfntypes.ExecutionStatusRunning {
-			w.Stop(a.Head.Run)
-		}
-	}
-	if a.Head.Parked == nil || a.Head.Parked.Layer != task.L2 || a.Head.Run != task.MaxRestarts+1 {
-		t.Fatalf("parked %+v at run %d", a.Head.Parked, a.Head.Run)
-	}
-	show(t, w)
-	if a = sweep(t, w, 6*time.Minute); a.Head.DueAt != nil {
-		t.Errorf("due at %v: only a person goes on from here", a.Head.DueAt)
-	}
+	parks(t, w) // each run's request-approval fails
 	w.Decide(func(a *task.Aggregate) (task.Change, error) {
 		return a.RetryGeneration(pipelinetest.Approver(), pipelinetest.Policy(), w.Now())
 	})
-	if a = sweep(t, w, soon); a.Next(w.Now()).State != task.StateAwaitPromptApproval {
+	if a := sweep(t, w, soon); a.Next(w.Now()).State != task.StateAwaitPromptApproval {
 		t.Errorf("next %+v", a.Next(w.Now()))
 	}
 	w.Becomes(task.MaxRestarts+2, sfntypes.ExecutionStatusRunning)

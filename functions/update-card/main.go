@@ -14,6 +14,7 @@ import (
 	"ringi/shared/boot"
 	"ringi/shared/secret"
 	"ringi/shared/slackapi"
+	"ringi/shared/sleep"
 	"ringi/shared/store"
 	"ringi/shared/task"
 )
@@ -37,18 +38,6 @@ func newHandler(ctx context.Context, cfg aws.Config) (*Handler, error) {
 	s := store.New(dynamodb.NewFromConfig(cfg), os.Getenv("TABLE_NAME"))
 	return &Handler{
 		Tasks: s, Rows: s, Slack: slack, Queue: sqs.NewFromConfig(cfg), QueueURL: os.Getenv("CARD_QUEUE_URL"),
-		Now: time.Now, NewID: task.NewID, Wait: sleep,
+		Now: time.Now, NewID: task.NewID, Wait: sleep.For,
 	}, nil
-}
-
-// sleep waits for d, or returns why ctx ended first.
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }

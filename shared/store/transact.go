@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
 
+	"ringi/shared/sleep"
 	"ringi/shared/task"
 )
 
@@ -137,12 +138,5 @@ func (b *backoff) until(ctx context.Context, stop time.Time) bool {
 	if time.Until(stop) < d {
 		return false
 	}
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
+	return sleep.For(ctx, d) == nil
 }

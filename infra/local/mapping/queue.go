@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
 	"ringi/infra/local/template"
+	"ringi/shared/sleep"
 )
 
 const (
@@ -69,7 +70,7 @@ func (q *Queue) Run(ctx context.Context) error {
 			}
 			if err != nil {
 				q.Log.Warn("receive again", "function", q.Function, "err", err)
-				wait(ctx, firstBackoff)
+				_ = sleep.For(ctx, firstBackoff)
 			}
 			continue
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 
 	"ringi/infra/local/template"
+	"ringi/shared/sleep"
 )
 
 const (
@@ -53,7 +54,7 @@ func (s *Stream) Run(ctx context.Context) error {
 	for ctx.Err() == nil {
 		if err := r.read(ctx); err != nil && ctx.Err() == nil {
 			s.Log.Warn("read the stream again", "function", s.Function, "err", err)
-			wait(ctx, firstBackoff)
+			_ = sleep.For(ctx, firstBackoff)
 		}
 	}
 	return nil
@@ -82,7 +83,7 @@ func (r *streamRun) read(ctx context.Context) error {
 			if err := r.pass(ctx, records); err != nil {
 				return err
 			}
-		} else if !wait(ctx, idleStream) {
+		} else if sleep.For(ctx, idleStream) != nil {
 			return ctx.Err()
 		}
 		iterator = next
@@ -126,7 +127,7 @@ func (r *streamRun) collect(ctx context.Context, iterator *string) ([]types.Reco
 		if len(records) == 0 || len(records) >= r.Mapping.BatchSize || !r.Now().Before(end) {
 			return records, iterator, nil
 		}
-		if len(out.Records) == 0 && !wait(ctx, idleStream) {
+		if len(out.Records) == 0 && sleep.For(ctx, idleStream) != nil {
 			return nil, nil, ctx.Err()
 		}
 	}
@@ -196,7 +197,7 @@ func (r *streamRun) deliver(ctx context.Context, changes []change) error {
 			r.giveUp(ctx, changes, "RetryAttemptsExhausted", invoked, o.id)
 			return nil
 		}
-		if !wait(ctx, backoff(failed)) {
+		if sleep.For(ctx, backoff(failed)) != nil {
 			return ctx.Err()
 		}
 	}

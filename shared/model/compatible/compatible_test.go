@@ -121,7 +121,7 @@ func FuzzAnswer(f *testing.F) {
 	c := open(s.URL)
 	f.Fuzz(func(t *testing.T, code int, text string) {
 		if code < 200 || code > 599 || code == 204 || code == 304 || code/100 == 3 {
-			t.Skip()
+			return // no answer with a body
 		}
 		status, body = code, text
 		r, err := c.Generate(t.Context(), modeltest.Request())

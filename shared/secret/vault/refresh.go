@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ringi/shared/secret/oauth"
+	"ringi/shared/sleep"
 	"ringi/shared/task"
 )
 
@@ -55,7 +56,7 @@ func (v Vault) token(ctx context.Context, tenant, provider string, good func(Cre
 		case !known || c.RefreshToken == "":
 			return "", v.end(ctx, row, task.CredentialRefused)
 		case held != nil && v.Now().Before(held.Until):
-			err = wait(ctx, look)
+			err = sleep.For(ctx, look)
 		case held != nil && p.OneTime: // whoever held it died, most likely with the new token in its hands
 			return "", v.end(ctx, row, task.CredentialLost)
 		default:
@@ -117,7 +118,7 @@ func (v Vault) save(ctx context.Context, row task.Integration) error {
 		if err == nil {
 			return nil
 		}
-		if errors.Is(err, task.ErrConflict) || wait(ctx, look) != nil {
+		if errors.Is(err, task.ErrConflict) || sleep.For(ctx, look) != nil {
 			return fmt.Errorf("save the renewed credentials of %s: %w", row.Provider, err)
 		}
 	}
@@ -151,15 +152,4 @@ func (v Vault) end(ctx context.Context, row task.Integration, why task.Integrati
 		return fmt.Errorf("record that %s must be connected again: %w", row.Provider, err)
 	}
 	return unusable(row)
-}
-
-func wait(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/slack-go/slack"
 
 	"ringi/shared/slackapi"
+	"ringi/shared/sleep"
 	"ringi/shared/tool"
 	"ringi/shared/tool/wire"
 )
@@ -118,11 +119,7 @@ func patiently(ctx context.Context, call func() error) error {
 		if deadline, ok := ctx.Deadline(); !ok || time.Until(deadline) <= limited.RetryAfter+answerTime {
 			return err
 		}
-		timer := time.NewTimer(limited.RetryAfter + rand.N(limited.RetryAfter/2+1))
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
+		if sleep.For(ctx, limited.RetryAfter+rand.N(limited.RetryAfter/2+1)) != nil {
 			return err
 		}
 	}

@@ -95,21 +95,6 @@ func pause(attempt int, asked time.Duration) time.Duration {
 	return d + rand.N(d/2)
 }
 
-// sleep waits, and reports false at once when the time left is shorter.
-func sleep(ctx context.Context, d time.Duration) bool {
-	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) <= d {
-		return false
-	}
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
-
 // Short is a vendor's text on one line, cut.
 func Short(s string) string {
 	r := []rune(strings.Join(strings.Fields(s), " "))

@@ -13,6 +13,7 @@ import (
 	"net/http/httptrace"
 	"time"
 
+	"ringi/shared/sleep"
 	"ringi/shared/tool"
 )
 
@@ -94,7 +95,7 @@ func (c *Client) Read(ctx context.Context, path string, out any) error {
 			return nil
 		}
 		err.Outcome = tool.Failed
-		if attempt == maxAttempts || !again(err) || !sleep(ctx, pause(attempt, err.RetryAfter)) {
+		if attempt == maxAttempts || !again(err) || !sleep.Within(ctx, pause(attempt, err.RetryAfter)) {
 			return err
 		}
 	}

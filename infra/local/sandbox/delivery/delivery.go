@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"ringi/shared/sleep"
 )
 
 // AnswerTime is how long Slack waits for an app's answer.
@@ -153,12 +155,5 @@ func (c *Courier) pause(d time.Duration) bool {
 	if d <= 0 {
 		return c.ctx.Err() == nil
 	}
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-c.ctx.Done():
-		return false
-	}
+	return sleep.For(c.ctx, d) == nil
 }
