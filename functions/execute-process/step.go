@@ -40,7 +40,7 @@ func (j job) find(ctx context.Context, tenant string, step task.Step) (found, er
 	}
 	var known bool
 	f.spec, known = f.catalog.Lookup(step.Tool)
-	if !known || f.spec.Version() != step.ToolVersion || f.spec.Effect != step.Effect {
+	if !known || !f.spec.Approved(step.ToolVersion) || f.spec.Effect != step.Effect {
 		return found{}, changed
 	}
 	bounds, err := permission.Bounds()

@@ -52,6 +52,10 @@ func (t tokens) Token(_ context.Context, _, provider string) (string, error) {
 	return t.Vendors.Token(provider), nil
 }
 
+func (t tokens) ServerToken(_ context.Context, _ string, s task.MCPServer) (string, error) {
+	return t.Vendors.Token(s.Provider()), nil
+}
+
 func (t tokens) Renew(_ context.Context, _, _, _ string) (string, error) { return "", task.ErrNotFound }
 
 func newWorld(t *testing.T, server *pipelinetest.Server) *world {

@@ -11,7 +11,7 @@
 //	go run ./infra/connect -table … -key … -team T0123ABCD mcp:rooms < token
 //	go run ./infra/connect -table … -key … -team T0123ABCD mcp tools rooms
 //
-// keep the token of an MCP server, and show and allow its tools; mcp alone says how.
+// keep the token of an MCP server for its present address, and show and allow its tools; mcp alone says how.
 package main
 
 import (
@@ -112,7 +112,7 @@ func run(ctx context.Context, cfg aws.Config, args []string, in io.Reader, out i
 	case provider == "slack":
 		err = o.vault.Allow(ctx, o.tenant, provider, o.by)
 	case *token, server.MatchString(provider):
-		err = o.given(ctx, in)
+		err = o.given(ctx, rows, in)
 	default:
 		err = o.asked(ctx, out)
 	}
@@ -123,8 +123,16 @@ func run(ctx context.Context, cfg aws.Config, args []string, in io.Reader, out i
 	return nil
 }
 
-// given connects with an access token of the person's own.
-func (o order) given(ctx context.Context, in io.Reader) error {
+// given connects with an access token of the person's own. That of an MCP server is for
+// the address that the settings name now, and opens no other.
+func (o order) given(ctx context.Context, rows *store.Store, in io.Reader) error {
+	c := vault.Credential{}
+	if server.MatchString(o.provider) {
+		var err error
+		if c.Address, err = o.address(ctx, rows, strings.TrimPrefix(o.provider, task.ServerProvider)); err != nil {
+			return err
+		}
+	}
 	token, err := io.ReadAll(io.LimitReader(in, maxToken+1))
 	if err != nil {
 		return fmt.Errorf("read the token: %w", err)
@@ -133,7 +141,8 @@ func (o order) given(ctx context.Context, in io.Reader) error {
 	if text == "" || len(token) > maxToken {
 		return fmt.Errorf("the token on standard input must have 1 to %d bytes", maxToken)
 	}
-	return o.vault.Connect(ctx, o.tenant, o.provider, vault.Credential{AccessToken: text}, "{}", o.by)
+	c.AccessToken = text
+	return o.vault.Connect(ctx, o.tenant, o.provider, c, "{}", o.by)
 }
 
 // server is the provider's authorization server.

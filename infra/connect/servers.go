@@ -17,15 +17,16 @@ import (
 	"ringi/shared/tool/mcp"
 )
 
-// shortest is how much of a tool's hash must be given.
-const shortest = 12
+// digits is how many a tool's hash has. All must be given: of fewer, whoever writes a
+// server's schemas finds two tools that have them in common.
+const digits = 64
 
 // usage is what `mcp` can be told.
 const usage = `mcp takes one of
   add <server> <https address>            name a server in the settings
   remove <server>                         name it no longer
   tools <server>                          show its tools, with what it says of them
-  allow <server>.<tool> <hash> read|write let tasks call the tool that was shown
+  allow <server>.<tool> <hash> read|write let tasks call the tool that was shown; all 64 digits of its hash
   forbid <server>.<tool>                  switch it off`
 
 // servers does what an administrator asks about MCP servers.
@@ -88,22 +89,34 @@ func show(ctx context.Context, d mcp.Desk, tenant, server string, out io.Writer)
 	return nil
 }
 
-// allow takes as much of the hash as somebody copies.
+// allow takes the whole hash of the tool that was shown.
 func allow(ctx context.Context, d mcp.Desk, o order, name, hash string, effect task.Effect) error {
 	if effect != task.Read && effect != task.Write {
 		return fmt.Errorf("say whether %s reads or writes: a tool that writes is never called twice on its own", name)
 	}
 	server, _, _ := task.ServerTool(name)
-	all, err := d.Tools(ctx, o.tenant, server)
+	look := fmt.Sprintf("look at it with `mcp tools %s`", server)
+	if len(hash) != digits {
+		return fmt.Errorf("the hash has %d digits, not %d: copy all of them; %s", digits, len(hash), look)
+	}
+	err := d.Allow(ctx, o.tenant, name, hash, effect, o.by)
+	if errors.Is(err, mcp.ErrChanged) {
+		return fmt.Errorf("%s has not the hash %.80q (any more); %s", name, hash, look)
+	}
+	return err
+}
+
+// address is where the settings say that a server is.
+func (o order) address(ctx context.Context, rows *store.Store, name string) (string, error) {
+	x, err := rows.Settings(ctx, o.tenant)
 	if err != nil {
-		return err
+		return "", err
 	}
-	for _, x := range all {
-		if x.Name == name && len(hash) >= shortest && strings.HasPrefix(x.Hash, hash) {
-			return d.Allow(ctx, o.tenant, name, x.Hash, effect, o.by)
-		}
+	i := slices.IndexFunc(x.MCPServers, func(s task.MCPServer) bool { return s.Name == name })
+	if i < 0 {
+		return "", fmt.Errorf("the settings name no server %s, and its token is for one address: first `mcp add %s <https address>`", name, name)
 	}
-	return fmt.Errorf("%s has no tool %.100q with a hash that begins with %.80q (at least %d characters): look with `mcp tools %s`", server, name, hash, shortest, server)
+	return x.MCPServers[i].URL, nil
 }
 
 // said is an error in words for people.

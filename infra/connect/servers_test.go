@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"net/http"
 	"net/http/httptest"
 	"regexp"
 	"strings"
@@ -50,6 +51,7 @@ func TestServers(t *testing.T) {
 	refused("mcp takes one of", "mcp")
 	refused("mcp takes one of", "mcp", "tools")
 	refused("none that the settings name", "mcp", "tools", "rooms")
+	refused("first `mcp add rooms", "mcp:rooms")
 	must("", "mcp", "add", "rooms", s.URL+vendors.RoomsPath)
 	refused("rooms (MCP) is not connected", "mcp", "tools", "rooms")
 	must(v.RoomsToken()+"\n", "mcp:rooms")
@@ -59,8 +61,11 @@ func TestServers(t *testing.T) {
 	}
 	hash := regexp.MustCompile(`rooms.book_room \(off\)\n  hash: ([0-9a-f]{64})`).FindStringSubmatch(shown)[1]
 	refused("reads or writes", "mcp", "allow", "rooms.book_room", hash, "both")
-	refused("look with", "mcp", "allow", "rooms.book_room", hash[:8], "write")
-	must("", "mcp", "allow", "rooms.book_room", hash[:12], "write")
+	for _, part := range []string{hash[:12], hash[:63], hash + "0"} {
+		refused("copy all of them", "mcp", "allow", "rooms.book_room", part, "write")
+	}
+	refused("has not the hash", "mcp", "allow", "rooms.book_room", strings.Repeat("0", 64), "write")
+	must("", "mcp", "allow", "rooms.book_room", hash, "write")
 	p, found, err := rows.ToolPermission(t.Context(), tenant, "rooms.book_room")
 	if err != nil || !found || !p.Allowed || p.Pin.Effect != task.Write || p.Pin.Hash != hash {
 		t.Errorf("%+v, %v", p, err)
@@ -69,11 +74,20 @@ func TestServers(t *testing.T) {
 	if shown = must("", "mcp", "tools", "rooms"); !strings.Contains(shown, "rooms.book_room (changed, write)") || strings.Contains(shown, "\x1b") {
 		t.Errorf("shown %q", shown)
 	}
-	refused("look with", "mcp", "allow", "rooms.book_room", hash, "write")
+	refused("has not the hash", "mcp", "allow", "rooms.book_room", hash, "write")
 	must("", "mcp", "forbid", "rooms.book_room")
 	if p, _, err = rows.ToolPermission(t.Context(), tenant, "rooms.book_room"); err != nil || p.Allowed {
 		t.Errorf("%+v, %v", p, err)
 	}
+	other := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		t.Errorf("another address is asked, with %q", r.Header.Get("Authorization"))
+	}))
+	t.Cleanup(other.Close)
+	t.Setenv("OUTBOUND_ALLOW", s.Listener.Addr().String()+","+other.Listener.Addr().String())
+	must("", "mcp", "add", "rooms", other.URL+"/mcp")
+	refused("another address", "mcp", "tools", "rooms")
+	must("", "mcp", "add", "rooms", s.URL+vendors.RoomsPath)
+	must("", "mcp", "tools", "rooms")
 	must("", "-disconnect", "mcp:rooms")
 	refused("rooms (MCP) is not connected", "mcp", "tools", "rooms")
 	must("", "mcp", "remove", "rooms")

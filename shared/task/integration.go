@@ -23,6 +23,9 @@ const (
 	CredentialRefused IntegrationReason = "refused"
 	// CredentialLost: a one-time refresh token was spent, and what it was spent for never arrived.
 	CredentialLost IntegrationReason = "refresh_lost"
+	// CredentialElsewhere: the server's secret was given for another address. No row
+	// says so: it follows from the settings.
+	CredentialElsewhere IntegrationReason = "other_address"
 	// AppUninstalled: the Slack app was removed from the workspace; ends all integrations.
 	AppUninstalled IntegrationReason = "app_uninstalled"
 	// TokensRevoked: Slack took the bot's token back.

@@ -29,20 +29,24 @@ type Pin struct {
 	Hash   string `json:"hash"` // of all that the server said of the tool
 }
 
-// Version changes when the tool is another one than was allowed, or elsewhere.
+// Version changes when the tool is another one than was allowed, or elsewhere. It is
+// the whole hash: of a part of it, whoever writes schemas finds two that are alike.
 func (p Pin) Version() string {
 	b, err := json.Marshal(p)
 	if err != nil { // only schemas that are no JSON; they must not look like any that are
 		return "invalid: " + err.Error()
 	}
-	return HashOf(string(b))[:12]
+	return HashOf(string(b))
 }
 
 // ServerTool takes the name `<server>.<tool>` apart. It reports false for a tool of Ringi's own.
 func ServerTool(name string) (server, tool string, ok bool) { return strings.Cut(name, ".") }
 
+// ServerProvider begins the name of every MCP server's integration.
+const ServerProvider = "mcp:"
+
 // Provider is the integration that opens a server's door.
-func (s MCPServer) Provider() string { return "mcp:" + s.Name }
+func (s MCPServer) Provider() string { return ServerProvider + s.Name }
 
 var serverForm = form(`^[a-z0-9-]{1,32}$`)
 

@@ -79,6 +79,7 @@ const (
 	ProblemTokenLost    Problem = "token_lost"    // provider
 	ProblemUninstalled  Problem = "uninstalled"   // provider
 	ProblemRevoked      Problem = "revoked"       // provider
+	ProblemElsewhere    Problem = "elsewhere"     // provider
 	ProblemLocked       Problem = "locked"        // provider
 	ProblemChanged      Problem = "changed"       // provider, tool
 	ProblemAddress      Problem = "address"       // provider
@@ -95,7 +96,7 @@ const (
 var Problems = []Problem{
 	ProblemNotConnected, ProblemUnauthorized, ProblemForbidden, ProblemNotFound, ProblemRateLimited, ProblemRejected, ProblemDown,
 	ProblemTimeout, ProblemUnreachable, ProblemLost, ProblemBadAnswer, ProblemBadArguments, ProblemBadData, ProblemNoRecipient,
-	ProblemNoCompany, ProblemTokenLost, ProblemUninstalled, ProblemRevoked, ProblemLocked, ProblemChanged, ProblemAddress,
+	ProblemNoCompany, ProblemTokenLost, ProblemUninstalled, ProblemRevoked, ProblemElsewhere, ProblemLocked, ProblemChanged, ProblemAddress,
 	ProblemNotListed, ProblemTooMany, ProblemUnbound, ProblemTooLarge, ProblemNoDepartment,
 	ProblemSheetFull, ProblemInternal,
 }

@@ -62,7 +62,18 @@ func (s Spec) Version() string {
 		return s.Pin.Version()
 	}
 	sum := sha256.Sum256([]byte(s.Name + "\x00" + string(s.Effect) + "\x00" + s.InputSchema))
-	return hex.EncodeToString(sum[:6])
+	return hex.EncodeToString(sum[:])
+}
+
+// shortVersion is how many digits of a version steps once kept.
+const shortVersion = 12
+
+// Approved reports whether the tool is the one whose version a stamped step has. Steps
+// stamped long ago have the first 12 digits: enough for a tool of Ringi's own, which only
+// a release changes; an MCP server can make a second tool with the same 12, so its is another.
+func (s Spec) Approved(version string) bool {
+	is := s.Version()
+	return version == is || s.Pin == nil && len(version) == shortVersion && strings.HasPrefix(is, version)
 }
 
 // Catalog is a set of tools. It does not change once made.

@@ -112,6 +112,22 @@ func TestVersionFollowsWhatPeopleApprove(t *testing.T) {
 	}
 }
 
+// TestAnApprovedVersionIsTheWholeHash: a server that finds two tools whose hashes begin
+// alike has one of them allowed and stamped, and calls the other.
+func TestAnApprovedVersionIsTheWholeHash(t *testing.T) {
+	own, _ := builtin(t).Lookup("send_slack_dm")
+	pinned := tool.Spec{Name: "rooms.book", Pin: &task.Pin{URL: "https://a", Effect: task.Write, Hash: "h"}}
+	for _, s := range []tool.Spec{own, pinned} {
+		v := s.Version()
+		if len(v) != 64 || !s.Approved(v) || s.Approved("") || s.Approved(v[:63]) || s.Approved(strings.Repeat("0", 64)) {
+			t.Errorf("%s: %s", s.Name, v)
+		}
+		if old := v[:12]; s.Approved(old) != (s.Pin == nil) || s.Approved(strings.Repeat("0", 12)) {
+			t.Errorf("%s, stamped long ago: %v", s.Name, s.Approved(old))
+		}
+	}
+}
+
 func TestCatalogRefusesNonsense(t *testing.T) {
 	ok := tool.Spec{Name: "a", InputSchema: `{}`, OutputSchema: `{}`}
 	for name, specs := range map[string][]tool.Spec{

@@ -20,6 +20,7 @@ var english = map[Problem]string{
 	ProblemNoCompany:    "%s has no company that can be used.",
 	ProblemTokenLost:    "Renewing the credentials of %s broke off half-way, and the connection is lost. Ask an administrator to connect it again, then retry.",
 	ProblemUninstalled:  "The app was removed from Slack, so %s is disconnected. Ask an administrator to install the app and connect it again.",
+	ProblemElsewhere:    "The credentials of %s were given for another address. Ask an administrator to give the ones for the present address.",
 	ProblemRevoked:      "The token for %s was revoked. Ask an administrator to install the app and connect it again.",
 	ProblemLocked:       "The credentials of %s could not be opened. Ask whoever runs the AWS account to check the key (KMS) and the table, then retry.",
 	ProblemChanged:      "%s has changed or removed its tool %s since an administrator allowed it, so it was not called. Once an administrator has looked at it and allowed it again, please ask again.",

@@ -4,14 +4,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"ringi/shared/task"
 )
 
 // Connect seals a credential and saves it as the tenant's connection to a provider,
 // over the one that was there, with integration.connected in the audit log. It
-// returns task.ErrConflict when somebody saved in between.
+// returns task.ErrConflict when somebody saved in between, task.ErrField for an MCP
+// server's credential that names no address.
 func (v Vault) Connect(ctx context.Context, tenant, provider string, c Credential, metadata task.JSON, by task.Actor) error {
+	if strings.HasPrefix(provider, task.ServerProvider) != (c.Address != "") {
+		return task.ErrField{Field: "address", Limit: "must be the server's, for an MCP server only"}
+	}
 	sealed, err := v.Envelope.SealCredential(ctx, tenant, provider, c)
 	if err != nil {
 		return err

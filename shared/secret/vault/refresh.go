@@ -34,6 +34,14 @@ func (v Vault) Token(ctx context.Context, tenant, provider string) (string, erro
 	})
 }
 
+// ServerToken is what opens the door of an MCP server at its address. Its errors are
+// those of Token; a secret that was given for another address, or for none, is an
+// ErrNotConnected: whoever can rename a server can't have its secret sent elsewhere.
+func (v Vault) ServerToken(ctx context.Context, tenant string, s task.MCPServer) (string, error) {
+	_, c, err := v.find(ctx, tenant, s.Provider(), s.URL)
+	return c.AccessToken, err
+}
+
 // Renew is the tenant's token after the vendor refused one: another one, renewed if
 // nobody has. Its errors are those of Token.
 func (v Vault) Renew(ctx context.Context, tenant, provider, refused string) (string, error) {
@@ -44,7 +52,7 @@ func (v Vault) Renew(ctx context.Context, tenant, provider, refused string) (str
 // processes, one renews it and the others wait.
 func (v Vault) token(ctx context.Context, tenant, provider string, good func(Credential) bool) (string, error) {
 	for {
-		row, c, err := v.find(ctx, tenant, provider)
+		row, c, err := v.find(ctx, tenant, provider, "")
 		if err != nil {
 			return "", err
 		}

@@ -45,6 +45,9 @@ type Credential struct {
 	RefreshToken string
 	ExpiresAt    time.Time
 	Client       oauth.Client // whom the refresh token was given to
+	// Address is of the only server that may be given it; empty for providers whose
+	// address no tenant chooses.
+	Address string
 }
 
 // sealed is a credential in clear, as it is before it is sealed.
@@ -54,6 +57,7 @@ type sealed struct {
 	ExpiresAt    *time.Time `json:"expires_at,omitempty"`
 	ClientID     string     `json:"client_id,omitempty"`
 	ClientSecret string     `json:"client_secret,omitempty"`
+	Address      string     `json:"address,omitempty"`
 }
 
 // Of is the credential that an exchange brought.
@@ -71,7 +75,7 @@ func (c Credential) GoString() string { return c.String() }
 func (c Credential) MarshalJSON() ([]byte, error) { return json.Marshal(c.String()) }
 
 func (c Credential) clear() ([]byte, error) {
-	s := sealed{AccessToken: c.AccessToken, RefreshToken: c.RefreshToken, ClientID: c.Client.ID, ClientSecret: c.Client.Secret}
+	s := sealed{AccessToken: c.AccessToken, RefreshToken: c.RefreshToken, ClientID: c.Client.ID, ClientSecret: c.Client.Secret, Address: c.Address}
 	if !c.ExpiresAt.IsZero() {
 		at := c.ExpiresAt.UTC()
 		s.ExpiresAt = &at
@@ -99,8 +103,8 @@ func (s sealer) credential(c Credential) (string, error) {
 
 // find reads the tenant's row for a provider and opens its credential. It returns
 // task.ErrNotFound when there is none, as an ErrNotConnected with the reason when
-// there was one.
-func (v Vault) find(ctx context.Context, tenant, provider string) (task.Integration, Credential, error) {
+// there was one, or it is another address's.
+func (v Vault) find(ctx context.Context, tenant, provider, address string) (task.Integration, Credential, error) {
 	row, err := v.Rows.Integration(ctx, tenant, provider)
 	if err != nil {
 		return row, Credential{}, fmt.Errorf("find the integration %s: %w", provider, err)
@@ -116,7 +120,10 @@ func (v Vault) find(ctx context.Context, tenant, provider string) (task.Integrat
 	if json.Unmarshal(b, &s) != nil || s.AccessToken == "" { // the error would quote the credential
 		return row, Credential{}, errors.New("open a credential of " + provider + ": it holds no access_token")
 	}
-	c := Credential{AccessToken: s.AccessToken, RefreshToken: s.RefreshToken, Client: oauth.Client{ID: s.ClientID, Secret: s.ClientSecret}}
+	if s.Address != address {
+		return row, Credential{}, task.ErrNotConnected{Provider: provider, Status: row.Status, Reason: task.CredentialElsewhere}
+	}
+	c := Credential{AccessToken: s.AccessToken, RefreshToken: s.RefreshToken, Client: oauth.Client{ID: s.ClientID, Secret: s.ClientSecret}, Address: s.Address}
 	if s.ExpiresAt != nil {
 		c.ExpiresAt = *s.ExpiresAt
 	}

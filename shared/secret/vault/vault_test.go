@@ -66,6 +66,41 @@ func testEnvelope(t *testing.T, w *world) {
 		}
 	})
 
+	t.Run("a server's secret is for one address", func(t *testing.T) {
+		here, there := task.MCPServer{Name: "rooms", URL: "https://a.example.com/mcp"}, task.MCPServer{Name: "rooms", URL: "https://b.example.com/mcp"}
+		var field task.ErrField
+		if err := w.Connect(t.Context(), "T1", here.Provider(), vault.Credential{AccessToken: "himitsu"}, "{}", task.System()); !errors.As(err, &field) {
+			t.Errorf("without an address: %v", err)
+		}
+		if err := w.Connect(t.Context(), "T1", here.Provider(), vault.Credential{AccessToken: "himitsu", Address: here.URL}, "{}", task.System()); err != nil {
+			t.Fatal(err)
+		}
+		if token, err := w.ServerToken(t.Context(), "T1", here); err != nil || token != "himitsu" {
+			t.Errorf("here: %q, %v", token, err)
+		}
+		elsewhere := func(token string, err error) {
+			t.Helper()
+			var ended task.ErrNotConnected
+			if token != "" || !errors.As(err, &ended) || ended.Reason != task.CredentialElsewhere {
+				t.Errorf("%q, %v", token, err)
+			}
+		}
+		elsewhere(w.ServerToken(t.Context(), "T1", there))
+		elsewhere(w.Token(t.Context(), "T1", here.Provider()))
+		// One that was kept before addresses were: it is for no address that anybody knows.
+		row, err := w.rows.Integration(t.Context(), "T1", here.Provider())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if row.Credentials, err = e.SealCredential(t.Context(), "T1", here.Provider(), vault.Credential{AccessToken: "himitsu"}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.rows.SaveIntegration(t.Context(), row, task.System(), w.now()); err != nil {
+			t.Fatal(err)
+		}
+		elsewhere(w.ServerToken(t.Context(), "T1", here))
+	})
+
 	t.Run("printing shows nothing", func(t *testing.T) {
 		c := vault.Credential{AccessToken: "himitsu", RefreshToken: "himitsu", Client: oauth.Client{ID: "id", Secret: "himitsu"}}
 		for _, v := range []any{c, &c, c.Client, oauth.Token{Access: "himitsu", Refresh: "himitsu"}, oauth.Consent{State: "himitsu", Verifier: "himitsu"}} {
@@ -96,12 +131,12 @@ func testConnecting(t *testing.T, w *world) {
 			t.Errorf("%s: %q, %v", missing, token, err)
 		}
 	}
-	admin := task.Actor{Type: task.ActorUser, ID: "U0ADMIN"}
+	admin, rooms := task.Actor{Type: task.ActorUser, ID: "U0ADMIN"}, task.MCPServer{Name: "rooms", URL: "https://rooms.example.com/mcp"}
 	for _, token := range []string{"first", "second"} {
-		if err := w.Connect(t.Context(), "TNEW", "mcp:rooms", vault.Credential{AccessToken: token}, "{}", admin); err != nil {
+		if err := w.Connect(t.Context(), "TNEW", "mcp:rooms", vault.Credential{AccessToken: token, Address: rooms.URL}, "{}", admin); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := w.Token(t.Context(), "TNEW", "mcp:rooms"); got != token || err != nil {
+		if got, err := w.ServerToken(t.Context(), "TNEW", rooms); got != token || err != nil {
 			t.Errorf("%q, %v", got, err)
 		}
 	}
@@ -109,7 +144,7 @@ func testConnecting(t *testing.T, w *world) {
 		t.Fatal(err)
 	}
 	ended := task.ErrNotConnected{}
-	if _, err := w.Token(t.Context(), "TNEW", "mcp:rooms"); !errors.As(err, &ended) || ended.Status != task.Disconnected || ended.Reason != "" {
+	if _, err := w.ServerToken(t.Context(), "TNEW", rooms); !errors.As(err, &ended) || ended.Status != task.Disconnected || ended.Reason != "" {
 		t.Errorf("%v", err)
 	}
 	if err := w.Disconnect(t.Context(), "TNEW", "freee", admin); !errors.Is(err, task.ErrNotFound) {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"ringi/shared/task"
+	"ringi/shared/tool"
 )
 
 // Rows keeps what a tenant's administrators decided.
@@ -18,9 +19,10 @@ type Rows interface {
 	SaveToolPermission(ctx context.Context, x task.ToolPermission, by task.Actor, now time.Time) (task.ToolPermission, error)
 }
 
-// Credentials finds a server's secret; an error that is task.ErrNotFound means that there is none.
+// Credentials finds a server's secret for its address. An error that is task.ErrNotFound
+// means that there is none, an ErrNotConnected that there was, or that it is for another address.
 type Credentials interface {
-	Token(ctx context.Context, tenant, provider string) (string, error)
+	ServerToken(ctx context.Context, tenant string, s task.MCPServer) (string, error)
 }
 
 // Desk is where an administrator looks at servers' tools and allows them.
@@ -107,7 +109,10 @@ func (d Desk) server(ctx context.Context, tenant, name string) (Server, error) {
 		return Server{}, task.ErrField{Field: "server", Limit: "is none that the settings name"}
 	}
 	s := Server{MCPServer: settings.MCPServers[i]}
-	s.Secret, err = d.Credentials.Token(ctx, tenant, s.Provider())
+	s.Secret, err = d.Credentials.ServerToken(ctx, tenant, s.MCPServer)
+	if ended := (task.ErrNotConnected{}); errors.As(err, &ended) && ended.Reason == task.CredentialElsewhere {
+		return Server{}, &tool.Error{Outcome: tool.Failed, Problem: tool.ProblemElsewhere, Args: []any{s.provider()}, Err: err}
+	}
 	if err != nil && !errors.Is(err, task.ErrNotFound) {
 		return Server{}, fmt.Errorf("open the door of %s: %w", name, err)
 	}

@@ -20,7 +20,8 @@ import (
 
 type secrets map[string]string
 
-func (s secrets) Token(_ context.Context, _, provider string) (string, error) {
+func (s secrets) ServerToken(_ context.Context, _ string, server task.MCPServer) (string, error) {
+	provider := server.Provider()
 	if s[provider] == "" {
 		return "", fmt.Errorf("find %s: %w", provider, task.ErrNotFound)
 	}

@@ -25,6 +25,7 @@ import (
 type Credentials interface {
 	Token(ctx context.Context, tenant, provider string) (string, error)
 	Renew(ctx context.Context, tenant, provider, refused string) (string, error)
+	ServerToken(ctx context.Context, tenant string, s task.MCPServer) (string, error)
 }
 
 // Config says where the vendors are and who opens their doors.

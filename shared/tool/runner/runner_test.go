@@ -115,6 +115,8 @@ type keyring interface {
 
 func (tokens) Company(context.Context, string) (string, error) { return "", nil }
 
+func (tokens) ServerToken(context.Context, string, task.MCPServer) (string, error) { return "", task.ErrNotFound }
+
 func (tokens) SlackToken(_ context.Context, _, deployments string) (string, error) {
 	return deployments, nil
 }

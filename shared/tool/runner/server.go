@@ -15,7 +15,7 @@ func (r *Runner) callServer(ctx context.Context, c tool.Call) (any, error) {
 	name, toolName, _ := task.ServerTool(c.Tool)
 	s := mcp.Server{MCPServer: task.MCPServer{Name: name, URL: c.Pin.URL}}
 	var err error
-	s.Secret, err = r.config.Credentials.Token(ctx, c.Tenant, s.Provider())
+	s.Secret, err = r.config.Credentials.ServerToken(ctx, c.Tenant, s.MCPServer)
 	if ended := (task.ErrNotConnected{}); errors.As(err, &ended) || err != nil && !errors.Is(err, task.ErrNotFound) {
 		return nil, hindered(tool.Provider(s.Provider()), err)
 	}

@@ -24,7 +24,10 @@ type door struct {
 	err   error
 }
 
-func (d door) Token(context.Context, string, string) (string, error)         { return d.token, d.err }
+func (d door) Token(context.Context, string, string) (string, error) { return d.token, d.err }
+func (d door) ServerToken(context.Context, string, task.MCPServer) (string, error) {
+	return d.token, d.err
+}
 func (d door) Renew(context.Context, string, string, string) (string, error) { return "", d.err }
 
 func TestTheDoorOfAServer(t *testing.T) {
@@ -38,6 +41,7 @@ func TestTheDoorOfAServer(t *testing.T) {
 	}{
 		"with a token":         {door{token: "himitsu"}, tool.ProblemUnauthorized, "Bearer himitsu", true},
 		"never connected":      {door{err: never}, tool.ProblemNotConnected, "", true},
+		"for another address":  {door{err: fmt.Errorf("open it: %w", task.ErrNotConnected{Provider: "mcp:rooms", Status: task.Connected, Reason: task.CredentialElsewhere})}, tool.ProblemElsewhere, "", false},
 		"disconnected":         {door{err: ended}, tool.ProblemNotConnected, "", false},
 		"that can't be opened": {door{err: errors.New("no key")}, tool.ProblemLocked, "", false},
 	} {

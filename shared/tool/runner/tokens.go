@@ -88,6 +88,8 @@ func ending(why task.IntegrationReason) tool.Problem {
 		return tool.ProblemUninstalled
 	case task.TokensRevoked:
 		return tool.ProblemRevoked
+	case task.CredentialElsewhere:
+		return tool.ProblemElsewhere
 	}
 	return tool.ProblemNotConnected
 }
