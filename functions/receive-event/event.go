@@ -15,6 +15,8 @@ type envelope struct {
 	Type           string          `json:"type"`
 	Challenge      string          `json:"challenge"`
 	TeamID         string          `json:"team_id"`
+	AppID          string          `json:"api_app_id"`
+	RateLimited    int64           `json:"minute_rate_limited"` // seconds; of app_rate_limited
 	EventID        string          `json:"event_id"`
 	EventTime      int64           `json:"event_time"` // seconds
 	Event          json.RawMessage `json:"event"`

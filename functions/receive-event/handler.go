@@ -43,6 +43,9 @@ func (h *Handler) receive(ctx context.Context, body []byte) (inbound.Response, e
 	if err := inbound.Decode(body, &e, "body"); err != nil {
 		return inbound.Response{}, err
 	}
+	if err := h.Edge.FromOurs(e.AppID); err != nil {
+		return inbound.Response{}, err
+	}
 	switch e.Type {
 	case "url_verification":
 		if e.Challenge == "" || len(e.Challenge) > maxChallenge {
@@ -51,6 +54,8 @@ func (h *Handler) receive(ctx context.Context, body []byte) (inbound.Response, e
 		return inbound.JSON(200, map[string]string{"challenge": e.Challenge}), nil
 	case "event_callback":
 		return h.event(ctx, e)
+	case "app_rate_limited":
+		return limited(ctx, e)
 	case "":
 		return inbound.Response{}, inbound.Bad("type is required")
 	}
@@ -141,5 +146,16 @@ func ignore(ctx context.Context, e envelope, why string) (inbound.Response, erro
 		e.EventID = ""
 	}
 	slog.InfoContext(ctx, "ignored", "why", why, "event_id", e.EventID)
+	return inbound.OK(), nil
+}
+
+// limited says that Slack withholds events of a workspace: requests of that minute were never delivered.
+func limited(ctx context.Context, e envelope) (inbound.Response, error) {
+	metric.Count(metric.EventsLimited, 1)
+	team := e.TeamID
+	if inbound.CheckID("team_id", team) != nil {
+		team = ""
+	}
+	slog.WarnContext(ctx, "Slack withholds events: too many in an hour, or too few were answered", "team", team, "minute", time.Unix(e.RateLimited, 0).UTC())
 	return inbound.OK(), nil
 }

@@ -190,7 +190,8 @@ func TestIgnoredKindsAreAcceptedAndWriteNothing(t *testing.T) {
 		{"an unknown event", map[string]any{"type": "reaction_added", "channel": 5}, nil},
 		{"an event whose fields have other shapes", map[string]any{"type": "channel_created", "channel": map[string]any{"id": "C1"}, "user": nil, "ts": 3}, nil},
 		{"a person's own token", map[string]any{"type": "tokens_revoked", "tokens": map[string]any{"oauth": []string{"U0ALICE"}}}, nil},
-		{"an unknown envelope", nil, map[string]any{"type": "app_rate_limited", "event": nil}},
+		{"an unknown envelope", nil, map[string]any{"type": "app_requested", "event": nil}},
+		{"Slack withholds events", nil, map[string]any{"type": "app_rate_limited", "event": nil, "minute_rate_limited": 1518467820, "api_app_id": "A0RINGI"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := &kept{}
@@ -255,6 +256,18 @@ func TestURLVerificationRepeatsTheChallenge(t *testing.T) {
 	delete(unsigned.Headers, "x-slack-signature")
 	if out := post(t, handler(&kept{}), unsigned); out.StatusCode != 401 {
 		t.Errorf("an unsigned challenge is answered %d", out.StatusCode)
+	}
+}
+
+// The signing secret is one app's: another one that has it was set up by mistake, or stole it.
+func TestAnotherAppsEventIsRefused(t *testing.T) {
+	for app, want := range map[string]int{"A0RINGI": 200, "A0OTHER": 403} {
+		s := &kept{}
+		h := handler(s)
+		h.Edge.AppID = "A0RINGI"
+		if out := post(t, h, signed(callback(t, nil, map[string]any{"api_app_id": app}))); out.StatusCode != want || len(s.changes) != 0 && want != 200 {
+			t.Errorf("%s: answered %d, wrote %d times", app, out.StatusCode, len(s.changes))
+		}
 	}
 }
 

@@ -27,7 +27,7 @@ func newHandler(ctx context.Context, cfg aws.Config) (*Handler, error) {
 	}
 	return &Handler{
 		Store: store.New(dynamodb.NewFromConfig(cfg), os.Getenv("TABLE_NAME")),
-		Edge:  inbound.Edge{Secret: slack.SigningSecret, Now: time.Now},
+		Edge:  inbound.Edge{Secret: slack.SigningSecret, AppID: slack.AppID, Now: time.Now},
 		Now:   time.Now,
 	}, nil
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"net/http"
 	"strings"
 	"time"
 
@@ -66,10 +67,26 @@ func (h *Handler) Handle(ctx context.Context, r inbound.Request) (inbound.Respon
 	return h.Edge.Serve(ctx, r, h.receive), nil
 }
 
+// receive answers 200 to what Slack signed, whatever it is: any other answer is a
+// warning sign to the person, who can do nothing about it. What can't be read is counted.
 func (h *Handler) receive(ctx context.Context, body []byte) (inbound.Response, error) {
+	out, err := h.act(ctx, body)
+	var refusal inbound.Refusal
+	if errors.As(err, &refusal) && refusal.Status == http.StatusBadRequest {
+		metric.Count(metric.InteractionOdd, 1)
+		slog.WarnContext(ctx, "could not be read", "err", err)
+		return inbound.OK(), nil
+	}
+	return out, err
+}
+
+func (h *Handler) act(ctx context.Context, body []byte) (inbound.Response, error) {
 	p, ok, err := read(body)
 	if err != nil || !ok {
 		return inbound.OK(), err
+	}
+	if err := h.Edge.FromOurs(p.AppID); err != nil {
+		return inbound.Response{}, err
 	}
 	switch p.Type {
 	case kindActions:
@@ -156,22 +173,36 @@ func (h *Handler) submit(ctx context.Context, p payload) (inbound.Response, erro
 		return ignore(ctx, "view")
 	}
 	var m card.Rejection
-	if err := json.Unmarshal([]byte(p.View.PrivateMetadata), &m); err != nil {
-		return inbound.Response{}, inbound.Bad("payload.view.private_metadata must be the JSON object of a rejection")
-	}
+	err := json.Unmarshal([]byte(p.View.PrivateMetadata), &m)
 	reject, ok := rejections()[m.Type]
-	if !ok {
-		return inbound.Response{}, inbound.Bad("payload.view.private_metadata.type must be prompt, process or step")
+	if err != nil || !ok {
+		return h.odd(ctx, p)
 	}
 	c := p.click(m.TaskID, m.ID)
 	reason := p.View.State.Values[card.ReasonBlock][card.ReasonInput].Value
 	v := h.decide(ctx, c, reject.with(reason))
 	if text, ok := v.inForm(); ok {
 		metric.Count(metric.InteractionNoted, 1)
-		return inbound.JSON(200, slack.NewErrorsViewSubmissionResponse(map[string]string{card.ReasonBlock: text})), nil
+		return keepOpen(text), nil
 	}
 	h.tell(ctx, c, v)
 	return inbound.OK(), nil
+}
+
+// odd says in a form of ours that what it is about can't be read: it was made by another release.
+func (h *Handler) odd(ctx context.Context, p payload) (inbound.Response, error) {
+	metric.Count(metric.InteractionOdd, 1)
+	slog.WarnContext(ctx, "the form's private_metadata could not be read")
+	s, err := h.Store.Settings(ctx, task.TenantID(p.Team.ID))
+	if err != nil {
+		slog.WarnContext(ctx, "read the settings", "err", err)
+	}
+	return keepOpen(card.Note(s.Locale, card.ErrOddForm)), nil
+}
+
+// keepOpen keeps the form open, with a sentence at its field.
+func keepOpen(text string) inbound.Response {
+	return inbound.JSON(200, slack.NewErrorsViewSubmissionResponse(map[string]string{card.ReasonBlock: text}))
 }
 
 // ignore accepts what is not ours, and counts it.

@@ -16,12 +16,18 @@ type nobody struct {
 	Slack
 }
 
+// Settings are the defaults: a form that can't be read is answered in the tenant's language.
+func (nobody) Settings(context.Context, string) (task.Settings, error) {
+	return task.DefaultSettings(), nil
+}
+
 func idle() *Handler {
 	now := time.Unix(1776675600, 0)
 	clock := func() time.Time { return now }
-	return &Handler{Store: nobody{}, Slack: nobody{}, Edge: inbound.Edge{Secret: signingSecret, Now: clock}, Now: clock}
+	return &Handler{Store: nobody{}, Slack: nobody{}, Edge: inbound.Edge{Secret: signingSecret, AppID: "A0RINGI", Now: clock}, Now: clock}
 }
 
+// Slack shows a warning sign for every answer but 200, and the person can do nothing about it.
 func TestNonsenseAndStrangeKinds(t *testing.T) {
 	payload := func(s string) string { return url.Values{"payload": {s}}.Encode() }
 	const who = `"team":{"id":"T1"},"user":{"id":"U1"},"channel":{"id":"C1"}`
@@ -31,26 +37,29 @@ func TestNonsenseAndStrangeKinds(t *testing.T) {
 		want       string
 	}{
 		{"Slack checks the certificate", "ssl_check=1", 200, ""},
-		{"no form", "%zz", 400, `{"error":"body is not a form"}`},
-		{"no payload", "a=b", 400, `{"error":"payload is required"}`},
-		{"nothing", "", 400, `{"error":"payload is required"}`},
-		{"no JSON", payload("x"), 400, `{"error":"payload is not a JSON object"}`},
-		{"no type", payload(`{}`), 400, `{"error":"payload.type is required"}`},
-		{"a number for a type", payload(`{"type":1}`), 400, `{"error":"payload.type must not be a JSON number"}`},
+		{"no form", "%zz", 200, ""},
+		{"no payload", "a=b", 200, ""},
+		{"nothing", "", 200, ""},
+		{"no JSON", payload("x"), 200, ""},
+		{"no type", payload(`{}`), 200, ""},
+		{"a number for a type", payload(`{"type":1}`), 200, ""},
 		{"another kind", payload(`{"type":"view_closed","user":7}`), 200, ""},
-		{"no team", payload(`{"type":"block_actions","user":{"id":"U1"}}`), 400, `{"error":"payload.team.id must have 1 to 64 letters, digits or ._:-"}`},
-		{"a null team", payload(`{"type":"block_actions","team":null,"user":{"id":"U1"}}`), 400, `{"error":"payload.team.id must have 1 to 64 letters, digits or ._:-"}`},
-		{"a user that forges a mention", payload(`{"type":"block_actions","team":{"id":"T1"},"user":{"id":"U1><!here"}}`), 400, `{"error":"payload.user.id must have 1 to 64 letters, digits or ._:-"}`},
-		{"actions that are no list", payload(`{"type":"block_actions",` + who + `,"actions":"x"}`), 400, `{"error":"payload.actions must not be a JSON string"}`},
-		{"no actions", payload(`{"type":"block_actions",` + who + `}`), 400, `{"error":"payload.actions must not be empty"}`},
-		{"no channel", payload(`{"type":"block_actions","team":{"id":"T1"},"user":{"id":"U1"},"actions":[{"action_id":"approve_prompt"}]}`), 400, `{"error":"payload.channel.id must have 1 to 64 letters, digits or ._:-"}`},
+		{"no team", payload(`{"type":"block_actions","user":{"id":"U1"}}`), 200, ""},
+		{"a null team", payload(`{"type":"block_actions","team":null,"user":{"id":"U1"}}`), 200, ""},
+		{"a user that forges a mention", payload(`{"type":"block_actions","team":{"id":"T1"},"user":{"id":"U1><!here"}}`), 200, ""},
+		{"actions that are no list", payload(`{"type":"block_actions",` + who + `,"actions":"x"}`), 200, ""},
+		{"no actions", payload(`{"type":"block_actions",` + who + `}`), 200, ""},
+		{"no channel", payload(`{"type":"block_actions","team":{"id":"T1"},"user":{"id":"U1"},"actions":[{"action_id":"approve_prompt"}]}`), 200, ""},
 		{"an unknown button", payload(`{"type":"block_actions",` + who + `,"actions":[{"action_id":"approve_everything"}]}`), 200, ""},
 		{"a shortcut's name on a button", payload(`{"type":"block_actions",` + who + `,"actions":[{"action_id":"cancel_task"}]}`), 200, ""},
 		{"an unknown rejection", payload(`{"type":"block_actions",` + who + `,"actions":[{"action_id":"reject_task"}]}`), 200, ""},
 		{"an unknown shortcut", payload(`{"type":"message_action","callback_id":"x",` + who + `}`), 200, ""},
 		{"an unknown form", payload(`{"type":"view_submission",` + who + `,"view":{"callback_id":"x"}}`), 200, ""},
-		{"a form without metadata", payload(`{"type":"view_submission",` + who + `,"view":{"callback_id":"rejection_reason_modal"}}`), 400, `{"error":"payload.view.private_metadata must be the JSON object of a rejection"}`},
-		{"a form of another kind", payload(`{"type":"view_submission",` + who + `,"view":{"callback_id":"rejection_reason_modal","private_metadata":"{\"type\":\"task\"}"}}`), 400, `{"error":"payload.view.private_metadata.type must be prompt, process or step"}`},
+		{"a form without metadata", payload(`{"type":"view_submission",` + who + `,"view":{"callback_id":"rejection_reason_modal"}}`), 200, `{"response_action":"errors","errors":{"rejection_reason_block":"このフォームは古くなっています。閉じて、最新のカードのボタンからもう一度お試しください。"}}`},
+		{"a form of another kind", payload(`{"type":"view_submission",` + who + `,"view":{"callback_id":"rejection_reason_modal","private_metadata":"{\"type\":\"task\"}"}}`), 200, `{"response_action":"errors","errors":{"rejection_reason_block":"このフォームは古くなっています。閉じて、最新のカードのボタンからもう一度お試しください。"}}`},
+		{"a form whose metadata is no JSON", payload(`{"type":"view_submission",` + who + `,"view":{"callback_id":"rejection_reason_modal","private_metadata":"{"}}`), 200, `{"response_action":"errors","errors":{"rejection_reason_block":"このフォームは古くなっています。閉じて、最新のカードのボタンからもう一度お試しください。"}}`},
+		{"another app's", payload(`{"type":"block_actions","api_app_id":"A0OTHER",` + who + `}`), 403, `{"error":"api_app_id is another app's"}`},
+		{"another app's unknown kind", payload(`{"type":"view_closed","api_app_id":"A0OTHER"}`), 403, `{"error":"api_app_id is another app's"}`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			h := idle()
@@ -84,7 +93,7 @@ type mute struct{ Slack }
 
 func (mute) Ephemeral(context.Context, string, string, string, string) error { return nil }
 
-// FuzzInteraction: whatever Slack signs, the answer is 200 or 400, never a fault of ours.
+// FuzzInteraction: whatever Slack signs, the answer is 200, and 403 for another app.
 func FuzzInteraction(f *testing.F) {
 	const id = "01ARZ3NDEKTSV4RRFFQ69G5FAV"
 	f.Add(`{"type":"block_actions","team":{"id":"T1"},"user":{"id":"U1"},"channel":{"id":"C1"},"actions":[{"action_id":"approve_prompt","block_id":"` + id + `","value":"` + id + `"}]}`)
@@ -94,7 +103,7 @@ func FuzzInteraction(f *testing.F) {
 		h := idle()
 		h.Store, h.Slack = empty{}, mute{}
 		out, err := h.Handle(context.Background(), signed(url.Values{"payload": {payload}}.Encode(), h.Now()))
-		if err != nil || out.StatusCode != 200 && out.StatusCode != 400 && len(payload) < 1<<18 {
+		if err != nil || out.StatusCode != 200 && out.StatusCode != 403 && len(payload) < 1<<18 {
 			t.Fatalf("%d %v for %q", out.StatusCode, err, payload)
 		}
 	})

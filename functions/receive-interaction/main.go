@@ -37,7 +37,7 @@ func newHandler(ctx context.Context, cfg aws.Config) (*Handler, error) {
 		Store:  store.New(dynamodb.NewFromConfig(cfg), os.Getenv("TABLE_NAME")),
 		Slack:  slack,
 		People: &People{Slack: slack, Now: time.Now},
-		Edge:   inbound.Edge{Secret: keys.SigningSecret, Now: time.Now},
+		Edge:   inbound.Edge{Secret: keys.SigningSecret, AppID: keys.AppID, Now: time.Now},
 		Now:    time.Now,
 	}, nil
 }

@@ -20,6 +20,7 @@ const (
 // block_id, value and private_metadata are only hints: they must match a row.
 type payload struct {
 	Type       string    `json:"type"`
+	AppID      string    `json:"api_app_id"`
 	CallbackID string    `json:"callback_id"`
 	TriggerID  string    `json:"trigger_id"`
 	Team       *team     `json:"team"`
@@ -95,7 +96,8 @@ func read(body []byte) (p payload, ok bool, err error) {
 	}
 	// Kinds that are not ours may have other shapes.
 	var kind struct {
-		Type string `json:"type"`
+		Type  string `json:"type"`
+		AppID string `json:"api_app_id"`
 	}
 	if err := inbound.Decode([]byte(form.Get("payload")), &kind, "payload"); err != nil {
 		return payload{}, false, err
@@ -105,7 +107,7 @@ func read(body []byte) (p payload, ok bool, err error) {
 		return payload{}, false, inbound.Bad("payload.type is required")
 	case kindActions, kindShortcut, kindSubmission:
 	default:
-		return payload{Type: kind.Type}, true, nil
+		return payload{Type: kind.Type, AppID: kind.AppID}, true, nil
 	}
 	if err := inbound.Decode([]byte(form.Get("payload")), &p, "payload"); err != nil {
 		return payload{}, false, err

@@ -11,6 +11,8 @@ var (
 	ErrUnverified = errors.New("could not check who is asking")
 	// ErrUnsaved: the decision could not be written; trying again is safe.
 	ErrUnsaved = errors.New("could not be saved")
+	// ErrOddForm: a form does not say what it is about.
+	ErrOddForm = errors.New("the form can't be read")
 )
 
 // Note is what the person alone sees whose click or submission was refused: who
@@ -52,6 +54,7 @@ func Note(locale string, err error) string {
 		{task.ErrMoved, w.NoteStale},
 		{task.ErrNotDue, w.NoteStale},
 		{ErrUnverified, w.NoteUnverified},
+		{ErrOddForm, w.NoteOddForm},
 	} {
 		if errors.Is(err, n.err) {
 			return n.text

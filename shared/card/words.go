@@ -57,6 +57,7 @@ type words struct {
 	NoteNotLatest, NoteInFlight, NoteUncovered, NoteStale     string
 	NoteNothingToRetry, NoteNotFound, NoteNotAllowed          string
 	NoteReason, NoteField, NoteUnverified, NoteUnsaved        string
+	NoteOddForm                                               string
 	CancelAccepted, RetryAccepted, Unreachable                string
 
 	// What happened, and what to do.

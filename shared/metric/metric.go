@@ -14,9 +14,11 @@ type Name string
 
 const (
 	EventIgnored      Name = "EventIgnored"      // accepted, but of a kind that makes no task
+	EventsLimited     Name = "EventsLimited"     // Slack withheld events for a minute
 	EventRepeated     Name = "EventRepeated"     // delivered again
 	SignatureRefused  Name = "SignatureRefused"  // a call that Slack did not sign, or long ago
 	InteractionNoted  Name = "InteractionNoted"  // answered with a sentence instead of a decision
+	InteractionOdd    Name = "InteractionOdd"    // one that could not be read; Slack's own clients send none
 	DecisionSeconds   Name = "DecisionSeconds"   // from a gate's question to a person's decision, in seconds
 	CardUnreachable   Name = "CardUnreachable"   // Slack refuses the channel for good
 	CardSearchRefused Name = "CardSearchRefused" // a repeated post could not be looked for
@@ -33,8 +35,8 @@ const Namespace = "Ringi"
 // Names lists all of them.
 func Names() []Name {
 	return []Name{
-		EventIgnored, EventRepeated, SignatureRefused, InteractionNoted, DecisionSeconds, CardUnreachable,
-		CardSearchRefused, SlackCalled, SlackFailed, SweepRepaired, SweepFailed, RelayFailed,
+		EventIgnored, EventsLimited, EventRepeated, SignatureRefused, InteractionNoted, InteractionOdd, DecisionSeconds,
+		CardUnreachable, CardSearchRefused, SlackCalled, SlackFailed, SweepRepaired, SweepFailed, RelayFailed,
 	}
 }
 

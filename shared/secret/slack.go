@@ -16,6 +16,7 @@ import (
 type SlackSecret struct {
 	SigningSecret string
 	BotToken      string
+	AppID         string // which app's; empty when nobody said: then any app's that signs with the secret
 }
 
 // String keeps the secret out of logs and errors.
@@ -32,7 +33,7 @@ type Reader interface {
 	GetSecretValue(ctx context.Context, in *secretsmanager.GetSecretValueInput, opts ...func(*secretsmanager.Options)) (*secretsmanager.GetSecretValueOutput, error)
 }
 
-// Slack reads the Slack secret, JSON with signing_secret and bot_token. A function
+// Slack reads the Slack secret, JSON with signing_secret, bot_token and perhaps app_id. A function
 // calls it once, when it starts. Its errors say which member is missing, and never a value.
 func Slack(ctx context.Context, r Reader, id string) (SlackSecret, error) {
 	if id == "" {
@@ -48,6 +49,7 @@ func Slack(ctx context.Context, r Reader, id string) (SlackSecret, error) {
 	var s struct {
 		SigningSecret string `json:"signing_secret"`
 		BotToken      string `json:"bot_token"`
+		AppID         string `json:"app_id"`
 	}
 	if json.Unmarshal([]byte(*out.SecretString), &s) != nil { // the error would quote the secret
 		return SlackSecret{}, errors.New("read the Slack secret: it is not JSON with signing_secret and bot_token")

@@ -22,7 +22,7 @@ func TestSlack(t *testing.T) {
 	for name, test := range map[string]struct {
 		value, want string
 	}{
-		"good":              {`{"signing_secret":"sign-himitsu","bot_token":"xoxb-himitsu","more":1}`, ""},
+		"good":              {`{"signing_secret":"sign-himitsu","bot_token":"xoxb-himitsu","app_id":"A0RINGI","more":1}`, ""},
 		"not JSON":          {`himitsu`, "not JSON with signing_secret and bot_token"},
 		"no signing secret": {`{"bot_token":"xoxb-himitsu"}`, "signing_secret is empty"},
 		"no bot token":      {`{"signing_secret":"sign-himitsu"}`, "bot_token is empty"},
@@ -40,7 +40,7 @@ func TestSlack(t *testing.T) {
 				}
 				return
 			}
-			if err != nil || s.SigningSecret != "sign-himitsu" || s.BotToken != "xoxb-himitsu" {
+			if err != nil || s.SigningSecret != "sign-himitsu" || s.BotToken != "xoxb-himitsu" || s.AppID != "A0RINGI" {
 				t.Fatal(err)
 			}
 			b, _ := json.Marshal(s)

@@ -65,6 +65,7 @@ func TestTheSameSignedBytesThreeTimes(t *testing.T) {
 func TestWhatTheFrontDoorTurnsAway(t *testing.T) {
 	s := start(t)
 	kinds := map[string]string{"/slack/events": "application/json", "/slack/interactions": "application/x-www-form-urlencoded"}
+	nonsense := map[string]int{"/slack/events": http.StatusBadRequest, "/slack/interactions": http.StatusOK} // a click shows no warning sign
 	for path, kind := range kinds {
 		large := signed(s, path, kind, []byte(strings.Repeat("x", inbound.MaxBody+1)))
 		largest := signed(s, path, kind, []byte(strings.Repeat("x", inbound.MaxBody)))
@@ -81,7 +82,7 @@ func TestWhatTheFrontDoorTurnsAway(t *testing.T) {
 			want int
 		}{
 			{"a megabyte and a byte", large, http.StatusRequestEntityTooLarge},
-			{"a megabyte of nonsense", largest, http.StatusBadRequest},
+			{"a megabyte of nonsense", largest, nonsense[path]},
 			{"another body than was signed", forged, http.StatusUnauthorized},
 			{"no signature", unsigned, http.StatusUnauthorized},
 			{"a signature of long ago", old, http.StatusUnauthorized},

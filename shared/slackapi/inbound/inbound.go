@@ -47,7 +47,16 @@ func Unavailable(message string) Refusal { return Refusal{http.StatusServiceUnav
 // Edge verifies requests before anything looks at them.
 type Edge struct {
 	Secret string
+	AppID  string // of the app that may call, empty for any that signs with the secret
 	Now    func() time.Time
+}
+
+// FromOurs refuses, with 403, what another app sent. A body that names no app is not refused.
+func (e Edge) FromOurs(app string) error {
+	if e.AppID == "" || app == "" || app == e.AppID {
+		return nil
+	}
+	return Refusal{http.StatusForbidden, "api_app_id is another app's"}
 }
 
 // Serve answers a request: 413 when it is too large, 400 when it can't be decoded,
