@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -25,6 +26,25 @@ type stack struct {
 	table     template.Table
 	pipeline  machine
 }
+
+// A comment that sends its reader to a test that is not there proves nothing.
+func TestTheTemplateNamesTestsThatExist(t *testing.T) {
+	text, err := os.ReadFile("../template.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := testFile.FindAllString(string(text), -1)
+	if len(named) == 0 {
+		t.Error("the template names no test that holds it")
+	}
+	for _, name := range named {
+		if _, err := os.Stat(filepath.Join("..", name)); err != nil {
+			t.Errorf("template.yaml names %s: %v", name, err)
+		}
+	}
+}
+
+var testFile = regexp.MustCompile(`[a-z0-9_/]+_test\.go`)
 
 // resource is one of the template's; an intrinsic such as !Ref X stands in its
 // properties as {"Ref": "X"}.

@@ -54,7 +54,9 @@ func (a *Aggregate) cancelled(by Actor, p Policy) (stop bool, err error) {
 // stage, so that nothing that opens meanwhile is left behind.
 func (a *Aggregate) withdraw(by Actor, to GateStatus, now time.Time) (Change, error) {
 	c := a.begin(now)
-	a.closePending(&c, to)
+	if err := a.closePending(&c, to); err != nil {
+		return Change{}, err
+	}
 	if e := a.Execution(); e != nil && !e.over() {
 		if err := a.cancelExecution(&c, e, by); err != nil {
 			return Change{}, err
@@ -65,37 +67,31 @@ func (a *Aggregate) withdraw(by Actor, to GateStatus, now time.Time) (Change, er
 }
 
 func (a *Aggregate) cancelExecution(c *Change, e *Execution, by Actor) error {
-	if !ExecutionMoves.Allows(e.Status, ExecutionCancelled) {
-		return errMove("execution", e.Status, ExecutionCancelled)
+	results := a.results(e, *c)
+	err := c.moveExecution(e, ExecutionCancelled, func(n *Execution) {
+		n.CancelledBy, n.CancelledAt, n.Results = by.ID, &c.Now, results
+	})
+	if err != nil {
+		return err
 	}
-	n := *e
-	n.Status, n.CancelledBy, n.CancelledAt, n.Results = ExecutionCancelled, by.ID, &c.Now, a.results(e, *c)
-	c.put(&n)
 	a.relyOnStep(c, e)
 	c.audit(by, ExecutionCancelledEntry, "execution", e.ID, nil)
 	return nil
 }
 
 // closePending moves the gate that waits, if any, to expired or cancelled.
-func (a *Aggregate) closePending(c *Change, to GateStatus) {
+func (a *Aggregate) closePending(c *Change, to GateStatus) error {
 	open, ok := a.Pending()
 	if !ok {
-		return
+		return nil
 	}
 	switch open.Kind {
 	case CardPrompt:
-		n := *a.Prompt()
-		n.Status = to
-		c.put(&n)
+		return moveGate(c, a.Prompt(), to, nil)
 	case CardProcess:
-		n := *a.Process()
-		n.Status = to
-		c.put(&n)
-	case CardStep:
-		n := *find(a.Gates, open.Key)
-		n.Status = to
-		c.put(&n)
+		return moveGate(c, a.Process(), to, nil)
 	}
+	return moveGate(c, find(a.Gates, open.Key), to, nil)
 }
 
 // Expire ends a task whose gate nobody decided in time. Only the sweeper calls it.

@@ -92,19 +92,6 @@ func (c *Change) end(t *Task, as TaskStatus, by Actor, reason Reason) error {
 	return c.moveTask(t, as)
 }
 
-func (c *Change) moveTask(t *Task, to TaskStatus) error {
-	if t == nil {
-		return ErrConflict
-	}
-	if !TaskMoves.Allows(t.Status, to) {
-		return errMove("task", t.Status, to)
-	}
-	n := *t
-	n.Status, n.UpdatedAt = to, c.Now
-	c.put(&n)
-	return nil
-}
-
 // card makes the row of a card that shows subject; its message comes later.
 func (c *Change) card(a *Aggregate, typ CardType, subject string) {
 	card := &Card{

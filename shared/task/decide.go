@@ -21,10 +21,10 @@ func (a *Aggregate) ApprovePrompt(id string, by Actor, p Policy, now time.Time) 
 	if !ok {
 		return c, err
 	}
-	n := *row
-	n.Status, n.ApprovedBy, n.ApprovedAt = Approved, by.ID, &c.Now
-	c.put(&n)
-	c.audit(by, PromptApproved, "prompt", n.ID, map[string]any{"version": n.Version})
+	if err := moveGate(&c, row, Approved, func(n *Prompt) { n.ApprovedBy, n.ApprovedAt = by.ID, &c.Now }); err != nil {
+		return Change{}, err
+	}
+	c.audit(by, PromptApproved, "prompt", row.ID, map[string]any{"version": row.Version})
 	return c, nil
 }
 
@@ -43,21 +43,23 @@ func (a *Aggregate) ApproveProcess(id string, by Actor, p Policy, now time.Time)
 	if prompt == nil || prompt.Status != Approved {
 		return Change{}, ErrConflict
 	}
-	n := *row
-	n.Status, n.ApprovedBy, n.ApprovedAt, n.ApprovedHash = Approved, by.ID, &c.Now, Hash(row.Steps)
-	c.put(&n)
+	hash := Hash(row.Steps)
+	err = moveGate(&c, row, Approved, func(n *Process) { n.ApprovedBy, n.ApprovedAt, n.ApprovedHash = by.ID, &c.Now, hash })
+	if err != nil {
+		return Change{}, err
+	}
 	if err := c.moveTask(a.Task, TaskRunning); err != nil {
 		return Change{}, err
 	}
 	e := &Execution{
-		TaskID: a.Head.TaskID, ProcessID: n.ID, ProcessVersion: n.Version, Attempt: 1, Status: ExecutionPending,
-		Results: []ResultEntry{}, CreatedAt: c.Now, Terms: n.Terms,
+		TaskID: a.Head.TaskID, ProcessID: row.ID, ProcessVersion: row.Version, Attempt: 1, Status: ExecutionPending,
+		Results: []ResultEntry{}, CreatedAt: c.Now, Terms: row.Terms,
 	}
 	e.ID = a.rowID(e.Key(), c.Now)
 	c.put(e)
 	c.card(a, CardExecution, "EXECUTION")
 	c.rely(prompt)
-	c.audit(by, ProcessApproved, "process", n.ID, map[string]any{"version": n.Version, "hash": n.ApprovedHash})
+	c.audit(by, ProcessApproved, "process", row.ID, map[string]any{"version": row.Version, "hash": hash})
 	return c, nil
 }
 
@@ -71,10 +73,12 @@ func (a *Aggregate) ApproveStep(id string, by Actor, p Policy, now time.Time) (C
 	if !ok {
 		return c, err
 	}
-	n, ex := *g, *e
-	n.Status, n.ApprovedBy, n.ApprovedAt = Approved, by.ID, &c.Now
+	if err := moveGate(&c, g, Approved, func(n *Gate) { n.ApprovedBy, n.ApprovedAt = by.ID, &c.Now }); err != nil {
+		return Change{}, err
+	}
+	ex := *e
 	ex.WaitedMS += c.Now.Sub(g.CreatedAt).Milliseconds()
-	c.put(&n, &ex)
+	c.put(&ex)
 	c.audit(by, StepApproved, "execution", e.ID, map[string]any{"step": g.StepID, "arguments_hash": g.ArgumentsHash})
 	return c, nil
 }
@@ -113,11 +117,11 @@ func (a *Aggregate) RejectPrompt(id, reason string, by Actor, p Policy, now time
 	if !ok {
 		return c, err
 	}
-	n := *row
-	n.Status, n.RejectedBy, n.RejectedAt, n.RejectionReason = Rejected, by.ID, &c.Now, reason
-	c.put(&n)
-	c.audit(by, PromptRejected, "prompt", n.ID, map[string]any{"version": n.Version, "reason": reason})
-	return a.afterRejection(c, n.Version, n.Terms)
+	if err := moveGate(&c, row, Rejected, func(n *Prompt) { n.reject(by, reason, c.Now) }); err != nil {
+		return Change{}, err
+	}
+	c.audit(by, PromptRejected, "prompt", row.ID, map[string]any{"version": row.Version, "reason": reason})
+	return a.afterRejection(c, row.Version, row.Terms)
 }
 
 // RejectProcess is RejectPrompt for the steps.
@@ -130,11 +134,11 @@ func (a *Aggregate) RejectProcess(id, reason string, by Actor, p Policy, now tim
 	if !ok {
 		return c, err
 	}
-	n := *row
-	n.Status, n.RejectedBy, n.RejectedAt, n.RejectionReason = Rejected, by.ID, &c.Now, reason
-	c.put(&n)
-	c.audit(by, ProcessRejected, "process", n.ID, map[string]any{"version": n.Version, "reason": reason})
-	return a.afterRejection(c, n.Version, n.Terms)
+	if err := moveGate(&c, row, Rejected, func(n *Process) { n.reject(by, reason, c.Now) }); err != nil {
+		return Change{}, err
+	}
+	c.audit(by, ProcessRejected, "process", row.ID, map[string]any{"version": row.Version, "reason": reason})
+	return a.afterRejection(c, row.Version, row.Terms)
 }
 
 // RejectStep ends the execution and the task: what a person refused is not
@@ -148,14 +152,18 @@ func (a *Aggregate) RejectStep(id, reason string, by Actor, p Policy, now time.T
 	if !ok {
 		return c, err
 	}
-	n := *g
-	n.Status, n.RejectedBy, n.RejectedAt, n.RejectionReason = Rejected, by.ID, &c.Now, reason
-	c.put(&n)
+	if err := moveGate(&c, g, Rejected, func(n *Gate) { n.reject(by, reason, c.Now) }); err != nil {
+		return Change{}, err
+	}
 	c.audit(by, StepRejected, "execution", e.ID, map[string]any{"step": g.StepID, "reason": reason})
 	if err := a.cancelExecution(&c, e, by); err != nil {
 		return Change{}, err
 	}
 	return c, c.end(a.Task, TaskCancelled, by, ReasonStepRejected)
+}
+
+func (v *Verdict) reject(by Actor, reason string, at time.Time) {
+	v.RejectedBy, v.RejectedAt, v.RejectionReason = by.ID, &at, reason
 }
 
 func (a *Aggregate) refuse(status GateStatus, v Verdict, reason string, by Actor, p Policy, now time.Time) (Change, string, bool, error) {

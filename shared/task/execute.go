@@ -21,9 +21,9 @@ func (a *Aggregate) StartExecution(run int, now time.Time) (Change, error) {
 		return Change{}, err
 	}
 	c := a.begin(now)
-	n := *e
-	n.Status, n.StartedAt = ExecutionRunning, &c.Now
-	c.put(&n)
+	if err := c.moveExecution(e, ExecutionRunning, func(n *Execution) { n.StartedAt = &c.Now }); err != nil {
+		return Change{}, err
+	}
 	c.audit(System(), ExecutionStarted, "execution", e.ID, map[string]any{"attempt": e.Attempt})
 	return c, nil
 }
@@ -127,21 +127,16 @@ func (a *Aggregate) ClaimStep(run int, call Call, now time.Time) (Change, error)
 	if from != nil {
 		c.rely(from)
 	}
-	row := &StepResult{
-		TaskID: a.Head.TaskID, ProcessVersion: e.ProcessVersion, Attempt: e.Attempt, Order: step.Order, StepID: step.StepID,
-		Tool: step.Tool, Effect: step.Effect, Call: number,
-	}
 	n := *e
-	if held := a.StepOf(e, step.Order); held != nil {
+	held := a.StepOf(e, step.Order)
+	if held != nil {
 		if held.Status == StepRunning && held.Claim.Invocation == call.Claim.Invocation {
 			return Change{}, nil // the answer to the first claim was lost
 		}
 		if err := reclaimable(held, now); err != nil {
 			return Change{}, err
 		}
-		row.Crashes = held.Crashes + 1
 		n.WaitedMS += now.Sub(held.StartedAt).Milliseconds()
-		row.Rev = held.Rev
 	}
 	g := a.GateOf(e, step.Order)
 	switch {
@@ -155,12 +150,29 @@ func (a *Aggregate) ClaimStep(run int, call Call, now time.Time) (Change, error)
 	default:
 		c.rely(g)
 	}
-	row.Status, row.Claim, row.Wish, row.Arguments, row.StartedAt = StepRunning, &call.Claim, call.Wish, call.Arguments, c.Now
+	row := StepResult{
+		TaskID: a.Head.TaskID, ProcessVersion: e.ProcessVersion, Attempt: e.Attempt, Order: step.Order, StepID: step.StepID,
+		Tool: step.Tool, Effect: step.Effect, Status: StepRunning, Call: number,
+		Claim: &call.Claim, Wish: call.Wish, Arguments: call.Arguments, StartedAt: c.Now,
+	}
+	if err := c.claim(row, held); err != nil {
+		return Change{}, err
+	}
 	n.CurrentStep = step.Order
-	c.put(row, &n)
+	c.put(&n)
 	c.rely(process, prompt)
 	c.Tool = &call.Tool
 	return c, nil
+}
+
+// claim writes a claimed step, over the claim that crashed if there is one.
+func (c *Change) claim(row StepResult, crashed *StepResult) error {
+	if crashed == nil {
+		c.put(&row)
+		return nil
+	}
+	row.Meta, row.Crashes = crashed.Meta, crashed.Crashes+1
+	return c.moveStep(crashed, row.Status, func(n *StepResult) { *n = row })
 }
 
 // reclaimable says whether a claimed step may be claimed again: a read whose lease
@@ -273,13 +285,11 @@ func (a *Aggregate) FinishStep(key, invocation string, o Outcome, now time.Time)
 		return Change{}, nil
 	case len(StepMoves[row.Status]) == 0:
 		return Change{}, ErrSuperseded
-	case !StepMoves.Allows(row.Status, o.Status):
-		return Change{}, errMove("step", row.Status, o.Status)
 	}
 	c := a.begin(now)
 	c.Head.Restarts = 0
-	n := row.settled(o, c.Now)
-	c.put(n)
-	a.recordLate(&c, n)
+	if err := a.finishStep(&c, row, o); err != nil {
+		return Change{}, err
+	}
 	return c, nil
 }

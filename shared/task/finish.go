@@ -15,14 +15,18 @@ func (a *Aggregate) CompleteExecution(run int, summary string, now time.Time) (C
 		return Change{}, ErrMoved
 	}
 	c := a.begin(now)
-	n := *e
-	n.Status, n.Summary, n.CompletedAt, n.Results = ExecutionCompleted, summary, &c.Now, a.results(e, c)
-	c.put(&n)
-	c.made = &n
+	results := a.results(e, c)
+	err = c.moveExecution(e, ExecutionCompleted, func(n *Execution) {
+		n.Summary, n.CompletedAt, n.Results = summary, &c.Now, results
+		c.made = n
+	})
+	if err != nil {
+		return Change{}, err
+	}
 	if err := c.end(a.Task, TaskCompleted, System(), ReasonDone); err != nil {
 		return Change{}, err
 	}
-	c.audit(System(), ExecutionCompletedEntry, "execution", e.ID, map[string]any{"attempt": e.Attempt, "steps": len(n.Results)})
+	c.audit(System(), ExecutionCompletedEntry, "execution", e.ID, map[string]any{"attempt": e.Attempt, "steps": len(results)})
 	return c, nil
 }
 
@@ -44,10 +48,9 @@ func (a *Aggregate) FailExecution(run int, why Reason, detail string, now time.T
 	if err := a.settleLeases(&c); err != nil {
 		return Change{}, err
 	}
-	n := *e
-	n.Results = a.results(e, c)
+	results := a.results(e, c)
 	has := func(s StepStatus) bool {
-		return slices.ContainsFunc(n.Results, func(r ResultEntry) bool { return r.Status == s })
+		return slices.ContainsFunc(results, func(r ResultEntry) bool { return r.Status == s })
 	}
 	switch unknown := has(StepUnknown); {
 	case why == ReasonToolUnknown && !unknown, why == ReasonInterruptedRead && !unknown && !has(StepFailed):
@@ -55,8 +58,12 @@ func (a *Aggregate) FailExecution(run int, why Reason, detail string, now time.T
 	case unknown && why != ReasonToolUnknown: // whatever else went wrong, this is what a person has to look at
 		why, detail = ReasonToolUnknown, ""
 	}
-	n.Status, n.Error, n.ErrorDetail, n.CompletedAt = ExecutionFailed, why, detail, &c.Now
-	c.put(&n)
+	err = c.moveExecution(e, ExecutionFailed, func(n *Execution) {
+		n.Error, n.ErrorDetail, n.CompletedAt, n.Results = why, detail, &c.Now, results
+	})
+	if err != nil {
+		return Change{}, err
+	}
 	a.relyOnStep(&c, e)
 	c.audit(System(), ExecutionFailedEntry, "execution", e.ID, map[string]any{"attempt": e.Attempt, "reason": why})
 	return c, c.end(a.Task, TaskFailed, System(), why)

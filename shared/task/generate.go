@@ -35,10 +35,13 @@ func (a *Aggregate) FinishPrompt(run int, content string, s Settings, now time.T
 	}
 	c := a.begin(now)
 	c.progress()
-	n := *p
-	n.Content, n.Status, n.Terms = content, PendingApproval, s.Terms(s.PromptApprovalRequired, c.Now)
-	c.put(&n)
-	c.made = &n
+	err := moveGate(&c, p, PendingApproval, func(n *Prompt) {
+		n.Content, n.Terms = content, s.Terms(s.PromptApprovalRequired, c.Now)
+		c.made = n
+	})
+	if err != nil {
+		return Change{}, err
+	}
 	return c, nil
 }
 
@@ -79,10 +82,13 @@ func (a *Aggregate) FinishProcess(run int, steps []Step, s Settings, now time.Ti
 	}
 	c := a.begin(now)
 	c.progress()
-	n := *p
-	n.Steps, n.Status, n.Terms = steps, PendingApproval, s.Terms(s.ProcessApprovalRequired, c.Now)
-	c.put(&n)
-	c.made = &n
+	err := moveGate(&c, p, PendingApproval, func(n *Process) {
+		n.Steps, n.Terms = steps, s.Terms(s.ProcessApprovalRequired, c.Now)
+		c.made = n
+	})
+	if err != nil {
+		return Change{}, err
+	}
 	return c, nil
 }
 

@@ -5,11 +5,18 @@ import (
 	"time"
 )
 
-func (s *StepResult) settled(o Outcome, now time.Time) *StepResult {
-	n := *s
-	n.Status, n.Result, n.Error, n.ErrorDetail = o.Status, o.Result, o.Reason, o.Detail
-	n.CompletedAt, n.DurationMS = &now, now.Sub(s.StartedAt).Milliseconds()
-	return &n
+// finishStep writes what became of a call into its row, and into the results of an execution that is over.
+func (a *Aggregate) finishStep(c *Change, s *StepResult, o Outcome) error {
+	var done *StepResult
+	err := c.moveStep(s, o.Status, func(n *StepResult) {
+		n.Result, n.Error, n.ErrorDetail = o.Result, o.Reason, o.Detail
+		n.CompletedAt, n.DurationMS = &c.Now, c.Now.Sub(s.StartedAt).Milliseconds()
+		done = n
+	})
+	if err == nil {
+		a.recordLate(c, done)
+	}
+	return err
 }
 
 // settleLeases records that calls whose lease is over crashed: a read failed, a
@@ -26,9 +33,9 @@ func (a *Aggregate) settleLeases(c *Change) error {
 		if s.Effect == Write {
 			o = Outcome{Status: StepUnknown, Reason: ReasonToolUnknown, Detail: s.StepID}
 		}
-		n := s.settled(o, c.Now)
-		c.put(n)
-		a.recordLate(c, n)
+		if err := a.finishStep(c, s, o); err != nil {
+			return err
+		}
 	}
 	return nil
 }

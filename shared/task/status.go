@@ -54,7 +54,7 @@ type Moves[S ~string] map[S][]S
 // Allows reports whether to may follow from.
 func (m Moves[S]) Allows(from, to S) bool { return slices.Contains(m[from], to) }
 
-// The state machines of the data model. A move that is not listed here is refused.
+// The state machines of the data model. A move that is not listed here is refused: see move.go.
 var (
 	TaskMoves = Moves[TaskStatus]{
 		TaskExtracted: {TaskRunning, TaskCancelled},

@@ -1,0 +1,69 @@
+package task
+
+// The functions here are the only ones that write a status over another; rows begin
+// with the first status of their table elsewhere.
+
+// gateRow is a row that people decide on.
+type gateRow[R any] interface {
+	*R
+	Row
+	gate() *GateStatus
+}
+
+func (p *Prompt) gate() *GateStatus  { return &p.Status }
+func (p *Process) gate() *GateStatus { return &p.Status }
+func (g *Gate) gate() *GateStatus    { return &g.Status }
+
+// moveGate writes a gate's next status, and what fill adds to the row. A move that
+// GateMoves does not list is refused.
+func moveGate[R any, P gateRow[R]](c *Change, row P, to GateStatus, fill func(n P)) error {
+	if from := *row.gate(); !GateMoves.Allows(from, to) {
+		return errMove(row.Key(), from, to)
+	}
+	n := P(new(R))
+	*n = *row
+	*n.gate() = to
+	if fill != nil {
+		fill(n)
+	}
+	c.put(n)
+	return nil
+}
+
+// moveExecution is moveGate for an attempt, by ExecutionMoves.
+func (c *Change) moveExecution(e *Execution, to ExecutionStatus, fill func(n *Execution)) error {
+	if !ExecutionMoves.Allows(e.Status, to) {
+		return errMove(e.Key(), e.Status, to)
+	}
+	n := *e
+	n.Status = to
+	fill(&n)
+	c.put(&n)
+	return nil
+}
+
+// moveStep is moveGate for a step's call, by StepMoves.
+func (c *Change) moveStep(s *StepResult, to StepStatus, fill func(n *StepResult)) error {
+	if !StepMoves.Allows(s.Status, to) {
+		return errMove(s.Key(), s.Status, to)
+	}
+	n := *s
+	n.Status = to
+	fill(&n)
+	c.put(&n)
+	return nil
+}
+
+// moveTask is moveGate for the task's row, by TaskMoves.
+func (c *Change) moveTask(t *Task, to TaskStatus) error {
+	if t == nil {
+		return ErrConflict
+	}
+	if !TaskMoves.Allows(t.Status, to) {
+		return errMove(t.Key(), t.Status, to)
+	}
+	n := *t
+	n.Status, n.UpdatedAt = to, c.Now
+	c.put(&n)
+	return nil
+}
