@@ -26,6 +26,7 @@ var metrics = []struct{ namespace, name, of string }{
 	{"AWS/ApiGateway", "5xx", "Api"},
 	{metric.Namespace, string(metric.SweepRepaired), "SweepTasksFunction"},
 	{metric.Namespace, string(metric.SweepFailed), "SweepTasksFunction"},
+	{metric.Namespace, string(metric.AppRefused), "UpdateCardFunction"},
 	{metric.Namespace, string(metric.SlackCalled), "UpdateCardFunction"},
 	{metric.Namespace, string(metric.SlackFailed), "UpdateCardFunction"},
 	{metric.Namespace, string(metric.SlackCalled), "ReceiveInteractionFunction"},

@@ -30,7 +30,7 @@ type Rows interface {
 	ShownCard(ctx context.Context, ref task.Ref, key, messageTS, hash string) error
 	ResetCard(ctx context.Context, ref task.Ref, key, messageTS string) error
 	ReleaseCard(ctx context.Context, ref task.Ref, key, by string) error
-	UnreachableCard(ctx context.Context, ref task.Ref, key, by, messageTS, refusal string, rev int) error
+	UnreachableCard(ctx context.Context, ref task.Ref, key, by, messageTS, refusal string, rev int, now time.Time) error
 }
 
 // Slack is where cards are shown.
@@ -103,12 +103,21 @@ func (d *drawing) card(ctx context.Context, c *task.Card) error {
 	switch {
 	case c.State == task.CardPosted && c.Hash == hash:
 		return nil
-	case c.State == task.CardUnreachable && c.TriedRev >= d.a.Head.Rev && d.a.Head.ShownRev != 0:
-		return nil // unless shown_rev was removed: somebody clicked, and asks to see what is true
+	case d.rests(c):
+		return nil
 	case c.MessageTS != "":
 		return d.update(ctx, c, m, hash)
 	}
 	return d.post(ctx, c, m, hash)
+}
+
+// rests reports whether a card that Slack refused is left alone: until the next
+// revision, or the next try while a gate waits, unless shown_rev was removed: somebody
+// clicked, and asks to see what is true.
+func (d *drawing) rests(c *task.Card) bool {
+	again := d.a.TryAgainAt(c)
+	return c.State == task.CardUnreachable && c.TriedRev >= d.a.Head.Rev && d.a.Head.ShownRev != 0 &&
+		(again == nil || d.Now().Before(*again))
 }
 
 // update replaces what a message shows. A message that is gone, or can't be
@@ -140,16 +149,22 @@ func (d *drawing) update(ctx context.Context, c *task.Card, m card.Message, hash
 	return nil
 }
 
-// failed decides what a call's failure means. A refusal for good is noted and
-// told, and the other cards go on; everything else ends this try.
+// failed decides what a call's failure means. A refusal of this channel or message
+// for good is noted and told, and the other cards go on; everything else ends this
+// try. What Slack refuses to the app as a whole is no card's refusal: somebody is
+// woken, and the message comes again until the token is good.
 func (d *drawing) failed(ctx context.Context, c *task.Card, err error) error {
 	var refused slackapi.Refused
-	if !errors.As(err, &refused) || !refused.Permanent {
+	if errors.As(err, &refused) && refused.App {
+		metric.Count(metric.AppRefused, 1)
+		d.log(c).ErrorContext(ctx, "Slack refuses the app", "err", err)
+	}
+	if !refused.Permanent {
 		return err
 	}
 	metric.Count(metric.CardUnreachable, 1)
 	d.log(c).ErrorContext(ctx, "unreachable", "err", err)
-	err = d.Rows.UnreachableCard(ctx, d.ref, c.Key(), d.by, c.MessageTS, refused.Code, d.a.Head.Rev)
+	err = d.Rows.UnreachableCard(ctx, d.ref, c.Key(), d.by, c.MessageTS, refused.Code, d.a.Head.Rev, d.Now())
 	switch {
 	case isOther(err):
 		return later{0, "another invocation was faster"}

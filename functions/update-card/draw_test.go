@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-lambda-go/events"
 
@@ -35,6 +36,8 @@ func TestUpdateCard(t *testing.T) {
 		{"a message deleted in Slack is posted anew", testDeleted},
 		{"a message of another app's is posted anew", testCantUpdate},
 		{"an archived channel", testArchived},
+		{"an archived channel is tried again every hour while a gate waits", testArchivedAtGate},
+		{"what is refused to the app is no card's refusal", testAppRefused},
 		{"a fault while updating", testUpdateFault},
 		{"a redraw heals what was shown", testRedraw},
 	} {
@@ -177,6 +180,68 @@ func testArchived(t *testing.T, w *world) {
 	if c := w.load().Card("CARD#task"); c.State != task.CardPosted || c.Refusal != "" {
 		t.Errorf("%+v", c)
 	}
+}
+
+// Nobody tells the app that a channel is open again.
+func testArchivedAtGate(t *testing.T, w *world) {
+	w.extract()
+	w.draft()
+	if err := w.slack.SetArchived(workspace.HR, true); err != nil {
+		t.Fatal(err)
+	}
+	w.done()
+	if c := w.load().Card("CARD#prompt#0001"); c.State != task.CardUnreachable || c.TriedAt == nil {
+		t.Fatalf("%+v", c)
+	}
+	if err := w.slack.SetArchived(workspace.HR, false); err != nil {
+		t.Fatal(err)
+	}
+	w.slack.Calls()
+	w.clock = w.clock.Add(time.Hour - time.Second)
+	if e := w.load().Effects(w.clock); e.Cards {
+		t.Error("the sweeper asks for cards within the hour")
+	}
+	w.done()
+	if calls := w.slack.Calls(); len(calls) != 0 {
+		t.Errorf("tried again within the hour: %v", calls)
+	}
+	w.clock = w.clock.Add(time.Second)
+	if e := w.load().Effects(w.clock); !e.Cards {
+		t.Error("after an hour the sweeper asks for no cards")
+	}
+	w.done()
+	w.shows("勤怠", "approve_prompt")
+	if c := w.load().Card("CARD#prompt#0001"); c.State != task.CardPosted || c.Refusal != "" || c.TriedAt != nil {
+		t.Errorf("%+v", c)
+	}
+}
+
+// A gate that opens while Slack takes no call of the app's is shown once it does.
+func testAppRefused(t *testing.T, w *world) {
+	w.done()
+	for _, code := range []string{"invalid_auth", "token_revoked", "account_inactive", "missing_scope"} {
+		w.slack.Faults.Add(webapi.Fault{Kind: webapi.Refused, Code: code, Times: -1})
+		if w.load().Task == nil {
+			w.extract()
+			w.draft()
+		}
+		w.back(1, 2)
+		a := w.load()
+		for _, c := range a.Cards {
+			if c.State == task.CardUnreachable || c.Refusal != "" || c.State == task.CardPosting {
+				t.Errorf("%s: %+v", code, c)
+			}
+		}
+		if due := a.DueAt(w.clock); a.Head.ShownRev == a.Head.Rev || due == nil || due.After(w.clock.Add(time.Hour)) {
+			t.Errorf("%s: shown %d of %d, due at %v", code, a.Head.ShownRev, a.Head.Rev, due)
+		}
+		w.slack.Faults.Clear("")
+	}
+	if all, err := w.slack.Everything(workspace.DirectMessage(workspace.Sato)); err != nil || len(all) != 0 {
+		t.Errorf("the requester was told: %v %v", all, err)
+	}
+	w.done()
+	w.shows("勤怠", "approve_prompt")
 }
 
 func testUpdateFault(t *testing.T, w *world) {

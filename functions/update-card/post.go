@@ -108,7 +108,7 @@ func (d *drawing) look(ctx context.Context, c *task.Card, m card.Message, hash s
 func (d *drawing) find(ctx context.Context, c *task.Card) ([]string, error) {
 	found, err := d.Slack.FindCards(ctx, c.Channel, d.a.Request.ThreadTS, d.about(c))
 	var refused slackapi.Refused
-	if errors.As(err, &refused) && refused.Permanent {
+	if errors.As(err, &refused) && (refused.Permanent || refused.Code == slackapi.CodeMissingScope) {
 		metric.Count(metric.CardSearchRefused, 1)
 		d.log(c).WarnContext(ctx, "can't be looked for", "err", err)
 		return nil, nil

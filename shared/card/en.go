@@ -130,7 +130,7 @@ func english() *words {
 		NoteOddForm:        "This form is out of date. Close it and use the button of the newest card again.",
 		CancelAccepted:     "The task is cancelled. If a call is in flight, the card will show its outcome, and nothing more will run.",
 		RetryAccepted:      "It runs again.",
-		Unreachable:        "Cards can't be shown in {channel} ({code}). Please check that the channel isn't archived and that the app is invited. They will be tried again when something moves. If there is no card at all, cancel the task from the menu of the message that asked for it once that is put right, and ask again.",
+		Unreachable:        "Cards can't be shown in {channel} ({code}). Please check that the channel isn't archived and that the app is invited. They will be tried again when something moves, and every hour while a decision is awaited. If there is no card at all, cancel the task from the menu of the message that asked for it once that is put right, and ask again.",
 
 		Detail:  " ({detail})",
 		Seconds: " ({detail} s)",

@@ -21,6 +21,7 @@ const (
 	InteractionOdd    Name = "InteractionOdd"    // one that could not be read; Slack's own clients send none
 	DecisionSeconds   Name = "DecisionSeconds"   // from a gate's question to a person's decision, in seconds
 	CardUnreachable   Name = "CardUnreachable"   // Slack refuses the channel for good
+	AppRefused        Name = "AppRefused"        // Slack refuses the app as a whole: its token, a scope, its workspace
 	CardSearchRefused Name = "CardSearchRefused" // a repeated post could not be looked for
 	SlackCalled       Name = "SlackCalled"       // a call of Slack's Web API
 	SlackFailed       Name = "SlackFailed"       // one that failed, or was rate limited
@@ -36,7 +37,7 @@ const Namespace = "Ringi"
 func Names() []Name {
 	return []Name{
 		EventIgnored, EventsLimited, EventRepeated, SignatureRefused, InteractionNoted, InteractionOdd, DecisionSeconds,
-		CardUnreachable, CardSearchRefused, SlackCalled, SlackFailed, SweepRepaired, SweepFailed, RelayFailed,
+		CardUnreachable, AppRefused, CardSearchRefused, SlackCalled, SlackFailed, SweepRepaired, SweepFailed, RelayFailed,
 	}
 }
 

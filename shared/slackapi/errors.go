@@ -18,10 +18,13 @@ type RateLimited struct{ RetryAfter time.Duration }
 func (e RateLimited) Error() string { return fmt.Sprintf("slack: rate limited for %s", e.RetryAfter) }
 
 // Refused says that Slack did nothing, and why. A permanent refusal stays one
-// until a person changes something: the channel, the app, its permissions.
+// until a person changes something about what was asked for: the channel, the
+// message. One of the app says nothing about either: its token, its permissions or
+// its workspace are refused, whatever it asks for.
 type Refused struct {
 	Code      string // Slack's, or one of ours for what never reached it
 	Permanent bool
+	App       bool
 }
 
 func (e Refused) Error() string { return "slack: refused: " + e.Code }
@@ -38,6 +41,8 @@ const (
 	CodeEditWindow      = "edit_window_closed"
 	CodeUnknownMethod   = "unknown_method"
 	CodeThreadNotFound  = "thread_not_found"
+	CodeMissingScope    = "missing_scope"
+	codeTokenType       = "not_allowed_token_type"
 	codeUnreached       = "unreached" // ours: no connection was made
 )
 
@@ -95,5 +100,17 @@ func ofCode(code string) error {
 		return Unknown{code}
 	}
 	passing := []string{"service_unavailable", "request_timeout", "team_added_to_org", "temporarily_unavailable"}
-	return Refused{Code: code, Permanent: !slices.Contains(passing, code)}
+	app := slices.Contains(ofTheApp(), code)
+	return Refused{Code: code, Permanent: !app && !slices.Contains(passing, code), App: app}
+}
+
+// ofTheApp are the codes, of those that Slack lists under every method's errors, that
+// are about the token, the app's permissions or its workspace. access_denied and
+// no_permission are none: they are about one resource or conversation.
+func ofTheApp() []string {
+	return []string{
+		"not_authed", "invalid_auth", "account_inactive", "token_revoked", "token_expired",
+		CodeMissingScope, codeTokenType, "two_factor_setup_required",
+		"org_login_required", "enterprise_is_restricted", "method_deprecated", "deprecated_endpoint", "ekm_access_denied", "team_access_not_granted", "accesslimited",
+	}
 }

@@ -32,7 +32,7 @@ func (s *Store) PostedCard(ctx context.Context, ref task.Ref, key, by, messageTS
 	e.set("message_ts", messageTS)
 	e.set("channel", channel)
 	e.set("hash", hash)
-	e.remove("claimed_by", "claimed_at", "refusal", "tried_rev")
+	e.remove("claimed_by", "claimed_at", "refusal", "tried_rev", "tried_at")
 	mine := anyOf(
 		both(e.is("state", "=", task.CardPosting), e.is("claimed_by", "=", by)),
 		// The same call again, after its answer was lost.
@@ -56,7 +56,7 @@ func (s *Store) ShownCard(ctx context.Context, ref task.Ref, key, messageTS, has
 	e := newExpression()
 	e.set("state", task.CardPosted)
 	e.set("hash", hash)
-	e.remove("refusal", "tried_rev")
+	e.remove("refusal", "tried_rev", "tried_at")
 	_, err := s.updateCard(ctx, "save the hash of", ref, key, e, e.is("message_ts", "=", messageTS))
 	return err
 }
@@ -86,14 +86,15 @@ func (s *Store) ReleaseCard(ctx context.Context, ref task.Ref, key, by string) e
 }
 
 // UnreachableCard notes that Slack refused for good what by posted under its
-// claim, or an update of messageTS (empty: there is none), and at which revision
-// of the task; it is tried again at the next. It returns ErrClaimed when the
+// claim, or an update of messageTS (empty: there is none), at which revision of the
+// task and when; task.TryAgainAt says what follows. It returns ErrClaimed when the
 // claim was lost, or the row names another message.
-func (s *Store) UnreachableCard(ctx context.Context, ref task.Ref, key, by, messageTS, refusal string, rev int) error {
+func (s *Store) UnreachableCard(ctx context.Context, ref task.Ref, key, by, messageTS, refusal string, rev int, now time.Time) error {
 	e := newExpression()
 	e.set("state", task.CardUnreachable)
 	e.set("refusal", refusal)
 	e.set("tried_rev", rev)
+	e.set("tried_at", now)
 	e.remove("hash", "claimed_by", "claimed_at")
 	mine := anyOf(
 		both(e.is("state", "=", task.CardPosting), e.is("claimed_by", "=", by)),

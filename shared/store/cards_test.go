@@ -182,8 +182,8 @@ func testCards(t *testing.T, s *suite) {
 	t.Run("an unreachable card says why and may be tried again", func(t *testing.T) {
 		ref := fresh(t)
 		claimed(t, ref, "me", at())
-		must(t, st.UnreachableCard(t.Context(), ref, card, "me", "", "is_archived", 7))
-		must(t, st.UnreachableCard(t.Context(), ref, card, "me", "", "is_archived", 7)) // its answer was lost
+		must(t, st.UnreachableCard(t.Context(), ref, card, "me", "", "is_archived", 7, at()))
+		must(t, st.UnreachableCard(t.Context(), ref, card, "me", "", "is_archived", 7, at())) // its answer was lost
 		if got := read(t, ref); got.State != task.CardUnreachable || got.Refusal != "is_archived" || got.TriedRev != 7 || got.ClaimedBy != "" {
 			t.Errorf("%+v", got)
 		}
@@ -199,7 +199,7 @@ func testCards(t *testing.T, s *suite) {
 		claimed(t, ref, "me", at())
 		claimed(t, ref, "other", at().Add(time.Minute))
 		for name, err := range map[string]error{
-			"unreachable": st.UnreachableCard(t.Context(), ref, card, "me", "", "is_archived", 7),
+			"unreachable": st.UnreachableCard(t.Context(), ref, card, "me", "", "is_archived", 7, at()),
 			"release":     st.ReleaseCard(t.Context(), ref, card, "me"),
 		} {
 			if !errors.Is(err, ErrClaimed) {
@@ -214,10 +214,10 @@ func testCards(t *testing.T, s *suite) {
 	t.Run("a message that may not be changed makes its card unreachable, another's does not", func(t *testing.T) {
 		ref := fresh(t)
 		posted(t, ref)
-		if err := st.UnreachableCard(t.Context(), ref, card, "other", "9.000001", "is_archived", 7); !errors.Is(err, ErrClaimed) {
+		if err := st.UnreachableCard(t.Context(), ref, card, "other", "9.000001", "is_archived", 7, at()); !errors.Is(err, ErrClaimed) {
 			t.Errorf("%v, want ErrClaimed", err)
 		}
-		must(t, st.UnreachableCard(t.Context(), ref, card, "other", "1.000001", "is_archived", 7))
+		must(t, st.UnreachableCard(t.Context(), ref, card, "other", "1.000001", "is_archived", 7, at()))
 		if got := read(t, ref); got.State != task.CardUnreachable || got.MessageTS != "1.000001" {
 			t.Errorf("%+v", got)
 		}
@@ -226,7 +226,7 @@ func testCards(t *testing.T, s *suite) {
 	t.Run("a released card may be claimed at once, and remembers that people were told", func(t *testing.T) {
 		ref := fresh(t)
 		claimed(t, ref, "me", at())
-		must(t, st.UnreachableCard(t.Context(), ref, card, "me", "", "is_archived", 7))
+		must(t, st.UnreachableCard(t.Context(), ref, card, "me", "", "is_archived", 7, at()))
 		claimed(t, ref, "me", at())
 		must(t, st.ReleaseCard(t.Context(), ref, card, "me"))
 		if got := read(t, ref); got.State != task.CardNone || got.ClaimedBy != "" || got.ClaimedAt != nil || got.Refusal != "is_archived" {
@@ -240,7 +240,7 @@ func testCards(t *testing.T, s *suite) {
 		if _, err := st.ClaimCard(t.Context(), ref, "CARD#prompt#0001", "me", at(), at()); !errors.Is(err, task.ErrNotFound) {
 			t.Errorf("claim: %v", err)
 		}
-		if err := st.UnreachableCard(t.Context(), ref, "CARD#prompt#0001", "me", "", "is_archived", 1); !errors.Is(err, task.ErrNotFound) {
+		if err := st.UnreachableCard(t.Context(), ref, "CARD#prompt#0001", "me", "", "is_archived", 1, at()); !errors.Is(err, task.ErrNotFound) {
 			t.Errorf("unreachable: %v", err)
 		}
 		if got := len(rows(t, st, "TASK#"+ref.Tenant+"#"+ref.Task)); got != 3 {

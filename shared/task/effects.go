@@ -2,6 +2,7 @@ package task
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -35,8 +36,30 @@ func (a *Aggregate) Effects(now time.Time) Effects {
 			out.Wake = append(out.Wake, w)
 		}
 	}
-	out.Cards = a.Head.ShownRev < a.Head.Rev
+	out.Cards = a.Head.ShownRev < a.Head.Rev || slices.ContainsFunc(a.Cards, func(c *Card) bool {
+		again := a.TryAgainAt(c)
+		return again != nil && !now.Before(*again)
+	})
 	return out
+}
+
+// tryAgainAfter is how long a card that Slack refused rests while a gate waits:
+// nobody tells us that a channel is open again, or that the bot was invited.
+const tryAgainAfter = time.Hour
+
+// TryAgainAt is when a card that Slack refused for good is tried again though the
+// task does not move: while a person is asked for a decision. nil: at the next revision.
+func (a *Aggregate) TryAgainAt(c *Card) *time.Time {
+	open, waits := a.Pending()
+	if c.State != CardUnreachable || !waits || !open.Terms.ApprovalRequired {
+		return nil
+	}
+	tried := c.CreatedAt
+	if c.TriedAt != nil {
+		tried = *c.TriedAt
+	}
+	again := tried.Add(tryAgainAfter)
+	return &again
 }
 
 // work reports whether a run has something to do at now, other than to wait for a person.
@@ -71,6 +94,13 @@ func (a *Aggregate) OverLimit(now time.Time) bool {
 	return !waits && a.NextStep(e) != nil && a.timeUp(e, now)
 }
 
+// redrawAfter is how long the sweeper waits before it asks again for cards that are
+// behind: as long as the task has rested, so that the messages about one that can't
+// be drawn grow apart and don't fill the queue, from five minutes to an hour.
+func (a *Aggregate) redrawAfter(now time.Time) time.Duration {
+	return min(max(5*time.Minute, now.Sub(a.Head.ChangedAt)), time.Hour)
+}
+
 // DueAt is when the sweeper must look again, nil for never: every effect is done.
 func (a *Aggregate) DueAt(now time.Time) *time.Time {
 	var due *time.Time
@@ -81,7 +111,14 @@ func (a *Aggregate) DueAt(now time.Time) *time.Time {
 	}
 	soon := now.Add(5 * time.Minute)
 	if a.Head.ShownRev < a.Head.Rev {
-		by(soon)
+		by(now.Add(a.redrawAfter(now)))
+	}
+	for _, c := range a.Cards {
+		if again := a.TryAgainAt(c); again != nil && again.After(now) {
+			by(*again)
+		} else if again != nil { // it was asked for just now
+			by(soon)
+		}
 	}
 	open, waits := a.Pending()
 	lease := a.LiveLease(now)

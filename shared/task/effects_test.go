@@ -204,3 +204,53 @@ func TestTheNearestReasonToLookIsWhenATaskIsDue(t *testing.T) {
 		t.Errorf("due at %v, though cards are behind", due)
 	}
 }
+
+func TestRedrawsOfATaskThatCantBeDrawnGrowApart(t *testing.T) {
+	a := waitingPrompt(t).load()
+	a.Head.ShownRev = 0
+	for _, tt := range []struct{ rested, want time.Duration }{
+		{0, 5 * time.Minute}, {time.Minute, 5 * time.Minute}, {12 * time.Minute, 12 * time.Minute}, {30 * time.Minute, 30 * time.Minute}, {9 * time.Hour, time.Hour},
+	} {
+		now := a.Head.ChangedAt.Add(tt.rested)
+		if due := a.DueAt(now); due == nil || !due.Equal(now.Add(tt.want)) {
+			t.Errorf("after %s: due at %v, want in %s", tt.rested, due, tt.want)
+		}
+	}
+	messages := 0
+	for now := a.Head.ChangedAt; now.Before(a.Head.ChangedAt.Add(24 * time.Hour)); now = *a.DueAt(now) {
+		messages++
+	}
+	if messages > 30 {
+		t.Errorf("%d messages in a day about one task", messages)
+	}
+}
+
+func TestACardThatSlackRefusedIsTriedEveryHourWhileAGateWaits(t *testing.T) {
+	s := waitingPrompt(t)
+	a := s.load()
+	a.Head.ShownRev = a.Head.Rev
+	refused := *a.Card("CARD#prompt#0001")
+	refused.State, refused.TriedAt, refused.TriedRev = CardUnreachable, &s.now, a.Head.Rev
+	a.Add(&refused)
+	hour := s.now.Add(time.Hour)
+	if due := a.DueAt(s.now); due == nil || !due.Equal(hour) {
+		t.Errorf("due at %v, want in an hour", due)
+	}
+	if a.Effects(hour.Add(-time.Millisecond)).Cards || !a.Effects(hour).Cards {
+		t.Error("cards are asked for within the hour, or not after it")
+	}
+	if due := a.DueAt(hour); due == nil || !due.Equal(hour.Add(5*time.Minute)) {
+		t.Errorf("once it was asked for it is due at %v, want in five minutes", due)
+	}
+	refused.TriedAt = nil // a row of before
+	if !a.Effects(hour).Cards {
+		t.Error("a row without the time of its try is never tried again")
+	}
+	s.do(s.cancel)
+	over := s.load()
+	over.Head.ShownRev = over.Head.Rev
+	over.Add(&refused)
+	if over.Effects(hour.Add(time.Hour)).Cards || over.DueAt(hour) != nil {
+		t.Error("nobody is asked any more, and it is tried still")
+	}
+}

@@ -320,6 +320,7 @@ type Card struct {
 	ClaimedBy string     `json:"claimed_by,omitempty"`
 	ClaimedAt *time.Time `json:"claimed_at,omitempty"`
 	TriedRev  int        `json:"tried_rev,omitempty"` // the rev at which Slack refused for good
+	TriedAt   *time.Time `json:"tried_at,omitempty"`  // when it did so last
 	Refusal   string     `json:"refusal,omitempty"`   // Slack's error code
 	CreatedAt time.Time  `json:"created_at"`
 }
