@@ -158,3 +158,65 @@ func kind(v any) string {
 	}
 	return "object"
 }
+
+// Undeclared lists the names of members, anywhere in a decoded value, that the schema
+// does not name one by one: whoever made the value chose them. What stands under
+// conditions (if, dependentSchemas) and beside unevaluated… counts as not named.
+func (s *Schema) Undeclared(value any) []string {
+	var names []string
+	undeclared(s.root.whole(), value, &names)
+	return names
+}
+
+func undeclared(parts []*part, value any, names *[]string) {
+	switch v := value.(type) {
+	case []any:
+		for i, x := range v {
+			var inner []*part
+			for _, p := range parts {
+				if i < len(p.first) {
+					inner = append(inner, p.first[i].whole()...)
+				} else {
+					inner = append(inner, p.rest.whole()...)
+				}
+			}
+			undeclared(inner, x, names)
+		}
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			var inner []*part
+			declared := false
+			for _, p := range parts {
+				if x, known := p.members[name]; known {
+					declared = true
+					inner = append(inner, x.whole()...)
+					continue
+				}
+				for _, form := range p.patterns {
+					if form.name.MatchString(name) {
+						inner = append(inner, form.part.whole()...)
+					}
+				}
+				inner = append(inner, p.others.whole()...)
+			}
+			if !declared {
+				*names = append(*names, name)
+			}
+			undeclared(inner, v[name], names)
+		}
+	}
+}
+
+// whole is a part with all that it is made of at the same place.
+func (p *part) whole() []*part {
+	if p == nil {
+		return nil
+	}
+	out := []*part{p}
+	for _, list := range [][]*part{p.all, p.any, p.one} {
+		for _, x := range list {
+			out = append(out, x.whole()...)
+		}
+	}
+	return out
+}

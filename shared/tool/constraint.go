@@ -94,10 +94,10 @@ func NotListed(name string, c task.Constraint, v any, listed []string) *Error {
 	return &Error{Outcome: Failed, Problem: ProblemNotListed, Args: []any{name, string(c), brief(text), strings.Join(shown, ", ")}}
 }
 
-// same compares texts, e-mail addresses without regard to case.
+// same compares texts, e-mail addresses without regard to the case of A to Z.
 func same(one string, v any) bool {
 	text, ok := v.(string)
-	return ok && (text == one || strings.Contains(one, "@") && strings.EqualFold(one, text))
+	return ok && (text == one || strings.Contains(one, "@") && lowerASCII(one) == lowerASCII(text))
 }
 
 func brief(s string) string {

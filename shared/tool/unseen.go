@@ -3,45 +3,64 @@ package tool
 import (
 	"encoding/json"
 	"slices"
-	"strings"
+	"strconv"
 
+	"ringi/shared/schema"
 	"ringi/shared/task"
 )
 
 // Unseen reports whether a write goes where none of the texts says that people have
 // seen: one of its destinations stands in none of them, nor among the values of a
 // constraint. Of an MCP server's tool nobody knows which argument says where, so each
-// text and number counts. References are Dynamic's.
+// text, number and boolean counts, and each member's name that its schema leaves open.
+// References are Dynamic's.
 func Unseen(s Spec, a Arguments, seen ...string) bool {
 	if s.Effect != task.Write {
 		return false
+	}
+	if s.Pin != nil && slices.ContainsFunc(s.chosenNames(a), func(name string) bool { return !anySays(seen, name) }) {
+		return true
 	}
 	for name, v := range a.members {
 		if s.Pin == nil && (!slices.Contains(s.Destination, name) || s.listed(name)) {
 			continue
 		}
-		if !named(v, seen) {
+		if !named(name, v, seen) {
 			return true
 		}
 	}
 	return false
 }
 
-// named reports whether every text and number of a value stands in a text.
-func named(v any, seen []string) bool {
+// chosenNames are the names of members that the model chose: those that the tool's
+// schema does not have. With a schema that can't be read, all are.
+func (s Spec) chosenNames(a Arguments) []string {
+	input, err := schema.Compile(s.Name+".input", s.InputSchema)
+	if err != nil {
+		input, _ = schema.Compile(s.Name+".input", "true")
+	}
+	// Parse has seen that every reference is well-formed.
+	values, _ := walk(a.members, nil, func(Path, []string) (any, error) { return nil, nil })
+	return input.Undeclared(values)
+}
+
+// named reports whether every text, number and boolean of a member stands in a text.
+func named(member string, v any, seen []string) bool {
 	switch v := v.(type) {
 	case string:
-		return slices.ContainsFunc(seen, func(text string) bool { return says(text, v) })
+		return anySays(seen, v)
 	case json.Number:
-		return slices.ContainsFunc(seen, func(text string) bool { return says(text, v.String()) })
+		return slices.ContainsFunc(seen, func(text string) bool { return saysNumber(text, v) })
+	case bool:
+		return slices.ContainsFunc(seen, func(text string) bool { return saysMember(text, member, strconv.FormatBool(v)) })
 	case []any:
-		return !slices.ContainsFunc(v, func(x any) bool { return !named(x, seen) })
+		return !slices.ContainsFunc(v, func(x any) bool { return !named(member, x, seen) })
 	case map[string]any:
 		if _, ref := v["$ref"]; ref {
 			return true
 		}
-		for _, x := range v {
-			if !named(x, seen) {
+		for name, x := range v {
+			if !named(name, x, seen) {
 				return false
 			}
 		}
@@ -49,47 +68,6 @@ func named(v any, seen []string) bool {
 	return true
 }
 
-// says reports whether a text has a value as words of its own: U012 is not in U0123,
-// nor a@example.co in a@example.com or b.a@example.co. Japanese has no spaces between words.
-func says(text, value string) bool {
-	if strings.Contains(value, "@") { // addresses are the same in capitals
-		text, value = strings.ToLower(text), strings.ToLower(value)
-	}
-	if strings.TrimSpace(value) == "" {
-		return false
-	}
-	for from := 0; ; from++ {
-		at := strings.Index(text[from:], value)
-		if at < 0 {
-			return false
-		}
-		if from += at; !within(text, from) && !within(text, from+len(value)) {
-			return true
-		}
-	}
+func anySays(seen []string, value string) bool {
+	return slices.ContainsFunc(seen, func(text string) bool { return says(text, value) })
 }
-
-// within reports whether the place before byte i is inside of a word or an address.
-func within(text string, i int) bool {
-	at := func(i int) byte {
-		if i < 0 || i >= len(text) {
-			return 0
-		}
-		return text[i]
-	}
-	switch before, after := at(i-1), at(i); {
-	case joint(before):
-		return letter(at(i-2)) && letter(after)
-	case joint(after):
-		return letter(before) && letter(at(i+1))
-	default:
-		return letter(before) && letter(after)
-	}
-}
-
-func letter(b byte) bool {
-	return b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= '0' && b <= '9' || b == '_' || b == '-'
-}
-
-// joint reports whether a byte holds the parts of an address together.
-func joint(b byte) bool { return b == '.' || b == '@' || b == '+' }

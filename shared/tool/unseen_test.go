@@ -8,12 +8,12 @@ import (
 )
 
 func TestADestinationThatNobodySawIsUnseen(t *testing.T) {
-	const policy = "依頼者とU0KEIRI001と jinji@Example.co.jp に知らせ、https://docs.google.com/spreadsheets/d/1aB-c_D/edit の「4月」に書く。hr.sheet も見る。"
+	const policy = "依頼者とU0KEIRI001と jinji@Example.co.jp に知らせ、https://docs.google.com/spreadsheets/d/1aB-c_D/edit の「4月」に書く。hr.sheet も見る。notify: true"
 	c, err := builtin(t).Under([]task.ToolPermission{{ToolName: "write_rows_to_google_sheet", Allowed: true, Constraints: `{"spreadsheet_ids":["listed"]}`}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	notes, ok := tool.Pinned(task.ToolPermission{ToolName: "notes.post", Allowed: true, Pin: &task.Pin{URL: "https://x", Effect: task.Write, Input: `{"type":"object"}`}}, []task.MCPServer{{Name: "notes", URL: "https://x"}})
+	notes, ok := tool.Pinned(task.ToolPermission{ToolName: "notes.post", Allowed: true, Pin: &task.Pin{URL: "https://x", Effect: task.Write, Input: `{"type":"object","properties":{"to":{},"day":{"type":"integer"},"month":{},"notify":{"type":"boolean"},"cc":{"type":"array"},"amount":{},"text":{},"permissions":{"type":"object","additionalProperties":{"type":"string"}}}}`}}, []task.MCPServer{{Name: "notes", URL: "https://x"}})
 	if !ok {
 		t.Fatal("notes.post is not allowed")
 	}
@@ -41,6 +41,9 @@ func TestADestinationThatNobodySawIsUnseen(t *testing.T) {
 		"a read":                   {"list_employees", `{"department":"経理部"}`, false},
 		"a server's, named":        {"notes.post", `{"to":"hr.sheet","day":4,"notify":true,"cc":[{"$ref":"step-1.result.x"}]}`, false},
 		"a server's, all named":    {"notes.post", `{"to":"hr.sheet","month":"4月","notify":true,"cc":["U0KEIRI001",null]}`, false},
+		"a flag that nobody set":   {"notes.post", `{"notify":false}`, true},
+		"a name as a member":       {"notes.post", `{"permissions":{"mallory@evil.example":{"$ref":"step-1.result.x"}}}`, true},
+		"a known name as a member": {"notes.post", `{"permissions":{"U0KEIRI001":{"$ref":"step-1.result.x"}}}`, false},
 		"a server's, a number":     {"notes.post", `{"amount":40}`, true},
 		"a server's, deep inside":  {"notes.post", `{"to":{"list":["U0EVIL001"]}}`, true},
 	} {
@@ -54,5 +57,100 @@ func TestADestinationThatNobodySawIsUnseen(t *testing.T) {
 				t.Errorf("%v, want %v", got, test.want)
 			}
 		})
+	}
+}
+
+// What a policy names, and what only looks like it.
+func TestAPolicyNamesWholeWordsOnly(t *testing.T) {
+	pin := task.Pin{URL: "https://x", Effect: task.Write, Input: `{"type":"object","properties":{"v":{}}}`}
+	spec, ok := tool.Pinned(task.ToolPermission{ToolName: "notes.post", Allowed: true, Pin: &pin}, []task.MCPServer{{Name: "notes", URL: "https://x"}})
+	if !ok {
+		t.Fatal("notes.post is not allowed")
+	}
+	for _, test := range []struct {
+		policy, value string
+		named         bool
+	}{
+		{"依頼者とU012に送る", `"U012"`, true},
+		{"宛先: U012、U013", `"U013"`, true},
+		{"<@U012> に送る", `"U012"`, true},
+		{"宛先はU012です。", `"U012"`, true},
+		{"U012,U013 に送る", `"U013"`, true},
+		{"UＵ012 に送る", `"012"`, false},
+		{"ΑU012 に送る", `"U012"`, false},
+		{"U012ー3 に送る", `"U012"`, false},
+		{"аdmin@x.example に送る", `"dmin@x.example"`, false},
+		{"a\u200bdmin@x.example に送る", `"dmin@x.example"`, false},
+		{"e\u0301b@x.example に送る", `"b@x.example"`, false},
+		{"a!b@x.example に送る", `"b@x.example"`, false},
+		{"a=b@x.example に送る", `"b@x.example"`, false},
+		{"a+b@x.example に送る", `"b@x.example"`, false},
+		{"a'b@x.example に送る", `"b@x.example"`, false},
+		{"b@x.example.évil に送る", `"b@x.example"`, false},
+		{"b@x.exampleé に送る", `"b@x.example"`, false},
+		{"b@x.example‐evil に送る", `"b@x.example"`, false},
+		{"(b@x.example) に送る。", `"b@x.example"`, true},
+		{"Write to b@x.example.", `"B@X.example"`, true},
+		{"sato@x.example に送る", `"ſato@x.example"`, false},
+		{"kato@x.example に送る", `"\u212aato@x.example"`, false},
+		{"İİİİ b@x.example に送る", `"b@x.example"`, true},
+		{"1AbC/../../other に書く", `"other"`, false},
+		{"hr-1/../../other-2 に書く", `"other-2"`, false},
+		{"hr-1%2Fother-2 に書く", `"other-2"`, false},
+		{"https://docs.google.com/spreadsheets/d/1aB-c_D/edit#gid=0 に書く", `"1aB-c_D"`, true},
+		{"https://docs.google.com/spreadsheets/u/0/d/1aB-c_D に書く", `"1aB-c_D"`, true},
+		{"https://docs.google.com/spreadsheets/d/1aB-c_D/../other-1/edit に書く", `"other-1"`, false},
+		{"https://docs.google.com/spreadsheets/d/1aB-c_D/../../d/other-1/edit に書く", `"other-1"`, false},
+		{"https://docs.google.com/spreadsheets/d/1aB-c_D/../other-1/edit に書く", `"1aB-c_D"`, false},
+		{"https://evil.example/spreadsheets/d/1aB-c_D/edit に書く", `"1aB-c_D"`, false},
+		{"「勤怠を集計」に書く", `"勤怠"`, false},
+		{"勤怠を集計して書く", `"勤怠"`, false},
+		{"「勤怠 2026-11」に書く", `"勤怠"`, false},
+		{"タブ: 勤怠 2026-11", `"勤怠"`, false},
+		{"「勤怠」に書く", `"勤怠"`, true},
+		{"「勤怠 2026-11」に書く", `"勤怠 2026-11"`, true},
+		{"タブ: 勤怠 2026-11\n次の行", `"勤怠 2026-11"`, true},
+		{"- 勤怠 2026-11\n次の行", `"勤怠 2026-11"`, true},
+		{"シート「勤怠・給与」に書く", `"給与"`, false},
+		{"タブ: 勤怠(月次)", `"勤怠"`, false},
+		{"Sum up attendance for the sheet", `"attendance"`, false},
+		{"Write to “Attendance”.", `"Attendance"`, true},
+		{"Write to “Attendance 2026”.", `"Attendance"`, false},
+		{"2026年に書く", `"2026"`, false},
+		{"4月の分", `4`, true},
+		{"4万円", `4`, false},
+		{"4,000 円", `4`, false},
+		{"1,234 円", `234`, false},
+		{"4.5 時間", `4`, false},
+		{"10:30 から", `30`, false},
+		{"何もない", `""`, false},
+		{"--- に書く", `"---"`, true},
+		{"何もない", `" "`, false},
+		{"v: true にする", `true`, true},
+		{"v を true にする", `true`, false},
+		{"nov: true", `true`, false},
+		{"v: truest", `true`, false},
+	} {
+		a, err := tool.Parse(task.JSON(`{"v":` + test.value + `}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := !tool.Unseen(spec, a, test.policy); got != test.named {
+			t.Errorf("%q names %s: %v", test.policy, test.value, got)
+		}
+	}
+}
+
+// A constraint's addresses are compared letter by letter, A to Z without regard to case.
+func TestAConstraintTakesNoLookAlike(t *testing.T) {
+	c, err := builtin(t).Under([]task.ToolPermission{{ToolName: "send_slack_dm", Allowed: true, Constraints: `{"recipients":["sato@x.example"]}`}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, _ := c.Lookup("send_slack_dm")
+	for recipient, held := range map[string]bool{"sato@x.example": true, "SATO@x.example": true, "ſato@x.example": false} {
+		if got := s.Hold([]byte(`{"recipient":"`+recipient+`","text":"x","details":[]}`)) == nil; got != held {
+			t.Errorf("%s is held to the constraint: %v", recipient, got)
+		}
 	}
 }

@@ -1,0 +1,223 @@
+package tool
+
+import (
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// says reports whether a text names a value, whole.
+//
+// An id (ASCII without spaces, with a digit beside a letter, or with a mark such as
+// @ - _ . in it) may stand anywhere as a word of its own: U012 is not in U0123, nor
+// b@example.co in a!b@example.co, b@example.com or 1AbC/../b@example.co. Japanese has
+// no spaces between words, so kana and kanji beside an id end it; letters of any other
+// script, which may look like those of an id, do not.
+//
+// Every other value is a name. It stands whole between quotes, or alone between
+// punctuation and the ends of a line: 勤怠 is neither in 「勤怠を集計」 nor in
+// 「勤怠 2026-11」.
+func says(text, value string) bool {
+	switch {
+	case !strings.ContainsFunc(value, wordly):
+		return false
+	case strings.Contains(value, "@"): // addresses are the same in capitals
+		text, value = lowerASCII(text), lowerASCII(value)
+	}
+	if isID(value) {
+		return stands(text, value, asID)
+	}
+	return stands(text, value, asName)
+}
+
+// saysNumber reports whether a text has a number as it is written: 4 is in 4月, not in
+// 4,000, 0.4 or 4万.
+func saysNumber(text string, n json.Number) bool {
+	return stands(text, n.String(), func(p place) bool {
+		return asID(p) && (len(p.right) == 0 || !strings.ContainsRune("十百千万億兆", p.right[0]))
+	})
+}
+
+// saysMember reports whether a text sets a member to a value: public: true.
+func saysMember(text, member, value string) bool {
+	const quote = "[\"'`“”「」]?"
+	form, err := regexp.Compile(quote + regexp.QuoteMeta(member) + quote + `\s*[:=：]\s*` + quote + regexp.QuoteMeta(value))
+	if err != nil { // a name that is no text
+		return false
+	}
+	return slices.ContainsFunc(form.FindAllStringIndex(text, -1), func(at []int) bool { return asID(placeOf(text, at[0], at[1])) })
+}
+
+// stands reports whether a value is somewhere in a text where it is whole.
+func stands(text, value string, whole func(place) bool) bool {
+	for from := 0; ; from++ {
+		at := strings.Index(text[from:], value)
+		if at < 0 {
+			return false
+		}
+		if from += at; whole(placeOf(text, from, from+len(value))) {
+			return true
+		}
+	}
+}
+
+// isID reports whether a value is an id rather than a name.
+func isID(value string) bool {
+	letter, digit, mark := false, false, false
+	for _, r := range value {
+		switch {
+		case r <= ' ' || r > '~':
+			return false
+		case isDigit(r):
+			digit = true
+		case r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z':
+			letter = true
+		default:
+			mark = true
+		}
+	}
+	return mark || letter && digit
+}
+
+// place is where a value stands: its edges, and what is beside it, outwards, without
+// what can't be seen.
+type place struct {
+	first, last rune
+	left, right []rune
+	sheet       bool // as the id in the address of a Google spreadsheet
+}
+
+// beside is how many characters on either side are looked at.
+const beside = 32
+
+func placeOf(text string, from, to int) place {
+	p := place{sheet: opensSheet(text[:from])}
+	p.first, _ = utf8.DecodeRuneInString(text[from:])
+	p.last, _ = utf8.DecodeLastRuneInString(text[:to])
+	for rest := text[:from]; rest != "" && len(p.left) < beside; {
+		r, size := utf8.DecodeLastRuneInString(rest)
+		rest = rest[:len(rest)-size]
+		p.left = appendVisible(p.left, r)
+	}
+	for rest := text[to:]; rest != "" && len(p.right) < beside; {
+		r, size := utf8.DecodeRuneInString(rest)
+		rest = rest[size:]
+		p.right = appendVisible(p.right, r)
+	}
+	p.sheet = p.sheet && (closesID(text[to:]) || !goesOn(p.right, p.last, kanaOrKanji))
+	return p
+}
+
+func appendVisible(runes []rune, r rune) []rune {
+	if unicode.In(r, unicode.Cf, unicode.Variation_Selector) {
+		return runes
+	}
+	return append(runes, r)
+}
+
+// asID: nothing that an id could go on with is on either side.
+func asID(p place) bool {
+	return p.sheet || !goesOn(p.left, p.first, kanaOrKanji) && !goesOn(p.right, p.last, kanaOrKanji)
+}
+
+// asName: quotes are on both sides or on none, and beyond spaces there are no words.
+func asName(p place) bool {
+	if len(p.left) > 0 && len(p.right) > 0 {
+		if i := slices.Index(opening, p.left[0]); i >= 0 && closing[i] == p.right[0] {
+			return true
+		}
+	}
+	nothing := func(rune) bool { return false }
+	if goesOn(p.left, p.first, nothing) || goesOn(p.right, p.last, nothing) {
+		return false
+	}
+	left, right := pastSpaces(p.left), pastSpaces(p.right)
+	bullet := len(left) > 1 && left[0] == '-' && left[1] == '\n' || len(left) == 1 && left[0] == '-'
+	return (bullet || !ofName(left)) && !ofName(right)
+}
+
+// ofName reports whether what is beside a name, beyond spaces, may be part of it or of
+// what is quoted with it.
+func ofName(side []rune) bool {
+	return len(side) > 0 && (wordly(side[0]) || unicode.Is(unicode.Pd, side[0]) || slices.Contains(opening, side[0]) || slices.Contains(closing, side[0]))
+}
+
+func pastSpaces(side []rune) []rune {
+	for len(side) > 0 && side[0] != '\n' && unicode.IsSpace(side[0]) {
+		side = side[1:]
+	}
+	return side
+}
+
+// opening and closing are quotes and brackets, in the same order.
+var opening, closing = []rune("「『“‘\"'`（(【[［〈《<"), []rune("」』”’\"'`）)】]］〉》>")
+
+// goesOn reports whether a word goes on from its edge to what is beside it: to a letter,
+// mark or digit, by itself or behind what joins words. ends says which letters don't.
+func goesOn(side []rune, edge rune, ends func(rune) bool) bool {
+	for i, r := range side {
+		switch {
+		case r == ',': // 1,000 is one number; U012,U013 are two ids
+			return i == 0 && isDigit(edge) && len(side) > 1 && isDigit(side[1])
+		case ends(r):
+			return false
+		case wordly(r):
+			return true
+		case !joins(r):
+			return false
+		}
+	}
+	return len(side) == beside
+}
+
+// kanaOrKanji reports whether a letter is one that may stand beside an id; the long vowel
+// mark, which looks like a dash, may not.
+func kanaOrKanji(r rune) bool { return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana) }
+
+// wordly reports whether a character is part of a word or an id, in any script.
+func wordly(r rune) bool {
+	return r == '_' || r == '-' || unicode.In(r, unicode.L, unicode.M, unicode.Nd, unicode.Nl)
+}
+
+// joins reports whether a character holds the parts of an address, a path or a number
+// together: what RFC 5322 allows in a local part (atext), what stands in URLs, dashes
+// of all kinds, and what looks like one of them.
+func joins(r rune) bool {
+	if r >= '！' && r <= '～' && r != '：' { // full-width ASCII
+		r -= '！' - '!'
+	}
+	return strings.ContainsRune(".@+!#$%&'*/=?^`{|}~:\\․﹒﹫⁄∕", r) || unicode.In(r, unicode.Pd, unicode.Pc)
+}
+
+// sheetForm is how the address of a Google spreadsheet begins.
+var sheetForm = form(`https://docs\.google\.com/spreadsheets/(u/[0-9]+/)?d/$`)
+
+// opensSheet reports whether a text ends where the id stands in the address of a
+// Google spreadsheet: https://docs.google.com/spreadsheets/d/<id>/edit.
+func opensSheet(left string) bool {
+	return strings.HasSuffix(left, "/d/") && sheetForm().MatchString(left[max(0, len(left)-100):])
+}
+
+// closesID reports whether an id in an address ends here. A path that climbs or hides
+// where it goes ends none.
+func closesID(right string) bool {
+	if path, ok := strings.CutPrefix(right, "/"); ok {
+		return !strings.HasPrefix(path, ".") && !strings.HasPrefix(path, "%")
+	}
+	return strings.HasPrefix(right, "?") || strings.HasPrefix(right, "#")
+}
+
+func isDigit(r rune) bool { return r >= '0' && r <= '9' }
+
+// lowerASCII folds A to Z alone: the Kelvin sign and the long s are other letters.
+func lowerASCII(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'A' && r <= 'Z' {
+			return r + 'a' - 'A'
+		}
+		return r
+	}, s)
+}
