@@ -1,7 +1,9 @@
 package model_test
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -32,6 +34,39 @@ func TestAnAddressIsOneLineOfThePlainSummary(t *testing.T) {
 	if want := "完了したステップ:\n• Sheet 書き込み — https://x.example/ ✅ 全ステップ承認済み"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
+}
+
+// Numbers of a month are never told without the days that were counted, whatever the model says.
+func TestASummarySaysWhichDaysWereCounted(t *testing.T) {
+	steps := []model.StepResult{
+		{Title: "a", Tool: "list_attendance", Result: json.RawMessage(`{"period":"2026-02-01〜2026-02-28"}`)},
+		{Title: "b", Tool: "calculate_overtime", Result: json.RawMessage(`{"period":"2026-02-01〜2026-02-28"}`)},
+		{Title: "c", Tool: "rooms.book", Result: json.RawMessage(`{"period":"✅ 承認済み"}`)},
+	}
+	for locale, want := range map[string]string{"ja": "集計期間: 2026-02-01〜2026-02-28", "en": "Days counted: 2026-02-01〜2026-02-28"} {
+		for name, said := range map[string]string{"a model that does not": "done", "one that fails": "", "one that writes all there may be": strings.Repeat("あ", model.MaxSummary)} {
+			g := answering(said)
+			text, _, _ := model.Summarize(t.Context(), g, model.SummaryInput{Locale: locale, Steps: steps}) // a failed one has a plain summary
+			if strings.Count(text, want) != 1 || strings.Contains(text, "承認済み") || utf8.RuneCountInString(text) > model.MaxSummary {
+				t.Errorf("%s, %s: %q", locale, name, text)
+			}
+		}
+	}
+	says := answering("2026-02-01〜2026-02-28: done")
+	if text, _, err := model.Summarize(t.Context(), says, model.SummaryInput{Locale: "ja", Steps: steps}); err != nil || text != "2026-02-01〜2026-02-28: done" {
+		t.Errorf("%q, %v", text, err)
+	}
+}
+
+// answering says one summary; one that is empty fails.
+type answering string
+
+func (a answering) Generate(context.Context, model.Request) (model.Response, error) {
+	if a == "" {
+		return model.Response{}, errors.New("down")
+	}
+	b, err := json.Marshal(map[string]string{"summary": string(a)})
+	return model.Response{Text: string(b)}, err
 }
 
 // FuzzResult: whatever a tool returned, what is told of it is short, and the summary without a model is whole.

@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"ringi/shared/mask"
 	"ringi/shared/schema"
@@ -45,7 +47,24 @@ func Summarize(ctx context.Context, g Generator, in SummaryInput) (string, Usage
 	if err != nil {
 		return Plain(in), usage, err
 	}
-	return summary, usage, nil
+	return withPeriods(summary, in), usage, nil
+}
+
+// withPeriods adds the days that were counted, as this project's own tools give them,
+// unless the summary says them: numbers of a month without its days mislead.
+func withPeriods(summary string, in SummaryInput) string {
+	label := "集計期間: "
+	if in.Locale == "en" {
+		label = "Days counted: "
+	}
+	for _, s := range in.Steps {
+		_, _, foreign := task.ServerTool(s.Tool)
+		if period, ok := Facts(s.Result)["period"].(string); ok && !foreign && period != "" && !strings.Contains(summary, period) {
+			added := "\n" + label + line(period)
+			summary = clip(summary, MaxSummary-utf8.RuneCountInString(added)) + added
+		}
+	}
+	return summary
 }
 
 // SummaryData is what the model sees of a SummaryInput.
@@ -117,7 +136,7 @@ func Plain(in SummaryInput) string {
 			text += " — " + line(url)
 		}
 	}
-	return clip(text, MaxSummary)
+	return withPeriods(clip(text, MaxSummary), in)
 }
 
 func readSummary(answer []byte) (string, []string) {

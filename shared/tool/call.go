@@ -88,6 +88,8 @@ const (
 	ProblemUnbound      Problem = "unbound"       // tool, what is wrong with its constraints
 	ProblemTooLarge     Problem = "too_large"     // tool, limit with its unit
 	ProblemNoDepartment Problem = "no_department" // provider, department
+	ProblemPayMonth     Problem = "pay_month"     // provider, what it says
+	ProblemPeriod       Problem = "period"        // provider, month asked for, first day, last day
 	ProblemSheetFull    Problem = "sheet_full"    // provider, cells it would have, limit
 	ProblemInternal     Problem = "internal"      // tool
 )
@@ -98,5 +100,5 @@ var Problems = []Problem{
 	ProblemTimeout, ProblemUnreachable, ProblemLost, ProblemBadAnswer, ProblemBadArguments, ProblemBadData, ProblemNoRecipient,
 	ProblemNoCompany, ProblemTokenLost, ProblemUninstalled, ProblemRevoked, ProblemElsewhere, ProblemLocked, ProblemChanged, ProblemAddress,
 	ProblemNotListed, ProblemTooMany, ProblemUnbound, ProblemTooLarge, ProblemNoDepartment,
-	ProblemSheetFull, ProblemInternal,
+	ProblemPayMonth, ProblemPeriod, ProblemSheetFull, ProblemInternal,
 }

@@ -30,6 +30,8 @@ var english = map[Problem]string{
 	ProblemUnbound:      "%s can't be called: its constraints are not right (%s).",
 	ProblemTooLarge:     "The result of %s is over the limit of %s. Ask for less.",
 	ProblemNoDepartment: "%s has no department %q. Check its name or code.",
+	ProblemPayMonth:     "%s says %q of the month in which somebody is paid (month_of_pay_day), so the month of their records can't be told. Tell whoever runs Ringi.",
+	ProblemPeriod:       "%s answered with records that are not of the month asked for (%s) but of %s to %s. Check the closing day and pay day there, then retry.",
 	ProblemSheetFull:    "Nothing was written: the spreadsheet (%s) would have %d cells, the limit is %d. Delete tabs that nobody uses, or name another spreadsheet.",
 	ProblemInternal:     "An internal error happened while %s ran.",
 }

@@ -34,7 +34,7 @@ type summary struct {
 // of size, three are above 45 hours, one is above 80.
 func (e employee) month(n, payYear, payMonth int) summary {
 	first := time.Date(payYear, time.Month(payMonth), 1, 0, 0, 0, 0, time.UTC)
-	if e.MonthOfPayDay == "next" {
+	if e.MonthOfPayDay != nil && *e.MonthOfPayDay == paidNextMonth {
 		first = first.AddDate(0, -1, 0)
 	}
 	last := first.AddDate(0, 1, -1)

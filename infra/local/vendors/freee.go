@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 )
@@ -16,7 +17,7 @@ func (v *Vendors) freee(tool string, do http.HandlerFunc) http.HandlerFunc {
 		h.Set("X-Ratelimit-Remaining", strconv.Itoa(max(0, 10_000-v.Calls(listEmployees)-v.Calls(listAttendance))))
 		h.Set("X-Ratelimit-Reset", v.now().UTC().Truncate(time.Hour).Add(time.Hour).Format(time.RFC3339))
 		if !v.accounts["freee"].knows(r) {
-			freeeError(w, http.StatusUnauthorized, "ログインをして下さい。")
+			freeeLogin(w, http.StatusUnauthorized)
 			return
 		}
 		v.faults.apply(tool, w, r, do, func(w http.ResponseWriter, status int) {
@@ -26,13 +27,19 @@ func (v *Vendors) freee(tool string, do http.HandlerFunc) http.HandlerFunc {
 }
 
 func freeeError(w http.ResponseWriter, status int, message string) {
-	kind := map[int]string{400: "validation", 401: "unauthorized", 403: "forbidden", 404: "not_found"}[status]
+	kind := map[int]string{400: "bad_request", 403: "forbidden", 404: "not_found", 429: "too_many_requests"}[status]
 	if kind == "" {
-		kind = "status"
+		kind = "internal_server_error"
 	}
 	answer(w, status, map[string]any{
 		"status_code": status, "errors": []any{map[string]any{"type": kind, "messages": []string{message}}},
 	})
+}
+
+// freeeLogin refuses a token: the flat body of freee's accessDeniedError, which it gives
+// with 403 as with 401.
+func freeeLogin(w http.ResponseWriter, status int) {
+	answer(w, status, map[string]any{"error": "access_denied", "message": "アクセスする権限がありません", "code": "expired_access_token"})
 }
 
 func answer(w http.ResponseWriter, status int, v any) {
@@ -59,8 +66,17 @@ func (v *Vendors) employees(w http.ResponseWriter, r *http.Request) {
 		freeeError(w, http.StatusBadRequest, "limit, offset が不正です。")
 		return
 	}
-	from := min(offset, len(v.staff))
-	answer(w, http.StatusOK, v.staff[from:min(from+limit, len(v.staff))])
+	people := v.listed(r)
+	from := min(offset, len(people))
+	answer(w, http.StatusOK, people[from:min(from+limit, len(people))])
+}
+
+// listed leaves out whose pay freee does not work out, unless they are asked for.
+func (v *Vendors) listed(r *http.Request) []employee {
+	if r.URL.Query().Get("with_no_payroll_calculation") == "true" {
+		return v.staff
+	}
+	return slices.DeleteFunc(slices.Clone(v.staff), func(e employee) bool { return !e.PayrollCalculation })
 }
 
 func (v *Vendors) summary(w http.ResponseWriter, r *http.Request) {

@@ -45,14 +45,15 @@ func (v *Vendors) memberships(w http.ResponseWriter, r *http.Request) {
 	}
 	all := departments()
 	people := []any{}
+	withAll := r.URL.Query().Get("with_no_payroll_calculation") == "true"
 	for n, e := range v.staff {
-		if e.RetireDate != nil && *e.RetireDate < day.Format(time.DateOnly) {
+		if !withAll && !e.PayrollCalculation || e.RetireDate != nil && *e.RetireDate < day.Format(time.DateOnly) {
 			continue
 		}
 		g := all[n%len(all)]
 		people = append(people, map[string]any{
 			"id": e.ID, "num": e.Num, "display_name": e.DisplayName, "entry_date": e.EntryDate, "retire_date": e.RetireDate,
-			"login_email": e.Email, "birth_date": "1990-01-01", "gender": "unselected", "payroll_calculation": true,
+			"login_email": e.Email, "birth_date": "1990-01-01", "gender": "unselected", "payroll_calculation": e.PayrollCalculation,
 			"group_memberships": []any{map[string]any{
 				"start_date": e.EntryDate, "end_date": "2999-12-31", "group_id": g.ID, "group_code": g.Code, "group_name": g.Name,
 				"level": g.Level, "parent_group_id": g.ParentID, "position_name": nil,

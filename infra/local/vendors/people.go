@@ -16,9 +16,10 @@ type employee struct {
 	UserID             *int64  `json:"user_id"`
 	Email              *string `json:"email"`
 	PayrollCalculation bool    `json:"payroll_calculation"`
-	ClosingDay         int     `json:"closing_day"`
-	PayDay             int     `json:"pay_day"`
-	MonthOfPayDay      string  `json:"month_of_pay_day"`
+	// The next three are null for people whose pay freee does not work out.
+	ClosingDay    *int    `json:"closing_day"`
+	PayDay        *int    `json:"pay_day"`
+	MonthOfPayDay *string `json:"month_of_pay_day"`
 
 	dailyMins int // agreed working time a day
 }
@@ -39,11 +40,19 @@ var names = [...][3]string{
 	{"松田", "光", "hikaru.matsuda"},
 }
 
-// retired are the last of the names.
-const retired = 3
+// retired are the last of the names; director is one of those before.
+const retired, director = 3, 40
+
+// How freee spells when people are paid, and the last day of a month as a closing day.
+const (
+	paidNextMonth    = "next_month"
+	paidCurrentMonth = "current_month"
+	endOfMonth       = 31
+)
 
 // staff is the company: 42 people who work there and 3 who have left. Most are
-// paid in the month after; every ninth is a part of a team paid in the same month.
+// paid in the month after; every ninth is a part of a team paid in the same month. The
+// last of these is a director, whose pay freee does not work out.
 func staff() []employee {
 	var all []employee
 	for i, name := range names {
@@ -51,10 +60,13 @@ func staff() []employee {
 		e := employee{
 			ID: int64(3_510_001 + i*7), Num: fmt.Sprintf("A%04d", 101+i), DisplayName: name[0] + " " + name[1],
 			EntryDate: fmt.Sprintf("20%02d-%02d-01", 8+i*5%15, 1+i*3%12), Email: &email,
-			PayrollCalculation: true, ClosingDay: 99, PayDay: 25, MonthOfPayDay: "next", dailyMins: 8 * 60,
+			PayrollCalculation: true, ClosingDay: new(endOfMonth), PayDay: new(25), MonthOfPayDay: new(paidNextMonth), dailyMins: 8 * 60,
 		}
 		if i%9 == 4 {
-			e.MonthOfPayDay, e.dailyMins = "current", 7*60+30
+			e.MonthOfPayDay, e.dailyMins = new(paidCurrentMonth), 7*60+30
+		}
+		if i == director {
+			e.PayrollCalculation, e.ClosingDay, e.PayDay, e.MonthOfPayDay = false, nil, nil, nil
 		}
 		if i >= len(names)-retired {
 			left := fmt.Sprintf("2024-%02d-30", 4+i%3*2)

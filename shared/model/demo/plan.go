@@ -106,6 +106,7 @@ func plan(in input, w wish) []planned {
 		if records != "" {
 			if result := p.add(t.overtimeTitle, "calculate_overtime", object{"mode": "calculate", "records": ref(records + "records")}); result != "" {
 				rows, member, columns = result, "rows", columnsOf(w.topic)
+				detail(t.labelPeriod, result+"period")
 				detail(t.labelOver45, result+"over_45h")
 				detail(t.labelOver80, result+"over_80h")
 			}
@@ -138,9 +139,9 @@ func plan(in input, w wish) []planned {
 
 func columnsOf(t topic) []string {
 	if t == overtime {
-		return []string{"num", "display_name", "overtime_hours", "legal_overtime_hours", "holiday_work_hours", "flag"}
+		return []string{"num", "display_name", "overtime_hours", "legal_overtime_hours", "holiday_work_hours", "flag", "period"}
 	}
-	return []string{"num", "display_name", "work_days", "work_hours", "overtime_hours", "legal_overtime_hours", "holiday_work_hours", "latenight_work_hours", "flag"}
+	return []string{"num", "display_name", "work_days", "work_hours", "overtime_hours", "legal_overtime_hours", "holiday_work_hours", "latenight_work_hours", "flag", "period"}
 }
 
 func (t words) header(keys []string) []object {

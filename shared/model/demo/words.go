@@ -26,7 +26,8 @@ type words struct {
 	columns                                  map[string]string
 
 	doneAttendance, doneOvertime, doneEmployees, doneOther     string
-	labelEmployees, labelOver45, labelOver80, labelSheet       string
+	labelEmployees, labelPeriod                                string
+	labelOver45, labelOver80, labelSheet                       string
 	sumEmployees, sumOvertime, sumOver, sumSheet, sumNotice    string
 	sumValidated, sumDone, labelRemark, titleRemark, separator string
 
@@ -75,11 +76,11 @@ var japanese = words{
 	columns: map[string]string{
 		"num": "社員番号", "display_name": "氏名", "email": "メールアドレス", "entry_date": "入社日", "work_days": "労働日数",
 		"work_hours": "総労働時間", "overtime_hours": "残業時間", "legal_overtime_hours": "法定時間外", "holiday_work_hours": "休日労働",
-		"latenight_work_hours": "深夜労働", "flag": "上限",
+		"latenight_work_hours": "深夜労働", "flag": "上限", "period": "集計期間",
 	},
 	doneAttendance: "%sの勤怠集計が完了しました。", doneOvertime: "%sの残業時間の確認が完了しました。",
 	doneEmployees: "従業員一覧の作成が完了しました。", doneOther: "ご依頼の件、従業員一覧を調べました。",
-	labelEmployees: "対象人数", labelOver45: "45 時間超", labelOver80: "80 時間超", labelSheet: "シート", labelRemark: "ご指摘",
+	labelEmployees: "対象人数", labelPeriod: "集計期間", labelOver45: "45 時間超", labelOver80: "80 時間超", labelSheet: "シート", labelRemark: "ご指摘",
 	sumEmployees: "従業員 %v 名を確認しました。", sumOvertime: "残業時間の合計は %v 時間です。",
 	sumOver: "月 45 時間超 %v 名、80 時間超 %v 名、100 時間超 %v 名。", sumSheet: "%v 行を書き込みました: %v",
 	sumNotice: "依頼者に DM で知らせました。", sumValidated: "データの検証で問題は見つかりませんでした。", sumDone: "すべてのステップが完了しました。",
@@ -125,11 +126,11 @@ var englishWords = words{
 	columns: map[string]string{
 		"num": "Number", "display_name": "Name", "email": "E-mail", "entry_date": "Joined", "work_days": "Days worked",
 		"work_hours": "Hours worked", "overtime_hours": "Overtime", "legal_overtime_hours": "Statutory overtime",
-		"holiday_work_hours": "Holiday work", "latenight_work_hours": "Late-night work", "flag": "Limit",
+		"holiday_work_hours": "Holiday work", "latenight_work_hours": "Late-night work", "flag": "Limit", "period": "Days counted",
 	},
 	doneAttendance: "The attendance summary for %s is done.", doneOvertime: "The overtime check for %s is done.",
 	doneEmployees: "The list of employees is done.", doneOther: "About your request: the list of employees was looked at.",
-	labelEmployees: "Employees", labelOver45: "Above 45 h", labelOver80: "Above 80 h", labelSheet: "Sheet", labelRemark: "Remark",
+	labelEmployees: "Employees", labelPeriod: "Days counted", labelOver45: "Above 45 h", labelOver80: "Above 80 h", labelSheet: "Sheet", labelRemark: "Remark",
 	sumEmployees: "%v employees were looked at.", sumOvertime: "Overtime adds up to %v hours.",
 	sumOver: "Above 45 hours: %v, above 80: %v, above 100: %v.", sumSheet: "%v rows were written: %v",
 	sumNotice: "The requester was told by direct message.", sumValidated: "Validation found no problems.", sumDone: "All steps are done.",

@@ -3,7 +3,13 @@ package freee
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"sync"
+	"time"
+
+	"ringi/shared/tool"
+	"ringi/shared/tool/wire"
 )
 
 // parallel is how many employees are asked about at once: freee answers bursts with 403.
@@ -33,6 +39,7 @@ type Record struct {
 type Attendance struct {
 	Year    int      `json:"year"`
 	Month   int      `json:"month"`
+	Period  string   `json:"period"`
 	Count   int      `json:"count"`
 	Records []Record `json:"records"`
 }
@@ -75,27 +82,73 @@ func (c *Client) ListAttendance(ctx context.Context, year, month int, employees 
 	if err != nil {
 		return Attendance{}, err
 	}
-	return Attendance{Year: year, Month: month, Count: len(records), Records: records}, nil
+	return Attendance{Year: year, Month: month, Period: Period(records), Count: len(records), Records: records}, nil
 }
 
+// record is an employee's summary of the month that was worked, by the dates that freee
+// counted. Whether a person is paid in the month after may have changed since, or be
+// known to nobody: a summary of the month beside it is asked for once more, by the other
+// month of payment. One that is of no such month is refused.
 func (c *Client) record(ctx context.Context, company int64, year, month int, e Employee) (Record, error) {
-	payYear, payMonth := payMonth(year, month, e.PaidNextMonth)
-	var r Record
-	path := fmt.Sprintf("/employees/%d/work_record_summaries/%d/%d?company_id=%d&work_records=false", e.ID, payYear, payMonth, company)
-	if err := c.wire.Read(ctx, path, &r); err != nil {
-		return Record{}, err
+	asked := time.Date(year, time.Month(month), 1, 0, 0, 0, 0, time.UTC)
+	paid := asked
+	if e.PaidNextMonth {
+		paid = paid.AddDate(0, 1, 0)
 	}
-	r.EmployeeID, r.Num, r.DisplayName = e.ID, e.Num, e.DisplayName
-	return r, nil
+	var r Record
+	for attempt := 0; ; attempt++ {
+		r = Record{}
+		path := fmt.Sprintf("/employees/%d/work_record_summaries/%d/%d?company_id=%d&work_records=false", e.ID, paid.Year(), paid.Month(), company)
+		if err := c.wire.Read(ctx, path, &r); err != nil {
+			return Record{}, err
+		}
+		r.EmployeeID, r.Num, r.DisplayName = e.ID, e.Num, e.DisplayName
+		of, ok := r.month()
+		switch beside := monthsBetween(of, asked); {
+		case ok && beside == 0:
+			return r, nil
+		case ok && attempt == 0 && (beside == 1 || beside == -1):
+			paid = paid.AddDate(0, beside, 0)
+		default:
+			return Record{}, &tool.Error{
+				Outcome: tool.Failed, Problem: tool.ProblemPeriod, Args: []any{tool.Freee, asked.Format("2006-01"), wire.Short(r.StartDate), wire.Short(r.EndDate)},
+				Err: fmt.Errorf("the summary of employee %d is of another month", e.ID),
+			}
+		}
+	}
 }
 
-// payMonth is the month in which the work of a month is paid.
-func payMonth(year, month int, next bool) (int, int) {
-	switch {
-	case !next:
-		return year, month
-	case month == 12:
-		return year + 1, 1
+// month is the month that a summary is of: the one in which its days end, whatever the
+// closing day. It reports false for days that are no month.
+func (r Record) month() (time.Time, bool) {
+	start, err1 := time.Parse(time.DateOnly, r.StartDate)
+	end, err2 := time.Parse(time.DateOnly, r.EndDate)
+	if err1 != nil || err2 != nil || end.Before(start) || end.Sub(start) > 31*24*time.Hour {
+		return time.Time{}, false
 	}
-	return year, month + 1
+	return time.Date(end.Year(), end.Month(), 1, 0, 0, 0, 0, time.UTC), true
 }
+
+// monthsBetween counts the months from one to another.
+func monthsBetween(from, to time.Time) int {
+	return (to.Year()-from.Year())*12 + int(to.Month()) - int(from.Month())
+}
+
+// Period says which days records count, as people read it; several closing days make
+// several of them.
+func Period(records []Record) string {
+	var all []string
+	for _, r := range records {
+		if p := r.StartDate + "〜" + r.EndDate; r.EndDate != "" && !slices.Contains(all, p) {
+			all = append(all, p)
+		}
+	}
+	slices.Sort(all)
+	if more := len(all) - maxPeriods; more > 0 {
+		all = append(all[:maxPeriods], fmt.Sprintf("… +%d", more))
+	}
+	return strings.Join(all, ", ")
+}
+
+// maxPeriods is how many periods are written out: a company has a few closing days.
+const maxPeriods = 5

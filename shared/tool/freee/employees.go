@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"ringi/shared/tool"
+	"ringi/shared/tool/wire"
 )
 
 // pageSize is the most that freee returns at once.
@@ -53,7 +54,7 @@ func (c *Client) ListEmployees(ctx context.Context, activeOnly bool, department 
 	err = pages("list_employees", func(offset int) (int, error) {
 		var got []struct {
 			Employee
-			MonthOfPayDay string `json:"month_of_pay_day"` // current or next
+			MonthOfPayDay *string `json:"month_of_pay_day"`
 		}
 		path := fmt.Sprintf("/companies/%d/employees?limit=%d&offset=%d&with_no_payroll_calculation=true", company, pageSize, offset)
 		if err := c.wire.Read(ctx, path, &got); err != nil {
@@ -63,7 +64,9 @@ func (c *Client) ListEmployees(ctx context.Context, activeOnly bool, department 
 			if activeOnly && e.RetireDate != nil && *e.RetireDate < c.today() || department != "" && !members[e.ID] {
 				continue
 			}
-			e.PaidNextMonth = e.MonthOfPayDay == "next"
+			if e.PaidNextMonth, err = paidNextMonth(e.MonthOfPayDay); err != nil {
+				return 0, err
+			}
 			out.Employees = append(out.Employees, e.Employee)
 		}
 		return len(got), nil
@@ -73,4 +76,20 @@ func (c *Client) ListEmployees(ctx context.Context, activeOnly bool, department 
 	}
 	out.Count = len(out.Employees)
 	return out, nil
+}
+
+// paidNextMonth reads month_of_pay_day: next_month in freee's schema, next in older
+// answers, null for people whose pay freee does not work out. A value that nobody here
+// knows is refused: whose month it is would be a guess.
+func paidNextMonth(said *string) (bool, error) {
+	if said == nil {
+		return false, nil
+	}
+	switch *said {
+	case "current_month", "current":
+		return false, nil
+	case "next_month", "next":
+		return true, nil
+	}
+	return false, &tool.Error{Outcome: tool.Failed, Problem: tool.ProblemPayMonth, Args: []any{tool.Freee, wire.Short(*said)}}
 }

@@ -39,6 +39,7 @@ type Row struct {
 	EmployeeID         int64   `json:"employee_id"`
 	Num                string  `json:"num"`
 	DisplayName        string  `json:"display_name"`
+	Period             string  `json:"period"` // the days that were counted
 	WorkDays           float64 `json:"work_days"`
 	WorkHours          float64 `json:"work_hours"`
 	OvertimeMins       int     `json:"overtime_mins"`
@@ -61,6 +62,7 @@ type Result struct {
 	Mode               string  `json:"mode"`
 	Count              int     `json:"count"`
 	Months             int     `json:"months"`
+	Period             string  `json:"period"`
 	Over45h            int     `json:"over_45h"`
 	Over80h            int     `json:"over_80h"`
 	Over100h           int     `json:"over_100h"`
@@ -80,7 +82,7 @@ func Calculate(records []freee.Record, earlier [][]freee.Record, locale string) 
 		return Result{}, problems
 	}
 	months := 1 + len(earlier)
-	out = Result{Mode: "calculate", Count: len(records), Months: months, Rows: []Row{}, Note: note(locale, months)}
+	out = Result{Mode: "calculate", Count: len(records), Months: months, Period: freee.Period(records), Rows: []Row{}, Note: note(locale, months)}
 	total, average, year := 0, 0, 0
 	for i, r := range records {
 		row := calculate(append([]freee.Record{r}, before[i]...))
@@ -118,7 +120,7 @@ func calculate(months []freee.Record) Row {
 	r := months[0]
 	overtime := r.TotalExcessStatutoryWorkMins + legal(r)
 	row := Row{
-		EmployeeID: r.EmployeeID, DisplayName: r.DisplayName, WorkDays: r.WorkDays, WorkHours: hours(r.TotalWorkMins),
+		EmployeeID: r.EmployeeID, DisplayName: r.DisplayName, Period: freee.Period([]freee.Record{r}), WorkDays: r.WorkDays, WorkHours: hours(r.TotalWorkMins),
 		OvertimeMins: overtime, OvertimeHours: hours(overtime), LegalOvertimeMins: legal(r), LegalOvertimeHours: hours(legal(r)),
 		HolidayWorkHours: hours(r.TotalHolidayWorkMins), LatenightWorkHours: hours(r.TotalLatenightWorkMins), MonthsKnown: len(months),
 	}

@@ -3,6 +3,7 @@ package runner_test
 import (
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -26,7 +27,7 @@ func TestTheDemosPlansRun(t *testing.T) {
 		notice  string
 		summary string
 	}{
-		"今月の勤怠をまとめて":                         {"", "勤怠 2026-04", 43, "2026年4月の勤怠集計が完了しました。\n• 対象人数: 42\n• 45 時間超: 4\n• 80 時間超: 1\n• シート: http", "従業員 42 名を確認しました。"},
+		"今月の勤怠をまとめて":                         {"", "勤怠 2026-04", 43, "2026年4月の勤怠集計が完了しました。\n• 対象人数: 42\n• 集計期間: 2026-04-01〜2026-04-30\n• 45 時間超: 4\n• 80 時間超: 1\n• シート: http", "集計期間: 2026-04-01〜2026-04-30"},
 		"先月の残業時間を確認して":                       {"データの検証を追加して", "残業 2026-03", 43, "2026年3月の残業時間の確認が完了しました。", "年 360 時間の上限は判定できません。"},
 		"従業員一覧を取得して":                         {"データの検証を追加して", "従業員一覧", 43, "従業員一覧の作成が完了しました。", "42 行を書き込みました: http"},
 		"Please summarize attendance in May": {"group by team", "Attendance 2025-05", 43, "• Remark: group by team", "Overtime adds up to"},
@@ -48,8 +49,12 @@ func TestTheDemosPlansRun(t *testing.T) {
 				done[s.StepID] = w.step(t, s, done)
 				summary.Steps = append(summary.Steps, model.StepResult{StepID: s.StepID, Title: s.Title, Tool: s.Tool, Result: done[s.StepID]})
 			}
-			if n := len(w.vendors.Rows("ringi-demo-sheet", test.tab)); n != test.rows {
-				t.Errorf("%d rows in %q of %v", n, test.tab, w.vendors.Tabs())
+			rows := w.vendors.Rows("ringi-demo-sheet", test.tab)
+			if len(rows) != test.rows {
+				t.Errorf("%d rows in %q of %v", len(rows), test.tab, w.vendors.Tabs())
+			}
+			if days := "2026-04-01〜2026-04-30"; strings.Contains(test.summary, days) && !slices.Contains(rows[1], any(days)) {
+				t.Errorf("a row of the sheet is %v", rows[1])
 			}
 			if sent := w.sent(t, workspace.Sato); len(sent) != 1 || !strings.Contains(sent[0], test.notice) {
 				t.Errorf("notice: %q", sent)

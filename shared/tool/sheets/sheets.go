@@ -8,7 +8,9 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
+	"sync"
 
 	"ringi/shared/tool"
 	"ringi/shared/tool/wire"
@@ -54,6 +56,11 @@ type Written struct {
 // enlarges if it is too small. Nothing is written into a spreadsheet that has no room.
 // Values are stored raw: nothing becomes a formula.
 func (c *Client) Write(ctx context.Context, t Table) (Written, error) {
+	if !idForm().MatchString(t.SpreadsheetID) {
+		return Written{}, &tool.Error{
+			Outcome: tool.Failed, Problem: tool.ProblemBadArguments, Args: []any{"write_rows_to_google_sheet", wire.Short(t.SpreadsheetID) + " is no spreadsheet id"},
+		}
+	}
 	address, err := c.tab(ctx, t)
 	if err != nil {
 		return Written{}, err
@@ -78,6 +85,10 @@ func (c *Client) Write(ctx context.Context, t Table) (Written, error) {
 		UpdatedCells: done.UpdatedCells, URL: address,
 	}, nil
 }
+
+// idForm is a spreadsheet's id: letters, digits, hyphens and underscores, as Google's
+// guide on Sheets concepts says. What else would change the address of the call.
+var idForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_-]{1,200}$`) })
 
 // explain reads Google's errors: {error: {code, message, status}}.
 func explain(body []byte) string {

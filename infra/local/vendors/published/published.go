@@ -1,0 +1,145 @@
+// Package published holds excerpts of what vendors publish of their APIs: names, types
+// and examples. Clients and stand-ins are each held against them, so that a mistake that
+// both share shows.
+package published
+
+import (
+	"embed"
+	"encoding/json"
+	"fmt"
+	"slices"
+)
+
+//go:embed *.json
+var files embed.FS
+
+// Schema is what is published of one value.
+type Schema struct {
+	Type       string            `json:"type"`
+	Nullable   bool              `json:"nullable"`
+	Enum       []any             `json:"enum"`
+	Example    any               `json:"example"`
+	Properties map[string]Schema `json:"properties"`
+	Items      *Schema           `json:"items"`
+	Ref        string            `json:"$ref"`
+}
+
+// API is one vendor's excerpt.
+type API struct {
+	Source  string            `json:"source"`
+	Schemas map[string]Schema `json:"schemas"`
+}
+
+// Open reads the excerpt of a vendor: freee or sheets.
+func Open(vendor string) (API, error) {
+	var a API
+	text, err := files.ReadFile(vendor + ".json")
+	if err == nil {
+		err = json.Unmarshal(text, &a)
+	}
+	if err != nil {
+		return API{}, fmt.Errorf("read what %s publishes: %w", vendor, err)
+	}
+	return a, nil
+}
+
+// Differences compares decoded JSON with a schema: members that are not published, and
+// values of another type. What is missing is none: every member may be left out.
+func (a API) Differences(schema string, v any) []string {
+	s, ok := a.Schemas[schema]
+	if !ok {
+		return []string{"nothing is published of " + schema}
+	}
+	return a.compare(schema, s, v)
+}
+
+func (a API) compare(at string, s Schema, v any) []string {
+	if s.Ref != "" {
+		s = a.Schemas[s.Ref]
+	}
+	if v == nil {
+		if s.Nullable {
+			return nil
+		}
+		return []string{at + " is null"}
+	}
+	if got := kind(v); s.Type != "" && got != s.Type && !(s.Type == "number" && got == "integer") {
+		return []string{fmt.Sprintf("%s is %s, published as %s", at, got, s.Type)}
+	}
+	if len(s.Enum) > 0 && !slices.Contains(s.Enum, v) {
+		return []string{fmt.Sprintf("%s is %v, published as one of %v", at, v, s.Enum)}
+	}
+	var found []string
+	switch v := v.(type) {
+	case map[string]any:
+		for name, member := range v {
+			p, ok := s.Properties[name]
+			if !ok && len(s.Properties) > 0 {
+				found = append(found, at+"."+name+" is not published")
+			} else if ok {
+				found = append(found, a.compare(at+"."+name, p, member)...)
+			}
+		}
+	case []any:
+		for i, one := range v {
+			if s.Items != nil {
+				found = append(found, a.compare(fmt.Sprintf("%s[%d]", at, i), *s.Items, one)...)
+			}
+		}
+	}
+	slices.Sort(found)
+	return found
+}
+
+// Example is a value made of the published examples; where none is given, of the
+// smallest value of its type. over replaces members of the first level.
+func (a API) Example(schema string, over map[string]any) map[string]any {
+	out := map[string]any{}
+	for name, p := range a.Schemas[schema].Properties {
+		out[name] = a.example(p)
+	}
+	for name, v := range over {
+		out[name] = v
+	}
+	return out
+}
+
+func (a API) example(s Schema) any {
+	if s.Example != nil {
+		return s.Example
+	}
+	switch {
+	case s.Ref != "":
+		return a.Example(s.Ref, nil)
+	case s.Type == "array" && s.Items != nil:
+		return []any{a.example(*s.Items)}
+	case s.Type == "array":
+		return []any{}
+	case s.Type == "object":
+		out := map[string]any{}
+		for name, p := range s.Properties {
+			out[name] = a.example(p)
+		}
+		return out
+	case s.Nullable:
+		return nil
+	}
+	return map[string]any{"string": "", "integer": 1.0, "number": 0.0, "boolean": false}[s.Type]
+}
+
+func kind(v any) string {
+	switch v := v.(type) {
+	case string:
+		return "string"
+	case bool:
+		return "boolean"
+	case float64:
+		if v == float64(int64(v)) {
+			return "integer"
+		}
+		return "number"
+	case []any:
+		return "array"
+	}
+	return "object"
+}

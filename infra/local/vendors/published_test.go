@@ -1,0 +1,94 @@
+package vendors_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"ringi/infra/local/vendors/published"
+)
+
+// What the stand-ins answer has the names, types and values that the vendors publish.
+func TestAnswersAreAsTheVendorsPublishThem(t *testing.T) {
+	o := open(t)
+	const book = "/sheets/v4/spreadsheets/ringi-demo-sheet"
+	for _, test := range []struct {
+		name, vendor, method, path, body string
+		status                           int
+		schema                           string // of each element, where the answer is a list
+	}{
+		{"me", "freee", "GET", hr + "/users/me", "", 200, "ApiV1UsersMeSerializer"},
+		{"employees", "freee", "GET", hr + "/companies/1884310/employees?limit=100&with_no_payroll_calculation=true", "", 200, "ApiV1CompaniesEmployeeSerializer"},
+		{"a summary", "freee", "GET", hr + "/employees/3510001/work_record_summaries/2026/3?company_id=1884310", "", 200, "ApiV1EmployeesWorkRecordSummarySerializer"},
+		{"groups", "freee", "GET", hr + "/groups?company_id=1884310", "", 200, "ApiV1GroupsIndexResponse"},
+		{"memberships", "freee", "GET", hr + "/employee_group_memberships?company_id=1884310&base_date=2026-04-01&limit=100&with_no_payroll_calculation=true", "", 200, "ApiV1EmployeeGroupMembershipsIndexSerializer"},
+		{"bad arguments", "freee", "GET", hr + "/companies/1884310/employees?limit=101", "", 400, "error"},
+		{"no token", "freee/none", "GET", hr + "/users/me", "", 401, "accessDeniedError"},
+		{"no permission", "freee", "GET", hr + "/companies/1/employees", "", 403, "forbiddenError"},
+		{"nobody", "freee", "GET", hr + "/employees/1/work_record_summaries/2026/3?company_id=1884310", "", 404, "notfoundError"},
+		{"a tab is made", "sheets", "POST", book + ":batchUpdate", `{"requests":[{"addSheet":{"properties":{"title":"a"}}}]}`, 200, "BatchUpdateSpreadsheetResponse"},
+		{"values are written", "sheets", "PUT", book + "/values/'a'!A1:B1?valueInputOption=RAW", `{"range":"'a'!A1:B1","majorDimension":"ROWS","values":[["x",1]]}`, 200, "UpdateValuesResponse"},
+		{"values are read", "sheets", "GET", book + "/values/'a'!A1:B1", "", 200, "ValueRange"},
+		{"the spreadsheet", "sheets", "GET", book, "", 200, "Spreadsheet"},
+		{"no spreadsheet", "sheets", "GET", "/sheets/v4/spreadsheets/x", "", 404, "Error"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			vendor, _, nobody := strings.Cut(test.vendor, "/")
+			api, err := published.Open(vendor)
+			if err != nil {
+				t.Fatal(err)
+			}
+			token := o.Token(map[string]string{"freee": "freee", "sheets": "google"}[vendor])
+			if nobody {
+				token = ""
+			}
+			status, body, _ := o.get(t, test.method, test.path, token, test.body)
+			if status != test.status {
+				t.Fatalf("%d %s", status, body)
+			}
+			for _, one := range elements(t, body) {
+				for _, d := range api.Differences(test.schema, one) {
+					t.Error(d)
+				}
+			}
+		})
+	}
+}
+
+// elements are a list's, or the one value.
+func elements(t *testing.T, body string) []any {
+	t.Helper()
+	var v any
+	if err := json.Unmarshal([]byte(body), &v); err != nil {
+		t.Fatalf("%v: %s", err, body)
+	}
+	if list, ok := v.([]any); ok && len(list) > 0 {
+		return list
+	}
+	return []any{v}
+}
+
+// Values of texts without a published list are those of the published examples.
+func TestPaydaysAreSpelledAsPublished(t *testing.T) {
+	api, err := published.Open("freee")
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := api.Schemas["ApiV1CompaniesEmployeeSerializer"].Properties
+	o := open(t)
+	_, body, _ := o.get(t, "GET", hr+"/companies/1884310/employees?limit=100&with_no_payroll_calculation=true", o.Token("freee"), "")
+	found := map[any]int{}
+	for _, one := range elements(t, body) {
+		e, _ := one.(map[string]any)
+		found[e["month_of_pay_day"]]++
+		if day := e["closing_day"]; day != nil && day != of["closing_day"].Example {
+			t.Errorf("closes on day %v", day)
+		}
+		if e["month_of_pay_day"] == nil && e["payroll_calculation"] != false {
+			t.Errorf("%v: paid in no month", e["id"])
+		}
+	}
+	if found[of["month_of_pay_day"].Example] != 40 || found["current_month"] != 4 || found[nil] != 1 {
+		t.Errorf("paid: %v", found)
+	}
+}

@@ -1,0 +1,81 @@
+package sheets_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"ringi/infra/local/vendors/published"
+	"ringi/shared/tool"
+	"ringi/shared/tool/sheets"
+	"ringi/shared/tool/wire"
+)
+
+type tokens struct{}
+
+func (tokens) Token(context.Context) (string, error)         { return "token", nil }
+func (tokens) Renew(context.Context, string) (string, error) { return "", errors.New("no other") }
+
+// What is sent has the names and types that Google publishes; so has what is answered
+// here, by nobody who knows the client.
+func TestRequestsAreAsGooglePublishesThem(t *testing.T) {
+	api, err := published.Open("sheets")
+	if err != nil {
+		t.Fatal(err)
+	}
+	answers := map[string]map[string]any{
+		http.MethodGet: api.Example("Spreadsheet", map[string]any{"spreadsheetUrl": "https://docs.example/x", "sheets": []any{
+			map[string]any{"properties": map[string]any{"sheetId": 5, "title": "a chart", "sheetType": "OBJECT"}},
+			map[string]any{"properties": map[string]any{"sheetId": 0, "title": "a", "gridProperties": map[string]any{"rowCount": 1, "columnCount": 1}}},
+		}}),
+		http.MethodPost: api.Example("BatchUpdateSpreadsheetResponse", map[string]any{"replies": []any{map[string]any{}}}),
+		http.MethodPut:  api.Example("UpdateValuesResponse", map[string]any{"updatedRange": "a!A1:B3", "updatedRows": 3, "updatedCells": 6, "updatedData": map[string]any{}}),
+	}
+	schemas := map[string]string{http.MethodPost: "BatchUpdateSpreadsheetRequest", http.MethodPut: "ValueRange"}
+	var asked []string
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked = append(asked, r.Method+" "+r.URL.EscapedPath())
+		if schema := schemas[r.Method]; schema != "" {
+			var body any
+			b, _ := io.ReadAll(r.Body)
+			if err := json.Unmarshal(b, &body); err != nil {
+				t.Errorf("%v: %s", err, b)
+			}
+			for _, d := range api.Differences(schema, body) {
+				t.Error(d)
+			}
+		}
+		_ = json.NewEncoder(w).Encode(answers[r.Method]) // else nobody is left to read
+	}))
+	defer s.Close()
+	c := sheets.New(s.URL, tokens{}, wire.NewHTTP())
+	for _, tab := range []string{"a", "a new one"} {
+		got, err := c.Write(t.Context(), sheets.Table{SpreadsheetID: "1AbC_-", Sheet: tab, Columns: []sheets.Column{{Key: "n", Title: "N"}, {Key: "h", Title: "H"}}, Rows: []map[string]any{{"n": "x", "h": 1.5}, {"n": nil, "h": true}}})
+		if want := (sheets.Written{SpreadsheetID: "1AbC_-", UpdatedRange: "a!A1:B3", UpdatedRows: 2, UpdatedCells: 6, URL: "https://docs.example/x"}); err != nil || got != want {
+			t.Errorf("%+v, %v", got, err)
+		}
+	}
+	want := "GET /v4/spreadsheets/1AbC_- POST /v4/spreadsheets/1AbC_-:batchUpdate PUT /v4/spreadsheets/1AbC_-/values/%27a%27%21A1:B3"
+	if got := strings.Join(asked[:3], " "); got != want {
+		t.Errorf("asked %s", got)
+	}
+}
+
+// A spreadsheet is named by a whole id: nothing else goes into an address.
+func TestOnlyAnIDNamesASpreadsheet(t *testing.T) {
+	called := false
+	s := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { called = true }))
+	defer s.Close()
+	for _, id := range []string{"", "..", "1AbC/../../other", "1AbC../../../other", "1AbC?x=", "1AbC:batchUpdate", "1AbC%2f", "１ＡｂＣ", strings.Repeat("a", 201)} {
+		_, err := sheets.New(s.URL, tokens{}, wire.NewHTTP()).Write(t.Context(), sheets.Table{SpreadsheetID: id, Sheet: "a", Columns: []sheets.Column{{Key: "n", Title: "N"}}})
+		var e *tool.Error
+		if !errors.As(err, &e) || e.Outcome != tool.Failed || e.Problem != tool.ProblemBadArguments || called {
+			t.Errorf("%q: %v, called: %t", id, err, called)
+		}
+	}
+}
