@@ -18,7 +18,7 @@ import (
 // Directory is who Slack knows.
 type Directory interface {
 	User(ctx context.Context, id string) (slackapi.User, error)
-	ChannelMembers(ctx context.Context, channel string) iter.Seq2[string, error]
+	Channels(ctx context.Context, user string, types ...string) iter.Seq2[string, error]
 	UsergroupMembers(ctx context.Context, group string) ([]string, error)
 }
 
@@ -31,9 +31,12 @@ type People struct {
 	Now   func() time.Time
 
 	mu     sync.Mutex
-	member map[[2]string]time.Time // channel and person: a member, known until
+	member map[membership]time.Time // known until
 	groups map[string]group
 }
+
+// membership is that of a person in a channel.
+type membership struct{ team, channel, user string }
 
 type group struct {
 	members []string
@@ -118,52 +121,58 @@ func (p *People) group(ctx context.Context, name string) ([]string, error) {
 }
 
 // memberOf reports whether the person is a member of the channel that the request
-// was made in. Where Slack does not list members, whoever could click there is one.
+// was made in. Where Slack does not list channels, whoever could click there is a member.
 func (p *People) memberOf(ctx context.Context, c click, r *task.Request) (bool, error) {
 	if r.ChannelType == "im" {
 		return c.user == r.User, nil
 	}
-	if p.known(r.Channel, c.user) {
+	m := membership{r.TeamID, r.Channel, c.user}
+	if p.known(m) {
 		return true, nil
 	}
-	listed := 0
-	for id, err := range p.Slack.ChannelMembers(ctx, r.Channel) {
+	for id, err := range p.Slack.Channels(ctx, c.user, typesOf(r)...) {
 		if slackapi.Code(err) == slackapi.CodeUnknownMethod {
-			break
+			there := c.channel == "" || c.channel == r.Channel // a modal was opened by a click there
+			slog.WarnContext(ctx, "a person's channels can't be listed here", "task_id", c.ref.Task, "allowed", there)
+			return there, nil
 		}
 		if err != nil {
 			return false, err
 		}
-		if id == c.user {
-			p.learn(r.Channel, c.user)
+		if id == r.Channel {
+			p.learn(m)
 			return true, nil
 		}
-		listed++
 	}
-	if listed > 0 {
-		return false, nil
-	}
-	there := c.channel == "" || c.channel == r.Channel // a modal was opened by a click there
-	slog.WarnContext(ctx, "members can't be listed here", "task_id", c.ref.Task, "allowed", there)
-	return there, nil
+	return false, nil
 }
 
-func (p *People) known(channel, user string) bool {
+// typesOf are what the request's channel may be. Slack refuses the whole call when it
+// names a type for which the app has no scope; a mention comes without its channel's
+// type, and a private channel's id may look like a public one's.
+func typesOf(r *task.Request) []string {
+	if r.ChannelType == "mpim" {
+		return []string{"mpim"}
+	}
+	return []string{"public_channel", "private_channel"}
+}
+
+func (p *People) known(m membership) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.Now().Before(p.member[[2]string{channel, user}])
+	return p.Now().Before(p.member[m])
 }
 
-func (p *People) learn(channel, user string) {
+func (p *People) learn(m membership) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.member == nil {
-		p.member = map[[2]string]time.Time{}
+		p.member = map[membership]time.Time{}
 	}
 	for who, until := range p.member {
 		if !p.Now().Before(until) {
 			delete(p.member, who)
 		}
 	}
-	p.member[[2]string{channel, user}] = p.Now().Add(remembered)
+	p.member[m] = p.Now().Add(remembered)
 }

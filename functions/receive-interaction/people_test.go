@@ -70,19 +70,16 @@ func testPolicy(t *testing.T, w *world) {
 // members are those whom Slack lets an app whisper to.
 func members(t *testing.T, w *world) []string {
 	t.Helper()
-	var out []string
-	for id, err := range w.slack.Client.ChannelMembers(t.Context(), workspace.HR) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		out = append(out, id)
+	c, err := w.slack.Channel(workspace.HR)
+	if err != nil {
+		t.Fatal(err)
 	}
-	return out
+	return c.Members
 }
 
 func testUnverified(t *testing.T, w *world) {
 	p := w.prompted()
-	for _, method := range []string{"conversations.members", "users.info"} {
+	for _, method := range []string{"users.conversations", "users.info"} {
 		w.slack.Faults.Add(webapi.Fault{Method: method, Kind: webapi.Unavailable})
 		before := len(w.slack.Ephemerals(workspace.Suzuki))
 		w.post(w.click(workspace.Suzuki, "approve_prompt", p.ID))
@@ -100,7 +97,7 @@ func testUnverified(t *testing.T, w *world) {
 
 func testUnknownMethod(t *testing.T, w *world) {
 	p := w.prompted()
-	for _, method := range []string{"users.info", "conversations.members"} {
+	for _, method := range []string{"users.info", "users.conversations"} {
 		w.slack.Faults.Add(webapi.Fault{Method: method, Kind: webapi.Refused, Code: "unknown_method", Times: -1})
 	}
 	elsewhere := w.click(workspace.Suzuki, "approve_prompt", p.ID)
@@ -139,8 +136,8 @@ func testDirectMessage(t *testing.T, w *world) {
 	if got := w.load().Prompt(); got.ApprovedBy != workspace.Sato {
 		t.Errorf("%+v", got)
 	}
-	if n := len(w.slack.Calls("conversations.members")); n != 0 {
-		t.Errorf("the members of a conversation of two were asked for")
+	if n := len(w.slack.Calls("users.conversations")); n != 0 {
+		t.Errorf("a conversation of two was looked for")
 	}
 }
 

@@ -126,28 +126,31 @@ func TestPeople(t *testing.T) {
 	}
 }
 
-// TestChannelMembers: pages are asked for one at a time, and only as long as somebody wants more.
-func TestChannelMembers(t *testing.T) {
+// TestChannels: pages are asked for one at a time, and only as long as somebody wants more.
+func TestChannels(t *testing.T) {
 	pages := 0
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		pages++
+		if r.URL.Path != "/api/users.conversations" || r.FormValue("user") != "U1" || r.FormValue("types") != "public_channel,private_channel" || r.FormValue("limit") != "999" {
+			t.Errorf("asked %s with %v", r.URL.Path, r.Form)
+		}
 		next := map[string]string{"": "b", "b": "c", "c": ""}[r.FormValue("cursor")]
-		_, _ = fmt.Fprintf(w, `{"ok":true,"members":["U%d"],"response_metadata":{"next_cursor":%q}}`, pages, next)
+		_, _ = fmt.Fprintf(w, `{"ok":true,"channels":[{"id":"C%d"}],"response_metadata":{"next_cursor":%q}}`, pages, next)
 	}))
 	defer server.Close()
 	c := client(t, server.URL+"/api/", time.Second)
 	var all []string
-	for id, err := range c.ChannelMembers(t.Context(), "C1") {
+	for id, err := range c.Channels(t.Context(), "U1", "public_channel", "private_channel") {
 		if err != nil {
 			t.Fatal(err)
 		}
 		all = append(all, id)
 	}
-	if diff := cmp.Diff([]string{"U1", "U2", "U3"}, all); diff != "" {
+	if diff := cmp.Diff([]string{"C1", "C2", "C3"}, all); diff != "" {
 		t.Error(diff)
 	}
 	pages = 0
-	for range c.ChannelMembers(t.Context(), "C1") {
+	for range c.Channels(t.Context(), "U1", "public_channel", "private_channel") {
 		break
 	}
 	if pages != 1 {

@@ -23,19 +23,24 @@ func (c *Client) User(ctx context.Context, id string) (User, error) {
 	return User{ID: u.ID, Team: u.TeamID, Guest: u.IsRestricted || u.IsUltraRestricted || u.IsStranger}, nil
 }
 
-// ChannelMembers lists the members of a channel, asking for the next page only
-// when it is wanted. An error ends the list.
-func (c *Client) ChannelMembers(ctx context.Context, channel string) iter.Seq2[string, error] {
+// pageOfChannels is the most that users.conversations gives at once.
+const pageOfChannels = 999
+
+// Channels lists the channels of these types that a person is a member of: all public
+// ones, and those others that our bot is in too. It asks for the next page only when it is
+// wanted. An error ends the list. Slack has no call for one membership, and lists a channel's
+// members in an order of its own: a person's channels are few where a channel's members are many.
+func (c *Client) Channels(ctx context.Context, user string, types ...string) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
-		params := slack.GetUsersInConversationParameters{ChannelID: channel, Limit: 1000}
+		params := slack.GetConversationsForUserParameters{UserID: user, Types: types, Limit: pageOfChannels, ExcludeArchived: true}
 		for {
-			members, cursor, err := c.api.GetUsersInConversationContext(ctx, &params)
-			if err := outcome("conversations.members", err); err != nil {
+			channels, cursor, err := c.api.GetConversationsForUserContext(ctx, &params)
+			if err := outcome("users.conversations", err); err != nil {
 				yield("", err)
 				return
 			}
-			for _, m := range members {
-				if !yield(m, nil) {
+			for _, ch := range channels {
+				if !yield(ch.ID, nil) {
 					return
 				}
 			}

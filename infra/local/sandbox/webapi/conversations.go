@@ -60,13 +60,60 @@ func listConversations(a *API, p params) (reply, error) {
 	}
 	var found []reply
 	for _, c := range a.ws.Channels() {
-		kind := "public_channel"
-		if c.IM != "" {
-			kind = "im"
-		}
-		if slices.Contains(strings.Split(kinds, ","), kind) && !(c.Archived && p.flag("exclude_archived")) {
+		if slices.Contains(strings.Split(kinds, ","), kindOf(c)) && !(c.Archived && p.flag("exclude_archived")) {
 			found = append(found, describe(c))
 		}
+	}
+	channels, next, err := page(p, found, 100)
+	if err != nil {
+		return nil, err
+	}
+	return reply{"channels": channels, "response_metadata": next}, nil
+}
+
+func kindOf(c workspace.Channel) string {
+	if c.IM != "" {
+		return "im"
+	}
+	return "public_channel"
+}
+
+// maxConversations is the largest limit that users.conversations takes.
+const maxConversations = 999
+
+// userConversations lists what a person is a member of, the bot itself unless the call
+// names another: every public channel, and of the rest what the bot is in too. The answer's
+// channels are without is_member and num_members.
+func userConversations(a *API, p params) (reply, error) {
+	user := p.str("user")
+	if user == "" {
+		user = workspace.Bot
+	}
+	if _, err := a.ws.User(user); err != nil {
+		return nil, err
+	}
+	kinds := p.str("types")
+	if kinds == "" {
+		kinds = "public_channel"
+	}
+	for kind := range strings.SplitSeq(kinds, ",") {
+		if !slices.Contains([]string{"public_channel", "private_channel", "mpim", "im"}, kind) {
+			return nil, refuse("invalid_types")
+		}
+	}
+	if p.number("limit", 100) > maxConversations {
+		return nil, refuse("invalid_limit")
+	}
+	found := []reply{}
+	for _, c := range a.ws.Channels() {
+		seen := slices.Contains(c.Members, user) && (kindOf(c) == "public_channel" || slices.Contains(c.Members, workspace.Bot))
+		if !seen || !slices.Contains(strings.Split(kinds, ","), kindOf(c)) || c.Archived && p.flag("exclude_archived") {
+			continue
+		}
+		out := describe(c)
+		delete(out, "is_member")
+		delete(out, "num_members")
+		found = append(found, out)
 	}
 	channels, next, err := page(p, found, 100)
 	if err != nil {

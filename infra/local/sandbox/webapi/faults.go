@@ -133,7 +133,7 @@ func pace(method, channel string) (int, time.Duration, string) {
 	switch method {
 	case "chat.postMessage":
 		return 3, 3 * time.Second, method + channel
-	case "chat.update", "chat.delete", "conversations.history", "conversations.replies":
+	case "chat.update", "chat.delete", "conversations.history", "conversations.replies", "users.conversations":
 		return 50, time.Minute, method
 	case "chat.postEphemeral", "views.open", "views.update", "views.push", "users.info", "conversations.members":
 		return 100, time.Minute, method

@@ -94,7 +94,7 @@ func methods() map[string]method {
 		"chat.postEphemeral": postEphemeral, "chat.getPermalink": getPermalink,
 		"conversations.open": openConversation, "conversations.list": listConversations, "conversations.info": infoConversation,
 		"conversations.members": conversationMembers, "conversations.history": history, "conversations.replies": replies,
-		"users.info": userInfo, "users.list": listUsers, "users.lookupByEmail": userByEmail,
+		"users.info": userInfo, "users.conversations": userConversations, "users.list": listUsers, "users.lookupByEmail": userByEmail,
 		"usergroups.list": listGroups, "usergroups.users.list": groupUsers,
 		"views.open": openView, "views.push": pushView, "views.update": updateView,
 		"assistant.threads.setSuggestedPrompts": setPrompts, "agents.sessions.setStatus": setSession,

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+	"testing"
+	"time"
+
+	"ringi/shared/slackapi"
+	"ringi/shared/task"
+)
+
+// directory is a workspace in which a person is a member of many channels, and each channel has many members.
+type directory struct {
+	channels []string
+	asked    []string // types of each listing
+	seen     int      // channels that were looked at
+}
+
+func (d *directory) User(_ context.Context, id string) (slackapi.User, error) {
+	return slackapi.User{ID: id, Team: "T1"}, nil
+}
+
+func (d *directory) Channels(_ context.Context, _ string, types ...string) iter.Seq2[string, error] {
+	d.asked = append(d.asked, fmt.Sprint(types))
+	return func(yield func(string, error) bool) {
+		for _, c := range d.channels {
+			if d.seen++; !yield(c, nil) {
+				return
+			}
+		}
+	}
+}
+
+func (d *directory) UsergroupMembers(context.Context, string) ([]string, error) { return nil, nil }
+
+// However many members a channel has, one person's membership is found: their own
+// channels are walked until it comes, and the hit is believed for a minute.
+func TestAMemberOfAHugeChannelIsFoundByTheirOwnChannels(t *testing.T) {
+	d := &directory{}
+	for n := range 2500 {
+		d.channels = append(d.channels, fmt.Sprintf("C%d", n))
+	}
+	now := time.Now()
+	p := &People{Slack: d, Now: func() time.Time { return now }}
+	who := func(user, channel, kind string) bool {
+		t.Helper()
+		by, _, err := p.Who(t.Context(), click{user: user, userTeam: "T1"}, &task.Request{TeamID: "T1", User: "U0", Channel: channel, ChannelType: kind}, task.DefaultSettings())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return by.Member
+	}
+	if !who("U1", "C1200", "channel") || d.seen != 1201 {
+		t.Errorf("%d channels were looked at", d.seen)
+	}
+	if now = now.Add(59 * time.Second); !who("U1", "C1200", "channel") || d.seen != 1201 {
+		t.Error("asked again within a minute")
+	}
+	if !who("U2", "C1200", "channel") || len(d.asked) != 2 {
+		t.Error("one person's membership was taken for another's")
+	}
+	if now = now.Add(2 * time.Second); !who("U1", "C1200", "channel") || len(d.asked) != 3 {
+		t.Error("believed for more than a minute")
+	}
+	if who("U1", "C9999", "channel") || who("U1", "C9999", "channel") || len(d.asked) != 5 {
+		t.Error("who joins and clicks again must be a member at once")
+	}
+	who("U1", "C8888", "mpim")
+	if !slices.Equal(d.asked[4:], []string{"[public_channel private_channel]", "[mpim]"}) {
+		t.Errorf("asked for %v", d.asked)
+	}
+}
