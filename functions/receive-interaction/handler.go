@@ -133,7 +133,7 @@ func (h *Handler) button(ctx context.Context, p payload) (inbound.Response, erro
 func (h *Handler) ask(ctx context.Context, c click, kind task.CardType, trigger string) {
 	v := h.check(ctx, c, rejections()[kind].with("-")) // any reason: nothing is kept
 	if v.err == nil && !v.empty {
-		err := h.Slack.OpenView(ctx, trigger, card.RejectionModal(kind, c.id, c.ref.Task, v.locale))
+		err := h.Slack.OpenView(ctx, trigger, card.RejectionModal(kind, c.id, c.ref.Task, v.settings.Locale))
 		var unknown slackapi.Unknown
 		if err == nil || errors.As(err, &unknown) { // if no form is to be seen, the person clicks again
 			slog.InfoContext(ctx, "asked for a reason", "task_id", c.ref.Task, "user", c.user, "id", c.id, "err", err)
@@ -144,32 +144,14 @@ func (h *Handler) ask(ctx context.Context, c click, kind task.CardType, trigger 
 	h.tell(ctx, c, v)
 }
 
-// shortcut is 「キャンセル」 in the menu of a message: a card, or the request itself.
-func (h *Handler) shortcut(ctx context.Context, p payload) (inbound.Response, error) {
-	if p.CallbackID != "cancel_task" {
-		return ignore(ctx, "shortcut")
-	}
-	if err := inbound.CheckID("payload.channel.id", p.channel()); err != nil {
-		return inbound.Response{}, err
-	}
-	c, v := p.click("", ""), verdict{err: task.ErrNotFound}
-	for _, id := range p.tasks() {
-		c.ref.Task, c.id, c.withdraws = id, id, true
-		if v = h.decide(ctx, c, cancelTask()); !v.notFound() {
-			break
-		}
-	}
-	h.tell(ctx, c, v)
-	if v.err == nil { // the message that the menu belongs to may not be a card, and shows nothing
-		h.whisper(ctx, c, v, card.CancelAccepted(v.locale))
-	}
-	return inbound.OK(), nil
-}
-
 // submit is a rejection's form. What is wrong with the reason, and that nothing was
 // saved, is said in the form, which stays open; everything else closes it.
 func (h *Handler) submit(ctx context.Context, p payload) (inbound.Response, error) {
-	if p.View.CallbackID != card.RejectionCallback {
+	switch p.View.CallbackID {
+	case card.RejectionCallback:
+	case card.CancelCallback:
+		return h.cancel(ctx, p)
+	default:
 		return ignore(ctx, "view")
 	}
 	var m card.Rejection

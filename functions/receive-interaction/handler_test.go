@@ -258,9 +258,17 @@ func testShortcutOnCard(t *testing.T, w *world) {
 	if w.load().Head.Ended != nil {
 		t.Fatal("a guest cancelled it")
 	}
-	w.told(w.post(w.shortcut(workspace.Sato, button)), workspace.Sato, "キャンセル")
+	w.quiet(w.post(w.shortcut(workspace.Sato, button)), workspace.Sato)
+	if w.load().Head.Ended != nil {
+		t.Fatal("it was cancelled before anybody said yes")
+	}
+	w.told(w.confirm(workspace.Sato), workspace.Sato, "キャンセル")
 	if ended := w.load().Head.Ended; ended == nil || ended.By != workspace.Sato {
 		t.Errorf("%+v", ended)
+	}
+	w.post(w.shortcut(workspace.Sato, button)) // again: told so, and no dialog
+	if told := w.slack.Ephemerals(workspace.Sato); len(told) != 2 || !strings.Contains(told[1].Text, "にこのタスクをキャンセルしました") || len(w.slack.Views(workspace.Sato)) != 0 {
+		t.Errorf("%+v", told)
 	}
 	// A card without buttons says in its metadata which task it shows.
 	metadata := map[string]any{"ts": "1776675601.000100", "thread_ts": "1.000001", "metadata": map[string]any{
@@ -274,6 +282,7 @@ func testShortcutOnCard(t *testing.T, w *world) {
 
 func testShortcutOnRequest(t *testing.T, w *world) {
 	w.post(w.shortcut(workspace.Sato, map[string]any{"ts": w.root, "text": "今月の勤怠をまとめて"}))
+	w.confirm(workspace.Sato)
 	if ended := w.load().Head.Ended; ended == nil || ended.As != task.TaskCancelled {
 		t.Errorf("%+v", ended)
 	}
@@ -290,6 +299,7 @@ func testShortcutElsewhere(t *testing.T, w *world) {
 	}
 	// A reply in the request's thread means the request.
 	w.post(w.shortcut(workspace.Sato, map[string]any{"ts": "1776675600.000100", "thread_ts": w.root}))
+	w.confirm(workspace.Sato)
 	if w.load().Head.Ended == nil {
 		t.Error("it was not cancelled")
 	}

@@ -25,15 +25,16 @@ func testPolicy(t *testing.T, w *world) {
 		user     string
 		team     string
 		rule     task.Rule // empty: allowed
+		can      string    // who the refusal says may decide
 	}{
-		{"another workspace's person", channel, workspace.Stranger, workspace.StrangerTeam, task.RuleForeign},
-		{"a guest", channel, workspace.Guest, slacktest.Team, task.RuleGuest},
-		{"a person who left the channel", channel, workspace.Tanaka, slacktest.Team, task.RuleNotMember},
-		{"who is not listed", list([]string{workspace.Suzuki}, nil), workspace.Alex, slacktest.Team, task.RuleNotListed},
-		{"an empty list", list(nil, nil), workspace.Suzuki, slacktest.Team, task.RuleNobody},
-		{"who is in no listed group", list(nil, []string{workspace.Approvers}), workspace.Alex, slacktest.Team, task.RuleNotListed},
-		{"the requester, when that is off", func(s *task.Settings) { channel(s); s.AllowSelfApproval = false }, workspace.Sato, slacktest.Team, task.RuleSelf},
-		{"who is in a listed group, though not in the channel", list(nil, []string{workspace.Approvers}), workspace.Tanaka, slacktest.Team, ""},
+		{"another workspace's person", channel, workspace.Stranger, workspace.StrangerTeam, task.RuleForeign, ""},
+		{"a guest", channel, workspace.Guest, slacktest.Team, task.RuleGuest, "<#" + workspace.HR + "> のメンバー"},
+		{"a person who left the channel", channel, workspace.Tanaka, slacktest.Team, task.RuleNotMember, "<#" + workspace.HR + "> のメンバー"},
+		{"who is not listed", list([]string{workspace.Suzuki}, nil), workspace.Alex, slacktest.Team, task.RuleNotListed, "<@" + workspace.Suzuki + ">"},
+		{"an empty list", list(nil, nil), workspace.Suzuki, slacktest.Team, task.RuleNobody, ""},
+		{"who is in no listed group", list(nil, []string{workspace.Approvers}), workspace.Alex, slacktest.Team, task.RuleNotListed, "<!subteam^" + workspace.Approvers + ">"},
+		{"the requester, when that is off", func(s *task.Settings) { channel(s); s.AllowSelfApproval = false }, workspace.Sato, slacktest.Team, task.RuleSelf, "<#" + workspace.HR + "> のメンバー(依頼した <@" + workspace.Sato + "> は、自分の依頼を承認できません)"},
+		{"who is in a listed group, though not in the channel", list(nil, []string{workspace.Approvers}), workspace.Tanaka, slacktest.Team, "", ""},
 	} {
 		if tt.user == workspace.Tanaka {
 			if err := w.slack.SetMember(workspace.HR, workspace.Tanaka, false); err != nil {
@@ -60,6 +61,9 @@ func testPolicy(t *testing.T, w *world) {
 			t.Errorf("%s: told %d times", tt.name, calls)
 		}
 		told, want := w.slack.Ephemerals(tt.user), card.Note("ja", task.ErrNotAllowed{Rule: tt.rule})
+		if tt.can != "" {
+			want += "\n👥 承認・却下できる人: " + tt.can
+		}
 		if member := slices.Contains(members(t, w), tt.user); member && (len(told) == 0 || told[len(told)-1].Text != want) {
 			t.Errorf("%s: told %+v", tt.name, told)
 		}

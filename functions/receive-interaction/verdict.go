@@ -14,11 +14,13 @@ import (
 
 // verdict is what became of a click.
 type verdict struct {
-	locale  string
-	request *task.Request // nil when no such task was found
-	empty   bool          // it was decided so already, by the same person
-	asked   time.Time     // when the gate that is decided began to wait; zero for anything else
-	err     error
+	settings task.Settings
+	request  *task.Request // nil when no such task was found
+	title    string        // of the task, empty before there is one
+	ended    *task.Ended   // how the task had ended before
+	empty    bool          // it was decided so already, by the same person
+	asked    time.Time     // when the gate that is decided began to wait; zero for anything else
+	err      error
 }
 
 // decide is the whole of a click: load, decide, commit; the store decides again when somebody was faster.
@@ -54,7 +56,7 @@ func (h *Handler) judge(ctx context.Context, c click, d decision,
 		v.err = fmt.Errorf("read the settings: %w", err)
 		return v
 	}
-	v.locale = settings.Locale
+	v.settings = settings
 	if !task.ValidID(c.ref.Task) || !task.ValidID(c.id) {
 		v.err = task.ErrNotFound
 		return v
@@ -73,7 +75,10 @@ func (h *Handler) judge(ctx context.Context, c click, d decision,
 		}
 		change, err := d(a, c.id, by, policy, h.Now())
 		v.empty = err == nil && change.Empty()
-		v.asked = asked(a, c.id)
+		v.asked, v.ended = asked(a, c.id), a.Head.Ended
+		if a.Task != nil {
+			v.title = a.Task.Title
+		}
 		return change, err
 	})
 	return v
@@ -121,6 +126,9 @@ func (h *Handler) tell(ctx context.Context, c click, v verdict) {
 	}
 	if v.err == nil {
 		log.InfoContext(ctx, "decided so before", "id", c.id)
+		if c.withdraws && v.ended != nil { // a card that is cancelled may be far up in the thread
+			h.whisper(ctx, c, v, card.CancelledBefore(v.settings.Locale, *v.ended))
+		}
 		return
 	}
 	v.log(ctx, log)
@@ -163,7 +171,7 @@ func (v verdict) unsaved() bool {
 }
 
 // text is the sentence for the person.
-func (v verdict) text() string { return card.Note(v.locale, v.err) }
+func (v verdict) text() string { return card.Refused(v.err, v.settings, v.request) }
 
 // inForm returns what the form has to say and stay open for: a reason that won't
 // do, or that nothing was saved; also whatever there is no place in a channel for.

@@ -228,7 +228,21 @@ func (w *world) shortcut(user string, message map[string]any) map[string]any {
 	p["channel"] = map[string]any{"id": workspace.HR, "name": "人事"}
 	p["message_ts"] = message["ts"]
 	p["message"] = message
+	p["trigger_id"] = w.slack.NewTrigger(user)
 	return p
+}
+
+// confirm says yes to the open dialog that asks whether a task shall be cancelled.
+func (w *world) confirm(user string) inbound.Response {
+	w.t.Helper()
+	views := w.slack.Views(user)
+	if len(views) != 1 {
+		w.t.Fatalf("%d dialogs", len(views))
+	}
+	w.slack.CloseView(user, false)
+	p := person("view_submission", user, slacktest.Team)
+	p["view"] = map[string]any{"id": views[0].ID, "type": "modal", "callback_id": views[0].CallbackID, "private_metadata": views[0].PrivateMetadata, "state": map[string]any{"values": map[string]any{}}}
+	return w.post(p)
 }
 
 // quiet wants an empty 200 and nobody told anything.

@@ -45,11 +45,11 @@ type Slack interface {
 // drawing is one task being shown as it was when it was loaded.
 type drawing struct {
 	*Handler
-	ref    task.Ref
-	a      *task.Aggregate
-	locale string
-	by     string // this invocation
-	told   bool   // the requester knows that a card can't be shown
+	ref      task.Ref
+	a        *task.Aggregate
+	settings task.Settings
+	by       string // this invocation
+	told     bool   // the requester knows that a card can't be shown
 }
 
 // draw shows a task: each card whose content differs from what was shown is
@@ -67,7 +67,7 @@ func (h *Handler) draw(ctx context.Context, ref task.Ref) error {
 	if err != nil {
 		return fmt.Errorf("read the settings: %w", err)
 	}
-	d := &drawing{Handler: h, ref: ref, a: a, locale: settings.Locale, by: h.NewID()}
+	d := &drawing{Handler: h, ref: ref, a: a, settings: settings, by: h.NewID()}
 	d.told = slices.ContainsFunc(a.Cards, func(c *task.Card) bool { return c.Refusal != "" })
 	cards := slices.SortedStableFunc(slices.Values(a.Cards), func(a, b *task.Card) int { return a.CreatedAt.Compare(b.CreatedAt) })
 	var behind error
@@ -98,7 +98,7 @@ func (h *Handler) draw(ctx context.Context, ref task.Ref) error {
 
 // card makes one message show its card.
 func (d *drawing) card(ctx context.Context, c *task.Card) error {
-	m := card.Render(d.a, c, d.locale, d.Now())
+	m := card.RenderUnder(d.a, c, d.settings, d.Now())
 	hash := card.Hash(m)
 	switch {
 	case c.State == task.CardPosted && c.Hash == hash:
@@ -175,7 +175,7 @@ func (d *drawing) failed(ctx context.Context, c *task.Card, err error) error {
 		return nil
 	}
 	d.told = true
-	if err := d.Slack.Direct(ctx, d.a.Head.Requester, card.Unreachable(d.locale, c.Channel, refused.Code)); err != nil {
+	if err := d.Slack.Direct(ctx, d.a.Head.Requester, card.Unreachable(d.settings.Locale, c.Channel, refused.Code)); err != nil {
 		d.log(c).WarnContext(ctx, "the requester was not told", "err", err)
 	}
 	return nil

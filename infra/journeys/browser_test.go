@@ -112,6 +112,10 @@ var stories = []struct {
 		v.Keys(kb.ArrowUp) // to the last
 		v.Until(`document.activeElement?.innerText.includes(` + browser.Quote(v.words.cancel) + `)`)
 		v.Keys(kb.Enter)
+		v.Until(`document.querySelector("dialog.modal[open] button[type=submit]")`)
+		v.looks("cancel-asks")
+		v.Press(`dialog.modal button[type="submit"]`)
+		v.lacks("dialog")
 		v.sees(v.words.cancelled)
 		v.lacks(v.button("approve_prompt"))
 		v.Until(`document.querySelector(".whisper")?.innerText.includes(` + browser.Quote(v.words.accepted) + `) && document.querySelector(".only-you").innerText.includes(` + browser.Quote(v.words.onlyYou) + `)`)

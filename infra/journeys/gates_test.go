@@ -2,6 +2,7 @@ package journeys
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -80,11 +81,16 @@ func TestWhoMayNotStampIsToldWhy(t *testing.T) {
 	d := desk.Ask(t, s, workspace.Sato, "従業員一覧を取得して")
 	for _, user := range []string{workspace.Alex, workspace.Guest} {
 		d.Click(user, "CARD#prompt#0001", "approve_prompt")
-		if notes := d.Notes(user); len(notes) != 1 || notes[0] == "" {
+		if notes := d.Notes(user); len(notes) != 1 || !strings.Contains(notes[0], "👥 承認・却下できる人: <@"+workspace.Suzuki+">") {
 			t.Errorf("%s got the notes %q", user, notes)
 		}
 	}
+	until := fmt.Sprintf("⌛ 期限: <!date^%d^", d.Load().Prompt().Terms.DecideBy.Unix())
+	if face := desk.Face(d.Card("CARD#prompt#0001", "👥 承認・却下できる人: <@"+workspace.Suzuki+">")); !strings.Contains(face, until) {
+		t.Errorf("the card does not say %s: %s", until, face)
+	}
 	desk.Settings(t, s, func(x *task.Settings) { x.Approvers.Users = []string{} })
+	d.Card("CARD#prompt#0001", "なし(承認者が登録されていません") // without a click
 	d.Click(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
 	if notes := d.Notes(workspace.Suzuki); len(notes) != 1 {
 		t.Errorf("an empty list of approvers: notes %q", notes)
@@ -151,7 +157,21 @@ func TestATaskIsWithdrawnWhileItWaits(t *testing.T) {
 	if err := s.Sandbox.Shortcut(workspace.Sato, d.Channel, m.TS, "cancel_task"); err != nil {
 		t.Fatal(err)
 	}
-	card := d.Card("CARD#prompt#0001", "<@"+workspace.Sato+">")
+	if views := s.Sandbox.Views(workspace.Sato); len(views) != 1 || d.Load().Head.Ended != nil {
+		t.Fatalf("%d dialogs ask whether that is meant; ended: %v", len(views), d.Load().Head.Ended)
+	}
+	if err := s.Sandbox.CloseView(workspace.Sato, s.Sandbox.Views(workspace.Sato)[0].ID); err != nil { // not yet
+		t.Fatal(err)
+	}
+	d.Cancel(workspace.Sato, m.TS)
+	card := d.Card("CARD#prompt#0001", "キャンセルされました")
+	d.Card("CARD#task", "⏹️ <@"+workspace.Sato+"> によりキャンセルされました")
+	if err := s.Sandbox.Shortcut(workspace.Sato, d.Channel, m.TS, "cancel_task"); err != nil {
+		t.Fatal(err)
+	}
+	if notes := d.Notes(workspace.Sato); len(notes) != 2 || !strings.Contains(notes[1], "にこのタスクをキャンセルしました") {
+		t.Errorf("who cancels again is told %q", notes)
+	}
 	if strings.Contains(desk.Face(card), "approve_prompt") {
 		t.Errorf("the withdrawn card still has its buttons: %s", desk.Face(card))
 	}

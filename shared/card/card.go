@@ -22,12 +22,19 @@ type Message struct {
 	Attachments []slack.Attachment `json:"attachments"`
 }
 
-// Render draws the card c of a task, in Japanese unless locale is "en". It shows
-// the row that the card's subject names, and nothing of what now is but whether
+// Render is RenderUnder the default settings, in Japanese unless locale is "en".
+func Render(a *task.Aggregate, c *task.Card, locale string, now time.Time) Message {
+	s := task.DefaultSettings()
+	s.Locale = locale
+	return RenderUnder(a, c, s, now)
+}
+
+// RenderUnder draws the card c of a task. It shows the row that the card's subject
+// names, who may decide by the tenant's settings, and nothing of what now is but whether
 // a pause is over: the same rows give the same message. A row that is not there
 // (an aggregate may mix two commits) is drawn as being generated.
-func Render(a *task.Aggregate, c *task.Card, locale string, now time.Time) Message {
-	d := drawing{a: a, w: wordsOf(locale), now: now}
+func RenderUnder(a *task.Aggregate, c *task.Card, s task.Settings, now time.Time) Message {
+	d := drawing{a: a, settings: s, w: wordsOf(s.Locale), now: now}
 	var f face
 	switch c.CardType {
 	case task.CardPrompt:
@@ -71,9 +78,10 @@ func canonical(m Message) ([]byte, error) {
 
 // drawing is one card being drawn.
 type drawing struct {
-	a   *task.Aggregate
-	w   *words
-	now time.Time
+	a        *task.Aggregate
+	settings task.Settings
+	w        *words
+	now      time.Time
 }
 
 // face is what a card shows.

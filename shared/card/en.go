@@ -82,6 +82,20 @@ func english() *words {
 		ArgumentsMasked: "🔒 Personal data is masked with *; to whom it goes is shown as it is",
 		ArgumentsCut:    "⚠️ The arguments are long: only the beginning of {bytes} bytes is shown",
 
+		WhoDecides:    "👥 Can approve or reject: {who}",
+		DecideBy:      "⌛ Until: {when}",
+		NobodyDecides: "nobody (no approver is listed; please ask an administrator to list one)",
+		MembersDecide: "members of {channel}",
+		MembersOfIt:   "members of this channel",
+		NotRequester:  " (not {who}: nobody approves their own request)",
+		AndOthers:     "and {n} more",
+
+		CancelTitle: "Cancel the task",
+		CancelText:  "Cancel this task? It can't be undone; to go on you would have to ask again.",
+		CancelAbout: "*Task:* {title}",
+		CancelYes:   "Cancel the task",
+		CancelNo:    "Back",
+
 		RunningHeader:   "🚀 Running",
 		CompletedHeader: "✅ Completed",
 		FailedHeader:    "❌ Failed",

@@ -37,6 +37,22 @@ func (d drawing) withEnd(f face, kind task.CardType, key string) face {
 	return f
 }
 
+// outcome adds to the task's card how the task ended, however far it had come; and
+// while it is the newest card, that a generation failed.
+func (d drawing) outcome(f face) face {
+	e := d.a.Head.Ended
+	if e == nil {
+		return d.withEnd(f, task.CardTask, "")
+	}
+	switch e.As {
+	case task.TaskFailed:
+		f.colour = red
+	case task.TaskCancelled:
+		f.colour = grey
+	}
+	return f.with(contextLine(d.ended()))
+}
+
 // failedLayer says which generation failed, on the card of what came before it.
 func (d drawing) failedLayer() string {
 	switch d.a.Head.Parked.Layer {

@@ -68,6 +68,7 @@ func (d drawing) pending(v version) face {
 	w := d.w
 	f := d.titled(v, blue, "").with(v.body...).with(
 		divider(),
+		d.waits(v.terms),
 		d.actions(
 			button(w.Approve, "approve_"+string(v.kind), v.id, slack.StylePrimary),
 			button(w.Reject, "reject_"+string(v.kind), v.id, slack.StyleDanger),

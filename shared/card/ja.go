@@ -82,6 +82,20 @@ func japanese() *words {
 		ArgumentsMasked: "🔒 個人情報は * で伏せています。送信先はそのまま表示しています",
 		ArgumentsCut:    "⚠️ 引数が長いため、{bytes} バイトのうち先頭だけを表示しています",
 
+		WhoDecides:    "👥 承認・却下できる人: {who}",
+		DecideBy:      "⌛ 期限: {when}",
+		NobodyDecides: "なし(承認者が登録されていません。管理者に登録を依頼してください)",
+		MembersDecide: "{channel} のメンバー",
+		MembersOfIt:   "このチャンネルのメンバー",
+		NotRequester:  "(依頼した {who} は、自分の依頼を承認できません)",
+		AndOthers:     "ほか {n} 件",
+
+		CancelTitle: "タスクのキャンセル",
+		CancelText:  "このタスクをキャンセルしますか?キャンセルすると元に戻せません。続けるには、もう一度依頼することになります。",
+		CancelAbout: "*タスク:* {title}",
+		CancelYes:   "キャンセルする",
+		CancelNo:    "戻る",
+
 		RunningHeader:   "🚀 実行中",
 		CompletedHeader: "✅ 実行完了",
 		FailedHeader:    "❌ 実行失敗",

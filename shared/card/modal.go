@@ -47,6 +47,37 @@ func RejectionModal(kind task.CardType, id, taskID, locale string) slack.ModalVi
 	}
 }
 
+// CancelCallback is what the submission of CancelModal comes back with.
+const CancelCallback = "cancel_task_modal"
+
+// Cancellation is that dialog's private_metadata: what is being cancelled, and where
+// the person was. It comes back from outside, so it is a hint that must match a row.
+type Cancellation struct {
+	TaskID  string `json:"task_id"`
+	Channel string `json:"channel"`
+	Thread  string `json:"thread"`
+}
+
+// CancelModal asks whether a task shall really be cancelled. title is the task's, note
+// says why the dialog is still open; both may be empty.
+func CancelModal(c Cancellation, title, note, locale string) slack.ModalViewRequest {
+	w := wordsOf(locale)
+	blocks := []slack.Block{section(w.CancelText)}
+	if title = inline(title, maxHeader); title != "" {
+		blocks = append(blocks, section(fill(w.CancelAbout, "title", title)))
+	}
+	if note != "" {
+		blocks = append(blocks, section(note))
+	}
+	c = Cancellation{ident(c.TaskID), ident(c.Channel), ident(c.Thread)}
+	metadata, _ := json.Marshal(c) // of strings it cannot fail
+	return slack.ModalViewRequest{
+		Type: slack.VTModal, CallbackID: CancelCallback,
+		Title: label(w.CancelTitle), Submit: label(w.CancelYes), Close: label(w.CancelNo),
+		PrivateMetadata: string(metadata), Blocks: slack.Blocks{BlockSet: blocks},
+	}
+}
+
 func quoted(s string) string {
 	b, _ := json.Marshal(s) // of a string it cannot fail
 	return string(b)

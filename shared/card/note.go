@@ -63,6 +63,21 @@ func Note(locale string, err error) string {
 	return w.NoteUnsaved
 }
 
+// ruleOf is the rule that refused, empty if none did.
+func ruleOf(err error) task.Rule {
+	var refused task.ErrNotAllowed
+	if errors.As(err, &refused) {
+		return refused.Rule
+	}
+	return ""
+}
+
+// CancelledBefore is the note for whoever cancels what they cancelled already.
+func CancelledBefore(locale string, e task.Ended) string {
+	w := wordsOf(locale)
+	return fill(w.NoteCancelled, "who", w.mention(e.By), "when", when(e.At))
+}
+
 // decided says who was faster, or how the task ended.
 func (w *words) decided(e task.ErrDecided) string {
 	var text string

@@ -61,6 +61,11 @@ func states() []state {
 		{"task_complete_cost_limit", taskCard, func(t testing.TB) *story { return base(t).costLimit() }},
 		{"task_complete_parked_before_prompt", taskCard, func(t testing.TB) *story { return base(t).park(task.ReasonRunFailed) }},
 		{"task_complete_cancelled_before_prompt", taskCard, func(t testing.TB) *story { return base(t).cancelTask() }},
+		{"task_complete_of_cancelled_prompt", taskCard, func(t testing.TB) *story { return prompt(t).cancelTask() }},
+		{"task_complete_of_completed_execution", taskCard, func(t testing.TB) *story {
+			s := started(t, fiveSteps()).steps(1, 2, 3, 4, 5)
+			return s.do(s.CompleteExecution(s.Head.Run, "42 名分", s.now))
+		}},
 		{"task_complete_of_failed_execution", taskCard, func(t testing.TB) *story {
 			return started(t, fiveSteps()).steps(1, 2).failedAt(3, failed)
 		}},

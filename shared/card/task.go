@@ -7,7 +7,7 @@ func (d drawing) task() face {
 	t, w := d.a.Task, d.w
 	switch {
 	case t != nil:
-		return d.withEnd(d.extracted(t), task.CardTask, "")
+		return d.outcome(d.extracted(t))
 	case d.a.Head.Ended != nil:
 		return face{w.TaskCancelled, grey, nil}.with(section(w.TaskCancelled), contextLine(d.ended()))
 	case d.a.Head.Parked != nil:

@@ -40,6 +40,13 @@ type words struct {
 	ArgumentsCut          string
 	ArgumentsMasked       string
 
+	// Who decides and until when.
+	WhoDecides, DecideBy, NobodyDecides, MembersDecide string
+	MembersOfIt, NotRequester, AndOthers               string
+
+	// The dialog that asks before a task is cancelled.
+	CancelTitle, CancelText, CancelAbout, CancelYes, CancelNo string
+
 	// The execution's card.
 	RunningHeader, CompletedHeader, FailedHeader, StoppedHeader string
 	Running, CarriedOver, Waiting, InFlight, Unknown, AfterStop string // after a step's line

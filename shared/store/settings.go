@@ -48,7 +48,8 @@ func (s *Store) settings(ctx context.Context, tenant string) (settingsRow, error
 }
 
 // SaveSettings writes x over the settings of revision x.Rev, with the audit
-// entry that names the fields that changed; if none did, it writes nothing.
+// entry that names the fields that changed; if none did, it writes nothing. Cards that
+// wait and show what changed are drawn anew, a hundred tasks at most.
 //
 // It returns task.ErrField for a value out of bounds or a slug that another
 // tenant has, task.ErrConflict when somebody saved in between.
@@ -96,6 +97,7 @@ func (s *Store) SaveSettings(ctx context.Context, tenant string, x task.Settings
 	if err != nil {
 		return x, fmt.Errorf("save settings of %s: %w", tenant, err)
 	}
+	s.redrawWaiting(ctx, tenant, fields)
 	return x, nil
 }
 

@@ -59,7 +59,7 @@ func withdrawn(t *testing.T, s *stack.Stack) (*desk.Desk, []string) {
 	d.Click(workspace.Tanaka, "CARD#prompt#0001", "approve_prompt")
 	d.Card("CARD#process#0001", "approve_process")
 	desk.Eventually(t, "the cancel is taken", func() bool {
-		_ = s.Sandbox.Shortcut(workspace.Alex, d.Channel, d.Root, "cancel_task") // what counts are the rows
+		_ = d.TryCancel(workspace.Alex, d.Root) // what counts are the rows
 		return d.Load().Head.Ended != nil
 	})
 	d.Until("cancelled and shown", func(a *task.Aggregate) bool { return a.Task.Status == task.TaskCancelled })

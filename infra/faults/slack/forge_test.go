@@ -118,3 +118,16 @@ func submission(t *testing.T, team, user string, kind task.CardType, taskID, id,
 		},
 	}
 }
+
+// cancellation is the submitted dialog that asks whether a task shall be cancelled.
+func cancellation(t *testing.T, team, user string, c card.Cancellation) object {
+	t.Helper()
+	private, err := json.Marshal(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return object{
+		"type": "view_submission", "team": object{"id": team}, "user": object{"id": user, "team_id": team},
+		"view": object{"callback_id": card.CancelCallback, "private_metadata": string(private), "state": object{"values": object{}}},
+	}
+}

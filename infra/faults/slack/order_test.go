@@ -212,9 +212,5 @@ func rejection(t *testing.T, d *desk.Desk, _ workspace.Message) (user string, r 
 }
 
 func withdrawal(t *testing.T, d *desk.Desk, m workspace.Message) (user string, r request) {
-	team := d.S.Sandbox.TeamID()
-	return workspace.Sato, interaction(t, d.S, object{
-		"type": "message_action", "callback_id": "cancel_task", "team": object{"id": team}, "user": object{"id": workspace.Sato, "team_id": team},
-		"channel": object{"id": m.Channel}, "message_ts": m.TS, "message": m,
-	})
+	return workspace.Sato, interaction(t, d.S, cancellation(t, d.S.Sandbox.TeamID(), workspace.Sato, card.Cancellation{TaskID: d.Ref.Task, Channel: m.Channel, Thread: d.Root}))
 }

@@ -100,9 +100,7 @@ func TestADialogThatDoesNotOpen(t *testing.T) {
 // withdraw2 cancels a task whose second policy waits.
 func withdraw2(d *desk.Desk) {
 	d.T.Helper()
-	if err := d.S.Sandbox.Shortcut(workspace.Sato, d.Channel, d.Root, "cancel_task"); err != nil {
-		d.T.Fatal(err)
-	}
+	d.Cancel(workspace.Sato, d.Root)
 	d.Card("CARD#prompt#0002", "キャンセルされました")
 }
 

@@ -36,9 +36,7 @@ func waits(a *task.Aggregate) bool {
 // withdraw cancels a task by the menu of the message that asked for it.
 func withdraw(d *desk.Desk) {
 	d.T.Helper()
-	if err := d.S.Sandbox.Shortcut(workspace.Sato, d.Channel, d.Root, "cancel_task"); err != nil {
-		d.T.Fatal(err)
-	}
+	d.Cancel(workspace.Sato, d.Root)
 	d.Until("the task is cancelled", func(a *task.Aggregate) bool { return a.Head.Ended != nil })
 	d.Card("CARD#prompt#0001", "キャンセルされました")
 }

@@ -67,9 +67,7 @@ func TestAMessageThatIsGoneIsPostedAnewOnce(t *testing.T) {
 		t.Run(code, func(t *testing.T) {
 			d, heard := atGate(t)
 			d.S.Sandbox.Faults().Add(webapi.Fault{Method: "chat.update", Channel: workspace.HR, Kind: webapi.Refused, Code: code})
-			if err := d.S.Sandbox.Shortcut(workspace.Sato, d.Channel, d.Root, "cancel_task"); err != nil {
-				t.Fatal(err)
-			}
+			d.Cancel(workspace.Sato, d.Root)
 			d.Until("cancelled and shown", func(a *task.Aggregate) bool { return a.Head.Ended != nil })
 			rests(t, d.S)
 			if n := heard.heard("chat.postMessage", workspace.HR); n != 1 {
@@ -103,9 +101,7 @@ func TestAnUpdateThatIsRefusedForGood(t *testing.T) {
 			d.Click(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt") // the button is still to be seen
 			d.Card("CARD#prompt#0001", "✅ 承認: <@"+workspace.Suzuki+">")
 			d.Card("CARD#process#0001", "approve_process")
-			if err := d.S.Sandbox.Shortcut(workspace.Sato, d.Channel, d.Root, "cancel_task"); err != nil {
-				t.Fatal(err)
-			}
+			d.Cancel(workspace.Sato, d.Root)
 			d.Card("CARD#process#0001", "キャンセルされました")
 			d.Until("all is shown", func(a *task.Aggregate) bool { return a.Head.Ended != nil })
 		})

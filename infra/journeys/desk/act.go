@@ -64,6 +64,33 @@ func (d *Desk) Reject(user, key, action, reason string) {
 	d.T.Fatal("the reason is never saved")
 }
 
+// Cancel chooses 「タスクをキャンセル」 in the menu of a message and says yes to the
+// dialog; told that it could not be saved, a person says yes again.
+func (d *Desk) Cancel(user, ts string) {
+	d.T.Helper()
+	if err := d.TryCancel(user, ts); err != nil {
+		d.T.Fatal(err)
+	}
+}
+
+// TryCancel is Cancel where Slack or the app may not answer.
+func (d *Desk) TryCancel(user, ts string) error {
+	if err := d.S.Sandbox.Shortcut(user, d.Channel, ts, "cancel_task"); err != nil {
+		return err
+	}
+	err := errors.New("no dialog asks whether to cancel")
+	for range 5 {
+		views := d.S.Sandbox.Views(user)
+		if len(views) == 0 {
+			return err
+		}
+		if _, err = d.S.Sandbox.Submit(user, views[len(views)-1].ID, nil); err == nil && len(d.S.Sandbox.Views(user)) < len(views) {
+			return nil
+		}
+	}
+	return err
+}
+
 // Approve stamps the policy and the steps.
 func (d *Desk) Approve(user string) {
 	d.T.Helper()

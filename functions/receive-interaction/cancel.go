@@ -1,0 +1,70 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+
+	"github.com/slack-go/slack"
+
+	"ringi/shared/card"
+	"ringi/shared/metric"
+	"ringi/shared/slackapi"
+	"ringi/shared/slackapi/inbound"
+	"ringi/shared/task"
+)
+
+// shortcut is 「タスクをキャンセル」 in the menu of a message: a card, or the request itself.
+// It asks whether that is meant, if the person could cancel now.
+func (h *Handler) shortcut(ctx context.Context, p payload) (inbound.Response, error) {
+	if p.CallbackID != "cancel_task" {
+		return ignore(ctx, "shortcut")
+	}
+	if err := inbound.CheckID("payload.channel.id", p.channel()); err != nil {
+		return inbound.Response{}, err
+	}
+	c, v := p.click("", ""), verdict{err: task.ErrNotFound}
+	for _, id := range p.tasks() {
+		c.ref.Task, c.id, c.withdraws = id, id, true
+		if v = h.check(ctx, c, cancelTask()); !v.notFound() {
+			break
+		}
+	}
+	if v.err == nil && !v.empty {
+		about := card.Cancellation{TaskID: c.ref.Task, Channel: c.channel, Thread: c.thread}
+		err := h.Slack.OpenView(ctx, p.TriggerID, card.CancelModal(about, v.title, "", v.settings.Locale))
+		var unknown slackapi.Unknown
+		if err == nil || errors.As(err, &unknown) { // if no dialog is to be seen, the person asks again
+			slog.InfoContext(ctx, "asked whether to cancel", "task_id", c.ref.Task, "user", c.user, "err", err)
+			return inbound.OK(), nil
+		}
+		v.err = err
+	}
+	h.tell(ctx, c, v)
+	return inbound.OK(), nil
+}
+
+// cancel is the submission of that dialog. That nothing was saved is said in the
+// dialog, which stays open; everything else closes it.
+func (h *Handler) cancel(ctx context.Context, p payload) (inbound.Response, error) {
+	var m card.Cancellation
+	if err := json.Unmarshal([]byte(p.View.PrivateMetadata), &m); err != nil {
+		return inbound.Response{}, inbound.Bad("payload.view.private_metadata must be the JSON object of a cancellation")
+	}
+	c := p.click(m.TaskID, m.TaskID)
+	c.withdraws = true
+	if inbound.CheckID("channel", m.Channel) == nil {
+		c.channel, c.thread = m.Channel, m.Thread
+	}
+	v := h.decide(ctx, c, cancelTask())
+	if v.err != nil && v.unsaved() {
+		metric.Count(metric.InteractionNoted, 1)
+		return inbound.JSON(200, slack.NewUpdateViewSubmissionResponse(new(card.CancelModal(m, v.title, v.text(), v.settings.Locale)))), nil
+	}
+	h.tell(ctx, c, v)
+	if v.err == nil && !v.empty { // the message that the menu belongs to may not be a card, and shows nothing
+		h.whisper(ctx, c, v, card.CancelAccepted(v.settings.Locale))
+	}
+	return inbound.OK(), nil
+}

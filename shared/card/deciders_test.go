@@ -1,0 +1,66 @@
+package card_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"ringi/shared/card"
+	"ringi/shared/task"
+)
+
+// Whoever looks at a card that waits sees whom to ask, and until when.
+func TestACardThatWaitsSaysWhoDecidesAndUntilWhen(t *testing.T) {
+	many := make([]string, 0, 12)
+	for i := range 12 {
+		many = append(many, fmt.Sprintf("U%02d", i))
+	}
+	list := func(users, groups []string) task.Approvers {
+		return task.Approvers{Mode: task.ApproversList, Users: users, Usergroups: groups}
+	}
+	for _, tt := range []struct {
+		name      string
+		approvers task.Approvers
+		self      bool
+		direct    bool
+		ja, en    string
+	}{
+		{"the channel", task.Approvers{Mode: task.ApproversChannel}, true, false, "<#C0HR> のメンバー", "members of <#C0HR>"},
+		{"the channel but for the requester", task.Approvers{Mode: task.ApproversChannel}, false, false,
+			"<#C0HR> のメンバー(依頼した <@U0REQUESTER> は、自分の依頼を承認できません)", "members of <#C0HR> (not <@U0REQUESTER>: nobody approves their own request)"},
+		{"a direct message", task.Approvers{Mode: task.ApproversChannel}, true, true, "<@U0REQUESTER>", "<@U0REQUESTER>"},
+		{"people and groups", list([]string{"U1"}, []string{"S1"}), true, false, "<@U1> <!subteam^S1>", "<@U1> <!subteam^S1>"},
+		{"more than a line holds", list(many, []string{"S1"}), true, false, strings.Join(mentions(many[:10]), " ") + " ほか 3 件", strings.Join(mentions(many[:10]), " ") + " and 3 more"},
+		{"nobody", list(nil, nil), true, false, "なし(承認者が登録されていません", "nobody (no approver is listed"},
+		{"an id that forges a mention", list([]string{"U1> <!channel"}, []string{"S1> <!here"}), true, false, "U1&gt; &lt;!channel S1&gt; &lt;!here", "U1&gt; &lt;!channel S1&gt; &lt;!here"},
+	} {
+		for locale, who := range map[string]string{"ja": "👥 承認・却下できる人: " + tt.ja, "en": "👥 Can approve or reject: " + tt.en} {
+			t.Run(tt.name+" "+locale, func(t *testing.T) {
+				set := task.DefaultSettings()
+				set.Approvers, set.AllowSelfApproval, set.Locale = tt.approvers, tt.self, locale
+				s := received(t).extracted().drafted(set)
+				if tt.direct {
+					r := *s.Request
+					r.ChannelType = "im"
+					s.Request = &r
+				}
+				m := card.RenderUnder(s.Aggregate, s.card(promptCard), set, s.now)
+				if err := card.Validate(m); err != nil {
+					t.Error(err)
+				}
+				shown := fmt.Sprint(decoded(t, m.Attachments))
+				until := fmt.Sprintf("<!date^%d^", s.Prompt().Terms.DecideBy.Unix())
+				if !strings.Contains(shown, who) || !strings.Contains(shown, until) {
+					t.Errorf("shows %s\nwant %q and %q", shown, who, until)
+				}
+			})
+		}
+	}
+}
+
+func mentions(ids []string) (out []string) {
+	for _, id := range ids {
+		out = append(out, "<@"+id+">")
+	}
+	return out
+}
