@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 
@@ -11,9 +12,12 @@ import (
 	"ringi/shared/tool/slackdm"
 )
 
-// read fills in from the call's arguments, which fit the tool's schema.
+// read fills in from the call's arguments, which fit the tool's schema. Numbers whose
+// type is left open stay as they are written.
 func read(c tool.Call, in any) error {
-	if err := json.Unmarshal(c.Arguments, in); err != nil {
+	d := json.NewDecoder(bytes.NewReader(c.Arguments))
+	d.UseNumber()
+	if err := d.Decode(in); err != nil {
 		return badArguments(c.Tool, err)
 	}
 	return nil

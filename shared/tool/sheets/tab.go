@@ -2,11 +2,12 @@ package sheets
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"math/big"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 
 	"ringi/shared/tool"
@@ -102,19 +103,32 @@ func (t Table) values() [][]any {
 	return rows
 }
 
-// cell is a value as a cell holds it. A null would leave the old value standing.
+// cell is a value as a cell holds it. A null would leave the old value standing. Cells
+// hold numbers as float64: an integer that would become another is written as text.
 func cell(v any) any {
 	switch v := v.(type) {
 	case nil:
 		return ""
 	case string, bool, float64, int:
 		return v
-	case interface{ String() string }: // json.Number
-		if f, err := strconv.ParseFloat(v.String(), 64); err == nil {
+	case json.Number:
+		if f, err := v.Float64(); err == nil && holds(f, v) {
 			return f
 		}
+		return v.String()
 	}
 	return fmt.Sprint(v)
+}
+
+// holds reports whether a float64 is the integer that is written; a fraction is
+// as near as it gets.
+func holds(f float64, n json.Number) bool {
+	want, whole := new(big.Int).SetString(n.String(), 10)
+	if !whole {
+		return true
+	}
+	got, _ := big.NewFloat(f).Int(nil)
+	return got.Cmp(want) == 0
 }
 
 // a1 is the range from A1 over columns and rows, in A1 notation.
