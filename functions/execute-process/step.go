@@ -97,9 +97,16 @@ func (j job) prepare(ctx context.Context, a *task.Aggregate, e *task.Execution, 
 	}
 	return task.Call{
 		Order: step.Order, Arguments: kept, ArgumentsHash: task.HashOf(string(arguments)),
-		NeedsGate: task.NeedsGate(step, e.Terms, tool.Dynamic(t.spec, step.ToolInput)),
+		NeedsGate: task.NeedsGate(step, e.Terms, tool.Dynamic(t.spec, step.ToolInput) || untold(a, e, t.spec, step)),
 		Tool:      task.ToolRef{Name: step.Tool, Rev: t.permission.Rev},
 	}, arguments, nil
+}
+
+// untold reports whether a step would tell people what nobody has stamped: words that are
+// not in the stamped policy, when nobody was asked about the steps, whose card shows them.
+func untold(a *task.Aggregate, e *task.Execution, s tool.Spec, step task.Step) bool {
+	policy := a.Prompt()
+	return !a.ProcessOf(e).Terms.ApprovalRequired && policy.Terms.ApprovalRequired && tool.Untold(s, step.ToolInput, policy.Content)
 }
 
 func (j job) resultOf(ctx context.Context, a *task.Aggregate, e *task.Execution, stepID string) (json.RawMessage, error) {

@@ -37,6 +37,8 @@ type Spec struct {
 	OutputSchema string
 	// Destination names the arguments that say where a write goes.
 	Destination []string
+	// Said names the arguments of a write whose words reach people.
+	Said []string
 	// Bound names the argument that each constraint holds; empty where only the tool can
 	// hold it, with what the vendor says.
 	Bound map[task.Constraint]string
@@ -164,6 +166,7 @@ func parse(text []byte) (Spec, error) {
 		} `json:"limits"`
 		Constraints map[task.Constraint]string `json:"constraints"`
 		Destination []string                   `json:"destination"`
+		Said        []string                   `json:"said"`
 		Input       json.RawMessage            `json:"input"`
 		Output      json.RawMessage            `json:"output"`
 	}
@@ -173,7 +176,7 @@ func parse(text []byte) (Spec, error) {
 	return Spec{
 		Name: f.Name, TitleJA: f.TitleJA, TitleEN: f.TitleEN, Description: f.Description, Effect: f.Effect, Provider: f.Provider,
 		Timeout: time.Duration(f.Limits.TimeoutSeconds) * time.Second, MaxRows: f.Limits.MaxRows, MaxBytes: f.Limits.MaxBytes,
-		Destination: f.Destination, Bound: f.Constraints,
+		Destination: f.Destination, Said: f.Said, Bound: f.Constraints,
 		InputSchema: Canonical(f.Input), OutputSchema: Canonical(f.Output),
 	}, nil
 }

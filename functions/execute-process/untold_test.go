@@ -1,0 +1,38 @@
+package main
+
+import (
+	"testing"
+
+	"ringi/shared/pipeline/pipelinetest"
+	"ringi/shared/task"
+)
+
+// With the approval of steps switched off, nobody has seen their card before they run.
+// What a message would say is then in the stamped policy, or shown first; that tools
+// need no approval makes no difference.
+func TestAMessageThatNobodyHasSeenWaits(t *testing.T) {
+	server := pipelinetest.Start(t)
+	const said = `{"recipient":"U0SANDSATO","text":"方針","details":[{"label":"方針","value":{"$ref":"step-1.result.count"}}]}`
+	for name, tt := range map[string]struct {
+		policy, steps bool // their approval is required
+		args          string
+		waits         bool
+	}{
+		"its text is in no policy":     {true, false, `{"recipient":"U0SANDSATO","text":"全員解雇です。","details":[]}`, true},
+		"a detail is in no policy":     {true, false, `{"recipient":"U0SANDSATO","text":"方針","details":[{"label":"方針","value":"振込先は 1234567"}]}`, true},
+		"a number is in no policy":     {true, false, `{"recipient":"U0SANDSATO","text":"方針","details":[{"label":"方針","value":25000000}]}`, true},
+		"the policy has it":            {true, false, said, false},
+		"the steps' card was stamped":  {true, true, `{"recipient":"U0SANDSATO","text":"全員解雇です。","details":[]}`, false},
+		"nobody is asked for anything": {false, false, `{"recipient":"U0SANDSATO","text":"完了","details":[]}`, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, server)
+			s := task.DefaultSettings()
+			s.PromptApprovalRequired, s.ProcessApprovalRequired, s.AutoApproveTools = tt.policy, tt.steps, true
+			w.Approved(s, w.read(1), w.step(2, "send_slack_dm", task.Write, tt.args))
+			if next := w.run(); (next.State == task.StateAwaitStepApproval) != tt.waits {
+				t.Errorf("%+v, waits: want %v", next, tt.waits)
+			}
+		})
+	}
+}
