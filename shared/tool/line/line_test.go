@@ -1,0 +1,159 @@
+package line_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"ringi/shared/task"
+	"ringi/shared/tool"
+	"ringi/shared/tool/line"
+)
+
+// plan makes steps of tools and their arguments.
+func plan(of ...string) (steps []task.Step) {
+	for i := 0; i < len(of); i += 2 {
+		n := len(steps) + 1
+		steps = append(steps, task.Step{StepID: fmt.Sprintf("step-%d", n), Order: n, Tool: of[i], ToolInput: task.JSON(of[i+1])})
+	}
+	return steps
+}
+
+func text(pieces []line.Piece) string {
+	var b strings.Builder
+	for _, p := range pieces {
+		if p.Kind == line.Person {
+			b.WriteString("@")
+		}
+		b.WriteString(p.Text)
+	}
+	return b.String()
+}
+
+func TestEachToolSaysWhatItWouldDo(t *testing.T) {
+	steps := plan(
+		"list_employees", `{"department":"営業部","status":"active"}`,
+		"list_employees", `{"department":null,"status":"all"}`,
+		"list_attendance", `{"year":2026,"month":11,"employees":{"$ref":"step-1.result.employees"}}`,
+		"calculate_overtime", `{"mode":"calculate","records":{"$ref":"step-3.result.records"},"earlier":[{"$ref":"step-3.result.records"}]}`,
+		"write_rows_to_google_sheet", `{"spreadsheet_id":"1aB","sheet":"2026-11","columns":[{"key":"num","title":"社員番号"},{"key":"flag","title":"flag"}],"rows":{"$ref":"step-4.result.rows"}}`,
+		"write_rows_to_google_sheet", `{"spreadsheet_id":"1aB","sheet":"x","columns":[{"key":"a","title":"a"}],"rows":[{"a":25000000},{"a":"=1"}]}`,
+		"send_slack_dm", `{"recipient":"U0SATO","text":"完了です。\n確認してください","details":[{"label":"人数","value":{"$ref":"step-1.result.count"}},{"label":"賞与","value":25000000},{"label":"備考","value":null}]}`,
+		"send_slack_dm", `{"recipient":"sato@example.com","text":"x","details":[{"label":"a","value":9007199254740993}]}`,
+		"send_slack_dm", `{"recipient":{"$ref":"step-1.result.employees.0.email"},"text":{"$ref":"step-4.result"},"details":[]}`,
+		"rooms.book_room", `{"room_id":{"$ref":"step-9.result.rooms.0.id"},"title":"定例","notify":true,"cc":["U1",2,null],"acl":{"mallory@evil.example":{"public":false}}}`,
+		"gone_tool", `{}`,
+		"list_employees", `{"department":{"$ref":"step-4.result.x"},"status":"odd","more":1}`,
+		"send_slack_dm", `not JSON`,
+		"send_slack_dm", `{"text":5,"details":[{"label":"a"},"b"]}`,
+	)
+	want := map[string][]string{
+		"ja": {
+			"部署: 「営業部」 · 在籍者のみ",
+			"全社 · 退職者を含む",
+			"2026年11月の勤怠 · 対象: ステップ1の結果 (employees)",
+			"残業時間を計算 · 勤怠: ステップ3の結果 (records) · それ以前の月: [ステップ3の結果 (records)]",
+			"スプレッドシート「1aB」のタブ「2026-11」に最大 1,000 行を書き込み(上書き) · 行: ステップ4の結果 (rows) · 列: 社員番号 = num, flag",
+			"スプレッドシート「1aB」のタブ「x」に2 行を書き込み(上書き) · 行: [{a: 25000000}, {a: 「=1」}] · 列: a",
+			"@U0SATO へ DM: 「完了です。 ⏎ 確認してください」 · 人数: ステップ1の結果 (count) · 賞与: 25000000 · 備考: (なし)",
+			"「sato@example.com」 へ DM: 「x」 · a: 9007199254740993",
+			"ステップ1の結果 (employees.0.email) へ DM: ステップ4の結果",
+			"rooms の book_room · acl: {mallory@evil.example: {public: false}} · cc: [「U1」, 2, (なし)] · notify: true · room_id: ステップ9の結果 (rooms.0.id) · title: 「定例」",
+			"gone_tool",
+			"部署: ステップ4の結果 (x) · 「odd」 · more: 1",
+			"引数を読み取れません: 「not JSON」",
+			"(なし) へ DM: 5 · {label: 「a」} · 「b」",
+		},
+		"en": {
+			"Department: “営業部” · current employees only",
+			"The whole company · people who have retired too",
+			"Attendance of 2026-11 · of: the result of step 1 (employees)",
+			"Calculate overtime · attendance: the result of step 3 (records) · the months before: [the result of step 3 (records)]",
+			"Write up to 1,000 rows to the tab “2026-11” of the spreadsheet “1aB”, over what is there · rows: the result of step 4 (rows) · columns: 社員番号 = num, flag",
+			"Write 2 rows to the tab “x” of the spreadsheet “1aB”, over what is there · rows: [{a: 25000000}, {a: “=1”}] · columns: a",
+			"DM to @U0SATO: “完了です。 ⏎ 確認してください” · 人数: the result of step 1 (count) · 賞与: 25000000 · 備考: (none)",
+			"DM to “sato@example.com”: “x” · a: 9007199254740993",
+			"DM to the result of step 1 (employees.0.email): the result of step 4",
+			"book_room of rooms · acl: {mallory@evil.example: {public: false}} · cc: [“U1”, 2, (none)] · notify: true · room_id: the result of step 9 (rooms.0.id) · title: “定例”",
+			"gone_tool",
+			"Department: the result of step 4 (x) · “odd” · more: 1",
+			"The arguments can't be read: “not JSON”",
+			"DM to (none): 5 · {label: “a”} · “b”",
+		},
+	}
+	for locale, want := range want {
+		for i, pieces := range line.Of(locale, steps) {
+			if got := text(pieces); got != want[i] {
+				t.Errorf("%s, step %d: %q, want %q", locale, i+1, got, want[i])
+			}
+		}
+	}
+}
+
+// Ringi's own tools all have words of their own, and know what the catalog says of rows.
+func TestEveryToolOfTheCatalogHasItsLine(t *testing.T) {
+	c, err := tool.Builtin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range c.All() {
+		own := text(line.Of("ja", plan(s.Name, `{}`))[0])
+		if strings.HasPrefix(own, s.Name) {
+			t.Errorf("%s has none", s.Name)
+		}
+		source := `{"spreadsheet_id":"a","sheet":"b","columns":[],"rows":{"$ref":"step-1.result.rows"}}`
+		said := text(line.Of("ja", plan(s.Name, `{}`, "write_rows_to_google_sheet", source))[1])
+		if s.MaxRows >= 1000 && !strings.Contains(strings.ReplaceAll(said, ",", ""), fmt.Sprintf("最大 %d 行", s.MaxRows)) {
+			t.Errorf("rows of %s: %s, want at most %d", s.Name, said, s.MaxRows)
+		}
+	}
+}
+
+// FuzzNothingIsLeftOut: whatever the arguments are, all that a line could hide stands in it.
+func FuzzNothingIsLeftOut(f *testing.F) {
+	for _, seed := range []string{
+		`{"recipient":"U0SATO","text":"x","details":[{"label":"a","value":1e3}]}`, `{"rows":[{"a":1}],"columns":[{"key":"a","title":"b"}],"sheet":{"x":"y"}}`,
+		`{"department":{"$ref":"step-1.result"},"$ref":"x"}`, `{"mode":[],"earlier":{"records":true}}`, `{"status":"all","department":"all"}`,
+	} {
+		for _, name := range []string{"send_slack_dm", "write_rows_to_google_sheet", "list_employees", "list_attendance", "calculate_overtime", "a.b"} {
+			f.Add(name, seed)
+		}
+	}
+	f.Fuzz(func(t *testing.T, name, input string) {
+		steps := plan(name, input)
+		said := text(line.Of("ja", steps)[0])
+		d := json.NewDecoder(strings.NewReader(input))
+		d.UseNumber()
+		var args map[string]any
+		if d.Decode(&args) != nil || args == nil || d.More() {
+			return
+		}
+		for member, v := range args {
+			for _, literal := range literals(v) {
+				known := literal == "active" || literal == "all" || literal == "calculate" || literal == "validate"
+				if !known && !strings.Contains(said, strings.NewReplacer("\r\n", " ⏎ ", "\n", " ⏎ ").Replace(literal)) {
+					t.Errorf("%s: %q of %s is not in %q", name, literal, member, said)
+				}
+			}
+		}
+	})
+}
+
+func literals(v any) (out []string) {
+	switch v := v.(type) {
+	case string:
+		return []string{v}
+	case json.Number:
+		return []string{v.String()}
+	case []any:
+		for _, x := range v {
+			out = append(out, literals(x)...)
+		}
+	case map[string]any:
+		for _, x := range v {
+			out = append(out, literals(x)...)
+		}
+	}
+	return out
+}

@@ -1,0 +1,44 @@
+package line
+
+// words are the texts of one language; {name} is where a value stands.
+type words struct {
+	open, shut, between, nothing, unread string
+	result, resultAt                     string
+	department, company, active, retired string
+	attendance                           string
+	calculate, validate                  string
+	records, earlierMonths               string
+	sheet, atMost, exactly, rows         string
+	columns, message, server             string
+}
+
+func wordsOf(locale string) *words {
+	if locale == "en" {
+		return &english
+	}
+	return &japanese
+}
+
+var japanese = words{
+	open: "「", shut: "」", between: " · ", nothing: "(なし)", unread: "引数を読み取れません: ",
+	result: "ステップ{step}の結果", resultAt: "ステップ{step}の結果 ({path})",
+	department: "部署: {department}", company: "全社", active: "在籍者のみ", retired: "退職者を含む",
+	attendance: "{year}年{month}月の勤怠 · 対象: {employees}",
+	calculate:  "残業時間を計算", validate: "勤怠データを検証",
+	records: " · 勤怠: {records}", earlierMonths: " · それ以前の月: {earlier}",
+	sheet: "スプレッドシート{spreadsheet}のタブ{tab}に{rows}を書き込み(上書き)", atMost: "最大 {n} 行", exactly: "{n} 行",
+	rows: " · 行: {rows}", columns: " · 列: {columns}",
+	message: "{recipient} へ DM: {text}", server: "{server} の {tool}",
+}
+
+var english = words{
+	open: "“", shut: "”", between: " · ", nothing: "(none)", unread: "The arguments can't be read: ",
+	result: "the result of step {step}", resultAt: "the result of step {step} ({path})",
+	department: "Department: {department}", company: "The whole company", active: "current employees only", retired: "people who have retired too",
+	attendance: "Attendance of {year}-{month} · of: {employees}",
+	calculate:  "Calculate overtime", validate: "Validate attendance data",
+	records: " · attendance: {records}", earlierMonths: " · the months before: {earlier}",
+	sheet: "Write {rows} to the tab {tab} of the spreadsheet {spreadsheet}, over what is there", atMost: "up to {n} rows", exactly: "{n} rows",
+	rows: " · rows: {rows}", columns: " · columns: {columns}",
+	message: "DM to {recipient}: {text}", server: "{tool} of {server}",
+}
