@@ -3,6 +3,7 @@ package infra_test
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,6 +15,7 @@ var edge = []string{"ReceiveEventFunction", "ReceiveInteractionFunction"}
 // functionRules are about each function by itself.
 func functionRules() []rule {
 	return []rule{
+		aliasRule,
 		func(s *stack, wrong func(string, ...any)) {
 			folders := map[string]bool{}
 			for id, f := range s.functions {
@@ -40,9 +42,6 @@ func functionRules() []rule {
 				r := s.resources[id]
 				if r.Metadata["BuildMethod"] != "makefile" {
 					wrong("%s: without BuildMethod makefile it would get the binary of another function", id)
-				}
-				if r.Properties["AutoPublishAliasAllProperties"] != "true" {
-					wrong("%s: without AutoPublishAliasAllProperties a new timeout never reaches the alias", id)
 				}
 				if r.Properties["Timeout"] == nil {
 					wrong("%s: Timeout is left at 3 s", id)
@@ -73,13 +72,83 @@ func functionRules() []rule {
 					if strings.HasPrefix(name, "AWS_") || strings.HasPrefix(name, "LAMBDA_") {
 						wrong("%s: the environment variable %s is Lambda's own", id, name)
 					}
-					if strings.HasSuffix(name, "_API_URL") && strings.HasSuffix(value, "/") != (name == "SLACK_API_URL") {
-						wrong("%s: %s is %q; Slack's ends with a slash, the others don't", id, name, value)
+					if strings.HasSuffix(name, "_API_URL") && strings.HasSuffix(value, "/") {
+						wrong("%s: %s is %q; an address ends without a slash", id, name, value)
 					}
 				}
 			}
 		},
 	}
+}
+
+// aliasRule: SAM names a version by a hash of the function's properties as they
+// stand in the template. A parameter's new value would change the function and leave
+// the alias at the old version; a changed tag, or another property that is no part
+// of a version, would ask Lambda for a version that differs in nothing, which it refuses.
+func aliasRule(s *stack, wrong func(string, ...any)) {
+	if tags := at(s.globals, "Tags"); tags != nil {
+		wrong("Globals: tags are the stack's; on a function with an alias a changed tag breaks the update")
+	}
+	if at(s.globals, "AutoPublishAlias") != nil {
+		wrong("Globals: only the functions that Slack calls have an alias")
+	}
+	for id := range s.functions {
+		p := s.resources[id].Properties
+		if !slices.Contains(edge, id) {
+			if p["AutoPublishAlias"] != nil {
+				wrong("%s: an alias would keep its old environment when a parameter changes", id)
+			}
+			continue
+		}
+		if p["AutoPublishAlias"] != "live" || p["AutoPublishAliasAllProperties"] != "true" {
+			wrong("%s: without AutoPublishAliasAllProperties a new timeout never reaches the alias", id)
+		}
+		for _, part := range []map[string]any{s.globals, p} {
+			for name, v := range part {
+				if name == "Tags" {
+					wrong("%s: tags are the stack's; a changed tag breaks the update", id)
+				}
+				for _, used := range s.parametersIn(v) {
+					if !slices.Contains(unversioned, name) {
+						wrong("%s: %s holds the parameter %s, whose new value would never reach the alias", id, name, used)
+					}
+				}
+			}
+		}
+	}
+}
+
+// unversioned are properties that are no part of a version: what they say takes
+// effect whatever the alias points to, and so they may hold a parameter, and nothing else may change in them.
+var unversioned = []string{"DeploymentPreference", "ReservedConcurrentExecutions"}
+
+// parametersIn are the template's parameters that a value refers to, also by a condition.
+func (s *stack) parametersIn(v any) []string {
+	var used []string
+	switch v := v.(type) {
+	case []any:
+		for _, x := range v {
+			used = append(used, s.parametersIn(x)...)
+		}
+	case map[string]any:
+		for name, x := range v {
+			if text, ok := x.(string); ok && (name == "Ref" || name == "Fn::Sub") && s.parameters[target(v)] {
+				used = append(used, text)
+				continue
+			}
+			if list, ok := x.([]any); ok && name == "Fn::If" {
+				used = append(used, "of the condition "+text(list[0]))
+			}
+			used = append(used, s.parametersIn(x)...)
+		}
+	case string:
+		for _, m := range regexp.MustCompile(`\$\{(\w+)\}`).FindAllStringSubmatch(v, -1) {
+			if s.parameters[m[1]] {
+				used = append(used, m[1])
+			}
+		}
+	}
+	return used
 }
 
 // number reads what a template says as a number; anything else is 0.

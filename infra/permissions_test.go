@@ -149,9 +149,6 @@ func permissionRules() []rule {
 						wrong("%s may do %v but is not told %s", id, n.actions, n.variable)
 					}
 				}
-				if f.Environment["SLACK_API_URL"] != "" && f.Environment["SLACK_SECRET_ID"] == "" {
-					wrong("%s calls Slack without a token", id)
-				}
 			}
 		},
 		func(s *stack, wrong func(string, ...any)) {
@@ -170,8 +167,8 @@ func permissionRules() []rule {
 			called := map[string]bool{}
 			for _, v := range object(s.resources[s.of("AWS::Serverless::StateMachine")[0]].Properties["DefinitionSubstitutions"]) {
 				called[target(v)] = true
-				if !strings.HasSuffix(target(v), ".Alias") {
-					wrong("the pipeline calls %s past its alias", target(v))
+				if !strings.HasSuffix(target(v), ".Arn") {
+					wrong("the pipeline calls %s; a worker has no alias", target(v))
 				}
 			}
 			for _, st := range s.statements(role) {

@@ -209,7 +209,7 @@ func callRule(s *stack, wrong func(string, ...any)) {
 	}
 	for _, id := range s.of("AWS::Serverless::StateMachine") {
 		for name, v := range object(s.resources[id].Properties["DefinitionSubstitutions"]) {
-			if target(v) != strings.TrimSuffix(name, "Arn")+".Alias" {
+			if target(v) != strings.TrimSuffix(name, "Arn")+".Arn" {
 				wrong("%s: ${%s} is %s", id, name, target(v))
 			}
 		}

@@ -62,7 +62,7 @@ func (s *script) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	_, name, _ := strings.Cut(r.URL.Path, "function:")
-	id, _, _ := strings.Cut(name, ":")
+	id, _, _ := strings.Cut(name, "/")
 	folder := template.Folder(id)
 	s.mu.Lock()
 	s.calls = append(s.calls, call{folder, in.Gate, in.Error, in.TaskToken != ""})

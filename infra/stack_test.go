@@ -21,10 +21,13 @@ import (
 type stack struct {
 	text      string
 	resources map[string]resource
-	functions map[string]template.Function
-	queues    map[string]template.Queue // by ARN
-	table     template.Table
-	pipeline  machine
+	globals   map[string]any // of functions
+	// parameters of the template, by name
+	parameters map[string]bool
+	functions  map[string]template.Function
+	queues     map[string]template.Queue // by ARN
+	table      template.Table
+	pipeline   machine
 }
 
 // A comment that sends its reader to a test that is not there proves nothing.
@@ -107,10 +110,18 @@ func read(dir string, texts map[string]string) (*stack, error) {
 		s.queues[q.ARN] = q
 	}
 	var d struct {
-		Resources map[string]yaml.Node `yaml:"Resources"`
+		Parameters map[string]any       `yaml:"Parameters"`
+		Resources  map[string]yaml.Node `yaml:"Resources"`
+		Globals    struct {
+			Function yaml.Node `yaml:"Function"`
+		} `yaml:"Globals"`
 	}
 	if err := yaml.Unmarshal([]byte(s.text), &d); err != nil {
 		return nil, err
+	}
+	s.globals, s.parameters = object(plain(&d.Globals.Function)), map[string]bool{}
+	for name := range d.Parameters {
+		s.parameters[name] = true
 	}
 	s.resources = map[string]resource{}
 	for id, n := range d.Resources {

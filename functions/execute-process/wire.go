@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"os"
 	"sync"
@@ -29,10 +30,8 @@ import (
 func newHandler(ctx context.Context, cfg aws.Config) (*Handler, error) {
 	read := sync.OnceValues(tool.Builtin)
 	go read() // while the secret is on its way
-	slack, err := secret.Slack(ctx, secretsmanager.NewFromConfig(cfg), os.Getenv("SLACK_SECRET_ID"))
-	if err != nil {
-		return nil, err
-	}
+	slack := secret.NewSlack(secretsmanager.NewFromConfig(cfg), os.Getenv("SLACK_SECRET_ID"))
+	slack.Warm(ctx)
 	catalog, err := read()
 	if err != nil {
 		return nil, err
@@ -65,17 +64,23 @@ func newSessions(c provider.Config) *managed.Client {
 	})
 }
 
-func newTools(cfg aws.Config, catalog *tool.Catalog, s *store.Store, slack secret.SlackSecret) (*runner.Runner, error) {
+func newTools(cfg aws.Config, catalog *tool.Catalog, s *store.Store, slack *secret.Slack) (*runner.Runner, error) {
 	credentials := vault.New(s, vault.Envelope{KMS: kms.NewFromConfig(cfg), KeyID: os.Getenv("CREDENTIALS_KEY_ID")},
 		oauth.Freee("", os.Getenv("FREEE_TOKEN_URL")), oauth.Google("", os.Getenv("GOOGLE_TOKEN_URL")))
 	return runner.New(catalog, runner.Config{
-		FreeeURL: os.Getenv("FREEE_API_URL"), SheetsURL: os.Getenv("SHEETS_API_URL"), SlackURL: os.Getenv("SLACK_API_URL"),
+		FreeeURL: os.Getenv("FREEE_API_URL"), SheetsURL: os.Getenv("SHEETS_API_URL"),
 		Credentials: credentials,
-		SlackToken: func(ctx context.Context, tenant string) (string, error) {
-			return credentials.SlackToken(ctx, tenant, slack.BotToken)
+		Slack: func(ctx context.Context, tenant string) (string, string, error) {
+			bot, address, err := slack.Bot(ctx)
+			if err != nil && !errors.Is(err, secret.ErrMissing) { // a tenant may have a bot of its own
+				return "", "", err
+			}
+			token, err := credentials.SlackToken(ctx, tenant, bot)
+			return token, address, err
 		},
-		Company:  credentials.Company,
-		Outbound: outbound.FromEnvironment().Client(),
-		Now:      time.Now, Log: slog.Default(),
+		SlackRefused: slack.Refused,
+		Company:      credentials.Company,
+		Outbound:     outbound.FromEnvironment().Client(),
+		Now:          time.Now, Log: slog.Default(),
 	})
 }

@@ -69,8 +69,8 @@ func newWorld(t *testing.T, server *pipelinetest.Server) *world {
 	}
 	quiet := slog.New(slog.NewTextHandler(io.Discard, nil))
 	real, err := runner.New(catalog, runner.Config{
-		FreeeURL: s.URL + "/freee/hr", SheetsURL: s.URL + "/sheets", SlackURL: s.URL + "/", Credentials: tokens{w.vendors},
-		SlackToken: func(context.Context, string) (string, error) { return "xoxb-token", nil }, Now: time.Now, Log: quiet,
+		FreeeURL: s.URL + "/freee/hr", SheetsURL: s.URL + "/sheets", Credentials: tokens{w.vendors},
+		Slack: func(context.Context, string) (string, string, error) { return "xoxb-token", s.URL + "/", nil }, Now: time.Now, Log: quiet,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 	"ringi/shared/boot"
 	"ringi/shared/model/provider"
 	"ringi/shared/pipeline"
+	"ringi/shared/secret"
 	"ringi/shared/store"
 )
 
@@ -25,7 +26,7 @@ func newHandler(_ context.Context, cfg aws.Config) (*Handler, error) {
 		Store:   store.New(dynamodb.NewFromConfig(cfg), os.Getenv("TABLE_NAME")),
 		Open:    provider.FromEnvironment(cfg).Open,
 		Model:   os.Getenv("MODEL"),
-		Threads: threads{secretsmanager.NewFromConfig(cfg)},
+		Threads: threads{secret.NewSlack(secretsmanager.NewFromConfig(cfg), os.Getenv("SLACK_SECRET_ID"))},
 		Now:     time.Now,
 	}, nil
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"log/slog"
-	"os"
 	"time"
 
 	"ringi/shared/model"
@@ -46,14 +45,10 @@ func (h *Handler) thread(ctx context.Context, a *task.Aggregate) []model.Said {
 }
 
 // threads is Slack, whose token is read when a request comes from a thread: few do.
-type threads struct{ secrets secret.Reader }
+type threads struct{ keys *secret.Slack }
 
 func (t threads) Before(ctx context.Context, channel, thread, ts string, n int) ([]slackapi.Said, error) {
-	keys, err := secret.Slack(ctx, t.secrets, os.Getenv("SLACK_SECRET_ID"))
-	if err != nil {
-		return nil, err
-	}
-	slack, err := slackapi.New(keys.BotToken, os.Getenv("SLACK_API_URL"), threadWithin)
+	slack, err := slackapi.With(t.keys, threadWithin)
 	if err != nil {
 		return nil, err
 	}

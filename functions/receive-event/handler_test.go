@@ -60,7 +60,7 @@ func (k *kept) request(t *testing.T) *task.Request {
 
 func handler(s Store) *Handler {
 	clock := func() time.Time { return now }
-	return &Handler{Store: s, Edge: inbound.Edge{Secret: signingSecret, Now: clock}, Now: clock}
+	return &Handler{Store: s, Edge: inbound.Edge{Keys: inbound.Fixed{Secret: signingSecret}, Now: clock}, Now: clock}
 }
 
 // signed is a body as API Gateway hands it over.
@@ -264,7 +264,7 @@ func TestAnotherAppsEventIsRefused(t *testing.T) {
 	for app, want := range map[string]int{"A0RINGI": 200, "A0OTHER": 403} {
 		s := &kept{}
 		h := handler(s)
-		h.Edge.AppID = "A0RINGI"
+		h.Edge.Keys = inbound.Fixed{Secret: signingSecret, App: "A0RINGI"}
 		if out := post(t, h, signed(callback(t, nil, map[string]any{"api_app_id": app}))); out.StatusCode != want || len(s.changes) != 0 && want != 200 {
 			t.Errorf("%s: answered %d, wrote %d times", app, out.StatusCode, len(s.changes))
 		}

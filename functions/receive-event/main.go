@@ -21,13 +21,11 @@ func main() {
 }
 
 func newHandler(ctx context.Context, cfg aws.Config) (*Handler, error) {
-	slack, err := secret.Slack(ctx, secretsmanager.NewFromConfig(cfg), os.Getenv("SLACK_SECRET_ID"))
-	if err != nil {
-		return nil, err
-	}
+	keys := secret.NewSlack(secretsmanager.NewFromConfig(cfg), os.Getenv("SLACK_SECRET_ID"))
+	keys.Warm(ctx)
 	return &Handler{
 		Store: store.New(dynamodb.NewFromConfig(cfg), os.Getenv("TABLE_NAME")),
-		Edge:  inbound.Edge{Secret: slack.SigningSecret, AppID: slack.AppID, Now: time.Now},
+		Edge:  inbound.Edge{Keys: keys, Now: time.Now},
 		Now:   time.Now,
 	}, nil
 }

@@ -24,7 +24,7 @@ func (nobody) Settings(context.Context, string) (task.Settings, error) {
 func idle() *Handler {
 	now := time.Unix(1776675600, 0)
 	clock := func() time.Time { return now }
-	return &Handler{Store: nobody{}, Slack: nobody{}, Edge: inbound.Edge{Secret: signingSecret, AppID: "A0RINGI", Now: clock}, Now: clock}
+	return &Handler{Store: nobody{}, Slack: nobody{}, Edge: inbound.Edge{Keys: inbound.Fixed{Secret: signingSecret, App: "A0RINGI"}, Now: clock}, Now: clock}
 }
 
 // Slack shows a warning sign for every answer but 200, and the person can do nothing about it.

@@ -25,11 +25,9 @@ func main() {
 }
 
 func newHandler(ctx context.Context, cfg aws.Config) (*Handler, error) {
-	keys, err := secret.Slack(ctx, secretsmanager.NewFromConfig(cfg), os.Getenv("SLACK_SECRET_ID"))
-	if err != nil {
-		return nil, err
-	}
-	slack, err := slackapi.New(keys.BotToken, os.Getenv("SLACK_API_URL"), slackTimeout)
+	keys := secret.NewSlack(secretsmanager.NewFromConfig(cfg), os.Getenv("SLACK_SECRET_ID"))
+	keys.Warm(ctx)
+	slack, err := slackapi.With(keys, slackTimeout)
 	if err != nil {
 		return nil, err
 	}
@@ -37,7 +35,7 @@ func newHandler(ctx context.Context, cfg aws.Config) (*Handler, error) {
 		Store:  store.New(dynamodb.NewFromConfig(cfg), os.Getenv("TABLE_NAME")),
 		Slack:  slack,
 		People: &People{Slack: slack, Now: time.Now},
-		Edge:   inbound.Edge{Secret: keys.SigningSecret, AppID: keys.AppID, Now: time.Now},
+		Edge:   inbound.Edge{Keys: keys, Now: time.Now},
 		Now:    time.Now,
 	}, nil
 }

@@ -39,7 +39,7 @@ func newWorld(t *testing.T, db *storetest.Server) *world {
 	now := func() time.Time { return w.clock }
 	w.h = &Handler{
 		Store: s, Slack: w.slack.Client, People: &People{Slack: w.slack.Client, Now: now},
-		Edge: inbound.Edge{Secret: signingSecret, Now: now}, Now: now,
+		Edge: inbound.Edge{Keys: inbound.Fixed{Secret: signingSecret}, Now: now}, Now: now,
 	}
 	w.root = w.slack.Say(t, workspace.Sato, workspace.HR, "今月の勤怠をまとめて")
 	w.ref = w.receive(workspace.HR, "channel", w.root)

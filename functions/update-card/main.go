@@ -27,11 +27,9 @@ func main() {
 }
 
 func newHandler(ctx context.Context, cfg aws.Config) (*Handler, error) {
-	keys, err := secret.Slack(ctx, secretsmanager.NewFromConfig(cfg), os.Getenv("SLACK_SECRET_ID"))
-	if err != nil {
-		return nil, err
-	}
-	slack, err := slackapi.New(keys.BotToken, os.Getenv("SLACK_API_URL"), slackTimeout)
+	keys := secret.NewSlack(secretsmanager.NewFromConfig(cfg), os.Getenv("SLACK_SECRET_ID"))
+	keys.Warm(ctx)
+	slack, err := slackapi.With(keys, slackTimeout)
 	if err != nil {
 		return nil, err
 	}

@@ -7,8 +7,21 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
+	"sync"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
+)
+
+const (
+	// slackLives is how long a read secret is used, so that functions that run
+	// already take one that was replaced.
+	slackLives = 5 * time.Minute
+	// slackRests is the least time between two readings by one environment.
+	slackRests = 30 * time.Second
+	// publicSlack is where Slack's Web API is.
+	publicSlack = "https://slack.com/api/"
 )
 
 // SlackSecret is what Slack gives an app: what its calls are signed with, and what
@@ -17,6 +30,7 @@ type SlackSecret struct {
 	SigningSecret string
 	BotToken      string
 	AppID         string // which app's; empty when nobody said: then any app's that signs with the secret
+	APIURL        string // of the Web API, ends with a slash
 }
 
 // String keeps the secret out of logs and errors.
@@ -33,32 +47,124 @@ type Reader interface {
 	GetSecretValue(ctx context.Context, in *secretsmanager.GetSecretValueInput, opts ...func(*secretsmanager.Options)) (*secretsmanager.GetSecretValueOutput, error)
 }
 
-// Slack reads the Slack secret, JSON with signing_secret, bot_token and perhaps app_id. A function
-// calls it once, when it starts. Its errors say which member is missing, and never a value.
-func Slack(ctx context.Context, r Reader, id string) (SlackSecret, error) {
-	if id == "" {
-		return SlackSecret{}, errors.New("read the Slack secret: SLACK_SECRET_ID is empty")
+// ErrMissing is a Slack secret without the member that is wanted: nobody has pasted
+// it yet.
+var ErrMissing = errors.New("not pasted into the Slack secret yet")
+
+// Slack is the Slack secret as one environment knows it: JSON with signing_secret,
+// bot_token, perhaps app_id and, for another Slack than slack.com, api_url. It is read when it is
+// first needed, again after five minutes, and when it was refused. Its errors say
+// which member is missing, and never a value.
+type Slack struct {
+	Reader Reader
+	ID     string
+	Now    func() time.Time
+
+	mu    sync.Mutex
+	read  time.Time // when kept was read; zero: never
+	asked time.Time // when it was last tried
+	kept  SlackSecret
+}
+
+// NewSlack is the secret of this name.
+func NewSlack(r Reader, id string) *Slack { return &Slack{Reader: r, ID: id, Now: time.Now} }
+
+// Warm reads the secret while a function starts, when time costs nothing. What
+// hinders it is met again by whoever needs the secret, and stops no start.
+func (s *Slack) Warm(ctx context.Context) {
+	if _, err := s.get(ctx, func(SlackSecret) bool { return true }); err != nil {
+		slog.WarnContext(ctx, "start without the Slack secret", "err", err)
 	}
-	out, err := r.GetSecretValue(ctx, &secretsmanager.GetSecretValueInput{SecretId: &id})
+}
+
+// SigningSecret is what Slack's calls are signed with, or ErrMissing.
+func (s *Slack) SigningSecret(ctx context.Context) (string, error) {
+	kept, err := s.get(ctx, func(k SlackSecret) bool { return k.SigningSecret != "" })
+	if err == nil && kept.SigningSecret == "" {
+		err = fmt.Errorf("signing_secret: %w", ErrMissing)
+	}
+	return kept.SigningSecret, err
+}
+
+// AppID is the app that the secret belongs to; empty when nobody said.
+func (s *Slack) AppID() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.kept.AppID
+}
+
+// Bot is the bot's token and where to call with it, or ErrMissing.
+func (s *Slack) Bot(ctx context.Context) (token, api string, err error) {
+	kept, err := s.get(ctx, func(k SlackSecret) bool { return k.BotToken != "" })
+	if err == nil && kept.BotToken == "" {
+		err = fmt.Errorf("bot_token: %w", ErrMissing)
+	}
+	return kept.BotToken, kept.APIURL, err
+}
+
+// Refused reads the secret again, since Slack did not take what was kept or what
+// was signed does not match it; at most once in 30 seconds. It reports whether
+// there is another secret now.
+func (s *Slack) Refused(ctx context.Context) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.Now().Sub(s.asked) < slackRests {
+		return false
+	}
+	before := s.kept
+	if err := s.ask(ctx); err != nil {
+		slog.WarnContext(ctx, "with the Slack secret as it was", "err", err)
+		return false
+	}
+	return s.kept != before
+}
+
+// get returns the kept secret while it is fresh and has what is wanted. When it
+// can't be read again, the old one still serves.
+func (s *Slack) get(ctx context.Context, serves func(SlackSecret) bool) (SlackSecret, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.Now()
+	known := !s.read.IsZero()
+	switch {
+	case known && serves(s.kept) && now.Sub(s.read) < slackLives:
+		return s.kept, nil
+	case known && now.Sub(s.asked) < slackRests:
+		return s.kept, nil
+	}
+	err := s.ask(ctx)
+	if err != nil && known && serves(s.kept) {
+		slog.WarnContext(ctx, "with the Slack secret as it was", "err", err)
+		err = nil
+	}
+	return s.kept, err
+}
+
+// ask reads the secret. The caller holds the lock.
+func (s *Slack) ask(ctx context.Context) error {
+	s.asked = s.Now()
+	if s.ID == "" {
+		return errors.New("read the Slack secret: SLACK_SECRET_ID is empty")
+	}
+	out, err := s.Reader.GetSecretValue(ctx, &secretsmanager.GetSecretValueInput{SecretId: &s.ID})
 	if err != nil {
-		return SlackSecret{}, fmt.Errorf("read the Slack secret: %w", err)
+		return fmt.Errorf("read the Slack secret: %w", err)
 	}
 	if out.SecretString == nil {
-		return SlackSecret{}, errors.New("read the Slack secret: it is binary, not JSON text")
+		return errors.New("read the Slack secret: it is binary, not JSON text")
 	}
-	var s struct {
+	var v struct {
 		SigningSecret string `json:"signing_secret"`
 		BotToken      string `json:"bot_token"`
 		AppID         string `json:"app_id"`
+		APIURL        string `json:"api_url"`
 	}
-	if json.Unmarshal([]byte(*out.SecretString), &s) != nil { // the error would quote the secret
-		return SlackSecret{}, errors.New("read the Slack secret: it is not JSON with signing_secret and bot_token")
+	if json.Unmarshal([]byte(*out.SecretString), &v) != nil { // the error would quote the secret
+		return errors.New("read the Slack secret: it is not JSON with signing_secret and bot_token")
 	}
-	if s.SigningSecret == "" {
-		return SlackSecret{}, errors.New("read the Slack secret: signing_secret is empty")
+	if v.APIURL == "" {
+		v.APIURL = publicSlack
 	}
-	if s.BotToken == "" {
-		return SlackSecret{}, errors.New("read the Slack secret: bot_token is empty")
-	}
-	return SlackSecret(s), nil
+	s.kept, s.read = SlackSecret(v), s.asked
+	return nil
 }

@@ -1,64 +1,170 @@
 package secret_test
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
-	"ringi/infra/local/moto"
 	"ringi/shared/secret"
 )
 
-func TestSlack(t *testing.T) {
-	client := secretsmanager.New(secretsmanager.Options{
-		BaseEndpoint: aws.String(moto.StartForTest(t)), Region: "us-east-1", RetryMaxAttempts: 1,
-		Credentials: credentials.NewStaticCredentialsProvider("test", "test", ""),
-	})
+// vault holds one secret and counts how often it was read.
+type vault struct {
+	value *string
+	err   error
+	reads int
+}
+
+func (v *vault) GetSecretValue(context.Context, *secretsmanager.GetSecretValueInput, ...func(*secretsmanager.Options)) (*secretsmanager.GetSecretValueOutput, error) {
+	v.reads++
+	return &secretsmanager.GetSecretValueOutput{SecretString: v.value}, v.err
+}
+
+func (v *vault) hold(value string) { v.value, v.err = &value, nil }
+
+// environment is one that started now, and its clock.
+func environment(v *vault) (*secret.Slack, *time.Time) {
+	now := time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC)
+	s := secret.NewSlack(v, "slack")
+	s.Now = func() time.Time { return now }
+	return s, &now
+}
+
+const pasted = `{"signing_secret":"sign-himitsu","bot_token":"xoxb-himitsu","more":1}`
+
+func TestSlackSecretSaysWhatIsMissing(t *testing.T) {
 	for name, test := range map[string]struct {
-		value, want string
+		value          string
+		signing, token string // what the errors say
 	}{
-		"good":              {`{"signing_secret":"sign-himitsu","bot_token":"xoxb-himitsu","app_id":"A0RINGI","more":1}`, ""},
-		"not JSON":          {`himitsu`, "not JSON with signing_secret and bot_token"},
-		"no signing secret": {`{"bot_token":"xoxb-himitsu"}`, "signing_secret is empty"},
-		"no bot token":      {`{"signing_secret":"sign-himitsu"}`, "bot_token is empty"},
-		"of another type":   {`{"signing_secret":1,"bot_token":"xoxb-himitsu"}`, "not JSON with"},
+		"good":              {pasted, "", ""},
+		"nothing pasted":    {`{"signing_secret":"","bot_token":""}`, "signing_secret: not pasted", "bot_token: not pasted"},
+		"no token yet":      {`{"signing_secret":"sign-himitsu","bot_token":""}`, "", "bot_token: not pasted"},
+		"no signing secret": {`{"bot_token":"xoxb-himitsu"}`, "signing_secret: not pasted", ""},
+		"not JSON":          {`himitsu`, "not JSON with signing_secret and bot_token", "not JSON with"},
+		"of another type":   {`{"signing_secret":1,"bot_token":"xoxb-himitsu"}`, "not JSON with", "not JSON with"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			id := strings.ReplaceAll(name, " ", "-")
-			if _, err := client.CreateSecret(t.Context(), &secretsmanager.CreateSecretInput{Name: &id, SecretString: &test.value}); err != nil {
-				t.Fatal(err)
-			}
-			s, err := secret.Slack(t.Context(), client, id)
-			if test.want != "" {
-				if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "himitsu") {
-					t.Errorf("%v, want %q", err, test.want)
-				}
-				return
-			}
-			if err != nil || s.SigningSecret != "sign-himitsu" || s.BotToken != "xoxb-himitsu" || s.AppID != "A0RINGI" {
-				t.Fatal(err)
-			}
-			b, _ := json.Marshal(s)
-			if printed := fmt.Sprintf("%v %+v %#v %s %s", s, s, s, s, b); strings.Contains(printed, "himitsu") {
-				t.Errorf("printed: %s", printed)
+			v := &vault{}
+			v.hold(test.value)
+			s, _ := environment(v)
+			s.Warm(t.Context()) // a start never fails
+			key, err := s.SigningSecret(t.Context())
+			check(t, "sign-himitsu", key, err, test.signing)
+			token, api, err := s.Bot(t.Context())
+			check(t, "xoxb-himitsu", token, err, test.token)
+			if err == nil && api != "https://slack.com/api/" {
+				t.Errorf("called at %s", api)
 			}
 		})
 	}
-	for _, id := range []string{"", "nobody"} {
-		if _, err := secret.Slack(t.Context(), client, id); err == nil {
-			t.Errorf("%q was read", id)
+}
+
+func check(t *testing.T, want, got string, err error, says string) {
+	t.Helper()
+	if says == "" && (err != nil || got != want) {
+		t.Errorf("%q, %v", got, err)
+	}
+	if says != "" && (err == nil || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), "himitsu") || errors.Is(err, secret.ErrMissing) != strings.Contains(says, "pasted")) {
+		t.Errorf("%v, want %q", err, says)
+	}
+}
+
+func TestAReplacedSecretIsTakenByWarmEnvironments(t *testing.T) {
+	v := &vault{}
+	v.hold(pasted)
+	s, now := environment(v)
+	token := func() string {
+		t.Helper()
+		got, _, err := s.Bot(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	token()
+	v.hold(strings.ReplaceAll(pasted, "xoxb-himitsu", "xoxb-new"))
+	*now = now.Add(4 * time.Minute)
+	if got := token(); got != "xoxb-himitsu" || v.reads != 1 {
+		t.Errorf("%s after %d readings", got, v.reads)
+	}
+	*now = now.Add(time.Minute)
+	if got := token(); got != "xoxb-new" || v.reads != 2 {
+		t.Errorf("%s after five minutes and %d readings", got, v.reads)
+	}
+	v.value, v.err = nil, errors.New("down")
+	*now = now.Add(6 * time.Minute)
+	if got := token(); got != "xoxb-new" {
+		t.Errorf("%s while it can't be read", got)
+	}
+}
+
+func TestARefusedSecretIsReadAtOnceAndNotTooOften(t *testing.T) {
+	v := &vault{}
+	v.hold(pasted)
+	s, now := environment(v)
+	s.Warm(t.Context())
+	*now = now.Add(30 * time.Second)
+	if s.Refused(t.Context()) || v.reads != 2 {
+		t.Errorf("%d readings, and the same secret is another one", v.reads)
+	}
+	v.hold(strings.ReplaceAll(pasted, "xoxb-himitsu", "xoxb-new"))
+	for range 29 {
+		*now = now.Add(time.Second)
+		if s.Refused(t.Context()) || v.reads != 2 {
+			t.Fatalf("%d readings within 30 s", v.reads)
 		}
 	}
-	binary := "binary"
-	if _, err := client.CreateSecret(t.Context(), &secretsmanager.CreateSecretInput{Name: &binary, SecretBinary: []byte{1}}); err != nil {
-		t.Fatal(err)
+	*now = now.Add(time.Second)
+	if !s.Refused(t.Context()) || v.reads != 3 {
+		t.Errorf("%d readings, and the new secret is not noticed", v.reads)
 	}
-	if _, err := secret.Slack(t.Context(), client, binary); err == nil || !strings.Contains(err.Error(), "binary") {
+	if got, _, err := s.Bot(t.Context()); got != "xoxb-new" || err != nil {
+		t.Error(got, err)
+	}
+}
+
+func TestAPastedSecretIsFoundWithinHalfAMinute(t *testing.T) {
+	v := &vault{}
+	v.hold(`{"signing_secret":"","bot_token":""}`)
+	s, now := environment(v)
+	for range 20 {
+		if _, err := s.SigningSecret(t.Context()); !errors.Is(err, secret.ErrMissing) || v.reads != 1 {
+			t.Fatalf("%v after %d readings", err, v.reads)
+		}
+		*now = now.Add(time.Second)
+	}
+	v.hold(pasted)
+	*now = now.Add(10 * time.Second)
+	if key, err := s.SigningSecret(t.Context()); key != "sign-himitsu" || err != nil {
 		t.Error(err)
+	}
+}
+
+func TestASecretThatCannotBeReadIsNoMissingOne(t *testing.T) {
+	for _, v := range []*vault{{err: errors.New("down")}, {}} {
+		s, _ := environment(v)
+		if _, err := s.SigningSecret(t.Context()); err == nil || errors.Is(err, secret.ErrMissing) {
+			t.Error(err)
+		}
+	}
+	s, _ := environment(&vault{})
+	s.ID = ""
+	if _, _, err := s.Bot(t.Context()); err == nil || !strings.Contains(err.Error(), "SLACK_SECRET_ID") {
+		t.Error(err)
+	}
+}
+
+func TestPrintingTheSlackSecretShowsNothing(t *testing.T) {
+	s := secret.SlackSecret{SigningSecret: "himitsu", BotToken: "himitsu"}
+	b, err := json.Marshal(s)
+	if printed := fmt.Sprintf("%v %+v %#v %s %s %v", s, s, s, s, b, err); strings.Contains(printed, "himitsu") {
+		t.Errorf("printed: %s", printed)
 	}
 }

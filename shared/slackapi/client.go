@@ -18,10 +18,12 @@ import (
 
 // Client calls the Web API with a bot's token.
 type Client struct {
-	api *slack.Client
+	api  *slack.Client
+	keys Keys // nil when the token never changes
 
-	mu   sync.Mutex
-	self *slack.AuthTestResponse // who the token belongs to, once known
+	mu    sync.Mutex
+	self  *slack.AuthTestResponse // who the token belongs to, once known
+	token string                  // the one that self belongs to
 }
 
 // New returns a client of the Web API at address, which must end with a slash.
@@ -34,28 +36,42 @@ func New(token, address string, timeout time.Duration) (*Client, error) {
 	if token == "" {
 		return nil, errors.New("the Slack secret has no bot_token")
 	}
+	client, err := httpClient(timeout)
+	if err != nil {
+		return nil, err
+	}
+	return &Client{api: slack.New(token, slack.OptionAPIURL(address), slack.OptionHTTPClient(client))}, nil
+}
+
+func httpClient(timeout time.Duration) (*http.Client, error) {
 	transport, ok := http.DefaultTransport.(*http.Transport)
 	if !ok {
 		return nil, errors.New("the default transport was replaced")
 	}
-	return &Client{api: slack.New(token, slack.OptionAPIURL(address), slack.OptionHTTPClient(&http.Client{
+	return &http.Client{
 		Timeout:   timeout,
 		Transport: transport.Clone(),
 		// The token is in the body: it must not follow a redirect to wherever.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}))}, nil
+	}, nil
 }
 
-// whoami is the bot that the token belongs to; asked once.
+// whoami is the bot that the token belongs to; asked once for each token.
 func (c *Client) whoami(ctx context.Context) (*slack.AuthTestResponse, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.self == nil {
+	token := ""
+	if c.keys != nil {
+		if now, _, err := c.keys.Bot(ctx); err == nil {
+			token = now
+		}
+	}
+	if c.self == nil || c.token != token {
 		self, err := c.api.AuthTestContext(ctx)
 		if err := outcome("auth.test", err); err != nil {
 			return nil, err
 		}
-		c.self = self
+		c.self, c.token = self, token
 	}
 	return c.self, nil
 }

@@ -62,9 +62,12 @@ func normal(err error) error {
 	var status slack.StatusCodeError
 	var answer slack.SlackErrorResponse
 	var op *net.OpError
+	var ours Refused
 	switch {
 	case err == nil:
 		return nil
+	case errors.As(err, &ours):
+		return ours
 	case errors.As(err, &limited):
 		return RateLimited{limited.RetryAfter}
 	case errors.As(err, &answer):

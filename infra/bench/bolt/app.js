@@ -8,7 +8,7 @@ const { SecretString } = await new SecretsManagerClient({}).send(new GetSecretVa
 const secret = JSON.parse(SecretString);
 const table = new DynamoDBClient({});
 const receiver = new bolt.AwsLambdaReceiver({ signingSecret: secret.signing_secret });
-const app = new bolt.App({ receiver, token: secret.bot_token, tokenVerificationEnabled: false, clientOptions: { slackApiUrl: process.env.SLACK_API_URL } });
+const app = new bolt.App({ receiver, token: secret.bot_token, tokenVerificationEnabled: false, clientOptions: { slackApiUrl: secret.api_url } });
 
 app.action('approve_prompt', async ({ ack }) => {
   await ack();

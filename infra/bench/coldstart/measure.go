@@ -62,7 +62,7 @@ func Measure(ctx context.Context, o Options) (Report, error) {
 	}
 	defer services.close()
 	described, err := template.Read(filepath.Join(root, "template.yaml"), template.Names{Region: "us-east-1", Account: "123456789012", Stack: "bench", Endpoint: services.url},
-		map[string]string{"SlackApiUrl": services.url + "/api/"})
+		nil)
 	if err != nil {
 		return Report{}, err
 	}

@@ -1,7 +1,7 @@
 package coldstart
 
 import (
-	"io"
+	"fmt"
 	"maps"
 	"net"
 	"net/http"
@@ -24,7 +24,7 @@ func startServices() (*services, error) {
 			return
 		}
 		w.Header().Set("Content-Type", "application/x-amz-json-1.1")
-		io.WriteString(w, `{"SecretString":"{\"signing_secret\":\"8f742231b10e8888abcd99yyyzzz85a5\",\"bot_token\":\"xoxb-bench\"}"}`)
+		fmt.Fprintf(w, `{"SecretString":"{\"signing_secret\":\"8f742231b10e8888abcd99yyyzzz85a5\",\"bot_token\":\"xoxb-bench\",\"api_url\":\"http://%s/api/\"}"}`, l.Addr())
 	})}}
 	go s.server.Serve(l)
 	return s, nil

@@ -99,11 +99,10 @@ func (o Options) complete() (Options, error) {
 	return o, nil
 }
 
-// parameters are the template's: where Slack and the vendors are, and what the
-// options say.
-func (o Options) parameters(slackURL, vendorsURL string) map[string]string {
+// parameters are the template's: where the vendors are, and what the options say.
+func (o Options) parameters(vendorsURL string) map[string]string {
 	p := map[string]string{
-		"SlackApiUrl": slackURL, "FreeeApiUrl": vendorsURL + "/freee/hr", "SheetsApiUrl": vendorsURL + "/sheets",
+		"FreeeApiUrl": vendorsURL + "/freee/hr", "SheetsApiUrl": vendorsURL + "/sheets",
 		"FreeeTokenUrl": vendorsURL + "/freee/token", "GoogleTokenUrl": vendorsURL + "/google/token",
 	}
 	if o.Model != "" {

@@ -37,11 +37,11 @@ func sign(ctx context.Context, endpoint, secretID string, event []byte) ([]byte,
 			return nil, fmt.Errorf("sign the event: body: %w", err)
 		}
 	}
-	slack, err := secret.Slack(ctx, secretsmanager.NewFromConfig(config(endpoint)), secretID)
+	key, err := secret.NewSlack(secretsmanager.NewFromConfig(config(endpoint)), secretID).SigningSecret(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("sign the event: %w", err)
 	}
 	stamp := strconv.FormatInt(time.Now().Unix(), 10)
-	headers["x-slack-request-timestamp"], headers["x-slack-signature"] = stamp, inbound.Sign(stamp, body, slack.SigningSecret)
+	headers["x-slack-request-timestamp"], headers["x-slack-signature"] = stamp, inbound.Sign(stamp, body, key)
 	return json.Marshal(request)
 }

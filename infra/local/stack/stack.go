@@ -28,6 +28,7 @@ type Stack struct {
 	URL         string // Slack's side: the sandbox and the template's routes
 	AWSEndpoint string // for the AWS CLI and SDKs
 	VendorsURL  string
+	SlackURL    string // of Slack's Web API, ends with a slash
 
 	AWS      aws.Config // points at AWSEndpoint
 	Template *template.Template
@@ -93,11 +94,10 @@ func (s *Stack) start(ctx context.Context) error {
 	if err := s.startVendors(); err != nil {
 		return err
 	}
-	slackURL := s.options.SlackAPIURL
-	if slackURL == "" {
-		slackURL = s.URL + "/api/"
+	if s.SlackURL = s.options.SlackAPIURL; s.SlackURL == "" {
+		s.SlackURL = s.URL + "/api/"
 	}
-	parameters := s.options.parameters(slackURL, s.VendorsURL)
+	parameters := s.options.parameters(s.VendorsURL)
 	names := template.Names{Stack: Name, Region: Region, Account: Account, Endpoint: s.AWSEndpoint}
 	if s.Template, err = template.Read(s.options.Template, names, parameters); err != nil {
 		return err
@@ -182,7 +182,7 @@ func (s *Stack) secret(id string) any {
 	if id == "ModelSecret" {
 		return s.options.ModelKeys
 	}
-	return map[string]string{"signing_secret": s.SigningSecret, "bot_token": s.BotToken}
+	return map[string]string{"signing_secret": s.SigningSecret, "bot_token": s.BotToken, "api_url": s.SlackURL}
 }
 
 func (s *Stack) startVendors() error {

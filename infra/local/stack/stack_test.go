@@ -81,11 +81,11 @@ func keep(t *testing.T, s *stack.Stack, id string) string {
 
 func TestEverythingOfTheTemplateIsConnected(t *testing.T) {
 	s := start(t, stack.Options{SigningSecret: "sign", BotToken: "xoxb-1", Model: "demo"})
-	if got, want := keep(t, s, "n1"), s.URL+"/api/ demo "+s.VendorsURL+"/freee/hr"; got != want {
+	if got, want := keep(t, s, "n1"), "demo "+s.VendorsURL+"/freee/hr"; got != want {
 		t.Errorf("the function sees %q, want %q", got, want)
 	}
 	secret := until(t, "the drawing", func() (string, bool) { v := row(t, s, "n1", "DRAWN", "secret"); return v, v != "" })
-	if want := `{"bot_token":"xoxb-1","signing_secret":"sign"}`; secret != want {
+	if want := `{"api_url":"` + s.URL + `/api/","bot_token":"xoxb-1","signing_secret":"sign"}`; secret != want {
 		t.Errorf("the secret is %s, want %s", secret, want)
 	}
 	object, err := s3.NewFromConfig(s.AWS).GetObject(t.Context(), &s3.GetObjectInput{Bucket: &s.BucketName, Key: aws.String("n1")})
@@ -187,8 +187,9 @@ func TestStacksLiveSideBySideAndCloseLeavesNothing(t *testing.T) {
 
 func TestAnotherSlackReplacesTheSandbox(t *testing.T) {
 	s := start(t, stack.Options{SlackAPIURL: "http://127.0.0.1:1/api"})
-	if got := keep(t, s, "n5"); !strings.HasPrefix(got, "http://127.0.0.1:1/api/ ") {
-		t.Errorf("the function sees %q", got)
+	keep(t, s, "n5")
+	if secret := until(t, "the drawing", func() (string, bool) { v := row(t, s, "n5", "DRAWN", "secret"); return v, v != "" }); !strings.Contains(secret, `"api_url":"http://127.0.0.1:1/api/"`) {
+		t.Errorf("the functions see %s", secret)
 	}
 	resp, err := http.Get(s.URL + "/")
 	if err != nil {

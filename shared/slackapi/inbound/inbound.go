@@ -16,6 +16,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"ringi/shared/metric"
+	"ringi/shared/secret"
 )
 
 // MaxBody is the largest body that is read, in bytes. Slack's own are far smaller.
@@ -44,23 +45,43 @@ func Bad(format string, args ...any) Refusal {
 // Unavailable asks Slack to send the request again.
 func Unavailable(message string) Refusal { return Refusal{http.StatusServiceUnavailable, message} }
 
+// Keys hold what Slack signs with.
+type Keys interface {
+	SigningSecret(ctx context.Context) (string, error)
+	// AppID is the app that may call, once the signing secret was read; empty for any that signs with it.
+	AppID() string
+	// Refused says that a signature did not match; it reports whether there is another secret now.
+	Refused(ctx context.Context) bool
+}
+
+// Fixed is a signing secret that never changes.
+type Fixed struct{ Secret, App string }
+
+// SigningSecret is the secret.
+func (f Fixed) SigningSecret(context.Context) (string, error) { return f.Secret, nil }
+
+// AppID is the app.
+func (f Fixed) AppID() string { return f.App }
+
+// Refused reports that there is no other.
+func (Fixed) Refused(context.Context) bool { return false }
+
 // Edge verifies requests before anything looks at them.
 type Edge struct {
-	Secret string
-	AppID  string // of the app that may call, empty for any that signs with the secret
-	Now    func() time.Time
+	Keys Keys
+	Now  func() time.Time
 }
 
 // FromOurs refuses, with 403, what another app sent. A body that names no app is not refused.
 func (e Edge) FromOurs(app string) error {
-	if e.AppID == "" || app == "" || app == e.AppID {
+	if ours := e.Keys.AppID(); ours == "" || app == "" || app == ours {
 		return nil
 	}
 	return Refusal{http.StatusForbidden, "api_app_id is another app's"}
 }
 
 // Serve answers a request: 413 when it is too large, 400 when it can't be decoded,
-// 401 when Slack did not sign it, else what answer says. Every error that is no
+// 401 when Slack did not sign it, 503 when the signing secret is not known, else what answer says. Every error that is no
 // Refusal, and every panic, is a 500 that tells nothing.
 func (e Edge) Serve(ctx context.Context, r Request, answer func(ctx context.Context, body []byte) (Response, error)) (out Response) {
 	defer func() {
@@ -69,7 +90,7 @@ func (e Edge) Serve(ctx context.Context, r Request, answer func(ctx context.Cont
 			out = refuse(Refusal{http.StatusInternalServerError, "internal error"})
 		}
 	}()
-	body, err := e.read(r)
+	body, err := e.read(ctx, r)
 	if err == nil {
 		out, err = answer(ctx, body)
 	}
@@ -83,7 +104,7 @@ func (e Edge) Serve(ctx context.Context, r Request, answer func(ctx context.Cont
 }
 
 // read returns the body as Slack sent it. API Gateway passes form bodies on in base64.
-func (e Edge) read(r Request) ([]byte, error) {
+func (e Edge) read(ctx context.Context, r Request) ([]byte, error) {
 	limit := MaxBody
 	if r.IsBase64Encoded {
 		limit = base64.StdEncoding.EncodedLen(MaxBody)
@@ -105,11 +126,31 @@ func (e Edge) read(r Request) ([]byte, error) {
 	for name, value := range r.Headers {
 		header.Set(name, value)
 	}
-	if err := Verify(header, body, e.Secret, e.Now()); err != nil {
-		metric.Count(metric.SignatureRefused, 1)
-		return nil, Refusal{http.StatusUnauthorized, err.Error()}
+	return body, e.verify(ctx, header, body)
+}
+
+// verify believes what was signed with the secret, also with one that was replaced
+// since it was read. Without a secret nothing is believed, and Slack sends it again.
+func (e Edge) verify(ctx context.Context, header http.Header, body []byte) error {
+	key, err := e.Keys.SigningSecret(ctx)
+	if err != nil {
+		if errors.Is(err, secret.ErrMissing) {
+			metric.Count(metric.SecretMissing, 1)
+		}
+		slog.ErrorContext(ctx, "nothing can be verified", "err", err)
+		return Unavailable("the signing secret is not known")
 	}
-	return body, nil
+	err = Verify(header, body, key, e.Now())
+	if errors.Is(err, ErrSignature) && e.Keys.Refused(ctx) {
+		if key, again := e.Keys.SigningSecret(ctx); again == nil {
+			err = Verify(header, body, key, e.Now())
+		}
+	}
+	if err != nil {
+		metric.Count(metric.SignatureRefused, 1)
+		return Refusal{http.StatusUnauthorized, err.Error()}
+	}
+	return nil
 }
 
 func tooLarge() Refusal {

@@ -54,7 +54,7 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-func edge() Edge { return Edge{Secret: "s", Now: func() time.Time { return now }} }
+func edge() Edge { return Edge{Keys: Fixed{Secret: "s"}, Now: func() time.Time { return now }} }
 
 func signed(body string) Request {
 	stamp := strconv.FormatInt(now.Unix(), 10)

@@ -32,10 +32,12 @@ type Credentials interface {
 type Config struct {
 	FreeeURL    string // up to and including /hr
 	SheetsURL   string // without /v4
-	SlackURL    string // ends with a slash
 	Credentials Credentials
-	SlackToken  func(ctx context.Context, tenant string) (string, error) // the bot's
-	Outbound    *http.Client                                             // reaches MCP servers
+	// Slack is a tenant's bot: its token, empty for none, and the Web API's address, which ends with a slash.
+	Slack func(ctx context.Context, tenant string) (token, address string, err error)
+	// SlackRefused says that Slack did not take the token, and reports whether there is another now; may be nil.
+	SlackRefused func(ctx context.Context) bool
+	Outbound     *http.Client // reaches MCP servers
 	// Company is the id of the freee company that a tenant chose, empty for none; may be nil.
 	Company func(ctx context.Context, tenant string) (string, error)
 	Now     func() time.Time

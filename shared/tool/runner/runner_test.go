@@ -115,7 +115,9 @@ type keyring interface {
 
 func (tokens) Company(context.Context, string) (string, error) { return "", nil }
 
-func (tokens) ServerToken(context.Context, string, task.MCPServer) (string, error) { return "", task.ErrNotFound }
+func (tokens) ServerToken(context.Context, string, task.MCPServer) (string, error) {
+	return "", task.ErrNotFound
+}
 
 func (tokens) SlackToken(_ context.Context, _, deployments string) (string, error) {
 	return deployments, nil
@@ -136,11 +138,14 @@ func (w *world) arm(t *testing.T, k keyring) {
 	t.Helper()
 	var err error
 	w.Runner, err = runner.New(w.catalog, runner.Config{
-		FreeeURL: w.url + "/freee/hr", SheetsURL: w.url + "/sheets", SlackURL: w.slackURL, Credentials: k,
-		SlackToken: func(ctx context.Context, tenant string) (string, error) { return k.SlackToken(ctx, tenant, botToken) },
-		Company:    k.Company,
-		Now:        func() time.Time { return time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC) },
-		Log:        slog.New(slog.NewJSONHandler(w.log, nil)),
+		FreeeURL: w.url + "/freee/hr", SheetsURL: w.url + "/sheets", Credentials: k,
+		Slack: func(ctx context.Context, tenant string) (string, string, error) {
+			token, err := k.SlackToken(ctx, tenant, botToken)
+			return token, w.slackURL, err
+		},
+		Company: k.Company,
+		Now:     func() time.Time { return time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC) },
+		Log:     slog.New(slog.NewJSONHandler(w.log, nil)),
 	})
 	if err != nil {
 		t.Fatal(err)

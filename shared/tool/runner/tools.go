@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 
+	"ringi/shared/task"
 	"ringi/shared/tool"
 	"ringi/shared/tool/freee"
 	"ringi/shared/tool/overtime"
@@ -94,9 +96,21 @@ func (r *Runner) sendDM(ctx context.Context, c tool.Call) (any, error) {
 	if err := read(c, &in); err != nil {
 		return nil, err
 	}
-	token, err := r.config.SlackToken(ctx, c.Tenant)
-	if err != nil {
-		return nil, hindered(tool.Slack, err)
+	sent, err := r.send(ctx, c, in)
+	var e *tool.Error
+	if errors.As(err, &e) && e.Problem == tool.ProblemUnauthorized && r.config.SlackRefused != nil && r.config.SlackRefused(ctx) {
+		return r.send(ctx, c, in) // Slack did nothing for the old token
 	}
-	return slackdm.New(r.config.SlackURL, token, r.http).Send(ctx, in, c.Key)
+	return sent, err
+}
+
+func (r *Runner) send(ctx context.Context, c tool.Call, m slackdm.Message) (slackdm.Sent, error) {
+	token, address, err := r.config.Slack(ctx, c.Tenant)
+	if err == nil && token == "" {
+		err = task.ErrNotFound
+	}
+	if err != nil {
+		return slackdm.Sent{}, hindered(tool.Slack, err)
+	}
+	return slackdm.New(address, token, r.http).Send(ctx, m, c.Key)
 }

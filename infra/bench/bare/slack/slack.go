@@ -19,9 +19,10 @@ func Client(ctx context.Context, cfg aws.Config) (*sdk.Client, error) {
 	}
 	var keys struct {
 		BotToken string `json:"bot_token"`
+		APIURL   string `json:"api_url"`
 	}
 	if err := json.Unmarshal([]byte(aws.ToString(out.SecretString)), &keys); err != nil {
 		return nil, err
 	}
-	return sdk.New(keys.BotToken, sdk.OptionAPIURL(os.Getenv("SLACK_API_URL"))), nil
+	return sdk.New(keys.BotToken, sdk.OptionAPIURL(keys.APIURL)), nil
 }

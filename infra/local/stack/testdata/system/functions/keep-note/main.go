@@ -41,5 +41,5 @@ func handle(ctx context.Context, r events.APIGatewayV2HTTPRequest) (events.APIGa
 	if _, err := dynamodb.NewFromConfig(cfg).PutItem(ctx, &dynamodb.PutItemInput{TableName: aws.String(os.Getenv("TABLE_NAME")), Item: item}); err != nil {
 		return events.APIGatewayV2HTTPResponse{}, err
 	}
-	return events.APIGatewayV2HTTPResponse{StatusCode: 200, Body: os.Getenv("SLACK_API_URL") + " " + os.Getenv("MODEL") + " " + os.Getenv("FREEE_API_URL")}, nil
+	return events.APIGatewayV2HTTPResponse{StatusCode: 200, Body: os.Getenv("MODEL") + " " + os.Getenv("FREEE_API_URL")}, nil
 }

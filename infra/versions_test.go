@@ -1,0 +1,66 @@
+package infra_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// samTool is a program of the private environment that .ci/run makes for SAM.
+func samTool(t *testing.T, name string) string {
+	t.Helper()
+	path, err := filepath.Abs(filepath.Join(repository, ".ringi-local", "ci", "bin", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(path); err == nil {
+		return path
+	}
+	if os.Getenv("CI") != "" {
+		t.Fatalf("%s is not there: .ci/run installs it", path)
+	}
+	t.Skipf("%s is not there: .ci/run installs it", path)
+	return ""
+}
+
+// Held against SAM itself: only the two functions that Slack calls have versions, what
+// changes in them publishes one, and no parameter does.
+func TestVersionsArePublishedByWhatChangesThem(t *testing.T) {
+	cmd := exec.Command(samTool(t, "python"), filepath.Join("testdata", "transform.py"), filepath.Join(repository, templateFile))
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, &errs)
+	}
+	var got struct {
+		Now, Timeout []string
+		Parameters   map[string][]string
+	}
+	if err := json.Unmarshal(out, &got); err != nil {
+		t.Fatalf("%v in %s", err, out)
+	}
+	of := func(function string, versions []string) string {
+		at := slices.IndexFunc(versions, func(v string) bool { return strings.HasPrefix(v, function+"Version") })
+		if at < 0 {
+			t.Fatalf("%s has no version among %v", function, versions)
+		}
+		return versions[at]
+	}
+	if len(got.Now) != len(edge) || of(edge[0], got.Now) == "" || of(edge[1], got.Now) == "" {
+		t.Errorf("published are %v, wanted those of %v", got.Now, edge)
+	}
+	for name, versions := range got.Parameters {
+		if !slices.Equal(versions, got.Now) {
+			t.Errorf("the parameter %s makes %v of %v", name, versions, got.Now)
+		}
+	}
+	if of(edge[0], got.Timeout) == of(edge[0], got.Now) || of(edge[1], got.Timeout) != of(edge[1], got.Now) {
+		t.Errorf("a new timeout of %s makes %v of %v", edge[0], got.Timeout, got.Now)
+	}
+}

@@ -1,0 +1,114 @@
+package slackapi
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/slack-go/slack"
+)
+
+// Keys hold a bot's token and the address of its Web API, which ends with a slash.
+type Keys interface {
+	Bot(ctx context.Context) (token, address string, err error)
+	// Refused says that Slack did not take the token; it reports whether there is another now.
+	Refused(ctx context.Context) bool
+}
+
+// CodeNoToken is ours: there was no token, or none could be read, and nothing was sent.
+const CodeNoToken = "no_token"
+
+// maxRefusal bounds an answer that is looked into for a refused token, in bytes.
+const maxRefusal = 4 << 10
+
+// With returns a client whose every call carries the token of that moment. One that
+// Slack refuses is asked for anew, and if there is another, the call is made again:
+// Slack has done nothing. Each call ends after timeout.
+func With(keys Keys, timeout time.Duration) (*Client, error) {
+	client, err := httpClient(timeout)
+	if err != nil {
+		return nil, err
+	}
+	b := &bearer{keys: keys, http: client}
+	return &Client{api: slack.New("", slack.OptionHTTPClient(b)), keys: keys}, nil
+}
+
+// bearer puts the token and the address into what slack-go has made without them.
+type bearer struct {
+	keys Keys
+	http *http.Client
+}
+
+// Do is what slack-go calls.
+func (b *bearer) Do(r *http.Request) (*http.Response, error) {
+	var body []byte
+	if r.Body != nil {
+		var err error
+		if body, err = io.ReadAll(r.Body); err != nil {
+			return nil, err
+		}
+		r.Body.Close()
+	}
+	response, stale, err := b.send(r, body)
+	if stale && b.keys.Refused(r.Context()) {
+		response, _, err = b.send(r, body)
+	}
+	return response, err
+}
+
+// send makes the call with the token as it is now, and reports whether Slack refused that.
+func (b *bearer) send(r *http.Request, body []byte) (_ *http.Response, stale bool, err error) {
+	token, address, err := b.keys.Bot(r.Context())
+	if err != nil {
+		return nil, false, Refused{Code: CodeNoToken}
+	}
+	base, err := url.Parse(address)
+	if err != nil || base.Host == "" || !strings.HasSuffix(base.Path, "/") {
+		return nil, false, Refused{Code: CodeNoToken}
+	}
+	out := r.Clone(r.Context())
+	out.Host = ""
+	base.Path, base.RawQuery = base.Path+path.Base(r.URL.Path), r.URL.RawQuery
+	out.URL = base
+	if strings.HasPrefix(r.Header.Get("Content-Type"), "application/x-www-form-urlencoded") {
+		form, err := url.ParseQuery(string(body))
+		if err != nil {
+			return nil, false, err
+		}
+		form.Set("token", token)
+		body = []byte(form.Encode())
+	}
+	if r.Header.Get("Authorization") != "" {
+		out.Header.Set("Authorization", "Bearer "+token)
+	}
+	out.Body, out.ContentLength, out.GetBody = io.NopCloser(bytes.NewReader(body)), int64(len(body)), nil
+	response, err := b.http.Do(out)
+	if err != nil {
+		return nil, false, err
+	}
+	return response, refusedToken(response), nil
+}
+
+// refusedToken looks whether an answer says that the token does not count. The answer stays readable.
+func refusedToken(r *http.Response) bool {
+	head, err := io.ReadAll(io.LimitReader(r.Body, maxRefusal))
+	rest := r.Body
+	r.Body = struct {
+		io.Reader
+		io.Closer
+	}{io.MultiReader(bytes.NewReader(head), rest), rest}
+	var answer struct {
+		Error string `json:"error"`
+	}
+	if err != nil || json.Unmarshal(head, &answer) != nil {
+		return false
+	}
+	return slices.Contains([]string{"invalid_auth", "not_authed", "token_revoked", "token_expired", "account_inactive"}, answer.Error)
+}
