@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"strings"
 	"testing"
 	"time"
 
@@ -35,8 +36,9 @@ type Tab struct {
 }
 
 // Start starts a Chromium, which ends with the test. Without one the test is
-// skipped on a laptop, and fails where CI is set.
-func Start(t testing.TB) *Browser {
+// skipped on a laptop, and fails where CI is set. It finds names at 127.0.0.1,
+// as if somebody's name server said so.
+func Start(t testing.TB, names ...string) *Browser {
 	t.Helper()
 	found := ""
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"} {
@@ -52,6 +54,13 @@ func Start(t testing.TB) *Browser {
 		t.Skip("no Chromium on this machine: install chromium to run the browser tests")
 	}
 	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(found), chromedp.NoSandbox)
+	var rules []string
+	for _, name := range names {
+		rules = append(rules, "MAP "+name+" 127.0.0.1")
+	}
+	if len(rules) > 0 {
+		opts = append(opts, chromedp.Flag("host-resolver-rules", strings.Join(rules, ",")))
+	}
 	ctx, cancel := chromedp.NewExecAllocator(context.Background(), opts...)
 	t.Cleanup(cancel)
 	ctx, cancel = chromedp.NewContext(ctx)

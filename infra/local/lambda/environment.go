@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"ringi/infra/local/guard"
 	"ringi/infra/local/process"
 )
 
@@ -64,7 +65,7 @@ func startEnvironment(s *Service, f Function, first []byte) (*environment, error
 		return nil, err
 	}
 	e := &environment{service: s, function: f, work: make(chan *invocation), started: make(chan struct{}), arn: arn(s.options, f.Name), first: first}
-	e.server = &http.Server{Handler: e.runtimeAPI()}
+	e.server = &http.Server{Handler: guard.Handler(e.runtimeAPI())}
 	go e.server.Serve(l)
 
 	cmd := exec.Command(f.Binary)

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"ringi/infra/local/guard"
 )
 
 // tap stands between one environment and everything that it calls, and asks
@@ -62,7 +64,7 @@ func (t *tap) listen(target *url.URL) (origin string, err error) {
 		},
 		ErrorHandler: func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
 	}
-	s := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { t.serve(w, r, proxy) }), ReadHeaderTimeout: 10 * time.Second}
+	s := &http.Server{Handler: guard.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { t.serve(w, r, proxy) })), ReadHeaderTimeout: 10 * time.Second}
 	t.servers = append(t.servers, s)
 	go s.Serve(l)
 	return "http://" + l.Addr().String(), nil

@@ -29,6 +29,8 @@ type Options struct {
 	// TaskPort is where the state machine interpreter calls its tasks'
 	// services; 0 means the server itself.
 	TaskPort int
+	// Hosts are names, beside this machine's own, under which it is asked.
+	Hosts []string
 	// Logger gets what the server complains about; nil discards it.
 	Logger *slog.Logger
 }
@@ -65,7 +67,7 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 		return nil, err
 	}
 	cmd := exec.Command(python, main)
-	cmd.Env = variables(o.TaskPort)
+	cmd.Env = variables(o)
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
 		return nil, fmt.Errorf("start moto: %w", err)
@@ -106,16 +108,18 @@ func (s *Server) Done() <-chan struct{} { return s.process.Done() }
 
 // variables is the server's whole environment: nothing of the person's
 // credentials, profiles or proxies reaches it.
-func variables(taskPort int) []string {
+func variables(o Options) []string {
 	env := []string{
 		"PATH=" + os.Getenv("PATH"),
 		"HOME=" + os.TempDir(),
 		"AWS_ACCESS_KEY_ID=local", "AWS_SECRET_ACCESS_KEY=local", "AWS_DEFAULT_REGION=us-east-1",
 		"AWS_EC2_METADATA_DISABLED=true",
 		"NO_PROXY=*", "PYTHONUNBUFFERED=1",
+		"MOTO_DISABLE_GLOBAL_CORS=true", // or every page may read what is in it
+		"STACK_HOSTS=" + strings.Join(o.Hosts, " "),
 	}
-	if taskPort != 0 {
-		env = append(env, "MOTO_PORT="+strconv.Itoa(taskPort))
+	if o.TaskPort != 0 {
+		env = append(env, "MOTO_PORT="+strconv.Itoa(o.TaskPort))
 	}
 	return env
 }

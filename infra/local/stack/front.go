@@ -27,7 +27,7 @@ func (s *Stack) startFront(l net.Listener) {
 			return
 		}
 		rest.ServeHTTP(w, r)
-	})))
+	}), s.options.Hosts...))
 	if s.Sandbox != nil {
 		s.onClose(s.Sandbox.Close) // ends the browsers' streams, for which the server would wait
 	}

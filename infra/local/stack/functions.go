@@ -60,7 +60,7 @@ func (s *Stack) startFunctions(binaries map[string]string, back net.Listener) er
 	if err != nil {
 		return fmt.Errorf("open the AWS door: %w", err)
 	}
-	s.onClose(serve(back, h))
+	s.onClose(serve(back, h, s.options.Hosts...))
 	s.background.Go(func() {
 		select {
 		case <-s.moto.Done():

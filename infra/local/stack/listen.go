@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"syscall"
 	"time"
+
+	"ringi/infra/local/guard"
 )
 
 // ErrInUse says that another program has the port.
@@ -42,9 +44,10 @@ func port(l net.Listener) int {
 	return 0
 }
 
-// serve answers on a listener until the returned function is called.
-func serve(l net.Listener, h http.Handler) (stop func()) {
-	s := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second}
+// serve answers on a listener until the returned function is called: programs, and pages
+// of its own, which know it by an address of this machine or one of hosts.
+func serve(l net.Listener, h http.Handler, hosts ...string) (stop func()) {
+	s := &http.Server{Handler: guard.Handler(h, hosts...), ReadHeaderTimeout: 10 * time.Second}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

@@ -29,6 +29,9 @@ type Options struct {
 	Addr    string // of Slack's side and the sandbox; "" takes a free port
 	AWSAddr string // of the AWS door; "" takes a free port
 
+	// Hosts are names, beside this machine's own, under which everything that listens is asked.
+	Hosts []string
+
 	Template   string            // "" is template.yaml of this module
 	Parameters map[string]string // of the template, over what the stack sets itself
 	Variables  map[string]string // replace environment variables, in functions whose template has them

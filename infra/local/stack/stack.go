@@ -128,7 +128,7 @@ func (s *Stack) prepare(ctx context.Context, taskPort int) (map[string]string, e
 	started := make(chan error, 1)
 	go func() {
 		var err error
-		s.moto, err = moto.Start(ctx, moto.Options{TaskPort: taskPort, Logger: s.log})
+		s.moto, err = moto.Start(ctx, moto.Options{TaskPort: taskPort, Hosts: s.options.Hosts, Logger: s.log})
 		started <- err
 	}()
 	binaries, err := s.binaries(ctx)
@@ -191,7 +191,7 @@ func (s *Stack) startVendors() error {
 		return fmt.Errorf("listen for the vendors: %w", err)
 	}
 	s.VendorsURL = address(l)
-	s.onClose(serve(l, s.Vendors.Handler()))
+	s.onClose(serve(l, s.Vendors.Handler(), s.options.Hosts...))
 	return nil
 }
 

@@ -11,6 +11,7 @@ import threading
 
 from werkzeug.serving import make_server
 
+import guard
 import patch_answers
 import patch_dynamodb
 import patch_sqs
@@ -71,7 +72,8 @@ def main():
     threading.Thread(target=end_with_owner, daemon=True).start()
 
     app = StateMachines(DomainDispatcherApplication(create_backend_app))
-    server = make_server("127.0.0.1", 0, app, threaded=True, request_handler=Handler)
+    hosts = os.environ.get("STACK_HOSTS", "").split()
+    server = make_server("127.0.0.1", 0, guard.Guard(app, hosts), threaded=True, request_handler=Handler)
     server.daemon_threads = True
     server.block_on_close = False
     if "MOTO_PORT" in os.environ:

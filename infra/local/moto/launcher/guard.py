@@ -1,0 +1,40 @@
+"""Answers programs and no web pages.
+
+The rules are those of infra/local/guard, which stands before every listener of the
+stack's own: a Host that is not this machine's, another Origin, or a Sec-Fetch-Site
+that says another place is answered 403. moto has nothing that is opened in a browser.
+"""
+
+import ipaddress
+from urllib.parse import urlsplit
+
+
+class Guard:
+    def __init__(self, app, hosts=()):
+        self.app = app
+        self.hosts = {"localhost", *(h.lower() for h in hosts)}
+
+    def __call__(self, environ, start_response):
+        if self.foreign(environ):
+            # What was sent stays unread, so the connection is of no more use.
+            start_response("403 Forbidden", [("Content-Type", "text/plain"), ("Connection", "close")])
+            return [b"web pages are not answered\n"]
+        return self.app(environ, start_response)
+
+    def foreign(self, environ):
+        host = environ.get("HTTP_HOST", "")
+        origin = environ.get("HTTP_ORIGIN")
+        site = environ.get("HTTP_SEC_FETCH_SITE", "none")
+        return not self.own(host) or origin not in (None, "http://" + host) or site not in ("none", "same-origin")
+
+    def own(self, host):
+        try:
+            name = urlsplit("//" + host).hostname or ""
+        except ValueError:
+            return False
+        if name in self.hosts:
+            return True
+        try:
+            return ipaddress.ip_address(name).is_loopback
+        except ValueError:
+            return False
