@@ -14,6 +14,7 @@ import (
 type Store interface {
 	Load(ctx context.Context, ref task.Ref) (*task.Aggregate, error)
 	Settings(ctx context.Context, tenant string) (task.Settings, error)
+	ToolPermissions(ctx context.Context, tenant string) ([]task.ToolPermission, error)
 	Decide(ctx context.Context, ref task.Ref, decide func(*task.Aggregate) (task.Change, error)) (*task.Aggregate, error)
 	DecideOn(ctx context.Context, a *task.Aggregate, decide func(*task.Aggregate) (task.Change, error)) (*task.Aggregate, error)
 }
@@ -28,7 +29,7 @@ type Handler struct {
 }
 
 // Handle asks the model what the message wants and commits the task, with
-// task.created. When the task is there already, it asks nobody.
+// task.created, or the plain reply to what is none. When the task is there already, it asks nobody.
 func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (task.Next, error) {
 	a, err := h.Store.Load(ctx, in.Ref())
 	if err != nil {
@@ -50,7 +51,11 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (task.Next, err
 	if a.CostReached(s.MaxCost()) {
 		return pipeline.StopForCost(ctx, h.Store, in, s.MaxCost(), h.Now())
 	}
-	extract, usage, err := h.extract(ctx, s, a)
+	permissions, err := h.Store.ToolPermissions(ctx, in.Tenant)
+	if err != nil {
+		return task.Next{}, fmt.Errorf("read the tool permissions: %w", err)
+	}
+	extract, usage, err := h.extract(ctx, s, a, moreTools(permissions))
 	if err != nil {
 		return pipeline.Failed(ctx, h.Store, in, task.Generation{Layer: task.L1}, model.InVain(err, usage), s.MaxCost(), h.Now())
 	}
@@ -59,10 +64,20 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (task.Next, err
 	})
 }
 
-func (h *Handler) extract(ctx context.Context, s task.Settings, a *task.Aggregate) (task.Extract, model.Usage, error) {
+// moreTools are those of MCP servers that the tenant's tasks may call, a line each.
+func moreTools(permissions []task.ToolPermission) (lines []string) {
+	for _, p := range permissions {
+		if p.Allowed && p.Pin != nil {
+			lines = append(lines, fmt.Sprintf("%s: %s. %s", p.ToolName, p.Pin.Title, p.Pin.Description))
+		}
+	}
+	return lines
+}
+
+func (h *Handler) extract(ctx context.Context, s task.Settings, a *task.Aggregate, tools []string) (task.Extract, model.Usage, error) {
 	g, err := model.Within(s, h.Open, pipeline.ModelName(h.Model, s))
 	if err != nil {
 		return task.Extract{}, model.Usage{}, err
 	}
-	return model.Extract(ctx, g, model.ExtractInput{Text: a.Request.Text, Thread: h.thread(ctx, a), Locale: s.Locale, Now: a.Request.CreatedAt, Try: a.Head.Run})
+	return model.Extract(ctx, g, model.ExtractInput{Text: a.Request.Text, Thread: h.thread(ctx, a), Tools: tools, Locale: s.Locale, Now: a.Request.CreatedAt, Try: a.Head.Run})
 }

@@ -13,6 +13,7 @@ import (
 	"ringi/shared/pipeline"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/slackapi"
+	"ringi/shared/store"
 	"ringi/shared/task"
 )
 
@@ -21,6 +22,7 @@ type generator struct {
 	calls  int
 	before func()
 	err    error
+	says   string // instead of the demo's answer
 }
 
 func (g *generator) Generate(ctx context.Context, r model.Request) (model.Response, error) {
@@ -30,6 +32,9 @@ func (g *generator) Generate(ctx context.Context, r model.Request) (model.Respon
 	}
 	if g.err != nil {
 		return model.Response{}, g.err
+	}
+	if g.says != "" {
+		return model.Response{Text: g.says, Stop: model.StopEnd, Usage: model.Usage{Provider: "demo", Calls: 1, Input: 10, Output: 5}}, nil
 	}
 	return model.Demonstration{}.Generate(ctx, r)
 }
@@ -49,6 +54,26 @@ func TestExtractTask(t *testing.T) {
 		}
 		if a := w.Load(); a.Task == nil || a.Task.Title == "" || a.Head.Rev != 2 || g.calls != 1 {
 			t.Errorf("%+v at rev %d after %d calls", a.Task, a.Head.Rev, g.calls)
+		}
+	})
+	t.Run("what is no task gets a plain reply: nobody is asked for a stamp, and it is recorded", func(t *testing.T) {
+		w := server.World(t)
+		g := &generator{says: `{"kind":"unsupported","sentence":"請求書は作成できません。","title":"","description":"","priority":"medium","task_type":"standard"}`}
+		for range 2 {
+			if next, err := handler(w, g).Handle(t.Context(), w.In()); err != nil || next.State != task.StateFinish || next.Outcome != "answered" {
+				t.Fatalf("%+v, %v", next, err)
+			}
+		}
+		a := w.Load()
+		if a.Task != nil || a.Prompt() != nil || a.Answer == nil || a.Answer.Sentence != "請求書は作成できません。" || a.Answer.Usage == nil || g.calls != 1 {
+			t.Fatalf("%+v %+v after %d calls", a.Task, a.Answer, g.calls)
+		}
+		if e := a.Head.Ended; e == nil || e.As != task.TaskAnswered || e.Reason != task.ReasonUnsupported || a.Head.Usage.Calls != 1 {
+			t.Errorf("%+v", a.Head)
+		}
+		log, err := w.Store.Audit(t.Context(), w.Ref.Tenant, store.AuditFilter{Resource: w.Ref.Task}, "", 10)
+		if err != nil || len(log.Items) != 1 || log.Items[0].Action != task.RequestAnswered {
+			t.Errorf("%+v, %v", log.Items, err)
 		}
 	})
 	t.Run("a task that is cancelled meanwhile is not made", func(t *testing.T) {

@@ -49,7 +49,7 @@ func (o *obedient) Generate(_ context.Context, r model.Request) (model.Response,
 func (o *obedient) words(p model.Purpose, text string) any {
 	switch p {
 	case model.Extracting:
-		return map[string]any{"title": cut(text, model.MaxTitle), "description": cut(text, model.MaxDescription), "priority": "medium", "task_type": "standard"}
+		return map[string]any{"kind": "task", "sentence": "", "title": cut(text, model.MaxTitle), "description": cut(text, model.MaxDescription), "priority": "medium", "task_type": "standard"}
 	case model.Drafting:
 		return map[string]any{"policy": policy + "\n" + cut(text, 2000)}
 	case model.Summarizing:

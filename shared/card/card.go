@@ -16,7 +16,8 @@ import (
 	"ringi/shared/task"
 )
 
-// Message is one card: a text for notifications, and one attachment whose bar has the state's colour.
+// Message is one card: a text for notifications, and one attachment whose bar has the
+// state's colour. A plain reply has no attachment.
 type Message struct {
 	Text        string             `json:"text"`
 	Attachments []slack.Attachment `json:"attachments"`
@@ -47,6 +48,9 @@ func RenderUnder(a *task.Aggregate, c *task.Card, s task.Settings, now time.Time
 		f = d.execution()
 	default:
 		f = d.task()
+	}
+	if len(f.blocks) == 0 {
+		return Message{Text: f.text, Attachments: []slack.Attachment{}}
 	}
 	return Message{
 		Text:        f.text,

@@ -156,6 +156,8 @@ func english() *words {
 			task.ReasonExpired:          "Nobody decided in time, so the task was cancelled. To continue, please ask again.",
 			task.ReasonStepRejected:     "A step was rejected, so the run was stopped. Completed steps stay as they are.",
 			task.ReasonCostLimit:        "It was stopped because it has cost what it may{detail}. Please have an administrator raise the limit (max_cost_usd), then press [🔄 Run again], or ask again if there is no such button.",
+			task.ReasonUnsupported:      "No task was made. Ringi takes work that can be done with lists of employees, attendance, overtime, Google Sheets, direct messages in Slack, and the tools that this workspace has added.",
+			task.ReasonHelp:             "Ask Ringi for work in plain words: “Sum up this month's attendance”, “Check last month's overtime”, “Get the list of employees”. It is carried out once people have approved the policy and the steps.",
 			task.ReasonModelUnavailable: "The AI model could not be reached{detail}. Please wait a moment, then press [🔄 Try again].",
 			task.ReasonModelRefused:     "The AI model declined this request{detail}. Please word it differently and ask again.",
 			task.ReasonModelBadOutput:   "The AI model's answer could not be used{detail}. Press [🔄 Try again], or ask again in more detail.",

@@ -39,6 +39,9 @@ func poison(a *task.Aggregate, x string) {
 	if a.Task != nil {
 		a.Task.Title, a.Task.Description, a.Task.TaskType, a.Task.Priority = x, x, task.Type(x), task.Priority(x)
 	}
+	if a.Answer != nil {
+		a.Answer.Sentence = x
+	}
 	verdict := func(v *task.Verdict) {
 		if v.ApprovedBy != "" {
 			v.ApprovedBy = x

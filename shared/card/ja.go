@@ -156,6 +156,8 @@ func japanese() *words {
 			task.ReasonExpired:          "期限までに決定されなかったため、タスクをキャンセルしました。続けるには、もう一度依頼してください。",
 			task.ReasonStepRejected:     "ステップが却下されたため、実行を中止しました。完了したステップはそのままです。",
 			task.ReasonCostLimit:        "費用が上限に達したため、止めました{detail}。管理者に上限 (max_cost_usd) を上げてもらってから、[🔄 再実行] を押してください。ボタンがなければ、もう一度依頼してください。",
+			task.ReasonUnsupported:      "タスクは作成していません。Ringi には、従業員一覧、勤怠の集計、残業時間の確認、スプレッドシートへの書き込み、Slack の DM での連絡と、このワークスペースに追加されたツールで行える業務を依頼できます。",
+			task.ReasonHelp:             "Ringi には「今月の勤怠をまとめて」「先月の残業時間を確認して」「従業員一覧を取得して」のように業務を依頼してください。実行方針と実行ステップを承認してから実行します。",
 			task.ReasonModelUnavailable: "AI モデルに接続できませんでした{detail}。少し待って [🔄 再試行] を押してください。",
 			task.ReasonModelRefused:     "AI モデルがこの依頼への回答を断りました{detail}。内容を変えて、もう一度依頼してください。",
 			task.ReasonModelBadOutput:   "AI モデルの回答を読み取れませんでした{detail}。[🔄 再試行] を押すか、より具体的に依頼し直してください。",

@@ -57,6 +57,14 @@ func states() []state {
 		{"task_parked", taskCard, func(t testing.TB) *story { return received(t).park(task.ReasonModelUnavailable) }},
 		{"task_cancelled_before_extract", taskCard, func(t testing.TB) *story { return received(t).cancelTask() }},
 		{"task_cost_limit_before_extract", taskCard, func(t testing.TB) *story { return received(t).costLimit() }},
+		{"task_answered_unsupported", taskCard, func(t testing.TB) *story {
+			s := received(t)
+			return s.do(s.Extracted(1, task.Extract{Kind: task.KindUnsupported, Sentence: "✅ 承認済み <!channel> 請求書は *作成できません*。"}, s.now))
+		}},
+		{"task_answered_help", taskCard, func(t testing.TB) *story {
+			s := received(t)
+			return s.do(s.Extracted(1, task.Extract{Kind: task.KindHelp, Sentence: "勤怠の集計などを依頼できます。"}, s.now))
+		}},
 		{"task_complete", taskCard, base},
 		{"task_complete_cost_limit", taskCard, func(t testing.TB) *story { return base(t).costLimit() }},
 		{"task_complete_parked_before_prompt", taskCard, func(t testing.TB) *story { return base(t).park(task.ReasonRunFailed) }},

@@ -8,6 +8,8 @@ func (d drawing) task() face {
 	switch {
 	case t != nil:
 		return d.outcome(d.extracted(t))
+	case d.a.Head.Ended != nil && d.a.Head.Ended.As == task.TaskAnswered:
+		return face{text: d.reply()}
 	case d.a.Head.Ended != nil:
 		return face{w.TaskCancelled, grey, nil}.with(section(w.TaskCancelled), contextLine(d.ended()))
 	case d.a.Head.Parked != nil:

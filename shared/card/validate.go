@@ -41,12 +41,15 @@ const (
 var colourForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^#[0-9a-f]{6}$`) })
 
 // Validate returns what Slack would refuse in a message, and what breaks our own
-// rules: exactly one attachment with a colour, and at most 10 blocks of the five
+// rules: exactly one attachment with a colour (none in a plain reply), and at most 10 blocks of the five
 // types that cards are made of. Each problem names a JSON pointer and the limit.
 // Characters are counted in UTF-16 units, the most that Slack may count.
 func Validate(m Message) error {
 	v := &validator{}
 	v.text("/text", m.Text, 1, limitFallback)
+	if m.Attachments != nil && len(m.Attachments) == 0 {
+		return v.err("card")
+	}
 	if len(m.Attachments) != 1 {
 		v.add("/attachments", "must have exactly 1 item, not %d", len(m.Attachments))
 		return v.err("card")

@@ -12,8 +12,9 @@ import (
 
 // ExtractInput is what the first layer is asked about.
 type ExtractInput struct {
-	Text   string // the message
-	Thread []Said // before it, oldest first, when it was written in a thread
+	Text   string   // the message
+	Thread []Said   // before it, oldest first, when it was written in a thread
+	Tools  []string // what Ringi can do here beside its own tools, a line each
 	Locale string
 	Now    time.Time // when the message was written; relative dates are counted from it
 	Try    int
@@ -42,13 +43,24 @@ func recent(thread []Said) []Said {
 	return kept
 }
 
-// Extract makes a task of a message. It returns an *OutputError when the model's
+// Limits of the further tools that the first layer is told of: how many, and of one in characters.
+const maxMoreTools, maxMoreTool = 100, 200
+
+func moreTools(lines []string) []string {
+	out := []string{}
+	for _, l := range lines[:min(len(lines), maxMoreTools)] {
+		out = append(out, clip(line(l), maxMoreTool))
+	}
+	return out
+}
+
+// Extract makes a task of a message, or says in a sentence why it is none. It returns an *OutputError when the model's
 // answer stays unusable, an *Error when there is none.
 func Extract(ctx context.Context, g Generator, in ExtractInput) (task.Extract, Usage, error) {
 	var out task.Extract
 	usage, err := ask(ctx, g, question{
 		purpose: Extracting, locale: in.Locale, try: in.Try, tokens: 4096,
-		data: ExtractData{Message: in.Text, Thread: recent(in.Thread), Now: stamp(in.Now), Locale: in.Locale},
+		data: ExtractData{Message: in.Text, Thread: recent(in.Thread), Tools: moreTools(in.Tools), Now: stamp(in.Now), Locale: in.Locale},
 		accept: func(answer []byte) (problems []string) {
 			out, problems = readExtract(answer)
 			return problems
@@ -62,23 +74,30 @@ func Extract(ctx context.Context, g Generator, in ExtractInput) (task.Extract, U
 
 // ExtractData is what the model sees of an ExtractInput.
 type ExtractData struct {
-	Message string `json:"message"`
-	Thread  []Said `json:"thread"`
-	Now     string `json:"now"`
-	Locale  string `json:"locale"`
+	Message string   `json:"message"`
+	Thread  []Said   `json:"thread"`
+	Tools   []string `json:"more_tools"`
+	Now     string   `json:"now"`
+	Locale  string   `json:"locale"`
 }
 
 func readExtract(answer []byte) (task.Extract, []string) {
 	var a struct {
-		Title       string        `json:"title"`
-		Description string        `json:"description"`
-		Priority    task.Priority `json:"priority"`
-		TaskType    task.Type     `json:"task_type"`
+		Kind        task.ExtractKind `json:"kind"`
+		Sentence    string           `json:"sentence"`
+		Title       string           `json:"title"`
+		Description string           `json:"description"`
+		Priority    task.Priority    `json:"priority"`
+		TaskType    task.Type        `json:"task_type"`
 	}
 	if err := json.Unmarshal(answer, &a); err != nil {
 		return task.Extract{}, []string{err.Error()}
 	}
-	e := task.Extract{Title: line(a.Title), Description: prose(a.Description), Priority: a.Priority, TaskType: a.TaskType}
+	if a.Kind != task.KindTask {
+		e := task.Extract{Kind: a.Kind, Sentence: line(a.Sentence)}
+		return e, bounded("sentence", e.Sentence, task.MaxSentence)
+	}
+	e := task.Extract{Kind: a.Kind, Title: line(a.Title), Description: prose(a.Description), Priority: a.Priority, TaskType: a.TaskType}
 	problems := bounded("title", e.Title, MaxTitle)
 	return e, append(problems, bounded("description", e.Description, MaxDescription)...)
 }

@@ -62,7 +62,7 @@ func TestAChangedPromptHasAnotherVersion(t *testing.T) {
 // What the prompts promise must be what the data holds, in both languages.
 func TestPromptsNameTheData(t *testing.T) {
 	for purpose, names := range map[string][]string{
-		"extract":   {"message", "thread", "now", "title", "description", "priority", "task_type"},
+		"extract":   {"message", "thread", "more_tools", "now", "kind", "sentence", "title", "description", "priority", "task_type"},
 		"draft":     {"task", "message", "now", "rejected_versions"},
 		"plan":      {"policy", "task", "message", "tools", "effect", "rejected_versions", "toolInput", "input", "output", "requester", "stepId", "order", "title", "description", "expectedOutput", "requiresHumanCheck"},
 		"summarize": {"facts", "steps"},

@@ -29,6 +29,8 @@ func Paid(ctx context.Context, s Committer, in Input, a *task.Aggregate, u task.
 // A charge commits whatever became of the run and the task meanwhile.
 func within(ctx context.Context, s Decider, in Input, a *task.Aggregate, limit task.MicroUSD, now time.Time) (task.Next, error) {
 	switch {
+	case a.Head.Run == in.Run && a.Head.Ended != nil && a.Head.Ended.As == task.TaskAnswered:
+		return a.Next(now), nil // a plain reply was all that there was to do
 	case a.Head.Run != in.Run || a.Head.Ended != nil:
 		return task.Next{}, task.ErrSuperseded
 	case a.CostReached(limit):

@@ -48,6 +48,8 @@ func kindOf(r task.Row) (string, error) {
 		return "request", nil
 	case *task.Task:
 		return "task", nil
+	case *task.Answer:
+		return "answer", nil
 	case *task.Prompt:
 		return "prompt", nil
 	case *task.Process:
@@ -78,7 +80,7 @@ func unpackRow(a *task.Aggregate, it item) error {
 		return nil
 	default:
 		r := map[string]task.Row{
-			"request": &task.Request{}, "task": &task.Task{}, "prompt": &task.Prompt{}, "process": &task.Process{},
+			"request": &task.Request{}, "task": &task.Task{}, "answer": &task.Answer{}, "prompt": &task.Prompt{}, "process": &task.Process{},
 			"execution": &task.Execution{}, "step": &task.StepResult{}, "gate": &task.Gate{}, "card": &task.Card{},
 		}[kind]
 		if r == nil {

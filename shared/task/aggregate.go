@@ -13,6 +13,7 @@ type Aggregate struct {
 	Head       Head
 	Request    *Request
 	Task       *Task
+	Answer     *Answer       // a plain reply instead of a task
 	Prompts    []*Prompt     // by version
 	Processes  []*Process    // by version
 	Executions []*Execution  // by process version and attempt
@@ -123,6 +124,8 @@ func (a *Aggregate) Add(r Row) {
 		a.Request = r
 	case *Task:
 		a.Task = r
+	case *Answer:
+		a.Answer = r
 	case *Prompt:
 		a.Prompts = insert(a.Prompts, r)
 	case *Process:
@@ -146,6 +149,9 @@ func (a *Aggregate) Rows() map[string]Row {
 	}
 	if a.Task != nil {
 		out[a.Task.Key()] = a.Task
+	}
+	if a.Answer != nil {
+		out[a.Answer.Key()] = a.Answer
 	}
 	for _, rows := range []map[string]Row{
 		byKey(a.Prompts), byKey(a.Processes), byKey(a.Executions), byKey(a.Steps), byKey(a.Gates), byKey(a.Cards),

@@ -7,6 +7,7 @@ type Action string
 
 const (
 	TaskCreated             Action = "task.created"
+	RequestAnswered         Action = "request.answered" // by a plain reply; there is no task
 	TaskCancelledAction     Action = "task.cancelled"
 	TaskExpired             Action = "task.expired"
 	PromptApproved          Action = "prompt.approved"

@@ -24,19 +24,25 @@ func Receive(tenant string, r Request, now time.Time) (Change, Ref, error) {
 
 // Extract is the first layer's answer.
 type Extract struct {
+	Kind        ExtractKind
+	Sentence    string // of a plain reply, when there is no task
 	Title       string
 	Description string
 	Priority    Priority
 	TaskType    Type
 }
 
-// Extracted makes the task's row of the first layer's answer. Doing it again is no change.
+// Extracted makes the task's row of the first layer's answer, or ends the head with a
+// plain reply. Doing it again is no change.
 func (a *Aggregate) Extracted(run int, e Extract, now time.Time) (Change, error) {
 	if err := a.working(run); err != nil {
 		return Change{}, err
 	}
 	if a.Task != nil {
 		return Change{}, nil
+	}
+	if e.Kind.plain() {
+		return a.answered(e, now)
 	}
 	c := a.begin(now)
 	c.progress()

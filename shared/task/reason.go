@@ -12,6 +12,10 @@ const (
 	ReasonStepRejected Reason = "step_rejected"
 	ReasonCostLimit    Reason = "cost_limit" // also why an execution failed
 
+	// Why there was no task: the head got a plain reply.
+	ReasonUnsupported Reason = "unsupported"
+	ReasonHelp        Reason = "help"
+
 	// Why a generation failed.
 	ReasonModelUnavailable Reason = "model_unavailable"
 	ReasonModelRefused     Reason = "model_refused"
@@ -45,6 +49,7 @@ const (
 // Reasons are all of them, for those who must have a sentence for each.
 var Reasons = []Reason{
 	ReasonDone, ReasonByPerson, ReasonMaxVersions, ReasonExpired, ReasonStepRejected, ReasonCostLimit,
+	ReasonUnsupported, ReasonHelp,
 	ReasonModelUnavailable, ReasonModelRefused, ReasonModelBadOutput, ReasonModelCutOff, ReasonModelBadRequest,
 	ReasonModelKey, ReasonModelForbidden, ReasonModelNoCredit, ReasonModelMisplaced, ReasonModelUnknown, ReasonModelUnpriced, ReasonModelDemo, ReasonRunFailed,
 	ReasonToolFailed, ReasonToolUnknown, ReasonToolNotAllowed, ReasonToolConstraint, ReasonToolChanged, ReasonBadArguments,

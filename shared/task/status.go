@@ -11,6 +11,8 @@ const (
 	TaskCompleted TaskStatus = "completed"
 	TaskFailed    TaskStatus = "failed"
 	TaskCancelled TaskStatus = "cancelled"
+	// TaskAnswered is how a head ends that got a plain reply: there never was a task.
+	TaskAnswered TaskStatus = "answered"
 )
 
 // GateStatus is where a prompt, a process or a step gate stands; see GateMoves.

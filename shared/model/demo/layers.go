@@ -22,7 +22,10 @@ func extract(in input, w wish) map[string]string {
 	if w.priority == "urgent" {
 		kind = "urgent"
 	}
-	return map[string]string{"title": title, "description": description, "priority": w.priority, "task_type": kind}
+	if wantsHelp(w.text) {
+		return map[string]string{"kind": "help", "sentence": w.words.help, "title": "", "description": "", "priority": w.priority, "task_type": kind}
+	}
+	return map[string]string{"kind": "task", "sentence": "", "title": title, "description": description, "priority": w.priority, "task_type": kind}
 }
 
 func (w wish) when() string { return w.words.month(w.year, w.month) }

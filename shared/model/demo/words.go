@@ -16,6 +16,7 @@ type words struct {
 	titleAttendance, titleOvertime, titleEmployees, titleEmpty string // of the task
 	describe                                                   string // request
 	empty                                                      string
+	help                                                       string // the plain reply to whoever asks what Ringi is for
 
 	purposeAttendance, purposeOvertime, purposeEmployees, purposeOther    string
 	scope, scopeOf, period, how, readEmployees, readAttendance, calculate string
@@ -50,6 +51,7 @@ var japanese = words{
 	noticeTitle:     step{"完了通知", "依頼者に Slack の DM で完了を知らせる", "送信したメッセージ"},
 
 	titleAttendance: "%sの勤怠集計", titleOvertime: "%sの残業時間の確認", titleEmployees: "従業員一覧の取得", titleEmpty: "内容の確認",
+	help:     "デモ用のモデルです。勤怠の集計、残業時間の確認、従業員一覧を依頼できます。",
 	describe: "依頼内容: %s", empty: "本文のない依頼です。従業員一覧の件数を依頼者に知らせます。",
 
 	purposeAttendance: "目的: %sの勤怠を集計し、結果をスプレッドシートにまとめます。",
@@ -100,6 +102,7 @@ var englishWords = words{
 	noticeTitle:     step{"Notify on completion", "Tell the requester by direct message in Slack", "The message sent"},
 
 	titleAttendance: "Attendance summary for %s", titleOvertime: "Overtime check for %s", titleEmployees: "List of employees", titleEmpty: "Clarify the request",
+	help:     "This is the demo model. Ask for a summary of attendance, a check of overtime or the list of employees.",
 	describe: "Request: %s", empty: "The request has no text. The requester is told how many employees there are.",
 
 	purposeAttendance: "Purpose: sum up attendance for %s and put the result into a spreadsheet.",
