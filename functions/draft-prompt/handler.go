@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"ringi/shared/card"
 	"ringi/shared/model"
 	"ringi/shared/pipeline"
 	"ringi/shared/task"
@@ -62,7 +63,7 @@ func (h *Handler) draft(ctx context.Context, s task.Settings, a *task.Aggregate)
 	if err != nil {
 		return "", model.Usage{}, err
 	}
-	input := model.DraftInput{Task: *a.Task, Request: a.Request.Text, Locale: s.Locale, Now: a.Request.CreatedAt, Try: a.Head.Run}
+	input := model.DraftInput{Task: *a.Task, Request: a.Request.Text, Locale: s.Locale, Now: a.Request.CreatedAt, Try: a.Head.Run, Fits: card.PromptFits}
 	for _, p := range a.Prompts {
 		if p.Status == task.Rejected {
 			input.Earlier = append(input.Earlier, model.Version{Content: p.Content, Reason: p.RejectionReason})

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"time"
 
+	"ringi/shared/card"
 	"ringi/shared/model"
 	"ringi/shared/pipeline"
 	"ringi/shared/task"
@@ -72,7 +73,7 @@ func (h *Handler) plan(ctx context.Context, s task.Settings, a *task.Aggregate, 
 	}
 	input := model.PlanInput{
 		Task: *a.Task, Request: a.Request.Text, Policy: a.Prompt().Content, Tools: tools, Requester: a.Head.Requester,
-		Locale: s.Locale, Now: a.Request.CreatedAt, Try: a.Head.Run,
+		Locale: s.Locale, Now: a.Request.CreatedAt, Try: a.Head.Run, Fits: card.StepsFit,
 	}
 	for _, p := range a.Processes {
 		if p.Status == task.Rejected {

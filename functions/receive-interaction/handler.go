@@ -37,6 +37,12 @@ type Store interface {
 type Slack interface {
 	Ephemeral(ctx context.Context, channel, thread, user, text string) error
 	OpenView(ctx context.Context, trigger string, view slack.ModalViewRequest) error
+	UpdateView(ctx context.Context, id, hash string, view slack.ModalViewRequest) error
+}
+
+// Shelf is where large arguments are.
+type Shelf interface {
+	Opened(ctx context.Context, a *task.Aggregate) (*task.Aggregate, error)
 }
 
 // Handler receives clicks, shortcuts and forms.
@@ -44,6 +50,7 @@ type Handler struct {
 	Store  Store
 	Slack  Slack
 	People *People
+	Shelf  Shelf
 	Edge   inbound.Edge
 	Now    func() time.Time
 }
@@ -57,6 +64,7 @@ type click struct {
 	userTeam  string
 	channel   string // where the person clicked, empty in a modal
 	thread    string
+	card      task.CardType // of the card whose button approves; empty for anything else
 }
 
 // Handle answers Slack after the decision was committed, or the person was told why
@@ -112,6 +120,9 @@ func (h *Handler) button(ctx context.Context, p payload) (inbound.Response, erro
 		return inbound.Response{}, inbound.Bad("payload.actions must not be empty")
 	}
 	a := p.Actions[0] // Slack sends one for each click
+	if p.View.CallbackID == card.ReviewCallback {
+		return inbound.OK(), h.turn(ctx, p, a)
+	}
 	if err := inbound.CheckID("payload.channel.id", p.channel()); err != nil {
 		return inbound.Response{}, err
 	}
@@ -120,12 +131,25 @@ func (h *Handler) button(ctx context.Context, p payload) (inbound.Response, erro
 		h.ask(ctx, c, task.CardType(kind), p.TriggerID)
 		return inbound.OK(), nil
 	}
+	if kind, ok := strings.CutPrefix(a.ActionID, card.ReviewAction); ok && rejections()[task.CardType(kind)] != nil {
+		h.review(ctx, c, task.CardType(kind), p.TriggerID)
+		return inbound.OK(), nil
+	}
 	decide, ok := buttons()[a.ActionID]
 	if !ok {
 		return ignore(ctx, "action")
 	}
-	c.withdraws = !strings.HasPrefix(a.ActionID, "approve_")
-	h.tell(ctx, c, h.decide(ctx, c, decide))
+	kind, approves := strings.CutPrefix(a.ActionID, "approve_")
+	c.withdraws = !approves
+	if approves {
+		c.card = task.CardType(kind)
+	}
+	v := h.decide(ctx, c, decide)
+	if errors.Is(v.err, errUnread) { // an earlier release drew the card
+		h.review(ctx, c, task.CardType(kind), p.TriggerID)
+		return inbound.OK(), nil
+	}
+	h.tell(ctx, c, v)
 	return inbound.OK(), nil
 }
 
@@ -144,13 +168,15 @@ func (h *Handler) ask(ctx context.Context, c click, kind task.CardType, trigger 
 	h.tell(ctx, c, v)
 }
 
-// submit is a rejection's form. What is wrong with the reason, and that nothing was
+// submit is a form: of a Review's last page, of a rejection, or of a cancel. What is wrong with the reason, and that nothing was
 // saved, is said in the form, which stays open; everything else closes it.
 func (h *Handler) submit(ctx context.Context, p payload) (inbound.Response, error) {
 	switch p.View.CallbackID {
 	case card.RejectionCallback:
 	case card.CancelCallback:
 		return h.cancel(ctx, p)
+	case card.ReviewCallback:
+		return h.approveRead(ctx, p)
 	default:
 		return ignore(ctx, "view")
 	}

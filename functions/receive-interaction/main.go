@@ -8,9 +8,11 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
 	"ringi/shared/boot"
+	"ringi/shared/result"
 	"ringi/shared/secret"
 	"ringi/shared/slackapi"
 	"ringi/shared/slackapi/inbound"
@@ -35,6 +37,7 @@ func newHandler(ctx context.Context, cfg aws.Config) (*Handler, error) {
 		Store:  store.New(dynamodb.NewFromConfig(cfg), os.Getenv("TABLE_NAME")),
 		Slack:  slack,
 		People: &People{Slack: slack, Now: time.Now},
+		Shelf:  result.Shelf{S3: s3.NewFromConfig(cfg), Bucket: os.Getenv("RESULTS_BUCKET")},
 		Edge:   inbound.Edge{Keys: keys, Now: time.Now},
 		Now:    time.Now,
 	}, nil

@@ -73,6 +73,8 @@ type action struct {
 }
 
 type view struct {
+	ID              string `json:"id"`
+	Hash            string `json:"hash"`
 	CallbackID      string `json:"callback_id"`
 	PrivateMetadata string `json:"private_metadata"`
 	State           struct {

@@ -73,6 +73,9 @@ func (h *Handler) judge(ctx context.Context, c click, d decision,
 			}
 			v.request = a.Request
 		}
+		if err := h.unread(ctx, c, a, settings.Locale); err != nil {
+			return task.Change{}, err
+		}
 		change, err := d(a, c.id, by, policy, h.Now())
 		v.empty = err == nil && change.Empty()
 		v.asked, v.ended = asked(a, c.id), a.Head.Ended

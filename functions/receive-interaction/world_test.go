@@ -26,6 +26,7 @@ type world struct {
 	t     *testing.T
 	store *store.Store
 	slack *slacktest.Slack
+	shelf storetest.Shelf
 	h     *Handler
 	ref   task.Ref
 	root  string // of the thread
@@ -35,10 +36,10 @@ type world struct {
 func newWorld(t *testing.T, db *storetest.Server) *world {
 	t.Helper()
 	s, _ := db.Store(t)
-	w := &world{t: t, store: s, slack: slacktest.Start(t), clock: time.Now()}
+	w := &world{t: t, store: s, slack: slacktest.Start(t), shelf: storetest.Shelf{}, clock: time.Now()}
 	now := func() time.Time { return w.clock }
 	w.h = &Handler{
-		Store: s, Slack: w.slack.Client, People: &People{Slack: w.slack.Client, Now: now},
+		Store: s, Slack: w.slack.Client, People: &People{Slack: w.slack.Client, Now: now}, Shelf: w.shelf,
 		Edge: inbound.Edge{Keys: inbound.Fixed{Secret: signingSecret}, Now: now}, Now: now,
 	}
 	w.root = w.slack.Say(t, workspace.Sato, workspace.HR, "今月の勤怠をまとめて")

@@ -33,6 +33,11 @@ type Rows interface {
 	UnreachableCard(ctx context.Context, ref task.Ref, key, by, messageTS, refusal string, rev int, now time.Time) error
 }
 
+// Shelf is where large arguments are.
+type Shelf interface {
+	Opened(ctx context.Context, a *task.Aggregate) (*task.Aggregate, error)
+}
+
 // Slack is where cards are shown.
 type Slack interface {
 	Post(ctx context.Context, channel, thread string, m card.Message, about slackapi.Metadata) (ts string, err error)
@@ -62,6 +67,9 @@ func (h *Handler) draw(ctx context.Context, ref task.Ref) error {
 	}
 	if a.Request == nil {
 		return errors.New("the request is not there yet") // a torn read
+	}
+	if a, err = h.Shelf.Opened(ctx, a); err != nil {
+		return fmt.Errorf("open the arguments of a step: %w", err)
 	}
 	settings, err := h.Tasks.Settings(ctx, ref.Tenant)
 	if err != nil {

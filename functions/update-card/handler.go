@@ -37,6 +37,7 @@ type Queue interface {
 type Handler struct {
 	Tasks    Tasks
 	Rows     Rows
+	Shelf    Shelf
 	Slack    Slack
 	Queue    Queue
 	QueueURL string

@@ -8,10 +8,12 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"ringi/shared/boot"
+	"ringi/shared/result"
 	"ringi/shared/secret"
 	"ringi/shared/slackapi"
 	"ringi/shared/sleep"
@@ -35,7 +37,7 @@ func newHandler(ctx context.Context, cfg aws.Config) (*Handler, error) {
 	}
 	s := store.New(dynamodb.NewFromConfig(cfg), os.Getenv("TABLE_NAME"))
 	return &Handler{
-		Tasks: s, Rows: s, Slack: slack, Queue: sqs.NewFromConfig(cfg), QueueURL: os.Getenv("CARD_QUEUE_URL"),
+		Tasks: s, Rows: s, Shelf: result.Shelf{S3: s3.NewFromConfig(cfg), Bucket: os.Getenv("RESULTS_BUCKET")}, Slack: slack, Queue: sqs.NewFromConfig(cfg), QueueURL: os.Getenv("CARD_QUEUE_URL"),
 		Now: time.Now, NewID: task.NewID, Wait: sleep.For,
 	}, nil
 }

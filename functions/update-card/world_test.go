@@ -26,6 +26,7 @@ type world struct {
 	slack *slacktest.Slack
 	h     *Handler
 	queue *queue
+	shelf storetest.Shelf
 	ref   task.Ref
 	root  string // of the thread
 	clock time.Time
@@ -48,7 +49,7 @@ func (q *queue) ChangeMessageVisibility(_ context.Context, in *sqs.ChangeMessage
 func newWorld(t *testing.T, db *storetest.Server) *world {
 	t.Helper()
 	s, _ := db.Store(t)
-	w := &world{t: t, store: s, slack: slacktest.Start(t), queue: &queue{}, clock: time.Now()}
+	w := &world{t: t, store: s, slack: slacktest.Start(t), queue: &queue{}, shelf: storetest.Shelf{}, clock: time.Now()}
 	w.h = w.handler()
 	w.root = w.slack.Say(t, workspace.Sato, workspace.HR, "今月の勤怠をまとめて")
 	c, ref, err := task.Receive(task.TenantID(slacktest.Team), task.Request{
@@ -68,7 +69,7 @@ func newWorld(t *testing.T, db *storetest.Server) *world {
 // handler is another invocation's.
 func (w *world) handler() *Handler {
 	return &Handler{
-		Tasks: w.store, Rows: w.store, Slack: w.slack.Client, Queue: w.queue, QueueURL: "queue", NewID: task.NewID,
+		Tasks: w.store, Rows: w.store, Shelf: w.shelf, Slack: w.slack.Client, Queue: w.queue, QueueURL: "queue", NewID: task.NewID,
 		Now:  func() time.Time { return w.clock },
 		Wait: func(context.Context, time.Duration) error { return nil },
 	}

@@ -7,39 +7,37 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
-	"unicode"
 	"unicode/utf16"
 
-	"github.com/slack-go/slack"
-
+	"ringi/shared/legible"
 	"ringi/shared/mask"
 	"ringi/shared/task"
 )
 
 // arguments draws what a step would be called with, as JSON that reads well and with
 // personal data masked, but for where the call goes. What is not shown of it is said.
-func (d drawing) arguments(b task.Blob) []slack.Block {
+func (d drawing) arguments(b task.Blob, most int) body {
 	text, whole := masked(string(b.JSON)), true
 	hidden := text != string(b.JSON)
 	if b.JSON == "" { // masked when it was kept
 		text, whole = b.Preview, b.S3Key == ""
 		hidden = strings.Contains(text, "**")
 	}
-	pages, rest := fenced(visible(pretty(text)), maxSection-units(d.w.Arguments)-1)
-	blocks := make([]slack.Block, 0, maxPages+1)
+	pages, rest := fenced(visible(pretty(text)), maxSection-units(d.w.Arguments)-1, most)
+	out := body{cut: rest || !whole}
 	for i, p := range pages {
 		if i == 0 {
 			p = d.w.Arguments + "\n" + p
 		}
-		blocks = append(blocks, section(p))
+		out.blocks = append(out.blocks, section(p))
 	}
-	if rest || !whole {
-		blocks = append(blocks, contextLine(fill(d.w.ArgumentsCut, "bytes", max(b.Bytes, len(text)))))
+	if out.cut {
+		out.blocks = append(out.blocks, contextLine(fill(d.w.ArgumentsCut, "bytes", max(b.Bytes, len(text)))))
 	}
 	if hidden {
-		blocks = append(blocks, contextLine(d.w.ArgumentsMasked))
+		out.blocks = append(out.blocks, contextLine(d.w.ArgumentsMasked))
 	}
-	return blocks
+	return out
 }
 
 // masked leaves a text as it is unless there is something to hide.
@@ -63,8 +61,8 @@ func masked(text string) string {
 	return strings.TrimSpace(b.String())
 }
 
-// fenced splits text over code blocks of at most limit units; rest says that some did not fit.
-func fenced(text string, limit int) (pages []string, rest bool) {
+// fenced splits text over at most most code blocks of at most limit units; rest says that some did not fit.
+func fenced(text string, limit, most int) (pages []string, rest bool) {
 	const fence = "```"
 	room := limit - 2*len(fence) - 2
 	var page []string
@@ -73,13 +71,10 @@ func fenced(text string, limit int) (pages []string, rest bool) {
 		pages = append(pages, fence+"\n"+strings.Join(page, "\n")+"\n"+fence)
 		page, used = nil, 0
 	}
-	for _, line := range strings.Split(text, "\n") {
-		all := escape(line)
-		line = cut(all, room)
-		rest = rest || line != all
+	for _, line := range folded(escape(text), room) {
 		if used+units(line)+1 > room && len(page) > 0 {
 			closePage()
-			if len(pages) == maxPages {
+			if len(pages) == most {
 				return pages, true
 			}
 		}
@@ -90,12 +85,26 @@ func fenced(text string, limit int) (pages []string, rest bool) {
 	return pages, rest
 }
 
+// folded are the lines of an escaped text, those over limit units in several.
+func folded(text string, limit int) []string {
+	var out []string
+	for line := range strings.SplitSeq(text, "\n") {
+		for units(line) > limit {
+			end := max(breakAt(line, limit), 1)
+			out = append(out, line[:end])
+			line = line[end:]
+		}
+		out = append(out, line)
+	}
+	return out
+}
+
 // visible writes what can't be seen, and the backtick that would end the code
 // block, as JSON writes them: the text stays the same JSON.
 func visible(s string) string {
 	var b strings.Builder
 	for _, r := range strings.ToValidUTF8(s, "\ufffd") {
-		hidden := r != '\n' && unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co, unicode.Zl, unicode.Zp, unicode.Variation_Selector)
+		hidden := r != '\n' && r != ' ' && r != '\u3000' && (legible.Ignorable(r) || legible.Blank(r))
 		switch {
 		case r != '`' && !hidden:
 			b.WriteRune(r)

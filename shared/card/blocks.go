@@ -16,8 +16,9 @@ const (
 	grey   = "#888888" // cancelled, expired
 )
 
+// mrkdwn is a text in which nothing becomes a link or a mention that was not written as one.
 func mrkdwn(text string) *slack.TextBlockObject {
-	return &slack.TextBlockObject{Type: slack.MarkdownType, Text: text}
+	return &slack.TextBlockObject{Type: slack.MarkdownType, Text: text, Verbatim: true}
 }
 
 // label is a plain text without the emoji key, as the seed has it in dialogs.

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"ringi/shared/legible"
 )
 
 // units counts as Slack may count: in UTF-16, never less than in characters.
@@ -24,8 +26,14 @@ func cut(s string, limit int) string {
 	if units(s) <= limit {
 		return s
 	}
-	room := limit - len(ellipsis)
-	whole, used, joined := 0, 0, false // whole: where the last letter began
+	return s[:breakAt(s, limit-len(ellipsis))] + ellipsis
+}
+
+// breakAt is where a longer escaped text is to be cut so that at most room units stand
+// before. More than legible.MaxRun marks in a row belong to no letter: a long run of
+// them would leave whole pages empty.
+func breakAt(s string, room int) int {
+	whole, used, run, joined := 0, 0, 0, false // whole: where the last letter began
 	for i := 0; i < len(s); {
 		r, size := utf8.DecodeRuneInString(s[i:])
 		if r == '&' {
@@ -33,24 +41,46 @@ func cut(s string, limit int) string {
 				size = end + 1
 			}
 		}
-		belongs := joined || extends(r)
+		run++
+		belongs := (joined || extends(r)) && run <= legible.MaxRun
 		if !belongs {
-			whole = i
+			whole, run = i, 0
 		}
 		used += units(s[i : i+size])
 		if used > room {
 			if belongs && whole > 0 {
-				return s[:whole] + ellipsis
+				return whole
 			}
-			return s[:i] + ellipsis
+			return i
 		}
 		joined = r == zwj
 		i += size
 	}
-	return s
+	return len(s)
 }
 
 // extends reports whether a rune belongs to the one before it.
 func extends(r rune) bool {
 	return r == zwj || r >= 0x300 && unicode.In(r, unicode.Mn, unicode.Me, unicode.Variation_Selector) || r >= 0x1f3fb && r <= 0x1f3ff
 }
+
+// pages splits prepared text into parts of at most limit units, all of it. A part ends
+// where a line does, unless that would leave much of it empty.
+func pages(s string, limit int) []string {
+	var out []string
+	for s != "" {
+		end := len(s)
+		if units(s) > limit {
+			end = max(breakAt(s, limit), 1)
+			if line := strings.LastIndexByte(s[:end], '\n'); line > 0 && units(s[:line]) >= limit-pageEnd {
+				end = line
+			}
+		}
+		out = append(out, s[:end])
+		s = strings.TrimLeftFunc(s[end:], unicode.IsSpace) // a part of spaces is refused
+	}
+	return out
+}
+
+// pageEnd is how much of a part stays empty at most, in characters.
+const pageEnd = 300

@@ -44,8 +44,8 @@ func (d drawing) execution() face {
 
 // drawn is what every state begins with: header, steps, divider.
 func (d drawing) drawn(r attempt, title, colour string) face {
-	lines := d.stepList(r.steps, func(s task.Step, name string) string { return d.progressLine(r, s, name) })
-	return face{title, colour, nil}.with(header(title)).with(lines...).with(divider())
+	lines := d.stepList(r.steps, maxPages, longName, func(s task.Step, name string) string { return d.progressLine(r, s, name) })
+	return face{title, colour, nil}.with(header(title)).with(lines.blocks...).with(divider())
 }
 
 // attempt is one execution with its steps' rows.

@@ -16,22 +16,23 @@ type version struct {
 	verdict task.Verdict
 	terms   task.Terms
 	words   gateWords
-	body    []slack.Block
+	body    body
 	next    *task.GateStatus // of the version after it
 }
 
 // gate draws what is generated, waits for a decision, and is decided.
 func (d drawing) gate(v version) face {
 	w, over := d.w, d.a.Head.Ended != nil
+	v.body = v.body.bounded()
 	switch v.status {
 	case task.PendingApproval:
 		switch {
 		case over:
 			return d.closed(v, w.IsCancelled)
 		case d.a.Head.Parked != nil: // no run could stamp what asks nobody
-			return d.parked(d.titled(v, red, "").with(v.body...).with(divider()), "").with(d.version(v.version))
+			return d.parked(d.titled(v, red, "").with(v.body.blocks...).with(divider()), "").with(d.version(v.version))
 		case !v.terms.ApprovalRequired:
-			return d.titled(v, yellow, "").with(v.body...).with(divider(), contextLine(w.WillAuto))
+			return d.titled(v, yellow, "").with(v.body.blocks...).with(divider(), contextLine(w.WillAuto))
 		}
 		return d.pending(v)
 	case task.Approved:
@@ -39,7 +40,7 @@ func (d drawing) gate(v version) face {
 		if v.verdict.ApprovedBy == "" {
 			by = fill(w.AutoApproved, "when", whenSet(v.verdict.ApprovedAt))
 		}
-		f := d.titled(v, green, w.IsApproved).with(v.body...).with(divider(), contextLine(by))
+		f := d.titled(v, green, w.IsApproved).with(v.body.blocks...).with(divider(), contextLine(by))
 		return d.withEnd(f, v.kind, v.key)
 	case task.Rejected:
 		return d.rejected(v)
@@ -66,13 +67,15 @@ func (d drawing) titled(v version, colour, ending string) face {
 
 func (d drawing) pending(v version) face {
 	w := d.w
-	f := d.titled(v, blue, "").with(v.body...).with(
+	first := button(w.Approve, "approve_"+string(v.kind), v.id, slack.StylePrimary)
+	if v.body.cut { // nobody approves here what is not all to be seen here
+		first = button(w.Review, ReviewAction+string(v.kind), v.id, slack.StylePrimary)
+		v.body.blocks = append(v.body.blocks, contextLine(w.NotWhole))
+	}
+	f := d.titled(v, blue, "").with(v.body.blocks...).with(
 		divider(),
 		d.waits(v.terms),
-		d.actions(
-			button(w.Approve, "approve_"+string(v.kind), v.id, slack.StylePrimary),
-			button(w.Reject, "reject_"+string(v.kind), v.id, slack.StyleDanger),
-		),
+		d.actions(first, button(w.Reject, "reject_"+string(v.kind), v.id, slack.StyleDanger)),
 		d.version(v.version),
 	)
 	f.text = v.words.Review
@@ -81,7 +84,7 @@ func (d drawing) pending(v version) face {
 
 // closed draws what nobody decided: the content stays, the context says why.
 func (d drawing) closed(v version, ending string) face {
-	return d.titled(v, grey, ending).with(v.body...).with(divider(), contextLine(d.ended()))
+	return d.titled(v, grey, ending).with(v.body.blocks...).with(divider(), contextLine(d.ended()))
 }
 
 // rejected says who sent it back and why, and what comes of it.
@@ -89,7 +92,7 @@ func (d drawing) rejected(v version) face {
 	w, e := d.w, d.a.Head.Ended
 	by := fill(w.RejectedBy, "who", w.mention(v.verdict.RejectedBy), "reason", or(inline(v.verdict.RejectionReason, maxReason), w.None))
 	draw := func(ending string, lines ...string) face {
-		return d.titled(v, red, ending).with(v.body...).with(divider(), contextLine(append([]string{by}, lines...)...))
+		return d.titled(v, red, ending).with(v.body.blocks...).with(divider(), contextLine(append([]string{by}, lines...)...))
 	}
 	switch {
 	case v.next != nil && *v.next != task.Generating:

@@ -12,15 +12,20 @@ func (d drawing) process(key string) face {
 			continue
 		}
 		v.id, v.version, v.status, v.verdict, v.terms = p.ID, p.Version, p.Status, p.Verdict, p.Terms
-		v.body = d.stepList(p.Steps, func(s task.Step, name string) string {
-			if s.RequiresHumanCheck {
-				return stepLine(s, name) + " 🔍"
-			}
-			return stepLine(s, name)
-		})
+		v.body = d.processBody(p.Steps, maxPages)
 		if i+1 < len(d.a.Processes) {
 			v.next = &d.a.Processes[i+1].Status
 		}
 	}
 	return d.gate(v)
+}
+
+// processBody is what people stamp of steps, over at most most sections.
+func (d drawing) processBody(steps []task.Step, most int) body {
+	return d.stepList(steps, most, wholeName, func(s task.Step, name string) string {
+		if s.RequiresHumanCheck {
+			return stepLine(s, name) + " 🔍"
+		}
+		return stepLine(s, name)
+	})
 }

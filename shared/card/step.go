@@ -3,8 +3,6 @@ package card
 import (
 	"fmt"
 
-	"github.com/slack-go/slack"
-
 	"ringi/shared/task"
 )
 
@@ -16,9 +14,14 @@ func (d drawing) step(key string) face {
 			continue
 		}
 		v.id, v.version, v.status, v.verdict, v.terms = g.ID, g.ProcessVersion, g.Status, g.Verdict, g.Terms
-		v.body = append([]slack.Block{section(d.gatedLine(g))}, d.arguments(g.Arguments)...)
+		v.body = d.gateBody(g, maxPages)
 	}
 	return d.gate(v)
+}
+
+// gateBody is what people stamp before a step runs: its line, and what it would be called with.
+func (d drawing) gateBody(g *task.Gate, most int) body {
+	return d.sections(pages(d.gatedLine(g), maxSection), most).with(d.arguments(g.Arguments, most))
 }
 
 func (d drawing) gatedLine(g *task.Gate) string {
@@ -28,7 +31,7 @@ func (d drawing) gatedLine(g *task.Gate) string {
 		}
 		for _, s := range p.Steps {
 			if s.StepID == g.StepID && s.Order == g.Order {
-				return stepLine(s, bounded(stepName(d.w, s), longName))
+				return stepLine(s, bounded(stepName(d.w, s), wholeName))
 			}
 		}
 	}

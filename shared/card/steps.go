@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/slack-go/slack"
-
 	"ringi/shared/task"
 )
 
@@ -13,8 +11,12 @@ import (
 // card stays under 10 blocks and under the 13,000 characters of a message.
 const maxPages = 3
 
-// longName is how much of a step's name is shown where there is room.
-const longName = 300
+// wholeName is how much of a step's name fits beside the rest of its line: all of what a
+// model may write. longName is how much is shown where nobody is asked.
+const (
+	wholeName = 2500
+	longName  = 300
+)
 
 // Marker is how a step's progress is shown: ⬜ for a step without a row.
 func Marker(s task.StepStatus) string {
@@ -31,51 +33,56 @@ func Marker(s task.StepStatus) string {
 	return "⬜"
 }
 
+// maxToolName is the longest name of a tool that is drawn, more than any has: 32 characters of a
+// server's, a dot, and 128 of its own.
+const maxToolName = 200
+
 func stepLine(s task.Step, name string) string {
-	return fmt.Sprintf("%d. *%s* — `%s`", s.Order, name, or(code(s.Tool, maxTool), "?"))
+	return fmt.Sprintf("%d. *%s* — `%s`", s.Order, name, or(code(s.Tool, maxToolName), "?"))
 }
 
 // stepName is a step's title, or its description where there is nothing to see
 // in the title; it is to be bounded.
 func stepName(w *words, s task.Step) string {
-	name := unformatted(s.Title, longName)
+	name := unformatted(s.Title, len(s.Title))
 	if name == "" {
-		name = unformatted(s.Description, longName)
+		name = unformatted(s.Description, len(s.Description))
 	}
 	return or(name, w.Untitled)
 }
 
-// stepList draws one line per step. Many steps fill several sections; names give
-// way before steps do, and what does not fit in the end is counted.
-func (d drawing) stepList(steps []task.Step, line func(s task.Step, name string) string) []slack.Block {
+// stepList draws one line per step. Many steps fill several sections, at most most;
+// names of at most widest characters give way before steps do, and what does not fit in
+// the end is counted.
+func (d drawing) stepList(steps []task.Step, most, widest int, line func(s task.Step, name string) string) body {
 	if len(steps) == 0 {
-		return []slack.Block{section(d.w.None)}
+		return body{blocks: sectioned(d.w.None)}
 	}
-	names := make([]string, len(steps))
+	names, cutTool := make([]string, len(steps)), false
 	for i, s := range steps {
 		names[i] = stepName(d.w, s)
+		cutTool = cutTool || units(code(s.Tool, 6*len(s.Tool))) > maxToolName
 	}
-	var pages []string
-	for _, limit := range []int{longName, 120, 60, 30} {
-		lines := make([]string, len(steps))
+	var b body
+	for _, limit := range []int{widest, min(widest, longName), 120, 60, 30} {
+		lines, cutName := make([]string, len(steps)), false
 		for i, s := range steps {
-			lines[i] = line(s, bounded(names[i], limit))
+			name := bounded(names[i], limit)
+			cutName = cutName || name != bounded(names[i], units(names[i])+2)
+			lines[i] = line(s, name)
 		}
-		var left int
-		if pages, left = d.paged(lines); left == 0 {
+		b = d.lined(lines, most)
+		if !b.cut {
+			b.cut = cutName || cutTool
 			break
 		}
 	}
-	blocks := make([]slack.Block, len(pages))
-	for i, p := range pages {
-		blocks[i] = section(p)
-	}
-	return blocks
+	return b
 }
 
-// paged fills up to maxPages sections with whole lines; left lines did not fit
-// and are counted in the last one.
-func (d drawing) paged(lines []string) (pages []string, left int) {
+// paged fills up to most sections with whole lines; left lines did not fit and are
+// counted in the last one.
+func (d drawing) paged(lines []string, most int) (pages []string, left int) {
 	room := maxSection - units(d.w.MoreSteps) - 10 // for the count, on any page
 	page := []string{}
 	used := 0
@@ -84,9 +91,9 @@ func (d drawing) paged(lines []string) (pages []string, left int) {
 			pages = append(pages, strings.Join(page, "\n"))
 			page, used = nil, 0
 		}
-		if len(pages) == maxPages {
+		if len(pages) == most {
 			left = len(lines) - i
-			pages[maxPages-1] += "\n" + fill(d.w.MoreSteps, "n", left)
+			pages[most-1] += "\n" + fill(d.w.MoreSteps, "n", left)
 			return pages, left
 		}
 		page = append(page, l)

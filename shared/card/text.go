@@ -1,11 +1,11 @@
 package card
 
 import (
-	"regexp"
 	"strings"
-	"sync"
 	"unicode"
 	"unicode/utf8"
+
+	"ringi/shared/legible"
 )
 
 // Limits of the parts of a text, in characters as Slack may count them: UTF-16
@@ -15,7 +15,7 @@ const (
 	maxHeader  = 150
 	maxReason  = 1500 // a rejection's reason: 1,000 characters, some of them escaped
 	maxDetail  = 300
-	maxTool    = 64
+	maxTool    = 64  // of what stands where a tool or a type does; a tool that people stamp is shown whole
 	maxID      = 200 // our ids have 26; twice this, escaped as JSON, fits private_metadata
 )
 
@@ -25,6 +25,7 @@ const (
 	isolate    = "\u2068"
 	endIsolate = "\u2069"
 	zwj        = '\u200d'
+	zwnj       = '\u200c'
 )
 
 // inline prepares a person's or a model's words to stand within a line of ours.
@@ -39,7 +40,7 @@ func unformatted(s string, most int) string {
 
 // bounded cuts what unformatted made, and isolates its reading direction where it could spread.
 func bounded(s string, limit int) string {
-	if !strings.ContainsFunc(s, rightToLeft) {
+	if !strings.ContainsFunc(s, legible.RightToLeft) {
 		return cut(s, limit)
 	}
 	return isolate + cut(s, limit-2) + endIsolate
@@ -52,9 +53,10 @@ func plain(s string, limit int) string {
 
 // paragraph prepares text of several lines, to stand alone in a section. Its
 // Markdown stays as it is written; mentions and links with a false label don't work.
-func paragraph(s string, limit int) string {
-	return cut(breakMentions(escape(strings.TrimSpace(clean(beginning(s, limit))))), limit)
-}
+func paragraph(s string, limit int) string { return cut(prepared(beginning(s, limit)), limit) }
+
+// prepared is paragraph before it is cut.
+func prepared(s string) string { return breakMentions(escape(strings.TrimSpace(clean(s)))) }
 
 // code prepares a name for `code`. The result has no backtick and is one line.
 func code(s string, limit int) string {
@@ -82,62 +84,37 @@ func beginning(s string, limit int) string {
 	return s[:most]
 }
 
-// clean drops what can't be seen or what reorders its surroundings. A text with
-// nothing visible in it becomes empty.
+// clean drops what can't be seen or what reorders its surroundings, and makes spaces of
+// letters that are drawn empty. A text with nothing to see in it becomes empty.
 func clean(s string) string {
 	s = strings.ToValidUTF8(s, "\ufffd")
 	s = strings.ReplaceAll(s, "\r\n", "\n")
-	visible := false
+	visible, joined := false, false
 	s = strings.Map(func(r rune) rune {
-		if own := unmarked(r); own != r {
-			visible = true
-			return own
-		}
+		before := joined
+		joined = legible.Joiner(r)
 		switch {
 		case r > ' ' && r < 0x7f:
 			visible = true
 			return r
 		case r == '\n' || r == '\r' || r == '\u2028' || r == '\u2029' || r == '\u0085' || r == '\v' || r == '\f':
 			return '\n'
-		case r == '\t':
-			return ' '
-		case r == zwj || r == '\u200c' || unicode.Is(unicode.Variation_Selector, r):
-			return r
-		case unicode.Is(unicode.Prepended_Concatenation_Mark, r):
-			return r
-		case unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co, unicode.Cs):
+		case joined && before && r != zwj: // a second one in a row changes nothing
 			return -1
+		case joined:
+			return r
+		case legible.Ignorable(r):
+			return -1
+		case r != '\u3000' && legible.Blank(r):
+			return ' '
 		}
-		visible = visible || !unicode.IsSpace(r)
-		return r
+		visible = visible || legible.Shows(r)
+		return unmarked(r)
 	}, s)
 	if !visible {
 		return ""
 	}
 	return s
-}
-
-// unmarked is a mark with which cards speak as others may write it: 「✅ 承認」 is ours to say.
-func unmarked(r rune) rune {
-	switch r {
-	case '✅', '✔', '☑':
-		return '✓'
-	case '❌', '✖', '❎':
-		return '✗'
-	case '🔄':
-		return '↻'
-	case '⏹':
-		return '■'
-	case '➡':
-		return '→'
-	case '❓':
-		return '?'
-	case '⚠':
-		return '!'
-	case '⬜', '⌛', '⏳', '⏱', '🔍', '🚀', '📝', '📋', '⚙':
-		return '・'
-	}
-	return r
 }
 
 // oneLine joins lines and runs of spaces; the ideographic space stays.
@@ -171,39 +148,4 @@ func neutral(s string) string {
 
 func word(r rune) bool {
 	return r != utf8.RuneError && (r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r))
-}
-
-var emojiName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`:([a-z0-9_+'-]*[a-z][a-z0-9_+'-]*:)`) })
-
-// breakMentions keeps the words that call a whole channel from doing so, and names of emoji from becoming marks.
-func breakMentions(s string) string {
-	if strings.Count(s, ":") > 1 {
-		s = emojiName().ReplaceAllString(s, ":"+joiner+"$1")
-	}
-	lower := strings.ToLower(s)
-	if !strings.Contains(lower, "@") || len(lower) != len(s) {
-		return strings.ReplaceAll(s, "@", "@"+joiner)
-	}
-	var b strings.Builder
-	for i := range len(s) {
-		b.WriteByte(s[i])
-		if s[i] == '@' && hasAnyPrefix(lower[i+1:], "channel", "here", "everyone") {
-			b.WriteString(joiner)
-		}
-	}
-	return b.String()
-}
-
-func hasAnyPrefix(s string, prefixes ...string) bool {
-	for _, p := range prefixes {
-		if strings.HasPrefix(s, p) {
-			return true
-		}
-	}
-	return false
-}
-
-func rightToLeft(r rune) bool {
-	return r >= 0x590 && unicode.In(r, unicode.Hebrew, unicode.Arabic, unicode.Syriac, unicode.Thaana, unicode.Nko,
-		unicode.Samaritan, unicode.Mandaic, unicode.Adlam, unicode.Hanifi_Rohingya, unicode.Mende_Kikakui)
 }

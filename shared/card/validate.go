@@ -13,7 +13,7 @@ import (
 // Slack's limits, in characters or items. Sources: the Block Kit reference and
 // the doc comments of @slack/types. Ours are marked.
 const (
-	limitBlocks       = 10    // ours: Slack was seen to refuse more than 20 in an attachment
+	limitBlocks       = 16    // ours: Slack was seen to refuse more than 20 in an attachment
 	limitViewBlocks   = 100   //
 	limitCharacters   = 13000 // of all blocks together; undocumented, measured near 13,200
 	limitFallback     = 4000  // recommended; cut over 40,000
@@ -41,7 +41,7 @@ const (
 var colourForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^#[0-9a-f]{6}$`) })
 
 // Validate returns what Slack would refuse in a message, and what breaks our own
-// rules: exactly one attachment with a colour (none in a plain reply), and at most 10 blocks of the five
+// rules: exactly one attachment with a colour (none in a plain reply), and at most 16 blocks of the six
 // types that cards are made of. Each problem names a JSON pointer and the limit.
 // Characters are counted in UTF-16 units, the most that Slack may count.
 func Validate(m Message) error {

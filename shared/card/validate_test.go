@@ -54,7 +54,7 @@ func TestEveryLimit(t *testing.T) {
 		build   func(n int) card.Message
 	}{
 		{"fallback text", 4000, "/text", func(n int) card.Message { m := message(slack.NewDividerBlock()); m.Text = x(n); return m }},
-		{"blocks", 10, "/attachments/0/blocks", func(n int) card.Message {
+		{"blocks", 16, "/attachments/0/blocks", func(n int) card.Message {
 			return message(many(n, func(int) slack.Block { return slack.NewDividerBlock() })...)
 		}},
 		{"block_id", 255, "/attachments/0/blocks/0/block_id", func(n int) card.Message {

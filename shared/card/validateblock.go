@@ -92,3 +92,10 @@ func (v *validator) button(at string, b *slack.ButtonBlockElement) {
 		v.object(at+"/confirm/deny", c.Deny, limitConfirm, slack.PlainTextType)
 	}
 }
+
+// characters counts the texts of a block, as Slack does for the limit of a message.
+func characters(b slack.Block) int {
+	v := &validator{}
+	v.block("", b, true)
+	return v.characters
+}

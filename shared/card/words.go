@@ -13,6 +13,11 @@ type words struct {
 	Approve, Reject, Cancel, Retry, RetryGeneration  string
 	ConfirmTitle, ConfirmText, ConfirmYes, ConfirmNo string
 
+	// What can't be shown whole on its card is approved in a dialog that pages through it.
+	Review, NotWhole                                  string
+	ReviewTitle, ReviewPage, ReviewBefore, ReviewNext string
+	ReviewApprove, ReviewLast                         string
+
 	// Contexts.
 	TaskID, TaskVersion                          string
 	ApprovedBy, AutoApproved, WillAuto           string

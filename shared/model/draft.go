@@ -17,6 +17,9 @@ type DraftInput struct {
 	Locale  string
 	Now     time.Time // when the message was written
 	Try     int
+	// Fits reports whether people can be shown all of a policy; what they can't see is not
+	// asked of them, but of the model once more. Nil asks nobody.
+	Fits func(policy string) bool
 }
 
 // Version is a policy that was rejected, and why.
@@ -33,6 +36,9 @@ func Draft(ctx context.Context, g Generator, in DraftInput) (string, Usage, erro
 		data: DraftData{Task: taskData(in.Task), Message: in.Request, Earlier: in.Earlier, Now: stamp(in.Now), Locale: in.Locale},
 		accept: func(answer []byte) (problems []string) {
 			policy, problems = readDraft(answer)
+			if len(problems) == 0 && in.Fits != nil && !in.Fits(policy) {
+				problems = []string{"policy can't be shown whole to the people who approve it: write less, and in plain words"}
+			}
 			return problems
 		},
 	})

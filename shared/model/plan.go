@@ -22,6 +22,8 @@ type PlanInput struct {
 	Locale    string
 	Now       time.Time // when the message was written
 	Try       int
+	// Fits is DraftInput's, for steps.
+	Fits func(steps []task.Step) bool
 }
 
 // PlanVersion is a list of steps that was rejected, and why.
@@ -39,6 +41,9 @@ func Plan(ctx context.Context, g Generator, in PlanInput) ([]task.Step, Usage, e
 		standing: Standing{toolData(in)}, data: planData(in),
 		accept: func(answer []byte) (problems []string) {
 			steps, problems = readPlan(answer, in)
+			if len(problems) == 0 && in.Fits != nil && !in.Fits(steps) {
+				problems = []string{"the steps can't be shown whole to the people who approve them: use fewer steps, shorter titles and shorter arguments"}
+			}
 			return problems
 		},
 	})

@@ -95,3 +95,10 @@ func (c *Client) OpenView(ctx context.Context, trigger string, view slack.ModalV
 	_, err := c.api.OpenViewContext(ctx, trigger, view)
 	return outcome("views.open", err)
 }
+
+// UpdateView replaces what an open modal shows, unless it shows another page than the
+// one with this hash by now. An empty hash replaces it whatever it shows.
+func (c *Client) UpdateView(ctx context.Context, id, hash string, view slack.ModalViewRequest) error {
+	_, err := c.api.UpdateViewContext(ctx, view, "", hash, id)
+	return outcome("views.update", err)
+}

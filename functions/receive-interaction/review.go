@@ -1,0 +1,133 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"strconv"
+	"time"
+
+	"github.com/slack-go/slack"
+
+	"ringi/shared/card"
+	"ringi/shared/metric"
+	"ringi/shared/slackapi"
+	"ringi/shared/slackapi/inbound"
+	"ringi/shared/task"
+)
+
+// errUnread is a click that would approve what its card can't show whole.
+var errUnread = errors.New("not all of it was shown")
+
+// unread returns errUnread when a card's button would approve what that card leaves parts of away.
+func (h *Handler) unread(ctx context.Context, c click, a *task.Aggregate, locale string) error {
+	if c.card == "" || !a.Undecided(c.id) {
+		return nil
+	}
+	drawn, err := h.Shelf.Opened(ctx, a)
+	if err != nil {
+		return err
+	}
+	if !card.Whole(drawn, c.card, c.id, locale) {
+		return errUnread
+	}
+	return nil
+}
+
+// review opens the dialog that shows all of what a gate asks about. Whoever could not
+// approve it may read it too, unless they are no people of this workspace.
+func (h *Handler) review(ctx context.Context, c click, kind task.CardType, trigger string) {
+	c.card = ""
+	var a *task.Aggregate
+	approve := buttons()["approve_"+string(kind)]
+	v := h.check(ctx, c, func(now *task.Aggregate, id string, by task.Actor, p task.Policy, at time.Time) (task.Change, error) {
+		a = now
+		return approve(now, id, by, p, at)
+	})
+	readsOnly := mayRead(v.err)
+	if v.err == nil && !v.empty || readsOnly {
+		view, err := h.page(ctx, a, card.Review{Type: kind, ID: c.id, TaskID: c.ref.Task, ReadOnly: readsOnly}, v.settings.Locale)
+		if err == nil {
+			err = h.Slack.OpenView(ctx, trigger, view)
+		}
+		var unknown slackapi.Unknown
+		if err == nil || errors.As(err, &unknown) { // if nothing is to be seen, the person clicks again
+			slog.InfoContext(ctx, "shows all", "task_id", c.ref.Task, "user", c.user, "id", c.id, "err", err)
+			return
+		}
+		v.err = err
+	}
+	h.tell(ctx, c, v)
+}
+
+// mayRead reports whether somebody who was refused belongs to the workspace all the same.
+func mayRead(err error) bool {
+	var refused task.ErrNotAllowed
+	return errors.As(err, &refused) && refused.Rule != task.RuleForeign && refused.Rule != task.RuleGuest
+}
+
+// page draws one page of a Review.
+func (h *Handler) page(ctx context.Context, a *task.Aggregate, r card.Review, locale string) (slack.ModalViewRequest, error) {
+	drawn, err := h.Shelf.Opened(ctx, a)
+	if err != nil {
+		return slack.ModalViewRequest{}, err
+	}
+	view, ok := card.ReviewModal(drawn, r, locale)
+	if !ok {
+		return slack.ModalViewRequest{}, task.ErrNotFound
+	}
+	return view, nil
+}
+
+// turn shows another page of an open Review.
+func (h *Handler) turn(ctx context.Context, p payload, a action) error {
+	var r card.Review
+	if err := json.Unmarshal([]byte(p.View.PrivateMetadata), &r); err != nil {
+		return inbound.Bad("payload.view.private_metadata must be the JSON object of a review")
+	}
+	page, err := strconv.Atoi(a.Value)
+	if err != nil {
+		return inbound.Bad("payload.actions.0.value must be the number of a page")
+	}
+	r.Page = page
+	ref := p.click(r.TaskID, r.ID).ref
+	if !task.ValidID(ref.Task) {
+		return nil
+	}
+	settings, err := h.Store.Settings(ctx, ref.Tenant)
+	var loaded *task.Aggregate
+	if err == nil {
+		loaded, err = h.Store.Load(ctx, ref)
+	}
+	var view slack.ModalViewRequest
+	if err == nil {
+		view, err = h.page(ctx, loaded, r, settings.Locale)
+	}
+	if err == nil {
+		err = h.Slack.UpdateView(ctx, p.View.ID, p.View.Hash, view)
+	}
+	if err != nil { // the page stays as it is, and so does its button
+		slog.WarnContext(ctx, "the page was not turned", "task_id", ref.Task, "user", p.User.ID, "err", err)
+	}
+	return nil
+}
+
+// approveRead is the last page of a Review, submitted. What keeps it from being an
+// approval is said where the request was made; what may work later, in the dialog.
+func (h *Handler) approveRead(ctx context.Context, p payload) (inbound.Response, error) {
+	var r card.Review
+	if err := json.Unmarshal([]byte(p.View.PrivateMetadata), &r); err != nil {
+		return inbound.Response{}, inbound.Bad("payload.view.private_metadata must be the JSON object of a review")
+	}
+	c := p.click(r.TaskID, r.ID)
+	v := h.decide(ctx, c, func(a *task.Aggregate, id string, by task.Actor, policy task.Policy, now time.Time) (task.Change, error) {
+		return a.ApproveRead(r.Type, id, r.Hash, by, policy, now)
+	})
+	if text, ok := v.inForm(); ok {
+		metric.Count(metric.InteractionNoted, 1)
+		return inbound.JSON(200, slack.NewUpdateViewSubmissionResponse(card.Told(text, v.settings.Locale))), nil
+	}
+	h.tell(ctx, c, v)
+	return inbound.OK(), nil
+}

@@ -1,0 +1,198 @@
+package main
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+	"testing"
+
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/card"
+	"ringi/shared/slackapi/slacktest"
+	"ringi/shared/store/storetest"
+	"ringi/shared/task"
+)
+
+// long is a policy that no card can show.
+var long = strings.Repeat("方針 ", 9000) + "最後の行"
+
+func TestReviews(t *testing.T) {
+	db := storetest.Start(t)
+	for name, run := range map[string]func(*testing.T, *world){
+		"read to the end and approved":           testReadAndApprove,
+		"a button that an earlier release drew":  testButtonOfALongCard,
+		"arguments that are kept elsewhere":      testReviewOfLargeArguments,
+		"who may not approve may read":           testReadOnly,
+		"what was read is not what is asked now": testReadSomethingElse,
+		"decided meanwhile":                      testReviewLate,
+		"not saved":                              testReviewUnsaved,
+	} {
+		t.Run(name, func(t *testing.T) { run(t, newWorld(t, db)) })
+	}
+}
+
+// asked has a policy that no card can show.
+func (w *world) asked() *task.Prompt {
+	w.t.Helper()
+	p := w.prompted()
+	w.move(func(a *task.Aggregate) (task.Change, error) {
+		return a.RejectPrompt(p.ID, "長く", approver(), task.Policy{Team: slacktest.Team}, w.clock)
+	})
+	w.move(func(a *task.Aggregate) (task.Change, error) { return a.BeginPrompt(a.Head.Run, w.clock) })
+	return w.move(func(a *task.Aggregate) (task.Change, error) {
+		return a.FinishPrompt(a.Head.Run, long, task.DefaultSettings(), w.clock)
+	}).Prompt()
+}
+
+func (w *world) view(user string) workspace.View {
+	w.t.Helper()
+	open := w.slack.Views(user)
+	if len(open) != 1 {
+		w.t.Fatalf("%d dialogs are open; told %+v", len(open), w.slack.Ephemerals(user))
+	}
+	return open[0]
+}
+
+// turn presses a button of the open dialog, as long as it has that button.
+func (w *world) turn(user, action string) bool {
+	w.t.Helper()
+	v := w.view(user)
+	blocks, _ := json.Marshal(v.Blocks)
+	if !strings.Contains(string(blocks), `"`+action+`"`) {
+		return false
+	}
+	var r card.Review
+	if err := json.Unmarshal([]byte(v.PrivateMetadata), &r); err != nil {
+		w.t.Fatal(err)
+	}
+	to := r.Page + 1
+	if action == card.ReviewTurn+"back" {
+		to = r.Page - 1
+	}
+	p := person("block_actions", user, slacktest.Team)
+	p["container"] = map[string]any{"type": "view", "view_id": v.ID}
+	p["view"] = v
+	p["actions"] = []any{map[string]any{"action_id": action, "block_id": w.ref.Task, "value": strconv.Itoa(to), "type": "button"}}
+	if out := w.post(p); out.StatusCode != 200 || out.Body != "" {
+		w.t.Fatalf("answered %d %s", out.StatusCode, out.Body)
+	}
+	return true
+}
+
+func (w *world) submission(user string, v workspace.View) map[string]any {
+	p := person("view_submission", user, slacktest.Team)
+	p["view"] = v
+	return p
+}
+
+func testReadAndApprove(t *testing.T, w *world) {
+	p := w.asked()
+	w.quiet(w.post(w.click(workspace.Suzuki, "review_prompt", p.ID)), workspace.Suzuki)
+	pages := 1
+	for ; ; pages++ {
+		if submits := w.view(workspace.Suzuki).Submit != nil; submits == strings.Contains(text(w.view(workspace.Suzuki)), "次のページ") {
+			t.Fatalf("page %d can be submitted: %v", pages, submits)
+		}
+		if !w.turn(workspace.Suzuki, card.ReviewTurn+"on") {
+			break
+		}
+	}
+	if last := text(w.view(workspace.Suzuki)); pages < 3 || !strings.Contains(last, "最後の行") {
+		t.Fatalf("%d pages, the last is %s", pages, last)
+	}
+	if !w.turn(workspace.Suzuki, card.ReviewTurn+"back") || w.view(workspace.Suzuki).Submit != nil {
+		t.Error("there is no way back")
+	}
+	w.turn(workspace.Suzuki, card.ReviewTurn+"on")
+	w.quiet(w.post(w.submission(workspace.Suzuki, w.view(workspace.Suzuki))), workspace.Suzuki)
+	if got := w.load().Prompt(); got.Status != task.Approved || got.ApprovedBy != workspace.Suzuki {
+		t.Errorf("%+v", got)
+	}
+}
+
+func text(v workspace.View) string {
+	b, _ := json.Marshal(v.Blocks)
+	return string(b)
+}
+
+func testButtonOfALongCard(t *testing.T, w *world) {
+	p := w.asked()
+	w.quiet(w.post(w.click(workspace.Suzuki, "approve_prompt", p.ID)), workspace.Suzuki)
+	if got := w.load().Prompt(); got.Status != task.PendingApproval || w.view(workspace.Suzuki).CallbackID != card.ReviewCallback {
+		t.Errorf("%+v", got)
+	}
+}
+
+func testReviewOfLargeArguments(t *testing.T, w *world) {
+	w.running()
+	arguments := task.JSON(`{"recipient":"U0SUZUKI","text":"` + strings.Repeat("長", 20000) + `末尾"}`)
+	w.shelf["key"] = arguments
+	g := w.move(func(a *task.Aggregate) (task.Change, error) {
+		return a.OpenStepGate(a.Head.Run, 1, task.Blob{S3Key: "key", Preview: "{}", Bytes: len(arguments)}, task.HashOf(string(arguments)), w.clock)
+	}).Gates[0]
+	w.quiet(w.post(w.click(workspace.Suzuki, "approve_step", g.ID)), workspace.Suzuki)
+	for w.turn(workspace.Suzuki, card.ReviewTurn+"on") {
+	}
+	if last := text(w.view(workspace.Suzuki)); !strings.Contains(last, "末尾") {
+		t.Errorf("the last page is %s", last)
+	}
+	w.quiet(w.post(w.submission(workspace.Suzuki, w.view(workspace.Suzuki))), workspace.Suzuki)
+	if got := w.load().Gates[0]; got.Status != task.Approved || got.Arguments.JSON != "" {
+		t.Errorf("%s, and the row holds %d bytes of them", got.Status, len(got.Arguments.JSON))
+	}
+}
+
+func testReadOnly(t *testing.T, w *world) {
+	p := w.asked()
+	w.settle(func(s *task.Settings) { s.AllowSelfApproval = false })
+	w.quiet(w.post(w.click(workspace.Sato, "review_prompt", p.ID)), workspace.Sato)
+	for w.turn(workspace.Sato, card.ReviewTurn+"on") {
+	}
+	v := w.view(workspace.Sato)
+	if v.Submit != nil || !strings.Contains(text(v), "最後の行") {
+		t.Errorf("the last page can be submitted: %v", v.Submit)
+	}
+	w.told(w.post(w.submission(workspace.Sato, v)), workspace.Sato, "自分の依頼")
+	w.told(w.post(w.click(workspace.Guest, "review_prompt", p.ID)), workspace.Guest, "ゲスト")
+	if len(w.slack.Views(workspace.Guest)) != 0 || w.load().Prompt().Status != task.PendingApproval {
+		t.Error("a guest reads, or somebody approved")
+	}
+}
+
+func testReadSomethingElse(t *testing.T, w *world) {
+	p := w.asked()
+	about, err := json.Marshal(card.Review{Type: task.CardPrompt, ID: p.ID, TaskID: w.ref.Task, Hash: task.HashOf("another policy")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	forged := workspace.View{CallbackID: card.ReviewCallback, PrivateMetadata: string(about)}
+	if out := w.post(w.submission(workspace.Suzuki, forged)); !strings.Contains(out.Body, "状態が変わりました") {
+		t.Errorf("%d %s", out.StatusCode, out.Body)
+	}
+	if got := w.load().Prompt(); got.Status != task.PendingApproval {
+		t.Errorf("%+v", got)
+	}
+}
+
+func testReviewLate(t *testing.T, w *world) {
+	p := w.asked()
+	w.quiet(w.post(w.click(workspace.Suzuki, "review_prompt", p.ID)), workspace.Suzuki)
+	for w.turn(workspace.Suzuki, card.ReviewTurn+"on") {
+	}
+	w.move(func(a *task.Aggregate) (task.Change, error) {
+		by := approver()
+		by.ID = workspace.Tanaka
+		return a.ApprovePrompt(p.ID, by, task.Policy{Team: slacktest.Team}, w.clock)
+	})
+	w.told(w.post(w.submission(workspace.Suzuki, w.view(workspace.Suzuki))), workspace.Suzuki, "<@"+workspace.Tanaka+"> が")
+}
+
+func testReviewUnsaved(t *testing.T, w *world) {
+	p := w.asked()
+	about, _ := json.Marshal(card.Review{Type: task.CardPrompt, ID: p.ID, TaskID: w.ref.Task, Hash: task.HashOf(long)})
+	w.h.Store = failing{Store: w.store, err: task.ErrConflict}
+	out := w.post(w.submission(workspace.Suzuki, workspace.View{CallbackID: card.ReviewCallback, PrivateMetadata: string(about)}))
+	if out.StatusCode != 200 || !strings.Contains(out.Body, `"response_action":"update"`) || !strings.Contains(out.Body, "状態が変わりました") {
+		t.Errorf("%d %s", out.StatusCode, out.Body)
+	}
+}

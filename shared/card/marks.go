@@ -1,0 +1,85 @@
+package card
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// unmarked is a mark with which cards speak as others may write it: 「✅ 承認」 is ours
+// to say, and so is whatever looks like it, such as 🆗, 🉑 or 🗹.
+func unmarked(r rune) rune {
+	switch r {
+	case '✅', '✔', '☑', '🗸', '🗹', '🆗', '🉑', '🈴', '⭕', '💮', '㊞':
+		return '✓'
+	case '❌', '✖', '❎', '☒', '🗙', '🗴', '🗵', '🗶', '🗷', '🚫', '⛔', '🈲':
+		return '✗'
+	case '🔄', '🔃', '🔁':
+		return '↻'
+	case '⏹':
+		return '■'
+	case '➡':
+		return '→'
+	case '❓', '❔':
+		return '?'
+	case '⚠':
+		return '!'
+	case '⬜', '⌛', '⏳', '⏱', '🔍', '🔎', '🚀', '📝', '📋', '📄', '⚙', '🔒', '🚨', '🟢', '🟡', '🔴':
+		return '・'
+	}
+	return r
+}
+
+// breakMentions keeps the words that call a whole channel from doing so, and names of emoji from becoming marks.
+func breakMentions(s string) string {
+	if !strings.ContainsAny(s, "@:") {
+		return s
+	}
+	var b strings.Builder
+	for i := range len(s) {
+		b.WriteByte(s[i])
+		rest := s[i+1:]
+		if s[i] == '@' && (hasWord(rest, "channel") || hasWord(rest, "here") || hasWord(rest, "everyone")) || s[i] == ':' && namesEmoji(rest) {
+			b.WriteString(joiner)
+		}
+	}
+	return b.String()
+}
+
+// hasWord reports whether s begins with a word, in small letters or capitals of ASCII.
+func hasWord(s, word string) bool {
+	if len(s) < len(word) {
+		return false
+	}
+	for i := range len(word) {
+		if s[i]|0x20 != word[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// maxEmojiName is how long the name of an emoji may be, in characters; Slack lets people choose up to 100.
+const maxEmojiName = 100
+
+// namesEmoji reports whether what follows a colon would make an emoji of it: a name in
+// letters of any script, since people name their own, and another colon. Numbers are
+// none, but for two that are: 10:30:00 is a time.
+func namesEmoji(s string) bool {
+	name, letters := s, false
+	for n := 0; ; n++ {
+		r, size := utf8.DecodeRuneInString(s)
+		switch {
+		case r == ':':
+			name = name[:len(name)-len(s)]
+			return n > 0 && (letters || name == "100" || name == "1234" || name == "+1" || name == "-1")
+		case size == 0, n == maxEmojiName:
+			return false
+		case unicode.IsLetter(r):
+			letters = true
+		case !unicode.IsDigit(r) && !unicode.IsMark(r) && !strings.ContainsRune("_-+'", r):
+			return false
+		}
+		s = s[size:]
+	}
+}

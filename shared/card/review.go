@@ -1,0 +1,137 @@
+package card
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/slack-go/slack"
+
+	"ringi/shared/task"
+)
+
+// What the buttons of a Review come back with.
+const (
+	ReviewAction   = "review_" // and the kind: opens it
+	ReviewTurn     = "turn_"   // and where to: another page, whose number is the button's value
+	ReviewCallback = "review_modal"
+)
+
+// Review is the private_metadata of a dialog that shows all of what a gate asks about,
+// page by page. It comes back from outside, so the ids are hints that must match a row;
+// the hash says of which content the last page was read.
+type Review struct {
+	Type   task.CardType `json:"type"` // prompt, process or step
+	ID     string        `json:"id"`
+	TaskID string        `json:"task_id"`
+	Page   int           `json:"page"` // from 0
+	Hash   string        `json:"hash"`
+	// ReadOnly is for people who may not approve it: they are spared a button that refuses them.
+	ReadOnly bool `json:"read_only,omitempty"`
+}
+
+// A page of a dialog holds this much at most: a view takes 100 blocks, and nobody says how many characters.
+const (
+	maxPageBlocks = 80
+	maxPage       = 10000
+)
+
+// everything is more sections than any text fills.
+const everything = 1 << 20
+
+// ReviewModal draws the page r.Page, or the last one when there are not so many. Only the last
+// one can be submitted, and only while the gate waits and all of it could be shown.
+// ok is false when there is no such gate.
+func ReviewModal(a *task.Aggregate, r Review, locale string) (view slack.ModalViewRequest, ok bool) {
+	d := drawing{a: a, w: wordsOf(locale)}
+	title, whole, ok := d.asked(r.Type, r.ID, everything)
+	if !ok {
+		return view, false
+	}
+	w, all := d.w, paginated(whole.blocks)
+	r.Page = max(0, min(r.Page, len(all)-1))
+	r.ID, r.TaskID, r.Hash = ident(r.ID), ident(r.TaskID), a.AskedHash(r.ID)
+	last := r.Page == len(all)-1
+	blocks := append([]slack.Block{header(title)}, all[r.Page]...)
+	blocks = append(blocks, divider(), contextLine(fill(w.ReviewPage, "page", r.Page+1, "pages", len(all))))
+	if turns := d.turns(r.Page, last); len(turns) > 0 {
+		blocks = append(blocks, slack.NewActionBlock(r.TaskID, turns...))
+	}
+	metadata, _ := json.Marshal(r) // of strings and numbers it cannot fail
+	view = slack.ModalViewRequest{
+		Type: slack.VTModal, CallbackID: ReviewCallback, Title: label(w.ReviewTitle), Close: label(w.ModalClose), PrivateMetadata: string(metadata),
+	}
+	if last && !whole.cut && !r.ReadOnly && a.Undecided(r.ID) {
+		view.Submit = label(w.ReviewApprove)
+		blocks = append(blocks, contextLine(w.ReviewLast))
+	}
+	view.Blocks = slack.Blocks{BlockSet: blocks}
+	return view, true
+}
+
+// Told is a dialog that says one thing and can only be closed.
+func Told(text, locale string) *slack.ModalViewRequest {
+	w := wordsOf(locale)
+	return &slack.ModalViewRequest{
+		Type: slack.VTModal, Title: label(w.ReviewTitle), Close: label(w.ModalClose), Blocks: slack.Blocks{BlockSet: []slack.Block{section(cut(text, maxSection))}},
+	}
+}
+
+// turns are the buttons to the pages before and after.
+func (d drawing) turns(page int, last bool) []slack.BlockElement {
+	var out []slack.BlockElement
+	if page > 0 {
+		out = append(out, button(d.w.ReviewBefore, ReviewTurn+"back", fmt.Sprint(page-1), ""))
+	}
+	if !last {
+		out = append(out, button(d.w.ReviewNext, ReviewTurn+"on", fmt.Sprint(page+1), slack.StylePrimary))
+	}
+	return out
+}
+
+// asked is what a gate asks about, over at most most sections.
+func (d drawing) asked(kind task.CardType, id string, most int) (title string, b body, ok bool) {
+	version := func(words gateWords, n int) string { return fmt.Sprintf("%s v%d", words.Header, n) }
+	switch kind {
+	case task.CardPrompt:
+		for _, p := range d.a.Prompts {
+			if p.ID == id {
+				return version(d.w.Prompt, p.Version), d.promptBody(p.Content, most), true
+			}
+		}
+	case task.CardProcess:
+		for _, p := range d.a.Processes {
+			if p.ID == id {
+				return version(d.w.Process, p.Version), d.processBody(p.Steps, most), true
+			}
+		}
+	case task.CardStep:
+		for _, g := range d.a.Gates {
+			if g.ID == id {
+				return d.w.Step.Header, d.gateBody(g, most), true
+			}
+		}
+	}
+	return "", body{}, false
+}
+
+// Whole reports whether the card of a gate shows all of what it asks about, so that a
+// click on it can be an approval. A gate that is not there has nothing to show.
+func Whole(a *task.Aggregate, kind task.CardType, id, locale string) bool {
+	_, b, _ := drawing{a: a, w: wordsOf(locale)}.asked(kind, id, maxPages)
+	return !b.bounded().cut
+}
+
+// paginated fills pages with blocks, in their order.
+func paginated(blocks []slack.Block) [][]slack.Block {
+	var out [][]slack.Block
+	var page []slack.Block
+	used := 0
+	for _, b := range blocks {
+		n := characters(b)
+		if len(page) > 0 && (len(page) == maxPageBlocks || used+n > maxPage) {
+			out, page, used = append(out, page), nil, 0
+		}
+		page, used = append(page, b), used+n
+	}
+	return append(out, page)
+}

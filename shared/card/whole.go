@@ -1,0 +1,93 @@
+package card
+
+import (
+	"strings"
+
+	"github.com/slack-go/slack"
+
+	"ringi/shared/task"
+)
+
+// Of the blocks of a card, a body may be this many, in this many characters: the others
+// are the header, a divider, what became of it in up to three lines, and buttons.
+const (
+	maxBodyBlocks = limitBlocks - 6
+	maxBody       = limitCharacters - 2500
+)
+
+// body is what a card asks people about. cut says that the card does not show all of
+// it: then there is no button to approve, but one that opens a Review, which does.
+// Whatever a card adds to what is asked about is added to its body.
+type body struct {
+	blocks []slack.Block
+	cut    bool
+}
+
+func (b body) with(more body) body {
+	return body{append(b.blocks[:len(b.blocks):len(b.blocks)], more.blocks...), b.cut || more.cut}
+}
+
+// bounded leaves away what a card has no room for.
+func (b body) bounded() body {
+	room := maxBody
+	for i, block := range b.blocks {
+		room -= characters(block)
+		if room < 0 || i == maxBodyBlocks {
+			return body{b.blocks[:i:i], true}
+		}
+	}
+	return b
+}
+
+// sectioned are sections of mrkdwn.
+func sectioned(parts ...string) []slack.Block {
+	out := make([]slack.Block, len(parts))
+	for i, p := range parts {
+		out[i] = section(p)
+	}
+	return out
+}
+
+// prose is a text that people stamp, over at most most sections.
+func (d drawing) prose(text string, most int) body {
+	return d.sections(pages(prepared(text), maxSection), most)
+}
+
+// lined are lines of ours over at most most sections; the last one counts those that did not fit.
+func (d drawing) lined(lines []string, most int) body {
+	pages, left := d.paged(lines, most)
+	return body{sectioned(pages...), left > 0}
+}
+
+func (d drawing) sections(parts []string, most int) body {
+	if len(parts) == 0 {
+		return body{blocks: sectioned(d.w.None)}
+	}
+	shown := parts[:min(most, len(parts))]
+	b := body{sectioned(shown...), len(shown) < len(parts)}
+	if b.cut {
+		last := strings.TrimRight(parts[most-1], " \n")
+		b.blocks[most-1] = section(cut(last+" "+ellipsis+"    ", maxSection))
+	}
+	return b
+}
+
+// PromptFits reports whether a card can show all of a policy; one that it can't show
+// must not be made, because people would have to stamp it.
+func PromptFits(content string) bool {
+	return fits(func(d drawing) body { return d.promptBody(content, maxPages) })
+}
+
+// StepsFit is PromptFits for steps.
+func StepsFit(steps []task.Step) bool {
+	return fits(func(d drawing) body { return d.processBody(steps, maxPages) })
+}
+
+func fits(draw func(drawing) body) bool {
+	for _, w := range []*words{japanese(), english()} {
+		if draw(drawing{a: &task.Aggregate{}, w: w}).bounded().cut {
+			return false
+		}
+	}
+	return true
+}
