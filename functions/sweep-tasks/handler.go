@@ -30,7 +30,7 @@ type Store interface {
 	Head(ctx context.Context, ref task.Ref) (task.Head, error)
 	Decide(ctx context.Context, ref task.Ref, decide func(*task.Aggregate) (task.Change, error)) (*task.Aggregate, error)
 	Postpone(ctx context.Context, ref task.Ref, rev int, due *time.Time) error
-	SweepFailed(ctx context.Context, ref task.Ref, failures int, due time.Time) error
+	SweepFailed(ctx context.Context, ref task.Ref, failures int, due, now time.Time) error
 }
 
 // Handler sweeps.
@@ -92,6 +92,7 @@ func (h *Handler) putOff(ctx context.Context, ref task.Ref, why error) {
 		failures = head.SweepFailures + 1
 	}
 	wait := min(time.Hour, time.Minute<<min(failures, 6))
-	err := h.Store.SweepFailed(ctx, ref, failures, h.Now().Add(wait))
+	now := h.Now()
+	err := h.Store.SweepFailed(ctx, ref, failures, now.Add(wait), now)
 	slog.ErrorContext(ctx, "put off", "task_id", ref.Task, "failures", failures, "err", errors.Join(why, err))
 }

@@ -127,8 +127,11 @@ func testEndedUnshown(t *testing.T, w *pipelinetest.World) {
 			t.Errorf("%d messages, want 1", n)
 		}
 	}
+	if sweep(t, w, 6*time.Minute); w.Drawn() != 0 {
+		t.Error("messages about a task that can't be drawn don't grow apart")
+	}
 	show(t, w)
-	if a := sweep(t, w, 6*time.Minute); a.Head.DueAt != nil || w.Drawn() != 0 {
+	if a := sweep(t, w, time.Hour); a.Head.DueAt != nil || w.Drawn() != 0 {
 		t.Errorf("due at %v though everybody saw it", a.Head.DueAt)
 	}
 }
@@ -206,7 +209,7 @@ func parks(t *testing.T, w *pipelinetest.World) {
 		t.Fatalf("parked %+v at run %d", a.Head.Parked, a.Head.Run)
 	}
 	show(t, w)
-	if a = sweep(t, w, 6*time.Minute); a.Head.DueAt != nil {
+	if a = sweep(t, w, time.Hour); a.Head.DueAt != nil {
 		t.Errorf("due at %v: only a person goes on from here", a.Head.DueAt)
 	}
 }

@@ -29,6 +29,8 @@ func TestUpdateCard(t *testing.T) {
 		{"a rate limit is waited out, with no claim left behind", testRateLimit},
 		{"an answer that was lost: the message is adopted", testLostAnswer},
 		{"a lost post that never arrived is left, then posted", testNeverArrived},
+		{"a post at which Slack itself failed is made anew within seconds", testOwnFault},
+		{"a post of which Slack said that it failed, though it did not", testOwnFaultLate},
 		{"a crash between post and save: the earliest is adopted", testCrash},
 		{"a claim of another invocation is waited for", testClaimed},
 		{"no permission to search: posted and counted", testNoSearch},

@@ -19,8 +19,10 @@ const (
 	soon = 3 * time.Second
 	// lookAfter is how long a message whose answer was lost may take to be found.
 	lookAfter = 2 * time.Second
-	// enough is what a post may take: the call, the wait and the look.
-	enough = 10*time.Second + lookAfter + 5*time.Second
+	// lookAgain is how much longer it may take that Slack itself said to have failed at.
+	lookAgain = 3 * time.Second
+	// enough is what a post may take: the call, the waits and the looks.
+	enough = slackTimeout + lookAfter + lookAgain + 5*time.Second
 )
 
 // post gives a card its one message. The claim comes before the call, so that a
@@ -50,7 +52,7 @@ func (d *drawing) post(ctx context.Context, c *task.Card, m card.Message, hash s
 	var unknown slackapi.Unknown
 	switch {
 	case errors.As(err, &unknown):
-		return d.look(ctx, c, m, hash, err)
+		return d.look(ctx, c, m, hash, unknown)
 	case err != nil:
 		return d.notPosted(ctx, c, err)
 	}
@@ -90,18 +92,36 @@ func (d *drawing) keep(ctx context.Context, c *task.Card, ts, hash string) error
 }
 
 // look follows a post whose outcome is unknown: once, after a moment. If the
-// message is not to be seen yet, the claim stays, and with it the duty to look.
-func (d *drawing) look(ctx context.Context, c *task.Card, m card.Message, hash string, cause error) error {
+// message is not to be seen yet, the claim stays, and with it the duty to look. After a
+// failure of Slack's own it looks twice; then nothing will come any more, and the claim is
+// given back, so that the next try posts anew.
+func (d *drawing) look(ctx context.Context, c *task.Card, m card.Message, hash string, cause slackapi.Unknown) error {
 	d.log(c).WarnContext(ctx, "unknown outcome", "err", cause)
-	if err := d.Wait(ctx, lookAfter); err != nil {
+	looks := []time.Duration{lookAfter}
+	if cause.Over {
+		looks = append(looks, lookAgain)
+	}
+	for _, wait := range looks {
+		if err := d.Wait(ctx, wait); err != nil {
+			return later{stale, cause.Error()}
+		}
+		found, err := d.find(ctx, c)
+		if err != nil {
+			return later{stale, cause.Error()}
+		}
+		if len(found) > 0 {
+			return d.adopt(ctx, c, found, m, hash)
+		}
+	}
+	if !cause.Over {
 		return later{stale, cause.Error()}
 	}
-	found, err := d.find(ctx, c)
-	if err != nil || len(found) == 0 {
-		return later{stale, cause.Error()}
-	}
-	return d.adopt(ctx, c, found, m, hash)
+	d.release(ctx, c)
+	return errNotPosted
 }
+
+// errNotPosted is a post that Slack failed at; the next try comes soon, and later each time.
+var errNotPosted = errors.New("slack failed at the post")
 
 // find looks for the card's messages in its thread. Where Slack does not permit
 // that, there are none to be found; it is counted.
@@ -142,8 +162,13 @@ func (d *drawing) notPosted(ctx context.Context, c *task.Card, cause error) erro
 	if !errors.Is(err, cause) { // it was refused for good, and the row says so
 		return err
 	}
+	d.release(ctx, c)
+	return cause
+}
+
+// release gives the claim back; if it can't, it grows stale.
+func (d *drawing) release(ctx context.Context, c *task.Card) {
 	if err := d.Rows.ReleaseCard(ctx, d.ref, c.Key(), d.by); err != nil {
 		d.log(c).WarnContext(ctx, "release the claim", "err", err)
 	}
-	return cause
 }

@@ -57,6 +57,48 @@ func testNeverArrived(t *testing.T, w *world) {
 	w.shows("受け付けました")
 }
 
+func testOwnFault(t *testing.T, w *world) {
+	var waited time.Duration
+	w.h.Wait = func(_ context.Context, d time.Duration) error { waited += d; return nil }
+	w.slack.Faults.Add(webapi.Fault{Method: "chat.postMessage", Kind: webapi.Unavailable, Status: 500, Times: 2})
+	w.back(1, 2)
+	w.back(1, 2)
+	if n := w.slack.Calls("chat.postMessage", "conversations.replies"); len(n) != 6 || waited != 10*time.Second {
+		t.Errorf("%v, waited %s: want two posts, each looked for after 2 and 5 s", n, waited)
+	}
+	w.done() // no clock was moved: no claim has to grow stale
+	w.shows("受け付けました")
+}
+
+// answersLate is a Slack that fails at a post and shows its message a moment later all the same.
+type answersLate struct {
+	Slack
+	looks int
+}
+
+func (s *answersLate) Post(ctx context.Context, channel, thread string, m cardMessage, about slackapi.Metadata) (string, error) {
+	if _, err := s.Slack.Post(ctx, channel, thread, m, about); err != nil {
+		return "", err
+	}
+	return "", slackapi.Unknown{Cause: "fatal_error", Over: true}
+}
+
+func (s *answersLate) FindCards(ctx context.Context, channel, thread string, about slackapi.Metadata) ([]string, error) {
+	if s.looks++; s.looks == 1 {
+		return nil, nil
+	}
+	return s.Slack.FindCards(ctx, channel, thread, about)
+}
+
+func testOwnFaultLate(t *testing.T, w *world) {
+	w.h.Slack = &answersLate{Slack: w.slack.Client}
+	w.done()
+	m := w.shows("受け付けました")
+	if c := w.load().Card("CARD#task"); c.MessageTS != m[0].TS || c.State != task.CardPosted {
+		t.Errorf("%+v", c)
+	}
+}
+
 // crashed is a handler that dies before it saves what it posted.
 type crashed struct{ Rows }
 

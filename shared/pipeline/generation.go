@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"time"
 
 	"ringi/shared/task"
@@ -14,8 +15,26 @@ type Decider interface {
 	Decide(ctx context.Context, ref task.Ref, decide func(*task.Aggregate) (task.Change, error)) (*task.Aggregate, error)
 }
 
-// leastPause keeps a vendor that asks for no time to speak of from filling a run's history.
-const leastPause = 5 * time.Second
+const (
+	// leastPause keeps a vendor that asks for no time to speak of from filling a run's history.
+	leastPause = 5 * time.Second
+	// mostPause is the longest pause that the vendor did not ask for: what a run waits at once.
+	mostPause = 5 * time.Minute
+)
+
+// resumeAt is when a generation is tried again that a vendor asked to put off: never
+// before the vendor's word, and later each time, half of what it has been tried for, so
+// that a vendor without room for an hour is asked some twenty times, not 720. With up to a
+// quarter more, so that tasks that were turned away together don't come back together.
+func resumeAt(asked time.Duration, since, now time.Time) time.Time {
+	wait := max(asked, min(max(now.Sub(since)/2, leastPause), mostPause))
+	wait += rand.N(wait/4 + 1)
+	until, last := now.Add(wait), since.Add(task.MaxPausing)
+	if until.After(last) { // the last try is made while it still counts
+		return now.Add(max(asked, last.Sub(now)))
+	}
+	return until
+}
 
 // Failed does what a generation's failure asks for: a vendor's Retry-After pauses
 // the run, for task.MaxPausing in all; what another try may mend goes back to the
@@ -29,7 +48,7 @@ func Failed(ctx context.Context, s Decider, in Input, g task.Generation, f task.
 		return task.Next{}, fmt.Errorf("%s: %w", g.Layer, ErrModelUnavailable)
 	}
 	a, err := s.Decide(ctx, in.Ref(), task.Charge(f.Usage, now, func(a *task.Aggregate) (task.Change, error) {
-		until := now.Add(max(f.RetryAfter, leastPause))
+		until := resumeAt(f.RetryAfter, a.TryingSince(), now)
 		switch {
 		case mendable:
 			return task.Change{}, nil

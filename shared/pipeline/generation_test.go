@@ -53,6 +53,42 @@ func TestAGenerationThatFails(t *testing.T) {
 			t.Errorf("%+v, %v, want a pause that deserves its name", next, err)
 		}
 	})
+	t.Run("a vendor that says five seconds for an hour is asked ever more rarely", func(t *testing.T) {
+		w := server.World(t)
+		rounds, began, longest := 0, w.Now(), time.Duration(0)
+		for w.Load().Head.Parked == nil {
+			next, err := fail(w, task.Failure{Transient: true, RetryAfter: 5 * time.Second})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if next.State != task.StatePause {
+				break
+			}
+			wait := w.Load().Head.PausedUntil.Sub(w.Now())
+			if wait < 5*time.Second {
+				t.Fatalf("paused for %s, the vendor asked for 5 s", wait)
+			}
+			longest = max(longest, wait)
+			rounds++
+			w.Later(wait)
+		}
+		if tried := w.Now().Sub(began); rounds > 40 || tried < 55*time.Minute || tried > time.Hour+time.Minute || longest < 4*time.Minute {
+			t.Errorf("%d rounds in %s, the longest wait %s", rounds, tried, longest)
+		}
+	})
+	t.Run("tasks that were turned away together part", func(t *testing.T) {
+		waits := map[time.Duration]bool{}
+		for range 8 {
+			w := server.World(t)
+			if _, err := fail(w, task.Failure{Transient: true, RetryAfter: time.Minute}); err != nil {
+				t.Fatal(err)
+			}
+			waits[w.Load().Head.PausedUntil.Sub(w.Now())] = true
+		}
+		if len(waits) < 3 {
+			t.Errorf("eight tasks wait for %v", waits)
+		}
+	})
 	t.Run("a run that is not the head's records nothing", func(t *testing.T) {
 		w := server.World(t)
 		in := w.In()

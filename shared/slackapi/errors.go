@@ -30,7 +30,12 @@ type Refused struct {
 func (e Refused) Error() string { return "slack: refused: " + e.Code }
 
 // Unknown says that nobody knows whether Slack did it: the answer was lost, or says so.
-type Unknown struct{ Cause string }
+type Unknown struct {
+	Cause string
+	// Over: Slack itself answered that it failed. What it did it has done; no request is
+	// under way any more, as one may be behind a gateway that gave up waiting.
+	Over bool
+}
 
 func (e Unknown) Error() string { return "slack: unknown outcome: " + e.Cause }
 
@@ -77,12 +82,12 @@ func normal(err error) error {
 	case errors.As(err, &op) && op.Op == "dial":
 		return Refused{Code: codeUnreached}
 	case errors.Is(err, context.DeadlineExceeded):
-		return Unknown{"timeout"}
+		return Unknown{Cause: "timeout"}
 	}
 	if inner := errors.Unwrap(err); inner != nil {
 		err = inner
 	}
-	return Unknown{fmt.Sprintf("%T", err)} // its text may hold an address
+	return Unknown{Cause: fmt.Sprintf("%T", err)} // its text may hold an address
 }
 
 func ofStatus(code int) error {
@@ -90,7 +95,7 @@ func ofStatus(code int) error {
 	case code == http.StatusTooManyRequests:
 		return RateLimited{defaultRetry}
 	case code >= 500:
-		return Unknown{fmt.Sprintf("http %d", code)}
+		return Unknown{Cause: fmt.Sprintf("http %d", code), Over: code == http.StatusInternalServerError}
 	}
 	return Refused{Code: fmt.Sprintf("http_%d", code)}
 }
@@ -100,7 +105,7 @@ func ofCode(code string) error {
 	case "ratelimited", "rate_limited", "message_limit_exceeded":
 		return RateLimited{defaultRetry}
 	case "internal_error", "fatal_error": // "some aspect of the operation may have succeeded"
-		return Unknown{code}
+		return Unknown{Cause: code, Over: true}
 	}
 	passing := []string{"service_unavailable", "request_timeout", "team_added_to_org", "temporarily_unavailable"}
 	app := slices.Contains(ofTheApp(), code)

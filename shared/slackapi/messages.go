@@ -41,7 +41,7 @@ func (c *Client) Post(ctx context.Context, channel, thread string, m card.Messag
 		return "", err
 	}
 	if ts == "" {
-		return "", fmt.Errorf("chat.postMessage: %w", Unknown{"answer without ts"})
+		return "", fmt.Errorf("chat.postMessage: %w", Unknown{Cause: "answer without ts"})
 	}
 	return ts, nil
 }

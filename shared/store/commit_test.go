@@ -193,7 +193,7 @@ func testCommit(t *testing.T, s *suite) {
 		if err := st.Shown(t.Context(), ref, 1_000_000); err != nil {
 			t.Fatal(err)
 		}
-		if err := st.SweepFailed(t.Context(), ref, 1_000_000, at()); err != nil {
+		if err := st.SweepFailed(t.Context(), ref, 1_000_000, at(), at()); err != nil {
 			t.Fatal(err)
 		}
 		size := sizeOf(raw(t, st, "TASK#"+ref.Tenant+"#"+ref.Task, "HEAD"))

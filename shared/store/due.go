@@ -64,10 +64,18 @@ func (s *Store) Postpone(ctx context.Context, ref task.Ref, rev int, due *time.T
 	return err
 }
 
-// SweepFailed keeps how often in a row the task could not be handled, and when to try again.
-func (s *Store) SweepFailed(ctx context.Context, ref task.Ref, failures int, due time.Time) error {
+// SweepFailed keeps how often in a row the task could not be handled at now, and when
+// to try again. A task that moved meanwhile is due as that move says.
+func (s *Store) SweepFailed(ctx context.Context, ref task.Ref, failures int, due, now time.Time) error {
 	e := newExpression()
 	e.set("sweep_failures", failures)
 	e.due(ref.Task, due)
+	stillDue := anyOf(e.lacks("due_at"), e.is("due_at", "<=", now), e.is("due_at", ">", due))
+	err := s.updateHead(ctx, "note a failed sweep", ref, e, all(e.exists(), stillDue))
+	if !errors.Is(err, errCondition) {
+		return err
+	}
+	e = newExpression()
+	e.set("sweep_failures", failures)
 	return s.updateHead(ctx, "note a failed sweep", ref, e, all(e.exists()))
 }

@@ -135,7 +135,7 @@ func testDue(t *testing.T, s *suite) {
 	})
 	t.Run("a handled task is postponed", func(t *testing.T) {
 		later := at().Add(2 * time.Hour)
-		if err := st.SweepFailed(t.Context(), all[0], 3, minute); err != nil {
+		if err := st.SweepFailed(t.Context(), all[0], 3, minute, at()); err != nil {
 			t.Fatal(err)
 		}
 		if h, err := st.Head(t.Context(), all[0]); err != nil || h.SweepFailures != 3 || !h.DueAt.Equal(minute) {
@@ -163,6 +163,23 @@ func testDue(t *testing.T, s *suite) {
 			t.Error("it is not due after a change")
 		}
 	})
+	t.Run("a task that moved while its sweep failed is due as that move says", func(t *testing.T) {
+		ref, now := created(t, st, 99), at()
+		decided(t, st, ref, extract)
+		moved := dueAt(t, st, ref)
+		if err := st.SweepFailed(t.Context(), ref, 4, moved.Add(time.Hour), now); err != nil {
+			t.Fatal(err)
+		}
+		if h, err := st.Head(t.Context(), ref); err != nil || h.SweepFailures != 4 || !h.DueAt.Equal(*moved) {
+			t.Errorf("%d failures, due %v, want %v, %v", h.SweepFailures, h.DueAt, moved, err)
+		}
+		if err := st.SweepFailed(t.Context(), ref, 5, moved.Add(time.Hour), *moved); err != nil {
+			t.Fatal(err)
+		}
+		if got := dueAt(t, st, ref); !got.Equal(moved.Add(time.Hour)) {
+			t.Errorf("due %v: a task that can't be handled is not put off", got)
+		}
+	})
 	t.Run("a task that moved on is not postponed", func(t *testing.T) {
 		decided(t, st, all[2], extract)
 		before := dueAt(t, st, all[2])
@@ -177,7 +194,7 @@ func testDue(t *testing.T, s *suite) {
 	t.Run("a task that is not there stays so", func(t *testing.T) {
 		gone := task.Ref{Tenant: tenant, Task: task.NewID()}
 		for name, err := range map[string]error{
-			"postpone": st.Postpone(t.Context(), gone, 1, &minute), "failed": st.SweepFailed(t.Context(), gone, 1, minute),
+			"postpone": st.Postpone(t.Context(), gone, 1, &minute), "failed": st.SweepFailed(t.Context(), gone, 1, minute, at()),
 			"shown": st.Shown(t.Context(), gone, 1), "redraw": st.Redraw(t.Context(), gone),
 		} {
 			if !errors.Is(err, task.ErrNotFound) {
@@ -228,6 +245,23 @@ func testShown(t *testing.T, s *suite) {
 			}
 		})
 	}
+	t.Run("a task that is due sooner stays so", func(t *testing.T) {
+		sooner := at().Add(20 * time.Second)
+		for _, due := range []time.Time{sooner, at().Add(-time.Hour)} {
+			if err := st.Shown(t.Context(), ref, 5); err != nil {
+				t.Fatal(err)
+			}
+			if err := st.Postpone(t.Context(), ref, 1, &due); err != nil {
+				t.Fatal(err)
+			}
+			if err := st.Redraw(t.Context(), ref); err != nil {
+				t.Fatal(err)
+			}
+			if h, err := st.Head(t.Context(), ref); err != nil || !h.DueAt.Equal(due) || h.ShownRev != 0 {
+				t.Errorf("due %v, want %v; shown %d, %v", h.DueAt, due, h.ShownRev, err)
+			}
+		}
+	})
 	t.Run("a task that is never due is, after it was to be drawn again", func(t *testing.T) {
 		if err := st.Postpone(t.Context(), ref, 1, nil); err != nil {
 			t.Fatal(err)

@@ -21,11 +21,18 @@ func (s *Store) Shown(ctx context.Context, ref task.Ref, rev int) error {
 }
 
 // Redraw asks for all cards to be compared with the rows again. The sweeper
-// looks after it too, even when the task had ended.
+// looks after it too, even when the task had ended; a task that is due sooner stays so.
 func (s *Store) Redraw(ctx context.Context, ref task.Ref) error {
 	e := newExpression()
 	e.remove("shown_rev")
-	e.due(ref.Task, s.now().Add(dueAfterCommit))
+	soon := s.now().Add(dueAfterCommit)
+	e.due(ref.Task, soon)
+	err := s.updateHead(ctx, "redraw", ref, e, all(e.exists(), anyOf(e.lacks("due_at"), e.is("due_at", ">", soon))))
+	if !errors.Is(err, errCondition) {
+		return err
+	}
+	e = newExpression()
+	e.remove("shown_rev")
 	return s.updateHead(ctx, "redraw", ref, e, all(e.exists()))
 }
 
