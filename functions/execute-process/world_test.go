@@ -58,6 +58,8 @@ func (t tokens) ServerToken(_ context.Context, _ string, s task.MCPServer) (stri
 
 func (t tokens) Renew(_ context.Context, _, _, _ string) (string, error) { return "", task.ErrNotFound }
 
+func (t tokens) Refused(_ context.Context, _, _, _ string) error { return nil }
+
 func newWorld(t *testing.T, server *pipelinetest.Server) *world {
 	t.Helper()
 	w := &world{World: server.World(t), vendors: vendors.New()}

@@ -16,7 +16,7 @@ func (h handler) Enabled(ctx context.Context, level slog.Level) bool {
 }
 
 func (h handler) Handle(ctx context.Context, r slog.Record) error {
-	masked := slog.NewRecord(r.Time, r.Level, Text(r.Message), r.PC)
+	masked := slog.NewRecord(r.Time, r.Level, logged(r.Message), r.PC)
 	r.Attrs(func(a slog.Attr) bool {
 		masked.AddAttrs(attribute(a))
 		return true
@@ -38,16 +38,23 @@ func each(attrs []slog.Attr) []slog.Attr {
 	return out
 }
 
+// quoted finds what the standard library's errors quote of the text that they could not
+// read: a vendor's number, which can be anybody's pay or telephone.
+var quoted = form(`(json: cannot unmarshal number )[^ ]+|((?:strconv\.\w+: parsing|parsing time|invalid number literal, trying to unmarshal) )"(?:[^"\\]|\\.)*"`)
+
+// logged is a text as logs may hold it.
+func logged(s string) string { return Text(quoted().ReplaceAllString(s, "$1$2…")) }
+
 func attribute(a slog.Attr) slog.Attr {
 	v := a.Value.Resolve()
 	switch v.Kind() {
 	case slog.KindString:
-		return slog.String(a.Key, Text(v.String()))
+		return slog.String(a.Key, logged(v.String()))
 	case slog.KindGroup:
 		return slog.Attr{Key: a.Key, Value: slog.GroupValue(each(v.Group())...)}
 	case slog.KindAny:
 		if err, ok := v.Any().(error); ok {
-			return slog.String(a.Key, Text(err.Error()))
+			return slog.String(a.Key, logged(err.Error()))
 		}
 	}
 	return a

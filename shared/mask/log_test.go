@@ -3,10 +3,14 @@ package mask_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"ringi/shared/mask"
 )
@@ -36,5 +40,29 @@ func TestHandlerMasksAllThatIsLogged(t *testing.T) {
 	}
 	if log.Enabled(context.Background(), slog.LevelDebug) {
 		t.Error("the level of the next handler is lost")
+	}
+}
+
+// The standard library's errors quote what they could not read.
+func TestAnErrorQuotesNoNumber(t *testing.T) {
+	var into struct {
+		N int    `json:"n"`
+		S string `json:"s"`
+		J json.Number
+	}
+	var errs []error
+	for _, text := range []string{`{"s":4500000}`, `{"n":45000.00}`, `{"n":4500000e9}`, `{"J":"4500000 \" yen"}`} {
+		errs = append(errs, json.Unmarshal([]byte(text), &into))
+	}
+	_, err := strconv.Atoi("4500000円")
+	errs = append(errs, err)
+	_, err = time.Parse(time.DateOnly, "4500000")
+	errs = append(errs, err, fmt.Errorf("read it: %w", errs[0]))
+	for _, err := range errs {
+		var b bytes.Buffer
+		slog.New(mask.Handler(slog.NewJSONHandler(&b, nil))).Error("x", "err", err, "text", err.Error())
+		if err == nil || strings.Contains(b.String(), "45000") || strings.Count(b.String(), "…") != 2 {
+			t.Errorf("%v: logged %s", err, &b)
+		}
 	}
 }

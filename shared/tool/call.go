@@ -65,7 +65,9 @@ const (
 	ProblemUnauthorized Problem = "unauthorized"  // provider
 	ProblemForbidden    Problem = "forbidden"     // provider
 	ProblemNotFound     Problem = "not_found"     // provider
+	ProblemDenied       Problem = "denied"        // provider, what it said
 	ProblemRateLimited  Problem = "rate_limited"  // provider
+	ProblemLimitedUntil Problem = "limited_until" // provider, until when
 	ProblemRejected     Problem = "rejected"      // provider, what it said
 	ProblemDown         Problem = "down"          // provider, status
 	ProblemTimeout      Problem = "timeout"       // provider
@@ -89,7 +91,7 @@ const (
 	ProblemTooLarge     Problem = "too_large"     // tool, limit with its unit
 	ProblemNoDepartment Problem = "no_department" // provider, department
 	ProblemPayMonth     Problem = "pay_month"     // provider, what it says
-	ProblemPeriod       Problem = "period"        // provider, month asked for, first day, last day
+	ProblemPeriod       Problem = "period"        // provider, employee id, month asked for, first day, last day
 	ProblemSheetFull    Problem = "sheet_full"    // provider, cells it would have, limit
 	ProblemInternal     Problem = "internal"      // tool
 )
@@ -100,5 +102,5 @@ var Problems = []Problem{
 	ProblemTimeout, ProblemUnreachable, ProblemLost, ProblemBadAnswer, ProblemBadArguments, ProblemBadData, ProblemNoRecipient,
 	ProblemNoCompany, ProblemTokenLost, ProblemUninstalled, ProblemRevoked, ProblemElsewhere, ProblemLocked, ProblemChanged, ProblemAddress,
 	ProblemNotListed, ProblemTooMany, ProblemUnbound, ProblemTooLarge, ProblemNoDepartment,
-	ProblemPayMonth, ProblemPeriod, ProblemSheetFull, ProblemInternal,
+	ProblemPayMonth, ProblemPeriod, ProblemDenied, ProblemLimitedUntil, ProblemSheetFull, ProblemInternal,
 }

@@ -199,7 +199,9 @@ func TestEverySentenceIsThereInBothLanguages(t *testing.T) {
 		tool.ProblemUnbound:      {"send_slack_dm", "constraints.x is no constraint"},
 		tool.ProblemTooLarge:     {"list_employees", "8 MiB"},
 		tool.ProblemPayMonth:     {tool.Freee, "weekly"},
-		tool.ProblemPeriod:       {tool.Freee, "2026-02", "2026-01-01", "2026-01-31"},
+		tool.ProblemPeriod:       {tool.Freee, "3510001", "2026-02", "2026-01-01", "2026-01-31"},
+		tool.ProblemDenied:       {tool.Freee, "no"},
+		tool.ProblemLimitedUntil: {tool.Freee, "18:00"},
 		tool.ProblemSheetFull:    {tool.Google, 10_000_001, 10_000_000},
 		tool.ProblemNoDepartment: {tool.Freee, "人事部"},
 	}

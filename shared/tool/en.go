@@ -8,6 +8,8 @@ var english = map[Problem]string{
 	ProblemForbidden:    "%s refused (403): a permission is missing, or there were too many calls in a short time. Check the permission, wait about 10 minutes, then retry.",
 	ProblemNotFound:     "%s does not know what was asked for (404). Check the id and who it is shared with.",
 	ProblemRateLimited:  "The call limit of %s is reached. Retry in a while.",
+	ProblemLimitedUntil: "The call limit of %s is reached. Retry after %s.",
+	ProblemDenied:       "%s refused for want of a permission: %s. Check the permission, then retry.",
 	ProblemRejected:     "%s did not accept the call: %s",
 	ProblemDown:         "%s has a problem (%v). Retry in a while.",
 	ProblemTimeout:      "%s did not answer in time.",
@@ -31,7 +33,7 @@ var english = map[Problem]string{
 	ProblemTooLarge:     "The result of %s is over the limit of %s. Ask for less.",
 	ProblemNoDepartment: "%s has no department %q. Check its name or code.",
 	ProblemPayMonth:     "%s says %q of the month in which somebody is paid (month_of_pay_day), so the month of their records can't be told. Tell whoever runs Ringi.",
-	ProblemPeriod:       "%s answered with records that are not of the month asked for (%s) but of %s to %s. Check the closing day and pay day there, then retry.",
+	ProblemPeriod:       "%s answered for the employee with id %s with records that are not of the month asked for (%s) but of %s to %s. Check the closing day and pay day there, then retry.",
 	ProblemSheetFull:    "Nothing was written: the spreadsheet (%s) would have %d cells, the limit is %d. Delete tabs that nobody uses, or name another spreadsheet.",
 	ProblemInternal:     "An internal error happened while %s ran.",
 }

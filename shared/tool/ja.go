@@ -8,6 +8,8 @@ var japanese = map[Problem]string{
 	ProblemForbidden:    "%s に拒否されました(403)。権限が足りないか、短時間に呼び出しが集中しました。権限を確認し、10 分ほど置いて再実行してください。",
 	ProblemNotFound:     "%s に対象が見つかりませんでした(404)。ID と共有設定を確認してください。",
 	ProblemRateLimited:  "%s の利用回数の上限に達しました。しばらく置いて再実行してください。",
+	ProblemLimitedUntil: "%s の利用回数の上限に達しました。%s 以降に再実行してください。",
+	ProblemDenied:       "%s に権限がないとして拒否されました: %s。権限を確認してから再実行してください。",
 	ProblemRejected:     "%s に受け付けられませんでした: %s",
 	ProblemDown:         "%s でエラーが起きています(%v)。しばらく置いて再実行してください。",
 	ProblemTimeout:      "%s から時間内に応答がありませんでした。",
@@ -31,7 +33,7 @@ var japanese = map[Problem]string{
 	ProblemTooLarge:     "%s の結果が上限(%s)を超えました。範囲を狭めて、もう一度依頼してください。",
 	ProblemNoDepartment: "%s に部門「%s」がありません。部門の名前かコードを確認してください。",
 	ProblemPayMonth:     "%s が返した支払月の区分「%s」(month_of_pay_day)を読み取れないため、どの月の勤怠かを決められません。Ringi を運用する人に連絡してください。",
-	ProblemPeriod:       "%s が返した勤怠は、依頼の月(%s)のものではありません(集計期間 %s〜%s)。締め日・支払日の設定を確認してから再実行してください。",
+	ProblemPeriod:       "%s が返した従業員 ID %s の勤怠は、依頼の月(%s)のものではありません(集計期間 %s〜%s)。締め日・支払日の設定を確認してから再実行してください。",
 	ProblemSheetFull:    "%sのセルが %d 個になり、上限の %d 個を超えるため、書き込みませんでした。使わないシートを削除するか、別のスプレッドシートを指定してください。",
 	ProblemInternal:     "%s の実行中に内部エラーが起きました。",
 }

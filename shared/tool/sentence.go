@@ -3,6 +3,7 @@ package tool
 import (
 	"fmt"
 	"strings"
+	"time"
 )
 
 // Sentence says to people what went wrong and what they can do, in their language.
@@ -23,6 +24,15 @@ func Sentence(locale string, p Problem, args ...any) string {
 		}
 	}
 	return fmt.Sprintf(text, named...)
+}
+
+// Clock is a time as sentences say it, to the minute that follows: of Japan in Japanese.
+func Clock(locale string, t time.Time) string {
+	t = t.Add(time.Minute - time.Nanosecond).Truncate(time.Minute)
+	if locale == "en" {
+		return t.UTC().Format("15:04 UTC on 2 January")
+	}
+	return t.In(time.FixedZone("JST", 9*60*60)).Format("1月2日 15:04(日本時間)")
 }
 
 // Provider is a vendor, as integrations name it.

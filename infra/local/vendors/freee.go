@@ -21,6 +21,10 @@ func (v *Vendors) freee(tool string, do http.HandlerFunc) http.HandlerFunc {
 			return
 		}
 		v.faults.apply(tool, w, r, do, func(w http.ResponseWriter, status int) {
+			if status == http.StatusUnauthorized {
+				freeeLogin(w, status)
+				return
+			}
 			freeeError(w, status, http.StatusText(status))
 		})
 	}

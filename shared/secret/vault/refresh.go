@@ -48,6 +48,23 @@ func (v Vault) Renew(ctx context.Context, tenant, provider, refused string) (str
 	return v.token(ctx, tenant, provider, func(c Credential) bool { return c.AccessToken != refused })
 }
 
+// Refused ends a connection whose token the vendor refused though it had just been
+// renewed: what is left is to connect again. One that is another by now is left alone.
+func (v Vault) Refused(ctx context.Context, tenant, provider, token string) error {
+	row, c, err := v.find(ctx, tenant, provider, "")
+	if err != nil || c.AccessToken != token {
+		if errors.Is(err, task.ErrNotFound) {
+			return nil // somebody has ended it
+		}
+		return err
+	}
+	err = v.end(ctx, row, task.CredentialRefused)
+	if errors.As(err, new(task.ErrNotConnected)) || errors.Is(err, task.ErrConflict) {
+		return nil
+	}
+	return err
+}
+
 // token finds a token that is good. Of all who need another one, here and in other
 // processes, one renews it and the others wait.
 func (v Vault) token(ctx context.Context, tenant, provider string, good func(Credential) bool) (string, error) {

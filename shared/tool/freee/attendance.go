@@ -2,6 +2,7 @@ package freee
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -111,8 +112,8 @@ func (c *Client) record(ctx context.Context, company int64, year, month int, e E
 			paid = paid.AddDate(0, beside, 0)
 		default:
 			return Record{}, &tool.Error{
-				Outcome: tool.Failed, Problem: tool.ProblemPeriod, Args: []any{tool.Freee, asked.Format("2006-01"), wire.Short(r.StartDate), wire.Short(r.EndDate)},
-				Err: fmt.Errorf("the summary of employee %d is of another month", e.ID),
+				Outcome: tool.Failed, Problem: tool.ProblemPeriod, Args: []any{tool.Freee, fmt.Sprint(e.ID), asked.Format("2006-01"), wire.Short(r.StartDate), wire.Short(r.EndDate)},
+				Err: errors.New("a summary is of another month"),
 			}
 		}
 	}

@@ -4,7 +4,6 @@ package freee
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
@@ -27,7 +26,7 @@ type Client struct {
 func New(base string, tokens wire.Tokens, chosen func(context.Context) (string, error), http wire.HTTP, now func() time.Time) *Client {
 	return &Client{
 		chosen: chosen,
-		wire:   wire.Client{Provider: tool.Freee, Base: strings.TrimRight(base, "/") + "/api/v1", Tokens: tokens, HTTP: http, Explain: explain},
+		wire:   wire.Client{Provider: tool.Freee, Base: strings.TrimRight(base, "/") + "/api/v1", Tokens: tokens, HTTP: http, Explain: explain, Throttle: throttle},
 		now:    now,
 	}
 }
@@ -55,25 +54,8 @@ func (c *Client) company(ctx context.Context) (int64, error) {
 	}
 	return 0, &tool.Error{
 		Outcome: tool.Failed, Problem: tool.ProblemNoCompany, Args: []any{tool.Freee},
-		Err: fmt.Errorf("none of %d companies is the chosen one (%q) and administered by the token's owner", len(me.Companies), chosen),
+		Err: fmt.Errorf("none of %d companies is administered by the token's owner; one was chosen: %t", len(me.Companies), chosen != ""),
 	}
-}
-
-// explain reads freee's errors: {status_code, errors: [{type, messages}]}.
-func explain(body []byte) string {
-	var e struct {
-		Errors []struct {
-			Messages []string `json:"messages"`
-		} `json:"errors"`
-	}
-	if json.Unmarshal(body, &e) != nil {
-		return ""
-	}
-	var said []string
-	for _, x := range e.Errors {
-		said = append(said, x.Messages...)
-	}
-	return strings.Join(said, " ")
 }
 
 // tokyo is the zone of freee's dates.

@@ -18,6 +18,7 @@ type tokens struct{}
 
 func (tokens) Token(context.Context) (string, error)         { return "token", nil }
 func (tokens) Renew(context.Context, string) (string, error) { return "", errors.New("no other") }
+func (tokens) Refused(context.Context, string)               {}
 
 // A part of the people must not look like all of them.
 func TestAListThatDoesNotEnd(t *testing.T) {

@@ -106,6 +106,13 @@ func testRefusedForEver(t *testing.T, o *office) {
 	if e := o.refuse(t, "list_employees", listArgs); e.Problem != tool.ProblemUnauthorized || e.Outcome != tool.Failed {
 		t.Error(e)
 	}
+	row, err := o.rows.Integration(t.Context(), "T1", "freee")
+	if err != nil || row.Status != task.Broken || row.StatusReason != task.CredentialRefused {
+		t.Errorf("%+v, %v", row, err)
+	}
+	if e := o.refuse(t, "list_employees", listArgs); e.Problem != tool.ProblemUnauthorized { // without another call
+		t.Error(e)
+	}
 	if o.vendors.Calls("list_employees") != 2 || o.vendors.Calls("freee_token") != 1 {
 		t.Errorf("%d calls, renewed %d times", o.vendors.Calls("list_employees"), o.vendors.Calls("freee_token"))
 	}

@@ -205,6 +205,35 @@ func TestReadsThatFail(t *testing.T) {
 	}
 }
 
+// A limit that lasts for long is said with its end; freee's header names it.
+func TestUntilWhenAVendorIsClosed(t *testing.T) {
+	w := newWorld(t)
+	closed := map[string]http.HandlerFunc{
+		"429 until its reset": func(out http.ResponseWriter, _ *http.Request) {
+			out.Header().Set("X-Ratelimit-Remaining", "0")
+			out.Header().Set("X-Ratelimit-Reset", time.Now().Add(2*time.Hour).Format("2006-01-02T15:04:05.000000Z07:00"))
+			out.WriteHeader(http.StatusTooManyRequests)
+		},
+		"403 with Retry-After": func(out http.ResponseWriter, _ *http.Request) {
+			out.Header().Set("Retry-After", "7200")
+			out.WriteHeader(http.StatusForbidden)
+		},
+	}
+	for name, do := range closed {
+		s := httptest.NewServer(do)
+		w.url = s.URL
+		w.equip(t, w.tokens)
+		e := w.refuse(t, "list_employees", listArgs) // the clock there says 2026-04-01 00:00 UTC
+		if e.Problem != tool.ProblemRateLimited || !strings.Contains(e.Detail, "Retry after 02:0") || !strings.Contains(e.Detail, "UTC on 1 April") {
+			t.Errorf("%s: %v: %s", name, e, e.Detail)
+		}
+		s.Close()
+	}
+	if at := tool.Clock("ja", time.Date(2026, 4, 1, 2, 0, 1, 0, time.UTC)); at != "4月1日 11:01(日本時間)" {
+		t.Error(at)
+	}
+}
+
 // Vendors' words reach cards.
 func TestWhatAVendorSaysIsMasked(t *testing.T) {
 	w := newWorld(t)

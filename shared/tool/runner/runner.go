@@ -25,6 +25,8 @@ import (
 type Credentials interface {
 	Token(ctx context.Context, tenant, provider string) (string, error)
 	Renew(ctx context.Context, tenant, provider, refused string) (string, error)
+	// Refused ends the connection when its token was refused right after it was renewed.
+	Refused(ctx context.Context, tenant, provider, token string) error
 	ServerToken(ctx context.Context, tenant string, s task.MCPServer) (string, error)
 }
 
@@ -79,7 +81,7 @@ func New(catalog *tool.Catalog, config Config) (*Runner, error) {
 func (r *Runner) Run(ctx context.Context, c tool.Call) (json.RawMessage, error) {
 	effect, do, err := r.find(c)
 	if err != nil {
-		return nil, say(c, badArguments(c.Tool, err))
+		return nil, r.say(c, badArguments(c.Tool, err))
 	}
 	result, err := do(ctx, c)
 	if err != nil {
@@ -88,16 +90,16 @@ func (r *Runner) Run(ctx context.Context, c tool.Call) (json.RawMessage, error) 
 			e.Outcome = tool.Failed
 		}
 		r.config.Log.WarnContext(ctx, "tool call failed", "tool", c.Tool, "outcome", e.Outcome, "problem", e.Problem, "err", e.Err)
-		return nil, say(c, e)
+		return nil, r.say(c, e)
 	}
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(result); err != nil {
-		return nil, say(c, &tool.Error{Outcome: tool.Unknown, Problem: tool.ProblemInternal, Args: []any{c.Tool}, Err: err})
+		return nil, r.say(c, &tool.Error{Outcome: tool.Unknown, Problem: tool.ProblemInternal, Args: []any{c.Tool}, Err: err})
 	}
 	if spec, known := r.catalog.Lookup(c.Tool); known && effect == task.Read && b.Len() > spec.MaxBytes {
-		return nil, say(c, &tool.Error{Outcome: tool.Failed, Problem: tool.ProblemTooLarge, Args: []any{c.Tool, fmt.Sprintf("%d bytes", spec.MaxBytes)}})
+		return nil, r.say(c, &tool.Error{Outcome: tool.Failed, Problem: tool.ProblemTooLarge, Args: []any{c.Tool, fmt.Sprintf("%d bytes", spec.MaxBytes)}})
 	}
 	return bytes.TrimSpace(b.Bytes()), nil
 }
@@ -133,15 +135,20 @@ func (r *Runner) known(err error, name string) *tool.Error {
 }
 
 // say puts an error into words for a card. What vendors and schemas say is masked; a
-// recipient that is not there has to be seen to be put right.
-func say(c tool.Call, e *tool.Error) *tool.Error {
+// recipient that is not there has to be seen to be put right. A limit that lasts is said
+// with its end.
+func (r *Runner) say(c tool.Call, e *tool.Error) *tool.Error {
 	args := slices.Clone(e.Args)
 	for i, a := range args {
 		if text, ok := a.(string); ok && e.Problem != tool.ProblemNoRecipient {
 			args[i] = mask.Text(text)
 		}
 	}
-	e.Detail = tool.Sentence(c.Locale, e.Problem, args...)
+	said := e.Problem
+	if said == tool.ProblemRateLimited && e.RetryAfter >= time.Minute && len(args) == 1 {
+		said, args = tool.ProblemLimitedUntil, append(args, tool.Clock(c.Locale, r.config.Now().Add(e.RetryAfter)))
+	}
+	e.Detail = tool.Sentence(c.Locale, said, args...)
 	return e
 }
 

@@ -76,6 +76,8 @@ func (t tokens) Token(_ context.Context, tenant, provider string) (string, error
 	return t[provider], nil
 }
 
+func (tokens) Refused(context.Context, string, string, string) error { return nil }
+
 // Renew has one to give when the tokens have changed.
 func (t tokens) Renew(ctx context.Context, tenant, provider, refused string) (string, error) {
 	if t[provider] == refused {

@@ -29,6 +29,7 @@ func (d door) ServerToken(context.Context, string, task.MCPServer) (string, erro
 	return d.token, d.err
 }
 func (d door) Renew(context.Context, string, string, string) (string, error) { return "", d.err }
+func (d door) Refused(context.Context, string, string, string) error         { return nil }
 
 func TestTheDoorOfAServer(t *testing.T) {
 	never := fmt.Errorf("find it: %w", task.ErrNotFound)

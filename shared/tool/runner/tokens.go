@@ -46,6 +46,15 @@ func (t *tokens) Renew(ctx context.Context, refused string) (string, error) {
 	return t.keep(token, err)
 }
 
+// Refused ends the connection, so that people are asked to connect again and nothing more
+// is renewed in vain.
+func (t *tokens) Refused(ctx context.Context, token string) {
+	err := t.runner.config.Credentials.Refused(ctx, t.call.Tenant, string(t.provider), token)
+	if err != nil {
+		t.runner.config.Log.WarnContext(ctx, "the connection is not ended", "provider", t.provider, "err", err)
+	}
+}
+
 func (t *tokens) keep(token string, err error) (string, error) {
 	if err == nil && token == "" {
 		err = task.ErrNotFound

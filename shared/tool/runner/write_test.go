@@ -155,7 +155,7 @@ func TestASheetWriteThatFails(t *testing.T) {
 		written bool
 	}{
 		"400":               {func(w *world) { w.vendors.Fail(sheetTool, 400, true) }, tool.Failed, tool.ProblemRejected, false},
-		"403":               {func(w *world) { w.vendors.Fail(sheetTool, 403, true) }, tool.Failed, tool.ProblemForbidden, false},
+		"403":               {func(w *world) { w.vendors.Fail(sheetTool, 403, true) }, tool.Failed, tool.ProblemDenied, false},
 		"429":               {func(w *world) { w.vendors.Fail(sheetTool, 429, true) }, tool.Failed, tool.ProblemRateLimited, false},
 		"500":               {func(w *world) { w.vendors.Fail(sheetTool, 500, true) }, tool.Unknown, tool.ProblemDown, false},
 		"cut":               {func(w *world) { w.vendors.Drop(sheetTool) }, tool.Unknown, tool.ProblemLost, true},

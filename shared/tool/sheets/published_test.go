@@ -20,6 +20,7 @@ type tokens struct{}
 
 func (tokens) Token(context.Context) (string, error)         { return "token", nil }
 func (tokens) Renew(context.Context, string) (string, error) { return "", errors.New("no other") }
+func (tokens) Refused(context.Context, string)               {}
 
 // What is sent has the names and types that Google publishes; so has what is answered
 // here, by nobody who knows the client.

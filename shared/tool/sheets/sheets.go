@@ -90,15 +90,33 @@ func (c *Client) Write(ctx context.Context, t Table) (Written, error) {
 // guide on Sheets concepts says. What else would change the address of the call.
 var idForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_-]{1,200}$`) })
 
-// explain reads Google's errors: {error: {code, message, status}}.
-func explain(body []byte) string {
+// explain reads Google's errors: {error: {code, message, status, details: [{reason}]}},
+// and in older answers errors: [{reason}]. A 403 can be a quota's.
+func explain(status int, body []byte) wire.Refusal {
+	type reasons []struct {
+		Reason string `json:"reason"`
+	}
 	var e struct {
 		Error struct {
-			Message string `json:"message"`
+			Message string  `json:"message"`
+			Status  string  `json:"status"`
+			Details reasons `json:"details"`
+			Errors  reasons `json:"errors"`
 		} `json:"error"`
 	}
-	if json.Unmarshal(body, &e) != nil {
-		return ""
+	_ = json.Unmarshal(body, &e) // what can't be read says nothing
+	r := wire.Refusal{Said: e.Error.Message}
+	for _, why := range append(e.Error.Details, e.Error.Errors...) {
+		switch why.Reason {
+		case "RATE_LIMIT_EXCEEDED", "RESOURCE_QUOTA_EXCEEDED", "rateLimitExceeded", "userRateLimitExceeded", "quotaExceeded", "dailyLimitExceeded":
+			r.Problem = tool.ProblemRateLimited
+		}
 	}
-	return e.Error.Message
+	switch {
+	case e.Error.Status == "RESOURCE_EXHAUSTED":
+		r.Problem = tool.ProblemRateLimited
+	case r.Problem == "" && status == http.StatusForbidden && e.Error.Status == "PERMISSION_DENIED" && r.Said != "":
+		r.Problem = tool.ProblemDenied
+	}
+	return r
 }

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -34,11 +35,21 @@ func Broken(p tool.Provider, err error) *tool.Error {
 	return e
 }
 
-// plain takes the address out of an error: it holds ids.
+// plain takes out of an error what it quotes: an address, which holds ids, and the
+// vendor's numbers, which can be anybody's pay or telephone.
 func plain(err error) error {
 	var u *url.Error
 	if errors.As(err, &u) {
-		return u.Err
+		err = u.Err
+	}
+	var wrong *json.UnmarshalTypeError
+	if errors.As(err, &wrong) {
+		kind, _, _ := strings.Cut(wrong.Value, " ")
+		return fmt.Errorf("a %s at byte %d, in place of %s", kind, wrong.Offset, wrong.Type)
+	}
+	var broken *json.SyntaxError
+	if errors.As(err, &broken) {
+		return fmt.Errorf("no JSON from byte %d", broken.Offset)
 	}
 	return err
 }

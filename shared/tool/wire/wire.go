@@ -11,6 +11,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptrace"
+	"sync"
 	"time"
 
 	"ringi/shared/sleep"
@@ -32,8 +33,13 @@ type Client struct {
 	Base     string // without a slash at the end
 	Tokens   Tokens
 	HTTP     HTTP
-	// Explain finds the vendor's own words in the body of a refusal.
-	Explain func(body []byte) string
+	// Explain reads the body of a refusal.
+	Explain func(status int, body []byte) Refusal
+	// Throttle is how long calls are refused with 403 after too many in a short time; 0
+	// for a vendor that does no such thing.
+	Throttle time.Duration
+
+	mayRead sync.Map // endpoints that were read
 }
 
 // Tokens are the credentials of one tenant for one vendor. Their errors are *tool.Error
@@ -42,6 +48,8 @@ type Tokens interface {
 	Token(ctx context.Context) (string, error)
 	// Renew returns another one than the refused.
 	Renew(ctx context.Context, refused string) (string, error)
+	// Refused takes note that a token was refused which had just been renewed.
+	Refused(ctx context.Context, token string)
 }
 
 // HTTP is the pair of clients that all vendors share.
@@ -125,7 +133,11 @@ func (c *Client) call(ctx context.Context, method, path string, in, out any) *to
 	if token, err = c.Tokens.Renew(ctx, token); err != nil {
 		return c.without(err)
 	}
-	return c.callAs(ctx, token, method, path, in, out)
+	refused = c.callAs(ctx, token, method, path, in, out)
+	if refused != nil && refused.Problem == tool.ProblemUnauthorized {
+		c.Tokens.Refused(ctx, token)
+	}
+	return refused
 }
 
 // without is a call that was not made for want of a token.
@@ -171,11 +183,7 @@ func (c *Client) callAs(ctx context.Context, token, method, path string, in, out
 	defer res.Body.Close()
 	text, err := io.ReadAll(io.LimitReader(res.Body, maxBody+1))
 	if res.StatusCode >= 300 {
-		said := ""
-		if c.Explain != nil {
-			said = c.Explain(text)
-		}
-		return Refused(c.Provider, res.StatusCode, res.Header, said)
+		return c.refused(res, path, text)
 	}
 	switch {
 	case err != nil:
@@ -186,7 +194,10 @@ func (c *Client) callAs(ctx context.Context, token, method, path string, in, out
 		err = json.Unmarshal(text, out)
 	}
 	if err != nil {
-		return &tool.Error{Outcome: tool.Unknown, Problem: tool.ProblemBadAnswer, Args: []any{c.Provider}, Err: err}
+		return &tool.Error{Outcome: tool.Unknown, Problem: tool.ProblemBadAnswer, Args: []any{c.Provider}, Err: plain(err)}
+	}
+	if method == http.MethodGet {
+		c.allow(path)
 	}
 	return nil
 }

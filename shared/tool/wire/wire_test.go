@@ -26,6 +26,8 @@ func (t token) Renew(context.Context, string) (string, error) {
 	return "", &tool.Error{Problem: tool.ProblemUnauthorized}
 }
 
+func (token) Refused(context.Context, string) {}
+
 // client calls a server that counts its requests.
 func client(t *testing.T, do http.HandlerFunc) (*wire.Client, *atomic.Int32) {
 	t.Helper()
@@ -35,7 +37,7 @@ func client(t *testing.T, do http.HandlerFunc) (*wire.Client, *atomic.Int32) {
 		do(w, r)
 	}))
 	t.Cleanup(s.Close)
-	return &wire.Client{Provider: tool.Google, Base: s.URL, Tokens: token("sesame-himitsu"), HTTP: wire.NewHTTP(), Explain: func(b []byte) string { return string(b) }}, calls
+	return &wire.Client{Provider: tool.Google, Base: s.URL, Tokens: token("sesame-himitsu"), HTTP: wire.NewHTTP(), Explain: func(_ int, b []byte) wire.Refusal { return wire.Refusal{Said: string(b)} }}, calls
 }
 
 func status(code int, body string) http.HandlerFunc {
@@ -179,6 +181,7 @@ type purse struct {
 	left    []string
 	asked   int
 	renewed []string
+	ended   []string
 	err     error // of the first renewal
 }
 
@@ -200,13 +203,19 @@ func (p *purse) Renew(_ context.Context, refused string) (string, error) {
 	return p.left[0], nil
 }
 
+func (p *purse) Refused(_ context.Context, token string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.ended = append(p.ended, token)
+}
+
 func TestARefusedTokenIsRenewedOnce(t *testing.T) {
 	for name, test := range map[string]struct {
 		good    string // the token that works
 		err     error  // of the renewal
 		calls   int32
 		renewed string
-		problem tool.Problem // empty: it goes well
+		problem tool.Problem // empty: it goes well; unauthorized: with the second one too
 	}{
 		"the first works":         {"one", nil, 1, "", ""},
 		"the second works":        {"two", nil, 2, "one", ""},
@@ -239,6 +248,9 @@ func TestARefusedTokenIsRenewedOnce(t *testing.T) {
 				var e *tool.Error
 				if (test.problem == "") != (err == nil) || err != nil && (!errors.As(err, &e) || e.Problem != test.problem || e.Outcome != tool.Failed) {
 					t.Errorf("%v, want %q", err, test.problem)
+				}
+				if ended := strings.Join(p.ended, " "); (ended == "two") != (test.problem == tool.ProblemUnauthorized) {
+					t.Errorf("ended with %q", ended)
 				}
 				if calls.Load() != test.calls || strings.Join(p.renewed, " ") != test.renewed || p.asked != 1 {
 					t.Errorf("%d calls, renewed %v, asked %d times", calls.Load(), p.renewed, p.asked)

@@ -1,0 +1,88 @@
+package freee_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"ringi/infra/local/vendors/published"
+	"ringi/shared/tool"
+	"ringi/shared/tool/freee"
+	"ringi/shared/tool/wire"
+)
+
+// purse has a second token when the first is refused, and keeps it as a call of a tool does.
+type purse struct{ renewed, ended int }
+
+func (p *purse) Token(context.Context) (string, error) {
+	if p.renewed > 0 {
+		return "new", nil
+	}
+	return "old", nil
+}
+func (p *purse) Renew(context.Context, string) (string, error) { p.renewed++; return "new", nil }
+func (p *purse) Refused(context.Context, string)               { p.ended++ }
+
+// The bodies are those of freee's schema; the codes beside its example are from its page
+// on errors of the 400s.
+func TestWhatFreeesRefusalsMean(t *testing.T) {
+	api, err := published.Open("freee")
+	if err != nil {
+		t.Fatal(err)
+	}
+	flat := func(code string) map[string]any {
+		return api.Example("accessDeniedError", map[string]any{"code": code})
+	}
+	for name, test := range map[string]struct {
+		status  int
+		body    map[string]any
+		forever bool // the second token is refused too
+		problem tool.Problem
+		renewed int
+		ended   int
+		said    string
+	}{
+		"403 as published: the token expired": {403, api.Example("accessDeniedError", nil), false, "", 1, 0, ""},
+		"401 with the same body":              {401, api.Example("accessDeniedError", nil), false, "", 1, 0, ""},
+		"401 as published":                    {401, api.Example("unauthorizedError", nil), false, "", 1, 0, ""},
+		"403, and the new token too":          {403, api.Example("accessDeniedError", nil), true, tool.ProblemUnauthorized, 1, 1, ""},
+		"the app asks for more":               {401, flat("re_authorization_required"), true, tool.ProblemUnauthorized, 1, 1, ""},
+		"a person without permission":         {401, flat("user_do_not_have_permission"), true, tool.ProblemDenied, 0, 0, "アクセスする権限がありません"},
+		"a plan without the API":              {403, flat("freee_plan_limit"), true, tool.ProblemDenied, 0, 0, "アクセスする権限がありません"},
+		"403 that tells nothing":              {403, api.Example("forbiddenError", nil), true, tool.ProblemForbidden, 0, 0, ""},
+		"bad arguments":                       {400, api.Example("error", nil), true, tool.ProblemRejected, 0, 0, "リクエストの形式が不正です。"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if test.forever || r.Header.Get("Authorization") == "Bearer old" {
+					w.WriteHeader(test.status)
+					_ = json.NewEncoder(w).Encode(test.body) // else nobody is left to read
+					return
+				}
+				body := `{"companies":[{"id":1,"role":"company_admin"}]}`
+				if strings.HasSuffix(r.URL.Path, "/employees") {
+					body = "[]"
+				}
+				_, _ = w.Write([]byte(body))
+			}))
+			defer s.Close()
+			p := &purse{}
+			_, err := freee.New(s.URL, p, func(context.Context) (string, error) { return "", nil }, wire.NewHTTP(), time.Now).ListEmployees(t.Context(), true, "")
+			var e *tool.Error
+			if (test.problem == "") != (err == nil) || err != nil && (!errors.As(err, &e) || e.Problem != test.problem || e.Outcome != tool.Failed) {
+				t.Fatalf("%v", err)
+			}
+			if p.renewed != test.renewed || p.ended != test.ended {
+				t.Errorf("renewed %d times, ended %d times", p.renewed, p.ended)
+			}
+			if test.said != "" && !strings.Contains(tool.Sentence("ja", e.Problem, e.Args...), test.said) {
+				t.Errorf("%v", e.Args)
+			}
+		})
+	}
+}

@@ -1,0 +1,85 @@
+package wire_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"ringi/shared/tool"
+	"ringi/shared/tool/wire"
+)
+
+// An error of an answer that can't be read goes to logs: it quotes nothing of it.
+func TestAnAnswerThatCannotBeReadIsNotQuoted(t *testing.T) {
+	for _, body := range []string{`{"name":4500000}`, `{"pay":"09012345678"}`, `{"pay":4500000.5}`, `{"pay":4500000`, `4500000円`} {
+		c, _ := client(t, status(200, body))
+		var out struct {
+			Name string `json:"name"`
+			Pay  int    `json:"pay"`
+		}
+		err := c.Write(t.Context(), http.MethodPut, "/", map[string]int{}, &out)
+		var e *tool.Error
+		if !errors.As(err, &e) || e.Problem != tool.ProblemBadAnswer || strings.Contains(e.Error(), "45000") || strings.Contains(e.Error(), "0901") {
+			t.Errorf("%s: %v", body, err)
+		}
+	}
+}
+
+// A vendor that throttles with 403 says the same of a missing permission. Where the page
+// before was allowed, there is one.
+func TestA403AfterAPageIsAThrottle(t *testing.T) {
+	pages := 0
+	c, _ := client(t, func(w http.ResponseWriter, r *http.Request) {
+		if pages++; pages > 1 {
+			w.WriteHeader(http.StatusForbidden)
+		}
+		_, _ = io.WriteString(w, `{}`)
+	})
+	c.Throttle = 10 * time.Minute
+	for _, test := range []struct {
+		path    string
+		problem tool.Problem
+		wait    time.Duration
+	}{
+		{"/people/7?offset=0", "", 0},
+		{"/people/7?offset=100", tool.ProblemRateLimited, 10 * time.Minute},
+		{"/people/8", tool.ProblemRateLimited, 10 * time.Minute},
+		{"/banks/7", tool.ProblemForbidden, 0},
+	} {
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second) // nobody has ten minutes
+		err := c.Read(ctx, test.path, new(struct{}))
+		cancel()
+		var e *tool.Error
+		if (test.problem == "") != (err == nil) || err != nil && (!errors.As(err, &e) || e.Problem != test.problem || e.RetryAfter != test.wait) {
+			t.Errorf("%s: %v", test.path, err)
+		}
+	}
+}
+
+// What a body says goes before what the status says.
+func TestTheBodyTellsWhatTheStatusDoesNot(t *testing.T) {
+	for _, test := range []struct {
+		status int
+		says   tool.Problem
+		want   tool.Problem
+	}{
+		{403, tool.ProblemDenied, tool.ProblemDenied},
+		{401, tool.ProblemDenied, tool.ProblemDenied},
+		{403, tool.ProblemRateLimited, tool.ProblemRateLimited},
+		{400, tool.ProblemUnauthorized, tool.ProblemUnauthorized},
+		{500, tool.ProblemUnauthorized, tool.ProblemDown},
+		{302, tool.ProblemUnauthorized, tool.ProblemRejected},
+	} {
+		c, _ := client(t, status(test.status, "no"))
+		c.Explain = func(int, []byte) wire.Refusal { return wire.Refusal{Said: "no", Problem: test.says} }
+		err := c.Write(t.Context(), http.MethodPut, "/", map[string]int{}, new(struct{}))
+		var e *tool.Error
+		if !errors.As(err, &e) || test.want != tool.ProblemUnauthorized && e.Problem != test.want {
+			t.Errorf("%d, %s: %v", test.status, test.says, err)
+		}
+	}
+}
