@@ -99,6 +99,8 @@ var mistakes = []struct {
 	{"a token for nobody", definitionFile, `"task_token.$": "$$.Task.Token"`, `"task_token.$": "$$.Execution.Id"`, "gives nobody its token"},
 	{"a fuse that ends the task", definitionFile, `"ErrorEquals": ["States.Timeout", "States.HeartbeatTimeout"]`, `"ErrorEquals": ["States.HeartbeatTimeout"]`, "burnt fuse"},
 	{"a fuse that is too short", definitionFile, `"TimeoutSeconds": 165`, `"TimeoutSeconds": 150`, "a little longer is wanted"},
+	{"a function that ends before its tools do", templateFile, "Timeout: 150", "Timeout: 120", "ExecuteProcessFunction ends after"},
+	{"steps that never come round", definitionFile, `"StringEquals": "ExecuteProcess", "Next": "ExecuteProcess"`, `"StringEquals": "ExecuteProcess", "Next": "ResumeTask"`, "sends ExecuteProcess to ResumeTask"},
 	{"content in a payload", definitionFile, `"error.$": "$.error.Error"`, `"error.$": "$.error.Cause"`, "is no id"},
 	{"the wrong function", definitionFile, "${PlanProcessFunctionArn}", "${DraftPromptFunctionArn}", "PlanProcess calls"},
 	{"variables, which the local interpreter lacks", definitionFile, `"SecondsPath": "$.wait_seconds",`, `"SecondsPath": "$.wait_seconds", "Assign": { "x": 1 },`, "unknown field"},

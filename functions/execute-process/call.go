@@ -17,7 +17,7 @@ import (
 
 // claim makes the step this invocation's. What the rows say counts: a claim whose
 // answer was lost holds. It returns task.ErrMoved when what was prepared is out of date.
-func (j job) claim(ctx context.Context, a *task.Aggregate, call task.Call) (*task.Aggregate, error) {
+func (j *job) claim(ctx context.Context, a *task.Aggregate, call task.Call) (*task.Aggregate, error) {
 	within, cancel := context.WithTimeout(ctx, claimWithin)
 	defer cancel()
 	a, err := j.Store.DecideOn(within, a, func(a *task.Aggregate) (task.Change, error) {
@@ -44,7 +44,7 @@ func (j job) claim(ctx context.Context, a *task.Aggregate, call task.Call) (*tas
 
 // call makes the claimed call and records what became of it, whatever became of
 // the task meanwhile. It returns the task as that commit left it.
-func (j job) call(ctx context.Context, a *task.Aggregate, step task.Step, claim task.Claim, deadline time.Time, t found, c tool.Call) (*task.Aggregate, error) {
+func (j *job) call(ctx context.Context, a *task.Aggregate, step task.Step, claim task.Claim, deadline time.Time, t found, c tool.Call) (*task.Aggregate, error) {
 	e := a.Execution()
 	key := task.StepKey(e.ProcessVersion, e.Attempt, step.Order)
 	callCtx, stop := context.WithDeadline(ctx, deadline)
@@ -68,14 +68,14 @@ func (j job) call(ctx context.Context, a *task.Aggregate, step task.Step, claim 
 }
 
 // run is the call itself; a tool that panics has failed, or nobody knows.
-func (j job) run(ctx context.Context, c tool.Call) (v json.RawMessage, err error) {
+func (j *job) run(ctx context.Context, c tool.Call) (v json.RawMessage, err error) {
 	defer pipeline.Recovered(ctx, &err, "task_id", j.in.Task, "tool", c.Tool)
 	return j.Tools.Run(ctx, c)
 }
 
 // noteChanged switches a tool off that its server has changed, so that no more plans
 // are made with it. If that fails, the next call finds out again.
-func (j job) noteChanged(ctx context.Context, p task.ToolPermission) {
+func (j *job) noteChanged(ctx context.Context, p task.ToolPermission) {
 	ctx, cancel := context.WithTimeout(ctx, claimWithin)
 	defer cancel()
 	if err := j.Store.NoteToolChanged(ctx, p, j.Now()); err != nil {
@@ -84,7 +84,7 @@ func (j job) noteChanged(ctx context.Context, p task.ToolPermission) {
 }
 
 // outcome judges a call. It returns an error only for a read whose result could not be kept until the given time.
-func (j job) outcome(ctx context.Context, ref task.Ref, step task.Step, value json.RawMessage, err error, until time.Time) (task.Outcome, error) {
+func (j *job) outcome(ctx context.Context, ref task.Ref, step task.Step, value json.RawMessage, err error, until time.Time) (task.Outcome, error) {
 	if err == nil {
 		return j.kept(ctx, ref, step, value, until)
 	}
@@ -100,7 +100,7 @@ func (j job) outcome(ctx context.Context, ref task.Ref, step task.Step, value js
 }
 
 // kept is a call that was answered. A write that was done is done, with or without its answer.
-func (j job) kept(ctx context.Context, ref task.Ref, step task.Step, value json.RawMessage, until time.Time) (task.Outcome, error) {
+func (j *job) kept(ctx context.Context, ref task.Ref, step task.Step, value json.RawMessage, until time.Time) (task.Outcome, error) {
 	blob, err := j.keep(ctx, ref, value, until)
 	if err == nil || step.Effect == task.Write {
 		if err != nil {
@@ -116,7 +116,7 @@ func (j job) kept(ctx context.Context, ref task.Ref, step task.Step, value json.
 
 // keep puts a result away. Nobody can make the call again before its lease is over,
 // so a bucket that is slow or down is tried again until only the time to commit is left.
-func (j job) keep(ctx context.Context, ref task.Ref, value json.RawMessage, until time.Time) (blob task.Blob, err error) {
+func (j *job) keep(ctx context.Context, ref task.Ref, value json.RawMessage, until time.Time) (blob task.Blob, err error) {
 	within, wait := keepWithin, 100*time.Millisecond
 	for {
 		try, cancel := context.WithTimeout(ctx, min(within, until.Sub(j.Now())))
@@ -132,7 +132,7 @@ func (j job) keep(ctx context.Context, ref task.Ref, value json.RawMessage, unti
 // record commits an outcome. While the lease lives nobody else can know it, so
 // it does not give up before. It returns the task as it became, nil when another's
 // word stands.
-func (j job) record(ctx context.Context, a *task.Aggregate, key string, claim task.Claim, o task.Outcome) (*task.Aggregate, error) {
+func (j *job) record(ctx context.Context, a *task.Aggregate, key string, claim task.Claim, o task.Outcome) (*task.Aggregate, error) {
 	for wait := 100 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
 		after, err := j.Store.DecideOn(ctx, a, func(a *task.Aggregate) (task.Change, error) {
 			return a.FinishStep(key, claim.Invocation, o, j.Now())
@@ -149,7 +149,7 @@ func (j job) record(ctx context.Context, a *task.Aggregate, key string, claim ta
 }
 
 // watch ends a call when its task is over.
-func (j job) watch(ctx context.Context, ref task.Ref, stop context.CancelFunc) {
+func (j *job) watch(ctx context.Context, ref task.Ref, stop context.CancelFunc) {
 	tick := time.NewTicker(pollEvery)
 	defer tick.Stop()
 	for {

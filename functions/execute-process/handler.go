@@ -16,7 +16,7 @@ import (
 const (
 	// spare is what a claim needs beside the call itself: to keep the result and to commit it.
 	spare = 15 * time.Second
-	// least is how much of the function's time must be left for a claim to be worth it.
+	// least is how much of the function's time must be left for a turn, or for a fresh invocation's claim, to be worth it.
 	least = 20 * time.Second
 	// claimWithin bounds a claim: the call's time runs from before it.
 	claimWithin = 3 * time.Second
@@ -75,7 +75,11 @@ type job struct {
 	*Handler
 	in       pipeline.Input
 	settings task.Settings
+	used     bool // it has called, or waited: another invocation would have more time
 }
+
+// errNoTime: the call would not have its tool's whole timeout here, but it would in another invocation.
+var errNoTime = errors.New("no time for the call")
 
 // Handle runs the approved steps one after another, or takes turns with the managed
 // session that goes through them. Each claim commits on the rows as they are: a
@@ -96,7 +100,7 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (task.Next, err
 	if err != nil {
 		return task.Next{}, fmt.Errorf("read the settings: %w", err)
 	}
-	j := job{h, in, settings}
+	j := &job{Handler: h, in: in, settings: settings}
 	invocation, turn := "", j.advance
 	if a.Execution().Managed() {
 		s := j.host()
@@ -111,6 +115,9 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (task.Next, err
 			return next, nil
 		}
 		a, err = turn(ctx, a)
+		if errors.Is(err, errNoTime) {
+			return next, nil
+		}
 		if stop := (task.StopError{}); errors.As(err, &stop) {
 			a, err = j.fail(ctx, stop)
 		}
@@ -129,7 +136,7 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (task.Next, err
 // advance takes the next step as far as it goes, or completes the execution. It
 // returns the task as it left it, nil when it doesn't know.
 // StopError: the execution must be failed.
-func (j job) advance(ctx context.Context, a *task.Aggregate) (*task.Aggregate, error) {
+func (j *job) advance(ctx context.Context, a *task.Aggregate) (*task.Aggregate, error) {
 	e := a.Execution()
 	step := a.NextStep(e)
 	if step == nil {
@@ -147,7 +154,7 @@ func (j job) advance(ctx context.Context, a *task.Aggregate) (*task.Aggregate, e
 }
 
 // take calls a step's tool, or asks people first. wish is the session's that it answers, if any.
-func (j job) take(ctx context.Context, a *task.Aggregate, step task.Step, wish string) (*task.Aggregate, error) {
+func (j *job) take(ctx context.Context, a *task.Aggregate, step task.Step, wish string) (*task.Aggregate, error) {
 	e := a.Execution()
 	t, err := j.find(ctx, a.Head.TenantID, step)
 	if err != nil {
@@ -163,29 +170,44 @@ func (j job) take(ctx context.Context, a *task.Aggregate, step task.Step, wish s
 			return a.OpenStepGate(j.in.Run, step.Order, call.Arguments, call.ArgumentsHash, j.Now())
 		})
 	}
-	if left(ctx) < least { // the arguments took the time; there is another round
-		return nil, task.ErrMoved
+	within, err := j.within(ctx, t.spec.Timeout)
+	if err != nil {
+		return nil, err
 	}
-	deadline := j.Now().Add(min(t.spec.Timeout, left(ctx)-spare))
+	deadline := j.Now().Add(within)
 	call.Claim = task.Claim{Invocation: j.NewID(), LeaseUntil: deadline.Add(spare)}
 	key := a.IdempotencyKey(e, step)
 	if a, err = j.claim(ctx, a, call); err != nil {
 		return nil, fmt.Errorf("claim %s: %w", step.StepID, err)
 	}
+	j.used = true
 	return j.call(ctx, a, step, call.Claim, deadline, t, tool.Call{
 		Tenant: j.in.Tenant, Tool: step.Tool, Arguments: arguments, Key: key, Locale: j.settings.Locale, Bounds: t.spec.Bounds, Pin: t.spec.Pin,
 	})
 }
 
+// within is how long a call may take: its tool's whole timeout, or in a fresh invocation
+// what there is. It returns errNoTime where another invocation would have more.
+func (j *job) within(ctx context.Context, timeout time.Duration) (time.Duration, error) {
+	switch room := left(ctx) - spare; {
+	case room >= timeout:
+		return timeout, nil
+	case j.used, left(ctx) < least:
+		return 0, errNoTime
+	default:
+		return room, nil
+	}
+}
+
 // complete ends the execution with a summary.
-func (j job) complete(ctx context.Context, a *task.Aggregate) (*task.Aggregate, error) {
+func (j *job) complete(ctx context.Context, a *task.Aggregate) (*task.Aggregate, error) {
 	summary, usage := j.summary(ctx, a)
 	return j.Store.DecideOn(ctx, a, task.Charge(usage, j.Now(), func(a *task.Aggregate) (task.Change, error) {
 		return a.CompleteExecution(j.in.Run, summary, j.Now())
 	}))
 }
 
-func (j job) fail(ctx context.Context, why task.StopError) (*task.Aggregate, error) {
+func (j *job) fail(ctx context.Context, why task.StopError) (*task.Aggregate, error) {
 	return j.Store.Decide(ctx, j.in.Ref(), func(a *task.Aggregate) (task.Change, error) {
 		return a.FailExecution(j.in.Run, why.Reason, why.Detail, j.Now())
 	})

@@ -40,14 +40,14 @@ type Sessions interface {
 // host is one invocation at a session. It keeps nothing that it could not read
 // again: what is to be done follows from the rows and the session's events.
 type host struct {
-	job
+	*job
 	invocation string
 	until      time.Time
 	settled    bool // it has made the tenant an agent
 	closing    int
 }
 
-func (j job) host() *host {
+func (j *job) host() *host {
 	return &host{job: j, invocation: j.NewID(), until: j.Now().Add(j.PollFor)}
 }
 
@@ -159,6 +159,7 @@ func (h *host) later(ctx context.Context, a *task.Aggregate, err error) (*task.A
 
 // wait lets time pass, and looks whether the task moved meanwhile.
 func (h *host) wait(ctx context.Context, a *task.Aggregate, d time.Duration) (*task.Aggregate, error) {
+	h.used = true
 	if !sleep.Within(ctx, d) {
 		return nil, ctx.Err()
 	}

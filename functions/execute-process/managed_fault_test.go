@@ -92,7 +92,7 @@ func (m *hosted) lives() (alive bool) {
 			}
 		}
 	}()
-	_, _ = m.try(time.Minute) // an error is tried again, too
+	_, _ = m.try(functionTime) // an error is tried again, too
 	return true
 }
 

@@ -301,7 +301,7 @@ func testManyPauses(t *testing.T, m *hosted) {
 		return c, err
 	})
 	m.later(time.Minute)
-	if _, err := m.try(time.Minute); !errors.Is(err, task.ErrSuperseded) {
+	if _, err := m.try(functionTime); !errors.Is(err, task.ErrSuperseded) {
 		t.Errorf("%v", err)
 	}
 	if r := m.Load().Effects(m.h.Now()).Run; r == nil || r.Run != 2 {

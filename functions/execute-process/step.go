@@ -23,7 +23,7 @@ type found struct {
 
 // find looks the step's tool up: one of Ringi's own, or one of an MCP server as an
 // administrator allowed it. It must be the one that was approved.
-func (j job) find(ctx context.Context, tenant string, step task.Step) (found, error) {
+func (j *job) find(ctx context.Context, tenant string, step task.Step) (found, error) {
 	permission, _, err := j.Store.ToolPermission(ctx, tenant, step.Tool)
 	if err != nil {
 		return found{}, fmt.Errorf("read the permission of %s: %w", step.Tool, err)
@@ -55,14 +55,14 @@ func (j job) find(ctx context.Context, tenant string, step task.Step) (found, er
 }
 
 // constraint says which constraint keeps a step from being called.
-func (j job) constraint(p tool.Problem, args ...any) task.StopError {
+func (j *job) constraint(p tool.Problem, args ...any) task.StopError {
 	return task.StopError{Reason: task.ReasonToolConstraint, Detail: tool.Sentence(j.settings.Locale, p, args...)}
 }
 
 // prepare resolves a step's arguments, and holds them against the tool's schema and
 // the tenant's constraints, on whose revision the claim relies. What was approved is
 // what runs: only references are filled in, from earlier results.
-func (j job) prepare(ctx context.Context, a *task.Aggregate, e *task.Execution, step task.Step, t found) (task.Call, json.RawMessage, error) {
+func (j *job) prepare(ctx context.Context, a *task.Aggregate, e *task.Execution, step task.Step, t found) (task.Call, json.RawMessage, error) {
 	none := task.Call{}
 	var down error // a result that is there, but can't be opened now
 	arguments, _, err := tool.Resolve(step.ToolInput, func(stepID string) (json.RawMessage, error) {
@@ -109,7 +109,7 @@ func untold(a *task.Aggregate, e *task.Execution, s tool.Spec, step task.Step) b
 	return !a.ProcessOf(e).Terms.ApprovalRequired && policy.Terms.ApprovalRequired && tool.Untold(s, step.ToolInput, policy.Content)
 }
 
-func (j job) resultOf(ctx context.Context, a *task.Aggregate, e *task.Execution, stepID string) (json.RawMessage, error) {
+func (j *job) resultOf(ctx context.Context, a *task.Aggregate, e *task.Execution, stepID string) (json.RawMessage, error) {
 	for _, s := range a.StepsOf(e) {
 		if s.StepID == stepID && s.Status == task.StepCompleted && s.Result != nil {
 			return j.Shelf.Open(ctx, a.Ref(), *s.Result)

@@ -12,7 +12,7 @@ import (
 // summary says what was done. The work is done: it does not fail for want of
 // words, does not wait for them until the function's time is over, and does without
 // a model's when the task has cost what it may.
-func (j job) summary(ctx context.Context, a *task.Aggregate) (string, model.Usage) {
+func (j *job) summary(ctx context.Context, a *task.Aggregate) (string, model.Usage) {
 	ctx, cancel := context.WithTimeout(ctx, min(summaryWithin, left(ctx)-finishWithin))
 	defer cancel()
 	input := j.summaryInput(ctx, a)
@@ -27,7 +27,7 @@ func (j job) summary(ctx context.Context, a *task.Aggregate) (string, model.Usag
 	return text, usage
 }
 
-func (j job) words(ctx context.Context, input model.SummaryInput) (text string, usage model.Usage, err error) {
+func (j *job) words(ctx context.Context, input model.SummaryInput) (text string, usage model.Usage, err error) {
 	defer pipeline.Recovered(ctx, &err, "task_id", j.in.Task)
 	g, err := model.Within(j.settings, j.Open, pipeline.ModelName(j.Model, j.settings))
 	if err != nil {
@@ -37,7 +37,7 @@ func (j job) words(ctx context.Context, input model.SummaryInput) (text string, 
 }
 
 // summaryInput opens every result of the newest attempt; one that can't be opened is left out.
-func (j job) summaryInput(ctx context.Context, a *task.Aggregate) model.SummaryInput {
+func (j *job) summaryInput(ctx context.Context, a *task.Aggregate) model.SummaryInput {
 	e := a.Execution()
 	input := model.SummaryInput{Task: *a.Task, Request: a.Request.Text, Locale: j.settings.Locale, Now: j.Now(), Try: e.Attempt}
 	for _, step := range a.ProcessOf(e).Steps {

@@ -92,6 +92,9 @@ func free(steps []task.Step, s task.Step) bool {
 // grant makes a call. Arguments of the session's own choosing that can't be are its own to mend.
 func (h *host) grant(ctx context.Context, a *task.Aggregate, w managed.Wish, step task.Step) (*task.Aggregate, error) {
 	after, err := h.take(ctx, a, step, w.ID)
+	if errors.Is(err, errNoTime) {
+		return h.rest(ctx, a, 0)
+	}
 	stop := task.StopError{}
 	if !errors.As(err, &stop) || stop.Reason != task.ReasonBadArguments && stop.Reason != task.ReasonToolConstraint {
 		return after, err

@@ -8,8 +8,8 @@ import (
 	"ringi/shared/task"
 )
 
-// pinnedWithin is the longest a call of an MCP server's tool may take.
-const pinnedWithin = time.Minute
+// MaxPinned is the longest a call of an MCP server's tool may take.
+const MaxPinned = time.Minute
 
 // textOutput is what a tool gives that declares no output schema.
 const textOutput = `{"additionalProperties":false,"properties":{"text":{"type":"string"}},"required":["text"],"type":"object"}`
@@ -24,7 +24,7 @@ func Pinned(p task.ToolPermission, servers []task.MCPServer) (Spec, bool) {
 	}
 	s := Spec{
 		Name: p.ToolName, TitleJA: p.Pin.Title, TitleEN: p.Pin.Title, Description: p.Pin.Description, Effect: p.Pin.Effect,
-		Provider: task.MCPServer{Name: server}.Provider(), Timeout: pinnedWithin,
+		Provider: task.MCPServer{Name: server}.Provider(), Timeout: MaxPinned,
 		InputSchema: string(p.Pin.Input), OutputSchema: string(p.Pin.Output), Pin: p.Pin,
 	}
 	if s.OutputSchema == "" {

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"testing"
+	"time"
+
+	"ringi/infra/local/vendors/agents"
+	"ringi/shared/pipeline/pipelinetest"
+	"ringi/shared/task"
+	"ringi/shared/tool"
+)
+
+// span is an invocation of the function's whole time, by the handler's clock.
+type span struct {
+	context.Context
+	w   *world
+	end time.Time // by the handler's clock
+}
+
+func (w *world) span() span {
+	return span{w.T.Context(), w, w.h.Now().Add(functionTime)}
+}
+
+// Deadline is by the clock on the wall, which contexts go by.
+func (s span) Deadline() (time.Time, bool) { return time.Now().Add(s.end.Sub(s.w.h.Now())), true }
+
+// slow are tools whose calls take some time by the handler's clock.
+type slow struct {
+	Tools
+	w     *world
+	takes time.Duration
+	had   []time.Duration // what each call had
+}
+
+func (s *slow) Run(ctx context.Context, c tool.Call) (json.RawMessage, error) {
+	a := s.w.Load()
+	held := a.StepOf(a.Execution(), a.NextStep(a.Execution()).Order)
+	has := held.Claim.LeaseUntil.Add(-spare).Sub(s.w.h.Now())
+	s.had = append(s.had, has)
+	if has < s.takes {
+		s.w.later(has)
+		return nil, &tool.Error{Outcome: tool.Unknown, Problem: tool.ProblemTimeout, Detail: "it took too long"}
+	}
+	v, err := s.Tools.Run(ctx, c)
+	s.w.later(s.takes)
+	return v, err
+}
+
+// whole asserts that each of n calls had all of its tool's timeout, but for what a claim takes.
+func (s *slow) whole(t *testing.T, n int, timeout time.Duration) {
+	t.Helper()
+	if len(s.had) != n {
+		t.Errorf("%d calls, want %d", len(s.had), n)
+	}
+	for i, had := range s.had {
+		if had < timeout-claimWithin {
+			t.Errorf("call %d had %s of its %s", i+1, had, timeout)
+		}
+	}
+}
+
+// rounds invokes the function as the state machine does, until there is something else to do.
+func (w *world) rounds() (n int, next task.Next) {
+	w.T.Helper()
+	for n = 1; n < 20; n++ {
+		var err error
+		if next, err = w.h.Handle(w.span(), w.In()); err != nil {
+			w.T.Fatal(err)
+		}
+		if next.State == task.StatePause {
+			w.later(time.Duration(next.WaitSeconds) * time.Second)
+		} else if next.State != task.StateExecuteProcess {
+			return n, next
+		}
+	}
+	w.T.Fatalf("it goes round and round: %+v", next)
+	return n, next
+}
+
+func TestACallHasItsToolsWholeTimeout(t *testing.T) {
+	server := pipelinetest.Start(t)
+	t.Run("five reads of 30 s each", func(t *testing.T) {
+		w := newWorld(t, server)
+		s := &slow{Tools: w.h.Tools, w: w, takes: 30 * time.Second}
+		w.h.Tools = s
+		w.approved(w.read(1), w.read(2), w.read(3), w.read(4), w.read(5))
+		if n, next := w.rounds(); n != 2 || next.State != task.StateFinish {
+			t.Errorf("after %d invocations: %+v", n, next)
+		}
+		w.ends(task.ExecutionCompleted, "", slices.Repeat([]task.StepStatus{task.StepCompleted}, 5)...)
+		s.whole(t, 5, time.Minute)
+	})
+	t.Run("a managed session's, which rests for it", func(t *testing.T) {
+		m := newHosted(t, server)
+		s := &slow{Tools: m.h.Tools, w: m.world, takes: 55 * time.Second}
+		m.h.Tools = s
+		m.approved(m.read(1), m.lone(2), m.lone(3))
+		m.agents.Before = func(op string) {
+			if op == agents.ListEvents {
+				m.later(15 * time.Second) // it thinks
+			}
+		}
+		if _, next := m.rounds(); next.State != task.StateFinish {
+			t.Errorf("%+v", next)
+		}
+		m.ends(task.ExecutionCompleted, "", task.StepCompleted, task.StepCompleted, task.StepCompleted)
+		s.whole(t, 3, time.Minute)
+	})
+	t.Run("a fresh invocation gives what it has", func(t *testing.T) {
+		w := newWorld(t, server)
+		s := &slow{Tools: w.h.Tools, w: w, takes: time.Second}
+		w.h.Tools = s
+		w.approved(w.lone(1), w.lone(2))
+		ctx := w.span()
+		ctx.end = w.h.Now().Add(40 * time.Second)
+		next, err := w.h.Handle(ctx, w.In())
+		if err != nil || next.State != task.StateExecuteProcess {
+			t.Errorf("%+v, %v, want to come round again", next, err)
+		}
+		w.ends(task.ExecutionRunning, "", task.StepCompleted)
+		if len(s.had) != 1 || s.had[0] > 25*time.Second || s.had[0] < 20*time.Second {
+			t.Errorf("calls had %s", s.had)
+		}
+	})
+}

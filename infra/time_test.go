@@ -1,0 +1,28 @@
+package infra_test
+
+import (
+	"time"
+
+	"ringi/shared/tool"
+)
+
+// What a fresh invocation of execute-process needs beside its first call: the rows, the
+// settings and large arguments are read before it, the result is kept and committed after it.
+const besideACall = 40 * time.Second
+
+// timeRules: a fresh invocation gives any tool its whole timeout.
+func timeRules(s *stack, wrong func(format string, args ...any)) {
+	catalog, err := tool.Builtin()
+	if err != nil {
+		wrong("the catalog: %v", err)
+		return
+	}
+	has := s.functions["ExecuteProcessFunction"].Timeout
+	longest := tool.MaxPinned
+	for _, spec := range catalog.All() {
+		longest = max(longest, spec.Timeout)
+	}
+	if has < longest+besideACall {
+		wrong("ExecuteProcessFunction ends after %s: a call may take %s, and %s go by beside it", has, longest, besideACall)
+	}
+}
