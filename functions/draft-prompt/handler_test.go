@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -81,6 +82,22 @@ func TestDraftPrompt(t *testing.T) {
 			t.Errorf("version 2 is %q; asked with %s", w.Load().Prompt().Content, last)
 		}
 	})
+	for _, asks := range []bool{true, false} {
+		t.Run(fmt.Sprintf("approvals switched to %v while the model thinks are honoured", asks), func(t *testing.T) {
+			w, g := server.World(t), &generator{}
+			w.Extracted()
+			w.Settings(func(s *task.Settings) { s.PromptApprovalRequired = !asks })
+			g.before = func() { w.Settings(func(s *task.Settings) { s.PromptApprovalRequired, s.MaxVersions = asks, 7 }) }
+			handle(t, w, g)
+			p := w.Load().Prompt()
+			if p.Status != task.PendingApproval || p.Terms.ApprovalRequired != asks || p.Terms.MaxVersions != 7 {
+				t.Errorf("%s under %+v", p.Status, p.Terms)
+			}
+			if s := w.Settings(func(*task.Settings) {}); p.Terms.SettingsRev != s.Rev || g.calls != 1 || p.Usage == nil {
+				t.Errorf("settings %d of %d, %d calls, %+v", p.Terms.SettingsRev, s.Rev, g.calls, p.Usage)
+			}
+		})
+	}
 	t.Run("a draft that comes late is not taken for the next version", func(t *testing.T) {
 		w, slow := server.World(t), &generator{}
 		w.Extracted()

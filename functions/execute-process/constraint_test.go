@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
 	"ringi/infra/local/vendors"
 	"ringi/shared/pipeline/pipelinetest"
@@ -25,6 +26,7 @@ func TestConstraintsHoldWhenAStepIsCalled(t *testing.T) {
 		{"a destination that nothing lists opens one", testUnlistedDestination},
 		{"what a person saw at a gate is held again after it", testConstraintAfterGate},
 		{"a constraint that comes before the claim holds", testConstraintBeforeClaim},
+		{"a write that crashed is unknown, whatever its constraints are by then", testConstraintAfterCrash},
 		{"constraints that nobody can read allow nothing", testUnreadable},
 	} {
 		t.Run(tt.name, func(t *testing.T) { tt.run(t, newWorld(t, server)) })
@@ -144,6 +146,28 @@ func testConstraintBeforeClaim(t *testing.T, w *world) {
 	}}
 	w.run()
 	w.breaks(task.OnlySpreadsheets)
+	w.written(0)
+}
+
+// The claim was made when a constraint listed the destination; by now none does, so that a gate would be next.
+func testConstraintAfterCrash(t *testing.T, w *world) {
+	w.approved(w.lone(1), w.follow(2))
+	w.Begin()
+	w.Claim("first")
+	w.Decide(func(a *task.Aggregate) (task.Change, error) {
+		named := task.Blob{JSON: `{"spreadsheet_id":"` + vendors.Sheet + `"}`, Bytes: 60}
+		return a.FinishStep(task.StepKey(1, 1, 1), "first", task.Outcome{Status: task.StepCompleted, Result: &named}, w.Now())
+	})
+	w.Claim("dead")
+	w.later(2 * time.Minute)
+	began := time.Now()
+	if next := w.run(); next.State != task.StateFail {
+		t.Errorf("%+v", next)
+	}
+	if took := time.Since(began); took > 10*time.Second {
+		t.Errorf("it took %s to say so", took)
+	}
+	w.ends(task.ExecutionFailed, task.ReasonToolUnknown, task.StepCompleted, task.StepUnknown)
 	w.written(0)
 }
 

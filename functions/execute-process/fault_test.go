@@ -35,6 +35,8 @@ func TestExecuteUnderFaults(t *testing.T) {
 		{"two invocations of one run make one call", testTwoAtOnce},
 		{"a write of an invocation that died is unknown, a read is made again", testDied},
 		{"a read that ends its invocation each time is given up", testDiesEachTime},
+		{"an execution that does not move reaches a person", testStill},
+		{"a write that completes after its retry was asked for is not made again", testLateWrite},
 	} {
 		t.Run(tt.name, func(t *testing.T) { tt.run(t, newWorld(t, server)) })
 	}
@@ -314,4 +316,62 @@ func testDiesEachTime(t *testing.T, w *world) {
 	if n := w.vendors.Calls(listing); n != 0 {
 		t.Errorf("called %d times more", n)
 	}
+}
+
+// contrary says each time that something else is next.
+type contrary struct {
+	Store
+	asked int
+}
+
+func (c *contrary) DecideOn(context.Context, *task.Aggregate, func(*task.Aggregate) (task.Change, error)) (*task.Aggregate, error) {
+	c.asked++
+	return nil, task.ErrMoved
+}
+
+// The state machine takes an error of ours to CloseTask, which fails the execution.
+func testStill(t *testing.T, w *world) {
+	w.approved(w.lone(1))
+	c := &contrary{Store: w.h.Store}
+	w.h.Store = c
+	if next, err := w.try(functionTime); !errors.Is(err, errStill) || pipeline.Name(err) != pipeline.Internal {
+		t.Errorf("%+v, %v", next, err)
+	}
+	if c.asked > maxStill {
+		t.Errorf("it went round %d times", c.asked)
+	}
+	w.written(0)
+}
+
+// A write is answered when its lease is long over, the execution failed, and a person has tried again.
+func testLateWrite(t *testing.T, w *world) {
+	w.approved(w.lone(1))
+	first := true
+	w.tools.before = func(tool.Call) {
+		if !first {
+			t.Error("it is written again")
+		}
+		if first = false; w.Load().Execution().Attempt > 1 {
+			return
+		}
+		w.later(2 * time.Minute)
+		another := *w.h
+		another.Tools = w.tools.Tools
+		if next, err := another.Handle(t.Context(), w.In()); err != nil || next.State != task.StateFail {
+			t.Errorf("%+v, %v", next, err)
+		}
+		e := w.ends(task.ExecutionFailed, task.ReasonToolUnknown, task.StepUnknown)
+		w.Decide(func(a *task.Aggregate) (task.Change, error) {
+			return a.RetryExecution(e.ID, pipelinetest.Approver(), pipelinetest.Policy(), w.h.Now())
+		})
+	}
+	if _, err := w.try(functionTime); !errors.Is(err, task.ErrSuperseded) {
+		t.Errorf("%v, want ErrSuperseded: the run is another", err)
+	}
+	w.run()
+	e := w.ends(task.ExecutionCompleted, "", task.StepCompleted)
+	if e.Attempt != 2 || !e.Results[0].Reused {
+		t.Errorf("attempt %d with %+v", e.Attempt, e.Results)
+	}
+	w.written(1)
 }

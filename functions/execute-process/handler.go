@@ -78,6 +78,12 @@ type job struct {
 	used     bool // it has called, or waited: another invocation would have more time
 }
 
+// maxStill is how often in a row a turn may find something else to be next than what the rows say, though nothing moved.
+const maxStill = 10
+
+// errStill: turn after turn finds the same, and does nothing. That is our own fault, and a person must see it.
+var errStill = errors.New("the execution does not move")
+
 // errNoTime: the call would not have its tool's whole timeout here, but it would in another invocation.
 var errNoTime = errors.New("no time for the call")
 
@@ -106,7 +112,7 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (task.Next, err
 		s := j.host()
 		invocation, turn = s.invocation, s.turn
 	}
-	for {
+	for still := 0; ; {
 		if a.Head.Run != in.Run {
 			return task.Next{}, task.ErrSuperseded
 		}
@@ -114,6 +120,7 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (task.Next, err
 		if next.State != task.StateExecuteProcess || left(ctx) < least {
 			return next, nil
 		}
+		rev := a.Head.Rev
 		a, err = turn(ctx, a)
 		if errors.Is(err, errNoTime) {
 			return next, nil
@@ -127,8 +134,15 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (task.Next, err
 		if err == nil && a != nil {
 			continue
 		}
+		moved := err
 		if a, err = h.Store.Load(ctx, in.Ref()); err != nil {
 			return task.Next{}, fmt.Errorf("load the task: %w", err)
+		}
+		if still++; moved == nil || a.Head.Rev != rev {
+			still = 0
+		}
+		if still >= maxStill {
+			return task.Next{}, fmt.Errorf("%w: %w", errStill, moved)
 		}
 	}
 }
@@ -145,10 +159,8 @@ func (j *job) advance(ctx context.Context, a *task.Aggregate) (*task.Aggregate, 
 	if limit := j.settings.MaxCost(); a.CostReached(limit) {
 		return nil, a.CostStop(limit)
 	}
-	if row := a.StepOf(e, step.Order); row != nil {
-		if err := row.Stop(); err != nil { // what became of the call counts, whatever its tool is now
-			return nil, err
-		}
+	if err := a.Outstanding(e, step.Order, j.Now()); err != nil {
+		return nil, err
 	}
 	return j.take(ctx, a, *step, "")
 }

@@ -61,10 +61,8 @@ func (h *host) turn(ctx context.Context, a *task.Aggregate) (*task.Aggregate, er
 	e, now := a.Execution(), h.Now()
 	step := a.NextStep(e)
 	if step != nil {
-		if row := a.StepOf(e, step.Order); row != nil {
-			if err := row.Stop(); err != nil {
-				return nil, err
-			}
+		if err := a.Outstanding(e, step.Order, now); err != nil {
+			return nil, err
 		}
 	}
 	switch late := a.TimeUp(e, now); {

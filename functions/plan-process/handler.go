@@ -58,7 +58,7 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (task.Next, err
 	if err != nil {
 		return pipeline.Failed(ctx, h.Store, in, made, model.InVain(err, usage), s.MaxCost(), h.Now())
 	}
-	return pipeline.Paid(ctx, h.Store, in, a, usage, s.MaxCost(), h.Now(), func(a *task.Aggregate) (task.Change, error) {
+	return pipeline.Opened(ctx, h.Store, in, a, usage, s, h.Now(), func(a *task.Aggregate, s task.Settings) (task.Change, error) {
 		if a.Generating() != made { // another invocation was faster, and people have judged its steps since
 			return task.Change{}, nil
 		}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -108,6 +109,21 @@ func TestPlanProcess(t *testing.T) {
 			t.Errorf("planned %s", s.ToolInput)
 		}
 	})
+	for _, asks := range []bool{true, false} {
+		t.Run(fmt.Sprintf("approvals switched to %v while the model thinks are honoured", asks), func(t *testing.T) {
+			w, g := approved(t, server), &generator{}
+			w.Settings(func(s *task.Settings) { s.ProcessApprovalRequired = !asks })
+			g.before = func() { w.Settings(func(s *task.Settings) { s.ProcessApprovalRequired, s.MaxVersions = asks, 7 }) }
+			handle(t, w, g)
+			p := w.Load().Process()
+			if p.Status != task.PendingApproval || p.Terms.ApprovalRequired != asks || p.Terms.MaxVersions != 7 {
+				t.Errorf("%s under %+v", p.Status, p.Terms)
+			}
+			if s := w.Settings(func(*task.Settings) {}); p.Terms.SettingsRev != s.Rev || g.calls != 1 || p.Usage == nil {
+				t.Errorf("settings %d of %d, %d calls, %+v", p.Terms.SettingsRev, s.Rev, g.calls, p.Usage)
+			}
+		})
+	}
 	t.Run("steps that come late are not taken for the next version", func(t *testing.T) {
 		w, slow := approved(t, server), &generator{}
 		slow.before = func() { // its state has tried again, people have judged those steps, the next are being planned

@@ -52,6 +52,7 @@ func Note(locale string, err error) string {
 		{task.ErrSuperseded, w.NoteStale},
 		{task.ErrConflict, w.NoteStale},
 		{task.ErrMoved, w.NoteStale},
+		{task.ErrSettings, w.NoteStale},
 		{task.ErrNotDue, w.NoteStale},
 		{ErrUnverified, w.NoteUnverified},
 		{ErrOddForm, w.NoteOddForm},

@@ -77,7 +77,7 @@ func TestNoteSaysWhatIsTheMatter(t *testing.T) {
 func TestEveryErrorOfTheDomainHasANote(t *testing.T) {
 	known := map[string]error{
 		"ErrNotFound": task.ErrNotFound, "ErrSuperseded": task.ErrSuperseded, "ErrConflict": task.ErrConflict, "ErrMoved": task.ErrMoved,
-		"ErrInFlight": task.ErrInFlight, "ErrUncovered": task.ErrUncovered, "ErrNotDue": task.ErrNotDue, "ErrNothingToRetry": task.ErrNothingToRetry,
+		"ErrInFlight": task.ErrInFlight, "ErrUncovered": task.ErrUncovered, "ErrNotDue": task.ErrNotDue, "ErrNothingToRetry": task.ErrNothingToRetry, "ErrSettings": task.ErrSettings,
 		"ErrDecided": task.ErrDecided{}, "ErrNotLatest": task.ErrNotLatest{}, "ErrNotAllowed": task.ErrNotAllowed{}, "ErrField": task.ErrField{},
 	}
 	file, err := parser.ParseFile(token.NewFileSet(), "../task/errors.go", nil, 0)

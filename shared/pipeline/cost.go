@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -23,6 +24,28 @@ func Paid(ctx context.Context, s Committer, in Input, a *task.Aggregate, u task.
 		return task.Next{}, fmt.Errorf("commit a generation: %w", err)
 	}
 	return within(ctx, s, in, a, limit, now)
+}
+
+// SettingsReader reads a tenant's settings.
+type SettingsReader interface {
+	Settings(ctx context.Context, tenant string) (task.Settings, error)
+}
+
+// Opened is Paid for what opens a gate: the gate has the settings as they are when it opens. Those that changed while
+// the model thought are read again; what it made stays.
+func Opened(ctx context.Context, s interface {
+	Committer
+	SettingsReader
+}, in Input, a *task.Aggregate, u task.Usage, settings task.Settings, now time.Time, open func(*task.Aggregate, task.Settings) (task.Change, error)) (task.Next, error) {
+	for {
+		next, err := Paid(ctx, s, in, a, u, settings.MaxCost(), now, func(a *task.Aggregate) (task.Change, error) { return open(a, settings) })
+		if !errors.Is(err, task.ErrSettings) || ctx.Err() != nil {
+			return next, err
+		}
+		if settings, err = s.Settings(ctx, in.Tenant); err != nil {
+			return task.Next{}, fmt.Errorf("read the settings again: %w", err)
+		}
+	}
 }
 
 // within says where the run goes from a: on, unless the task has cost what it may.

@@ -15,7 +15,8 @@ import (
 // returns the aggregate as it is afterwards. An empty change is a itself.
 //
 // It returns task.ErrConflict when the head, a row that the change writes, or
-// one that it relied on is no longer as a has it. A commit whose answer was
+// one that it relied on is no longer as a has it, and task.ErrSettings when only
+// the tenant's settings are not: to decide again on them would not help. A commit whose answer was
 // lost is recognised: it counts.
 func (s *Store) Commit(ctx context.Context, a *task.Aggregate, c task.Change) (*task.Aggregate, error) {
 	if c.Empty() {
@@ -36,6 +37,10 @@ func (s *Store) Commit(ctx context.Context, a *task.Aggregate, c task.Change) (*
 	}
 	err = s.transact(ctx, c.ID, append([]types.TransactWriteItem{head}, rest...))
 	if err != nil && !s.wentThrough(ctx, a.Ref(), c.ID, err) {
+		var l *lost
+		if c.SettingsRev != nil && errors.As(err, &l) && l.failed(1) && !l.failed(0) {
+			err = task.ErrSettings
+		}
 		return nil, fmt.Errorf("commit to task %s: %w", a.Head.TaskID, err)
 	}
 	return a.Apply(c), nil
@@ -73,13 +78,21 @@ func (s *Store) numbered(c task.Change) task.Change {
 	return c
 }
 
-// actions are all of a change's but the head's: rows, what it relied on, audit.
+// actions are all of a change's but the head's: the settings that it relied on come first, then rows, what else it
+// relied on, audit.
 func (s *Store) actions(ref task.Ref, c task.Change, rev int) ([]types.TransactWriteItem, error) {
 	pk, err := partition(ref)
 	if err != nil {
 		return nil, err
 	}
+	tenant, err := tenantPartition(ref.Tenant)
+	if err != nil {
+		return nil, err
+	}
 	var out []types.TransactWriteItem
+	if c.SettingsRev != nil {
+		out = append(out, s.check(key(tenant, settingsKey), *c.SettingsRev))
+	}
 	for _, r := range c.Rows {
 		it, err := packRow(c.Head, pk, r, rev)
 		if err != nil {
@@ -91,10 +104,6 @@ func (s *Store) actions(ref task.Ref, c task.Change, rev int) ([]types.TransactW
 		out = append(out, s.check(key(pk, r.Key()), r.Revision()))
 	}
 	if c.Tool != nil {
-		tenant, err := tenantPartition(ref.Tenant)
-		if err != nil {
-			return nil, err
-		}
 		out = append(out, s.check(key(tenant, toolKey(c.Tool.Name)), c.Tool.Rev))
 	}
 	for _, entry := range c.Audit {

@@ -167,6 +167,33 @@ func testCommit(t *testing.T, s *suite) {
 		}
 	})
 
+	t.Run("a gate relies on the settings it opens under", func(t *testing.T) {
+		st := s.store(t)
+		ref := created(t, st, 1)
+		before := decided(t, st, ref, extract, beginPrompt)
+		saved := task.DefaultSettings()
+		saved.PromptApprovalRequired = false
+		saved, err := st.SaveSettings(t.Context(), tenant, saved, approver(), at())
+		if err != nil {
+			t.Fatal(err)
+		}
+		finish := func(under task.Settings) error {
+			_, err := st.Decide(t.Context(), ref, func(a *task.Aggregate) (task.Change, error) {
+				return a.FinishPrompt(a.Head.Run, "方針", under, at())
+			})
+			return err
+		}
+		if err := finish(task.DefaultSettings()); !errors.Is(err, task.ErrSettings) || errors.Is(err, task.ErrConflict) {
+			t.Errorf("under settings of before: %v, want ErrSettings at once", err)
+		}
+		if a, err := st.Load(t.Context(), ref); err != nil || a.Head.Rev != before.Head.Rev {
+			t.Errorf("it wrote rev %d, %v", a.Head.Rev, err)
+		}
+		if err := finish(saved); err != nil {
+			t.Errorf("under those that are: %v", err)
+		}
+	})
+
 	t.Run("the head stays small at its fullest", func(t *testing.T) {
 		ref := created(t, st, 8)
 		until := at().Add(time.Hour)

@@ -36,38 +36,6 @@ func testPending(t *testing.T, s *suite) {
 		}
 	})
 
-	t.Run("when the settings say otherwise who decides, cards that wait are drawn anew", func(t *testing.T) {
-		x, err := st.Settings(t.Context(), tenant)
-		if err != nil {
-			t.Fatal(err)
-		}
-		shown := func() (n int) {
-			for _, r := range refs {
-				h, err := st.Head(t.Context(), r)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if h.ShownRev != 0 {
-					n++
-				}
-			}
-			return n
-		}
-		for _, r := range refs {
-			if err := st.Shown(t.Context(), r, 1); err != nil {
-				t.Fatal(err)
-			}
-		}
-		x.MaxVersions++
-		if x, err = st.SaveSettings(t.Context(), tenant, x, approver(), at()); err != nil || shown() != len(refs) {
-			t.Fatalf("%d of %d tasks stay as they are, %v", shown(), len(refs), err)
-		}
-		x.AllowSelfApproval = !x.AllowSelfApproval
-		if _, err = st.SaveSettings(t.Context(), tenant, x, approver(), at()); err != nil || shown() != 0 {
-			t.Fatalf("%d of %d tasks still show who could decide before, %v", shown(), len(refs), err)
-		}
-	})
-
 	t.Run("what is decided, cancelled or asks nobody is not", func(t *testing.T) {
 		decided(t, st, refs[0], approvePrompt)
 		decided(t, st, refs[1], rejectPrompt)
@@ -108,6 +76,43 @@ func testPending(t *testing.T, s *suite) {
 		p, err := st.Pending(t.Context(), "01OTHER", "", 10)
 		if err != nil || len(p.Items) != 0 {
 			t.Errorf("%d items, %v", len(p.Items), err)
+		}
+	})
+
+	t.Run("when the settings say otherwise who decides, cards that wait are drawn anew", func(t *testing.T) {
+		st := s.store(t)
+		var refs []task.Ref
+		for n := range 5 {
+			refs = append(refs, waitingPrompt(t, st, n))
+		}
+		x, err := st.Settings(t.Context(), tenant)
+		if err != nil {
+			t.Fatal(err)
+		}
+		shown := func() (n int) {
+			for _, r := range refs {
+				h, err := st.Head(t.Context(), r)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if h.ShownRev != 0 {
+					n++
+				}
+			}
+			return n
+		}
+		for _, r := range refs {
+			if err := st.Shown(t.Context(), r, 1); err != nil {
+				t.Fatal(err)
+			}
+		}
+		x.MaxVersions++
+		if x, err = st.SaveSettings(t.Context(), tenant, x, approver(), at()); err != nil || shown() != len(refs) {
+			t.Fatalf("%d of %d tasks stay as they are, %v", shown(), len(refs), err)
+		}
+		x.AllowSelfApproval = !x.AllowSelfApproval
+		if _, err = st.SaveSettings(t.Context(), tenant, x, approver(), at()); err != nil || shown() != 0 {
+			t.Fatalf("%d of %d tasks still show who could decide before, %v", shown(), len(refs), err)
 		}
 	})
 }

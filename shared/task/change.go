@@ -17,7 +17,9 @@ type Change struct {
 	Now   time.Time
 	// Tool is the permission that a claim relied on.
 	Tool *ToolRef
-	made product // by a model, if it was; see Charge
+	// SettingsRev is the revision of the settings that a gate opens under; nil relies on none, 0 on there being none.
+	SettingsRev *int
+	made        product // by a model, if it was; see Charge
 	// Uncovered: the Change only records that a write's outcome is unknown.
 	Uncovered bool
 }

@@ -15,6 +15,8 @@ var (
 	ErrConflict = errors.New("the task changed meanwhile")
 	// ErrMoved: what was to be done next is not next any more; look again.
 	ErrMoved = errors.New("something else is next by now")
+	// ErrSettings: the settings changed meanwhile; read them and decide again.
+	ErrSettings = errors.New("the settings changed meanwhile")
 	// ErrInFlight: a call is still out; its outcome must be known first.
 	ErrInFlight = errors.New("a call is still in flight")
 	// ErrUncovered: the decision only recorded that a write's outcome is unknown; a person must look and decide again.

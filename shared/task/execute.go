@@ -192,6 +192,15 @@ func reclaimable(held *StepResult, now time.Time) error {
 	return nil
 }
 
+// Outstanding is why a step that was claimed before must not be called now, whatever its tool, its constraints and its
+// gate have become: StopError for what failed, and for a write that crashed; ErrInFlight while its lease lives.
+func (a *Aggregate) Outstanding(e *Execution, order int, now time.Time) error {
+	if row := a.StepOf(e, order); row != nil {
+		return reclaimable(row, now)
+	}
+	return nil
+}
+
 // Stop is the StopError of a call that had no result; nil while it may have one.
 func (s *StepResult) Stop() error {
 	switch s.Status {
@@ -229,7 +238,7 @@ func (a *Aggregate) IdempotencyKey(e *Execution, s Step) string {
 }
 
 // OpenStepGate asks people about the next step with its resolved arguments. Doing it
-// again is no change. It returns ErrMoved when another step is next, or its call has begun.
+// again is no change. It returns ErrMoved when another step is next, or its call has begun: see Outstanding.
 func (a *Aggregate) OpenStepGate(run int, order int, args Blob, hash string, now time.Time) (Change, error) {
 	e, err := a.executing(run)
 	if err != nil {

@@ -69,8 +69,8 @@ func (a *Aggregate) FailExecution(run int, why Reason, detail string, now time.T
 	return c, c.end(a.Task, TaskFailed, System(), why)
 }
 
-// RetryExecution starts the next attempt at the same process. Completed steps are
-// carried over. When it finds a write whose outcome nobody saw, it records only
+// RetryExecution starts the next attempt at the same process. Steps that any attempt
+// completed are carried over. When it finds a write whose outcome nobody saw, it records only
 // that (Change.Uncovered): the person must look, and click again. ErrDecided names who was faster.
 func (a *Aggregate) RetryExecution(id string, by Actor, p Policy, now time.Time) (Change, error) {
 	e := a.Execution()
@@ -89,7 +89,8 @@ func (a *Aggregate) RetryExecution(id string, by Actor, p Policy, now time.Time)
 	if a.Head.Ended == nil {
 		return Change{}, ErrNothingToRetry
 	}
-	if e.Status != ExecutionFailed {
+	process := a.ProcessOf(e)
+	if e.Status != ExecutionFailed || process == nil {
 		return Change{}, ErrConflict
 	}
 	c := a.begin(now)
@@ -115,13 +116,10 @@ func (a *Aggregate) RetryExecution(id string, by Actor, p Policy, now time.Time)
 	}
 	n.ID = a.rowID(n.Key(), c.Now)
 	c.put(n)
-	for _, s := range a.StepsOf(e) {
-		if s.Status != StepCompleted {
-			continue
+	for _, step := range process.Steps {
+		if done := a.lastDone(e, step.Order); done != nil {
+			c.put(done.carried(n))
 		}
-		carried := *s
-		carried.Meta, carried.Attempt, carried.Reused = Meta{}, n.Attempt, true
-		c.put(&carried)
 	}
 	c.rely(e)
 	a.relyOnStep(&c, e)

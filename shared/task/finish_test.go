@@ -113,6 +113,68 @@ func TestLateTruthIsKeptWhereverTheTaskIs(t *testing.T) {
 	}
 	s.nothing(late(done))
 	s.refused(late(failed), ErrSuperseded)
+	if next := a.NextStep(a.Execution()); next.Order != 3 {
+		t.Errorf("step %d is called next, though the second is done", next.Order)
+	}
+	if got := a.StepOf(a.Execution(), 2); !got.Reused || got.Result == nil {
+		t.Errorf("the second attempt has %+v", got)
+	}
+	s.do(s.start, s.claim, s.finish(done), s.complete)
+	if got := s.load().Execution().Results; len(got) != 3 || !got[1].Reused {
+		t.Errorf("results %+v", got)
+	}
+}
+
+// A write whose attempt was given up completes after all: wherever the next attempt is, the write is not made again,
+// unless that had begun.
+func TestAWriteThatCompletesLateIsNotMadeAgain(t *testing.T) {
+	// second is a story in its second attempt, and what tells the truth about the first one's write.
+	second := func(t *testing.T) (*story, decision) {
+		s := running(t)
+		s.do(s.claim, s.finish(done), s.claim)
+		first := s.load().StepOf(s.load().Execution(), 2)
+		s.do(s.finish(unknown), s.fail, s.retry)
+		return s, func(a *Aggregate, now time.Time) (Change, error) {
+			return a.FinishStep(first.Key(), first.Claim.Invocation, done, now)
+		}
+	}
+	next := func(s *story) int { return s.load().NextStep(s.load().Execution()).Order }
+	t.Run("before the step", func(t *testing.T) {
+		s, late := second(t)
+		s.do(s.start, late)
+		if next(s) != 3 {
+			t.Errorf("step %d is called next", next(s))
+		}
+	})
+	t.Run("while people are asked about it", func(t *testing.T) {
+		s, late := second(t)
+		s.do(s.start, s.openGate)
+		s.now = s.now.Add(time.Hour)
+		s.do(late)
+		a := s.load()
+		if _, waits := a.Pending(); waits || a.Gates[0].Status != Cancelled || next(s) != 3 {
+			t.Errorf("gate %s, step %d is called next", a.Gates[0].Status, next(s))
+		}
+		if a.TimeUp(a.Execution(), s.now) {
+			t.Error("the time that people took counts as the execution's")
+		}
+		s.do(s.claim, s.finish(done), s.complete)
+	})
+	t.Run("after it was claimed anew, which stands", func(t *testing.T) {
+		s, late := second(t)
+		s.do(s.start, s.claim, late)
+		if row := s.load().StepOf(s.load().Execution(), 2); row.Status != StepRunning || row.Reused {
+			t.Errorf("%+v", row)
+		}
+	})
+	t.Run("after the second attempt failed too", func(t *testing.T) {
+		s, late := second(t)
+		s.do(s.start, s.claim, s.finish(unknown), s.fail, late)
+		s.do(s.retry, s.start)
+		if e := s.load().Execution(); e.Attempt != 3 || next(s) != 3 {
+			t.Errorf("in attempt %d step %d is called next", e.Attempt, next(s))
+		}
+	})
 }
 
 func TestAnAttemptThatOnlyHasToEndBeginsFirst(t *testing.T) {

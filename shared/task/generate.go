@@ -24,7 +24,8 @@ func (a *Aggregate) BeginPrompt(run int, now time.Time) (Change, error) {
 	return c, nil
 }
 
-// FinishPrompt puts the policy text in and opens the gate. It is no change when the newest version is not generating.
+// FinishPrompt puts the policy text in and opens the gate under these settings, on which it relies. It is no change
+// when the newest version is not generating.
 func (a *Aggregate) FinishPrompt(run int, content string, s Settings, now time.Time) (Change, error) {
 	if err := a.working(run); err != nil {
 		return Change{}, err
@@ -42,6 +43,7 @@ func (a *Aggregate) FinishPrompt(run int, content string, s Settings, now time.T
 	if err != nil {
 		return Change{}, err
 	}
+	c.SettingsRev = &s.Rev
 	return c, nil
 }
 
@@ -67,8 +69,8 @@ func (a *Aggregate) BeginProcess(run int, now time.Time) (Change, error) {
 	return c, nil
 }
 
-// FinishProcess puts the steps in and opens the gate. It is no change when the newest
-// version is not generating. It returns ErrField for steps that could not be told apart, or not be hashed.
+// FinishProcess puts the steps in and opens the gate under these settings, on which it relies. It is no change
+// when the newest version is not generating. It returns ErrField for steps that could not be told apart, or not be hashed.
 func (a *Aggregate) FinishProcess(run int, steps []Step, s Settings, now time.Time) (Change, error) {
 	if err := a.working(run); err != nil {
 		return Change{}, err
@@ -89,6 +91,7 @@ func (a *Aggregate) FinishProcess(run int, steps []Step, s Settings, now time.Ti
 	if err != nil {
 		return Change{}, err
 	}
+	c.SettingsRev = &s.Rev
 	return c, nil
 }
 

@@ -216,6 +216,14 @@ func (w *world) calledOnce(before, after *Aggregate) {
 	for key, n := range w.calls {
 		w.require(n <= 1 || w.rows[key].(*StepResult).Effect == Read, "%s was called %d times", key, n)
 	}
+	old := before.Rows()
+	for _, s := range after.Steps {
+		for _, done := range before.Steps {
+			began := old[s.Key()] == nil && s.Status == StepRunning
+			twice := done.Status == StepCompleted && done.ProcessVersion == s.ProcessVersion && done.Order == s.Order
+			w.require(!began || !twice, "%s is called, and %s says that it was done", s.Key(), done.Key())
+		}
+	}
 	e, was := after.Execution(), before.Execution()
 	if e != nil && e.Status == ExecutionFailed {
 		w.told[e.Attempt] = e.Error == ReasonToolUnknown

@@ -13,10 +13,11 @@ func (a *Aggregate) finishStep(c *Change, s *StepResult, o Outcome) error {
 		n.CompletedAt, n.DurationMS = &c.Now, c.Now.Sub(s.StartedAt).Milliseconds()
 		done = n
 	})
-	if err == nil {
-		a.recordLate(c, done)
+	if err != nil {
+		return err
 	}
-	return err
+	a.recordLate(c, done)
+	return a.carryLate(c, done)
 }
 
 // settleLeases records that calls whose lease is over crashed: a read failed, a
@@ -76,6 +77,46 @@ func (a *Aggregate) recordLate(c *Change, s *StepResult) {
 	}
 	n.Results[i] = s.entry()
 	c.put(&n)
+}
+
+// carryLate gives the newest attempt what a call of an earlier one turns out to have done, so that it is not done
+// again. Nobody is asked about that step any more. A step that the newest attempt has called itself stays as it is.
+func (a *Aggregate) carryLate(c *Change, s *StepResult) error {
+	e := a.Execution()
+	if e == nil || e.ProcessVersion != s.ProcessVersion {
+		return nil
+	}
+	c.rely(&Execution{ProcessVersion: e.ProcessVersion, Attempt: e.Attempt + 1}) // it is the newest
+	if s.Status != StepCompleted || e.Attempt <= s.Attempt || e.over() || a.StepOf(e, s.Order) != nil {
+		return nil
+	}
+	c.put(s.carried(e))
+	n := *e
+	if g := a.GateOf(e, s.Order); g != nil && g.Status == PendingApproval {
+		if err := moveGate(c, g, Cancelled, nil); err != nil {
+			return err
+		}
+		n.WaitedMS += c.Now.Sub(g.CreatedAt).Milliseconds()
+	}
+	c.put(&n)
+	return nil
+}
+
+// carried is a completed step's row in a later attempt.
+func (s *StepResult) carried(to *Execution) *StepResult {
+	n := *s
+	n.Meta, n.Attempt, n.Reused = Meta{}, to.Attempt, true
+	return &n
+}
+
+// lastDone is the newest attempt's row of a step that completed, in any attempt at the process of e; nil when none did.
+func (a *Aggregate) lastDone(e *Execution, order int) *StepResult {
+	for attempt := e.Attempt; attempt > 0; attempt-- {
+		if s := find(a.Steps, StepKey(e.ProcessVersion, attempt, order)); s != nil && s.Status == StepCompleted {
+			return s
+		}
+	}
+	return nil
 }
 
 // results is what the execution's row keeps of its steps, with rows of this Change over those of the aggregate.

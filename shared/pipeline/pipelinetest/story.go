@@ -109,8 +109,28 @@ func (w *World) Prompted(s task.Settings) *task.Aggregate {
 // Draft generates the next prompt.
 func (w *World) Draft(s task.Settings) *task.Aggregate {
 	w.T.Helper()
+	s.Rev = w.settingsRev()
 	w.Decide(func(a *task.Aggregate) (task.Change, error) { return a.BeginPrompt(a.Head.Run, w.Now()) })
 	return w.Decide(func(a *task.Aggregate) (task.Change, error) { return a.FinishPrompt(a.Head.Run, "方針", s, w.Now()) })
+}
+
+// settingsRev is the revision of the tenant's settings: a gate opens under the newest.
+func (w *World) settingsRev() int {
+	w.T.Helper()
+	s, err := w.Store.Settings(w.T.Context(), w.Ref.Tenant)
+	w.must(err)
+	return s.Rev
+}
+
+// Settings changes the tenant's settings, and returns them as they are then.
+func (w *World) Settings(change func(*task.Settings)) task.Settings {
+	w.T.Helper()
+	s, err := w.Store.Settings(w.T.Context(), w.Ref.Tenant)
+	w.must(err)
+	change(&s)
+	s, err = w.Store.SaveSettings(w.T.Context(), w.Ref.Tenant, s, task.System(), w.Now())
+	w.must(err)
+	return s
 }
 
 // Planned brings it to its process's approval.
@@ -118,6 +138,7 @@ func (w *World) Planned(s task.Settings, steps ...task.Step) *task.Aggregate {
 	w.T.Helper()
 	w.Prompted(s)
 	w.Approve()
+	s.Rev = w.settingsRev()
 	w.Decide(func(a *task.Aggregate) (task.Change, error) { return a.BeginProcess(a.Head.Run, w.Now()) })
 	return w.Decide(func(a *task.Aggregate) (task.Change, error) { return a.FinishProcess(a.Head.Run, steps, s, w.Now()) })
 }
