@@ -3,6 +3,7 @@ package main
 import (
 	"time"
 
+	"ringi/shared/card"
 	"ringi/shared/task"
 )
 
@@ -17,6 +18,7 @@ func buttons() map[string]decision {
 		"approve_step":     (*task.Aggregate).ApproveStep,
 		"cancel_execution": (*task.Aggregate).CancelExecution,
 		"retry_execution":  (*task.Aggregate).RetryExecution,
+		card.TakeAsRequest: (*task.Aggregate).TakeAsRequest,
 		"retry_generation": ofTask((*task.Aggregate).RetryGeneration),
 	}
 }

@@ -135,6 +135,10 @@ func (h *Handler) button(ctx context.Context, p payload) (inbound.Response, erro
 		h.review(ctx, c, task.CardType(kind), p.TriggerID)
 		return inbound.OK(), nil
 	}
+	if a.ActionID == card.TakeAsReason {
+		h.takeAsReason(ctx, c)
+		return inbound.OK(), nil
+	}
 	decide, ok := buttons()[a.ActionID]
 	if !ok {
 		return ignore(ctx, "action")

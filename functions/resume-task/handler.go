@@ -12,6 +12,9 @@ import (
 // Store is what resume-task reads, and the tenant it makes at first contact.
 type Store interface {
 	Load(ctx context.Context, ref task.Ref) (*task.Aggregate, error)
+	Settings(ctx context.Context, tenant string) (task.Settings, error)
+	Thread(ctx context.Context, tenant, channel, thread string, limit int) ([]task.Ref, error)
+	Decide(ctx context.Context, ref task.Ref, decide func(*task.Aggregate) (task.Change, error)) (*task.Aggregate, error)
 	Bootstrap(ctx context.Context, t task.Tenant, now time.Time) (task.Tenant, error)
 }
 
@@ -38,6 +41,9 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (task.Next, err
 	if a.Task == nil {
 		if _, err := h.Store.Bootstrap(ctx, h.tenant(a), h.Now()); err != nil {
 			return task.Next{}, fmt.Errorf("make the tenant: %w", err)
+		}
+		if a, err = h.ask(ctx, a); err != nil {
+			return task.Next{}, err
 		}
 	}
 	return a.Next(h.Now()), nil

@@ -32,3 +32,48 @@ func TestAQuestionGetsAPlainReply(t *testing.T) {
 		})
 	}
 }
+
+func TestAMentionWhereAPolicyWaits(t *testing.T) {
+	s := start(t)
+	waits := desk.Ask(t, s, workspace.Sato, "従業員一覧を取得して")
+	waits.Card("CARD#prompt#0001", "approve_prompt")
+	say := func(text string) *desk.Desk {
+		ts, err := s.Sandbox.Reply(workspace.Sato, workspace.HR, waits.Root, "<@"+workspace.Bot+"> "+text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := desk.At(t, s, workspace.HR, ts)
+		d.Root = waits.Root // where its cards are
+		return d
+	}
+	reason, request := say("DM での連絡は不要です"), say("先月の残業時間を確認して")
+	for _, d := range []*desk.Desk{reason, request} {
+		d.Card("CARD#task", "の *実行方針 v1* が承認を待っています")
+		d.RunsEnd()
+		if a := d.Load(); a.Task != nil || a.Head.Usage != nil {
+			t.Errorf("something was generated: %+v", a.Task)
+		}
+	}
+	reason.Click(workspace.Guest, "CARD#task", "take_as_reason")
+	reason.Click(workspace.Suzuki, "CARD#task", "take_as_reason")
+	a := waits.Until("the policy is sent back", func(a *task.Aggregate) bool { return a.Prompts[0].Status == task.Rejected })
+	if p := a.Prompts[0]; p.RejectedBy != workspace.Suzuki || p.RejectionReason != "DM での連絡は不要です" {
+		t.Errorf("%+v", p.Verdict)
+	}
+	waits.Card("CARD#prompt#0002", "approve_prompt")
+	b := reason.Until("the message is done with", func(a *task.Aggregate) bool { return a.Head.Ended != nil && a.Head.ShownRev == a.Head.Rev })
+	if said := reason.Cards("CARD#task"); len(said) != 1 || !strings.Contains(said[0].Text, "実行方針 v1 の却下理由になりました · <@"+workspace.Suzuki+">") || b.Task != nil {
+		t.Errorf("%+v", said)
+	}
+	// What it was beside has been sent back meanwhile: as a reason it comes too late, as a request it does not.
+	request.Click(workspace.Tanaka, "CARD#task", "take_as_reason")
+	if notes := request.Notes(workspace.Tanaka); len(notes) != 1 || !strings.Contains(notes[0], "却下済みです") {
+		t.Errorf("told %q", notes)
+	}
+	request.Click(workspace.Sato, "CARD#task", "take_as_request")
+	request.Card("CARD#prompt#0001", "approve_prompt")
+	if diff := cmp.Diff([]string{"request.chosen by " + workspace.Sato, "task.created by system"}, request.Audit()); diff != "" {
+		t.Error("audit log:", diff)
+	}
+	request.Cancel(workspace.Sato, request.Cards("CARD#prompt#0001")[0].TS)
+}

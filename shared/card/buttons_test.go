@@ -41,6 +41,8 @@ func click(s *story, b *slack.ButtonBlockElement) error {
 		"reject_step":      func() (task.Change, error) { return s.RejectStep(b.Value, reason, approver, policy, s.now) },
 		"cancel_execution": func() (task.Change, error) { return s.CancelExecution(b.Value, approver, policy, s.now) },
 		"retry_execution":  func() (task.Change, error) { return s.RetryExecution(b.Value, approver, policy, s.now) },
+		"take_as_reason":   func() (task.Change, error) { return s.TakeAsReason(b.Value, approver, policy, s.now) },
+		"take_as_request":  func() (task.Change, error) { return s.TakeAsRequest(b.Value, requester, policy, s.now) },
 		"retry_generation": func() (task.Change, error) { return s.RetryGeneration(approver, policy, s.now) },
 	}[b.ActionID]()
 	return err
@@ -95,6 +97,9 @@ func TestWhatCanBeDoneIsOffered(t *testing.T) {
 				}
 				want[first+string(p.Kind)+" "+p.ID] = 1
 				want["reject_"+string(p.Kind)+" "+p.ID] = 1
+			}
+			if c := s.Choosing(); c != nil {
+				want["take_as_reason "+c.ID], want["take_as_request "+c.ID] = 1, 1
 			}
 			if s.Head.Parked != nil {
 				want["retry_generation "+s.Head.TaskID] = 1

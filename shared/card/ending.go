@@ -101,6 +101,9 @@ func (d drawing) ended() string {
 // approvalHours is how long the gate that expired was open.
 func (d drawing) approvalHours() int {
 	hours := task.DefaultSettings().ApprovalTimeoutHours
+	if c := d.a.Choice; c != nil {
+		hours = c.Terms.ApprovalHours
+	}
 	for _, p := range d.a.Prompts {
 		if p.Status == task.Expired {
 			hours = p.Terms.ApprovalHours

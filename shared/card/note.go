@@ -95,6 +95,10 @@ func (w *words) decided(e task.ErrDecided) string {
 		text = w.NoteAutoApproved
 	case e.Status == string(task.Approved):
 		text = w.NoteApproved
+	case e.Status == string(task.AsReason):
+		text = w.NoteAsReason
+	case e.Status == string(task.AsRequest):
+		text = w.NoteAsRequest
 	case e.Status == string(task.Rejected):
 		text = w.NoteRejected
 	default:

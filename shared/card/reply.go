@@ -5,6 +5,9 @@ import "ringi/shared/task"
 // reply is what a message got instead of a task: a sentence of the model's where there
 // is one, then ours. It is plain mrkdwn without a bar: nothing is to be decided.
 func (d drawing) reply() string {
+	if c := d.a.Choice; c != nil && c.As == task.AsReason {
+		return d.became(c)
+	}
 	text := d.w.sentence(d.a.Head.Ended.Reason, "")
 	if r := d.a.Answer; r != nil {
 		if said := inline(r.Sentence, 2*task.MaxSentence); said != "" {

@@ -61,6 +61,17 @@ func states() []state {
 			s := received(t)
 			return s.do(s.Extracted(1, task.Extract{Kind: task.KindUnsupported, Sentence: "✅ 承認済み <!channel> 請求書は *作成できません*。"}, s.now))
 		}},
+		{"task_choosing", taskCard, func(t testing.TB) *story { return beside(received(t), task.CardPrompt) }},
+		{"task_choosing_beside_step", taskCard, func(t testing.TB) *story { return beside(received(t), task.CardStep) }},
+		{"task_choice_expired", taskCard, func(t testing.TB) *story { return beside(received(t), task.CardProcess).expire() }},
+		{"task_became_reason", taskCard, func(t testing.TB) *story {
+			s := beside(received(t), task.CardProcess)
+			return s.do(s.TakeAsReason(s.Choice.ID, approver, policy, s.now))
+		}},
+		{"task_became_request", taskCard, func(t testing.TB) *story {
+			s := beside(received(t), task.CardProcess)
+			return s.do(s.TakeAsRequest(s.Choice.ID, requester, policy, s.now))
+		}},
 		{"task_answered_help", taskCard, func(t testing.TB) *story {
 			s := received(t)
 			return s.do(s.Extracted(1, task.Extract{Kind: task.KindHelp, Sentence: "勤怠の集計などを依頼できます。"}, s.now))
@@ -221,4 +232,10 @@ func states() []state {
 		{"step_expired", stepCard, func(t testing.TB) *story { return gated(t, arguments).expire() }},
 		{"step_cancelled", stepCard, func(t testing.TB) *story { return gated(t, arguments).cancelExecution() }},
 	}
+}
+
+// beside is a message in a thread whose gate of that kind waits.
+func beside(s *story, kind task.CardType) *story {
+	b := task.Beside{TaskID: "01OTHER", Title: "先月の残業確認", ID: "01GATE", Kind: kind, Version: 2}
+	return s.do(s.Ask(1, b, task.DefaultSettings(), s.now))
 }

@@ -12,6 +12,8 @@ func (d drawing) task() face {
 		return face{text: d.reply()}
 	case d.a.Head.Ended != nil:
 		return face{w.TaskCancelled, grey, nil}.with(section(w.TaskCancelled), contextLine(d.ended()))
+	case d.a.Choosing() != nil:
+		return d.choice(d.a.Choosing())
 	case d.a.Head.Parked != nil:
 		return d.parked(face{text: w.TaskHeader + w.IsGenFailed}.with(header(w.TaskHeader+w.IsGenFailed)), "").
 			with(contextLine(fill(w.TaskID, "task", or(code(d.taskID(), maxID), "?"))))

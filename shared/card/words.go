@@ -49,6 +49,11 @@ type words struct {
 	WhoDecides, DecideBy, NobodyDecides, MembersDecide string
 	MembersOfIt, NotRequester, AndOthers               string
 
+	// What a message in a thread is meant to be whose gate waits.
+	ChoiceText, ChoiceAsks, ChoiceSaid, ChoiceEnds           string
+	ChoiceReason, ChoiceRequest, ChoicePrompt, ChoiceProcess string
+	ChoiceBecame, NoteAsReason, NoteAsRequest                string
+
 	// The dialog that asks before a task is cancelled.
 	CancelTitle, CancelText, CancelAbout, CancelYes, CancelNo string
 

@@ -20,6 +20,10 @@ func packRow(h task.Head, pk string, r task.Row, rev int) (item, error) {
 	}
 	it["rev"] = number(rev)
 	switch r := r.(type) {
+	case *task.Request:
+		if r.Threaded() { // a message that is no reply has its thread's id
+			index(it, 1, threadOf(h.TenantID, r.Channel, r.ThreadTS), timeText(r.CreatedAt)+"#"+h.TaskID)
+		}
 	case *task.Task:
 		newest := timeText(r.CreatedAt) + "#" + r.ID
 		index(it, 1, tasksOf(h.TenantID), newest)
@@ -50,6 +54,8 @@ func kindOf(r task.Row) (string, error) {
 		return "task", nil
 	case *task.Answer:
 		return "answer", nil
+	case *task.Choice:
+		return "choice", nil
 	case *task.Prompt:
 		return "prompt", nil
 	case *task.Process:
@@ -80,7 +86,7 @@ func unpackRow(a *task.Aggregate, it item) error {
 		return nil
 	default:
 		r := map[string]task.Row{
-			"request": &task.Request{}, "task": &task.Task{}, "answer": &task.Answer{}, "prompt": &task.Prompt{}, "process": &task.Process{},
+			"request": &task.Request{}, "task": &task.Task{}, "answer": &task.Answer{}, "choice": &task.Choice{}, "prompt": &task.Prompt{}, "process": &task.Process{},
 			"execution": &task.Execution{}, "step": &task.StepResult{}, "gate": &task.Gate{}, "card": &task.Card{},
 		}[kind]
 		if r == nil {

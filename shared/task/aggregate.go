@@ -14,6 +14,7 @@ type Aggregate struct {
 	Request    *Request
 	Task       *Task
 	Answer     *Answer       // a plain reply instead of a task
+	Choice     *Choice       // what the message is meant to be, when that was asked
 	Prompts    []*Prompt     // by version
 	Processes  []*Process    // by version
 	Executions []*Execution  // by process version and attempt
@@ -126,6 +127,8 @@ func (a *Aggregate) Add(r Row) {
 		a.Task = r
 	case *Answer:
 		a.Answer = r
+	case *Choice:
+		a.Choice = r
 	case *Prompt:
 		a.Prompts = insert(a.Prompts, r)
 	case *Process:
@@ -152,6 +155,9 @@ func (a *Aggregate) Rows() map[string]Row {
 	}
 	if a.Answer != nil {
 		out[a.Answer.Key()] = a.Answer
+	}
+	if a.Choice != nil {
+		out[a.Choice.Key()] = a.Choice
 	}
 	for _, rows := range []map[string]Row{
 		byKey(a.Prompts), byKey(a.Processes), byKey(a.Executions), byKey(a.Steps), byKey(a.Gates), byKey(a.Cards),

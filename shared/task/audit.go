@@ -8,6 +8,7 @@ type Action string
 const (
 	TaskCreated             Action = "task.created"
 	RequestAnswered         Action = "request.answered" // by a plain reply; there is no task
+	RequestChosen           Action = "request.chosen"   // a reason to reject, or a request of its own
 	TaskCancelledAction     Action = "task.cancelled"
 	TaskExpired             Action = "task.expired"
 	PromptApproved          Action = "prompt.approved"

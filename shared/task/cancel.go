@@ -97,6 +97,9 @@ func (a *Aggregate) closePending(c *Change, to GateStatus) error {
 // Expire ends a task whose gate nobody decided in time. Only the sweeper calls it.
 // It returns ErrNotDue before decide_by, or when nothing waits.
 func (a *Aggregate) Expire(now time.Time) (Change, error) {
+	if row := a.Choosing(); row != nil {
+		return a.expireChoice(row, now)
+	}
 	open, ok := a.Pending()
 	if !ok || open.Terms.DecideBy == nil || !now.After(*open.Terms.DecideBy) {
 		return Change{}, ErrNotDue

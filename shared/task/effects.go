@@ -130,6 +130,8 @@ func (a *Aggregate) DueAt(now time.Time) *time.Time {
 			}
 		}
 	case a.Head.Parked != nil:
+	case a.Choosing() != nil && a.Choice.Terms.DecideBy != nil:
+		by(*a.Choice.Terms.DecideBy)
 	case lease != nil:
 		by(lease.Claim.LeaseUntil)
 	case !waits && a.held(now):

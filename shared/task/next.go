@@ -16,6 +16,7 @@ const (
 	StateFail                 = "Fail"
 	outcomeSuperseded         = "superseded"
 	outcomeParked             = "parked"
+	outcomeAsked              = "asked"
 	fuse                      = time.Hour
 	maxPause                  = 5 * time.Minute
 )
@@ -60,6 +61,8 @@ func (a *Aggregate) NextOf(invocation string, now time.Time) Next {
 		return Next{State: state[open.Kind], Gate: open.Key, TimeoutSeconds: awaitSeconds(open.Terms, now)}
 	}
 	switch {
+	case a.Choosing() != nil: // the decision starts the next run
+		return Next{State: StateFinish, Outcome: outcomeAsked}
 	case a.Task == nil:
 		return Next{State: StateExtractTask}
 	case a.Execution() != nil:

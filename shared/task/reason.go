@@ -15,6 +15,8 @@ const (
 	// Why there was no task: the head got a plain reply.
 	ReasonUnsupported Reason = "unsupported"
 	ReasonHelp        Reason = "help"
+	// ReasonBecameReason: the message became the reason of a rejection in its thread.
+	ReasonBecameReason Reason = "became_rejection_reason"
 
 	// Why a generation failed.
 	ReasonModelUnavailable Reason = "model_unavailable"
@@ -49,7 +51,7 @@ const (
 // Reasons are all of them, for those who must have a sentence for each.
 var Reasons = []Reason{
 	ReasonDone, ReasonByPerson, ReasonMaxVersions, ReasonExpired, ReasonStepRejected, ReasonCostLimit,
-	ReasonUnsupported, ReasonHelp,
+	ReasonUnsupported, ReasonHelp, ReasonBecameReason,
 	ReasonModelUnavailable, ReasonModelRefused, ReasonModelBadOutput, ReasonModelCutOff, ReasonModelBadRequest,
 	ReasonModelKey, ReasonModelForbidden, ReasonModelNoCredit, ReasonModelMisplaced, ReasonModelUnknown, ReasonModelUnpriced, ReasonModelDemo, ReasonRunFailed,
 	ReasonToolFailed, ReasonToolUnknown, ReasonToolNotAllowed, ReasonToolConstraint, ReasonToolChanged, ReasonBadArguments,

@@ -28,10 +28,18 @@ func Policy() task.Policy {
 const Text = "今月の勤怠をまとめて"
 
 func (w *World) receive() {
+	w.receiveIn("")
+}
+
+// receiveIn receives a message in a thread; an empty thread is the message's own.
+func (w *World) receiveIn(thread string) {
 	ts := fmt.Sprintf("%d.000100", w.Now().Unix())
+	if thread == "" {
+		thread = ts
+	}
 	c, ref, err := task.Receive(task.TenantID(Team), task.Request{
 		TeamID: Team, Text: Text, User: Requester, Channel: "C0HR", ChannelType: "channel",
-		MessageTS: ts, ThreadTS: ts, Source: task.SourceChannel, EventID: "Ev1",
+		MessageTS: ts, ThreadTS: thread, Source: task.SourceChannel, EventID: "Ev1",
 	}, w.Now())
 	w.must(err)
 	w.must(w.Store.Create(w.T.Context(), c))
@@ -39,14 +47,19 @@ func (w *World) receive() {
 }
 
 // Another adds a task to the same table and returns a world of it.
-func (w *World) Another() *World {
+func (w *World) Another() *World { return w.another("") }
+
+// Reply adds a task that is asked for in this one's thread.
+func (w *World) Reply() *World { return w.another(w.Load().Request.ThreadTS) }
+
+func (w *World) another(thread string) *World {
 	w.T.Helper()
 	n := &World{
 		T: w.T, Store: w.Store, Wire: w.Wire, Config: w.Config, Machine: w.Machine, QueueURL: w.QueueURL, Bucket: w.Bucket,
 		plain: w.plain, tokens: w.tokens, table: w.table,
 	}
 	n.clock.Store(w.clock.Add(1000))
-	n.receive()
+	n.receiveIn(thread)
 	return n
 }
 

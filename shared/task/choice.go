@@ -1,0 +1,145 @@
+package task
+
+import "time"
+
+// ChoiceAs is what a message was taken for that was written beside a gate that waits.
+type ChoiceAs string
+
+const (
+	AsReason  ChoiceAs = "reason"  // to send the waiting version back
+	AsRequest ChoiceAs = "request" // a new one
+)
+
+// Beside names the gate of another task that waits in the same thread.
+type Beside struct {
+	TaskID  string   `json:"task_id"`
+	Title   string   `json:"title"`
+	ID      string   `json:"id"` // of the gate
+	Kind    CardType `json:"kind"`
+	Version int      `json:"version"` // of a prompt or process; the step's number of a step gate
+}
+
+// Choice asks people what a message is meant to be. Until they say so, nothing is generated.
+type Choice struct {
+	Meta
+	ID        string     `json:"id"`
+	Beside    Beside     `json:"beside"`
+	Terms     Terms      `json:"terms"`
+	As        ChoiceAs   `json:"as,omitempty"` // empty: nobody has said
+	DecidedBy string     `json:"decided_by,omitempty"`
+	DecidedAt *time.Time `json:"decided_at,omitempty"`
+	CreatedAt time.Time  `json:"created_at"`
+}
+
+// ChoiceKey is the key of a task's only choice.
+const ChoiceKey = "CHOICE"
+
+func (r *Choice) Key() string   { return ChoiceKey }
+func (r Choice) at(rev int) Row { r.Rev = rev; return &r }
+
+// Threaded reports whether the message was written in the thread of another one.
+func (r *Request) Threaded() bool { return r.ThreadTS != "" && r.ThreadTS != r.MessageTS }
+
+// Choosing is the choice that waits for a person, nil if none does.
+func (a *Aggregate) Choosing() *Choice {
+	if a.Choice == nil || a.Choice.As != "" || a.Head.Ended != nil {
+		return nil
+	}
+	return a.Choice
+}
+
+// BesideOf describes what waits in a for people to decide. It reports false when nothing does.
+func (a *Aggregate) BesideOf() (b Beside, ok bool) {
+	open, waits := a.Pending()
+	if !waits || !open.Terms.ApprovalRequired {
+		return Beside{}, false
+	}
+	b = Beside{TaskID: a.Head.TaskID, ID: open.ID, Kind: open.Kind}
+	if a.Task != nil {
+		b.Title = a.Task.Title
+	}
+	switch open.Kind {
+	case CardPrompt:
+		b.Version = a.Prompt().Version
+	case CardProcess:
+		b.Version = a.Process().Version
+	case CardStep:
+		b.Version = find(a.Gates, open.Key).Order
+	}
+	return b, true
+}
+
+// Ask opens the choice of what the message is meant to be. It is no change when
+// people were asked already, or the first layer is done.
+func (a *Aggregate) Ask(run int, b Beside, s Settings, now time.Time) (Change, error) {
+	if err := a.working(run); err != nil {
+		return Change{}, err
+	}
+	if a.Choice != nil || a.Task != nil {
+		return Change{}, nil
+	}
+	c := a.begin(now)
+	c.progress()
+	row := &Choice{Beside: b, Terms: s.Terms(true, c.Now), CreatedAt: c.Now}
+	row.ID = a.rowID(row.Key(), c.Now)
+	c.put(row)
+	c.rely(&Task{})
+	return c, nil
+}
+
+// TakeAsRequest lets the message be a new request: a run begins. It returns ErrDecided,
+// ErrNotAllowed or ErrNotFound; the same person choosing it twice is no change.
+func (a *Aggregate) TakeAsRequest(id string, by Actor, p Policy, now time.Time) (Change, error) {
+	c, ok, err := a.choose(id, AsRequest, by, p.Withdraw, now)
+	if !ok {
+		return c, err
+	}
+	c.startRun()
+	return c, nil
+}
+
+// TakeAsReason ends the head of a message that became the reason of a rejection. The
+// rejection itself is the other task's Change, and comes before. Its errors are TakeAsRequest's.
+func (a *Aggregate) TakeAsReason(id string, by Actor, p Policy, now time.Time) (Change, error) {
+	c, ok, err := a.choose(id, AsReason, by, p.Reject, now)
+	if !ok {
+		return c, err
+	}
+	return c, c.end(nil, TaskAnswered, by, ReasonBecameReason)
+}
+
+// choose opens the Change of a choice; ok is false when there is none to make.
+func (a *Aggregate) choose(id string, as ChoiceAs, by Actor, may func(Actor, string) error, now time.Time) (c Change, ok bool, err error) {
+	row := a.Choice
+	switch {
+	case row == nil || row.ID != id:
+		return Change{}, false, ErrNotFound
+	case row.As == as && row.DecidedBy == by.ID:
+		return Change{}, false, nil
+	case row.As != "" && row.DecidedAt != nil:
+		return Change{}, false, ErrDecided{Status: string(row.As), By: row.DecidedBy, At: *row.DecidedAt}
+	case a.Head.Ended != nil:
+		return Change{}, false, a.ended()
+	}
+	if err := may(by, a.Head.Requester); err != nil {
+		return Change{}, false, err
+	}
+	c = a.begin(now)
+	c.progress()
+	n := *row
+	n.As, n.DecidedBy, n.DecidedAt = as, by.ID, &c.Now
+	c.put(&n)
+	c.audit(by, RequestChosen, "task", a.Head.TaskID, map[string]any{"as": as, "beside": row.Beside.TaskID, "gate": row.Beside.ID})
+	return c, true, nil
+}
+
+// expireChoice ends the head of a message that nobody said anything about in time.
+func (a *Aggregate) expireChoice(row *Choice, now time.Time) (Change, error) {
+	if row.Terms.DecideBy == nil || !now.After(*row.Terms.DecideBy) {
+		return Change{}, ErrNotDue
+	}
+	c := a.begin(now)
+	c.rely(row)
+	c.audit(System(), TaskExpired, "task", a.Head.TaskID, map[string]any{"hours": row.Terms.ApprovalHours})
+	return c, c.end(nil, TaskCancelled, System(), ReasonExpired)
+}

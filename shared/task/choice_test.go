@@ -1,0 +1,94 @@
+package task
+
+import (
+	"testing"
+	"time"
+)
+
+// asked is a message beside a prompt that waits.
+func asked(t testing.TB) *story {
+	s := begin(t)
+	s.do(func(a *Aggregate, now time.Time) (Change, error) {
+		return a.Ask(1, Beside{TaskID: "01OTHER", Title: "勤怠集計", ID: "01PROMPT", Kind: CardPrompt, Version: 1}, DefaultSettings(), now)
+	})
+	return s
+}
+
+func asRequest(s *story, by Actor) decision {
+	return func(a *Aggregate, now time.Time) (Change, error) {
+		return a.TakeAsRequest(s.load().Choice.ID, by, s.policy, now)
+	}
+}
+
+func asReason(s *story, by Actor) decision {
+	return func(a *Aggregate, now time.Time) (Change, error) {
+		return a.TakeAsReason(s.load().Choice.ID, by, s.policy, now)
+	}
+}
+
+func TestNothingIsGeneratedBeforeAPersonChooses(t *testing.T) {
+	s := asked(t)
+	a, now := s.load(), s.now
+	if n := a.Next(now); n.State != StateFinish || n.Outcome != "asked" {
+		t.Errorf("the run goes to %+v", n)
+	}
+	if e := a.Effects(now); e.Run != nil {
+		t.Errorf("a run is started: %+v", e.Run)
+	}
+	if due := a.DueAt(now.Add(time.Hour)); a.Head.ShownRev == a.Head.Rev && (due == nil || !due.Equal(*a.Choice.Terms.DecideBy)) {
+		t.Errorf("due at %v, not when the time to choose is over", due)
+	}
+	if a.Stuck(now.Add(time.Hour)) {
+		t.Error("it counts as stuck")
+	}
+	s.nothing(func(a *Aggregate, now time.Time) (Change, error) { return a.Ask(1, Beside{}, DefaultSettings(), now) })
+}
+
+func TestAMessageBecomesANewRequestByChoice(t *testing.T) {
+	s := asked(t)
+	stranger := person("U_OTHER")
+	s.refused(asRequest(s, stranger), ErrNotAllowed{RuleNotParty})
+	s.do(asRequest(s, person(requester)))
+	a := s.load()
+	if n := a.Next(s.now); n.State != StateExtractTask || a.Head.Run != 2 {
+		t.Errorf("run %d goes to %+v", a.Head.Run, n)
+	}
+	at := *a.Choice.DecidedAt
+	s.nothing(asRequest(s, person(requester)))
+	s.refused(asRequest(s, person(suzuki)), ErrDecided{Status: "request", By: requester, At: at})
+	s.refused(asReason(s, person(suzuki)), ErrDecided{Status: "request", By: requester, At: at})
+	s.nothing(func(a *Aggregate, now time.Time) (Change, error) { return a.Ask(2, Beside{}, DefaultSettings(), now) })
+}
+
+func TestAMessageBecomesAReasonByChoice(t *testing.T) {
+	s := asked(t)
+	guest := person(tanaka)
+	guest.Guest = true
+	s.refused(asReason(s, guest), ErrNotAllowed{RuleGuest})
+	s.do(asReason(s, person(suzuki)))
+	a := s.load()
+	if e := a.Head.Ended; e == nil || e.As != TaskAnswered || e.By != suzuki || e.Reason != ReasonBecameReason || a.Head.Run != 1 {
+		t.Errorf("%+v", a.Head)
+	}
+	s.nothing(asReason(s, person(suzuki)))
+	s.refused(asRequest(s, person(requester)), ErrDecided{Status: "reason", By: suzuki, At: *a.Choice.DecidedAt})
+	if n := len(s.audit); s.audit[n-1].Action != RequestChosen {
+		t.Errorf("%+v", s.audit)
+	}
+}
+
+func TestAChoiceExpiresAndCanBeCancelled(t *testing.T) {
+	s := asked(t)
+	s.refused(s.expire, ErrNotDue)
+	s.now = s.load().Choice.Terms.DecideBy.Add(time.Second)
+	s.do(s.expire)
+	if e := s.load().Head.Ended; e.As != TaskCancelled || e.Reason != ReasonExpired {
+		t.Errorf("%+v", e)
+	}
+	s.refused(asRequest(s, person(requester)), ErrDecided{Status: "cancelled", At: s.load().Head.Ended.At, Reason: ReasonExpired})
+	s = asked(t)
+	s.do(s.cancel)
+	if e := s.load().Head.Ended; e.As != TaskCancelled || e.By != requester {
+		t.Errorf("%+v", e)
+	}
+}
