@@ -48,6 +48,7 @@ func Note(locale string, err error) string {
 		{task.ErrInFlight, w.NoteInFlight},
 		{task.ErrUncovered, w.NoteUncovered},
 		{task.ErrNothingToRetry, w.NoteNothingToRetry},
+		{task.ErrMaxAttempts, fill(w.NoteMaxAttempts, "max", task.MaxAttempts)},
 		{task.ErrNotFound, w.NoteNotFound},
 		{task.ErrSuperseded, w.NoteStale},
 		{task.ErrConflict, w.NoteStale},

@@ -2,6 +2,7 @@ package card
 
 import (
 	"fmt"
+	"slices"
 
 	"ringi/shared/task"
 )
@@ -16,7 +17,17 @@ func (d drawing) step(key string) face {
 		v.id, v.version, v.status, v.verdict, v.terms = g.ID, g.ProcessVersion, g.Status, g.Verdict, g.Terms
 		v.body = d.gateBody(g, maxPages)
 	}
+	if v.status == task.Cancelled && d.doneBefore(key) {
+		return d.titled(v, grey, d.w.IsCancelled).with(v.body.blocks...).with(divider(), contextLine(d.w.StepDoneBefore))
+	}
 	return d.gate(v)
+}
+
+// doneBefore reports whether an earlier attempt's call turned out to have done what people were being asked about.
+func (d drawing) doneBefore(key string) bool {
+	return slices.ContainsFunc(d.a.Steps, func(s *task.StepResult) bool {
+		return s.Reused && task.GateKey(s.ProcessVersion, s.Attempt, s.Order) == key
+	})
 }
 
 // gateBody is what people stamp before a step runs: its line, and what it would be called with.

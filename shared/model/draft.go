@@ -22,9 +22,9 @@ type DraftInput struct {
 	Fits func(policy string) bool
 }
 
-// Version is a policy that was rejected, and why.
+// Version is a policy that was rejected, and why. Models see the content of the newest alone.
 type Version struct {
-	Content string `json:"content"`
+	Content string `json:"content,omitempty"`
 	Reason  string `json:"reason"`
 }
 
@@ -33,7 +33,7 @@ func Draft(ctx context.Context, g Generator, in DraftInput) (string, Usage, erro
 	var policy string
 	usage, err := ask(ctx, g, question{
 		purpose: Drafting, locale: in.Locale, try: in.Try, tokens: 8192,
-		data: DraftData{Task: taskData(in.Task), Message: in.Request, Earlier: in.Earlier, Now: stamp(in.Now), Locale: in.Locale},
+		data: DraftData{Task: taskData(in.Task), Message: in.Request, Earlier: draftTries(in.Earlier), Now: stamp(in.Now), Locale: in.Locale},
 		accept: func(answer []byte) (problems []string) {
 			policy, problems = readDraft(answer)
 			if len(problems) == 0 && in.Fits != nil && !in.Fits(policy) {
@@ -46,6 +46,23 @@ func Draft(ctx context.Context, g Generator, in DraftInput) (string, Usage, erro
 		return "", usage, err
 	}
 	return policy, usage, nil
+}
+
+func draftTries(all []Version) []Version {
+	given := make([]string, len(all))
+	for i, v := range all {
+		given[i] = v.Reason
+	}
+	reasons, whole := earlier(given)
+	tries := []Version{}
+	for i, v := range all {
+		t := Version{Reason: reasons[i]}
+		if whole(i) {
+			t.Content = v.Content
+		}
+		tries = append(tries, t)
+	}
+	return tries
 }
 
 // DraftData is what the model sees of a DraftInput.

@@ -69,9 +69,9 @@ type Standing struct {
 	Tools []ToolData `json:"tools"`
 }
 
-// PlanTry is what the model sees of a PlanVersion.
+// PlanTry is what the model sees of a PlanVersion: the steps of the newest alone.
 type PlanTry struct {
-	Steps  []StepData `json:"steps"`
+	Steps  []StepData `json:"steps,omitempty"`
 	Reason string     `json:"reason"`
 }
 
@@ -105,7 +105,16 @@ func planData(in PlanInput) PlanData {
 		Task: taskData(in.Task), Message: in.Request, Policy: in.Policy, Earlier: []PlanTry{},
 		Requester: in.Requester, Now: stamp(in.Now), Locale: in.Locale,
 	}
-	for _, v := range in.Earlier {
+	given := make([]string, len(in.Earlier))
+	for i, v := range in.Earlier {
+		given[i] = v.Reason
+	}
+	reasons, whole := earlier(given)
+	for i, v := range in.Earlier {
+		if !whole(i) {
+			d.Earlier = append(d.Earlier, PlanTry{Reason: reasons[i]})
+			continue
+		}
 		steps := []StepData{}
 		for _, s := range v.Steps {
 			steps = append(steps, StepData{
@@ -113,7 +122,7 @@ func planData(in PlanInput) PlanData {
 				Description: s.Description, ExpectedOutput: s.ExpectedOutput, RequiresHumanCheck: s.RequiresHumanCheck,
 			})
 		}
-		d.Earlier = append(d.Earlier, PlanTry{Steps: steps, Reason: v.Reason})
+		d.Earlier = append(d.Earlier, PlanTry{Steps: steps, Reason: reasons[i]})
 	}
 	return d
 }

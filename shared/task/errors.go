@@ -23,6 +23,8 @@ var (
 	ErrUncovered = errors.New("a write with unknown outcome was uncovered")
 	// ErrNotDue: the deadline has not passed.
 	ErrNotDue = errors.New("not due yet")
+	// ErrMaxAttempts: the process was tried MaxAttempts times.
+	ErrMaxAttempts = errors.New("no more attempts")
 	// ErrNothingToRetry: neither a failed execution nor a parked generation is there.
 	ErrNothingToRetry = errors.New("nothing to try again")
 )

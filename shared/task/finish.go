@@ -69,9 +69,13 @@ func (a *Aggregate) FailExecution(run int, why Reason, detail string, now time.T
 	return c, c.end(a.Task, TaskFailed, System(), why)
 }
 
+// MaxAttempts is how often a process may be tried. All attempts' rows are read with the task, and three digits number them.
+const MaxAttempts = 100
+
 // RetryExecution starts the next attempt at the same process. Steps that any attempt
 // completed are carried over. When it finds a write whose outcome nobody saw, it records only
-// that (Change.Uncovered): the person must look, and click again. ErrDecided names who was faster.
+// that (Change.Uncovered): the person must look, and click again. ErrDecided names who was faster, ErrMaxAttempts
+// ends it.
 func (a *Aggregate) RetryExecution(id string, by Actor, p Policy, now time.Time) (Change, error) {
 	e := a.Execution()
 	if e == nil {
@@ -92,6 +96,9 @@ func (a *Aggregate) RetryExecution(id string, by Actor, p Policy, now time.Time)
 	process := a.ProcessOf(e)
 	if e.Status != ExecutionFailed || process == nil {
 		return Change{}, ErrConflict
+	}
+	if e.Attempt >= MaxAttempts {
+		return Change{}, ErrMaxAttempts
 	}
 	c := a.begin(now)
 	if err := a.settleLeases(&c); err != nil {

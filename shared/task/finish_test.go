@@ -62,6 +62,24 @@ func TestASecondClickOnRetryStartsNothing(t *testing.T) {
 	s.refused(again(person(tanaka)), ErrDecided{Status: "retried", By: suzuki, At: at})
 }
 
+func TestAProcessIsTriedSoOftenAndNoMore(t *testing.T) {
+	s := running(t)
+	s.do(s.claim, s.finish(failed), s.fail)
+	for range MaxAttempts - 1 {
+		s.do(s.retry, s.start, s.claim, s.finish(failed), s.fail)
+	}
+	s.refused(s.retry, ErrMaxAttempts)
+	all := s.load().Executions
+	for i, e := range all {
+		if e.Attempt != i+1 {
+			t.Fatalf("attempt %d is read in place %d", e.Attempt, i+1)
+		}
+	}
+	if last := s.load().Execution(); last.Attempt != MaxAttempts || ExecutionKey(1, MaxAttempts) <= ExecutionKey(1, MaxAttempts-1) {
+		t.Errorf("the newest is attempt %d", last.Attempt)
+	}
+}
+
 // failedOverAWrite is a failed attempt with a write in flight: no commit of ours
 // leaves one, so the row is set by hand.
 func failedOverAWrite(t *testing.T) *story {

@@ -1,0 +1,63 @@
+package model
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"ringi/shared/task"
+)
+
+// Fifty versions, each as long as it may be with a reason as long as a person may write, are a question of a size that
+// every model takes: people who reject and reject don't pay for all of it each time.
+func TestWhatWasRejectedBoundsThePrompt(t *testing.T) {
+	var drafts []Version
+	var plans []PlanVersion
+	for i := range 50 {
+		reason := fmt.Sprintf("理由%02d", i) + strings.Repeat("あ", task.MaxReason-4)
+		drafts = append(drafts, Version{Content: fmt.Sprintf("方針%02d", i) + strings.Repeat("い", MaxPolicy-4), Reason: reason})
+		steps := []task.Step{{StepID: "step-1", Title: fmt.Sprintf("手順%02d", i), ToolInput: task.JSON(`{"x":"` + strings.Repeat("う", 8000) + `"}`)}}
+		plans = append(plans, PlanVersion{Steps: steps, Reason: reason})
+	}
+	for name, data := range map[string]any{
+		"方針": draftTries(drafts), "手順": planData(PlanInput{Earlier: plans}).Earlier,
+	} {
+		b, err := json.Marshal(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := string(b)
+		if n := estimate(text); n > 10_000+maxEarlier+50*(maxOldReason+20) {
+			t.Errorf("%s: %d tokens", name, n)
+		}
+		if !strings.Contains(text, name+"49") || strings.Contains(text, name+"48") {
+			t.Errorf("%s: the newest and only the newest is there whole", name)
+		}
+		for i := range 50 {
+			if !strings.Contains(text, fmt.Sprintf("理由%02d", i)) {
+				t.Errorf("%s: nothing is said of reason %d", name, i)
+			}
+		}
+		if n := strings.Count(text, strings.Repeat("あ", task.MaxReason-4)); n < 10 || n > 16 {
+			t.Errorf("%s: %d reasons are there whole", name, n)
+		}
+	}
+	few := draftTries(drafts[:3])
+	for i, v := range few {
+		if v.Reason != drafts[i].Reason {
+			t.Errorf("of three reasons, %d is cut", i)
+		}
+	}
+}
+
+// English has about four characters a token, Japanese one; an estimate that is too high costs a cut reason, one too low a prompt that is too long.
+func TestTheEstimateOfTokens(t *testing.T) {
+	for text, atLeast := range map[string]int{
+		"": 0, "hello world": 2, "こんにちは": 4, `{"spreadsheet_id":"1AbC","sheet":"Sheet1"}`: 13,
+	} {
+		if n := estimate(text); n < atLeast || n > 3*atLeast {
+			t.Errorf("%q is %d tokens, want %d or somewhat more", text, n, atLeast)
+		}
+	}
+}
