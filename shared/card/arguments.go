@@ -1,38 +1,41 @@
 package card
 
 import (
-	"bytes"
 	"encoding/json"
-	"errors"
-	"fmt"
-	"reflect"
 	"strings"
-	"unicode/utf16"
 
-	"ringi/shared/legible"
-	"ringi/shared/mask"
 	"ringi/shared/task"
 )
 
-// arguments draws what a step would be called with, as JSON that reads well and with
-// personal data masked, but for where the call goes. What is not shown of it is said.
-func (d drawing) arguments(b task.Blob, most int) body {
-	text, whole := masked(string(b.JSON)), true
-	hidden := text != string(b.JSON)
-	if b.JSON == "" { // masked when it was kept
-		text, whole = b.Preview, b.S3Key == ""
-		hidden = strings.Contains(text, "**")
+// arguments draws what a step would be called with: first where it goes, each
+// destination whole; then what else it is given, as people read it; then its longest list as a
+// table. Personal data is masked in what came from earlier results, and nowhere else.
+func (d drawing) arguments(call task.Step, b task.Blob, most int) body {
+	v, ok := decoded(string(b.JSON))
+	members, isObject := v.(map[string]any)
+	if !ok || !isObject {
+		return d.unread(b, most)
 	}
-	pages, rest := fenced(visible(pretty(text)), maxSection-units(d.w.Arguments)-1, most)
-	out := body{cut: rest || !whole}
-	for i, p := range pages {
-		if i == 0 {
-			p = d.w.Arguments + "\n" + p
+	_, _, d.foreign = task.ServerTool(call.Tool)
+	planned, _ := decoded(string(call.ToolInput))
+	shown, hidden := literal(planned, members, call.Tool)
+	var to, other []string
+	var tables []table
+	for _, a := range flattened(shown, members) {
+		switch {
+		case a.table != nil:
+			tables = append(tables, *a.table)
+		case destination(call.Tool, a.name, members[a.name]):
+			to = append(to, d.destinationLines(a)...)
+		default:
+			other = append(other, d.argumentParts(a)...)
 		}
-		out.blocks = append(out.blocks, section(p))
 	}
-	if out.cut {
-		out.blocks = append(out.blocks, contextLine(fill(d.w.ArgumentsCut, "bytes", max(b.Bytes, len(text)))))
+	out := d.packed(to, most)
+	if most == everything || d.plain {
+		out = out.with(d.packed(other, most)).with(d.rowsOf(tables, most))
+	} else {
+		out = out.with(d.tabled(out, other, tables, most))
 	}
 	if hidden {
 		out.blocks = append(out.blocks, contextLine(d.w.ArgumentsMasked))
@@ -40,157 +43,63 @@ func (d drawing) arguments(b task.Blob, most int) body {
 	return out
 }
 
-// masked leaves a text as it is unless there is something to hide.
-func masked(text string) string {
-	dec := json.NewDecoder(strings.NewReader(text))
-	dec.UseNumber()
-	var v any
-	if dec.Decode(&v) != nil || dec.More() {
-		return mask.Text(text)
+// unread draws arguments of which only a beginning was kept, or that are none.
+func (d drawing) unread(b task.Blob, most int) body {
+	text, lost := string(b.JSON), false
+	if text == "" {
+		text, lost = b.Preview, true
 	}
-	hidden := mask.Arguments(v)
-	if reflect.DeepEqual(v, hidden) {
-		return text
-	}
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if enc.Encode(hidden) != nil { // of decoded JSON
-		return mask.Text(text)
-	}
-	return strings.TrimSpace(b.String())
-}
-
-// fenced splits text over at most most code blocks of at most limit units; rest says that some did not fit.
-func fenced(text string, limit, most int) (pages []string, rest bool) {
-	const fence = "```"
-	room := limit - 2*len(fence) - 2
-	var page []string
-	used := 0
-	closePage := func() {
-		pages = append(pages, fence+"\n"+strings.Join(page, "\n")+"\n"+fence)
-		page, used = nil, 0
-	}
-	for _, line := range folded(escape(text), room) {
-		if used+units(line)+1 > room && len(page) > 0 {
-			closePage()
-			if len(pages) == most {
-				return pages, true
-			}
-		}
-		page = append(page, line)
-		used += units(line) + 1
-	}
-	closePage()
-	return pages, rest
-}
-
-// folded are the lines of an escaped text, those over limit units in several.
-func folded(text string, limit int) []string {
-	var out []string
-	for line := range strings.SplitSeq(text, "\n") {
-		for units(line) > limit {
-			end := max(breakAt(line, limit), 1)
-			out = append(out, line[:end])
-			line = line[end:]
-		}
-		out = append(out, line)
+	text = masked(text)
+	pages, rest := fenced(visible(pretty(text)), maxSection, most)
+	out := body{sectioned(pages...), rest || lost}
+	if out.cut {
+		out.blocks = append(out.blocks, contextLine(fill(d.w.ArgumentsCut, "bytes", max(b.Bytes, len(text)))))
 	}
 	return out
 }
 
-// visible writes what can't be seen, and the backtick that would end the code
-// block, as JSON writes them: the text stays the same JSON.
-func visible(s string) string {
-	var b strings.Builder
-	for _, r := range strings.ToValidUTF8(s, "\ufffd") {
-		hidden := r != '\n' && r != ' ' && r != '\u3000' && (legible.Ignorable(r) || legible.Blank(r))
-		switch {
-		case r != '`' && !hidden:
-			b.WriteRune(r)
-		case r > 0xffff:
-			hi, lo := utf16.EncodeRune(r)
-			fmt.Fprintf(&b, `\u%04x\u%04x`, hi, lo)
-		default:
-			fmt.Fprintf(&b, `\u%04x`, r)
-		}
-	}
-	return or(b.String(), "{}")
-}
-
-// maxDepth is how deep pretty goes: arguments are shallow, and indenting costs depth times size.
-const maxDepth = 32
-
-var errTooDeep = errors.New("JSON is nested too deeply")
-
-// pretty indents JSON, with lists of plain values on one line. What is not JSON,
-// or too deep, stays as it is.
-func pretty(s string) string {
-	dec := json.NewDecoder(strings.NewReader(s))
+func decoded(text string) (v any, ok bool) {
+	dec := json.NewDecoder(strings.NewReader(text))
 	dec.UseNumber()
-	var b strings.Builder
-	if err := writeValue(&b, dec, ""); err != nil || dec.More() {
-		return s
-	}
-	return b.String()
+	return v, dec.Decode(&v) == nil && !dec.More()
 }
 
-func writeValue(b *strings.Builder, dec *json.Decoder, indent string) error {
-	t, err := dec.Token()
-	if err != nil {
-		return err
+// packed fills sections with parts of text, each of them whole.
+func (d drawing) packed(parts []string, most int) body {
+	if len(parts) == 0 {
+		return body{}
 	}
-	open, ok := t.(json.Delim)
-	if !ok {
-		return writePlain(b, t)
+	var whole []string
+	for _, p := range parts {
+		whole = append(whole, pages(p, maxSection-100)...) // room for the count
 	}
-	if len(indent) > 2*maxDepth {
-		return errTooDeep
-	}
-	var items []string
-	flat := open == '['
-	for dec.More() {
-		var item strings.Builder
-		if open == '{' {
-			key, err := dec.Token()
-			if err != nil {
-				return err
-			}
-			if err := writePlain(&item, key); err != nil {
-				return err
-			}
-			item.WriteString(": ")
-		}
-		start := item.Len()
-		if err := writeValue(&item, dec, indent+"  "); err != nil {
-			return err
-		}
-		flat = flat && !strings.ContainsAny(item.String()[start:start+1], "[{")
-		items = append(items, item.String())
-	}
-	end, err := dec.Token()
-	if err != nil {
-		return err
-	}
-	joined := strings.Join(items, ",\n"+indent+"  ")
-	switch {
-	case len(items) == 0:
-		fmt.Fprintf(b, "%s%s", open, end)
-	case flat:
-		fmt.Fprintf(b, "[%s]", strings.Join(items, ", "))
-	default:
-		fmt.Fprintf(b, "%s\n%s  %s\n%s%s", open, indent, joined, indent, end)
-	}
-	return nil
+	return d.lined(whole, most)
 }
 
-func writePlain(b *strings.Builder, v any) error {
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return err
+// tabled draws what a card has room for beside what stands on it already.
+func (d drawing) tabled(before body, other []string, tables []table, most int) body {
+	big := longest(tables)
+	var rest []table
+	for i := range tables {
+		if i != big {
+			rest = append(rest, tables[i])
+		}
 	}
-	b.WriteString(strings.TrimSuffix(buf.String(), "\n"))
-	return nil
+	out := d.packed(append(other, d.rowParts(rest)...), most)
+	if big < 0 {
+		return out
+	}
+	room := maxBody - 1000
+	for _, b := range append(before.blocks[:len(before.blocks):len(before.blocks)], out.blocks...) {
+		room -= characters(b)
+	}
+	if block, left, ok := tables[big].block(min(room, maxTableCharacters)); ok {
+		out.blocks = append(out.blocks, section(d.label(tables[big].name)), block)
+		if left > 0 {
+			out.cut = true
+			out.blocks = append(out.blocks, contextLine(fill(d.w.MoreRows, "n", left)))
+		}
+		return out
+	}
+	return out.with(d.rowsOf(tables[big:big+1], most))
 }

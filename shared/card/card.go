@@ -21,6 +21,8 @@ import (
 type Message struct {
 	Text        string             `json:"text"`
 	Attachments []slack.Attachment `json:"attachments"`
+	// Plain shows the same without a table block, for when Slack refuses that; nil where there is none.
+	Plain *Message `json:"-"`
 }
 
 // Render is RenderUnder the default settings, in Japanese unless locale is "en".
@@ -36,6 +38,26 @@ func Render(a *task.Aggregate, c *task.Card, locale string, now time.Time) Messa
 // (an aggregate may mix two commits) is drawn as being generated.
 func RenderUnder(a *task.Aggregate, c *task.Card, s task.Settings, now time.Time) Message {
 	d := drawing{a: a, settings: s, w: wordsOf(s.Locale), now: now}
+	m := d.render(c)
+	if m.hasTable() {
+		d.plain = true
+		m.Plain = new(d.render(c))
+	}
+	return m
+}
+
+func (m Message) hasTable() bool {
+	for _, a := range m.Attachments {
+		for _, b := range a.Blocks.BlockSet {
+			if b.BlockType() == slack.MBTTable {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (d drawing) render(c *task.Card) Message {
 	var f face
 	switch c.CardType {
 	case task.CardPrompt:
@@ -86,6 +108,8 @@ type drawing struct {
 	settings task.Settings
 	w        *words
 	now      time.Time
+	plain    bool // without a table block
+	foreign  bool // the arguments are those of an MCP server's tool
 }
 
 // face is what a card shows.

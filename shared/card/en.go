@@ -87,9 +87,13 @@ func english() *words {
 			Header: "🔍 Check before running", Generating: "Preparing the check...",
 			Drafting: "🔍 Check before running", Failed: "The check could not be prepared. ", Review: "🔍 Check before running",
 		},
-		Arguments:       "*Arguments*",
-		ArgumentsMasked: "🔒 Personal data is masked with *; to whom it goes is shown as it is",
-		ArgumentsCut:    "⚠️ The arguments are long: only the beginning of {bytes} bytes is shown",
+		ArgumentsMasked: "🔒 Personal data in the results of earlier steps is masked with *; what was planned, and where it goes, is shown as it is",
+		MoreRows:        "… and {n} more rows",
+		ArgumentNames: map[string]string{
+			"recipient": "To", "spreadsheet_id": "Spreadsheet", "sheet": "Tab", "columns": "Columns", "rows": "Rows", "text": "Text", "details": "Details",
+			"year": "Year", "month": "Month", "department": "Department", "status": "Of", "employees": "Employees", "mode": "What to do", "records": "Attendance", "earlier": "Earlier months",
+		},
+		ArgumentsCut: "⚠️ The arguments are long: only the beginning of {bytes} bytes is shown",
 
 		WhoDecides:    "👥 Can approve or reject: {who}",
 		DecideBy:      "⌛ Until: {when}",

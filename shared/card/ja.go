@@ -87,9 +87,13 @@ func japanese() *words {
 			Header: "🔍 実行前の確認", Generating: "実行前の確認を準備中...",
 			Drafting: "🔍 実行前の確認", Failed: "実行前の確認を用意できませんでした。", Review: "🔍 実行前の確認",
 		},
-		Arguments:       "*引数*",
-		ArgumentsMasked: "🔒 個人情報は * で伏せています。送信先はそのまま表示しています",
-		ArgumentsCut:    "⚠️ 引数が長いため、{bytes} バイトのうち先頭だけを表示しています",
+		ArgumentsMasked: "🔒 前のステップの結果に含まれる個人情報は * で伏せています。計画された値と送信先はそのまま表示しています",
+		MoreRows:        "…ほか {n} 行",
+		ArgumentNames: map[string]string{
+			"recipient": "宛先", "spreadsheet_id": "スプレッドシート", "sheet": "タブ", "columns": "列", "rows": "行", "text": "本文", "details": "明細",
+			"year": "年", "month": "月", "department": "部署", "status": "対象", "employees": "従業員", "mode": "処理", "records": "勤怠データ", "earlier": "それ以前の月",
+		},
+		ArgumentsCut: "⚠️ 引数が長いため、{bytes} バイトのうち先頭だけを表示しています",
 
 		WhoDecides:    "👥 承認・却下できる人: {who}",
 		DecideBy:      "⌛ 期限: {when}",

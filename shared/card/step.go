@@ -32,19 +32,21 @@ func (d drawing) doneBefore(key string) bool {
 
 // gateBody is what people stamp before a step runs: its line, and what it would be called with.
 func (d drawing) gateBody(g *task.Gate, most int) body {
-	return d.sections(pages(d.gatedLine(g), maxSection), most).with(d.arguments(g.Arguments, most))
+	call, line := d.gated(g)
+	return d.sections(pages(line, maxSection), most).with(d.arguments(call, g.Arguments, most))
 }
 
-func (d drawing) gatedLine(g *task.Gate) string {
+// gated is the step that a gate stands before, and its line.
+func (d drawing) gated(g *task.Gate) (call task.Step, line string) {
 	for _, p := range d.a.Processes {
 		if p.Version != g.ProcessVersion {
 			continue
 		}
 		for _, s := range p.Steps {
 			if s.StepID == g.StepID && s.Order == g.Order {
-				return stepLine(s, bounded(stepName(d.w, s), wholeName))
+				return s, stepLine(s, bounded(stepName(d.w, s), wholeName))
 			}
 		}
 	}
-	return fmt.Sprintf("%d. `%s`", g.Order, or(code(g.StepID, maxTool), "?"))
+	return task.Step{}, fmt.Sprintf("%d. `%s`", g.Order, or(code(g.StepID, maxTool), "?"))
 }

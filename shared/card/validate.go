@@ -76,6 +76,7 @@ func (v *validator) only(a slack.Attachment) {
 type validator struct {
 	problems   []error
 	characters int
+	tables     int
 }
 
 func (v *validator) add(pointer, format string, args ...any) {

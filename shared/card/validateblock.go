@@ -26,13 +26,18 @@ func (v *validator) block(at string, b slack.Block, view bool) {
 		}
 	case *slack.ActionBlock:
 		v.actions(at, b)
+	case *slack.TableBlock:
+		if view {
+			v.add(at+"/type", "must not be table in a view")
+		}
+		v.table(at, b)
 	case *slack.InputBlock:
 		if !view {
 			v.add(at+"/type", "must not be input in a message")
 		}
 		v.input(at, b)
 	default:
-		v.add(at+"/type", "must be header, section, divider, context or actions, not %T", b)
+		v.add(at+"/type", "must be header, section, divider, context, actions or table, not %T", b)
 	}
 }
 
@@ -93,9 +98,35 @@ func (v *validator) button(at string, b *slack.ButtonBlockElement) {
 	}
 }
 
+// table checks a table block. Slack takes one in a message.
+func (v *validator) table(at string, b *slack.TableBlock) {
+	if v.tables++; v.tables > 1 {
+		v.add(at, "must be the only table")
+	}
+	v.items(at+"/rows", len(b.Rows), 1, maxTableRows)
+	v.items(at+"/column_settings", len(b.ColumnSettings), 0, maxTableColumns)
+	before := v.characters
+	for i, row := range b.Rows {
+		at := fmt.Sprintf("%s/rows/%d", at, i)
+		v.items(at, len(row), 1, maxTableColumns)
+		for j, c := range row {
+			text, ok := c.(*slack.TableRawTextCell)
+			if !ok {
+				v.add(fmt.Sprintf("%s/%d", at, j), "must be raw_text, not %T", c)
+				continue
+			}
+			v.characters += units(text.Text)
+			v.text(fmt.Sprintf("%s/%d/text", at, j), text.Text, 1, maxTableCharacters)
+		}
+	}
+	if n := v.characters - before; n > maxTableCharacters {
+		v.add(at, "must have at most %d characters in all cells, not %d", maxTableCharacters, n)
+	}
+}
+
 // characters counts the texts of a block, as Slack does for the limit of a message.
 func characters(b slack.Block) int {
 	v := &validator{}
-	v.block("", b, true)
+	v.block("", b, b.BlockType() != slack.MBTTable)
 	return v.characters
 }

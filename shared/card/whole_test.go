@@ -35,6 +35,12 @@ func drawn(blocks []slack.Block) string {
 			for _, f := range block.Fields {
 				b.WriteString(f.Text)
 			}
+		case *slack.TableBlock:
+			for _, row := range block.Rows {
+				for _, c := range row {
+					b.WriteString(c.(*slack.TableRawTextCell).Text + "\n")
+				}
+			}
 		case *slack.ContextBlock:
 			for _, e := range block.ContextElements.Elements {
 				b.WriteString(e.(*slack.TextBlockObject).Text)

@@ -41,9 +41,10 @@ type words struct {
 
 	// The cards of what waits for a decision.
 	Prompt, Process, Step gateWords
-	Arguments             string
 	ArgumentsCut          string
 	ArgumentsMasked       string
+	MoreRows              string
+	ArgumentNames         map[string]string // of Ringi's own tools
 
 	// Who decides and until when.
 	WhoDecides, DecideBy, NobodyDecides, MembersDecide string

@@ -37,7 +37,9 @@ func body(m card.Message) slack.MsgOption {
 // Unknown it may be there: look with FindCards before posting again.
 func (c *Client) Post(ctx context.Context, channel, thread string, m card.Message, about Metadata) (ts string, err error) {
 	_, ts, err = c.api.PostMessageContext(ctx, channel, body(m), about.option(), slack.MsgOptionTS(thread))
-	if err := outcome("chat.postMessage", err); err != nil {
+	if err := outcome("chat.postMessage", err); refusedBlocks(err) && m.Plain != nil {
+		return c.Post(ctx, channel, thread, *m.Plain, about)
+	} else if err != nil {
 		return "", err
 	}
 	if ts == "" {
@@ -46,10 +48,24 @@ func (c *Client) Post(ctx context.Context, channel, thread string, m card.Messag
 	return ts, nil
 }
 
+// refusedBlocks reports whether Slack, or what stands in for it, does not know a block or
+// allows no such one here. Nothing was posted then.
+func refusedBlocks(err error) bool {
+	switch Code(err) {
+	case "invalid_blocks", "invalid_attachments", "invalid_blocks_format", "msg_blocks_too_long":
+		return true
+	}
+	return false
+}
+
 // Update replaces what a card's message shows. Doing it again is harmless.
 func (c *Client) Update(ctx context.Context, channel, ts string, m card.Message, about Metadata) error {
 	_, _, _, err := c.api.UpdateMessageContext(ctx, channel, ts, body(m), about.option())
-	return outcome("chat.update", err)
+	err = outcome("chat.update", err)
+	if refusedBlocks(err) && m.Plain != nil {
+		return c.Update(ctx, channel, ts, *m.Plain, about)
+	}
+	return err
 }
 
 // Delete removes a message of ours. One that is gone already is fine.

@@ -9,9 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// FuzzArguments: what a person is shown before a call is what would be called, sign by
-// sign, or it is said that some is left out.
-func FuzzArguments(f *testing.F) {
+// FuzzFences: a text in code blocks is there sign by sign, or it is said that some is left out.
+func FuzzFences(f *testing.F) {
 	for _, s := range []string{
 		`{"recipient":"U1","rows":[["a",1],["b",null]],"n":12345678901234567890}`, "{\"a\":\"```\\n<!channel> & \\u202e\"}", `{"a":{},"b":[],"c":[[]],"d":1e999999}`,
 		`{"":"\ud800","\u0000":" "}`, strings.Repeat(`{"a":`, 60), `{"a":"` + strings.Repeat("長い", 2000) + `"}`, "not JSON ``` ✅", "{\"a\":\"\xff\"}", "{\"a\":\"葛\U000e0100\u200b\U000e0041\"}", "",

@@ -1,0 +1,129 @@
+package card
+
+import (
+	"encoding/json"
+	"reflect"
+	"slices"
+	"strings"
+
+	"ringi/shared/mask"
+	"ringi/shared/task"
+)
+
+// masked hides personal data in a text that may be JSON.
+func masked(text string) string {
+	v, ok := decoded(text)
+	if !ok {
+		return mask.Text(text)
+	}
+	hidden := mask.All(v)
+	if reflect.DeepEqual(v, hidden) {
+		return text
+	}
+	return compact(hidden)
+}
+
+func compact(v any) string {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if enc.Encode(v) != nil { // of decoded JSON
+		return "?"
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// literal returns arguments as a person is to see them: what was planned stays as it
+// is, and so does where the call goes. In what came from an earlier result personal
+// data is masked. hidden says that some was.
+func literal(planned any, members map[string]any, tool string) (shown map[string]any, hidden bool) {
+	plan, _ := planned.(map[string]any)
+	shown = make(map[string]any, len(members))
+	for name, v := range members {
+		if destination(tool, name, v) {
+			shown[name] = v
+			continue
+		}
+		of, had := plan[name]
+		shown[name] = revealed(of, had, v, tool)
+	}
+	return shown, !reflect.DeepEqual(shown, members)
+}
+
+// revealed is a value of which planned is what people planned there, if they planned anything.
+func revealed(planned any, had bool, v any, tool string) any {
+	switch v := v.(type) {
+	case map[string]any:
+		plan, ok := planned.(map[string]any)
+		if _, ref := plan["$ref"]; !ok || ref {
+			return fromResult(v, tool)
+		}
+		out := make(map[string]any, len(v))
+		for name, member := range v {
+			of, had := plan[name]
+			out[name] = revealed(of, had, member, tool)
+		}
+		return out
+	case []any:
+		plan, ok := planned.([]any)
+		if !ok || len(plan) != len(v) {
+			return fromResult(v, tool)
+		}
+		out := make([]any, len(v))
+		for i := range v {
+			out[i] = revealed(plan[i], true, v[i], tool)
+		}
+		return out
+	}
+	if had && reflect.DeepEqual(planned, v) {
+		return v
+	}
+	return fromResult(v, tool)
+}
+
+// fromResult masks a value of an earlier result. Nobody knows which arguments of an MCP
+// server's tool say where it goes: an address that stands alone in one stays.
+func fromResult(v any, tool string) any {
+	_, _, foreign := task.ServerTool(tool)
+	switch v := v.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for name, member := range v {
+			if foreign && mask.Destination(name) {
+				out[name] = fromResult(member, tool)
+				continue
+			}
+			key := mask.Text(name)
+			for _, taken := out[key]; taken; _, taken = out[key] { // two names may be masked alike
+				key += "*"
+			}
+			out[key] = fromResult(member, tool)
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i := range v {
+			out[i] = fromResult(v[i], tool)
+		}
+		return out
+	case string:
+		if foreign && mask.Destination(v) {
+			return v
+		}
+		return mask.Text(v)
+	}
+	return v
+}
+
+// destinations are the arguments of Ringi's own tools that say where a call goes; the catalog's, in one order.
+var destinations = []string{"recipient", "spreadsheet_id", "sheet"}
+
+// destination reports whether an argument says where a call goes: because its name says
+// so, or because it is nothing but addresses.
+func destination(tool, name string, v any) bool {
+	if _, _, foreign := task.ServerTool(tool); !foreign && slices.Contains(destinations, name) {
+		return true
+	}
+	list, isList := v.([]any)
+	return mask.Destination(v) && (!isList || len(list) > 0)
+}

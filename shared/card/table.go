@@ -1,0 +1,236 @@
+package card
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/slack-go/slack"
+
+	"ringi/shared/legible"
+)
+
+// Slack's table block: one in a message, up to 100 rows with the header, 20 columns, and
+// 10,000 characters in all cells together (docs.slack.dev, reference/block-kit/blocks/table-block).
+const (
+	maxTableRows       = 100
+	maxTableColumns    = 20
+	maxTableCharacters = 10000
+)
+
+// table is a list of objects or of lists, as people read it.
+type table struct {
+	name    string // of the argument
+	columns []string
+	rows    [][]string
+	numbers []bool // which columns hold nothing but numbers
+}
+
+// tableOf makes a table of a list whose items are all objects, or all lists.
+func tableOf(name string, list []any, titles map[string]string) (t table, ok bool) {
+	t.name = name
+	var keys []string
+	width := 0
+	for _, item := range list {
+		switch item := item.(type) {
+		case map[string]any:
+			for key := range item {
+				keys = append(keys, key)
+			}
+		case []any:
+			width = max(width, len(item))
+		default:
+			return t, false
+		}
+	}
+	if len(list) == 0 || len(keys) > 0 == (width > 0) {
+		return t, false
+	}
+	slices.SortFunc(keys, func(a, b string) int { return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a, b)) })
+	keys = slices.Compact(keys)
+	for _, key := range keys {
+		t.columns = append(t.columns, or(titles[key], key))
+	}
+	for i := range width {
+		t.columns = append(t.columns, fmt.Sprint(i+1))
+	}
+	t.numbers = slices.Repeat([]bool{true}, len(t.columns))
+	for _, item := range list {
+		row := make([]string, len(t.columns))
+		for i := range row {
+			v, had := cell(item, keys, i)
+			if had {
+				row[i] = cellText(v)
+			}
+			t.numbers[i] = t.numbers[i] && (!had || strings.Trim(row[i], "-0123456789.,:") == "")
+		}
+		t.rows = append(t.rows, row)
+	}
+	return t, true
+}
+
+func cell(item any, keys []string, i int) (v any, had bool) {
+	switch item := item.(type) {
+	case map[string]any:
+		v, had = item[keys[i]]
+	case []any:
+		if had = i < len(item); had {
+			v = item[i]
+		}
+	}
+	return v, had
+}
+
+func cellText(v any) string {
+	if isScalar(v) {
+		return scalar(v)
+	}
+	return compact(v)
+}
+
+// rank puts what names a row first: its ids, and the names beside them.
+func rank(key string) int {
+	switch lower := strings.ToLower(key); {
+	case lower == "id" || lower == "num" || strings.HasSuffix(lower, "_id"):
+		return 0
+	case strings.Contains(lower, "name") || lower == "title" || lower == "label":
+		return 1
+	}
+	return 2
+}
+
+// columnTitles are the titles of {"key", "title"} in a list of columns.
+func columnTitles(v any) map[string]string {
+	list, _ := v.([]any)
+	out := map[string]string{}
+	for _, c := range list {
+		m, _ := c.(map[string]any)
+		key, _ := m["key"].(string)
+		title, _ := m["title"].(string)
+		if key != "" && title != "" {
+			out[key] = title + " (" + key + ")"
+		}
+	}
+	return out
+}
+
+// longest is the table with the most rows, -1 if there is none.
+func longest(tables []table) int {
+	found := -1
+	for i, t := range tables {
+		if found < 0 || len(t.rows) > len(tables[found].rows) {
+			found = i
+		}
+	}
+	return found
+}
+
+// block is Slack's table of as many rows as fit in room characters; left did not. It is
+// not ok when not even one does, or there are too many columns.
+func (t table) block(room int) (b *slack.TableBlock, left int, ok bool) {
+	if len(t.columns) > maxTableColumns {
+		return nil, 0, false
+	}
+	b = slack.NewTableBlock("")
+	add := func(texts []string) bool {
+		cells := make([]slack.TableCell, len(texts))
+		used := 0
+		for i, s := range texts {
+			text := tableText(s)
+			used += units(text)
+			cells[i] = slack.NewTableRawTextCell(text)
+		}
+		if used > room || len(b.Rows) == maxTableRows {
+			return false
+		}
+		room -= used
+		b.AddRow(cells...)
+		return true
+	}
+	fits := add(t.columns)
+	for i := 0; fits && i < len(t.rows); i++ {
+		fits = add(t.rows[i])
+	}
+	for _, number := range t.numbers {
+		setting := slack.ColumnSetting{Align: slack.ColumnAlignmentLeft, IsWrapped: true}
+		if number {
+			setting.Align = slack.ColumnAlignmentRight
+		}
+		b.ColumnSettings = append(b.ColumnSettings, setting)
+	}
+	return b, len(t.rows) + 1 - len(b.Rows), len(b.Rows) > 1
+}
+
+// tableText is a cell's text, which Slack takes as it is and which must not be empty.
+func tableText(s string) string {
+	s = breakMentions(visible(s))
+	if !legible.Text(s) {
+		return or(s, " ")
+	}
+	if strings.ContainsFunc(s, legible.RightToLeft) {
+		s = isolate + s + endIsolate
+	}
+	return s
+}
+
+// rowsOf are tables where there is no table block: in a dialog each row is a section of
+// fields, and on a card a line.
+func (d drawing) rowsOf(tables []table, most int) body {
+	if most != everything {
+		return d.packed(d.rowParts(tables), most)
+	}
+	var out body
+	for _, t := range tables {
+		out.blocks = append(out.blocks, section(d.label(t.name)))
+		for i, row := range t.rows {
+			out = out.with(d.rowFields(fmt.Sprint(i+1), t.columns, row))
+		}
+	}
+	return out
+}
+
+// rowFields is one row: up to ten fields to a section, and a text by itself where a field is too small.
+func (d drawing) rowFields(number string, columns, row []string) body {
+	var out body
+	var texts []string
+	flush := func() {
+		if len(texts) > 0 {
+			out.blocks = append(out.blocks, fields(texts...))
+		}
+		texts = nil
+	}
+	for i, v := range row {
+		name := columns[i]
+		if i == 0 {
+			name = number + ". " + name
+		}
+		field := "*" + inlineCode(name) + "*\n" + inlineCode(v)
+		if units(field) > limitField {
+			flush()
+			out = out.with(d.packed(d.argumentParts(argument{path: []string{name}, values: []string{v}}), everything))
+			continue
+		}
+		if texts = append(texts, field); len(texts) == limitFields {
+			flush()
+		}
+	}
+	flush()
+	return out
+}
+
+// rowParts are the rows of tables as lines.
+func (d drawing) rowParts(tables []table) []string {
+	var out []string
+	for _, t := range tables {
+		out = append(out, d.label(t.name)+":")
+		for i, row := range t.rows {
+			cells := make([]string, len(row))
+			for j, v := range row {
+				cells[j] = inlineCode(t.columns[j]) + " " + inlineCode(v)
+			}
+			out = append(out, fmt.Sprintf("%d. %s", i+1, strings.Join(cells, " · ")))
+		}
+	}
+	return out
+}

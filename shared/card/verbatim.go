@@ -1,0 +1,146 @@
+package card
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf16"
+
+	"ringi/shared/legible"
+)
+
+// fenced splits text over at most most code blocks of at most limit units; rest says that some did not fit.
+func fenced(text string, limit, most int) (pages []string, rest bool) {
+	const fence = "```"
+	room := limit - 2*len(fence) - 2
+	var page []string
+	used := 0
+	closePage := func() {
+		pages = append(pages, fence+"\n"+strings.Join(page, "\n")+"\n"+fence)
+		page, used = nil, 0
+	}
+	for _, line := range folded(escape(text), room) {
+		if used+units(line)+1 > room && len(page) > 0 {
+			closePage()
+			if len(pages) == most {
+				return pages, true
+			}
+		}
+		page = append(page, line)
+		used += units(line) + 1
+	}
+	closePage()
+	return pages, rest
+}
+
+// folded are the lines of an escaped text, those over limit units in several.
+func folded(text string, limit int) []string {
+	var out []string
+	for line := range strings.SplitSeq(text, "\n") {
+		for units(line) > limit {
+			end := max(breakAt(line, limit), 1)
+			out = append(out, line[:end])
+			line = line[end:]
+		}
+		out = append(out, line)
+	}
+	return out
+}
+
+// visible writes what can't be seen, and the backtick that would end the code
+// block, as JSON writes them: the text stays the same JSON.
+func visible(s string) string {
+	var b strings.Builder
+	for _, r := range strings.ToValidUTF8(s, "\ufffd") {
+		hidden := r != '\n' && r != ' ' && r != '\u3000' && (legible.Ignorable(r) || legible.Blank(r))
+		switch {
+		case r != '`' && !hidden:
+			b.WriteRune(r)
+		case r > 0xffff:
+			hi, lo := utf16.EncodeRune(r)
+			fmt.Fprintf(&b, `\u%04x\u%04x`, hi, lo)
+		default:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		}
+	}
+	return or(b.String(), "{}")
+}
+
+// maxDepth is how deep pretty goes: arguments are shallow, and indenting costs depth times size.
+const maxDepth = 32
+
+var errTooDeep = errors.New("JSON is nested too deeply")
+
+// pretty indents JSON, with lists of plain values on one line. What is not JSON,
+// or too deep, stays as it is.
+func pretty(s string) string {
+	dec := json.NewDecoder(strings.NewReader(s))
+	dec.UseNumber()
+	var b strings.Builder
+	if err := writeValue(&b, dec, ""); err != nil || dec.More() {
+		return s
+	}
+	return b.String()
+}
+
+func writeValue(b *strings.Builder, dec *json.Decoder, indent string) error {
+	t, err := dec.Token()
+	if err != nil {
+		return err
+	}
+	open, ok := t.(json.Delim)
+	if !ok {
+		return writePlain(b, t)
+	}
+	if len(indent) > 2*maxDepth {
+		return errTooDeep
+	}
+	var items []string
+	flat := open == '['
+	for dec.More() {
+		var item strings.Builder
+		if open == '{' {
+			key, err := dec.Token()
+			if err != nil {
+				return err
+			}
+			if err := writePlain(&item, key); err != nil {
+				return err
+			}
+			item.WriteString(": ")
+		}
+		start := item.Len()
+		if err := writeValue(&item, dec, indent+"  "); err != nil {
+			return err
+		}
+		flat = flat && !strings.ContainsAny(item.String()[start:start+1], "[{")
+		items = append(items, item.String())
+	}
+	end, err := dec.Token()
+	if err != nil {
+		return err
+	}
+	joined := strings.Join(items, ",\n"+indent+"  ")
+	switch {
+	case len(items) == 0:
+		fmt.Fprintf(b, "%s%s", open, end)
+	case flat:
+		fmt.Fprintf(b, "[%s]", strings.Join(items, ", "))
+	default:
+		fmt.Fprintf(b, "%s\n%s  %s\n%s%s", open, indent, joined, indent, end)
+	}
+	return nil
+}
+
+func writePlain(b *strings.Builder, v any) error {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return err
+	}
+	b.WriteString(strings.TrimSuffix(buf.String(), "\n"))
+	return nil
+}
