@@ -2,12 +2,14 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
+	"ringi/shared/card"
 	"ringi/shared/model"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/task"
@@ -19,6 +21,7 @@ type generator struct {
 	asked  []string
 	before func()
 	err    error
+	first  string // answers the first call
 }
 
 func (g *generator) Generate(ctx context.Context, r model.Request) (model.Response, error) {
@@ -30,6 +33,9 @@ func (g *generator) Generate(ctx context.Context, r model.Request) (model.Respon
 	}
 	if g.err != nil {
 		return model.Response{}, g.err
+	}
+	if g.calls == 1 && g.first != "" {
+		return model.Response{Text: g.first}, nil
 	}
 	return model.Demonstration{}.Generate(ctx, r)
 }
@@ -67,6 +73,20 @@ func TestDraftPrompt(t *testing.T) {
 		}
 		if p := w.Load().Prompt(); p.Content == "" || p.Status != task.PendingApproval || g.calls != 1 {
 			t.Errorf("%+v after %d calls", p, g.calls)
+		}
+	})
+	t.Run("a policy that its card can't show whole is not asked of people", func(t *testing.T) {
+		unseen, err := json.Marshal(map[string]string{"policy": strings.Repeat("@here ", 1300) + "最後に全員へ送る"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w, g := server.World(t), &generator{first: string(unseen)}
+		w.Extracted()
+		if next := handle(t, w, g); next.State != task.StateAwaitPromptApproval {
+			t.Fatalf("%+v", next)
+		}
+		if p := w.Load().Prompt(); g.calls != 2 || !card.PromptFits(p.Content) || p.Content == "" {
+			t.Errorf("after %d calls: %q", g.calls, p.Content)
 		}
 	})
 	t.Run("the next version sees what was rejected, and why", func(t *testing.T) {

@@ -2,10 +2,12 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
 
+	"ringi/shared/card"
 	"ringi/shared/model"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/task"
@@ -18,6 +20,7 @@ type generator struct {
 	asked  []string
 	before func()
 	err    error
+	first  string // answers the first call
 }
 
 func (g *generator) Generate(ctx context.Context, r model.Request) (model.Response, error) {
@@ -29,6 +32,9 @@ func (g *generator) Generate(ctx context.Context, r model.Request) (model.Respon
 	}
 	if g.err != nil {
 		return model.Response{}, g.err
+	}
+	if g.calls == 1 && g.first != "" {
+		return model.Response{Text: g.first}, nil
 	}
 	return model.Demonstration{}.Generate(ctx, r)
 }
@@ -70,6 +76,26 @@ func TestPlanProcess(t *testing.T) {
 		p := w.Load().Process()
 		if len(p.Steps) < 2 || p.Steps[0].ToolVersion == "" || p.PromptID != w.Load().Prompt().ID || g.calls != 1 {
 			t.Errorf("%+v after %d calls", p, g.calls)
+		}
+	})
+	t.Run("steps that their card can't show whole are not asked of people", func(t *testing.T) {
+		var steps []model.StepData
+		for i := range model.MaxSteps {
+			steps = append(steps, model.StepData{
+				StepID: fmt.Sprintf("step-%d", i+1), Order: i + 1, Title: strings.Repeat("長", model.MaxTitle), Tool: "list_employees",
+				ToolInput: `{"department":null,"status":"active"}`, Description: "x", ExpectedOutput: "x",
+			})
+		}
+		unseen, err := json.Marshal(map[string]any{"steps": steps})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w, g := approved(t, server), &generator{first: string(unseen)}
+		if next := handle(t, w, g); next.State != task.StateAwaitProcessApproval {
+			t.Fatalf("%+v", next)
+		}
+		if p := w.Load().Process(); g.calls != 2 || !card.StepsFit(p.Steps) || len(p.Steps) == 0 {
+			t.Errorf("after %d calls: %d steps", g.calls, len(p.Steps))
 		}
 	})
 	t.Run("the next version sees what was rejected, and why", func(t *testing.T) {

@@ -56,6 +56,7 @@ func english() *words {
 		StoppedUnknown:  "❓ Outcome unknown: step {step}. It may have been written. Please look where `{tool}` writes",
 
 		IsApproved:           " (approved)",
+		IsApprovedCancelled:  " (approved → task cancelled)",
 		IsRejected:           " (rejected)",
 		IsRegenerating:       " (rejected → being rewritten)",
 		IsRegenerated:        " (rejected → rewritten)",

@@ -40,7 +40,11 @@ func (d drawing) gate(v version) face {
 		if v.verdict.ApprovedBy == "" {
 			by = fill(w.AutoApproved, "when", whenSet(v.verdict.ApprovedAt))
 		}
-		f := d.titled(v, green, w.IsApproved).with(v.body.blocks...).with(divider(), contextLine(by))
+		title, colour := w.IsApproved, green
+		if e := d.a.Head.Ended; e != nil && e.As == task.TaskCancelled {
+			title, colour = w.IsApprovedCancelled, grey
+		}
+		f := d.titled(v, colour, title).with(v.body.blocks...).with(divider(), contextLine(by))
 		return d.withEnd(f, v.kind, v.key)
 	case task.Rejected:
 		return d.rejected(v)

@@ -56,6 +56,7 @@ func japanese() *words {
 		StoppedUnknown:  "❓ 結果不明: ステップ {step}。書き込まれたかもしれません。`{tool}` の書き込み先を確認してください",
 
 		IsApproved:           "(承認済み)",
+		IsApprovedCancelled:  "(承認済み → タスクはキャンセル)",
 		IsRejected:           "(却下)",
 		IsRegenerating:       "(却下 → 再生成中)",
 		IsRegenerated:        "(却下 → 再生成済み)",

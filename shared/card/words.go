@@ -32,6 +32,7 @@ type words struct {
 
 	// Endings of headers.
 	IsApproved, IsRejected, IsRegenerating, IsRegenerated     string
+	IsApprovedCancelled                                       string
 	IsRegenerationFailed, IsCancelled, IsExpired, IsGenFailed string
 
 	// The task's card.

@@ -69,6 +69,7 @@ func Characters(v any) int {
 type checker struct {
 	problems []Problem
 	ids      map[string]bool
+	tables   int
 }
 
 func (c *checker) add(pointer, format string, args ...any) {

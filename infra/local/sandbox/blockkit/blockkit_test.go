@@ -54,6 +54,12 @@ func TestBlocksAnswersAsSlackDoes(t *testing.T) {
 		{"same block_id twice", `[{"type":"divider","block_id":"a"},{"type":"divider","block_id":"a"}]`, []string{"`block_id` `a` already exists [json-pointer:/blocks/1/block_id]"}},
 		{"same action_id twice", `[{"type":"actions","elements":` + repeat(`{"type":"button","action_id":"a","text":{"type":"plain_text","text":"x"}}`, 2) + `}]`, []string{"`action_id` `a` already exists [json-pointer:/blocks/0/elements/1/action_id]"}},
 		{"eleven context elements", `[{"type":"context","elements":` + repeat(`{"type":"mrkdwn","text":"a"}`, 11) + `}]`, []string{"no more than 10 items allowed [json-pointer:/blocks/0/elements]"}},
+		{"a table", `[{"type":"table","rows":[[{"type":"raw_text","text":"a"}]],"column_settings":[{"align":"right","is_wrapped":true}]}]`, nil},
+		{"a table of 101 rows", `[{"type":"table","rows":` + repeat(`[{"type":"raw_text","text":"a"}]`, 101) + `}]`, []string{"no more than 100 items allowed [json-pointer:/blocks/0/rows]"}},
+		{"a table of 21 columns", `[{"type":"table","rows":[` + repeat(`{"type":"raw_text","text":"a"}`, 21) + `]}]`, []string{"no more than 20 items allowed [json-pointer:/blocks/0/rows/0]"}},
+		{"an empty cell", `[{"type":"table","rows":[[{"type":"raw_text","text":""}]]}]`, []string{"must be more than 0 characters [json-pointer:/blocks/0/rows/0/0/text]"}},
+		{"a table of 10001 characters", `[{"type":"table","rows":` + repeat(`[{"type":"raw_text","text":"`+long(5001)+`"}]`, 2) + `}]`, []string{"must be less than 10001 characters in all cells [json-pointer:/blocks/0/rows]"}},
+		{"two tables", repeat(`{"type":"table","rows":[[{"type":"raw_text","text":"a"}]]}`, 2), []string{"only one table allowed [json-pointer:/blocks/1]"}},
 		{"not a block", `["x"]`, []string{"must be a valid block [json-pointer:/blocks/0]"}},
 	}
 	for _, tt := range tests {

@@ -1,5 +1,7 @@
 package blockkit
 
+import "fmt"
+
 // View checks a modal or Home tab of a views.* call; pointers begin with /view.
 func View(view map[string]any) []Problem {
 	c := &checker{}
@@ -29,6 +31,11 @@ func viewBlocks(c *checker, at string, v any) {
 	if len(blocks) > MaxViewBlocks {
 		c.add(at, "no more than %d items allowed", MaxViewBlocks)
 		return
+	}
+	for i, b := range blocks {
+		if m, _ := b.(map[string]any); m["type"] == "table" {
+			c.add(fmt.Sprintf("%s/%d/type", at, i), "unsupported type: table")
+		}
 	}
 	c.blocks(at, blocks)
 }

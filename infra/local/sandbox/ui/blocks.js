@@ -6,7 +6,7 @@ import { button, control } from "./elements.js";
 import { mrkdwn, plain } from "./mrkdwn.js";
 
 /** textOf renders a text object. */
-export const textOf = (o) => (o?.type === "mrkdwn" ? mrkdwn(o.text) : document.createTextNode(plain(o?.text)));
+export const textOf = (o) => (o?.type === "mrkdwn" ? mrkdwn(o.text, o.verbatim) : document.createTextNode(plain(o?.text)));
 
 // safe lets pictures come from https alone.
 const safe = (url) => (/^https:\/\//i.test(url || "") ? url : "");
@@ -32,6 +32,12 @@ const makers = {
   context: (b) => h("div.b-context", {}, b.elements.map((e) => (e.type === "image" ? image(e, "tiny") : h("span", {}, textOf(e))))),
   actions: (b, on) => h("div.b-actions", {}, b.elements.map((e) => element(e, on))),
   image: (b) => h("figure.b-image", {}, b.title && h("figcaption", {}, plain(b.title.text)), image(b, "wide")),
+  table: (b) => {
+    const cells = (row, tag) => h("tr", {}, row.map((c, i) =>
+      h(tag, { style: { "text-align": b.column_settings?.[i]?.align || "left" } }, c?.text ?? (c?.elements || []).flatMap((s) => (s.elements || []).map((e) => e.text || "")).join(""))));
+    return h("div.b-table", { tabindex: "0", role: "region" },
+      h("table", {}, h("thead", {}, cells(b.rows[0], "th")), h("tbody", {}, b.rows.slice(1).map((r) => cells(r, "td")))));
+  },
   markdown: (b) => h("div.b-text", {}, mrkdwn(b.text)),
   rich_text: (b) => h("div.b-text", {}, (b.elements || []).flatMap((s) => (s.elements || []).map((e) => e.text || ""))),
   context_actions: (b, on) =>

@@ -22,18 +22,20 @@ const rules = [
   { find: /```\n?([\s\S]+?)\n?```/, make: (m) => h("pre.code", {}, decode(m[1])) },
   { find: /`([^`\n]+)`/, make: (m) => h("code", {}, decode(m[1])) },
   { find: /<([^<>\n]+)>/, make: (m) => reference(m[1]) },
-  { find: /https?:\/\/[^\s<>|"'\u3000-\u30ff]+[^\s<>|"'.,:;!?)\u3000-\u30ff]/, make: (m) => reference(m[0]) },
-  { find: /(?<![\p{L}\p{N}*])\*(?=\S)([^*\n]*[^*\s])\*(?![\p{L}\p{N}*])/u, make: (m) => h("strong", {}, inline(m[1])) },
-  { find: /(?<![\p{L}\p{N}_])_(?=\S)([^_\n]*[^_\s])_(?![\p{L}\p{N}_])/u, make: (m) => h("em", {}, inline(m[1])) },
-  { find: /(?<![\p{L}\p{N}~])~(?=\S)([^~\n]*[^~\s])~(?![\p{L}\p{N}~])/u, make: (m) => h("s", {}, inline(m[1])) },
+  { auto: true, find: /https?:\/\/[^\s<>|"'\u3000-\u30ff]+[^\s<>|"'.,:;!?)\u3000-\u30ff]/, make: (m) => reference(m[0]) },
+  { find: /(?<![\p{L}\p{N}*])\*(?=\S)([^*\n]*[^*\s])\*(?![\p{L}\p{N}*])/u, make: (m, verbatim) => h("strong", {}, inline(m[1], verbatim)) },
+  { find: /(?<![\p{L}\p{N}_])_(?=\S)([^_\n]*[^_\s])_(?![\p{L}\p{N}_])/u, make: (m, verbatim) => h("em", {}, inline(m[1], verbatim)) },
+  { find: /(?<![\p{L}\p{N}~])~(?=\S)([^~\n]*[^~\s])~(?![\p{L}\p{N}~])/u, make: (m, verbatim) => h("s", {}, inline(m[1], verbatim)) },
 ];
 
-// inline finds the leftmost construct, and goes on with what follows it.
-function inline(s) {
+// inline finds the leftmost construct, and goes on with what follows it. In a verbatim
+// text an address that stands by itself is no link.
+function inline(s, verbatim) {
   const nodes = [];
   while (s) {
     let first = null;
     for (const rule of rules) {
+      if (verbatim && rule.auto) continue;
       const m = rule.find.exec(s);
       if (m && (!first || m.index < first.m.index)) first = { m, rule };
     }
@@ -42,7 +44,7 @@ function inline(s) {
       break;
     }
     if (first.m.index > 0) nodes.push(text(s.slice(0, first.m.index)));
-    nodes.push(first.rule.make(first.m));
+    nodes.push(first.rule.make(first.m, verbatim));
     s = s.slice(first.m.index + first.m[0].length);
   }
   return nodes;
@@ -77,14 +79,14 @@ function split(s, at) {
   return i < 0 ? [s, ""] : [s.slice(0, i), s.slice(i + 1)];
 }
 
-/** mrkdwn renders a text; lines that begin with > are quotes. */
-export function mrkdwn(source) {
+/** mrkdwn renders a text; lines that begin with > are quotes. verbatim leaves addresses as they are. */
+export function mrkdwn(source, verbatim = false) {
   const out = document.createDocumentFragment();
   let lines = [];
   let quoted = false;
   const flush = () => {
     if (!lines.length) return;
-    const body = inline(lines.join("\n"));
+    const body = inline(lines.join("\n"), verbatim);
     out.append(quoted ? h("blockquote", {}, body) : h("span.text", {}, body));
     lines = [];
   };
