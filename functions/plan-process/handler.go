@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"ringi/shared/card"
@@ -50,11 +51,11 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (task.Next, err
 	if a.CostReached(s.MaxCost()) {
 		return pipeline.StopForCost(ctx, h.Store, in, s.MaxCost(), h.Now())
 	}
-	allowed, err := h.allowed(ctx, in.Tenant, s.MCPServers)
+	allowed, forbidden, err := h.allowed(ctx, in.Tenant, s.MCPServers)
 	if err != nil {
 		return task.Next{}, err
 	}
-	steps, usage, err := h.plan(ctx, s, a, allowed)
+	steps, usage, err := h.plan(ctx, s, a, allowed, forbidden)
 	if err != nil {
 		return pipeline.Failed(ctx, h.Store, in, made, model.InVain(err, usage), s.MaxCost(), h.Now())
 	}
@@ -66,13 +67,13 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (task.Next, err
 	})
 }
 
-func (h *Handler) plan(ctx context.Context, s task.Settings, a *task.Aggregate, tools *tool.Catalog) ([]task.Step, model.Usage, error) {
+func (h *Handler) plan(ctx context.Context, s task.Settings, a *task.Aggregate, tools *tool.Catalog, forbidden []string) ([]task.Step, model.Usage, error) {
 	g, err := model.Within(s, h.Open, pipeline.ModelName(h.Model, s))
 	if err != nil {
 		return nil, model.Usage{}, err
 	}
 	input := model.PlanInput{
-		Task: *a.Task, Request: a.Request.Text, Policy: a.Prompt().Content, Tools: tools, Requester: a.Head.Requester,
+		Task: *a.Task, Request: a.Request.Text, Policy: a.Prompt().Content, Tools: tools, Forbidden: forbidden, Requester: a.Head.Requester,
 		Locale: s.Locale, Now: a.Request.CreatedAt, Try: a.Head.Run, Fits: card.StepsFit,
 	}
 	for _, p := range a.Processes {
@@ -84,17 +85,18 @@ func (h *Handler) plan(ctx context.Context, s task.Settings, a *task.Aggregate, 
 }
 
 // allowed is the catalog without what the tenant forbids, and with the tools of
-// MCP servers as an administrator allowed them. Nobody is called for it.
-func (h *Handler) allowed(ctx context.Context, tenant string, servers []task.MCPServer) (*tool.Catalog, error) {
+// MCP servers as an administrator allowed them; forbidden names the others that are
+// known here. Nobody is called for it.
+func (h *Handler) allowed(ctx context.Context, tenant string, servers []task.MCPServer) (allowed *tool.Catalog, forbidden []string, err error) {
 	tools, err := h.Tools()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	permissions, err := h.Store.ToolPermissions(ctx, tenant)
 	if err != nil {
-		return nil, fmt.Errorf("read the tool permissions: %w", err)
+		return nil, nil, fmt.Errorf("read the tool permissions: %w", err)
 	}
-	allowed, err := tools.Under(permissions)
+	allowed, err = tools.Under(permissions)
 	if err != nil {
 		slog.WarnContext(ctx, "tools are not offered", "err", err)
 	}
@@ -110,5 +112,13 @@ func (h *Handler) allowed(ctx context.Context, tenant string, servers []task.MCP
 		}
 		allowed = with
 	}
-	return allowed, nil
+	known := make([]string, 0, len(permissions))
+	for _, s := range tools.All() {
+		known = append(known, s.Name)
+	}
+	for _, p := range permissions {
+		known = append(known, p.ToolName)
+	}
+	slices.Sort(known)
+	return allowed, slices.DeleteFunc(slices.Compact(known), func(name string) bool { _, offered := allowed.Lookup(name); return offered }), nil
 }

@@ -108,7 +108,7 @@ func TestPlanProcess(t *testing.T) {
 			t.Errorf("version %d has %d steps, the first had %d", p.Version, len(p.Steps), before)
 		}
 	})
-	t.Run("a tool that the tenant forbids is not offered", func(t *testing.T) {
+	t.Run("a tool that the tenant forbids is not offered, and what needs it is said", func(t *testing.T) {
 		w, g := approved(t, server), &generator{}
 		for name, allowed := range map[string]bool{"send_slack_dm": false, "list_employees": true} {
 			p := task.ToolPermission{TenantID: w.Ref.Tenant, ToolName: name, Allowed: allowed, Constraints: "{}"}
@@ -117,11 +117,14 @@ func TestPlanProcess(t *testing.T) {
 			}
 		}
 		handle(t, w, g)
-		if strings.Contains(g.asked[0], "send_slack_dm") || !strings.Contains(g.asked[0], "list_employees") {
+		if strings.Contains(g.asked[0], `"name": "send_slack_dm"`) || !strings.Contains(g.asked[0], `"name": "list_employees"`) {
 			t.Errorf("the model was offered %s", g.asked[0])
 		}
+		if p := w.Load().Head.Parked; p == nil || p.Sentence != task.ReasonPlanLacks || !strings.Contains(p.Detail, "send_slack_dm は、管理者が許可していません") {
+			t.Errorf("the card says %+v", p)
+		}
 	})
-	t.Run("a tool's constraints are told, and kept to", func(t *testing.T) {
+	t.Run("a tool's constraints are told, and nothing takes the place of what they leave out", func(t *testing.T) {
 		w, g := approved(t, server), &generator{}
 		p := task.ToolPermission{TenantID: w.Ref.Tenant, ToolName: "list_employees", Allowed: true, Constraints: `{"departments":["人事部"]}`}
 		if _, err := w.Store.SaveToolPermission(t.Context(), p, task.System(), w.Now()); err != nil {
@@ -131,8 +134,8 @@ func TestPlanProcess(t *testing.T) {
 		if !strings.Contains(g.asked[0], `"departments"`) || g.calls != 1 {
 			t.Errorf("the model was told %s in %d calls", g.asked[0], g.calls)
 		}
-		if s := w.Load().Process().Steps[0]; !strings.Contains(string(s.ToolInput), "人事部") {
-			t.Errorf("planned %s", s.ToolInput)
+		if a := w.Load(); len(a.Process().Steps) != 0 || a.Head.Parked == nil || !strings.Contains(a.Head.Parked.Detail, "list_employees の制約の外です") {
+			t.Errorf("planned %+v, the card says %+v", a.Process().Steps, a.Head.Parked)
 		}
 	})
 	for _, asks := range []bool{true, false} {

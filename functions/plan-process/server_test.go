@@ -47,7 +47,7 @@ func TestToolsOfServersAreOfferedAsTheyWereAllowed(t *testing.T) {
 			}
 			handle(t, w, g)
 			asked := g.asked[0]
-			if strings.Contains(asked, "rooms.book_room") != test.offered {
+			if strings.Contains(asked, `"name": "rooms.book_room"`) != test.offered {
 				t.Errorf("the model was asked %s", asked)
 			}
 			if !strings.Contains(asked, "send_slack_dm") {

@@ -70,11 +70,17 @@ func TestStepsArePlannedWithinConstraints(t *testing.T) {
 	if status, said := rule(t, s, "list_employees", `{"departments":["人事部"]}`); status != http.StatusOK || !strings.Contains(said, `"人事部"`) {
 		t.Fatal(said)
 	}
-	d := desk.Ask(t, s, workspace.Sato, "今月の勤怠をまとめて")
+	d := desk.Ask(t, s, workspace.Sato, "人事部の今月の勤怠をまとめて")
 	d.Approve(workspace.Suzuki)
 	d.Card("CARD#execution", "従業員 11 名を確認しました。")
 	if a := d.Load(); !strings.Contains(string(a.Process().Steps[0].ToolInput), "人事部") || a.Execution().Status != task.ExecutionCompleted {
 		t.Errorf("planned %s", a.Process().Steps[0].ToolInput)
+	}
+	other := desk.Ask(t, s, workspace.Sato, "営業部の今月の勤怠をまとめて")
+	other.Click(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
+	other.Card("CARD#process#0001", "list_employees の制約の外です")
+	if a := other.Load(); len(a.Process().Steps) != 0 {
+		t.Errorf("another department was planned: %s", a.Process().Steps[0].ToolInput)
 	}
 	status, said := rule(t, s, "send_slack_dm", `{"recipients":["#general"]}`)
 	if status != http.StatusUnprocessableEntity || !strings.Contains(said, "constraints.recipients[0]") || !strings.Contains(said, "Slack user id") {

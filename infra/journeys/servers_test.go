@@ -57,8 +57,8 @@ func TestAnMCPServersToolIsAllowedAskedForApprovedAndCalledOnce(t *testing.T) {
 	s := start(t)
 	d := desk.Ask(t, s, workspace.Sato, "会議室を予約して")
 	d.Click(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
-	d.Card("CARD#process#0001", "approve_process")
-	if got := tools(d.Load()); slices.Contains(got, vendors.BookRoom) {
+	d.Card("CARD#process#0001", "「会議室を予約」を行うツールがありません")
+	if got := tools(d.Load()); len(got) > 0 {
 		t.Fatalf("nobody has allowed what is planned: %v", got)
 	}
 	allow(t, s, "rooms.list_rooms", task.Read)
@@ -99,8 +99,8 @@ func TestAToolThatItsServerChangedIsNotCalledAndNotPlannedAgain(t *testing.T) {
 	}
 	again := desk.Ask(t, s, workspace.Sato, "もう一度、会議室の予約をお願いします")
 	again.Click(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
-	again.Card("CARD#process#0001", "approve_process")
-	if got := tools(again.Load()); slices.Contains(got, vendors.BookRoom) {
+	again.Card("CARD#process#0001", "rooms.book_room は、管理者が許可していません")
+	if got := tools(again.Load()); len(got) > 0 {
 		t.Errorf("a tool that changed is planned: %v", got)
 	}
 	allow(t, s, vendors.BookRoom, task.Write) // as it is now

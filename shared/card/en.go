@@ -4,6 +4,8 @@ import "ringi/shared/task"
 
 func english() *words {
 	return &words{
+		Locale:   "en",
+		Effects:  "*What will be done*",
 		None:     "(none)",
 		Untitled: "(untitled)",
 		System:   "the system",
@@ -199,6 +201,7 @@ func english() *words {
 			task.ReasonModelUnknown:     "The configured AI model can't be used{detail}. Please have an administrator check the settings, then press [🔄 Try again].",
 			task.ReasonModelUnpriced:    "A task's cost is limited (max_cost_usd), but nobody knows this model's price, so it was not called{detail}. Please have an administrator choose another model or set the limit to 0, then press [🔄 Try again].",
 			task.ReasonModelDemo:        "The demo model failed, as it was asked to{detail}. Press [🔄 Try again] to go on.",
+			task.ReasonPlanLacks:        "No steps were made, because something that the request needs can't be done{detail}. Press [🔄 Try again] once an administrator allows it, or ask again for what can be done.",
 			task.ReasonRunFailed:        "Something went wrong inside Ringi{detail}. Please try again with the button below; if it persists, tell an administrator.",
 			task.ReasonToolFailed:       "A tool call failed{detail}. Please check the service it calls, then press [🔄 Run again]. Completed steps are not repeated.",
 			task.ReasonToolUnknown:      "Nobody knows whether a write took effect{detail}. Please check, then press [🔄 Run again]: that calls the step of unknown outcome once more.",

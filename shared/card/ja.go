@@ -4,6 +4,8 @@ import "ringi/shared/task"
 
 func japanese() *words {
 	return &words{
+		Locale:   "ja",
+		Effects:  "*実行する内容*",
 		None:     "(なし)",
 		Untitled: "(無題)",
 		System:   "システム",
@@ -199,6 +201,7 @@ func japanese() *words {
 			task.ReasonModelUnknown:     "設定されている AI モデルが使えません{detail}。管理者に設定の確認を依頼してから [🔄 再試行] を押してください。",
 			task.ReasonModelUnpriced:    "タスクの費用に上限 (max_cost_usd) がありますが、このモデルの料金が分からないため、呼び出しませんでした{detail}。管理者に別のモデルを選ぶか上限を 0 にしてもらってから、[🔄 再試行] を押してください。",
 			task.ReasonModelDemo:        "デモ用のモデルが、頼まれたとおりに失敗しました{detail}。[🔄 再試行] を押すと続きます。",
+			task.ReasonPlanLacks:        "依頼のうち、できないことがあるため、実行ステップを作りませんでした{detail}。管理者が許可した後に [🔄 再試行] を押すか、できる範囲でもう一度依頼してください。",
 			task.ReasonRunFailed:        "Ringi の内部で問題が起きました{detail}。下のボタンでもう一度お試しください。続く場合は管理者に連絡してください。",
 			task.ReasonToolFailed:       "ツールの呼び出しに失敗しました{detail}。接続先の状態を確認してから [🔄 再実行] を押してください。完了したステップはやり直しません。",
 			task.ReasonToolUnknown:      "書き込みの結果が分かりません{detail}。書き込み先を確認してから [🔄 再実行] を押してください。押すと、結果不明のステップをもう一度呼び出します。",

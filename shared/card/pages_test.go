@@ -34,6 +34,9 @@ func TestManyStepsPageOrAreCounted(t *testing.T) {
 			pages, lines, last := 0, 0, ""
 			for _, b := range m.Attachments[0].Blocks.BlockSet {
 				if sec, ok := b.(*slack.SectionBlock); ok {
+					if strings.HasPrefix(sec.Text.Text, "*実行する内容*") { // what they would do stands below
+						break
+					}
 					pages++
 					all := strings.Split(sec.Text.Text, "\n")
 					lines, last = lines+len(all), all[len(all)-1]

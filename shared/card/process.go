@@ -20,12 +20,13 @@ func (d drawing) process(key string) face {
 	return d.gate(v)
 }
 
-// processBody is what people stamp of steps, over at most most sections.
+// processBody is what people stamp of steps: their list and below it what they would do,
+// each over at most most sections.
 func (d drawing) processBody(steps []task.Step, most int) body {
 	return d.stepList(steps, most, wholeName, func(s task.Step, name string) string {
 		if s.RequiresHumanCheck {
 			return stepLine(s, name) + " 🔍"
 		}
 		return stepLine(s, name)
-	})
+	}).with(d.effects(steps, most))
 }

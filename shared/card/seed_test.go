@@ -66,6 +66,14 @@ func TestCardsAreTheSpecifications(t *testing.T) {
 				}
 				got[0].(map[string]any)["blocks"] = slices.Delete(blocks, i, i+1)
 			}
+			blocks = got[0].(map[string]any)["blocks"].([]any)
+			if strings.HasPrefix(tc.file, "process_") && tc.file != "process_generating" { // what they would do stands below the steps
+				if line, _ := json.Marshal(blocks[2]); !strings.Contains(string(line), "*実行する内容*") {
+					t.Errorf("below the steps stands %s", line)
+				}
+				blocks = slices.Delete(blocks, 2, 3)
+				got[0].(map[string]any)["blocks"] = blocks
+			}
 			if tc.file == "prompt_cancelled" { // who and why stand below what the sample has
 				got[0].(map[string]any)["blocks"] = blocks[:len(blocks)-1]
 			}

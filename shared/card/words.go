@@ -5,6 +5,7 @@ import "ringi/shared/task"
 // words are all texts of one language. {names} in braces are places for values;
 // both languages have the same ones.
 type words struct {
+	Locale   string // ja or en
 	None     string // where there is nothing to show
 	Untitled string
 	System   string // who decided, when nobody did
@@ -17,6 +18,8 @@ type words struct {
 	Review, NotWhole                                  string
 	ReviewTitle, ReviewPage, ReviewBefore, ReviewNext string
 	ReviewApprove, ReviewLast                         string
+
+	Effects string // above what each step would do
 
 	// Contexts.
 	TaskID, TaskVersion                          string

@@ -89,8 +89,11 @@ func InVain(err error, u Usage) task.Failure {
 // same call may work later.
 func Failure(err error) task.Failure {
 	var output *OutputError
+	var lack *LackError
 	var e *Error
 	switch {
+	case errors.As(err, &lack):
+		return task.Failure{Reason: task.ReasonPlanLacks, Said: lack.sentence()}
 	case errors.As(err, &output) && output.CutOff:
 		return task.Failure{Reason: task.ReasonModelCutOff}
 	case errors.As(err, &output):

@@ -18,6 +18,7 @@ type PlanInput struct {
 	Policy    string // as approved
 	Earlier   []PlanVersion
 	Tools     *tool.Catalog // only those that the tenant's tasks may call
+	Forbidden []string      // the names of those that they may not
 	Requester string        // Slack user id
 	Locale    string
 	Now       time.Time // when the message was written
@@ -33,20 +34,25 @@ type PlanVersion struct {
 }
 
 // Plan makes the steps that people approve, with the tools' effect and version as
-// they are now. Its errors are as Extract's.
+// they are now. Its errors are as Extract's; a *LackError says that what the policy
+// needs can't be done, and what.
 func Plan(ctx context.Context, g Generator, in PlanInput) ([]task.Step, Usage, error) {
 	var steps []task.Step
+	var lacks []LackData
 	usage, err := ask(ctx, g, question{
 		purpose: Planning, locale: in.Locale, try: in.Try, tokens: 16_384,
-		standing: Standing{toolData(in)}, data: planData(in),
+		standing: Standing{toolData(in), slices.Concat([]string{}, in.Forbidden)}, data: planData(in),
 		accept: func(answer []byte) (problems []string) {
-			steps, problems = readPlan(answer, in)
-			if len(problems) == 0 && in.Fits != nil && !in.Fits(steps) {
+			steps, lacks, problems = readPlan(answer, in)
+			if len(problems) == 0 && len(lacks) == 0 && in.Fits != nil && !in.Fits(steps) {
 				problems = []string{"the steps can't be shown whole to the people who approve them: use fewer steps, shorter titles and shorter arguments"}
 			}
 			return problems
 		},
 	})
+	if err == nil && len(lacks) > 0 {
+		err = &LackError{lacks, in.Locale}
+	}
 	if err != nil {
 		return nil, usage, err
 	}
@@ -66,7 +72,8 @@ type PlanData struct {
 
 // Standing is what the model sees of the tools.
 type Standing struct {
-	Tools []ToolData `json:"tools"`
+	Tools     []ToolData `json:"tools"`
+	Forbidden []string   `json:"forbidden"`
 }
 
 // PlanTry is what the model sees of a PlanVersion: the steps of the newest alone.
@@ -146,15 +153,21 @@ func toolData(in PlanInput) []ToolData {
 // from being run: order, unknown tools, arguments, constraints, references, lengths.
 // A step that writes where the approved policy does not say, or hands results on to an
 // MCP server, is shown to a person first, whatever the model wants.
-func readPlan(answer []byte, in PlanInput) ([]task.Step, []string) {
+// Where something is missing, the steps for the rest are not looked at.
+func readPlan(answer []byte, in PlanInput) ([]task.Step, []LackData, []string) {
 	var a struct {
-		Steps []StepData `json:"steps"`
+		Steps   []StepData `json:"steps"`
+		Missing []LackData `json:"missing"`
 	}
 	if err := json.Unmarshal(answer, &a); err != nil {
-		return nil, []string{err.Error()}
+		return nil, nil, []string{err.Error()}
+	}
+	if len(a.Missing) > 0 {
+		lacks, problems := readLacks(a.Missing, in)
+		return nil, lacks, problems
 	}
 	if len(a.Steps) == 0 || len(a.Steps) > MaxSteps {
-		return nil, []string{fmt.Sprintf("there are %d steps, there must be 1 to %d", len(a.Steps), MaxSteps)}
+		return nil, nil, []string{fmt.Sprintf("there are %d steps, there must be 1 to %d", len(a.Steps), MaxSteps)}
 	}
 	var steps []task.Step
 	var problems []string
@@ -170,7 +183,7 @@ func readPlan(answer []byte, in PlanInput) ([]task.Step, []string) {
 	} else if len(b) > MaxStepsBytes {
 		problems = append(problems, fmt.Sprintf("the steps are %d bytes, the limit is %d", len(b), MaxStepsBytes))
 	}
-	return steps, problems
+	return steps, nil, problems
 }
 
 func readStep(i int, d StepData, in PlanInput, before map[string]string) (task.Step, []string) {
@@ -201,6 +214,9 @@ func readStep(i int, d StepData, in PlanInput, before map[string]string) (task.S
 	earlier := func(id string) (string, bool) { name, ok := before[id]; return name, ok }
 	if err := in.Tools.CheckPlanned(d.Tool, args, earlier); err != nil {
 		problems = append(problems, fmt.Sprintf("%s.toolInput: %s", at, err))
+	}
+	if department, ok := substituted(spec, s.ToolInput, in); ok {
+		problems = append(problems, fmt.Sprintf("%s.toolInput: department %.100q stands neither in the policy nor in the request: what they ask for and the constraint leaves out is missing, nothing else takes its place", at, department))
 	}
 	s.RequiresHumanCheck = s.RequiresHumanCheck || tool.Unseen(spec, args, in.Policy, in.Requester) || handsOn(spec, args, before)
 	return s, problems

@@ -26,7 +26,7 @@ func (s step) with(name string, v any) step { s[name] = v; return s }
 
 func answer(t testing.TB, steps ...step) string {
 	t.Helper()
-	b, err := json.Marshal(map[string]any{"steps": steps})
+	b, err := json.Marshal(map[string]any{"steps": steps, "missing": []any{}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,12 +145,10 @@ func TestTheDemoKeepsToConstraints(t *testing.T) {
 		want                       string // in some step
 		without                    string
 	}{
-		"departments":              {"list_employees", `{"departments":["人事部","営業部"]}`, "勤怠をまとめて", `"department":"人事部"`, `"department":null`},
-		"the one that is asked":    {"list_employees", `{"departments":["人事部","営業部"]}`, "営業部の勤怠をまとめて", `"department":"営業部"`, "人事部"},
-		"without a constraint":     {"list_employees", `{}`, "営業部の勤怠をまとめて", `"department":"営業部"`, `"department":null`},
-		"spreadsheets":             {"write_rows_to_google_sheet", `{"spreadsheet_ids":["another"]}`, "勤怠をまとめて", `"spreadsheet_id":"another"`, "ringi-demo-sheet"},
-		"recipients":               {"send_slack_dm", `{"recipients":["U0SANDSATO"]}`, "勤怠をまとめて", `"recipient":"U0SANDSATO"`, "nobody"},
-		"recipients but requester": {"send_slack_dm", `{"recipients":["U0OTHER"]}`, "勤怠をまとめて", `"spreadsheet_id"`, "recipient"},
+		"the one that is asked": {"list_employees", `{"departments":["人事部","営業部"]}`, "営業部の勤怠をまとめて", `"department":"営業部"`, "人事部"},
+		"without a constraint":  {"list_employees", `{}`, "営業部の勤怠をまとめて", `"department":"営業部"`, `"department":null`},
+		"spreadsheets":          {"write_rows_to_google_sheet", `{"spreadsheet_ids":["ringi-demo-sheet"]}`, "勤怠をまとめて", `"spreadsheet_id":"ringi-demo-sheet"`, "nothing"},
+		"recipients":            {"send_slack_dm", `{"recipients":["U0SANDSATO"]}`, "勤怠をまとめて", `"recipient":"U0SANDSATO"`, "nobody"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			in := confined(t, test.tool, task.JSON(test.constraints))

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -55,7 +56,7 @@ func Failed(ctx context.Context, s Decider, in Input, g task.Generation, f task.
 		case f.RetryAfter > 0 && until.Sub(a.TryingSince()) <= task.MaxPausing:
 			return a.Pause(in.Run, g, until, now)
 		}
-		return a.Park(in.Run, g, f.Reason, f.Detail, now)
+		return a.Park(in.Run, g, f.Reason, cmp.Or(f.Said, f.Detail), now)
 	}))
 	if err != nil {
 		return task.Next{}, fmt.Errorf("record that %s failed: %w", g.Layer, err)

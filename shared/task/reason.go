@@ -31,6 +31,7 @@ const (
 	ReasonModelUnknown     Reason = "model_unknown"
 	ReasonModelUnpriced    Reason = "model_unpriced" // a limit of costs can't be held with it
 	ReasonModelDemo        Reason = "model_demo_failure"
+	ReasonPlanLacks        Reason = "plan_lacks" // something that the request needs can't be done
 	ReasonRunFailed        Reason = "run_failed" // anything that is our own fault
 
 	// Why an execution or a step failed.
@@ -53,7 +54,7 @@ var Reasons = []Reason{
 	ReasonDone, ReasonByPerson, ReasonMaxVersions, ReasonExpired, ReasonStepRejected, ReasonCostLimit,
 	ReasonUnsupported, ReasonHelp, ReasonBecameReason,
 	ReasonModelUnavailable, ReasonModelRefused, ReasonModelBadOutput, ReasonModelCutOff, ReasonModelBadRequest,
-	ReasonModelKey, ReasonModelForbidden, ReasonModelNoCredit, ReasonModelMisplaced, ReasonModelUnknown, ReasonModelUnpriced, ReasonModelDemo, ReasonRunFailed,
+	ReasonModelKey, ReasonModelForbidden, ReasonModelNoCredit, ReasonModelMisplaced, ReasonModelUnknown, ReasonModelUnpriced, ReasonModelDemo, ReasonPlanLacks, ReasonRunFailed,
 	ReasonToolFailed, ReasonToolUnknown, ReasonToolNotAllowed, ReasonToolConstraint, ReasonToolChanged, ReasonBadArguments,
 	ReasonStepsChanged, ReasonTimeout, ReasonInterruptedRead,
 	ReasonSessionModel, ReasonSessionEnded, ReasonStepsNotDone,

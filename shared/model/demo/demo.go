@@ -39,6 +39,7 @@ type input struct {
 	Locale    string    `json:"locale"`
 	Earlier   []version `json:"rejected_versions"`
 	Tools     []offered `json:"tools"`
+	Forbidden []string  `json:"forbidden"`
 	Steps     []fact    `json:"steps"`
 }
 
@@ -85,7 +86,8 @@ func Answer(q Question) (string, error) {
 	case "draft":
 		answer = map[string]string{"policy": draft(in, w)}
 	case "plan":
-		answer = map[string]any{"steps": plan(in, w)}
+		steps, missing := plan(in, w)
+		answer = map[string]any{"steps": steps, "missing": missing}
 	case "summarize":
 		answer = map[string]string{"summary": summary(in, w)}
 	default:

@@ -2,7 +2,6 @@ package demo
 
 import (
 	"fmt"
-	"slices"
 	"time"
 )
 
@@ -16,7 +15,7 @@ const (
 type meetingWords struct {
 	title, purpose, find, book, privacy string
 	listTitle, bookTitle                step
-	done, labelRoom, labelNumber, off   string
+	done, labelRoom, labelNumber        string
 	sum                                 string
 }
 
@@ -27,7 +26,6 @@ var japaneseMeeting = meetingWords{
 	listTitle: step{"空いている会議室を調べる", "会議室サーバーから、空いている会議室の一覧を取得する", "会議室のリスト"},
 	bookTitle: step{"会議室を予約", "最初に見つかった会議室を予約する", "予約番号"},
 	done:      "会議室の予約について、結果をお知らせします。", labelRoom: "会議室", labelNumber: "予約番号",
-	off: "会議室サーバーのツールが許可されていないため、予約していません。管理者に許可を依頼してください。",
 	sum: "会議室 %v を %v %v–%v に予約しました(予約番号 %v)。",
 }
 
@@ -38,18 +36,12 @@ var englishMeeting = meetingWords{
 	listTitle: step{"Find free meeting rooms", "Fetch the list of free meeting rooms from the server of rooms", "A list of rooms"},
 	bookTitle: step{"Book a meeting room", "Book the first room that was found", "The booking's number"},
 	done:      "About the meeting room:", labelRoom: "Room", labelNumber: "Booking",
-	off: "The tools of the server of rooms are not allowed, so nothing was booked. Ask an administrator to allow them.",
 	sum: "The room %v is booked for %v, %v–%v (booking %v).",
 }
 
-// meet looks for a room and books it, as far as that is allowed. It returns what
-// the notice says of it.
+// meet looks for a room and books it. It returns what the notice says of it.
 func (p *planner) meet(now time.Time) []object {
 	t := p.wish.words.meeting
-	p.allowed = slices.DeleteFunc(p.allowed, func(tool string) bool { return tool != listRooms && tool != bookRoom && tool != "send_slack_dm" })
-	if !slices.Contains(p.allowed, listRooms) || !slices.Contains(p.allowed, bookRoom) {
-		return []object{{"label": t.labelRoom, "value": t.off}}
-	}
 	at := object{"date": now.AddDate(0, 0, 1).Format(time.DateOnly), "start": "10:00", "end": "11:00"}
 	free := p.add(t.listTitle, listRooms, at)
 	booked := p.add(t.bookTitle, bookRoom, object{

@@ -24,18 +24,30 @@ type object map[string]any
 
 func ref(path string) object { return object{"$ref": path} }
 
-// planner puts steps together; what a step refers to is found by what it is for.
-type planner struct {
-	wish    wish
-	allowed []string
-	tools   map[string]offered
-	steps   []planned
+// lack is what a request needs and no step can do.
+type lack struct {
+	What string `json:"what"`
+	Tool string `json:"tool"`
+	Why  string `json:"why"`
 }
 
-// add appends a step unless its tool is not among those allowed, and returns the
-// beginning of references to its result, empty when it was left out.
+// planner puts steps together; what a step refers to is found by what it is for.
+type planner struct {
+	wish      wish
+	tools     map[string]offered
+	forbidden []string
+	steps     []planned
+	missing   []lack
+}
+
+// add appends a step and returns the beginning of references to its result; one that
+// may not be is missing, and gives none.
 func (p *planner) add(s step, tool string, input object) string {
-	if !slices.Contains(p.allowed, tool) || !p.within(tool, input) {
+	if why := p.hinders(tool, input); why != "" {
+		if why == noTool {
+			tool = ""
+		}
+		p.missing = append(p.missing, lack{s.title, tool, why})
 		return ""
 	}
 	args, err := json.Marshal(input)
@@ -51,31 +63,34 @@ func (p *planner) add(s step, tool string, input object) string {
 	return fmt.Sprintf("step-%d.result.", n)
 }
 
-// within keeps an input to the tool's constraints; it reports false when they leave nothing of it.
-func (p *planner) within(tool string, input object) bool {
-	c := p.tools[tool].Constraints
-	first := func(name string, listed []string) {
-		if now, _ := input[name].(string); len(listed) > 0 && !slices.Contains(listed, now) {
-			input[name] = listed[0]
+const noTool = "no_tool"
+
+// hinders says what keeps a tool from being called with an input; nothing is put in the
+// place of what a constraint leaves out.
+func (p *planner) hinders(tool string, input object) string {
+	offered, ok := p.tools[tool]
+	switch {
+	case !ok && slices.Contains(p.forbidden, tool):
+		return "forbidden"
+	case !ok:
+		return noTool
+	}
+	c := offered.Constraints
+	for name, listed := range map[string][]string{"department": c.Departments, "spreadsheet_id": c.SpreadsheetIDs, "recipient": c.Recipients} {
+		now, has := input[name]
+		text, _ := now.(string)
+		if has && len(listed) > 0 && !slices.Contains(listed, text) {
+			return "constraint"
 		}
 	}
-	switch tool {
-	case "list_employees":
-		first("department", c.Departments)
-	case "write_rows_to_google_sheet":
-		first("spreadsheet_id", c.SpreadsheetIDs)
-	case "send_slack_dm":
-		to, _ := input["recipient"].(string)
-		return len(c.Recipients) == 0 || slices.Contains(c.Recipients, to)
-	}
-	return true
+	return ""
 }
 
-func plan(in input, w wish) []planned {
+// plan makes the steps, or says what is missing for them.
+func plan(in input, w wish) ([]planned, []lack) {
 	t := w.words
-	p := planner{wish: w, tools: map[string]offered{}}
+	p := planner{wish: w, tools: map[string]offered{}, forbidden: in.Forbidden}
 	for _, tool := range in.Tools {
-		p.allowed = append(p.allowed, tool.Name)
 		p.tools[tool.Name] = tool
 	}
 	list := object{"department": nil, "status": "active"}
@@ -90,7 +105,10 @@ func plan(in input, w wish) []planned {
 		details = append(details, object{"label": label, "value": ref(path)})
 	}
 
-	people := p.add(t.employeesTitle, "list_employees", list)
+	people := ""
+	if w.topic != meeting {
+		people = p.add(t.employeesTitle, "list_employees", list)
+	}
 	if people != "" {
 		detail(t.labelEmployees, people+"count")
 	}
@@ -134,7 +152,10 @@ func plan(in input, w wish) []planned {
 		last := &p.steps[len(p.steps)-1]
 		last.Title = fmt.Sprintf(t.titleRemark, last.Title, fmt.Sprintf(t.quote, w.remarks[len(w.remarks)-1]))
 	}
-	return p.steps
+	if len(p.missing) > 0 {
+		return []planned{}, p.missing
+	}
+	return p.steps, []lack{}
 }
 
 func columnsOf(t topic) []string {

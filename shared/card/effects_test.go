@@ -1,0 +1,64 @@
+package card_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/slack-go/slack"
+
+	"ringi/shared/card"
+	"ringi/shared/task"
+)
+
+// shownOf is the text of all sections of the steps' card, and whether it can be approved there.
+func shownOf(t *testing.T, steps []task.Step) (text string, approvable bool) {
+	t.Helper()
+	s := planned(t, fiveSteps(), task.DefaultSettings())
+	s.Process().Steps = steps
+	m := card.Render(s.Aggregate, s.card(processCard), "ja", s.now)
+	if err := card.Validate(m); err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range m.Attachments[0].Blocks.BlockSet {
+		if sec, ok := b.(*slack.SectionBlock); ok && sec.Text != nil {
+			text += sec.Text.Text + "\n"
+		}
+	}
+	all, err := json.Marshal(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text, strings.Contains(string(all), "approve_process")
+}
+
+func TestWhoeverStampsStepsSeesWhatTheyWouldDo(t *testing.T) {
+	long := strings.Repeat("あ", 2900)
+	for name, tc := range map[string]struct {
+		tool, args string
+		shows      string
+		approvable bool
+	}{
+		"another department than was asked for": {"list_employees", `{"department":"営業部","status":"active"}`, "1. 部署: 「営業部」 · 在籍者のみ", true},
+		"what a message says, and to whom":      {"send_slack_dm", `{"recipient":"U0SATO","text":"全員\n解雇です。","details":[{"label":"賞与","value":25000000}]}`, "1. <@U0SATO> (U0SATO) へ DM: 「全員 ⏎ 解雇です。」 · 賞与: 25000000", true},
+		"words that would format":               {"notes.post", `{"body":"<!channel> *x*"}`, "1. notes の post · body: 「&lt;!channel&gt; ＊x＊」", true},
+		"no words at all":                       {"list_employees", `{`, "1. 引数を読み取れません: 「{」", true},
+		"a message of a card's length":          {"send_slack_dm", `{"recipient":"U0SATO","text":"` + long + `終わり","details":[]}`, "あ終わり」", true},
+		"more than a card holds":                {"notes.post", `{"a":"` + long + `","b":"` + long + `","c":"` + long + `","d":"` + long + `終わり"}`, "1. notes の post", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			text, approvable := shownOf(t, []task.Step{{StepID: "step-1", Order: 1, Title: "t", Tool: tc.tool, ToolInput: task.JSON(tc.args)}})
+			if !strings.Contains(text, tc.shows) || approvable != tc.approvable {
+				t.Errorf("can be approved: %v, want %v; shown %.600s", approvable, tc.approvable, text)
+			}
+		})
+	}
+	var steps []task.Step
+	for i := range 60 {
+		steps = append(steps, task.Step{StepID: fmt.Sprintf("step-%d", i+1), Order: i + 1, Title: "従業員一覧を取得", Tool: "list_employees", ToolInput: `{"department":"営業部","status":"active"}`})
+	}
+	if text, approvable := shownOf(t, steps); !approvable || !strings.Contains(text, "60. 部署: 「営業部」") {
+		t.Errorf("sixty plain steps can't be approved: %s", text)
+	}
+}

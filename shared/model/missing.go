@@ -1,0 +1,116 @@
+package model
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"ringi/shared/task"
+	"ringi/shared/tool"
+)
+
+// Why a plan can't have what a request needs.
+const (
+	lackForbidden  = "forbidden"  // an administrator forbids the tool
+	lackConstraint = "constraint" // an administrator's constraint leaves it out
+	lackTool       = "no_tool"    // no tool does it
+	lackValue      = "unknown"    // a value that nobody gave, such as an address
+)
+
+// LackData is something that the approved policy needs and no step can do, as the
+// model says it.
+type LackData struct {
+	What string `json:"what"`
+	Tool string `json:"tool"` // its name, empty where none is to blame
+	Why  string `json:"why"`
+}
+
+// maxWhat is how much of what is missing is told to people, in characters; maxLacks how
+// many of them are named. Together they fit the head's row.
+const (
+	maxWhat  = 60
+	maxLacks = 2
+)
+
+// LackError says that what was asked for can't be planned: no steps were made, not even
+// for the rest of it.
+type LackError struct {
+	Lacks  []LackData
+	locale string
+}
+
+// Error names no content.
+func (e *LackError) Error() string { return fmt.Sprintf("%d things can't be planned", len(e.Lacks)) }
+
+// sentence names what can't be done, for people.
+func (e *LackError) sentence() string {
+	texts, more := lacksJA, "ほか %d 件。"
+	if e.locale == "en" {
+		texts, more = lacksEN, "And %d more."
+	}
+	var said []string
+	for _, l := range e.Lacks[:min(len(e.Lacks), maxLacks)] {
+		said = append(said, strings.NewReplacer("{what}", clip(l.What, maxWhat), "{tool}", clip(l.Tool, maxWhat)).Replace(texts[l.Why]))
+	}
+	if left := len(e.Lacks) - maxLacks; left > 0 {
+		said = append(said, fmt.Sprintf(more, left))
+	}
+	return strings.Join(said, " ")
+}
+
+var lacksJA = map[string]string{
+	lackForbidden:  "「{what}」に必要なツール {tool} は、管理者が許可していません。",
+	lackConstraint: "「{what}」は、管理者が決めたツール {tool} の制約の外です。",
+	lackTool:       "「{what}」を行うツールがありません。",
+	lackValue:      "「{what}」に必要な値が、依頼にも方針にも書かれていません。",
+}
+
+var lacksEN = map[string]string{
+	lackForbidden:  "“{what}” needs the tool {tool}, which an administrator does not allow.",
+	lackConstraint: "“{what}” is outside of what an administrator allows the tool {tool}.",
+	lackTool:       "There is no tool for “{what}”.",
+	lackValue:      "A value that “{what}” needs stands neither in the request nor in the policy.",
+}
+
+// readLacks checks what a model says is missing against what it was given: a tool that
+// it may use is not forbidden, and one without constraints has none that could be in the way.
+func readLacks(said []LackData, in PlanInput) (lacks []LackData, problems []string) {
+	for i, l := range said {
+		at := fmt.Sprintf("missing.%d", i)
+		l.What, l.Tool = line(l.What), line(l.Tool)
+		problems = append(problems, bounded(at+".what", l.What, MaxTitle)...)
+		spec, offered := in.Tools.Lookup(l.Tool)
+		switch {
+		case l.Why == lackForbidden && !slices.Contains(in.Forbidden, l.Tool):
+			problems = append(problems, fmt.Sprintf("%s.tool: %.100q is none of the forbidden tools", at, l.Tool))
+		case l.Why == lackConstraint && (!offered || spec.Bounds.None()):
+			problems = append(problems, fmt.Sprintf("%s.tool: %.100q is no tool with constraints", at, l.Tool))
+		case (l.Why == lackTool || l.Why == lackValue) && l.Tool != "":
+			problems = append(problems, fmt.Sprintf("%s.tool must be empty where why is %s", at, l.Why))
+		}
+		lacks = append(lacks, l)
+	}
+	return lacks, problems
+}
+
+// substituted reports whether a step is about a department that neither the policy nor
+// the request names: one that a constraint allows, in the place of what was asked for.
+// A name may stand without what all departments' names end with.
+func substituted(s tool.Spec, input task.JSON, in PlanInput) (department string, ok bool) {
+	argument := s.Bound[task.OnlyDepartments]
+	if argument == "" || len(s.Bounds.Departments) == 0 {
+		return "", false
+	}
+	var members map[string]any
+	if json.Unmarshal([]byte(input), &members) != nil {
+		return "", false
+	}
+	department, _ = members[argument].(string)
+	bare := strings.TrimRight(department, "部課室係")
+	if department == "" || bare == "" {
+		return "", false
+	}
+	said := strings.ToLower(strings.Join([]string{in.Policy, in.Request, in.Task.Title, in.Task.Description}, "\n"))
+	return department, !strings.Contains(said, strings.ToLower(bare))
+}
