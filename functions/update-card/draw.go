@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -55,11 +56,16 @@ type drawing struct {
 	settings task.Settings
 	by       string // this invocation
 	told     bool   // the requester knows that a card can't be shown
+
+	urgency map[string]urgency   // of each card
+	short   map[string]time.Time // methods for which no call is left, and when there may be one
 }
 
 // draw shows a task: each card whose content differs from what was shown is
-// posted or updated, the oldest first, so that a thread reads in order. If the
-// task moves on meanwhile, the message of that move brings the rest.
+// posted or updated, the most urgent first, posts in the order of the thread. If the
+// task moves on meanwhile, the message of that move brings the rest. What Slack's pace
+// has no room for comes again; progress does not, but with the task's next revision, or
+// when the sweeper finds shown_rev behind.
 func (h *Handler) draw(ctx context.Context, ref task.Ref) error {
 	a, err := h.Tasks.Load(ctx, ref)
 	if err != nil {
@@ -77,23 +83,9 @@ func (h *Handler) draw(ctx context.Context, ref task.Ref) error {
 	}
 	d := &drawing{Handler: h, ref: ref, a: a, settings: settings, by: h.NewID()}
 	d.told = slices.ContainsFunc(a.Cards, func(c *task.Card) bool { return c.Refusal != "" })
-	cards := slices.SortedStableFunc(slices.Values(a.Cards), func(a, b *task.Card) int { return a.CreatedAt.Compare(b.CreatedAt) })
-	var behind error
-	for _, c := range cards {
-		err := d.card(ctx, c)
-		if err != nil {
-			err = fmt.Errorf("card %s: %w", c.Key(), err)
-		}
-		var unknown slackapi.Unknown
-		switch {
-		case errors.As(err, &unknown): // an update, to be done again; no other card need wait for that
-			behind = err
-		case err != nil:
-			return err
-		}
-	}
-	if behind != nil {
-		return behind
+	behind, err := d.cards(ctx)
+	if err != nil || behind {
+		return err
 	}
 	if a.Head.ShownRev == a.Head.Rev {
 		return nil
@@ -102,6 +94,33 @@ func (h *Handler) draw(ctx context.Context, ref task.Ref) error {
 		return fmt.Errorf("note what is shown: %w", err)
 	}
 	return nil
+}
+
+// cards draws all of the task's cards. It reports whether some were left out.
+func (d *drawing) cards(ctx context.Context) (left bool, err error) {
+	var rows []*task.Card
+	rows, d.urgency = inOrder(d.a)
+	d.short = map[string]time.Time{}
+	var behind error
+	var over leftover
+	for _, c := range rows {
+		err := d.card(ctx, c)
+		if err != nil {
+			err = fmt.Errorf("card %s: %w", c.Key(), err)
+		}
+		var unknown slackapi.Unknown
+		switch {
+		case over.add(err, d.urgency[c.Key()]):
+		case errors.As(err, &unknown): // an update, to be done again; no other card need wait for that
+			behind = err
+		case err != nil:
+			return true, err
+		}
+	}
+	if over.skipped > 0 {
+		slog.InfoContext(ctx, "left progress out", "task_id", d.ref.Task, "rev", d.a.Head.Rev, "cards", over.skipped)
+	}
+	return over.skipped > 0, cmp.Or(behind, over.err(d.Now()))
 }
 
 // card makes one message show its card.
@@ -131,12 +150,15 @@ func (d *drawing) rests(c *task.Card) bool {
 // update replaces what a message shows. A message that is gone, or can't be
 // changed any more, is posted anew.
 func (d *drawing) update(ctx context.Context, c *task.Card, m card.Message, hash string) error {
+	if err := d.take(ctx, c, methodUpdate); err != nil {
+		return err
+	}
 	if c.Hash != "" {
 		if err := d.Rows.ForgetCard(ctx, d.ref, c.Key(), c.MessageTS); err != nil {
 			return fmt.Errorf("forget: %w", err)
 		}
 	}
-	err := d.Slack.Update(ctx, c.Channel, c.MessageTS, m, d.about(c))
+	err := d.limited(ctx, methodUpdate, d.Slack.Update(ctx, c.Channel, c.MessageTS, m, d.about(c)))
 	switch slackapi.Code(err) {
 	case slackapi.CodeMessageNotFound, slackapi.CodeCantUpdate, slackapi.CodeEditWindow:
 		d.log(c).WarnContext(ctx, "posts anew", "ts", c.MessageTS, "err", err)

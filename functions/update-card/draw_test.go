@@ -41,6 +41,11 @@ func TestUpdateCard(t *testing.T) {
 		{"an archived channel is tried again every hour while a gate waits", testArchivedAtGate},
 		{"what is refused to the app is no card's refusal", testAppRefused},
 		{"a fault while updating", testUpdateFault},
+		{"progress is left out while updates are short, and drawn later", testProgressIsLeftOut},
+		{"a card that was never drawn as generating is posted as what asks", testPostedPending},
+		{"a message without a call left waits", testShortOfUpdates},
+		{"a 429 holds for all invocations", testHeldForAll},
+		{"cards are drawn without a pace", testPaceLost},
 		{"a redraw heals what was shown", testRedraw},
 	} {
 		t.Run(part.name, func(t *testing.T) { part.run(t, newWorld(t, db)) })

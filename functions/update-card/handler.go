@@ -35,15 +35,19 @@ type Queue interface {
 
 // Handler draws cards.
 type Handler struct {
-	Tasks    Tasks
-	Rows     Rows
-	Shelf    Shelf
-	Slack    Slack
-	Queue    Queue
-	QueueURL string
-	Now      func() time.Time
-	NewID    func() string
-	Wait     func(ctx context.Context, d time.Duration) error
+	Tasks Tasks
+	Rows  Rows
+	Shelf Shelf
+	Slack Slack
+	// Pace is Slack's budget; nil keeps none. PaceScale is how many times Slack's
+	// published pace it allows: 1, unless Slack granted the app more.
+	Pace      Pace
+	PaceScale float64
+	Queue     Queue
+	QueueURL  string
+	Now       func() time.Time
+	NewID     func() string
+	Wait      func(ctx context.Context, d time.Duration) error
 }
 
 // later is how long a message has to wait, when that is known.

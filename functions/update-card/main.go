@@ -3,7 +3,9 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os"
+	"strconv"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -35,9 +37,13 @@ func newHandler(ctx context.Context, cfg aws.Config) (*Handler, error) {
 	if err != nil {
 		return nil, err
 	}
+	scale, err := strconv.ParseFloat(os.Getenv("SLACK_PACE"), 64)
+	if err != nil || !(scale > 0) {
+		return nil, fmt.Errorf("SLACK_PACE must be a number above 0, not %.20q", os.Getenv("SLACK_PACE"))
+	}
 	s := store.New(dynamodb.NewFromConfig(cfg), os.Getenv("TABLE_NAME"))
 	return &Handler{
 		Tasks: s, Rows: s, Shelf: result.Shelf{S3: s3.NewFromConfig(cfg), Bucket: os.Getenv("RESULTS_BUCKET")}, Slack: slack, Queue: sqs.NewFromConfig(cfg), QueueURL: os.Getenv("CARD_QUEUE_URL"),
-		Now: time.Now, NewID: task.NewID, Wait: sleep.For,
+		Pace: s, PaceScale: scale, Now: time.Now, NewID: task.NewID, Wait: sleep.For,
 	}, nil
 }

@@ -31,6 +31,9 @@ func (d *drawing) post(ctx context.Context, c *task.Card, m card.Message, hash s
 	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < enough {
 		return later{0, "too little time is left for a post"}
 	}
+	if err := d.take(ctx, c, methodPost); err != nil {
+		return err
+	}
 	now := d.Now()
 	held, err := d.Rows.ClaimCard(ctx, d.ref, c.Key(), d.by, now, now.Add(-stale))
 	if isOther(err) {
@@ -49,6 +52,7 @@ func (d *drawing) post(ctx context.Context, c *task.Card, m card.Message, hash s
 		}
 	}
 	ts, err := d.Slack.Post(ctx, c.Channel, d.a.Request.ThreadTS, m, d.about(c))
+	err = d.limited(ctx, methodPost, err)
 	var unknown slackapi.Unknown
 	switch {
 	case errors.As(err, &unknown):

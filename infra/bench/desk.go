@@ -53,25 +53,31 @@ func open(ctx context.Context, faults lambda.Faults, rates webapi.Rates) (*stack
 
 // desk is one person's request and what became of it.
 type desk struct {
-	s    *stack.Stack
-	rows *store.Store
-	root string // the message's timestamp, and the thread's
-	ref  task.Ref
-	poll time.Duration
-	at   time.Time // when it was asked
+	s       *stack.Stack
+	rows    *store.Store
+	channel string
+	root    string // the message's timestamp, and the thread's
+	ref     task.Ref
+	poll    time.Duration
+	at      time.Time // when it was asked
 
 	again, retried int // clicks that were repeated; executions that a person asked for again
 }
 
 // ask says something to Ringi in #人事.
 func ask(s *stack.Stack, text string, poll time.Duration) (*desk, error) {
-	d := &desk{s: s, rows: store.New(dynamodb.NewFromConfig(s.AWS), s.TableName), poll: poll, at: time.Now()}
+	return askIn(s, workspace.Sato, workspace.HR, "<@"+workspace.Bot+"> "+text, poll)
+}
+
+// askIn is a message of a person's, somewhere.
+func askIn(s *stack.Stack, person, channel, text string, poll time.Duration) (*desk, error) {
+	d := &desk{s: s, rows: store.New(dynamodb.NewFromConfig(s.AWS), s.TableName), channel: channel, poll: poll, at: time.Now()}
 	var err error
-	if d.root, err = s.Sandbox.Say(workspace.Sato, workspace.HR, "<@"+workspace.Bot+"> "+text); err != nil {
+	if d.root, err = s.Sandbox.Say(person, channel, text); err != nil {
 		return nil, fmt.Errorf("ask: %w", err)
 	}
 	d.ref.Tenant = task.TenantID(s.Sandbox.TeamID())
-	d.ref.Task, err = task.ID(s.Sandbox.TeamID(), workspace.HR, d.root)
+	d.ref.Task, err = task.ID(s.Sandbox.TeamID(), channel, d.root)
 	return d, err
 }
 
@@ -96,7 +102,7 @@ func (d *desk) until(ctx context.Context, what string, holds func() (bool, error
 func (d *desk) card(ctx context.Context, key, shows string) (found workspace.Message, err error) {
 	err = d.until(ctx, key+" shows "+shows, func() (bool, error) {
 		var n int
-		for _, m := range d.s.Sandbox.Messages(workspace.HR, d.root) {
+		for _, m := range d.s.Sandbox.Messages(d.channel, d.root) {
 			payload, _ := m.Metadata["event_payload"].(map[string]any)
 			if payload["task"] == d.ref.Task && payload["card"] == key {
 				found, n = m, n+1
@@ -129,7 +135,7 @@ func (d *desk) click(ctx context.Context, user, key, action string) (time.Time, 
 	}
 	for end := time.Now().Add(patience); time.Now().Before(end) && ctx.Err() == nil; {
 		before, at := d.unsaved(user), time.Now()
-		err := d.s.Sandbox.Click(user, workspace.HR, m.TS, action)
+		err := d.s.Sandbox.Click(user, d.channel, m.TS, action)
 		if err == nil && d.unsaved(user) == before {
 			return at, m, nil
 		}

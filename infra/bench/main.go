@@ -17,7 +17,7 @@ import (
 )
 
 // parts are what can be measured, in this order.
-var parts = []string{"calls", "cold", "latency", "throughput", "growth"}
+var parts = []string{"calls", "cold", "latency", "throughput", "pace", "growth"}
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -30,13 +30,13 @@ func main() {
 
 // effort is how often each thing is done.
 type effort struct {
-	pipelines, disturbed, spawns, requests, atOnce int
-	rows                                           []int
+	pipelines, disturbed, spawns, requests, atOnce, rush int
+	rows                                                 []int
 }
 
 var (
-	whole = effort{pipelines: 5, disturbed: 20, spawns: 21, requests: 200, atOnce: 200, rows: []int{100, 10_000, 100_000}}
-	brief = effort{pipelines: 1, disturbed: 4, spawns: 5, requests: 10, atOnce: 10, rows: []int{100, 1_000}}
+	whole = effort{pipelines: 5, disturbed: 20, spawns: 21, requests: 200, atOnce: 200, rush: 30, rows: []int{100, 10_000, 100_000}}
+	brief = effort{pipelines: 1, disturbed: 4, spawns: 5, requests: 10, atOnce: 10, rush: 6, rows: []int{100, 1_000}}
 )
 
 func run(ctx context.Context, args []string, out, log io.Writer) error {

@@ -23,6 +23,7 @@ type Measured struct {
 	Cold       *coldstart.Report `json:"cold,omitempty"`
 	Latency    *Latency          `json:"latency,omitempty"`
 	Throughput *Throughput       `json:"throughput,omitempty"`
+	Pace       *Pace             `json:"pace,omitempty"`
 	Growth     *Growth           `json:"growth,omitempty"`
 }
 
@@ -89,6 +90,8 @@ func (m *Measured) measure(ctx context.Context, part string, e effort, seed uint
 		m.Latency, err = measureLatency(ctx, e.requests)
 	case "throughput":
 		m.Throughput, err = measureThroughput(ctx, e.atOnce)
+	case "pace":
+		m.Pace, err = measurePace(ctx, e.rush)
 	case "growth":
 		m.Growth, err = measureGrowth(ctx, e.rows, log)
 	}

@@ -28,6 +28,7 @@ func (m *Measured) markdown() string {
 	m.callRows(&t)
 	m.coldRows(&t)
 	m.timeRows(&t)
+	m.paceRows(&t)
 	m.growthRows(&t)
 	return fmt.Sprintf("Measured %s on %s, by `go run ./infra/bench -write`. Times are of the local stack on a shared machine: good as ratios.\n\n%s", m.At, m.Machine, t.String())
 }

@@ -49,6 +49,7 @@ func TestStore(t *testing.T) {
 		{"due", testDue},
 		{"many due", testDueMany},
 		{"shown", testShown},
+		{"pace", testPace},
 		{"tenants", testTenants},
 		{"agents", testAgents},
 		{"settings", testSettings},

@@ -45,7 +45,7 @@ func (s *Stack) binaries(ctx context.Context) (map[string]string, error) {
 
 func (s *Stack) startFunctions(binaries map[string]string, back net.Listener) error {
 	o := lambda.Options{Region: Region, Account: Account, Endpoint: s.AWSEndpoint, Log: s.options.FunctionLog, Faults: s.options.Faults}
-	variables := map[string]string{"OUTBOUND_ALLOW": strings.Join(append([]string{s.VendorsHost()}, s.options.Allow...), ",")}
+	variables := map[string]string{"SLACK_PACE": s.options.slackPace(), "OUTBOUND_ALLOW": strings.Join(append([]string{s.VendorsHost()}, s.options.Allow...), ",")}
 	maps.Copy(variables, s.options.Variables)
 	for _, f := range s.Template.Functions {
 		info := describe(f, binaries[f.ID], variables)

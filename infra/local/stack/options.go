@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"maps"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"ringi/infra/local/lambda"
@@ -116,4 +117,22 @@ func (o Options) parameters(vendorsURL string) map[string]string {
 	}
 	maps.Copy(p, o.Parameters)
 	return p
+}
+
+// unhurried is how many times Slack's pace cards are drawn here: as good as without limit,
+// unless the sandbox keeps Slack's limits from the start.
+const unhurried = "100"
+
+// slackPace is the pace of the sandbox, or of the other Slack that stands in for it.
+func (o Options) slackPace() string {
+	rates := o.Sandbox.Rates
+	switch {
+	case o.SlackAPIURL != "":
+		return "1"
+	case !rates.Enforce:
+		return unhurried
+	case rates.Scale > 0:
+		return strconv.FormatFloat(rates.Scale, 'f', -1, 64)
+	}
+	return "1"
 }

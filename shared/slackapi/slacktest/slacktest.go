@@ -21,7 +21,8 @@ type Slack struct {
 	*workspace.Workspace
 	Faults webapi.Faults
 	Client *slackapi.Client
-	URL    string // of the Web API, with a slash at the end
+	URL    string           // of the Web API, with a slash at the end
+	Now    func() time.Time // by which Slack's rate limits are kept; nil is the time
 
 	mu    sync.Mutex
 	calls []webapi.Call
@@ -32,7 +33,7 @@ func Start(t testing.TB) *Slack {
 	t.Helper()
 	s := &Slack{Workspace: workspace.New(workspace.Config{TeamID: Team, AppID: "A0RINGI"})}
 	server := httptest.NewServer(webapi.New(webapi.Options{
-		Workspace: s.Workspace, BotToken: "xoxb-test", Faults: &s.Faults, Self: func() string { return "" }, Heard: s.hear,
+		Workspace: s.Workspace, BotToken: "xoxb-test", Faults: &s.Faults, Now: s.now, Self: func() string { return "" }, Heard: s.hear,
 	}))
 	t.Cleanup(server.Close)
 	s.URL = server.URL + "/api/"
@@ -42,6 +43,13 @@ func Start(t testing.TB) *Slack {
 	}
 	s.Client = client
 	return s
+}
+
+func (s *Slack) now() time.Time {
+	if s.Now != nil {
+		return s.Now()
+	}
+	return time.Now()
 }
 
 func (s *Slack) hear(c webapi.Call) {
@@ -61,6 +69,18 @@ func (s *Slack) Calls(of ...string) []string {
 		}
 	}
 	s.calls = nil
+	return out
+}
+
+// Refusals are the errors of the calls that were heard since the last time that Calls was asked.
+func (s *Slack) Refusals() (out []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, c := range s.calls {
+		if c.Error != "" {
+			out = append(out, c.Error)
+		}
+	}
 	return out
 }
 

@@ -1,0 +1,189 @@
+package main
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"ringi/infra/local/sandbox/webapi"
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/slackapi/slacktest"
+	"ringi/shared/store/storetest"
+	"ringi/shared/task"
+)
+
+// asked is one request of many, and when its cards showed what people wait for.
+type asked struct {
+	ref           task.Ref
+	root, channel string
+	next          int       // move of the story
+	at            time.Time // when that is made; zero: when the gate's card has been seen for a while
+	messages      int       // in its group of the queue
+	hidden        time.Time // until when the first of them is
+	opened, shown []time.Time
+	ended, seen   time.Time // the execution
+}
+
+// rush is many requests in one workspace, at Slack's own pace and by a clock of its own.
+type rush struct {
+	*world
+	all []*asked
+}
+
+// A rush: fifteen requests in fifteen seconds and three conversations, at Slack's pace of 50
+// updates a minute. What asks a person for a decision is seen within 15 s in 95 of 100 cases and
+// the end of the work within 90 s, though progress alone would fill the minutes.
+func TestWhatAsksIsSeenFirstAtSlacksPace(t *testing.T) {
+	w := newWorld(t, storetest.Start(t))
+	w.paced(0)
+	w.slack.Now = func() time.Time { return w.clock }
+	w.slack.Faults.SetRates(webapi.Rates{Enforce: true})
+	r := &rush{world: w}
+	w.clock = w.clock.Truncate(time.Second)
+	began := w.clock
+	for done := false; !done; w.clock = w.clock.Add(time.Second) {
+		if n := len(r.all); n < 15 && w.clock.Sub(began) >= time.Duration(n)*time.Second {
+			r.ask([]string{workspace.HR, workspace.General, workspace.DirectMessage(workspace.Sato)}[n%3])
+		}
+		done = len(r.all) == 15
+		for _, i := range rand.Perm(len(r.all)) {
+			x := r.all[i]
+			r.move(x)
+			r.deliverTo(x)
+			done = done && !x.seen.IsZero()
+		}
+		if w.clock.Sub(began) > 10*time.Minute {
+			t.Fatal("not all is shown within ten minutes")
+		}
+	}
+	var gates, ends []time.Duration
+	for _, x := range r.all {
+		for n, opened := range x.opened {
+			gates = append(gates, x.shown[n].Sub(opened))
+		}
+		ends = append(ends, x.seen.Sub(x.ended))
+	}
+	slices.Sort(gates)
+	slices.Sort(ends)
+	p95 := gates[len(gates)*95/100]
+	t.Logf("%d gates, p95 %s, last %s; %d ends, last %s; all within %s", len(gates), p95, gates[len(gates)-1], len(ends), ends[len(ends)-1], w.clock.Sub(began))
+	if p95 > 15*time.Second || ends[len(ends)-1] > 90*time.Second {
+		t.Errorf("gates are seen after %v, ends after %v", gates, ends)
+	}
+	limited := 0
+	for _, c := range w.slack.Refusals() {
+		if c == "ratelimited" {
+			limited++
+		}
+	}
+	if limited > 5 {
+		t.Errorf("Slack had to say %d times that it is too much", limited)
+	}
+}
+
+func (r *rush) ask(channel string) {
+	r.t.Helper()
+	n := len(r.all)
+	root := r.slack.Say(r.t, workspace.Sato, channel, fmt.Sprintf("依頼 %d", n))
+	kind := "channel"
+	if strings.HasPrefix(channel, "D") {
+		kind = "im"
+	}
+	c, ref, err := task.Receive(task.TenantID(slacktest.Team), task.Request{
+		TeamID: slacktest.Team, Text: "依頼", User: workspace.Sato, Channel: channel, ChannelType: kind,
+		MessageTS: root, ThreadTS: root, Source: task.SourceChannel, EventID: fmt.Sprintf("EvRush%d", n),
+	}, r.clock)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	if err := r.store.Create(r.t.Context(), c); err != nil {
+		r.t.Fatal(err)
+	}
+	r.all = append(r.all, &asked{ref: ref, root: root, channel: channel, at: r.clock.Add(time.Second), messages: 1})
+}
+
+// thinking is how long a gate's card is looked at before its stamp.
+const thinking = 15 * time.Second
+
+// move does what comes next in a request's story, when it is time.
+func (r *rush) move(x *asked) {
+	r.t.Helper()
+	if x.at.IsZero() && len(x.shown) == len(x.opened) {
+		x.at = x.shown[len(x.shown)-1].Add(thinking)
+	}
+	if x.at.IsZero() || r.clock.Before(x.at) || x.next > 9 {
+		return
+	}
+	now, s := r.clock, task.DefaultSettings()
+	after := []time.Duration{1, 5, 0, 1, 5, 0, 1, 2, 4, 0}[x.next] * time.Second
+	_, err := r.store.Decide(r.t.Context(), x.ref, func(a *task.Aggregate) (task.Change, error) {
+		switch x.next {
+		case 0:
+			return a.Extracted(a.Head.Run, task.Extract{Title: "依頼", Description: "今月", Priority: task.High, TaskType: task.TypeStandard}, now)
+		case 1:
+			return a.BeginPrompt(a.Head.Run, now)
+		case 2:
+			return a.FinishPrompt(a.Head.Run, "方針", s, now)
+		case 3:
+			return a.ApprovePrompt(a.Prompt().ID, r.requester(), r.policy(), now)
+		case 4:
+			return a.BeginProcess(a.Head.Run, now)
+		case 5:
+			return a.FinishProcess(a.Head.Run, []task.Step{{
+				StepID: "s1", Order: 1, Title: "一覧", Description: "手順", ExpectedOutput: "結果", Tool: "list_employees", ToolInput: task.JSON("{}"), Effect: task.Read, ToolVersion: "1",
+			}}, s, now)
+		case 6:
+			return a.ApproveProcess(a.Process().ID, r.requester(), r.policy(), now)
+		case 7, 8:
+			if a.Execution().Status == task.ExecutionPending {
+				return a.StartExecution(a.Head.Run, now)
+			}
+			return task.Change{}, nil
+		}
+		return a.FailExecution(a.Head.Run, task.ReasonRunFailed, "", now)
+	})
+	if err != nil {
+		r.t.Fatalf("move %d: %v", x.next, err)
+	}
+	x.messages++
+	x.at = time.Time{}
+	switch {
+	case x.next == 2 || x.next == 5:
+		x.opened = append(x.opened, now)
+	case x.next == 9:
+		x.ended = now
+	default:
+		x.at = now.Add(after)
+	}
+	x.next++
+}
+
+// deliverTo hands over what waits in a request's group, in order, and looks at its thread.
+func (r *rush) deliverTo(x *asked) {
+	r.t.Helper()
+	r.ref = x.ref
+	for x.messages > 0 && !r.clock.Before(x.hidden) {
+		r.queue.hidden = nil
+		if r.deliver() {
+			x.messages--
+			continue
+		}
+		x.hidden = r.clock.Add(time.Duration(r.queue.hidden[0]) * time.Second)
+	}
+	var thread []string
+	for _, m := range r.slack.Thread(r.t, x.channel, x.root) {
+		thread = append(thread, fmt.Sprint(m.Attachments))
+	}
+	face := strings.Join(thread, "\n")
+	for n, action := range []string{"approve_prompt", "approve_process"} {
+		if len(x.opened) > n && len(x.shown) == n && strings.Contains(face, action) {
+			x.shown = append(x.shown, r.clock)
+		}
+	}
+	if !x.ended.IsZero() && x.seen.IsZero() && strings.Contains(face, "retry_execution") {
+		x.seen = r.clock
+	}
+}

@@ -1,0 +1,118 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"ringi/shared/task"
+)
+
+// MaxPaceCalls is the most calls that a budget's row remembers.
+const MaxPaceCalls = 10
+
+// paceRowsLast is how long a budget's row that nobody uses is kept.
+const paceRowsLast = 24 * time.Hour
+
+// Budget is what may be called of a method of Slack's: Calls in any Window, by all
+// functions together. Its row is PACE#<workspace>/<name> and holds the times of the last
+// calls and until when Slack said no. It carries no truth: losing it costs at most a 429.
+//
+// A call costs one write unit more for it, of a row below 1 KiB, beside the two that
+// a card's own row takes. The times of ten calls in a sixth of a minute say the same as
+// those of fifty in a minute, and keep the row small.
+type Budget struct {
+	Workspace string
+	Name      string // Slack's method, with what it is limited by behind it, such as a channel
+	Calls     int    // 1 to MaxPaceCalls
+	Window    time.Duration
+}
+
+func (b Budget) key() (item, error) {
+	if !keyPart(b.Workspace) || b.Name == "" || len(b.Name) > 128 || b.Calls < 1 || b.Calls > MaxPaceCalls || b.Window <= 0 {
+		return nil, fmt.Errorf("budget %.40q of %.40q: %w", b.Name, b.Workspace, task.ErrNotFound)
+	}
+	return key("PACE#"+b.Workspace, b.Name), nil
+}
+
+func callName(n int) string { return "call_" + strconv.Itoa(n) }
+
+// TakePace takes one call of a budget if spare others are left after it. It returns
+// the zero time once it is taken, else when there may be one.
+func (s *Store) TakePace(ctx context.Context, b Budget, spare int, now time.Time) (time.Time, error) {
+	k, err := b.key()
+	if err != nil {
+		return time.Time{}, err
+	}
+	nth := max(0, b.Calls-1-spare)
+	e := newExpression()
+	zero := e.value(0)
+	for n := b.Calls - 1; n > 0; n-- {
+		e.sets = append(e.sets, fmt.Sprintf("%s = if_not_exists(%s, %s)", e.name(callName(n)), e.name(callName(n-1)), zero))
+	}
+	e.set(callName(0), now.UnixMilli())
+	e.set("type", "pace")
+	e.set("schema_version", schemaVersion)
+	e.set("delete_after", now.Add(paceRowsLast).Unix())
+	free := both(
+		anyOf(e.lacks("held_until"), e.is("held_until", "<=", now.UnixMilli())),
+		anyOf(e.lacks(callName(nth)), e.is(callName(nth), "<=", now.Add(-b.Window).UnixMilli())),
+	)
+	it, err := s.update(ctx, k, e, &free)
+	switch {
+	case errors.Is(err, errCondition):
+		free := time.UnixMilli(int64(intOf(it, callName(nth)))).Add(b.Window)
+		if held := time.UnixMilli(int64(intOf(it, "held_until"))); held.After(free) {
+			return held, nil
+		}
+		return free, nil
+	case err != nil:
+		return time.Time{}, fmt.Errorf("take a call of %s: %w", b.Name, err)
+	}
+	return time.Time{}, nil
+}
+
+// SparePace is how many calls of a budget are left, as a moment ago.
+func (s *Store) SparePace(ctx context.Context, b Budget, now time.Time) (int, error) {
+	k, err := b.key()
+	if err != nil {
+		return 0, err
+	}
+	out, err := s.db.GetItem(ctx, &dynamodb.GetItemInput{TableName: &s.table, Key: k, ConsistentRead: aws.Bool(false)})
+	if err != nil {
+		return 0, fmt.Errorf("read the budget of %s: %w", b.Name, err)
+	}
+	if int64(intOf(out.Item, "held_until")) > now.UnixMilli() {
+		return 0, nil
+	}
+	left := 0
+	for n := range b.Calls {
+		if int64(intOf(out.Item, callName(n))) <= now.Add(-b.Window).UnixMilli() {
+			left++
+		}
+	}
+	return left, nil
+}
+
+// HoldPace notes that Slack wants no call of a budget before until. A later time stands.
+func (s *Store) HoldPace(ctx context.Context, b Budget, until time.Time) error {
+	k, err := b.key()
+	if err != nil {
+		return err
+	}
+	e := newExpression()
+	e.set("held_until", until.UnixMilli())
+	e.set("type", "pace")
+	e.set("schema_version", schemaVersion)
+	e.set("delete_after", until.Add(paceRowsLast).Unix())
+	longer := anyOf(e.lacks("held_until"), e.is("held_until", "<", until.UnixMilli()))
+	if _, err := s.update(ctx, k, e, &longer); err != nil && !errors.Is(err, errCondition) {
+		return fmt.Errorf("hold %s: %w", b.Name, err)
+	}
+	return nil
+}
