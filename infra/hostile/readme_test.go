@@ -15,7 +15,7 @@ func TestTheReadmeNamesTestsThatThereAre(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	named := regexp.MustCompile("`([a-z/-]+)` (Test[A-Za-z]+)").FindAllStringSubmatch(string(readme), -1)
+	named := regexp.MustCompile("`([a-z/-]+)` (Test[A-Za-z0-9]+)").FindAllStringSubmatch(string(readme), -1)
 	if len(named) < 10 {
 		t.Fatalf("it names %d tests", len(named))
 	}
