@@ -62,7 +62,7 @@ func stepsShown(d *desk.Desk, key string) []string {
 
 func TestFiveRejectionsCancelTheTask(t *testing.T) {
 	s := start(t)
-	d := desk.Ask(t, s, workspace.Sato, "備品の一覧を確認したい")
+	d := desk.Ask(t, s, workspace.Sato, "従業員一覧を確認したい")
 	for _, key := range []string{"CARD#prompt#0001", "CARD#prompt#0002", "CARD#prompt#0003", "CARD#prompt#0004", "CARD#prompt#0005"} {
 		d.Reject(workspace.Suzuki, key, "reject_prompt", "方針が違います")
 	}

@@ -62,7 +62,9 @@ func TestADemonstrationSaysWhatItUsed(t *testing.T) {
 	if one.Input == 0 || one.Output == 0 || one.Cost != 0 || one.Unpriced != 0 || one.Input != again.Input || one.Output != again.Output || one.ID == again.ID {
 		t.Errorf("%+v, then %+v", one, again)
 	}
-	_, plan, err := model.Plan(t.Context(), demo(t), planInput(t))
+	in := planInput(t)
+	in.Request = "今月の勤怠をまとめて"
+	_, plan, err := model.Plan(t.Context(), demo(t), in)
 	if err != nil || plan.Cached == 0 {
 		t.Errorf("the tools are not in the cache: %+v, %v", plan, err)
 	}

@@ -55,7 +55,7 @@ func rejectedFirst(t *testing.T, s *stack.Stack) (*desk.Desk, []string) {
 }
 
 func withdrawn(t *testing.T, s *stack.Stack) (*desk.Desk, []string) {
-	d := say(t, s, workspace.Alex, "備品の一覧を確認したい "+markText)
+	d := say(t, s, workspace.Alex, "従業員一覧を確認したい "+markText)
 	d.Click(workspace.Tanaka, "CARD#prompt#0001", "approve_prompt")
 	d.Card("CARD#process#0001", "approve_process")
 	desk.Eventually(t, "the cancel is taken", func() bool {

@@ -53,8 +53,10 @@ type offered struct {
 	} `json:"constraints"`
 }
 
+// version is one that was rejected; a policy has no steps.
 type version struct {
-	Reason string `json:"reason"`
+	Steps  []planned `json:"steps"`
+	Reason string    `json:"reason"`
 }
 
 type fact struct {
@@ -75,21 +77,24 @@ func Answer(q Question) (string, error) {
 	case q.Try <= 1 && t.bad && (t.badLayer == "" || t.badLayer == q.Purpose) && (t.twice || !q.Repair):
 		return `{"answer": "this is not what was asked for"`, nil
 	}
-	w, err := wishOf(in)
+	r, err := read(in)
 	if err != nil {
 		return "", err
 	}
 	var answer any
 	switch q.Purpose {
 	case "extract":
-		answer = extract(in, w)
+		answer = extract(r)
 	case "draft":
-		answer = map[string]string{"policy": draft(in, w)}
+		r.take(in.Earlier, false)
+		answer = map[string]string{"policy": draft(r)}
 	case "plan":
-		steps, missing := plan(in, w)
+		r.follow(in.Policy)
+		r.take(in.Earlier, true)
+		steps, missing := plan(in, r)
 		answer = map[string]any{"steps": steps, "missing": missing}
 	case "summarize":
-		answer = map[string]string{"summary": summary(in, w)}
+		answer = map[string]string{"summary": summary(in, r)}
 	default:
 		return "", fmt.Errorf("unknown purpose %q", q.Purpose)
 	}

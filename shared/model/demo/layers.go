@@ -6,117 +6,289 @@ import (
 	"strings"
 )
 
-func extract(in input, w wish) map[string]string {
-	title := map[topic]string{
-		attendance: fmt.Sprintf(w.words.titleAttendance, w.when()),
-		overtime:   fmt.Sprintf(w.words.titleOvertime, w.when()),
-		employees:  w.words.titleEmployees,
-		meeting:    w.words.meeting.title,
-		other:      oneLine(w.text),
-	}[w.topic]
-	description := fmt.Sprintf(w.words.describe, cut(w.text, 2500))
-	if w.text == "" {
-		title, description = w.words.titleEmpty, w.words.empty
+func extract(r reading) map[string]string {
+	out := map[string]string{"kind": "task", "sentence": "", "title": "", "description": "", "priority": r.priority, "task_type": "standard"}
+	if r.priority == "urgent" {
+		out["task_type"] = "urgent"
 	}
-	kind := "standard"
-	if w.priority == "urgent" {
-		kind = "urgent"
+	switch why := r.cannot(); {
+	case r.asksForHelp():
+		out["kind"], out["sentence"] = "help", why
+	case why != "":
+		out["kind"], out["sentence"] = "unsupported", why
+	default:
+		out["title"], out["description"] = r.title(), fmt.Sprintf(r.words.describe, cut(r.text, 2500))
 	}
-	if wantsHelp(w.text) {
-		return map[string]string{"kind": "help", "sentence": w.words.help, "title": "", "description": "", "priority": w.priority, "task_type": kind}
-	}
-	return map[string]string{"kind": "task", "sentence": "", "title": title, "description": description, "priority": w.priority, "task_type": kind}
+	return out
 }
 
-func (w wish) when() string { return w.words.month(w.year, w.month) }
+func (r reading) asksForHelp() bool { return r.text == "" || helpForm().MatchString(r.text) }
 
-// withMonth reports whether the topic is about a month's records.
-func (w wish) withMonth() bool { return w.topic == attendance || w.topic == overtime }
-
-// tab is the sheet's tab that results go to.
-func (w wish) tab() string {
-	switch w.topic {
+func (r reading) title() string {
+	t := r.words
+	switch r.topic {
 	case attendance:
-		return fmt.Sprintf(w.words.tabAttendance, w.year, w.month)
+		return fmt.Sprintf(t.titleAttendance, r.of(t.titleOf)+r.when())
 	case overtime:
-		return fmt.Sprintf(w.words.tabOvertime, w.year, w.month)
+		return fmt.Sprintf(t.titleOvertime, r.of(t.titleOf)+r.when())
+	case employees:
+		return r.of(t.titleOf) + t.titleEmployees
+	case meeting:
+		return t.meeting.title
+	case message:
+		return fmt.Sprintf(t.titleMessage, oneLine(r.quotes[0]))
 	}
-	return w.words.tabEmployees
+	return or(oneLine(r.text), t.titleEmpty)
 }
+
+// of names the departments, in a form that has a place for them; empty for the whole company.
+func (r reading) of(form string) string {
+	if len(r.departments) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(form, strings.Join(r.departments, r.words.and))
+}
+
+// when names the months: from one to another, or each.
+func (r reading) when() string {
+	months, t := r.period.months, r.words
+	first, last := months[0], months[len(months)-1]
+	if len(months) > 1 && int(last-first) == len(months)-1 {
+		return t.month(first) + t.to + t.month(last)
+	}
+	var all []string
+	for _, m := range months {
+		all = append(all, t.month(m))
+	}
+	return strings.Join(all, t.and)
+}
+
+// withMonth reports whether the topic is about months' records.
+func (r reading) withMonth() bool { return r.topic == attendance || r.topic == overtime }
 
 // withSheet reports whether results are written to the sheet.
-func (w wish) withSheet() bool { return w.topic != other && w.topic != meeting && !w.noSheet }
-
-func draft(in input, w wish) string {
-	t := w.words
-	lines := []string{map[topic]string{
-		attendance: fmt.Sprintf(t.purposeAttendance, w.when()),
-		overtime:   fmt.Sprintf(t.purposeOvertime, w.when()),
-		employees:  t.purposeEmployees,
-		other:      fmt.Sprintf(t.purposeOther, oneLine(w.text)),
-	}[w.topic], t.scope}
-	if w.department != "" {
-		lines[1] = fmt.Sprintf(t.scopeOf, w.department)
-	}
-	how, privacy := []string{t.readEmployees}, t.privacy
-	if w.topic == meeting {
-		lines, how = w.meetingPolicy()
-		privacy = t.meeting.privacy
-	}
-	if w.withMonth() {
-		lines = append(lines, fmt.Sprintf(t.period, w.when()))
-	}
-	if w.withMonth() {
-		how = append(how, t.readAttendance)
-	}
-	if w.validate {
-		how = append(how, t.validateLine)
-	}
-	if w.withMonth() {
-		how = append(how, t.calculate)
-	}
-	switch {
-	case w.withSheet():
-		how = append(how, fmt.Sprintf(t.sheetLine, w.tab()))
-	case w.noSheet:
-		how = append(how, t.noSheetLine)
-	}
-	if w.noNotice {
-		how = append(how, t.noNoticeLine)
-	} else {
-		how = append(how, t.noticeLine)
-	}
-	if w.humanCheck {
-		how = append(how, t.humanLine)
-	}
-	lines = append(lines, t.how)
-	for i, h := range how {
-		lines = append(lines, fmt.Sprintf("%d. %s", i+1, h))
-	}
-	lines = append(lines, privacy)
-	return strings.Join(append(lines, remarks(in, w)...), "\n")
+func (r reading) withSheet() bool {
+	return (r.withMonth() || r.topic == employees) && !r.noSheet
 }
 
-// remarks lists the reasons for which versions were rejected, and what became of them.
-func remarks(in input, w wish) []string {
-	if len(in.Earlier) == 0 {
-		return nil
+// part is one table of the result: of a department, and of a month where the topic has months.
+type part struct {
+	department string
+	month      month
+	tab        string
+}
+
+// parts are the tables that a request comes to, each with a tab of its own.
+func (r reading) parts() []part {
+	departments, months := r.departments, r.period.months
+	if len(departments) == 0 {
+		departments = []string{""}
 	}
-	lines := []string{w.words.earlier}
-	for _, v := range in.Earlier {
-		reason := oneLine(v.Reason)
-		said := w.words.reflected
-		if slices.Contains(w.remarks, reason) {
-			said = w.words.reflectedIn
+	if !r.withMonth() {
+		months = []month{0}
+	}
+	var out []part
+	for _, d := range departments {
+		for _, m := range months {
+			out = append(out, part{d, m, r.tabOf(d, m, len(departments) > 1, len(months) > 1)})
 		}
-		lines = append(lines, "• "+fmt.Sprintf(said, fmt.Sprintf(w.words.quote, reason)))
+	}
+	return out
+}
+
+func (r reading) tabOf(department string, m month, departments, months bool) string {
+	t, tab := r.words, r.tab
+	if months {
+		tab = strings.TrimSpace(fmt.Sprintf("%s %d-%02d", tab, m.year(), m.name()))
+	}
+	switch {
+	case r.tab == "" && r.topic == attendance:
+		tab = fmt.Sprintf(t.tabAttendance, m.year(), m.name())
+	case r.tab == "" && r.topic == overtime:
+		tab = fmt.Sprintf(t.tabOvertime, m.year(), m.name())
+	case r.tab == "":
+		tab = t.tabEmployees
+	}
+	if departments {
+		tab += " " + department
+	}
+	return tab
+}
+
+// cannot says why nothing is planned for a request, and what the demo can do; empty when something is.
+func (r reading) cannot() string {
+	t := r.words
+	switch {
+	case r.asksForHelp():
+		return t.can
+	case r.pay != "":
+		return fmt.Sprintf(t.noPay, fmt.Sprintf(t.quote, r.pay)) + t.can
+	case r.action != "":
+		return fmt.Sprintf(t.noAction, fmt.Sprintf(t.quote, oneLine(r.action))) + t.can
+	case r.topic == other:
+		return fmt.Sprintf(t.noTopic, fmt.Sprintf(t.quote, oneLine(r.text))) + t.can
+	case len(r.people) > 0:
+		return fmt.Sprintf(t.noPerson, fmt.Sprintf(t.quote, oneLine(strings.Join(r.people, t.and))))
+	case r.withMonth() && len(r.period.months) > maxMonths:
+		return fmt.Sprintf(t.tooLong, len(r.period.months), maxMonths)
+	case len(r.parts()) > maxParts:
+		return fmt.Sprintf(t.tooMany, len(r.parts()), maxParts)
+	}
+	return ""
+}
+
+// maxParts keeps a plan within 60 steps: each part takes up to four.
+const maxParts = 12
+
+var helpForm = form(`(?i)^\W*(?:help|usage|hi|hello|hey|what can you do|how do i use (?:this|you|it)|使い方|ヘルプ|何が?でき(?:る|ます)|できること|こんにちは|こんばんは|おはよう|はじめまして)[\p{Hiragana}\p{P}\s!?]*$`)
+
+// doubts are the first lines of a policy: what of the request nobody here understood, and
+// what can't be had as it was asked for.
+func (r reading) doubts() (lines []string) {
+	t := r.words
+	quoted := func(said []string) string {
+		var out []string
+		for _, s := range said[:min(len(said), 8)] {
+			out = append(out, fmt.Sprintf(t.quote, oneLine(s)))
+		}
+		return strings.Join(out, "")
+	}
+	if len(r.unread) > 0 {
+		lines = append(lines, fmt.Sprintf(t.unread, quoted(r.unread)))
+	}
+	if len(r.refused) > 0 {
+		lines = append(lines, fmt.Sprintf(t.refused, quoted(r.refused)))
+	}
+	if !r.withMonth() {
+		if !r.assumed && r.topic == employees {
+			lines = append(lines, t.noHistory)
+		}
+		return lines
+	}
+	if r.marked {
+		lines = append(lines, t.marks)
+	}
+	if r.period.part != "" {
+		lines = append(lines, fmt.Sprintf(t.wholeMonths, fmt.Sprintf(t.quote, r.period.part), r.when()))
+	}
+	if last := r.period.months[len(r.period.months)-1]; last > thisMonth(r.now) {
+		lines = append(lines, fmt.Sprintf(t.ahead, t.month(last)))
 	}
 	return lines
 }
 
+func draft(r reading) string {
+	if why := r.cannot(); why != "" {
+		return why + "\n" + r.words.nothing
+	}
+	lines := append(r.doubts(), r.head()...)
+	how := r.how()
+	if r.brief {
+		for i := range how {
+			how[i] = strings.TrimRight(how[i], "。.")
+		}
+		lines = append(lines, r.words.how+" "+strings.Join(how, " → "))
+	} else {
+		lines = append(lines, r.words.how)
+		for i, h := range how {
+			lines = append(lines, fmt.Sprintf("%d. %s", i+1, h))
+		}
+	}
+	switch r.topic {
+	case meeting:
+		lines = append(lines, r.words.meeting.privacy)
+	case message:
+		lines = append(lines, r.words.privacyMessage)
+	default:
+		lines = append(lines, r.words.privacy)
+	}
+	if len(r.taken) > 0 {
+		lines = append(lines, r.words.earlier)
+		for _, reason := range r.taken {
+			lines = append(lines, "• "+fmt.Sprintf(r.words.reflected, fmt.Sprintf(r.words.quote, reason)))
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// head says what for, whom it covers and when.
+func (r reading) head() []string {
+	t := r.words
+	switch r.topic {
+	case meeting:
+		lines, _ := r.meetingPolicy()
+		return lines
+	case message:
+		return []string{fmt.Sprintf(t.purposeMessage, r.addressees())}
+	case employees:
+		return []string{t.purposeEmployees, or(r.of(t.scopeOf), t.scope)}
+	}
+	purpose := t.purposeAttendance
+	if r.topic == overtime {
+		purpose = t.purposeOvertime
+	}
+	lines := []string{fmt.Sprintf(purpose, r.when()), or(r.of(t.scopeOf), t.scope), fmt.Sprintf(t.period, r.when())}
+	if r.assumed {
+		lines = append(lines, t.assumedMonth)
+	}
+	if r.period.quarter {
+		lines = append(lines, t.fiscal)
+	}
+	return lines
+}
+
+// addressees are those who are told, as mentions.
+func (r reading) addressees() string {
+	var out []string
+	for _, id := range r.recipients {
+		out = append(out, mention(id))
+	}
+	return or(strings.Join(out, r.words.and), r.words.requester)
+}
+
+// how lists what is done, one act each.
+func (r reading) how() []string {
+	t := r.words
+	if r.topic == message {
+		return []string{fmt.Sprintf(t.sayLine, r.addressees(), fmt.Sprintf(t.quote, r.quotes[0]))}
+	}
+	how := []string{t.readEmployees}
+	if r.topic == meeting {
+		_, how = r.meetingPolicy()
+	}
+	if r.withMonth() {
+		how = append(how, t.readAttendance)
+	}
+	if r.validate {
+		how = append(how, t.validateLine)
+	}
+	if r.withMonth() {
+		how = append(how, t.calculate)
+	}
+	switch {
+	case r.withSheet():
+		var tabs []string
+		for _, p := range r.parts() {
+			tabs = append(tabs, fmt.Sprintf(t.quote, p.tab))
+		}
+		how = append(how, fmt.Sprintf(t.sheetLine, strings.Join(tabs, "")))
+	case r.noSheet:
+		how = append(how, t.noSheetLine)
+	}
+	if r.noNotice {
+		how = append(how, t.noNoticeLine)
+	} else {
+		how = append(how, fmt.Sprintf(t.noticeLine, r.addressees()))
+	}
+	if r.humanCheck {
+		how = append(how, t.humanLine)
+	}
+	return how
+}
+
 // summary tells the counts and addresses that the steps returned.
-func summary(in input, w wish) string {
-	t := w.words
+func summary(in input, r reading) string {
+	t := r.words
 	var lines []string
 	for _, s := range in.Steps {
 		f := s.Facts
@@ -130,7 +302,7 @@ func summary(in input, w wish) string {
 			}
 			lines = append(lines, fmt.Sprintf(t.sumOvertime, f["total_overtime_hours"]),
 				fmt.Sprintf(t.sumOver, f["over_45h"], f["over_80h"], f["over_100h"]))
-			if note, ok := f["note"].(string); ok && w.topic == overtime {
+			if note, ok := f["note"].(string); ok && r.topic == overtime {
 				lines = append(lines, note)
 			}
 		case "write_rows_to_google_sheet":
@@ -138,6 +310,10 @@ func summary(in input, w wish) string {
 		case bookRoom:
 			lines = append(lines, fmt.Sprintf(t.meeting.sum, f["room_id"], f["date"], f["start"], f["end"], f["booking_id"]))
 		case "send_slack_dm":
+			if user, _ := f["user"].(string); slices.Contains(r.recipients, user) {
+				lines = append(lines, fmt.Sprintf(t.sumTold, mention(user)))
+				continue
+			}
 			lines = append(lines, t.sumNotice)
 		}
 	}
@@ -145,6 +321,13 @@ func summary(in input, w wish) string {
 		lines = []string{t.sumDone}
 	}
 	return cut(strings.Join(slices.Compact(lines), t.separator), 1900)
+}
+
+func or(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
 }
 
 func cut(s string, limit int) string {

@@ -2,6 +2,7 @@ package demo
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -13,14 +14,16 @@ const (
 
 // meetingWords are one language's about meeting rooms.
 type meetingWords struct {
-	title, purpose, find, book, privacy string
-	listTitle, bookTitle                step
-	done, labelRoom, labelNumber        string
-	sum                                 string
+	title, purpose, when, find, book, privacy string
+	assumedDay, assumedTime, assumedEnd       string
+	listTitle, bookTitle                      step
+	done, labelRoom, labelNumber              string
+	sum                                       string
 }
 
 var japaneseMeeting = meetingWords{
-	title: "会議室の予約", purpose: "目的: ご依頼「%s」のため、明日 10:00–11:00 の会議室を予約します。",
+	title: "会議室の予約", purpose: "目的: ご依頼「%s」のため、会議室を予約します。", when: "日時: %s %s–%s",
+	assumedDay: "前提: 日の指定がないため、依頼の翌日とします。", assumedTime: "前提: 時刻の指定がないため、10 時から 1 時間とします。", assumedEnd: "前提: 長さの指定がないため、1 時間とします。",
 	find: "空いている会議室を調べます。", book: "最初に見つかった会議室を予約します。どの部屋かは、予約の直前に確認していただきます。",
 	privacy:   "取り扱う情報: 会議室の一覧と、予約の件名・日時のみ。",
 	listTitle: step{"空いている会議室を調べる", "会議室サーバーから、空いている会議室の一覧を取得する", "会議室のリスト"},
@@ -30,7 +33,8 @@ var japaneseMeeting = meetingWords{
 }
 
 var englishMeeting = meetingWords{
-	title: "Book a meeting room", purpose: "Purpose: for the request “%s”, book a meeting room for tomorrow, 10:00–11:00.",
+	title: "Book a meeting room", purpose: "Purpose: for the request “%s”, book a meeting room.", when: "When: %s %s–%s",
+	assumedDay: "Assumed: the day after the request, as none is named.", assumedTime: "Assumed: 10:00 for an hour, as no time is named.", assumedEnd: "Assumed: one hour, as no length is named.",
 	find: "Look which meeting rooms are free.", book: "Book the first that is found. Which one it is is shown to you right before.",
 	privacy:   "Information handled: the list of meeting rooms; subject and time of the booking only.",
 	listTitle: step{"Find free meeting rooms", "Fetch the list of free meeting rooms from the server of rooms", "A list of rooms"},
@@ -39,19 +43,182 @@ var englishMeeting = meetingWords{
 	sum: "The room %v is booked for %v, %v–%v (booking %v).",
 }
 
+// slot is when a meeting is, in Japanese time.
+type slot struct {
+	day                  time.Time
+	start, end           int // minutes of the day
+	noDay, noTime, noEnd bool
+}
+
+func clock(minutes int) string { return fmt.Sprintf("%02d:%02d", minutes/60, minutes%60) }
+
+var (
+	inDaysForm      = form(`(?i)(\d{1,2})\s*日後|\bin\s+(\d{1,2})\s+days?\b`)
+	dayWordForm     = form(`(?i)明々後日|しあさって|明後日|あさって|明日|あした|あす|本日|今日|きょう|\b(?:the\s+)?day\s+after\s+tomorrow\b|\btomorrow\b|\btoday\b`)
+	weekdayForm     = form(`(?i)(今週|来週|再来週)?の?\s*([月火水木金土日])曜日?|\b(?:(this|next)\s+|on\s+)?(mon|tues|wednes|thurs|fri|satur|sun)day\b`)
+	onDayForm       = form(`(?i)(?:(20\d\d)\s*[年/-]\s*)?\b(1[0-2]|0?[1-9])\s*[月/-]\s*([0-3]?\d)日?|\b(` + names + `)\.?\s+([0-3]?\d)(?:st|nd|rd|th)?\b|\b([0-3]?\d)日`)
+	lengthForm      = form(`(?i)(\d{1,2})\s*時間\s*(半)?|(\d{1,3})\s*分間?|\b(?:for\s+)?(\d{1,2}|an|one|two|half\s+an)\s*(?:-\s*)?(?:hours?|hrs?|h)\b|\b(?:for\s+)?(\d{1,3})\s*(?:minutes?|mins?)\b`)
+	at              = `(?:(午前|午後|朝|夜)\s*)?\b(\d{1,2})(?:\s*:\s*([0-5]\d)|\s*時\s*(半|[0-5]?\d\s*分)?)?\s*(a\.?m\.?|p\.?m\.?)?`
+	betweenTimeForm = form(`(?i)` + at + until + at + `(?:まで)?(?:の?間)?`)
+	timeForm        = form(`(?i)(?:(午前|午後|朝|夜)\s*)?\b(\d{1,2})(?:\s*:\s*([0-5]\d)|\s*時\s*(半|[0-5]?\d\s*分)?|\s*(am|pm|a\.m\.|p\.m\.))\s*(am|pm)?(?:\b|から|より)?`)
+	noonForm        = form(`(?i)\bnoon\b|正午`)
+)
+
+// slot takes the day and the time of a meeting out of a text.
+func (s *scanner) slot(now time.Time) slot {
+	out := slot{day: now.AddDate(0, 0, 1), start: 10 * 60, noDay: true, noTime: true, noEnd: true}
+	if day, ok := s.day(now); ok {
+		out.day, out.noDay = day, false
+	}
+	length := 60
+	for _, m := range s.take(lengthForm) {
+		switch {
+		case m[1] != "":
+			length = 60 * number(m[1])
+			if m[2] != "" {
+				length += 30
+			}
+		case strings.Contains(strings.ToLower(m[4]), "half"):
+			length = 30
+		case m[4] != "":
+			length = 60 * max(1, number(m[4]), map[string]int{"two": 2}[strings.ToLower(m[4])])
+		default:
+			length = number(m[3] + m[5])
+		}
+		out.noEnd = false
+	}
+	if m := s.first(betweenTimeForm); m != nil {
+		end := minutes(m[6], m[7], m[8], m[9], m[10])
+		late := m[5]
+		if late == "" && m[1] == "" && number(m[2]) < 12 && minutes("", m[2], m[3], m[4], m[10]) < end {
+			late = m[10] // from 3 to 4 pm
+		}
+		out.start, out.end, out.noTime, out.noEnd = minutes(m[1], m[2], m[3], m[4], late), end, false, false
+		return out
+	}
+	if m := s.first(timeForm); m != nil {
+		out.start, out.noTime = minutes(m[1], m[2], m[3], m[4], m[5]+m[6]), false
+	} else if s.took(noonForm) {
+		out.start, out.noTime = 12*60, false
+	}
+	out.end = out.start + length
+	return out
+}
+
+// minutes reads a time of the day.
+func minutes(half, hour, minute, japanese, meridiem string) int {
+	h, m := number(hour), number(minute)
+	switch {
+	case japanese == "半":
+		m = 30
+	case japanese != "":
+		m = number(strings.TrimSpace(strings.TrimSuffix(japanese, "分")))
+	}
+	if late := half == "午後" || half == "夜" || strings.HasPrefix(strings.ToLower(meridiem), "p"); late && h < 12 {
+		h += 12
+	}
+	return h*60 + m
+}
+
+// day takes the day out of a text.
+func (s *scanner) day(now time.Time) (time.Time, bool) {
+	if m := s.first(inDaysForm); m != nil {
+		return now.AddDate(0, 0, number(m[1]+m[2])), true
+	}
+	if m := s.first(dayWordForm); m != nil {
+		said, n := strings.ToLower(m[0]), 0
+		switch {
+		case has(said, "明々後日", "しあさって"):
+			n = 3
+		case has(said, "明後日", "あさって", "after tomorrow"):
+			n = 2
+		case has(said, "明日", "あした", "あす", "tomorrow"):
+			n = 1
+		}
+		return now.AddDate(0, 0, n), true
+	}
+	if m := s.first(weekdayForm); m != nil {
+		return weekday(now, m), true
+	}
+	m := s.first(onDayForm)
+	if m == nil {
+		return now, false
+	}
+	year, mon, day := now.Year(), number(m[2])+monthNamed(m[4]), number(m[3]+m[5]+m[6])
+	if mon == 0 {
+		mon = int(now.Month())
+	}
+	if m[1] != "" {
+		year = number(m[1])
+	}
+	then := time.Date(year, time.Month(mon), day, 0, 0, 0, 0, now.Location())
+	if m[1] == "" && then.AddDate(0, 0, 1).Before(now) { // a meeting is ahead
+		then = then.AddDate(1, 0, 0)
+	}
+	return then, true
+}
+
+// weekday is the next such day; next week's begins on Monday.
+func weekday(now time.Time, m []string) time.Time {
+	want := time.Weekday(0)
+	for i, name := range []string{"日sun", "月mon", "火tues", "水wednes", "木thurs", "金fri", "土satur"} {
+		if said := m[2] + strings.ToLower(m[4]); strings.Contains(name, said) {
+			want = time.Weekday(i)
+		}
+	}
+	monday := now.AddDate(0, 0, -(int(now.Weekday())+6)%7)
+	at := monday.AddDate(0, 0, (int(want)+6)%7)
+	switch week := m[1] + strings.ToLower(m[3]); {
+	case week == "来週" || week == "next":
+		return at.AddDate(0, 0, 7)
+	case week == "再来週":
+		return at.AddDate(0, 0, 14)
+	case at.Before(now):
+		return at.AddDate(0, 0, 7)
+	}
+	return at
+}
+
 // meet looks for a room and books it. It returns what the notice says of it.
-func (p *planner) meet(now time.Time) []object {
-	t := p.wish.words.meeting
-	at := object{"date": now.AddDate(0, 0, 1).Format(time.DateOnly), "start": "10:00", "end": "11:00"}
-	free := p.add(t.listTitle, listRooms, at)
+func (p *planner) meet() []object {
+	t := p.reading.words.meeting
+	s := p.reading.slot
+	when := object{"date": s.day.Format(time.DateOnly), "start": clock(s.start), "end": clock(s.end)}
+	free := p.add(t.listTitle, listRooms, when)
 	booked := p.add(t.bookTitle, bookRoom, object{
-		"date": at["date"], "start": at["start"], "end": at["end"], "title": cut(oneLine(p.wish.text), 100), "room_id": ref(free + "rooms.0.id"),
+		"date": when["date"], "start": when["start"], "end": when["end"], "title": cut(oneLine(p.reading.text), 100), "room_id": ref(free + "rooms.0.id"),
 	})
+	if free == "" || booked == "" {
+		return nil
+	}
 	return []object{{"label": t.labelRoom, "value": ref(booked + "room_id")}, {"label": t.labelNumber, "value": ref(booked + "booking_id")}}
 }
 
 // meetingPolicy is the beginning of a policy about a meeting room, and how it goes on.
-func (w wish) meetingPolicy() (lines, how []string) {
-	t := w.words.meeting
-	return []string{fmt.Sprintf(t.purpose, oneLine(w.text))}, []string{t.find, t.book}
+func (r reading) meetingPolicy() (lines, how []string) {
+	t, s := r.words.meeting, r.slot
+	lines = []string{fmt.Sprintf(t.purpose, oneLine(r.text)), fmt.Sprintf(t.when, s.day.Format(time.DateOnly), clock(s.start), clock(s.end))}
+	for _, a := range []struct {
+		missing bool
+		text    string
+	}{{s.noDay, t.assumedDay}, {s.noTime, t.assumedTime}, {!s.noTime && s.noEnd, t.assumedEnd}} {
+		if a.missing {
+			lines = append(lines, a.text)
+		}
+	}
+	return lines, []string{t.find, t.book}
+}
+
+// slotForm finds the line in which a policy says when a meeting is.
+var slotForm = form(`(?m)^(?:日時|When): (\d{4}-\d\d-\d\d) (\d\d):(\d\d)–(\d\d):(\d\d)`)
+
+// follow takes the meeting's time from an approved policy.
+func (s *slot) follow(policy string, now time.Time) {
+	m := slotForm().FindStringSubmatch(policy)
+	if m == nil {
+		return
+	}
+	if day, err := time.ParseInLocation(time.DateOnly, m[1], now.Location()); err == nil {
+		s.day, s.start, s.end = day, 60*number(m[2])+number(m[3]), 60*number(m[4])+number(m[5])
+	}
 }

@@ -20,10 +20,6 @@ type planned struct {
 	RequiresHumanCheck bool   `json:"requiresHumanCheck"`
 }
 
-type object map[string]any
-
-func ref(path string) object { return object{"$ref": path} }
-
 // lack is what a request needs and no step can do.
 type lack struct {
 	What string `json:"what"`
@@ -31,23 +27,43 @@ type lack struct {
 	Why  string `json:"why"`
 }
 
+type object map[string]any
+
+func ref(path string) object { return object{"$ref": path} }
+
 // planner puts steps together; what a step refers to is found by what it is for.
 type planner struct {
-	wish      wish
+	reading   reading
 	tools     map[string]offered
 	forbidden []string
 	steps     []planned
 	missing   []lack
 }
 
-// add appends a step and returns the beginning of references to its result; one that
-// may not be is missing, and gives none.
+// kind tells steps apart that a person may want left out: their tool, and what they do with it.
+func kind(tool string, input object) string {
+	return fmt.Sprint(tool, input["mode"], input["year"], input["month"], input["sheet"], input["department"])
+}
+
+func (s planned) kind() string {
+	var input object
+	_ = json.Unmarshal([]byte(s.ToolInput), &input) // then the tool alone tells
+	return kind(s.Tool, input)
+}
+
+// add appends a step and returns the beginning of references to its result, empty when
+// it was left out: a person wanted that, or something is missing for it.
 func (p *planner) add(s step, tool string, input object) string {
+	if p.reading.leaves(kind(tool, input)) {
+		return ""
+	}
 	if why := p.hinders(tool, input); why != "" {
 		if why == noTool {
 			tool = ""
 		}
-		p.missing = append(p.missing, lack{s.title, tool, why})
+		if l := (lack{s.title, tool, why}); !slices.Contains(p.missing, l) {
+			p.missing = append(p.missing, l)
+		}
 		return ""
 	}
 	args, err := json.Marshal(input)
@@ -58,7 +74,7 @@ func (p *planner) add(s step, tool string, input object) string {
 	writes := tool == "write_rows_to_google_sheet" || tool == "send_slack_dm" || tool == bookRoom
 	p.steps = append(p.steps, planned{
 		StepID: fmt.Sprintf("step-%d", n), Order: n, Title: s.title, Tool: tool, ToolInput: string(args),
-		Description: s.description, ExpectedOutput: s.expected, RequiresHumanCheck: writes && p.wish.humanCheck,
+		Description: s.description, ExpectedOutput: s.expected, RequiresHumanCheck: writes && p.reading.humanCheck,
 	})
 	return fmt.Sprintf("step-%d.result.", n)
 }
@@ -87,75 +103,142 @@ func (p *planner) hinders(tool string, input object) string {
 }
 
 // plan makes the steps, or says what is missing for them.
-func plan(in input, w wish) ([]planned, []lack) {
-	t := w.words
-	p := planner{wish: w, tools: map[string]offered{}, forbidden: in.Forbidden}
+func plan(in input, r reading) ([]planned, []lack) {
+	if r.cannot() != "" {
+		return []planned{}, []lack{{or(oneLine(r.text), r.words.titleEmpty), "", noTool}}
+	}
+	p := planner{reading: r, tools: map[string]offered{}, forbidden: in.Forbidden}
 	for _, tool := range in.Tools {
 		p.tools[tool.Name] = tool
 	}
-	list := object{"department": nil, "status": "active"}
-	if w.department != "" {
-		list["department"] = w.department
-	}
 	var details []object
-	if w.topic == meeting {
-		details = p.meet(w.now)
-	}
-	detail := func(label, path string) {
-		details = append(details, object{"label": label, "value": ref(path)})
-	}
-
-	people := ""
-	if w.topic != meeting {
-		people = p.add(t.employeesTitle, "list_employees", list)
-	}
-	if people != "" {
-		detail(t.labelEmployees, people+"count")
-	}
-	rows, columns := people, []string{"num", "display_name", "email", "entry_date"}
-	member := "employees"
-	if w.withMonth() && people != "" {
-		s := t.attendanceTitle
-		s.description = fmt.Sprintf(s.description, w.when())
-		records := p.add(s, "list_attendance", object{"year": w.year, "month": int(w.month), "employees": ref(people + "employees")})
-		if records != "" && w.validate {
-			p.add(t.validateTitle, "calculate_overtime", object{"mode": "validate", "records": ref(records + "records")})
-		}
-		if records != "" {
-			if result := p.add(t.overtimeTitle, "calculate_overtime", object{"mode": "calculate", "records": ref(records + "records")}); result != "" {
-				rows, member, columns = result, "rows", columnsOf(w.topic)
-				detail(t.labelPeriod, result+"period")
-				detail(t.labelOver45, result+"over_45h")
-				detail(t.labelOver80, result+"over_80h")
-			}
-		}
-	} else if w.validate && people != "" {
-		again := p.add(t.rereadTitle, "list_employees", list)
-		detail(t.rereadTitle.title, again+"count")
-	}
-	if w.withSheet() && rows != "" {
-		s := t.sheetTitle
-		s.description = fmt.Sprintf(s.description, w.tab())
-		if sheet := p.add(s, "write_rows_to_google_sheet", object{
-			"spreadsheet_id": Sheet, "sheet": w.tab(), "columns": t.header(columns), "rows": ref(rows + member),
-		}); sheet != "" {
-			detail(t.labelSheet, sheet+"url")
+	switch r.topic {
+	case meeting:
+		details = p.meet()
+	case message:
+		p.tell(r.quotes[0], nil)
+	default:
+		for _, part := range r.parts() {
+			details = append(details, p.part(part, len(r.parts()) > 1)...)
 		}
 	}
-	for _, r := range w.remarks {
-		details = append(details, object{"label": t.labelRemark, "value": r})
-	}
-	if !w.noNotice && in.Requester != "" {
-		p.add(t.noticeTitle, "send_slack_dm", object{"recipient": in.Requester, "text": w.done(), "details": nonNil(details[:min(len(details), 20)])})
-	}
-	if len(w.remarks) > 0 && len(p.steps) > 0 {
-		last := &p.steps[len(p.steps)-1]
-		last.Title = fmt.Sprintf(t.titleRemark, last.Title, fmt.Sprintf(t.quote, w.remarks[len(w.remarks)-1]))
+	if r.topic != message && !r.noNotice && len(p.missing) == 0 && len(p.steps) > 0 {
+		p.notify(in.Requester, details)
 	}
 	if len(p.missing) > 0 {
 		return []planned{}, p.missing
 	}
+	if len(p.steps) == 0 && len(r.left)+len(r.kept) > 0 { // nothing would be left to do
+		r.left, r.kept, r.refused = nil, nil, r.taken
+		return plan(in, r)
+	}
+	p.say(r.refused)
 	return p.steps, []lack{}
+}
+
+// part plans one table of the result, and returns what the notice says of it.
+func (p *planner) part(of part, several bool) (details []object) {
+	t := p.reading.words
+	about := ""
+	if several {
+		about = fmt.Sprintf(t.about, of.tab)
+	}
+	detail := func(label, path string) {
+		details = append(details, object{"label": cut(label+about, 100), "value": ref(path)})
+	}
+	list := object{"department": nil, "status": "active"}
+	if of.department != "" {
+		list["department"] = of.department
+	}
+	people := p.employees(list)
+	if people == "" {
+		return nil
+	}
+	detail(t.labelEmployees, people+"count")
+	rows, member, columns := people, "employees", []string{"num", "display_name", "email", "entry_date"}
+	if p.reading.withMonth() {
+		s := t.attendanceTitle
+		s.description = fmt.Sprintf(s.description, t.month(of.month))
+		s.title += about
+		records := p.add(s, "list_attendance", object{"year": of.month.year(), "month": int(of.month.name()), "employees": ref(people + "employees")})
+		if records == "" {
+			return details
+		}
+		if p.reading.validate {
+			p.add(t.validateTitle.of(about), "calculate_overtime", object{"mode": "validate", "records": ref(records + "records")})
+		}
+		rows, member, columns = records, "records", []string{"num", "display_name", "start_date", "end_date", "work_days"}
+		if result := p.add(t.overtimeTitle.of(about), "calculate_overtime", object{"mode": "calculate", "records": ref(records + "records")}); result != "" {
+			rows, member, columns = result, "rows", columnsOf(p.reading.topic)
+			detail(t.labelPeriod, result+"period")
+			detail(t.labelOver45, result+"over_45h")
+			detail(t.labelOver80, result+"over_80h")
+		}
+	} else if p.reading.validate {
+		if again := p.add(t.rereadTitle, "list_employees", list); again != "" {
+			detail(t.rereadTitle.title, again+"count")
+		}
+	}
+	if p.reading.withSheet() {
+		s := t.sheetTitle.of(about)
+		s.description = fmt.Sprintf(s.description, of.tab)
+		if sheet := p.add(s, "write_rows_to_google_sheet", object{
+			"spreadsheet_id": Sheet, "sheet": of.tab, "columns": t.header(columns), "rows": ref(rows + member),
+		}); sheet != "" {
+			detail(t.labelSheet, sheet+"url")
+		}
+	}
+	return details
+}
+
+// employees is the list of a department's people; asked for once.
+func (p *planner) employees(list object) string {
+	args, _ := json.Marshal(list) // of texts
+	for _, s := range p.steps {
+		if s.Tool == "list_employees" && s.ToolInput == string(args) {
+			return s.StepID + ".result."
+		}
+	}
+	title := p.reading.words.employeesTitle
+	if name, ok := list["department"].(string); ok && len(p.reading.departments) > 1 {
+		title = title.of(fmt.Sprintf(p.reading.words.about, name))
+	}
+	return p.add(title, "list_employees", list)
+}
+
+// notify tells those who are to know: the requester, where the request named nobody.
+func (p *planner) notify(requester string, details []object) {
+	switch {
+	case len(p.reading.recipients) > 0:
+		p.tell(p.reading.done(), details)
+	case requester != "":
+		p.send(requester, p.reading.done(), details)
+	}
+}
+
+func (p *planner) tell(text string, details []object) {
+	for _, id := range p.reading.recipients {
+		p.send(id, text, details)
+	}
+}
+
+func (p *planner) send(to, text string, details []object) {
+	if details == nil {
+		details = []object{}
+	}
+	s := p.reading.words.noticeTitle
+	if len(p.reading.recipients) > 0 {
+		s = p.reading.words.tellTitle
+	}
+	p.add(s, "send_slack_dm", object{"recipient": to, "text": cut(text, 3000), "details": details[:min(len(details), 20)]})
+}
+
+// say notes on the first step's title what the steps do not do.
+func (p *planner) say(what []string) {
+	if len(what) == 0 || len(p.steps) == 0 {
+		return
+	}
+	p.steps[0].Title = cut(fmt.Sprintf(p.reading.words.titleRefused, p.steps[0].Title, what[len(what)-1]), 150)
 }
 
 func columnsOf(t topic) []string {
@@ -174,23 +257,14 @@ func (t words) header(keys []string) []object {
 }
 
 // done is the text of the notice.
-func (w wish) done() string {
-	switch w.topic {
+func (r reading) done() string {
+	switch r.topic {
 	case attendance:
-		return fmt.Sprintf(w.words.doneAttendance, w.when())
+		return fmt.Sprintf(r.words.doneAttendance, r.of(r.words.titleOf)+r.when())
 	case overtime:
-		return fmt.Sprintf(w.words.doneOvertime, w.when())
-	case employees:
-		return w.words.doneEmployees
+		return fmt.Sprintf(r.words.doneOvertime, r.of(r.words.titleOf)+r.when())
 	case meeting:
-		return w.words.meeting.done
+		return r.words.meeting.done
 	}
-	return w.words.doneOther
-}
-
-func nonNil(d []object) []object {
-	if d == nil {
-		return []object{}
-	}
-	return d
+	return r.of(r.words.titleOf) + r.words.doneEmployees
 }

@@ -1,36 +1,34 @@
 package demo
 
-import (
-	"fmt"
-	"time"
-)
+import "fmt"
 
 // words is one language. Lines that follow looks for appear nowhere else in a policy.
 type words struct {
-	month func(year int, m time.Month) string
-	quote string // of a remark
+	month          func(m month) string
+	quote, and, to string // of what people said; between two of a list; from one month to another
 
-	employeesTitle, attendanceTitle, validateTitle, overtimeTitle, sheetTitle, noticeTitle step
-	rereadTitle                                                                            step // validation where there is no attendance
+	employeesTitle, attendanceTitle, validateTitle, overtimeTitle, sheetTitle, noticeTitle, tellTitle step
+	rereadTitle                                                                                       step // validation where there is no attendance
 
-	titleAttendance, titleOvertime, titleEmployees, titleEmpty string // of the task
-	describe                                                   string // request
-	empty                                                      string
-	help                                                       string // the plain reply to whoever asks what Ringi is for
+	titleAttendance, titleOvertime, titleEmployees, titleMessage, titleEmpty, titleOf string // of the task
+	describe                                                                          string // request
 
-	purposeAttendance, purposeOvertime, purposeEmployees, purposeOther    string
+	can, noAction, noPay, noTopic, noPerson, tooLong, tooMany, nothing    string // instead of a plan
+	unread, refused, wholeMonths, ahead, marks, noHistory                 string // first lines of a policy
+	assumedMonth, fiscal, requester, sayLine, privacyMessage              string
+	purposeAttendance, purposeOvertime, purposeEmployees, purposeMessage  string
 	scope, scopeOf, period, how, readEmployees, readAttendance, calculate string
 	validateLine, sheetLine, noSheetLine, noticeLine, noNoticeLine        string
-	humanLine, privacy, earlier, reflected, reflectedIn                   string
+	humanLine, privacy, earlier, reflected                                string
 
 	tabAttendance, tabOvertime, tabEmployees string
 	columns                                  map[string]string
 
-	doneAttendance, doneOvertime, doneEmployees, doneOther     string
-	labelEmployees, labelPeriod                                string
-	labelOver45, labelOver80, labelSheet                       string
-	sumEmployees, sumOvertime, sumOver, sumSheet, sumNotice    string
-	sumValidated, sumDone, labelRemark, titleRemark, separator string
+	doneAttendance, doneOvertime, doneEmployees                       string
+	forbidden, constrained, everybody, about                          string // of a plan
+	labelEmployees, labelPeriod, labelOver45, labelOver80, labelSheet string
+	sumEmployees, sumOvertime, sumOver, sumSheet, sumNotice           string
+	sumValidated, sumTold, sumDone, titleRefused, separator           string
 
 	meeting meetingWords
 }
@@ -38,9 +36,15 @@ type words struct {
 // step is how a step is called, described and what is expected of it.
 type step struct{ title, description, expected string }
 
+// of is the step for one of several tables.
+func (s step) of(about string) step {
+	s.title += about
+	return s
+}
+
 var japanese = words{
-	month: func(y int, m time.Month) string { return fmt.Sprintf("%d年%d月", y, m) },
-	quote: "「%s」",
+	month: func(m month) string { return fmt.Sprintf("%d年%d月", m.year(), m.name()) },
+	quote: "「%s」", and: "、", to: "〜",
 
 	employeesTitle:  step{"従業員一覧を取得", "freee人事労務から在籍中の従業員の一覧を取得する", "従業員のリスト"},
 	attendanceTitle: step{"勤怠データ取得", "%sの勤怠サマリーを従業員ごとに取得する", "従業員ごとの勤怠サマリー"},
@@ -49,15 +53,28 @@ var japanese = words{
 	overtimeTitle:   step{"残業時間計算", "残業時間を計算し、45・80・100 時間を超える人に印を付ける", "従業員ごとの残業時間"},
 	sheetTitle:      step{"Sheet 書き込み", "結果をスプレッドシートの「%s」に書き込む", "書き込んだ範囲と URL"},
 	noticeTitle:     step{"完了通知", "依頼者に Slack の DM で完了を知らせる", "送信したメッセージ"},
+	tellTitle:       step{"DM を送信", "指定された人に Slack の DM を送る", "送信したメッセージ"},
 
-	titleAttendance: "%sの勤怠集計", titleOvertime: "%sの残業時間の確認", titleEmployees: "従業員一覧の取得", titleEmpty: "内容の確認",
-	help:     "デモ用のモデルです。勤怠の集計、残業時間の確認、従業員一覧を依頼できます。",
-	describe: "依頼内容: %s", empty: "本文のない依頼です。従業員一覧の件数を依頼者に知らせます。",
+	titleAttendance: "%sの勤怠集計", titleOvertime: "%sの残業時間の確認", titleEmployees: "従業員一覧の取得", titleMessage: "DM の送信: %s",
+	titleEmpty: "内容の確認", titleOf: "%sの", describe: "依頼内容: %s",
+
+	can: "デモモデルにできるのは、月ごとの勤怠の集計、残業時間の確認、従業員一覧の取得、会議室の予約、@ で指定した人への「…」の DM です。" +
+		"「営業部の先月の残業を確認して」「7月から9月の勤怠をまとめて、DM は不要」のように書いてください。",
+	noAction: "デモモデルには%sはできません。", noPay: "給与に関する情報(%s)は読み取りません。", noTopic: "デモモデルには%sの内容が分かりません。",
+	noPerson: "デモモデルには%sが誰のことか分かりません。1 人だけの勤怠を取り出すツールもありません。DM の宛先は @ で指定してください。",
+	tooLong:  "%d か月分の依頼です。一度に扱えるのは %d か月までです。", tooMany: "部署と月の組み合わせが %d 件あります。一度に扱えるのは %d 件までです。",
+	nothing: "何も実行しません。",
+	unread:  "⚠ 依頼のうち%sはデモモデルに分からないため、この計画に入っていません。",
+	refused: "⚠ 前の版へのご指摘%sはデモモデルに分からないため、反映していません。", wholeMonths: "⚠ 勤怠は月単位でしか取得できないため、%sではなく%sの全体を対象にします。",
+	marks: "⚠ 該当する人だけでなく全員を載せ、45・80・100 時間を超える人に印を付けます。",
+	ahead: "⚠ %sはまだ始まっていないため、記録がない可能性があります。", noHistory: "⚠ 従業員一覧は今日現在のものしか取得できません。",
+	assumedMonth: "前提: 月の指定がないため、依頼のあった月とします。", fiscal: "前提: 四半期は 4 月に始まる年度で数えます。", requester: "依頼者",
+	sayLine: "%sに、次の文面を DM で送ります: %s", privacyMessage: "取り扱う情報: 上の文面のみ。",
 
 	purposeAttendance: "目的: %sの勤怠を集計し、結果をスプレッドシートにまとめます。",
 	purposeOvertime:   "目的: %sの残業時間を調べ、上限に近い人が分かるようにします。",
 	purposeEmployees:  "目的: 従業員の一覧を作成します。",
-	purposeOther:      "目的: ご依頼「%s」について、従業員一覧を調べて結果を知らせます。",
+	purposeMessage:    "目的: %sに DM を送ります。",
 	scope:             "対象: 在籍中の全従業員(退職者は含みません)",
 	scopeOf:           "対象: %sに在籍中の従業員(退職者は含みません)",
 	period:            "期間: %s(月初から月末まで)",
@@ -66,32 +83,34 @@ var japanese = words{
 	readAttendance:    "従業員ごとに勤怠サマリーを読み取ります。",
 	calculate:         "残業時間を計算し、月 45 時間・80 時間・100 時間を超える人に印を付けます。",
 	validateLine:      "計算の前にデータの検証を行い、欠落・重複・あり得ない値があれば中断します。",
-	sheetLine:         "スプレッドシート ringi-demo-sheet の「%s」に書き込みます。",
+	sheetLine:         "スプレッドシート ringi-demo-sheet の%sに書き込みます。",
 	noSheetLine:       "スプレッドシートには書き込みません。",
-	noticeLine:        "完了したら、依頼者に Slack の DM で知らせます。",
+	noticeLine:        "完了したら、%sに Slack の DM で知らせます。",
 	noNoticeLine:      "完了の DM は送りません。",
 	humanLine:         "書き込みと送信の直前に、担当者が引数を見て判断します。",
 	privacy:           "取り扱う情報: 氏名、社員番号、メールアドレス、勤怠のみ。給与と口座の情報は読み取りません。",
-	earlier:           "前の版へのご指摘:", reflected: "%s → 反映しました。", reflectedIn: "%s → 手順の見出しと通知の文面に反映します。",
+	earlier:           "前の版へのご指摘:", reflected: "%s → 反映しました。",
 
 	tabAttendance: "勤怠 %d-%02d", tabOvertime: "残業 %d-%02d", tabEmployees: "従業員一覧",
 	columns: map[string]string{
 		"num": "社員番号", "display_name": "氏名", "email": "メールアドレス", "entry_date": "入社日", "work_days": "労働日数",
 		"work_hours": "総労働時間", "overtime_hours": "残業時間", "legal_overtime_hours": "法定時間外", "holiday_work_hours": "休日労働",
-		"latenight_work_hours": "深夜労働", "flag": "上限", "period": "集計期間",
+		"latenight_work_hours": "深夜労働", "flag": "上限", "period": "集計期間", "start_date": "開始日", "end_date": "終了日",
 	},
 	doneAttendance: "%sの勤怠集計が完了しました。", doneOvertime: "%sの残業時間の確認が完了しました。",
-	doneEmployees: "従業員一覧の作成が完了しました。", doneOther: "ご依頼の件、従業員一覧を調べました。",
-	labelEmployees: "対象人数", labelPeriod: "集計期間", labelOver45: "45 時間超", labelOver80: "80 時間超", labelSheet: "シート", labelRemark: "ご指摘",
+	doneEmployees: "従業員一覧の作成が完了しました。",
+	forbidden:     "「%s」に必要なツール %s が許可されていません。", constrained: "「%s」に必要なツール %s は、制約 %s により%sを扱えません。", everybody: "全社",
+	about:          "(%s)",
+	labelEmployees: "対象人数", labelPeriod: "集計期間", labelOver45: "45 時間超", labelOver80: "80 時間超", labelSheet: "シート",
 	sumEmployees: "従業員 %v 名を確認しました。", sumOvertime: "残業時間の合計は %v 時間です。",
 	sumOver: "月 45 時間超 %v 名、80 時間超 %v 名、100 時間超 %v 名。", sumSheet: "%v 行を書き込みました: %v",
-	sumNotice: "依頼者に DM で知らせました。", sumValidated: "データの検証で問題は見つかりませんでした。", sumDone: "すべてのステップが完了しました。",
-	titleRemark: "%s(ご指摘%sを記載)", separator: "\n", meeting: japaneseMeeting,
+	sumNotice: "依頼者に DM で知らせました。", sumValidated: "データの検証で問題は見つかりませんでした。", sumTold: "%s に DM を送りました。", sumDone: "すべてのステップが完了しました。",
+	titleRefused: "%s(反映していません: %s)", separator: "\n", meeting: japaneseMeeting,
 }
 
 var englishWords = words{
-	month: func(y int, m time.Month) string { return fmt.Sprintf("%s %d", m, y) },
-	quote: "“%s”",
+	month: func(m month) string { return fmt.Sprintf("%s %d", m.name(), m.year()) },
+	quote: "“%s”", and: ", ", to: " to ",
 
 	employeesTitle:  step{"List employees", "Fetch the list of current employees from freee HR", "A list of employees"},
 	attendanceTitle: step{"Fetch attendance", "Fetch each employee's attendance summary for %s", "One attendance summary per employee"},
@@ -100,15 +119,28 @@ var englishWords = words{
 	overtimeTitle:   step{"Calculate overtime", "Calculate overtime and mark who is above 45, 80 and 100 hours", "Overtime per employee"},
 	sheetTitle:      step{"Write to the sheet", "Write the result to the tab “%s” of the spreadsheet", "The range written and its address"},
 	noticeTitle:     step{"Notify on completion", "Tell the requester by direct message in Slack", "The message sent"},
+	tellTitle:       step{"Send a direct message", "Send those named a direct message in Slack", "The message sent"},
 
-	titleAttendance: "Attendance summary for %s", titleOvertime: "Overtime check for %s", titleEmployees: "List of employees", titleEmpty: "Clarify the request",
-	help:     "This is the demo model. Ask for a summary of attendance, a check of overtime or the list of employees.",
-	describe: "Request: %s", empty: "The request has no text. The requester is told how many employees there are.",
+	titleAttendance: "Attendance summary for %s", titleOvertime: "Overtime check for %s", titleEmployees: "List of employees", titleMessage: "Send a message: %s",
+	titleEmpty: "Clarify the request", titleOf: "%s: ", describe: "Request: %s",
+
+	can: "The demo model can sum up attendance by the month, check overtime, list employees, book a meeting room, and send “…” to people named with @. " +
+		"Write, for example, “Check overtime of the sales department for last month” or “Attendance for July to September, no DM”.",
+	noAction: "The demo model can't do what %s asks for. ", noPay: "Pay (%s) is not read. ", noTopic: "The demo model doesn't understand %s. ",
+	noPerson: "The demo model doesn't know who %s is, and no tool takes one person's records alone. Name with @ whom to send a message to.",
+	tooLong:  "The request is about %d months; %d can be handled at once.", tooMany: "Departments times months make %d tables; %d can be handled at once.",
+	nothing: "Nothing will be done.",
+	unread:  "⚠ The demo model doesn't understand %s in the request: it is not part of this plan.",
+	refused: "⚠ The demo model doesn't understand the remark on the version before, %s: it was not taken in.", wholeMonths: "⚠ Attendance comes by whole months only: instead of %s, all of %s is covered.",
+	marks: "⚠ Everybody is listed; those above 45, 80 and 100 hours are marked.",
+	ahead: "⚠ %s has not begun: there may be no records.", noHistory: "⚠ The list of employees is always today's.",
+	assumedMonth: "Assumed: the month of the request, as none is named.", fiscal: "Assumed: quarters of the fiscal year that begins in April.", requester: "the requester",
+	sayLine: "Send %s this text by direct message: %s", privacyMessage: "Information handled: the text above only.",
 
 	purposeAttendance: "Purpose: sum up attendance for %s and put the result into a spreadsheet.",
 	purposeOvertime:   "Purpose: look into overtime for %s and show who is close to the limits.",
 	purposeEmployees:  "Purpose: make a list of the employees.",
-	purposeOther:      "Purpose: for the request “%s”, look at the list of employees and report.",
+	purposeMessage:    "Purpose: send %s a direct message.",
 	scope:             "Covers: all current employees (nobody who has retired)",
 	scopeOf:           "Covers: the current employees of %s (nobody who has retired)",
 	period:            "Period: %s (first to last day of the month)",
@@ -117,25 +149,27 @@ var englishWords = words{
 	readAttendance:    "Read each employee's attendance summary.",
 	calculate:         "Calculate overtime and mark who is above 45, 80 and 100 hours a month.",
 	validateLine:      "Validate the data before calculating; stop if values are missing, doubled or impossible.",
-	sheetLine:         "Write to the tab “%s” of the spreadsheet ringi-demo-sheet.",
+	sheetLine:         "Write to the spreadsheet ringi-demo-sheet, tab by tab: %s.",
 	noSheetLine:       "Nothing is written to a spreadsheet.",
-	noticeLine:        "When done, tell the requester by direct message in Slack.",
+	noticeLine:        "When done, tell %s by direct message in Slack.",
 	noNoticeLine:      "No direct message is sent at the end.",
 	humanLine:         "Right before anything is written or sent, a person looks at the arguments and decides.",
 	privacy:           "Information handled: names, employee numbers, e-mail addresses and attendance only. No pay or bank data is read.",
-	earlier:           "Remarks on earlier versions:", reflected: "%s → taken in.", reflectedIn: "%s → goes into a step's title and the text of the notice.",
+	earlier:           "Remarks on earlier versions:", reflected: "%s → taken in.",
 
 	tabAttendance: "Attendance %d-%02d", tabOvertime: "Overtime %d-%02d", tabEmployees: "Employees",
 	columns: map[string]string{
 		"num": "Number", "display_name": "Name", "email": "E-mail", "entry_date": "Joined", "work_days": "Days worked",
 		"work_hours": "Hours worked", "overtime_hours": "Overtime", "legal_overtime_hours": "Statutory overtime",
-		"holiday_work_hours": "Holiday work", "latenight_work_hours": "Late-night work", "flag": "Limit", "period": "Days counted",
+		"holiday_work_hours": "Holiday work", "latenight_work_hours": "Late-night work", "flag": "Limit", "period": "Days counted", "start_date": "From", "end_date": "To",
 	},
 	doneAttendance: "The attendance summary for %s is done.", doneOvertime: "The overtime check for %s is done.",
-	doneEmployees: "The list of employees is done.", doneOther: "About your request: the list of employees was looked at.",
-	labelEmployees: "Employees", labelPeriod: "Days counted", labelOver45: "Above 45 h", labelOver80: "Above 80 h", labelSheet: "Sheet", labelRemark: "Remark",
+	doneEmployees: "The list of employees is done.",
+	forbidden:     "“%s” needs the tool %s, which is not allowed.", constrained: "“%s” needs the tool %s, whose constraint %s does not allow %s.", everybody: "the whole company",
+	about:          " (%s)",
+	labelEmployees: "Employees", labelPeriod: "Days counted", labelOver45: "Above 45 h", labelOver80: "Above 80 h", labelSheet: "Sheet",
 	sumEmployees: "%v employees were looked at.", sumOvertime: "Overtime adds up to %v hours.",
 	sumOver: "Above 45 hours: %v, above 80: %v, above 100: %v.", sumSheet: "%v rows were written: %v",
-	sumNotice: "The requester was told by direct message.", sumValidated: "Validation found no problems.", sumDone: "All steps are done.",
-	titleRemark: "%s (with the remark %s)", separator: "\n", meeting: englishMeeting,
+	sumNotice: "The requester was told by direct message.", sumValidated: "Validation found no problems.", sumTold: "%s was sent a direct message.", sumDone: "All steps are done.",
+	titleRefused: "%s (not taken in: %s)", separator: "\n", meeting: englishMeeting,
 }

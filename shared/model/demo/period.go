@@ -1,0 +1,277 @@
+package demo
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// month counts months from the year 0, so that they can be added and compared.
+type month int
+
+func monthOf(year int, m time.Month) month { return month(year*12 + int(m) - 1) }
+
+func (m month) year() int         { return int(m) / 12 }
+func (m month) name() time.Month  { return time.Month(int(m)%12 + 1) }
+func (m month) first() time.Time  { return time.Date(m.year(), m.name(), 1, 0, 0, 0, 0, time.UTC) }
+func (m month) days() int         { return m.first().AddDate(0, 1, -1).Day() }
+func thisMonth(n time.Time) month { return monthOf(n.Year(), n.Month()) }
+
+// maxMonths is how many months one request may be about.
+const maxMonths = 12
+
+// period is what a text says of when.
+type period struct {
+	months  []month // in order
+	part    string  // words that mean less than whole months
+	quarter bool    // counted in fiscal years from April, as nobody said
+}
+
+// with adds months, each once.
+func (p *period) with(from, to month) {
+	for m := from; m <= to && m < from+120; m++ {
+		if at, found := slices.BinarySearch(p.months, m); !found {
+			p.months = slices.Insert(p.months, at, m)
+		}
+	}
+}
+
+const (
+	names = `january|february|march|april|may|june|july|august|september|october|november|december|jan|feb|mar|apr|jun|jul|aug|sept|sep|oct|nov|dec`
+	until = `\s*(?:〜|~|～|-|–|—|から|より|to|through|thru|until|till)\s*(?:the\s+)?`
+)
+
+var (
+	daysForm = form(`(?i)(?:(20\d\d)\s*[年/-]\s*)?(1[0-2]|0?[1-9])\s*[月/]\s*([0-3]?\d)日?` + until + `(?:(?:(20\d\d)\s*[年/-]\s*)?(1[0-2]|0?[1-9])\s*[月/]\s*)?([0-3]?\d)日?(?:まで)?(?:の?間)?`)
+	// namedDaysForm is October 1 to 15, October 1 to October 15.
+	namedDaysForm = form(`(?i)\b(` + names + `)\.?\s+([0-3]?\d)(?:st|nd|rd|th)?` + until + `(?:(` + names + `)\.?\s+)?([0-3]?\d)(?:st|nd|rd|th)?\b`)
+	dayForm       = form(`(?i)(?:(20\d\d)\s*[年/-]\s*)?\b(1[0-2]|0?[1-9])\s*(?:月\s*([0-3]?\d)日|/([0-3]?\d)\b)`)
+	namedDayForm  = form(`(?i)\b(` + names + `)\.?\s+([0-3]?\d)(?:st|nd|rd|th)?\b`)
+	weekForm      = form(`(?i)今週|先週|前週|来週|昨日|本日|今日|一昨日|明日|\b(?:this|last|next|previous)\s+week\b|\byesterday\b|\btoday\b|\btomorrow\b`)
+	fiscalForm    = form(`(?i)(今|本|当|昨|前|去|来|20\d\d)\s*年度|\b(this|last|previous|next|current)\s+(?:fiscal|financial)\s+year\b|\bfy\s*(20\d\d)\b`)
+	yearForm      = form(`(?i)(今年|本年|昨年|去年|前年)|\b(this|last|previous)\s+year(?:'s)?|(20\d\d)年(?:の?(?:1年間|一年間)|分|中)`)
+	quarterForm   = form(`(?i)(今|当|前|先|来)\s*四半期|\b(this|current|last|previous|next)\s+quarter(?:'s)?|(?:(20\d\d)\s*年?度?の?\s*)?(?:第\s*([1-4])\s*四半期|\bq([1-4])\b)(?:\s*(?:of\s+)?(?:fy\s*)?(20\d\d))?`)
+	lastFewForm   = form(`(?i)(?:直近|過去|ここ)\s*(?:の\s*)?(\d{1,2})\s*(?:か|ヶ|カ|ケ|ヵ)月間?|\b(?:last|past|previous)\s+(\d{1,2}|two|three|six|twelve)\s+months\b`)
+	monthForm     = form(`(?i)(先々月|再来月|先月|前月|今月|当月|来月|翌月|\b(?:this|current|last|previous|next)\s+month(?:'s)?|\bmonth before last\b)|(\d{1,2})\s*(?:か|ヶ|カ|ケ|ヵ)月前|(?:\b(20\d\d)\s*[年/-]\s*|\b)(1[0-2]|0?[1-9])\s*月(?:分|度)?|\b(20\d\d)[/-](1[0-2]|0?[1-9])\b|\b(` + names + `)\b\.?(?:,?\s+(20\d\d)\b)?(?:'s)?`)
+	betweenForm   = form(`(?i)^` + until + `$`)
+	mayForm       = form(`(?i)\b(?:in|for|of|to|from|through|until|last|and|,)\s+$|^\s*$`)
+)
+
+// when takes what a text says of months out of it.
+func (s *scanner) when(now time.Time) period {
+	var p period
+	s.days(now, &p)
+	if said := s.first(weekForm); said != nil {
+		p.part = said[0]
+		p.with(weekMonths(said[0], now))
+	}
+	s.years(now, &p)
+	for _, m := range s.take(lastFewForm) {
+		few := map[string]int{"two": 2, "three": 3, "six": 6, "twelve": 12}[strings.ToLower(m[2])]
+		if n, err := strconv.Atoi(m[1] + m[2]); err == nil {
+			few = n
+		}
+		p.with(thisMonth(now)-month(few), thisMonth(now)-1)
+	}
+	s.months(now, &p)
+	return p
+}
+
+// weekMonths are the months in which a day or a week lies.
+func weekMonths(said string, now time.Time) (from, to month) {
+	said = strings.ToLower(said)
+	day, length := now, 1
+	switch {
+	case has(said, "一昨日"):
+		day = now.AddDate(0, 0, -2)
+	case has(said, "昨日", "yesterday"):
+		day = now.AddDate(0, 0, -1)
+	case has(said, "明日", "tomorrow"):
+		day = now.AddDate(0, 0, 1)
+	case has(said, "週", "week"):
+		day, length = now.AddDate(0, 0, -(int(now.Weekday())+6)%7), 7 // from Monday
+		switch {
+		case has(said, "先", "前", "last", "previous"):
+			day = day.AddDate(0, 0, -7)
+		case has(said, "来", "next"):
+			day = day.AddDate(0, 0, 7)
+		}
+	}
+	return thisMonth(day), thisMonth(day.AddDate(0, 0, length-1))
+}
+
+// days takes out ranges of days and single days. Days that make up whole months are months.
+func (s *scanner) days(now time.Time, p *period) {
+	for _, m := range s.take(daysForm) {
+		p.span(m[0], now, m[1], number(m[2]), number(m[3]), m[4], number(m[5]), number(m[6]))
+	}
+	for _, m := range s.take(namedDaysForm) {
+		p.span(m[0], now, "", monthNamed(m[1]), number(m[2]), "", monthNamed(m[3]), number(m[4]))
+	}
+	for _, m := range s.take(dayForm) {
+		day := number(m[3] + m[4])
+		p.span(m[0], now, m[1], number(m[2]), day, "", 0, day)
+	}
+	for _, m := range s.take(namedDayForm) {
+		p.span(m[0], now, "", monthNamed(m[1]), number(m[2]), "", 0, number(m[2]))
+	}
+}
+
+// span adds the months from one day to another. A year that is not said is such that the range has begun.
+func (p *period) span(said string, now time.Time, fromYear string, fromMonth, fromDay int, toYear string, toMonth, toDay int) {
+	if toMonth == 0 {
+		toMonth = fromMonth
+	}
+	if toYear == "" && fromMonth <= toMonth {
+		toYear = fromYear
+	}
+	to := monthAt(number(toYear), toMonth, now)
+	from := monthAt(number(fromYear), fromMonth, to.first())
+	p.with(from, to)
+	if fromDay != 1 || toDay != to.days() {
+		p.part = strings.TrimSpace(said)
+	}
+}
+
+// monthAt is a month of a year, or without one the latest that has begun.
+func monthAt(year, m int, now time.Time) month {
+	at := monthOf(year, time.Month(m))
+	if year == 0 {
+		if at = monthOf(now.Year(), time.Month(m)); at > thisMonth(now) {
+			at -= 12
+		}
+	}
+	return at
+}
+
+// years takes out fiscal years, which begin in April, years and quarters.
+func (s *scanner) years(now time.Time, p *period) {
+	here := thisMonth(now)
+	fiscal := here - (here+9)%12 // April of the year that is running
+	for _, m := range s.take(quarterForm) {
+		switch said := strings.ToLower(m[1] + m[2]); {
+		case said != "":
+			begin := here - here%3 + 3*month(shift(said))
+			p.with(begin, begin+2)
+		default:
+			begin := fiscal
+			if year := m[3] + m[6]; year != "" {
+				begin = monthOf(number(year), time.April)
+			}
+			begin += 3 * month(number(m[4]+m[5])-1)
+			if m[3]+m[6] == "" && begin > here {
+				begin -= 12
+			}
+			p.quarter = true
+			p.with(begin, begin+2)
+		}
+	}
+	for _, m := range s.take(fiscalForm) {
+		begin := fiscal + 12*month(shift(strings.ToLower(m[1]+m[2])))
+		if year := number(strings.TrimPrefix(m[1]+m[3], "fy")); year != 0 {
+			begin = monthOf(year, time.April)
+		}
+		p.with(begin, p.begun(begin, begin+11, here))
+	}
+	for _, m := range s.take(yearForm) {
+		begin := monthOf(now.Year(), time.January) + 12*month(shift(strings.ToLower(m[1]+m[2])))
+		if m[3] != "" {
+			begin = monthOf(number(m[3]), time.January)
+		}
+		p.with(begin, p.begun(begin, begin+11, here))
+	}
+}
+
+// begun leaves out the months of a year that have not begun, unless none has.
+func (p *period) begun(from, to, here month) month {
+	if from <= here && here < to {
+		return here
+	}
+	return to
+}
+
+// shift is which way a word goes from now: 前 and last are -1, 来 and next 1.
+func shift(said string) int {
+	switch {
+	case has(said, "前", "先", "昨", "去", "last", "previous"):
+		return -1
+	case has(said, "来", "翌", "next"):
+		return 1
+	}
+	return 0
+}
+
+// months takes out months, and what lies between two of them.
+func (s *scanner) months(now time.Time, p *period) {
+	type named struct {
+		at, end int
+		m       month
+		year    bool
+	}
+	var found []named
+	for _, at := range monthForm().FindAllStringSubmatchIndex(s.text, -1) {
+		group := func(n int) string {
+			if at[2*n] < 0 {
+				return ""
+			}
+			return s.text[at[2*n]:at[2*n+1]]
+		}
+		if strings.EqualFold(group(7), "may") && !mayForm().MatchString(s.text[:at[0]]) {
+			continue // a wish, not a month
+		}
+		m, year := monthSaid(now, group)
+		found = append(found, named{at[0], at[1], m, year})
+	}
+	text := []byte(s.text)
+	for i := 0; i < len(found); i++ {
+		from, to := found[i].m, found[i].m
+		if i+1 < len(found) && betweenForm().MatchString(s.text[found[i].end:found[i+1].at]) {
+			i++
+			if to = found[i].m; from > to && !found[i-1].year {
+				from -= 12
+			}
+		}
+		p.with(from, to)
+	}
+	for _, f := range found {
+		for j := f.at; j < f.end; j++ {
+			text[j] = taken
+		}
+	}
+	s.text = string(text)
+}
+
+// monthSaid reads one match of monthForm, and whether it came with a year.
+func monthSaid(now time.Time, group func(int) string) (m month, year bool) {
+	here := thisMonth(now)
+	switch said := strings.ToLower(group(1)); {
+	case has(said, "先々", "before last"):
+		return here - 2, true
+	case has(said, "再来"):
+		return here + 2, true
+	case said != "":
+		return here + month(shift(said)), true
+	case group(2) != "":
+		return here - month(number(group(2))), true
+	case group(4) != "":
+		return monthAt(number(group(3)), number(group(4)), now), group(3) != ""
+	case group(5) != "":
+		return monthAt(number(group(5)), number(group(6)), now), true
+	}
+	return monthAt(number(group(8)), monthNamed(group(7)), now), group(8) != ""
+}
+
+func number(digits string) int {
+	n, _ := strconv.Atoi(digits) // nothing is 0
+	return n
+}
+
+// monthNamed is the number of an English month, by its first three letters; 0 for none.
+func monthNamed(name string) int {
+	if len(name) < 3 {
+		return 0
+	}
+	at := strings.Index("janfebmaraprmayjunjulaugsepoctnovdec", strings.ToLower(name[:3]))
+	return at/3 + 1
+}
