@@ -25,7 +25,6 @@ const (
 	isolate    = "\u2068"
 	endIsolate = "\u2069"
 	zwj        = '\u200d'
-	zwnj       = '\u200c'
 )
 
 // inline prepares a person's or a model's words to stand within a line of ours.
@@ -87,34 +86,11 @@ func beginning(s string, limit int) string {
 // clean drops what can't be seen or what reorders its surroundings, and makes spaces of
 // letters that are drawn empty. A text with nothing to see in it becomes empty.
 func clean(s string) string {
-	s = strings.ToValidUTF8(s, "\ufffd")
-	s = strings.ReplaceAll(s, "\r\n", "\n")
-	visible, joined := false, false
-	s = strings.Map(func(r rune) rune {
-		before := joined
-		joined = legible.Joiner(r)
-		switch {
-		case r > ' ' && r < 0x7f:
-			visible = true
-			return r
-		case r == '\n' || r == '\r' || r == '\u2028' || r == '\u2029' || r == '\u0085' || r == '\v' || r == '\f':
-			return '\n'
-		case joined && before && r != zwj: // a second one in a row changes nothing
-			return -1
-		case joined:
-			return r
-		case legible.Ignorable(r):
-			return -1
-		case r != '\u3000' && legible.Blank(r):
-			return ' '
-		}
-		visible = visible || legible.Shows(r)
-		return unmarked(r)
-	}, s)
-	if !visible {
+	s = legible.Visible(s)
+	if !legible.Text(s) {
 		return ""
 	}
-	return s
+	return strings.Map(unmarked, s)
 }
 
 // oneLine joins lines and runs of spaces; the ideographic space stays.

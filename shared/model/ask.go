@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"ringi/shared/legible"
 	"ringi/shared/model/price"
 	"ringi/shared/schema"
 	"ringi/shared/task"
@@ -184,13 +185,14 @@ func unfenced(text []byte) []byte {
 	return bytes.TrimSpace(bytes.TrimPrefix(inner, []byte("json")))
 }
 
-// fenced writes data so that no text in it can end the fence: JSON escapes < and >.
+// fenced writes data so that no text in it can end the fence: JSON escapes < and >. A model
+// sees of it what people see.
 func fenced(data any) (string, error) {
 	b, err := json.MarshalIndent(data, "", " ")
 	if err != nil {
 		return "", err
 	}
-	return "<data>\n" + string(b) + "\n</data>", nil
+	return "<data>\n" + string(legible.JSON(b)) + "\n</data>", nil
 }
 
 func shapeOf(p Purpose) (json.RawMessage, *schema.Schema, error) {

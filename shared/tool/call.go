@@ -17,12 +17,17 @@ type Call struct {
 	Key string
 	// Locale is the language of an error's sentence, ja or en.
 	Locale string
+	// Thread is where the request was made.
+	Thread Thread
 	// Bounds are the constraints of the tenant's permission. Those of arguments have been
 	// held; those of what only the vendor knows are the tool's to hold.
 	Bounds task.Constraints
 	// Pin is the tool as it was allowed, when it is an MCP server's.
 	Pin *task.Pin
 }
+
+// Thread is a thread in Slack.
+type Thread struct{ Channel, TS string }
 
 // Outcome is what is known of a call that returned no result.
 type Outcome string

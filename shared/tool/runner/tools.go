@@ -96,6 +96,7 @@ func (r *Runner) sendDM(ctx context.Context, c tool.Call) (any, error) {
 	if err := read(c, &in); err != nil {
 		return nil, err
 	}
+	in.Locale, in.Thread = c.Locale, c.Thread
 	sent, err := r.send(ctx, c, in)
 	var e *tool.Error
 	if errors.As(err, &e) && e.Problem == tool.ProblemUnauthorized && r.config.SlackRefused != nil && r.config.SlackRefused(ctx) {

@@ -361,3 +361,30 @@ func TestNumbersAreSentAsTheyWereApproved(t *testing.T) {
 		t.Error(d)
 	}
 }
+
+// A result of any size makes one message that Slack takes whole, with a link to where all is told.
+func TestALongMessageLinksToItsThread(t *testing.T) {
+	w := newWorld(t)
+	root, err := w.people.Post(workspace.Draft{Channel: workspace.General, User: workspace.Sato, Text: "お願いします"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	args, err := json.Marshal(map[string]any{"recipient": workspace.Sato, "text": "done", "details": []any{map[string]any{"label": "all", "value": strings.Repeat("勤怠", 1<<20/6)}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for ts, want := range map[string]string{root.TS: "依頼のスレッド: <http://slack/archives/", "1.000001": "文字を省略しました)"} {
+		if _, err := w.Run(t.Context(), tool.Call{
+			Tenant: "T1", Tool: "send_slack_dm", Arguments: args, Key: "p/step-1/" + ts, Locale: "ja", Thread: tool.Thread{Channel: workspace.General, TS: ts},
+		}); err != nil {
+			t.Fatal(err)
+		}
+		sent := w.sent(t, workspace.Sato)
+		if text := sent[0]; !strings.Contains(strings.Join(sent, "\n"), want) || len([]rune(text)) > 4000 {
+			t.Errorf("%d characters: %.200q", len([]rune(text)), text)
+		}
+	}
+	if n := w.called.of("chat.postMessage"); n != 2 {
+		t.Errorf("posted %d times", n)
+	}
+}

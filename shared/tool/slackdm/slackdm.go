@@ -5,12 +5,10 @@ package slackdm
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"net/http"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/slack-go/slack"
 
@@ -52,6 +50,10 @@ type Message struct {
 	Recipient string   `json:"recipient"`
 	Text      string   `json:"text"`
 	Details   []Detail `json:"details"`
+	// Locale and Thread are of the request: a message that is cut says so in the language
+	// and links there. The runner knows them, no argument does.
+	Locale string      `json:"-"`
+	Thread tool.Thread `json:"-"`
 }
 
 // Sent is the result of send_slack_dm.
@@ -93,9 +95,10 @@ func (c *Client) Send(ctx context.Context, m Message, key string) (Sent, error) 
 		out.AlreadySent = true
 		return out, nil
 	}
+	text := c.fitting(ctx, m)
 	err = patiently(ctx, func() (err error) {
 		_, out.MessageTS, err = c.writes.PostMessageContext(ctx, channel.ID,
-			slack.MsgOptionText(m.text(), false), slack.MsgOptionDisableLinkUnfurl(), slack.MsgOptionDisableMediaUnfurl(),
+			slack.MsgOptionText(text, false), slack.MsgOptionDisableLinkUnfurl(), slack.MsgOptionDisableMediaUnfurl(),
 			slack.MsgOptionMetadata(slack.SlackMetadata{EventType: EventType, EventPayload: map[string]any{"key": key}}))
 		return err
 	})
@@ -103,6 +106,23 @@ func (c *Client) Send(ctx context.Context, m Message, key string) (Sent, error) 
 		return Sent{}, classify(err, m.Recipient)
 	}
 	return out, nil
+}
+
+// fitting is the message's text. One that is cut links to the request's thread, unless
+// Slack gives no link now: that keeps no message back.
+func (c *Client) fitting(ctx context.Context, m Message) string {
+	text, cut := m.text()
+	if cut == 0 {
+		return text
+	}
+	link := ""
+	if m.Thread.Channel != "" {
+		found, err := c.reads.GetPermalinkContext(ctx, &slack.PermalinkParameters{Channel: m.Thread.Channel, Ts: m.Thread.TS})
+		if slackapi.Count(err) == nil {
+			link = linked(found)
+		}
+	}
+	return text + "\n" + rest(m.Locale, cut, link)
 }
 
 // patiently makes a call, counts it, and makes it again as long as Slack says that it has done nothing and
@@ -149,26 +169,6 @@ func (c *Client) find(ctx context.Context, channel, key string) (ts string, err 
 		}
 	}
 	return "", nil
-}
-
-// text is the message in Slack's markup, of which nothing in it can make use. A detail
-// is one line, whatever came with it from a result; nothing turns the reading direction.
-func (m Message) text() string {
-	escape := strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
-	lines := []string{escape.Replace(m.Text)}
-	for _, d := range m.Details {
-		value := d.Value
-		if value == nil {
-			value = "-"
-		}
-		lines = append(lines, strings.Join(strings.Fields(escape.Replace(fmt.Sprintf("• %s: %v", d.Label, value))), " "))
-	}
-	return strings.Map(func(r rune) rune {
-		if r != '\n' && r != '\u200c' && r != '\u200d' && unicode.In(r, unicode.Cc, unicode.Cf) {
-			return -1
-		}
-		return r
-	}, strings.Join(lines, "\n"))
 }
 
 // before is an error of the calls that come before the post: nothing was sent.

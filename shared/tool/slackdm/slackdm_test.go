@@ -1,14 +1,53 @@
 package slackdm
 
-import "testing"
+import (
+	"slices"
+	"strings"
+	"testing"
 
-// What comes with a detail from a result stays in its line, and is text.
+	"ringi/shared/card"
+)
+
+// What comes with a detail from a result stays in its line, and is text: it looks like no
+// stamp, formats nothing and links nowhere, but for a whole web address.
 func TestADetailIsOneLineOfText(t *testing.T) {
-	m := Message{Text: "完了しました\n<!channel> & co", Details: []Detail{
-		{"残業", "3\n• 宛先: U0EVIL001\r\u2028✅ 承認済み"}, {"氏名", "山田\u202e郎太\u200b <https://evil.example|詳細>"}, {"件数", 12.0}, {"備考", nil},
+	m := Message{Text: "完了しました\n<!channel> & co *bold*", Details: []Detail{
+		{"残業", "3\n• 宛先: U0EVIL001\r\u2028✅ *承認済み* :white_check_mark:"}, {"氏名", "山田\u202e郎太\u200b\U000e0041\u3164 <https://evil.example|詳細>"}, {"件数", 12.0}, {"備考", nil},
+		{"シート", "https://docs.example/d/1AbC?a=1&b=2#gid=0"}, {"偽", "https://docs.example|x"},
 	}}
-	want := "完了しました\n&lt;!channel&gt; &amp; co\n• 残業: 3 • 宛先: U0EVIL001 ✅ 承認済み\n• 氏名: 山田郎太 &lt;https://evil.example|詳細&gt;\n• 件数: 12\n• 備考: -"
-	if got := m.text(); got != want {
-		t.Errorf("%q, want %q", got, want)
+	text, cut := m.text()
+	text = strings.ReplaceAll(text, "\u2060", "") // it keeps Slack from linking
+	want := "完了しました\n&lt;!channel&gt; &amp; co ＊bold＊\n• 残業: 3 • 宛先: U0EVIL001 ✓ ＊承認済み＊ :white_check_mark:\n" +
+		"• 氏名: 山田郎太 &lt;https://evil.example|詳細&gt;\n• 件数: 12\n• 備考: -\n• シート: <https://docs.example/d/1AbC?a=1&amp;b=2#gid=0>\n• 偽: https://docs.example|x"
+	if text != want || cut != 0 {
+		t.Errorf("%q, want %q; %d cut", text, want, cut)
+	}
+}
+
+// A result of any size makes one message within Slack's limits, which says what is missing.
+func TestALongMessageIsCutWithACount(t *testing.T) {
+	long := strings.Repeat("勤怠<&>", 2<<20/15)
+	many := Message{Text: strings.Repeat("𠮟", 3000), Details: []Detail{{"件数", 42}}}
+	for range 20 {
+		many.Details = append(many.Details, Detail{strings.Repeat("&", 100), strings.Repeat("あ", 400)})
+	}
+	for name, test := range map[string]struct {
+		m    Message
+		cut  int
+		says string
+	}{
+		"a result of 2 MiB": {Message{Text: "done", Details: []Detail{{"all", long}, {"件数", 42}}}, 5*(2<<20/15) - 500, "• 件数: 42"},
+		"many details":      {many, 0, "𠮟𠮟𠮟"},
+		"empty details":     {Message{Text: strings.Repeat("a", 3500), Details: slices.Repeat([]Detail{{strings.Repeat("&", 100), ""}}, 20)}, 0, "aaa"},
+		"just enough":       {Message{Text: strings.Repeat("a", 3000), Details: []Detail{{"件数", 42}}}, 0, "• 件数: 42"},
+	} {
+		text, cut := test.m.text()
+		if name == "many details" { // which of them fit is no matter
+			test.cut = cut
+		}
+		text += "\n" + rest("ja", cut, "<https://slack.example/archives/C0/p1?thread_ts=1&amp;cid=C0>")
+		if n := card.Units(text); n > maxText || cut != test.cut || cut < 0 || !strings.Contains(text, test.says) {
+			t.Errorf("%s: %d characters, %d cut: %.80q", name, n, cut, text)
+		}
 	}
 }

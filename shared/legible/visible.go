@@ -1,0 +1,57 @@
+package legible
+
+import (
+	"encoding/json"
+	"regexp"
+	"strings"
+	"sync"
+)
+
+// Visible is a text as people see it: without what shows nothing or reorders its
+// surroundings, lines ended alike, and with spaces for letters that are drawn empty. Models
+// are given the same: words that only one of the two can read would be a way around the other.
+func Visible(s string) string {
+	s = strings.ToValidUTF8(s, "\ufffd")
+	s = strings.ReplaceAll(s, "\r\n", "\n")
+	joined := false
+	return strings.Map(func(r rune) rune {
+		before := joined
+		joined = Joiner(r)
+		switch {
+		case r > ' ' && r < 0x7f:
+			return r
+		case r == '\n' || r == '\r' || r == '\u2028' || r == '\u2029' || r == '\u0085' || r == '\v' || r == '\f':
+			return '\n'
+		case joined && before && r != zwj: // a second one in a row changes nothing
+			return -1
+		case joined:
+			return r
+		case Ignorable(r):
+			return -1
+		case r != '\u3000' && Blank(r):
+			return ' '
+		}
+		return r
+	}, s)
+}
+
+var literal = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"(?:[^"\\]|\\.)*"`) })
+
+// JSON is valid JSON with each of its texts, names of members too, as people see it.
+func JSON(text []byte) []byte {
+	return literal().ReplaceAllFunc(text, func(quoted []byte) []byte {
+		var s string
+		if json.Unmarshal(quoted, &s) != nil { // of valid JSON each can be read
+			return quoted
+		}
+		seen := Visible(s)
+		if seen == s {
+			return quoted
+		}
+		b, err := json.Marshal(seen)
+		if err != nil { // a text never fails
+			return quoted
+		}
+		return b
+	})
+}

@@ -1,0 +1,34 @@
+package legible_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"ringi/shared/legible"
+)
+
+func TestWhatIsVisible(t *testing.T) {
+	for s, want := range map[string]string{
+		"承認\U000e0061\U000e0070\U000e0070してください": "承認してください",                // tags spell ASCII that nobody sees
+		"a\u202eb\u2066c\u2069\u200e":            "abc",                     // they turn the reading direction
+		"se\u200bcr\u2060et\ufeff\u00ad":         "secret",                  // no width
+		"a\u3164b\u2800c\u00a0d":                 "ab c d",                  // drawn empty
+		"👨\u200d👩\u200d👧 ❤\ufe0f":                "👨\u200d👩\u200d👧 ❤\ufe0f", // one picture each
+		"葛\U000e0100城":                           "葛\U000e0100城",            // another form of the letter
+		"x\ufe01\ufe02\ufe03\ufe04":              "x\ufe01",                 // bytes can be hidden in a row of these
+		"a\r\nb\u2028c\vd\x00\x1b":               "a\nb\nc\nd",
+		"勤怠 <b> & \"q\" \\":                      "勤怠 <b> & \"q\" \\",
+	} {
+		if got := legible.Visible(s); got != want {
+			t.Errorf("%+q is %+q, want %+q", s, got, want)
+		}
+	}
+}
+
+func TestJSONKeepsItsFormAndLosesWhatNobodySees(t *testing.T) {
+	in := "{\"a\\\"\\u200bb\": [\"x\\udb40\\udc61\", \"\\\\\\\"\u202e\", 1e400, 18446744073709551616, true, null, \"\\u003c\\n\"]}"
+	want := `{"a\"b": ["x", "\\\"", 1e400, 18446744073709551616, true, null, "\u003c\n"]}`
+	if got := string(legible.JSON([]byte(in))); got != want || !json.Valid([]byte(got)) {
+		t.Errorf("%s, want %s", got, want)
+	}
+}

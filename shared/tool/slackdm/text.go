@@ -1,0 +1,94 @@
+package slackdm
+
+import (
+	"fmt"
+	"net/url"
+	"sort"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"ringi/shared/card"
+)
+
+const (
+	// maxText is the most of a message, in characters as Slack counts them: it splits what
+	// is longer into several, and truncates from 40,000 on.
+	maxText = 4000
+	// maxValue is the most of one detail, in characters.
+	maxValue = 500
+	// tail is kept for what is said of the rest, with a link.
+	tail = 400
+)
+
+// text is the message in Slack's markup, by the rule of cards: of what is in it, only an
+// address that is the whole value of a detail links. cut is how many characters are left
+// out to keep Slack's limits.
+func (m Message) text() (text string, cut int) {
+	var lines []string
+	left := maxText - tail
+	add := func(before, value string, form func(string) string) {
+		most := len(value)
+		if before != "" {
+			most = maxValue
+		}
+		shown := beginning(value, most, left-card.Units(before)-1, form)
+		cut += utf8.RuneCountInString(value) - utf8.RuneCountInString(shown)
+		switch {
+		case left <= card.Units(before) || shown == "" && value != "":
+			left = 0
+			return
+		case shown != value:
+			shown += "…"
+		}
+		line := before + form(shown)
+		lines, left = append(lines, line), left-card.Units(line)-1
+	}
+	for line := range strings.SplitSeq(m.Text, "\n") {
+		add("", line, plain)
+	}
+	for _, d := range m.Details {
+		value := "-"
+		if d.Value != nil {
+			value = fmt.Sprint(d.Value)
+		}
+		add("• "+card.Line(d.Label, maxValue)+": ", value, linked)
+	}
+	return strings.Join(lines, "\n"), cut
+}
+
+// beginning is the part of a value that has at most so many characters, and at most room
+// of them in its form with an ellipsis: all of it where it fits.
+func beginning(value string, most, room int, form func(string) string) string {
+	fits := func(s string) bool { return card.Units(form(s)) <= room }
+	if len(value) <= utf8.UTFMax*maxText && utf8.RuneCountInString(value) <= most && fits(value) {
+		return value
+	}
+	all := []rune(value[:min(len(value), utf8.UTFMax*maxText)])
+	n := sort.Search(min(most, len(all)), func(n int) bool { return !fits(string(all[:n+1]) + "…") })
+	return string(all[:n])
+}
+
+func plain(s string) string { return card.Line(s, maxText) }
+
+// linked is a value as it stands in its line. A whole web address links, and shows where to.
+func linked(value string) string {
+	u, err := url.Parse(value)
+	odd := func(r rune) bool { return r > unicode.MaxASCII || r <= ' ' || strings.ContainsRune("<>|\"`", r) }
+	if err == nil && u.Host != "" && u.User == nil && (u.Scheme == "https" || u.Scheme == "http") && !strings.ContainsFunc(value, odd) {
+		return "<" + strings.ReplaceAll(value, "&", "&amp;") + ">"
+	}
+	return plain(value)
+}
+
+// rest says that a part of the message was left out, and where the whole matter is: link may be empty.
+func rest(locale string, cut int, link string) string {
+	said, at := fmt.Sprintf("…(以下 %d 文字を省略しました)", cut), "依頼のスレッド: "
+	if locale == "en" {
+		said, at = fmt.Sprintf("… (%d more characters were left out)", cut), "The request's thread: "
+	}
+	if link == "" {
+		return said
+	}
+	return said + "\n" + at + link
+}
