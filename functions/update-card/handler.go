@@ -131,6 +131,7 @@ func pause(err error, receives string) time.Duration {
 		n, _ := strconv.Atoi(receives)
 		wait = min(maxBackoff, time.Second<<min(max(n, 1)-1, 6))
 	}
+	wait = max(0, wait) // the time to wait for may have passed meanwhile
 	wait += time.Duration(rand.Int64N(int64(wait/4) + 1))
 	return max(time.Second, (wait + time.Second - 1).Truncate(time.Second))
 }

@@ -112,6 +112,7 @@ func TestPause(t *testing.T) {
 		{"at least a second", slackapi.RateLimited{}, "1", time.Second, time.Second},
 		{"at most an hour and a bit", slackapi.RateLimited{RetryAfter: 1000 * time.Hour}, "1", time.Hour, 75 * time.Minute},
 		{"as is known", fmt.Errorf("card: %w", later{after: stale}), "9", 30 * time.Second, 38 * time.Second},
+		{"a time that passed meanwhile", fmt.Errorf("card: %w", later{after: -3 * time.Second}), "1", time.Second, time.Second},
 		{"the first failure", errors.New("x"), "1", time.Second, 2 * time.Second},
 		{"the fourth", errors.New("x"), "4", 8 * time.Second, 10 * time.Second},
 		{"the hundredth", errors.New("x"), "100", time.Minute, 75 * time.Second},
