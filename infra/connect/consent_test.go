@@ -151,7 +151,7 @@ func testConsent(t *testing.T, rows *store.Store, cfg aws.Config, table, key str
 	})
 	t.Run("no app", func(t *testing.T) {
 		t.Setenv("FREEE_CLIENT_SECRET", "")
-		err := run(t.Context(), cfg, []string{"-table", table, "-key", key, "-team", "T0CONSENT", "freee"}, strings.NewReader(""), io.Discard)
+		err := run(t.Context(), cfg, []string{"-table", table, "-key", key, "-team", "T0CONSENT", "-by", "U0ADMIN", "freee"}, strings.NewReader(""), io.Discard)
 		if err == nil || !strings.Contains(err.Error(), "FREEE_CLIENT_SECRET") || !strings.Contains(err.Error(), "-token") {
 			t.Errorf("%v", err)
 		}

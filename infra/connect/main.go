@@ -1,15 +1,15 @@
 // Command connect gives a deployed Ringi what a workspace's tools call a vendor with,
 // and takes it back. It seals credentials with the deployment's key before they are kept:
 //
-//	go run ./infra/connect -table … -key … -team T0123ABCD freee
+//	go run ./infra/connect -table … -key … -team T0123ABCD -by U0123ABCD freee
 //
 // asks a person's consent in the browser; the app's client id and secret, as the vendor
 // gave them, are in the environment: FREEE_CLIENT_ID, FREEE_CLIENT_SECRET, GOOGLE_….
 // With -token it takes an access token from standard input instead, which works until
 // it expires. slack needs neither: it says that the app is installed again.
 //
-//	go run ./infra/connect -table … -key … -team T0123ABCD mcp:rooms < token
-//	go run ./infra/connect -table … -key … -team T0123ABCD mcp tools rooms
+//	go run ./infra/connect -table … -key … -team T0123ABCD -by U0123ABCD mcp:rooms < token
+//	go run ./infra/connect -table … -key … -team T0123ABCD -by U0123ABCD mcp tools rooms
 //
 // keep the token of an MCP server for its present address, and show and allow its tools; mcp alone says how.
 package main
@@ -44,6 +44,7 @@ var (
 	providers = []string{"freee", "google", "slack"}
 	server    = regexp.MustCompile(`^mcp:[a-z0-9-]{1,32}$`)
 	team      = regexp.MustCompile(`^T[A-Z0-9]{2,20}$`)
+	person    = regexp.MustCompile(`^[UW][A-Z0-9]{2,20}$`)
 )
 
 func main() {
@@ -74,7 +75,7 @@ func run(ctx context.Context, cfg aws.Config, args []string, in io.Reader, out i
 	table := f.String("table", "", "the `name` of the stack's table (output TableName)")
 	key := f.String("key", "", "the `ARN` of the key that seals credentials (output CredentialsKeyArn)")
 	workspace := f.String("team", "", "the Slack workspace's `id`, T…")
-	by := f.String("by", "", "your Slack user `id`, for the audit log; empty: the system")
+	by := f.String("by", "", "your Slack user `id`, U…, for the audit log")
 	token := f.Bool("token", false, "take an access token from standard input instead of asking for consent")
 	off := f.Bool("disconnect", false, "forget the credentials instead")
 	listen := f.String("listen", "127.0.0.1:8723", "the `address` to which the browser comes back; the app at the vendor names it as http://<address>/callback")
@@ -91,16 +92,15 @@ func run(ctx context.Context, cfg aws.Config, args []string, in io.Reader, out i
 		return errors.New("-key is missing: the stack's output CredentialsKeyArn")
 	case !team.MatchString(*workspace):
 		return fmt.Errorf("-team %.40q is not a Slack workspace's id like T0123ABCD", *workspace)
+	case !person.MatchString(*by):
+		return fmt.Errorf("-by %.40q is not a Slack user's id like U0123ABCD: the audit log names who connects and disconnects", *by)
 	case provider != "mcp" && (f.NArg() != 1 || !slices.Contains(providers, provider) && !server.MatchString(provider)):
 		return fmt.Errorf("name one provider: %s, mcp:<server>; or mcp and what to do about servers", strings.Join(providers, ", "))
 	}
 	rows := store.New(dynamodb.NewFromConfig(cfg), *table)
 	o := order{
 		vault:  vault.New(rows, vault.Envelope{KMS: kms.NewFromConfig(cfg), KeyID: *key}),
-		tenant: task.TenantID(*workspace), provider: provider, team: *workspace, by: task.System(), listen: *listen, auth: *auth, tokens: *tokens,
-	}
-	if *by != "" {
-		o.by = task.Actor{Type: task.ActorUser, ID: *by, Team: *workspace}
+		tenant: task.TenantID(*workspace), provider: provider, team: *workspace, by: task.Actor{Type: task.ActorUser, ID: *by, Team: *workspace}, listen: *listen, auth: *auth, tokens: *tokens,
 	}
 	if provider == "mcp" {
 		return servers(ctx, rows, o, f.Args()[1:], out)

@@ -61,7 +61,7 @@ func TestConnect(t *testing.T) {
 		}
 	})
 
-	good := []string{"-table", table, "-key", key, "-team", "T0RINGI", "-token", "google"}
+	good := []string{"-table", table, "-key", key, "-team", "T0RINGI", "-by", "U0ADMIN", "-token", "google"}
 	for _, tt := range []struct {
 		name, in string
 		args     []string
@@ -71,8 +71,10 @@ func TestConnect(t *testing.T) {
 		{"no key", token, append([]string{"-table", table}, good[4:]...), "-key"},
 		{"no team", token, append(append([]string{}, good[:4]...), "google"), "-team"},
 		{"a team of another form", token, append(append([]string{}, good[:4]...), "-team", "C0RINGI", "google"), "-team"},
-		{"no provider", token, good[:6], "freee, google, slack"},
-		{"an unknown provider", token, append(append([]string{}, good[:6]...), "github"), "freee, google, slack"},
+		{"nobody who does it", token, append(append([]string{}, good[:6]...), "google"), "-by"},
+		{"the system", token, append(append([]string{}, good[:6]...), "-by", "system", "google"), "-by"},
+		{"no provider", token, good[:8], "freee, google, slack"},
+		{"an unknown provider", token, append(append([]string{}, good[:8]...), "github"), "freee, google, slack"},
 		{"two providers", token, append(append([]string{}, good...), "freee"), "freee, google, slack"},
 		{"no token", " \n", good, "1 to 16384 bytes"},
 		{"a token that is none", strings.Repeat("x", maxToken+1), good, "1 to 16384 bytes"},
@@ -96,7 +98,7 @@ func TestConnect(t *testing.T) {
 		if _, err := rows.EndIntegrations(t.Context(), tenant, task.AppUninstalled, time.Now(), time.Now()); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := connect("", "-table", table, "-key", key, "-team", "T0RINGI", "slack"); err != nil {
+		if _, err := connect("", "-table", table, "-key", key, "-team", "T0RINGI", "-by", "U0ADMIN", "slack"); err != nil {
 			t.Fatal(err)
 		}
 		v := vault.New(rows, vault.Envelope{KMS: keys, KeyID: key})
@@ -108,10 +110,10 @@ func TestConnect(t *testing.T) {
 		}
 	})
 	t.Run("what is disconnected is forgotten", func(t *testing.T) {
-		if _, err := connect(token, "-table", table, "-key", key, "-team", "T0RINGI", "-token", "google"); err != nil {
+		if _, err := connect(token, "-table", table, "-key", key, "-team", "T0RINGI", "-by", "U0ADMIN", "-token", "google"); err != nil {
 			t.Fatal(err)
 		}
-		said, err := connect("", "-table", table, "-key", key, "-team", "T0RINGI", "-disconnect", "google")
+		said, err := connect("", "-table", table, "-key", key, "-team", "T0RINGI", "-by", "U0ADMIN", "-disconnect", "google")
 		if err != nil || !strings.Contains(said, "google is disconnected") {
 			t.Errorf("%q, %v", said, err)
 		}

@@ -86,6 +86,7 @@ func (s *Store) NoteToolChanged(ctx context.Context, x task.ToolPermission, now 
 	}
 	e := newExpression()
 	e.set("changed_at", moment(now))
+	e.set("updated_at", moment(now))
 	as := all(e.is("rev", "=", x.Rev), e.lacks("changed_at"))
 	update := types.TransactWriteItem{Update: &types.Update{
 		TableName: &s.table, Key: key(pk, toolKey(x.ToolName)), UpdateExpression: e.update(), ConditionExpression: as,

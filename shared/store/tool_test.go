@@ -81,7 +81,7 @@ func testServerTool(t *testing.T, st *Store) {
 		}
 	}
 	noted, _, err := st.ToolPermission(t.Context(), tenant, "rooms.book")
-	if err != nil || noted.ChangedAt == nil || !noted.ChangedAt.Equal(at().Add(3*time.Hour)) || noted.Rev != got.Rev {
+	if err != nil || noted.ChangedAt == nil || !noted.ChangedAt.Equal(at().Add(3*time.Hour)) || !noted.UpdatedAt.Equal(*noted.ChangedAt) || noted.Rev != got.Rev {
 		t.Errorf("%+v, %v", noted, err)
 	}
 	log := auditOfTenant(t, st, tenant)
