@@ -127,12 +127,11 @@ func (m message) channelType() string {
 
 // Why an accepted event makes no task.
 const (
-	ignoredType        = "type"
-	ignoredSubtype     = "subtype"
-	ignoredBot         = "bot"
-	ignoredThreadReply = "thread_reply"
-	ignoredChannel     = "not_addressed"
-	ignoredForeign     = "foreign_workspace"
+	ignoredType    = "type"
+	ignoredSubtype = "subtype"
+	ignoredBot     = "bot"
+	ignoredChannel = "not_addressed"
+	ignoredForeign = "foreign_workspace"
 )
 
 // ignored says why a kind of event makes no task, empty when it may make one. A
@@ -156,8 +155,6 @@ func (m message) ignored(e envelope) string {
 		return ignoredBot
 	case m.Type == "message" && m.channelType() != "im":
 		return ignoredChannel
-	case m.channelType() == "im" && m.ThreadTS != "" && m.ThreadTS != m.TS:
-		return ignoredThreadReply
 	case m.authorTeam() != "" && m.authorTeam() != e.team():
 		return ignoredForeign
 	}

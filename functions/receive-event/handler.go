@@ -76,6 +76,9 @@ func (h *Handler) event(ctx context.Context, e envelope) (inbound.Response, erro
 	if k.Type == "app_uninstalled" || k.Type == "tokens_revoked" {
 		return h.end(ctx, e, k.Type)
 	}
+	if k.Type == "app_home_opened" {
+		return h.opened(ctx, e)
+	}
 	if why := k.ignored(); why != "" {
 		return ignore(ctx, e, why)
 	}
@@ -90,6 +93,9 @@ func (h *Handler) event(ctx context.Context, e envelope) (inbound.Response, erro
 	if err != nil {
 		return inbound.Response{}, err
 	}
+	if m.channelType() == "im" && request.Threaded() {
+		return h.hint(ctx, request)
+	}
 	return h.keep(ctx, request)
 }
 
@@ -99,6 +105,11 @@ func (h *Handler) keep(ctx context.Context, r task.Request) (inbound.Response, e
 	if err != nil {
 		return inbound.Response{}, inbound.Bad("event.ts: %s", err)
 	}
+	return h.create(ctx, change, ref, r)
+}
+
+// create makes the one write. What is there already came before, and is fine.
+func (h *Handler) create(ctx context.Context, change task.Change, ref task.Ref, r task.Request) (inbound.Response, error) {
 	ctx, cancel := context.WithTimeout(ctx, budget)
 	defer cancel()
 	log := slog.With("task_id", ref.Task, "event_id", r.EventID)

@@ -181,7 +181,7 @@ func TestIgnoredKindsAreAcceptedAndWriteNothing(t *testing.T) {
 		{"a bot's message", map[string]any{"type": "message", "subtype": "bot_message", "user": nil, "channel_type": "im"}, nil},
 		{"an edit", map[string]any{"type": "message", "subtype": "message_changed", "channel_type": "im", "user": nil, "message": map[string]any{"text": "x"}}, nil},
 		{"a deletion", map[string]any{"type": "message", "subtype": "message_deleted", "channel_type": "im"}, nil},
-		{"a reply in a direct message's thread", map[string]any{"type": "message", "channel": "D0DM", "channel_type": "im", "thread_ts": "1776675000.000200"}, nil},
+		{"the home tab is opened", map[string]any{"type": "app_home_opened", "tab": "home", "channel": "D0DM"}, nil},
 		{"a channel message that mentions nobody", map[string]any{"type": "message", "channel_type": "channel"}, nil},
 		{"a stranger of a shared channel", map[string]any{"team": "T0TEAM", "user_team": "T0OTHER"}, nil},
 		{"a stranger by the message's source", map[string]any{"team": "T0TEAM", "source_team": "T0OTHER"}, nil},
@@ -256,6 +256,49 @@ func TestURLVerificationRepeatsTheChallenge(t *testing.T) {
 	delete(unsigned.Headers, "x-slack-signature")
 	if out := post(t, handler(&kept{}), unsigned); out.StatusCode != 401 {
 		t.Errorf("an unsigned challenge is answered %d", out.StatusCode)
+	}
+}
+
+// Slack says at each opening of the messages that they were opened: a person is greeted
+// once. A reply in a direct message's thread is no request, and is told so once.
+func TestWhatIsSaidOnce(t *testing.T) {
+	opened := func(user string) map[string]any {
+		return map[string]any{"type": "app_home_opened", "tab": "messages", "channel": "D0DM", "user": user, "text": nil, "ts": nil, "team": nil}
+	}
+	reply := func(thread, ts string) map[string]any {
+		return map[string]any{"type": "message", "channel": "D0DM", "channel_type": "im", "thread_ts": thread, "ts": ts, "text": "秘密"}
+	}
+	s := &kept{}
+	for _, fields := range []map[string]any{
+		opened("U0ALICE"), opened("U0ALICE"), opened("U0BOB"),
+		reply("1776675000.000200", "1776675001.000100"), reply("1776675000.000200", "1776675002.000100"), reply("1776675500.000200", "1776675503.000100"),
+	} {
+		if out := post(t, handler(s), signed(callback(t, fields, nil))); out.StatusCode != 200 {
+			t.Fatal(out.StatusCode, out.Body)
+		}
+	}
+	var ids []string
+	for _, c := range s.changes {
+		if e := c.Head.Ended; e == nil || e.As != task.TaskAnswered || len(c.Rows) != 2 {
+			t.Errorf("%+v with %d rows", c.Head, len(c.Rows))
+		}
+		if b, _ := json.Marshal(c.Rows); strings.Contains(string(b), "秘密") {
+			t.Error("the reply is kept")
+		}
+		ids = append(ids, c.Head.TaskID)
+	}
+	if len(ids) != 6 || ids[0] != ids[1] || ids[3] != ids[4] || ids[0] == ids[2] || ids[3] == ids[5] || ids[0] == ids[3] {
+		t.Errorf("written as %v", ids)
+	}
+	for _, bad := range []map[string]any{{"user": "U1> <!here"}, {"channel": nil}, {"tab": 7}} {
+		fields := opened("U0ALICE")
+		merge(fields, bad)
+		for k, v := range bad {
+			fields[k] = v
+		}
+		if out := post(t, handler(s), signed(callback(t, fields, nil))); out.StatusCode != 400 {
+			t.Errorf("%v is answered %d", bad, out.StatusCode)
+		}
 	}
 }
 

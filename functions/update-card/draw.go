@@ -46,6 +46,7 @@ type Slack interface {
 	Delete(ctx context.Context, channel, ts string) error
 	FindCards(ctx context.Context, channel, thread string, about slackapi.Metadata) ([]string, error)
 	Direct(ctx context.Context, user, text string) error
+	Suggest(ctx context.Context, channel string, suggestions []card.Suggestion) error
 }
 
 // drawing is one task being shown as it was when it was loaded.

@@ -61,7 +61,11 @@ func (d *drawing) post(ctx context.Context, c *task.Card, m card.Message, hash s
 		return d.notPosted(ctx, c, err)
 	}
 	d.log(c).InfoContext(ctx, "posted", "ts", ts)
-	return d.keep(ctx, c, ts, hash)
+	if err := d.keep(ctx, c, ts, hash); err != nil {
+		return err
+	}
+	d.suggest(ctx, c)
+	return nil
 }
 
 // wait says when to look again at a card that another invocation is posting: most

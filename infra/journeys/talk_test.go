@@ -77,3 +77,62 @@ func TestAMentionWhereAPolicyWaits(t *testing.T) {
 	}
 	request.Cancel(workspace.Sato, request.Cards("CARD#prompt#0001")[0].TS)
 }
+
+func TestAPersonIsGreetedOnce(t *testing.T) {
+	for locale, want := range map[string][2]string{
+		"ja": {"HR AI Agent です。業務を依頼してください。", "今月の勤怠をまとめて"}, "en": {"This is HR AI Agent. Ask for the work that you want done.", "Sum up this month's attendance"},
+	} {
+		t.Run(locale, func(t *testing.T) {
+			s := start(t)
+			desk.Settings(t, s, func(x *task.Settings) { x.Locale = locale })
+			user := map[string]string{"ja": workspace.Tanaka, "en": workspace.Alex}[locale]
+			dm := workspace.DirectMessage(user)
+			said := func() (n int) {
+				for _, m := range s.Sandbox.Messages(dm, "") {
+					if m.User == workspace.Bot && m.Text == want[0] {
+						n++
+					}
+				}
+				return n
+			}
+			for range 3 {
+				if err := s.Sandbox.OpenMessages(user); err != nil {
+					t.Fatal(err)
+				}
+				desk.Eventually(t, "the person is greeted", func() bool { return said() > 0 })
+			}
+			desk.Eventually(t, "requests are suggested", func() bool {
+				p := s.Sandbox.Suggestions(dm)
+				return len(p) == 3 && p[0].Message == want[1]
+			})
+			if n := said(); n != 1 {
+				t.Errorf("greeted %d times", n)
+			}
+		})
+	}
+}
+
+func TestAReplyInADirectMessagesThreadGetsAHintOnce(t *testing.T) {
+	s := start(t)
+	d := desk.AskIn(t, s, workspace.Sato, workspace.DirectMessage(workspace.Sato), "従業員一覧を取得して")
+	d.Card("CARD#prompt#0001", "approve_prompt")
+	hints := func() (n int) {
+		for _, m := range s.Sandbox.Messages(d.Channel, d.Root) {
+			if strings.Contains(m.Text, "スレッドへの返信は、依頼として受け付けていません") {
+				n++
+			}
+		}
+		return n
+	}
+	for _, text := range []string{"ついでに残業も", "聞こえていますか"} {
+		if _, err := s.Sandbox.Reply(workspace.Sato, d.Channel, d.Root, text); err != nil {
+			t.Fatal(err)
+		}
+		desk.Eventually(t, "the person is told how to ask", func() bool { return hints() > 0 })
+	}
+	d.Cancel(workspace.Sato, d.Root)
+	d.Card("CARD#prompt#0001", "キャンセルされました")
+	if n := hints(); n != 1 {
+		t.Errorf("told %d times", n)
+	}
+}

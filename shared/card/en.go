@@ -106,6 +106,10 @@ func english() *words {
 		NotRequester:  " (not {who}: nobody approves their own request)",
 		AndOthers:     "and {n} more",
 
+		Suggestions: [3]Suggestion{
+			{"Attendance", "Sum up this month's attendance"}, {"Overtime", "Check last month's overtime"}, {"Employees", "Get the list of employees"},
+		},
+
 		ChoiceText:    "Please say what this message is meant to be",
 		ChoiceAsks:    "In this thread *{gate}* of “{title}” waits for approval. What is this message meant to be? Nothing is generated or carried out before you choose.",
 		ChoiceSaid:    "> {text}",
@@ -187,6 +191,8 @@ func english() *words {
 			task.ReasonStepRejected:     "A step was rejected, so the run was stopped. Completed steps stay as they are.",
 			task.ReasonCostLimit:        "It was stopped because it has cost what it may{detail}. Please have an administrator raise the limit (max_cost_usd), then press [🔄 Run again], or ask again if there is no such button.",
 			task.ReasonUnsupported:      "No task was made. Ringi takes work that can be done with lists of employees, attendance, overtime, Google Sheets, direct messages in Slack, and the tools that this workspace has added.",
+			task.ReasonGreeting:         "This is HR AI Agent. Ask for the work that you want done.",
+			task.ReasonThreadHint:       "Replies in a thread are not read as requests. Write a new message outside of the thread to ask for something else; approve, reject and cancel on the cards.",
 			task.ReasonBecameReason:     "This message became the reason for rejecting the version that waited in its thread.",
 			task.ReasonHelp:             "Ask Ringi for work in plain words: “Sum up this month's attendance”, “Check last month's overtime”, “Get the list of employees”. It is carried out once people have approved the policy and the steps.",
 			task.ReasonModelUnavailable: "The AI model could not be reached{detail}. Please wait a moment, then press [🔄 Try again].",

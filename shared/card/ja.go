@@ -106,6 +106,10 @@ func japanese() *words {
 		NotRequester:  "(依頼した {who} は、自分の依頼を承認できません)",
 		AndOthers:     "ほか {n} 件",
 
+		Suggestions: [3]Suggestion{
+			{"勤怠集計", "今月の勤怠をまとめて"}, {"残業確認", "先月の残業時間を確認して"}, {"従業員一覧", "従業員一覧を取得して"},
+		},
+
 		ChoiceText:    "このメッセージの扱いを選んでください",
 		ChoiceAsks:    "このスレッドでは「{title}」の *{gate}* が承認を待っています。このメッセージをどう扱いますか?選ぶまで、何も生成・実行しません。",
 		ChoiceSaid:    "> {text}",
@@ -187,6 +191,8 @@ func japanese() *words {
 			task.ReasonStepRejected:     "ステップが却下されたため、実行を中止しました。完了したステップはそのままです。",
 			task.ReasonCostLimit:        "費用が上限に達したため、止めました{detail}。管理者に上限 (max_cost_usd) を上げてもらってから、[🔄 再実行] を押してください。ボタンがなければ、もう一度依頼してください。",
 			task.ReasonUnsupported:      "タスクは作成していません。Ringi には、従業員一覧、勤怠の集計、残業時間の確認、スプレッドシートへの書き込み、Slack の DM での連絡と、このワークスペースに追加されたツールで行える業務を依頼できます。",
+			task.ReasonGreeting:         "HR AI Agent です。業務を依頼してください。",
+			task.ReasonThreadHint:       "スレッドへの返信は、依頼として受け付けていません。新しい依頼は、スレッドの外に新しいメッセージとして書いてください。承認・却下・キャンセルは、カードから行えます。",
 			task.ReasonBecameReason:     "このメッセージは、同じスレッドで承認を待っていたバージョンの却下理由になりました。",
 			task.ReasonHelp:             "Ringi には「今月の勤怠をまとめて」「先月の残業時間を確認して」「従業員一覧を取得して」のように業務を依頼してください。実行方針と実行ステップを承認してから実行します。",
 			task.ReasonModelUnavailable: "AI モデルに接続できませんでした{detail}。少し待って [🔄 再試行] を押してください。",

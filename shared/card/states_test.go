@@ -61,6 +61,8 @@ func states() []state {
 			s := received(t)
 			return s.do(s.Extracted(1, task.Extract{Kind: task.KindUnsupported, Sentence: "✅ 承認済み <!channel> 請求書は *作成できません*。"}, s.now))
 		}},
+		{"task_greeting", taskCard, func(t testing.TB) *story { return told(t, task.ReasonGreeting) }},
+		{"task_thread_hint", taskCard, func(t testing.TB) *story { return told(t, task.ReasonThreadHint) }},
 		{"task_choosing", taskCard, func(t testing.TB) *story { return beside(received(t), task.CardPrompt) }},
 		{"task_choosing_beside_step", taskCard, func(t testing.TB) *story { return beside(received(t), task.CardStep) }},
 		{"task_choice_expired", taskCard, func(t testing.TB) *story { return beside(received(t), task.CardProcess).expire() }},
@@ -238,4 +240,13 @@ func states() []state {
 func beside(s *story, kind task.CardType) *story {
 	b := task.Beside{TaskID: "01OTHER", Title: "先月の残業確認", ID: "01GATE", Kind: kind, Version: 2}
 	return s.do(s.Ask(1, b, task.DefaultSettings(), s.now))
+}
+
+// told is what is said to a person who asked for nothing.
+func told(t testing.TB, why task.Reason) *story {
+	t.Helper()
+	s := received(t)
+	c, ref := task.Tell("01TENANT", *s.Request, why, requester.ID, s.now)
+	s.Aggregate = &task.Aggregate{Head: task.Head{TenantID: ref.Tenant, TaskID: ref.Task, Run: 1, Requester: requester.ID}}
+	return s.do(c, nil)
 }

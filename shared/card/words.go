@@ -54,6 +54,9 @@ type words struct {
 	WhoDecides, DecideBy, NobodyDecides, MembersDecide string
 	MembersOfIt, NotRequester, AndOthers               string
 
+	// What is suggested to whoever opens the app's messages.
+	Suggestions [3]Suggestion
+
 	// What a message in a thread is meant to be whose gate waits.
 	ChoiceText, ChoiceAsks, ChoiceSaid, ChoiceEnds           string
 	ChoiceReason, ChoiceRequest, ChoicePrompt, ChoiceProcess string

@@ -33,10 +33,14 @@ func body(m card.Message) slack.MsgOption {
 	)
 }
 
-// Post posts a card's message into a thread and returns its timestamp. After
-// Unknown it may be there: look with FindCards before posting again.
+// Post posts a card's message into a thread, or outside of any when thread is empty, and
+// returns its timestamp. After Unknown it may be there: look with FindCards before posting again.
 func (c *Client) Post(ctx context.Context, channel, thread string, m card.Message, about Metadata) (ts string, err error) {
-	_, ts, err = c.api.PostMessageContext(ctx, channel, body(m), about.option(), slack.MsgOptionTS(thread))
+	options := []slack.MsgOption{body(m), about.option()}
+	if thread != "" {
+		options = append(options, slack.MsgOptionTS(thread))
+	}
+	_, ts, err = c.api.PostMessageContext(ctx, channel, options...)
 	if err := outcome("chat.postMessage", err); refusedBlocks(err) && m.Plain != nil {
 		return c.Post(ctx, channel, thread, *m.Plain, about)
 	} else if err != nil {

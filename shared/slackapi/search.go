@@ -12,11 +12,15 @@ import (
 const maxPages = 50
 
 // FindCards returns the timestamps, earliest first, of our own bot's messages in a
-// thread that show this card. A thread that is gone has none.
+// thread that show this card. A thread that is gone has none. Without a thread it
+// looks among the channel's latest messages.
 func (c *Client) FindCards(ctx context.Context, channel, thread string, about Metadata) ([]string, error) {
 	self, err := c.whoami(ctx)
 	if err != nil {
 		return nil, err
+	}
+	if thread == "" {
+		return c.findLatest(ctx, channel, about, self)
 	}
 	var found []string
 	params := slack.GetConversationRepliesParameters{ChannelID: channel, Timestamp: thread, Limit: 200, IncludeAllMetadata: true}
@@ -39,6 +43,22 @@ func (c *Client) FindCards(ctx context.Context, channel, thread string, about Me
 		params.Cursor = cursor
 	}
 	return nil, errors.New("conversations.replies: the thread has too many replies to search")
+}
+
+// findLatest looks at the latest 200 messages outside of threads: what was posted a moment ago is among them.
+func (c *Client) findLatest(ctx context.Context, channel string, about Metadata, self *slack.AuthTestResponse) ([]string, error) {
+	latest, err := c.api.GetConversationHistoryContext(ctx, &slack.GetConversationHistoryParameters{ChannelID: channel, Limit: 200, IncludeAllMetadata: true})
+	if err := outcome("conversations.history", err); err != nil {
+		return nil, err
+	}
+	var found []string
+	for _, m := range latest.Messages {
+		if ours(m, self) && shows(m.Metadata, about) {
+			found = append(found, m.Timestamp)
+		}
+	}
+	slices.Sort(found)
+	return found, nil
 }
 
 // ours reports whether our own bot wrote the message: any app may send metadata of any type.

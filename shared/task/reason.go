@@ -15,6 +15,10 @@ const (
 	// Why there was no task: the head got a plain reply.
 	ReasonUnsupported Reason = "unsupported"
 	ReasonHelp        Reason = "help"
+	// What is said without a request: to a person who opens the app's messages, and in
+	// the thread of a direct message, where replies are no requests.
+	ReasonGreeting   Reason = "greeting"
+	ReasonThreadHint Reason = "reply_in_thread"
 	// ReasonBecameReason: the message became the reason of a rejection in its thread.
 	ReasonBecameReason Reason = "became_rejection_reason"
 
@@ -52,7 +56,7 @@ const (
 // Reasons are all of them, for those who must have a sentence for each.
 var Reasons = []Reason{
 	ReasonDone, ReasonByPerson, ReasonMaxVersions, ReasonExpired, ReasonStepRejected, ReasonCostLimit,
-	ReasonUnsupported, ReasonHelp, ReasonBecameReason,
+	ReasonUnsupported, ReasonHelp, ReasonBecameReason, ReasonGreeting, ReasonThreadHint,
 	ReasonModelUnavailable, ReasonModelRefused, ReasonModelBadOutput, ReasonModelCutOff, ReasonModelBadRequest,
 	ReasonModelKey, ReasonModelForbidden, ReasonModelNoCredit, ReasonModelMisplaced, ReasonModelUnknown, ReasonModelUnpriced, ReasonModelDemo, ReasonPlanLacks, ReasonRunFailed,
 	ReasonToolFailed, ReasonToolUnknown, ReasonToolNotAllowed, ReasonToolConstraint, ReasonToolChanged, ReasonBadArguments,

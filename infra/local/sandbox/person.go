@@ -77,6 +77,9 @@ func (s *Sandbox) Messages(channel, thread string) []workspace.Message {
 	return found
 }
 
+// Suggestions is what the app offers to say in a direct message.
+func (s *Sandbox) Suggestions(channel string) []workspace.Prompt { return s.ws.Prompts(channel) }
+
 // Ephemerals is what only that person sees, oldest first.
 func (s *Sandbox) Ephemerals(user string) []workspace.Message { return s.ws.Ephemerals(user) }
 

@@ -1,0 +1,42 @@
+package main
+
+import (
+	"context"
+
+	"ringi/shared/slackapi/inbound"
+	"ringi/shared/task"
+)
+
+// opened greets a person who opens the app's messages for the first time. Slack sends
+// the event at every opening; the greeting's row is there after the first.
+func (h *Handler) opened(ctx context.Context, e envelope) (inbound.Response, error) {
+	var home struct {
+		User    string `json:"user"`
+		Channel string `json:"channel"`
+		Tab     string `json:"tab"`
+	}
+	if err := inbound.Decode(e.Event, &home, "event"); err != nil {
+		return inbound.Response{}, err
+	}
+	if home.Tab != "messages" {
+		return ignore(ctx, e, ignoredType)
+	}
+	for _, f := range []struct{ name, value string }{{"team_id", e.team()}, {"event.user", home.User}, {"event.channel", home.Channel}} {
+		if err := inbound.CheckID(f.name, f.value); err != nil {
+			return inbound.Response{}, err
+		}
+	}
+	r := task.Request{
+		TeamID: e.team(), User: home.User, Channel: home.Channel, ChannelType: "im", Source: task.SourceAgentContainer, EventID: e.EventID,
+	}
+	change, ref := task.Tell(task.TenantID(r.TeamID), r, task.ReasonGreeting, r.User, h.Now())
+	return h.create(ctx, change, ref, r)
+}
+
+// hint says once in a direct message's thread that replies there are no requests. What
+// the reply says is not kept.
+func (h *Handler) hint(ctx context.Context, r task.Request) (inbound.Response, error) {
+	r.Text = ""
+	change, ref := task.Tell(task.TenantID(r.TeamID), r, task.ReasonThreadHint, r.Channel+" "+r.ThreadTS, h.Now())
+	return h.create(ctx, change, ref, r)
+}
