@@ -30,8 +30,7 @@ func TestTheDemosPlansRun(t *testing.T) {
 		"今月の勤怠をまとめて":                         {"", "勤怠 2026-04", 43, "2026年4月の勤怠集計が完了しました。\n• 対象人数: 42\n• 集計期間: 2026-04-01〜2026-04-30\n• 45 時間超: 4\n• 80 時間超: 1\n• シート: <http", "集計期間: 2026-04-01〜2026-04-30"},
 		"先月の残業時間を確認して":                       {"データの検証を追加して", "残業 2026-03", 43, "2026年3月の残業時間の確認が完了しました。", "年 360 時間の上限は判定できません。"},
 		"従業員一覧を取得して":                         {"データの検証を追加して", "従業員一覧", 43, "従業員一覧の作成が完了しました。", "42 行を書き込みました: http"},
-		"Please summarize attendance in May": {"group by team", "Attendance 2025-05", 43, "• Remark: group by team", "Overtime adds up to"},
-		"備品を発注して":                            {"", "", 0, "ご依頼の件、従業員一覧を調べました。\n• 対象人数: 42", "依頼者に DM で知らせました。"},
+		"Please summarize attendance in May": {"group by team", "Attendance 2025-05", 43, "• Days counted: 2025-05-01〜2025-05-31\n• Above 45 h: 4", "Overtime adds up to"},
 	} {
 		t.Run(text, func(t *testing.T) {
 			w := newWorld(t)
