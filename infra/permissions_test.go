@@ -127,12 +127,13 @@ func permissionRules() []rule {
 		},
 		func(s *stack, wrong func(string, ...any)) {
 			for id := range s.functions {
-				denied := slices.ContainsFunc(s.statements(s.role(id)), func(st statement) bool {
-					return st.effect == "Deny" && slices.Contains(st.actions, "dynamodb:UpdateItem") && slices.Contains(st.actions, "dynamodb:DeleteItem") &&
-						slices.Equal(st.rows, []string{"AUDIT#*"}) && st.conditions["ForAnyValue:StringLike"] != nil && slices.Equal(st.resources, []string{s.table.ID + ".Arn"})
-				})
-				if !denied {
-					wrong("%s may rewrite the audit log", id)
+				for _, action := range rewriting {
+					if !s.deniesAudit(id, action, 1) {
+						wrong("%s may rewrite the audit log by %s", id, action)
+					}
+				}
+				if !s.deniesAudit(id, "dynamodb:PutItem", 2) {
+					wrong("%s may put entries into the audit log that no change comes with", id)
 				}
 			}
 		},
@@ -189,6 +190,24 @@ func permissionRules() []rule {
 	}
 }
 
+// rewriting is what changes or removes a row; a PutItem over one can be told from one that
+// makes it by nothing that IAM sees.
+var rewriting = []string{
+	"dynamodb:UpdateItem", "dynamodb:DeleteItem", "dynamodb:BatchWriteItem",
+	"dynamodb:PartiQLInsert", "dynamodb:PartiQLUpdate", "dynamodb:PartiQLDelete",
+}
+
+// deniesAudit reports whether a function is denied an action on the audit log: always,
+// with no more conditions than one, or with two outside of transactions.
+func (s *stack) deniesAudit(id, action string, conditions int) bool {
+	return slices.ContainsFunc(s.statements(s.role(id)), func(st statement) bool {
+		outside := at(st.conditions, "StringNotEquals", "dynamodb:EnclosingOperation") == "TransactWriteItems"
+		return st.effect == "Deny" && slices.Contains(st.actions, action) && slices.Equal(st.rows, []string{"AUDIT#*"}) &&
+			st.conditions["ForAnyValue:StringLike"] != nil && len(st.conditions) == conditions && outside == (conditions == 2) &&
+			slices.Equal(st.resources, []string{s.table.ID + ".Arn"})
+	})
+}
+
 // rowRule holds every function to the rows that are its business.
 func rowRule(s *stack, wrong func(string, ...any)) {
 	for id := range s.functions {
@@ -213,7 +232,7 @@ var reading = []string{
 
 func checkRows(s *stack, id, action string, st statement, wrong func(string, ...any)) {
 	limited := st.conditions["ForAllValues:StringLike"] != nil && len(st.rows) > 0
-	ofTasks := !slices.ContainsFunc(st.rows, func(r string) bool { return r != "TASK#*" && r != "AUDIT#*" })
+	ofTasks := !slices.ContainsFunc(st.rows, func(r string) bool { return r != "TASK#*" && r != "QUOTA#*" && r != "AUDIT#*" })
 	ofIntegrations := limited && !slices.ContainsFunc(st.rows, func(r string) bool { return r != "INTEGRATIONS#*" && r != "AUDIT#*" })
 	keeps := slices.Equal(st.rows, []string{"TASK#*"}) && (action == "dynamodb:PutItem" || action == "dynamodb:ConditionCheckItem")
 	ends := ofIntegrations && (action == "dynamodb:Query" || action == "dynamodb:PutItem")

@@ -21,6 +21,7 @@ type envelope struct {
 	EventTime      int64           `json:"event_time"` // seconds
 	Event          json.RawMessage `json:"event"`
 	Authorizations []authorization `json:"authorizations"`
+	Shared         bool            `json:"is_ext_shared_channel"` // with another organization
 }
 
 // authorization is the installation that the event is meant for.
@@ -155,7 +156,7 @@ func (m message) ignored(e envelope) string {
 		return ignoredBot
 	case m.Type == "message" && m.channelType() != "im":
 		return ignoredChannel
-	case m.authorTeam() != "" && m.authorTeam() != e.team():
+	case m.authorTeam() != e.team() && (m.authorTeam() != "" || e.Shared): // whose it is must be said where strangers write
 		return ignoredForeign
 	}
 	return ""

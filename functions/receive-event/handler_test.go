@@ -186,6 +186,7 @@ func TestIgnoredKindsAreAcceptedAndWriteNothing(t *testing.T) {
 		{"a stranger of a shared channel", map[string]any{"team": "T0TEAM", "user_team": "T0OTHER"}, nil},
 		{"a stranger by the message's source", map[string]any{"team": "T0TEAM", "source_team": "T0OTHER"}, nil},
 		{"a stranger by the message's team", map[string]any{"team": "T0OTHER"}, nil},
+		{"somebody in a shared channel, of a workspace that Slack doesn't name", map[string]any{"team": nil, "user_team": nil, "source_team": nil}, map[string]any{"is_ext_shared_channel": true}},
 		{"a stranger whose workspace the envelope names", map[string]any{"team": "T0OTHER"}, map[string]any{"team_id": "T0OTHER"}},
 		{"an unknown event", map[string]any{"type": "reaction_added", "channel": 5}, nil},
 		{"an event whose fields have other shapes", map[string]any{"type": "channel_created", "channel": map[string]any{"id": "C1"}, "user": nil, "ts": 3}, nil},

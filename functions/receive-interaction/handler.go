@@ -60,6 +60,7 @@ type click struct {
 	ref       task.Ref
 	id        string // of what is decided
 	withdraws bool   // cancels or tries again: the requester may
+	retries   bool   // tries again: no guest may
 	user      string
 	userTeam  string
 	channel   string // where the person clicked, empty in a modal
@@ -144,7 +145,7 @@ func (h *Handler) button(ctx context.Context, p payload) (inbound.Response, erro
 		return ignore(ctx, "action")
 	}
 	kind, approves := strings.CutPrefix(a.ActionID, "approve_")
-	c.withdraws = !approves
+	c.withdraws, c.retries = !approves, strings.HasPrefix(a.ActionID, "retry_")
 	if approves {
 		c.card = task.CardType(kind)
 	}

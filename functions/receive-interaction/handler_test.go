@@ -46,6 +46,7 @@ func TestInteractions(t *testing.T) {
 		{"Slack can't say who it is", testUnverified},
 		{"a Slack that lists nobody", testUnknownMethod},
 		{"requesters may withdraw without Slack's help", testWithdrawUnverified},
+		{"a guest tries their own request again", testGuestRetries},
 		{"a direct message", testDirectMessage},
 		{"ids of others", testForeignIDs},
 		{"nothing could be saved", testUnsaved},

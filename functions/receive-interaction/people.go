@@ -48,14 +48,17 @@ type group struct {
 func (p *People) Who(ctx context.Context, c click, r *task.Request, s task.Settings) (task.Actor, task.Policy, error) {
 	by := task.Actor{Type: task.ActorUser, ID: c.user, Team: c.userTeam}
 	policy := task.Policy{Team: r.TeamID, Mode: s.Approvers.Mode, Approvers: slices.Clone(s.Approvers.Users), AllowSelf: s.AllowSelfApproval}
-	// Foreigners are refused, and requesters may withdraw what they asked for, whatever else they are.
-	if by.Team != policy.Team || c.withdraws && by.ID == r.User {
+	// Foreigners are refused, and requesters may cancel what they asked for, whatever else they are.
+	if by.Team != policy.Team || c.withdraws && !c.retries && by.ID == r.User {
 		return by, policy, nil
 	}
 	var wg sync.WaitGroup
 	var guestErr, listErr error
 	wg.Go(func() { by.Guest, guestErr = p.guest(ctx, by.ID) })
 	wg.Go(func() {
+		if c.retries && by.ID == r.User { // it is enough to be no guest
+			return
+		}
 		if policy.Mode == task.ApproversList {
 			policy.Approvers, listErr = p.approvers(ctx, by.ID, s.Approvers)
 			return

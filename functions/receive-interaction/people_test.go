@@ -116,6 +116,22 @@ func testUnknownMethod(t *testing.T, w *world) {
 	}
 }
 
+// testGuestRetries: a guest's own request from before guests were refused, or somebody who became one.
+func testGuestRetries(t *testing.T, w *world) {
+	w.root = w.slack.Say(t, workspace.Guest, workspace.HR, "勤怠を送って")
+	w.ref = w.receiveFrom(workspace.Guest, workspace.HR, "channel", w.root)
+	e := w.running()
+	w.move(func(a *task.Aggregate) (task.Change, error) {
+		return a.FailExecution(a.Head.Run, task.ReasonToolFailed, "", w.clock)
+	})
+	w.told(w.post(w.click(workspace.Guest, "retry_execution", e.ID)), workspace.Guest, card.Note("ja", task.ErrNotAllowed{Rule: task.RuleGuest}))
+	w.slack.Faults.Add(webapi.Fault{Method: "users.info", Kind: webapi.Unavailable, Times: -1})
+	w.post(w.click(workspace.Guest, "retry_execution", e.ID))
+	if n := len(w.load().Executions); n != 1 {
+		t.Errorf("%d attempts", n)
+	}
+}
+
 func testWithdrawUnverified(t *testing.T, w *world) {
 	e := w.running()
 	w.slack.Faults.Add(webapi.Fault{Method: "users.info", Kind: webapi.Unavailable, Times: -1})

@@ -49,8 +49,13 @@ func newWorld(t *testing.T, db *storetest.Server) *world {
 
 func (w *world) receive(channel, kind, ts string) task.Ref {
 	w.t.Helper()
+	return w.receiveFrom(workspace.Sato, channel, kind, ts)
+}
+
+func (w *world) receiveFrom(user, channel, kind, ts string) task.Ref {
+	w.t.Helper()
 	c, ref, err := task.Receive(task.TenantID(slacktest.Team), task.Request{
-		TeamID: slacktest.Team, Text: "今月の勤怠をまとめて", User: workspace.Sato, Channel: channel, ChannelType: kind,
+		TeamID: slacktest.Team, Text: "今月の勤怠をまとめて", User: user, Channel: channel, ChannelType: kind,
 		MessageTS: ts, ThreadTS: ts, Source: task.SourceChannel, EventID: "Ev1",
 	}, w.clock)
 	if err != nil {

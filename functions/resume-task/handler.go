@@ -9,24 +9,27 @@ import (
 	"ringi/shared/task"
 )
 
-// Store is what resume-task reads, and the tenant it makes at first contact.
+// Store is what resume-task reads, the tenant it makes at first contact, and how it accepts a request.
 type Store interface {
 	Load(ctx context.Context, ref task.Ref) (*task.Aggregate, error)
 	Settings(ctx context.Context, tenant string) (task.Settings, error)
 	Thread(ctx context.Context, tenant, channel, thread string, limit int) ([]task.Ref, error)
 	Decide(ctx context.Context, ref task.Ref, decide func(*task.Aggregate) (task.Change, error)) (*task.Aggregate, error)
 	Bootstrap(ctx context.Context, t task.Tenant, now time.Time) (task.Tenant, error)
+	DecideOn(ctx context.Context, a *task.Aggregate, decide func(*task.Aggregate) (task.Change, error)) (*task.Aggregate, error)
 }
 
 // Handler says where a run goes.
 type Handler struct {
-	Store Store
-	Now   func() time.Time
-	Admin string // Slack user id of a new tenant's first administrator, may be empty
+	Store  Store
+	People People
+	Now    func() time.Time
+	Admin  string // Slack user id of a new tenant's first administrator, may be empty
 }
 
 // Handle returns the run's next state, read off the rows. Before the first layer
-// it makes the tenant and its settings, unless they are there.
+// it makes the tenant and its settings, unless they are there, and accepts the request
+// or refuses it: until then it has cost nothing.
 func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (task.Next, error) {
 	a, err := h.Store.Load(ctx, in.Ref())
 	if err != nil {
@@ -43,6 +46,11 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (task.Next, err
 			return task.Next{}, fmt.Errorf("make the tenant: %w", err)
 		}
 		if a, err = h.ask(ctx, a); err != nil {
+			return task.Next{}, err
+		}
+	}
+	if _, choosing := a.Pending(); a.Waiting() && !choosing {
+		if a, err = h.accept(ctx, a, in.Run); err != nil {
 			return task.Next{}, err
 		}
 	}

@@ -1,11 +1,13 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"testing"
 
 	"ringi/shared/pipeline"
 	"ringi/shared/pipeline/pipelinetest"
+	"ringi/shared/slackapi"
 	"ringi/shared/task"
 )
 
@@ -76,5 +78,16 @@ func TestResumeTask(t *testing.T) {
 }
 
 func handler(w *pipelinetest.World) *Handler {
-	return &Handler{Store: w.OnWire(), Now: w.Now, Admin: "U0ADMIN"}
+	return &Handler{
+		Store: w.OnWire(), Now: w.Now, Admin: "U0ADMIN",
+		People: directory{user: slackapi.User{ID: pipelinetest.Requester, Team: pipelinetest.Team}},
+	}
 }
+
+// directory is a Slack that gives one answer.
+type directory struct {
+	user slackapi.User
+	err  error
+}
+
+func (d directory) User(context.Context, string) (slackapi.User, error) { return d.user, d.err }

@@ -9,9 +9,12 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
 	"ringi/shared/boot"
 	"ringi/shared/pipeline"
+	"ringi/shared/secret"
+	"ringi/shared/slackapi"
 	"ringi/shared/store"
 )
 
@@ -20,9 +23,14 @@ func main() {
 }
 
 func newHandler(_ context.Context, cfg aws.Config) (*Handler, error) {
+	slack, err := slackapi.With(secret.NewSlack(secretsmanager.NewFromConfig(cfg), os.Getenv("SLACK_SECRET_ID")), slackWithin)
+	if err != nil {
+		return nil, err
+	}
 	return &Handler{
-		Store: store.New(dynamodb.NewFromConfig(cfg), os.Getenv("TABLE_NAME")),
-		Now:   time.Now,
-		Admin: os.Getenv("TENANT_ADMIN"),
+		Store:  store.New(dynamodb.NewFromConfig(cfg), os.Getenv("TABLE_NAME")),
+		People: slack,
+		Now:    time.Now,
+		Admin:  os.Getenv("TENANT_ADMIN"),
 	}, nil
 }

@@ -48,6 +48,10 @@ func open(ctx context.Context, faults lambda.Faults, rates webapi.Rates) (*stack
 	if err != nil {
 		return nil, fmt.Errorf("start the local stack: %w", err)
 	}
+	if err := admin.Unbounded(ctx, s); err != nil {
+		s.Close()
+		return nil, fmt.Errorf("lift the quotas: %w", err)
+	}
 	return s, nil
 }
 

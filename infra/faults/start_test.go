@@ -68,6 +68,10 @@ func open(ctx context.Context) (*bench, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := admin.Unbounded(ctx, s); err != nil {
+		s.Close()
+		return nil, err
+	}
 	db := dynamodb.NewFromConfig(s.AWS)
 	return &bench{Stack: s, witness: w, store: store.New(db, s.TableName), db: db, post: p}, nil
 }

@@ -56,6 +56,13 @@ func states() []state {
 		}},
 		{"task_parked", taskCard, func(t testing.TB) *story { return received(t).park(task.ReasonModelUnavailable) }},
 		{"task_cancelled_before_extract", taskCard, func(t testing.TB) *story { return received(t).cancelTask() }},
+		{"task_refused_guest", taskCard, func(t testing.TB) *story {
+			return received(t).refused(task.Actor{Type: task.ActorUser, ID: requester.ID, Team: "T1", Guest: true})
+		}},
+		{"task_refused_hour", taskCard, func(t testing.TB) *story {
+			return received(t).full(task.ReasonHourPerson, time.Date(2026, 4, 18, 15, 0, 0, 0, time.UTC))
+		}},
+		{"task_refused_open", taskCard, func(t testing.TB) *story { return received(t).full(task.ReasonOpenTenant, time.Time{}) }},
 		{"task_cost_limit_before_extract", taskCard, func(t testing.TB) *story { return received(t).costLimit() }},
 		{"task_answered_unsupported", taskCard, func(t testing.TB) *story {
 			s := received(t)

@@ -142,6 +142,14 @@ func (s *story) park(why task.Reason) *story {
 	return s
 }
 
+func (s *story) refused(by task.Actor) *story {
+	return s.do(s.Accept(s.Head.Run, by, task.DefaultSettings(), s.now))
+}
+
+func (s *story) full(why task.Reason, until time.Time) *story {
+	return s.do(s.RefuseFull(s.Head.Run, task.ErrFull{Count: task.Count{Most: 60, Reason: why, Until: until}}, s.now))
+}
+
 func (s *story) expire() *story {
 	s.now = s.now.Add(200 * time.Hour)
 	return s.do(s.Expire(s.now))

@@ -10,6 +10,8 @@ func (d drawing) task() face {
 		return d.outcome(d.extracted(t))
 	case d.a.Head.Ended != nil && d.a.Head.Ended.As == task.TaskAnswered:
 		return face{text: d.reply()}
+	case d.a.Head.Ended != nil && d.a.Head.Ended.As == task.TaskRefused:
+		return d.refused()
 	case d.a.Head.Ended != nil:
 		return face{w.TaskCancelled, grey, nil}.with(section(w.TaskCancelled), contextLine(d.ended()))
 	case d.a.Choosing() != nil:
@@ -19,6 +21,16 @@ func (d drawing) task() face {
 			with(contextLine(fill(w.TaskID, "task", or(code(d.taskID(), maxID), "?"))))
 	}
 	return face{w.Received, yellow, nil}.with(section(w.Received)).with(d.pause()...)
+}
+
+// refused says why a request did not become a task, and when to ask again.
+func (d drawing) refused() face {
+	e, w := d.a.Head.Ended, d.w
+	f := face{w.RequestRefused, grey, nil}.with(section(w.RequestRefused), section(w.sentence(e.Reason, e.Detail)))
+	if e.Until != nil {
+		f = f.with(contextLine(fill(w.RefusedUntil, "when", when(*e.Until))))
+	}
+	return f
 }
 
 func (d drawing) extracted(t *task.Task) face {

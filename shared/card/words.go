@@ -40,6 +40,7 @@ type words struct {
 
 	// The task's card.
 	Received, TaskHeader, TaskCancelled                       string
+	RequestRefused, RefusedUntil                              string
 	Description, Priority, Type                               string
 	PriorityLow, PriorityMedium, PriorityHigh, PriorityUrgent string
 

@@ -33,6 +33,9 @@ var ErrBadInput = errors.New("bad input")
 // ErrModelUnavailable marks an error that another try may not have.
 var ErrModelUnavailable = errors.New("the model is not available")
 
+// ErrUnavailable marks an error of something that did not answer, or not as it should for now.
+var ErrUnavailable = errors.New("a service is not available")
+
 var sentences = map[string]string{
 	Unavailable:      "A service that this step needs did not answer.",
 	ModelUnavailable: "The model did not answer.",
@@ -100,6 +103,8 @@ func Name(err error) string {
 		return BadInput
 	case errors.Is(err, ErrModelUnavailable):
 		return ModelUnavailable
+	case errors.Is(err, ErrUnavailable):
+		return Unavailable
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled), errors.Is(err, task.ErrConflict):
 		return Unavailable
 	case errors.As(err, &api) && api.ErrorFault() == smithy.FaultClient && !throttled(api.ErrorCode()):

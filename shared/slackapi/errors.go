@@ -48,6 +48,8 @@ const (
 	CodeThreadNotFound  = "thread_not_found"
 	CodeMissingScope    = "missing_scope"
 	codeTokenType       = "not_allowed_token_type"
+	CodeUserNotFound    = "user_not_found"
+	CodeUserNotVisible  = "user_not_visible"
 	codeUnreached       = "unreached" // ours: no connection was made
 )
 

@@ -3,6 +3,7 @@ package slackapi
 import (
 	"context"
 	"iter"
+	"slices"
 
 	"github.com/slack-go/slack"
 )
@@ -12,7 +13,12 @@ type User struct {
 	ID    string
 	Team  string
 	Guest bool // a restricted account, or a stranger from a shared channel
+	// Teams are the workspaces of a person of an organization that has several.
+	Teams []string
 }
+
+// Of reports whether the person belongs to a workspace.
+func (u User) Of(team string) bool { return u.Team == team || slices.Contains(u.Teams, team) }
 
 // User asks about a person.
 func (c *Client) User(ctx context.Context, id string) (User, error) {
@@ -20,7 +26,7 @@ func (c *Client) User(ctx context.Context, id string) (User, error) {
 	if err := outcome("users.info", err); err != nil {
 		return User{}, err
 	}
-	return User{ID: u.ID, Team: u.TeamID, Guest: u.IsRestricted || u.IsUltraRestricted || u.IsStranger}, nil
+	return User{ID: u.ID, Team: u.TeamID, Guest: u.IsRestricted || u.IsUltraRestricted || u.IsStranger, Teams: u.Enterprise.Teams}, nil
 }
 
 // pageOfChannels is the most that users.conversations gives at once.

@@ -32,7 +32,7 @@ func (c *Client) FindCards(ctx context.Context, channel, thread string, about Me
 			return nil, err
 		}
 		for _, m := range replies {
-			if ours(m, self) && shows(m.Metadata, about) {
+			if Ours(m, self) && shows(m.Metadata, about) {
 				found = append(found, m.Timestamp)
 			}
 		}
@@ -53,7 +53,7 @@ func (c *Client) findLatest(ctx context.Context, channel string, about Metadata,
 	}
 	var found []string
 	for _, m := range latest.Messages {
-		if ours(m, self) && shows(m.Metadata, about) {
+		if Ours(m, self) && shows(m.Metadata, about) {
 			found = append(found, m.Timestamp)
 		}
 	}
@@ -61,8 +61,8 @@ func (c *Client) findLatest(ctx context.Context, channel string, about Metadata,
 	return found, nil
 }
 
-// ours reports whether our own bot wrote the message: any app may send metadata of any type.
-func ours(m slack.Message, self *slack.AuthTestResponse) bool {
+// Ours reports whether the bot that self names wrote the message: any app may send metadata of any type.
+func Ours(m slack.Message, self *slack.AuthTestResponse) bool {
 	return self.BotID != "" && m.BotID == self.BotID || self.UserID != "" && m.User == self.UserID
 }
 

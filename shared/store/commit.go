@@ -16,8 +16,8 @@ import (
 //
 // It returns task.ErrConflict when the head, a row that the change writes, or
 // one that it relied on is no longer as a has it, and task.ErrSettings when only
-// the tenant's settings are not: to decide again on them would not help. A commit whose answer was
-// lost is recognised: it counts.
+// the tenant's settings are not: to decide again on them would not help. task.ErrFull:
+// a quota leaves no place. A commit whose answer was lost is recognised: it counts.
 func (s *Store) Commit(ctx context.Context, a *task.Aggregate, c task.Change) (*task.Aggregate, error) {
 	if c.Empty() {
 		return a, nil
@@ -35,12 +35,19 @@ func (s *Store) Commit(ctx context.Context, a *task.Aggregate, c task.Change) (*
 	if err != nil {
 		return nil, fmt.Errorf("commit to task %s: %w", a.Head.TaskID, err)
 	}
-	err = s.transact(ctx, c.ID, append([]types.TransactWriteItem{head}, rest...))
+	counts := c.Counts(a.Head)
+	moves, err := s.countMoves(a.Head.TenantID, counts)
+	if err != nil {
+		return nil, fmt.Errorf("commit to task %s: %w", a.Head.TaskID, err)
+	}
+	items := slices.Concat([]types.TransactWriteItem{head}, rest, moves)
+	err = s.transact(ctx, c.ID, items)
 	if err != nil && !s.wentThrough(ctx, a.Ref(), c.ID, err) {
 		var l *lost
 		if c.SettingsRev != nil && errors.As(err, &l) && l.failed(1) && !l.failed(0) {
 			err = task.ErrSettings
 		}
+		err = full(err, counts, len(items)-len(counts))
 		return nil, fmt.Errorf("commit to task %s: %w", a.Head.TaskID, err)
 	}
 	return a.Apply(c), nil

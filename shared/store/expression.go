@@ -14,6 +14,7 @@ type expression struct {
 	names         map[string]string
 	values        item
 	sets, removes []string
+	adds          []string
 }
 
 func newExpression() *expression { return &expression{} }
@@ -43,6 +44,11 @@ func (e *expression) value(v any) string {
 
 func (e *expression) set(attribute string, v any) {
 	e.sets = append(e.sets, e.name(attribute)+" = "+e.value(v))
+}
+
+// add moves a number, from 0 where there is none.
+func (e *expression) add(attribute string, n int) {
+	e.adds = append(e.adds, e.name(attribute)+" "+e.value(n))
 }
 
 func (e *expression) remove(attributes ...string) {
@@ -88,6 +94,9 @@ func (e *expression) update() *string {
 	}
 	if e.removes != nil {
 		parts = append(parts, "REMOVE "+strings.Join(e.removes, ", "))
+	}
+	if e.adds != nil {
+		parts = append(parts, "ADD "+strings.Join(e.adds, ", "))
 	}
 	out := strings.Join(parts, " ")
 	return &out

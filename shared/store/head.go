@@ -45,6 +45,9 @@ func (s *Store) headUpdate(pk string, was task.Head, c task.Change) (types.Trans
 	e.set("changed_at", h.ChangedAt)
 	e.set("run", h.Run)
 	e.set("restarts", h.Restarts)
+	if h.AcceptedAt != nil {
+		e.set("accepted_at", *h.AcceptedAt)
+	}
 	e.setOrRemove("parked", h.Parked != nil, h.Parked)
 	e.setOrRemove("ended", h.Ended != nil, h.Ended)
 	e.setOrRemove("paused_until", h.PausedUntil != nil, h.PausedUntil)

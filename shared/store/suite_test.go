@@ -38,6 +38,7 @@ func TestStore(t *testing.T) {
 		{"commit", testCommit},
 		{"usage", testUsage},
 		{"lost answers", testLostAnswers},
+		{"quota", testQuota},
 		{"torn reads", testTornReads},
 		{"busy table", testBusyTable},
 		{"hindered writes", testHinderedWrites},

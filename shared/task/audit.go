@@ -11,6 +11,7 @@ const (
 	RequestChosen           Action = "request.chosen"   // a reason to reject, or a request of its own
 	TaskCancelledAction     Action = "task.cancelled"
 	TaskExpired             Action = "task.expired"
+	TaskRefusedAction       Action = "task.refused"
 	PromptApproved          Action = "prompt.approved"
 	PromptRejected          Action = "prompt.rejected"
 	ProcessApproved         Action = "process.approved"

@@ -20,6 +20,8 @@ type Change struct {
 	// SettingsRev is the revision of the settings that a gate opens under; nil relies on none, 0 on there being none.
 	SettingsRev *int
 	made        product // by a model, if it was; see Charge
+	// quotas are what accepting one is held against.
+	quotas Quotas
 	// Uncovered: the Change only records that a write's outcome is unknown.
 	Uncovered bool
 }

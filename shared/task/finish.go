@@ -84,7 +84,7 @@ func (a *Aggregate) RetryExecution(id string, by Actor, p Policy, now time.Time)
 	if e.ID != id {
 		return Change{}, a.retried(id, by)
 	}
-	if err := p.Withdraw(by, a.Head.Requester); err != nil {
+	if err := p.Retry(by, a.Head.Requester); err != nil {
 		return Change{}, err
 	}
 	if a.Head.Ended != nil && a.Head.Ended.As != TaskFailed {

@@ -166,7 +166,7 @@ func (a *Aggregate) park(why Reason, detail string, now time.Time) Change {
 // runs, asking again is no change for the same person and ErrDecided for another;
 // it returns ErrNothingToRetry when none had failed.
 func (a *Aggregate) RetryGeneration(by Actor, p Policy, now time.Time) (Change, error) {
-	if err := p.Withdraw(by, a.Head.Requester); err != nil {
+	if err := p.Retry(by, a.Head.Requester); err != nil {
 		return Change{}, err
 	}
 	if a.Head.Ended != nil {

@@ -21,6 +21,18 @@ func (w *world) check(before, after *Aggregate, c Change) {
 	w.nobodyWaitsInVain(after)
 	w.oneSession(before, after)
 	w.paidOnce(after)
+	w.placeIsHeld(after)
+}
+
+// placeIsHeld: a task that is open has one place, one that is not has none, in its
+// requester's sum and in the tenant's; the hour's it keeps.
+func (w *world) placeIsHeld(after *Aggregate) {
+	want := map[bool]int{true: 1}[after.Head.holds()]
+	for key, n := range w.counts {
+		open := strings.HasPrefix(key, "OPEN#")
+		w.require(open && n == want || !open && n == 1, "%s is %d", key, n)
+	}
+	w.require(len(w.counts) == 4 || after.Head.AcceptedAt == nil && len(w.counts) == 0, "counted %v", w.counts)
 }
 
 func (w *world) require(ok bool, format string, args ...any) {

@@ -61,7 +61,27 @@ func (p Policy) Approve(by Actor, requester string) error {
 // Reject reports why by may not send it back. Rejecting one's own request is always fine.
 func (p Policy) Reject(by Actor, requester string) error { return p.approver(by) }
 
-// Withdraw reports why by may not cancel or retry: the requester and every approver may.
+// Request reports why by may not ask for anything: a guest, or somebody of another workspace.
+func (p Policy) Request(by Actor) error {
+	switch {
+	case by.Team != p.Team:
+		return ErrNotAllowed{RuleForeign}
+	case by.Guest:
+		return ErrNotAllowed{RuleGuest}
+	}
+	return nil
+}
+
+// Retry reports why by may not have something done again: whoever may withdraw it may,
+// but no guest, who may not ask for it in the first place.
+func (p Policy) Retry(by Actor, requester string) error {
+	if err := p.Withdraw(by, requester); err != nil || by.Type == ActorSystem {
+		return err
+	}
+	return p.Request(by)
+}
+
+// Withdraw reports why by may not cancel: the requester and every approver may.
 func (p Policy) Withdraw(by Actor, requester string) error {
 	if by.Type == ActorSystem {
 		return nil

@@ -22,6 +22,14 @@ const (
 	// ReasonBecameReason: the message became the reason of a rejection in its thread.
 	ReasonBecameReason Reason = "became_rejection_reason"
 
+	// Why a request was refused.
+	ReasonGuest      Reason = "guest"
+	ReasonStranger   Reason = "stranger"          // of another workspace
+	ReasonOpenPerson Reason = "open_tasks_person" // the person has as many as may be open
+	ReasonOpenTenant Reason = "open_tasks_tenant"
+	ReasonHourPerson Reason = "tasks_per_hour_person"
+	ReasonHourTenant Reason = "tasks_per_hour_tenant"
+
 	// Why a generation failed.
 	ReasonModelUnavailable Reason = "model_unavailable"
 	ReasonModelRefused     Reason = "model_refused"
@@ -57,6 +65,7 @@ const (
 var Reasons = []Reason{
 	ReasonDone, ReasonByPerson, ReasonMaxVersions, ReasonExpired, ReasonStepRejected, ReasonCostLimit,
 	ReasonUnsupported, ReasonHelp, ReasonBecameReason, ReasonGreeting, ReasonThreadHint,
+	ReasonGuest, ReasonStranger, ReasonOpenPerson, ReasonOpenTenant, ReasonHourPerson, ReasonHourTenant,
 	ReasonModelUnavailable, ReasonModelRefused, ReasonModelBadOutput, ReasonModelCutOff, ReasonModelBadRequest,
 	ReasonModelKey, ReasonModelForbidden, ReasonModelNoCredit, ReasonModelMisplaced, ReasonModelUnknown, ReasonModelUnpriced, ReasonModelDemo, ReasonPlanLacks, ReasonRunFailed,
 	ReasonToolFailed, ReasonToolUnknown, ReasonToolNotAllowed, ReasonToolConstraint, ReasonToolChanged, ReasonBadArguments,

@@ -38,6 +38,7 @@ type Head struct {
 	CreatedAt  time.Time `json:"created_at"`
 	ChangedAt  time.Time `json:"changed_at"`
 
+	AcceptedAt  *time.Time `json:"accepted_at,omitempty"` // when it took its place; see Change.Counts
 	Parked      *Parked    `json:"parked,omitempty"`
 	Ended       *Ended     `json:"ended,omitempty"`
 	PausedUntil *time.Time `json:"paused_until,omitempty"`
@@ -72,6 +73,7 @@ type Ended struct {
 	At     time.Time  `json:"at"`
 	Reason Reason     `json:"reason"`
 	Detail string     `json:"detail,omitempty"`
+	Until  *time.Time `json:"until,omitempty"` // of a refused one: when asking again may help
 }
 
 // Request is the inbound message. It never changes.

@@ -44,6 +44,8 @@ type Settings struct {
 	Executor                string    `json:"executor"`
 	DMDefault               string    `json:"dm_default"`
 	MaxCostUSD              float64   `json:"max_cost_usd"` // 0: no limit
+	MaxOpenTasks            Limit     `json:"max_open_tasks"`
+	MaxTasksPerHour         Limit     `json:"max_tasks_per_hour"`
 	// MCPServers have tools of their own.
 	MCPServers []MCPServer `json:"mcp_servers"`
 }
@@ -57,6 +59,7 @@ func DefaultSettings() Settings {
 		Approvers:         Approvers{Mode: ApproversChannel, Users: []string{}, Usergroups: []string{}},
 		AllowSelfApproval: true, ApprovalTimeoutHours: 168, MaxVersions: 5,
 		Locale: "ja", Executor: "steps", DMDefault: "task", MCPServers: []MCPServer{},
+		MaxOpenTasks: Limit{Person: 50, Tenant: 1000}, MaxTasksPerHour: Limit{Person: 60, Tenant: 600},
 	}
 }
 
@@ -101,6 +104,12 @@ func (s Settings) Validate() error {
 	}
 	if s.MaxCostUSD < 0 || s.MaxCostUSD > 1e6 {
 		return ErrField{"max_cost_usd", "must be between 0 and 1000000"}
+	}
+	if err := s.MaxOpenTasks.check("max_open_tasks"); err != nil {
+		return err
+	}
+	if err := s.MaxTasksPerHour.check("max_tasks_per_hour"); err != nil {
+		return err
 	}
 	for _, r := range []struct{ field, got, a, b string }{
 		{"approvers.mode", string(s.Approvers.Mode), "channel", "list"},

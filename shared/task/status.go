@@ -13,6 +13,8 @@ const (
 	TaskCancelled TaskStatus = "cancelled"
 	// TaskAnswered is how a head ends that got a plain reply: there never was a task.
 	TaskAnswered TaskStatus = "answered"
+	// TaskRefused is a head's alone: the request never became a task.
+	TaskRefused TaskStatus = "refused"
 )
 
 // GateStatus is where a prompt, a process or a step gate stands; see GateMoves.

@@ -17,6 +17,7 @@ type table struct {
 	waits   map[string]Wait
 	audit   []AuditEntry
 	changes int
+	counts  map[string]int
 	images  []image // one for each rev, oldest first
 }
 
@@ -35,7 +36,7 @@ type image struct {
 // create puts the rows of a received message.
 func create(t reporter, c Change) *table {
 	t.Helper()
-	tb := &table{t: t, rows: map[string]Row{}, waits: map[string]Wait{}}
+	tb := &table{t: t, rows: map[string]Row{}, waits: map[string]Wait{}, counts: map[string]int{}}
 	tb.head = Head{TenantID: c.Head.TenantID, TaskID: c.Head.TaskID, Run: c.Head.Run}
 	if err := tb.commit(Head{Run: c.Head.Run}, c); err != nil {
 		t.Fatalf("create: %v", err)
@@ -59,6 +60,9 @@ func (tb *table) commit(read Head, c Change) error {
 		}
 	}
 	tb.changes++
+	for _, n := range c.Counts(read) {
+		tb.counts[n.Key] += n.By
+	}
 	head := c.Head
 	head.Rev = tb.head.Rev + 1
 	head.LastChange = fmt.Sprint("change-", tb.changes)
@@ -83,7 +87,7 @@ func (tb *table) wellFormed(c Change) {
 		}
 		seen[r.Key()] = true
 	}
-	if n := len(seen) + len(c.Audit) + 2; n > 100 {
+	if n := len(seen) + len(c.Audit) + 2 + 4; n > 100 {
 		tb.t.Fatalf("%d actions in one change", n)
 	}
 	if c.Now.Location() != time.UTC || c.Now.Nanosecond()%1e6 != 0 {

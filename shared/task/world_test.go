@@ -47,10 +47,14 @@ func newWorld(rt *rapid.T) *world {
 	s.MaxVersions = rapid.IntRange(1, 3).Draw(rt, "max versions")
 	s.Executor = rapid.SampledFrom([]string{ExecutorSteps, ExecutorManaged}).Draw(rt, "executor")
 	s.L4TimeoutSeconds = rapid.SampledFrom([]int{30, 360, 86400}).Draw(rt, "l4 timeout")
-	return &world{
+	w := &world{
 		table: create(rt, c), rt: rt, now: dawn, settings: s,
 		calls: map[string]int{}, told: map[int]bool{}, stamped: map[string][]Step{}, paid: map[string]bool{},
 	}
+	w.decide("accept", func(a *Aggregate, now time.Time) (Change, error) {
+		return a.Accept(a.Head.Run, person(requester), w.settings, now)
+	})
+	return w
 }
 
 // view is what an actor loads: the rows as they are, as they were, or a mixture.

@@ -19,7 +19,7 @@ import (
 
 // bareOf says which clients each function makes when it starts, by the folder of the bare handler.
 var bareOf = map[string]string{
-	"resume-task": "dynamodb", "close-task": "dynamodb",
+	"resume-task": "dynamodb-secret-slack", "close-task": "dynamodb",
 	"extract-task": "dynamodb-models", "draft-prompt": "dynamodb-models", "plan-process": "dynamodb-models",
 	"request-approval": "dynamodb-sfn", "relay-changes": "dynamodb-sfn-sqs", "sweep-tasks": "dynamodb-sfn-sqs",
 	"receive-event": "dynamodb-secret", "receive-interaction": "dynamodb-secret-slack",

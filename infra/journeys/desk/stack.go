@@ -40,6 +40,10 @@ func Run(m *testing.M, o stack.Options, use func(*stack.Stack)) int {
 		return 1
 	}
 	defer s.Close()
+	if err := admin.Unbounded(ctx, s); err != nil {
+		log.Println("lift the quotas:", err)
+		return 1
+	}
 	use(s)
 	return m.Run()
 }
@@ -51,6 +55,7 @@ func Leave(t *testing.T, s *stack.Stack) {
 		Settings(t, s, func(x *task.Settings) {
 			d := task.DefaultSettings()
 			d.Rev, d.Slug, d.MCPServers = x.Rev, x.Slug, x.MCPServers
+			d.MaxOpenTasks, d.MaxTasksPerHour = task.Limit{}, task.Limit{}
 			*x = d
 		})
 		if err := s.Sandbox.SetToggles(sandbox.Toggles{}); err != nil {

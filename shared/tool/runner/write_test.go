@@ -220,6 +220,25 @@ func TestADirectMessageIsSentOncePerKey(t *testing.T) {
 	}
 }
 
+// TestOnlyOurOwnMessageIsFoundAgain: members can read the key, and post a message with it
+// so that the real one seems to have been sent.
+func TestOnlyOurOwnMessageIsFoundAgain(t *testing.T) {
+	w := newWorld(t)
+	forged := workspace.Draft{
+		Channel: workspace.DirectMessage(workspace.Sato), User: workspace.Sato, Text: "nothing to see",
+		Metadata: map[string]any{"event_type": slackdm.EventType, "event_payload": map[string]any{"key": "p/step-1/1"}},
+	}
+	if _, err := w.people.Post(forged); err != nil {
+		t.Fatal(err)
+	}
+	var first, again slackdm.Sent
+	w.run(t, "send_slack_dm", dmArgs, &first)
+	w.run(t, "send_slack_dm", dmArgs, &again)
+	if first.AlreadySent || !again.AlreadySent || again.MessageTS != first.MessageTS || len(w.sent(t, workspace.Sato)) != 2 {
+		t.Errorf("%+v, then %+v; %q", first, again, w.sent(t, workspace.Sato))
+	}
+}
+
 func TestADirectMessageThatFails(t *testing.T) {
 	post := "chat.postMessage"
 	for name, test := range map[string]struct {

@@ -145,8 +145,10 @@ func patiently(ctx context.Context, call func() error) error {
 	}
 }
 
-// find looks for the message of an earlier call with the same key.
+// find looks for the message of an earlier call with the same key. Any app, and whoever
+// has a token, may post a message with it: only our own counts.
 func (c *Client) find(ctx context.Context, channel, key string) (ts string, err error) {
+	var self *slack.AuthTestResponse
 	cursor := ""
 	for range pages {
 		var page *slack.GetConversationHistoryResponse
@@ -160,7 +162,19 @@ func (c *Client) find(ctx context.Context, channel, key string) (ts string, err 
 			return "", err
 		}
 		for _, m := range page.Messages {
-			if m.Metadata.EventType == EventType && m.Metadata.EventPayload["key"] == key {
+			if m.Metadata.EventType != EventType || m.Metadata.EventPayload["key"] != key {
+				continue
+			}
+			if self == nil {
+				err := patiently(ctx, func() (err error) {
+					self, err = c.reads.AuthTestContext(ctx)
+					return err
+				})
+				if err != nil {
+					return "", err
+				}
+			}
+			if slackapi.Ours(m, self) {
 				return m.Timestamp, nil
 			}
 		}

@@ -98,6 +98,8 @@ function tenantForm(loaded) {
       numberField("max_versions", t("maxVersions"), s.max_versions, field("max_versions")),
       numberField("l4_timeout_seconds", t("l4Timeout"), s.l4_timeout_seconds, field("l4_timeout_seconds")),
       numberField("max_cost_usd", t("maxCost"), s.max_cost_usd, (v) => field("max_cost_usd")(v ?? 0), { min: "0", step: "any" }),
+      ...["max_open_tasks", "max_tasks_per_hour"].flatMap((name) => ["person", "tenant"].map((whose) =>
+        numberField(`${name}.${whose}`, t(`${name}.${whose}`), s[name]?.[whose] ?? 0, (v) => { (s[name] ??= {})[whose] = v ?? 0; touched(); }, { min: "0" }))),
       selectField("executor", t("executor"), s.executor || "steps", [["steps", t("executorSteps")], ["managed", t("executorManaged")]], field("executor"))),
     h("div.set-save", {}, status, save));
   return form;

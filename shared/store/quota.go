@@ -1,0 +1,91 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"ringi/shared/task"
+)
+
+// quotaPartition is the key of a tenant's counters. A tenant's own two rows are written
+// once as a task begins and once as it ends. DynamoDB lets one row have 1,000 write units a
+// second, of which a transaction takes two for each kilobyte: 500 of these a second at best,
+// and some tens before transactions that meet there have to be repeated. A tenant has
+// tens of tasks a minute; one with thousands would have its sum spread over several rows.
+func quotaPartition(tenant string) (string, error) {
+	if !keyPart(tenant) {
+		return "", fmt.Errorf("tenant %.40q: %w", tenant, task.ErrNotFound)
+	}
+	return "QUOTA#" + tenant, nil
+}
+
+// quota is a counter's row.
+type quota struct {
+	N int `json:"n"`
+}
+
+// countMoves are the actions that move counters. One that gives a place back asks for
+// nothing: a task's end must not fail for a counter.
+func (s *Store) countMoves(tenant string, counts []task.Count) ([]types.TransactWriteItem, error) {
+	pk, err := quotaPartition(tenant)
+	if err != nil {
+		return nil, err
+	}
+	var out []types.TransactWriteItem
+	for _, c := range counts {
+		e := newExpression()
+		e.add("n", c.By)
+		e.set("type", "quota")
+		e.set("schema_version", schemaVersion)
+		if !c.Keep.IsZero() {
+			e.set("delete_after", c.Keep.Unix())
+		}
+		u := &types.Update{TableName: &s.table, Key: key(pk, c.Key), UpdateExpression: e.update()}
+		if c.Most > 0 {
+			u.ConditionExpression = all(anyOf(e.lacks("n"), e.is("n", "<=", c.Most-c.By)))
+		}
+		u.ExpressionAttributeNames, u.ExpressionAttributeValues = e.names, e.values
+		out = append(out, types.TransactWriteItem{Update: u})
+	}
+	return out, nil
+}
+
+// full is task.ErrFull if nothing but a counter refused the transaction, whose counters
+// begin at an action; of several that are full the one that has a place latest. Else it is err.
+func full(err error, counts []task.Count, first int) error {
+	var l *lost
+	if !errors.As(err, &l) {
+		return err
+	}
+	for i := range first {
+		if l.failed(i) {
+			return err
+		}
+	}
+	var none *task.ErrFull
+	for i, c := range counts {
+		if l.failed(first+i) && (none == nil || none.Until.IsZero() && !c.Until.IsZero()) {
+			none = &task.ErrFull{Count: c}
+		}
+	}
+	if none == nil {
+		return err
+	}
+	return *none
+}
+
+// Quota reads a counter, 0 when there is none.
+func (s *Store) Quota(ctx context.Context, tenant, counter string) (int, error) {
+	pk, err := quotaPartition(tenant)
+	if err != nil {
+		return 0, err
+	}
+	var x quota
+	if err := s.get(ctx, pk, counter, &x); err != nil && !errors.Is(err, task.ErrNotFound) {
+		return 0, fmt.Errorf("read the counter %s of %s: %w", counter, tenant, err)
+	}
+	return x.N, nil
+}

@@ -1,0 +1,144 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"ringi/shared/task"
+)
+
+const hourOfAt = "2026-04-18T14"
+
+func accept(s task.Settings) decision {
+	return func(a *task.Aggregate) (task.Change, error) {
+		by := task.Actor{Type: task.ActorUser, ID: a.Head.Requester, Team: a.Request.TeamID}
+		return a.Accept(a.Head.Run, by, s, at())
+	}
+}
+
+func testQuota(t *testing.T, s *suite) {
+	counted := func(t *testing.T, st *Store, ref task.Ref, user string) (open, hour int) {
+		t.Helper()
+		for key, n := range map[string]*int{"OPEN#" + user: &open, user + "#" + hourOfAt: &hour} {
+			var err error
+			if *n, err = st.Quota(t.Context(), ref.Tenant, key); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return open, hour
+	}
+
+	t.Run("a place is taken with the task and given back with its end", func(t *testing.T) {
+		st := s.store(t)
+		ref := created(t, st, 1)
+		a := decided(t, st, ref, accept(task.DefaultSettings()))
+		for _, user := range []string{a.Head.Requester, "*"} {
+			if open, hour := counted(t, st, ref, user); open != 1 || hour != 1 {
+				t.Errorf("%s: %d open, %d this hour", user, open, hour)
+			}
+		}
+		if h, err := st.Head(t.Context(), ref); err != nil || h.AcceptedAt == nil {
+			t.Errorf("%+v, %v", h, err)
+		}
+		decided(t, st, ref, cancel)
+		for _, user := range []string{a.Head.Requester, "*"} {
+			if open, hour := counted(t, st, ref, user); open != 0 || hour != 1 {
+				t.Errorf("%s after the end: %d open, %d this hour", user, open, hour)
+			}
+		}
+	})
+
+	t.Run("there is no place", func(t *testing.T) {
+		for name, tt := range map[string]struct {
+			open, hour task.Limit
+			reason     task.Reason
+		}{
+			"for the person":           {task.Limit{Person: 1, Tenant: 9}, task.Limit{}, task.ReasonOpenPerson},
+			"in the tenant":            {task.Limit{Person: 9, Tenant: 1}, task.Limit{}, task.ReasonOpenTenant},
+			"for the person this hour": {task.Limit{}, task.Limit{Person: 1, Tenant: 9}, task.ReasonHourPerson},
+			"in the tenant this hour":  {task.Limit{Person: 1}, task.Limit{Tenant: 1}, task.ReasonHourTenant},
+		} {
+			t.Run(name, func(t *testing.T) {
+				st, x := s.store(t), task.DefaultSettings()
+				x.MaxOpenTasks, x.MaxTasksPerHour = tt.open, tt.hour
+				decided(t, st, created(t, st, 1), accept(x))
+				second := created(t, st, 2)
+				_, err := st.Decide(t.Context(), second, accept(x))
+				var full task.ErrFull
+				if !errors.As(err, &full) || full.Reason != tt.reason || full.Most != 1 || errors.Is(err, task.ErrConflict) {
+					t.Fatalf("%v", err)
+				}
+				if h, err := st.Head(t.Context(), second); err != nil || h.Rev != 1 {
+					t.Errorf("a refusal wrote: rev %d, %v", h.Rev, err)
+				}
+				if hourly := tt.hour != (task.Limit{}); hourly != !full.Until.IsZero() {
+					t.Errorf("until %v", full.Until)
+				}
+				a := decided(t, st, second, func(a *task.Aggregate) (task.Change, error) { return a.RefuseFull(1, full, at()) })
+				if e := a.Head.Ended; e == nil || e.As != task.TaskRefused || e.Detail != "1" {
+					t.Errorf("%+v", e)
+				}
+				if n := countAudit(t, st, second, task.TaskRefusedAction); n != 1 {
+					t.Errorf("%d audit entries", n)
+				}
+				if open, _ := counted(t, st, second, "*"); open != 1 {
+					t.Errorf("%d open", open)
+				}
+			})
+		}
+	})
+
+	t.Run("many at once take as many places as there are", func(t *testing.T) {
+		st, x := s.store(t), task.DefaultSettings()
+		x.MaxOpenTasks.Person = 3
+		var refs []task.Ref
+		for n := range 10 {
+			refs = append(refs, created(t, st, n+1))
+		}
+		var wg sync.WaitGroup
+		var mu sync.Mutex
+		taken, refused := 0, 0
+		for _, ref := range refs {
+			wg.Go(func() {
+				_, err := st.Decide(context.WithoutCancel(t.Context()), ref, accept(x))
+				mu.Lock()
+				defer mu.Unlock()
+				var full task.ErrFull
+				switch {
+				case err == nil:
+					taken++
+				case errors.As(err, &full):
+					refused++
+				default:
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		if open, _ := counted(t, st, refs[0], "*"); taken != 3 || refused != 7 || open != 3 {
+			t.Errorf("%d taken, %d refused, %d counted", taken, refused, open)
+		}
+	})
+
+	t.Run("an answer that is lost counts once", func(t *testing.T) {
+		for n, options := range [][]func(*dynamodb.Options){nil, {oneTry}} {
+			st := s.store(t)
+			ref := created(t, st, n+1)
+			for _, d := range []decision{accept(task.DefaultSettings()), cancel} {
+				drop := &dropper{operation: "TransactWriteItems"}
+				drop.left.Store(1)
+				committed(t, s.over(st, drop, options...), ref, d)
+				if drop.dropped.Load() == 0 {
+					t.Fatal("no answer was lost: the test proves nothing")
+				}
+			}
+			if open, hour := counted(t, st, ref, "*"); open != 0 || hour != 1 {
+				t.Errorf("%d open, %d this hour", open, hour)
+			}
+		}
+	})
+}

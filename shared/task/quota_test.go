@@ -1,0 +1,130 @@
+package task
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func (s *story) accept(a *Aggregate, now time.Time) (Change, error) {
+	return a.Accept(a.Head.Run, person(requester), s.settings, now)
+}
+
+// TestWhoMayAsk: guests and strangers end as refused before anything is spent on them, and take no place.
+func TestWhoMayAsk(t *testing.T) {
+	guest, stranger, unseen := person(requester), person(requester), Actor{Type: ActorUser, ID: requester}
+	guest.Guest, stranger.Team = true, "T_OTHER"
+	for name, tt := range map[string]struct {
+		by     Actor
+		reason Reason
+	}{
+		"a member": {person(requester), ""}, "a guest": {guest, ReasonGuest},
+		"a stranger": {stranger, ReasonStranger}, "somebody whom Slack doesn't show": {unseen, ReasonStranger},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := begin(t)
+			s.do(func(a *Aggregate, now time.Time) (Change, error) { return a.Accept(1, tt.by, s.settings, now) })
+			if tt.reason == "" {
+				if s.head.Ended != nil || s.head.AcceptedAt == nil || s.load().Next(s.now).State != StateExtractTask {
+					t.Errorf("%+v", s.head)
+				}
+				return
+			}
+			e := s.head.Ended
+			if e == nil || e.As != TaskRefused || e.Reason != tt.reason || s.load().Next(s.now) != (Next{State: StateFinish, Outcome: "refused"}) {
+				t.Errorf("%+v", e)
+			}
+			if last := s.audit[len(s.audit)-1]; last.Action != TaskRefusedAction || len(s.counts) != 0 {
+				t.Errorf("recorded %+v, counted %v", last, s.counts)
+			}
+			if c, err := s.load().RetryGeneration(person(suzuki), s.policy, s.now); err == nil {
+				t.Errorf("it was tried again: %+v", c)
+			}
+		})
+	}
+}
+
+// TestAPlaceIsTakenOnceAndGivenBack, whichever way a task goes.
+func TestAPlaceIsTakenOnceAndGivenBack(t *testing.T) {
+	parks := func(s *story) { s.do(s.approvePrompt, s.beginProcess, s.park) }
+	fails := func(s *story) {
+		s.do(s.approvePrompt, s.beginProcess, s.finishProcess, s.approveProcess, s.start, s.claim, s.finish(failed), s.fail)
+	}
+	for name, tt := range map[string]struct {
+		then func(s *story)
+		open int
+	}{
+		"it waits":                    {func(*story) {}, 1},
+		"it is cancelled":             {func(s *story) { s.do(s.cancel) }, 0},
+		"it expires":                  {func(s *story) { s.now = s.now.Add(1000 * time.Hour); s.do(s.expire) }, 0},
+		"a generation fails":          {parks, 0},
+		"which is tried again":        {func(s *story) { parks(s); s.do(s.retryGeneration) }, 1},
+		"and then cancelled":          {func(s *story) { parks(s); s.do(s.retryGeneration, s.cancel) }, 0},
+		"which is cancelled as it is": {func(s *story) { parks(s); s.do(s.cancel) }, 0},
+		"its execution fails":         {fails, 0},
+		"and is tried again":          {func(s *story) { fails(s); s.do(s.retry) }, 1},
+		"and is tried and cancelled":  {func(s *story) { fails(s); s.do(s.retry, s.cancel) }, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := begin(t)
+			s.do(s.accept)
+			s.nothing(s.accept)
+			s.do(s.extract, s.beginPrompt, s.finishPrompt)
+			tt.then(s)
+			hour := s.load().Head.AcceptedAt.Format("2006-01-02T15")
+			want := map[string]int{"OPEN#" + requester: tt.open, "OPEN#*": tt.open, requester + "#" + hour: 1, "*#" + hour: 1}
+			if diff := cmp.Diff(want, s.counts); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+	t.Run("one that began before there were quotas", func(t *testing.T) {
+		s := begin(t)
+		s.do(s.extract, s.beginPrompt, s.finishPrompt)
+		s.nothing(s.accept)
+		s.do(s.cancel)
+		if len(s.counts) != 0 {
+			t.Errorf("%v", s.counts)
+		}
+	})
+}
+
+func TestLimitsOfTasksAreChecked(t *testing.T) {
+	for _, l := range []Limit{{-1, 0}, {0, -1}, {maxLimit + 1, 0}, {0, maxLimit + 1}} {
+		for field, set := range map[string]func(*Settings){
+			"max_open_tasks": func(s *Settings) { s.MaxOpenTasks = l }, "max_tasks_per_hour": func(s *Settings) { s.MaxTasksPerHour = l },
+		} {
+			s := DefaultSettings()
+			set(&s)
+			var wrong ErrField
+			if err := s.Validate(); !errors.As(err, &wrong) || wrong.Field[:len(field)] != field {
+				t.Errorf("%s %+v: %v", field, l, err)
+			}
+		}
+	}
+	free := DefaultSettings()
+	free.MaxOpenTasks, free.MaxTasksPerHour = Limit{}, Limit{}
+	if err := free.Validate(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestAGuestDoesNothingAgain: it costs, and may write.
+func TestAGuestDoesNothingAgain(t *testing.T) {
+	guest := person(requester)
+	guest.Guest = true
+	p := Policy{Team: team, Mode: ApproversChannel, AllowSelf: true}
+	if err := p.Retry(guest, requester); !errors.Is(err, ErrNotAllowed{RuleGuest}) {
+		t.Errorf("%v", err)
+	}
+	for _, by := range []Actor{person(requester), person(suzuki), System()} {
+		if err := p.Retry(by, requester); err != nil {
+			t.Errorf("%+v: %v", by, err)
+		}
+	}
+	if err := p.Withdraw(guest, requester); err != nil {
+		t.Errorf("a guest may not cancel what they asked for: %v", err)
+	}
+}
