@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -22,6 +23,7 @@ func TestUpdateCard(t *testing.T) {
 		name string
 		run  func(*testing.T, *world)
 	}{
+		{"arguments that are kept elsewhere", testLargeArguments},
 		{"a card is posted once and follows its rows", testFollows},
 		{"cards are posted in the order of the story", testOrder},
 		{"repeated, late and parallel messages are harmless", testRepeated},
@@ -294,4 +296,43 @@ func testRedraw(t *testing.T, w *world) {
 		t.Errorf("shown %d of %d", head.ShownRev, head.Rev)
 	}
 	w.shows("受け付けました")
+}
+
+// The card before a call shows the whole arguments, wherever they are kept, and the row does not grow by it.
+func testLargeArguments(t *testing.T, w *world) {
+	w.extract()
+	w.decide(func(a *task.Aggregate) (task.Change, error) { return a.BeginPrompt(1, w.clock) })
+	w.decide(func(a *task.Aggregate) (task.Change, error) {
+		return a.FinishPrompt(1, "方針", task.DefaultSettings(), w.clock)
+	})
+	by, policy := task.Actor{Type: task.ActorUser, ID: workspace.Suzuki, Team: slacktest.Team, Member: true}, task.Policy{Team: slacktest.Team}
+	w.decide(func(a *task.Aggregate) (task.Change, error) {
+		return a.ApprovePrompt(a.Prompt().ID, by, policy, w.clock)
+	})
+	w.decide(func(a *task.Aggregate) (task.Change, error) { return a.BeginProcess(1, w.clock) })
+	arguments := task.JSON(`{"recipient":"U1","text":"` + strings.Repeat("長", 2000) + `末尾"}`)
+	steps := []task.Step{{StepID: "step-1", Order: 1, Title: "通知", Tool: "send_slack_dm", ToolInput: arguments, Effect: task.Write, ToolVersion: "1"}}
+	w.decide(func(a *task.Aggregate) (task.Change, error) {
+		return a.FinishProcess(1, steps, task.DefaultSettings(), w.clock)
+	})
+	w.decide(func(a *task.Aggregate) (task.Change, error) {
+		return a.ApproveProcess(a.Process().ID, by, policy, w.clock)
+	})
+	w.decide(func(a *task.Aggregate) (task.Change, error) { return a.StartExecution(1, w.clock) })
+	w.shelf["key"] = arguments
+	w.decide(func(a *task.Aggregate) (task.Change, error) {
+		return a.OpenStepGate(1, 1, task.Blob{S3Key: "key", Preview: "{}", Bytes: len(arguments)}, task.HashOf(string(arguments)), w.clock)
+	})
+	w.done()
+	thread := w.slack.Thread(t, workspace.HR, w.root)
+	last, err := json.Marshal(thread[len(thread)-1].Attachments)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(last), "末尾") || !strings.Contains(string(last), "approve_step") {
+		t.Errorf("the card is %s", last)
+	}
+	if kept := w.load().Gates[0].Arguments; kept.JSON != "" {
+		t.Errorf("the row holds %d bytes of them", len(kept.JSON))
+	}
 }

@@ -141,6 +141,7 @@ func english() *words {
 		Unknown:         "outcome unknown",
 		AfterStop:       "(completed after the stop)",
 		MoreSteps:       "… and {n} more",
+		Result:          "🔗 Result of step {step}: {url}",
 		StepNumber:      "step {step}",
 		Summary:         "*Summary*\n{text}",
 		Error:           "*Error*\n{text}",

@@ -20,6 +20,7 @@ func (d drawing) execution() face {
 	case task.ExecutionCompleted:
 		return d.drawn(r, w.CompletedHeader, green).with(
 			section(fill(w.Summary, "text", or(paragraph(e.Summary, maxSection-units(w.Summary)), w.None))),
+		).with(d.links(r)...).with(
 			contextLine(d.timed(e, w.CompletedTimed, w.Completed)),
 		)
 	case task.ExecutionFailed:

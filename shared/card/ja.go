@@ -141,6 +141,7 @@ func japanese() *words {
 		Unknown:         "結果不明",
 		AfterStop:       "(中止の後に完了)",
 		MoreSteps:       "…ほか {n} 件",
+		Result:          "🔗 ステップ {step} の結果: {url}",
 		StepNumber:      "ステップ {step}",
 		Summary:         "*サマリー*\n{text}",
 		Error:           "*エラー*\n{text}",

@@ -20,11 +20,13 @@ func unmarked(r rune) rune {
 		return '■'
 	case '➡':
 		return '→'
+	case '↩':
+		return '←'
 	case '❓', '❔':
 		return '?'
 	case '⚠':
 		return '!'
-	case '⬜', '⌛', '⏳', '⏱', '🔍', '🔎', '🚀', '📝', '📋', '📄', '⚙', '🔒', '🚨', '🟢', '🟡', '🔴':
+	case '⬜', '⌛', '⏳', '⏱', '🔍', '🔎', '🚀', '📝', '📋', '📄', '⚙', '🔒', '🚨', '🟢', '🟡', '🔴', '👥', '🔗':
 		return '・'
 	}
 	return r

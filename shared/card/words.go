@@ -69,6 +69,7 @@ type words struct {
 	// The execution's card.
 	RunningHeader, CompletedHeader, FailedHeader, StoppedHeader string
 	Running, CarriedOver, Waiting, InFlight, Unknown, AfterStop string // after a step's line
+	Result                                                      string // of a step, where it can be opened
 	MoreSteps, StepNumber                                       string
 	Summary, Error                                              string
 	CheckUnknown, UnknownSettled                                string

@@ -26,10 +26,10 @@ func Visible(s string) string {
 			return -1
 		case joined:
 			return r
-		case Ignorable(r):
-			return -1
 		case r != '\u3000' && Blank(r):
 			return ' '
+		case Ignorable(r):
+			return -1
 		}
 		return r
 	}, s)

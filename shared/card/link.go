@@ -1,0 +1,38 @@
+package card
+
+import (
+	"regexp"
+	"sync"
+
+	"github.com/slack-go/slack"
+
+	"ringi/shared/task"
+)
+
+// maxLinks is how many results a card links to.
+const maxLinks = 5
+
+var addressForm = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^https://[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+(?:/[A-Za-z0-9._~!$'()*+,;=:@%/?&#-]*)?$`)
+})
+
+// links are the addresses that completed steps returned as their url. Nothing else on a
+// card is a link: an address in a text stays text. Each is its own label.
+func (d drawing) links(r attempt) []slack.Block {
+	var out []string
+	for _, s := range r.steps {
+		row := r.rows[s.StepID]
+		if row == nil || row.Status != task.StepCompleted || row.Result == nil || len(out) == maxLinks {
+			continue
+		}
+		v, _ := decoded(string(row.Result.JSON))
+		members, _ := v.(map[string]any)
+		if url, _ := members["url"].(string); len(url) <= maxDetail && addressForm().MatchString(url) {
+			out = append(out, fill(d.w.Result, "step", s.Order, "url", "<"+escape(url)+">"))
+		}
+	}
+	if len(out) == 0 {
+		return nil
+	}
+	return []slack.Block{contextLine(out...)}
+}
