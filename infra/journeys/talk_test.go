@@ -12,7 +12,7 @@ import (
 )
 
 func TestAQuestionGetsAPlainReply(t *testing.T) {
-	for locale, want := range map[string][2]string{"ja": {"使い方を教えて", "Ringi には「今月の勤怠をまとめて」"}, "en": {"What can you do?", "Ask Ringi for work in plain words"}} {
+	for locale, want := range map[string][2]string{"ja": {"使い方は?", "Ringi には「今月の勤怠をまとめて」"}, "en": {"What can you do?", "Ask Ringi for work in plain words"}} {
 		t.Run(locale, func(t *testing.T) {
 			s := start(t)
 			desk.Settings(t, s, func(x *task.Settings) { x.Locale = locale })
