@@ -81,7 +81,7 @@ var needs = []struct {
 	{"BEDROCK_BASE_URL", []string{"bedrock:InvokeModel"}, ""},
 	{"STATE_MACHINE_ARN", []string{"states:StartExecution"}, ""},
 	{"CARD_QUEUE_URL", []string{"sqs:SendMessage", "sqs:ChangeMessageVisibility"}, ""},
-	{"RESULTS_BUCKET", []string{"s3:PutObject", "s3:GetObject"}, ""},
+	{"RESULTS_BUCKET", []string{"s3:PutObject", "s3:GetObject", "s3:DeleteObject"}, ""},
 	{"CREDENTIALS_KEY_ID", []string{"kms:Decrypt", "kms:GenerateDataKey"}, ""},
 	{"FREEE_TOKEN_URL", []string{"kms:GenerateDataKey"}, ""}, // who renews credentials seals them
 }

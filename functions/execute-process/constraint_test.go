@@ -130,9 +130,9 @@ type latecomer struct {
 	save func()
 }
 
-func (l latecomer) Keep(ctx context.Context, ref task.Ref, v json.RawMessage) (task.Blob, error) {
+func (l latecomer) KeepArguments(ctx context.Context, ref task.Ref, v json.RawMessage) (task.Blob, error) {
 	l.save()
-	return l.Shelf.Keep(ctx, ref, v)
+	return l.Shelf.KeepArguments(ctx, ref, v)
 }
 
 func testConstraintBeforeClaim(t *testing.T, w *world) {

@@ -46,6 +46,7 @@ type Store interface {
 // Shelf keeps and opens values that are too large for a row.
 type Shelf interface {
 	Keep(ctx context.Context, ref task.Ref, v json.RawMessage) (task.Blob, error)
+	KeepArguments(ctx context.Context, ref task.Ref, v json.RawMessage) (task.Blob, error)
 	Open(ctx context.Context, ref task.Ref, b task.Blob) (json.RawMessage, error)
 }
 

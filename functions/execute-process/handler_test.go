@@ -31,6 +31,7 @@ func TestExecute(t *testing.T) {
 		{"no call begins without time for it", testNoTime},
 		{"no call begins when its arguments took the time", testSlowArguments},
 		{"work that is done does not fail for want of words", testNoWords},
+		{"a step that needs an expired result says so", testExpiredResult},
 	} {
 		t.Run(tt.name, func(t *testing.T) { tt.run(t, newWorld(t, server)) })
 	}
@@ -161,9 +162,9 @@ type slowShelf struct {
 	ctx *shrinking
 }
 
-func (s slowShelf) Keep(ctx context.Context, ref task.Ref, v json.RawMessage) (task.Blob, error) {
+func (s slowShelf) KeepArguments(ctx context.Context, ref task.Ref, v json.RawMessage) (task.Blob, error) {
 	s.ctx.short.Store(true)
-	return s.Shelf.Keep(ctx, ref, v)
+	return s.Shelf.KeepArguments(ctx, ref, v)
 }
 
 func testSlowArguments(t *testing.T, w *world) {

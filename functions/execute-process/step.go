@@ -64,14 +64,20 @@ func (j *job) constraint(p tool.Problem, args ...any) task.StopError {
 // what runs: only references are filled in, from earlier results.
 func (j *job) prepare(ctx context.Context, a *task.Aggregate, e *task.Execution, step task.Step, t found) (task.Call, json.RawMessage, error) {
 	none := task.Call{}
-	var down error // a result that is there, but can't be opened now
+	var down, expired error // a result that is there, but can't be opened now; one that is not there any more
 	arguments, _, err := tool.Resolve(step.ToolInput, func(stepID string) (json.RawMessage, error) {
 		v, err := j.resultOf(ctx, a, e, stepID)
 		if err != nil && pipeline.Name(err) == pipeline.Unavailable {
 			down = err
 		}
+		if errors.Is(err, result.ErrExpired) {
+			expired = err
+		}
 		return v, err
 	})
+	if expired != nil {
+		return none, nil, task.StopError{Reason: task.ReasonResultExpired, Detail: step.StepID}
+	}
 	if down != nil {
 		return none, nil, fmt.Errorf("resolve the arguments of %s: %w", step.StepID, down)
 	}
@@ -85,7 +91,7 @@ func (j *job) prepare(ctx context.Context, a *task.Aggregate, e *task.Execution,
 	if broken := (*tool.Error)(nil); errors.As(t.spec.Hold(arguments), &broken) {
 		return none, nil, j.constraint(broken.Problem, broken.Args...)
 	}
-	kept, err := j.Shelf.Keep(ctx, a.Ref(), arguments)
+	kept, err := j.Shelf.KeepArguments(ctx, a.Ref(), arguments)
 	if errors.Is(err, result.ErrTooLarge) {
 		return none, nil, task.StopError{Reason: task.ReasonBadArguments, Detail: step.StepID}
 	}

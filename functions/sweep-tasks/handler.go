@@ -33,12 +33,21 @@ type Store interface {
 	SweepFailed(ctx context.Context, ref task.Ref, failures int, due, now time.Time) error
 }
 
+// Results deletes the results whose time is over.
+type Results interface {
+	Expire(ctx context.Context) (deleted int, err error)
+}
+
 // Handler sweeps.
 type Handler struct {
 	Store   Store
 	Effects effect.Runner
+	Results Results
 	Now     func() time.Time
 }
+
+// expiring is the minute of each hour in which results are deleted: nobody waits for it.
+const expiring = 17
 
 // count is what one sweep met.
 type count struct{ swept, repairs, failed atomic.Int64 }
@@ -54,6 +63,11 @@ func (h *Handler) Handle(ctx context.Context) error {
 		all.Go(func() { errs[shard] = h.shard(ctx, shard, &n) })
 	}
 	all.Wait()
+	if h.Now().Minute() == expiring && enough(ctx) {
+		n, err := h.Results.Expire(ctx)
+		slog.InfoContext(ctx, "expired", "results", n, "err", err)
+		errs = append(errs, err)
+	}
 	metric.Count(metric.SweepRepaired, int(n.repairs.Load()))
 	metric.Count(metric.SweepFailed, int(n.failed.Load()))
 	slog.InfoContext(ctx, "swept", "tasks", n.swept.Load(), "repairs", n.repairs.Load(), "failed", n.failed.Load())

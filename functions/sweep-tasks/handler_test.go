@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -30,13 +31,44 @@ func TestSweep(t *testing.T) {
 		{"a shard that can't be read delays no other", testShardDown},
 		{"a task that panics is put off", testPanic},
 		{"no task is begun without time for it", testNoTime},
+		{"results expire once an hour, and hold nothing up", testExpiresHourly},
 	} {
 		t.Run(tt.name, func(t *testing.T) { tt.run(t, server.World(t)) })
 	}
 }
 
 func handler(w *pipelinetest.World) *Handler {
-	return &Handler{Store: w.OnWire(), Effects: w.Effects(), Now: w.Now}
+	return &Handler{Store: w.OnWire(), Effects: w.Effects(), Results: &expiries{}, Now: w.Now}
+}
+
+// expiries counts how often results were to be deleted.
+type expiries struct {
+	n   int
+	err error
+}
+
+func (e *expiries) Expire(context.Context) (int, error) {
+	e.n++
+	return 0, e.err
+}
+
+func testExpiresHourly(t *testing.T, w *pipelinetest.World) {
+	e := &expiries{err: errPoison}
+	failed := 0
+	for range 120 {
+		w.Later(time.Minute)
+		h := handler(w)
+		h.Results = e
+		if err := h.Handle(t.Context()); err != nil {
+			failed++
+		}
+	}
+	if e.n != 2 || failed != 2 {
+		t.Errorf("%d times in two hours, %d failures said", e.n, failed)
+	}
+	if s := w.Status(1); s != sfntypes.ExecutionStatusRunning {
+		t.Errorf("meanwhile the task's run is %q", s)
+	}
 }
 
 // sweep lets a while pass and then the minute's sweep, and returns the task as it is then.

@@ -9,9 +9,11 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"ringi/shared/boot"
 	"ringi/shared/effect"
+	"ringi/shared/result"
 	"ringi/shared/store"
 )
 
@@ -24,6 +26,11 @@ func newHandler(_ context.Context, cfg aws.Config) (*Handler, error) {
 	return &Handler{
 		Store:   s,
 		Effects: effect.New(cfg, s, os.Getenv("STATE_MACHINE_ARN"), os.Getenv("CARD_QUEUE_URL")),
-		Now:     time.Now,
+		// Path style: a bucket's name need not resolve as a host.
+		Results: result.Retention{
+			Shelf: result.Shelf{S3: s3.NewFromConfig(cfg, func(o *s3.Options) { o.UsePathStyle = true }), Bucket: os.Getenv("RESULTS_BUCKET")},
+			Rows:  s, Now: time.Now,
+		},
+		Now: time.Now,
 	}, nil
 }

@@ -224,6 +224,7 @@ func english() *words {
 			task.ReasonToolConstraint:   "The tool's constraints, which an administrator set, do not allow the call, so it was not made{detail}. Ask again within the constraints, or have an administrator change them, then press [🔄 Run again].",
 			task.ReasonToolChanged:      "The tool changed after the approval, so it was not called{detail}. Please ask again and approve the new steps.",
 			task.ReasonBadArguments:     "The arguments could not be made from the earlier results{detail}. Please check what was asked, and ask again.",
+			task.ReasonResultExpired:    "The result of an earlier step has expired and was deleted, so that the rest can't be run{detail}. Please ask again.",
 			task.ReasonStepsChanged:     "What was about to run isn't what was approved, so it did not run{detail}. Please ask again and approve anew.",
 			task.ReasonTimeout:          "The time limit was exceeded{detail}. [🔄 Run again] goes on after the completed steps.",
 			task.ReasonInterruptedRead:  "A read was interrupted{detail}. Please press [🔄 Run again].",

@@ -85,7 +85,7 @@ func (d drawing) attempt(e *task.Execution) attempt {
 // beforeCall reports whether a reason refuses a step before it is called; then it has no row.
 func beforeCall(why task.Reason) bool {
 	switch why {
-	case task.ReasonToolNotAllowed, task.ReasonToolConstraint, task.ReasonToolChanged, task.ReasonBadArguments, task.ReasonStepsChanged:
+	case task.ReasonToolNotAllowed, task.ReasonToolConstraint, task.ReasonToolChanged, task.ReasonBadArguments, task.ReasonResultExpired, task.ReasonStepsChanged:
 		return true
 	}
 	return false

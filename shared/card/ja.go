@@ -224,6 +224,7 @@ func japanese() *words {
 			task.ReasonToolConstraint:   "管理者が決めたツールの制約に合わないため、呼び出しませんでした{detail}。制約の中でできるようにもう一度依頼するか、管理者に制約を見直してもらってから [🔄 再実行] を押してください。",
 			task.ReasonToolChanged:      "承認の後にツールが変わったため、実行しませんでした{detail}。もう一度依頼して、新しいステップを承認してください。",
 			task.ReasonBadArguments:     "前のステップの結果から引数を決められませんでした{detail}。内容を確認して、もう一度依頼してください。",
+			task.ReasonResultExpired:    "前のステップの結果が保存期間を過ぎて削除されているため、続きを実行できません{detail}。もう一度依頼してください。",
 			task.ReasonStepsChanged:     "承認された内容と実行する内容が一致しないため、実行しませんでした{detail}。もう一度依頼して、承認し直してください。",
 			task.ReasonTimeout:          "制限時間を超えました{detail}。[🔄 再実行] を押すと、完了したステップの続きから実行します。",
 			task.ReasonInterruptedRead:  "読み取りの途中で処理が途切れました{detail}。[🔄 再実行] を押してください。",

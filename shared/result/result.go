@@ -5,12 +5,14 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 
 	"ringi/shared/task"
 )
@@ -26,16 +28,38 @@ const (
 // ErrTooLarge is a value over MaxBytes; keeping it again will not help.
 var ErrTooLarge = fmt.Errorf("over the limit of %d bytes", MaxBytes)
 
+// Where values are in the bucket, by how long they live: results expire, arguments
+// stay as long as the audit log that says who approved them.
+const (
+	results   = "results/"
+	arguments = "arguments/"
+)
+
+// ErrExpired is a value that was deleted when its tenant's retain_results_days were over.
+var ErrExpired = errors.New("the result has expired")
+
 // Shelf is the bucket.
 type Shelf struct {
 	S3     *s3.Client
 	Bucket string
 }
 
-// Keep returns v as a Blob. A value over MaxInline is put under the task's own
+// Keep returns a result as a Blob. A value over MaxInline is put under the task's own
 // prefix, named by its hash: keeping it twice is the same object. It returns
 // ErrTooLarge for one that can't be kept; beside any error, the Blob has a preview.
 func (s Shelf) Keep(ctx context.Context, ref task.Ref, v json.RawMessage) (task.Blob, error) {
+	return s.keep(ctx, results+under(ref), v)
+}
+
+// KeepArguments is Keep for the arguments of a call, which never expire.
+func (s Shelf) KeepArguments(ctx context.Context, ref task.Ref, v json.RawMessage) (task.Blob, error) {
+	return s.keep(ctx, arguments+under(ref), v)
+}
+
+// under is a task's own prefix below one of the two.
+func under(ref task.Ref) string { return ref.Tenant + "/" + ref.Task + "/" }
+
+func (s Shelf) keep(ctx context.Context, prefix string, v json.RawMessage) (task.Blob, error) {
 	b := task.Blob{Bytes: len(v)}
 	if len(v) <= MaxInline {
 		b.JSON = task.JSON(v)
@@ -45,7 +69,7 @@ func (s Shelf) Keep(ctx context.Context, ref task.Ref, v json.RawMessage) (task.
 	if len(v) > MaxBytes {
 		return b, fmt.Errorf("keep a value of %d bytes: %w", len(v), ErrTooLarge)
 	}
-	key := fmt.Sprintf("%s/%s/%s.json", ref.Tenant, ref.Task, task.HashOf(string(v)))
+	key := prefix + task.HashOf(string(v)) + ".json"
 	_, err := s.S3.PutObject(ctx, &s3.PutObjectInput{
 		Bucket: &s.Bucket, Key: &key, Body: bytes.NewReader(v), ContentType: aws.String("application/json"),
 	})
@@ -56,7 +80,7 @@ func (s Shelf) Keep(ctx context.Context, ref task.Ref, v json.RawMessage) (task.
 	return b, nil
 }
 
-// Open returns the whole value of a Blob of this task.
+// Open returns the whole value of a Blob of this task, or ErrExpired.
 func (s Shelf) Open(ctx context.Context, ref task.Ref, b task.Blob) (json.RawMessage, error) {
 	if b.S3Key == "" {
 		if b.JSON == "" {
@@ -64,10 +88,15 @@ func (s Shelf) Open(ctx context.Context, ref task.Ref, b task.Blob) (json.RawMes
 		}
 		return json.RawMessage(b.JSON), nil
 	}
-	if !strings.HasPrefix(b.S3Key, ref.Tenant+"/"+ref.Task+"/") {
+	own := strings.TrimPrefix(strings.TrimPrefix(b.S3Key, results), arguments) // older keys have neither
+	if !strings.HasPrefix(own, under(ref)) {
 		return nil, fmt.Errorf("open a value: %w", task.ErrNotFound)
 	}
 	out, err := s.S3.GetObject(ctx, &s3.GetObjectInput{Bucket: &s.Bucket, Key: &b.S3Key})
+	var gone *types.NoSuchKey
+	if errors.As(err, &gone) && strings.HasPrefix(b.S3Key, results) {
+		return nil, fmt.Errorf("open a value: %w", ErrExpired)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("open a value: %w", err)
 	}

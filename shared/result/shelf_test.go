@@ -48,7 +48,7 @@ func TestShelf(t *testing.T) {
 	t.Run("what is larger goes to the bucket, once", func(t *testing.T) {
 		v := text(result.MaxInline + 1)
 		b := keep(t, v)
-		if b.JSON != "" || b.Preview == "" || b.Bytes != len(v) || !strings.HasPrefix(b.S3Key, w.Ref.Tenant+"/"+w.Ref.Task+"/") {
+		if b.JSON != "" || b.Preview == "" || b.Bytes != len(v) || !strings.HasPrefix(b.S3Key, "results/"+w.Ref.Tenant+"/"+w.Ref.Task+"/") {
 			t.Errorf("%+v", b)
 		}
 		if diff := cmp.Diff(b, keep(t, v)); diff != "" {

@@ -52,6 +52,15 @@ func ParseTS(ts string) (time.Time, error) {
 	return time.Unix(int64(s), int64(us)*1000).UTC().Truncate(time.Millisecond), nil
 }
 
+// IDTime is when an id of ours was made, by the clock of what it was made for.
+func IDTime(id string) (time.Time, bool) {
+	u, err := ulid.ParseStrict(id)
+	if err != nil {
+		return time.Time{}, false
+	}
+	return ulid.Time(u.Time()), true
+}
+
 // ValidID reports whether id has the form of an id of ours.
 func ValidID(id string) bool {
 	_, err := ulid.ParseStrict(id)

@@ -53,6 +53,7 @@ const (
 	ReasonToolConstraint  Reason = "tool_constraint" // an administrator's rule for the tool
 	ReasonToolChanged     Reason = "tool_changed"
 	ReasonBadArguments    Reason = "arguments_unresolved"
+	ReasonResultExpired   Reason = "result_expired"
 	ReasonStepsChanged    Reason = "steps_changed"
 	ReasonTimeout         Reason = "execution_timeout"
 	ReasonInterruptedRead Reason = "call_interrupted"
@@ -68,7 +69,7 @@ var Reasons = []Reason{
 	ReasonGuest, ReasonStranger, ReasonOpenPerson, ReasonOpenTenant, ReasonHourPerson, ReasonHourTenant,
 	ReasonModelUnavailable, ReasonModelRefused, ReasonModelBadOutput, ReasonModelCutOff, ReasonModelBadRequest,
 	ReasonModelKey, ReasonModelForbidden, ReasonModelNoCredit, ReasonModelMisplaced, ReasonModelUnknown, ReasonModelUnpriced, ReasonModelDemo, ReasonPlanLacks, ReasonRunFailed,
-	ReasonToolFailed, ReasonToolUnknown, ReasonToolNotAllowed, ReasonToolConstraint, ReasonToolChanged, ReasonBadArguments,
+	ReasonToolFailed, ReasonToolUnknown, ReasonToolNotAllowed, ReasonToolConstraint, ReasonToolChanged, ReasonBadArguments, ReasonResultExpired,
 	ReasonStepsChanged, ReasonTimeout, ReasonInterruptedRead,
 	ReasonSessionModel, ReasonSessionEnded, ReasonStepsNotDone,
 }

@@ -46,6 +46,8 @@ type Settings struct {
 	MaxCostUSD              float64   `json:"max_cost_usd"` // 0: no limit
 	MaxOpenTasks            Limit     `json:"max_open_tasks"`
 	MaxTasksPerHour         Limit     `json:"max_tasks_per_hour"`
+	// RetainResultsDays is how long results that stand beside their rows are kept.
+	RetainResultsDays int `json:"retain_results_days"`
 	// MCPServers have tools of their own.
 	MCPServers []MCPServer `json:"mcp_servers"`
 }
@@ -58,7 +60,7 @@ func DefaultSettings() Settings {
 		Model: "claude-sonnet-4-6", L4TimeoutSeconds: 360, AutoApproveTools: true,
 		Approvers:         Approvers{Mode: ApproversChannel, Users: []string{}, Usergroups: []string{}},
 		AllowSelfApproval: true, ApprovalTimeoutHours: 168, MaxVersions: 5,
-		Locale: "ja", Executor: "steps", DMDefault: "task", MCPServers: []MCPServer{},
+		Locale: "ja", Executor: "steps", DMDefault: "task", RetainResultsDays: 400, MCPServers: []MCPServer{},
 		MaxOpenTasks: Limit{Person: 50, Tenant: 1000}, MaxTasksPerHour: Limit{Person: 60, Tenant: 600},
 	}
 }
@@ -89,6 +91,7 @@ func (s Settings) Validate() error {
 		{"l4_timeout_seconds", s.L4TimeoutSeconds, 30, 86400},
 		{"approval_timeout_hours", s.ApprovalTimeoutHours, 1, 8760 - 24},
 		{"max_versions", s.MaxVersions, 1, 50},
+		{"retain_results_days", s.RetainResultsDays, 1, 3650},
 		{"approvers.users", len(s.Approvers.Users), 0, 200},
 		{"approvers.usergroups", len(s.Approvers.Usergroups), 0, 50},
 	} {

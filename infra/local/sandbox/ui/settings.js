@@ -96,6 +96,7 @@ function tenantForm(loaded) {
       selectField("locale", t("locale"), s.locale || "ja", [["ja", "日本語"], ["en", "English"]], field("locale")),
       numberField("approval_timeout_hours", t("timeoutHours"), s.approval_timeout_hours, field("approval_timeout_hours")),
       numberField("max_versions", t("maxVersions"), s.max_versions, field("max_versions")),
+      numberField("retain_results_days", t("retainResults"), s.retain_results_days, field("retain_results_days")),
       numberField("l4_timeout_seconds", t("l4Timeout"), s.l4_timeout_seconds, field("l4_timeout_seconds")),
       numberField("max_cost_usd", t("maxCost"), s.max_cost_usd, (v) => field("max_cost_usd")(v ?? 0), { min: "0", step: "any" }),
       ...["max_open_tasks", "max_tasks_per_hour"].flatMap((name) => ["person", "tenant"].map((whose) =>

@@ -1,0 +1,128 @@
+package result_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"ringi/shared/pipeline/pipelinetest"
+	"ringi/shared/result"
+	"ringi/shared/task"
+)
+
+const day = 24 * time.Hour
+
+// keeper is a tenant with a bucket, and how long it keeps results.
+type keeper struct {
+	*pipelinetest.World
+	days int
+	down bool
+}
+
+func (k *keeper) Settings(context.Context, string) (task.Settings, error) {
+	s := task.DefaultSettings()
+	s.RetainResultsDays = k.days
+	if k.down {
+		return s, errors.New("down")
+	}
+	return s, nil
+}
+
+func (k *keeper) Head(ctx context.Context, ref task.Ref) (task.Head, error) {
+	return k.Store.Head(ctx, ref)
+}
+
+func (k *keeper) shelf() result.Shelf { return result.Shelf{S3: k.S3(), Bucket: k.Bucket} }
+
+// expire is the sweeper's work so long from now.
+func (k *keeper) expire(t *testing.T, after time.Duration) int {
+	t.Helper()
+	n, err := result.Retention{Shelf: k.shelf(), Rows: k, Now: func() time.Time { return time.Now().Add(after) }}.Expire(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// keep keeps a result and arguments of a task.
+func (k *keeper) keep(t *testing.T, ref task.Ref, n int) (of, arguments task.Blob) {
+	t.Helper()
+	of, err := k.shelf().Keep(t.Context(), ref, text(n))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if arguments, err = k.shelf().KeepArguments(t.Context(), ref, text(n)); err != nil {
+		t.Fatal(err)
+	}
+	return of, arguments
+}
+
+func TestResultsExpireByTheTenantsDaysAndArgumentsNever(t *testing.T) {
+	k := &keeper{World: pipelinetest.Start(t).World(t), days: 400}
+	of, arguments := k.keep(t, k.Ref, result.MaxInline+1)
+	if n := k.expire(t, 401*day); n != 0 {
+		t.Errorf("%d results of a task that still runs were deleted", n)
+	}
+	k.Cancel()
+	for _, tt := range []struct {
+		days  int
+		after time.Duration
+		want  int
+	}{{400, 399 * day, 0}, {500, 401 * day, 0}, {400, 401 * day, 1}, {400, 402 * day, 0}} {
+		k.days = tt.days
+		if n := k.expire(t, tt.after); n != tt.want {
+			t.Errorf("%d results deleted after %s of %d days, want %d", n, tt.after, tt.days, tt.want)
+		}
+	}
+	if _, err := k.shelf().Open(t.Context(), k.Ref, of); !errors.Is(err, result.ErrExpired) {
+		t.Errorf("the result: %v", err)
+	}
+	if _, err := k.shelf().Open(t.Context(), k.Ref, arguments); err != nil {
+		t.Errorf("the arguments: %v", err)
+	}
+}
+
+func TestOneTenantThatCannotBeHandledDelaysNoOther(t *testing.T) {
+	k := &keeper{World: pipelinetest.Start(t).World(t), days: 400, down: true}
+	k.keep(t, k.Ref, result.MaxInline+1)
+	if n, err := (result.Retention{Shelf: k.shelf(), Rows: k, Now: time.Now}).Expire(t.Context()); n != 0 || err == nil {
+		t.Errorf("%d deleted, %v", n, err)
+	}
+}
+
+// Only what was asked for is looked at: old tasks stand first, so that the listing of
+// those that were begun since ends with its first page.
+func TestExpiringIsBounded(t *testing.T) {
+	k := &keeper{World: pipelinetest.Start(t).World(t), days: 1}
+	k.Cancel()
+	for i := range 5 {
+		k.keep(t, k.Ref, result.MaxInline+1+i)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	late := result.Retention{Shelf: k.shelf(), Rows: k, Now: func() time.Time { return time.Now().Add(3 * day) }}
+	if n, err := late.Expire(ctx); n != 0 || err != nil {
+		t.Errorf("%d deleted without time for it, %v", n, err)
+	}
+	if n := k.expire(t, 3*day); n != 5 {
+		t.Errorf("%d deleted, want 5", n)
+	}
+}
+
+// What was kept before results and arguments had places of their own is still read.
+func TestOlderKeysAreRead(t *testing.T) {
+	k := &keeper{World: pipelinetest.Start(t).World(t)}
+	key := k.Ref.Tenant + "/" + k.Ref.Task + "/old.json"
+	if _, err := k.S3().PutObject(t.Context(), &s3.PutObjectInput{Bucket: &k.Bucket, Key: &key, Body: strings.NewReader("{}")}); err != nil {
+		t.Fatal(err)
+	}
+	v, err := k.shelf().Open(t.Context(), k.Ref, task.Blob{S3Key: key})
+	if err != nil || !json.Valid(v) {
+		t.Errorf("%s, %v", v, err)
+	}
+}
