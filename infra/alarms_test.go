@@ -106,6 +106,15 @@ func alarmRules() []rule {
 			}
 		},
 		func(s *stack, wrong func(string, ...any)) {
+			for _, index := range s.table.Indexes {
+				for _, name := range []string{"ReadThrottleEvents", "WriteThrottleEvents"} {
+					if !s.watchesIndex(name, index.Name) {
+						wrong("no alarm watches %s of the index %s", name, index.Name)
+					}
+				}
+			}
+		},
+		func(s *stack, wrong func(string, ...any)) {
 			writes, err := counted()
 			if err != nil {
 				wrong("go list: %v", err)
@@ -131,4 +140,19 @@ func alarmRules() []rule {
 			}
 		},
 	}
+}
+
+// watchesIndex reports whether an alarm reads a metric of one of the table's indexes.
+func (s *stack) watchesIndex(name, index string) bool {
+	for _, id := range s.of("AWS::CloudWatch::Alarm") {
+		for _, m := range list(s.resources[id].Properties["Metrics"]) {
+			spec := at(m, "MetricStat", "Metric")
+			for _, d := range list(at(spec, "Dimensions")) {
+				if at(spec, "MetricName") == name && at(d, "Name") == "GlobalSecondaryIndexName" && at(d, "Value") == index {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }

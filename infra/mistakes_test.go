@@ -57,7 +57,7 @@ var mistakes = []struct {
 	{"settings that anybody writes", templateFile, `["TASK#*", "QUOTA#*", "AUDIT#*"]`, `["TASK#*", "AUDIT#*", "TENANT#*"]`, "only ResumeTaskFunction makes tenants"},
 	{"integrations that anybody writes", templateFile, `["TASK#*", "QUOTA#*", "AUDIT#*"]`, `["INTEGRATIONS#*", "AUDIT#*"]`, "who renews credentials writes them"},
 	{"an edge that writes settings", templateFile, `["INTEGRATIONS#*", "AUDIT#*"]`, `["TENANT#*", "AUDIT#*"]`, "or to end integrations"},
-	{"a renewal that writes permissions", templateFile, `"dynamodb:LeadingKeys": ["INTEGRATIONS#*"]`, `"dynamodb:LeadingKeys": ["INTEGRATIONS#*", "TENANT#*"]`, "only ResumeTaskFunction makes tenants"},
+	{"a renewal that writes permissions", templateFile, `"dynamodb:LeadingKeys": ["INTEGRATIONS#*", "AUDIT#*"]`, `"dynamodb:LeadingKeys": ["INTEGRATIONS#*", "AUDIT#*", "TENANT#*"]`, "only ResumeTaskFunction makes tenants"},
 	{"a note that allows tools", templateFile, "[PK, SK, rev, changed_at, agent_id, environment_id]", "[PK, SK, rev, changed_at, agent_id, environment_id, allowed]", "only ResumeTaskFunction makes tenants"},
 	{"rows that anybody deletes", templateFile, "            Action: dynamodb:DeleteItem\n            Resource: !GetAtt Table.Arn\n            Condition: { \"ForAllValues:StringLike\": { \"dynamodb:LeadingKeys\": [\"TASK#*\"] } }\n", "            Action: dynamodb:DeleteItem\n            Resource: !GetAtt Table.Arn\n", "without saying on which rows"},
 	{"a scan", templateFile, "[dynamodb:GetItem, dynamodb:Query, dynamodb:ConditionCheckItem]", "[dynamodb:GetItem, dynamodb:Query, dynamodb:Scan]", "nothing here needs dynamodb:Scan"},
@@ -74,6 +74,7 @@ var mistakes = []struct {
 	{"no alarm on dead letters", templateFile, "!GetAtt CardDeadLetters.QueueName", "!GetAtt CardQueue.QueueName", "no alarm watches AWS/SQS ApproximateNumberOfMessagesVisible"},
 	{"an alarm that is deaf to direct messages", templateFile, "MetricName: SlackFailed, Dimensions: [{ Name: function, Value: !Ref ExecuteProcessFunction }]", "MetricName: SlackFailed, Dimensions: [{ Name: function, Value: !Ref UpdateCardFunction }]", "ExecuteProcessFunction calls Slack, and no alarm counts what fails"},
 	{"an alarm that looks and does not reckon", templateFile, "(FILL(cardsfailed, 0) + FILL(clicksfailed, 0) + FILL(messagesfailed, 0) + FILL(threadsfailed, 0) + FILL(peoplefailed, 0))", "(FILL(cardsfailed, 0) + FILL(clicksfailed, 0))", "SlackErrorsAlarm reads messagesfailed"},
+	{"an index that nobody watches", templateFile, "{ Name: GlobalSecondaryIndexName, Value: GSI2 }", "{ Name: GlobalSecondaryIndexName, Value: GSI3 }", "no alarm watches WriteThrottleEvents of the index GSI2"},
 	{"an alarm on all versions", templateFile, `!Sub "${ReceiveEventFunction}:live"`, "!Ref ReceiveEventFunction", "the dimension Resource"},
 
 	{"an alarm that nobody counts for", templateFile, "      MetricName: SweepRepaired", "      MetricName: SweepRepairs", "no function counts Ringi SweepRepairs"},

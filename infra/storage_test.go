@@ -9,8 +9,12 @@ func storageRules() []rule {
 			stateful := []string{"AWS::DynamoDB::Table", "AWS::S3::Bucket", "AWS::KMS::Key", "AWS::SecretsManager::Secret"}
 			for _, kind := range stateful {
 				for _, id := range s.of(kind) {
-					if r := s.resources[id]; r.DeletionPolicy != "Retain" || r.UpdateReplacePolicy != "Retain" {
-						wrong("%s holds what cannot be made again: DeletionPolicy and UpdateReplacePolicy must be Retain", id)
+					keep := "RetainExceptOnCreate" // what a failed first deployment made goes with it
+					if kind == "AWS::DynamoDB::Table" {
+						keep = "Retain" // its protection would have that fail
+					}
+					if r := s.resources[id]; r.DeletionPolicy != keep || r.UpdateReplacePolicy != "Retain" {
+						wrong("%s holds what cannot be made again: DeletionPolicy must be %s, UpdateReplacePolicy Retain", id, keep)
 					}
 				}
 			}
