@@ -95,7 +95,7 @@ var errNoTime = errors.New("no time for the call")
 // from its own commit.
 func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (task.Next, error) {
 	a, err := h.Store.Decide(ctx, in.Ref(), func(a *task.Aggregate) (task.Change, error) {
-		if a.OpenSession() != nil && a.Head.Run == in.Run {
+		if a.OpenSession() != nil && a.Head.Run == in.Run { // an attempt begins when the session before is closed
 			return task.Change{}, nil
 		}
 		return a.StartExecution(in.Run, h.Now())

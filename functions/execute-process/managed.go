@@ -18,9 +18,8 @@ const (
 	heldFor = 30 * time.Second
 	// maxWait is how long a vendor's Retry-After is waited for.
 	maxWait = 5 * time.Minute
-	// closeTries is how often a session is told to stop when the vendor does not answer; one
-	// that nobody answers stops by itself at its next call.
-	closeTries = 3
+	// closeTries is how often an invocation asks what a session came to, and tells it to stop, before it rests for closeAgain.
+	closeTries, closeAgain = 3, 5 * time.Minute
 )
 
 // Sessions keeps sessions with managed agents; see managed.Client.
@@ -45,6 +44,7 @@ type host struct {
 	until      time.Time
 	settled    bool // it has made the tenant an agent
 	closing    int
+	told       string // the session that was told to stop
 }
 
 func (j *job) host() *host {
@@ -59,6 +59,9 @@ func (h *host) turn(ctx context.Context, a *task.Aggregate) (*task.Aggregate, er
 		return h.close(ctx, a)
 	}
 	e, now := a.Execution(), h.Now()
+	if e.Status == task.ExecutionPending {
+		return h.Store.DecideOn(ctx, a, func(a *task.Aggregate) (task.Change, error) { return a.StartExecution(h.in.Run, h.Now()) })
+	}
 	step := a.NextStep(e)
 	if step != nil {
 		if err := a.Outstanding(e, step.Order, now); err != nil {
@@ -121,21 +124,47 @@ func (h *host) finish(ctx context.Context, a *task.Aggregate, said string) (*tas
 	})
 }
 
-// close tells the session of an execution that is over to stop, and charges what it came to.
+// close tells the session of an execution that is over to stop, and charges what it came to. What it does after it was
+// told is paid, too: a session that runs is asked again. One that can't say, since the vendor knows it or our key no
+// more, or says nothing for task.MaxClosing, counts for all that it might have spent.
 func (h *host) close(ctx context.Context, a *task.Aggregate) (*task.Aggregate, error) {
 	e := a.OpenSession()
 	h.closing++
 	usage, running, err := h.Sessions.Bill(ctx, e.SessionID)
-	if err != nil || running || e.Status != task.ExecutionCompleted {
-		err = errors.Join(err, h.Sessions.Interrupt(ctx, e.SessionID))
-	}
-	if err != nil {
-		slog.WarnContext(ctx, "a session is not told to stop", "task_id", h.in.Task, "session_id", e.SessionID, "err", err)
-		if model.Failure(err).Transient && h.closing < closeTries && sleep.Within(ctx, h.PollEvery) {
-			return a, nil
+	billed := err == nil
+	if (!billed || running || e.Status != task.ExecutionCompleted) && h.told != e.SessionID {
+		stopped := h.Sessions.Interrupt(ctx, e.SessionID)
+		switch {
+		case stopped == nil:
+			h.told, running = e.SessionID, true // what it was doing is not on the bill
+		case running || model.Failure(stopped).Transient:
+			err = errors.Join(err, stopped)
 		}
 	}
-	return h.Store.DecideOn(ctx, a, task.Charge(usage, h.Now(), func(a *task.Aggregate) (task.Change, error) {
+	switch {
+	case err == nil && !running:
+		return h.closed(ctx, a, usage)
+	case err != nil && !model.Failure(err).Transient, e.ClosingOver(h.Now()):
+		slog.ErrorContext(ctx, "nobody knows what a session came to", "task_id", h.in.Task, "session_id", e.SessionID, "err", err)
+		if !billed {
+			usage = e.Unbilled(h.settings.MaxCost() - a.Spent())
+		}
+		return h.closed(ctx, a, usage)
+	}
+	slog.WarnContext(ctx, "a session is not closed", "task_id", h.in.Task, "session_id", e.SessionID, "running", running, "err", err)
+	if h.closing < closeTries && sleep.Within(ctx, h.PollEvery) {
+		return a, nil
+	}
+	h.closing = 0
+	return h.Store.DecideOn(ctx, a, func(a *task.Aggregate) (task.Change, error) {
+		return a.DeferClose(h.in.Run, h.Now().Add(closeAgain), h.Now())
+	})
+}
+
+// closed records that a session is paid.
+func (h *host) closed(ctx context.Context, a *task.Aggregate, u task.Usage) (*task.Aggregate, error) {
+	h.closing = 0
+	return h.Store.DecideOn(ctx, a, task.Charge(u, h.Now(), func(a *task.Aggregate) (task.Change, error) {
 		return a.CloseSession(h.in.Run, h.Now())
 	}))
 }

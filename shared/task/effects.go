@@ -64,8 +64,8 @@ func (a *Aggregate) TryAgainAt(c *Card) *time.Time {
 
 // work reports whether a run has something to do at now, other than to wait for a person.
 func (a *Aggregate) work(now time.Time) bool {
-	if a.Head.Ended != nil { // its session is left to the run that is open, if one is
-		return false
+	if a.Head.Ended != nil {
+		return a.closing(now)
 	}
 	switch n := a.Next(now); n.State {
 	case StateFinish, StateFail, StatePause:
@@ -128,6 +128,11 @@ func (a *Aggregate) DueAt(now time.Time) *time.Time {
 			if s.Status == StepRunning && s.Claim != nil {
 				by(s.Claim.LeaseUntil)
 			}
+		}
+		if e := a.OpenSession(); e != nil && e.Lease != nil && now.Before(e.Lease.LeaseUntil) {
+			by(e.Lease.LeaseUntil.Add(closeAfter))
+		} else if e != nil {
+			by(soon)
 		}
 	case a.Head.Parked != nil:
 	case a.Choosing() != nil && a.Choice.Terms.DecideBy != nil:

@@ -154,8 +154,12 @@ const MaxRestarts = 3
 
 // RestartRun supersedes a run that died. After MaxRestarts without progress it
 // gives up: the generation is parked, or the execution fails.
+// A task that is over gets a run only for a session that is still open.
 // It returns ErrSuperseded when the head's run is another, or there is nothing to run.
 func (a *Aggregate) RestartRun(run int, now time.Time) (Change, error) {
+	if a.Head.Ended != nil {
+		return a.reclose(run, now)
+	}
 	if err := a.working(run); err != nil {
 		return Change{}, err
 	}

@@ -78,7 +78,7 @@ func (w *world) decidedOnce(before, after *Aggregate) {
 		}
 	}
 	if e := before.Head.Ended; e != nil && e.As != TaskFailed {
-		w.require(after.Head.Ended == e && after.Head.Run == before.Head.Run, "a task that ended began again")
+		w.require(after.Head.Ended == e && (after.Head.Run == before.Head.Run || before.OpenSession() != nil), "a task that ended began again")
 	}
 }
 
@@ -189,7 +189,9 @@ func (w *world) charged(before, after *Aggregate) {
 func (w *world) paidOnce(after *Aggregate) {
 	var sum Usage
 	for id := range w.paid {
-		sum = sum.Plus(w.usage(id))
+		if !w.unbilled[id] {
+			sum = sum.Plus(w.usage(id))
+		}
 	}
 	w.require(after.Spent() == sum.Cost, "the sum is %s, paid was %s", after.Spent(), sum.Cost)
 }
@@ -275,7 +277,8 @@ func (w *world) nobodyWaitsInVain(a *Aggregate) {
 	open, waits := a.Pending()
 	asks := waits && open.Terms.ApprovalRequired
 	paused := a.Head.PausedUntil != nil && w.now.Before(*a.Head.PausedUntil)
-	idle := a.Head.Ended != nil || a.Head.Parked != nil || asks || paused || a.LiveLease(w.now) != nil || a.held(w.now)
+	s := a.OpenSession()
+	idle := a.Head.Ended != nil && !a.closing(w.now) || a.Head.Ended == nil && s != nil && s.leased("", w.now) || a.Head.Parked != nil || asks || paused || a.LiveLease(w.now) != nil || a.held(w.now)
 	w.require(idle == (e.Run == nil), "a run to open: %v, and idle: %v", e.Run, idle)
 	w.require(e.Run == nil || e.Run.Run == a.Head.Run, "the run to open is %v", e.Run)
 	for _, wait := range a.Waits {
@@ -285,7 +288,7 @@ func (w *world) nobodyWaitsInVain(a *Aggregate) {
 	out := slices.ContainsFunc(a.Steps, func(s *StepResult) bool { return s.Status == StepRunning })
 	a.Head.ShownRev = a.Head.Rev
 	due := a.DueAt(w.now)
-	w.require((due != nil) == (out || a.Head.Ended == nil && a.Head.Parked == nil), "due at %v", due)
+	w.require((due != nil) == (out || s != nil || a.Head.Ended == nil && a.Head.Parked == nil), "due at %v", due)
 	w.require(due == nil || !asks || !due.After(later(*open.Terms.DecideBy, w.now.Add(5*time.Minute))), "due at %v, to be decided by %v", due, open.Terms.DecideBy)
 }
 
@@ -295,9 +298,15 @@ func (w *world) oneSession(before, after *Aggregate) {
 	for _, e := range before.Executions {
 		n := find(after.Executions, e.Key())
 		w.require(e.SessionID == "" || n.SessionID == e.SessionID, "%s had session %s, has %s", e.Key(), e.SessionID, n.SessionID)
-		w.require(!n.SessionClosed || e.SessionClosed || before.Head.Ended != nil, "the session of %s is closed while it goes on", e.Key())
+		w.require(!n.SessionClosed || e.SessionClosed || e.over(), "the session of %s is closed while it goes on", e.Key())
 	}
 	if e := after.OpenSession(); e != nil {
-		w.require(after.Next(w.now).State == StateExecuteProcess, "nobody tells session %s to stop", e.SessionID)
+		next := after.Next(w.now)
+		w.require(next.State == StateExecuteProcess || next.State == StatePause && e.leased("", w.now), "nobody tells session %s to stop", e.SessionID)
+		w.require(after.DueAt(w.now) != nil, "the task rests, and session %s is open", e.SessionID)
+	}
+	for i, e := range after.Executions {
+		w.require(i == 0 || e.SessionID == "" || after.Executions[i-1].SessionID == "" || after.Executions[i-1].SessionClosed,
+			"%s has a session, and the one before is open", e.Key())
 	}
 }

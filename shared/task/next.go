@@ -45,7 +45,10 @@ func (a *Aggregate) Next(now time.Time) Next { return a.NextOf("", now) }
 // NextOf is Next for the invocation that may hold the execution's session.
 func (a *Aggregate) NextOf(invocation string, now time.Time) Next {
 	switch h := a.Head; {
-	case a.OpenSession() != nil: // to tell it to stop
+	case a.OpenSession() != nil: // to tell it to stop, and pay
+		if e := a.OpenSession(); e.leased(invocation, now) {
+			return pause(e.Lease.LeaseUntil, now)
+		}
 		return Next{State: StateExecuteProcess}
 	case h.Ended != nil && h.Ended.As == TaskFailed:
 		return Next{State: StateFail, Outcome: string(h.Ended.As)}
@@ -69,8 +72,8 @@ func (a *Aggregate) NextOf(invocation string, now time.Time) Next {
 		if s := a.LiveLease(now); s != nil {
 			return pause(s.Claim.LeaseUntil, now)
 		}
-		if l := a.Execution().Lease; l != nil && (l.Invocation == "" || l.Invocation != invocation) && now.Before(l.LeaseUntil) {
-			return pause(l.LeaseUntil, now)
+		if e := a.Execution(); e.leased(invocation, now) {
+			return pause(e.Lease.LeaseUntil, now)
 		}
 		return Next{State: StateExecuteProcess}
 	case a.Prompt() == nil || a.Prompt().Status != Approved:

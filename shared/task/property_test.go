@@ -115,7 +115,7 @@ func (w *world) comesToAnEnd() {
 		w.now = w.now.Add(90 * time.Second)
 		w.sweep()
 		a := w.load()
-		if a.Head.Ended != nil && a.LiveLease(w.now) == nil {
+		if a.Head.Ended != nil && a.LiveLease(w.now) == nil && a.OpenSession() == nil {
 			break
 		}
 		if round > 120 {

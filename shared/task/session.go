@@ -20,13 +20,83 @@ const MaxSessionPauses = 500
 // Managed reports whether a session goes through the steps.
 func (e *Execution) Managed() bool { return e.Terms.Executor == ExecutorManaged }
 
-// OpenSession is the execution that is over while its session may go on; nil without one.
+// OpenSession is the first attempt that is over while its session may go on, or was not paid; nil without one.
 func (a *Aggregate) OpenSession() *Execution {
-	e := a.Execution()
-	if a.Head.Ended == nil || e == nil || e.SessionID == "" || e.SessionClosed {
-		return nil
+	for _, e := range a.Executions {
+		if e.over() && e.SessionID != "" && !e.SessionClosed {
+			return e
+		}
 	}
-	return e
+	return nil
+}
+
+const (
+	// closeAfter is how long the run that ended an execution has for its session, before another is started for that.
+	closeAfter = 2 * time.Minute
+	// MaxClosing is how long a session is asked what it came to. Then nobody knows.
+	MaxClosing = 24 * time.Hour
+)
+
+// endedAt is when an attempt was over.
+func (e *Execution) endedAt() time.Time {
+	switch {
+	case e.CompletedAt != nil:
+		return *e.CompletedAt
+	case e.CancelledAt != nil:
+		return *e.CancelledAt
+	}
+	return e.CreatedAt
+}
+
+// ClosingOver reports whether an attempt's session was asked long enough.
+func (e *Execution) ClosingOver(now time.Time) bool { return now.Sub(e.endedAt()) > MaxClosing }
+
+// closing reports whether a task that is over needs another run for a session: the one that ended it had its time.
+func (a *Aggregate) closing(now time.Time) bool {
+	e := a.OpenSession()
+	return a.Head.Ended != nil && e != nil && !e.leased("", now) && now.Sub(a.Head.ChangedAt) > closeAfter
+}
+
+// leased reports whether somebody else has the attempt's session at now, or it rests.
+func (e *Execution) leased(invocation string, now time.Time) bool {
+	return e.Lease != nil && (e.Lease.Invocation == "" || e.Lease.Invocation != invocation) && now.Before(e.Lease.LeaseUntil)
+}
+
+// reclose starts another run for the session of a task that is over. When it was asked long enough it is closed as
+// one whose cost nobody knows.
+func (a *Aggregate) reclose(run int, now time.Time) (Change, error) {
+	if a.Head.Run != run || !a.closing(now) {
+		return Change{}, ErrSuperseded
+	}
+	e := a.OpenSession()
+	if e.ClosingOver(now) {
+		return Charge(e.Unbilled(0), now, func(a *Aggregate) (Change, error) { return a.CloseSession(run, now) })(a)
+	}
+	c := a.begin(now)
+	c.startRun()
+	c.rely(e)
+	return c, nil
+}
+
+// Unbilled is what the session of an attempt counts for that nobody can say the cost of: all that it might have spent.
+func (e *Execution) Unbilled(budget MicroUSD) Usage {
+	return Usage{ID: e.SessionID, Provider: ProviderAnthropic, Calls: 1, Cost: max(0, budget), Unpriced: 1}
+}
+
+// DeferClose keeps everybody from a session that is to be closed until a time.
+func (a *Aggregate) DeferClose(run int, until, now time.Time) (Change, error) {
+	e := a.OpenSession()
+	switch {
+	case a.Head.Run != run:
+		return Change{}, ErrSuperseded
+	case e == nil:
+		return Change{}, nil
+	}
+	c := a.begin(now)
+	n := *e
+	n.Lease = &Claim{LeaseUntil: until}
+	c.put(&n)
+	return c, nil
 }
 
 // TimeUp reports whether the execution's time is up at now.
@@ -83,7 +153,7 @@ func (a *Aggregate) PauseSession(run int, invocation string, until, now time.Tim
 }
 
 // CloseSession records that the session of an execution that is over was told to
-// stop. It is no change when that is recorded.
+// stop, and is paid. It is no change when that is recorded.
 func (a *Aggregate) CloseSession(run int, now time.Time) (Change, error) {
 	e := a.OpenSession()
 	if a.Head.Run != run {
@@ -100,9 +170,13 @@ func (a *Aggregate) CloseSession(run int, now time.Time) (Change, error) {
 	return c, nil
 }
 
-// inSession returns the managed execution that run may work on.
+// inSession returns the managed execution that run may work on. It returns ErrMoved while the session of an attempt
+// before is open.
 func (a *Aggregate) inSession(run int) (*Execution, error) {
 	e, err := a.executing(run)
+	if err == nil && a.OpenSession() != nil { // of an attempt before, which is to be closed and paid first
+		err = ErrMoved
+	}
 	if err == nil && (e.Status != ExecutionRunning || !e.Managed()) {
 		err = ErrConflict
 	}

@@ -123,6 +123,74 @@ func TestASessionIsToldToStopWhenItsTaskIsOver(t *testing.T) {
 	}
 }
 
+// A run that gave up, or died, leaves no session behind: the task does not rest before another run has closed it.
+func TestATaskDoesNotRestBeforeItsSessionIsClosed(t *testing.T) {
+	s := inSession(t)
+	s.do(hold("mine"), bind("first"), s.fail)
+	at := s.now
+	a := s.load()
+	a.Head.ShownRev = a.Head.Rev
+	if due := a.DueAt(at); due == nil {
+		t.Fatal("the task rests")
+	}
+	if a.Effects(at).Run != nil {
+		t.Error("another run is started while the one that ended it may be at it")
+	}
+	restart := func(a *Aggregate, now time.Time) (Change, error) { return a.RestartRun(1, now) }
+	s.refused(restart, ErrSuperseded)
+	s.now = at.Add(3 * time.Minute)
+	if r := s.load().Effects(s.now).Run; r == nil || r.Run != 1 {
+		t.Fatalf("nobody is sent to close it: %+v", r)
+	}
+	s.do(restart) // that run has ended
+	if s.head.Run != 2 || s.head.Ended == nil {
+		t.Errorf("run %d, ended %+v", s.head.Run, s.head.Ended)
+	}
+	s.do(closeSession)
+	a = s.load()
+	a.Head.ShownRev = a.Head.Rev
+	if due := a.DueAt(s.now); due != nil || a.OpenSession() != nil {
+		t.Errorf("due at %v, open %v", due, a.OpenSession())
+	}
+}
+
+func TestASessionThatNobodyCanCloseIsGivenUp(t *testing.T) {
+	s := inSession(t)
+	s.do(bind("first"), s.fail)
+	s.now = s.now.Add(MaxClosing + time.Minute)
+	s.do(func(a *Aggregate, now time.Time) (Change, error) { return a.RestartRun(1, now) })
+	if e := s.load().Execution(); !e.SessionClosed || e.Usage == nil || e.Usage.Unpriced != 1 || s.head.Run != 1 {
+		t.Errorf("closed %v, %+v, run %d", e.SessionClosed, e.Usage, s.head.Run)
+	}
+}
+
+func TestASessionIsClosedBeforeTheNextAttemptBegins(t *testing.T) {
+	s := inSession(t)
+	s.do(hold("mine"), bind("first"), s.fail, s.retry)
+	if e := s.load().OpenSession(); e == nil || e.Attempt != 1 {
+		t.Fatalf("%+v", e)
+	}
+	if n := s.load().Next(s.now); n.State != StatePause {
+		t.Errorf("who is at it is not waited for: %+v", n)
+	}
+	s.now = s.now.Add(time.Minute)
+	if n := s.load().Next(s.now); n.State != StateExecuteProcess {
+		t.Errorf("%+v", n)
+	}
+	s.do(func(a *Aggregate, now time.Time) (Change, error) { return a.DeferClose(2, now.Add(5*time.Minute), now) })
+	if n := s.load().Next(s.now); n.State != StatePause || n.WaitSeconds < 290 {
+		t.Errorf("%+v", n)
+	}
+	s.now = s.now.Add(5 * time.Minute)
+	s.do(func(a *Aggregate, now time.Time) (Change, error) {
+		return Charge(Usage{ID: "first", Calls: 1, Cost: 7}, now, func(a *Aggregate) (Change, error) { return a.CloseSession(2, now) })(a)
+	})
+	if a := s.load(); a.Executions[0].Usage.Cost != 7 || a.Spent() != 7 || a.OpenSession() != nil {
+		t.Errorf("%+v, spent %v", a.Executions[0].Usage, a.Spent())
+	}
+	s.do(s.start, bind("second"))
+}
+
 func TestAWishIsAnApprovedStepOrDenied(t *testing.T) {
 	s := inSession(t)
 	fits := func(orders ...int) func(Step) bool {

@@ -23,6 +23,7 @@ type world struct {
 	asked    int
 	answers  int             // of models
 	paid     map[string]bool // ids of those that were recorded
+	unbilled map[string]bool // of these, sessions whose cost nobody knows
 	kind     string          // of the decision that is being committed, for the checks
 	run      int             // that commits, when kind says that one does
 	failed   Generation
@@ -49,7 +50,7 @@ func newWorld(rt *rapid.T) *world {
 	s.L4TimeoutSeconds = rapid.SampledFrom([]int{30, 360, 86400}).Draw(rt, "l4 timeout")
 	w := &world{
 		table: create(rt, c), rt: rt, now: dawn, settings: s,
-		calls: map[string]int{}, told: map[int]bool{}, stamped: map[string][]Step{}, paid: map[string]bool{},
+		calls: map[string]int{}, told: map[int]bool{}, stamped: map[string][]Step{}, paid: map[string]bool{}, unbilled: map[string]bool{},
 	}
 	w.decide("accept", func(a *Aggregate, now time.Time) (Change, error) {
 		return a.Accept(a.Head.Run, person(requester), w.settings, now)
@@ -125,6 +126,9 @@ func (w *world) once(kind string, d decision, a *Aggregate) (Change, error) {
 	if !c.Empty() {
 		w.kind = kind
 		for _, id := range c.Head.Charged {
+			if e, ok := c.made.(*Execution); ok && !w.paid[id] && e.SessionID == id {
+				w.unbilled[id] = e.Usage.Unpriced > 0
+			}
 			w.paid[id] = true
 		}
 		w.check(before, w.load(), c)

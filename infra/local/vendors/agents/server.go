@@ -91,7 +91,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	m.Handle("POST /v1/environments", s.op(MakeEnvironment, s.makeNamed("env")))
 	m.Handle("POST /v1/sessions", s.op(MakeSession, s.makeSession))
 	m.Handle("GET /v1/sessions", s.op(ListSessions, s.listSessions))
-	m.Handle("GET /v1/sessions/{id}", s.op(GetSession, s.of(func(x *Session, r *http.Request) (int, any) { return http.StatusOK, x.row() })))
+	m.Handle("GET /v1/sessions/{id}", s.op(GetSession, s.of(func(x *Session, r *http.Request) (int, any) {
+		x.work() // it goes on, whether or not anybody reads its events
+		return http.StatusOK, x.row()
+	})))
 	m.Handle("POST /v1/sessions/{id}/events", s.op(Send, s.of(s.send)))
 	m.Handle("GET /v1/sessions/{id}/events", s.op(ListEvents, s.of(s.listEvents)))
 	m.Handle("POST /v1/sessions/{id}/archive", s.op(Archive, s.of(func(x *Session, r *http.Request) (int, any) {

@@ -152,6 +152,9 @@ func (s *Server) send(x *Session, r *http.Request) (int, any) {
 		x.emit(e.Type, map[string]any{"custom_tool_use_id": e.CustomToolUseID, "content": []any{}, "processed_at": nil})
 	}
 	x.status, x.thinking = "running", s.Thinks
+	if in.Events[len(in.Events)-1].Type == "user.interrupt" {
+		x.thinking = 0
+	}
 	if len(x.asked) > 0 { // some are still to be answered
 		x.idle("requires_action")
 	}

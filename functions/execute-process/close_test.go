@@ -1,0 +1,91 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"ringi/infra/local/vendors/agents"
+	"ringi/shared/pipeline/pipelinetest"
+	"ringi/shared/task"
+)
+
+// givenUp is an execution whose run was given up while its session works.
+func (m *hosted) givenUp(t *testing.T, limit float64) *task.Execution {
+	t.Helper()
+	m.Settings(func(s *task.Settings) { s.MaxCostUSD = limit })
+	m.approved(m.read(1), m.lone(2))
+	m.agents.Thinks, m.h.PollFor = 1000, 20*time.Millisecond
+	for m.Load().Execution().SessionID == "" || m.session().Messages == nil {
+		m.run()
+		m.later(time.Minute)
+	}
+	m.Decide(func(a *task.Aggregate) (task.Change, error) {
+		return a.GiveUp(a.Head.Run, task.ReasonRunFailed, m.h.Now())
+	})
+	m.h.PollFor = time.Minute
+	return m.Load().Execution()
+}
+
+func (m *hosted) retry(e *task.Execution) {
+	m.Decide(func(a *task.Aggregate) (task.Change, error) {
+		return a.RetryExecution(e.ID, pipelinetest.Approver(), pipelinetest.Policy(), m.h.Now())
+	})
+}
+
+func TestSessionsAreClosedAndPaid(t *testing.T) {
+	server := pipelinetest.Start(t)
+	t.Run("the one of a run that was given up, before its retry opens another", func(t *testing.T) {
+		m := newHosted(t, server)
+		e := m.givenUp(t, 0.25)
+		m.retry(e)
+		m.agents.Thinks = 0
+		m.through()
+		all := m.agents.Sessions()
+		if len(all) != 2 || all[0].Interrupts != 1 {
+			t.Fatalf("%d sessions, %d interrupts of the first", len(all), all[0].Interrupts)
+		}
+		a := m.Load()
+		first := a.Executions[0]
+		if !first.SessionClosed || first.Usage == nil || first.Usage.Cost == 0 {
+			t.Fatalf("closed %v, paid %+v", first.SessionClosed, first.Usage)
+		}
+		want := (task.USD(0.25) - first.Usage.Cost) / 10_000 // whole cents
+		if b := all[1].Made.Budget; b == nil || b.MaxListCost.Amount != fmt.Sprint(int64(want)) {
+			t.Errorf("the second may cost %+v cents, want %d", b, want)
+		}
+		m.ends(task.ExecutionCompleted, "", task.StepCompleted, task.StepCompleted)
+	})
+	t.Run("the one whose bill fails and fails, once it can be had", func(t *testing.T) {
+		m := newHosted(t, server)
+		m.givenUp(t, 0.25)
+		m.agents.Fail(agents.GetSession, slices.Repeat([]agents.Fault{{Status: 500}}, 7)...)
+		rests := 0
+		for next := m.run(); next.State == task.StatePause; next = m.run() {
+			rests++
+			if m.Load().DueAt(m.h.Now()) == nil {
+				t.Fatal("the task rests before its session is paid")
+			}
+			m.later(time.Duration(next.WaitSeconds) * time.Second)
+		}
+		if e := m.Load().Execution(); rests < 2 || !e.SessionClosed || e.Usage == nil || e.Usage.Cost == 0 {
+			t.Errorf("after %d rests closed %v, paid %+v", rests, e.SessionClosed, e.Usage)
+		}
+	})
+	t.Run("as the whole of their budget, when the vendor does not know them any more", func(t *testing.T) {
+		m := newHosted(t, server)
+		e := m.givenUp(t, 0.25)
+		m.agents.Fail(agents.GetSession, agents.Fault{Status: 404})
+		m.run()
+		if a := m.Load(); !a.Execution().SessionClosed || !a.CostReached(task.USD(0.25)) {
+			t.Errorf("closed %v, spent %s", a.Execution().SessionClosed, a.Spent())
+		}
+		m.retry(e)
+		m.run()
+		m.ends(task.ExecutionFailed, task.ReasonCostLimit)
+		if n := len(m.agents.Sessions()); n != 1 {
+			t.Errorf("%d sessions", n)
+		}
+	})
+}
