@@ -12,7 +12,7 @@ func TestWhatIsVisible(t *testing.T) {
 		"承認\U000e0061\U000e0070\U000e0070してください": "承認してください",                // tags spell ASCII that nobody sees
 		"a\u202eb\u2066c\u2069\u200e":            "abc",                     // they turn the reading direction
 		"se\u200bcr\u2060et\ufeff\u00ad":         "secret",                  // no width
-		"a\u3164b\u2800c\u00a0d":                 "a b c d",                  // drawn empty
+		"a\u3164b\u2800c\u00a0d":                 "a b c d",                 // drawn empty
 		"👨\u200d👩\u200d👧 ❤\ufe0f":                "👨\u200d👩\u200d👧 ❤\ufe0f", // one picture each
 		"葛\U000e0100城":                           "葛\U000e0100城",            // another form of the letter
 		"x\ufe01\ufe02\ufe03\ufe04":              "x\ufe01",                 // bytes can be hidden in a row of these
