@@ -60,6 +60,7 @@ type version struct {
 }
 
 type fact struct {
+	Title string         `json:"title"`
 	Tool  string         `json:"tool"`
 	Facts map[string]any `json:"facts"`
 }

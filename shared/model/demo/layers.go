@@ -123,12 +123,20 @@ func (r reading) cannot() string {
 		return t.can
 	case r.pay != "":
 		return fmt.Sprintf(t.noPay, fmt.Sprintf(t.quote, r.pay)) + t.can
+	case r.every != "":
+		return fmt.Sprintf(t.noEvery, fmt.Sprintf(t.quote, r.every)) + t.can
+	case r.denied != "":
+		return fmt.Sprintf(t.noDenied, fmt.Sprintf(t.quote, r.denied)) + t.can
 	case r.action != "":
 		return fmt.Sprintf(t.noAction, fmt.Sprintf(t.quote, oneLine(r.action))) + t.can
 	case r.topic == other:
 		return fmt.Sprintf(t.noTopic, fmt.Sprintf(t.quote, oneLine(r.text))) + t.can
 	case len(r.people) > 0:
 		return fmt.Sprintf(t.noPerson, fmt.Sprintf(t.quote, oneLine(strings.Join(r.people, t.and))))
+	case len(r.unread) > maxUnread:
+		return fmt.Sprintf(t.tooMuch, fmt.Sprintf(t.quote, strings.Join(r.unread[:maxUnread], " ")), len(r.unread)-maxUnread) + t.can
+	case r.topic == meeting && r.slot.wrong(r.now):
+		return t.meeting.wrong
 	case r.withMonth() && len(r.period.months) > maxMonths:
 		return fmt.Sprintf(t.tooLong, len(r.period.months), maxMonths)
 	case len(r.parts()) > maxParts:
@@ -136,6 +144,9 @@ func (r reading) cannot() string {
 	}
 	return ""
 }
+
+// maxUnread is how many words of a request may mean nothing here before none of it is taken.
+const maxUnread = 8
 
 // maxParts keeps a plan within 60 steps: each part takes up to four.
 const maxParts = 12
@@ -148,7 +159,7 @@ func (r reading) doubts() (lines []string) {
 	t := r.words
 	quoted := func(said []string) string {
 		var out []string
-		for _, s := range said[:min(len(said), 8)] {
+		for _, s := range said {
 			out = append(out, fmt.Sprintf(t.quote, oneLine(s)))
 		}
 		return strings.Join(out, "")
@@ -290,8 +301,15 @@ func (r reading) how() []string {
 func summary(in input, r reading) string {
 	t := r.words
 	var lines []string
+	times := map[string]int{}
+	for _, s := range in.Steps {
+		times[s.Tool]++
+	}
 	for _, s := range in.Steps {
 		f := s.Facts
+		if times[s.Tool] > 1 && s.Tool != "send_slack_dm" && f["mode"] != "validate" {
+			lines = append(lines, s.Title+":")
+		}
 		switch s.Tool {
 		case "list_employees":
 			lines = append(lines, fmt.Sprintf(t.sumEmployees, f["count"]))
@@ -310,8 +328,9 @@ func summary(in input, r reading) string {
 		case bookRoom:
 			lines = append(lines, fmt.Sprintf(t.meeting.sum, f["room_id"], f["date"], f["start"], f["end"], f["booking_id"]))
 		case "send_slack_dm":
-			if user, _ := f["user"].(string); slices.Contains(r.recipients, user) {
-				lines = append(lines, fmt.Sprintf(t.sumTold, mention(user)))
+			if len(r.recipients) > 0 {
+				lines = append(lines, fmt.Sprintf(t.sumTold, times[s.Tool]))
+				times[s.Tool] = 0 // said once
 				continue
 			}
 			lines = append(lines, t.sumNotice)

@@ -17,7 +17,7 @@ type meetingWords struct {
 	title, purpose, when, find, book, privacy string
 	assumedDay, assumedTime, assumedEnd       string
 	listTitle, bookTitle                      step
-	done, labelRoom, labelNumber              string
+	done, labelRoom, labelNumber, wrong       string
 	sum                                       string
 }
 
@@ -29,7 +29,8 @@ var japaneseMeeting = meetingWords{
 	listTitle: step{"空いている会議室を調べる", "会議室サーバーから、空いている会議室の一覧を取得する", "会議室のリスト"},
 	bookTitle: step{"会議室を予約", "最初に見つかった会議室を予約する", "予約番号"},
 	done:      "会議室の予約について、結果をお知らせします。", labelRoom: "会議室", labelNumber: "予約番号",
-	sum: "会議室 %v を %v %v–%v に予約しました(予約番号 %v)。",
+	wrong: "その日時には予約できません。これからの、実在する日時を書いてください。",
+	sum:   "会議室 %v を %v %v–%v に予約しました(予約番号 %v)。",
 }
 
 var englishMeeting = meetingWords{
@@ -40,7 +41,8 @@ var englishMeeting = meetingWords{
 	listTitle: step{"Find free meeting rooms", "Fetch the list of free meeting rooms from the server of rooms", "A list of rooms"},
 	bookTitle: step{"Book a meeting room", "Book the first room that was found", "The booking's number"},
 	done:      "About the meeting room:", labelRoom: "Room", labelNumber: "Booking",
-	sum: "The room %v is booked for %v, %v–%v (booking %v).",
+	wrong: "No room can be booked for then. Name a day and a time that there are, and that are still ahead.",
+	sum:   "The room %v is booked for %v, %v–%v (booking %v).",
 }
 
 // slot is when a meeting is, in Japanese time.
@@ -54,7 +56,7 @@ func clock(minutes int) string { return fmt.Sprintf("%02d:%02d", minutes/60, min
 
 var (
 	inDaysForm      = form(`(?i)(\d{1,2})\s*日後|\bin\s+(\d{1,2})\s+days?\b`)
-	dayWordForm     = form(`(?i)明々後日|しあさって|明後日|あさって|明日|あした|あす|本日|今日|きょう|\b(?:the\s+)?day\s+after\s+tomorrow\b|\btomorrow\b|\btoday\b`)
+	dayWordForm     = form(`(?i)明々後日|しあさって|一昨日|おととい|昨日|きのう|明後日|あさって|明日|あした|あす|本日|今日|きょう|\b(?:the\s+)?day\s+after\s+tomorrow\b|\btomorrow\b|\btoday\b|\byesterday\b`)
 	weekdayForm     = form(`(?i)(今週|来週|再来週)?の?\s*([月火水木金土日])曜日?|\b(?:(this|next)\s+|on\s+)?(mon|tues|wednes|thurs|fri|satur|sun)day\b`)
 	onDayForm       = form(`(?i)(?:(20\d\d)\s*[年/-]\s*)?\b(1[0-2]|0?[1-9])\s*[月/-]\s*([0-3]?\d)日?|\b(` + names + `)\.?\s+([0-3]?\d)(?:st|nd|rd|th)?\b|\b([0-3]?\d)日`)
 	lengthForm      = form(`(?i)(\d{1,2})\s*時間\s*(半)?|(\d{1,3})\s*分間?|\b(?:for\s+)?(\d{1,2}|an|one|two|half\s+an)\s*(?:-\s*)?(?:hours?|hrs?|h)\b|\b(?:for\s+)?(\d{1,3})\s*(?:minutes?|mins?)\b`)
@@ -105,6 +107,15 @@ func (s *scanner) slot(now time.Time) slot {
 	return out
 }
 
+// wrong reports whether there is no such time, or it is over.
+func (s slot) wrong(now time.Time) bool {
+	if s.day.IsZero() || s.start >= 24*60 || s.end > 24*60 || s.end <= s.start {
+		return true
+	}
+	begin := time.Date(s.day.Year(), s.day.Month(), s.day.Day(), 0, s.start, 0, 0, now.Location())
+	return begin.Before(now)
+}
+
 // minutes reads a time of the day.
 func minutes(half, hour, minute, japanese, meridiem string) int {
 	h, m := number(hour), number(minute)
@@ -128,6 +139,10 @@ func (s *scanner) day(now time.Time) (time.Time, bool) {
 	if m := s.first(dayWordForm); m != nil {
 		said, n := strings.ToLower(m[0]), 0
 		switch {
+		case has(said, "一昨日", "おととい"):
+			n = -2
+		case has(said, "昨日", "きのう", "yesterday"):
+			n = -1
 		case has(said, "明々後日", "しあさって"):
 			n = 3
 		case has(said, "明後日", "あさって", "after tomorrow"):
@@ -152,6 +167,9 @@ func (s *scanner) day(now time.Time) (time.Time, bool) {
 		year = number(m[1])
 	}
 	then := time.Date(year, time.Month(mon), day, 0, 0, 0, 0, now.Location())
+	if then.Day() != day { // 31 November
+		return time.Time{}, true
+	}
 	if m[1] == "" && then.AddDate(0, 0, 1).Before(now) { // a meeting is ahead
 		then = then.AddDate(1, 0, 0)
 	}

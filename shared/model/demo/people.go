@@ -13,12 +13,22 @@ var (
 	// nextToForm is one more of them: <@U1> と <@U2> に, to <@U1> and <@U2>.
 	nextToForm  = form(`(?i)<@([UW][A-Z0-9]+)(?:\|[^>]*)?>\s*(?:さん|様|くん|氏)?\s*(?:と|、|,)\s*\x1f|\x1f\s*(?:and|,)\s*<@([UW][A-Z0-9]+)(?:\|[^>]*)?>`)
 	mentionForm = form(`<[@!#][^>]*>`)
+	// botForm is a mention at the very beginning, as whoever calls Ringi writes it.
+	botForm = form(`^\s*<@[UW][A-Z0-9]+(?:\|[^>]*)?>`)
+	// aboutForm is a mention of somebody whose records are meant.
+	aboutForm = form(`(?i)<@([UW][A-Z0-9]+)(?:\|[^>]*)?>\s*(?:さん|様|くん|氏)?\s*(?:の|だけ|のみ|以外|は|が)|\b(?:of|for|about|except)\s+<@([UW][A-Z0-9]+)(?:\|[^>]*)?>|<@([UW][A-Z0-9]+)(?:\|[^>]*)?>['’]s\b`)
+	// groupForm is several people at once who are to be told: nobody here knows who they are.
+	groupForm   = form(`(?i)([\p{Han}\p{Katakana}ー々A-Za-z0-9]*(?:部|課|室|全員|皆|みんな|全社|チーム|メンバー))(?:さん|様)?(?:全員|のみんな|の皆さん)?(?:に|へ)も?\s*(?:(?:Slack|結果|それ)\s*[のをは]?\s*)?(?:(?:DM|メール|メッセージ)\s*[でをも]?\s*)?(?:共有|送|知らせ|お知らせ|連絡|報告|通知|伝え|渡|転送|DM|メール)|\b(?:send|tell|notify|share|post|dm|forward|mail|email|inform)\b(?:[^.!?;\n]*?\b(?:to|with)\b)?\s+(?:the\s+|our\s+|all\s+of\s+)?(everyone|everybody|all\s+(?:employees|staff)|all|[a-z]+\s+(?:department|team))\b`)
 	addressForm = form(`<(?:mailto:|https?:)[^>]*>|[\w.+-]+@[\w-]+(?:\.[\w-]+)+`)
 	// personForm is somebody named otherwise, of whom only a name is known.
 	personForm = form(`([\p{Han}\p{Katakana}ー々]{1,8}|[A-Za-z]{2,20})\s*(?:さん|様|くん|氏)|\b([A-Z][a-z]{1,19})['’]s\b|\b(?:Mr|Mrs|Ms|Dr)\.?\s+([A-Z][a-z]{1,19})\b`)
 	sendForm   = form(`(?i)(?:結果を?\s*)?(?:(?:Slack\s*の?\s*)?(?:DM|ダイレクトメッセージ|メッセージ)\s*(?:で|を|も)?\s*)?(?:(?:お?知らせ|通知|連絡|送信|報告|共有|転送)(?:して|する|しといて|しておいて|いただけ|願います|お願い)?|送って|送る|伝えて|渡して|DM\s*して)(?:ください|下さい)?|\b(?:send|post|forward|deliver|share)\b(?:\s+(?:it|the\s+results?|them|a|the|this|that|us|me))*|\b(?:dm|direct\s+messages?|message|notify|tell|inform)\b(?:\s+(?:me|us|about|when|once|with|that|it))*`)
 
 	departmentForm = form(`(?i)([\p{Han}\p{Katakana}ー々A-Za-z0-9]{1,20}?(?:事業部|本部|部門|部署|部|課|室))|\b(?:the\s+)?([A-Za-z&]+)\s+(?:department|dept\.?|division|team)\b|\b(?:department|dept\.?|division)\s+(?:of\s+)?([A-Za-z&]+)\b`)
+	// freeeForm is where records come from, no department.
+	freeeForm = form(`(?i)\bfreee\s*(?:hr|人事労務)?|人事労務`)
+	// staffForm is a department by its people: HR staff.
+	staffForm = form(`(?i)\b(hr|sales|engineering|development|dev)\s+(?:staff|people|members|folks)\b`)
 	// groupedForm is how results come anyway: one line for each person.
 	groupedForm = form(`(?i)(?:従業員|社員|個人|人)\s*(?:ごと|毎|別)(?:に|の)?|\b(?:per|by|for\s+each|of\s+each)\s+(?:person|employee)\b`)
 	// whileForm is a word that looks like a department's and is none.
@@ -46,11 +56,45 @@ func (s *scanner) people(r *reading) {
 	for _, m := range s.take(addressForm) {
 		r.people = append(r.people, strings.Trim(m[0], "<>"))
 	}
-	s.take(mentionForm)
+	s.mentions(r)
 	for _, m := range s.take(personForm) {
 		if name := m[1] + m[2] + m[3]; !slices.Contains(r.people, name) && name != "皆" && !strings.EqualFold(name, "ringi") {
 			r.people = append(r.people, name)
 		}
+	}
+}
+
+// mentions takes out the mentions that are left: the first word is Ringi's own name; others
+// are of people whose records are meant, or mean nothing here.
+func (s *scanner) mentions(r *reading) {
+	if at := botForm().FindStringIndex(s.text); at != nil && !startsAbout(s.text) {
+		s.text = string(taken) + s.text[at[1]:]
+	}
+	for _, m := range s.take(aboutForm) {
+		r.people = append(r.people, mention(m[1]+m[2]+m[3]))
+	}
+	for _, m := range s.take(mentionForm) {
+		said, label, _ := strings.Cut(strings.Trim(m[0], "<>"), "|")
+		switch {
+		case strings.HasPrefix(said, "@"):
+			said = "<" + said + ">"
+		case label != "":
+			said = said[:1] + label
+		}
+		r.unread = append(r.unread, said)
+	}
+}
+
+// startsAbout reports whether a text begins with somebody whose records are meant.
+func startsAbout(text string) bool {
+	at := aboutForm().FindStringIndex(text)
+	return at != nil && strings.TrimSpace(text[:at[0]]) == ""
+}
+
+// groups takes out several people at once who are to be told.
+func (s *scanner) groups(r *reading) {
+	for _, m := range s.take(groupForm) {
+		r.people = append(r.people, m[1]+m[2])
 	}
 }
 
@@ -69,8 +113,18 @@ func (r *reading) tell(id string) {
 	}
 }
 
+// staff puts plain staff in the place of a department's, and names the department.
+func (s *scanner) staff() (departments []string) {
+	for _, m := range staffForm().FindAllStringSubmatch(s.text, -1) {
+		departments = append(departments, english[strings.ToLower(m[1])])
+	}
+	s.text = staffForm().ReplaceAllString(s.text, "staff")
+	return departments
+}
+
 // named takes the departments out of a text.
 func (s *scanner) named() (departments []string) {
+	s.take(freeeForm)
 	keep := []string{}
 	s.text = whileForm().ReplaceAllStringFunc(s.text, func(word string) string {
 		keep = append(keep, word)

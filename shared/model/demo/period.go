@@ -1,6 +1,8 @@
 package demo
 
 import (
+	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -55,12 +57,15 @@ var (
 	lastFewForm   = form(`(?i)(?:直近|過去|ここ)\s*(?:の\s*)?(\d{1,2})\s*(?:か|ヶ|カ|ケ|ヵ)月間?|\b(?:last|past|previous)\s+(\d{1,2}|two|three|six|twelve)\s+months\b`)
 	monthForm     = form(`(?i)(先々月|再来月|先月|前月|今月|当月|来月|翌月|\b(?:this|current|last|previous|next)\s+month(?:'s)?|\bmonth before last\b)|(\d{1,2})\s*(?:か|ヶ|カ|ケ|ヵ)月前|(?:\b(20\d\d)\s*[年/-]\s*|\b)(1[0-2]|0?[1-9])\s*月(?:分|度)?|\b(20\d\d)[/-](1[0-2]|0?[1-9])\b|\b(` + names + `)\b\.?(?:,?\s+(20\d\d)\b)?(?:'s)?`)
 	betweenForm   = form(`(?i)^` + until + `$`)
+	sinceForm     = form(`^\s*(?:から|以降|以来)`)
+	fromForm      = form(`(?i)\b(?:from|since)\s+$`)
 	mayForm       = form(`(?i)\b(?:in|for|of|to|from|through|until|last|and|,)\s+$|^\s*$`)
 )
 
 // when takes what a text says of months out of it.
 func (s *scanner) when(now time.Time) period {
 	var p period
+	s.yearWords(now)
 	s.days(now, &p)
 	if said := s.first(weekForm); said != nil {
 		p.part = said[0]
@@ -76,6 +81,40 @@ func (s *scanner) when(now time.Time) period {
 	}
 	s.months(now, &p)
 	return p
+}
+
+var (
+	yearOfForm   = form(`(今年|本年|昨年|去年|前年|来年)(度)?\s*の?\s*(?:(1[0-2]|0?[1-9])\s*月|(第\s*[1-4]\s*四半期))`)
+	fiscalOfForm = form(`(今|本|当|昨|前|去|来)\s*年度\s*の?\s*(?:(1[0-2]|0?[1-9])\s*月|(第\s*[1-4]\s*四半期))`)
+	ofYearForm   = form(`(?i)\b(` + names + `|q[1-4])\.?,?\s+(?:of\s+)?(this|last|next)\s+year\b`)
+	yearsForm    = form(`(?i)\b(this|last|next)\s+year['’]?s?\s+(` + names + `|q[1-4])\b`)
+)
+
+// yearWords puts a year in figures in the place of a word that says which year's month or quarter is meant.
+func (s *scanner) yearWords(now time.Time) {
+	replace := func(f func() *regexp.Regexp, with func(m []string) string) {
+		s.text = f().ReplaceAllStringFunc(s.text, func(said string) string { return with(f().FindStringSubmatch(said)) })
+	}
+	replace(fiscalOfForm, func(m []string) string {
+		here := thisMonth(now)
+		year := (here - (here+9)%12).year() + shift(m[1])
+		if m[3] != "" {
+			return fmt.Sprintf("%d年度%s", year, m[3])
+		}
+		if number(m[2]) < 4 {
+			year++
+		}
+		return fmt.Sprintf("%d年%s月", year, m[2])
+	})
+	replace(yearOfForm, func(m []string) string {
+		year := now.Year() + shift(m[1])
+		if m[4] != "" {
+			return fmt.Sprintf("%d年度%s", year, m[4])
+		}
+		return fmt.Sprintf("%d年%s月", year, m[3])
+	})
+	replace(ofYearForm, func(m []string) string { return fmt.Sprintf("%s %d", m[1], now.Year()+shift(strings.ToLower(m[2]))) })
+	replace(yearsForm, func(m []string) string { return fmt.Sprintf("%s %d", m[2], now.Year()+shift(strings.ToLower(m[1]))) })
 }
 
 // weekMonths are the months in which a day or a week lies.
@@ -231,6 +270,9 @@ func (s *scanner) months(now time.Time, p *period) {
 			if to = found[i].m; from > to && !found[i-1].year {
 				from -= 12
 			}
+		}
+		if from == to && from < thisMonth(now) && (sinceForm().MatchString(s.text[found[i].end:]) || fromForm().MatchString(s.text[:found[i].at])) {
+			to = thisMonth(now)
 		}
 		p.with(from, to)
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // Sheet is the spreadsheet that the demo's plans write to.
@@ -238,7 +239,7 @@ func (p *planner) say(what []string) {
 	if len(what) == 0 || len(p.steps) == 0 {
 		return
 	}
-	p.steps[0].Title = cut(fmt.Sprintf(p.reading.words.titleRefused, p.steps[0].Title, what[len(what)-1]), 150)
+	p.steps[0].Title = cut(fmt.Sprintf(p.reading.words.titleRefused, p.steps[0].Title, strings.Join(what, " / ")), 150)
 }
 
 func columnsOf(t topic) []string {

@@ -25,7 +25,7 @@ const (
 type reading struct {
 	words    words
 	now      time.Time
-	text     string // the message without mentions and markers
+	text     string // the message without Ringi's name and the markers
 	priority string
 
 	topic       topic
@@ -42,6 +42,7 @@ type reading struct {
 	marked                                         bool     // it asks for those above a limit, who are marked
 	pay                                            string   // words about pay, which is not read
 	left, kept                                     []string // kinds of steps that are left out, and all that may be there if that is known
+	denied, every                                  string   // a word that excludes something, or that asks for it again and again
 	action                                         string   // what is to be done, where no tool does it
 	unread                                         []string // other words of the message that mean nothing here
 	refused                                        []string // reasons for rejecting that mean nothing here, oldest first
@@ -55,9 +56,13 @@ func read(in input) (reading, error) {
 		return reading{}, fmt.Errorf("read the data: now: %w", err)
 	}
 	bare := anyForm().ReplaceAllString(in.Message, " ")
-	text := strings.TrimSpace(spaceForm().ReplaceAllString(mentionForm().ReplaceAllString(bare, " "), " "))
+	text := bare
+	if !startsAbout(bare) {
+		text = botForm().ReplaceAllString(bare, " ")
+	}
+	text = strings.TrimSpace(spaceForm().ReplaceAllString(text, " "))
 	r := reading{now: now, text: text, words: japanese, priority: priorityOf(strings.ToLower(text))}
-	if isEnglish(text, in.Locale) {
+	if isEnglish(mentionForm().ReplaceAllString(text, " "), in.Locale) {
 		r.words = englishWords
 	}
 	r.humanCheck = has(strings.ToLower(in.Message), "demo: human check", "demo:human check")
@@ -66,12 +71,16 @@ func read(in input) (reading, error) {
 	s.people(&r)
 	r.flags(s)
 	r.pay = strings.Join(s.first(payForm), "")
+	r.departments = s.staff()
 	r.topic = s.about()
+	r.every = strings.Join(s.first(everyForm), "")
+	s.groups(&r)
 	if r.topic == meeting {
 		r.slot = s.slot(now)
+	} else {
+		r.period = s.when(now)
 	}
-	r.period = s.when(now)
-	r.departments = s.named()
+	r.departments = append(r.departments, s.named()...)
 	s.take(groupedForm)
 	s.take(priorityForm)
 	s.take(afterForm)
@@ -83,7 +92,9 @@ func read(in input) (reading, error) {
 	if r.assumed = len(r.period.months) == 0; r.assumed {
 		r.period.with(thisMonth(now), thisMonth(now))
 	}
-	r.action, r.unread = s.action(), s.unread()
+	r.denied = deniedForm().FindString(s.text)
+	r.action = s.action()
+	r.unread = append(r.unread, s.unread()...)
 	if r.topic != message {
 		r.unread = append(r.unread, r.quotes...)
 	}
@@ -118,11 +129,27 @@ func add(list []string, s string) []string {
 	return append(list, s)
 }
 
+var (
+	insteadForm = form(`(?is)^(.*?)\s*\b(?:instead\s+of|rather\s+than|and\s+not|,?\s+not)\b.*$`)
+	ratherForm  = form(`(?s)^.*?(?:ではなく|じゃなくて?|でなく|の?(?:代わり|かわり)に)[、,]?\s*(.*)$`)
+)
+
+// rather is what a reason wants, without what it wants no longer: September instead of October.
+func rather(reason string) string {
+	if m := insteadForm().FindStringSubmatch(reason); m != nil {
+		return m[1]
+	}
+	if m := ratherForm().FindStringSubmatch(reason); m != nil {
+		return m[1]
+	}
+	return reason
+}
+
 // takeOne reports whether the whole of a reason was understood, and takes it in only then.
 func (r *reading) takeOne(v version, steps bool) bool {
 	n := *r
-	n.recipients, n.people, n.quotes = nil, nil, nil
-	s := scan(v.Reason)
+	n.recipients, n.people, n.quotes, n.unread = nil, nil, nil, nil
+	s := scan(rather(v.Reason))
 	n.quoted(s)
 	s.people(&n)
 	understood := n.flags(s)
@@ -133,6 +160,7 @@ func (r *reading) takeOne(v version, steps bool) bool {
 		}
 		n.left, understood = append(slices.Clip(r.left), left...), understood || len(left) > 0
 	}
+	s.groups(&n)
 	p, departments := s.when(r.now), s.named()
 	s.take(priorityForm)
 	s.take(sendForm)
@@ -141,7 +169,7 @@ func (r *reading) takeOne(v version, steps bool) bool {
 	}
 	s.take(changeForm)
 	elsewhere := len(p.months) > 0 || len(departments) > 0 || len(n.recipients) > 0
-	if len(s.unread()) > 0 || len(n.people) > 0 || len(n.quotes) > 0 || n.tab != r.tab || steps && elsewhere || !understood && !elsewhere {
+	if len(s.unread()) > 0 || deniedForm().MatchString(s.text) || everyForm().MatchString(s.text) || len(n.people)+len(n.quotes)+len(n.unread) > 0 || n.tab != r.tab || steps && elsewhere || !understood && !elsewhere {
 		return false
 	}
 	if len(p.months) > 0 {
@@ -150,7 +178,8 @@ func (r *reading) takeOne(v version, steps bool) bool {
 	if len(departments) > 0 {
 		n.departments = departments
 	}
-	if n.people, n.quotes = r.people, r.quotes; len(n.recipients) == 0 {
+	n.people, n.quotes, n.unread = r.people, r.quotes, r.unread
+	if len(n.recipients) == 0 {
 		n.recipients = r.recipients
 	}
 	*r = n
@@ -173,7 +202,7 @@ var (
 	briefForm     = form(`(?i)(?:もっと|もう少し|より)?\s*(?:簡潔|短く|簡単|シンプル|手短|コンパクト)(?:に|な)?(?:して|書いて|まとめて|お願い)?|\b(?:(?:make|keep)\s+it\s+)?(?:much\s+|more\s+|a\s+bit\s+)?(?:shorter|briefer|concise|brief|simpler|short)\b`)
 	stepsOutForm  = form(`(?i)(?:ステップ|手順)\s*(\d{1,2})(?:番目?)?` + none + `|(\d{1,2})\s*番目?の?(?:ステップ|手順)` + none + `|\b(?:without|skip|omit|drop|remove|delete|leave\s+out|no|exclude)\s+(?:the\s+)?step\s*#?(\d{1,2})\b|\bstep\s*#?(\d{1,2})\s+(?:is|can\s+be|should\s+be)\s+(?:not\s+needed|unnecessary|removed|dropped|left\s+out|skipped|omitted)`)
 	onlyStepForm  = form(`(?i)(?:ステップ|手順)\s*(\d{1,2})\s*(?:だけ|のみ)(?:に|で|を)?(?:して)?|\bonly\s+step\s*#?(\d{1,2})\b`)
-	changeForm    = form(`(?i)(?:に|を|へ)?(?:して|変えて|変更(?:して)?|直して|修正(?:して)?|絞って|限定(?:して)?|追加(?:して)?|加えて|入れて|お願い(?:します)?|願います)|対象(?:は|を)?|期間(?:は|を)?|\b(?:change|set|limit|restrict|narrow|make|use|add|include|only|just|instead|period|department|for)\b`)
+	changeForm    = form(`(?i)(?:に|を|へ)?(?:して|変えて|変更(?:して)?|直して|修正(?:して)?|絞って|限定(?:して)?|追加(?:して)?|加えて|入れて|お願い(?:します)?|願います)|対象(?:は|を)?|期間(?:は|を)?|\b(?:change|set|limit|restrict|narrow|make|use|add|include|only|just|period|department|for)\b`)
 	priorityForm  = form(`(?i)至急|緊急|大?急ぎで?|早めに|急がない(?:ので)?|時間のあるときに|\b(?:urgent|urgently|asap|high\s+priority|low\s+priority|no\s+hurry)\b`)
 	tabForm       = form(`(?i)(?:シート|タブ|tab|sheet)\s*[「『“"]([^」』”"]{1,100})[」』”"]|[「『“"]([^」』”"]{1,100})[」』”"]\s*(?:という)?(?:の)?(?:シート|タブ|tab|sheet)(?:(?:に|へ)(?:書い|書き込ん|出し|まとめ|保存し|入れ)?(?:て|で)?)?`)
 	afterForm     = form(`(?i)改めて|あらためて|もう\s*一度|再度|もういちど|(?:終わっ|終了し|完了し|でき|出来)たら|終わり次第|でき次第|\bwhen\s+(?:it\s+is\s+|you\s+are\s+)?(?:done|finished|ready)\b`)
@@ -250,8 +279,9 @@ func (s *scanner) numbers(v version) (left []string, ok bool) {
 var (
 	overtimeForm   = form(`(?i)残業(?:時間)?|時間外(?:労働)?|(?:36|三六|サブロク)協定|\bover\s?-?time(?:\s+hours)?\b`)
 	attendanceForm = form(`(?i)勤怠(?:データ|情報|記録|集計|表)?|出勤(?:状況|簿|日数)?|労働時間|勤務(?:時間|実績|状況)?|\battendance(?:\s+(?:data|records?|summary))?\b|\btime\s?sheets?\b|\bworking\s+hours\b|\bhours\s+worked\b`)
-	employeesForm  = form(`(?i)従業員(?:一覧|名簿|リスト)?|社員(?:一覧|名簿|リスト)?|名簿|\bemployees?\b|\bstaff(?:\s+list)?\b|\bpersonnel\b|\bheadcount\b`)
-	meetingForm    = form(`(?i)会議室(?:を|の)?(?:予約|確保|取っ|とっ|おさえ|押さえ)?(?:して|て|する|したい)?|\b(?:book|reserve)?\s*(?:a|the|one)?\s*(?:meeting|conference)\s+rooms?\b`)
+	employeesForm  = form(`(?i)従業員(?:一覧|名簿|リスト)?|社員(?:一覧|名簿|リスト)?|名簿|\b(?:(?:all|every|each|the)\s+)*employees?\b|\bstaff(?:\s+list)?\b|\bpersonnel\b|\bheadcount\b`)
+	meetingForm    = form(`(?i)会議室(?:を|の)?(?:予約|確保|取っ|とっ|おさえ|押さえ)?(?:して|て|する|したい)?|\b(?:book|reserve)?\s*(?:a|the|one)?\s*(?:meeting|conference)\s+rooms?\b|\b(?:book|reserve)\s+(?:a|the|one)\s+room\b`)
+	madeForm       = form(`\x1f\s*(?:を|に)?\s*(?:作っ|つくっ|作成し)(?:て|たい)`)
 	makingForm     = form(`(?i)(?:一覧表?|リスト|表|名簿|レポート|まとめ|資料|シート)\s*(?:を|に)\s*(?:作っ|つくっ|作成し|まとめ|出し)(?:て|たい)?|(?:まとめ|取りまとめ|とりまとめ|集め|調べ|確かめ|見せ|教え|出し|洗い出し|数え|並べ)(?:て|たい|ます|る)|知りたい|見たい|\b(?:make|create|prepare|draw\s+up|compile|build|need|want)\s+(?:(?:me|us)\s+)?(?:a|an|the)?\s*(?:\w+\s+)?(?:list|summary|table|report|overview)\b|\blook\s+(?:up|into|at)\b`)
 )
 
@@ -271,6 +301,9 @@ func (s *scanner) about() topic {
 	}
 	if found != meeting {
 		s.take(makingForm)
+	}
+	if found != other {
+		s.take(madeForm)
 	}
 	return found
 }

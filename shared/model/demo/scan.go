@@ -51,7 +51,7 @@ var (
 	// joiningForm is a run of hiragana that only joins words, or makes a request polite.
 	joiningForm = form(`^(?:を|は|が|に|へ|と|で|の|も|や|か|な|ね|よ|ください|下さい|ほしい|たい|です|ます|ました|ましょう|します|しました|したい|いします|いいたします|いします|もう|した|して|する|しておいて|といて|おいて|いただけ|いただき|もらえ|くれ|ますか|ませんか|できますか|でき|たら|から|まで|より|について|に関する|による|における|として|ため|こと|もの|よう|お|ご|ん|という|っていう|いる|ある|あった|せて|よろしく|すぐ|ぜひ|まず|そして|それから|あと|また|この|その|すべて|みんな|だけ|のみ|なら|まとめ|とりまとめ|しらべ|みせ|おしえ|しりたい|だして)+$`)
 	// plainForm is a word that adds nothing to what the demo does.
-	plainForm = form(`(?i)^(?:a|an|the|of|for|in|on|to|from|and|or|as|at|by|with|into|it|its|is|are|be|all|every|each|our|us|me|my|i|we|you|your|please|pls|can|could|will|would|like|need|want|hi|hello|hey|thanks|thank|about|this|that|these|those|their|them|what|which|who|how|many|much|there|do|does|have|has|had|been|did|when|once|done|finished|then|also|so|now|only|just|but|between|through|thru|until|till|during|within|current|active|currently|company|whole|entire|everyone|everybody|staff's|employee's|employees'|list|lists|show|fetch|get|give|tell|see|look|check|checking|sum|summarize|summarise|summary|total|totals|count|number|numbers|report|table|overview|calculate|compute|compile|collect|find|out|up|prepare|know|let|data|records?|figures?|result|results|monthly|month|months|month's|hours|time|times|people|per|person|by|one|google|freee|hr|slack|ringi|urgent|asap|urgently|今|件|分|表|方|側|人|名|中|度|毎|全|各|等|別|時間|情報|結果|状況|内容|一覧|一覧表|全員|全社|全従業員|全社員|人数|件数|合計|総数|会社|社内|弊社|当社|在籍|在籍中|現在|最新|全体|対象|依頼|取得|確認|集計|調査|計算|抽出|作成|出力|報告|把握|用意|準備|共有|整理|願|御願|教|見|調|知|出|欲|頂|下|致|宜|数|月次|年次|月間|データ|リスト|レポート|リストアップ|チェック|サマリー|サマリ|サマリーデータ|ピックアップ|カウント)$`)
+	plainForm = form(`(?i)^(?:a|an|the|of|for|in|on|to|from|and|or|as|at|by|with|into|it|its|is|are|be|all|each|our|us|me|my|i|we|you|your|please|pls|can|could|will|would|like|need|want|hi|hello|hey|thanks|thank|about|this|that|these|those|their|them|what|which|who|how|many|much|there|do|does|have|has|had|been|did|when|once|done|finished|then|also|so|now|only|just|but|between|through|thru|until|till|during|within|current|active|currently|company|whole|entire|everyone|everybody|staff's|employee's|employees'|list|lists|show|fetch|get|give|tell|see|look|check|checking|sum|summarize|summarise|summary|total|totals|count|number|numbers|report|table|overview|calculate|compute|compile|collect|find|out|up|prepare|know|let|data|records?|figures?|result|results|month|months|month's|hours|time|times|people|per|person|by|one|google|freee|slack|ringi|urgent|asap|urgently|今|件|分|表|方|側|人|名|中|度|毎|全|各|等|別|時間|情報|結果|状況|内容|一覧|一覧表|全員|全社|全従業員|全社員|人数|件数|合計|総数|会社|社内|弊社|当社|在籍|在籍中|現在|最新|全体|対象|依頼|取得|確認|集計|調査|計算|抽出|作成|出力|報告|把握|用意|準備|共有|整理|願|御願|教|見|調|知|出|欲|頂|下|致|宜|数|月間|データ|リスト|レポート|リストアップ|チェック|サマリー|サマリ|サマリーデータ|ピックアップ|カウント)$`)
 )
 
 // unread is what was not understood, in the order of the text, each once.
@@ -74,7 +74,11 @@ func (s *scanner) unread() []string {
 
 var (
 	// didForm is a Japanese verb whose word was not understood: 削除して, 払って, PDF にして.
-	didForm      = form(`([\p{Latin}\p{Han}\p{Katakana}ー々]+)[ \x1f]*[にをと]?[ \x1f]*(?:し(?:て|た|ます|といて|ておいて|ろ)|する|せよ|って|んで|いで|いて|いで|えて|けて|げて|めて|べて|れて|せて|ねて|やして|りたい|きたい|したい|いたい|みたい|ってほしい|ってください)`)
+	didForm = form(`([\p{Latin}\p{Han}\p{Katakana}ー々]+)[ \x1f]*[にをと]?[ \x1f]*(?:し(?:て|た|ます|といて|ておいて|ろ)|する|せよ|って|んで|いで|いて|いで|えて|けて|げて|めて|べて|れて|せて|ねて|やして|りたい|きたい|したい|いたい|みたい|ってほしい|ってください)`)
+	// deniedForm is a word that turns round what stands beside it. What it turns was read as if it were not there.
+	deniedForm = form(`(?i)以外|除[くいき]|ではな[くい]|じゃな[くい]|でなく|ないで|せずに?|なしで|抜きで|禁止|\b(?:not|don['’]?t|doesn['’]?t|never|except|excluding|without|instead|no|nor|neither|unless|other\s+than|rather\s+than)\b`)
+	// everyForm is about something that comes again and again.
+	everyForm    = form(`(?i)毎(?:日|週|月|年|朝|晩|回)|定期的?|\b(?:every|daily|weekly|monthly|recurring|regularly)\b|\beach\s+(?:day|week|month|monday|tuesday|wednesday|thursday|friday)\b`)
 	functionForm = form(`(?i)^(?:without|except|but|no|not|never|if|because|unless|than|more|less|over|under|above|below)$`)
 	// doForm is the word with which an English sentence tells somebody to do something.
 	doForm = form(`(?i)(?:^|[.!?;\n]|\b(?:and|then|also)\b)[\s\x1f,:]*(?:(?:hi|hello|hey|please|pls|kindly|can|could|would|will|you|i|we|want|need|like|to|d|let's|lets|now|urgent|asap|and|then|also)\b[\s\x1f',:]*)*([a-z][a-z'’-]*)`)

@@ -13,13 +13,13 @@ type words struct {
 	titleAttendance, titleOvertime, titleEmployees, titleMessage, titleEmpty, titleOf string // of the task
 	describe                                                                          string // request
 
-	can, noAction, noPay, noTopic, noPerson, tooLong, tooMany, nothing    string // instead of a plan
-	unread, refused, wholeMonths, ahead, marks, noHistory                 string // first lines of a policy
-	assumedMonth, fiscal, requester, sayLine, privacyMessage              string
-	purposeAttendance, purposeOvertime, purposeEmployees, purposeMessage  string
-	scope, scopeOf, period, how, readEmployees, readAttendance, calculate string
-	validateLine, sheetLine, noSheetLine, noticeLine, noNoticeLine        string
-	humanLine, privacy, earlier, reflected                                string
+	can, noAction, noEvery, noDenied, noPay, noTopic, noPerson, tooMuch, tooLong, tooMany, nothing string // instead of a plan
+	unread, refused, wholeMonths, ahead, marks, noHistory                                          string // first lines of a policy
+	assumedMonth, fiscal, requester, sayLine, privacyMessage                                       string
+	purposeAttendance, purposeOvertime, purposeEmployees, purposeMessage                           string
+	scope, scopeOf, period, how, readEmployees, readAttendance, calculate                          string
+	validateLine, sheetLine, noSheetLine, noticeLine, noNoticeLine                                 string
+	humanLine, privacy, earlier, reflected                                                         string
 
 	tabAttendance, tabOvertime, tabEmployees string
 	columns                                  map[string]string
@@ -60,8 +60,9 @@ var japanese = words{
 
 	can: "デモモデルにできるのは、月ごとの勤怠の集計、残業時間の確認、従業員一覧の取得、会議室の予約、@ で指定した人への「…」の DM です。" +
 		"「営業部の先月の残業を確認して」「7月から9月の勤怠をまとめて、DM は不要」のように書いてください。",
-	noAction: "デモモデルには%sはできません。", noPay: "給与に関する情報(%s)は読み取りません。", noTopic: "デモモデルには%sの内容が分かりません。",
+	noAction: "デモモデルには%sはできません。", noEvery: "%sのような繰り返しの依頼はできません。", noDenied: "デモモデルは%sのような除外や否定を読み取れません。", noPay: "給与に関する情報(%s)は読み取りません。", noTopic: "デモモデルには%sの内容が分かりません。",
 	noPerson: "デモモデルには%sが誰のことか分かりません。1 人だけの勤怠を取り出すツールもありません。DM の宛先は @ で指定してください。",
+	tooMuch:  "デモモデルには、依頼のうち%sほか %d 語が分かりません。",
 	tooLong:  "%d か月分の依頼です。一度に扱えるのは %d か月までです。", tooMany: "部署と月の組み合わせが %d 件あります。一度に扱えるのは %d 件までです。",
 	nothing: "何も実行しません。",
 	unread:  "⚠ 依頼のうち%sはデモモデルに分からないため、この計画に入っていません。",
@@ -104,7 +105,7 @@ var japanese = words{
 	labelEmployees: "対象人数", labelPeriod: "集計期間", labelOver45: "45 時間超", labelOver80: "80 時間超", labelSheet: "シート",
 	sumEmployees: "従業員 %v 名を確認しました。", sumOvertime: "残業時間の合計は %v 時間です。",
 	sumOver: "月 45 時間超 %v 名、80 時間超 %v 名、100 時間超 %v 名。", sumSheet: "%v 行を書き込みました: %v",
-	sumNotice: "依頼者に DM で知らせました。", sumValidated: "データの検証で問題は見つかりませんでした。", sumTold: "%s に DM を送りました。", sumDone: "すべてのステップが完了しました。",
+	sumNotice: "依頼者に DM で知らせました。", sumValidated: "データの検証で問題は見つかりませんでした。", sumTold: "指定された %d 名に DM を送りました。", sumDone: "すべてのステップが完了しました。",
 	titleRefused: "%s(反映していません: %s)", separator: "\n", meeting: japaneseMeeting,
 }
 
@@ -126,8 +127,9 @@ var englishWords = words{
 
 	can: "The demo model can sum up attendance by the month, check overtime, list employees, book a meeting room, and send “…” to people named with @. " +
 		"Write, for example, “Check overtime of the sales department for last month” or “Attendance for July to September, no DM”.",
-	noAction: "The demo model can't do what %s asks for. ", noPay: "Pay (%s) is not read. ", noTopic: "The demo model doesn't understand %s. ",
+	noAction: "The demo model can't do what %s asks for. ", noEvery: "Nothing is done again and again (%s). ", noDenied: "The demo model can't read what %s leaves out. ", noPay: "Pay (%s) is not read. ", noTopic: "The demo model doesn't understand %s. ",
 	noPerson: "The demo model doesn't know who %s is, and no tool takes one person's records alone. Name with @ whom to send a message to.",
+	tooMuch:  "Of this request the demo model doesn't understand %s and %d more words. ",
 	tooLong:  "The request is about %d months; %d can be handled at once.", tooMany: "Departments times months make %d tables; %d can be handled at once.",
 	nothing: "Nothing will be done.",
 	unread:  "⚠ The demo model doesn't understand %s in the request: it is not part of this plan.",
@@ -170,6 +172,6 @@ var englishWords = words{
 	labelEmployees: "Employees", labelPeriod: "Days counted", labelOver45: "Above 45 h", labelOver80: "Above 80 h", labelSheet: "Sheet",
 	sumEmployees: "%v employees were looked at.", sumOvertime: "Overtime adds up to %v hours.",
 	sumOver: "Above 45 hours: %v, above 80: %v, above 100: %v.", sumSheet: "%v rows were written: %v",
-	sumNotice: "The requester was told by direct message.", sumValidated: "Validation found no problems.", sumTold: "%s was sent a direct message.", sumDone: "All steps are done.",
+	sumNotice: "The requester was told by direct message.", sumValidated: "Validation found no problems.", sumTold: "Direct messages were sent to those named (%d).", sumDone: "All steps are done.",
 	titleRefused: "%s (not taken in: %s)", separator: "\n", meeting: englishMeeting,
 }
