@@ -138,6 +138,7 @@ func permissionRules() []rule {
 			}
 		},
 		rowRule,
+		noteRule,
 		func(s *stack, wrong func(string, ...any)) {
 			for id, f := range s.functions {
 				for _, n := range needs {
@@ -254,10 +255,4 @@ func checkRows(s *stack, id, action string, st statement, wrong func(string, ...
 	case !ofTasks && id != "ResumeTaskFunction":
 		wrong("%s: %s on %v; only ResumeTaskFunction makes tenants", id, action, st.rows)
 	}
-}
-
-// notes reports whether a statement lets one note that a tool has changed and which agent a tenant has, and nothing more.
-func notes(st statement, action string) bool {
-	attributes := list(at(st.conditions, "ForAllValues:StringEquals", "dynamodb:Attributes"))
-	return action == "dynamodb:UpdateItem" && slices.Equal(st.rows, []string{"TENANT#*"}) && slices.Equal(attributes, []any{"PK", "SK", "rev", "changed_at", "agent_id", "environment_id"})
 }

@@ -1,0 +1,90 @@
+package infra_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"ringi/shared/store"
+	"ringi/shared/task"
+)
+
+// noted are the attributes that DynamoDB hears of when the store notes that a tool has
+// changed and which agent a tenant has: those of the key and of both expressions, which
+// is what dynamodb:Attributes holds.
+var noted = sync.OnceValues(func() ([]string, error) { return recordNotes(context.Background()) })
+
+func recordNotes(ctx context.Context) ([]string, error) {
+	var names []string
+	table := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var in struct {
+			TransactItems []struct {
+				Update struct {
+					Key                      map[string]any
+					ExpressionAttributeNames map[string]string
+				}
+			}
+		}
+		if err := json.NewDecoder(r.Body).Decode(&in); err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		for _, it := range in.TransactItems {
+			for name := range it.Update.Key {
+				names = append(names, name)
+			}
+			for _, name := range it.Update.ExpressionAttributeNames {
+				names = append(names, name)
+			}
+		}
+		w.Header().Set("Content-Type", "application/x-amz-json-1.0")
+		fmt.Fprint(w, "{}")
+	}))
+	defer table.Close()
+	s := store.New(dynamodb.New(dynamodb.Options{
+		Region: "us-east-1", BaseEndpoint: aws.String(table.URL), Credentials: credentials.NewStaticCredentialsProvider("none", "none", ""),
+	}), "ringi")
+	if err := s.NoteToolChanged(ctx, task.ToolPermission{TenantID: "T1", ToolName: "mcp:a:b"}, time.Now()); err != nil {
+		return nil, err
+	}
+	// The table answers nothing, so the tenant is not found once the write is made.
+	for _, before := range []task.Tenant{{ID: "T1"}, {ID: "T1", AgentID: "a"}} {
+		_, _ = s.SaveAgent(ctx, before, "agent", "environment")
+	}
+	slices.Sort(names)
+	return slices.Compact(names), nil
+}
+
+// notes reports whether a statement lets one note that a tool has changed and which agent a tenant has, and nothing more.
+func notes(st statement, action string) bool {
+	var allowed []string
+	for _, name := range list(at(st.conditions, "ForAllValues:StringEquals", "dynamodb:Attributes")) {
+		allowed = append(allowed, text(name))
+	}
+	slices.Sort(allowed)
+	written, err := noted()
+	return err == nil && action == "dynamodb:UpdateItem" && slices.Equal(st.rows, []string{"TENANT#*"}) && slices.Equal(allowed, written)
+}
+
+// noteRule holds the one function that notes to just what the store then writes.
+func noteRule(s *stack, wrong func(string, ...any)) {
+	written, err := noted()
+	if err != nil {
+		wrong("record what the store notes: %v", err)
+	}
+	if !slices.ContainsFunc(s.statements(s.role("ExecuteProcessFunction")), func(st statement) bool {
+		return slices.ContainsFunc(st.actions, func(a string) bool { return notes(st, a) })
+	}) {
+		wrong("ExecuteProcessFunction may not note what the store writes: just %s", strings.Join(written, ", "))
+	}
+}
