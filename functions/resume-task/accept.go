@@ -12,21 +12,34 @@ import (
 	"ringi/shared/task"
 )
 
-// People is who Slack knows.
-type People interface {
+// Slack is what is asked of Slack: whose the app is, and who people are.
+type Slack interface {
+	Team(ctx context.Context) (string, error)
+	TeamName(ctx context.Context) (string, error)
 	User(ctx context.Context, id string) (slackapi.User, error)
 }
 
-// slackWithin bounds the question who somebody is.
+// slackWithin bounds each question.
 const slackWithin = 6 * time.Second
 
-// accept lets the request become a task or ends it as refused, and returns the task as it
-// became. While Slack doesn't say who asks it is neither: the run tries again.
-func (h *Handler) accept(ctx context.Context, a *task.Aggregate, run int) (*task.Aggregate, error) {
-	by, err := h.requester(ctx, a)
-	if err != nil {
-		return nil, err
+// turnAway ends the request of somebody who may not ask, and returns the task as it then is.
+func (h *Handler) turnAway(ctx context.Context, a *task.Aggregate, by task.Actor) (*task.Aggregate, error) {
+	run := a.Head.Run
+	if c, err := a.TurnAway(run, by, h.Now()); err == nil && c.Empty() {
+		return a, nil
 	}
+	after, err := h.Store.DecideOn(ctx, a, func(a *task.Aggregate) (task.Change, error) { return a.TurnAway(run, by, h.Now()) })
+	if err != nil {
+		return nil, fmt.Errorf("turn the requester away: %w", err)
+	}
+	logRefused(ctx, after)
+	return after, nil
+}
+
+// accept lets the request become a task or ends it as refused for want of a place, and
+// returns the task as it became.
+func (h *Handler) accept(ctx context.Context, a *task.Aggregate, by task.Actor) (*task.Aggregate, error) {
+	run := a.Head.Run
 	settings, err := h.Store.Settings(ctx, a.Head.TenantID)
 	if err != nil {
 		return nil, fmt.Errorf("read the quotas: %w", err)
@@ -39,20 +52,25 @@ func (h *Handler) accept(ctx context.Context, a *task.Aggregate, run int) (*task
 	if err != nil {
 		return nil, fmt.Errorf("accept the request: %w", err)
 	}
-	if e := after.Head.Ended; e != nil {
-		slog.InfoContext(ctx, "refused", "task_id", a.Head.TaskID, "reason", e.Reason)
-	}
+	logRefused(ctx, after)
 	return after, nil
 }
 
+func logRefused(ctx context.Context, a *task.Aggregate) {
+	if e := a.Head.Ended; e != nil {
+		slog.InfoContext(ctx, "refused", "task_id", a.Head.TaskID, "reason", e.Reason)
+	}
+}
+
 // requester is who asks. Slack tells an app nothing of people whom it can't see: those
-// are of other workspaces.
+// are of other workspaces. While Slack doesn't say, the request is neither accepted nor
+// refused: the run tries again.
 func (h *Handler) requester(ctx context.Context, a *task.Aggregate) (task.Actor, error) {
 	r := a.Request
 	by := task.Actor{Type: task.ActorUser, ID: r.User}
 	ctx, cancel := context.WithTimeout(ctx, slackWithin)
 	defer cancel()
-	u, err := h.People.User(ctx, r.User)
+	u, err := h.Slack.User(ctx, r.User)
 	switch code := slackapi.Code(err); {
 	case code == slackapi.CodeUserNotFound, code == slackapi.CodeUserNotVisible:
 		return by, nil

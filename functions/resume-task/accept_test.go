@@ -34,7 +34,8 @@ func TestWhoeverMayNotAskCostsNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := server.World(t)
 			h := handler(w)
-			h.People = tt.who
+			tt.who.team = pipelinetest.Team
+			h.Slack = tt.who
 			next, err := h.Handle(t.Context(), w.In())
 			if err != nil {
 				t.Fatal(err)
@@ -60,7 +61,7 @@ func TestWhoeverMayNotAskCostsNothing(t *testing.T) {
 		} {
 			w := server.World(t)
 			h := handler(w)
-			h.People = directory{err: err}
+			h.Slack = directory{team: pipelinetest.Team, err: err}
 			if _, got := h.Handle(t.Context(), w.In()); pipeline.Name(got) != pipeline.Unavailable {
 				t.Errorf("%v: %v, want one that is tried again", err, got)
 			}

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"ringi/shared/pipeline/pipelinetest"
+	"ringi/shared/slackapi"
 	"ringi/shared/task"
 )
 
@@ -67,6 +68,67 @@ func TestAMessageBesideAGateThatWaits(t *testing.T) {
 			}
 			if b, _ := waits.Load().BesideOf(); tt.asks && a.Choice.Beside != b {
 				t.Errorf("asks about %+v, and %+v waits", a.Choice.Beside, b)
+			}
+		})
+	}
+}
+
+// Whoever may not ask is refused in such a thread as anywhere else; nobody is asked what
+// the message is meant to be. A person beyond the quota learns of that when the message
+// turns out to be a request: as a reason it needs no place.
+func TestWhoMayAskBesideAGate(t *testing.T) {
+	server := pipelinetest.Start(t)
+	resume := func(h *Handler, w *pipelinetest.World, outcome string) *task.Aggregate {
+		t.Helper()
+		if next, err := h.Handle(t.Context(), w.In()); err != nil || next.Outcome != outcome {
+			t.Fatalf("%+v, %v, want %s", next, err, outcome)
+		}
+		return w.Load()
+	}
+	t.Run("a guest", func(t *testing.T) {
+		w := server.World(t)
+		w.Prompted(task.DefaultSettings())
+		reply := w.Reply()
+		h := handler(reply)
+		h.Slack = directory{team: pipelinetest.Team, user: slackapi.User{ID: pipelinetest.Requester, Team: pipelinetest.Team, Guest: true}}
+		if a := resume(h, reply, "refused"); a.Choice != nil || a.Head.Ended.Reason != task.ReasonGuest {
+			t.Errorf("asked %+v, ended %+v", a.Choice, a.Head.Ended)
+		}
+	})
+	for _, as := range []task.ChoiceAs{task.AsRequest, task.AsReason} {
+		t.Run("beyond the quota, as a "+string(as), func(t *testing.T) {
+			w := server.World(t)
+			x := task.DefaultSettings()
+			x.MaxOpenTasks.Person = 1
+			if _, err := w.Store.SaveSettings(t.Context(), w.Ref.Tenant, x, task.System(), w.Now()); err != nil {
+				t.Fatal(err)
+			}
+			resume(handler(w), w, "")
+			settings, err := w.Store.Settings(t.Context(), w.Ref.Tenant)
+			if err != nil {
+				t.Fatal(err)
+			}
+			w.Prompted(settings)
+			reply := w.Reply()
+			a := resume(handler(reply), reply, "asked")
+			if a.Head.AcceptedAt != nil {
+				t.Error("it has a place before anybody said that it is a request")
+			}
+			choice := a.Choice.ID
+			reply.Decide(func(a *task.Aggregate) (task.Change, error) {
+				if as == task.AsReason {
+					return a.TakeAsReason(choice, pipelinetest.Approver(), pipelinetest.Policy(), reply.Now())
+				}
+				return a.TakeAsRequest(choice, pipelinetest.Approver(), pipelinetest.Policy(), reply.Now())
+			})
+			if as == task.AsReason {
+				if e := reply.Load().Head.Ended; e.As != task.TaskAnswered {
+					t.Errorf("ended %+v", e)
+				}
+				return
+			}
+			if a := resume(handler(reply), reply, "refused"); a.Head.Ended.Reason != task.ReasonOpenPerson || a.Head.Ended.Detail != "1" {
+				t.Errorf("ended %+v", a.Head.Ended)
 			}
 		})
 	}

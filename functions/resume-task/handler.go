@@ -15,21 +15,24 @@ type Store interface {
 	Settings(ctx context.Context, tenant string) (task.Settings, error)
 	Thread(ctx context.Context, tenant, channel, thread string, limit int) ([]task.Ref, error)
 	Decide(ctx context.Context, ref task.Ref, decide func(*task.Aggregate) (task.Change, error)) (*task.Aggregate, error)
+	Tenant(ctx context.Context, tenant string) (task.Tenant, error)
 	Bootstrap(ctx context.Context, t task.Tenant, now time.Time) (task.Tenant, error)
+	NameTenant(ctx context.Context, t task.Tenant, name string, now time.Time) error
 	DecideOn(ctx context.Context, a *task.Aggregate, decide func(*task.Aggregate) (task.Change, error)) (*task.Aggregate, error)
 }
 
 // Handler says where a run goes.
 type Handler struct {
-	Store  Store
-	People People
-	Now    func() time.Time
-	Admin  string // Slack user id of a new tenant's first administrator, may be empty
+	Store Store
+	Slack Slack
+	Now   func() time.Time
+	Admin string // Slack user id of a new tenant's first administrator, may be empty
+
+	unnamed time.Time // until then Slack isn't asked again for a name that it didn't tell
 }
 
-// Handle returns the run's next state, read off the rows. Before the first layer
-// it makes the tenant and its settings, unless they are there, and accepts the request
-// or refuses it: until then it has cost nothing.
+// Handle returns the run's next state, read off the rows. Before the first layer it
+// accepts the request or refuses it: until then it has cost nothing.
 func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (task.Next, error) {
 	a, err := h.Store.Load(ctx, in.Ref())
 	if err != nil {
@@ -41,26 +44,34 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (task.Next, err
 	if a.Request == nil {
 		return task.Next{}, fmt.Errorf("the request is not there yet: %w", task.ErrConflict) // a torn read
 	}
-	if a.Task == nil {
-		if _, err := h.Store.Bootstrap(ctx, h.tenant(a), h.Now()); err != nil {
-			return task.Next{}, fmt.Errorf("make the tenant: %w", err)
-		}
-		if a, err = h.ask(ctx, a); err != nil {
-			return task.Next{}, err
-		}
-	}
-	if _, choosing := a.Pending(); a.Waiting() && !choosing {
-		if a, err = h.accept(ctx, a, in.Run); err != nil {
+	if open(a) {
+		if a, err = h.take(ctx, a); err != nil {
 			return task.Next{}, err
 		}
 	}
 	return a.Next(h.Now()), nil
 }
 
-func (h *Handler) tenant(a *task.Aggregate) task.Tenant {
-	t := task.Tenant{ID: a.Head.TenantID, Name: a.Request.TeamID, Slug: task.DefaultSettings().Slug, TeamID: a.Request.TeamID, Admins: []string{}}
-	if h.Admin != "" {
-		t.Admins = append(t.Admins, h.Admin)
+// open reports whether nobody has decided about the request, and nobody is asked to.
+func open(a *task.Aggregate) bool { return a.Waiting() && a.Choosing() == nil }
+
+// take decides about a request: whose workspace's it is, who asks, what the message is
+// meant to be, whether there is a place for it. Whoever is refused is asked nothing; a
+// message that may be no request takes no place.
+func (h *Handler) take(ctx context.Context, a *task.Aggregate) (*task.Aggregate, error) {
+	a, err := h.welcome(ctx, a)
+	if err != nil || !open(a) {
+		return a, err
 	}
-	return t
+	by, err := h.requester(ctx, a)
+	if err != nil {
+		return nil, err
+	}
+	if a, err = h.turnAway(ctx, a, by); err != nil || !open(a) {
+		return a, err
+	}
+	if a, err = h.ask(ctx, a); err != nil || !open(a) {
+		return a, err
+	}
+	return h.accept(ctx, a, by)
 }

@@ -80,14 +80,18 @@ func TestResumeTask(t *testing.T) {
 func handler(w *pipelinetest.World) *Handler {
 	return &Handler{
 		Store: w.OnWire(), Now: w.Now, Admin: "U0ADMIN",
-		People: directory{user: slackapi.User{ID: pipelinetest.Requester, Team: pipelinetest.Team}},
+		Slack: directory{team: pipelinetest.Team, name: "株式会社りんぎ", user: slackapi.User{ID: pipelinetest.Requester, Team: pipelinetest.Team}},
 	}
 }
 
-// directory is a Slack that gives one answer.
+// directory is a Slack that gives one answer to each question.
 type directory struct {
-	user slackapi.User
-	err  error
+	team, name       string
+	unsure, nameless error // instead of the team, and of its name
+	user             slackapi.User
+	err              error // instead of the user
 }
 
+func (d directory) Team(context.Context) (string, error)                { return d.team, d.unsure }
+func (d directory) TeamName(context.Context) (string, error)            { return d.name, d.nameless }
 func (d directory) User(context.Context, string) (slackapi.User, error) { return d.user, d.err }

@@ -28,9 +28,9 @@ func newHandler(_ context.Context, cfg aws.Config) (*Handler, error) {
 		return nil, err
 	}
 	return &Handler{
-		Store:  store.New(dynamodb.NewFromConfig(cfg), os.Getenv("TABLE_NAME")),
-		People: slack,
-		Now:    time.Now,
-		Admin:  os.Getenv("TENANT_ADMIN"),
+		Store: store.New(dynamodb.NewFromConfig(cfg), os.Getenv("TABLE_NAME")),
+		Slack: slack,
+		Now:   time.Now,
+		Admin: os.Getenv("TENANT_ADMIN"),
 	}, nil
 }

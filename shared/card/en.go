@@ -200,6 +200,7 @@ func english() *words {
 			task.ReasonHelp:             "Ask Ringi for work in plain words: “Sum up this month's attendance”, “Check last month's overtime”, “Get the list of employees”. It is carried out once people have approved the policy and the steps.",
 			task.ReasonGuest:            "Guests can't make requests. Please have a member of the workspace ask.",
 			task.ReasonStranger:         "People of other workspaces can't make requests here. Please have a member of this workspace ask.",
+			task.ReasonWorkspace:        "Ringi is not set up for this workspace and can't take requests from it. Please ask an administrator of Ringi.",
 			task.ReasonOpenPerson:       "You have as many open tasks as you may have{detail}. Approve, reject or cancel one of them, then ask again. An administrator can change the limit (max_open_tasks).",
 			task.ReasonOpenTenant:       "This workspace has as many open tasks as it may have{detail}. Please ask again once others have ended. An administrator can change the limit (max_open_tasks).",
 			task.ReasonHourPerson:       "You have asked for as much as you may within this hour{detail}. Please ask again after the time below. An administrator can change the limit (max_tasks_per_hour).",

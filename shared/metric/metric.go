@@ -16,6 +16,7 @@ const (
 	EventIgnored      Name = "EventIgnored"      // accepted, but of a kind that makes no task
 	EventsLimited     Name = "EventsLimited"     // Slack withheld events for a minute
 	EventRepeated     Name = "EventRepeated"     // delivered again
+	EventForeign      Name = "EventForeign"      // a request of a workspace that is none of ours
 	SecretMissing     Name = "SecretMissing"     // a call that nobody could verify: the signing secret was not pasted yet
 	SignatureRefused  Name = "SignatureRefused"  // a call that Slack did not sign, or long ago
 	InteractionNoted  Name = "InteractionNoted"  // answered with a sentence instead of a decision
@@ -37,7 +38,7 @@ const Namespace = "Ringi"
 // Names lists all of them.
 func Names() []Name {
 	return []Name{
-		EventIgnored, EventsLimited, EventRepeated, SecretMissing, SignatureRefused, InteractionNoted, InteractionOdd, DecisionSeconds,
+		EventIgnored, EventsLimited, EventRepeated, EventForeign, SecretMissing, SignatureRefused, InteractionNoted, InteractionOdd, DecisionSeconds,
 		CardUnreachable, AppRefused, CardSearchRefused, SlackCalled, SlackFailed, SweepRepaired, SweepFailed, RelayFailed,
 	}
 }

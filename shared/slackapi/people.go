@@ -1,6 +1,7 @@
 package slackapi
 
 import (
+	"cmp"
 	"context"
 	"iter"
 	"slices"
@@ -27,6 +28,30 @@ func (c *Client) User(ctx context.Context, id string) (User, error) {
 		return User{}, err
 	}
 	return User{ID: u.ID, Team: u.TeamID, Guest: u.IsRestricted || u.IsUltraRestricted || u.IsStranger, Teams: u.Enterprise.Teams}, nil
+}
+
+// Team is the workspace that the token belongs to; Slack is asked once for each token.
+func (c *Client) Team(ctx context.Context) (string, error) {
+	self, err := c.whoami(ctx)
+	if err != nil {
+		return "", err
+	}
+	return self.TeamID, nil
+}
+
+// TeamName is the name of that workspace, as its people set it. An installation without
+// the scope team:read is refused, which counts as an answer like others: it has done
+// without the name so far.
+func (c *Client) TeamName(ctx context.Context) (string, error) {
+	team, err := c.api.GetTeamInfoContext(ctx)
+	refused := normal(err)
+	if Code(refused) == CodeMissingScope {
+		err = nil
+	}
+	if err := cmp.Or(outcome("team.info", err), refused); err != nil {
+		return "", err
+	}
+	return team.Name, nil
 }
 
 // pageOfChannels is the most that users.conversations gives at once.

@@ -98,6 +98,22 @@ func (s *Store) bootstrap(ctx context.Context, t task.Tenant, withSettings bool,
 	return t, s.transact(ctx, s.newID(), items)
 }
 
+// NameTenant gives a tenant that was read as t another name. It returns
+// task.ErrNotFound without a tenant, and does nothing when somebody was faster.
+func (s *Store) NameTenant(ctx context.Context, t task.Tenant, name string, now time.Time) error {
+	pk, err := tenantPartition(t.ID)
+	if err != nil {
+		return err
+	}
+	e := newExpression()
+	e.set("name", name)
+	e.set("updated_at", moment(now))
+	if _, err := s.update(ctx, key(pk, tenantKey), e, all(e.exists(), e.is("name", "=", t.Name))); err != nil && !errors.Is(err, errCondition) {
+		return fmt.Errorf("name tenant %s: %w", t.ID, err)
+	}
+	return nil
+}
+
 // longSlug is the slug with the team's id behind it, which no other tenant has.
 func longSlug(t task.Tenant) string {
 	tail := "-" + strings.ToLower(t.TeamID)

@@ -99,23 +99,41 @@ func (e ErrFull) Error() string { return fmt.Sprintf("%s: at most %d", e.Reason,
 // committed, as ErrFull. It is no change for a task that was accepted, or was there
 // before tasks had to be.
 func (a *Aggregate) Accept(run int, by Actor, s Settings, now time.Time) (Change, error) {
-	if err := a.working(run); err != nil {
-		return Change{}, err
-	}
-	if !a.Waiting() {
-		return Change{}, nil
-	}
-	if err := (Policy{Team: a.Request.TeamID}).Request(by); err != nil {
-		reason := ReasonGuest
-		if err.(ErrNotAllowed).Rule == RuleForeign {
-			reason = ReasonStranger
-		}
-		return a.turnAway(reason, "", time.Time{}, now)
+	if c, err := a.TurnAway(run, by, now); err != nil || !a.Waiting() || !c.Empty() {
+		return c, err
 	}
 	c := a.begin(now)
 	c.rely(&Task{})
 	c.Head.AcceptedAt, c.quotas = &c.Now, Quotas{s.MaxOpenTasks, s.MaxTasksPerHour}
 	return c, nil
+}
+
+// TurnAway ends the request of a guest or a stranger. It is no change for anybody else.
+func (a *Aggregate) TurnAway(run int, by Actor, now time.Time) (Change, error) {
+	if a.Request == nil {
+		return Change{}, ErrConflict // a torn read
+	}
+	reason := ReasonGuest
+	switch err := (Policy{Team: a.Request.TeamID}).Request(by); {
+	case err == nil:
+		reason = ""
+	case err.(ErrNotAllowed).Rule == RuleForeign:
+		reason = ReasonStranger
+	}
+	return a.turnAway(run, reason, now)
+}
+
+// RefuseWorkspace ends a request of a workspace that is none of ours.
+func (a *Aggregate) RefuseWorkspace(run int, now time.Time) (Change, error) {
+	return a.turnAway(run, ReasonWorkspace, now)
+}
+
+// turnAway ends a request that nobody has decided about; without a reason it is no change.
+func (a *Aggregate) turnAway(run int, why Reason, now time.Time) (Change, error) {
+	if err := a.working(run); err != nil || why == "" || !a.Waiting() {
+		return Change{}, err
+	}
+	return a.endRefused(why, "", time.Time{}, now)
 }
 
 // Waiting reports whether nobody has decided yet whether the request becomes a task.
@@ -131,10 +149,10 @@ func (a *Aggregate) RefuseFull(run int, full ErrFull, now time.Time) (Change, er
 	if !a.Waiting() {
 		return Change{}, nil
 	}
-	return a.turnAway(full.Reason, strconv.Itoa(full.Most), full.Until, now)
+	return a.endRefused(full.Reason, strconv.Itoa(full.Most), full.Until, now)
 }
 
-func (a *Aggregate) turnAway(why Reason, detail string, until, now time.Time) (Change, error) {
+func (a *Aggregate) endRefused(why Reason, detail string, until, now time.Time) (Change, error) {
 	c := a.begin(now)
 	if err := c.end(nil, TaskRefused, System(), why); err != nil {
 		return Change{}, err

@@ -25,6 +25,7 @@ const (
 	// Why a request was refused.
 	ReasonGuest      Reason = "guest"
 	ReasonStranger   Reason = "stranger"          // of another workspace
+	ReasonWorkspace  Reason = "unknown_workspace" // Ringi is not installed there for this deployment
 	ReasonOpenPerson Reason = "open_tasks_person" // the person has as many as may be open
 	ReasonOpenTenant Reason = "open_tasks_tenant"
 	ReasonHourPerson Reason = "tasks_per_hour_person"
@@ -66,7 +67,7 @@ const (
 var Reasons = []Reason{
 	ReasonDone, ReasonByPerson, ReasonMaxVersions, ReasonExpired, ReasonStepRejected, ReasonCostLimit,
 	ReasonUnsupported, ReasonHelp, ReasonBecameReason, ReasonGreeting, ReasonThreadHint,
-	ReasonGuest, ReasonStranger, ReasonOpenPerson, ReasonOpenTenant, ReasonHourPerson, ReasonHourTenant,
+	ReasonGuest, ReasonStranger, ReasonWorkspace, ReasonOpenPerson, ReasonOpenTenant, ReasonHourPerson, ReasonHourTenant,
 	ReasonModelUnavailable, ReasonModelRefused, ReasonModelBadOutput, ReasonModelCutOff, ReasonModelBadRequest,
 	ReasonModelKey, ReasonModelForbidden, ReasonModelNoCredit, ReasonModelMisplaced, ReasonModelUnknown, ReasonModelUnpriced, ReasonModelDemo, ReasonPlanLacks, ReasonRunFailed,
 	ReasonToolFailed, ReasonToolUnknown, ReasonToolNotAllowed, ReasonToolConstraint, ReasonToolChanged, ReasonBadArguments, ReasonResultExpired,

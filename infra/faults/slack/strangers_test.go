@@ -1,17 +1,22 @@
 package slack
 
 import (
+	"errors"
 	"net/http"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"ringi/infra/journeys/desk"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/card"
+	"ringi/shared/store"
 	"ringi/shared/task"
 )
 
@@ -108,9 +113,48 @@ func TestIdsOfAnotherWorkspace(t *testing.T) {
 // equal compares what a task is, not what has been shown of it.
 var equal = cmp.Options{cmpopts.IgnoreFields(task.Head{}, "DueAt", "ShownRev"), cmpopts.IgnoreFields(task.Aggregate{}, "Cards")}
 
-// strangersTask is a task of the other workspace, at its first gate.
+// TestAnEventOfAnUnknownWorkspaceMakesNoTenant: it is recorded, refused and costs nothing.
+func TestAnEventOfAnUnknownWorkspaceMakesNoTenant(t *testing.T) {
+	s := start(t)
+	rows := store.New(dynamodb.NewFromConfig(s.AWS), s.TableName)
+	const unknown = "T0UNKNOWN"
+	root, err := s.Sandbox.Say(workspace.Alex, workspace.HR, "こちらは知らない会社です")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if code, body := event(t, s, unknown, root, "従業員一覧を取得して").send(t, s); code != http.StatusOK {
+		t.Fatalf("answered %d %s", code, body)
+	}
+	id, err := task.ID(unknown, workspace.HR, root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var a *task.Aggregate
+	desk.Eventually(t, "the request is refused", func() bool {
+		a, err = rows.Load(t.Context(), task.Ref{Tenant: task.TenantID(unknown), Task: id})
+		return err == nil && a.Head.Ended != nil
+	})
+	if e := a.Head.Ended; e.As != task.TaskRefused || e.Reason != task.ReasonWorkspace || a.Task != nil || a.Head.Usage != nil {
+		t.Errorf("%+v, ended %+v", a.Task, e)
+	}
+	if made, err := rows.Tenant(t.Context(), task.TenantID(unknown)); !errors.Is(err, task.ErrNotFound) {
+		t.Errorf("there is %+v, %v", made, err)
+	}
+	if home, err := rows.Tenant(t.Context(), task.TenantID(s.Sandbox.TeamID())); err == nil && home.Name != workspace.Name {
+		t.Errorf("our own is called %q", home.Name)
+	}
+}
+
+// strangersTask is a task of the other workspace, at its first gate. That workspace's own
+// installation made its tenant; Slack tells ours nothing of its people.
 func strangersTask(t *testing.T, like *desk.Desk) *desk.Desk {
 	t.Helper()
+	_, err := like.Store.Bootstrap(t.Context(), task.Tenant{ID: task.TenantID(stranger), Name: "よその会社", Slug: "stranger", TeamID: stranger, Admins: []string{}}, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	like.S.Sandbox.Faults().Add(webapi.Fault{Method: "users.info", Kind: webapi.Refused, Code: "unknown_method", Times: -1})
+	defer like.S.Sandbox.Faults().Clear("")
 	root, err := like.S.Sandbox.Say(workspace.Alex, workspace.HR, "こちらは別の会社です") // no mention: no task of this workspace
 	if err != nil {
 		t.Fatal(err)

@@ -45,7 +45,7 @@ func (s *Sandbox) getState(w http.ResponseWriter, r *http.Request) {
 	}
 	st := pageState{
 		Me: me.ID, Bot: workspace.Bot, Users: s.ws.Users(), Views: s.ws.Views(me.ID), Toggles: s.Toggles(), Shortcuts: s.opts.Shortcuts,
-		Team:   map[string]string{"id": s.ws.TeamID(), "name": "Ringi Sandbox"},
+		Team:   map[string]string{"id": s.ws.TeamID(), "name": workspace.Name},
 		Banner: map[string]string{"ja": s.opts.Banner, "en": s.opts.BannerEN},
 		Has: map[string]bool{
 			"run": s.opts.Run != nil, "settings": s.opts.Settings != nil, "permissions": s.opts.Permissions != nil, "servers": s.opts.Servers != nil, "tools": s.opts.Tools != nil,

@@ -8,13 +8,24 @@ import (
 
 func authTest(a *API, _ params) (reply, error) {
 	return reply{
-		"url": a.opts.Self() + "/", "team": "Ringi Sandbox", "user": "ringi", "team_id": a.ws.TeamID(),
+		"url": a.opts.Self() + "/", "team": workspace.Name, "user": "ringi", "team_id": a.ws.TeamID(),
 		"user_id": workspace.Bot, "bot_id": workspace.BotID, "is_enterprise_install": false,
 	}, nil
 }
 
-func teamInfo(a *API, _ params) (reply, error) {
-	return reply{"team": reply{"id": a.ws.TeamID(), "name": "Ringi Sandbox", "domain": "ringi-sandbox", "email_domain": "example.com"}}, nil
+// teamInfo answers as https://docs.slack.dev/reference/methods/team.info has it for a
+// workspace that is part of no organization.
+func teamInfo(a *API, p params) (reply, error) {
+	if id := p.str("team"); id != "" && id != a.ws.TeamID() {
+		return nil, refuse("team_not_found")
+	}
+	icon := reply{"image_default": true}
+	for _, size := range []string{"34", "44", "68", "88", "102", "132"} {
+		icon["image_"+size] = a.opts.Self() + "/icon.svg"
+	}
+	return reply{"team": reply{
+		"id": a.ws.TeamID(), "name": workspace.Name, "domain": "ringi-sandbox", "email_domain": "example.com", "icon": icon,
+	}}, nil
 }
 
 func botsInfo(a *API, p params) (reply, error) {

@@ -37,6 +37,9 @@ const (
 	HookUsed         Code = "used_url"
 )
 
+// Name is what people call every sandbox.
+const Name = "Ringi Sandbox"
+
 // Config names the workspace. Now defaults to the wall clock; it rules
 // timestamps and the life of triggers and response URLs.
 type Config struct {

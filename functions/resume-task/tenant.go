@@ -1,0 +1,108 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"ringi/shared/legible"
+	"ringi/shared/metric"
+	"ringi/shared/pipeline"
+	"ringi/shared/task"
+)
+
+const (
+	maxName = 255 // of a workspace, in characters; Slack publishes no limit
+	// nameWithin bounds the question for the name, which nothing waits for but a label.
+	nameWithin = 2 * time.Second
+	// nameAgain is how long an environment lets a name be that Slack didn't tell.
+	nameAgain = time.Hour
+)
+
+// welcome makes the tenant of the workspace that the token belongs to at first contact.
+// A tenant that is there stays, whoever made it. The request of any other workspace ends
+// as refused, and leaves nothing behind but its own rows.
+func (h *Handler) welcome(ctx context.Context, a *task.Aggregate) (*task.Aggregate, error) {
+	t, err := h.Store.Tenant(ctx, a.Head.TenantID)
+	switch {
+	case err == nil:
+		h.rename(ctx, t)
+		return a, nil
+	case !errors.Is(err, task.ErrNotFound):
+		return nil, fmt.Errorf("look for the tenant: %w", err)
+	}
+	within, cancel := context.WithTimeout(ctx, slackWithin)
+	defer cancel()
+	home, err := h.Slack.Team(within)
+	if err != nil {
+		return nil, fmt.Errorf("ask whose the app is: %w: %w", pipeline.ErrUnavailable, err)
+	}
+	if home != a.Request.TeamID {
+		return h.refuseWorkspace(ctx, a)
+	}
+	t = task.Tenant{
+		ID: a.Head.TenantID, Name: h.name(ctx, home), Slug: task.DefaultSettings().Slug, TeamID: home, Admins: []string{},
+	}
+	if h.Admin != "" {
+		t.Admins = append(t.Admins, h.Admin)
+	}
+	if _, err := h.Store.Bootstrap(ctx, t, h.Now()); err != nil {
+		return nil, fmt.Errorf("make the tenant: %w", err)
+	}
+	return a, nil
+}
+
+func (h *Handler) refuseWorkspace(ctx context.Context, a *task.Aggregate) (*task.Aggregate, error) {
+	run := a.Head.Run
+	after, err := h.Store.DecideOn(ctx, a, func(a *task.Aggregate) (task.Change, error) { return a.RefuseWorkspace(run, h.Now()) })
+	if err != nil {
+		return nil, fmt.Errorf("refuse an unknown workspace: %w", err)
+	}
+	metric.Count(metric.EventForeign, 1)
+	slog.WarnContext(ctx, "a request of a workspace that is none of ours", "task_id", a.Head.TaskID, "team", a.Request.TeamID)
+	return after, nil
+}
+
+// rename gives a tenant its workspace's name that has none yet: Slack did not tell it at
+// first contact. A failure is tried again with a later request.
+func (h *Handler) rename(ctx context.Context, t task.Tenant) {
+	if t.Name != t.TeamID {
+		return
+	}
+	if name := h.name(ctx, t.TeamID); name != t.TeamID {
+		if err := h.Store.NameTenant(ctx, t, name, h.Now()); err != nil {
+			slog.WarnContext(ctx, "the tenant keeps its team's id for a name", "err", err)
+		}
+	}
+}
+
+// name is what the workspace of the token calls itself, and its id where Slack doesn't say.
+func (h *Handler) name(ctx context.Context, team string) string {
+	if h.Now().Before(h.unnamed) {
+		return team
+	}
+	ctx, cancel := context.WithTimeout(ctx, nameWithin)
+	defer cancel()
+	home, err := h.Slack.Team(ctx)
+	if err == nil && home != team { // a tenant of another installation: this token doesn't know its name
+		return team
+	}
+	var name string
+	if err == nil {
+		name, err = h.Slack.TeamName(ctx)
+	}
+	if err != nil {
+		slog.WarnContext(ctx, "Slack does not say what the workspace is called", "err", err)
+	}
+	if name = strings.Join(strings.Fields(legible.Visible(name)), " "); !legible.Text(name) {
+		h.unnamed = h.Now().Add(nameAgain)
+		return team
+	}
+	if runes := []rune(name); len(runes) > maxName {
+		name = string(runes[:maxName])
+	}
+	return name
+}

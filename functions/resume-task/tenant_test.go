@@ -1,0 +1,117 @@
+package main
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"ringi/shared/pipeline"
+	"ringi/shared/pipeline/pipelinetest"
+	"ringi/shared/slackapi"
+	"ringi/shared/task"
+)
+
+// TestAnUnknownWorkspaceIsRefused: nothing of it stays but the rows of its request.
+func TestAnUnknownWorkspaceIsRefused(t *testing.T) {
+	w := pipelinetest.Start(t).World(t)
+	h := handler(w)
+	h.Slack = directory{team: "T0ELSEWHERE", user: slackapi.User{ID: pipelinetest.Requester, Team: pipelinetest.Team}}
+	for range 2 {
+		if next, err := h.Handle(t.Context(), w.In()); err != nil || next.Outcome != "refused" {
+			t.Fatalf("%+v, %v", next, err)
+		}
+	}
+	if e := w.Load().Head.Ended; e == nil || e.As != task.TaskRefused || e.Reason != task.ReasonWorkspace {
+		t.Errorf("ended %+v", e)
+	}
+	if made, err := w.Store.Tenant(t.Context(), w.Ref.Tenant); !errors.Is(err, task.ErrNotFound) {
+		t.Errorf("made %+v, %v", made, err)
+	}
+	if s, err := w.Store.Settings(t.Context(), w.Ref.Tenant); err != nil || s.Rev != 0 {
+		t.Errorf("settings %+v, %v", s, err)
+	}
+}
+
+// A tenant that somebody made is one of ours, whatever token this function has.
+func TestATenantThatIsThereIsKnown(t *testing.T) {
+	w := pipelinetest.Start(t).World(t)
+	_, err := w.Store.Bootstrap(t.Context(), task.Tenant{ID: w.Ref.Tenant, Name: pipelinetest.Team, Slug: "other", TeamID: pipelinetest.Team, Admins: []string{}}, w.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := handler(w)
+	h.Slack = directory{team: "T0ELSEWHERE", name: "よその会社", user: slackapi.User{ID: pipelinetest.Requester, Team: pipelinetest.Team}}
+	if next, err := h.Handle(t.Context(), w.In()); err != nil || next.State != task.StateExtractTask {
+		t.Fatalf("%+v, %v", next, err)
+	}
+	if is, err := w.Store.Tenant(t.Context(), w.Ref.Tenant); err != nil || is.Name != pipelinetest.Team {
+		t.Errorf("it has the name of another: %q, %v", is.Name, err)
+	}
+}
+
+func TestWhileSlackDoesNotSayWhoseTheAppIsNobodyIsWelcome(t *testing.T) {
+	w := pipelinetest.Start(t).World(t)
+	for _, err := range []error{slackapi.Unknown{Cause: "timeout"}, slackapi.RateLimited{}, slackapi.Refused{Code: "invalid_auth", App: true}} {
+		h := handler(w)
+		h.Slack = directory{unsure: err}
+		if _, got := h.Handle(t.Context(), w.In()); pipeline.Name(got) != pipeline.Unavailable {
+			t.Errorf("%v: %v, want one that is tried again", err, got)
+		}
+		if a := w.Load(); a.Head.Rev != 1 {
+			t.Errorf("%v: it wrote %+v", err, a.Head)
+		}
+	}
+}
+
+func TestATenantIsCalledWhatItsWorkspaceIs(t *testing.T) {
+	server := pipelinetest.Start(t)
+	named := func(w *pipelinetest.World, want string) {
+		t.Helper()
+		is, err := w.Store.Tenant(t.Context(), w.Ref.Tenant)
+		if err != nil || is.Name != want {
+			t.Errorf("called %q, want %q: %v", is.Name, want, err)
+		}
+	}
+	for said, want := range map[string]string{
+		"株式会社りんぎ": "株式会社りんぎ", " two\nlines\u202e ": "two lines", "\u200b": pipelinetest.Team, "": pipelinetest.Team,
+		strings.Repeat("名", 300): strings.Repeat("名", maxName),
+	} {
+		w := server.World(t)
+		h := handler(w)
+		h.Slack = directory{team: pipelinetest.Team, name: said, user: slackapi.User{ID: pipelinetest.Requester, Team: pipelinetest.Team}}
+		if _, err := h.Handle(t.Context(), w.In()); err != nil {
+			t.Fatal(err)
+		}
+		named(w, want)
+	}
+
+	w := server.World(t)
+	h := handler(w)
+	silent := directory{team: pipelinetest.Team, user: slackapi.User{ID: pipelinetest.Requester, Team: pipelinetest.Team}, nameless: slackapi.Refused{Code: "missing_scope", App: true}}
+	told := silent
+	told.name, told.nameless = "株式会社りんぎ", nil
+	begins := func(w *pipelinetest.World) {
+		t.Helper()
+		if next, err := h.Handle(t.Context(), w.In()); err != nil || next.State != task.StateExtractTask {
+			t.Fatalf("%+v, %v", next, err)
+		}
+	}
+	h.Slack = silent
+	begins(w)
+	named(w, pipelinetest.Team)
+	h.Slack = told // the scope was granted meanwhile; another hour passes before it is asked for
+	begins(w.Another())
+	named(w, pipelinetest.Team)
+	h.Now = func() time.Time { return w.Now().Add(nameAgain) }
+	begins(w.Another())
+	named(w, "株式会社りんぎ")
+	is, err := w.Store.Tenant(t.Context(), w.Ref.Tenant)
+	if err != nil || !is.UpdatedAt.After(is.CreatedAt) {
+		t.Errorf("%+v, %v", is, err)
+	}
+	told.name = "別の名前" // an administrator's name for it is not Slack's to change
+	h.Slack = told
+	begins(w.Another())
+	named(w, "株式会社りんぎ")
+}
