@@ -49,6 +49,8 @@ func TestInteractions(t *testing.T) {
 		{"a guest tries their own request again", testGuestRetries},
 		{"a direct message", testDirectMessage},
 		{"ids of others", testForeignIDs},
+		{"a message becomes a reason, and the function dies in between", testChoiceCutInTwo},
+		{"a message that half became a reason becomes a request", testChoiceCutInTwoBecomesARequest},
 		{"nothing could be saved", testUnsaved},
 		{"not in time", testSlow},
 	} {
