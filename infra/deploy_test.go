@@ -1,0 +1,223 @@
+package infra_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// account answers what `sam deploy` asks of AWS until it wants a change set, which is
+// written down and refused: whatever comes after would need a real account.
+type account struct {
+	mu      sync.Mutex
+	change  url.Values
+	objects int
+}
+
+const managed = `<DescribeStacksResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/"><DescribeStacksResult><Stacks><member>
+<StackName>aws-sam-cli-managed-default</StackName><CreationTime>2026-01-01T00:00:00Z</CreationTime><StackStatus>CREATE_COMPLETE</StackStatus>
+<Tags><member><Key>ManagedStackSource</Key><Value>AwsSamCli</Value></member></Tags>
+<Outputs><member><OutputKey>SourceBucket</OutputKey><OutputValue>managed-bucket</OutputValue></member></Outputs>
+</member></Stacks></DescribeStacksResult></DescribeStacksResponse>`
+
+func (a *account) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if strings.HasPrefix(r.URL.Path, "/managed-bucket") {
+		if _, err := io.Copy(io.Discard, r.Body); err != nil {
+			return
+		}
+		if r.Method == http.MethodHead {
+			w.WriteHeader(http.StatusNotFound)
+			return
+		}
+		a.objects++
+		w.Header().Set("ETag", `"0"`)
+		return
+	}
+	_ = r.ParseForm() // an unreadable form asks for nothing
+	refuse := func(code, message string) {
+		w.WriteHeader(http.StatusBadRequest)
+		fmt.Fprintf(w, `<ErrorResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/"><Error><Type>Sender</Type><Code>%s</Code><Message>%s</Message></Error></ErrorResponse>`, code, message)
+	}
+	w.Header().Set("Content-Type", "text/xml")
+	switch stack := r.Form.Get("StackName"); {
+	case r.Form.Get("Action") == "CreateChangeSet":
+		a.change = r.Form
+		refuse("AccessDenied", "this is no account")
+	case r.Form.Get("Action") == "DescribeStacks" && stack == "aws-sam-cli-managed-default":
+		io.WriteString(w, managed)
+	case r.Form.Get("Action") == "DescribeStacks":
+		refuse("ValidationError", "Stack with id "+stack+" does not exist")
+	default:
+		refuse("InvalidAction", r.Form.Get("Action"))
+	}
+}
+
+// members are a list of a change set: parameters and tags by name.
+func (a *account) members(list, key, value string) map[string]string {
+	out := map[string]string{}
+	for i := 1; a.change.Has(fmt.Sprintf("%s.member.%d.%s", list, i, key)); i++ {
+		at := fmt.Sprintf("%s.member.%d.", list, i)
+		out[a.change.Get(at+key)] = a.change.Get(at + value)
+	}
+	return out
+}
+
+// readmeDeploys is README's command, where nobody sits at the keyboard. The functions' code
+// is left out: `sam deploy` packages the folder of the template for each.
+func readmeDeploys(t *testing.T, args ...string) *account {
+	t.Helper()
+	sam := samTool(t, "sam")
+	folder := t.TempDir()
+	for _, name := range []string{"template.yaml", "samconfig.toml", filepath.Join("infra", "pipeline.asl.json")} {
+		text, err := os.ReadFile(filepath.Join(repository, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(folder, name)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(folder, name), text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	a := &account{}
+	server := httptest.NewServer(a)
+	t.Cleanup(server.Close)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, sam, append([]string{"deploy"}, args...)...)
+	cmd.Dir = folder
+	cmd.Env = []string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + folder, "SAM_CLI_TELEMETRY=0", "AWS_ENDPOINT_URL=" + server.URL, "AWS_DEFAULT_REGION=us-east-1",
+		"AWS_ACCESS_KEY_ID=none", "AWS_SECRET_ACCESS_KEY=none", "AWS_EC2_METADATA_DISABLED=true", "LANG=C.UTF-8",
+	}
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Run(); err == nil || a.change == nil {
+		t.Fatalf("it did not come to a change set: %v\n%s", err, &out)
+	}
+	if !strings.Contains(out.String(), "this is no account") {
+		t.Errorf("it ended otherwise than by the account:\n%s", &out)
+	}
+	return a
+}
+
+// README's two commands are driven until only an account is missing: they ask nothing
+// before, and what they then ask AWS for is what README says.
+func TestTheDeploymentAsksNothing(t *testing.T) {
+	for _, tt := range []struct {
+		name, stack, stage, model string
+		args                      []string
+		refused                   bool // by the template's rules
+	}{
+		{"as it stands", "ringi", "dev", "demo", nil, false},
+		{"with parameters", "ringi", "dev", "demo", []string{"--parameter-overrides", "Stage=dev", "Canary=AllAtOnce", "TenantAdmin=U012ABCDEF", "AlarmEmail=you@example.com"}, false},
+		{"for production", "ringi-prod", "prod", "", []string{"--config-env", "prod"}, false},
+		{"production with the demo model", "ringi-prod", "prod", "demo", []string{"--config-env", "prod", "--parameter-overrides", "Stage=prod"}, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			a := readmeDeploys(t, tt.args...)
+			tags, rules := a.members("Tags", "Key", "Value"), readRules(t)
+			parameters := rules.complete(a.members("Parameters", "ParameterKey", "ParameterValue"))
+			if got := a.change.Get("StackName"); got != tt.stack {
+				t.Errorf("the stack is %q, wanted %q", got, tt.stack)
+			}
+			if parameters["Stage"] != tt.stage || parameters["Model"] != tt.model {
+				t.Errorf("Stage=%q Model=%q, wanted %q and %q", parameters["Stage"], parameters["Model"], tt.stage, tt.model)
+			}
+			if tags["stage"] != tt.stage {
+				t.Errorf("tags %v", tags)
+			}
+			if got := a.change.Get("Capabilities.member.1"); got != "CAPABILITY_IAM" || a.change.Has("Capabilities.member.2") {
+				t.Errorf("capabilities begin with %q: the template names no roles", got)
+			}
+			if !strings.Contains(a.change.Get("TemplateURL"), "managed-bucket/"+tt.stack+"/") || a.objects == 0 {
+				t.Errorf("the template is at %q, and %d objects were put", a.change.Get("TemplateURL"), a.objects)
+			}
+			if got := rules.refuse(t, parameters); got != tt.refused {
+				t.Errorf("the template's rules refuse it: %t, wanted %t", got, tt.refused)
+			}
+		})
+	}
+}
+
+// templateRules are the rules that CloudFormation holds parameters to.
+type templateRules struct {
+	Parameters map[string]struct {
+		Default string `yaml:"Default"`
+	} `yaml:"Parameters"`
+	Rules map[string]struct {
+		RuleCondition yaml.Node `yaml:"RuleCondition"`
+		Assertions    []struct {
+			Assert yaml.Node `yaml:"Assert"`
+		} `yaml:"Assertions"`
+	} `yaml:"Rules"`
+}
+
+func readRules(t *testing.T) (r templateRules) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(repository, templateFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := yaml.Unmarshal(text, &r); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// complete adds the defaults of parameters that a new stack is not given.
+func (r templateRules) complete(given map[string]string) map[string]string {
+	for name, p := range r.Parameters {
+		if _, ok := given[name]; !ok {
+			given[name] = p.Default
+		}
+	}
+	return given
+}
+
+// refuse reports whether a rule refuses the parameters. It knows the functions that the rules use.
+func (r templateRules) refuse(t *testing.T, parameters map[string]string) bool {
+	t.Helper()
+	value := func(n *yaml.Node) string {
+		if n.Tag == "!Ref" {
+			return parameters[n.Value]
+		}
+		return n.Value
+	}
+	var holds func(n *yaml.Node) bool
+	holds = func(n *yaml.Node) bool {
+		switch n.Tag {
+		case "!Equals":
+			return value(n.Content[0]) == value(n.Content[1])
+		case "!Not":
+			return !holds(n.Content[0])
+		}
+		t.Fatalf("a rule uses %s, which this test does not know", n.Tag)
+		return false
+	}
+	for _, rule := range r.Rules {
+		for _, a := range rule.Assertions {
+			if holds(&rule.RuleCondition) && !holds(&a.Assert) {
+				return true
+			}
+		}
+	}
+	return false
+}
