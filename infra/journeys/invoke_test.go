@@ -2,6 +2,9 @@ package journeys
 
 import (
 	"bytes"
+	"encoding/json"
+	"errors"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -34,5 +37,43 @@ func TestASampleRequestIsSignedWhenItIsInvoked(t *testing.T) {
 		if result, err = stack.InvokeOnce(t.Context(), o, function, forged, nil); err != nil || !bytes.Contains(result.Payload, []byte(`"statusCode":401`)) {
 			t.Errorf("%s with another signature: %s %v", sample, result.Payload, err)
 		}
+	}
+}
+
+// What `go run ./infra/local event` prints is believed by the stack as it is.
+func TestASampleRequestIsSignedToBeSentByHand(t *testing.T) {
+	s := start(t)
+	sample, err := os.ReadFile(filepath.Join("..", "events", "url_verification.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	event, err := stack.SignEvent(t.Context(), strings.TrimPrefix(s.AWSEndpoint, "http://"), sample)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r struct {
+		Headers map[string]string
+		Body    string
+	}
+	if err := json.Unmarshal(event, &r); err != nil {
+		t.Fatal(err)
+	}
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+"/slack/events", strings.NewReader(r.Body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"content-type", "x-slack-request-timestamp", "x-slack-signature"} {
+		req.Header.Set(name, r.Headers[name])
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		t.Errorf("answered %d", resp.StatusCode)
+	}
+	if _, err := stack.SignEvent(t.Context(), "127.0.0.1:1", sample); !errors.Is(err, stack.ErrNoStack) {
+		t.Errorf("without a stack: %v", err)
 	}
 }

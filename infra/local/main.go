@@ -2,6 +2,8 @@
 //
 //	go run ./infra/local            the Slack sandbox and everything behind it
 //	go run ./infra/local invoke …   one function, as `sam local invoke` does
+//	go run ./infra/local event …    a sample event, signed as of now, for `sam local invoke` itself
+//	go run ./infra/local container  a template for it
 //
 // It needs Go and Python 3, and talks to nobody but itself, unless -model names a vendor's model.
 package main
@@ -34,12 +36,12 @@ func main() {
 	ctx, forget := withGoRun(ctx)
 	defer forget()
 	s := streams{in: os.Stdin, out: os.Stdout, err: os.Stderr, terminal: isTerminal(os.Stdout)}
-	var err error
-	if args := os.Args[1:]; len(args) > 0 && args[0] == "invoke" {
-		err = invoke(ctx, args[1:], s)
-	} else {
-		err = serve(ctx, args, s)
+	commands := map[string]func(context.Context, []string, streams) error{"invoke": invoke, "event": signedEvent, "container": containerTemplate}
+	args, run := os.Args[1:], serve
+	if len(args) > 0 && commands[args[0]] != nil {
+		run, args = commands[args[0]], args[1:]
 	}
+	err := run(ctx, args, s)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
 		os.Exit(2)
@@ -64,6 +66,9 @@ func serve(ctx context.Context, args []string, s streams) error {
 	defer running.Close()
 	if running.Sandbox == nil {
 		fmt.Fprintf(s.out, "Slack is %s; it calls %s/slack/events and %s/slack/interactions\n", o.SlackAPIURL, running.URL, running.URL)
+	}
+	if running.ContainerURL != "" {
+		fmt.Fprintf(s.out, "containers reach %s, which is %s here\n", running.ContainerURL, running.ContainerAddr)
 	}
 	fmt.Fprintf(s.out, "aws --endpoint-url %s …\n%s\n", running.AWSEndpoint, ready(running.URL, o.Model, host))
 	if s.terminal && running.Sandbox != nil {
@@ -96,12 +101,14 @@ func parse(args []string, s streams) (o stack.Options, host string, err error) {
 	f.StringVar(&o.AWSAddr, "aws-addr", "127.0.0.1:4566", "where AWS calls are `served`, for the AWS CLI")
 	f.StringVar(&o.SlackAPIURL, "slack-api-url", "", "another Slack Web API `url` instead of the sandbox; SLACK_SIGNING_SECRET and SLACK_BOT_TOKEN are its")
 	name := f.String("model", "demo", "the `model` that reads and plans: anthropic:…, openai:…, bedrock:…, gemini-…, compatible:<name>/…; its key comes from the environment")
+	f.StringVar(&o.ContainerHost, "container-host", "", "a `name` that containers know this machine by, such as host.docker.internal; they are served under it by one more listener")
+	f.StringVar(&o.ContainerAddr, "container-addr", bridge(), "where containers are `served`")
 	f.StringVar(&o.Artifacts, "artifacts", "", "a `folder` that sam build made, instead of compiling: .aws-sam/build")
 	if err := f.Parse(args); err != nil {
 		return o, "", err
 	}
 	if f.NArg() > 0 {
-		return o, "", fmt.Errorf("%q is no flag and no command; the command is invoke, -h lists the flags", f.Arg(0))
+		return o, "", fmt.Errorf("%q is no flag and no command; the commands are invoke, event and container, -h lists the flags", f.Arg(0))
 	}
 	o.SigningSecret, o.BotToken = os.Getenv("SLACK_SIGNING_SECRET"), os.Getenv("SLACK_BOT_TOKEN")
 	if o.SlackAPIURL != "" && (o.SigningSecret == "" || o.BotToken == "") {

@@ -27,6 +27,7 @@ func TestParse(t *testing.T) {
 	}{
 		{name: "nothing"},
 		{name: "another Slack", args: []string{"-slack-api-url", "http://127.0.0.1:1/api/"}, secret: "s"},
+		{name: "containers", args: []string{"-container-host", "host.docker.internal"}},
 		{name: "another Slack without its secrets", args: []string{"-slack-api-url", "http://127.0.0.1:1/api/"}, want: "SLACK_SIGNING_SECRET"},
 		{name: "an unknown command", args: []string{"start"}, want: `"start" is no flag and no command`},
 		{name: "an unknown flag", args: []string{"-port", "1"}, want: "flag provided but not defined: -port"},

@@ -13,7 +13,7 @@ import (
 
 // door is the AWS endpoint of the stack: it invokes functions itself and
 // forwards every other call to the stand-ins.
-func door(functions, info http.Handler, standIns string, log *slog.Logger) (http.Handler, error) {
+func door(functions, info, told http.Handler, standIns string, log *slog.Logger) (http.Handler, error) {
 	target, err := url.Parse(standIns)
 	if err != nil {
 		return nil, err
@@ -36,6 +36,7 @@ func door(functions, info http.Handler, standIns string, log *slog.Logger) (http
 	mux.Handle(lambda.Path, functions)
 	mux.Handle(strings.TrimSuffix(lambda.Path, "/"), functions)
 	mux.Handle("GET "+functionsPath, info)
+	mux.Handle("GET "+containerPath, told)
 	mux.Handle("/", proxy)
 	return mux, nil
 }

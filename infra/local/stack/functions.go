@@ -56,11 +56,14 @@ func (s *Stack) startFunctions(binaries map[string]string, back net.Listener) er
 	}
 	s.Lambda = lambda.New(o)
 	s.onClose(s.Lambda.Close)
-	h, err := door(s.Lambda.Handler(), http.HandlerFunc(s.serveFunctions), s.moto.URL, s.log)
+	h, err := door(s.Lambda.Handler(), http.HandlerFunc(s.serveFunctions), http.HandlerFunc(s.serveTold), s.moto.URL, s.log)
 	if err != nil {
 		return fmt.Errorf("open the AWS door: %w", err)
 	}
 	s.onClose(serve(back, h, s.options.Hosts...))
+	if s.containers != nil {
+		s.containers.aws = h
+	}
 	s.background.Go(func() {
 		select {
 		case <-s.moto.Done():

@@ -48,7 +48,7 @@ func InvokeOnce(ctx context.Context, o Options, name string, event []byte, varia
 		return lambda.Result{}, err
 	}
 	endpoint := "http://" + o.AWSAddr
-	list, found := runningFunctions(ctx, endpoint)
+	list, found := runningFunctions(ctx, endpoint, functionsPath)
 	if found && o.Artifacts == "" {
 		// What was edited since that stack started is what a person means to try.
 		built, err := lambda.Build(ctx, filepath.Dir(o.Template))
@@ -105,10 +105,10 @@ func folders(list []functionInfo) (names []string) {
 }
 
 // runningFunctions asks a stack; false if none answers there.
-func runningFunctions(ctx context.Context, endpoint string) ([]functionInfo, bool) {
+func runningFunctions(ctx context.Context, endpoint, path string) ([]functionInfo, bool) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, endpoint+functionsPath, nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, endpoint+path, nil)
 	if err != nil {
 		return nil, false
 	}

@@ -33,6 +33,10 @@ type Options struct {
 	// Hosts are names, beside this machine's own, under which everything that listens is asked.
 	Hosts []string
 
+	// ContainerHost is the name that containers know this machine by; "" serves none. One
+	// listener at ContainerAddr answers them, under that name alone; "" takes a free port.
+	ContainerHost, ContainerAddr string
+
 	Template   string            // "" is template.yaml of this module
 	Parameters map[string]string // of the template, over what the stack sets itself
 	Variables  map[string]string // replace environment variables, in functions whose template has them
@@ -87,6 +91,9 @@ func (o Options) complete() (Options, error) {
 	}
 	if o.AWSAddr == "" {
 		o.AWSAddr = anyPort
+	}
+	if o.ContainerAddr == "" {
+		o.ContainerAddr = anyPort
 	}
 	if o.SigningSecret == "" {
 		o.SigningSecret = strings.ToLower(rand.Text() + rand.Text()[:6])

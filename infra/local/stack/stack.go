@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"slices"
 	"sync"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -30,6 +31,8 @@ type Stack struct {
 	VendorsURL  string
 	SlackURL    string // of Slack's Web API, ends with a slash
 
+	ContainerURL, ContainerAddr string // what containers are told, and where that is here; "" if none are served
+
 	AWS      aws.Config // points at AWSEndpoint
 	Template *template.Template
 	Lambda   *lambda.Service
@@ -47,7 +50,9 @@ type Stack struct {
 	log       *slog.Logger
 	moto      *moto.Server
 	functions []functionInfo
-	schedules map[string][]*mapping.Schedule
+
+	containers *containers // nil if none are served
+	schedules  map[string][]*mapping.Schedule
 
 	ctx        context.Context // ends with the stack
 	cancel     context.CancelFunc
@@ -89,6 +94,9 @@ func (s *Stack) start(ctx context.Context) error {
 	s.onClose(func() { back.Close() })
 	s.URL, s.AWSEndpoint = address(front), address(back)
 	s.AWS = config(s.AWSEndpoint)
+	if err := s.listenForContainers(); err != nil {
+		return err
+	}
 
 	s.Vendors = vendors.New()
 	if err := s.startVendors(); err != nil {
@@ -113,6 +121,7 @@ func (s *Stack) start(ctx context.Context) error {
 		return err
 	}
 	s.startFront(front)
+	s.serveContainers()
 	if s.options.Seed != nil {
 		if err := s.options.Seed(ctx, s); err != nil {
 			return fmt.Errorf("seed: %w", err)
@@ -128,7 +137,7 @@ func (s *Stack) prepare(ctx context.Context, taskPort int) (map[string]string, e
 	started := make(chan error, 1)
 	go func() {
 		var err error
-		s.moto, err = moto.Start(ctx, moto.Options{TaskPort: taskPort, Hosts: s.options.Hosts, Logger: s.log})
+		s.moto, err = moto.Start(ctx, moto.Options{TaskPort: taskPort, Hosts: s.namesOfAWS(), Logger: s.log})
 		started <- err
 	}()
 	binaries, err := s.binaries(ctx)
@@ -155,7 +164,18 @@ func (s *Stack) create(ctx context.Context, names template.Names, parameters map
 		return err
 	}
 	for _, secret := range s.Template.Secrets {
-		if err := m.secret(ctx, secret, s.secret(secret.ID)); err != nil {
+		if err := m.secret(ctx, secret, s.secret(secret.ID, s.SlackURL)); err != nil {
+			return err
+		}
+		if s.containers == nil || secret.ID == "ModelSecret" {
+			continue
+		}
+		inside := s.SlackURL
+		if s.options.SlackAPIURL == "" {
+			inside = s.ContainerURL + "/api/"
+		}
+		secret.Name = containerSecret(secret.Name)
+		if err := m.secret(ctx, secret, s.secret(secret.ID, inside)); err != nil {
 			return err
 		}
 	}
@@ -177,12 +197,20 @@ func (s *Stack) create(ctx context.Context, names template.Names, parameters map
 	return nil
 }
 
-// secret is what a secret of the template holds.
-func (s *Stack) secret(id string) any {
+// namesOfAWS are the names under which the stand-ins for AWS are asked.
+func (s *Stack) namesOfAWS() []string {
+	if s.containers == nil {
+		return s.options.Hosts
+	}
+	return append(slices.Clone(s.options.Hosts), s.containers.name)
+}
+
+// secret is what a secret of the template holds, with the address of Slack's Web API.
+func (s *Stack) secret(id, slackURL string) any {
 	if id == "ModelSecret" {
 		return s.options.ModelKeys
 	}
-	return map[string]string{"signing_secret": s.SigningSecret, "bot_token": s.BotToken, "api_url": s.SlackURL}
+	return map[string]string{"signing_secret": s.SigningSecret, "bot_token": s.BotToken, "api_url": slackURL}
 }
 
 func (s *Stack) startVendors() error {

@@ -1,0 +1,136 @@
+package stack
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// containerPath of the AWS door tells what functions in containers are told.
+const containerPath = "/_ringi/container"
+
+// containers is the one listener that functions in containers are served at, under the
+// name that they know this machine by.
+type containers struct {
+	listener net.Listener
+	name     string // host.docker.internal
+	url      string // http://<name>:<port>
+	aws      http.Handler
+}
+
+// listenForContainers opens the listener; none if no name was given.
+func (s *Stack) listenForContainers() error {
+	if s.options.ContainerHost == "" {
+		return nil
+	}
+	l, err := listen(s.options.ContainerAddr, "-container-addr")
+	if err != nil {
+		return err
+	}
+	s.onClose(func() { l.Close() })
+	s.containers = &containers{listener: l, name: s.options.ContainerHost, url: fmt.Sprintf("http://%s:%d", s.options.ContainerHost, port(l))}
+	s.ContainerURL, s.ContainerAddr = s.containers.url, l.Addr().String()
+	return nil
+}
+
+// serveContainers serves AWS, Slack's Web API and the vendors at that one address.
+func (s *Stack) serveContainers() {
+	if s.containers == nil {
+		return
+	}
+	mux := http.NewServeMux()
+	mux.Handle("/", s.containers.aws)
+	for _, path := range []string{"/freee/", "/google/", "/sheets/"} {
+		mux.Handle(path, s.Vendors.Handler())
+	}
+	if s.Sandbox != nil {
+		mux.Handle("/api/", s.Sandbox.Handler())
+	}
+	s.onClose(serve(s.containers.listener, mux, s.containers.name))
+}
+
+// containerSecret is the name of a copy of the Slack secret that names Slack as containers reach it.
+func containerSecret(name string) string { return name + "-for-containers" }
+
+// toldInContainers are the functions with the addresses that hold in a container.
+func (s *Stack) toldInContainers() []functionInfo {
+	names := strings.NewReplacer(s.VendorsURL, s.containers.url, s.AWSEndpoint, s.containers.url, s.VendorsHost(), strings.TrimPrefix(s.containers.url, "http://"))
+	var out []functionInfo
+	for _, f := range s.functions {
+		f.Environment = maps.Clone(f.Environment)
+		for name, value := range f.Environment {
+			f.Environment[name] = names.Replace(value)
+		}
+		if id := f.Environment["SLACK_SECRET_ID"]; id != "" {
+			f.Environment["SLACK_SECRET_ID"] = containerSecret(id)
+		}
+		f.Environment["AWS_ENDPOINT_URL"] = s.containers.url
+		out = append(out, f)
+	}
+	return out
+}
+
+func (s *Stack) serveTold(w http.ResponseWriter, _ *http.Request) {
+	if s.containers == nil {
+		http.NotFound(w, nil)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if err := json.NewEncoder(w).Encode(s.toldInContainers()); err != nil {
+		s.log.Warn("list the functions for containers", "err", err)
+	}
+}
+
+// ErrNoStack says that no stack answers where one was looked for.
+var ErrNoStack = errors.New("no stack answers; start one with go run ./infra/local")
+
+// SignEvent signs a sample request from Slack for the stack that answers at awsAddr, as of now.
+// It returns an error wrapping ErrNoStack if there is none.
+func SignEvent(ctx context.Context, awsAddr string, event []byte) ([]byte, error) {
+	endpoint := "http://" + awsAddr
+	list, found := runningFunctions(ctx, endpoint, functionsPath)
+	if !found {
+		return nil, fmt.Errorf("%s: %w", awsAddr, ErrNoStack)
+	}
+	for _, f := range list {
+		if id := f.Environment["SLACK_SECRET_ID"]; id != "" {
+			return sign(ctx, endpoint, id, event)
+		}
+	}
+	return event, nil
+}
+
+// ContainerTemplate is a template for `sam local invoke`: the functions as `sam build` made them for
+// architecture ("arm64", "x86_64") in the folder artifacts, with all that the stack at awsAddr would tell them.
+// It has to be a template: SAM hands a container no variable that its template does not
+// declare, and no template that is deployed declares AWS_ENDPOINT_URL.
+//
+// It returns an error wrapping ErrNoStack if no stack answers that serves containers.
+func ContainerTemplate(ctx context.Context, awsAddr, artifacts, architecture string) ([]byte, error) {
+	list, found := runningFunctions(ctx, "http://"+awsAddr, containerPath)
+	if !found {
+		return nil, fmt.Errorf("%s: %w -container-host host.docker.internal", awsAddr, ErrNoStack)
+	}
+	artifacts, err := filepath.Abs(artifacts)
+	if err != nil {
+		return nil, err
+	}
+	resources := map[string]any{}
+	for _, f := range list {
+		resources[f.Name] = map[string]any{
+			"Type": "AWS::Serverless::Function",
+			"Properties": map[string]any{
+				"Runtime": "provided.al2023", "Architectures": []string{architecture}, "Handler": "bootstrap", "CodeUri": filepath.Join(artifacts, f.Name),
+				"MemorySize": f.Memory, "Timeout": int(f.Timeout / time.Second), "Environment": map[string]any{"Variables": f.Environment},
+			},
+		}
+	}
+	return json.MarshalIndent(map[string]any{"AWSTemplateFormatVersion": "2010-09-09", "Transform": "AWS::Serverless-2016-10-31", "Resources": resources}, "", "  ")
+}
