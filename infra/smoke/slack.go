@@ -1,0 +1,85 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"ringi/infra/smoke/standin"
+	"ringi/shared/slackapi/inbound"
+)
+
+// app is the Slack app that the calls come from.
+const app = "A0SMOKE00"
+
+// slack calls the deployment as Slack does.
+type slack struct {
+	http                 *http.Client
+	secret               string
+	events, interactions string
+}
+
+// event sends one of the Events API.
+func (s slack) event(ctx context.Context, v map[string]any) (status int, answer string, err error) {
+	body, err := json.Marshal(v)
+	if err != nil {
+		return 0, "", err
+	}
+	return s.send(ctx, s.events, "application/json", string(body))
+}
+
+// mention is a message to the bot in the channel.
+func mention(text, ts string) map[string]any {
+	return map[string]any{
+		"type": "event_callback", "team_id": standin.Team, "api_app_id": app, "event_id": "Ev" + strings.ReplaceAll(ts, ".", ""), "event_time": time.Now().Unix(),
+		"event": map[string]any{
+			"type": "app_mention", "user": standin.Asker, "team": standin.Team, "channel": standin.Channel, "text": text, "ts": ts, "event_ts": ts,
+		},
+		"authorizations":        []any{map[string]any{"team_id": standin.Team, "user_id": standin.Bot, "is_bot": true}},
+		"is_ext_shared_channel": false,
+	}
+}
+
+// click presses a button of a card.
+func (s slack) click(ctx context.Context, action, task, id, ts, thread string) (status int, answer string, err error) {
+	payload, err := json.Marshal(map[string]any{
+		"type": "block_actions", "api_app_id": app, "trigger_id": "1.2.3",
+		"user": map[string]any{"id": standin.Stamper, "team_id": standin.Team}, "team": map[string]any{"id": standin.Team},
+		"channel":   map[string]any{"id": standin.Channel},
+		"container": map[string]any{"type": "message_attachment", "channel_id": standin.Channel, "message_ts": ts, "thread_ts": thread},
+		"message":   map[string]any{"ts": ts, "thread_ts": thread},
+		"actions":   []any{map[string]any{"type": "button", "action_id": action, "block_id": task, "value": id}},
+	})
+	if err != nil {
+		return 0, "", err
+	}
+	return s.send(ctx, s.interactions, "application/x-www-form-urlencoded", url.Values{"payload": {string(payload)}}.Encode())
+}
+
+// send signs and posts a body.
+func (s slack) send(ctx context.Context, to, kind, body string) (status int, answer string, err error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, to, strings.NewReader(body))
+	if err != nil {
+		return 0, "", err
+	}
+	stamp := strconv.FormatInt(time.Now().Unix(), 10)
+	r.Header.Set("Content-Type", kind)
+	r.Header.Set(inbound.HeaderTimestamp, stamp)
+	r.Header.Set(inbound.HeaderSignature, inbound.Sign(stamp, []byte(body), s.secret))
+	resp, err := s.http.Do(r)
+	if err != nil {
+		return 0, "", err
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
+	if err != nil {
+		return 0, "", fmt.Errorf("read the answer: %w", err)
+	}
+	return resp.StatusCode, string(text), nil
+}

@@ -1,0 +1,134 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"ringi/infra/local/stack"
+	"ringi/infra/smoke/standin"
+)
+
+// deployed stands in for sam: it "deploys" the local stack, and writes down what it was told.
+type deployed struct {
+	outputs map[string]map[string]string // by the end of a stack's name
+	told    []string
+	fails   string // the beginning of what fails
+}
+
+func (d *deployed) run(_ context.Context, name string, args ...string) ([]byte, error) {
+	line := strings.Join(append([]string{name}, args...), " ")
+	d.told = append(d.told, line)
+	if d.fails != "" && strings.HasPrefix(line, d.fails) {
+		return nil, errors.New("sam failed")
+	}
+	if len(args) < 4 || args[0] != "list" {
+		return nil, nil
+	}
+	kind := "main"
+	if strings.HasSuffix(args[3], "-slack") {
+		kind = "slack"
+	}
+	var list []map[string]string
+	for k, v := range d.outputs[kind] {
+		list = append(list, map[string]string{"OutputKey": k, "OutputValue": v, "Description": ""})
+	}
+	return json.Marshal(list)
+}
+
+// kinds are the commands in short: what is done to which stack.
+func (d *deployed) kinds(name string) (out []string) {
+	for _, line := range d.told {
+		words := strings.Fields(strings.ReplaceAll(line, name, "S"))
+		if words[0] == "env" {
+			words = words[4:]
+		}
+		at := slices.Index(words, "--stack-name")
+		short := strings.Join(words[:2], " ")
+		if at >= 0 {
+			short += " " + words[at+1]
+		}
+		out = append(out, short)
+	}
+	return out
+}
+
+// inProject runs a test where a person runs the program.
+func inProject(t *testing.T) {
+	t.Helper()
+	t.Chdir("../..")
+}
+
+// The whole program, against the local stack in place of what sam deploys.
+func TestTheSmokeTestHoldsAgainstTheLocalStack(t *testing.T) {
+	inProject(t)
+	s, err := stack.Start(t.Context(), stack.Options{Model: "demo", Artifacts: os.Getenv("RINGI_ARTIFACTS")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	slackSide := httptest.NewServer(standin.Handler())
+	t.Cleanup(slackSide.Close)
+	d := &deployed{outputs: map[string]map[string]string{
+		"slack": {"SlackApiUrl": slackSide.URL + "/api/"},
+		"main": {
+			"EventsUrl": s.URL + "/slack/events", "InteractionsUrl": s.URL + "/slack/interactions", "TableName": s.TableName,
+			"ResultsBucketName": s.BucketName, "CredentialsKeyArn": s.KeyID,
+		},
+	}}
+	for _, x := range s.Template.Secrets {
+		d.outputs["main"][x.ID+"Arn"] = x.Name
+	}
+	var out bytes.Buffer
+	p := program{cfg: s.AWS, out: &out, run: d.run, http: http.DefaultClient, patience: time.Minute}
+	if err := p.main(t.Context(), nil); err != nil {
+		t.Fatalf("%v\n%s", err, &out)
+	}
+	name := strings.Fields(d.told[len(d.told)-1])[3]
+	name = strings.TrimSuffix(name, "-slack")
+	want := []string{
+		"sam build", "go build", "sam deploy S-slack", "sam list S-slack", "sam deploy S", "sam list S", "sam delete S", "sam delete S-slack",
+	}
+	if got := d.kinds(name); !slices.Equal(got, want) {
+		t.Errorf("sam was told %q, wanted %q", got, want)
+	}
+	for _, line := range []string{"the audit log has each of it once", "deleted the table", "deleted the bucket", "deleted the key", "deleted the secret"} {
+		if !strings.Contains(out.String(), "ok  "+line) {
+			t.Errorf("it does not say %q:\n%s", line, &out)
+		}
+	}
+	if tables, err := dynamodb.NewFromConfig(s.AWS).ListTables(t.Context(), &dynamodb.ListTablesInput{}); err != nil || len(tables.TableNames) > 0 {
+		t.Errorf("the table is still there: %v %v", tables, err)
+	}
+}
+
+// A deployment that fails is taken away, too, and so is the stand-in for Slack.
+func TestAFailedDeploymentIsDeleted(t *testing.T) {
+	inProject(t)
+	d := &deployed{fails: "sam deploy --stack-name ringi-smoke", outputs: map[string]map[string]string{}}
+	var out bytes.Buffer
+	p := program{out: &out, run: d.run, http: http.DefaultClient, patience: time.Second}
+	p.cfg.Region = "us-east-1"
+	err := p.main(t.Context(), nil)
+	if err == nil || !strings.Contains(err.Error(), "sam failed") {
+		t.Errorf("the program ends with %v", err)
+	}
+	last := d.told[len(d.told)-1]
+	if !strings.HasPrefix(last, "sam delete --stack-name ringi-smoke-") || !strings.HasSuffix(last, "--no-prompts") {
+		t.Errorf("the last command is %s", last)
+	}
+	before := len(d.told)
+	if err := p.main(t.Context(), []string{"-keep"}); err == nil || strings.Contains(strings.Join(d.told[before:], "\n"), "sam delete") {
+		t.Errorf("with -keep: %v %q", err, d.told[before:])
+	}
+}

@@ -1,0 +1,211 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
+
+	"ringi/infra/smoke/standin"
+	"ringi/shared/store"
+	"ringi/shared/task"
+)
+
+// said is the one request; the demo model makes one direct message of it.
+const said = "<@" + standin.Bot + "> <@" + standin.Stamper + "> さんに「動作確認です」と DM して"
+
+// request is one message in Slack and the task that it becomes.
+type request struct {
+	*stacks
+	slack slack
+	rows  *store.Store
+	ref   task.Ref
+	ts    string
+}
+
+// walk lets one request go the whole way through the deployment. From extract-task on a
+// commit updates the task's head and puts audit entries in one transaction: that a policy
+// comes to be stamped shows that IAM holds its conditions on leading keys against each item
+// by itself. Otherwise the denial of UpdateItem on AUDIT# would refuse all of them.
+func (s *stacks) walk(ctx context.Context) error {
+	signing := make([]byte, 16)
+	if _, err := rand.Read(signing); err != nil {
+		return fmt.Errorf("make a signing secret: %w", err)
+	}
+	r := &request{stacks: s, ts: fmt.Sprintf("%d.%06d", time.Now().Unix(), 100)}
+	r.slack = slack{http: s.http, secret: hex.EncodeToString(signing), events: s.outputs["EventsUrl"], interactions: s.outputs["InteractionsUrl"]}
+	r.rows = store.New(dynamodb.NewFromConfig(s.cfg), s.outputs["TableName"])
+	id, err := task.ID(standin.Team, standin.Channel, r.ts)
+	if err != nil {
+		return err
+	}
+	r.ref = task.Ref{Tenant: task.TenantID(standin.Team), Task: id}
+	for _, step := range []func(context.Context) error{r.paste, r.verify, r.ask, r.stampPolicy, r.stampSteps, r.done, r.audited} {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// paste gives the deployment its secret, as a person does by hand.
+func (r *request) paste(ctx context.Context) error {
+	text, err := json.Marshal(map[string]string{"signing_secret": r.slack.secret, "bot_token": "xoxb-smoke", "app_id": app, "api_url": r.slackURL})
+	if err != nil {
+		return err
+	}
+	_, err = secretsmanager.NewFromConfig(r.cfg).PutSecretValue(ctx, &secretsmanager.PutSecretValueInput{
+		SecretId: aws.String(r.outputs["SlackSecretArn"]), SecretString: aws.String(string(text)),
+	})
+	if err != nil {
+		return fmt.Errorf("paste the secret: %w", err)
+	}
+	r.say("ok  the signing secret and the bot token are pasted")
+	return nil
+}
+
+// verify is what Slack does with an address before it sends events there. What runs already
+// may have read the empty secret, and reads again after half a minute.
+func (r *request) verify(ctx context.Context) error {
+	err := r.until(ctx, "the events address answers Slack's challenge", func() (bool, error) {
+		status, body, err := r.slack.event(ctx, map[string]any{"type": "url_verification", "challenge": "smoke"})
+		if err == nil && (status != http.StatusOK || !strings.Contains(body, "smoke")) {
+			err = fmt.Errorf("answered %d %.200s", status, body)
+		}
+		return err == nil, err
+	})
+	if err != nil {
+		return err
+	}
+	forged := r.slack
+	forged.secret = "somebody else's"
+	status, _, err := forged.event(ctx, map[string]any{"type": "url_verification", "challenge": "smoke"})
+	if err == nil && status != http.StatusUnauthorized {
+		err = fmt.Errorf("what Slack did not sign is answered %d, not 401", status)
+	}
+	if err == nil {
+		r.say("ok  what Slack did not sign is refused")
+	}
+	return err
+}
+
+// ask delivers the message twice, as Slack does when an answer is late.
+func (r *request) ask(ctx context.Context) error {
+	for range 2 {
+		status, body, err := r.slack.event(ctx, mention(said, r.ts))
+		if err != nil {
+			return err
+		}
+		if status != http.StatusOK {
+			return fmt.Errorf("the event is answered %d %.200s: the log of receive-event says why", status, body)
+		}
+	}
+	r.say("ok  the message is taken, twice")
+	return nil
+}
+
+func (r *request) stampPolicy(ctx context.Context) error {
+	return r.stamp(ctx, "policy", "prompt", task.PromptKey(1), func(a *task.Aggregate) (string, bool) {
+		p := a.Prompt()
+		if p == nil {
+			return "", false
+		}
+		return p.ID, p.Status == task.PendingApproval
+	})
+}
+
+func (r *request) stampSteps(ctx context.Context) error {
+	return r.stamp(ctx, "steps", "process", task.ProcessKey(1), func(a *task.Aggregate) (string, bool) {
+		p := a.Process()
+		if p == nil {
+			return "", false
+		}
+		return p.ID, p.Status == task.PendingApproval
+	})
+}
+
+// stamp waits for a gate's card and presses 承認 on it.
+func (r *request) stamp(ctx context.Context, what, kind, subject string, gate func(*task.Aggregate) (id string, pending bool)) error {
+	var id, ts string
+	err := r.rowsSay(ctx, "the "+what+" wait, and their card is posted", func(a *task.Aggregate) bool {
+		var pending bool
+		id, pending = gate(a)
+		at := slices.IndexFunc(a.Cards, func(c *task.Card) bool { return c.Subject == subject && c.MessageTS != "" })
+		if !pending || at < 0 || a.Head.ShownRev < a.Head.Rev {
+			return false
+		}
+		ts = a.Cards[at].MessageTS
+		return true
+	})
+	if err != nil {
+		return err
+	}
+	status, body, err := r.slack.click(ctx, "approve_"+kind, r.ref.Task, id, ts, r.ts)
+	if err == nil && status != http.StatusOK {
+		err = fmt.Errorf("the stamp on the %s is answered %d %.200s", what, status, body)
+	}
+	if err != nil {
+		return err
+	}
+	return r.rowsSay(ctx, "the stamp on the "+what+" stands", func(a *task.Aggregate) bool {
+		_, pending := gate(a)
+		return !pending
+	})
+}
+
+func (r *request) done(ctx context.Context) error {
+	return r.rowsSay(ctx, "the work is done, and the cards show it", func(a *task.Aggregate) bool {
+		e := a.Execution()
+		return a.Task != nil && a.Task.Status == task.TaskCompleted && e != nil && e.Status == task.ExecutionCompleted && a.Head.ShownRev >= a.Head.Rev
+	})
+}
+
+// rowsSay waits for the task's rows to be so; if they never are, it says what they are.
+func (r *request) rowsSay(ctx context.Context, what string, holds func(*task.Aggregate) bool) error {
+	return r.until(ctx, what, func() (bool, error) {
+		a, err := r.rows.Load(ctx, r.ref)
+		if err != nil {
+			return false, err
+		}
+		if holds(a) {
+			return true, nil
+		}
+		return false, fmt.Errorf("task %s: rev %d, shown %d, run %d, next %s, parked %+v, ended %+v", r.ref.Task, a.Head.Rev, a.Head.ShownRev, a.Head.Run, a.Next(time.Now()).State, a.Head.Parked, a.Head.Ended)
+	})
+}
+
+// audited holds the audit log against what was done.
+func (r *request) audited(ctx context.Context) error {
+	want := []string{
+		"task.created by system", "prompt.approved by " + standin.Stamper, "process.approved by " + standin.Stamper,
+		"execution.started by system", "execution.completed by system",
+	}
+	return r.until(ctx, "the audit log has each of it once", func() (bool, error) { // an index is late
+		page, err := r.rows.Audit(ctx, r.ref.Tenant, store.AuditFilter{Resource: r.ref.Task}, "", 100)
+		if err != nil {
+			return false, err
+		}
+		var got []string
+		for _, x := range slices.Backward(page.Items) {
+			by := x.ActorID
+			if x.ActorType == task.ActorSystem {
+				by = "system"
+			}
+			got = append(got, string(x.Action)+" by "+by)
+		}
+		if !slices.Equal(got, want) {
+			return false, errors.New("the audit log has " + strings.Join(got, ", "))
+		}
+		return true, nil
+	})
+}
