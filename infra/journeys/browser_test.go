@@ -21,7 +21,8 @@ type words struct {
 	reason, more, required, rejected, next          string
 	cancel, cancelled, onlyYou, accepted            string
 	stop, waits, stopped, draftFailed, failed, said string
-	welcome                                         string
+	newcomer, welcome, suggested                    string
+	question, help                                  string
 }
 
 var japanese = words{
@@ -31,7 +32,8 @@ var japanese = words{
 	cancel: "タスクをキャンセル", cancelled: "によりキャンセルされました", onlyYou: "あなただけに表示されています", accepted: "タスクをキャンセルしました。",
 	stop: "実行を中止しますか?", waits: "実行前の確認を待っています", stopped: "により中止されました",
 	draftFailed: "デモ用のモデルが、頼まれたとおりに失敗しました", failed: "❌ 実行失敗", said: "Slack に受け付けられませんでした",
-	welcome: "Ringi に頼んでみましょう",
+	question: "使い方は?", help: "Ringi には「今月の勤怠をまとめて」",
+	newcomer: workspace.Guest, welcome: "HR AI Agent です。業務を依頼してください。", suggested: "今月の勤怠をまとめて",
 }
 
 var english = words{
@@ -41,7 +43,8 @@ var english = words{
 	cancel: "Cancel task", cancelled: "Cancelled by", onlyYou: "Only visible to you", accepted: "The task is cancelled.",
 	stop: "Stop this run?", waits: "waits for a check before it runs", stopped: "Stopped by",
 	draftFailed: "The demo model failed, as it was asked to", failed: "❌ Failed", said: "Slack did not accept the call",
-	welcome: "Ask Ringi for something",
+	question: "What can you do?", help: "Ask Ringi for work in plain words",
+	newcomer: workspace.Tanaka, welcome: "This is HR AI Agent. Ask for the work that you want done.", suggested: "Sum up this month's attendance",
 }
 
 // stories are what people do with the sandbox, and what they see.
@@ -50,9 +53,10 @@ var stories = []struct {
 	live func(*visitor)
 }{
 	{"the first page", func(v *visitor) {
-		v.becomes(workspace.Guest) // to whom Ringi never wrote
-		v.Press(v.menu(`[data-focus="` + workspace.DirectMessage(workspace.Guest) + `"]`))
-		v.Until(`document.querySelector(".empty h2")?.innerText === ` + browser.Quote(v.words.welcome) + ` && document.querySelectorAll(".suggestion").length === 3`)
+		v.becomes(v.words.newcomer) // to whom Ringi never wrote: the person is greeted, and may pick a request
+		v.Press(v.menu(`[data-focus="` + workspace.DirectMessage(v.words.newcomer) + `"]`))
+		v.Until(`[...document.querySelectorAll(".text-body")].some((m) => m.innerText.includes(` + browser.Quote(v.words.welcome) + `))`)
+		v.Until(`document.querySelectorAll(".suggestion").length === 3 && document.querySelector(".suggestion").innerText.includes(` + browser.Quote(v.words.suggested) + `)`)
 		v.looks("first-page")
 		v.becomes(v.requester)
 		v.Press(v.menu(`[data-focus="` + v.channel + `"]`))
@@ -170,6 +174,26 @@ var stories = []struct {
 		v.sees(v.words.done)
 		v.lacks(v.button("retry_execution"))
 		v.looks("done-again")
+	}},
+	{"a mention beside a policy that waits", func(v *visitor) {
+		v.asks(v.words.staff)
+		v.Until(`document.querySelector(` + browser.Quote(v.button("approve_prompt")) + `)`)
+		waits := v.d
+		v.replies("<@" + workspace.Bot + "> " + v.words.attendance)
+		v.Until(`document.querySelector(` + browser.Quote(v.button("take_as_reason")) + `)`)
+		v.looks("choice")
+		v.becomes(v.approver)
+		v.presses("take_as_reason")
+		v.lacks(v.button("take_as_reason"))
+		v.d = waits
+		v.Until(`document.querySelector(` + browser.Quote(v.button("approve_prompt")) + `)`)
+		v.sees(v.words.next)
+		v.looks("chosen")
+	}},
+	{"a question gets a plain reply", func(v *visitor) {
+		v.asks(v.words.question)
+		v.sees(v.words.help)
+		v.looks("help")
 	}},
 	{"the panels", func(v *visitor) {
 		v.Press("#open-settings")

@@ -46,6 +46,18 @@ func (v *visitor) asks(text string) {
 	v.d = desk.At(v.t, v.s, v.channel, said[len(said)-1].TS)
 }
 
+// replies writes in the thread of the request at hand, and turns to that message.
+func (v *visitor) replies(text string) {
+	v.t.Helper()
+	ts, err := v.s.Sandbox.Reply(v.requester, v.channel, v.d.Root, text)
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	root := v.d.Root
+	v.d = desk.At(v.t, v.s, v.channel, ts)
+	v.d.Root = root // where its cards are
+}
+
 // becomes acts as another person, whom a phone keeps behind the menu.
 func (v *visitor) becomes(user string) {
 	v.t.Helper()

@@ -93,11 +93,21 @@ function emptyState(c) {
         h("img", { src: "/icon.svg", alt: "" }),
         h("h2", {}, called ? t("emptyTitle") : "#" + c.name),
         h("p", {}, c.im ? t("emptyDM") : called ? t("emptyText") : t("emptyQuiet")),
-        h("div.suggestions", {}, list.map((s) => {
-          const text = c.im ? s.message : `@${nameOf(state.bot)} ${s.message}`;
-          return h("button.suggestion", { type: "button", onclick: () => say(text) }, h("strong", {}, s.title), h("span", {}, text));
-        }))),
+        choices(c, list)),
   };
+}
+
+function choices(c, list) {
+  return h("div.suggestions", {}, list.map((s) => {
+    const text = c.im ? s.message : `@${nameOf(state.bot)} ${s.message}`;
+    return h("button.suggestion", { type: "button", onclick: () => say(text) }, h("strong", {}, s.title), h("span", {}, text));
+  }));
+}
+
+// greeted is what the app proposes below its greeting, until the person says something.
+function greeted(c) {
+  const list = suggestions(true);
+  return { key: "greeted" + c.id, sig: JSON.stringify([language(), list, state.me]), render: () => h("section.greeted", {}, choices(c, list)) };
 }
 
 // newest is the last message of the thread in which the person pressed a button.
@@ -148,6 +158,7 @@ export function drawChat(scroll, log) {
     items.push(...session(m), replyRow(m));
   }
   if (!top.length) items.push(emptyState(c));
+  else if (c.im && top.every((m) => m.user === state.bot)) items.push(greeted(c));
   log.setAttribute("aria-label", c.im ? nameOf(state.bot) : "#" + c.name);
   log.classList.toggle("is-empty", !top.length);
   const was = newest(log);
