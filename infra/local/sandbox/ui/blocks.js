@@ -35,7 +35,7 @@ const makers = {
   table: (b) => {
     const cells = (row, tag) => h("tr", {}, row.map((c, i) =>
       h(tag, { style: { "text-align": b.column_settings?.[i]?.align || "left" } }, c?.text ?? (c?.elements || []).flatMap((s) => (s.elements || []).map((e) => e.text || "")).join(""))));
-    return h("div.b-table", {},
+    return h("div.b-table", { tabindex: "0" },
       h("table", {}, h("thead", {}, cells(b.rows[0], "th")), h("tbody", {}, b.rows.slice(1).map((r) => cells(r, "td")))));
   },
   markdown: (b) => h("div.b-text", {}, mrkdwn(b.text)),
