@@ -59,7 +59,7 @@ func recordNotes(ctx context.Context) ([]string, error) {
 	}
 	// The table answers nothing, so the tenant is not found once the write is made.
 	for _, before := range []task.Tenant{{ID: "T1"}, {ID: "T1", AgentID: "a"}} {
-		_, _ = s.SaveAgent(ctx, before, "agent", "environment")
+		_, _ = s.SaveAgent(ctx, before, "agent", "environment", time.Now())
 	}
 	slices.Sort(names)
 	return slices.Compact(names), nil

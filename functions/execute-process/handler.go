@@ -40,7 +40,7 @@ type Store interface {
 	NoteToolChanged(ctx context.Context, p task.ToolPermission, now time.Time) error
 	Settings(ctx context.Context, tenant string) (task.Settings, error)
 	Tenant(ctx context.Context, tenant string) (task.Tenant, error)
-	SaveAgent(ctx context.Context, t task.Tenant, agent, environment string) (task.Tenant, error)
+	SaveAgent(ctx context.Context, t task.Tenant, agent, environment string, now time.Time) (task.Tenant, error)
 }
 
 // Shelf keeps and opens values that are too large for a row.

@@ -48,9 +48,9 @@ func (s mortalStore) DecideOn(ctx context.Context, a *task.Aggregate, d func(*ta
 	return s.Store.DecideOn(ctx, a, d)
 }
 
-func (s mortalStore) SaveAgent(ctx context.Context, t task.Tenant, agent, environment string) (task.Tenant, error) {
+func (s mortalStore) SaveAgent(ctx context.Context, t task.Tenant, agent, environment string, now time.Time) (task.Tenant, error) {
 	defer s.around("save agent")()
-	return s.Store.SaveAgent(ctx, t, agent, environment)
+	return s.Store.SaveAgent(ctx, t, agent, environment, now)
 }
 
 type mortalSessions struct {

@@ -71,7 +71,7 @@ func (h *host) settle(ctx context.Context, a *task.Aggregate, t task.Tenant, mod
 		return h.later(ctx, a, err)
 	}
 	h.settled = true
-	is, err := h.Store.SaveAgent(ctx, t, at.Agent, at.Environment)
+	is, err := h.Store.SaveAgent(ctx, t, at.Agent, at.Environment, h.Now())
 	if err != nil {
 		return nil, fmt.Errorf("keep the agent: %w", err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -13,7 +14,7 @@ import (
 // SaveAgent makes an agent and its environment a tenant's, in the place of those
 // that t was read with. It returns the tenant as it then is: with another's agent,
 // when somebody was faster. It returns task.ErrNotFound without a tenant.
-func (s *Store) SaveAgent(ctx context.Context, t task.Tenant, agent, environment string) (task.Tenant, error) {
+func (s *Store) SaveAgent(ctx context.Context, t task.Tenant, agent, environment string, now time.Time) (task.Tenant, error) {
 	pk, err := tenantPartition(t.ID)
 	if err != nil {
 		return t, err
@@ -21,6 +22,7 @@ func (s *Store) SaveAgent(ctx context.Context, t task.Tenant, agent, environment
 	e := newExpression()
 	e.set("agent_id", agent)
 	e.set("environment_id", environment)
+	e.set("updated_at", moment(now))
 	as := e.lacks("agent_id")
 	if t.AgentID != "" {
 		as = e.is("agent_id", "=", t.AgentID)

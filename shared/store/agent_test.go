@@ -3,20 +3,21 @@ package store
 import (
 	"errors"
 	"testing"
+	"time"
 
 	"ringi/shared/task"
 )
 
 func testAgents(t *testing.T, s *suite) {
 	st := s.store(t)
-	if _, err := st.SaveAgent(t.Context(), workspace("T0NOBODY"), "agent_1", "env_1"); !errors.Is(err, task.ErrNotFound) {
+	if _, err := st.SaveAgent(t.Context(), workspace("T0NOBODY"), "agent_1", "env_1", at()); !errors.Is(err, task.ErrNotFound) {
 		t.Errorf("%v for a tenant that is not there", err)
 	}
 	made, err := st.Bootstrap(t.Context(), workspace("T0AGENT"), at())
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, try := range []struct {
+	for i, try := range []struct {
 		name         string
 		as           task.Tenant
 		agent, wants string
@@ -26,12 +27,15 @@ func testAgents(t *testing.T, s *suite) {
 		{"it can be replaced", task.Tenant{ID: made.ID, AgentID: "agent_1"}, "agent_3", "agent_3"},
 		{"once", task.Tenant{ID: made.ID, AgentID: "agent_1"}, "agent_4", "agent_3"},
 	} {
-		got, err := st.SaveAgent(t.Context(), try.as, try.agent, "env of "+try.agent)
+		got, err := st.SaveAgent(t.Context(), try.as, try.agent, "env of "+try.agent, at().Add(time.Duration(i+1)*time.Hour))
 		if err != nil {
 			t.Fatal(err)
 		}
 		if got.AgentID != try.wants || got.EnvironmentID != "env of "+try.wants || got.Name != made.Name {
 			t.Errorf("%s: %+v", try.name, got)
+		}
+		if saved := try.agent == try.wants; saved != got.UpdatedAt.Equal(at().Add(time.Duration(i+1)*time.Hour)) {
+			t.Errorf("%s: the row says that it was written at %v", try.name, got.UpdatedAt)
 		}
 	}
 }
