@@ -13,7 +13,7 @@ import (
 func (w *world) limited(dollars float64) {
 	s := task.DefaultSettings()
 	s.MaxCostUSD = dollars
-	if _, err := w.Store.SaveSettings(w.T.Context(), w.Ref.Tenant, s, task.System(), w.Now()); err != nil {
+	if _, err := w.Store.SaveSettings(w.T.Context(), w.Ref.Tenant, s, pipelinetest.Approver(), w.Now()); err != nil {
 		w.T.Fatal(err)
 	}
 }

@@ -280,7 +280,7 @@ func testBudget(t *testing.T, m *hosted) {
 		t.Fatal(err)
 	}
 	settings.MaxCostUSD = 0.25
-	if _, err := m.Store.SaveSettings(t.Context(), m.Ref.Tenant, settings, task.System(), m.Now()); err != nil {
+	if _, err := m.Store.SaveSettings(t.Context(), m.Ref.Tenant, settings, pipelinetest.Approver(), m.Now()); err != nil {
 		t.Fatal(err)
 	}
 	m.approved(m.lone(1))

@@ -43,7 +43,7 @@ func newMeeting(t *testing.T, server *pipelinetest.Server) *meeting {
 	m.tools.Tools = real
 	settings := task.DefaultSettings()
 	settings.MCPServers = []task.MCPServer{{Name: "rooms", URL: s.URL}}
-	if _, err := m.Store.SaveSettings(t.Context(), m.Ref.Tenant, settings, task.System(), m.Now()); err != nil {
+	if _, err := m.Store.SaveSettings(t.Context(), m.Ref.Tenant, settings, pipelinetest.Approver(), m.Now()); err != nil {
 		t.Fatal(err)
 	}
 	m.desk = mcp.Desk{Rows: m.Store, Credentials: tokens{m.vendors}, Client: mcp.Client{HTTP: reach}, Now: time.Now}
@@ -185,7 +185,7 @@ func testMoved(t *testing.T, m *meeting) {
 		t.Fatal(err)
 	}
 	settings.MCPServers[0].URL = "https://example.com/mcp"
-	if _, err := m.Store.SaveSettings(t.Context(), m.Ref.Tenant, settings, task.System(), m.Now()); err != nil {
+	if _, err := m.Store.SaveSettings(t.Context(), m.Ref.Tenant, settings, pipelinetest.Approver(), m.Now()); err != nil {
 		t.Fatal(err)
 	}
 	m.tools.before = func(tool.Call) { t.Error("it was called") }

@@ -31,7 +31,7 @@ func TestToolsOfServersAreOfferedAsTheyWereAllowed(t *testing.T) {
 			w, g := approved(t, server), &generator{}
 			s := task.DefaultSettings()
 			s.MCPServers = []task.MCPServer{{Name: "rooms", URL: url}}
-			if _, err := w.Store.SaveSettings(t.Context(), w.Ref.Tenant, s, task.System(), w.Now()); err != nil {
+			if _, err := w.Store.SaveSettings(t.Context(), w.Ref.Tenant, s, pipelinetest.Approver(), w.Now()); err != nil {
 				t.Fatal(err)
 			}
 			p := test.permission

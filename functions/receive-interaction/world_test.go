@@ -153,7 +153,7 @@ func (w *world) settle(change func(s *task.Settings)) {
 		w.t.Fatal(err)
 	}
 	change(&s)
-	if _, err := w.store.SaveSettings(ctx, w.ref.Tenant, s, task.System(), w.clock); err != nil {
+	if _, err := w.store.SaveSettings(ctx, w.ref.Tenant, s, task.Actor{Type: task.ActorUser, ID: "U0ADMIN"}, w.clock); err != nil {
 		w.t.Fatal(err)
 	}
 }

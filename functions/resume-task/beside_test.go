@@ -100,7 +100,7 @@ func TestWhoMayAskBesideAGate(t *testing.T) {
 			w := server.World(t)
 			x := task.DefaultSettings()
 			x.MaxOpenTasks.Person = 1
-			if _, err := w.Store.SaveSettings(t.Context(), w.Ref.Tenant, x, task.System(), w.Now()); err != nil {
+			if _, err := w.Store.SaveSettings(t.Context(), w.Ref.Tenant, x, pipelinetest.Approver(), w.Now()); err != nil {
 				t.Fatal(err)
 			}
 			resume(handler(w), w, "")

@@ -117,7 +117,7 @@ func testLocale(t *testing.T, w *world) {
 		t.Fatal(err)
 	}
 	saved.Locale = "en"
-	if _, err := w.store.SaveSettings(t.Context(), w.ref.Tenant, saved, task.System(), w.clock); err != nil {
+	if _, err := w.store.SaveSettings(t.Context(), w.ref.Tenant, saved, task.Actor{Type: task.ActorUser, ID: "U0ADMIN"}, w.clock); err != nil {
 		t.Fatal(err)
 	}
 	w.done()

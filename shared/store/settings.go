@@ -51,11 +51,14 @@ func (s *Store) settings(ctx context.Context, tenant string) (settingsRow, error
 // entry that names the fields that changed; if none did, it writes nothing. Cards that
 // wait and show what changed are drawn anew, a hundred tasks at most.
 //
-// It returns task.ErrField for a value out of bounds or a slug that another
-// tenant has, task.ErrConflict when somebody saved in between.
+// It returns task.ErrField for a value out of bounds, a slug that another tenant
+// has, or nobody who saves, task.ErrConflict when somebody saved in between.
 func (s *Store) SaveSettings(ctx context.Context, tenant string, x task.Settings, by task.Actor, now time.Time) (task.Settings, error) {
 	if err := x.Validate(); err != nil {
 		return x, err
+	}
+	if by.Type != task.ActorUser || by.ID == "" {
+		return x, task.ErrField{Field: "updated_by", Limit: "must be a person"}
 	}
 	was, err := s.settings(ctx, tenant)
 	if err != nil {

@@ -105,6 +105,11 @@ func testSettings(t *testing.T, s *suite) {
 		x := task.DefaultSettings()
 		x.MaxVersions = 0
 		var bad task.ErrField
+		for _, nobody := range []task.Actor{task.System(), {Type: task.ActorUser}, {Type: task.ActorAgent, ID: "U0APPROVER"}} {
+			if _, err := st.SaveSettings(t.Context(), owner.ID, task.DefaultSettings(), nobody, at()); !errors.As(err, &bad) || bad.Field != "updated_by" {
+				t.Errorf("saved by %+v: %v", nobody, err)
+			}
+		}
 		if _, err := st.SaveSettings(t.Context(), owner.ID, x, approver(), at()); !errors.As(err, &bad) || bad.Field != "max_versions" {
 			t.Errorf("%v, want ErrField of max_versions", err)
 		}

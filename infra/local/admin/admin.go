@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 
 	"ringi/infra/local/sandbox"
+	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/stack"
 	"ringi/shared/secret/vault"
 	"ringi/shared/store"
@@ -25,6 +26,9 @@ func Configure(o *stack.Options) {
 	}
 }
 
+// administrator is who does it: nobody changes settings or connects a provider without a name.
+func administrator() task.Actor { return task.Actor{Type: task.ActorUser, ID: workspace.Suzuki} }
+
 // Unbounded lets the sandbox's workspace have any number of tasks: one person of a test or a
 // measurement asks for more than anybody would.
 func Unbounded(ctx context.Context, s *stack.Stack) error {
@@ -34,7 +38,7 @@ func Unbounded(ctx context.Context, s *stack.Stack) error {
 		return err
 	}
 	x.MaxOpenTasks, x.MaxTasksPerHour = task.Limit{}, task.Limit{}
-	_, err = rows.SaveSettings(ctx, tenant, x, task.System(), time.Now())
+	_, err = rows.SaveSettings(ctx, tenant, x, administrator(), time.Now())
 	return err
 }
 
@@ -49,9 +53,9 @@ func Connect(ctx context.Context, s *stack.Stack, team string) error {
 	}
 	for _, provider := range []string{"freee", "google"} {
 		c, token := s.Vendors.Client(provider), s.Vendors.Grant(provider)
-		if err := v.Connect(ctx, tenant, provider, vault.Of(token, c), vault.About(token), task.System()); err != nil {
+		if err := v.Connect(ctx, tenant, provider, vault.Of(token, c), vault.About(token), administrator()); err != nil {
 			return err
 		}
 	}
-	return v.Allow(ctx, tenant, task.SlackProvider, task.System())
+	return v.Allow(ctx, tenant, task.SlackProvider, administrator())
 }

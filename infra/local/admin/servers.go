@@ -29,7 +29,7 @@ func Server(s *stack.Stack) task.MCPServer {
 // tools are off until somebody allows them.
 func nameServer(ctx context.Context, s *stack.Stack, rows *store.Store, v vault.Vault, tenant string) error {
 	server := Server(s)
-	if err := v.Connect(ctx, tenant, server.Provider(), vault.Credential{AccessToken: s.Vendors.RoomsToken(), Address: server.URL}, "{}", task.System()); err != nil {
+	if err := v.Connect(ctx, tenant, server.Provider(), vault.Credential{AccessToken: s.Vendors.RoomsToken(), Address: server.URL}, "{}", administrator()); err != nil {
 		return err
 	}
 	x, err := rows.Settings(ctx, tenant)
@@ -37,7 +37,7 @@ func nameServer(ctx context.Context, s *stack.Stack, rows *store.Store, v vault.
 		return err
 	}
 	x.MCPServers = append(x.MCPServers, server)
-	_, err = rows.SaveSettings(ctx, tenant, x, task.System(), time.Now())
+	_, err = rows.SaveSettings(ctx, tenant, x, administrator(), time.Now())
 	return err
 }
 

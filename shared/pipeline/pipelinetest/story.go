@@ -141,7 +141,7 @@ func (w *World) Settings(change func(*task.Settings)) task.Settings {
 	s, err := w.Store.Settings(w.T.Context(), w.Ref.Tenant)
 	w.must(err)
 	change(&s)
-	s, err = w.Store.SaveSettings(w.T.Context(), w.Ref.Tenant, s, task.System(), w.Now())
+	s, err = w.Store.SaveSettings(w.T.Context(), w.Ref.Tenant, s, Approver(), w.Now())
 	w.must(err)
 	return s
 }
