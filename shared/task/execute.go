@@ -15,6 +15,7 @@ type StopError struct {
 func (e StopError) Error() string { return fmt.Sprintf("%s: %s", e.Reason, e.Detail) }
 
 // StartExecution moves the pending execution to running. Doing it again is no change.
+// It is recorded here, and with a managed session when that exists: see BindSession.
 func (a *Aggregate) StartExecution(run int, now time.Time) (Change, error) {
 	e, err := a.executing(run)
 	if err != nil || e.Status == ExecutionRunning {
@@ -24,7 +25,9 @@ func (a *Aggregate) StartExecution(run int, now time.Time) (Change, error) {
 	if err := c.moveExecution(e, ExecutionRunning, func(n *Execution) { n.StartedAt = &c.Now }); err != nil {
 		return Change{}, err
 	}
-	c.audit(System(), ExecutionStarted, "execution", e.ID, map[string]any{"attempt": e.Attempt})
+	if !e.Managed() {
+		c.audit(System(), ExecutionStarted, "execution", e.ID, map[string]any{"attempt": e.Attempt})
+	}
 	return c, nil
 }
 

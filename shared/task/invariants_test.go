@@ -111,6 +111,9 @@ func (w *world) recorded(before, after *Aggregate, c Change) {
 			switch {
 			case was == nil && r.Attempt > 1:
 				want[ExecutionRetried]++
+			case r.Managed() && was != nil && was.SessionID != r.SessionID:
+				want[ExecutionStarted]++
+			case r.Managed() && r.Status == ExecutionRunning: // recorded with its session
 			case was != nil && was.Status != r.Status:
 				want[map[ExecutionStatus]Action{
 					ExecutionRunning: ExecutionStarted, ExecutionCompleted: ExecutionCompletedEntry,

@@ -119,8 +119,8 @@ func (a *Aggregate) HoldSession(run int, invocation string, until, now time.Time
 	return c, nil
 }
 
-// BindSession makes a session the execution's, before anything is sent to it. It
-// is no change when the execution has one: whose it is, the row says.
+// BindSession makes a session the execution's, before anything is sent to it: now
+// the execution has started. It is no change when the execution has one: whose it is, the row says.
 func (a *Aggregate) BindSession(run int, id string, now time.Time) (Change, error) {
 	e, err := a.inSession(run)
 	if err != nil || e.SessionID != "" {
@@ -130,6 +130,7 @@ func (a *Aggregate) BindSession(run int, id string, now time.Time) (Change, erro
 	n := *e
 	n.SessionID = id
 	c.put(&n)
+	c.audit(System(), ExecutionStarted, "execution", e.ID, map[string]any{"attempt": e.Attempt, "session_id": id})
 	return c, nil
 }
 

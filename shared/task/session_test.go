@@ -57,6 +57,10 @@ func TestAnExecutionHasOneSession(t *testing.T) {
 	if id := s.load().Execution().SessionID; id != "first" {
 		t.Errorf("it is %s", id)
 	}
+	entries := s.audit
+	if n := len(entries); n == 0 || entries[n-1].Action != ExecutionStarted || entries[n-1].Details != `{"attempt":1,"session_id":"first"}` {
+		t.Errorf("recorded %+v", entries)
+	}
 	steps := running(t)
 	steps.refused(bind("none"), ErrConflict)
 }
