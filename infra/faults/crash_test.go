@@ -254,6 +254,7 @@ func (e end) interrupted(row map[string]any) end {
 	changed := func(v any, more map[string]any) map[string]any {
 		out := maps.Clone(v.(map[string]any))
 		delete(out, "result")
+		delete(out, "result_bytes")
 		out["status"] = string(task.StepFailed)
 		maps.Copy(out, more)
 		return out

@@ -89,10 +89,7 @@ type words struct {
 	CancelAccepted, RetryAccepted, Unreachable                string
 
 	// What happened, and what to do.
-	Reasons         map[task.Reason]string
-	Detail, Seconds string // how {detail} stands in a reason
-	Spent           string // likewise what was spent, and the limit
-	Rules           map[task.Rule]string
+	Rules map[task.Rule]string // reasons have a package of their own
 }
 
 // gateWords are the texts of one kind of what waits for a decision.

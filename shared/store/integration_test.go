@@ -33,6 +33,10 @@ func testIntegrations(t *testing.T, s *suite) {
 		if diff := cmp.Diff(out, got); diff != "" {
 			t.Error(diff)
 		}
+		stored := textOf(raw(t, st, "INTEGRATIONS#"+tenant, "INTEGRATION#"+x.Provider), "credentials")
+		if want := map[bool]string{true: "{}", false: got.Credentials}[got.Credentials == ""]; stored != want {
+			t.Errorf("credentials %q, and the column holds %q", got.Credentials, stored)
+		}
 		return got
 	}
 	x = save(x)

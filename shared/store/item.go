@@ -41,6 +41,7 @@ func pack(kind, pk, sk string, v any) (item, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encode %s: %w", kind, err)
 	}
+	it = toColumns(kind, it)
 	it["PK"], it["SK"] = text(pk), text(sk)
 	it["type"], it["schema_version"] = text(kind), number(schemaVersion)
 	return it, nil
@@ -51,7 +52,11 @@ func unpack(it item, into any) error {
 	if v := intOf(it, "schema_version"); v > schemaVersion {
 		return ErrNewerSchema{Item: textOf(it, "PK") + " " + textOf(it, "SK"), Version: v}
 	}
-	if err := attributevalue.UnmarshalMapWithOptions(it, into, decoding); err != nil {
+	it, err := fromColumns(it)
+	if err == nil {
+		err = attributevalue.UnmarshalMapWithOptions(it, into, decoding)
+	}
+	if err != nil {
 		return fmt.Errorf("decode %s %s: %w", textOf(it, "type"), textOf(it, "SK"), err)
 	}
 	return nil

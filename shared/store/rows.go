@@ -3,6 +3,7 @@ package store
 import (
 	"fmt"
 
+	"ringi/shared/reason"
 	"ringi/shared/task"
 )
 
@@ -29,6 +30,10 @@ func packRow(h task.Head, pk string, r task.Row, rev int) (item, error) {
 		index(it, 1, tasksOf(h.TenantID), newest)
 		index(it, 2, tasksWith(h.TenantID, r.Status), newest)
 		index(it, 3, tasksBy(h.TenantID, h.Requester), newest)
+	case *task.Execution:
+		if r.Error != "" {
+			it["error"] = text(reason.Sentence(r.Terms.Locale, r.Error, r.ErrorDetail))
+		}
 	case *task.Prompt:
 		indexPending(it, h.TenantID, r.Status, r.Terms, timeText(r.CreatedAt)+"#"+r.ID)
 	case *task.Process:

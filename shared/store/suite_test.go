@@ -35,6 +35,7 @@ func TestStore(t *testing.T) {
 	}{
 		{"create", testCreate},
 		{"load", testLoad},
+		{"the data model's columns", testColumns},
 		{"commit", testCommit},
 		{"usage", testUsage},
 		{"lost answers", testLostAnswers},

@@ -16,7 +16,7 @@ func TestAGateKeepsTheTermsItOpenedUnder(t *testing.T) {
 	by := s.head.ChangedAt.Add(24 * time.Hour)
 	want := Terms{
 		ApprovalRequired: true, DecideBy: &by, Executor: "steps", L4TimeoutSeconds: 360, AutoApproveTools: true,
-		MaxVersions: 3, ApprovalHours: 24, SettingsRev: 7,
+		MaxVersions: 3, ApprovalHours: 24, SettingsRev: 7, Locale: "ja",
 	}
 	s.settings.ApprovalTimeoutHours, s.settings.MaxVersions = 1, 1
 	s.do(s.rejectPrompt) // not the last: three were promised

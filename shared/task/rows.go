@@ -145,6 +145,7 @@ type Terms struct {
 	MaxVersions      int        `json:"max_versions"`
 	ApprovalHours    int        `json:"approval_timeout_hours"`
 	SettingsRev      int        `json:"settings_rev"`
+	Locale           string     `json:"locale,omitempty"` // in which an execution's row says why it failed
 }
 
 // Verdict is how a gate was decided. Expired and cancelled gates carry none: the head says who and why.
@@ -220,8 +221,8 @@ type Execution struct {
 	CurrentStep    int             `json:"current_step"`
 	Results        []ResultEntry   `json:"results"`
 	Summary        string          `json:"summary,omitempty"`
-	Usage          *Usage          `json:"usage,omitempty"` // of the summary, or of the session
-	Error          Reason          `json:"error,omitempty"`
+	Usage          *Usage          `json:"usage,omitempty"`      // of the summary, or of the session
+	Error          Reason          `json:"error_code,omitempty"` // the column error says it in words
 	ErrorDetail    string          `json:"error_detail,omitempty"`
 	CancelledBy    string          `json:"cancelled_by,omitempty"`
 	RetriedBy      string          `json:"retried_by,omitempty"` // who asked for this attempt

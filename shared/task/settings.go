@@ -134,6 +134,6 @@ func (s Settings) Terms(approvalRequired bool, now time.Time) Terms {
 	return Terms{
 		ApprovalRequired: approvalRequired, DecideBy: &by, Executor: s.Executor,
 		L4TimeoutSeconds: s.L4TimeoutSeconds, AutoApproveTools: s.AutoApproveTools,
-		MaxVersions: s.MaxVersions, ApprovalHours: s.ApprovalTimeoutHours, SettingsRev: s.Rev,
+		MaxVersions: s.MaxVersions, ApprovalHours: s.ApprovalTimeoutHours, SettingsRev: s.Rev, Locale: s.Locale,
 	}
 }

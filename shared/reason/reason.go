@@ -1,0 +1,67 @@
+// Package reason says to people why a task, a generation or an execution ended, in
+// their language, and what they can do now.
+package reason
+
+import (
+	"strings"
+
+	"ringi/shared/task"
+)
+
+// words are the texts of one language. {detail} in a sentence is where its detail stands.
+type words struct {
+	detail, seconds string
+	spent           string // what was spent, and the limit
+	step            string
+	sentences       map[task.Reason]string
+}
+
+func wordsOf(locale string) words {
+	if locale == "en" {
+		return english()
+	}
+	return japanese()
+}
+
+// Sentence is a reason in words. Its detail (a tool, a step, seconds for a timeout) is
+// put in brackets, one that is said in sentences on a line before; it may be empty. A
+// reason that is not known is said to be our own fault, a locale that is not is Japanese.
+func Sentence(locale string, r task.Reason, detail string) string {
+	w := wordsOf(locale)
+	text, ok := w.sentences[r]
+	if !ok {
+		text = w.sentences[task.ReasonRunFailed]
+	}
+	if strings.ContainsAny(detail, "。()") || strings.HasSuffix(detail, ".") {
+		return detail + "\n" + put(text, "detail", "")
+	}
+	return put(text, "detail", w.inBrackets(r, detail))
+}
+
+// Detail is a reason's detail in brackets: seconds for a timeout, two sums for a limit of costs.
+func Detail(locale string, r task.Reason, detail string) string {
+	return wordsOf(locale).inBrackets(r, detail)
+}
+
+func (w words) inBrackets(r task.Reason, detail string) string {
+	spent, limit, sums := strings.Cut(detail, "/")
+	switch {
+	case detail == "":
+		return ""
+	case r == task.ReasonTimeout && strings.Trim(detail, "0123456789") == "":
+		return put(w.seconds, "detail", detail)
+	case r == task.ReasonStepsNotDone:
+		return put(w.detail, "detail", put(w.step, "step", detail))
+	case r == task.ReasonCostLimit && sums:
+		return put(w.spent, "spent", spent, "limit", limit)
+	}
+	return put(w.detail, "detail", detail)
+}
+
+// put puts values in the places of a text. A value is never searched for places.
+func put(text string, pairs ...string) string {
+	for i := 0; i < len(pairs); i += 2 {
+		pairs[i] = "{" + pairs[i] + "}"
+	}
+	return strings.NewReplacer(pairs...).Replace(text)
+}

@@ -1,0 +1,53 @@
+package reason
+
+import (
+	"strings"
+	"testing"
+
+	"ringi/shared/task"
+)
+
+func TestEveryReasonHasItsOwnSentence(t *testing.T) {
+	for _, locale := range []string{"ja", "en"} {
+		w, seen := wordsOf(locale), map[string]task.Reason{}
+		for _, r := range task.Reasons {
+			text := Sentence(locale, r, "")
+			if w.sentences[r] == "" || text == "" || strings.Contains(text, "{") {
+				t.Errorf("%s: no sentence for %s: %q", locale, r, text)
+			}
+			if other, ok := seen[text]; ok {
+				t.Errorf("%s: %s says the same as %s", locale, r, other)
+			}
+			seen[text] = r
+		}
+		if len(w.sentences) != len(task.Reasons) {
+			t.Errorf("%s: %d sentences, the domain has %d reasons", locale, len(w.sentences), len(task.Reasons))
+		}
+	}
+	ja, en := japanese(), english()
+	for r, text := range ja.sentences {
+		if strings.Contains(text, "{detail}") != strings.Contains(en.sentences[r], "{detail}") {
+			t.Errorf("%s has a detail in one language only", r)
+		}
+	}
+}
+
+func TestASentenceNamesItsDetail(t *testing.T) {
+	for _, c := range []struct {
+		locale string
+		reason task.Reason
+		detail string
+		want   string
+	}{
+		{"ja", task.ReasonTimeout, "360", "制限時間を超えました(360秒)。"},
+		{"en", task.ReasonTimeout, "360", " (360 s)"},
+		{"ja", task.ReasonStepsNotDone, "2, 3", "(ステップ 2, 3)"},
+		{"en", task.ReasonCostLimit, "1.2/1", " (spent $1.2, limit $1)"},
+		{"ja", task.ReasonToolFailed, "{detail}", "失敗しました({detail})。"},
+		{"fr", "brand_new", "", "Ringi の内部で問題が起きました。"},
+	} {
+		if got := Sentence(c.locale, c.reason, c.detail); !strings.Contains(got, c.want) {
+			t.Errorf("%s: %q, want it to contain %q", c.reason, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,226 @@
+package store
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/google/go-cmp/cmp"
+
+	"ringi/shared/task"
+)
+
+// tables are the data model's, by the type of our items: a column that may be missing
+// ends in ?, JSON columns say what DynamoDB's value is instead.
+var tables = map[string]string{
+	"tenant": "id text, name text, slug text, agent_id text?, vault_id text?, created_at text, updated_at text",
+	"task": "id text, tenant_id text, title text, description text, priority text, task_type text, status text, source text, slack_channel text, " +
+		"slack_thread_ts text, created_at text, updated_at text",
+	"prompt": "id text, task_id text, version integer, content text, status text, approved_by text?, approved_at text?, rejection_reason text?, " +
+		"rejected_by text?, created_at text",
+	"process": "id text, task_id text, prompt_id text, version integer, steps list, status text, approved_by text?, approved_at text?, " +
+		"rejection_reason text?, rejected_by text?, created_at text",
+	"execution": "id text, task_id text, process_id text, session_id text?, status text, current_step integer, results list, error text?, " +
+		"cancelled_by text?, cancelled_at text?, started_at text?, completed_at text?",
+	"card":  "id text, task_id text, card_type text, channel text, message_ts text, created_at text",
+	"audit": "id text, tenant_id text, timestamp text, actor_type text, actor_id text?, action text, resource_type text, resource_id text?, details text",
+	// One row a tenant each.
+	"settings":    "id text, tenant_id text, config object, updated_at text, updated_by text?",
+	"integration": "id text, tenant_id text, provider text, status text, credentials text, metadata text, connected_at text?, updated_at text",
+	"tool":        "id text, tenant_id text, tool_name text, allowed flag, constraints text, created_at text, updated_at text",
+	// What stands in JSON columns.
+	"steps[]":   "stepId text, order integer, tool text, toolInput object, description text, expectedOutput text",
+	"results[]": "stepId text, tool text, status text, result object?, duration_ms integer, started_at text, completed_at text?",
+}
+
+// columns compares an item with its table.
+func columns(t *testing.T, table string, it item) {
+	t.Helper()
+	for _, column := range strings.Split(tables[table], ", ") {
+		name, kind, _ := strings.Cut(column, " ")
+		kind, optional := strings.CutSuffix(kind, "?")
+		v, got := it[name], ""
+		switch v := v.(type) {
+		case nil:
+			if !optional {
+				t.Errorf("%s.%s is not there", table, name)
+			}
+			continue
+		case *types.AttributeValueMemberS:
+			got = "text"
+		case *types.AttributeValueMemberN:
+			got = "integer"
+		case *types.AttributeValueMemberBOOL:
+			got = "flag"
+		case *types.AttributeValueMemberM:
+			got = "object"
+		case *types.AttributeValueMemberL:
+			got = "list"
+			for _, e := range v.Value {
+				columns(t, name+"[]", e.(*types.AttributeValueMemberM).Value)
+			}
+		}
+		if got != kind {
+			t.Errorf("%s.%s is %T, the data model has %s", table, name, v, kind)
+		}
+	}
+}
+
+func testColumns(t *testing.T, s *suite) {
+	st := s.store(t)
+	finished, failed, cancelled, english := running(t, st, 1, 1), running(t, st, 2, 2), running(t, st, 3, 2), running(t, st, 4, 1)
+	owner := workspace("T0COLUMNS")
+	owner.ID = tenant
+	if _, err := st.Bootstrap(t.Context(), owner, at()); err != nil {
+		t.Fatal(err)
+	}
+	decided(t, st, finished, claim(1), finishStep(1), func(a *task.Aggregate) (task.Change, error) {
+		return a.CompleteExecution(a.Head.Run, "終わりました。", at())
+	})
+	decided(t, st, failed, claim(1), finishStep(1), failing)
+	decided(t, st, cancelled, claim(1), finishStep(1), cancel)
+	for _, provider := range []string{"freee", "google"} {
+		x := task.Integration{TenantID: tenant, Provider: provider, Status: task.Disconnected}
+		if provider == "freee" {
+			x.Status, x.Credentials = task.Connected, "sealed"
+		}
+		if _, err := st.SaveIntegration(t.Context(), x, approver(), at()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := st.SaveToolPermission(t.Context(), task.ToolPermission{TenantID: tenant, ToolName: "send_slack_dm"}, approver(), at()); err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]int{}
+	look := func(pk string) {
+		for _, it := range rows(t, st, pk) {
+			kind := textOf(it, "type")
+			if kind == "card" && textOf(it, "state") != string(task.CardPosted) {
+				continue // message_ts comes with the message
+			}
+			if tables[kind] != "" {
+				seen[kind]++
+				columns(t, kind, it)
+			}
+		}
+	}
+	for _, ref := range []task.Ref{finished, failed, cancelled} {
+		if _, err := st.ClaimCard(t.Context(), ref, "CARD#task", "me", at(), at().Add(-time.Minute)); err != nil {
+			t.Fatal(err)
+		}
+		if err := st.PostedCard(t.Context(), ref, "CARD#task", "me", "1.000001", "C1", "hash"); err != nil {
+			t.Fatal(err)
+		}
+		look("TASK#" + tenant + "#" + ref.Task)
+	}
+	look("TENANT#" + tenant)
+	look("INTEGRATIONS#" + tenant)
+	look("AUDIT#" + tenant + "#2026-04")
+	for kind := range tables {
+		if seen[kind] == 0 && !strings.HasSuffix(kind, "[]") {
+			t.Errorf("no %s was written", kind)
+		}
+	}
+	t.Logf("compared %v", slices.Sorted(maps.Keys(seen)))
+
+	pk, sk := "TASK#"+tenant+"#"+failed.Task, task.ExecutionKey(1, 1)
+	t.Run("an execution's error is a sentence, its code beside it", func(t *testing.T) {
+		it := raw(t, st, pk, sk)
+		if got := textOf(it, "error"); !strings.HasPrefix(got, "ツールの呼び出しに失敗しました(calculate_overtime)。") || textOf(it, "error_code") != string(task.ReasonToolFailed) {
+			t.Errorf("error %q, error_code %q", got, textOf(it, "error_code"))
+		}
+		decided(t, st, english, func(a *task.Aggregate) (task.Change, error) {
+			a.Execution().Terms.Locale = "en"
+			return failing(a)
+		})
+		if got := textOf(raw(t, st, "TASK#"+tenant+"#"+english.Task, sk), "error"); !strings.HasPrefix(got, "A tool call failed (calculate_overtime).") {
+			t.Errorf("in English: %q", got)
+		}
+		for _, ref := range []task.Ref{finished, cancelled} {
+			if it := raw(t, st, "TASK#"+tenant+"#"+ref.Task, sk); it["error"] != nil || it["error_code"] != nil {
+				t.Errorf("one that did not fail has %q", textOf(it, "error"))
+			}
+		}
+	})
+	t.Run("a result is itself, and comes back", func(t *testing.T) {
+		a, err := st.Load(t.Context(), failed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := &task.Blob{JSON: `{"count":42}`, Bytes: 12}
+		if diff := cmp.Diff(want, a.Execution().Results[0].Result); diff != "" {
+			t.Error(diff)
+		}
+	})
+	t.Run("rows of a release before load as they were", func(t *testing.T) {
+		before, err := st.Load(t.Context(), failed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range []task.Row{before.Process(), before.Execution()} {
+			old := raw(t, st, pk, r.Key())
+			if old, err = fromColumns(old); err != nil { // arguments and results as text
+				t.Fatal(err)
+			}
+			if old["error_code"] != nil {
+				old["error"] = old["error_code"]
+				delete(old, "error_code")
+			}
+			if _, err := st.db.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &st.table, Item: old}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		after, err := st.Load(t.Context(), failed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(before, after); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+func failing(a *task.Aggregate) (task.Change, error) {
+	return a.FailExecution(a.Head.Run, task.ReasonToolFailed, "calculate_overtime", at())
+}
+
+func TestAResultThatIsElsewhereStaysAReference(t *testing.T) {
+	for name, c := range map[string]struct {
+		result task.Blob
+		object bool
+	}{
+		"an object":           {task.Blob{JSON: `{"s3_key":"its own","bytes":1}`, Bytes: 30}, true},
+		"a reference":         {task.Blob{Bytes: 5000, S3Key: "results/t/x.json", Preview: `{"a":`}, false},
+		"only its preview":    {task.Blob{Bytes: 5000, Preview: `{"a":`}, false},
+		"a list":              {task.Blob{JSON: `[1,2]`, Bytes: 5}, false},
+		"what would be lossy": {task.Blob{JSON: `{"a":1e400}`, Bytes: 11}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := task.Execution{ProcessVersion: 1, Attempt: 1, Results: []task.ResultEntry{{StepID: "step-1", Result: &c.result}, {StepID: "step-2"}}}
+			it, err := pack("execution", "PK", e.Key(), e)
+			if err != nil {
+				t.Fatal(err)
+			}
+			entry := it["results"].(*types.AttributeValueMemberL).Value[0].(*types.AttributeValueMemberM).Value
+			if (entry["result_bytes"] != nil) != c.object {
+				t.Errorf("stored as %v", entry)
+			}
+			var back task.Execution
+			if err := unpack(it, &back); err != nil {
+				t.Fatal(err)
+			}
+			got := *back.Results[0].Result
+			if name == "an object" { // members are sorted then
+				c.result.JSON = `{"bytes":1,"s3_key":"its own"}`
+			}
+			if !reflect.DeepEqual(c.result, got) || back.Results[1].Result != nil {
+				t.Errorf("it comes back as %+v", back.Results)
+			}
+		})
+	}
+}

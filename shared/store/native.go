@@ -1,0 +1,163 @@
+package store
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"ringi/shared/task"
+)
+
+const (
+	// maxDigits is the precision of DynamoDB's numbers.
+	maxDigits = 38
+	// maxNested is how deep an object may be: DynamoDB takes 32 levels, and a list and a map stand around it.
+	maxNested = 28
+)
+
+// errUnfit is JSON that would not come back from DynamoDB as it is.
+var errUnfit = errors.New("not an object that DynamoDB keeps as it is")
+
+// native is a JSON object as a map of DynamoDB's own values. It returns errUnfit for
+// what is no object, and for what would come back changed: a member that is there
+// twice, a number that DynamoDB would round or write otherwise, half of a surrogate pair.
+func native(text task.JSON) (*types.AttributeValueMemberM, error) {
+	d := json.NewDecoder(strings.NewReader(string(text)))
+	d.UseNumber()
+	v, err := nativeValue(d, 0)
+	if err != nil {
+		return nil, err
+	}
+	object, ok := v.(*types.AttributeValueMemberM)
+	if _, err := d.Token(); !ok || err != io.EOF {
+		return nil, errUnfit
+	}
+	return object, nil
+}
+
+func nativeValue(d *json.Decoder, depth int) (types.AttributeValue, error) {
+	token, err := d.Token()
+	if err != nil {
+		return nil, errUnfit
+	}
+	switch t := token.(type) {
+	case nil:
+		return &types.AttributeValueMemberNULL{Value: true}, nil
+	case bool:
+		return &types.AttributeValueMemberBOOL{Value: t}, nil
+	case json.Number:
+		if plainNumber(t.String()) {
+			return &types.AttributeValueMemberN{Value: t.String()}, nil
+		}
+	case string:
+		if !strings.ContainsRune(t, utf8.RuneError) {
+			return text(t), nil
+		}
+	case json.Delim:
+		switch {
+		case depth == maxNested:
+		case t == '[':
+			return nativeList(d, depth+1)
+		case t == '{':
+			return nativeMap(d, depth+1)
+		}
+	}
+	return nil, errUnfit
+}
+
+func nativeList(d *json.Decoder, depth int) (types.AttributeValue, error) {
+	list := &types.AttributeValueMemberL{Value: []types.AttributeValue{}}
+	for d.More() {
+		v, err := nativeValue(d, depth)
+		if err != nil {
+			return nil, err
+		}
+		list.Value = append(list.Value, v)
+	}
+	if _, err := d.Token(); err != nil {
+		return nil, errUnfit
+	}
+	return list, nil
+}
+
+func nativeMap(d *json.Decoder, depth int) (types.AttributeValue, error) {
+	object := &types.AttributeValueMemberM{Value: item{}}
+	for d.More() {
+		token, err := d.Token()
+		name, ok := token.(string)
+		_, twice := object.Value[name]
+		if err != nil || !ok || twice || name == "" || strings.ContainsRune(name, utf8.RuneError) {
+			return nil, errUnfit
+		}
+		v, err := nativeValue(d, depth)
+		if err != nil {
+			return nil, err
+		}
+		object.Value[name] = v
+	}
+	if _, err := d.Token(); err != nil {
+		return nil, errUnfit
+	}
+	return object, nil
+}
+
+// plainNumber reports whether a number is written as DynamoDB writes it: without
+// an exponent, without zeros that say nothing, and within its precision.
+func plainNumber(s string) bool {
+	whole, fraction, _ := strings.Cut(strings.TrimPrefix(s, "-"), ".")
+	digits := whole + fraction
+	return s != "-0" && len(digits) <= maxDigits && strings.Trim(digits, "0123456789") == "" && !strings.HasSuffix(fraction, "0")
+}
+
+// canonical is a native value as JSON without insignificant space, its members sorted.
+func canonical(v types.AttributeValue) (task.JSON, error) {
+	plain, err := plainValue(v)
+	if err != nil {
+		return "", err
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(plain); err != nil {
+		return "", fmt.Errorf("write JSON: %w", err)
+	}
+	return task.JSON(bytes.TrimSpace(b.Bytes())), nil
+}
+
+func plainValue(v types.AttributeValue) (any, error) {
+	switch v := v.(type) {
+	case *types.AttributeValueMemberNULL:
+		return nil, nil
+	case *types.AttributeValueMemberBOOL:
+		return v.Value, nil
+	case *types.AttributeValueMemberS:
+		return v.Value, nil
+	case *types.AttributeValueMemberN:
+		return json.Number(v.Value), nil
+	case *types.AttributeValueMemberL:
+		list := make([]any, len(v.Value))
+		for i, x := range v.Value {
+			var err error
+			if list[i], err = plainValue(x); err != nil {
+				return nil, err
+			}
+		}
+		return list, nil
+	case *types.AttributeValueMemberM:
+		object := make(map[string]any, len(v.Value))
+		for name, x := range v.Value {
+			var err error
+			if object[name], err = plainValue(x); err != nil {
+				return nil, err
+			}
+		}
+		return object, nil
+	}
+	return nil, fmt.Errorf("a %T is no JSON value", v)
+}

@@ -1,0 +1,110 @@
+package store
+
+import (
+	"encoding/json"
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"ringi/shared/task"
+)
+
+func TestArgumentsAreAnObjectOnlyIfItSaysTheVeryText(t *testing.T) {
+	nested := func(n int) string { return `{"a":` + strings.Repeat("[", n) + strings.Repeat("]", n) + "}" }
+	for name, c := range map[string]struct {
+		input  task.JSON
+		object bool
+	}{
+		"the seed's":                     {`{"department":null,"status":"active"}`, true},
+		"all kinds of values":            {`{"a":[1,-2,0.5,true,false,null,"",{},[]],"b":{"c":{"d":"日本語 <&> \u2028"}}}`, true},
+		"none":                           {`{}`, true},
+		"38 digits":                      {task.JSON(`{"a":` + strings.Repeat("9", 38) + `}`), true},
+		"39 digits":                      {task.JSON(`{"a":` + strings.Repeat("9", 39) + `}`), false},
+		"39 digits with a fraction":      {task.JSON(`{"a":1.` + strings.Repeat("9", 38) + `}`), false},
+		"a number too large for a float": {`{"a":1e400}`, false},
+		"an exponent":                    {`{"a":1e3}`, false},
+		"1.0":                            {`{"a":1.0}`, false},
+		"0.0":                            {`{"a":0.0}`, false},
+		"0.10":                           {`{"a":0.10}`, false},
+		"minus zero":                     {`{"a":-0}`, false},
+		"a member twice":                 {`{"a":1,"a":2}`, false},
+		"members in another order":       {`{"b":1,"a":2}`, false},
+		"space":                          {`{"a": 1}`, false},
+		"another spelling of a letter":   {`{"a":"\u0041"}`, false},
+		"half a surrogate pair":          {`{"a":"\ud800"}`, false},
+		"a member without a name":        {`{"":1}`, false},
+		"deep":                           {task.JSON(nested(maxNested - 1)), true},
+		"too deep":                       {task.JSON(nested(maxNested)), false},
+		"a list":                         {`[1]`, false},
+		"a text":                         {`"{}"`, false},
+		"nothing":                        {``, false},
+		"no JSON":                        {`{"a":1}x`, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := task.Process{Version: 1, Steps: []task.Step{{StepID: "step-1", Order: 1, Tool: "x", ToolInput: c.input, Effect: task.Read}}}
+			it, err := pack("process", "PK", p.Key(), p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			input := it["steps"].(*types.AttributeValueMemberL).Value[0].(*types.AttributeValueMemberM).Value["toolInput"]
+			if _, object := input.(*types.AttributeValueMemberM); object != c.object {
+				t.Errorf("stored as %T", input)
+			}
+			var back task.Process
+			if err := unpack(it, &back); err != nil || !reflect.DeepEqual(p, back) {
+				t.Errorf("it comes back as %+v, %v", back, err)
+			}
+			if json.Valid([]byte(c.input)) && task.Hash(p.Steps) != task.Hash(back.Steps) {
+				t.Error("what people stamped has another hash")
+			}
+		})
+	}
+}
+
+func FuzzNative(f *testing.F) {
+	for _, s := range []string{`{"a":[1,-2,0.5,true,null,"",{},[]]}`, `{"a":1e400,"b":1.0,"b":2}`, `{"a":"\ud800"}`, `{"a":{"":0}}`, `[[[{}]]]`, `{"a":-0}`} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		object, err := native(task.JSON(s))
+		if err != nil {
+			if !errors.Is(err, errUnfit) {
+				t.Errorf("%v", err)
+			}
+			return
+		}
+		if !json.Valid([]byte(s)) {
+			t.Fatalf("%q is no JSON", s)
+		}
+		again, err := canonical(object)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var a, b any
+		if json.Unmarshal([]byte(s), &a) != nil || json.Unmarshal([]byte(again), &b) != nil || !reflect.DeepEqual(a, b) {
+			t.Errorf("%s became %s", s, again)
+		}
+	})
+}
+
+func TestAnItemWithObjectsStaysWithinTheLimit(t *testing.T) {
+	var p task.Process
+	for i := range task.MaxSteps { // 200,000 bytes of what weighs most
+		list := strings.Repeat(strings.Repeat("[", 20)+strings.Repeat("]", 20)+",", 80) + "1"
+		p.Steps = append(p.Steps, task.Step{Order: i + 1, ToolInput: task.JSON(`{"a":[` + list + `]}`)})
+	}
+	it, err := pack("process", "PK", p.Key(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := sizeOf(it); n > maxNative {
+		t.Errorf("%d bytes", n)
+	}
+	var back task.Process
+	if err := unpack(it, &back); err != nil || !reflect.DeepEqual(p, back) {
+		t.Errorf("%v", err)
+	}
+}
