@@ -20,6 +20,8 @@ export function subject(key) {
   const n = Number(numbers.at(-1)) || 0;
   switch (kind.toUpperCase()) {
     case "REQUEST": return t("rowRequest");
+    case "ANSWER": return t("rowAnswer");
+    case "CHOICE": return t("rowChoice");
     case "TASK": return t("rowTask");
     case "PROMPT": return t("rowPrompt", { n });
     case "PROCESS": return t("rowProcess", { n });
