@@ -25,7 +25,7 @@ func TestASessionGoesThroughTheSteps(t *testing.T) {
 		"a write with other arguments is not made":                 testOtherArguments,
 		"a write is not made twice":                                testTwice,
 		"a step is not called before its turn":                     testTooEarly,
-		"a read's arguments may be the session's own":              testOwnArguments,
+		"a read with other arguments is not made":                  testOwnArguments,
 		"a read that a write builds on is as approved":             testBuiltOn,
 		"calls at once are made in the steps' order":               testAtOnce,
 		"a session that leaves steps undone has failed":            testLeavesSteps,

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
-	"slices"
 
 	"ringi/shared/model"
 	"ringi/shared/model/managed"
@@ -39,7 +38,8 @@ func (h *host) consider(ctx context.Context, a *task.Aggregate, wishes []managed
 	return h.answer(ctx, a, wishes[0], denied)
 }
 
-// admit finds the approved step that a wish is for.
+// admit finds the approved step that a wish is for. Its arguments, a read's too, are those that people stamped, as they
+// stand or with their references resolved: the effect lines say what they are.
 func (h *host) admit(ctx context.Context, a *task.Aggregate, w managed.Wish) (task.Step, task.Denial, error) {
 	e := a.Execution()
 	steps, input := a.ProcessOf(e).Steps, tool.Canonical(w.Input)
@@ -47,7 +47,7 @@ func (h *host) admit(ctx context.Context, a *task.Aggregate, w managed.Wish) (ta
 	next := a.NextStep(e)
 	fits := func(s task.Step) bool {
 		switch {
-		case input == tool.Canonical(json.RawMessage(s.ToolInput)), free(steps, s):
+		case input == tool.Canonical(json.RawMessage(s.ToolInput)):
 			return true
 		case next == nil || s.Order != next.Order:
 			return false
@@ -71,39 +71,16 @@ func (h *host) admit(ctx context.Context, a *task.Aggregate, w managed.Wish) (ta
 	if denial == task.DeniedArguments && down != nil { // they may be right
 		return step, denial, down
 	}
-	if denial == "" && free(steps, step) {
-		step.ToolInput = task.JSON(input)
-	}
 	return step, denial, nil
 }
 
-// free reports whether a session may choose a step's arguments: those of a read whose
-// result no other step takes, and that tells them to nobody but Ringi's own tools.
-func free(steps []task.Step, s task.Step) bool {
-	if _, _, foreign := task.ServerTool(s.Tool); foreign || s.Effect != task.Read {
-		return false
-	}
-	return !slices.ContainsFunc(steps, func(other task.Step) bool {
-		arguments, err := tool.Parse(other.ToolInput)
-		return err != nil || slices.ContainsFunc(arguments.Refs(), func(r tool.Ref) bool { return r.Path.StepID == s.StepID })
-	})
-}
-
-// grant makes a call. Arguments of the session's own choosing that can't be are its own to mend.
+// grant makes a call.
 func (h *host) grant(ctx context.Context, a *task.Aggregate, w managed.Wish, step task.Step) (*task.Aggregate, error) {
 	after, err := h.take(ctx, a, step, w.ID)
 	if errors.Is(err, errNoTime) {
 		return h.rest(ctx, a, 0)
 	}
-	stop := task.StopError{}
-	if !errors.As(err, &stop) || stop.Reason != task.ReasonBadArguments && stop.Reason != task.ReasonToolConstraint {
-		return after, err
-	}
-	approved := a.ProcessOf(a.Execution()).Steps[step.Order-1]
-	if tool.Canonical(json.RawMessage(approved.ToolInput)) == string(step.ToolInput) || !free(a.ProcessOf(a.Execution()).Steps, approved) {
-		return nil, err
-	}
-	return h.answer(ctx, a, w, deny(task.DeniedArguments))
+	return after, err
 }
 
 // reply is a call's result as the session gets it. Whole results stay with Ringi.

@@ -75,12 +75,16 @@ func testTooEarly(t *testing.T, m *hosted) {
 }
 
 func testOwnArguments(t *testing.T, m *hosted) {
-	m.does(asks(listing, `{"status":"every","department":null}`), asks(listing, `{"status":"all","department":null}`), ends)
-	m.approved(m.read(1))
+	stamped := `{"department":"営業部","status":"active"}`
+	m.does(asks(listing, `{"status":"all","department":null}`), asks(listing, stamped), ends)
+	m.approved(m.step(1, listing, task.Read, stamped))
 	m.run()
 	m.denied(1, task.DeniedArguments)
 	m.ends(task.ExecutionCompleted, "", task.StepCompleted)
-	if got := m.Load().Steps[0].Arguments.JSON; !strings.Contains(string(got), `"all"`) {
+	if n := m.vendors.Calls(listing); n != 1 {
+		t.Errorf("listed %d times", n)
+	}
+	if got := m.Load().Steps[0].Arguments.JSON; !strings.Contains(string(got), "営業部") {
 		t.Errorf("called with %s", got)
 	}
 }
