@@ -129,7 +129,7 @@ func (h *Handler) tell(ctx context.Context, c click, v verdict) {
 	}
 	if v.err == nil {
 		log.InfoContext(ctx, "decided so before", "id", c.id)
-		if c.withdraws && v.ended != nil { // a card that is cancelled may be far up in the thread
+		if c.withdraws && !c.retries && v.ended != nil { // a card that is cancelled may be far up in the thread
 			h.whisper(ctx, c, v, card.CancelledBefore(v.settings.Locale, *v.ended))
 		}
 		return

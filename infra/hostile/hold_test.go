@@ -166,7 +166,7 @@ var (
 	command  = regexp.MustCompile(`<[^>]*>`)
 	emoji    = regexp.MustCompile(`:[a-z_]+:`)
 	everyone = regexp.MustCompile(`(?i)@(channel|here|everyone)`)
-	code     = regexp.MustCompile("(?s)```[^`]*```") // arguments stand as they are, as JSON
+	code     = regexp.MustCompile("(?s)```[^`]*```|`[^`\n]*`") // planned values stand as they are
 	reasoned = regexp.MustCompile(`理由: .*`)
 )
 

@@ -77,7 +77,7 @@ func TestSlackSDKAcceptsEveryCard(t *testing.T) {
 	}
 	blocks := 0
 	for name, o := range opinions(t, all) {
-		if len(o.Problems) > 0 || o.Blocks == 0 {
+		if plain := strings.Contains(name, "/task_"); len(o.Problems) > 0 || o.Blocks == 0 && !plain { // some of a task's are a text alone
 			t.Errorf("%s, %d blocks:\n%s", name, o.Blocks, strings.Join(o.Problems, "\n"))
 		}
 		blocks += o.Blocks

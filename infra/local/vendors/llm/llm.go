@@ -150,12 +150,15 @@ func refuse(w http.ResponseWriter, status int, code string) {
 // purpose is told by the answer that is asked for.
 func purpose(schema json.RawMessage) string {
 	var s struct {
-		Required []string `json:"required"`
+		Properties map[string]any `json:"properties"`
 	}
-	if json.Unmarshal(schema, &s) != nil || len(s.Required) == 0 {
-		return ""
+	_ = json.Unmarshal(schema, &s) // then it has none
+	for member, purpose := range map[string]string{"task_type": "extract", "policy": "draft", "steps": "plan", "summary": "summarize"} {
+		if _, ok := s.Properties[member]; ok {
+			return purpose
+		}
 	}
-	return map[string]string{"title": "extract", "policy": "draft", "steps": "plan", "summary": "summarize"}[s.Required[0]]
+	return ""
 }
 
 func bearer(r *http.Request) string {
