@@ -1,0 +1,78 @@
+package demo
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// A request is planned as it was meant, or the card says what of it is not.
+func TestRequestsInOnesOwnWords(t *testing.T) {
+	// honest: the policy is refused, or quotes the words that it didn't take.
+	honest := func(text string, words ...string) {
+		t.Run(text, func(t *testing.T) {
+			r := understood(t, text)
+			if r.cannot() != "" {
+				return
+			}
+			doubts := strings.Join(r.doubts(), "\n")
+			for _, w := range words {
+				if !strings.Contains(doubts, w) {
+					t.Errorf("%q is neither in the plan nor said to be left out: people %v, departments %v, recipients %v, doubts %q", w, r.people, r.departments, r.recipients, doubts)
+				}
+			}
+		})
+	}
+	honest("<@U0SANDSUZU> の先月の残業時間を調べて", "U0SANDSUZU")
+	honest("Overtime of <@U0SANDALEX> for October only, no sheet", "U0SANDALEX")
+	honest("Post the employee list to <#C0SANDGENL|general>", "general")
+	honest("従業員一覧を全員に DM で送って", "全員")
+	honest("先月の残業を人事部に共有して", "人事部")
+	honest("Every month, send me the attendance summary", "month")
+	honest("overtime, but skip alpha, beta, gamma, delta, epsilon, zeta, eta, theta, iota, kappa", "kappa")
+	honest("昨日の15時に会議室を予約して", "昨日")
+	honest("11/31 の 25時に会議室を予約", "11/31")
+	for text, want := range map[string]string{
+		"今年の3月の残業":                        "2026-03",
+		"昨年12月の勤怠をまとめて":                   "2025-12",
+		"去年の10月の残業":                       "2025-10",
+		"overtime of last year's October": "2025-10",
+		"4月からの勤怠をまとめて":                    "2026-04 2026-05 2026-06 2026-07 2026-08 2026-09 2026-10 2026-11",
+	} {
+		t.Run(text, func(t *testing.T) {
+			var got []string
+			for _, m := range understood(t, text).period.months {
+				got = append(got, fmt.Sprintf("%d-%02d", m.year(), m.name()))
+			}
+			if strings.Join(got, " ") != want {
+				t.Errorf("months %v, want %s", got, want)
+			}
+		})
+	}
+	// never the opposite of what was asked for
+	t.Run("don't", func(t *testing.T) {
+		for _, text := range []string{"Don't tell <@U0SANDSUZU> about the employee list", "従業員一覧を<@U0SANDSUZU>には知らせないで"} {
+			if r := understood(t, text); r.cannot() == "" && len(r.recipients) > 0 {
+				t.Errorf("%s: tells %v", text, r.recipients)
+			}
+		}
+		if r := understood(t, "営業部以外の10月の勤怠をまとめて"); r.cannot() == "" && len(r.departments) > 0 {
+			t.Errorf("all but: covers %v", r.departments)
+		}
+		if r := understood(t, "attendance, without validation"); r.cannot() == "" && r.validate {
+			t.Error("without validation: validates")
+		}
+	})
+	t.Run("instead of", func(t *testing.T) {
+		r := understood(t, "10月の勤怠")
+		r.take([]version{{Reason: "September instead of October"}}, false)
+		if len(r.taken) > 0 && len(r.period.months) != 1 {
+			t.Errorf("taken in %q, months %v", r.taken, r.when())
+		}
+	})
+	t.Run("make a list of employees", func(t *testing.T) {
+		if why := understood(t, "従業員一覧を作って").cannot(); why != "" {
+			t.Error(why)
+		}
+	})
+}
