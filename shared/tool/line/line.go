@@ -1,7 +1,8 @@
 // Package line says in one line what a step would do, from its arguments as they were
 // planned: each tool in its own words, in Japanese and English. No model has a say in
 // it, and nothing of the arguments is left out. What isn't known before the steps run
-// is named by where it will come from.
+// is named by where it will come from. A line can be read back: two calls of a tool with
+// different arguments have different lines, whatever stands in their values.
 //
 // It needs no schemas and no catalog: cards are drawn with it.
 package line
@@ -14,6 +15,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"ringi/shared/task"
 )
@@ -55,10 +58,11 @@ func of(w *words, s task.Step, earlier map[string]task.Step) []Piece {
 	l.args = args
 	if say, own := tools[s.Tool]; own {
 		say(l)
+		l.rest(w.more)
 	} else {
 		l.foreign(s.Tool)
+		l.rest("")
 	}
-	l.rest()
 	return l.out
 }
 
@@ -91,11 +95,26 @@ func (l *writer) add(k Kind, text string) {
 
 func (l *writer) words(text string) { l.add(Words, text) }
 
+// missing is an argument that is not there, which isn't the same as null.
+type missing struct{}
+
 // take is an argument, which then is said.
 func (l *writer) take(name string) any {
-	v := l.args[name]
+	v, had := l.args[name]
 	delete(l.args, name)
+	if !had {
+		return missing{}
+	}
 	return v
+}
+
+// listed takes an argument that is a list; what is none stays for the end of the line.
+func (l *writer) listed(name string) (list []any, ok bool) {
+	v := l.take(name)
+	if list, ok = v.([]any); !ok {
+		l.args[name] = v
+	}
+	return list, ok
 }
 
 // say writes a text of ours; parts write what stands for {name} in it.
@@ -120,10 +139,10 @@ func (l *writer) value(v any) {
 	switch v := v.(type) {
 	case nil:
 		l.words(l.w.nothing)
+	case missing:
+		l.words(l.w.missing)
 	case string:
-		l.words(l.w.open)
-		l.add(Value, strings.NewReplacer("\r\n", " ⏎ ", "\n", " ⏎ ").Replace(v))
-		l.words(l.w.shut)
+		l.quoted(v)
 	case json.Number:
 		l.add(Value, v.String())
 	case bool:
@@ -133,8 +152,7 @@ func (l *writer) value(v any) {
 		l.list(v)
 		l.words("]")
 	case map[string]any:
-		if at, ok := reference(v); ok {
-			l.from(at)
+		if at, ok := reference(v); ok && l.from(at) {
 			return
 		}
 		l.words("{")
@@ -142,7 +160,7 @@ func (l *writer) value(v any) {
 			if i > 0 {
 				l.words(", ")
 			}
-			l.add(Value, name)
+			l.name(name)
 			l.words(": ")
 			l.value(v[name])
 		}
@@ -159,11 +177,44 @@ func (l *writer) list(v []any) {
 	}
 }
 
-// rest names the arguments that nothing was said of.
-func (l *writer) rest() {
+// quoted writes a text between quotation marks, which end where it does: marks within it
+// are other ones, or stand behind a backslash.
+func (l *writer) quoted(s string) {
+	l.words(l.w.open)
+	l.add(Value, l.w.inside.Replace(s))
+	l.words(l.w.shut)
+}
+
+// name writes the name of a member, a label or a title: as it is when it is a plain word,
+// else like any other text.
+func (l *writer) name(s string) {
+	if plainName(s) {
+		l.add(Value, s)
+		return
+	}
+	l.quoted(s)
+}
+
+// plainName reports whether a name can't be taken for anything else in a line: letters,
+// digits and few signs, and no number, true or false.
+func plainName(s string) bool {
+	if s == "" || s == "true" || s == "false" || unicode.IsDigit(rune(s[0])) || s[0] == '-' {
+		return false
+	}
+	return plainSigns(s)
+}
+
+func plainSigns(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool {
+		return r == utf8.RuneError || !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_.-$", r)
+	})
+}
+
+// rest names the arguments that nothing was said of; with what stands before each name.
+func (l *writer) rest(with string) {
 	for _, name := range slices.Sorted(maps.Keys(l.args)) {
-		l.words(l.w.between)
-		l.add(Value, name)
+		l.words(l.w.between + with)
+		l.name(name)
 		l.words(": ")
 		l.value(l.args[name])
 	}
@@ -176,22 +227,29 @@ func reference(v any) (path string, ok bool) {
 	return path, ok && len(m) == 1
 }
 
-// from names an earlier step's result, or what stands in it.
-func (l *writer) from(path string) {
+// from names an earlier step's result, or what stands in it. It is false for a path that
+// leads to none.
+func (l *writer) from(path string) bool {
 	step, rest, _ := strings.Cut(path, ".")
 	s, known := l.earlier[step]
-	if !known {
-		l.add(Value, path)
-		return
+	inside, deeper := strings.CutPrefix(rest, "result.")
+	if !known || rest != "result" && (!deeper || inside == "") {
+		return false
 	}
-	_, inside, _ := strings.Cut(rest, ".")
 	parts := map[string]func(){
 		"step": func() { l.words(strconv.Itoa(s.Order)) },
-		"path": func() { l.add(Value, inside) },
+		"path": func() {
+			if plainSigns(inside) {
+				l.add(Value, inside)
+				return
+			}
+			l.quoted(inside)
+		},
 	}
-	if inside == "" {
+	if !deeper {
 		l.say(l.w.result, parts)
-		return
+		return true
 	}
 	l.say(l.w.resultAt, parts)
+	return true
 }

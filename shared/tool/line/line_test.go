@@ -59,11 +59,11 @@ func TestEachToolSaysWhatItWouldDo(t *testing.T) {
 			"@U0SATO へ DM: 「完了です。 ⏎ 確認してください」 · 人数: ステップ1の結果 (count) · 賞与: 25000000 · 備考: (なし)",
 			"「sato@example.com」 へ DM: 「x」 · a: 9007199254740993",
 			"ステップ1の結果 (employees.0.email) へ DM: ステップ4の結果",
-			"rooms の book_room · acl: {mallory@evil.example: {public: false}} · cc: [「U1」, 2, (なし)] · notify: true · room_id: ステップ9の結果 (rooms.0.id) · title: 「定例」",
+			"rooms の book_room · acl: {「mallory@evil.example」: {public: false}} · cc: [「U1」, 2, (なし)] · notify: true · room_id: ステップ9の結果 (rooms.0.id) · title: 「定例」",
 			"gone_tool",
-			"部署: ステップ4の結果 (x) · 「odd」 · more: 1",
+			"部署: ステップ4の結果 (x) · 「odd」 · 引数 more: 1",
 			"引数を読み取れません: 「not JSON」",
-			"(なし) へ DM: 5 · {label: 「a」} · 「b」",
+			"(指定なし) へ DM: 5 · {label: 「a」} · 「b」",
 		},
 		"en": {
 			"Department: “営業部” · current employees only",
@@ -75,11 +75,11 @@ func TestEachToolSaysWhatItWouldDo(t *testing.T) {
 			"DM to @U0SATO: “完了です。 ⏎ 確認してください” · 人数: the result of step 1 (count) · 賞与: 25000000 · 備考: (none)",
 			"DM to “sato@example.com”: “x” · a: 9007199254740993",
 			"DM to the result of step 1 (employees.0.email): the result of step 4",
-			"book_room of rooms · acl: {mallory@evil.example: {public: false}} · cc: [“U1”, 2, (none)] · notify: true · room_id: the result of step 9 (rooms.0.id) · title: “定例”",
+			"book_room of rooms · acl: {“mallory@evil.example”: {public: false}} · cc: [“U1”, 2, (none)] · notify: true · room_id: the result of step 9 (rooms.0.id) · title: “定例”",
 			"gone_tool",
-			"Department: the result of step 4 (x) · “odd” · more: 1",
+			"Department: the result of step 4 (x) · “odd” · argument more: 1",
 			"The arguments can't be read: “not JSON”",
-			"DM to (none): 5 · {label: “a”} · “b”",
+			"DM to (not given): 5 · {label: “a”} · “b”",
 		},
 	}
 	for locale, want := range want {
@@ -132,7 +132,7 @@ func FuzzNothingIsLeftOut(f *testing.F) {
 		for member, v := range args {
 			for _, literal := range literals(v) {
 				known := literal == "active" || literal == "all" || literal == "calculate" || literal == "validate"
-				if !known && !strings.Contains(said, strings.NewReplacer("\r\n", " ⏎ ", "\n", " ⏎ ").Replace(literal)) {
+				if !known && !strings.Contains(unescaped(said), literal) && !strings.Contains(said, literal) {
 					t.Errorf("%s: %q of %s is not in %q", name, literal, member, said)
 				}
 			}
@@ -156,4 +156,9 @@ func literals(v any) (out []string) {
 		}
 	}
 	return out
+}
+
+// unescaped takes back what a line does to texts within quotation marks.
+func unescaped(s string) string {
+	return strings.NewReplacer(`\r`, "\r", `\\`, `\`, `\「`, "「", `\『`, "『", `\』`, "』", `\⏎`, "⏎", `\｢`, "｢", `\｣`, "｣", `\﹁`, "﹁", `\﹂`, "﹂", "『", "「", "』", "」", " ⏎ ", "\n").Replace(s)
 }

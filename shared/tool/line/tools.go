@@ -70,8 +70,7 @@ func (l *writer) sheet() {
 		"rows": func() { l.say(text, map[string]func(){"n": func() { l.words(thousands(count)) }}) },
 	})
 	l.say(l.w.rows, map[string]func(){"rows": l.of(rows)})
-	if columns, ok := l.args["columns"].([]any); ok {
-		l.take("columns")
+	if columns, ok := l.listed("columns"); ok {
 		l.say(l.w.columns, map[string]func(){"columns": func() { l.columns(columns) }})
 	}
 }
@@ -89,10 +88,10 @@ func (l *writer) columns(columns []any) {
 			l.value(c)
 			continue
 		}
-		l.add(Value, name)
+		l.name(name)
 		if member != name {
 			l.words(" = ")
-			l.add(Value, member)
+			l.name(member)
 		}
 	}
 }
@@ -111,11 +110,10 @@ func (l *writer) most(rows any) int {
 
 func (l *writer) message() {
 	l.say(l.w.message, map[string]func(){"recipient": func() { l.recipient(l.take("recipient")) }, "text": l.of(l.take("text"))})
-	details, ok := l.args["details"].([]any)
+	details, ok := l.listed("details")
 	if !ok {
 		return
 	}
-	l.take("details")
 	for _, d := range details {
 		l.words(l.w.between)
 		label, value, ok := pair(d, "label", "value")
@@ -124,7 +122,7 @@ func (l *writer) message() {
 			l.value(d)
 			continue
 		}
-		l.add(Value, name)
+		l.name(name)
 		l.words(": ")
 		l.value(value)
 	}
@@ -144,10 +142,10 @@ func (l *writer) recipient(v any) {
 func (l *writer) foreign(name string) {
 	server, own, ok := task.ServerTool(name)
 	if !ok {
-		l.add(Value, name)
+		l.name(name)
 		return
 	}
-	l.say(l.w.server, map[string]func(){"server": func() { l.add(Value, server) }, "tool": func() { l.add(Value, own) }})
+	l.say(l.w.server, map[string]func(){"server": func() { l.name(server) }, "tool": func() { l.name(own) }})
 }
 
 // pair takes an object of exactly two members apart.

@@ -1,8 +1,12 @@
 package line
 
+import "strings"
+
 // words are the texts of one language; {name} is where a value stands.
 type words struct {
 	open, shut, between, nothing, unread string
+	missing, more                        string
+	inside                               *strings.Replacer // of what stands between open and shut
 	result, resultAt                     string
 	department, company, active, retired string
 	attendance                           string
@@ -19,7 +23,13 @@ func wordsOf(locale string) *words {
 	return &japanese
 }
 
+// ownSigns are signs of a line that stand behind a backslash where a value has them itself.
+var ownSigns = []string{`\`, `\\`, "⏎", `\⏎`, "\r", `\r`, "\n", " ⏎ "}
+
+// Quotation marks within others are 『』 in Japanese.
 var japanese = words{
+	inside:  strings.NewReplacer(append([]string{"「", "『", "」", "』", "『", `\『`, "』", `\』`, "｢", `\｢`, "｣", `\｣`, "﹁", `\﹁`, "﹂", `\﹂`}, ownSigns...)...),
+	missing: "(指定なし)", more: "引数 ",
 	open: "「", shut: "」", between: " · ", nothing: "(なし)", unread: "引数を読み取れません: ",
 	result: "ステップ{step}の結果", resultAt: "ステップ{step}の結果 ({path})",
 	department: "部署: {department}", company: "全社", active: "在籍者のみ", retired: "退職者を含む",
@@ -32,6 +42,8 @@ var japanese = words{
 }
 
 var english = words{
+	inside:  strings.NewReplacer(append([]string{"“", `\“`, "”", `\”`, "„", `\„`, "‟", `\‟`, `"`, `\"`}, ownSigns...)...),
+	missing: "(not given)", more: "argument ",
 	open: "“", shut: "”", between: " · ", nothing: "(none)", unread: "The arguments can't be read: ",
 	result: "the result of step {step}", resultAt: "the result of step {step} ({path})",
 	department: "Department: {department}", company: "The whole company", active: "current employees only", retired: "people who have retired too",

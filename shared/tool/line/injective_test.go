@@ -1,0 +1,112 @@
+package line_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"ringi/shared/tool/line"
+)
+
+var someTools = []string{"rooms.book", "gone_tool", "send_slack_dm", "write_rows_to_google_sheet", "list_employees", "list_attendance", "calculate_overtime"}
+
+// differ fails when two calls with different arguments are drawn alike.
+func differ(t interface{ Errorf(string, ...any) }, name, a, b string) {
+	if canonical(a) == canonical(b) {
+		return
+	}
+	for _, locale := range []string{"ja", "en"} {
+		first, second := drawnWith(locale, name, a), drawnWith(locale, name, b)
+		if first == second {
+			t.Errorf("%s: two calls, one line: %s\n %s\n %s", name, first, a, b)
+		}
+	}
+}
+
+// drawnWith is the line of a step behind two others, whose results its arguments may name.
+func drawnWith(locale, name, args string) string {
+	return text(line.Of(locale, plan("list_employees", `{}`, "list_attendance", `{}`, name, args))[2])
+}
+
+// canonical writes arguments in one way; numbers stay as they are written.
+func canonical(args string) string {
+	d := json.NewDecoder(strings.NewReader(args))
+	d.UseNumber()
+	var v map[string]any
+	if d.Decode(&v) != nil || v == nil || d.More() {
+		return args
+	}
+	out, err := json.Marshal(v)
+	if err != nil {
+		return args
+	}
+	return string(out)
+}
+
+// lookalikes are pairs of arguments of which one imitates the other.
+var lookalikes = [][3]string{
+	{"rooms.book", `{"to":"a」 · cc: 「b"}`, `{"to":"a","cc":"b"}`},
+	{"rooms.book", `{"a":"x","b":"y"}`, `{"a":"x」 · b: 「y"}`},
+	{"rooms.book", `{"a":"x","b":"y"}`, `{"a":"x” · b: “y"}`},
+	{"send_slack_dm", `{"recipient":"U012ABC","text":"x","details":[{"label":"a","value":"b"}]}`, `{"recipient":"U012ABC","text":"x」 · a: 「b","details":[]}`},
+	{"send_slack_dm", `{"recipient":"U012ABC","text":"x","details":[{"label":"a","value":5}]}`, `{"recipient":"U012ABC","text":"x","details":[],"a":5}`},
+	{"send_slack_dm", `{"recipient":"U012ABC","text":"x\ny","details":[]}`, `{"recipient":"U012ABC","text":"x ⏎ y","details":[]}`},
+	{"send_slack_dm", `{"recipient":"U012ABC","text":"x\r\ny","details":[]}`, `{"recipient":"U012ABC","text":"x\ny","details":[]}`},
+	{"send_slack_dm", `{"text":"「x」"}`, `{"text":"『x』"}`},
+	{"rooms.book", `{"n":5,"b":[]}`, `{"n: 5 · b":[]}`},
+	{"rooms.book", `{"restrict":[],"to":"x"}`, `{"restrict: [] · to":"x"}`},
+	{"rooms.book", `{"a":{"$ref":"step-1.result.x"}}`, `{"a":{"$ref":"step-1.other.x"}}`},
+	{"rooms.book", `{"a":{"$ref":"5"}}`, `{"a":5}`},
+	{"list_employees", `{"department":null,"status":"all"}`, `{"status":"all"}`},
+	{"write_rows_to_google_sheet", `{"columns":[5]}`, `{"columns":[{"key":"5","title":"5"}]}`},
+	{"write_rows_to_google_sheet", `{"columns":[{"key":"a","title":"b = c"}]}`, `{"columns":[{"key":"c","title":"a = b"}]}`},
+}
+
+func TestTwoCallsHaveTwoLines(t *testing.T) {
+	for _, x := range lookalikes {
+		differ(t, x[0], x[1], x[2])
+	}
+	signs := rapid.SampledFrom([]string{"a", "b", "5", "true", "(なし)", "「", "」", "『", "』", "“", "”", `"`, `\`, "⏎", "\n", "\r", " ", " · ", ": ", ", ", " = ", "[", "]", "{", "}", "(", ")", "$ref", ".", "-", "引数 ", "ステップ1の結果"})
+	word := rapid.Custom(func(t *rapid.T) string {
+		return strings.Join(rapid.SliceOfN(signs, 0, 4).Draw(t, "signs"), "")
+	})
+	name := rapid.OneOf(word, rapid.SampledFrom([]string{"department", "status", "year", "month", "employees", "mode", "records", "earlier", "rows", "columns", "sheet", "recipient", "text", "details", "label", "value", "key", "title"}))
+	var value func(depth int) *rapid.Generator[any]
+	value = func(depth int) *rapid.Generator[any] {
+		plain := []*rapid.Generator[any]{
+			rapid.Map(word, func(s string) any { return s }),
+			rapid.SampledFrom([]any{nil, true, 5, "active", "all", "U012ABC", map[string]any{"$ref": "step-1.result"}, map[string]any{"$ref": "step-1.result.a"}}),
+		}
+		if depth == 0 {
+			return rapid.OneOf(plain...)
+		}
+		list := rapid.Map(rapid.SliceOfN(value(depth-1), 0, 2), func(v []any) any { return v })
+		object := rapid.Map(rapid.MapOfN(name, value(depth-1), 0, 2), func(v map[string]any) any { return v })
+		return rapid.OneOf(append(plain, list, object)...)
+	}
+	args := rapid.MapOfN(name, value(2), 0, 3)
+	rapid.Check(t, func(t *rapid.T) {
+		tool := rapid.SampledFrom(someTools).Draw(t, "tool")
+		seen := map[string]string{}
+		for range 12 {
+			raw, err := json.Marshal(args.Draw(t, "arguments"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			line := drawnWith("ja", tool, string(raw))
+			if before, was := seen[line]; was {
+				differ(t, tool, before, string(raw))
+			}
+			seen[line] = string(raw)
+		}
+	})
+}
+
+func FuzzTwoCallsHaveTwoLines(f *testing.F) {
+	for _, x := range lookalikes {
+		f.Add(x[0], x[1], x[2])
+	}
+	f.Fuzz(func(t *testing.T, name, a, b string) { differ(t, name, a, b) })
+}
