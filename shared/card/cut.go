@@ -69,7 +69,7 @@ func extends(r rune) bool {
 	return r == zwj || r >= 0x300 && unicode.In(r, unicode.Mn, unicode.Me, unicode.Variation_Selector) || r >= 0x1f3fb && r <= 0x1f3ff
 }
 
-// pages splits prepared text into parts of at most limit units, all of it. A part ends
+// pages splits prepared text into parts of at most limit units and maxLines lines, all of it. A part ends
 // where a line does, unless that would leave much of it empty.
 func pages(s string, limit int) []string {
 	var out []string
@@ -81,10 +81,24 @@ func pages(s string, limit int) []string {
 				end = line
 			}
 		}
+		end = min(end, endOfLines(s, maxLines))
 		out = append(out, s[:end])
 		s = strings.TrimLeftFunc(s[end:], unicode.IsSpace) // a part of spaces is refused
 	}
 	return out
+}
+
+// endOfLines is where the first n lines of a text end.
+func endOfLines(s string, n int) int {
+	at := 0
+	for range n {
+		next := strings.IndexByte(s[at:], '\n')
+		if next < 0 {
+			return len(s)
+		}
+		at += next + 1
+	}
+	return at - 1
 }
 
 // pageEnd is how much of a part stays empty at most, in characters.

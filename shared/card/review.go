@@ -125,13 +125,13 @@ func Whole(a *task.Aggregate, kind task.CardType, id, locale string) bool {
 func paginated(blocks []slack.Block) [][]slack.Block {
 	var out [][]slack.Block
 	var page []slack.Block
-	used := 0
+	used, lines := 0, 0
 	for _, b := range blocks {
-		n := characters(b)
-		if len(page) > 0 && (len(page) == maxPageBlocks || used+n > maxPage) {
-			out, page, used = append(out, page), nil, 0
+		n, high := characters(b), blockHeight(b)
+		if len(page) > 0 && (len(page) == maxPageBlocks || used+n > maxPage || lines+high > maxBodyLines) {
+			out, page, used, lines = append(out, page), nil, 0, 0
 		}
-		page, used = append(page, b), used+n
+		page, used, lines = append(page, b), used+n, lines+high
 	}
 	return append(out, page)
 }

@@ -85,11 +85,11 @@ func (d drawing) stepList(steps []task.Step, most, widest int, line func(s task.
 func (d drawing) paged(lines []string, most int) (pages []string, left int) {
 	room := maxSection - units(d.w.MoreSteps) - 10 // for the count, on any page
 	page := []string{}
-	used := 0
+	used, high := 0, 0
 	for i, l := range lines {
-		if used+units(l)+1 > room && len(page) > 0 {
+		if (used+units(l)+1 > room || high+height(l) > maxLines) && len(page) > 0 {
 			pages = append(pages, strings.Join(page, "\n"))
-			page, used = nil, 0
+			page, used, high = nil, 0, 0
 		}
 		if len(pages) == most {
 			left = len(lines) - i
@@ -97,7 +97,7 @@ func (d drawing) paged(lines []string, most int) (pages []string, left int) {
 			return pages, left
 		}
 		page = append(page, l)
-		used += units(l) + 1
+		used, high = used+units(l)+1, high+height(l)
 	}
 	return append(pages, strings.Join(page, "\n")), 0
 }

@@ -19,6 +19,13 @@ const (
 	maxID      = 200 // our ids have 26; twice this, escaped as JSON, fits private_metadata
 )
 
+// maxLines is how many lines a section has, and maxBodyLines how many a card asks people
+// about: what stands below more of them is not looked at. 60 steps and their heading fit one.
+const (
+	maxLines     = 80
+	maxBodyLines = 3 * maxLines
+)
+
 const (
 	ellipsis   = "..."
 	joiner     = "\u2060" // invisible and without width: it keeps Slack from reading what it stands in
@@ -55,7 +62,9 @@ func plain(s string, limit int) string {
 func paragraph(s string, limit int) string { return cut(prepared(beginning(s, limit)), limit) }
 
 // prepared is paragraph before it is cut.
-func prepared(s string) string { return breakMentions(escape(strings.TrimSpace(clean(s)))) }
+func prepared(s string) string {
+	return breakMentions(escape(strings.TrimSpace(legible.Paragraphs(clean(s)))))
+}
 
 // code prepares a name for `code`. The result has no backtick and is one line.
 func code(s string, limit int) string {

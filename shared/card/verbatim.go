@@ -11,7 +11,7 @@ import (
 	"ringi/shared/legible"
 )
 
-// fenced splits text over at most most code blocks of at most limit units; rest says that some did not fit.
+// fenced splits text over at most most code blocks of at most limit units and maxLines lines; rest says that some did not fit.
 func fenced(text string, limit, most int) (pages []string, rest bool) {
 	const fence = "```"
 	room := limit - 2*len(fence) - 2
@@ -21,8 +21,8 @@ func fenced(text string, limit, most int) (pages []string, rest bool) {
 		pages = append(pages, fence+"\n"+strings.Join(page, "\n")+"\n"+fence)
 		page, used = nil, 0
 	}
-	for _, line := range folded(escape(text), room) {
-		if used+units(line)+1 > room && len(page) > 0 {
+	for _, line := range folded(escape(emptyCounted(text)), room) {
+		if (used+units(line)+1 > room || len(page) == maxLines-2) && len(page) > 0 {
 			closePage()
 			if len(pages) == most {
 				return pages, true
@@ -33,6 +33,31 @@ func fenced(text string, limit, most int) (pages []string, rest bool) {
 	}
 	closePage()
 	return pages, rest
+}
+
+// maxEmpty is how many empty lines in a row a code block has; more are written as their number.
+const maxEmpty = 3
+
+// emptyCounted writes long runs of empty lines as their number.
+func emptyCounted(text string) string {
+	var out []string
+	empty := 0
+	end := func() {
+		if empty > maxEmpty {
+			out = append(out[:len(out)-empty], fmt.Sprintf("⏎ ×%d", empty))
+		}
+		empty = 0
+	}
+	for line := range strings.SplitSeq(text, "\n") {
+		if legible.Text(line) {
+			end()
+			out = append(out, line)
+			continue
+		}
+		out, empty = append(out, line), empty+1
+	}
+	end()
+	return strings.Join(out, "\n")
 }
 
 // folded are the lines of an escaped text, those over limit units in several.

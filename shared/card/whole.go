@@ -29,14 +29,25 @@ func (b body) with(more body) body {
 
 // bounded leaves away what a card has no room for.
 func (b body) bounded() body {
-	room := maxBody
+	room, lines := maxBody, maxBodyLines
 	for i, block := range b.blocks {
-		room -= characters(block)
-		if room < 0 || i == maxBodyBlocks {
+		room, lines = room-characters(block), lines-blockHeight(block)
+		if room < 0 || lines < 0 || i == maxBodyBlocks {
 			return body{b.blocks[:i:i], true}
 		}
 	}
 	return b
+}
+
+// height is how many lines a text has.
+func height(s string) int { return strings.Count(s, "\n") + 1 }
+
+// blockHeight is how many lines a block has, if it is a section.
+func blockHeight(b slack.Block) int {
+	if s, ok := b.(*slack.SectionBlock); ok && s.Text != nil {
+		return height(s.Text.Text)
+	}
+	return 0
 }
 
 // sectioned are sections of mrkdwn.

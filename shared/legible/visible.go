@@ -35,6 +35,21 @@ func Visible(s string) string {
 	}, s)
 }
 
+// Paragraphs is a text with at most one empty line in a row: behind thousands of them
+// nobody looks for the next words. A line that shows nothing is an empty one.
+func Paragraphs(s string) string {
+	var out []string
+	empty := false
+	for l := range strings.SplitSeq(s, "\n") {
+		was := empty
+		if empty = !Text(l); empty && was {
+			continue
+		}
+		out = append(out, l)
+	}
+	return strings.Join(out, "\n")
+}
+
 var literal = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"(?:[^"\\]|\\.)*"`) })
 
 // JSON is valid JSON with each of its texts, names of members too, as people see it.

@@ -32,3 +32,13 @@ func TestJSONKeepsItsFormAndLosesWhatNobodySees(t *testing.T) {
 		t.Errorf("%s, want %s", got, want)
 	}
 }
+
+func TestEmptyLinesAreOneInARow(t *testing.T) {
+	for text, want := range map[string]string{
+		"a\nb": "a\nb", "a\n\nb\n": "a\n\nb\n", "a\n\n\n\nb": "a\n\nb", "a\n \n\u2800\n\u3164\nb": "a\n \nb", "  - a": "  - a", "": "",
+	} {
+		if got := legible.Paragraphs(text); got != want {
+			t.Errorf("%q became %q", text, got)
+		}
+	}
+}

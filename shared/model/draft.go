@@ -37,7 +37,7 @@ func Draft(ctx context.Context, g Generator, in DraftInput) (string, Usage, erro
 		accept: func(answer []byte) (problems []string) {
 			policy, problems = readDraft(answer)
 			if len(problems) == 0 && in.Fits != nil && !in.Fits(policy) {
-				problems = []string{"policy can't be shown whole to the people who approve it: write less, and in plain words"}
+				problems = []string{"policy can't be shown whole to the people who approve it: write less, in fewer lines, and in plain words"}
 			}
 			return problems
 		},

@@ -6,6 +6,8 @@ import (
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"ringi/shared/legible"
 )
 
 // Limits of what a model may write, in characters.
@@ -26,7 +28,8 @@ func line(s string) string { return strings.Join(strings.Fields(prose(s)), " ") 
 
 // prose keeps a text's line ends, takes out what nobody would see, and trims it:
 // control characters, those that turn the reading direction or have no width, and
-// selectors of variants where there is none. Words can hide in each of them.
+// selectors of variants where there is none, and empty lines behind the first in a row.
+// Words can hide in each of them.
 func prose(s string) string {
 	s = strings.ReplaceAll(s, "\r\n", "\n")
 	before := ' '
@@ -48,7 +51,7 @@ func prose(s string) string {
 		}
 		return r
 	}, s)
-	return strings.TrimSpace(s)
+	return strings.TrimSpace(legible.Paragraphs(s))
 }
 
 // shows reports whether there is something to see of a character.
