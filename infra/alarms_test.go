@@ -24,6 +24,13 @@ var metrics = []struct{ namespace, name, of string }{
 	{"AWS/DynamoDB", "ReadThrottleEvents", "Table"},
 	{"AWS/DynamoDB", "WriteThrottleEvents", "Table"},
 	{"AWS/ApiGateway", "5xx", "Api"},
+	{metric.Namespace, string(metric.NotAnswered), "ReceiveEventFunction"},
+	{metric.Namespace, string(metric.NotAnswered), "ReceiveInteractionFunction"},
+	{metric.Namespace, string(metric.SecretMissing), "ReceiveEventFunction"},
+	{metric.Namespace, string(metric.SecretMissing), "ReceiveInteractionFunction"},
+	{metric.Namespace, string(metric.SignatureRefused), "ReceiveEventFunction"},
+	{metric.Namespace, string(metric.SignatureRefused), "ReceiveInteractionFunction"},
+	{metric.Namespace, string(metric.ExpireFailed), "SweepTasksFunction"},
 	{metric.Namespace, string(metric.SweepRepaired), "SweepTasksFunction"},
 	{metric.Namespace, string(metric.SweepFailed), "SweepTasksFunction"},
 	{metric.Namespace, string(metric.AppRefused), "UpdateCardFunction"},
@@ -106,6 +113,25 @@ func alarmRules() []rule {
 			}
 		},
 		func(s *stack, wrong func(string, ...any)) {
+			for _, id := range edge {
+				for _, alarm := range list(at(s.resources[id].Properties, "DeploymentPreference", "Alarms")) {
+					if !slices.Contains(watches(s.resources[target(alarm)].Properties), watched{metric.Namespace, string(metric.NotAnswered), id}) {
+						wrong("%s: %s lets a version in that answers 5xx to everything", id, target(alarm))
+					}
+				}
+			}
+			// An alarm that other calls or answers can mute does not count.
+			for _, id := range edge {
+				name := string(metric.SecretMissing)
+				if !slices.ContainsFunc(s.of("AWS::CloudWatch::Alarm"), func(alarm string) bool {
+					all := watches(s.resources[alarm].Properties)
+					return slices.Contains(all, watched{metric.Namespace, name, id}) && !slices.ContainsFunc(all, func(w watched) bool { return w.name != name })
+				}) {
+					wrong("a secret that %s lacks is heard of by nobody", id)
+				}
+			}
+		},
+		func(s *stack, wrong func(string, ...any)) {
 			for _, index := range s.table.Indexes {
 				for _, name := range []string{"ReadThrottleEvents", "WriteThrottleEvents"} {
 					if !s.watchesIndex(name, index.Name) {
@@ -132,7 +158,7 @@ func alarmRules() []rule {
 		},
 		func(s *stack, wrong func(string, ...any)) {
 			for _, id := range s.of("AWS::CloudWatch::Alarm") {
-				for _, d := range list(s.resources[id].Properties["Dimensions"]) {
+				for _, d := range allDimensions(s.resources[id].Properties) {
 					if of := target(at(d, "Value")); at(d, "Name") == "Resource" && !strings.HasSuffix(of, ":live") {
 						wrong("%s: the dimension Resource is <function>:live, not %s", id, of)
 					}
@@ -155,4 +181,13 @@ func (s *stack) watchesIndex(name, index string) bool {
 		}
 	}
 	return false
+}
+
+// allDimensions are those of the metric that an alarm watches, or of all that it reckons with.
+func allDimensions(alarm map[string]any) []any {
+	all := slices.Clone(list(alarm["Dimensions"]))
+	for _, m := range list(alarm["Metrics"]) {
+		all = append(all, list(at(m, "MetricStat", "Metric", "Dimensions"))...)
+	}
+	return all
 }

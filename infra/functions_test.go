@@ -58,7 +58,7 @@ func functionRules() []rule {
 					wrong("%s: a DeploymentPreference belongs on the functions that Slack calls, and on no other", id)
 				}
 				for _, alarm := range list(at(s.resources[id].Properties, "DeploymentPreference", "Alarms")) {
-					for _, d := range list(s.resources[target(alarm)].Properties["Dimensions"]) {
+					for _, d := range allDimensions(s.resources[target(alarm)].Properties) {
 						if of, _, _ := strings.Cut(target(at(d, "Value")), ":"); of != id {
 							wrong("%s: its canary's alarm %s watches %s", id, target(alarm), of)
 						}

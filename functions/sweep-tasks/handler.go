@@ -67,6 +67,9 @@ func (h *Handler) Handle(ctx context.Context) error {
 		n, err := h.Results.Expire(ctx)
 		slog.InfoContext(ctx, "expired", "results", n, "err", err)
 		errs = append(errs, err)
+		if err != nil { // one failure of sixty in an hour, which the functions' errors do not show
+			metric.Count(metric.ExpireFailed, 1)
+		}
 	}
 	metric.Count(metric.SweepRepaired, int(n.repairs.Load()))
 	metric.Count(metric.SweepFailed, int(n.failed.Load()))

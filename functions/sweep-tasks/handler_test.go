@@ -2,11 +2,13 @@ package main
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
 	sfntypes "github.com/aws/aws-sdk-go-v2/service/sfn/types"
 
+	"ringi/shared/metric/metrictest"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/task"
 )
@@ -55,16 +57,18 @@ func (e *expiries) Expire(context.Context) (int, error) {
 func testExpiresHourly(t *testing.T, w *pipelinetest.World) {
 	e := &expiries{err: errPoison}
 	failed := 0
-	for range 120 {
-		w.Later(time.Minute)
-		h := handler(w)
-		h.Results = e
-		if err := h.Handle(t.Context()); err != nil {
-			failed++
+	out := metrictest.Printed(t, func() {
+		for range 120 {
+			w.Later(time.Minute)
+			h := handler(w)
+			h.Results = e
+			if err := h.Handle(t.Context()); err != nil {
+				failed++
+			}
 		}
-	}
-	if e.n != 2 || failed != 2 {
-		t.Errorf("%d times in two hours, %d failures said", e.n, failed)
+	})
+	if counted := strings.Count(out, `"ExpireFailed":1`); e.n != 2 || failed != 2 || counted != 2 {
+		t.Errorf("%d times in two hours, %d failures said, %d counted", e.n, failed, counted)
 	}
 	if s := w.Status(1); s != sfntypes.ExecutionStatusRunning {
 		t.Errorf("meanwhile the task's run is %q", s)

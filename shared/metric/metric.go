@@ -18,7 +18,8 @@ const (
 	EventRepeated     Name = "EventRepeated"     // delivered again
 	EventForeign      Name = "EventForeign"      // a request of a workspace that is none of ours
 	SecretMissing     Name = "SecretMissing"     // a call that nobody could verify: the signing secret was not pasted yet
-	SignatureRefused  Name = "SignatureRefused"  // a call that Slack did not sign, or long ago
+	SignatureRefused  Name = "SignatureRefused"  // a call that Slack did not sign, signed long ago, or made for another app
+	NotAnswered       Name = "NotAnswered"       // a call that was answered 5xx, though it could be verified or should have been
 	InteractionNoted  Name = "InteractionNoted"  // answered with a sentence instead of a decision
 	InteractionOdd    Name = "InteractionOdd"    // one that could not be read; Slack's own clients send none
 	DecisionSeconds   Name = "DecisionSeconds"   // from a gate's question to a person's decision, in seconds
@@ -29,6 +30,7 @@ const (
 	SlackFailed       Name = "SlackFailed"       // one that failed, or was rate limited
 	SweepRepaired     Name = "SweepRepaired"     // the sweeper did what should have been done
 	SweepFailed       Name = "SweepFailed"       // a task that it could not handle
+	ExpireFailed      Name = "ExpireFailed"      // old results that could not be deleted
 	RelayFailed       Name = "RelayFailed"       // a record that the relay left to the sweeper
 )
 
@@ -38,8 +40,8 @@ const Namespace = "Ringi"
 // Names lists all of them.
 func Names() []Name {
 	return []Name{
-		EventIgnored, EventsLimited, EventRepeated, EventForeign, SecretMissing, SignatureRefused, InteractionNoted, InteractionOdd, DecisionSeconds,
-		CardUnreachable, AppRefused, CardSearchRefused, SlackCalled, SlackFailed, SweepRepaired, SweepFailed, RelayFailed,
+		EventIgnored, EventsLimited, EventRepeated, EventForeign, SecretMissing, SignatureRefused, NotAnswered, InteractionNoted, InteractionOdd, DecisionSeconds,
+		CardUnreachable, AppRefused, CardSearchRefused, SlackCalled, SlackFailed, SweepRepaired, SweepFailed, ExpireFailed, RelayFailed,
 	}
 }
 

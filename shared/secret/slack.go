@@ -162,9 +162,32 @@ func (s *Slack) ask(ctx context.Context) error {
 	if json.Unmarshal([]byte(*out.SecretString), &v) != nil { // the error would quote the secret
 		return errors.New("read the Slack secret: it is not JSON with signing_secret and bot_token")
 	}
-	if v.APIURL == "" {
-		v.APIURL = publicSlack
+	s.kept, s.read = SlackSecret(v).completed(s.kept), s.asked
+	if s.kept.SigningSecret != v.SigningSecret || s.kept.BotToken != v.BotToken {
+		slog.Error("the Slack secret lacks a member that it had: paste all of them; until then the one that was known serves, and only where it was",
+			"signing_secret", v.SigningSecret != "", "bot_token", v.BotToken != "")
 	}
-	s.kept, s.read = SlackSecret(v), s.asked
 	return nil
+}
+
+// completed takes what a pasted value lacks from the one that it replaces: whoever
+// pastes one member alone does not mean to take the others away. The app belongs to its signing
+// secret and the address to its token, so that they stay with them.
+func (s SlackSecret) completed(before SlackSecret) SlackSecret {
+	if s.SigningSecret == "" {
+		s.SigningSecret = before.SigningSecret
+	}
+	if s.AppID == "" && s.SigningSecret == before.SigningSecret {
+		s.AppID = before.AppID
+	}
+	if s.BotToken == "" {
+		s.BotToken = before.BotToken
+		if s.APIURL == "" {
+			s.APIURL = before.APIURL
+		}
+	}
+	if s.APIURL == "" {
+		s.APIURL = publicSlack
+	}
+	return s
 }

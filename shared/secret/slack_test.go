@@ -105,6 +105,34 @@ func TestAReplacedSecretIsTakenByWarmEnvironments(t *testing.T) {
 	}
 }
 
+func TestAMemberPastedAloneTakesNothingAway(t *testing.T) {
+	const whole = `{"signing_secret":"sign-himitsu","bot_token":"xoxb-himitsu","app_id":"A1","api_url":"https://stand.example/api/"}`
+	for name, test := range map[string]struct{ pasted, signing, token, app, api string }{
+		"the token alone":             {`{"bot_token":"xoxb-new"}`, "sign-himitsu", "xoxb-new", "A1", "https://slack.com/api/"},
+		"the signing secret alone":    {`{"signing_secret":"sign-new"}`, "sign-new", "xoxb-himitsu", "", "https://stand.example/api/"},
+		"empty members":               {`{"signing_secret":"","bot_token":""}`, "sign-himitsu", "xoxb-himitsu", "A1", "https://stand.example/api/"},
+		"another app, without its id": {`{"signing_secret":"sign-new","bot_token":"xoxb-new"}`, "sign-new", "xoxb-new", "", "https://slack.com/api/"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v := &vault{}
+			v.hold(whole)
+			s, now := environment(v)
+			s.Warm(t.Context())
+			v.hold(test.pasted)
+			*now = now.Add(6 * time.Minute)
+			if got, err := s.SigningSecret(t.Context()); got != test.signing || err != nil {
+				t.Errorf("the signing secret is %q, %v", got, err)
+			}
+			if token, api, err := s.Bot(t.Context()); token != test.token || api != test.api || err != nil {
+				t.Errorf("the token is %q at %q, %v", token, api, err)
+			}
+			if got := s.AppID(); got != test.app {
+				t.Errorf("the app is %q, wanted %q", got, test.app)
+			}
+		})
+	}
+}
+
 func TestARefusedSecretIsReadAtOnceAndNotTooOften(t *testing.T) {
 	v := &vault{}
 	v.hold(pasted)

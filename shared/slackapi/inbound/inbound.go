@@ -77,13 +77,21 @@ func (e Edge) FromOurs(app string) error {
 	if ours := e.Keys.AppID(); ours == "" || app == "" || app == ours {
 		return nil
 	}
+	metric.Count(metric.SignatureRefused, 1)
 	return Refusal{http.StatusForbidden, "api_app_id is another app's"}
 }
 
 // Serve answers a request: 413 when it is too large, 400 when it can't be decoded,
 // 401 when Slack did not sign it, 503 when the signing secret is not known, else what answer says. Every error that is no
-// Refusal, and every panic, is a 500 that tells nothing.
+// Refusal, and every panic, is a 500 that tells nothing. Every 5xx is counted: Lambda sees no error in
+// it, and what lets a new version in has to. Not counted is what came before the signing secret was pasted.
 func (e Edge) Serve(ctx context.Context, r Request, answer func(ctx context.Context, body []byte) (Response, error)) (out Response) {
+	missing := false
+	defer func() {
+		if out.StatusCode >= http.StatusInternalServerError && !missing {
+			metric.Count(metric.NotAnswered, 1)
+		}
+	}()
 	defer func() {
 		if p := recover(); p != nil {
 			slog.ErrorContext(ctx, "panic", "panic", fmt.Sprintf("%T", p), "stack", string(debug.Stack()))
@@ -91,6 +99,7 @@ func (e Edge) Serve(ctx context.Context, r Request, answer func(ctx context.Cont
 		}
 	}()
 	body, err := e.read(ctx, r)
+	missing = errors.Is(err, secret.ErrMissing)
 	if err == nil {
 		out, err = answer(ctx, body)
 	}
@@ -138,7 +147,7 @@ func (e Edge) verify(ctx context.Context, header http.Header, body []byte) error
 			metric.Count(metric.SecretMissing, 1)
 		}
 		slog.ErrorContext(ctx, "nothing can be verified", "err", err)
-		return Unavailable("the signing secret is not known")
+		return fmt.Errorf("%w: %w", Unavailable("the signing secret is not known"), err)
 	}
 	err = Verify(header, body, key, e.Now())
 	if errors.Is(err, ErrSignature) && e.Keys.Refused(ctx) {

@@ -1,0 +1,56 @@
+package inbound
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"ringi/shared/metric"
+	"ringi/shared/metric/metrictest"
+	"ringi/shared/secret"
+)
+
+// A version that fails at every call returns no error to Lambda: the canary's alarms go by this count.
+func TestWhatIsNotAnsweredIsCounted(t *testing.T) {
+	ok := func(context.Context, []byte) (Response, error) { return OK(), nil }
+	for name, tt := range map[string]struct {
+		keys    Keys
+		answer  func(context.Context, []byte) (Response, error)
+		counted metric.Name
+	}{
+		"answered":                      {Fixed{Secret: "s"}, ok, ""},
+		"a panic":                       {Fixed{Secret: "s"}, func(context.Context, []byte) (Response, error) { panic("a bad version") }, metric.NotAnswered},
+		"an error":                      {Fixed{Secret: "s"}, func(context.Context, []byte) (Response, error) { return Response{}, errors.New("no") }, metric.NotAnswered},
+		"to be sent again":              {Fixed{Secret: "s"}, func(context.Context, []byte) (Response, error) { return Response{}, Unavailable("again") }, metric.NotAnswered},
+		"a request that makes no sense": {Fixed{Secret: "s"}, func(context.Context, []byte) (Response, error) { return Response{}, Bad("no") }, ""},
+		"no token for the answer":       {Fixed{Secret: "s"}, func(context.Context, []byte) (Response, error) { return Response{}, secret.ErrMissing }, metric.NotAnswered},
+		"the secret is not pasted":      {&replaced{err: secret.ErrMissing}, ok, metric.SecretMissing},
+		"the secret can't be read":      {&replaced{err: errors.New("AccessDenied")}, ok, metric.NotAnswered},
+		"another secret":                {Fixed{Secret: "other"}, ok, metric.SignatureRefused},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := edge()
+			e.Keys = tt.keys
+			out := metrictest.Printed(t, func() { e.Serve(t.Context(), signed("{}"), tt.answer) })
+			for _, name := range metric.Names() {
+				if strings.Contains(out, `"`+string(name)+`":1`) != (name == tt.counted) {
+					t.Errorf("%q is wanted, and counted is %s", tt.counted, out)
+				}
+			}
+		})
+	}
+}
+
+func TestAnotherAppsCallsAreCounted(t *testing.T) {
+	e := edge()
+	e.Keys = Fixed{Secret: "s", App: "A1"}
+	out := metrictest.Printed(t, func() {
+		if e.FromOurs("A2") == nil {
+			t.Error("another app is believed")
+		}
+	})
+	if !strings.Contains(out, `"SignatureRefused":1`) {
+		t.Errorf("counted is %q", out)
+	}
+}
