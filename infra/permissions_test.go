@@ -139,6 +139,7 @@ func permissionRules() []rule {
 		},
 		rowRule,
 		noteRule,
+		objectRule,
 		func(s *stack, wrong func(string, ...any)) {
 			for id, f := range s.functions {
 				for _, n := range needs {

@@ -1,0 +1,31 @@
+package infra_test
+
+import "slices"
+
+// objectRule is about who reads the bucket. S3 says of an object that is gone 403
+// AccessDenied, not 404 NoSuchKey, to whoever may not list the bucket (API reference,
+// GetObject, "Permissions"); and arguments that wait for a person may stand under keys
+// from before their keys began with arguments/.
+func objectRule(s *stack, wrong func(string, ...any)) {
+	const bucket, results = "ResultsBucket.Arn", "ResultsBucket.Arn/results/*"
+	for id := range s.functions {
+		all := s.statements(s.role(id))
+		has := func(effect, action, on string) bool {
+			return slices.ContainsFunc(all, func(st statement) bool {
+				return st.effect == effect && st.conditions == nil && slices.Contains(st.actions, action) && slices.Contains(st.resources, on)
+			})
+		}
+		if !s.allows(s.role(id), "s3:GetObject") {
+			continue
+		}
+		if !has("Allow", "s3:ListBucket", bucket) {
+			wrong("%s may get objects and is not told which are gone", id)
+		}
+		if !has("Allow", "s3:GetObject", bucket+"/*") {
+			wrong("%s may not get arguments that were kept under older keys", id)
+		}
+		if id != "ExecuteProcessFunction" && !has("Deny", "s3:GetObject", results) {
+			wrong("%s may get results; cards show arguments only", id)
+		}
+	}
+}
