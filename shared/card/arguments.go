@@ -19,9 +19,9 @@ func (d drawing) arguments(call task.Step, b task.Blob, most int) body {
 	_, _, d.foreign = task.ServerTool(call.Tool)
 	planned, _ := decoded(string(call.ToolInput))
 	shown, hidden := literal(planned, members, call.Tool)
-	var to, other []string
-	var tables []table
-	for _, a := range flattened(shown, members) {
+	var to []string
+	other, tables, rest := d.sheetRows(call.Tool, shown, members)
+	for _, a := range flattened(rest, members) {
 		switch {
 		case a.table != nil:
 			tables = append(tables, *a.table)

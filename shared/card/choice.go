@@ -14,27 +14,47 @@ const (
 
 // choice asks what a message is meant to be that was written where a gate waits.
 func (d drawing) choice(c *task.Choice) face {
-	w, said := d.w, ""
-	if d.a.Request != nil {
-		said = inline(d.a.Request.Text, maxDetail)
-	}
+	w := d.w
 	gate := w.gateOf(c.Beside)
+	said, fits := d.reason()
 	f := face{w.ChoiceText, blue, nil}.with(
 		section(fill(w.ChoiceAsks, "title", or(inline(c.Beside.Title, maxHeader), w.Untitled), "gate", gate)),
-		section(fill(w.ChoiceSaid, "text", or(said, w.None))),
-	)
-	if c.Beside.Kind == task.CardStep {
+	).with(said...)
+	buttons := []slack.BlockElement{button(w.ChoiceRequest, TakeAsRequest, c.ID, slack.StylePrimary)}
+	switch {
+	case !fits:
+		f = f.with(contextLine(fill(w.ChoiceNoReason, "max", task.MaxReason)))
+	case c.Beside.Kind == task.CardStep:
 		f = f.with(contextLine(w.ChoiceEnds))
+	}
+	if fits {
+		buttons = append([]slack.BlockElement{button(fill(w.ChoiceReason, "gate", gate), TakeAsReason, c.ID, slack.StyleDanger)}, buttons...)
 	}
 	return f.with(
 		divider(),
 		d.waits(c.Terms),
-		d.actions(
-			button(fill(w.ChoiceReason, "gate", gate), TakeAsReason, c.ID, slack.StyleDanger),
-			button(w.ChoiceRequest, TakeAsRequest, c.ID, slack.StylePrimary),
-		),
+		d.actions(buttons...),
 		contextLine(fill(w.TaskID, "task", or(code(d.taskID(), maxID), "?"))),
 	)
+}
+
+// reason is the message as it would become a reason: all of it, since whoever presses the
+// button says it. fits is false for what can be no reason; of that the beginning is shown.
+func (d drawing) reason() (said []slack.Block, fits bool) {
+	text := ""
+	if d.a.Request != nil {
+		text = d.a.Request.Text
+	}
+	if _, err := task.CheckReason(text); err != nil {
+		return sectioned(fill(d.w.ChoiceSaid, "text", or(inline(text, maxDetail), d.w.None))), false
+	}
+	for _, page := range pages(unformatted(text, len(text)), maxSection-20) { // room for the quotation's mark
+		said = append(said, section(fill(d.w.ChoiceSaid, "text", bounded(page, maxSection-10))))
+	}
+	if len(said) == 0 { // nothing of it can be seen
+		return sectioned(fill(d.w.ChoiceSaid, "text", d.w.None)), false
+	}
+	return said, true
 }
 
 // gateOf names a version, or a step, in a few words.

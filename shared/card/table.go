@@ -164,6 +164,9 @@ func (t table) block(room int) (b *slack.TableBlock, left int, ok bool) {
 
 // tableText is a cell's text, which Slack takes as it is and which must not be empty.
 func tableText(s string) string {
+	if s == "" {
+		return " "
+	}
 	s = breakMentions(visible(s))
 	if !legible.Text(s) {
 		return or(s, " ")
@@ -205,7 +208,7 @@ func (d drawing) rowFields(number string, columns, row []string) body {
 		if i == 0 {
 			name = number + ". " + name
 		}
-		field := "*" + inlineCode(name) + "*\n" + inlineCode(v)
+		field := "*" + inlineCode(name) + "*\n" + d.cellCode(v)
 		if units(field) > limitField {
 			flush()
 			out = out.with(d.packed(d.argumentParts(argument{path: []string{name}, values: []string{v}}), everything))
@@ -227,7 +230,7 @@ func (d drawing) rowParts(tables []table) []string {
 		for i, row := range t.rows {
 			cells := make([]string, len(row))
 			for j, v := range row {
-				cells[j] = inlineCode(t.columns[j]) + " " + inlineCode(v)
+				cells[j] = inlineCode(t.columns[j]) + " " + d.cellCode(v)
 			}
 			out = append(out, fmt.Sprintf("%d. %s", i+1, strings.Join(cells, " · ")))
 		}

@@ -49,6 +49,7 @@ type words struct {
 	ArgumentsCut          string
 	ArgumentsMasked       string
 	MoreRows              string
+	NotWritten, EmptyCell string
 	ArgumentNames         map[string]string // of Ringi's own tools
 
 	// Who decides and until when.
@@ -59,9 +60,9 @@ type words struct {
 	Suggestions [3]Suggestion
 
 	// What a message in a thread is meant to be whose gate waits.
-	ChoiceText, ChoiceAsks, ChoiceSaid, ChoiceEnds           string
-	ChoiceReason, ChoiceRequest, ChoicePrompt, ChoiceProcess string
-	ChoiceBecame, NoteAsReason, NoteAsRequest                string
+	ChoiceText, ChoiceAsks, ChoiceSaid, ChoiceEnds            string
+	ChoiceReason, ChoiceRequest, ChoicePrompt, ChoiceProcess  string
+	ChoiceNoReason, ChoiceBecame, NoteAsReason, NoteAsRequest string
 
 	// The dialog that asks before a task is cancelled.
 	CancelTitle, CancelText, CancelAbout, CancelYes, CancelNo string

@@ -1,0 +1,89 @@
+package card
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+// sheetTool writes rows of which only the members that its columns name become cells.
+const sheetTool = "write_rows_to_google_sheet"
+
+// sheetRows draws rows as they will stand in a sheet: the columns in their order under
+// their titles, and one line with the members that are not written. rest are the
+// arguments that are left to be drawn as any others; where columns and rows are not what
+// the tool takes, or masking renamed a member, that is all of them.
+func (d drawing) sheetRows(tool string, shown, given map[string]any) (lines []string, tables []table, rest map[string]any) {
+	keys, titles := columnsOf(given["columns"])
+	list, isList := shown["rows"].([]any)
+	before, _ := given["rows"].([]any)
+	if tool != sheetTool || len(keys) == 0 || !isList || len(list) == 0 || len(list) != len(before) {
+		return nil, nil, shown
+	}
+	t := table{name: "rows", columns: titles, numbers: slices.Repeat([]bool{true}, len(keys))}
+	unwritten := map[string]bool{}
+	for i := range list {
+		row, ok := list[i].(map[string]any)
+		was, _ := before[i].(map[string]any)
+		if !ok || !slices.Equal(sorted(row), sorted(was)) {
+			return nil, nil, shown
+		}
+		for name := range row {
+			unwritten[name] = unwritten[name] || !slices.Contains(keys, name)
+		}
+		t.rows = append(t.rows, t.sheetRow(row, keys))
+	}
+	maps.DeleteFunc(unwritten, func(_ string, is bool) bool { return !is })
+	lines = []string{d.label("columns") + ": " + listed(titles)}
+	if len(unwritten) > 0 {
+		lines = append(lines, d.w.NotWritten+": "+listed(sorted(unwritten)))
+	}
+	rest = maps.Clone(shown)
+	delete(rest, "columns")
+	delete(rest, "rows")
+	return lines, []table{t}, rest
+}
+
+// sheetRow are the cells of one row; what is not there, or null, is written as an empty cell.
+func (t *table) sheetRow(row map[string]any, keys []string) []string {
+	cells := make([]string, len(keys))
+	for i, key := range keys {
+		if v := row[key]; v != nil && v != "" {
+			cells[i] = cellText(v)
+		}
+		t.numbers[i] = t.numbers[i] && strings.Trim(cells[i], "-0123456789.,:") == ""
+	}
+	return cells
+}
+
+// columnsOf are the keys and titles of columns, none unless every one has both.
+func columnsOf(v any) (keys, titles []string) {
+	list, _ := v.([]any)
+	for _, c := range list {
+		m, _ := c.(map[string]any)
+		key, _ := m["key"].(string)
+		title, _ := m["title"].(string)
+		if key == "" || title == "" || len(m) != 2 {
+			return nil, nil
+		}
+		keys, titles = append(keys, key), append(titles, title)
+	}
+	return keys, titles
+}
+
+// listed are names in one line, each sign by sign.
+func listed(names []string) string {
+	coded := make([]string, len(names))
+	for i, name := range names {
+		coded[i] = inlineCode(name)
+	}
+	return strings.Join(coded, ", ")
+}
+
+// cellCode is a cell within a line.
+func (d drawing) cellCode(v string) string {
+	if v == "" {
+		return d.w.EmptyCell
+	}
+	return inlineCode(v)
+}
