@@ -30,6 +30,7 @@ var metrics = []struct{ namespace, name, of string }{
 	{metric.Namespace, string(metric.SecretMissing), "ReceiveInteractionFunction"},
 	{metric.Namespace, string(metric.SignatureRefused), "ReceiveEventFunction"},
 	{metric.Namespace, string(metric.SignatureRefused), "ReceiveInteractionFunction"},
+	{metric.Namespace, string(metric.EventsLimited), "ReceiveEventFunction"},
 	{metric.Namespace, string(metric.ExpireFailed), "SweepTasksFunction"},
 	{metric.Namespace, string(metric.SweepRepaired), "SweepTasksFunction"},
 	{metric.Namespace, string(metric.SweepFailed), "SweepTasksFunction"},
@@ -81,6 +82,10 @@ func alarmRules() []rule {
 				}
 				if p["AlarmDescription"] == nil || p["TreatMissingData"] == nil {
 					wrong("%s: AlarmDescription and TreatMissingData are wanted", id)
+				}
+				// CloudWatch refuses an alarm that reads more (User Guide, "Alarm limits"), and cfn-lint does not know.
+				if n := len(watches(p)); n > 10 {
+					wrong("%s reads %d metrics, and CloudWatch takes 10", id, n)
 				}
 				if len(watches(p)) == 0 {
 					wrong("%s watches nothing", id)
