@@ -44,6 +44,8 @@ func TestUpdateCard(t *testing.T) {
 		{"what is refused to the app is no card's refusal", testAppRefused},
 		{"a fault while updating", testUpdateFault},
 		{"progress is left out while updates are short, and drawn later", testProgressIsLeftOut},
+		{"a card that asks what a message is meant to be is not left out", testAskingIsNotLeftOut},
+		{"nor is one with the button to try again", testRetryIsNotLeftOut},
 		{"a card that was never drawn as generating is posted as what asks", testPostedPending},
 		{"a message without a call left waits", testShortOfUpdates},
 		{"a 429 holds for all invocations", testHeldForAll},

@@ -58,6 +58,27 @@ func testProgressIsLeftOut(t *testing.T, w *world) {
 	}
 }
 
+// Nothing else will move a task whose card asks what the message is meant to be, or has
+// the button to try again: such a card is no progress, though its message is there.
+func testAskingIsNotLeftOut(t *testing.T, w *world) {
+	w.done()
+	w.decide(func(a *task.Aggregate) (task.Change, error) {
+		return a.Ask(1, task.Beside{TaskID: "01OTHER", Title: "勤怠集計", ID: "01PROMPT", Kind: task.CardPrompt, Version: 1}, task.DefaultSettings(), w.clock)
+	})
+	w.paced(5) // of ten: room for what asks and for what is settled
+	w.done()
+	w.shows("take_as_reason")
+}
+
+func testRetryIsNotLeftOut(t *testing.T, w *world) {
+	w.extract()
+	w.done()
+	w.decide(func(a *task.Aggregate) (task.Change, error) { return a.GiveUp(1, task.ReasonRunFailed, w.clock) })
+	w.paced(5)
+	w.done()
+	w.shows("retry_generation")
+}
+
 // A card that could not be shown as being generated is posted as what asks.
 func testPostedPending(t *testing.T, w *world) {
 	w.done()

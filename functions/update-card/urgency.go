@@ -17,6 +17,9 @@ const (
 
 // urgencyOf reads off the rows how soon a card has to be drawn.
 func urgencyOf(a *task.Aggregate, c *task.Card) urgency {
+	if a.Head.Parked != nil && a.Head.Ended == nil && a.Newest(c.CardType, c.Subject) { // it has a button to try again
+		return asks
+	}
 	switch c.CardType {
 	case task.CardPrompt:
 		if i := slices.IndexFunc(a.Prompts, func(p *task.Prompt) bool { return p.Key() == c.Subject }); i >= 0 {
@@ -46,15 +49,13 @@ func ofGate(a *task.Aggregate, s task.GateStatus, t task.Terms) urgency {
 		return asks
 	case s != task.Generating, a.Head.Ended != nil:
 		return settled
-	case a.Head.Parked != nil: // it has a button to try again
-		return asks
 	}
 	return progress
 }
 
 func ofTask(a *task.Aggregate, c *task.Card) urgency {
 	switch {
-	case a.Head.Parked != nil && a.Task == nil:
+	case a.Choosing() != nil:
 		return asks
 	case a.Head.Ended != nil, c.MessageTS == "":
 		return settled

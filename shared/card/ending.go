@@ -6,24 +6,10 @@ import (
 	"ringi/shared/task"
 )
 
-// newest reports whether a card shows the newest thing there is of the task. That
-// card tells what became of the task: that a generation failed, or how it ended.
-func (d drawing) newest(kind task.CardType, key string) bool {
-	switch {
-	case d.a.Execution() != nil:
-		return kind == task.CardExecution
-	case d.a.Process() != nil:
-		return kind == task.CardProcess && key == d.a.Process().Key()
-	case d.a.Prompt() != nil:
-		return kind == task.CardPrompt && key == d.a.Prompt().Key()
-	}
-	return kind == task.CardTask
-}
-
 // withEnd adds to the newest card what became of the task, where the card itself does not say it.
 func (d drawing) withEnd(f face, kind task.CardType, key string) face {
 	switch {
-	case !d.newest(kind, key):
+	case !d.a.Newest(kind, key):
 		return f
 	case d.a.Head.Ended != nil && d.a.Head.Ended.As != task.TaskCompleted:
 		f.colour = grey

@@ -56,7 +56,7 @@ func (d drawing) gate(v version) face {
 	switch {
 	case over:
 		return d.titled(v, grey, w.IsCancelled).with(section(w.TaskCancelled), contextLine(d.ended()))
-	case d.a.Head.Parked != nil && d.newest(v.kind, v.key):
+	case d.a.Head.Parked != nil && d.a.Newest(v.kind, v.key):
 		return d.parked(d.titled(v, red, w.IsGenFailed), "").with(d.version(v.version))
 	}
 	f := d.titled(v, yellow, "").with(section(v.words.Generating)).with(d.pause()...)
@@ -106,13 +106,13 @@ func (d drawing) rejected(v version) face {
 		return d.titled(v, red, w.IsCancelled).with(section(w.TaskCancelled), contextLine(by, last))
 	case e != nil && v.next == nil:
 		f := draw(w.IsRejected, d.ended())
-		if d.newest(v.kind, v.key) {
+		if d.a.Newest(v.kind, v.key) {
 			f.colour = grey
 		}
 		return f
 	case e != nil || v.kind == task.CardStep:
 		return draw(w.IsRejected)
-	case d.a.Head.Parked != nil && v.next == nil && d.newest(v.kind, v.key):
+	case d.a.Head.Parked != nil && v.next == nil && d.a.Newest(v.kind, v.key):
 		return d.parked(draw(w.IsRegenerationFailed), "")
 	case d.a.Head.Parked != nil && v.next != nil:
 		return draw(w.IsRegenerationFailed)

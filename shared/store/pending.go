@@ -3,17 +3,18 @@ package store
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"ringi/shared/task"
 )
 
-// PendingItem is a prompt, a process or a step gate that waits for a person.
+// PendingItem is a prompt, a process, a step gate or a choice that waits for a person.
 type PendingItem struct {
 	TaskID    string
 	Key       string // of its row
 	ID        string
-	Kind      task.CardType // prompt, process or step
+	Kind      task.CardType // prompt, process or step; task: the choice what a message is meant to be
 	Version   int           // of a prompt or process; of a step's process
 	StepID    string        // of a step gate
 	CreatedAt time.Time
@@ -36,6 +37,10 @@ func readPending(it item) (*PendingItem, error) {
 		return nil, err
 	}
 	x := &PendingItem{Key: textOf(it, "SK"), TaskID: textOf(it, "task_id")}
+	if x.TaskID == "" { // a choice belongs to its partition alone
+		pk := textOf(it, "PK")
+		x.TaskID = pk[strings.LastIndex(pk, "#")+1:]
+	}
 	var terms task.Terms
 	switch {
 	case a.Prompt() != nil:
@@ -44,6 +49,8 @@ func readPending(it item) (*PendingItem, error) {
 	case a.Process() != nil:
 		p := a.Process()
 		x.Kind, x.ID, x.Version, x.CreatedAt, terms = task.CardProcess, p.ID, p.Version, p.CreatedAt, p.Terms
+	case a.Choice != nil:
+		x.Kind, x.ID, x.CreatedAt, terms = task.CardTask, a.Choice.ID, a.Choice.CreatedAt, a.Choice.Terms
 	case len(a.Gates) == 1:
 		g := a.Gates[0]
 		x.Kind, x.ID, x.Version, x.StepID, x.CreatedAt, terms = task.CardStep, g.ID, g.ProcessVersion, g.StepID, g.CreatedAt, g.Terms

@@ -2,6 +2,7 @@ package store
 
 import (
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -69,6 +70,33 @@ func testPending(t *testing.T, s *suite) {
 		}
 		if got := kinds[refs[3].Task]; got.Kind != task.CardStep || got.StepID != "step-1" {
 			t.Errorf("%+v, want a step", got)
+		}
+	})
+
+	t.Run("a choice is listed until somebody says what it is, or nobody is asked any more", func(t *testing.T) {
+		ask := func(a *task.Aggregate) (task.Change, error) {
+			return a.Ask(a.Head.Run, task.Beside{TaskID: "01OTHER", ID: "01PROMPT", Kind: task.CardPrompt}, task.DefaultSettings(), at())
+		}
+		st := s.store(t)
+		for n, over := range []func(a *task.Aggregate) (task.Change, error){
+			func(a *task.Aggregate) (task.Change, error) {
+				return a.TakeAsRequest(a.Choice.ID, approver(), policy(), at())
+			},
+			cancel,
+			func(a *task.Aggregate) (task.Change, error) {
+				return a.Expire(a.Choice.Terms.DecideBy.Add(time.Second))
+			},
+		} {
+			ref := created(t, st, n)
+			decided(t, st, ref, ask)
+			p, err := st.Pending(t.Context(), tenant, "", 10)
+			if err != nil || len(p.Items) != 1 || p.Items[0].TaskID != ref.Task || p.Items[0].Kind != task.CardTask || p.Items[0].ID == "" || p.Items[0].DecideBy == nil {
+				t.Fatalf("%d: %+v, %v", n, p.Items, err)
+			}
+			decided(t, st, ref, over)
+			if p, err := st.Pending(t.Context(), tenant, "", 10); err != nil || len(p.Items) != 0 {
+				t.Errorf("%d: %+v, %v", n, p.Items, err)
+			}
 		}
 	})
 

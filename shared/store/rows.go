@@ -38,6 +38,10 @@ func packRow(h task.Head, pk string, r task.Row, rev int) (item, error) {
 		indexPending(it, h.TenantID, r.Status, r.Terms, timeText(r.CreatedAt)+"#"+r.ID)
 	case *task.Process:
 		indexPending(it, h.TenantID, r.Status, r.Terms, timeText(r.CreatedAt)+"#"+r.ID)
+	case *task.Choice:
+		if r.As == "" && !r.Over {
+			index(it, 1, pendingOf(h.TenantID), timeText(r.CreatedAt)+"#"+r.ID)
+		}
 	case *task.Gate:
 		indexPending(it, h.TenantID, r.Status, r.Terms, timeText(r.CreatedAt)+"#"+r.ID)
 	}

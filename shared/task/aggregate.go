@@ -92,6 +92,32 @@ func (a *Aggregate) Pending() (Pending, bool) {
 	return Pending{}, false
 }
 
+// Asked are the terms of what waits for a person: of a gate that somebody has to stamp,
+// or of the choice what a message is meant to be. nil: nobody is waited for.
+func (a *Aggregate) Asked() *Terms {
+	if row := a.Choosing(); row != nil {
+		return &row.Terms
+	}
+	if open, waits := a.Pending(); waits && open.Terms.ApprovalRequired {
+		return &open.Terms
+	}
+	return nil
+}
+
+// Newest reports whether a card shows the newest thing there is of the task. That
+// card tells what became of the task: that a generation failed, or how it ended.
+func (a *Aggregate) Newest(kind CardType, key string) bool {
+	switch {
+	case a.Execution() != nil:
+		return kind == CardExecution
+	case a.Process() != nil:
+		return kind == CardProcess && key == a.Process().Key()
+	case a.Prompt() != nil:
+		return kind == CardPrompt && key == a.Prompt().Key()
+	}
+	return kind == CardTask
+}
+
 // LiveLease returns a step whose call may still be out at now, nil if none is.
 func (a *Aggregate) LiveLease(now time.Time) *StepResult {
 	for _, s := range a.Steps {

@@ -28,6 +28,7 @@ type Choice struct {
 	As        ChoiceAs   `json:"as,omitempty"` // empty: nobody has said
 	DecidedBy string     `json:"decided_by,omitempty"`
 	DecidedAt *time.Time `json:"decided_at,omitempty"`
+	Over      bool       `json:"over,omitempty"` // nobody said so in time, or the message was withdrawn
 	CreatedAt time.Time  `json:"created_at"`
 }
 
@@ -51,7 +52,7 @@ func (a *Aggregate) Choosing() *Choice {
 // BesideOf describes what waits in a for people to decide. It reports false when nothing does.
 func (a *Aggregate) BesideOf() (b Beside, ok bool) {
 	open, waits := a.Pending()
-	if !waits || !open.Terms.ApprovalRequired {
+	if !waits || a.Asked() == nil {
 		return Beside{}, false
 	}
 	b = Beside{TaskID: a.Head.TaskID, ID: open.ID, Kind: open.Kind}
@@ -139,7 +140,16 @@ func (a *Aggregate) expireChoice(row *Choice, now time.Time) (Change, error) {
 		return Change{}, ErrNotDue
 	}
 	c := a.begin(now)
-	c.rely(row)
+	a.closeChoice(&c)
 	c.audit(System(), TaskExpired, "task", a.Head.TaskID, map[string]any{"hours": row.Terms.ApprovalHours})
 	return c, c.end(nil, TaskCancelled, System(), ReasonExpired)
+}
+
+// closeChoice has nobody asked any more what the message is meant to be.
+func (a *Aggregate) closeChoice(c *Change) {
+	if row := a.Choosing(); row != nil {
+		n := *row
+		n.Over = true
+		c.put(&n)
+	}
 }

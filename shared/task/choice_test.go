@@ -77,18 +77,43 @@ func TestAMessageBecomesAReasonByChoice(t *testing.T) {
 	}
 }
 
+// A run that fails while people are asked parks nothing: the choice stays open and expires in time.
+func TestAChoiceOutlivesAFailedRun(t *testing.T) {
+	s := asked(t)
+	s.nothing(func(a *Aggregate, now time.Time) (Change, error) { return a.GiveUp(1, ReasonRunFailed, now) })
+	a := s.load()
+	a.Head.ShownRev = a.Head.Rev
+	a.Head.Parked = &Parked{Layer: L1, Sentence: ReasonRunFailed} // a row of before
+	if due := a.DueAt(s.now); due == nil || !due.Equal(*a.Choice.Terms.DecideBy) {
+		t.Errorf("due at %v: nobody will look when the time to choose is over", due)
+	}
+}
+
+func TestAChoiceThatSlackRefusedIsTriedEveryHour(t *testing.T) {
+	s := asked(t)
+	a := s.load()
+	a.Head.ShownRev = a.Head.Rev
+	refused := *a.Cards[0]
+	refused.State, refused.TriedAt, refused.TriedRev = CardUnreachable, &s.now, a.Head.Rev
+	a.Add(&refused)
+	hour := s.now.Add(time.Hour)
+	if due := a.DueAt(s.now); due == nil || !due.Equal(hour) || !a.Effects(hour).Cards {
+		t.Errorf("due at %v, want in an hour", due)
+	}
+}
+
 func TestAChoiceExpiresAndCanBeCancelled(t *testing.T) {
 	s := asked(t)
 	s.refused(s.expire, ErrNotDue)
 	s.now = s.load().Choice.Terms.DecideBy.Add(time.Second)
 	s.do(s.expire)
-	if e := s.load().Head.Ended; e.As != TaskCancelled || e.Reason != ReasonExpired {
-		t.Errorf("%+v", e)
+	if e := s.load().Head.Ended; e.As != TaskCancelled || e.Reason != ReasonExpired || !s.load().Choice.Over {
+		t.Errorf("%+v, choice %+v", e, s.load().Choice)
 	}
 	s.refused(asRequest(s, person(requester)), ErrDecided{Status: "cancelled", At: s.load().Head.Ended.At, Reason: ReasonExpired})
 	s = asked(t)
 	s.do(s.cancel)
-	if e := s.load().Head.Ended; e.As != TaskCancelled || e.By != requester {
-		t.Errorf("%+v", e)
+	if e := s.load().Head.Ended; e.As != TaskCancelled || e.By != requester || !s.load().Choice.Over {
+		t.Errorf("%+v, choice %+v", e, s.load().Choice)
 	}
 }

@@ -43,15 +43,14 @@ func (a *Aggregate) Effects(now time.Time) Effects {
 	return out
 }
 
-// tryAgainAfter is how long a card that Slack refused rests while a gate waits:
+// tryAgainAfter is how long a card that Slack refused rests while a person is asked:
 // nobody tells us that a channel is open again, or that the bot was invited.
 const tryAgainAfter = time.Hour
 
 // TryAgainAt is when a card that Slack refused for good is tried again though the
 // task does not move: while a person is asked for a decision. nil: at the next revision.
 func (a *Aggregate) TryAgainAt(c *Card) *time.Time {
-	open, waits := a.Pending()
-	if c.State != CardUnreachable || !waits || !open.Terms.ApprovalRequired {
+	if c.State != CardUnreachable || a.Asked() == nil {
 		return nil
 	}
 	tried := c.CreatedAt
@@ -120,8 +119,8 @@ func (a *Aggregate) DueAt(now time.Time) *time.Time {
 			by(soon)
 		}
 	}
-	open, waits := a.Pending()
-	lease := a.LiveLease(now)
+	_, waits := a.Pending()
+	asked, lease := a.Asked(), a.LiveLease(now)
 	switch {
 	case a.Head.Ended != nil:
 		for _, s := range a.Steps { // calls that were out when it ended are still to be settled
@@ -134,15 +133,15 @@ func (a *Aggregate) DueAt(now time.Time) *time.Time {
 		} else if e != nil {
 			by(soon)
 		}
+	case a.Choosing() != nil && asked.DecideBy != nil: // also where its run failed
+		by(*asked.DecideBy)
 	case a.Head.Parked != nil:
-	case a.Choosing() != nil && a.Choice.Terms.DecideBy != nil:
-		by(*a.Choice.Terms.DecideBy)
 	case lease != nil:
 		by(lease.Claim.LeaseUntil)
 	case !waits && a.held(now):
 		by(a.Execution().Lease.LeaseUntil)
-	case waits && open.Terms.ApprovalRequired && open.Terms.DecideBy != nil:
-		by(*open.Terms.DecideBy)
+	case asked != nil && asked.DecideBy != nil:
+		by(*asked.DecideBy)
 	case a.Head.PausedUntil != nil && now.Before(*a.Head.PausedUntil):
 		by(*a.Head.PausedUntil)
 	default:

@@ -194,7 +194,7 @@ func (a *Aggregate) GiveUp(run int, why Reason, now time.Time) (Change, error) {
 		return Change{}, nil
 	}
 	switch {
-	case a.Head.Parked != nil:
+	case a.Head.Parked != nil, a.Choosing() != nil: // a decision starts the next run
 		return Change{}, nil
 	case a.justDecided():
 		return a.restart(now), nil
