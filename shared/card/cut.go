@@ -26,13 +26,16 @@ func units(s string) int {
 }
 
 // cut shortens escaped text to limit units, "..." included. It cuts neither
-// within an entity nor between a letter or an emoji and what belongs to it.
+// within an entity or a mention nor between a letter or an emoji and what belongs to it.
 func cut(s string, limit int) string {
 	if units(s) <= limit {
 		return s
 	}
 	return s[:breakAt(s, limit-len(ellipsis))] + ellipsis
 }
+
+// maxMention is how long a mention that people makes may be, in bytes.
+const maxMention = 50
 
 // breakAt is where a longer escaped text is to be cut so that at most room units stand
 // before. More than legible.MaxRun marks in a row belong to no letter: a long run of
@@ -43,6 +46,11 @@ func breakAt(s string, room int) int {
 		r, size := utf8.DecodeRuneInString(s[i:])
 		if r == '&' {
 			if end := strings.IndexByte(s[i:], ';'); end > 0 && end < len("&amp;") {
+				size = end + 1
+			}
+		}
+		if r == '<' {
+			if end := strings.IndexByte(s[i:], '>'); end > 0 && end <= maxMention {
 				size = end + 1
 			}
 		}

@@ -21,6 +21,15 @@ func (w *words) mention(user string) string {
 	return or(inline(user, maxTool), w.System)
 }
 
+var writtenMention = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`&lt;@([UW][A-Z0-9]{2,40})&gt;`) })
+
+// people draws the mentions of people in an escaped text as names with their ids: who is
+// meant is what others are asked about, and an id alone says it to nobody. Nothing else
+// that Slack would act upon is let through.
+func people(escaped string) string {
+	return writtenMention().ReplaceAllString(escaped, "<@$1> ($1)")
+}
+
 // when shows a time in the reader's own zone and language.
 func when(t time.Time) string {
 	if t.Unix() <= 0 || t.Year() > 9999 {

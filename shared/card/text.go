@@ -58,12 +58,13 @@ func plain(s string, limit int) string {
 }
 
 // paragraph prepares text of several lines, to stand alone in a section. Its
-// Markdown stays as it is written; mentions and links with a false label don't work.
+// Markdown stays as it is written, and so does a mention of a person, beside whose name
+// stands the id; links with a false label and words that call everybody don't work.
 func paragraph(s string, limit int) string { return cut(prepared(beginning(s, limit)), limit) }
 
 // prepared is paragraph before it is cut.
 func prepared(s string) string {
-	return breakMentions(escape(strings.TrimSpace(legible.Paragraphs(clean(s)))))
+	return people(breakMentions(escape(strings.TrimSpace(legible.Paragraphs(clean(s))))))
 }
 
 // code prepares a name for `code`. The result has no backtick and is one line.

@@ -1,0 +1,74 @@
+package card_test
+
+import (
+	"strings"
+	"testing"
+
+	"ringi/shared/card"
+	"ringi/shared/task"
+)
+
+// A person whom a policy, a task or a summary names is drawn by name, with the id beside
+// it; nothing else that Slack acts upon becomes what it says.
+func TestPeopleAreDrawnByNameWithTheirIDs(t *testing.T) {
+	text := "完了したら、<@U0SANDSUZU>に知らせます。<!channel> <!subteam^S0TEAM01> <#C0HR00001> <@u0small00> <@U0SANDSUZU|社長> @here &lt;@U0ESCAPED&gt; <@B0BOT0000>"
+	for name, s := range map[string]func() (*story, string){
+		"policy": func() (*story, string) {
+			s := received(t).extracted().drafted(task.DefaultSettings())
+			s.Prompt().Content = text
+			return s, promptCard
+		},
+		"description": func() (*story, string) {
+			s := received(t).extracted().drafted(task.DefaultSettings())
+			s.Task.Description = text
+			return s, taskCard
+		},
+		"summary": func() (*story, string) {
+			s := started(t, fiveSteps()).steps(1, 2, 3, 4, 5)
+			s.Execution().Status, s.Execution().Summary = task.ExecutionCompleted, text
+			return s, executionCard
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, kind := s()
+			m := card.Render(s.Aggregate, s.card(kind), "ja", s.now)
+			if err := card.Validate(m); err != nil {
+				t.Fatal(err)
+			}
+			got := drawn(m.Attachments[0].Blocks.BlockSet)
+			if !strings.Contains(got, "完了したら、<@U0SANDSUZU> (U0SANDSUZU)に知らせます。") {
+				t.Errorf("the person has no name: %s", got)
+			}
+			for _, marks := range []string{"<!channel", "<!subteam", "<#C0HR00001", "<@u", "|社長>", "@here", "<@U0ESCAPED", "<@B0"} {
+				if strings.Contains(got, marks) {
+					t.Errorf("%s works: %s", marks, got)
+				}
+			}
+		})
+	}
+}
+
+// Names take more room than what was written; a card still shows all or offers no approval.
+func TestManyPeopleStillFit(t *testing.T) {
+	for n, whole := range map[int]bool{200: true, 900: false} {
+		text := strings.Repeat("<@U0SANDSUZU>\u3001", n) + "<@U0LAST0000>"
+		if card.PromptFits(text) != whole {
+			t.Errorf("%d people fit: %v", n, !whole)
+		}
+		s := received(t).extracted().drafted(task.DefaultSettings())
+		s.Prompt().Content = text
+		m := card.Render(s.Aggregate, s.card(promptCard), "ja", s.now)
+		if err := card.Validate(m); err != nil {
+			t.Fatal(err)
+		}
+		got := drawn(m.Attachments[0].Blocks.BlockSet)
+		if strings.Contains(got, "<@U0LAST0000> (U0LAST0000)") != whole || offers(m, "approve_prompt") != whole {
+			t.Errorf("%d people: approve %v: the last is to be seen: %v", n, offers(m, "approve_prompt"), !whole)
+		}
+		for _, piece := range strings.Split(got, "<@")[1:] {
+			if id, _, closed := strings.Cut(piece, ">"); !closed || len(id) != len("U0SANDSUZU") {
+				t.Errorf("a mention is cut: %.20s", piece)
+			}
+		}
+	}
+}
