@@ -150,6 +150,10 @@ func (h *Handler) whisper(ctx context.Context, c click, v verdict, text string) 
 }
 
 func (v verdict) log(ctx context.Context, log *slog.Logger) {
+	if errors.Is(v.err, task.ErrUnconfirmed) {
+		log.ErrorContext(ctx, "not known to be saved", "err", v.err)
+		return
+	}
 	if v.unsaved() {
 		log.ErrorContext(ctx, "not saved", "err", v.err)
 		return

@@ -158,7 +158,7 @@ func (d *desk) click(ctx context.Context, user, key, action string) (time.Time, 
 // unsaved counts the notes in the thread that ask a person to try again.
 func (d *desk) unsaved(user string) (n int) {
 	for _, m := range d.s.Sandbox.Ephemerals(user) {
-		if m.ThreadTS == d.root && (m.Text == card.Note("ja", card.ErrUnsaved) || m.Text == card.Note("ja", card.ErrUnverified)) {
+		if m.ThreadTS == d.root && (m.Text == card.Note("ja", card.ErrUnsaved) || m.Text == card.Note("ja", task.ErrUnconfirmed) || m.Text == card.Note("ja", card.ErrUnverified)) {
 			n++
 		}
 	}

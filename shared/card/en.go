@@ -180,6 +180,7 @@ func english() *words {
 		NoteReason:         "The reason must have 1 to {max} characters.",
 		NoteField:          "Please check what you entered: {field} {limit}",
 		NoteUnverified:     "Slack could not tell us who you are. Please try again in a moment.",
+		NoteUnconfirmed:    "It could not be confirmed that this was saved. If the card does not change in a moment, please press again; if it was saved, nothing happens twice.",
 		NoteUnsaved:        "It could not be saved. Please try again.",
 		NoteOddForm:        "This form is out of date. Close it and use the button of the newest card again.",
 		CancelAccepted:     "The task is cancelled. If a call is in flight, the card will show its outcome, and nothing more will run.",

@@ -47,6 +47,7 @@ func Note(locale string, err error) string {
 	}{
 		{task.ErrInFlight, w.NoteInFlight},
 		{task.ErrUncovered, w.NoteUncovered},
+		{task.ErrUnconfirmed, w.NoteUnconfirmed},
 		{task.ErrNothingToRetry, w.NoteNothingToRetry},
 		{task.ErrMaxAttempts, fill(w.NoteMaxAttempts, "max", task.MaxAttempts)},
 		{task.ErrNotFound, w.NoteNotFound},

@@ -46,6 +46,7 @@ func TestNoteSaysWhatIsTheMatter(t *testing.T) {
 		{"another field", task.ErrField{Field: "slug", Limit: "must be <short>"}, "slug must be &lt;short&gt;", "slug must be &lt;short&gt;"},
 		{"an execution that must stop", task.StopError{Reason: task.ReasonToolChanged, Detail: "send_slack_dm"}, "(send_slack_dm)", "(send_slack_dm)"},
 		{"unverified", card.ErrUnverified, "権限を Slack に確認できませんでした", "could not tell us who you are"},
+		{"cut off in the middle of a commit", fmt.Errorf("commit: %w: %w", task.ErrUnconfirmed, context.DeadlineExceeded), "保存できたか確認できませんでした", "could not be confirmed"},
 		{"unsaved", card.ErrUnsaved, "保存できませんでした", "could not be saved"},
 		{"no time left", context.DeadlineExceeded, "保存できませんでした", "could not be saved"},
 		{"anything else", errors.New("boom: secret"), "保存できませんでした", "could not be saved"},
@@ -78,7 +79,7 @@ func TestNoteSaysWhatIsTheMatter(t *testing.T) {
 func TestEveryErrorOfTheDomainHasANote(t *testing.T) {
 	known := map[string]error{
 		"ErrNotFound": task.ErrNotFound, "ErrSuperseded": task.ErrSuperseded, "ErrConflict": task.ErrConflict, "ErrMoved": task.ErrMoved,
-		"ErrInFlight": task.ErrInFlight, "ErrUncovered": task.ErrUncovered, "ErrNotDue": task.ErrNotDue, "ErrNothingToRetry": task.ErrNothingToRetry, "ErrSettings": task.ErrSettings, "ErrMaxAttempts": task.ErrMaxAttempts,
+		"ErrInFlight": task.ErrInFlight, "ErrUncovered": task.ErrUncovered, "ErrNotDue": task.ErrNotDue, "ErrNothingToRetry": task.ErrNothingToRetry, "ErrSettings": task.ErrSettings, "ErrMaxAttempts": task.ErrMaxAttempts, "ErrUnconfirmed": task.ErrUnconfirmed,
 		"ErrDecided": task.ErrDecided{}, "ErrNotLatest": task.ErrNotLatest{}, "ErrNotAllowed": task.ErrNotAllowed{}, "ErrField": task.ErrField{},
 	}
 	file, err := parser.ParseFile(token.NewFileSet(), "../task/errors.go", nil, 0)

@@ -86,6 +86,7 @@ type words struct {
 	NoteMaxAttempts, StepDoneBefore                           string
 	NoteNothingToRetry, NoteNotFound, NoteNotAllowed          string
 	NoteReason, NoteField, NoteUnverified, NoteUnsaved        string
+	NoteUnconfirmed                                           string
 	NoteOddForm                                               string
 	CancelAccepted, RetryAccepted, Unreachable                string
 

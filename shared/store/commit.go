@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go"
 
 	"ringi/shared/task"
 )
@@ -18,6 +20,7 @@ import (
 // one that it relied on is no longer as a has it, and task.ErrSettings when only
 // the tenant's settings are not: to decide again on them would not help. task.ErrFull:
 // a quota leaves no place. A commit whose answer was lost is recognised: it counts.
+// task.ErrUnconfirmed: there was no answer, and it is not to be seen either; it may still come.
 func (s *Store) Commit(ctx context.Context, a *task.Aggregate, c task.Change) (*task.Aggregate, error) {
 	if c.Empty() {
 		return a, nil
@@ -43,6 +46,9 @@ func (s *Store) Commit(ctx context.Context, a *task.Aggregate, c task.Change) (*
 	items := slices.Concat([]types.TransactWriteItem{head}, rest, moves)
 	err = s.transact(ctx, c.ID, items)
 	if err != nil && !s.wentThrough(ctx, a.Ref(), c.ID, err) {
+		if !answered(err) {
+			return nil, fmt.Errorf("commit to task %s: %w: %w", a.Head.TaskID, task.ErrUnconfirmed, err)
+		}
 		var l *lost
 		if c.SettingsRev != nil && errors.As(err, &l) && l.failed(1) && !l.failed(0) {
 			err = task.ErrSettings
@@ -65,8 +71,23 @@ func (s *Store) wentThrough(ctx context.Context, ref task.Ref, change string, fa
 			return textOf(it, "last_change") == change
 		}
 	}
+	if ctx.Err() != nil { // the caller's time is over, but for what it keeps to say so
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), lastLook)
+		defer cancel()
+	}
 	h, err := s.Head(ctx, ref)
 	return err == nil && h.LastChange == change
+}
+
+// lastLook is how long a commit that was cut off is looked for; decideMargin holds it.
+const lastLook = 150 * time.Millisecond
+
+// answered reports whether a failed transaction was refused, rather than cut off or lost.
+func answered(err error) bool {
+	var l *lost
+	var api smithy.APIError
+	return errors.As(err, &l) || errors.As(err, &api)
 }
 
 // numbered gives a change and its audit entries their ids. The entries' ids

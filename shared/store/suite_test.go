@@ -39,6 +39,7 @@ func TestStore(t *testing.T) {
 		{"commit", testCommit},
 		{"usage", testUsage},
 		{"lost answers", testLostAnswers},
+		{"commits that are cut off", testCutOff},
 		{"quota", testQuota},
 		{"torn reads", testTornReads},
 		{"busy table", testBusyTable},

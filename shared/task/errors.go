@@ -13,6 +13,8 @@ var (
 	ErrSuperseded = errors.New("superseded by another run")
 	// ErrConflict: somebody committed in between; load and decide again.
 	ErrConflict = errors.New("the task changed meanwhile")
+	// ErrUnconfirmed: no answer came to a commit, and it may have been made or may yet be.
+	ErrUnconfirmed = errors.New("it is not known whether it was saved")
 	// ErrMoved: what was to be done next is not next any more; look again.
 	ErrMoved = errors.New("something else is next by now")
 	// ErrSettings: the settings changed meanwhile; read them and decide again.

@@ -37,11 +37,21 @@ func (d *Desk) Click(user, key, action string) {
 // unsaved counts the notes that ask a person to try again.
 func (d *Desk) unsaved(user string) (n int) {
 	for _, note := range d.Notes(user) {
-		if note == card.Note("ja", card.ErrUnsaved) || note == card.Note("en", card.ErrUnsaved) {
+		if asksAgain(note) {
 			n++
 		}
 	}
 	return n
+}
+
+// asksAgain reports whether a note says that nothing was saved, or that it isn't known.
+func asksAgain(note string) bool {
+	for _, err := range []error{card.ErrUnsaved, task.ErrUnconfirmed} {
+		if note == card.Note("ja", err) || note == card.Note("en", err) {
+			return true
+		}
+	}
+	return false
 }
 
 // Reject presses 却下, fills in the reason and sends it; told that it could not be saved, a person sends it again.
@@ -56,7 +66,7 @@ func (d *Desk) Reject(user, key, action, reason string) {
 		errs, err := d.S.Sandbox.Submit(user, views[0].ID, map[string]any{"rejection_reason_block": reason})
 		if trouble := (sandbox.Trouble{}); err == nil && len(errs) == 0 {
 			return
-		} else if !errors.As(err, &trouble) && !slices.Contains(slices.Collect(maps.Values(errs)), card.Note("ja", card.ErrUnsaved)) {
+		} else if !errors.As(err, &trouble) && !slices.ContainsFunc(slices.Collect(maps.Values(errs)), asksAgain) {
 			d.T.Fatalf("send the reason: %v %v", err, errs)
 		}
 		d.T.Log("the reason was not saved in time")

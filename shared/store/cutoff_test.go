@@ -1,0 +1,61 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"testing"
+	"time"
+
+	"ringi/shared/task"
+)
+
+// hanging keeps the answers of one operation until whoever asked gives up; reaches says whether the call is made.
+type hanging struct {
+	operation string
+	reaches   bool
+}
+
+func (h hanging) RoundTrip(r *http.Request) (*http.Response, error) {
+	if operation(r) != h.operation {
+		return http.DefaultTransport.RoundTrip(r)
+	}
+	if h.reaches {
+		res, err := http.DefaultTransport.RoundTrip(r)
+		if err != nil {
+			return nil, err
+		}
+		res.Body.Close()
+	}
+	<-r.Context().Done()
+	return nil, r.Context().Err()
+}
+
+// A decision whose time ends in the middle of its commit is looked for once more; what
+// can't be seen is not said to be unsaved. Before the commit, nothing was.
+func testCutOff(t *testing.T, s *suite) {
+	st := s.store(t)
+	for i, tt := range []struct {
+		name        string
+		transport   hanging
+		saved       bool
+		unconfirmed bool
+	}{
+		{"an answer that never comes", hanging{"TransactWriteItems", true}, true, false},
+		{"a call that never arrives", hanging{"TransactWriteItems", false}, false, true},
+		{"rows that never come", hanging{"Query", false}, false, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			ref := waitingPrompt(t, st, i)
+			ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+			defer cancel()
+			_, err := s.over(st, tt.transport).Decide(ctx, ref, approvePrompt)
+			if (err == nil) != tt.saved || errors.Is(err, task.ErrUnconfirmed) != tt.unconfirmed {
+				t.Errorf("err = %v", err)
+			}
+			if ctx.Err() != nil {
+				t.Error("no time was left to say so")
+			}
+		})
+	}
+}
