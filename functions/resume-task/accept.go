@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"time"
 
-	"ringi/shared/pipeline"
 	"ringi/shared/slackapi"
 	"ringi/shared/task"
 )
@@ -64,13 +63,13 @@ func logRefused(ctx context.Context, a *task.Aggregate) {
 
 // requester is who asks. Slack tells an app nothing of people whom it can't see: those
 // are of other workspaces. While Slack doesn't say, the request is neither accepted nor
-// refused: the run tries again.
+// refused: it waits.
 func (h *Handler) requester(ctx context.Context, a *task.Aggregate) (task.Actor, error) {
 	r := a.Request
 	by := task.Actor{Type: task.ActorUser, ID: r.User}
 	ctx, cancel := context.WithTimeout(ctx, slackWithin)
 	defer cancel()
-	u, err := h.Slack.User(ctx, r.User)
+	u, err := h.user(ctx, r.TeamID, r.User)
 	switch code := slackapi.Code(err); {
 	case code == slackapi.CodeUserNotFound, code == slackapi.CodeUserNotVisible:
 		return by, nil
@@ -79,7 +78,7 @@ func (h *Handler) requester(ctx context.Context, a *task.Aggregate) (task.Actor,
 		by.Team = r.TeamID
 		return by, nil
 	case err != nil:
-		return by, fmt.Errorf("ask who requests: %w: %w", pipeline.ErrUnavailable, err)
+		return by, fmt.Errorf("who requests: %w: %w", errSilent, err)
 	}
 	if by.Team, by.Guest = u.Team, u.Guest; u.Of(r.TeamID) {
 		by.Team = r.TeamID

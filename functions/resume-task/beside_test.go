@@ -90,7 +90,7 @@ func TestWhoMayAskBesideAGate(t *testing.T) {
 		w.Prompted(task.DefaultSettings())
 		reply := w.Reply()
 		h := handler(reply)
-		h.Slack = directory{team: pipelinetest.Team, user: slackapi.User{ID: pipelinetest.Requester, Team: pipelinetest.Team, Guest: true}}
+		h.Slack = answers{team: pipelinetest.Team, user: slackapi.User{ID: pipelinetest.Requester, Team: pipelinetest.Team, Guest: true}}
 		if a := resume(h, reply, "refused"); a.Choice != nil || a.Head.Ended.Reason != task.ReasonGuest {
 			t.Errorf("asked %+v, ended %+v", a.Choice, a.Head.Ended)
 		}

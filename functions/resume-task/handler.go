@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -28,11 +29,13 @@ type Handler struct {
 	Now   func() time.Time
 	Admin string // Slack user id of a new tenant's first administrator, may be empty
 
+	people  directory
 	unnamed time.Time // until then Slack isn't asked again for a name that it didn't tell
 }
 
 // Handle returns the run's next state, read off the rows. Before the first layer it
-// accepts the request or refuses it: until then it has cost nothing.
+// accepts the request or refuses it: until then it has cost nothing. While Slack doesn't
+// say what has to be known for that, the run waits.
 func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (task.Next, error) {
 	a, err := h.Store.Load(ctx, in.Ref())
 	if err != nil {
@@ -44,8 +47,12 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (task.Next, err
 	if a.Request == nil {
 		return task.Next{}, fmt.Errorf("the request is not there yet: %w", task.ErrConflict) // a torn read
 	}
-	if open(a) {
-		if a, err = h.take(ctx, a); err != nil {
+	if open(a) && !paused(a, h.Now()) {
+		a, err = h.take(ctx, a)
+		if errors.Is(err, errSilent) {
+			a, err = h.wait(ctx, in.Ref(), in.Run, err)
+		}
+		if err != nil {
 			return task.Next{}, err
 		}
 	}
@@ -54,6 +61,11 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (task.Next, err
 
 // open reports whether nobody has decided about the request, and nobody is asked to.
 func open(a *task.Aggregate) bool { return a.Waiting() && a.Choosing() == nil }
+
+// paused reports whether the request waits until Slack is asked again.
+func paused(a *task.Aggregate, now time.Time) bool {
+	return a.Head.PausedUntil != nil && now.Before(*a.Head.PausedUntil)
+}
 
 // take decides about a request: whose workspace's it is, who asks, what the message is
 // meant to be, whether there is a place for it. Whoever is refused is asked nothing; a

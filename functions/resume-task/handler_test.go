@@ -80,18 +80,18 @@ func TestResumeTask(t *testing.T) {
 func handler(w *pipelinetest.World) *Handler {
 	return &Handler{
 		Store: w.OnWire(), Now: w.Now, Admin: "U0ADMIN",
-		Slack: directory{team: pipelinetest.Team, name: "株式会社りんぎ", user: slackapi.User{ID: pipelinetest.Requester, Team: pipelinetest.Team}},
+		Slack: answers{team: pipelinetest.Team, name: "株式会社りんぎ", user: slackapi.User{ID: pipelinetest.Requester, Team: pipelinetest.Team}},
 	}
 }
 
-// directory is a Slack that gives one answer to each question.
-type directory struct {
+// answers is a Slack that gives one answer to each question.
+type answers struct {
 	team, name       string
 	unsure, nameless error // instead of the team, and of its name
 	user             slackapi.User
 	err              error // instead of the user
 }
 
-func (d directory) Team(context.Context) (string, error)                { return d.team, d.unsure }
-func (d directory) TeamName(context.Context) (string, error)            { return d.name, d.nameless }
-func (d directory) User(context.Context, string) (slackapi.User, error) { return d.user, d.err }
+func (d answers) Team(context.Context) (string, error)                { return d.team, d.unsure }
+func (d answers) TeamName(context.Context) (string, error)            { return d.name, d.nameless }
+func (d answers) User(context.Context, string) (slackapi.User, error) { return d.user, d.err }

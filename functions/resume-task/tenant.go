@@ -10,7 +10,6 @@ import (
 
 	"ringi/shared/legible"
 	"ringi/shared/metric"
-	"ringi/shared/pipeline"
 	"ringi/shared/task"
 )
 
@@ -38,7 +37,7 @@ func (h *Handler) welcome(ctx context.Context, a *task.Aggregate) (*task.Aggrega
 	defer cancel()
 	home, err := h.Slack.Team(within)
 	if err != nil {
-		return nil, fmt.Errorf("ask whose the app is: %w: %w", pipeline.ErrUnavailable, err)
+		return nil, fmt.Errorf("whose the app is: %w: %w", errSilent, err)
 	}
 	if home != a.Request.TeamID {
 		return h.refuseWorkspace(ctx, a)

@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/pipeline"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/slackapi"
 	"ringi/shared/task"
@@ -16,7 +15,7 @@ import (
 func TestAnUnknownWorkspaceIsRefused(t *testing.T) {
 	w := pipelinetest.Start(t).World(t)
 	h := handler(w)
-	h.Slack = directory{team: "T0ELSEWHERE", user: slackapi.User{ID: pipelinetest.Requester, Team: pipelinetest.Team}}
+	h.Slack = answers{team: "T0ELSEWHERE", user: slackapi.User{ID: pipelinetest.Requester, Team: pipelinetest.Team}}
 	for range 2 {
 		if next, err := h.Handle(t.Context(), w.In()); err != nil || next.Outcome != "refused" {
 			t.Fatalf("%+v, %v", next, err)
@@ -41,26 +40,12 @@ func TestATenantThatIsThereIsKnown(t *testing.T) {
 		t.Fatal(err)
 	}
 	h := handler(w)
-	h.Slack = directory{team: "T0ELSEWHERE", name: "よその会社", user: slackapi.User{ID: pipelinetest.Requester, Team: pipelinetest.Team}}
+	h.Slack = answers{team: "T0ELSEWHERE", name: "よその会社", user: slackapi.User{ID: pipelinetest.Requester, Team: pipelinetest.Team}}
 	if next, err := h.Handle(t.Context(), w.In()); err != nil || next.State != task.StateExtractTask {
 		t.Fatalf("%+v, %v", next, err)
 	}
 	if is, err := w.Store.Tenant(t.Context(), w.Ref.Tenant); err != nil || is.Name != pipelinetest.Team {
 		t.Errorf("it has the name of another: %q, %v", is.Name, err)
-	}
-}
-
-func TestWhileSlackDoesNotSayWhoseTheAppIsNobodyIsWelcome(t *testing.T) {
-	w := pipelinetest.Start(t).World(t)
-	for _, err := range []error{slackapi.Unknown{Cause: "timeout"}, slackapi.RateLimited{}, slackapi.Refused{Code: "invalid_auth", App: true}} {
-		h := handler(w)
-		h.Slack = directory{unsure: err}
-		if _, got := h.Handle(t.Context(), w.In()); pipeline.Name(got) != pipeline.Unavailable {
-			t.Errorf("%v: %v, want one that is tried again", err, got)
-		}
-		if a := w.Load(); a.Head.Rev != 1 {
-			t.Errorf("%v: it wrote %+v", err, a.Head)
-		}
 	}
 }
 
@@ -79,7 +64,7 @@ func TestATenantIsCalledWhatItsWorkspaceIs(t *testing.T) {
 	} {
 		w := server.World(t)
 		h := handler(w)
-		h.Slack = directory{team: pipelinetest.Team, name: said, user: slackapi.User{ID: pipelinetest.Requester, Team: pipelinetest.Team}}
+		h.Slack = answers{team: pipelinetest.Team, name: said, user: slackapi.User{ID: pipelinetest.Requester, Team: pipelinetest.Team}}
 		if _, err := h.Handle(t.Context(), w.In()); err != nil {
 			t.Fatal(err)
 		}
@@ -88,7 +73,7 @@ func TestATenantIsCalledWhatItsWorkspaceIs(t *testing.T) {
 
 	w := server.World(t)
 	h := handler(w)
-	silent := directory{team: pipelinetest.Team, user: slackapi.User{ID: pipelinetest.Requester, Team: pipelinetest.Team}, nameless: slackapi.Refused{Code: "missing_scope", App: true}}
+	silent := answers{team: pipelinetest.Team, user: slackapi.User{ID: pipelinetest.Requester, Team: pipelinetest.Team}, nameless: slackapi.Refused{Code: "missing_scope", App: true}}
 	told := silent
 	told.name, told.nameless = "株式会社りんぎ", nil
 	begins := func(w *pipelinetest.World) {

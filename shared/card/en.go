@@ -38,6 +38,7 @@ func english() *words {
 		NextVersion:     "➡️ A new version, v{version}, is ready",
 		NextGenerating:  "➡️ A new version, v{version}, is being written",
 		LastVersion:     "⏹️ The limit of versions ({max}) is reached; there will be no other · {when}",
+		PausedForSlack:  "⏳ Waiting for Slack to answer · goes on: {when}",
 		PausedUntil:     "⏳ Waiting until the AI model has room · goes on: {when}",
 		EndedBy:         "⏹️ Cancelled by {who} · {when}",
 		EndedExpired:    "⌛ Nobody decided within {hours} hours, so it was cancelled · {when}",

@@ -108,11 +108,15 @@ func (d drawing) approvalHours() int {
 	return hours
 }
 
-// pause says until when the run waits for the model, if it does.
+// pause says until when the run waits for the model or for Slack, if it does.
 func (d drawing) pause() []slack.Block {
 	until := d.a.Head.PausedUntil
 	if until == nil || !d.now.Before(*until) || d.a.Head.Ended != nil {
 		return nil
 	}
-	return []slack.Block{contextLine(fill(d.w.PausedUntil, "when", when(*until)))}
+	text := d.w.PausedUntil
+	if d.a.Waiting() { // no model is asked before Slack says who requests
+		text = d.w.PausedForSlack
+	}
+	return []slack.Block{contextLine(fill(text, "when", when(*until)))}
 }

@@ -38,6 +38,7 @@ func japanese() *words {
 		NextVersion:     "➡️ 新しいバージョン v{version} が生成されました",
 		NextGenerating:  "➡️ 新しいバージョン v{version} を生成中",
 		LastVersion:     "⏹️ バージョンの上限({max})に達したため、再生成しません · {when}",
+		PausedForSlack:  "⏳ Slack の応答を待っています · 再開: {when}",
 		PausedUntil:     "⏳ AI モデルの混雑が解けるのを待っています · 再開: {when}",
 		EndedBy:         "⏹️ {who} によりキャンセルされました · {when}",
 		EndedExpired:    "⌛ 期限({hours}時間)までに決定されず、キャンセルされました · {when}",

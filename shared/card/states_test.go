@@ -52,6 +52,11 @@ func states() []state {
 		{"task_generating", taskCard, received},
 		{"task_waits_for_model", taskCard, func(t testing.TB) *story {
 			s := received(t)
+			s = s.do(s.Accept(1, requester, task.DefaultSettings(), s.now))
+			return s.do(s.Pause(1, s.Generating(), s.now.Add(time.Minute), s.now))
+		}},
+		{"task_waits_for_slack", taskCard, func(t testing.TB) *story {
+			s := received(t)
 			return s.do(s.Pause(1, s.Generating(), s.now.Add(time.Minute), s.now))
 		}},
 		{"task_parked", taskCard, func(t testing.TB) *story { return received(t).park(task.ReasonModelUnavailable) }},

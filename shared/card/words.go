@@ -25,7 +25,7 @@ type words struct {
 	TaskID, TaskVersion                          string
 	ApprovedBy, AutoApproved, WillAuto           string
 	RejectedBy, NextVersion, NextGenerating      string
-	LastVersion, PausedUntil                     string
+	LastVersion, PausedUntil, PausedForSlack     string
 	EndedBy, EndedExpired, EndedMax, EndedStep   string
 	EndedCost                                    string
 	EndedFailed, EndedDone, EndedOtherwise       string

@@ -14,9 +14,11 @@ import (
 )
 
 // say is a request whose cards may not be seen.
-func say(t *testing.T, s *stack.Stack) *desk.Desk {
+func say(t *testing.T, s *stack.Stack) *desk.Desk { return sayAs(t, s, workspace.Sato) }
+
+func sayAs(t *testing.T, s *stack.Stack, user string) *desk.Desk {
 	t.Helper()
-	ts, err := s.Sandbox.Say(workspace.Sato, workspace.HR, "<@"+workspace.Bot+"> 従業員一覧を取得して")
+	ts, err := s.Sandbox.Say(user, workspace.HR, "<@"+workspace.Bot+"> 従業員一覧を取得して")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,15 +103,15 @@ func TestAPostThatIsRefusedForGood(t *testing.T) {
 	}
 }
 
-// A token that is refused reaches nobody: the work goes on to where it needs a
-// person, and the gate that opens there is shown once Slack takes the token, though
+// A token that is refused reaches nobody: work that was accepted goes on to where it needs
+// a person (here Slack still says who asks), and the gate that opens there is shown once Slack takes the token, though
 // nothing moves and nobody does anything. Meanwhile the app knocks ever more rarely.
 func TestAGateThatOpensWhileSlackRefusesTheAppIsShownAfterwards(t *testing.T) {
 	for _, code := range []string{"token_revoked", "invalid_auth"} {
 		t.Run(code, func(t *testing.T) {
 			s := start(t)
 			heard := listen(s)
-			for _, method := range []string{"", "conversations.open", "conversations.replies", "users.info", "users.conversations", "auth.test"} {
+			for _, method := range []string{"", "conversations.open", "conversations.replies", "users.conversations"} {
 				s.Sandbox.Faults().Add(always(webapi.Fault{Method: method, Kind: webapi.Refused, Code: code}))
 			}
 			d := say(t, s)
@@ -138,6 +140,23 @@ func TestAGateThatOpensWhileSlackRefusesTheAppIsShownAfterwards(t *testing.T) {
 			withdraw(d)
 		})
 	}
+}
+
+// A request that is made while Slack refuses the app waits until Slack says who asks, and
+// goes on by itself: nobody has to press anything.
+func TestARequestThatSlackDoesNotVouchForWaits(t *testing.T) {
+	s := start(t)
+	for _, method := range []string{"", "conversations.open", "conversations.replies", "users.info", "users.conversations", "auth.test"} {
+		s.Sandbox.Faults().Add(always(webapi.Fault{Method: method, Kind: webapi.Refused, Code: "token_revoked"}))
+	}
+	d := sayAs(t, s, workspace.Tanaka) // whom nobody has asked about within the last minute
+	desk.Eventually(t, "the request waits", func() bool {
+		a, err := d.Store.Load(t.Context(), d.Ref)
+		return err == nil && a.Head.PausedUntil != nil && a.Task == nil && a.Head.Parked == nil
+	})
+	s.Sandbox.Faults().Clear("")
+	d.Card("CARD#prompt#0001", "approve_prompt")
+	d.Approve(workspace.Suzuki)
 }
 
 // direct are the texts that the bot has sent to the requester.

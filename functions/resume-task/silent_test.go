@@ -1,0 +1,94 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"ringi/shared/pipeline/pipelinetest"
+	"ringi/shared/slackapi"
+	"ringi/shared/task"
+)
+
+// A request waits for as long as Slack doesn't say who asks, or whose the app is: nothing
+// is accepted, spent or parked, and it goes on by itself once Slack answers.
+func TestARequestWaitsForSlack(t *testing.T) {
+	server := pipelinetest.Start(t)
+	member := slackapi.User{ID: pipelinetest.Requester, Team: pipelinetest.Team}
+	refused := func(code string) error { return slackapi.Refused{Code: code, App: true} }
+	for name, s := range map[string]answers{
+		"no answer about a person":    {err: slackapi.Unknown{Cause: "timeout"}},
+		"too many questions":          {err: slackapi.RateLimited{RetryAfter: 10 * time.Minute}},
+		"a token that is refused":     {err: refused("invalid_auth")},
+		"a permission that is missed": {err: refused("missing_scope")},
+		"no token":                    {err: errors.New("no token")},
+		"no answer whose the app is":  {unsure: slackapi.Unknown{Cause: "timeout"}},
+		"a token that is nobody's":    {unsure: refused("invalid_auth")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := server.World(t)
+			s.team = pipelinetest.Team
+			now := w.Now()
+			h := handler(w)
+			h.Slack, h.Now = s, func() time.Time { return now }
+			began := now
+			var last time.Duration
+			for tries := 0; now.Sub(began) < 3*time.Hour; tries++ {
+				next, err := h.Handle(t.Context(), w.In())
+				a := w.Load()
+				if err != nil || next.State != task.StatePause || a.Head.Parked != nil || a.Head.AcceptedAt != nil || a.Head.Ended != nil {
+					t.Fatalf("after %s: %+v, %v, %+v", now.Sub(began), next, err, a.Head)
+				}
+				if tries > 0 && a.Head.PausedUntil.Sub(now) < last/2 || tries > 1000 {
+					t.Fatalf("try %d after %s: again in %s", tries, now.Sub(began), a.Head.PausedUntil.Sub(now))
+				}
+				last = a.Head.PausedUntil.Sub(now)
+				if s.err == error(slackapi.RateLimited{RetryAfter: 10 * time.Minute}) && last < 10*time.Minute {
+					t.Fatalf("again in %s, before Slack said", last)
+				}
+				rev := a.Head.Rev
+				if next, err := h.Handle(t.Context(), w.In()); err != nil || next.State != task.StatePause || w.Load().Head.Rev != rev {
+					t.Fatalf("asked again before its time: %+v, %v", next, err)
+				}
+				now = *a.Head.PausedUntil
+			}
+			h.Slack = answers{team: pipelinetest.Team, user: member}
+			if next, err := h.Handle(t.Context(), w.In()); err != nil || next.State != task.StateExtractTask || w.Load().Head.AcceptedAt == nil {
+				t.Errorf("%+v, %v", next, err)
+			}
+		})
+	}
+}
+
+// counted counts how often Slack is asked who somebody is.
+type counted struct {
+	answers
+	n *int
+}
+
+func (c counted) User(ctx context.Context, id string) (slackapi.User, error) {
+	*c.n++
+	return c.answers.User(ctx, id)
+}
+
+func TestAPersonIsRememberedForAMinute(t *testing.T) {
+	now, n := time.Now(), 0
+	h := &Handler{Slack: counted{answers{err: errors.New("timeout")}, &n}, Now: func() time.Time { return now }}
+	asked := func(want int, team string) {
+		t.Helper()
+		u, err := h.user(t.Context(), team, "U1")
+		if n != want || err == nil && u.ID != "U1" {
+			t.Errorf("asked %d times, want %d: %+v, %v", n, want, u, err)
+		}
+	}
+	asked(1, "T1")
+	asked(2, "T1") // what failed is asked again
+	h.Slack = counted{answers{user: slackapi.User{ID: "U1"}}, &n}
+	asked(3, "T1")
+	asked(4, "T2") // another workspace's token may be told something else
+	now = now.Add(knownFor - time.Second)
+	asked(4, "T1")
+	now = now.Add(time.Second)
+	asked(5, "T1")
+}
