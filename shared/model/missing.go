@@ -29,15 +29,17 @@ type LackData struct {
 // maxWhat is how much of what is missing is told to people, in characters; maxLacks how
 // many of them are named. Together they fit the head's row.
 const (
-	maxWhat  = 60
-	maxLacks = 2
+	maxWhat    = 60
+	maxLacks   = 2
+	maxAllowed = 40 // of the values of one constraint
 )
 
 // LackError says that what was asked for can't be planned: no steps were made, not even
 // for the rest of it.
 type LackError struct {
-	Lacks  []LackData
-	locale string
+	Lacks   []LackData
+	locale  string
+	allowed map[string]string // what the constraints of a tool allow, by its name
 }
 
 // Error names no content.
@@ -51,7 +53,7 @@ func (e *LackError) sentence() string {
 	}
 	var said []string
 	for _, l := range e.Lacks[:min(len(e.Lacks), maxLacks)] {
-		said = append(said, strings.NewReplacer("{what}", clip(l.What, maxWhat), "{tool}", clip(l.Tool, maxWhat)).Replace(texts[l.Why]))
+		said = append(said, strings.NewReplacer("{what}", clip(l.What, maxWhat), "{tool}", clip(l.Tool, maxWhat), "{constraints}", e.allowed[l.Tool]).Replace(texts[l.Why]))
 	}
 	if left := len(e.Lacks) - maxLacks; left > 0 {
 		said = append(said, fmt.Sprintf(more, left))
@@ -61,16 +63,38 @@ func (e *LackError) sentence() string {
 
 var lacksJA = map[string]string{
 	lackForbidden:  "「{what}」に必要なツール {tool} は、管理者が許可していません。",
-	lackConstraint: "「{what}」は、管理者が決めたツール {tool} の制約の外です。",
+	lackConstraint: "「{what}」は、管理者が決めたツール {tool} の制約 {constraints} の外です。",
 	lackTool:       "「{what}」を行うツールがありません。",
 	lackValue:      "「{what}」に必要な値が、依頼にも方針にも書かれていません。",
 }
 
 var lacksEN = map[string]string{
 	lackForbidden:  "“{what}” needs the tool {tool}, which an administrator does not allow.",
-	lackConstraint: "“{what}” is outside of what an administrator allows the tool {tool}.",
+	lackConstraint: "“{what}” is outside of what an administrator allows the tool {tool}: {constraints}.",
 	lackTool:       "There is no tool for “{what}”.",
 	lackValue:      "A value that “{what}” needs stands neither in the request nor in the policy.",
+}
+
+// allowed says of each tool whose constraints are in the way which they are and what they
+// allow, so that people know what to ask for instead.
+func allowed(lacks []LackData, tools *tool.Catalog) map[string]string {
+	out := map[string]string{}
+	for _, l := range lacks {
+		spec, _ := tools.Lookup(l.Tool)
+		var said []string
+		for _, name := range task.ConstraintsOf(l.Tool) {
+			switch list := spec.Bounds.Listed(name); {
+			case len(list) > 0:
+				said = append(said, fmt.Sprintf("%s (%s)", name, clip(strings.Join(list, ", "), maxAllowed)))
+			case name == task.MaxRows && spec.Bounds.MaxRows > 0:
+				said = append(said, fmt.Sprintf("%s (%d)", name, spec.Bounds.MaxRows))
+			}
+		}
+		if len(said) > 0 && l.Why == lackConstraint {
+			out[l.Tool] = strings.Join(said, ", ")
+		}
+	}
+	return out
 }
 
 // readLacks checks what a model says is missing against what it was given: a tool that

@@ -51,7 +51,7 @@ func Plan(ctx context.Context, g Generator, in PlanInput) ([]task.Step, Usage, e
 		},
 	})
 	if err == nil && len(lacks) > 0 {
-		err = &LackError{lacks, in.Locale}
+		err = &LackError{lacks, in.Locale, allowed(lacks, in.Tools)}
 	}
 	if err != nil {
 		return nil, usage, err
