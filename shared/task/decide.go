@@ -256,6 +256,9 @@ func (a *Aggregate) gateByID(id string) (*Gate, *Execution, error) {
 			if e == nil {
 				return nil, nil, ErrConflict
 			}
+			if row := a.StepOf(e, g.Order); g.Status == Cancelled && a.Head.Ended == nil && row != nil && row.CompletedAt != nil {
+				return nil, nil, ErrSuperseded // an earlier call turned out to have done it
+			}
 			return g, e, nil
 		}
 	}

@@ -69,8 +69,25 @@ func (a *Aggregate) FailExecution(run int, why Reason, detail string, now time.T
 	return c, c.end(a.Task, TaskFailed, System(), why)
 }
 
-// MaxAttempts is how often a process may be tried. All attempts' rows are read with the task, and three digits number them.
-const MaxAttempts = 100
+// MaxAttempts is how often a process may be tried. All attempts' rows are read with the task; a retry relies on the
+// row that each of them has of one step, and with up to 59 steps carried over stays within the 100 actions of a transaction.
+const MaxAttempts = 30
+
+// relyOnEarlierCalls makes c fail when a call of an attempt before e turns out to have done the step at which e stands,
+// or has begun, since the task was read.
+func (a *Aggregate) relyOnEarlierCalls(c *Change, e *Execution) {
+	step := a.NextStep(e)
+	if step == nil || a.lastDone(e, step.Order) != nil {
+		return
+	}
+	for attempt := 1; attempt < e.Attempt; attempt++ {
+		row := find(a.Steps, StepKey(e.ProcessVersion, attempt, step.Order))
+		if row == nil {
+			row = &StepResult{ProcessVersion: e.ProcessVersion, Attempt: attempt, Order: step.Order}
+		}
+		c.rely(row)
+	}
+}
 
 // RetryExecution starts the next attempt at the same process. Steps that any attempt
 // completed are carried over. When it finds a write whose outcome nobody saw, it records only
@@ -130,6 +147,7 @@ func (a *Aggregate) RetryExecution(id string, by Actor, p Policy, now time.Time)
 	}
 	c.rely(e)
 	a.relyOnStep(&c, e)
+	a.relyOnEarlierCalls(&c, e)
 	c.audit(by, ExecutionRetried, "execution", n.ID, map[string]any{"attempt": n.Attempt})
 	return c, nil
 }

@@ -92,7 +92,11 @@ func (a *Aggregate) carryLate(c *Change, s *StepResult) error {
 	}
 	c.put(s.carried(e))
 	n := *e
-	if g := a.GateOf(e, s.Order); g != nil && g.Status == PendingApproval {
+	g := a.GateOf(e, s.Order)
+	if g == nil {
+		c.rely(&Gate{ProcessVersion: e.ProcessVersion, Attempt: e.Attempt, Order: s.Order})
+	}
+	if g != nil && g.Status == PendingApproval {
 		if err := moveGate(c, g, Cancelled, nil); err != nil {
 			return err
 		}
