@@ -107,6 +107,37 @@ func testChoiceCutInTwo(t *testing.T, w *world) {
 	}
 }
 
+// What a second message says would be in no rejection: it stays open, to become a request.
+func testSecondReason(t *testing.T, w *world) {
+	_, first := w.beside("DM での連絡は不要です")
+	gate := w.of(first).Choice.Beside
+	ts := w.slack.Say(w.t, workspace.Sato, workspace.HR, "営業部だけにしてください")
+	c, second, err := task.Receive(w.ref.Tenant, task.Request{
+		TeamID: slacktest.Team, Text: "営業部だけにしてください", User: workspace.Sato, Channel: workspace.HR, ChannelType: "channel",
+		MessageTS: ts, ThreadTS: w.root, Source: task.SourceChannel, EventID: "Ev3",
+	}, w.clock)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.store.Create(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.store.Decide(t.Context(), second, func(a *task.Aggregate) (task.Change, error) {
+		return a.Ask(1, gate, task.DefaultSettings(), w.clock)
+	}); err != nil {
+		t.Fatal(err)
+	}
+	w.chooses(workspace.Suzuki, card.TakeAsReason, first)
+	w.chooses(workspace.Suzuki, card.TakeAsReason, second)
+	if a := w.of(second); a.Choosing() == nil {
+		t.Errorf("the second message was taken for %+v, ended %+v; the reason is %q", a.Choice, a.Head.Ended, w.load().Prompts[0].RejectionReason)
+	}
+	w.chooses(workspace.Sato, card.TakeAsRequest, second)
+	if a := w.of(second); a.Choice.As != task.AsRequest {
+		t.Errorf("%+v", a.Choice)
+	}
+}
+
 // Whoever would rather have it as a request after that, has it: the message is open until somebody ends it.
 func testChoiceCutInTwoBecomesARequest(t *testing.T, w *world) {
 	_, reply := w.beside("先月の残業時間を確認して")

@@ -50,6 +50,7 @@ func TestInteractions(t *testing.T) {
 		{"a direct message", testDirectMessage},
 		{"ids of others", testForeignIDs},
 		{"a message becomes a reason, and the function dies in between", testChoiceCutInTwo},
+		{"a second message by the same person", testSecondReason},
 		{"a message that half became a reason becomes a request", testChoiceCutInTwoBecomesARequest},
 		{"nothing could be saved", testUnsaved},
 		{"not in time", testSlow},
