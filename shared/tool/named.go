@@ -14,8 +14,10 @@ import (
 // An id (ASCII without spaces, with a digit beside a letter, or with a mark such as
 // @ - _ . in it) may stand anywhere as a word of its own: U012 is not in U0123, nor
 // b@example.co in a!b@example.co, b@example.com or 1AbC/../b@example.co. Japanese has
-// no spaces between words, so kana and kanji beside an id end it; letters of any other
-// script, which may look like those of an id, do not.
+// no spaces between words, so kana and kanji directly beside an id end it, but before an
+// address hiragana alone: 山田b@example.com may be another one. Letters of any other
+// script, which may look like those of an id, do not, nor does anything behind a dot or
+// a slash: b@example.co is not in b@example.co.会社.
 //
 // Every other value is a name. It stands whole between quotes, or alone between
 // punctuation and the ends of a line: 勤怠 is neither in 「勤怠を集計」 nor in
@@ -26,6 +28,9 @@ func says(text, value string) bool {
 		return false
 	case strings.Contains(value, "@"): // addresses are the same in capitals
 		text, value = lowerASCII(text), lowerASCII(value)
+		if isID(value) {
+			return stands(text, value, behindParticles)
+		}
 	}
 	if isID(value) {
 		return stands(text, value, asID)
@@ -34,11 +39,22 @@ func says(text, value string) bool {
 }
 
 // saysNumber reports whether a text has a number as it is written: 4 is in 4月, not in
-// 4,000, 0.4 or 4万.
+// 4,000, 4 000, 0.4, 4万, 4割 or 4 million.
 func saysNumber(text string, n json.Number) bool {
-	return stands(text, n.String(), func(p place) bool {
-		return asID(p) && (len(p.right) == 0 || !strings.ContainsRune("十百千万億兆", p.right[0]))
-	})
+	return stands(text, n.String(), func(p place) bool { return asID(p) && !numeral(p.left) && !numeral(p.right) })
+}
+
+// numeral reports whether what is beside a number, beyond spaces, makes another one of it.
+func numeral(side []rune) bool {
+	side = pastSpaces(side)
+	if len(side) == 0 {
+		return false
+	}
+	if strings.ContainsRune("十百千万億兆京拾萬割半", side[0]) || unicode.IsNumber(side[0]) {
+		return true
+	}
+	word := lowerASCII(string(side))
+	return slices.ContainsFunc([]string{"hundred", "thousand", "million", "billion", "trillion"}, func(s string) bool { return strings.HasPrefix(word, s) })
 }
 
 // saysMember reports whether a text sets a member to a value: public: true.
@@ -48,7 +64,7 @@ func saysMember(text, member, value string) bool {
 	if err != nil { // a name that is no text
 		return false
 	}
-	return slices.ContainsFunc(form.FindAllStringIndex(text, -1), func(at []int) bool { return asID(placeOf(text, at[0], at[1])) })
+	return slices.ContainsFunc(form.FindAllStringIndex(text, -1), func(at []int) bool { return behindParticles(placeOf(text, at[0], at[1])) })
 }
 
 // stands reports whether a value is somewhere in a text where it is whole.
@@ -120,7 +136,22 @@ func appendVisible(runes []rune, r rune) []rune {
 
 // asID: nothing that an id could go on with is on either side.
 func asID(p place) bool {
+	p = p.unmarked()
 	return p.sheet || !goesOn(p.left, p.first, kanaOrKanji) && !goesOn(p.right, p.last, kanaOrKanji)
+}
+
+// behindParticles is asID, but before it only hiragana may stand.
+func behindParticles(p place) bool {
+	p = p.unmarked()
+	return !goesOn(p.left, p.first, hiragana) && !goesOn(p.right, p.last, kanaOrKanji)
+}
+
+// unmarked is a place without the marks in pairs that format what stands there.
+func (p place) unmarked() place {
+	for len(p.left) > 0 && len(p.right) > 0 && p.left[0] == p.right[0] && strings.ContainsRune("*`'", p.left[0]) {
+		p.left, p.right = p.left[1:], p.right[1:]
+	}
+	return p
 }
 
 // asName: quotes are on both sides or on none, and beyond spaces there are no words.
@@ -156,13 +187,16 @@ func pastSpaces(side []rune) []rune {
 var opening, closing = []rune("「『“‘\"'`（(【[［〈《<"), []rune("」』”’\"'`）)】]］〉》>")
 
 // goesOn reports whether a word goes on from its edge to what is beside it: to a letter,
-// mark or digit, by itself or behind what joins words. ends says which letters don't.
+// mark or digit, by itself or behind what joins words. ends says which letters end it
+// that stand directly beside it, or behind a colon.
 func goesOn(side []rune, edge rune, ends func(rune) bool) bool {
 	for i, r := range side {
 		switch {
 		case r == ',': // 1,000 is one number; U012,U013 are two ids
 			return i == 0 && isDigit(edge) && len(side) > 1 && isDigit(side[1])
-		case ends(r):
+		case r == '。' || r == '｡': // in a domain they are dots (UTS #46), elsewhere they end a sentence
+			return i+1 < len(side) && wordly(side[i+1]) && !kanaOrKanji(side[i+1])
+		case ends(r) && (i == 0 || colon(side[:i])):
 			return false
 		case wordly(r):
 			return true
@@ -173,24 +207,34 @@ func goesOn(side []rune, edge rune, ends func(rune) bool) bool {
 	return len(side) == beside
 }
 
+// colon reports whether marks are a colon, bold or not: what stands before it is what it explains.
+func colon(marks []rune) bool {
+	s := string(marks)
+	return strings.Contains(s, ":") && strings.Trim(s, ":*`") == ""
+}
+
 // kanaOrKanji reports whether a letter is one that may stand beside an id; the long vowel
 // mark, which looks like a dash, may not.
 func kanaOrKanji(r rune) bool { return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana) }
 
-// wordly reports whether a character is part of a word or an id, in any script.
+// hiragana is what particles are written in, which stand before addresses: 宛先はb@x.example.
+func hiragana(r rune) bool { return unicode.Is(unicode.Hiragana, r) }
+
+// wordly reports whether a character is part of a word or an id, in any script: letters,
+// digits and numbers of any kind, and symbols with letters in them, such as ⓐ and 🅰.
 func wordly(r rune) bool {
-	return r == '_' || r == '-' || unicode.In(r, unicode.L, unicode.M, unicode.Nd, unicode.Nl)
+	return r == '_' || r == '-' || unicode.In(r, unicode.L, unicode.M, unicode.N, unicode.So) && !strings.ContainsRune(bullets, r)
 }
 
-// joins reports whether a character holds the parts of an address, a path or a number
-// together: what RFC 5322 allows in a local part (atext), what stands in URLs, dashes
-// of all kinds, and what looks like one of them.
-func joins(r rune) bool {
-	if r >= '！' && r <= '～' && r != '：' { // full-width ASCII
-		r -= '！' - '!'
-	}
-	return strings.ContainsRune(".@+!#$%&'*/=?^`{|}~:\\․﹒﹫⁄∕", r) || unicode.In(r, unicode.Pd, unicode.Pc)
-}
+// bullets stand before items of a list; stops are all else at which an id ends, beside spaces.
+const (
+	bullets = "・•‣●○◯◎■□▪▫◆◇▶▷►★☆※→⇒"
+	stops   = "、，,;；()（）[]［］<>＜＞\"“”‘’„«»「」『』｢｣【】〈〉《》〔〕…‥："
+)
+
+// joins reports whether a character may hold the parts of an address, a path or a number
+// together: whatever is no space, and not known to end them.
+func joins(r rune) bool { return !unicode.IsSpace(r) && !strings.ContainsRune(bullets+stops, r) }
 
 // sheetForm is how the address of a Google spreadsheet begins.
 var sheetForm = form(`https://docs\.google\.com/spreadsheets/(u/[0-9]+/)?d/$`)

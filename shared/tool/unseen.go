@@ -12,7 +12,8 @@ import (
 // Unseen reports whether a write goes where none of the texts says that people have
 // seen: one of its destinations stands in none of them, nor among the values of a
 // constraint. Of an MCP server's tool nobody knows which argument says where, so each
-// text, number and boolean counts, and each member's name that its schema leaves open.
+// text, number and boolean counts, what is empty (to many a server, an empty list of people is
+// everybody), and each member's name that its schema leaves open.
 // References are Dynamic's.
 func Unseen(s Spec, a Arguments, seen ...string) bool {
 	if s.Effect != task.Write {
@@ -44,7 +45,18 @@ func (s Spec) chosenNames(a Arguments) []string {
 	return input.Undeclared(values)
 }
 
-// named reports whether every text, number and boolean of a member stands in a text.
+// saysEmpty reports whether one of the texts says that a member is empty.
+func saysEmpty(seen []string, member string) bool {
+	for _, word := range []string{"なし", "無し", "null", "none", "[]", "{}"} {
+		if slices.ContainsFunc(seen, func(text string) bool { return saysMember(text, member, word) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// named reports whether every text, number and boolean of a member stands in a text, and
+// one says of what is empty that it is.
 func named(member string, v any, seen []string) bool {
 	switch v := v.(type) {
 	case string:
@@ -53,11 +65,19 @@ func named(member string, v any, seen []string) bool {
 		return slices.ContainsFunc(seen, func(text string) bool { return saysNumber(text, v) })
 	case bool:
 		return slices.ContainsFunc(seen, func(text string) bool { return saysMember(text, member, strconv.FormatBool(v)) })
+	case nil:
+		return saysEmpty(seen, member)
 	case []any:
+		if len(v) == 0 {
+			return saysEmpty(seen, member)
+		}
 		return !slices.ContainsFunc(v, func(x any) bool { return !named(member, x, seen) })
 	case map[string]any:
 		if _, ref := v["$ref"]; ref {
 			return true
+		}
+		if len(v) == 0 {
+			return saysEmpty(seen, member)
 		}
 		for name, x := range v {
 			if !named(name, x, seen) {

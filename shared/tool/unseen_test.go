@@ -40,7 +40,11 @@ func TestADestinationThatNobodySawIsUnseen(t *testing.T) {
 		"a part of a dotted name":  {"write_rows_to_google_sheet", `{"spreadsheet_id":"listed","sheet":"sheet"}`, true},
 		"a read":                   {"list_employees", `{"department":"経理部"}`, false},
 		"a server's, named":        {"notes.post", `{"to":"hr.sheet","day":4,"notify":true,"cc":[{"$ref":"step-1.result.x"}]}`, false},
-		"a server's, all named":    {"notes.post", `{"to":"hr.sheet","month":"4月","notify":true,"cc":["U0KEIRI001",null]}`, false},
+		"a server's, all named":    {"notes.post", `{"to":"hr.sheet","month":"4月","notify":true,"cc":["U0KEIRI001"]}`, false},
+		"nobody, where all may be": {"notes.post", `{"to":"hr.sheet","cc":[]}`, true},
+		"nothing, in a list":       {"notes.post", `{"cc":["U0KEIRI001",null]}`, true},
+		"null":                     {"notes.post", `{"text":null}`, true},
+		"an empty object":          {"notes.post", `{"permissions":{}}`, true},
 		"a flag that nobody set":   {"notes.post", `{"notify":false}`, true},
 		"a name as a member":       {"notes.post", `{"permissions":{"mallory@evil.example":{"$ref":"step-1.result.x"}}}`, true},
 		"a known name as a member": {"notes.post", `{"permissions":{"U0KEIRI001":{"$ref":"step-1.result.x"}}}`, false},
@@ -129,6 +133,40 @@ func TestAPolicyNamesWholeWordsOnly(t *testing.T) {
 		{"v: true にする", `true`, true},
 		{"v を true にする", `true`, false},
 		{"nov: true", `true`, false},
+		{"非v: true", `true`, false},
+		{"v: なし", `[]`, true},
+		{"v: なし", `{}`, true},
+		{"「v」: null とする", `null`, true},
+		{"宛先v: なし", `[]`, false},
+		{"ⓐb@example.com に送る", `"b@example.com"`, false},
+		{"🅰b@example.com に送る", `"b@example.com"`, false},
+		{"a²b@example.com に送る", `"b@example.com"`, false},
+		{"a·b@example.com に送る", `"b@example.com"`, false},
+		{"山田b@example.com に送る", `"b@example.com"`, false},
+		{"宛先はb@example.comです", `"b@example.com"`, true},
+		{"b@example.co.会社 に送る", `"b@example.co"`, false},
+		{"b@example.com。jp に送る", `"b@example.com"`, false},
+		{"b@example.com｡jp に送る", `"b@example.com"`, false},
+		{"宛先は b@example.com。件数を送る", `"b@example.com"`, true},
+		{"https://日本.example.com/ に送る", `"example.com"`, false},
+		{"1AbC/報告 に書く", `"1AbC"`, false},
+		{"宛先:U012", `"U012"`, true},
+		{"*宛先:*U012に", `"U012"`, true},
+		{"宛先は*U012*に、`U013`に", `"U012"`, true},
+		{"宛先は*U012*に、`U013`に", `"U013"`, true},
+		{"a*b@example.com*", `"b@example.com"`, false},
+		{"・U012\n●U013", `"U013"`, true},
+		{"件数を送る。U012に", `"U012"`, true},
+		{"4 万円", `4`, false},
+		{"4 000 円", `4`, false},
+		{"3万4000円", `4000`, false},
+		{"4割", `4`, false},
+		{"4⁵", `4`, false},
+		{"4·5", `4`, false},
+		{"¼4", `4`, false},
+		{"④4", `4`, false},
+		{"4 million yen", `4`, false},
+		{"上限は 4 件", `4`, true},
 		{"v: truest", `true`, false},
 	} {
 		a, err := tool.Parse(task.JSON(`{"v":` + test.value + `}`))
@@ -151,6 +189,21 @@ func TestAConstraintTakesNoLookAlike(t *testing.T) {
 	for recipient, held := range map[string]bool{"sato@x.example": true, "SATO@x.example": true, "ſato@x.example": false} {
 		if got := s.Hold([]byte(`{"recipient":"`+recipient+`","text":"x","details":[]}`)) == nil; got != held {
 			t.Errorf("%s is held to the constraint: %v", recipient, got)
+		}
+	}
+}
+
+// A part of a sentence may say its contrary.
+func TestAMessageIsToldByWholeSentencesOnly(t *testing.T) {
+	s, _ := builtin(t).Lookup("send_slack_dm")
+	const policy = "U1 に「解雇ではありません。承認済みではないので支払わないでください」と伝える。\n- 集計は完了しました\n本文: ご確認ください。\nAll is done. Do not pay now!\n見出しは「勤怠」"
+	for text, told := range map[string]bool{
+		"解雇": false, "承認済": false, "支払わない": false, "解雇ではありません。承認済みではない": false, "pay now!": false, "集計は完了": false, "Do not pay": false,
+		"解雇ではありません。": true, "解雇ではありません": true, "解雇ではありません。承認済みではないので支払わないでください": true, "集計は完了しました": true, "ご確認ください。": true,
+		"All is done.": true, "Do not pay now!": true, "All is done. Do not  pay now": true, "勤怠": true, "集計は完了しました 本文: ご確認ください。": true,
+	} {
+		if got := !tool.Untold(s, task.JSON(`{"recipient":"U1","text":"`+text+`","details":[]}`), policy); got != told {
+			t.Errorf("%q is told: %v", text, got)
 		}
 	}
 }

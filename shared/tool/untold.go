@@ -2,15 +2,19 @@ package tool
 
 import (
 	"encoding/json"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
+	"unicode/utf8"
 
 	"ringi/shared/task"
 )
 
 // Untold reports whether a write would tell people something that a policy doesn't
 // have: a text or a number, planned as it stands, in an argument whose words reach them.
-// Spaces make no difference. Arguments that cannot be read count as untold.
+// A policy has a text that stands there as whole lines, sentences or quotations: 支払わない
+// is not in 「支払わないでください」. Spaces make no difference. Arguments that cannot be read count as untold.
 func Untold(s Spec, raw task.JSON, policy string) bool {
 	if s.Effect != task.Write || len(s.Said) == 0 {
 		return false
@@ -19,14 +23,13 @@ func Untold(s Spec, raw task.JSON, policy string) bool {
 	if err != nil {
 		return true
 	}
-	policy = spaced(policy)
 	return slices.ContainsFunc(s.Said, func(name string) bool { return untold(a.members[name], policy) })
 }
 
 func untold(v any, policy string) bool {
 	switch v := v.(type) {
 	case string:
-		return !strings.Contains(policy, spaced(v))
+		return !tells(policy, spaced(v))
 	case json.Number:
 		return !saysNumber(policy, v)
 	case []any:
@@ -46,3 +49,67 @@ func untold(v any, policy string) bool {
 
 // spaced is a text with one space for each run of them.
 func spaced(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// listMark is how an item of a list begins.
+var listMark = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:[-*•・●■]|[0-9]+[.)．）])\s*`) })
+
+// tells reports whether a text stands in a policy as whole lines, sentences or quotations.
+func tells(policy, text string) bool {
+	if text == "" {
+		return true
+	}
+	var flat strings.Builder // with one space between lines
+	starts, ends := map[int]bool{}, map[int]bool{}
+	for l := range strings.SplitSeq(policy, "\n") {
+		if l = spaced(l); l == "" {
+			continue
+		}
+		if flat.Len() > 0 {
+			flat.WriteByte(' ')
+		}
+		starts[flat.Len()], starts[flat.Len()+len(listMark().FindString(l))] = true, true
+		flat.WriteString(l)
+		ends[flat.Len()] = true
+	}
+	all := flat.String()
+	for from := 0; ; from++ {
+		at := strings.Index(all[from:], text)
+		if at < 0 {
+			return false
+		}
+		from += at
+		end := from + len(text)
+		if (starts[from] || beginsSentence(all[:from])) && (ends[end] || endsSentence(text, all[end:])) {
+			return true
+		}
+	}
+}
+
+// Sentences end with one of these; in ASCII, one before a space. Quotations stand between quotes.
+const (
+	sentenceEnds = "。！？"
+	asciiEnds    = ".!?"
+	openQuotes   = "「『“‘\"'`"
+	closeQuotes  = "」』”’\"'`"
+)
+
+// beginsSentence reports whether a sentence or a quotation begins behind a text.
+func beginsSentence(before string) bool {
+	apart := strings.TrimSuffix(before, " ")
+	last, _ := utf8.DecodeLastRuneInString(apart)
+	return strings.ContainsRune(sentenceEnds+openQuotes+"：", last) || apart != before && strings.ContainsRune(asciiEnds+":", last)
+}
+
+// endsSentence reports whether a text ends a sentence or a quotation, by its own last sign or by what is behind it.
+func endsSentence(text, after string) bool {
+	last, _ := utf8.DecodeLastRuneInString(text)
+	next, size := utf8.DecodeRuneInString(after)
+	switch {
+	case strings.ContainsRune(sentenceEnds, last), strings.ContainsRune(sentenceEnds+closeQuotes, next):
+		return true
+	case strings.ContainsRune(asciiEnds, last):
+		return next == ' '
+	}
+	behind, _ := utf8.DecodeRuneInString(after[size:])
+	return strings.ContainsRune(asciiEnds, next) && (len(after) == size || behind == ' ' || strings.ContainsRune(closeQuotes, behind))
+}
