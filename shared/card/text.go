@@ -62,9 +62,10 @@ func plain(s string, limit int) string {
 // stands the id; links with a false label and words that call everybody don't work.
 func paragraph(s string, limit int) string { return cut(prepared(beginning(s, limit)), limit) }
 
-// prepared is paragraph before it is cut.
+// prepared is paragraph before it is cut. Nothing is struck out: models would read it as it stands.
 func prepared(s string) string {
-	return people(breakMentions(escape(strings.TrimSpace(legible.Paragraphs(clean(s))))))
+	s = strings.ReplaceAll(strings.TrimSpace(legible.Paragraphs(clean(s))), "~", "～")
+	return people(breakMentions(escape(s)))
 }
 
 // code prepares a name for `code`. The result has no backtick and is one line.
