@@ -165,7 +165,7 @@ func (v verdict) notFound() bool { return errors.Is(v.err, task.ErrNotFound) }
 
 // unsaved reports whether it was no rule that refused, but something of ours or Slack's that failed.
 func (v verdict) unsaved() bool {
-	for _, err := range []error{task.ErrNotFound, task.ErrInFlight, task.ErrUncovered, task.ErrNothingToRetry} {
+	for _, err := range []error{task.ErrNotFound, task.ErrInFlight, task.ErrUncovered, task.ErrNothingToRetry, task.ErrMaxAttempts, task.ErrMaxRetries} {
 		if errors.Is(v.err, err) {
 			return false
 		}

@@ -173,6 +173,7 @@ func english() *words {
 		NoteInFlight:       "A call is still in flight. Please press again when its outcome is known.",
 		NoteUncovered:      "The outcome of the last write is unknown. Please check what the card says, then press [🔄 Run again] once more.",
 		NoteStale:          "Things changed meanwhile. Please look at the newest card and try again.",
+		NoteMaxRetries:     "This was tried again {max} times, which is the limit. To go on, please send it as a new request.",
 		NoteMaxAttempts:    "This task was tried {max} times, which is the limit. To go on, please send it as a new request.",
 		StepDoneBefore:     "⏹️ The call before turned out to have completed, so this step is not carried out again.",
 		NoteNothingToRetry: "There is nothing to try again. Please look at the newest card.",

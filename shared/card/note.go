@@ -50,6 +50,7 @@ func Note(locale string, err error) string {
 		{task.ErrUnconfirmed, w.NoteUnconfirmed},
 		{task.ErrNothingToRetry, w.NoteNothingToRetry},
 		{task.ErrMaxAttempts, fill(w.NoteMaxAttempts, "max", task.MaxAttempts)},
+		{task.ErrMaxRetries, fill(w.NoteMaxRetries, "max", task.MaxRetries)},
 		{task.ErrNotFound, w.NoteNotFound},
 		{task.ErrSuperseded, w.NoteStale},
 		{task.ErrConflict, w.NoteStale},

@@ -37,6 +37,7 @@ func TestNoteSaysWhatIsTheMatter(t *testing.T) {
 		{"uncovered", task.ErrUncovered, "結果が不明です", "outcome of the last write is unknown"},
 		{"nothing to retry", task.ErrNothingToRetry, "やり直すものがありません", "nothing to try again"},
 		{"too many attempts", task.ErrMaxAttempts, "上限の 100 回", "100 times"},
+		{"too many retries", task.ErrMaxRetries, "上限の 10 回", "10 times"},
 		{"not found", task.ErrNotFound, "見つかりません", "could not be found"},
 		{"superseded", task.ErrSuperseded, "状態が変わりました", "Things changed"},
 		{"conflict", task.ErrConflict, "状態が変わりました", "Things changed"},
@@ -79,7 +80,7 @@ func TestNoteSaysWhatIsTheMatter(t *testing.T) {
 func TestEveryErrorOfTheDomainHasANote(t *testing.T) {
 	known := map[string]error{
 		"ErrNotFound": task.ErrNotFound, "ErrSuperseded": task.ErrSuperseded, "ErrConflict": task.ErrConflict, "ErrMoved": task.ErrMoved,
-		"ErrInFlight": task.ErrInFlight, "ErrUncovered": task.ErrUncovered, "ErrNotDue": task.ErrNotDue, "ErrNothingToRetry": task.ErrNothingToRetry, "ErrSettings": task.ErrSettings, "ErrMaxAttempts": task.ErrMaxAttempts, "ErrUnconfirmed": task.ErrUnconfirmed,
+		"ErrInFlight": task.ErrInFlight, "ErrUncovered": task.ErrUncovered, "ErrNotDue": task.ErrNotDue, "ErrNothingToRetry": task.ErrNothingToRetry, "ErrSettings": task.ErrSettings, "ErrMaxAttempts": task.ErrMaxAttempts, "ErrMaxRetries": task.ErrMaxRetries, "ErrUnconfirmed": task.ErrUnconfirmed,
 		"ErrDecided": task.ErrDecided{}, "ErrNotLatest": task.ErrNotLatest{}, "ErrNotAllowed": task.ErrNotAllowed{}, "ErrField": task.ErrField{},
 	}
 	file, err := parser.ParseFile(token.NewFileSet(), "../task/errors.go", nil, 0)

@@ -83,7 +83,7 @@ type words struct {
 	NoteApproved, NoteRejected, NoteAutoApproved, NoteDecided string
 	NoteCancelled, NoteExpired, NoteFailed, NoteEnded         string
 	NoteNotLatest, NoteInFlight, NoteUncovered, NoteStale     string
-	NoteMaxAttempts, StepDoneBefore                           string
+	NoteMaxAttempts, NoteMaxRetries, StepDoneBefore           string
 	NoteNothingToRetry, NoteNotFound, NoteNotAllowed          string
 	NoteReason, NoteField, NoteUnverified, NoteUnsaved        string
 	NoteUnconfirmed                                           string

@@ -121,3 +121,21 @@ func TestAClickThatSeesAnEndHalfWrittenLooksAgain(t *testing.T) {
 		}
 	}
 }
+
+func TestAGenerationIsTriedAgainSoOftenAndNoMore(t *testing.T) {
+	s := begin(t)
+	s.do(s.extract, s.beginPrompt)
+	for range MaxRetries {
+		s.do(s.park, s.retryGeneration, s.restart)
+	}
+	s.do(s.park)
+	s.refused(s.retryGeneration, ErrMaxRetries)
+	if _, err := s.load().RetryGeneration(person(suzuki), s.policy, s.now); !errors.Is(err, ErrMaxRetries) {
+		t.Errorf("somebody else is told %v", err)
+	}
+	other := begin(t)
+	other.do(other.extract, other.beginPrompt, other.park, other.retryGeneration, other.finishPrompt)
+	if other.head.Retries != 0 {
+		t.Errorf("a policy that was made leaves %d tries behind", other.head.Retries)
+	}
+}

@@ -47,9 +47,9 @@ func (a *Aggregate) begin(now time.Time) Change {
 }
 
 // progress is what a decision, a finished generation or a step's result is: the
-// restarts so far are forgiven, a pause, a parked failure and the try after it are over.
+// restarts so far are forgiven, a pause, a parked failure and the tries after it are over.
 func (c *Change) progress() {
-	c.Head.Restarts, c.Head.PausedUntil, c.Head.Parked, c.Head.Retried = 0, nil, nil, nil
+	c.Head.Restarts, c.Head.PausedUntil, c.Head.Parked, c.Head.Retried, c.Head.Retries = 0, nil, nil, nil, 0
 }
 
 // startRun makes every run before this one superseded.

@@ -162,9 +162,13 @@ func (a *Aggregate) park(why Reason, detail string, now time.Time) Change {
 	return c
 }
 
+// MaxRetries is how often people may ask again for one generation that fails. Each try is paid for, up to all its
+// repairs, and no one has stamped anything yet.
+const MaxRetries = 10
+
 // RetryGeneration unparks the head and starts a new run. While that generation
 // runs, asking again is no change for the same person and ErrDecided for another;
-// it returns ErrNothingToRetry when none had failed.
+// it returns ErrNothingToRetry when none had failed, and ErrMaxRetries when it was asked for MaxRetries times.
 func (a *Aggregate) RetryGeneration(by Actor, p Policy, now time.Time) (Change, error) {
 	if err := p.Retry(by, a.Head.Requester); err != nil {
 		return Change{}, err
@@ -175,11 +179,15 @@ func (a *Aggregate) RetryGeneration(by Actor, p Policy, now time.Time) (Change, 
 	if a.Head.Parked == nil {
 		return Change{}, a.Head.Retried.again(by)
 	}
+	if a.Head.Retries >= MaxRetries {
+		return Change{}, ErrMaxRetries
+	}
 	c := a.begin(now)
 	layer := a.Head.Parked.Layer
 	a.relyOnStage(&c)
 	c.progress()
 	c.startRun()
+	c.Head.Retries = a.Head.Retries + 1
 	c.Head.Retried = &Retried{By: by.ID, At: c.Now}
 	c.audit(by, GenerationRetried, a.Layer().resource(), a.layerID(), map[string]any{"layer": layer})
 	return c, nil

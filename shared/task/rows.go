@@ -43,6 +43,7 @@ type Head struct {
 	Ended       *Ended     `json:"ended,omitempty"`
 	PausedUntil *time.Time `json:"paused_until,omitempty"`
 	Retried     *Retried   `json:"retried,omitempty"`
+	Retries     int        `json:"retries,omitempty"` // of the generation that the task is at
 
 	Usage   *Usage   `json:"usage,omitempty"`   // of all models' calls for the task
 	Charged []string `json:"charged,omitempty"` // ids of the newest that are in it

@@ -248,7 +248,7 @@ func over(server *storetest.Server, through http.RoundTripper) *dynamodb.Client 
 
 // expected reports whether an error is one that a loser may get.
 func expected(err error) bool {
-	for _, known := range []error{task.ErrNotFound, task.ErrSuperseded, task.ErrMoved, task.ErrInFlight, task.ErrNothingToRetry, task.ErrNotDue} {
+	for _, known := range []error{task.ErrNotFound, task.ErrSuperseded, task.ErrMoved, task.ErrInFlight, task.ErrNothingToRetry, task.ErrMaxRetries, task.ErrNotDue} {
 		if errors.Is(err, known) {
 			return true
 		}
