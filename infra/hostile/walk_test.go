@@ -79,7 +79,7 @@ func (w *walk) ask() {
 	for _, stage := range []string{"first policy", "policy"} {
 		c, err = w.a.BeginPrompt(w.a.Head.Run, w.now)
 		w.do(stage+" begun", c, err)
-		text, _, err := model.Draft(w.Context(), w.model, model.DraftInput{Task: *w.a.Task, Request: w.said(aMessage), Earlier: earlier, Locale: "ja", Now: w.now})
+		text, _, err := model.Draft(w.Context(), w.model, model.DraftInput{Task: *w.a.Task, Request: w.said(aMessage), Earlier: earlier, Locale: "ja", Now: w.now, Fits: card.PromptFits})
 		if err != nil {
 			w.Fatal(err)
 		}
