@@ -20,6 +20,11 @@ const (
 	slackLives = 5 * time.Minute
 	// slackRests is the least time between two readings by one environment.
 	slackRests = 30 * time.Second
+	// slackBound is how long a reading may take while one that was read before serves:
+	// Slack waits three seconds for an answer.
+	slackBound = 500 * time.Millisecond
+	// slackWarm is how long a start waits for the secret.
+	slackWarm = 2 * time.Second
 	// publicSlack is where Slack's Web API is.
 	publicSlack = "https://slack.com/api/"
 )
@@ -72,6 +77,8 @@ func NewSlack(r Reader, id string) *Slack { return &Slack{Reader: r, ID: id, Now
 // Warm reads the secret while a function starts, when time costs nothing. What
 // hinders it is met again by whoever needs the secret, and stops no start.
 func (s *Slack) Warm(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, slackWarm)
+	defer cancel()
 	if _, err := s.get(ctx, func(SlackSecret) bool { return true }); err != nil {
 		slog.WarnContext(ctx, "start without the Slack secret", "err", err)
 	}
@@ -131,6 +138,11 @@ func (s *Slack) get(ctx context.Context, serves func(SlackSecret) bool) (SlackSe
 		return s.kept, nil
 	case known && now.Sub(s.asked) < slackRests:
 		return s.kept, nil
+	}
+	if known && serves(s.kept) {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, slackBound)
+		defer cancel()
 	}
 	err := s.ask(ctx)
 	if err != nil && known && serves(s.kept) {

@@ -196,3 +196,27 @@ func TestPrintingTheSlackSecretShowsNothing(t *testing.T) {
 		t.Errorf("printed: %s", printed)
 	}
 }
+
+// hanging never answers.
+type hanging struct{}
+
+func (hanging) GetSecretValue(ctx context.Context, _ *secretsmanager.GetSecretValueInput, _ ...func(*secretsmanager.Options)) (*secretsmanager.GetSecretValueOutput, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+// Slack waits three seconds: a vault that hangs must cost no call whose secret is known.
+func TestAKnownSecretServesWhileTheVaultHangs(t *testing.T) {
+	v := &vault{}
+	v.hold(`{"signing_secret":"s","bot_token":"t"}`)
+	s, now := environment(v)
+	s.Warm(t.Context())
+	*now = now.Add(6 * time.Minute)
+	s.Reader = hanging{}
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	began := time.Now()
+	if key, err := s.SigningSecret(ctx); err != nil || key != "s" || time.Since(began) > 2*time.Second {
+		t.Errorf("%q, %v after %s", key, err, time.Since(began))
+	}
+}
