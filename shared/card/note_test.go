@@ -36,7 +36,7 @@ func TestNoteSaysWhatIsTheMatter(t *testing.T) {
 		{"in flight", task.ErrInFlight, "呼び出し中のステップがあります", "still in flight"},
 		{"uncovered", task.ErrUncovered, "結果が不明です", "outcome of the last write is unknown"},
 		{"nothing to retry", task.ErrNothingToRetry, "やり直すものがありません", "nothing to try again"},
-		{"too many attempts", task.ErrMaxAttempts, "上限の 100 回", "100 times"},
+		{"too many attempts", task.ErrMaxAttempts, "上限の 30 回", "30 times"},
 		{"too many retries", task.ErrMaxRetries, "上限の 10 回", "10 times"},
 		{"not found", task.ErrNotFound, "見つかりません", "could not be found"},
 		{"superseded", task.ErrSuperseded, "状態が変わりました", "Things changed"},
