@@ -92,6 +92,9 @@ func (j *job) outcome(ctx context.Context, ref task.Ref, step task.Step, value j
 	known := false
 	if te := (*tool.Error)(nil); errors.As(err, &te) {
 		o.Detail, known = te.Detail, te.Outcome != tool.Unknown
+		if te.Problem == tool.ProblemNoDepartment { // the name is in the steps as they were stamped
+			o.Reason = task.ReasonToolValue
+		}
 	}
 	if step.Effect == task.Write && !known {
 		o.Status, o.Reason = task.StepUnknown, task.ReasonToolUnknown

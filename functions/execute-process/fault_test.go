@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -11,6 +12,7 @@ import (
 
 	"ringi/shared/pipeline"
 	"ringi/shared/pipeline/pipelinetest"
+	"ringi/shared/reason"
 	"ringi/shared/task"
 	"ringi/shared/tool"
 )
@@ -25,6 +27,7 @@ func TestExecuteUnderFaults(t *testing.T) {
 		{"a cancel ends a read that hangs", testCancelHanging},
 		{"a write whose answer is cut off is unknown, and never made again", testCutOff},
 		{"a call that hangs ends before its invocation does", testHangs},
+		{"a department that there isn't calls for another request", testNoSuchDepartment},
 		{"a tool that panics has failed, or nobody knows", testPanics},
 		{"a claim whose answer is lost holds", testLostClaim},
 		{"an outcome is recorded though the table is away for a moment", testRecord},
@@ -106,6 +109,18 @@ func testPanics(t *testing.T, w *world) {
 	reads.approved(reads.read(1))
 	reads.run()
 	reads.ends(task.ExecutionFailed, task.ReasonToolFailed, task.StepFailed)
+}
+
+// What was stamped does not exist at freee: a retry would call the same again.
+func testNoSuchDepartment(t *testing.T, w *world) {
+	w.approved(w.step(1, listing, task.Read, `{"department":"経理部","status":"active"}`))
+	w.run()
+	e := w.ends(task.ExecutionFailed, task.ReasonToolValue, task.StepFailed)
+	for locale, says := range map[string]string{"ja": "もう一度依頼してください", "en": "ask again with the right values"} {
+		if said := reason.Sentence(locale, e.Error, e.ErrorDetail); !strings.Contains(said, "経理部") || !strings.Contains(said, says) || strings.Contains(said, "[🔄") {
+			t.Errorf("people are told %q", said)
+		}
+	}
 }
 
 func testLostClaim(t *testing.T, w *world) {

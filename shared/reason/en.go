@@ -38,6 +38,7 @@ func english() words {
 			task.ReasonModelDemo:        "The demo model failed, as it was asked to{detail}. Press [🔄 Try again] to go on.",
 			task.ReasonPlanLacks:        "No steps were made, because something that the request needs can't be done{detail}. Press [🔄 Try again] once an administrator allows it, or ask again for what can be done.",
 			task.ReasonRunFailed:        "Something went wrong inside Ringi{detail}. Please try again with the button below; if it persists, tell an administrator.",
+			task.ReasonToolValue:        "This can't be done as it was approved{detail}. Running it again gives the same result; please ask again with the right values.",
 			task.ReasonToolFailed:       "A tool call failed{detail}. Please check the service it calls, then press [🔄 Run again]. Completed steps are not repeated.",
 			task.ReasonToolUnknown:      "Nobody knows whether a write took effect{detail}. Please check, then press [🔄 Run again]: that calls the step of unknown outcome once more.",
 			task.ReasonToolNotAllowed:   "This tool isn't allowed in this workspace{detail}. Once an administrator allows it, press [🔄 Run again].",

@@ -38,6 +38,7 @@ func japanese() words {
 			task.ReasonModelDemo:        "デモ用のモデルが、頼まれたとおりに失敗しました{detail}。[🔄 再試行] を押すと続きます。",
 			task.ReasonPlanLacks:        "依頼のうち、できないことがあるため、実行ステップを作りませんでした{detail}。管理者が許可した後に [🔄 再試行] を押すか、できる範囲でもう一度依頼してください。",
 			task.ReasonRunFailed:        "Ringi の内部で問題が起きました{detail}。下のボタンでもう一度お試しください。続く場合は管理者に連絡してください。",
+			task.ReasonToolValue:        "承認された内容のままでは実行できません{detail}。再実行しても同じ結果になるため、正しい内容でもう一度依頼してください。",
 			task.ReasonToolFailed:       "ツールの呼び出しに失敗しました{detail}。接続先の状態を確認してから [🔄 再実行] を押してください。完了したステップはやり直しません。",
 			task.ReasonToolUnknown:      "書き込みの結果が分かりません{detail}。書き込み先を確認してから [🔄 再実行] を押してください。押すと、結果不明のステップをもう一度呼び出します。",
 			task.ReasonToolNotAllowed:   "このワークスペースでは許可されていないツールです{detail}。管理者が許可してから [🔄 再実行] を押してください。",

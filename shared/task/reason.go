@@ -49,6 +49,7 @@ const (
 
 	// Why an execution or a step failed.
 	ReasonToolFailed      Reason = "tool_failed"
+	ReasonToolValue       Reason = "tool_value" // what was stamped does not exist there: no retry helps
 	ReasonToolUnknown     Reason = "tool_outcome_unknown"
 	ReasonToolNotAllowed  Reason = "tool_not_allowed"
 	ReasonToolConstraint  Reason = "tool_constraint" // an administrator's rule for the tool
@@ -70,7 +71,7 @@ var Reasons = []Reason{
 	ReasonGuest, ReasonStranger, ReasonWorkspace, ReasonOpenPerson, ReasonOpenTenant, ReasonHourPerson, ReasonHourTenant,
 	ReasonModelUnavailable, ReasonModelRefused, ReasonModelBadOutput, ReasonModelCutOff, ReasonModelBadRequest,
 	ReasonModelKey, ReasonModelForbidden, ReasonModelNoCredit, ReasonModelMisplaced, ReasonModelUnknown, ReasonModelUnpriced, ReasonModelDemo, ReasonPlanLacks, ReasonRunFailed,
-	ReasonToolFailed, ReasonToolUnknown, ReasonToolNotAllowed, ReasonToolConstraint, ReasonToolChanged, ReasonBadArguments, ReasonResultExpired,
+	ReasonToolFailed, ReasonToolValue, ReasonToolUnknown, ReasonToolNotAllowed, ReasonToolConstraint, ReasonToolChanged, ReasonBadArguments, ReasonResultExpired,
 	ReasonStepsChanged, ReasonTimeout, ReasonInterruptedRead,
 	ReasonSessionModel, ReasonSessionEnded, ReasonStepsNotDone,
 }
