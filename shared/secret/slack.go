@@ -3,11 +3,13 @@
 package secret
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"sync"
 	"time"
 
@@ -61,6 +63,8 @@ var ErrMissing = errors.New("not pasted into the Slack secret yet")
 // first needed, again after five minutes, and when it was refused. Its errors say
 // which member is missing, and never a value.
 type Slack struct {
+	address string // of the Web API, above the secret's
+
 	Reader Reader
 	ID     string
 	Now    func() time.Time
@@ -72,7 +76,12 @@ type Slack struct {
 }
 
 // NewSlack is the secret of this name.
-func NewSlack(r Reader, id string) *Slack { return &Slack{Reader: r, ID: id, Now: time.Now} }
+//
+// SLACK_API_URL, which the local stack alone sets, stands above the secret's api_url: whatever
+// is between a function and Slack there has an address for each function.
+func NewSlack(r Reader, id string) *Slack {
+	return &Slack{Reader: r, ID: id, Now: time.Now, address: os.Getenv("SLACK_API_URL")}
+}
 
 // Warm reads the secret while a function starts, when time costs nothing. What
 // hinders it is met again by whoever needs the secret, and stops no start.
@@ -106,7 +115,7 @@ func (s *Slack) Bot(ctx context.Context) (token, api string, err error) {
 	if err == nil && kept.BotToken == "" {
 		err = fmt.Errorf("bot_token: %w", ErrMissing)
 	}
-	return kept.BotToken, kept.APIURL, err
+	return kept.BotToken, cmp.Or(s.address, kept.APIURL), err
 }
 
 // Refused reads the secret again, since Slack did not take what was kept or what

@@ -65,6 +65,7 @@ func (s *Stack) toldInContainers() []functionInfo {
 	var out []functionInfo
 	for _, f := range s.functions {
 		f.Environment = maps.Clone(f.Environment)
+		delete(f.Environment, "SLACK_API_URL") // the secret for containers has it
 		for name, value := range f.Environment {
 			f.Environment[name] = names.Replace(value)
 		}

@@ -45,7 +45,7 @@ func (s *Stack) binaries(ctx context.Context) (map[string]string, error) {
 
 func (s *Stack) startFunctions(binaries map[string]string, back net.Listener) error {
 	o := lambda.Options{Region: Region, Account: Account, Endpoint: s.AWSEndpoint, Log: s.options.FunctionLog, Faults: s.options.Faults}
-	variables := map[string]string{"SLACK_PACE": s.options.slackPace(), "OUTBOUND_ALLOW": strings.Join(append([]string{s.VendorsHost()}, s.options.Allow...), ",")}
+	variables := map[string]string{"SLACK_PACE": s.options.slackPace(), "SLACK_API_URL": s.SlackURL, "OUTBOUND_ALLOW": strings.Join(append([]string{s.VendorsHost()}, s.options.Allow...), ",")}
 	maps.Copy(variables, s.options.Variables)
 	for _, f := range s.Template.Functions {
 		info := describe(f, binaries[f.ID], variables)
@@ -86,6 +86,9 @@ func describe(f template.Function, binary string, variables map[string]string) f
 		if _, declared := environment[name]; declared {
 			environment[name] = value
 		}
+	}
+	if _, slack := environment["SLACK_SECRET_ID"]; slack { // where a tap may stand in between
+		environment["SLACK_API_URL"] = variables["SLACK_API_URL"]
 	}
 	return functionInfo{Name: f.ID, Folder: f.Folder, Binary: binary, LogLevel: f.LogLevel, Timeout: f.Timeout, Memory: f.Memory, Environment: environment}
 }
