@@ -134,7 +134,7 @@ func TestPlanProcess(t *testing.T) {
 		if !strings.Contains(g.asked[0], `"departments"`) || g.calls != 1 {
 			t.Errorf("the model was told %s in %d calls", g.asked[0], g.calls)
 		}
-		if a := w.Load(); len(a.Process().Steps) != 0 || a.Head.Parked == nil || !strings.Contains(a.Head.Parked.Detail, "list_employees の制約の外です") {
+		if a := w.Load(); len(a.Process().Steps) != 0 || a.Head.Parked == nil || !strings.Contains(a.Head.Parked.Detail, "list_employees の制約 departments (人事部) の外です") {
 			t.Errorf("planned %+v, the card says %+v", a.Process().Steps, a.Head.Parked)
 		}
 	})
