@@ -168,6 +168,7 @@ var (
 	everyone = regexp.MustCompile(`(?i)@(channel|here|everyone)`)
 	code     = regexp.MustCompile("(?s)```[^`]*```|`[^`\n]*`") // planned values stand as they are
 	reasoned = regexp.MustCompile(`理由: .*`)
+	named    = regexp.MustCompile(`<@[UW][A-Z0-9]+> \([UW][A-Z0-9]+\)`) // somebody in others' words stands with the id beside; ours stand alone
 )
 
 // frame is a card without the words that are not ours: colour, headers, buttons,
@@ -214,6 +215,7 @@ func frame(m card.Message, steps bool) any {
 		parts = append(parts, p)
 	}
 	counts := map[string]int{}
+	all = named.ReplaceAllString(all, "")
 	for _, r := range all {
 		if strings.ContainsRune(marks, r) {
 			counts[string(r)]++
