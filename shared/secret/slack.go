@@ -63,7 +63,7 @@ var ErrMissing = errors.New("not pasted into the Slack secret yet")
 // first needed, again after five minutes, and when it was refused. Its errors say
 // which member is missing, and never a value.
 type Slack struct {
-	address string // of the Web API, above the secret's
+	address string // of the Web API, where the secret has none
 
 	Reader Reader
 	ID     string
@@ -77,8 +77,8 @@ type Slack struct {
 
 // NewSlack is the secret of this name.
 //
-// SLACK_API_URL, which the local stack alone sets, stands above the secret's api_url: whatever
-// is between a function and Slack there has an address for each function.
+// Where the secret has no api_url SLACK_API_URL says where Slack is. The local stack alone sets
+// it: what stands between a function and Slack there has an address for each function.
 func NewSlack(r Reader, id string) *Slack {
 	return &Slack{Reader: r, ID: id, Now: time.Now, address: os.Getenv("SLACK_API_URL")}
 }
@@ -115,7 +115,7 @@ func (s *Slack) Bot(ctx context.Context) (token, api string, err error) {
 	if err == nil && kept.BotToken == "" {
 		err = fmt.Errorf("bot_token: %w", ErrMissing)
 	}
-	return kept.BotToken, cmp.Or(s.address, kept.APIURL), err
+	return kept.BotToken, cmp.Or(kept.APIURL, s.address, publicSlack), err
 }
 
 // Refused reads the secret again, since Slack did not take what was kept or what
@@ -206,9 +206,6 @@ func (s SlackSecret) completed(before SlackSecret) SlackSecret {
 		if s.APIURL == "" {
 			s.APIURL = before.APIURL
 		}
-	}
-	if s.APIURL == "" {
-		s.APIURL = publicSlack
 	}
 	return s
 }

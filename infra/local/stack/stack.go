@@ -164,7 +164,7 @@ func (s *Stack) create(ctx context.Context, names template.Names, parameters map
 		return err
 	}
 	for _, secret := range s.Template.Secrets {
-		if err := m.secret(ctx, secret, s.secret(secret.ID, s.SlackURL)); err != nil {
+		if err := m.secret(ctx, secret, s.secret(secret.ID, s.options.SlackAPIURL)); err != nil {
 			return err
 		}
 		if s.containers == nil || secret.ID == "ModelSecret" {
@@ -205,12 +205,17 @@ func (s *Stack) namesOfAWS() []string {
 	return append(slices.Clone(s.options.Hosts), s.containers.name)
 }
 
-// secret is what a secret of the template holds, with the address of Slack's Web API.
+// secret is what a secret of the template holds, with the address of Slack's Web API
+// unless that is the functions' SLACK_API_URL.
 func (s *Stack) secret(id, slackURL string) any {
 	if id == "ModelSecret" {
 		return s.options.ModelKeys
 	}
-	return map[string]string{"signing_secret": s.SigningSecret, "bot_token": s.BotToken, "api_url": slackURL}
+	value := map[string]string{"signing_secret": s.SigningSecret, "bot_token": s.BotToken}
+	if slackURL != "" {
+		value["api_url"] = slackURL
+	}
+	return value
 }
 
 func (s *Stack) startVendors() error {

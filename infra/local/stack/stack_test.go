@@ -85,7 +85,7 @@ func TestEverythingOfTheTemplateIsConnected(t *testing.T) {
 		t.Errorf("the function sees %q, want %q", got, want)
 	}
 	secret := until(t, "the drawing", func() (string, bool) { v := row(t, s, "n1", "DRAWN", "secret"); return v, v != "" })
-	if want := `{"api_url":"` + s.URL + `/api/","bot_token":"xoxb-1","signing_secret":"sign"}`; secret != want {
+	if want := `{"bot_token":"xoxb-1","signing_secret":"sign"}`; secret != want {
 		t.Errorf("the secret is %s, want %s", secret, want)
 	}
 	object, err := s3.NewFromConfig(s.AWS).GetObject(t.Context(), &s3.GetObjectInput{Bucket: &s.BucketName, Key: aws.String("n1")})

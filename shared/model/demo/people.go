@@ -19,7 +19,8 @@ var (
 	aboutForm = form(`(?i)<@([UW][A-Z0-9]+)(?:\|[^>]*)?>\s*(?:さん|様|くん|氏)?\s*(?:の|だけ|のみ|以外|は|が)|\b(?:of|for|about|except)\s+<@([UW][A-Z0-9]+)(?:\|[^>]*)?>|<@([UW][A-Z0-9]+)(?:\|[^>]*)?>['’]s\b`)
 	// groupForm is several people at once who are to be told: nobody here knows who they are.
 	groupForm   = form(`(?i)([\p{Han}\p{Katakana}ー々A-Za-z0-9]*(?:部|課|室|全員|皆|みんな|全社|チーム|メンバー))(?:さん|様)?(?:全員|のみんな|の皆さん)?(?:に|へ)も?\s*(?:(?:Slack|結果|それ)\s*[のをは]?\s*)?(?:(?:DM|メール|メッセージ)\s*[でをも]?\s*)?(?:共有|送|知らせ|お知らせ|連絡|報告|通知|伝え|渡|転送|DM|メール)|\b(?:send|tell|notify|share|post|dm|forward|mail|email|inform)\b(?:[^.!?;\n]*?\b(?:to|with)\b)?\s+(?:the\s+|our\s+|all\s+of\s+)?(everyone|everybody|all\s+(?:employees|staff)|all|[a-z]+\s+(?:department|team))\b`)
-	addressForm = form(`<(?:mailto:|https?:)[^>]*>|[\w.+-]+@[\w-]+(?:\.[\w-]+)+`)
+	linkForm    = form(`<https?:[^>]*>`)
+	addressForm = form(`<mailto:[^>]*>|[\w.+-]+@[\w-]+(?:\.[\w-]+)+`)
 	// personForm is somebody named otherwise, of whom only a name is known.
 	personForm = form(`([\p{Han}\p{Katakana}ー々]{1,8}|[A-Za-z]{2,20})\s*(?:さん|様|くん|氏)|\b([A-Z][a-z]{1,19})['’]s\b|\b(?:Mr|Mrs|Ms|Dr)\.?\s+([A-Z][a-z]{1,19})\b`)
 	sendForm   = form(`(?i)(?:結果を?\s*)?(?:(?:Slack\s*の?\s*)?(?:DM|ダイレクトメッセージ|メッセージ)\s*(?:で|を|も)?\s*)?(?:(?:お?知らせ|通知|連絡|送信|報告|共有|転送)(?:して|する|しといて|しておいて|いただけ|願います|お願い)?|送って|送る|伝えて|渡して|DM\s*して)(?:ください|下さい)?|\b(?:send|post|forward|deliver|share)\b(?:\s+(?:it|the\s+results?|them|a|the|this|that|us|me))*|\b(?:dm|direct\s+messages?|message|notify|tell|inform)\b(?:\s+(?:me|us|about|when|once|with|that|it))*`)
@@ -52,6 +53,9 @@ func (s *scanner) people(r *reading) {
 	}
 	for _, m := range s.take(mailForm) {
 		r.tell(m[1] + m[2])
+	}
+	for _, m := range s.take(linkForm) {
+		r.unread = append(r.unread, strings.Trim(m[0], "<>"))
 	}
 	for _, m := range s.take(addressForm) {
 		r.people = append(r.people, strings.Trim(m[0], "<>"))
