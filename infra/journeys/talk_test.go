@@ -85,7 +85,7 @@ func TestAPersonIsGreetedOnce(t *testing.T) {
 		t.Run(locale, func(t *testing.T) {
 			s := start(t)
 			desk.Settings(t, s, func(x *task.Settings) { x.Locale = locale })
-			user := map[string]string{"ja": workspace.Tanaka, "en": workspace.Alex}[locale]
+			user := map[string]string{"ja": workspace.Guest, "en": workspace.Alex}[locale] // whom no other journey has greeted before
 			dm := workspace.DirectMessage(user)
 			said := func() (n int) {
 				for _, m := range s.Sandbox.Messages(dm, "") {
