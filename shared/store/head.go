@@ -52,6 +52,7 @@ func (s *Store) headUpdate(pk string, was task.Head, c task.Change) (types.Trans
 	e.setOrRemove("ended", h.Ended != nil, h.Ended)
 	e.setOrRemove("paused_until", h.PausedUntil != nil, h.PausedUntil)
 	e.setOrRemove("retried", h.Retried != nil, h.Retried)
+	e.setOrRemove("retries", h.Retries > 0, h.Retries)
 	e.setOrRemove("usage", h.Usage != nil, h.Usage)
 	e.setOrRemove("charged", len(h.Charged) > 0, h.Charged)
 	e.setOrRemove("aside", h.Aside > 0, h.Aside)

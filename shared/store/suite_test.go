@@ -37,6 +37,7 @@ func TestStore(t *testing.T) {
 		{"load", testLoad},
 		{"the data model's columns", testColumns},
 		{"commit", testCommit},
+		{"head", testHead},
 		{"usage", testUsage},
 		{"lost answers", testLostAnswers},
 		{"commits that are cut off", testCutOff},

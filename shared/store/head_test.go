@@ -1,0 +1,90 @@
+package store
+
+import (
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ringi/shared/task"
+)
+
+// beside are the head's members that a Change does not write: what names the task, and the bookkeeping.
+var beside = []string{"TenantID", "TaskID", "Requester", "CreatedAt", "Rev", "LastChange", "DueAt", "ShownRev", "SweepFailures"}
+
+func testHead(t *testing.T, s *suite) {
+	st := s.store(t)
+	ref := created(t, st, 1)
+	before, err := st.Load(t.Context(), ref)
+	if err != nil {
+		t.Fatal(err)
+	}
+	committed := func(a *task.Aggregate, h task.Head) *task.Aggregate {
+		t.Helper()
+		if _, err := st.Commit(t.Context(), a, task.Change{Head: h, Now: at()}); err != nil {
+			t.Fatal(err)
+		}
+		after, err := st.Load(t.Context(), ref)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return after
+	}
+
+	full := before.Head
+	v := reflect.ValueOf(&full).Elem()
+	for i := range v.NumField() {
+		if !slices.Contains(beside, v.Type().Field(i).Name) {
+			fill(t, v.Field(i))
+		}
+	}
+	a := committed(before, full)
+	if diff := cmp.Diff(full, a.Head, ignored()); diff != "" {
+		t.Error("a member of the head was not stored:", diff)
+	}
+
+	bare := full
+	v = reflect.ValueOf(&bare).Elem()
+	for i := range v.NumField() {
+		name := v.Type().Field(i).Name
+		if !slices.Contains(beside, name) && name != "AcceptedAt" { // a place is taken once
+			v.Field(i).SetZero()
+		}
+	}
+	if diff := cmp.Diff(bare, committed(a, bare).Head, ignored()); diff != "" {
+		t.Error("a member of the head was not taken away:", diff)
+	}
+}
+
+func ignored() cmp.Option {
+	return cmp.FilterPath(func(p cmp.Path) bool {
+		f, ok := p.Last().(cmp.StructField)
+		return ok && slices.Contains(beside, f.Name())
+	}, cmp.Ignore())
+}
+
+// fill gives v a value that is not its type's zero.
+func fill(t *testing.T, v reflect.Value) {
+	switch {
+	case v.Type() == reflect.TypeFor[time.Time]():
+		v.Set(reflect.ValueOf(at()))
+	case v.Kind() == reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		fill(t, v.Elem())
+	case v.Kind() == reflect.Struct:
+		for i := range v.NumField() {
+			fill(t, v.Field(i))
+		}
+	case v.Kind() == reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
+		fill(t, v.Index(0))
+	case v.Kind() == reflect.String:
+		v.SetString("x")
+	case v.CanInt():
+		v.SetInt(3)
+	default:
+		t.Fatalf("how is a %s filled?", v.Type())
+	}
+}
