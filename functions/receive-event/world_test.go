@@ -1,0 +1,105 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+	"time"
+
+	"ringi/shared/slackapi/inbound"
+	"ringi/shared/task"
+)
+
+const signingSecret = "s3cret"
+
+var now = time.Date(2026, 4, 20, 9, 0, 0, 0, time.UTC)
+
+// kept records what would be written.
+type kept struct {
+	changes []task.Change
+	ended   []ending
+	err     error
+}
+
+// ending is what integrations would be ended with.
+type ending struct {
+	tenant string
+	why    task.IntegrationReason
+	at     time.Time
+}
+
+func (k *kept) Create(_ context.Context, c task.Change) error {
+	k.changes = append(k.changes, c)
+	return k.err
+}
+
+func (k *kept) EndIntegrations(_ context.Context, tenant string, why task.IntegrationReason, at, _ time.Time) (int, error) {
+	k.ended = append(k.ended, ending{tenant, why, at})
+	return len(k.ended), k.err
+}
+
+func (k *kept) request(t *testing.T) *task.Request {
+	t.Helper()
+	if len(k.changes) != 1 {
+		t.Fatalf("wrote %d times, want once", len(k.changes))
+	}
+	for _, r := range k.changes[0].Rows {
+		if r, ok := r.(*task.Request); ok {
+			return r
+		}
+	}
+	t.Fatal("no request row")
+	return nil
+}
+
+func handler(s Store) *Handler {
+	clock := func() time.Time { return now }
+	return &Handler{Store: s, Edge: inbound.Edge{Keys: inbound.Fixed{Secret: signingSecret}, Now: clock}, Now: clock}
+}
+
+// signed is a body as API Gateway hands it over.
+func signed(body string) inbound.Request {
+	stamp := "1776675600" // now
+	return inbound.Request{Body: body, Headers: map[string]string{
+		"x-slack-request-timestamp": stamp, "x-slack-signature": inbound.Sign(stamp, []byte(body), signingSecret), "content-type": "application/json",
+	}}
+}
+
+func post(t *testing.T, h *Handler, r inbound.Request) inbound.Response {
+	t.Helper()
+	out, err := h.Handle(t.Context(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// callback wraps an event, whose fields replace those of a mention.
+func callback(t *testing.T, fields map[string]any, outer map[string]any) string {
+	t.Helper()
+	event := map[string]any{
+		"type": "app_mention", "text": "<@U0BOT> 今月の勤怠をまとめて", "user": "U0ALICE", "ts": "1776675599.000100",
+		"channel": "C0HR", "team": "T0TEAM",
+	}
+	merge(event, fields)
+	e := map[string]any{
+		"type": "event_callback", "team_id": "T0TEAM", "event_id": "Ev1", "event": event,
+		"authorizations": []any{map[string]any{"team_id": "T0TEAM", "user_id": "U0BOT", "is_bot": true}},
+	}
+	merge(e, outer)
+	b, err := json.Marshal(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+func merge(into, from map[string]any) {
+	for k, v := range from {
+		if v == nil {
+			delete(into, k)
+			continue
+		}
+		into[k] = v
+	}
+}

