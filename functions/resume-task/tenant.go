@@ -14,7 +14,6 @@ import (
 )
 
 const (
-	maxName = 255 // of a workspace, in characters; Slack publishes no limit
 	// nameWithin bounds the question for the name, which nothing waits for but a label.
 	nameWithin = 2 * time.Second
 	// nameAgain is how long an environment lets a name be that Slack didn't tell.
@@ -100,8 +99,8 @@ func (h *Handler) name(ctx context.Context, team string) string {
 		h.unnamed = h.Now().Add(nameAgain)
 		return team
 	}
-	if runes := []rune(name); len(runes) > maxName {
-		name = string(runes[:maxName])
+	if runes := []rune(name); len(runes) > task.MaxTenantName {
+		name = string(runes[:task.MaxTenantName])
 	}
 	return name
 }

@@ -60,7 +60,7 @@ func TestATenantIsCalledWhatItsWorkspaceIs(t *testing.T) {
 	}
 	for said, want := range map[string]string{
 		"株式会社りんぎ": "株式会社りんぎ", " two\nlines\u202e ": "two lines", "\u200b": pipelinetest.Team, "": pipelinetest.Team,
-		strings.Repeat("名", 300): strings.Repeat("名", maxName),
+		strings.Repeat("名", 300): strings.Repeat("名", task.MaxTenantName),
 	} {
 		w := server.World(t)
 		h := handler(w)

@@ -12,6 +12,11 @@
 //	go run ./infra/connect -table … -key … -team T0123ABCD -by U0123ABCD mcp tools rooms
 //
 // keep the token of an MCP server for its present address, and show and allow its tools; mcp alone says how.
+//
+//	go run ./infra/connect -table … -team T0123ABCD -by U0123ABCD settings set max_cost_usd=5
+//
+// changes what a workspace's administrator decides otherwise, without any credential:
+// settings, tool and tenant alone say how.
 package main
 
 import (
@@ -46,6 +51,11 @@ var (
 	team      = regexp.MustCompile(`^T[A-Z0-9]{2,20}$`)
 	person    = regexp.MustCompile(`^[UW][A-Z0-9]{2,20}$`)
 )
+
+// decisions are what an administrator decides without a credential.
+var decisions = map[string]func(context.Context, *store.Store, order, []string, io.Writer) error{
+	"settings": settings, "tool": tools, "tenant": tenant,
+}
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -85,22 +95,26 @@ func run(ctx context.Context, cfg aws.Config, args []string, in io.Reader, out i
 		return err
 	}
 	provider := f.Arg(0)
+	decide := decisions[provider]
 	switch {
 	case *table == "":
 		return errors.New("-table is missing: the stack's output TableName")
-	case *key == "":
+	case *key == "" && decide == nil:
 		return errors.New("-key is missing: the stack's output CredentialsKeyArn")
 	case !team.MatchString(*workspace):
 		return fmt.Errorf("-team %.40q is not a Slack workspace's id like T0123ABCD", *workspace)
 	case !person.MatchString(*by):
-		return fmt.Errorf("-by %.40q is not a Slack user's id like U0123ABCD: the audit log names who connects and disconnects", *by)
-	case provider != "mcp" && (f.NArg() != 1 || !slices.Contains(providers, provider) && !server.MatchString(provider)):
-		return fmt.Errorf("name one provider: %s, mcp:<server>; or mcp and what to do about servers", strings.Join(providers, ", "))
+		return fmt.Errorf("-by %.40q is not a Slack user's id like U0123ABCD: the audit log names who connects, disconnects and decides", *by)
+	case provider != "mcp" && decide == nil && (f.NArg() != 1 || !slices.Contains(providers, provider) && !server.MatchString(provider)):
+		return fmt.Errorf("name one provider: %s, mcp:<server>; or mcp, settings, tool or tenant and what to do about them", strings.Join(providers, ", "))
 	}
 	rows := store.New(dynamodb.NewFromConfig(cfg), *table)
 	o := order{
 		vault:  vault.New(rows, vault.Envelope{KMS: kms.NewFromConfig(cfg), KeyID: *key}),
 		tenant: task.TenantID(*workspace), provider: provider, team: *workspace, by: task.Actor{Type: task.ActorUser, ID: *by, Team: *workspace}, listen: *listen, auth: *auth, tokens: *tokens,
+	}
+	if decide != nil {
+		return decide(ctx, rows, o, f.Args()[1:], out)
 	}
 	if provider == "mcp" {
 		return servers(ctx, rows, o, f.Args()[1:], out)

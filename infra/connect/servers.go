@@ -54,15 +54,13 @@ func servers(ctx context.Context, rows *store.Store, o order, args []string, out
 
 // rename makes the settings name a server at an address, or no longer.
 func (o order) rename(ctx context.Context, rows *store.Store, name, address string) error {
-	x, err := rows.Settings(ctx, o.tenant)
-	if err != nil {
-		return err
-	}
-	x.MCPServers = slices.DeleteFunc(slices.Clone(x.MCPServers), func(s task.MCPServer) bool { return s.Name == name })
-	if address != "" {
-		x.MCPServers = append(x.MCPServers, task.MCPServer{Name: name, URL: address})
-	}
-	_, err = rows.SaveSettings(ctx, o.tenant, x, o.by, time.Now())
+	_, err := saveSettings(ctx, rows, o, func(x *task.Settings) error {
+		x.MCPServers = slices.DeleteFunc(slices.Clone(x.MCPServers), func(s task.MCPServer) bool { return s.Name == name })
+		if address != "" {
+			x.MCPServers = append(x.MCPServers, task.MCPServer{Name: name, URL: address})
+		}
+		return nil
+	})
 	return err
 }
 

@@ -57,8 +57,8 @@ func (s *Store) SaveSettings(ctx context.Context, tenant string, x task.Settings
 	if err := x.Validate(); err != nil {
 		return x, err
 	}
-	if by.Type != task.ActorUser || by.ID == "" {
-		return x, task.ErrField{Field: "updated_by", Limit: "must be a person"}
+	if err := bySomebody(by); err != nil {
+		return x, err
 	}
 	was, err := s.settings(ctx, tenant)
 	if err != nil {
@@ -102,6 +102,14 @@ func (s *Store) SaveSettings(ctx context.Context, tenant string, x task.Settings
 	}
 	s.redrawWaiting(ctx, tenant, fields)
 	return x, nil
+}
+
+// bySomebody returns ErrField unless a person saves.
+func bySomebody(by task.Actor) error {
+	if by.Type != task.ActorUser || by.ID == "" {
+		return task.ErrField{Field: "updated_by", Limit: "must be a person"}
+	}
+	return nil
 }
 
 // moveSlug makes slug the tenant's instead of its old one; the first action is to take it.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -110,6 +111,55 @@ func (s *Store) NameTenant(ctx context.Context, t task.Tenant, name string, now 
 	e.set("updated_at", moment(now))
 	if _, err := s.update(ctx, key(pk, tenantKey), e, all(e.exists(), e.is("name", "=", t.Name))); err != nil && !errors.Is(err, errCondition) {
 		return fmt.Errorf("name tenant %s: %w", t.ID, err)
+	}
+	return nil
+}
+
+// SaveTenant writes the name and the administrators of t over those of revision t.Rev, with
+// the audit entry that names which of them changed; if none did, it writes nothing.
+//
+// It returns task.ErrNotFound without a tenant, task.ErrField for a value out of bounds or
+// nobody who saves, task.ErrConflict when somebody saved in between.
+func (s *Store) SaveTenant(ctx context.Context, t task.Tenant, by task.Actor, now time.Time) error {
+	if err := t.Validate(); err != nil {
+		return err
+	}
+	if err := bySomebody(by); err != nil {
+		return err
+	}
+	was, err := s.Tenant(ctx, t.ID)
+	if err != nil {
+		return err
+	}
+	if was.Rev != t.Rev {
+		return fmt.Errorf("save tenant %s: %w", t.ID, task.ErrConflict)
+	}
+	var fields []string
+	if !slices.Equal(was.Admins, t.Admins) {
+		fields = append(fields, "admins")
+	}
+	if was.Name != t.Name {
+		fields = append(fields, "name")
+	}
+	if fields == nil {
+		return nil
+	}
+	e := newExpression()
+	e.set("admins", append([]string{}, t.Admins...))
+	e.set("name", t.Name)
+	e.set("updated_at", moment(now))
+	e.set("rev", t.Rev+1)
+	// Whoever else writes this row by expression moves no rev: of what is written here that is the name.
+	as := all(e.revision(t.Rev), e.is("name", "=", was.Name))
+	update := types.TransactWriteItem{Update: &types.Update{
+		TableName: &s.table, Key: key("TENANT#"+t.ID, tenantKey), UpdateExpression: e.update(), ConditionExpression: as,
+		ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
+	}}
+	err = s.transactAudited(ctx, []types.TransactWriteItem{update}, task.AuditEntry{
+		TenantID: t.ID, Action: task.SettingsUpdated, ResourceType: "tenant", ResourceID: t.ID, Details: details(map[string]any{"fields": fields}),
+	}, by, now)
+	if err != nil {
+		return fmt.Errorf("save tenant %s: %w", t.ID, err)
 	}
 	return nil
 }

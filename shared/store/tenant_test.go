@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -131,6 +132,53 @@ func testTenants(t *testing.T, s *suite) {
 		var bad task.ErrField
 		if _, err := st.Bootstrap(t.Context(), x, at()); !errors.As(err, &bad) || bad.Field != "slug" {
 			t.Errorf("%v, want ErrField of slug", err)
+		}
+	})
+
+	t.Run("name and administrators are saved with their entry, by a person, over what was read", func(t *testing.T) {
+		x, err := st.Tenant(t.Context(), first.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if x, err = st.SaveAgent(t.Context(), x, "agent", "environment", at()); err != nil {
+			t.Fatal(err)
+		}
+		before := x
+		x.Name, x.Admins = "人事部", []string{"U0ADMIN", "U0SATO"}
+		for range 2 { // the second time nothing is left to write
+			if err := st.SaveTenant(t.Context(), x, approver(), at().Add(time.Hour)); err != nil {
+				t.Fatal(err)
+			}
+			x.Rev, x.UpdatedAt = before.Rev+1, at().Add(time.Hour)
+			got, err := st.Tenant(t.Context(), x.ID)
+			if diff := cmp.Diff(x, got); diff != "" || err != nil {
+				t.Error(diff, err)
+			}
+		}
+		log := auditOfTenant(t, st, x.ID)
+		if len(log) != 1 || log[0].Action != task.SettingsUpdated || log[0].ActorID != approver().ID || log[0].ResourceType != "tenant" || log[0].Details != `{"fields":["admins","name"]}` {
+			t.Errorf("%+v", log)
+		}
+		if err := st.SaveTenant(t.Context(), before, approver(), at()); !errors.Is(err, task.ErrConflict) {
+			t.Errorf("over another's change: %v, want ErrConflict", err)
+		}
+		if err := st.SaveTenant(t.Context(), task.Tenant{ID: "01NOBODY", Name: "x"}, approver(), at()); !errors.Is(err, task.ErrNotFound) {
+			t.Errorf("%v, want ErrNotFound", err)
+		}
+		for field, change := range map[string]func(*task.Tenant){
+			"name": func(x *task.Tenant) { x.Name = "" }, "admins[0]": func(x *task.Tenant) { x.Admins = []string{"@sato"} },
+			"admins": func(x *task.Tenant) { x.Admins = slices.Repeat([]string{"U1"}, 51) },
+		} {
+			bent := x
+			change(&bent)
+			var bad task.ErrField
+			if err := st.SaveTenant(t.Context(), bent, approver(), at()); !errors.As(err, &bad) || bad.Field != field {
+				t.Errorf("%v, want ErrField of %s", err, field)
+			}
+		}
+		var bad task.ErrField
+		if err := st.SaveTenant(t.Context(), x, task.System(), at()); !errors.As(err, &bad) || bad.Field != "updated_by" {
+			t.Errorf("saved by the system: %v", err)
 		}
 	})
 

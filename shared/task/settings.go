@@ -73,7 +73,11 @@ func (s Settings) MaxCost() MicroUSD {
 	return max(1, USD(s.MaxCostUSD))
 }
 
-var slugForm = form(`^[a-z0-9][a-z0-9-]{0,62}$`)
+var (
+	slugForm  = form(`^[a-z0-9][a-z0-9-]{0,62}$`)
+	userForm  = form(`^[UW][A-Z0-9]{1,40}$`)
+	groupForm = form(`^S[A-Z0-9]{1,40}$`)
+)
 
 // form is compiled when it is first asked for: every function starts with this package.
 func form(text string) func() *regexp.Regexp {
@@ -124,7 +128,24 @@ func (s Settings) Validate() error {
 			return ErrField{r.field, fmt.Sprintf("must be %s or %s", r.a, r.b)}
 		}
 	}
+	// A name instead of an id would be nobody's, and nobody could decide.
+	if err := checkIDs("approvers.users", s.Approvers.Users, userForm(), "a Slack user id such as U012ABCDEF"); err != nil {
+		return err
+	}
+	if err := checkIDs("approvers.usergroups", s.Approvers.Usergroups, groupForm(), "a Slack user group's id such as S012ABCDEF"); err != nil {
+		return err
+	}
 	return checkServers(s.MCPServers)
+}
+
+// checkIDs returns ErrField for the first of a list that is no id of Slack's.
+func checkIDs(field string, ids []string, form *regexp.Regexp, what string) error {
+	for i, id := range ids {
+		if !form.MatchString(id) {
+			return ErrField{fmt.Sprintf("%s[%d]", field, i), "must be " + what}
+		}
+	}
+	return nil
 }
 
 // Terms freezes these settings for a gate that opens at now. The approval switch

@@ -2,6 +2,7 @@ package task
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -28,8 +29,12 @@ func TestSettingsOutOfBoundsAreRefusedByField(t *testing.T) {
 		{"l4_timeout_seconds", func(s *Settings, n int) { s.L4TimeoutSeconds = n }, []int{30, 86400}, []int{29, 86401, -1, 0}},
 		{"approval_timeout_hours", func(s *Settings, n int) { s.ApprovalTimeoutHours = n }, []int{1, 8736}, []int{0, 8737, -5}},
 		{"max_versions", func(s *Settings, n int) { s.MaxVersions = n }, []int{1, 50}, []int{0, 51}},
-		{"approvers.users", func(s *Settings, n int) { s.Approvers.Users = make([]string, n) }, []int{0, 200}, []int{201}},
-		{"approvers.usergroups", func(s *Settings, n int) { s.Approvers.Usergroups = make([]string, n) }, []int{0, 50}, []int{51}},
+		{"approvers.users", func(s *Settings, n int) { s.Approvers.Users = slices.Repeat([]string{"U0SATO"}, n) }, []int{0, 200}, []int{201}},
+		{"approvers.usergroups", func(s *Settings, n int) { s.Approvers.Usergroups = slices.Repeat([]string{"S0HR"}, n) }, []int{0, 50}, []int{51}},
+		{"approvers.users[1]", func(s *Settings, n int) {
+			s.Approvers.Users = []string{"U1", []string{"W0SATO", "@sato", "", "S0HR", "U1 "}[n]}
+		}, []int{0}, []int{1, 2, 3, 4}},
+		{"approvers.usergroups[0]", func(s *Settings, n int) { s.Approvers.Usergroups = []string{[]string{"S1", "U0SATO", "hr"}[n]} }, []int{0}, []int{1, 2}},
 		{"slug", func(s *Settings, n int) { s.Slug = strings.Repeat("a", n) }, []int{1, 63}, []int{0, 64}},
 		{"slug", func(s *Settings, n int) { s.Slug = []string{"a-1", "0", "-a", "A", "a_b", "a\n", "あ"}[n] }, []int{0, 1}, []int{2, 3, 4, 5, 6}},
 		{"max_cost_usd", func(s *Settings, n int) { s.MaxCostUSD = float64(n) }, []int{0, 1000000}, []int{-1, 1000001}},

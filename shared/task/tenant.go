@@ -1,6 +1,10 @@
 package task
 
-import "time"
+import (
+	"fmt"
+	"time"
+	"unicode/utf8"
+)
 
 // Tenant is one Slack workspace.
 type Tenant struct {
@@ -15,6 +19,23 @@ type Tenant struct {
 	VaultID       string    `json:"vault_id,omitempty"`
 	CreatedAt     time.Time `json:"created_at"`
 	UpdatedAt     time.Time `json:"updated_at"`
+}
+
+const (
+	// MaxTenantName is how long a tenant's name may be, in characters. Slack publishes no limit for a workspace's.
+	MaxTenantName = 255
+	maxAdmins     = 50
+)
+
+// Validate returns ErrField for the first of what an administrator sets that is out of bounds.
+func (t Tenant) Validate() error {
+	if n := utf8.RuneCountInString(t.Name); n < 1 || n > MaxTenantName {
+		return ErrField{"name", fmt.Sprintf("must be between 1 and %d", MaxTenantName)}
+	}
+	if len(t.Admins) > maxAdmins {
+		return ErrField{"admins", fmt.Sprintf("must be between 0 and %d", maxAdmins)}
+	}
+	return checkIDs("admins", t.Admins, userForm(), "a Slack user id such as U012ABCDEF")
 }
 
 // ToolPermission says whether a tenant's tasks may call a tool. A tool of Ringi's own

@@ -1,0 +1,195 @@
+package main
+
+import (
+	"bytes"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"ringi/shared/store"
+	"ringi/shared/store/storetest"
+	"ringi/shared/task"
+)
+
+// decided runs the command for what needs no key, over a table of its own whose
+// workspace has asked for something.
+type decided struct {
+	rows    *store.Store
+	tenant  string
+	command func(args ...string) (string, error)
+}
+
+func decide(t *testing.T, team string) decided {
+	t.Helper()
+	world := storetest.Start(t)
+	rows, table := world.Store(t)
+	d := decided{rows: rows, tenant: task.TenantID(team)}
+	_, err := rows.Bootstrap(t.Context(), task.Tenant{ID: d.tenant, Name: team, Slug: "default", TeamID: team, Admins: []string{}}, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.command = func(args ...string) (string, error) {
+		var out bytes.Buffer
+		err := run(t.Context(), world.Config, append([]string{"-table", table, "-team", team, "-by", "U0ADMIN"}, args...), nil, &out)
+		return out.String(), err
+	}
+	return d
+}
+
+// entries are the audit log's of an action, oldest first.
+func (d decided) entries(t *testing.T, action task.Action) []task.AuditEntry {
+	t.Helper()
+	log, err := d.rows.Audit(t.Context(), d.tenant, store.AuditFilter{Action: action}, "", 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Reverse(log.Items)
+	return log.Items
+}
+
+func (d decided) refused(t *testing.T, want string, args ...string) {
+	t.Helper()
+	if _, err := d.command(args...); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v: %v, want one that says %q", args, err, want)
+	}
+}
+
+func TestSettings(t *testing.T) {
+	d := decide(t, "T0RINGI")
+	get := func() []string {
+		t.Helper()
+		out, err := d.command("settings", "get")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Split(strings.TrimSpace(out), "\n")
+	}
+	t.Run("what get shows, set takes, and it changes nothing", func(t *testing.T) {
+		shown := get()
+		if _, err := d.command(append([]string{"settings", "set"}, shown...)...); err != nil {
+			t.Fatal(err)
+		}
+		if again := get(); !slices.Equal(again, shown) || len(d.entries(t, task.SettingsUpdated)) != 0 {
+			t.Errorf("%v became %v", shown, again)
+		}
+	})
+	set := map[string]string{
+		"name": "人事アシスタント", "slug": "jinji", "prompt_approval_required": "false", "process_approval_required": "false",
+		"model": "openai:gpt-5.4", "l4_timeout_seconds": "600", "auto_approve_tools": "false", "approvers.mode": "list",
+		"approvers.users": "U0SATO,U0SUZUKI", "approvers.usergroups": "S0HR", "allow_self_approval": "false", "approval_timeout_hours": "24",
+		"max_versions": "3", "locale": "en", "executor": "managed", "dm_default": "agent", "max_cost_usd": "2.5",
+		"max_open_tasks.person": "5", "max_open_tasks.tenant": "2000", "max_tasks_per_hour.person": "6", "max_tasks_per_hour.tenant": "0",
+		"retain_results_days": "30", "mcp_servers": `[{"name":"rooms","url":"https://rooms.example.com/mcp"}]`,
+	}
+	t.Run("each setting is changed alone, by a person who is named", func(t *testing.T) {
+		var names []string
+		for _, f := range fieldsOf(&task.Settings{}) {
+			names = append(names, f.name)
+		}
+		slices.Sort(names)
+		if all := slices.Sorted(maps.Keys(set)); !slices.Equal(all, names) {
+			t.Fatalf("this test sets %v of %v", all, names)
+		}
+		for i, name := range names {
+			line := name + "=" + set[name]
+			before := get()
+			out, err := d.command("settings", "set", line)
+			if err != nil || out != line+"\n" {
+				t.Errorf("%s: said %q, %v", line, out, err)
+			}
+			for at, now := range get() {
+				if now != before[at] && now != line {
+					t.Errorf("%s changed %s into %s", line, before[at], now)
+				}
+			}
+			log := d.entries(t, task.SettingsUpdated)
+			field, _, _ := strings.Cut(name, ".")
+			if len(log) != i+1 || log[i].ActorID != "U0ADMIN" || string(log[i].Details) != `{"fields":["`+field+`"]}` {
+				t.Errorf("%s: recorded %+v", line, log)
+			}
+		}
+		for name, value := range set {
+			if !slices.Contains(get(), name+"="+value) {
+				t.Errorf("%s is not kept: %v", name, get())
+			}
+		}
+	})
+	t.Run("what is wrong is named with its limit, and nothing is saved", func(t *testing.T) {
+		before := get()
+		for arg, want := range map[string]string{
+			"name=": "name must be between 1 and 80", "slug=A b": "slug must be 1 to 63", "prompt_approval_required=yes": "prompt_approval_required must be true or false",
+			"process_approval_required=": "must be true or false", "model=llama": "model must be anthropic:", "l4_timeout_seconds=29": "must be between 30 and 86400",
+			"auto_approve_tools=null": "must be true or false", "approvers.mode=all": "approvers.mode must be channel or list", "approvers.users=@sato": "approvers.users[0] must be a Slack user id",
+			"approvers.usergroups=S0HR,hr": "approvers.usergroups[1] must be", "allow_self_approval=1": "must be true or false", "approval_timeout_hours=9000": "must be between 1 and 8736",
+			"max_versions=51": "max_versions must be between 1 and 50", "max_versions=2.5": "max_versions must be a whole number", "max_versions=": "must be a whole number", "locale=fr": "locale must be ja or en",
+			"executor=x": "executor must be", "dm_default=x": "dm_default must be", "max_cost_usd=-1": "max_cost_usd must be between 0 and 1000000", "max_cost_usd=NaN": "max_cost_usd must be a number",
+			"max_open_tasks.person=-1": "max_open_tasks.person must be between 0 and 100000", "max_open_tasks.tenant=x": "must be a whole number", "max_tasks_per_hour.person=100001": "must be between",
+			"max_tasks_per_hour.tenant=1e3x": "must be a whole number", "retain_results_days=0": "retain_results_days must be between 1 and 3650", "mcp_servers=rooms": "mcp_servers must be a list", `mcp_servers=[{"name":"a","url":"http://a.example"}]`: "must begin with https://",
+			"max_opne_tasks=1": "max_opne_tasks is no setting", "rev=1": "rev is no setting", "locale": "locale needs a value", "": "needs a value",
+		} {
+			d.refused(t, want, "settings", "set", "max_versions=4", arg)
+		}
+		if now := get(); !slices.Equal(now, before) {
+			t.Errorf("%v became %v", before, now)
+		}
+	})
+	for _, args := range [][]string{{"settings"}, {"settings", "set"}, {"settings", "get", "model"}, {"settings", "show"}} {
+		d.refused(t, "settings takes one of", args...)
+	}
+	d.refused(t, "-by", "-by", "", "settings", "set", "max_versions=4")
+	t.Run("several people at once keep each other's changes", func(t *testing.T) {
+		before := len(d.entries(t, task.SettingsUpdated))
+		lines := []string{"max_versions=7", "locale=ja", "max_cost_usd=9", "retain_results_days=99", "max_open_tasks.person=1"}
+		var all sync.WaitGroup
+		for _, line := range lines {
+			all.Go(func() {
+				if _, err := d.command("settings", "set", line); err != nil {
+					t.Errorf("%s: %v", line, err)
+				}
+			})
+		}
+		all.Wait()
+		for _, line := range lines {
+			if !slices.Contains(get(), line) {
+				t.Errorf("%s is lost: %v", line, get())
+			}
+		}
+		if n := len(d.entries(t, task.SettingsUpdated)) - before; n != len(lines) {
+			t.Errorf("%d entries for %d changes", n, len(lines))
+		}
+	})
+	t.Run("of a workspace that never wrote it is said", func(t *testing.T) {
+		if out, err := d.command("-team", "T0TYPO", "settings", "set", "locale=en"); err != nil || !strings.Contains(out, "has not asked for anything yet") {
+			t.Errorf("%q, %v", out, err)
+		}
+	})
+}
+
+func TestTenantIsNamedAndItsAdministratorsToo(t *testing.T) {
+	d := decide(t, "T0RINGI")
+	for range 2 {
+		out, err := d.command("tenant", "set", "admins=U0SATO,U0SUZUKI", "name=株式会社りんぎ")
+		if err != nil || !strings.Contains(out, "admins=U0SATO,U0SUZUKI\n") {
+			t.Fatalf("%q, %v", out, err)
+		}
+	}
+	x, err := d.rows.Tenant(t.Context(), d.tenant)
+	if err != nil || x.Name != "株式会社りんぎ" || !slices.Equal(x.Admins, []string{"U0SATO", "U0SUZUKI"}) || x.Slug != "default" {
+		t.Errorf("%+v, %v", x, err)
+	}
+	if out, err := d.command("tenant", "get"); err != nil || !strings.Contains(out, "team_id=T0RINGI\n") || !strings.Contains(out, "name=株式会社りんぎ\n") {
+		t.Errorf("%q, %v", out, err)
+	}
+	log := d.entries(t, task.SettingsUpdated)
+	if len(log) != 1 || log[0].ActorID != "U0ADMIN" || log[0].ResourceType != "tenant" || log[0].Details != `{"fields":["admins","name"]}` {
+		t.Errorf("%+v", log)
+	}
+	d.refused(t, "admins[1] must be a Slack user id", "tenant", "set", "admins=U0SATO,@suzuki")
+	d.refused(t, "name must be between 1 and 255", "tenant", "set", "name=")
+	d.refused(t, "slug is not set here", "tenant", "set", "slug=x")
+	d.refused(t, "tenant takes one of", "tenant")
+	d.refused(t, "T0TYPO has not asked for anything yet", "-team", "T0TYPO", "tenant", "set", "admins=U0SATO")
+}

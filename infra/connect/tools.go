@@ -1,0 +1,129 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"ringi/shared/store"
+	"ringi/shared/task"
+	"ringi/shared/tool"
+)
+
+const toolUsage = `tool takes one of
+  list                                   show which tools tasks may call, and within which constraints
+  allow <tool> [<constraint>=<value> …]  let tasks call it; constraints that are not named stay, departments= and max_rows=0 lift one
+  forbid <tool>                          switch it off; its constraints stay`
+
+// tools does what an administrator asks about Ringi's own tools.
+func tools(ctx context.Context, rows *store.Store, o order, args []string, out io.Writer) error {
+	allow, forbid := len(args) > 1 && args[0] == "allow", len(args) == 2 && args[0] == "forbid"
+	catalog, err := tool.Builtin()
+	if err != nil {
+		return err
+	}
+	switch {
+	case len(args) == 1 && args[0] == "list":
+		return listTools(ctx, rows, o.tenant, catalog, out)
+	case !allow && !forbid:
+		return errors.New(toolUsage)
+	}
+	name := args[1]
+	if _, _, foreign := task.ServerTool(name); foreign {
+		return fmt.Errorf("%s is an MCP server's: `mcp %s` is for those", visible(name), args[0])
+	}
+	if _, ok := catalog.Lookup(name); !ok {
+		return task.ErrField{Field: visible(name), Limit: "is no tool: `tool list` shows all that there are"}
+	}
+	var x task.ToolPermission
+	err = again(ctx, func() (err error) {
+		if x, _, err = rows.ToolPermission(ctx, o.tenant, name); err != nil {
+			return err
+		}
+		x.Allowed = allow
+		if x.Constraints, err = bound(x, args[2:]); err != nil {
+			return err
+		}
+		x, err = rows.SaveToolPermission(ctx, x, o.by, time.Now())
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(out, line(x))
+	return known(ctx, rows, o, out)
+}
+
+// bound is a permission's constraints, changed by arguments. Of those that can't be read
+// nothing is known that could stay.
+func bound(x task.ToolPermission, args []string) (task.JSON, error) {
+	c, err := x.Bounds()
+	if err != nil && x.Allowed && len(args) == 0 {
+		return "", fmt.Errorf("the constraints of %s can't be read; name them anew: %w", x.ToolName, err)
+	}
+	err = assign(fieldsOf(&c), args, func(name string) error {
+		return task.ErrField{Field: name, Limit: "is no constraint; those of " + x.ToolName + " are: " + constraints(x.ToolName)}
+	})
+	if err != nil {
+		return "", err
+	}
+	b, err := json.Marshal(c)
+	return task.JSON(b), err
+}
+
+func constraints(name string) string {
+	var all []string
+	for _, c := range task.ConstraintsOf(name) {
+		all = append(all, string(c))
+	}
+	if all == nil {
+		return "none"
+	}
+	return strings.Join(all, ", ")
+}
+
+func listTools(ctx context.Context, rows *store.Store, tenant string, catalog *tool.Catalog, out io.Writer) error {
+	for _, s := range catalog.All() {
+		x, _, err := rows.ToolPermission(ctx, tenant, s.Name)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(out, "%s (knows: %s)\n", line(x), constraints(s.Name))
+	}
+	all, err := rows.ToolPermissions(ctx, tenant)
+	if err != nil {
+		return err
+	}
+	for _, x := range all {
+		if server, _, foreign := task.ServerTool(x.ToolName); foreign {
+			fmt.Fprintf(out, "%s (`mcp tools %s` shows it)\n", line(x), server)
+		}
+	}
+	return nil
+}
+
+// line is a permission in one line, its constraints as allow takes them.
+func line(x task.ToolPermission) string {
+	state := "forbidden"
+	if x.Allowed {
+		state = "allowed"
+	}
+	if x.ChangedAt != nil {
+		state = "off, since its server changed it"
+	}
+	words := []string{x.ToolName + ": " + state}
+	c, err := x.Bounds()
+	if err != nil {
+		words = append(words, "but its constraints can't be read, and nothing calls it: "+err.Error())
+	}
+	for _, f := range fieldsOf(&c) {
+		if !f.value.IsZero() {
+			words = append(words, f.name+"="+f.String())
+		}
+	}
+	return visible(strings.Join(words, " "))
+}
