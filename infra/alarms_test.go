@@ -31,6 +31,7 @@ var metrics = []struct{ namespace, name, of string }{
 	{metric.Namespace, string(metric.SignatureRefused), "ReceiveEventFunction"},
 	{metric.Namespace, string(metric.SignatureRefused), "ReceiveInteractionFunction"},
 	{metric.Namespace, string(metric.EventsLimited), "ReceiveEventFunction"},
+	{metric.Namespace, string(metric.TenantFull), "ResumeTaskFunction"},
 	{metric.Namespace, string(metric.ExpireFailed), "SweepTasksFunction"},
 	{metric.Namespace, string(metric.SweepRepaired), "SweepTasksFunction"},
 	{metric.Namespace, string(metric.SweepFailed), "SweepTasksFunction"},

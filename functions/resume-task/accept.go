@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"time"
 
+	"ringi/shared/metric"
 	"ringi/shared/slackapi"
 	"ringi/shared/task"
 )
@@ -51,13 +52,21 @@ func (h *Handler) accept(ctx context.Context, a *task.Aggregate, by task.Actor) 
 	if err != nil {
 		return nil, fmt.Errorf("accept the request: %w", err)
 	}
+	if e := after.Head.Ended; e != nil {
+		switch e.Reason {
+		case task.ReasonOpenPerson, task.ReasonHourPerson:
+			metric.Count(metric.PersonFull, 1)
+		case task.ReasonOpenTenant, task.ReasonHourTenant: // nobody of the workspace gets anything done
+			metric.Count(metric.TenantFull, 1)
+		}
+	}
 	logRefused(ctx, after)
 	return after, nil
 }
 
 func logRefused(ctx context.Context, a *task.Aggregate) {
 	if e := a.Head.Ended; e != nil {
-		slog.InfoContext(ctx, "refused", "task_id", a.Head.TaskID, "reason", e.Reason)
+		slog.InfoContext(ctx, "refused", "task_id", a.Head.TaskID, "tenant", a.Head.TenantID, "reason", e.Reason, "limit", e.Detail)
 	}
 }
 

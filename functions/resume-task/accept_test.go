@@ -1,8 +1,10 @@
 package main
 
 import (
+	"strings"
 	"testing"
 
+	"ringi/shared/metric/metrictest"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/slackapi"
 	"ringi/shared/task"
@@ -79,11 +81,47 @@ func TestATaskTooManyIsRefused(t *testing.T) {
 		t.Fatalf("%+v", next)
 	}
 	second := w.Another()
-	if next := resume(second); next.Outcome != "refused" || second.Load().Head.Ended.Reason != task.ReasonOpenPerson || second.Load().Head.Ended.Detail != "1" {
+	var next task.Next
+	out := metrictest.Printed(t, func() { next = resume(second) })
+	if !strings.Contains(out, `"PersonFull":1`) || strings.Contains(out, "TenantFull") {
+		t.Errorf("counted %s", out)
+	}
+	if next.Outcome != "refused" || second.Load().Head.Ended.Reason != task.ReasonOpenPerson || second.Load().Head.Ended.Detail != "1" {
 		t.Fatalf("%+v, %+v", next, second.Load().Head.Ended)
 	}
 	w.Cancel()
 	if next := resume(w.Another()); next.State != task.StateExtractTask {
 		t.Errorf("%+v", next)
+	}
+}
+
+// TestAWorkspaceThatIsFullIsCounted: nobody of it is served, and whoever runs it is woken,
+// once for each request, whatever is tried again.
+func TestAWorkspaceThatIsFullIsCounted(t *testing.T) {
+	server := pipelinetest.Start(t)
+	for reason, limit := range map[task.Reason]func(*task.Settings){
+		task.ReasonOpenTenant: func(x *task.Settings) { x.MaxOpenTasks.Tenant = 1 },
+		task.ReasonHourTenant: func(x *task.Settings) { x.MaxTasksPerHour.Tenant = 1 },
+	} {
+		w := server.World(t)
+		x := task.DefaultSettings()
+		limit(&x)
+		if _, err := w.Store.SaveSettings(t.Context(), w.Ref.Tenant, x, pipelinetest.Approver(), w.Now()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := handler(w).Handle(t.Context(), w.In()); err != nil {
+			t.Fatal(err)
+		}
+		full := w.Another()
+		out := metrictest.Printed(t, func() {
+			for range 2 {
+				if next, err := handler(full).Handle(t.Context(), full.In()); err != nil || next.Outcome != "refused" || full.Load().Head.Ended.Reason != reason {
+					t.Errorf("%s: %+v, %v", reason, next, err)
+				}
+			}
+		})
+		if strings.Count(out, `"TenantFull":1`) != 1 || strings.Contains(out, "PersonFull") {
+			t.Errorf("%s: counted %s", reason, out)
+		}
 	}
 }

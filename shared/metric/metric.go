@@ -14,9 +14,11 @@ type Name string
 
 const (
 	EventIgnored      Name = "EventIgnored"      // accepted, but of a kind that makes no task
-	EventsLimited     Name = "EventsLimited"     // Slack withheld events for a minute
+	EventsLimited     Name = "EventsLimited"     // Slack withheld events for a minute: over 30,000 in an hour (docs.slack.dev/reference/events/app_rate_limited)
 	EventRepeated     Name = "EventRepeated"     // delivered again
 	EventForeign      Name = "EventForeign"      // a request of a workspace that is none of ours
+	PersonFull        Name = "PersonFull"        // a request refused for want of a place of the person's
+	TenantFull        Name = "TenantFull"        // one refused for want of a place of the whole workspace's
 	SecretMissing     Name = "SecretMissing"     // a call that nobody could verify: the signing secret was not pasted yet
 	SignatureRefused  Name = "SignatureRefused"  // a call that Slack did not sign, signed long ago, or made for another app
 	NotAnswered       Name = "NotAnswered"       // a call that was answered 5xx, though it could be verified or should have been
@@ -40,7 +42,7 @@ const Namespace = "Ringi"
 // Names lists all of them.
 func Names() []Name {
 	return []Name{
-		EventIgnored, EventsLimited, EventRepeated, EventForeign, SecretMissing, SignatureRefused, NotAnswered, InteractionNoted, InteractionOdd, DecisionSeconds,
+		EventIgnored, EventsLimited, EventRepeated, EventForeign, PersonFull, TenantFull, SecretMissing, SignatureRefused, NotAnswered, InteractionNoted, InteractionOdd, DecisionSeconds,
 		CardUnreachable, AppRefused, CardSearchRefused, SlackCalled, SlackFailed, SweepRepaired, SweepFailed, ExpireFailed, RelayFailed,
 	}
 }
