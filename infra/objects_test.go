@@ -2,18 +2,26 @@ package infra_test
 
 import "slices"
 
-// objectRule is about who reads the bucket. S3 says of an object that is gone 403
+// objectRule is about who reads the bucket, and who deletes from it. S3 says of an object that is gone 403
 // AccessDenied, not 404 NoSuchKey, to whoever may not list the bucket (API reference,
 // GetObject, "Permissions"); and arguments that wait for a person may stand under keys
 // from before their keys began with arguments/.
 func objectRule(s *stack, wrong func(string, ...any)) {
-	const bucket, results = "ResultsBucket.Arn", "ResultsBucket.Arn/results/*"
+	const bucket, results, arguments = "ResultsBucket.Arn", "ResultsBucket.Arn/results/*", "ResultsBucket.Arn/arguments/*"
 	for id := range s.functions {
 		all := s.statements(s.role(id))
 		has := func(effect, action, on string) bool {
 			return slices.ContainsFunc(all, func(st statement) bool {
 				return st.effect == effect && st.conditions == nil && slices.Contains(st.actions, action) && slices.Contains(st.resources, on)
 			})
+		}
+		if s.allows(s.role(id), "s3:DeleteObject") {
+			if !has("Deny", "s3:DeleteObject", arguments) {
+				wrong("%s may delete arguments that people approved", id)
+			}
+			if !has("Allow", "s3:ListBucket", bucket) || !has("Allow", "s3:DeleteObject", bucket+"/*") {
+				wrong("%s may not find and delete results that were kept under older keys", id)
+			}
 		}
 		if !s.allows(s.role(id), "s3:GetObject") {
 			continue

@@ -30,6 +30,7 @@ const (
 type Rows interface {
 	Settings(ctx context.Context, tenant string) (task.Settings, error)
 	Head(ctx context.Context, ref task.Ref) (task.Head, error)
+	Load(ctx context.Context, ref task.Ref) (*task.Aggregate, error)
 }
 
 // Retention deletes results that are older than their tenant's retain_results_days.
@@ -41,19 +42,26 @@ type Retention struct {
 	Now   func() time.Time
 }
 
+// place is where results of a tenant stand. Before results and arguments had places of
+// their own, both stood together: there the task's rows tell which is which.
+type place struct {
+	prefix, tenant string
+	together       bool
+}
+
 // Expire looks at every tenant that has results, as long as there is time, and
 // returns how many it deleted. A tenant that can't be handled delays no other.
 func (r Retention) Expire(ctx context.Context) (deleted int, err error) {
-	tenants, err := r.tenants(ctx)
-	rand.Shuffle(len(tenants), func(i, j int) { tenants[i], tenants[j] = tenants[j], tenants[i] })
-	for _, tenant := range tenants {
+	places, err := r.places(ctx)
+	rand.Shuffle(len(places), func(i, j int) { places[i], places[j] = places[j], places[i] })
+	for _, p := range places {
 		if !spare(ctx) {
 			break
 		}
-		n, failed := r.tenant(ctx, tenant)
+		n, failed := r.expire(ctx, p)
 		deleted += n
 		if failed != nil {
-			err = errors.Join(err, fmt.Errorf("expire the results of %s: %w", tenant, failed))
+			err = errors.Join(err, fmt.Errorf("expire the results of %s: %w", p.tenant, failed))
 		}
 	}
 	return deleted, err
@@ -64,35 +72,45 @@ func spare(ctx context.Context) bool {
 	return ctx.Err() == nil && (!ok || time.Until(deadline) > expireSpare)
 }
 
-// tenants are those that have results at all.
-func (r Retention) tenants(ctx context.Context) (list []string, err error) {
-	pages := s3.NewListObjectsV2Paginator(r.Shelf.S3, &s3.ListObjectsV2Input{Bucket: &r.Shelf.Bucket, Prefix: aws.String(results), Delimiter: aws.String("/")})
-	for pages.HasMorePages() {
-		page, err := pages.NextPage(ctx)
-		if err != nil {
-			return list, fmt.Errorf("list the tenants with results: %w", err)
+// places are those where anything stands that may expire.
+func (r Retention) places(ctx context.Context) (list []place, err error) {
+	for _, together := range []bool{false, true} {
+		above := results
+		if together {
+			above = ""
 		}
-		for _, p := range page.CommonPrefixes {
-			list = append(list, strings.TrimSuffix(strings.TrimPrefix(aws.ToString(p.Prefix), results), "/"))
+		pages := s3.NewListObjectsV2Paginator(r.Shelf.S3, &s3.ListObjectsV2Input{Bucket: &r.Shelf.Bucket, Prefix: &above, Delimiter: aws.String("/")})
+		for pages.HasMorePages() {
+			page, err := pages.NextPage(ctx)
+			if err != nil {
+				return list, fmt.Errorf("list the tenants with results: %w", err)
+			}
+			for _, p := range page.CommonPrefixes {
+				prefix := aws.ToString(p.Prefix)
+				if prefix != results && prefix != arguments {
+					list = append(list, place{prefix, strings.TrimSuffix(strings.TrimPrefix(prefix, above), "/"), together})
+				}
+			}
 		}
 	}
 	return list, nil
 }
 
-// tenant deletes the old results of one tenant.
-func (r Retention) tenant(ctx context.Context, tenant string) (deleted int, err error) {
-	settings, err := r.Rows.Settings(ctx, tenant)
+// expire deletes the old results of one place. Where arguments stand among them, which
+// stay, only time bounds the pages: else those of many tasks would hide what comes after.
+func (r Retention) expire(ctx context.Context, p place) (deleted int, err error) {
+	settings, err := r.Rows.Settings(ctx, p.tenant)
 	if err != nil {
 		return 0, err
 	}
 	before := r.Now().AddDate(0, 0, -settings.RetainResultsDays)
-	pages := s3.NewListObjectsV2Paginator(r.Shelf.S3, &s3.ListObjectsV2Input{Bucket: &r.Shelf.Bucket, Prefix: aws.String(results + tenant + "/"), MaxKeys: aws.Int32(pageSize)})
-	for n := 0; n < maxPages && pages.HasMorePages() && spare(ctx); n++ {
+	pages := s3.NewListObjectsV2Paginator(r.Shelf.S3, &s3.ListObjectsV2Input{Bucket: &r.Shelf.Bucket, Prefix: &p.prefix, MaxKeys: aws.Int32(pageSize)})
+	for n := 0; (p.together || n < maxPages) && pages.HasMorePages() && spare(ctx); n++ {
 		page, err := pages.NextPage(ctx)
 		if err != nil {
 			return deleted, err
 		}
-		old, done, err := r.old(ctx, tenant, page.Contents, before)
+		old, done, err := r.old(ctx, p, page.Contents, before)
 		if err != nil {
 			return deleted, err
 		}
@@ -107,30 +125,55 @@ func (r Retention) tenant(ctx context.Context, tenant string) (deleted int, err 
 // old are the objects of a page that were kept before a moment, by tasks that have
 // ended: one that still waits for people will need its results. done says that all
 // further objects belong to tasks that were begun later.
-func (r Retention) old(ctx context.Context, tenant string, page []types.Object, before time.Time) (list []types.ObjectIdentifier, done bool, err error) {
-	ended := map[string]bool{}
+func (r Retention) old(ctx context.Context, p place, page []types.Object, before time.Time) (list []types.ObjectIdentifier, done bool, err error) {
+	known := map[string]func(key string) bool{}
 	for _, o := range page {
-		id, _, _ := strings.Cut(strings.TrimPrefix(aws.ToString(o.Key), results+tenant+"/"), "/")
+		key := aws.ToString(o.Key)
+		id, _, _ := strings.Cut(strings.TrimPrefix(key, p.prefix), "/")
 		if begun, ok := task.IDTime(id); ok && begun.After(before) {
 			return list, true, nil
 		}
 		if !aws.ToTime(o.LastModified).Before(before) {
 			continue
 		}
-		over, known := ended[id]
-		if !known {
-			head, err := r.Rows.Head(ctx, task.Ref{Tenant: tenant, Task: id})
-			if err != nil && !errors.Is(err, task.ErrNotFound) {
+		if known[id] == nil {
+			if known[id], err = r.mayGo(ctx, p, task.Ref{Tenant: p.tenant, Task: id}); err != nil {
 				return nil, false, err
 			}
-			over = err != nil || head.Ended != nil
-			ended[id] = over
 		}
-		if over {
+		if known[id](key) {
 			list = append(list, types.ObjectIdentifier{Key: o.Key})
 		}
 	}
 	return list, false, nil
+}
+
+// mayGo says of a task's objects that are old enough which may go. Where arguments stand
+// among results, none that a gate or a step was given, and none of a task without rows that would say so.
+func (r Retention) mayGo(ctx context.Context, p place, ref task.Ref) (func(key string) bool, error) {
+	if !p.together {
+		head, err := r.Rows.Head(ctx, ref)
+		if err != nil && !errors.Is(err, task.ErrNotFound) {
+			return nil, err
+		}
+		over := err != nil || head.Ended != nil
+		return func(string) bool { return over }, nil
+	}
+	a, err := r.Rows.Load(ctx, ref)
+	if errors.Is(err, task.ErrNotFound) {
+		return func(string) bool { return false }, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	approved := map[string]bool{}
+	for _, g := range a.Gates {
+		approved[g.Arguments.S3Key] = true
+	}
+	for _, s := range a.Steps {
+		approved[s.Arguments.S3Key] = true
+	}
+	return func(key string) bool { return a.Head.Ended != nil && !approved[key] }, nil
 }
 
 func (r Retention) remove(ctx context.Context, list []types.ObjectIdentifier) (int, error) {

@@ -37,6 +37,10 @@ func (k *keeper) Head(ctx context.Context, ref task.Ref) (task.Head, error) {
 	return k.Store.Head(ctx, ref)
 }
 
+func (k *keeper) Load(ctx context.Context, ref task.Ref) (*task.Aggregate, error) {
+	return k.Store.Load(ctx, ref)
+}
+
 func (k *keeper) shelf() result.Shelf { return result.Shelf{S3: k.S3(), Bucket: k.Bucket} }
 
 // expire is the sweeper's work so long from now.
@@ -113,6 +117,62 @@ func TestExpiringIsBounded(t *testing.T) {
 		t.Errorf("%d deleted, want 5", n)
 	}
 }
+
+// Before results and arguments had places of their own they stood together: there only
+// what was no call's arguments goes, by the same days and not before its task has ended.
+func TestResultsUnderOlderKeysExpireAndTheArgumentsBesideThemStay(t *testing.T) {
+	k := &keeper{World: pipelinetest.Start(t).World(t), days: 400}
+	put := func(id, name string) task.Blob {
+		key := k.Ref.Tenant + "/" + id + "/" + name + ".json"
+		if _, err := k.S3().PutObject(t.Context(), &s3.PutObjectInput{Bucket: &k.Bucket, Key: &key, Body: strings.NewReader("{}")}); err != nil {
+			t.Fatal(err)
+		}
+		return blob(key)
+	}
+	of, orphan, asked, given, lost := put(k.Ref.Task, "result"), put(k.Ref.Task, "nobodys"), put(k.Ref.Task, "asked"), put(k.Ref.Task, "given"), put(task.NewID(), "lost")
+	checked := pipelinetest.Step(2, "send_slack_dm", task.Write, "{}")
+	checked.RequiresHumanCheck = true
+	k.Approved(task.DefaultSettings(), pipelinetest.Step(1, "list_employees", task.Read, "{}"), checked)
+	k.Begin()
+	k.Decide(func(a *task.Aggregate) (task.Change, error) {
+		return a.ClaimStep(a.Head.Run, task.Call{
+			Order: 1, Arguments: given, Tool: task.ToolRef{Name: "list_employees"}, Claim: task.Claim{Invocation: "reads", LeaseUntil: k.Now().Add(time.Minute)},
+		}, k.Now())
+	})
+	k.Decide(func(a *task.Aggregate) (task.Change, error) {
+		return a.FinishStep(task.StepKey(1, 1, 1), "reads", task.Outcome{Status: task.StepCompleted, Result: &of}, k.Now())
+	})
+	k.Decide(func(a *task.Aggregate) (task.Change, error) {
+		return a.OpenStepGate(a.Head.Run, 2, asked, "hash", k.Now())
+	})
+	if n := k.expire(t, 401*day); n != 0 {
+		t.Errorf("%d results of a task that still waits were deleted", n)
+	}
+	k.Cancel()
+	for _, tt := range []struct {
+		after time.Duration
+		want  int
+	}{{399 * day, 0}, {401 * day, 2}, {402 * day, 0}} {
+		if n := k.expire(t, tt.after); n != tt.want {
+			t.Errorf("%d deleted after %s, want %d", n, tt.after, tt.want)
+		}
+	}
+	for _, b := range []task.Blob{of, orphan} {
+		if _, err := k.shelf().Open(t.Context(), k.Ref, b); !errors.Is(err, result.ErrExpired) {
+			t.Errorf("the result %s: %v", b.S3Key, err)
+		}
+	}
+	for _, b := range []task.Blob{asked, given} {
+		if _, err := k.shelf().Open(t.Context(), k.Ref, b); err != nil {
+			t.Errorf("the arguments %s: %v", b.S3Key, err)
+		}
+	}
+	if _, err := k.S3().HeadObject(t.Context(), &s3.HeadObjectInput{Bucket: &k.Bucket, Key: &lost.S3Key}); err != nil {
+		t.Errorf("what belongs to a task without rows: %v", err)
+	}
+}
+
+func blob(key string) task.Blob { return task.Blob{S3Key: key, Bytes: 2, Preview: "{}"} }
 
 // What was kept before results and arguments had places of their own is still read.
 func TestOlderKeysAreRead(t *testing.T) {

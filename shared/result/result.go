@@ -94,8 +94,8 @@ func (s Shelf) Open(ctx context.Context, ref task.Ref, b task.Blob) (json.RawMes
 	}
 	out, err := s.S3.GetObject(ctx, &s3.GetObjectInput{Bucket: &s.Bucket, Key: &b.S3Key})
 	var gone *types.NoSuchKey
-	if errors.As(err, &gone) && strings.HasPrefix(b.S3Key, results) {
-		return nil, fmt.Errorf("open a value: %w", ErrExpired)
+	if errors.As(err, &gone) && !strings.HasPrefix(b.S3Key, arguments) {
+		return nil, fmt.Errorf("open a value: %w: %w", ErrExpired, err)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open a value: %w", err)
