@@ -11,12 +11,15 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"go.yaml.in/yaml/v3"
+
+	"ringi/shared/task"
 )
 
 // account answers what `sam deploy` asks of AWS until it wants a change set, which is
@@ -161,6 +164,7 @@ func TestTheDeploymentAsksNothing(t *testing.T) {
 type templateRules struct {
 	Parameters map[string]struct {
 		Default string `yaml:"Default"`
+		Pattern string `yaml:"AllowedPattern"`
 	} `yaml:"Parameters"`
 	Rules map[string]struct {
 		RuleCondition yaml.Node `yaml:"RuleCondition"`
@@ -192,7 +196,25 @@ func (r templateRules) complete(given map[string]string) map[string]string {
 	return given
 }
 
-// refuse reports whether a rule refuses the parameters. It knows the functions that the rules use.
+// Whatever ParseModel takes for the demo model can't be production's; the others can.
+func TestProductionTakesNoDemoModelByAnyName(t *testing.T) {
+	rules := readRules(t)
+	for _, name := range []string{"demo", "demo:any", "demo:claude-sonnet-4-6", "claude-sonnet-4-6", "anthropic:demo", "openai:gpt-5.4", "o3", "gemini-2.5-flash", "compatible:demo/demo", "bedrock:global.anthropic.claude-sonnet-4-6"} {
+		parsed, err := task.ParseModel(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		parameters := rules.complete(map[string]string{"Stage": "prod", "Model": name})
+		if demo := parsed.Provider == task.ProviderDemo; rules.refuse(t, parameters) != demo {
+			t.Errorf("%s is refused: %t, wanted %t", name, !demo, demo)
+		}
+	}
+	if rules.refuse(t, rules.complete(map[string]string{"Stage": "prod", "Model": ""})) {
+		t.Error("none, which leaves it to the settings, is refused")
+	}
+}
+
+// refuse reports whether a rule or a parameter's pattern refuses the parameters. It knows the functions that the rules use.
 func (r templateRules) refuse(t *testing.T, parameters map[string]string) bool {
 	t.Helper()
 	value := func(n *yaml.Node) string {
@@ -211,6 +233,11 @@ func (r templateRules) refuse(t *testing.T, parameters map[string]string) bool {
 		}
 		t.Fatalf("a rule uses %s, which this test does not know", n.Tag)
 		return false
+	}
+	for name, p := range r.Parameters {
+		if p.Pattern != "" && !regexp.MustCompile(p.Pattern).MatchString(parameters[name]) {
+			return true
+		}
 	}
 	for _, rule := range r.Rules {
 		for _, a := range rule.Assertions {
