@@ -4,6 +4,9 @@ import (
 	"net/http"
 	"testing"
 
+	sdk "github.com/anthropics/anthropic-sdk-go"
+	"github.com/anthropics/anthropic-sdk-go/shared"
+
 	"ringi/shared/model"
 	"ringi/shared/model/anthropic"
 	"ringi/shared/model/modeltest"
@@ -26,17 +29,27 @@ func wire() modeltest.Wire {
 				{"role": "user", "content": [{"type": "text", "text": "again"}]}
 			]
 		}`,
-		Good: `{"id":"msg_1","type":"message","role":"assistant","model":"claude-sonnet-4-6-20260217","content":[{"type":"thinking","thinking":"…","signature":"s"},{"type":"text","text":%TEXT%}],
-			"stop_reason":"end_turn","stop_sequence":null,"usage":{"input_tokens":12,"cache_creation_input_tokens":100,"cache_read_input_tokens":2000,"output_tokens":7}}`,
-		CutOff:  `{"id":"msg_1","type":"message","role":"assistant","model":"m","content":[{"type":"text","text":%TEXT%}],"stop_reason":"max_tokens","usage":{"input_tokens":1,"output_tokens":1}}`,
-		Refused: `{"id":"msg_1","type":"message","role":"assistant","model":"m","content":[],"stop_reason":"refusal","usage":{"input_tokens":1,"output_tokens":0}}`,
-		Usage:   model.Usage{Provider: "anthropic", Model: "claude-sonnet-4-6-20260217", Input: 112, Cached: 2000, Written: 100, Output: 7},
-		Error:   `{"type":"error","error":{"type":"%CODE%","message":"himitsu no irai"},"request_id":"req_2"}`,
+		Good: message(`{"type":"thinking","thinking":"…","signature":"s"},{"type":"text","text":%TEXT%,"citations":null}`, `"end_turn"`, `null`,
+			`"input_tokens":12,"cache_creation_input_tokens":100,"cache_read_input_tokens":2000,"output_tokens":7`),
+		CutOff: message(`{"type":"text","text":%TEXT%,"citations":null}`, `"max_tokens"`, `null`,
+			`"input_tokens":1,"cache_creation_input_tokens":null,"cache_read_input_tokens":null,"output_tokens":1`),
+		Refused: message(``, `"refusal"`, `{"type":"refusal","category":"cyber","explanation":null}`,
+			`"input_tokens":1,"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"output_tokens":0`),
+		Usage: model.Usage{Provider: "anthropic", Model: "claude-sonnet-4-6-20260217", Input: 112, Cached: 2000, Written: 100, Output: 7},
+		Error: `{"type":"error","error":{"type":"%CODE%","message":"himitsu no irai"},"request_id":"req_2"}`,
 		Codes: map[int]string{
 			400: "invalid_request_error", 401: "authentication_error", 403: "permission_error", 404: "not_found_error", 429: "rate_limit_error", 500: "api_error", 529: "overloaded_error",
 		},
 		NoCredit: 402, NoCreditCode: "billing_error",
+		Published: modeltest.Differences[sdk.Message], PublishedError: modeltest.Differences[shared.ErrorResponse],
 	}
+}
+
+// message is an answer with the members that Anthropic always gives.
+func message(content, stop, details, usage string) string {
+	return `{"id":"msg_1","type":"message","role":"assistant","model":"claude-sonnet-4-6-20260217","container":null,"diagnostics":null,"content":[` + content + `],
+		"stop_reason":` + stop + `,"stop_sequence":null,"stop_details":` + details + `,"usage":{` + usage + `,"cache_creation":null,"inference_geo":null,
+		"output_tokens_details":null,"server_tool_use":null,"service_tier":"standard","speed":null}}`
 }
 
 func TestContract(t *testing.T) { modeltest.Run(t, wire()) }
@@ -44,7 +57,7 @@ func TestContract(t *testing.T) { modeltest.Run(t, wire()) }
 // There is no code for an account without money, only a sentence.
 func TestTheCreditBalance(t *testing.T) {
 	w := wire()
-	w.Error = `{"type":"error","error":{"type":"invalid_request_error","message":"Your credit balance is too low to access the Anthropic API."}}`
+	w.Error = `{"type":"error","error":{"type":"invalid_request_error","message":"Your credit balance is too low to access the Anthropic API."},"request_id":"req_2"}`
 	w.NoCredit, w.NoCreditCode, w.Codes = 400, "", nil
 	w.RunNoCredit(t)
 }

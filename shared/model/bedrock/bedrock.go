@@ -3,6 +3,7 @@
 package bedrock
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -136,12 +137,7 @@ func (c *Client) problem(err error) *model.Error {
 	var answer *smithyhttp.ResponseError
 	e := model.FromTransport(task.ProviderBedrock, err)
 	if errors.As(err, &api) && errors.As(err, &answer) {
-		status := answer.HTTPStatusCode()
-		var invalid *types.ValidationException
-		if errors.As(err, &invalid) && noSuchModel(invalid) {
-			status = http.StatusNotFound
-		}
-		e = model.FromStatus(task.ProviderBedrock, status, answer.Response.Header, api.ErrorCode())
+		e = model.FromStatus(task.ProviderBedrock, status(err, api.ErrorCode(), answer.HTTPStatusCode()), answer.Response.Header, api.ErrorCode())
 	}
 	var id interface{ ServiceRequestID() string }
 	if errors.As(err, &id) {
@@ -149,6 +145,27 @@ func (c *Client) problem(err error) *model.Error {
 	}
 	e.Model = c.config.Model
 	return e
+}
+
+// status is what an error means where its own status says something else: AWS refuses
+// credentials with 403 or 400 (the common errors of its API references), Bedrock gives a
+// model's failure with 424 and a quota that is used up with 400.
+func status(err error, code string, said int) int {
+	var invalid *types.ValidationException
+	var failed *types.ModelErrorException
+	switch {
+	case errors.As(err, &invalid) && noSuchModel(invalid):
+		return http.StatusNotFound
+	case errors.As(err, &failed):
+		return int(cmp.Or(aws.ToInt32(failed.OriginalStatusCode), http.StatusInternalServerError))
+	}
+	switch code {
+	case "UnrecognizedClientException", "InvalidClientTokenId", "ExpiredTokenException", "MissingAuthenticationToken", "IncompleteSignature", "InvalidSignatureException":
+		return http.StatusUnauthorized
+	case "ServiceQuotaExceededException":
+		return http.StatusTooManyRequests
+	}
+	return said
 }
 
 // noSuchModel tells the one mistake that has no code of its own.

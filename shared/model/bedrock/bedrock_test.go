@@ -2,6 +2,7 @@ package bedrock_test
 
 import (
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -11,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
+	"ringi/infra/local/vendors/published"
 	"ringi/shared/model"
 	"ringi/shared/model/bedrock"
 	"ringi/shared/model/modeltest"
@@ -34,10 +36,19 @@ func signer(h http.Header) string {
 	return id
 }
 
-const good = `{"output":{"message":{"role":"assistant","content":[{"text":%TEXT%}]}},"stopReason":"end_turn",
-	"usage":{"inputTokens":12,"outputTokens":7,"totalTokens":2119,"cacheReadInputTokens":2000,"cacheWriteInputTokens":100},"metrics":{"latencyMs":1}}`
+// converse is an answer with the members that Converse always gives.
+func converse(content, stop, cache string) string {
+	return `{"output":{"message":{"role":"assistant","content":[` + content + `]}},"stopReason":"` + stop + `",
+		"usage":{"inputTokens":12,"outputTokens":7,"totalTokens":2119` + cache + `},"metrics":{"latencyMs":1}}`
+}
+
+var good = converse(`{"text":%TEXT%}`, "end_turn", `,"cacheReadInputTokens":2000,"cacheWriteInputTokens":100`)
 
 func TestContract(t *testing.T) {
+	api, err := published.Open("bedrock")
+	if err != nil {
+		t.Fatal(err)
+	}
 	modeltest.Run(t, modeltest.Wire{
 		New: open,
 		Key: signer, ID: "X-Amzn-RequestId", Path: "/model/" + name + "/converse",
@@ -53,8 +64,8 @@ func TestContract(t *testing.T) {
 			]
 		}`,
 		Good:    good,
-		CutOff:  `{"output":{"message":{"role":"assistant","content":[{"text":%TEXT%}]}},"stopReason":"max_tokens"}`,
-		Refused: `{"output":{"message":{"role":"assistant","content":[]}},"stopReason":"content_filtered"}`,
+		CutOff:  converse(`{"text":%TEXT%}`, "max_tokens", ""),
+		Refused: converse("", "content_filtered", ""),
 		Usage:   model.Usage{Provider: "bedrock", Model: name, Input: 112, Cached: 2000, Written: 100, Output: 7},
 		Error:   `{"message":"himitsu no irai"}`,
 		Header:  map[string]string{"X-Amzn-ErrorType": "%CODE%"},
@@ -62,7 +73,47 @@ func TestContract(t *testing.T) {
 			400: "ValidationException", 401: "UnrecognizedClientException", 403: "AccessDeniedException", 404: "ResourceNotFoundException",
 			429: "ThrottlingException", 500: "InternalServerException", 503: "ServiceUnavailableException",
 		},
+		Published:      func(body string) []string { return api.Check("ConverseResponse", body) },
+		PublishedError: func(body string) []string { return api.Check("Exception", body) },
+		PublishedSent:  func(body string) []string { return api.Check("ConverseRequest", body) },
 	})
+}
+
+// Errors whose status alone says something else: a key that AWS does not know is refused
+// with 403, a model that failed on its way with 424.
+func TestWhatAWSMeansByItsErrors(t *testing.T) {
+	for _, tt := range []struct {
+		code, body string
+		status     int
+		kind       model.Kind
+		again      bool
+	}{
+		{"UnrecognizedClientException", `{"message":"The security token included in the request is invalid."}`, 403, model.Unauthorized, false},
+		{"ExpiredTokenException", `{"message":"The security token included in the request is expired"}`, 403, model.Unauthorized, false},
+		{"IncompleteSignature", `{"message":"The request signature does not conform to AWS standards."}`, 400, model.Unauthorized, false},
+		{"AccessDeniedException", `{"message":"You don't have access to the model."}`, 403, model.Forbidden, false},
+		{"ModelErrorException", `{"message":"m","originalStatusCode":500,"resourceName":"r"}`, 424, model.Overloaded, true},
+		{"ModelErrorException", `{"message":"m","originalStatusCode":429}`, 424, model.RateLimited, true},
+		{"ModelErrorException", `{"message":"m","originalStatusCode":400}`, 424, model.BadRequest, false},
+		{"ModelErrorException", `{"message":"m"}`, 424, model.Overloaded, true},
+		{"ModelTimeoutException", `{"message":"m"}`, 408, model.Timeout, true},
+		{"ModelNotReadyException", `{"message":"m"}`, 429, model.RateLimited, true},
+		{"ServiceQuotaExceededException", `{"message":"m"}`, 400, model.RateLimited, true},
+	} {
+		t.Run(tt.code, func(t *testing.T) {
+			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("X-Amzn-ErrorType", tt.code)
+				w.WriteHeader(tt.status)
+				io.WriteString(w, tt.body)
+			}))
+			defer s.Close()
+			_, err := open(s.URL).Generate(t.Context(), modeltest.Request())
+			var e *model.Error
+			if !errors.As(err, &e) || e.Kind != tt.kind || e.Retryable != tt.again {
+				t.Errorf("%s: %v", tt.body, err)
+			}
+		})
+	}
 }
 
 // A model that takes no schema and no cache is asked in words.

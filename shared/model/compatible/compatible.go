@@ -69,7 +69,8 @@ type answer struct {
 		PromptTokens        int64 `json:"prompt_tokens"`
 		CompletionTokens    int64 `json:"completion_tokens"`
 		PromptTokensDetails struct {
-			CachedTokens int64 `json:"cached_tokens"`
+			CachedTokens     int64 `json:"cached_tokens"`
+			CacheWriteTokens int64 `json:"cache_write_tokens"`
 		} `json:"prompt_tokens_details"`
 	} `json:"usage"`
 }
@@ -102,6 +103,7 @@ func (c *Client) Generate(ctx context.Context, r model.Request) (model.Response,
 	}
 	usage.Cached = a.Usage.PromptTokensDetails.CachedTokens
 	usage.Input, usage.Output = max(0, a.Usage.PromptTokens-usage.Cached), a.Usage.CompletionTokens
+	usage.Written = min(a.Usage.PromptTokensDetails.CacheWriteTokens, usage.Input)
 	said := a.Choices[0]
 	out := model.Response{Text: said.Message.Content, Stop: model.StopEnd, Usage: usage}
 	switch {

@@ -9,6 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/openai/openai-go/v3"
+
 	"ringi/shared/model"
 	"ringi/shared/model/compatible"
 	"ringi/shared/model/modeltest"
@@ -25,8 +28,20 @@ func open(at string) model.Generator {
 	})
 }
 
-const good = `{"id":"c_1","object":"chat.completion","model":"llama3.2:3b-q4","choices":[{"index":0,"finish_reason":"stop","message":{"role":"assistant","content":%TEXT%}}],
-	"usage":{"prompt_tokens":2012,"completion_tokens":7,"total_tokens":2019,"prompt_tokens_details":{"cached_tokens":2000}}}`
+// completion is an answer with the members that OpenAI's schema of Chat Completions requires.
+// Its input is 2112 tokens: 2000 from the cache, 100 that were put there, 12 of neither.
+func completion(content, refusal, finish string) string {
+	return `{"id":"c_1","object":"chat.completion","created":1790000000,"model":"llama3.2:3b-q4","choices":[{"index":0,"finish_reason":"` + finish + `","logprobs":null,
+		"message":{"role":"assistant","content":` + content + `,"refusal":` + refusal + `}}],
+		"usage":{"prompt_tokens":2112,"completion_tokens":7,"total_tokens":2119,"prompt_tokens_details":{"cached_tokens":2000,"cache_write_tokens":100}}}`
+}
+
+var good = completion("%TEXT%", "null", "stop")
+
+// failure is what errors come in.
+type failure struct {
+	Error openai.Error `json:"error"`
+}
 
 func TestContract(t *testing.T) {
 	modeltest.Run(t, modeltest.Wire{
@@ -42,15 +57,57 @@ func TestContract(t *testing.T) {
 			]
 		}`,
 		Good:     good,
-		CutOff:   `{"model":"m","choices":[{"finish_reason":"length","message":{"content":%TEXT%}}]}`,
-		Refused:  `{"model":"m","choices":[{"finish_reason":"content_filter","message":{"content":null}}]}`,
-		Usage:    model.Usage{Provider: "compatible.box", Model: "llama3.2:3b-q4", Input: 12, Cached: 2000, Output: 7},
+		CutOff:   completion("%TEXT%", "null", "length"),
+		Refused:  completion("null", `"I can't."`, "stop"),
+		Usage:    model.Usage{Provider: "compatible.box", Model: "llama3.2:3b-q4", Input: 112, Cached: 2000, Written: 100, Output: 7},
 		Error:    `{"error":{"message":"himitsu no irai","type":"t","param":null,"code":"%CODE%"}}`,
 		Codes:    map[int]string{401: "invalid_api_key", 429: "rate_limit_exceeded"},
 		NoCredit: 429, NoCreditCode: "insufficient_quota",
+		Published: modeltest.Differences[openai.ChatCompletion], PublishedError: modeltest.Differences[failure],
 	})
 	for name, body := range map[string]string{"no choices": `{"choices":[]}`, "nothing": `{}`} {
 		t.Run(name, func(t *testing.T) { modeltest.Expect(t, open, body, model.Overloaded, true) })
+	}
+}
+
+// A server that knows less says less, and filters what it was about to say.
+func TestAnAnswerThatSaysLittle(t *testing.T) {
+	for body, want := range map[string]model.Stop{
+		`{"model":"m","choices":[{"finish_reason":"length","message":{"content":"x"}}]}`:          model.StopLength,
+		`{"model":"m","choices":[{"finish_reason":"content_filter","message":{"content":null}}]}`: model.StopRefused,
+		completion("null", "null", "content_filter"):                                              model.StopRefused,
+	} {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, body) }))
+		r, err := open(s.URL).Generate(t.Context(), modeltest.Request())
+		s.Close()
+		if err != nil || r.Stop != want {
+			t.Errorf("%s: %+v, %v", body, r, err)
+		}
+	}
+}
+
+// What is asked is what OpenAI's schema knows: read into its type and written again, it is the same.
+func TestRequestsAreAsPublished(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var sent, again any
+		var params openai.ChatCompletionNewParams
+		body, _ := io.ReadAll(r.Body)
+		if err := json.Unmarshal(body, &params); err != nil {
+			t.Error(err)
+		}
+		written, err := json.Marshal(params)
+		if err != nil {
+			t.Error(err)
+		}
+		_, _ = json.Unmarshal(body, &sent), json.Unmarshal(written, &again)
+		if d := cmp.Diff(again, sent); d != "" {
+			t.Error(d)
+		}
+		io.WriteString(w, strings.ReplaceAll(good, "%TEXT%", `"{}"`))
+	}))
+	defer s.Close()
+	if _, err := open(s.URL).Generate(t.Context(), modeltest.Request()); err != nil {
+		t.Error(err)
 	}
 }
 

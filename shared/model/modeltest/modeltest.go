@@ -45,6 +45,11 @@ type Wire struct {
 	// NoCredit is the status and the word of an account that has nothing left; 0 when there is none.
 	NoCredit     int
 	NoCreditCode string
+	// Published reports what the vendor does not publish of an answer of this wire, or
+	// misses in it; PublishedError, of the body of an error.
+	Published, PublishedError func(body string) []string
+	// PublishedSent does so of Sent; nil where the vendor's SDK writes it.
+	PublishedSent func(body string) []string
 }
 
 // Request is what every test asks.
@@ -73,6 +78,7 @@ func Run(t *testing.T, w Wire) {
 	} {
 		t.Setenv(name, value)
 	}
+	t.Run("as published", func(t *testing.T) { w.published(t) })
 	t.Run("an answer", func(t *testing.T) { w.answers(t) })
 	t.Run("errors", func(t *testing.T) { w.errors(t) })
 	t.Run("no whole answer", func(t *testing.T) { w.broken(t) })
@@ -87,6 +93,26 @@ func Run(t *testing.T, w Wire) {
 			t.Errorf("the key went elsewhere: %v, %v", reached, err)
 		}
 	})
+}
+
+// published holds the answers that the contract gives against what the vendor publishes:
+// they would share the client's mistakes otherwise.
+func (w Wire) published(t *testing.T) {
+	for name, body := range map[string]string{"good": w.Good, "cut off": w.CutOff, "refused": w.Refused} {
+		for _, d := range w.Published(answer(body)) {
+			t.Errorf("%s: %s", name, d)
+		}
+	}
+	if w.PublishedSent != nil {
+		for _, d := range w.PublishedSent(w.Sent) {
+			t.Error("sent:", d)
+		}
+	}
+	for status, code := range w.Codes {
+		for _, d := range w.PublishedError(strings.ReplaceAll(w.Error, "%CODE%", code)) {
+			t.Errorf("%d: %s", status, d)
+		}
+	}
 }
 
 func (w Wire) ask(t *testing.T, ctx context.Context, h http.HandlerFunc) (model.Response, error) {

@@ -61,17 +61,26 @@ func (c *Client) Generate(ctx context.Context, r model.Request) (model.Response,
 	usage.Model = out.Model
 	usage.Cached = out.Usage.InputTokensDetails.CachedTokens
 	usage.Input, usage.Output = max(0, out.Usage.InputTokens-usage.Cached), out.Usage.OutputTokens
+	usage.Written = min(out.Usage.InputTokensDetails.CacheWriteTokens, usage.Input)
 	answer := model.Response{Text: out.OutputText(), Stop: stop(out), Usage: usage}
-	if out.Status == responses.ResponseStatusFailed {
-		status := http.StatusInternalServerError
-		if out.Error.Code == responses.ResponseErrorCodeRateLimitExceeded {
-			status = http.StatusTooManyRequests
-		}
-		e := model.FromStatus(task.ProviderOpenAI, status, nil, string(out.Error.Code))
+	if out.Status == responses.ResponseStatusFailed && answer.Stop != model.StopRefused {
+		e := model.FromStatus(task.ProviderOpenAI, failed(out.Error.Code), nil, string(out.Error.Code))
 		e.Model, e.RequestID = c.config.Model, usage.RequestID
 		return answer, e
 	}
 	return answer, nil
+}
+
+// failed is the status that a response which failed on its way would have had. What is
+// not the server's own trouble is the request's, and would fail again.
+func failed(code responses.ResponseErrorCode) int {
+	switch code {
+	case responses.ResponseErrorCodeRateLimitExceeded:
+		return http.StatusTooManyRequests
+	case "", responses.ResponseErrorCodeServerError, responses.ResponseErrorCodeVectorStoreTimeout:
+		return http.StatusInternalServerError
+	}
+	return http.StatusBadRequest
 }
 
 func (c *Client) params(r model.Request) (responses.ResponseNewParams, error) {
@@ -104,7 +113,8 @@ func stop(out *responses.Response) model.Stop {
 		}
 	}
 	switch {
-	case out.IncompleteDetails.Reason == "content_filter":
+	case out.IncompleteDetails.Reason == "content_filter",
+		out.Error.Code == responses.ResponseErrorCodeBioPolicy, out.Error.Code == responses.ResponseErrorCodeMisalignmentPolicyViolation:
 		return model.StopRefused
 	case out.Status == responses.ResponseStatusIncomplete:
 		return model.StopLength

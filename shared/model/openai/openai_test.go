@@ -1,9 +1,13 @@
 package openai_test
 
 import (
+	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"github.com/openai/openai-go/v3/responses"
 
 	"ringi/shared/model"
 	"ringi/shared/model/modeltest"
@@ -11,11 +15,13 @@ import (
 	"ringi/shared/model/provider"
 )
 
+func open(url string) model.Generator {
+	return openai.New(openai.Config{BaseURL: url + "/v1", Model: "gpt-5.4", Key: modeltest.Secret, HTTP: provider.VendorClient()})
+}
+
 func TestContract(t *testing.T) {
 	modeltest.Run(t, modeltest.Wire{
-		New: func(url string) model.Generator {
-			return openai.New(openai.Config{BaseURL: url + "/v1", Model: "gpt-5.4", Key: modeltest.Secret, HTTP: provider.VendorClient()})
-		},
+		New: open,
 		Key: func(h http.Header) string { return strings.TrimPrefix(h.Get("Authorization"), "Bearer ") }, ID: "X-Request-Id", Path: "/v1/responses",
 		Sent: `{
 			"model": "gpt-5.4", "instructions": "the rules", "max_output_tokens": 17384, "store": false,
@@ -26,24 +32,66 @@ func TestContract(t *testing.T) {
 				{"role": "assistant", "content": "{}"}, {"role": "user", "content": "again"}
 			]
 		}`,
-		Good: `{"id":"resp_1","object":"response","model":"gpt-5.4-2026-03-05","status":"completed","error":null,"incomplete_details":null,
-			"output":[{"type":"reasoning","id":"rs_1","summary":[]},{"type":"message","id":"m_1","role":"assistant","status":"completed","content":[{"type":"output_text","text":%TEXT%,"annotations":[]}]}],
-			"usage":{"input_tokens":2012,"input_tokens_details":{"cached_tokens":2000},"output_tokens":7,"output_tokens_details":{"reasoning_tokens":3},"total_tokens":2019}}`,
-		CutOff: `{"id":"resp_1","object":"response","model":"m","status":"incomplete","incomplete_details":{"reason":"max_output_tokens"},
-			"output":[{"type":"message","id":"m_1","role":"assistant","status":"incomplete","content":[{"type":"output_text","text":%TEXT%,"annotations":[]}]}]}`,
-		Refused:  `{"id":"resp_1","object":"response","model":"m","status":"completed","output":[{"type":"message","id":"m_1","role":"assistant","status":"completed","content":[{"type":"refusal","refusal":"I can't."}]}]}`,
-		Usage:    model.Usage{Provider: "openai", Model: "gpt-5.4-2026-03-05", Input: 12, Cached: 2000, Output: 7},
+		Good:     response(`"completed"`, `null`, `null`, `{"type":"reasoning","id":"rs_1","summary":[]},`+said(`{"type":"output_text","text":%TEXT%,"annotations":[]}`, "completed")),
+		CutOff:   response(`"incomplete"`, `null`, `{"reason":"max_output_tokens"}`, said(`{"type":"output_text","text":%TEXT%,"annotations":[]}`, "incomplete")),
+		Refused:  response(`"completed"`, `null`, `null`, said(`{"type":"refusal","refusal":"I can't."}`, "completed")),
+		Usage:    model.Usage{Provider: "openai", Model: "gpt-5.4-2026-03-05", Input: 112, Cached: 2000, Written: 100, Output: 7},
 		Error:    `{"error":{"message":"himitsu no irai","type":"t","param":null,"code":"%CODE%"}}`,
 		Codes:    map[int]string{401: "invalid_api_key", 404: "model_not_found", 429: "rate_limit_exceeded", 500: "server_error"},
 		NoCredit: 429, NoCreditCode: "insufficient_quota",
+		Published: modeltest.Differences[responses.Response], PublishedError: modeltest.Differences[failure],
 	})
 }
 
-// A response that failed on the way is answered with 200.
+// failure is what errors come in.
+type failure struct {
+	Error responses.Error `json:"error"`
+}
+
+// response is an answer with the members that OpenAI always gives. Its input is 2112
+// tokens: 2000 from the cache, 100 that were put there, 12 of neither.
+func response(status, failed, incomplete, output string) string {
+	return `{"id":"resp_1","object":"response","created_at":1790000000,"model":"gpt-5.4-2026-03-05","status":` + status + `,"error":` + failed + `,"incomplete_details":` + incomplete + `,
+		"output":[` + output + `],"usage":{"input_tokens":2112,"input_tokens_details":{"cached_tokens":2000,"cache_write_tokens":100},"output_tokens":7,
+		"output_tokens_details":{"reasoning_tokens":3},"total_tokens":2119},"access_programs":null,"instructions":"the rules","metadata":{},"parallel_tool_calls":true,
+		"temperature":1,"tool_choice":"auto","tools":[],"top_p":1}`
+}
+
+func said(content, status string) string {
+	return `{"type":"message","id":"msg_1","role":"assistant","status":"` + status + `","content":[` + content + `]}`
+}
+
+// A response that failed on the way is answered with 200. What the request is refused for
+// is refused again; what the server had is over soon.
 func TestAResponseThatFailed(t *testing.T) {
-	for code, kind := range map[string]model.Kind{"rate_limit_exceeded": model.RateLimited, "server_error": model.Overloaded} {
-		modeltest.Expect(t, func(url string) model.Generator {
-			return openai.New(openai.Config{BaseURL: url + "/v1", Model: "gpt-5.4", Key: modeltest.Secret, HTTP: provider.VendorClient()})
-		}, `{"id":"resp_1","object":"response","model":"m","status":"failed","error":{"code":"`+code+`","message":"himitsu no irai"},"output":[]}`, kind, true)
+	for code, want := range map[string]struct {
+		kind  model.Kind
+		again bool
+	}{
+		"rate_limit_exceeded": {model.RateLimited, true}, "server_error": {model.Overloaded, true}, "vector_store_timeout": {model.Overloaded, true},
+		"invalid_prompt": {model.BadRequest, false}, "data_residency_mismatch": {model.BadRequest, false},
+	} {
+		t.Run(code, func(t *testing.T) {
+			body := response(`"failed"`, `{"code":"`+code+`","message":"himitsu no irai"}`, `null`, ``)
+			for _, d := range modeltest.Differences[responses.Response](body) {
+				t.Error(d)
+			}
+			modeltest.Expect(t, open, body, want.kind, want.again)
+		})
+	}
+}
+
+// A response that failed for a policy is one that was refused, as a message that says so is.
+func TestAResponseThatAPolicyEnded(t *testing.T) {
+	for _, code := range []string{"bio_policy", "misalignment_policy_violation"} {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			io.WriteString(w, response(`"failed"`, `{"code":"`+code+`","message":"himitsu no irai"}`, `null`, ``))
+		}))
+		r, err := open(s.URL).Generate(t.Context(), modeltest.Request())
+		s.Close()
+		if err != nil || r.Stop != model.StopRefused {
+			t.Errorf("%s: %+v, %v", code, r, err)
+		}
 	}
 }

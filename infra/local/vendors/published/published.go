@@ -22,6 +22,8 @@ type Schema struct {
 	Properties map[string]Schema `json:"properties"`
 	Items      *Schema           `json:"items"`
 	Ref        string            `json:"$ref"`
+	// Required members are there in every value, null or not.
+	Required []string `json:"required"`
 }
 
 // API is one vendor's excerpt.
@@ -30,7 +32,7 @@ type API struct {
 	Schemas map[string]Schema `json:"schemas"`
 }
 
-// Open reads the excerpt of a vendor: freee or sheets.
+// Open reads the excerpt of a vendor: bedrock, freee, mcp, sheets or slack.
 func Open(vendor string) (API, error) {
 	var a API
 	text, err := files.ReadFile(vendor + ".json")
@@ -43,14 +45,23 @@ func Open(vendor string) (API, error) {
 	return a, nil
 }
 
-// Differences compares decoded JSON with a schema: members that are not published, and
-// values of another type. What is missing is none: every member may be left out.
+// Differences compares decoded JSON with a schema: members that are not published or that
+// are required and missing, and values of another type.
 func (a API) Differences(schema string, v any) []string {
 	s, ok := a.Schemas[schema]
 	if !ok {
 		return []string{"nothing is published of " + schema}
 	}
 	return a.compare(schema, s, v)
+}
+
+// Check is Differences of a value that is JSON text.
+func (a API) Check(schema, text string) []string {
+	var v any
+	if err := json.Unmarshal([]byte(text), &v); err != nil {
+		return []string{fmt.Sprintf("%s: %v", schema, err)}
+	}
+	return a.Differences(schema, v)
 }
 
 func (a API) compare(at string, s Schema, v any) []string {
@@ -72,6 +83,11 @@ func (a API) compare(at string, s Schema, v any) []string {
 	var found []string
 	switch v := v.(type) {
 	case map[string]any:
+		for _, name := range s.Required {
+			if _, ok := v[name]; !ok {
+				found = append(found, at+"."+name+" is missing")
+			}
+		}
 		for name, member := range v {
 			p, ok := s.Properties[name]
 			if !ok && len(s.Properties) > 0 {
