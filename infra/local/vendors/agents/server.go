@@ -5,6 +5,7 @@ package agents
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
@@ -87,8 +88,8 @@ func (s *Server) Sessions() []*Session {
 // ServeHTTP serves /v1/agents, /v1/environments and /v1/sessions.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	m := http.NewServeMux()
-	m.Handle("POST /v1/agents", s.op(MakeAgent, s.makeNamed("agent")))
-	m.Handle("POST /v1/environments", s.op(MakeEnvironment, s.makeNamed("env")))
+	m.Handle("POST /v1/agents", s.op(MakeAgent, s.makeNamed("agent", agent)))
+	m.Handle("POST /v1/environments", s.op(MakeEnvironment, s.makeNamed("env", environment)))
 	m.Handle("POST /v1/sessions", s.op(MakeSession, s.makeSession))
 	m.Handle("GET /v1/sessions", s.op(ListSessions, s.listSessions))
 	m.Handle("GET /v1/sessions/{id}", s.op(GetSession, s.of(func(x *Session, r *http.Request) (int, any) {
@@ -101,10 +102,12 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		x.archived = true
 		return http.StatusOK, x.row()
 	})))
-	for _, kind := range []string{"agents", "environments"} {
+	for kind, row := range map[string]row{"agents": agent, "environments": environment} {
 		m.Handle("POST /v1/"+kind+"/{id}/archive", s.op(Archive, func(r *http.Request) (int, any) {
 			delete(s.known, r.PathValue("id"))
-			return http.StatusOK, map[string]any{"id": r.PathValue("id")}
+			out := row(r.PathValue("id"), named{Name: "Ringi"}, time.Now().UTC())
+			out["archived_at"] = out["created_at"]
+			return http.StatusOK, out
 		}))
 	}
 	m.ServeHTTP(w, r)
@@ -130,13 +133,13 @@ func (s *Server) op(name string, h handler) http.Handler {
 				return
 			}
 		}
-		status, answer := f.Status, refusal("asked_for")
+		status, answer := f.Status, refusal(f.Status)
 		switch {
 		case status != 0:
 		case r.Header.Get("X-Api-Key") != s.Key:
-			status, answer = http.StatusUnauthorized, refusal("authentication_error")
+			status, answer = http.StatusUnauthorized, refusal(http.StatusUnauthorized)
 		case !strings.Contains(r.Header.Get("Anthropic-Beta"), "managed-agents-2026-04-01"):
-			status, answer = http.StatusBadRequest, refusal("invalid_request_error")
+			status, answer = http.StatusBadRequest, refusal(http.StatusBadRequest)
 		default:
 			s.mu.Lock()
 			if status, answer = h(r); status == http.StatusOK {
@@ -162,19 +165,65 @@ func (s *Server) op(name string, h handler) http.Handler {
 	})
 }
 
-func refusal(code string) any {
-	return map[string]any{"type": "error", "error": map[string]any{"type": code, "message": "この要求は受け付けられません"}}
+func refusal(status int) any {
+	kind := map[int]string{
+		400: "invalid_request_error", 401: "authentication_error", 402: "billing_error", 403: "permission_error", 404: "not_found_error",
+		429: "rate_limit_error", 504: "timeout_error", 529: "overloaded_error",
+	}[status]
+	return map[string]any{
+		"type": "error", "error": map[string]any{"type": cmp.Or(kind, "api_error"), "message": "この要求は受け付けられません"}, "request_id": "req_1",
+	}
 }
 
-func (s *Server) makeNamed(kind string) handler {
+// named is what a request for an agent or an environment says of it.
+type named struct {
+	Name     string
+	Model    struct{ ID string }
+	Metadata map[string]string
+}
+
+// row is an agent or an environment as it is answered.
+type row func(id string, of named, at time.Time) map[string]any
+
+func agent(id string, of named, at time.Time) map[string]any {
+	return map[string]any{
+		"id": id, "type": "agent", "name": of.Name, "model": map[string]any{"id": of.Model.ID}, "metadata": labels(of.Metadata), "version": 1,
+		"created_at": at, "updated_at": at, "archived_at": nil, "description": nil, "execution_identity": nil, "mcp_servers": []any{}, "multiagent": nil,
+		"skills": []any{}, "system": nil, "tools": []any{}, "a_new_field": 1,
+	}
+}
+
+func environment(id string, of named, at time.Time) map[string]any {
+	packages := map[string]any{}
+	for _, manager := range []string{"apt", "cargo", "gem", "go", "npm", "pip"} {
+		packages[manager] = []any{}
+	}
+	return map[string]any{
+		"id": id, "type": "environment", "name": of.Name, "metadata": labels(of.Metadata), "created_at": at, "updated_at": at, "archived_at": nil, "description": "",
+		"config": map[string]any{
+			"type": "cloud", "packages": packages,
+			"networking": map[string]any{"type": "limited", "allow_mcp_servers": false, "allow_package_managers": false, "allowed_hosts": []any{}},
+		}, "a_new_field": 1,
+	}
+}
+
+// labels are an object also where there are none.
+func labels(of map[string]string) map[string]string {
+	if of == nil {
+		return map[string]string{}
+	}
+	return of
+}
+
+func (s *Server) makeNamed(kind string, out row) handler {
 	return func(r *http.Request) (int, any) {
-		var in struct{ Name string }
+		var in named
 		if json.NewDecoder(r.Body).Decode(&in) != nil || in.Name == "" {
-			return http.StatusBadRequest, refusal("invalid_request_error")
+			return http.StatusBadRequest, refusal(http.StatusBadRequest)
 		}
 		id := fmt.Sprintf("%s_%d", kind, len(s.known)+1)
 		s.known[id] = true
-		return http.StatusOK, map[string]any{"id": id, "type": kind, "name": in.Name, "a_new_field": 1}
+		return http.StatusOK, out(id, in, time.Now().UTC())
 	}
 }
 
@@ -189,10 +238,10 @@ func (s *Server) makeSession(r *http.Request) (int, any) {
 	body, err := io.ReadAll(r.Body)
 	x := &Session{ID: fmt.Sprintf("sesn_%d", len(s.sessions)+1), at: time.Now().UTC(), status: "idle"}
 	if err != nil || json.NewDecoder(bytes.NewReader(body)).Decode(&x.Made) != nil || !x.Made.valid() {
-		return http.StatusBadRequest, refusal("invalid_request_error")
+		return http.StatusBadRequest, refusal(http.StatusBadRequest)
 	}
 	if !s.known[x.Made.Agent.ID] || !s.known[x.Made.EnvironmentID] {
-		return http.StatusNotFound, refusal("not_found_error")
+		return http.StatusNotFound, refusal(http.StatusNotFound)
 	}
 	s.sessions = append(s.sessions, x)
 	return http.StatusOK, x.row()
@@ -201,7 +250,7 @@ func (s *Server) makeSession(r *http.Request) (int, any) {
 func (s *Server) listSessions(r *http.Request) (int, any) {
 	since, err := time.Parse(time.RFC3339Nano, r.URL.Query().Get("created_at[gte]"))
 	if err != nil {
-		return http.StatusBadRequest, refusal("invalid_request_error")
+		return http.StatusBadRequest, refusal(http.StatusBadRequest)
 	}
 	var all []any
 	for _, x := range s.sessions {
@@ -229,6 +278,6 @@ func (s *Server) of(h func(*Session, *http.Request) (int, any)) handler {
 				return h(x, r)
 			}
 		}
-		return http.StatusNotFound, refusal("not_found_error")
+		return http.StatusNotFound, refusal(http.StatusNotFound)
 	}
 }

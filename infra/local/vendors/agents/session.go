@@ -40,13 +40,16 @@ type Request struct {
 		Model  struct{ ID string }
 		Tools  []struct {
 			Name        string
+			Description string
 			Type        string
 			InputSchema json.RawMessage `json:"input_schema"`
 		}
 	}
 	EnvironmentID string `json:"environment_id"`
+	Title         *string
 	Metadata      map[string]string
 	Budget        *struct {
+		Type        string
 		MaxListCost struct{ Amount, Currency string } `json:"max_list_cost"`
 	}
 }
@@ -95,15 +98,31 @@ func (x *Session) row() map[string]any {
 			calls++
 		}
 	}
-	return map[string]any{
-		"id": x.ID, "type": "session", "status": x.status, "metadata": x.Made.Metadata, "environment_id": x.Made.EnvironmentID,
-		"agent": map[string]any{"id": x.Made.Agent.ID, "model": map[string]any{"id": x.Made.Agent.Model.ID}}, "created_at": x.at, "a_new_field": map[string]any{},
+	tools := []any{}
+	for _, t := range x.Made.Agent.Tools {
+		tools = append(tools, map[string]any{"type": t.Type, "name": t.Name, "description": t.Description, "input_schema": t.InputSchema})
+	}
+	out := map[string]any{
+		"id": x.ID, "type": "session", "status": x.status, "title": x.Made.Title, "metadata": labels(x.Made.Metadata), "environment_id": x.Made.EnvironmentID,
+		"agent": map[string]any{
+			"id": x.Made.Agent.ID, "type": "agent", "version": 1, "name": "Ringi", "model": map[string]any{"id": x.Made.Agent.Model.ID}, "system": x.Made.Agent.System, "tools": tools,
+			"description": nil, "execution_identity": nil, "mcp_servers": []any{}, "multiagent": nil, "skills": []any{},
+		},
+		"created_at": x.at, "updated_at": x.at, "archived_at": nil, "budget": nil, "outcome_evaluations": []any{}, "resources": []any{}, "vault_ids": []any{},
+		"stats": map[string]any{"active_seconds": 1.5, "duration_seconds": 2.5}, "a_new_field": map[string]any{},
 		"usage": map[string]any{
 			"input_tokens": 100 * calls, "output_tokens": 10 * calls, "cache_read_input_tokens": 5 * calls, "active_seconds": 1.5,
 			"cache_creation": map[string]any{"ephemeral_5m_input_tokens": 7, "ephemeral_1h_input_tokens": 0},
 			"list_cost":      map[string]any{"amount": fmt.Sprint(calls), "currency": "USD"},
 		},
 	}
+	if x.archived {
+		out["archived_at"] = x.at
+	}
+	if b := x.Made.Budget; b != nil {
+		out["budget"] = map[string]any{"type": b.Type, "max_list_cost": map[string]any{"amount": b.MaxListCost.Amount, "currency": b.MaxListCost.Currency}}
+	}
+	return out
 }
 
 func (x *Session) emit(kind string, more map[string]any) string {
@@ -119,15 +138,19 @@ type sent struct {
 	Type            string
 	CustomToolUseID string `json:"custom_tool_use_id"`
 	IsError         bool   `json:"is_error"`
-	Content         []struct{ Type, Text string }
+	Content         []struct {
+		Type string `json:"type"`
+		Text string `json:"text"`
+	}
 }
 
 func (s *Server) send(x *Session, r *http.Request) (int, any) {
 	var in struct{ Events []sent }
 	if json.NewDecoder(r.Body).Decode(&in) != nil || len(in.Events) == 0 || x.status == "terminated" {
 		x.Refused++
-		return http.StatusBadRequest, refusal("invalid_request_error")
+		return http.StatusBadRequest, refusal(http.StatusBadRequest)
 	}
+	queued := []any{}
 	for _, e := range in.Events {
 		text := ""
 		for _, block := range e.Content {
@@ -140,7 +163,7 @@ func (s *Server) send(x *Session, r *http.Request) (int, any) {
 		case "user.custom_tool_result":
 			if !x.asked[e.CustomToolUseID] {
 				x.Refused++
-				return http.StatusBadRequest, refusal("invalid_request_error")
+				return http.StatusBadRequest, refusal(http.StatusBadRequest)
 			}
 			delete(x.asked, e.CustomToolUseID)
 			i := slices.IndexFunc(x.events, func(o map[string]any) bool { return o["id"] == e.CustomToolUseID })
@@ -149,7 +172,15 @@ func (s *Server) send(x *Session, r *http.Request) (int, any) {
 			x.Interrupts++
 			x.left, x.asked = []Act{{Stop: "end_turn"}}, nil
 		}
-		x.emit(e.Type, map[string]any{"custom_tool_use_id": e.CustomToolUseID, "content": []any{}, "processed_at": nil})
+		event := map[string]any{"processed_at": nil}
+		if e.Type != "user.interrupt" {
+			event["content"] = e.Content
+		}
+		if e.CustomToolUseID != "" {
+			event["custom_tool_use_id"], event["is_error"] = e.CustomToolUseID, e.IsError
+		}
+		x.emit(e.Type, event)
+		queued = append(queued, maps.Clone(x.events[len(x.events)-1]))
 	}
 	x.status, x.thinking = "running", s.Thinks
 	if in.Events[len(in.Events)-1].Type == "user.interrupt" {
@@ -158,7 +189,7 @@ func (s *Server) send(x *Session, r *http.Request) (int, any) {
 	if len(x.asked) > 0 { // some are still to be answered
 		x.idle("requires_action")
 	}
-	return http.StatusOK, map[string]any{"data": []any{}}
+	return http.StatusOK, map[string]any{"data": queued}
 }
 
 // acts is the script for what the session is told.
@@ -202,7 +233,10 @@ func (x *Session) work() {
 	x.emit("session.status_running", nil)
 	x.emit("session.status_rescheduled", nil)
 	x.emit("agent.something_new", map[string]any{"content": "?"})
-	x.emit("span.model_request_end", map[string]any{"is_error": false})
+	began := x.emit("span.model_request_start", nil)
+	x.emit("span.model_request_end", map[string]any{"is_error": false, "model_request_start_id": began, "model_usage": map[string]any{
+		"input_tokens": 100, "output_tokens": 10, "cache_read_input_tokens": 5, "cache_creation_input_tokens": 7,
+	}})
 	if act.Says != "" {
 		x.emit("agent.message", map[string]any{"content": []any{map[string]any{"type": "text", "text": act.Says}}})
 	}
@@ -223,7 +257,11 @@ func (x *Session) work() {
 
 func (x *Session) idle(why string) {
 	x.status = "idle"
-	x.emit("session.status_idle", map[string]any{"stop_details": nil, "stop_reason": map[string]any{"type": why, "event_ids": slices.Sorted(maps.Keys(x.asked))}})
+	reason := map[string]any{"type": why}
+	if why == "requires_action" {
+		reason["event_ids"] = slices.Sorted(maps.Keys(x.asked))
+	}
+	x.emit("session.status_idle", map[string]any{"stop_details": nil, "stop_reason": reason})
 }
 
 func (s *Server) listEvents(x *Session, r *http.Request) (int, any) {

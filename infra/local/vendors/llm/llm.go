@@ -88,10 +88,14 @@ func (m *Models) next() (f Failure, ok bool) {
 // answer looks.
 type wire struct {
 	vendor string
+	id     string                     // the header that names a request
 	key    func(*http.Request) string // nil: signed by AWS credentials instead
 	read   func(body []byte) (asked, error)
 	write  func(model, text string, input, output int) any
+	refuse func(status int) object // the body of an error
 }
+
+const requestID = "req_1"
 
 // asked is what all of them are sent.
 type asked struct {
@@ -103,15 +107,16 @@ type asked struct {
 func (m *Models) serve(of wire) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set(of.id, requestID)
 		if f, ok := m.next(); ok {
 			if f.RetryAfter != "" {
 				w.Header().Set("Retry-After", f.RetryAfter)
 			}
-			refuse(w, f.Status, "asked_for")
+			of.fail(w, f.Status)
 			return
 		}
 		if of.key == nil && !strings.HasPrefix(r.Header.Get("Authorization"), "AWS4-HMAC-SHA256 ") || of.key != nil && of.key(r) != m.Key {
-			refuse(w, http.StatusUnauthorized, "authentication_error")
+			of.fail(w, http.StatusUnauthorized)
 			return
 		}
 		body, err := io.ReadAll(io.LimitReader(r.Body, 4<<20))
@@ -120,13 +125,13 @@ func (m *Models) serve(of wire) http.HandlerFunc {
 		}
 		q, err := of.read(body)
 		if err != nil || len(q.turns) == 0 {
-			refuse(w, http.StatusBadRequest, "invalid_request_error")
+			of.fail(w, http.StatusBadRequest)
 			return
 		}
 		purpose := purpose(q.schema)
 		text, err := demo.Answer(demo.Question{Purpose: purpose, Try: 2, Repair: len(q.turns) > 1, Text: q.turns[0]})
 		if err != nil {
-			refuse(w, http.StatusBadRequest, "invalid_request_error")
+			of.fail(w, http.StatusBadRequest)
 			return
 		}
 		m.mu.Lock()
@@ -141,10 +146,15 @@ func (m *Models) serve(of wire) http.HandlerFunc {
 	}
 }
 
-func refuse(w http.ResponseWriter, status int, code string) {
-	w.Header().Set("X-Amzn-ErrorType", code)
+func (of wire) fail(w http.ResponseWriter, status int) {
+	if of.key == nil {
+		w.Header().Set("X-Amzn-ErrorType", amazonError(status))
+		if status == http.StatusUnauthorized { // AWS says so of a signature with 403
+			status = http.StatusForbidden
+		}
+	}
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(map[string]any{"error": map[string]any{"type": code, "code": code, "message": code}})
+	_ = json.NewEncoder(w).Encode(of.refuse(status)) // else nobody is left to answer
 }
 
 // purpose is told by the answer that is asked for.

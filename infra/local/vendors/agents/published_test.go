@@ -1,0 +1,89 @@
+package agents_test
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	sdk "github.com/anthropics/anthropic-sdk-go"
+	"github.com/anthropics/anthropic-sdk-go/shared"
+
+	"ringi/infra/local/vendors/agents"
+	"ringi/shared/model/modeltest"
+)
+
+// sessions and events are pages as the vendor publishes them.
+type (
+	sessions struct {
+		Data []sdk.BetaManagedAgentsSession `json:"data"`
+	}
+	events struct {
+		Data []sdk.BetaManagedAgentsSessionEventUnion `json:"data"`
+	}
+)
+
+// What stands in for Managed Agents answers with the members that Anthropic publishes. One
+// field and one kind of event are not: a client meets what is newer than it.
+func TestAnswersAreAsAnthropicPublishesThem(t *testing.T) {
+	v := agents.New()
+	v.Script = func([]agents.Step) []agents.Act {
+		return []agents.Act{{Asks: []agents.Ask{{Tool: "list", Input: `{"n":1}`}}}, {Says: "終わり", Stop: "end_turn"}}
+	}
+	s := httptest.NewServer(v)
+	defer s.Close()
+	ask := func(method, path, key, body string, status int, differences func(string) []string) string {
+		t.Helper()
+		r, err := http.NewRequestWithContext(t.Context(), method, s.URL+path, strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("X-Api-Key", key)
+		r.Header.Set("Anthropic-Beta", "managed-agents-2026-04-01")
+		res, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer res.Body.Close()
+		b, err := io.ReadAll(res.Body)
+		if err != nil || res.StatusCode != status {
+			t.Errorf("%s %s: %d, %v %s", method, path, res.StatusCode, err, b)
+		}
+		for _, d := range differences(string(b)) {
+			if !strings.HasSuffix(d, ".a_new_field is not published") && !strings.Contains(d, "is of no published kind") {
+				t.Errorf("%s %s: %s", method, path, d)
+			}
+		}
+		return string(b)
+	}
+	session := modeltest.Differences[sdk.BetaManagedAgentsSession]
+	sent := modeltest.Differences[sdk.BetaManagedAgentsSendSessionEvents]
+	ask("POST", "/v1/agents", v.Key, `{"name":"Ringi","model":{"id":"m"}}`, 200, modeltest.Differences[sdk.BetaManagedAgentsAgent])
+	ask("POST", "/v1/environments", v.Key, `{"name":"Ringi"}`, 200, modeltest.Differences[sdk.BetaEnvironment])
+	ask("POST", "/v1/sessions", v.Key, `{"agent":{"type":"agent_with_overrides","id":"agent_1","system":"s","model":{"id":"m"},"tools":[{"type":"custom","name":"list","description":"d",
+		"input_schema":{"type":"object"}}]},"environment_id":"env_2","metadata":{"a":"b"},"budget":{"type":"limited","max_list_cost":{"amount":"1","currency":"USD"}}}`, 200, session)
+	const id = "/v1/sessions/sesn_1"
+	ask("POST", id+"/events", v.Key, `{"events":[{"type":"user.message","content":[{"type":"text","text":"{\"steps\":[]}"}]}]}`, 200, sent)
+	ask("GET", id+"/events", v.Key, ``, 200, modeltest.Differences[events])
+	all := ask("GET", id+"/events", v.Key, ``, 200, modeltest.Differences[events])
+	_, asked, _ := strings.Cut(all, `"event_ids":["`)
+	asked, _, _ = strings.Cut(asked, `"`)
+	ask("POST", id+"/events", v.Key, `{"events":[{"type":"user.custom_tool_result","custom_tool_use_id":"`+asked+`","content":[{"type":"text","text":"x"}],"is_error":false}]}`, 200, sent)
+	ask("POST", id+"/events", v.Key, `{"events":[{"type":"user.interrupt"}]}`, 200, sent)
+	for range 2 {
+		ask("GET", id+"/events", v.Key, ``, 200, modeltest.Differences[events])
+	}
+	ask("GET", id, v.Key, ``, 200, session)
+	ask("GET", "/v1/sessions?agent_id=agent_1&created_at[gte]=2026-01-01T00:00:00Z", v.Key, ``, 200, modeltest.Differences[sessions])
+	ask("POST", id+"/archive", v.Key, ``, 200, session)
+	ask("POST", "/v1/agents/agent_1/archive", v.Key, ``, 200, modeltest.Differences[sdk.BetaManagedAgentsAgent])
+	ask("POST", "/v1/environments/env_2/archive", v.Key, ``, 200, modeltest.Differences[sdk.BetaEnvironment])
+	failure := modeltest.Differences[shared.ErrorResponse]
+	ask("GET", "/v1/sessions/other", v.Key, ``, 404, failure)
+	ask("GET", id, "another", ``, 401, failure)
+	for status := range map[int]bool{400: true, 403: true, 429: true, 500: true, 529: true} {
+		v.Fail(agents.GetSession, agents.Fault{Status: status})
+		ask("GET", id, v.Key, ``, status, failure)
+	}
+}
