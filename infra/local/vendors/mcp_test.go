@@ -1,13 +1,57 @@
 package vendors_test
 
 import (
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
 
 	"ringi/infra/local/vendors"
+	"ringi/infra/local/vendors/published"
 )
+
+// The rooms answer with what the protocol publishes, to whom names a version of it.
+func TestTheRoomsAnswerAsTheProtocolHasIt(t *testing.T) {
+	api, err := published.Open("mcp")
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := vendors.New()
+	s := httptest.NewServer(v.Handler())
+	t.Cleanup(s.Close)
+	const book = `{"room_id":"fuji","date":"2026-04-01","start":"10:00","end":"11:00","title":"t"}`
+	for _, tt := range []struct{ name, version, body, schema, has string }{
+		{"the tools", "2025-11-25", `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{}}`, "ListToolsResultResponse", `"book_room"`},
+		{"a booking", "2025-11-25", `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"book_room","arguments":` + book + `}}`, "CallToolResultResponse", `"structuredContent"`},
+		{"the same once more", "2025-11-25", `{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"book_room","arguments":` + book + `}}`, "CallToolResultResponse", `"isError":true`},
+		{"no such tool", "2025-11-25", `{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"no","arguments":{}}}`, "JSONRPCErrorResponse", `-32602`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+vendors.RoomsPath, strings.NewReader(tt.body))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for name, value := range map[string]string{
+				"Authorization": "Bearer " + v.RoomsToken(), "Content-Type": "application/json", "Accept": "application/json, text/event-stream", "MCP-Protocol-Version": tt.version,
+			} {
+				r.Header.Set(name, value)
+			}
+			res, err := http.DefaultClient.Do(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer res.Body.Close()
+			body, err := io.ReadAll(res.Body)
+			if err != nil || !strings.Contains(string(body), tt.has) {
+				t.Errorf("%v %d %s", err, res.StatusCode, body)
+			}
+			for _, d := range api.Check(tt.schema, string(body)) {
+				t.Error(d)
+			}
+		})
+	}
+}
 
 func TestTheRoomsAreBehindTheirDoor(t *testing.T) {
 	v := vendors.New()

@@ -259,3 +259,13 @@ func testAway(t *testing.T, server *storetest.Server) {
 		t.Errorf("%v", e)
 	}
 }
+
+// The protocol advises names of up to 128 characters.
+func TestALongNameIsNoProblem(t *testing.T) {
+	for n, fits := range map[int]bool{1: true, 65: true, 128: true, 129: false, 0: false} {
+		x := mcp.Tool{Name: strings.Repeat("a", n), Input: `{"type":"object"}`}
+		if got := x.Problem(); (got == "") != fits {
+			t.Errorf("%d characters: %q", n, got)
+		}
+	}
+}

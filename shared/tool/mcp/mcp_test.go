@@ -122,6 +122,8 @@ func TestWhatAFailedCallMayHaveDone(t *testing.T) {
 		"500":                {at(status(500, "")), tool.Unknown, tool.ProblemDown, false},
 		"503":                {at(status(503, "<html>")), tool.Unknown, tool.ProblemDown, false},
 		"unknown tool":       {at(rpc("-32602")), tool.Failed, tool.ProblemRejected, false},
+		"a person first":     {at(rpc("-32042")), tool.Failed, tool.ProblemRejected, false},
+		"another version":    {at(rpc("-32022")), tool.Failed, tool.ProblemRejected, false},
 		"internal error":     {at(rpc("-32603")), tool.Unknown, tool.ProblemRejected, false},
 		"done, then cut":     {func(v *vendor) http.HandlerFunc { return done(v.next, cut) }, tool.Unknown, tool.ProblemLost, true},
 		"done, then nothing": {func(v *vendor) http.HandlerFunc { return done(v.next, hang) }, tool.Unknown, tool.ProblemTimeout, true},

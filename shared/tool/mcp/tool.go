@@ -55,14 +55,15 @@ func (t Tool) Hash() string {
 	return task.HashOf(string(b))
 }
 
-// toolForm is what the protocol allows as a name.
-var toolForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_./-]{1,64}$`) })
+// toolForm is what the protocol advises as a name (server/tools, Tool Names), and the
+// slash of servers that group theirs.
+var toolForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_./-]{1,128}$`) })
 
 // Problem says why a tool can't be allowed, nothing if it can.
 func (t Tool) Problem() string {
 	switch {
 	case !toolForm().MatchString(t.Name):
-		return "its name is not 1 to 64 of A-Z, a-z, 0-9, _, -, . and /"
+		return "its name is not 1 to 128 of A-Z, a-z, 0-9, _, -, . and /"
 	case utf8.RuneCountInString(t.Title) > MaxTitle:
 		return fmt.Sprintf("its title is over %d characters", MaxTitle)
 	case utf8.RuneCountInString(t.Description) > MaxDescription:

@@ -138,8 +138,13 @@ func (r *record) response() (m message, found bool) {
 	return m, false
 }
 
-// JSON-RPC's codes of a call that was not begun.
-var notBegun = map[int]bool{-32700: true, -32600: true, -32601: true, -32602: true}
+// Codes of a call that was not begun: JSON-RPC's own, then the protocol's, of a header
+// that does not match, a capability that the client lacks, a version that the server does
+// not have (schema 2026-07-28) and something that a person has to do first (2025-11-25).
+var notBegun = map[int]bool{
+	-32700: true, -32600: true, -32601: true, -32602: true,
+	-32020: true, -32021: true, -32022: true, -32042: true,
+}
 
 // judge says what a failed operation may have done; nil when it did not fail.
 func (r *record) judge(ctx context.Context, s Server, err error) *tool.Error {
