@@ -144,7 +144,7 @@ func (a *accounts) token(w http.ResponseWriter, r *http.Request) {
 		out["refresh_token"] = t.Refresh
 	}
 	if a.oneTime {
-		out["company_id"], out["scope"] = t.CompanyID, "read write"
+		out["company_id"], out["scope"], out["created_at"] = t.CompanyID, "read write default_read", a.now().Unix()
 	}
 	answer(w, http.StatusOK, out)
 }

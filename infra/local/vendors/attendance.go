@@ -26,6 +26,7 @@ type summary struct {
 	NumPaidHolidays                   float64  `json:"num_paid_holidays"`
 	NumPaidHolidaysLeft               float64  `json:"num_paid_holidays_left"`
 	TotalLatenessAndEarlyLeavingMins  int      `json:"total_lateness_and_early_leaving_mins"`
+	TotalShortageWorkMins             *int     `json:"total_shortage_work_mins"`
 	WorkRecords                       []string `json:"work_records"`
 }
 

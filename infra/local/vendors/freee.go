@@ -15,7 +15,8 @@ func (v *Vendors) freee(tool string, do http.HandlerFunc) http.HandlerFunc {
 		h := w.Header()
 		h.Set("X-Ratelimit-Limit", "10000")
 		h.Set("X-Ratelimit-Remaining", strconv.Itoa(max(0, 10_000-v.Calls(listEmployees)-v.Calls(listAttendance))))
-		h.Set("X-Ratelimit-Reset", v.now().UTC().Truncate(time.Hour).Add(time.Hour).Format(time.RFC3339))
+		h.Set("X-Ratelimit-Reset", v.now().UTC().Truncate(time.Hour).Add(time.Hour).Format("2006-01-02T15:04:05.000000Z07:00"))
+		h.Set("X-Request-Id", "req-1")
 		if !v.accounts["freee"].knows(r) {
 			freeeLogin(w, http.StatusUnauthorized)
 			return
@@ -55,7 +56,7 @@ func answer(w http.ResponseWriter, status int, v any) {
 func (v *Vendors) me(w http.ResponseWriter, _ *http.Request) {
 	answer(w, http.StatusOK, map[string]any{"id": 901, "companies": []any{
 		map[string]any{"id": company - 1, "name": "旧会社", "role": "self_only", "external_cid": "0000000001", "employee_id": 1, "display_name": "管理 者"},
-		map[string]any{"id": company, "name": "株式会社サンプル", "role": "company_admin", "external_cid": "0000000002"},
+		map[string]any{"id": company, "name": "株式会社サンプル", "role": "company_admin", "external_cid": "0000000002", "employee_id": nil, "display_name": nil},
 	}})
 }
 
@@ -90,7 +91,7 @@ func (v *Vendors) summary(w http.ResponseWriter, r *http.Request) {
 	}
 	year, err1 := strconv.Atoi(r.PathValue("year"))
 	month, err2 := strconv.Atoi(r.PathValue("month"))
-	if err1 != nil || err2 != nil || year < 2000 || year > 2101 || month < 1 || month > 12 {
+	if err1 != nil || err2 != nil || year < 2000 || year > 2100 || month < 1 || month > 12 {
 		freeeError(w, http.StatusBadRequest, "year, month が不正です。")
 		return
 	}

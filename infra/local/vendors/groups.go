@@ -53,10 +53,11 @@ func (v *Vendors) memberships(w http.ResponseWriter, r *http.Request) {
 		g := all[n%len(all)]
 		people = append(people, map[string]any{
 			"id": e.ID, "num": e.Num, "display_name": e.DisplayName, "entry_date": e.EntryDate, "retire_date": e.RetireDate,
-			"login_email": e.Email, "birth_date": "1990-01-01", "gender": "unselected", "payroll_calculation": e.PayrollCalculation,
+			"user_id": e.UserID, "login_email": e.Email, "birth_date": "1990-01-01", "gender": "unselected", "payroll_calculation": e.PayrollCalculation,
 			"group_memberships": []any{map[string]any{
 				"start_date": e.EntryDate, "end_date": "2999-12-31", "group_id": g.ID, "group_code": g.Code, "group_name": g.Name,
-				"level": g.Level, "parent_group_id": g.ParentID, "position_name": nil,
+				"level": g.Level, "parent_group_id": g.ParentID, "parent_group_code": nil, "parent_group_name": nil,
+				"boss_id": nil, "main_duty": "main_duty", "position_id": nil, "position_code": nil, "position_name": nil,
 			}},
 		})
 	}

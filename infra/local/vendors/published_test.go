@@ -2,8 +2,12 @@ package vendors_test
 
 import (
 	"encoding/json"
+	"io"
+	"net/http"
+	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"ringi/infra/local/vendors/published"
 )
@@ -52,6 +56,48 @@ func TestAnswersAreAsTheVendorsPublishThem(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A token's answer is freee's, each time; a refusal of a call says so in its header too.
+func TestTokensAndRefusalsAreAsFreeePublishesThem(t *testing.T) {
+	api, err := published.Open("freee")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := open(t)
+	client := o.Client("freee")
+	form := url.Values{"grant_type": {"refresh_token"}, "client_id": {client.ID}, "client_secret": {client.Secret}, "refresh_token": {o.Grant("freee").Refresh}}
+	res, err := http.PostForm(o.url+"/freee/token", form)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	if err != nil || res.StatusCode != 200 {
+		t.Fatal(res.StatusCode, err)
+	}
+	for _, d := range api.Check("token", string(body)) {
+		t.Error(d)
+	}
+	for status, schema := range map[int]string{401: "accessDeniedError", 403: "forbiddenError", 429: "error", 500: "internalServerError"} {
+		o.Fail("list_employees", status, true)
+		got, body, header := o.get(t, "GET", hr+"/companies/1884310/employees", o.Token("freee"), "")
+		if _, err := time.Parse("2006-01-02T15:04:05.000000Z", header.Get("X-Ratelimit-Reset")); err != nil || got != status || header.Get("X-Request-Id") == "" {
+			t.Errorf("%d %v", got, err)
+		}
+		for _, d := range api.Check(schema, body) {
+			t.Error(d)
+		}
+	}
+}
+
+// Who makes a tab is told which, as Google's reply to addSheet says.
+func TestAMadeTabIsTold(t *testing.T) {
+	o := open(t)
+	_, body, _ := o.get(t, "POST", "/sheets/v4/spreadsheets/ringi-demo-sheet:batchUpdate", o.Token("google"), `{"requests":[{"addSheet":{"properties":{"title":"a"}}}]}`)
+	if !strings.Contains(body, `"addSheet":{"properties":{`) || !strings.Contains(body, `"title":"a"`) {
+		t.Error(body)
 	}
 }
 

@@ -42,12 +42,17 @@ func googleError(w http.ResponseWriter, status int, message string) {
 
 func (v *Vendors) spreadsheet(w http.ResponseWriter, r *http.Request) {
 	tabs := []any{}
-	for _, t := range v.book.grids() {
-		tabs = append(tabs, map[string]any{"properties": map[string]any{
-			"sheetId": t.id, "title": t.title, "gridProperties": map[string]any{"rowCount": t.height, "columnCount": t.width},
-		}})
+	for i, t := range v.book.grids() {
+		tabs = append(tabs, describe(i, t))
 	}
-	answer(w, http.StatusOK, map[string]any{"spreadsheetUrl": "http://" + r.Host + "/sheets/" + Sheet, "sheets": tabs})
+	answer(w, http.StatusOK, map[string]any{"spreadsheetUrl": "http://" + r.Host + "/sheets/" + Sheet, "spreadsheetId": Sheet, "sheets": tabs})
+}
+
+// describe is a tab as both a spreadsheet and the reply to who makes one show it.
+func describe(index int, t tab) map[string]any {
+	return map[string]any{"properties": map[string]any{
+		"sheetId": t.id, "title": t.title, "index": index, "sheetType": "GRID", "gridProperties": map[string]any{"rowCount": t.height, "columnCount": t.width},
+	}}
 }
 
 // sheetProperties are a request's about one tab.
@@ -76,11 +81,14 @@ func (v *Vendors) batchUpdate(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	var err error
-	kind := "addSheet"
+	kind, reply := "addSheet", map[string]any{}
 	switch q := in.Requests[0]; {
 	case q.Add != nil:
 		p := q.Add.Properties
-		err = v.book.add(p.Title, p.GridProperties.RowCount, p.GridProperties.ColumnCount)
+		if err = v.book.add(p.Title, p.GridProperties.RowCount, p.GridProperties.ColumnCount); err == nil {
+			grids := v.book.grids()
+			reply = map[string]any{"addSheet": describe(len(grids)-1, grids[len(grids)-1])}
+		}
 	case q.Update != nil && q.Update.Fields == "gridProperties(rowCount,columnCount)":
 		kind = "updateSheetProperties"
 		p := q.Update.Properties
@@ -92,7 +100,7 @@ func (v *Vendors) batchUpdate(w http.ResponseWriter, r *http.Request) {
 		googleError(w, http.StatusBadRequest, fmt.Sprintf("Invalid requests[0].%s: %s", kind, err))
 		return
 	}
-	answer(w, http.StatusOK, map[string]any{"spreadsheetId": Sheet, "replies": []any{map[string]any{}}})
+	answer(w, http.StatusOK, map[string]any{"spreadsheetId": Sheet, "replies": []any{reply}})
 }
 
 func (v *Vendors) readValues(w http.ResponseWriter, r *http.Request) {
@@ -106,7 +114,11 @@ func (v *Vendors) readValues(w http.ResponseWriter, r *http.Request) {
 		googleError(w, http.StatusBadRequest, "Unable to parse range: "+r.PathValue("range"))
 		return
 	}
-	answer(w, http.StatusOK, map[string]any{"range": r.PathValue("range"), "majorDimension": "ROWS", "values": values})
+	out := map[string]any{"range": r.PathValue("range"), "majorDimension": "ROWS"}
+	if len(values) > 0 {
+		out["values"] = values
+	}
+	answer(w, http.StatusOK, out)
 }
 
 func (v *Vendors) writeValues(w http.ResponseWriter, r *http.Request) {

@@ -141,7 +141,7 @@ func TestValuesBeyondTheRangeAreRefused(t *testing.T) {
 		}
 	}
 	_, body, _ := o.get(t, "GET", book+"/values/'a'!A1:B2", o.Token("google"), "")
-	if !strings.Contains(body, `"values":[]`) {
+	if !strings.Contains(body, `"range":"'a'!A1:B2"`) || strings.Contains(body, `"values"`) {
 		t.Error(body)
 	}
 }
