@@ -25,6 +25,7 @@ func teamInfo(a *API, p params) (reply, error) {
 	}
 	return reply{"team": reply{
 		"id": a.ws.TeamID(), "name": workspace.Name, "domain": "ringi-sandbox", "email_domain": "example.com", "icon": icon,
+		"url": a.opts.Self() + "/", "avatar_base_url": a.opts.Self() + "/", "is_verified": false,
 	}}, nil
 }
 
@@ -40,7 +41,7 @@ func botsInfo(a *API, p params) (reply, error) {
 func describeUser(u workspace.User) reply {
 	return reply{
 		"id": u.ID, "team_id": u.TeamID, "name": u.Handle, "deleted": false, "color": u.Color, "real_name": u.Name,
-		"tz": "Asia/Tokyo", "tz_label": "Japan Standard Time", "tz_offset": 32400, "locale": u.Locale,
+		"tz": "Asia/Tokyo", "tz_label": "Japan Standard Time", "tz_offset": 32400,
 		"profile": reply{
 			"real_name": u.Name, "real_name_normalized": u.Name, "display_name": u.Name, "display_name_normalized": u.Name,
 			"email": u.Email, "title": u.Title, "team": u.TeamID,
@@ -50,6 +51,7 @@ func describeUser(u workspace.User) reply {
 	}
 }
 
+// userInfo says a person's locale only to whom asks for it with include_locale.
 func userInfo(a *API, p params) (reply, error) {
 	if !p.has("user") {
 		return nil, missing("user")
@@ -58,7 +60,11 @@ func userInfo(a *API, p params) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	return reply{"user": describeUser(u)}, nil
+	out := describeUser(u)
+	if p.flag("include_locale") {
+		out["locale"] = u.Locale
+	}
+	return reply{"user": out}, nil
 }
 
 func userByEmail(a *API, p params) (reply, error) {

@@ -125,7 +125,11 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	case Refused:
 		call.Error = fault.Code
-		write(w, http.StatusOK, reply{"ok": false, "error": fault.Code})
+		answer := reply{"ok": false, "error": fault.Code}
+		if fault.Code == "missing_scope" {
+			answer["needed"], answer["provided"] = "a:scope", "another:scope"
+		}
+		write(w, http.StatusOK, answer)
 		return
 	}
 

@@ -1,0 +1,127 @@
+package sandbox_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"ringi/infra/local/sandbox"
+	"ringi/infra/local/sandbox/webapi"
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/vendors/published"
+)
+
+// call makes one call as a form, as slack-go does, and returns the decoded answer.
+func (w *world) call(t *testing.T, token, method, form string) map[string]any {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, w.url+"/api/"+method, strings.NewReader(form))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	r.Header.Set("Authorization", "Bearer "+token)
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	var answer map[string]any
+	if err := json.NewDecoder(res.Body).Decode(&answer); err != nil {
+		t.Fatalf("%s: %v", method, err)
+	}
+	return answer
+}
+
+// What the sandbox answers has the names and types of what Slack answers.
+func TestAnswersAreAsSlackPublishesThem(t *testing.T) {
+	api, err := published.Open("slack")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := newWorld(t, func(o *sandbox.Options) { o.TimeScale = 1 })
+	root := must(w.Say(workspace.Sato, workspace.HR, sandbox.Mention("今月の勤怠をまとめて")))(t)
+	posted := w.call(t, botToken, "chat.postMessage", "channel="+workspace.HR+"&text=x&thread_ts="+root)
+	ts, _ := posted["ts"].(string)
+	view := url.QueryEscape(`{"type":"modal","title":{"type":"plain_text","text":"t"},"blocks":[]}`)
+	dm := at(w.call(t, botToken, "conversations.open", "users="+workspace.Sato), "channel", "id").(string)
+	opened := w.call(t, botToken, "views.open", "trigger_id="+trigger(t, w)+"&view="+view)
+	id, _ := at(opened, "view", "id").(string)
+	for _, tt := range []struct {
+		method, form, refused string
+	}{
+		{"auth.test", "", ""},
+		{"team.info", "", ""},
+		{"team.info", "team=T0", "team_not_found"},
+		{"bots.info", "bot=" + workspace.BotID, ""},
+		{"users.info", "user=" + workspace.Sato, ""},
+		{"users.info", "user=" + workspace.Sato + "&include_locale=true", ""},
+		{"users.info", "user=U0", "user_not_found"},
+		{"users.lookupByEmail", "email=nobody@example.com", "users_not_found"},
+		{"users.list", "", ""},
+		{"users.conversations", "user=" + workspace.Sato + "&types=public_channel,private_channel,mpim,im&limit=1", ""},
+		{"users.conversations", "types=x", "invalid_types"},
+		{"users.conversations", "cursor=x", "invalid_cursor"},
+		{"conversations.list", "types=public_channel,im", ""},
+		{"conversations.info", "channel=" + workspace.HR + "&include_num_members=true", ""},
+		{"conversations.info", "channel=" + dm, ""},
+		{"conversations.info", "channel=C0", "channel_not_found"},
+		{"conversations.open", "users=" + workspace.Sato + "&return_im=true", ""},
+		{"conversations.members", "channel=" + workspace.HR + "&limit=1", ""},
+		{"conversations.history", "channel=" + workspace.HR + "&limit=1&include_all_metadata=true", ""},
+		{"conversations.replies", "channel=" + workspace.HR + "&ts=" + root, ""},
+		{"conversations.replies", "channel=" + workspace.HR + "&ts=1.000000", "thread_not_found"},
+		{"chat.postMessage", "channel=" + workspace.HR + "&text=x&blocks=" + url.QueryEscape(`[{"type":"section"}]`), "invalid_blocks"},
+		{"chat.postMessage", "text=x", "invalid_arguments"},
+		{"chat.update", "channel=" + workspace.HR + "&ts=" + ts + "&text=y", ""},
+		{"chat.postEphemeral", "channel=" + workspace.HR + "&user=" + workspace.Sato + "&text=x", ""},
+		{"chat.getPermalink", "channel=" + workspace.HR + "&message_ts=" + ts, ""},
+		{"chat.delete", "channel=" + workspace.HR + "&ts=" + ts, ""},
+		{"usergroups.list", "include_users=true", ""},
+		{"usergroups.users.list", "usergroup=S0", "no_such_subteam"},
+		{"views.push", "trigger_id=" + trigger(t, w) + "&view=" + view, ""},
+		{"views.update", "view_id=" + id + "&view=" + view, ""},
+		{"views.update", "view_id=V0&view=" + view, "not_found"},
+		{"views.open", "trigger_id=x&view=" + view, "invalid_trigger_id"},
+		{"assistant.threads.setSuggestedPrompts", "channel_id=" + dm + "&prompts=" + url.QueryEscape(`[{"title":"a","message":"b"}]`), ""},
+		{"assistant.threads.setSuggestedPrompts", "prompts=[]", "invalid_arguments"},
+	} {
+		t.Run(tt.method+" "+tt.refused, func(t *testing.T) {
+			answer := w.call(t, botToken, tt.method, tt.form)
+			if refused, _ := answer["error"].(string); refused != tt.refused || answer["ok"] != (tt.refused == "") {
+				t.Fatalf("%v", answer)
+			}
+			schema := tt.method
+			if tt.refused != "" {
+				schema = "refusal"
+			}
+			for _, d := range api.Differences(schema, answer) {
+				t.Error(d)
+			}
+		})
+	}
+	if got := at(w.call(t, botToken, "users.info", "user="+workspace.Sato), "user", "locale"); got != nil {
+		t.Errorf("a locale that nobody asked for: %v", got)
+	}
+	w.Faults().Add(webapi.Fault{Method: "team.info", Kind: webapi.Refused, Code: "missing_scope"})
+	answer := w.call(t, botToken, "team.info", "")
+	for _, d := range api.Differences("missing_scope", answer) {
+		t.Error(d, answer)
+	}
+}
+
+// trigger is a fresh trigger_id, of a click on a card's button.
+func trigger(t *testing.T, w *world) string {
+	t.Helper()
+	_, ts, err := w.slack.PostMessage(workspace.HR, card("#fff", "x", button("a", "v")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Click(workspace.Sato, workspace.HR, ts, "a"); err != nil {
+		t.Fatal(err)
+	}
+	actions := w.app.actions()
+	id, _ := actions[len(actions)-1].body["trigger_id"].(string)
+	return id
+}
