@@ -90,6 +90,8 @@ func (c *Client) Generate(ctx context.Context, r model.Request) (model.Response,
 		case err != nil && unknown == "response_format" && q.ResponseFormat != nil:
 			q.ResponseFormat = nil
 			continue
+		case err != nil && unknown == filtered:
+			return model.Response{Stop: model.StopRefused, Usage: usage}, nil
 		case err != nil:
 			return model.Response{Usage: usage}, err
 		}
@@ -107,7 +109,7 @@ func (c *Client) Generate(ctx context.Context, r model.Request) (model.Response,
 	said := a.Choices[0]
 	out := model.Response{Text: said.Message.Content, Stop: model.StopEnd, Usage: usage}
 	switch {
-	case said.FinishReason == "content_filter", said.Message.Refusal != "":
+	case said.FinishReason == filtered, said.Message.Refusal != "":
 		out.Stop = model.StopRefused
 	case said.FinishReason == "length":
 		out.Stop = model.StopLength
@@ -133,7 +135,7 @@ func (c *Client) request(r model.Request) request {
 	return q
 }
 
-// post sends a request. unknown is the parameter that a refusal names.
+// post sends a request. unknown is the parameter that a refusal names, or filtered.
 func (c *Client) post(ctx context.Context, q request, into *answer) (id, unknown string, err error) {
 	body, err := json.Marshal(q)
 	if err != nil {
@@ -159,6 +161,9 @@ func (c *Client) post(ctx context.Context, q request, into *answer) (id, unknown
 	}
 	if res.StatusCode != http.StatusOK {
 		code, unknown := refusal(text)
+		if res.StatusCode == http.StatusBadRequest && code == filtered {
+			unknown = filtered
+		}
 		return id, unknown, c.problem(model.FromStatus(c.provider(), res.StatusCode, res.Header, code), id)
 	}
 	if err := json.Unmarshal(text, into); err != nil {
@@ -172,12 +177,16 @@ func (c *Client) problem(e *model.Error, request string) *model.Error {
 	return e
 }
 
-// details are what servers say in their errors. A code may be a number.
+// filtered is the code, and the reason to stop, of what a server's filter does not let through.
+const filtered = "content_filter"
+
+// details are what servers say in their errors. A code may be a number, as Gemini's; so may
+// a status, as Azure's.
 type details struct {
 	Error struct {
 		Code   any    `json:"code"`
 		Type   string `json:"type"`
-		Status string `json:"status"`
+		Status any    `json:"status"`
 		Param  string `json:"param"`
 	} `json:"error"`
 }
@@ -193,5 +202,6 @@ func refusal(text []byte) (code, parameter string) {
 		d = list[0]
 	}
 	code, _ = d.Error.Code.(string)
-	return cmp.Or(code, d.Error.Status, d.Error.Type), d.Error.Param
+	status, _ := d.Error.Status.(string)
+	return cmp.Or(code, status, d.Error.Type), d.Error.Param
 }

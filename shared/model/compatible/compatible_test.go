@@ -86,6 +86,25 @@ func TestAnAnswerThatSaysLittle(t *testing.T) {
 	}
 }
 
+// Azure refuses what its filter stops with 400, in the form that learn.microsoft.com shows
+// under content filtering; its errors hold their status as a number.
+func TestARequestThatAzureFilters(t *testing.T) {
+	refused := func(code string) (model.Response, error) {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusBadRequest)
+			io.WriteString(w, `{"error":{"message":"The response was filtered","type":null,"param":"prompt","code":"`+code+`","status":400}}`)
+		}))
+		defer s.Close()
+		return open(s.URL).Generate(t.Context(), modeltest.Request())
+	}
+	if r, err := refused("content_filter"); err != nil || r.Stop != model.StopRefused || r.Usage.Calls != 1 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if _, err := refused("context_length_exceeded"); err == nil || !strings.Contains(err.Error(), "context_length_exceeded") {
+		t.Errorf("the code is lost: %v", err)
+	}
+}
+
 // What is asked is what OpenAI's schema knows: read into its type and written again, it is the same.
 func TestRequestsAreAsPublished(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
