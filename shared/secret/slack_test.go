@@ -219,4 +219,9 @@ func TestAKnownSecretServesWhileTheVaultHangs(t *testing.T) {
 	if key, err := s.SigningSecret(ctx); err != nil || key != "s" || time.Since(began) > 2*time.Second {
 		t.Errorf("%q, %v after %s", key, err, time.Since(began))
 	}
+	*now = now.Add(time.Minute)
+	began = time.Now()
+	if s.Refused(ctx) || time.Since(began) > 2*time.Second {
+		t.Errorf("a signature that does not match takes %s", time.Since(began))
+	}
 }

@@ -76,10 +76,14 @@ func (a *Aggregate) work(now time.Time) bool {
 	return true
 }
 
-// Stuck reports whether a run had work and nothing moved for 20 minutes: it is
-// restarted even if it looks open.
+// Stuck reports whether a run had work and nothing moved for 20 minutes, of which a
+// pause is none: it is restarted even if it looks open.
 func (a *Aggregate) Stuck(now time.Time) bool {
-	return a.work(now) && now.Sub(a.Head.ChangedAt) > 20*time.Minute
+	since := a.Head.ChangedAt
+	if until := a.Head.PausedUntil; until != nil && until.After(since) {
+		since = *until
+	}
+	return a.work(now) && now.Sub(since) > 20*time.Minute
 }
 
 // OverLimit reports whether the execution's time is up with no call out. One whose

@@ -187,6 +187,20 @@ func TestWhatIsStuck(t *testing.T) {
 	}
 }
 
+// A vendor may ask for a longer pause than a run that does nothing is left alone.
+func TestALongPauseIsNotStuck(t *testing.T) {
+	s := reach(t, "prompt generating")
+	until := s.now.Add(25 * time.Minute)
+	s.do(func(a *Aggregate, now time.Time) (Change, error) {
+		return a.Pause(a.Head.Run, a.Generating(), until, now)
+	})
+	for after, want := range map[time.Duration]bool{20 * time.Second: false, 20 * time.Minute: false, 21 * time.Minute: true} {
+		if got := s.load().Stuck(until.Add(after)); got != want {
+			t.Errorf("%s after the pause: stuck %v", after, got)
+		}
+	}
+}
+
 func TestTheNearestReasonToLookIsWhenATaskIsDue(t *testing.T) {
 	s := waitingPrompt(t)
 	open, _ := s.load().Pending()
