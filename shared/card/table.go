@@ -187,7 +187,7 @@ func (d drawing) rowsOf(tables []table, most int) body {
 	for _, t := range tables {
 		out.blocks = append(out.blocks, section(d.label(t.name)))
 		for i, row := range t.rows {
-			out = out.with(d.rowFields(fmt.Sprint(i+1), t.columns, row))
+			out.add(d.rowFields(fmt.Sprint(i+1), t.columns, row))
 		}
 	}
 	return out
@@ -211,7 +211,7 @@ func (d drawing) rowFields(number string, columns, row []string) body {
 		field := "*" + inlineCode(name) + "*\n" + d.cellCode(v)
 		if units(field) > limitField {
 			flush()
-			out = out.with(d.packed(d.argumentParts(argument{path: []string{name}, values: []string{v}}), everything))
+			out.add(d.packed(d.argumentParts(argument{path: []string{name}, values: []string{v}}), everything))
 			continue
 		}
 		if texts = append(texts, field); len(texts) == limitFields {

@@ -27,6 +27,11 @@ func (b body) with(more body) body {
 	return body{append(b.blocks[:len(b.blocks):len(b.blocks)], more.blocks...), b.cut || more.cut}
 }
 
+// add is with for a body that is being made row by row: nobody else has its blocks.
+func (b *body) add(more body) {
+	b.blocks, b.cut = append(b.blocks, more.blocks...), b.cut || more.cut
+}
+
 // bounded leaves away what a card has no room for.
 func (b body) bounded() body {
 	room, lines := maxBody, maxBodyLines

@@ -35,9 +35,22 @@ func Visible(s string) string {
 	}, s)
 }
 
-// Paragraphs is a text with at most one empty line in a row: behind thousands of them
-// nobody looks for the next words. A line that shows nothing is an empty one.
+// MaxBlanks is how many blanks in a row a text keeps: no indentation is deeper.
+const MaxBlanks = 8
+
+// Paragraphs is a text with at most one empty line in a row, and MaxBlanks blanks: behind
+// thousands of them nobody looks for the next words. A line that shows nothing is an empty one.
 func Paragraphs(s string) string {
+	blanks := 0
+	s = strings.Map(func(r rune) rune {
+		if blanks++; r == '\n' || !Blank(r) {
+			blanks = 0
+		}
+		if blanks > MaxBlanks {
+			return -1
+		}
+		return r
+	}, s)
 	var out []string
 	empty := false
 	for l := range strings.SplitSeq(s, "\n") {

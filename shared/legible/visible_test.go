@@ -2,6 +2,7 @@ package legible_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"ringi/shared/legible"
@@ -36,6 +37,7 @@ func TestJSONKeepsItsFormAndLosesWhatNobodySees(t *testing.T) {
 func TestEmptyLinesAreOneInARow(t *testing.T) {
 	for text, want := range map[string]string{
 		"a\nb": "a\nb", "a\n\nb\n": "a\n\nb\n", "a\n\n\n\nb": "a\n\nb", "a\n \n\u2800\n\u3164\nb": "a\n \nb", "  - a": "  - a", "": "",
+		"a" + strings.Repeat("\u3000", 7000) + "b": "a" + strings.Repeat("\u3000", 8) + "b", strings.Repeat(" \t", 9) + "a": strings.Repeat(" \t", 4) + "a",
 	} {
 		if got := legible.Paragraphs(text); got != want {
 			t.Errorf("%q became %q", text, got)
