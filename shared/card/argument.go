@@ -113,9 +113,12 @@ func (d drawing) label(path string) string {
 	return "*" + inlineCode(path) + "*"
 }
 
+// spelled is a value of which nothing hides, and which ends no code.
+func spelled(s string) string { return strings.ReplaceAll(legible.Spelled(s), "`", "⟨U+0060⟩") }
+
 // inlineCode shows a text sign by sign within a line; it may be cut between lines only.
 func inlineCode(s string) string {
-	s = strings.ReplaceAll(escape(visible(s)), "\n", `\n`)
+	s = strings.ReplaceAll(escape(or(spelled(s), `""`)), "\n", "⟨U+000A⟩")
 	if strings.ContainsFunc(s, legible.RightToLeft) {
 		s = isolate + s + endIsolate
 	}
@@ -157,7 +160,7 @@ func (d drawing) argumentParts(a argument) []string {
 	}
 	out := []string{label + ":"}
 	for _, v := range a.values {
-		fences, _ := fenced(visible(v), maxSection-200, everything)
+		fences, _ := fenced(spelled(v), maxSection-200, everything)
 		out = append(out, fences...)
 	}
 	return out

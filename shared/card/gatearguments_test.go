@@ -84,7 +84,7 @@ func TestEveryPlannedValueIsShown(t *testing.T) {
 		"a hundred lines":                {jsonOf(map[string]any{"rows": rows(60)}), []string{"1059", "社員059"}, true},
 		"a thousand rows":                {jsonOf(map[string]any{"rows": rows(1000)}), []string{"社員000"}, false},
 		"thirty columns":                 {jsonOf(map[string]any{"rows": []any{wide(30)}}), []string{"c29", "v29"}, true},
-		"signs that nobody sees":         {`{"text":"a\u200b\u3164\u202eb"}`, []string{`\u200b\u3164\u202e`}, true},
+		"signs that nobody sees":         {`{"text":"a\u200b\u3164\u202eb"}`, []string{"⟨U+200B⟩⟨U+3164⟩⟨U+202E⟩"}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := calling(t, "rooms.book", tt.arguments, tt.arguments)

@@ -167,7 +167,7 @@ func tableText(s string) string {
 	if s == "" {
 		return " "
 	}
-	s = breakMentions(visible(s))
+	s = breakMentions(spelled(s))
 	if !legible.Text(s) {
 		return or(s, " ")
 	}

@@ -18,6 +18,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"ringi/shared/legible"
 	"ringi/shared/task"
 )
 
@@ -178,10 +179,10 @@ func (l *writer) list(v []any) {
 }
 
 // quoted writes a text between quotation marks, which end where it does: marks within it
-// are other ones, or stand behind a backslash.
+// are other ones, or stand behind a backslash. What nobody would see in it is spelled.
 func (l *writer) quoted(s string) {
 	l.words(l.w.open)
-	l.add(Value, l.w.inside.Replace(s))
+	l.add(Value, strings.ReplaceAll(legible.Spelled(l.w.inside.Replace(s)), "\n", " ⏎ "))
 	l.words(l.w.shut)
 }
 
@@ -206,7 +207,7 @@ func plainName(s string) bool {
 
 func plainSigns(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool {
-		return r == utf8.RuneError || !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_.-$", r)
+		return r == utf8.RuneError || legible.Blank(r) || legible.Ignorable(r) || !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_.-$", r)
 	})
 }
 
