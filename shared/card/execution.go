@@ -24,11 +24,11 @@ func (d drawing) execution() face {
 			contextLine(d.timed(e, w.CompletedTimed, w.Completed)),
 		)
 	case task.ExecutionFailed:
-		return d.drawn(r, w.FailedHeader, red).with(
-			section(fill(w.Error, "text", d.failure(r))),
-			d.actions(button(w.Retry, "retry_execution", e.ID, slack.StylePrimary)),
-			contextLine(d.timed(e, w.FailTimed, w.Failed)),
-		)
+		f := d.drawn(r, w.FailedHeader, red).with(section(fill(w.Error, "text", d.failure(r))))
+		if e.Error != task.ReasonToolValue { // that would fail again and again
+			f = f.with(d.actions(button(w.Retry, "retry_execution", e.ID, slack.StylePrimary)))
+		}
+		return f.with(contextLine(d.timed(e, w.FailTimed, w.Failed)))
 	case task.ExecutionCancelled:
 		return d.drawn(r, w.StoppedHeader, grey).with(contextLine(d.stopped(r)...))
 	}

@@ -94,7 +94,7 @@ const (
 	ProblemTooMany      Problem = "too_many"      // tool, constraint, limit, how many
 	ProblemUnbound      Problem = "unbound"       // tool, what is wrong with its constraints
 	ProblemTooLarge     Problem = "too_large"     // tool, limit with its unit
-	ProblemNoDepartment Problem = "no_department" // provider, department
+	ProblemNoDepartment Problem = "no_department" // provider, department, those that there are
 	ProblemPayMonth     Problem = "pay_month"     // provider, what it says
 	ProblemPeriod       Problem = "period"        // provider, employee id, month asked for, first day, last day
 	ProblemSheetFull    Problem = "sheet_full"    // provider, cells it would have, limit

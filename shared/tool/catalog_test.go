@@ -203,7 +203,7 @@ func TestEverySentenceIsThereInBothLanguages(t *testing.T) {
 		tool.ProblemDenied:       {tool.Freee, "no"},
 		tool.ProblemLimitedUntil: {tool.Freee, "18:00"},
 		tool.ProblemSheetFull:    {tool.Google, 10_000_001, 10_000_000},
-		tool.ProblemNoDepartment: {tool.Freee, "人事部"},
+		tool.ProblemNoDepartment: {tool.Freee, "人事部", "営業部, 開発部"},
 	}
 	for _, p := range tool.Problems {
 		a, ok := args[p]

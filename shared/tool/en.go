@@ -31,7 +31,7 @@ var english = map[Problem]string{
 	ProblemTooMany:      "The constraint %[2]s of %[1]s allows %[3]d rows at once, and there are %[4]d.",
 	ProblemUnbound:      "%s can't be called: its constraints are not right (%s).",
 	ProblemTooLarge:     "The result of %s is over the limit of %s. Ask for less.",
-	ProblemNoDepartment: "%s has no department %q. Check its name or code.",
+	ProblemNoDepartment: "%s has no department %q. There are: %s.",
 	ProblemPayMonth:     "%s says %q of the month in which somebody is paid (month_of_pay_day), so the month of their records can't be told. Tell whoever runs Ringi.",
 	ProblemPeriod:       "%s answered for the employee with id %s with records that are not of the month asked for (%s) but of %s to %s. Check the closing day and pay day there, then retry.",
 	ProblemSheetFull:    "Nothing was written: the spreadsheet (%s) would have %d cells, the limit is %d. Delete tabs that nobody uses, or name another spreadsheet.",

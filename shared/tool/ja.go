@@ -31,7 +31,7 @@ var japanese = map[Problem]string{
 	ProblemTooMany:      "%s の制約 %s により、一度に扱えるのは %d 行までです(今回は %d 行)。",
 	ProblemUnbound:      "%s の制約の設定が正しくないため、呼び出せません(%s)。",
 	ProblemTooLarge:     "%s の結果が上限(%s)を超えました。範囲を狭めて、もう一度依頼してください。",
-	ProblemNoDepartment: "%s に部門「%s」がありません。部門の名前かコードを確認してください。",
+	ProblemNoDepartment: "%s に部門「%s」がありません。登録されている部門: %s。",
 	ProblemPayMonth:     "%s が返した支払月の区分「%s」(month_of_pay_day)を読み取れないため、どの月の勤怠かを決められません。Ringi を運用する人に連絡してください。",
 	ProblemPeriod:       "%s が返した従業員 ID %s の勤怠は、依頼の月(%s)のものではありません(集計期間 %s〜%s)。締め日・支払日の設定を確認してから再実行してください。",
 	ProblemSheetFull:    "%sのセルが %d 個になり、上限の %d 個を超えるため、書き込みませんでした。使わないシートを削除するか、別のスプレッドシートを指定してください。",

@@ -1,11 +1,16 @@
 package freee
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
 
 	"ringi/shared/task"
 	"ringi/shared/tool"
+	"ringi/shared/tool/wire"
 )
 
 // group is a department in freee's words.
@@ -18,40 +23,51 @@ type group struct {
 
 func (d group) called(name string) bool { return d.Name == name || d.Code != nil && *d.Code == name }
 
-// members are the ids of those who belong today to departments of these names or
-// codes, or to any below them; found counts the names that freee knows. What else
-// freee says of people here is not read.
-func (c *Client) members(ctx context.Context, company int64, names []string) (ids map[int64]bool, found int, err error) {
+// departments are all that the company has.
+func (c *Client) departments(ctx context.Context, company int64) ([]group, error) {
 	var all struct {
 		Groups []group `json:"groups"`
 	}
-	if err := c.wire.Read(ctx, fmt.Sprintf("/groups?company_id=%d", company), &all); err != nil {
-		return nil, 0, err
+	err := c.wire.Read(ctx, fmt.Sprintf("/groups?company_id=%d", company), &all)
+	return all.Groups, err
+}
+
+// maxNamed is how much of the departments' names a sentence holds, in characters.
+const maxNamed = 150
+
+// unknown says that there is no department of a name, and which there are: whoever asks again needs one of them.
+func unknown(name string, all []group) *tool.Error {
+	var names []string
+	used := 0
+	for _, d := range all {
+		if used += utf8.RuneCountInString(d.Name) + 2; used > maxNamed {
+			break
+		}
+		names = append(names, d.Name)
 	}
+	listed := strings.Join(names, ", ")
+	if left := len(all) - len(names); left > 0 {
+		listed += fmt.Sprintf(" … (+%d)", left)
+	}
+	return &tool.Error{Outcome: tool.Failed, Problem: tool.ProblemNoDepartment, Args: []any{tool.Freee, wire.Short(name), cmp.Or(listed, "—")}}
+}
+
+// members are the ids of those who belong today to departments of these names or codes,
+// or to any below them. What else freee says of people here is not read.
+func (c *Client) members(ctx context.Context, company int64, all []group, names []string) (ids map[int64]bool, err error) {
 	within := map[int64]bool{}
-	for _, name := range names {
-		known := false
-		for _, d := range all.Groups {
-			if d.called(name) {
-				within[d.ID], known = true, true
-			}
-		}
-		if known {
-			found++
-		}
+	for _, d := range all {
+		within[d.ID] = slices.ContainsFunc(names, d.called)
 	}
 	for grown := true; grown; {
 		grown = false
-		for _, d := range all.Groups {
+		for _, d := range all {
 			if d.Parent != nil && within[*d.Parent] && !within[d.ID] {
 				within[d.ID], grown = true, true
 			}
 		}
 	}
 	ids = map[int64]bool{}
-	if len(within) == 0 {
-		return ids, found, nil
-	}
 	err = pages("list_employees", func(offset int) (int, error) {
 		var got struct {
 			People []struct {
@@ -75,7 +91,7 @@ func (c *Client) members(ctx context.Context, company int64, names []string) (id
 		}
 		return len(got.People), nil
 	})
-	return ids, found, err
+	return ids, err
 }
 
 // confined refuses employees who belong to none of the departments that a constraint allows.
@@ -83,9 +99,15 @@ func (c *Client) confined(ctx context.Context, company int64, employees []Employ
 	if len(departments) == 0 {
 		return nil
 	}
-	ids, _, err := c.members(ctx, company, departments)
+	all, err := c.departments(ctx, company)
 	if err != nil {
 		return err
+	}
+	ids := map[int64]bool{}
+	if slices.ContainsFunc(all, func(d group) bool { return slices.ContainsFunc(departments, d.called) }) {
+		if ids, err = c.members(ctx, company, all, departments); err != nil {
+			return err
+		}
 	}
 	for _, e := range employees {
 		if !ids[e.ID] {

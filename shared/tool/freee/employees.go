@@ -3,6 +3,7 @@ package freee
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"ringi/shared/tool"
 	"ringi/shared/tool/wire"
@@ -42,12 +43,15 @@ func (c *Client) ListEmployees(ctx context.Context, activeOnly bool, department 
 	}
 	var members map[int64]bool
 	if department != "" {
-		found := 0
-		if members, found, err = c.members(ctx, company, []string{department}); err != nil {
+		all, err := c.departments(ctx, company)
+		if err != nil {
 			return Employees{}, err
 		}
-		if found == 0 {
-			return Employees{}, &tool.Error{Outcome: tool.Failed, Problem: tool.ProblemNoDepartment, Args: []any{tool.Freee, department}}
+		if !slices.ContainsFunc(all, func(d group) bool { return d.called(department) }) {
+			return Employees{}, unknown(department, all)
+		}
+		if members, err = c.members(ctx, company, all, []string{department}); err != nil {
+			return Employees{}, err
 		}
 	}
 	out := Employees{Employees: []Employee{}}

@@ -52,7 +52,7 @@ func TestEmployeesOfADepartment(t *testing.T) {
 		}
 	}
 	e := w.refuse(t, "list_employees", `{"department":"宇宙部","status":"active"}`)
-	if e.Outcome != tool.Failed || e.Problem != tool.ProblemNoDepartment || !strings.Contains(e.Detail, "宇宙部") {
+	if e.Outcome != tool.Failed || e.Problem != tool.ProblemNoDepartment || !strings.Contains(e.Detail, "宇宙部") || !strings.Contains(e.Detail, "人事部, 営業部, ") {
 		t.Errorf("%v: %s", e, e.Detail)
 	}
 	if n := w.paths.of("/freee/hr/api/v1/companies/1884310/employees"); n != 6 {
