@@ -1,7 +1,6 @@
 package journeys
 
 import (
-	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -21,12 +20,6 @@ func allow(t *testing.T, s *stack.Stack, name string, effect task.Effect) {
 	t.Helper()
 	office, tenant := admin.Desk(s), task.TenantID(s.Sandbox.TeamID())
 	all, err := office.Tools(t.Context(), tenant, vendors.RoomsServer)
-	if errors.As(err, new(task.ErrField)) { // nothing has called from the workspace yet
-		if err := admin.Connect(t.Context(), s, s.Sandbox.TeamID()); err != nil {
-			t.Fatal(err)
-		}
-		all, err = office.Tools(t.Context(), tenant, vendors.RoomsServer)
-	}
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -151,6 +151,15 @@ func TestCtrlCStopsEverything(t *testing.T) {
 	if resp.StatusCode != http.StatusOK {
 		t.Errorf("the page is %d", resp.StatusCode)
 	}
+	resp, err = http.Get(url + "/sandbox/servers") // what the README says to allow first is there from the start
+	if err != nil {
+		t.Fatal(err)
+	}
+	listed, err := io.ReadAll(resp.Body)
+	resp.Body.Close()
+	if err != nil || !strings.Contains(string(listed), "rooms.book_room") {
+		t.Errorf("the tools of MCP servers are %s, %v", listed, err)
+	}
 	children := childrenOf(t, cmd.Process.Pid)
 	if len(children) == 0 {
 		t.Error("it has no children; the stand-ins should be one")

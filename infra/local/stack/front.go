@@ -1,6 +1,7 @@
 package stack
 
 import (
+	"context"
 	"net"
 	"net/http"
 
@@ -10,11 +11,12 @@ import (
 
 // startFront serves Slack's side: the template's routes, and the sandbox for
 // every other path.
-func (s *Stack) startFront(l net.Listener) {
+func (s *Stack) startFront(ctx context.Context, l net.Listener) {
 	api := gateway.New(s.Template.Functions, Account, s.Lambda, s.log)
 	var slack http.Handler = api
+	arrivals := &arrival{stack: s, next: api, seen: map[string]bool{}}
 	if s.options.Arrive != nil {
-		slack = &arrival{stack: s, next: api, seen: map[string]bool{}}
+		slack = arrivals
 	}
 	var rest http.Handler = http.NotFoundHandler()
 	if s.options.SlackAPIURL == "" {
@@ -28,6 +30,9 @@ func (s *Stack) startFront(l net.Listener) {
 		}
 		rest.ServeHTTP(w, r)
 	}), s.options.Hosts...))
+	if s.Sandbox != nil && s.options.Arrive != nil && !s.options.quiet {
+		arrivals.welcome(ctx, s.Sandbox.TeamID()) // its panels show what its workspace has before anybody asks for anything
+	}
 	if s.Sandbox != nil {
 		s.onClose(s.Sandbox.Close) // ends the browsers' streams, for which the server would wait
 	}

@@ -58,7 +58,8 @@ type Options struct {
 	// Seed runs when all services answer and before anything else is invoked.
 	Seed func(context.Context, *Stack) error
 
-	// Arrive prepares a workspace before its first call reaches a function; may be nil.
+	// Arrive prepares a workspace before its first call reaches a function, the sandbox's at
+	// the start; may be nil.
 	Arrive func(ctx context.Context, s *Stack, team string) error
 
 	// ByHand keeps schedules from ticking: only Fire invokes them.

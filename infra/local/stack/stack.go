@@ -120,7 +120,7 @@ func (s *Stack) start(ctx context.Context) error {
 	if err := s.startFunctions(binaries, back); err != nil {
 		return err
 	}
-	s.startFront(front)
+	s.startFront(ctx, front)
 	s.serveContainers()
 	if s.options.Seed != nil {
 		if err := s.options.Seed(ctx, s); err != nil {
