@@ -65,8 +65,8 @@ const stateWords = {
 
 // How a row or a run stands.
 const statusWords = {
-  ja: { extracted: "承認中", running: "実行中", completed: "完了", failed: "失敗", cancelled: "キャンセル", generating: "生成中", pending_approval: "承認待ち", approved: "承認済み", rejected: "却下", expired: "期限切れ", pending: "開始待ち", unknown: "結果不明", parked: "再試行待ち", none: "未投稿", posting: "投稿中", posted: "表示中", unreachable: "表示できません", succeeded: "終了", timed_out: "時間切れ", aborted: "停止" },
-  en: { extracted: "in approval", running: "running", completed: "completed", failed: "failed", cancelled: "cancelled", generating: "being written", pending_approval: "awaits approval", approved: "approved", rejected: "rejected", expired: "expired", pending: "about to start", unknown: "outcome unknown", parked: "awaits a retry", none: "not posted", posting: "being posted", posted: "shown", unreachable: "can't be shown", succeeded: "finished", timed_out: "timed out", aborted: "stopped" },
+  ja: { extracted: "承認中", running: "実行中", completed: "完了", failed: "失敗", cancelled: "キャンセル", generating: "生成中", pending_approval: "承認待ち", approved: "承認済み", rejected: "却下", expired: "期限切れ", pending: "開始待ち", unknown: "結果不明", parked: "再試行待ち", none: "未投稿", posting: "投稿中", posted: "表示中", unreachable: "表示できません", succeeded: "終了", timed_out: "時間切れ", aborted: "停止", answered: "返答済み", refused: "受け付けず", superseded: "別の実行に交代", asked: "選択待ち", waiting: "承認待ち" },
+  en: { extracted: "in approval", running: "running", completed: "completed", failed: "failed", cancelled: "cancelled", generating: "being written", pending_approval: "awaits approval", approved: "approved", rejected: "rejected", expired: "expired", pending: "about to start", unknown: "outcome unknown", parked: "awaits a retry", none: "not posted", posting: "being posted", posted: "shown", unreachable: "can't be shown", succeeded: "finished", timed_out: "timed out", aborted: "stopped", answered: "answered", refused: "refused", superseded: "another run took over", asked: "awaits a choice", waiting: "awaits approval" },
 };
 
 let lang = localStorage.getItem("lang") || "ja";

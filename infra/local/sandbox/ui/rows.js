@@ -67,7 +67,7 @@ function detail(r, a) {
 }
 
 const moods = {
-  approved: "good", completed: "good", pending_approval: "wait", parked: "bad", rejected: "bad", failed: "bad", unknown: "bad", unreachable: "bad",
+  approved: "good", completed: "good", answered: "good", pending_approval: "wait", parked: "bad", rejected: "bad", failed: "bad", unknown: "bad", unreachable: "bad",
   expired: "off", cancelled: "off", running: "now", generating: "now", posting: "now",
 };
 

@@ -1,0 +1,38 @@
+package sandbox_test
+
+import (
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"ringi/shared/task"
+)
+
+// Whatever state a row or a run is in, the panel has a word for it in both languages.
+func TestThePanelHasAWordForEveryStatus(t *testing.T) {
+	text, err := os.ReadFile("ui/i18n.js")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, words, _ := strings.Cut(string(text), "const statusWords = {")
+	words, _, _ = strings.Cut(words, "\n};")
+	all := []string{string(task.TaskAnswered), string(task.TaskRefused), task.Superseded().Outcome, "asked", "parked", "waiting"}
+	for s := range task.TaskMoves {
+		all = append(all, string(s))
+	}
+	for s := range task.GateMoves {
+		all = append(all, string(s))
+	}
+	for s := range task.ExecutionMoves {
+		all = append(all, string(s))
+	}
+	for s := range task.StepMoves {
+		all = append(all, string(s))
+	}
+	for _, s := range all {
+		if n := len(regexp.MustCompile(`[{ ]`+s+`: "[^"]`).FindAllString(words, -1)); n != 2 {
+			t.Errorf("%s has %d words, want one in each language", s, n)
+		}
+	}
+}
