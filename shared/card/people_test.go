@@ -1,6 +1,7 @@
 package card_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -69,6 +70,32 @@ func TestManyPeopleStillFit(t *testing.T) {
 			if id, _, closed := strings.Cut(piece, ">"); !closed || len(id) != len("U0SANDSUZU") {
 				t.Errorf("a mention is cut: %.20s", piece)
 			}
+		}
+	}
+}
+
+// Who is mentioned is called by Slack: a text of others calls no more people than a policy may name, the others are seen by their ids.
+func TestNoTextCallsEverybody(t *testing.T) {
+	var text strings.Builder
+	for n := range 500 {
+		fmt.Fprintf(&text, "<@U0PERSON%03d> ", n%250) // each twice
+	}
+	s := received(t).extracted().drafted(task.DefaultSettings())
+	s.Task.Description, s.Prompt().Content = text.String(), text.String()
+	for _, kind := range []string{taskCard, promptCard} {
+		m := card.Render(s.Aggregate, s.card(kind), "ja", s.now)
+		if err := card.Validate(m); err != nil {
+			t.Fatal(err)
+		}
+		got := drawn(m.Attachments[0].Blocks.BlockSet)
+		called := map[string]bool{}
+		for _, piece := range strings.Split(got, "<@")[1:] {
+			id, _, _ := strings.Cut(piece, ">")
+			called[id] = true
+		}
+		delete(called, "U0REQUESTER") // the card's own words
+		if len(called) != task.MaxMentioned || !strings.Contains(got, "&lt;@U0PERSON020&gt;") {
+			t.Errorf("%s calls %d people", kind, len(called))
 		}
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"ringi/shared/task"
 )
 
 var idForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`) })
@@ -24,10 +26,18 @@ func (w *words) mention(user string) string {
 var writtenMention = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`&lt;@([UW][A-Z0-9]{2,40})&gt;`) })
 
 // people draws the mentions of people in an escaped text as names with their ids: who is
-// meant is what others are asked about, and an id alone says it to nobody. Nothing else
-// that Slack would act upon is let through.
+// meant is what others are asked about, and an id alone says it to nobody. Those beyond
+// task.MaxMentioned stay as they are written. Nothing else that Slack would act upon is let through.
 func people(escaped string) string {
-	return writtenMention().ReplaceAllString(escaped, "<@$1> ($1)")
+	called := map[string]bool{}
+	return writtenMention().ReplaceAllStringFunc(escaped, func(written string) string {
+		id := writtenMention().FindStringSubmatch(written)[1]
+		if !called[id] && len(called) == task.MaxMentioned {
+			return written
+		}
+		called[id] = true
+		return "<@" + id + "> (" + id + ")"
+	})
 }
 
 // when shows a time in the reader's own zone and language.

@@ -3,7 +3,9 @@ package model
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"ringi/shared/task"
@@ -30,18 +32,26 @@ type Version struct {
 
 // Draft writes the policy that people approve. Its errors are as Extract's.
 func Draft(ctx context.Context, g Generator, in DraftInput) (string, Usage, error) {
-	var policy string
+	var policy, crowded string
 	usage, err := ask(ctx, g, question{
 		purpose: Drafting, locale: in.Locale, try: in.Try, tokens: 8192,
 		data: DraftData{Task: taskData(in.Task), Message: in.Request, Earlier: draftTries(in.Earlier), Now: stamp(in.Now), Locale: in.Locale},
 		accept: func(answer []byte) (problems []string) {
 			policy, problems = readDraft(answer)
+			if n := len(task.Mentioned(policy)); len(problems) == 0 && n > task.MaxMentioned {
+				crowded = fmt.Sprintf("policy mentions %d people as <@…>, the limit is %d: name fewer", n, task.MaxMentioned)
+				return []string{crowded}
+			}
 			if len(problems) == 0 && in.Fits != nil && !in.Fits(policy) {
 				problems = []string{"policy can't be shown whole to the people who approve it: write less, in fewer lines, and in plain words"}
 			}
 			return problems
 		},
 	})
+	var unusable *OutputError
+	if errors.As(err, &unusable) && slices.Contains(unusable.Problems, crowded) {
+		unusable.People = len(task.Mentioned(policy))
+	}
 	if err != nil {
 		return "", usage, err
 	}

@@ -62,6 +62,7 @@ type OutputError struct {
 	Purpose  Purpose
 	Problems []string
 	CutOff   bool // the last answer was too long
+	People   int  // whom the last answer mentions, if that is more than task.MaxMentioned
 }
 
 func (e *OutputError) Error() string {
@@ -96,6 +97,8 @@ func Failure(err error) task.Failure {
 		return task.Failure{Reason: task.ReasonPlanLacks, Said: lack.sentence()}
 	case errors.As(err, &output) && output.CutOff:
 		return task.Failure{Reason: task.ReasonModelCutOff}
+	case errors.As(err, &output) && output.People > 0:
+		return task.Failure{Reason: task.ReasonTooManyPeople, Detail: fmt.Sprintf("%d/%d", output.People, task.MaxMentioned)}
 	case errors.As(err, &output):
 		return task.Failure{Reason: task.ReasonModelBadOutput}
 	case errors.As(err, &e):

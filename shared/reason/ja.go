@@ -4,7 +4,7 @@ import "ringi/shared/task"
 
 func japanese() words {
 	return words{
-		detail: "({detail})", seconds: "({detail}秒)", spent: "(費用 ${spent}、上限 ${limit})", step: "ステップ {step}",
+		detail: "({detail})", seconds: "({detail}秒)", spent: "(費用 ${spent}、上限 ${limit})", people: "({n} 人、上限 {limit} 人)", step: "ステップ {step}",
 		sentences: map[task.Reason]string{
 			task.ReasonDone:             "タスクは完了しました。",
 			task.ReasonByPerson:         "タスクはキャンセルされました。続けるには、もう一度依頼してください。",
@@ -36,6 +36,7 @@ func japanese() words {
 			task.ReasonModelUnknown:     "設定されている AI モデルが使えません{detail}。管理者に設定の確認を依頼してから [🔄 再試行] を押してください。",
 			task.ReasonModelUnpriced:    "タスクの費用に上限 (max_cost_usd) がありますが、このモデルの料金が分からないため、呼び出しませんでした{detail}。管理者に別のモデルを選ぶか上限を 0 にしてもらってから、[🔄 再試行] を押してください。",
 			task.ReasonModelDemo:        "デモ用のモデルが、頼まれたとおりに失敗しました{detail}。[🔄 再試行] を押すと続きます。",
+			task.ReasonTooManyPeople:    "AI モデルの書いた実行方針が、挙げられる人数の上限を超えています{detail}。知らせる相手を減らすか、依頼を分けて、もう一度依頼してください。",
 			task.ReasonPlanLacks:        "依頼のうち、できないことがあるため、実行ステップを作りませんでした{detail}。管理者が許可した後に [🔄 再試行] を押すか、できる範囲でもう一度依頼してください。",
 			task.ReasonRunFailed:        "Ringi の内部で問題が起きました{detail}。下のボタンでもう一度お試しください。続く場合は管理者に連絡してください。",
 			task.ReasonToolValue:        "承認された内容のままでは実行できません{detail}。再実行しても同じ結果になるため、正しい内容でもう一度依頼してください。",

@@ -12,6 +12,7 @@ import (
 type words struct {
 	detail, seconds string
 	spent           string // what was spent, and the limit
+	people          string // whom a policy mentions, and the limit
 	step            string
 	sentences       map[task.Reason]string
 }
@@ -38,7 +39,7 @@ func Sentence(locale string, r task.Reason, detail string) string {
 	return put(text, "detail", w.inBrackets(r, detail))
 }
 
-// Detail is a reason's detail in brackets: seconds for a timeout, two sums for a limit of costs.
+// Detail is a reason's detail in brackets: seconds for a timeout, what there was and the limit for costs and people.
 func Detail(locale string, r task.Reason, detail string) string {
 	return wordsOf(locale).inBrackets(r, detail)
 }
@@ -54,6 +55,8 @@ func (w words) inBrackets(r task.Reason, detail string) string {
 		return put(w.detail, "detail", put(w.step, "step", detail))
 	case r == task.ReasonCostLimit && sums:
 		return put(w.spent, "spent", spent, "limit", limit)
+	case r == task.ReasonTooManyPeople && sums:
+		return put(w.people, "n", spent, "limit", limit)
 	}
 	return put(w.detail, "detail", detail)
 }

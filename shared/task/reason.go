@@ -44,8 +44,9 @@ const (
 	ReasonModelUnknown     Reason = "model_unknown"
 	ReasonModelUnpriced    Reason = "model_unpriced" // a limit of costs can't be held with it
 	ReasonModelDemo        Reason = "model_demo_failure"
-	ReasonPlanLacks        Reason = "plan_lacks" // something that the request needs can't be done
-	ReasonRunFailed        Reason = "run_failed" // anything that is our own fault
+	ReasonTooManyPeople    Reason = "too_many_people" // the policy mentions more than MaxMentioned
+	ReasonPlanLacks        Reason = "plan_lacks"      // something that the request needs can't be done
+	ReasonRunFailed        Reason = "run_failed"      // anything that is our own fault
 
 	// Why an execution or a step failed.
 	ReasonToolFailed      Reason = "tool_failed"
@@ -70,7 +71,7 @@ var Reasons = []Reason{
 	ReasonUnsupported, ReasonHelp, ReasonBecameReason, ReasonGreeting, ReasonThreadHint,
 	ReasonGuest, ReasonStranger, ReasonWorkspace, ReasonOpenPerson, ReasonOpenTenant, ReasonHourPerson, ReasonHourTenant,
 	ReasonModelUnavailable, ReasonModelRefused, ReasonModelBadOutput, ReasonModelCutOff, ReasonModelBadRequest,
-	ReasonModelKey, ReasonModelForbidden, ReasonModelNoCredit, ReasonModelMisplaced, ReasonModelUnknown, ReasonModelUnpriced, ReasonModelDemo, ReasonPlanLacks, ReasonRunFailed,
+	ReasonModelKey, ReasonModelForbidden, ReasonModelNoCredit, ReasonModelMisplaced, ReasonModelUnknown, ReasonModelUnpriced, ReasonModelDemo, ReasonTooManyPeople, ReasonPlanLacks, ReasonRunFailed,
 	ReasonToolFailed, ReasonToolValue, ReasonToolUnknown, ReasonToolNotAllowed, ReasonToolConstraint, ReasonToolChanged, ReasonBadArguments, ReasonResultExpired,
 	ReasonStepsChanged, ReasonTimeout, ReasonInterruptedRead,
 	ReasonSessionModel, ReasonSessionEnded, ReasonStepsNotDone,

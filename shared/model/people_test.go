@@ -1,0 +1,54 @@
+package model_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"ringi/shared/model"
+	"ringi/shared/task"
+)
+
+func mentioning(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "<@U0PERSON%03d>、<@U0PERSON%03d>、", i, i)
+	}
+	text, _ := json.Marshal(map[string]string{"policy": "完了したら、" + b.String() + "に知らせます。"})
+	return string(text)
+}
+
+// A policy that mentions too many people goes back to the model with the limit, and at
+// the second time people are told how many there were.
+func TestAPolicyMentionsOnlySoMany(t *testing.T) {
+	in := model.DraftInput{Task: task.Task{Title: "t", Description: "d"}, Request: "r", Locale: "ja", Now: now()}
+	g := says(mentioning(21), mentioning(20))
+	if policy, _, err := model.Draft(t.Context(), g, in); err != nil || !strings.Contains(policy, "U0PERSON019") {
+		t.Errorf("%q, %v", policy, err)
+	}
+	if again := told(t, g.asked[1]); !strings.Contains(again, "mentions 21 people") || !strings.Contains(again, "the limit is 20") {
+		t.Errorf("the model is told %s", again)
+	}
+	_, _, err := model.Draft(t.Context(), says(mentioning(30), mentioning(100)), in)
+	if f := model.Failure(err); f.Reason != task.ReasonTooManyPeople || f.Detail != "100/20" {
+		t.Errorf("%+v", f)
+	}
+	_, _, err = model.Draft(t.Context(), says(mentioning(30), `{"policy":""}`), in)
+	if f := model.Failure(err); f.Reason != task.ReasonModelBadOutput || !errors.As(err, new(*model.OutputError)) {
+		t.Errorf("%+v", f)
+	}
+}
+
+// The demo model says so itself, of a request that names so many.
+func TestTheDemoTellsOnlySoMany(t *testing.T) {
+	request := "今月の勤怠をまとめて"
+	for i := range 21 {
+		request += fmt.Sprintf("、<@U0PERSON%03d>に", i)
+	}
+	got, _, err := model.Extract(t.Context(), model.Demonstration{}, model.ExtractInput{Text: request + "知らせて", Locale: "ja", Now: now()})
+	if err != nil || got.Kind != "unsupported" || !strings.Contains(got.Sentence, "20 人まで") {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
