@@ -32,7 +32,7 @@ func (d drawing) choice(c *task.Choice) face {
 	}
 	return f.with(
 		divider(),
-		d.waits(c.Terms),
+		d.chooses(c.Terms, fits),
 		d.actions(buttons...),
 		contextLine(fill(w.TaskID, "task", or(code(d.taskID(), maxID), "?"))),
 	)

@@ -20,13 +20,50 @@ func (d drawing) waits(t task.Terms) slack.Block {
 	return contextLine(lines...)
 }
 
+// chooses says who may choose what a message is meant to be, and until when. Whoever may
+// send back what waits may make its reason of it; its writer may make a request of it, too.
+func (d drawing) chooses(t task.Terms, asReason bool) slack.Block {
+	who, writer := d.w.approvers(d.settings, d.a.Request), ""
+	if d.a.Request != nil {
+		writer = d.a.Request.User
+	}
+	var lines []string
+	if asReason {
+		lines = append(lines, fill(d.w.WhoMakesReason, "who", who))
+	}
+	lines = append(lines, fill(d.w.WhoMakesRequest, "who", d.w.either(writer, who)))
+	if t.DecideBy != nil {
+		lines = append(lines, fill(d.w.DecideBy, "when", when(*t.DecideBy)))
+	}
+	return contextLine(lines...)
+}
+
+// either names a person beside those who may decide; where there is nobody who may, the person alone.
+func (w *words) either(user, who string) string {
+	switch {
+	case user == "" || who == w.mention(user):
+		return who
+	case who == w.NobodyDecides:
+		return w.mention(user)
+	}
+	return w.mention(user) + " / " + who
+}
+
 // deciders names those who may stamp or send back what r asked for.
 func (w *words) deciders(s task.Settings, r *task.Request) string {
+	who := w.approvers(s, r)
+	if who != w.NobodyDecides && !s.AllowSelfApproval && r != nil && r.User != "" {
+		who += fill(w.NotRequester, "who", w.mention(r.User))
+	}
+	return who
+}
+
+// approvers names those whom the settings let decide about what r asked for.
+func (w *words) approvers(s task.Settings, r *task.Request) (who string) {
 	requester, channel, direct := "", "", false
 	if r != nil {
 		requester, channel, direct = r.User, r.Channel, r.ChannelType == "im"
 	}
-	var who string
 	switch {
 	case s.Approvers.Mode == task.ApproversList:
 		if who = w.listed(s.Approvers); who == "" {
@@ -38,9 +75,6 @@ func (w *words) deciders(s task.Settings, r *task.Request) string {
 		who = fill(w.MembersDecide, "channel", "<#"+channel+">")
 	default:
 		who = w.MembersOfIt
-	}
-	if !s.AllowSelfApproval && requester != "" {
-		who += fill(w.NotRequester, "who", w.mention(requester))
 	}
 	return who
 }
@@ -72,11 +106,11 @@ func Refused(err error, s task.Settings, r *task.Request) string {
 	case task.RuleGuest, task.RuleNotMember, task.RuleNotListed, task.RuleSelf:
 		return text + "\n" + fill(w.WhoDecides, "who", w.deciders(s, r))
 	case task.RuleNotParty:
-		who := w.deciders(s, r)
-		if r != nil && r.User != "" {
-			who = w.mention(r.User) + " / " + who
+		who := w.approvers(s, r)
+		if r != nil {
+			who = w.either(r.User, who)
 		}
-		return text + "\n" + fill(w.WhoDecides, "who", who)
+		return text + "\n" + fill(w.WhoMay, "who", who)
 	}
 	return text
 }

@@ -64,3 +64,47 @@ func mentions(ids []string) (out []string) {
 	}
 	return out
 }
+
+// The card that asks what a message is meant to be says who may choose what: nobody approves anything there.
+func TestAChoiceSaysWhoMayChoose(t *testing.T) {
+	list := task.Approvers{Mode: task.ApproversList, Users: []string{"U1"}}
+	for _, tt := range []struct {
+		name      string
+		text      string
+		approvers task.Approvers
+		says      map[string][]string
+	}{
+		{"a listed approver, and whoever wrote it", "もっと短く", list, map[string][]string{
+			"ja": {"👥 却下理由にできる人: <@U1>", "👥 新しい依頼にできる人: <@U0REQUESTER> / <@U1>"},
+			"en": {"👥 Can make it the reason: <@U1>", "👥 Can make it a request: <@U0REQUESTER> / <@U1>"},
+		}},
+		{"the channel", "もっと短く", task.Approvers{Mode: task.ApproversChannel}, map[string][]string{
+			"ja": {"👥 却下理由にできる人: <#C0HR> のメンバー", "👥 新しい依頼にできる人: <@U0REQUESTER> / <#C0HR> のメンバー"},
+			"en": {"👥 Can make it the reason: members of <#C0HR>", "👥 Can make it a request: <@U0REQUESTER> / members of <#C0HR>"},
+		}},
+		{"nobody is listed", strings.Repeat("長", task.MaxReason+1), task.Approvers{Mode: task.ApproversList}, map[string][]string{
+			"ja": {"👥 新しい依頼にできる人: <@U0REQUESTER>"}, "en": {"👥 Can make it a request: <@U0REQUESTER>"},
+		}},
+	} {
+		for locale, says := range tt.says {
+			set := task.DefaultSettings()
+			set.Approvers, set.AllowSelfApproval, set.Locale = tt.approvers, false, locale
+			s := received(t)
+			s.Request.Text = tt.text
+			s.do(s.Ask(1, task.Beside{TaskID: "01OTHER", Title: "x", ID: "01GATE", Kind: task.CardPrompt, Version: 1}, set, s.now))
+			m := card.RenderUnder(s.Aggregate, s.card(taskCard), set, s.now)
+			if err := card.Validate(m); err != nil {
+				t.Error(err)
+			}
+			shown := drawn(m.Attachments[0].Blocks.BlockSet)
+			for _, says := range append(says, fmt.Sprintf("<!date^%d^", s.Choice.Terms.DecideBy.Unix())) {
+				if !strings.Contains(shown, says) {
+					t.Errorf("%s: %q lacks %q", tt.name, shown, says)
+				}
+			}
+			if strings.Contains(shown, "承認・却下できる人") || strings.Contains(shown, "Can approve or reject") || len(says) == 1 && strings.Contains(shown, "Can make it the reason") {
+				t.Errorf("%s: it says who may approve, or make a reason of what can be none: %s", tt.name, shown)
+			}
+		}
+	}
+}

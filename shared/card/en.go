@@ -6,6 +6,7 @@ func english() *words {
 	return &words{
 		Locale:   "en",
 		Effects:  "*What will be done*",
+		Remarks:  "*On the reasons for rejecting earlier versions*\n{text}",
 		None:     "(none)",
 		Untitled: "(untitled)",
 		System:   "the system",
@@ -22,6 +23,9 @@ func english() *words {
 		ReviewBefore:    "← Previous page",
 		ReviewNext:      "Next page →",
 		ReviewApprove:   "Approve",
+		ReviewOn:        "It can be approved on the last page.",
+		ReviewReads:     "For reading only. The card says who can approve it.",
+		ReviewOver:      "This was decided or cancelled meanwhile. The card says what became of it.",
 		ReviewLast:      "This is the last page. If all of it is as it should be, press [Approve].",
 
 		ConfirmTitle: "Stop this run?",
@@ -103,13 +107,16 @@ func english() *words {
 		},
 		ArgumentsCut: "⚠️ The arguments are long: only the beginning of {bytes} bytes is shown",
 
-		WhoDecides:    "👥 Can approve or reject: {who}",
-		DecideBy:      "⌛ Until: {when}",
-		NobodyDecides: "nobody (no approver is listed; please ask an administrator to list one)",
-		MembersDecide: "members of {channel}",
-		MembersOfIt:   "members of this channel",
-		NotRequester:  " (not {who}: nobody approves their own request)",
-		AndOthers:     "and {n} more",
+		WhoDecides:      "👥 Can approve or reject: {who}",
+		WhoMakesReason:  "👥 Can make it the reason: {who}",
+		WhoMakesRequest: "👥 Can make it a request: {who}",
+		WhoMay:          "👥 Can do this: {who}",
+		DecideBy:        "⌛ Until: {when}",
+		NobodyDecides:   "nobody (no approver is listed; please ask an administrator to list one)",
+		MembersDecide:   "members of {channel}",
+		MembersOfIt:     "members of this channel",
+		NotRequester:    " (not {who}: nobody approves their own request)",
+		AndOthers:       "and {n} more",
 
 		Suggestions: [3]Suggestion{
 			{"Attendance", "Sum up this month's attendance"}, {"Overtime", "Check last month's overtime"}, {"Employees", "Get the list of employees"},

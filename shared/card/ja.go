@@ -6,6 +6,7 @@ func japanese() *words {
 	return &words{
 		Locale:   "ja",
 		Effects:  "*実行する内容*",
+		Remarks:  "*前の版の却下理由について*\n{text}",
 		None:     "(なし)",
 		Untitled: "(無題)",
 		System:   "システム",
@@ -22,6 +23,9 @@ func japanese() *words {
 		ReviewBefore:    "← 前のページ",
 		ReviewNext:      "次のページ →",
 		ReviewApprove:   "承認",
+		ReviewOn:        "承認は最後のページでできます。",
+		ReviewReads:     "閲覧のみです。承認できる人は、カードに表示されています。",
+		ReviewOver:      "すでに決定されたか、取り消されています。結果はカードに表示されています。",
 		ReviewLast:      "最後のページです。内容に問題がなければ [承認] を押してください。",
 
 		ConfirmTitle: "実行を中止しますか?",
@@ -103,13 +107,16 @@ func japanese() *words {
 		},
 		ArgumentsCut: "⚠️ 引数が長いため、{bytes} バイトのうち先頭だけを表示しています",
 
-		WhoDecides:    "👥 承認・却下できる人: {who}",
-		DecideBy:      "⌛ 期限: {when}",
-		NobodyDecides: "なし(承認者が登録されていません。管理者に登録を依頼してください)",
-		MembersDecide: "{channel} のメンバー",
-		MembersOfIt:   "このチャンネルのメンバー",
-		NotRequester:  "(依頼した {who} は、自分の依頼を承認できません)",
-		AndOthers:     "ほか {n} 件",
+		WhoDecides:      "👥 承認・却下できる人: {who}",
+		WhoMakesReason:  "👥 却下理由にできる人: {who}",
+		WhoMakesRequest: "👥 新しい依頼にできる人: {who}",
+		WhoMay:          "👥 操作できる人: {who}",
+		DecideBy:        "⌛ 期限: {when}",
+		NobodyDecides:   "なし(承認者が登録されていません。管理者に登録を依頼してください)",
+		MembersDecide:   "{channel} のメンバー",
+		MembersOfIt:     "このチャンネルのメンバー",
+		NotRequester:    "(依頼した {who} は、自分の依頼を承認できません)",
+		AndOthers:       "ほか {n} 件",
 
 		Suggestions: [3]Suggestion{
 			{"勤怠集計", "今月の勤怠をまとめて"}, {"残業確認", "先月の残業時間を確認して"}, {"従業員一覧", "従業員一覧を取得して"},

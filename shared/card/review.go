@@ -60,9 +60,16 @@ func ReviewModal(a *task.Aggregate, r Review, locale string) (view slack.ModalVi
 	view = slack.ModalViewRequest{
 		Type: slack.VTModal, CallbackID: ReviewCallback, Title: label(w.ReviewTitle), Close: label(w.ModalClose), PrivateMetadata: string(metadata),
 	}
-	if last && !whole.cut && !r.ReadOnly && a.Undecided(r.ID) {
+	switch {
+	case !a.Undecided(r.ID):
+		blocks = append(blocks, contextLine(w.ReviewOver))
+	case r.ReadOnly || whole.cut:
+		blocks = append(blocks, contextLine(w.ReviewReads))
+	case last:
 		view.Submit = label(w.ReviewApprove)
 		blocks = append(blocks, contextLine(w.ReviewLast))
+	default:
+		blocks = append(blocks, contextLine(w.ReviewOn))
 	}
 	view.Blocks = slack.Blocks{BlockSet: blocks}
 	return view, true
@@ -101,7 +108,7 @@ func (d drawing) asked(kind task.CardType, id string, most int) (title string, b
 	case task.CardProcess:
 		for _, p := range d.a.Processes {
 			if p.ID == id {
-				return version(d.w.Process, p.Version), d.processBody(p.Steps, most), true
+				return version(d.w.Process, p.Version), d.processBody(p.Steps, p.Remarks, most), true
 			}
 		}
 	case task.CardStep:

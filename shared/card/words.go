@@ -15,11 +15,12 @@ type words struct {
 	ConfirmTitle, ConfirmText, ConfirmYes, ConfirmNo string
 
 	// What can't be shown whole on its card is approved in a dialog that pages through it.
-	Review, NotWhole                                  string
-	ReviewTitle, ReviewPage, ReviewBefore, ReviewNext string
-	ReviewApprove, ReviewLast                         string
+	Review, NotWhole                                             string
+	ReviewTitle, ReviewPage, ReviewBefore, ReviewNext            string
+	ReviewApprove, ReviewLast, ReviewOn, ReviewReads, ReviewOver string
 
 	Effects string // above what each step would do
+	Remarks string // on the reasons for which earlier steps were rejected
 
 	// Contexts.
 	TaskID, TaskVersion                          string
@@ -55,6 +56,7 @@ type words struct {
 	// Who decides and until when.
 	WhoDecides, DecideBy, NobodyDecides, MembersDecide string
 	MembersOfIt, NotRequester, AndOthers               string
+	WhoMakesReason, WhoMakesRequest, WhoMay            string
 
 	// What is suggested to whoever opens the app's messages.
 	Suggestions [3]Suggestion
