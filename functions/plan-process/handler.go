@@ -55,7 +55,7 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (task.Next, err
 	if err != nil {
 		return task.Next{}, err
 	}
-	steps, usage, err := h.plan(ctx, s, a, allowed, forbidden)
+	steps, remarks, usage, err := h.plan(ctx, s, a, allowed, forbidden)
 	if err != nil {
 		return pipeline.Failed(ctx, h.Store, in, made, model.InVain(err, usage), s.MaxCost(), h.Now())
 	}
@@ -63,14 +63,14 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (task.Next, err
 		if a.Generating() != made { // another invocation was faster, and people have judged its steps since
 			return task.Change{}, nil
 		}
-		return a.FinishProcess(in.Run, steps, s, h.Now())
+		return a.FinishProcess(in.Run, steps, remarks, s, h.Now())
 	})
 }
 
-func (h *Handler) plan(ctx context.Context, s task.Settings, a *task.Aggregate, tools *tool.Catalog, forbidden []string) ([]task.Step, model.Usage, error) {
+func (h *Handler) plan(ctx context.Context, s task.Settings, a *task.Aggregate, tools *tool.Catalog, forbidden []string) ([]task.Step, string, model.Usage, error) {
 	g, err := model.Within(s, h.Open, pipeline.ModelName(h.Model, s))
 	if err != nil {
-		return nil, model.Usage{}, err
+		return nil, "", model.Usage{}, err
 	}
 	input := model.PlanInput{
 		Task: *a.Task, Request: a.Request.Text, Policy: a.Prompt().Content, Tools: tools, Forbidden: forbidden, Requester: a.Head.Requester,

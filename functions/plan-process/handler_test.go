@@ -86,7 +86,7 @@ func TestPlanProcess(t *testing.T) {
 				ToolInput: `{"department":null,"status":"active"}`, Description: "x", ExpectedOutput: "x",
 			})
 		}
-		unseen, err := json.Marshal(map[string]any{"steps": steps})
+		unseen, err := json.Marshal(map[string]any{"steps": steps, "missing": []any{}, "remarks": ""})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -94,7 +94,7 @@ func TestPlanProcess(t *testing.T) {
 		if next := handle(t, w, g); next.State != task.StateAwaitProcessApproval {
 			t.Fatalf("%+v", next)
 		}
-		if p := w.Load().Process(); g.calls != 2 || !card.StepsFit(p.Steps) || len(p.Steps) == 0 {
+		if p := w.Load().Process(); g.calls != 2 || !card.StepsFit(p.Steps, "") || len(p.Steps) == 0 {
 			t.Errorf("after %d calls: %d steps", g.calls, len(p.Steps))
 		}
 	})
@@ -106,6 +106,8 @@ func TestPlanProcess(t *testing.T) {
 		handle(t, w, g)
 		if p := w.Load().Process(); p.Version != 2 || len(p.Steps) <= before {
 			t.Errorf("version %d has %d steps, the first had %d", p.Version, len(p.Steps), before)
+		} else if !strings.Contains(p.Remarks, "「データの検証を追加して」 → 反映しました。") {
+			t.Errorf("of the reason is said %q", p.Remarks)
 		}
 	})
 	t.Run("a tool that the tenant forbids is not offered, and what needs it is said", func(t *testing.T) {

@@ -118,7 +118,7 @@ func (w *world) planned() *task.Process {
 	w.move(func(a *task.Aggregate) (task.Change, error) { return a.BeginProcess(a.Head.Run, w.clock) })
 	steps := []task.Step{{StepID: "step-1", Order: 1, Title: "通知", Tool: "send_slack_dm", ToolInput: `{"text":"x"}`, Effect: task.Write, ToolVersion: "1"}}
 	return w.move(func(a *task.Aggregate) (task.Change, error) {
-		return a.FinishProcess(a.Head.Run, steps, task.DefaultSettings(), w.clock)
+		return a.FinishProcess(a.Head.Run, steps, "", task.DefaultSettings(), w.clock)
 	}).Process()
 }
 

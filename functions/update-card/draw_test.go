@@ -315,7 +315,7 @@ func testLargeArguments(t *testing.T, w *world) {
 	arguments := task.JSON(`{"recipient":"U1","text":"` + strings.Repeat("長", 2000) + `末尾"}`)
 	steps := []task.Step{{StepID: "step-1", Order: 1, Title: "通知", Tool: "send_slack_dm", ToolInput: arguments, Effect: task.Write, ToolVersion: "1"}}
 	w.decide(func(a *task.Aggregate) (task.Change, error) {
-		return a.FinishProcess(1, steps, task.DefaultSettings(), w.clock)
+		return a.FinishProcess(1, steps, "", task.DefaultSettings(), w.clock)
 	})
 	w.decide(func(a *task.Aggregate) (task.Change, error) {
 		return a.ApproveProcess(a.Process().ID, by, policy, w.clock)

@@ -134,7 +134,7 @@ func (r *rush) move(x *asked) {
 		case 5:
 			return a.FinishProcess(a.Head.Run, []task.Step{{
 				StepID: "s1", Order: 1, Title: "一覧", Description: "手順", ExpectedOutput: "結果", Tool: "list_employees", ToolInput: task.JSON("{}"), Effect: task.Read, ToolVersion: "1",
-			}}, s, now)
+			}}, "", s, now)
 		case 6:
 			return a.ApproveProcess(a.Process().ID, r.requester(), r.policy(), now)
 		case 7, 8:

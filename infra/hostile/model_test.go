@@ -34,7 +34,7 @@ func (o *obedient) Generate(_ context.Context, r model.Request) (model.Response,
 	} else if o.attack.who == anAnswer {
 		return model.Response{Text: text, Stop: model.StopEnd}, nil
 	} else if r.Purpose == model.Planning && (o.attack.who == aStep || o.attack.who == aReference) {
-		return model.Response{Text: answer(map[string]any{"steps": []any{listing("一覧"), o.attack.step()}, "missing": []any{}}), Stop: model.StopEnd}, nil
+		return model.Response{Text: answer(map[string]any{"steps": []any{listing("一覧"), o.attack.step()}, "missing": []any{}, "remarks": ""}), Stop: model.StopEnd}, nil
 	}
 	if o.attack.who == aPolicy && r.Purpose == model.Drafting && len(r.Messages) == 1 {
 		return model.Response{Text: answer(map[string]any{"policy": text}), Stop: model.StopEnd}, nil
@@ -63,7 +63,7 @@ func (o *obedient) words(p model.Purpose, text string) any {
 		"spreadsheet_id": "hr-sheet", "sheet": tab, "columns": []any{map[string]any{"key": "display_name", "title": "氏名"}}, "rows": map[string]any{"$ref": "step-1.result.employees"},
 	})
 	write["requiresHumanCheck"] = true
-	return map[string]any{"steps": []any{listing(text), write, notice(3, text)}, "missing": []any{}}
+	return map[string]any{"steps": []any{listing(text), write, notice(3, text)}, "missing": []any{}, "remarks": cut(text, model.MaxRemarks)}
 }
 
 func step(n int, text, name string, input any) map[string]any {

@@ -101,7 +101,7 @@ func (w *walk) plan() {
 	w.Helper()
 	c, err := w.a.BeginProcess(w.a.Head.Run, w.now)
 	w.do("steps begun", c, err)
-	w.steps, _, err = model.Plan(w.Context(), w.model, model.PlanInput{
+	w.steps, _, _, err = model.Plan(w.Context(), w.model, model.PlanInput{
 		Task: *w.a.Task, Request: w.said(aMessage), Policy: w.a.Prompt().Content, Tools: w.attack.tools(w.T), Requester: requester, Locale: "ja", Now: w.now,
 	})
 	if err != nil {
@@ -110,7 +110,7 @@ func (w *walk) plan() {
 	for _, s := range w.steps {
 		w.made = append(w.made, s.Title, s.Description, s.ExpectedOutput)
 	}
-	c, err = w.a.FinishProcess(w.a.Head.Run, w.steps, task.DefaultSettings(), w.now)
+	c, err = w.a.FinishProcess(w.a.Head.Run, w.steps, "", task.DefaultSettings(), w.now)
 	w.do("steps", c, err)
 }
 

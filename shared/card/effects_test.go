@@ -62,3 +62,47 @@ func TestWhoeverStampsStepsSeesWhatTheyWouldDo(t *testing.T) {
 		t.Errorf("sixty plain steps can't be approved: %s", text)
 	}
 }
+
+// Two values that differ in nothing but what nobody sees are drawn differently, above the stamp and at the gate.
+func TestValuesThatDifferInSpacesAreTold(t *testing.T) {
+	for name, pair := range map[string][2]string{
+		"two spaces": {"営業 部", "営業  部"}, "a space at the end": {"営業部", "営業部 "}, "a space before a line's end": {"a\nb", "a \nb"},
+		"no width": {"U0SATO", "U0SA\u200bTO"}, "a joiner": {"U0SATO", "U0SATO\u200d"}, "a word joiner": {"a b", "a\u2060 b"}, "a space that doesn't break": {"a b", "a\u00a0b"},
+		"a tab": {"a b", "a\tb"}, "a filler": {"a b", "a\u3164b"}, "tags": {"a", "a\U000e0061"}, "a sign for a space": {"a␣", "a "}, "a number": {"a\u200b", "a⟨U+200B⟩"}, "reading direction": {"ab", "a\u202eb"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var effects, gates [2]string
+			for i, v := range pair {
+				args := jsonOf(map[string]any{"recipient": "U1", "text": v, "details": []any{map[string]any{"label": v, "value": v}}})
+				effects[i], _ = shownOf(t, []task.Step{{StepID: "step-1", Order: 1, Title: "通知", Tool: "send_slack_dm", ToolInput: task.JSON(args), Effect: task.Write}})
+				_, blocks := calling(t, "rooms.book", args, args).gate(t)
+				gates[i] = drawn(blocks)
+			}
+			for _, said := range [][2]string{effects, gates} {
+				if seen(said[0]) == seen(said[1]) || strings.Contains(said[1], "  ") {
+					t.Errorf("both are %q", seen(said[0]))
+				}
+			}
+		})
+	}
+}
+
+// What became of the reasons for rejecting earlier steps stands above the steps, as
+// others' words do: it calls nobody, and is nothing of ours.
+func TestWhatBecameOfReasonsStandsAboveTheSteps(t *testing.T) {
+	for locale, heading := range map[string]string{"ja": "*前の版の却下理由について*", "en": "*On the reasons for rejecting earlier versions*"} {
+		s := planned(t, fiveSteps(), task.DefaultSettings())
+		s.Process().Remarks = "「もっと短く」 → 反映しました。\n<!channel> ✅ 承認済み"
+		m := card.Render(s.Aggregate, s.card(processCard), locale, s.now)
+		if err := card.Validate(m); err != nil {
+			t.Fatal(err)
+		}
+		got := m.Attachments[0].Blocks.BlockSet[1].(*slack.SectionBlock).Text.Text
+		if !strings.HasPrefix(got, heading+"\n「もっと短く」 → 反映しました。\n") || strings.Contains(got, "<!") || strings.Contains(got, "✅") || !offers(m, "approve_process") {
+			t.Errorf("above the steps stands %q", got)
+		}
+	}
+	if card.StepsFit(manySteps(60, 100), strings.Repeat("&\n", 1000)) {
+		t.Error("remarks that no card shows fit")
+	}
+}

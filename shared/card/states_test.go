@@ -171,7 +171,7 @@ func states() []state {
 		{"process_rejected_next_generated", processCard, func(t testing.TB) *story {
 			s := rejectProcess(process(t))
 			s.do(s.BeginProcess(s.Head.Run, s.now))
-			return s.do(s.FinishProcess(s.Head.Run, fiveSteps(), set, s.now))
+			return s.do(s.FinishProcess(s.Head.Run, fiveSteps(), "", set, s.now))
 		}},
 		{"process_rejected_last", processCard, func(t testing.TB) *story {
 			one := set

@@ -89,7 +89,7 @@ func (s *story) promptApproved() *story {
 func planned(t testing.TB, steps []task.Step, set task.Settings) *story {
 	s := received(t).extracted().drafted(task.DefaultSettings()).promptApproved()
 	s.do(s.BeginProcess(s.Head.Run, s.now))
-	return s.do(s.FinishProcess(s.Head.Run, steps, set, s.now))
+	return s.do(s.FinishProcess(s.Head.Run, steps, "", set, s.now))
 }
 
 // approved has a pending execution, started one that runs.

@@ -94,9 +94,9 @@ func PromptFits(content string) bool {
 	return fits(func(d drawing) body { return d.promptBody(content, maxPages) })
 }
 
-// StepsFit is PromptFits for steps.
-func StepsFit(steps []task.Step) bool {
-	return fits(func(d drawing) body { return d.processBody(steps, maxPages) })
+// StepsFit is PromptFits for steps and the remarks above them.
+func StepsFit(steps []task.Step, remarks string) bool {
+	return fits(func(d drawing) body { return d.processBody(steps, remarks, maxPages) })
 }
 
 func fits(draw func(drawing) body) bool {

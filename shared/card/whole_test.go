@@ -160,7 +160,7 @@ func TestStepsThatACardCannotShowAreReadToTheEnd(t *testing.T) {
 			if err := card.Validate(m); err != nil {
 				t.Fatal(err)
 			}
-			if offers(m, "approve_process") || !offers(m, "review_process") || card.StepsFit(steps) {
+			if offers(m, "approve_process") || !offers(m, "review_process") || card.StepsFit(steps, "") {
 				t.Errorf("it can be approved on its card")
 			}
 			all, submits := reviewed(t, s, task.CardProcess, s.Process().ID)
@@ -171,7 +171,7 @@ func TestStepsThatACardCannotShowAreReadToTheEnd(t *testing.T) {
 			}
 		})
 	}
-	if !card.StepsFit(manySteps(60, 60)) || !card.StepsFit(fiveSteps()) {
+	if !card.StepsFit(manySteps(60, 60), "") || !card.StepsFit(fiveSteps(), "") {
 		t.Error("short steps don't fit")
 	}
 }
@@ -195,13 +195,13 @@ func TestAReviewIsBoundToWhatWasRead(t *testing.T) {
 		t.Error("a dialog of no gate")
 	}
 	read := card.Review{Type: task.CardPrompt, ID: s.Prompt().ID, TaskID: s.Head.TaskID, ReadOnly: true, Page: 99}
-	if view, _ := card.ReviewModal(s.Aggregate, read, "ja"); view.Submit != nil {
-		t.Error("who may only read can submit")
+	if view, _ := card.ReviewModal(s.Aggregate, read, "ja"); view.Submit != nil || !strings.Contains(drawn(view.Blocks.BlockSet), "閲覧のみです") {
+		t.Error("who may only read can submit, or isn't told")
 	}
 	id := s.Prompt().ID
 	s.promptApproved()
-	if _, submits := reviewed(t, s, task.CardPrompt, id); submits {
-		t.Error("what is approved can be approved in a dialog")
+	if all, submits := reviewed(t, s, task.CardPrompt, id); submits || !strings.Contains(all, "すでに決定された") {
+		t.Error("what is approved can be approved in a dialog, or it isn't said")
 	}
 }
 

@@ -33,7 +33,7 @@ func think(t *testing.T, text, locale string, l2, l3 []string) (e task.Extract, 
 	}
 	plan := model.PlanInput{Task: tk, Request: text, Policy: policy, Tools: catalog(t), Requester: "U0SANDSATO", Locale: locale, Now: now(), Try: 1}
 	for _, reason := range append(l3, "") {
-		if steps, _, err = model.Plan(t.Context(), g, plan); err != nil {
+		if steps, _, _, err = model.Plan(t.Context(), g, plan); err != nil {
 			t.Fatal(err)
 		}
 		plan.Earlier = append(plan.Earlier, model.PlanVersion{Steps: steps, Reason: reason})
@@ -111,7 +111,7 @@ func TestDemoBooksARoomWhenItMay(t *testing.T) {
 		"明日の会議室を予約して":         {"1. 空いている会議室を調べる — rooms.list_rooms", "2. 会議室を予約 — rooms.book_room 🔍", "3. 完了通知 — send_slack_dm"},
 		"book a meeting room": {"1. Find free meeting rooms — rooms.list_rooms", "2. Book a meeting room — rooms.book_room 🔍", "3. Notify on completion — send_slack_dm"},
 	} {
-		steps, _, err := model.Plan(t.Context(), demo(t), model.PlanInput{
+		steps, _, _, err := model.Plan(t.Context(), demo(t), model.PlanInput{
 			Task: task.Task{Title: "t"}, Request: text, Policy: "p", Tools: tools, Requester: "U0SANDSATO", Locale: "ja", Now: now(), Try: 1,
 		})
 		if err != nil {
@@ -147,7 +147,6 @@ func TestDemoListensToRejections(t *testing.T) {
 	checked[4] += " 🔍"
 	validated := []string{seed[0], seed[1], "3. データの検証 — calculate_overtime", "4. 残業時間計算 — calculate_overtime",
 		"5. Sheet 書き込み — write_rows_to_google_sheet", "6. 完了通知 — send_slack_dm"}
-	unread := append([]string{"1. 従業員一覧を取得(反映していません: 部署別にして) — list_employees"}, seed[1:]...)
 	for name, test := range map[string]struct {
 		l2, l3 []string
 		line   string // in the policy
@@ -166,10 +165,10 @@ func TestDemoListensToRejections(t *testing.T) {
 		"no DM, in English":      {nil, []string{"No DM at the end, please"}, "", seed[:4]},
 		"without a step":         {nil, []string{"ステップ4は不要です"}, "", []string{seed[0], seed[1], seed[2], "4. 完了通知 — send_slack_dm"}},
 		"only some steps":        {nil, []string{"remove step 5", "ステップ4は外して"}, "", seed[:3]},
-		"no such step":           {nil, []string{"ステップ9は不要"}, "", append([]string{"1. 従業員一覧を取得(反映していません: ステップ9は不要) — list_employees"}, seed[1:]...)},
-		"a month at L3":          {nil, []string{"10月分にして"}, "", append([]string{"1. 従業員一覧を取得(反映していません: 10月分にして) — list_employees"}, seed[1:]...)},
+		"no such step":           {nil, []string{"ステップ9は不要"}, "", seed},
+		"a month at L3":          {nil, []string{"10月分にして"}, "", seed},
 		"shorter at L2":          {[]string{"もっと簡潔にしてください"}, nil, "進め方: freee人事労務から従業員一覧を読み取ります → ", seed},
-		"any other at L3":        {nil, []string{"部署別にして"}, "", unread},
+		"any other at L3":        {nil, []string{"部署別にして"}, "", seed},
 		"any other at L2":        {[]string{"部署別にして"}, nil, "⚠ 前の版へのご指摘「部署別にして」はデモモデルに分からないため、反映していません。", seed},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -182,6 +181,39 @@ func TestDemoListensToRejections(t *testing.T) {
 				t.Errorf("policy: %s", policy)
 			}
 		})
+	}
+}
+
+// What became of every reason for which steps were sent back is said, the older ones too,
+// and in no step's title.
+func TestDemoSaysWhatBecameOfEveryReason(t *testing.T) {
+	for locale, tt := range map[string]struct {
+		request string
+		reasons []string
+		want    string
+	}{
+		"ja": {"今月の勤怠をまとめて", []string{"最後のステップは不要です", "ステップ4をステップ2の前に", "ステップ4は不要です"},
+			"「ステップ4は不要です」 → 反映しました。\n「最後のステップは不要です」「ステップ4をステップ2の前に」 → デモモデルに分からないため、反映していません。"},
+		"en": {"Summarize this month's attendance", []string{"Put step 4 first", "without step 4", "Make it nicer"},
+			"“without step 4” → taken in.\n“Put step 4 first”“Make it nicer” → not taken in: the demo model doesn't understand it."},
+	} {
+		in := model.PlanInput{Task: task.Task{Title: "t"}, Request: tt.request, Policy: "p", Tools: catalog(t), Requester: "U0SANDSATO", Locale: locale, Now: now(), Try: 1}
+		for n, reason := range append(tt.reasons, "") {
+			steps, remarks, _, err := model.Plan(t.Context(), demo(t), in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if (remarks == "") != (n == 0) || n == len(tt.reasons) && remarks != tt.want || len(steps) < 3 || strings.Contains(steps[0].Title, "(") {
+				t.Errorf("%s v%d: %q, %v", locale, n+1, remarks, shown(steps))
+			}
+			in.Earlier = append(in.Earlier, model.PlanVersion{Steps: steps, Reason: reason})
+		}
+		for n := range 46 {
+			in.Earlier = append(in.Earlier, model.PlanVersion{Reason: fmt.Sprintf("長い指摘 %d 番。", n) + strings.Repeat("あ", 900)})
+		}
+		if _, remarks, _, err := model.Plan(t.Context(), demo(t), in); err != nil || strings.Count(remarks, "長い") < 40 {
+			t.Errorf("%s: %q, %v", locale, remarks, err)
+		}
 	}
 }
 
@@ -212,7 +244,7 @@ func TestDemoFailsWhenAsked(t *testing.T) {
 			return err
 		},
 		"plan": func(text string, try int) error {
-			_, _, err := model.Plan(t.Context(), g, model.PlanInput{Request: text, Now: now(), Try: try, Tools: catalog(t), Requester: "U012"})
+			_, _, _, err := model.Plan(t.Context(), g, model.PlanInput{Request: text, Now: now(), Try: try, Tools: catalog(t), Requester: "U012"})
 			return err
 		},
 		"summarize": func(text string, try int) error {

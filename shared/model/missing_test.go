@@ -13,7 +13,7 @@ import (
 
 func lacking(t *testing.T, steps []step, lacks ...model.LackData) string {
 	t.Helper()
-	b, err := json.Marshal(map[string]any{"steps": append([]step{}, steps...), "missing": lacks})
+	b, err := json.Marshal(map[string]any{"steps": append([]step{}, steps...), "missing": lacks, "remarks": ""})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +49,7 @@ func TestWhatCantBePlannedIsSaid(t *testing.T) {
 			in := in
 			in.Locale = test.locale
 			g := says(lacking(t, []step{listStep(1)}, test.lacks...))
-			steps, usage, err := model.Plan(t.Context(), g, in)
+			steps, _, usage, err := model.Plan(t.Context(), g, in)
 			var lack *model.LackError
 			if !errors.As(err, &lack) || len(steps) != 0 || len(g.asked) != 1 {
 				t.Fatalf("%+v, %v after %d calls", steps, err, len(g.asked))
@@ -86,7 +86,7 @@ func TestALackMustBeOne(t *testing.T) {
 			in := withoutDM(t)
 			in.Policy, in.Request = "人事部の従業員一覧を取得します。", "人事部の一覧"
 			g := says(test.answer, lacking(t, nil, model.LackData{What: "人事部の一覧", Tool: "list_employees", Why: "constraint"}))
-			_, _, err := model.Plan(t.Context(), g, in)
+			_, _, _, err := model.Plan(t.Context(), g, in)
 			var lack *model.LackError
 			if !errors.As(err, &lack) || len(g.asked) != 2 {
 				t.Fatalf("%v after %d calls", err, len(g.asked))
@@ -98,7 +98,7 @@ func TestALackMustBeOne(t *testing.T) {
 	}
 	in := withoutDM(t)
 	in.Policy = "営業の従業員一覧を取得します。"
-	if steps, _, err := model.Plan(t.Context(), says(answer(t, listStep(1).with("toolInput", `{"status":"active","department":"営業部"}`))), in); err != nil || len(steps) != 1 {
+	if steps, _, _, err := model.Plan(t.Context(), says(answer(t, listStep(1).with("toolInput", `{"status":"active","department":"営業部"}`))), in); err != nil || len(steps) != 1 {
 		t.Errorf("the department that was asked for: %v", err)
 	}
 }
@@ -116,7 +116,7 @@ func TestTheDemoSaysWhatItMayNot(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			in := confined(t, test.tool, task.JSON(test.constraints))
 			in.Request, in.Locale = test.request, "ja"
-			_, usage, err := model.Plan(t.Context(), model.Demonstration{}, in)
+			_, _, usage, err := model.Plan(t.Context(), model.Demonstration{}, in)
 			if f := model.InVain(err, usage); f.Reason != task.ReasonPlanLacks || !strings.Contains(f.Said, test.tells) {
 				t.Errorf("%v: %+v", err, f)
 			}
@@ -124,7 +124,7 @@ func TestTheDemoSaysWhatItMayNot(t *testing.T) {
 	}
 	in := withoutDM(t)
 	in.Request, in.Locale = "営業部の勤怠をまとめて", "ja"
-	_, usage, err := model.Plan(t.Context(), model.Demonstration{}, in)
+	_, _, usage, err := model.Plan(t.Context(), model.Demonstration{}, in)
 	if f := model.InVain(err, usage); !strings.Contains(f.Said, "send_slack_dm は、管理者が許可していません") {
 		t.Errorf("%v: %+v", err, f)
 	}

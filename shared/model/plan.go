@@ -24,7 +24,7 @@ type PlanInput struct {
 	Now       time.Time // when the message was written
 	Try       int
 	// Fits is DraftInput's, for steps.
-	Fits func(steps []task.Step) bool
+	Fits func(steps []task.Step, remarks string) bool
 }
 
 // PlanVersion is a list of steps that was rejected, and why.
@@ -35,16 +35,16 @@ type PlanVersion struct {
 
 // Plan makes the steps that people approve, with the tools' effect and version as
 // they are now. Its errors are as Extract's; a *LackError says that what the policy
-// needs can't be done, and what.
-func Plan(ctx context.Context, g Generator, in PlanInput) ([]task.Step, Usage, error) {
-	var steps []task.Step
+// needs can't be done, and what. remarks say what became of the reasons for which earlier
+// steps were rejected, as the model says it.
+func Plan(ctx context.Context, g Generator, in PlanInput) (steps []task.Step, remarks string, usage Usage, err error) {
 	var lacks []LackData
-	usage, err := ask(ctx, g, question{
+	usage, err = ask(ctx, g, question{
 		purpose: Planning, locale: in.Locale, try: in.Try, tokens: 16_384,
 		standing: Standing{toolData(in), slices.Concat([]string{}, in.Forbidden)}, data: planData(in),
 		accept: func(answer []byte) (problems []string) {
-			steps, lacks, problems = readPlan(answer, in)
-			if len(problems) == 0 && len(lacks) == 0 && in.Fits != nil && !in.Fits(steps) {
+			steps, remarks, lacks, problems = readPlan(answer, in)
+			if len(problems) == 0 && len(lacks) == 0 && in.Fits != nil && !in.Fits(steps, remarks) {
 				problems = []string{"the steps can't be shown whole to the people who approve them: use fewer steps, shorter titles and shorter arguments"}
 			}
 			return problems
@@ -54,9 +54,9 @@ func Plan(ctx context.Context, g Generator, in PlanInput) ([]task.Step, Usage, e
 		err = &LackError{lacks, in.Locale, allowed(lacks, in.Tools)}
 	}
 	if err != nil {
-		return nil, usage, err
+		return nil, "", usage, err
 	}
-	return steps, usage, nil
+	return steps, remarks, usage, nil
 }
 
 // PlanData is what the model sees of a PlanInput.
@@ -154,23 +154,24 @@ func toolData(in PlanInput) []ToolData {
 // A step that writes where the approved policy does not say, or hands results on to an
 // MCP server, is shown to a person first, whatever the model wants.
 // Where something is missing, the steps for the rest are not looked at.
-func readPlan(answer []byte, in PlanInput) ([]task.Step, []LackData, []string) {
+func readPlan(answer []byte, in PlanInput) ([]task.Step, string, []LackData, []string) {
 	var a struct {
 		Steps   []StepData `json:"steps"`
 		Missing []LackData `json:"missing"`
+		Remarks string     `json:"remarks"`
 	}
 	if err := json.Unmarshal(answer, &a); err != nil {
-		return nil, nil, []string{err.Error()}
+		return nil, "", nil, []string{err.Error()}
 	}
 	if len(a.Missing) > 0 {
 		lacks, problems := readLacks(a.Missing, in)
-		return nil, lacks, problems
+		return nil, "", lacks, problems
 	}
 	if len(a.Steps) == 0 || len(a.Steps) > MaxSteps {
-		return nil, nil, []string{fmt.Sprintf("there are %d steps, there must be 1 to %d", len(a.Steps), MaxSteps)}
+		return nil, "", nil, []string{fmt.Sprintf("there are %d steps, there must be 1 to %d", len(a.Steps), MaxSteps)}
 	}
 	var steps []task.Step
-	var problems []string
+	remarks, problems := readRemarks(a.Remarks, len(in.Earlier) > 0)
 	before := map[string]string{} // step id → tool
 	for i, d := range a.Steps {
 		s, found := readStep(i, d, in, before)
@@ -183,7 +184,20 @@ func readPlan(answer []byte, in PlanInput) ([]task.Step, []LackData, []string) {
 	} else if len(b) > MaxStepsBytes {
 		problems = append(problems, fmt.Sprintf("the steps are %d bytes, the limit is %d", len(b), MaxStepsBytes))
 	}
-	return steps, nil, problems
+	return steps, remarks, nil, problems
+}
+
+// readRemarks reads what became of the reasons for which steps were rejected; where none
+// were, there is nothing to say.
+func readRemarks(said string, rejected bool) (remarks string, problems []string) {
+	if !rejected {
+		return "", nil
+	}
+	remarks = prose(said)
+	if problems = bounded("remarks", remarks, MaxRemarks); len(problems) > 0 {
+		problems[0] += ": say in one line each what became of the reasons for which steps were rejected"
+	}
+	return remarks, problems
 }
 
 func readStep(i int, d StepData, in PlanInput, before map[string]string) (task.Step, []string) {

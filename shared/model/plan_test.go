@@ -26,7 +26,7 @@ func (s step) with(name string, v any) step { s[name] = v; return s }
 
 func answer(t testing.TB, steps ...step) string {
 	t.Helper()
-	b, err := json.Marshal(map[string]any{"steps": steps, "missing": []any{}})
+	b, err := json.Marshal(map[string]any{"steps": steps, "missing": []any{}, "remarks": "すべて反映しました。"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func TestPlanRefuses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := says(answer(t, test.steps...), answer(t, listStep(1)))
-			steps, _, err := model.Plan(t.Context(), g, planInput(t))
+			steps, _, _, err := model.Plan(t.Context(), g, planInput(t))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -84,7 +84,7 @@ func TestPlanRefuses(t *testing.T) {
 
 func TestPlanIsBoundToTheCatalog(t *testing.T) {
 	g := says(answer(t, listStep(1).with("toolInput", "{\n \"status\": \"active\", \"status\": \"all\", \"department\": null }")))
-	steps, _, err := model.Plan(t.Context(), g, planInput(t))
+	steps, _, _, err := model.Plan(t.Context(), g, planInput(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +98,7 @@ func TestAForbiddenToolIsNotOffered(t *testing.T) {
 	in := planInput(t)
 	in.Tools = in.Tools.Only(func(s tool.Spec) bool { return s.Name != "send_slack_dm" })
 	g := says(answer(t, listStep(1).with("tool", "send_slack_dm").with("toolInput", `{"recipient":"U0123","text":"x","details":[]}`)), answer(t, listStep(1)))
-	if _, _, err := model.Plan(t.Context(), g, in); err != nil {
+	if _, _, _, err := model.Plan(t.Context(), g, in); err != nil {
 		t.Fatal(err)
 	}
 	if strings.Contains(g.asked[0].Standing+g.asked[0].Messages[0].Text, "send_slack_dm") || !strings.Contains(told(t, g.asked[1]), `there is no tool "send_slack_dm"`) {
@@ -123,7 +123,7 @@ func TestAPlanIsToldItsConstraintsAndHeldToThem(t *testing.T) {
 		return listStep(1).with("tool", "send_slack_dm").with("toolInput", fmt.Sprintf(`{"recipient":%q,"text":"x","details":[]}`, who))
 	}
 	g := says(answer(t, dm("U0SANDSATO")), answer(t, dm("U0SUZUKI")))
-	steps, _, err := model.Plan(t.Context(), g, in)
+	steps, _, _, err := model.Plan(t.Context(), g, in)
 	if err != nil || len(steps) != 1 || !strings.Contains(string(steps[0].ToolInput), "U0SUZUKI") {
 		t.Fatalf("%+v, %v", steps, err)
 	}
@@ -134,7 +134,7 @@ func TestAPlanIsToldItsConstraintsAndHeldToThem(t *testing.T) {
 	if said := told(t, g.asked[1]); !strings.Contains(said, "The constraint recipients of send_slack_dm does not allow U0SANDSATO, only U0SUZUKI") {
 		t.Errorf("asked again with %q", said)
 	}
-	if _, _, err := model.Plan(t.Context(), says(answer(t, dm("U0SANDSATO")), answer(t, dm("U0SANDSATO"))), in); err == nil {
+	if _, _, _, err := model.Plan(t.Context(), says(answer(t, dm("U0SANDSATO")), answer(t, dm("U0SANDSATO"))), in); err == nil {
 		t.Error("a plan that breaks a constraint twice was taken")
 	}
 }
@@ -153,7 +153,7 @@ func TestTheDemoKeepsToConstraints(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			in := confined(t, test.tool, task.JSON(test.constraints))
 			in.Request = test.request
-			steps, usage, err := model.Plan(t.Context(), model.Demonstration{}, in)
+			steps, _, usage, err := model.Plan(t.Context(), model.Demonstration{}, in)
 			if err != nil || usage.Calls != 1 {
 				t.Fatalf("%d calls, %v", usage.Calls, err)
 			}
@@ -173,7 +173,7 @@ func TestSixtyStepsAtTheirLongestFitTheRow(t *testing.T) {
 	for n := range model.MaxSteps {
 		steps = append(steps, listStep(n+1).with("title", strings.Repeat("題", model.MaxTitle)).with("description", strings.Repeat("説", 400)))
 	}
-	got, _, err := model.Plan(t.Context(), says(answer(t, steps...)), planInput(t))
+	got, _, _, err := model.Plan(t.Context(), says(answer(t, steps...)), planInput(t))
 	if err != nil || len(got) != 60 {
 		t.Fatalf("%d steps, %v", len(got), err)
 	}
@@ -181,7 +181,7 @@ func TestSixtyStepsAtTheirLongestFitTheRow(t *testing.T) {
 		s["description"], s["expectedOutput"] = strings.Repeat("説", model.MaxStepText), strings.Repeat("果", model.MaxStepText)
 	}
 	g := says(answer(t, steps...), answer(t, listStep(1)))
-	if _, _, err := model.Plan(t.Context(), g, planInput(t)); err != nil || !strings.Contains(told(t, g.asked[1]), "the limit is 200000") {
+	if _, _, _, err := model.Plan(t.Context(), g, planInput(t)); err != nil || !strings.Contains(told(t, g.asked[1]), "the limit is 200000") {
 		t.Errorf("%d calls, %v", len(g.asked), err)
 	}
 }
@@ -240,7 +240,7 @@ func TestAServerIsGivenOnlyItsOwnResultsUnseen(t *testing.T) {
 	reads := func(n int, name, from string) step {
 		return listStep(n).with("tool", name).with("toolInput", fmt.Sprintf(`{"id":{"$ref":%q}}`, from))
 	}
-	steps, _, err := model.Plan(t.Context(), says(answer(t, listStep(1), listStep(2).with("tool", "notes.find").with("toolInput", `{"text":"x"}`),
+	steps, _, _, err := model.Plan(t.Context(), says(answer(t, listStep(1), listStep(2).with("tool", "notes.find").with("toolInput", `{"text":"x"}`),
 		reads(3, "notes.read", "step-2.result.id"), reads(4, "other.read", "step-2.result.id"), reads(5, "notes.read", "step-1.result.count"))), in)
 	if err != nil {
 		t.Fatal(err)
@@ -267,7 +267,7 @@ func FuzzAnswers(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		ctx := context.Background()
 		in := model.PlanInput{Tools: c, Policy: "U0123", Requester: "U0SANDSATO", Now: now(), Try: 1}
-		if steps, _, err := model.Plan(ctx, says(text, text), in); err == nil {
+		if steps, _, _, err := model.Plan(ctx, says(text, text), in); err == nil {
 			for i, s := range steps {
 				spec, ok := c.Lookup(s.Tool)
 				if !ok || s.ToolVersion != spec.Version() || s.Effect != spec.Effect || s.Order != i+1 || !json.Valid([]byte(s.ToolInput)) {

@@ -16,6 +16,7 @@ const (
 	MaxDescription = 3000
 	MaxPolicy      = 8000 // as Slack counts: people stamp what a card shows, and it shows all of that
 	MaxSummary     = 2000
+	MaxRemarks     = 2000
 	MaxSteps       = 60
 	// MaxStepText is the limit of a step's description and of its expected output.
 	MaxStepText = 1000

@@ -64,7 +64,7 @@ func TestADemonstrationSaysWhatItUsed(t *testing.T) {
 	}
 	in := planInput(t)
 	in.Request = "今月の勤怠をまとめて"
-	_, plan, err := model.Plan(t.Context(), demo(t), in)
+	_, _, plan, err := model.Plan(t.Context(), demo(t), in)
 	if err != nil || plan.Cached == 0 {
 		t.Errorf("the tools are not in the cache: %+v, %v", plan, err)
 	}

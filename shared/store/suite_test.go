@@ -222,7 +222,7 @@ func finishProcess(n int) decision {
 			})
 		}
 		steps[n-1].Tool, steps[n-1].Effect = "send_slack_dm", task.Write
-		return a.FinishProcess(a.Head.Run, steps, task.DefaultSettings(), at())
+		return a.FinishProcess(a.Head.Run, steps, "", task.DefaultSettings(), at())
 	}
 }
 

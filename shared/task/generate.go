@@ -69,9 +69,9 @@ func (a *Aggregate) BeginProcess(run int, now time.Time) (Change, error) {
 	return c, nil
 }
 
-// FinishProcess puts the steps in and opens the gate under these settings, on which it relies. It is no change
+// FinishProcess puts the steps and the remarks on them in and opens the gate under these settings, on which it relies. It is no change
 // when the newest version is not generating. It returns ErrField for steps that could not be told apart, or not be hashed.
-func (a *Aggregate) FinishProcess(run int, steps []Step, s Settings, now time.Time) (Change, error) {
+func (a *Aggregate) FinishProcess(run int, steps []Step, remarks string, s Settings, now time.Time) (Change, error) {
 	if err := a.working(run); err != nil {
 		return Change{}, err
 	}
@@ -85,7 +85,7 @@ func (a *Aggregate) FinishProcess(run int, steps []Step, s Settings, now time.Ti
 	c := a.begin(now)
 	c.progress()
 	err := moveGate(&c, p, PendingApproval, func(n *Process) {
-		n.Steps, n.Terms = steps, s.Terms(s.ProcessApprovalRequired, c.Now)
+		n.Steps, n.Remarks, n.Terms = steps, remarks, s.Terms(s.ProcessApprovalRequired, c.Now)
 		c.made = n
 	})
 	if err != nil {

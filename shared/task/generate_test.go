@@ -233,7 +233,7 @@ func TestARunThatIsNotTheHeadsCommitsNothing(t *testing.T) {
 			"finish prompt": func(a *Aggregate, now time.Time) (Change, error) { return a.FinishPrompt(old, "", s.settings, now) },
 			"begin process": func(a *Aggregate, now time.Time) (Change, error) { return a.BeginProcess(old, now) },
 			"finish process": func(a *Aggregate, now time.Time) (Change, error) {
-				return a.FinishProcess(old, s.steps, s.settings, now)
+				return a.FinishProcess(old, s.steps, "", s.settings, now)
 			},
 			"park": func(a *Aggregate, now time.Time) (Change, error) {
 				return a.Park(old, a.Generating(), ReasonRunFailed, "", now)

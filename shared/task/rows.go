@@ -180,6 +180,7 @@ type Process struct {
 	PromptID  string     `json:"prompt_id"`
 	Version   int        `json:"version"`
 	Steps     []Step     `json:"steps"`
+	Remarks   string     `json:"remarks,omitempty"` // what became of the reasons for which earlier versions were rejected, in a model's words
 	Usage     *Usage     `json:"usage,omitempty"`
 	Status    GateStatus `json:"status"`
 	CreatedAt time.Time  `json:"created_at"`

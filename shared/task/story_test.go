@@ -141,7 +141,7 @@ func (s *story) beginProcess(a *Aggregate, now time.Time) (Change, error) {
 }
 
 func (s *story) finishProcess(a *Aggregate, now time.Time) (Change, error) {
-	return a.FinishProcess(s.head.Run, s.steps, s.settings, now)
+	return a.FinishProcess(s.head.Run, s.steps, "", s.settings, now)
 }
 
 func (s *story) approveProcess(a *Aggregate, now time.Time) (Change, error) {

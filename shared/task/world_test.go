@@ -171,7 +171,7 @@ func (w *world) work(run int) {
 		_, err := w.decideAs(run, "begin process", func(a *Aggregate, now time.Time) (Change, error) { return a.BeginProcess(run, now) })
 		if err == nil && (w.calm || rapid.Bool().Draw(w.rt, "planned")) {
 			w.pay(run, "finish process", func(a *Aggregate, now time.Time) (Change, error) {
-				return a.FinishProcess(run, w.plan(), w.settings, now)
+				return a.FinishProcess(run, w.plan(), "", w.settings, now)
 			})
 		}
 	case StateAwaitPromptApproval, StateAwaitProcessApproval, StateAwaitStepApproval:

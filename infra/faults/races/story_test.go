@@ -128,7 +128,7 @@ func (s *story) finishProcess(a *task.Aggregate) (task.Change, error) {
 			StepID: fmt.Sprint("step-", i+1), Order: i + 1, Tool: "list_employees", ToolInput: "{}", Effect: task.Read, ToolVersion: "v1", Description: "一覧",
 		}
 	}
-	return a.FinishProcess(a.Head.Run, steps, s.settings, s.now)
+	return a.FinishProcess(a.Head.Run, steps, "", s.settings, s.now)
 }
 
 // start is a run's that was sent to execute: there is an execution.

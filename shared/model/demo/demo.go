@@ -92,8 +92,8 @@ func Answer(q Question) (string, error) {
 	case "plan":
 		r.follow(in.Policy)
 		r.take(in.Earlier, true)
-		steps, missing := plan(in, r)
-		answer = map[string]any{"steps": steps, "missing": missing}
+		steps, missing, remarks := plan(in, r)
+		answer = map[string]any{"steps": steps, "missing": missing, "remarks": remarks}
 	case "summarize":
 		answer = map[string]string{"summary": summary(in, r)}
 	default:

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"ringi/shared/task"
 )
 
 func extract(r reading) map[string]string {
@@ -133,6 +135,8 @@ func (r reading) cannot() string {
 		return fmt.Sprintf(t.noTopic, fmt.Sprintf(t.quote, oneLine(r.text))) + t.can
 	case len(r.people) > 0:
 		return fmt.Sprintf(t.noPerson, fmt.Sprintf(t.quote, oneLine(strings.Join(r.people, t.and))))
+	case len(r.recipients) > task.MaxMentioned:
+		return fmt.Sprintf(t.tooManyTold, len(r.recipients), task.MaxMentioned)
 	case len(r.unread) > maxUnread:
 		return fmt.Sprintf(t.tooMuch, fmt.Sprintf(t.quote, strings.Join(r.unread[:maxUnread], " ")), len(r.unread)-maxUnread) + t.can
 	case r.topic == meeting && r.slot.wrong(r.now):

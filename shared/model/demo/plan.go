@@ -103,10 +103,11 @@ func (p *planner) hinders(tool string, input object) string {
 	return ""
 }
 
-// plan makes the steps, or says what is missing for them.
-func plan(in input, r reading) ([]planned, []lack) {
+// plan makes the steps, or says what is missing for them; remarks say what became of the
+// reasons for which earlier steps were sent back.
+func plan(in input, r reading) (steps []planned, missing []lack, remarks string) {
 	if r.cannot() != "" {
-		return []planned{}, []lack{{or(oneLine(r.text), r.words.titleEmpty), "", noTool}}
+		return []planned{}, []lack{{or(oneLine(r.text), r.words.titleEmpty), "", noTool}}, ""
 	}
 	p := planner{reading: r, tools: map[string]offered{}, forbidden: in.Forbidden}
 	for _, tool := range in.Tools {
@@ -127,14 +128,33 @@ func plan(in input, r reading) ([]planned, []lack) {
 		p.notify(in.Requester, details)
 	}
 	if len(p.missing) > 0 {
-		return []planned{}, p.missing
+		return []planned{}, p.missing, ""
 	}
 	if len(p.steps) == 0 && len(r.left)+len(r.kept) > 0 { // nothing would be left to do
-		r.left, r.kept, r.refused = nil, nil, r.taken
+		r.left, r.kept, r.refused, r.taken = nil, nil, append(r.taken, r.refused...), nil
 		return plan(in, r)
 	}
-	p.say(r.refused)
-	return p.steps, []lack{}
+	return p.steps, []lack{}, r.remarks()
+}
+
+// remarks are two lines: the reasons for which steps were sent back that were taken in,
+// and those that were not. Up to fifty of them fit.
+func (r reading) remarks() string {
+	var lines []string
+	most := 1600 / max(len(r.taken)+len(r.refused), 1)
+	for _, of := range []struct {
+		reasons []string
+		form    string
+	}{{r.taken, r.words.reflected}, {r.refused, r.words.notReflected}} {
+		var said []string
+		for _, reason := range of.reasons {
+			said = append(said, fmt.Sprintf(r.words.quote, cut(reason, most-2)))
+		}
+		if len(said) > 0 {
+			lines = append(lines, fmt.Sprintf(of.form, strings.Join(said, "")))
+		}
+	}
+	return strings.Join(lines, "\n")
 }
 
 // part plans one table of the result, and returns what the notice says of it.
@@ -232,14 +252,6 @@ func (p *planner) send(to, text string, details []object) {
 		s = p.reading.words.tellTitle
 	}
 	p.add(s, "send_slack_dm", object{"recipient": to, "text": cut(text, 3000), "details": details[:min(len(details), 20)]})
-}
-
-// say notes on the first step's title what the steps do not do.
-func (p *planner) say(what []string) {
-	if len(what) == 0 || len(p.steps) == 0 {
-		return
-	}
-	p.steps[0].Title = cut(fmt.Sprintf(p.reading.words.titleRefused, p.steps[0].Title, strings.Join(what, " / ")), 150)
 }
 
 func columnsOf(t topic) []string {

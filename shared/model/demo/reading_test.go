@@ -168,7 +168,7 @@ func TestWhatTheDemoCannotDoIsSaid(t *testing.T) {
 		if why := r.cannot(); !strings.Contains(why, said) {
 			t.Errorf("%s: %q, want %q", text, why, said)
 		}
-		if steps, missing := plan(input{Requester: "U0REQ"}, r); len(steps) > 0 || len(missing) != 1 {
+		if steps, missing, _ := plan(input{Requester: "U0REQ"}, r); len(steps) > 0 || len(missing) != 1 {
 			t.Errorf("%s: planned %v, missing %v", text, steps, missing)
 		}
 	}

@@ -13,13 +13,13 @@ type words struct {
 	titleAttendance, titleOvertime, titleEmployees, titleMessage, titleEmpty, titleOf string // of the task
 	describe                                                                          string // request
 
-	can, noAction, noEvery, noDenied, noPay, noTopic, noPerson, tooMuch, tooLong, tooMany, nothing string // instead of a plan
-	unread, refused, wholeMonths, ahead, marks, noHistory                                          string // first lines of a policy
-	assumedMonth, fiscal, requester, sayLine, privacyMessage                                       string
-	purposeAttendance, purposeOvertime, purposeEmployees, purposeMessage                           string
-	scope, scopeOf, period, how, readEmployees, readAttendance, calculate                          string
-	validateLine, sheetLine, noSheetLine, noticeLine, noNoticeLine                                 string
-	humanLine, privacy, earlier, reflected                                                         string
+	can, noAction, noEvery, noDenied, noPay, noTopic, noPerson, tooMuch, tooLong, tooMany, tooManyTold, nothing string // instead of a plan
+	unread, refused, wholeMonths, ahead, marks, noHistory                                                       string // first lines of a policy
+	assumedMonth, fiscal, requester, sayLine, privacyMessage                                                    string
+	purposeAttendance, purposeOvertime, purposeEmployees, purposeMessage                                        string
+	scope, scopeOf, period, how, readEmployees, readAttendance, calculate                                       string
+	validateLine, sheetLine, noSheetLine, noticeLine, noNoticeLine                                              string
+	humanLine, privacy, earlier, reflected, notReflected                                                        string
 
 	tabAttendance, tabOvertime, tabEmployees string
 	columns                                  map[string]string
@@ -28,7 +28,7 @@ type words struct {
 	forbidden, constrained, everybody, about                          string // of a plan
 	labelEmployees, labelPeriod, labelOver45, labelOver80, labelSheet string
 	sumEmployees, sumOvertime, sumOver, sumSheet, sumNotice           string
-	sumValidated, sumTold, sumDone, titleRefused, separator           string
+	sumValidated, sumTold, sumDone, separator                         string
 
 	meeting meetingWords
 }
@@ -64,9 +64,10 @@ var japanese = words{
 	noPerson: "デモモデルには%sが誰のことか分かりません。1 人だけの勤怠を取り出すツールもありません。DM の宛先は @ で指定してください。",
 	tooMuch:  "デモモデルには、依頼のうち%sほか %d 語が分かりません。",
 	tooLong:  "%d か月分の依頼です。一度に扱えるのは %d か月までです。", tooMany: "部署と月の組み合わせが %d 件あります。一度に扱えるのは %d 件までです。",
-	nothing: "何も実行しません。",
-	unread:  "⚠ 依頼のうち%sはデモモデルに分からないため、この計画に入っていません。",
-	refused: "⚠ 前の版へのご指摘%sはデモモデルに分からないため、反映していません。", wholeMonths: "⚠ 勤怠は月単位でしか取得できないため、%sではなく%sの全体を対象にします。",
+	tooManyTold: "知らせる相手が %d 人います。一度に知らせられるのは %d 人までです。",
+	nothing:     "何も実行しません。",
+	unread:      "⚠ 依頼のうち%sはデモモデルに分からないため、この計画に入っていません。",
+	refused:     "⚠ 前の版へのご指摘%sはデモモデルに分からないため、反映していません。", wholeMonths: "⚠ 勤怠は月単位でしか取得できないため、%sではなく%sの全体を対象にします。",
 	marks: "⚠ 該当する人だけでなく全員を載せ、45・80・100 時間を超える人に印を付けます。",
 	ahead: "⚠ %sはまだ始まっていないため、記録がない可能性があります。", noHistory: "⚠ 従業員一覧は今日現在のものしか取得できません。",
 	assumedMonth: "前提: 月の指定がないため、依頼のあった月とします。", fiscal: "前提: 四半期は 4 月に始まる年度で数えます。", requester: "依頼者",
@@ -90,7 +91,7 @@ var japanese = words{
 	noNoticeLine:      "完了の DM は送りません。",
 	humanLine:         "書き込みと送信の直前に、担当者が引数を見て判断します。",
 	privacy:           "取り扱う情報: 氏名、社員番号、メールアドレス、勤怠のみ。給与と口座の情報は読み取りません。",
-	earlier:           "前の版へのご指摘:", reflected: "%s → 反映しました。",
+	earlier:           "前の版へのご指摘:", reflected: "%s → 反映しました。", notReflected: "%s → デモモデルに分からないため、反映していません。",
 
 	tabAttendance: "勤怠 %d-%02d", tabOvertime: "残業 %d-%02d", tabEmployees: "従業員一覧",
 	columns: map[string]string{
@@ -106,7 +107,7 @@ var japanese = words{
 	sumEmployees: "従業員 %v 名を確認しました。", sumOvertime: "残業時間の合計は %v 時間です。",
 	sumOver: "月 45 時間超 %v 名、80 時間超 %v 名、100 時間超 %v 名。", sumSheet: "%v 行を書き込みました: %v",
 	sumNotice: "依頼者に DM で知らせました。", sumValidated: "データの検証で問題は見つかりませんでした。", sumTold: "指定された %d 名に DM を送りました。", sumDone: "すべてのステップが完了しました。",
-	titleRefused: "%s(反映していません: %s)", separator: "\n", meeting: japaneseMeeting,
+	separator: "\n", meeting: japaneseMeeting,
 }
 
 var englishWords = words{
@@ -131,9 +132,10 @@ var englishWords = words{
 	noPerson: "The demo model doesn't know who %s is, and no tool takes one person's records alone. Name with @ whom to send a message to.",
 	tooMuch:  "Of this request the demo model doesn't understand %s and %d more words. ",
 	tooLong:  "The request is about %d months; %d can be handled at once.", tooMany: "Departments times months make %d tables; %d can be handled at once.",
-	nothing: "Nothing will be done.",
-	unread:  "⚠ The demo model doesn't understand %s in the request: it is not part of this plan.",
-	refused: "⚠ The demo model doesn't understand the remark on the version before, %s: it was not taken in.", wholeMonths: "⚠ Attendance comes by whole months only: instead of %s, all of %s is covered.",
+	tooManyTold: "There are %d people to tell; %d can be told at once.",
+	nothing:     "Nothing will be done.",
+	unread:      "⚠ The demo model doesn't understand %s in the request: it is not part of this plan.",
+	refused:     "⚠ The demo model doesn't understand the remark on the version before, %s: it was not taken in.", wholeMonths: "⚠ Attendance comes by whole months only: instead of %s, all of %s is covered.",
 	marks: "⚠ Everybody is listed; those above 45, 80 and 100 hours are marked.",
 	ahead: "⚠ %s has not begun: there may be no records.", noHistory: "⚠ The list of employees is always today's.",
 	assumedMonth: "Assumed: the month of the request, as none is named.", fiscal: "Assumed: quarters of the fiscal year that begins in April.", requester: "the requester",
@@ -157,7 +159,7 @@ var englishWords = words{
 	noNoticeLine:      "No direct message is sent at the end.",
 	humanLine:         "Right before anything is written or sent, a person looks at the arguments and decides.",
 	privacy:           "Information handled: names, employee numbers, e-mail addresses and attendance only. No pay or bank data is read.",
-	earlier:           "Remarks on earlier versions:", reflected: "%s → taken in.",
+	earlier:           "Remarks on earlier versions:", reflected: "%s → taken in.", notReflected: "%s → not taken in: the demo model doesn't understand it.",
 
 	tabAttendance: "Attendance %d-%02d", tabOvertime: "Overtime %d-%02d", tabEmployees: "Employees",
 	columns: map[string]string{
@@ -173,5 +175,5 @@ var englishWords = words{
 	sumEmployees: "%v employees were looked at.", sumOvertime: "Overtime adds up to %v hours.",
 	sumOver: "Above 45 hours: %v, above 80: %v, above 100: %v.", sumSheet: "%v rows were written: %v",
 	sumNotice: "The requester was told by direct message.", sumValidated: "Validation found no problems.", sumTold: "Direct messages were sent to those named (%d).", sumDone: "All steps are done.",
-	titleRefused: "%s (not taken in: %s)", separator: "\n", meeting: englishMeeting,
+	separator: "\n", meeting: englishMeeting,
 }

@@ -38,7 +38,7 @@ func TestTheDemosPlansRun(t *testing.T) {
 			if test.reason != "" {
 				in.Earlier = []model.PlanVersion{{Reason: test.reason}}
 			}
-			steps, _, err := model.Plan(t.Context(), g, in)
+			steps, _, _, err := model.Plan(t.Context(), g, in)
 			if err != nil {
 				t.Fatal(err)
 			}
