@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -71,5 +72,38 @@ func TestAMemberOfAHugeChannelIsFoundByTheirOwnChannels(t *testing.T) {
 	who("U1", "C8888", "mpim")
 	if !slices.Equal(d.asked[4:], []string{"[public_channel private_channel]", "[mpim]"}) {
 		t.Errorf("asked for %v", d.asked)
+	}
+}
+
+// vouching is a directory that knows whose people are.
+type vouching struct {
+	directory
+	users map[string]slackapi.User
+}
+
+func (v *vouching) User(_ context.Context, id string) (slackapi.User, error) { return v.users[id], nil }
+
+// What a click says of its person's workspace is not asked: it may be an organization, their home, or nothing.
+func TestSlackSaysWhoseAPersonIs(t *testing.T) {
+	d := &vouching{directory{channels: []string{"C1"}}, map[string]slackapi.User{
+		"UOURS": {Team: "T1"}, "UGRID": {Team: "T2", Teams: []string{"T1", "T2"}}, "USTRANGER": {Team: "T9"}, "UGUEST": {Team: "T1", Guest: true},
+	}}
+	p := &People{Slack: d, Now: time.Now}
+	for _, tt := range []struct {
+		user, team string // as the click says
+		rule       task.Rule
+	}{
+		{"UOURS", "T1", ""}, {"UOURS", "E1", ""}, {"UOURS", "", ""}, {"UGRID", "T2", ""}, {"UGRID", "E1", ""}, {"UGUEST", "T1", task.RuleGuest},
+		{"USTRANGER", "", task.RuleForeign}, {"USTRANGER", "T1", task.RuleForeign}, {"USTRANGER", "T9", task.RuleForeign}, {"UUNKNOWN", "T1", task.RuleForeign},
+	} {
+		r := &task.Request{TeamID: "T1", User: "U0", Channel: "C1", ChannelType: "channel"}
+		by, policy, err := p.Who(t.Context(), click{user: tt.user, userTeam: tt.team}, r, task.DefaultSettings())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var refused task.ErrNotAllowed
+		if err := policy.Approve(by, "U0"); (err != nil) != (tt.rule != "") || errors.As(err, &refused) && refused.Rule != tt.rule {
+			t.Errorf("%s, whose click says %q: %v", tt.user, tt.team, err)
+		}
 	}
 }

@@ -120,9 +120,6 @@ func read(body []byte) (p payload, ok bool, err error) {
 	if err := inbound.CheckID("payload.team.id", p.Team.ID); err != nil {
 		return payload{}, false, err
 	}
-	if p.User.TeamID == "" {
-		p.User.TeamID = p.Team.ID
-	}
 	return p, true, inbound.CheckID("payload.user.id", p.User.ID)
 }
 

@@ -46,15 +46,15 @@ type group struct {
 // Who returns the person that clicked on a task's card, and the policy that applies
 // to them. It returns card.ErrUnverified when Slack can't be asked.
 func (p *People) Who(ctx context.Context, c click, r *task.Request, s task.Settings) (task.Actor, task.Policy, error) {
-	by := task.Actor{Type: task.ActorUser, ID: c.user, Team: c.userTeam}
+	by := task.Actor{Type: task.ActorUser, ID: c.user}
 	policy := task.Policy{Team: r.TeamID, Mode: s.Approvers.Mode, Approvers: slices.Clone(s.Approvers.Users), AllowSelf: s.AllowSelfApproval}
-	// Foreigners are refused, and requesters may cancel what they asked for, whatever else they are.
-	if by.Team != policy.Team || c.withdraws && !c.retries && by.ID == r.User {
+	if c.withdraws && !c.retries && by.ID == r.User { // who asked may cancel it, whatever else they are
+		by.Team = r.TeamID
 		return by, policy, nil
 	}
 	var wg sync.WaitGroup
-	var guestErr, listErr error
-	wg.Go(func() { by.Guest, guestErr = p.guest(ctx, by.ID) })
+	var whoErr, listErr error
+	wg.Go(func() { by.Team, by.Guest, whoErr = p.belongs(ctx, c, r.TeamID) })
 	wg.Go(func() {
 		if c.retries && by.ID == r.User { // it is enough to be no guest
 			return
@@ -66,20 +66,29 @@ func (p *People) Who(ctx context.Context, c click, r *task.Request, s task.Setti
 		by.Member, listErr = p.memberOf(ctx, c, r)
 	})
 	wg.Wait()
-	if err := errors.Join(guestErr, listErr); err != nil {
+	if err := errors.Join(whoErr, listErr); err != nil {
 		return by, policy, fmt.Errorf("%w: %w", card.ErrUnverified, err)
 	}
 	return by, policy, nil
 }
 
-// guest reports whether Slack calls the person one.
-func (p *People) guest(ctx context.Context, id string) (bool, error) {
-	u, err := p.Slack.User(ctx, id)
-	if slackapi.Code(err) == slackapi.CodeUnknownMethod {
+// belongs is the workspace that Slack says the person is of, which is ours for all of an organization's people who
+// are in ours, and whether they are a guest. A click doesn't say it: it names an organization, the person's home, or nothing.
+// Slack tells an app nothing of people whom it can't see; those are of no workspace of ours.
+func (p *People) belongs(ctx context.Context, c click, ours string) (team string, guest bool, err error) {
+	u, err := p.Slack.User(ctx, c.user)
+	switch code := slackapi.Code(err); {
+	case code == slackapi.CodeUserNotFound, code == slackapi.CodeUserNotVisible:
+		return "", false, nil
+	case code == slackapi.CodeUnknownMethod:
 		slog.WarnContext(ctx, "guests can't be told from members here", "err", err)
-		return false, nil
+		return c.userTeam, false, nil
+	case err != nil:
+		return "", false, err
+	case u.Of(ours):
+		return ours, u.Guest, nil
 	}
-	return u.Guest, err
+	return u.Team, u.Guest, nil
 }
 
 // approvers are the listed people, with the members of the listed user groups.

@@ -97,7 +97,7 @@ func TestPeople(t *testing.T) {
 	for id, want := range map[string]slackapi.User{
 		workspace.Sato:     {ID: workspace.Sato, Team: slacktest.Team},
 		workspace.Guest:    {ID: workspace.Guest, Team: slacktest.Team, Guest: true},
-		workspace.Stranger: {ID: workspace.Stranger, Team: workspace.StrangerTeam, Guest: true},
+		workspace.Stranger: {ID: workspace.Stranger, Team: workspace.StrangerTeam},
 	} {
 		got, err := s.Client.User(t.Context(), id)
 		if err != nil {

@@ -13,7 +13,7 @@ import (
 type User struct {
 	ID    string
 	Team  string
-	Guest bool // a restricted account, or a stranger from a shared channel
+	Guest bool // a restricted account, or a stranger whose channels the app shares none of
 	// Teams are the workspaces of a person of an organization that has several.
 	Teams []string
 }

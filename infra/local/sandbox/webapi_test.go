@@ -258,7 +258,7 @@ func TestPeopleAndChannels(t *testing.T) {
 	if u := must(w.slack.GetUserInfo(workspace.Guest))(t); !u.IsRestricted {
 		t.Error("the guest is not restricted")
 	}
-	if u := must(w.slack.GetUserInfo(workspace.Stranger))(t); u.TeamID != workspace.StrangerTeam || !u.IsStranger {
+	if u := must(w.slack.GetUserInfo(workspace.Stranger))(t); u.TeamID != workspace.StrangerTeam || u.IsStranger {
 		t.Errorf("stranger: team %s, is_stranger %v", u.TeamID, u.IsStranger)
 	}
 	members, _, err := w.slack.GetUsersInConversation(&slack.GetUsersInConversationParameters{ChannelID: workspace.HR})
