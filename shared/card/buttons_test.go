@@ -101,13 +101,15 @@ func TestWhatCanBeDoneIsOffered(t *testing.T) {
 			if c := s.Choosing(); c != nil {
 				want["take_as_reason "+c.ID], want["take_as_request "+c.ID] = 1, 1
 			}
-			if s.Head.Parked != nil {
+			if s.Head.Parked != nil && s.Head.Retries < task.MaxRetries {
 				want["retry_generation "+s.Head.TaskID] = 1
 			}
 			if e := s.Execution(); e != nil {
 				switch e.Status {
 				case task.ExecutionFailed:
-					want["retry_execution "+e.ID] = 1
+					if e.Attempt < task.MaxAttempts {
+						want["retry_execution "+e.ID] = 1
+					}
 				case task.ExecutionPending, task.ExecutionRunning:
 					want["cancel_execution "+e.ID] = 1
 				}

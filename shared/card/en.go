@@ -158,6 +158,8 @@ func english() *words {
 		Error:           "*Error*\n{text}",
 		CheckUnknown:    "❓ Outcome unknown: step {step} (`{tool}`). Please look where it writes whether the change is there",
 		UnknownSettled:  "The outcome that was unknown has arrived since. [🔄 Run again] goes on after the completed steps.",
+		RetriesUsed:     "⏹️ It was tried again {max} times, which is the limit: [🔄 Try again] can't be used any more. To go on, please send it as a new request.",
+		AttemptsUsed:    "⏹️ It was run {max} times, which is the limit: [🔄 Run again] can't be used any more. To go on, please send it as a new request.",
 
 		ModalTitle:           "Reason for rejecting",
 		ModalSubmit:          "Send and rewrite",

@@ -50,14 +50,15 @@ func (d drawing) failedLayer() string {
 	return ""
 }
 
-// parked adds why a generation failed, and the button to try again.
+// parked adds why a generation failed, and the button to try again or that there is none any more.
 func (d drawing) parked(f face, what string) face {
 	w := d.w
 	f.colour = red
-	return f.with(
-		section(fill(w.Error, "text", what+w.sentence(d.a.Head.Parked.Sentence, d.a.Head.Parked.Detail))),
-		d.actions(button(w.RetryGeneration, "retry_generation", d.taskID(), slack.StylePrimary)),
-	)
+	again := d.actions(button(w.RetryGeneration, "retry_generation", d.taskID(), slack.StylePrimary))
+	if !d.a.Head.RetriesLeft() {
+		again = section(fill(w.RetriesUsed, "max", task.MaxRetries))
+	}
+	return f.with(section(fill(w.Error, "text", what+w.sentence(d.a.Head.Parked.Sentence, d.a.Head.Parked.Detail))), again)
 }
 
 // ended says how the task ended, who ended it and when.

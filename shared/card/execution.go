@@ -25,7 +25,11 @@ func (d drawing) execution() face {
 		)
 	case task.ExecutionFailed:
 		f := d.drawn(r, w.FailedHeader, red).with(section(fill(w.Error, "text", d.failure(r))))
-		if e.Error != task.ReasonToolValue { // that would fail again and again
+		switch {
+		case e.Error == task.ReasonToolValue: // that would fail again and again
+		case !e.AttemptsLeft():
+			f = f.with(section(fill(w.AttemptsUsed, "max", task.MaxAttempts)))
+		default:
 			f = f.with(d.actions(button(w.Retry, "retry_execution", e.ID, slack.StylePrimary)))
 		}
 		return f.with(contextLine(d.timed(e, w.FailTimed, w.Failed)))

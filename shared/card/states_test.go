@@ -105,6 +105,14 @@ func states() []state {
 
 		{"prompt_generating", promptCard, func(t testing.TB) *story { return base(t).drafting() }},
 		{"prompt_parked", promptCard, func(t testing.TB) *story { return base(t).drafting().park(task.ReasonModelBadOutput) }},
+		{"prompt_parked_for_good", promptCard, func(t testing.TB) *story {
+			s := base(t).drafting()
+			for range task.MaxRetries {
+				s.park(task.ReasonModelUnavailable)
+				s.do(s.RetryGeneration(approver, policy, s.now))
+			}
+			return s.park(task.ReasonModelUnavailable)
+		}},
 		{"prompt_cancelled_while_generating", promptCard, func(t testing.TB) *story { return base(t).drafting().cancelTask() }},
 		{"prompt_cost_limit", promptCard, func(t testing.TB) *story { return prompt(t).costLimit() }},
 		{"prompt_pending", promptCard, prompt},
@@ -194,6 +202,14 @@ func states() []state {
 			return s.do(s.CompleteExecution(s.Head.Run, "42 名分の勤怠を集計し、シートに書き込みました。", s.now))
 		}},
 		{"execution_failed", executionCard, func(t testing.TB) *story { return started(t, fiveSteps()).steps(1, 2).failedAt(3, failed) }},
+		{"execution_failed_for_good", executionCard, func(t testing.TB) *story {
+			s := started(t, fiveSteps()).steps(1, 2).failedAt(3, failed)
+			for range task.MaxAttempts - 1 {
+				s = retry(s)
+				s = s.do(s.StartExecution(s.Head.Run, s.now)).failedAt(3, failed)
+			}
+			return s
+		}},
 		{"execution_failed_before_call", executionCard, func(t testing.TB) *story {
 			s := started(t, fiveSteps()).steps(1, 2, 3)
 			return s.do(s.FailExecution(s.Head.Run, task.ReasonToolNotAllowed, "write_rows_to_google_sheet", s.now))

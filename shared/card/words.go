@@ -75,7 +75,7 @@ type words struct {
 	Result                                                      string // of a step, where it can be opened
 	MoreSteps, StepNumber                                       string
 	Summary, Error                                              string
-	CheckUnknown, UnknownSettled                                string
+	CheckUnknown, UnknownSettled, RetriesUsed, AttemptsUsed     string
 
 	// The dialog that asks for a reason.
 	ModalTitle, ModalSubmit, ModalClose, ModalText, ModalPlaceholder string

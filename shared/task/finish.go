@@ -73,6 +73,9 @@ func (a *Aggregate) FailExecution(run int, why Reason, detail string, now time.T
 // row that each of them has of one step, and with up to 59 steps carried over stays within the 100 actions of a transaction.
 const MaxAttempts = 30
 
+// AttemptsLeft reports whether the process of the newest attempt may be tried again.
+func (e *Execution) AttemptsLeft() bool { return e.Attempt < MaxAttempts }
+
 // relyOnEarlierCalls makes c fail when a call of an attempt before e turns out to have done the step at which e stands,
 // or has begun, since the task was read.
 func (a *Aggregate) relyOnEarlierCalls(c *Change, e *Execution) {
@@ -114,7 +117,7 @@ func (a *Aggregate) RetryExecution(id string, by Actor, p Policy, now time.Time)
 	if e.Status != ExecutionFailed || process == nil {
 		return Change{}, ErrConflict
 	}
-	if e.Attempt >= MaxAttempts {
+	if !e.AttemptsLeft() {
 		return Change{}, ErrMaxAttempts
 	}
 	c := a.begin(now)

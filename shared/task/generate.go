@@ -166,6 +166,9 @@ func (a *Aggregate) park(why Reason, detail string, now time.Time) Change {
 // repairs, and no one has stamped anything yet.
 const MaxRetries = 10
 
+// RetriesLeft reports whether the generation that failed may be asked for again.
+func (h Head) RetriesLeft() bool { return h.Retries < MaxRetries }
+
 // RetryGeneration unparks the head and starts a new run. While that generation
 // runs, asking again is no change for the same person and ErrDecided for another;
 // it returns ErrNothingToRetry when none had failed, and ErrMaxRetries when it was asked for MaxRetries times.
@@ -179,7 +182,7 @@ func (a *Aggregate) RetryGeneration(by Actor, p Policy, now time.Time) (Change, 
 	if a.Head.Parked == nil {
 		return Change{}, a.Head.Retried.again(by)
 	}
-	if a.Head.Retries >= MaxRetries {
+	if !a.Head.RetriesLeft() {
 		return Change{}, ErrMaxRetries
 	}
 	c := a.begin(now)
