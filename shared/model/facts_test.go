@@ -114,3 +114,21 @@ func FuzzResult(f *testing.F) {
 		}
 	})
 }
+
+// What a model writes is stored and shown as people see it, by the one rule of package legible.
+func TestAModelsWordsAreWhatPeopleSee(t *testing.T) {
+	for said, want := range map[string]string{
+		"勤怠を\u3164まとめました\u2800。": "勤怠を まとめました 。", // letters that are drawn empty
+		"\u0600١٢ 件":                     "\u0600١٢ 件", // a sign that is drawn around digits
+		"葛\U000e0100城 ❤\ufe0f":           "葛\U000e0100城 ❤\ufe0f",
+		"a\u202eb\u200bc\U000e0041\x00d": "abcd",
+		"a\r\n\r\n\u2028\n\nb\u00ad":     "a\n\nb",
+	} {
+		if got := model.LastWords(said); got != want {
+			t.Errorf("%+q became %+q, want %+q", said, got, want)
+		}
+	}
+	if got := model.LastWords("\u3164\u2800\u200b"); got != "" {
+		t.Errorf("nothing to see became %+q", got)
+	}
+}

@@ -3,7 +3,6 @@ package model
 import (
 	"fmt"
 	"strings"
-	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
 
@@ -27,43 +26,14 @@ const (
 // line makes one line of a text: spaces and line ends of any kind become one space.
 func line(s string) string { return strings.Join(strings.Fields(prose(s)), " ") }
 
-// prose keeps a text's line ends, takes out what nobody would see, and trims it:
-// control characters, those that turn the reading direction or have no width, and
-// selectors of variants where there is none, and empty lines behind the first in a row.
-// Words can hide in each of them.
-func prose(s string) string {
-	s = strings.ReplaceAll(s, "\r\n", "\n")
-	before := ' '
-	s = strings.Map(func(r rune) rune {
-		was := before
-		before = r
-		switch {
-		case r == '\n' || r == '\t' || r == '\u200c' || r == '\u200d': // the last two join letters and emoji
-			return r
-		case r == '\r', r == '\v', r == '\f', r == '\u0085', r == '\u2028', r == '\u2029':
-			return '\n'
-		case unicode.Is(unicode.Variation_Selector, r):
-			if unicode.Is(unicode.Han, was) || r >= '\ufe0e' && r <= '\ufe0f' && shows(was) {
-				return r
-			}
-			return -1
-		case unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co):
-			return -1
-		}
-		return r
-	}, s)
-	return strings.TrimSpace(legible.Paragraphs(s))
-}
-
-// shows reports whether there is something to see of a character.
-func shows(r rune) bool {
-	return unicode.IsGraphic(r) && !unicode.IsSpace(r) && !unicode.IsMark(r) && !strings.ContainsRune("\u2800\u115f\u1160\u3164\uffa0", r)
-}
+// prose is a text as people see it, trimmed and with at most one empty line in a row: words
+// can hide in what nobody sees.
+func prose(s string) string { return strings.TrimSpace(legible.Paragraphs(legible.Visible(s))) }
 
 // bounded names a field that shows nothing or is too long.
 func bounded(field, s string, limit int) []string {
 	switch n := utf8.RuneCountInString(s); {
-	case !strings.ContainsFunc(s, shows):
+	case !legible.Text(s):
 		return []string{field + " is empty"}
 	case n > limit:
 		return []string{fmt.Sprintf("%s has %d characters, the limit is %d", field, n, limit)}
