@@ -67,8 +67,8 @@ type Handler struct {
 	NewID   func() string
 
 	Sessions Sessions
-	// A session is polled so often, and by one invocation for so long.
-	PollEvery, PollFor time.Duration
+	// A session is polled so often, and by one invocation for so long; one that dies keeps others from it for HoldFor.
+	PollEvery, PollFor, HoldFor time.Duration
 }
 
 // job is one invocation's work.
@@ -110,7 +110,7 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (task.Next, err
 	j := &job{Handler: h, in: in, settings: settings}
 	invocation, turn := "", j.advance
 	if a.Execution().Managed() {
-		s := j.host()
+		s := j.host(a.Execution())
 		invocation, turn = s.invocation, s.turn
 	}
 	for still := 0; ; {

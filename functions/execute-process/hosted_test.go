@@ -32,7 +32,7 @@ func hostedIn(t *testing.T, w *world) *hosted {
 	m.h.Sessions = managed.New(managed.Config{
 		BaseURL: s.URL, HTTP: http.DefaultClient, Key: func(context.Context) (string, error) { return m.agents.Key, nil },
 	})
-	m.h.Model, m.h.PollEvery, m.h.PollFor = "claude-sonnet-4-6", time.Millisecond, time.Minute
+	m.h.Model, m.h.PollEvery, m.h.PollFor, m.h.HoldFor = "claude-sonnet-4-6", time.Millisecond, time.Minute, 30*time.Second
 	tenant := task.Tenant{ID: m.Ref.Tenant, Name: "Ringi", Slug: "ringi", TeamID: pipelinetest.Team, Admins: []string{}}
 	if _, err := m.Store.Bootstrap(t.Context(), tenant, m.Now()); err != nil {
 		t.Fatal(err)

@@ -9,18 +9,13 @@ import (
 
 	"ringi/shared/model"
 	"ringi/shared/model/managed"
+	"ringi/shared/pipeline"
 	"ringi/shared/sleep"
 	"ringi/shared/task"
 )
 
-const (
-	// heldFor is how long an invocation that dies keeps others from its session.
-	heldFor = 30 * time.Second
-	// maxWait is how long a vendor's Retry-After is waited for.
-	maxWait = 5 * time.Minute
-	// closeTries is how often an invocation asks what a session came to, and tells it to stop, before it rests for closeAgain.
-	closeTries, closeAgain = 3, 5 * time.Minute
-)
+// closeTries is how often an invocation asks what a session came to, and tells it to stop, before it rests for closeAgain.
+const closeTries, closeAgain = 3, 5 * time.Minute
 
 // Sessions keeps sessions with managed agents; see managed.Client.
 type Sessions interface {
@@ -40,15 +35,23 @@ type Sessions interface {
 // again: what is to be done follows from the rows and the session's events.
 type host struct {
 	*job
+	Sessions   Sessions // while the lease lasts
 	invocation string
 	until      time.Time
-	settled    bool // it has made the tenant an agent
+	lease      time.Time // the end of its hold
+	failing    time.Time // since when the vendor has only put us off; zero when it has not
+	settled    bool      // it has made the tenant an agent
 	closing    int
 	told       string // the session that was told to stop
 }
 
-func (j *job) host() *host {
-	return &host{job: j, invocation: j.NewID(), until: j.Now().Add(j.PollFor)}
+func (j *job) host(e *task.Execution) *host {
+	h := &host{job: j, invocation: j.NewID(), until: j.Now().Add(j.PollFor)}
+	h.Sessions = leased{j.Sessions, h}
+	if e.SessionFailing != nil {
+		h.failing = *e.SessionFailing
+	}
+	return h
 }
 
 // turn does one thing: it makes the session, tells it the steps, makes or answers one
@@ -73,13 +76,15 @@ func (h *host) turn(ctx context.Context, a *task.Aggregate) (*task.Aggregate, er
 		return h.finish(ctx, a, "")
 	case late:
 		return nil, task.StopError{Reason: task.ReasonTimeout, Detail: fmt.Sprint(e.Terms.L4TimeoutSeconds)}
-	case e.Lease == nil || e.Lease.Invocation != h.invocation || e.Lease.LeaseUntil.Sub(now) < heldFor/2:
+	case e.Lease == nil || e.Lease.Invocation != h.invocation || e.Lease.LeaseUntil.Sub(now) < h.HoldFor/2:
 		return h.Store.DecideOn(ctx, a, func(a *task.Aggregate) (task.Change, error) {
-			return a.HoldSession(h.in.Run, h.invocation, h.Now().Add(heldFor), h.Now())
+			return a.HoldSession(h.in.Run, h.invocation, h.Now().Add(h.HoldFor), h.Now())
 		})
 	case !now.Before(h.until) || left(ctx) < 2*least:
 		return h.rest(ctx, a, h.PollEvery)
-	case e.SessionID == "":
+	}
+	h.lease = e.Lease.LeaseUntil
+	if e.SessionID == "" {
 		return h.open(ctx, a)
 	}
 	s, err := h.Sessions.Poll(ctx, e.SessionID)
@@ -152,12 +157,13 @@ func (h *host) close(ctx context.Context, a *task.Aggregate) (*task.Aggregate, e
 		return h.closed(ctx, a, usage)
 	}
 	slog.WarnContext(ctx, "a session is not closed", "task_id", h.in.Task, "session_id", e.SessionID, "running", running, "err", err)
-	if h.closing < closeTries && sleep.Within(ctx, h.PollEvery) {
+	asked := model.Failure(err).RetryAfter
+	if asked == 0 && h.closing < closeTries && sleep.Within(ctx, h.PollEvery) {
 		return a, nil
 	}
 	h.closing = 0
 	return h.Store.DecideOn(ctx, a, func(a *task.Aggregate) (task.Change, error) {
-		return a.DeferClose(h.in.Run, h.Now().Add(closeAgain), h.Now())
+		return a.DeferClose(h.in.Run, h.Now().Add(pipeline.Again(asked, 0, closeAgain)), h.Now())
 	})
 }
 
@@ -169,16 +175,21 @@ func (h *host) closed(ctx context.Context, a *task.Aggregate, u task.Usage) (*ta
 	}))
 }
 
-// later waits after a request that failed: the next turn finds out whether it was
-// handled all the same. StopError: no other try would help.
+// later waits after a request that failed, as long as everything waits that a vendor puts off, but not past the
+// execution's own time: the next turn finds out whether it was handled all the same. StopError: no other try would help.
 func (h *host) later(ctx context.Context, a *task.Aggregate, err error) (*task.Aggregate, error) {
 	f := model.Failure(err)
 	slog.WarnContext(ctx, "session", "task_id", h.in.Task, "err", err, "retry_after_ms", f.RetryAfter.Milliseconds())
 	if !f.Transient {
 		return nil, task.StopError{Reason: f.Reason, Detail: f.Detail}
 	}
-	wait := min(max(f.RetryAfter, h.PollEvery), maxWait)
-	if h.Now().Add(wait).After(h.until) || left(ctx) < wait+2*least {
+	now := h.Now()
+	if h.failing.IsZero() {
+		h.failing = now
+	}
+	wait := pipeline.Again(f.RetryAfter, now.Sub(h.failing), h.PollEvery)
+	wait = max(min(wait, a.Deadline(a.Execution()).Sub(now)), h.PollEvery)
+	if now.Add(wait).After(h.until) || left(ctx) < wait+2*least {
 		return h.rest(ctx, a, wait)
 	}
 	return h.wait(ctx, a, wait)
@@ -200,6 +211,6 @@ func (h *host) wait(ctx context.Context, a *task.Aggregate, d time.Duration) (*t
 // rest leaves the session to a later invocation; a run waits for whole seconds.
 func (h *host) rest(ctx context.Context, a *task.Aggregate, d time.Duration) (*task.Aggregate, error) {
 	return h.Store.DecideOn(ctx, a, func(a *task.Aggregate) (task.Change, error) {
-		return a.PauseSession(h.in.Run, h.invocation, h.Now().Add(max(d, time.Second)), h.Now())
+		return a.PauseSession(h.in.Run, h.invocation, h.Now().Add(max(d, time.Second)), h.failing, h.Now())
 	})
 }

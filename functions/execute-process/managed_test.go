@@ -249,7 +249,7 @@ func testBusy(t *testing.T, m *hosted) {
 	}
 	m.agents.Fail(agents.ListEvents, agents.Fault{Status: 429, RetryAfter: "240"}, agents.Fault{Status: 429, RetryAfter: "240"})
 	next := m.run()
-	if next.State != task.StatePause || next.WaitSeconds < 200 || next.WaitSeconds > 240 {
+	if next.State != task.StatePause || next.WaitSeconds < 235 || next.WaitSeconds > 300 {
 		t.Fatalf("%+v", next)
 	}
 	m.later(5 * time.Minute)

@@ -56,7 +56,7 @@ func (h *host) open(ctx context.Context, a *task.Aggregate) (*task.Aggregate, er
 		return h.later(ctx, a, err)
 	}
 	a, err = h.Store.DecideOn(ctx, a, func(a *task.Aggregate) (task.Change, error) {
-		return a.BindSession(h.in.Run, id, h.Now())
+		return a.BindSession(h.in.Run, id, plan.MaxCost, h.Now())
 	})
 	if err == nil && a.Execution().SessionID != id {
 		h.forget(ctx, "session", h.Sessions.Discard(ctx, id))

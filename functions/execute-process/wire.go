@@ -50,7 +50,7 @@ func newHandler(ctx context.Context, cfg aws.Config) (*Handler, error) {
 		Open:  models.Open,
 		Model: os.Getenv("MODEL"),
 		Now:   time.Now, NewID: task.NewID,
-		Sessions: newSessions(models), PollEvery: pollEvery, PollFor: 100 * time.Second,
+		Sessions: newSessions(models), PollEvery: pollEvery, PollFor: 100 * time.Second, HoldFor: 30 * time.Second,
 	}, nil
 }
 

@@ -5,19 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math/rand/v2"
 	"sync"
 	"time"
 
+	"ringi/shared/pipeline"
 	"ringi/shared/slackapi"
 	"ringi/shared/task"
 )
 
 const (
-	// leastWait and mostWait bound how long a request waits until Slack is asked again,
-	// unless Slack itself says when.
-	leastWait = 5 * time.Second
-	mostWait  = 5 * time.Minute
 	// knownFor is how long an environment remembers who somebody is: users.info may be
 	// called about 100 times a minute (Tier 4), by every click too.
 	knownFor = time.Minute
@@ -27,17 +23,16 @@ const (
 // errSilent says that Slack did not tell what has to be known before a request is taken.
 var errSilent = errors.New("slack doesn't say")
 
-// wait puts the request off until Slack is asked again: never before Slack's own word, and
-// later each time, half of what it has been asked for. It waits for as long as Slack takes:
-// nobody has to do anything for it once Slack answers.
+// wait puts the request off until Slack is asked again, for as long as Slack takes: nobody
+// has to do anything for it once Slack answers.
 func (h *Handler) wait(ctx context.Context, in task.Ref, run int, why error) (*task.Aggregate, error) {
 	slog.WarnContext(ctx, "waits for Slack", "task_id", in.Task, "err", why)
 	var limited slackapi.RateLimited
 	errors.As(why, &limited)
 	after, err := h.Store.Decide(ctx, in, func(a *task.Aggregate) (task.Change, error) {
 		now := h.Now()
-		rest := max(limited.RetryAfter, min(max(now.Sub(a.TryingSince())/2, leastWait), mostWait))
-		return a.Pause(run, task.Generation{Layer: task.L1}, now.Add(rest+rand.N(rest/4)), now)
+		rest := pipeline.Again(limited.RetryAfter, now.Sub(a.TryingSince()), pipeline.LeastPause)
+		return a.Pause(run, task.Generation{Layer: task.L1}, now.Add(rest), now)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("put the request off: %w", err)

@@ -17,19 +17,24 @@ type Decider interface {
 }
 
 const (
-	// leastPause keeps a vendor that asks for no time to speak of from filling a run's history.
-	leastPause = 5 * time.Second
+	// LeastPause keeps a vendor that asks for no time to speak of from filling a run's history.
+	LeastPause = 5 * time.Second
 	// mostPause is the longest pause that the vendor did not ask for: what a run waits at once.
 	mostPause = 5 * time.Minute
 )
 
-// resumeAt is when a generation is tried again that a vendor asked to put off: never
-// before the vendor's word, and later each time, half of what it has been tried for, so
-// that a vendor without room for an hour is asked some twenty times, not 720. With up to a
-// quarter more, so that tasks that were turned away together don't come back together.
+// Again is how long to wait before something is tried again that a vendor put off: never
+// shorter than the vendor asked for or least, and longer each time, half of what it has been
+// tried for, so that a vendor without room for an hour is asked some twenty times, not 720. With
+// up to a quarter more, so that tasks that were turned away together don't come back together.
+func Again(asked, tried, least time.Duration) time.Duration {
+	wait := max(asked, min(max(tried/2, least), mostPause))
+	return wait + rand.N(wait/4+1)
+}
+
+// resumeAt is when a generation is tried again that a vendor asked to put off.
 func resumeAt(asked time.Duration, since, now time.Time) time.Time {
-	wait := max(asked, min(max(now.Sub(since)/2, leastPause), mostPause))
-	wait += rand.N(wait/4 + 1)
+	wait := Again(asked, now.Sub(since), LeastPause)
 	until, last := now.Add(wait), since.Add(task.MaxPausing)
 	if until.After(last) { // the last try is made while it still counts
 		return now.Add(max(asked, last.Sub(now)))

@@ -69,7 +69,7 @@ func (a *Aggregate) reclose(run int, now time.Time) (Change, error) {
 		return Change{}, ErrSuperseded
 	}
 	e := a.OpenSession()
-	if e.ClosingOver(now) {
+	if e.ClosingOver(now) && e.SessionBudget != nil { // without it the run knows what is left
 		return Charge(e.Unbilled(0), now, func(a *Aggregate) (Change, error) { return a.CloseSession(run, now) })(a)
 	}
 	c := a.begin(now)
@@ -79,8 +79,12 @@ func (a *Aggregate) reclose(run int, now time.Time) (Change, error) {
 }
 
 // Unbilled is what the session of an attempt counts for that nobody can say the cost of: all that it might have spent.
-func (e *Execution) Unbilled(budget MicroUSD) Usage {
-	return Usage{ID: e.SessionID, Provider: ProviderAnthropic, Calls: 1, Cost: max(0, budget), Unpriced: 1}
+// left is what a row counts for that does not say how much that was.
+func (e *Execution) Unbilled(left MicroUSD) Usage {
+	if e.SessionBudget != nil {
+		left = *e.SessionBudget
+	}
+	return Usage{ID: e.SessionID, Provider: ProviderAnthropic, Calls: 1, Cost: max(0, left), Unpriced: 1}
 }
 
 // DeferClose keeps everybody from a session that is to be closed until a time.
@@ -120,31 +124,36 @@ func (a *Aggregate) HoldSession(run int, invocation string, until, now time.Time
 }
 
 // BindSession makes a session the execution's, before anything is sent to it: now
-// the execution has started. It is no change when the execution has one: whose it is, the row says.
-func (a *Aggregate) BindSession(run int, id string, now time.Time) (Change, error) {
+// the execution has started. budget is what the session may spend, 0 without a limit.
+// It is no change when the execution has one: whose it is, the row says.
+func (a *Aggregate) BindSession(run int, id string, budget MicroUSD, now time.Time) (Change, error) {
 	e, err := a.inSession(run)
 	if err != nil || e.SessionID != "" {
 		return Change{}, err
 	}
 	c := a.begin(now)
 	n := *e
-	n.SessionID = id
+	n.SessionID, n.SessionBudget = id, &budget
 	c.put(&n)
 	c.audit(System(), ExecutionStarted, "execution", e.ID, map[string]any{"attempt": e.Attempt, "session_id": id})
 	return c, nil
 }
 
 // PauseSession lets an invocation's hold go, and keeps everybody from the session
-// until a time. After MaxSessionPauses another run takes over at once. It is no
-// change when the hold is another's.
-func (a *Aggregate) PauseSession(run int, invocation string, until, now time.Time) (Change, error) {
+// until a time. failing is since when its vendor has only put us off, zero if it does not.
+// After MaxSessionPauses another run takes over at once. It is no change when the hold is another's.
+func (a *Aggregate) PauseSession(run int, invocation string, until, failing, now time.Time) (Change, error) {
 	e, err := a.inSession(run)
 	if err != nil || e.Lease == nil || e.Lease.Invocation != invocation {
 		return Change{}, err
 	}
 	c := a.begin(now)
 	n := *e
-	n.Pauses, n.Lease = e.Pauses+1, &Claim{LeaseUntil: until}
+	n.Pauses, n.Lease, n.SessionFailing = e.Pauses+1, &Claim{LeaseUntil: until}, nil
+	if !failing.IsZero() {
+		failing = failing.UTC().Truncate(time.Millisecond)
+		n.SessionFailing = &failing
+	}
 	if n.Pauses >= MaxSessionPauses {
 		n.Pauses, n.Lease = 0, nil
 		c.startRun()

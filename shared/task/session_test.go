@@ -20,12 +20,14 @@ func hold(by string) decision {
 }
 
 func bind(id string) decision {
-	return func(a *Aggregate, now time.Time) (Change, error) { return a.BindSession(a.Head.Run, id, now) }
+	return func(a *Aggregate, now time.Time) (Change, error) {
+		return a.BindSession(a.Head.Run, id, USD(0.25), now)
+	}
 }
 
 func rest(by string) decision {
 	return func(a *Aggregate, now time.Time) (Change, error) {
-		return a.PauseSession(a.Head.Run, by, now.Add(3*time.Second), now)
+		return a.PauseSession(a.Head.Run, by, now.Add(3*time.Second), time.Time{}, now)
 	}
 }
 
@@ -83,6 +85,26 @@ func TestAPausedSessionIsLeftAloneUntilItsTime(t *testing.T) {
 	s.now = s.now.Add(3 * time.Second)
 	if n := s.load().Next(s.now); n.State != StateExecuteProcess {
 		t.Errorf("%+v", n)
+	}
+}
+
+// Who polls next knows since when the vendor has put everybody off, until it doesn't.
+func TestAPauseRemembersSinceWhenTheVendorFails(t *testing.T) {
+	s := inSession(t)
+	since := s.now.Add(-time.Hour)
+	pause := func(failing time.Time) {
+		s.do(hold("mine"), func(a *Aggregate, now time.Time) (Change, error) {
+			return a.PauseSession(a.Head.Run, "mine", now.Add(3*time.Second), failing, now)
+		})
+		s.now = s.now.Add(3 * time.Second)
+	}
+	pause(since)
+	if at := s.load().Execution().SessionFailing; at == nil || !at.Equal(since) {
+		t.Errorf("since %v", at)
+	}
+	pause(time.Time{})
+	if at := s.load().Execution().SessionFailing; at != nil {
+		t.Errorf("still since %v", at)
 	}
 }
 
@@ -165,6 +187,21 @@ func TestASessionThatNobodyCanCloseIsGivenUp(t *testing.T) {
 	s.do(func(a *Aggregate, now time.Time) (Change, error) { return a.RestartRun(1, now) })
 	if e := s.load().Execution(); !e.SessionClosed || e.Usage == nil || e.Usage.Unpriced != 1 || s.head.Run != 1 {
 		t.Errorf("closed %v, %+v, run %d", e.SessionClosed, e.Usage, s.head.Run)
+	}
+	if spent := s.load().Spent(); spent != USD(0.25) {
+		t.Errorf("counts for %v, and might have spent all of its budget", spent)
+	}
+}
+
+// What such a session might have spent is not in rows of an earlier release: a run is sent, which knows the settings.
+func TestASessionOfAnEarlierReleaseIsGivenUpByARun(t *testing.T) {
+	s := inSession(t)
+	s.do(bind("first"), s.fail)
+	s.rows[s.load().Execution().Key()].(*Execution).SessionBudget = nil
+	s.now = s.now.Add(MaxClosing + time.Minute)
+	s.do(func(a *Aggregate, now time.Time) (Change, error) { return a.RestartRun(1, now) })
+	if e := s.load().Execution(); e.SessionClosed || s.head.Run != 2 || e.Unbilled(7).Cost != 7 {
+		t.Errorf("closed %v, run %d, counts for %v", e.SessionClosed, s.head.Run, e.Unbilled(7).Cost)
 	}
 }
 

@@ -290,12 +290,12 @@ func (w *world) poll(run int) bool {
 	}
 	w.answers++
 	id := fmt.Sprint("session-", w.answers)
-	w.decideAs(run, "bind session", func(a *Aggregate, now time.Time) (Change, error) { return a.BindSession(run, id, now) })
+	w.decideAs(run, "bind session", func(a *Aggregate, now time.Time) (Change, error) { return a.BindSession(run, id, 0, now) })
 	if w.calm || rapid.IntRange(0, 2).Draw(w.rt, "polls in vain") < 2 {
 		return false
 	}
 	w.decideAs(run, "pause session", func(a *Aggregate, now time.Time) (Change, error) {
-		return a.PauseSession(run, invocation, now.Add(3*time.Second), now)
+		return a.PauseSession(run, invocation, now.Add(3*time.Second), time.Time{}, now)
 	})
 	return true
 }

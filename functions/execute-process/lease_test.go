@@ -1,0 +1,97 @@
+package main
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"ringi/infra/local/vendors/agents"
+	"ringi/shared/model"
+	"ringi/shared/model/managed"
+	"ringi/shared/pipeline/pipelinetest"
+	"ringi/shared/task"
+)
+
+// late is a vendor that answers the first call of each kind when nobody waits for it any more.
+type late struct {
+	Sessions
+	m   *hosted
+	met map[string]bool
+}
+
+// until waits until a call is given up, which must be before the lease of whoever made it is over.
+func (l late) until(ctx context.Context, call string) error {
+	if l.met[call] {
+		return nil
+	}
+	l.met[call] = true
+	over := time.NewTimer(l.m.Load().Execution().Lease.LeaseUntil.Sub(l.m.h.Now()))
+	defer over.Stop()
+	select {
+	case <-ctx.Done():
+		return &model.Error{Provider: task.ProviderAnthropic, Kind: model.Overloaded, Retryable: true, Err: ctx.Err()}
+	case <-over.C:
+		l.m.T.Errorf("%s is still out when its lease is over", call)
+		return nil
+	}
+}
+
+func (l late) Start(ctx context.Context, at managed.Place, p managed.Plan) (string, error) {
+	gone := l.until(ctx, "start")
+	id, err := l.Sessions.Start(context.WithoutCancel(ctx), at, p)
+	if gone != nil {
+		return "", gone
+	}
+	return id, err
+}
+
+func (l late) Answer(ctx context.Context, session, wish, text string, failed bool) error {
+	gone := l.until(ctx, "answer")
+	err := l.Sessions.Answer(context.WithoutCancel(ctx), session, wish, text, failed)
+	if gone != nil {
+		return gone
+	}
+	return err
+}
+
+// A call to a session is over before the lease of whoever made it: nothing of it meets the next one, however late
+// the vendor answers, and what the vendor took is not sent again.
+func TestNoCallOutlivesItsLease(t *testing.T) {
+	m := newHosted(t, pipelinetest.Start(t))
+	m.h.HoldFor = 3 * time.Second
+	m.h.Sessions = late{m.h.Sessions, m, map[string]bool{}}
+	m.approved(m.read(1), m.write(2))
+	m.through()
+	m.ends(task.ExecutionCompleted, "", task.StepCompleted, task.StepCompleted)
+	m.written(1)
+	if x := m.session(); len(x.Messages) != 1 || len(x.Answers) != 2 || x.Refused != 0 {
+		t.Errorf("told %d times, %d answers, %d refused", len(x.Messages), len(x.Answers), x.Refused)
+	}
+}
+
+// A vendor that says five seconds each time is asked ever more rarely, over many invocations; one that says more, never before.
+func TestAVendorThatPutsASessionOffIsAskedEverMoreRarely(t *testing.T) {
+	m := newHosted(t, pipelinetest.Start(t))
+	m.h.PollFor = time.Second
+	m.agents.Fail(agents.ListEvents, slices.Repeat([]agents.Fault{{Status: 429, RetryAfter: "5"}}, 30)...)
+	m.agents.Fail(agents.ListEvents, agents.Fault{Status: 429, RetryAfter: "900"})
+	m.approved(m.lone(1))
+	began := m.h.Now()
+	var asked []time.Time
+	m.agents.Before = func(op string) {
+		if op == agents.ListEvents {
+			asked = append(asked, m.h.Now())
+		}
+	}
+	m.through()
+	m.ends(task.ExecutionCompleted, "", task.StepCompleted)
+	if len(asked) < 32 || asked[30].Sub(began) < time.Hour || asked[31].Sub(asked[30]) < 15*time.Minute {
+		t.Fatalf("asked %d times: %v", len(asked), asked)
+	}
+	for i := 1; i <= 30; i++ {
+		if wait := asked[i].Sub(asked[i-1]); wait < 5*time.Second || wait > 8*time.Minute {
+			t.Errorf("asked again after %s", wait)
+		}
+	}
+}
