@@ -145,6 +145,8 @@ func (a *accounts) token(w http.ResponseWriter, r *http.Request) {
 	}
 	if a.oneTime {
 		out["company_id"], out["scope"], out["created_at"] = t.CompanyID, "read write default_read", a.now().Unix()
+	} else {
+		out["token_type"], out["scope"] = "Bearer", "https://www.googleapis.com/auth/spreadsheets"
 	}
 	answer(w, http.StatusOK, out)
 }

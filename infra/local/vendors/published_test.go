@@ -59,27 +59,38 @@ func TestAnswersAreAsTheVendorsPublishThem(t *testing.T) {
 	}
 }
 
-// A token's answer is freee's, each time; a refusal of a call says so in its header too.
-func TestTokensAndRefusalsAreAsFreeePublishesThem(t *testing.T) {
+// Each vendor answers a refresh in its own form.
+func TestTokensAreAsTheVendorsPublishThem(t *testing.T) {
+	o := open(t)
+	for provider, of := range map[string][2]string{"freee": {"freee", "token"}, "google": {"sheets", "Token"}} {
+		api, err := published.Open(of[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		client := o.Client(provider)
+		form := url.Values{"grant_type": {"refresh_token"}, "client_id": {client.ID}, "client_secret": {client.Secret}, "refresh_token": {o.Grant(provider).Refresh}}
+		res, err := http.PostForm(o.url+"/"+provider+"/token", form)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(res.Body)
+		res.Body.Close()
+		if err != nil || res.StatusCode != 200 {
+			t.Fatal(res.StatusCode, err)
+		}
+		for _, d := range api.Check(of[1], string(body)) {
+			t.Errorf("%s: %s", provider, d)
+		}
+	}
+}
+
+// A refusal of freee's has its form, and the headers that all of its answers have.
+func TestRefusalsAreAsFreeePublishesThem(t *testing.T) {
 	api, err := published.Open("freee")
 	if err != nil {
 		t.Fatal(err)
 	}
 	o := open(t)
-	client := o.Client("freee")
-	form := url.Values{"grant_type": {"refresh_token"}, "client_id": {client.ID}, "client_secret": {client.Secret}, "refresh_token": {o.Grant("freee").Refresh}}
-	res, err := http.PostForm(o.url+"/freee/token", form)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer res.Body.Close()
-	body, err := io.ReadAll(res.Body)
-	if err != nil || res.StatusCode != 200 {
-		t.Fatal(res.StatusCode, err)
-	}
-	for _, d := range api.Check("token", string(body)) {
-		t.Error(d)
-	}
 	for status, schema := range map[int]string{401: "accessDeniedError", 403: "forbiddenError", 429: "error", 500: "internalServerError"} {
 		o.Fail("list_employees", status, true)
 		got, body, header := o.get(t, "GET", hr+"/companies/1884310/employees", o.Token("freee"), "")
