@@ -23,6 +23,7 @@ func english() *words {
 		ReviewBefore:    "← Previous page",
 		ReviewNext:      "Next page →",
 		ReviewApprove:   "Approve",
+		ReviewClose:     "Close",
 		ReviewOn:        "It can be approved on the last page.",
 		ReviewReads:     "For reading only. The card says who can approve it.",
 		ReviewOver:      "This was decided or cancelled meanwhile. The card says what became of it.",

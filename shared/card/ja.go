@@ -23,6 +23,7 @@ func japanese() *words {
 		ReviewBefore:    "← 前のページ",
 		ReviewNext:      "次のページ →",
 		ReviewApprove:   "承認",
+		ReviewClose:     "閉じる",
 		ReviewOn:        "承認は最後のページでできます。",
 		ReviewReads:     "閲覧のみです。承認できる人は、カードに表示されています。",
 		ReviewOver:      "すでに決定されたか、取り消されています。結果はカードに表示されています。",

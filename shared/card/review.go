@@ -58,7 +58,7 @@ func ReviewModal(a *task.Aggregate, r Review, locale string) (view slack.ModalVi
 	}
 	metadata, _ := json.Marshal(r) // of strings and numbers it cannot fail
 	view = slack.ModalViewRequest{
-		Type: slack.VTModal, CallbackID: ReviewCallback, Title: label(w.ReviewTitle), Close: label(w.ModalClose), PrivateMetadata: string(metadata),
+		Type: slack.VTModal, CallbackID: ReviewCallback, Title: label(w.ReviewTitle), Close: label(w.ReviewClose), PrivateMetadata: string(metadata),
 	}
 	switch {
 	case !a.Undecided(r.ID):
@@ -79,7 +79,7 @@ func ReviewModal(a *task.Aggregate, r Review, locale string) (view slack.ModalVi
 func Told(text, locale string) *slack.ModalViewRequest {
 	w := wordsOf(locale)
 	return &slack.ModalViewRequest{
-		Type: slack.VTModal, Title: label(w.ReviewTitle), Close: label(w.ModalClose), Blocks: slack.Blocks{BlockSet: []slack.Block{section(cut(text, maxSection))}},
+		Type: slack.VTModal, Title: label(w.ReviewTitle), Close: label(w.ReviewClose), Blocks: slack.Blocks{BlockSet: []slack.Block{section(cut(text, maxSection))}},
 	}
 }
 

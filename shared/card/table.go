@@ -208,7 +208,8 @@ func (d drawing) rowFields(number string, columns, row []string) body {
 		if i == 0 {
 			name = number + ". " + name
 		}
-		field := "*" + inlineCode(name) + "*\n" + d.cellCode(v)
+		title := unformatted(spelled(name), 4*len(name))
+		field := "*" + bounded(title, units(title)+2) + "*\n" + d.cellCode(v)
 		if units(field) > limitField {
 			flush()
 			out.add(d.packed(d.argumentParts(argument{path: []string{name}, values: []string{v}}), everything))

@@ -15,9 +15,9 @@ type words struct {
 	ConfirmTitle, ConfirmText, ConfirmYes, ConfirmNo string
 
 	// What can't be shown whole on its card is approved in a dialog that pages through it.
-	Review, NotWhole                                             string
-	ReviewTitle, ReviewPage, ReviewBefore, ReviewNext            string
-	ReviewApprove, ReviewLast, ReviewOn, ReviewReads, ReviewOver string
+	Review, NotWhole                                                          string
+	ReviewTitle, ReviewPage, ReviewBefore, ReviewNext                         string
+	ReviewApprove, ReviewClose, ReviewLast, ReviewOn, ReviewReads, ReviewOver string
 
 	Effects string // above what each step would do
 	Remarks string // on the reasons for which earlier steps were rejected

@@ -4,7 +4,7 @@ import "ringi/shared/task"
 
 func english() words {
 	return words{
-		detail: " ({detail})", seconds: " ({detail} s)", spent: " (spent ${spent}, limit ${limit})", people: " ({n} people, the limit is {limit})", step: "step {step}",
+		detail: " ({detail})", seconds: " ({detail} s)", spent: " (spent ${spent}, limit ${limit})", atMost: " (at most {n})", people: " ({n} people, the limit is {limit})", step: "step {step}",
 		sentences: map[task.Reason]string{
 			task.ReasonDone:             "The task is complete.",
 			task.ReasonByPerson:         "The task was cancelled. To continue, please ask again.",

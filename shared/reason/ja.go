@@ -4,7 +4,7 @@ import "ringi/shared/task"
 
 func japanese() words {
 	return words{
-		detail: "({detail})", seconds: "({detail}秒)", spent: "(費用 ${spent}、上限 ${limit})", people: "({n} 人、上限 {limit} 人)", step: "ステップ {step}",
+		detail: "({detail})", seconds: "({detail}秒)", spent: "(費用 ${spent}、上限 ${limit})", atMost: "(上限 {n} 件)", people: "({n} 人、上限 {limit} 人)", step: "ステップ {step}",
 		sentences: map[task.Reason]string{
 			task.ReasonDone:             "タスクは完了しました。",
 			task.ReasonByPerson:         "タスクはキャンセルされました。続けるには、もう一度依頼してください。",

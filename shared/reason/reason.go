@@ -12,6 +12,7 @@ import (
 type words struct {
 	detail, seconds string
 	spent           string // what was spent, and the limit
+	atMost          string // a limit of tasks
 	people          string // whom a policy mentions, and the limit
 	step            string
 	sentences       map[task.Reason]string
@@ -55,6 +56,8 @@ func (w words) inBrackets(r task.Reason, detail string) string {
 		return put(w.detail, "detail", put(w.step, "step", detail))
 	case r == task.ReasonCostLimit && sums:
 		return put(w.spent, "spent", spent, "limit", limit)
+	case r == task.ReasonOpenPerson || r == task.ReasonOpenTenant || r == task.ReasonHourPerson || r == task.ReasonHourTenant:
+		return put(w.atMost, "n", detail)
 	case r == task.ReasonTooManyPeople && sums:
 		return put(w.people, "n", spent, "limit", limit)
 	}
