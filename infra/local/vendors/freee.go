@@ -79,9 +79,9 @@ func (v *Vendors) employees(w http.ResponseWriter, r *http.Request) {
 // listed leaves out whose pay freee does not work out, unless they are asked for.
 func (v *Vendors) listed(r *http.Request) []employee {
 	if r.URL.Query().Get("with_no_payroll_calculation") == "true" {
-		return v.staff
+		return v.people()
 	}
-	return slices.DeleteFunc(slices.Clone(v.staff), func(e employee) bool { return !e.PayrollCalculation })
+	return slices.DeleteFunc(slices.Clone(v.people()), func(e employee) bool { return !e.PayrollCalculation })
 }
 
 func (v *Vendors) summary(w http.ResponseWriter, r *http.Request) {
@@ -95,7 +95,7 @@ func (v *Vendors) summary(w http.ResponseWriter, r *http.Request) {
 		freeeError(w, http.StatusBadRequest, "year, month が不正です。")
 		return
 	}
-	for n, e := range v.staff {
+	for n, e := range v.people() {
 		if strconv.FormatInt(e.ID, 10) == r.PathValue("employee") {
 			answer(w, http.StatusOK, e.month(n, year, month))
 			return

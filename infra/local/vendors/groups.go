@@ -46,7 +46,7 @@ func (v *Vendors) memberships(w http.ResponseWriter, r *http.Request) {
 	all := departments()
 	people := []any{}
 	withAll := r.URL.Query().Get("with_no_payroll_calculation") == "true"
-	for n, e := range v.staff {
+	for n, e := range v.people() {
 		if !withAll && !e.PayrollCalculation || e.RetireDate != nil && *e.RetireDate < day.Format(time.DateOnly) {
 			continue
 		}

@@ -1,6 +1,9 @@
 package vendors
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // company is the id of the only one.
 const company = 1884310
@@ -75,4 +78,20 @@ func staff() []employee {
 		all = append(all, e)
 	}
 	return all
+}
+
+// people are those whom freee knows of.
+func (v *Vendors) people() []employee { return *v.staff.Load() }
+
+// Hire adds n people, for lists that are longer than a card; undo lets them go.
+func (v *Vendors) Hire(n int) (undo func()) {
+	before := v.staff.Load()
+	all := slices.Clone(*before)
+	for i := range n {
+		e := all[i%director]
+		e.ID, e.Num = int64(3_600_001+i), fmt.Sprintf("B%04d", 1+i)
+		all = append(all, e)
+	}
+	v.staff.Store(&all)
+	return func() { v.staff.Store(before) }
 }

@@ -6,6 +6,7 @@ package vendors
 import (
 	"crypto/rand"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"ringi/infra/local/vendors/rooms"
@@ -18,7 +19,7 @@ const Sheet = "ringi-demo-sheet"
 type Vendors struct {
 	accounts map[string]*accounts // by provider
 	tokens   map[string]string    // one of each, for Token
-	staff    []employee
+	staff    atomic.Pointer[[]employee]
 	faults   *faults
 	book     *book
 	rooms    *rooms.Server
@@ -29,7 +30,8 @@ type Vendors struct {
 
 // New makes a company with 42 employees and an empty spreadsheet. Its tokens are its own.
 func New() *Vendors {
-	v := &Vendors{tokens: map[string]string{}, staff: staff(), faults: newFaults(), book: &book{}, rooms: rooms.New(), now: time.Now, roomsToken: "rooms-" + rand.Text()}
+	v := &Vendors{tokens: map[string]string{}, faults: newFaults(), book: &book{}, rooms: rooms.New(), now: time.Now, roomsToken: "rooms-" + rand.Text()}
+	v.staff.Store(new(staff()))
 	v.accounts = map[string]*accounts{
 		"freee":  newAccounts("freee", 6*time.Hour, true, v.now),
 		"google": newAccounts("google", time.Hour, false, v.now),

@@ -1,0 +1,183 @@
+package journeys
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"ringi/infra/journeys/desk"
+	"ringi/infra/local/browser"
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/card"
+	"ringi/shared/task"
+)
+
+// said writes a request of several lines, which the keyboard would send at the first.
+func (v *visitor) said(text string) {
+	v.t.Helper()
+	ts, err := v.s.Sandbox.Say(v.requester, v.channel, "<@"+workspace.Bot+"> "+text)
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	v.d = desk.At(v.t, v.s, v.channel, ts)
+}
+
+// shows waits until the open dialog shows a text.
+func (v *visitor) shows(text string) {
+	v.t.Helper()
+	v.Until(`document.querySelector("dialog.modal[open]")?.innerText.includes(` + browser.Quote(text) + `)`)
+}
+
+// pages turns the pages of a dialog until there is a last one, which can be submitted.
+func (v *visitor) pages() {
+	v.t.Helper()
+	for page := 2; page < 20; page++ {
+		v.Press(`dialog [data-action="turn_on"]`)
+		v.shows(fmt.Sprintf(v.words.page, page))
+		if len(v.s.Sandbox.Views(v.approver)) == 1 && v.s.Sandbox.Views(v.approver)[0].Submit != nil {
+			v.Until(`document.querySelector(` + browser.Quote(submit) + `)`)
+			return
+		}
+	}
+	v.t.Fatal("the dialog has no end")
+}
+
+const submit = `dialog.modal[open] button[type="submit"]`
+
+// aLongGateIsReadToItsEnd: what a card can't show whole is approved on the last page of
+// its dialog and nowhere else; who comes later is told that somebody was faster.
+func aLongGateIsReadToItsEnd(v *visitor) {
+	v.t.Cleanup(v.s.Vendors.Hire(258)) // 300 people: more rows than a card's table has
+	v.said(v.words.quiet + " demo: human check")
+	v.becomes(v.approver)
+	v.presses("approve_prompt")
+	v.presses("approve_process")
+	v.Until(`document.querySelector(` + browser.Quote(v.button("review_step")) + `)`)
+	v.lacks(v.button("approve_step"))
+	v.looks("long-gate")
+
+	gate := "CARD#step#0001#001#02"
+	m := v.d.Card(gate, "review_step")
+	if err := v.s.Sandbox.Click(v.requester, v.channel, m.TS, card.ReviewAction+"step"); err != nil {
+		v.t.Fatal(err)
+	}
+	late := v.s.Sandbox.Views(v.requester)
+	if len(late) != 1 {
+		v.t.Fatalf("%d dialogs are open", len(late))
+	}
+	for {
+		now := v.s.Sandbox.Views(v.requester)
+		if len(now) == 1 && now[0].Submit != nil {
+			break
+		}
+		if err := v.s.Sandbox.ClickView(v.requester, late[0].ID, card.ReviewTurn+"on", nil); err != nil {
+			v.t.Fatal(err)
+		}
+	}
+
+	v.presses("review_step")
+	v.shows(fmt.Sprintf(v.words.page, 1))
+	v.lacks(submit)
+	v.looks("read-first")
+	v.pages()
+	v.shows("B0258")
+	v.looks("read-last")
+	v.Eval(`document.querySelector("dialog .modal-body").scrollTop = 1e6`)
+	v.looks("read-end")
+	v.Press(`dialog [data-action="turn_back"]`)
+	v.lacks(submit)
+	v.Press(`dialog [data-action="turn_on"]`)
+	v.Press(submit)
+	v.lacks("dialog")
+	v.sees(v.words.check + v.words.approved)
+	v.sees(v.words.done)
+	v.lacks(v.button("review_step"))
+	v.looks("read-approved")
+	a := v.d.Load()
+	if g := a.Gates[0]; g.Status != task.Approved || g.ApprovedBy != v.approver {
+		v.t.Errorf("%s by %s", g.Status, g.ApprovedBy)
+	}
+
+	v.becomes(v.requester) // who has read it too, and has the dialog open
+	v.Press(submit)
+	v.lacks("dialog")
+	v.Until(`document.querySelector(".whisper")?.innerText.includes(` + browser.Quote(v.words.faster) + `)`)
+	v.looks("read-late")
+}
+
+// cardsOfOtherKinds are those that no other story comes to.
+func cardsOfOtherKinds(v *visitor) {
+	v.becomes(v.requester)
+	rule(v.t, v.s, "write_rows_to_google_sheet", `{"spreadsheet_ids":["another"]}`)
+	v.said(v.words.staff)
+	v.becomes(v.approver)
+	v.presses("approve_prompt")
+	v.sees("spreadsheet_ids (another)")
+	v.looks("plan-lacks")
+	rule(v.t, v.s, "write_rows_to_google_sheet", `{}`)
+
+	v.said(v.words.attendance + " demo: human check")
+	v.presses("approve_prompt")
+	v.presses("approve_process")
+	v.Until(`document.querySelector(` + browser.Quote(v.button("approve_step")) + `)`)
+	v.Until(`document.querySelector('[data-root="` + v.d.Root + `"] .b-table')`)
+	v.looks("table")
+
+	v.said(v.words.staff)
+	v.presses("reject_prompt")
+	v.Press("dialog textarea")
+	v.Keys(v.words.reason)
+	v.Press(submit)
+	v.sees(v.words.next)
+	v.Until(`document.querySelectorAll(` + browser.Quote(v.button("approve_prompt")) + `).length === 1`)
+	v.presses("approve_prompt")
+	v.presses("reject_process")
+	v.Press("dialog textarea")
+	v.Keys(v.words.odd)
+	v.Press(submit)
+	v.sees(v.words.notTaken)
+	v.looks("remarks")
+
+	v.said(v.words.nowhere)
+	v.presses("approve_prompt")
+	v.presses("approve_process")
+	v.sees("営業部, ")
+	v.lacks(v.button("retry_execution"))
+	v.looks("no-department")
+
+	v.said(v.words.staff)
+	v.Until(`document.querySelector(` + browser.Quote(v.button("approve_prompt")) + `)`)
+	v.d.SetRow("PROMPT#0001", "SET terms.decide_by = :v", time.Now().Add(-time.Minute))
+	v.d.Sweep()
+	v.lacks(v.button("approve_prompt"))
+	v.sees(v.words.expired)
+	v.looks("expired")
+
+	desk.Settings(v.t, v.s, func(x *task.Settings) { x.MaxTasksPerHour = task.Limit{Person: 1} })
+	v.said(v.words.staff)
+	v.sees(v.words.tooMuch)
+	v.looks("quota")
+	desk.Settings(v.t, v.s, func(x *task.Settings) { x.MaxTasksPerHour = task.Limit{} })
+}
+
+// TestReadingInTheBrowser: as TestInTheBrowser, of what people have to read.
+func TestReadingInTheBrowser(t *testing.T) {
+	s := start(t)
+	b := browser.Start(t)
+	for _, w := range []words{japanese, english} {
+		desk.Settings(t, s, func(x *task.Settings) { x.Locale = w.locale })
+		window := browser.Window{Width: 1440, Height: 900}
+		if w.locale == "ja" {
+			window = browser.Window{Width: 390, Height: 844, Phone: true}
+		}
+		t.Run(w.locale, func(t *testing.T) {
+			v := visit(t, b, s, w, window)
+			t.Run("a gate that is read page by page", func(t *testing.T) { aLongGateIsReadToItsEnd(v.with(t)) })
+		})
+		t.Run(w.locale+" cards", func(t *testing.T) {
+			v := visit(t, b, s, w, window)
+			cardsOfOtherKinds(v.with(t))
+			v.Clean()
+		})
+	}
+}
