@@ -2,6 +2,7 @@ package model
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"embed"
 	"encoding/json"
@@ -107,11 +108,7 @@ func call(ctx context.Context, g Generator, r Request, p Prompt) (Response, erro
 	answer, err := g.Generate(ctx, r)
 	u := &answer.Usage
 	u.Prompt, u.MS = p.Name(), time.Since(began).Milliseconds()
-	cost, known := price.Cost(*u)
-	u.Cost += cost // a demonstration says itself what it costs
-	if !known {
-		u.Unpriced = u.Calls
-	}
+	charge(u, Named(answer.Answered))
 	level, failed := slog.LevelInfo, ""
 	if err != nil {
 		level, failed = slog.LevelWarn, err.Error()
@@ -119,6 +116,23 @@ func call(ctx context.Context, g Generator, r Request, p Prompt) (Response, erro
 	slog.Log(ctx, level, "model call", "provider", u.Provider, "model", u.Model, "purpose", r.Purpose, "prompt", u.Prompt, "try", r.Try, "turn", len(r.Messages),
 		"stop", answer.Stop, "input", u.Input, "output", u.Output, "cached", u.Cached, "cost_micro_usd", int64(u.Cost), "unpriced", u.Unpriced, "ms", u.MS, "vendor_request_id", u.RequestID, "err", failed)
 	return answer, err
+}
+
+// charge says what a call cost by the model that answered, or else by the one that was
+// asked: whatever stands between may call it as it likes, and a limit must still be met.
+func charge(u *Usage, answered string) {
+	asked := u.Model
+	u.Model = cmp.Or(answered, asked)
+	cost, known := price.Cost(*u)
+	if !known {
+		by := *u
+		by.Model = asked
+		cost, known = price.Cost(by)
+	}
+	u.Cost += cost // a demonstration says itself what it costs
+	if !known {
+		u.Unpriced = u.Calls
+	}
 }
 
 // within leaves a twelfth of the caller's time to write down what became of a call

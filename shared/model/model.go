@@ -60,6 +60,9 @@ type Response struct {
 	Text  string
 	Stop  Stop
 	Usage Usage
+	// Answered is the model's name in the answer, where there is one: a snapshot of the one that was asked, or what a
+	// gateway put in its place.
+	Answered string
 }
 
 // Stop is why a model stopped.

@@ -26,6 +26,12 @@ const (
 // line makes one line of a text: spaces and line ends of any kind become one space.
 func line(s string) string { return strings.Join(strings.Fields(prose(s)), " ") }
 
+// Named is a name that a vendor's server gave, as rows and logs keep it: one line of at most 150 characters.
+func Named(s string) string {
+	r := []rune(line(s))
+	return string(r[:min(len(r), 150)])
+}
+
 // prose is a text as people see it, trimmed and with at most one empty line in a row: words
 // can hide in what nobody sees.
 func prose(s string) string { return strings.TrimSpace(legible.Paragraphs(legible.Visible(s))) }

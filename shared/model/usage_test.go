@@ -1,8 +1,12 @@
 package model_test
 
 import (
+	"context"
 	"errors"
+	"strings"
 	"testing"
+	"time"
+	"unicode/utf8"
 
 	"ringi/shared/model"
 	"ringi/shared/task"
@@ -79,6 +83,29 @@ func TestADemonstrationSaysWhatItUsed(t *testing.T) {
 	}
 	if e, _, _ := think(t, "今月の勤怠をまとめて demo: cost 3.50 plan", "ja", nil, nil); e.Description != "依頼内容: 今月の勤怠をまとめて" {
 		t.Errorf("what was asked of the demo is in %q", e.Description)
+	}
+}
+
+// aliased answers under another name than it was asked by, as vendors' snapshots, fallbacks and gateways do.
+type aliased string
+
+func (name aliased) Generate(context.Context, model.Request) (model.Response, error) {
+	u := model.Usage{Provider: "openai", Model: "gpt-5.4", Calls: 1, Input: 900_000, Output: 100_000}
+	return model.Response{Text: `{"policy": "1. 勤怠を集計します。"}`, Stop: model.StopEnd, Usage: u, Answered: string(name)}, nil
+}
+
+func TestWhateverAModelCallsItselfItsCallsArePaid(t *testing.T) {
+	for _, name := range []string{"", "gpt-5.4-2026-03-05", "gpt-5.4-0305", "GPT-5.4", "models/x", strings.Repeat("x", 500_000), "x\u202e\n" + strings.Repeat("é", 200)} {
+		_, u, err := model.Draft(t.Context(), aliased(name), model.DraftInput{Locale: "ja", Now: time.Now()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !(&task.Aggregate{Head: task.Head{Usage: &u}}).CostReached(task.USD(0.01)) || u.Unpriced != 0 {
+			t.Errorf("%.20q: a million tokens cost %d, unpriced %d", name, u.Cost, u.Unpriced)
+		}
+		if n := utf8.RuneCountInString(u.Model); n == 0 || n > 150 || strings.ContainsAny(u.Model, "\u202e\n") {
+			t.Errorf("a name of %d characters is kept", n)
+		}
 	}
 }
 

@@ -208,7 +208,7 @@ func (s SlackSecret) completed(before SlackSecret) SlackSecret {
 	}
 	if s.BotToken == "" {
 		s.BotToken = before.BotToken
-		if s.APIURL == "" {
+		if before.BotToken != "" { // a token goes nowhere but where it was pasted for
 			s.APIURL = before.APIURL
 		}
 	}

@@ -111,6 +111,7 @@ func TestAMemberPastedAloneTakesNothingAway(t *testing.T) {
 		"the token alone":             {`{"bot_token":"xoxb-new"}`, "sign-himitsu", "xoxb-new", "A1", "https://slack.com/api/"},
 		"the signing secret alone":    {`{"signing_secret":"sign-new"}`, "sign-new", "xoxb-himitsu", "", "https://stand.example/api/"},
 		"empty members":               {`{"signing_secret":"","bot_token":""}`, "sign-himitsu", "xoxb-himitsu", "A1", "https://stand.example/api/"},
+		"an address alone":            {`{"api_url":"http://elsewhere.example/api/"}`, "sign-himitsu", "xoxb-himitsu", "A1", "https://stand.example/api/"},
 		"another app, without its id": {`{"signing_secret":"sign-new","bot_token":"xoxb-new"}`, "sign-new", "xoxb-new", "", "https://slack.com/api/"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -50,7 +50,7 @@ func (c *Client) Generate(ctx context.Context, r model.Request) (model.Response,
 	var raw *http.Response
 	m, err := c.messages.New(ctx, p, option.WithRequestTimeout(left(ctx)), option.WithResponseInto(&raw))
 	if raw != nil {
-		usage.RequestID = raw.Header.Get("Request-Id")
+		usage.RequestID = model.Named(raw.Header.Get("Request-Id"))
 	}
 	if err != nil {
 		return model.Response{Usage: usage}, c.problem(err, usage.RequestID)
@@ -61,10 +61,9 @@ func (c *Client) Generate(ctx context.Context, r model.Request) (model.Response,
 			text.WriteString(b.Text)
 		}
 	}
-	usage.Model = m.Model
 	usage.Input, usage.Output = m.Usage.InputTokens+m.Usage.CacheCreationInputTokens, m.Usage.OutputTokens
 	usage.Cached, usage.Written = m.Usage.CacheReadInputTokens, m.Usage.CacheCreationInputTokens
-	return model.Response{Text: text.String(), Stop: stop(m.StopReason), Usage: usage}, nil
+	return model.Response{Text: text.String(), Stop: stop(m.StopReason), Usage: usage, Answered: m.Model}, nil
 }
 
 // params puts what stays the same first, each part with a mark up to which it may be cached.

@@ -100,14 +100,11 @@ func (c *Client) Generate(ctx context.Context, r model.Request) (model.Response,
 	if len(a.Choices) == 0 {
 		return model.Response{Usage: usage}, c.problem(model.FromTransport(c.provider(), errors.New("no choices")), usage.RequestID)
 	}
-	if a.Model != "" {
-		usage.Model = a.Model
-	}
 	usage.Cached = a.Usage.PromptTokensDetails.CachedTokens
 	usage.Input, usage.Output = max(0, a.Usage.PromptTokens-usage.Cached), a.Usage.CompletionTokens
 	usage.Written = min(a.Usage.PromptTokensDetails.CacheWriteTokens, usage.Input)
 	said := a.Choices[0]
-	out := model.Response{Text: said.Message.Content, Stop: model.StopEnd, Usage: usage}
+	out := model.Response{Text: said.Message.Content, Stop: model.StopEnd, Usage: usage, Answered: a.Model}
 	switch {
 	case said.FinishReason == filtered, said.Message.Refusal != "":
 		out.Stop = model.StopRefused
@@ -154,7 +151,7 @@ func (c *Client) post(ctx context.Context, q request, into *answer) (id, unknown
 		return "", "", c.problem(model.FromTransport(c.provider(), err), "")
 	}
 	defer res.Body.Close()
-	id = res.Header.Get("X-Request-Id")
+	id = model.Named(res.Header.Get("X-Request-Id"))
 	text, err := io.ReadAll(res.Body)
 	if err != nil {
 		return id, "", c.problem(model.FromTransport(c.provider(), err), id)

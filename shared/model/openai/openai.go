@@ -53,16 +53,15 @@ func (c *Client) Generate(ctx context.Context, r model.Request) (model.Response,
 	var raw *http.Response
 	out, err := c.responses.New(ctx, p, option.WithResponseInto(&raw))
 	if raw != nil {
-		usage.RequestID = raw.Header.Get("X-Request-Id")
+		usage.RequestID = model.Named(raw.Header.Get("X-Request-Id"))
 	}
 	if err != nil {
 		return model.Response{Usage: usage}, c.problem(err, usage.RequestID)
 	}
-	usage.Model = out.Model
 	usage.Cached = out.Usage.InputTokensDetails.CachedTokens
 	usage.Input, usage.Output = max(0, out.Usage.InputTokens-usage.Cached), out.Usage.OutputTokens
 	usage.Written = min(out.Usage.InputTokensDetails.CacheWriteTokens, usage.Input)
-	answer := model.Response{Text: out.OutputText(), Stop: stop(out), Usage: usage}
+	answer := model.Response{Text: out.OutputText(), Stop: stop(out), Usage: usage, Answered: out.Model}
 	if out.Status == responses.ResponseStatusFailed && answer.Stop != model.StopRefused {
 		e := model.FromStatus(task.ProviderOpenAI, failed(out.Error.Code), nil, string(out.Error.Code))
 		e.Model, e.RequestID = c.config.Model, usage.RequestID

@@ -153,7 +153,9 @@ func (w *World) Planned(s task.Settings, steps ...task.Step) *task.Aggregate {
 	w.Approve()
 	s.Rev = w.settingsRev()
 	w.Decide(func(a *task.Aggregate) (task.Change, error) { return a.BeginProcess(a.Head.Run, w.Now()) })
-	return w.Decide(func(a *task.Aggregate) (task.Change, error) { return a.FinishProcess(a.Head.Run, steps, "", s, w.Now()) })
+	return w.Decide(func(a *task.Aggregate) (task.Change, error) {
+		return a.FinishProcess(a.Head.Run, steps, "", s, w.Now())
+	})
 }
 
 // Approved brings it to an execution that has not begun.
