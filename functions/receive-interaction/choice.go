@@ -2,36 +2,58 @@ package main
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"time"
 
 	"ringi/shared/task"
 )
 
-// takeAsReason makes a message the reason of the rejection of what waits in its thread.
-// These are two commits: first the rejection, as by a click on 却下, then the end of
-// the message's own head. When the second is lost, the same person's next click makes it up.
+// takeAsReason makes a message the reason of the rejection of what waits in its thread. The
+// rejection, as by a click on 却下, and the end of the message's own head are one commit: a
+// message is never a reason and a request. When the gate was decided meanwhile the message
+// can be no reason any more, and its card comes to say so.
 func (h *Handler) takeAsReason(ctx context.Context, c click) {
-	var beside task.Beside
-	var reason string
-	v := h.check(ctx, c, func(a *task.Aggregate, id string, by task.Actor, p task.Policy, now time.Time) (task.Change, error) {
-		if a.Choice != nil && a.Request != nil {
-			beside, reason = a.Choice.Beside, a.Request.Text
-		}
-		return a.TakeAsReason(id, by, p, now)
-	})
-	reject := rejections()[beside.Kind]
-	if v.err != nil || v.empty || reject == nil {
-		h.tell(ctx, c, v)
-		return
+	other := c // as if the gate's own button had been pressed
+	var by task.Actor
+	var policy task.Policy
+	var refused error // by the gate
+	mine := func(a *task.Aggregate, id string, actor task.Actor, p task.Policy, now time.Time) (task.Change, error) {
+		by, policy = actor, p
+		return a.TakeAsReason(id, actor, p, now)
 	}
-	other := c
-	other.ref.Task, other.id = beside.TaskID, beside.ID
-	if v := h.decide(ctx, other, reject.once(reason)); v.err != nil {
+	v := h.judge(ctx, c, mine, func(ctx context.Context, f func(*task.Aggregate) (task.Change, error)) error {
+		a, err := h.Store.Load(ctx, c.ref)
+		if err != nil {
+			return err
+		}
+		if a.Choice == nil || rejections()[a.Choice.Beside.Kind] == nil {
+			_, err := f(a)
+			return errors.Join(err, task.ErrNotFound)
+		}
+		reject := rejections()[a.Choice.Beside.Kind]
+		other.ref.Task, other.id = a.Choice.Beside.TaskID, a.Choice.Beside.ID
+		return h.Store.DecideBoth(ctx, c.ref, other.ref, func(own, gate *task.Aggregate) (end, rejection task.Change, err error) {
+			refused = nil
+			if end, err = f(own); err != nil || end.Empty() {
+				return task.Change{}, task.Change{}, err
+			}
+			rejection, refused = reject.once(own.Request.Text)(gate, other.id, by, policy, h.Now())
+			if refused == nil || errors.Is(refused, task.ErrConflict) {
+				return end, rejection, refused
+			}
+			if end, err = own.GateOver(gate, h.Now()); err != nil {
+				err = refused
+			}
+			return end, task.Change{}, err
+		})
+	})
+	if refused != nil {
+		v.err = refused
 		h.tell(ctx, other, v)
 		return
 	}
-	h.tell(ctx, c, h.decide(ctx, c, (*task.Aggregate).TakeAsReason))
+	h.tell(ctx, c, v)
 }
 
 // once is with, where the rejection may be there already: by the same person with this very

@@ -55,55 +55,107 @@ func (w *world) chooses(user, action string, reply task.Ref) {
 	}
 }
 
-// dies is a store whose function dies before it decides on one task.
+// dies is a store whose function dies as it decides on two tasks: before the commit, or after it.
 type dies struct {
 	Store
-	at task.Ref
+	after bool
 }
 
-func (d dies) Decide(ctx context.Context, ref task.Ref, decide func(*task.Aggregate) (task.Change, error)) (*task.Aggregate, error) {
-	if ref == d.at {
-		return nil, errors.New("the function is gone")
+func (d dies) DecideBoth(ctx context.Context, first, second task.Ref, decide func(a, b *task.Aggregate) (task.Change, task.Change, error)) error {
+	if d.after {
+		if err := d.Store.DecideBoth(ctx, first, second, decide); err != nil {
+			return err
+		}
 	}
-	return d.Store.Decide(ctx, ref, decide)
+	return errors.New("the function is gone")
 }
 
-// A message becomes a reason by two commits. When the second is lost the rejection counts,
-// once; the same person's next click ends the message, and so it is when a new version
-// has been drafted in between.
-func testChoiceCutInTwo(t *testing.T, w *world) {
+// The rejection and the end of the message are one commit: wherever the function dies, both
+// are there or neither, and the same person's next click leaves both.
+func testChoiceSurvivesACrash(t *testing.T, w *world) {
 	waits, reply := w.beside("DM での連絡は不要です")
 	whole := w.h.Store
-	w.h.Store = dies{whole, reply}
+	w.h.Store = dies{whole, false}
 	w.chooses(workspace.Suzuki, card.TakeAsReason, reply)
-	rejected := func() *task.Aggregate {
+	if a, p := w.of(reply), w.load().Prompt(); a.Choosing() == nil || p.Status != task.PendingApproval {
+		t.Fatalf("before the commit: %+v, the policy is %s", a.Choice, p.Status)
+	}
+	became := func(when string) {
 		t.Helper()
-		a := w.load()
-		if p := a.Prompts[0]; p.ID != waits.ID || p.Status != task.Rejected || p.RejectedBy != workspace.Suzuki || p.RejectionReason != "DM での連絡は不要です" {
-			t.Errorf("%+v", p)
+		a, p := w.of(reply), w.load().Prompts[0]
+		if e := a.Head.Ended; e == nil || e.As != task.TaskAnswered || e.Reason != task.ReasonBecameReason || a.Choice.DecidedBy != workspace.Suzuki || a.Head.Run != 1 {
+			t.Errorf("%s: %+v, ended %+v", when, a.Choice, e)
 		}
-		return a
+		if p.ID != waits.ID || p.Status != task.Rejected || p.RejectedBy != workspace.Suzuki || p.RejectionReason != "DM での連絡は不要です" {
+			t.Errorf("%s: %+v", when, p)
+		}
 	}
-	before := rejected()
-	if a := w.of(reply); a.Choosing() == nil {
-		t.Fatalf("the message was taken for %+v, ended %+v", a.Choice, a.Head.Ended)
-	}
+	w.h.Store = dies{whole, true}
+	w.chooses(workspace.Suzuki, card.TakeAsReason, reply)
+	became("after the commit")
+	rev := w.load().Head.Rev
 	w.h.Store = whole
-	second := w.draft()
-	w.chooses(workspace.Tanaka, card.TakeAsReason, reply) // another person can't make it theirs
-	if a := w.of(reply); a.Choosing() == nil {
-		t.Errorf("it was taken by another: %+v", a.Choice)
+	before := len(w.slack.Ephemerals(workspace.Suzuki))
+	w.chooses(workspace.Suzuki, card.TakeAsReason, reply)
+	if told := w.slack.Ephemerals(workspace.Suzuki); len(told) != before {
+		t.Errorf("the click after it is answered: %q", told[len(told)-1].Text)
 	}
-	for range 2 {
-		w.chooses(workspace.Suzuki, card.TakeAsReason, reply)
-		a := w.of(reply)
-		if e := a.Head.Ended; e == nil || e.As != task.TaskAnswered || e.Reason != task.ReasonBecameReason || a.Choice.DecidedBy != workspace.Suzuki {
-			t.Fatalf("%+v, ended %+v", a.Choice, e)
+	w.chooses(workspace.Sato, card.TakeAsRequest, reply)
+	became("after other clicks")
+	if now := w.load().Head.Rev; now != rev {
+		t.Errorf("the gate's task moved from %d to %d", rev, now)
+	}
+}
+
+// meanwhile is a store where something else happens between a decision on two tasks and its commit.
+type meanwhile struct {
+	Store
+	do func()
+}
+
+func (m *meanwhile) DecideBoth(ctx context.Context, first, second task.Ref, decide func(a, b *task.Aggregate) (task.Change, task.Change, error)) error {
+	return m.Store.DecideBoth(ctx, first, second, func(a, b *task.Aggregate) (task.Change, task.Change, error) {
+		x, y, err := decide(a, b)
+		if do := m.do; do != nil {
+			m.do = nil
+			do()
 		}
+		return x, y, err
+	})
+}
+
+func testReasonOrRequest(t *testing.T, w *world) {
+	_, reply := w.beside("先月の残業時間を確認して")
+	whole := w.h.Store
+	w.h.Store = &meanwhile{whole, func() { w.chooses(workspace.Sato, card.TakeAsRequest, reply) }}
+	w.chooses(workspace.Suzuki, card.TakeAsReason, reply)
+	a, p := w.of(reply), w.load().Prompt()
+	if a.Choice.As != task.AsRequest || a.Head.Run != 2 || p.Status != task.PendingApproval {
+		t.Errorf("run %d makes a request of it: %+v; and the policy is %s, for %q", a.Head.Run, a.Choice, p.Status, p.RejectionReason)
 	}
-	after := rejected()
-	if len(after.Prompts) != 2 || after.Prompt().ID != second.ID || after.Prompt().Status != task.PendingApproval || after.Head.Run != before.Head.Run {
-		t.Errorf("the next version is touched: %+v", after.Prompt())
+	if told := w.slack.Ephemerals(workspace.Suzuki); len(told) != 1 {
+		t.Errorf("told %+v", told)
+	}
+}
+
+// A rejection with a message's very words, by the form or of an earlier release that died
+// behind it, lets the same person end the message with a click, and nobody else.
+func testReasonMadeUp(t *testing.T, w *world) {
+	waits, reply := w.beside("DM での連絡は不要です")
+	w.move(func(a *task.Aggregate) (task.Change, error) {
+		return a.RejectPrompt(waits.ID, "DM での連絡は不要です", approver(), task.Policy{Team: slacktest.Team}, w.clock)
+	})
+	second := w.draft()
+	w.chooses(workspace.Tanaka, card.TakeAsReason, reply)
+	if a := w.of(reply); a.Choosing() == nil || !a.Choice.GateOver {
+		t.Errorf("it was taken by another, or goes on asking about v1: %+v", a.Choice)
+	}
+	w.chooses(workspace.Suzuki, card.TakeAsReason, reply)
+	if a := w.of(reply); a.Head.Ended == nil || a.Head.Ended.As != task.TaskAnswered || a.Choice.DecidedBy != workspace.Suzuki {
+		t.Errorf("%+v, ended %+v", a.Choice, a.Head.Ended)
+	}
+	if a := w.load(); a.Prompt().ID != second.ID || a.Prompt().Status != task.PendingApproval {
+		t.Errorf("the next version is touched: %+v", a.Prompt())
 	}
 }
 
@@ -129,24 +181,11 @@ func testSecondReason(t *testing.T, w *world) {
 	}
 	w.chooses(workspace.Suzuki, card.TakeAsReason, first)
 	w.chooses(workspace.Suzuki, card.TakeAsReason, second)
-	if a := w.of(second); a.Choosing() == nil {
+	if a := w.of(second); a.Choosing() == nil || !a.Choice.GateOver {
 		t.Errorf("the second message was taken for %+v, ended %+v; the reason is %q", a.Choice, a.Head.Ended, w.load().Prompts[0].RejectionReason)
 	}
 	w.chooses(workspace.Sato, card.TakeAsRequest, second)
 	if a := w.of(second); a.Choice.As != task.AsRequest {
 		t.Errorf("%+v", a.Choice)
-	}
-}
-
-// Whoever would rather have it as a request after that, has it: the message is open until somebody ends it.
-func testChoiceCutInTwoBecomesARequest(t *testing.T, w *world) {
-	_, reply := w.beside("先月の残業時間を確認して")
-	whole := w.h.Store
-	w.h.Store = dies{whole, reply}
-	w.chooses(workspace.Suzuki, card.TakeAsReason, reply)
-	w.h.Store = whole
-	w.chooses(workspace.Sato, card.TakeAsRequest, reply)
-	if a := w.of(reply); a.Choice.As != task.AsRequest || a.Head.Run != 2 || a.Head.Ended != nil {
-		t.Errorf("%+v, %+v", a.Choice, a.Head)
 	}
 }

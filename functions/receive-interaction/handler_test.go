@@ -49,9 +49,10 @@ func TestInteractions(t *testing.T) {
 		{"a guest tries their own request again", testGuestRetries},
 		{"a direct message", testDirectMessage},
 		{"ids of others", testForeignIDs},
-		{"a message becomes a reason, and the function dies in between", testChoiceCutInTwo},
+		{"a message becomes a reason, and the function dies", testChoiceSurvivesACrash},
+		{"a message becomes a reason or a request", testReasonOrRequest},
 		{"a second message by the same person", testSecondReason},
-		{"a message that half became a reason becomes a request", testChoiceCutInTwoBecomesARequest},
+		{"a message whose words are the reason already", testReasonMadeUp},
 		{"nothing could be saved", testUnsaved},
 		{"not in time", testSlow},
 	} {

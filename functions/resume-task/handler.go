@@ -47,7 +47,7 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (task.Next, err
 	if a.Request == nil {
 		return task.Next{}, fmt.Errorf("the request is not there yet: %w", task.ErrConflict) // a torn read
 	}
-	if open(a) && !paused(a, h.Now()) {
+	if a.Waiting() && !paused(a, h.Now()) {
 		a, err = h.take(ctx, a)
 		if errors.Is(err, errSilent) {
 			a, err = h.wait(ctx, in.Ref(), in.Run, err)
@@ -59,9 +59,6 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (task.Next, err
 	return a.Next(h.Now()), nil
 }
 
-// open reports whether nobody has decided about the request, and nobody is asked to.
-func open(a *task.Aggregate) bool { return a.Waiting() && a.Choosing() == nil }
-
 // paused reports whether the request waits until Slack is asked again.
 func paused(a *task.Aggregate, now time.Time) bool {
 	return a.Head.PausedUntil != nil && now.Before(*a.Head.PausedUntil)
@@ -72,17 +69,17 @@ func paused(a *task.Aggregate, now time.Time) bool {
 // message that may be no request takes no place.
 func (h *Handler) take(ctx context.Context, a *task.Aggregate) (*task.Aggregate, error) {
 	a, err := h.welcome(ctx, a)
-	if err != nil || !open(a) {
+	if err != nil || !a.Waiting() {
 		return a, err
 	}
 	by, err := h.requester(ctx, a)
 	if err != nil {
 		return nil, err
 	}
-	if a, err = h.turnAway(ctx, a, by); err != nil || !open(a) {
+	if a, err = h.turnAway(ctx, a, by); err != nil || !a.Waiting() {
 		return a, err
 	}
-	if a, err = h.ask(ctx, a); err != nil || !open(a) {
+	if a, err = h.ask(ctx, a); err != nil || !a.Waiting() {
 		return a, err
 	}
 	return h.accept(ctx, a, by)

@@ -17,11 +17,17 @@ func (d drawing) choice(c *task.Choice) face {
 	w := d.w
 	gate := w.gateOf(c.Beside)
 	said, fits := d.reason()
+	asks := w.ChoiceAsks
+	if c.GateOver {
+		asks = w.ChoiceGateOver
+	}
 	f := face{w.ChoiceText, blue, nil}.with(
-		section(fill(w.ChoiceAsks, "title", or(inline(c.Beside.Title, maxHeader), w.Untitled), "gate", gate)),
+		section(fill(asks, "title", or(inline(c.Beside.Title, maxHeader), w.Untitled), "gate", gate)),
 	).with(said...)
 	buttons := []slack.BlockElement{button(w.ChoiceRequest, TakeAsRequest, c.ID, slack.StylePrimary)}
 	switch {
+	case c.GateOver:
+		fits = false
 	case !fits:
 		f = f.with(contextLine(fill(w.ChoiceNoReason, "max", task.MaxReason)))
 	case c.Beside.Kind == task.CardStep:

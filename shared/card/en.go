@@ -125,6 +125,7 @@ func english() *words {
 
 		ChoiceText:     "Please say what this message is meant to be",
 		ChoiceAsks:     "In this thread *{gate}* of “{title}” waits for approval. What is this message meant to be? Nothing is generated or carried out before you choose.",
+		ChoiceGateOver: "In this thread *{gate}* of “{title}” no longer waits for approval, so this message can't be a reason for rejecting it. To make it a new request, press the button. Nothing is generated or carried out before you do.",
 		ChoiceSaid:     "> {text}",
 		ChoiceEnds:     "Rejecting stops that task. Completed steps stay as they are.",
 		ChoiceNoReason: "This message can't be a reason (a reason has 1 to {max} characters). To reject, press [❌ Reject] on the card that waits.",

@@ -76,6 +76,10 @@ func states() []state {
 		{"task_greeting", taskCard, func(t testing.TB) *story { return told(t, task.ReasonGreeting) }},
 		{"task_thread_hint", taskCard, func(t testing.TB) *story { return told(t, task.ReasonThreadHint) }},
 		{"task_choosing", taskCard, func(t testing.TB) *story { return beside(received(t), task.CardPrompt) }},
+		{"task_choosing_gate_over", taskCard, func(t testing.TB) *story {
+			s := beside(received(t), task.CardPrompt)
+			return s.do(s.GateOver(nil, s.now))
+		}},
 		{"task_choosing_beside_step", taskCard, func(t testing.TB) *story { return beside(received(t), task.CardStep) }},
 		{"task_choice_expired", taskCard, func(t testing.TB) *story { return beside(received(t), task.CardProcess).expire() }},
 		{"task_became_reason", taskCard, func(t testing.TB) *story {

@@ -62,9 +62,9 @@ type words struct {
 	Suggestions [3]Suggestion
 
 	// What a message in a thread is meant to be whose gate waits.
-	ChoiceText, ChoiceAsks, ChoiceSaid, ChoiceEnds            string
-	ChoiceReason, ChoiceRequest, ChoicePrompt, ChoiceProcess  string
-	ChoiceNoReason, ChoiceBecame, NoteAsReason, NoteAsRequest string
+	ChoiceText, ChoiceAsks, ChoiceSaid, ChoiceEnds                            string
+	ChoiceReason, ChoiceRequest, ChoicePrompt, ChoiceProcess                  string
+	ChoiceGateOver, ChoiceNoReason, ChoiceBecame, NoteAsReason, NoteAsRequest string
 
 	// The dialog that asks before a task is cancelled.
 	CancelTitle, CancelText, CancelAbout, CancelYes, CancelNo string

@@ -25,25 +25,17 @@ func (s *Store) Commit(ctx context.Context, a *task.Aggregate, c task.Change) (*
 	if c.Empty() {
 		return a, nil
 	}
-	pk, err := partition(a.Ref())
-	if err != nil {
-		return nil, err
-	}
 	c = s.numbered(c)
-	head, err := s.headUpdate(pk, a.Head, c)
-	if err != nil {
-		return nil, err
-	}
-	rest, err := s.actions(a.Ref(), c, a.Head.Rev+1)
+	items, err := s.moves(a, c)
 	if err != nil {
 		return nil, fmt.Errorf("commit to task %s: %w", a.Head.TaskID, err)
 	}
 	counts := c.Counts(a.Head)
-	moves, err := s.countMoves(a.Head.TenantID, counts)
+	counters, err := s.countMoves(a.Head.TenantID, counts)
 	if err != nil {
 		return nil, fmt.Errorf("commit to task %s: %w", a.Head.TaskID, err)
 	}
-	items := slices.Concat([]types.TransactWriteItem{head}, rest, moves)
+	items = append(items, counters...)
 	err = s.transact(ctx, c.ID, items)
 	if err != nil && !s.wentThrough(ctx, a.Ref(), c.ID, err) {
 		if !answered(err) {
@@ -104,6 +96,20 @@ func (s *Store) numbered(c task.Change) task.Change {
 		c.Audit[i].ID = ids[i]
 	}
 	return c
+}
+
+// moves are all of a change's actions but those on counters, the head's first.
+func (s *Store) moves(a *task.Aggregate, c task.Change) ([]types.TransactWriteItem, error) {
+	pk, err := partition(a.Ref())
+	if err != nil {
+		return nil, err
+	}
+	head, err := s.headUpdate(pk, a.Head, c)
+	if err != nil {
+		return nil, err
+	}
+	rest, err := s.actions(a.Ref(), c, a.Head.Rev+1)
+	return append([]types.TransactWriteItem{head}, rest...), err
 }
 
 // actions are all of a change's but the head's: the settings that it relied on come first, then rows, what else it

@@ -28,7 +28,8 @@ type Choice struct {
 	As        ChoiceAs   `json:"as,omitempty"` // empty: nobody has said
 	DecidedBy string     `json:"decided_by,omitempty"`
 	DecidedAt *time.Time `json:"decided_at,omitempty"`
-	Over      bool       `json:"over,omitempty"` // nobody said so in time, or the message was withdrawn
+	Over      bool       `json:"over,omitempty"`      // nobody said so in time, or the message was withdrawn
+	GateOver  bool       `json:"gate_over,omitempty"` // the gate waits no more: it can be no reason
 	CreatedAt time.Time  `json:"created_at"`
 }
 
@@ -45,6 +46,14 @@ func (r *Request) Threaded() bool { return r.ThreadTS != "" && r.ThreadTS != r.M
 func (a *Aggregate) Choosing() *Choice {
 	if a.Choice == nil || a.Choice.As != "" || a.Head.Ended != nil {
 		return nil
+	}
+	return a.Choice
+}
+
+// choiceAsRead is the choice for a Change that relies on it, or on there being none.
+func (a *Aggregate) choiceAsRead() Row {
+	if a.Choice == nil {
+		return &Choice{}
 	}
 	return a.Choice
 }
@@ -99,8 +108,8 @@ func (a *Aggregate) TakeAsRequest(id string, by Actor, p Policy, now time.Time) 
 	return c, nil
 }
 
-// TakeAsReason ends the head of a message that became the reason of a rejection. The
-// rejection itself is the other task's Change, and comes before. Its errors are TakeAsRequest's.
+// TakeAsReason ends the head of a message that becomes the reason of a rejection. The
+// rejection itself is the other task's Change, in the same commit. Its errors are TakeAsRequest's.
 func (a *Aggregate) TakeAsReason(id string, by Actor, p Policy, now time.Time) (Change, error) {
 	c, ok, err := a.choose(id, AsReason, by, p.Reject, now)
 	if !ok {
@@ -132,6 +141,26 @@ func (a *Aggregate) choose(id string, as ChoiceAs, by Actor, may func(Actor, str
 	c.put(&n)
 	c.audit(by, RequestChosen, "task", a.Head.TaskID, map[string]any{"as": as, "beside": row.Beside.TaskID, "gate": row.Beside.ID})
 	return c, true, nil
+}
+
+// GateOver notes that the gate beside which the message was written waits no more: the
+// message can't be its reason any more, but still a request, if somebody says so. other is the
+// gate's task, nil if it is gone. It returns ErrNotDue while the gate waits, or when nobody is asked.
+func (a *Aggregate) GateOver(other *Aggregate, now time.Time) (Change, error) {
+	row := a.Choosing()
+	if row == nil || row.GateOver {
+		return Change{}, ErrNotDue
+	}
+	if other != nil {
+		if open, waits := other.Pending(); waits && open.ID == row.Beside.ID {
+			return Change{}, ErrNotDue
+		}
+	}
+	c := a.begin(now)
+	n := *row
+	n.GateOver = true
+	c.put(&n)
+	return c, nil
 }
 
 // expireChoice ends the head of a message that nobody said anything about in time.

@@ -103,7 +103,7 @@ func (a *Aggregate) Accept(run int, by Actor, s Settings, now time.Time) (Change
 		return c, err
 	}
 	c := a.begin(now)
-	c.rely(&Task{})
+	c.rely(&Task{}, a.choiceAsRead())
 	c.Head.AcceptedAt, c.quotas = &c.Now, Quotas{s.MaxOpenTasks, s.MaxTasksPerHour}
 	return c, nil
 }
@@ -136,9 +136,10 @@ func (a *Aggregate) turnAway(run int, why Reason, now time.Time) (Change, error)
 	return a.endRefused(why, "", time.Time{}, now)
 }
 
-// Waiting reports whether nobody has decided yet whether the request becomes a task.
+// Waiting reports whether nobody has decided yet whether the request becomes a task. While
+// people are asked what the message is meant to be, that is not to be decided.
 func (a *Aggregate) Waiting() bool {
-	return a.Task == nil && a.Head.AcceptedAt == nil && a.Head.Ended == nil && a.Head.Parked == nil
+	return a.Task == nil && a.Head.AcceptedAt == nil && a.Head.Ended == nil && a.Head.Parked == nil && a.Choosing() == nil
 }
 
 // RefuseFull ends a request for which there is no place. Nothing was spent on it.
@@ -157,6 +158,7 @@ func (a *Aggregate) endRefused(why Reason, detail string, until, now time.Time) 
 	if err := c.end(nil, TaskRefused, System(), why); err != nil {
 		return Change{}, err
 	}
+	c.rely(a.choiceAsRead())
 	c.Head.Ended.Detail = detail
 	about := map[string]any{"reason": why, "requester": a.Head.Requester}
 	if detail != "" {

@@ -1,0 +1,91 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"ringi/shared/task"
+)
+
+// DecideBoth is Decide for two tasks of a tenant at once: what decide makes of them is
+// written in one transaction, both changes or neither. An empty change leaves its task alone.
+func (s *Store) DecideBoth(ctx context.Context, first, second task.Ref,
+	decide func(a, b *task.Aggregate) (ofA, ofB task.Change, err error),
+) error {
+	stop := decideUntil(ctx)
+	ctx, cancel := context.WithDeadline(ctx, stop)
+	defer cancel()
+	wait := newBackoff(10*time.Millisecond, 500*time.Millisecond)
+	for odd := 0; ; {
+		a, err := s.Load(ctx, first)
+		if err != nil {
+			return err
+		}
+		b, err := s.Load(ctx, second)
+		if err != nil {
+			return err
+		}
+		ofA, ofB, err := decide(a, b)
+		if err != nil {
+			odd++
+		} else if err = s.commitBoth(ctx, a, b, ofA, ofB); err == nil {
+			return nil
+		} else {
+			odd = 0
+		}
+		if !errors.Is(err, task.ErrConflict) || odd >= tornReads || !wait.until(ctx, stop) {
+			return fmt.Errorf("decide on tasks %s and %s: %w", first.Task, second.Task, err)
+		}
+	}
+}
+
+// commitBoth is Commit for the changes of two tasks. No place in a quota is taken by it.
+func (s *Store) commitBoth(ctx context.Context, a, b *task.Aggregate, ofA, ofB task.Change) error {
+	switch {
+	case ofB.Empty():
+		_, err := s.Commit(ctx, a, ofA)
+		return err
+	case ofA.Empty():
+		_, err := s.Commit(ctx, b, ofB)
+		return err
+	case a.Head.TenantID != b.Head.TenantID:
+		return fmt.Errorf("tasks of two tenants: %w", task.ErrNotFound)
+	}
+	ofA, ofB = s.numbered(ofA), s.numbered(ofB)
+	items, err := s.moves(a, ofA)
+	if err != nil {
+		return err
+	}
+	others, err := s.moves(b, ofB)
+	if err != nil {
+		return err
+	}
+	counters, err := s.countMoves(a.Head.TenantID, summed(slices.Concat(ofA.Counts(a.Head), ofB.Counts(b.Head))))
+	if err != nil {
+		return err
+	}
+	err = s.transact(ctx, ofA.ID, slices.Concat(items, others, counters))
+	switch {
+	case err == nil, s.wentThrough(ctx, a.Ref(), ofA.ID, err):
+		return nil
+	case !answered(err):
+		return fmt.Errorf("%w: %w", task.ErrUnconfirmed, err)
+	}
+	return err
+}
+
+// summed has each counter once: a transaction takes one action for an item.
+func summed(counts []task.Count) []task.Count {
+	var out []task.Count
+	for _, c := range counts {
+		if i := slices.IndexFunc(out, func(x task.Count) bool { return x.Key == c.Key }); i >= 0 {
+			out[i].By += c.By
+		} else {
+			out = append(out, c)
+		}
+	}
+	return out
+}

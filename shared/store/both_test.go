@@ -1,0 +1,118 @@
+package store
+
+import (
+	"errors"
+	"testing"
+
+	"ringi/shared/task"
+)
+
+func testDecideBoth(t *testing.T, s *suite) {
+	st := s.store(t)
+	reject := func(a *task.Aggregate) (task.Change, error) {
+		return a.RejectPrompt(a.Prompt().ID, "もっと詳しく", approver(), policy(), at())
+	}
+	both := func(st *Store, first, second task.Ref, meanwhile func()) error {
+		return st.DecideBoth(t.Context(), first, second, func(a, b *task.Aggregate) (x, y task.Change, err error) {
+			if x, err = cancel(a); err != nil {
+				return x, y, err
+			}
+			y, err = reject(b)
+			meanwhile()
+			meanwhile = func() {}
+			return x, y, err
+		})
+	}
+	stand := func(t *testing.T, first, second task.Ref) {
+		t.Helper()
+		a, b := loaded(t, st, first), loaded(t, st, second)
+		if a.Head.Ended == nil || b.Prompt().Status != task.Rejected {
+			t.Errorf("the one ended %v, the other's prompt is %s", a.Head.Ended, b.Prompt().Status)
+		}
+		if n, m := countAudit(t, st, first, task.TaskCancelledAction), countAudit(t, st, second, task.PromptRejected); n != 1 || m != 1 {
+			t.Errorf("%d and %d audit entries", n, m)
+		}
+	}
+
+	t.Run("whoever moves one of them has both decided again", func(t *testing.T) {
+		for i, moved := range []int{0, 1} {
+			refs := []task.Ref{waitingPrompt(t, st, 10*i), waitingPrompt(t, st, 10*i+1)}
+			err := both(st, refs[0], refs[1], func() { decided(t, st, refs[moved], charge) })
+			if err != nil {
+				t.Fatal(err)
+			}
+			stand(t, refs[0], refs[1])
+		}
+	})
+	t.Run("what one of them refuses is done to neither", func(t *testing.T) {
+		first, second := waitingPrompt(t, st, 30), waitingPrompt(t, st, 31)
+		err := both(st, first, second, func() { decided(t, st, second, approvePrompt) })
+		if late := (task.ErrDecided{}); !errors.As(err, &late) || late.Status != string(task.Approved) {
+			t.Errorf("%v", err)
+		}
+		if a := loaded(t, st, first); a.Head.Ended != nil {
+			t.Errorf("the other one ended %+v", a.Head.Ended)
+		}
+	})
+	t.Run("an answer that was lost counts, and once", func(t *testing.T) {
+		first, second := waitingPrompt(t, st, 40), waitingPrompt(t, st, 41)
+		d := &dropper{operation: "TransactWriteItems"}
+		d.left.Store(1)
+		if err := both(s.over(st, &forgetful{d}), first, second, func() {}); err != nil || d.dropped.Load() != 1 {
+			t.Fatalf("%v, %d answers were lost", err, d.dropped.Load())
+		}
+		stand(t, first, second)
+	})
+	t.Run("one that did not arrive is none", func(t *testing.T) {
+		first, second := waitingPrompt(t, st, 50), waitingPrompt(t, st, 51)
+		if err := both(s.over(st, unreachable{}, oneTry), first, second, func() {}); err == nil {
+			t.Error("it counts as done")
+		}
+		if a, b := loaded(t, st, first), loaded(t, st, second); a.Head.Ended != nil || b.Prompt().Status != task.PendingApproval {
+			t.Errorf("ended %v, prompt %s", a.Head.Ended, b.Prompt().Status)
+		}
+	})
+	t.Run("both give their places back", func(t *testing.T) {
+		accept := func(a *task.Aggregate) (task.Change, error) {
+			return a.Accept(1, task.Actor{Type: task.ActorUser, ID: requester, Team: "T0TEAM", Member: true}, task.DefaultSettings(), at())
+		}
+		first, second := created(t, st, 60), created(t, st, 61)
+		for _, ref := range []task.Ref{first, second} {
+			decided(t, st, ref, accept)
+		}
+		err := st.DecideBoth(t.Context(), first, second, func(a, b *task.Aggregate) (x, y task.Change, err error) {
+			if x, err = cancel(a); err == nil {
+				y, err = cancel(b)
+			}
+			return x, y, err
+		})
+		if n, _ := st.Quota(t.Context(), tenant, "OPEN#*"); err != nil || n != 0 {
+			t.Errorf("%v, %d places are taken", err, n)
+		}
+	})
+	t.Run("with nothing to change in one the other's is a commit alone", func(t *testing.T) {
+		first, second := waitingPrompt(t, st, 70), waitingPrompt(t, st, 71)
+		err := st.DecideBoth(t.Context(), first, second, func(_, b *task.Aggregate) (x, y task.Change, err error) {
+			y, err = reject(b)
+			return x, y, err
+		})
+		if a, b := loaded(t, st, first), loaded(t, st, second); err != nil || a.Head.Rev != 4 || b.Prompt().Status != task.Rejected {
+			t.Errorf("%v, rev %d, prompt %s", err, a.Head.Rev, b.Prompt().Status)
+		}
+	})
+}
+
+// charge moves a task and leaves everything in it as it is.
+func charge(a *task.Aggregate) (task.Change, error) {
+	nothing := func(*task.Aggregate) (task.Change, error) { return task.Change{}, nil }
+	return task.Charge(task.Usage{ID: "01USAGE", Calls: 1, Cost: 1}, at(), nothing)(a)
+}
+
+func loaded(t *testing.T, s *Store, ref task.Ref) *task.Aggregate {
+	t.Helper()
+	a, err := s.Load(t.Context(), ref)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
