@@ -161,7 +161,7 @@ func (w *world) settle(change func(s *task.Settings)) {
 // shown notes that the cards show everything, so that a redraw can be seen.
 func (w *world) shown() {
 	w.t.Helper()
-	if err := w.store.Shown(w.t.Context(), w.ref, w.load().Head.Rev); err != nil {
+	if err := w.store.Shown(w.t.Context(), w.ref, w.load().Head); err != nil {
 		w.t.Fatal(err)
 	}
 }

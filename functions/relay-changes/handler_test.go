@@ -169,7 +169,7 @@ func testLateToken(t *testing.T, w *pipelinetest.World) {
 }
 
 func testShown(t *testing.T, w *pipelinetest.World) {
-	if err := w.Store.Shown(t.Context(), w.Ref, 1); err != nil {
+	if err := w.Store.Shown(t.Context(), w.Ref, task.Head{Rev: 1}); err != nil {
 		t.Fatal(err)
 	}
 	handle(t, w, moved(1, w.Ref, nil, head("1", "1", "")))

@@ -63,7 +63,8 @@ func changed(r events.DynamoDBEventRecord) (run, cards, wait bool) {
 		return false, false, text(now, "task_token") != text(before, "task_token")
 	}
 	run = number(now, "run") != number(before, "run")
-	cards = number(now, "rev") != number(before, "rev") || number(now, "shown_rev") == "" && number(before, "shown_rev") != ""
+	again := number(now, "redraws") != number(before, "redraws") || number(now, "shown_rev") == "" && number(before, "shown_rev") != ""
+	cards = again || number(now, "rev") != number(before, "rev")
 	return run, cards, false
 }
 

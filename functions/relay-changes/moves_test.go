@@ -19,6 +19,12 @@ func head(rev, run, shown string) image {
 	return m
 }
 
+func redrawn(times string) image {
+	m := head("3", "1", "")
+	m["redraws"] = events.NewNumberAttribute(times)
+	return m
+}
+
 func wait(token string) image {
 	return image{"type": events.NewStringAttribute("wait"), "task_token": events.NewStringAttribute(token)}
 }
@@ -52,6 +58,9 @@ func TestMoves(t *testing.T) {
 			[]events.DynamoDBEventRecord{record("1", "A", "HEAD", head("3", "1", ""), head("3", "1", "3"))}, nil},
 		{"a forced redraw",
 			[]events.DynamoDBEventRecord{record("1", "A", "HEAD", head("3", "1", "3"), head("3", "1", ""))},
+			[]move{{ref: ref("A"), cards: true, event: "1", first: "s1"}}},
+		{"a redraw that is asked for while the one before is being drawn",
+			[]events.DynamoDBEventRecord{record("1", "A", "HEAD", redrawn("1"), redrawn("2"))},
 			[]move{{ref: ref("A"), cards: true, event: "1", first: "s1"}}},
 		{"a token that arrives is looked at, and draws nothing",
 			[]events.DynamoDBEventRecord{record("1", "A", "WAIT#PROMPT#0001", nil, wait("x"))},

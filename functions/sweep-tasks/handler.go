@@ -29,7 +29,7 @@ type Store interface {
 	Load(ctx context.Context, ref task.Ref) (*task.Aggregate, error)
 	Head(ctx context.Context, ref task.Ref) (task.Head, error)
 	Decide(ctx context.Context, ref task.Ref, decide func(*task.Aggregate) (task.Change, error)) (*task.Aggregate, error)
-	Postpone(ctx context.Context, ref task.Ref, rev int, due *time.Time) error
+	Postpone(ctx context.Context, ref task.Ref, h task.Head, due *time.Time) error
 	SweepFailed(ctx context.Context, ref task.Ref, failures int, due, now time.Time) error
 }
 

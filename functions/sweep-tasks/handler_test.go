@@ -23,6 +23,8 @@ func TestSweep(t *testing.T) {
 		{"nothing is done before it is due", testNotDue},
 		{"a decision whose wake-up was lost", testLostWakeUp},
 		{"a gate expires after its time, not before", testExpires},
+		{"a message beside a gate learns that the gate was decided", testGateOver},
+		{"a task that waits for its turn at Slack's pace is drawn then", testTurn},
 		{"an ended task is drawn until it is shown, then left alone", testEndedUnshown},
 		{"a call that was out at a cancel becomes a result", testSettles},
 		{"an execution past its limit fails", testOverLimit},
@@ -91,7 +93,7 @@ const soon = 65 * time.Second
 func show(t *testing.T, w *pipelinetest.World) {
 	t.Helper()
 	w.Drawn()
-	if err := w.Store.Shown(t.Context(), w.Ref, w.Load().Head.Rev); err != nil {
+	if err := w.Store.Shown(t.Context(), w.Ref, w.Load().Head); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -262,4 +264,39 @@ func testParksUnstamped(t *testing.T, w *pipelinetest.World) {
 		t.Errorf("next %+v", a.Next(w.Now()))
 	}
 	w.Becomes(task.MaxRestarts+2, sfntypes.ExecutionStatusRunning)
+}
+
+func testGateOver(t *testing.T, w *pipelinetest.World) {
+	w.Prompted(task.DefaultSettings())
+	b, _ := w.Load().BesideOf()
+	reply := w.Reply()
+	reply.Decide(func(a *task.Aggregate) (task.Change, error) { return a.Ask(1, b, task.DefaultSettings(), w.Now()) })
+	show(t, reply)
+	sweep(t, w, soon)
+	if a := reply.Load(); a.Choice.GateOver {
+		t.Error("the gate waits")
+	}
+	w.Approve()
+	sweep(t, w, 6*time.Minute)
+	if a := reply.Load(); a.Choosing() == nil || !a.Choice.GateOver || a.Head.ShownRev == a.Head.Rev {
+		t.Errorf("six minutes after the stamp: %+v, shown %d of %d", a.Choice, a.Head.ShownRev, a.Head.Rev)
+	}
+}
+
+func testTurn(t *testing.T, w *pipelinetest.World) {
+	w.Extracted()
+	w.Cancel()
+	turn := w.Now().Add(10 * time.Minute)
+	if err := w.Store.DrawAt(t.Context(), w.Ref, turn, true); err != nil {
+		t.Fatal(err)
+	}
+	w.Drawn()
+	a := sweep(t, w, soon)
+	if n := w.Drawn(); n != 0 || a.Head.DueAt == nil || !a.Head.DueAt.Equal(turn) {
+		t.Errorf("%d messages before its turn; due at %v, want %v", n, a.Head.DueAt, turn)
+	}
+	sweep(t, w, 9*time.Minute)
+	if n := w.Drawn(); n != 1 {
+		t.Errorf("%d messages when it is its turn", n)
+	}
 }

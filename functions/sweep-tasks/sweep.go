@@ -23,7 +23,7 @@ func (h *Handler) sweep(ctx context.Context, ref task.Ref) (repairs int, err err
 	for _, d := range []struct {
 		decide decision
 		repair int // what it counts for
-	}{{h.expire, 0}, {h.settleLeases, 0}, {h.overLimit, 0}, {h.stuck, 1}} {
+	}{{h.expire, 0}, {h.gateOver(ctx), 0}, {h.settleLeases, 0}, {h.overLimit, 0}, {h.stuck, 1}} {
 		if _, err := d.decide(a); notDue(err) {
 			continue
 		}
@@ -38,7 +38,7 @@ func (h *Handler) sweep(ctx context.Context, ref task.Ref) (repairs int, err err
 	}
 	n, err := h.Effects.Run(ctx, a, true)
 	repairs += n
-	if a.Effects(h.Now()).Cards { // people see where the task is even when its run can't be reached
+	if a.Effects(h.Now()).Cards && !a.InLine(h.Now()) { // people see where the task is even when its run can't be reached
 		err = errors.Join(err, h.Effects.Redraw(ctx, ref, task.NewID()))
 	}
 	if err != nil {
@@ -48,7 +48,7 @@ func (h *Handler) sweep(ctx context.Context, ref task.Ref) (repairs int, err err
 	if soon := h.Now().Add(time.Second); due != nil && due.Before(soon) {
 		due = &soon
 	}
-	if err := h.Store.Postpone(ctx, ref, a.Head.Rev, due); err != nil && !errors.Is(err, task.ErrConflict) {
+	if err := h.Store.Postpone(ctx, ref, a.Head, due); err != nil && !errors.Is(err, task.ErrConflict) {
 		return repairs, fmt.Errorf("put off: %w", err)
 	}
 	return repairs, nil // on a conflict the task moved, and is due anew
@@ -61,6 +61,21 @@ func notDue(err error) bool {
 }
 
 func (h *Handler) expire(a *task.Aggregate) (task.Change, error) { return a.Expire(h.Now()) }
+
+// gateOver notes on a message that was written beside a gate that the gate was decided.
+func (h *Handler) gateOver(ctx context.Context) decision {
+	return func(a *task.Aggregate) (task.Change, error) {
+		row := a.Choosing()
+		if row == nil || row.GateOver {
+			return task.Change{}, task.ErrNotDue
+		}
+		other, err := h.Store.Load(ctx, task.Ref{Tenant: a.Head.TenantID, Task: row.Beside.TaskID})
+		if err != nil && !errors.Is(err, task.ErrNotFound) {
+			return task.Change{}, fmt.Errorf("load the task beside: %w", err)
+		}
+		return a.GateOver(other, h.Now())
+	}
+}
 
 // settleLeases records the calls that were out when their task ended.
 func (h *Handler) settleLeases(a *task.Aggregate) (task.Change, error) {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,7 +19,8 @@ import (
 type Tasks interface {
 	Load(ctx context.Context, ref task.Ref) (*task.Aggregate, error)
 	Settings(ctx context.Context, tenant string) (task.Settings, error)
-	Shown(ctx context.Context, ref task.Ref, rev int) error
+	Shown(ctx context.Context, ref task.Ref, h task.Head) error
+	DrawAt(ctx context.Context, ref task.Ref, at time.Time, due bool) error
 }
 
 // Rows keep which message is whose.
@@ -58,14 +58,14 @@ type drawing struct {
 	by       string // this invocation
 	told     bool   // the requester knows that a card can't be shown
 
-	urgency map[string]urgency   // of each card
-	short   map[string]time.Time // methods for which no call is left, and when there may be one
+	urgency map[string]urgency // of each card
+	short   map[string]short   // methods for which no call is left
 }
 
 // draw shows a task: each card whose content differs from what was shown is
 // posted or updated, the most urgent first, posts in the order of the thread. If the
 // task moves on meanwhile, the message of that move brings the rest. What Slack's pace
-// has no room for comes again; progress does not, but with the task's next revision, or
+// has no room for waits for its turn; progress does not, but with the task's next revision, or
 // when the sweeper finds shown_rev behind.
 func (h *Handler) draw(ctx context.Context, ref task.Ref) error {
 	a, err := h.Tasks.Load(ctx, ref)
@@ -88,10 +88,10 @@ func (h *Handler) draw(ctx context.Context, ref task.Ref) error {
 	if err != nil || behind {
 		return err
 	}
-	if a.Head.ShownRev == a.Head.Rev {
+	if a.Head.ShownRev == a.Head.Rev && a.Head.DrawAt == nil {
 		return nil
 	}
-	if err := h.Tasks.Shown(ctx, ref, a.Head.Rev); err != nil {
+	if err := h.Tasks.Shown(ctx, ref, a.Head); err != nil {
 		return fmt.Errorf("note what is shown: %w", err)
 	}
 	return nil
@@ -101,7 +101,7 @@ func (h *Handler) draw(ctx context.Context, ref task.Ref) error {
 func (d *drawing) cards(ctx context.Context) (left bool, err error) {
 	var rows []*task.Card
 	rows, d.urgency = inOrder(d.a)
-	d.short = map[string]time.Time{}
+	d.short = map[string]short{}
 	var behind error
 	var over leftover
 	for _, c := range rows {
@@ -121,7 +121,10 @@ func (d *drawing) cards(ctx context.Context) (left bool, err error) {
 	if over.skipped > 0 {
 		slog.InfoContext(ctx, "left progress out", "task_id", d.ref.Task, "rev", d.a.Head.Rev, "cards", over.skipped)
 	}
-	return over.skipped > 0, cmp.Or(behind, over.err(d.Now()))
+	if behind == nil && over.first != nil {
+		return true, d.wait(ctx, *over.first)
+	}
+	return over.skipped > 0, behind
 }
 
 // card makes one message show its card.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -51,6 +52,7 @@ func TestUpdateCard(t *testing.T) {
 		{"a 429 holds for all invocations", testHeldForAll},
 		{"cards are drawn without a pace", testPaceLost},
 		{"a redraw heals what was shown", testRedraw},
+		{"a redraw that is asked for while cards are being drawn is not forgotten", testRedrawMeanwhile},
 	} {
 		t.Run(part.name, func(t *testing.T) { part.run(t, newWorld(t, db)) })
 	}
@@ -336,5 +338,40 @@ func testLargeArguments(t *testing.T, w *world) {
 	}
 	if kept := w.load().Gates[0].Arguments; kept.JSON != "" {
 		t.Errorf("the row holds %d bytes of them", len(kept.JSON))
+	}
+}
+
+// meanwhile is a table where something happens between what is drawn and the note of it.
+type meanwhile struct {
+	Tasks
+	do func()
+}
+
+func (m meanwhile) Shown(ctx context.Context, ref task.Ref, h task.Head) error {
+	m.do()
+	return m.Tasks.Shown(ctx, ref, h)
+}
+
+// Who may approve changes while the gate's card is being drawn with the old settings.
+func testRedrawMeanwhile(t *testing.T, w *world) {
+	w.extract()
+	w.draft()
+	x := task.DefaultSettings()
+	x.Approvers = task.Approvers{Mode: task.ApproversList, Users: []string{workspace.Tanaka}}
+	w.h.Tasks = meanwhile{w.store, func() {
+		by := task.Actor{Type: task.ActorUser, ID: workspace.Suzuki, Team: slacktest.Team}
+		if _, err := w.store.SaveSettings(t.Context(), w.ref.Tenant, x, by, w.clock); err != nil {
+			t.Fatal(err)
+		}
+	}}
+	w.done()
+	if a := w.load(); !a.Effects(w.clock).Cards {
+		t.Fatalf("rev %d, shown %d: neither the relay nor the sweeper draws it again", a.Head.Rev, a.Head.ShownRev)
+	}
+	w.h.Tasks = w.store
+	w.done()
+	w.shows("勤怠", workspace.Tanaka)
+	if a := w.load(); a.Effects(w.clock).Cards {
+		t.Error("it is drawn for ever")
 	}
 }

@@ -19,7 +19,9 @@ import (
 //
 // A request that goes well needs 4 posts (task, policy, steps, execution) and 4 updates
 // (two stamps, the execution's end, the task's end): at 46 updates a minute that is eleven
-// tasks a minute, whatever their channels. Four more updates show progress (what the task
+// tasks a minute, whatever their channels. allPosts is 200 a minute, which leaves room for
+// the direct messages of steps (send_slack_dm): they take from no budget. Each goes to a channel of its
+// own, after calls of other methods, and one that Slack limits waits for as long as Slack says. Four more updates show progress (what the task
 // is, a policy and steps being made, steps being done): they are made while there is room.
 const (
 	updates, updateWindow   = 10, 13 * time.Second
@@ -33,6 +35,13 @@ const (
 )
 
 const (
+	// longLine is how far off a place in line may be for its message to stay in the queue. Farther
+	// off the message would be received again and again, to the queue's limit, and keep lanes from others:
+	// it is done with, and the sweeper, who comes each minute, asks for the cards when it is their turn.
+	longLine = time.Minute
+	// turnLasts is how long after its time a place counts: those that the sweeper asks for in
+	// one minute take their turns within the next. Who was overtaken for longer joins anew.
+	turnLasts = 3 * time.Minute
 	// mostShort is how long a message waits for Slack's pace before it looks again: in the
 	// same task a gate may open meanwhile, whose message waits behind this one.
 	mostShort = 10 * time.Second
@@ -45,16 +54,18 @@ type Pace interface {
 	TakePace(ctx context.Context, b store.Budget, spare int, now time.Time) (time.Time, error)
 	SparePace(ctx context.Context, b store.Budget, now time.Time) (int, error)
 	HoldPace(ctx context.Context, b store.Budget, until time.Time) error
+	JoinLine(ctx context.Context, b store.Budget, spare int, now time.Time) (time.Time, error)
 }
 
 // short says that Slack's pace does not allow a call before a time.
 type short struct {
-	method string
+	budget store.Budget
+	spare  int // calls of it that are kept for who is more urgent
 	until  time.Time
 }
 
 func (e short) Error() string {
-	return fmt.Sprintf("%s: no call is left before %s", e.method, e.until.Format(time.TimeOnly))
+	return fmt.Sprintf("%s: no call is left before %s", e.budget.Name, e.until.Format(time.TimeOnly))
 }
 
 // spare is how many calls of a budget of n must be left for those who are more urgent.
@@ -63,9 +74,9 @@ func spare(u urgency, n int) int {
 	case asks:
 		return 0
 	case settled:
-		return n / 5
+		return max(1, n/5)
 	}
-	return n / 2
+	return max(1, n/2)
 }
 
 func (d *drawing) budget(name string, calls int, window time.Duration) store.Budget {
@@ -87,14 +98,15 @@ func (d *drawing) take(ctx context.Context, c *task.Card, method string) error {
 		return nil
 	}
 	u, now := d.urgency[c.Key()], d.Now()
-	if until, ok := d.short[method]; ok { // nothing less urgent overtakes it
-		return short{method, until}
+	if s, ok := d.short[method]; ok { // nothing less urgent overtakes it
+		return s
 	}
 	if u == progress && method == methodPost {
 		// What is posted while it comes about has to be updated once it is there.
-		left, err := d.Pace.SparePace(ctx, d.budget(methodUpdate, updates, updateWindow), now)
+		b := d.budget(methodUpdate, updates, updateWindow)
+		left, err := d.Pace.SparePace(ctx, b, now)
 		if err == nil && left <= spare(progress, updates) {
-			return d.isShort(method, now.Add(mostShort))
+			return d.isShort(method, short{b, spare(u, b.Calls), now.Add(mostShort)})
 		}
 	}
 	for _, b := range d.budgets(method, c.Channel) {
@@ -104,15 +116,15 @@ func (d *drawing) take(ctx context.Context, c *task.Card, method string) error {
 			continue
 		}
 		if !until.IsZero() {
-			return d.isShort(method, until)
+			return d.isShort(method, short{b, spare(u, b.Calls), until})
 		}
 	}
 	return nil
 }
 
-func (d *drawing) isShort(method string, until time.Time) error {
-	d.short[method] = until
-	return short{method, until}
+func (d *drawing) isShort(method string, s short) error {
+	d.short[method] = s
+	return s
 }
 
 // limited has all invocations wait that call this method in this workspace, when err is
@@ -123,17 +135,18 @@ func (d *drawing) limited(ctx context.Context, method string, err error) error {
 		return err
 	}
 	until := d.Now().Add(min(limit.RetryAfter, maxRetryAfter))
-	b := d.budgets(method, "")
-	if err := d.Pace.HoldPace(ctx, b[len(b)-1], until); err != nil {
+	all := d.budgets(method, "")
+	b := all[len(all)-1]
+	if err := d.Pace.HoldPace(ctx, b, until); err != nil {
 		slog.WarnContext(ctx, "pace", "budget", method, "err", err)
 	}
-	return d.isShort(method, until)
+	return d.isShort(method, short{b, 0, until})
 }
 
 // leftover is what a draw could not do for want of pace.
 type leftover struct {
-	until   time.Time // when the first of what has to be drawn may be; zero: nothing has to
-	skipped int       // cards of progress: the task's next revision draws them, or the sweeper
+	first   *short // of what has to be drawn, that which may be first; nil: nothing has to
+	skipped int    // cards of progress: the task's next revision draws them, or the sweeper
 }
 
 // add takes note of a card that was not drawn, and reports whether that is so.
@@ -144,20 +157,37 @@ func (l *leftover) add(err error, u urgency) bool {
 	}
 	if u == progress {
 		l.skipped++
-	} else if l.until.IsZero() || s.until.Before(l.until) {
-		l.until = s.until
+	} else if l.first == nil || s.until.Before(l.first.until) {
+		l.first = &s
 	}
 	return true
 }
 
-// err is when the message is to come again, nil if it need not.
-func (l *leftover) err(now time.Time) error {
-	if l.until.IsZero() {
-		return nil
-	}
-	wait := l.until.Sub(now)
-	if wait > mostHeld {
+// wait is what becomes of a message whose cards have to wait for Slack's pace: later, or
+// nil when the sweeper asks for them. The task gets a place in line, which it keeps, so that
+// whoever came first is drawn first. Close to its turn the message comes again, and soon: a
+// gate of the same task may open meanwhile, whose message waits behind this one.
+func (d *drawing) wait(ctx context.Context, s short) error {
+	now := d.Now()
+	if s.until.Sub(now) > mostHeld {
 		return later{mostHeld, "Slack said no"}
 	}
-	return later{min(wait, mostShort), "Slack's pace"}
+	place := d.a.Head.DrawAt
+	if place == nil || now.Sub(*place) > turnLasts {
+		at, err := d.Pace.JoinLine(ctx, s.budget, s.spare, now)
+		if err == nil {
+			err = d.Tasks.DrawAt(ctx, d.ref, at, at.Sub(now) > longLine)
+		}
+		if err != nil {
+			slog.WarnContext(ctx, "no place in line", "task_id", d.ref.Task, "budget", s.budget.Name, "err", err)
+			return later{min(s.until.Sub(now), mostShort), "Slack's pace"}
+		}
+		place = &at
+	}
+	turn := place.Sub(now)
+	if turn > longLine {
+		slog.InfoContext(ctx, "left to the sweeper", "task_id", d.ref.Task, "rev", d.a.Head.Rev, "budget", s.budget.Name, "seconds", int(turn.Seconds()))
+		return nil
+	}
+	return later{min(max(s.until.Sub(now), turn), mostShort), "Slack's pace"}
 }

@@ -153,6 +153,10 @@ func (failing) SparePace(context.Context, store.Budget, time.Time) (int, error) 
 	return 0, errors.New("throttled")
 }
 
+func (failing) JoinLine(context.Context, store.Budget, int, time.Time) (time.Time, error) {
+	return time.Time{}, errors.New("throttled")
+}
+
 func (failing) HoldPace(context.Context, store.Budget, time.Time) error {
 	return errors.New("throttled")
 }

@@ -151,7 +151,7 @@ func (r *request) minute() {
 	r.eventually("the task is due", func() bool {
 		h, err := r.store.Head(r.Context(), r.ref)
 		now := time.Now()
-		return err == nil && r.store.Postpone(r.Context(), r.ref, h.Rev, &now) == nil
+		return err == nil && r.store.Postpone(r.Context(), r.ref, h, &now) == nil
 	})
 	if _, err := running.Fire(r.Context(), "SweepTasksFunction"); err != nil {
 		r.Fatal(err)

@@ -63,7 +63,7 @@ func testCommit(t *testing.T, s *suite) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := st.Shown(t.Context(), ref, 1); err != nil {
+		if err := st.Shown(t.Context(), ref, task.Head{Rev: 1}); err != nil {
 			t.Fatal(err)
 		}
 		c, err := extract(a)
@@ -217,7 +217,7 @@ func testCommit(t *testing.T, s *suite) {
 		if _, err := st.Commit(t.Context(), a, c); err != nil {
 			t.Fatal(err)
 		}
-		if err := st.Shown(t.Context(), ref, 1_000_000); err != nil {
+		if err := st.Shown(t.Context(), ref, task.Head{Rev: 1_000_000}); err != nil {
 			t.Fatal(err)
 		}
 		if err := st.SweepFailed(t.Context(), ref, 1_000_000, at(), at()); err != nil {

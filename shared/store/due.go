@@ -47,9 +47,10 @@ func (s *Store) Due(ctx context.Context, shard int, now time.Time) iter.Seq2[tas
 	}
 }
 
-// Postpone sets when the task is due next, nil for never, after every effect of
-// rev was done. It returns task.ErrConflict when the task moved on: then it is due as it is.
-func (s *Store) Postpone(ctx context.Context, ref task.Ref, rev int, due *time.Time) error {
+// Postpone sets when the task is due next, nil for never, after every effect of the head
+// as it was read was done. It returns task.ErrConflict when the task moved on, or is to be
+// drawn anew: then it is due as it is.
+func (s *Store) Postpone(ctx context.Context, ref task.Ref, h task.Head, due *time.Time) error {
 	e := newExpression()
 	e.remove("sweep_failures")
 	if due != nil {
@@ -57,7 +58,7 @@ func (s *Store) Postpone(ctx context.Context, ref task.Ref, rev int, due *time.T
 	} else {
 		e.remove("due_at", "GSI1PK", "GSI1SK")
 	}
-	err := s.updateHead(ctx, "postpone", ref, e, all(e.is("rev", "=", rev)))
+	err := s.updateHead(ctx, "postpone", ref, e, all(e.is("rev", "=", h.Rev), e.asRead(h)))
 	if errors.Is(err, errCondition) {
 		return fmt.Errorf("postpone, task %s: %w", ref.Task, task.ErrConflict)
 	}

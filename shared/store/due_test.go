@@ -50,7 +50,7 @@ func testDueMany(t *testing.T, s *suite) {
 		delete(want, ref)
 		met++
 		later := now.Add(time.Minute)
-		if err := st.Postpone(t.Context(), ref, 1, &later); err != nil {
+		if err := st.Postpone(t.Context(), ref, task.Head{Rev: 1}, &later); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -141,7 +141,7 @@ func testDue(t *testing.T, s *suite) {
 		if h, err := st.Head(t.Context(), all[0]); err != nil || h.SweepFailures != 3 || !h.DueAt.Equal(minute) {
 			t.Errorf("%d failures, due %v, %v", h.SweepFailures, h.DueAt, err)
 		}
-		if err := st.Postpone(t.Context(), all[0], 1, &later); err != nil {
+		if err := st.Postpone(t.Context(), all[0], task.Head{Rev: 1}, &later); err != nil {
 			t.Fatal(err)
 		}
 		if slices.Contains(due(t, later.Add(-time.Millisecond)), all[0]) || !slices.Contains(due(t, later), all[0]) {
@@ -152,7 +152,7 @@ func testDue(t *testing.T, s *suite) {
 		}
 	})
 	t.Run("a task that has ended is never due", func(t *testing.T) {
-		if err := st.Postpone(t.Context(), all[1], 1, nil); err != nil {
+		if err := st.Postpone(t.Context(), all[1], task.Head{Rev: 1}, nil); err != nil {
 			t.Fatal(err)
 		}
 		if slices.Contains(due(t, at().AddDate(10, 0, 0)), all[1]) || dueAt(t, st, all[1]) != nil {
@@ -184,7 +184,7 @@ func testDue(t *testing.T, s *suite) {
 		decided(t, st, all[2], extract)
 		before := dueAt(t, st, all[2])
 		later := at().Add(time.Hour)
-		if err := st.Postpone(t.Context(), all[2], 1, &later); !errors.Is(err, task.ErrConflict) {
+		if err := st.Postpone(t.Context(), all[2], task.Head{Rev: 1}, &later); !errors.Is(err, task.ErrConflict) {
 			t.Errorf("%v, want ErrConflict", err)
 		}
 		if diff := cmp.Diff(before, dueAt(t, st, all[2])); diff != "" {
@@ -194,8 +194,8 @@ func testDue(t *testing.T, s *suite) {
 	t.Run("a task that is not there stays so", func(t *testing.T) {
 		gone := task.Ref{Tenant: tenant, Task: task.NewID()}
 		for name, err := range map[string]error{
-			"postpone": st.Postpone(t.Context(), gone, 1, &minute), "failed": st.SweepFailed(t.Context(), gone, 1, minute, at()),
-			"shown": st.Shown(t.Context(), gone, 1), "redraw": st.Redraw(t.Context(), gone),
+			"postpone": st.Postpone(t.Context(), gone, task.Head{Rev: 1}, &minute), "failed": st.SweepFailed(t.Context(), gone, 1, minute, at()),
+			"shown": st.Shown(t.Context(), gone, task.Head{Rev: 1}), "redraw": st.Redraw(t.Context(), gone),
 		} {
 			if !errors.Is(err, task.ErrNotFound) {
 				t.Errorf("%s: %v, want ErrNotFound", name, err)
@@ -211,11 +211,16 @@ func second[T any](_ T, err error) error { return err }
 
 func dueAt(t *testing.T, s *Store, ref task.Ref) *time.Time {
 	t.Helper()
+	return headOf(t, s, ref).DueAt
+}
+
+func headOf(t *testing.T, s *Store, ref task.Ref) task.Head {
+	t.Helper()
 	h, err := s.Head(t.Context(), ref)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return h.DueAt
+	return h
 }
 
 func testShown(t *testing.T, s *suite) {
@@ -226,11 +231,12 @@ func testShown(t *testing.T, s *suite) {
 		do   func() error
 		want int
 	}{
-		{"the first", func() error { return st.Shown(t.Context(), ref, 3) }, 3},
-		{"a later one", func() error { return st.Shown(t.Context(), ref, 5) }, 5},
-		{"an earlier one, late", func() error { return st.Shown(t.Context(), ref, 4) }, 5},
+		{"the first", func() error { return st.Shown(t.Context(), ref, task.Head{Rev: 3}) }, 3},
+		{"a later one", func() error { return st.Shown(t.Context(), ref, task.Head{Rev: 5}) }, 5},
+		{"an earlier one, late", func() error { return st.Shown(t.Context(), ref, task.Head{Rev: 4}) }, 5},
 		{"none, to be drawn again", func() error { return st.Redraw(t.Context(), ref) }, 0},
-		{"again", func() error { return st.Shown(t.Context(), ref, 5) }, 5},
+		{"what was drawn before that was asked for", func() error { return st.Shown(t.Context(), ref, task.Head{Rev: 5}) }, 0},
+		{"again", func() error { return st.Shown(t.Context(), ref, task.Head{Rev: 5, Redraws: 1}) }, 5},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if err := c.do(); err != nil {
@@ -248,10 +254,11 @@ func testShown(t *testing.T, s *suite) {
 	t.Run("a task that is due sooner stays so", func(t *testing.T) {
 		sooner := at().Add(20 * time.Second)
 		for _, due := range []time.Time{sooner, at().Add(-time.Hour)} {
-			if err := st.Shown(t.Context(), ref, 5); err != nil {
+			h := headOf(t, st, ref)
+			if err := st.Shown(t.Context(), ref, h); err != nil {
 				t.Fatal(err)
 			}
-			if err := st.Postpone(t.Context(), ref, 1, &due); err != nil {
+			if err := st.Postpone(t.Context(), ref, h, &due); err != nil {
 				t.Fatal(err)
 			}
 			if err := st.Redraw(t.Context(), ref); err != nil {
@@ -262,8 +269,41 @@ func testShown(t *testing.T, s *suite) {
 			}
 		}
 	})
+	t.Run("a redraw that was asked for during a sweep is not put off", func(t *testing.T) {
+		read, later := headOf(t, st, ref), at().Add(time.Hour)
+		if err := st.Redraw(t.Context(), ref); err != nil {
+			t.Fatal(err)
+		}
+		if err := st.Postpone(t.Context(), ref, read, &later); !errors.Is(err, task.ErrConflict) {
+			t.Errorf("%v, due %v", err, dueAt(t, st, ref))
+		}
+	})
+	t.Run("a place in line is kept until all is shown, and due when it is far off", func(t *testing.T) {
+		h := headOf(t, st, ref)
+		later, soon, far := at().Add(time.Hour), at().Add(20*time.Second), at().Add(30*time.Minute)
+		if err := st.Postpone(t.Context(), ref, h, &later); err != nil {
+			t.Fatal(err)
+		}
+		for _, place := range []struct {
+			at  time.Time
+			due bool
+		}{{soon, false}, {far, true}} {
+			if err := st.DrawAt(t.Context(), ref, place.at, place.due); err != nil {
+				t.Fatal(err)
+			}
+			if h := headOf(t, st, ref); h.DrawAt == nil || !h.DrawAt.Equal(place.at) || place.due != h.DueAt.Equal(place.at) {
+				t.Errorf("%+v", h)
+			}
+		}
+		if err := st.Shown(t.Context(), ref, h); err != nil {
+			t.Fatal(err)
+		}
+		if h := headOf(t, st, ref); h.DrawAt != nil {
+			t.Errorf("%+v", h)
+		}
+	})
 	t.Run("a task that is never due is, after it was to be drawn again", func(t *testing.T) {
-		if err := st.Postpone(t.Context(), ref, 1, nil); err != nil {
+		if err := st.Postpone(t.Context(), ref, headOf(t, st, ref), nil); err != nil {
 			t.Fatal(err)
 		}
 		if err := st.Redraw(t.Context(), ref); err != nil {

@@ -77,6 +77,42 @@ func (s *Store) TakePace(ctx context.Context, b Budget, spare int, now time.Time
 	return time.Time{}, nil
 }
 
+// JoinLine gives out the next place in line for a call of a budget of which spare others
+// must be left: lines of other spares are beside it. It is a time not before now; places
+// are as far apart as such calls may be. Like the budget it carries no truth.
+func (s *Store) JoinLine(ctx context.Context, b Budget, spare int, now time.Time) (time.Time, error) {
+	k, err := b.key()
+	if err != nil {
+		return time.Time{}, err
+	}
+	line := "line_" + strconv.Itoa(spare)
+	apart := (b.Window / time.Duration(max(1, b.Calls-spare))).Milliseconds()
+	for range 5 {
+		for _, long := range []bool{true, false} {
+			e := newExpression()
+			var free string
+			if long {
+				e.sets = append(e.sets, fmt.Sprintf("%s = %s + %s", e.name(line), e.name(line), e.value(apart)))
+				free = e.is(line, ">", now.UnixMilli())
+			} else {
+				e.set(line, now.UnixMilli()+apart)
+				free = anyOf(e.lacks(line), e.is(line, "<=", now.UnixMilli()))
+			}
+			e.set("type", "pace")
+			e.set("schema_version", schemaVersion)
+			e.set("delete_after", now.Add(paceRowsLast).Unix())
+			it, err := s.update(ctx, k, e, &free)
+			switch {
+			case err == nil:
+				return time.UnixMilli(int64(intOf(it, line))).UTC(), nil
+			case !errors.Is(err, errCondition) && !errors.Is(err, task.ErrNotFound):
+				return time.Time{}, fmt.Errorf("join the line of %s: %w", b.Name, err)
+			}
+		}
+	}
+	return time.Time{}, fmt.Errorf("join the line of %s: %w", b.Name, task.ErrConflict)
+}
+
 // SparePace is how many calls of a budget are left, as a moment ago.
 func (s *Store) SparePace(ctx context.Context, b Budget, now time.Time) (int, error) {
 	k, err := b.key()

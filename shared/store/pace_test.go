@@ -1,9 +1,12 @@
 package store
 
 import (
+	"slices"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 func testPace(t *testing.T, s *suite) {
@@ -103,6 +106,47 @@ func testPace(t *testing.T, s *suite) {
 			if _, err := st.TakePace(t.Context(), bad, 0, at()); err == nil {
 				t.Errorf("%+v is taken", bad)
 			}
+		}
+	})
+	t.Run("places in line are as far apart as calls may be, and a line that is over begins anew", func(t *testing.T) {
+		b := Budget{Workspace: "T1", Name: "line", Calls: 5, Window: 10 * time.Second}
+		join := func(spare int, now time.Time) time.Duration {
+			t.Helper()
+			place, err := st.JoinLine(t.Context(), b, spare, now)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return place.Sub(at())
+		}
+		var got []time.Duration
+		for range 3 {
+			got = append(got, join(0, at()))
+		}
+		got = append(got, join(1, at()), join(1, at()), join(0, at().Add(time.Minute)), join(0, at().Add(time.Minute)))
+		want := []time.Duration{2 * time.Second, 4 * time.Second, 6 * time.Second, 2500 * time.Millisecond, 5 * time.Second, 62 * time.Second, 64 * time.Second}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Error(diff)
+		}
+		if until := take(t, b, 0, at()); !until.IsZero() {
+			t.Errorf("a line takes calls: until %v", until)
+		}
+	})
+	t.Run("nobody shares a place", func(t *testing.T) {
+		b := Budget{Workspace: "T2", Name: "line", Calls: 10, Window: 10 * time.Second}
+		var all sync.WaitGroup
+		places := make([]time.Time, 8)
+		for i := range places {
+			all.Go(func() {
+				var err error
+				if places[i], err = st.JoinLine(t.Context(), b, 0, at()); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		slices.SortFunc(places, time.Time.Compare)
+		if n := len(slices.CompactFunc(places, time.Time.Equal)); n != len(places) {
+			t.Errorf("%d places for %d", n, len(places))
 		}
 	})
 }

@@ -130,7 +130,7 @@ func testPending(t *testing.T, s *suite) {
 			return n
 		}
 		for _, r := range refs {
-			if err := st.Shown(t.Context(), r, 1); err != nil {
+			if err := st.Shown(t.Context(), r, task.Head{Rev: 1}); err != nil {
 				t.Fatal(err)
 			}
 		}

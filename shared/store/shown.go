@@ -4,15 +4,27 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"ringi/shared/task"
 )
 
-// Shown notes that all cards show the task as of rev. A later one stands.
-func (s *Store) Shown(ctx context.Context, ref task.Ref, rev int) error {
+// asRead is the condition that nobody asked for a redraw since the head was read.
+func (e *expression) asRead(h task.Head) string {
+	if h.Redraws == 0 {
+		return e.lacks("redraws")
+	}
+	return e.is("redraws", "=", h.Redraws)
+}
+
+// Shown notes that all cards show the task as of the head as it was read. A later rev
+// stands; and so does a redraw that was asked for meanwhile: it may be about what the
+// rows don't say, such as the settings.
+func (s *Store) Shown(ctx context.Context, ref task.Ref, h task.Head) error {
 	e := newExpression()
-	e.set("shown_rev", rev)
-	later := all(e.exists(), anyOf(e.lacks("shown_rev"), e.is("shown_rev", "<", rev)))
+	e.set("shown_rev", h.Rev)
+	e.remove("draw_at")
+	later := all(e.exists(), e.asRead(h), anyOf(e.lacks("shown_rev"), e.is("shown_rev", "<=", h.Rev)))
 	err := s.updateHead(ctx, "note what is shown", ref, e, later)
 	if errors.Is(err, errCondition) {
 		return nil
@@ -23,17 +35,35 @@ func (s *Store) Shown(ctx context.Context, ref task.Ref, rev int) error {
 // Redraw asks for all cards to be compared with the rows again. The sweeper
 // looks after it too, even when the task had ended; a task that is due sooner stays so.
 func (s *Store) Redraw(ctx context.Context, ref task.Ref) error {
+	return s.dueBy(ctx, "redraw", ref, s.now().Add(dueAfterCommit), func(e *expression) {
+		e.remove("shown_rev")
+		e.add("redraws", 1)
+	})
+}
+
+// DrawAt keeps a task's place in line for Slack's pace. With due the sweeper asks for its cards then.
+func (s *Store) DrawAt(ctx context.Context, ref task.Ref, at time.Time, due bool) error {
+	write := func(e *expression) { e.set("draw_at", at) }
+	if due {
+		return s.dueBy(ctx, "keep a place in line", ref, at, write)
+	}
 	e := newExpression()
-	e.remove("shown_rev")
-	soon := s.now().Add(dueAfterCommit)
-	e.due(ref.Task, soon)
-	err := s.updateHead(ctx, "redraw", ref, e, all(e.exists(), anyOf(e.lacks("due_at"), e.is("due_at", ">", soon))))
+	write(e)
+	return s.updateHead(ctx, "keep a place in line", ref, e, all(e.exists()))
+}
+
+// dueBy writes bookkeeping of a head that is to be due at a time, or sooner as it is.
+func (s *Store) dueBy(ctx context.Context, what string, ref task.Ref, at time.Time, write func(*expression)) error {
+	e := newExpression()
+	write(e)
+	e.due(ref.Task, at)
+	err := s.updateHead(ctx, what, ref, e, all(e.exists(), anyOf(e.lacks("due_at"), e.is("due_at", ">", at))))
 	if !errors.Is(err, errCondition) {
 		return err
 	}
 	e = newExpression()
-	e.remove("shown_rev")
-	return s.updateHead(ctx, "redraw", ref, e, all(e.exists()))
+	write(e)
+	return s.updateHead(ctx, what, ref, e, all(e.exists()))
 }
 
 // updateHead writes bookkeeping attributes, which carry no state of the task and give it no new rev.

@@ -48,6 +48,7 @@ func TestStore(t *testing.T) {
 		{"races", testRaces},
 		{"decide", testDecide},
 		{"decide on known rows", testDecideOn},
+		{"decide on two tasks", testDecideBoth},
 		{"waits", testWaits},
 		{"cards", testCards},
 		{"due", testDue},

@@ -138,6 +138,7 @@ func (a *Aggregate) Apply(c Change) *Aggregate {
 	n.Head.Rev = a.Head.Rev + 1
 	n.Head.LastChange = c.ID
 	n.Head.DueAt, n.Head.ShownRev, n.Head.SweepFailures = a.Head.DueAt, a.Head.ShownRev, a.Head.SweepFailures
+	n.Head.Redraws, n.Head.DrawAt = a.Head.Redraws, a.Head.DrawAt
 	for _, r := range c.Rows {
 		n.Add(r.at(n.Head.Rev))
 	}

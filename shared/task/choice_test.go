@@ -1,6 +1,7 @@
 package task
 
 import (
+	"errors"
 	"testing"
 	"time"
 )
@@ -35,7 +36,12 @@ func TestNothingIsGeneratedBeforeAPersonChooses(t *testing.T) {
 	if e := a.Effects(now); e.Run != nil {
 		t.Errorf("a run is started: %+v", e.Run)
 	}
-	if due := a.DueAt(now.Add(time.Hour)); a.Head.ShownRev == a.Head.Rev && (due == nil || !due.Equal(*a.Choice.Terms.DecideBy)) {
+	a.Head.ShownRev = a.Head.Rev
+	if due := a.DueAt(now); due == nil || !due.Equal(now.Add(5*time.Minute)) {
+		t.Errorf("due at %v, though the gate beside may be decided", due)
+	}
+	a.Choice.GateOver = true
+	if due := a.DueAt(now); due == nil || !due.Equal(*a.Choice.Terms.DecideBy) {
 		t.Errorf("due at %v, not when the time to choose is over", due)
 	}
 	if a.Stuck(now.Add(time.Hour)) {
@@ -84,6 +90,7 @@ func TestAChoiceOutlivesAFailedRun(t *testing.T) {
 	a := s.load()
 	a.Head.ShownRev = a.Head.Rev
 	a.Head.Parked = &Parked{Layer: L1, Sentence: ReasonRunFailed} // a row of before
+	a.Choice.GateOver = true
 	if due := a.DueAt(s.now); due == nil || !due.Equal(*a.Choice.Terms.DecideBy) {
 		t.Errorf("due at %v: nobody will look when the time to choose is over", due)
 	}
@@ -94,6 +101,7 @@ func TestAChoiceThatSlackRefusedIsTriedEveryHour(t *testing.T) {
 	a := s.load()
 	a.Head.ShownRev = a.Head.Rev
 	refused := *a.Cards[0]
+	a.Choice.GateOver = true
 	refused.State, refused.TriedAt, refused.TriedRev = CardUnreachable, &s.now, a.Head.Rev
 	a.Add(&refused)
 	hour := s.now.Add(time.Hour)
@@ -116,4 +124,59 @@ func TestAChoiceExpiresAndCanBeCancelled(t *testing.T) {
 	if e := s.load().Head.Ended; e.As != TaskCancelled || e.By != requester || !s.load().Choice.Over {
 		t.Errorf("%+v, choice %+v", e, s.load().Choice)
 	}
+}
+
+// A read may miss the choice that was just opened beside a head that is newer: what is
+// decided over it does not commit.
+func TestNobodyIsAcceptedOrRefusedWhileTheMessageMayBeNoRequest(t *testing.T) {
+	guest := person(requester)
+	guest.Guest = true
+	for name, d := range map[string]decision{
+		"accept": func(a *Aggregate, now time.Time) (Change, error) {
+			return a.Accept(1, person(requester), DefaultSettings(), now)
+		},
+		"refuse for quota":  func(a *Aggregate, now time.Time) (Change, error) { return a.RefuseFull(1, ErrFull{}, now) },
+		"turn away":         func(a *Aggregate, now time.Time) (Change, error) { return a.TurnAway(1, guest, now) },
+		"not our workspace": func(a *Aggregate, now time.Time) (Change, error) { return a.RefuseWorkspace(1, now) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := asked(t)
+			s.nothing(d)
+			torn := s.load()
+			torn.Choice = nil
+			c, err := d(torn, s.now)
+			if err != nil || c.Empty() {
+				t.Fatalf("%v, %v", c, err)
+			}
+			if err := s.commit(torn.Head, c); !errors.Is(err, ErrConflict) {
+				t.Errorf("committed beside an open choice: %v", err)
+			}
+			s.do(asRequest(s, person(requester)))
+			s.refused(d, ErrSuperseded) // of the run that asked
+		})
+	}
+}
+
+// Once the gate beside is decided the message waits on, for a request alone.
+func TestAChoiceOutlivesItsGate(t *testing.T) {
+	gate := waitingPrompt(t)
+	over := func(s *story) decision {
+		return func(a *Aggregate, now time.Time) (Change, error) {
+			a.Choice.Beside.ID = gate.load().Prompts[0].ID
+			return a.GateOver(gate.load(), now)
+		}
+	}
+	s := asked(t)
+	s.refused(over(s), ErrNotDue)
+	gate.do(gate.rejectPrompt, gate.beginPrompt, gate.finishPrompt) // another version waits now
+	s.do(over(s))
+	a := s.load()
+	if a.Choosing() == nil || !a.Choice.GateOver || a.Head.Ended != nil || a.Next(s.now).Outcome != "asked" {
+		t.Errorf("%+v, %+v", a.Choice, a.Head)
+	}
+	s.refused(over(s), ErrNotDue)
+	s.do(asRequest(s, person(requester)))
+	s.refused(over(s), ErrNotDue)
+	s = asked(t)
+	s.do(func(a *Aggregate, now time.Time) (Change, error) { return a.GateOver(nil, now) }) // its task is gone
 }

@@ -36,7 +36,7 @@ func (a *Aggregate) Effects(now time.Time) Effects {
 			out.Wake = append(out.Wake, w)
 		}
 	}
-	out.Cards = a.Head.ShownRev < a.Head.Rev || slices.ContainsFunc(a.Cards, func(c *Card) bool {
+	out.Cards = a.Head.ShownRev < a.Head.Rev || a.Head.DrawAt != nil && !a.InLine(now) || slices.ContainsFunc(a.Cards, func(c *Card) bool {
 		again := a.TryAgainAt(c)
 		return again != nil && !now.Before(*again)
 	})
@@ -104,6 +104,12 @@ func (a *Aggregate) redrawAfter(now time.Time) time.Duration {
 	return min(max(5*time.Minute, now.Sub(a.Head.ChangedAt)), time.Hour)
 }
 
+// InLine reports whether cards wait for their turn at Slack's pace, which comes later than now:
+// unless the task moves there is nothing to draw before.
+func (a *Aggregate) InLine(now time.Time) bool {
+	return a.Head.DrawAt != nil && now.Before(*a.Head.DrawAt)
+}
+
 // DueAt is when the sweeper must look again, nil for never: every effect is done.
 func (a *Aggregate) DueAt(now time.Time) *time.Time {
 	var due *time.Time
@@ -113,7 +119,10 @@ func (a *Aggregate) DueAt(now time.Time) *time.Time {
 		}
 	}
 	soon := now.Add(5 * time.Minute)
-	if a.Head.ShownRev < a.Head.Rev {
+	switch {
+	case a.InLine(now):
+		by(*a.Head.DrawAt)
+	case a.Head.ShownRev < a.Head.Rev, a.Head.DrawAt != nil:
 		by(now.Add(a.redrawAfter(now)))
 	}
 	for _, c := range a.Cards {
@@ -139,6 +148,9 @@ func (a *Aggregate) DueAt(now time.Time) *time.Time {
 		}
 	case a.Choosing() != nil && asked.DecideBy != nil: // also where its run failed
 		by(*asked.DecideBy)
+		if !a.Choosing().GateOver { // nothing of this task moves when the gate beside is decided
+			by(soon)
+		}
 	case a.Head.Parked != nil:
 	case lease != nil:
 		by(lease.Claim.LeaseUntil)

@@ -51,6 +51,8 @@ type Head struct {
 
 	DueAt         *time.Time `json:"due_at,omitempty"`
 	ShownRev      int        `json:"shown_rev,omitempty"`
+	Redraws       int        `json:"redraws,omitempty"` // how often somebody asked for the cards to be drawn anew
+	DrawAt        *time.Time `json:"draw_at,omitempty"` // its place in line for Slack's pace, while cards wait for that
 	SweepFailures int        `json:"sweep_failures,omitempty"`
 }
 
