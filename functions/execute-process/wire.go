@@ -14,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
+	"ringi/shared/home"
 	"ringi/shared/model/managed"
 	"ringi/shared/model/provider"
 	"ringi/shared/outbound"
@@ -21,11 +22,15 @@ import (
 	"ringi/shared/secret"
 	"ringi/shared/secret/oauth"
 	"ringi/shared/secret/vault"
+	"ringi/shared/slackapi"
 	"ringi/shared/store"
 	"ringi/shared/task"
 	"ringi/shared/tool"
 	"ringi/shared/tool/runner"
 )
+
+// slackWithin bounds the question whose the deployment's token is.
+const slackWithin = 6 * time.Second
 
 func newHandler(ctx context.Context, cfg aws.Config) (*Handler, error) {
 	read := sync.OnceValues(tool.Builtin)
@@ -67,6 +72,11 @@ func newSessions(c provider.Config) *managed.Client {
 func newTools(cfg aws.Config, catalog *tool.Catalog, s *store.Store, slack *secret.Slack) (*runner.Runner, error) {
 	credentials := vault.New(s, vault.Envelope{KMS: kms.NewFromConfig(cfg), KeyID: os.Getenv("CREDENTIALS_KEY_ID")},
 		oauth.Freee("", os.Getenv("FREEE_TOKEN_URL")), oauth.Google("", os.Getenv("GOOGLE_TOKEN_URL")))
+	client, err := slackapi.With(slack, slackWithin)
+	if err != nil {
+		return nil, err
+	}
+	ours := home.Home{Slack: client, Rows: s}
 	return runner.New(catalog, runner.Config{
 		FreeeURL: os.Getenv("FREEE_API_URL"), SheetsURL: os.Getenv("SHEETS_API_URL"),
 		Credentials: credentials,
@@ -75,7 +85,7 @@ func newTools(cfg aws.Config, catalog *tool.Catalog, s *store.Store, slack *secr
 			if err != nil && !errors.Is(err, secret.ErrMissing) { // a tenant may have a bot of its own
 				return "", "", err
 			}
-			token, err := credentials.SlackToken(ctx, tenant, bot)
+			token, err := credentials.SlackToken(ctx, tenant, bot, ours.Own)
 			return token, address, err
 		},
 		SlackRefused: slack.Refused,

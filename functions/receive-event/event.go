@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"regexp"
 	"strings"
@@ -15,6 +16,7 @@ type envelope struct {
 	Type           string          `json:"type"`
 	Challenge      string          `json:"challenge"`
 	TeamID         string          `json:"team_id"`
+	ContextTeam    string          `json:"context_team_id"`
 	AppID          string          `json:"api_app_id"`
 	RateLimited    int64           `json:"minute_rate_limited"` // seconds; of app_rate_limited
 	EventID        string          `json:"event_id"`
@@ -31,13 +33,14 @@ type authorization struct {
 	IsBot  bool   `json:"is_bot"`
 }
 
-// team is the tenant's workspace. In a channel that two workspaces share, team_id
-// may be where the message was written; the authorization says where the app is installed.
+// team is the tenant's workspace. In a channel that two workspaces share, team_id may be where the message was
+// written; the authorization says where the app is installed that the event is for, as Slack's own Bolt reads it, and
+// without one context_team_id does (https://docs.slack.dev/apis/events-api/#callback-field).
 func (e envelope) team() string {
 	if len(e.Authorizations) > 0 && e.Authorizations[0].TeamID != "" {
 		return e.Authorizations[0].TeamID
 	}
-	return e.TeamID
+	return cmp.Or(e.ContextTeam, e.TeamID)
 }
 
 // bot is our own user, empty when Slack does not say.
@@ -133,6 +136,7 @@ const (
 	ignoredBot     = "bot"
 	ignoredChannel = "not_addressed"
 	ignoredForeign = "foreign_workspace"
+	ignoredUnknown = "unknown_workspace"
 )
 
 // ignored says why a kind of event makes no task, empty when it may make one. A

@@ -12,6 +12,7 @@ import (
 	"github.com/slack-go/slack"
 
 	"ringi/shared/card"
+	"ringi/shared/home"
 	"ringi/shared/metric"
 	"ringi/shared/slackapi"
 	"ringi/shared/slackapi/inbound"
@@ -23,11 +24,14 @@ import (
 const (
 	answerWithin = 2700 * time.Millisecond
 	reserved     = 500 * time.Millisecond
+	// homeWithin is what of it the question may take whose the app is, once for each token.
+	homeWithin = 700 * time.Millisecond
 )
 
 // Store is where decisions are made.
 type Store interface {
 	Settings(ctx context.Context, tenant string) (task.Settings, error)
+	Integrations(ctx context.Context, tenant string) ([]task.Integration, error)
 	Load(ctx context.Context, ref task.Ref) (*task.Aggregate, error)
 	Decide(ctx context.Context, ref task.Ref, decide func(*task.Aggregate) (task.Change, error)) (*task.Aggregate, error)
 	DecideBoth(ctx context.Context, first, second task.Ref, decide func(a, b *task.Aggregate) (ofA, ofB task.Change, err error)) error
@@ -36,6 +40,7 @@ type Store interface {
 
 // Slack is where people are answered.
 type Slack interface {
+	Team(ctx context.Context) (string, error)
 	Ephemeral(ctx context.Context, channel, thread, user, text string) error
 	OpenView(ctx context.Context, trigger string, view slack.ModalViewRequest) error
 	UpdateView(ctx context.Context, id, hash string, view slack.ModalViewRequest) error
@@ -98,6 +103,10 @@ func (h *Handler) act(ctx context.Context, body []byte) (inbound.Response, error
 	if err := h.Edge.FromOurs(p.AppID); err != nil {
 		return inbound.Response{}, err
 	}
+	if p.Team != nil && h.foreign(ctx, p.Team.ID) {
+		metric.Count(metric.EventForeign, 1)
+		return ignore(ctx, "unknown_workspace")
+	}
 	switch p.Type {
 	case kindActions:
 		return h.button(ctx, p)
@@ -107,6 +116,18 @@ func (h *Handler) act(ctx context.Context, body []byte) (inbound.Response, error
 		return h.submit(ctx, p)
 	}
 	return ignore(ctx, p.Type)
+}
+
+// foreign reports whether an interaction is of a workspace that is none of ours: nobody there is answered with our
+// token. While nobody can say, what it is about decides: it must be a task of that workspace.
+func (h *Handler) foreign(ctx context.Context, team string) bool {
+	ctx, cancel := context.WithTimeout(ctx, homeWithin)
+	defer cancel()
+	ours, err := home.Home{Slack: h.Slack, Rows: h.Store}.Knows(ctx, task.TenantID(team))
+	if err != nil {
+		slog.WarnContext(ctx, "whose the app is", "err", err)
+	}
+	return err == nil && !ours
 }
 
 func (p payload) click(taskID, id string) click {

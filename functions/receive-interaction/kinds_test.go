@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"ringi/shared/slackapi"
 	"ringi/shared/slackapi/inbound"
 	"ringi/shared/task"
 )
@@ -19,6 +20,11 @@ type nobody struct {
 // Settings are the defaults: a form that can't be read is answered in the tenant's language.
 func (nobody) Settings(context.Context, string) (task.Settings, error) {
 	return task.DefaultSettings(), nil
+}
+
+// Team can't be asked where there is one workspace only.
+func (nobody) Team(context.Context) (string, error) {
+	return "", slackapi.Refused{Code: slackapi.CodeUnknownMethod}
 }
 
 func idle() *Handler {
@@ -89,7 +95,7 @@ func (empty) Decide(context.Context, task.Ref, func(*task.Aggregate) (task.Chang
 }
 
 // mute is a Slack that nobody hears.
-type mute struct{ Slack }
+type mute struct{ nobody }
 
 func (mute) Ephemeral(context.Context, string, string, string, string) error { return nil }
 

@@ -17,6 +17,7 @@ type Store interface {
 	Thread(ctx context.Context, tenant, channel, thread string, limit int) ([]task.Ref, error)
 	Decide(ctx context.Context, ref task.Ref, decide func(*task.Aggregate) (task.Change, error)) (*task.Aggregate, error)
 	Tenant(ctx context.Context, tenant string) (task.Tenant, error)
+	Integrations(ctx context.Context, tenant string) ([]task.Integration, error)
 	Bootstrap(ctx context.Context, t task.Tenant, now time.Time) (task.Tenant, error)
 	NameTenant(ctx context.Context, t task.Tenant, name string, now time.Time) error
 	DecideOn(ctx context.Context, a *task.Aggregate, decide func(*task.Aggregate) (task.Change, error)) (*task.Aggregate, error)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"ringi/shared/home"
 	"ringi/shared/legible"
 	"ringi/shared/metric"
 	"ringi/shared/task"
@@ -20,10 +21,21 @@ const (
 	nameAgain = time.Hour
 )
 
-// welcome makes the tenant of the workspace that the token belongs to at first contact.
-// A tenant that is there stays, whoever made it. The request of any other workspace ends
-// as refused, and leaves nothing behind but its own rows.
+// welcome makes a tenant at first contact: of the deployment's own workspace, or of one
+// that has connected Slack itself. The request of any other ends as refused, whatever an
+// earlier release made for it, and leaves nothing behind but its own rows.
 func (h *Handler) welcome(ctx context.Context, a *task.Aggregate) (*task.Aggregate, error) {
+	within, cancel := context.WithTimeout(ctx, slackWithin)
+	defer cancel()
+	known, err := home.Home{Slack: h.Slack, Rows: h.Store}.Knows(within, a.Head.TenantID)
+	switch {
+	case errors.Is(err, home.ErrSilent):
+		return nil, fmt.Errorf("%w: %w", errSilent, err)
+	case err != nil:
+		return nil, err
+	case !known:
+		return h.refuseWorkspace(ctx, a)
+	}
 	t, err := h.Store.Tenant(ctx, a.Head.TenantID)
 	switch {
 	case err == nil:
@@ -32,17 +44,9 @@ func (h *Handler) welcome(ctx context.Context, a *task.Aggregate) (*task.Aggrega
 	case !errors.Is(err, task.ErrNotFound):
 		return nil, fmt.Errorf("look for the tenant: %w", err)
 	}
-	within, cancel := context.WithTimeout(ctx, slackWithin)
-	defer cancel()
-	home, err := h.Slack.Team(within)
-	if err != nil {
-		return nil, fmt.Errorf("whose the app is: %w: %w", errSilent, err)
-	}
-	if home != a.Request.TeamID {
-		return h.refuseWorkspace(ctx, a)
-	}
+	team := a.Request.TeamID
 	t = task.Tenant{
-		ID: a.Head.TenantID, Name: h.name(ctx, home), Slug: task.DefaultSettings().Slug, TeamID: home, Admins: []string{},
+		ID: a.Head.TenantID, Name: h.name(ctx, team), Slug: task.DefaultSettings().Slug, TeamID: team, Admins: []string{},
 	}
 	if h.Admin != "" {
 		t.Admins = append(t.Admins, h.Admin)
@@ -84,8 +88,8 @@ func (h *Handler) name(ctx context.Context, team string) string {
 	}
 	ctx, cancel := context.WithTimeout(ctx, nameWithin)
 	defer cancel()
-	home, err := h.Slack.Team(ctx)
-	if err == nil && home != team { // a tenant of another installation: this token doesn't know its name
+	own, err := h.Slack.Team(ctx)
+	if err == nil && own != team { // a tenant of another installation: this token doesn't know its name
 		return team
 	}
 	var name string

@@ -32,14 +32,33 @@ func TestAnUnknownWorkspaceIsRefused(t *testing.T) {
 	}
 }
 
-// A tenant that somebody made is one of ours, whatever token this function has.
-func TestATenantThatIsThereIsKnown(t *testing.T) {
-	w := pipelinetest.Start(t).World(t)
+// bootstrapped makes the world's tenant.
+func bootstrapped(t *testing.T, w *pipelinetest.World) {
+	t.Helper()
 	_, err := w.Store.Bootstrap(t.Context(), task.Tenant{ID: w.Ref.Tenant, Name: pipelinetest.Team, Slug: "other", TeamID: pipelinetest.Team, Admins: []string{}}, w.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := handler(w)
+}
+
+// A workspace that has connected Slack itself is one of ours, whatever token this function has; that a tenant is there,
+// which an earlier release made at first contact of anybody, says nothing.
+func TestAWorkspaceThatConnectedSlackIsKnown(t *testing.T) {
+	server := pipelinetest.Start(t)
+	unknown := server.World(t)
+	bootstrapped(t, unknown)
+	h := handler(unknown)
+	h.Slack = answers{team: "T0ELSEWHERE", user: slackapi.User{ID: pipelinetest.Requester, Team: pipelinetest.Team}}
+	if next, err := h.Handle(t.Context(), unknown.In()); err != nil || next.Outcome != "refused" || unknown.Load().Head.Ended.Reason != task.ReasonWorkspace {
+		t.Errorf("%+v, %v", next, err)
+	}
+	w := server.World(t)
+	bootstrapped(t, w)
+	_, err := w.Store.SaveIntegration(t.Context(), task.Integration{TenantID: w.Ref.Tenant, Provider: task.SlackProvider, Status: task.Connected, Credentials: "sealed"}, pipelinetest.Approver(), w.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	h = handler(w)
 	h.Slack = answers{team: "T0ELSEWHERE", name: "よその会社", user: slackapi.User{ID: pipelinetest.Requester, Team: pipelinetest.Team}}
 	if next, err := h.Handle(t.Context(), w.In()); err != nil || next.State != task.StateExtractTask {
 		t.Fatalf("%+v, %v", next, err)

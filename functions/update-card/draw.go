@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"ringi/shared/card"
+	"ringi/shared/home"
 	"ringi/shared/metric"
 	"ringi/shared/slackapi"
 	"ringi/shared/store"
@@ -21,6 +22,7 @@ type Tasks interface {
 	Settings(ctx context.Context, tenant string) (task.Settings, error)
 	Shown(ctx context.Context, ref task.Ref, h task.Head) error
 	DrawAt(ctx context.Context, ref task.Ref, at time.Time, due bool) error
+	Integrations(ctx context.Context, tenant string) ([]task.Integration, error)
 }
 
 // Rows keep which message is whose.
@@ -41,6 +43,7 @@ type Shelf interface {
 
 // Slack is where cards are shown.
 type Slack interface {
+	Team(ctx context.Context) (string, error)
 	Post(ctx context.Context, channel, thread string, m card.Message, about slackapi.Metadata) (ts string, err error)
 	Update(ctx context.Context, channel, ts string, m card.Message, about slackapi.Metadata) error
 	Delete(ctx context.Context, channel, ts string) error
@@ -75,6 +78,14 @@ func (h *Handler) draw(ctx context.Context, ref task.Ref) error {
 	if a.Request == nil {
 		return errors.New("the request is not there yet") // a torn read
 	}
+	ours, err := h.ours(ctx, a)
+	if err != nil {
+		return err
+	}
+	if !ours {
+		slog.WarnContext(ctx, "not drawn: the workspace is none of ours", "task_id", ref.Task)
+		return h.shown(ctx, a)
+	}
 	if a, err = h.Shelf.Opened(ctx, a); err != nil {
 		return fmt.Errorf("open the arguments of a step: %w", err)
 	}
@@ -88,10 +99,29 @@ func (h *Handler) draw(ctx context.Context, ref task.Ref) error {
 	if err != nil || behind {
 		return err
 	}
+	return h.shown(ctx, a)
+}
+
+// ours reports whether the task is of a workspace that the deployment works for: others are called nothing. What was
+// accepted is.
+func (h *Handler) ours(ctx context.Context, a *task.Aggregate) (bool, error) {
+	if a.Head.AcceptedAt != nil || a.Task != nil {
+		return true, nil
+	}
+	ours, err := home.Home{Slack: h.Slack, Rows: h.Tasks}.Knows(ctx, a.Head.TenantID)
+	if refused := (slackapi.Refused{}); errors.As(err, &refused) && refused.App {
+		metric.Count(metric.AppRefused, 1)
+		slog.ErrorContext(ctx, "Slack refuses the app", "task_id", a.Head.TaskID, "err", err)
+	}
+	return ours, err
+}
+
+// shown notes that Slack shows the task as it was loaded.
+func (h *Handler) shown(ctx context.Context, a *task.Aggregate) error {
 	if a.Head.ShownRev == a.Head.Rev && a.Head.DrawAt == nil {
 		return nil
 	}
-	if err := h.Tasks.Shown(ctx, ref, a.Head); err != nil {
+	if err := h.Tasks.Shown(ctx, a.Ref(), a.Head); err != nil {
 		return fmt.Errorf("note what is shown: %w", err)
 	}
 	return nil

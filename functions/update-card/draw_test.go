@@ -53,6 +53,7 @@ func TestUpdateCard(t *testing.T) {
 		{"cards are drawn without a pace", testPaceLost},
 		{"a redraw heals what was shown", testRedraw},
 		{"a redraw that is asked for while cards are being drawn is not forgotten", testRedrawMeanwhile},
+		{"a workspace that is none of ours is sent nothing", testForeign},
 	} {
 		t.Run(part.name, func(t *testing.T) { part.run(t, newWorld(t, db)) })
 	}

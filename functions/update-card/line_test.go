@@ -232,3 +232,10 @@ func (b *backlogged) JoinLine(_ context.Context, x store.Budget, spare int, now 
 func (b *backlogged) SparePace(context.Context, store.Budget, time.Time) (int, error) { return 0, nil }
 
 func (b *backlogged) HoldPace(context.Context, store.Budget, time.Time) error { return nil }
+
+// Team can't be asked: nobody's workspace is held against another here.
+func (*backlogged) Team(context.Context) (string, error) {
+	return "", slackapi.Refused{Code: slackapi.CodeUnknownMethod}
+}
+
+func (*backlogged) Integrations(context.Context, string) ([]task.Integration, error) { return nil, nil }

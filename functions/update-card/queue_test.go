@@ -42,8 +42,9 @@ func (b *broken) Load(_ context.Context, ref task.Ref) (*task.Aggregate, error) 
 func (b *broken) Settings(context.Context, string) (task.Settings, error) {
 	return task.Settings{}, b.err
 }
-func (b *broken) Shown(context.Context, task.Ref, task.Head) error        { return b.err }
-func (b *broken) DrawAt(context.Context, task.Ref, time.Time, bool) error { return b.err }
+func (b *broken) Shown(context.Context, task.Ref, task.Head) error                 { return b.err }
+func (b *broken) DrawAt(context.Context, task.Ref, time.Time, bool) error          { return b.err }
+func (b *broken) Integrations(context.Context, string) ([]task.Integration, error) { return nil, b.err }
 
 func records(bodies ...string) events.SQSEvent {
 	var e events.SQSEvent

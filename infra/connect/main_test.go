@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"flag"
 	"strings"
@@ -102,7 +103,7 @@ func TestConnect(t *testing.T) {
 			t.Fatal(err)
 		}
 		v := vault.New(rows, vault.Envelope{KMS: keys, KeyID: key})
-		if got, err := v.SlackToken(t.Context(), tenant, "xoxb"); got != "xoxb" || err != nil {
+		if got, err := v.SlackToken(t.Context(), tenant, "xoxb", func(context.Context, string) (bool, error) { return true, nil }); got != "xoxb" || err != nil {
 			t.Errorf("%q, %v", got, err)
 		}
 		if _, err := v.Token(t.Context(), tenant, "freee"); !errors.Is(err, task.ErrNotFound) {

@@ -17,11 +17,14 @@ import (
 // ring is a bot's token, and the one that is pasted next.
 type ring struct {
 	token, next, address string
+	team                 string
 	err                  error
 	refused              int
 }
 
 func (r *ring) Bot(context.Context) (string, string, error) { return r.token, r.address, r.err }
+
+func (r *ring) TeamID() string { return r.team }
 
 func (r *ring) Refused(context.Context) bool {
 	r.refused++
@@ -62,6 +65,21 @@ func TestACallIsMadeAgainWithTheTokenThatReplacedARefusedOne(t *testing.T) {
 	}
 	if err := c.Update(t.Context(), workspace.HR, ts, message("two"), about); err != nil || r.refused != 2 {
 		t.Errorf("%v, asked %d times", err, r.refused)
+	}
+}
+
+// Whose the token is the secret may say; else Slack is asked, once.
+func TestWhoseTheTokenIs(t *testing.T) {
+	r := &ring{token: "xoxb-new"}
+	c, _, calls := with(t, r)
+	for range 2 {
+		if team, err := c.Team(t.Context()); err != nil || team != slacktest.Team || len(*calls) != 1 {
+			t.Errorf("%q, %v after %d calls", team, err, len(*calls))
+		}
+	}
+	r.team = "T0SAID"
+	if team, err := c.Team(t.Context()); err != nil || team != "T0SAID" || len(*calls) != 1 {
+		t.Errorf("%q, %v after %d calls", team, err, len(*calls))
 	}
 }
 

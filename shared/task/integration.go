@@ -91,6 +91,17 @@ func EndedBySlack(tenant string, rows []Integration, why IntegrationReason, at t
 	return ended
 }
 
+// HasOwnSlack reports whether a tenant that has these has connected Slack itself, with a token of its own. A row alone
+// says nothing: one without a token stands for the deployment's, and a workspace that only removed the app has one, too.
+func HasOwnSlack(rows []Integration) bool {
+	for _, x := range rows {
+		if x.Provider == SlackProvider && x.Status == Connected && x.Credentials != "" {
+			return true
+		}
+	}
+	return false
+}
+
 // ErrNotConnected says that a provider cannot be used before a person connects it (again).
 type ErrNotConnected struct {
 	Provider string

@@ -134,6 +134,13 @@ func TestAnEventOfAnUnknownWorkspaceMakesNoTenant(t *testing.T) {
 		a, err = rows.Load(t.Context(), task.Ref{Tenant: task.TenantID(unknown), Task: id})
 		return err == nil && a.Head.Ended != nil
 	})
+	desk.Eventually(t, "what there is to show is dealt with", func() bool {
+		a, err = rows.Load(t.Context(), a.Ref())
+		return err == nil && a.Head.ShownRev == a.Head.Rev
+	})
+	if c := a.Card("CARD#task"); c.State != task.CardNone || c.MessageTS != "" {
+		t.Errorf("its card is %s in %s", c.State, c.Channel)
+	}
 	if e := a.Head.Ended; e.As != task.TaskRefused || e.Reason != task.ReasonWorkspace || a.Task != nil || a.Head.Usage != nil {
 		t.Errorf("%+v, ended %+v", a.Task, e)
 	}
@@ -145,12 +152,24 @@ func TestAnEventOfAnUnknownWorkspaceMakesNoTenant(t *testing.T) {
 	}
 }
 
-// strangersTask is a task of the other workspace, at its first gate. That workspace's own
-// installation made its tenant; Slack tells ours nothing of its people.
+// strangersTask is a task of the other workspace, at its first gate. That workspace has connected Slack itself; Slack tells ours nothing of its people.
 func strangersTask(t *testing.T, like *desk.Desk) *desk.Desk {
 	t.Helper()
 	_, err := like.Store.Bootstrap(t.Context(), task.Tenant{ID: task.TenantID(stranger), Name: "よその会社", Slug: "stranger", TeamID: stranger, Admins: []string{}}, time.Now())
 	if err != nil {
+		t.Fatal(err)
+	}
+	// The local stack connects a workspace that arrives, as one of the deployment's: what is kept after that is its own.
+	arrives := object{"type": "shortcut", "team": object{"id": stranger}, "user": object{"id": workspace.Alex, "team_id": stranger}}
+	if code, body := interaction(t, like.S, arrives).send(t, like.S); code != http.StatusOK {
+		t.Fatalf("answered %d %s", code, body)
+	}
+	connected, err := like.Store.Integration(t.Context(), task.TenantID(stranger), task.SlackProvider)
+	if err != nil {
+		t.Fatal(err)
+	}
+	connected.Credentials = "sealed"
+	if _, err := like.Store.SaveIntegration(t.Context(), connected, task.Actor{Type: task.ActorUser, ID: workspace.Alex}, time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	like.S.Sandbox.Faults().Add(webapi.Fault{Method: "users.info", Kind: webapi.Refused, Code: "unknown_method", Times: -1})

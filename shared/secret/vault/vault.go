@@ -134,12 +134,20 @@ func unusable(row task.Integration) error {
 	return task.ErrNotConnected{Provider: row.Provider, Status: row.Status, Reason: row.StatusReason}
 }
 
-// SlackToken is the token of a tenant's bot: its own, or else the deployment's,
-// unless Slack said that the app was removed or the token revoked.
-func (v Vault) SlackToken(ctx context.Context, tenant, deployments string) (string, error) {
+// SlackToken is the token of a tenant's bot: its own, or else the deployment's, which only the deployment's own
+// workspace is given, and nobody after Slack said that the app was removed or the token revoked. own reports whether a
+// tenant is that workspace. For others it returns task.ErrNotConnected.
+func (v Vault) SlackToken(ctx context.Context, tenant, deployments string, own func(ctx context.Context, tenant string) (bool, error)) (string, error) {
 	row, err := v.Rows.Integration(ctx, tenant, task.SlackProvider)
 	switch {
 	case errors.Is(err, task.ErrNotFound), err == nil && row.Status == task.Connected && row.Credentials == "":
+		ours, err := own(ctx, tenant)
+		if err == nil && !ours {
+			err = task.ErrNotConnected{Provider: task.SlackProvider, Status: task.Disconnected}
+		}
+		if err != nil {
+			return "", fmt.Errorf("the deployment's token: %w", err)
+		}
 		return deployments, nil
 	case err != nil:
 		return "", fmt.Errorf("find the integration slack: %w", err)

@@ -1,6 +1,7 @@
 package vault_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -153,9 +154,10 @@ func testConnecting(t *testing.T, w *world) {
 }
 
 func testSlack(t *testing.T, w *world) {
+	own := func(_ context.Context, tenant string) (bool, error) { return tenant == "TSLACK", nil }
 	token := func(want string, why task.IntegrationReason) {
 		t.Helper()
-		got, err := w.SlackToken(t.Context(), "TSLACK", "xoxb-deployment")
+		got, err := w.SlackToken(t.Context(), "TSLACK", "xoxb-deployment", own)
 		ended := task.ErrNotConnected{}
 		if got != want || (why != "") != errors.As(err, &ended) || ended.Reason != why {
 			t.Errorf("%q, %v; want %q %s", got, err, want, why)
@@ -172,6 +174,21 @@ func testSlack(t *testing.T, w *world) {
 			t.Fatal(err)
 		}
 		token("xoxb-deployment", "")
+	}
+	notConnected := task.ErrNotConnected{}
+	if got, err := w.SlackToken(t.Context(), "TELSE", "xoxb-deployment", own); got != "" || !errors.As(err, &notConnected) {
+		t.Errorf("another workspace is given %q, %v", got, err)
+	}
+	if err := w.Allow(t.Context(), "TELSE", "slack", task.System()); err != nil { // without a token of its own
+		t.Fatal(err)
+	}
+	if got, err := w.SlackToken(t.Context(), "TELSE", "xoxb-deployment", own); got != "" || !errors.As(err, &notConnected) {
+		t.Errorf("one that connected without a token is given %q, %v", got, err)
+	}
+	silent := errors.New("timeout")
+	got, err := w.SlackToken(t.Context(), "TNOBODY", "xoxb-deployment", func(context.Context, string) (bool, error) { return false, silent })
+	if got != "" || !errors.Is(err, silent) {
+		t.Errorf("while nobody knows whose it is, %q, %v", got, err)
 	}
 	if err := w.Connect(t.Context(), "TSLACK", "slack", vault.Credential{AccessToken: "xoxb-own"}, "{}", task.System()); err != nil {
 		t.Fatal(err)

@@ -108,10 +108,13 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
+// ours: every tenant is the deployment's own workspace.
+func ours(context.Context, string) (bool, error) { return true, nil }
+
 // keyring finds all tokens, those of Slack's bot too.
 type keyring interface {
 	runner.Credentials
-	SlackToken(ctx context.Context, tenant, deployments string) (string, error)
+	SlackToken(ctx context.Context, tenant, deployments string, own func(context.Context, string) (bool, error)) (string, error)
 	Company(ctx context.Context, tenant string) (string, error)
 }
 
@@ -121,7 +124,7 @@ func (tokens) ServerToken(context.Context, string, task.MCPServer) (string, erro
 	return "", task.ErrNotFound
 }
 
-func (tokens) SlackToken(_ context.Context, _, deployments string) (string, error) {
+func (tokens) SlackToken(_ context.Context, _, deployments string, _ func(context.Context, string) (bool, error)) (string, error) {
 	return deployments, nil
 }
 
@@ -142,7 +145,7 @@ func (w *world) arm(t *testing.T, k keyring) {
 	w.Runner, err = runner.New(w.catalog, runner.Config{
 		FreeeURL: w.url + "/freee/hr", SheetsURL: w.url + "/sheets", Credentials: k,
 		Slack: func(ctx context.Context, tenant string) (string, string, error) {
-			token, err := k.SlackToken(ctx, tenant, botToken)
+			token, err := k.SlackToken(ctx, tenant, botToken, ours)
 			return token, w.slackURL, err
 		},
 		Company: k.Company,

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"sync"
 
+	"ringi/shared/home"
 	"ringi/shared/task"
 	"ringi/shared/tool"
 )
@@ -80,6 +81,8 @@ func hindered(p tool.Provider, err error) *tool.Error {
 		e.Problem = ending(ended.Reason)
 	case errors.Is(err, task.ErrNotFound):
 		e.Problem = tool.ProblemNotConnected
+	case errors.Is(err, home.ErrSilent):
+		e.Problem = tool.ProblemUnreachable
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		e.Problem = tool.ProblemTimeout
 	}

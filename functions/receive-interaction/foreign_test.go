@@ -1,0 +1,58 @@
+package main
+
+import (
+	"testing"
+
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/card"
+	"ringi/shared/slackapi/slacktest"
+	"ringi/shared/store/storetest"
+	"ringi/shared/task"
+)
+
+// connected makes another workspace one that has connected Slack itself.
+func (w *world) connected(team string) {
+	w.t.Helper()
+	own := task.Integration{TenantID: task.TenantID(team), Provider: task.SlackProvider, Status: task.Connected, Credentials: "sealed"}
+	if _, err := w.store.SaveIntegration(w.t.Context(), own, task.Actor{Type: task.ActorUser, ID: "U0ADMIN"}, w.clock); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// Whatever comes from a workspace that is none of ours is accepted, counted and answered nothing: no note, no dialog.
+// One that has connected Slack itself is told that there is no such task.
+func TestInteractionsOfAWorkspaceThatIsNoneOfOurs(t *testing.T) {
+	w := newWorld(t, storetest.Start(t))
+	id := w.prompted().ID
+	of := func(team string, p map[string]any) map[string]any {
+		p["team"] = map[string]any{"id": team, "domain": "x"}
+		p["user"] = map[string]any{"id": workspace.Alex, "username": "x", "team_id": team}
+		return p
+	}
+	before := w.load().Head.Rev
+	w.slack.Calls()
+	for _, p := range []map[string]any{
+		w.click(workspace.Alex, "approve_prompt", id), w.click(workspace.Alex, "reject_prompt", id), w.form(workspace.Alex, "prompt", id, "いいえ"),
+	} {
+		if out := w.post(of("T0FOREIGN", p)); out.StatusCode != 200 || out.Body != "" {
+			t.Errorf("answered %d %s", out.StatusCode, out.Body)
+		}
+	}
+	for _, c := range w.slack.Calls() {
+		if c != "auth.test" {
+			t.Errorf("called %s", c)
+		}
+	}
+	w.connected("T0CONNECTED")
+	w.post(of("T0CONNECTED", w.click(workspace.Alex, "approve_prompt", id)))
+	notes := w.slack.Ephemerals(workspace.Alex)
+	if len(notes) != 1 || notes[0].Text != card.Note("ja", task.ErrNotFound) {
+		t.Errorf("one of ours is told %+v", notes)
+	}
+	if after := w.load().Head.Rev; after != before {
+		t.Errorf("the task moved from %d to %d", before, after)
+	}
+	if out := w.post(w.click(workspace.Suzuki, "approve_prompt", id)); out.StatusCode != 200 || w.load().Prompt().Status != task.Approved {
+		t.Errorf("our own %s: answered %d", slacktest.Team, out.StatusCode)
+	}
+}

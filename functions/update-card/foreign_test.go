@@ -1,0 +1,52 @@
+package main
+
+import (
+	"testing"
+	"time"
+
+	"ringi/infra/local/sandbox/webapi"
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/task"
+)
+
+// receivedOf makes the world's task one of another workspace, which says that it was asked in our channel.
+func (w *world) receivedOf(team string) {
+	w.t.Helper()
+	c, ref, err := task.Receive(task.TenantID(team), task.Request{
+		TeamID: team, Text: "従業員一覧", User: workspace.Alex, Channel: workspace.HR, MessageTS: w.root, ThreadTS: w.root, Source: task.SourceChannel,
+	}, w.clock)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if err := w.store.Create(w.t.Context(), c); err != nil {
+		w.t.Fatal(err)
+	}
+	w.ref = ref
+}
+
+func testForeign(t *testing.T, w *world) {
+	w.receivedOf("T0FOREIGN")
+	w.slack.Faults.Add(webapi.Fault{Method: "auth.test", Kind: webapi.RateLimited, RetryAfter: 20 * time.Second, Times: 1})
+	w.slack.Calls()
+	w.back(20, 25) // while nobody says whose the app is
+	w.done()
+	w.decide(func(a *task.Aggregate) (task.Change, error) { return a.RefuseWorkspace(1, w.clock) })
+	w.done()
+	for _, c := range w.slack.Calls() {
+		if c != "auth.test" {
+			t.Errorf("called %s", c)
+		}
+	}
+	w.shows()
+	if head := w.load().Head; head.ShownRev != head.Rev {
+		t.Errorf("shown %d of %d: it would be drawn again and again", head.ShownRev, head.Rev)
+	}
+
+	w.receivedOf("T0CONNECTED")
+	own := task.Integration{TenantID: w.ref.Tenant, Provider: task.SlackProvider, Status: task.Connected, Credentials: "sealed"}
+	if _, err := w.store.SaveIntegration(t.Context(), own, task.Actor{Type: task.ActorUser, ID: "U0ADMIN"}, w.clock); err != nil {
+		t.Fatal(err)
+	}
+	w.done()
+	w.shows("受け付けました")
+}
