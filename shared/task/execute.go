@@ -141,17 +141,8 @@ func (a *Aggregate) ClaimStep(run int, call Call, now time.Time) (Change, error)
 		}
 		n.WaitedMS += now.Sub(held.StartedAt).Milliseconds()
 	}
-	g := a.GateOf(e, step.Order)
-	switch {
-	case g == nil && (call.NeedsGate || NeedsGate(*step, e.Terms, false)):
-		return Change{}, ErrMoved // a gate is next
-	case g == nil:
-	case g.Status != Approved:
-		return Change{}, ErrMoved
-	case g.ArgumentsHash != call.ArgumentsHash:
-		return Change{}, StopError{ReasonStepsChanged, step.StepID}
-	default:
-		c.rely(g)
+	if err := a.passGate(&c, e, *step, call); err != nil {
+		return Change{}, err
 	}
 	row := StepResult{
 		TaskID: a.Head.TaskID, ProcessVersion: e.ProcessVersion, Attempt: e.Attempt, Order: step.Order, StepID: step.StepID,
@@ -166,6 +157,23 @@ func (a *Aggregate) ClaimStep(run int, call Call, now time.Time) (Change, error)
 	c.rely(process, prompt)
 	c.Tool = &call.Tool
 	return c, nil
+}
+
+// passGate relies on the gate before a step, if there is one, being approved with the very arguments of the call.
+func (a *Aggregate) passGate(c *Change, e *Execution, step Step, call Call) error {
+	g := a.GateOf(e, step.Order)
+	switch {
+	case g == nil && (call.NeedsGate || NeedsGate(step, e.Terms, false)):
+		return ErrMoved // a gate is next
+	case g == nil:
+		return nil
+	case g.Status != Approved:
+		return ErrMoved
+	case g.ArgumentsHash != call.ArgumentsHash:
+		return StopError{ReasonStepsChanged, step.StepID}
+	}
+	c.rely(g)
+	return nil
 }
 
 // claim writes a claimed step, over the claim that crashed if there is one.
