@@ -9,7 +9,7 @@ import (
 
 // arguments draws what a step would be called with: first where it goes, each
 // destination whole; then what else it is given, as people read it; then its longest list as a
-// table. Personal data is masked in what came from earlier results, and nowhere else.
+// table. What is masked of it is said.
 func (d drawing) arguments(call task.Step, b task.Blob, most int) body {
 	v, ok := decoded(string(b.JSON))
 	members, isObject := v.(map[string]any)
@@ -37,19 +37,23 @@ func (d drawing) arguments(call task.Step, b task.Blob, most int) body {
 	} else {
 		out = out.with(d.tabled(out, other, tables, most))
 	}
-	if hidden {
-		out.blocks = append(out.blocks, contextLine(d.w.ArgumentsMasked))
+	if len(hidden) > 0 {
+		names := make([]string, len(hidden))
+		for i, name := range hidden {
+			names[i] = d.label(name)
+		}
+		out.blocks = append(out.blocks, contextLine(cut(fill(d.w.ArgumentsMasked, "names", strings.Join(names, ", ")), limitText)))
 	}
 	return out
 }
 
-// unread draws arguments of which only a beginning was kept, or that are none.
+// unread draws arguments of which only a beginning was kept, masked since nobody can approve
+// them, or that are none.
 func (d drawing) unread(b task.Blob, most int) body {
 	text, lost := string(b.JSON), false
 	if text == "" {
-		text, lost = b.Preview, true
+		text, lost = masked(b.Preview), true
 	}
-	text = masked(text)
 	pages, rest := fenced(visible(pretty(text)), maxSection, most)
 	out := body{sectioned(pages...), rest || lost}
 	if out.cut {

@@ -98,7 +98,7 @@ func english() *words {
 			Header: "🔍 Check before running", Generating: "Preparing the check...",
 			Drafting: "🔍 Check before running", Failed: "The check could not be prepared. ", Review: "🔍 Check before running",
 		},
-		ArgumentsMasked: "🔒 Personal data in the results of earlier steps is masked with *; what was planned, and where it goes, is shown as it is",
+		ArgumentsMasked: "🔒 In {names}, personal data from the results of earlier steps is masked with *; every other value is shown as it is",
 		MoreRows:        "… and {n} more rows",
 		NotWritten:      "Not written",
 		EmptyCell:       "(empty)",

@@ -121,7 +121,7 @@ func TestOnlyWhatCameFromAResultIsMasked(t *testing.T) {
 	resolved := `{"recipient":"hanako@example.com","text":"電話 090-1234-5678 へ","details":[{"label":"連絡先","value":"080-8765-4321"},{"label":"写し","value":"jiro@example.com"}]}`
 	_, blocks := calling(t, "send_slack_dm", planned, resolved).gate(t)
 	got := drawn(blocks)
-	for _, want := range []string{"hanako@example.com", "090-1234-5678", "jiro@example.com", "***-****-**21", "個人情報は * で伏せて"} {
+	for _, want := range []string{"hanako@example.com", "090-1234-5678", "jiro@example.com", "***-****-**21", "🔒 *明細* のうち、前のステップの結果から入った個人情報は * で伏せて"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the card lacks %s: %s", want, got)
 		}
@@ -134,10 +134,25 @@ func TestOnlyWhatCameFromAResultIsMasked(t *testing.T) {
 		t.Errorf("what was planned is masked: %s", drawn(blocks))
 	}
 	all := `{"rows":[{"email":"ichiro@example.com","name":"一郎"}]}`
-	for tool, shows := range map[string]bool{"write_rows_to_google_sheet": false, "mail.send": true} { // of a server's arguments nobody knows which say where
-		_, blocks := calling(t, tool, `{"rows":{"$ref":"step-1.result.rows"}}`, all).gate(t)
-		if strings.Contains(drawn(blocks), "ichiro@example.com") != shows {
-			t.Errorf("%s: an address from a result is shown: %v", tool, !shows)
+	_, blocks = calling(t, "write_rows_to_google_sheet", `{"rows":{"$ref":"step-1.result.rows"}}`, all).gate(t)
+	if strings.Contains(drawn(blocks), "ichiro@example.com") {
+		t.Errorf("an address from a result is shown: %s", drawn(blocks))
+	}
+}
+
+// Of an MCP server's tool nobody knows which argument says where a call goes, nor in which
+// of many spellings: all that came from a result stands as it is before whoever is asked.
+func TestNothingIsMaskedOfWhereAServersCallMayGo(t *testing.T) {
+	for _, to := range []string{
+		"mallory.smith@evil.example", "Mallory <mallory.smith@evil.example>", "mailto:mallory.smith@evil.example", "mallory.smith@evil.example, hanako@example.com",
+		"tel:090-1234-5678", "https://evil.example/in?to=mallory.smith@evil.example", "123456780020",
+	} {
+		for name, arguments := range map[string]any{"text": map[string]any{"to": to}, "list": map[string]any{"to": []string{to, "x"}}, "member": map[string]any{"to": map[string]any{to: true}}, "cell": map[string]any{"to": []any{map[string]any{"a": to}}}} {
+			m, blocks := calling(t, "mail.send", `{"to":{"$ref":"step-1.result.to"}}`, jsonOf(arguments)).gate(t)
+			got := strings.NewReplacer("&lt;", "<", "&gt;", ">").Replace(drawn(blocks))
+			if !offers(m, "approve_step") || !strings.Contains(got, to) || strings.Contains(got, "伏せて") {
+				t.Errorf("%s: of %q is shown %s", name, to, got)
+			}
 		}
 	}
 }

@@ -98,7 +98,7 @@ func japanese() *words {
 			Header: "🔍 実行前の確認", Generating: "実行前の確認を準備中...",
 			Drafting: "🔍 実行前の確認", Failed: "実行前の確認を用意できませんでした。", Review: "🔍 実行前の確認",
 		},
-		ArgumentsMasked: "🔒 前のステップの結果に含まれる個人情報は * で伏せています。計画された値と送信先はそのまま表示しています",
+		ArgumentsMasked: "🔒 {names} のうち、前のステップの結果から入った個人情報は * で伏せています。ほかの値はそのまま表示しています",
 		MoreRows:        "…ほか {n} 行",
 		NotWritten:      "書き込まれない項目",
 		EmptyCell:       "(空)",

@@ -34,82 +34,81 @@ func compact(v any) string {
 }
 
 // literal returns arguments as a person is to see them: what was planned stays as it
-// is, and so does where the call goes. In what came from an earlier result personal
-// data is masked. hidden says that some was.
-func literal(planned any, members map[string]any, tool string) (shown map[string]any, hidden bool) {
+// is, and so does where the call goes. In what came from an earlier result personal data is
+// masked, but for an MCP server's tool: nobody knows which of its arguments says where the
+// call goes. hidden are the arguments in which some was.
+func literal(planned any, members map[string]any, tool string) (shown map[string]any, hidden []string) {
+	if _, _, foreign := task.ServerTool(tool); foreign {
+		return members, nil
+	}
 	plan, _ := planned.(map[string]any)
 	shown = make(map[string]any, len(members))
-	for name, v := range members {
+	for _, name := range sorted(members) {
+		v := members[name]
+		shown[name] = v
 		if destination(tool, name, v) {
-			shown[name] = v
 			continue
 		}
 		of, had := plan[name]
-		shown[name] = revealed(of, had, v, tool)
+		shown[name] = revealed(of, had, v)
+		if !reflect.DeepEqual(shown[name], v) {
+			hidden = append(hidden, name)
+		}
 	}
-	return shown, !reflect.DeepEqual(shown, members)
+	return shown, hidden
 }
 
 // revealed is a value of which planned is what people planned there, if they planned anything.
-func revealed(planned any, had bool, v any, tool string) any {
+func revealed(planned any, had bool, v any) any {
 	switch v := v.(type) {
 	case map[string]any:
 		plan, ok := planned.(map[string]any)
 		if _, ref := plan["$ref"]; !ok || ref {
-			return fromResult(v, tool)
+			return fromResult(v)
 		}
 		out := make(map[string]any, len(v))
 		for name, member := range v {
 			of, had := plan[name]
-			out[name] = revealed(of, had, member, tool)
+			out[name] = revealed(of, had, member)
 		}
 		return out
 	case []any:
 		plan, ok := planned.([]any)
 		if !ok || len(plan) != len(v) {
-			return fromResult(v, tool)
+			return fromResult(v)
 		}
 		out := make([]any, len(v))
 		for i := range v {
-			out[i] = revealed(plan[i], true, v[i], tool)
+			out[i] = revealed(plan[i], true, v[i])
 		}
 		return out
 	}
 	if had && reflect.DeepEqual(planned, v) {
 		return v
 	}
-	return fromResult(v, tool)
+	return fromResult(v)
 }
 
-// fromResult masks a value of an earlier result. Nobody knows which arguments of an MCP
-// server's tool say where it goes: an address that stands alone in one stays.
-func fromResult(v any, tool string) any {
-	_, _, foreign := task.ServerTool(tool)
+// fromResult masks a value of an earlier result.
+func fromResult(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
 		out := make(map[string]any, len(v))
-		for name, member := range v {
-			if foreign && mask.Destination(name) {
-				out[name] = fromResult(member, tool)
-				continue
-			}
+		for _, name := range sorted(v) {
 			key := mask.Text(name)
 			for _, taken := out[key]; taken; _, taken = out[key] { // two names may be masked alike
 				key += "*"
 			}
-			out[key] = fromResult(member, tool)
+			out[key] = fromResult(v[name])
 		}
 		return out
 	case []any:
 		out := make([]any, len(v))
 		for i := range v {
-			out[i] = fromResult(v[i], tool)
+			out[i] = fromResult(v[i])
 		}
 		return out
 	case string:
-		if foreign && mask.Destination(v) {
-			return v
-		}
 		return mask.Text(v)
 	}
 	return v
