@@ -72,9 +72,10 @@ func (h *Handler) plan(ctx context.Context, s task.Settings, a *task.Aggregate, 
 	if err != nil {
 		return nil, "", model.Usage{}, err
 	}
+	policy := a.Prompt()
 	input := model.PlanInput{
-		Task: *a.Task, Request: a.Request.Text, Policy: a.Prompt().Content, Tools: tools, Forbidden: forbidden, Requester: a.Head.Requester,
-		Locale: s.Locale, Now: a.Request.CreatedAt, Try: a.Head.Run, Fits: card.StepsFit,
+		Task: *a.Task, Request: a.Request.Text, Policy: policy.Content, Unstamped: !policy.Terms.ApprovalRequired, Tools: tools, Forbidden: forbidden,
+		Requester: a.Head.Requester, Locale: s.Locale, Now: a.Request.CreatedAt, Try: a.Head.Run, Fits: card.StepsFit,
 	}
 	for _, p := range a.Processes {
 		if p.Status == task.Rejected {

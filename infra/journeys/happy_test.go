@@ -70,7 +70,7 @@ func TestADirectMessageInEnglish(t *testing.T) {
 func TestApprovalsSwitchedOffGoStraightThrough(t *testing.T) {
 	s := start(t)
 	desk.Settings(t, s, func(x *task.Settings) { x.PromptApprovalRequired, x.ProcessApprovalRequired = false, false })
-	d := desk.Ask(t, s, workspace.Sato, "先月の残業時間を確認して")
+	d := desk.Ask(t, s, workspace.Sato, "先月の残業時間を確認して。シートには書かないで") // a sheet that the request doesn't name would be asked about
 	d.Card("CARD#execution", "✅ 実行完了")
 	d.Card("CARD#prompt#0001", "✅ 自動承認")
 	d.Card("CARD#process#0001", "✅ 自動承認")

@@ -16,6 +16,7 @@ type PlanInput struct {
 	Task      task.Task
 	Request   string // the message
 	Policy    string // as approved
+	Unstamped bool   // nobody was asked about the policy: it names nothing that people have seen
 	Earlier   []PlanVersion
 	Tools     *tool.Catalog // only those that the tenant's tasks may call
 	Forbidden []string      // the names of those that they may not
@@ -151,8 +152,9 @@ func toolData(in PlanInput) []ToolData {
 
 // readPlan reads steps that fit the schema and names everything that keeps them
 // from being run: order, unknown tools, arguments, constraints, references, lengths.
-// A step that writes where the approved policy does not say, or hands results on to an
-// MCP server, is shown to a person first, whatever the model wants.
+// A step that writes where the policy that people stamped does not say, or the request if
+// nobody was asked about the policy, or that hands results on to an MCP server, is shown to
+// a person first, whatever the model wants.
 // Where something is missing, the steps for the rest are not looked at.
 func readPlan(answer []byte, in PlanInput) ([]task.Step, string, []LackData, []string) {
 	var a struct {
@@ -232,7 +234,11 @@ func readStep(i int, d StepData, in PlanInput, before map[string]string) (task.S
 	if department, ok := substituted(spec, s.ToolInput, in); ok {
 		problems = append(problems, fmt.Sprintf("%s.toolInput: department %.100q stands neither in the policy nor in the request: what they ask for and the constraint leaves out is missing, nothing else takes its place", at, department))
 	}
-	s.RequiresHumanCheck = s.RequiresHumanCheck || tool.Unseen(spec, args, in.Policy, in.Requester) || handsOn(spec, args, before)
+	seen := in.Policy
+	if in.Unstamped {
+		seen = in.Request
+	}
+	s.RequiresHumanCheck = s.RequiresHumanCheck || tool.Unseen(spec, args, seen, in.Requester) || handsOn(spec, args, before)
 	return s, problems
 }
 
