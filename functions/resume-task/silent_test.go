@@ -61,6 +61,31 @@ func TestARequestWaitsForSlack(t *testing.T) {
 	}
 }
 
+// What a message waited until somebody said that it is a request is no silence of Slack's.
+func TestAChoiceThatTookLongIsNoSilence(t *testing.T) {
+	w := pipelinetest.Start(t).World(t)
+	w.Prompted(task.DefaultSettings())
+	reply := w.Reply()
+	now := reply.Now()
+	h := handler(reply)
+	h.Now = func() time.Time { return now }
+	if next, err := h.Handle(t.Context(), reply.In()); err != nil || next.Outcome != "asked" {
+		t.Fatalf("%+v, %v", next, err)
+	}
+	now = now.Add(10 * time.Hour)
+	choice := reply.Load().Choice.ID
+	reply.Decide(func(a *task.Aggregate) (task.Change, error) {
+		return a.TakeAsRequest(choice, pipelinetest.Approver(), pipelinetest.Policy(), now)
+	})
+	h.Slack = answers{team: pipelinetest.Team, err: slackapi.Unknown{Cause: "timeout"}}
+	if _, err := h.Handle(t.Context(), reply.In()); err != nil {
+		t.Fatal(err)
+	}
+	if rest := reply.Load().Head.PausedUntil.Sub(now); rest > 10*time.Second {
+		t.Errorf("one answer was lost, and Slack is asked again in %s", rest)
+	}
+}
+
 // counted counts how often Slack is asked who somebody is.
 type counted struct {
 	answers

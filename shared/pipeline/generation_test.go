@@ -53,6 +53,31 @@ func TestAGenerationThatFails(t *testing.T) {
 			t.Errorf("%+v, %v, want a pause that deserves its name", next, err)
 		}
 	})
+	t.Run("a request that waited for Slack or for a choice gets that time too", func(t *testing.T) {
+		for name, wait := range map[string]func(w *pipelinetest.World){
+			"for Slack": func(w *pipelinetest.World) { w.Later(3 * time.Hour) },
+			"for a choice": func(w *pipelinetest.World) {
+				a := w.Decide(func(a *task.Aggregate) (task.Change, error) {
+					return a.Ask(1, task.Beside{TaskID: "01OTHER", ID: "01PROMPT", Kind: task.CardPrompt, Version: 1}, task.DefaultSettings(), w.Now())
+				})
+				w.Later(3 * time.Hour)
+				w.Decide(func(now *task.Aggregate) (task.Change, error) {
+					return now.TakeAsRequest(a.Choice.ID, pipelinetest.Approver(), pipelinetest.Policy(), w.Now())
+				})
+			},
+		} {
+			w := server.World(t)
+			wait(w)
+			by := task.Actor{Type: task.ActorUser, ID: pipelinetest.Requester, Team: pipelinetest.Team}
+			w.Decide(func(a *task.Aggregate) (task.Change, error) {
+				return a.Accept(a.Head.Run, by, task.DefaultSettings(), w.Now())
+			})
+			next, err := fail(w, task.Failure{Transient: true, RetryAfter: 30 * time.Second})
+			if err != nil || next.State != task.StatePause {
+				t.Errorf("%s: %+v, %v, parked %+v: somebody has to press 🔄", name, next, err, w.Load().Head.Parked)
+			}
+		}
+	})
 	t.Run("a vendor that says five seconds for an hour is asked ever more rarely", func(t *testing.T) {
 		w := server.World(t)
 		rounds, began, longest := 0, w.Now(), time.Duration(0)

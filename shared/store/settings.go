@@ -112,7 +112,8 @@ func bySomebody(by task.Actor) error {
 	return nil
 }
 
-// moveSlug makes slug the tenant's instead of its old one; the first action is to take it.
+// moveSlug makes slug the tenant's instead of its old one; the first action is to take it. Of
+// the tenant's row it writes nothing else: its name and agent are written without a new rev.
 func (s *Store) moveSlug(ctx context.Context, tenant, slug string, now time.Time) ([]types.TransactWriteItem, error) {
 	t, err := s.Tenant(ctx, tenant)
 	if errors.Is(err, task.ErrNotFound) {
@@ -125,16 +126,18 @@ func (s *Store) moveSlug(ctx context.Context, tenant, slug string, now time.Time
 	if err != nil {
 		return nil, err
 	}
-	old, rev := t.Slug, t.Rev
-	t.Slug, t.UpdatedAt, t.Rev = slug, moment(now), rev+1
-	row, err := pack("tenant", "TENANT#"+tenant, tenantKey, t)
-	if err != nil {
-		return nil, err
-	}
-	e := newExpression()
-	return []types.TransactWriteItem{s.put(taken, 0), s.put(row, rev), {Delete: &types.Delete{
-		TableName: &s.table, Key: key(slugPartition(old), "SLUG"), ConditionExpression: all(e.is("tenant_id", "=", tenant)),
-		ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
+	row := newExpression()
+	row.set("slug", slug)
+	row.set("updated_at", moment(now))
+	row.set("rev", t.Rev+1)
+	as := all(row.revision(t.Rev))
+	old := newExpression()
+	return []types.TransactWriteItem{s.put(taken, 0), {Update: &types.Update{
+		TableName: &s.table, Key: key("TENANT#"+tenant, tenantKey), UpdateExpression: row.update(), ConditionExpression: as,
+		ExpressionAttributeNames: row.names, ExpressionAttributeValues: row.values,
+	}}, {Delete: &types.Delete{
+		TableName: &s.table, Key: key(slugPartition(t.Slug), "SLUG"), ConditionExpression: all(old.is("tenant_id", "=", tenant)),
+		ExpressionAttributeNames: old.names, ExpressionAttributeValues: old.values,
 	}}}, nil
 }
 

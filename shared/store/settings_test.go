@@ -2,6 +2,8 @@ package store
 
 import (
 	"errors"
+	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -143,6 +145,33 @@ func testSettings(t *testing.T, s *suite) {
 		}
 	})
 
+	t.Run("a slug moves, and what is learnt of the tenant meanwhile stays", func(t *testing.T) {
+		known, err := st.Tenant(t.Context(), owner.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := &meanwhile{do: func() {
+			if _, err := st.SaveAgent(t.Context(), known, "agent_1", "env_1", at()); err != nil {
+				t.Error(err)
+			}
+			if err := st.NameTenant(t.Context(), known, "株式会社リンギ", at()); err != nil {
+				t.Error(err)
+			}
+		}}
+		x, err := st.Settings(t.Context(), owner.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x.Slug = "ringi"
+		if _, err := s.over(st, m).SaveSettings(t.Context(), owner.ID, x, approver(), at().Add(time.Hour)); err != nil {
+			t.Fatal(err)
+		}
+		is, err := st.Tenant(t.Context(), owner.ID)
+		if err != nil || is.Slug != "ringi" || is.AgentID != "agent_1" || is.EnvironmentID != "env_1" || is.Name != "株式会社リンギ" {
+			t.Errorf("%+v, %v", is, err)
+		}
+	})
+
 	t.Run("settings of an older release have the defaults of newer fields", func(t *testing.T) {
 		_, err := st.db.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &st.table, Item: item{
 			"PK": text("TENANT#01OLD"), "SK": text("SETTINGS"), "type": text("settings"), "schema_version": number(1), "rev": number(4),
@@ -161,4 +190,15 @@ func testSettings(t *testing.T, s *suite) {
 			t.Error(diff)
 		}
 	})
+}
+
+// meanwhile does something just before the first transaction leaves.
+type meanwhile struct{ do func() }
+
+func (m *meanwhile) RoundTrip(r *http.Request) (*http.Response, error) {
+	if do := m.do; do != nil && strings.HasSuffix(r.Header.Get("X-Amz-Target"), "TransactWriteItems") {
+		m.do = nil
+		do()
+	}
+	return http.DefaultTransport.RoundTrip(r)
 }

@@ -37,6 +37,17 @@ func TestTryingSince(t *testing.T) {
 	if !since().Equal(s.head.CreatedAt) {
 		t.Errorf("the first layer: since %v", since())
 	}
+	s.do(func(a *Aggregate, now time.Time) (Change, error) { return a.Ask(1, beside(), s.settings, now) })
+	s.now = s.now.Add(time.Hour)
+	s.do(asRequest(s, person(requester)))
+	if !since().Equal(*s.load().Choice.DecidedAt) {
+		t.Errorf("a message that turned out to be a request: since %v", since())
+	}
+	s.now = s.now.Add(3 * time.Hour)
+	s.do(s.accept)
+	if !since().Equal(*s.head.AcceptedAt) {
+		t.Errorf("a request that waited for Slack: since %v", since())
+	}
 	s.do(s.extract)
 	s.now = s.now.Add(time.Hour)
 	s.do(s.beginPrompt)

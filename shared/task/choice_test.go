@@ -6,12 +6,15 @@ import (
 	"time"
 )
 
-// asked is a message beside a prompt that waits.
+// beside is a prompt that waits.
+func beside() Beside {
+	return Beside{TaskID: "01OTHER", Title: "勤怠集計", ID: "01PROMPT", Kind: CardPrompt, Version: 1}
+}
+
+// asked is a message beside it.
 func asked(t testing.TB) *story {
 	s := begin(t)
-	s.do(func(a *Aggregate, now time.Time) (Change, error) {
-		return a.Ask(1, Beside{TaskID: "01OTHER", Title: "勤怠集計", ID: "01PROMPT", Kind: CardPrompt, Version: 1}, DefaultSettings(), now)
-	})
+	s.do(func(a *Aggregate, now time.Time) (Change, error) { return a.Ask(1, beside(), DefaultSettings(), now) })
 	return s
 }
 

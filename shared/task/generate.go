@@ -210,19 +210,34 @@ func (r *Retried) again(by Actor) error {
 // MaxPausing is how long a generation may be put off, pause after pause.
 const MaxPausing = time.Hour
 
-// TryingSince is when the generation that is running was first asked for.
+// TryingSince is since when a model was first asked for the generation that is running, or a
+// request is to be accepted. What people and Slack let a request wait for before is not in it.
 func (a *Aggregate) TryingSince() time.Time {
-	since := a.Head.CreatedAt
-	if p := a.Prompt(); p != nil {
-		since = p.CreatedAt
+	var again *time.Time
+	if r := a.Head.Retried; r != nil {
+		again = &r.At
 	}
 	if p := a.Process(); p != nil {
-		since = p.CreatedAt
+		return latest(p.CreatedAt, again)
 	}
-	if r := a.Head.Retried; r != nil && r.At.After(since) {
-		since = r.At
+	if p := a.Prompt(); p != nil {
+		return latest(p.CreatedAt, again)
 	}
-	return since
+	var chosen *time.Time
+	if a.Choice != nil {
+		chosen = a.Choice.DecidedAt
+	}
+	return latest(a.Head.CreatedAt, a.Head.AcceptedAt, chosen, again)
+}
+
+// latest is the last of times, all but the first of which may be none.
+func latest(t time.Time, others ...*time.Time) time.Time {
+	for _, u := range others {
+		if u != nil && u.After(t) {
+			t = *u
+		}
+	}
+	return t
 }
 
 // Pause keeps the run from working at g before until, as a model's Retry-After asks.

@@ -30,7 +30,7 @@ func (l Limit) check(field string) error {
 // Quotas are how many tasks there may be.
 type Quotas struct {
 	Open Limit // at a time
-	Hour Limit // that begin within a clock hour, by UTC
+	Hour Limit // that are asked for within a clock hour, by UTC
 }
 
 // everybody stands for the tenant in keys of counters; no user id is like it.
@@ -50,7 +50,8 @@ type Count struct {
 }
 
 // Counts are the counters that c moves, for the head as it was: a task takes a place
-// when it is accepted, and one of the hour's, which it keeps. It gives its place back
+// when it is accepted, and one of the hour's in which it was asked for, which it keeps:
+// what waited for Slack and is accepted together was not asked for together. It gives its place back
 // when it ends or waits for somebody to try a failed generation again, and takes it
 // again when somebody does, full or not. It is written with the head's rev, so a place is
 // taken once and given back once, whatever was lost or repeated.
@@ -69,10 +70,10 @@ func (c Change) Counts(was Head) []Count {
 	for _, p := range people {
 		switch {
 		case accepted:
-			hour := is.AcceptedAt.UTC().Truncate(time.Hour)
+			hour := is.CreatedAt.UTC().Truncate(time.Hour)
 			next := hour.Add(time.Hour)
 			out = append(out,
-				Count{Key: p.user + "#" + hour.Format("2006-01-02T15"), By: 1, Most: p.hour, Reason: p.noMore, Until: next, Keep: next.Add(keptFor)},
+				Count{Key: p.user + "#" + hour.Format("2006-01-02T15"), By: 1, Most: p.hour, Reason: p.noMore, Until: next, Keep: latest(next, is.AcceptedAt).Add(keptFor)},
 				Count{Key: openKey(p.user), By: 1, Most: p.open, Reason: p.none})
 		case is.holds() && !was.holds():
 			out = append(out, Count{Key: openKey(p.user), By: 1})
@@ -165,6 +166,7 @@ func (a *Aggregate) endRefused(why Reason, detail string, until, now time.Time) 
 		about["limit"] = detail
 	}
 	if !until.IsZero() {
+		until = latest(until, &c.Now) // the hour in which it was asked for may be over
 		c.Head.Ended.Until = &until
 	}
 	c.audit(System(), TaskRefusedAction, "task", a.Head.TaskID, about)

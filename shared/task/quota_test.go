@@ -91,6 +91,36 @@ func TestAPlaceIsTakenOnceAndGivenBack(t *testing.T) {
 	})
 }
 
+// What waited for Slack is accepted all at once, and was not asked for at once: it counts in the
+// hour in which it was asked for, and who is refused is told of no time that is over.
+func TestARequestThatWaitedCountsInTheHourOfItsMessage(t *testing.T) {
+	s := begin(t)
+	hour := s.head.CreatedAt.UTC().Truncate(time.Hour)
+	s.now = s.now.Add(60 * time.Hour)
+	a := s.load()
+	c, err := s.accept(a, s.now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range c.Counts(a.Head) {
+		if n.Key == openKey(requester) || n.Key == openKey(everybody) {
+			continue
+		}
+		if n.Key != requester+"#"+hour.Format("2006-01-02T15") && n.Key != "*#"+hour.Format("2006-01-02T15") {
+			t.Errorf("asked at %s, counted as %s", s.head.CreatedAt.Format(time.DateTime), n.Key)
+		}
+		if n.Keep.Before(s.now.Add(keptFor)) {
+			t.Errorf("%s is kept until %s only: it is %s", n.Key, n.Keep, s.now)
+		}
+	}
+	for _, until := range []time.Time{hour.Add(time.Hour), s.now.Add(time.Minute)} {
+		c, err := a.RefuseFull(1, ErrFull{Count{Most: 1, Reason: ReasonHourPerson, Until: until}}, s.now)
+		if err != nil || c.Head.Ended.Until == nil || c.Head.Ended.Until.Before(s.now) {
+			t.Errorf("%v: at %s it says that there is room from %v", err, s.now, c.Head.Ended.Until)
+		}
+	}
+}
+
 func TestLimitsOfTasksAreChecked(t *testing.T) {
 	for _, l := range []Limit{{-1, 0}, {0, -1}, {maxLimit + 1, 0}, {0, maxLimit + 1}} {
 		for field, set := range map[string]func(*Settings){
