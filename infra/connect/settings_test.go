@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -192,4 +193,34 @@ func TestTenantIsNamedAndItsAdministratorsToo(t *testing.T) {
 	d.refused(t, "slug is not set here", "tenant", "set", "slug=x")
 	d.refused(t, "tenant takes one of", "tenant")
 	d.refused(t, "T0TYPO has not asked for anything yet", "-team", "T0TYPO", "tenant", "set", "admins=U0SATO")
+}
+
+// What README and the runbook tell people to type is taken as it stands there.
+func TestCommandsThatAreWrittenDownWork(t *testing.T) {
+	d := decide(t, "T0RINGI")
+	n := 0
+	for _, name := range []string{"../../README.md", "../runbook.md"} {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(b)) {
+			command, _, _ := strings.Cut(line, " #")
+			args := strings.Fields(command)
+			if len(args) < 3 || args[0] != "connect" || decisions[args[1]] == nil {
+				continue
+			}
+			n++
+			if _, err := d.command(args[1:]...); err != nil {
+				t.Errorf("%s: %s: %v", name, strings.TrimSpace(line), err)
+			}
+		}
+	}
+	if n < 8 {
+		t.Errorf("%d commands are written down; there were eight", n)
+	}
+	x, err := d.rows.Tenant(t.Context(), d.tenant)
+	if err != nil || len(x.Admins) != 1 {
+		t.Errorf("%+v, %v", x, err)
+	}
 }
