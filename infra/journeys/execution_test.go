@@ -1,6 +1,7 @@
 package journeys
 
 import (
+	"encoding/json"
 	"net/http"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 
 	"ringi/infra/journeys/desk"
 	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/vendors"
 	"ringi/shared/task"
 )
 
@@ -146,5 +148,35 @@ func TestAFunctionKilledDuringAWriteSaysSo(t *testing.T) {
 	d.Card("CARD#execution", "✅ 実行完了")
 	if n := s.Vendors.Calls("write_rows_to_google_sheet"); n != calls+1 {
 		t.Errorf("after the person asked again it was called %d times", n-calls)
+	}
+}
+
+// What stood in a tab below the table stays, and everybody who reads the finished card learns of it.
+func TestAFinishedCardSaysWhatStandsBelowItsTable(t *testing.T) {
+	s := start(t)
+	d := desk.Ask(t, s, workspace.Sato, "2026年8月の勤怠をまとめて")
+	d.Card("CARD#prompt#0001", "approve_prompt")
+	d.Click(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
+	d.Card("CARD#process#0001", "A1 から上書き。表の下と右にあるものは残ります")
+	var to struct {
+		Tab string `json:"sheet"`
+	}
+	for _, step := range d.Load().Process().Steps {
+		if step.Tool == "write_rows_to_google_sheet" {
+			if err := json.Unmarshal([]byte(step.ToolInput), &to); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := s.Vendors.Add(to.Tab, 1000, 26); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Vendors.Put("'"+to.Tab+"'!A60:B62", [][]any{{"鈴木", 1}, {"", ""}, {"確認済み"}}); err != nil {
+		t.Fatal(err)
+	}
+	d.Click(workspace.Suzuki, "CARD#process#0001", "approve_process")
+	d.Card("CARD#execution", "書き込んだ表の下に、以前からある 2 行が残っています")
+	if rows := s.Vendors.Rows(vendors.Sheet, to.Tab); len(rows) != 62 || rows[61][0] != "確認済み" {
+		t.Errorf("%d rows are left", len(rows))
 	}
 }

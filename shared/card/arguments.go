@@ -8,8 +8,8 @@ import (
 )
 
 // arguments draws what a step would be called with: first where it goes, each
-// destination whole; then what else it is given, as people read it; then its longest list as a
-// table. What is masked of it is said.
+// destination whole; then what stays there, and what else it is given, as people read it; then
+// its longest list as a table. What is masked of it is said.
 func (d drawing) arguments(call task.Step, b task.Blob, most int) body {
 	v, ok := decoded(string(b.JSON))
 	members, isObject := v.(map[string]any)
@@ -30,6 +30,9 @@ func (d drawing) arguments(call task.Step, b task.Blob, most int) body {
 		default:
 			other = append(other, d.argumentParts(a)...)
 		}
+	}
+	if call.Tool == sheetTool {
+		other = append([]string{d.w.SheetStays}, other...)
 	}
 	out := d.packed(to, most)
 	if most == everything || d.plain {

@@ -20,11 +20,11 @@ func (d drawing) execution() face {
 	case task.ExecutionCompleted:
 		return d.drawn(r, w.CompletedHeader, green).with(
 			section(fill(w.Summary, "text", or(paragraph(e.Summary, maxSection-units(w.Summary)), w.None))),
-		).with(d.links(r)...).with(
+		).with(d.below(r)...).with(d.links(r)...).with(
 			contextLine(d.timed(e, w.CompletedTimed, w.Completed)),
 		)
 	case task.ExecutionFailed:
-		f := d.drawn(r, w.FailedHeader, red).with(section(fill(w.Error, "text", d.failure(r))))
+		f := d.drawn(r, w.FailedHeader, red).with(section(fill(w.Error, "text", d.failure(r)))).with(d.below(r)...)
 		switch {
 		case e.Error == task.ReasonToolValue: // that would fail again and again
 		case !e.AttemptsLeft():
@@ -34,7 +34,7 @@ func (d drawing) execution() face {
 		}
 		return f.with(contextLine(d.timed(e, w.FailTimed, w.Failed)))
 	case task.ExecutionCancelled:
-		return d.drawn(r, w.StoppedHeader, grey).with(contextLine(d.stopped(r)...))
+		return d.drawn(r, w.StoppedHeader, grey).with(d.below(r)...).with(contextLine(d.stopped(r)...))
 	}
 	progress := []string{fill(w.Progress, "done", r.count(task.StepCompleted), "all", len(r.steps))}
 	if r.waits != nil {

@@ -25,9 +25,7 @@ func (d drawing) links(r attempt) []slack.Block {
 		if row == nil || row.Status != task.StepCompleted || row.Result == nil || len(out) == maxLinks {
 			continue
 		}
-		v, _ := decoded(string(row.Result.JSON))
-		members, _ := v.(map[string]any)
-		if url, _ := members["url"].(string); len(url) <= maxDetail && addressForm().MatchString(url) {
+		if url, _ := resultOf(row)["url"].(string); len(url) <= maxDetail && addressForm().MatchString(url) {
 			out = append(out, fill(d.w.Result, "step", s.Order, "url", "<"+escape(url)+">"))
 		}
 	}
@@ -35,4 +33,11 @@ func (d drawing) links(r attempt) []slack.Block {
 		return nil
 	}
 	return []slack.Block{contextLine(out...)}
+}
+
+// resultOf are the members of what a step returned, none where it is no object.
+func resultOf(row *task.StepResult) map[string]any {
+	v, _ := decoded(string(row.Result.JSON))
+	members, _ := v.(map[string]any)
+	return members
 }

@@ -205,6 +205,11 @@ func states() []state {
 			s := started(t, fiveSteps()).steps(1, 2, 3, 4, 5)
 			return s.do(s.CompleteExecution(s.Head.Run, "42 名分の勤怠を集計し、シートに書き込みました。", s.now))
 		}},
+		{"execution_completed_rows_below", executionCard, func(t testing.TB) *story {
+			s := started(t, fiveSteps()).steps(1, 2, 3).claim(4)
+			s.finish(4, task.Outcome{Status: task.StepCompleted, Result: &task.Blob{JSON: `{"updated_rows":21,"rows_below":21}`}}).steps(5)
+			return s.do(s.CompleteExecution(s.Head.Run, "21 行を書き込みました。", s.now))
+		}},
 		{"execution_failed", executionCard, func(t testing.TB) *story { return started(t, fiveSteps()).steps(1, 2).failedAt(3, failed) }},
 		{"execution_failed_for_good", executionCard, func(t testing.TB) *story {
 			s := started(t, fiveSteps()).steps(1, 2).failedAt(3, failed)

@@ -73,6 +73,7 @@ type words struct {
 	RunningHeader, CompletedHeader, FailedHeader, StoppedHeader string
 	Running, CarriedOver, Waiting, InFlight, Unknown, AfterStop string // after a step's line
 	Result                                                      string // of a step, where it can be opened
+	SheetStays, RowsBelow, RowsBelowOver, RowsBelowUnread       string // of what stands around a table that is written
 	MoreSteps, StepNumber                                       string
 	Summary, Error                                              string
 	CheckUnknown, UnknownSettled, RetriesUsed, AttemptsUsed     string

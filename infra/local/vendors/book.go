@@ -214,5 +214,14 @@ func (v *Vendors) Rows(spreadsheet, tab string) [][]any {
 // Add makes a tab with a grid of its own, as people do.
 func (v *Vendors) Add(tab string, rows, columns int) error { return v.book.add(tab, rows, columns) }
 
+// Put writes values from a corner of a tab on, given in A1 notation with both corners, as people do.
+func (v *Vendors) Put(area string, values [][]any) error {
+	a, err := parseArea(area)
+	if err == nil {
+		_, err = v.book.put(a, values)
+	}
+	return err
+}
+
 // Tabs are the spreadsheet's, in the order in which they were made.
 func (v *Vendors) Tabs() []string { return v.book.titles() }

@@ -36,7 +36,7 @@ var japanese = words{
 	attendance: "{year}年{month}月の勤怠 · 対象: {employees}",
 	calculate:  "残業時間を計算", validate: "勤怠データを検証",
 	records: " · 勤怠: {records}", earlierMonths: " · それ以前の月: {earlier}",
-	sheet: "スプレッドシート{spreadsheet}のタブ{tab}に{rows}を書き込み(上書き)", atMost: "最大 {n} 行", exactly: "{n} 行",
+	sheet: "スプレッドシート{spreadsheet}のタブ{tab}に{rows}を書き込み(A1 から上書き。表の下と右にあるものは残ります)", atMost: "最大 {n} 行", exactly: "{n} 行",
 	rows: " · 行: {rows}", columns: " · 列: {columns}",
 	message: "{recipient} へ DM: {text}", server: "{server} の {tool}",
 }
@@ -50,7 +50,7 @@ var english = words{
 	attendance: "Attendance of {year}-{month} · of: {employees}",
 	calculate:  "Calculate overtime", validate: "Validate attendance data",
 	records: " · attendance: {records}", earlierMonths: " · the months before: {earlier}",
-	sheet: "Write {rows} to the tab {tab} of the spreadsheet {spreadsheet}, over what is there", atMost: "up to {n} rows", exactly: "{n} rows",
+	sheet: "Write {rows} to the tab {tab} of the spreadsheet {spreadsheet}, from A1 over what is there; what stands below or beside the table stays", atMost: "up to {n} rows", exactly: "{n} rows",
 	rows: " · rows: {rows}", columns: " · columns: {columns}",
 	message: "DM to {recipient}: {text}", server: "{tool} of {server}",
 }

@@ -31,8 +31,9 @@ type world struct {
 	vendors *vendors.Vendors
 	people  *workspace.Workspace
 	slack   *webapi.Faults
-	called  *counter // Slack's methods
-	paths   *counter // of the other vendors
+	called  *counter                 // Slack's methods
+	paths   *counter                 // of the other vendors
+	breaks  func(*http.Request) bool // which of those calls are answered 500; may be nil
 	log     *bytes.Buffer
 	tokens  tokens
 
@@ -92,6 +93,10 @@ func newWorld(t *testing.T) *world {
 	v := w.vendors.Handler()
 	s := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
 		w.paths.add(r.URL.Path)
+		if w.breaks != nil && w.breaks(r) {
+			out.WriteHeader(http.StatusInternalServerError)
+			return
+		}
 		v.ServeHTTP(out, r)
 	}))
 	t.Cleanup(s.Close)

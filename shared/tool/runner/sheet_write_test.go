@@ -3,6 +3,7 @@ package runner_test
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -22,7 +23,7 @@ func TestRowsAreWrittenRaw(t *testing.T) {
 		var out sheets.Written
 		w.run(t, sheetTool, sheetArgs, &out)
 		if d := cmp.Diff(sheets.Written{
-			SpreadsheetID: "ringi-demo-sheet", UpdatedRange: "'tab ''a'''!A1:B4", UpdatedRows: 3, UpdatedCells: 8, URL: w.url + "/sheets/ringi-demo-sheet",
+			SpreadsheetID: "ringi-demo-sheet", UpdatedRange: "'tab ''a'''!A1:B4", UpdatedRows: 3, UpdatedCells: 8, URL: w.url + "/sheets/ringi-demo-sheet", RowsBelow: new(int),
 		}, out); d != "" {
 			t.Error(d)
 		}
@@ -175,5 +176,60 @@ func TestAnUnknownSpreadsheet(t *testing.T) {
 	e := w.refuse(t, sheetTool, strings.Replace(sheetArgs, "ringi-demo-sheet", "another", 1))
 	if e.Outcome != tool.Failed || e.Problem != tool.ProblemNotFound || w.vendors.Calls(sheetTool) != 0 {
 		t.Error(e)
+	}
+}
+
+// What stands below a table that is written stays, and is counted: whoever opens the tab
+// finds it. A count that fails takes nothing back of what was written.
+func TestRowsThatStandBelowATableAreCounted(t *testing.T) {
+	for name, test := range map[string]struct {
+		before func(t *testing.T, w *world)
+		rows   int
+		below  *int
+		more   bool
+		reads  int
+		breaks bool
+	}{
+		"a new tab":                        {func(*testing.T, *world) {}, 2, new(0), false, 0, false},
+		"a shorter table before":           {wrote(2, 2), 3, new(0), false, 1, false},
+		"a longer table before":            {wrote(42, 2), 21, new(21), false, 1, false},
+		"a longer and wider one":           {wrote(42, 5), 21, new(21), false, 1, false},
+		"the table reaches the grid's end": {wrote(1500, 2), 1500, new(0), false, 0, false},
+		"more than is read": {func(t *testing.T, w *world) {
+			if err := w.vendors.Add("tab", 60_000, 2); err != nil {
+				t.Fatal(err)
+			}
+			wrote(20_000, 2)(t, w)
+		}, 21, new(19_979), true, 1, false},
+		"the count fails": {wrote(42, 2), 21, nil, false, 3, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			test.before(t, w)
+			reads := 0
+			w.breaks = func(r *http.Request) bool {
+				if r.Method != http.MethodGet || !strings.Contains(r.URL.Path, "/values/") {
+					return false
+				}
+				reads++
+				return test.breaks
+			}
+			var out sheets.Written
+			w.run(t, sheetTool, table(t, "tab", test.rows, 2), &out)
+			if d := cmp.Diff(test.below, out.RowsBelow); d != "" || out.MoreBelow != test.more || out.UpdatedRows != test.rows {
+				t.Errorf("%+v %s", out, d)
+			}
+			if reads != test.reads {
+				t.Errorf("read %d times", reads)
+			}
+		})
+	}
+}
+
+// wrote is a table that was written before.
+func wrote(rows, columns int) func(t *testing.T, w *world) {
+	return func(t *testing.T, w *world) {
+		var out sheets.Written
+		w.run(t, sheetTool, table(t, "tab", rows, columns), &out)
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"ringi/infra/local/vendors/published"
 	"ringi/shared/tool"
 	"ringi/shared/tool/sheets"
@@ -30,9 +32,10 @@ func TestRequestsAreAsGooglePublishesThem(t *testing.T) {
 		t.Fatal(err)
 	}
 	answers := map[string]map[string]any{
+		"values": api.Example("ValueRange", map[string]any{"range": "a!A4:B9", "values": []any{[]any{"x"}, []any{}, []any{"", ""}, []any{"", 0}}}),
 		http.MethodGet: api.Example("Spreadsheet", map[string]any{"spreadsheetUrl": "https://docs.example/x", "sheets": []any{
 			map[string]any{"properties": map[string]any{"sheetId": 5, "title": "a chart", "sheetType": "OBJECT"}},
-			map[string]any{"properties": map[string]any{"sheetId": 0, "title": "a", "gridProperties": map[string]any{"rowCount": 1, "columnCount": 1}}},
+			map[string]any{"properties": map[string]any{"sheetId": 0, "title": "a", "gridProperties": map[string]any{"rowCount": 9, "columnCount": 1}}},
 		}}),
 		http.MethodPost: api.Example("BatchUpdateSpreadsheetResponse", map[string]any{"replies": []any{map[string]any{}}}),
 		http.MethodPut:  api.Example("UpdateValuesResponse", map[string]any{"updatedRange": "a!A1:B3", "updatedRows": 3, "updatedCells": 6, "updatedData": map[string]any{}}),
@@ -51,18 +54,24 @@ func TestRequestsAreAsGooglePublishesThem(t *testing.T) {
 				t.Error(d)
 			}
 		}
-		_ = json.NewEncoder(w).Encode(answers[r.Method]) // else nobody is left to read
+		answer := r.Method
+		if r.Method == http.MethodGet && strings.Contains(r.URL.Path, "/values/") {
+			answer = "values"
+		}
+		_ = json.NewEncoder(w).Encode(answers[answer]) // else nobody is left to read
 	}))
 	defer s.Close()
 	c := sheets.New(s.URL, tokens{}, wire.NewHTTP())
 	for _, tab := range []string{"a", "a new one"} {
 		got, err := c.Write(t.Context(), sheets.Table{SpreadsheetID: "1AbC_-", Sheet: tab, Columns: []sheets.Column{{Key: "n", Title: "N"}, {Key: "h", Title: "H"}}, Rows: []map[string]any{{"n": "x", "h": 1.5}, {"n": nil, "h": true}}})
-		if want := (sheets.Written{SpreadsheetID: "1AbC_-", UpdatedRange: "a!A1:B3", UpdatedRows: 2, UpdatedCells: 6, URL: "https://docs.example/x"}); err != nil || got != want {
-			t.Errorf("%+v, %v", got, err)
+		below := map[string]int{"a": 2}[tab]
+		want := sheets.Written{SpreadsheetID: "1AbC_-", UpdatedRange: "a!A1:B3", UpdatedRows: 2, UpdatedCells: 6, URL: "https://docs.example/x", RowsBelow: &below}
+		if d := cmp.Diff(want, got); err != nil || d != "" {
+			t.Error(d, err)
 		}
 	}
-	want := "GET /v4/spreadsheets/1AbC_- POST /v4/spreadsheets/1AbC_-:batchUpdate PUT /v4/spreadsheets/1AbC_-/values/%27a%27%21A1:B3"
-	if got := strings.Join(asked[:3], " "); got != want {
+	want := "GET /v4/spreadsheets/1AbC_- POST /v4/spreadsheets/1AbC_-:batchUpdate PUT /v4/spreadsheets/1AbC_-/values/%27a%27%21A1:B3 GET /v4/spreadsheets/1AbC_-/values/%27a%27%21A4:B9"
+	if got := strings.Join(asked[:4], " "); got != want {
 		t.Errorf("asked %s", got)
 	}
 }

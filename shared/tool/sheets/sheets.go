@@ -1,6 +1,6 @@
 // Package sheets writes rows into Google spreadsheets. It writes one fixed range,
 // so that the same call made twice leaves what one call leaves; what stood below or
-// beside that range stays.
+// beside that range stays, for it may be a person's. How many rows stand below is said.
 package sheets
 
 import (
@@ -50,6 +50,8 @@ type Written struct {
 	UpdatedRows   int    `json:"updated_rows"`
 	UpdatedCells  int    `json:"updated_cells"`
 	URL           string `json:"url"`
+	RowsBelow     *int   `json:"rows_below"`           // that stand below the table; null: not known
+	MoreBelow     bool   `json:"more_below,omitempty"` // there may be more than those
 }
 
 // Write puts the table at A1 of its tab, which it makes first if it is missing, and
@@ -61,11 +63,11 @@ func (c *Client) Write(ctx context.Context, t Table) (Written, error) {
 			Outcome: tool.Failed, Problem: tool.ProblemBadArguments, Args: []any{"write_rows_to_google_sheet", wire.Short(t.SpreadsheetID) + " is no spreadsheet id"},
 		}
 	}
-	address, err := c.tab(ctx, t)
+	address, height, err := c.tab(ctx, t)
 	if err != nil {
 		return Written{}, err
 	}
-	at := a1(t.Sheet, len(t.Columns), len(t.Rows)+1)
+	at := a1(t.Sheet, 1, len(t.Columns), len(t.Rows)+1)
 	body := struct {
 		Range          string  `json:"range"`
 		MajorDimension string  `json:"majorDimension"`
@@ -80,9 +82,10 @@ func (c *Client) Write(ctx context.Context, t Table) (Written, error) {
 	if err := c.wire.Write(ctx, http.MethodPut, path, body, &done); err != nil {
 		return Written{}, err
 	}
+	rows, whole := c.below(ctx, t, height)
 	return Written{
 		SpreadsheetID: t.SpreadsheetID, UpdatedRange: done.UpdatedRange, UpdatedRows: max(0, done.UpdatedRows-1),
-		UpdatedCells: done.UpdatedCells, URL: address,
+		UpdatedCells: done.UpdatedCells, URL: address, RowsBelow: rows, MoreBelow: !whole,
 	}, nil
 }
 

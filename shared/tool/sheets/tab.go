@@ -37,9 +37,9 @@ type properties struct {
 }
 
 // tab makes the tab if it is missing, enlarges it if it is too small, and returns the
-// address at which people find the spreadsheet. When that has an unknown outcome, the
+// address at which people find the spreadsheet, and how many rows the tab had. When that has an unknown outcome, the
 // call as a whole has failed: no row was written, and the next call finds the tab.
-func (c *Client) tab(ctx context.Context, t Table) (address string, err error) {
+func (c *Client) tab(ctx context.Context, t Table) (address string, height int, err error) {
 	var s struct {
 		SpreadsheetURL string `json:"spreadsheetUrl"`
 		Sheets         []struct {
@@ -49,7 +49,7 @@ func (c *Client) tab(ctx context.Context, t Table) (address string, err error) {
 	path := "/" + url.PathEscape(t.SpreadsheetID)
 	fields := "?fields=" + url.QueryEscape("spreadsheetUrl,sheets.properties(sheetId,title,gridProperties(rowCount,columnCount))")
 	if err := c.wire.Read(ctx, path+fields, &s); err != nil {
-		return "", err
+		return "", 0, err
 	}
 	rows, columns := len(t.Rows)+1, len(t.Columns)
 	cells := 0
@@ -66,9 +66,10 @@ func (c *Client) tab(ctx context.Context, t Table) (address string, err error) {
 		cells += size.cells()
 		request = map[string]any{"addSheet": map[string]any{"properties": map[string]any{"title": t.Sheet, "gridProperties": size}}}
 	} else {
+		height = found.Grid.RowCount
 		size := found.Grid.atLeast(rows, columns)
 		if size == found.Grid {
-			return s.SpreadsheetURL, nil
+			return s.SpreadsheetURL, height, nil
 		}
 		cells += size.cells() - found.Grid.cells()
 		request = map[string]any{"updateSheetProperties": map[string]any{
@@ -76,14 +77,14 @@ func (c *Client) tab(ctx context.Context, t Table) (address string, err error) {
 		}}
 	}
 	if cells > MaxCells {
-		return "", &tool.Error{Outcome: tool.Failed, Problem: tool.ProblemSheetFull, Args: []any{tool.Google, cells, MaxCells}}
+		return "", 0, &tool.Error{Outcome: tool.Failed, Problem: tool.ProblemSheetFull, Args: []any{tool.Google, cells, MaxCells}}
 	}
 	var done struct{}
 	err = c.wire.Write(ctx, http.MethodPost, path+":batchUpdate", map[string]any{"requests": []any{request}}, &done)
 	if e := (*tool.Error)(nil); errors.As(err, &e) {
 		e.Outcome = tool.Failed
 	}
-	return s.SpreadsheetURL, err
+	return s.SpreadsheetURL, height, err
 }
 
 // values are the table's rows as the API takes them, the titles first.
@@ -131,9 +132,9 @@ func holds(f float64, n json.Number) bool {
 	return got.Cmp(want) == 0
 }
 
-// a1 is the range from A1 over columns and rows, in A1 notation.
-func a1(sheet string, columns, rows int) string {
-	return fmt.Sprintf("'%s'!A1:%s%d", strings.ReplaceAll(sheet, "'", "''"), letters(columns), rows)
+// a1 is the range of the first columns from row first to row last, in A1 notation.
+func a1(sheet string, first, columns, last int) string {
+	return fmt.Sprintf("'%s'!A%d:%s%d", strings.ReplaceAll(sheet, "'", "''"), first, letters(columns), last)
 }
 
 // letters names a column: 1 is A, 27 is AA.
