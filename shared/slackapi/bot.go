@@ -27,6 +27,9 @@ type Keys interface {
 // CodeNoToken is ours: there was no token, or none could be read, and nothing was sent.
 const CodeNoToken = "no_token"
 
+// noToken is a refusal of the app: no call gets anywhere until somebody has pasted one.
+func noToken() Refused { return Refused{Code: CodeNoToken, App: true} }
+
 // maxRefusal bounds an answer that is looked into for a refused token, in bytes.
 const maxRefusal = 4 << 10
 
@@ -69,11 +72,11 @@ func (b *bearer) Do(r *http.Request) (*http.Response, error) {
 func (b *bearer) send(r *http.Request, body []byte) (_ *http.Response, stale bool, err error) {
 	token, address, err := b.keys.Bot(r.Context())
 	if err != nil {
-		return nil, false, Refused{Code: CodeNoToken}
+		return nil, false, noToken()
 	}
 	base, err := url.Parse(address)
 	if err != nil || base.Host == "" || !strings.HasSuffix(base.Path, "/") {
-		return nil, false, Refused{Code: CodeNoToken}
+		return nil, false, noToken()
 	}
 	out := r.Clone(r.Context())
 	out.Host = ""

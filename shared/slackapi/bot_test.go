@@ -100,8 +100,8 @@ func TestWithoutATokenNothingIsSent(t *testing.T) {
 		t.Errorf("%v, %d calls", err, len(*calls))
 	}
 	var refused slackapi.Refused
-	if !errors.As(err, &refused) || refused.Permanent {
-		t.Errorf("%+v: it is pasted sooner or later", refused)
+	if !errors.As(err, &refused) || refused.Permanent || !refused.App {
+		t.Errorf("%+v: it is pasted sooner or later, and somebody has to", refused)
 	}
 }
 

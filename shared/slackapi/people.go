@@ -35,7 +35,7 @@ func (c *Client) User(ctx context.Context, id string) (User, error) {
 func (c *Client) Team(ctx context.Context) (string, error) {
 	if c.keys != nil {
 		if _, _, err := c.keys.Bot(ctx); err != nil {
-			return "", Refused{Code: CodeNoToken}
+			return "", noToken()
 		}
 		if team := c.keys.TeamID(); team != "" {
 			return team, nil
