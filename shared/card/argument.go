@@ -21,13 +21,12 @@ type argument struct {
 // maxInlineCode is how long a value may be to stand in its line, in characters.
 const maxInlineCode = 300
 
-// flattened are all values of arguments in one order: where the call goes first. given are
-// the arguments as they are, of which shown has parts masked.
-func flattened(shown, given map[string]any) []argument {
-	titles := columnTitles(given["columns"])
+// flattened are all values of arguments in one order: where the call goes first. Two calls
+// with different arguments have different ones.
+func flattened(shown map[string]any) []argument {
 	var out []argument
 	for _, name := range sorted(shown) {
-		out = flatten(out, argument{name: name, path: []string{name}}, shown[name], titles)
+		out = flatten(out, argument{name: name, path: []string{memberName(name)}}, shown[name])
 	}
 	slices.SortStableFunc(out, func(a, b argument) int { return cmp.Compare(turn(a.name), turn(b.name)) })
 	return out
@@ -41,35 +40,36 @@ func turn(name string) int {
 	return len(destinations)
 }
 
-func flatten(out []argument, a argument, v any, titles map[string]string) []argument {
+func flatten(out []argument, a argument, v any) []argument {
 	deeper := func(name string) argument {
 		return argument{name: a.name, path: append(slices.Clone(a.path), name)}
 	}
 	switch v := v.(type) {
 	case map[string]any:
 		for _, name := range sorted(v) {
-			out = flatten(out, deeper(name), v[name], titles)
+			out = flatten(out, deeper(memberName(name)), v[name])
 		}
 		if len(v) > 0 {
 			return out
 		}
 		a.values = []string{"{}"}
 	case []any:
-		if t, ok := tableOf(strings.Join(a.path, " › "), v, titles); ok {
+		if t, ok := tableOf(strings.Join(a.path, pathSign), v); ok {
 			a.table = &t
 			return append(out, a)
 		}
+		several := len(v) > 1 && !slices.ContainsFunc(v, func(x any) bool { return !isScalar(x) || strings.Contains(scalar(x), "\n") })
 		for i, x := range v {
-			if isScalar(x) {
+			if several {
 				a.values = append(a.values, scalar(x))
 				continue
 			}
-			out = flatten(out, deeper(fmt.Sprint(i+1)), x, titles)
+			out = flatten(out, deeper(fmt.Sprint(i+1)), x)
 		}
-		if len(v) == 0 {
+		switch {
+		case len(v) == 0:
 			a.values = []string{"[]"}
-		}
-		if len(a.values) == 0 {
+		case !several:
 			return out
 		}
 	default:
@@ -86,14 +86,35 @@ func isScalar(v any) bool {
 	return true
 }
 
+// scalar is a value as it is shown. A text stands as it is, but between quotation marks
+// where it would be taken for something else: the text 5 for the number.
 func scalar(v any) string {
 	switch v := v.(type) {
 	case string:
-		return or(v, `""`)
+		if strings.HasPrefix(v, `"`) || v == "" || json.Valid([]byte(v)) {
+			return inQuotes(v)
+		}
+		return v
 	case json.Number:
 		return v.String()
 	}
 	return compact(v)
+}
+
+// pathSign stands between the names that lead to a value.
+const pathSign = " › "
+
+// memberName is a member's name as it is shown, which is no number of an item's, nor two names.
+func memberName(name string) string {
+	if strings.Contains(name, strings.TrimSpace(pathSign)) {
+		return inQuotes(name)
+	}
+	return scalar(name)
+}
+
+// inQuotes is a text between quotation marks that end where it does.
+func inQuotes(s string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`
 }
 
 func sorted[V any](m map[string]V) []string {
@@ -113,23 +134,36 @@ func (d drawing) label(path string) string {
 	return "*" + inlineCode(path) + "*"
 }
 
-// spelled is a value of which nothing hides, and which ends no code.
-func spelled(s string) string { return strings.ReplaceAll(legible.Spelled(s), "`", "⟨U+0060⟩") }
+// inlineCode shows a text sign by sign within a line.
+func inlineCode(s string) string { return coded(legible.OneLine(s)) }
 
-// inlineCode shows a text sign by sign within a line; it may be cut between lines only.
-func inlineCode(s string) string {
-	s = strings.ReplaceAll(escape(or(spelled(s), `""`)), "\n", "⟨U+000A⟩")
+// coded is code of a text of which nothing hides, and which does not end it.
+func coded(spelled string) string {
+	s := unticked(escape(spelled))
 	if strings.ContainsFunc(s, legible.RightToLeft) {
 		s = isolate + s + endIsolate
 	}
 	return "`" + s + "`"
 }
 
+// unticked is a spelled text without what would end code.
+func unticked(spelled string) string { return strings.ReplaceAll(spelled, "`", "⟨U+0060⟩") }
+
+// asWritten shows a text of which nothing hides, whole: as it is, or as code, apart from what stands
+// beside it, where a sign in it would format or is one of ours.
+func asWritten(spelled string) string {
+	s := unformatted(spelled, len(spelled))
+	if strings.ReplaceAll(s, joiner, "") != escape(spelled) {
+		return " " + coded(spelled) + " "
+	}
+	return bounded(s, units(s)+2)
+}
+
 // destinationLines are one line for each place that a call goes to.
 func (d drawing) destinationLines(a argument) []string {
 	var out []string
 	for _, v := range a.values {
-		line := d.label(strings.Join(a.path, " › ")) + ": "
+		line := d.label(strings.Join(a.path, pathSign)) + ": "
 		if a.name == "recipient" && idForm().MatchString(v) {
 			line += d.w.mention(v) + " "
 		}
@@ -140,28 +174,22 @@ func (d drawing) destinationLines(a argument) []string {
 
 // argumentParts are an argument's lines; a long text stands in a block of its own.
 func (d drawing) argumentParts(a argument) []string {
-	label := d.label(strings.Join(a.path, " › "))
-	var short []string
-	long, used := false, 0
-	for _, v := range a.values {
-		short = append(short, inlineCode(v))
+	label := d.label(strings.Join(a.path, pathSign)) + ":"
+	short, used := make([]string, len(a.values)), 0
+	for i, v := range a.values {
+		short[i] = inlineCode(v)
 		used += units(v) + 1
-		long = long || strings.Contains(v, "\n")
 	}
-	switch {
-	case !long && used <= maxInlineCode:
-		return []string{label + ": " + strings.Join(short, " ")}
-	case len(a.values) > 1 && !long:
-		out := []string{label + ":"}
-		for _, s := range short {
-			out = append(out, "• "+s)
-		}
-		return out
+	switch long := used > maxInlineCode; {
+	case len(a.values) == 1 && (long || strings.Contains(a.values[0], "\n")):
+		fences, _ := fenced(unticked(legible.Spelled(a.values[0])), maxSection-200, everything)
+		return append([]string{label}, fences...)
+	case !long:
+		return []string{label + " " + strings.Join(short, " ")}
 	}
-	out := []string{label + ":"}
-	for _, v := range a.values {
-		fences, _ := fenced(spelled(v), maxSection-200, everything)
-		out = append(out, fences...)
+	out := []string{label}
+	for _, s := range short {
+		out = append(out, "• "+s)
 	}
 	return out
 }

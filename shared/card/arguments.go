@@ -21,7 +21,7 @@ func (d drawing) arguments(call task.Step, b task.Blob, most int) body {
 	shown, hidden := literal(planned, members, call.Tool)
 	var to []string
 	other, tables, rest := d.sheetRows(call.Tool, shown, members)
-	for _, a := range flattened(rest, members) {
+	for _, a := range flattened(rest) {
 		switch {
 		case a.table != nil:
 			tables = append(tables, *a.table)
@@ -78,7 +78,7 @@ func (d drawing) packed(parts []string, most int) body {
 	}
 	var whole []string
 	for _, p := range parts {
-		whole = append(whole, pages(p, maxSection-100)...) // room for the count
+		whole = append(whole, codePages(p, maxSection-100)...) // room for the count
 	}
 	return d.lined(whole, most)
 }

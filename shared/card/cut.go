@@ -96,6 +96,31 @@ func pages(s string, limit int) []string {
 	return out
 }
 
+// goesOn stands where a line of a value is continued in another one.
+const goesOn = "⟨…⟩"
+
+// codePages is pages for lines with code in them: a part in which code does not end closes
+// it, and the next one opens it again.
+func codePages(s string, limit int) []string {
+	out := pages(s, limit-2-units(goesOn))
+	rest, open := s, false
+	for i, p := range out {
+		rest = rest[len(p):]
+		after := strings.TrimLeftFunc(rest, unicode.IsSpace)
+		if open {
+			p = "`" + p
+		}
+		if rest != "" && after == rest {
+			p += goesOn
+		}
+		if open = strings.Count(p, "`")%2 == 1; open {
+			p += "`"
+		}
+		out[i], rest = p, after
+	}
+	return out
+}
+
 // endOfLines is where the first n lines of a text end.
 func endOfLines(s string, n int) int {
 	at := 0

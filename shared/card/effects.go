@@ -23,7 +23,7 @@ func (d drawing) effects(steps []task.Step, most int) body {
 		}
 		lines = append(lines, fmt.Sprintf("%d. %s", steps[i].Order, b.String()))
 	}
-	return d.sections(pages(strings.Join(lines, "\n"), maxSection), most)
+	return d.sections(codePages(strings.Join(lines, "\n"), maxSection), most)
 }
 
 // piece draws a part of a line; a person's id stands beside the name.
@@ -34,6 +34,5 @@ func (d drawing) piece(p line.Piece) string {
 	case line.Person:
 		return fmt.Sprintf("%s (%s)", d.w.mention(p.Text), p.Text)
 	}
-	value := unformatted(p.Text, len(p.Text))
-	return bounded(value, units(value)+2)
+	return asWritten(p.Text)
 }

@@ -28,13 +28,14 @@ type table struct {
 }
 
 // tableOf makes a table of a list whose items are all objects, or all lists.
-func tableOf(name string, list []any, titles map[string]string) (t table, ok bool) {
+func tableOf(name string, list []any) (t table, ok bool) {
 	t.name = name
 	var keys []string
-	width := 0
+	width, objects := 0, 0
 	for _, item := range list {
 		switch item := item.(type) {
 		case map[string]any:
+			objects++
 			for key := range item {
 				keys = append(keys, key)
 			}
@@ -44,13 +45,13 @@ func tableOf(name string, list []any, titles map[string]string) (t table, ok boo
 			return t, false
 		}
 	}
-	if len(list) == 0 || len(keys) > 0 == (width > 0) {
+	if len(keys) == 0 && width == 0 || objects > 0 && objects < len(list) {
 		return t, false
 	}
 	slices.SortFunc(keys, func(a, b string) int { return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a, b)) })
 	keys = slices.Compact(keys)
 	for _, key := range keys {
-		t.columns = append(t.columns, or(titles[key], key))
+		t.columns = append(t.columns, memberName(key))
 	}
 	for i := range width {
 		t.columns = append(t.columns, fmt.Sprint(i+1))
@@ -100,21 +101,6 @@ func rank(key string) int {
 	return 2
 }
 
-// columnTitles are the titles of {"key", "title"} in a list of columns.
-func columnTitles(v any) map[string]string {
-	list, _ := v.([]any)
-	out := map[string]string{}
-	for _, c := range list {
-		m, _ := c.(map[string]any)
-		key, _ := m["key"].(string)
-		title, _ := m["title"].(string)
-		if key != "" && title != "" {
-			out[key] = title + " (" + key + ")"
-		}
-	}
-	return out
-}
-
 // longest is the table with the most rows, -1 if there is none.
 func longest(tables []table) int {
 	found := -1
@@ -162,15 +148,12 @@ func (t table) block(room int) (b *slack.TableBlock, left int, ok bool) {
 	return b, len(t.rows) + 1 - len(b.Rows), len(b.Rows) > 1
 }
 
-// tableText is a cell's text, which Slack takes as it is and which must not be empty.
+// tableText is a cell's text in one line, which Slack takes as it is and which must not be empty.
 func tableText(s string) string {
 	if s == "" {
 		return " "
 	}
-	s = breakMentions(spelled(s))
-	if !legible.Text(s) {
-		return or(s, " ")
-	}
+	s = breakMentions(legible.OneLine(s))
 	if strings.ContainsFunc(s, legible.RightToLeft) {
 		s = isolate + s + endIsolate
 	}
@@ -208,8 +191,7 @@ func (d drawing) rowFields(number string, columns, row []string) body {
 		if i == 0 {
 			name = number + ". " + name
 		}
-		title := unformatted(spelled(name), 4*len(name))
-		field := "*" + bounded(title, units(title)+2) + "*\n" + d.cellCode(v)
+		field := "*" + strings.TrimSpace(asWritten(legible.OneLine(name))) + "*\n" + d.cellCode(v)
 		if units(field) > limitField {
 			flush()
 			out.add(d.packed(d.argumentParts(argument{path: []string{name}, values: []string{v}}), everything))

@@ -60,13 +60,13 @@ func emptyCounted(text string) string {
 	return strings.Join(out, "\n")
 }
 
-// folded are the lines of an escaped text, those over limit units in several.
+// folded are the lines of an escaped text, those over limit units in several, which say so.
 func folded(text string, limit int) []string {
 	var out []string
 	for line := range strings.SplitSeq(text, "\n") {
 		for units(line) > limit {
-			end := max(breakAt(line, limit), 1)
-			out = append(out, line[:end])
+			end := max(breakAt(line, limit-units(goesOn)), 1)
+			out = append(out, line[:end]+goesOn)
 			line = line[end:]
 		}
 		out = append(out, line)

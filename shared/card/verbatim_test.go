@@ -29,7 +29,7 @@ func FuzzFences(f *testing.F) {
 			if !opened || !closed || strings.ContainsAny(inner, "`<>\u202e\u200b\x00") || units(p) > maxSection {
 				t.Fatalf("a page of %d is %q", units(p), p)
 			}
-			all = append(all, inner)
+			all = append(all, strings.TrimSuffix(strings.ReplaceAll(inner, goesOn+"\n", ""), goesOn))
 		}
 		if rest || !json.Valid([]byte(s)) {
 			return

@@ -47,10 +47,15 @@ func (b body) bounded() body {
 // height is how many lines a text has.
 func height(s string) int { return strings.Count(s, "\n") + 1 }
 
-// blockHeight is how many lines a block has, if it is a section.
+// blockHeight is how many lines a block has, if it is a section or a table; a cell has one.
 func blockHeight(b slack.Block) int {
-	if s, ok := b.(*slack.SectionBlock); ok && s.Text != nil {
-		return height(s.Text.Text)
+	switch b := b.(type) {
+	case *slack.SectionBlock:
+		if b.Text != nil {
+			return height(b.Text.Text)
+		}
+	case *slack.TableBlock:
+		return len(b.Rows)
 	}
 	return 0
 }

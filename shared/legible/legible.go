@@ -33,6 +33,8 @@ func Blank(r rune) bool {
 		return true
 	case '\u2800', '\U0001d159', '\U00016fe4': // Braille without dots, a null notehead, a Khitan filler
 		return true
+	case '\U00013441', '\U00013442', '\ufffc': // Egyptian blanks, full and half; the place of an object that is not there
+		return true
 	}
 	return unicode.IsSpace(r)
 }

@@ -2,7 +2,9 @@ package legible
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 )
@@ -14,10 +16,20 @@ const (
 
 // Spelled is a text of which nothing hides: a space stands as ␣ at the beginning and the
 // end of a line and beside another blank, and what shows nothing, or looks like a space
-// and is none, as its number, ⟨U+200B⟩. Line ends stay. Two texts that differ have two
-// spellings, since ␣ and ⟨ themselves are written as their numbers.
+// and is none, as its number, ⟨U+200B⟩; more than MaxBlanks of one of these in a row are
+// counted, ⟨␣ ×2800⟩. Line ends stay. Two texts that differ have two spellings, since the
+// signs ␣, ⏎ and ⟨ themselves are written as their numbers.
 func Spelled(s string) string {
 	var b strings.Builder
+	sign, times := "", 0 // that stands for a character, and is to be written
+	end := func() {
+		if times > MaxBlanks {
+			fmt.Fprintf(&b, "⟨%s ×%d⟩", strings.Trim(sign, "⟨⟩"), times)
+		} else {
+			b.WriteString(strings.Repeat(sign, times))
+		}
+		times = 0
+	}
 	before := '\n'
 	for i, r := range s {
 		_, size := utf8.DecodeRuneInString(s[i:])
@@ -26,25 +38,48 @@ func Spelled(s string) string {
 			after, _ = utf8.DecodeRuneInString(rest)
 		}
 		alone := !Blank(before) && !Blank(after)
+		next := ""
 		switch {
 		case r == utf8.RuneError && size == 1:
-			fmt.Fprintf(&b, "⟨0x%02X⟩", s[i])
+			next = fmt.Sprintf("⟨0x%02X⟩", s[i])
 		case r == ' ' && !alone:
-			b.WriteRune('␣')
+			next = "␣"
 		case r == '\n', r == ' ', r == ideographicSpace && alone, joins(r, before, after), !spells(r):
-			b.WriteRune(r)
 		default:
-			fmt.Fprintf(&b, "⟨U+%04X⟩", r)
+			next = fmt.Sprintf("⟨U+%04X⟩", r)
 			r = '⟩'
+		}
+		if next != sign {
+			end()
+		}
+		if sign = next; sign != "" {
+			times++
+		} else {
+			b.WriteRune(r)
 		}
 		before = r
 	}
+	end()
 	return b.String()
+}
+
+// lineEnds are line ends in a row.
+var lineEnds = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\n+`) })
+
+// OneLine is Spelled in one line: a line end stands as ⏎, and more than three in a row are counted.
+func OneLine(s string) string {
+	s = lineEnds().ReplaceAllStringFunc(Spelled(s), func(ends string) string {
+		if n := len(ends); n > 3 {
+			return fmt.Sprintf(" ⟨⏎ ×%d⟩ ", n)
+		}
+		return strings.Repeat(" ⏎", len(ends)) + " "
+	})
+	return strings.Trim(s, " ")
 }
 
 // spells reports whether a character is written as its number, unless what stands beside it makes it one that shows.
 func spells(r rune) bool {
-	return r == '␣' || r == '⟨' || r == utf8.RuneError || r != '\n' && r != ' ' && (Ignorable(r) || Blank(r))
+	return r == '␣' || r == '⏎' || r == '⟨' || r == utf8.RuneError || r != '\n' && r != ' ' && (Ignorable(r) || Blank(r))
 }
 
 // joins reports whether a character makes one picture of the emoji beside it.

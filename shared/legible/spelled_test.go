@@ -1,6 +1,7 @@
 package legible_test
 
 import (
+	"strings"
 	"testing"
 
 	"ringi/shared/legible"
@@ -21,9 +22,12 @@ func TestNothingHidesInWhatIsSpelled(t *testing.T) {
 		"👨\u200d👩\u200d👧 ❤\ufe0f": "👨\u200d👩\u200d👧 ❤\ufe0f",
 		"👍🏽\u200d a":              "👍🏽⟨U+200D⟩ a",
 		"葛\U000e0100城":            "葛⟨U+E0100⟩城",
-		"␣⟨U+200B⟩":               "⟨U+2423⟩⟨U+27E8⟩U+200B⟩",
-		"\xff\ufffd":              "⟨0xFF⟩⟨U+FFFD⟩",
-		"":                        "",
+		"␣⏎⟨U+200B⟩":              "⟨U+2423⟩⟨U+23CE⟩⟨U+27E8⟩U+200B⟩",
+		"a" + strings.Repeat(" ", 9) + "b" + strings.Repeat("\u3000", 2800): "a⟨␣ ×9⟩b⟨U+3000 ×2800⟩",
+		strings.Repeat("\u200b", 8) + strings.Repeat("\xff", 9):             strings.Repeat("⟨U+200B⟩", 8) + "⟨0xFF ×9⟩",
+		"\ufffc\U00013441": "⟨U+FFFC⟩⟨U+13441⟩",
+		"\xff\ufffd":       "⟨0xFF⟩⟨U+FFFD⟩",
+		"":                 "",
 	} {
 		if got := legible.Spelled(s); got != want {
 			t.Errorf("%+q is %q, want %q", s, got, want)
@@ -31,15 +35,28 @@ func TestNothingHidesInWhatIsSpelled(t *testing.T) {
 	}
 }
 
+func TestALineHasNoOther(t *testing.T) {
+	for s, want := range map[string]string{
+		"a\nb": "a ⏎ b", "a\n\nb\n": "a ⏎ ⏎ b ⏎", "\n": "⏎", "a" + strings.Repeat("\n", 4000) + " b": "a ⟨⏎ ×4000⟩ ␣b", "a ⏎ b": "a ⟨U+23CE⟩ b", "a \n b": "a␣ ⏎ ␣b",
+	} {
+		if got := legible.OneLine(s); got != want {
+			t.Errorf("%q is %q, want %q", s, got, want)
+		}
+	}
+}
+
 // FuzzTwoTextsHaveTwoSpellings: whatever two texts differ in, people see that they do.
 func FuzzTwoTextsHaveTwoSpellings(f *testing.F) {
-	for _, pair := range [][2]string{{"a b", "a  b"}, {"a", "a "}, {"a\u200b", "a"}, {"␣", " "}, {"⟨U+200B⟩", "\u200b"}, {"a\u00a0b", "a b"}, {"\xff", "\ufffd"}} {
+	for _, pair := range [][2]string{{"a b", "a  b"}, {"a", "a "}, {"a\u200b", "a"}, {"␣", " "}, {"⟨U+200B⟩", "\u200b"}, {"a\u00a0b", "a b"}, {"\xff", "\ufffd"}, {"a\n", "a ⏎"}, {"         ", "⟨␣ ×9⟩"}} {
 		f.Add(pair[0], pair[1])
 	}
 	f.Fuzz(func(t *testing.T, a, b string) {
 		first, second := legible.Spelled(a), legible.Spelled(b)
 		if a != b && first == second {
 			t.Errorf("%+q and %+q are both %q", a, b, first)
+		}
+		if one, two := legible.OneLine(a), legible.OneLine(b); a != b && one == two {
+			t.Errorf("%+q and %+q are both %q in a line", a, b, one)
 		}
 		if legible.Visible(first) != first {
 			t.Errorf("%+q is spelled %+q, of which a part is not seen", a, first)

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"unicode/utf8"
 )
 
 // Visible is a text as people see it: without what shows nothing or reorders its
@@ -41,16 +42,7 @@ const MaxBlanks = 8
 // Paragraphs is a text with at most one empty line in a row, and MaxBlanks blanks: behind
 // thousands of them nobody looks for the next words. A line that shows nothing is an empty one.
 func Paragraphs(s string) string {
-	blanks := 0
-	s = strings.Map(func(r rune) rune {
-		if blanks++; r == '\n' || !Blank(r) {
-			blanks = 0
-		}
-		if blanks > MaxBlanks {
-			return -1
-		}
-		return r
-	}, s)
+	s = fewBlanks(s)
 	var out []string
 	empty := false
 	for l := range strings.SplitSeq(s, "\n") {
@@ -61,6 +53,34 @@ func Paragraphs(s string) string {
 		out = append(out, l)
 	}
 	return strings.Join(out, "\n")
+}
+
+// fewBlanks leaves away blanks behind MaxBlanks in a row, which only a character that shows
+// something ends, or a line; marks of nothing are blanks. A joiner stays beside what shows.
+func fewBlanks(s string) string {
+	var b strings.Builder
+	blanks, shown, joined := 0, false, false // shown: what stands before is a letter, or belongs to one
+	for i, r := range s {
+		_, size := utf8.DecodeRuneInString(s[i:])
+		after, _ := utf8.DecodeRuneInString(s[i+size:])
+		was := joined
+		joined = Joiner(r)
+		switch {
+		case r == '\n' || Shows(r):
+			blanks, shown = 0, r != '\n'
+		case joined:
+			if (!shown || was) && (i+size == len(s) || !Shows(after)) {
+				continue
+			}
+		case Blank(r) || !shown:
+			shown = false
+			if blanks++; blanks > MaxBlanks {
+				continue
+			}
+		}
+		b.WriteString(s[i : i+size])
+	}
+	return b.String()
 }
 
 var literal = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"(?:[^"\\]|\\.)*"`) })

@@ -38,6 +38,11 @@ func TestEmptyLinesAreOneInARow(t *testing.T) {
 	for text, want := range map[string]string{
 		"a\nb": "a\nb", "a\n\nb\n": "a\n\nb\n", "a\n\n\n\nb": "a\n\nb", "a\n \n\u2800\n\u3164\nb": "a\n \nb", "  - a": "  - a", "": "",
 		"a" + strings.Repeat("\u3000", 7000) + "b": "a" + strings.Repeat("\u3000", 8) + "b", strings.Repeat(" \t", 9) + "a": strings.Repeat(" \t", 4) + "a",
+		"a" + strings.Repeat("\u3000\u3000\u3000\u3000\u3000\u3000\u3000\u3000\u200d", 444) + "b": "a" + strings.Repeat("\u3000", 8) + "\u200db",
+		"a" + strings.Repeat("\u3000\u200c", 444) + " b":                                          "a" + strings.Repeat("\u3000", 8) + "b",
+		"a" + strings.Repeat("\U00013441", 444) + "b":                                             "a" + strings.Repeat("\U00013441", 8) + "b",
+		"a" + strings.Repeat("\u00a0\u034f", 444) + "b":                                           "a" + strings.Repeat("\u00a0\u034f", 4) + "b",
+		"👩\u200d👩 ❤\ufe0f\u200d🔥 क\u094d\u200dष e\u0301 1\ufe0f\u20e3":                            "👩\u200d👩 ❤\ufe0f\u200d🔥 क\u094d\u200dष e\u0301 1\ufe0f\u20e3",
 	} {
 		if got := legible.Paragraphs(text); got != want {
 			t.Errorf("%q became %q", text, got)

@@ -182,7 +182,7 @@ func (l *writer) list(v []any) {
 // are other ones, or stand behind a backslash. What nobody would see in it is spelled.
 func (l *writer) quoted(s string) {
 	l.words(l.w.open)
-	l.add(Value, strings.ReplaceAll(legible.Spelled(l.w.inside.Replace(s)), "\n", " ⏎ "))
+	l.add(Value, legible.OneLine(l.w.inside.Replace(s)))
 	l.words(l.w.shut)
 }
 

@@ -24,7 +24,7 @@ func wordsOf(locale string) *words {
 }
 
 // ownSigns are signs of a line that stand behind a backslash where a value has them itself.
-var ownSigns = []string{`\`, `\\`, "⏎", `\⏎`, "\r", `\r`}
+var ownSigns = []string{`\`, `\\`, "\r", `\r`}
 
 // Quotation marks within others are 『』 in Japanese.
 var japanese = words{
