@@ -1,7 +1,6 @@
 package tool
 
 import (
-	"encoding/json"
 	"regexp"
 	"slices"
 	"strings"
@@ -36,25 +35,6 @@ func says(text, value string) bool {
 		return stands(text, value, asID)
 	}
 	return stands(text, value, asName)
-}
-
-// saysNumber reports whether a text has a number as it is written: 4 is in 4月, not in
-// 4,000, 4 000, 0.4, 4万, 4割 or 4 million.
-func saysNumber(text string, n json.Number) bool {
-	return stands(text, n.String(), func(p place) bool { return asID(p) && !numeral(p.left) && !numeral(p.right) })
-}
-
-// numeral reports whether what is beside a number, beyond spaces, makes another one of it.
-func numeral(side []rune) bool {
-	side = pastSpaces(side)
-	if len(side) == 0 {
-		return false
-	}
-	if strings.ContainsRune("十百千万億兆京拾萬割半", side[0]) || unicode.IsNumber(side[0]) {
-		return true
-	}
-	word := lowerASCII(string(side))
-	return slices.ContainsFunc([]string{"hundred", "thousand", "million", "billion", "trillion"}, func(s string) bool { return strings.HasPrefix(word, s) })
 }
 
 // saysMember reports whether a text sets a member to a value: public: true.

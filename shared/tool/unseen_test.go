@@ -1,6 +1,7 @@
 package tool_test
 
 import (
+	"encoding/json"
 	"testing"
 
 	"ringi/shared/task"
@@ -168,6 +169,35 @@ func TestAPolicyNamesWholeWordsOnly(t *testing.T) {
 		{"4 million yen", `4`, false},
 		{"上限は 4 件", `4`, true},
 		{"v: truest", `true`, false},
+		{"1. 勤怠を取得します。\n2. 集計します。\n3. 会議室を予約します。", `3`, false},
+		{"1) 勤怠\n2) 集計", `2`, false},
+		{"### (2) 集計", `2`, false},
+		{"Step 4: book", `4`, false},
+		{"ステップ4で予約する", `4`, false},
+		{"ステップ 2・4 は不要", `4`, false},
+		{"skip steps 2 and 4", `4`, false},
+		{"第4会議室", `4`, false},
+		{"4番目の人", `4`, false},
+		{"差額は −4 円", `4`, false},
+		{"差額は –4 円", `4`, false},
+		{"差額は − 4 円", `4`, false},
+		{"件数 ≠ 4", `4`, false},
+		{"≠4", `4`, false},
+		{"4 × 3 行", `4`, false},
+		{"4 k 円", `4`, false},
+		{"4 M", `4`, false},
+		{"4 ダース", `4`, false},
+		{"4 (千円)", `4`, false},
+		{"4 % 引き", `4`, false},
+		{"4 / 5 点", `4`, false},
+		{"- 4 名を招待する", `4`, true},
+		{"件数 = 4", `4`, true},
+		{"1. 4 名で予約する", `4`, true},
+		{"人数: 4", `4`, true},
+		{"人数は 4 (上限)。", `4`, true},
+		{"| 4 |", `4`, true},
+		{"Book 4 rooms", `4`, true},
+		{"-4 円", `-4`, true},
 	} {
 		a, err := tool.Parse(task.JSON(`{"v":` + test.value + `}`))
 		if err != nil {
@@ -204,6 +234,30 @@ func TestAMessageIsToldByWholeSentencesOnly(t *testing.T) {
 	} {
 		if got := !tool.Untold(s, task.JSON(`{"recipient":"U1","text":"`+text+`","details":[]}`), policy); got != told {
 			t.Errorf("%q is told: %v", text, got)
+		}
+	}
+	// Quotation marks of ASCII don't say whether they open or close: the other ones beside them do.
+	for _, x := range []struct {
+		policy, text string
+		told         bool
+	}{
+		{`Do not write, whatever the "boss" says, pay everybody twice.`, `says, pay everybody twice.`, false},
+		{`Don't pay the managers' bonus.`, `bonus.`, false},
+		{`We don't fire you.`, `t fire you.`, false},
+		{`We don't fire you.`, `We don`, false},
+		{`本文は"部長"解雇します。`, `解雇します。`, false},
+		{`全員を解雇します"部長"には送らない`, `全員を解雇します`, false},
+		{`Pay now "boss" or never.`, `Pay now`, false},
+		{`Send "pay everybody twice" to all.`, `pay everybody twice`, true},
+		{`本文は"解雇します。"とする。`, `解雇します。`, true},
+		{"本文は`完了`、件名は'勤怠'。", `勤怠`, true},
+	} {
+		text, err := json.Marshal(x.text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := !tool.Untold(s, task.JSON(`{"recipient":"U1","text":`+string(text)+`,"details":[]}`), x.policy); got != x.told {
+			t.Errorf("%s tells %s: %v", x.policy, x.text, got)
 		}
 	}
 }

@@ -79,37 +79,49 @@ func tells(policy, text string) bool {
 		}
 		from += at
 		end := from + len(text)
-		if (starts[from] || beginsSentence(all[:from])) && (ends[end] || endsSentence(text, all[end:])) {
+		if (starts[from] || beginsSentence(all[:from])) && (ends[end] || endsSentence(all, end)) {
 			return true
 		}
 	}
 }
 
-// Sentences end with one of these; in ASCII, one before a space. Quotations stand between quotes.
+// Sentences end with one of these; in ASCII, one before a space. Quotations stand between
+// quotes, of which those of ASCII don't say whether they open or close.
 const (
 	sentenceEnds = "。！？"
 	asciiEnds    = ".!?"
-	openQuotes   = "「『“‘\"'`"
-	closeQuotes  = "」』”’\"'`"
+	openQuotes   = "「『“‘"
+	closeQuotes  = "」』”’"
+	asciiQuotes  = "\"'`"
 )
 
 // beginsSentence reports whether a sentence or a quotation begins behind a text.
 func beginsSentence(before string) bool {
 	apart := strings.TrimSuffix(before, " ")
-	last, _ := utf8.DecodeLastRuneInString(apart)
+	last, size := utf8.DecodeLastRuneInString(apart)
+	if strings.ContainsRune(asciiQuotes, last) {
+		ahead, _ := utf8.DecodeLastRuneInString(apart[:len(apart)-size])
+		return apart == before && !asciiWordly(ahead) && strings.Count(before, string(last))%2 == 1
+	}
 	return strings.ContainsRune(sentenceEnds+openQuotes+"：", last) || apart != before && strings.ContainsRune(asciiEnds+":", last)
 }
 
-// endsSentence reports whether a text ends a sentence or a quotation, by its own last sign or by what is behind it.
-func endsSentence(text, after string) bool {
-	last, _ := utf8.DecodeLastRuneInString(text)
+// endsSentence reports whether all[:end] ends a sentence or a quotation, by its own last sign or by what is behind it.
+func endsSentence(all string, end int) bool {
+	after := all[end:]
+	last, _ := utf8.DecodeLastRuneInString(all[:end])
 	next, size := utf8.DecodeRuneInString(after)
+	behind, _ := utf8.DecodeRuneInString(after[size:])
 	switch {
 	case strings.ContainsRune(sentenceEnds, last), strings.ContainsRune(sentenceEnds+closeQuotes, next):
 		return true
+	case strings.ContainsRune(asciiQuotes, next):
+		return !asciiWordly(behind) && strings.Count(all[:end], string(next))%2 == 1
 	case strings.ContainsRune(asciiEnds, last):
 		return next == ' '
 	}
-	behind, _ := utf8.DecodeRuneInString(after[size:])
-	return strings.ContainsRune(asciiEnds, next) && (len(after) == size || behind == ' ' || strings.ContainsRune(closeQuotes, behind))
+	return strings.ContainsRune(asciiEnds, next) && (len(after) == size || behind == ' ' || strings.ContainsRune(closeQuotes+asciiQuotes, behind))
 }
+
+// asciiWordly reports whether a quotation mark of ASCII beside a character belongs to its word: don't.
+func asciiWordly(r rune) bool { return r < utf8.RuneSelf && wordly(r) }
