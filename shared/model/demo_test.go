@@ -68,7 +68,6 @@ func TestDemoPlans(t *testing.T) {
 		want         []string
 	}{
 		"今月の勤怠をまとめて":                           {"2026年4月の勤怠集計", `"month":4`, seed},
-		"<@U0SANDRING> 今月の勤怠をまとめて":             {"2026年4月の勤怠集計", `"month":4`, seed},
 		"先月の残業時間を確認して":                         {"2026年3月の残業時間の確認", `"month":3`, seed},
 		"12月の残業を確認して":                          {"2025年12月の残業時間の確認", `"month":12`, seed},
 		"2024年2月の勤怠":                           {"2024年2月の勤怠集計", `"month":2`, seed},
@@ -161,7 +160,7 @@ func TestDemoListensToRejections(t *testing.T) {
 		"no sheet":               {[]string{"シートは不要"}, nil, "スプレッドシートには書き込みません", []string{seed[0], seed[1], seed[2], "4. 完了通知 — send_slack_dm"}},
 		"a month at L2":          {[]string{"10月分にしてください"}, nil, "期間: 2025年10月(", seed},
 		"a department at L2":     {[]string{"営業部だけにして"}, nil, "対象: 営業部に在籍中の従業員", seed},
-		"somebody at L2":         {[]string{"<@U0SUZUKI> にも知らせて"}, nil, "完了したら、<@U0SUZUKI>に Slack の DM で知らせます", append(append([]string{}, seed[:4]...), "5. DM を送信 — send_slack_dm")},
+		"somebody at L2":         {[]string{"<@U0SUZUKI> にも知らせて"}, nil, "完了したら、依頼者、<@U0SUZUKI>に Slack の DM で知らせます", append(append([]string{}, seed...), "6. DM を送信 — send_slack_dm")},
 		"no DM, in English":      {nil, []string{"No DM at the end, please"}, "", seed[:4]},
 		"without a step":         {nil, []string{"ステップ4は不要です"}, "", []string{seed[0], seed[1], seed[2], "4. 完了通知 — send_slack_dm"}},
 		"only some steps":        {nil, []string{"remove step 5", "ステップ4は外して"}, "", seed[:3]},
@@ -169,7 +168,7 @@ func TestDemoListensToRejections(t *testing.T) {
 		"a month at L3":          {nil, []string{"10月分にして"}, "", seed},
 		"shorter at L2":          {[]string{"もっと簡潔にしてください"}, nil, "進め方: freee人事労務から従業員一覧を読み取ります → ", seed},
 		"any other at L3":        {nil, []string{"部署別にして"}, "", seed},
-		"any other at L2":        {[]string{"部署別にして"}, nil, "⚠ 前の版へのご指摘「部署別にして」はデモモデルに分からないため、反映していません。", seed},
+		"any other at L2":        {[]string{"部署別にして"}, nil, "注意: 前の版へのご指摘「部署別にして」はデモモデルに分からないため、反映していません。", seed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, first, _ := think(t, "今月の勤怠をまとめて", "ja", nil, nil)
@@ -309,7 +308,7 @@ func TestDemoSummary(t *testing.T) {
 		{Tool: "send_slack_dm", Result: json.RawMessage(`{"message_ts":"1.2"}`)},
 	}}
 	got, _, err := model.Summarize(t.Context(), demo(t), in)
-	want := "従業員 42 名を確認しました。\n残業時間の合計は 712.5 時間です。\n月 45 時間超 4 名、80 時間超 1 名、100 時間超 0 名。\n42 行を書き込みました: http://127.0.0.1/sheets/x\n依頼者に DM で知らせました。"
+	want := "従業員 42 名を確認しました。\n残業時間の合計は 712.5 時間です。\n月 45 時間超 4 名、80 時間超 1 名、100 時間超 0 名(80・100 時間は休日労働を含む)。\n42 行を書き込みました: http://127.0.0.1/sheets/x\n依頼者に DM で知らせました。"
 	if d := cmp.Diff(want, got); d != "" || err != nil {
 		t.Error(d, err)
 	}

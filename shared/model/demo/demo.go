@@ -87,11 +87,11 @@ func Answer(q Question) (string, error) {
 	case "extract":
 		answer = extract(r)
 	case "draft":
-		r.take(in.Earlier, false)
+		r.take(in, false)
 		answer = map[string]string{"policy": draft(r)}
 	case "plan":
 		r.follow(in.Policy)
-		r.take(in.Earlier, true)
+		r.take(in, true)
 		steps, missing, remarks := plan(in, r)
 		answer = map[string]any{"steps": steps, "missing": missing, "remarks": remarks}
 	case "summarize":

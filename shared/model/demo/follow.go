@@ -3,12 +3,15 @@ package demo
 import "strings"
 
 // follow keeps to an approved policy of the demo's own, by the very lines it wrote: what
-// people stamped counts, not what the message once said. It reports false for a policy of somebody else's.
-func (r *reading) follow(policy string) bool {
-	own := false
+// people stamped counts, not what the message once said.
+func (r *reading) follow(policy string) {
+	if r.topic == message {
+		r.followMessage(policy)
+		return
+	}
 	for _, t := range []words{japanese, englishWords} {
 		for line := range strings.SplitSeq(policy, "\n") {
-			own = r.line(t, line) || own
+			r.line(t, line)
 		}
 		r.validate = r.validate || strings.Contains(policy, strings.TrimRight(t.validateLine, "。."))
 		r.noNotice = r.noNotice || strings.Contains(policy, strings.TrimRight(t.noNoticeLine, "。."))
@@ -16,38 +19,59 @@ func (r *reading) follow(policy string) bool {
 		r.humanCheck = r.humanCheck || strings.Contains(policy, strings.TrimRight(t.humanLine, "。."))
 	}
 	if m := toldForm().FindStringSubmatch(policy); m != nil {
-		r.recipients = nil
+		r.recipients, r.copied = nil, has(m[0], japanese.requester, englishWords.requester)
 		for _, id := range idForm().FindAllStringSubmatch(m[0], -1) {
 			r.tell(id[1] + id[2])
 		}
 	}
 	r.slot.follow(policy, r.now)
-	return own
+}
+
+// followMessage takes whom a message goes to, and its text, from a policy. The text may read
+// like a policy itself: nothing in it counts.
+func (r *reading) followMessage(policy string) {
+	t := r.words
+	_, form, _ := strings.Cut(t.sayLine, "%s")
+	before, _, _ := strings.Cut(form, "%s")
+	begin, end, _ := strings.Cut(t.quote, "%s")
+	head, text, _ := strings.Cut(policy, before+begin)
+	at := strings.LastIndex(text, end+"\n"+t.privacyMessage)
+	if at < 0 {
+		return
+	}
+	r.quotes[0] = text[:at]
+	r.humanCheck = r.humanCheck || strings.Contains(head, strings.TrimRight(t.humanLine, "。."))
+	for line := range strings.SplitSeq(head, "\n") {
+		if said, ok := within(line, t.purposeMessage); ok {
+			r.recipients = nil
+			for _, id := range idForm().FindAllStringSubmatch(said, -1) {
+				r.tell(id[1] + id[2])
+			}
+		}
+	}
 }
 
 // toldForm finds the words in which a policy says who is told.
 var (
-	toldForm = form(`(?:完了したら、|When done, tell )(?:(?:<@[UW][A-Z0-9]+>|[\w.+-]+@[\w.-]+\w)(?:、|, )?)+`)
+	toldForm = form(`(?:完了したら、|When done, tell )(?:(?:依頼者|the requester|<@[UW][A-Z0-9]+>|[\w.+-]+@[\w.-]+\w)(?:、|, )?)+`)
 	idForm   = form(`<@([UW][A-Z0-9]+)>|([\w.+-]+@[\w.-]+\w)`)
 )
 
-// line takes in one line of a policy. It reports whether it is one that only the demo writes.
-func (r *reading) line(t words, line string) bool {
+// line takes in one line of a policy.
+func (r *reading) line(t words, line string) {
 	if said, ok := within(line, t.period); ok {
 		if p := scan(said).when(r.now); len(p.months) > 0 {
 			r.period.months, r.assumed = p.months, false
 		}
-		return true
+		return
 	}
 	if said, ok := within(line, t.scopeOf); ok {
 		r.departments = strings.Split(said, t.and)
-		return true
+		return
 	}
 	if line == t.scope {
 		r.departments = nil
-		return true
 	}
-	return false
 }
 
 // within finds what stands in place of a form's %s.

@@ -98,6 +98,8 @@ func (r reading) parts() []part {
 	return out
 }
 
+// tabOf names a tab by all that it holds: another request writes to another. A name that
+// the message gives stands alone, unless there are several tables.
 func (r reading) tabOf(department string, m month, departments, months bool) string {
 	t, tab := r.words, r.tab
 	if months {
@@ -111,7 +113,7 @@ func (r reading) tabOf(department string, m month, departments, months bool) str
 	case r.tab == "":
 		tab = t.tabEmployees
 	}
-	if departments {
+	if department != "" && (departments || r.tab == "") {
 		tab += " " + department
 	}
 	return tab
@@ -123,16 +125,8 @@ func (r reading) cannot() string {
 	switch {
 	case r.asksForHelp():
 		return t.can
-	case r.pay != "":
-		return fmt.Sprintf(t.noPay, fmt.Sprintf(t.quote, r.pay)) + t.can
-	case r.every != "":
-		return fmt.Sprintf(t.noEvery, fmt.Sprintf(t.quote, r.every)) + t.can
-	case r.denied != "":
-		return fmt.Sprintf(t.noDenied, fmt.Sprintf(t.quote, r.denied)) + t.can
-	case r.action != "":
-		return fmt.Sprintf(t.noAction, fmt.Sprintf(t.quote, oneLine(r.action))) + t.can
-	case r.topic == other:
-		return fmt.Sprintf(t.noTopic, fmt.Sprintf(t.quote, oneLine(r.text))) + t.can
+	case len(r.stops) > 0:
+		return r.stops[0] + t.can
 	case len(r.people) > 0:
 		return fmt.Sprintf(t.noPerson, fmt.Sprintf(t.quote, oneLine(strings.Join(r.people, t.and))))
 	case len(r.recipients) > task.MaxMentioned:
@@ -255,6 +249,9 @@ func (r reading) head() []string {
 // addressees are those who are told, as mentions.
 func (r reading) addressees() string {
 	var out []string
+	if r.copied && r.topic != message {
+		out = append(out, r.words.requester)
+	}
 	for _, id := range r.recipients {
 		out = append(out, mention(id))
 	}
@@ -265,7 +262,11 @@ func (r reading) addressees() string {
 func (r reading) how() []string {
 	t := r.words
 	if r.topic == message {
-		return []string{fmt.Sprintf(t.sayLine, r.addressees(), fmt.Sprintf(t.quote, r.quotes[0]))}
+		say := fmt.Sprintf(t.sayLine, r.addressees(), fmt.Sprintf(t.quote, r.quotes[0]))
+		if r.humanCheck {
+			return []string{t.humanLine, say}
+		}
+		return []string{say}
 	}
 	how := []string{t.readEmployees}
 	if r.topic == meeting {
@@ -279,6 +280,9 @@ func (r reading) how() []string {
 	}
 	if r.withMonth() {
 		how = append(how, t.calculate)
+		if len(r.period.months) > 1 {
+			how = append(how, t.average)
+		}
 	}
 	switch {
 	case r.withSheet():
@@ -308,6 +312,7 @@ func summary(in input, r reading) string {
 	times := map[string]int{}
 	for _, s := range in.Steps {
 		times[s.Tool]++
+		times[s.Title]++
 	}
 	for _, s := range in.Steps {
 		f := s.Facts
@@ -324,6 +329,9 @@ func summary(in input, r reading) string {
 			}
 			lines = append(lines, fmt.Sprintf(t.sumOvertime, f["total_overtime_hours"]),
 				fmt.Sprintf(t.sumOver, f["over_45h"], f["over_80h"], f["over_100h"]))
+			if f["over_80h_average"] != nil {
+				lines = append(lines, fmt.Sprintf(t.sumAverage, f["over_80h_average"], f["over_360h"]))
+			}
 			if note, ok := f["note"].(string); ok && r.topic == overtime {
 				lines = append(lines, note)
 			}
@@ -332,9 +340,8 @@ func summary(in input, r reading) string {
 		case bookRoom:
 			lines = append(lines, fmt.Sprintf(t.meeting.sum, f["room_id"], f["date"], f["start"], f["end"], f["booking_id"]))
 		case "send_slack_dm":
-			if len(r.recipients) > 0 {
-				lines = append(lines, fmt.Sprintf(t.sumTold, times[s.Tool]))
-				times[s.Tool] = 0 // said once
+			if s.Title == t.tellTitle.title {
+				lines = append(lines, fmt.Sprintf(t.sumTold, times[s.Title]))
 				continue
 			}
 			lines = append(lines, t.sumNotice)

@@ -2,6 +2,8 @@ package demo
 
 import (
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 	"time"
 )
@@ -14,11 +16,11 @@ const (
 
 // meetingWords are one language's about meeting rooms.
 type meetingWords struct {
-	title, purpose, when, find, book, privacy string
-	assumedDay, assumedTime, assumedEnd       string
-	listTitle, bookTitle                      step
-	done, labelRoom, labelNumber, wrong       string
-	sum                                       string
+	title, purpose, when, find, book, privacy      string
+	assumedDay, assumedTime, assumedEnd            string
+	listTitle, bookTitle                           step
+	done, labelTime, labelRoom, labelNumber, wrong string
+	sum                                            string
 }
 
 var japaneseMeeting = meetingWords{
@@ -28,7 +30,7 @@ var japaneseMeeting = meetingWords{
 	privacy:   "取り扱う情報: 会議室の一覧と、予約の件名・日時のみ。",
 	listTitle: step{"空いている会議室を調べる", "会議室サーバーから、空いている会議室の一覧を取得する", "会議室のリスト"},
 	bookTitle: step{"会議室を予約", "最初に見つかった会議室を予約する", "予約番号"},
-	done:      "会議室の予約について、結果をお知らせします。", labelRoom: "会議室", labelNumber: "予約番号",
+	done:      "会議室の予約について、結果をお知らせします。", labelTime: "日時", labelRoom: "会議室", labelNumber: "予約番号",
 	wrong: "その日時には予約できません。これからの、実在する日時を書いてください。",
 	sum:   "会議室 %v を %v %v–%v に予約しました(予約番号 %v)。",
 }
@@ -40,7 +42,7 @@ var englishMeeting = meetingWords{
 	privacy:   "Information handled: the list of meeting rooms; subject and time of the booking only.",
 	listTitle: step{"Find free meeting rooms", "Fetch the list of free meeting rooms from the server of rooms", "A list of rooms"},
 	bookTitle: step{"Book a meeting room", "Book the first room that was found", "The booking's number"},
-	done:      "About the meeting room:", labelRoom: "Room", labelNumber: "Booking",
+	done:      "About the meeting room:", labelTime: "When", labelRoom: "Room", labelNumber: "Booking",
 	wrong: "No room can be booked for then. Name a day and a time that there are, and that are still ahead.",
 	sum:   "The room %v is booked for %v, %v–%v (booking %v).",
 }
@@ -63,17 +65,24 @@ var (
 	at              = `(?:(午前|午後|朝|夜)\s*)?\b(\d{1,2})(?:\s*:\s*([0-5]\d)|\s*時\s*(半|[0-5]?\d\s*分)?)?\s*(a\.?m\.?|p\.?m\.?)?`
 	betweenTimeForm = form(`(?i)` + at + until + at + `(?:まで)?(?:の?間)?`)
 	timeForm        = form(`(?i)(?:(午前|午後|朝|夜)\s*)?\b(\d{1,2})(?:\s*:\s*([0-5]\d)|\s*時\s*(半|[0-5]?\d\s*分)?|\s*(am|pm|a\.m\.|p\.m\.))\s*(am|pm)?(?:\b|から|より)?`)
-	noonForm        = form(`(?i)\bnoon\b|正午`)
+	// roomForm is one room's name beside the word for a room that was taken.
+	roomForm = form(`\x1f ?[A-Z]\b|\b[A-Z] ?\x1f`)
+	// vagueForm is a time too wide for a meeting, severalForm more rooms than one.
+	vagueForm   = form(`(?i)今週|来週|再来週|今月|来月|再来月|来年|午前|午後|朝|昼|夕方|夜|\b(?:this|next)\s+(?:week|month)\b|\b(?:morning|afternoon|evening)\b`)
+	severalForm = form(`(?i)[2-9]\s*(?:つ|部屋|室)|\b(?:two|three|several)\b`)
+	noonForm    = form(`(?i)\bnoon\b|正午`)
 )
 
-// slot takes the day and the time of a meeting out of a text.
-func (s *scanner) slot(now time.Time) slot {
-	out := slot{day: now.AddDate(0, 0, 1), start: 10 * 60, noDay: true, noTime: true, noEnd: true}
-	if day, ok := s.day(now); ok {
-		out.day, out.noDay = day, false
+// slot takes the day and the time of a meeting out of a text. second is one more day, time
+// or length than one meeting has.
+func (s *scanner) slot(now time.Time) (out slot, second string) {
+	out = slot{day: now.AddDate(0, 0, 1), start: 10 * 60, noDay: true, noTime: true, noEnd: true}
+	day, second := s.day(now)
+	if day != nil {
+		out.day, out.noDay = *day, false
 	}
-	length := 60
-	for _, m := range s.take(lengthForm) {
+	length, lengths := 60, s.take(lengthForm)
+	for _, m := range lengths {
 		switch {
 		case m[1] != "":
 			length = 60 * number(m[1])
@@ -89,22 +98,33 @@ func (s *scanner) slot(now time.Time) slot {
 		}
 		out.noEnd = false
 	}
-	if m := s.first(betweenTimeForm); m != nil {
+	ranges := s.takeIf(betweenTimeForm, func(m []string) bool { // of hours, not of people
+		return strings.Contains(m[0], "時") || m[1]+m[3]+m[5]+m[6]+m[8]+m[10] != ""
+	})
+	times := append(s.take(timeForm), s.take(noonForm)...)
+	if said := slices.Concat(ranges, times); len(said) > 1 {
+		second = or(second, said[1][0])
+	} else if len(lengths) > 1 {
+		second = or(second, lengths[1][0])
+	}
+	switch {
+	case len(ranges) > 0:
+		m := ranges[0]
 		end := minutes(m[6], m[7], m[8], m[9], m[10])
 		late := m[5]
 		if late == "" && m[1] == "" && number(m[2]) < 12 && minutes("", m[2], m[3], m[4], m[10]) < end {
 			late = m[10] // from 3 to 4 pm
 		}
 		out.start, out.end, out.noTime, out.noEnd = minutes(m[1], m[2], m[3], m[4], late), end, false, false
-		return out
-	}
-	if m := s.first(timeForm); m != nil {
+		return out, second
+	case len(times) > 0 && len(times[0]) > 1:
+		m := times[0]
 		out.start, out.noTime = minutes(m[1], m[2], m[3], m[4], m[5]+m[6]), false
-	} else if s.took(noonForm) {
+	case len(times) > 0:
 		out.start, out.noTime = 12*60, false
 	}
 	out.end = out.start + length
-	return out
+	return out, second
 }
 
 // wrong reports whether there is no such time, or it is over.
@@ -131,34 +151,44 @@ func minutes(half, hour, minute, japanese, meridiem string) int {
 	return h*60 + m
 }
 
-// day takes the day out of a text.
-func (s *scanner) day(now time.Time) (time.Time, bool) {
-	if m := s.first(inDaysForm); m != nil {
-		return now.AddDate(0, 0, number(m[1]+m[2])), true
-	}
-	if m := s.first(dayWordForm); m != nil {
-		said, n := strings.ToLower(m[0]), 0
-		switch {
-		case has(said, "一昨日", "おととい"):
-			n = -2
-		case has(said, "昨日", "きのう", "yesterday"):
-			n = -1
-		case has(said, "明々後日", "しあさって"):
-			n = 3
-		case has(said, "明後日", "あさって", "after tomorrow"):
-			n = 2
-		case has(said, "明日", "あした", "あす", "tomorrow"):
-			n = 1
+// day takes the day out of a text, nil if there is none; second is what names another.
+func (s *scanner) day(now time.Time) (day *time.Time, second string) {
+	for _, f := range []struct {
+		form func() *regexp.Regexp
+		day  func(now time.Time, m []string) time.Time
+	}{{inDaysForm, func(now time.Time, m []string) time.Time { return now.AddDate(0, 0, number(m[1]+m[2])) }}, {dayWordForm, dayWord}, {onDayForm, onDay}, {weekdayForm, weekday}} {
+		for _, m := range s.take(f.form) {
+			switch then := f.day(now, m); {
+			case day == nil:
+				day = &then
+			case then.Format(time.DateOnly) != day.Format(time.DateOnly):
+				second = or(second, m[0])
+			}
 		}
-		return now.AddDate(0, 0, n), true
 	}
-	if m := s.first(weekdayForm); m != nil {
-		return weekday(now, m), true
+	return day, second
+}
+
+// dayWord is a day that is named by its distance.
+func dayWord(now time.Time, m []string) time.Time {
+	said, n := strings.ToLower(m[0]), 0
+	switch {
+	case has(said, "一昨日", "おととい"):
+		n = -2
+	case has(said, "昨日", "きのう", "yesterday"):
+		n = -1
+	case has(said, "明々後日", "しあさって"):
+		n = 3
+	case has(said, "明後日", "あさって", "after tomorrow"):
+		n = 2
+	case has(said, "明日", "あした", "あす", "tomorrow"):
+		n = 1
 	}
-	m := s.first(onDayForm)
-	if m == nil {
-		return now, false
-	}
+	return now.AddDate(0, 0, n)
+}
+
+// onDay is a day by its number, the next such one; the zero time if there is none.
+func onDay(now time.Time, m []string) time.Time {
 	year, mon, day := now.Year(), number(m[2])+monthNamed(m[4]), number(m[3]+m[5]+m[6])
 	if mon == 0 {
 		mon = int(now.Month())
@@ -168,12 +198,12 @@ func (s *scanner) day(now time.Time) (time.Time, bool) {
 	}
 	then := time.Date(year, time.Month(mon), day, 0, 0, 0, 0, now.Location())
 	if then.Day() != day { // 31 November
-		return time.Time{}, true
+		return time.Time{}
 	}
 	if m[1] == "" && then.AddDate(0, 0, 1).Before(now) { // a meeting is ahead
 		then = then.AddDate(1, 0, 0)
 	}
-	return then, true
+	return then
 }
 
 // weekday is the next such day; next week's begins on Monday.
@@ -209,7 +239,8 @@ func (p *planner) meet() []object {
 	if free == "" || booked == "" {
 		return nil
 	}
-	return []object{{"label": t.labelRoom, "value": ref(booked + "room_id")}, {"label": t.labelNumber, "value": ref(booked + "booking_id")}}
+	at := fmt.Sprintf("%s %s–%s", s.day.Format(time.DateOnly), clock(s.start), clock(s.end))
+	return []object{{"label": t.labelTime, "value": at}, {"label": t.labelRoom, "value": ref(booked + "room_id")}, {"label": t.labelNumber, "value": ref(booked + "booking_id")}}
 }
 
 // meetingPolicy is the beginning of a policy about a meeting room, and how it goes on.

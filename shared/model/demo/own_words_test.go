@@ -65,7 +65,7 @@ func TestRequestsInOnesOwnWords(t *testing.T) {
 	})
 	t.Run("instead of", func(t *testing.T) {
 		r := understood(t, "10月の勤怠")
-		r.take([]version{{Reason: "September instead of October"}}, false)
+		r.take(input{Earlier: []version{{Reason: "September instead of October"}}}, false)
 		if len(r.taken) > 0 && len(r.period.months) != 1 {
 			t.Errorf("taken in %q, months %v", r.taken, r.when())
 		}

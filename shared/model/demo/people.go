@@ -13,8 +13,6 @@ var (
 	// nextToForm is one more of them: <@U1> と <@U2> に, to <@U1> and <@U2>.
 	nextToForm  = form(`(?i)<@([UW][A-Z0-9]+)(?:\|[^>]*)?>\s*(?:さん|様|くん|氏)?\s*(?:と|、|,)\s*\x1f|\x1f\s*(?:and|,)\s*<@([UW][A-Z0-9]+)(?:\|[^>]*)?>`)
 	mentionForm = form(`<[@!#][^>]*>`)
-	// botForm is a mention at the very beginning, as whoever calls Ringi writes it.
-	botForm = form(`^\s*<@[UW][A-Z0-9]+(?:\|[^>]*)?>`)
 	// aboutForm is a mention of somebody whose records are meant.
 	aboutForm = form(`(?i)<@([UW][A-Z0-9]+)(?:\|[^>]*)?>\s*(?:さん|様|くん|氏)?\s*(?:の|だけ|のみ|以外|は|が)|\b(?:of|for|about|except)\s+<@([UW][A-Z0-9]+)(?:\|[^>]*)?>|<@([UW][A-Z0-9]+)(?:\|[^>]*)?>['’]s\b`)
 	// groupForm is several people at once who are to be told: nobody here knows who they are.
@@ -33,7 +31,7 @@ var (
 	// groupedForm is how results come anyway: one line for each person.
 	groupedForm = form(`(?i)(?:従業員|社員|個人|人)\s*(?:ごと|毎|別)(?:に|の)?|\b(?:per|by|for\s+each|of\s+each)\s+(?:person|employee)\b`)
 	// whileForm is a word that looks like a department's and is none.
-	whileForm = form(`(?i)全部|一部|外部|内部|部分|各部署|全部署|全部門|部署(?:別|ごと|毎)|[部課](?:別|ごと|毎)|会議室|\b(?:my|our|your|each|every|any|which|what|whole)\s+(?:department|team|division)\b`)
+	whileForm = form(`(?i)全部|一部|外部|内部|部分|各部署|全部署|全部門|部署(?:別|ごと|毎)|[部課](?:別|ごと|毎)|会議室|\b(?:my|our|your|each|every|any|which|what|whole|by|per)\s+(?:department|team|division)\b`)
 )
 
 // english are the departments of the local stack's company under their English names.
@@ -68,12 +66,9 @@ func (s *scanner) people(r *reading) {
 	}
 }
 
-// mentions takes out the mentions that are left: the first word is Ringi's own name; others
-// are of people whose records are meant, or mean nothing here.
+// mentions takes out the mentions that are left: of people whose records are meant, or of
+// what means nothing here. Ringi's own is not among them: a request comes without it.
 func (s *scanner) mentions(r *reading) {
-	if at := botForm().FindStringIndex(s.text); at != nil && !startsAbout(s.text) {
-		s.text = string(taken) + s.text[at[1]:]
-	}
 	for _, m := range s.take(aboutForm) {
 		r.people = append(r.people, mention(m[1]+m[2]+m[3]))
 	}
@@ -87,12 +82,6 @@ func (s *scanner) mentions(r *reading) {
 		}
 		r.unread = append(r.unread, said)
 	}
-}
-
-// startsAbout reports whether a text begins with somebody whose records are meant.
-func startsAbout(text string) bool {
-	at := aboutForm().FindStringIndex(text)
-	return at != nil && strings.TrimSpace(text[:at[0]]) == ""
 }
 
 // groups takes out several people at once who are to be told.

@@ -27,6 +27,7 @@ const maxMonths = 12
 type period struct {
 	months  []month // in order
 	part    string  // words that mean less than whole months
+	open    string  // words that name an end without a beginning
 	quarter bool    // counted in fiscal years from April, as nobody said
 }
 
@@ -45,18 +46,22 @@ const (
 )
 
 var (
-	daysForm = form(`(?i)(?:(20\d\d)\s*[年/-]\s*)?(1[0-2]|0?[1-9])\s*[月/]\s*([0-3]?\d)日?` + until + `(?:(?:(20\d\d)\s*[年/-]\s*)?(1[0-2]|0?[1-9])\s*[月/]\s*)?([0-3]?\d)日?(?:まで)?(?:の?間)?`)
+	daysForm = form(`(?i)(?:\b(20\d\d)\s*[年/-]\s*)?\b(1[0-2]|0?[1-9])\s*[月/]\s*([0-3]?\d)日?` + until + `(?:(?:(20\d\d)\s*[年/-]\s*)?(1[0-2]|0?[1-9])\s*[月/]\s*)?([0-3]?\d)(?:日|\b)(?:まで)?(?:の?間)?`)
 	// namedDaysForm is October 1 to 15, October 1 to October 15.
 	namedDaysForm = form(`(?i)\b(` + names + `)\.?\s+([0-3]?\d)(?:st|nd|rd|th)?` + until + `(?:(` + names + `)\.?\s+)?([0-3]?\d)(?:st|nd|rd|th)?\b`)
 	dayForm       = form(`(?i)(?:(20\d\d)\s*[年/-]\s*)?\b(1[0-2]|0?[1-9])\s*(?:月\s*([0-3]?\d)日|/([0-3]?\d)\b)`)
 	namedDayForm  = form(`(?i)\b(` + names + `)\.?\s+([0-3]?\d)(?:st|nd|rd|th)?\b`)
-	weekForm      = form(`(?i)今週|先週|前週|来週|昨日|本日|今日|一昨日|明日|\b(?:this|last|next|previous)\s+week\b|\byesterday\b|\btoday\b|\btomorrow\b`)
+	weekForm      = form(`(?i)今週|先週|前週|昨日|本日|今日|一昨日|\b(?:this|last|previous)\s+week\b|\byesterday\b|\btoday\b`)
 	fiscalForm    = form(`(?i)(今|本|当|昨|前|去|来|20\d\d)\s*年度|\b(this|last|previous|next|current)\s+(?:fiscal|financial)\s+year\b|\bfy\s*(20\d\d)\b`)
-	yearForm      = form(`(?i)(今年|本年|昨年|去年|前年)|\b(this|last|previous)\s+year(?:'s)?|(20\d\d)年(?:の?(?:1年間|一年間)|分|中)`)
+	yearForm      = form(`(?i)(一昨年|今年|本年|昨年|去年|前年)|\b(this|last|previous)\s+year(?:'s)?|(20\d\d)年(?:の?(?:1年間|一年間)|分|中)`)
 	quarterForm   = form(`(?i)(今|当|前|先|来)\s*四半期|\b(this|current|last|previous|next)\s+quarter(?:'s)?|(?:(20\d\d)\s*年?度?の?\s*)?(?:第\s*([1-4])\s*四半期|\bq([1-4])\b)(?:\s*(?:of\s+)?(?:fy\s*)?(20\d\d))?`)
 	lastFewForm   = form(`(?i)(?:直近|過去|ここ)\s*(?:の\s*)?(\d{1,2})\s*(?:か|ヶ|カ|ケ|ヵ)月間?|\b(?:last|past|previous)\s+(\d{1,2}|two|three|six|twelve)\s+months\b`)
 	monthForm     = form(`(?i)(先々月|再来月|先月|前月|今月|当月|来月|翌月|\b(?:this|current|last|previous|next)\s+month(?:'s)?|\bmonth before last\b)|(\d{1,2})\s*(?:か|ヶ|カ|ケ|ヵ)月前|(?:\b(20\d\d)\s*[年/-]\s*|\b)(1[0-2]|0?[1-9])\s*月(?:分|度)?|\b(20\d\d)[/-](1[0-2]|0?[1-9])\b|\b(` + names + `)\b\.?(?:,?\s+(20\d\d)\b)?(?:'s)?`)
 	betweenForm   = form(`(?i)^` + until + `$`)
+	andForm       = form(`(?i)^\s*(?:and|&)\s*$`)
+	bothForm      = form(`(?i)\bbetween\s+$`)
+	upToForm      = form(`(?i)\b(?:until|till|through|thru|to|by|before)\s+(?:the\s+end\s+of\s+)?$`)
+	endForm       = form(`^\s*末?\s*(?:まで|以前)`)
 	sinceForm     = form(`^\s*(?:から|以降|以来)`)
 	fromForm      = form(`(?i)\b(?:from|since)\s+$`)
 	mayForm       = form(`(?i)\b(?:in|for|of|to|from|through|until|last|and|,)\s+$|^\s*$`)
@@ -84,8 +89,10 @@ func (s *scanner) when(now time.Time) period {
 }
 
 var (
-	yearOfForm   = form(`(今年|本年|昨年|去年|前年|来年)(度)?\s*の?\s*(?:(1[0-2]|0?[1-9])\s*月|(第\s*[1-4]\s*四半期))`)
+	yearOfForm   = form(`(一昨年|今年|本年|昨年|去年|前年|来年)(度)?\s*の?\s*(?:(1[0-2]|0?[1-9])\s*月|(第\s*[1-4]\s*四半期))`)
 	fiscalOfForm = form(`(今|本|当|昨|前|去|来)\s*年度\s*の?\s*(?:(1[0-2]|0?[1-9])\s*月|(第\s*[1-4]\s*四半期))`)
+	eraForm      = form(`令和\s*(\d{1,2}|元)\s*年`)
+	shortForm    = form(`(^|[^月/\d-])(1[0-2]|0?[1-9])(\s*(?:〜|~|～|-|–|—|から)\s*(?:1[0-2]|0?[1-9])\s*月)`)
 	ofYearForm   = form(`(?i)\b(` + names + `|q[1-4])\.?,?\s+(?:of\s+)?(this|last|next)\s+year\b`)
 	yearsForm    = form(`(?i)\b(this|last|next)\s+year['’]?s?\s+(` + names + `|q[1-4])\b`)
 )
@@ -95,6 +102,8 @@ func (s *scanner) yearWords(now time.Time) {
 	replace := func(f func() *regexp.Regexp, with func(m []string) string) {
 		s.text = f().ReplaceAllStringFunc(s.text, func(said string) string { return with(f().FindStringSubmatch(said)) })
 	}
+	replace(eraForm, func(m []string) string { return fmt.Sprintf("%d年", 2018+max(1, number(m[1]))) })
+	replace(shortForm, func(m []string) string { return m[1] + m[2] + "月" + m[3] }) // 7〜9月
 	replace(fiscalOfForm, func(m []string) string {
 		here := thisMonth(now)
 		year := (here - (here+9)%12).year() + shift(m[1])
@@ -126,15 +135,10 @@ func weekMonths(said string, now time.Time) (from, to month) {
 		day = now.AddDate(0, 0, -2)
 	case has(said, "昨日", "yesterday"):
 		day = now.AddDate(0, 0, -1)
-	case has(said, "明日", "tomorrow"):
-		day = now.AddDate(0, 0, 1)
 	case has(said, "週", "week"):
 		day, length = now.AddDate(0, 0, -(int(now.Weekday())+6)%7), 7 // from Monday
-		switch {
-		case has(said, "先", "前", "last", "previous"):
+		if has(said, "先", "前", "last", "previous") {
 			day = day.AddDate(0, 0, -7)
-		case has(said, "来", "next"):
-			day = day.AddDate(0, 0, 7)
 		}
 	}
 	return thisMonth(day), thisMonth(day.AddDate(0, 0, length-1))
@@ -233,6 +237,8 @@ func (p *period) begun(from, to, here month) month {
 // shift is which way a word goes from now: 前 and last are -1, 来 and next 1.
 func shift(said string) int {
 	switch {
+	case has(said, "一昨"):
+		return -2
 	case has(said, "前", "先", "昨", "去", "last", "previous"):
 		return -1
 	case has(said, "来", "翌", "next"):
@@ -264,15 +270,22 @@ func (s *scanner) months(now time.Time, p *period) {
 	}
 	text := []byte(s.text)
 	for i := 0; i < len(found); i++ {
-		from, to := found[i].m, found[i].m
-		if i+1 < len(found) && betweenForm().MatchString(s.text[found[i].end:found[i+1].at]) {
-			i++
-			if to = found[i].m; from > to && !found[i-1].year {
-				from -= 12
+		first, last := found[i], found[i]
+		before := s.text[:first.at]
+		if i+1 < len(found) {
+			next := found[i+1]
+			between, after := s.text[first.end:next.at], s.text[next.end:]
+			if betweenForm().MatchString(between) || andForm().MatchString(between) && bothForm().MatchString(before) || bothEnds(between, after) {
+				last, i = next, i+1
 			}
 		}
-		if from == to && from < thisMonth(now) && (sinceForm().MatchString(s.text[found[i].end:]) || fromForm().MatchString(s.text[:found[i].at])) {
+		from, to := ordered(first.m, last.m, first.year, last.year)
+		switch after := s.text[last.end:]; {
+		case first != last:
+		case from < thisMonth(now) && (sinceForm().MatchString(after) || fromForm().MatchString(before)):
 			to = thisMonth(now)
+		case upToForm().MatchString(before) || endForm().MatchString(after):
+			p.open = s.text[first.at:first.end] + endForm().FindString(after)
 		}
 		p.with(from, to)
 	}
@@ -282,6 +295,22 @@ func (s *scanner) months(now time.Time, p *period) {
 		}
 	}
 	s.text = string(text)
+}
+
+// bothEnds reports whether two months are the ends of what is meant: 7月と9月の間.
+func bothEnds(between, after string) bool {
+	return strings.TrimSpace(between) == "と" && strings.HasPrefix(strings.TrimPrefix(strings.TrimSpace(after), "の"), "間")
+}
+
+// ordered moves an end whose year nobody said by years, so that a range has its ends in order.
+func ordered(from, to month, fromYear, toYear bool) (month, month) {
+	for ; fromYear && !toYear && to-from >= 12; to -= 12 {
+	}
+	for ; from > to && !fromYear; from -= 12 {
+	}
+	for ; from > to && !toYear; to += 12 {
+	}
+	return from, to
 }
 
 // monthSaid reads one match of monthForm, and whether it came with a year.

@@ -37,13 +37,14 @@ type planner struct {
 	reading   reading
 	tools     map[string]offered
 	forbidden []string
+	records   map[part]string // attendance that is read, by the part it is of
 	steps     []planned
 	missing   []lack
 }
 
 // kind tells steps apart that a person may want left out: their tool, and what they do with it.
 func kind(tool string, input object) string {
-	return fmt.Sprint(tool, input["mode"], input["year"], input["month"], input["sheet"], input["department"])
+	return fmt.Sprint(tool, input["mode"], input["year"], input["month"], input["sheet"], input["department"], input["recipient"])
 }
 
 func (s planned) kind() string {
@@ -109,7 +110,7 @@ func plan(in input, r reading) (steps []planned, missing []lack, remarks string)
 	if r.cannot() != "" {
 		return []planned{}, []lack{{or(oneLine(r.text), r.words.titleEmpty), "", noTool}}, ""
 	}
-	p := planner{reading: r, tools: map[string]offered{}, forbidden: in.Forbidden}
+	p := planner{reading: r, tools: map[string]offered{}, forbidden: in.Forbidden, records: map[part]string{}}
 	for _, tool := range in.Tools {
 		p.tools[tool.Name] = tool
 	}
@@ -118,7 +119,9 @@ func plan(in input, r reading) (steps []planned, missing []lack, remarks string)
 	case meeting:
 		details = p.meet()
 	case message:
-		p.tell(r.quotes[0], nil)
+		for _, id := range r.recipients {
+			p.send(r.words.tellTitle, id, r.quotes[0], nil)
+		}
 	default:
 		for _, part := range r.parts() {
 			details = append(details, p.part(part, len(r.parts()) > 1)...)
@@ -130,22 +133,22 @@ func plan(in input, r reading) (steps []planned, missing []lack, remarks string)
 	if len(p.missing) > 0 {
 		return []planned{}, p.missing, ""
 	}
-	if len(p.steps) == 0 && len(r.left)+len(r.kept) > 0 { // nothing would be left to do
-		r.left, r.kept, r.refused, r.taken = nil, nil, append(r.taken, r.refused...), nil
+	if len(p.steps) == 0 && len(r.left) > 0 { // nothing would be left to do
+		r.left, r.refused, r.taken = nil, append(r.taken, r.refused...), nil
 		return plan(in, r)
 	}
 	return p.steps, []lack{}, r.remarks()
 }
 
-// remarks are two lines: the reasons for which steps were sent back that were taken in,
-// and those that were not. Up to fifty of them fit.
+// remarks are up to three lines: the reasons for which steps were sent back that were taken
+// in, and those that were not. Up to fifty of them fit.
 func (r reading) remarks() string {
 	var lines []string
-	most := 1600 / max(len(r.taken)+len(r.refused), 1)
+	most := 1600 / max(len(r.taken)+len(r.refused)+len(r.needed), 1)
 	for _, of := range []struct {
 		reasons []string
 		form    string
-	}{{r.taken, r.words.reflected}, {r.refused, r.words.notReflected}} {
+	}{{r.taken, r.words.reflected}, {r.refused, r.words.notReflected}, {r.needed, r.words.stillNeeded}} {
 		var said []string
 		for _, reason := range of.reasons {
 			said = append(said, fmt.Sprintf(r.words.quote, cut(reason, most-2)))
@@ -185,19 +188,19 @@ func (p *planner) part(of part, several bool) (details []object) {
 		if records == "" {
 			return details
 		}
+		p.records[part{of.department, of.month, ""}] = records
 		if p.reading.validate {
-			p.add(t.validateTitle.of(about), "calculate_overtime", object{"mode": "validate", "records": ref(records + "records")})
+			p.add(t.validateTitle.of(about), "calculate_overtime", p.judged(of, "validate"))
 		}
 		rows, member, columns = records, "records", []string{"num", "display_name", "start_date", "end_date", "work_days"}
-		if result := p.add(t.overtimeTitle.of(about), "calculate_overtime", object{"mode": "calculate", "records": ref(records + "records")}); result != "" {
+		if result := p.add(t.overtimeTitle.of(about), "calculate_overtime", p.judged(of, "calculate")); result != "" {
 			rows, member, columns = result, "rows", columnsOf(p.reading.topic)
 			detail(t.labelPeriod, result+"period")
 			detail(t.labelOver45, result+"over_45h")
 			detail(t.labelOver80, result+"over_80h")
-		}
-	} else if p.reading.validate {
-		if again := p.add(t.rereadTitle, "list_employees", list); again != "" {
-			detail(t.rereadTitle.title, again+"count")
+			if len(p.before(of)) > 0 {
+				detail(t.labelAverage, result+"over_80h_average")
+			}
 		}
 	}
 	if p.reading.withSheet() {
@@ -210,6 +213,28 @@ func (p *planner) part(of part, several bool) (details []object) {
 		}
 	}
 	return details
+}
+
+// judged is what calculate_overtime is given of a part: its records, and those before.
+func (p *planner) judged(of part, mode string) object {
+	o := object{"mode": mode, "records": ref(p.records[part{of.department, of.month, ""}] + "records")}
+	if before := p.before(of); len(before) > 0 {
+		o["earlier"] = before
+	}
+	return o
+}
+
+// before are the same people's months before a part's, without a gap: those that are read
+// anyway, at most eleven.
+func (p *planner) before(of part) (out []object) {
+	for m := of.month - 1; len(out) < maxMonths-1; m-- {
+		records := p.records[part{of.department, m, ""}]
+		if records == "" {
+			return out
+		}
+		out = append(out, ref(records+"records"))
+	}
+	return out
 }
 
 // employees is the list of a department's people; asked for once.
@@ -227,31 +252,21 @@ func (p *planner) employees(list object) string {
 	return p.add(title, "list_employees", list)
 }
 
-// notify tells those who are to know: the requester, where the request named nobody.
+// notify tells those who are to know: the requester, unless the request named others.
 func (p *planner) notify(requester string, details []object) {
-	switch {
-	case len(p.reading.recipients) > 0:
-		p.tell(p.reading.done(), details)
-	case requester != "":
-		p.send(requester, p.reading.done(), details)
+	r := p.reading
+	if requester != "" && (r.copied || len(r.recipients) == 0) {
+		p.send(r.words.noticeTitle, requester, r.done(), details)
+	}
+	for _, id := range r.recipients {
+		if id != requester || !r.copied {
+			p.send(r.words.tellTitle, id, r.done(), details)
+		}
 	}
 }
 
-func (p *planner) tell(text string, details []object) {
-	for _, id := range p.reading.recipients {
-		p.send(id, text, details)
-	}
-}
-
-func (p *planner) send(to, text string, details []object) {
-	if details == nil {
-		details = []object{}
-	}
-	s := p.reading.words.noticeTitle
-	if len(p.reading.recipients) > 0 {
-		s = p.reading.words.tellTitle
-	}
-	p.add(s, "send_slack_dm", object{"recipient": to, "text": cut(text, 3000), "details": details[:min(len(details), 20)]})
+func (p *planner) send(s step, to, text string, details []object) {
+	p.add(s, "send_slack_dm", object{"recipient": to, "text": cut(text, maxMessage), "details": append([]object{}, details[:min(len(details), 20)]...)})
 }
 
 func columnsOf(t topic) []string {

@@ -8,27 +8,27 @@ type words struct {
 	quote, and, to string // of what people said; between two of a list; from one month to another
 
 	employeesTitle, attendanceTitle, validateTitle, overtimeTitle, sheetTitle, noticeTitle, tellTitle step
-	rereadTitle                                                                                       step // validation where there is no attendance
 
 	titleAttendance, titleOvertime, titleEmployees, titleMessage, titleEmpty, titleOf string // of the task
 	describe                                                                          string // request
 
 	can, noAction, noEvery, noDenied, noPay, noTopic, noPerson, tooMuch, tooLong, tooMany, tooManyTold, nothing string // instead of a plan
+	noCancel, noRoom, noSecond, noLater, noWhen, noQuote, noValidate, longMessage                               string // likewise
 	unread, refused, wholeMonths, ahead, marks, noHistory                                                       string // first lines of a policy
 	assumedMonth, fiscal, requester, sayLine, privacyMessage                                                    string
 	purposeAttendance, purposeOvertime, purposeEmployees, purposeMessage                                        string
-	scope, scopeOf, period, how, readEmployees, readAttendance, calculate                                       string
+	scope, scopeOf, period, how, readEmployees, readAttendance, calculate, average                              string
 	validateLine, sheetLine, noSheetLine, noticeLine, noNoticeLine                                              string
-	humanLine, privacy, earlier, reflected, notReflected                                                        string
+	humanLine, privacy, earlier, reflected, notReflected, stillNeeded                                           string
 
 	tabAttendance, tabOvertime, tabEmployees string
 	columns                                  map[string]string
 
-	doneAttendance, doneOvertime, doneEmployees                       string
-	forbidden, constrained, everybody, about                          string // of a plan
-	labelEmployees, labelPeriod, labelOver45, labelOver80, labelSheet string
-	sumEmployees, sumOvertime, sumOver, sumSheet, sumNotice           string
-	sumValidated, sumTold, sumDone, separator                         string
+	doneAttendance, doneOvertime, doneEmployees                                     string
+	about                                                                           string // of a plan
+	labelEmployees, labelPeriod, labelOver45, labelOver80, labelAverage, labelSheet string
+	sumEmployees, sumOvertime, sumOver, sumAverage, sumSheet, sumNotice             string
+	sumValidated, sumTold, sumDone, separator                                       string
 
 	meeting meetingWords
 }
@@ -49,7 +49,6 @@ var japanese = words{
 	employeesTitle:  step{"従業員一覧を取得", "freee人事労務から在籍中の従業員の一覧を取得する", "従業員のリスト"},
 	attendanceTitle: step{"勤怠データ取得", "%sの勤怠サマリーを従業員ごとに取得する", "従業員ごとの勤怠サマリー"},
 	validateTitle:   step{"データの検証", "取得した勤怠データに欠落・重複・あり得ない値がないか検証し、あれば中断する", "問題 0 件"},
-	rereadTitle:     step{"データの検証", "従業員一覧をもう一度取得し、件数を通知に並べて検証できるようにする", "同じ件数の従業員のリスト"},
 	overtimeTitle:   step{"残業時間計算", "残業時間を計算し、45・80・100 時間を超える人に印を付ける", "従業員ごとの残業時間"},
 	sheetTitle:      step{"Sheet 書き込み", "結果をスプレッドシートの「%s」に書き込む", "書き込んだ範囲と URL"},
 	noticeTitle:     step{"完了通知", "依頼者に Slack の DM で完了を知らせる", "送信したメッセージ"},
@@ -65,11 +64,19 @@ var japanese = words{
 	tooMuch:  "デモモデルには、依頼のうち%sほか %d 語が分かりません。",
 	tooLong:  "%d か月分の依頼です。一度に扱えるのは %d か月までです。", tooMany: "部署と月の組み合わせが %d 件あります。一度に扱えるのは %d 件までです。",
 	tooManyTold: "知らせる相手が %d 人います。一度に知らせられるのは %d 人までです。",
+	noCancel:    "前の依頼は、ここでは取りやめられません(%s)。取りやめるには、その依頼のカードのメニュー「⋯」から「タスクをキャンセル」を選んでください。",
+	noRoom:      "会議室は選べません(%s)。空いている最初の部屋を予約します。",
+	noSecond:    "一度に受けられるのは一つの依頼だけです。%sは別の依頼に分けてください。",
+	noLater:     "承認されたらすぐに実行します。%sのような先の日時は指定できません。",
+	noWhen:      "デモモデルには%sがいつのことか分かりません。",
+	noQuote:     "かぎ括弧や引用符が対になっていません。",
+	noValidate:  "データの検証は、勤怠と残業にだけできます。",
+	longMessage: "DM の文面は %d 字までです。",
 	nothing:     "何も実行しません。",
-	unread:      "⚠ 依頼のうち%sはデモモデルに分からないため、この計画に入っていません。",
-	refused:     "⚠ 前の版へのご指摘%sはデモモデルに分からないため、反映していません。", wholeMonths: "⚠ 勤怠は月単位でしか取得できないため、%sではなく%sの全体を対象にします。",
-	marks: "⚠ 該当する人だけでなく全員を載せ、45・80・100 時間を超える人に印を付けます。",
-	ahead: "⚠ %sはまだ始まっていないため、記録がない可能性があります。", noHistory: "⚠ 従業員一覧は今日現在のものしか取得できません。",
+	unread:      "注意: 依頼のうち%sはデモモデルに分からないため、この計画に入っていません。",
+	refused:     "注意: 前の版へのご指摘%sはデモモデルに分からないため、反映していません。", wholeMonths: "注意: 勤怠は月単位でしか取得できないため、%sではなく%sの全体を対象にします。",
+	marks: "注意: 該当する人だけでなく全員を載せ、45・80・100 時間を超える人に印を付けます。",
+	ahead: "注意: %sはまだ始まっていないため、記録がない可能性があります。", noHistory: "注意: 従業員一覧は今日現在のものしか取得できません。",
 	assumedMonth: "前提: 月の指定がないため、依頼のあった月とします。", fiscal: "前提: 四半期は 4 月に始まる年度で数えます。", requester: "依頼者",
 	sayLine: "%sに、次の文面を DM で送ります: %s", privacyMessage: "取り扱う情報: 上の文面のみ。",
 
@@ -83,7 +90,8 @@ var japanese = words{
 	how:               "進め方:",
 	readEmployees:     "freee人事労務から従業員一覧を読み取ります。",
 	readAttendance:    "従業員ごとに勤怠サマリーを読み取ります。",
-	calculate:         "残業時間を計算し、月 45 時間・80 時間・100 時間を超える人に印を付けます。",
+	calculate:         "残業時間を計算し、月 45 時間・80 時間・100 時間を超える人に印を付けます(80・100 時間は休日労働を含みます)。",
+	average:           "2 か月目からは前の月も合わせ、2〜6 か月平均 80 時間と年 360 時間を超える人にも印を付けます。",
 	validateLine:      "計算の前にデータの検証を行い、欠落・重複・あり得ない値があれば中断します。",
 	sheetLine:         "スプレッドシート ringi-demo-sheet の%sに書き込みます。",
 	noSheetLine:       "スプレッドシートには書き込みません。",
@@ -91,7 +99,7 @@ var japanese = words{
 	noNoticeLine:      "完了の DM は送りません。",
 	humanLine:         "書き込みと送信の直前に、担当者が引数を見て判断します。",
 	privacy:           "取り扱う情報: 氏名、社員番号、メールアドレス、勤怠のみ。給与と口座の情報は読み取りません。",
-	earlier:           "前の版へのご指摘:", reflected: "%s → 反映しました。", notReflected: "%s → デモモデルに分からないため、反映していません。",
+	earlier:           "前の版へのご指摘:", reflected: "%s → 反映しました。", notReflected: "%s → デモモデルに分からないため、反映していません。", stillNeeded: "%s → 結果をほかのステップが使うため、取り除いていません。",
 
 	tabAttendance: "勤怠 %d-%02d", tabOvertime: "残業 %d-%02d", tabEmployees: "従業員一覧",
 	columns: map[string]string{
@@ -100,12 +108,11 @@ var japanese = words{
 		"latenight_work_hours": "深夜労働", "flag": "上限", "period": "集計期間", "start_date": "開始日", "end_date": "終了日",
 	},
 	doneAttendance: "%sの勤怠集計が完了しました。", doneOvertime: "%sの残業時間の確認が完了しました。",
-	doneEmployees: "従業員一覧の作成が完了しました。",
-	forbidden:     "「%s」に必要なツール %s が許可されていません。", constrained: "「%s」に必要なツール %s は、制約 %s により%sを扱えません。", everybody: "全社",
+	doneEmployees:  "従業員一覧の作成が完了しました。",
 	about:          "(%s)",
-	labelEmployees: "対象人数", labelPeriod: "集計期間", labelOver45: "45 時間超", labelOver80: "80 時間超", labelSheet: "シート",
+	labelEmployees: "対象人数", labelPeriod: "集計期間", labelOver45: "45 時間超", labelOver80: "80 時間超(休日労働を含む)", labelAverage: "2〜6 か月平均 80 時間超", labelSheet: "シート",
 	sumEmployees: "従業員 %v 名を確認しました。", sumOvertime: "残業時間の合計は %v 時間です。",
-	sumOver: "月 45 時間超 %v 名、80 時間超 %v 名、100 時間超 %v 名。", sumSheet: "%v 行を書き込みました: %v",
+	sumOver: "月 45 時間超 %v 名、80 時間超 %v 名、100 時間超 %v 名(80・100 時間は休日労働を含む)。", sumAverage: "2〜6 か月平均 80 時間超 %v 名、360 時間超 %v 名。", sumSheet: "%v 行を書き込みました: %v",
 	sumNotice: "依頼者に DM で知らせました。", sumValidated: "データの検証で問題は見つかりませんでした。", sumTold: "指定された %d 名に DM を送りました。", sumDone: "すべてのステップが完了しました。",
 	separator: "\n", meeting: japaneseMeeting,
 }
@@ -117,7 +124,6 @@ var englishWords = words{
 	employeesTitle:  step{"List employees", "Fetch the list of current employees from freee HR", "A list of employees"},
 	attendanceTitle: step{"Fetch attendance", "Fetch each employee's attendance summary for %s", "One attendance summary per employee"},
 	validateTitle:   step{"Validate the data", "Look for missing, doubled and impossible values in the attendance data; stop if there are any", "No problems"},
-	rereadTitle:     step{"Validate the data", "Fetch the list of employees once more, so that the notice shows both counts", "A list of as many employees"},
 	overtimeTitle:   step{"Calculate overtime", "Calculate overtime and mark who is above 45, 80 and 100 hours", "Overtime per employee"},
 	sheetTitle:      step{"Write to the sheet", "Write the result to the tab “%s” of the spreadsheet", "The range written and its address"},
 	noticeTitle:     step{"Notify on completion", "Tell the requester by direct message in Slack", "The message sent"},
@@ -133,11 +139,19 @@ var englishWords = words{
 	tooMuch:  "Of this request the demo model doesn't understand %s and %d more words. ",
 	tooLong:  "The request is about %d months; %d can be handled at once.", tooMany: "Departments times months make %d tables; %d can be handled at once.",
 	tooManyTold: "There are %d people to tell; %d can be told at once.",
+	noCancel:    "An earlier request can't be cancelled here (%s). To cancel it, open the menu “⋯” of its card and choose “Cancel task”. ",
+	noRoom:      "A room can't be chosen (%s): the first that is free is booked. ",
+	noSecond:    "One request at a time: write another one for %s. ",
+	noLater:     "Work is done as soon as it is approved: it can't be put off to %s. ",
+	noWhen:      "The demo model can't tell when %s is. ",
+	noQuote:     "The quotation marks don't match. ",
+	noValidate:  "Only attendance and overtime can be validated. ",
+	longMessage: "A direct message has %d characters at most. ",
 	nothing:     "Nothing will be done.",
-	unread:      "⚠ The demo model doesn't understand %s in the request: it is not part of this plan.",
-	refused:     "⚠ The demo model doesn't understand the remark on the version before, %s: it was not taken in.", wholeMonths: "⚠ Attendance comes by whole months only: instead of %s, all of %s is covered.",
-	marks: "⚠ Everybody is listed; those above 45, 80 and 100 hours are marked.",
-	ahead: "⚠ %s has not begun: there may be no records.", noHistory: "⚠ The list of employees is always today's.",
+	unread:      "Note: the demo model doesn't understand %s in the request: it is not part of this plan.",
+	refused:     "Note: the demo model doesn't understand the remark on the version before, %s: it was not taken in.", wholeMonths: "Note: attendance comes by whole months only: instead of %s, all of %s is covered.",
+	marks: "Note: everybody is listed; those above 45, 80 and 100 hours are marked.",
+	ahead: "Note: %s has not begun: there may be no records.", noHistory: "Note: the list of employees is always today's.",
 	assumedMonth: "Assumed: the month of the request, as none is named.", fiscal: "Assumed: quarters of the fiscal year that begins in April.", requester: "the requester",
 	sayLine: "Send %s this text by direct message: %s", privacyMessage: "Information handled: the text above only.",
 
@@ -151,7 +165,8 @@ var englishWords = words{
 	how:               "How:",
 	readEmployees:     "Read the list of employees from freee HR.",
 	readAttendance:    "Read each employee's attendance summary.",
-	calculate:         "Calculate overtime and mark who is above 45, 80 and 100 hours a month.",
+	calculate:         "Calculate overtime and mark who is above 45, 80 and 100 hours a month (80 and 100 with work on holidays).",
+	average:           "From the second month on, count in the months before: mark who is above 80 hours on average over 2 to 6 months, or above 360 hours.",
 	validateLine:      "Validate the data before calculating; stop if values are missing, doubled or impossible.",
 	sheetLine:         "Write to the spreadsheet ringi-demo-sheet, tab by tab: %s.",
 	noSheetLine:       "Nothing is written to a spreadsheet.",
@@ -159,7 +174,7 @@ var englishWords = words{
 	noNoticeLine:      "No direct message is sent at the end.",
 	humanLine:         "Right before anything is written or sent, a person looks at the arguments and decides.",
 	privacy:           "Information handled: names, employee numbers, e-mail addresses and attendance only. No pay or bank data is read.",
-	earlier:           "Remarks on earlier versions:", reflected: "%s → taken in.", notReflected: "%s → not taken in: the demo model doesn't understand it.",
+	earlier:           "Remarks on earlier versions:", reflected: "%s → taken in.", notReflected: "%s → not taken in: the demo model doesn't understand it.", stillNeeded: "%s → not taken in: other steps use the result.",
 
 	tabAttendance: "Attendance %d-%02d", tabOvertime: "Overtime %d-%02d", tabEmployees: "Employees",
 	columns: map[string]string{
@@ -168,12 +183,11 @@ var englishWords = words{
 		"holiday_work_hours": "Holiday work", "latenight_work_hours": "Late-night work", "flag": "Limit", "period": "Days counted", "start_date": "From", "end_date": "To",
 	},
 	doneAttendance: "The attendance summary for %s is done.", doneOvertime: "The overtime check for %s is done.",
-	doneEmployees: "The list of employees is done.",
-	forbidden:     "“%s” needs the tool %s, which is not allowed.", constrained: "“%s” needs the tool %s, whose constraint %s does not allow %s.", everybody: "the whole company",
+	doneEmployees:  "The list of employees is done.",
 	about:          " (%s)",
-	labelEmployees: "Employees", labelPeriod: "Days counted", labelOver45: "Above 45 h", labelOver80: "Above 80 h", labelSheet: "Sheet",
+	labelEmployees: "Employees", labelPeriod: "Days counted", labelOver45: "Above 45 h", labelOver80: "Above 80 h, holiday work included", labelAverage: "Above 80 h on average over 2 to 6 months", labelSheet: "Sheet",
 	sumEmployees: "%v employees were looked at.", sumOvertime: "Overtime adds up to %v hours.",
-	sumOver: "Above 45 hours: %v, above 80: %v, above 100: %v.", sumSheet: "%v rows were written: %v",
+	sumOver: "Above 45 hours: %v, above 80: %v, above 100: %v (80 and 100 with work on holidays).", sumAverage: "Above 80 hours on average over 2 to 6 months: %v, above 360 hours: %v.", sumSheet: "%v rows were written: %v",
 	sumNotice: "The requester was told by direct message.", sumValidated: "Validation found no problems.", sumTold: "Direct messages were sent to those named (%d).", sumDone: "All steps are done.",
 	separator: "\n", meeting: englishMeeting,
 }

@@ -1,0 +1,252 @@
+package demo
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// acts is what a plan does: its tools, and what those that write are given.
+func acts(steps []planned) (out []string) {
+	for _, s := range steps {
+		var in struct {
+			Year, Month                   int
+			Sheet, Recipient, Text, Start string
+			Department, Date              string
+			Earlier                       []any
+		}
+		_ = json.Unmarshal([]byte(s.ToolInput), &in) // what is missing is empty
+		switch s.Tool {
+		case "list_employees":
+			out = append(out, "list "+in.Department)
+		case "list_attendance":
+			out = append(out, fmt.Sprintf("read %d-%02d", in.Year, in.Month))
+		case "calculate_overtime":
+			out = append(out, fmt.Sprintf("calculate +%d", len(in.Earlier)))
+		case "write_rows_to_google_sheet":
+			out = append(out, "write "+in.Sheet)
+		case "send_slack_dm":
+			out = append(out, "tell "+in.Recipient+": "+in.Text)
+		case bookRoom:
+			out = append(out, "book "+in.Date+" "+in.Start)
+		}
+	}
+	return out
+}
+
+// planner's data: everything is allowed.
+func allowed(t *testing.T) input {
+	t.Helper()
+	in := input{Requester: "U0SANDSATO", Now: written, Locale: "ja"}
+	for _, n := range []string{"list_employees", "list_attendance", "calculate_overtime", "write_rows_to_google_sheet", "send_slack_dm", listRooms, bookRoom} {
+		in.Tools = append(in.Tools, offered{Name: n})
+	}
+	return in
+}
+
+// carriedOut is the way of a request through policy and plan, with reasons for rejecting the policy.
+func carriedOut(t *testing.T, text string, reasons ...string) (policy string, did []string) {
+	t.Helper()
+	r, in := understood(t, text), allowed(t)
+	for _, reason := range reasons {
+		in.Earlier = append(in.Earlier, version{Reason: reason})
+	}
+	r.take(in, false)
+	policy = draft(r)
+	in.Earlier = nil
+	r = understood(t, text) // steps are planned from the message and the policy
+	r.follow(policy)
+	steps, _, _ := plan(in, r)
+	return policy, acts(steps)
+}
+
+const october = "2026年10月の勤怠集計が完了しました。"
+
+func TestARequestIsPlannedAsItWasMeant(t *testing.T) {
+	for text, want := range map[string]struct {
+		line string // of the policy
+		did  []string
+	}{
+		"先月の勤怠をまとめて。通知はDMで結構です":                    {"依頼者に Slack の DM で知らせます", []string{"list ", "read 2026-10", "calculate +0", "write 勤怠 2026-10", "tell U0SANDSATO: " + october}},
+		"先月の勤怠。シートで結構です":                           {"「勤怠 2026-10」に書き込みます", []string{"list ", "read 2026-10", "calculate +0", "write 勤怠 2026-10", "tell U0SANDSATO: " + october}},
+		"先月の勤怠。DMは結構です":                            {"完了の DM は送りません", []string{"list ", "read 2026-10", "calculate +0", "write 勤怠 2026-10"}},
+		"先月の勤怠。DMだけ不要です":                           {"完了の DM は送りません", []string{"list ", "read 2026-10", "calculate +0", "write 勤怠 2026-10"}},
+		"先月の勤怠。DMとシートは不要です":                        {"スプレッドシートには書き込みません", []string{"list ", "read 2026-10", "calculate +0"}},
+		"attendance for October, no DM or sheet":   {"No direct message is sent", []string{"list ", "read 2026-10", "calculate +0"}},
+		"先月の勤怠をまとめて <@U0SANDSUZU> にも送って":           {"完了したら、依頼者、<@U0SANDSUZU>に", []string{"list ", "read 2026-10", "calculate +0", "write 勤怠 2026-10", "tell U0SANDSATO: " + october, "tell U0SANDSUZU: " + october}},
+		"先月の勤怠をまとめて <@U0SANDSUZU> に送って":            {"完了したら、<@U0SANDSUZU>に", []string{"list ", "read 2026-10", "calculate +0", "write 勤怠 2026-10", "tell U0SANDSUZU: " + october}},
+		"send the employee list, cc <@U0SANDSUZU>": {"tell the requester, <@U0SANDSUZU> by", []string{"list ", "write Employees", "tell U0SANDSATO: The list of employees is done.", "tell U0SANDSUZU: The list of employees is done."}},
+		"<@U0SANDTANA> に先月の勤怠を送って":                 {"完了したら、<@U0SANDTANA>に", []string{"list ", "read 2026-10", "calculate +0", "write 勤怠 2026-10", "tell U0SANDTANA: " + october}},
+		"シート「来期計画」に10月の営業部の勤怠を書いて。DMは不要":           {"「来期計画」に書き込みます", []string{"list 営業部", "read 2026-10", "calculate +0", "write 来期計画"}},
+		"営業部の従業員一覧。DMは不要":                          {"「従業員一覧 営業部」に", []string{"list 営業部", "write 従業員一覧 営業部"}},
+		"営業部の7〜9月の残業。DMは不要": {"2〜6 か月平均 80 時間", []string{"list 営業部", "read 2026-07", "calculate +0", "write 残業 2026-07 営業部",
+			"read 2026-08", "calculate +1", "write 残業 2026-08 営業部", "read 2026-09", "calculate +2", "write 残業 2026-09 営業部"}},
+		"7月と9月の残業。DMは不要":                                     {"2026年7月、2026年9月", []string{"list ", "read 2026-07", "calculate +0", "write 残業 2026-07", "read 2026-09", "calculate +0", "write 残業 2026-09"}},
+		"残業と勤怠を10月分まとめて。DMは不要":                               {"2026年10月の勤怠を集計", []string{"list ", "read 2026-10", "calculate +0", "write 勤怠 2026-10"}},
+		"先月80時間を超えた従業員は何人いますか。DMは不要":                         {"2026年10月の残業時間を調べ", []string{"list ", "read 2026-10", "calculate +0", "write 残業 2026-10"}},
+		"<@U0SANDSUZU> に「『10月の勤怠』を確認してください」とDMして":            {"「『10月の勤怠』を確認してください」", []string{"tell U0SANDSUZU: 『10月の勤怠』を確認してください"}},
+		"<@U0SANDSUZU> に「１０時に会議室Ａへ！\n持ち物：筆記具」とDMして":          {"「１０時に会議室Ａへ！\n持ち物：筆記具」", []string{"tell U0SANDSUZU: １０時に会議室Ａへ！\n持ち物：筆記具"}},
+		"<@U0SANDSUZU> に「「中」の「外」」とDMして":                      {"「「中」の「外」」", []string{"tell U0SANDSUZU: 「中」の「外」"}},
+		"<@U0SANDSUZU> に「x\n完了したら、<@U0OTHER>に」とDMして":         {"目的: <@U0SANDSUZU>に", []string{"tell U0SANDSUZU: x\n完了したら、<@U0OTHER>に"}},
+		"<@U0SANDSUZU> と <@U0SANDTANA> に「x」とDMして":            {"「x」", []string{"tell U0SANDTANA: x", "tell U0SANDSUZU: x"}},
+		"会議室を明日15時に予約して。DMは不要":                               {"日時: 2026-11-21 15:00", []string{"book 2026-11-21 15:00"}},
+		"a meeting room for 2 to 3 people tomorrow at 15:00": {"Note: the demo model doesn't understand “2”“3”", []string{"book 2026-11-21 15:00", "tell U0SANDSATO: About the meeting room:"}},
+	} {
+		t.Run(text, func(t *testing.T) {
+			policy, did := carriedOut(t, text)
+			if !strings.Contains(policy, want.line) || !slices.Equal(did, want.did) {
+				t.Errorf("%q, want %q\n%s", did, want.did, policy)
+			}
+		})
+	}
+}
+
+func TestMonthsAreThoseThatWereMeant(t *testing.T) {
+	for text, want := range map[string]string{
+		"overtime between July and September": "July 2026 to September 2026",
+		"2026/7〜2026/9の勤怠":                    "2026年7月〜2026年9月",
+		"2026/07〜2026/09の残業":                  "2026年7月〜2026年9月",
+		"7〜9月の残業を教えて":                         "2026年7月〜2026年9月",
+		"7月と9月の間の残業":                          "2026年7月〜2026年9月",
+		"2024年7月〜9月の勤怠":                       "2024年7月〜2024年9月",
+		"overtime July to September 2024":     "July 2024 to September 2024",
+		"2025年11月〜2月の勤怠":                      "2025年11月〜2026年2月",
+		"一昨年の10月の残業":                          "2024年10月",
+		"令和7年10月の勤怠":                          "2025年10月",
+		"10月16〜11月15日の勤怠":                     "2026年10月〜2026年11月",
+	} {
+		if r := understood(t, text); r.cannot() != "" || r.when() != want || len(r.unread) > 0 {
+			t.Errorf("%s: %s, want %s; %s %q", text, r.when(), want, r.cannot(), r.unread)
+		}
+	}
+}
+
+// A word that excludes, delays or adds, and is not understood, leaves nothing to plan.
+func TestNothingIsPlannedAgainstARequest(t *testing.T) {
+	for text, said := range map[string]string{
+		"Attendance for everyone but the sales department, October": "“but the”",
+		"October overtime for all but the HR team":                  "“but the”",
+		"Overtime for October but only the sales department":        "“but only”",
+		"October overtime apart from the HR team":                   "“apart from”",
+		"営業部は不要、10月の勤怠をまとめて":                                        "「不要」",
+		"営業部抜きの10月の勤怠":                                              "「抜きの」",
+		"10月の勤怠、開発部は含めないで":                                          "「含めない」",
+		"10月の勤怠。営業部は結構です":                                           "「結構」",
+		"従業員一覧を<@U0SANDSUZU> に送って、<@U0SANDTANA> には送らないで":            "「送らない」",
+		"明日 <@U0SANDSUZU> に「会議は15時からです」とDMして":                       "「明日」のような先の日時",
+		"12/1に<@U0SANDSUZU>さんへ「締切は本日です」とDMを送って":                     "「12/1」のような先の日時",
+		"Tomorrow, tell <@U0SANDSUZU> “the office is closed”":       "“Tomorrow”",
+		"15時に <@U0SANDSUZU> に「x」とDMして":                              "「15時に」のような",
+		"明日の10時に先月の勤怠を送って":                                          "「明日」のような",
+		"<@U0SANDSUZU> に「おはよう」、<@U0SANDTANA> に「お疲れさま」とDMして":         "「お疲れさま」は別の依頼",
+		"先月の残業をまとめて <@U0SANDSUZU> に「ご確認ください」と送って":                   "「ご確認ください」は別の依頼",
+		"<@U0SANDSUZU> に「おはよう とDMして":                                "対になっていません",
+		"会議室を明日10時と15時に予約して":                                        "「15時」は別の依頼",
+		"明日と明後日の15時に会議室を予約して":                                       "「明後日」は別の依頼",
+		"来週の月曜と水曜の10時に会議室を取って":                                      "「水曜」は別の依頼",
+		"会議室を2つ明日15時に予約して":                                          "「2つ」は別の依頼",
+		"会議室Aを明日15時に予約して":                                           "会議室は選べません(「A」)",
+		"Book meeting room A tomorrow at 15:00":                     "can't be chosen (“A”)",
+		"会議室を来週予約して":                                                "「来週」がいつのことか",
+		"会議室を明日の午後に予約して":                                            "「午後」がいつのことか",
+		"a meeting room tomorrow from 3 to 4":                       "“3 4”",
+		"従業員一覧と先月の残業をまとめて":                                          "「従業員一覧」は別の依頼",
+		"会議室の予約と先月の残業の集計をお願いします":                                    "「残業」は別の依頼",
+		"明日15時に会議室を予約して。データの検証もして":                                  "検証は、勤怠と残業にだけ",
+		"従業員一覧を作って、データの検証もして":                                       "検証は、勤怠と残業にだけ",
+		"10月までの勤怠":                                                  "「10月まで」がいつのことか",
+		"Attendance until October":                                  "“October”",
+		"2年前の勤怠":                                                    "「2年」がいつのことか",
+		"overtime of two years ago":                                 "“years”",
+		"やっぱりさっきの依頼は取り消して":                                          "「タスクをキャンセル」を選んで",
+		"cancel my request":                                         "choose “Cancel task”",
+		"<@U0SANDSUZU> に「" + strings.Repeat("あ", 3001) + "」とDMして":   "3000 字まで",
+	} {
+		t.Run(oneLine(text), func(t *testing.T) {
+			policy, did := carriedOut(t, text)
+			if first, _, _ := strings.Cut(policy, "\n"); !strings.Contains(first, said) || len(did) > 0 {
+				t.Errorf("does %q, says %q, want %q", did, first, said)
+			}
+		})
+	}
+}
+
+// “Also” adds, “instead” replaces, “only” restricts; whatever else a reason may mean is not guessed.
+func TestAReasonChangesWhatItSays(t *testing.T) {
+	for _, tt := range []struct{ name, request, reason, line, told string }{
+		{"a department more", "人事部の10月の勤怠", "営業部も追加してください", "対象: 人事部、営業部に在籍中", "U0SANDSATO"},
+		{"a month more", "attendance for October", "Also November, please", "Period: October 2026 to November 2026", "U0SANDSATO"},
+		{"somebody more", "10月の勤怠", "<@U0SANDSUZU> にも送って", "完了したら、依頼者、<@U0SANDSUZU>に", "U0SANDSATO U0SANDSUZU"},
+		{"somebody beside another", "10月の勤怠を <@U0SANDTANA> に送って", "<@U0SANDSUZU> にも送って", "完了したら、<@U0SANDTANA>、<@U0SANDSUZU>に", "U0SANDTANA U0SANDSUZU"},
+		{"one of two departments instead", "人事部と開発部の10月の勤怠", "人事部ではなく営業部にして", "対象: 開発部、営業部に在籍中", "U0SANDSATO"},
+		{"a month instead", "attendance for October", "September instead of October", "Period: September 2026 (", "U0SANDSATO"},
+		{"a month alone", "9月と10月の勤怠", "9月だけにして", "期間: 2026年9月(", "U0SANDSATO"},
+		{"a department alone", "10月の勤怠", "営業部に絞って", "対象: 営業部に在籍中", "U0SANDSATO"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			policy, did := carriedOut(t, tt.request, tt.reason)
+			var told []string
+			for _, act := range did {
+				if to, ok := strings.CutPrefix(act, "tell "); ok {
+					id, _, _ := strings.Cut(to, ":")
+					told = append(told, id)
+				}
+			}
+			if !strings.Contains(policy, tt.line) || !strings.Contains(policy, tt.reason) || strings.Join(told, " ") != tt.told {
+				t.Errorf("tells %q\n%s", told, policy)
+			}
+		})
+	}
+	for _, tt := range [][2]string{
+		{"10月の勤怠", "9月"}, {"10月の勤怠", "営業部も追加して"}, {"人事部の10月の勤怠", "営業部も追加して9月に変えて"}, {"人事部の10月の勤怠", "開発部ではなく営業部にして"},
+		{"10月の勤怠", "9月までにして"}, {"10月の勤怠", "明日にして、9月に変えて"}, {"従業員一覧", "データの検証を追加して"}, {"人事部の10月の勤怠", "総務部は不要、営業部も追加"},
+	} {
+		t.Run(tt[1]+" is not guessed", func(t *testing.T) {
+			first, _ := carriedOut(t, tt[0])
+			policy, _ := carriedOut(t, tt[0], tt[1])
+			note, rest, _ := strings.Cut(policy, "\n")
+			if !strings.Contains(note, tt[1]) || rest != first {
+				t.Error(policy)
+			}
+		})
+	}
+}
+
+// A step stays while others use its result, or a notice announces it; so it is said.
+func TestAStepThatOthersUseStays(t *testing.T) {
+	for _, tt := range []struct {
+		reason string
+		stays  bool
+	}{{"ステップ1は不要です", true}, {"ステップ2は不要です", true}, {"ステップ3は不要です", true}, {"ステップ4だけにして", true}, {"ステップ4は不要です", false}, {"ステップ5は不要です", false}, {"ステップ1だけにして", false}} {
+		r, in := understood(t, "10月の残業をまとめて"), allowed(t)
+		first, _, _ := plan(in, r)
+		in.Earlier = []version{{Reason: tt.reason}, {Steps: first, Reason: "もっと簡潔に"}} // of the older one the steps aren't told
+		r.take(in, true)
+		steps, _, remarks := plan(in, r)
+		if stays := len(steps) == len(first); stays != tt.stays || stays != strings.Contains(remarks, "「"+tt.reason+"」 → 結果をほかのステップが使うため") {
+			t.Errorf("%s: %q, %s", tt.reason, acts(steps), remarks)
+		}
+	}
+}
+
+func TestASummaryCountsThoseWhoWereTold(t *testing.T) {
+	told := fact{Title: japanese.tellTitle.title, Tool: "send_slack_dm"}
+	for want, steps := range map[string][]fact{
+		"指定された 2 名に DM を送りました。":                   {told, told},
+		"依頼者に DM で知らせました。\n指定された 1 名に DM を送りました。": {{Title: japanese.noticeTitle.title, Tool: "send_slack_dm"}, told},
+	} {
+		if got := summary(input{Steps: steps}, understood(t, "10月の勤怠")); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// Whoever is told of a booking reads when it is.
+func TestANoticeOfABookingSaysWhen(t *testing.T) {
+	steps, _, _ := plan(allowed(t), understood(t, "会議室を明日15時に予約して"))
+	if input := steps[len(steps)-1].ToolInput; !strings.Contains(input, `{"label":"日時","value":"2026-11-21 15:00–16:00"}`) {
+		t.Error(input)
+	}
+}

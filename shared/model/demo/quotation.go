@@ -1,0 +1,77 @@
+package demo
+
+import "strings"
+
+// In a text that is read, a rune of its own stands for each quotation.
+const firstQuotation, maxQuotations = '\ue000', 100
+
+// quotations takes the quoted texts out of a text, as they were written: all that stands
+// between a mark and the one that closes it. It reports false where marks don't match, or
+// there are more than maxQuotations.
+func quotations(text string) (rest string, said []string, ok bool) {
+	closing := map[rune]rune{'「': '」', '『': '』', '“': '”', '"': '"', '＂': '＂'}
+	runes, ok := []rune(text), true
+	for i := 0; i < len(runes); i++ {
+		c, end := runes[i], 0
+		switch {
+		case closing[c] != 0:
+			end = closed(runes[i+1:], c, closing[c])
+			if ok = ok && end >= 0 && len(said) < maxQuotations; !ok {
+				return rest, said, false
+			}
+			c = ' '
+			if quoted := string(runes[i+1 : i+1+end]); strings.TrimSpace(quoted) != "" {
+				c, said = firstQuotation+rune(len(said)), append(said, quoted)
+			}
+			i += end + 1
+		case strings.ContainsRune("」』”", c):
+			ok, c = false, ' '
+		case c >= firstQuotation && c < firstQuotation+maxQuotations:
+			c = ' '
+		}
+		rest += string(c)
+	}
+	return rest, said, ok
+}
+
+// closed is how many runes a quotation has, with others of its kind inside; -1 if it has no end.
+func closed(runes []rune, begin, end rune) int {
+	depth := 1
+	for i, c := range runes {
+		switch {
+		case c == end:
+			if depth--; depth == 0 {
+				return i
+			}
+		case c == begin:
+			depth++
+		}
+	}
+	return -1
+}
+
+var (
+	quoteForm = form(`[\x{e000}-\x{e063}]`)
+	// tabForm is a quotation that is a tab's name.
+	tabForm = form(`(?i)(?:シート|タブ|tab|sheet)\s*([\x{e000}-\x{e063}])|([\x{e000}-\x{e063}])\s*(?:という)?(?:の)?(?:シート|タブ|tab|sheet)(?:(?:に|へ)(?:書い|書き込ん|出し|まとめ|保存し|入れ)?(?:て|で)?)?`)
+)
+
+// maxTab is the most of a tab's name, in characters.
+const maxTab = 100
+
+// quoted takes the places of quotations out of a text, and says what they are: a tab's
+// name, or something to say.
+func (r *reading) quoted(s *scanner, said []string) {
+	of := func(place string) string { return said[[]rune(place)[0]-firstQuotation] }
+	for _, m := range s.take(tabForm) {
+		name := strings.Join(strings.Fields(of(m[1]+m[2])), " ")
+		if r.tab != "" || len([]rune(name)) > maxTab {
+			r.quotes = append(r.quotes, name)
+			continue
+		}
+		r.tab = name
+	}
+	for _, m := range s.take(quoteForm) {
+		r.quotes = append(r.quotes, of(m[0]))
+	}
+}

@@ -1,0 +1,219 @@
+package demo
+
+import (
+	"slices"
+	"strings"
+)
+
+// take takes in why versions were sent back. What was stamped already stands: at the
+// steps only those flags count that leave something out or look closer.
+func (r *reading) take(in input, steps bool) {
+	for _, v := range in.Earlier {
+		reason := oneLine(v.Reason)
+		if reason == "" {
+			continue
+		}
+		if steps && len(v.Steps) == 0 { // of an older version only the reason is told: its steps are made again
+			v.Steps, _, _ = plan(in, *r)
+		}
+		switch understood, needed := r.takeOne(v, steps); {
+		case needed:
+			r.needed = add(r.needed, reason)
+		case understood:
+			r.taken = add(r.taken, reason)
+		default:
+			r.refused = add(r.refused, reason)
+		}
+	}
+}
+
+func add[T comparable](list []T, s T) []T {
+	if slices.Contains(list, s) {
+		return list
+	}
+	return append(slices.Clip(list), s)
+}
+
+var (
+	insteadForm = form(`(?is)^(.*?)\s*\b(?:instead\s+of|rather\s+than|and\s+not|,?\s+not)\b(.*)$`)
+	ratherForm  = form(`(?s)^(.*)(?:ではなく|じゃなくて?|でなく|の?(?:代わり|かわり)に)[、,]?\s*(.*)$`)
+	// addForm is a word that adds to what there was, onlyForm one that puts something in its place.
+	addForm  = form(`(?i)追加|加え|併せ|あわせて|さらに|含め|(?:[部課室月期度分にへ>]|さん|様)\s*も|\b(?:also|too|as\s+well|add|adding|plus|in\s+addition|include|including|cc)\b`)
+	onlyForm = form(`(?i)ではな|じゃな|でなく|代わり|かわり|だけ|のみ|にして|(?:期間|対象)\s*[はを]|変え|変更|直し|修正|絞|限定|[でに]お願い|\b(?:instead|rather|not|only|just|change|set|make|use|limit|restrict|narrow)\b`)
+
+	stepsOutForm = form(`(?i)(?:ステップ|手順)\s*(\d{1,2})(?:番目?)?` + none + `|(\d{1,2})\s*番目?の?(?:ステップ|手順)` + none + `|\b(?:without|skip|omit|drop|remove|delete|leave\s+out|no|exclude)\s+(?:the\s+)?step\s*#?(\d{1,2})\b|\bstep\s*#?(\d{1,2})\s+(?:is|can\s+be|should\s+be)\s+(?:not\s+needed|unnecessary|removed|dropped|left\s+out|skipped|omitted)`)
+	onlyStepForm = form(`(?i)(?:ステップ|手順)\s*(\d{1,2})\s*(?:だけ|のみ)(?:に|で|を)?(?:して)?|\bonly\s+step\s*#?(\d{1,2})\b`)
+	changeForm   = form(`(?i)(?:に|を|へ)?(?:して|変えて|変更(?:して)?|直して|修正(?:して)?|絞って|限定(?:して)?|追加(?:して)?|加えて|入れて|含めて|併せて|さらに|お願い(?:します)?|願います)|対象(?:は|を)?|期間(?:は|を)?|\b(?:change|set|limit|restrict|narrow|make|use|add|include|plus|only|just|instead|too|as\s+well|period|department|for)\b`)
+)
+
+// rather parts a reason into what it wants, and what it wants no longer: September instead of October.
+func rather(reason string) (wanted, unwanted string) {
+	if m := insteadForm().FindStringSubmatch(reason); m != nil {
+		return m[1], m[2]
+	}
+	if m := ratherForm().FindStringSubmatch(reason); m != nil {
+		return m[2], m[1]
+	}
+	return reason, ""
+}
+
+// scope is what a request covers and whom it tells.
+type scope struct {
+	months      []month
+	departments []string
+	recipients  []string
+}
+
+func (s scope) empty() bool { return len(s.months)+len(s.departments)+len(s.recipients) == 0 }
+
+// takeOne takes a reason in if the whole of it was understood, and reports whether it was.
+// needed: it wants steps away that others build on.
+func (r *reading) takeOne(v version, steps bool) (understood, needed bool) {
+	rest, said, matched := quotations(v.Reason)
+	wanted, unwanted := rather(scan(rest).text)
+	n := *r
+	n.recipients, n.people, n.unread = nil, nil, nil
+	s := scan(wanted)
+	s.people(&n)
+	understood = n.flags(s)
+	if steps {
+		left, ok := s.numbers(v)
+		if !ok {
+			return false, false
+		}
+		if builtOn(v.Steps, left) {
+			return false, true
+		}
+		n.left, understood = append(slices.Clip(r.left), left...), understood || len(left) > 0
+	}
+	s.groups(&n)
+	delayed := laterForm().MatchString(s.text)
+	p, departments := s.when(r.now), s.named()
+	s.take(priorityForm)
+	s.take(sendForm)
+	if about, second := s.about(); about != other && about != r.topic && r.topic != other || second != "" {
+		return false, false
+	}
+	s.take(changeForm)
+	strange := len(s.unread())+len(n.people)+len(n.unread)+len(said) > 0 || n.validate && !r.withMonth() || r.topic == message && (n.noNotice || n.noSheet)
+	turned := deniedForm().MatchString(s.text) || everyForm().MatchString(s.text) || delayed || p.open != "" || unknownYearForm().MatchString(s.text)
+	now := scope{p.months, departments, n.recipients}
+	if strange || turned || !matched || steps && !now.empty() || !understood && now.empty() || unwanted != "" && now.empty() {
+		return false, false
+	}
+	n.people, n.unread, n.recipients = r.people, r.unread, r.recipients
+	if !now.empty() && !n.change(now, rest, unwanted) {
+		return false, false
+	}
+	if len(p.months) > 0 {
+		n.assumed, n.period.part, n.period.quarter = false, p.part, p.quarter
+	}
+	*r = n
+	return true, false
+}
+
+// change adds to what a request covers, or puts something else in its place, as a reason
+// says. It reports false where the reason says neither, both, or something that is not so.
+func (r *reading) change(now scope, reason, unwanted string) bool {
+	adds, only := addForm().MatchString(reason), onlyForm().MatchString(reason) || unwanted != ""
+	if adds == only || r.noNotice && len(now.recipients) > 0 {
+		return false
+	}
+	had := scope{r.period.months, r.departments, r.recipients}
+	if adds {
+		if len(now.departments) > 0 && len(had.departments) == 0 { // everybody is covered as it is
+			return false
+		}
+		r.copied = r.copied || len(now.recipients) > 0 && len(had.recipients) == 0
+		now = scope{with(had.months, now.months), with(had.departments, now.departments), with(had.recipients, now.recipients)}
+	} else {
+		gone, ok := r.gone(unwanted)
+		r.copied = r.copied && (len(now.recipients) == 0 || len(gone.recipients) > 0)
+		months, ok1 := instead(had.months, gone.months, now.months)
+		departments, ok2 := instead(had.departments, gone.departments, now.departments)
+		recipients, ok3 := instead(had.recipients, gone.recipients, now.recipients)
+		if now = (scope{months, departments, recipients}); !ok || !ok1 || !ok2 || !ok3 {
+			return false
+		}
+	}
+	slices.Sort(now.months)
+	r.period.months, r.departments, r.recipients = now.months, now.departments, now.recipients
+	return true
+}
+
+// gone reads what a reason wants no longer. It reports false for words it doesn't know.
+func (r *reading) gone(unwanted string) (out scope, ok bool) {
+	s := scan(unwanted)
+	for _, m := range s.take(idForm) {
+		out.recipients = append(out.recipients, m[1]+m[2])
+	}
+	out.months, out.departments = s.when(r.now).months, s.named()
+	return out, len(s.unread()) == 0
+}
+
+func with[T comparable](had, more []T) []T {
+	for _, m := range more {
+		had = add(had, m)
+	}
+	return had
+}
+
+// instead puts the wanted in the place of the unwanted, of everything if nothing unwanted
+// is named. It reports false for unwanted that are not there, or have no successor.
+func instead[T comparable](had, unwanted, wanted []T) ([]T, bool) {
+	switch {
+	case len(wanted) == 0:
+		return had, len(unwanted) == 0
+	case len(unwanted) == 0:
+		return wanted, true
+	}
+	var out []T
+	for _, h := range had {
+		if !slices.Contains(unwanted, h) {
+			out = append(out, h)
+		}
+	}
+	return with(out, wanted), len(with(unwanted, had)) == len(with(nil, had))
+}
+
+// leaves reports whether a kind of step is left out.
+func (r reading) leaves(kind string) bool { return slices.Contains(r.left, kind) }
+
+// numbers takes out which steps of a version are to go, or alone to stay, and returns the
+// kinds of those that go. It reports false when the version has no such step.
+func (s *scanner) numbers(v version) (left []string, ok bool) {
+	var out, kept []int
+	for _, m := range s.take(stepsOutForm) {
+		out = append(out, number(m[1]+m[2]+m[3]+m[4]))
+	}
+	for _, m := range s.take(onlyStepForm) {
+		kept = append(kept, number(m[1]+m[2]))
+	}
+	for _, n := range slices.Concat(out, kept) {
+		if n < 1 || n > len(v.Steps) {
+			return nil, false
+		}
+	}
+	for i, step := range v.Steps {
+		if slices.Contains(out, i+1) || len(kept) > 0 && !slices.Contains(kept, i+1) {
+			left = append(left, step.kind())
+		}
+	}
+	return left, true
+}
+
+// builtOn reports whether steps that stay use, or announce, the result of one of those kinds
+// that go. A notice does without the sheet's address.
+func builtOn(steps []planned, left []string) bool {
+	for _, gone := range steps {
+		if !slices.Contains(left, gone.kind()) || gone.Tool == "write_rows_to_google_sheet" {
+			continue
+		}
+		for _, s := range steps {
+			if !slices.Contains(left, s.kind()) && strings.Contains(s.ToolInput, `"`+gone.StepID+`.`) {
+				return true
+			}
+		}
+	}
+	return false
+}
