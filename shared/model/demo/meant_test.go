@@ -180,6 +180,7 @@ func TestAReasonChangesWhatItSays(t *testing.T) {
 		{"a month more", "attendance for October", "Also November, please", "Period: October 2026 to November 2026", "U0SANDSATO"},
 		{"somebody more", "10月の勤怠", "<@U0SANDSUZU> にも送って", "完了したら、依頼者、<@U0SANDSUZU>に", "U0SANDSATO U0SANDSUZU"},
 		{"somebody beside another", "10月の勤怠を <@U0SANDTANA> に送って", "<@U0SANDSUZU> にも送って", "完了したら、<@U0SANDTANA>、<@U0SANDSUZU>に", "U0SANDTANA U0SANDSUZU"},
+		{"somebody more for a message", "<@U0SANDTANA> に「x」とDMして", "<@U0SANDSUZU> にも送って", "目的: <@U0SANDTANA>、<@U0SANDSUZU>に", "U0SANDTANA U0SANDSUZU"},
 		{"one of two departments instead", "人事部と開発部の10月の勤怠", "人事部ではなく営業部にして", "対象: 開発部、営業部に在籍中", "U0SANDSATO"},
 		{"a month instead", "attendance for October", "September instead of October", "Period: September 2026 (", "U0SANDSATO"},
 		{"a month alone", "9月と10月の勤怠", "9月だけにして", "期間: 2026年9月(", "U0SANDSATO"},

@@ -178,6 +178,7 @@ func TestWhatTheDemoCannotDoIsSaid(t *testing.T) {
 
 func TestWhatIsNotUnderstoodStandsAtThePolicysHead(t *testing.T) {
 	for text, first := range map[string]string{
+		"<@U0SANDTANA> 先月の残業をまとめて":                   "注意: 依頼のうち「<@U0SANDTANA>」は",
 		"部署別に先月の勤怠をまとめて":                             "注意: 依頼のうち「部署別」はデモモデルに分からないため、この計画に入っていません。",
 		"勤怠をまとめて、ただしステップ3から":                         "注意: 依頼のうち「ただし」「ステップ」「3」は",
 		"attendance of the Berlin office":            "Note: the demo model doesn't understand “Berlin”“office” in the request",
