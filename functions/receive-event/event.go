@@ -136,7 +136,6 @@ const (
 	ignoredBot     = "bot"
 	ignoredChannel = "not_addressed"
 	ignoredForeign = "foreign_workspace"
-	ignoredUnknown = "unknown_workspace"
 )
 
 // ignored says why a kind of event makes no task, empty when it may make one. A

@@ -15,16 +15,12 @@ import (
 // budget is what of Slack's 3 s is spent on the write, so that the answer still arrives.
 const budget = 2500 * time.Millisecond
 
-// lookWithin is what of Slack's 3 s is spent on whether another workspace connected Slack, before the write.
-const lookWithin = 400 * time.Millisecond
-
 // maxChallenge bounds what url_verification has us repeat, in bytes.
 const maxChallenge = 4096
 
-// Store keeps a new task with one call, ends integrations with one conditional write, and knows who connected Slack.
+// Store keeps a new task with one call, and ends integrations with one conditional write.
 type Store interface {
 	Create(ctx context.Context, c task.Change) error
-	Integrations(ctx context.Context, tenant string) ([]task.Integration, error)
 	EndIntegrations(ctx context.Context, tenant string, why task.IntegrationReason, at, now time.Time) (int, error)
 }
 
@@ -77,10 +73,6 @@ func (h *Handler) event(ctx context.Context, e envelope) (inbound.Response, erro
 	if k.Type == "" {
 		return inbound.Response{}, inbound.Bad("event.type is required")
 	}
-	if h.foreign(ctx, e.team()) {
-		metric.Count(metric.EventForeign, 1)
-		return ignore(ctx, e, ignoredUnknown)
-	}
 	if k.Type == "app_uninstalled" || k.Type == "tokens_revoked" {
 		return h.end(ctx, e, k.Type)
 	}
@@ -105,23 +97,6 @@ func (h *Handler) event(ctx context.Context, e envelope) (inbound.Response, erro
 		return h.hint(ctx, request)
 	}
 	return h.keep(ctx, request)
-}
-
-// foreign reports whether an event is of a workspace that is none of ours. Only where the secret names the
-// deployment's own is that known here, and only for others something is read: Slack waits. What is not known here,
-// or can't be read, resume-task finds out before anything begins.
-func (h *Handler) foreign(ctx context.Context, team string) bool {
-	own := h.Edge.Keys.TeamID()
-	if own == "" || team == own {
-		return false
-	}
-	ctx, cancel := context.WithTimeout(ctx, lookWithin)
-	defer cancel()
-	rows, err := h.Store.Integrations(ctx, task.TenantID(team))
-	if err != nil {
-		slog.WarnContext(ctx, "whose the event is will be looked at later", "err", err)
-	}
-	return err == nil && !task.HasOwnSlack(rows)
 }
 
 // keep is the one write.

@@ -19,9 +19,6 @@ type kept struct {
 	changes []task.Change
 	ended   []ending
 	err     error
-	others  []task.Integration // of workspaces that are not the deployment's own
-	blind   error              // instead of them
-	looked  int
 }
 
 // ending is what integrations would be ended with.
@@ -34,11 +31,6 @@ type ending struct {
 func (k *kept) Create(_ context.Context, c task.Change) error {
 	k.changes = append(k.changes, c)
 	return k.err
-}
-
-func (k *kept) Integrations(context.Context, string) ([]task.Integration, error) {
-	k.looked++
-	return k.others, k.blind
 }
 
 func (k *kept) EndIntegrations(_ context.Context, tenant string, why task.IntegrationReason, at, _ time.Time) (int, error) {

@@ -28,7 +28,7 @@ type Home struct {
 	Rows  Rows
 }
 
-// ErrSilent says that Slack did not tell whose the deployment's token is, and the secret doesn't either.
+// ErrSilent says that Slack did not tell whose the deployment's token is.
 var ErrSilent = errors.New("nobody says whose the app is")
 
 // Own reports whether a tenant is the deployment's own workspace. Where Slack has no method that says so, which is

@@ -37,7 +37,6 @@ type SlackSecret struct {
 	SigningSecret string
 	BotToken      string
 	AppID         string // which app's; empty when nobody said: then any app's that signs with the secret
-	TeamID        string // of the workspace that the token belongs to; empty when nobody said: then Slack is asked
 	APIURL        string // of the Web API, ends with a slash
 }
 
@@ -60,7 +59,7 @@ type Reader interface {
 var ErrMissing = errors.New("not pasted into the Slack secret yet")
 
 // Slack is the Slack secret as one environment knows it: JSON with signing_secret,
-// bot_token, perhaps app_id, team_id and, for another Slack than slack.com, api_url. It is read when it is
+// bot_token, perhaps app_id and, for another Slack than slack.com, api_url. It is read when it is
 // first needed, again after five minutes, and when it was refused. Its errors say
 // which member is missing, and never a value.
 type Slack struct {
@@ -108,13 +107,6 @@ func (s *Slack) AppID() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.kept.AppID
-}
-
-// TeamID is the workspace that the bot's token belongs to, once the secret was read; empty when nobody said.
-func (s *Slack) TeamID() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.kept.TeamID
 }
 
 // Bot is the bot's token and where to call with it, or ErrMissing.
@@ -191,7 +183,6 @@ func (s *Slack) ask(ctx context.Context) error {
 		SigningSecret string `json:"signing_secret"`
 		BotToken      string `json:"bot_token"`
 		AppID         string `json:"app_id"`
-		TeamID        string `json:"team_id"`
 		APIURL        string `json:"api_url"`
 	}
 	if json.Unmarshal([]byte(*out.SecretString), &v) != nil { // the error would quote the secret
@@ -207,7 +198,7 @@ func (s *Slack) ask(ctx context.Context) error {
 
 // completed takes what a pasted value lacks from the one that it replaces: whoever
 // pastes one member alone does not mean to take the others away. The app belongs to its signing
-// secret, the workspace and the address to its token, so that they stay with them.
+// secret and the address to its token, so that they stay with them.
 func (s SlackSecret) completed(before SlackSecret) SlackSecret {
 	if s.SigningSecret == "" {
 		s.SigningSecret = before.SigningSecret
@@ -217,7 +208,6 @@ func (s SlackSecret) completed(before SlackSecret) SlackSecret {
 	}
 	if s.BotToken == "" {
 		s.BotToken = before.BotToken
-		s.TeamID = cmp.Or(s.TeamID, before.TeamID)
 		if before.BotToken != "" { // a token goes nowhere but where it was pasted for
 			s.APIURL = before.APIURL
 		}

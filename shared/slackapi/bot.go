@@ -18,8 +18,6 @@ import (
 // Keys hold a bot's token and the address of its Web API, which ends with a slash.
 type Keys interface {
 	Bot(ctx context.Context) (token, address string, err error)
-	// TeamID is the workspace that the token belongs to, once the token was read; empty for one that Slack is asked for.
-	TeamID() string
 	// Refused says that Slack did not take the token; it reports whether there is another now.
 	Refused(ctx context.Context) bool
 }

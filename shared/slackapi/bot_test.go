@@ -17,14 +17,11 @@ import (
 // ring is a bot's token, and the one that is pasted next.
 type ring struct {
 	token, next, address string
-	team                 string
 	err                  error
 	refused              int
 }
 
 func (r *ring) Bot(context.Context) (string, string, error) { return r.token, r.address, r.err }
-
-func (r *ring) TeamID() string { return r.team }
 
 func (r *ring) Refused(context.Context) bool {
 	r.refused++
@@ -68,18 +65,13 @@ func TestACallIsMadeAgainWithTheTokenThatReplacedARefusedOne(t *testing.T) {
 	}
 }
 
-// Whose the token is the secret may say; else Slack is asked, once.
+// Whose the token is Slack is asked once.
 func TestWhoseTheTokenIs(t *testing.T) {
-	r := &ring{token: "xoxb-new"}
-	c, _, calls := with(t, r)
+	c, _, calls := with(t, &ring{token: "xoxb-new"})
 	for range 2 {
 		if team, err := c.Team(t.Context()); err != nil || team != slacktest.Team || len(*calls) != 1 {
 			t.Errorf("%q, %v after %d calls", team, err, len(*calls))
 		}
-	}
-	r.team = "T0SAID"
-	if team, err := c.Team(t.Context()); err != nil || team != "T0SAID" || len(*calls) != 1 {
-		t.Errorf("%q, %v after %d calls", team, err, len(*calls))
 	}
 }
 

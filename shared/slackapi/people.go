@@ -30,17 +30,9 @@ func (c *Client) User(ctx context.Context, id string) (User, error) {
 	return User{ID: u.ID, Team: u.TeamID, Guest: u.IsRestricted || u.IsUltraRestricted || u.IsStranger, Teams: u.Enterprise.Teams}, nil
 }
 
-// Team is the workspace that the token belongs to: what is kept beside the token is believed, else Slack is asked once
-// for each token (https://docs.slack.dev/reference/methods/auth.test).
+// Team is the workspace that the token belongs to; Slack is asked once for each token
+// (https://docs.slack.dev/reference/methods/auth.test).
 func (c *Client) Team(ctx context.Context) (string, error) {
-	if c.keys != nil {
-		if _, _, err := c.keys.Bot(ctx); err != nil {
-			return "", noToken()
-		}
-		if team := c.keys.TeamID(); team != "" {
-			return team, nil
-		}
-	}
 	self, err := c.whoami(ctx)
 	if err != nil {
 		return "", err

@@ -111,7 +111,7 @@ func TestIdsOfAnotherWorkspace(t *testing.T) {
 }
 
 // equal compares what a task is, not what has been shown of it.
-var equal = cmp.Options{cmpopts.IgnoreFields(task.Head{}, "DueAt", "ShownRev"), cmpopts.IgnoreFields(task.Aggregate{}, "Cards")}
+var equal = cmp.Options{cmpopts.IgnoreFields(task.Head{}, "DueAt", "ShownRev", "Redraws", "DrawAt"), cmpopts.IgnoreFields(task.Aggregate{}, "Cards")}
 
 // TestAnEventOfAnUnknownWorkspaceMakesNoTenant: it is recorded, refused and costs nothing.
 func TestAnEventOfAnUnknownWorkspaceMakesNoTenant(t *testing.T) {

@@ -50,23 +50,18 @@ type Keys interface {
 	SigningSecret(ctx context.Context) (string, error)
 	// AppID is the app that may call, once the signing secret was read; empty for any that signs with it.
 	AppID() string
-	// TeamID is the deployment's own workspace, likewise; empty when nobody said.
-	TeamID() string
 	// Refused says that a signature did not match; it reports whether there is another secret now.
 	Refused(ctx context.Context) bool
 }
 
 // Fixed is a signing secret that never changes.
-type Fixed struct{ Secret, App, Team string }
+type Fixed struct{ Secret, App string }
 
 // SigningSecret is the secret.
 func (f Fixed) SigningSecret(context.Context) (string, error) { return f.Secret, nil }
 
 // AppID is the app.
 func (f Fixed) AppID() string { return f.App }
-
-// TeamID is the workspace.
-func (f Fixed) TeamID() string { return f.Team }
 
 // Refused reports that there is no other.
 func (Fixed) Refused(context.Context) bool { return false }

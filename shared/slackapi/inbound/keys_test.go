@@ -19,8 +19,6 @@ func (k *replaced) SigningSecret(context.Context) (string, error) { return k.now
 
 func (*replaced) AppID() string { return "" }
 
-func (*replaced) TeamID() string { return "" }
-
 func (k *replaced) Refused(context.Context) bool {
 	k.asked++
 	changed := k.next != k.now
