@@ -207,14 +207,22 @@ func unescaped() *strings.Replacer {
 	return strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&")
 }
 
-// plain is what the message asks, without the mention of ourselves: with an
-// unknown bot the one that it begins with.
-func plain(text, bot string) string {
-	mention := leadingMention
+// mentionOf finds the mentions of ourselves: with an unknown bot the one that a text begins with.
+func mentionOf(bot string) *regexp.Regexp {
 	if inbound.CheckID("user_id", bot) == nil {
-		mention = regexp.MustCompile(`[ \t]*<@` + bot + `(\|[^>]*)?>[ \t]*`)
+		return regexp.MustCompile(`[ \t]*<@` + bot + `(\|[^>]*)?>[ \t]*`)
 	}
-	text = unescaped().Replace(mention.ReplaceAllString(text, " "))
+	return leadingMention
+}
+
+// addressed reports whether the message calls us by name.
+func (m message) addressed(bot string) bool {
+	return m.Type == "app_mention" || mentionOf(bot).MatchString(m.Text)
+}
+
+// plain is what the message asks, without the mention of ourselves.
+func plain(text, bot string) string {
+	text = unescaped().Replace(mentionOf(bot).ReplaceAllString(text, " "))
 	text = strings.TrimSpace(text)
 	if runes := []rune(text); len(runes) > task.MaxText {
 		text = string(runes[:task.MaxText-1]) + "…"

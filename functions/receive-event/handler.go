@@ -93,7 +93,7 @@ func (h *Handler) event(ctx context.Context, e envelope) (inbound.Response, erro
 	if err != nil {
 		return inbound.Response{}, err
 	}
-	if m.channelType() == "im" && request.Threaded() {
+	if m.channelType() == "im" && request.Threaded() && !m.addressed(e.bot()) {
 		return h.hint(ctx, request)
 	}
 	return h.keep(ctx, request)

@@ -41,6 +41,9 @@ func TestMessagesBecomeOneWrite(t *testing.T) {
 		{"a direct message with a file", map[string]any{"type": "message", "subtype": "file_share", "channel": "D0DM", "channel_type": "im"}, nil, func(r *task.Request) {
 			r.Channel, r.ChannelType, r.Source = "D0DM", "im", task.SourceAgentContainer
 		}},
+		{"a direct message's reply that mentions Ringi", map[string]any{"type": "message", "channel": "D0DM", "channel_type": "im", "thread_ts": "1776675000.000200", "text": "<@U0BOT> 10月ではなく9月で"}, nil, func(r *task.Request) {
+			r.Channel, r.ChannelType, r.Source, r.ThreadTS, r.Text = "D0DM", "im", task.SourceAgentContainer, "1776675000.000200", "10月ではなく9月で"
+		}},
 		{"a mention at the end", map[string]any{"text": "まとめて <@U0BOT|ringi>"}, nil, func(r *task.Request) { r.Text = "まとめて" }},
 		{"a mention in the middle, and a list with indents", map[string]any{"text": "ねえ <@U0BOT> これ:\n  - a\n    - b"}, nil, func(r *task.Request) {
 			r.Text = "ねえ これ:\n  - a\n    - b"

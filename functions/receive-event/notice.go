@@ -33,8 +33,9 @@ func (h *Handler) opened(ctx context.Context, e envelope) (inbound.Response, err
 	return h.create(ctx, change, ref, r)
 }
 
-// hint says once in a direct message's thread that replies there are no requests. What
-// the reply says is not kept.
+// hint says once in a direct message's thread that replies there are no requests, and how
+// to say something about what waits there: one that mentions Ringi is kept as in a
+// channel's thread. What the reply says is not kept.
 func (h *Handler) hint(ctx context.Context, r task.Request) (inbound.Response, error) {
 	r.Text = ""
 	change, ref := task.Tell(task.TenantID(r.TeamID), r, task.ReasonThreadHint, r.Channel+" "+r.ThreadTS, h.Now())

@@ -136,3 +136,37 @@ func TestAReplyInADirectMessagesThreadGetsAHintOnce(t *testing.T) {
 		t.Errorf("told %d times", n)
 	}
 }
+
+// A correction that mentions Ringi in a direct message's thread is asked about as in a
+// channel's, also where a hint was given before; what waits can't be stamped unawares.
+func TestAMentionInADirectMessagesThreadWhereAPolicyWaits(t *testing.T) {
+	s := start(t)
+	waits := desk.AskIn(t, s, workspace.Tanaka, workspace.DirectMessage(workspace.Tanaka), "従業員一覧を取得して")
+	waits.Card("CARD#prompt#0001", "approve_prompt")
+	reply := func(text string) string {
+		ts, err := s.Sandbox.Reply(workspace.Tanaka, waits.Channel, waits.Root, text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return ts
+	}
+	reply("やっぱり DM は不要です")
+	desk.Eventually(t, "the person is told how to correct", func() bool {
+		for _, m := range s.Sandbox.Messages(waits.Channel, waits.Root) {
+			if strings.Contains(m.Text, "[❌ 却下] を押して理由を書くか、このスレッドで Ringi にメンション") {
+				return true
+			}
+		}
+		return false
+	})
+	d := desk.At(t, s, waits.Channel, reply("<@"+workspace.Bot+"> DM での連絡は不要です"))
+	d.Root = waits.Root
+	d.Card("CARD#task", "の *実行方針 v1* が承認を待っています")
+	d.Click(workspace.Tanaka, "CARD#task", "take_as_reason")
+	a := waits.Until("the policy is sent back", func(a *task.Aggregate) bool { return a.Prompts[0].Status == task.Rejected })
+	if p := a.Prompts[0]; p.RejectionReason != "DM での連絡は不要です" {
+		t.Errorf("%+v", p.Verdict)
+	}
+	waits.Card("CARD#prompt#0002", "approve_prompt")
+	waits.Cancel(workspace.Tanaka, waits.Root)
+}

@@ -14,7 +14,7 @@ func english() words {
 			task.ReasonCostLimit:        "It was stopped because it has cost what it may{detail}. Please have an administrator raise the limit (max_cost_usd), then press [🔄 Run again], or ask again if there is no such button.",
 			task.ReasonUnsupported:      "No task was made. Ringi takes work that can be done with lists of employees, attendance, overtime, Google Sheets, direct messages in Slack, and the tools that this workspace has added.",
 			task.ReasonGreeting:         "This is HR AI Agent. Ask for the work that you want done.",
-			task.ReasonThreadHint:       "Replies in a thread are not read as requests. Write a new message outside of the thread to ask for something else; approve, reject and cancel on the cards.",
+			task.ReasonThreadHint:       "Replies in a thread are not read as requests. To change what waits for approval, press [❌ Reject] on its card and give the reason, or mention Ringi in this thread. Write a new message outside of the thread to ask for something else; approve, reject and cancel on the cards.",
 			task.ReasonBecameReason:     "This message became the reason for rejecting the version that waited in its thread.",
 			task.ReasonHelp:             "Ask Ringi for work in plain words: “Sum up this month's attendance”, “Check last month's overtime”, “Get the list of employees”. It is carried out once people have approved the policy and the steps.",
 			task.ReasonGuest:            "Guests can't make requests. Please have a member of the workspace ask.",
