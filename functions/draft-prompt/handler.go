@@ -14,6 +14,7 @@ import (
 // Store is what draft-prompt reads and commits.
 type Store interface {
 	Settings(ctx context.Context, tenant string) (task.Settings, error)
+	ToolPermissions(ctx context.Context, tenant string) ([]task.ToolPermission, error)
 	Decide(ctx context.Context, ref task.Ref, decide func(*task.Aggregate) (task.Change, error)) (*task.Aggregate, error)
 	DecideOn(ctx context.Context, a *task.Aggregate, decide func(*task.Aggregate) (task.Change, error)) (*task.Aggregate, error)
 }
@@ -46,7 +47,11 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (task.Next, err
 	if a.CostReached(s.MaxCost()) {
 		return pipeline.StopForCost(ctx, h.Store, in, s.MaxCost(), h.Now())
 	}
-	content, usage, err := h.draft(ctx, s, a)
+	permissions, err := h.Store.ToolPermissions(ctx, in.Tenant)
+	if err != nil {
+		return task.Next{}, fmt.Errorf("read the tool permissions: %w", err)
+	}
+	content, usage, err := h.draft(ctx, s, a, model.BoundsOf(permissions))
 	if err != nil {
 		return pipeline.Failed(ctx, h.Store, in, made, model.InVain(err, usage), s.MaxCost(), h.Now())
 	}
@@ -58,12 +63,12 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (task.Next, err
 	})
 }
 
-func (h *Handler) draft(ctx context.Context, s task.Settings, a *task.Aggregate) (string, model.Usage, error) {
+func (h *Handler) draft(ctx context.Context, s task.Settings, a *task.Aggregate, bounds model.Bounds) (string, model.Usage, error) {
 	g, err := model.Within(s, h.Open, pipeline.ModelName(h.Model, s))
 	if err != nil {
 		return "", model.Usage{}, err
 	}
-	input := model.DraftInput{Task: *a.Task, Request: a.Request.Text, Locale: s.Locale, Now: a.Request.CreatedAt, Try: a.Head.Run, Fits: card.PromptFits}
+	input := model.DraftInput{Task: *a.Task, Request: a.Request.Text, Bounds: bounds, Locale: s.Locale, Now: a.Request.CreatedAt, Try: a.Head.Run, Fits: card.PromptFits}
 	for _, p := range a.Prompts {
 		if p.Status == task.Rejected {
 			input.Earlier = append(input.Earlier, model.Version{Content: p.Content, Reason: p.RejectionReason})

@@ -89,6 +89,26 @@ func TestDraftPrompt(t *testing.T) {
 			t.Errorf("after %d calls: %q", g.calls, p.Content)
 		}
 	})
+	t.Run("the model is told what an administrator does not allow", func(t *testing.T) {
+		w, g := server.World(t), &generator{}
+		w.Extracted()
+		for _, p := range []task.ToolPermission{
+			{ToolName: "send_slack_dm", Constraints: "{}"},
+			{ToolName: "list_employees", Allowed: true, Constraints: `{"departments":["営業部"]}`},
+			{ToolName: "list_attendance", Allowed: true, Constraints: "{}"},
+		} {
+			p.TenantID = w.Ref.Tenant
+			if _, err := w.Store.SaveToolPermission(t.Context(), p, task.System(), w.Now()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		handle(t, w, g)
+		for _, want := range []string{`"forbidden":["send_slack_dm"]`, `"constraints":[{"tool":"list_employees","departments":["営業部"]}]`} {
+			if asked := strings.Join(strings.Fields(g.asked[0]), ""); !strings.Contains(asked, want) {
+				t.Errorf("%s is not in %s", want, asked)
+			}
+		}
+	})
 	t.Run("the next version sees what was rejected, and why", func(t *testing.T) {
 		w, g := server.World(t), &generator{}
 		w.Extracted()

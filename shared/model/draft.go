@@ -16,12 +16,41 @@ type DraftInput struct {
 	Task    task.Task
 	Request string // the message
 	Earlier []Version
+	Bounds  Bounds
 	Locale  string
 	Now     time.Time // when the message was written
 	Try     int
 	// Fits reports whether people can be shown all of a policy; what they can't see is not
 	// asked of them, but of the model once more. Nil asks nobody.
 	Fits func(policy string) bool
+}
+
+// Bounds are what an administrator keeps from a tenant's tasks: a policy that says what
+// can't be done is not stamped in vain.
+type Bounds struct {
+	Forbidden   []string      `json:"forbidden"` // names of tools
+	Constraints []BoundedTool `json:"constraints"`
+}
+
+// BoundedTool is a tool that may be called within constraints.
+type BoundedTool struct {
+	Tool string `json:"tool"`
+	task.Constraints
+}
+
+// BoundsOf reads a tenant's permissions. A tool whose constraints nobody here can read is
+// not called, and is forbidden therefore.
+func BoundsOf(permissions []task.ToolPermission) Bounds {
+	b := Bounds{Forbidden: []string{}, Constraints: []BoundedTool{}}
+	for _, p := range permissions {
+		switch c, err := p.Bounds(); {
+		case !p.Allowed || err != nil:
+			b.Forbidden = append(b.Forbidden, p.ToolName)
+		case !c.None():
+			b.Constraints = append(b.Constraints, BoundedTool{p.ToolName, c})
+		}
+	}
+	return b
 }
 
 // Version is a policy that was rejected, and why. Models see the content of the newest alone.
@@ -35,7 +64,7 @@ func Draft(ctx context.Context, g Generator, in DraftInput) (string, Usage, erro
 	var policy, crowded string
 	usage, err := ask(ctx, g, question{
 		purpose: Drafting, locale: in.Locale, try: in.Try, tokens: 8192,
-		data: DraftData{Task: taskData(in.Task), Message: in.Request, Earlier: draftTries(in.Earlier), Now: stamp(in.Now), Locale: in.Locale},
+		data: DraftData{Task: taskData(in.Task), Message: in.Request, Earlier: draftTries(in.Earlier), Bounds: in.Bounds, Now: stamp(in.Now), Locale: in.Locale},
 		accept: func(answer []byte) (problems []string) {
 			policy, problems = readDraft(answer)
 			if n := len(task.Mentioned(policy)); len(problems) == 0 && n > task.MaxMentioned {
@@ -80,8 +109,9 @@ type DraftData struct {
 	Task    TaskData  `json:"task"`
 	Message string    `json:"message"`
 	Earlier []Version `json:"rejected_versions"`
-	Now     string    `json:"now"`
-	Locale  string    `json:"locale"`
+	Bounds
+	Now    string `json:"now"`
+	Locale string `json:"locale"`
 }
 
 // TaskData is what models see of a task.
