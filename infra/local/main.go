@@ -59,6 +59,12 @@ func serve(ctx context.Context, args []string, s streams) error {
 	if err != nil {
 		return err
 	}
+	printed, err := functionLog()
+	if err != nil {
+		return err
+	}
+	defer printed.Close()
+	o.FunctionLog = printed
 	running, err := stack.Start(ctx, o)
 	if err != nil {
 		return err
@@ -70,7 +76,7 @@ func serve(ctx context.Context, args []string, s streams) error {
 	if running.ContainerURL != "" {
 		fmt.Fprintf(s.out, "containers reach %s, which is %s here\n", running.ContainerURL, running.ContainerAddr)
 	}
-	fmt.Fprintf(s.out, "aws --endpoint-url %s …\n%s\n", running.AWSEndpoint, ready(running.URL, o.Model, host))
+	fmt.Fprintf(s.out, "aws --endpoint-url %s …\nfunctions print to %s\n%s\n", running.AWSEndpoint, printed.Name(), ready(running.URL, o.Model, host))
 	if s.terminal && running.Sandbox != nil {
 		openBrowser(running.URL)
 	}
@@ -94,7 +100,7 @@ func ready(url, model, host string) string {
 // would show them to everyone on the machine. host is where the model is, empty for the demo's.
 func parse(args []string, s streams) (o stack.Options, host string, err error) {
 	o = options()
-	o.Logger, o.FunctionLog = slog.New(slog.NewJSONHandler(s.err, nil)), s.err
+	o.Logger = slog.New(slog.NewJSONHandler(s.err, nil))
 	f := flag.NewFlagSet("local", flag.ContinueOnError)
 	f.SetOutput(s.err)
 	f.StringVar(&o.Addr, "addr", "127.0.0.1:3000", "where the sandbox and Slack's calls are `served`")

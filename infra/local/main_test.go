@@ -16,6 +16,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"ringi/infra/local/process"
 )
 
 func TestParse(t *testing.T) {
@@ -160,6 +162,7 @@ func TestCtrlCStopsEverything(t *testing.T) {
 	if err != nil || !strings.Contains(string(listed), "rooms.book_room") {
 		t.Errorf("the tools of MCP servers are %s, %v", listed, err)
 	}
+	printed(t, url)
 	children := childrenOf(t, cmd.Process.Pid)
 	if len(children) == 0 {
 		t.Error("it has no children; the stand-ins should be one")
@@ -170,7 +173,30 @@ func TestCtrlCStopsEverything(t *testing.T) {
 	if err := cmd.Wait(); err != nil {
 		t.Errorf("it ended with %v: %s", err, logged)
 	}
+	if n := strings.Count(logged.String(), "\n"); n > 20 || strings.Contains(logged.String(), `"_aws"`) {
+		t.Errorf("the terminal's lines are buried under %d others: %s", n, logged)
+	}
 	gone(t, children)
+}
+
+// printed has a function print something, and waits until it stands in the file.
+func printed(t *testing.T, url string) {
+	t.Helper()
+	resp, err := http.Post(url+"/slack/events", "application/json", strings.NewReader("{}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+	dir, err := process.Folder()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+		if text, err := os.ReadFile(filepath.Join(dir, "functions.log")); err == nil && strings.Contains(string(text), `"_aws"`) {
+			return
+		}
+	}
+	t.Error("what functions print stands in no file")
 }
 
 func TestKillingGoRunStopsEverything(t *testing.T) {

@@ -1,0 +1,24 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"ringi/infra/local/process"
+)
+
+// functionLog opens the file that takes what functions print, log lines and metrics: on
+// a terminal they would bury all else. It begins anew with each start; of two stacks that
+// run at once both write to its end.
+func functionLog() (*os.File, error) {
+	dir, err := process.Folder()
+	if err != nil {
+		return nil, err
+	}
+	f, err := os.OpenFile(filepath.Join(dir, "functions.log"), os.O_CREATE|os.O_WRONLY|os.O_APPEND|os.O_TRUNC, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("keep what functions print: %w", err)
+	}
+	return f, nil
+}
