@@ -34,6 +34,7 @@ func (d drawing) arguments(call task.Step, b task.Blob, most int) body {
 	if call.Tool == sheetTool {
 		other = append([]string{d.w.SheetStays}, other...)
 	}
+	other = append(other, d.leftOut(call)...)
 	out := d.packed(to, most)
 	if most == everything || d.plain {
 		out = out.with(d.packed(other, most)).with(d.rowsOf(tables, most))
@@ -46,6 +47,20 @@ func (d drawing) arguments(call task.Step, b task.Blob, most int) body {
 			names[i] = d.label(name)
 		}
 		out.blocks = append(out.blocks, contextLine(cut(fill(d.w.ArgumentsMasked, "names", strings.Join(names, ", ")), limitText)))
+	}
+	return out
+}
+
+// leftOut are lines with a server's defaults for what it is not given.
+func (d drawing) leftOut(call task.Step) []string {
+	v, _ := decoded(string(call.LeftOut))
+	defaults, _ := v.(map[string]any)
+	var out []string
+	for _, name := range sorted(defaults) {
+		out = append(out, d.argumentParts(argument{path: []string{memberName(name)}, values: []string{cellText(defaults[name])}})...)
+	}
+	if len(out) > 0 {
+		out = append([]string{d.w.LeftOut}, out...)
 	}
 	return out
 }

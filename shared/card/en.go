@@ -99,6 +99,7 @@ func english() *words {
 			Drafting: "🔍 Check before running", Failed: "The check could not be prepared. ", Review: "🔍 Check before running",
 		},
 		ArgumentsMasked: "🔒 In {names}, personal data from the results of earlier steps is masked with *; every other value is shown as it is",
+		LeftOut:         "For what is not given, these defaults are used:",
 		MoreRows:        "… and {n} more rows",
 		NotWritten:      "Not written",
 		EmptyCell:       "(empty)",

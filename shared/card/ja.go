@@ -99,6 +99,7 @@ func japanese() *words {
 			Drafting: "🔍 実行前の確認", Failed: "実行前の確認を用意できませんでした。", Review: "🔍 実行前の確認",
 		},
 		ArgumentsMasked: "🔒 {names} のうち、前のステップの結果から入った個人情報は * で伏せています。ほかの値はそのまま表示しています",
+		LeftOut:         "指定のない引数には、次の既定値が使われます:",
 		MoreRows:        "…ほか {n} 行",
 		NotWritten:      "書き込まれない項目",
 		EmptyCell:       "(空)",

@@ -11,7 +11,11 @@ import (
 
 // aboveTheStamp is what the steps' card shows of a call's arguments, atTheGate what the 🔍 gate and its dialog do.
 func aboveTheStamp(t testing.TB, tool, args string) string {
-	s := planned(t, []task.Step{{StepID: "step-1", Order: 1, Title: "x", Tool: tool, ToolInput: task.JSON(args), Effect: task.Write}}, task.DefaultSettings())
+	return aboveTheStampOf(t, []task.Step{{StepID: "step-1", Order: 1, Title: "x", Tool: tool, ToolInput: task.JSON(args), Effect: task.Write}})
+}
+
+func aboveTheStampOf(t testing.TB, steps []task.Step) string {
+	s := planned(t, steps, task.DefaultSettings())
 	return drawn(card.Render(s.Aggregate, s.card(processCard), "ja", s.now).Attachments[0].Blocks.BlockSet)
 }
 
@@ -166,6 +170,24 @@ func object(s string) (string, bool) {
 	}
 	b, err := json.Marshal(v)
 	return string(b), err == nil
+}
+
+// What a server does with what it is not given stands where the call is stamped.
+func TestDefaultsOfWhatACallLeavesOutAreSaid(t *testing.T) {
+	steps := []task.Step{{StepID: "step-1", Order: 1, Title: "x", Tool: "notes.post", ToolInput: `{"to":"人事部"}`, LeftOut: `{"cc":{"$ref":"step-1.result"},"public":true}`, Effect: task.Write}}
+	above := aboveTheStampOf(t, steps)
+	if want := `notes の post · to: 「人事部」 · cc: {$ref: 「step-1.result」} (既定) · public: true (既定)`; !strings.Contains(above, want) {
+		t.Errorf("%s lacks %s", above, want)
+	}
+	s := calling(t, "notes.post", `{"to":"人事部"}`, `{"to":"人事部"}`)
+	s.Process().Steps[1].LeftOut = `{"public":true}`
+	all, _ := reviewed(t, s, task.CardStep, s.Gates[0].ID)
+	_, blocks := s.gate(t)
+	for where, text := range map[string]string{"gate": drawn(blocks), "dialog": all} {
+		if want := "*`to`*: `人事部`\n指定のない引数には、次の既定値が使われます:\n*`public`*: `true`"; !strings.Contains(text, want) {
+			t.Errorf("the %s lacks %s: %s", where, want, text)
+		}
+	}
 }
 
 // Blanks with something invisible between them are blanks in a row.

@@ -49,6 +49,7 @@ type words struct {
 	Prompt, Process, Step gateWords
 	ArgumentsCut          string
 	ArgumentsMasked       string
+	LeftOut               string // above defaults of what a call leaves out
 	MoreRows              string
 	NotWritten, EmptyCell string
 	ArgumentNames         map[string]string // of Ringi's own tools

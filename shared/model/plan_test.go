@@ -303,3 +303,23 @@ func hidden(t *testing.T, texts ...string) {
 		}
 	}
 }
+
+// What a server does with what a write leaves out is planned, and so stamped, with the step.
+func TestAServersDefaultsArePlanned(t *testing.T) {
+	pin := &task.Pin{URL: "https://x", Title: "Post", Description: "Posts.", Effect: task.Write, Input: `{"type":"object","properties":{"to":{"type":"string"},"public":{"type":"boolean","default":true}}}`}
+	spec, ok := tool.Pinned(task.ToolPermission{ToolName: "notes.post", Allowed: true, Pin: pin}, []task.MCPServer{{Name: "notes", URL: "https://x"}})
+	if !ok {
+		t.Fatal("notes.post is not allowed")
+	}
+	c, err := catalog(t).With(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := planInput(t)
+	in.Tools = c
+	said := answer(t, listStep(1).with("tool", "notes.post").with("toolInput", `{"to":"x"}`))
+	steps, _, _, err := model.Plan(t.Context(), says(said), in)
+	if err != nil || steps[0].LeftOut != `{"public":true}` {
+		t.Errorf("%+v, %v", steps, err)
+	}
+}

@@ -52,6 +52,8 @@ type Step struct {
 	Description        string `json:"description"`
 	ExpectedOutput     string `json:"expectedOutput"`
 	RequiresHumanCheck bool   `json:"requiresHumanCheck,omitempty"`
+	// LeftOut are an MCP server's defaults for arguments that ToolInput does not have, by name.
+	LeftOut JSON `json:"leftOut,omitempty"`
 	// Effect and ToolVersion are the catalog's at planning; a tool that changed since is not called.
 	Effect      Effect `json:"effect"`
 	ToolVersion string `json:"toolVersion"`

@@ -63,8 +63,22 @@ func of(w *words, s task.Step, earlier map[string]task.Step) []Piece {
 	} else {
 		l.foreign(s.Tool)
 		l.rest("")
+		l.leftOut(s.LeftOut)
 	}
 	return l.out
+}
+
+// leftOut names a server's defaults for what is not given.
+func (l *writer) leftOut(raw task.JSON) {
+	l.earlier = nil // a default refers to no step
+	defaults, _ := decode(raw)
+	for _, name := range slices.Sorted(maps.Keys(defaults)) {
+		l.words(l.w.between)
+		l.name(name)
+		l.words(": ")
+		l.value(defaults[name])
+		l.words(l.w.byDefault)
+	}
 }
 
 // decode reads planned arguments, keeping numbers as they are written.

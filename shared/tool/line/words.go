@@ -14,6 +14,7 @@ type words struct {
 	records, earlierMonths               string
 	sheet, atMost, exactly, rows         string
 	columns, message, server             string
+	byDefault                            string
 }
 
 func wordsOf(locale string) *words {
@@ -38,7 +39,7 @@ var japanese = words{
 	records: " · 勤怠: {records}", earlierMonths: " · それ以前の月: {earlier}",
 	sheet: "スプレッドシート{spreadsheet}のタブ{tab}に{rows}を書き込み(A1 から上書き。表の下と右にあるものは残ります)", atMost: "最大 {n} 行", exactly: "{n} 行",
 	rows: " · 行: {rows}", columns: " · 列: {columns}",
-	message: "{recipient} へ DM: {text}", server: "{server} の {tool}",
+	message: "{recipient} へ DM: {text}", server: "{server} の {tool}", byDefault: " (既定)",
 }
 
 var english = words{
@@ -52,5 +53,5 @@ var english = words{
 	records: " · attendance: {records}", earlierMonths: " · the months before: {earlier}",
 	sheet: "Write {rows} to the tab {tab} of the spreadsheet {spreadsheet}, from A1 over what is there; what stands below or beside the table stays", atMost: "up to {n} rows", exactly: "{n} rows",
 	rows: " · rows: {rows}", columns: " · columns: {columns}",
-	message: "DM to {recipient}: {text}", server: "{tool} of {server}",
+	message: "DM to {recipient}: {text}", server: "{tool} of {server}", byDefault: " (by default)",
 }

@@ -1,0 +1,42 @@
+package tool
+
+import (
+	"encoding/json"
+
+	"ringi/shared/task"
+)
+
+// LeftOut are the values that the schema of an MCP server's write declares for arguments
+// which a call leaves out, an object by their names, empty if there are none: whoever stamps
+// the call has not read the schema. Those of members deeper inside are not among them.
+func LeftOut(s Spec, a Arguments) task.JSON {
+	if s.Pin == nil || s.Effect != task.Write {
+		return ""
+	}
+	var input struct {
+		Properties map[string]json.RawMessage `json:"properties"`
+	}
+	if json.Unmarshal([]byte(s.InputSchema), &input) != nil {
+		return ""
+	}
+	out := map[string]json.RawMessage{}
+	for name, schema := range input.Properties {
+		var member struct {
+			Default json.RawMessage `json:"default"`
+		}
+		if _, given := a.members[name]; given || json.Unmarshal(schema, &member) != nil { // true and false are schemas too
+			continue
+		}
+		if d := string(member.Default); d != "" && d != "null" {
+			out[name] = member.Default
+		}
+	}
+	if len(out) == 0 {
+		return ""
+	}
+	b, err := json.Marshal(out)
+	if err != nil { // of JSON that was read
+		return ""
+	}
+	return task.JSON(b)
+}

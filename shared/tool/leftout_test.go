@@ -1,0 +1,36 @@
+package tool_test
+
+import (
+	"testing"
+
+	"ringi/shared/task"
+	"ringi/shared/tool"
+)
+
+func TestDefaultsOfWhatAWriteLeavesOut(t *testing.T) {
+	const input = `{"type":"object","properties":{"to":{},"any":true,"public":{"type":"boolean","default":true},"cc":{"default":["all@example.com"]},"note":{"default":null}}}`
+	for name, test := range map[string]struct {
+		effect     task.Effect
+		args, want string
+	}{
+		"left out":  {task.Write, `{"to":"x"}`, `{"cc":["all@example.com"],"public":true}`},
+		"given":     {task.Write, `{"to":"x","public":false,"cc":[]}`, ``},
+		"of a read": {task.Read, `{"to":"x"}`, ``},
+	} {
+		spec, ok := tool.Pinned(task.ToolPermission{ToolName: "notes.post", Allowed: true, Pin: &task.Pin{URL: "https://x", Effect: test.effect, Input: input}}, []task.MCPServer{{Name: "notes", URL: "https://x"}})
+		if !ok {
+			t.Fatal("notes.post is not allowed")
+		}
+		a, err := tool.Parse(task.JSON(test.args))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := tool.LeftOut(spec, a); string(got) != test.want {
+			t.Errorf("%s: %s, want %s", name, got, test.want)
+		}
+	}
+	own, _ := builtin(t).Lookup("send_slack_dm")
+	if a, err := tool.Parse(`{}`); err != nil || tool.LeftOut(own, a) != "" {
+		t.Error("Ringi's own tools say in their lines what they do")
+	}
+}
