@@ -35,6 +35,7 @@ func english() *words {
 		ConfirmNo:    "Keep running",
 
 		TaskID:          "*Task ID:* `{task}`",
+		AsAsked:         "As it was first asked. Policy v{version} says the newest.",
 		TaskVersion:     "*Task ID:* `{task}` · *Version:* v{version}",
 		ApprovedBy:      "✅ Approved by {who} · {when}",
 		AutoApproved:    "✅ Approved automatically · {when}",

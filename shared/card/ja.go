@@ -35,6 +35,7 @@ func japanese() *words {
 		ConfirmNo:    "キャンセル",
 
 		TaskID:          "*タスクID:* `{task}`",
+		AsAsked:         "依頼されたときの内容です。最新の内容は実行方針 v{version} にあります。",
 		TaskVersion:     "*タスクID:* `{task}` · *バージョン:* v{version}",
 		ApprovedBy:      "✅ 承認: {who} · {when}",
 		AutoApproved:    "✅ 自動承認 · {when}",

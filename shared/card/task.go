@@ -44,8 +44,18 @@ func (d drawing) extracted(t *task.Task) face {
 			fill(w.Type, "type", or(inline(string(t.TaskType), maxTool), w.None)),
 		),
 		divider(),
-		contextLine(fill(w.TaskID, "task", or(code(t.ID, maxID), "?"))),
+		contextLine(append([]string{fill(w.TaskID, "task", or(code(t.ID, maxID), "?"))}, d.corrected()...)...),
 	)
+}
+
+// corrected says, once a corrected policy can be read, that title and description are
+// those of the request as it was asked: no correction changes them.
+func (d drawing) corrected() []string {
+	p := d.a.Prompt()
+	if p == nil || p.Version < 2 || p.Status == task.Generating {
+		return nil
+	}
+	return []string{fill(d.w.AsAsked, "version", p.Version)}
 }
 
 func (w *words) priority(p task.Priority) string {

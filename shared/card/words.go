@@ -23,7 +23,7 @@ type words struct {
 	Remarks string // on the reasons for which earlier steps were rejected
 
 	// Contexts.
-	TaskID, TaskVersion                          string
+	TaskID, TaskVersion, AsAsked                 string
 	ApprovedBy, AutoApproved, WillAuto           string
 	RejectedBy, NextVersion, NextGenerating      string
 	LastVersion, PausedUntil, PausedForSlack     string
