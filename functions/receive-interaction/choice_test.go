@@ -163,9 +163,9 @@ func testReasonMadeUp(t *testing.T, w *world) {
 func testSecondReason(t *testing.T, w *world) {
 	_, first := w.beside("DM での連絡は不要です")
 	gate := w.of(first).Choice.Beside
-	ts := w.slack.Say(w.t, workspace.Sato, workspace.HR, "営業部だけにしてください")
+	ts := w.slack.Say(w.t, workspace.Tanaka, workspace.HR, "営業部だけにしてください")
 	c, second, err := task.Receive(w.ref.Tenant, task.Request{
-		TeamID: slacktest.Team, Text: "営業部だけにしてください", User: workspace.Sato, Channel: workspace.HR, ChannelType: "channel",
+		TeamID: slacktest.Team, Text: "営業部だけにしてください", User: workspace.Tanaka, Channel: workspace.HR, ChannelType: "channel",
 		MessageTS: ts, ThreadTS: w.root, Source: task.SourceChannel, EventID: "Ev3",
 	}, w.clock)
 	if err != nil {
@@ -184,7 +184,7 @@ func testSecondReason(t *testing.T, w *world) {
 	if a := w.of(second); a.Choosing() == nil || !a.Choice.GateOver {
 		t.Errorf("the second message was taken for %+v, ended %+v; the reason is %q", a.Choice, a.Head.Ended, w.load().Prompts[0].RejectionReason)
 	}
-	w.chooses(workspace.Sato, card.TakeAsRequest, second)
+	w.chooses(workspace.Tanaka, card.TakeAsRequest, second)
 	if a := w.of(second); a.Choice.As != task.AsRequest {
 		t.Errorf("%+v", a.Choice)
 	}

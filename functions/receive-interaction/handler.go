@@ -48,7 +48,7 @@ type Slack interface {
 
 // Shelf is where large arguments are.
 type Shelf interface {
-	Opened(ctx context.Context, a *task.Aggregate) (*task.Aggregate, error)
+	Opened(ctx context.Context, a *task.Aggregate, gate string) (*task.Aggregate, error)
 }
 
 // Handler receives clicks, shortcuts and forms.

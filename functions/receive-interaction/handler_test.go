@@ -51,7 +51,7 @@ func TestInteractions(t *testing.T) {
 		{"ids of others", testForeignIDs},
 		{"a message becomes a reason, and the function dies", testChoiceSurvivesACrash},
 		{"a message becomes a reason or a request", testReasonOrRequest},
-		{"a second message by the same person", testSecondReason},
+		{"a second message beside the same gate", testSecondReason},
 		{"a message whose words are the reason already", testReasonMadeUp},
 		{"nothing could be saved", testUnsaved},
 		{"not in time", testSlow},

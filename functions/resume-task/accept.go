@@ -44,11 +44,7 @@ func (h *Handler) accept(ctx context.Context, a *task.Aggregate, by task.Actor) 
 	if err != nil {
 		return nil, fmt.Errorf("read the quotas: %w", err)
 	}
-	after, err := h.Store.DecideOn(ctx, a, func(a *task.Aggregate) (task.Change, error) { return a.Accept(run, by, settings, h.Now()) })
-	var full task.ErrFull
-	if errors.As(err, &full) {
-		after, err = h.Store.DecideOn(ctx, a, func(a *task.Aggregate) (task.Change, error) { return a.RefuseFull(run, full, h.Now()) })
-	}
+	after, err := h.decide(ctx, a, func(a *task.Aggregate) (task.Change, error) { return a.Accept(run, by, settings, h.Now()) })
 	if err != nil {
 		return nil, fmt.Errorf("accept the request: %w", err)
 	}
@@ -60,8 +56,21 @@ func (h *Handler) accept(ctx context.Context, a *task.Aggregate, by task.Actor) 
 			metric.Count(metric.TenantFull, 1)
 		}
 	}
-	logRefused(ctx, after)
 	return after, nil
+}
+
+// decide commits, or ends the request as refused when there is no place for what is decided.
+func (h *Handler) decide(ctx context.Context, a *task.Aggregate, decide func(*task.Aggregate) (task.Change, error)) (*task.Aggregate, error) {
+	run := a.Head.Run
+	after, err := h.Store.DecideOn(ctx, a, decide)
+	var full task.ErrFull
+	if errors.As(err, &full) {
+		after, err = h.Store.DecideOn(ctx, a, func(a *task.Aggregate) (task.Change, error) { return a.RefuseFull(run, full, h.Now()) })
+	}
+	if err == nil {
+		logRefused(ctx, after)
+	}
+	return after, err
 }
 
 func logRefused(ctx context.Context, a *task.Aggregate) {

@@ -8,11 +8,16 @@ import (
 	"ringi/shared/task"
 )
 
-// maxBeside is how many of a thread's requests are looked at, the newest first.
-const maxBeside = 10
+// Of a thread's requests so many are looked at, the newest first: of the newest whether they
+// are over, which is one short read each, and of those that are open what waits.
+const (
+	maxReplies = 100
+	maxBeside  = 10
+)
 
 // ask opens the choice of what a message is meant to be that was written in a thread
-// where people have something to decide. Anything else it returns as it is.
+// where people have something to decide. It refuses the message of a person about whose message
+// before they are asked already. Anything else it returns as it is.
 func (h *Handler) ask(ctx context.Context, a *task.Aggregate) (*task.Aggregate, error) {
 	if !a.Request.Threaded() || a.Choice != nil || a.Head.Ended != nil {
 		return a, nil
@@ -26,7 +31,7 @@ func (h *Handler) ask(ctx context.Context, a *task.Aggregate) (*task.Aggregate, 
 		return nil, fmt.Errorf("read the settings: %w", err)
 	}
 	run := a.Head.Run
-	asked, err := h.Store.Decide(ctx, a.Ref(), func(a *task.Aggregate) (task.Change, error) { return a.Ask(run, beside, s, h.Now()) })
+	asked, err := h.decide(ctx, a, func(a *task.Aggregate) (task.Change, error) { return a.Ask(run, beside, s, h.Now()) })
 	if err != nil {
 		return nil, fmt.Errorf("ask what the message is meant to be: %w", err)
 	}
@@ -38,27 +43,48 @@ func (h *Handler) ask(ctx context.Context, a *task.Aggregate) (*task.Aggregate, 
 // The index only finds them; each is read as it is.
 func (h *Handler) beside(ctx context.Context, a *task.Aggregate) (task.Beside, bool, error) {
 	r := a.Request
-	refs, err := h.Store.Thread(ctx, a.Head.TenantID, r.Channel, r.ThreadTS, maxBeside)
+	refs, err := h.Store.Thread(ctx, a.Head.TenantID, r.Channel, r.ThreadTS, maxReplies)
 	if err != nil {
 		return task.Beside{}, false, fmt.Errorf("look around in the thread: %w", err)
 	}
-	if root, err := task.ID(r.TeamID, r.Channel, r.ThreadTS); err == nil {
-		refs = append(refs, task.Ref{Tenant: a.Head.TenantID, Task: root})
-	}
+	looked := 0
 	for _, ref := range refs {
-		if ref == a.Ref() {
+		if ref == a.Ref() || looked == maxBeside {
 			continue
 		}
-		other, err := h.Store.Load(ctx, ref)
-		switch {
-		case errors.Is(err, task.ErrNotFound): // the thread's first message asked for nothing
-			continue
-		case err != nil:
-			return task.Beside{}, false, fmt.Errorf("load a task of the thread: %w", err)
+		b, open, err := h.waits(ctx, ref)
+		if err != nil || b.ID != "" {
+			return b, err == nil, err
 		}
-		if b, ok := other.BesideOf(); ok {
-			return b, true, nil
+		if open {
+			looked++
 		}
 	}
-	return task.Beside{}, false, nil
+	root, err := task.ID(r.TeamID, r.Channel, r.ThreadTS)
+	if err != nil {
+		return task.Beside{}, false, nil // no message of Slack's
+	}
+	b, _, err := h.waits(ctx, task.Ref{Tenant: a.Head.TenantID, Task: root})
+	return b, err == nil && b.ID != "", err
+}
+
+// waits is what waits in a task for people to decide, without an id if nothing does, and
+// whether the task is open. A message that asked for nothing is no task.
+func (h *Handler) waits(ctx context.Context, ref task.Ref) (b task.Beside, open bool, err error) {
+	head, err := h.Store.Head(ctx, ref)
+	if errors.Is(err, task.ErrNotFound) {
+		return b, false, nil
+	}
+	if err != nil {
+		return b, false, fmt.Errorf("look at a task of the thread: %w", err)
+	}
+	if head.Ended != nil {
+		return b, false, nil
+	}
+	other, err := h.Store.Load(ctx, ref)
+	if err != nil {
+		return b, false, fmt.Errorf("load a task of the thread: %w", err)
+	}
+	b, _ = other.BesideOf()
+	return b, true, nil
 }

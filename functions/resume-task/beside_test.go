@@ -133,3 +133,43 @@ func TestWhoMayAskBesideAGate(t *testing.T) {
 		})
 	}
 }
+
+// A thread that is used often: what waits in it is found behind newer requests that are over.
+func TestAGateBehindManyRequestsThatAreOver(t *testing.T) {
+	w := pipelinetest.Start(t).World(t)
+	w.Cancel()
+	w.Reply().Prompted(task.DefaultSettings())
+	for range maxBeside + 1 {
+		w.Reply().Cancel()
+	}
+	reply := w.Reply()
+	if next, err := handler(reply).Handle(t.Context(), reply.In()); err != nil || next.Outcome != "asked" {
+		t.Errorf("%+v, %v: a policy waits in this thread, and nobody is asked", next, err)
+	}
+}
+
+// Somebody who may have one request an hour answers a hundred times beside a gate: one card
+// asks, and the others say that it does. Once it is decided the next message is asked about.
+func TestAPersonIsAskedAboutOneMessageBesideAGate(t *testing.T) {
+	w := pipelinetest.Start(t).World(t)
+	w.Prompted(w.Settings(func(s *task.Settings) { s.MaxOpenTasks.Person, s.MaxTasksPerHour.Person = 1, 1 }))
+	resume := func(outcome string) *pipelinetest.World {
+		t.Helper()
+		reply := w.Reply()
+		for range 2 {
+			if next, err := handler(reply).Handle(t.Context(), reply.In()); err != nil || next.Outcome != outcome {
+				t.Fatalf("%+v, %v, want %s", next, err, outcome)
+			}
+		}
+		return reply
+	}
+	first := resume("asked")
+	for range 99 {
+		if e := resume("refused").Load().Head.Ended; e.Reason != task.ReasonAsked || e.Until != nil {
+			t.Fatalf("%+v", e)
+		}
+	}
+	first.Cancel()
+	resume("asked")
+	resume("refused")
+}

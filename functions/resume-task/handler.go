@@ -13,6 +13,7 @@ import (
 // Store is what resume-task reads, the tenant it makes at first contact, and how it accepts a request.
 type Store interface {
 	Load(ctx context.Context, ref task.Ref) (*task.Aggregate, error)
+	Head(ctx context.Context, ref task.Ref) (task.Head, error)
 	Settings(ctx context.Context, tenant string) (task.Settings, error)
 	Thread(ctx context.Context, tenant, channel, thread string, limit int) ([]task.Ref, error)
 	Decide(ctx context.Context, ref task.Ref, decide func(*task.Aggregate) (task.Change, error)) (*task.Aggregate, error)

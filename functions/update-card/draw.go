@@ -38,7 +38,7 @@ type Rows interface {
 
 // Shelf is where large arguments are.
 type Shelf interface {
-	Opened(ctx context.Context, a *task.Aggregate) (*task.Aggregate, error)
+	Opened(ctx context.Context, a *task.Aggregate, gate string) (*task.Aggregate, error)
 }
 
 // Slack is where cards are shown.
@@ -85,9 +85,6 @@ func (h *Handler) draw(ctx context.Context, ref task.Ref) error {
 	if !ours {
 		slog.WarnContext(ctx, "not drawn: the workspace is none of ours", "task_id", ref.Task)
 		return h.shown(ctx, a)
-	}
-	if a, err = h.Shelf.Opened(ctx, a); err != nil {
-		return fmt.Errorf("open the arguments of a step: %w", err)
 	}
 	settings, err := h.Tasks.Settings(ctx, ref.Tenant)
 	if err != nil {
@@ -157,7 +154,8 @@ func (d *drawing) cards(ctx context.Context) (left bool, err error) {
 	return over.skipped > 0, behind
 }
 
-// card makes one message show its card.
+// card makes one message show its card. Whether it does is read off the rows: large
+// arguments never change, and are fetched only for a card that is drawn anew.
 func (d *drawing) card(ctx context.Context, c *task.Card) error {
 	m := card.RenderUnder(d.a, c, d.settings, d.Now())
 	hash := card.Hash(m)
@@ -166,7 +164,15 @@ func (d *drawing) card(ctx context.Context, c *task.Card) error {
 		return nil
 	case d.rests(c):
 		return nil
-	case c.MessageTS != "":
+	}
+	if c.CardType == task.CardStep {
+		a, err := d.Shelf.Opened(ctx, d.a, c.Subject)
+		if err != nil {
+			return fmt.Errorf("open the arguments of a step: %w", err)
+		}
+		m = card.RenderUnder(a, c, d.settings, d.Now())
+	}
+	if c.MessageTS != "" {
 		return d.update(ctx, c, m, hash)
 	}
 	return d.post(ctx, c, m, hash)

@@ -337,6 +337,22 @@ func testLargeArguments(t *testing.T, w *world) {
 	if !strings.Contains(string(last), "末尾") || !strings.Contains(string(last), "approve_step") {
 		t.Errorf("the card is %s", last)
 	}
+	if n := len(w.shelf[storetest.Fetched]); n != 1 {
+		t.Errorf("the arguments were fetched %d times for one card", n)
+	}
+	w.decide(func(a *task.Aggregate) (task.Change, error) {
+		return a.ApproveStep(a.Gates[0].ID, by, policy, w.clock)
+	})
+	w.done()
+	thread = w.slack.Thread(t, workspace.HR, w.root)
+	if last, err = json.Marshal(thread[len(thread)-1].Attachments); err != nil || !strings.Contains(string(last), "末尾") || strings.Contains(string(last), "approve_step") {
+		t.Errorf("%v: after the stamp the card is %s", err, last)
+	}
+	w.decide(func(a *task.Aggregate) (task.Change, error) { return a.RestartRun(1, w.clock) })
+	w.done()
+	if n := len(w.shelf[storetest.Fetched]); n != 2 {
+		t.Errorf("the arguments were fetched %d times for a card that was drawn twice", n)
+	}
 	if kept := w.load().Gates[0].Arguments; kept.JSON != "" {
 		t.Errorf("the row holds %d bytes of them", len(kept.JSON))
 	}

@@ -168,7 +168,7 @@ func (b *backlogged) Load(_ context.Context, ref task.Ref) (*task.Aggregate, err
 	return &a, nil
 }
 
-func (b *backlogged) Opened(_ context.Context, a *task.Aggregate) (*task.Aggregate, error) {
+func (b *backlogged) Opened(_ context.Context, a *task.Aggregate, _ string) (*task.Aggregate, error) {
 	return a, nil
 }
 

@@ -48,7 +48,7 @@ func (d *drawing) post(ctx context.Context, c *task.Card, m card.Message, hash s
 			return later{stale, err.Error()}
 		}
 		if len(found) > 0 {
-			return d.adopt(ctx, c, found, m, "")
+			return d.adopt(ctx, c, found, m, hash, false)
 		}
 	}
 	ts, err := d.Slack.Post(ctx, c.Channel, d.a.Request.ThreadTS, m, d.about(c))
@@ -118,7 +118,7 @@ func (d *drawing) look(ctx context.Context, c *task.Card, m card.Message, hash s
 			return later{stale, cause.Error()}
 		}
 		if len(found) > 0 {
-			return d.adopt(ctx, c, found, m, hash)
+			return d.adopt(ctx, c, found, m, hash, true)
 		}
 	}
 	if !cause.Over {
@@ -145,10 +145,14 @@ func (d *drawing) find(ctx context.Context, c *task.Card) ([]string, error) {
 }
 
 // adopt makes the earliest of the found messages the card's and deletes the
-// others. hash is of what it shows; if that is not known, it is drawn.
-func (d *drawing) adopt(ctx context.Context, c *task.Card, found []string, m card.Message, hash string) error {
+// others. If nobody knows what it shows, it is drawn.
+func (d *drawing) adopt(ctx context.Context, c *task.Card, found []string, m card.Message, hash string, known bool) error {
 	d.log(c).InfoContext(ctx, "adopted", "ts", found[0], "others", len(found)-1)
-	if err := d.keep(ctx, c, found[0], hash); err != nil {
+	shows := hash
+	if !known {
+		shows = ""
+	}
+	if err := d.keep(ctx, c, found[0], shows); err != nil {
 		return err
 	}
 	for _, ts := range found[1:] {
@@ -156,12 +160,12 @@ func (d *drawing) adopt(ctx context.Context, c *task.Card, found []string, m car
 			d.log(c).ErrorContext(ctx, "a second message stays", "ts", ts, "err", err)
 		}
 	}
-	if hash != "" {
+	if known {
 		return nil
 	}
 	shown := *c
 	shown.State, shown.MessageTS, shown.Hash = task.CardPosted, found[0], ""
-	return d.update(ctx, &shown, m, card.Hash(m))
+	return d.update(ctx, &shown, m, hash)
 }
 
 // notPosted gives the claim back after a post that definitely did not happen.

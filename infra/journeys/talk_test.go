@@ -37,8 +37,8 @@ func TestAMentionWhereAPolicyWaits(t *testing.T) {
 	s := start(t)
 	waits := desk.Ask(t, s, workspace.Sato, "従業員一覧を取得して")
 	waits.Card("CARD#prompt#0001", "approve_prompt")
-	say := func(text string) *desk.Desk {
-		ts, err := s.Sandbox.Reply(workspace.Sato, workspace.HR, waits.Root, "<@"+workspace.Bot+"> "+text)
+	say := func(who, text string) *desk.Desk {
+		ts, err := s.Sandbox.Reply(who, workspace.HR, waits.Root, "<@"+workspace.Bot+"> "+text)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -46,7 +46,7 @@ func TestAMentionWhereAPolicyWaits(t *testing.T) {
 		d.Root = waits.Root // where its cards are
 		return d
 	}
-	reason, request := say("DM での連絡は不要です"), say("先月の残業時間を確認して")
+	reason, request := say(workspace.Sato, "DM での連絡は不要です"), say(workspace.Suzuki, "先月の残業時間を確認して")
 	for _, d := range []*desk.Desk{reason, request} {
 		d.Card("CARD#task", "の *実行方針 v1* が承認を待っています")
 		d.RunsEnd()
@@ -70,12 +70,12 @@ func TestAMentionWhereAPolicyWaits(t *testing.T) {
 	if notes := request.Notes(workspace.Tanaka); len(notes) != 1 || !strings.Contains(notes[0], "却下済みです") {
 		t.Errorf("told %q", notes)
 	}
-	request.Click(workspace.Sato, "CARD#task", "take_as_request")
+	request.Click(workspace.Suzuki, "CARD#task", "take_as_request")
 	request.Card("CARD#prompt#0001", "approve_prompt")
-	if diff := cmp.Diff([]string{"request.chosen by " + workspace.Sato, "task.created by system"}, request.Audit()); diff != "" {
+	if diff := cmp.Diff([]string{"request.chosen by " + workspace.Suzuki, "task.created by system"}, request.Audit()); diff != "" {
 		t.Error("audit log:", diff)
 	}
-	request.Cancel(workspace.Sato, request.Cards("CARD#prompt#0001")[0].TS)
+	request.Cancel(workspace.Suzuki, request.Cards("CARD#prompt#0001")[0].TS)
 }
 
 func TestAPersonIsGreetedOnce(t *testing.T) {

@@ -68,6 +68,7 @@ func states() []state {
 			return received(t).full(task.ReasonHourPerson, time.Date(2026, 4, 18, 15, 0, 0, 0, time.UTC))
 		}},
 		{"task_refused_open", taskCard, func(t testing.TB) *story { return received(t).full(task.ReasonOpenTenant, time.Time{}) }},
+		{"task_refused_asked", taskCard, func(t testing.TB) *story { return received(t).full(task.ReasonAsked, time.Time{}) }},
 		{"task_cost_limit_before_extract", taskCard, func(t testing.TB) *story { return received(t).costLimit() }},
 		{"task_answered_unsupported", taskCard, func(t testing.TB) *story {
 			s := received(t)

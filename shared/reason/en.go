@@ -24,6 +24,7 @@ func english() words {
 			task.ReasonOpenTenant:       "This workspace has as many open tasks as it may have{detail}. Please ask again once others have ended. An administrator can change the limit (max_open_tasks).",
 			task.ReasonHourPerson:       "You have asked for as much as you may within this hour{detail}. Please ask again after the time below. An administrator can change the limit (max_tasks_per_hour).",
 			task.ReasonHourTenant:       "This workspace has asked for as much as it may within this hour{detail}. Please ask again after the time below. An administrator can change the limit (max_tasks_per_hour).",
+			task.ReasonAsked:            "Nobody has said yet whether your message before this one, in this thread, is a reason for rejecting or a new request. Please press a button on its card, then write again.",
 			task.ReasonModelUnavailable: "The AI model could not be reached{detail}. Please wait a moment, then press [🔄 Try again].",
 			task.ReasonModelRefused:     "The AI model declined this request{detail}. Please word it differently and ask again.",
 			task.ReasonModelBadOutput:   "The AI model's answer could not be used{detail}. Press [🔄 Try again], or ask again in more detail.",

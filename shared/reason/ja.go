@@ -24,6 +24,7 @@ func japanese() words {
 			task.ReasonOpenTenant:       "このワークスペースの進行中のタスクが上限に達しています{detail}。ほかのタスクが終わってから、もう一度依頼してください。上限 (max_open_tasks) は管理者が変更できます。",
 			task.ReasonHourPerson:       "あなたがこの 1 時間に依頼できる件数の上限に達しています{detail}。下の時刻を過ぎてから、もう一度依頼してください。上限 (max_tasks_per_hour) は管理者が変更できます。",
 			task.ReasonHourTenant:       "このワークスペースでこの 1 時間に依頼できる件数の上限に達しています{detail}。下の時刻を過ぎてから、もう一度依頼してください。上限 (max_tasks_per_hour) は管理者が変更できます。",
+			task.ReasonAsked:            "このスレッドに書かれたあなたの前のメッセージを、却下理由にするか新しい依頼にするか、まだ選ばれていません。そのカードのボタンで選んでから、もう一度書いてください。",
 			task.ReasonModelUnavailable: "AI モデルに接続できませんでした{detail}。少し待って [🔄 再試行] を押してください。",
 			task.ReasonModelRefused:     "AI モデルがこの依頼への回答を断りました{detail}。内容を変えて、もう一度依頼してください。",
 			task.ReasonModelBadOutput:   "AI モデルの回答を読み取れませんでした{detail}。[🔄 再試行] を押すか、より具体的に依頼し直してください。",

@@ -5,41 +5,36 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 
 	"ringi/shared/task"
 )
 
-// Opened returns a task as its cards are to draw it: with the whole arguments of the
-// steps that wait for a person, or did. It is for drawing only; what it returns must not be
-// written. Of arguments that are gone the preview stays.
-func (s Shelf) Opened(ctx context.Context, a *task.Aggregate) (*task.Aggregate, error) {
-	var out *task.Aggregate
+// Opened returns a task as the card of one gate is to draw it, which gate names by its key
+// or id: with the whole arguments of that step, and of no other, as they may be megabytes
+// each. It is for drawing only; what it returns must not be written. Of arguments that are
+// gone the preview stays.
+func (s Shelf) Opened(ctx context.Context, a *task.Aggregate, gate string) (*task.Aggregate, error) {
 	for i, g := range a.Gates {
-		if g.Arguments.JSON != "" || g.Arguments.S3Key == "" {
+		if gate != g.Key() && gate != g.ID || g.Arguments.JSON != "" || g.Arguments.S3Key == "" {
 			continue
 		}
 		v, err := s.Open(ctx, a.Ref(), g.Arguments)
 		var gone *types.NoSuchKey
 		if errors.As(err, &gone) || errors.Is(err, task.ErrNotFound) {
 			slog.WarnContext(ctx, "arguments are gone", "task_id", a.Head.TaskID, "gate", g.Key())
-			continue
+			return a, nil
 		}
 		if err != nil {
 			return nil, fmt.Errorf("arguments of %s: %w", g.Key(), err)
 		}
-		if out == nil {
-			copied := *a
-			copied.Gates = append([]*task.Gate(nil), a.Gates...)
-			out = &copied
-		}
-		opened := *g
+		out, opened := *a, *g
 		opened.Arguments.JSON = task.JSON(v)
+		out.Gates = slices.Clone(a.Gates)
 		out.Gates[i] = &opened
+		return &out, nil
 	}
-	if out == nil {
-		return a, nil
-	}
-	return out, nil
+	return a, nil
 }

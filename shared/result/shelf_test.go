@@ -3,6 +3,7 @@ package result_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -75,6 +76,27 @@ func TestShelf(t *testing.T) {
 			if _, err := s.Open(t.Context(), ref, b); !errors.Is(err, task.ErrNotFound) || w.Wire.Count("GET") != before {
 				t.Errorf("%v: %v", ref, err)
 			}
+		}
+	})
+	t.Run("of the steps that waited only the one that is asked about is opened", func(t *testing.T) {
+		a := &task.Aggregate{Head: task.Head{TenantID: w.Ref.Tenant, TaskID: w.Ref.Task}}
+		for n := range 10 {
+			b := keep(t, text(result.MaxInline+100+n))
+			a.Gates = append(a.Gates, &task.Gate{ID: fmt.Sprint("01GATE", n), ProcessVersion: 1, Attempt: 1 + n, Order: 1, Arguments: b})
+		}
+		for _, name := range []string{a.Gates[7].ID, a.Gates[7].Key()} {
+			before := w.Wire.Count("GET")
+			drawn, err := s.Opened(t.Context(), a, name)
+			if err != nil || string(drawn.Gates[7].Arguments.JSON) != string(text(result.MaxInline+107)) || a.Gates[7].Arguments.JSON != "" {
+				t.Fatalf("%v, %+v", err, a.Gates[7])
+			}
+			if n := w.Wire.Count("GET") - before; n != 1 {
+				t.Errorf("%d were fetched", n)
+			}
+		}
+		before := w.Wire.Count("GET")
+		if drawn, err := s.Opened(t.Context(), a, "01PROMPT"); err != nil || drawn != a || w.Wire.Count("GET") != before {
+			t.Errorf("a policy has no arguments: %v", err)
 		}
 	})
 	t.Run("a bucket that is down is worth another try", func(t *testing.T) {

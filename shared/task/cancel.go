@@ -54,7 +54,6 @@ func (a *Aggregate) cancelled(by Actor, p Policy) (stop bool, err error) {
 // stage, so that nothing that opens meanwhile is left behind.
 func (a *Aggregate) withdraw(by Actor, to GateStatus, now time.Time) (Change, error) {
 	c := a.begin(now)
-	a.closeChoice(&c)
 	if err := a.closePending(&c, to); err != nil {
 		return Change{}, err
 	}

@@ -20,6 +20,7 @@ type Change struct {
 	// SettingsRev is the revision of the settings that a gate opens under; nil relies on none, 0 on there being none.
 	SettingsRev *int
 	made        product // by a model, if it was; see Charge
+	choice      *Choice // of what the message is meant to be, as it was read
 	// quotas are what accepting one is held against.
 	quotas Quotas
 	// Uncovered: the Change only records that a write's outcome is unknown.
@@ -41,7 +42,7 @@ func (a *Aggregate) begin(now time.Time) Change {
 	if next := a.Head.ChangedAt.Add(time.Millisecond); now.Before(next) {
 		now = next
 	}
-	c := Change{Head: a.Head, Now: now}
+	c := Change{Head: a.Head, Now: now, choice: a.Choice}
 	c.Head.ChangedAt, c.Head.Aside = now, 0
 	return c
 }
@@ -85,10 +86,12 @@ func (c *Change) audit(by Actor, action Action, resourceType, resourceID string,
 	})
 }
 
-// end closes the task. Only a failed one may begin again.
+// end closes the task, and with it what people may still be asked about the message. Only a
+// failed one may begin again.
 func (c *Change) end(t *Task, as TaskStatus, by Actor, reason Reason) error {
 	c.Head.Ended = &Ended{As: as, By: by.ID, At: c.Now, Reason: reason}
 	c.Head.Parked, c.Head.PausedUntil, c.Head.Retried = nil, nil, nil
+	c.closeChoice()
 	if t == nil {
 		c.rely(&Task{})
 		return nil

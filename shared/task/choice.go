@@ -1,6 +1,9 @@
 package task
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // ChoiceAs is what a message was taken for that was written beside a gate that waits.
 type ChoiceAs string
@@ -80,7 +83,8 @@ func (a *Aggregate) BesideOf() (b Beside, ok bool) {
 }
 
 // Ask opens the choice of what the message is meant to be. It is no change when
-// people were asked already, or the first layer is done.
+// people were asked already, or the first layer is done. That the requester has another one
+// open beside the same gate shows when it is committed, as ErrFull.
 func (a *Aggregate) Ask(run int, b Beside, s Settings, now time.Time) (Change, error) {
 	if err := a.working(run); err != nil {
 		return Change{}, err
@@ -169,16 +173,42 @@ func (a *Aggregate) expireChoice(row *Choice, now time.Time) (Change, error) {
 		return Change{}, ErrNotDue
 	}
 	c := a.begin(now)
-	a.closeChoice(&c)
 	c.audit(System(), TaskExpired, "task", a.Head.TaskID, map[string]any{"hours": row.Terms.ApprovalHours})
 	return c, c.end(nil, TaskCancelled, System(), ReasonExpired)
 }
 
-// closeChoice has nobody asked any more what the message is meant to be.
-func (a *Aggregate) closeChoice(c *Change) {
-	if row := a.Choosing(); row != nil {
+// closeChoice has nobody asked any more what the message is meant to be, unless c says what
+// it is. Where nobody was asked it relies on that, as long as there is no task.
+func (c *Change) closeChoice() {
+	switch row := c.choice; {
+	case row == nil && c.Head.AcceptedAt == nil:
+		c.rely(&Choice{})
+	case row != nil && row.As == "" && !slices.ContainsFunc(c.Rows, func(r Row) bool { return r.Key() == ChoiceKey }):
 		n := *row
 		n.Over = true
 		c.put(&n)
 	}
+}
+
+// counts are the counters that a choice moves in c: a person has one open beside a gate, so
+// that nobody fills a thread with cards that ask, which come before all others.
+func (c Change) counts() []Count {
+	i := slices.IndexFunc(c.Rows, func(r Row) bool { return r.Key() == ChoiceKey })
+	if i < 0 {
+		return nil
+	}
+	row := c.Rows[i].(*Choice)
+	n := Count{
+		Key: "ASKED#" + c.Head.Requester + "#" + row.Beside.ID, Reason: ReasonAsked,
+		Keep: latest(c.Now, row.Terms.DecideBy).Add(keptFor),
+	}
+	switch {
+	case row.Revision() == 0:
+		n.By, n.Most = 1, 1
+	case row.As != "" || row.Over:
+		n.By = -1
+	default:
+		return nil
+	}
+	return []Count{n}
 }

@@ -183,3 +183,46 @@ func TestAChoiceOutlivesItsGate(t *testing.T) {
 	s = asked(t)
 	s.do(func(a *Aggregate, now time.Time) (Change, error) { return a.GateOver(nil, now) }) // its task is gone
 }
+
+// However a message's head ends, nobody is asked about it any more; and nobody takes or
+// refuses what people are asked about.
+func TestEveryEndClosesTheChoice(t *testing.T) {
+	s := asked(t)
+	full := func(a *Aggregate, now time.Time) (Change, error) {
+		return a.RefuseFull(1, ErrFull{Count{Most: 1, Reason: ReasonOpenPerson}}, now)
+	}
+	s.nothing(s.accept)
+	s.nothing(full)
+	key := "ASKED#" + requester + "#" + beside().ID
+	if n := s.counts[key]; n != 1 {
+		t.Errorf("%d are counted", n)
+	}
+	for name, end := range map[string]func(s *story) decision{
+		"withdrawn": func(s *story) decision { return s.cancel },
+		"a reason":  func(s *story) decision { return asReason(s, person(suzuki)) },
+		"a request": func(s *story) decision { return asRequest(s, person(suzuki)) },
+		"answered by a run that didn't know": func(s *story) decision {
+			return func(a *Aggregate, now time.Time) (Change, error) {
+				return a.Extracted(1, Extract{Kind: KindHelp, Sentence: "x"}, now)
+			}
+		},
+	} {
+		s := asked(t)
+		s.do(end(s))
+		if row := s.load().Choice; row.As == "" && !row.Over || s.counts[key] != 0 {
+			t.Errorf("%s: %+v, counted %v", name, row, s.counts)
+		}
+	}
+	// Who ends a request about which nobody was asked, and has not seen that somebody is, is refused.
+	s = begin(t)
+	before := s.load()
+	c, err := full(before, s.now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	row := &Choice{ID: "01CHOICE", Beside: beside()}
+	s.rows[row.Key()] = row.at(1) // of a commit that the read of the rows missed
+	if err := s.commit(before.Head, c); err == nil {
+		t.Error("it ended, and people are asked about it for ever")
+	}
+}

@@ -41,7 +41,7 @@ const keptFor = 48 * time.Hour
 
 // Count is a counter of a tenant's quotas and how a Change moves it.
 type Count struct {
-	Key    string // <user>#<hour> or OPEN#<user>
+	Key    string // <user>#<hour>, OPEN#<user> or ASKED#<user>#<gate>
 	By     int    // 1 or -1
 	Most   int    // it must not come to more; 0: whatever it comes to
 	Reason Reason // why there is no place, when it would
@@ -65,7 +65,7 @@ func (c Change) Counts(was Head) []Count {
 		{is.Requester, c.quotas.Open.Person, c.quotas.Hour.Person, ReasonOpenPerson, ReasonHourPerson},
 		{everybody, c.quotas.Open.Tenant, c.quotas.Hour.Tenant, ReasonOpenTenant, ReasonHourTenant},
 	}
-	var out []Count
+	out := c.counts()
 	accepted := was.AcceptedAt == nil && is.AcceptedAt != nil
 	for _, p := range people {
 		switch {
@@ -159,7 +159,6 @@ func (a *Aggregate) endRefused(why Reason, detail string, until, now time.Time) 
 	if err := c.end(nil, TaskRefused, System(), why); err != nil {
 		return Change{}, err
 	}
-	c.rely(a.choiceAsRead())
 	c.Head.Ended.Detail = detail
 	about := map[string]any{"reason": why, "requester": a.Head.Requester}
 	if detail != "" {

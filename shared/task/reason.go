@@ -30,6 +30,7 @@ const (
 	ReasonOpenTenant Reason = "open_tasks_tenant"
 	ReasonHourPerson Reason = "tasks_per_hour_person"
 	ReasonHourTenant Reason = "tasks_per_hour_tenant"
+	ReasonAsked      Reason = "asked_already" // people are asked about the person's message before, beside the same gate
 
 	// Why a generation failed.
 	ReasonModelUnavailable Reason = "model_unavailable"
@@ -69,7 +70,7 @@ const (
 var Reasons = []Reason{
 	ReasonDone, ReasonByPerson, ReasonMaxVersions, ReasonExpired, ReasonStepRejected, ReasonCostLimit,
 	ReasonUnsupported, ReasonHelp, ReasonBecameReason, ReasonGreeting, ReasonThreadHint,
-	ReasonGuest, ReasonStranger, ReasonWorkspace, ReasonOpenPerson, ReasonOpenTenant, ReasonHourPerson, ReasonHourTenant,
+	ReasonGuest, ReasonStranger, ReasonWorkspace, ReasonOpenPerson, ReasonOpenTenant, ReasonHourPerson, ReasonHourTenant, ReasonAsked,
 	ReasonModelUnavailable, ReasonModelRefused, ReasonModelBadOutput, ReasonModelCutOff, ReasonModelBadRequest,
 	ReasonModelKey, ReasonModelForbidden, ReasonModelNoCredit, ReasonModelMisplaced, ReasonModelUnknown, ReasonModelUnpriced, ReasonModelDemo, ReasonTooManyPeople, ReasonPlanLacks, ReasonRunFailed,
 	ReasonToolFailed, ReasonToolValue, ReasonToolUnknown, ReasonToolNotAllowed, ReasonToolConstraint, ReasonToolChanged, ReasonBadArguments, ReasonResultExpired,

@@ -2,23 +2,29 @@ package storetest
 
 import (
 	"context"
+	"slices"
 
 	"ringi/shared/task"
 )
 
 // Shelf stands in for the bucket in tests that only draw: large arguments by their key.
+// It counts, under Fetched, how often some were asked for.
 type Shelf map[string]task.JSON
 
+// Fetched is the key under which a Shelf has a digit for each time that arguments were opened.
+const Fetched = "fetched"
+
 // Opened is result.Shelf's.
-func (s Shelf) Opened(_ context.Context, a *task.Aggregate) (*task.Aggregate, error) {
+func (s Shelf) Opened(_ context.Context, a *task.Aggregate, gate string) (*task.Aggregate, error) {
 	out := *a
-	out.Gates = nil
-	for _, g := range a.Gates {
-		opened := *g
-		if g.Arguments.S3Key != "" {
+	out.Gates = slices.Clone(a.Gates)
+	for i, g := range out.Gates {
+		if g.Arguments.S3Key != "" && (gate == g.ID || gate == g.Key()) {
+			opened := *g
 			opened.Arguments.JSON = s[g.Arguments.S3Key]
+			out.Gates[i] = &opened
+			s[Fetched] += "1"
 		}
-		out.Gates = append(out.Gates, &opened)
 	}
 	return &out, nil
 }
