@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"time"
 
+	"ringi/shared/metric"
 	"ringi/shared/slackapi"
 	"ringi/shared/store"
 	"ringi/shared/task"
@@ -186,6 +187,7 @@ func (d *drawing) wait(ctx context.Context, s short) error {
 	}
 	turn := place.Sub(now)
 	if turn > longLine {
+		metric.Count(metric.CardLate, 1)
 		slog.InfoContext(ctx, "left to the sweeper", "task_id", d.ref.Task, "rev", d.a.Head.Rev, "budget", s.budget.Name, "seconds", int(turn.Seconds()))
 		return nil
 	}

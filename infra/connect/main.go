@@ -140,6 +140,9 @@ func run(ctx context.Context, cfg aws.Config, args []string, in io.Reader, out i
 // given connects with an access token of the person's own. That of an MCP server is for
 // the address that the settings name now, and opens no other.
 func (o order) given(ctx context.Context, rows *store.Store, in io.Reader) error {
+	if o.provider == task.SlackProvider {
+		return errors.New("slack takes no token here: put the bot's token into the Slack secret, then connect without -token")
+	}
 	c := vault.Credential{}
 	if server.MatchString(o.provider) {
 		var err error

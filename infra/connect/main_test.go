@@ -69,6 +69,7 @@ func TestConnect(t *testing.T) {
 		want     string // named in the error
 	}{
 		{"no table", token, good[2:], "-table"},
+		{"a token of Slack's", token, append(append([]string{}, good[:9]...), "slack"), "the Slack secret"},
 		{"no key", token, append([]string{"-table", table}, good[4:]...), "-key"},
 		{"no team", token, append(append([]string{}, good[:4]...), "google"), "-team"},
 		{"a team of another form", token, append(append([]string{}, good[:4]...), "-team", "C0RINGI", "google"), "-team"},

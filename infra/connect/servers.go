@@ -130,7 +130,7 @@ func said(err error) error {
 func visible(text string) string {
 	var b strings.Builder
 	for _, r := range text {
-		if unicode.IsPrint(r) {
+		if unicode.IsPrint(r) || r == '\u3000' { // a wide space shows as such, and is typed
 			b.WriteRune(r)
 		} else {
 			fmt.Fprintf(&b, "\\u{%x}", r)

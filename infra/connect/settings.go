@@ -28,7 +28,7 @@ func settings(ctx context.Context, rows *store.Store, o order, args []string, ou
 			return err
 		}
 		list(out, fieldsOf(&x), nil)
-		return nil
+		return known(ctx, rows, o, out)
 	case len(args) > 1 && args[0] == "set":
 		x, err := saveSettings(ctx, rows, o, func(x *task.Settings) error { return assign(fieldsOf(x), args[1:], noSetting) })
 		if err != nil {
@@ -82,7 +82,7 @@ func list(out io.Writer, fields []field, args []string) {
 func known(ctx context.Context, rows *store.Store, o order, out io.Writer) error {
 	_, err := rows.Tenant(ctx, o.tenant)
 	if errors.Is(err, task.ErrNotFound) {
-		fmt.Fprintf(out, "saved; but %s has not asked for anything yet: is this its id?\n", o.team)
+		fmt.Fprintf(out, "%s has not asked for anything yet: is this its id?\n", o.team)
 		return nil
 	}
 	return err

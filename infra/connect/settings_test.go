@@ -10,6 +10,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
 	"ringi/shared/store"
 	"ringi/shared/store/storetest"
 	"ringi/shared/task"
@@ -18,6 +22,8 @@ import (
 // decided runs the command for what needs no key, over a table of its own whose
 // workspace has asked for something.
 type decided struct {
+	db      *dynamodb.Client
+	table   string
 	rows    *store.Store
 	tenant  string
 	command func(args ...string) (string, error)
@@ -27,7 +33,7 @@ func decide(t *testing.T, team string) decided {
 	t.Helper()
 	world := storetest.Start(t)
 	rows, table := world.Store(t)
-	d := decided{rows: rows, tenant: task.TenantID(team)}
+	d := decided{db: dynamodb.NewFromConfig(world.Config), table: table, rows: rows, tenant: task.TenantID(team)}
 	_, err := rows.Bootstrap(t.Context(), task.Tenant{ID: d.tenant, Name: team, Slug: "default", TeamID: team, Admins: []string{}}, time.Now())
 	if err != nil {
 		t.Fatal(err)
@@ -38,6 +44,19 @@ func decide(t *testing.T, team string) decided {
 		return out.String(), err
 	}
 	return d
+}
+
+// constrain writes a tool's constraints as no command of this release would.
+func (d decided) constrain(t *testing.T, tool, constraints string) {
+	t.Helper()
+	text := func(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
+	_, err := d.db.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
+		TableName: &d.table, Key: map[string]types.AttributeValue{"PK": text("TENANT#" + d.tenant), "SK": text("TOOL#" + tool)},
+		UpdateExpression: aws.String("SET #c = :c"), ExpressionAttributeNames: map[string]string{"#c": "constraints"}, ExpressionAttributeValues: map[string]types.AttributeValue{":c": text(constraints)},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // entries are the audit log's of an action, oldest first.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -28,7 +29,10 @@ func tools(ctx context.Context, rows *store.Store, o order, args []string, out i
 	}
 	switch {
 	case len(args) == 1 && args[0] == "list":
-		return listTools(ctx, rows, o.tenant, catalog, out)
+		if err := listTools(ctx, rows, o.tenant, catalog, out); err != nil {
+			return err
+		}
+		return known(ctx, rows, o, out)
 	case !allow && !forbid:
 		return errors.New(toolUsage)
 	}
@@ -58,12 +62,13 @@ func tools(ctx context.Context, rows *store.Store, o order, args []string, out i
 	return known(ctx, rows, o, out)
 }
 
-// bound is a permission's constraints, changed by arguments. Of those that can't be read
-// nothing is known that could stay.
+// bound is a permission's constraints, changed by arguments. Those that can't be read, such as a later release's, stay
+// unless all are named anew: nobody knows what the tool was bound to, and nothing calls it.
 func bound(x task.ToolPermission, args []string) (task.JSON, error) {
 	c, err := x.Bounds()
-	if err != nil && x.Allowed && len(args) == 0 {
-		return "", fmt.Errorf("the constraints of %s can't be read; name them anew: %w", x.ToolName, err)
+	if err != nil && !namesAll(x.ToolName, args) {
+		return "", fmt.Errorf("nothing calls %s, since its constraints can't be read: %s; they stay until `tool allow` names all that it knows (%s): %w",
+			x.ToolName, visible(string(x.Constraints)), constraints(x.ToolName), err)
 	}
 	err = assign(fieldsOf(&c), args, func(name string) error {
 		return task.ErrField{Field: name, Limit: "is no constraint; those of " + x.ToolName + " are: " + constraints(x.ToolName)}
@@ -73,6 +78,16 @@ func bound(x task.ToolPermission, args []string) (task.JSON, error) {
 	}
 	b, err := json.Marshal(c)
 	return task.JSON(b), err
+}
+
+// namesAll reports whether arguments name every constraint that a tool knows.
+func namesAll(tool string, args []string) bool {
+	for _, c := range task.ConstraintsOf(tool) {
+		if !slices.ContainsFunc(args, func(arg string) bool { return strings.HasPrefix(arg, string(c)+"=") }) {
+			return false
+		}
+	}
+	return true
 }
 
 func constraints(name string) string {

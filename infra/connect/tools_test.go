@@ -64,3 +64,23 @@ func TestTools(t *testing.T) {
 		t.Errorf("%d entries after refusals, want %d", n, len(log))
 	}
 }
+
+// What a later release wrote binds a tool in a way that this one can't read.
+func TestConstraintsThatCannotBeReadStay(t *testing.T) {
+	d := decide(t, "T0RINGI")
+	const unread = `{"departments":["営業部"],"from_a_later_release":1}`
+	if out, err := d.command("tool", "allow", "list_attendance", "departments=営業部"); err != nil {
+		t.Fatal(out, err)
+	}
+	d.constrain(t, "list_attendance", unread)
+	for _, args := range []string{"forbid list_attendance", "allow list_attendance", "allow list_attendance max_rows=5"} {
+		d.refused(t, "nothing calls list_attendance", append([]string{"tool"}, strings.Fields(args)...)...)
+		if p, _, err := d.rows.ToolPermission(t.Context(), d.tenant, "list_attendance"); err != nil || string(p.Constraints) != unread {
+			t.Fatalf("%s: %s, %v", args, p.Constraints, err)
+		}
+	}
+	out, err := d.command("tool", "allow", "list_attendance", "departments=人事部", "max_rows=0")
+	if err != nil || !strings.Contains(out, "list_attendance: allowed departments=人事部") {
+		t.Error(out, err)
+	}
+}

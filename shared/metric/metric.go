@@ -26,6 +26,7 @@ const (
 	InteractionOdd    Name = "InteractionOdd"    // one that could not be read; Slack's own clients send none
 	DecisionSeconds   Name = "DecisionSeconds"   // from a gate's question to a person's decision, in seconds
 	CardUnreachable   Name = "CardUnreachable"   // Slack refuses the channel for good
+	CardLate          Name = "CardLate"          // one that waits longer than a minute for Slack's pace
 	AppRefused        Name = "AppRefused"        // Slack refuses the app as a whole: its token, a scope, its workspace
 	CardSearchRefused Name = "CardSearchRefused" // a repeated post could not be looked for
 	SlackCalled       Name = "SlackCalled"       // a call of Slack's Web API
@@ -43,7 +44,7 @@ const Namespace = "Ringi"
 func Names() []Name {
 	return []Name{
 		EventIgnored, EventsLimited, EventRepeated, EventForeign, PersonFull, TenantFull, SecretMissing, SignatureRefused, NotAnswered, InteractionNoted, InteractionOdd, DecisionSeconds,
-		CardUnreachable, AppRefused, CardSearchRefused, SlackCalled, SlackFailed, SweepRepaired, SweepFailed, ExpireFailed, RelayFailed,
+		CardUnreachable, CardLate, AppRefused, CardSearchRefused, SlackCalled, SlackFailed, SweepRepaired, SweepFailed, ExpireFailed, RelayFailed,
 	}
 }
 
