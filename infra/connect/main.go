@@ -123,6 +123,8 @@ func run(ctx context.Context, cfg aws.Config, args []string, in io.Reader, out i
 	switch {
 	case *off:
 		done, err = "disconnected", o.vault.Disconnect(ctx, o.tenant, provider, o.by)
+	case provider == "slack" && *token:
+		err = errors.New("slack takes no token here: paste the bot's token into the Slack secret, then connect without -token")
 	case provider == "slack":
 		err = o.vault.Allow(ctx, o.tenant, provider, o.by)
 	case *token, server.MatchString(provider):
@@ -140,9 +142,6 @@ func run(ctx context.Context, cfg aws.Config, args []string, in io.Reader, out i
 // given connects with an access token of the person's own. That of an MCP server is for
 // the address that the settings name now, and opens no other.
 func (o order) given(ctx context.Context, rows *store.Store, in io.Reader) error {
-	if o.provider == task.SlackProvider {
-		return errors.New("slack takes no token here: put the bot's token into the Slack secret, then connect without -token")
-	}
 	c := vault.Credential{}
 	if server.MatchString(o.provider) {
 		var err error
