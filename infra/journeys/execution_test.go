@@ -152,12 +152,9 @@ func TestAFunctionKilledDuringAWriteSaysSo(t *testing.T) {
 }
 
 // What stood in a tab below the table stays, and everybody who reads the finished card learns of it.
-func TestAFinishedCardSaysWhatStandsBelowItsTable(t *testing.T) {
-	s := start(t)
-	d := desk.Ask(t, s, workspace.Sato, "2026年8月の勤怠をまとめて")
-	d.Card("CARD#prompt#0001", "approve_prompt")
-	d.Click(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
-	d.Card("CARD#process#0001", "A1 から上書き。表の下と右にあるものは残ります")
+// tabOf is the tab that the planned steps write to.
+func tabOf(t *testing.T, d *desk.Desk) string {
+	t.Helper()
 	var to struct {
 		Tab string `json:"sheet"`
 	}
@@ -168,15 +165,25 @@ func TestAFinishedCardSaysWhatStandsBelowItsTable(t *testing.T) {
 			}
 		}
 	}
-	if err := s.Vendors.Add(to.Tab, 1000, 26); err != nil {
+	return to.Tab
+}
+
+func TestAFinishedCardSaysWhatStandsBelowItsTable(t *testing.T) {
+	s := start(t)
+	d := desk.Ask(t, s, workspace.Sato, "2026年8月の勤怠をまとめて")
+	d.Card("CARD#prompt#0001", "approve_prompt")
+	d.Click(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
+	d.Card("CARD#process#0001", "A1 から上書き。表の下と右にあるものは残ります")
+	tab := tabOf(t, d)
+	if err := s.Vendors.Add(tab, 1000, 26); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Vendors.Put("'"+to.Tab+"'!A60:B62", [][]any{{"鈴木", 1}, {"", ""}, {"確認済み"}}); err != nil {
+	if err := s.Vendors.Put("'"+tab+"'!A60:B62", [][]any{{"鈴木", 1}, {"", ""}, {"確認済み"}}); err != nil {
 		t.Fatal(err)
 	}
 	d.Click(workspace.Suzuki, "CARD#process#0001", "approve_process")
 	d.Card("CARD#execution", "書き込んだ表の下に、以前からある 2 行が残っています")
-	if rows := s.Vendors.Rows(vendors.Sheet, to.Tab); len(rows) != 62 || rows[61][0] != "確認済み" {
+	if rows := s.Vendors.Rows(vendors.Sheet, tab); len(rows) != 62 || rows[61][0] != "確認済み" {
 		t.Errorf("%d rows are left", len(rows))
 	}
 }

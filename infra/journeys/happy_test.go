@@ -45,7 +45,7 @@ func TestARequestBecomesDoneWork(t *testing.T) {
 	if diff := cmp.Diff(want, d.Audit()); diff != "" {
 		t.Error("audit log:", diff)
 	}
-	if rows := s.Vendors.Rows(vendors.Sheet, s.Vendors.Tabs()[len(s.Vendors.Tabs())-1]); len(rows) != 43 {
+	if rows := s.Vendors.Rows(vendors.Sheet, tabOf(t, d)); len(rows) != 43 {
 		t.Errorf("the sheet has %d rows, not a header and 42 employees", len(rows))
 	}
 	if n := d.Notified(a, workspace.Sato); n != 1 {
