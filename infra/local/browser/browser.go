@@ -131,7 +131,8 @@ func (p *Tab) Eval(js string) {
 func (p *Tab) Until(js string) {
 	p.t.Helper()
 	if _, err := chromedp.Run(p.ctx, chromedp.Poll[bool]("!!("+js+")", chromedp.WithPollingInterval(pace), chromedp.WithPollingTimeout(patience))); err != nil {
-		p.t.Fatalf("never happened on the page: %s: %v", js, err)
+		said, _ := chromedp.Run(p.ctx, chromedp.Evaluate[string](`[...document.querySelectorAll(".whisper, .toast")].map(n => n.innerText).join(" | ")`))
+		p.t.Fatalf("never happened on the page: %s: %v; it says %q", js, err, said)
 	}
 }
 
