@@ -1,0 +1,109 @@
+package infra
+
+import (
+	"encoding/json"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+
+	"ringi/shared/task"
+)
+
+// What design.md names exists: each function, state, member of the head and word of code.
+func TestTheDesignIsOfThisCode(t *testing.T) {
+	b, err := os.ReadFile("design.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	design := string(b)
+	names := func(what string, all []string) {
+		t.Helper()
+		if len(all) == 0 {
+			t.Errorf("there is no %s", what)
+		}
+		for _, name := range all {
+			if !regexp.MustCompile(`\b` + regexp.QuoteMeta(name) + `\b`).MatchString(design) {
+				t.Errorf("design.md does not name the %s %s", what, name)
+			}
+		}
+	}
+	names("function", folders(t, "../functions"))
+	names("state", states(t))
+	names("member of the head", members(reflect.TypeFor[task.Head]()))
+
+	code := sources(t)
+	for _, quoted := range regexp.MustCompile("`([A-Za-z_]{4,}[#A-Za-z_]*)`").FindAllStringSubmatch(design, -1) {
+		if !strings.Contains(code, quoted[1]) {
+			t.Errorf("design.md names %s, which is nowhere in the code", quoted[1])
+		}
+	}
+}
+
+func folders(t *testing.T, in string) (out []string) {
+	t.Helper()
+	entries, err := os.ReadDir(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if e.IsDir() {
+			out = append(out, e.Name())
+		}
+	}
+	return out
+}
+
+func states(t *testing.T) (out []string) {
+	t.Helper()
+	b, err := os.ReadFile("pipeline.asl.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var machine struct{ States map[string]json.RawMessage }
+	if err := json.Unmarshal(b, &machine); err != nil {
+		t.Fatal(err)
+	}
+	for name := range machine.States {
+		out = append(out, name)
+	}
+	return out
+}
+
+// members are the attributes of a row, but for those that every row has.
+func members(row reflect.Type) (out []string) {
+	for i := range row.NumField() {
+		name, _, _ := strings.Cut(row.Field(i).Tag.Get("json"), ",")
+		switch name {
+		case "tenant_id", "task_id", "requester", "created_at", "changed_at":
+		default:
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// sources are all that the product is made of, as one text.
+func sources(t *testing.T) string {
+	t.Helper()
+	var all strings.Builder
+	for _, root := range []string{"../shared", "../functions", "../template.yaml", "../infra/local", "pipeline.asl.json"} {
+		err := filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
+			switch filepath.Ext(path) {
+			case ".go", ".yaml", ".json":
+			default:
+				return err
+			}
+			b, err := os.ReadFile(path)
+			all.Write(b)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return all.String()
+}
