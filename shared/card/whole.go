@@ -105,8 +105,8 @@ func StepsFit(steps []task.Step, remarks string) bool {
 }
 
 func fits(draw func(drawing) body) bool {
-	for _, w := range []*words{japanese(), english()} {
-		if draw(drawing{a: &task.Aggregate{}, w: w}).bounded().cut {
+	for _, words := range task.InEach(japanese, english) {
+		if draw(drawing{a: &task.Aggregate{}, w: words()}).bounded().cut {
 			return false
 		}
 	}

@@ -108,9 +108,4 @@ type gateWords struct {
 }
 
 // wordsOf returns a language's texts; Japanese where there is no such language.
-func wordsOf(locale string) *words {
-	if locale == "en" {
-		return english()
-	}
-	return japanese()
-}
+func wordsOf(locale string) *words { return task.InEach(japanese, english).In(locale)() }

@@ -47,10 +47,7 @@ func (e *LackError) Error() string { return fmt.Sprintf("%d things can't be plan
 
 // sentence names what can't be done, for people.
 func (e *LackError) sentence() string {
-	texts, more := lacksJA, "ほか %d 件。"
-	if e.locale == "en" {
-		texts, more = lacksEN, "And %d more."
-	}
+	texts, more := task.InEach(lacksJA, lacksEN).In(e.locale), task.InEach("ほか %d 件。", "And %d more.").In(e.locale)
 	var said []string
 	for _, l := range e.Lacks[:min(len(e.Lacks), maxLacks)] {
 		said = append(said, strings.NewReplacer("{what}", clip(l.What, maxWhat), "{tool}", clip(l.Tool, maxWhat), "{constraints}", e.allowed[l.Tool]).Replace(texts[l.Why]))

@@ -3,8 +3,11 @@ package model
 import (
 	"embed"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
+
+	"ringi/shared/task"
 )
 
 //go:embed prompts/*.md
@@ -22,10 +25,10 @@ type Prompt struct {
 // Name is how logs and usage name a prompt: extract.ja.2.
 func (p Prompt) Name() string { return fmt.Sprintf("%s.%s.%d", p.Purpose, p.Locale, p.Version) }
 
-// promptOf reads the prompt of a purpose; a locale that is not English is Japanese.
+// promptOf reads the prompt of a purpose in the language of a locale.
 func promptOf(purpose Purpose, locale string) (Prompt, error) {
-	if locale != "en" {
-		locale = "ja"
+	if !slices.Contains(task.Languages, locale) {
+		locale = task.Languages[0]
 	}
 	name := "prompts/" + string(purpose) + "." + locale + ".md"
 	file, err := prompts.ReadFile(name)

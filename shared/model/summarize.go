@@ -53,10 +53,7 @@ func Summarize(ctx context.Context, g Generator, in SummaryInput) (string, Usage
 // withPeriods adds the days that were counted, as this project's own tools give them,
 // unless the summary says them: numbers of a month without its days mislead.
 func withPeriods(summary string, in SummaryInput) string {
-	label := "集計期間: "
-	if in.Locale == "en" {
-		label = "Days counted: "
-	}
+	label := task.InEach("集計期間: ", "Days counted: ").In(in.Locale)
 	for _, s := range in.Steps {
 		_, _, foreign := task.ServerTool(s.Tool)
 		if period, ok := Facts(s.Result)["period"].(string); ok && !foreign && period != "" && !strings.Contains(summary, period) {
@@ -126,10 +123,7 @@ func Facts(result json.RawMessage) map[string]any {
 
 // Plain is a summary without a model: the steps that were done.
 func Plain(in SummaryInput) string {
-	text := "完了したステップ:"
-	if in.Locale == "en" {
-		text = "Steps done:"
-	}
+	text := task.InEach("完了したステップ:", "Steps done:").In(in.Locale)
 	for _, s := range in.Steps {
 		text += "\n• " + line(s.Title)
 		if url, ok := Facts(s.Result)["url"].(string); ok {

@@ -18,12 +18,7 @@ type words struct {
 	sentences       map[task.Reason]string
 }
 
-func wordsOf(locale string) words {
-	if locale == "en" {
-		return english()
-	}
-	return japanese()
-}
+func wordsOf(locale string) words { return task.InEach(japanese, english).In(locale)() }
 
 // Sentence is a reason in words. Its detail (a tool, a step, seconds for a timeout) is
 // put in brackets, one that is said in sentences on a line before; it may be empty. A

@@ -3,6 +3,8 @@ package task
 import (
 	"fmt"
 	"regexp"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 	"unicode/utf8"
@@ -120,13 +122,15 @@ func (s Settings) Validate() error {
 	}
 	for _, r := range []struct{ field, got, a, b string }{
 		{"approvers.mode", string(s.Approvers.Mode), "channel", "list"},
-		{"locale", s.Locale, "ja", "en"},
 		{"executor", s.Executor, ExecutorSteps, ExecutorManaged},
 		{"dm_default", s.DMDefault, "task", "agent"},
 	} {
 		if r.got != r.a && r.got != r.b {
 			return ErrField{r.field, fmt.Sprintf("must be %s or %s", r.a, r.b)}
 		}
+	}
+	if !slices.Contains(Languages, s.Locale) {
+		return ErrField{"locale", "must be " + strings.Join(Languages, " or ")}
 	}
 	// A name instead of an id would be nobody's, and nobody could decide.
 	if err := checkIDs("approvers.users", s.Approvers.Users, userForm(), "a Slack user id such as U012ABCDEF"); err != nil {

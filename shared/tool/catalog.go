@@ -50,12 +50,7 @@ type Spec struct {
 }
 
 // Title is the tool's name for people.
-func (s Spec) Title(locale string) string {
-	if locale == "en" {
-		return s.TitleEN
-	}
-	return s.TitleJA
-}
+func (s Spec) Title(locale string) string { return task.InEach(s.TitleJA, s.TitleEN).In(locale) }
 
 // Version changes when the tool is another one than people approved: its name,
 // its arguments or its effect; of an MCP server's, anything that was allowed.

@@ -1,6 +1,10 @@
 package line
 
-import "strings"
+import (
+	"strings"
+
+	"ringi/shared/task"
+)
 
 // words are the texts of one language; {name} is where a value stands.
 type words struct {
@@ -17,12 +21,7 @@ type words struct {
 	byDefault                            string
 }
 
-func wordsOf(locale string) *words {
-	if locale == "en" {
-		return &english
-	}
-	return &japanese
-}
+func wordsOf(locale string) *words { return task.InEach(&japanese, &english).In(locale) }
 
 // ownSigns are signs of a line that stand behind a backslash where a value has them itself.
 var ownSigns = []string{`\`, `\\`, "\r", `\r`}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"ringi/shared/task"
 	"ringi/shared/tool/freee"
 )
 
@@ -75,14 +76,19 @@ func about(r freee.Record, what string) string {
 
 // note says which limits the months given can't show. It is short enough for a summary.
 func note(locale string, months int) string {
-	one, some, all := "1 か月分のため、複数月平均 80 時間と年 360 時間の上限は判定できません。",
-		"%d か月分で判定。年 360 時間は、この期間だけで超えた人を数えています。",
-		"%d か月分で判定。年 360 時間は直近 12 か月の合計です(36 協定の起算日とは異なることがあります)。"
-	if locale == "en" {
-		one = "With one month only, the limits of 80 h on average and 360 h a year can't be judged."
-		some = "Judged by %d months. Above 360 h a year are those who are above it in these months alone."
-		all = "Judged by %d months. The year is the last 12 months; an agreement's may begin elsewhere."
-	}
+	texts := task.InEach(
+		[]string{
+			"1 か月分のため、複数月平均 80 時間と年 360 時間の上限は判定できません。",
+			"%d か月分で判定。年 360 時間は、この期間だけで超えた人を数えています。",
+			"%d か月分で判定。年 360 時間は直近 12 か月の合計です(36 協定の起算日とは異なることがあります)。",
+		},
+		[]string{
+			"With one month only, the limits of 80 h on average and 360 h a year can't be judged.",
+			"Judged by %d months. Above 360 h a year are those who are above it in these months alone.",
+			"Judged by %d months. The year is the last 12 months; an agreement's may begin elsewhere.",
+		},
+	).In(locale)
+	one, some, all := texts[0], texts[1], texts[2]
 	switch {
 	case months == 1:
 		return one

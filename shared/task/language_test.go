@@ -1,0 +1,15 @@
+package task
+
+import "testing"
+
+func TestEveryLanguageHasItsOwn(t *testing.T) {
+	said := InEach("はい", "yes")
+	if len(said) != len(Languages) {
+		t.Fatalf("%d languages, %d texts", len(Languages), len(said))
+	}
+	for locale, want := range map[string]string{"ja": "はい", "en": "yes", "": "はい", "fr": "はい"} {
+		if got := said.In(locale); got != want {
+			t.Errorf("%q: %s", locale, got)
+		}
+	}
+}
