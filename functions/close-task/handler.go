@@ -13,7 +13,7 @@ import (
 // Store commits what close-task records.
 type Store interface {
 	Load(ctx context.Context, ref task.Ref) (*task.Aggregate, error)
-	Decide(ctx context.Context, ref task.Ref, decide func(*task.Aggregate) (task.Change, error)) (*task.Aggregate, error)
+	Decide(ctx context.Context, ref task.Ref, decide task.Decision) (*task.Aggregate, error)
 }
 
 // Handler closes what a failed run leaves behind.

@@ -15,8 +15,8 @@ import (
 type Store interface {
 	Settings(ctx context.Context, tenant string) (task.Settings, error)
 	ToolPermissions(ctx context.Context, tenant string) ([]task.ToolPermission, error)
-	Decide(ctx context.Context, ref task.Ref, decide func(*task.Aggregate) (task.Change, error)) (*task.Aggregate, error)
-	DecideOn(ctx context.Context, a *task.Aggregate, decide func(*task.Aggregate) (task.Change, error)) (*task.Aggregate, error)
+	Decide(ctx context.Context, ref task.Ref, decide task.Decision) (*task.Aggregate, error)
+	DecideOn(ctx context.Context, a *task.Aggregate, decide task.Decision) (*task.Aggregate, error)
 }
 
 // Handler is the second layer.

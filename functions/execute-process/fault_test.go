@@ -339,7 +339,7 @@ type contrary struct {
 	asked int
 }
 
-func (c *contrary) DecideOn(context.Context, *task.Aggregate, func(*task.Aggregate) (task.Change, error)) (*task.Aggregate, error) {
+func (c *contrary) DecideOn(context.Context, *task.Aggregate, task.Decision) (*task.Aggregate, error) {
 	c.asked++
 	return nil, task.ErrMoved
 }

@@ -34,8 +34,8 @@ const (
 type Store interface {
 	Load(ctx context.Context, ref task.Ref) (*task.Aggregate, error)
 	Head(ctx context.Context, ref task.Ref) (task.Head, error)
-	Decide(ctx context.Context, ref task.Ref, decide func(*task.Aggregate) (task.Change, error)) (*task.Aggregate, error)
-	DecideOn(ctx context.Context, a *task.Aggregate, decide func(*task.Aggregate) (task.Change, error)) (*task.Aggregate, error)
+	Decide(ctx context.Context, ref task.Ref, decide task.Decision) (*task.Aggregate, error)
+	DecideOn(ctx context.Context, a *task.Aggregate, decide task.Decision) (*task.Aggregate, error)
 	ToolPermission(ctx context.Context, tenant, name string) (p task.ToolPermission, found bool, err error)
 	NoteToolChanged(ctx context.Context, p task.ToolPermission, now time.Time) error
 	Settings(ctx context.Context, tenant string) (task.Settings, error)

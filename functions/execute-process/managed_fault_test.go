@@ -43,7 +43,7 @@ type mortalStore struct {
 	*mortal
 }
 
-func (s mortalStore) DecideOn(ctx context.Context, a *task.Aggregate, d func(*task.Aggregate) (task.Change, error)) (*task.Aggregate, error) {
+func (s mortalStore) DecideOn(ctx context.Context, a *task.Aggregate, d task.Decision) (*task.Aggregate, error) {
 	defer s.around("a commit")()
 	return s.Store.DecideOn(ctx, a, d)
 }

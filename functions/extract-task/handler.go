@@ -15,8 +15,8 @@ type Store interface {
 	Load(ctx context.Context, ref task.Ref) (*task.Aggregate, error)
 	Settings(ctx context.Context, tenant string) (task.Settings, error)
 	ToolPermissions(ctx context.Context, tenant string) ([]task.ToolPermission, error)
-	Decide(ctx context.Context, ref task.Ref, decide func(*task.Aggregate) (task.Change, error)) (*task.Aggregate, error)
-	DecideOn(ctx context.Context, a *task.Aggregate, decide func(*task.Aggregate) (task.Change, error)) (*task.Aggregate, error)
+	Decide(ctx context.Context, ref task.Ref, decide task.Decision) (*task.Aggregate, error)
+	DecideOn(ctx context.Context, a *task.Aggregate, decide task.Decision) (*task.Aggregate, error)
 }
 
 // Handler is the first layer.

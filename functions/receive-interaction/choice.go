@@ -22,7 +22,7 @@ func (h *Handler) takeAsReason(ctx context.Context, c click) {
 		by, policy = actor, p
 		return a.TakeAsReason(id, actor, p, now)
 	}
-	v := h.judge(ctx, c, mine, func(ctx context.Context, f func(*task.Aggregate) (task.Change, error)) error {
+	v := h.judge(ctx, c, mine, func(ctx context.Context, f task.Decision) error {
 		a, err := h.Store.Load(ctx, c.ref)
 		if err != nil {
 			return err

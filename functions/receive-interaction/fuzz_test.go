@@ -39,7 +39,7 @@ type gate struct {
 	change task.Change
 }
 
-func (g *gate) Decide(_ context.Context, ref task.Ref, decide func(*task.Aggregate) (task.Change, error)) (*task.Aggregate, error) {
+func (g *gate) Decide(_ context.Context, ref task.Ref, decide task.Decision) (*task.Aggregate, error) {
 	if ref != g.a.Ref() {
 		return nil, task.ErrNotFound
 	}

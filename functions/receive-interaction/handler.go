@@ -33,7 +33,7 @@ type Store interface {
 	Settings(ctx context.Context, tenant string) (task.Settings, error)
 	Integrations(ctx context.Context, tenant string) ([]task.Integration, error)
 	Load(ctx context.Context, ref task.Ref) (*task.Aggregate, error)
-	Decide(ctx context.Context, ref task.Ref, decide func(*task.Aggregate) (task.Change, error)) (*task.Aggregate, error)
+	Decide(ctx context.Context, ref task.Ref, decide task.Decision) (*task.Aggregate, error)
 	DecideBoth(ctx context.Context, first, second task.Ref, decide func(a, b *task.Aggregate) (ofA, ofB task.Change, err error)) error
 	Redraw(ctx context.Context, ref task.Ref) error
 }

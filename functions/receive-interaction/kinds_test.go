@@ -90,7 +90,7 @@ func (empty) Settings(context.Context, string) (task.Settings, error) {
 	return task.DefaultSettings(), nil
 }
 func (empty) Load(context.Context, task.Ref) (*task.Aggregate, error) { return nil, task.ErrNotFound }
-func (empty) Decide(context.Context, task.Ref, func(*task.Aggregate) (task.Change, error)) (*task.Aggregate, error) {
+func (empty) Decide(context.Context, task.Ref, task.Decision) (*task.Aggregate, error) {
 	return nil, task.ErrNotFound
 }
 

@@ -25,7 +25,7 @@ type verdict struct {
 
 // decide is the whole of a click: load, decide, commit; the store decides again when somebody was faster.
 func (h *Handler) decide(ctx context.Context, c click, d decision) verdict {
-	return h.judge(ctx, c, d, func(ctx context.Context, f func(*task.Aggregate) (task.Change, error)) error {
+	return h.judge(ctx, c, d, func(ctx context.Context, f task.Decision) error {
 		_, err := h.Store.Decide(ctx, c.ref, f)
 		return err
 	})
@@ -33,7 +33,7 @@ func (h *Handler) decide(ctx context.Context, c click, d decision) verdict {
 
 // check decides without committing: would it be allowed, and is it still open?
 func (h *Handler) check(ctx context.Context, c click, d decision) verdict {
-	return h.judge(ctx, c, d, func(ctx context.Context, f func(*task.Aggregate) (task.Change, error)) error {
+	return h.judge(ctx, c, d, func(ctx context.Context, f task.Decision) error {
 		a, err := h.Store.Load(ctx, c.ref)
 		if err == nil {
 			_, err = f(a)
@@ -44,7 +44,7 @@ func (h *Handler) check(ctx context.Context, c click, d decision) verdict {
 
 // judge applies a decision under the settings and to the person as they are now.
 func (h *Handler) judge(ctx context.Context, c click, d decision,
-	run func(context.Context, func(*task.Aggregate) (task.Change, error)) error,
+	run func(context.Context, task.Decision) error,
 ) (v verdict) {
 	if deadline, ok := ctx.Deadline(); ok {
 		var cancel context.CancelFunc

@@ -68,7 +68,7 @@ func (w *world) receiveFrom(user, channel, kind, ts string) task.Ref {
 }
 
 // move commits what a function of the pipeline would.
-func (w *world) move(f func(a *task.Aggregate) (task.Change, error)) *task.Aggregate {
+func (w *world) move(f task.Decision) *task.Aggregate {
 	w.t.Helper()
 	a, err := w.store.Decide(w.t.Context(), w.ref, f)
 	if err != nil {
@@ -289,7 +289,7 @@ type failing struct {
 	hang bool
 }
 
-func (f failing) Decide(ctx context.Context, _ task.Ref, _ func(*task.Aggregate) (task.Change, error)) (*task.Aggregate, error) {
+func (f failing) Decide(ctx context.Context, _ task.Ref, _ task.Decision) (*task.Aggregate, error) {
 	if f.hang {
 		<-ctx.Done()
 		return nil, ctx.Err()

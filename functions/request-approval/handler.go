@@ -15,7 +15,7 @@ import (
 // Store keeps the token where whoever decides will find it.
 type Store interface {
 	Load(ctx context.Context, ref task.Ref) (*task.Aggregate, error)
-	Decide(ctx context.Context, ref task.Ref, decide func(*task.Aggregate) (task.Change, error)) (*task.Aggregate, error)
+	Decide(ctx context.Context, ref task.Ref, decide task.Decision) (*task.Aggregate, error)
 	PutWait(ctx context.Context, ref task.Ref, w task.Wait) error
 	DropWait(ctx context.Context, ref task.Ref, w task.Wait) error
 }

@@ -60,7 +60,7 @@ func (h *Handler) accept(ctx context.Context, a *task.Aggregate, by task.Actor) 
 }
 
 // decide commits, or ends the request as refused when there is no place for what is decided.
-func (h *Handler) decide(ctx context.Context, a *task.Aggregate, decide func(*task.Aggregate) (task.Change, error)) (*task.Aggregate, error) {
+func (h *Handler) decide(ctx context.Context, a *task.Aggregate, decide task.Decision) (*task.Aggregate, error) {
 	run := a.Head.Run
 	after, err := h.Store.DecideOn(ctx, a, decide)
 	var full task.ErrFull

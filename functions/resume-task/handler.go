@@ -16,12 +16,12 @@ type Store interface {
 	Head(ctx context.Context, ref task.Ref) (task.Head, error)
 	Settings(ctx context.Context, tenant string) (task.Settings, error)
 	Thread(ctx context.Context, tenant, channel, thread string, limit int) ([]task.Ref, error)
-	Decide(ctx context.Context, ref task.Ref, decide func(*task.Aggregate) (task.Change, error)) (*task.Aggregate, error)
+	Decide(ctx context.Context, ref task.Ref, decide task.Decision) (*task.Aggregate, error)
 	Tenant(ctx context.Context, tenant string) (task.Tenant, error)
 	Integrations(ctx context.Context, tenant string) ([]task.Integration, error)
 	Bootstrap(ctx context.Context, t task.Tenant, now time.Time) (task.Tenant, error)
 	NameTenant(ctx context.Context, t task.Tenant, name string, now time.Time) error
-	DecideOn(ctx context.Context, a *task.Aggregate, decide func(*task.Aggregate) (task.Change, error)) (*task.Aggregate, error)
+	DecideOn(ctx context.Context, a *task.Aggregate, decide task.Decision) (*task.Aggregate, error)
 }
 
 // Handler says where a run goes.

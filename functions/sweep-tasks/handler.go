@@ -28,7 +28,7 @@ type Store interface {
 	Due(ctx context.Context, shard int, now time.Time) iter.Seq2[task.Ref, error]
 	Load(ctx context.Context, ref task.Ref) (*task.Aggregate, error)
 	Head(ctx context.Context, ref task.Ref) (task.Head, error)
-	Decide(ctx context.Context, ref task.Ref, decide func(*task.Aggregate) (task.Change, error)) (*task.Aggregate, error)
+	Decide(ctx context.Context, ref task.Ref, decide task.Decision) (*task.Aggregate, error)
 	Postpone(ctx context.Context, ref task.Ref, h task.Head, due *time.Time) error
 	SweepFailed(ctx context.Context, ref task.Ref, failures int, due, now time.Time) error
 }

@@ -21,7 +21,7 @@ func (h *Handler) sweep(ctx context.Context, ref task.Ref) (repairs int, err err
 		return 0, fmt.Errorf("load the task: %w", err)
 	}
 	for _, d := range []struct {
-		decide decision
+		decide task.Decision
 		repair int // what it counts for
 	}{{h.expire, 0}, {h.gateOver(ctx), 0}, {h.settleLeases, 0}, {h.overLimit, 0}, {h.stuck, 1}} {
 		if _, err := d.decide(a); notDue(err) {
@@ -54,8 +54,6 @@ func (h *Handler) sweep(ctx context.Context, ref task.Ref) (repairs int, err err
 	return repairs, nil // on a conflict the task moved, and is due anew
 }
 
-type decision func(*task.Aggregate) (task.Change, error)
-
 func notDue(err error) bool {
 	return errors.Is(err, task.ErrNotDue) || errors.Is(err, task.ErrInFlight) || errors.Is(err, task.ErrSuperseded)
 }
@@ -63,7 +61,7 @@ func notDue(err error) bool {
 func (h *Handler) expire(a *task.Aggregate) (task.Change, error) { return a.Expire(h.Now()) }
 
 // gateOver notes on a message that was written beside a gate that the gate was decided.
-func (h *Handler) gateOver(ctx context.Context) decision {
+func (h *Handler) gateOver(ctx context.Context) task.Decision {
 	return func(a *task.Aggregate) (task.Change, error) {
 		row := a.Choosing()
 		if row == nil || row.GateOver {

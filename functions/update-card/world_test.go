@@ -76,7 +76,7 @@ func (w *world) handler() *Handler {
 }
 
 // decide moves the task on.
-func (w *world) decide(f func(a *task.Aggregate) (task.Change, error)) *task.Aggregate {
+func (w *world) decide(f task.Decision) *task.Aggregate {
 	w.t.Helper()
 	a, err := w.store.Decide(w.t.Context(), w.ref, f)
 	if err != nil {

@@ -52,7 +52,7 @@ func newExample(ctx context.Context, db *dynamodb.Client, described template.Tab
 		return nil, err
 	}
 	x.ref = ref
-	for _, decide := range []func(*task.Aggregate) (task.Change, error){
+	for _, decide := range []task.Decision{
 		func(a *task.Aggregate) (task.Change, error) {
 			return a.Extracted(1, task.Extract{Title: "勤怠の集計", Description: everyTool, Priority: task.Medium, TaskType: task.TypeStandard}, now)
 		},

@@ -21,7 +21,7 @@ import (
 // Store is what effects write: waits that are over, and runs that died.
 type Store interface {
 	DropWait(ctx context.Context, ref task.Ref, w task.Wait) error
-	Decide(ctx context.Context, ref task.Ref, decide func(*task.Aggregate) (task.Change, error)) (*task.Aggregate, error)
+	Decide(ctx context.Context, ref task.Ref, decide task.Decision) (*task.Aggregate, error)
 }
 
 // Runs starts and wakes runs of the state machine; *sfn.Client has it.

@@ -13,12 +13,12 @@ import (
 // Committer commits decisions, also on rows that the caller knows.
 type Committer interface {
 	Decider
-	DecideOn(ctx context.Context, a *task.Aggregate, decide func(*task.Aggregate) (task.Change, error)) (*task.Aggregate, error)
+	DecideOn(ctx context.Context, a *task.Aggregate, decide task.Decision) (*task.Aggregate, error)
 }
 
 // Paid commits what a model's calls made together with what they came to, and
 // stops the task if that is all that it may cost.
-func Paid(ctx context.Context, s Committer, in Input, a *task.Aggregate, u task.Usage, limit task.MicroUSD, now time.Time, decide func(*task.Aggregate) (task.Change, error)) (task.Next, error) {
+func Paid(ctx context.Context, s Committer, in Input, a *task.Aggregate, u task.Usage, limit task.MicroUSD, now time.Time, decide task.Decision) (task.Next, error) {
 	a, err := s.DecideOn(ctx, a, task.Charge(u, now, decide))
 	if err != nil {
 		return task.Next{}, fmt.Errorf("commit a generation: %w", err)

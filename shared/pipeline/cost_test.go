@@ -16,7 +16,7 @@ func bill(id string, dollars float64) task.Usage {
 
 func TestWhatIsPaidIsCommitted(t *testing.T) {
 	server := pipelinetest.Start(t)
-	extracting := func(w *pipelinetest.World, run int) func(*task.Aggregate) (task.Change, error) {
+	extracting := func(w *pipelinetest.World, run int) task.Decision {
 		return func(a *task.Aggregate) (task.Change, error) {
 			return a.Extracted(run, task.Extract{Title: "t", Description: "d", Priority: task.Low, TaskType: task.TypeStandard}, w.Now())
 		}

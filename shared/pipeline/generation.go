@@ -13,7 +13,7 @@ import (
 
 // Decider commits a decision.
 type Decider interface {
-	Decide(ctx context.Context, ref task.Ref, decide func(*task.Aggregate) (task.Change, error)) (*task.Aggregate, error)
+	Decide(ctx context.Context, ref task.Ref, decide task.Decision) (*task.Aggregate, error)
 }
 
 const (

@@ -24,7 +24,7 @@ const (
 // recorded that a write's outcome is unknown.
 //
 // An error of decide ends it and is returned wrapped; so does a conflict that lasts.
-func (s *Store) Decide(ctx context.Context, ref task.Ref, decide func(*task.Aggregate) (task.Change, error)) (*task.Aggregate, error) {
+func (s *Store) Decide(ctx context.Context, ref task.Ref, decide task.Decision) (*task.Aggregate, error) {
 	stop := decideUntil(ctx)
 	ctx, cancel := context.WithDeadline(ctx, stop)
 	defer cancel()
@@ -55,7 +55,7 @@ func (s *Store) Decide(ctx context.Context, ref task.Ref, decide func(*task.Aggr
 // it: as long as nobody else moved it there is nothing to read. Of rows that may
 // be behind only a change that commits is believed; an error of decide, or no
 // change, is asked for again with the rows as they are, and so is a conflict.
-func (s *Store) DecideOn(ctx context.Context, a *task.Aggregate, decide func(*task.Aggregate) (task.Change, error)) (*task.Aggregate, error) {
+func (s *Store) DecideOn(ctx context.Context, a *task.Aggregate, decide task.Decision) (*task.Aggregate, error) {
 	ref := a.Ref()
 	within, cancel := context.WithDeadline(ctx, decideUntil(ctx))
 	defer cancel()

@@ -177,7 +177,7 @@ func created(t *testing.T, s *Store, n int) task.Ref {
 	return ref
 }
 
-type decision func(*task.Aggregate) (task.Change, error)
+type decision = task.Decision
 
 // decided commits decisions one after the other.
 func decided(t *testing.T, s *Store, ref task.Ref, decisions ...decision) *task.Aggregate {

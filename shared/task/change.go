@@ -27,6 +27,9 @@ type Change struct {
 	Uncovered bool
 }
 
+// Decision makes a Change of a task as it was loaded. It is a pure function: it may be asked again of newer rows.
+type Decision func(*Aggregate) (Change, error)
+
 // ToolRef names the revision of a tool permission as read; 0: there is no such row.
 type ToolRef struct {
 	Name string

@@ -24,7 +24,7 @@ const MaxCharged = 3
 // same: then the Change says only that, whoever's run it is. So after a commit the
 // caller must look whether the head's run is still its own. Charged a second time,
 // a usage adds nothing.
-func Charge(u Usage, now time.Time, decide func(*Aggregate) (Change, error)) func(*Aggregate) (Change, error) {
+func Charge(u Usage, now time.Time, decide Decision) Decision {
 	return func(a *Aggregate) (Change, error) {
 		c, err := decide(a)
 		known := slices.Contains(a.Head.Charged, u.ID)

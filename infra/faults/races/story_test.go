@@ -42,7 +42,7 @@ var (
 	told   atomic.Int64 // messages so far, so that no two are one task
 )
 
-type decision func(a *task.Aggregate) (task.Change, error)
+type decision = task.Decision
 
 func person(id string) task.Actor {
 	return task.Actor{Type: task.ActorUser, ID: id, Team: team, Member: true}

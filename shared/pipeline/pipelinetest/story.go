@@ -64,7 +64,7 @@ func (w *World) another(thread string) *World {
 }
 
 // Decide commits.
-func (w *World) Decide(f func(a *task.Aggregate) (task.Change, error)) *task.Aggregate {
+func (w *World) Decide(f task.Decision) *task.Aggregate {
 	w.T.Helper()
 	a, err := w.Store.Decide(w.T.Context(), w.Ref, f)
 	w.must(err)
