@@ -80,7 +80,7 @@ func TestPlanProcess(t *testing.T) {
 	})
 	t.Run("steps that their card can't show whole are not asked of people", func(t *testing.T) {
 		var steps []model.StepData
-		for i := range model.MaxSteps {
+		for i := range task.MaxSteps {
 			steps = append(steps, model.StepData{
 				StepID: fmt.Sprintf("step-%d", i+1), Order: i + 1, Title: strings.Repeat("長", model.MaxTitle), Tool: "list_employees",
 				ToolInput: `{"department":null,"status":"active"}`, Description: "x", ExpectedOutput: "x",

@@ -169,8 +169,8 @@ func readPlan(answer []byte, in PlanInput) ([]task.Step, string, []LackData, []s
 		lacks, problems := readLacks(a.Missing, in)
 		return nil, "", lacks, problems
 	}
-	if len(a.Steps) == 0 || len(a.Steps) > MaxSteps {
-		return nil, "", nil, []string{fmt.Sprintf("there are %d steps, there must be 1 to %d", len(a.Steps), MaxSteps)}
+	if len(a.Steps) == 0 || len(a.Steps) > task.MaxSteps {
+		return nil, "", nil, []string{fmt.Sprintf("there are %d steps, there must be 1 to %d", len(a.Steps), task.MaxSteps)}
 	}
 	var steps []task.Step
 	remarks, problems := readRemarks(a.Remarks, len(in.Earlier) > 0)

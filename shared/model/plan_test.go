@@ -170,7 +170,7 @@ func TestTheDemoKeepsToConstraints(t *testing.T) {
 
 func TestSixtyStepsAtTheirLongestFitTheRow(t *testing.T) {
 	steps := []step{}
-	for n := range model.MaxSteps {
+	for n := range task.MaxSteps {
 		steps = append(steps, listStep(n+1).with("title", strings.Repeat("題", model.MaxTitle)).with("description", strings.Repeat("説", 400)))
 	}
 	got, _, _, err := model.Plan(t.Context(), says(answer(t, steps...)), planInput(t))

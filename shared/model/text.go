@@ -16,7 +16,6 @@ const (
 	MaxPolicy      = 8000 // as Slack counts: people stamp what a card shows, and it shows all of that
 	MaxSummary     = 2000
 	MaxRemarks     = 2000
-	MaxSteps       = 60
 	// MaxStepText is the limit of a step's description and of its expected output.
 	MaxStepText = 1000
 	// MaxStepsBytes is the limit of all steps as JSON; a row holds 400 KB.

@@ -1,0 +1,28 @@
+package model_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"ringi/shared/task"
+)
+
+// Models are told the limit that their steps are held against.
+func TestModelsAreToldHowManyStepsThereMayBe(t *testing.T) {
+	told, err := filepath.Glob("prompts/plan.*.md")
+	if err != nil || len(told) != len(task.Languages) {
+		t.Fatalf("%d prompts, %v", len(told), err)
+	}
+	for _, file := range append(told, "schemas/plan.json") {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(b), fmt.Sprint(task.MaxSteps)) {
+			t.Errorf("%s does not say %d", file, task.MaxSteps)
+		}
+	}
+}
