@@ -154,7 +154,7 @@ func TestDraftPrompt(t *testing.T) {
 		}
 	})
 	for name, err := range map[string]error{
-		"a failure": &model.Error{Kind: model.Refused}, "a wish to wait": &model.Error{Kind: model.RateLimited, RetryAfter: time.Minute, Retryable: true},
+		"a failure": &model.Error{Kind: model.Refused}, "asked to wait": &model.Error{Kind: model.RateLimited, RetryAfter: time.Minute, Retryable: true},
 	} {
 		t.Run(name+" that comes late does not stop the next version", func(t *testing.T) {
 			w, slow := server.World(t), &generator{err: err}

@@ -166,8 +166,8 @@ func (j *job) advance(ctx context.Context, a *task.Aggregate) (*task.Aggregate, 
 	return j.take(ctx, a, *step, "")
 }
 
-// take calls a step's tool, or asks people first. wish is the session's that it answers, if any.
-func (j *job) take(ctx context.Context, a *task.Aggregate, step task.Step, wish string) (*task.Aggregate, error) {
+// take calls a step's tool, or asks people first. request is the session's that it answers, if any.
+func (j *job) take(ctx context.Context, a *task.Aggregate, step task.Step, request string) (*task.Aggregate, error) {
 	e := a.Execution()
 	t, err := j.find(ctx, a.Head.TenantID, step)
 	if err != nil {
@@ -177,7 +177,7 @@ func (j *job) take(ctx context.Context, a *task.Aggregate, step task.Step, wish 
 	if err != nil {
 		return nil, err
 	}
-	call.Wish = wish
+	call.ToolRequest = request
 	if call.NeedsGate && a.GateOf(e, step.Order) == nil {
 		return j.Store.DecideOn(ctx, a, func(a *task.Aggregate) (task.Change, error) {
 			return a.OpenStepGate(j.in.Run, step.Order, call.Arguments, call.ArgumentsHash, j.Now())

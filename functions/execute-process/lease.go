@@ -49,9 +49,9 @@ func (l leased) Say(ctx context.Context, session, text string) error {
 	return err
 }
 
-func (l leased) Answer(ctx context.Context, session, wish, text string, failed bool) error {
+func (l leased) Answer(ctx context.Context, session, request, text string, failed bool) error {
 	_, err := inLease(ctx, l.h, func(ctx context.Context) (struct{}, error) {
-		return struct{}{}, l.Sessions.Answer(ctx, session, wish, text, failed)
+		return struct{}{}, l.Sessions.Answer(ctx, session, request, text, failed)
 	})
 	return err
 }

@@ -46,9 +46,9 @@ func (l late) Start(ctx context.Context, at managed.Place, p managed.Plan) (stri
 	return id, err
 }
 
-func (l late) Answer(ctx context.Context, session, wish, text string, failed bool) error {
+func (l late) Answer(ctx context.Context, session, request, text string, failed bool) error {
 	gone := l.until(ctx, "answer")
-	err := l.Sessions.Answer(context.WithoutCancel(ctx), session, wish, text, failed)
+	err := l.Sessions.Answer(context.WithoutCancel(ctx), session, request, text, failed)
 	if gone != nil {
 		return gone
 	}

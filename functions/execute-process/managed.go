@@ -26,7 +26,7 @@ type Sessions interface {
 	Discard(ctx context.Context, session string) error
 	Poll(ctx context.Context, session string) (managed.State, error)
 	Say(ctx context.Context, session, text string) error
-	Answer(ctx context.Context, session, wish, text string, failed bool) error
+	Answer(ctx context.Context, session, request, text string, failed bool) error
 	Interrupt(ctx context.Context, session string) error
 	Bill(ctx context.Context, session string) (u task.Usage, running bool, err error)
 }
@@ -95,8 +95,8 @@ func (h *host) turn(ctx context.Context, a *task.Aggregate) (*task.Aggregate, er
 		return h.tell(ctx, a)
 	case s.Stop != "":
 		return h.stopped(ctx, a, s)
-	case len(s.Wishes) > 0:
-		return h.consider(ctx, a, s.Wishes)
+	case len(s.ToolRequests) > 0:
+		return h.consider(ctx, a, s.ToolRequests)
 	}
 	return h.wait(ctx, a, h.PollEvery)
 }

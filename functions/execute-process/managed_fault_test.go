@@ -73,9 +73,9 @@ func (s mortalSessions) Say(ctx context.Context, session, text string) error {
 	return s.Sessions.Say(ctx, session, text)
 }
 
-func (s mortalSessions) Answer(ctx context.Context, session, wish, text string, failed bool) error {
+func (s mortalSessions) Answer(ctx context.Context, session, request, text string, failed bool) error {
 	defer s.around("answer")()
-	return s.Sessions.Answer(ctx, session, wish, text, failed)
+	return s.Sessions.Answer(ctx, session, request, text, failed)
 }
 
 func (s mortalSessions) Bill(ctx context.Context, session string) (task.Usage, bool, error) {

@@ -18,7 +18,7 @@ func TestASecondWishForTheSameGeneration(t *testing.T) {
 		t.Errorf("another person is told %v", err)
 	}
 	if s.head.Run != 2 {
-		t.Errorf("run %d: one wish is one run", s.head.Run)
+		t.Errorf("run %d: one request is one run", s.head.Run)
 	}
 
 	s.do(s.restart)

@@ -91,7 +91,7 @@ type Call struct {
 	NeedsGate     bool // see NeedsGate
 	Claim         Claim
 	Tool          ToolRef
-	Wish          string // the session's that it answers
+	ToolRequest   string // the session's that it answers
 }
 
 // NeedsGate reports whether a person must see a step's resolved arguments first.
@@ -147,7 +147,7 @@ func (a *Aggregate) ClaimStep(run int, call Call, now time.Time) (Change, error)
 	row := StepResult{
 		TaskID: a.Head.TaskID, ProcessVersion: e.ProcessVersion, Attempt: e.Attempt, Order: step.Order, StepID: step.StepID,
 		Tool: step.Tool, Effect: step.Effect, Status: StepRunning, Call: number,
-		Claim: &call.Claim, Wish: call.Wish, Arguments: call.Arguments, StartedAt: c.Now,
+		Claim: &call.Claim, ToolRequest: call.ToolRequest, Arguments: call.Arguments, StartedAt: c.Now,
 	}
 	if err := c.claim(row, held); err != nil {
 		return Change{}, err

@@ -196,7 +196,7 @@ func (a *Aggregate) RetryGeneration(by Actor, p Policy, now time.Time) (Change, 
 	return c, nil
 }
 
-// again says what a second wish for the same generation comes to.
+// again says what a second request for the same generation comes to.
 func (r *Retried) again(by Actor) error {
 	switch {
 	case r == nil:

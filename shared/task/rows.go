@@ -265,7 +265,7 @@ type StepResult struct {
 	Effect         Effect     `json:"effect"`
 	Status         StepStatus `json:"status"`
 	Claim          *Claim     `json:"claim,omitempty"`
-	Wish           string     `json:"wish,omitempty"`    // of a session: what the call answers
+	ToolRequest    string     `json:"wish,omitempty"`    // of a session: what the call answers
 	Call           int        `json:"call"`              // n of the idempotency key
 	Crashes        int        `json:"crashes,omitempty"` // calls of this attempt whose lease ran out
 	Arguments      Blob       `json:"arguments"`

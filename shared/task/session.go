@@ -193,13 +193,13 @@ func (a *Aggregate) inSession(run int) (*Execution, error) {
 	return e, err
 }
 
-// Wish is a call that a session asks for.
-type Wish struct {
+// ToolRequest is a call that a session asks for.
+type ToolRequest struct {
 	ID   string // the vendor's, of this one asking
 	Tool string
 }
 
-// Denial is why a wish is not an approved step.
+// Denial is why a request is not an approved step.
 type Denial string
 
 const (
@@ -212,9 +212,9 @@ const (
 // Denials are all of them, for those who must have a sentence for each.
 var Denials = []Denial{DeniedTool, DeniedArguments, DeniedDone, DeniedOrder}
 
-// Admit finds the approved step that a wish is for, which must be the next one. fits
-// reports whether the wish's arguments are a step's.
-func (a *Aggregate) Admit(e *Execution, w Wish, fits func(Step) bool) (Step, Denial) {
+// Admit finds the approved step that a request is for, which must be the next one. fits
+// reports whether the request's arguments are a step's.
+func (a *Aggregate) Admit(e *Execution, w ToolRequest, fits func(Step) bool) (Step, Denial) {
 	next, denial := a.NextStep(e), DeniedTool
 	for _, s := range a.ProcessOf(e).Steps {
 		if s.Tool != w.Tool {
@@ -236,10 +236,10 @@ func (a *Aggregate) Admit(e *Execution, w Wish, fits func(Step) bool) (Step, Den
 	return Step{}, denial
 }
 
-// Granted is the step's row that a wish was granted for; nil when it was not.
-func (a *Aggregate) Granted(e *Execution, wish string) *StepResult {
+// Granted is the step's row that a request was granted for; nil when it was not.
+func (a *Aggregate) Granted(e *Execution, request string) *StepResult {
 	rows := a.StepsOf(e)
-	i := slices.IndexFunc(rows, func(s *StepResult) bool { return wish != "" && s.Wish == wish && !s.Reused })
+	i := slices.IndexFunc(rows, func(s *StepResult) bool { return request != "" && s.ToolRequest == request && !s.Reused })
 	if i < 0 {
 		return nil
 	}

@@ -247,7 +247,7 @@ func TestAWishIsAnApprovedStepOrDenied(t *testing.T) {
 	admit := func(tool string, f func(Step) bool, want int, denial Denial) {
 		t.Helper()
 		a := s.load()
-		got, why := a.Admit(a.Execution(), Wish{ID: "w", Tool: tool}, f)
+		got, why := a.Admit(a.Execution(), ToolRequest{ID: "w", Tool: tool}, f)
 		if got.Order != want || why != denial {
 			t.Errorf("%s: step %d, %q; want %d, %q", tool, got.Order, why, want, denial)
 		}
@@ -266,7 +266,7 @@ func TestACallRemembersTheWishThatItAnswers(t *testing.T) {
 	s := inSession(t)
 	s.do(func(a *Aggregate, now time.Time) (Change, error) {
 		c := call(a, now)
-		c.Wish = "w1"
+		c.ToolRequest = "w1"
 		return a.ClaimStep(1, c, now)
 	})
 	a := s.load()
@@ -274,7 +274,7 @@ func TestACallRemembersTheWishThatItAnswers(t *testing.T) {
 		t.Errorf("%+v", row)
 	}
 	if a.Granted(a.Execution(), "w2") != nil || a.Granted(a.Execution(), "") != nil {
-		t.Error("a wish that was not granted is")
+		t.Error("a request that was not granted is")
 	}
 }
 

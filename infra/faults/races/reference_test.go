@@ -14,7 +14,7 @@ import (
 )
 
 // reference is a task as one would explain it at a table: what happened to it so
-// far, in words. Each method says whether its wish is granted.
+// far, in words. Each method says whether its try is granted.
 type reference struct {
 	Task, Ended        string
 	Prompts, Processes []string // by version
@@ -159,7 +159,7 @@ func seen(t fataler, s *story) *reference {
 	return r
 }
 
-// TestTheStoreDoesWhatTheReferenceDoes, whatever is wished for in whatever order.
+// TestTheStoreDoesWhatTheReferenceDoes, whatever is tried in whatever order.
 func TestTheStoreDoesWhatTheReferenceDoes(t *testing.T) {
 	checks := "35"
 	if *long {
@@ -170,40 +170,40 @@ func TestTheStoreDoesWhatTheReferenceDoes(t *testing.T) {
 	}
 	server := storetest.Start(t)
 	st, _ := server.Store(t)
-	began, granted, wishes := time.Now(), map[string]int{}, 0
+	began, granted, tries := time.Now(), map[string]int{}, 0
 	rapid.Check(t, func(rt *rapid.T) {
 		s, r := begin(rt, st), &reference{Audit: []string{}}
 		s.settings.MaxVersions = most
-		for i := range rapid.IntRange(10, 30).Draw(rt, "wishes") {
+		for i := range rapid.IntRange(10, 30).Draw(rt, "tries") {
 			name := r.forward()
 			if rapid.IntRange(0, 4).Draw(rt, "otherwise") < 2 {
-				name = rapid.SampledFrom(wishesOf).Draw(rt, "wish")
+				name = rapid.SampledFrom(attempts).Draw(rt, "try")
 			}
 			by := rapid.SampledFrom([]string{"U_SATO", "U_SUZUKI"}).Draw(rt, "by")
-			want := wish(r, name, by)
+			want := try(r, name, by)
 			got, err := grant(s, name, person(by))
-			wishes++
+			tries++
 			if got {
 				granted[name]++
 			}
 			if got != want {
-				rt.Fatalf("wish %d, %s by %s: granted %v (%v), the reference says %v", i+1, name, by, got, err, want)
+				rt.Fatalf("try %d, %s by %s: granted %v (%v), the reference says %v", i+1, name, by, got, err, want)
 			}
 			if err != nil && !expected(err) {
-				rt.Fatalf("wish %d, %s: %v", i+1, name, err)
+				rt.Fatalf("try %d, %s: %v", i+1, name, err)
 			}
 			if diff := cmp.Diff(r, seen(rt, s)); diff != "" {
-				rt.Fatalf("after wish %d, %s by %s (-reference +store)\n%s", i+1, name, by, diff)
+				rt.Fatalf("after try %d, %s by %s (-reference +store)\n%s", i+1, name, by, diff)
 			}
 		}
 	})
-	t.Logf("%d wishes, granted %v, in %s", wishes, granted, time.Since(began).Round(time.Millisecond))
-	if len(granted) < len(wishesOf)-3 && !t.Failed() {
-		t.Error("too many wishes were never granted: the test proves little")
+	t.Logf("%d tries, granted %v, in %s", tries, granted, time.Since(began).Round(time.Millisecond))
+	if len(granted) < len(attempts)-3 && !t.Failed() {
+		t.Error("too many tries were never granted: the test proves little")
 	}
 }
 
-var wishesOf = []string{
+var attempts = []string{
 	"extract", "draft", "approve prompt", "reject prompt", "plan", "approve process", "reject process", "run", "fail", "retry", "cancel", "expire",
 }
 
@@ -228,7 +228,7 @@ func (r *reference) forward() string {
 	return "draft"
 }
 
-func wish(r *reference, name, by string) bool {
+func try(r *reference, name, by string) bool {
 	switch name {
 	case "extract":
 		return r.extract()
@@ -257,10 +257,10 @@ func wish(r *reference, name, by string) bool {
 	case "expire":
 		return r.expire()
 	}
-	panic("no such wish: " + name)
+	panic("no such try: " + name)
 }
 
-// grant does to the real task what is wished for; several decisions in a row stop at the first that changes nothing.
+// grant does to the real task what is tried; several decisions in a row stop at the first that changes nothing.
 func grant(s *story, name string, by task.Actor) (changed bool, err error) {
 	s.now = s.now.Add(time.Second)
 	several := func(decisions ...decision) (bool, error) {
@@ -302,5 +302,5 @@ func grant(s *story, name string, by task.Actor) (changed bool, err error) {
 		s.now = s.now.Add(8 * 24 * time.Hour)
 		return s.try(func(a *task.Aggregate) (task.Change, error) { return a.Expire(s.now) })
 	}
-	panic("no such wish: " + name)
+	panic("no such try: " + name)
 }

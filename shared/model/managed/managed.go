@@ -161,8 +161,8 @@ func (c *Client) Say(ctx context.Context, session, text string) error {
 }
 
 // Answer gives a call that the session asked for its result; failed says that there is none.
-func (c *Client) Answer(ctx context.Context, session, wish, text string, failed bool) error {
-	event := sdk.BetaManagedAgentsEventParamsOfUserCustomToolResult(wish)
+func (c *Client) Answer(ctx context.Context, session, request, text string, failed bool) error {
+	event := sdk.BetaManagedAgentsEventParamsOfUserCustomToolResult(request)
 	event.OfUserCustomToolResult.IsError = param.NewOpt(failed)
 	event.OfUserCustomToolResult.Content = []sdk.BetaManagedAgentsUserCustomToolResultEventParamsContentUnion{
 		{OfText: &sdk.BetaManagedAgentsTextBlockParam{Text: text, Type: sdk.BetaManagedAgentsTextBlockTypeText}},

@@ -89,25 +89,25 @@ func TestASessionFromBeginningToEnd(t *testing.T) {
 	if err := c.Say(t.Context(), id, `<data>{"steps":[]}</data>`); err != nil {
 		t.Fatal(err)
 	}
-	if s := poll(); !s.Told || s.Stop != "" || len(s.Wishes) != 0 {
+	if s := poll(); !s.Told || s.Stop != "" || len(s.ToolRequests) != 0 {
 		t.Errorf("the message waits: %+v", s)
 	}
 	s := poll()
-	if len(s.Wishes) != 2 || s.Stop != "" || s.Wishes[0].Name != "list" || string(s.Wishes[0].Input) != `{"n":1}` {
+	if len(s.ToolRequests) != 2 || s.Stop != "" || s.ToolRequests[0].Name != "list" || string(s.ToolRequests[0].Input) != `{"n":1}` {
 		t.Fatalf("it asks for %+v", s)
 	}
-	if err := c.Answer(t.Context(), id, s.Wishes[1].ID, "two", false); err != nil {
+	if err := c.Answer(t.Context(), id, s.ToolRequests[1].ID, "two", false); err != nil {
 		t.Fatal(err)
 	}
 	rest := poll()
-	if len(rest.Wishes) != 1 || rest.Wishes[0].ID != s.Wishes[0].ID || rest.Stop != "" {
+	if len(rest.ToolRequests) != 1 || rest.ToolRequests[0].ID != s.ToolRequests[0].ID || rest.Stop != "" {
 		t.Fatalf("with one answer it asks for %+v", rest)
 	}
-	if err := c.Answer(t.Context(), id, s.Wishes[0].ID, "no", true); err != nil {
+	if err := c.Answer(t.Context(), id, s.ToolRequests[0].ID, "no", true); err != nil {
 		t.Fatal(err)
 	}
 	poll()
-	if s := poll(); s.Stop != managed.StopDone || s.Said != "終わり" || s.Calls != 2 || len(s.Wishes) != 0 {
+	if s := poll(); s.Stop != managed.StopDone || s.Said != "終わり" || s.Calls != 2 || len(s.ToolRequests) != 0 {
 		t.Errorf("at its end: %+v", s)
 	}
 	if d := cmp.Diff([]agents.Answer{{Tool: "list", Text: "two"}, {Tool: "list", Text: "no", Error: true}}, x.Answers); d != "" {
@@ -247,7 +247,7 @@ func TestPoll(t *testing.T) {
 		over     = `{"id":"9","type":"session.status_terminated",` + at + `}`
 		nameless = `{"type":"session.status_idle","stop_reason":{"type":"end_turn"}}`
 	)
-	wish := []managed.Wish{{ID: "2", Name: "list", Input: json.RawMessage(`{}`)}}
+	request := []managed.ToolRequest{{ID: "2", Name: "list", Input: json.RawMessage(`{}`)}}
 	for name, test := range map[string]struct {
 		status int
 		body   []string
@@ -256,8 +256,8 @@ func TestPoll(t *testing.T) {
 		"nothing":                        {200, nil, managed.State{}},
 		"idle before anything was said":  {200, []string{done}, managed.State{}},
 		"it works":                       {200, []string{message}, managed.State{Told: true}},
-		"it asks":                        {200, []string{message, ask, waits}, managed.State{Told: true, Wishes: wish}},
-		"everything twice":               {200, []string{message, message, ask, ask, waits, waits}, managed.State{Told: true, Wishes: wish}},
+		"it asks":                        {200, []string{message, ask, waits}, managed.State{Told: true, ToolRequests: request}},
+		"everything twice":               {200, []string{message, message, ask, ask, waits, waits}, managed.State{Told: true, ToolRequests: request}},
 		"answered":                       {200, []string{message, ask, waits, answer}, managed.State{Told: true}},
 		"the answer waits in line first": {200, []string{queued, message, ask, waits}, managed.State{Told: true}},
 		"an end before a queued answer":  {200, []string{message, ask, waits, done, queued}, managed.State{Told: true}},
@@ -266,7 +266,7 @@ func TestPoll(t *testing.T) {
 		"done":                           {200, []string{message, ask, waits, answer, text, done}, managed.State{Told: true, Stop: managed.StopDone, Said: "ab"}},
 		"done, and strange things":       {200, []string{strange, message, text, done, strange, nameless}, managed.State{Told: true, Stop: managed.StopDone, Said: "ab"}},
 		"it goes on after an end":        {200, []string{message, done, again}, managed.State{Told: true}},
-		"terminated":                     {200, []string{message, ask, waits, over}, managed.State{Told: true, Stop: managed.StopEnded, Wishes: wish}},
+		"terminated":                     {200, []string{message, ask, waits, over}, managed.State{Told: true, Stop: managed.StopEnded, ToolRequests: request}},
 		"deleted":                        {404, nil, managed.State{Told: true, Stop: managed.StopEnded}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -17,11 +17,11 @@ import (
 
 // State is how a session stands, as its events say.
 type State struct {
-	Told   bool   // the user's message is there
-	Stop   Stop   // empty while it works, or waits for answers
-	Wishes []Wish // the calls that it asks for and that nobody has answered
-	Said   string // its last words
-	Calls  int    // of its model
+	Told         bool          // the user's message is there
+	Stop         Stop          // empty while it works, or waits for answers
+	ToolRequests []ToolRequest // the calls that it asks for and that nobody has answered
+	Said         string        // its last words
+	Calls        int           // of its model
 }
 
 // Stop is why a session does nothing more.
@@ -36,8 +36,8 @@ const (
 	requiresCalls      = "requires_action"
 )
 
-// Wish is a call that a session asks for.
-type Wish struct {
+// ToolRequest is a call that a session asks for.
+type ToolRequest struct {
 	ID    string
 	Name  string // as Tool.Name
 	Input json.RawMessage
@@ -108,7 +108,7 @@ func (r *reading) add(u sdk.BetaManagedAgentsSessionEventUnion) {
 		if err != nil { // it was JSON
 			input = []byte("null")
 		}
-		r.Wishes, r.Stop = append(r.Wishes, Wish{ID: e.ID, Name: e.Name, Input: input}), ""
+		r.ToolRequests, r.Stop = append(r.ToolRequests, ToolRequest{ID: e.ID, Name: e.Name, Input: input}), ""
 	case sdk.BetaManagedAgentsAgentMessageEvent:
 		r.Said = ""
 		for _, block := range e.Content {
@@ -137,10 +137,10 @@ func (r *reading) wait(id string, processed time.Time) {
 
 func (r *reading) state() State {
 	s := r.State
-	s.Wishes = nil
-	for _, w := range r.Wishes {
+	s.ToolRequests = nil
+	for _, w := range r.ToolRequests {
 		if !r.answered[w.ID] {
-			s.Wishes = append(s.Wishes, w)
+			s.ToolRequests = append(s.ToolRequests, w)
 		}
 	}
 	if len(r.queued) > 0 && s.Stop != StopEnded {

@@ -98,12 +98,12 @@ func (v *vendor) hash(t *testing.T, name string) string {
 	return ""
 }
 
-const wish = `{"room_id":"fuji","date":"2026-04-01","start":"10:00","end":"11:00","title":"定例"}`
+const booking = `{"room_id":"fuji","date":"2026-04-01","start":"10:00","end":"11:00","title":"定例"}`
 
 // book books a room within a second.
 func (v *vendor) book(t *testing.T, hash string) (any, error) {
 	t.Helper()
-	return v.call(t, "book_room", hash, wish)
+	return v.call(t, "book_room", hash, booking)
 }
 
 func (v *vendor) call(t *testing.T, name, hash, arguments string) (any, error) {

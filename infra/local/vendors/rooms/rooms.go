@@ -118,13 +118,13 @@ func (s *Server) list(_ context.Context, _ *mcp.CallToolRequest, in span) (*mcp.
 	return nil, out, nil
 }
 
-type wish struct {
+type booking struct {
 	span
 	Room  string `json:"room_id" jsonschema:"id of a room, from list_rooms"`
 	Title string `json:"title" jsonschema:"what the meeting is about"`
 }
 
-func (s *Server) book(_ context.Context, _ *mcp.CallToolRequest, in wish) (*mcp.CallToolResult, Booking, error) {
+func (s *Server) book(_ context.Context, _ *mcp.CallToolRequest, in booking) (*mcp.CallToolResult, Booking, error) {
 	if err := in.check(); err != nil {
 		return nil, Booking{}, err
 	}

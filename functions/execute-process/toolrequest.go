@@ -15,15 +15,15 @@ import (
 
 // consider takes one of the calls that the session asks for: it answers one that was
 // made, makes one that is approved and next, or denies one.
-func (h *host) consider(ctx context.Context, a *task.Aggregate, wishes []managed.Wish) (*task.Aggregate, error) {
+func (h *host) consider(ctx context.Context, a *task.Aggregate, requests []managed.ToolRequest) (*task.Aggregate, error) {
 	e := a.Execution()
-	for _, w := range wishes {
+	for _, w := range requests {
 		if row := a.Granted(e, w.ID); row != nil && row.Status == task.StepCompleted {
 			return h.answer(ctx, a, w, reply{Status: "done", Step: row.StepID, Facts: h.facts(ctx, a, row)})
 		}
 	}
 	var denied reply
-	for i, w := range wishes {
+	for i, w := range requests {
 		step, denial, err := h.admit(ctx, a, w)
 		if err != nil {
 			return nil, err
@@ -35,12 +35,12 @@ func (h *host) consider(ctx context.Context, a *task.Aggregate, wishes []managed
 			denied = deny(denial)
 		}
 	}
-	return h.answer(ctx, a, wishes[0], denied)
+	return h.answer(ctx, a, requests[0], denied)
 }
 
-// admit finds the approved step that a wish is for. Its arguments, a read's too, are those that people stamped, as they
+// admit finds the approved step that a request is for. Its arguments, a read's too, are those that people stamped, as they
 // stand or with their references resolved: the effect lines say what they are.
-func (h *host) admit(ctx context.Context, a *task.Aggregate, w managed.Wish) (task.Step, task.Denial, error) {
+func (h *host) admit(ctx context.Context, a *task.Aggregate, w managed.ToolRequest) (task.Step, task.Denial, error) {
 	e := a.Execution()
 	steps, input := a.ProcessOf(e).Steps, tool.Canonical(w.Input)
 	var down error
@@ -61,13 +61,13 @@ func (h *host) admit(ctx context.Context, a *task.Aggregate, w managed.Wish) (ta
 		})
 		return err == nil && input == tool.Canonical(resolved)
 	}
-	wish := task.Wish{ID: w.ID}
+	request := task.ToolRequest{ID: w.ID}
 	for name, called := range namesOf(steps) {
 		if called == w.Name {
-			wish.Tool = name
+			request.Tool = name
 		}
 	}
-	step, denial := a.Admit(e, wish, fits)
+	step, denial := a.Admit(e, request, fits)
 	if denial == task.DeniedArguments && down != nil { // they may be right
 		return step, denial, down
 	}
@@ -75,7 +75,7 @@ func (h *host) admit(ctx context.Context, a *task.Aggregate, w managed.Wish) (ta
 }
 
 // grant makes a call.
-func (h *host) grant(ctx context.Context, a *task.Aggregate, w managed.Wish, step task.Step) (*task.Aggregate, error) {
+func (h *host) grant(ctx context.Context, a *task.Aggregate, w managed.ToolRequest, step task.Step) (*task.Aggregate, error) {
 	after, err := h.take(ctx, a, step, w.ID)
 	if errors.Is(err, errNoTime) {
 		return h.rest(ctx, a, 0)
@@ -102,7 +102,7 @@ var denials = map[task.Denial]string{
 }
 
 // answer sends a result. Whether it arrived, the session's events say at the next turn.
-func (h *host) answer(ctx context.Context, a *task.Aggregate, w managed.Wish, r reply) (*task.Aggregate, error) {
+func (h *host) answer(ctx context.Context, a *task.Aggregate, w managed.ToolRequest, r reply) (*task.Aggregate, error) {
 	text, err := json.Marshal(r)
 	if err != nil {
 		return nil, err
