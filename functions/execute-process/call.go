@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"time"
 
+	"ringi/shared/failure"
 	"ringi/shared/pipeline"
 	"ringi/shared/result"
 	"ringi/shared/sleep"
@@ -55,7 +56,7 @@ func (j *job) call(ctx context.Context, a *task.Aggregate, step task.Step, claim
 	began := time.Now()
 	value, err := j.run(callCtx, c)
 	stop()
-	if te := (*tool.Error)(nil); errors.As(err, &te) && te.Problem == tool.ProblemChanged {
+	if te := (*failure.Error)(nil); errors.As(err, &te) && te.Problem == failure.ProblemChanged {
 		j.noteChanged(ctx, t.permission)
 	}
 	o, err := j.outcome(ctx, a.Ref(), step, value, err, claim.LeaseUntil.Add(-commitWithin))
@@ -90,9 +91,9 @@ func (j *job) outcome(ctx context.Context, ref task.Ref, step task.Step, value j
 	}
 	o := task.Outcome{Status: task.StepFailed, Reason: task.ReasonToolFailed, Detail: step.Tool}
 	known := false
-	if te := (*tool.Error)(nil); errors.As(err, &te) {
-		o.Detail, known = te.Detail, te.Outcome != tool.Unknown
-		if te.Problem == tool.ProblemNoDepartment { // the name is in the steps as they were stamped
+	if te := (*failure.Error)(nil); errors.As(err, &te) {
+		o.Detail, known = te.Detail, te.Outcome != failure.Unknown
+		if te.Problem == failure.ProblemNoDepartment { // the name is in the steps as they were stamped
 			o.Reason = task.ReasonToolValue
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"time"
 
+	"ringi/shared/failure"
 	"ringi/shared/pipeline"
 	"ringi/shared/result"
 	"ringi/shared/task"
@@ -45,7 +46,7 @@ func (j *job) find(ctx context.Context, tenant string, step task.Step) (found, e
 	}
 	bounds, err := permission.Bounds()
 	if err != nil { // saved by somebody who knew others: what they allow nobody here can tell
-		return found{}, j.constraint(tool.ProblemUnbound, step.Tool, err.Error())
+		return found{}, j.constraint(failure.ProblemUnbound, step.Tool, err.Error())
 	}
 	f.spec.Bounds = bounds
 	if f.spec.Timeout == 0 {
@@ -55,8 +56,8 @@ func (j *job) find(ctx context.Context, tenant string, step task.Step) (found, e
 }
 
 // constraint says which constraint keeps a step from being called.
-func (j *job) constraint(p tool.Problem, args ...any) task.StopError {
-	return task.StopError{Reason: task.ReasonToolConstraint, Detail: tool.Sentence(j.settings.Locale, p, args...)}
+func (j *job) constraint(p failure.Problem, args ...any) task.StopError {
+	return task.StopError{Reason: task.ReasonToolConstraint, Detail: failure.Sentence(j.settings.Locale, p, args...)}
 }
 
 // prepare resolves a step's arguments, and holds them against the tool's schema and
@@ -88,7 +89,7 @@ func (j *job) prepare(ctx context.Context, a *task.Aggregate, e *task.Execution,
 		slog.WarnContext(ctx, "arguments", "task_id", a.Head.TaskID, "step", step.StepID, "err_type", fmt.Sprintf("%T", err))
 		return none, nil, task.StopError{Reason: task.ReasonBadArguments, Detail: step.StepID}
 	}
-	if broken := (*tool.Error)(nil); errors.As(t.spec.Hold(arguments), &broken) {
+	if broken := (*failure.Error)(nil); errors.As(t.spec.Hold(arguments), &broken) {
 		return none, nil, j.constraint(broken.Problem, broken.Args...)
 	}
 	kept, err := j.Shelf.KeepArguments(ctx, a.Ref(), arguments)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ringi/infra/local/vendors/agents"
+	"ringi/shared/failure"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/task"
 	"ringi/shared/tool"
@@ -42,7 +43,7 @@ func (s *slow) Run(ctx context.Context, c tool.Call) (json.RawMessage, error) {
 	s.had = append(s.had, has)
 	if has < s.takes {
 		s.w.later(has)
-		return nil, &tool.Error{Outcome: tool.Unknown, Problem: tool.ProblemTimeout, Detail: "it took too long"}
+		return nil, &failure.Error{Outcome: failure.Unknown, Problem: failure.ProblemTimeout, Detail: "it took too long"}
 	}
 	v, err := s.Tools.Run(ctx, c)
 	s.w.later(s.takes)

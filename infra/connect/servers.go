@@ -10,10 +10,10 @@ import (
 	"time"
 	"unicode"
 
+	"ringi/shared/failure"
 	"ringi/shared/outbound"
 	"ringi/shared/store"
 	"ringi/shared/task"
-	"ringi/shared/tool"
 	"ringi/shared/tool/mcp"
 )
 
@@ -119,9 +119,9 @@ func (o order) address(ctx context.Context, rows *store.Store, name string) (str
 
 // said is an error in words for people.
 func said(err error) error {
-	var e *tool.Error
+	var e *failure.Error
 	if errors.As(err, &e) {
-		return errors.New(tool.Sentence("en", e.Problem, e.Args...))
+		return errors.New(failure.Sentence("en", e.Problem, e.Args...))
 	}
 	return err
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ringi/shared/card"
+	"ringi/shared/failure"
 	"ringi/shared/model"
 	"ringi/shared/task"
 	"ringi/shared/tool"
@@ -140,8 +141,8 @@ func (w *walk) execute() {
 	w.do("answered", c, err)
 	w.run(2, task.Outcome{Status: task.StepCompleted, Result: &task.Blob{JSON: `{"updated_rows":1}`}})
 	world, at := w.a, w.now
-	why := &tool.Error{Outcome: tool.Failed, Problem: tool.ProblemRejected}
-	detail := tool.Sentence("ja", why.Problem, tool.Slack, 400, w.said(anError))
+	why := &failure.Error{Outcome: failure.Failed, Problem: failure.ProblemRejected}
+	detail := failure.Sentence("ja", why.Problem, failure.Slack, 400, w.said(anError))
 	w.run(3, task.Outcome{Status: task.StepFailed, Reason: task.ReasonToolFailed, Detail: detail})
 	if _, err := w.a.CompleteExecution(w.a.Head.Run, "成功", w.now); !errors.Is(err, task.ErrMoved) && err == nil {
 		w.Error("an execution was completed though a step failed")

@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"ringi/shared/failure"
 	"ringi/shared/task"
-	"ringi/shared/tool"
 )
 
 const (
@@ -226,7 +226,7 @@ func states() []state {
 		}},
 		{"execution_failed_constraint", executionCard, func(t testing.TB) *story {
 			s := started(t, fiveSteps()).steps(1, 2, 3)
-			why := tool.Sentence("ja", tool.ProblemNotListed, "write_rows_to_google_sheet", "spreadsheet_ids", "1aBcD", "1xYz, 2xYz")
+			why := failure.Sentence("ja", failure.ProblemNotListed, "write_rows_to_google_sheet", "spreadsheet_ids", "1aBcD", "1xYz, 2xYz")
 			return s.do(s.FailExecution(s.Head.Run, task.ReasonToolConstraint, why, s.now))
 		}},
 		{"execution_failed_before_start", executionCard, func(t testing.TB) *story {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"ringi/shared/failure"
 	"ringi/shared/schema"
 	"ringi/shared/task"
 )
@@ -56,7 +57,7 @@ func (c *Catalog) CheckPlanned(name string, a Arguments, earlier func(stepID str
 	}
 	spec, _ := c.Lookup(name)
 	if broken := spec.broken(a.members, true); broken != nil {
-		return errors.New(Sentence("en", broken.Problem, broken.Args...))
+		return errors.New(failure.Sentence("en", broken.Problem, broken.Args...))
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"ringi/shared/failure"
 	"ringi/shared/schema"
 	"ringi/shared/task"
 )
@@ -40,7 +41,7 @@ func (s Spec) Hold(resolved json.RawMessage) error {
 	}
 	v, err := schema.Decode(resolved)
 	if err != nil {
-		return &Error{Outcome: Failed, Problem: ProblemBadArguments, Args: []any{s.Name, err.Error()}, Err: err}
+		return &failure.Error{Outcome: failure.Failed, Problem: failure.ProblemBadArguments, Args: []any{s.Name, err.Error()}, Err: err}
 	}
 	members, _ := v.(map[string]any)
 	if broken := s.broken(members, false); broken != nil {
@@ -51,7 +52,7 @@ func (s Spec) Hold(resolved json.RawMessage) error {
 
 // broken is the first constraint that arguments break, nil when they keep to all. In
 // planned ones a reference stands for a value that is held once it is known.
-func (s Spec) broken(members map[string]any, planned bool) *Error {
+func (s Spec) broken(members map[string]any, planned bool) *failure.Error {
 	for _, name := range slices.Sorted(maps.Keys(s.Bound)) {
 		if s.Bound[name] == "" {
 			continue
@@ -67,10 +68,10 @@ func (s Spec) broken(members map[string]any, planned bool) *Error {
 	return nil
 }
 
-func (s Spec) breaks(name task.Constraint, v any) *Error {
+func (s Spec) breaks(name task.Constraint, v any) *failure.Error {
 	if name == task.MaxRows {
 		if rows, ok := v.([]any); ok && s.Bounds.MaxRows > 0 && len(rows) > s.Bounds.MaxRows {
-			return &Error{Outcome: Failed, Problem: ProblemTooMany, Args: []any{s.Name, string(name), s.Bounds.MaxRows, len(rows)}}
+			return &failure.Error{Outcome: failure.Failed, Problem: failure.ProblemTooMany, Args: []any{s.Name, string(name), s.Bounds.MaxRows, len(rows)}}
 		}
 		return nil
 	}
@@ -82,7 +83,7 @@ func (s Spec) breaks(name task.Constraint, v any) *Error {
 }
 
 // NotListed says that a value is none of those that a constraint allows.
-func NotListed(name string, c task.Constraint, v any, listed []string) *Error {
+func NotListed(name string, c task.Constraint, v any, listed []string) *failure.Error {
 	shown := listed
 	if len(shown) > maxNamed {
 		shown = append(slices.Clone(shown[:maxNamed]), "…")
@@ -91,7 +92,7 @@ func NotListed(name string, c task.Constraint, v any, listed []string) *Error {
 	if !ok {
 		text = kind(v)
 	}
-	return &Error{Outcome: Failed, Problem: ProblemNotListed, Args: []any{name, string(c), brief(text), strings.Join(shown, ", ")}}
+	return &failure.Error{Outcome: failure.Failed, Problem: failure.ProblemNotListed, Args: []any{name, string(c), brief(text), strings.Join(shown, ", ")}}
 }
 
 // same compares texts, e-mail addresses without regard to the case of A to Z.

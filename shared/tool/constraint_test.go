@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"ringi/shared/failure"
 	"ringi/shared/task"
 	"ringi/shared/tool"
 )
@@ -58,8 +59,8 @@ func TestArgumentsKeepToConstraints(t *testing.T) {
 				}
 				return
 			}
-			var e *tool.Error
-			if !errors.As(err, &e) || e.Outcome != tool.Failed || !strings.Contains(tool.Sentence("en", e.Problem, e.Args...), test.want) {
+			var e *failure.Error
+			if !errors.As(err, &e) || e.Outcome != failure.Failed || !strings.Contains(failure.Sentence("en", e.Problem, e.Args...), test.want) {
 				t.Errorf("%v, want a refusal that says %q", err, test.want)
 			}
 		})

@@ -12,11 +12,11 @@ import (
 	"ringi/infra/local/sandbox"
 	"ringi/infra/local/stack"
 	"ringi/infra/local/vendors"
+	"ringi/shared/failure"
 	"ringi/shared/outbound"
 	"ringi/shared/secret/vault"
 	"ringi/shared/store"
 	"ringi/shared/task"
-	"ringi/shared/tool"
 	"ringi/shared/tool/mcp"
 )
 
@@ -88,9 +88,9 @@ func (p servers) Allow(ctx context.Context, by, name, hash, effect string) error
 
 // sentence is an error in words for people.
 func sentence(locale string, err error) string {
-	var e *tool.Error
+	var e *failure.Error
 	if errors.As(err, &e) {
-		return tool.Sentence(locale, e.Problem, e.Args...)
+		return failure.Sentence(locale, e.Problem, e.Args...)
 	}
 	return err.Error()
 }

@@ -12,8 +12,8 @@ import (
 
 	"golang.org/x/oauth2"
 
-	"ringi/shared/tool"
-	"ringi/shared/tool/wire"
+	"ringi/shared/failure"
+	"ringi/shared/wire"
 )
 
 // exchangeWithin bounds one exchange. It does not end with the caller: an answer
@@ -82,7 +82,7 @@ var (
 // failed says what became of the token. Only the error's code of the answer is
 // kept: its text may repeat what was sent.
 func (p Provider) failed(err error, a *answer) *Error {
-	name := tool.Provider(p.Name)
+	name := failure.Provider(p.Name)
 	said := &oauth2.RetrieveError{}
 	errors.As(err, &said)
 	if !code().MatchString(said.ErrorCode) {
@@ -91,20 +91,20 @@ func (p Provider) failed(err error, a *answer) *Error {
 	switch {
 	case a.status == 0:
 		cause := wire.Broken(name, err)
-		if cause.Outcome == tool.Failed {
+		if cause.Outcome == failure.Failed {
 			return &Error{Unspent, cause}
 		}
 		return &Error{Unclear, cause}
 	case a.status == http.StatusBadRequest || a.status == http.StatusUnauthorized || a.status < 300 && said.ErrorCode != "":
-		return &Error{Refused, &tool.Error{
-			Outcome: tool.Failed, Problem: tool.ProblemUnauthorized, Args: []any{name}, Err: fmt.Errorf("HTTP %d %s", a.status, said.ErrorCode),
+		return &Error{Refused, &failure.Error{
+			Outcome: failure.Failed, Problem: failure.ProblemUnauthorized, Args: []any{name}, Err: fmt.Errorf("HTTP %d %s", a.status, said.ErrorCode),
 		}}
 	case a.status >= 300:
 		cause := wire.Refused(name, a.status, a.header, said.ErrorCode)
-		cause.Outcome = tool.Failed
+		cause.Outcome = failure.Failed
 		return &Error{Unspent, cause}
 	}
-	return &Error{Unclear, &tool.Error{
-		Outcome: tool.Failed, Problem: tool.ProblemBadAnswer, Args: []any{name}, Err: errors.New("the answer holds no token"),
+	return &Error{Unclear, &failure.Error{
+		Outcome: failure.Failed, Problem: failure.ProblemBadAnswer, Args: []any{name}, Err: errors.New("the answer holds no token"),
 	}}
 }

@@ -86,7 +86,7 @@ const (
 	Unclear Fate = "unclear"
 )
 
-// Error is an exchange that failed. It names no token: its cause is a *tool.Error.
+// Error is an exchange that failed. It names no token: its cause is a *failure.Error.
 type Error struct {
 	Fate  Fate
 	Cause error

@@ -13,10 +13,10 @@ import (
 	"github.com/aws/smithy-go"
 
 	"ringi/infra/local/vendors"
+	"ringi/shared/failure"
 	"ringi/shared/secret/oauth"
 	"ringi/shared/secret/vault"
 	"ringi/shared/task"
-	"ringi/shared/tool"
 )
 
 var both = []string{"freee", "google"}
@@ -127,19 +127,19 @@ func testFailures(t *testing.T, base *world) {
 		name     string
 		provider string
 		fault    func(v *vendors.Vendors, endpoint string)
-		problem  tool.Problem           // for now
+		problem  failure.Problem        // for now
 		ended    task.IntegrationReason // or for good
 	}{
-		{"429", "freee", fails(429), tool.ProblemRateLimited, ""},
-		{"403, which may be a throttle", "freee", fails(403), tool.ProblemForbidden, ""},
-		{"500", "freee", fails(500), tool.ProblemDown, ""},
-		{"503", "google", fails(503), tool.ProblemDown, ""},
+		{"429", "freee", fails(429), failure.ProblemRateLimited, ""},
+		{"403, which may be a throttle", "freee", fails(403), failure.ProblemForbidden, ""},
+		{"500", "freee", fails(500), failure.ProblemDown, ""},
+		{"503", "google", fails(503), failure.ProblemDown, ""},
 		{"401", "freee", fails(401), "", task.CredentialRefused},
 		{"400", "google", fails(400), "", task.CredentialRefused},
 		{"the answer lost", "freee", drops, "", task.CredentialLost},
 		{"half an answer", "freee", halves, "", task.CredentialLost},
-		{"the answer lost, of a token that stays", "google", drops, tool.ProblemLost, ""},
-		{"half an answer, of a token that stays", "google", halves, tool.ProblemBadAnswer, ""},
+		{"the answer lost, of a token that stays", "google", drops, failure.ProblemLost, ""},
+		{"half an answer, of a token that stays", "google", halves, failure.ProblemBadAnswer, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			w, p := newWorld(t, base.rows, base.Envelope), test.provider
@@ -153,7 +153,7 @@ func testFailures(t *testing.T, base *world) {
 			w.posts(t, p, 1)
 			w.vendors.Fail(p+"_token", 0, false)
 			later, again := w.Renew(t.Context(), team, p, first.Access)
-			var said *tool.Error
+			var said *failure.Error
 			var ended task.ErrNotConnected
 			if test.ended != "" {
 				if !errors.As(err, &ended) || ended.Reason != test.ended || !errors.As(again, &ended) {

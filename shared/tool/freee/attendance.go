@@ -9,8 +9,8 @@ import (
 	"sync"
 	"time"
 
-	"ringi/shared/tool"
-	"ringi/shared/tool/wire"
+	"ringi/shared/failure"
+	"ringi/shared/wire"
 )
 
 // parallel is how many employees are asked about at once: freee answers bursts with 403.
@@ -111,8 +111,8 @@ func (c *Client) record(ctx context.Context, company int64, year, month int, e E
 		case ok && attempt == 0 && (beside == 1 || beside == -1):
 			paid = paid.AddDate(0, beside, 0)
 		default:
-			return Record{}, &tool.Error{
-				Outcome: tool.Failed, Problem: tool.ProblemPeriod, Args: []any{tool.Freee, fmt.Sprint(e.ID), asked.Format("2006-01"), wire.Short(r.StartDate), wire.Short(r.EndDate)},
+			return Record{}, &failure.Error{
+				Outcome: failure.Failed, Problem: failure.ProblemPeriod, Args: []any{failure.Freee, fmt.Sprint(e.ID), asked.Format("2006-01"), wire.Short(r.StartDate), wire.Short(r.EndDate)},
 				Err: errors.New("a summary is of another month"),
 			}
 		}

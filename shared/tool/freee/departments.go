@@ -8,9 +8,10 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"ringi/shared/failure"
 	"ringi/shared/task"
 	"ringi/shared/tool"
-	"ringi/shared/tool/wire"
+	"ringi/shared/wire"
 )
 
 // group is a department in freee's words.
@@ -36,7 +37,7 @@ func (c *Client) departments(ctx context.Context, company int64) ([]group, error
 const maxNamed = 150
 
 // unknown says that there is no department of a name, and which there are: whoever asks again needs one of them.
-func unknown(name string, all []group) *tool.Error {
+func unknown(name string, all []group) *failure.Error {
 	var names []string
 	used := 0
 	for _, d := range all {
@@ -49,7 +50,7 @@ func unknown(name string, all []group) *tool.Error {
 	if left := len(all) - len(names); left > 0 {
 		listed += fmt.Sprintf(" … (+%d)", left)
 	}
-	return &tool.Error{Outcome: tool.Failed, Problem: tool.ProblemNoDepartment, Args: []any{tool.Freee, wire.Short(name), cmp.Or(listed, "—")}}
+	return &failure.Error{Outcome: failure.Failed, Problem: failure.ProblemNoDepartment, Args: []any{failure.Freee, wire.Short(name), cmp.Or(listed, "—")}}
 }
 
 // members are the ids of those who belong today to departments of these names or codes,
@@ -126,8 +127,8 @@ func pages(name string, read func(offset int) (int, error)) error {
 			return err
 		}
 	}
-	return &tool.Error{
-		Outcome: tool.Failed, Problem: tool.ProblemTooLarge, Args: []any{name, fmt.Sprint(maxPages * pageSize)},
+	return &failure.Error{
+		Outcome: failure.Failed, Problem: failure.ProblemTooLarge, Args: []any{name, fmt.Sprint(maxPages * pageSize)},
 		Err: fmt.Errorf("%d pages are full", maxPages),
 	}
 }

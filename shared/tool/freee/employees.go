@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"ringi/shared/tool"
-	"ringi/shared/tool/wire"
+	"ringi/shared/failure"
+	"ringi/shared/wire"
 )
 
 // pageSize is the most that freee returns at once.
@@ -95,5 +95,5 @@ func paidNextMonth(said *string) (bool, error) {
 	case "next_month", "next":
 		return true, nil
 	}
-	return false, &tool.Error{Outcome: tool.Failed, Problem: tool.ProblemPayMonth, Args: []any{tool.Freee, wire.Short(*said)}}
+	return false, &failure.Error{Outcome: failure.Failed, Problem: failure.ProblemPayMonth, Args: []any{failure.Freee, wire.Short(*said)}}
 }

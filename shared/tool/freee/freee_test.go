@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/tool"
+	"ringi/shared/failure"
 	"ringi/shared/tool/freee"
-	"ringi/shared/tool/wire"
+	"ringi/shared/wire"
 )
 
 type tokens struct{}
@@ -34,8 +34,8 @@ func TestAListThatDoesNotEnd(t *testing.T) {
 	defer s.Close()
 	nobody := func(context.Context) (string, error) { return "", nil }
 	_, err := freee.New(s.URL, tokens{}, nobody, wire.NewHTTP(), time.Now).ListEmployees(t.Context(), true, "")
-	var e *tool.Error
-	if !errors.As(err, &e) || e.Problem != tool.ProblemTooLarge || e.Outcome != tool.Failed || pages != 200 {
+	var e *failure.Error
+	if !errors.As(err, &e) || e.Problem != failure.ProblemTooLarge || e.Outcome != failure.Failed || pages != 200 {
 		t.Errorf("%v after %d pages", err, pages)
 	}
 }

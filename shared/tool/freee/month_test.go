@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"ringi/infra/local/vendors/published"
-	"ringi/shared/tool"
+	"ringi/shared/failure"
 	"ringi/shared/tool/freee"
-	"ringi/shared/tool/wire"
+	"ringi/shared/wire"
 )
 
 // company answers with freee's own published examples, but for what a test replaces.
@@ -102,7 +102,7 @@ func TestTheMonthIsTheOneThatWasAskedFor(t *testing.T) {
 				t.Fatal(err)
 			}
 			got, err := f.ListAttendance(t.Context(), 2026, 2, people.Employees, nil)
-			if e := (*tool.Error)(nil); test.want == "" && (!errors.As(err, &e) || e.Problem != tool.ProblemPeriod) || test.want != "" && err != nil {
+			if e := (*failure.Error)(nil); test.want == "" && (!errors.As(err, &e) || e.Problem != failure.ProblemPeriod) || test.want != "" && err != nil {
 				t.Errorf("%v", err)
 			}
 			if asked := strings.Join(c.asked, " "); got.Period != test.want || asked != test.asked {
@@ -116,8 +116,8 @@ func TestAPaydayThatNobodyKnowsIsRefused(t *testing.T) {
 	for _, said := range []string{"weekly", "", "NEXT_MONTH"} {
 		c := &company{employee: map[string]any{"month_of_pay_day": said}}
 		_, err := client(t, c).ListEmployees(t.Context(), true, "")
-		var e *tool.Error
-		if !errors.As(err, &e) || e.Problem != tool.ProblemPayMonth || !strings.Contains(tool.Sentence("ja", e.Problem, e.Args...), fmt.Sprintf("「%s」", said)) {
+		var e *failure.Error
+		if !errors.As(err, &e) || e.Problem != failure.ProblemPayMonth || !strings.Contains(failure.Sentence("ja", e.Problem, e.Args...), fmt.Sprintf("「%s」", said)) {
 			t.Errorf("%q: %v", said, err)
 		}
 	}

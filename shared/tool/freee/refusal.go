@@ -5,8 +5,8 @@ import (
 	"strings"
 	"time"
 
-	"ringi/shared/tool"
-	"ringi/shared/tool/wire"
+	"ringi/shared/failure"
+	"ringi/shared/wire"
 )
 
 // throttle is how long freee refuses with 403 after too many calls in a short time: its
@@ -37,11 +37,11 @@ func explain(_ int, body []byte) wire.Refusal {
 	for _, kind := range kinds {
 		switch kind {
 		case "expired_access_token", "invalid_access_token", "re_authorization_required":
-			r.Problem = tool.ProblemUnauthorized
+			r.Problem = failure.ProblemUnauthorized
 		case "user_do_not_have_permission", "company_not_found", "freee_plan_limit", "source_ip_address_limit":
-			r.Problem = tool.ProblemDenied
+			r.Problem = failure.ProblemDenied
 		case "too_many_requests", "rate_limit_exceeded":
-			r.Problem = tool.ProblemRateLimited
+			r.Problem = failure.ProblemRateLimited
 		}
 	}
 	return r

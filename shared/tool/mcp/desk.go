@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"ringi/shared/failure"
 	"ringi/shared/task"
-	"ringi/shared/tool"
 )
 
 // Rows keeps what a tenant's administrators decided.
@@ -56,7 +56,7 @@ type Listed struct {
 }
 
 // Tools lists a server's tools, those that were allowed and are gone too. It returns
-// ErrField for a server that the settings don't name, and *tool.Error when it can't be asked.
+// ErrField for a server that the settings don't name, and *failure.Error when it can't be asked.
 func (d Desk) Tools(ctx context.Context, tenant, server string) ([]Listed, error) {
 	s, err := d.server(ctx, tenant, server)
 	if err != nil {
@@ -111,7 +111,7 @@ func (d Desk) server(ctx context.Context, tenant, name string) (Server, error) {
 	s := Server{MCPServer: settings.MCPServers[i]}
 	s.Secret, err = d.Credentials.ServerToken(ctx, tenant, s.MCPServer)
 	if ended := (task.ErrNotConnected{}); errors.As(err, &ended) && ended.Reason == task.CredentialElsewhere {
-		return Server{}, &tool.Error{Outcome: tool.Failed, Problem: tool.ProblemElsewhere, Args: []any{s.provider()}, Err: err}
+		return Server{}, &failure.Error{Outcome: failure.Failed, Problem: failure.ProblemElsewhere, Args: []any{s.provider()}, Err: err}
 	}
 	if err != nil && !errors.Is(err, task.ErrNotFound) {
 		return Server{}, fmt.Errorf("open the door of %s: %w", name, err)

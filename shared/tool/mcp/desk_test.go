@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"ringi/shared/failure"
 	"ringi/shared/store"
 	"ringi/shared/store/storetest"
 	"ringi/shared/task"
@@ -255,7 +256,7 @@ func testAway(t *testing.T, server *storetest.Server) {
 	o := newOffice(t, server, plain("list", "Lists."))
 	o.Credentials = secrets{}
 	_, err := o.Tools(t.Context(), o.tenant, "rooms")
-	if e := known(t, err); e.Problem != tool.ProblemNotConnected {
+	if e := known(t, err); e.Problem != failure.ProblemNotConnected {
 		t.Errorf("%v", e)
 	}
 }

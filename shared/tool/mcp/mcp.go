@@ -12,8 +12,8 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"ringi/shared/failure"
 	"ringi/shared/task"
-	"ringi/shared/tool"
 )
 
 // Client calls servers.
@@ -29,7 +29,7 @@ type Server struct {
 	Secret string
 }
 
-func (s Server) provider() tool.Provider { return tool.Provider(s.Provider()) }
+func (s Server) provider() failure.Provider { return failure.Provider(s.Provider()) }
 
 // Call is one call of a tool.
 type Call struct {
@@ -41,7 +41,7 @@ type Call struct {
 
 // Call makes the call if the server still has the tool that was allowed, and
 // returns its result: the structured content of a tool that declares an output
-// schema, {"text": …} of any other. Its errors are *tool.Error: Failed when the
+// schema, {"text": …} of any other. Its errors are *failure.Error: Failed when the
 // call cannot have been made or was refused, else Unknown.
 func (c Client) Call(ctx context.Context, call Call) (any, error) {
 	s, err := c.open(ctx, call.Server)
@@ -74,8 +74,8 @@ func (s session) find(ctx context.Context, name, hash string) (declares bool, er
 		}
 	}
 	if len(found) != 1 || found[0].Hash() != hash {
-		return false, &tool.Error{
-			Outcome: tool.Failed, Problem: tool.ProblemChanged, Args: []any{s.server.provider(), name},
+		return false, &failure.Error{
+			Outcome: failure.Failed, Problem: failure.ProblemChanged, Args: []any{s.server.provider(), name},
 			Err: fmt.Errorf("the server has %d such tools, none as allowed", len(found)),
 		}
 	}

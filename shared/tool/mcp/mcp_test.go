@@ -12,8 +12,8 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"ringi/infra/local/vendors/rooms"
+	"ringi/shared/failure"
 	"ringi/shared/outbound"
-	"ringi/shared/tool"
 	"ringi/shared/tool/mcp"
 )
 
@@ -88,7 +88,7 @@ func TestAToolThatAsksForMoreIsNotAskedAgain(t *testing.T) {
 	hash := v.hash(t, "book_room")
 	v.faults["tools/call"] = replying(`{"resultType":"input_required","requestState":"s","content":[]}`)
 	_, err := v.book(t, hash)
-	if e := known(t, err); e.Outcome != tool.Failed || e.Problem != tool.ProblemRejected || v.times("tools/call") != 1 {
+	if e := known(t, err); e.Outcome != failure.Failed || e.Problem != failure.ProblemRejected || v.times("tools/call") != 1 {
 		t.Errorf("%v after %d calls", e, v.times("tools/call"))
 	}
 }
@@ -110,34 +110,34 @@ func TestWhatAFailedCallMayHaveDone(t *testing.T) {
 	}
 	for name, test := range map[string]struct {
 		fault   func(v *vendor) http.HandlerFunc
-		outcome tool.Outcome
-		problem tool.Problem
+		outcome failure.Outcome
+		problem failure.Problem
 		booked  bool
 	}{
-		"400":                {at(status(400, "bad")), tool.Failed, tool.ProblemRejected, false},
-		"401":                {at(status(401, "")), tool.Failed, tool.ProblemUnauthorized, false},
-		"403":                {at(status(403, "")), tool.Failed, tool.ProblemForbidden, false},
-		"404":                {at(status(404, "")), tool.Failed, tool.ProblemNotFound, false},
-		"429":                {at(status(429, "")), tool.Failed, tool.ProblemRateLimited, false},
-		"500":                {at(status(500, "")), tool.Unknown, tool.ProblemDown, false},
-		"503":                {at(status(503, "<html>")), tool.Unknown, tool.ProblemDown, false},
-		"unknown tool":       {at(rpc("-32602")), tool.Failed, tool.ProblemRejected, false},
-		"a person first":     {at(rpc("-32042")), tool.Failed, tool.ProblemRejected, false},
-		"another version":    {at(rpc("-32022")), tool.Failed, tool.ProblemRejected, false},
-		"internal error":     {at(rpc("-32603")), tool.Unknown, tool.ProblemRejected, false},
-		"done, then cut":     {func(v *vendor) http.HandlerFunc { return done(v.next, cut) }, tool.Unknown, tool.ProblemLost, true},
-		"done, then nothing": {func(v *vendor) http.HandlerFunc { return done(v.next, hang) }, tool.Unknown, tool.ProblemTimeout, true},
-		"half an answer":     {func(v *vendor) http.HandlerFunc { return done(v.next, half) }, tool.Unknown, tool.ProblemLost, true},
-		"done, then 500":     {func(v *vendor) http.HandlerFunc { return done(v.next, status(500, "")) }, tool.Unknown, tool.ProblemDown, true},
-		"half a stream":      {at(answer("text/event-stream", "event: message\ndata: {\"jsonrpc\":")), tool.Unknown, tool.ProblemBadAnswer, false},
-		"an empty stream":    {at(answer("text/event-stream", "id: 7\ndata:\n\n")), tool.Unknown, tool.ProblemBadAnswer, false},
-		"HTML":               {at(answer("text/html", "<html>")), tool.Unknown, tool.ProblemBadAnswer, false},
-		"another's answer":   {at(answer("application/json", `{"jsonrpc":"2.0","id":"x","result":{}}`)), tool.Unknown, tool.ProblemTimeout, false},
-		"nothing at all":     {at(answer("application/json", ``)), tool.Unknown, tool.ProblemBadAnswer, false},
-		"a huge answer":      {at(huge), tool.Unknown, tool.ProblemBadAnswer, false},
+		"400":                {at(status(400, "bad")), failure.Failed, failure.ProblemRejected, false},
+		"401":                {at(status(401, "")), failure.Failed, failure.ProblemUnauthorized, false},
+		"403":                {at(status(403, "")), failure.Failed, failure.ProblemForbidden, false},
+		"404":                {at(status(404, "")), failure.Failed, failure.ProblemNotFound, false},
+		"429":                {at(status(429, "")), failure.Failed, failure.ProblemRateLimited, false},
+		"500":                {at(status(500, "")), failure.Unknown, failure.ProblemDown, false},
+		"503":                {at(status(503, "<html>")), failure.Unknown, failure.ProblemDown, false},
+		"unknown tool":       {at(rpc("-32602")), failure.Failed, failure.ProblemRejected, false},
+		"a person first":     {at(rpc("-32042")), failure.Failed, failure.ProblemRejected, false},
+		"another version":    {at(rpc("-32022")), failure.Failed, failure.ProblemRejected, false},
+		"internal error":     {at(rpc("-32603")), failure.Unknown, failure.ProblemRejected, false},
+		"done, then cut":     {func(v *vendor) http.HandlerFunc { return done(v.next, cut) }, failure.Unknown, failure.ProblemLost, true},
+		"done, then nothing": {func(v *vendor) http.HandlerFunc { return done(v.next, hang) }, failure.Unknown, failure.ProblemTimeout, true},
+		"half an answer":     {func(v *vendor) http.HandlerFunc { return done(v.next, half) }, failure.Unknown, failure.ProblemLost, true},
+		"done, then 500":     {func(v *vendor) http.HandlerFunc { return done(v.next, status(500, "")) }, failure.Unknown, failure.ProblemDown, true},
+		"half a stream":      {at(answer("text/event-stream", "event: message\ndata: {\"jsonrpc\":")), failure.Unknown, failure.ProblemBadAnswer, false},
+		"an empty stream":    {at(answer("text/event-stream", "id: 7\ndata:\n\n")), failure.Unknown, failure.ProblemBadAnswer, false},
+		"HTML":               {at(answer("text/html", "<html>")), failure.Unknown, failure.ProblemBadAnswer, false},
+		"another's answer":   {at(answer("application/json", `{"jsonrpc":"2.0","id":"x","result":{}}`)), failure.Unknown, failure.ProblemTimeout, false},
+		"nothing at all":     {at(answer("application/json", ``)), failure.Unknown, failure.ProblemBadAnswer, false},
+		"a huge answer":      {at(huge), failure.Unknown, failure.ProblemBadAnswer, false},
 		"a redirect": {at(func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "http://127.0.0.1:1/", http.StatusTemporaryRedirect)
-		}), tool.Failed, tool.ProblemRejected, false},
+		}), failure.Failed, failure.ProblemRejected, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -155,10 +155,10 @@ func TestWhatAFailedCallMayHaveDone(t *testing.T) {
 			if booked := len(s.Bookings()) == 1; booked != test.booked {
 				t.Errorf("booked: %v", booked)
 			}
-			if said := e.Error() + tool.Sentence("ja", e.Problem, e.Args...); strings.Contains(said, "himitsu") || strings.Contains(said, "定例") || strings.Contains(said, "%!") {
+			if said := e.Error() + failure.Sentence("ja", e.Problem, e.Args...); strings.Contains(said, "himitsu") || strings.Contains(said, "定例") || strings.Contains(said, "%!") {
 				t.Errorf("it says %s", said)
 			}
-			if e.Problem == tool.ProblemRateLimited && e.RetryAfter != 7*time.Second {
+			if e.Problem == failure.ProblemRateLimited && e.RetryAfter != 7*time.Second {
 				t.Errorf("wait %s", e.RetryAfter)
 			}
 		})
@@ -178,7 +178,7 @@ func TestAServerThatCannotBeGreetedOrListedHasDoneNothing(t *testing.T) {
 				v.faults[method] = fault
 				v.faults["initialize"] = fault
 				_, err := v.book(t, hash)
-				if e := known(t, err); e.Outcome != tool.Failed {
+				if e := known(t, err); e.Outcome != failure.Failed {
 					t.Errorf("%v", e)
 				}
 				if v.times("tools/call") != 0 || len(s.Bookings()) != 0 {
@@ -198,7 +198,7 @@ func TestAToolSaysThatItFailed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s, v := newRooms(t)
 			_, err := v.call(t, "book_room", v.hash(t, "book_room"), arguments)
-			if e := known(t, err); e.Outcome != tool.Failed || e.Problem != tool.ProblemRejected || len(s.Bookings()) != 0 {
+			if e := known(t, err); e.Outcome != failure.Failed || e.Problem != failure.ProblemRejected || len(s.Bookings()) != 0 {
 				t.Errorf("%v", e)
 			}
 		})
@@ -210,7 +210,7 @@ func TestAToolSaysThatItFailed(t *testing.T) {
 	}
 	_, err := v.book(t, hash)
 	e := known(t, err)
-	if said := tool.Sentence("en", e.Problem, e.Args...); !strings.Contains(said, "rooms (MCP)") || !strings.Contains(said, "the room is taken at that time") {
+	if said := failure.Sentence("en", e.Problem, e.Args...); !strings.Contains(said, "rooms (MCP)") || !strings.Contains(said, "the room is taken at that time") {
 		t.Errorf("it says %q", said)
 	}
 }
@@ -236,7 +236,7 @@ func TestAToolThatChangedIsNotCalled(t *testing.T) {
 			}
 			c.set(now...)
 			_, err := v.call(t, "do", hash, `{}`)
-			if e := known(t, err); e.Outcome != tool.Failed || e.Problem != tool.ProblemChanged {
+			if e := known(t, err); e.Outcome != failure.Failed || e.Problem != failure.ProblemChanged {
 				t.Errorf("%v", e)
 			}
 			if n := v.times("tools/call"); n != 1 {
@@ -256,7 +256,7 @@ func TestAToolThatGoesBetweenTheListAndTheCallHasFailed(t *testing.T) {
 		c.ServeHTTP(w, r)
 	}
 	_, err := v.call(t, "do", hash, `{}`)
-	if e := known(t, err); e.Outcome != tool.Failed || e.Problem != tool.ProblemRejected {
+	if e := known(t, err); e.Outcome != failure.Failed || e.Problem != failure.ProblemRejected {
 		t.Errorf("%v", e)
 	}
 }
@@ -264,14 +264,14 @@ func TestAToolThatGoesBetweenTheListAndTheCallHasFailed(t *testing.T) {
 func TestTheDoor(t *testing.T) {
 	for name, test := range map[string]struct {
 		secret, header, want string
-		problem              tool.Problem
+		problem              failure.Problem
 	}{
 		"a token":        {secret: secret, header: "Authorization", want: "Bearer " + secret},
-		"a whole header": {secret: "X-Api-Key: a b c\n", header: "X-Api-Key", want: "a b c", problem: tool.ProblemUnauthorized},
-		"none":           {header: "Authorization", problem: tool.ProblemNotConnected},
-		"a wrong one":    {secret: "other", header: "Authorization", want: "Bearer other", problem: tool.ProblemUnauthorized},
-		"two lines":      {secret: "a\r\nHost: b", problem: tool.ProblemUnauthorized},
-		"its own":        {secret: "Mcp-Method: tools/call", problem: tool.ProblemUnauthorized},
+		"a whole header": {secret: "X-Api-Key: a b c\n", header: "X-Api-Key", want: "a b c", problem: failure.ProblemUnauthorized},
+		"none":           {header: "Authorization", problem: failure.ProblemNotConnected},
+		"a wrong one":    {secret: "other", header: "Authorization", want: "Bearer other", problem: failure.ProblemUnauthorized},
+		"two lines":      {secret: "a\r\nHost: b", problem: failure.ProblemUnauthorized},
+		"its own":        {secret: "Mcp-Method: tools/call", problem: failure.ProblemUnauthorized},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, v := newRooms(t)
@@ -293,12 +293,12 @@ func TestTheDoor(t *testing.T) {
 func TestAServerThatIsNotAllowedIsNotReached(t *testing.T) {
 	_, v := newRooms(t)
 	_, err := mcp.Client{HTTP: outbound.Dialer{}.Client()}.List(t.Context(), v.Server)
-	if e := known(t, err); e.Outcome != tool.Failed || e.Problem != tool.ProblemAddress {
+	if e := known(t, err); e.Outcome != failure.Failed || e.Problem != failure.ProblemAddress {
 		t.Errorf("%v", e)
 	}
 	v.URL = strings.Replace(v.URL, "http:", "https:", 1)
 	_, err = mcp.Client{HTTP: outbound.Dialer{}.Client()}.List(t.Context(), v.Server)
-	if e := known(t, err); e.Outcome != tool.Failed || e.Problem != tool.ProblemAddress {
+	if e := known(t, err); e.Outcome != failure.Failed || e.Problem != failure.ProblemAddress {
 		t.Errorf("%v", e)
 	}
 	if len(v.asked) != 0 {
@@ -314,7 +314,7 @@ func TestAServerWithTooMuchToSay(t *testing.T) {
 		replying(`{"tools":[],"nextCursor":"c`+strings.Repeat("x", page)+`"}`)(w, r)
 	}
 	_, err := client(v.URL).List(t.Context(), v.Server)
-	if e := known(t, err); e.Problem != tool.ProblemBadAnswer || page > 25 {
+	if e := known(t, err); e.Problem != failure.ProblemBadAnswer || page > 25 {
 		t.Errorf("%v after %d pages", e, page)
 	}
 }

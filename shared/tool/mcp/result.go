@@ -8,19 +8,19 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"ringi/shared/tool"
-	"ringi/shared/tool/wire"
+	"ringi/shared/failure"
+	"ringi/shared/wire"
 )
 
 // result is what a call gave. The structured content is taken as it came: the
 // library's has lost the digits of large numbers.
-func result(p tool.Provider, answer *sdk.CallToolResult, r *record, declares bool) (any, error) {
+func result(p failure.Provider, answer *sdk.CallToolResult, r *record, declares bool) (any, error) {
 	said := textOf(answer.Content)
 	if answer.NeedsInput() {
-		return nil, &tool.Error{Outcome: tool.Failed, Problem: tool.ProblemRejected, Args: []any{p, "input_required " + wire.Short(said)}, Err: errors.New("the tool asks for more input")}
+		return nil, &failure.Error{Outcome: failure.Failed, Problem: failure.ProblemRejected, Args: []any{p, "input_required " + wire.Short(said)}, Err: errors.New("the tool asks for more input")}
 	}
 	if answer.IsError {
-		return nil, &tool.Error{Outcome: tool.Failed, Problem: tool.ProblemRejected, Args: []any{p, wire.Short(said)}, Err: errors.New("the tool reports an error")}
+		return nil, &failure.Error{Outcome: failure.Failed, Problem: failure.ProblemRejected, Args: []any{p, wire.Short(said)}, Err: errors.New("the tool reports an error")}
 	}
 	if m, ok := r.response(); declares && ok && m.Result != nil && len(m.Result.StructuredContent) > 0 {
 		return m.Result.StructuredContent, nil

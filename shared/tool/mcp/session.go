@@ -11,7 +11,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"ringi/shared/tool"
+	"ringi/shared/failure"
 )
 
 // Limits of a server's list of tools.
@@ -26,11 +26,11 @@ type session struct {
 	server Server
 }
 
-// open greets a server. Nothing is sent once ctx is over. Its errors are *tool.Error with the outcome Failed.
+// open greets a server. Nothing is sent once ctx is over. Its errors are *failure.Error with the outcome Failed.
 func (c Client) open(ctx context.Context, server Server) (session, error) {
 	name, value, err := header(server.Secret)
 	if err != nil {
-		return session{}, &tool.Error{Outcome: tool.Failed, Problem: tool.ProblemUnauthorized, Args: []any{server.provider()}, Err: err}
+		return session{}, &failure.Error{Outcome: failure.Failed, Problem: failure.ProblemUnauthorized, Args: []any{server.provider()}, Err: err}
 	}
 	h := *c.HTTP
 	h.Transport = trip{ctx: ctx, next: c.HTTP.Transport, name: name, value: value}
@@ -43,13 +43,13 @@ func (c Client) open(ctx context.Context, server Server) (session, error) {
 		Endpoint: server.URL, HTTPClient: &h, DisableStandaloneSSE: true, MaxRetries: -1,
 	}, nil)
 	if e := r.judge(ctx, server, err); e != nil {
-		e.Outcome = tool.Failed
+		e.Outcome = failure.Failed
 		return session{}, e
 	}
 	return session{opened, server}, nil
 }
 
-// List returns the tools that a server has now. Its errors are *tool.Error.
+// List returns the tools that a server has now. Its errors are *failure.Error.
 func (c Client) List(ctx context.Context, server Server) ([]Tool, error) {
 	s, err := c.open(ctx, server)
 	if err != nil {
@@ -70,7 +70,7 @@ func (s session) list(ctx context.Context) ([]Tool, error) {
 		r := new(record)
 		page, err := s.ListTools(r.in(ctx), params)
 		if e := r.judge(ctx, s.server, err); e != nil {
-			e.Outcome = tool.Failed
+			e.Outcome = failure.Failed
 			return nil, e
 		}
 		for _, t := range page.Tools {
@@ -88,8 +88,8 @@ func (s session) list(ctx context.Context) ([]Tool, error) {
 }
 
 func (s session) tooMany() error {
-	return &tool.Error{
-		Outcome: tool.Failed, Problem: tool.ProblemBadAnswer, Args: []any{s.server.provider()},
+	return &failure.Error{
+		Outcome: failure.Failed, Problem: failure.ProblemBadAnswer, Args: []any{s.server.provider()},
 		Err: fmt.Errorf("the server lists over %d tools or %d pages", maxTools, maxPages),
 	}
 }

@@ -11,9 +11,9 @@ import (
 	"net/http/httptrace"
 	"sync"
 
+	"ringi/shared/failure"
 	"ringi/shared/outbound"
-	"ringi/shared/tool"
-	"ringi/shared/tool/wire"
+	"ringi/shared/wire"
 )
 
 // trip carries the requests of one session.
@@ -147,7 +147,7 @@ var notBegun = map[int]bool{
 }
 
 // judge says what a failed operation may have done; nil when it did not fail.
-func (r *record) judge(ctx context.Context, s Server, err error) *tool.Error {
+func (r *record) judge(ctx context.Context, s Server, err error) *failure.Error {
 	if err == nil {
 		return nil
 	}
@@ -157,7 +157,7 @@ func (r *record) judge(ctx context.Context, s Server, err error) *tool.Error {
 	defer r.mu.Unlock()
 	switch {
 	case errors.Is(r.err, outbound.ErrRefused):
-		return &tool.Error{Outcome: tool.Failed, Problem: tool.ProblemAddress, Args: []any{p}, Err: outbound.ErrRefused}
+		return &failure.Error{Outcome: failure.Failed, Problem: failure.ProblemAddress, Args: []any{p}, Err: outbound.ErrRefused}
 	case !r.sent:
 		cause := r.err
 		if cause == nil {
@@ -174,21 +174,21 @@ func (r *record) judge(ctx context.Context, s Server, err error) *tool.Error {
 		}
 		e := wire.Refused(p, r.status, r.header, said)
 		if r.status == http.StatusUnauthorized && s.Secret == "" {
-			e.Problem = tool.ProblemNotConnected
+			e.Problem = failure.ProblemNotConnected
 		}
 		return e
 	case answered && m.Error != nil:
-		e := &tool.Error{Outcome: tool.Unknown, Problem: tool.ProblemRejected, Args: []any{p, fmt.Sprintf("%d %s", m.Error.Code, wire.Short(m.Error.Message))}, Err: errors.New("JSON-RPC error")}
+		e := &failure.Error{Outcome: failure.Unknown, Problem: failure.ProblemRejected, Args: []any{p, fmt.Sprintf("%d %s", m.Error.Code, wire.Short(m.Error.Message))}, Err: errors.New("JSON-RPC error")}
 		if notBegun[m.Error.Code] {
-			e.Outcome = tool.Failed
+			e.Outcome = failure.Failed
 		}
 		return e
 	case errors.Is(r.err, outbound.ErrTooLarge):
-		return &tool.Error{Outcome: tool.Unknown, Problem: tool.ProblemBadAnswer, Args: []any{p}, Err: outbound.ErrTooLarge}
+		return &failure.Error{Outcome: failure.Unknown, Problem: failure.ProblemBadAnswer, Args: []any{p}, Err: outbound.ErrTooLarge}
 	case ctx.Err() != nil:
 		return wire.Broken(p, ctx.Err())
 	case r.err != nil:
 		return wire.Broken(p, r.err)
 	}
-	return &tool.Error{Outcome: tool.Unknown, Problem: tool.ProblemBadAnswer, Args: []any{p}, Err: errors.New("the answer is not the protocol's")}
+	return &failure.Error{Outcome: failure.Unknown, Problem: failure.ProblemBadAnswer, Args: []any{p}, Err: errors.New("the answer is not the protocol's")}
 }

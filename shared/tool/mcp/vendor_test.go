@@ -15,9 +15,9 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"ringi/infra/local/vendors/rooms"
+	"ringi/shared/failure"
 	"ringi/shared/outbound"
 	"ringi/shared/task"
-	"ringi/shared/tool"
 	"ringi/shared/tool/mcp"
 )
 
@@ -159,11 +159,11 @@ func cut(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
 
 func hang(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 
-func known(t *testing.T, err error) *tool.Error {
+func known(t *testing.T, err error) *failure.Error {
 	t.Helper()
-	var e *tool.Error
+	var e *failure.Error
 	if !errors.As(err, &e) {
-		t.Fatalf("%v is no *tool.Error", err)
+		t.Fatalf("%v is no *failure.Error", err)
 	}
 	return e
 }

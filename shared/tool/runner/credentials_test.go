@@ -11,6 +11,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 
+	"ringi/shared/failure"
 	"ringi/shared/secret/oauth"
 	"ringi/shared/secret/vault"
 	"ringi/shared/store"
@@ -103,14 +104,14 @@ func testRefusedWrite(t *testing.T, o *office) {
 
 func testRefusedForEver(t *testing.T, o *office) {
 	o.vendors.Fail("list_employees", 401, true) // though the tokens are good
-	if e := o.refuse(t, "list_employees", listArgs); e.Problem != tool.ProblemUnauthorized || e.Outcome != tool.Failed {
+	if e := o.refuse(t, "list_employees", listArgs); e.Problem != failure.ProblemUnauthorized || e.Outcome != failure.Failed {
 		t.Error(e)
 	}
 	row, err := o.rows.Integration(t.Context(), "T1", "freee")
 	if err != nil || row.Status != task.Broken || row.StatusReason != task.CredentialRefused {
 		t.Errorf("%+v, %v", row, err)
 	}
-	if e := o.refuse(t, "list_employees", listArgs); e.Problem != tool.ProblemUnauthorized { // without another call
+	if e := o.refuse(t, "list_employees", listArgs); e.Problem != failure.ProblemUnauthorized { // without another call
 		t.Error(e)
 	}
 	if o.vendors.Calls("list_employees") != 2 || o.vendors.Calls("freee_token") != 1 {
@@ -131,18 +132,18 @@ func testEndings(t *testing.T, o *office) {
 		name       string
 		fault      func()
 		tool, args string
-		problem    tool.Problem
+		problem    failure.Problem
 		says       string
 	}{
-		{"the person revoked it", func() { o.vendors.Revoke("freee") }, "list_employees", listArgs, tool.ProblemUnauthorized, "no longer accepts our credentials. Ask an administrator"},
-		{"the renewed one was lost", func() { o.vendors.Expire("freee"); o.vendors.Drop("freee_token") }, "list_employees", listArgs, tool.ProblemTokenLost, "connection is lost. Ask an administrator"},
-		{"the bot's token was revoked", slackEnds(task.TokensRevoked), "send_slack_dm", dmArgs, tool.ProblemRevoked, "The token for Slack was revoked"},
-		{"the app was uninstalled", slackEnds(task.AppUninstalled), sheetTool, sheetArgs, tool.ProblemUninstalled, "The app was removed from Slack, so Google Sheets is disconnected"},
+		{"the person revoked it", func() { o.vendors.Revoke("freee") }, "list_employees", listArgs, failure.ProblemUnauthorized, "no longer accepts our credentials. Ask an administrator"},
+		{"the renewed one was lost", func() { o.vendors.Expire("freee"); o.vendors.Drop("freee_token") }, "list_employees", listArgs, failure.ProblemTokenLost, "connection is lost. Ask an administrator"},
+		{"the bot's token was revoked", slackEnds(task.TokensRevoked), "send_slack_dm", dmArgs, failure.ProblemRevoked, "The token for Slack was revoked"},
+		{"the app was uninstalled", slackEnds(task.AppUninstalled), sheetTool, sheetArgs, failure.ProblemUninstalled, "The app was removed from Slack, so Google Sheets is disconnected"},
 		{"somebody disconnected it", func() {
 			if err := o.vault.Disconnect(t.Context(), "T1", "freee", task.System()); err != nil {
 				t.Fatal(err)
 			}
-		}, "list_employees", listArgs, tool.ProblemNotConnected, "freee HR is not connected. Ask an administrator"},
+		}, "list_employees", listArgs, failure.ProblemNotConnected, "freee HR is not connected. Ask an administrator"},
 	} {
 		if row, err := o.rows.Integration(t.Context(), "T1", "freee"); err != nil || row.Status != task.Connected {
 			o.connect(t, "freee", time.Hour)
@@ -151,7 +152,7 @@ func testEndings(t *testing.T, o *office) {
 		for range 2 { // the second time without asking the vendor
 			before := o.vendors.Calls("freee_token")
 			e := o.refuse(t, test.tool, test.args)
-			if e.Outcome != tool.Failed || e.Problem != test.problem || !strings.Contains(e.Detail, test.says) {
+			if e.Outcome != failure.Failed || e.Problem != test.problem || !strings.Contains(e.Detail, test.says) {
 				t.Errorf("%s: %v %s", test.name, e, e.Detail)
 			}
 			if o.vendors.Calls("freee_token") > before+1 {
@@ -165,7 +166,7 @@ func testEndings(t *testing.T, o *office) {
 func testTokensAway(t *testing.T, o *office) {
 	o.connect(t, "freee", -time.Minute)
 	o.vendors.Fail("freee_token", 503, true)
-	if e := o.refuse(t, "list_employees", listArgs); e.Problem != tool.ProblemDown || e.Outcome != tool.Failed || o.vendors.Calls("freee_token") != 1 {
+	if e := o.refuse(t, "list_employees", listArgs); e.Problem != failure.ProblemDown || e.Outcome != failure.Failed || o.vendors.Calls("freee_token") != 1 {
 		t.Errorf("%v after %d tries", e, o.vendors.Calls("freee_token"))
 	}
 	if o.vendors.Calls("list_employees") != 0 {
@@ -200,8 +201,8 @@ func testOnlyWhatIsNeeded(t *testing.T, o *office) {
 	if got := slices.Sorted(maps.Keys(o.paths.n)); !slices.Equal(got, want) {
 		t.Errorf("freee was asked for %v", got)
 	}
-	var none *tool.Error
-	if _, err := o.Run(t.Context(), tool.Call{Tenant: "T2", Tool: "list_employees", Arguments: json.RawMessage(listArgs), Locale: "ja"}); !errors.As(err, &none) || none.Problem != tool.ProblemNotConnected {
+	var none *failure.Error
+	if _, err := o.Run(t.Context(), tool.Call{Tenant: "T2", Tool: "list_employees", Arguments: json.RawMessage(listArgs), Locale: "ja"}); !errors.As(err, &none) || none.Problem != failure.ProblemNotConnected {
 		t.Errorf("another tenant: %v", err)
 	}
 }
@@ -216,7 +217,7 @@ func testChosenCompany(t *testing.T, o *office) {
 		}
 	}
 	choose("1884309") // the token's owner does not administer it
-	if e := o.refuse(t, "list_employees", listArgs); e.Problem != tool.ProblemNoCompany || o.vendors.Calls("list_employees") != 0 {
+	if e := o.refuse(t, "list_employees", listArgs); e.Problem != failure.ProblemNoCompany || o.vendors.Calls("list_employees") != 0 {
 		t.Errorf("%v", e)
 	}
 	choose("1884310")

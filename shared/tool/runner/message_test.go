@@ -13,6 +13,7 @@ import (
 
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/failure"
 	"ringi/shared/metric"
 	"ringi/shared/tool"
 	"ringi/shared/tool/sheets"
@@ -77,21 +78,21 @@ func TestADirectMessageThatFails(t *testing.T) {
 	post := "chat.postMessage"
 	for name, test := range map[string]struct {
 		fault   webapi.Fault
-		outcome tool.Outcome
-		problem tool.Problem
+		outcome failure.Outcome
+		problem failure.Problem
 	}{
-		"rate limit":          {webapi.Fault{Method: post, Kind: webapi.RateLimited, RetryAfter: 30 * time.Second}, tool.Failed, tool.ProblemRateLimited},
-		"503":                 {webapi.Fault{Method: post, Kind: webapi.Unavailable}, tool.Unknown, tool.ProblemDown},
-		"refused":             {webapi.Fault{Method: post, Kind: webapi.Refused, Code: "restricted_action"}, tool.Failed, tool.ProblemRejected},
-		"fatal_error":         {webapi.Fault{Method: post, Kind: webapi.Refused, Code: "fatal_error"}, tool.Unknown, tool.ProblemDown},
-		"token revoked":       {webapi.Fault{Method: post, Kind: webapi.Refused, Code: "token_revoked"}, tool.Failed, tool.ProblemUnauthorized},
-		"answer lost":         {webapi.Fault{Method: post, Kind: webapi.Lost}, tool.Unknown, tool.ProblemLost},
-		"the search fails":    {webapi.Fault{Method: "conversations.history", Kind: webapi.Unavailable}, tool.Failed, tool.ProblemDown},
-		"the opening fails":   {webapi.Fault{Method: "conversations.open", Kind: webapi.Lost}, tool.Failed, tool.ProblemLost},
-		"search not allowed":  {webapi.Fault{Method: "conversations.history", Kind: webapi.Refused, Code: "missing_scope"}, tool.Failed, tool.ProblemRejected},
-		"a disabled account":  {webapi.Fault{Method: "conversations.open", Kind: webapi.Refused, Code: "user_disabled"}, tool.Failed, tool.ProblemNoRecipient},
-		"an unavailable bot":  {webapi.Fault{Method: "conversations.open", Kind: webapi.Refused, Code: "cannot_dm_bot"}, tool.Failed, tool.ProblemNoRecipient},
-		"search rate limited": {webapi.Fault{Method: "conversations.history", Kind: webapi.RateLimited}, tool.Failed, tool.ProblemRateLimited},
+		"rate limit":          {webapi.Fault{Method: post, Kind: webapi.RateLimited, RetryAfter: 30 * time.Second}, failure.Failed, failure.ProblemRateLimited},
+		"503":                 {webapi.Fault{Method: post, Kind: webapi.Unavailable}, failure.Unknown, failure.ProblemDown},
+		"refused":             {webapi.Fault{Method: post, Kind: webapi.Refused, Code: "restricted_action"}, failure.Failed, failure.ProblemRejected},
+		"fatal_error":         {webapi.Fault{Method: post, Kind: webapi.Refused, Code: "fatal_error"}, failure.Unknown, failure.ProblemDown},
+		"token revoked":       {webapi.Fault{Method: post, Kind: webapi.Refused, Code: "token_revoked"}, failure.Failed, failure.ProblemUnauthorized},
+		"answer lost":         {webapi.Fault{Method: post, Kind: webapi.Lost}, failure.Unknown, failure.ProblemLost},
+		"the search fails":    {webapi.Fault{Method: "conversations.history", Kind: webapi.Unavailable}, failure.Failed, failure.ProblemDown},
+		"the opening fails":   {webapi.Fault{Method: "conversations.open", Kind: webapi.Lost}, failure.Failed, failure.ProblemLost},
+		"search not allowed":  {webapi.Fault{Method: "conversations.history", Kind: webapi.Refused, Code: "missing_scope"}, failure.Failed, failure.ProblemRejected},
+		"a disabled account":  {webapi.Fault{Method: "conversations.open", Kind: webapi.Refused, Code: "user_disabled"}, failure.Failed, failure.ProblemNoRecipient},
+		"an unavailable bot":  {webapi.Fault{Method: "conversations.open", Kind: webapi.Refused, Code: "cannot_dm_bot"}, failure.Failed, failure.ProblemNoRecipient},
+		"search rate limited": {webapi.Fault{Method: "conversations.history", Kind: webapi.RateLimited}, failure.Failed, failure.ProblemRateLimited},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
@@ -194,7 +195,7 @@ func TestAnUnknownRecipient(t *testing.T) {
 	w := newWorld(t)
 	for _, who := range []string{"U0NOBODY", "nobody@example.com"} {
 		e := w.refuse(t, "send_slack_dm", strings.Replace(dmArgs, "U0SANDSATO", who, 1))
-		if e.Outcome != tool.Failed || e.Problem != tool.ProblemNoRecipient || !strings.Contains(e.Detail, who) {
+		if e.Outcome != failure.Failed || e.Problem != failure.ProblemNoRecipient || !strings.Contains(e.Detail, who) {
 			t.Errorf("%s: %v", who, e)
 		}
 	}

@@ -13,10 +13,11 @@ import (
 	"slices"
 	"time"
 
+	"ringi/shared/failure"
 	"ringi/shared/mask"
 	"ringi/shared/task"
 	"ringi/shared/tool"
-	"ringi/shared/tool/wire"
+	"ringi/shared/wire"
 )
 
 // Credentials finds the token with which a tenant calls a provider, and another one
@@ -76,7 +77,7 @@ func New(catalog *tool.Catalog, config Config) (*Runner, error) {
 }
 
 // Run makes one call, within ctx and the tool's own timeout. Its errors are
-// *tool.Error with a sentence in the call's language; those of read tools are
+// *failure.Error with a sentence in the call's language; those of read tools are
 // always Failed.
 func (r *Runner) Run(ctx context.Context, c tool.Call) (json.RawMessage, error) {
 	effect, do, err := r.find(c)
@@ -87,7 +88,7 @@ func (r *Runner) Run(ctx context.Context, c tool.Call) (json.RawMessage, error) 
 	if err != nil {
 		e := r.known(err, c.Tool)
 		if effect == task.Read {
-			e.Outcome = tool.Failed
+			e.Outcome = failure.Failed
 		}
 		r.config.Log.WarnContext(ctx, "tool call failed", "tool", c.Tool, "outcome", e.Outcome, "problem", e.Problem, "err", e.Err)
 		return nil, r.say(c, e)
@@ -96,10 +97,10 @@ func (r *Runner) Run(ctx context.Context, c tool.Call) (json.RawMessage, error) 
 	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(result); err != nil {
-		return nil, r.say(c, &tool.Error{Outcome: tool.Unknown, Problem: tool.ProblemInternal, Args: []any{c.Tool}, Err: err})
+		return nil, r.say(c, &failure.Error{Outcome: failure.Unknown, Problem: failure.ProblemInternal, Args: []any{c.Tool}, Err: err})
 	}
 	if spec, known := r.catalog.Lookup(c.Tool); known && effect == task.Read && b.Len() > spec.MaxBytes {
-		return nil, r.say(c, &tool.Error{Outcome: tool.Failed, Problem: tool.ProblemTooLarge, Args: []any{c.Tool, fmt.Sprintf("%d bytes", spec.MaxBytes)}})
+		return nil, r.say(c, &failure.Error{Outcome: failure.Failed, Problem: failure.ProblemTooLarge, Args: []any{c.Tool, fmt.Sprintf("%d bytes", spec.MaxBytes)}})
 	}
 	return bytes.TrimSpace(b.Bytes()), nil
 }
@@ -126,32 +127,32 @@ func (r *Runner) find(c tool.Call) (task.Effect, function, error) {
 
 // known makes an error of this project's out of any. One that no client has judged
 // counts as unknown: whatever it is, it says nothing about the effect.
-func (r *Runner) known(err error, name string) *tool.Error {
-	var e *tool.Error
+func (r *Runner) known(err error, name string) *failure.Error {
+	var e *failure.Error
 	if errors.As(err, &e) {
 		return e
 	}
-	return &tool.Error{Outcome: tool.Unknown, Problem: tool.ProblemInternal, Args: []any{name}, Err: err}
+	return &failure.Error{Outcome: failure.Unknown, Problem: failure.ProblemInternal, Args: []any{name}, Err: err}
 }
 
 // say puts an error into words for a card. What vendors and schemas say is masked; a
 // recipient that is not there has to be seen to be put right. A limit that lasts is said
 // with its end.
-func (r *Runner) say(c tool.Call, e *tool.Error) *tool.Error {
+func (r *Runner) say(c tool.Call, e *failure.Error) *failure.Error {
 	args := slices.Clone(e.Args)
 	for i, a := range args {
-		if text, ok := a.(string); ok && e.Problem != tool.ProblemNoRecipient {
+		if text, ok := a.(string); ok && e.Problem != failure.ProblemNoRecipient {
 			args[i] = mask.Text(text)
 		}
 	}
 	said := e.Problem
-	if said == tool.ProblemRateLimited && e.RetryAfter >= time.Minute && len(args) == 1 {
-		said, args = tool.ProblemLimitedUntil, append(args, tool.Clock(c.Locale, r.config.Now().Add(e.RetryAfter)))
+	if said == failure.ProblemRateLimited && e.RetryAfter >= time.Minute && len(args) == 1 {
+		said, args = failure.ProblemLimitedUntil, append(args, failure.Clock(c.Locale, r.config.Now().Add(e.RetryAfter)))
 	}
-	e.Detail = tool.Sentence(c.Locale, said, args...)
+	e.Detail = failure.Sentence(c.Locale, said, args...)
 	return e
 }
 
-func badArguments(name string, err error) *tool.Error {
-	return &tool.Error{Outcome: tool.Failed, Problem: tool.ProblemBadArguments, Args: []any{name, err.Error()}, Err: errors.New("arguments do not fit the schema")}
+func badArguments(name string, err error) *failure.Error {
+	return &failure.Error{Outcome: failure.Failed, Problem: failure.ProblemBadArguments, Args: []any{name, err.Error()}, Err: errors.New("arguments do not fit the schema")}
 }

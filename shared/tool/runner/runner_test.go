@@ -17,6 +17,7 @@ import (
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/vendors"
+	"ringi/shared/failure"
 	"ringi/shared/task"
 	"ringi/shared/tool"
 	"ringi/shared/tool/runner"
@@ -175,12 +176,12 @@ func (w *world) run(t *testing.T, name, args string, out any) {
 }
 
 // refuse makes a call that must fail.
-func (w *world) refuse(t *testing.T, name, args string) *tool.Error {
+func (w *world) refuse(t *testing.T, name, args string) *failure.Error {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 	defer cancel()
 	result, err := w.Run(ctx, tool.Call{Tenant: "T1", Tool: name, Arguments: json.RawMessage(args), Key: "p/step-1/1", Locale: "en"})
-	var e *tool.Error
+	var e *failure.Error
 	if !errors.As(err, &e) {
 		t.Fatalf("%s, %v", result, err)
 	}
@@ -221,7 +222,7 @@ func TestAResultOverItsLimitIsNotTaken(t *testing.T) {
 	}
 	w.catalog = c
 	w.arm(t, w.tokens)
-	if e := w.refuse(t, "list_employees", listArgs); e.Outcome != tool.Failed || e.Problem != tool.ProblemTooLarge || !strings.Contains(e.Detail, "100 bytes") {
+	if e := w.refuse(t, "list_employees", listArgs); e.Outcome != failure.Failed || e.Problem != failure.ProblemTooLarge || !strings.Contains(e.Detail, "100 bytes") {
 		t.Errorf("%v: %s", e, e.Detail)
 	}
 }
@@ -234,7 +235,7 @@ func TestNothingIsCalledForBadArguments(t *testing.T) {
 		"send_slack_dm":              `{"recipient":"#general","text":"x","details":[]}`,
 		"no_such_tool":               `{}`,
 	} {
-		if e := w.refuse(t, name, args); e.Outcome != tool.Failed || e.Problem != tool.ProblemBadArguments {
+		if e := w.refuse(t, name, args); e.Outcome != failure.Failed || e.Problem != failure.ProblemBadArguments {
 			t.Errorf("%s: %v", name, e)
 		}
 	}
@@ -246,12 +247,12 @@ func TestNothingIsCalledForBadArguments(t *testing.T) {
 func TestNotConnected(t *testing.T) {
 	w := newWorld(t)
 	delete(w.tokens, "freee")
-	if e := w.refuse(t, "list_employees", listArgs); e.Problem != tool.ProblemNotConnected || !strings.Contains(e.Detail, "freee HR is not connected") {
+	if e := w.refuse(t, "list_employees", listArgs); e.Problem != failure.ProblemNotConnected || !strings.Contains(e.Detail, "freee HR is not connected") {
 		t.Error(e)
 	}
 	_, err := w.Run(t.Context(), tool.Call{Tenant: "T2", Tool: "write_rows_to_google_sheet", Arguments: json.RawMessage(sheetArgs), Locale: "ja"})
-	var e *tool.Error
-	if !errors.As(err, &e) || e.Problem != tool.ProblemNotConnected || !strings.Contains(e.Detail, "に接続されていません") {
+	var e *failure.Error
+	if !errors.As(err, &e) || e.Problem != failure.ProblemNotConnected || !strings.Contains(e.Detail, "に接続されていません") {
 		t.Errorf("another tenant: %v", err)
 	}
 }
@@ -260,7 +261,7 @@ func TestRevokedToken(t *testing.T) {
 	w := newWorld(t)
 	w.tokens["freee"], w.tokens["google"] = "old", "old"
 	for name, args := range map[string]string{"list_employees": listArgs, "write_rows_to_google_sheet": sheetArgs} {
-		if e := w.refuse(t, name, args); e.Outcome != tool.Failed || e.Problem != tool.ProblemUnauthorized {
+		if e := w.refuse(t, name, args); e.Outcome != failure.Failed || e.Problem != failure.ProblemUnauthorized {
 			t.Errorf("%s: %v", name, e)
 		}
 	}

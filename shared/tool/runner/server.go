@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"ringi/shared/failure"
 	"ringi/shared/task"
 	"ringi/shared/tool"
 	"ringi/shared/tool/mcp"
@@ -17,7 +18,7 @@ func (r *Runner) callServer(ctx context.Context, c tool.Call) (any, error) {
 	var err error
 	s.Secret, err = r.config.Credentials.ServerToken(ctx, c.Tenant, s.MCPServer)
 	if ended := (task.ErrNotConnected{}); errors.As(err, &ended) || err != nil && !errors.Is(err, task.ErrNotFound) {
-		return nil, hindered(tool.Provider(s.Provider()), err)
+		return nil, hindered(failure.Provider(s.Provider()), err)
 	}
 	return mcp.Client{HTTP: r.config.Outbound}.Call(ctx, mcp.Call{Server: s, Tool: toolName, Hash: c.Pin.Hash, Arguments: c.Arguments})
 }

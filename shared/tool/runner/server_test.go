@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"ringi/shared/failure"
 	"ringi/shared/outbound"
 	"ringi/shared/task"
 	"ringi/shared/tool"
@@ -36,15 +37,15 @@ func TestTheDoorOfAServer(t *testing.T) {
 	ended := fmt.Errorf("open it: %w", task.ErrNotConnected{Provider: "mcp:rooms", Status: task.Disconnected})
 	for name, test := range map[string]struct {
 		door    door
-		problem tool.Problem
+		problem failure.Problem
 		header  string
 		asked   bool
 	}{
-		"with a token":         {door{token: "himitsu"}, tool.ProblemUnauthorized, "Bearer himitsu", true},
-		"never connected":      {door{err: never}, tool.ProblemNotConnected, "", true},
-		"for another address":  {door{err: fmt.Errorf("open it: %w", task.ErrNotConnected{Provider: "mcp:rooms", Status: task.Connected, Reason: task.CredentialElsewhere})}, tool.ProblemElsewhere, "", false},
-		"disconnected":         {door{err: ended}, tool.ProblemNotConnected, "", false},
-		"that can't be opened": {door{err: errors.New("no key")}, tool.ProblemLocked, "", false},
+		"with a token":         {door{token: "himitsu"}, failure.ProblemUnauthorized, "Bearer himitsu", true},
+		"never connected":      {door{err: never}, failure.ProblemNotConnected, "", true},
+		"for another address":  {door{err: fmt.Errorf("open it: %w", task.ErrNotConnected{Provider: "mcp:rooms", Status: task.Connected, Reason: task.CredentialElsewhere})}, failure.ProblemElsewhere, "", false},
+		"disconnected":         {door{err: ended}, failure.ProblemNotConnected, "", false},
+		"that can't be opened": {door{err: errors.New("no key")}, failure.ProblemLocked, "", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var asked atomic.Int32
@@ -70,8 +71,8 @@ func TestTheDoorOfAServer(t *testing.T) {
 			_, err = r.Run(t.Context(), tool.Call{
 				Tenant: "T", Tool: "rooms.book", Arguments: []byte(`{}`), Locale: "en", Pin: &task.Pin{URL: s.URL, Effect: task.Write, Hash: "h"},
 			})
-			var e *tool.Error
-			if !errors.As(err, &e) || e.Outcome != tool.Failed || e.Problem != test.problem || e.Detail == "" {
+			var e *failure.Error
+			if !errors.As(err, &e) || e.Outcome != failure.Failed || e.Problem != test.problem || e.Detail == "" {
 				t.Errorf("%+v", e)
 			}
 			if (asked.Load() > 0) != test.asked {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"ringi/shared/tool"
+	"ringi/shared/failure"
 	"ringi/shared/tool/sheets"
 )
 
@@ -131,7 +131,7 @@ func TestASpreadsheetWithoutRoom(t *testing.T) {
 				return
 			}
 			e := w.refuse(t, sheetTool, table(t, test.tab, test.rows, 2))
-			if e.Problem != tool.ProblemSheetFull || e.Outcome != tool.Failed || !strings.Contains(e.Detail, test.wouldHave) {
+			if e.Problem != failure.ProblemSheetFull || e.Outcome != failure.Failed || !strings.Contains(e.Detail, test.wouldHave) {
 				t.Errorf("%v: %s", e, e.Detail)
 			}
 			if n := w.paths.of("/sheets/v4/spreadsheets/ringi-demo-sheet:batchUpdate") + w.vendors.Calls(sheetTool); n != 0 {
@@ -144,16 +144,16 @@ func TestASpreadsheetWithoutRoom(t *testing.T) {
 func TestASheetWriteThatFails(t *testing.T) {
 	for name, test := range map[string]struct {
 		fault   func(w *world)
-		outcome tool.Outcome
-		problem tool.Problem
+		outcome failure.Outcome
+		problem failure.Problem
 		written bool
 	}{
-		"400":               {func(w *world) { w.vendors.Fail(sheetTool, 400, true) }, tool.Failed, tool.ProblemRejected, false},
-		"403":               {func(w *world) { w.vendors.Fail(sheetTool, 403, true) }, tool.Failed, tool.ProblemDenied, false},
-		"429":               {func(w *world) { w.vendors.Fail(sheetTool, 429, true) }, tool.Failed, tool.ProblemRateLimited, false},
-		"500":               {func(w *world) { w.vendors.Fail(sheetTool, 500, true) }, tool.Unknown, tool.ProblemDown, false},
-		"cut":               {func(w *world) { w.vendors.Drop(sheetTool) }, tool.Unknown, tool.ProblemLost, true},
-		"no answer in time": {func(w *world) { w.vendors.Hang(sheetTool, time.Minute) }, tool.Unknown, tool.ProblemTimeout, false},
+		"400":               {func(w *world) { w.vendors.Fail(sheetTool, 400, true) }, failure.Failed, failure.ProblemRejected, false},
+		"403":               {func(w *world) { w.vendors.Fail(sheetTool, 403, true) }, failure.Failed, failure.ProblemDenied, false},
+		"429":               {func(w *world) { w.vendors.Fail(sheetTool, 429, true) }, failure.Failed, failure.ProblemRateLimited, false},
+		"500":               {func(w *world) { w.vendors.Fail(sheetTool, 500, true) }, failure.Unknown, failure.ProblemDown, false},
+		"cut":               {func(w *world) { w.vendors.Drop(sheetTool) }, failure.Unknown, failure.ProblemLost, true},
+		"no answer in time": {func(w *world) { w.vendors.Hang(sheetTool, time.Minute) }, failure.Unknown, failure.ProblemTimeout, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
@@ -174,7 +174,7 @@ func TestASheetWriteThatFails(t *testing.T) {
 func TestAnUnknownSpreadsheet(t *testing.T) {
 	w := newWorld(t)
 	e := w.refuse(t, sheetTool, strings.Replace(sheetArgs, "ringi-demo-sheet", "another", 1))
-	if e.Outcome != tool.Failed || e.Problem != tool.ProblemNotFound || w.vendors.Calls(sheetTool) != 0 {
+	if e.Outcome != failure.Failed || e.Problem != failure.ProblemNotFound || w.vendors.Calls(sheetTool) != 0 {
 		t.Error(e)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"sync"
 
+	"ringi/shared/failure"
 	"ringi/shared/home"
 	"ringi/shared/task"
 	"ringi/shared/tool"
@@ -14,14 +15,14 @@ import (
 type tokens struct {
 	runner   *Runner
 	call     tool.Call
-	provider tool.Provider
+	provider failure.Provider
 
 	mu     sync.Mutex
 	token  string
 	failed error // to renew it: asked for once, also when many requests need it
 }
 
-func (r *Runner) tokens(c tool.Call, p tool.Provider) *tokens {
+func (r *Runner) tokens(c tool.Call, p failure.Provider) *tokens {
 	return &tokens{runner: r, call: c, provider: p}
 }
 
@@ -69,39 +70,39 @@ func (t *tokens) keep(token string, err error) (string, error) {
 }
 
 // hindered says why there is no token, and whom to ask.
-func hindered(p tool.Provider, err error) *tool.Error {
-	var known *tool.Error
+func hindered(p failure.Provider, err error) *failure.Error {
+	var known *failure.Error
 	if errors.As(err, &known) {
 		return known
 	}
-	e := &tool.Error{Outcome: tool.Failed, Problem: tool.ProblemLocked, Args: []any{p}, Err: err}
+	e := &failure.Error{Outcome: failure.Failed, Problem: failure.ProblemLocked, Args: []any{p}, Err: err}
 	ended := task.ErrNotConnected{}
 	switch {
 	case errors.As(err, &ended):
 		e.Problem = ending(ended.Reason)
 	case errors.Is(err, task.ErrNotFound):
-		e.Problem = tool.ProblemNotConnected
+		e.Problem = failure.ProblemNotConnected
 	case errors.Is(err, home.ErrSilent):
-		e.Problem = tool.ProblemUnreachable
+		e.Problem = failure.ProblemUnreachable
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
-		e.Problem = tool.ProblemTimeout
+		e.Problem = failure.ProblemTimeout
 	}
 	return e
 }
 
 // ending is the problem that tells people why a provider is not connected any more.
-func ending(why task.IntegrationReason) tool.Problem {
+func ending(why task.IntegrationReason) failure.Problem {
 	switch why {
 	case task.CredentialRefused:
-		return tool.ProblemUnauthorized
+		return failure.ProblemUnauthorized
 	case task.CredentialLost:
-		return tool.ProblemTokenLost
+		return failure.ProblemTokenLost
 	case task.AppUninstalled:
-		return tool.ProblemUninstalled
+		return failure.ProblemUninstalled
 	case task.TokensRevoked:
-		return tool.ProblemRevoked
+		return failure.ProblemRevoked
 	case task.CredentialElsewhere:
-		return tool.ProblemElsewhere
+		return failure.ProblemElsewhere
 	}
-	return tool.ProblemNotConnected
+	return failure.ProblemNotConnected
 }

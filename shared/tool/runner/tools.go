@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 
+	"ringi/shared/failure"
 	"ringi/shared/task"
 	"ringi/shared/tool"
 	"ringi/shared/tool/freee"
@@ -32,7 +33,7 @@ func (r *Runner) freee(c tool.Call) *freee.Client {
 		}
 		return r.config.Company(ctx, c.Tenant)
 	}
-	return freee.New(r.config.FreeeURL, r.tokens(c, tool.Freee), chosen, r.http, r.config.Now)
+	return freee.New(r.config.FreeeURL, r.tokens(c, failure.Freee), chosen, r.http, r.config.Now)
 }
 
 func (r *Runner) listEmployees(ctx context.Context, c tool.Call) (any, error) {
@@ -78,7 +79,7 @@ func (r *Runner) calculateOvertime(_ context.Context, c tool.Call) (any, error) 
 		}
 	}
 	if len(problems) > 0 {
-		return nil, &tool.Error{Outcome: tool.Failed, Problem: tool.ProblemBadData, Args: []any{len(problems), problems[0]}}
+		return nil, &failure.Error{Outcome: failure.Failed, Problem: failure.ProblemBadData, Args: []any{len(problems), problems[0]}}
 	}
 	return out, nil
 }
@@ -88,7 +89,7 @@ func (r *Runner) writeRows(ctx context.Context, c tool.Call) (any, error) {
 	if err := read(c, &in); err != nil {
 		return nil, err
 	}
-	return sheets.New(r.config.SheetsURL, r.tokens(c, tool.Google), r.http).Write(ctx, in)
+	return sheets.New(r.config.SheetsURL, r.tokens(c, failure.Google), r.http).Write(ctx, in)
 }
 
 func (r *Runner) sendDM(ctx context.Context, c tool.Call) (any, error) {
@@ -98,8 +99,8 @@ func (r *Runner) sendDM(ctx context.Context, c tool.Call) (any, error) {
 	}
 	in.Locale, in.Thread = c.Locale, c.Thread
 	sent, err := r.send(ctx, c, in)
-	var e *tool.Error
-	if errors.As(err, &e) && e.Problem == tool.ProblemUnauthorized && r.config.SlackRefused != nil && r.config.SlackRefused(ctx) {
+	var e *failure.Error
+	if errors.As(err, &e) && e.Problem == failure.ProblemUnauthorized && r.config.SlackRefused != nil && r.config.SlackRefused(ctx) {
 		return r.send(ctx, c, in) // Slack did nothing for the old token
 	}
 	return sent, err
@@ -111,7 +112,7 @@ func (r *Runner) send(ctx context.Context, c tool.Call, m slackdm.Message) (slac
 		err = task.ErrNotFound
 	}
 	if err != nil {
-		return slackdm.Sent{}, hindered(tool.Slack, err)
+		return slackdm.Sent{}, hindered(failure.Slack, err)
 	}
 	return slackdm.New(address, token, r.http).Send(ctx, m, c.Key)
 }

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"sync"
 
-	"ringi/shared/tool"
-	"ringi/shared/tool/wire"
+	"ringi/shared/failure"
+	"ringi/shared/wire"
 )
 
 // MaxCells is Google's limit of a spreadsheet: the grids of all its tabs, empty cells too.
@@ -25,7 +25,7 @@ type Client struct{ wire wire.Client }
 // New makes a client. base is the API's address without /v4.
 func New(base string, tokens wire.Tokens, http wire.HTTP) *Client {
 	return &Client{wire.Client{
-		Provider: tool.Google, Base: strings.TrimRight(base, "/") + "/v4/spreadsheets", Tokens: tokens, HTTP: http, Explain: explain,
+		Provider: failure.Google, Base: strings.TrimRight(base, "/") + "/v4/spreadsheets", Tokens: tokens, HTTP: http, Explain: explain,
 	}}
 }
 
@@ -59,8 +59,8 @@ type Written struct {
 // Values are stored raw: nothing becomes a formula.
 func (c *Client) Write(ctx context.Context, t Table) (Written, error) {
 	if !idForm().MatchString(t.SpreadsheetID) {
-		return Written{}, &tool.Error{
-			Outcome: tool.Failed, Problem: tool.ProblemBadArguments, Args: []any{"write_rows_to_google_sheet", wire.Short(t.SpreadsheetID) + " is no spreadsheet id"},
+		return Written{}, &failure.Error{
+			Outcome: failure.Failed, Problem: failure.ProblemBadArguments, Args: []any{"write_rows_to_google_sheet", wire.Short(t.SpreadsheetID) + " is no spreadsheet id"},
 		}
 	}
 	address, height, err := c.tab(ctx, t)
@@ -112,14 +112,14 @@ func explain(status int, body []byte) wire.Refusal {
 	for _, why := range append(e.Error.Details, e.Error.Errors...) {
 		switch why.Reason {
 		case "RATE_LIMIT_EXCEEDED", "RESOURCE_QUOTA_EXCEEDED", "rateLimitExceeded", "userRateLimitExceeded", "quotaExceeded", "dailyLimitExceeded":
-			r.Problem = tool.ProblemRateLimited
+			r.Problem = failure.ProblemRateLimited
 		}
 	}
 	switch {
 	case e.Error.Status == "RESOURCE_EXHAUSTED":
-		r.Problem = tool.ProblemRateLimited
+		r.Problem = failure.ProblemRateLimited
 	case r.Problem == "" && status == http.StatusForbidden && e.Error.Status == "PERMISSION_DENIED" && r.Said != "":
-		r.Problem = tool.ProblemDenied
+		r.Problem = failure.ProblemDenied
 	}
 	return r
 }

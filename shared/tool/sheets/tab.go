@@ -10,7 +10,7 @@ import (
 	"net/url"
 	"strings"
 
-	"ringi/shared/tool"
+	"ringi/shared/failure"
 )
 
 // The grid of a tab that is made, if the table is no larger: Google's own default.
@@ -77,12 +77,12 @@ func (c *Client) tab(ctx context.Context, t Table) (address string, height int, 
 		}}
 	}
 	if cells > MaxCells {
-		return "", 0, &tool.Error{Outcome: tool.Failed, Problem: tool.ProblemSheetFull, Args: []any{tool.Google, cells, MaxCells}}
+		return "", 0, &failure.Error{Outcome: failure.Failed, Problem: failure.ProblemSheetFull, Args: []any{failure.Google, cells, MaxCells}}
 	}
 	var done struct{}
 	err = c.wire.Write(ctx, http.MethodPost, path+":batchUpdate", map[string]any{"requests": []any{request}}, &done)
-	if e := (*tool.Error)(nil); errors.As(err, &e) {
-		e.Outcome = tool.Failed
+	if e := (*failure.Error)(nil); errors.As(err, &e) {
+		e.Outcome = failure.Failed
 	}
 	return s.SpreadsheetURL, height, err
 }

@@ -12,10 +12,11 @@ import (
 
 	"github.com/slack-go/slack"
 
+	"ringi/shared/failure"
 	"ringi/shared/slackapi"
 	"ringi/shared/sleep"
 	"ringi/shared/tool"
-	"ringi/shared/tool/wire"
+	"ringi/shared/wire"
 )
 
 const (
@@ -188,35 +189,35 @@ func (c *Client) find(ctx context.Context, channel, key string) (ts string, err 
 // before is an error of the calls that come before the post: nothing was sent.
 func before(err error, recipient string) error {
 	e := classify(err, recipient)
-	e.Outcome = tool.Failed
+	e.Outcome = failure.Failed
 	return e
 }
 
 // classify tells what a failed call can have done. Slack says of fatal_error and
 // internal_error that some of the work may have been done.
-func classify(err error, recipient string) *tool.Error {
+func classify(err error, recipient string) *failure.Error {
 	var limited *slack.RateLimitedError
 	if errors.As(err, &limited) {
-		return &tool.Error{Outcome: tool.Failed, Problem: tool.ProblemRateLimited, Args: []any{tool.Slack}, RetryAfter: limited.RetryAfter, Err: err}
+		return &failure.Error{Outcome: failure.Failed, Problem: failure.ProblemRateLimited, Args: []any{failure.Slack}, RetryAfter: limited.RetryAfter, Err: err}
 	}
 	var status slack.StatusCodeError
 	if errors.As(err, &status) {
-		return wire.Refused(tool.Slack, status.Code, http.Header{}, status.Status)
+		return wire.Refused(failure.Slack, status.Code, http.Header{}, status.Status)
 	}
 	var refused slack.SlackErrorResponse
 	if !errors.As(err, &refused) {
-		return wire.Broken(tool.Slack, err)
+		return wire.Broken(failure.Slack, err)
 	}
-	e := &tool.Error{Outcome: tool.Failed, Problem: tool.ProblemRejected, Args: []any{tool.Slack, refused.Err}, Err: errors.New(refused.Err)}
+	e := &failure.Error{Outcome: failure.Failed, Problem: failure.ProblemRejected, Args: []any{failure.Slack, refused.Err}, Err: errors.New(refused.Err)}
 	switch refused.Err {
 	case "fatal_error", "internal_error", "service_unavailable":
-		e.Outcome, e.Problem, e.Args = tool.Unknown, tool.ProblemDown, []any{tool.Slack, refused.Err}
+		e.Outcome, e.Problem, e.Args = failure.Unknown, failure.ProblemDown, []any{failure.Slack, refused.Err}
 	case "invalid_auth", "not_authed", "token_revoked", "token_expired", "account_inactive":
-		e.Problem, e.Args = tool.ProblemUnauthorized, []any{tool.Slack}
+		e.Problem, e.Args = failure.ProblemUnauthorized, []any{failure.Slack}
 	case "users_not_found", "user_not_found", "user_disabled", "cannot_dm_bot":
-		e.Problem, e.Args = tool.ProblemNoRecipient, []any{recipient}
+		e.Problem, e.Args = failure.ProblemNoRecipient, []any{recipient}
 	case "ratelimited":
-		e.Problem, e.Args = tool.ProblemRateLimited, []any{tool.Slack}
+		e.Problem, e.Args = failure.ProblemRateLimited, []any{failure.Slack}
 	}
 	return e
 }

@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"strings"
 
-	"ringi/shared/tool"
+	"ringi/shared/failure"
 )
 
 // Refusal is what the body of a refusal says in a vendor's own form.
@@ -12,12 +12,12 @@ type Refusal struct {
 	Said string // the vendor's words, for people
 	// Problem is what the body tells that the status doesn't: ProblemUnauthorized,
 	// ProblemDenied or ProblemRateLimited; empty where it tells no more.
-	Problem tool.Problem
+	Problem failure.Problem
 }
 
 // refused makes the error of an answer. A vendor that throttles with 403 says the same of
 // a missing permission: where an earlier page of this call was allowed, it is a throttle.
-func (c *Client) refused(res *http.Response, path string, body []byte) *tool.Error {
+func (c *Client) refused(res *http.Response, path string, body []byte) *failure.Error {
 	var r Refusal
 	if c.Explain != nil {
 		r = c.Explain(res.StatusCode, body)
@@ -25,12 +25,12 @@ func (c *Client) refused(res *http.Response, path string, body []byte) *tool.Err
 	e := Refused(c.Provider, res.StatusCode, res.Header, r.Said)
 	switch {
 	case res.StatusCode < 400 || res.StatusCode >= 500:
-	case r.Problem == tool.ProblemDenied:
-		e.Problem, e.Args = tool.ProblemDenied, []any{c.Provider, Short(r.Said)}
+	case r.Problem == failure.ProblemDenied:
+		e.Problem, e.Args = failure.ProblemDenied, []any{c.Provider, Short(r.Said)}
 	case r.Problem != "":
 		e.Problem, e.Args = r.Problem, []any{c.Provider}
-	case e.Problem == tool.ProblemForbidden && c.Throttle > 0 && c.allowed(path):
-		e.Problem, e.RetryAfter = tool.ProblemRateLimited, c.Throttle
+	case e.Problem == failure.ProblemForbidden && c.Throttle > 0 && c.allowed(path):
+		e.Problem, e.RetryAfter = failure.ProblemRateLimited, c.Throttle
 	}
 	return e
 }

@@ -14,8 +14,8 @@ import (
 	"sync"
 	"time"
 
+	"ringi/shared/failure"
 	"ringi/shared/sleep"
-	"ringi/shared/tool"
 )
 
 // maxBody is how much of an answer is read, in bytes.
@@ -29,7 +29,7 @@ const maxAttempts = 3
 
 // Client talks to one vendor with JSON.
 type Client struct {
-	Provider tool.Provider
+	Provider failure.Provider
 	Base     string // without a slash at the end
 	Tokens   Tokens
 	HTTP     HTTP
@@ -42,7 +42,7 @@ type Client struct {
 	mayRead sync.Map // endpoints that were read
 }
 
-// Tokens are the credentials of one tenant for one vendor. Their errors are *tool.Error
+// Tokens are the credentials of one tenant for one vendor. Their errors are *failure.Error
 // that say Failed: without a token nothing is called.
 type Tokens interface {
 	Token(ctx context.Context) (string, error)
@@ -93,7 +93,7 @@ func (o once) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // Read makes a call that changes nothing, and tries it again when that may help
-// and there is time. Its errors are *tool.Error with the outcome Failed.
+// and there is time. Its errors are *failure.Error with the outcome Failed.
 func (c *Client) Read(ctx context.Context, path string, out any) error {
 	for attempt := 1; ; attempt++ {
 		attemptCtx, cancel := context.WithTimeout(ctx, attemptWithin)
@@ -102,14 +102,14 @@ func (c *Client) Read(ctx context.Context, path string, out any) error {
 		if err == nil {
 			return nil
 		}
-		err.Outcome = tool.Failed
+		err.Outcome = failure.Failed
 		if attempt == maxAttempts || !again(err) || !sleep.Within(ctx, pause(attempt, err.RetryAfter)) {
 			return err
 		}
 	}
 }
 
-// Write makes a call that changes something, once. Its errors are *tool.Error:
+// Write makes a call that changes something, once. Its errors are *failure.Error:
 // Failed when it cannot have been done, else Unknown.
 func (c *Client) Write(ctx context.Context, method, path string, in, out any) error {
 	if err := c.call(ctx, method, path, in, out); err != nil {
@@ -121,32 +121,32 @@ func (c *Client) Write(ctx context.Context, method, path string, in, out any) er
 // call makes a call with the tenant's token, and once more with another one when
 // the vendor refused it: a call without a valid token does nothing. It returns a nil
 // error of its own type only when out is filled.
-func (c *Client) call(ctx context.Context, method, path string, in, out any) *tool.Error {
+func (c *Client) call(ctx context.Context, method, path string, in, out any) *failure.Error {
 	token, err := c.Tokens.Token(ctx)
 	if err != nil {
 		return c.without(err)
 	}
 	refused := c.callAs(ctx, token, method, path, in, out)
-	if refused == nil || refused.Problem != tool.ProblemUnauthorized {
+	if refused == nil || refused.Problem != failure.ProblemUnauthorized {
 		return refused
 	}
 	if token, err = c.Tokens.Renew(ctx, token); err != nil {
 		return c.without(err)
 	}
 	refused = c.callAs(ctx, token, method, path, in, out)
-	if refused != nil && refused.Problem == tool.ProblemUnauthorized {
+	if refused != nil && refused.Problem == failure.ProblemUnauthorized {
 		c.Tokens.Refused(ctx, token)
 	}
 	return refused
 }
 
 // without is a call that was not made for want of a token.
-func (c *Client) without(err error) *tool.Error {
-	var e *tool.Error
+func (c *Client) without(err error) *failure.Error {
+	var e *failure.Error
 	if !errors.As(err, &e) {
-		e = &tool.Error{Problem: tool.ProblemInternal, Args: []any{c.Provider}, Err: err}
+		e = &failure.Error{Problem: failure.ProblemInternal, Args: []any{c.Provider}, Err: err}
 	}
-	return &tool.Error{Outcome: tool.Failed, Problem: e.Problem, RetryAfter: e.RetryAfter, Args: e.Args, Err: noToken{e.Err}}
+	return &failure.Error{Outcome: failure.Failed, Problem: e.Problem, RetryAfter: e.RetryAfter, Args: e.Args, Err: noToken{e.Err}}
 }
 
 // noToken marks a call that was not made: trying again is for whoever owns the token.
@@ -154,18 +154,18 @@ type noToken struct{ error }
 
 func (e noToken) Unwrap() error { return e.error }
 
-func (c *Client) callAs(ctx context.Context, token, method, path string, in, out any) *tool.Error {
+func (c *Client) callAs(ctx context.Context, token, method, path string, in, out any) *failure.Error {
 	var body io.Reader
 	if in != nil {
 		b, err := json.Marshal(in)
 		if err != nil {
-			return &tool.Error{Outcome: tool.Failed, Problem: tool.ProblemInternal, Args: []any{c.Provider}, Err: err}
+			return &failure.Error{Outcome: failure.Failed, Problem: failure.ProblemInternal, Args: []any{c.Provider}, Err: err}
 		}
 		body = bytes.NewReader(b)
 	}
 	r, err := http.NewRequestWithContext(ctx, method, c.Base+path, body)
 	if err != nil {
-		return &tool.Error{Outcome: tool.Failed, Problem: tool.ProblemInternal, Args: []any{c.Provider}, Err: err}
+		return &failure.Error{Outcome: failure.Failed, Problem: failure.ProblemInternal, Args: []any{c.Provider}, Err: err}
 	}
 	r.Header.Set("Authorization", "Bearer "+token)
 	r.Header.Set("Accept", "application/json")
@@ -194,7 +194,7 @@ func (c *Client) callAs(ctx context.Context, token, method, path string, in, out
 		err = json.Unmarshal(text, out)
 	}
 	if err != nil {
-		return &tool.Error{Outcome: tool.Unknown, Problem: tool.ProblemBadAnswer, Args: []any{c.Provider}, Err: plain(err)}
+		return &failure.Error{Outcome: failure.Unknown, Problem: failure.ProblemBadAnswer, Args: []any{c.Provider}, Err: plain(err)}
 	}
 	if method == http.MethodGet {
 		c.allow(path)
@@ -203,12 +203,12 @@ func (c *Client) callAs(ctx context.Context, token, method, path string, in, out
 }
 
 // again reports whether a read that failed so may work a moment later.
-func again(e *tool.Error) bool {
+func again(e *failure.Error) bool {
 	if errors.As(e.Err, new(noToken)) {
 		return false
 	}
 	switch e.Problem {
-	case tool.ProblemRateLimited, tool.ProblemDown, tool.ProblemTimeout, tool.ProblemUnreachable, tool.ProblemLost, tool.ProblemBadAnswer:
+	case failure.ProblemRateLimited, failure.ProblemDown, failure.ProblemTimeout, failure.ProblemUnreachable, failure.ProblemLost, failure.ProblemBadAnswer:
 		return !errors.Is(e.Err, context.Canceled)
 	}
 	return false

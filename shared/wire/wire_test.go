@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/tool"
-	"ringi/shared/tool/wire"
+	"ringi/shared/failure"
+	"ringi/shared/wire"
 )
 
 // token is one that nobody renews.
@@ -23,7 +23,7 @@ type token string
 func (t token) Token(context.Context) (string, error) { return string(t), nil }
 
 func (t token) Renew(context.Context, string) (string, error) {
-	return "", &tool.Error{Problem: tool.ProblemUnauthorized}
+	return "", &failure.Error{Problem: failure.ProblemUnauthorized}
 }
 
 func (token) Refused(context.Context, string) {}
@@ -37,7 +37,7 @@ func client(t *testing.T, do http.HandlerFunc) (*wire.Client, *atomic.Int32) {
 		do(w, r)
 	}))
 	t.Cleanup(s.Close)
-	return &wire.Client{Provider: tool.Google, Base: s.URL, Tokens: token("sesame-himitsu"), HTTP: wire.NewHTTP(), Explain: func(_ int, b []byte) wire.Refusal { return wire.Refusal{Said: string(b)} }}, calls
+	return &wire.Client{Provider: failure.Google, Base: s.URL, Tokens: token("sesame-himitsu"), HTTP: wire.NewHTTP(), Explain: func(_ int, b []byte) wire.Refusal { return wire.Refusal{Said: string(b)} }}, calls
 }
 
 func status(code int, body string) http.HandlerFunc {
@@ -57,22 +57,22 @@ func half(w http.ResponseWriter, _ *http.Request) {
 func TestWhatAFailedWriteMayHaveDone(t *testing.T) {
 	for name, test := range map[string]struct {
 		do      http.HandlerFunc
-		outcome tool.Outcome
-		problem tool.Problem
+		outcome failure.Outcome
+		problem failure.Problem
 	}{
-		"400":                {status(400, "bad"), tool.Failed, tool.ProblemRejected},
-		"401":                {status(401, ""), tool.Failed, tool.ProblemUnauthorized},
-		"403":                {status(403, ""), tool.Failed, tool.ProblemForbidden},
-		"404":                {status(404, ""), tool.Failed, tool.ProblemNotFound},
-		"409":                {status(409, ""), tool.Failed, tool.ProblemRejected},
-		"429":                {status(429, ""), tool.Failed, tool.ProblemRateLimited},
-		"302":                {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/elsewhere", http.StatusFound) }, tool.Failed, tool.ProblemRejected},
-		"500":                {status(500, ""), tool.Unknown, tool.ProblemDown},
-		"503":                {status(503, ""), tool.Unknown, tool.ProblemDown},
-		"the connection cut": {cut, tool.Unknown, tool.ProblemLost},
-		"half an answer":     {half, tool.Unknown, tool.ProblemLost},
-		"an answer in HTML":  {status(200, "<html>"), tool.Unknown, tool.ProblemBadAnswer},
-		"no answer in time":  {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, tool.Unknown, tool.ProblemTimeout},
+		"400":                {status(400, "bad"), failure.Failed, failure.ProblemRejected},
+		"401":                {status(401, ""), failure.Failed, failure.ProblemUnauthorized},
+		"403":                {status(403, ""), failure.Failed, failure.ProblemForbidden},
+		"404":                {status(404, ""), failure.Failed, failure.ProblemNotFound},
+		"409":                {status(409, ""), failure.Failed, failure.ProblemRejected},
+		"429":                {status(429, ""), failure.Failed, failure.ProblemRateLimited},
+		"302":                {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/elsewhere", http.StatusFound) }, failure.Failed, failure.ProblemRejected},
+		"500":                {status(500, ""), failure.Unknown, failure.ProblemDown},
+		"503":                {status(503, ""), failure.Unknown, failure.ProblemDown},
+		"the connection cut": {cut, failure.Unknown, failure.ProblemLost},
+		"half an answer":     {half, failure.Unknown, failure.ProblemLost},
+		"an answer in HTML":  {status(200, "<html>"), failure.Unknown, failure.ProblemBadAnswer},
+		"no answer in time":  {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, failure.Unknown, failure.ProblemTimeout},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, calls := client(t, func(w http.ResponseWriter, r *http.Request) {
@@ -82,7 +82,7 @@ func TestWhatAFailedWriteMayHaveDone(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			defer cancel()
 			err := c.Write(ctx, http.MethodPut, "/x?secret=id", map[string]int{"a": 1}, new(struct{}))
-			var e *tool.Error
+			var e *failure.Error
 			if !errors.As(err, &e) || e.Outcome != test.outcome || e.Problem != test.problem {
 				t.Fatalf("%v, want %s %s", err, test.outcome, test.problem)
 			}
@@ -105,12 +105,12 @@ func TestAWriteThatNeverLeftHasFailed(t *testing.T) {
 	l.Close()
 	for name, base := range map[string]string{"refused": closed, "no TLS": strings.Replace(plainServer(t), "http:", "https:", 1)} {
 		t.Run(name, func(t *testing.T) {
-			c := &wire.Client{Provider: tool.Google, Base: base, Tokens: token("x"), HTTP: wire.NewHTTP()}
+			c := &wire.Client{Provider: failure.Google, Base: base, Tokens: token("x"), HTTP: wire.NewHTTP()}
 			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 			defer cancel()
 			err := c.Write(ctx, http.MethodPost, "/", map[string]int{}, new(struct{}))
-			var e *tool.Error
-			if !errors.As(err, &e) || e.Outcome != tool.Failed {
+			var e *failure.Error
+			if !errors.As(err, &e) || e.Outcome != failure.Failed {
 				t.Errorf("%v", err)
 			}
 		})
@@ -144,8 +144,8 @@ func TestReadsTryAgainWhenThatHelps(t *testing.T) {
 			c, calls := client(t, test.do)
 			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 			defer cancel()
-			var e *tool.Error
-			if err := c.Read(ctx, "/", new(struct{})); !errors.As(err, &e) || e.Outcome != tool.Failed {
+			var e *failure.Error
+			if err := c.Read(ctx, "/", new(struct{})); !errors.As(err, &e) || e.Outcome != failure.Failed {
 				t.Errorf("%v", err)
 			}
 			if calls.Load() != test.calls {
@@ -215,14 +215,14 @@ func TestARefusedTokenIsRenewedOnce(t *testing.T) {
 		err     error  // of the renewal
 		calls   int32
 		renewed string
-		problem tool.Problem // empty: it goes well; unauthorized: with the second one too
+		problem failure.Problem // empty: it goes well; unauthorized: with the second one too
 	}{
 		"the first works":         {"one", nil, 1, "", ""},
 		"the second works":        {"two", nil, 2, "one", ""},
-		"none works":              {"never", nil, 2, "one", tool.ProblemUnauthorized},
-		"there is no other":       {"two", &tool.Error{Outcome: tool.Unknown, Problem: tool.ProblemTokenLost}, 1, "one", tool.ProblemTokenLost},
-		"it is not to be had now": {"two", &tool.Error{Outcome: tool.Failed, Problem: tool.ProblemDown}, 1, "one", tool.ProblemDown},
-		"nobody knows why not":    {"two", errors.New("sesame-himitsu"), 1, "one", tool.ProblemInternal},
+		"none works":              {"never", nil, 2, "one", failure.ProblemUnauthorized},
+		"there is no other":       {"two", &failure.Error{Outcome: failure.Unknown, Problem: failure.ProblemTokenLost}, 1, "one", failure.ProblemTokenLost},
+		"it is not to be had now": {"two", &failure.Error{Outcome: failure.Failed, Problem: failure.ProblemDown}, 1, "one", failure.ProblemDown},
+		"nobody knows why not":    {"two", errors.New("sesame-himitsu"), 1, "one", failure.ProblemInternal},
 	} {
 		for _, method := range []string{http.MethodGet, http.MethodPut} {
 			t.Run(name+" "+method, func(t *testing.T) {
@@ -245,11 +245,11 @@ func TestARefusedTokenIsRenewedOnce(t *testing.T) {
 				} else {
 					err = c.Write(t.Context(), method, "/", map[string]int{"a": 1}, new(struct{}))
 				}
-				var e *tool.Error
-				if (test.problem == "") != (err == nil) || err != nil && (!errors.As(err, &e) || e.Problem != test.problem || e.Outcome != tool.Failed) {
+				var e *failure.Error
+				if (test.problem == "") != (err == nil) || err != nil && (!errors.As(err, &e) || e.Problem != test.problem || e.Outcome != failure.Failed) {
 					t.Errorf("%v, want %q", err, test.problem)
 				}
-				if ended := strings.Join(p.ended, " "); (ended == "two") != (test.problem == tool.ProblemUnauthorized) {
+				if ended := strings.Join(p.ended, " "); (ended == "two") != (test.problem == failure.ProblemUnauthorized) {
 					t.Errorf("ended with %q", ended)
 				}
 				if calls.Load() != test.calls || strings.Join(p.renewed, " ") != test.renewed || p.asked != 1 {
@@ -291,10 +291,10 @@ func TestRateHeaders(t *testing.T) {
 		}
 	}
 	throttled := header(remaining, "0", reset, time.Now().Add(10*time.Minute).Format(time.RFC3339))
-	if e := wire.Refused(tool.Freee, 403, throttled, ""); e.Problem != tool.ProblemRateLimited || e.RetryAfter < 9*time.Minute {
+	if e := wire.Refused(failure.Freee, 403, throttled, ""); e.Problem != failure.ProblemRateLimited || e.RetryAfter < 9*time.Minute {
 		t.Errorf("a throttle's 403: %v after %s", e, e.RetryAfter)
 	}
-	if e := wire.Refused(tool.Freee, 403, header(remaining, "9000"), ""); e.Problem != tool.ProblemForbidden {
+	if e := wire.Refused(failure.Freee, 403, header(remaining, "9000"), ""); e.Problem != failure.ProblemForbidden {
 		t.Errorf("an ambiguous 403: %v", e)
 	}
 }

@@ -1,4 +1,4 @@
-package tool
+package failure
 
 var englishProviders = map[Provider]string{Freee: "freee HR", Google: "Google Sheets", Slack: "Slack"}
 

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"ringi/shared/tool"
+	"ringi/shared/failure"
 )
 
 // maxSaid is how much of a vendor's own words is shown, in characters.
@@ -21,16 +21,16 @@ const maxSaid = 200
 
 // Broken is a call without an answer. Only a request that never left has surely
 // done nothing.
-func Broken(p tool.Provider, err error) *tool.Error {
-	e := &tool.Error{Outcome: tool.Unknown, Problem: tool.ProblemLost, Args: []any{p}, Err: plain(err)}
+func Broken(p failure.Provider, err error) *failure.Error {
+	e := &failure.Error{Outcome: failure.Unknown, Problem: failure.ProblemLost, Args: []any{p}, Err: plain(err)}
 	var notSent *NotSent
 	unsent := errors.As(err, &notSent)
 	if unsent {
-		e.Outcome, e.Problem = tool.Failed, tool.ProblemUnreachable
+		e.Outcome, e.Problem = failure.Failed, failure.ProblemUnreachable
 	}
 	var timeout net.Error
 	if errors.Is(err, context.DeadlineExceeded) || errors.As(err, &timeout) && timeout.Timeout() {
-		e.Problem = tool.ProblemTimeout
+		e.Problem = failure.ProblemTimeout
 	}
 	return e
 }
@@ -55,26 +55,26 @@ func plain(err error) error {
 }
 
 // Refused is a call that was answered with a status of 300 or more.
-func Refused(p tool.Provider, status int, header http.Header, said string) *tool.Error {
-	e := &tool.Error{
-		Outcome: tool.Failed, Problem: tool.ProblemRejected, Args: []any{p, strings.TrimSpace(strconv.Itoa(status) + " " + Short(said))},
+func Refused(p failure.Provider, status int, header http.Header, said string) *failure.Error {
+	e := &failure.Error{
+		Outcome: failure.Failed, Problem: failure.ProblemRejected, Args: []any{p, strings.TrimSpace(strconv.Itoa(status) + " " + Short(said))},
 		RetryAfter: RetryAfter(header, time.Now()), Err: fmt.Errorf("HTTP %d", status),
 	}
 	switch status {
 	case http.StatusUnauthorized:
-		e.Problem, e.Args = tool.ProblemUnauthorized, []any{p}
+		e.Problem, e.Args = failure.ProblemUnauthorized, []any{p}
 	case http.StatusForbidden:
-		e.Problem, e.Args = tool.ProblemForbidden, []any{p}
+		e.Problem, e.Args = failure.ProblemForbidden, []any{p}
 		if e.RetryAfter > 0 { // freee throttles with 403; this one says that it does
-			e.Problem = tool.ProblemRateLimited
+			e.Problem = failure.ProblemRateLimited
 		}
 	case http.StatusNotFound:
-		e.Problem, e.Args = tool.ProblemNotFound, []any{p}
+		e.Problem, e.Args = failure.ProblemNotFound, []any{p}
 	case http.StatusTooManyRequests:
-		e.Problem, e.Args = tool.ProblemRateLimited, []any{p}
+		e.Problem, e.Args = failure.ProblemRateLimited, []any{p}
 	}
 	if status >= 500 {
-		e.Outcome, e.Problem, e.Args = tool.Unknown, tool.ProblemDown, []any{p, status}
+		e.Outcome, e.Problem, e.Args = failure.Unknown, failure.ProblemDown, []any{p, status}
 	}
 	return e
 }

@@ -1,4 +1,4 @@
-package tool
+package failure
 
 var japaneseProviders = map[Provider]string{Freee: "freee人事労務", Google: "Google スプレッドシート", Slack: "Slack"}
 

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/tool"
-	"ringi/shared/tool/wire"
+	"ringi/shared/failure"
+	"ringi/shared/wire"
 )
 
 // An error of an answer that can't be read goes to logs: it quotes nothing of it.
@@ -22,8 +22,8 @@ func TestAnAnswerThatCannotBeReadIsNotQuoted(t *testing.T) {
 			Pay  int    `json:"pay"`
 		}
 		err := c.Write(t.Context(), http.MethodPut, "/", map[string]int{}, &out)
-		var e *tool.Error
-		if !errors.As(err, &e) || e.Problem != tool.ProblemBadAnswer || strings.Contains(e.Error(), "45000") || strings.Contains(e.Error(), "0901") {
+		var e *failure.Error
+		if !errors.As(err, &e) || e.Problem != failure.ProblemBadAnswer || strings.Contains(e.Error(), "45000") || strings.Contains(e.Error(), "0901") {
 			t.Errorf("%s: %v", body, err)
 		}
 	}
@@ -42,18 +42,18 @@ func TestA403AfterAPageIsAThrottle(t *testing.T) {
 	c.Throttle = 10 * time.Minute
 	for _, test := range []struct {
 		path    string
-		problem tool.Problem
+		problem failure.Problem
 		wait    time.Duration
 	}{
 		{"/people/7?offset=0", "", 0},
-		{"/people/7?offset=100", tool.ProblemRateLimited, 10 * time.Minute},
-		{"/people/8", tool.ProblemRateLimited, 10 * time.Minute},
-		{"/banks/7", tool.ProblemForbidden, 0},
+		{"/people/7?offset=100", failure.ProblemRateLimited, 10 * time.Minute},
+		{"/people/8", failure.ProblemRateLimited, 10 * time.Minute},
+		{"/banks/7", failure.ProblemForbidden, 0},
 	} {
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second) // nobody has ten minutes
 		err := c.Read(ctx, test.path, new(struct{}))
 		cancel()
-		var e *tool.Error
+		var e *failure.Error
 		if (test.problem == "") != (err == nil) || err != nil && (!errors.As(err, &e) || e.Problem != test.problem || e.RetryAfter != test.wait) {
 			t.Errorf("%s: %v", test.path, err)
 		}
@@ -64,21 +64,21 @@ func TestA403AfterAPageIsAThrottle(t *testing.T) {
 func TestTheBodyTellsWhatTheStatusDoesNot(t *testing.T) {
 	for _, test := range []struct {
 		status int
-		says   tool.Problem
-		want   tool.Problem
+		says   failure.Problem
+		want   failure.Problem
 	}{
-		{403, tool.ProblemDenied, tool.ProblemDenied},
-		{401, tool.ProblemDenied, tool.ProblemDenied},
-		{403, tool.ProblemRateLimited, tool.ProblemRateLimited},
-		{400, tool.ProblemUnauthorized, tool.ProblemUnauthorized},
-		{500, tool.ProblemUnauthorized, tool.ProblemDown},
-		{302, tool.ProblemUnauthorized, tool.ProblemRejected},
+		{403, failure.ProblemDenied, failure.ProblemDenied},
+		{401, failure.ProblemDenied, failure.ProblemDenied},
+		{403, failure.ProblemRateLimited, failure.ProblemRateLimited},
+		{400, failure.ProblemUnauthorized, failure.ProblemUnauthorized},
+		{500, failure.ProblemUnauthorized, failure.ProblemDown},
+		{302, failure.ProblemUnauthorized, failure.ProblemRejected},
 	} {
 		c, _ := client(t, status(test.status, "no"))
 		c.Explain = func(int, []byte) wire.Refusal { return wire.Refusal{Said: "no", Problem: test.says} }
 		err := c.Write(t.Context(), http.MethodPut, "/", map[string]int{}, new(struct{}))
-		var e *tool.Error
-		if !errors.As(err, &e) || test.want != tool.ProblemUnauthorized && e.Problem != test.want {
+		var e *failure.Error
+		if !errors.As(err, &e) || test.want != failure.ProblemUnauthorized && e.Problem != test.want {
 			t.Errorf("%d, %s: %v", test.status, test.says, err)
 		}
 	}
