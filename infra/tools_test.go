@@ -15,13 +15,13 @@ import (
 	"ringi/shared/tool"
 )
 
-var update = flag.Bool("update", false, "write the table of tools into the README")
+var update = flag.Bool("update", false, "write the table of tools into shared/tool/README.md")
 
 const tableBegins, tableEnds = "<!-- tools -->\n", "<!-- /tools -->"
 
-// The README's table of tools is the catalog's.
+// The table of tools in shared/tool/README.md is the catalog's.
 func TestReadmeListsTheTools(t *testing.T) {
-	path := filepath.Join(repository, "README.md")
+	path := filepath.Join(repository, "shared", "tool", "README.md")
 	b, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -29,7 +29,7 @@ func TestReadmeListsTheTools(t *testing.T) {
 	before, rest, begins := strings.Cut(string(b), tableBegins)
 	table, after, ends := strings.Cut(rest, tableEnds)
 	if !begins || !ends {
-		t.Fatalf("the README has no %s … %s", strings.TrimSpace(tableBegins), tableEnds)
+		t.Fatalf("%s has no %s … %s", path, strings.TrimSpace(tableBegins), tableEnds)
 	}
 	want := tableOfTools(t)
 	if *update {

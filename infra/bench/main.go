@@ -47,7 +47,7 @@ func run(ctx context.Context, args []string, out, log io.Writer) error {
 	rows := flags.Int("rows", 0, "the most rows of growth; 0 is the usual number")
 	seed := flags.Uint64("seed", rand.Uint64(), "which calls fail")
 	keep := flags.String("keep", ".ringi-local/bench/measured.json", "where measured parts are kept, so that each can be measured alone; empty keeps nothing")
-	write := flags.Bool("write", false, "write the table into README.md and the ratios into infra/bench/baseline.json; a part that was never measured here stays as it is there")
+	write := flags.Bool("write", false, "write the table into infra/bench/README.md and the ratios into infra/bench/baseline.json; a part that was never measured here stays as it is there")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -90,7 +90,7 @@ func run(ctx context.Context, args []string, out, log io.Writer) error {
 	if !*write {
 		return nil
 	}
-	const readme, stored = "README.md", "infra/bench/baseline.json"
+	const readme, stored = "infra/bench/README.md", "infra/bench/baseline.json"
 	if table, err = withOld(readme, table); err != nil {
 		return err
 	}

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// The table stands in README between these.
+// The table stands in infra/bench/README.md between these.
 const (
 	begin = "<!-- bench -->"
 	end   = "<!-- /bench -->"

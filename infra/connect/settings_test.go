@@ -214,11 +214,11 @@ func TestTenantIsNamedAndItsAdministratorsToo(t *testing.T) {
 	d.refused(t, "T0TYPO has not asked for anything yet", "-team", "T0TYPO", "tenant", "set", "admins=U0SATO")
 }
 
-// What README and the runbook tell people to type is taken as it stands there.
+// What the READMEs and the runbook tell people to type is taken as it stands there.
 func TestCommandsThatAreWrittenDownWork(t *testing.T) {
 	d := decide(t, "T0RINGI")
 	n := 0
-	for _, name := range []string{"../../README.md", "../runbook.md"} {
+	for _, name := range []string{"../../README.md", "README.md", "../runbook.md"} {
 		b, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)

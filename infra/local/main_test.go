@@ -153,7 +153,7 @@ func TestCtrlCStopsEverything(t *testing.T) {
 	if resp.StatusCode != http.StatusOK {
 		t.Errorf("the page is %d", resp.StatusCode)
 	}
-	resp, err = http.Get(url + "/sandbox/servers") // what the README says to allow first is there from the start
+	resp, err = http.Get(url + "/sandbox/servers") // what infra/connect/README.md says to allow first is there from the start
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,14 +8,14 @@ import (
 	"testing"
 )
 
-// What the README claims, a test must say: each that it names is there.
-func TestTheReadmeNamesTestsThatThereAre(t *testing.T) {
+// What infra/claims.md claims, a test must say: each that it names is there.
+func TestTheClaimsNameTestsThatThereAre(t *testing.T) {
 	const root = "../.."
-	readme, err := os.ReadFile(filepath.Join(root, "README.md"))
+	claims, err := os.ReadFile(filepath.Join(root, "infra", "claims.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	named := regexp.MustCompile("`([a-z/-]+)` (Test[A-Za-z0-9]+)").FindAllStringSubmatch(string(readme), -1)
+	named := regexp.MustCompile("`([a-z/-]+)` (Test[A-Za-z0-9]+)").FindAllStringSubmatch(string(claims), -1)
 	if len(named) < 10 {
 		t.Fatalf("it names %d tests", len(named))
 	}
