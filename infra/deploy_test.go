@@ -19,7 +19,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"ringi/shared/task"
+	"ringi/shared/modelname"
 )
 
 // account answers what `sam deploy` asks of AWS until it wants a change set, which is
@@ -200,12 +200,12 @@ func (r templateRules) complete(given map[string]string) map[string]string {
 func TestProductionTakesNoDemoModelByAnyName(t *testing.T) {
 	rules := readRules(t)
 	for _, name := range []string{"demo", "demo:any", "demo:claude-sonnet-4-6", "claude-sonnet-4-6", "anthropic:demo", "openai:gpt-5.4", "o3", "gemini-2.5-flash", "compatible:demo/demo", "bedrock:global.anthropic.claude-sonnet-4-6"} {
-		parsed, err := task.ParseModel(name)
+		parsed, err := modelname.Parse(name)
 		if err != nil {
 			t.Fatal(err)
 		}
 		parameters := rules.complete(map[string]string{"Stage": "prod", "Model": name})
-		if demo := parsed.Provider == task.ProviderDemo; rules.refuse(t, parameters) != demo {
+		if demo := parsed.Provider == modelname.Demo; rules.refuse(t, parameters) != demo {
 			t.Errorf("%s is refused: %t, wanted %t", name, !demo, demo)
 		}
 	}

@@ -17,6 +17,7 @@ import (
 
 	"ringi/infra/local/mapping"
 	"ringi/infra/local/template"
+	"ringi/shared/aggregate"
 	"ringi/shared/pipeline"
 	"ringi/shared/task"
 )
@@ -141,11 +142,11 @@ func TestSampleEventsTellOfOneTask(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := task.Ref{Tenant: task.TenantID(mention.TeamID), Task: id}
+	want := aggregate.Ref{Tenant: aggregate.TenantID(mention.TeamID), Task: id}
 
 	var sqs events.SQSEvent
 	sample(t, "update-card.json", &sqs)
-	var got task.Ref
+	var got aggregate.Ref
 	strictly(t, "update-card.json", []byte(sqs.Records[0].Body), &got)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("update-card.json: %s", diff)

@@ -10,7 +10,10 @@ import (
 // ranks are the packages of shared, from the ground up. A package imports only what stands in
 // ranks below its own, so no import runs back. A new package gets its place here.
 var ranks = [][]string{
-	{"legible", "mask", "metric", "outbound", "schema", "secret", "sleep", "task"},
+	{"aggregate", "language", "lazy", "legible", "mask", "metric", "outbound", "schema", "secret", "sleep"},
+	{"modelname"},
+	{"tenancy"},
+	{"task"},
 	{"boot", "effect", "failure", "model/demo", "model/price", "pipeline", "reason", "result", "slackapi/inbound", "tool/line"},
 	{"card", "store", "wire"},
 	{"secret/oauth", "slackapi", "tool"},
@@ -21,7 +24,7 @@ var ranks = [][]string{
 
 // withoutSDK are packages that import nothing but the standard library, packages of ours and ulid: the
 // domain first, then what puts it into words.
-var withoutSDK = []string{"task", "failure", "legible", "mask", "metric", "model/demo", "model/price", "reason", "sleep", "tool/line"}
+var withoutSDK = []string{"aggregate", "language", "lazy", "modelname", "tenancy", "task", "failure", "legible", "mask", "metric", "model/demo", "model/price", "reason", "sleep", "tool/line"}
 
 // helpers are imported by tests only. Those that are true start stand-ins of infra/local.
 var helpers = map[string]bool{

@@ -16,7 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"ringi/shared/store"
-	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 // noted are the attributes that DynamoDB hears of when the store notes that a tool has
@@ -54,11 +54,11 @@ func recordNotes(ctx context.Context) ([]string, error) {
 	s := store.New(dynamodb.New(dynamodb.Options{
 		Region: "us-east-1", BaseEndpoint: aws.String(table.URL), Credentials: credentials.NewStaticCredentialsProvider("none", "none", ""),
 	}), "ringi")
-	if err := s.NoteToolChanged(ctx, task.ToolPermission{TenantID: "T1", ToolName: "mcp:a:b"}, time.Now()); err != nil {
+	if err := s.NoteToolChanged(ctx, tenancy.ToolPermission{TenantID: "T1", ToolName: "mcp:a:b"}, time.Now()); err != nil {
 		return nil, err
 	}
 	// The table answers nothing, so the tenant is not found once the write is made.
-	for _, before := range []task.Tenant{{ID: "T1"}, {ID: "T1", AgentID: "a"}} {
+	for _, before := range []tenancy.Tenant{{ID: "T1"}, {ID: "T1", AgentID: "a"}} {
 		_, _ = s.SaveAgent(ctx, before, "agent", "environment", time.Now())
 	}
 	slices.Sort(names)

@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"ringi/shared/task"
+	"ringi/shared/tenancy"
 	"ringi/shared/tool"
 )
 
@@ -66,8 +66,8 @@ func tableOfTools(t *testing.T) string {
 	return out.String()
 }
 
-func sortedConstraints(s tool.Spec) []task.Constraint {
-	var names []task.Constraint
+func sortedConstraints(s tool.Spec) []tenancy.Constraint {
+	var names []tenancy.Constraint
 	for name := range s.Bound {
 		names = append(names, name)
 	}

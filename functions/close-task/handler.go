@@ -6,14 +6,15 @@ import (
 	"fmt"
 	"time"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/pipeline"
 	"ringi/shared/task"
 )
 
 // Store commits what close-task records.
 type Store interface {
-	Load(ctx context.Context, ref task.Ref) (*task.Aggregate, error)
-	Decide(ctx context.Context, ref task.Ref, decide task.Decision) (*task.Aggregate, error)
+	Load(ctx context.Context, ref aggregate.Ref) (*task.Aggregate, error)
+	Decide(ctx context.Context, ref aggregate.Ref, decide task.Decision) (*task.Aggregate, error)
 }
 
 // Handler closes what a failed run leaves behind.
@@ -26,28 +27,28 @@ type Handler struct {
 // task fail; before that the generation is parked. While a gate waits it records
 // nothing and ends the run: the decision, or the sweeper where nobody is asked,
 // starts the next one. While a call is out it sends the run to wait for it.
-func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (task.Next, error) {
+func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next, error) {
 	a, err := h.Store.Decide(ctx, in.Ref(), func(a *task.Aggregate) (task.Change, error) {
 		return a.GiveUp(in.Run, reason(in.Error, a), h.Now())
 	})
-	if errors.Is(err, task.ErrInFlight) {
+	if errors.Is(err, aggregate.ErrInFlight) {
 		if a, err = h.Store.Load(ctx, in.Ref()); err == nil {
 			return a.Next(h.Now()), nil
 		}
 	}
 	if err != nil {
-		return task.Next{}, fmt.Errorf("give up run %d: %w", in.Run, err)
+		return aggregate.Next{}, fmt.Errorf("give up run %d: %w", in.Run, err)
 	}
 	if a.Head.Run != in.Run { // a decision came just before: the next run has it
-		return task.Next{}, task.ErrSuperseded
+		return aggregate.Next{}, aggregate.ErrSuperseded
 	}
 	if open, waits := a.Pending(); waits && a.Head.Parked == nil {
-		return task.Next{State: task.StateFinish, Gate: open.Key, Outcome: "waiting"}, nil
+		return aggregate.Next{State: task.StateFinish, Gate: open.Key, Outcome: "waiting"}, nil
 	}
 	return a.Next(h.Now()), nil
 }
 
-func reason(caught string, a *task.Aggregate) task.Reason {
+func reason(caught string, a *task.Aggregate) aggregate.Reason {
 	if caught == pipeline.ModelUnavailable && a.Layer() != task.L4 {
 		return task.ReasonModelUnavailable
 	}

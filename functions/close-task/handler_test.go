@@ -5,9 +5,11 @@ import (
 	"testing"
 	"time"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/pipeline"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 func TestCloseTask(t *testing.T) {
@@ -29,12 +31,12 @@ func TestCloseTask(t *testing.T) {
 	}
 }
 
-func handle(w *pipelinetest.World, in pipeline.Input, caught string) (task.Next, error) {
+func handle(w *pipelinetest.World, in pipeline.Input, caught string) (aggregate.Next, error) {
 	in.Error = caught
 	return (&Handler{Store: w.OnWire(), Now: w.Now}).Handle(w.T.Context(), in)
 }
 
-func done(t *testing.T, w *pipelinetest.World, in pipeline.Input, caught string) task.Next {
+func done(t *testing.T, w *pipelinetest.World, in pipeline.Input, caught string) aggregate.Next {
 	t.Helper()
 	next, err := handle(w, in, caught)
 	if err != nil {
@@ -59,7 +61,7 @@ func testParks(t *testing.T, w *pipelinetest.World) {
 }
 
 func executing(w *pipelinetest.World) {
-	w.Approved(task.DefaultSettings(), pipelinetest.Step(1, "list_employees", task.Read, "{}"))
+	w.Approved(tenancy.DefaultSettings(), pipelinetest.Step(1, "list_employees", aggregate.Read, "{}"))
 	w.Begin()
 }
 
@@ -74,7 +76,7 @@ func testFails(t *testing.T, w *pipelinetest.World) {
 }
 
 func testWaits(t *testing.T, w *pipelinetest.World) {
-	before := w.Prompted(task.DefaultSettings()).Head.Rev
+	before := w.Prompted(tenancy.DefaultSettings()).Head.Rev
 	if next := done(t, w, w.In(), pipeline.Unavailable); next.State != task.StateFinish || next.Gate != task.PromptKey(1) {
 		t.Errorf("%+v", next)
 	}
@@ -84,7 +86,7 @@ func testWaits(t *testing.T, w *pipelinetest.World) {
 }
 
 func testAsksNobody(t *testing.T, w *pipelinetest.World) {
-	s := task.DefaultSettings()
+	s := tenancy.DefaultSettings()
 	s.PromptApprovalRequired = false
 	w.Prompted(s)
 	for range task.MaxRestarts {
@@ -102,10 +104,10 @@ func testAsksNobody(t *testing.T, w *pipelinetest.World) {
 }
 
 func testDecided(t *testing.T, w *pipelinetest.World) {
-	w.Prompted(task.DefaultSettings())
+	w.Prompted(tenancy.DefaultSettings())
 	in := w.In()
 	w.Approve()
-	if _, err := handle(w, in, pipeline.Unavailable); !errors.Is(err, task.ErrSuperseded) {
+	if _, err := handle(w, in, pipeline.Unavailable); !errors.Is(err, aggregate.ErrSuperseded) {
 		t.Errorf("%v, want ErrSuperseded: the next run has it", err)
 	}
 	if h := w.Load().Head; h.Run != 2 || h.Parked != nil {
@@ -132,7 +134,7 @@ func testInFlight(t *testing.T, w *pipelinetest.World) {
 func testSuperseded(t *testing.T, w *pipelinetest.World) {
 	in := w.In()
 	w.Restart()
-	if _, err := handle(w, in, pipeline.Internal); !errors.Is(err, task.ErrSuperseded) {
+	if _, err := handle(w, in, pipeline.Internal); !errors.Is(err, aggregate.ErrSuperseded) {
 		t.Errorf("%v, want ErrSuperseded", err)
 	}
 	if p := w.Load().Head.Parked; p != nil {

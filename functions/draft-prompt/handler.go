@@ -5,17 +5,19 @@ import (
 	"fmt"
 	"time"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/card"
 	"ringi/shared/model"
 	"ringi/shared/pipeline"
 	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 // Store is what draft-prompt reads and commits.
 type Store interface {
-	Settings(ctx context.Context, tenant string) (task.Settings, error)
-	ToolPermissions(ctx context.Context, tenant string) ([]task.ToolPermission, error)
-	Decide(ctx context.Context, ref task.Ref, decide task.Decision) (*task.Aggregate, error)
+	Settings(ctx context.Context, tenant string) (tenancy.Settings, error)
+	ToolPermissions(ctx context.Context, tenant string) ([]tenancy.ToolPermission, error)
+	Decide(ctx context.Context, ref aggregate.Ref, decide task.Decision) (*task.Aggregate, error)
 	DecideOn(ctx context.Context, a *task.Aggregate, decide task.Decision) (*task.Aggregate, error)
 }
 
@@ -29,12 +31,12 @@ type Handler struct {
 
 // Handle shows that a policy is being drafted, drafts it with what was rejected
 // before in view, and opens its gate. When the gate is open already, it asks nobody.
-func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (task.Next, error) {
+func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next, error) {
 	a, err := h.Store.Decide(ctx, in.Ref(), func(a *task.Aggregate) (task.Change, error) {
 		return a.BeginPrompt(in.Run, h.Now())
 	})
 	if err != nil {
-		return task.Next{}, fmt.Errorf("begin a prompt: %w", err)
+		return aggregate.Next{}, fmt.Errorf("begin a prompt: %w", err)
 	}
 	if next := a.Next(h.Now()); next.State != task.StateDraftPrompt {
 		return next, nil
@@ -42,20 +44,20 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (task.Next, err
 	made := a.Generating()
 	s, err := h.Store.Settings(ctx, in.Tenant)
 	if err != nil {
-		return task.Next{}, fmt.Errorf("read the settings: %w", err)
+		return aggregate.Next{}, fmt.Errorf("read the settings: %w", err)
 	}
 	if a.CostReached(s.MaxCost()) {
 		return pipeline.StopForCost(ctx, h.Store, in, s.MaxCost(), h.Now())
 	}
 	permissions, err := h.Store.ToolPermissions(ctx, in.Tenant)
 	if err != nil {
-		return task.Next{}, fmt.Errorf("read the tool permissions: %w", err)
+		return aggregate.Next{}, fmt.Errorf("read the tool permissions: %w", err)
 	}
 	content, usage, err := h.draft(ctx, s, a, model.BoundsOf(permissions))
 	if err != nil {
 		return pipeline.Failed(ctx, h.Store, in, made, model.InVain(err, usage), s.MaxCost(), h.Now())
 	}
-	return pipeline.Opened(ctx, h.Store, in, a, usage, s, h.Now(), func(a *task.Aggregate, s task.Settings) (task.Change, error) {
+	return pipeline.Opened(ctx, h.Store, in, a, usage, s, h.Now(), func(a *task.Aggregate, s tenancy.Settings) (task.Change, error) {
 		if a.Generating() != made { // another invocation was faster, and people have judged its draft since
 			return task.Change{}, nil
 		}
@@ -63,14 +65,14 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (task.Next, err
 	})
 }
 
-func (h *Handler) draft(ctx context.Context, s task.Settings, a *task.Aggregate, bounds model.Bounds) (string, model.Usage, error) {
+func (h *Handler) draft(ctx context.Context, s tenancy.Settings, a *task.Aggregate, bounds model.Bounds) (string, model.Usage, error) {
 	g, err := model.Within(s, h.Open, pipeline.ModelName(h.Model, s))
 	if err != nil {
 		return "", model.Usage{}, err
 	}
 	input := model.DraftInput{Task: *a.Task, Request: a.Request.Text, Bounds: bounds, Locale: s.Locale, Now: a.Request.CreatedAt, Try: a.Head.Run, Fits: card.PromptFits}
 	for _, p := range a.Prompts {
-		if p.Status == task.Rejected {
+		if p.Status == aggregate.Rejected {
 			input.Earlier = append(input.Earlier, model.Version{Content: p.Content, Reason: p.RejectionReason})
 		}
 	}

@@ -9,10 +9,12 @@ import (
 	"testing"
 	"time"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/card"
 	"ringi/shared/model"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 // generator is the demo's, with something done once before it answers.
@@ -44,7 +46,7 @@ func handler(w *pipelinetest.World, g *generator) *Handler {
 	return &Handler{Store: w.OnWire(), Open: func(string) (model.Generator, error) { return g, nil }, Model: "demo", Now: w.Now}
 }
 
-func handle(t *testing.T, w *pipelinetest.World, g *generator) task.Next {
+func handle(t *testing.T, w *pipelinetest.World, g *generator) aggregate.Next {
 	t.Helper()
 	next, err := handler(w, g).Handle(t.Context(), w.In())
 	if err != nil {
@@ -71,7 +73,7 @@ func TestDraftPrompt(t *testing.T) {
 				t.Fatalf("%+v", next)
 			}
 		}
-		if p := w.Load().Prompt(); p.Content == "" || p.Status != task.PendingApproval || g.calls != 1 {
+		if p := w.Load().Prompt(); p.Content == "" || p.Status != aggregate.PendingApproval || g.calls != 1 {
 			t.Errorf("%+v after %d calls", p, g.calls)
 		}
 	})
@@ -92,13 +94,13 @@ func TestDraftPrompt(t *testing.T) {
 	t.Run("the model is told what an administrator does not allow", func(t *testing.T) {
 		w, g := server.World(t), &generator{}
 		w.Extracted()
-		for _, p := range []task.ToolPermission{
+		for _, p := range []tenancy.ToolPermission{
 			{ToolName: "send_slack_dm", Constraints: "{}"},
 			{ToolName: "list_employees", Allowed: true, Constraints: `{"departments":["営業部"]}`},
 			{ToolName: "list_attendance", Allowed: true, Constraints: "{}"},
 		} {
 			p.TenantID = w.Ref.Tenant
-			if _, err := w.Store.SaveToolPermission(t.Context(), p, task.System(), w.Now()); err != nil {
+			if _, err := w.Store.SaveToolPermission(t.Context(), p, aggregate.System(), w.Now()); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -126,14 +128,14 @@ func TestDraftPrompt(t *testing.T) {
 		t.Run(fmt.Sprintf("approvals switched to %v while the model thinks are honoured", asks), func(t *testing.T) {
 			w, g := server.World(t), &generator{}
 			w.Extracted()
-			w.Settings(func(s *task.Settings) { s.PromptApprovalRequired = !asks })
-			g.before = func() { w.Settings(func(s *task.Settings) { s.PromptApprovalRequired, s.MaxVersions = asks, 7 }) }
+			w.Settings(func(s *tenancy.Settings) { s.PromptApprovalRequired = !asks })
+			g.before = func() { w.Settings(func(s *tenancy.Settings) { s.PromptApprovalRequired, s.MaxVersions = asks, 7 }) }
 			handle(t, w, g)
 			p := w.Load().Prompt()
-			if p.Status != task.PendingApproval || p.Terms.ApprovalRequired != asks || p.Terms.MaxVersions != 7 {
+			if p.Status != aggregate.PendingApproval || p.Terms.ApprovalRequired != asks || p.Terms.MaxVersions != 7 {
 				t.Errorf("%s under %+v", p.Status, p.Terms)
 			}
-			if s := w.Settings(func(*task.Settings) {}); p.Terms.SettingsRev != s.Rev || g.calls != 1 || p.Usage == nil {
+			if s := w.Settings(func(*tenancy.Settings) {}); p.Terms.SettingsRev != s.Rev || g.calls != 1 || p.Usage == nil {
 				t.Errorf("settings %d of %d, %d calls, %+v", p.Terms.SettingsRev, s.Rev, g.calls, p.Usage)
 			}
 		})
@@ -149,7 +151,7 @@ func TestDraftPrompt(t *testing.T) {
 		if next := handle(t, w, slow); next.State != task.StateDraftPrompt {
 			t.Errorf("%+v", next)
 		}
-		if p := w.Load().Prompt(); p.Version != 2 || p.Status != task.Generating || p.Content != "" {
+		if p := w.Load().Prompt(); p.Version != 2 || p.Status != aggregate.Generating || p.Content != "" {
 			t.Errorf("version %d is %s: %q", p.Version, p.Status, p.Content)
 		}
 	})
@@ -176,7 +178,7 @@ func TestDraftPrompt(t *testing.T) {
 		w, g := server.World(t), &generator{}
 		w.Extracted()
 		g.before = func() { w.Cancel() }
-		if _, err := handler(w, g).Handle(t.Context(), w.In()); !errors.Is(err, task.ErrSuperseded) {
+		if _, err := handler(w, g).Handle(t.Context(), w.In()); !errors.Is(err, aggregate.ErrSuperseded) {
 			t.Errorf("%v, want ErrSuperseded", err)
 		}
 	})

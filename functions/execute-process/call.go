@@ -8,11 +8,13 @@ import (
 	"log/slog"
 	"time"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/failure"
 	"ringi/shared/pipeline"
 	"ringi/shared/result"
 	"ringi/shared/sleep"
 	"ringi/shared/task"
+	"ringi/shared/tenancy"
 	"ringi/shared/tool"
 )
 
@@ -27,8 +29,8 @@ func (j *job) claim(ctx context.Context, a *task.Aggregate, call task.Call) (*ta
 	switch stop := (task.StopError{}); {
 	case err == nil:
 		return a, nil
-	case errors.Is(err, task.ErrConflict):
-		return nil, task.ErrMoved
+	case errors.Is(err, aggregate.ErrConflict):
+		return nil, aggregate.ErrMoved
 	case errors.As(err, &stop), pipeline.Name(err) != pipeline.Unavailable:
 		return nil, err
 	}
@@ -50,7 +52,7 @@ func (j *job) call(ctx context.Context, a *task.Aggregate, step task.Step, claim
 	key := task.StepKey(e.ProcessVersion, e.Attempt, step.Order)
 	callCtx, stop := context.WithDeadline(ctx, deadline)
 	defer stop()
-	if step.Effect == task.Read { // a write that is out is not called back: its outcome would be unknown
+	if step.Effect == aggregate.Read { // a write that is out is not called back: its outcome would be unknown
 		go j.watch(callCtx, a.Ref(), stop)
 	}
 	began := time.Now()
@@ -76,7 +78,7 @@ func (j *job) run(ctx context.Context, c tool.Call) (v json.RawMessage, err erro
 
 // noteChanged switches a tool off that its server has changed, so that no more plans
 // are made with it. If that fails, the next call finds out again.
-func (j *job) noteChanged(ctx context.Context, p task.ToolPermission) {
+func (j *job) noteChanged(ctx context.Context, p tenancy.ToolPermission) {
 	ctx, cancel := context.WithTimeout(ctx, claimWithin)
 	defer cancel()
 	if err := j.Store.NoteToolChanged(ctx, p, j.Now()); err != nil {
@@ -85,7 +87,7 @@ func (j *job) noteChanged(ctx context.Context, p task.ToolPermission) {
 }
 
 // outcome judges a call. It returns an error only for a read whose result could not be kept until the given time.
-func (j *job) outcome(ctx context.Context, ref task.Ref, step task.Step, value json.RawMessage, err error, until time.Time) (task.Outcome, error) {
+func (j *job) outcome(ctx context.Context, ref aggregate.Ref, step task.Step, value json.RawMessage, err error, until time.Time) (task.Outcome, error) {
 	if err == nil {
 		return j.kept(ctx, ref, step, value, until)
 	}
@@ -97,16 +99,16 @@ func (j *job) outcome(ctx context.Context, ref task.Ref, step task.Step, value j
 			o.Reason = task.ReasonToolValue
 		}
 	}
-	if step.Effect == task.Write && !known {
+	if step.Effect == aggregate.Write && !known {
 		o.Status, o.Reason = task.StepUnknown, task.ReasonToolUnknown
 	}
 	return o, nil
 }
 
 // kept is a call that was answered. A write that was done is done, with or without its answer.
-func (j *job) kept(ctx context.Context, ref task.Ref, step task.Step, value json.RawMessage, until time.Time) (task.Outcome, error) {
+func (j *job) kept(ctx context.Context, ref aggregate.Ref, step task.Step, value json.RawMessage, until time.Time) (task.Outcome, error) {
 	blob, err := j.keep(ctx, ref, value, until)
-	if err == nil || step.Effect == task.Write {
+	if err == nil || step.Effect == aggregate.Write {
 		if err != nil {
 			slog.ErrorContext(ctx, "result not kept", "task_id", ref.Task, "step", step.StepID, "err", err)
 		}
@@ -120,7 +122,7 @@ func (j *job) kept(ctx context.Context, ref task.Ref, step task.Step, value json
 
 // keep puts a result away. Nobody can make the call again before its lease is over,
 // so a bucket that is slow or down is tried again until only the time to commit is left.
-func (j *job) keep(ctx context.Context, ref task.Ref, value json.RawMessage, until time.Time) (blob task.Blob, err error) {
+func (j *job) keep(ctx context.Context, ref aggregate.Ref, value json.RawMessage, until time.Time) (blob aggregate.Blob, err error) {
 	within, wait := keepWithin, 100*time.Millisecond
 	for {
 		try, cancel := context.WithTimeout(ctx, min(within, until.Sub(j.Now())))
@@ -144,7 +146,7 @@ func (j *job) record(ctx context.Context, a *task.Aggregate, key string, claim t
 		switch {
 		case err == nil:
 			return after, nil
-		case errors.Is(err, task.ErrSuperseded): // the lease ran out, and another made the call again
+		case errors.Is(err, aggregate.ErrSuperseded): // the lease ran out, and another made the call again
 			return nil, nil
 		case pipeline.Name(err) != pipeline.Unavailable, !j.Now().Add(wait).Before(claim.LeaseUntil), !sleep.Within(ctx, wait):
 			return nil, fmt.Errorf("record the outcome of %s: %w", key, err)
@@ -153,7 +155,7 @@ func (j *job) record(ctx context.Context, a *task.Aggregate, key string, claim t
 }
 
 // watch ends a call when its task is over.
-func (j *job) watch(ctx context.Context, ref task.Ref, stop context.CancelFunc) {
+func (j *job) watch(ctx context.Context, ref aggregate.Ref, stop context.CancelFunc) {
 	tick := time.NewTicker(pollEvery)
 	defer tick.Stop()
 	for {

@@ -7,14 +7,16 @@ import (
 	"time"
 
 	"ringi/infra/local/vendors/agents"
+	"ringi/shared/aggregate"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 // givenUp is an execution whose run was given up while its session works.
 func (m *hosted) givenUp(t *testing.T, limit float64) *task.Execution {
 	t.Helper()
-	m.Settings(func(s *task.Settings) { s.MaxCostUSD = limit })
+	m.Settings(func(s *tenancy.Settings) { s.MaxCostUSD = limit })
 	m.approved(m.read(1), m.lone(2))
 	m.agents.Thinks, m.h.PollFor = 1000, 20*time.Millisecond
 	for m.Load().Execution().SessionID == "" || m.session().Messages == nil {
@@ -51,7 +53,7 @@ func TestSessionsAreClosedAndPaid(t *testing.T) {
 		if !first.SessionClosed || first.Usage == nil || first.Usage.Cost == 0 {
 			t.Fatalf("closed %v, paid %+v", first.SessionClosed, first.Usage)
 		}
-		want := (task.USD(0.25) - first.Usage.Cost) / 10_000 // whole cents
+		want := (aggregate.USD(0.25) - first.Usage.Cost) / 10_000 // whole cents
 		if b := all[1].Made.Budget; b == nil || b.MaxListCost.Amount != fmt.Sprint(int64(want)) {
 			t.Errorf("the second may cost %+v cents, want %d", b, want)
 		}
@@ -78,7 +80,7 @@ func TestSessionsAreClosedAndPaid(t *testing.T) {
 		e := m.givenUp(t, 0.25)
 		m.agents.Fail(agents.GetSession, agents.Fault{Status: 404})
 		m.run()
-		if a := m.Load(); !a.Execution().SessionClosed || !a.CostReached(task.USD(0.25)) {
+		if a := m.Load(); !a.Execution().SessionClosed || !a.CostReached(aggregate.USD(0.25)) {
 			t.Errorf("closed %v, spent %s", a.Execution().SessionClosed, a.Spent())
 		}
 		m.retry(e)

@@ -8,8 +8,10 @@ import (
 	"time"
 
 	"ringi/infra/local/vendors"
+	"ringi/shared/aggregate"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/task"
+	"ringi/shared/tenancy"
 	"ringi/shared/tool"
 )
 
@@ -34,20 +36,20 @@ func TestConstraintsHoldWhenAStepIsCalled(t *testing.T) {
 }
 
 // constrain saves the constraints of a tool, as an administrator does.
-func (w *world) constrain(name string, constraints task.JSON) {
+func (w *world) constrain(name string, constraints aggregate.JSON) {
 	w.T.Helper()
 	p, _, err := w.Store.ToolPermission(w.T.Context(), w.Ref.Tenant, name)
 	if err != nil {
 		w.T.Fatal(err)
 	}
 	p.Constraints = constraints
-	if _, err := w.Store.SaveToolPermission(w.T.Context(), p, task.System(), w.Now()); err != nil {
+	if _, err := w.Store.SaveToolPermission(w.T.Context(), p, aggregate.System(), w.Now()); err != nil {
 		w.T.Fatal(err)
 	}
 }
 
 // breaks asserts that the execution failed for a constraint, which its sentence names.
-func (w *world) breaks(name task.Constraint, steps ...task.StepStatus) *task.Execution {
+func (w *world) breaks(name tenancy.Constraint, steps ...task.StepStatus) *task.Execution {
 	w.T.Helper()
 	e := w.ends(task.ExecutionFailed, task.ReasonToolConstraint, steps...)
 	if !strings.Contains(e.ErrorDetail, "の制約 "+string(name)) {
@@ -60,7 +62,7 @@ func testNotListed(t *testing.T, w *world) {
 	w.constrain(writing, `{"spreadsheet_ids":["another"]}`)
 	w.approved(w.lone(1))
 	w.run()
-	e := w.breaks(task.OnlySpreadsheets)
+	e := w.breaks(tenancy.OnlySpreadsheets)
 	w.written(0)
 
 	w.constrain(writing, `{"spreadsheet_ids":["another","`+vendors.Sheet+`"]}`)
@@ -74,7 +76,7 @@ func testNotListed(t *testing.T, w *world) {
 
 // follow writes into the spreadsheet that the first step names, and no person has seen.
 func (w *world) follow(order int) task.Step {
-	return w.step(order, writing, task.Write,
+	return w.step(order, writing, aggregate.Write,
 		`{"spreadsheet_id":{"$ref":"step-1.result.spreadsheet_id"},"sheet":"写し","columns":[{"key":"n","title":"氏名"}],"rows":[{"n":"a"}]}`)
 }
 
@@ -85,7 +87,7 @@ func testResolvedValue(t *testing.T, w *world) {
 		w.constrain(writing, `{"spreadsheet_ids":["another"]}`)
 	}
 	w.run()
-	w.breaks(task.OnlySpreadsheets, task.StepCompleted)
+	w.breaks(tenancy.OnlySpreadsheets, task.StepCompleted)
 	w.written(1)
 }
 
@@ -93,7 +95,7 @@ func testTooManyRows(t *testing.T, w *world) {
 	w.constrain(writing, `{"max_rows":41}`)
 	w.approved(w.read(1), w.write(2))
 	w.run()
-	w.breaks(task.MaxRows, task.StepCompleted)
+	w.breaks(tenancy.MaxRows, task.StepCompleted)
 	w.written(0)
 }
 
@@ -120,7 +122,7 @@ func testConstraintAfterGate(t *testing.T, w *world) {
 	w.Approve()
 	w.constrain(writing, `{"spreadsheet_ids":["another"]}`)
 	w.run()
-	w.breaks(task.OnlySpreadsheets, task.StepCompleted)
+	w.breaks(tenancy.OnlySpreadsheets, task.StepCompleted)
 	w.written(1)
 }
 
@@ -130,7 +132,7 @@ type latecomer struct {
 	save func()
 }
 
-func (l latecomer) KeepArguments(ctx context.Context, ref task.Ref, v json.RawMessage) (task.Blob, error) {
+func (l latecomer) KeepArguments(ctx context.Context, ref aggregate.Ref, v json.RawMessage) (aggregate.Blob, error) {
 	l.save()
 	return l.Shelf.KeepArguments(ctx, ref, v)
 }
@@ -145,7 +147,7 @@ func testConstraintBeforeClaim(t *testing.T, w *world) {
 		}
 	}}
 	w.run()
-	w.breaks(task.OnlySpreadsheets)
+	w.breaks(tenancy.OnlySpreadsheets)
 	w.written(0)
 }
 
@@ -155,7 +157,7 @@ func testConstraintAfterCrash(t *testing.T, w *world) {
 	w.Begin()
 	w.Claim("first")
 	w.Decide(func(a *task.Aggregate) (task.Change, error) {
-		named := task.Blob{JSON: `{"spreadsheet_id":"` + vendors.Sheet + `"}`, Bytes: 60}
+		named := aggregate.Blob{JSON: `{"spreadsheet_id":"` + vendors.Sheet + `"}`, Bytes: 60}
 		return a.FinishStep(task.StepKey(1, 1, 1), "first", task.Outcome{Status: task.StepCompleted, Result: &named}, w.Now())
 	})
 	w.Claim("dead")
@@ -174,7 +176,7 @@ func testConstraintAfterCrash(t *testing.T, w *world) {
 // odd has a permission that another release saved.
 type odd struct{ Store }
 
-func (o odd) ToolPermission(ctx context.Context, tenant, name string) (task.ToolPermission, bool, error) {
+func (o odd) ToolPermission(ctx context.Context, tenant, name string) (tenancy.ToolPermission, bool, error) {
 	p, found, err := o.Store.ToolPermission(ctx, tenant, name)
 	p.Constraints = `{"tabs":["a"]}`
 	return p, found, err

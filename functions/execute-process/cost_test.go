@@ -3,15 +3,17 @@ package main
 import (
 	"testing"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/model"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/task"
+	"ringi/shared/tenancy"
 	"ringi/shared/tool"
 )
 
 // limited is a store whose tenant's tasks may cost so many dollars.
 func (w *world) limited(dollars float64) {
-	s := task.DefaultSettings()
+	s := tenancy.DefaultSettings()
 	s.MaxCostUSD = dollars
 	if _, err := w.Store.SaveSettings(w.T.Context(), w.Ref.Tenant, s, pipelinetest.Approver(), w.Now()); err != nil {
 		w.T.Fatal(err)
@@ -19,7 +21,7 @@ func (w *world) limited(dollars float64) {
 }
 
 func (w *world) spend(id string, dollars float64) {
-	w.Decide(task.Charge(task.Usage{ID: id, Calls: 1, Cost: task.USD(dollars)}, w.Now(), func(*task.Aggregate) (task.Change, error) { return task.Change{}, nil }))
+	w.Decide(task.Charge(aggregate.Usage{ID: id, Calls: 1, Cost: aggregate.USD(dollars)}, w.Now(), func(*task.Aggregate) (task.Change, error) { return task.Change{}, nil }))
 }
 
 func TestAnExecutionUnderALimitOfCosts(t *testing.T) {

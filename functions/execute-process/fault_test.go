@@ -10,10 +10,12 @@ import (
 	"testing"
 	"time"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/pipeline"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/reason"
 	"ringi/shared/task"
+	"ringi/shared/tenancy"
 	"ringi/shared/tool"
 )
 
@@ -113,7 +115,7 @@ func testPanics(t *testing.T, w *world) {
 
 // What was stamped does not exist at freee: a retry would call the same again.
 func testNoSuchDepartment(t *testing.T, w *world) {
-	w.approved(w.step(1, listing, task.Read, `{"department":"経理部","status":"active"}`))
+	w.approved(w.step(1, listing, aggregate.Read, `{"department":"経理部","status":"active"}`))
 	w.run()
 	e := w.ends(task.ExecutionFailed, task.ReasonToolValue, task.StepFailed)
 	for locale, says := range map[string]string{"ja": "もう一度依頼してください", "en": "ask again with the right values"} {
@@ -137,12 +139,12 @@ func testLostClaim(t *testing.T, w *world) {
 // knows the permissions without asking the table.
 type knows struct{ Store }
 
-func (knows) ToolPermission(context.Context, string, string) (task.ToolPermission, bool, error) {
-	return task.ToolPermission{Allowed: true}, false, nil
+func (knows) ToolPermission(context.Context, string, string) (tenancy.ToolPermission, bool, error) {
+	return tenancy.ToolPermission{Allowed: true}, false, nil
 }
 
-func (knows) Settings(context.Context, string) (task.Settings, error) {
-	return task.DefaultSettings(), nil
+func (knows) Settings(context.Context, string) (tenancy.Settings, error) {
+	return tenancy.DefaultSettings(), nil
 }
 
 func testRecord(t *testing.T, w *world) {
@@ -180,10 +182,10 @@ type hanging struct {
 	tries atomic.Int32
 }
 
-func (h *hanging) Keep(ctx context.Context, ref task.Ref, v json.RawMessage) (task.Blob, error) {
+func (h *hanging) Keep(ctx context.Context, ref aggregate.Ref, v json.RawMessage) (aggregate.Blob, error) {
 	if isResult(v) && h.tries.Add(1) == 1 {
 		<-ctx.Done()
-		return task.Blob{}, ctx.Err()
+		return aggregate.Blob{}, ctx.Err()
 	}
 	return h.Shelf.Keep(ctx, ref, v)
 }
@@ -219,7 +221,7 @@ type failing struct {
 	w *world
 }
 
-func (f *failing) Keep(ctx context.Context, ref task.Ref, v json.RawMessage) (task.Blob, error) {
+func (f *failing) Keep(ctx context.Context, ref aggregate.Ref, v json.RawMessage) (aggregate.Blob, error) {
 	b, err := f.Shelf.Keep(ctx, ref, v)
 	if err != nil {
 		f.w.later(20 * time.Second)
@@ -238,9 +240,9 @@ func testNotKept(t *testing.T, w *world) {
 // refuses to keep results.
 type refuses struct{ Shelf }
 
-func (r refuses) Keep(ctx context.Context, ref task.Ref, v json.RawMessage) (task.Blob, error) {
+func (r refuses) Keep(ctx context.Context, ref aggregate.Ref, v json.RawMessage) (aggregate.Blob, error) {
 	if isResult(v) {
-		return task.Blob{Bytes: len(v), Preview: "…"}, context.DeadlineExceeded
+		return aggregate.Blob{Bytes: len(v), Preview: "…"}, context.DeadlineExceeded
 	}
 	return r.Shelf.Keep(ctx, ref, v)
 }
@@ -260,7 +262,7 @@ func testTwoAtOnce(t *testing.T, w *world) {
 	for range 4 {
 		both.Go(func() {
 			next, err := w.h.Handle(t.Context(), in)
-			if errors.Is(err, task.ErrSuperseded) {
+			if errors.Is(err, aggregate.ErrSuperseded) {
 				return // it came when all was done
 			}
 			if err != nil && pipeline.Name(err) != pipeline.Unavailable || err == nil && next.State != task.StatePause && next.State != task.StateFinish {
@@ -309,7 +311,7 @@ func (s stops) Run(ctx context.Context, c tool.Call) (json.RawMessage, error) {
 	v, err := s.tools.Run(ctx, c)
 	s.w.Decide(func(a *task.Aggregate) (task.Change, error) {
 		row := a.Steps[0]
-		return a.FinishStep(row.Key(), row.Claim.Invocation, task.Outcome{Status: task.StepCompleted, Result: &task.Blob{JSON: "{}", Bytes: 2}}, s.w.h.Now())
+		return a.FinishStep(row.Key(), row.Claim.Invocation, task.Outcome{Status: task.StepCompleted, Result: &aggregate.Blob{JSON: "{}", Bytes: 2}}, s.w.h.Now())
 	})
 	s.w.Later(s.w.h.Now().Sub(s.w.Now()))
 	s.w.Claim("dead too")
@@ -321,7 +323,7 @@ func testDiesEachTime(t *testing.T, w *world) {
 	w.Begin()
 	for range task.MaxCrashes {
 		w.Later(w.h.Now().Sub(w.Now()))
-		w.Claim(task.NewID())
+		w.Claim(aggregate.NewID())
 		w.later(2 * time.Minute)
 	}
 	if next := w.run(); next.State != task.StateFail {
@@ -341,7 +343,7 @@ type contrary struct {
 
 func (c *contrary) DecideOn(context.Context, *task.Aggregate, task.Decision) (*task.Aggregate, error) {
 	c.asked++
-	return nil, task.ErrMoved
+	return nil, aggregate.ErrMoved
 }
 
 // The state machine takes an error of ours to CloseTask, which fails the execution.
@@ -380,7 +382,7 @@ func testLateWrite(t *testing.T, w *world) {
 			return a.RetryExecution(e.ID, pipelinetest.Approver(), pipelinetest.Policy(), w.h.Now())
 		})
 	}
-	if _, err := w.try(functionTime); !errors.Is(err, task.ErrSuperseded) {
+	if _, err := w.try(functionTime); !errors.Is(err, aggregate.ErrSuperseded) {
 		t.Errorf("%v, want ErrSuperseded: the run is another", err)
 	}
 	w.run()

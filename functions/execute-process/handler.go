@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"time"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/model"
 	"ringi/shared/pipeline"
 	"ringi/shared/task"
+	"ringi/shared/tenancy"
 	"ringi/shared/tool"
 )
 
@@ -32,22 +34,22 @@ const (
 
 // Store is what execute-process reads and commits.
 type Store interface {
-	Load(ctx context.Context, ref task.Ref) (*task.Aggregate, error)
-	Head(ctx context.Context, ref task.Ref) (task.Head, error)
-	Decide(ctx context.Context, ref task.Ref, decide task.Decision) (*task.Aggregate, error)
+	Load(ctx context.Context, ref aggregate.Ref) (*task.Aggregate, error)
+	Head(ctx context.Context, ref aggregate.Ref) (task.Head, error)
+	Decide(ctx context.Context, ref aggregate.Ref, decide task.Decision) (*task.Aggregate, error)
 	DecideOn(ctx context.Context, a *task.Aggregate, decide task.Decision) (*task.Aggregate, error)
-	ToolPermission(ctx context.Context, tenant, name string) (p task.ToolPermission, found bool, err error)
-	NoteToolChanged(ctx context.Context, p task.ToolPermission, now time.Time) error
-	Settings(ctx context.Context, tenant string) (task.Settings, error)
-	Tenant(ctx context.Context, tenant string) (task.Tenant, error)
-	SaveAgent(ctx context.Context, t task.Tenant, agent, environment string, now time.Time) (task.Tenant, error)
+	ToolPermission(ctx context.Context, tenant, name string) (p tenancy.ToolPermission, found bool, err error)
+	NoteToolChanged(ctx context.Context, p tenancy.ToolPermission, now time.Time) error
+	Settings(ctx context.Context, tenant string) (tenancy.Settings, error)
+	Tenant(ctx context.Context, tenant string) (tenancy.Tenant, error)
+	SaveAgent(ctx context.Context, t tenancy.Tenant, agent, environment string, now time.Time) (tenancy.Tenant, error)
 }
 
 // Shelf keeps and opens values that are too large for a row.
 type Shelf interface {
-	Keep(ctx context.Context, ref task.Ref, v json.RawMessage) (task.Blob, error)
-	KeepArguments(ctx context.Context, ref task.Ref, v json.RawMessage) (task.Blob, error)
-	Open(ctx context.Context, ref task.Ref, b task.Blob) (json.RawMessage, error)
+	Keep(ctx context.Context, ref aggregate.Ref, v json.RawMessage) (aggregate.Blob, error)
+	KeepArguments(ctx context.Context, ref aggregate.Ref, v json.RawMessage) (aggregate.Blob, error)
+	Open(ctx context.Context, ref aggregate.Ref, b aggregate.Blob) (json.RawMessage, error)
 }
 
 // Tools calls a tool.
@@ -75,7 +77,7 @@ type Handler struct {
 type job struct {
 	*Handler
 	in       pipeline.Input
-	settings task.Settings
+	settings tenancy.Settings
 	used     bool // it has called, or waited: another invocation would have more time
 }
 
@@ -93,7 +95,7 @@ var errNoTime = errors.New("no time for the call")
 // cancel, a gate, another run or too little time ends the loop, and whatever is next
 // then is where the run goes. It reads the rows anew only when it doesn't know them
 // from its own commit.
-func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (task.Next, error) {
+func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next, error) {
 	a, err := h.Store.Decide(ctx, in.Ref(), func(a *task.Aggregate) (task.Change, error) {
 		if a.OpenSession() != nil && a.Head.Run == in.Run { // an attempt begins when the session before is closed
 			return task.Change{}, nil
@@ -101,11 +103,11 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (task.Next, err
 		return a.StartExecution(in.Run, h.Now())
 	})
 	if err != nil {
-		return task.Next{}, fmt.Errorf("start the execution: %w", err)
+		return aggregate.Next{}, fmt.Errorf("start the execution: %w", err)
 	}
 	settings, err := h.Store.Settings(ctx, in.Tenant)
 	if err != nil {
-		return task.Next{}, fmt.Errorf("read the settings: %w", err)
+		return aggregate.Next{}, fmt.Errorf("read the settings: %w", err)
 	}
 	j := &job{Handler: h, in: in, settings: settings}
 	invocation, turn := "", j.advance
@@ -115,7 +117,7 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (task.Next, err
 	}
 	for still := 0; ; {
 		if a.Head.Run != in.Run {
-			return task.Next{}, task.ErrSuperseded
+			return aggregate.Next{}, aggregate.ErrSuperseded
 		}
 		next := a.NextOf(invocation, h.Now())
 		if next.State != task.StateExecuteProcess || left(ctx) < least {
@@ -129,21 +131,21 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (task.Next, err
 		if stop := (task.StopError{}); errors.As(err, &stop) {
 			a, err = j.fail(ctx, stop)
 		}
-		if err != nil && !errors.Is(err, task.ErrMoved) && !errors.Is(err, task.ErrInFlight) {
-			return task.Next{}, err
+		if err != nil && !errors.Is(err, aggregate.ErrMoved) && !errors.Is(err, aggregate.ErrInFlight) {
+			return aggregate.Next{}, err
 		}
 		if err == nil && a != nil {
 			continue
 		}
 		moved := err
 		if a, err = h.Store.Load(ctx, in.Ref()); err != nil {
-			return task.Next{}, fmt.Errorf("load the task: %w", err)
+			return aggregate.Next{}, fmt.Errorf("load the task: %w", err)
 		}
 		if still++; moved == nil || a.Head.Rev != rev {
 			still = 0
 		}
 		if still >= maxStill {
-			return task.Next{}, fmt.Errorf("%w: %w", errStill, moved)
+			return aggregate.Next{}, fmt.Errorf("%w: %w", errStill, moved)
 		}
 	}
 }

@@ -9,9 +9,11 @@ import (
 	"testing"
 	"time"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/model"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/task"
+	"ringi/shared/tenancy"
 	"ringi/shared/tool"
 )
 
@@ -96,7 +98,7 @@ func testGateOfRetry(t *testing.T, w *world) {
 func testNotAllowed(t *testing.T, w *world) {
 	w.approved(w.lone(1))
 	w.tools.before = func(tool.Call) { t.Error("it was called") }
-	if _, err := w.Store.SaveToolPermission(t.Context(), task.ToolPermission{TenantID: w.Ref.Tenant, ToolName: writing, Constraints: "{}"}, task.System(), w.Now()); err != nil {
+	if _, err := w.Store.SaveToolPermission(t.Context(), tenancy.ToolPermission{TenantID: w.Ref.Tenant, ToolName: writing, Constraints: "{}"}, aggregate.System(), w.Now()); err != nil {
 		t.Fatal(err)
 	}
 	if next := w.run(); next.State != task.StateFail {
@@ -127,7 +129,7 @@ func testSuperseded(t *testing.T, w *world) {
 	w.approved(w.lone(1))
 	in := w.In()
 	w.Restart()
-	if _, err := w.h.Handle(t.Context(), in); !errors.Is(err, task.ErrSuperseded) {
+	if _, err := w.h.Handle(t.Context(), in); !errors.Is(err, aggregate.ErrSuperseded) {
 		t.Errorf("%v, want ErrSuperseded", err)
 	}
 	w.written(0)
@@ -162,7 +164,7 @@ type slowShelf struct {
 	ctx *shrinking
 }
 
-func (s slowShelf) KeepArguments(ctx context.Context, ref task.Ref, v json.RawMessage) (task.Blob, error) {
+func (s slowShelf) KeepArguments(ctx context.Context, ref aggregate.Ref, v json.RawMessage) (aggregate.Blob, error) {
 	s.ctx.short.Store(true)
 	return s.Shelf.KeepArguments(ctx, ref, v)
 }

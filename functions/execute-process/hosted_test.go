@@ -8,9 +8,11 @@ import (
 	"time"
 
 	"ringi/infra/local/vendors/agents"
+	"ringi/shared/aggregate"
 	"ringi/shared/model/managed"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 // hosted is a world whose steps a managed session goes through.
@@ -33,7 +35,7 @@ func hostedIn(t *testing.T, w *world) *hosted {
 		BaseURL: s.URL, HTTP: http.DefaultClient, Key: func(context.Context) (string, error) { return m.agents.Key, nil },
 	})
 	m.h.Model, m.h.PollEvery, m.h.PollFor, m.h.HoldFor = "claude-sonnet-4-6", time.Millisecond, time.Minute, 30*time.Second
-	tenant := task.Tenant{ID: m.Ref.Tenant, Name: "Ringi", Slug: "ringi", TeamID: pipelinetest.Team, Admins: []string{}}
+	tenant := tenancy.Tenant{ID: m.Ref.Tenant, Name: "Ringi", Slug: "ringi", TeamID: pipelinetest.Team, Admins: []string{}}
 	if _, err := m.Store.Bootstrap(t.Context(), tenant, m.Now()); err != nil {
 		t.Fatal(err)
 	}
@@ -43,8 +45,8 @@ func hostedIn(t *testing.T, w *world) *hosted {
 // approved brings the task to the given steps' execution by a session.
 func (m *hosted) approved(steps ...task.Step) {
 	m.T.Helper()
-	s := task.DefaultSettings()
-	s.Executor, s.L4TimeoutSeconds = task.ExecutorManaged, 86400
+	s := tenancy.DefaultSettings()
+	s.Executor, s.L4TimeoutSeconds = tenancy.ExecutorManaged, 86400
 	m.Approved(s, steps...)
 }
 
@@ -71,7 +73,7 @@ var ends = agents.Act{Says: "終わりました。", Stop: "end_turn"}
 
 // denied asserts why the n-th call was denied.
 // through runs and pauses until the run ends.
-func (m *hosted) through() task.Next {
+func (m *hosted) through() aggregate.Next {
 	m.T.Helper()
 	for {
 		next := m.run()

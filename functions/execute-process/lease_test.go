@@ -9,6 +9,7 @@ import (
 	"ringi/infra/local/vendors/agents"
 	"ringi/shared/model"
 	"ringi/shared/model/managed"
+	"ringi/shared/modelname"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/task"
 )
@@ -30,7 +31,7 @@ func (l late) until(ctx context.Context, call string) error {
 	defer over.Stop()
 	select {
 	case <-ctx.Done():
-		return &model.Error{Provider: task.ProviderAnthropic, Kind: model.Overloaded, Retryable: true, Err: ctx.Err()}
+		return &model.Error{Provider: modelname.Anthropic, Kind: model.Overloaded, Retryable: true, Err: ctx.Err()}
 	case <-over.C:
 		l.m.T.Errorf("%s is still out when its lease is over", call)
 		return nil

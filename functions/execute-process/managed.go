@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"time"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/model"
 	"ringi/shared/model/managed"
 	"ringi/shared/pipeline"
@@ -28,7 +29,7 @@ type Sessions interface {
 	Say(ctx context.Context, session, text string) error
 	Answer(ctx context.Context, session, request, text string, failed bool) error
 	Interrupt(ctx context.Context, session string) error
-	Bill(ctx context.Context, session string) (u task.Usage, running bool, err error)
+	Bill(ctx context.Context, session string) (u aggregate.Usage, running bool, err error)
 }
 
 // host is one invocation at a session. It keeps nothing that it could not read
@@ -168,7 +169,7 @@ func (h *host) close(ctx context.Context, a *task.Aggregate) (*task.Aggregate, e
 }
 
 // closed records that a session is paid.
-func (h *host) closed(ctx context.Context, a *task.Aggregate, u task.Usage) (*task.Aggregate, error) {
+func (h *host) closed(ctx context.Context, a *task.Aggregate, u aggregate.Usage) (*task.Aggregate, error) {
 	h.closing = 0
 	return h.Store.DecideOn(ctx, a, task.Charge(u, h.Now(), func(a *task.Aggregate) (task.Change, error) {
 		return a.CloseSession(h.in.Run, h.Now())

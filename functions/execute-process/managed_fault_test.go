@@ -7,9 +7,11 @@ import (
 	"time"
 
 	"ringi/infra/local/vendors/agents"
+	"ringi/shared/aggregate"
 	"ringi/shared/model/managed"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 // mortal dies at one of the points between what an invocation does, once.
@@ -48,7 +50,7 @@ func (s mortalStore) DecideOn(ctx context.Context, a *task.Aggregate, d task.Dec
 	return s.Store.DecideOn(ctx, a, d)
 }
 
-func (s mortalStore) SaveAgent(ctx context.Context, t task.Tenant, agent, environment string, now time.Time) (task.Tenant, error) {
+func (s mortalStore) SaveAgent(ctx context.Context, t tenancy.Tenant, agent, environment string, now time.Time) (tenancy.Tenant, error) {
 	defer s.around("save agent")()
 	return s.Store.SaveAgent(ctx, t, agent, environment, now)
 }
@@ -78,7 +80,7 @@ func (s mortalSessions) Answer(ctx context.Context, session, request, text strin
 	return s.Sessions.Answer(ctx, session, request, text, failed)
 }
 
-func (s mortalSessions) Bill(ctx context.Context, session string) (task.Usage, bool, error) {
+func (s mortalSessions) Bill(ctx context.Context, session string) (aggregate.Usage, bool, error) {
 	defer s.around("bill")()
 	return s.Sessions.Bill(ctx, session)
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"ringi/infra/local/vendors/agents"
+	"ringi/shared/aggregate"
 	"ringi/shared/model/managed"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/task"
@@ -91,7 +92,7 @@ func testLeavesSteps(t *testing.T, m *hosted) {
 }
 
 func testEndsOtherwise(t *testing.T, m *hosted) {
-	for stop, want := range map[string]task.Reason{
+	for stop, want := range map[string]aggregate.Reason{
 		"retries_exhausted": task.ReasonSessionEnded, "terminated": task.ReasonSessionEnded, "a_new_reason": task.ReasonSessionEnded,
 		"budget_reached": task.ReasonCostLimit, "refusal": task.ReasonModelRefused,
 	} {
@@ -301,7 +302,7 @@ func testManyPauses(t *testing.T, m *hosted) {
 		return c, err
 	})
 	m.later(time.Minute)
-	if _, err := m.try(functionTime); !errors.Is(err, task.ErrSuperseded) {
+	if _, err := m.try(functionTime); !errors.Is(err, aggregate.ErrSuperseded) {
 		t.Errorf("%v", err)
 	}
 	if r := m.Load().Effects(m.h.Now()).Run; r == nil || r.Run != 2 {

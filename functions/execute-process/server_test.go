@@ -11,9 +11,11 @@ import (
 	"time"
 
 	"ringi/infra/local/vendors/rooms"
+	"ringi/shared/aggregate"
 	"ringi/shared/outbound"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/task"
+	"ringi/shared/tenancy"
 	"ringi/shared/tool"
 	"ringi/shared/tool/mcp"
 	"ringi/shared/tool/runner"
@@ -41,18 +43,18 @@ func newMeeting(t *testing.T, server *pipelinetest.Server) *meeting {
 		t.Fatal(err)
 	}
 	m.tools.Tools = real
-	settings := task.DefaultSettings()
-	settings.MCPServers = []task.MCPServer{{Name: "rooms", URL: s.URL}}
+	settings := tenancy.DefaultSettings()
+	settings.MCPServers = []tenancy.MCPServer{{Name: "rooms", URL: s.URL}}
 	if _, err := m.Store.SaveSettings(t.Context(), m.Ref.Tenant, settings, pipelinetest.Approver(), m.Now()); err != nil {
 		t.Fatal(err)
 	}
 	m.desk = mcp.Desk{Rows: m.Store, Credentials: tokens{m.vendors}, Client: mcp.Client{HTTP: reach}, Now: time.Now}
-	m.allow(booking, task.Write)
-	m.allow("rooms.list_rooms", task.Read)
+	m.allow(booking, aggregate.Write)
+	m.allow("rooms.list_rooms", aggregate.Read)
 	return m
 }
 
-func (m *meeting) allow(name string, effect task.Effect) {
+func (m *meeting) allow(name string, effect aggregate.Effect) {
 	m.T.Helper()
 	all, err := m.desk.Tools(m.T.Context(), m.Ref.Tenant, "rooms")
 	if err != nil {
@@ -60,7 +62,7 @@ func (m *meeting) allow(name string, effect task.Effect) {
 	}
 	for _, x := range all {
 		if x.Name == name {
-			if err := m.desk.Allow(m.T.Context(), m.Ref.Tenant, name, x.Hash, effect, task.System()); err != nil {
+			if err := m.desk.Allow(m.T.Context(), m.Ref.Tenant, name, x.Hash, effect, aggregate.System()); err != nil {
 				m.T.Fatal(err)
 			}
 			return
@@ -69,7 +71,7 @@ func (m *meeting) allow(name string, effect task.Effect) {
 	m.T.Fatalf("the server has no %s", name)
 }
 
-func (m *meeting) permission(name string) task.ToolPermission {
+func (m *meeting) permission(name string) tenancy.ToolPermission {
 	m.T.Helper()
 	p, _, err := m.Store.ToolPermission(m.T.Context(), m.Ref.Tenant, name)
 	if err != nil {
@@ -160,7 +162,7 @@ func testServerChanged(t *testing.T, m *meeting) {
 
 func testForbidden(t *testing.T, m *meeting) {
 	m.approved(m.book(1))
-	if err := m.desk.Forbid(t.Context(), m.Ref.Tenant, booking, task.System()); err != nil {
+	if err := m.desk.Forbid(t.Context(), m.Ref.Tenant, booking, aggregate.System()); err != nil {
 		t.Fatal(err)
 	}
 	m.tools.before = func(tool.Call) { t.Error("it was called") }
@@ -172,7 +174,7 @@ func testForbidden(t *testing.T, m *meeting) {
 func testAllowedAnew(t *testing.T, m *meeting) {
 	m.approved(m.book(1))
 	m.rooms.Describe("Books a meeting room and invites everyone.")
-	m.allow(booking, task.Write)
+	m.allow(booking, aggregate.Write)
 	m.tools.before = func(tool.Call) { t.Error("it was called") }
 	m.run()
 	m.ends(task.ExecutionFailed, task.ReasonToolChanged)

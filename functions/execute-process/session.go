@@ -11,8 +11,10 @@ import (
 	"ringi/shared/model"
 	"ringi/shared/model/managed"
 	"ringi/shared/model/price"
+	"ringi/shared/modelname"
 	"ringi/shared/pipeline"
 	"ringi/shared/task"
+	"ringi/shared/tenancy"
 	"ringi/shared/tool"
 )
 
@@ -20,10 +22,10 @@ import (
 // it died. The row names it before anything is said to it.
 func (h *host) open(ctx context.Context, a *task.Aggregate) (*task.Aggregate, error) {
 	name := pipeline.ModelName(h.Model, h.settings)
-	n, err := task.ParseModel(name)
+	n, err := modelname.Parse(name)
 	limit := h.settings.MaxCost()
 	switch {
-	case err != nil || n.Provider != task.ProviderAnthropic:
+	case err != nil || n.Provider != modelname.Anthropic:
 		return nil, task.StopError{Reason: task.ReasonSessionModel, Detail: name}
 	case limit > 0 && !price.Known(name):
 		return nil, task.StopError{Reason: task.ReasonModelUnpriced, Detail: name}
@@ -65,7 +67,7 @@ func (h *host) open(ctx context.Context, a *task.Aggregate) (*task.Aggregate, er
 }
 
 // settle makes the tenant an agent; where another invocation was faster, its own is not kept.
-func (h *host) settle(ctx context.Context, a *task.Aggregate, t task.Tenant, model string) (*task.Aggregate, error) {
+func (h *host) settle(ctx context.Context, a *task.Aggregate, t tenancy.Tenant, model string) (*task.Aggregate, error) {
 	at, err := h.Sessions.Settle(ctx, t.ID, model)
 	if err != nil {
 		return h.later(ctx, a, err)

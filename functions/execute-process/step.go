@@ -8,10 +8,12 @@ import (
 	"log/slog"
 	"time"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/failure"
 	"ringi/shared/pipeline"
 	"ringi/shared/result"
 	"ringi/shared/task"
+	"ringi/shared/tenancy"
 	"ringi/shared/tool"
 )
 
@@ -19,7 +21,7 @@ import (
 type found struct {
 	spec       tool.Spec
 	catalog    *tool.Catalog // knows it
-	permission task.ToolPermission
+	permission tenancy.ToolPermission
 }
 
 // find looks the step's tool up: one of Ringi's own, or one of an MCP server as an
@@ -103,7 +105,7 @@ func (j *job) prepare(ctx context.Context, a *task.Aggregate, e *task.Execution,
 		kept.Preview = result.Arguments(arguments)
 	}
 	return task.Call{
-		Order: step.Order, Arguments: kept, ArgumentsHash: task.HashOf(string(arguments)),
+		Order: step.Order, Arguments: kept, ArgumentsHash: aggregate.HashOf(string(arguments)),
 		NeedsGate: task.NeedsGate(step, e.Terms, tool.Dynamic(t.spec, step.ToolInput) || untold(a, e, t.spec, step)),
 		Tool:      task.ToolRef{Name: step.Tool, Rev: t.permission.Rev},
 	}, arguments, nil

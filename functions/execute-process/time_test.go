@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ringi/infra/local/vendors/agents"
+	"ringi/shared/aggregate"
 	"ringi/shared/failure"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/task"
@@ -64,7 +65,7 @@ func (s *slow) whole(t *testing.T, n int, timeout time.Duration) {
 }
 
 // rounds invokes the function as the state machine does, until there is something else to do.
-func (w *world) rounds() (n int, next task.Next) {
+func (w *world) rounds() (n int, next aggregate.Next) {
 	w.T.Helper()
 	for n = 1; n < 20; n++ {
 		var err error

@@ -8,6 +8,7 @@ import (
 
 	"ringi/infra/local/vendors"
 	"ringi/infra/local/vendors/agents"
+	"ringi/shared/aggregate"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/task"
 )
@@ -25,7 +26,7 @@ func testResolved(t *testing.T, m *hosted) {
 		return `{"spreadsheet_id":"` + vendors.Sheet + `","sheet":"名簿","columns":[{"key":"n","title":"人数"}],"rows":[{"n":` + n + `}]}`
 	}
 	m.does(asks(listing, string(m.read(1).ToolInput)), asks(writing, rows("41")), asks(writing, rows("42")), ends)
-	m.approved(m.read(1), m.step(2, writing, task.Write, rows(`{"$ref":"step-1.result.count"}`)))
+	m.approved(m.read(1), m.step(2, writing, aggregate.Write, rows(`{"$ref":"step-1.result.count"}`)))
 	m.run()
 	m.denied(2, task.DeniedArguments)
 	m.ends(task.ExecutionCompleted, "", task.StepCompleted, task.StepCompleted)
@@ -77,7 +78,7 @@ func testTooEarly(t *testing.T, m *hosted) {
 func testOwnArguments(t *testing.T, m *hosted) {
 	stamped := `{"department":"営業部","status":"active"}`
 	m.does(asks(listing, `{"status":"all","department":null}`), asks(listing, stamped), ends)
-	m.approved(m.step(1, listing, task.Read, stamped))
+	m.approved(m.step(1, listing, aggregate.Read, stamped))
 	m.run()
 	m.denied(1, task.DeniedArguments)
 	m.ends(task.ExecutionCompleted, "", task.StepCompleted)

@@ -3,8 +3,10 @@ package main
 import (
 	"testing"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 // With the approval of steps switched off, nobody has seen their card before they run.
@@ -27,9 +29,9 @@ func TestAMessageThatNobodyHasSeenWaits(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, server)
-			s := task.DefaultSettings()
+			s := tenancy.DefaultSettings()
 			s.PromptApprovalRequired, s.ProcessApprovalRequired, s.AutoApproveTools = tt.policy, tt.steps, true
-			w.Approved(s, w.read(1), w.step(2, "send_slack_dm", task.Write, tt.args))
+			w.Approved(s, w.read(1), w.step(2, "send_slack_dm", aggregate.Write, tt.args))
 			if next := w.run(); (next.State == task.StateAwaitStepApproval) != tt.waits {
 				t.Errorf("%+v, waits: want %v", next, tt.waits)
 			}

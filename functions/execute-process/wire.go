@@ -14,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/home"
 	"ringi/shared/model/managed"
 	"ringi/shared/model/provider"
@@ -24,7 +25,6 @@ import (
 	"ringi/shared/secret/vault"
 	"ringi/shared/slackapi"
 	"ringi/shared/store"
-	"ringi/shared/task"
 	"ringi/shared/tool"
 	"ringi/shared/tool/runner"
 )
@@ -54,7 +54,7 @@ func newHandler(ctx context.Context, cfg aws.Config) (*Handler, error) {
 		Tools: tools, Catalog: catalog,
 		Open:  models.Open,
 		Model: os.Getenv("MODEL"),
-		Now:   time.Now, NewID: task.NewID,
+		Now:   time.Now, NewID: aggregate.NewID,
 		Sessions: newSessions(models), PollEvery: pollEvery, PollFor: 100 * time.Second, HoldFor: 30 * time.Second,
 	}, nil
 }

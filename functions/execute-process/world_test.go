@@ -11,10 +11,12 @@ import (
 	"time"
 
 	"ringi/infra/local/vendors"
+	"ringi/shared/aggregate"
 	"ringi/shared/model"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/result"
 	"ringi/shared/task"
+	"ringi/shared/tenancy"
 	"ringi/shared/tool"
 	"ringi/shared/tool/runner"
 )
@@ -52,11 +54,13 @@ func (t tokens) Token(_ context.Context, _, provider string) (string, error) {
 	return t.Vendors.Token(provider), nil
 }
 
-func (t tokens) ServerToken(_ context.Context, _ string, s task.MCPServer) (string, error) {
+func (t tokens) ServerToken(_ context.Context, _ string, s tenancy.MCPServer) (string, error) {
 	return t.Vendors.Token(s.Provider()), nil
 }
 
-func (t tokens) Renew(_ context.Context, _, _, _ string) (string, error) { return "", task.ErrNotFound }
+func (t tokens) Renew(_ context.Context, _, _, _ string) (string, error) {
+	return "", aggregate.ErrNotFound
+}
 
 func (t tokens) Refused(_ context.Context, _, _, _ string) error { return nil }
 
@@ -81,27 +85,27 @@ func newWorld(t *testing.T, server *pipelinetest.Server) *world {
 	w.h = &Handler{
 		Store: w.OnWire(), Shelf: result.Shelf{S3: w.S3(), Bucket: w.Bucket}, Tools: w.tools, Catalog: catalog,
 		Open:  func(string) (model.Generator, error) { return model.Demonstration{}, nil },
-		Model: "demo", Now: func() time.Time { return time.Now().Add(time.Duration(w.ahead.Load())) }, NewID: task.NewID,
+		Model: "demo", Now: func() time.Time { return time.Now().Add(time.Duration(w.ahead.Load())) }, NewID: aggregate.NewID,
 	}
 	return w
 }
 
 // read lists the employees; their list is too large for a row.
 func (w *world) read(order int) task.Step {
-	return w.step(order, listing, task.Read, `{"department":null,"status":"active"}`)
+	return w.step(order, listing, aggregate.Read, `{"department":null,"status":"active"}`)
 }
 
 // write writes what the first step found.
 func (w *world) write(order int) task.Step {
-	return w.step(order, writing, task.Write, `{"spreadsheet_id":"`+vendors.Sheet+`","sheet":"名簿","columns":[{"key":"display_name","title":"氏名"}],"rows":{"$ref":"step-1.result.employees"}}`)
+	return w.step(order, writing, aggregate.Write, `{"spreadsheet_id":"`+vendors.Sheet+`","sheet":"名簿","columns":[{"key":"display_name","title":"氏名"}],"rows":{"$ref":"step-1.result.employees"}}`)
 }
 
 // lone writes two rows of its own.
 func (w *world) lone(order int) task.Step {
-	return w.step(order, writing, task.Write, `{"spreadsheet_id":"`+vendors.Sheet+`","sheet":"名簿","columns":[{"key":"n","title":"氏名"}],"rows":[{"n":"a"},{"n":"b"}]}`)
+	return w.step(order, writing, aggregate.Write, `{"spreadsheet_id":"`+vendors.Sheet+`","sheet":"名簿","columns":[{"key":"n","title":"氏名"}],"rows":[{"n":"a"},{"n":"b"}]}`)
 }
 
-func (w *world) step(order int, name string, effect task.Effect, input string) task.Step {
+func (w *world) step(order int, name string, effect aggregate.Effect, input string) task.Step {
 	s := pipelinetest.Step(order, name, effect, input)
 	spec, ok := w.h.Catalog.Lookup(name)
 	if !ok {
@@ -114,7 +118,7 @@ func (w *world) step(order int, name string, effect task.Effect, input string) t
 // approved brings the task to the given steps' execution.
 func (w *world) approved(steps ...task.Step) *world {
 	w.T.Helper()
-	w.Approved(task.DefaultSettings(), steps...)
+	w.Approved(tenancy.DefaultSettings(), steps...)
 	return w
 }
 
@@ -122,7 +126,7 @@ func (w *world) approved(steps ...task.Step) *world {
 func (w *world) later(d time.Duration) { w.ahead.Add(int64(d)) }
 
 // try is one invocation with so much time.
-func (w *world) try(within time.Duration) (task.Next, error) {
+func (w *world) try(within time.Duration) (aggregate.Next, error) {
 	ctx, cancel := context.WithTimeout(w.T.Context(), within)
 	defer cancel()
 	return w.h.Handle(ctx, w.In())
@@ -132,7 +136,7 @@ func (w *world) try(within time.Duration) (task.Next, error) {
 const functionTime = 150 * time.Second
 
 // run is one invocation, which must go well.
-func (w *world) run() task.Next {
+func (w *world) run() aggregate.Next {
 	w.T.Helper()
 	next, err := w.try(functionTime)
 	if err != nil {
@@ -142,7 +146,7 @@ func (w *world) run() task.Next {
 }
 
 // ends asserts how the execution ended, and what became of each step.
-func (w *world) ends(status task.ExecutionStatus, why task.Reason, steps ...task.StepStatus) *task.Execution {
+func (w *world) ends(status task.ExecutionStatus, why aggregate.Reason, steps ...task.StepStatus) *task.Execution {
 	w.T.Helper()
 	a := w.Load()
 	e := a.Execution()

@@ -5,17 +5,19 @@ import (
 	"fmt"
 	"time"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/model"
 	"ringi/shared/pipeline"
 	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 // Store is what extract-task reads and commits.
 type Store interface {
-	Load(ctx context.Context, ref task.Ref) (*task.Aggregate, error)
-	Settings(ctx context.Context, tenant string) (task.Settings, error)
-	ToolPermissions(ctx context.Context, tenant string) ([]task.ToolPermission, error)
-	Decide(ctx context.Context, ref task.Ref, decide task.Decision) (*task.Aggregate, error)
+	Load(ctx context.Context, ref aggregate.Ref) (*task.Aggregate, error)
+	Settings(ctx context.Context, tenant string) (tenancy.Settings, error)
+	ToolPermissions(ctx context.Context, tenant string) ([]tenancy.ToolPermission, error)
+	Decide(ctx context.Context, ref aggregate.Ref, decide task.Decision) (*task.Aggregate, error)
 	DecideOn(ctx context.Context, a *task.Aggregate, decide task.Decision) (*task.Aggregate, error)
 }
 
@@ -30,30 +32,30 @@ type Handler struct {
 
 // Handle asks the model what the message wants and commits the task, with
 // task.created, or the plain reply to what is none. When the task is there already, it asks nobody.
-func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (task.Next, error) {
+func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next, error) {
 	a, err := h.Store.Load(ctx, in.Ref())
 	if err != nil {
-		return task.Next{}, fmt.Errorf("load the task: %w", err)
+		return aggregate.Next{}, fmt.Errorf("load the task: %w", err)
 	}
 	if a.Head.Run != in.Run {
-		return task.Next{}, task.ErrSuperseded
+		return aggregate.Next{}, aggregate.ErrSuperseded
 	}
 	if next := a.Next(h.Now()); next.State != task.StateExtractTask {
 		return next, nil
 	}
 	if a.Request == nil {
-		return task.Next{}, fmt.Errorf("the request is not there yet: %w", task.ErrConflict) // a torn read
+		return aggregate.Next{}, fmt.Errorf("the request is not there yet: %w", aggregate.ErrConflict) // a torn read
 	}
 	s, err := h.Store.Settings(ctx, in.Tenant)
 	if err != nil {
-		return task.Next{}, fmt.Errorf("read the settings: %w", err)
+		return aggregate.Next{}, fmt.Errorf("read the settings: %w", err)
 	}
 	if a.CostReached(s.MaxCost()) {
 		return pipeline.StopForCost(ctx, h.Store, in, s.MaxCost(), h.Now())
 	}
 	permissions, err := h.Store.ToolPermissions(ctx, in.Tenant)
 	if err != nil {
-		return task.Next{}, fmt.Errorf("read the tool permissions: %w", err)
+		return aggregate.Next{}, fmt.Errorf("read the tool permissions: %w", err)
 	}
 	extract, usage, err := h.extract(ctx, s, a, moreTools(permissions))
 	if err != nil {
@@ -65,7 +67,7 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (task.Next, err
 }
 
 // moreTools are those of MCP servers that the tenant's tasks may call, a line each.
-func moreTools(permissions []task.ToolPermission) (lines []string) {
+func moreTools(permissions []tenancy.ToolPermission) (lines []string) {
 	for _, p := range permissions {
 		if p.Allowed && p.Pin != nil {
 			lines = append(lines, fmt.Sprintf("%s: %s. %s", p.ToolName, p.Pin.Title, p.Pin.Description))
@@ -74,7 +76,7 @@ func moreTools(permissions []task.ToolPermission) (lines []string) {
 	return lines
 }
 
-func (h *Handler) extract(ctx context.Context, s task.Settings, a *task.Aggregate, tools []string) (task.Extract, model.Usage, error) {
+func (h *Handler) extract(ctx context.Context, s tenancy.Settings, a *task.Aggregate, tools []string) (task.Extract, model.Usage, error) {
 	g, err := model.Within(s, h.Open, pipeline.ModelName(h.Model, s))
 	if err != nil {
 		return task.Extract{}, model.Usage{}, err

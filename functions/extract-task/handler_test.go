@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/model"
 	"ringi/shared/pipeline"
 	"ringi/shared/pipeline/pipelinetest"
@@ -79,7 +80,7 @@ func TestExtractTask(t *testing.T) {
 	t.Run("a task that is cancelled meanwhile is not made", func(t *testing.T) {
 		w, g := server.World(t), &generator{}
 		g.before = func() { w.Cancel() }
-		if _, err := handler(w, g).Handle(t.Context(), w.In()); !errors.Is(err, task.ErrSuperseded) {
+		if _, err := handler(w, g).Handle(t.Context(), w.In()); !errors.Is(err, aggregate.ErrSuperseded) {
 			t.Errorf("%v, want ErrSuperseded", err)
 		}
 		if a := w.Load(); a.Task != nil || a.Head.Ended == nil {
@@ -90,7 +91,7 @@ func TestExtractTask(t *testing.T) {
 		w, g := server.World(t), &generator{}
 		in := w.In()
 		w.Restart()
-		if _, err := handler(w, g).Handle(t.Context(), in); !errors.Is(err, task.ErrSuperseded) || g.calls != 0 {
+		if _, err := handler(w, g).Handle(t.Context(), in); !errors.Is(err, aggregate.ErrSuperseded) || g.calls != 0 {
 			t.Errorf("%v after %d calls", err, g.calls)
 		}
 	})

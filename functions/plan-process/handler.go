@@ -7,18 +7,20 @@ import (
 	"slices"
 	"time"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/card"
 	"ringi/shared/model"
 	"ringi/shared/pipeline"
 	"ringi/shared/task"
+	"ringi/shared/tenancy"
 	"ringi/shared/tool"
 )
 
 // Store is what plan-process reads and commits.
 type Store interface {
-	Settings(ctx context.Context, tenant string) (task.Settings, error)
-	ToolPermissions(ctx context.Context, tenant string) ([]task.ToolPermission, error)
-	Decide(ctx context.Context, ref task.Ref, decide task.Decision) (*task.Aggregate, error)
+	Settings(ctx context.Context, tenant string) (tenancy.Settings, error)
+	ToolPermissions(ctx context.Context, tenant string) ([]tenancy.ToolPermission, error)
+	Decide(ctx context.Context, ref aggregate.Ref, decide task.Decision) (*task.Aggregate, error)
 	DecideOn(ctx context.Context, a *task.Aggregate, decide task.Decision) (*task.Aggregate, error)
 }
 
@@ -33,12 +35,12 @@ type Handler struct {
 
 // Handle shows that steps are being planned, plans them with the tools that the
 // tenant allows, and opens their gate. When the gate is open already, it asks nobody.
-func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (task.Next, error) {
+func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next, error) {
 	a, err := h.Store.Decide(ctx, in.Ref(), func(a *task.Aggregate) (task.Change, error) {
 		return a.BeginProcess(in.Run, h.Now())
 	})
 	if err != nil {
-		return task.Next{}, fmt.Errorf("begin a process: %w", err)
+		return aggregate.Next{}, fmt.Errorf("begin a process: %w", err)
 	}
 	if next := a.Next(h.Now()); next.State != task.StatePlanProcess {
 		return next, nil
@@ -46,20 +48,20 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (task.Next, err
 	made := a.Generating()
 	s, err := h.Store.Settings(ctx, in.Tenant)
 	if err != nil {
-		return task.Next{}, fmt.Errorf("read the settings: %w", err)
+		return aggregate.Next{}, fmt.Errorf("read the settings: %w", err)
 	}
 	if a.CostReached(s.MaxCost()) {
 		return pipeline.StopForCost(ctx, h.Store, in, s.MaxCost(), h.Now())
 	}
 	allowed, forbidden, err := h.allowed(ctx, in.Tenant, s.MCPServers)
 	if err != nil {
-		return task.Next{}, err
+		return aggregate.Next{}, err
 	}
 	steps, remarks, usage, err := h.plan(ctx, s, a, allowed, forbidden)
 	if err != nil {
 		return pipeline.Failed(ctx, h.Store, in, made, model.InVain(err, usage), s.MaxCost(), h.Now())
 	}
-	return pipeline.Opened(ctx, h.Store, in, a, usage, s, h.Now(), func(a *task.Aggregate, s task.Settings) (task.Change, error) {
+	return pipeline.Opened(ctx, h.Store, in, a, usage, s, h.Now(), func(a *task.Aggregate, s tenancy.Settings) (task.Change, error) {
 		if a.Generating() != made { // another invocation was faster, and people have judged its steps since
 			return task.Change{}, nil
 		}
@@ -67,7 +69,7 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (task.Next, err
 	})
 }
 
-func (h *Handler) plan(ctx context.Context, s task.Settings, a *task.Aggregate, tools *tool.Catalog, forbidden []string) ([]task.Step, string, model.Usage, error) {
+func (h *Handler) plan(ctx context.Context, s tenancy.Settings, a *task.Aggregate, tools *tool.Catalog, forbidden []string) ([]task.Step, string, model.Usage, error) {
 	g, err := model.Within(s, h.Open, pipeline.ModelName(h.Model, s))
 	if err != nil {
 		return nil, "", model.Usage{}, err
@@ -78,7 +80,7 @@ func (h *Handler) plan(ctx context.Context, s task.Settings, a *task.Aggregate, 
 		Requester: a.Head.Requester, Locale: s.Locale, Now: a.Request.CreatedAt, Try: a.Head.Run, Fits: card.StepsFit,
 	}
 	for _, p := range a.Processes {
-		if p.Status == task.Rejected {
+		if p.Status == aggregate.Rejected {
 			input.Earlier = append(input.Earlier, model.PlanVersion{Steps: p.Steps, Reason: p.RejectionReason})
 		}
 	}
@@ -88,7 +90,7 @@ func (h *Handler) plan(ctx context.Context, s task.Settings, a *task.Aggregate, 
 // allowed is the catalog without what the tenant forbids, and with the tools of
 // MCP servers as an administrator allowed them; forbidden names the others that are
 // known here. Nobody is called for it.
-func (h *Handler) allowed(ctx context.Context, tenant string, servers []task.MCPServer) (allowed *tool.Catalog, forbidden []string, err error) {
+func (h *Handler) allowed(ctx context.Context, tenant string, servers []tenancy.MCPServer) (allowed *tool.Catalog, forbidden []string, err error) {
 	tools, err := h.Tools()
 	if err != nil {
 		return nil, nil, err

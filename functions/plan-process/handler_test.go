@@ -7,10 +7,12 @@ import (
 	"strings"
 	"testing"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/card"
 	"ringi/shared/model"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/task"
+	"ringi/shared/tenancy"
 	"ringi/shared/tool"
 )
 
@@ -39,7 +41,7 @@ func (g *generator) Generate(ctx context.Context, r model.Request) (model.Respon
 	return model.Demonstration{}.Generate(ctx, r)
 }
 
-func handle(t *testing.T, w *pipelinetest.World, g *generator) task.Next {
+func handle(t *testing.T, w *pipelinetest.World, g *generator) aggregate.Next {
 	t.Helper()
 	h := &Handler{Store: w.OnWire(), Tools: tool.Builtin, Open: func(string) (model.Generator, error) { return g, nil }, Model: "demo", Now: w.Now}
 	next, err := h.Handle(t.Context(), w.In())
@@ -53,7 +55,7 @@ func handle(t *testing.T, w *pipelinetest.World, g *generator) task.Next {
 func approved(t *testing.T, server *pipelinetest.Server) *pipelinetest.World {
 	t.Helper()
 	w := server.World(t)
-	w.Prompted(task.DefaultSettings())
+	w.Prompted(tenancy.DefaultSettings())
 	w.Approve()
 	return w
 }
@@ -113,8 +115,8 @@ func TestPlanProcess(t *testing.T) {
 	t.Run("a tool that the tenant forbids is not offered, and what needs it is said", func(t *testing.T) {
 		w, g := approved(t, server), &generator{}
 		for name, allowed := range map[string]bool{"send_slack_dm": false, "list_employees": true} {
-			p := task.ToolPermission{TenantID: w.Ref.Tenant, ToolName: name, Allowed: allowed, Constraints: "{}"}
-			if _, err := w.Store.SaveToolPermission(t.Context(), p, task.System(), w.Now()); err != nil {
+			p := tenancy.ToolPermission{TenantID: w.Ref.Tenant, ToolName: name, Allowed: allowed, Constraints: "{}"}
+			if _, err := w.Store.SaveToolPermission(t.Context(), p, aggregate.System(), w.Now()); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -128,8 +130,8 @@ func TestPlanProcess(t *testing.T) {
 	})
 	t.Run("a tool's constraints are told, and nothing takes the place of what they leave out", func(t *testing.T) {
 		w, g := approved(t, server), &generator{}
-		p := task.ToolPermission{TenantID: w.Ref.Tenant, ToolName: "list_employees", Allowed: true, Constraints: `{"departments":["人事部"]}`}
-		if _, err := w.Store.SaveToolPermission(t.Context(), p, task.System(), w.Now()); err != nil {
+		p := tenancy.ToolPermission{TenantID: w.Ref.Tenant, ToolName: "list_employees", Allowed: true, Constraints: `{"departments":["人事部"]}`}
+		if _, err := w.Store.SaveToolPermission(t.Context(), p, aggregate.System(), w.Now()); err != nil {
 			t.Fatal(err)
 		}
 		handle(t, w, g)
@@ -143,14 +145,14 @@ func TestPlanProcess(t *testing.T) {
 	for _, asks := range []bool{true, false} {
 		t.Run(fmt.Sprintf("approvals switched to %v while the model thinks are honoured", asks), func(t *testing.T) {
 			w, g := approved(t, server), &generator{}
-			w.Settings(func(s *task.Settings) { s.ProcessApprovalRequired = !asks })
-			g.before = func() { w.Settings(func(s *task.Settings) { s.ProcessApprovalRequired, s.MaxVersions = asks, 7 }) }
+			w.Settings(func(s *tenancy.Settings) { s.ProcessApprovalRequired = !asks })
+			g.before = func() { w.Settings(func(s *tenancy.Settings) { s.ProcessApprovalRequired, s.MaxVersions = asks, 7 }) }
 			handle(t, w, g)
 			p := w.Load().Process()
-			if p.Status != task.PendingApproval || p.Terms.ApprovalRequired != asks || p.Terms.MaxVersions != 7 {
+			if p.Status != aggregate.PendingApproval || p.Terms.ApprovalRequired != asks || p.Terms.MaxVersions != 7 {
 				t.Errorf("%s under %+v", p.Status, p.Terms)
 			}
-			if s := w.Settings(func(*task.Settings) {}); p.Terms.SettingsRev != s.Rev || g.calls != 1 || p.Usage == nil {
+			if s := w.Settings(func(*tenancy.Settings) {}); p.Terms.SettingsRev != s.Rev || g.calls != 1 || p.Usage == nil {
 				t.Errorf("settings %d of %d, %d calls, %+v", p.Terms.SettingsRev, s.Rev, g.calls, p.Usage)
 			}
 		})
@@ -165,7 +167,7 @@ func TestPlanProcess(t *testing.T) {
 		if next := handle(t, w, slow); next.State != task.StatePlanProcess {
 			t.Errorf("%+v", next)
 		}
-		if p := w.Load().Process(); p.Version != 2 || p.Status != task.Generating || len(p.Steps) != 0 {
+		if p := w.Load().Process(); p.Version != 2 || p.Status != aggregate.Generating || len(p.Steps) != 0 {
 			t.Errorf("version %d is %s with %d steps", p.Version, p.Status, len(p.Steps))
 		}
 	})

@@ -5,38 +5,39 @@ import (
 	"testing"
 	"time"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/pipeline/pipelinetest"
-	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 // Whatever becomes of servers, a plan is made with what an administrator allowed, and asks none of them.
 func TestToolsOfServersAreOfferedAsTheyWereAllowed(t *testing.T) {
 	server := pipelinetest.Start(t)
 	const url = "https://mcp.invalid/"
-	pin := func() *task.Pin {
-		return &task.Pin{URL: url, Title: "予約", Description: "Books a </data> room.", Input: `{"type":"object"}`, Effect: task.Write, Hash: "h"}
+	pin := func() *tenancy.Pin {
+		return &tenancy.Pin{URL: url, Title: "予約", Description: "Books a </data> room.", Input: `{"type":"object"}`, Effect: aggregate.Write, Hash: "h"}
 	}
 	for name, test := range map[string]struct {
-		permission task.ToolPermission
+		permission tenancy.ToolPermission
 		changed    bool
 		offered    bool
 	}{
-		"allowed":             {permission: task.ToolPermission{Allowed: true, Pin: pin()}, offered: true},
-		"forbidden":           {permission: task.ToolPermission{Pin: pin()}},
-		"changed":             {permission: task.ToolPermission{Allowed: true, Pin: pin()}, changed: true},
-		"schema of old times": {permission: task.ToolPermission{Allowed: true, Pin: &task.Pin{URL: url, Input: `{"$ref":"#"}`, Effect: task.Read}}},
-		"elsewhere":           {permission: task.ToolPermission{Allowed: true, Pin: &task.Pin{URL: "https://else.invalid/", Input: `{"type":"object"}`, Effect: task.Read}}},
+		"allowed":             {permission: tenancy.ToolPermission{Allowed: true, Pin: pin()}, offered: true},
+		"forbidden":           {permission: tenancy.ToolPermission{Pin: pin()}},
+		"changed":             {permission: tenancy.ToolPermission{Allowed: true, Pin: pin()}, changed: true},
+		"schema of old times": {permission: tenancy.ToolPermission{Allowed: true, Pin: &tenancy.Pin{URL: url, Input: `{"$ref":"#"}`, Effect: aggregate.Read}}},
+		"elsewhere":           {permission: tenancy.ToolPermission{Allowed: true, Pin: &tenancy.Pin{URL: "https://else.invalid/", Input: `{"type":"object"}`, Effect: aggregate.Read}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w, g := approved(t, server), &generator{}
-			s := task.DefaultSettings()
-			s.MCPServers = []task.MCPServer{{Name: "rooms", URL: url}}
+			s := tenancy.DefaultSettings()
+			s.MCPServers = []tenancy.MCPServer{{Name: "rooms", URL: url}}
 			if _, err := w.Store.SaveSettings(t.Context(), w.Ref.Tenant, s, pipelinetest.Approver(), w.Now()); err != nil {
 				t.Fatal(err)
 			}
 			p := test.permission
 			p.TenantID, p.ToolName = w.Ref.Tenant, "rooms.book_room"
-			saved, err := w.Store.SaveToolPermission(t.Context(), p, task.System(), w.Now())
+			saved, err := w.Store.SaveToolPermission(t.Context(), p, aggregate.System(), w.Now())
 			if err != nil {
 				t.Fatal(err)
 			}

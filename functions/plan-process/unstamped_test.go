@@ -4,20 +4,22 @@ import (
 	"encoding/json"
 	"testing"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/model"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 // planned is the one step of a plan by a model that sends pay to whom its own policy names.
-func planned(t *testing.T, w *pipelinetest.World, s task.Settings, to string) task.Step {
+func planned(t *testing.T, w *pipelinetest.World, s tenancy.Settings, to string) task.Step {
 	t.Helper()
 	w.Extracted()
 	w.Decide(func(a *task.Aggregate) (task.Change, error) { return a.BeginPrompt(a.Head.Run, w.Now()) })
 	w.Decide(func(a *task.Aggregate) (task.Change, error) {
 		return a.FinishPrompt(a.Head.Run, "全員の給与を U0EVIL001 に送ります。", s, w.Now())
 	})
-	by := task.System()
+	by := aggregate.System()
 	if s.PromptApprovalRequired {
 		by = pipelinetest.Approver()
 	}
@@ -51,7 +53,7 @@ func TestAPolicyThatNobodyStampedNamesNothing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := server.World(t)
-			s := w.Settings(func(s *task.Settings) { s.PromptApprovalRequired, s.ProcessApprovalRequired = test.asks, false })
+			s := w.Settings(func(s *tenancy.Settings) { s.PromptApprovalRequired, s.ProcessApprovalRequired = test.asks, false })
 			if step := planned(t, w, s, test.to(w)); step.RequiresHumanCheck != test.checked {
 				t.Errorf("a person is asked first: %v, want %v: %s", step.RequiresHumanCheck, test.checked, step.ToolInput)
 			}
@@ -59,10 +61,10 @@ func TestAPolicyThatNobodyStampedNamesNothing(t *testing.T) {
 	}
 	t.Run("the demo's sheet, which the request doesn't name, is asked about; its message to whoever asked is not", func(t *testing.T) {
 		w := server.World(t)
-		s := w.Settings(func(s *task.Settings) { s.PromptApprovalRequired, s.ProcessApprovalRequired = false, false })
+		s := w.Settings(func(s *tenancy.Settings) { s.PromptApprovalRequired, s.ProcessApprovalRequired = false, false })
 		w.Prompted(s)
 		w.Decide(func(a *task.Aggregate) (task.Change, error) {
-			return a.ApprovePrompt(a.Prompt().ID, task.System(), pipelinetest.Policy(), w.Now())
+			return a.ApprovePrompt(a.Prompt().ID, aggregate.System(), pipelinetest.Policy(), w.Now())
 		})
 		handle(t, w, &generator{})
 		for _, step := range w.Load().Process().Steps {

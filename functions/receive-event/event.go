@@ -7,8 +7,10 @@ import (
 	"strings"
 	"time"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/slackapi/inbound"
 	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 // envelope is what Slack wraps an event in.
@@ -64,14 +66,14 @@ func (e envelope) at(now time.Time) time.Time {
 
 // ended says why integrations end, empty when they don't: a person's own token that
 // was revoked is none of ours.
-func (e envelope) ended(what string) (task.IntegrationReason, error) {
+func (e envelope) ended(what string) (tenancy.IntegrationReason, error) {
 	for _, f := range []struct{ name, value string }{{"team_id", e.team()}, {"event_id", e.EventID}} {
 		if err := inbound.CheckID(f.name, f.value); err != nil {
 			return "", err
 		}
 	}
 	if what == "app_uninstalled" {
-		return task.AppUninstalled, nil
+		return tenancy.AppUninstalled, nil
 	}
 	var revoked struct {
 		Tokens struct {
@@ -81,7 +83,7 @@ func (e envelope) ended(what string) (task.IntegrationReason, error) {
 	if err := inbound.Decode(e.Event, &revoked, "event"); err != nil || len(revoked.Tokens.Bot) == 0 {
 		return "", err
 	}
-	return task.TokensRevoked, nil
+	return tenancy.TokensRevoked, nil
 }
 
 // kind is enough of any event to tell whether it is one of ours: the other fields
@@ -181,7 +183,7 @@ func (m message) request(e envelope) (task.Request, error) {
 			return task.Request{}, err
 		}
 	}
-	if _, err := task.ParseTS(m.TS); err != nil {
+	if _, err := aggregate.ParseTS(m.TS); err != nil {
 		return task.Request{}, inbound.Bad("event.ts must be a Slack timestamp like 1713450000.000100")
 	}
 	r := task.Request{
@@ -189,7 +191,7 @@ func (m message) request(e envelope) (task.Request, error) {
 		MessageTS: m.TS, ThreadTS: m.TS, Source: task.SourceChannel, EventID: e.EventID,
 	}
 	if m.ThreadTS != "" {
-		if _, err := task.ParseTS(m.ThreadTS); err != nil {
+		if _, err := aggregate.ParseTS(m.ThreadTS); err != nil {
 			return task.Request{}, inbound.Bad("event.thread_ts must be a Slack timestamp like 1713450000.000100")
 		}
 		r.ThreadTS = m.ThreadTS

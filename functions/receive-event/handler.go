@@ -6,10 +6,12 @@ import (
 	"log/slog"
 	"time"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/metric"
 	"ringi/shared/slackapi/inbound"
 	"ringi/shared/store"
 	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 // budget is what of Slack's 3 s is spent on the write, so that the answer still arrives.
@@ -21,7 +23,7 @@ const maxChallenge = 4096
 // Store keeps a new task with one call, and ends integrations with one conditional write.
 type Store interface {
 	Create(ctx context.Context, c task.Change) error
-	EndIntegrations(ctx context.Context, tenant string, why task.IntegrationReason, at, now time.Time) (int, error)
+	EndIntegrations(ctx context.Context, tenant string, why tenancy.IntegrationReason, at, now time.Time) (int, error)
 }
 
 // Handler receives Slack's events.
@@ -101,7 +103,7 @@ func (h *Handler) event(ctx context.Context, e envelope) (inbound.Response, erro
 
 // keep is the one write.
 func (h *Handler) keep(ctx context.Context, r task.Request) (inbound.Response, error) {
-	change, ref, err := task.Receive(task.TenantID(r.TeamID), r, h.Now())
+	change, ref, err := task.Receive(aggregate.TenantID(r.TeamID), r, h.Now())
 	if err != nil {
 		return inbound.Response{}, inbound.Bad("event.ts: %s", err)
 	}
@@ -109,7 +111,7 @@ func (h *Handler) keep(ctx context.Context, r task.Request) (inbound.Response, e
 }
 
 // create makes the one write. What is there already came before, and is fine.
-func (h *Handler) create(ctx context.Context, change task.Change, ref task.Ref, r task.Request) (inbound.Response, error) {
+func (h *Handler) create(ctx context.Context, change task.Change, ref aggregate.Ref, r task.Request) (inbound.Response, error) {
 	ctx, cancel := context.WithTimeout(ctx, budget)
 	defer cancel()
 	log := slog.With("task_id", ref.Task, "event_id", r.EventID)
@@ -138,7 +140,7 @@ func (h *Handler) end(ctx context.Context, e envelope, what string) (inbound.Res
 	}
 	ctx, cancel := context.WithTimeout(ctx, budget)
 	defer cancel()
-	n, err := h.Store.EndIntegrations(ctx, task.TenantID(e.team()), why, e.at(h.Now()), h.Now())
+	n, err := h.Store.EndIntegrations(ctx, aggregate.TenantID(e.team()), why, e.at(h.Now()), h.Now())
 	if err != nil {
 		slog.ErrorContext(ctx, "not disconnected", "event_id", e.EventID, "why", why, "err", err)
 		return inbound.Response{}, inbound.Unavailable("the event could not be kept, send it again")

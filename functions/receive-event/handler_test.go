@@ -11,9 +11,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/slackapi/inbound"
 	"ringi/shared/store"
 	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 func TestMessagesBecomeOneWrite(t *testing.T) {
@@ -72,7 +74,7 @@ func TestMessagesBecomeOneWrite(t *testing.T) {
 			if diff := cmp.Diff(&want, s.request(t)); diff != "" {
 				t.Error(diff)
 			}
-			if c := s.changes[0]; c.Head.TenantID != task.TenantID("T0TEAM") {
+			if c := s.changes[0]; c.Head.TenantID != aggregate.TenantID("T0TEAM") {
 				t.Errorf("tenant %s", c.Head.TenantID)
 			}
 		})
@@ -257,9 +259,9 @@ func TestWhatSlackEndsIsEnded(t *testing.T) {
 		outer map[string]any
 		want  ending
 	}{
-		{"an uninstallation, as Slack sends it", uninstalled, map[string]any{"authorizations": nil, "event_time": then.Unix()}, ending{task.TenantID("T0TEAM"), task.AppUninstalled, then.Add(999 * time.Millisecond)}},
-		{"the bot's token", revoked, map[string]any{"event_time": then.Unix()}, ending{task.TenantID("T0TEAM"), task.TokensRevoked, then.Add(999 * time.Millisecond)}},
-		{"without a time it is now", uninstalled, nil, ending{task.TenantID("T0TEAM"), task.AppUninstalled, now}},
+		{"an uninstallation, as Slack sends it", uninstalled, map[string]any{"authorizations": nil, "event_time": then.Unix()}, ending{aggregate.TenantID("T0TEAM"), tenancy.AppUninstalled, then.Add(999 * time.Millisecond)}},
+		{"the bot's token", revoked, map[string]any{"event_time": then.Unix()}, ending{aggregate.TenantID("T0TEAM"), tenancy.TokensRevoked, then.Add(999 * time.Millisecond)}},
+		{"without a time it is now", uninstalled, nil, ending{aggregate.TenantID("T0TEAM"), tenancy.AppUninstalled, now}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := &kept{}

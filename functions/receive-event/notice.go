@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/slackapi/inbound"
 	"ringi/shared/task"
 )
@@ -29,7 +30,7 @@ func (h *Handler) opened(ctx context.Context, e envelope) (inbound.Response, err
 	r := task.Request{
 		TeamID: e.team(), User: home.User, Channel: home.Channel, ChannelType: "im", Source: task.SourceAgentContainer, EventID: e.EventID,
 	}
-	change, ref := task.Tell(task.TenantID(r.TeamID), r, task.ReasonGreeting, r.User, h.Now())
+	change, ref := task.Tell(aggregate.TenantID(r.TeamID), r, task.ReasonGreeting, r.User, h.Now())
 	return h.create(ctx, change, ref, r)
 }
 
@@ -38,6 +39,6 @@ func (h *Handler) opened(ctx context.Context, e envelope) (inbound.Response, err
 // channel's thread. What the reply says is not kept.
 func (h *Handler) hint(ctx context.Context, r task.Request) (inbound.Response, error) {
 	r.Text = ""
-	change, ref := task.Tell(task.TenantID(r.TeamID), r, task.ReasonThreadHint, r.Channel+" "+r.ThreadTS, h.Now())
+	change, ref := task.Tell(aggregate.TenantID(r.TeamID), r, task.ReasonThreadHint, r.Channel+" "+r.ThreadTS, h.Now())
 	return h.create(ctx, change, ref, r)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/smithy-go/middleware"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/store"
 	"ringi/shared/store/storetest"
 	"ringi/shared/task"
@@ -66,11 +67,11 @@ func testOneCall(t *testing.T, db *storetest.Server) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := s.Load(t.Context(), task.Ref{Tenant: task.TenantID("T0TEAM"), Task: id})
+	a, err := s.Load(t.Context(), aggregate.Ref{Tenant: aggregate.TenantID("T0TEAM"), Task: id})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a.Head.Rev != 1 || a.Request.Text != "今月の勤怠をまとめて" || len(a.Cards) != 1 || a.Cards[0].State != task.CardNone {
+	if a.Head.Rev != 1 || a.Request.Text != "今月の勤怠をまとめて" || len(a.Cards) != 1 || a.Cards[0].State != aggregate.CardNone {
 		t.Errorf("%+v", a)
 	}
 }
@@ -100,7 +101,7 @@ func testAtOnce(t *testing.T, db *storetest.Server) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a, err := s.Load(t.Context(), task.Ref{Tenant: task.TenantID("T0TEAM"), Task: id}); err != nil || a.Head.Rev != 1 {
+	if a, err := s.Load(t.Context(), aggregate.Ref{Tenant: aggregate.TenantID("T0TEAM"), Task: id}); err != nil || a.Head.Rev != 1 {
 		t.Errorf("%v %+v", err, a)
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"ringi/shared/slackapi/inbound"
 	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 const signingSecret = "s3cret"
@@ -24,7 +25,7 @@ type kept struct {
 // ending is what integrations would be ended with.
 type ending struct {
 	tenant string
-	why    task.IntegrationReason
+	why    tenancy.IntegrationReason
 	at     time.Time
 }
 
@@ -33,7 +34,7 @@ func (k *kept) Create(_ context.Context, c task.Change) error {
 	return k.err
 }
 
-func (k *kept) EndIntegrations(_ context.Context, tenant string, why task.IntegrationReason, at, _ time.Time) (int, error) {
+func (k *kept) EndIntegrations(_ context.Context, tenant string, why tenancy.IntegrationReason, at, _ time.Time) (int, error) {
 	k.ended = append(k.ended, ending{tenant, why, at})
 	return len(k.ended), k.err
 }

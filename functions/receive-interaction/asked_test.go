@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/task"
 )
 
@@ -12,7 +13,7 @@ func TestAGateIsAskedWhenItBeginsToWait(t *testing.T) {
 	begun := time.Date(2026, 1, 5, 9, 0, 0, 0, time.UTC)
 	pending := begun.Add(3 * time.Minute)
 	by := pending.Add(48 * time.Hour)
-	terms := task.Terms{DecideBy: &by, ApprovalHours: 48}
+	terms := aggregate.Terms{DecideBy: &by, ApprovalHours: 48}
 	a := &task.Aggregate{
 		Prompts:   []*task.Prompt{{ID: "prompt", CreatedAt: begun, Terms: terms}, {ID: "generating", CreatedAt: begun}},
 		Processes: []*task.Process{{ID: "process", CreatedAt: begun, Terms: terms}},

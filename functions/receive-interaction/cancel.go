@@ -8,11 +8,11 @@ import (
 
 	"github.com/slack-go/slack"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/card"
 	"ringi/shared/metric"
 	"ringi/shared/slackapi"
 	"ringi/shared/slackapi/inbound"
-	"ringi/shared/task"
 )
 
 // shortcut is 「タスクをキャンセル」 in the menu of a message: a card, or the request itself.
@@ -24,7 +24,7 @@ func (h *Handler) shortcut(ctx context.Context, p payload) (inbound.Response, er
 	if err := inbound.CheckID("payload.channel.id", p.channel()); err != nil {
 		return inbound.Response{}, err
 	}
-	c, v := p.click("", ""), verdict{err: task.ErrNotFound}
+	c, v := p.click("", ""), verdict{err: aggregate.ErrNotFound}
 	for _, id := range p.tasks() {
 		c.ref.Task, c.id, c.withdraws = id, id, true
 		if v = h.check(ctx, c, cancelTask()); !v.notFound() {

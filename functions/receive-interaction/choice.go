@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/task"
 )
 
@@ -15,10 +16,10 @@ import (
 // can be no reason any more, and its card comes to say so.
 func (h *Handler) takeAsReason(ctx context.Context, c click) {
 	other := c // as if the gate's own button had been pressed
-	var by task.Actor
-	var policy task.Policy
+	var by aggregate.Actor
+	var policy aggregate.Policy
 	var refused error // by the gate
-	mine := func(a *task.Aggregate, id string, actor task.Actor, p task.Policy, now time.Time) (task.Change, error) {
+	mine := func(a *task.Aggregate, id string, actor aggregate.Actor, p aggregate.Policy, now time.Time) (task.Change, error) {
 		by, policy = actor, p
 		return a.TakeAsReason(id, actor, p, now)
 	}
@@ -29,7 +30,7 @@ func (h *Handler) takeAsReason(ctx context.Context, c click) {
 		}
 		if a.Choice == nil || rejections()[a.Choice.Beside.Kind] == nil {
 			_, err := f(a)
-			return errors.Join(err, task.ErrNotFound)
+			return errors.Join(err, aggregate.ErrNotFound)
 		}
 		reject := rejections()[a.Choice.Beside.Kind]
 		other.ref.Task, other.id = a.Choice.Beside.TaskID, a.Choice.Beside.ID
@@ -39,7 +40,7 @@ func (h *Handler) takeAsReason(ctx context.Context, c click) {
 				return task.Change{}, task.Change{}, err
 			}
 			rejection, refused = reject.once(own.Request.Text)(gate, other.id, by, policy, h.Now())
-			if refused == nil || errors.Is(refused, task.ErrConflict) {
+			if refused == nil || errors.Is(refused, aggregate.ErrConflict) {
 				return end, rejection, refused
 			}
 			if end, err = own.GateOver(gate, h.Now()); err != nil {
@@ -59,17 +60,17 @@ func (h *Handler) takeAsReason(ctx context.Context, c click) {
 // once is with, where the rejection may be there already: by the same person with this very
 // reason it is no change. With another reason it is ErrDecided, since this one would be lost.
 func (r rejection) once(reason string) decision {
-	return func(a *task.Aggregate, id string, by task.Actor, p task.Policy, now time.Time) (task.Change, error) {
+	return func(a *task.Aggregate, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (task.Change, error) {
 		c, err := r(a, id, reason, by, p, now)
 		if v := verdictOn(a, id); err == nil && c.Empty() && v.RejectedAt != nil && v.RejectionReason != strings.TrimSpace(reason) {
-			return task.Change{}, task.ErrDecided{Status: string(task.Rejected), By: v.RejectedBy, At: *v.RejectedAt}
+			return task.Change{}, aggregate.ErrDecided{Status: string(aggregate.Rejected), By: v.RejectedBy, At: *v.RejectedAt}
 		}
 		return c, err
 	}
 }
 
 // verdictOn is what was decided about the gate with an id, of whatever kind.
-func verdictOn(a *task.Aggregate, id string) task.Verdict {
+func verdictOn(a *task.Aggregate, id string) aggregate.Verdict {
 	for _, p := range a.Prompts {
 		if p.ID == id {
 			return p.Verdict
@@ -85,5 +86,5 @@ func verdictOn(a *task.Aggregate, id string) task.Verdict {
 			return g.Verdict
 		}
 	}
-	return task.Verdict{}
+	return aggregate.Verdict{}
 }

@@ -6,13 +6,15 @@ import (
 	"testing"
 
 	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/aggregate"
 	"ringi/shared/card"
 	"ringi/shared/slackapi/slacktest"
 	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 // beside brings the task's policy to its approval, and asks what a reply in its thread is meant to be.
-func (w *world) beside(text string) (waits *task.Prompt, reply task.Ref) {
+func (w *world) beside(text string) (waits *task.Prompt, reply aggregate.Ref) {
 	w.t.Helper()
 	waits = w.prompted()
 	b, _ := w.load().BesideOf()
@@ -28,7 +30,7 @@ func (w *world) beside(text string) (waits *task.Prompt, reply task.Ref) {
 		w.t.Fatal(err)
 	}
 	_, err = w.store.Decide(w.t.Context(), reply, func(a *task.Aggregate) (task.Change, error) {
-		return a.Ask(1, b, task.DefaultSettings(), w.clock)
+		return a.Ask(1, b, tenancy.DefaultSettings(), w.clock)
 	})
 	if err != nil {
 		w.t.Fatal(err)
@@ -36,7 +38,7 @@ func (w *world) beside(text string) (waits *task.Prompt, reply task.Ref) {
 	return waits, reply
 }
 
-func (w *world) of(ref task.Ref) *task.Aggregate {
+func (w *world) of(ref aggregate.Ref) *task.Aggregate {
 	w.t.Helper()
 	a, err := w.store.Load(w.t.Context(), ref)
 	if err != nil {
@@ -46,7 +48,7 @@ func (w *world) of(ref task.Ref) *task.Aggregate {
 }
 
 // chooses presses a button of the card that asks.
-func (w *world) chooses(user, action string, reply task.Ref) {
+func (w *world) chooses(user, action string, reply aggregate.Ref) {
 	w.t.Helper()
 	p := w.click(user, action, w.of(reply).Choice.ID)
 	p["actions"].([]any)[0].(map[string]any)["block_id"] = reply.Task
@@ -61,7 +63,7 @@ type dies struct {
 	after bool
 }
 
-func (d dies) DecideBoth(ctx context.Context, first, second task.Ref, decide func(a, b *task.Aggregate) (task.Change, task.Change, error)) error {
+func (d dies) DecideBoth(ctx context.Context, first, second aggregate.Ref, decide func(a, b *task.Aggregate) (task.Change, task.Change, error)) error {
 	if d.after {
 		if err := d.Store.DecideBoth(ctx, first, second, decide); err != nil {
 			return err
@@ -77,7 +79,7 @@ func testChoiceSurvivesACrash(t *testing.T, w *world) {
 	whole := w.h.Store
 	w.h.Store = dies{whole, false}
 	w.chooses(workspace.Suzuki, card.TakeAsReason, reply)
-	if a, p := w.of(reply), w.load().Prompt(); a.Choosing() == nil || p.Status != task.PendingApproval {
+	if a, p := w.of(reply), w.load().Prompt(); a.Choosing() == nil || p.Status != aggregate.PendingApproval {
 		t.Fatalf("before the commit: %+v, the policy is %s", a.Choice, p.Status)
 	}
 	became := func(when string) {
@@ -86,7 +88,7 @@ func testChoiceSurvivesACrash(t *testing.T, w *world) {
 		if e := a.Head.Ended; e == nil || e.As != task.TaskAnswered || e.Reason != task.ReasonBecameReason || a.Choice.DecidedBy != workspace.Suzuki || a.Head.Run != 1 {
 			t.Errorf("%s: %+v, ended %+v", when, a.Choice, e)
 		}
-		if p.ID != waits.ID || p.Status != task.Rejected || p.RejectedBy != workspace.Suzuki || p.RejectionReason != "DM での連絡は不要です" {
+		if p.ID != waits.ID || p.Status != aggregate.Rejected || p.RejectedBy != workspace.Suzuki || p.RejectionReason != "DM での連絡は不要です" {
 			t.Errorf("%s: %+v", when, p)
 		}
 	}
@@ -113,7 +115,7 @@ type meanwhile struct {
 	do func()
 }
 
-func (m *meanwhile) DecideBoth(ctx context.Context, first, second task.Ref, decide func(a, b *task.Aggregate) (task.Change, task.Change, error)) error {
+func (m *meanwhile) DecideBoth(ctx context.Context, first, second aggregate.Ref, decide func(a, b *task.Aggregate) (task.Change, task.Change, error)) error {
 	return m.Store.DecideBoth(ctx, first, second, func(a, b *task.Aggregate) (task.Change, task.Change, error) {
 		x, y, err := decide(a, b)
 		if do := m.do; do != nil {
@@ -130,7 +132,7 @@ func testReasonOrRequest(t *testing.T, w *world) {
 	w.h.Store = &meanwhile{whole, func() { w.chooses(workspace.Sato, card.TakeAsRequest, reply) }}
 	w.chooses(workspace.Suzuki, card.TakeAsReason, reply)
 	a, p := w.of(reply), w.load().Prompt()
-	if a.Choice.As != task.AsRequest || a.Head.Run != 2 || p.Status != task.PendingApproval {
+	if a.Choice.As != task.AsRequest || a.Head.Run != 2 || p.Status != aggregate.PendingApproval {
 		t.Errorf("run %d makes a request of it: %+v; and the policy is %s, for %q", a.Head.Run, a.Choice, p.Status, p.RejectionReason)
 	}
 	if told := w.slack.Ephemerals(workspace.Suzuki); len(told) != 1 {
@@ -143,7 +145,7 @@ func testReasonOrRequest(t *testing.T, w *world) {
 func testReasonMadeUp(t *testing.T, w *world) {
 	waits, reply := w.beside("DM での連絡は不要です")
 	w.move(func(a *task.Aggregate) (task.Change, error) {
-		return a.RejectPrompt(waits.ID, "DM での連絡は不要です", approver(), task.Policy{Team: slacktest.Team}, w.clock)
+		return a.RejectPrompt(waits.ID, "DM での連絡は不要です", approver(), aggregate.Policy{Team: slacktest.Team}, w.clock)
 	})
 	second := w.draft()
 	w.chooses(workspace.Tanaka, card.TakeAsReason, reply)
@@ -154,7 +156,7 @@ func testReasonMadeUp(t *testing.T, w *world) {
 	if a := w.of(reply); a.Head.Ended == nil || a.Head.Ended.As != task.TaskAnswered || a.Choice.DecidedBy != workspace.Suzuki {
 		t.Errorf("%+v, ended %+v", a.Choice, a.Head.Ended)
 	}
-	if a := w.load(); a.Prompt().ID != second.ID || a.Prompt().Status != task.PendingApproval {
+	if a := w.load(); a.Prompt().ID != second.ID || a.Prompt().Status != aggregate.PendingApproval {
 		t.Errorf("the next version is touched: %+v", a.Prompt())
 	}
 }
@@ -175,7 +177,7 @@ func testSecondReason(t *testing.T, w *world) {
 		t.Fatal(err)
 	}
 	if _, err := w.store.Decide(t.Context(), second, func(a *task.Aggregate) (task.Change, error) {
-		return a.Ask(1, gate, task.DefaultSettings(), w.clock)
+		return a.Ask(1, gate, tenancy.DefaultSettings(), w.clock)
 	}); err != nil {
 		t.Fatal(err)
 	}

@@ -3,12 +3,13 @@ package main
 import (
 	"time"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/card"
 	"ringi/shared/task"
 )
 
 // decision makes a click on a button into a change. id is the button's value.
-type decision func(a *task.Aggregate, id string, by task.Actor, p task.Policy, now time.Time) (task.Change, error)
+type decision func(a *task.Aggregate, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (task.Change, error)
 
 // buttons are those that decide at once, by action_id.
 func buttons() map[string]decision {
@@ -27,21 +28,21 @@ func buttons() map[string]decision {
 func cancelTask() decision { return ofTask((*task.Aggregate).CancelTask) }
 
 // ofTask is a decision on the task itself, whose id the button carries.
-func ofTask(decide func(a *task.Aggregate, by task.Actor, p task.Policy, now time.Time) (task.Change, error)) decision {
-	return func(a *task.Aggregate, id string, by task.Actor, p task.Policy, now time.Time) (task.Change, error) {
+func ofTask(decide func(a *task.Aggregate, by aggregate.Actor, p aggregate.Policy, now time.Time) (task.Change, error)) decision {
+	return func(a *task.Aggregate, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (task.Change, error) {
 		if id != a.Head.TaskID {
-			return task.Change{}, task.ErrNotFound
+			return task.Change{}, aggregate.ErrNotFound
 		}
 		return decide(a, by, p, now)
 	}
 }
 
 // rejection is a decision that needs a reason.
-type rejection func(a *task.Aggregate, id, reason string, by task.Actor, p task.Policy, now time.Time) (task.Change, error)
+type rejection func(a *task.Aggregate, id, reason string, by aggregate.Actor, p aggregate.Policy, now time.Time) (task.Change, error)
 
 // rejections are the kinds of gate, as a modal's private_metadata names them.
-func rejections() map[task.CardType]rejection {
-	return map[task.CardType]rejection{
+func rejections() map[aggregate.CardType]rejection {
+	return map[aggregate.CardType]rejection{
 		task.CardPrompt:  (*task.Aggregate).RejectPrompt,
 		task.CardProcess: (*task.Aggregate).RejectProcess,
 		task.CardStep:    (*task.Aggregate).RejectStep,
@@ -50,7 +51,7 @@ func rejections() map[task.CardType]rejection {
 
 // with puts the reason in.
 func (r rejection) with(reason string) decision {
-	return func(a *task.Aggregate, id string, by task.Actor, p task.Policy, now time.Time) (task.Change, error) {
+	return func(a *task.Aggregate, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (task.Change, error) {
 		return r(a, id, reason, by, p, now)
 	}
 }

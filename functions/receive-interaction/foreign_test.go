@@ -4,17 +4,18 @@ import (
 	"testing"
 
 	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/aggregate"
 	"ringi/shared/card"
 	"ringi/shared/slackapi/slacktest"
 	"ringi/shared/store/storetest"
-	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 // connected makes another workspace one that has connected Slack itself.
 func (w *world) connected(team string) {
 	w.t.Helper()
-	own := task.Integration{TenantID: task.TenantID(team), Provider: task.SlackProvider, Status: task.Connected, Credentials: "sealed"}
-	if _, err := w.store.SaveIntegration(w.t.Context(), own, task.Actor{Type: task.ActorUser, ID: "U0ADMIN"}, w.clock); err != nil {
+	own := tenancy.Integration{TenantID: aggregate.TenantID(team), Provider: tenancy.SlackProvider, Status: tenancy.Connected, Credentials: "sealed"}
+	if _, err := w.store.SaveIntegration(w.t.Context(), own, aggregate.Actor{Type: aggregate.ActorUser, ID: "U0ADMIN"}, w.clock); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -46,13 +47,13 @@ func TestInteractionsOfAWorkspaceThatIsNoneOfOurs(t *testing.T) {
 	w.connected("T0CONNECTED")
 	w.post(of("T0CONNECTED", w.click(workspace.Alex, "approve_prompt", id)))
 	notes := w.slack.Ephemerals(workspace.Alex)
-	if len(notes) != 1 || notes[0].Text != card.Note("ja", task.ErrNotFound) {
+	if len(notes) != 1 || notes[0].Text != card.Note("ja", aggregate.ErrNotFound) {
 		t.Errorf("one of ours is told %+v", notes)
 	}
 	if after := w.load().Head.Rev; after != before {
 		t.Errorf("the task moved from %d to %d", before, after)
 	}
-	if out := w.post(w.click(workspace.Suzuki, "approve_prompt", id)); out.StatusCode != 200 || w.load().Prompt().Status != task.Approved {
+	if out := w.post(w.click(workspace.Suzuki, "approve_prompt", id)); out.StatusCode != 200 || w.load().Prompt().Status != aggregate.Approved {
 		t.Errorf("our own %s: answered %d", slacktest.Team, out.StatusCode)
 	}
 }

@@ -10,9 +10,11 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/card"
 	"ringi/shared/slackapi"
 	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 // FuzzForm: whatever stands in the place of a form, the answer is 200 or 400.
@@ -39,16 +41,16 @@ type gate struct {
 	change task.Change
 }
 
-func (g *gate) Decide(_ context.Context, ref task.Ref, decide task.Decision) (*task.Aggregate, error) {
+func (g *gate) Decide(_ context.Context, ref aggregate.Ref, decide task.Decision) (*task.Aggregate, error) {
 	if ref != g.a.Ref() {
-		return nil, task.ErrNotFound
+		return nil, aggregate.ErrNotFound
 	}
 	c, err := decide(g.a)
 	g.change = c
 	return g.a, err
 }
 
-func (g *gate) Redraw(context.Context, task.Ref) error { return nil }
+func (g *gate) Redraw(context.Context, aggregate.Ref) error { return nil }
 
 // everybody is a directory in which nobody is a guest.
 type everybody struct{ Directory }
@@ -61,7 +63,7 @@ func (everybody) User(_ context.Context, id string) (slackapi.User, error) {
 func waiting(t testing.TB) *gate {
 	t.Helper()
 	team, now := "T1", time.Unix(1776675600, 0)
-	c, _, err := task.Receive(task.TenantID(team), task.Request{
+	c, _, err := task.Receive(aggregate.TenantID(team), task.Request{
 		TeamID: team, Text: "x", User: "U1", Channel: "D1", ChannelType: "im", MessageTS: "1776675600.000100", ThreadTS: "1776675600.000100", Source: task.SourceAgentContainer,
 	}, now)
 	if err != nil {
@@ -71,7 +73,7 @@ func waiting(t testing.TB) *gate {
 	for _, d := range []func() (task.Change, error){
 		func() (task.Change, error) { return a.Extracted(1, task.Extract{Title: "x"}, now) },
 		func() (task.Change, error) { return a.BeginPrompt(1, now) },
-		func() (task.Change, error) { return a.FinishPrompt(1, "x", task.DefaultSettings(), now) },
+		func() (task.Change, error) { return a.FinishPrompt(1, "x", tenancy.DefaultSettings(), now) },
 	} {
 		c, err := d()
 		if err != nil {

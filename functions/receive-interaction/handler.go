@@ -11,12 +11,14 @@ import (
 
 	"github.com/slack-go/slack"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/card"
 	"ringi/shared/home"
 	"ringi/shared/metric"
 	"ringi/shared/slackapi"
 	"ringi/shared/slackapi/inbound"
 	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 // Slack waits 3 s for an answer. Of what is ours of that, reserved is kept for
@@ -30,12 +32,12 @@ const (
 
 // Store is where decisions are made.
 type Store interface {
-	Settings(ctx context.Context, tenant string) (task.Settings, error)
-	Integrations(ctx context.Context, tenant string) ([]task.Integration, error)
-	Load(ctx context.Context, ref task.Ref) (*task.Aggregate, error)
-	Decide(ctx context.Context, ref task.Ref, decide task.Decision) (*task.Aggregate, error)
-	DecideBoth(ctx context.Context, first, second task.Ref, decide func(a, b *task.Aggregate) (ofA, ofB task.Change, err error)) error
-	Redraw(ctx context.Context, ref task.Ref) error
+	Settings(ctx context.Context, tenant string) (tenancy.Settings, error)
+	Integrations(ctx context.Context, tenant string) ([]tenancy.Integration, error)
+	Load(ctx context.Context, ref aggregate.Ref) (*task.Aggregate, error)
+	Decide(ctx context.Context, ref aggregate.Ref, decide task.Decision) (*task.Aggregate, error)
+	DecideBoth(ctx context.Context, first, second aggregate.Ref, decide func(a, b *task.Aggregate) (ofA, ofB task.Change, err error)) error
+	Redraw(ctx context.Context, ref aggregate.Ref) error
 }
 
 // Slack is where people are answered.
@@ -63,7 +65,7 @@ type Handler struct {
 
 // click is one thing that one person wants.
 type click struct {
-	ref       task.Ref
+	ref       aggregate.Ref
 	id        string // of what is decided
 	withdraws bool   // cancels or tries again: the requester may
 	retries   bool   // tries again: no guest may
@@ -71,7 +73,7 @@ type click struct {
 	userTeam  string
 	channel   string // where the person clicked, empty in a modal
 	thread    string
-	card      task.CardType // of the card whose button approves; empty for anything else
+	card      aggregate.CardType // of the card whose button approves; empty for anything else
 }
 
 // Handle answers Slack after the decision was committed, or the person was told why
@@ -123,7 +125,7 @@ func (h *Handler) act(ctx context.Context, body []byte) (inbound.Response, error
 func (h *Handler) foreign(ctx context.Context, team string) bool {
 	ctx, cancel := context.WithTimeout(ctx, homeWithin)
 	defer cancel()
-	ours, err := home.Home{Slack: h.Slack, Rows: h.Store}.Knows(ctx, task.TenantID(team))
+	ours, err := home.Home{Slack: h.Slack, Rows: h.Store}.Knows(ctx, aggregate.TenantID(team))
 	if err != nil {
 		slog.WarnContext(ctx, "whose the app is", "err", err)
 	}
@@ -132,7 +134,7 @@ func (h *Handler) foreign(ctx context.Context, team string) bool {
 
 func (p payload) click(taskID, id string) click {
 	return click{
-		ref: task.Ref{Tenant: task.TenantID(p.Team.ID), Task: taskID}, id: id,
+		ref: aggregate.Ref{Tenant: aggregate.TenantID(p.Team.ID), Task: taskID}, id: id,
 		user: p.User.ID, userTeam: p.User.TeamID, channel: p.channel(), thread: p.thread(),
 	}
 }
@@ -150,12 +152,12 @@ func (h *Handler) button(ctx context.Context, p payload) (inbound.Response, erro
 		return inbound.Response{}, err
 	}
 	c := p.click(a.BlockID, a.Value)
-	if kind, ok := strings.CutPrefix(a.ActionID, "reject_"); ok && rejections()[task.CardType(kind)] != nil {
-		h.ask(ctx, c, task.CardType(kind), p.TriggerID)
+	if kind, ok := strings.CutPrefix(a.ActionID, "reject_"); ok && rejections()[aggregate.CardType(kind)] != nil {
+		h.ask(ctx, c, aggregate.CardType(kind), p.TriggerID)
 		return inbound.OK(), nil
 	}
-	if kind, ok := strings.CutPrefix(a.ActionID, card.ReviewAction); ok && rejections()[task.CardType(kind)] != nil {
-		h.review(ctx, c, task.CardType(kind), p.TriggerID)
+	if kind, ok := strings.CutPrefix(a.ActionID, card.ReviewAction); ok && rejections()[aggregate.CardType(kind)] != nil {
+		h.review(ctx, c, aggregate.CardType(kind), p.TriggerID)
 		return inbound.OK(), nil
 	}
 	if a.ActionID == card.TakeAsReason {
@@ -169,11 +171,11 @@ func (h *Handler) button(ctx context.Context, p payload) (inbound.Response, erro
 	kind, approves := strings.CutPrefix(a.ActionID, "approve_")
 	c.withdraws, c.retries = !approves, strings.HasPrefix(a.ActionID, "retry_")
 	if approves {
-		c.card = task.CardType(kind)
+		c.card = aggregate.CardType(kind)
 	}
 	v := h.decide(ctx, c, decide)
 	if errors.Is(v.err, errUnread) { // an earlier release drew the card
-		h.review(ctx, c, task.CardType(kind), p.TriggerID)
+		h.review(ctx, c, aggregate.CardType(kind), p.TriggerID)
 		return inbound.OK(), nil
 	}
 	h.tell(ctx, c, v)
@@ -181,7 +183,7 @@ func (h *Handler) button(ctx context.Context, p payload) (inbound.Response, erro
 }
 
 // ask opens the form for a rejection's reason, if the person could reject now.
-func (h *Handler) ask(ctx context.Context, c click, kind task.CardType, trigger string) {
+func (h *Handler) ask(ctx context.Context, c click, kind aggregate.CardType, trigger string) {
 	v := h.check(ctx, c, rejections()[kind].with("-")) // any reason: nothing is kept
 	if v.err == nil && !v.empty {
 		err := h.Slack.OpenView(ctx, trigger, card.RejectionModal(kind, c.id, c.ref.Task, v.settings.Locale))
@@ -228,7 +230,7 @@ func (h *Handler) submit(ctx context.Context, p payload) (inbound.Response, erro
 func (h *Handler) odd(ctx context.Context, p payload) (inbound.Response, error) {
 	metric.Count(metric.InteractionOdd, 1)
 	slog.WarnContext(ctx, "the form's private_metadata could not be read")
-	s, err := h.Store.Settings(ctx, task.TenantID(p.Team.ID))
+	s, err := h.Store.Settings(ctx, aggregate.TenantID(p.Team.ID))
 	if err != nil {
 		slog.WarnContext(ctx, "read the settings", "err", err)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/aggregate"
 	"ringi/shared/card"
 	"ringi/shared/slackapi/inbound"
 	"ringi/shared/store/storetest"
@@ -63,7 +64,7 @@ func TestInteractions(t *testing.T) {
 func testApprovePrompt(t *testing.T, w *world) {
 	p := w.prompted()
 	w.quiet(w.post(w.click(workspace.Suzuki, "approve_prompt", p.ID)), workspace.Suzuki)
-	if got := w.load().Prompt(); got.Status != task.Approved || got.ApprovedBy != workspace.Suzuki {
+	if got := w.load().Prompt(); got.Status != aggregate.Approved || got.ApprovedBy != workspace.Suzuki {
 		t.Errorf("%+v", got)
 	}
 }
@@ -88,7 +89,7 @@ func testReject(t *testing.T, w *world) {
 	p := w.prompted()
 	w.quiet(w.post(w.click(workspace.Suzuki, "reject_prompt", p.ID)), workspace.Suzuki)
 	views := w.slack.Views(workspace.Suzuki)
-	if len(views) != 1 || w.load().Prompt().Status != task.PendingApproval {
+	if len(views) != 1 || w.load().Prompt().Status != aggregate.PendingApproval {
 		t.Fatalf("%d forms, prompt %s", len(views), w.load().Prompt().Status)
 	}
 	var about card.Rejection
@@ -99,7 +100,7 @@ func testReject(t *testing.T, w *world) {
 		t.Error(diff)
 	}
 	w.quiet(w.post(w.form(workspace.Suzuki, "prompt", p.ID, " データの検証を追加して\n")), workspace.Suzuki)
-	if got := w.load().Prompt(); got.Status != task.Rejected || got.RejectedBy != workspace.Suzuki || got.RejectionReason != "データの検証を追加して" {
+	if got := w.load().Prompt(); got.Status != aggregate.Rejected || got.RejectedBy != workspace.Suzuki || got.RejectionReason != "データの検証を追加して" {
 		t.Errorf("%+v", got)
 	}
 }
@@ -136,11 +137,11 @@ func testBadReason(t *testing.T, w *world) {
 	missing := w.form(workspace.Suzuki, "prompt", p.ID, "x")
 	missing["view"].(map[string]any)["state"] = map[string]any{"values": map[string]any{}}
 	inForm(t, w.post(missing), "1〜1000 文字")
-	if got := w.load().Prompt(); got.Status != task.PendingApproval {
+	if got := w.load().Prompt(); got.Status != aggregate.PendingApproval {
 		t.Fatalf("%+v", got)
 	}
 	w.quiet(w.post(w.form(workspace.Suzuki, "prompt", p.ID, strings.Repeat("あ", 1000))), workspace.Suzuki)
-	if got := w.load().Prompt(); got.Status != task.Rejected {
+	if got := w.load().Prompt(); got.Status != aggregate.Rejected {
 		t.Errorf("%+v", got)
 	}
 }
@@ -163,7 +164,7 @@ func testSubmitLate(t *testing.T, w *world) {
 	w.shown()
 	w.told(w.post(w.form(workspace.Tanaka, "prompt", p.ID, "遅い")), workspace.Tanaka, "<@"+workspace.Suzuki+"> が <!date^")
 	w.healed()
-	if got := w.load().Prompt(); got.Status != task.Approved {
+	if got := w.load().Prompt(); got.Status != aggregate.Approved {
 		t.Errorf("%+v", got)
 	}
 }
@@ -209,7 +210,7 @@ func testOldVersion(t *testing.T, w *world) {
 		t.Fatalf("version %d", second.Version)
 	}
 	w.told(w.post(w.click(workspace.Tanaka, "approve_prompt", first.ID)), workspace.Tanaka, "<@"+workspace.Suzuki+">")
-	if got := w.load().Prompt(); got.Status != task.PendingApproval {
+	if got := w.load().Prompt(); got.Status != aggregate.PendingApproval {
 		t.Errorf("%+v", got)
 	}
 }
@@ -245,7 +246,7 @@ func testRetryGeneration(t *testing.T, w *world) {
 	w.move(func(a *task.Aggregate) (task.Change, error) {
 		return a.Park(1, a.Generating(), task.ReasonModelDemo, "", w.clock)
 	})
-	w.told(w.post(w.click(workspace.Alex, "retry_generation", task.NewID())), workspace.Alex, "見つかりません")
+	w.told(w.post(w.click(workspace.Alex, "retry_generation", aggregate.NewID())), workspace.Alex, "見つかりません")
 	w.quiet(w.post(w.click(workspace.Sato, "retry_generation", w.ref.Task)), workspace.Sato)
 	w.quiet(w.post(w.click(workspace.Sato, "retry_generation", w.ref.Task)), workspace.Sato)
 	w.told(w.post(w.click(workspace.Suzuki, "retry_generation", w.ref.Task)), workspace.Suzuki, workspace.Sato)
@@ -259,7 +260,7 @@ func testShortcutOnCard(t *testing.T, w *world) {
 	button := map[string]any{"ts": "1776675600.000100", "thread_ts": w.root, "attachments": []any{
 		map[string]any{"blocks": []any{map[string]any{"type": "header", "block_id": "Xy7"}, map[string]any{"type": "actions", "block_id": w.ref.Task}}},
 	}}
-	w.told(w.post(w.shortcut(workspace.Guest, button)), workspace.Guest, card.Note("ja", task.ErrNotAllowed{Rule: task.RuleNotParty}))
+	w.told(w.post(w.shortcut(workspace.Guest, button)), workspace.Guest, card.Note("ja", aggregate.ErrNotAllowed{Rule: aggregate.RuleNotParty}))
 	if w.load().Head.Ended != nil {
 		t.Fatal("a guest cancelled it")
 	}
@@ -296,7 +297,7 @@ func testShortcutOnRequest(t *testing.T, w *world) {
 func testShortcutElsewhere(t *testing.T, w *world) {
 	forged := map[string]any{"event_type": "other_app", "event_payload": map[string]any{"task": w.ref.Task}}
 	w.post(w.shortcut(workspace.Sato, map[string]any{"ts": "1776675600.000100", "thread_ts": "1776675500.000100", "metadata": forged}))
-	if told := w.slack.Ephemerals(workspace.Sato); len(told) != 1 || told[0].Text != card.Note("ja", task.ErrNotFound) {
+	if told := w.slack.Ephemerals(workspace.Sato); len(told) != 1 || told[0].Text != card.Note("ja", aggregate.ErrNotFound) {
 		t.Errorf("%+v", told)
 	}
 	if w.load().Head.Ended != nil {

@@ -6,9 +6,11 @@ import (
 	"testing"
 	"time"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/slackapi"
 	"ringi/shared/slackapi/inbound"
 	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 // nobody refuses to be asked anything: what is refused or ignored must not get this far.
@@ -18,8 +20,8 @@ type nobody struct {
 }
 
 // Settings are the defaults: a form that can't be read is answered in the tenant's language.
-func (nobody) Settings(context.Context, string) (task.Settings, error) {
-	return task.DefaultSettings(), nil
+func (nobody) Settings(context.Context, string) (tenancy.Settings, error) {
+	return tenancy.DefaultSettings(), nil
 }
 
 // Team can't be asked where there is one workspace only.
@@ -86,12 +88,14 @@ func TestNonsenseAndStrangeKinds(t *testing.T) {
 // empty is a tenant without any task.
 type empty struct{ Store }
 
-func (empty) Settings(context.Context, string) (task.Settings, error) {
-	return task.DefaultSettings(), nil
+func (empty) Settings(context.Context, string) (tenancy.Settings, error) {
+	return tenancy.DefaultSettings(), nil
 }
-func (empty) Load(context.Context, task.Ref) (*task.Aggregate, error) { return nil, task.ErrNotFound }
-func (empty) Decide(context.Context, task.Ref, task.Decision) (*task.Aggregate, error) {
-	return nil, task.ErrNotFound
+func (empty) Load(context.Context, aggregate.Ref) (*task.Aggregate, error) {
+	return nil, aggregate.ErrNotFound
+}
+func (empty) Decide(context.Context, aggregate.Ref, task.Decision) (*task.Aggregate, error) {
+	return nil, aggregate.ErrNotFound
 }
 
 // mute is a Slack that nobody hears.

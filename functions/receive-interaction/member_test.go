@@ -9,8 +9,10 @@ import (
 	"testing"
 	"time"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/slackapi"
 	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 // directory is a workspace in which a person is a member of many channels, and each channel has many members.
@@ -48,7 +50,7 @@ func TestAMemberOfAHugeChannelIsFoundByTheirOwnChannels(t *testing.T) {
 	p := &People{Slack: d, Now: func() time.Time { return now }}
 	who := func(user, channel, kind string) bool {
 		t.Helper()
-		by, _, err := p.Who(t.Context(), click{user: user, userTeam: "T1"}, &task.Request{TeamID: "T1", User: "U0", Channel: channel, ChannelType: kind}, task.DefaultSettings())
+		by, _, err := p.Who(t.Context(), click{user: user, userTeam: "T1"}, &task.Request{TeamID: "T1", User: "U0", Channel: channel, ChannelType: kind}, tenancy.DefaultSettings())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -91,17 +93,17 @@ func TestSlackSaysWhoseAPersonIs(t *testing.T) {
 	p := &People{Slack: d, Now: time.Now}
 	for _, tt := range []struct {
 		user, team string // as the click says
-		rule       task.Rule
+		rule       aggregate.Rule
 	}{
-		{"UOURS", "T1", ""}, {"UOURS", "E1", ""}, {"UOURS", "", ""}, {"UGRID", "T2", ""}, {"UGRID", "E1", ""}, {"UGUEST", "T1", task.RuleGuest},
-		{"USTRANGER", "", task.RuleForeign}, {"USTRANGER", "T1", task.RuleForeign}, {"USTRANGER", "T9", task.RuleForeign}, {"UUNKNOWN", "T1", task.RuleForeign},
+		{"UOURS", "T1", ""}, {"UOURS", "E1", ""}, {"UOURS", "", ""}, {"UGRID", "T2", ""}, {"UGRID", "E1", ""}, {"UGUEST", "T1", aggregate.RuleGuest},
+		{"USTRANGER", "", aggregate.RuleForeign}, {"USTRANGER", "T1", aggregate.RuleForeign}, {"USTRANGER", "T9", aggregate.RuleForeign}, {"UUNKNOWN", "T1", aggregate.RuleForeign},
 	} {
 		r := &task.Request{TeamID: "T1", User: "U0", Channel: "C1", ChannelType: "channel"}
-		by, policy, err := p.Who(t.Context(), click{user: tt.user, userTeam: tt.team}, r, task.DefaultSettings())
+		by, policy, err := p.Who(t.Context(), click{user: tt.user, userTeam: tt.team}, r, tenancy.DefaultSettings())
 		if err != nil {
 			t.Fatal(err)
 		}
-		var refused task.ErrNotAllowed
+		var refused aggregate.ErrNotAllowed
 		if err := policy.Approve(by, "U0"); (err != nil) != (tt.rule != "") || errors.As(err, &refused) && refused.Rule != tt.rule {
 			t.Errorf("%s, whose click says %q: %v", tt.user, tt.team, err)
 		}

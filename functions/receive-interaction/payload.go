@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/url"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/slackapi"
 	"ringi/shared/slackapi/inbound"
 	"ringi/shared/task"
@@ -144,7 +145,7 @@ func (p payload) thread() string {
 func (p payload) tasks() []string {
 	var ids []string
 	add := func(id string) {
-		if task.ValidID(id) {
+		if aggregate.ValidID(id) {
 			ids = append(ids, id)
 		}
 	}

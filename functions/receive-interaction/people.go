@@ -10,9 +10,11 @@ import (
 	"sync"
 	"time"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/card"
 	"ringi/shared/slackapi"
 	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 // Directory is who Slack knows.
@@ -45,9 +47,9 @@ type group struct {
 
 // Who returns the person that clicked on a task's card, and the policy that applies
 // to them. It returns card.ErrUnverified when Slack can't be asked.
-func (p *People) Who(ctx context.Context, c click, r *task.Request, s task.Settings) (task.Actor, task.Policy, error) {
-	by := task.Actor{Type: task.ActorUser, ID: c.user}
-	policy := task.Policy{Team: r.TeamID, Mode: s.Approvers.Mode, Approvers: slices.Clone(s.Approvers.Users), AllowSelf: s.AllowSelfApproval}
+func (p *People) Who(ctx context.Context, c click, r *task.Request, s tenancy.Settings) (aggregate.Actor, aggregate.Policy, error) {
+	by := aggregate.Actor{Type: aggregate.ActorUser, ID: c.user}
+	policy := aggregate.Policy{Team: r.TeamID, Mode: s.Approvers.Mode, Approvers: slices.Clone(s.Approvers.Users), AllowSelf: s.AllowSelfApproval}
 	if c.withdraws && !c.retries && by.ID == r.User { // who asked may cancel it, whatever else they are
 		by.Team = r.TeamID
 		return by, policy, nil
@@ -59,7 +61,7 @@ func (p *People) Who(ctx context.Context, c click, r *task.Request, s task.Setti
 		if c.retries && by.ID == r.User { // it is enough to be no guest
 			return
 		}
-		if policy.Mode == task.ApproversList {
+		if policy.Mode == aggregate.ApproversList {
 			policy.Approvers, listErr = p.approvers(ctx, by.ID, s.Approvers)
 			return
 		}
@@ -93,7 +95,7 @@ func (p *People) belongs(ctx context.Context, c click, ours string) (team string
 
 // approvers are the listed people, with the members of the listed user groups.
 // Groups are only asked for when the person is not listed by name.
-func (p *People) approvers(ctx context.Context, id string, a task.Approvers) ([]string, error) {
+func (p *People) approvers(ctx context.Context, id string, a tenancy.Approvers) ([]string, error) {
 	all := slices.Clone(a.Users)
 	if slices.Contains(all, id) {
 		return all, nil

@@ -6,34 +6,36 @@ import (
 
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/aggregate"
 	"ringi/shared/card"
 	"ringi/shared/slackapi/slacktest"
 	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 func testPolicy(t *testing.T, w *world) {
 	p := w.prompted()
-	list := func(users, groups []string) func(*task.Settings) {
-		return func(s *task.Settings) {
-			s.Approvers = task.Approvers{Mode: task.ApproversList, Users: users, Usergroups: groups}
+	list := func(users, groups []string) func(*tenancy.Settings) {
+		return func(s *tenancy.Settings) {
+			s.Approvers = tenancy.Approvers{Mode: aggregate.ApproversList, Users: users, Usergroups: groups}
 		}
 	}
-	channel := func(s *task.Settings) { s.Approvers.Mode = task.ApproversChannel }
+	channel := func(s *tenancy.Settings) { s.Approvers.Mode = aggregate.ApproversChannel }
 	for _, tt := range []struct {
 		name     string
-		settings func(*task.Settings)
+		settings func(*tenancy.Settings)
 		user     string
 		team     string
-		rule     task.Rule // empty: allowed
-		can      string    // who the refusal says may decide
+		rule     aggregate.Rule // empty: allowed
+		can      string         // who the refusal says may decide
 	}{
-		{"another workspace's person", channel, workspace.Stranger, workspace.StrangerTeam, task.RuleForeign, ""},
-		{"a guest", channel, workspace.Guest, slacktest.Team, task.RuleGuest, "<#" + workspace.HR + "> のメンバー"},
-		{"a person who left the channel", channel, workspace.Tanaka, slacktest.Team, task.RuleNotMember, "<#" + workspace.HR + "> のメンバー"},
-		{"who is not listed", list([]string{workspace.Suzuki}, nil), workspace.Alex, slacktest.Team, task.RuleNotListed, "<@" + workspace.Suzuki + ">"},
-		{"an empty list", list(nil, nil), workspace.Suzuki, slacktest.Team, task.RuleNobody, ""},
-		{"who is in no listed group", list(nil, []string{workspace.Approvers}), workspace.Alex, slacktest.Team, task.RuleNotListed, "<!subteam^" + workspace.Approvers + ">"},
-		{"the requester, when that is off", func(s *task.Settings) { channel(s); s.AllowSelfApproval = false }, workspace.Sato, slacktest.Team, task.RuleSelf, "<#" + workspace.HR + "> のメンバー(依頼した <@" + workspace.Sato + "> は、自分の依頼を承認できません)"},
+		{"another workspace's person", channel, workspace.Stranger, workspace.StrangerTeam, aggregate.RuleForeign, ""},
+		{"a guest", channel, workspace.Guest, slacktest.Team, aggregate.RuleGuest, "<#" + workspace.HR + "> のメンバー"},
+		{"a person who left the channel", channel, workspace.Tanaka, slacktest.Team, aggregate.RuleNotMember, "<#" + workspace.HR + "> のメンバー"},
+		{"who is not listed", list([]string{workspace.Suzuki}, nil), workspace.Alex, slacktest.Team, aggregate.RuleNotListed, "<@" + workspace.Suzuki + ">"},
+		{"an empty list", list(nil, nil), workspace.Suzuki, slacktest.Team, aggregate.RuleNobody, ""},
+		{"who is in no listed group", list(nil, []string{workspace.Approvers}), workspace.Alex, slacktest.Team, aggregate.RuleNotListed, "<!subteam^" + workspace.Approvers + ">"},
+		{"the requester, when that is off", func(s *tenancy.Settings) { channel(s); s.AllowSelfApproval = false }, workspace.Sato, slacktest.Team, aggregate.RuleSelf, "<#" + workspace.HR + "> のメンバー(依頼した <@" + workspace.Sato + "> は、自分の依頼を承認できません)"},
 		{"who is in a listed group, though not in the channel", list(nil, []string{workspace.Approvers}), workspace.Tanaka, slacktest.Team, "", ""},
 	} {
 		if tt.user == workspace.Tanaka {
@@ -49,18 +51,18 @@ func testPolicy(t *testing.T, w *world) {
 		w.post(click)
 		status := w.load().Prompt().Status
 		if tt.rule == "" {
-			if status != task.Approved {
+			if status != aggregate.Approved {
 				t.Errorf("%s: %s", tt.name, status)
 			}
 			continue
 		}
-		if status != task.PendingApproval {
+		if status != aggregate.PendingApproval {
 			t.Fatalf("%s: %s", tt.name, status)
 		}
 		if calls := len(w.slack.Calls("chat.postEphemeral")); calls != 1 {
 			t.Errorf("%s: told %d times", tt.name, calls)
 		}
-		told, want := w.slack.Ephemerals(tt.user), card.Note("ja", task.ErrNotAllowed{Rule: tt.rule})
+		told, want := w.slack.Ephemerals(tt.user), card.Note("ja", aggregate.ErrNotAllowed{Rule: tt.rule})
 		if tt.can != "" {
 			want += "\n👥 承認・却下できる人: " + tt.can
 		}
@@ -94,7 +96,7 @@ func testUnverified(t *testing.T, w *world) {
 	}
 	w.slack.Faults.Add(webapi.Fault{Method: "users.info", Kind: webapi.Refused, Code: "missing_scope"})
 	inForm(t, w.post(w.form(workspace.Suzuki, "prompt", p.ID, "x")), card.Note("ja", card.ErrUnverified))
-	if got := w.load().Prompt(); got.Status != task.PendingApproval {
+	if got := w.load().Prompt(); got.Status != aggregate.PendingApproval {
 		t.Errorf("%+v", got)
 	}
 }
@@ -107,7 +109,7 @@ func testUnknownMethod(t *testing.T, w *world) {
 	elsewhere := w.click(workspace.Suzuki, "approve_prompt", p.ID)
 	elsewhere["container"].(map[string]any)["channel_id"] = workspace.General
 	w.post(elsewhere)
-	if got := w.load().Prompt(); got.Status != task.PendingApproval {
+	if got := w.load().Prompt(); got.Status != aggregate.PendingApproval {
 		t.Fatal("a click in another channel counts")
 	}
 	w.quiet(w.post(w.click(workspace.Tanaka, "approve_prompt", p.ID)), workspace.Tanaka)
@@ -124,7 +126,7 @@ func testGuestRetries(t *testing.T, w *world) {
 	w.move(func(a *task.Aggregate) (task.Change, error) {
 		return a.FailExecution(a.Head.Run, task.ReasonToolFailed, "", w.clock)
 	})
-	w.told(w.post(w.click(workspace.Guest, "retry_execution", e.ID)), workspace.Guest, card.Note("ja", task.ErrNotAllowed{Rule: task.RuleGuest}))
+	w.told(w.post(w.click(workspace.Guest, "retry_execution", e.ID)), workspace.Guest, card.Note("ja", aggregate.ErrNotAllowed{Rule: aggregate.RuleGuest}))
 	w.slack.Faults.Add(webapi.Fault{Method: "users.info", Kind: webapi.Unavailable, Times: -1})
 	w.post(w.click(workspace.Guest, "retry_execution", e.ID))
 	if n := len(w.load().Executions); n != 1 {
@@ -148,7 +150,7 @@ func testDirectMessage(t *testing.T, w *world) {
 	p := w.prompted()
 	other := w.click(workspace.Suzuki, "approve_prompt", p.ID)
 	w.post(other)
-	if got := w.load().Prompt(); got.Status != task.PendingApproval {
+	if got := w.load().Prompt(); got.Status != aggregate.PendingApproval {
 		t.Fatal("who is not in the conversation approved")
 	}
 	w.slack.Calls()
@@ -176,10 +178,10 @@ func testForeignIDs(t *testing.T, w *world) {
 	}
 	for name, payload := range map[string]map[string]any{
 		"another tenant's person":      from("T0OTHER", w.click(workspace.Suzuki, "approve_prompt", p.ID)),
-		"another tenant's execution":   from("T0OTHER", w.click(workspace.Suzuki, "cancel_execution", task.NewID())),
+		"another tenant's execution":   from("T0OTHER", w.click(workspace.Suzuki, "cancel_execution", aggregate.NewID())),
 		"another tenant's form asked":  from("T0OTHER", w.click(workspace.Suzuki, "reject_prompt", p.ID)),
-		"no such prompt":               w.click(workspace.Suzuki, "approve_prompt", task.NewID()),
-		"no such task":                 action(w.click(workspace.Suzuki, "approve_prompt", p.ID), task.NewID(), p.ID),
+		"no such prompt":               w.click(workspace.Suzuki, "approve_prompt", aggregate.NewID()),
+		"no such task":                 action(w.click(workspace.Suzuki, "approve_prompt", p.ID), aggregate.NewID(), p.ID),
 		"a task id that is none":       action(w.click(workspace.Suzuki, "approve_prompt", p.ID), "x#HEAD", p.ID),
 		"an id that is none":           action(w.click(workspace.Suzuki, "approve_prompt", p.ID), w.ref.Task, ""),
 		"a process's button, a prompt": w.click(workspace.Suzuki, "approve_process", p.ID),
@@ -187,12 +189,12 @@ func testForeignIDs(t *testing.T, w *world) {
 		before := len(w.slack.Ephemerals(workspace.Suzuki))
 		out := w.post(payload)
 		told := w.slack.Ephemerals(workspace.Suzuki)
-		if out.StatusCode != 200 || len(told) != before+1 || told[before].Text != card.Note("ja", task.ErrNotFound) {
+		if out.StatusCode != 200 || len(told) != before+1 || told[before].Text != card.Note("ja", aggregate.ErrNotFound) {
 			t.Errorf("%s: %d, told %+v", name, out.StatusCode, told[before:])
 		}
 	}
-	inForm(t, w.post(from("T0OTHER", w.form(workspace.Suzuki, "prompt", p.ID, "x"))), card.Note("ja", task.ErrNotFound))
-	if got := w.load().Prompt(); got.Status != task.PendingApproval || len(w.slack.Views(workspace.Suzuki)) != 0 {
+	inForm(t, w.post(from("T0OTHER", w.form(workspace.Suzuki, "prompt", p.ID, "x"))), card.Note("ja", aggregate.ErrNotFound))
+	if got := w.load().Prompt(); got.Status != aggregate.PendingApproval || len(w.slack.Views(workspace.Suzuki)) != 0 {
 		t.Errorf("%+v", got)
 	}
 }

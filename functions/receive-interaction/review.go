@@ -10,6 +10,7 @@ import (
 
 	"github.com/slack-go/slack"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/card"
 	"ringi/shared/metric"
 	"ringi/shared/slackapi"
@@ -37,11 +38,11 @@ func (h *Handler) unread(ctx context.Context, c click, a *task.Aggregate, locale
 
 // review opens the dialog that shows all of what a gate asks about. Whoever could not
 // approve it may read it too, unless they are no people of this workspace.
-func (h *Handler) review(ctx context.Context, c click, kind task.CardType, trigger string) {
+func (h *Handler) review(ctx context.Context, c click, kind aggregate.CardType, trigger string) {
 	c.card = ""
 	var a *task.Aggregate
 	approve := buttons()["approve_"+string(kind)]
-	v := h.check(ctx, c, func(now *task.Aggregate, id string, by task.Actor, p task.Policy, at time.Time) (task.Change, error) {
+	v := h.check(ctx, c, func(now *task.Aggregate, id string, by aggregate.Actor, p aggregate.Policy, at time.Time) (task.Change, error) {
 		a = now
 		return approve(now, id, by, p, at)
 	})
@@ -63,8 +64,8 @@ func (h *Handler) review(ctx context.Context, c click, kind task.CardType, trigg
 
 // mayRead reports whether somebody who was refused belongs to the workspace all the same.
 func mayRead(err error) bool {
-	var refused task.ErrNotAllowed
-	return errors.As(err, &refused) && refused.Rule != task.RuleForeign && refused.Rule != task.RuleGuest
+	var refused aggregate.ErrNotAllowed
+	return errors.As(err, &refused) && refused.Rule != aggregate.RuleForeign && refused.Rule != aggregate.RuleGuest
 }
 
 // page draws one page of a Review.
@@ -75,7 +76,7 @@ func (h *Handler) page(ctx context.Context, a *task.Aggregate, r card.Review, lo
 	}
 	view, ok := card.ReviewModal(drawn, r, locale)
 	if !ok {
-		return slack.ModalViewRequest{}, task.ErrNotFound
+		return slack.ModalViewRequest{}, aggregate.ErrNotFound
 	}
 	return view, nil
 }
@@ -92,7 +93,7 @@ func (h *Handler) turn(ctx context.Context, p payload, a action) error {
 	}
 	r.Page = page
 	ref := p.click(r.TaskID, r.ID).ref
-	if !task.ValidID(ref.Task) {
+	if !aggregate.ValidID(ref.Task) {
 		return nil
 	}
 	settings, err := h.Store.Settings(ctx, ref.Tenant)
@@ -121,7 +122,7 @@ func (h *Handler) approveRead(ctx context.Context, p payload) (inbound.Response,
 		return inbound.Response{}, inbound.Bad("payload.view.private_metadata must be the JSON object of a review")
 	}
 	c := p.click(r.TaskID, r.ID)
-	v := h.decide(ctx, c, func(a *task.Aggregate, id string, by task.Actor, policy task.Policy, now time.Time) (task.Change, error) {
+	v := h.decide(ctx, c, func(a *task.Aggregate, id string, by aggregate.Actor, policy aggregate.Policy, now time.Time) (task.Change, error) {
 		return a.ApproveRead(r.Type, id, r.Hash, by, policy, now)
 	})
 	if text, ok := v.inForm(); ok {

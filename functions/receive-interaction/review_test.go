@@ -7,10 +7,12 @@ import (
 	"testing"
 
 	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/aggregate"
 	"ringi/shared/card"
 	"ringi/shared/slackapi/slacktest"
 	"ringi/shared/store/storetest"
 	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 // long is a policy that no card can show.
@@ -36,11 +38,11 @@ func (w *world) asked() *task.Prompt {
 	w.t.Helper()
 	p := w.prompted()
 	w.move(func(a *task.Aggregate) (task.Change, error) {
-		return a.RejectPrompt(p.ID, "長く", approver(), task.Policy{Team: slacktest.Team}, w.clock)
+		return a.RejectPrompt(p.ID, "長く", approver(), aggregate.Policy{Team: slacktest.Team}, w.clock)
 	})
 	w.move(func(a *task.Aggregate) (task.Change, error) { return a.BeginPrompt(a.Head.Run, w.clock) })
 	return w.move(func(a *task.Aggregate) (task.Change, error) {
-		return a.FinishPrompt(a.Head.Run, long, task.DefaultSettings(), w.clock)
+		return a.FinishPrompt(a.Head.Run, long, tenancy.DefaultSettings(), w.clock)
 	}).Prompt()
 }
 
@@ -105,7 +107,7 @@ func testReadAndApprove(t *testing.T, w *world) {
 	}
 	w.turn(workspace.Suzuki, card.ReviewTurn+"on")
 	w.quiet(w.post(w.submission(workspace.Suzuki, w.view(workspace.Suzuki))), workspace.Suzuki)
-	if got := w.load().Prompt(); got.Status != task.Approved || got.ApprovedBy != workspace.Suzuki {
+	if got := w.load().Prompt(); got.Status != aggregate.Approved || got.ApprovedBy != workspace.Suzuki {
 		t.Errorf("%+v", got)
 	}
 }
@@ -118,17 +120,17 @@ func text(v workspace.View) string {
 func testButtonOfALongCard(t *testing.T, w *world) {
 	p := w.asked()
 	w.quiet(w.post(w.click(workspace.Suzuki, "approve_prompt", p.ID)), workspace.Suzuki)
-	if got := w.load().Prompt(); got.Status != task.PendingApproval || w.view(workspace.Suzuki).CallbackID != card.ReviewCallback {
+	if got := w.load().Prompt(); got.Status != aggregate.PendingApproval || w.view(workspace.Suzuki).CallbackID != card.ReviewCallback {
 		t.Errorf("%+v", got)
 	}
 }
 
 func testReviewOfLargeArguments(t *testing.T, w *world) {
 	w.running()
-	arguments := task.JSON(`{"recipient":"U0SUZUKI","text":"` + strings.Repeat("長", 20000) + `末尾"}`)
+	arguments := aggregate.JSON(`{"recipient":"U0SUZUKI","text":"` + strings.Repeat("長", 20000) + `末尾"}`)
 	w.shelf["key"] = arguments
 	g := w.move(func(a *task.Aggregate) (task.Change, error) {
-		return a.OpenStepGate(a.Head.Run, 1, task.Blob{S3Key: "key", Preview: "{}", Bytes: len(arguments)}, task.HashOf(string(arguments)), w.clock)
+		return a.OpenStepGate(a.Head.Run, 1, aggregate.Blob{S3Key: "key", Preview: "{}", Bytes: len(arguments)}, aggregate.HashOf(string(arguments)), w.clock)
 	}).Gates[0]
 	w.quiet(w.post(w.click(workspace.Suzuki, "approve_step", g.ID)), workspace.Suzuki)
 	for w.turn(workspace.Suzuki, card.ReviewTurn+"on") {
@@ -137,14 +139,14 @@ func testReviewOfLargeArguments(t *testing.T, w *world) {
 		t.Errorf("the last page is %s", last)
 	}
 	w.quiet(w.post(w.submission(workspace.Suzuki, w.view(workspace.Suzuki))), workspace.Suzuki)
-	if got := w.load().Gates[0]; got.Status != task.Approved || got.Arguments.JSON != "" {
+	if got := w.load().Gates[0]; got.Status != aggregate.Approved || got.Arguments.JSON != "" {
 		t.Errorf("%s, and the row holds %d bytes of them", got.Status, len(got.Arguments.JSON))
 	}
 }
 
 func testReadOnly(t *testing.T, w *world) {
 	p := w.asked()
-	w.settle(func(s *task.Settings) { s.AllowSelfApproval = false })
+	w.settle(func(s *tenancy.Settings) { s.AllowSelfApproval = false })
 	w.quiet(w.post(w.click(workspace.Sato, "review_prompt", p.ID)), workspace.Sato)
 	for w.turn(workspace.Sato, card.ReviewTurn+"on") {
 	}
@@ -154,14 +156,14 @@ func testReadOnly(t *testing.T, w *world) {
 	}
 	w.told(w.post(w.submission(workspace.Sato, v)), workspace.Sato, "自分の依頼")
 	w.told(w.post(w.click(workspace.Guest, "review_prompt", p.ID)), workspace.Guest, "ゲスト")
-	if len(w.slack.Views(workspace.Guest)) != 0 || w.load().Prompt().Status != task.PendingApproval {
+	if len(w.slack.Views(workspace.Guest)) != 0 || w.load().Prompt().Status != aggregate.PendingApproval {
 		t.Error("a guest reads, or somebody approved")
 	}
 }
 
 func testReadSomethingElse(t *testing.T, w *world) {
 	p := w.asked()
-	about, err := json.Marshal(card.Review{Type: task.CardPrompt, ID: p.ID, TaskID: w.ref.Task, Hash: task.HashOf("another policy")})
+	about, err := json.Marshal(card.Review{Type: task.CardPrompt, ID: p.ID, TaskID: w.ref.Task, Hash: aggregate.HashOf("another policy")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +171,7 @@ func testReadSomethingElse(t *testing.T, w *world) {
 	if out := w.post(w.submission(workspace.Suzuki, forged)); !strings.Contains(out.Body, "状態が変わりました") {
 		t.Errorf("%d %s", out.StatusCode, out.Body)
 	}
-	if got := w.load().Prompt(); got.Status != task.PendingApproval {
+	if got := w.load().Prompt(); got.Status != aggregate.PendingApproval {
 		t.Errorf("%+v", got)
 	}
 }
@@ -182,15 +184,15 @@ func testReviewLate(t *testing.T, w *world) {
 	w.move(func(a *task.Aggregate) (task.Change, error) {
 		by := approver()
 		by.ID = workspace.Tanaka
-		return a.ApprovePrompt(p.ID, by, task.Policy{Team: slacktest.Team}, w.clock)
+		return a.ApprovePrompt(p.ID, by, aggregate.Policy{Team: slacktest.Team}, w.clock)
 	})
 	w.told(w.post(w.submission(workspace.Suzuki, w.view(workspace.Suzuki))), workspace.Suzuki, "<@"+workspace.Tanaka+"> が")
 }
 
 func testReviewUnsaved(t *testing.T, w *world) {
 	p := w.asked()
-	about, _ := json.Marshal(card.Review{Type: task.CardPrompt, ID: p.ID, TaskID: w.ref.Task, Hash: task.HashOf(long)})
-	w.h.Store = failing{Store: w.store, err: task.ErrConflict}
+	about, _ := json.Marshal(card.Review{Type: task.CardPrompt, ID: p.ID, TaskID: w.ref.Task, Hash: aggregate.HashOf(long)})
+	w.h.Store = failing{Store: w.store, err: aggregate.ErrConflict}
 	out := w.post(w.submission(workspace.Suzuki, workspace.View{CallbackID: card.ReviewCallback, PrivateMetadata: string(about)}))
 	if out.StatusCode != 200 || !strings.Contains(out.Body, `"response_action":"update"`) || !strings.Contains(out.Body, "状態が変わりました") {
 		t.Errorf("%d %s", out.StatusCode, out.Body)

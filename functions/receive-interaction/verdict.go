@@ -7,14 +7,16 @@ import (
 	"log/slog"
 	"time"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/card"
 	"ringi/shared/metric"
 	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 // verdict is what became of a click.
 type verdict struct {
-	settings task.Settings
+	settings tenancy.Settings
 	request  *task.Request // nil when no such task was found
 	title    string        // of the task, empty before there is one
 	ended    *task.Ended   // how the task had ended before
@@ -57,15 +59,15 @@ func (h *Handler) judge(ctx context.Context, c click, d decision,
 		return v
 	}
 	v.settings = settings
-	if !task.ValidID(c.ref.Task) || !task.ValidID(c.id) {
-		v.err = task.ErrNotFound
+	if !aggregate.ValidID(c.ref.Task) || !aggregate.ValidID(c.id) {
+		v.err = aggregate.ErrNotFound
 		return v
 	}
-	var by task.Actor
-	var policy task.Policy
+	var by aggregate.Actor
+	var policy aggregate.Policy
 	v.err = run(ctx, func(a *task.Aggregate) (task.Change, error) {
 		if a.Request == nil {
-			return task.Change{}, task.ErrConflict // a torn read
+			return task.Change{}, aggregate.ErrConflict // a torn read
 		}
 		if v.request == nil { // asked once, however often the decision is made again
 			if by, policy, err = h.People.Who(ctx, c, a.Request, settings); err != nil {
@@ -89,7 +91,7 @@ func (h *Handler) judge(ctx context.Context, c click, d decision,
 
 // asked is when the gate with this id began to wait, zero if there is no such gate.
 func asked(a *task.Aggregate, id string) time.Time {
-	var terms task.Terms
+	var terms aggregate.Terms
 	for _, p := range a.Prompts {
 		if p.ID == id {
 			terms = p.Terms
@@ -150,7 +152,7 @@ func (h *Handler) whisper(ctx context.Context, c click, v verdict, text string) 
 }
 
 func (v verdict) log(ctx context.Context, log *slog.Logger) {
-	if errors.Is(v.err, task.ErrUnconfirmed) {
+	if errors.Is(v.err, aggregate.ErrUnconfirmed) {
 		log.ErrorContext(ctx, "not known to be saved", "err", v.err)
 		return
 	}
@@ -161,19 +163,19 @@ func (v verdict) log(ctx context.Context, log *slog.Logger) {
 	log.InfoContext(ctx, "not decided", "err", v.err)
 }
 
-func (v verdict) notFound() bool { return errors.Is(v.err, task.ErrNotFound) }
+func (v verdict) notFound() bool { return errors.Is(v.err, aggregate.ErrNotFound) }
 
 // unsaved reports whether it was no rule that refused, but something of ours or Slack's that failed.
 func (v verdict) unsaved() bool {
-	for _, err := range []error{task.ErrNotFound, task.ErrInFlight, task.ErrUncovered, task.ErrNothingToRetry, task.ErrMaxAttempts, task.ErrMaxRetries} {
+	for _, err := range []error{aggregate.ErrNotFound, aggregate.ErrInFlight, aggregate.ErrUncovered, task.ErrNothingToRetry, task.ErrMaxAttempts, task.ErrMaxRetries} {
 		if errors.Is(v.err, err) {
 			return false
 		}
 	}
-	var decided task.ErrDecided
-	var old task.ErrNotLatest
-	var refused task.ErrNotAllowed
-	var field task.ErrField
+	var decided aggregate.ErrDecided
+	var old aggregate.ErrNotLatest
+	var refused aggregate.ErrNotAllowed
+	var field aggregate.ErrField
 	return v.err != nil && !errors.As(v.err, &decided) && !errors.As(v.err, &old) && !errors.As(v.err, &refused) && !errors.As(v.err, &field)
 }
 
@@ -183,7 +185,7 @@ func (v verdict) text() string { return card.Refused(v.err, v.settings, v.reques
 // inForm returns what the form has to say and stay open for: a reason that won't
 // do, or that nothing was saved; also whatever there is no place in a channel for.
 func (v verdict) inForm() (text string, ok bool) {
-	var field task.ErrField
+	var field aggregate.ErrField
 	if v.err != nil && (v.unsaved() || errors.As(v.err, &field) || v.request == nil) {
 		return v.text(), true
 	}

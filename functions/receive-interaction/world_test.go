@@ -11,12 +11,14 @@ import (
 	"time"
 
 	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/aggregate"
 	"ringi/shared/card"
 	"ringi/shared/slackapi/inbound"
 	"ringi/shared/slackapi/slacktest"
 	"ringi/shared/store"
 	"ringi/shared/store/storetest"
 	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 const signingSecret = "s3cret"
@@ -28,7 +30,7 @@ type world struct {
 	slack *slacktest.Slack
 	shelf storetest.Shelf
 	h     *Handler
-	ref   task.Ref
+	ref   aggregate.Ref
 	root  string // of the thread
 	clock time.Time
 }
@@ -47,14 +49,14 @@ func newWorld(t *testing.T, db *storetest.Server) *world {
 	return w
 }
 
-func (w *world) receive(channel, kind, ts string) task.Ref {
+func (w *world) receive(channel, kind, ts string) aggregate.Ref {
 	w.t.Helper()
 	return w.receiveFrom(workspace.Sato, channel, kind, ts)
 }
 
-func (w *world) receiveFrom(user, channel, kind, ts string) task.Ref {
+func (w *world) receiveFrom(user, channel, kind, ts string) aggregate.Ref {
 	w.t.Helper()
-	c, ref, err := task.Receive(task.TenantID(slacktest.Team), task.Request{
+	c, ref, err := task.Receive(aggregate.TenantID(slacktest.Team), task.Request{
 		TeamID: slacktest.Team, Text: "今月の勤怠をまとめて", User: user, Channel: channel, ChannelType: kind,
 		MessageTS: ts, ThreadTS: ts, Source: task.SourceChannel, EventID: "Ev1",
 	}, w.clock)
@@ -86,8 +88,8 @@ func (w *world) load() *task.Aggregate {
 	return a
 }
 
-func approver() task.Actor {
-	return task.Actor{Type: task.ActorUser, ID: workspace.Suzuki, Team: slacktest.Team, Member: true}
+func approver() aggregate.Actor {
+	return aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Suzuki, Team: slacktest.Team, Member: true}
 }
 
 // prompted brings the task to its prompt's approval.
@@ -104,7 +106,7 @@ func (w *world) draft() *task.Prompt {
 	w.t.Helper()
 	w.move(func(a *task.Aggregate) (task.Change, error) { return a.BeginPrompt(a.Head.Run, w.clock) })
 	return w.move(func(a *task.Aggregate) (task.Change, error) {
-		return a.FinishPrompt(a.Head.Run, "方針", task.DefaultSettings(), w.clock)
+		return a.FinishPrompt(a.Head.Run, "方針", tenancy.DefaultSettings(), w.clock)
 	}).Prompt()
 }
 
@@ -113,12 +115,12 @@ func (w *world) planned() *task.Process {
 	w.t.Helper()
 	p := w.prompted()
 	w.move(func(a *task.Aggregate) (task.Change, error) {
-		return a.ApprovePrompt(p.ID, approver(), task.Policy{Team: slacktest.Team}, w.clock)
+		return a.ApprovePrompt(p.ID, approver(), aggregate.Policy{Team: slacktest.Team}, w.clock)
 	})
 	w.move(func(a *task.Aggregate) (task.Change, error) { return a.BeginProcess(a.Head.Run, w.clock) })
-	steps := []task.Step{{StepID: "step-1", Order: 1, Title: "通知", Tool: "send_slack_dm", ToolInput: `{"text":"x"}`, Effect: task.Write, ToolVersion: "1"}}
+	steps := []task.Step{{StepID: "step-1", Order: 1, Title: "通知", Tool: "send_slack_dm", ToolInput: `{"text":"x"}`, Effect: aggregate.Write, ToolVersion: "1"}}
 	return w.move(func(a *task.Aggregate) (task.Change, error) {
-		return a.FinishProcess(a.Head.Run, steps, "", task.DefaultSettings(), w.clock)
+		return a.FinishProcess(a.Head.Run, steps, "", tenancy.DefaultSettings(), w.clock)
 	}).Process()
 }
 
@@ -127,7 +129,7 @@ func (w *world) running() *task.Execution {
 	w.t.Helper()
 	p := w.planned()
 	w.move(func(a *task.Aggregate) (task.Change, error) {
-		return a.ApproveProcess(p.ID, approver(), task.Policy{Team: slacktest.Team}, w.clock)
+		return a.ApproveProcess(p.ID, approver(), aggregate.Policy{Team: slacktest.Team}, w.clock)
 	})
 	return w.move(func(a *task.Aggregate) (task.Change, error) { return a.StartExecution(a.Head.Run, w.clock) }).Execution()
 }
@@ -137,15 +139,15 @@ func (w *world) gated() *task.Gate {
 	w.t.Helper()
 	w.running()
 	return w.move(func(a *task.Aggregate) (task.Change, error) {
-		return a.OpenStepGate(a.Head.Run, 1, task.Blob{JSON: `{"text":"x"}`, Bytes: 12}, "hash", w.clock)
+		return a.OpenStepGate(a.Head.Run, 1, aggregate.Blob{JSON: `{"text":"x"}`, Bytes: 12}, "hash", w.clock)
 	}).Gates[0]
 }
 
 // settle saves the tenant's settings.
-func (w *world) settle(change func(s *task.Settings)) {
+func (w *world) settle(change func(s *tenancy.Settings)) {
 	w.t.Helper()
 	ctx := w.t.Context()
-	if _, err := w.store.Bootstrap(ctx, task.Tenant{ID: w.ref.Tenant, Name: "x", Slug: "default", TeamID: slacktest.Team, Admins: []string{}}, w.clock); err != nil {
+	if _, err := w.store.Bootstrap(ctx, tenancy.Tenant{ID: w.ref.Tenant, Name: "x", Slug: "default", TeamID: slacktest.Team, Admins: []string{}}, w.clock); err != nil {
 		w.t.Fatal(err)
 	}
 	s, err := w.store.Settings(ctx, w.ref.Tenant)
@@ -153,7 +155,7 @@ func (w *world) settle(change func(s *task.Settings)) {
 		w.t.Fatal(err)
 	}
 	change(&s)
-	if _, err := w.store.SaveSettings(ctx, w.ref.Tenant, s, task.Actor{Type: task.ActorUser, ID: "U0ADMIN"}, w.clock); err != nil {
+	if _, err := w.store.SaveSettings(ctx, w.ref.Tenant, s, aggregate.Actor{Type: aggregate.ActorUser, ID: "U0ADMIN"}, w.clock); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -216,7 +218,7 @@ func (w *world) click(user, action, value string) map[string]any {
 // form is a payload of the submitted rejection.
 func (w *world) form(user, kind, id string, reason any) map[string]any {
 	p := person("view_submission", user, slacktest.Team)
-	metadata, err := json.Marshal(card.Rejection{Type: task.CardType(kind), ID: id, TaskID: w.ref.Task})
+	metadata, err := json.Marshal(card.Rejection{Type: aggregate.CardType(kind), ID: id, TaskID: w.ref.Task})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -289,7 +291,7 @@ type failing struct {
 	hang bool
 }
 
-func (f failing) Decide(ctx context.Context, _ task.Ref, _ task.Decision) (*task.Aggregate, error) {
+func (f failing) Decide(ctx context.Context, _ aggregate.Ref, _ task.Decision) (*task.Aggregate, error) {
 	if f.hang {
 		<-ctx.Done()
 		return nil, ctx.Err()

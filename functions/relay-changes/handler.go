@@ -9,6 +9,7 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/effect"
 	"ringi/shared/metric"
 	"ringi/shared/pipeline"
@@ -21,7 +22,7 @@ const margin = 5 * time.Second
 
 // Store is where the relay reads what follows.
 type Store interface {
-	Load(ctx context.Context, ref task.Ref) (*task.Aggregate, error)
+	Load(ctx context.Context, ref aggregate.Ref) (*task.Aggregate, error)
 }
 
 // Handler relays changes.

@@ -9,8 +9,10 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	sfntypes "github.com/aws/aws-sdk-go-v2/service/sfn/types"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 func TestRelay(t *testing.T) {
@@ -42,7 +44,7 @@ func handle(t *testing.T, w *pipelinetest.World, records ...events.DynamoDBEvent
 }
 
 // moved is a record of a task's head, with the given number.
-func moved(n int, ref task.Ref, before, now image) events.DynamoDBEventRecord {
+func moved(n int, ref aggregate.Ref, before, now image) events.DynamoDBEventRecord {
 	r := record(fmt.Sprint(n), ref.Task, "HEAD", before, now)
 	r.Change.Keys["PK"] = events.NewStringAttribute("TASK#" + ref.Tenant + "#" + ref.Task)
 	return r
@@ -128,10 +130,10 @@ func testTimeUp(t *testing.T, w *pipelinetest.World) {
 // slow answers for one task only when it must.
 type slow struct {
 	Store
-	of task.Ref
+	of aggregate.Ref
 }
 
-func (s slow) Load(ctx context.Context, ref task.Ref) (*task.Aggregate, error) {
+func (s slow) Load(ctx context.Context, ref aggregate.Ref) (*task.Aggregate, error) {
 	if ref == s.of {
 		<-ctx.Done()
 		return nil, ctx.Err()
@@ -140,7 +142,7 @@ func (s slow) Load(ctx context.Context, ref task.Ref) (*task.Aggregate, error) {
 }
 
 func testPoisonous(t *testing.T, w *pipelinetest.World) {
-	nobody := task.Ref{Tenant: w.Ref.Tenant, Task: task.NewID()}
+	nobody := aggregate.Ref{Tenant: w.Ref.Tenant, Task: aggregate.NewID()}
 	if back := handle(t, w, moved(1, nobody, nil, head("1", "1", "")), moved(2, w.Ref, nil, head("1", "1", ""))); back != nil {
 		t.Errorf("gave back %v", back)
 	}
@@ -155,7 +157,7 @@ func testPoisonous(t *testing.T, w *pipelinetest.World) {
 }
 
 func testLateToken(t *testing.T, w *pipelinetest.World) {
-	w.Prompted(task.DefaultSettings())
+	w.Prompted(tenancy.DefaultSettings())
 	token := w.Open()
 	w.Wait(token)
 	w.Approve()

@@ -5,12 +5,12 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
-	"ringi/shared/task"
+	"ringi/shared/aggregate"
 )
 
 // move is what a batch says about one task.
 type move struct {
-	ref   task.Ref
+	ref   aggregate.Ref
 	run   bool   // the head names another run than before
 	cards bool   // the head moved, or asks to be drawn again
 	event string // id of the last record: what a repeated delivery has in common
@@ -21,7 +21,7 @@ type move struct {
 // order of their first records. Bookkeeping on the head moves nothing.
 func moves(records []events.DynamoDBEventRecord) []move {
 	var out []move
-	at := map[task.Ref]int{}
+	at := map[aggregate.Ref]int{}
 	for _, r := range records {
 		ref, ok := refOf(r.Change.Keys)
 		if !ok {
@@ -45,13 +45,13 @@ func moves(records []events.DynamoDBEventRecord) []move {
 }
 
 // refOf reads TASK#<tenant>#<task>.
-func refOf(keys map[string]events.DynamoDBAttributeValue) (task.Ref, bool) {
+func refOf(keys map[string]events.DynamoDBAttributeValue) (aggregate.Ref, bool) {
 	pk := text(keys, "PK")
 	parts := strings.Split(pk, "#")
 	if len(parts) != 3 || parts[0] != "TASK" {
-		return task.Ref{}, false
+		return aggregate.Ref{}, false
 	}
-	return task.Ref{Tenant: parts[1], Task: parts[2]}, true
+	return aggregate.Ref{Tenant: parts[1], Task: parts[2]}, true
 }
 
 func changed(r events.DynamoDBEventRecord) (run, cards, wait bool) {

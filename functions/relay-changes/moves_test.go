@@ -6,7 +6,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/google/go-cmp/cmp"
 
-	"ringi/shared/task"
+	"ringi/shared/aggregate"
 )
 
 type image = map[string]events.DynamoDBAttributeValue
@@ -37,7 +37,7 @@ func record(id, taskID, sk string, before, now image) events.DynamoDBEventRecord
 }
 
 func TestMoves(t *testing.T) {
-	ref := func(id string) task.Ref { return task.Ref{Tenant: "T", Task: id} }
+	ref := func(id string) aggregate.Ref { return aggregate.Ref{Tenant: "T", Task: id} }
 	tests := []struct {
 		name    string
 		records []events.DynamoDBEventRecord

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/effect"
 	"ringi/shared/pipeline"
 	"ringi/shared/store"
@@ -14,10 +15,10 @@ import (
 
 // Store keeps the token where whoever decides will find it.
 type Store interface {
-	Load(ctx context.Context, ref task.Ref) (*task.Aggregate, error)
-	Decide(ctx context.Context, ref task.Ref, decide task.Decision) (*task.Aggregate, error)
-	PutWait(ctx context.Context, ref task.Ref, w task.Wait) error
-	DropWait(ctx context.Context, ref task.Ref, w task.Wait) error
+	Load(ctx context.Context, ref aggregate.Ref) (*task.Aggregate, error)
+	Decide(ctx context.Context, ref aggregate.Ref, decide task.Decision) (*task.Aggregate, error)
+	PutWait(ctx context.Context, ref aggregate.Ref, w aggregate.Wait) error
+	DropWait(ctx context.Context, ref aggregate.Ref, w aggregate.Wait) error
 }
 
 // Handler parks runs.
@@ -32,19 +33,19 @@ type Handler struct {
 // never waits for a click that already happened. So it does for a run that is not
 // the head's, and for a token that a newer one has overtaken: a token that is
 // answered too often does no harm, one that nobody answers keeps its run open for days.
-func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (task.Next, error) {
+func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next, error) {
 	if in.Gate == "" || in.TaskToken == "" || in.Entered.IsZero() {
-		return task.Next{}, fmt.Errorf("gate, task_token and entered are required: %w", pipeline.ErrBadInput)
+		return aggregate.Next{}, fmt.Errorf("gate, task_token and entered are required: %w", pipeline.ErrBadInput)
 	}
-	wait := task.Wait{Gate: in.Gate, Token: in.TaskToken, Run: in.Run, Entered: in.Entered, Retry: in.Retry}
+	wait := aggregate.Wait{Gate: in.Gate, Token: in.TaskToken, Run: in.Run, Entered: in.Entered, Retry: in.Retry}
 	a, err := h.Store.Load(ctx, in.Ref())
 	if err != nil {
-		return task.Next{}, fmt.Errorf("load the task: %w", err)
+		return aggregate.Next{}, fmt.Errorf("load the task: %w", err)
 	}
 	open, waits := a.Pending()
 	if waits && open.Key == in.Gate && !open.Terms.ApprovalRequired {
 		if a, err = h.approve(ctx, in, open); err != nil {
-			return task.Next{}, err
+			return aggregate.Next{}, err
 		}
 	}
 	if !h.parked(a, in) {
@@ -54,11 +55,11 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (task.Next, err
 	case errors.Is(err, store.ErrStale):
 		return h.wake(ctx, a, wait)
 	case err != nil:
-		return task.Next{}, fmt.Errorf("keep the token: %w", err)
+		return aggregate.Next{}, fmt.Errorf("keep the token: %w", err)
 	}
 	// The decision may have come between the load and the put, and its relay gone by before the row was there.
 	if a, err = h.Store.Load(ctx, in.Ref()); err != nil {
-		return task.Next{}, fmt.Errorf("load the task again: %w", err)
+		return aggregate.Next{}, fmt.Errorf("load the task again: %w", err)
 	}
 	if h.parked(a, in) {
 		return a.Next(h.Now()), nil
@@ -76,18 +77,18 @@ func (h *Handler) parked(a *task.Aggregate, in pipeline.Input) bool {
 func (h *Handler) approve(ctx context.Context, in pipeline.Input, open task.Pending) (*task.Aggregate, error) {
 	a, err := h.Store.Decide(ctx, in.Ref(), func(a *task.Aggregate) (task.Change, error) {
 		if a.Head.Run != in.Run {
-			return task.Change{}, task.ErrSuperseded
+			return task.Change{}, aggregate.ErrSuperseded
 		}
 		switch open.Kind {
 		case task.CardPrompt:
-			return a.ApprovePrompt(open.ID, task.System(), task.Policy{}, h.Now())
+			return a.ApprovePrompt(open.ID, aggregate.System(), aggregate.Policy{}, h.Now())
 		case task.CardProcess:
-			return a.ApproveProcess(open.ID, task.System(), task.Policy{}, h.Now())
+			return a.ApproveProcess(open.ID, aggregate.System(), aggregate.Policy{}, h.Now())
 		}
 		return task.Change{}, fmt.Errorf("gate %s: a step always asks a person", open.Key)
 	})
-	var decided task.ErrDecided
-	if errors.As(err, &decided) || errors.Is(err, task.ErrSuperseded) { // cancelled meanwhile: the token is still to be answered
+	var decided aggregate.ErrDecided
+	if errors.As(err, &decided) || errors.Is(err, aggregate.ErrSuperseded) { // cancelled meanwhile: the token is still to be answered
 		return h.Store.Load(ctx, in.Ref())
 	}
 	if err != nil {
@@ -96,12 +97,12 @@ func (h *Handler) approve(ctx context.Context, in pipeline.Input, open task.Pend
 	return a, nil
 }
 
-func (h *Handler) wake(ctx context.Context, a *task.Aggregate, w task.Wait) (task.Next, error) {
+func (h *Handler) wake(ctx context.Context, a *task.Aggregate, w aggregate.Wait) (aggregate.Next, error) {
 	if _, err := effect.Wake(ctx, h.Runs, w.Token); err != nil {
-		return task.Next{}, fmt.Errorf("wake the run: %w", err)
+		return aggregate.Next{}, fmt.Errorf("wake the run: %w", err)
 	}
 	if err := h.Store.DropWait(ctx, a.Ref(), w); err != nil {
-		return task.Next{}, fmt.Errorf("drop the token: %w", err)
+		return aggregate.Next{}, fmt.Errorf("drop the token: %w", err)
 	}
 	return a.Next(h.Now()), nil
 }

@@ -7,9 +7,11 @@ import (
 
 	sfntypes "github.com/aws/aws-sdk-go-v2/service/sfn/types"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/pipeline"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 func TestRequestApproval(t *testing.T) {
@@ -45,7 +47,7 @@ func input(w *pipelinetest.World, token string) pipeline.Input {
 	return in
 }
 
-func handle(t *testing.T, w *pipelinetest.World, in pipeline.Input) task.Next {
+func handle(t *testing.T, w *pipelinetest.World, in pipeline.Input) aggregate.Next {
 	t.Helper()
 	next, err := handler(w).Handle(t.Context(), in)
 	if err != nil {
@@ -62,13 +64,13 @@ func noWait(t *testing.T, w *pipelinetest.World) {
 }
 
 func testWaits(t *testing.T, w *pipelinetest.World) {
-	w.Prompted(task.DefaultSettings())
+	w.Prompted(tenancy.DefaultSettings())
 	in := input(w, w.Open())
 	next := handle(t, w, in)
 	if next.State != task.StateAwaitPromptApproval || next.Gate != in.Gate {
 		t.Errorf("%+v", next)
 	}
-	want := task.Wait{Gate: in.Gate, Token: in.TaskToken, Run: 1, Entered: in.Entered}
+	want := aggregate.Wait{Gate: in.Gate, Token: in.TaskToken, Run: 1, Entered: in.Entered}
 	if got := w.Load().Waits; len(got) != 1 || !got[0].Entered.Equal(want.Entered) || got[0].Token != want.Token || got[0].Run != want.Run {
 		t.Errorf("%+v, want %+v", got, want)
 	}
@@ -78,7 +80,7 @@ func testWaits(t *testing.T, w *pipelinetest.World) {
 }
 
 func testDecidedBefore(t *testing.T, w *pipelinetest.World) {
-	w.Prompted(task.DefaultSettings())
+	w.Prompted(tenancy.DefaultSettings())
 	in := input(w, w.Open())
 	w.Approve()
 	if next := handle(t, w, in); next.State != task.StatePlanProcess {
@@ -89,7 +91,7 @@ func testDecidedBefore(t *testing.T, w *pipelinetest.World) {
 }
 
 func testDecidedBetween(t *testing.T, w *pipelinetest.World) {
-	w.Prompted(task.DefaultSettings())
+	w.Prompted(tenancy.DefaultSettings())
 	in := input(w, w.Open())
 	w.Wire.Before("PutItem", func() { w.Approve() }) // the relay has been and gone when the token arrives
 	if next := handle(t, w, in); next.State != task.StatePlanProcess {
@@ -100,7 +102,7 @@ func testDecidedBetween(t *testing.T, w *pipelinetest.World) {
 }
 
 func testAsksNobody(t *testing.T, w *pipelinetest.World) {
-	s := task.DefaultSettings()
+	s := tenancy.DefaultSettings()
 	s.PromptApprovalRequired = false
 	w.Prompted(s)
 	in := input(w, w.Open())
@@ -109,7 +111,7 @@ func testAsksNobody(t *testing.T, w *pipelinetest.World) {
 			t.Errorf("%+v", next)
 		}
 	}
-	if p := w.Load().Prompt(); p.Status != task.Approved || p.ApprovedBy != "" || p.ApprovedAt == nil {
+	if p := w.Load().Prompt(); p.Status != aggregate.Approved || p.ApprovedBy != "" || p.ApprovedAt == nil {
 		t.Errorf("%+v", p)
 	}
 	w.Becomes(1, sfntypes.ExecutionStatusSucceeded)
@@ -117,7 +119,7 @@ func testAsksNobody(t *testing.T, w *pipelinetest.World) {
 }
 
 func testCancelledBetween(t *testing.T, w *pipelinetest.World) {
-	s := task.DefaultSettings()
+	s := tenancy.DefaultSettings()
 	s.PromptApprovalRequired = false
 	w.Prompted(s)
 	in := input(w, w.Open())
@@ -126,20 +128,20 @@ func testCancelledBetween(t *testing.T, w *pipelinetest.World) {
 		t.Errorf("%+v", next)
 	}
 	w.Becomes(1, sfntypes.ExecutionStatusSucceeded)
-	if p := w.Load().Prompt(); p.Status != task.Cancelled {
+	if p := w.Load().Prompt(); p.Status != aggregate.Cancelled {
 		t.Errorf("the prompt is %s", p.Status)
 	}
 }
 
 func testSuperseded(t *testing.T, w *pipelinetest.World) {
-	s := task.DefaultSettings()
+	s := tenancy.DefaultSettings()
 	s.PromptApprovalRequired = false
 	w.Prompted(s)
 	in := input(w, w.Open())
 	w.Restart()
 	handle(t, w, in)
 	w.Becomes(1, sfntypes.ExecutionStatusSucceeded)
-	if p := w.Load().Prompt(); p.Status != task.PendingApproval {
+	if p := w.Load().Prompt(); p.Status != aggregate.PendingApproval {
 		t.Errorf("an old run stamped the prompt: %s", p.Status)
 	}
 	noWait(t, w)
@@ -148,13 +150,13 @@ func testSuperseded(t *testing.T, w *pipelinetest.World) {
 // The old run looked when it was still the head's. Its successor was faster to wait;
 // nobody else knows the old run's token, which would keep it open for a week.
 func testStale(t *testing.T, w *pipelinetest.World) {
-	s := task.DefaultSettings()
+	s := tenancy.DefaultSettings()
 	w.Prompted(s)
 	in := input(w, w.Open())
 	w.Wire.Before("PutItem", func() {
 		w.Approve()
 		w.Restart()
-		wait := task.Wait{Gate: in.Gate, Token: "the successor's", Run: 2, Entered: w.Now()}
+		wait := aggregate.Wait{Gate: in.Gate, Token: "the successor's", Run: 2, Entered: w.Now()}
 		if err := w.Store.PutWait(t.Context(), w.Ref, wait); err != nil {
 			t.Error(err)
 		}
@@ -167,7 +169,7 @@ func testStale(t *testing.T, w *pipelinetest.World) {
 }
 
 func testRetried(t *testing.T, w *pipelinetest.World) {
-	w.Prompted(task.DefaultSettings())
+	w.Prompted(tenancy.DefaultSettings())
 	first := input(w, "the first try's")
 	second := input(w, w.Open())
 	second.Retry = 1
@@ -182,7 +184,7 @@ func testRetried(t *testing.T, w *pipelinetest.World) {
 }
 
 func testLostAnswer(t *testing.T, w *pipelinetest.World) {
-	w.Prompted(task.DefaultSettings())
+	w.Prompted(tenancy.DefaultSettings())
 	in := input(w, w.Open())
 	w.Wire.LoseAnswer("PutItem", 1)
 	handle(t, w, in)
@@ -196,7 +198,7 @@ func testLostAnswer(t *testing.T, w *pipelinetest.World) {
 }
 
 func testWakeFails(t *testing.T, w *pipelinetest.World) {
-	w.Prompted(task.DefaultSettings())
+	w.Prompted(tenancy.DefaultSettings())
 	in := input(w, w.Open())
 	w.Approve()
 	w.Wire.Cut("SendTaskSuccess", 99)
@@ -209,7 +211,7 @@ func testWakeFails(t *testing.T, w *pipelinetest.World) {
 }
 
 func testMissing(t *testing.T, w *pipelinetest.World) {
-	w.Prompted(task.DefaultSettings())
+	w.Prompted(tenancy.DefaultSettings())
 	for name, spoil := range map[string]func(*pipeline.Input){
 		"gate": func(in *pipeline.Input) { in.Gate = "" }, "token": func(in *pipeline.Input) { in.TaskToken = "" },
 		"entered": func(in *pipeline.Input) { in.Entered = time.Time{} },

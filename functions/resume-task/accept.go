@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"time"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/metric"
 	"ringi/shared/slackapi"
 	"ringi/shared/task"
@@ -23,7 +24,7 @@ type Slack interface {
 const slackWithin = 6 * time.Second
 
 // turnAway ends the request of somebody who may not ask, and returns the task as it then is.
-func (h *Handler) turnAway(ctx context.Context, a *task.Aggregate, by task.Actor) (*task.Aggregate, error) {
+func (h *Handler) turnAway(ctx context.Context, a *task.Aggregate, by aggregate.Actor) (*task.Aggregate, error) {
 	run := a.Head.Run
 	if c, err := a.TurnAway(run, by, h.Now()); err == nil && c.Empty() {
 		return a, nil
@@ -38,7 +39,7 @@ func (h *Handler) turnAway(ctx context.Context, a *task.Aggregate, by task.Actor
 
 // accept lets the request become a task or ends it as refused for want of a place, and
 // returns the task as it became.
-func (h *Handler) accept(ctx context.Context, a *task.Aggregate, by task.Actor) (*task.Aggregate, error) {
+func (h *Handler) accept(ctx context.Context, a *task.Aggregate, by aggregate.Actor) (*task.Aggregate, error) {
 	run := a.Head.Run
 	settings, err := h.Store.Settings(ctx, a.Head.TenantID)
 	if err != nil {
@@ -63,7 +64,7 @@ func (h *Handler) accept(ctx context.Context, a *task.Aggregate, by task.Actor) 
 func (h *Handler) decide(ctx context.Context, a *task.Aggregate, decide task.Decision) (*task.Aggregate, error) {
 	run := a.Head.Run
 	after, err := h.Store.DecideOn(ctx, a, decide)
-	var full task.ErrFull
+	var full aggregate.ErrFull
 	if errors.As(err, &full) {
 		after, err = h.Store.DecideOn(ctx, a, func(a *task.Aggregate) (task.Change, error) { return a.RefuseFull(run, full, h.Now()) })
 	}
@@ -82,9 +83,9 @@ func logRefused(ctx context.Context, a *task.Aggregate) {
 // requester is who asks. Slack tells an app nothing of people whom it can't see: those
 // are of other workspaces. While Slack doesn't say, the request is neither accepted nor
 // refused: it waits.
-func (h *Handler) requester(ctx context.Context, a *task.Aggregate) (task.Actor, error) {
+func (h *Handler) requester(ctx context.Context, a *task.Aggregate) (aggregate.Actor, error) {
 	r := a.Request
-	by := task.Actor{Type: task.ActorUser, ID: r.User}
+	by := aggregate.Actor{Type: aggregate.ActorUser, ID: r.User}
 	ctx, cancel := context.WithTimeout(ctx, slackWithin)
 	defer cancel()
 	u, err := h.user(ctx, r.TeamID, r.User)

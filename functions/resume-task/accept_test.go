@@ -4,10 +4,12 @@ import (
 	"strings"
 	"testing"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/metric/metrictest"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/slackapi"
 	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 // TestWhoeverMayNotAskCostsNothing: the run of such a request ends here, before any
@@ -21,7 +23,7 @@ func TestWhoeverMayNotAskCostsNothing(t *testing.T) {
 	refused := func(code string) error { return slackapi.Refused{Code: code, Permanent: true} }
 	for name, tt := range map[string]struct {
 		who    answers
-		reason task.Reason
+		reason aggregate.Reason
 	}{
 		"a member":                             {answers{user: member}, ""},
 		"a guest":                              {answers{user: guest}, task.ReasonGuest},
@@ -61,12 +63,12 @@ func TestWhoeverMayNotAskCostsNothing(t *testing.T) {
 func TestATaskTooManyIsRefused(t *testing.T) {
 	server := pipelinetest.Start(t)
 	w := server.World(t)
-	x := task.DefaultSettings()
+	x := tenancy.DefaultSettings()
 	x.MaxOpenTasks.Person = 1
 	if _, err := w.Store.SaveSettings(t.Context(), w.Ref.Tenant, x, pipelinetest.Approver(), w.Now()); err != nil {
 		t.Fatal(err)
 	}
-	resume := func(w *pipelinetest.World) task.Next {
+	resume := func(w *pipelinetest.World) aggregate.Next {
 		t.Helper()
 		next, err := handler(w).Handle(t.Context(), w.In())
 		if err != nil {
@@ -81,7 +83,7 @@ func TestATaskTooManyIsRefused(t *testing.T) {
 		t.Fatalf("%+v", next)
 	}
 	second := w.Another()
-	var next task.Next
+	var next aggregate.Next
 	out := metrictest.Printed(t, func() { next = resume(second) })
 	if !strings.Contains(out, `"PersonFull":1`) || strings.Contains(out, "TenantFull") {
 		t.Errorf("counted %s", out)
@@ -99,12 +101,12 @@ func TestATaskTooManyIsRefused(t *testing.T) {
 // once for each request, whatever is tried again.
 func TestAWorkspaceThatIsFullIsCounted(t *testing.T) {
 	server := pipelinetest.Start(t)
-	for reason, limit := range map[task.Reason]func(*task.Settings){
-		task.ReasonOpenTenant: func(x *task.Settings) { x.MaxOpenTasks.Tenant = 1 },
-		task.ReasonHourTenant: func(x *task.Settings) { x.MaxTasksPerHour.Tenant = 1 },
+	for reason, limit := range map[aggregate.Reason]func(*tenancy.Settings){
+		task.ReasonOpenTenant: func(x *tenancy.Settings) { x.MaxOpenTasks.Tenant = 1 },
+		task.ReasonHourTenant: func(x *tenancy.Settings) { x.MaxTasksPerHour.Tenant = 1 },
 	} {
 		w := server.World(t)
-		x := task.DefaultSettings()
+		x := tenancy.DefaultSettings()
 		limit(&x)
 		if _, err := w.Store.SaveSettings(t.Context(), w.Ref.Tenant, x, pipelinetest.Approver(), w.Now()); err != nil {
 			t.Fatal(err)

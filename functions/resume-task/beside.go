@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/task"
 )
 
@@ -64,15 +65,15 @@ func (h *Handler) beside(ctx context.Context, a *task.Aggregate) (task.Beside, b
 	if err != nil {
 		return task.Beside{}, false, nil // no message of Slack's
 	}
-	b, _, err := h.waits(ctx, task.Ref{Tenant: a.Head.TenantID, Task: root})
+	b, _, err := h.waits(ctx, aggregate.Ref{Tenant: a.Head.TenantID, Task: root})
 	return b, err == nil && b.ID != "", err
 }
 
 // waits is what waits in a task for people to decide, without an id if nothing does, and
 // whether the task is open. A message that asked for nothing is no task.
-func (h *Handler) waits(ctx context.Context, ref task.Ref) (b task.Beside, open bool, err error) {
+func (h *Handler) waits(ctx context.Context, ref aggregate.Ref) (b task.Beside, open bool, err error) {
 	head, err := h.Store.Head(ctx, ref)
-	if errors.Is(err, task.ErrNotFound) {
+	if errors.Is(err, aggregate.ErrNotFound) {
 		return b, false, nil
 	}
 	if err != nil {

@@ -3,16 +3,18 @@ package main
 import (
 	"testing"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/slackapi"
 	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 // A message in a thread where people have something to decide may be an answer to
 // that: they are asked, and until they say so no model is.
 func TestAMessageBesideAGateThatWaits(t *testing.T) {
 	server := pipelinetest.Start(t)
-	off := task.DefaultSettings()
+	off := tenancy.DefaultSettings()
 	off.PromptApprovalRequired = false
 	for _, tt := range []struct {
 		name  string
@@ -20,17 +22,17 @@ func TestAMessageBesideAGateThatWaits(t *testing.T) {
 		asks  bool
 	}{
 		{"a policy waits", func(w *pipelinetest.World) (_, _ *pipelinetest.World) {
-			w.Prompted(task.DefaultSettings())
+			w.Prompted(tenancy.DefaultSettings())
 			return w, w.Reply()
 		}, true},
 		{"the policy of a request that is itself a reply", func(w *pipelinetest.World) (_, _ *pipelinetest.World) {
 			first := w.Reply()
-			first.Prompted(task.DefaultSettings())
+			first.Prompted(tenancy.DefaultSettings())
 			w.Cancel()
 			return first, w.Reply()
 		}, true},
 		{"steps wait", func(w *pipelinetest.World) (_, _ *pipelinetest.World) {
-			w.Planned(task.DefaultSettings(), pipelinetest.Step(1, "list_employees", task.Read, `{}`))
+			w.Planned(tenancy.DefaultSettings(), pipelinetest.Step(1, "list_employees", aggregate.Read, `{}`))
 			return w, w.Reply()
 		}, true},
 		{"a gate that asks nobody", func(w *pipelinetest.World) (_, _ *pipelinetest.World) {
@@ -42,12 +44,12 @@ func TestAMessageBesideAGateThatWaits(t *testing.T) {
 			return w, w.Reply()
 		}, false},
 		{"the task of the thread is over", func(w *pipelinetest.World) (_, _ *pipelinetest.World) {
-			w.Prompted(task.DefaultSettings())
+			w.Prompted(tenancy.DefaultSettings())
 			w.Cancel()
 			return w, w.Reply()
 		}, false},
 		{"a policy waits in another thread", func(w *pipelinetest.World) (_, _ *pipelinetest.World) {
-			w.Prompted(task.DefaultSettings())
+			w.Prompted(tenancy.DefaultSettings())
 			return w, w.Another().Reply()
 		}, false},
 	} {
@@ -87,7 +89,7 @@ func TestWhoMayAskBesideAGate(t *testing.T) {
 	}
 	t.Run("a guest", func(t *testing.T) {
 		w := server.World(t)
-		w.Prompted(task.DefaultSettings())
+		w.Prompted(tenancy.DefaultSettings())
 		reply := w.Reply()
 		h := handler(reply)
 		h.Slack = answers{team: pipelinetest.Team, user: slackapi.User{ID: pipelinetest.Requester, Team: pipelinetest.Team, Guest: true}}
@@ -98,7 +100,7 @@ func TestWhoMayAskBesideAGate(t *testing.T) {
 	for _, as := range []task.ChoiceAs{task.AsRequest, task.AsReason} {
 		t.Run("beyond the quota, as a "+string(as), func(t *testing.T) {
 			w := server.World(t)
-			x := task.DefaultSettings()
+			x := tenancy.DefaultSettings()
 			x.MaxOpenTasks.Person = 1
 			if _, err := w.Store.SaveSettings(t.Context(), w.Ref.Tenant, x, pipelinetest.Approver(), w.Now()); err != nil {
 				t.Fatal(err)
@@ -138,7 +140,7 @@ func TestWhoMayAskBesideAGate(t *testing.T) {
 func TestAGateBehindManyRequestsThatAreOver(t *testing.T) {
 	w := pipelinetest.Start(t).World(t)
 	w.Cancel()
-	w.Reply().Prompted(task.DefaultSettings())
+	w.Reply().Prompted(tenancy.DefaultSettings())
 	for range maxBeside + 1 {
 		w.Reply().Cancel()
 	}
@@ -152,7 +154,7 @@ func TestAGateBehindManyRequestsThatAreOver(t *testing.T) {
 // asks, and the others say that it does. Once it is decided the next message is asked about.
 func TestAPersonIsAskedAboutOneMessageBesideAGate(t *testing.T) {
 	w := pipelinetest.Start(t).World(t)
-	w.Prompted(w.Settings(func(s *task.Settings) { s.MaxOpenTasks.Person, s.MaxTasksPerHour.Person = 1, 1 }))
+	w.Prompted(w.Settings(func(s *tenancy.Settings) { s.MaxOpenTasks.Person, s.MaxTasksPerHour.Person = 1, 1 }))
 	resume := func(outcome string) *pipelinetest.World {
 		t.Helper()
 		reply := w.Reply()

@@ -6,21 +6,23 @@ import (
 	"fmt"
 	"time"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/pipeline"
 	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 // Store is what resume-task reads, the tenant it makes at first contact, and how it accepts a request.
 type Store interface {
-	Load(ctx context.Context, ref task.Ref) (*task.Aggregate, error)
-	Head(ctx context.Context, ref task.Ref) (task.Head, error)
-	Settings(ctx context.Context, tenant string) (task.Settings, error)
-	Thread(ctx context.Context, tenant, channel, thread string, limit int) ([]task.Ref, error)
-	Decide(ctx context.Context, ref task.Ref, decide task.Decision) (*task.Aggregate, error)
-	Tenant(ctx context.Context, tenant string) (task.Tenant, error)
-	Integrations(ctx context.Context, tenant string) ([]task.Integration, error)
-	Bootstrap(ctx context.Context, t task.Tenant, now time.Time) (task.Tenant, error)
-	NameTenant(ctx context.Context, t task.Tenant, name string, now time.Time) error
+	Load(ctx context.Context, ref aggregate.Ref) (*task.Aggregate, error)
+	Head(ctx context.Context, ref aggregate.Ref) (task.Head, error)
+	Settings(ctx context.Context, tenant string) (tenancy.Settings, error)
+	Thread(ctx context.Context, tenant, channel, thread string, limit int) ([]aggregate.Ref, error)
+	Decide(ctx context.Context, ref aggregate.Ref, decide task.Decision) (*task.Aggregate, error)
+	Tenant(ctx context.Context, tenant string) (tenancy.Tenant, error)
+	Integrations(ctx context.Context, tenant string) ([]tenancy.Integration, error)
+	Bootstrap(ctx context.Context, t tenancy.Tenant, now time.Time) (tenancy.Tenant, error)
+	NameTenant(ctx context.Context, t tenancy.Tenant, name string, now time.Time) error
 	DecideOn(ctx context.Context, a *task.Aggregate, decide task.Decision) (*task.Aggregate, error)
 }
 
@@ -38,16 +40,16 @@ type Handler struct {
 // Handle returns the run's next state, read off the rows. Before the first layer it
 // accepts the request or refuses it: until then it has cost nothing. While Slack doesn't
 // say what has to be known for that, the run waits.
-func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (task.Next, error) {
+func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next, error) {
 	a, err := h.Store.Load(ctx, in.Ref())
 	if err != nil {
-		return task.Next{}, fmt.Errorf("load the task: %w", err)
+		return aggregate.Next{}, fmt.Errorf("load the task: %w", err)
 	}
 	if a.Head.Run != in.Run {
-		return task.Next{}, task.ErrSuperseded
+		return aggregate.Next{}, aggregate.ErrSuperseded
 	}
 	if a.Request == nil {
-		return task.Next{}, fmt.Errorf("the request is not there yet: %w", task.ErrConflict) // a torn read
+		return aggregate.Next{}, fmt.Errorf("the request is not there yet: %w", aggregate.ErrConflict) // a torn read
 	}
 	if a.Waiting() && !paused(a, h.Now()) {
 		a, err = h.take(ctx, a)
@@ -55,7 +57,7 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (task.Next, err
 			a, err = h.wait(ctx, in.Ref(), in.Run, err)
 		}
 		if err != nil {
-			return task.Next{}, err
+			return aggregate.Next{}, err
 		}
 	}
 	return a.Next(h.Now()), nil

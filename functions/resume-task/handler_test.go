@@ -5,15 +5,17 @@ import (
 	"errors"
 	"testing"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/pipeline"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/slackapi"
 	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 func TestResumeTask(t *testing.T) {
 	server := pipelinetest.Start(t)
-	off := task.DefaultSettings()
+	off := tenancy.DefaultSettings()
 	off.PromptApprovalRequired = false
 	for _, tt := range []struct {
 		name  string
@@ -22,7 +24,7 @@ func TestResumeTask(t *testing.T) {
 	}{
 		{"a new task", func(*pipelinetest.World) {}, task.StateExtractTask},
 		{"an extracted one", func(w *pipelinetest.World) { w.Extracted() }, task.StateDraftPrompt},
-		{"a prompt that waits", func(w *pipelinetest.World) { w.Prompted(task.DefaultSettings()) }, task.StateAwaitPromptApproval},
+		{"a prompt that waits", func(w *pipelinetest.World) { w.Prompted(tenancy.DefaultSettings()) }, task.StateAwaitPromptApproval},
 		{"one that asks nobody goes the same way", func(w *pipelinetest.World) { w.Prompted(off) }, task.StateAwaitPromptApproval},
 		{"an approved prompt", func(w *pipelinetest.World) { w.Prompted(off); w.Approve() }, task.StatePlanProcess},
 		{"a cancelled task", func(w *pipelinetest.World) { w.Cancel() }, task.StateFinish},
@@ -53,14 +55,14 @@ func TestResumeTask(t *testing.T) {
 		w := server.World(t)
 		in := w.In()
 		w.Restart()
-		if _, err := handler(w).Handle(t.Context(), in); !errors.Is(err, task.ErrSuperseded) {
+		if _, err := handler(w).Handle(t.Context(), in); !errors.Is(err, aggregate.ErrSuperseded) {
 			t.Errorf("%v, want ErrSuperseded", err)
 		}
 	})
 	t.Run("a task that is not there, or is another tenant's", func(t *testing.T) {
 		w := server.World(t)
 		for _, in := range []pipeline.Input{
-			{Tenant: w.Ref.Tenant, Task: task.NewID(), Run: 1}, {Tenant: task.TenantID("T0OTHER"), Task: w.Ref.Task, Run: 1},
+			{Tenant: w.Ref.Tenant, Task: aggregate.NewID(), Run: 1}, {Tenant: aggregate.TenantID("T0OTHER"), Task: w.Ref.Task, Run: 1},
 		} {
 			if _, err := handler(w).Handle(t.Context(), in); pipeline.Name(err) != pipeline.BadInput {
 				t.Errorf("%v, want one that is not tried again", err)

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/pipeline"
 	"ringi/shared/slackapi"
 	"ringi/shared/task"
@@ -25,7 +26,7 @@ var errSilent = errors.New("slack doesn't say")
 
 // wait puts the request off until Slack is asked again, for as long as Slack takes: nobody
 // has to do anything for it once Slack answers.
-func (h *Handler) wait(ctx context.Context, in task.Ref, run int, why error) (*task.Aggregate, error) {
+func (h *Handler) wait(ctx context.Context, in aggregate.Ref, run int, why error) (*task.Aggregate, error) {
 	slog.WarnContext(ctx, "waits for Slack", "task_id", in.Task, "err", why)
 	var limited slackapi.RateLimited
 	errors.As(why, &limited)

@@ -9,6 +9,7 @@ import (
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/slackapi"
 	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 // A request waits for as long as Slack doesn't say who asks, or whose the app is: nothing
@@ -64,7 +65,7 @@ func TestARequestWaitsForSlack(t *testing.T) {
 // What a message waited until somebody said that it is a request is no silence of Slack's.
 func TestAChoiceThatTookLongIsNoSilence(t *testing.T) {
 	w := pipelinetest.Start(t).World(t)
-	w.Prompted(task.DefaultSettings())
+	w.Prompted(tenancy.DefaultSettings())
 	reply := w.Reply()
 	now := reply.Now()
 	h := handler(reply)

@@ -8,10 +8,12 @@ import (
 	"strings"
 	"time"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/home"
 	"ringi/shared/legible"
 	"ringi/shared/metric"
 	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 const (
@@ -41,12 +43,12 @@ func (h *Handler) welcome(ctx context.Context, a *task.Aggregate) (*task.Aggrega
 	case err == nil:
 		h.rename(ctx, t)
 		return a, nil
-	case !errors.Is(err, task.ErrNotFound):
+	case !errors.Is(err, aggregate.ErrNotFound):
 		return nil, fmt.Errorf("look for the tenant: %w", err)
 	}
 	team := a.Request.TeamID
-	t = task.Tenant{
-		ID: a.Head.TenantID, Name: h.name(ctx, team), Slug: task.DefaultSettings().Slug, TeamID: team, Admins: []string{},
+	t = tenancy.Tenant{
+		ID: a.Head.TenantID, Name: h.name(ctx, team), Slug: tenancy.DefaultSettings().Slug, TeamID: team, Admins: []string{},
 	}
 	if h.Admin != "" {
 		t.Admins = append(t.Admins, h.Admin)
@@ -70,7 +72,7 @@ func (h *Handler) refuseWorkspace(ctx context.Context, a *task.Aggregate) (*task
 
 // rename gives a tenant its workspace's name that has none yet: Slack did not tell it at
 // first contact. A failure is tried again with a later request.
-func (h *Handler) rename(ctx context.Context, t task.Tenant) {
+func (h *Handler) rename(ctx context.Context, t tenancy.Tenant) {
 	if t.Name != t.TeamID {
 		return
 	}
@@ -103,8 +105,8 @@ func (h *Handler) name(ctx context.Context, team string) string {
 		h.unnamed = h.Now().Add(nameAgain)
 		return team
 	}
-	if runes := []rune(name); len(runes) > task.MaxTenantName {
-		name = string(runes[:task.MaxTenantName])
+	if runes := []rune(name); len(runes) > tenancy.MaxTenantName {
+		name = string(runes[:tenancy.MaxTenantName])
 	}
 	return name
 }

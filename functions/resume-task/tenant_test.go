@@ -6,9 +6,11 @@ import (
 	"testing"
 	"time"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/slackapi"
 	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 // TestAnUnknownWorkspaceIsRefused: nothing of it stays but the rows of its request.
@@ -24,7 +26,7 @@ func TestAnUnknownWorkspaceIsRefused(t *testing.T) {
 	if e := w.Load().Head.Ended; e == nil || e.As != task.TaskRefused || e.Reason != task.ReasonWorkspace {
 		t.Errorf("ended %+v", e)
 	}
-	if made, err := w.Store.Tenant(t.Context(), w.Ref.Tenant); !errors.Is(err, task.ErrNotFound) {
+	if made, err := w.Store.Tenant(t.Context(), w.Ref.Tenant); !errors.Is(err, aggregate.ErrNotFound) {
 		t.Errorf("made %+v, %v", made, err)
 	}
 	if s, err := w.Store.Settings(t.Context(), w.Ref.Tenant); err != nil || s.Rev != 0 {
@@ -35,7 +37,7 @@ func TestAnUnknownWorkspaceIsRefused(t *testing.T) {
 // bootstrapped makes the world's tenant.
 func bootstrapped(t *testing.T, w *pipelinetest.World) {
 	t.Helper()
-	_, err := w.Store.Bootstrap(t.Context(), task.Tenant{ID: w.Ref.Tenant, Name: pipelinetest.Team, Slug: "other", TeamID: pipelinetest.Team, Admins: []string{}}, w.Now())
+	_, err := w.Store.Bootstrap(t.Context(), tenancy.Tenant{ID: w.Ref.Tenant, Name: pipelinetest.Team, Slug: "other", TeamID: pipelinetest.Team, Admins: []string{}}, w.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +56,7 @@ func TestAWorkspaceThatConnectedSlackIsKnown(t *testing.T) {
 	}
 	w := server.World(t)
 	bootstrapped(t, w)
-	_, err := w.Store.SaveIntegration(t.Context(), task.Integration{TenantID: w.Ref.Tenant, Provider: task.SlackProvider, Status: task.Connected, Credentials: "sealed"}, pipelinetest.Approver(), w.Now())
+	_, err := w.Store.SaveIntegration(t.Context(), tenancy.Integration{TenantID: w.Ref.Tenant, Provider: tenancy.SlackProvider, Status: tenancy.Connected, Credentials: "sealed"}, pipelinetest.Approver(), w.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +81,7 @@ func TestATenantIsCalledWhatItsWorkspaceIs(t *testing.T) {
 	}
 	for said, want := range map[string]string{
 		"株式会社りんぎ": "株式会社りんぎ", " two\nlines\u202e ": "two lines", "\u200b": pipelinetest.Team, "": pipelinetest.Team,
-		strings.Repeat("名", 300): strings.Repeat("名", task.MaxTenantName),
+		strings.Repeat("名", 300): strings.Repeat("名", tenancy.MaxTenantName),
 	} {
 		w := server.World(t)
 		h := handler(w)

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/effect"
 	"ringi/shared/metric"
 	"ringi/shared/store"
@@ -25,12 +26,12 @@ const (
 
 // Store is what the sweeper reads and settles.
 type Store interface {
-	Due(ctx context.Context, shard int, now time.Time) iter.Seq2[task.Ref, error]
-	Load(ctx context.Context, ref task.Ref) (*task.Aggregate, error)
-	Head(ctx context.Context, ref task.Ref) (task.Head, error)
-	Decide(ctx context.Context, ref task.Ref, decide task.Decision) (*task.Aggregate, error)
-	Postpone(ctx context.Context, ref task.Ref, h task.Head, due *time.Time) error
-	SweepFailed(ctx context.Context, ref task.Ref, failures int, due, now time.Time) error
+	Due(ctx context.Context, shard int, now time.Time) iter.Seq2[aggregate.Ref, error]
+	Load(ctx context.Context, ref aggregate.Ref) (*task.Aggregate, error)
+	Head(ctx context.Context, ref aggregate.Ref) (task.Head, error)
+	Decide(ctx context.Context, ref aggregate.Ref, decide task.Decision) (*task.Aggregate, error)
+	Postpone(ctx context.Context, ref aggregate.Ref, h task.Head, due *time.Time) error
+	SweepFailed(ctx context.Context, ref aggregate.Ref, failures int, due, now time.Time) error
 }
 
 // Results deletes the results whose time is over.
@@ -103,7 +104,7 @@ func enough(ctx context.Context) bool {
 }
 
 // putOff tries a task that failed again after 2^n minutes, an hour at most.
-func (h *Handler) putOff(ctx context.Context, ref task.Ref, why error) {
+func (h *Handler) putOff(ctx context.Context, ref aggregate.Ref, why error) {
 	failures := 1
 	if head, err := h.Store.Head(ctx, ref); err == nil {
 		failures = head.SweepFailures + 1

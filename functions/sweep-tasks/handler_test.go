@@ -8,9 +8,11 @@ import (
 
 	sfntypes "github.com/aws/aws-sdk-go-v2/service/sfn/types"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/metric/metrictest"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 func TestSweep(t *testing.T) {
@@ -117,7 +119,7 @@ func testNotDue(t *testing.T, w *pipelinetest.World) {
 }
 
 func testLostWakeUp(t *testing.T, w *pipelinetest.World) {
-	w.Prompted(task.DefaultSettings())
+	w.Prompted(tenancy.DefaultSettings())
 	w.Wait(w.Open())
 	w.Approve()
 	w.Later(soon)
@@ -134,7 +136,7 @@ func testLostWakeUp(t *testing.T, w *pipelinetest.World) {
 }
 
 func testExpires(t *testing.T, w *pipelinetest.World) {
-	w.Prompted(task.DefaultSettings())
+	w.Prompted(tenancy.DefaultSettings())
 	w.Wait(w.Open())
 	show(t, w)
 	a := sweep(t, w, soon)
@@ -146,7 +148,7 @@ func testExpires(t *testing.T, w *pipelinetest.World) {
 		t.Errorf("expired at %v itself", by)
 	}
 	a = sweep(t, w, 2*time.Second)
-	if a.Head.Ended == nil || a.Head.Ended.Reason != task.ReasonExpired || a.Prompt().Status != task.Expired {
+	if a.Head.Ended == nil || a.Head.Ended.Reason != task.ReasonExpired || a.Prompt().Status != aggregate.Expired {
 		t.Errorf("ended %+v, prompt %s", a.Head.Ended, a.Prompt().Status)
 	}
 	w.Becomes(1, sfntypes.ExecutionStatusSucceeded)
@@ -176,17 +178,17 @@ func testEndedUnshown(t *testing.T, w *pipelinetest.World) {
 
 func steps() []task.Step {
 	return []task.Step{
-		pipelinetest.Step(1, "list_employees", task.Read, "{}"), pipelinetest.Step(2, "send_slack_dm", task.Write, "{}"),
+		pipelinetest.Step(1, "list_employees", aggregate.Read, "{}"), pipelinetest.Step(2, "send_slack_dm", aggregate.Write, "{}"),
 	}
 }
 
 // called brings the task into its write.
 func called(w *pipelinetest.World) {
-	w.Approved(task.DefaultSettings(), steps()...)
+	w.Approved(tenancy.DefaultSettings(), steps()...)
 	w.Begin()
 	w.Claim("reads")
 	w.Decide(func(a *task.Aggregate) (task.Change, error) {
-		o := task.Outcome{Status: task.StepCompleted, Result: &task.Blob{JSON: "{}", Bytes: 2}}
+		o := task.Outcome{Status: task.StepCompleted, Result: &aggregate.Blob{JSON: "{}", Bytes: 2}}
 		return a.FinishStep(task.StepKey(1, 1, 1), "reads", o, w.Now())
 	})
 	w.Claim("writes")
@@ -206,7 +208,7 @@ func testSettles(t *testing.T, w *pipelinetest.World) {
 }
 
 func testOverLimit(t *testing.T, w *pipelinetest.World) {
-	w.Approved(task.DefaultSettings(), steps()...)
+	w.Approved(tenancy.DefaultSettings(), steps()...)
 	w.Begin()
 	w.Open()
 	if a := sweep(t, w, soon); a.Head.Ended != nil {
@@ -253,7 +255,7 @@ func parks(t *testing.T, w *pipelinetest.World) {
 }
 
 func testParksUnstamped(t *testing.T, w *pipelinetest.World) {
-	s := task.DefaultSettings()
+	s := tenancy.DefaultSettings()
 	s.PromptApprovalRequired = false
 	w.Prompted(s)
 	parks(t, w) // each run's request-approval fails
@@ -267,10 +269,10 @@ func testParksUnstamped(t *testing.T, w *pipelinetest.World) {
 }
 
 func testGateOver(t *testing.T, w *pipelinetest.World) {
-	w.Prompted(task.DefaultSettings())
+	w.Prompted(tenancy.DefaultSettings())
 	b, _ := w.Load().BesideOf()
 	reply := w.Reply()
-	reply.Decide(func(a *task.Aggregate) (task.Change, error) { return a.Ask(1, b, task.DefaultSettings(), w.Now()) })
+	reply.Decide(func(a *task.Aggregate) (task.Change, error) { return a.Ask(1, b, tenancy.DefaultSettings(), w.Now()) })
 	show(t, reply)
 	sweep(t, w, soon)
 	if a := reply.Load(); a.Choice.GateOver {

@@ -9,6 +9,7 @@ import (
 
 	sfntypes "github.com/aws/aws-sdk-go-v2/service/sfn/types"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/task"
 )
@@ -39,14 +40,14 @@ func testPoisonous(t *testing.T, w *pipelinetest.World) {
 // poisoned cannot load one task, nor read what is due in one shard; a zero ref is none.
 type poisoned struct {
 	Store
-	ref    task.Ref
+	ref    aggregate.Ref
 	shard  int
 	panics bool
 }
 
 var errPoison = errors.New("poison")
 
-func (p poisoned) Load(ctx context.Context, ref task.Ref) (*task.Aggregate, error) {
+func (p poisoned) Load(ctx context.Context, ref aggregate.Ref) (*task.Aggregate, error) {
 	if ref != p.ref {
 		return p.Store.Load(ctx, ref)
 	}
@@ -56,9 +57,9 @@ func (p poisoned) Load(ctx context.Context, ref task.Ref) (*task.Aggregate, erro
 	return nil, errPoison
 }
 
-func (p poisoned) Due(ctx context.Context, shard int, now time.Time) iter.Seq2[task.Ref, error] {
+func (p poisoned) Due(ctx context.Context, shard int, now time.Time) iter.Seq2[aggregate.Ref, error] {
 	if p.ref.Task == "" && shard == p.shard {
-		return func(yield func(task.Ref, error) bool) { yield(task.Ref{}, errPoison) }
+		return func(yield func(aggregate.Ref, error) bool) { yield(aggregate.Ref{}, errPoison) }
 	}
 	return p.Store.Due(ctx, shard, now)
 }
@@ -89,9 +90,9 @@ func testShardDown(t *testing.T, w *pipelinetest.World) {
 	}
 }
 
-func eachDue(t *testing.T, w *pipelinetest.World, now time.Time, shard int) []task.Ref {
+func eachDue(t *testing.T, w *pipelinetest.World, now time.Time, shard int) []aggregate.Ref {
 	t.Helper()
-	var out []task.Ref
+	var out []aggregate.Ref
 	for ref, err := range w.Store.Due(t.Context(), shard, now) {
 		if err != nil {
 			t.Fatal(err)

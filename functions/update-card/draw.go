@@ -8,32 +8,34 @@ import (
 	"slices"
 	"time"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/card"
 	"ringi/shared/home"
 	"ringi/shared/metric"
 	"ringi/shared/slackapi"
 	"ringi/shared/store"
 	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 // Tasks is what is drawn.
 type Tasks interface {
-	Load(ctx context.Context, ref task.Ref) (*task.Aggregate, error)
-	Settings(ctx context.Context, tenant string) (task.Settings, error)
-	Shown(ctx context.Context, ref task.Ref, h task.Head) error
-	DrawAt(ctx context.Context, ref task.Ref, at time.Time, due bool) error
-	Integrations(ctx context.Context, tenant string) ([]task.Integration, error)
+	Load(ctx context.Context, ref aggregate.Ref) (*task.Aggregate, error)
+	Settings(ctx context.Context, tenant string) (tenancy.Settings, error)
+	Shown(ctx context.Context, ref aggregate.Ref, h task.Head) error
+	DrawAt(ctx context.Context, ref aggregate.Ref, at time.Time, due bool) error
+	Integrations(ctx context.Context, tenant string) ([]tenancy.Integration, error)
 }
 
 // Rows keep which message is whose.
 type Rows interface {
-	ClaimCard(ctx context.Context, ref task.Ref, key, by string, now, staleBefore time.Time) (task.Card, error)
-	PostedCard(ctx context.Context, ref task.Ref, key, by, messageTS, channel, hash string) error
-	ForgetCard(ctx context.Context, ref task.Ref, key, messageTS string) error
-	ShownCard(ctx context.Context, ref task.Ref, key, messageTS, hash string) error
-	ResetCard(ctx context.Context, ref task.Ref, key, messageTS string) error
-	ReleaseCard(ctx context.Context, ref task.Ref, key, by string) error
-	UnreachableCard(ctx context.Context, ref task.Ref, key, by, messageTS, refusal string, rev int, now time.Time) error
+	ClaimCard(ctx context.Context, ref aggregate.Ref, key, by string, now, staleBefore time.Time) (aggregate.Card, error)
+	PostedCard(ctx context.Context, ref aggregate.Ref, key, by, messageTS, channel, hash string) error
+	ForgetCard(ctx context.Context, ref aggregate.Ref, key, messageTS string) error
+	ShownCard(ctx context.Context, ref aggregate.Ref, key, messageTS, hash string) error
+	ResetCard(ctx context.Context, ref aggregate.Ref, key, messageTS string) error
+	ReleaseCard(ctx context.Context, ref aggregate.Ref, key, by string) error
+	UnreachableCard(ctx context.Context, ref aggregate.Ref, key, by, messageTS, refusal string, rev int, now time.Time) error
 }
 
 // Shelf is where large arguments are.
@@ -55,9 +57,9 @@ type Slack interface {
 // drawing is one task being shown as it was when it was loaded.
 type drawing struct {
 	*Handler
-	ref      task.Ref
+	ref      aggregate.Ref
 	a        *task.Aggregate
-	settings task.Settings
+	settings tenancy.Settings
 	by       string // this invocation
 	told     bool   // the requester knows that a card can't be shown
 
@@ -70,7 +72,7 @@ type drawing struct {
 // task moves on meanwhile, the message of that move brings the rest. What Slack's pace
 // has no room for waits for its turn; progress does not, but with the task's next revision, or
 // when the sweeper finds shown_rev behind.
-func (h *Handler) draw(ctx context.Context, ref task.Ref) error {
+func (h *Handler) draw(ctx context.Context, ref aggregate.Ref) error {
 	a, err := h.Tasks.Load(ctx, ref)
 	if err != nil {
 		return fmt.Errorf("load the task: %w", err)
@@ -91,7 +93,7 @@ func (h *Handler) draw(ctx context.Context, ref task.Ref) error {
 		return fmt.Errorf("read the settings: %w", err)
 	}
 	d := &drawing{Handler: h, ref: ref, a: a, settings: settings, by: h.NewID()}
-	d.told = slices.ContainsFunc(a.Cards, func(c *task.Card) bool { return c.Refusal != "" })
+	d.told = slices.ContainsFunc(a.Cards, func(c *aggregate.Card) bool { return c.Refusal != "" })
 	behind, err := d.cards(ctx)
 	if err != nil || behind {
 		return err
@@ -126,7 +128,7 @@ func (h *Handler) shown(ctx context.Context, a *task.Aggregate) error {
 
 // cards draws all of the task's cards. It reports whether some were left out.
 func (d *drawing) cards(ctx context.Context) (left bool, err error) {
-	var rows []*task.Card
+	var rows []*aggregate.Card
 	rows, d.urgency = inOrder(d.a)
 	d.short = map[string]short{}
 	var behind error
@@ -156,11 +158,11 @@ func (d *drawing) cards(ctx context.Context) (left bool, err error) {
 
 // card makes one message show its card. Whether it does is read off the rows: large
 // arguments never change, and are fetched only for a card that is drawn anew.
-func (d *drawing) card(ctx context.Context, c *task.Card) error {
+func (d *drawing) card(ctx context.Context, c *aggregate.Card) error {
 	m := card.RenderUnder(d.a, c, d.settings, d.Now())
 	hash := card.Hash(m)
 	switch {
-	case c.State == task.CardPosted && c.Hash == hash:
+	case c.State == aggregate.CardPosted && c.Hash == hash:
 		return nil
 	case d.rests(c):
 		return nil
@@ -181,15 +183,15 @@ func (d *drawing) card(ctx context.Context, c *task.Card) error {
 // rests reports whether a card that Slack refused is left alone: until the next
 // revision, or the next try while a gate waits, unless shown_rev was removed: somebody
 // clicked, and asks to see what is true.
-func (d *drawing) rests(c *task.Card) bool {
+func (d *drawing) rests(c *aggregate.Card) bool {
 	again := d.a.TryAgainAt(c)
-	return c.State == task.CardUnreachable && c.TriedRev >= d.a.Head.Rev && d.a.Head.ShownRev != 0 &&
+	return c.State == aggregate.CardUnreachable && c.TriedRev >= d.a.Head.Rev && d.a.Head.ShownRev != 0 &&
 		(again == nil || d.Now().Before(*again))
 }
 
 // update replaces what a message shows. A message that is gone, or can't be
 // changed any more, is posted anew.
-func (d *drawing) update(ctx context.Context, c *task.Card, m card.Message, hash string) error {
+func (d *drawing) update(ctx context.Context, c *aggregate.Card, m card.Message, hash string) error {
 	if err := d.take(ctx, c, methodUpdate); err != nil {
 		return err
 	}
@@ -206,7 +208,7 @@ func (d *drawing) update(ctx context.Context, c *task.Card, m card.Message, hash
 			return fmt.Errorf("reset: %w", err)
 		}
 		fresh := *c
-		fresh.State, fresh.MessageTS, fresh.Hash = task.CardNone, "", ""
+		fresh.State, fresh.MessageTS, fresh.Hash = aggregate.CardNone, "", ""
 		return d.post(ctx, &fresh, m, hash)
 	}
 	if err != nil {
@@ -223,7 +225,7 @@ func (d *drawing) update(ctx context.Context, c *task.Card, m card.Message, hash
 // for good is noted and told, and the other cards go on; everything else ends this
 // try. What Slack refuses to the app as a whole is no card's refusal: somebody is
 // woken, and the message comes again until the token is good.
-func (d *drawing) failed(ctx context.Context, c *task.Card, err error) error {
+func (d *drawing) failed(ctx context.Context, c *aggregate.Card, err error) error {
 	var refused slackapi.Refused
 	if errors.As(err, &refused) && refused.App {
 		metric.Count(metric.AppRefused, 1)
@@ -251,11 +253,11 @@ func (d *drawing) failed(ctx context.Context, c *task.Card, err error) error {
 	return nil
 }
 
-func (d *drawing) about(c *task.Card) slackapi.Metadata {
+func (d *drawing) about(c *aggregate.Card) slackapi.Metadata {
 	return slackapi.Metadata{Task: d.ref.Task, Card: c.Key()}
 }
 
-func (d *drawing) log(c *task.Card) *slog.Logger {
+func (d *drawing) log(c *aggregate.Card) *slog.Logger {
 	return slog.With("task_id", d.ref.Task, "card", c.Key(), "rev", d.a.Head.Rev)
 }
 

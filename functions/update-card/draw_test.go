@@ -12,9 +12,11 @@ import (
 
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/aggregate"
 	"ringi/shared/slackapi/slacktest"
 	"ringi/shared/store/storetest"
 	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 // TestUpdateCard runs every part against one database, each in a table and a workspace of its own.
@@ -75,7 +77,7 @@ func testFollows(t *testing.T, w *world) {
 	if now := w.shows("勤怠"); now[0].TS != first[0].TS {
 		t.Error("the card is another message")
 	}
-	if c := w.load().Card("CARD#task"); c.State != task.CardPosted || c.Hash == "" || c.ClaimedBy != "" {
+	if c := w.load().Card("CARD#task"); c.State != aggregate.CardPosted || c.Hash == "" || c.ClaimedBy != "" {
 		t.Errorf("%+v", c)
 	}
 }
@@ -107,13 +109,13 @@ func testRepeated(t *testing.T, w *world) {
 	if done == 0 {
 		t.Error("nobody came through")
 	}
-	w.h.NewID = task.NewID
+	w.h.NewID = aggregate.NewID
 	w.done()
 	w.shows("受け付けました")
 }
 
 func testLocale(t *testing.T, w *world) {
-	tenant := task.Tenant{ID: w.ref.Tenant, Name: "x", Slug: "default", TeamID: slacktest.Team, Admins: []string{}}
+	tenant := tenancy.Tenant{ID: w.ref.Tenant, Name: "x", Slug: "default", TeamID: slacktest.Team, Admins: []string{}}
 	if _, err := w.store.Bootstrap(t.Context(), tenant, w.clock); err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +124,7 @@ func testLocale(t *testing.T, w *world) {
 		t.Fatal(err)
 	}
 	saved.Locale = "en"
-	if _, err := w.store.SaveSettings(t.Context(), w.ref.Tenant, saved, task.Actor{Type: task.ActorUser, ID: "U0ADMIN"}, w.clock); err != nil {
+	if _, err := w.store.SaveSettings(t.Context(), w.ref.Tenant, saved, aggregate.Actor{Type: aggregate.ActorUser, ID: "U0ADMIN"}, w.clock); err != nil {
 		t.Fatal(err)
 	}
 	w.done()
@@ -158,7 +160,7 @@ func testArchived(t *testing.T, w *world) {
 	}
 	w.done()
 	c := w.load().Card("CARD#task")
-	if c.State != task.CardUnreachable || c.Refusal != "is_archived" || c.TriedRev != 1 {
+	if c.State != aggregate.CardUnreachable || c.Refusal != "is_archived" || c.TriedRev != 1 {
 		t.Fatalf("%+v", c)
 	}
 	dm := func() int {
@@ -186,12 +188,12 @@ func testArchived(t *testing.T, w *world) {
 		t.Fatal(err)
 	}
 	w.decide(func(a *task.Aggregate) (task.Change, error) {
-		by := task.Actor{Type: task.ActorUser, ID: workspace.Suzuki, Team: slacktest.Team, Member: true}
-		return a.ApprovePrompt(a.Prompt().ID, by, task.Policy{Team: slacktest.Team, AllowSelf: true}, w.clock)
+		by := aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Suzuki, Team: slacktest.Team, Member: true}
+		return a.ApprovePrompt(a.Prompt().ID, by, aggregate.Policy{Team: slacktest.Team, AllowSelf: true}, w.clock)
 	})
 	w.done()
 	w.shows("勤怠", "承認")
-	if c := w.load().Card("CARD#task"); c.State != task.CardPosted || c.Refusal != "" {
+	if c := w.load().Card("CARD#task"); c.State != aggregate.CardPosted || c.Refusal != "" {
 		t.Errorf("%+v", c)
 	}
 }
@@ -204,7 +206,7 @@ func testArchivedAtGate(t *testing.T, w *world) {
 		t.Fatal(err)
 	}
 	w.done()
-	if c := w.load().Card("CARD#prompt#0001"); c.State != task.CardUnreachable || c.TriedAt == nil {
+	if c := w.load().Card("CARD#prompt#0001"); c.State != aggregate.CardUnreachable || c.TriedAt == nil {
 		t.Fatalf("%+v", c)
 	}
 	if err := w.slack.SetArchived(workspace.HR, false); err != nil {
@@ -225,7 +227,7 @@ func testArchivedAtGate(t *testing.T, w *world) {
 	}
 	w.done()
 	w.shows("勤怠", "approve_prompt")
-	if c := w.load().Card("CARD#prompt#0001"); c.State != task.CardPosted || c.Refusal != "" || c.TriedAt != nil {
+	if c := w.load().Card("CARD#prompt#0001"); c.State != aggregate.CardPosted || c.Refusal != "" || c.TriedAt != nil {
 		t.Errorf("%+v", c)
 	}
 }
@@ -242,7 +244,7 @@ func testAppRefused(t *testing.T, w *world) {
 		w.back(1, 2)
 		a := w.load()
 		for _, c := range a.Cards {
-			if c.State == task.CardUnreachable || c.Refusal != "" || c.State == task.CardPosting {
+			if c.State == aggregate.CardUnreachable || c.Refusal != "" || c.State == aggregate.CardPosting {
 				t.Errorf("%s: %+v", code, c)
 			}
 		}
@@ -265,7 +267,7 @@ func testUpdateFault(t *testing.T, w *world) {
 	w.slack.Faults.Add(webapi.Fault{Method: "chat.update", Kind: webapi.Unavailable})
 	w.back(1, 2)
 	w.shows("受け付けました", "実行方針") // an update to be done again holds up no other card
-	if c := w.load().Card("CARD#task"); c.Hash != "" || c.State != task.CardPosted {
+	if c := w.load().Card("CARD#task"); c.Hash != "" || c.State != aggregate.CardPosted {
 		t.Errorf("%+v", c)
 	}
 	w.done()
@@ -275,18 +277,18 @@ func testUpdateFault(t *testing.T, w *world) {
 	w.done()
 	before := w.load().Card("CARD#prompt#0001").MessageTS
 	w.slack.Faults.Add(webapi.Fault{Method: "chat.update", Kind: webapi.Refused, Code: "msg_too_long"})
-	by := task.Actor{Type: task.ActorUser, ID: workspace.Sato, Team: slacktest.Team, Member: true}
-	policy := task.Policy{Team: slacktest.Team, AllowSelf: true}
+	by := aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Sato, Team: slacktest.Team, Member: true}
+	policy := aggregate.Policy{Team: slacktest.Team, AllowSelf: true}
 	w.decide(func(a *task.Aggregate) (task.Change, error) {
 		return a.ApprovePrompt(a.Prompt().ID, by, policy, w.clock)
 	})
 	w.done()
-	if c := w.load().Card("CARD#prompt#0001"); c.State != task.CardUnreachable || c.MessageTS != before || c.Refusal != "msg_too_long" {
+	if c := w.load().Card("CARD#prompt#0001"); c.State != aggregate.CardUnreachable || c.MessageTS != before || c.Refusal != "msg_too_long" {
 		t.Errorf("%+v", c)
 	}
 	w.decide(func(a *task.Aggregate) (task.Change, error) { return a.CancelTask(by, policy, w.clock) })
 	w.done()
-	if c := w.load().Card("CARD#prompt#0001"); c.State != task.CardPosted || c.MessageTS != before {
+	if c := w.load().Card("CARD#prompt#0001"); c.State != aggregate.CardPosted || c.MessageTS != before {
 		t.Errorf("%+v", c)
 	}
 }
@@ -308,17 +310,17 @@ func testLargeArguments(t *testing.T, w *world) {
 	w.extract()
 	w.decide(func(a *task.Aggregate) (task.Change, error) { return a.BeginPrompt(1, w.clock) })
 	w.decide(func(a *task.Aggregate) (task.Change, error) {
-		return a.FinishPrompt(1, "方針", task.DefaultSettings(), w.clock)
+		return a.FinishPrompt(1, "方針", tenancy.DefaultSettings(), w.clock)
 	})
-	by, policy := task.Actor{Type: task.ActorUser, ID: workspace.Suzuki, Team: slacktest.Team, Member: true}, task.Policy{Team: slacktest.Team}
+	by, policy := aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Suzuki, Team: slacktest.Team, Member: true}, aggregate.Policy{Team: slacktest.Team}
 	w.decide(func(a *task.Aggregate) (task.Change, error) {
 		return a.ApprovePrompt(a.Prompt().ID, by, policy, w.clock)
 	})
 	w.decide(func(a *task.Aggregate) (task.Change, error) { return a.BeginProcess(1, w.clock) })
-	arguments := task.JSON(`{"recipient":"U1","text":"` + strings.Repeat("長", 2000) + `末尾"}`)
-	steps := []task.Step{{StepID: "step-1", Order: 1, Title: "通知", Tool: "send_slack_dm", ToolInput: arguments, Effect: task.Write, ToolVersion: "1"}}
+	arguments := aggregate.JSON(`{"recipient":"U1","text":"` + strings.Repeat("長", 2000) + `末尾"}`)
+	steps := []task.Step{{StepID: "step-1", Order: 1, Title: "通知", Tool: "send_slack_dm", ToolInput: arguments, Effect: aggregate.Write, ToolVersion: "1"}}
 	w.decide(func(a *task.Aggregate) (task.Change, error) {
-		return a.FinishProcess(1, steps, "", task.DefaultSettings(), w.clock)
+		return a.FinishProcess(1, steps, "", tenancy.DefaultSettings(), w.clock)
 	})
 	w.decide(func(a *task.Aggregate) (task.Change, error) {
 		return a.ApproveProcess(a.Process().ID, by, policy, w.clock)
@@ -326,7 +328,7 @@ func testLargeArguments(t *testing.T, w *world) {
 	w.decide(func(a *task.Aggregate) (task.Change, error) { return a.StartExecution(1, w.clock) })
 	w.shelf["key"] = arguments
 	w.decide(func(a *task.Aggregate) (task.Change, error) {
-		return a.OpenStepGate(1, 1, task.Blob{S3Key: "key", Preview: "{}", Bytes: len(arguments)}, task.HashOf(string(arguments)), w.clock)
+		return a.OpenStepGate(1, 1, aggregate.Blob{S3Key: "key", Preview: "{}", Bytes: len(arguments)}, aggregate.HashOf(string(arguments)), w.clock)
 	})
 	w.done()
 	thread := w.slack.Thread(t, workspace.HR, w.root)
@@ -364,7 +366,7 @@ type meanwhile struct {
 	do func()
 }
 
-func (m meanwhile) Shown(ctx context.Context, ref task.Ref, h task.Head) error {
+func (m meanwhile) Shown(ctx context.Context, ref aggregate.Ref, h task.Head) error {
 	m.do()
 	return m.Tasks.Shown(ctx, ref, h)
 }
@@ -373,10 +375,10 @@ func (m meanwhile) Shown(ctx context.Context, ref task.Ref, h task.Head) error {
 func testRedrawMeanwhile(t *testing.T, w *world) {
 	w.extract()
 	w.draft()
-	x := task.DefaultSettings()
-	x.Approvers = task.Approvers{Mode: task.ApproversList, Users: []string{workspace.Tanaka}}
+	x := tenancy.DefaultSettings()
+	x.Approvers = tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{workspace.Tanaka}}
 	w.h.Tasks = meanwhile{w.store, func() {
-		by := task.Actor{Type: task.ActorUser, ID: workspace.Suzuki, Team: slacktest.Team}
+		by := aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Suzuki, Team: slacktest.Team}
 		if _, err := w.store.SaveSettings(t.Context(), w.ref.Tenant, x, by, w.clock); err != nil {
 			t.Fatal(err)
 		}

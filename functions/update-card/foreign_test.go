@@ -6,13 +6,15 @@ import (
 
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/aggregate"
 	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 // receivedOf makes the world's task one of another workspace, which says that it was asked in our channel.
 func (w *world) receivedOf(team string) {
 	w.t.Helper()
-	c, ref, err := task.Receive(task.TenantID(team), task.Request{
+	c, ref, err := task.Receive(aggregate.TenantID(team), task.Request{
 		TeamID: team, Text: "従業員一覧", User: workspace.Alex, Channel: workspace.HR, MessageTS: w.root, ThreadTS: w.root, Source: task.SourceChannel,
 	}, w.clock)
 	if err != nil {
@@ -43,8 +45,8 @@ func testForeign(t *testing.T, w *world) {
 	}
 
 	w.receivedOf("T0CONNECTED")
-	own := task.Integration{TenantID: w.ref.Tenant, Provider: task.SlackProvider, Status: task.Connected, Credentials: "sealed"}
-	if _, err := w.store.SaveIntegration(t.Context(), own, task.Actor{Type: task.ActorUser, ID: "U0ADMIN"}, w.clock); err != nil {
+	own := tenancy.Integration{TenantID: w.ref.Tenant, Provider: tenancy.SlackProvider, Status: tenancy.Connected, Credentials: "sealed"}
+	if _, err := w.store.SaveIntegration(t.Context(), own, aggregate.Actor{Type: aggregate.ActorUser, ID: "U0ADMIN"}, w.clock); err != nil {
 		t.Fatal(err)
 	}
 	w.done()

@@ -15,8 +15,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/slackapi"
-	"ringi/shared/task"
 )
 
 const (
@@ -79,8 +79,8 @@ func (h *Handler) Handle(ctx context.Context, e events.SQSEvent) (events.SQSEven
 
 // record handles one message. What can never be handled is logged and done with.
 func (h *Handler) record(ctx context.Context, r events.SQSMessage) (err error) {
-	var ref task.Ref
-	if err := json.Unmarshal([]byte(r.Body), &ref); err != nil || !task.ValidID(ref.Tenant) || !task.ValidID(ref.Task) {
+	var ref aggregate.Ref
+	if err := json.Unmarshal([]byte(r.Body), &ref); err != nil || !aggregate.ValidID(ref.Tenant) || !aggregate.ValidID(ref.Task) {
 		slog.ErrorContext(ctx, "dropped: the message names no task", "message_id", r.MessageId)
 		return nil
 	}
@@ -96,7 +96,7 @@ func (h *Handler) record(ctx context.Context, r events.SQSMessage) (err error) {
 		defer cancel()
 	}
 	err = h.draw(ctx, ref)
-	if errors.Is(err, task.ErrNotFound) {
+	if errors.Is(err, aggregate.ErrNotFound) {
 		slog.ErrorContext(ctx, "dropped: no such task", "task_id", ref.Task)
 		return nil
 	}

@@ -13,10 +13,12 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/card"
 	"ringi/shared/slackapi"
 	"ringi/shared/store"
 	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 // A backlog: 2,000 cards of one workspace are to say within a minute how the work ended, of
@@ -35,7 +37,7 @@ func TestABacklogOfOneWorkspaceDelaysNobody(t *testing.T) {
 	t.Cleanup(func() { slog.SetDefault(quiet) })
 	b := &backlogged{t: t, clock: time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC), tasks: map[string]*waiting{}, paces: map[string]*paper{}}
 	h := &Handler{
-		Tasks: b, Rows: b, Shelf: b, Slack: b, Pace: b, PaceScale: 1, Queue: b, NewID: task.NewID,
+		Tasks: b, Rows: b, Shelf: b, Slack: b, Pace: b, PaceScale: 1, Queue: b, NewID: aggregate.NewID,
 		Now: func() time.Time { return b.clock }, Wait: func(context.Context, time.Duration) error { return nil },
 	}
 	began, minutes, n := b.clock, 0, 0
@@ -106,13 +108,13 @@ type backlogged struct {
 }
 
 func (b *backlogged) asks(team string) {
-	id := task.NewID()
+	id := aggregate.NewID()
 	a := &task.Aggregate{
-		Head: task.Head{TenantID: task.TenantID(team), TaskID: id, Rev: 2, ShownRev: 1, Run: 1, Requester: "U1", ChangedAt: b.clock,
+		Head: task.Head{TenantID: aggregate.TenantID(team), TaskID: id, Rev: 2, ShownRev: 1, Run: 1, Requester: "U1", ChangedAt: b.clock,
 			Parked: &task.Parked{Layer: task.L1, Sentence: task.ReasonRunFailed}},
 		Request: &task.Request{TeamID: team, Text: "x", User: "U1", Channel: "C1", MessageTS: "1.1", ThreadTS: "1.1"},
 	}
-	a.Add(&task.Card{ID: task.NewID(), TaskID: id, CardType: task.CardTask, Channel: "C1", State: task.CardPosted, MessageTS: "1.2", Hash: "as received", CreatedAt: b.clock})
+	a.Add(&aggregate.Card{ID: aggregate.NewID(), TaskID: id, CardType: task.CardTask, Channel: "C1", State: aggregate.CardPosted, MessageTS: "1.2", Hash: "as received", CreatedAt: b.clock})
 	w := &waiting{a: a, began: b.clock, due: b.clock.Add(time.Minute)}
 	b.tasks[id], b.queue, b.left = w, append(b.queue, w), b.left+1
 }
@@ -163,7 +165,7 @@ func (b *backlogged) ChangeMessageVisibility(_ context.Context, in *sqs.ChangeMe
 	return &sqs.ChangeMessageVisibilityOutput{}, nil
 }
 
-func (b *backlogged) Load(_ context.Context, ref task.Ref) (*task.Aggregate, error) {
+func (b *backlogged) Load(_ context.Context, ref aggregate.Ref) (*task.Aggregate, error) {
 	a := *b.tasks[ref.Task].a
 	return &a, nil
 }
@@ -172,18 +174,18 @@ func (b *backlogged) Opened(_ context.Context, a *task.Aggregate, _ string) (*ta
 	return a, nil
 }
 
-func (b *backlogged) Settings(context.Context, string) (task.Settings, error) {
-	return task.DefaultSettings(), nil
+func (b *backlogged) Settings(context.Context, string) (tenancy.Settings, error) {
+	return tenancy.DefaultSettings(), nil
 }
 
-func (b *backlogged) Shown(_ context.Context, ref task.Ref, h task.Head) error {
+func (b *backlogged) Shown(_ context.Context, ref aggregate.Ref, h task.Head) error {
 	w := b.tasks[ref.Task]
 	w.a.Head.ShownRev, w.a.Head.DrawAt, w.drawn = h.Rev, nil, b.clock
 	b.left--
 	return nil
 }
 
-func (b *backlogged) DrawAt(_ context.Context, ref task.Ref, at time.Time, due bool) error {
+func (b *backlogged) DrawAt(_ context.Context, ref aggregate.Ref, at time.Time, due bool) error {
 	w := b.tasks[ref.Task]
 	w.a.Head.DrawAt = &at
 	if due && at.Before(w.due) {
@@ -192,9 +194,9 @@ func (b *backlogged) DrawAt(_ context.Context, ref task.Ref, at time.Time, due b
 	return nil
 }
 
-func (b *backlogged) ForgetCard(context.Context, task.Ref, string, string) error { return nil }
+func (b *backlogged) ForgetCard(context.Context, aggregate.Ref, string, string) error { return nil }
 
-func (b *backlogged) ShownCard(_ context.Context, ref task.Ref, _, _, hash string) error {
+func (b *backlogged) ShownCard(_ context.Context, ref aggregate.Ref, _, _, hash string) error {
 	b.tasks[ref.Task].a.Cards[0].Hash = hash
 	return nil
 }
@@ -238,4 +240,6 @@ func (*backlogged) Team(context.Context) (string, error) {
 	return "", slackapi.Refused{Code: slackapi.CodeUnknownMethod}
 }
 
-func (*backlogged) Integrations(context.Context, string) ([]task.Integration, error) { return nil, nil }
+func (*backlogged) Integrations(context.Context, string) ([]tenancy.Integration, error) {
+	return nil, nil
+}

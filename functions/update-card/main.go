@@ -14,13 +14,13 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/boot"
 	"ringi/shared/result"
 	"ringi/shared/secret"
 	"ringi/shared/slackapi"
 	"ringi/shared/sleep"
 	"ringi/shared/store"
-	"ringi/shared/task"
 )
 
 // slackTimeout is how long one call may take.
@@ -44,6 +44,6 @@ func newHandler(ctx context.Context, cfg aws.Config) (*Handler, error) {
 	s := store.New(dynamodb.NewFromConfig(cfg), os.Getenv("TABLE_NAME"))
 	return &Handler{
 		Tasks: s, Rows: s, Shelf: result.Shelf{S3: s3.NewFromConfig(cfg), Bucket: os.Getenv("RESULTS_BUCKET")}, Slack: slack, Queue: sqs.NewFromConfig(cfg), QueueURL: os.Getenv("CARD_QUEUE_URL"),
-		Pace: s, PaceScale: scale, Now: time.Now, NewID: task.NewID, Wait: sleep.For,
+		Pace: s, PaceScale: scale, Now: time.Now, NewID: aggregate.NewID, Wait: sleep.For,
 	}, nil
 }

@@ -7,10 +7,10 @@ import (
 	"log/slog"
 	"time"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/metric"
 	"ringi/shared/slackapi"
 	"ringi/shared/store"
-	"ringi/shared/task"
 )
 
 // Slack takes 50 updates a minute of a workspace (its Tier 3), and a post a second of a
@@ -94,7 +94,7 @@ func (d *drawing) budgets(method, channel string) []store.Budget {
 
 // take takes what one call for a card needs of Slack's pace, or returns short. What can't
 // be read or written is no reason to wait: Slack says no itself.
-func (d *drawing) take(ctx context.Context, c *task.Card, method string) error {
+func (d *drawing) take(ctx context.Context, c *aggregate.Card, method string) error {
 	if d.Pace == nil {
 		return nil
 	}

@@ -8,9 +8,11 @@ import (
 
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/aggregate"
 	"ringi/shared/slackapi/slacktest"
 	"ringi/shared/store"
 	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 // paced has the world keep Slack's pace, of which so many updates are used up.
@@ -33,8 +35,8 @@ func (w *world) use(name string, calls int, window time.Duration) {
 func (w *world) approve() {
 	w.t.Helper()
 	w.decide(func(a *task.Aggregate) (task.Change, error) {
-		by := task.Actor{Type: task.ActorUser, ID: workspace.Suzuki, Team: slacktest.Team, Member: true}
-		return a.ApprovePrompt(a.Prompt().ID, by, task.Policy{Team: slacktest.Team, AllowSelf: true}, w.clock)
+		by := aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Suzuki, Team: slacktest.Team, Member: true}
+		return a.ApprovePrompt(a.Prompt().ID, by, aggregate.Policy{Team: slacktest.Team, AllowSelf: true}, w.clock)
 	})
 }
 
@@ -63,7 +65,7 @@ func testProgressIsLeftOut(t *testing.T, w *world) {
 func testAskingIsNotLeftOut(t *testing.T, w *world) {
 	w.done()
 	w.decide(func(a *task.Aggregate) (task.Change, error) {
-		return a.Ask(1, task.Beside{TaskID: "01OTHER", Title: "勤怠集計", ID: "01PROMPT", Kind: task.CardPrompt, Version: 1}, task.DefaultSettings(), w.clock)
+		return a.Ask(1, task.Beside{TaskID: "01OTHER", Title: "勤怠集計", ID: "01PROMPT", Kind: task.CardPrompt, Version: 1}, tenancy.DefaultSettings(), w.clock)
 	})
 	w.paced(5) // of ten: room for what asks and for what is settled
 	w.done()
@@ -89,7 +91,7 @@ func testPostedPending(t *testing.T, w *world) {
 	w.done()
 	w.shows("勤怠") // it would have to be updated at once, and there is no room for it
 	w.decide(func(a *task.Aggregate) (task.Change, error) {
-		return a.FinishPrompt(1, "方針", task.DefaultSettings(), w.clock)
+		return a.FinishPrompt(1, "方針", tenancy.DefaultSettings(), w.clock)
 	})
 	w.slack.Calls()
 	w.done()
@@ -119,11 +121,13 @@ func testShortOfUpdates(t *testing.T, w *world) {
 	w.back(1, 13)
 }
 
-func (w *world) requester() task.Actor {
-	return task.Actor{Type: task.ActorUser, ID: workspace.Sato, Team: slacktest.Team, Member: true}
+func (w *world) requester() aggregate.Actor {
+	return aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Sato, Team: slacktest.Team, Member: true}
 }
 
-func (w *world) policy() task.Policy { return task.Policy{Team: slacktest.Team, AllowSelf: true} }
+func (w *world) policy() aggregate.Policy {
+	return aggregate.Policy{Team: slacktest.Team, AllowSelf: true}
+}
 
 // A 429 is said once, and heard by every invocation.
 func testHeldForAll(t *testing.T, w *world) {

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"time"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/card"
 	"ringi/shared/metric"
 	"ringi/shared/slackapi"
-	"ringi/shared/task"
 )
 
 const (
@@ -27,7 +27,7 @@ const (
 
 // post gives a card its one message. The claim comes before the call, so that a
 // message whose answer nobody saw is looked for before there is a second one.
-func (d *drawing) post(ctx context.Context, c *task.Card, m card.Message, hash string) error {
+func (d *drawing) post(ctx context.Context, c *aggregate.Card, m card.Message, hash string) error {
 	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < enough {
 		return later{0, "too little time is left for a post"}
 	}
@@ -42,7 +42,7 @@ func (d *drawing) post(ctx context.Context, c *task.Card, m card.Message, hash s
 	if err != nil {
 		return fmt.Errorf("claim: %w", err)
 	}
-	if c.State == task.CardPosting { // whoever claimed it never said what became of it
+	if c.State == aggregate.CardPosting { // whoever claimed it never said what became of it
 		found, err := d.find(ctx, c)
 		if err != nil {
 			return later{stale, err.Error()}
@@ -70,8 +70,8 @@ func (d *drawing) post(ctx context.Context, c *task.Card, m card.Message, hash s
 
 // wait says when to look again at a card that another invocation is posting: most
 // often it is done in a moment, and the task's later cards wait behind this message.
-func wait(held task.Card, now time.Time) error {
-	if held.State == task.CardPosting && held.ClaimedAt != nil {
+func wait(held aggregate.Card, now time.Time) error {
+	if held.State == aggregate.CardPosting && held.ClaimedAt != nil {
 		return later{min(soon, max(time.Second, held.ClaimedAt.Add(stale).Sub(now))), "another invocation is posting"}
 	}
 	return later{0, "another invocation was faster"}
@@ -79,7 +79,7 @@ func wait(held task.Card, now time.Time) error {
 
 // keep saves which message is the card's. Whoever lost the claim meanwhile takes
 // its own message back, but only if the row names another: else somebody will find and adopt it.
-func (d *drawing) keep(ctx context.Context, c *task.Card, ts, hash string) error {
+func (d *drawing) keep(ctx context.Context, c *aggregate.Card, ts, hash string) error {
 	err := d.Rows.PostedCard(ctx, d.ref, c.Key(), d.by, ts, c.Channel, hash)
 	if !isOther(err) {
 		if err != nil {
@@ -103,7 +103,7 @@ func (d *drawing) keep(ctx context.Context, c *task.Card, ts, hash string) error
 // message is not to be seen yet, the claim stays, and with it the duty to look. After a
 // failure of Slack's own it looks twice; then nothing will come any more, and the claim is
 // given back, so that the next try posts anew.
-func (d *drawing) look(ctx context.Context, c *task.Card, m card.Message, hash string, cause slackapi.Unknown) error {
+func (d *drawing) look(ctx context.Context, c *aggregate.Card, m card.Message, hash string, cause slackapi.Unknown) error {
 	d.log(c).WarnContext(ctx, "unknown outcome", "err", cause)
 	looks := []time.Duration{lookAfter}
 	if cause.Over {
@@ -133,7 +133,7 @@ var errNotPosted = errors.New("slack failed at the post")
 
 // find looks for the card's messages in its thread. Where Slack does not permit
 // that, there are none to be found; it is counted.
-func (d *drawing) find(ctx context.Context, c *task.Card) ([]string, error) {
+func (d *drawing) find(ctx context.Context, c *aggregate.Card) ([]string, error) {
 	found, err := d.Slack.FindCards(ctx, c.Channel, d.a.Request.ThreadTS, d.about(c))
 	var refused slackapi.Refused
 	if errors.As(err, &refused) && (refused.Permanent || refused.Code == slackapi.CodeMissingScope) {
@@ -146,7 +146,7 @@ func (d *drawing) find(ctx context.Context, c *task.Card) ([]string, error) {
 
 // adopt makes the earliest of the found messages the card's and deletes the
 // others. If nobody knows what it shows, it is drawn.
-func (d *drawing) adopt(ctx context.Context, c *task.Card, found []string, m card.Message, hash string, known bool) error {
+func (d *drawing) adopt(ctx context.Context, c *aggregate.Card, found []string, m card.Message, hash string, known bool) error {
 	d.log(c).InfoContext(ctx, "adopted", "ts", found[0], "others", len(found)-1)
 	shows := hash
 	if !known {
@@ -164,12 +164,12 @@ func (d *drawing) adopt(ctx context.Context, c *task.Card, found []string, m car
 		return nil
 	}
 	shown := *c
-	shown.State, shown.MessageTS, shown.Hash = task.CardPosted, found[0], ""
+	shown.State, shown.MessageTS, shown.Hash = aggregate.CardPosted, found[0], ""
 	return d.update(ctx, &shown, m, hash)
 }
 
 // notPosted gives the claim back after a post that definitely did not happen.
-func (d *drawing) notPosted(ctx context.Context, c *task.Card, cause error) error {
+func (d *drawing) notPosted(ctx context.Context, c *aggregate.Card, cause error) error {
 	err := d.failed(ctx, c, cause)
 	if !errors.Is(err, cause) { // it was refused for good, and the row says so
 		return err
@@ -179,7 +179,7 @@ func (d *drawing) notPosted(ctx context.Context, c *task.Card, cause error) erro
 }
 
 // release gives the claim back; if it can't, it grows stale.
-func (d *drawing) release(ctx context.Context, c *task.Card) {
+func (d *drawing) release(ctx context.Context, c *aggregate.Card) {
 	if err := d.Rows.ReleaseCard(ctx, d.ref, c.Key(), d.by); err != nil {
 		d.log(c).WarnContext(ctx, "release the claim", "err", err)
 	}

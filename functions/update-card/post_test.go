@@ -8,8 +8,8 @@ import (
 
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/aggregate"
 	"ringi/shared/slackapi"
-	"ringi/shared/task"
 )
 
 func testRateLimit(t *testing.T, w *world) {
@@ -35,7 +35,7 @@ func testLostAnswer(t *testing.T, w *world) {
 	w.slack.Faults.Add(webapi.Fault{Method: "chat.postMessage", Kind: webapi.Lost})
 	w.done()
 	m := w.shows("受け付けました")
-	if c := w.load().Card("CARD#task"); c.MessageTS != m[0].TS || c.State != task.CardPosted {
+	if c := w.load().Card("CARD#task"); c.MessageTS != m[0].TS || c.State != aggregate.CardPosted {
 		t.Errorf("%+v", c)
 	}
 	w.slack.Calls()
@@ -94,7 +94,7 @@ func testOwnFaultLate(t *testing.T, w *world) {
 	w.h.Slack = &answersLate{Slack: w.slack.Client}
 	w.done()
 	m := w.shows("受け付けました")
-	if c := w.load().Card("CARD#task"); c.MessageTS != m[0].TS || c.State != task.CardPosted {
+	if c := w.load().Card("CARD#task"); c.MessageTS != m[0].TS || c.State != aggregate.CardPosted {
 		t.Errorf("%+v", c)
 	}
 }
@@ -102,7 +102,7 @@ func testOwnFaultLate(t *testing.T, w *world) {
 // crashed is a handler that dies before it saves what it posted.
 type crashed struct{ Rows }
 
-func (crashed) PostedCard(context.Context, task.Ref, string, string, string, string, string) error {
+func (crashed) PostedCard(context.Context, aggregate.Ref, string, string, string, string, string) error {
 	return errors.New("the process is gone")
 }
 
@@ -146,7 +146,7 @@ func testNoSearch(t *testing.T, w *world) {
 	w.slack.Faults.Add(webapi.Fault{Method: "conversations.replies", Kind: webapi.Refused, Code: "missing_scope"})
 	w.done()
 	w.shows("受け付けました", "受け付けました")
-	if c := w.load().Card("CARD#task"); c.State != task.CardPosted {
+	if c := w.load().Card("CARD#task"); c.State != aggregate.CardPosted {
 		t.Errorf("%+v", c)
 	}
 }

@@ -11,9 +11,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/slack-go/slack"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/card"
 	"ringi/shared/slackapi"
 	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 type cardMessage = card.Message
@@ -28,10 +30,10 @@ func message() card.Message {
 type broken struct {
 	err    error
 	panics bool
-	loads  []task.Ref
+	loads  []aggregate.Ref
 }
 
-func (b *broken) Load(_ context.Context, ref task.Ref) (*task.Aggregate, error) {
+func (b *broken) Load(_ context.Context, ref aggregate.Ref) (*task.Aggregate, error) {
 	b.loads = append(b.loads, ref)
 	if b.panics {
 		panic("text of a person")
@@ -39,12 +41,14 @@ func (b *broken) Load(_ context.Context, ref task.Ref) (*task.Aggregate, error) 
 	return nil, b.err
 }
 
-func (b *broken) Settings(context.Context, string) (task.Settings, error) {
-	return task.Settings{}, b.err
+func (b *broken) Settings(context.Context, string) (tenancy.Settings, error) {
+	return tenancy.Settings{}, b.err
 }
-func (b *broken) Shown(context.Context, task.Ref, task.Head) error                 { return b.err }
-func (b *broken) DrawAt(context.Context, task.Ref, time.Time, bool) error          { return b.err }
-func (b *broken) Integrations(context.Context, string) ([]task.Integration, error) { return nil, b.err }
+func (b *broken) Shown(context.Context, aggregate.Ref, task.Head) error        { return b.err }
+func (b *broken) DrawAt(context.Context, aggregate.Ref, time.Time, bool) error { return b.err }
+func (b *broken) Integrations(context.Context, string) ([]tenancy.Integration, error) {
+	return nil, b.err
+}
 
 func records(bodies ...string) events.SQSEvent {
 	var e events.SQSEvent
@@ -57,7 +61,7 @@ func records(bodies ...string) events.SQSEvent {
 }
 
 func TestWhatCanNeverBeHandledIsDoneWith(t *testing.T) {
-	good := fmt.Sprintf(`{"tenant":%q,"task":%q}`, task.NewID(), task.NewID())
+	good := fmt.Sprintf(`{"tenant":%q,"task":%q}`, aggregate.NewID(), aggregate.NewID())
 	for _, tt := range []struct {
 		name string
 		body string
@@ -67,13 +71,13 @@ func TestWhatCanNeverBeHandledIsDoneWith(t *testing.T) {
 		{"no JSON", "x", &broken{}, nil},
 		{"no ids", "{}", &broken{}, nil},
 		{"ids that are none", `{"tenant":"a","task":"b"}`, &broken{}, nil},
-		{"no such task", good, &broken{err: fmt.Errorf("load: %w", task.ErrNotFound)}, nil},
+		{"no such task", good, &broken{err: fmt.Errorf("load: %w", aggregate.ErrNotFound)}, nil},
 		{"the table is down", good, &broken{err: errors.New("throttled")}, []string{"m0"}},
 		{"a panic", good, &broken{panics: true}, []string{"m0"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			q := &queue{}
-			h := &Handler{Tasks: tt.b, Queue: q, NewID: task.NewID, Now: time.Now}
+			h := &Handler{Tasks: tt.b, Queue: q, NewID: aggregate.NewID, Now: time.Now}
 			out, err := h.Handle(t.Context(), records(tt.body))
 			if err != nil {
 				t.Fatal(err)
@@ -90,9 +94,9 @@ func TestWhatCanNeverBeHandledIsDoneWith(t *testing.T) {
 }
 
 func TestNoMessageOvertakesOneThatWaits(t *testing.T) {
-	good := fmt.Sprintf(`{"tenant":%q,"task":%q}`, task.NewID(), task.NewID())
+	good := fmt.Sprintf(`{"tenant":%q,"task":%q}`, aggregate.NewID(), aggregate.NewID())
 	b := &broken{err: errors.New("throttled")}
-	h := &Handler{Tasks: b, Queue: &queue{err: errors.New("gone")}, NewID: task.NewID, Now: time.Now}
+	h := &Handler{Tasks: b, Queue: &queue{err: errors.New("gone")}, NewID: aggregate.NewID, Now: time.Now}
 	out, err := h.Handle(t.Context(), records("x", good, good))
 	if err != nil {
 		t.Fatal(err)
@@ -135,7 +139,7 @@ func TestNoPostBeginsWithoutTime(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), enough-time.Second)
 	defer cancel()
 	d := &drawing{Handler: &Handler{}} // neither rows nor Slack may be touched
-	if err := d.post(ctx, &task.Card{}, message(), "h"); err == nil {
+	if err := d.post(ctx, &aggregate.Card{}, message(), "h"); err == nil {
 		t.Error("it was posted")
 	}
 }

@@ -10,14 +10,16 @@ import (
 
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/aggregate"
 	"ringi/shared/slackapi/slacktest"
 	"ringi/shared/store/storetest"
 	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 // asked is one request of many, and when its cards showed what people wait for.
 type asked struct {
-	ref           task.Ref
+	ref           aggregate.Ref
 	root, channel string
 	next          int       // move of the story
 	at            time.Time // when that is made; zero: when the gate's card has been seen for a while
@@ -92,7 +94,7 @@ func (r *rush) ask(channel string) {
 	if strings.HasPrefix(channel, "D") {
 		kind = "im"
 	}
-	c, ref, err := task.Receive(task.TenantID(slacktest.Team), task.Request{
+	c, ref, err := task.Receive(aggregate.TenantID(slacktest.Team), task.Request{
 		TeamID: slacktest.Team, Text: "依頼", User: workspace.Sato, Channel: channel, ChannelType: kind,
 		MessageTS: root, ThreadTS: root, Source: task.SourceChannel, EventID: fmt.Sprintf("EvRush%d", n),
 	}, r.clock)
@@ -117,7 +119,7 @@ func (r *rush) move(x *asked) {
 	if x.at.IsZero() || r.clock.Before(x.at) || x.next > 9 {
 		return
 	}
-	now, s := r.clock, task.DefaultSettings()
+	now, s := r.clock, tenancy.DefaultSettings()
 	after := []time.Duration{1, 5, 0, 1, 5, 0, 1, 2, 4, 0}[x.next] * time.Second
 	_, err := r.store.Decide(r.t.Context(), x.ref, func(a *task.Aggregate) (task.Change, error) {
 		switch x.next {
@@ -133,7 +135,7 @@ func (r *rush) move(x *asked) {
 			return a.BeginProcess(a.Head.Run, now)
 		case 5:
 			return a.FinishProcess(a.Head.Run, []task.Step{{
-				StepID: "s1", Order: 1, Title: "一覧", Description: "手順", ExpectedOutput: "結果", Tool: "list_employees", ToolInput: task.JSON("{}"), Effect: task.Read, ToolVersion: "1",
+				StepID: "s1", Order: 1, Title: "一覧", Description: "手順", ExpectedOutput: "結果", Tool: "list_employees", ToolInput: aggregate.JSON("{}"), Effect: aggregate.Read, ToolVersion: "1",
 			}}, "", s, now)
 		case 6:
 			return a.ApproveProcess(a.Process().ID, r.requester(), r.policy(), now)

@@ -3,13 +3,14 @@ package main
 import (
 	"context"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/card"
 	"ringi/shared/task"
 )
 
 // suggest offers requests to a person who was just greeted. It is best effort: the
 // app's manifest has suggestions too.
-func (d *drawing) suggest(ctx context.Context, c *task.Card) {
+func (d *drawing) suggest(ctx context.Context, c *aggregate.Card) {
 	if e := d.a.Head.Ended; e == nil || e.Reason != task.ReasonGreeting {
 		return
 	}

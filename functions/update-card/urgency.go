@@ -3,6 +3,7 @@ package main
 import (
 	"slices"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/task"
 )
 
@@ -16,7 +17,7 @@ const (
 )
 
 // urgencyOf reads off the rows how soon a card has to be drawn.
-func urgencyOf(a *task.Aggregate, c *task.Card) urgency {
+func urgencyOf(a *task.Aggregate, c *aggregate.Card) urgency {
 	if a.Head.Parked != nil && a.Head.Ended == nil && a.Newest(c.CardType, c.Subject) { // it has a button to try again
 		return asks
 	}
@@ -43,17 +44,17 @@ func urgencyOf(a *task.Aggregate, c *task.Card) urgency {
 	return progress
 }
 
-func ofGate(a *task.Aggregate, s task.GateStatus, t task.Terms) urgency {
+func ofGate(a *task.Aggregate, s aggregate.GateStatus, t aggregate.Terms) urgency {
 	switch {
-	case s == task.PendingApproval && t.ApprovalRequired:
+	case s == aggregate.PendingApproval && t.ApprovalRequired:
 		return asks
-	case s != task.Generating, a.Head.Ended != nil:
+	case s != aggregate.Generating, a.Head.Ended != nil:
 		return settled
 	}
 	return progress
 }
 
-func ofTask(a *task.Aggregate, c *task.Card) urgency {
+func ofTask(a *task.Aggregate, c *aggregate.Card) urgency {
 	switch {
 	case a.Choosing() != nil:
 		return asks
@@ -65,8 +66,8 @@ func ofTask(a *task.Aggregate, c *task.Card) urgency {
 
 // inOrder are a task's cards as they are drawn: the most urgent first. A card that has no
 // message yet is as urgent as the most urgent one after it, so that a thread reads in order.
-func inOrder(a *task.Aggregate) ([]*task.Card, map[string]urgency) {
-	cards := slices.SortedStableFunc(slices.Values(a.Cards), func(a, b *task.Card) int { return a.CreatedAt.Compare(b.CreatedAt) })
+func inOrder(a *task.Aggregate) ([]*aggregate.Card, map[string]urgency) {
+	cards := slices.SortedStableFunc(slices.Values(a.Cards), func(a, b *aggregate.Card) int { return a.CreatedAt.Compare(b.CreatedAt) })
 	of := map[string]urgency{}
 	behind := progress
 	for _, c := range slices.Backward(cards) {
@@ -76,6 +77,6 @@ func inOrder(a *task.Aggregate) ([]*task.Card, map[string]urgency) {
 			of[c.Key()] = behind
 		}
 	}
-	slices.SortStableFunc(cards, func(a, b *task.Card) int { return int(of[a.Key()] - of[b.Key()]) })
+	slices.SortStableFunc(cards, func(a, b *aggregate.Card) int { return int(of[a.Key()] - of[b.Key()]) })
 	return cards, of
 }

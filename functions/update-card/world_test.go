@@ -13,10 +13,12 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/aggregate"
 	"ringi/shared/slackapi/slacktest"
 	"ringi/shared/store"
 	"ringi/shared/store/storetest"
 	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 // world is one workspace and one table with one task in it.
@@ -27,7 +29,7 @@ type world struct {
 	h     *Handler
 	queue *queue
 	shelf storetest.Shelf
-	ref   task.Ref
+	ref   aggregate.Ref
 	root  string // of the thread
 	clock time.Time
 }
@@ -52,7 +54,7 @@ func newWorld(t *testing.T, db *storetest.Server) *world {
 	w := &world{t: t, store: s, slack: slacktest.Start(t), queue: &queue{}, shelf: storetest.Shelf{}, clock: time.Now()}
 	w.h = w.handler()
 	w.root = w.slack.Say(t, workspace.Sato, workspace.HR, "今月の勤怠をまとめて")
-	c, ref, err := task.Receive(task.TenantID(slacktest.Team), task.Request{
+	c, ref, err := task.Receive(aggregate.TenantID(slacktest.Team), task.Request{
 		TeamID: slacktest.Team, Text: "今月の勤怠をまとめて", User: workspace.Sato, Channel: workspace.HR, ChannelType: "channel",
 		MessageTS: w.root, ThreadTS: w.root, Source: task.SourceChannel, EventID: "Ev1",
 	}, w.clock)
@@ -69,7 +71,7 @@ func newWorld(t *testing.T, db *storetest.Server) *world {
 // handler is another invocation's.
 func (w *world) handler() *Handler {
 	return &Handler{
-		Tasks: w.store, Rows: w.store, Shelf: w.shelf, Slack: w.slack.Client, Queue: w.queue, QueueURL: "queue", NewID: task.NewID,
+		Tasks: w.store, Rows: w.store, Shelf: w.shelf, Slack: w.slack.Client, Queue: w.queue, QueueURL: "queue", NewID: aggregate.NewID,
 		Now:  func() time.Time { return w.clock },
 		Wait: func(context.Context, time.Duration) error { return nil },
 	}
@@ -96,7 +98,7 @@ func (w *world) draft() {
 	w.t.Helper()
 	w.decide(func(a *task.Aggregate) (task.Change, error) { return a.BeginPrompt(1, w.clock) })
 	w.decide(func(a *task.Aggregate) (task.Change, error) {
-		return a.FinishPrompt(1, "方針", task.DefaultSettings(), w.clock)
+		return a.FinishPrompt(1, "方針", tenancy.DefaultSettings(), w.clock)
 	})
 }
 

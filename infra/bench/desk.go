@@ -19,6 +19,7 @@ import (
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/stack"
+	"ringi/shared/aggregate"
 	"ringi/shared/card"
 	"ringi/shared/store"
 	"ringi/shared/task"
@@ -61,7 +62,7 @@ type desk struct {
 	rows    *store.Store
 	channel string
 	root    string // the message's timestamp, and the thread's
-	ref     task.Ref
+	ref     aggregate.Ref
 	poll    time.Duration
 	at      time.Time // when it was asked
 
@@ -80,7 +81,7 @@ func askIn(s *stack.Stack, person, channel, text string, poll time.Duration) (*d
 	if d.root, err = s.Sandbox.Say(person, channel, text); err != nil {
 		return nil, fmt.Errorf("ask: %w", err)
 	}
-	d.ref.Tenant = task.TenantID(s.Sandbox.TeamID())
+	d.ref.Tenant = aggregate.TenantID(s.Sandbox.TeamID())
 	d.ref.Task, err = task.ID(s.Sandbox.TeamID(), channel, d.root)
 	return d, err
 }
@@ -158,7 +159,7 @@ func (d *desk) click(ctx context.Context, user, key, action string) (time.Time, 
 // unsaved counts the notes in the thread that ask a person to try again.
 func (d *desk) unsaved(user string) (n int) {
 	for _, m := range d.s.Sandbox.Ephemerals(user) {
-		if m.ThreadTS == d.root && (m.Text == card.Note("ja", card.ErrUnsaved) || m.Text == card.Note("ja", task.ErrUnconfirmed) || m.Text == card.Note("ja", card.ErrUnverified)) {
+		if m.ThreadTS == d.root && (m.Text == card.Note("ja", card.ErrUnsaved) || m.Text == card.Note("ja", aggregate.ErrUnconfirmed) || m.Text == card.Note("ja", card.ErrUnverified)) {
 			n++
 		}
 	}

@@ -20,8 +20,10 @@ import (
 	"ringi/infra/bench/capacity"
 	"ringi/infra/bench/recorder"
 	"ringi/infra/local/template"
+	"ringi/shared/aggregate"
 	"ringi/shared/store"
 	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 const requester = "U0BENCH"
@@ -31,7 +33,7 @@ const requester = "U0BENCH"
 type example struct {
 	db        *dynamodb.Client
 	described template.Table
-	ref       task.Ref
+	ref       aggregate.Ref
 	rows      map[string]string // sort key, or AUDIT → DynamoDB's JSON
 }
 
@@ -41,7 +43,7 @@ func newExample(ctx context.Context, db *dynamodb.Client, described template.Tab
 		return nil, err
 	}
 	now, s := time.Now(), store.New(db, "example")
-	c, ref, err := task.Receive(task.TenantID("T0BENCH"), task.Request{
+	c, ref, err := task.Receive(aggregate.TenantID("T0BENCH"), task.Request{
 		TeamID: "T0BENCH", Channel: "C0BENCH", ChannelType: "channel", MessageTS: "1770000000.000100", ThreadTS: "1770000000.000100", User: requester,
 		Text: everyTool, Source: task.SourceChannel,
 	}, now)
@@ -58,7 +60,7 @@ func newExample(ctx context.Context, db *dynamodb.Client, described template.Tab
 		},
 		func(a *task.Aggregate) (task.Change, error) { return a.BeginPrompt(1, now) },
 		func(a *task.Aggregate) (task.Change, error) {
-			return a.FinishPrompt(1, strings.Repeat("従業員ごとに残業時間を集計します。", 20), task.DefaultSettings(), now)
+			return a.FinishPrompt(1, strings.Repeat("従業員ごとに残業時間を集計します。", 20), tenancy.DefaultSettings(), now)
 		},
 	} {
 		if _, err := s.Decide(ctx, ref, decide); err != nil {

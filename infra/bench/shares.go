@@ -11,7 +11,7 @@ import (
 	"ringi/infra/bench/recorder"
 	"ringi/infra/local/lambda"
 	"ringi/infra/local/sandbox/webapi"
-	"ringi/shared/task"
+	"ringi/shared/aggregate"
 )
 
 // Share is a stage of the way from a message to its first card.
@@ -69,7 +69,7 @@ func measureShares(ctx context.Context, n int) ([]Share, error) {
 
 // ignoreMissing leaves out that a task is not there yet.
 func ignoreMissing(err error) error {
-	if errors.Is(err, task.ErrNotFound) {
+	if errors.Is(err, aggregate.ErrNotFound) {
 		return nil
 	}
 	return err

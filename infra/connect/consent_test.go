@@ -17,10 +17,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 
 	"ringi/infra/local/vendors"
+	"ringi/shared/aggregate"
 	"ringi/shared/secret/oauth"
 	"ringi/shared/secret/vault"
 	"ringi/shared/store"
-	"ringi/shared/task"
 )
 
 // terminal is what the command says; somebody reads it while it runs.
@@ -87,7 +87,7 @@ func testConsent(t *testing.T, rows *store.Store, cfg aws.Config, table, key str
 		}
 		return res.StatusCode, string(b)
 	}
-	tenant := task.TenantID("T0CONSENT")
+	tenant := aggregate.TenantID("T0CONSENT")
 	keys := vault.Envelope{KMS: kms.NewFromConfig(cfg), KeyID: key}
 	for _, provider := range []string{"freee", "google"} {
 		t.Run(provider, func(t *testing.T) {
@@ -116,7 +116,7 @@ func testConsent(t *testing.T, rows *store.Store, cfg aws.Config, table, key str
 				t.Errorf("it cannot be renewed: %v", err)
 			}
 			row, err := rows.Integration(t.Context(), tenant, provider)
-			if want := map[string]task.JSON{"freee": `{"company_id":"1884310"}`, "google": "{}"}[provider]; err != nil || row.Metadata != want {
+			if want := map[string]aggregate.JSON{"freee": `{"company_id":"1884310"}`, "google": "{}"}[provider]; err != nil || row.Metadata != want {
 				t.Errorf("%s, %v", row.Metadata, err)
 			}
 			for _, secret := range v.Secrets() {

@@ -5,7 +5,7 @@ import (
 	"reflect"
 	"strings"
 
-	"ringi/shared/task"
+	"ringi/shared/aggregate"
 )
 
 // field is a value of a row under its name there; a member of an object is named
@@ -65,7 +65,7 @@ func (f field) set(text string) error {
 	}
 	f.value.SetZero() // JSON would leave what it doesn't name
 	if text == "null" || json.Unmarshal([]byte(text), f.value.Addr().Interface()) != nil {
-		return task.ErrField{Field: f.name, Limit: "must be " + kinds[f.value.Kind()]}
+		return aggregate.ErrField{Field: f.name, Limit: "must be " + kinds[f.value.Kind()]}
 	}
 	return nil
 }
@@ -79,7 +79,7 @@ func assign(fields []field, args []string, unknown func(name string) error) erro
 	for _, arg := range args {
 		name, text, ok := strings.Cut(arg, "=")
 		if !ok {
-			return task.ErrField{Field: visible(name), Limit: "needs a value: " + visible(name) + "=…"}
+			return aggregate.ErrField{Field: visible(name), Limit: "needs a value: " + visible(name) + "=…"}
 		}
 		found := false
 		for _, f := range fields {

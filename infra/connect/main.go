@@ -36,10 +36,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/secret/oauth"
 	"ringi/shared/secret/vault"
 	"ringi/shared/store"
-	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 // maxToken is the longest token that is taken, in bytes.
@@ -75,7 +76,7 @@ type order struct {
 	vault            vault.Vault
 	tenant, provider string
 	team             string
-	by               task.Actor
+	by               aggregate.Actor
 	listen           string
 	auth, tokens     string // addresses over the vendor's own
 }
@@ -111,7 +112,7 @@ func run(ctx context.Context, cfg aws.Config, args []string, in io.Reader, out i
 	rows := store.New(dynamodb.NewFromConfig(cfg), *table)
 	o := order{
 		vault:  vault.New(rows, vault.Envelope{KMS: kms.NewFromConfig(cfg), KeyID: *key}),
-		tenant: task.TenantID(*workspace), provider: provider, team: *workspace, by: task.Actor{Type: task.ActorUser, ID: *by, Team: *workspace}, listen: *listen, auth: *auth, tokens: *tokens,
+		tenant: aggregate.TenantID(*workspace), provider: provider, team: *workspace, by: aggregate.Actor{Type: aggregate.ActorUser, ID: *by, Team: *workspace}, listen: *listen, auth: *auth, tokens: *tokens,
 	}
 	if decide != nil {
 		return decide(ctx, rows, o, f.Args()[1:], out)
@@ -145,7 +146,7 @@ func (o order) given(ctx context.Context, rows *store.Store, in io.Reader) error
 	c := vault.Credential{}
 	if server.MatchString(o.provider) {
 		var err error
-		if c.Address, err = o.address(ctx, rows, strings.TrimPrefix(o.provider, task.ServerProvider)); err != nil {
+		if c.Address, err = o.address(ctx, rows, strings.TrimPrefix(o.provider, tenancy.ServerProvider)); err != nil {
 			return err
 		}
 	}

@@ -11,10 +11,11 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/secret/vault"
 	"ringi/shared/store"
 	"ringi/shared/store/storetest"
-	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 const token = "freee-himitsu"
@@ -44,19 +45,19 @@ func TestConnect(t *testing.T) {
 				t.Errorf("said %q", said)
 			}
 		}
-		tenant := task.TenantID("T0RINGI")
+		tenant := aggregate.TenantID("T0RINGI")
 		row, err := rows.Integration(t.Context(), tenant, "freee")
-		if err != nil || row.Status != task.Connected || strings.Contains(row.Credentials, token) {
+		if err != nil || row.Status != tenancy.Connected || strings.Contains(row.Credentials, token) {
 			t.Errorf("%+v, %v", row, err)
 		}
 		v := vault.New(rows, vault.Envelope{KMS: keys, KeyID: key})
 		if got, err := v.Token(t.Context(), tenant, "freee"); err != nil || got != token {
 			t.Errorf("the tools find %q, %v", got, err)
 		}
-		if _, err := v.Token(t.Context(), task.TenantID("T0OTHER"), "freee"); !errors.Is(err, task.ErrNotFound) {
+		if _, err := v.Token(t.Context(), aggregate.TenantID("T0OTHER"), "freee"); !errors.Is(err, aggregate.ErrNotFound) {
 			t.Errorf("another tenant: %v", err)
 		}
-		log, err := rows.Audit(t.Context(), tenant, store.AuditFilter{Action: task.IntegrationConnected}, "", 10)
+		log, err := rows.Audit(t.Context(), tenant, store.AuditFilter{Action: tenancy.IntegrationConnected}, "", 10)
 		if err != nil || len(log.Items) != 2 || log.Items[0].ActorID != "U0ADMIN" {
 			t.Errorf("recorded %+v, %v", log, err)
 		}
@@ -91,13 +92,13 @@ func TestConnect(t *testing.T) {
 		})
 	}
 	t.Run("nothing was kept by any of these", func(t *testing.T) {
-		if _, err := rows.Integration(t.Context(), task.TenantID("T0RINGI"), "google"); !errors.Is(err, task.ErrNotFound) {
+		if _, err := rows.Integration(t.Context(), aggregate.TenantID("T0RINGI"), "google"); !errors.Is(err, aggregate.ErrNotFound) {
 			t.Errorf("%v", err)
 		}
 	})
 	t.Run("Slack is said to be there again", func(t *testing.T) {
-		tenant := task.TenantID("T0RINGI")
-		if _, err := rows.EndIntegrations(t.Context(), tenant, task.AppUninstalled, time.Now(), time.Now()); err != nil {
+		tenant := aggregate.TenantID("T0RINGI")
+		if _, err := rows.EndIntegrations(t.Context(), tenant, tenancy.AppUninstalled, time.Now(), time.Now()); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := connect("", "-table", table, "-key", key, "-team", "T0RINGI", "-by", "U0ADMIN", "slack"); err != nil {
@@ -107,7 +108,7 @@ func TestConnect(t *testing.T) {
 		if got, err := v.SlackToken(t.Context(), tenant, "xoxb", func(context.Context, string) (bool, error) { return true, nil }); got != "xoxb" || err != nil {
 			t.Errorf("%q, %v", got, err)
 		}
-		if _, err := v.Token(t.Context(), tenant, "freee"); !errors.Is(err, task.ErrNotFound) {
+		if _, err := v.Token(t.Context(), tenant, "freee"); !errors.Is(err, aggregate.ErrNotFound) {
 			t.Errorf("freee came back with it: %v", err)
 		}
 	})
@@ -119,7 +120,7 @@ func TestConnect(t *testing.T) {
 		if err != nil || !strings.Contains(said, "google is disconnected") {
 			t.Errorf("%q, %v", said, err)
 		}
-		if row, err := rows.Integration(t.Context(), task.TenantID("T0RINGI"), "google"); err != nil || row.Status != task.Disconnected || row.Credentials != "" {
+		if row, err := rows.Integration(t.Context(), aggregate.TenantID("T0RINGI"), "google"); err != nil || row.Status != tenancy.Disconnected || row.Credentials != "" {
 			t.Errorf("%+v, %v", row, err)
 		}
 	})

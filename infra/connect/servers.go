@@ -10,10 +10,11 @@ import (
 	"time"
 	"unicode"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/failure"
 	"ringi/shared/outbound"
 	"ringi/shared/store"
-	"ringi/shared/task"
+	"ringi/shared/tenancy"
 	"ringi/shared/tool/mcp"
 )
 
@@ -41,7 +42,7 @@ func servers(ctx context.Context, rows *store.Store, o order, args []string, out
 	case verb == "tools" && len(args) == 2:
 		return show(ctx, d, o.tenant, args[1], out)
 	case verb == "allow" && len(args) == 4:
-		err = allow(ctx, d, o, args[1], args[2], task.Effect(args[3]))
+		err = allow(ctx, d, o, args[1], args[2], aggregate.Effect(args[3]))
 	case verb == "forbid" && len(args) == 2:
 		err = d.Forbid(ctx, o.tenant, args[1], o.by)
 	}
@@ -54,10 +55,10 @@ func servers(ctx context.Context, rows *store.Store, o order, args []string, out
 
 // rename makes the settings name a server at an address, or no longer.
 func (o order) rename(ctx context.Context, rows *store.Store, name, address string) error {
-	_, err := saveSettings(ctx, rows, o, func(x *task.Settings) error {
-		x.MCPServers = slices.DeleteFunc(slices.Clone(x.MCPServers), func(s task.MCPServer) bool { return s.Name == name })
+	_, err := saveSettings(ctx, rows, o, func(x *tenancy.Settings) error {
+		x.MCPServers = slices.DeleteFunc(slices.Clone(x.MCPServers), func(s tenancy.MCPServer) bool { return s.Name == name })
 		if address != "" {
-			x.MCPServers = append(x.MCPServers, task.MCPServer{Name: name, URL: address})
+			x.MCPServers = append(x.MCPServers, tenancy.MCPServer{Name: name, URL: address})
 		}
 		return nil
 	})
@@ -88,11 +89,11 @@ func show(ctx context.Context, d mcp.Desk, tenant, server string, out io.Writer)
 }
 
 // allow takes the whole hash of the tool that was shown.
-func allow(ctx context.Context, d mcp.Desk, o order, name, hash string, effect task.Effect) error {
-	if effect != task.Read && effect != task.Write {
+func allow(ctx context.Context, d mcp.Desk, o order, name, hash string, effect aggregate.Effect) error {
+	if effect != aggregate.Read && effect != aggregate.Write {
 		return fmt.Errorf("say whether %s reads or writes: a tool that writes is never called twice on its own", name)
 	}
-	server, _, _ := task.ServerTool(name)
+	server, _, _ := tenancy.ServerTool(name)
 	look := fmt.Sprintf("look at it with `mcp tools %s`", server)
 	if len(hash) != digits {
 		return fmt.Errorf("the hash has %d digits, not %d: copy all of them; %s", digits, len(hash), look)
@@ -110,7 +111,7 @@ func (o order) address(ctx context.Context, rows *store.Store, name string) (str
 	if err != nil {
 		return "", err
 	}
-	i := slices.IndexFunc(x.MCPServers, func(s task.MCPServer) bool { return s.Name == name })
+	i := slices.IndexFunc(x.MCPServers, func(s tenancy.MCPServer) bool { return s.Name == name })
 	if i < 0 {
 		return "", fmt.Errorf("the settings name no server %s, and its token is for one address: first `mcp add %s <https address>`", name, name)
 	}

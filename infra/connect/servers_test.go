@@ -11,8 +11,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 
 	"ringi/infra/local/vendors"
+	"ringi/shared/aggregate"
 	"ringi/shared/store/storetest"
-	"ringi/shared/task"
 )
 
 func TestServers(t *testing.T) {
@@ -26,7 +26,7 @@ func TestServers(t *testing.T) {
 	s := httptest.NewServer(v.Handler())
 	t.Cleanup(s.Close)
 	t.Setenv("OUTBOUND_ALLOW", s.Listener.Addr().String())
-	tenant := task.TenantID("T0RINGI")
+	tenant := aggregate.TenantID("T0RINGI")
 	connect := func(in string, args ...string) (string, error) {
 		var out bytes.Buffer
 		all := append([]string{"-table", table, "-key", *made.KeyMetadata.Arn, "-team", "T0RINGI", "-by", "U0ADMIN"}, args...)
@@ -67,7 +67,7 @@ func TestServers(t *testing.T) {
 	refused("has not the hash", "mcp", "allow", "rooms.book_room", strings.Repeat("0", 64), "write")
 	must("", "mcp", "allow", "rooms.book_room", hash, "write")
 	p, found, err := rows.ToolPermission(t.Context(), tenant, "rooms.book_room")
-	if err != nil || !found || !p.Allowed || p.Pin.Effect != task.Write || p.Pin.Hash != hash {
+	if err != nil || !found || !p.Allowed || p.Pin.Effect != aggregate.Write || p.Pin.Hash != hash {
 		t.Errorf("%+v, %v", p, err)
 	}
 	v.Rooms().Describe("Books \x1b[31m a room.")

@@ -10,9 +10,10 @@ import (
 	"strings"
 	"time"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/sleep"
 	"ringi/shared/store"
-	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 const settingsUsage = `settings takes one of
@@ -30,7 +31,7 @@ func settings(ctx context.Context, rows *store.Store, o order, args []string, ou
 		list(out, fieldsOf(&x), nil)
 		return known(ctx, rows, o, out)
 	case len(args) > 1 && args[0] == "set":
-		x, err := saveSettings(ctx, rows, o, func(x *task.Settings) error { return assign(fieldsOf(x), args[1:], noSetting) })
+		x, err := saveSettings(ctx, rows, o, func(x *tenancy.Settings) error { return assign(fieldsOf(x), args[1:], noSetting) })
 		if err != nil {
 			return err
 		}
@@ -41,11 +42,11 @@ func settings(ctx context.Context, rows *store.Store, o order, args []string, ou
 }
 
 func noSetting(name string) error {
-	return task.ErrField{Field: name, Limit: "is no setting: `settings get` shows all that there are"}
+	return aggregate.ErrField{Field: name, Limit: "is no setting: `settings get` shows all that there are"}
 }
 
 // saveSettings changes settings as they are now: again when somebody saves in between.
-func saveSettings(ctx context.Context, rows *store.Store, o order, change func(*task.Settings) error) (x task.Settings, err error) {
+func saveSettings(ctx context.Context, rows *store.Store, o order, change func(*tenancy.Settings) error) (x tenancy.Settings, err error) {
 	err = again(ctx, func() (err error) {
 		if x, err = rows.Settings(ctx, o.tenant); err != nil {
 			return err
@@ -63,7 +64,7 @@ func saveSettings(ctx context.Context, rows *store.Store, o order, change func(*
 func again(ctx context.Context, do func() error) error {
 	for n := 1; ; n++ {
 		err := do()
-		if n == 10 || !errors.Is(err, task.ErrConflict) || sleep.For(ctx, rand.N(time.Duration(n)*50*time.Millisecond)) != nil {
+		if n == 10 || !errors.Is(err, aggregate.ErrConflict) || sleep.For(ctx, rand.N(time.Duration(n)*50*time.Millisecond)) != nil {
 			return err
 		}
 	}
@@ -81,7 +82,7 @@ func list(out io.Writer, fields []field, args []string) {
 // known warns of a workspace that has asked for nothing yet: its id may be another's.
 func known(ctx context.Context, rows *store.Store, o order, out io.Writer) error {
 	_, err := rows.Tenant(ctx, o.tenant)
-	if errors.Is(err, task.ErrNotFound) {
+	if errors.Is(err, aggregate.ErrNotFound) {
 		fmt.Fprintf(out, "%s has not asked for anything yet: is this its id?\n", o.team)
 		return nil
 	}

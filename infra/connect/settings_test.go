@@ -14,9 +14,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/store"
 	"ringi/shared/store/storetest"
-	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 // decided runs the command for what needs no key, over a table of its own whose
@@ -33,8 +34,8 @@ func decide(t *testing.T, team string) decided {
 	t.Helper()
 	world := storetest.Start(t)
 	rows, table := world.Store(t)
-	d := decided{db: dynamodb.NewFromConfig(world.Config), table: table, rows: rows, tenant: task.TenantID(team)}
-	_, err := rows.Bootstrap(t.Context(), task.Tenant{ID: d.tenant, Name: team, Slug: "default", TeamID: team, Admins: []string{}}, time.Now())
+	d := decided{db: dynamodb.NewFromConfig(world.Config), table: table, rows: rows, tenant: aggregate.TenantID(team)}
+	_, err := rows.Bootstrap(t.Context(), tenancy.Tenant{ID: d.tenant, Name: team, Slug: "default", TeamID: team, Admins: []string{}}, time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +61,7 @@ func (d decided) constrain(t *testing.T, tool, constraints string) {
 }
 
 // entries are the audit log's of an action, oldest first.
-func (d decided) entries(t *testing.T, action task.Action) []task.AuditEntry {
+func (d decided) entries(t *testing.T, action aggregate.Action) []aggregate.AuditEntry {
 	t.Helper()
 	log, err := d.rows.Audit(t.Context(), d.tenant, store.AuditFilter{Action: action}, "", 100)
 	if err != nil {
@@ -92,7 +93,7 @@ func TestSettings(t *testing.T) {
 		if _, err := d.command(append([]string{"settings", "set"}, shown...)...); err != nil {
 			t.Fatal(err)
 		}
-		if again := get(); !slices.Equal(again, shown) || len(d.entries(t, task.SettingsUpdated)) != 0 {
+		if again := get(); !slices.Equal(again, shown) || len(d.entries(t, tenancy.SettingsUpdated)) != 0 {
 			t.Errorf("%v became %v", shown, again)
 		}
 	})
@@ -106,7 +107,7 @@ func TestSettings(t *testing.T) {
 	}
 	t.Run("each setting is changed alone, by a person who is named", func(t *testing.T) {
 		var names []string
-		for _, f := range fieldsOf(&task.Settings{}) {
+		for _, f := range fieldsOf(&tenancy.Settings{}) {
 			names = append(names, f.name)
 		}
 		slices.Sort(names)
@@ -125,7 +126,7 @@ func TestSettings(t *testing.T) {
 					t.Errorf("%s changed %s into %s", line, before[at], now)
 				}
 			}
-			log := d.entries(t, task.SettingsUpdated)
+			log := d.entries(t, tenancy.SettingsUpdated)
 			field, _, _ := strings.Cut(name, ".")
 			if len(log) != i+1 || log[i].ActorID != "U0ADMIN" || string(log[i].Details) != `{"fields":["`+field+`"]}` {
 				t.Errorf("%s: recorded %+v", line, log)
@@ -161,7 +162,7 @@ func TestSettings(t *testing.T) {
 	}
 	d.refused(t, "-by", "-by", "", "settings", "set", "max_versions=4")
 	t.Run("several people at once keep each other's changes", func(t *testing.T) {
-		before := len(d.entries(t, task.SettingsUpdated))
+		before := len(d.entries(t, tenancy.SettingsUpdated))
 		lines := []string{"max_versions=7", "locale=ja", "max_cost_usd=9", "retain_results_days=99", "max_open_tasks.person=1"}
 		var all sync.WaitGroup
 		for _, line := range lines {
@@ -177,7 +178,7 @@ func TestSettings(t *testing.T) {
 				t.Errorf("%s is lost: %v", line, get())
 			}
 		}
-		if n := len(d.entries(t, task.SettingsUpdated)) - before; n != len(lines) {
+		if n := len(d.entries(t, tenancy.SettingsUpdated)) - before; n != len(lines) {
 			t.Errorf("%d entries for %d changes", n, len(lines))
 		}
 	})
@@ -203,7 +204,7 @@ func TestTenantIsNamedAndItsAdministratorsToo(t *testing.T) {
 	if out, err := d.command("tenant", "get"); err != nil || !strings.Contains(out, "team_id=T0RINGI\n") || !strings.Contains(out, "name=株式会社りんぎ\n") {
 		t.Errorf("%q, %v", out, err)
 	}
-	log := d.entries(t, task.SettingsUpdated)
+	log := d.entries(t, tenancy.SettingsUpdated)
 	if len(log) != 1 || log[0].ActorID != "U0ADMIN" || log[0].ResourceType != "tenant" || log[0].Details != `{"fields":["admins","name"]}` {
 		t.Errorf("%+v", log)
 	}

@@ -7,8 +7,9 @@ import (
 	"io"
 	"time"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/store"
-	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 const tenantUsage = `tenant takes one of
@@ -21,7 +22,7 @@ func tenant(ctx context.Context, rows *store.Store, o order, args []string, out 
 	if !get && !set {
 		return errors.New(tenantUsage)
 	}
-	var x task.Tenant
+	var x tenancy.Tenant
 	err := again(ctx, func() (err error) {
 		if x, err = rows.Tenant(ctx, o.tenant); err != nil || get {
 			return err
@@ -31,7 +32,7 @@ func tenant(ctx context.Context, rows *store.Store, o order, args []string, out 
 		}
 		return rows.SaveTenant(ctx, x, o.by, time.Now())
 	})
-	if errors.Is(err, task.ErrNotFound) {
+	if errors.Is(err, aggregate.ErrNotFound) {
 		return fmt.Errorf("%s has not asked for anything yet: its first message makes the tenant", o.team)
 	}
 	if err != nil {
@@ -45,7 +46,7 @@ func tenant(ctx context.Context, rows *store.Store, o order, args []string, out 
 }
 
 // settable are the fields that an administrator sets. The slug is a setting, which moves it here too.
-func settable(x *task.Tenant) (out []field) {
+func settable(x *tenancy.Tenant) (out []field) {
 	for _, f := range fieldsOf(x) {
 		if f.name == "name" || f.name == "admins" {
 			out = append(out, f)
@@ -55,5 +56,5 @@ func settable(x *task.Tenant) (out []field) {
 }
 
 func notSettable(name string) error {
-	return task.ErrField{Field: name, Limit: "is not set here: name and admins are"}
+	return aggregate.ErrField{Field: name, Limit: "is not set here: name and admins are"}
 }

@@ -10,8 +10,9 @@ import (
 	"strings"
 	"time"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/store"
-	"ringi/shared/task"
+	"ringi/shared/tenancy"
 	"ringi/shared/tool"
 )
 
@@ -37,13 +38,13 @@ func tools(ctx context.Context, rows *store.Store, o order, args []string, out i
 		return errors.New(toolUsage)
 	}
 	name := args[1]
-	if _, _, foreign := task.ServerTool(name); foreign {
+	if _, _, foreign := tenancy.ServerTool(name); foreign {
 		return fmt.Errorf("%s is an MCP server's: `mcp %s` is for those", visible(name), args[0])
 	}
 	if _, ok := catalog.Lookup(name); !ok {
-		return task.ErrField{Field: visible(name), Limit: "is no tool: `tool list` shows all that there are"}
+		return aggregate.ErrField{Field: visible(name), Limit: "is no tool: `tool list` shows all that there are"}
 	}
-	var x task.ToolPermission
+	var x tenancy.ToolPermission
 	err = again(ctx, func() (err error) {
 		if x, _, err = rows.ToolPermission(ctx, o.tenant, name); err != nil {
 			return err
@@ -64,25 +65,25 @@ func tools(ctx context.Context, rows *store.Store, o order, args []string, out i
 
 // bound is a permission's constraints, changed by arguments. Those that can't be read, such as a later release's, stay
 // unless all are named anew: nobody knows what the tool was bound to, and nothing calls it.
-func bound(x task.ToolPermission, args []string) (task.JSON, error) {
+func bound(x tenancy.ToolPermission, args []string) (aggregate.JSON, error) {
 	c, err := x.Bounds()
 	if err != nil && !namesAll(x.ToolName, args) {
 		return "", fmt.Errorf("nothing calls %s, since its constraints can't be read: %s; they stay until `tool allow` names all that it knows (%s): %w",
 			x.ToolName, visible(string(x.Constraints)), constraints(x.ToolName), err)
 	}
 	err = assign(fieldsOf(&c), args, func(name string) error {
-		return task.ErrField{Field: name, Limit: "is no constraint; those of " + x.ToolName + " are: " + constraints(x.ToolName)}
+		return aggregate.ErrField{Field: name, Limit: "is no constraint; those of " + x.ToolName + " are: " + constraints(x.ToolName)}
 	})
 	if err != nil {
 		return "", err
 	}
 	b, err := json.Marshal(c)
-	return task.JSON(b), err
+	return aggregate.JSON(b), err
 }
 
 // namesAll reports whether arguments name every constraint that a tool knows.
 func namesAll(tool string, args []string) bool {
-	for _, c := range task.ConstraintsOf(tool) {
+	for _, c := range tenancy.ConstraintsOf(tool) {
 		if !slices.ContainsFunc(args, func(arg string) bool { return strings.HasPrefix(arg, string(c)+"=") }) {
 			return false
 		}
@@ -92,7 +93,7 @@ func namesAll(tool string, args []string) bool {
 
 func constraints(name string) string {
 	var all []string
-	for _, c := range task.ConstraintsOf(name) {
+	for _, c := range tenancy.ConstraintsOf(name) {
 		all = append(all, string(c))
 	}
 	if all == nil {
@@ -114,7 +115,7 @@ func listTools(ctx context.Context, rows *store.Store, tenant string, catalog *t
 		return err
 	}
 	for _, x := range all {
-		if server, _, foreign := task.ServerTool(x.ToolName); foreign {
+		if server, _, foreign := tenancy.ServerTool(x.ToolName); foreign {
 			fmt.Fprintf(out, "%s (`mcp tools %s` shows it)\n", line(x), server)
 		}
 	}
@@ -122,7 +123,7 @@ func listTools(ctx context.Context, rows *store.Store, tenant string, catalog *t
 }
 
 // line is a permission in one line, its constraints as allow takes them.
-func line(x task.ToolPermission) string {
+func line(x tenancy.ToolPermission) string {
 	state := "forbidden"
 	if x.Allowed {
 		state = "allowed"

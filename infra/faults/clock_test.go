@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/task"
 )
 
@@ -59,7 +60,7 @@ func (c *clock) expire(d *desk, leases bool) {
 		return
 	}
 	for _, x := range a.Cards {
-		if x.State == task.CardPosting {
+		if x.State == aggregate.CardPosting {
 			by := map[string]types.AttributeValue{":by": &types.AttributeValueMemberS{Value: x.ClaimedBy}}
 			c.set(d, x.Key(), "SET claimed_at = :past", "claimed_by = :by", by)
 		}
@@ -102,5 +103,5 @@ func (c *clock) sweepFor(d *desk) {
 
 // due makes a task due, unless it never will be.
 func (c *clock) due(d *desk) {
-	c.set(d, task.HeadKey, "SET due_at = :past, GSI1SK = :past", "attribute_exists(GSI1PK)", nil)
+	c.set(d, aggregate.HeadKey, "SET due_at = :past, GSI1SK = :past", "attribute_exists(GSI1PK)", nil)
 }

@@ -14,7 +14,7 @@ import (
 
 	"ringi/infra/local/sandbox"
 	"ringi/infra/local/sandbox/workspace"
-	"ringi/shared/task"
+	"ringi/shared/aggregate"
 )
 
 // TestDeliveriesTwiceLateAndOutOfOrder: events, stream records and queue messages
@@ -96,10 +96,10 @@ func TestAPoisonousMessageDelaysNobody(t *testing.T) {
 	queue := sqs.NewFromConfig(running.AWS)
 	url := running.QueueURL("CardQueue")
 	running.tell(t, func(d *desk) {
-		for _, body := range []string{"no JSON", `{"tenant":1}`, `{"tenant":"` + d.ref.Tenant + `","task":"` + task.NewID() + `"}`} {
+		for _, body := range []string{"no JSON", `{"tenant":1}`, `{"tenant":"` + d.ref.Tenant + `","task":"` + aggregate.NewID() + `"}`} {
 			for _, group := range []string{d.ref.Task, "another"} {
 				_, err := queue.SendMessage(context.Background(), &sqs.SendMessageInput{
-					QueueUrl: &url, MessageBody: aws.String(body), MessageGroupId: &group, MessageDeduplicationId: aws.String(task.NewID()),
+					QueueUrl: &url, MessageBody: aws.String(body), MessageGroupId: &group, MessageDeduplicationId: aws.String(aggregate.NewID()),
 				})
 				if err != nil {
 					failf("send: %w", err)

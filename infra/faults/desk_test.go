@@ -16,6 +16,7 @@ import (
 	"ringi/infra/local/lambda"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/stack"
+	"ringi/shared/aggregate"
 	"ringi/shared/store"
 	"ringi/shared/task"
 )
@@ -44,7 +45,7 @@ type desk struct {
 	mark  string
 	root  string // the message's timestamp
 	asked int    // how often a person asked again after an unknown outcome
-	ref   task.Ref
+	ref   aggregate.Ref
 }
 
 // failure ends a story; run turns it into an error.
@@ -87,7 +88,7 @@ func (d *desk) ask(text string) {
 	if err != nil {
 		failf("%w", err)
 	}
-	d.root, d.ref = ts, task.Ref{Tenant: task.TenantID(d.Sandbox.TeamID()), Task: id}
+	d.root, d.ref = ts, aggregate.Ref{Tenant: aggregate.TenantID(d.Sandbox.TeamID()), Task: id}
 }
 
 // until polls, and lets time pass when nothing moves.

@@ -13,8 +13,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/aggregate"
 	"ringi/shared/store"
-	"ringi/shared/task"
 )
 
 // end is what a story came to, without what differs from one time to the next.
@@ -89,7 +89,7 @@ func (d *desk) end() (end, error) {
 			if err := attributevalue.UnmarshalMap(item, &row); err != nil {
 				return out, err
 			}
-			if row["SK"] == task.HeadKey {
+			if row["SK"] == aggregate.HeadKey {
 				delete(row, "usage") // who asks a model again after a crash pays again
 			}
 			out.Rows[fmt.Sprint(row["SK"])] = d.plain(row)

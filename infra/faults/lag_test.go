@@ -21,6 +21,7 @@ import (
 	streams "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 
 	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/aggregate"
 	"ringi/shared/store"
 	"ringi/shared/task"
 )
@@ -233,11 +234,11 @@ func TestTheIndexStandsStill(t *testing.T) {
 		if !listed() {
 			failf("the index does not stand still")
 		}
-		by := task.Actor{Type: task.ActorUser, ID: workspace.Tanaka}
+		by := aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Tanaka}
 		_, err := old.Decide(context.Background(), d.ref, func(a *task.Aggregate) (task.Change, error) {
-			return a.ApprovePrompt(prompt, by, task.Policy{}, time.Now())
+			return a.ApprovePrompt(prompt, by, aggregate.Policy{}, time.Now())
 		})
-		if decided := (task.ErrDecided{}); !errors.As(err, &decided) || decided.By != workspace.Suzuki {
+		if decided := (aggregate.ErrDecided{}); !errors.As(err, &decided) || decided.By != workspace.Suzuki {
 			failf("deciding what the list shows: %w", err)
 		}
 		if now := d.load().Head.Rev; now != rev {

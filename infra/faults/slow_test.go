@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/aggregate"
 	"ringi/shared/task"
 )
 
@@ -153,5 +154,5 @@ func TestTwoRunsAtOnce(t *testing.T) {
 // stuckFor makes the task's newest change so old.
 func (d *desk) stuckFor(age time.Duration) {
 	at := &types.AttributeValueMemberS{Value: time.Now().Add(-age).UTC().Format("2006-01-02T15:04:05.000Z")}
-	d.clock.set(d, task.HeadKey, "SET changed_at = :at", "attribute_exists(PK) AND :past = :past", map[string]types.AttributeValue{":at": at})
+	d.clock.set(d, aggregate.HeadKey, "SET changed_at = :at", "attribute_exists(PK) AND :past = :past", map[string]types.AttributeValue{":at": at})
 }

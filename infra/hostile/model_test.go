@@ -7,8 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/model"
-	"ringi/shared/task"
+	"ringi/shared/tenancy"
 	"ringi/shared/tool"
 )
 
@@ -123,15 +124,15 @@ func (a attack) tools(t *testing.T) *tool.Catalog {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pin := task.Pin{URL: "https://notes.example/mcp", Title: "Post", Description: "Posts a note.", Hash: "h",
+	pin := tenancy.Pin{URL: "https://notes.example/mcp", Title: "Post", Description: "Posts a note.", Hash: "h",
 		Input: `{"type":"object","additionalProperties":false,"required":["to","body"],"properties":{"to":{"type":"string"},"body":{"type":"string"}}}`}
 	if a.who == aServer {
 		pin.Title, pin.Description = cut(a.text, 100), a.text
 	}
-	for name, effect := range map[string]task.Effect{"notes.post": task.Write, "notes.find": task.Read} {
+	for name, effect := range map[string]aggregate.Effect{"notes.post": aggregate.Write, "notes.find": aggregate.Read} {
 		pin := pin
 		pin.Effect = effect
-		s, ok := tool.Pinned(task.ToolPermission{ToolName: name, Allowed: true, Pin: &pin}, []task.MCPServer{{Name: "notes", URL: pin.URL}})
+		s, ok := tool.Pinned(tenancy.ToolPermission{ToolName: name, Allowed: true, Pin: &pin}, []tenancy.MCPServer{{Name: "notes", URL: pin.URL}})
 		if !ok {
 			t.Fatal("the server's tool is not allowed")
 		}

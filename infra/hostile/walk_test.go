@@ -6,10 +6,12 @@ import (
 	"testing"
 	"time"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/card"
 	"ringi/shared/failure"
 	"ringi/shared/model"
 	"ringi/shared/task"
+	"ringi/shared/tenancy"
 	"ringi/shared/tool"
 )
 
@@ -26,8 +28,8 @@ type walk struct {
 }
 
 var (
-	approver = task.Actor{Type: task.ActorUser, ID: "U0APPROVER", Team: "T1", Member: true}
-	rules    = task.Policy{Team: "T1", Mode: task.ApproversChannel, AllowSelf: true}
+	approver = aggregate.Actor{Type: aggregate.ActorUser, ID: "U0APPROVER", Team: "T1", Member: true}
+	rules    = aggregate.Policy{Team: "T1", Mode: aggregate.ApproversChannel, AllowSelf: true}
 )
 
 // do commits a decision, and draws every card as it is then.
@@ -85,7 +87,7 @@ func (w *walk) ask() {
 			w.Fatal(err)
 		}
 		w.made = append(w.made, text)
-		c, err = w.a.FinishPrompt(w.a.Head.Run, text, task.DefaultSettings(), w.now)
+		c, err = w.a.FinishPrompt(w.a.Head.Run, text, tenancy.DefaultSettings(), w.now)
 		w.do(stage, c, err)
 		if len(earlier) > 0 {
 			break
@@ -111,7 +113,7 @@ func (w *walk) plan() {
 	for _, s := range w.steps {
 		w.made = append(w.made, s.Title, s.Description, s.ExpectedOutput)
 	}
-	c, err = w.a.FinishProcess(w.a.Head.Run, w.steps, "", task.DefaultSettings(), w.now)
+	c, err = w.a.FinishProcess(w.a.Head.Run, w.steps, "", tenancy.DefaultSettings(), w.now)
 	w.do("steps", c, err)
 }
 
@@ -126,12 +128,12 @@ func (w *walk) execute() {
 	if err != nil {
 		w.Fatal(err)
 	}
-	w.run(1, task.Outcome{Status: task.StepCompleted, Result: &task.Blob{JSON: task.JSON(people), Bytes: len(people)}})
+	w.run(1, task.Outcome{Status: task.StepCompleted, Result: &aggregate.Blob{JSON: aggregate.JSON(people), Bytes: len(people)}})
 	args, _, err := tool.Resolve(w.steps[1].ToolInput, func(string) (json.RawMessage, error) { return people, nil })
 	if err != nil {
 		w.Fatal(err)
 	}
-	c, err = w.a.OpenStepGate(w.a.Head.Run, 2, task.Blob{JSON: task.JSON(args), Bytes: len(args)}, task.HashOf(string(args)), w.now)
+	c, err = w.a.OpenStepGate(w.a.Head.Run, 2, aggregate.Blob{JSON: aggregate.JSON(args), Bytes: len(args)}, aggregate.HashOf(string(args)), w.now)
 	w.do("asked", c, err)
 	if _, err := w.a.ClaimStep(w.a.Head.Run, w.call(2), w.now); err == nil {
 		w.Error("a step was claimed that nobody has approved")
@@ -139,18 +141,18 @@ func (w *walk) execute() {
 	gate := w.a.Gates[0]
 	c, err = w.a.ApproveStep(gate.ID, approver, rules, w.now)
 	w.do("answered", c, err)
-	w.run(2, task.Outcome{Status: task.StepCompleted, Result: &task.Blob{JSON: `{"updated_rows":1}`}})
+	w.run(2, task.Outcome{Status: task.StepCompleted, Result: &aggregate.Blob{JSON: `{"updated_rows":1}`}})
 	world, at := w.a, w.now
 	why := &failure.Error{Outcome: failure.Failed, Problem: failure.ProblemRejected}
 	detail := failure.Sentence("ja", why.Problem, failure.Slack, 400, w.said(anError))
 	w.run(3, task.Outcome{Status: task.StepFailed, Reason: task.ReasonToolFailed, Detail: detail})
-	if _, err := w.a.CompleteExecution(w.a.Head.Run, "成功", w.now); !errors.Is(err, task.ErrMoved) && err == nil {
+	if _, err := w.a.CompleteExecution(w.a.Head.Run, "成功", w.now); !errors.Is(err, aggregate.ErrMoved) && err == nil {
 		w.Error("an execution was completed though a step failed")
 	}
 	c, err = w.a.FailExecution(w.a.Head.Run, task.ReasonToolFailed, detail, w.now)
 	w.do("failed", c, err)
 	w.a, w.now = world, at
-	w.run(3, task.Outcome{Status: task.StepCompleted, Result: &task.Blob{JSON: `{"user":"U0REQUESTER"}`}})
+	w.run(3, task.Outcome{Status: task.StepCompleted, Result: &aggregate.Blob{JSON: `{"user":"U0REQUESTER"}`}})
 	w.end(people)
 }
 
@@ -172,7 +174,7 @@ func (w *walk) end(people json.RawMessage) {
 }
 
 func (w *walk) call(n int) task.Call {
-	c := task.Call{Order: n, Arguments: task.Blob{JSON: "{}"}, ArgumentsHash: "h", Claim: task.Claim{Invocation: "i", LeaseUntil: w.now.Add(time.Minute)}, NeedsGate: w.steps[n-1].RequiresHumanCheck}
+	c := task.Call{Order: n, Arguments: aggregate.Blob{JSON: "{}"}, ArgumentsHash: "h", Claim: task.Claim{Invocation: "i", LeaseUntil: w.now.Add(time.Minute)}, NeedsGate: w.steps[n-1].RequiresHumanCheck}
 	if len(w.a.Gates) > 0 {
 		c.ArgumentsHash = w.a.Gates[0].ArgumentsHash
 	}

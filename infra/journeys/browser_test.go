@@ -11,7 +11,7 @@ import (
 	"ringi/infra/local/browser"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/sandbox/workspace"
-	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 // words is what people write and read in one language.
@@ -248,7 +248,7 @@ func TestInTheBrowser(t *testing.T) {
 	s := start(t)
 	b := browser.Start(t)
 	for _, w := range []words{japanese, english} {
-		desk.Settings(t, s, func(x *task.Settings) { x.Locale = w.locale })
+		desk.Settings(t, s, func(x *tenancy.Settings) { x.Locale = w.locale })
 		t.Run(w.locale, func(t *testing.T) {
 			for name, window := range map[string]browser.Window{"desktop": {Width: 1440, Height: 900}, "phone": {Width: 390, Height: 844, Phone: true}} {
 				if os.Getenv("RINGI_SCREENSHOTS") == "" && window.Phone != (w.locale == "ja") {

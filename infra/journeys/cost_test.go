@@ -8,7 +8,9 @@ import (
 
 	"ringi/infra/journeys/desk"
 	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/aggregate"
 	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 func TestATaskThatCostWhatItMayIsCancelled(t *testing.T) {
@@ -22,7 +24,7 @@ func TestATaskThatCostWhatItMayIsCancelled(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := start(t)
-			desk.Settings(t, s, func(x *task.Settings) { x.MaxCostUSD = 3 })
+			desk.Settings(t, s, func(x *tenancy.Settings) { x.MaxCostUSD = 3 })
 			d := desk.Ask(t, s, workspace.Sato, tt.text)
 			card := d.Card(tt.card, "費用が上限に達したため")
 			for _, want := range tt.shows {
@@ -47,11 +49,11 @@ func TestATaskThatCostWhatItMayIsCancelled(t *testing.T) {
 
 func TestAnExecutionStopsAtWhatItsTaskMayCost(t *testing.T) {
 	s := start(t)
-	desk.Settings(t, s, func(x *task.Settings) { x.MaxCostUSD = 10 })
+	desk.Settings(t, s, func(x *tenancy.Settings) { x.MaxCostUSD = 10 })
 	d := desk.Ask(t, s, workspace.Sato, "今月の勤怠をまとめて demo: cost 3.50 plan")
 	d.Click(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
 	d.Card("CARD#process#0001", "approve_process")
-	desk.Settings(t, s, func(x *task.Settings) { x.MaxCostUSD = 3 })
+	desk.Settings(t, s, func(x *tenancy.Settings) { x.MaxCostUSD = 3 })
 	calls := s.Vendors.Calls("list_employees")
 	d.Click(workspace.Suzuki, "CARD#process#0001", "approve_process")
 	card := d.Card("CARD#execution", "❌ 実行失敗")
@@ -61,12 +63,12 @@ func TestAnExecutionStopsAtWhatItsTaskMayCost(t *testing.T) {
 	d.Click(workspace.Sato, "CARD#execution", "retry_execution")
 	d.Until("a second attempt ends as the first", func(a *task.Aggregate) bool { return a.Execution().Attempt == 2 && a.Head.Ended != nil })
 
-	desk.Settings(t, s, func(x *task.Settings) { x.MaxCostUSD = 0 })
+	desk.Settings(t, s, func(x *tenancy.Settings) { x.MaxCostUSD = 0 })
 	d.Click(workspace.Sato, "CARD#execution", "retry_execution")
 	d.Card("CARD#execution", "✅ 実行完了")
 	a := d.Load()
-	var sum task.Usage
-	for name, u := range map[string]*task.Usage{
+	var sum aggregate.Usage
+	for name, u := range map[string]*aggregate.Usage{
 		"extract.ja.": a.Task.Usage, "draft.ja.": a.Prompt().Usage, "plan.ja.": a.Process().Usage, "summarize.ja.": a.Execution().Usage,
 	} {
 		if u == nil || !strings.HasPrefix(u.Prompt, name) || u.Calls != 1 || u.Input == 0 || u.Output == 0 || u.Model != "demo" {
@@ -74,7 +76,7 @@ func TestAnExecutionStopsAtWhatItsTaskMayCost(t *testing.T) {
 		}
 		sum = sum.Plus(*u)
 	}
-	if got := a.Head.Usage; got.Calls != 4 || got.Input != sum.Input || got.Output != sum.Output || got.Cached != sum.Cached || got.Cost != task.USD(3.5) {
+	if got := a.Head.Usage; got.Calls != 4 || got.Input != sum.Input || got.Output != sum.Output || got.Cached != sum.Cached || got.Cost != aggregate.USD(3.5) {
 		t.Errorf("the task's sum is %+v, its rows' %+v", got, sum)
 	}
 	want := []string{

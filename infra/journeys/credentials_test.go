@@ -16,8 +16,9 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/stack"
 	"ringi/infra/local/vendors"
+	"ringi/shared/aggregate"
 	"ringi/shared/store"
-	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 // connected makes the workspace's integrations new.
@@ -51,7 +52,7 @@ func TestACardSaysThatFreeeMustBeConnectedAgain(t *testing.T) {
 	d.Approve(workspace.Suzuki)
 	d.Card("CARD#execution", "freee人事労務 の認証が切れています。管理者に接続し直してもらってから再実行してください。")
 	row, err := rows.Integration(t.Context(), d.Ref.Tenant, "freee")
-	if err != nil || row.Status != task.Broken || row.StatusReason != task.CredentialRefused || row.Credentials != "" {
+	if err != nil || row.Status != tenancy.Broken || row.StatusReason != tenancy.CredentialRefused || row.Credentials != "" {
 		t.Errorf("%+v, %v", row, err)
 	}
 	connected(t, s)
@@ -65,7 +66,7 @@ func TestAnUninstallationEndsAllIntegrations(t *testing.T) {
 	s := start(t)
 	d := desk.Ask(t, s, workspace.Sato, "従業員一覧を取得して")
 	rows := connected(t, s)
-	began, tenant := time.Now(), task.TenantID(s.Sandbox.TeamID())
+	began, tenant := time.Now(), aggregate.TenantID(s.Sandbox.TeamID())
 	desk.Eventually(t, "a second has passed", func() bool { return time.Since(began) > 1100*time.Millisecond }) // Slack's times are in seconds
 	body, err := json.Marshal(map[string]any{
 		"token": "x", "type": "event_callback", "team_id": s.Sandbox.TeamID(), "api_app_id": "A0SANDBOX", "event_id": "EvUNINSTALL",
@@ -101,7 +102,7 @@ func TestAnUninstallationEndsAllIntegrations(t *testing.T) {
 	}, statuses()); diff != "" {
 		t.Error(diff)
 	}
-	log, err := rows.Audit(t.Context(), tenant, store.AuditFilter{Action: task.IntegrationDisconnected}, "", 100)
+	log, err := rows.Audit(t.Context(), tenant, store.AuditFilter{Action: tenancy.IntegrationDisconnected}, "", 100)
 	if err != nil {
 		t.Fatal(err)
 	}

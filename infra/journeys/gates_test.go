@@ -13,7 +13,9 @@ import (
 
 	"ringi/infra/journeys/desk"
 	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/aggregate"
 	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 func TestAReasonMakesTheNextVersionAtBothGates(t *testing.T) {
@@ -75,8 +77,8 @@ func TestFiveRejectionsCancelTheTask(t *testing.T) {
 
 func TestWhoMayNotStampIsToldWhy(t *testing.T) {
 	s := start(t)
-	desk.Settings(t, s, func(x *task.Settings) {
-		x.Approvers = task.Approvers{Mode: task.ApproversList, Users: []string{workspace.Suzuki}, Usergroups: []string{}}
+	desk.Settings(t, s, func(x *tenancy.Settings) {
+		x.Approvers = tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{workspace.Suzuki}, Usergroups: []string{}}
 	})
 	d := desk.Ask(t, s, workspace.Sato, "従業員一覧を取得して")
 	for _, user := range []string{workspace.Alex, workspace.Guest} {
@@ -89,15 +91,15 @@ func TestWhoMayNotStampIsToldWhy(t *testing.T) {
 	if face := desk.Face(d.Card("CARD#prompt#0001", "👥 承認・却下できる人: <@"+workspace.Suzuki+">")); !strings.Contains(face, until) {
 		t.Errorf("the card does not say %s: %s", until, face)
 	}
-	desk.Settings(t, s, func(x *task.Settings) { x.Approvers.Users = []string{} })
+	desk.Settings(t, s, func(x *tenancy.Settings) { x.Approvers.Users = []string{} })
 	d.Card("CARD#prompt#0001", "なし(承認者が登録されていません") // without a click
 	d.Click(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
 	if notes := d.Notes(workspace.Suzuki); len(notes) != 1 {
 		t.Errorf("an empty list of approvers: notes %q", notes)
 	}
-	desk.Settings(t, s, func(x *task.Settings) { x.Approvers.Usergroups = []string{workspace.Approvers} })
+	desk.Settings(t, s, func(x *tenancy.Settings) { x.Approvers.Usergroups = []string{workspace.Approvers} })
 	d.Click(workspace.Tanaka, "CARD#prompt#0001", "approve_prompt")
-	a := d.Until("a member of the group stamps", func(a *task.Aggregate) bool { return a.Prompt().Status == task.Approved })
+	a := d.Until("a member of the group stamps", func(a *task.Aggregate) bool { return a.Prompt().Status == aggregate.Approved })
 	if a.Prompt().ApprovedBy != workspace.Tanaka {
 		t.Errorf("approved by %s", a.Prompt().ApprovedBy)
 	}

@@ -11,6 +11,7 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/vendors"
 	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 func TestARequestBecomesDoneWork(t *testing.T) {
@@ -56,7 +57,7 @@ func TestARequestBecomesDoneWork(t *testing.T) {
 
 func TestADirectMessageInEnglish(t *testing.T) {
 	s := start(t)
-	desk.Settings(t, s, func(x *task.Settings) { x.Locale = "en" })
+	desk.Settings(t, s, func(x *tenancy.Settings) { x.Locale = "en" })
 	d := desk.AskIn(t, s, workspace.Alex, workspace.DirectMessage(workspace.Alex), "Please give me a list of all employees")
 	d.Card("CARD#prompt#0001", "Approve")
 	d.Approve(workspace.Alex)
@@ -69,7 +70,7 @@ func TestADirectMessageInEnglish(t *testing.T) {
 
 func TestApprovalsSwitchedOffGoStraightThrough(t *testing.T) {
 	s := start(t)
-	desk.Settings(t, s, func(x *task.Settings) { x.PromptApprovalRequired, x.ProcessApprovalRequired = false, false })
+	desk.Settings(t, s, func(x *tenancy.Settings) { x.PromptApprovalRequired, x.ProcessApprovalRequired = false, false })
 	d := desk.Ask(t, s, workspace.Sato, "先月の残業時間を確認して。シートには書かないで") // a sheet that the request doesn't name would be asked about
 	d.Card("CARD#execution", "✅ 実行完了")
 	d.Card("CARD#prompt#0001", "✅ 自動承認")

@@ -8,8 +8,9 @@ import (
 	"ringi/infra/journeys/desk"
 	"ringi/infra/local/browser"
 	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/aggregate"
 	"ringi/shared/card"
-	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 // said writes a request of several lines, which the keyboard would send at the first.
@@ -94,7 +95,7 @@ func aLongGateIsReadToItsEnd(v *visitor) {
 	v.lacks(v.button("review_step"))
 	v.looks("read-approved")
 	a := v.d.Load()
-	if g := a.Gates[0]; g.Status != task.Approved || g.ApprovedBy != v.approver {
+	if g := a.Gates[0]; g.Status != aggregate.Approved || g.ApprovedBy != v.approver {
 		v.t.Errorf("%s by %s", g.Status, g.ApprovedBy)
 	}
 
@@ -153,11 +154,11 @@ func cardsOfOtherKinds(v *visitor) {
 	v.sees(v.words.expired)
 	v.looks("expired")
 
-	desk.Settings(v.t, v.s, func(x *task.Settings) { x.MaxTasksPerHour = task.Limit{Person: 1} })
+	desk.Settings(v.t, v.s, func(x *tenancy.Settings) { x.MaxTasksPerHour = tenancy.Limit{Person: 1} })
 	v.said(v.words.staff)
 	v.sees(v.words.tooMuch)
 	v.looks("quota")
-	desk.Settings(v.t, v.s, func(x *task.Settings) { x.MaxTasksPerHour = task.Limit{} })
+	desk.Settings(v.t, v.s, func(x *tenancy.Settings) { x.MaxTasksPerHour = tenancy.Limit{} })
 }
 
 // TestReadingInTheBrowser: as TestInTheBrowser, of what people have to read.
@@ -165,7 +166,7 @@ func TestReadingInTheBrowser(t *testing.T) {
 	s := start(t)
 	b := browser.Start(t)
 	for _, w := range []words{japanese, english} {
-		desk.Settings(t, s, func(x *task.Settings) { x.Locale = w.locale })
+		desk.Settings(t, s, func(x *tenancy.Settings) { x.Locale = w.locale })
 		window := browser.Window{Width: 1440, Height: 900}
 		if w.locale == "ja" {
 			window = browser.Window{Width: 390, Height: 844, Phone: true}

@@ -10,15 +10,16 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/stack"
 	"ringi/infra/local/vendors"
+	"ringi/shared/aggregate"
 	"ringi/shared/task"
 )
 
-var administrator = task.Actor{Type: task.ActorUser, ID: workspace.Suzuki}
+var administrator = aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Suzuki}
 
 // allow does what an administrator does who has looked at a tool of the MCP server.
-func allow(t *testing.T, s *stack.Stack, name string, effect task.Effect) {
+func allow(t *testing.T, s *stack.Stack, name string, effect aggregate.Effect) {
 	t.Helper()
-	office, tenant := admin.Desk(s), task.TenantID(s.Sandbox.TeamID())
+	office, tenant := admin.Desk(s), aggregate.TenantID(s.Sandbox.TeamID())
 	all, err := office.Tools(t.Context(), tenant, vendors.RoomsServer)
 	if err != nil {
 		t.Fatal(err)
@@ -54,8 +55,8 @@ func TestAnMCPServersToolIsAllowedAskedForApprovedAndCalledOnce(t *testing.T) {
 	if got := tools(d.Load()); len(got) > 0 {
 		t.Fatalf("nobody has allowed what is planned: %v", got)
 	}
-	allow(t, s, "rooms.list_rooms", task.Read)
-	allow(t, s, vendors.BookRoom, task.Write)
+	allow(t, s, "rooms.list_rooms", aggregate.Read)
+	allow(t, s, vendors.BookRoom, aggregate.Write)
 
 	d = desk.Ask(t, s, workspace.Sato, "会議室を予約してください")
 	d.Approve(workspace.Suzuki)
@@ -77,8 +78,8 @@ func TestAnMCPServersToolIsAllowedAskedForApprovedAndCalledOnce(t *testing.T) {
 
 func TestAToolThatItsServerChangedIsNotCalledAndNotPlannedAgain(t *testing.T) {
 	s := start(t)
-	allow(t, s, "rooms.list_rooms", task.Read)
-	allow(t, s, vendors.BookRoom, task.Write)
+	allow(t, s, "rooms.list_rooms", aggregate.Read)
+	allow(t, s, vendors.BookRoom, aggregate.Write)
 	d := desk.Ask(t, s, workspace.Sato, "会議室の予約をお願いします")
 	d.Approve(workspace.Suzuki)
 	d.Card("CARD#step#0001#001#02", "approve_step")
@@ -96,7 +97,7 @@ func TestAToolThatItsServerChangedIsNotCalledAndNotPlannedAgain(t *testing.T) {
 	if got := tools(again.Load()); len(got) > 0 {
 		t.Errorf("a tool that changed is planned: %v", got)
 	}
-	allow(t, s, vendors.BookRoom, task.Write) // as it is now
+	allow(t, s, vendors.BookRoom, aggregate.Write) // as it is now
 	third := desk.Ask(t, s, workspace.Sato, "会議室の予約、改めてお願いします")
 	third.Click(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
 	third.Card("CARD#process#0001", "approve_process")

@@ -21,6 +21,7 @@ import (
 	"ringi/infra/local/sandbox"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/stack"
+	"ringi/shared/aggregate"
 	"ringi/shared/task"
 )
 
@@ -98,7 +99,7 @@ func TestSlacksBadDaysMakeNoSecondMessage(t *testing.T) {
 			d := desk.At(t, s, workspace.HR, ts)
 			desk.Eventually(t, "the policy is drafted", func() bool {
 				a, err := d.Store.Load(context.Background(), d.Ref)
-				return err == nil && a.Prompt() != nil && a.Prompt().Status == task.PendingApproval
+				return err == nil && a.Prompt() != nil && a.Prompt().Status == aggregate.PendingApproval
 			})
 			if err := s.Sandbox.SetToggles(sandbox.Toggles{}); err != nil {
 				t.Fatal(err)

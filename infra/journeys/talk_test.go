@@ -8,14 +8,16 @@ import (
 
 	"ringi/infra/journeys/desk"
 	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/aggregate"
 	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 func TestAQuestionGetsAPlainReply(t *testing.T) {
 	for locale, want := range map[string][2]string{"ja": {"使い方は?", "Ringi には「今月の勤怠をまとめて」"}, "en": {"What can you do?", "Ask Ringi for work in plain words"}} {
 		t.Run(locale, func(t *testing.T) {
 			s := start(t)
-			desk.Settings(t, s, func(x *task.Settings) { x.Locale = locale })
+			desk.Settings(t, s, func(x *tenancy.Settings) { x.Locale = locale })
 			d := desk.Ask(t, s, workspace.Sato, want[0])
 			a := d.Until("it is answered", func(a *task.Aggregate) bool { return a.Head.Ended != nil && a.Head.ShownRev == a.Head.Rev })
 			said := d.Cards("CARD#task")
@@ -56,7 +58,7 @@ func TestAMentionWhereAPolicyWaits(t *testing.T) {
 	}
 	reason.Click(workspace.Guest, "CARD#task", "take_as_reason")
 	reason.Click(workspace.Suzuki, "CARD#task", "take_as_reason")
-	a := waits.Until("the policy is sent back", func(a *task.Aggregate) bool { return a.Prompts[0].Status == task.Rejected })
+	a := waits.Until("the policy is sent back", func(a *task.Aggregate) bool { return a.Prompts[0].Status == aggregate.Rejected })
 	if p := a.Prompts[0]; p.RejectedBy != workspace.Suzuki || p.RejectionReason != "DM での連絡は不要です" {
 		t.Errorf("%+v", p.Verdict)
 	}
@@ -84,7 +86,7 @@ func TestAPersonIsGreetedOnce(t *testing.T) {
 	} {
 		t.Run(locale, func(t *testing.T) {
 			s := start(t)
-			desk.Settings(t, s, func(x *task.Settings) { x.Locale = locale })
+			desk.Settings(t, s, func(x *tenancy.Settings) { x.Locale = locale })
 			user := map[string]string{"ja": workspace.Guest, "en": workspace.Alex}[locale] // whom no other journey has greeted before
 			dm := workspace.DirectMessage(user)
 			said := func() (n int) {
@@ -163,7 +165,7 @@ func TestAMentionInADirectMessagesThreadWhereAPolicyWaits(t *testing.T) {
 	d.Root = waits.Root
 	d.Card("CARD#task", "の *実行方針 v1* が承認を待っています")
 	d.Click(workspace.Tanaka, "CARD#task", "take_as_reason")
-	a := waits.Until("the policy is sent back", func(a *task.Aggregate) bool { return a.Prompts[0].Status == task.Rejected })
+	a := waits.Until("the policy is sent back", func(a *task.Aggregate) bool { return a.Prompts[0].Status == aggregate.Rejected })
 	if p := a.Prompts[0]; p.RejectionReason != "DM での連絡は不要です" {
 		t.Errorf("%+v", p.Verdict)
 	}

@@ -9,7 +9,7 @@ import (
 
 	"ringi/infra/local/stack"
 	"ringi/shared/model/provider"
-	"ringi/shared/task"
+	"ringi/shared/modelname"
 )
 
 // vendor says which variables of the environment a model needs, by the names that the
@@ -22,19 +22,19 @@ type vendor struct {
 	keyIsAMust bool
 }
 
-func vendorOf(n task.ModelName, env func(string) string) vendor {
+func vendorOf(n modelname.Name, env func(string) string) vendor {
 	switch n.Provider {
-	case task.ProviderAnthropic:
+	case modelname.Anthropic:
 		return vendor{"ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "https://api.anthropic.com", "AnthropicBaseUrl", true}
-	case task.ProviderOpenAI:
+	case modelname.OpenAI:
 		return vendor{"OPENAI_API_KEY", "OPENAI_BASE_URL", "https://api.openai.com/v1", "OpenAiBaseUrl", true}
-	case task.ProviderBedrock: // nobody lends this machine a role
+	case modelname.Bedrock: // nobody lends this machine a role
 		region := cmp.Or(env("AWS_REGION"), env("AWS_DEFAULT_REGION"), "us-east-1")
 		return vendor{"AWS_BEARER_TOKEN_BEDROCK", "BEDROCK_BASE_URL", "https://bedrock-runtime." + region + ".amazonaws.com", "BedrockBaseUrl", true}
 	}
 	prefix := strings.ToUpper(strings.ReplaceAll(n.Endpoint, "-", "_"))
 	v := vendor{key: prefix + "_API_KEY", base: prefix + "_BASE_URL"}
-	if n.Endpoint == task.EndpointGemini {
+	if n.Endpoint == modelname.Gemini {
 		v.usual, v.keyIsAMust = provider.Gemini, true
 	}
 	return v
@@ -44,12 +44,12 @@ func vendorOf(n task.ModelName, env func(string) string) vendor {
 // this model's key is taken: a key alone switches nothing. It returns the host that
 // requests will go to, empty for the demo model.
 func useModel(o *stack.Options, name string, env func(string) string) (host string, err error) {
-	n, err := task.ParseModel(name)
+	n, err := modelname.Parse(name)
 	if err != nil {
 		return "", fmt.Errorf("-model %q: %w", name, err)
 	}
 	o.Model = name
-	if n.Provider == task.ProviderDemo {
+	if n.Provider == modelname.Demo {
 		return "", nil
 	}
 	v := vendorOf(n, env)

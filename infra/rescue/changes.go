@@ -14,8 +14,8 @@ import (
 	streams "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/store"
-	"ringi/shared/task"
 )
 
 // changes replays ranges of the table's stream that the relay gave up. Effects
@@ -71,8 +71,8 @@ func (c *changes) replay(ctx context.Context) error {
 }
 
 // again has the relay look at a task at once and the sweeper a minute later.
-func (c *changes) again(ctx context.Context, ref task.Ref) error {
-	if _, err := c.store.Head(ctx, ref); errors.Is(err, task.ErrNotFound) {
+func (c *changes) again(ctx context.Context, ref aggregate.Ref) error {
+	if _, err := c.store.Head(ctx, ref); errors.Is(err, aggregate.ErrNotFound) {
 		fmt.Fprintf(c.out, "task %s is gone\n", ref.Task)
 		return nil
 	} else if err != nil {
@@ -86,15 +86,15 @@ func (c *changes) again(ctx context.Context, ref task.Ref) error {
 }
 
 // tasks are those that a range of the stream is about, in its order.
-func (c *changes) tasks(ctx context.Context, b batch) ([]task.Ref, error) {
+func (c *changes) tasks(ctx context.Context, b batch) ([]aggregate.Ref, error) {
 	at, err := c.streams.GetShardIterator(ctx, &dynamodbstreams.GetShardIteratorInput{
 		StreamArn: &b.StreamARN, ShardId: &b.ShardID, ShardIteratorType: streams.ShardIteratorTypeAtSequenceNumber, SequenceNumber: &b.Start,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("find %s in the stream: %w", b.Start, err)
 	}
-	var refs []task.Ref
-	seen := map[task.Ref]bool{}
+	var refs []aggregate.Ref
+	seen := map[aggregate.Ref]bool{}
 	for iterator := at.ShardIterator; iterator != nil; {
 		page, err := c.streams.GetRecords(ctx, &dynamodbstreams.GetRecordsInput{ShardIterator: iterator})
 		if err != nil {
@@ -124,14 +124,14 @@ func compare(a, b string) int {
 	return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
 }
 
-func refOf(pk streams.AttributeValue) (task.Ref, bool) {
+func refOf(pk streams.AttributeValue) (aggregate.Ref, bool) {
 	s, ok := pk.(*streams.AttributeValueMemberS)
 	if !ok {
-		return task.Ref{}, false
+		return aggregate.Ref{}, false
 	}
 	parts := strings.Split(s.Value, "#")
-	if len(parts) != 3 || parts[0] != "TASK" || !task.ValidID(parts[1]) || !task.ValidID(parts[2]) {
-		return task.Ref{}, false
+	if len(parts) != 3 || parts[0] != "TASK" || !aggregate.ValidID(parts[1]) || !aggregate.ValidID(parts[2]) {
+		return aggregate.Ref{}, false
 	}
-	return task.Ref{Tenant: parts[1], Task: parts[2]}, true
+	return aggregate.Ref{Tenant: parts[1], Task: parts[2]}, true
 }

@@ -24,8 +24,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/store"
-	"ringi/shared/task"
 )
 
 func main() {
@@ -79,10 +79,10 @@ func run(ctx context.Context, cfg aws.Config, args []string, out io.Writer) erro
 			return r.missing(ctx)
 		}
 		tenant, id, _ := strings.Cut(*one, "/")
-		if !task.ValidID(tenant) || !task.ValidID(id) {
+		if !aggregate.ValidID(tenant) || !aggregate.ValidID(id) {
 			return fmt.Errorf("-task %.60q is not <tenant>/<task>, two ids of 26 characters", *one)
 		}
-		return r.setBack(ctx, task.Ref{Tenant: tenant, Task: id})
+		return r.setBack(ctx, aggregate.Ref{Tenant: tenant, Task: id})
 	}
 	return fmt.Errorf("%.20q is none of cards, changes and rows", args[0])
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/aggregate"
 	"ringi/shared/metric"
 	"ringi/shared/task"
 )
@@ -216,7 +217,7 @@ func TestSequenceNumbersAreLongerThanIntegers(t *testing.T) {
 }
 
 // card is the key of the card that shows the pending gate.
-func (r *request) card(kind task.CardType) string {
+func (r *request) card(kind aggregate.CardType) string {
 	r.Helper()
 	a := r.until("", func(*task.Aggregate) bool { return true })
 	for _, c := range a.Cards {

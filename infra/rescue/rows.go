@@ -16,7 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"ringi/shared/task"
+	"ringi/shared/aggregate"
 )
 
 // maxWrites is how many rows one transaction of DynamoDB may write.
@@ -55,7 +55,7 @@ func (r *rows) missing(ctx context.Context) error {
 			pk, sk := str(it["PK"]), str(it["SK"])
 			if strings.HasPrefix(pk, "TASK#") {
 				if _, known := live[pk]; !known {
-					if live[pk], err = r.exists(ctx, pk, task.HeadKey); err != nil {
+					if live[pk], err = r.exists(ctx, pk, aggregate.HeadKey); err != nil {
 						return err
 					}
 				}
@@ -68,7 +68,7 @@ func (r *rows) missing(ctx context.Context) error {
 				continue
 			}
 			n++
-			if strings.HasPrefix(pk, "TASK#") && sk == task.HeadKey {
+			if strings.HasPrefix(pk, "TASK#") && sk == aggregate.HeadKey {
 				heads = append(heads, it)
 			} else if err := r.putBack(ctx, it); err != nil {
 				return err
@@ -92,7 +92,7 @@ func (r *rows) putBack(ctx context.Context, it item) error {
 		return nil
 	}
 	switch {
-	case str(it["SK"]) == task.HeadKey:
+	case str(it["SK"]) == aggregate.HeadKey:
 		it = awake(it, number(it["rev"])+forgotten, number(it["run"])+forgotten)
 	case strings.HasPrefix(str(it["PK"]), "TASK#") && strings.HasPrefix(str(it["SK"]), "CARD#"):
 		it = unseen(it)
@@ -108,7 +108,7 @@ func (r *rows) putBack(ctx context.Context, it item) error {
 // setBack makes one task what the restored table says, in one transaction, on
 // condition that nobody moves it meanwhile. Its revision and its run go forward,
 // not back: whoever still holds what is set back commits nothing any more.
-func (r *rows) setBack(ctx context.Context, ref task.Ref) error {
+func (r *rows) setBack(ctx context.Context, ref aggregate.Ref) error {
 	pk := "TASK#" + ref.Tenant + "#" + ref.Task
 	was, err := r.partition(ctx, r.from, pk)
 	if err != nil {
@@ -118,7 +118,7 @@ func (r *rows) setBack(ctx context.Context, ref task.Ref) error {
 	if err != nil {
 		return err
 	}
-	head, restored := now[task.HeadKey], was[task.HeadKey]
+	head, restored := now[aggregate.HeadKey], was[aggregate.HeadKey]
 	if restored == nil {
 		return fmt.Errorf("%s has no task %s", r.from, ref.Task)
 	}
@@ -127,7 +127,7 @@ func (r *rows) setBack(ctx context.Context, ref task.Ref) error {
 	}
 	var writes []types.TransactWriteItem
 	for _, sk := range slices.Sorted(maps.Keys(was)) {
-		if sk == task.HeadKey || reflect.DeepEqual(was[sk], now[sk]) || bookkept(sk) {
+		if sk == aggregate.HeadKey || reflect.DeepEqual(was[sk], now[sk]) || bookkept(sk) {
 			continue
 		}
 		fmt.Fprintf(r.out, "set back %s\n", sk)
@@ -172,7 +172,7 @@ func unseen(card item) item {
 	c := maps.Clone(card)
 	delete(c, "hash")
 	if str(c["message_ts"]) == "" {
-		c["state"] = &types.AttributeValueMemberS{Value: string(task.CardPosting)}
+		c["state"] = &types.AttributeValueMemberS{Value: string(aggregate.CardPosting)}
 		c["claimed_by"] = &types.AttributeValueMemberS{Value: "rescue"}
 		c["claimed_at"] = &types.AttributeValueMemberS{Value: moment(time.Unix(0, 0))}
 	}

@@ -25,6 +25,7 @@ import (
 	"ringi/infra/local/sandbox"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/stack"
+	"ringi/shared/aggregate"
 	"ringi/shared/store"
 	"ringi/shared/task"
 )
@@ -95,7 +96,7 @@ func rescue(t *testing.T, args []string) string {
 type request struct {
 	*testing.T
 	root  string
-	ref   task.Ref
+	ref   aggregate.Ref
 	store *store.Store
 }
 
@@ -110,7 +111,7 @@ func ask(t *testing.T) *request {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &request{t, root, task.Ref{Tenant: task.TenantID(running.Sandbox.TeamID()), Task: id}, store.New(dynamodb.NewFromConfig(running.AWS), running.TableName)}
+	r := &request{t, root, aggregate.Ref{Tenant: aggregate.TenantID(running.Sandbox.TeamID()), Task: id}, store.New(dynamodb.NewFromConfig(running.AWS), running.TableName)}
 	r.pending(task.CardPrompt)
 	return r
 }
@@ -128,16 +129,16 @@ func (r *request) until(what string, holds func(*task.Aggregate) bool) *task.Agg
 }
 
 // pending waits until a gate of this kind asks, and its run waits for the answer.
-func (r *request) pending(kind task.CardType) {
+func (r *request) pending(kind aggregate.CardType) {
 	r.Helper()
 	r.until(string(kind)+" asks", func(a *task.Aggregate) bool {
 		p, ok := a.Pending()
-		return ok && p.Kind == kind && slices.ContainsFunc(a.Waits, func(w task.Wait) bool { return w.Gate == p.Key && w.Run == a.Head.Run })
+		return ok && p.Kind == kind && slices.ContainsFunc(a.Waits, func(w aggregate.Wait) bool { return w.Gate == p.Key && w.Run == a.Head.Run })
 	})
 }
 
 // asks waits until a gate of this kind asks, whether or not a run waits for it.
-func (r *request) asks(kind task.CardType) {
+func (r *request) asks(kind aggregate.CardType) {
 	r.Helper()
 	r.until(string(kind)+" asks", func(a *task.Aggregate) bool {
 		p, ok := a.Pending()

@@ -17,6 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
 	"ringi/infra/smoke/standin"
+	"ringi/shared/aggregate"
 	"ringi/shared/store"
 	"ringi/shared/task"
 )
@@ -29,7 +30,7 @@ type request struct {
 	*stacks
 	slack slack
 	rows  *store.Store
-	ref   task.Ref
+	ref   aggregate.Ref
 	ts    string
 }
 
@@ -49,7 +50,7 @@ func (s *stacks) walk(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.ref = task.Ref{Tenant: task.TenantID(standin.Team), Task: id}
+	r.ref = aggregate.Ref{Tenant: aggregate.TenantID(standin.Team), Task: id}
 	for _, step := range []func(context.Context) error{r.paste, r.verify, r.ask, r.stampPolicy, r.stampSteps, r.done, r.audited} {
 		if err := step(ctx); err != nil {
 			return err
@@ -120,7 +121,7 @@ func (r *request) stampPolicy(ctx context.Context) error {
 		if p == nil {
 			return "", false
 		}
-		return p.ID, p.Status == task.PendingApproval
+		return p.ID, p.Status == aggregate.PendingApproval
 	})
 }
 
@@ -130,7 +131,7 @@ func (r *request) stampSteps(ctx context.Context) error {
 		if p == nil {
 			return "", false
 		}
-		return p.ID, p.Status == task.PendingApproval
+		return p.ID, p.Status == aggregate.PendingApproval
 	})
 }
 
@@ -140,7 +141,7 @@ func (r *request) stamp(ctx context.Context, what, kind, subject string, gate fu
 	err := r.rowsSay(ctx, "the "+what+" wait, and their card is posted", func(a *task.Aggregate) bool {
 		var pending bool
 		id, pending = gate(a)
-		at := slices.IndexFunc(a.Cards, func(c *task.Card) bool { return c.Subject == subject && c.MessageTS != "" })
+		at := slices.IndexFunc(a.Cards, func(c *aggregate.Card) bool { return c.Subject == subject && c.MessageTS != "" })
 		if !pending || at < 0 || a.Head.ShownRev < a.Head.Rev {
 			return false
 		}
@@ -198,7 +199,7 @@ func (r *request) audited(ctx context.Context) error {
 		var got []string
 		for _, x := range slices.Backward(page.Items) {
 			by := x.ActorID
-			if x.ActorType == task.ActorSystem {
+			if x.ActorType == aggregate.ActorSystem {
 				by = "system"
 			}
 			got = append(got, string(x.Action)+" by "+by)

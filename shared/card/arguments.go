@@ -4,19 +4,21 @@ import (
 	"encoding/json"
 	"strings"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 // arguments draws what a step would be called with: first where it goes, each
 // destination whole; then what stays there, and what else it is given, as people read it; then
 // its longest list as a table. What is masked of it is said.
-func (d drawing) arguments(call task.Step, b task.Blob, most int) body {
+func (d drawing) arguments(call task.Step, b aggregate.Blob, most int) body {
 	v, ok := decoded(string(b.JSON))
 	members, isObject := v.(map[string]any)
 	if !ok || !isObject {
 		return d.unread(b, most)
 	}
-	_, _, d.foreign = task.ServerTool(call.Tool)
+	_, _, d.foreign = tenancy.ServerTool(call.Tool)
 	planned, _ := decoded(string(call.ToolInput))
 	shown, hidden := literal(planned, members, call.Tool)
 	var to []string
@@ -67,7 +69,7 @@ func (d drawing) leftOut(call task.Step) []string {
 
 // unread draws arguments of which only a beginning was kept, masked since nobody can approve
 // them, or that are none.
-func (d drawing) unread(b task.Blob, most int) body {
+func (d drawing) unread(b aggregate.Blob, most int) body {
 	text, lost := string(b.JSON), false
 	if text == "" {
 		text, lost = masked(b.Preview), true

@@ -6,12 +6,13 @@ import (
 
 	"ringi/shared/card"
 	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 // A correction changes the policy, and leaves the task's title as it was asked: the card
 // says which version has the newest, once that can be read.
 func TestATasksCardSaysWhichVersionHasTheNewest(t *testing.T) {
-	s := received(t).extracted().drafted(task.DefaultSettings())
+	s := received(t).extracted().drafted(tenancy.DefaultSettings())
 	said := func(locale string) string {
 		return drawn(card.Render(s.Aggregate, s.card(taskCard), locale, s.now).Attachments[0].Blocks.BlockSet)
 	}
@@ -24,7 +25,7 @@ func TestATasksCardSaysWhichVersionHasTheNewest(t *testing.T) {
 	s.rejectPrompt("開発部も")
 	s.drafting()
 	never("the next version is being drafted")
-	s.do(s.FinishPrompt(s.Head.Run, content, task.DefaultSettings(), s.now))
+	s.do(s.FinishPrompt(s.Head.Run, content, tenancy.DefaultSettings(), s.now))
 	for locale, want := range map[string]string{"ja": "最新の内容は実行方針 v2 にあります", "en": "Policy v2 says the newest"} {
 		if text := said(locale); !strings.Contains(text, want) {
 			t.Errorf("%s: %s", locale, text)

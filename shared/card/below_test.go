@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/card"
 	"ringi/shared/task"
 )
@@ -29,7 +30,7 @@ func TestACardSaysWhichRowsStandBelowATable(t *testing.T) {
 	} {
 		for name, end := range ends {
 			s := started(t, fiveSteps()).steps(1, 2, 3).claim(4)
-			s = end(s.finish(4, task.Outcome{Status: task.StepCompleted, Result: &task.Blob{JSON: task.JSON(result)}}))
+			s = end(s.finish(4, task.Outcome{Status: task.StepCompleted, Result: &aggregate.Blob{JSON: aggregate.JSON(result)}}))
 			for i, locale := range []string{"ja", "en"} {
 				m := card.Render(s.Aggregate, s.card(executionCard), locale, s.now)
 				if err := card.Validate(m); err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/slack-go/slack"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/card"
 	"ringi/shared/task"
 )
@@ -15,7 +16,7 @@ import (
 // click does what a button's action_id stands for, as the interaction's handler does.
 func click(s *story, b *slack.ButtonBlockElement) error {
 	if kind, ok := strings.CutPrefix(b.ActionID, card.ReviewAction); ok {
-		r := card.Review{Type: task.CardType(kind), ID: b.Value, TaskID: s.Head.TaskID, Page: 1 << 20}
+		r := card.Review{Type: aggregate.CardType(kind), ID: b.Value, TaskID: s.Head.TaskID, Page: 1 << 20}
 		for _, g := range s.Gates { // as the handler opens what is kept elsewhere
 			if g.ID == b.Value && g.Arguments.JSON == "" {
 				g.Arguments.JSON = "{}"

@@ -13,7 +13,9 @@ import (
 
 	"github.com/slack-go/slack"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 // Message is one card: a text for notifications, and one attachment whose bar has the
@@ -26,8 +28,8 @@ type Message struct {
 }
 
 // Render is RenderUnder the default settings, in Japanese unless locale is "en".
-func Render(a *task.Aggregate, c *task.Card, locale string, now time.Time) Message {
-	s := task.DefaultSettings()
+func Render(a *task.Aggregate, c *aggregate.Card, locale string, now time.Time) Message {
+	s := tenancy.DefaultSettings()
 	s.Locale = locale
 	return RenderUnder(a, c, s, now)
 }
@@ -36,7 +38,7 @@ func Render(a *task.Aggregate, c *task.Card, locale string, now time.Time) Messa
 // names, who may decide by the tenant's settings, and nothing of what now is but whether
 // a pause is over: the same rows give the same message. A row that is not there
 // (an aggregate may mix two commits) is drawn as being generated.
-func RenderUnder(a *task.Aggregate, c *task.Card, s task.Settings, now time.Time) Message {
+func RenderUnder(a *task.Aggregate, c *aggregate.Card, s tenancy.Settings, now time.Time) Message {
 	d := drawing{a: a, settings: s, w: wordsOf(s.Locale), now: now}
 	m := d.render(c)
 	if m.hasTable() {
@@ -57,7 +59,7 @@ func (m Message) hasTable() bool {
 	return false
 }
 
-func (d drawing) render(c *task.Card) Message {
+func (d drawing) render(c *aggregate.Card) Message {
 	var f face
 	switch c.CardType {
 	case task.CardPrompt:
@@ -105,7 +107,7 @@ func canonical(m Message) ([]byte, error) {
 // drawing is one card being drawn.
 type drawing struct {
 	a        *task.Aggregate
-	settings task.Settings
+	settings tenancy.Settings
 	w        *words
 	now      time.Time
 	plain    bool // without a table block

@@ -8,12 +8,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/slack-go/slack"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/card"
 	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 func TestHashChangesWithWhatIsShownOnly(t *testing.T) {
-	s := planned(t, fiveSteps(), task.DefaultSettings())
+	s := planned(t, fiveSteps(), tenancy.DefaultSettings())
 	c := s.card(processCard)
 	m := card.Render(s.Aggregate, c, "ja", s.now)
 	if later := card.Render(s.Aggregate, c, "ja", s.now.Add(time.Hour)); card.Hash(later) != card.Hash(m) {
@@ -23,7 +25,7 @@ func TestHashChangesWithWhatIsShownOnly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := task.HashOf(string(sorted)); card.Hash(m) != want {
+	if want := aggregate.HashOf(string(sorted)); card.Hash(m) != want {
 		t.Errorf("hash is %q, that of the JSON with sorted keys is %q", card.Hash(m), want)
 	}
 	seen := map[string]string{card.Hash(m): "as it was"}
@@ -62,7 +64,7 @@ func TestMessageSurvivesTheWire(t *testing.T) {
 // TestTornRows: an aggregate may mix two commits; a card then offers nothing that the newer one took back.
 func TestTornRows(t *testing.T) {
 	ended := &task.Ended{As: task.TaskCancelled, By: approver.ID, Reason: task.ReasonByPerson, At: time.Unix(1776522792, 0)}
-	set := task.DefaultSettings()
+	set := tenancy.DefaultSettings()
 	for name, tc := range map[string]struct {
 		s    *story
 		card string
@@ -152,7 +154,7 @@ func TestElapsed(t *testing.T) {
 
 func TestRejectionModalOfEveryKind(t *testing.T) {
 	for _, locale := range []string{"ja", "en"} {
-		for _, kind := range []task.CardType{task.CardPrompt, task.CardProcess, task.CardStep} {
+		for _, kind := range []aggregate.CardType{task.CardPrompt, task.CardProcess, task.CardStep} {
 			v := card.RejectionModal(kind, "01ROW", "01TASK", locale)
 			if err := card.ValidateView(v); err != nil {
 				t.Errorf("%s %s: %v", locale, kind, err)

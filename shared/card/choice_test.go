@@ -6,6 +6,7 @@ import (
 
 	"ringi/shared/card"
 	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 // Whoever makes a reason of a message sees all of what becomes the reason.
@@ -26,7 +27,7 @@ func TestAChoiceShowsAllOfTheReason(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := received(t)
 			s.Request.Text = tc.text
-			s.do(s.Ask(1, task.Beside{TaskID: "01OTHER", Title: "x", ID: "01GATE", Kind: task.CardPrompt, Version: 1}, task.DefaultSettings(), s.now))
+			s.do(s.Ask(1, task.Beside{TaskID: "01OTHER", Title: "x", ID: "01GATE", Kind: task.CardPrompt, Version: 1}, tenancy.DefaultSettings(), s.now))
 			for locale, says := range map[string]string{"ja": "却下理由にできません", "en": "can't be a reason"} {
 				m := card.Render(s.Aggregate, s.card(taskCard), locale, s.now)
 				if err := card.Validate(m); err != nil {

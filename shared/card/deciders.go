@@ -5,14 +5,16 @@ import (
 
 	"github.com/slack-go/slack"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 // maxNamed is how many people and groups a line names; more are counted.
 const maxNamed = 10
 
 // waits says who may decide what waits, as the settings say now, and until when.
-func (d drawing) waits(t task.Terms) slack.Block {
+func (d drawing) waits(t aggregate.Terms) slack.Block {
 	lines := []string{fill(d.w.WhoDecides, "who", d.w.deciders(d.settings, d.a.Request))}
 	if t.DecideBy != nil {
 		lines = append(lines, fill(d.w.DecideBy, "when", when(*t.DecideBy)))
@@ -22,7 +24,7 @@ func (d drawing) waits(t task.Terms) slack.Block {
 
 // chooses says who may choose what a message is meant to be, and until when. Whoever may
 // send back what waits may make its reason of it; its writer may make a request of it, too.
-func (d drawing) chooses(t task.Terms, asReason bool) slack.Block {
+func (d drawing) chooses(t aggregate.Terms, asReason bool) slack.Block {
 	who, writer := d.w.approvers(d.settings, d.a.Request), ""
 	if d.a.Request != nil {
 		writer = d.a.Request.User
@@ -50,7 +52,7 @@ func (w *words) either(user, who string) string {
 }
 
 // deciders names those who may stamp or send back what r asked for.
-func (w *words) deciders(s task.Settings, r *task.Request) string {
+func (w *words) deciders(s tenancy.Settings, r *task.Request) string {
 	who := w.approvers(s, r)
 	if who != w.NobodyDecides && !s.AllowSelfApproval && r != nil && r.User != "" {
 		who += fill(w.NotRequester, "who", w.mention(r.User))
@@ -59,13 +61,13 @@ func (w *words) deciders(s task.Settings, r *task.Request) string {
 }
 
 // approvers names those whom the settings let decide about what r asked for.
-func (w *words) approvers(s task.Settings, r *task.Request) (who string) {
+func (w *words) approvers(s tenancy.Settings, r *task.Request) (who string) {
 	requester, channel, direct := "", "", false
 	if r != nil {
 		requester, channel, direct = r.User, r.Channel, r.ChannelType == "im"
 	}
 	switch {
-	case s.Approvers.Mode == task.ApproversList:
+	case s.Approvers.Mode == aggregate.ApproversList:
 		if who = w.listed(s.Approvers); who == "" {
 			return w.NobodyDecides
 		}
@@ -80,7 +82,7 @@ func (w *words) approvers(s task.Settings, r *task.Request) (who string) {
 }
 
 // listed names the people and groups of a list, empty for an empty one.
-func (w *words) listed(a task.Approvers) string {
+func (w *words) listed(a tenancy.Approvers) string {
 	var names []string
 	for _, id := range a.Users {
 		names = append(names, w.mention(id))
@@ -99,13 +101,13 @@ func (w *words) listed(a task.Approvers) string {
 }
 
 // Refused is Note for a click that a rule refused: it also names the people who may.
-func Refused(err error, s task.Settings, r *task.Request) string {
+func Refused(err error, s tenancy.Settings, r *task.Request) string {
 	w := wordsOf(s.Locale)
 	text := Note(s.Locale, err)
 	switch rule := ruleOf(err); rule {
-	case task.RuleGuest, task.RuleNotMember, task.RuleNotListed, task.RuleSelf:
+	case aggregate.RuleGuest, aggregate.RuleNotMember, aggregate.RuleNotListed, aggregate.RuleSelf:
 		return text + "\n" + fill(w.WhoDecides, "who", w.deciders(s, r))
-	case task.RuleNotParty:
+	case aggregate.RuleNotParty:
 		who := w.approvers(s, r)
 		if r != nil {
 			who = w.either(r.User, who)

@@ -5,8 +5,10 @@ import (
 	"strings"
 	"testing"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/card"
 	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 // Whoever looks at a card that waits sees whom to ask, and until when.
@@ -15,20 +17,20 @@ func TestACardThatWaitsSaysWhoDecidesAndUntilWhen(t *testing.T) {
 	for i := range 12 {
 		many = append(many, fmt.Sprintf("U%02d", i))
 	}
-	list := func(users, groups []string) task.Approvers {
-		return task.Approvers{Mode: task.ApproversList, Users: users, Usergroups: groups}
+	list := func(users, groups []string) tenancy.Approvers {
+		return tenancy.Approvers{Mode: aggregate.ApproversList, Users: users, Usergroups: groups}
 	}
 	for _, tt := range []struct {
 		name      string
-		approvers task.Approvers
+		approvers tenancy.Approvers
 		self      bool
 		direct    bool
 		ja, en    string
 	}{
-		{"the channel", task.Approvers{Mode: task.ApproversChannel}, true, false, "<#C0HR> のメンバー", "members of <#C0HR>"},
-		{"the channel but for the requester", task.Approvers{Mode: task.ApproversChannel}, false, false,
+		{"the channel", tenancy.Approvers{Mode: aggregate.ApproversChannel}, true, false, "<#C0HR> のメンバー", "members of <#C0HR>"},
+		{"the channel but for the requester", tenancy.Approvers{Mode: aggregate.ApproversChannel}, false, false,
 			"<#C0HR> のメンバー(依頼した <@U0REQUESTER> は、自分の依頼を承認できません)", "members of <#C0HR> (not <@U0REQUESTER>: nobody approves their own request)"},
-		{"a direct message", task.Approvers{Mode: task.ApproversChannel}, true, true, "<@U0REQUESTER>", "<@U0REQUESTER>"},
+		{"a direct message", tenancy.Approvers{Mode: aggregate.ApproversChannel}, true, true, "<@U0REQUESTER>", "<@U0REQUESTER>"},
 		{"people and groups", list([]string{"U1"}, []string{"S1"}), true, false, "<@U1> <!subteam^S1>", "<@U1> <!subteam^S1>"},
 		{"more than a line holds", list(many, []string{"S1"}), true, false, strings.Join(mentions(many[:10]), " ") + " ほか 3 件", strings.Join(mentions(many[:10]), " ") + " and 3 more"},
 		{"nobody", list(nil, nil), true, false, "なし(承認者が登録されていません", "nobody (no approver is listed"},
@@ -36,7 +38,7 @@ func TestACardThatWaitsSaysWhoDecidesAndUntilWhen(t *testing.T) {
 	} {
 		for locale, who := range map[string]string{"ja": "👥 承認・却下できる人: " + tt.ja, "en": "👥 Can approve or reject: " + tt.en} {
 			t.Run(tt.name+" "+locale, func(t *testing.T) {
-				set := task.DefaultSettings()
+				set := tenancy.DefaultSettings()
 				set.Approvers, set.AllowSelfApproval, set.Locale = tt.approvers, tt.self, locale
 				s := received(t).extracted().drafted(set)
 				if tt.direct {
@@ -67,27 +69,27 @@ func mentions(ids []string) (out []string) {
 
 // The card that asks what a message is meant to be says who may choose what: nobody approves anything there.
 func TestAChoiceSaysWhoMayChoose(t *testing.T) {
-	list := task.Approvers{Mode: task.ApproversList, Users: []string{"U1"}}
+	list := tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{"U1"}}
 	for _, tt := range []struct {
 		name      string
 		text      string
-		approvers task.Approvers
+		approvers tenancy.Approvers
 		says      map[string][]string
 	}{
 		{"a listed approver, and whoever wrote it", "もっと短く", list, map[string][]string{
 			"ja": {"👥 却下理由にできる人: <@U1>", "👥 新しい依頼にできる人: <@U0REQUESTER> / <@U1>"},
 			"en": {"👥 Can make it the reason: <@U1>", "👥 Can make it a request: <@U0REQUESTER> / <@U1>"},
 		}},
-		{"the channel", "もっと短く", task.Approvers{Mode: task.ApproversChannel}, map[string][]string{
+		{"the channel", "もっと短く", tenancy.Approvers{Mode: aggregate.ApproversChannel}, map[string][]string{
 			"ja": {"👥 却下理由にできる人: <#C0HR> のメンバー", "👥 新しい依頼にできる人: <@U0REQUESTER> / <#C0HR> のメンバー"},
 			"en": {"👥 Can make it the reason: members of <#C0HR>", "👥 Can make it a request: <@U0REQUESTER> / members of <#C0HR>"},
 		}},
-		{"nobody is listed", strings.Repeat("長", task.MaxReason+1), task.Approvers{Mode: task.ApproversList}, map[string][]string{
+		{"nobody is listed", strings.Repeat("長", task.MaxReason+1), tenancy.Approvers{Mode: aggregate.ApproversList}, map[string][]string{
 			"ja": {"👥 新しい依頼にできる人: <@U0REQUESTER>"}, "en": {"👥 Can make it a request: <@U0REQUESTER>"},
 		}},
 	} {
 		for locale, says := range tt.says {
-			set := task.DefaultSettings()
+			set := tenancy.DefaultSettings()
 			set.Approvers, set.AllowSelfApproval, set.Locale = tt.approvers, false, locale
 			s := received(t)
 			s.Request.Text = tt.text

@@ -8,14 +8,16 @@ import (
 
 	"github.com/slack-go/slack"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/card"
 	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 // shownOf is the text of all sections of the steps' card, and whether it can be approved there.
 func shownOf(t *testing.T, steps []task.Step) (text string, approvable bool) {
 	t.Helper()
-	s := planned(t, fiveSteps(), task.DefaultSettings())
+	s := planned(t, fiveSteps(), tenancy.DefaultSettings())
 	s.Process().Steps = steps
 	m := card.Render(s.Aggregate, s.card(processCard), "ja", s.now)
 	if err := card.Validate(m); err != nil {
@@ -48,7 +50,7 @@ func TestWhoeverStampsStepsSeesWhatTheyWouldDo(t *testing.T) {
 		"more than a card holds":                {"notes.post", `{"a":"` + long + `","b":"` + long + `","c":"` + long + `","d":"` + long + `終わり"}`, "1. notes の post", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			text, approvable := shownOf(t, []task.Step{{StepID: "step-1", Order: 1, Title: "t", Tool: tc.tool, ToolInput: task.JSON(tc.args)}})
+			text, approvable := shownOf(t, []task.Step{{StepID: "step-1", Order: 1, Title: "t", Tool: tc.tool, ToolInput: aggregate.JSON(tc.args)}})
 			if !strings.Contains(text, tc.shows) || approvable != tc.approvable {
 				t.Errorf("can be approved: %v, want %v; shown %.600s", approvable, tc.approvable, text)
 			}
@@ -74,7 +76,7 @@ func TestValuesThatDifferInSpacesAreTold(t *testing.T) {
 			var effects, gates [2]string
 			for i, v := range pair {
 				args := jsonOf(map[string]any{"recipient": "U1", "text": v, "details": []any{map[string]any{"label": v, "value": v}}})
-				effects[i], _ = shownOf(t, []task.Step{{StepID: "step-1", Order: 1, Title: "通知", Tool: "send_slack_dm", ToolInput: task.JSON(args), Effect: task.Write}})
+				effects[i], _ = shownOf(t, []task.Step{{StepID: "step-1", Order: 1, Title: "通知", Tool: "send_slack_dm", ToolInput: aggregate.JSON(args), Effect: aggregate.Write}})
 				_, blocks := calling(t, "rooms.book", args, args).gate(t)
 				gates[i] = drawn(blocks)
 			}
@@ -91,7 +93,7 @@ func TestValuesThatDifferInSpacesAreTold(t *testing.T) {
 // others' words do: it calls nobody, and is nothing of ours.
 func TestWhatBecameOfReasonsStandsAboveTheSteps(t *testing.T) {
 	for locale, heading := range map[string]string{"ja": "*前の版の却下理由について*", "en": "*On the reasons for rejecting earlier versions*"} {
-		s := planned(t, fiveSteps(), task.DefaultSettings())
+		s := planned(t, fiveSteps(), tenancy.DefaultSettings())
 		s.Process().Remarks = "「もっと短く」 → 反映しました。\n<!channel> ✅ 承認済み"
 		m := card.Render(s.Aggregate, s.card(processCard), locale, s.now)
 		if err := card.Validate(m); err != nil {

@@ -1,6 +1,8 @@
 package card
 
-import "ringi/shared/task"
+import (
+	"ringi/shared/aggregate"
+)
 
 func english() *words {
 	return &words{
@@ -206,14 +208,14 @@ func english() *words {
 		RetryAccepted:      "It runs again.",
 		Unreachable:        "Cards can't be shown in {channel} ({code}). Please check that the channel isn't archived and that the app is invited. They will be tried again when something moves, and every hour while a decision is awaited. If there is no card at all, cancel the task from the menu of the message that asked for it once that is put right, and ask again.",
 
-		Rules: map[task.Rule]string{
-			task.RuleForeign:   "People of other workspaces can't do this.",
-			task.RuleGuest:     "Guests can't approve, reject or try again.",
-			task.RuleNotMember: "Only members of the channel where this was asked can approve or reject. Please join it and try again.",
-			task.RuleNotListed: "You aren't listed as an approver. Please ask someone who is.",
-			task.RuleNobody:    "No approver is listed, so nobody can approve. Please ask an administrator to add one.",
-			task.RuleSelf:      "You can't approve your own request. Please ask another approver.",
-			task.RuleNotParty:  "Only the person who asked and approvers can do this.",
+		Rules: map[aggregate.Rule]string{
+			aggregate.RuleForeign:   "People of other workspaces can't do this.",
+			aggregate.RuleGuest:     "Guests can't approve, reject or try again.",
+			aggregate.RuleNotMember: "Only members of the channel where this was asked can approve or reject. Please join it and try again.",
+			aggregate.RuleNotListed: "You aren't listed as an approver. Please ask someone who is.",
+			aggregate.RuleNobody:    "No approver is listed, so nobody can approve. Please ask an administrator to add one.",
+			aggregate.RuleSelf:      "You can't approve your own request. Please ask another approver.",
+			aggregate.RuleNotParty:  "Only the person who asked and approvers can do this.",
 		},
 	}
 }

@@ -3,11 +3,13 @@ package card
 import (
 	"github.com/slack-go/slack"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 // withEnd adds to the newest card what became of the task, where the card itself does not say it.
-func (d drawing) withEnd(f face, kind task.CardType, key string) face {
+func (d drawing) withEnd(f face, kind aggregate.CardType, key string) face {
 	switch {
 	case !d.a.Newest(kind, key):
 		return f
@@ -87,22 +89,22 @@ func (d drawing) ended() string {
 
 // approvalHours is how long the gate that expired was open.
 func (d drawing) approvalHours() int {
-	hours := task.DefaultSettings().ApprovalTimeoutHours
+	hours := tenancy.DefaultSettings().ApprovalTimeoutHours
 	if c := d.a.Choice; c != nil {
 		hours = c.Terms.ApprovalHours
 	}
 	for _, p := range d.a.Prompts {
-		if p.Status == task.Expired {
+		if p.Status == aggregate.Expired {
 			hours = p.Terms.ApprovalHours
 		}
 	}
 	for _, p := range d.a.Processes {
-		if p.Status == task.Expired {
+		if p.Status == aggregate.Expired {
 			hours = p.Terms.ApprovalHours
 		}
 	}
 	for _, g := range d.a.Gates {
-		if g.Status == task.Expired {
+		if g.Status == aggregate.Expired {
 			hours = g.Terms.ApprovalHours
 		}
 	}

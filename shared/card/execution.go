@@ -6,6 +6,7 @@ import (
 
 	"github.com/slack-go/slack"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/task"
 )
 
@@ -71,7 +72,7 @@ func (d drawing) attempt(e *task.Execution) attempt {
 		r.rows[row.StepID] = row
 	}
 	for _, s := range r.steps {
-		if g := d.a.GateOf(e, s.Order); g != nil && g.Status == task.PendingApproval && d.a.Head.Ended == nil {
+		if g := d.a.GateOf(e, s.Order); g != nil && g.Status == aggregate.PendingApproval && d.a.Head.Ended == nil {
 			r.waits = g
 		}
 	}
@@ -87,7 +88,7 @@ func (d drawing) attempt(e *task.Execution) attempt {
 }
 
 // beforeCall reports whether a reason refuses a step before it is called; then it has no row.
-func beforeCall(why task.Reason) bool {
+func beforeCall(why aggregate.Reason) bool {
 	switch why {
 	case task.ReasonToolNotAllowed, task.ReasonToolConstraint, task.ReasonToolChanged, task.ReasonBadArguments, task.ReasonResultExpired, task.ReasonStepsChanged:
 		return true

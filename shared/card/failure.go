@@ -3,6 +3,7 @@ package card
 import (
 	"strings"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/task"
 )
 
@@ -30,7 +31,7 @@ func (d drawing) stopped(r attempt) []string {
 		lines[0] = d.ended()
 	}
 	for _, g := range d.a.Gates {
-		if g.Status == task.Rejected && g.ProcessVersion == r.ProcessVersion && g.Attempt == r.Attempt {
+		if g.Status == aggregate.Rejected && g.ProcessVersion == r.ProcessVersion && g.Attempt == r.Attempt {
 			lines = append(lines, fill(d.w.RejectedBy, "who", d.w.mention(g.RejectedBy), "reason", or(inline(g.RejectionReason, maxReason), d.w.None)))
 			break
 		}

@@ -3,21 +3,22 @@ package card
 import (
 	"github.com/slack-go/slack"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/task"
 )
 
 // version is what the cards of a prompt, a process and a step gate have in common.
 type version struct {
-	kind    task.CardType
+	kind    aggregate.CardType
 	key     string
 	id      string
 	version int
-	status  task.GateStatus // empty: the row is not there
-	verdict task.Verdict
-	terms   task.Terms
+	status  aggregate.GateStatus // empty: the row is not there
+	verdict aggregate.Verdict
+	terms   aggregate.Terms
 	words   gateWords
 	body    body
-	next    *task.GateStatus // of the version after it
+	next    *aggregate.GateStatus // of the version after it
 }
 
 // gate draws what is generated, waits for a decision, and is decided.
@@ -25,7 +26,7 @@ func (d drawing) gate(v version) face {
 	w, over := d.w, d.a.Head.Ended != nil
 	v.body = v.body.bounded()
 	switch v.status {
-	case task.PendingApproval:
+	case aggregate.PendingApproval:
 		switch {
 		case over:
 			return d.closed(v, w.IsCancelled)
@@ -35,7 +36,7 @@ func (d drawing) gate(v version) face {
 			return d.titled(v, yellow, "").with(v.body.blocks...).with(divider(), contextLine(w.WillAuto))
 		}
 		return d.pending(v)
-	case task.Approved:
+	case aggregate.Approved:
 		by := fill(w.ApprovedBy, "who", w.mention(v.verdict.ApprovedBy), "when", whenSet(v.verdict.ApprovedAt))
 		if v.verdict.ApprovedBy == "" {
 			by = fill(w.AutoApproved, "when", whenSet(v.verdict.ApprovedAt))
@@ -46,11 +47,11 @@ func (d drawing) gate(v version) face {
 		}
 		f := d.titled(v, colour, title).with(v.body.blocks...).with(divider(), contextLine(by))
 		return d.withEnd(f, v.kind, v.key)
-	case task.Rejected:
+	case aggregate.Rejected:
 		return d.rejected(v)
-	case task.Expired:
+	case aggregate.Expired:
 		return d.closed(v, w.IsExpired)
-	case task.Cancelled:
+	case aggregate.Cancelled:
 		return d.closed(v, w.IsCancelled)
 	}
 	switch {
@@ -99,7 +100,7 @@ func (d drawing) rejected(v version) face {
 		return d.titled(v, red, ending).with(v.body.blocks...).with(divider(), contextLine(append([]string{by}, lines...)...))
 	}
 	switch {
-	case v.next != nil && *v.next != task.Generating:
+	case v.next != nil && *v.next != aggregate.Generating:
 		return draw(w.IsRegenerated, fill(w.NextVersion, "version", v.version+1))
 	case e != nil && e.Reason == task.ReasonMaxVersions && v.next == nil:
 		last := fill(w.LastVersion, "max", v.terms.MaxVersions, "when", when(e.At))

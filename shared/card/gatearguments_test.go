@@ -9,6 +9,7 @@ import (
 
 	"github.com/slack-go/slack"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/card"
 	"ringi/shared/task"
 	"ringi/shared/tool"
@@ -17,9 +18,9 @@ import (
 // calling waits before a call of a tool: planned is what the step says, resolved what it would be called with.
 func calling(t testing.TB, name, planned, resolved string) *story {
 	steps := fiveSteps()
-	steps[1].Tool, steps[1].ToolInput, steps[1].RequiresHumanCheck = name, task.JSON(planned), true
+	steps[1].Tool, steps[1].ToolInput, steps[1].RequiresHumanCheck = name, aggregate.JSON(planned), true
 	s := started(t, steps).steps(1)
-	return s.do(s.OpenStepGate(s.Head.Run, 2, task.Blob{JSON: task.JSON(resolved), Bytes: len(resolved)}, task.HashOf(resolved), s.now))
+	return s.do(s.OpenStepGate(s.Head.Run, 2, aggregate.Blob{JSON: aggregate.JSON(resolved), Bytes: len(resolved)}, aggregate.HashOf(resolved), s.now))
 }
 
 func (s *story) gate(t testing.TB) (m card.Message, blocks []slack.Block) {
@@ -222,7 +223,7 @@ func FuzzGate(f *testing.F) {
 	base := calling(f, "rooms.book", `{}`, `{}`)
 	f.Fuzz(func(t *testing.T, arguments string) {
 		g := *base.Gates[0]
-		g.Arguments = task.Blob{JSON: task.JSON(arguments), Bytes: len(arguments)}
+		g.Arguments = aggregate.Blob{JSON: aggregate.JSON(arguments), Bytes: len(arguments)}
 		a := *base.Aggregate
 		a.Gates = []*task.Gate{&g}
 		a.Processes = []*task.Process{new(*base.Process())}

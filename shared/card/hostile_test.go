@@ -9,6 +9,7 @@ import (
 	"github.com/slack-go/slack"
 	"pgregory.net/rapid"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/card"
 	"ringi/shared/task"
 )
@@ -48,7 +49,7 @@ func poison(a *task.Aggregate, x string) {
 	if a.Answer != nil {
 		a.Answer.Sentence = x
 	}
-	verdict := func(v *task.Verdict) {
+	verdict := func(v *aggregate.Verdict) {
 		if v.ApprovedBy != "" {
 			v.ApprovedBy = x
 		}
@@ -67,7 +68,7 @@ func poison(a *task.Aggregate, x string) {
 		verdict(&p.Verdict)
 	}
 	for _, g := range a.Gates {
-		g.Arguments = task.Blob{JSON: task.JSON(quote(x)), Bytes: len(x)}
+		g.Arguments = aggregate.Blob{JSON: aggregate.JSON(quote(x)), Bytes: len(x)}
 		verdict(&g.Verdict)
 	}
 	for _, e := range a.Executions {
@@ -107,7 +108,7 @@ func TestHostileTextsOnEveryCard(t *testing.T) {
 
 // harmless holds a card against what a text must not do: call people, link,
 // turn the direction, or add lines to a list of steps.
-func harmless(t *testing.T, a *task.Aggregate, c *task.Card, m card.Message) {
+func harmless(t *testing.T, a *task.Aggregate, c *aggregate.Card, m card.Message) {
 	t.Helper()
 	b, err := json.Marshal(m)
 	if err != nil {
@@ -143,18 +144,18 @@ func harmless(t *testing.T, a *task.Aggregate, c *task.Card, m card.Message) {
 func TestAnyAggregateMakesAValidCard(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, now := anyAggregate(t), time.Unix(1776522792, 0)
-		cards := []*task.Card{
+		cards := []*aggregate.Card{
 			{CardType: task.CardTask, Subject: "TASK"}, {CardType: task.CardExecution, Subject: "EXECUTION"}, {CardType: "brand_new"},
 			{CardType: task.CardPrompt, Subject: task.PromptKey(9)}, {CardType: task.CardProcess, Subject: "x"}, {CardType: task.CardStep},
 		}
 		for _, p := range a.Prompts {
-			cards = append(cards, &task.Card{CardType: task.CardPrompt, Subject: p.Key()})
+			cards = append(cards, &aggregate.Card{CardType: task.CardPrompt, Subject: p.Key()})
 		}
 		for _, p := range a.Processes {
-			cards = append(cards, &task.Card{CardType: task.CardProcess, Subject: p.Key()})
+			cards = append(cards, &aggregate.Card{CardType: task.CardProcess, Subject: p.Key()})
 		}
 		for _, g := range a.Gates {
-			cards = append(cards, &task.Card{CardType: task.CardStep, Subject: g.Key()})
+			cards = append(cards, &aggregate.Card{CardType: task.CardStep, Subject: g.Key()})
 		}
 		locale := rapid.SampledFrom([]string{"ja", "en", "", "fr"}).Draw(t, "locale")
 		for _, c := range cards {
@@ -166,7 +167,7 @@ func TestAnyAggregateMakesAValidCard(t *testing.T) {
 				t.Fatalf("%s %s: the same rows render differently", c.CardType, c.Subject)
 			}
 		}
-		for _, kind := range []task.CardType{task.CardPrompt, task.CardProcess, task.CardStep} {
+		for _, kind := range []aggregate.CardType{task.CardPrompt, task.CardProcess, task.CardStep} {
 			if err := card.ValidateView(card.RejectionModal(kind, a.Head.LastChange, a.Head.TaskID, locale)); err != nil {
 				t.Fatal(err)
 			}

@@ -1,6 +1,8 @@
 package card
 
-import "ringi/shared/task"
+import (
+	"ringi/shared/aggregate"
+)
 
 func japanese() *words {
 	return &words{
@@ -206,14 +208,14 @@ func japanese() *words {
 		RetryAccepted:      "もう一度実行します。",
 		Unreachable:        "{channel} にカードを表示できません({code})。チャンネルがアーカイブされていないか、アプリが招待されているか確認してください。次の動きがあったとき、また承認を待つ間は 1 時間ごとに、もう一度表示を試みます。カードが 1 枚も無いときは、直した後に、元のメッセージのメニューの「タスクをキャンセル」で取り消して、もう一度依頼してください。",
 
-		Rules: map[task.Rule]string{
-			task.RuleForeign:   "別のワークスペースの方は操作できません。",
-			task.RuleGuest:     "ゲストの方は承認・却下・再実行できません。",
-			task.RuleNotMember: "依頼があったチャンネルのメンバーだけが承認・却下できます。参加してから、もう一度お試しください。",
-			task.RuleNotListed: "あなたは承認者に登録されていません。登録されている承認者に依頼してください。",
-			task.RuleNobody:    "承認者が 1 人も登録されていないため、誰も承認できません。管理者に登録を依頼してください。",
-			task.RuleSelf:      "自分の依頼は自分で承認できません。ほかの承認者に依頼してください。",
-			task.RuleNotParty:  "依頼した本人か承認者だけが操作できます。",
+		Rules: map[aggregate.Rule]string{
+			aggregate.RuleForeign:   "別のワークスペースの方は操作できません。",
+			aggregate.RuleGuest:     "ゲストの方は承認・却下・再実行できません。",
+			aggregate.RuleNotMember: "依頼があったチャンネルのメンバーだけが承認・却下できます。参加してから、もう一度お試しください。",
+			aggregate.RuleNotListed: "あなたは承認者に登録されていません。登録されている承認者に依頼してください。",
+			aggregate.RuleNobody:    "承認者が 1 人も登録されていないため、誰も承認できません。管理者に登録を依頼してください。",
+			aggregate.RuleSelf:      "自分の依頼は自分で承認できません。ほかの承認者に依頼してください。",
+			aggregate.RuleNotParty:  "依頼した本人か承認者だけが操作できます。",
 		},
 	}
 }

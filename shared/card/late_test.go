@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/card"
 	"ringi/shared/task"
 )
@@ -12,7 +13,7 @@ import (
 // The gate of a second attempt closes by itself when the first one's write turns out to have completed.
 func TestAGateThatLateTruthClosedSaysSo(t *testing.T) {
 	s := gated(t, arguments)
-	s.Gates[0].Status = task.Cancelled
+	s.Gates[0].Status = aggregate.Cancelled
 	s.Add(&task.StepResult{ProcessVersion: 1, Attempt: 1, Order: 2, StepID: "step-2", Status: task.StepCompleted, Reused: true})
 	for locale, want := range map[string]string{"ja": "完了していたことが分かった", "en": "turned out to have completed"} {
 		b, err := json.Marshal(card.Render(s.Aggregate, s.card(stepCard), locale, s.now))

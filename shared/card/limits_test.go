@@ -8,6 +8,7 @@ import (
 
 	"github.com/slack-go/slack"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/task"
 )
 
@@ -53,7 +54,7 @@ func TestCardsOfTextsAtSlacksLimits(t *testing.T) {
 				Request: &task.Request{Text: long, User: "U1", Channel: "C1"},
 				Task:    &task.Task{ID: "01J00000000000000000000000", Title: long, Description: long, Priority: task.Medium, TaskType: task.TypeStandard},
 			}
-			m := Render(a, &task.Card{CardType: task.CardTask}, "ja", time.Now())
+			m := Render(a, &aggregate.Card{CardType: task.CardTask}, "ja", time.Now())
 			if err := Validate(m); err != nil {
 				t.Errorf("%d of %s: %v", n, kind, err)
 			}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/slack-go/slack"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/card"
 	"ringi/shared/task"
 )
@@ -16,7 +17,7 @@ func TestOnlyResultsAreLinks(t *testing.T) {
 		"https://localhost/": false, "https://u:p@x.example/": false,
 	} {
 		s := started(t, fiveSteps()[:1]).claim(1)
-		s.finish(1, task.Outcome{Status: task.StepCompleted, Result: &task.Blob{JSON: task.JSON(jsonOf(map[string]any{"url": url}))}})
+		s.finish(1, task.Outcome{Status: task.StepCompleted, Result: &aggregate.Blob{JSON: aggregate.JSON(jsonOf(map[string]any{"url": url}))}})
 		s.do(s.CompleteExecution(s.Head.Run, "見てください: https://evil.example/ と evil.example", s.now))
 		m := card.Render(s.Aggregate, s.card(executionCard), "ja", s.now)
 		if err := card.Validate(m); err != nil {

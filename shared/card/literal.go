@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"ringi/shared/mask"
-	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 // masked hides personal data in a text that may be JSON.
@@ -38,7 +38,7 @@ func compact(v any) string {
 // masked, but for an MCP server's tool: nobody knows which of its arguments says where the
 // call goes. hidden are the arguments in which some was.
 func literal(planned any, members map[string]any, tool string) (shown map[string]any, hidden []string) {
-	if _, _, foreign := task.ServerTool(tool); foreign {
+	if _, _, foreign := tenancy.ServerTool(tool); foreign {
 		return members, nil
 	}
 	plan, _ := planned.(map[string]any)
@@ -120,7 +120,7 @@ var destinations = []string{"recipient", "spreadsheet_id", "sheet"}
 // destination reports whether an argument says where a call goes: because its name says
 // so, or because it is nothing but addresses.
 func destination(tool, name string, v any) bool {
-	if _, _, foreign := task.ServerTool(tool); !foreign && slices.Contains(destinations, name) {
+	if _, _, foreign := tenancy.ServerTool(tool); !foreign && slices.Contains(destinations, name) {
 		return true
 	}
 	list, isList := v.([]any)

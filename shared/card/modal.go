@@ -6,6 +6,7 @@ import (
 
 	"github.com/slack-go/slack"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/task"
 )
 
@@ -19,14 +20,14 @@ const (
 // Rejection is the dialog's private_metadata: what is being rejected. It comes
 // back from outside, so it is a hint that must match a row.
 type Rejection struct {
-	Type   task.CardType `json:"type"` // prompt, process or step
-	ID     string        `json:"id"`
-	TaskID string        `json:"task_id"`
+	Type   aggregate.CardType `json:"type"` // prompt, process or step
+	ID     string             `json:"id"`
+	TaskID string             `json:"task_id"`
 }
 
 // RejectionModal asks why a prompt, a process or a step is sent back. Rejecting
 // a step ends the task, and the dialog says so.
-func RejectionModal(kind task.CardType, id, taskID, locale string) slack.ModalViewRequest {
+func RejectionModal(kind aggregate.CardType, id, taskID, locale string) slack.ModalViewRequest {
 	w := wordsOf(locale)
 	submit, text, placeholder := w.ModalSubmit, w.ModalText, w.ModalPlaceholder
 	if kind == task.CardStep {

@@ -3,6 +3,7 @@ package card
 import (
 	"errors"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/task"
 )
 
@@ -21,10 +22,10 @@ var (
 func Note(locale string, err error) string {
 	w := wordsOf(locale)
 	var (
-		decided    task.ErrDecided
-		notLatest  task.ErrNotLatest
-		notAllowed task.ErrNotAllowed
-		field      task.ErrField
+		decided    aggregate.ErrDecided
+		notLatest  aggregate.ErrNotLatest
+		notAllowed aggregate.ErrNotAllowed
+		field      aggregate.ErrField
 		stop       task.StopError
 	)
 	switch {
@@ -45,18 +46,18 @@ func Note(locale string, err error) string {
 		err  error
 		text string
 	}{
-		{task.ErrInFlight, w.NoteInFlight},
-		{task.ErrUncovered, w.NoteUncovered},
-		{task.ErrUnconfirmed, w.NoteUnconfirmed},
+		{aggregate.ErrInFlight, w.NoteInFlight},
+		{aggregate.ErrUncovered, w.NoteUncovered},
+		{aggregate.ErrUnconfirmed, w.NoteUnconfirmed},
 		{task.ErrNothingToRetry, w.NoteNothingToRetry},
 		{task.ErrMaxAttempts, fill(w.NoteMaxAttempts, "max", task.MaxAttempts)},
 		{task.ErrMaxRetries, fill(w.NoteMaxRetries, "max", task.MaxRetries)},
-		{task.ErrNotFound, w.NoteNotFound},
-		{task.ErrSuperseded, w.NoteStale},
-		{task.ErrConflict, w.NoteStale},
-		{task.ErrMoved, w.NoteStale},
-		{task.ErrSettings, w.NoteStale},
-		{task.ErrNotDue, w.NoteStale},
+		{aggregate.ErrNotFound, w.NoteNotFound},
+		{aggregate.ErrSuperseded, w.NoteStale},
+		{aggregate.ErrConflict, w.NoteStale},
+		{aggregate.ErrMoved, w.NoteStale},
+		{aggregate.ErrSettings, w.NoteStale},
+		{aggregate.ErrNotDue, w.NoteStale},
 		{ErrUnverified, w.NoteUnverified},
 		{ErrOddForm, w.NoteOddForm},
 	} {
@@ -68,8 +69,8 @@ func Note(locale string, err error) string {
 }
 
 // ruleOf is the rule that refused, empty if none did.
-func ruleOf(err error) task.Rule {
-	var refused task.ErrNotAllowed
+func ruleOf(err error) aggregate.Rule {
+	var refused aggregate.ErrNotAllowed
 	if errors.As(err, &refused) {
 		return refused.Rule
 	}
@@ -83,7 +84,7 @@ func CancelledBefore(locale string, e task.Ended) string {
 }
 
 // decided says who was faster, or how the task ended.
-func (w *words) decided(e task.ErrDecided) string {
+func (w *words) decided(e aggregate.ErrDecided) string {
 	var text string
 	switch {
 	case e.Reason == task.ReasonByPerson:
@@ -94,15 +95,15 @@ func (w *words) decided(e task.ErrDecided) string {
 		text = w.NoteFailed
 	case e.Reason != "":
 		text = w.NoteEnded
-	case e.Status == string(task.Approved) && e.By == "":
+	case e.Status == string(aggregate.Approved) && e.By == "":
 		text = w.NoteAutoApproved
-	case e.Status == string(task.Approved):
+	case e.Status == string(aggregate.Approved):
 		text = w.NoteApproved
 	case e.Status == string(task.AsReason):
 		text = w.NoteAsReason
 	case e.Status == string(task.AsRequest):
 		text = w.NoteAsRequest
-	case e.Status == string(task.Rejected):
+	case e.Status == string(aggregate.Rejected):
 		text = w.NoteRejected
 	default:
 		text = w.NoteDecided

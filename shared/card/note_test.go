@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/card"
 	"ringi/shared/task"
 )
@@ -23,37 +24,37 @@ func TestNoteSaysWhatIsTheMatter(t *testing.T) {
 		err    error
 		ja, en string
 	}{
-		{"approved by another", task.ErrDecided{Status: "approved", By: "U1", At: at}, "<@U1> が " + date + " に承認済みです。", "<@U1> already approved this on " + date + "."},
-		{"rejected by another", task.ErrDecided{Status: "rejected", By: "U1", At: at}, "<@U1> が " + date + " に却下済みです。", "<@U1> already rejected"},
-		{"approved by the system", task.ErrDecided{Status: "approved", At: at}, date + " に自動承認されています。", "approved automatically on " + date},
-		{"decided in a new way", task.ErrDecided{Status: "delegated", By: "U1", At: at}, "<@U1> が " + date + " に決定済みです。", "already decided"},
-		{"cancelled", task.ErrDecided{Status: "cancelled", By: "U1", At: at, Reason: task.ReasonByPerson}, "<@U1> が " + date + " にこのタスクをキャンセルしました。", "<@U1> cancelled this task on " + date},
-		{"expired", task.ErrDecided{Status: "cancelled", At: at, Reason: task.ReasonExpired}, "期限までに決定されず、" + date, "Nobody decided in time"},
-		{"ended well", task.ErrDecided{Status: "completed", At: at, Reason: task.ReasonDone}, "タスクは完了しました。", "The task is complete."},
-		{"failed", task.ErrDecided{Status: "failed", At: at, Reason: task.ReasonTimeout}, date + " に失敗しました。制限時間", "failed on " + date},
-		{"last rejection", task.ErrDecided{Status: "cancelled", At: at, Reason: task.ReasonMaxVersions}, "却下が上限に達した", "last possible rejection"},
-		{"old version", fmt.Errorf("approve: %w", task.ErrNotLatest{Latest: 3}), "古いバージョンです(最新: 3)", "the newest is 3"},
-		{"in flight", task.ErrInFlight, "呼び出し中のステップがあります", "still in flight"},
-		{"uncovered", task.ErrUncovered, "結果が不明です", "outcome of the last write is unknown"},
+		{"approved by another", aggregate.ErrDecided{Status: "approved", By: "U1", At: at}, "<@U1> が " + date + " に承認済みです。", "<@U1> already approved this on " + date + "."},
+		{"rejected by another", aggregate.ErrDecided{Status: "rejected", By: "U1", At: at}, "<@U1> が " + date + " に却下済みです。", "<@U1> already rejected"},
+		{"approved by the system", aggregate.ErrDecided{Status: "approved", At: at}, date + " に自動承認されています。", "approved automatically on " + date},
+		{"decided in a new way", aggregate.ErrDecided{Status: "delegated", By: "U1", At: at}, "<@U1> が " + date + " に決定済みです。", "already decided"},
+		{"cancelled", aggregate.ErrDecided{Status: "cancelled", By: "U1", At: at, Reason: task.ReasonByPerson}, "<@U1> が " + date + " にこのタスクをキャンセルしました。", "<@U1> cancelled this task on " + date},
+		{"expired", aggregate.ErrDecided{Status: "cancelled", At: at, Reason: task.ReasonExpired}, "期限までに決定されず、" + date, "Nobody decided in time"},
+		{"ended well", aggregate.ErrDecided{Status: "completed", At: at, Reason: task.ReasonDone}, "タスクは完了しました。", "The task is complete."},
+		{"failed", aggregate.ErrDecided{Status: "failed", At: at, Reason: task.ReasonTimeout}, date + " に失敗しました。制限時間", "failed on " + date},
+		{"last rejection", aggregate.ErrDecided{Status: "cancelled", At: at, Reason: task.ReasonMaxVersions}, "却下が上限に達した", "last possible rejection"},
+		{"old version", fmt.Errorf("approve: %w", aggregate.ErrNotLatest{Latest: 3}), "古いバージョンです(最新: 3)", "the newest is 3"},
+		{"in flight", aggregate.ErrInFlight, "呼び出し中のステップがあります", "still in flight"},
+		{"uncovered", aggregate.ErrUncovered, "結果が不明です", "outcome of the last write is unknown"},
 		{"nothing to retry", task.ErrNothingToRetry, "やり直すものがありません", "nothing to try again"},
 		{"too many attempts", task.ErrMaxAttempts, "上限の 30 回", "30 times"},
 		{"too many retries", task.ErrMaxRetries, "上限の 10 回", "10 times"},
-		{"not found", task.ErrNotFound, "見つかりません", "could not be found"},
-		{"superseded", task.ErrSuperseded, "状態が変わりました", "Things changed"},
-		{"conflict", task.ErrConflict, "状態が変わりました", "Things changed"},
-		{"moved", task.ErrMoved, "状態が変わりました", "Things changed"},
-		{"not due", task.ErrNotDue, "状態が変わりました", "Things changed"},
-		{"reason's length", task.ErrField{Field: "rejection_reason", Limit: "must …"}, "却下理由は 1〜1000 文字で", "1 to 1000 characters"},
-		{"another field", task.ErrField{Field: "slug", Limit: "must be <short>"}, "slug must be &lt;short&gt;", "slug must be &lt;short&gt;"},
+		{"not found", aggregate.ErrNotFound, "見つかりません", "could not be found"},
+		{"superseded", aggregate.ErrSuperseded, "状態が変わりました", "Things changed"},
+		{"conflict", aggregate.ErrConflict, "状態が変わりました", "Things changed"},
+		{"moved", aggregate.ErrMoved, "状態が変わりました", "Things changed"},
+		{"not due", aggregate.ErrNotDue, "状態が変わりました", "Things changed"},
+		{"reason's length", aggregate.ErrField{Field: "rejection_reason", Limit: "must …"}, "却下理由は 1〜1000 文字で", "1 to 1000 characters"},
+		{"another field", aggregate.ErrField{Field: "slug", Limit: "must be <short>"}, "slug must be &lt;short&gt;", "slug must be &lt;short&gt;"},
 		{"an execution that must stop", task.StopError{Reason: task.ReasonToolChanged, Detail: "send_slack_dm"}, "(send_slack_dm)", "(send_slack_dm)"},
 		{"unverified", card.ErrUnverified, "権限を Slack に確認できませんでした", "could not tell us who you are"},
-		{"cut off in the middle of a commit", fmt.Errorf("commit: %w: %w", task.ErrUnconfirmed, context.DeadlineExceeded), "保存できたか確認できませんでした", "could not be confirmed"},
+		{"cut off in the middle of a commit", fmt.Errorf("commit: %w: %w", aggregate.ErrUnconfirmed, context.DeadlineExceeded), "保存できたか確認できませんでした", "could not be confirmed"},
 		{"unsaved", card.ErrUnsaved, "保存できませんでした", "could not be saved"},
 		{"no time left", context.DeadlineExceeded, "保存できませんでした", "could not be saved"},
 		{"anything else", errors.New("boom: secret"), "保存できませんでした", "could not be saved"},
-		{"a hostile name", task.ErrDecided{Status: "approved", By: "<!channel>", At: at}, "&lt;!channel&gt; が", "&lt;!channel&gt; already"},
-		{"no time", task.ErrDecided{Status: "approved", By: "U1"}, "<@U1> が — に", "on —"},
-		{"an unknown rule", task.ErrNotAllowed{Rule: "brand_new"}, "許可されていません", "isn't allowed"},
+		{"a hostile name", aggregate.ErrDecided{Status: "approved", By: "<!channel>", At: at}, "&lt;!channel&gt; が", "&lt;!channel&gt; already"},
+		{"no time", aggregate.ErrDecided{Status: "approved", By: "U1"}, "<@U1> が — に", "on —"},
+		{"an unknown rule", aggregate.ErrNotAllowed{Rule: "brand_new"}, "許可されていません", "isn't allowed"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			for locale, want := range map[string]string{"ja": tc.ja, "en": tc.en} {
@@ -67,9 +68,9 @@ func TestNoteSaysWhatIsTheMatter(t *testing.T) {
 			}
 		})
 	}
-	for _, r := range task.Rules {
+	for _, r := range aggregate.Rules {
 		for _, locale := range []string{"ja", "en"} {
-			if got := card.Note(locale, task.ErrNotAllowed{Rule: r}); got == "" || got == card.Note(locale, task.ErrNotAllowed{}) {
+			if got := card.Note(locale, aggregate.ErrNotAllowed{Rule: r}); got == "" || got == card.Note(locale, aggregate.ErrNotAllowed{}) {
 				t.Errorf("%s: no note for the rule %s", locale, r)
 			}
 		}
@@ -79,9 +80,9 @@ func TestNoteSaysWhatIsTheMatter(t *testing.T) {
 // TestEveryErrorOfTheDomainHasANote reads the domain's errors, so that a new one is not forgotten.
 func TestEveryErrorOfTheDomainHasANote(t *testing.T) {
 	known := map[string]error{
-		"ErrNotFound": task.ErrNotFound, "ErrSuperseded": task.ErrSuperseded, "ErrConflict": task.ErrConflict, "ErrMoved": task.ErrMoved,
-		"ErrInFlight": task.ErrInFlight, "ErrUncovered": task.ErrUncovered, "ErrNotDue": task.ErrNotDue, "ErrNothingToRetry": task.ErrNothingToRetry, "ErrSettings": task.ErrSettings, "ErrMaxAttempts": task.ErrMaxAttempts, "ErrMaxRetries": task.ErrMaxRetries, "ErrUnconfirmed": task.ErrUnconfirmed,
-		"ErrDecided": task.ErrDecided{}, "ErrNotLatest": task.ErrNotLatest{}, "ErrNotAllowed": task.ErrNotAllowed{}, "ErrField": task.ErrField{},
+		"ErrNotFound": aggregate.ErrNotFound, "ErrSuperseded": aggregate.ErrSuperseded, "ErrConflict": aggregate.ErrConflict, "ErrMoved": aggregate.ErrMoved,
+		"ErrInFlight": aggregate.ErrInFlight, "ErrUncovered": aggregate.ErrUncovered, "ErrNotDue": aggregate.ErrNotDue, "ErrNothingToRetry": task.ErrNothingToRetry, "ErrSettings": aggregate.ErrSettings, "ErrMaxAttempts": task.ErrMaxAttempts, "ErrMaxRetries": task.ErrMaxRetries, "ErrUnconfirmed": aggregate.ErrUnconfirmed,
+		"ErrDecided": aggregate.ErrDecided{}, "ErrNotLatest": aggregate.ErrNotLatest{}, "ErrNotAllowed": aggregate.ErrNotAllowed{}, "ErrField": aggregate.ErrField{},
 	}
 	file, err := parser.ParseFile(token.NewFileSet(), "../task/errors.go", nil, 0)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"ringi/infra/local/sandbox/blockkit"
+	"ringi/shared/aggregate"
 	"ringi/shared/card"
 	"ringi/shared/task"
 )
@@ -31,7 +32,7 @@ func TestASecondOpinion(t *testing.T) {
 			}
 		})
 	}
-	for _, kind := range []task.CardType{task.CardPrompt, task.CardStep} {
+	for _, kind := range []aggregate.CardType{task.CardPrompt, task.CardStep} {
 		for _, p := range blockkit.View(decoded(t, card.RejectionModal(kind, "id", "task", "en")).(map[string]any)) {
 			t.Errorf("modal of a %s: %s", kind, p)
 		}

@@ -8,7 +8,7 @@ import (
 	"github.com/slack-go/slack"
 
 	"ringi/shared/card"
-	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 func TestManyStepsPageOrAreCounted(t *testing.T) {
@@ -25,7 +25,7 @@ func TestManyStepsPageOrAreCounted(t *testing.T) {
 		{200, 300, 3, "…ほか"},
 	} {
 		t.Run(fmt.Sprintf("%d steps of %d", tc.n, tc.width), func(t *testing.T) {
-			s := planned(t, fiveSteps(), task.DefaultSettings())
+			s := planned(t, fiveSteps(), tenancy.DefaultSettings())
 			s.Process().Steps = manySteps(tc.n, tc.width)
 			m := card.Render(s.Aggregate, s.card(processCard), "ja", s.now)
 			if err := card.Validate(m); err != nil {
@@ -71,7 +71,7 @@ func TestALongPolicyIsShownWhole(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := received(t).extracted().drafting()
-			s.do(s.FinishPrompt(s.Head.Run, tc.text, task.DefaultSettings(), s.now))
+			s.do(s.FinishPrompt(s.Head.Run, tc.text, tenancy.DefaultSettings(), s.now))
 			m := card.Render(s.Aggregate, s.card(promptCard), "ja", s.now)
 			if err := card.Validate(m); err != nil {
 				t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 
 	"ringi/shared/card"
 	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 // A person whom a policy, a task or a summary names is drawn by name, with the id beside
@@ -15,12 +16,12 @@ func TestPeopleAreDrawnByNameWithTheirIDs(t *testing.T) {
 	text := "完了したら、<@U0SANDSUZU>に知らせます。<!channel> <!subteam^S0TEAM01> <#C0HR00001> <@u0small00> <@U0SANDSUZU|社長> @here &lt;@U0ESCAPED&gt; <@B0BOT0000>"
 	for name, s := range map[string]func() (*story, string){
 		"policy": func() (*story, string) {
-			s := received(t).extracted().drafted(task.DefaultSettings())
+			s := received(t).extracted().drafted(tenancy.DefaultSettings())
 			s.Prompt().Content = text
 			return s, promptCard
 		},
 		"description": func() (*story, string) {
-			s := received(t).extracted().drafted(task.DefaultSettings())
+			s := received(t).extracted().drafted(tenancy.DefaultSettings())
 			s.Task.Description = text
 			return s, taskCard
 		},
@@ -56,7 +57,7 @@ func TestManyPeopleStillFit(t *testing.T) {
 		if card.PromptFits(text) != whole {
 			t.Errorf("%d people fit: %v", n, !whole)
 		}
-		s := received(t).extracted().drafted(task.DefaultSettings())
+		s := received(t).extracted().drafted(tenancy.DefaultSettings())
 		s.Prompt().Content = text
 		m := card.Render(s.Aggregate, s.card(promptCard), "ja", s.now)
 		if err := card.Validate(m); err != nil {
@@ -80,7 +81,7 @@ func TestNoTextCallsEverybody(t *testing.T) {
 	for n := range 500 {
 		fmt.Fprintf(&text, "<@U0PERSON%03d> ", n%250) // each twice
 	}
-	s := received(t).extracted().drafted(task.DefaultSettings())
+	s := received(t).extracted().drafted(tenancy.DefaultSettings())
 	s.Task.Description, s.Prompt().Content = text.String(), text.String()
 	for _, kind := range []string{taskCard, promptCard} {
 		m := card.Render(s.Aggregate, s.card(kind), "ja", s.now)

@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/task"
 )
 
@@ -25,16 +26,16 @@ func anyAggregate(t *rapid.T) *task.Aggregate {
 		x := time.Unix(rapid.Int64Range(-1e11, 1e12).Draw(t, "unix"), 0)
 		return &x
 	})
-	gate := rapid.SampledFrom([]task.GateStatus{task.Generating, task.PendingApproval, task.Approved, task.Rejected, task.Expired, task.Cancelled, "", "brand_new"})
-	verdict := func() task.Verdict {
-		return task.Verdict{
+	gate := rapid.SampledFrom([]aggregate.GateStatus{aggregate.Generating, aggregate.PendingApproval, aggregate.Approved, aggregate.Rejected, aggregate.Expired, aggregate.Cancelled, "", "brand_new"})
+	verdict := func() aggregate.Verdict {
+		return aggregate.Verdict{
 			ApprovedBy: text.Draw(t, "by"), ApprovedAt: at.Draw(t, "at"), RejectedBy: text.Draw(t, "by"), RejectedAt: at.Draw(t, "at"), RejectionReason: text.Draw(t, "reason"),
 		}
 	}
-	terms := func() task.Terms {
-		return task.Terms{ApprovalRequired: rapid.Bool().Draw(t, "required"), MaxVersions: rapid.Int().Draw(t, "max"), ApprovalHours: rapid.Int().Draw(t, "hours")}
+	terms := func() aggregate.Terms {
+		return aggregate.Terms{ApprovalRequired: rapid.Bool().Draw(t, "required"), MaxVersions: rapid.Int().Draw(t, "max"), ApprovalHours: rapid.Int().Draw(t, "hours")}
 	}
-	reason := rapid.OneOf(rapid.SampledFrom(task.Reasons), rapid.Map(text, func(s string) task.Reason { return task.Reason(s) }))
+	reason := rapid.OneOf(rapid.SampledFrom(task.Reasons), rapid.Map(text, func(s string) aggregate.Reason { return aggregate.Reason(s) }))
 	number := rapid.IntRange(0, 3)
 
 	a := &task.Aggregate{Head: task.Head{TaskID: text.Draw(t, "task id"), LastChange: text.Draw(t, "change"), PausedUntil: at.Draw(t, "paused")}}
@@ -86,7 +87,7 @@ func anyAggregate(t *rapid.T) *task.Aggregate {
 	for i := range number.Draw(t, "gates") {
 		a.Gates = append(a.Gates, &task.Gate{
 			ID: text.Draw(t, "id"), ProcessVersion: number.Draw(t, "of"), Attempt: 1, Order: i + 1, StepID: strings.Repeat("s", i), Status: gate.Draw(t, "status"),
-			Arguments: task.Blob{JSON: task.JSON(text.Draw(t, "json")), Preview: text.Draw(t, "preview"), S3Key: text.Draw(t, "key"), Bytes: rapid.Int().Draw(t, "bytes")},
+			Arguments: aggregate.Blob{JSON: aggregate.JSON(text.Draw(t, "json")), Preview: text.Draw(t, "preview"), S3Key: text.Draw(t, "key"), Bytes: rapid.Int().Draw(t, "bytes")},
 			Terms:     terms(), Verdict: verdict(),
 		})
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/slack-go/slack"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/task"
 )
 
@@ -20,11 +21,11 @@ const (
 // page by page. It comes back from outside, so the ids are hints that must match a row;
 // the hash says of which content the last page was read.
 type Review struct {
-	Type   task.CardType `json:"type"` // prompt, process or step
-	ID     string        `json:"id"`
-	TaskID string        `json:"task_id"`
-	Page   int           `json:"page"` // from 0
-	Hash   string        `json:"hash"`
+	Type   aggregate.CardType `json:"type"` // prompt, process or step
+	ID     string             `json:"id"`
+	TaskID string             `json:"task_id"`
+	Page   int                `json:"page"` // from 0
+	Hash   string             `json:"hash"`
 	// ReadOnly is for people who may not approve it: they are spared a button that refuses them.
 	ReadOnly bool `json:"read_only,omitempty"`
 }
@@ -96,7 +97,7 @@ func (d drawing) turns(page int, last bool) []slack.BlockElement {
 }
 
 // asked is what a gate asks about, over at most most sections.
-func (d drawing) asked(kind task.CardType, id string, most int) (title string, b body, ok bool) {
+func (d drawing) asked(kind aggregate.CardType, id string, most int) (title string, b body, ok bool) {
 	version := func(words gateWords, n int) string { return fmt.Sprintf("%s v%d", words.Header, n) }
 	switch kind {
 	case task.CardPrompt:
@@ -123,7 +124,7 @@ func (d drawing) asked(kind task.CardType, id string, most int) (title string, b
 
 // Whole reports whether the card of a gate shows all of what it asks about, so that a
 // click on it can be an approval. A gate that is not there has nothing to show.
-func Whole(a *task.Aggregate, kind task.CardType, id, locale string) bool {
+func Whole(a *task.Aggregate, kind aggregate.CardType, id, locale string) bool {
 	_, b, _ := drawing{a: a, w: wordsOf(locale)}.asked(kind, id, maxPages)
 	return !b.bounded().cut
 }

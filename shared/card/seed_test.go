@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/slack-go/slack"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/card"
 	"ringi/shared/task"
 )
@@ -90,7 +91,7 @@ func TestCardsAreTheSpecifications(t *testing.T) {
 
 func TestRejectionModalIsTheSpecifications(t *testing.T) {
 	story := received(t)
-	for _, kind := range []task.CardType{task.CardPrompt, task.CardProcess} {
+	for _, kind := range []aggregate.CardType{task.CardPrompt, task.CardProcess} {
 		v := card.RejectionModal(kind, "01RESOURCE", story.Head.TaskID, "ja")
 		want := sample(t, "rejection_modal", story, "prompt|process", string(kind)).(map[string]any)
 		if diff := cmp.Diff(any(want), unlinked(decoded(t, v))); diff != "" {
@@ -141,7 +142,7 @@ func sample(t *testing.T, name string, s *story, more ...string) any {
 	if x := s.Task; x != nil {
 		places["title"], places["description"], places["task_type"] = x.Title, x.Description, string(x.TaskType)
 	}
-	verdict := func(v task.Verdict) {
+	verdict := func(v aggregate.Verdict) {
 		places["approved_by"], places["approved_at"] = v.ApprovedBy, at(v.ApprovedAt)
 		places["rejected_by"], places["rejection_reason"] = v.RejectedBy, v.RejectionReason
 	}

@@ -1,21 +1,21 @@
 package card
 
 import (
+	"ringi/shared/aggregate"
 	"ringi/shared/reason"
-	"ringi/shared/task"
 )
 
 // Sentence says what happened and what people can do now; see reason.Sentence. The
 // detail can't format, link or mention.
-func Sentence(locale string, r task.Reason, detail string) string {
+func Sentence(locale string, r aggregate.Reason, detail string) string {
 	return reason.Sentence(locale, r, inline(detail, maxDetail))
 }
 
-func (w *words) sentence(r task.Reason, detail string) string {
+func (w *words) sentence(r aggregate.Reason, detail string) string {
 	return Sentence(w.Locale, r, detail)
 }
 
 // detail is a reason's detail in brackets.
-func (w *words) detail(r task.Reason, detail string) string {
+func (w *words) detail(r aggregate.Reason, detail string) string {
 	return reason.Detail(w.Locale, r, detail)
 }

@@ -4,8 +4,10 @@ import (
 	"testing"
 	"time"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/failure"
 	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 const (
@@ -16,7 +18,7 @@ const (
 	stepCard      = "CARD#step#0001#001#02"
 )
 
-var arguments = task.Blob{JSON: `{"year":2026,"month":4,"departments":["人事","総務"],"rows":[["山田","160:00"],["佐藤","152:30"]],"note":"<確認> & ` + "`済`" + `"}`}
+var arguments = aggregate.Blob{JSON: `{"year":2026,"month":4,"departments":["人事","総務"],"rows":[["山田","160:00"],["佐藤","152:30"]],"note":"<確認> & ` + "`済`" + `"}`}
 
 // state is one card in one state.
 type state struct {
@@ -27,7 +29,7 @@ type state struct {
 
 // states are all that a card can be in.
 func states() []state {
-	set := task.DefaultSettings()
+	set := tenancy.DefaultSettings()
 	auto := set
 	auto.PromptApprovalRequired, auto.ProcessApprovalRequired = false, false
 	two := set
@@ -46,13 +48,13 @@ func states() []state {
 	unknown := task.Outcome{Status: task.StepUnknown, Reason: task.ReasonToolUnknown, Detail: "step-4"}
 	retry := func(s *story) *story { return s.do(s.RetryExecution(s.Execution().ID, approver, policy, s.now)) }
 	ok := task.Outcome{Status: task.StepCompleted}
-	system := task.System()
+	system := aggregate.System()
 
 	return []state{
 		{"task_generating", taskCard, received},
 		{"task_waits_for_model", taskCard, func(t testing.TB) *story {
 			s := received(t)
-			s = s.do(s.Accept(1, requester, task.DefaultSettings(), s.now))
+			s = s.do(s.Accept(1, requester, tenancy.DefaultSettings(), s.now))
 			return s.do(s.Pause(1, s.Generating(), s.now.Add(time.Minute), s.now))
 		}},
 		{"task_waits_for_slack", taskCard, func(t testing.TB) *story {
@@ -62,7 +64,7 @@ func states() []state {
 		{"task_parked", taskCard, func(t testing.TB) *story { return received(t).park(task.ReasonModelUnavailable) }},
 		{"task_cancelled_before_extract", taskCard, func(t testing.TB) *story { return received(t).cancelTask() }},
 		{"task_refused_guest", taskCard, func(t testing.TB) *story {
-			return received(t).refused(task.Actor{Type: task.ActorUser, ID: requester.ID, Team: "T1", Guest: true})
+			return received(t).refused(aggregate.Actor{Type: aggregate.ActorUser, ID: requester.ID, Team: "T1", Guest: true})
 		}},
 		{"task_refused_hour", taskCard, func(t testing.TB) *story {
 			return received(t).full(task.ReasonHourPerson, time.Date(2026, 4, 18, 15, 0, 0, 0, time.UTC))
@@ -208,7 +210,7 @@ func states() []state {
 		}},
 		{"execution_completed_rows_below", executionCard, func(t testing.TB) *story {
 			s := started(t, fiveSteps()).steps(1, 2, 3).claim(4)
-			s.finish(4, task.Outcome{Status: task.StepCompleted, Result: &task.Blob{JSON: `{"updated_rows":21,"rows_below":21}`}}).steps(5)
+			s.finish(4, task.Outcome{Status: task.StepCompleted, Result: &aggregate.Blob{JSON: `{"updated_rows":21,"rows_below":21}`}}).steps(5)
 			return s.do(s.CompleteExecution(s.Head.Run, "21 行を書き込みました。", s.now))
 		}},
 		{"execution_failed", executionCard, func(t testing.TB) *story { return started(t, fiveSteps()).steps(1, 2).failedAt(3, failed) }},
@@ -259,7 +261,7 @@ func states() []state {
 
 		{"step_pending", stepCard, func(t testing.TB) *story { return gated(t, arguments) }},
 		{"step_pending_arguments_elsewhere", stepCard, func(t testing.TB) *story {
-			return gated(t, task.Blob{S3Key: "k", Bytes: 123456, Preview: `{"rows":[["山田","160:00"],["佐藤"`})
+			return gated(t, aggregate.Blob{S3Key: "k", Bytes: 123456, Preview: `{"rows":[["山田","160:00"],["佐藤"`})
 		}},
 		{"step_approved", stepCard, func(t testing.TB) *story {
 			s := gated(t, arguments)
@@ -275,13 +277,13 @@ func states() []state {
 }
 
 // beside is a message in a thread whose gate of that kind waits.
-func beside(s *story, kind task.CardType) *story {
+func beside(s *story, kind aggregate.CardType) *story {
 	b := task.Beside{TaskID: "01OTHER", Title: "先月の残業確認", ID: "01GATE", Kind: kind, Version: 2}
-	return s.do(s.Ask(1, b, task.DefaultSettings(), s.now))
+	return s.do(s.Ask(1, b, tenancy.DefaultSettings(), s.now))
 }
 
 // told is what is said to a person who asked for nothing.
-func told(t testing.TB, why task.Reason) *story {
+func told(t testing.TB, why aggregate.Reason) *story {
 	t.Helper()
 	s := received(t)
 	c, ref := task.Tell("01TENANT", *s.Request, why, requester.ID, s.now)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/task"
 )
 
@@ -17,7 +18,7 @@ func (d drawing) step(key string) face {
 		v.id, v.version, v.status, v.verdict, v.terms = g.ID, g.ProcessVersion, g.Status, g.Verdict, g.Terms
 		v.body = d.gateBody(g, maxPages)
 	}
-	if v.status == task.Cancelled && d.doneBefore(key) {
+	if v.status == aggregate.Cancelled && d.doneBefore(key) {
 		return d.titled(v, grey, d.w.IsCancelled).with(v.body.blocks...).with(divider(), contextLine(d.w.StepDoneBefore))
 	}
 	return d.gate(v)

@@ -5,7 +5,9 @@ import (
 	"testing"
 	"time"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 // story leads a task through its life by the domain's own decisions, so that a
@@ -17,9 +19,9 @@ type story struct {
 }
 
 var (
-	requester = task.Actor{Type: task.ActorUser, ID: "U0REQUESTER", Team: "T1", Member: true}
-	approver  = task.Actor{Type: task.ActorUser, ID: "U12345", Team: "T1", Member: true}
-	policy    = task.Policy{Team: "T1", Mode: task.ApproversChannel, AllowSelf: true}
+	requester = aggregate.Actor{Type: aggregate.ActorUser, ID: "U0REQUESTER", Team: "T1", Member: true}
+	approver  = aggregate.Actor{Type: aggregate.ActorUser, ID: "U12345", Team: "T1", Member: true}
+	policy    = aggregate.Policy{Team: "T1", Mode: aggregate.ApproversChannel, AllowSelf: true}
 )
 
 const content = "勤怠データを集計し、Google Sheet に書き込みます。\n- 対象: 今月\n- 通知: 完了時に DM"
@@ -27,11 +29,11 @@ const content = "勤怠データを集計し、Google Sheet に書き込みま�
 // fiveSteps are those of the card specification.
 func fiveSteps() []task.Step {
 	return []task.Step{
-		{StepID: "step-1", Order: 1, Title: "従業員一覧を取得", Tool: "list_employees", Effect: task.Read},
-		{StepID: "step-2", Order: 2, Title: "勤怠データ取得", Tool: "list_attendance", Effect: task.Read},
-		{StepID: "step-3", Order: 3, Title: "残業時間計算", Tool: "calculate_overtime", Effect: task.Read},
-		{StepID: "step-4", Order: 4, Title: "Sheet 書き込み", Tool: "write_rows_to_google_sheet", Effect: task.Write},
-		{StepID: "step-5", Order: 5, Title: "完了通知", Tool: "send_slack_dm", Effect: task.Write},
+		{StepID: "step-1", Order: 1, Title: "従業員一覧を取得", Tool: "list_employees", Effect: aggregate.Read},
+		{StepID: "step-2", Order: 2, Title: "勤怠データ取得", Tool: "list_attendance", Effect: aggregate.Read},
+		{StepID: "step-3", Order: 3, Title: "残業時間計算", Tool: "calculate_overtime", Effect: aggregate.Read},
+		{StepID: "step-4", Order: 4, Title: "Sheet 書き込み", Tool: "write_rows_to_google_sheet", Effect: aggregate.Write},
+		{StepID: "step-5", Order: 5, Title: "完了通知", Tool: "send_slack_dm", Effect: aggregate.Write},
 	}
 }
 
@@ -68,11 +70,11 @@ func (s *story) extracted() *story {
 	}, s.now))
 }
 
-func (s *story) settings() task.Settings { return task.DefaultSettings() }
+func (s *story) settings() tenancy.Settings { return tenancy.DefaultSettings() }
 
 func (s *story) drafting() *story { return s.do(s.BeginPrompt(s.Head.Run, s.now)) }
 
-func (s *story) drafted(set task.Settings) *story {
+func (s *story) drafted(set tenancy.Settings) *story {
 	s.drafting()
 	return s.do(s.FinishPrompt(s.Head.Run, content, set, s.now))
 }
@@ -86,15 +88,15 @@ func (s *story) promptApproved() *story {
 }
 
 // planned has a process that waits for its stamp.
-func planned(t testing.TB, steps []task.Step, set task.Settings) *story {
-	s := received(t).extracted().drafted(task.DefaultSettings()).promptApproved()
+func planned(t testing.TB, steps []task.Step, set tenancy.Settings) *story {
+	s := received(t).extracted().drafted(tenancy.DefaultSettings()).promptApproved()
 	s.do(s.BeginProcess(s.Head.Run, s.now))
 	return s.do(s.FinishProcess(s.Head.Run, steps, "", set, s.now))
 }
 
 // approved has a pending execution, started one that runs.
 func approved(t testing.TB, steps []task.Step) *story {
-	s := planned(t, steps, task.DefaultSettings())
+	s := planned(t, steps, tenancy.DefaultSettings())
 	return s.do(s.ApproveProcess(s.Process().ID, approver, policy, s.now))
 }
 
@@ -106,7 +108,7 @@ func started(t testing.TB, steps []task.Step) *story {
 func (s *story) claim(order int) *story {
 	s.Helper()
 	return s.do(s.ClaimStep(s.Head.Run, task.Call{
-		Order: order, Arguments: task.Blob{JSON: "{}"}, ArgumentsHash: "h",
+		Order: order, Arguments: aggregate.Blob{JSON: "{}"}, ArgumentsHash: "h",
 		Claim: task.Claim{Invocation: "i", LeaseUntil: s.now.Add(75 * time.Second)},
 	}, s.now))
 }
@@ -135,19 +137,19 @@ func (s *story) cancelExecution() *story {
 func (s *story) cancelTask() *story { return s.do(s.CancelTask(requester, policy, s.now)) }
 
 // park gives up; what was just decided is tried by one more run first.
-func (s *story) park(why task.Reason) *story {
+func (s *story) park(why aggregate.Reason) *story {
 	for s.Head.Parked == nil {
 		s.do(s.GiveUp(s.Head.Run, why, s.now))
 	}
 	return s
 }
 
-func (s *story) refused(by task.Actor) *story {
-	return s.do(s.Accept(s.Head.Run, by, task.DefaultSettings(), s.now))
+func (s *story) refused(by aggregate.Actor) *story {
+	return s.do(s.Accept(s.Head.Run, by, tenancy.DefaultSettings(), s.now))
 }
 
-func (s *story) full(why task.Reason, until time.Time) *story {
-	return s.do(s.RefuseFull(s.Head.Run, task.ErrFull{Count: task.Count{Most: 60, Reason: why, Until: until}}, s.now))
+func (s *story) full(why aggregate.Reason, until time.Time) *story {
+	return s.do(s.RefuseFull(s.Head.Run, aggregate.ErrFull{Count: aggregate.Count{Most: 60, Reason: why, Until: until}}, s.now))
 }
 
 func (s *story) expire() *story {
@@ -156,14 +158,14 @@ func (s *story) expire() *story {
 }
 
 // gated waits before the second step.
-func gated(t testing.TB, args task.Blob) *story {
+func gated(t testing.TB, args aggregate.Blob) *story {
 	steps := fiveSteps()
 	steps[1].RequiresHumanCheck = true
 	s := started(t, steps).steps(1)
 	return s.do(s.OpenStepGate(s.Head.Run, 2, args, "h", s.now))
 }
 
-func (s *story) card(key string) *task.Card {
+func (s *story) card(key string) *aggregate.Card {
 	s.Helper()
 	c := s.Card(key)
 	if c == nil {
@@ -181,7 +183,7 @@ func manySteps(n, width int) []task.Step {
 			name = append(name, '長')
 		}
 		steps[i] = task.Step{
-			StepID: fmt.Sprintf("step-%d", i+1), Order: i + 1, Title: string(name), Tool: "write_rows_to_google_sheet", Effect: task.Write,
+			StepID: fmt.Sprintf("step-%d", i+1), Order: i + 1, Title: string(name), Tool: "write_rows_to_google_sheet", Effect: aggregate.Write,
 		}
 	}
 	return steps
@@ -189,7 +191,7 @@ func manySteps(n, width int) []task.Step {
 
 // costLimit stops a task that was allowed 3 dollars.
 func (s *story) costLimit() *story {
-	bill := task.Charge(task.Usage{ID: "1", Calls: 1, Cost: task.USD(3.5)}, s.now, func(*task.Aggregate) (task.Change, error) { return task.Change{}, nil })
+	bill := task.Charge(aggregate.Usage{ID: "1", Calls: 1, Cost: aggregate.USD(3.5)}, s.now, func(*task.Aggregate) (task.Change, error) { return task.Change{}, nil })
 	s.do(bill(s.Aggregate))
-	return s.do(s.StopForCost(s.Head.Run, task.USD(3), s.now))
+	return s.do(s.StopForCost(s.Head.Run, aggregate.USD(3), s.now))
 }

@@ -1,6 +1,9 @@
 package card
 
-import "ringi/shared/task"
+import (
+	"ringi/shared/aggregate"
+	"ringi/shared/task"
+)
 
 // task draws the card that answers a request: received, then what the first layer made of it.
 func (d drawing) task() face {
@@ -52,7 +55,7 @@ func (d drawing) extracted(t *task.Task) face {
 // those of the request as it was asked: no correction changes them.
 func (d drawing) corrected() []string {
 	p := d.a.Prompt()
-	if p == nil || p.Version < 2 || p.Status == task.Generating {
+	if p == nil || p.Version < 2 || p.Status == aggregate.Generating {
 		return nil
 	}
 	return []string{fill(d.w.AsAsked, "version", p.Version)}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/slack-go/slack"
 
+	"ringi/shared/language"
 	"ringi/shared/task"
 )
 
@@ -105,7 +106,7 @@ func StepsFit(steps []task.Step, remarks string) bool {
 }
 
 func fits(draw func(drawing) body) bool {
-	for _, words := range task.InEach(japanese, english) {
+	for _, words := range language.InEach(japanese, english) {
 		if draw(drawing{a: &task.Aggregate{}, w: words()}).bounded().cut {
 			return false
 		}

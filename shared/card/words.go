@@ -1,6 +1,9 @@
 package card
 
-import "ringi/shared/task"
+import (
+	"ringi/shared/aggregate"
+	"ringi/shared/language"
+)
 
 // words are all texts of one language. {names} in braces are places for values;
 // both languages have the same ones.
@@ -95,7 +98,7 @@ type words struct {
 	CancelAccepted, RetryAccepted, Unreachable                string
 
 	// What happened, and what to do.
-	Rules map[task.Rule]string // reasons have a package of their own
+	Rules map[aggregate.Rule]string // reasons have a package of their own
 }
 
 // gateWords are the texts of one kind of what waits for a decision.
@@ -108,4 +111,4 @@ type gateWords struct {
 }
 
 // wordsOf returns a language's texts; Japanese where there is no such language.
-func wordsOf(locale string) *words { return task.InEach(japanese, english).In(locale)() }
+func wordsOf(locale string) *words { return language.InEach(japanese, english).In(locale)() }

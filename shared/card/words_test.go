@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/task"
 )
 
@@ -54,13 +55,13 @@ func TestBothLanguagesSayEverything(t *testing.T) {
 func TestEveryRuleHasItsSentence(t *testing.T) {
 	for _, locale := range []string{"ja", "en"} {
 		w := wordsOf(locale)
-		for _, r := range task.Rules {
+		for _, r := range aggregate.Rules {
 			if w.Rules[r] == "" {
 				t.Errorf("%s: no sentence for %s", locale, r)
 			}
 		}
-		if len(w.Rules) != len(task.Rules) {
-			t.Errorf("%s: %d rules, the domain has %d", locale, len(w.Rules), len(task.Rules))
+		if len(w.Rules) != len(aggregate.Rules) {
+			t.Errorf("%s: %d rules, the domain has %d", locale, len(w.Rules), len(aggregate.Rules))
 		}
 	}
 }
@@ -68,7 +69,7 @@ func TestEveryRuleHasItsSentence(t *testing.T) {
 func TestSentenceShowsItsDetailAndNothingElse(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
-		reason task.Reason
+		reason aggregate.Reason
 		detail string
 		want   string
 	}{

@@ -15,13 +15,14 @@ import (
 	sfntypes "github.com/aws/aws-sdk-go-v2/service/sfn/types"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/task"
 )
 
 // Store is what effects write: waits that are over, and runs that died.
 type Store interface {
-	DropWait(ctx context.Context, ref task.Ref, w task.Wait) error
-	Decide(ctx context.Context, ref task.Ref, decide task.Decision) (*task.Aggregate, error)
+	DropWait(ctx context.Context, ref aggregate.Ref, w aggregate.Wait) error
+	Decide(ctx context.Context, ref aggregate.Ref, decide task.Decision) (*task.Aggregate, error)
 }
 
 // Runs starts and wakes runs of the state machine; *sfn.Client has it.
@@ -95,7 +96,7 @@ const fresh = 20 * time.Second
 
 // start opens the run, or supersedes it when it has ended. It reports whether
 // either was to be done: a repeated start of an open run answers with that one.
-func (r Runner) start(ctx context.Context, ref task.Ref, run task.Run) (moved bool, err error) {
+func (r Runner) start(ctx context.Context, ref aggregate.Ref, run aggregate.Run) (moved bool, err error) {
 	out, err := r.Runs.StartExecution(ctx, &sfn.StartExecutionInput{
 		StateMachineArn: &r.StateMachine, Name: &run.Name, Input: &run.Input,
 	})
@@ -108,7 +109,7 @@ func (r Runner) start(ctx context.Context, ref task.Ref, run task.Run) (moved bo
 	}
 	_, err = r.Store.Decide(ctx, ref, func(a *task.Aggregate) (task.Change, error) { return a.RestartRun(run.Run, r.Now()) })
 	switch {
-	case errors.Is(err, task.ErrSuperseded), errors.Is(err, task.ErrInFlight):
+	case errors.Is(err, aggregate.ErrSuperseded), errors.Is(err, aggregate.ErrInFlight):
 		return false, nil // somebody was faster; or a call is out, and its lease will be due
 	case err != nil:
 		return false, fmt.Errorf("restart run %s: %w", run.Name, err)
@@ -130,7 +131,7 @@ func Wake(ctx context.Context, runs Runs, token string) (refused bool, err error
 }
 
 // Redraw asks the card updater to look at the task. Messages with one deduplication id are one message.
-func (r Runner) Redraw(ctx context.Context, ref task.Ref, deduplication string) error {
+func (r Runner) Redraw(ctx context.Context, ref aggregate.Ref, deduplication string) error {
 	body, err := json.Marshal(ref)
 	if err != nil {
 		return err

@@ -10,6 +10,7 @@ import (
 	"ringi/shared/effect"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 func TestEffects(t *testing.T) {
@@ -99,7 +100,7 @@ func testGivenUp(t *testing.T, w *pipelinetest.World) {
 }
 
 func testWakes(t *testing.T, w *pipelinetest.World) {
-	w.Prompted(task.DefaultSettings())
+	w.Prompted(tenancy.DefaultSettings())
 	w.Wait(w.Open())
 	w.Approve()
 	if n := run(t, w, false); n != 1 {
@@ -112,7 +113,7 @@ func testWakes(t *testing.T, w *pipelinetest.World) {
 }
 
 func testRefused(t *testing.T, w *pipelinetest.World) {
-	w.Prompted(task.DefaultSettings())
+	w.Prompted(tenancy.DefaultSettings())
 	w.Wait(w.Open())
 	w.Stop(1)
 	w.Approve()
@@ -126,7 +127,7 @@ func testRefused(t *testing.T, w *pipelinetest.World) {
 }
 
 func testOldRun(t *testing.T, w *pipelinetest.World) {
-	w.Prompted(task.DefaultSettings())
+	w.Prompted(tenancy.DefaultSettings())
 	w.Wait(w.Open())
 	w.Approve()
 	w.Restart()
@@ -138,7 +139,7 @@ func testOldRun(t *testing.T, w *pipelinetest.World) {
 }
 
 func testUnanswered(t *testing.T, w *pipelinetest.World) {
-	w.Prompted(task.DefaultSettings())
+	w.Prompted(tenancy.DefaultSettings())
 	w.Wait(w.Open())
 	w.Approve()
 	w.Wire.Cut("SendTaskSuccess", 99)
@@ -155,7 +156,7 @@ func testUnanswered(t *testing.T, w *pipelinetest.World) {
 }
 
 func testWaiting(t *testing.T, w *pipelinetest.World) {
-	w.Prompted(task.DefaultSettings())
+	w.Prompted(tenancy.DefaultSettings())
 	w.Wait(w.Open())
 	if n := run(t, w, true); n != 0 || len(w.Load().Waits) != 1 {
 		t.Errorf("%d repairs, %d waits", n, len(w.Load().Waits))

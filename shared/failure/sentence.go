@@ -5,16 +5,16 @@ import (
 	"strings"
 	"time"
 
-	"ringi/shared/task"
+	"ringi/shared/language"
 )
 
 // Sentence says to people what went wrong and what they can do, in their language.
 func Sentence(locale string, p Problem, args ...any) string {
-	text, ok := task.InEach(japanese, english).In(locale)[p]
+	text, ok := language.InEach(japanese, english).In(locale)[p]
 	if !ok {
 		return string(p)
 	}
-	names := task.InEach(japaneseProviders, englishProviders).In(locale)
+	names := language.InEach(japaneseProviders, englishProviders).In(locale)
 	named := make([]any, len(args))
 	for i, a := range args {
 		named[i] = a
@@ -28,7 +28,7 @@ func Sentence(locale string, p Problem, args ...any) string {
 // Clock is a time as sentences say it, to the minute that follows: of Japan in Japanese.
 func Clock(locale string, t time.Time) string {
 	t = t.Add(time.Minute - time.Nanosecond).Truncate(time.Minute)
-	return task.InEach(
+	return language.InEach(
 		t.In(time.FixedZone("JST", 9*60*60)).Format("1月2日 15:04(日本時間)"),
 		t.UTC().Format("15:04 UTC on 2 January"),
 	).In(locale)

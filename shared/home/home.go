@@ -8,8 +8,9 @@ import (
 	"fmt"
 	"log/slog"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/slackapi"
-	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 // Slack says which workspace the deployment's token belongs to.
@@ -19,7 +20,7 @@ type Slack interface {
 
 // Rows are what workspaces have connected.
 type Rows interface {
-	Integrations(ctx context.Context, tenant string) ([]task.Integration, error)
+	Integrations(ctx context.Context, tenant string) ([]tenancy.Integration, error)
 }
 
 // Home is a deployment's.
@@ -42,7 +43,7 @@ func (h Home) Own(ctx context.Context, tenant string) (bool, error) {
 	case err != nil:
 		return false, fmt.Errorf("%w: %w", ErrSilent, err)
 	}
-	return task.TenantID(team) == tenant, nil
+	return aggregate.TenantID(team) == tenant, nil
 }
 
 // Knows reports whether a tenant is the deployment's own workspace or has connected Slack itself. It returns
@@ -56,7 +57,7 @@ func (h Home) Knows(ctx context.Context, tenant string) (bool, error) {
 	switch {
 	case failed != nil:
 		return false, fmt.Errorf("look for the workspace's own connection: %w", failed)
-	case task.HasOwnSlack(rows):
+	case tenancy.HasOwnSlack(rows):
 		return true, nil
 	}
 	return false, err

@@ -5,9 +5,10 @@ import (
 	"errors"
 	"testing"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/home"
 	"ringi/shared/slackapi"
-	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 type slack struct {
@@ -19,21 +20,21 @@ func (s slack) Team(context.Context) (string, error) { return s.team, s.err }
 
 type rows struct {
 	of  string
-	all []task.Integration
+	all []tenancy.Integration
 	err error
 }
 
-func (r rows) Integrations(_ context.Context, tenant string) ([]task.Integration, error) {
-	if tenant != task.TenantID(r.of) {
+func (r rows) Integrations(_ context.Context, tenant string) ([]tenancy.Integration, error) {
+	if tenant != aggregate.TenantID(r.of) {
 		return nil, r.err
 	}
 	return r.all, r.err
 }
 
 func TestWhichWorkspacesAreOurs(t *testing.T) {
-	connected := rows{of: "T0OTHER", all: []task.Integration{{Provider: task.SlackProvider, Status: task.Connected, Credentials: "sealed"}}}
-	bare := rows{of: "T0OTHER", all: []task.Integration{{Provider: task.SlackProvider, Status: task.Connected}}}
-	removed := rows{of: "T0OTHER", all: []task.Integration{{Provider: task.SlackProvider, Status: task.Disconnected}, {Provider: "freee", Status: task.Connected}}}
+	connected := rows{of: "T0OTHER", all: []tenancy.Integration{{Provider: tenancy.SlackProvider, Status: tenancy.Connected, Credentials: "sealed"}}}
+	bare := rows{of: "T0OTHER", all: []tenancy.Integration{{Provider: tenancy.SlackProvider, Status: tenancy.Connected}}}
+	removed := rows{of: "T0OTHER", all: []tenancy.Integration{{Provider: tenancy.SlackProvider, Status: tenancy.Disconnected}, {Provider: "freee", Status: tenancy.Connected}}}
 	silent, down := errors.New("timeout"), errors.New("no table")
 	for name, tt := range map[string]struct {
 		slack slack
@@ -53,7 +54,7 @@ func TestWhichWorkspacesAreOurs(t *testing.T) {
 		"a Slack that has one workspace": {slack{err: slackapi.Refused{Code: slackapi.CodeUnknownMethod}}, rows{}, "T0OTHER", true, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			knows, err := home.Home{Slack: tt.slack, Rows: tt.rows}.Knows(t.Context(), task.TenantID(tt.team))
+			knows, err := home.Home{Slack: tt.slack, Rows: tt.rows}.Knows(t.Context(), aggregate.TenantID(tt.team))
 			if knows != tt.knows || !errors.Is(err, tt.err) || (err == nil) != (tt.err == nil) {
 				t.Errorf("%v, %v; want %v, %v", knows, err, tt.knows, tt.err)
 			}

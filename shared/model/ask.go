@@ -11,10 +11,10 @@ import (
 	"strings"
 	"time"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/legible"
 	"ringi/shared/model/price"
 	"ringi/shared/schema"
-	"ringi/shared/task"
 )
 
 //go:embed schemas/*.json
@@ -41,7 +41,7 @@ type question struct {
 func ask(ctx context.Context, g Generator, q question) (usage Usage, err error) {
 	defer func() {
 		if usage.Calls > 0 {
-			usage.ID = task.NewID()
+			usage.ID = aggregate.NewID()
 		}
 	}()
 	ctx, cancel := within(ctx)

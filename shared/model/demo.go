@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/model/demo"
-	"ringi/shared/task"
 )
 
 // Demonstration is the provider that needs no network and no key: its answers follow from
@@ -27,7 +27,7 @@ func (Demonstration) Generate(ctx context.Context, r Request) (Response, error) 
 		return Response{Usage: usage}, err
 	}
 	usage.Input, usage.Cached, usage.Output = tokens(r.System, q.Text)-tokens(r.Standing), tokens(r.Standing), tokens(text)
-	usage.Cost = task.USD(demo.Cost(q))
+	usage.Cost = aggregate.USD(demo.Cost(q))
 	return Response{Text: text, Stop: StopEnd, Usage: usage}, nil
 }
 

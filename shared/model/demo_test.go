@@ -10,8 +10,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/model"
 	"ringi/shared/task"
+	"ringi/shared/tenancy"
 	"ringi/shared/tool"
 )
 
@@ -97,10 +99,10 @@ func TestDemoPlans(t *testing.T) {
 
 func TestDemoBooksARoomWhenItMay(t *testing.T) {
 	tools := catalog(t)
-	for name, effect := range map[string]task.Effect{"rooms.list_rooms": task.Read, "rooms.book_room": task.Write} {
-		s, ok := tool.Pinned(task.ToolPermission{ToolName: name, Allowed: true, Pin: &task.Pin{
+	for name, effect := range map[string]aggregate.Effect{"rooms.list_rooms": aggregate.Read, "rooms.book_room": aggregate.Write} {
+		s, ok := tool.Pinned(tenancy.ToolPermission{ToolName: name, Allowed: true, Pin: &tenancy.Pin{
 			URL: "https://example.com", Title: name, Effect: effect, Input: `{"type":"object"}`, Output: `{"type":"object"}`,
-		}}, []task.MCPServer{{Name: "rooms", URL: "https://example.com"}})
+		}}, []tenancy.MCPServer{{Name: "rooms", URL: "https://example.com"}})
 		var err error
 		if tools, err = tools.With(s); err != nil || !ok {
 			t.Fatal(err, ok)
@@ -254,7 +256,7 @@ func TestDemoFailsWhenAsked(t *testing.T) {
 	for asked := range layers {
 		for layer, call := range layers {
 			for try := 1; try <= 2; try++ {
-				for text, reason := range map[string]task.Reason{
+				for text, reason := range map[string]aggregate.Reason{
 					"勤怠 demo: fail " + asked:             task.ReasonModelDemo,
 					"勤怠 demo: bad output twice " + asked: task.ReasonModelBadOutput,
 					"勤怠 demo: bad output " + asked:       "", // repaired

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 // DraftInput is what the second layer is asked about.
@@ -35,12 +36,12 @@ type Bounds struct {
 // BoundedTool is a tool that may be called within constraints.
 type BoundedTool struct {
 	Tool string `json:"tool"`
-	task.Constraints
+	tenancy.Constraints
 }
 
 // BoundsOf reads a tenant's permissions. A tool whose constraints nobody here can read is
 // not called, and is forbidden therefore.
-func BoundsOf(permissions []task.ToolPermission) Bounds {
+func BoundsOf(permissions []tenancy.ToolPermission) Bounds {
 	b := Bounds{Forbidden: []string{}, Constraints: []BoundedTool{}}
 	for _, p := range permissions {
 		switch c, err := p.Bounds(); {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/task"
 )
 
@@ -17,7 +18,7 @@ func TestWhatWasRejectedBoundsThePrompt(t *testing.T) {
 	for i := range 50 {
 		reason := fmt.Sprintf("理由%02d", i) + strings.Repeat("あ", task.MaxReason-4)
 		drafts = append(drafts, Version{Content: fmt.Sprintf("方針%02d", i) + strings.Repeat("い", MaxPolicy-4), Reason: reason})
-		steps := []task.Step{{StepID: "step-1", Title: fmt.Sprintf("手順%02d", i), ToolInput: task.JSON(`{"x":"` + strings.Repeat("う", 8000) + `"}`)}}
+		steps := []task.Step{{StepID: "step-1", Title: fmt.Sprintf("手順%02d", i), ToolInput: aggregate.JSON(`{"x":"` + strings.Repeat("う", 8000) + `"}`)}}
 		plans = append(plans, PlanVersion{Steps: steps, Reason: reason})
 	}
 	for name, data := range map[string]any{

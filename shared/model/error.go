@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/task"
 )
 
@@ -73,7 +74,7 @@ func (e *OutputError) Error() string {
 }
 
 // reasons are what people are told of each kind, where it is not that the model could not be reached.
-var reasons = map[Kind]task.Reason{
+var reasons = map[Kind]aggregate.Reason{
 	Refused: task.ReasonModelRefused, BadRequest: task.ReasonModelBadRequest, Unauthorized: task.ReasonModelKey, Forbidden: task.ReasonModelForbidden,
 	NoCredit: task.ReasonModelNoCredit, UnknownModel: task.ReasonModelUnknown, Misplaced: task.ReasonModelMisplaced, Unpriced: task.ReasonModelUnpriced,
 	Demo: task.ReasonModelDemo,

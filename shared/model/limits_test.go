@@ -7,13 +7,14 @@ import (
 	"strings"
 	"testing"
 
+	"ringi/shared/language"
 	"ringi/shared/task"
 )
 
 // Models are told the limit that their steps are held against.
 func TestModelsAreToldHowManyStepsThereMayBe(t *testing.T) {
 	told, err := filepath.Glob("prompts/plan.*.md")
-	if err != nil || len(told) != len(task.Languages) {
+	if err != nil || len(told) != len(language.All) {
 		t.Fatalf("%d prompts, %v", len(told), err)
 	}
 	for _, file := range append(told, "schemas/plan.json") {

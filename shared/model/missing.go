@@ -6,7 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"ringi/shared/task"
+	"ringi/shared/aggregate"
+	"ringi/shared/language"
+	"ringi/shared/tenancy"
 	"ringi/shared/tool"
 )
 
@@ -47,7 +49,7 @@ func (e *LackError) Error() string { return fmt.Sprintf("%d things can't be plan
 
 // sentence names what can't be done, for people.
 func (e *LackError) sentence() string {
-	texts, more := task.InEach(lacksJA, lacksEN).In(e.locale), task.InEach("ほか %d 件。", "And %d more.").In(e.locale)
+	texts, more := language.InEach(lacksJA, lacksEN).In(e.locale), language.InEach("ほか %d 件。", "And %d more.").In(e.locale)
 	var said []string
 	for _, l := range e.Lacks[:min(len(e.Lacks), maxLacks)] {
 		said = append(said, strings.NewReplacer("{what}", clip(l.What, maxWhat), "{tool}", clip(l.Tool, maxWhat), "{constraints}", e.allowed[l.Tool]).Replace(texts[l.Why]))
@@ -79,11 +81,11 @@ func allowed(lacks []LackData, tools *tool.Catalog) map[string]string {
 	for _, l := range lacks {
 		spec, _ := tools.Lookup(l.Tool)
 		var said []string
-		for _, name := range task.ConstraintsOf(l.Tool) {
+		for _, name := range tenancy.ConstraintsOf(l.Tool) {
 			switch list := spec.Bounds.Listed(name); {
 			case len(list) > 0:
 				said = append(said, fmt.Sprintf("%s (%s)", name, clip(strings.Join(list, ", "), maxAllowed)))
-			case name == task.MaxRows && spec.Bounds.MaxRows > 0:
+			case name == tenancy.MaxRows && spec.Bounds.MaxRows > 0:
 				said = append(said, fmt.Sprintf("%s (%d)", name, spec.Bounds.MaxRows))
 			}
 		}
@@ -118,8 +120,8 @@ func readLacks(said []LackData, in PlanInput) (lacks []LackData, problems []stri
 // substituted reports whether a step is about a department that neither the policy nor
 // the request names: one that a constraint allows, in the place of what was asked for.
 // A name may stand without what all departments' names end with.
-func substituted(s tool.Spec, input task.JSON, in PlanInput) (department string, ok bool) {
-	argument := s.Bound[task.OnlyDepartments]
+func substituted(s tool.Spec, input aggregate.JSON, in PlanInput) (department string, ok bool) {
+	argument := s.Bound[tenancy.OnlyDepartments]
 	if argument == "" || len(s.Bounds.Departments) == 0 {
 		return "", false
 	}

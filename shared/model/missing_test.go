@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/model"
 	"ringi/shared/task"
 	"ringi/shared/tool"
@@ -114,7 +115,7 @@ func TestTheDemoSaysWhatItMayNot(t *testing.T) {
 		"no room can be booked":      {"send_slack_dm", `{}`, "会議室を予約して", "ツールがありません"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			in := confined(t, test.tool, task.JSON(test.constraints))
+			in := confined(t, test.tool, aggregate.JSON(test.constraints))
 			in.Request, in.Locale = test.request, "ja"
 			_, _, usage, err := model.Plan(t.Context(), model.Demonstration{}, in)
 			if f := model.InVain(err, usage); f.Reason != task.ReasonPlanLacks || !strings.Contains(f.Said, test.tells) {

@@ -7,7 +7,7 @@ import (
 	"context"
 	"encoding/json"
 
-	"ringi/shared/task"
+	"ringi/shared/aggregate"
 )
 
 // Generator makes one call of a model. It does not loop, run tools or retry for
@@ -75,4 +75,4 @@ const (
 )
 
 // Usage is what calls came to; Generate leaves its cost to this package.
-type Usage = task.Usage
+type Usage = aggregate.Usage

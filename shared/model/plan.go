@@ -7,7 +7,9 @@ import (
 	"slices"
 	"time"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/task"
+	"ringi/shared/tenancy"
 	"ringi/shared/tool"
 )
 
@@ -85,14 +87,14 @@ type PlanTry struct {
 
 // ToolData is what the model sees of a tool.
 type ToolData struct {
-	Name        string          `json:"name"`
-	Title       string          `json:"title"`
-	Description string          `json:"description"`
-	Effect      task.Effect     `json:"effect"`
-	Input       json.RawMessage `json:"input"`
-	Output      json.RawMessage `json:"output"`
+	Name        string           `json:"name"`
+	Title       string           `json:"title"`
+	Description string           `json:"description"`
+	Effect      aggregate.Effect `json:"effect"`
+	Input       json.RawMessage  `json:"input"`
+	Output      json.RawMessage  `json:"output"`
 	// Constraints are what an administrator adds; nil where there are none.
-	Constraints *task.Constraints `json:"constraints,omitempty"`
+	Constraints *tenancy.Constraints `json:"constraints,omitempty"`
 }
 
 // StepData is a step as the model writes it. ToolInput is JSON as text: vendors'
@@ -220,7 +222,7 @@ func readStep(i int, d StepData, in PlanInput, before map[string]string) (task.S
 		return s, append(problems, fmt.Sprintf("%s.tool: there is no tool %.100q", at, d.Tool))
 	}
 	s.Effect, s.ToolVersion = spec.Effect, spec.Version()
-	args, err := tool.Parse(task.JSON(d.ToolInput))
+	args, err := tool.Parse(aggregate.JSON(d.ToolInput))
 	if err != nil {
 		return s, append(problems, fmt.Sprintf("%s.toolInput: %s", at, err))
 	}
@@ -246,9 +248,9 @@ func readStep(i int, d StepData, in PlanInput, before map[string]string) (task.S
 // handsOn reports whether an MCP server would be given what somebody else's tool
 // returned: a read may tell it as much as a write.
 func handsOn(s tool.Spec, args tool.Arguments, before map[string]string) bool {
-	to, _, foreign := task.ServerTool(s.Name)
+	to, _, foreign := tenancy.ServerTool(s.Name)
 	return foreign && slices.ContainsFunc(args.Refs(), func(r tool.Ref) bool {
-		from, _, _ := task.ServerTool(before[r.Path.StepID])
+		from, _, _ := tenancy.ServerTool(before[r.Path.StepID])
 		return from != to
 	})
 }

@@ -7,8 +7,10 @@ import (
 	"strings"
 	"testing"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/model"
 	"ringi/shared/task"
+	"ringi/shared/tenancy"
 	"ringi/shared/tool"
 )
 
@@ -89,7 +91,7 @@ func TestPlanIsBoundToTheCatalog(t *testing.T) {
 		t.Fatal(err)
 	}
 	spec, _ := catalog(t).Lookup("list_employees")
-	if s := steps[0]; s.Effect != task.Read || s.ToolVersion != spec.Version() || s.ToolInput != `{"department":null,"status":"all"}` {
+	if s := steps[0]; s.Effect != aggregate.Read || s.ToolVersion != spec.Version() || s.ToolInput != `{"department":null,"status":"all"}` {
 		t.Errorf("%+v", s)
 	}
 }
@@ -107,11 +109,11 @@ func TestAForbiddenToolIsNotOffered(t *testing.T) {
 }
 
 // confined is a plan's input under a tenant's constraints.
-func confined(t *testing.T, tool string, constraints task.JSON) model.PlanInput {
+func confined(t *testing.T, tool string, constraints aggregate.JSON) model.PlanInput {
 	t.Helper()
 	in := planInput(t)
 	var err error
-	if in.Tools, err = in.Tools.Under([]task.ToolPermission{{ToolName: tool, Allowed: true, Constraints: constraints}}); err != nil {
+	if in.Tools, err = in.Tools.Under([]tenancy.ToolPermission{{ToolName: tool, Allowed: true, Constraints: constraints}}); err != nil {
 		t.Fatal(err)
 	}
 	return in
@@ -151,7 +153,7 @@ func TestTheDemoKeepsToConstraints(t *testing.T) {
 		"recipients":            {"send_slack_dm", `{"recipients":["U0SANDSATO"]}`, "勤怠をまとめて", `"recipient":"U0SANDSATO"`, "nobody"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			in := confined(t, test.tool, task.JSON(test.constraints))
+			in := confined(t, test.tool, aggregate.JSON(test.constraints))
 			in.Request = test.request
 			steps, _, usage, err := model.Plan(t.Context(), model.Demonstration{}, in)
 			if err != nil || usage.Calls != 1 {
@@ -231,7 +233,7 @@ func TestAServerIsGivenOnlyItsOwnResultsUnseen(t *testing.T) {
 	in := planInput(t)
 	for _, name := range []string{"notes.find", "notes.read", "other.read"} {
 		server, _, _ := strings.Cut(name, ".")
-		s, ok := tool.Pinned(task.ToolPermission{ToolName: name, Allowed: true, Pin: &task.Pin{URL: "https://x", Effect: task.Read, Input: `{"type":"object"}`, Output: `{"type":"object"}`}}, []task.MCPServer{{Name: server, URL: "https://x"}})
+		s, ok := tool.Pinned(tenancy.ToolPermission{ToolName: name, Allowed: true, Pin: &tenancy.Pin{URL: "https://x", Effect: aggregate.Read, Input: `{"type":"object"}`, Output: `{"type":"object"}`}}, []tenancy.MCPServer{{Name: server, URL: "https://x"}})
 		var err error
 		if in.Tools, err = in.Tools.With(s); err != nil || !ok {
 			t.Fatal(err, ok)
@@ -306,8 +308,8 @@ func hidden(t *testing.T, texts ...string) {
 
 // What a server does with what a write leaves out is planned, and so stamped, with the step.
 func TestAServersDefaultsArePlanned(t *testing.T) {
-	pin := &task.Pin{URL: "https://x", Title: "Post", Description: "Posts.", Effect: task.Write, Input: `{"type":"object","properties":{"to":{"type":"string"},"public":{"type":"boolean","default":true}}}`}
-	spec, ok := tool.Pinned(task.ToolPermission{ToolName: "notes.post", Allowed: true, Pin: pin}, []task.MCPServer{{Name: "notes", URL: "https://x"}})
+	pin := &tenancy.Pin{URL: "https://x", Title: "Post", Description: "Posts.", Effect: aggregate.Write, Input: `{"type":"object","properties":{"to":{"type":"string"},"public":{"type":"boolean","default":true}}}`}
+	spec, ok := tool.Pinned(tenancy.ToolPermission{ToolName: "notes.post", Allowed: true, Pin: pin}, []tenancy.MCPServer{{Name: "notes", URL: "https://x"}})
 	if !ok {
 		t.Fatal("notes.post is not allowed")
 	}

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"ringi/shared/task"
+	"ringi/shared/language"
 )
 
 //go:embed prompts/*.md
@@ -27,8 +27,8 @@ func (p Prompt) Name() string { return fmt.Sprintf("%s.%s.%d", p.Purpose, p.Loca
 
 // promptOf reads the prompt of a purpose in the language of a locale.
 func promptOf(purpose Purpose, locale string) (Prompt, error) {
-	if !slices.Contains(task.Languages, locale) {
-		locale = task.Languages[0]
+	if !slices.Contains(language.All, locale) {
+		locale = language.All[0]
 	}
 	name := "prompts/" + string(purpose) + "." + locale + ".md"
 	file, err := prompts.ReadFile(name)

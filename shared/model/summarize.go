@@ -9,9 +9,11 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"ringi/shared/language"
 	"ringi/shared/mask"
 	"ringi/shared/schema"
 	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 // SummaryInput is what the end of the fourth layer is asked about.
@@ -53,9 +55,9 @@ func Summarize(ctx context.Context, g Generator, in SummaryInput) (string, Usage
 // withPeriods adds the days that were counted, as this project's own tools give them,
 // unless the summary says them: numbers of a month without its days mislead.
 func withPeriods(summary string, in SummaryInput) string {
-	label := task.InEach("集計期間: ", "Days counted: ").In(in.Locale)
+	label := language.InEach("集計期間: ", "Days counted: ").In(in.Locale)
 	for _, s := range in.Steps {
-		_, _, foreign := task.ServerTool(s.Tool)
+		_, _, foreign := tenancy.ServerTool(s.Tool)
 		if period, ok := Facts(s.Result)["period"].(string); ok && !foreign && period != "" && !strings.Contains(summary, period) {
 			added := "\n" + label + line(period)
 			summary = clip(summary, MaxSummary-utf8.RuneCountInString(added)) + added
@@ -123,7 +125,7 @@ func Facts(result json.RawMessage) map[string]any {
 
 // Plain is a summary without a model: the steps that were done.
 func Plain(in SummaryInput) string {
-	text := task.InEach("完了したステップ:", "Steps done:").In(in.Locale)
+	text := language.InEach("完了したステップ:", "Steps done:").In(in.Locale)
 	for _, s := range in.Steps {
 		text += "\n• " + line(s.Title)
 		if url, ok := Facts(s.Result)["url"].(string); ok {

@@ -8,8 +8,10 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/model"
 	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 // bought answers as a vendor's model would.
@@ -29,7 +31,7 @@ func TestEveryCallIsPaidFor(t *testing.T) {
 	for name, tt := range map[string]struct {
 		g        model.Generator
 		calls    int
-		cost     task.MicroUSD
+		cost     aggregate.MicroUSD
 		unpriced int
 		fails    bool
 	}{
@@ -77,7 +79,7 @@ func TestADemonstrationSaysWhatItUsed(t *testing.T) {
 		"demo: cost 2 drafts": {2, 2}, "demo: cost much": {0, 0}, "cost 3": {0, 0},
 	} {
 		extract, draft := use(text, 1)
-		if extract.Cost != task.USD(want[0]) || draft.Cost != task.USD(want[1]) {
+		if extract.Cost != aggregate.USD(want[0]) || draft.Cost != aggregate.USD(want[1]) {
 			t.Errorf("%q: %s and %s, want %v", text, extract.Cost, draft.Cost, want)
 		}
 	}
@@ -100,7 +102,7 @@ func TestWhateverAModelCallsItselfItsCallsArePaid(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !(&task.Aggregate{Head: task.Head{Usage: &u}}).CostReached(task.USD(0.01)) || u.Unpriced != 0 {
+		if !(&task.Aggregate{Head: task.Head{Usage: &u}}).CostReached(aggregate.USD(0.01)) || u.Unpriced != 0 {
 			t.Errorf("%.20q: a million tokens cost %d, unpriced %d", name, u.Cost, u.Unpriced)
 		}
 		if n := utf8.RuneCountInString(u.Model); n == 0 || n > 150 || strings.ContainsAny(u.Model, "\u202e\n") {
@@ -126,7 +128,7 @@ func TestALimitNeedsAPrice(t *testing.T) {
 		"a limit and no price":          {1, "compatible:box/llama3.2", false},
 	} {
 		opened = ""
-		g, err := model.Within(task.Settings{MaxCostUSD: tt.limit}, open, tt.model)
+		g, err := model.Within(tenancy.Settings{MaxCostUSD: tt.limit}, open, tt.model)
 		if tt.kept {
 			if g == nil || err != nil || opened != tt.model {
 				t.Errorf("%s: %v", name, err)

@@ -1,9 +1,11 @@
 package pipeline
 
-import "ringi/shared/task"
+import (
+	"ringi/shared/tenancy"
+)
 
 // ModelName is the model to use: the deployment's, when it names one, else the tenant's.
-func ModelName(override string, s task.Settings) string {
+func ModelName(override string, s tenancy.Settings) string {
 	if override != "" {
 		return override
 	}

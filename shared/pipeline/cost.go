@@ -7,7 +7,9 @@ import (
 	"log/slog"
 	"time"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 // Committer commits decisions, also on rows that the caller knows.
@@ -18,17 +20,17 @@ type Committer interface {
 
 // Paid commits what a model's calls made together with what they came to, and
 // stops the task if that is all that it may cost.
-func Paid(ctx context.Context, s Committer, in Input, a *task.Aggregate, u task.Usage, limit task.MicroUSD, now time.Time, decide task.Decision) (task.Next, error) {
+func Paid(ctx context.Context, s Committer, in Input, a *task.Aggregate, u aggregate.Usage, limit aggregate.MicroUSD, now time.Time, decide task.Decision) (aggregate.Next, error) {
 	a, err := s.DecideOn(ctx, a, task.Charge(u, now, decide))
 	if err != nil {
-		return task.Next{}, fmt.Errorf("commit a generation: %w", err)
+		return aggregate.Next{}, fmt.Errorf("commit a generation: %w", err)
 	}
 	return within(ctx, s, in, a, limit, now)
 }
 
 // SettingsReader reads a tenant's settings.
 type SettingsReader interface {
-	Settings(ctx context.Context, tenant string) (task.Settings, error)
+	Settings(ctx context.Context, tenant string) (tenancy.Settings, error)
 }
 
 // Opened is Paid for what opens a gate: the gate has the settings as they are when it opens. Those that changed while
@@ -36,26 +38,26 @@ type SettingsReader interface {
 func Opened(ctx context.Context, s interface {
 	Committer
 	SettingsReader
-}, in Input, a *task.Aggregate, u task.Usage, settings task.Settings, now time.Time, open func(*task.Aggregate, task.Settings) (task.Change, error)) (task.Next, error) {
+}, in Input, a *task.Aggregate, u aggregate.Usage, settings tenancy.Settings, now time.Time, open func(*task.Aggregate, tenancy.Settings) (task.Change, error)) (aggregate.Next, error) {
 	for {
 		next, err := Paid(ctx, s, in, a, u, settings.MaxCost(), now, func(a *task.Aggregate) (task.Change, error) { return open(a, settings) })
-		if !errors.Is(err, task.ErrSettings) || ctx.Err() != nil {
+		if !errors.Is(err, aggregate.ErrSettings) || ctx.Err() != nil {
 			return next, err
 		}
 		if settings, err = s.Settings(ctx, in.Tenant); err != nil {
-			return task.Next{}, fmt.Errorf("read the settings again: %w", err)
+			return aggregate.Next{}, fmt.Errorf("read the settings again: %w", err)
 		}
 	}
 }
 
 // within says where the run goes from a: on, unless the task has cost what it may.
 // A charge commits whatever became of the run and the task meanwhile.
-func within(ctx context.Context, s Decider, in Input, a *task.Aggregate, limit task.MicroUSD, now time.Time) (task.Next, error) {
+func within(ctx context.Context, s Decider, in Input, a *task.Aggregate, limit aggregate.MicroUSD, now time.Time) (aggregate.Next, error) {
 	switch {
 	case a.Head.Run == in.Run && a.Head.Ended != nil && a.Head.Ended.As == task.TaskAnswered:
 		return a.Next(now), nil // a plain reply was all that there was to do
 	case a.Head.Run != in.Run || a.Head.Ended != nil:
-		return task.Next{}, task.ErrSuperseded
+		return aggregate.Next{}, aggregate.ErrSuperseded
 	case a.CostReached(limit):
 		return StopForCost(ctx, s, in, limit, now)
 	}
@@ -63,12 +65,12 @@ func within(ctx context.Context, s Decider, in Input, a *task.Aggregate, limit t
 }
 
 // StopForCost ends a task that has cost what it may.
-func StopForCost(ctx context.Context, s Decider, in Input, limit task.MicroUSD, now time.Time) (task.Next, error) {
+func StopForCost(ctx context.Context, s Decider, in Input, limit aggregate.MicroUSD, now time.Time) (aggregate.Next, error) {
 	a, err := s.Decide(ctx, in.Ref(), func(a *task.Aggregate) (task.Change, error) {
 		return a.StopForCost(in.Run, limit, now)
 	})
 	if err != nil {
-		return task.Next{}, fmt.Errorf("stop a task that cost what it may: %w", err)
+		return aggregate.Next{}, fmt.Errorf("stop a task that cost what it may: %w", err)
 	}
 	slog.InfoContext(ctx, "cost limit", "task_id", in.Task, "spent_usd", a.Spent().String(), "limit_usd", limit.String())
 	return a.Next(now), nil

@@ -5,13 +5,14 @@ import (
 	"testing"
 	"time"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/pipeline"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/task"
 )
 
-func bill(id string, dollars float64) task.Usage {
-	return task.Usage{ID: id, Calls: 1, Input: 10, Output: 1, Cost: task.USD(dollars)}
+func bill(id string, dollars float64) aggregate.Usage {
+	return aggregate.Usage{ID: id, Calls: 1, Input: 10, Output: 1, Cost: aggregate.USD(dollars)}
 }
 
 func TestWhatIsPaidIsCommitted(t *testing.T) {
@@ -21,14 +22,14 @@ func TestWhatIsPaidIsCommitted(t *testing.T) {
 			return a.Extracted(run, task.Extract{Title: "t", Description: "d", Priority: task.Low, TaskType: task.TypeStandard}, w.Now())
 		}
 	}
-	paid := func(w *pipelinetest.World, u task.Usage, limit float64) (task.Next, error) {
+	paid := func(w *pipelinetest.World, u aggregate.Usage, limit float64) (aggregate.Next, error) {
 		in := w.In()
-		return pipeline.Paid(t.Context(), w.OnWire(), in, w.Load(), u, task.USD(limit), w.Now(), extracting(w, in.Run))
+		return pipeline.Paid(t.Context(), w.OnWire(), in, w.Load(), u, aggregate.USD(limit), w.Now(), extracting(w, in.Run))
 	}
 	spent := func(t *testing.T, w *pipelinetest.World, dollars float64) *task.Aggregate {
 		t.Helper()
 		a := w.Load()
-		if a.Spent() != task.USD(dollars) {
+		if a.Spent() != aggregate.USD(dollars) {
 			t.Errorf("spent %s, want %v", a.Spent(), dollars)
 		}
 		return a
@@ -63,8 +64,8 @@ func TestWhatIsPaidIsCommitted(t *testing.T) {
 		w := server.World(t)
 		in := w.In()
 		w.Restart()
-		_, err := pipeline.Paid(t.Context(), w.Store, in, w.Load(), bill("1", 5), task.USD(3), w.Now(), extracting(w, in.Run))
-		if !errors.Is(err, task.ErrSuperseded) {
+		_, err := pipeline.Paid(t.Context(), w.Store, in, w.Load(), bill("1", 5), aggregate.USD(3), w.Now(), extracting(w, in.Run))
+		if !errors.Is(err, aggregate.ErrSuperseded) {
 			t.Errorf("%v, want ErrSuperseded", err)
 		}
 		if a := spent(t, w, 5); a.Task != nil || a.Head.Ended != nil {
@@ -72,7 +73,7 @@ func TestWhatIsPaidIsCommitted(t *testing.T) {
 		}
 	})
 	t.Run("up to the limit, which stops the task", func(t *testing.T) {
-		for dollars, want := range map[float64]task.Next{
+		for dollars, want := range map[float64]aggregate.Next{
 			2.99: {State: task.StateDraftPrompt}, 3: {State: task.StateFinish, Outcome: "cancelled"}, 4: {State: task.StateFinish, Outcome: "cancelled"},
 		} {
 			w := server.World(t)
@@ -97,7 +98,7 @@ func TestWhatIsPaidIsCommitted(t *testing.T) {
 		} {
 			w := server.World(t)
 			tt.f.Reason, tt.f.Usage = task.ReasonModelBadOutput, bill("1", 3.5)
-			next, err := pipeline.Failed(t.Context(), w.OnWire(), w.In(), task.Generation{Layer: task.L1}, tt.f, task.USD(tt.limit), w.Now())
+			next, err := pipeline.Failed(t.Context(), w.OnWire(), w.In(), task.Generation{Layer: task.L1}, tt.f, aggregate.USD(tt.limit), w.Now())
 			if next.State != tt.state || !errors.Is(err, tt.err) {
 				t.Errorf("%s: %+v, %v", name, next, err)
 			}
@@ -111,7 +112,7 @@ func TestWhatIsPaidIsCommitted(t *testing.T) {
 		in := w.In()
 		w.Restart()
 		f := task.Failure{Reason: task.ReasonModelRefused, Usage: bill("1", 1)}
-		if _, err := pipeline.Failed(t.Context(), w.Store, in, task.Generation{Layer: task.L1}, f, 0, w.Now()); !errors.Is(err, task.ErrSuperseded) {
+		if _, err := pipeline.Failed(t.Context(), w.Store, in, task.Generation{Layer: task.L1}, f, 0, w.Now()); !errors.Is(err, aggregate.ErrSuperseded) {
 			t.Errorf("%v, want ErrSuperseded", err)
 		}
 		if a := spent(t, w, 1); a.Head.Parked != nil {

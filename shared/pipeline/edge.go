@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-lambda-go/lambdacontext"
 	"github.com/aws/smithy-go"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/task"
 )
 
@@ -44,7 +45,7 @@ var sentences = map[string]string{
 }
 
 // Worker does one state's work and says where the run goes next.
-type Worker func(ctx context.Context, in Input) (task.Next, error)
+type Worker func(ctx context.Context, in Input) (aggregate.Next, error)
 
 // Edge wraps a worker so that nothing but a name, a fixed sentence and the
 // request id leaves it as an error; the log has the rest. A superseded run ends quietly.
@@ -63,7 +64,7 @@ func Edge(w Worker) func(context.Context, Input) (Output, error) {
 			return Output{}, bare(ctx, BadInput)
 		}
 		next, err := w(ctx, in)
-		if errors.Is(err, task.ErrSuperseded) {
+		if errors.Is(err, aggregate.ErrSuperseded) {
 			next, err = task.Superseded(), nil
 		}
 		if err != nil {
@@ -99,13 +100,13 @@ func Name(err error) string {
 	var api smithy.APIError
 	var op *smithy.OperationError
 	switch {
-	case errors.Is(err, task.ErrNotFound), errors.Is(err, ErrBadInput):
+	case errors.Is(err, aggregate.ErrNotFound), errors.Is(err, ErrBadInput):
 		return BadInput
 	case errors.Is(err, ErrModelUnavailable):
 		return ModelUnavailable
 	case errors.Is(err, ErrUnavailable):
 		return Unavailable
-	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled), errors.Is(err, task.ErrConflict):
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled), errors.Is(err, aggregate.ErrConflict):
 		return Unavailable
 	case errors.As(err, &api) && api.ErrorFault() == smithy.FaultClient && !throttled(api.ErrorCode()):
 		return Internal

@@ -18,8 +18,10 @@ import (
 	"github.com/aws/smithy-go"
 	"github.com/google/go-cmp/cmp"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/pipeline"
 	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 const secret = "今月の勤怠をまとめて"
@@ -27,8 +29,8 @@ const secret = "今月の勤怠をまとめて"
 var in = pipeline.Input{Tenant: "T", Task: "A", Run: 2}
 
 func TestEdgeAnswersWithEveryKey(t *testing.T) {
-	w := func(context.Context, pipeline.Input) (task.Next, error) {
-		return task.Next{State: task.StateAwaitPromptApproval, Gate: "PROMPT#0001", TimeoutSeconds: 60}, nil
+	w := func(context.Context, pipeline.Input) (aggregate.Next, error) {
+		return aggregate.Next{State: task.StateAwaitPromptApproval, Gate: "PROMPT#0001", TimeoutSeconds: 60}, nil
 	}
 	out, err := pipeline.Edge(w)(t.Context(), in)
 	if err != nil {
@@ -52,8 +54,8 @@ func TestEdgeAnswersWithEveryKey(t *testing.T) {
 }
 
 func TestASupersededRunEndsQuietly(t *testing.T) {
-	w := func(context.Context, pipeline.Input) (task.Next, error) {
-		return task.Next{}, fmt.Errorf("commit: %w", task.ErrSuperseded)
+	w := func(context.Context, pipeline.Input) (aggregate.Next, error) {
+		return aggregate.Next{}, fmt.Errorf("commit: %w", aggregate.ErrSuperseded)
 	}
 	out, err := pipeline.Edge(w)(t.Context(), in)
 	if err != nil || out.Next != task.StateFinish || out.Run != 2 {
@@ -77,10 +79,10 @@ func TestErrorsLeaveAsANameAndAFixedSentence(t *testing.T) {
 		{"a panic", func() error { return panics(secret) }, pipeline.Internal},
 		{"a panic with an error", func() error { return panics(errors.New(secret)) }, pipeline.Internal},
 		{"a nil map", func() error { var m map[string]int; m[secret] = 1; return nil }, pipeline.Internal},
-		{"no such task", func() error { return fmt.Errorf("%s: %w", secret, task.ErrNotFound) }, pipeline.BadInput},
+		{"no such task", func() error { return fmt.Errorf("%s: %w", secret, aggregate.ErrNotFound) }, pipeline.BadInput},
 		{"a field is missing", func() error { return fmt.Errorf("%s: %w", secret, pipeline.ErrBadInput) }, pipeline.BadInput},
 		{"the model is away", func() error { return fmt.Errorf("%s: %w", secret, pipeline.ErrModelUnavailable) }, pipeline.ModelUnavailable},
-		{"a conflict that lasts", func() error { return fmt.Errorf("%s: %w", secret, task.ErrConflict) }, pipeline.Unavailable},
+		{"a conflict that lasts", func() error { return fmt.Errorf("%s: %w", secret, aggregate.ErrConflict) }, pipeline.Unavailable},
 		{"time ran out", func() error { return fmt.Errorf("%s: %w", secret, context.DeadlineExceeded) }, pipeline.Unavailable},
 		{"no connection", func() error { return operation(errors.New(secret)) }, pipeline.Unavailable},
 		{"AWS is ill", func() error {
@@ -105,7 +107,7 @@ func TestErrorsLeaveAsANameAndAFixedSentence(t *testing.T) {
 			slog.SetDefault(slog.New(slog.NewJSONHandler(&log, nil)))
 			defer slog.SetDefault(old)
 			ctx := lambdacontext.NewContext(t.Context(), &lambdacontext.LambdaContext{AwsRequestID: "request-1"})
-			out, err := pipeline.Edge(func(context.Context, pipeline.Input) (task.Next, error) { return task.Next{}, tt.fail() })(ctx, in)
+			out, err := pipeline.Edge(func(context.Context, pipeline.Input) (aggregate.Next, error) { return aggregate.Next{}, tt.fail() })(ctx, in)
 			var bare messages.InvokeResponse_Error
 			if !errors.As(err, &bare) || bare.Type != tt.want {
 				t.Fatalf("%#v, want %s", err, tt.want)
@@ -130,9 +132,9 @@ func TestEdgeRefusesWhatNamesNoRun(t *testing.T) {
 	for name, bad := range map[string]pipeline.Input{
 		"tenant": {Task: "A", Run: 1}, "task": {Tenant: "T", Run: 1}, "run": {Tenant: "T", Task: "A"},
 	} {
-		_, err := pipeline.Edge(func(context.Context, pipeline.Input) (task.Next, error) {
+		_, err := pipeline.Edge(func(context.Context, pipeline.Input) (aggregate.Next, error) {
 			t.Errorf("%s: the worker was asked", name)
-			return task.Next{}, nil
+			return aggregate.Next{}, nil
 		})(t.Context(), bad)
 		var bare messages.InvokeResponse_Error
 		if !errors.As(err, &bare) || bare.Type != pipeline.BadInput {
@@ -142,7 +144,7 @@ func TestEdgeRefusesWhatNamesNoRun(t *testing.T) {
 }
 
 func TestModelName(t *testing.T) {
-	s := task.Settings{Model: "theirs"}
+	s := tenancy.Settings{Model: "theirs"}
 	if got := pipeline.ModelName("", s); got != "theirs" {
 		t.Error(got)
 	}

@@ -8,12 +8,13 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/task"
 )
 
 // Decider commits a decision.
 type Decider interface {
-	Decide(ctx context.Context, ref task.Ref, decide task.Decision) (*task.Aggregate, error)
+	Decide(ctx context.Context, ref aggregate.Ref, decide task.Decision) (*task.Aggregate, error)
 }
 
 const (
@@ -47,11 +48,11 @@ func resumeAt(asked time.Duration, since, now time.Time) time.Time {
 // state machine to be retried; and everything else parks the head until a person asks again.
 // Of a generation that another invocation got done meanwhile it records nothing but
 // what this one came to, which counts towards limit like any other.
-func Failed(ctx context.Context, s Decider, in Input, g task.Generation, f task.Failure, limit task.MicroUSD, now time.Time) (task.Next, error) {
+func Failed(ctx context.Context, s Decider, in Input, g task.Generation, f task.Failure, limit aggregate.MicroUSD, now time.Time) (aggregate.Next, error) {
 	slog.WarnContext(ctx, "no generation", "task_id", in.Task, "layer", g.Layer, "version", g.Version, "reason", f.Reason, "detail", f.Detail, "retry_after_ms", f.RetryAfter.Milliseconds(), "transient", f.Transient)
 	mendable := f.Transient && f.RetryAfter == 0
 	if mendable && f.Usage.Free() {
-		return task.Next{}, fmt.Errorf("%s: %w", g.Layer, ErrModelUnavailable)
+		return aggregate.Next{}, fmt.Errorf("%s: %w", g.Layer, ErrModelUnavailable)
 	}
 	a, err := s.Decide(ctx, in.Ref(), task.Charge(f.Usage, now, func(a *task.Aggregate) (task.Change, error) {
 		until := resumeAt(f.RetryAfter, a.TryingSince(), now)
@@ -64,10 +65,10 @@ func Failed(ctx context.Context, s Decider, in Input, g task.Generation, f task.
 		return a.Park(in.Run, g, f.Reason, cmp.Or(f.Said, f.Detail), now)
 	}))
 	if err != nil {
-		return task.Next{}, fmt.Errorf("record that %s failed: %w", g.Layer, err)
+		return aggregate.Next{}, fmt.Errorf("record that %s failed: %w", g.Layer, err)
 	}
 	if mendable && !a.CostReached(limit) {
-		return task.Next{}, fmt.Errorf("%s: %w", g.Layer, ErrModelUnavailable)
+		return aggregate.Next{}, fmt.Errorf("%s: %w", g.Layer, ErrModelUnavailable)
 	}
 	return within(ctx, s, in, a, limit, now)
 }

@@ -5,14 +5,16 @@ import (
 	"testing"
 	"time"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/pipeline"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 func TestAGenerationThatFails(t *testing.T) {
 	server := pipelinetest.Start(t)
-	fail := func(w *pipelinetest.World, f task.Failure) (task.Next, error) {
+	fail := func(w *pipelinetest.World, f task.Failure) (aggregate.Next, error) {
 		f.Reason = task.ReasonModelUnavailable
 		return pipeline.Failed(t.Context(), w.OnWire(), w.In(), task.Generation{Layer: task.L1}, f, 0, w.Now())
 	}
@@ -58,7 +60,7 @@ func TestAGenerationThatFails(t *testing.T) {
 			"for Slack": func(w *pipelinetest.World) { w.Later(3 * time.Hour) },
 			"for a choice": func(w *pipelinetest.World) {
 				a := w.Decide(func(a *task.Aggregate) (task.Change, error) {
-					return a.Ask(1, task.Beside{TaskID: "01OTHER", ID: "01PROMPT", Kind: task.CardPrompt, Version: 1}, task.DefaultSettings(), w.Now())
+					return a.Ask(1, task.Beside{TaskID: "01OTHER", ID: "01PROMPT", Kind: task.CardPrompt, Version: 1}, tenancy.DefaultSettings(), w.Now())
 				})
 				w.Later(3 * time.Hour)
 				w.Decide(func(now *task.Aggregate) (task.Change, error) {
@@ -68,9 +70,9 @@ func TestAGenerationThatFails(t *testing.T) {
 		} {
 			w := server.World(t)
 			wait(w)
-			by := task.Actor{Type: task.ActorUser, ID: pipelinetest.Requester, Team: pipelinetest.Team}
+			by := aggregate.Actor{Type: aggregate.ActorUser, ID: pipelinetest.Requester, Team: pipelinetest.Team}
 			w.Decide(func(a *task.Aggregate) (task.Change, error) {
-				return a.Accept(a.Head.Run, by, task.DefaultSettings(), w.Now())
+				return a.Accept(a.Head.Run, by, tenancy.DefaultSettings(), w.Now())
 			})
 			next, err := fail(w, task.Failure{Transient: true, RetryAfter: 30 * time.Second})
 			if err != nil || next.State != task.StatePause {
@@ -118,7 +120,7 @@ func TestAGenerationThatFails(t *testing.T) {
 		w := server.World(t)
 		in := w.In()
 		w.Restart()
-		if _, err := pipeline.Failed(t.Context(), w.Store, in, task.Generation{Layer: task.L1}, task.Failure{}, 0, w.Now()); !errors.Is(err, task.ErrSuperseded) {
+		if _, err := pipeline.Failed(t.Context(), w.Store, in, task.Generation{Layer: task.L1}, task.Failure{}, 0, w.Now()); !errors.Is(err, aggregate.ErrSuperseded) {
 			t.Errorf("%v, want ErrSuperseded", err)
 		}
 	})

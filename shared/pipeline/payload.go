@@ -6,7 +6,7 @@ package pipeline
 import (
 	"time"
 
-	"ringi/shared/task"
+	"ringi/shared/aggregate"
 )
 
 // Input is what every state sends. Gate and what follows come from the Await
@@ -26,7 +26,7 @@ type Input struct {
 }
 
 // Ref names the task.
-func (in Input) Ref() task.Ref { return task.Ref{Tenant: in.Tenant, Task: in.Task} }
+func (in Input) Ref() aggregate.Ref { return aggregate.Ref{Tenant: in.Tenant, Task: in.Task} }
 
 // Output is what every function answers. All keys are always there, so that no path of the definition dangles.
 type Output struct {
@@ -40,7 +40,7 @@ type Output struct {
 	Outcome        string `json:"outcome"`
 }
 
-func output(in Input, n task.Next) Output {
+func output(in Input, n aggregate.Next) Output {
 	return Output{
 		Tenant: in.Tenant, Task: in.Task, Run: in.Run,
 		Next: n.State, Gate: n.Gate, TimeoutSeconds: n.TimeoutSeconds, WaitSeconds: n.WaitSeconds, Outcome: n.Outcome,

@@ -1,11 +1,14 @@
 package reason
 
-import "ringi/shared/task"
+import (
+	"ringi/shared/aggregate"
+	"ringi/shared/task"
+)
 
 func english() words {
 	return words{
 		detail: " ({detail})", seconds: " ({detail} s)", spent: " (spent ${spent}, limit ${limit})", atMost: " (at most {n})", people: " ({n} people, the limit is {limit})", step: "step {step}",
-		sentences: map[task.Reason]string{
+		sentences: map[aggregate.Reason]string{
 			task.ReasonDone:             "The task is complete.",
 			task.ReasonByPerson:         "The task was cancelled. To continue, please ask again.",
 			task.ReasonMaxVersions:      "The task was cancelled after the last possible rejection. Please ask again with other conditions.",

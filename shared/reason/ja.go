@@ -1,11 +1,14 @@
 package reason
 
-import "ringi/shared/task"
+import (
+	"ringi/shared/aggregate"
+	"ringi/shared/task"
+)
 
 func japanese() words {
 	return words{
 		detail: "({detail})", seconds: "({detail}秒)", spent: "(費用 ${spent}、上限 ${limit})", atMost: "(上限 {n} 件)", people: "({n} 人、上限 {limit} 人)", step: "ステップ {step}",
-		sentences: map[task.Reason]string{
+		sentences: map[aggregate.Reason]string{
 			task.ReasonDone:             "タスクは完了しました。",
 			task.ReasonByPerson:         "タスクはキャンセルされました。続けるには、もう一度依頼してください。",
 			task.ReasonMaxVersions:      "却下が上限に達したため、タスクをキャンセルしました。条件を変えて、もう一度依頼してください。",

@@ -5,6 +5,8 @@ package reason
 import (
 	"strings"
 
+	"ringi/shared/aggregate"
+	"ringi/shared/language"
 	"ringi/shared/task"
 )
 
@@ -15,15 +17,15 @@ type words struct {
 	atMost          string // a limit of tasks
 	people          string // whom a policy mentions, and the limit
 	step            string
-	sentences       map[task.Reason]string
+	sentences       map[aggregate.Reason]string
 }
 
-func wordsOf(locale string) words { return task.InEach(japanese, english).In(locale)() }
+func wordsOf(locale string) words { return language.InEach(japanese, english).In(locale)() }
 
 // Sentence is a reason in words. Its detail (a tool, a step, seconds for a timeout) is
 // put in brackets, one that is said in sentences on a line before; it may be empty. A
 // reason that is not known is said to be our own fault, a locale that is not is Japanese.
-func Sentence(locale string, r task.Reason, detail string) string {
+func Sentence(locale string, r aggregate.Reason, detail string) string {
 	w := wordsOf(locale)
 	text, ok := w.sentences[r]
 	if !ok {
@@ -36,11 +38,11 @@ func Sentence(locale string, r task.Reason, detail string) string {
 }
 
 // Detail is a reason's detail in brackets: seconds for a timeout, what there was and the limit for costs and people.
-func Detail(locale string, r task.Reason, detail string) string {
+func Detail(locale string, r aggregate.Reason, detail string) string {
 	return wordsOf(locale).inBrackets(r, detail)
 }
 
-func (w words) inBrackets(r task.Reason, detail string) string {
+func (w words) inBrackets(r aggregate.Reason, detail string) string {
 	spent, limit, sums := strings.Cut(detail, "/")
 	switch {
 	case detail == "":

@@ -4,12 +4,13 @@ import (
 	"strings"
 	"testing"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/task"
 )
 
 func TestEveryReasonHasItsOwnSentence(t *testing.T) {
 	for _, locale := range []string{"ja", "en"} {
-		w, seen := wordsOf(locale), map[string]task.Reason{}
+		w, seen := wordsOf(locale), map[string]aggregate.Reason{}
 		for _, r := range task.Reasons {
 			text := Sentence(locale, r, "")
 			if w.sentences[r] == "" || text == "" || strings.Contains(text, "{") {
@@ -35,7 +36,7 @@ func TestEveryReasonHasItsOwnSentence(t *testing.T) {
 func TestASentenceNamesItsDetail(t *testing.T) {
 	for _, c := range []struct {
 		locale string
-		reason task.Reason
+		reason aggregate.Reason
 		detail string
 		want   string
 	}{

@@ -13,7 +13,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 const (
@@ -28,9 +30,9 @@ const (
 
 // Rows are what decides whether a result may go.
 type Rows interface {
-	Settings(ctx context.Context, tenant string) (task.Settings, error)
-	Head(ctx context.Context, ref task.Ref) (task.Head, error)
-	Load(ctx context.Context, ref task.Ref) (*task.Aggregate, error)
+	Settings(ctx context.Context, tenant string) (tenancy.Settings, error)
+	Head(ctx context.Context, ref aggregate.Ref) (task.Head, error)
+	Load(ctx context.Context, ref aggregate.Ref) (*task.Aggregate, error)
 }
 
 // Retention deletes results that are older than their tenant's retain_results_days.
@@ -130,14 +132,14 @@ func (r Retention) old(ctx context.Context, p place, page []types.Object, before
 	for _, o := range page {
 		key := aws.ToString(o.Key)
 		id, _, _ := strings.Cut(strings.TrimPrefix(key, p.prefix), "/")
-		if begun, ok := task.IDTime(id); ok && begun.After(before) {
+		if begun, ok := aggregate.IDTime(id); ok && begun.After(before) {
 			return list, true, nil
 		}
 		if !aws.ToTime(o.LastModified).Before(before) {
 			continue
 		}
 		if known[id] == nil {
-			if known[id], err = r.mayGo(ctx, p, task.Ref{Tenant: p.tenant, Task: id}); err != nil {
+			if known[id], err = r.mayGo(ctx, p, aggregate.Ref{Tenant: p.tenant, Task: id}); err != nil {
 				return nil, false, err
 			}
 		}
@@ -150,17 +152,17 @@ func (r Retention) old(ctx context.Context, p place, page []types.Object, before
 
 // mayGo says of a task's objects that are old enough which may go. Where arguments stand
 // among results, none that a gate or a step was given, and none of a task without rows that would say so.
-func (r Retention) mayGo(ctx context.Context, p place, ref task.Ref) (func(key string) bool, error) {
+func (r Retention) mayGo(ctx context.Context, p place, ref aggregate.Ref) (func(key string) bool, error) {
 	if !p.together {
 		head, err := r.Rows.Head(ctx, ref)
-		if err != nil && !errors.Is(err, task.ErrNotFound) {
+		if err != nil && !errors.Is(err, aggregate.ErrNotFound) {
 			return nil, err
 		}
 		over := err != nil || head.Ended != nil
 		return func(string) bool { return over }, nil
 	}
 	a, err := r.Rows.Load(ctx, ref)
-	if errors.Is(err, task.ErrNotFound) {
+	if errors.Is(err, aggregate.ErrNotFound) {
 		return func(string) bool { return false }, nil
 	}
 	if err != nil {

@@ -10,9 +10,11 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/result"
 	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 const day = 24 * time.Hour
@@ -24,8 +26,8 @@ type keeper struct {
 	down bool
 }
 
-func (k *keeper) Settings(context.Context, string) (task.Settings, error) {
-	s := task.DefaultSettings()
+func (k *keeper) Settings(context.Context, string) (tenancy.Settings, error) {
+	s := tenancy.DefaultSettings()
 	s.RetainResultsDays = k.days
 	if k.down {
 		return s, errors.New("down")
@@ -33,11 +35,11 @@ func (k *keeper) Settings(context.Context, string) (task.Settings, error) {
 	return s, nil
 }
 
-func (k *keeper) Head(ctx context.Context, ref task.Ref) (task.Head, error) {
+func (k *keeper) Head(ctx context.Context, ref aggregate.Ref) (task.Head, error) {
 	return k.Store.Head(ctx, ref)
 }
 
-func (k *keeper) Load(ctx context.Context, ref task.Ref) (*task.Aggregate, error) {
+func (k *keeper) Load(ctx context.Context, ref aggregate.Ref) (*task.Aggregate, error) {
 	return k.Store.Load(ctx, ref)
 }
 
@@ -54,7 +56,7 @@ func (k *keeper) expire(t *testing.T, after time.Duration) int {
 }
 
 // keep keeps a result and arguments of a task.
-func (k *keeper) keep(t *testing.T, ref task.Ref, n int) (of, arguments task.Blob) {
+func (k *keeper) keep(t *testing.T, ref aggregate.Ref, n int) (of, arguments aggregate.Blob) {
 	t.Helper()
 	of, err := k.shelf().Keep(t.Context(), ref, text(n))
 	if err != nil {
@@ -122,17 +124,17 @@ func TestExpiringIsBounded(t *testing.T) {
 // what was no call's arguments goes, by the same days and not before its task has ended.
 func TestResultsUnderOlderKeysExpireAndTheArgumentsBesideThemStay(t *testing.T) {
 	k := &keeper{World: pipelinetest.Start(t).World(t), days: 400}
-	put := func(id, name string) task.Blob {
+	put := func(id, name string) aggregate.Blob {
 		key := k.Ref.Tenant + "/" + id + "/" + name + ".json"
 		if _, err := k.S3().PutObject(t.Context(), &s3.PutObjectInput{Bucket: &k.Bucket, Key: &key, Body: strings.NewReader("{}")}); err != nil {
 			t.Fatal(err)
 		}
 		return blob(key)
 	}
-	of, orphan, asked, given, lost := put(k.Ref.Task, "result"), put(k.Ref.Task, "nobodys"), put(k.Ref.Task, "asked"), put(k.Ref.Task, "given"), put(task.NewID(), "lost")
-	checked := pipelinetest.Step(2, "send_slack_dm", task.Write, "{}")
+	of, orphan, asked, given, lost := put(k.Ref.Task, "result"), put(k.Ref.Task, "nobodys"), put(k.Ref.Task, "asked"), put(k.Ref.Task, "given"), put(aggregate.NewID(), "lost")
+	checked := pipelinetest.Step(2, "send_slack_dm", aggregate.Write, "{}")
 	checked.RequiresHumanCheck = true
-	k.Approved(task.DefaultSettings(), pipelinetest.Step(1, "list_employees", task.Read, "{}"), checked)
+	k.Approved(tenancy.DefaultSettings(), pipelinetest.Step(1, "list_employees", aggregate.Read, "{}"), checked)
 	k.Begin()
 	k.Decide(func(a *task.Aggregate) (task.Change, error) {
 		return a.ClaimStep(a.Head.Run, task.Call{
@@ -157,12 +159,12 @@ func TestResultsUnderOlderKeysExpireAndTheArgumentsBesideThemStay(t *testing.T) 
 			t.Errorf("%d deleted after %s, want %d", n, tt.after, tt.want)
 		}
 	}
-	for _, b := range []task.Blob{of, orphan} {
+	for _, b := range []aggregate.Blob{of, orphan} {
 		if _, err := k.shelf().Open(t.Context(), k.Ref, b); !errors.Is(err, result.ErrExpired) {
 			t.Errorf("the result %s: %v", b.S3Key, err)
 		}
 	}
-	for _, b := range []task.Blob{asked, given} {
+	for _, b := range []aggregate.Blob{asked, given} {
 		if _, err := k.shelf().Open(t.Context(), k.Ref, b); err != nil {
 			t.Errorf("the arguments %s: %v", b.S3Key, err)
 		}
@@ -172,7 +174,7 @@ func TestResultsUnderOlderKeysExpireAndTheArgumentsBesideThemStay(t *testing.T) 
 	}
 }
 
-func blob(key string) task.Blob { return task.Blob{S3Key: key, Bytes: 2, Preview: "{}"} }
+func blob(key string) aggregate.Blob { return aggregate.Blob{S3Key: key, Bytes: 2, Preview: "{}"} }
 
 // What was kept before results and arguments had places of their own is still read.
 func TestOlderKeysAreRead(t *testing.T) {
@@ -181,7 +183,7 @@ func TestOlderKeysAreRead(t *testing.T) {
 	if _, err := k.S3().PutObject(t.Context(), &s3.PutObjectInput{Bucket: &k.Bucket, Key: &key, Body: strings.NewReader("{}")}); err != nil {
 		t.Fatal(err)
 	}
-	v, err := k.shelf().Open(t.Context(), k.Ref, task.Blob{S3Key: key})
+	v, err := k.shelf().Open(t.Context(), k.Ref, aggregate.Blob{S3Key: key})
 	if err != nil || !json.Valid(v) {
 		t.Errorf("%s, %v", v, err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/task"
 )
 
@@ -23,7 +24,7 @@ func (s Shelf) Opened(ctx context.Context, a *task.Aggregate, gate string) (*tas
 		}
 		v, err := s.Open(ctx, a.Ref(), g.Arguments)
 		var gone *types.NoSuchKey
-		if errors.As(err, &gone) || errors.Is(err, task.ErrNotFound) {
+		if errors.As(err, &gone) || errors.Is(err, aggregate.ErrNotFound) {
 			slog.WarnContext(ctx, "arguments are gone", "task_id", a.Head.TaskID, "gate", g.Key())
 			return a, nil
 		}
@@ -31,7 +32,7 @@ func (s Shelf) Opened(ctx context.Context, a *task.Aggregate, gate string) (*tas
 			return nil, fmt.Errorf("arguments of %s: %w", g.Key(), err)
 		}
 		out, opened := *a, *g
-		opened.Arguments.JSON = task.JSON(v)
+		opened.Arguments.JSON = aggregate.JSON(v)
 		out.Gates = slices.Clone(a.Gates)
 		out.Gates[i] = &opened
 		return &out, nil

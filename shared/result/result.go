@@ -14,7 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 
-	"ringi/shared/task"
+	"ringi/shared/aggregate"
 )
 
 const (
@@ -47,29 +47,29 @@ type Shelf struct {
 // Keep returns a result as a Blob. A value over MaxInline is put under the task's own
 // prefix, named by its hash: keeping it twice is the same object. It returns
 // ErrTooLarge for one that can't be kept; beside any error, the Blob has a preview.
-func (s Shelf) Keep(ctx context.Context, ref task.Ref, v json.RawMessage) (task.Blob, error) {
+func (s Shelf) Keep(ctx context.Context, ref aggregate.Ref, v json.RawMessage) (aggregate.Blob, error) {
 	return s.keep(ctx, results+under(ref), v)
 }
 
 // KeepArguments is Keep for the arguments of a call, which never expire.
-func (s Shelf) KeepArguments(ctx context.Context, ref task.Ref, v json.RawMessage) (task.Blob, error) {
+func (s Shelf) KeepArguments(ctx context.Context, ref aggregate.Ref, v json.RawMessage) (aggregate.Blob, error) {
 	return s.keep(ctx, arguments+under(ref), v)
 }
 
 // under is a task's own prefix below one of the two.
-func under(ref task.Ref) string { return ref.Tenant + "/" + ref.Task + "/" }
+func under(ref aggregate.Ref) string { return ref.Tenant + "/" + ref.Task + "/" }
 
-func (s Shelf) keep(ctx context.Context, prefix string, v json.RawMessage) (task.Blob, error) {
-	b := task.Blob{Bytes: len(v)}
+func (s Shelf) keep(ctx context.Context, prefix string, v json.RawMessage) (aggregate.Blob, error) {
+	b := aggregate.Blob{Bytes: len(v)}
 	if len(v) <= MaxInline {
-		b.JSON = task.JSON(v)
+		b.JSON = aggregate.JSON(v)
 		return b, nil
 	}
 	b.Preview = preview(v)
 	if len(v) > MaxBytes {
 		return b, fmt.Errorf("keep a value of %d bytes: %w", len(v), ErrTooLarge)
 	}
-	key := prefix + task.HashOf(string(v)) + ".json"
+	key := prefix + aggregate.HashOf(string(v)) + ".json"
 	_, err := s.S3.PutObject(ctx, &s3.PutObjectInput{
 		Bucket: &s.Bucket, Key: &key, Body: bytes.NewReader(v), ContentType: aws.String("application/json"),
 	})
@@ -81,7 +81,7 @@ func (s Shelf) keep(ctx context.Context, prefix string, v json.RawMessage) (task
 }
 
 // Open returns the whole value of a Blob of this task, or ErrExpired.
-func (s Shelf) Open(ctx context.Context, ref task.Ref, b task.Blob) (json.RawMessage, error) {
+func (s Shelf) Open(ctx context.Context, ref aggregate.Ref, b aggregate.Blob) (json.RawMessage, error) {
 	if b.S3Key == "" {
 		if b.JSON == "" {
 			return nil, fmt.Errorf("open a value: only its preview was kept")
@@ -90,7 +90,7 @@ func (s Shelf) Open(ctx context.Context, ref task.Ref, b task.Blob) (json.RawMes
 	}
 	own := strings.TrimPrefix(strings.TrimPrefix(b.S3Key, results), arguments) // older keys have neither
 	if !strings.HasPrefix(own, under(ref)) {
-		return nil, fmt.Errorf("open a value: %w", task.ErrNotFound)
+		return nil, fmt.Errorf("open a value: %w", aggregate.ErrNotFound)
 	}
 	out, err := s.S3.GetObject(ctx, &s3.GetObjectInput{Bucket: &s.Bucket, Key: &b.S3Key})
 	var gone *types.NoSuchKey

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/pipeline"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/result"
@@ -21,7 +22,7 @@ func text(n int) json.RawMessage { return json.RawMessage(`"` + strings.Repeat("
 func TestShelf(t *testing.T) {
 	w := pipelinetest.Start(t).World(t)
 	s := result.Shelf{S3: w.S3(), Bucket: w.Bucket}
-	keep := func(t *testing.T, v json.RawMessage) task.Blob {
+	keep := func(t *testing.T, v json.RawMessage) aggregate.Blob {
 		t.Helper()
 		b, err := s.Keep(t.Context(), w.Ref, v)
 		if err != nil {
@@ -29,7 +30,7 @@ func TestShelf(t *testing.T) {
 		}
 		return b
 	}
-	open := func(t *testing.T, b task.Blob, want json.RawMessage) {
+	open := func(t *testing.T, b aggregate.Blob, want json.RawMessage) {
 		t.Helper()
 		got, err := s.Open(t.Context(), w.Ref, b)
 		if err != nil || string(got) != string(want) {
@@ -69,11 +70,11 @@ func TestShelf(t *testing.T) {
 	})
 	t.Run("another task's value is not opened", func(t *testing.T) {
 		b := keep(t, text(result.MaxInline+2))
-		for _, ref := range []task.Ref{
-			{Tenant: w.Ref.Tenant, Task: task.NewID()}, {Tenant: task.TenantID("T0OTHER"), Task: w.Ref.Task}, {Tenant: w.Ref.Tenant, Task: w.Ref.Task[:25]},
+		for _, ref := range []aggregate.Ref{
+			{Tenant: w.Ref.Tenant, Task: aggregate.NewID()}, {Tenant: aggregate.TenantID("T0OTHER"), Task: w.Ref.Task}, {Tenant: w.Ref.Tenant, Task: w.Ref.Task[:25]},
 		} {
 			before := w.Wire.Count("GET")
-			if _, err := s.Open(t.Context(), ref, b); !errors.Is(err, task.ErrNotFound) || w.Wire.Count("GET") != before {
+			if _, err := s.Open(t.Context(), ref, b); !errors.Is(err, aggregate.ErrNotFound) || w.Wire.Count("GET") != before {
 				t.Errorf("%v: %v", ref, err)
 			}
 		}

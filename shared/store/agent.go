@@ -8,13 +8,13 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 // SaveAgent makes an agent and its environment a tenant's, in the place of those
 // that t was read with. It returns the tenant as it then is: with another's agent,
 // when somebody was faster. It returns task.ErrNotFound without a tenant.
-func (s *Store) SaveAgent(ctx context.Context, t task.Tenant, agent, environment string, now time.Time) (task.Tenant, error) {
+func (s *Store) SaveAgent(ctx context.Context, t tenancy.Tenant, agent, environment string, now time.Time) (tenancy.Tenant, error) {
 	pk, err := tenantPartition(t.ID)
 	if err != nil {
 		return t, err

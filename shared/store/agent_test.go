@@ -5,12 +5,13 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/task"
+	"ringi/shared/aggregate"
+	"ringi/shared/tenancy"
 )
 
 func testAgents(t *testing.T, s *suite) {
 	st := s.store(t)
-	if _, err := st.SaveAgent(t.Context(), workspace("T0NOBODY"), "agent_1", "env_1", at()); !errors.Is(err, task.ErrNotFound) {
+	if _, err := st.SaveAgent(t.Context(), workspace("T0NOBODY"), "agent_1", "env_1", at()); !errors.Is(err, aggregate.ErrNotFound) {
 		t.Errorf("%v for a tenant that is not there", err)
 	}
 	made, err := st.Bootstrap(t.Context(), workspace("T0AGENT"), at())
@@ -19,13 +20,13 @@ func testAgents(t *testing.T, s *suite) {
 	}
 	for i, try := range []struct {
 		name         string
-		as           task.Tenant
+		as           tenancy.Tenant
 		agent, wants string
 	}{
 		{"the first one's stands", made, "agent_1", "agent_1"},
 		{"who comes later gets it", made, "agent_2", "agent_1"},
-		{"it can be replaced", task.Tenant{ID: made.ID, AgentID: "agent_1"}, "agent_3", "agent_3"},
-		{"once", task.Tenant{ID: made.ID, AgentID: "agent_1"}, "agent_4", "agent_3"},
+		{"it can be replaced", tenancy.Tenant{ID: made.ID, AgentID: "agent_1"}, "agent_3", "agent_3"},
+		{"once", tenancy.Tenant{ID: made.ID, AgentID: "agent_1"}, "agent_4", "agent_3"},
 	} {
 		got, err := st.SaveAgent(t.Context(), try.as, try.agent, "env of "+try.agent, at().Add(time.Duration(i+1)*time.Hour))
 		if err != nil {

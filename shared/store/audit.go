@@ -8,13 +8,13 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"ringi/shared/task"
+	"ringi/shared/aggregate"
 )
 
 // packAudit makes an entry's item: one partition for each month of a tenant.
-func packAudit(x task.AuditEntry) (item, error) {
+func packAudit(x aggregate.AuditEntry) (item, error) {
 	if !keyPart(x.TenantID) {
-		return nil, fmt.Errorf("audit entry of tenant %.40q: %w", x.TenantID, task.ErrNotFound)
+		return nil, fmt.Errorf("audit entry of tenant %.40q: %w", x.TenantID, aggregate.ErrNotFound)
 	}
 	at := timeText(x.Timestamp)
 	sk := at + "#" + x.ID
@@ -41,7 +41,7 @@ func auditOf(tenant, by, value string) string {
 }
 
 // actorOf is a person's id; whoever has none is found by type ("system").
-func actorOf(x task.AuditEntry) string {
+func actorOf(x aggregate.AuditEntry) string {
 	if x.ActorID != "" {
 		return x.ActorID
 	}
@@ -49,7 +49,7 @@ func actorOf(x task.AuditEntry) string {
 }
 
 // transactAudited writes items together with the entry that records it.
-func (s *Store) transactAudited(ctx context.Context, items []types.TransactWriteItem, x task.AuditEntry, by task.Actor, now time.Time) error {
+func (s *Store) transactAudited(ctx context.Context, items []types.TransactWriteItem, x aggregate.AuditEntry, by aggregate.Actor, now time.Time) error {
 	entry, err := s.entry(x, by, now)
 	if err != nil {
 		return err
@@ -58,7 +58,7 @@ func (s *Store) transactAudited(ctx context.Context, items []types.TransactWrite
 }
 
 // entry puts a new entry into the audit log.
-func (s *Store) entry(x task.AuditEntry, by task.Actor, now time.Time) (types.TransactWriteItem, error) {
+func (s *Store) entry(x aggregate.AuditEntry, by aggregate.Actor, now time.Time) (types.TransactWriteItem, error) {
 	x.ID, x.Timestamp, x.ActorType, x.ActorID = s.newID(), moment(now), by.Type, by.ID
 	it, err := packAudit(x)
 	if err != nil {
@@ -68,10 +68,10 @@ func (s *Store) entry(x task.AuditEntry, by task.Actor, now time.Time) (types.Tr
 }
 
 // details are an entry's, of strings, numbers, flags and lists of them.
-func details(values map[string]any) task.JSON {
+func details(values map[string]any) aggregate.JSON {
 	text, err := json.Marshal(values)
 	if err != nil {
 		panic(fmt.Sprintf("encode audit details: %v", err))
 	}
-	return task.JSON(text)
+	return aggregate.JSON(text)
 }

@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"time"
 
-	"ringi/shared/task"
+	"ringi/shared/aggregate"
 )
 
 // AuditFilter narrows the audit log; what is empty doesn't.
 type AuditFilter struct {
 	From, To time.Time // from inclusive, to exclusive
-	Action   task.Action
+	Action   aggregate.Action
 	Resource string // a task's id, or that of a resource outside of tasks
 	Actor    string // Slack user id; "system" for Ringi itself
 }
@@ -22,12 +22,12 @@ func auditBegins() time.Time { return time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC
 
 // Audit lists a tenant's audit log, the newest first; by time alone it goes
 // through the months. It returns task.ErrField for a From after To, and as Tasks does.
-func (s *Store) Audit(ctx context.Context, tenant string, f AuditFilter, cursor string, limit int) (Page[task.AuditEntry], error) {
+func (s *Store) Audit(ctx context.Context, tenant string, f AuditFilter, cursor string, limit int) (Page[aggregate.AuditEntry], error) {
 	if !keyPart(tenant) {
-		return Page[task.AuditEntry]{}, fmt.Errorf("tenant %.40q: %w", tenant, task.ErrNotFound)
+		return Page[aggregate.AuditEntry]{}, fmt.Errorf("tenant %.40q: %w", tenant, aggregate.ErrNotFound)
 	}
 	if !f.To.IsZero() && f.From.After(f.To) {
-		return Page[task.AuditEntry]{}, task.ErrField{Field: "from", Limit: "must not be after to"}
+		return Page[aggregate.AuditEntry]{}, aggregate.ErrField{Field: "from", Limit: "must not be after to"}
 	}
 	l := listing{
 		name: "audit", owner: "AUDIT#" + tenant + "#", filter: []string{string(f.Action), f.Resource, f.Actor},
@@ -46,8 +46,8 @@ func (s *Store) Audit(ctx context.Context, tenant string, f AuditFilter, cursor 
 	default:
 		l.partitions = s.auditMonths(tenant, f)
 	}
-	return page(ctx, s, l, cursor, limit, func(it item) (*task.AuditEntry, error) {
-		x := &task.AuditEntry{}
+	return page(ctx, s, l, cursor, limit, func(it item) (*aggregate.AuditEntry, error) {
+		x := &aggregate.AuditEntry{}
 		if err := unpack(it, x); err != nil {
 			return nil, err
 		}

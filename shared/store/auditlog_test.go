@@ -8,24 +8,26 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 func testAudit(t *testing.T, s *suite) {
 	st := s.store(t)
 	st.now = func() time.Time { return time.Date(2026, 7, 2, 0, 0, 0, 0, time.UTC) }
 	// One entry each twelve hours through four months, and two at the same moment.
-	var all []task.AuditEntry
+	var all []aggregate.AuditEntry
 	var items []item
 	first := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 	add := func(owner string, n int, when time.Time) {
-		x := task.AuditEntry{
-			ID: fmt.Sprintf("%026d", n), TenantID: owner, Timestamp: when, ActorType: task.ActorUser, ActorID: fmt.Sprintf("U%d", n%3),
-			Action: []task.Action{task.PromptApproved, task.PromptRejected}[n%2], ResourceType: "prompt", ResourceID: fmt.Sprintf("p%d", n),
+		x := aggregate.AuditEntry{
+			ID: fmt.Sprintf("%026d", n), TenantID: owner, Timestamp: when, ActorType: aggregate.ActorUser, ActorID: fmt.Sprintf("U%d", n%3),
+			Action: []aggregate.Action{task.PromptApproved, task.PromptRejected}[n%2], ResourceType: "prompt", ResourceID: fmt.Sprintf("p%d", n),
 			TaskID: fmt.Sprintf("t%d", n%7), Details: `{"version":1}`,
 		}
 		if n%3 == 0 {
-			x.ActorType, x.ActorID = task.ActorSystem, ""
+			x.ActorType, x.ActorID = aggregate.ActorSystem, ""
 		}
 		it, err := packAudit(x)
 		if err != nil {
@@ -47,33 +49,33 @@ func testAudit(t *testing.T, s *suite) {
 	for _, c := range []struct {
 		name   string
 		filter AuditFilter
-		keep   func(task.AuditEntry) bool
+		keep   func(aggregate.AuditEntry) bool
 	}{
-		{"all", AuditFilter{}, func(task.AuditEntry) bool { return true }},
-		{"from a time", AuditFilter{From: may2}, func(x task.AuditEntry) bool { return !x.Timestamp.Before(may2) }},
-		{"until a time", AuditFilter{To: may2}, func(x task.AuditEntry) bool { return x.Timestamp.Before(may2) }},
-		{"between times, across months", AuditFilter{From: march15, To: may2}, func(x task.AuditEntry) bool {
+		{"all", AuditFilter{}, func(aggregate.AuditEntry) bool { return true }},
+		{"from a time", AuditFilter{From: may2}, func(x aggregate.AuditEntry) bool { return !x.Timestamp.Before(may2) }},
+		{"until a time", AuditFilter{To: may2}, func(x aggregate.AuditEntry) bool { return x.Timestamp.Before(may2) }},
+		{"between times, across months", AuditFilter{From: march15, To: may2}, func(x aggregate.AuditEntry) bool {
 			return !x.Timestamp.Before(march15) && x.Timestamp.Before(may2)
 		}},
-		{"until far ahead", AuditFilter{To: time.Date(9000, 1, 1, 0, 0, 0, 0, time.UTC)}, func(task.AuditEntry) bool { return true }},
-		{"by action", AuditFilter{Action: task.PromptRejected}, func(x task.AuditEntry) bool { return x.Action == task.PromptRejected }},
-		{"by task", AuditFilter{Resource: "t3"}, func(x task.AuditEntry) bool { return x.TaskID == "t3" }},
-		{"by person", AuditFilter{Actor: "U2"}, func(x task.AuditEntry) bool { return x.ActorID == "U2" }},
-		{"by Ringi itself", AuditFilter{Actor: "system"}, func(x task.AuditEntry) bool { return x.ActorType == task.ActorSystem }},
-		{"by everything", AuditFilter{Actor: "U1", Action: task.PromptApproved, Resource: "t3", From: march15, To: may2}, func(x task.AuditEntry) bool {
+		{"until far ahead", AuditFilter{To: time.Date(9000, 1, 1, 0, 0, 0, 0, time.UTC)}, func(aggregate.AuditEntry) bool { return true }},
+		{"by action", AuditFilter{Action: task.PromptRejected}, func(x aggregate.AuditEntry) bool { return x.Action == task.PromptRejected }},
+		{"by task", AuditFilter{Resource: "t3"}, func(x aggregate.AuditEntry) bool { return x.TaskID == "t3" }},
+		{"by person", AuditFilter{Actor: "U2"}, func(x aggregate.AuditEntry) bool { return x.ActorID == "U2" }},
+		{"by Ringi itself", AuditFilter{Actor: "system"}, func(x aggregate.AuditEntry) bool { return x.ActorType == aggregate.ActorSystem }},
+		{"by everything", AuditFilter{Actor: "U1", Action: task.PromptApproved, Resource: "t3", From: march15, To: may2}, func(x aggregate.AuditEntry) bool {
 			return x.ActorID == "U1" && x.Action == task.PromptApproved && x.TaskID == "t3" && !x.Timestamp.Before(march15) && x.Timestamp.Before(may2)
 		}},
-		{"of a time without any", AuditFilter{To: first}, func(task.AuditEntry) bool { return false }},
+		{"of a time without any", AuditFilter{To: first}, func(aggregate.AuditEntry) bool { return false }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			var want []task.AuditEntry
+			var want []aggregate.AuditEntry
 			for i := len(all) - 1; i >= 0; i-- {
 				if c.keep(all[i]) {
 					want = append(want, all[i])
 				}
 			}
 			for _, limit := range []int{30, 100} {
-				got := walk(t, limit, func(cursor string) (Page[task.AuditEntry], error) {
+				got := walk(t, limit, func(cursor string) (Page[aggregate.AuditEntry], error) {
 					return st.Audit(t.Context(), tenant, c.filter, cursor, limit)
 				})
 				if diff := cmp.Diff(want, got); diff != "" {
@@ -84,12 +86,12 @@ func testAudit(t *testing.T, s *suite) {
 	}
 
 	t.Run("entries outside of tasks are found by their own resource", func(t *testing.T) {
-		saved, err := st.SaveToolPermission(t.Context(), task.ToolPermission{TenantID: tenant, ToolName: "send_slack_dm"}, approver(), at())
+		saved, err := st.SaveToolPermission(t.Context(), tenancy.ToolPermission{TenantID: tenant, ToolName: "send_slack_dm"}, approver(), at())
 		if err != nil {
 			t.Fatal(err)
 		}
 		p, err := st.Audit(t.Context(), tenant, AuditFilter{Resource: saved.ID}, "", 10)
-		if err != nil || len(p.Items) != 1 || p.Items[0].Action != task.ToolPermissionUpdated {
+		if err != nil || len(p.Items) != 1 || p.Items[0].Action != tenancy.ToolPermissionUpdated {
 			t.Errorf("%+v, %v", p.Items, err)
 		}
 	})
@@ -105,10 +107,10 @@ func testAudit(t *testing.T, s *suite) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c.Audit = []task.AuditEntry{x}
+		c.Audit = []aggregate.AuditEntry{x}
 		again := *st
 		again.newID = func() string { return x.ID }
-		if _, err := again.Commit(t.Context(), a, c); !errors.Is(err, task.ErrConflict) {
+		if _, err := again.Commit(t.Context(), a, c); !errors.Is(err, aggregate.ErrConflict) {
 			t.Errorf("%v, want ErrConflict", err)
 		}
 		if h, err := st.Head(t.Context(), a.Ref()); err != nil || h.Rev != 1 {
@@ -117,7 +119,7 @@ func testAudit(t *testing.T, s *suite) {
 	})
 
 	t.Run("bounds are named", func(t *testing.T) {
-		var bad task.ErrField
+		var bad aggregate.ErrField
 		if _, err := st.Audit(t.Context(), tenant, AuditFilter{From: may2, To: march15}, "", 10); !errors.As(err, &bad) || bad.Field != "from" {
 			t.Errorf("%v, want ErrField of from", err)
 		}

@@ -7,12 +7,13 @@ import (
 	"slices"
 	"time"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/task"
 )
 
 // DecideBoth is Decide for two tasks of a tenant at once: what decide makes of them is
 // written in one transaction, both changes or neither. An empty change leaves its task alone.
-func (s *Store) DecideBoth(ctx context.Context, first, second task.Ref,
+func (s *Store) DecideBoth(ctx context.Context, first, second aggregate.Ref,
 	decide func(a, b *task.Aggregate) (ofA, ofB task.Change, err error),
 ) error {
 	stop := decideUntil(ctx)
@@ -36,7 +37,7 @@ func (s *Store) DecideBoth(ctx context.Context, first, second task.Ref,
 		} else {
 			odd = 0
 		}
-		if !errors.Is(err, task.ErrConflict) || odd >= tornReads || !wait.until(ctx, stop) {
+		if !errors.Is(err, aggregate.ErrConflict) || odd >= tornReads || !wait.until(ctx, stop) {
 			return fmt.Errorf("decide on tasks %s and %s: %w", first.Task, second.Task, err)
 		}
 	}
@@ -52,7 +53,7 @@ func (s *Store) commitBoth(ctx context.Context, a, b *task.Aggregate, ofA, ofB t
 		_, err := s.Commit(ctx, b, ofB)
 		return err
 	case a.Head.TenantID != b.Head.TenantID:
-		return fmt.Errorf("tasks of two tenants: %w", task.ErrNotFound)
+		return fmt.Errorf("tasks of two tenants: %w", aggregate.ErrNotFound)
 	}
 	ofA, ofB = s.numbered(ofA), s.numbered(ofB)
 	items, err := s.moves(a, ofA)
@@ -72,16 +73,16 @@ func (s *Store) commitBoth(ctx context.Context, a, b *task.Aggregate, ofA, ofB t
 	case err == nil, s.wentThrough(ctx, a.Ref(), ofA.ID, err):
 		return nil
 	case !answered(err):
-		return fmt.Errorf("%w: %w", task.ErrUnconfirmed, err)
+		return fmt.Errorf("%w: %w", aggregate.ErrUnconfirmed, err)
 	}
 	return err
 }
 
 // summed has each counter once: a transaction takes one action for an item.
-func summed(counts []task.Count) []task.Count {
-	var out []task.Count
+func summed(counts []aggregate.Count) []aggregate.Count {
+	var out []aggregate.Count
 	for _, c := range counts {
-		if i := slices.IndexFunc(out, func(x task.Count) bool { return x.Key == c.Key }); i >= 0 {
+		if i := slices.IndexFunc(out, func(x aggregate.Count) bool { return x.Key == c.Key }); i >= 0 {
 			out[i].By += c.By
 		} else {
 			out = append(out, c)

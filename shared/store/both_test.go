@@ -4,7 +4,9 @@ import (
 	"errors"
 	"testing"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 func testDecideBoth(t *testing.T, s *suite) {
@@ -12,7 +14,7 @@ func testDecideBoth(t *testing.T, s *suite) {
 	reject := func(a *task.Aggregate) (task.Change, error) {
 		return a.RejectPrompt(a.Prompt().ID, "もっと詳しく", approver(), policy(), at())
 	}
-	both := func(st *Store, first, second task.Ref, meanwhile func()) error {
+	both := func(st *Store, first, second aggregate.Ref, meanwhile func()) error {
 		return st.DecideBoth(t.Context(), first, second, func(a, b *task.Aggregate) (x, y task.Change, err error) {
 			if x, err = cancel(a); err != nil {
 				return x, y, err
@@ -23,10 +25,10 @@ func testDecideBoth(t *testing.T, s *suite) {
 			return x, y, err
 		})
 	}
-	stand := func(t *testing.T, first, second task.Ref) {
+	stand := func(t *testing.T, first, second aggregate.Ref) {
 		t.Helper()
 		a, b := loaded(t, st, first), loaded(t, st, second)
-		if a.Head.Ended == nil || b.Prompt().Status != task.Rejected {
+		if a.Head.Ended == nil || b.Prompt().Status != aggregate.Rejected {
 			t.Errorf("the one ended %v, the other's prompt is %s", a.Head.Ended, b.Prompt().Status)
 		}
 		if n, m := countAudit(t, st, first, task.TaskCancelledAction), countAudit(t, st, second, task.PromptRejected); n != 1 || m != 1 {
@@ -36,7 +38,7 @@ func testDecideBoth(t *testing.T, s *suite) {
 
 	t.Run("whoever moves one of them has both decided again", func(t *testing.T) {
 		for i, moved := range []int{0, 1} {
-			refs := []task.Ref{waitingPrompt(t, st, 10*i), waitingPrompt(t, st, 10*i+1)}
+			refs := []aggregate.Ref{waitingPrompt(t, st, 10*i), waitingPrompt(t, st, 10*i+1)}
 			err := both(st, refs[0], refs[1], func() { decided(t, st, refs[moved], charge) })
 			if err != nil {
 				t.Fatal(err)
@@ -47,7 +49,7 @@ func testDecideBoth(t *testing.T, s *suite) {
 	t.Run("what one of them refuses is done to neither", func(t *testing.T) {
 		first, second := waitingPrompt(t, st, 30), waitingPrompt(t, st, 31)
 		err := both(st, first, second, func() { decided(t, st, second, approvePrompt) })
-		if late := (task.ErrDecided{}); !errors.As(err, &late) || late.Status != string(task.Approved) {
+		if late := (aggregate.ErrDecided{}); !errors.As(err, &late) || late.Status != string(aggregate.Approved) {
 			t.Errorf("%v", err)
 		}
 		if a := loaded(t, st, first); a.Head.Ended != nil {
@@ -68,16 +70,16 @@ func testDecideBoth(t *testing.T, s *suite) {
 		if err := both(s.over(st, unreachable{}, oneTry), first, second, func() {}); err == nil {
 			t.Error("it counts as done")
 		}
-		if a, b := loaded(t, st, first), loaded(t, st, second); a.Head.Ended != nil || b.Prompt().Status != task.PendingApproval {
+		if a, b := loaded(t, st, first), loaded(t, st, second); a.Head.Ended != nil || b.Prompt().Status != aggregate.PendingApproval {
 			t.Errorf("ended %v, prompt %s", a.Head.Ended, b.Prompt().Status)
 		}
 	})
 	t.Run("both give their places back", func(t *testing.T) {
 		accept := func(a *task.Aggregate) (task.Change, error) {
-			return a.Accept(1, task.Actor{Type: task.ActorUser, ID: requester, Team: "T0TEAM", Member: true}, task.DefaultSettings(), at())
+			return a.Accept(1, aggregate.Actor{Type: aggregate.ActorUser, ID: requester, Team: "T0TEAM", Member: true}, tenancy.DefaultSettings(), at())
 		}
 		first, second := created(t, st, 60), created(t, st, 61)
-		for _, ref := range []task.Ref{first, second} {
+		for _, ref := range []aggregate.Ref{first, second} {
 			decided(t, st, ref, accept)
 		}
 		err := st.DecideBoth(t.Context(), first, second, func(a, b *task.Aggregate) (x, y task.Change, err error) {
@@ -96,7 +98,7 @@ func testDecideBoth(t *testing.T, s *suite) {
 			y, err = reject(b)
 			return x, y, err
 		})
-		if a, b := loaded(t, st, first), loaded(t, st, second); err != nil || a.Head.Rev != 4 || b.Prompt().Status != task.Rejected {
+		if a, b := loaded(t, st, first), loaded(t, st, second); err != nil || a.Head.Rev != 4 || b.Prompt().Status != aggregate.Rejected {
 			t.Errorf("%v, rev %d, prompt %s", err, a.Head.Rev, b.Prompt().Status)
 		}
 	})
@@ -105,10 +107,10 @@ func testDecideBoth(t *testing.T, s *suite) {
 // charge moves a task and leaves everything in it as it is.
 func charge(a *task.Aggregate) (task.Change, error) {
 	nothing := func(*task.Aggregate) (task.Change, error) { return task.Change{}, nil }
-	return task.Charge(task.Usage{ID: "01USAGE", Calls: 1, Cost: 1}, at(), nothing)(a)
+	return task.Charge(aggregate.Usage{ID: "01USAGE", Calls: 1, Cost: 1}, at(), nothing)(a)
 }
 
-func loaded(t *testing.T, s *Store, ref task.Ref) *task.Aggregate {
+func loaded(t *testing.T, s *Store, ref aggregate.Ref) *task.Aggregate {
 	t.Helper()
 	a, err := s.Load(t.Context(), ref)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/task"
+	"ringi/shared/aggregate"
 )
 
 const (
@@ -48,7 +48,7 @@ func testBusyTable(t *testing.T, s *suite) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if a.Prompt().Status != task.Approved {
+			if a.Prompt().Status != aggregate.Approved {
 				t.Errorf("prompt %s", a.Prompt().Status)
 			}
 		})

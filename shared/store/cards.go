@@ -6,37 +6,37 @@ import (
 	"fmt"
 	"time"
 
-	"ringi/shared/task"
+	"ringi/shared/aggregate"
 )
 
 // ClaimCard makes by the one that posts a card's message: when it has none,
 // Slack refused it before, by has the claim already, or another's claim is
 // older than staleBefore. Otherwise it returns ErrClaimed and the card as it is.
-func (s *Store) ClaimCard(ctx context.Context, ref task.Ref, key, by string, now, staleBefore time.Time) (task.Card, error) {
+func (s *Store) ClaimCard(ctx context.Context, ref aggregate.Ref, key, by string, now, staleBefore time.Time) (aggregate.Card, error) {
 	e := newExpression()
-	e.set("state", task.CardPosting)
+	e.set("state", aggregate.CardPosting)
 	e.set("claimed_by", by)
 	e.set("claimed_at", now)
 	free := anyOf(
-		e.is("state", "=", task.CardNone),
-		e.is("state", "=", task.CardUnreachable),
-		both(e.is("state", "=", task.CardPosting), anyOf(e.is("claimed_by", "=", by), e.is("claimed_at", "<", staleBefore))),
+		e.is("state", "=", aggregate.CardNone),
+		e.is("state", "=", aggregate.CardUnreachable),
+		both(e.is("state", "=", aggregate.CardPosting), anyOf(e.is("claimed_by", "=", by), e.is("claimed_at", "<", staleBefore))),
 	)
 	return s.updateCard(ctx, "claim", ref, key, e, free)
 }
 
 // PostedCard saves what by posted under its claim. It returns ErrClaimed when the claim was lost.
-func (s *Store) PostedCard(ctx context.Context, ref task.Ref, key, by, messageTS, channel, hash string) error {
+func (s *Store) PostedCard(ctx context.Context, ref aggregate.Ref, key, by, messageTS, channel, hash string) error {
 	e := newExpression()
-	e.set("state", task.CardPosted)
+	e.set("state", aggregate.CardPosted)
 	e.set("message_ts", messageTS)
 	e.set("channel", channel)
 	e.set("hash", hash)
 	e.remove("claimed_by", "claimed_at", "refusal", "tried_rev", "tried_at")
 	mine := anyOf(
-		both(e.is("state", "=", task.CardPosting), e.is("claimed_by", "=", by)),
+		both(e.is("state", "=", aggregate.CardPosting), e.is("claimed_by", "=", by)),
 		// The same call again, after its answer was lost.
-		both(e.is("state", "=", task.CardPosted), e.is("message_ts", "=", messageTS)),
+		both(e.is("state", "=", aggregate.CardPosted), e.is("message_ts", "=", messageTS)),
 	)
 	_, err := s.updateCard(ctx, "save the message of", ref, key, e, mine)
 	return err
@@ -44,7 +44,7 @@ func (s *Store) PostedCard(ctx context.Context, ref task.Ref, key, by, messageTS
 
 // ForgetCard clears the hash before the message is updated: whatever becomes of
 // that call, the card is drawn again. It returns ErrClaimed when the row names another message.
-func (s *Store) ForgetCard(ctx context.Context, ref task.Ref, key, messageTS string) error {
+func (s *Store) ForgetCard(ctx context.Context, ref aggregate.Ref, key, messageTS string) error {
 	e := newExpression()
 	e.remove("hash")
 	_, err := s.updateCard(ctx, "forget the hash of", ref, key, e, e.is("message_ts", "=", messageTS))
@@ -52,9 +52,9 @@ func (s *Store) ForgetCard(ctx context.Context, ref task.Ref, key, messageTS str
 }
 
 // ShownCard saves the hash of what the message shows now. It returns ErrClaimed when the row names another message.
-func (s *Store) ShownCard(ctx context.Context, ref task.Ref, key, messageTS, hash string) error {
+func (s *Store) ShownCard(ctx context.Context, ref aggregate.Ref, key, messageTS, hash string) error {
 	e := newExpression()
-	e.set("state", task.CardPosted)
+	e.set("state", aggregate.CardPosted)
 	e.set("hash", hash)
 	e.remove("refusal", "tried_rev", "tried_at")
 	_, err := s.updateCard(ctx, "save the hash of", ref, key, e, e.is("message_ts", "=", messageTS))
@@ -63,9 +63,9 @@ func (s *Store) ShownCard(ctx context.Context, ref task.Ref, key, messageTS, has
 
 // ResetCard makes the card one without a message, after Slack lost the one of
 // messageTS. If the row names another meanwhile, it stays.
-func (s *Store) ResetCard(ctx context.Context, ref task.Ref, key, messageTS string) error {
+func (s *Store) ResetCard(ctx context.Context, ref aggregate.Ref, key, messageTS string) error {
 	e := newExpression()
-	e.set("state", task.CardNone)
+	e.set("state", aggregate.CardNone)
 	e.remove("message_ts", "hash", "claimed_by", "claimed_at")
 	_, err := s.updateCard(ctx, "reset", ref, key, e, e.is("message_ts", "=", messageTS))
 	if errors.Is(err, ErrClaimed) {
@@ -77,11 +77,11 @@ func (s *Store) ResetCard(ctx context.Context, ref task.Ref, key, messageTS stri
 // ReleaseCard gives by's claim back after a post that definitely did not happen:
 // the next try need not wait for the claim to grow stale. It returns ErrClaimed
 // when the claim was lost.
-func (s *Store) ReleaseCard(ctx context.Context, ref task.Ref, key, by string) error {
+func (s *Store) ReleaseCard(ctx context.Context, ref aggregate.Ref, key, by string) error {
 	e := newExpression()
-	e.set("state", task.CardNone)
+	e.set("state", aggregate.CardNone)
 	e.remove("claimed_by", "claimed_at")
-	_, err := s.updateCard(ctx, "release", ref, key, e, both(e.is("state", "=", task.CardPosting), e.is("claimed_by", "=", by)))
+	_, err := s.updateCard(ctx, "release", ref, key, e, both(e.is("state", "=", aggregate.CardPosting), e.is("claimed_by", "=", by)))
 	return err
 }
 
@@ -89,28 +89,28 @@ func (s *Store) ReleaseCard(ctx context.Context, ref task.Ref, key, by string) e
 // claim, or an update of messageTS (empty: there is none), at which revision of the
 // task and when; task.TryAgainAt says what follows. It returns ErrClaimed when the
 // claim was lost, or the row names another message.
-func (s *Store) UnreachableCard(ctx context.Context, ref task.Ref, key, by, messageTS, refusal string, rev int, now time.Time) error {
+func (s *Store) UnreachableCard(ctx context.Context, ref aggregate.Ref, key, by, messageTS, refusal string, rev int, now time.Time) error {
 	e := newExpression()
-	e.set("state", task.CardUnreachable)
+	e.set("state", aggregate.CardUnreachable)
 	e.set("refusal", refusal)
 	e.set("tried_rev", rev)
 	e.set("tried_at", now)
 	e.remove("hash", "claimed_by", "claimed_at")
 	mine := anyOf(
-		both(e.is("state", "=", task.CardPosting), e.is("claimed_by", "=", by)),
+		both(e.is("state", "=", aggregate.CardPosting), e.is("claimed_by", "=", by)),
 		e.is("message_ts", "=", messageTS),
 		// The same call again, after its answer was lost.
-		both(e.is("state", "=", task.CardUnreachable), both(e.is("refusal", "=", refusal), e.is("tried_rev", "=", rev))),
+		both(e.is("state", "=", aggregate.CardUnreachable), both(e.is("refusal", "=", refusal), e.is("tried_rev", "=", rev))),
 	)
 	_, err := s.updateCard(ctx, "mark as unreachable", ref, key, e, mine)
 	return err
 }
 
 // updateCard writes a card's row on a condition, which also fails when there is no row: task.ErrNotFound.
-func (s *Store) updateCard(ctx context.Context, what string, ref task.Ref, cardKey string, e *expression, condition string) (task.Card, error) {
+func (s *Store) updateCard(ctx context.Context, what string, ref aggregate.Ref, cardKey string, e *expression, condition string) (aggregate.Card, error) {
 	pk, err := partition(ref)
 	if err != nil {
-		return task.Card{}, err
+		return aggregate.Card{}, err
 	}
 	it, err := s.update(ctx, key(pk, cardKey), e, &condition)
 	if errors.Is(err, errCondition) {
@@ -119,10 +119,10 @@ func (s *Store) updateCard(ctx context.Context, what string, ref task.Ref, cardK
 	if err != nil {
 		err = fmt.Errorf("%s card %s of task %s: %w", what, cardKey, ref.Task, err)
 	}
-	var c task.Card
+	var c aggregate.Card
 	if it != nil {
 		if bad := unpack(it, &c); bad != nil {
-			return task.Card{}, bad
+			return aggregate.Card{}, bad
 		}
 	}
 	return c, err

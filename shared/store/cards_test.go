@@ -9,19 +9,19 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"ringi/shared/task"
+	"ringi/shared/aggregate"
 )
 
 func testCards(t *testing.T, s *suite) {
 	st := s.store(t)
 	const card = "CARD#task"
 	n := 0
-	fresh := func(t *testing.T) task.Ref {
+	fresh := func(t *testing.T) aggregate.Ref {
 		t.Helper()
 		n++
 		return created(t, st, n)
 	}
-	read := func(t *testing.T, ref task.Ref) task.Card {
+	read := func(t *testing.T, ref aggregate.Ref) aggregate.Card {
 		t.Helper()
 		a, err := st.Load(t.Context(), ref)
 		if err != nil {
@@ -35,12 +35,12 @@ func testCards(t *testing.T, s *suite) {
 			t.Fatal(err)
 		}
 	}
-	claimed := func(t *testing.T, ref task.Ref, by string, now time.Time) {
+	claimed := func(t *testing.T, ref aggregate.Ref, by string, now time.Time) {
 		t.Helper()
 		_, err := st.ClaimCard(t.Context(), ref, card, by, now, now.Add(-30*time.Second))
 		must(t, err)
 	}
-	posted := func(t *testing.T, ref task.Ref) {
+	posted := func(t *testing.T, ref aggregate.Ref) {
 		t.Helper()
 		claimed(t, ref, "me", at())
 		must(t, st.PostedCard(t.Context(), ref, card, "me", "1.000001", "C1", "hash"))
@@ -53,14 +53,14 @@ func testCards(t *testing.T, s *suite) {
 		must(t, err)
 		moment := at()
 		want := was
-		want.State, want.ClaimedBy, want.ClaimedAt = task.CardPosting, "me", &moment
+		want.State, want.ClaimedBy, want.ClaimedAt = aggregate.CardPosting, "me", &moment
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Error(diff)
 		}
 		for range 2 { // as after a lost answer
 			must(t, st.PostedCard(t.Context(), ref, card, "me", "1.000001", "C1", "hash"))
 		}
-		want.State, want.ClaimedBy, want.ClaimedAt, want.MessageTS, want.Channel, want.Hash = task.CardPosted, "", nil, "1.000001", "C1", "hash"
+		want.State, want.ClaimedBy, want.ClaimedAt, want.MessageTS, want.Channel, want.Hash = aggregate.CardPosted, "", nil, "1.000001", "C1", "hash"
 		if diff := cmp.Diff(want, read(t, ref)); diff != "" {
 			t.Error(diff)
 		}
@@ -88,7 +88,7 @@ func testCards(t *testing.T, s *suite) {
 			if c.refused {
 				want = "me"
 			}
-			if got.ClaimedBy != want || got.State != task.CardPosting {
+			if got.ClaimedBy != want || got.State != aggregate.CardPosting {
 				t.Errorf("the returned card is claimed by %q in state %s, want %q", got.ClaimedBy, got.State, want)
 			}
 		})
@@ -137,7 +137,7 @@ func testCards(t *testing.T, s *suite) {
 		ref := fresh(t)
 		posted(t, ref)
 		got, err := st.ClaimCard(t.Context(), ref, card, "other", at().Add(time.Hour), at().Add(time.Hour))
-		if !errors.Is(err, ErrClaimed) || got.MessageTS != "1.000001" || got.State != task.CardPosted {
+		if !errors.Is(err, ErrClaimed) || got.MessageTS != "1.000001" || got.State != aggregate.CardPosted {
 			t.Errorf("%v with %s %q, want ErrClaimed with the posted card", err, got.State, got.MessageTS)
 		}
 	})
@@ -146,7 +146,7 @@ func testCards(t *testing.T, s *suite) {
 		ref := fresh(t)
 		posted(t, ref)
 		must(t, st.ForgetCard(t.Context(), ref, card, "1.000001"))
-		if got := read(t, ref); got.Hash != "" || got.State != task.CardPosted {
+		if got := read(t, ref); got.Hash != "" || got.State != aggregate.CardPosted {
 			t.Errorf("hash %q in state %s", got.Hash, got.State)
 		}
 		must(t, st.ShownCard(t.Context(), ref, card, "1.000001", "next"))
@@ -169,11 +169,11 @@ func testCards(t *testing.T, s *suite) {
 		ref := fresh(t)
 		posted(t, ref)
 		must(t, st.ResetCard(t.Context(), ref, card, "0.000001"))
-		if got := read(t, ref).State; got != task.CardPosted {
+		if got := read(t, ref).State; got != aggregate.CardPosted {
 			t.Errorf("state %s, want posted", got)
 		}
 		must(t, st.ResetCard(t.Context(), ref, card, "1.000001"))
-		if got := read(t, ref); got.State != task.CardNone || got.MessageTS != "" || got.Hash != "" {
+		if got := read(t, ref); got.State != aggregate.CardNone || got.MessageTS != "" || got.Hash != "" {
 			t.Errorf("state %s, message %q, hash %q", got.State, got.MessageTS, got.Hash)
 		}
 		claimed(t, ref, "other", at())
@@ -184,7 +184,7 @@ func testCards(t *testing.T, s *suite) {
 		claimed(t, ref, "me", at())
 		must(t, st.UnreachableCard(t.Context(), ref, card, "me", "", "is_archived", 7, at()))
 		must(t, st.UnreachableCard(t.Context(), ref, card, "me", "", "is_archived", 7, at())) // its answer was lost
-		if got := read(t, ref); got.State != task.CardUnreachable || got.Refusal != "is_archived" || got.TriedRev != 7 || got.ClaimedBy != "" {
+		if got := read(t, ref); got.State != aggregate.CardUnreachable || got.Refusal != "is_archived" || got.TriedRev != 7 || got.ClaimedBy != "" {
 			t.Errorf("%+v", got)
 		}
 		claimed(t, ref, "other", at())
@@ -206,7 +206,7 @@ func testCards(t *testing.T, s *suite) {
 				t.Errorf("%s: %v, want ErrClaimed", name, err)
 			}
 		}
-		if got := read(t, ref); got.State != task.CardPosting || got.ClaimedBy != "other" || got.Refusal != "" {
+		if got := read(t, ref); got.State != aggregate.CardPosting || got.ClaimedBy != "other" || got.Refusal != "" {
 			t.Errorf("%+v", got)
 		}
 	})
@@ -218,7 +218,7 @@ func testCards(t *testing.T, s *suite) {
 			t.Errorf("%v, want ErrClaimed", err)
 		}
 		must(t, st.UnreachableCard(t.Context(), ref, card, "other", "1.000001", "is_archived", 7, at()))
-		if got := read(t, ref); got.State != task.CardUnreachable || got.MessageTS != "1.000001" {
+		if got := read(t, ref); got.State != aggregate.CardUnreachable || got.MessageTS != "1.000001" {
 			t.Errorf("%+v", got)
 		}
 	})
@@ -229,7 +229,7 @@ func testCards(t *testing.T, s *suite) {
 		must(t, st.UnreachableCard(t.Context(), ref, card, "me", "", "is_archived", 7, at()))
 		claimed(t, ref, "me", at())
 		must(t, st.ReleaseCard(t.Context(), ref, card, "me"))
-		if got := read(t, ref); got.State != task.CardNone || got.ClaimedBy != "" || got.ClaimedAt != nil || got.Refusal != "is_archived" {
+		if got := read(t, ref); got.State != aggregate.CardNone || got.ClaimedBy != "" || got.ClaimedAt != nil || got.Refusal != "is_archived" {
 			t.Errorf("%+v", got)
 		}
 		claimed(t, ref, "other", at())
@@ -237,10 +237,10 @@ func testCards(t *testing.T, s *suite) {
 
 	t.Run("a card that is not there", func(t *testing.T) {
 		ref := fresh(t)
-		if _, err := st.ClaimCard(t.Context(), ref, "CARD#prompt#0001", "me", at(), at()); !errors.Is(err, task.ErrNotFound) {
+		if _, err := st.ClaimCard(t.Context(), ref, "CARD#prompt#0001", "me", at(), at()); !errors.Is(err, aggregate.ErrNotFound) {
 			t.Errorf("claim: %v", err)
 		}
-		if err := st.UnreachableCard(t.Context(), ref, "CARD#prompt#0001", "me", "", "is_archived", 1, at()); !errors.Is(err, task.ErrNotFound) {
+		if err := st.UnreachableCard(t.Context(), ref, "CARD#prompt#0001", "me", "", "is_archived", 1, at()); !errors.Is(err, aggregate.ErrNotFound) {
 			t.Errorf("unreachable: %v", err)
 		}
 		if got := len(rows(t, st, "TASK#"+ref.Tenant+"#"+ref.Task)); got != 3 {

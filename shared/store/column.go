@@ -5,7 +5,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"ringi/shared/task"
+	"ringi/shared/aggregate"
 )
 
 const (
@@ -85,7 +85,7 @@ func eachOf(it item, list string, change func(item) error) (item, error) {
 
 // inputToObject makes an object of a step's arguments if it says exactly the text that was stamped.
 func inputToObject(step item) error {
-	input := task.JSON(textOf(step, "toolInput"))
+	input := aggregate.JSON(textOf(step, "toolInput"))
 	object, err := native(input)
 	if err != nil {
 		return nil
@@ -113,7 +113,7 @@ func resultToObject(entry item) error {
 	if !ok {
 		return nil
 	}
-	if object, err := native(task.JSON(textOf(blob.Value, "json"))); err == nil {
+	if object, err := native(aggregate.JSON(textOf(blob.Value, "json"))); err == nil {
 		entry["result"], entry["result_bytes"] = object, blob.Value["bytes"]
 	}
 	return nil

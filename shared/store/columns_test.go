@@ -12,7 +12,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 // tables are the data model's, by the type of our items: a column that may be missing
@@ -85,22 +87,22 @@ func testColumns(t *testing.T, s *suite) {
 	decided(t, st, failed, claim(1), finishStep(1), failing)
 	decided(t, st, cancelled, claim(1), finishStep(1), cancel)
 	for _, provider := range []string{"freee", "google"} {
-		x := task.Integration{TenantID: tenant, Provider: provider, Status: task.Disconnected}
+		x := tenancy.Integration{TenantID: tenant, Provider: provider, Status: tenancy.Disconnected}
 		if provider == "freee" {
-			x.Status, x.Credentials = task.Connected, "sealed"
+			x.Status, x.Credentials = tenancy.Connected, "sealed"
 		}
 		if _, err := st.SaveIntegration(t.Context(), x, approver(), at()); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := st.SaveToolPermission(t.Context(), task.ToolPermission{TenantID: tenant, ToolName: "send_slack_dm"}, approver(), at()); err != nil {
+	if _, err := st.SaveToolPermission(t.Context(), tenancy.ToolPermission{TenantID: tenant, ToolName: "send_slack_dm"}, approver(), at()); err != nil {
 		t.Fatal(err)
 	}
 	seen := map[string]int{}
 	look := func(pk string) {
 		for _, it := range rows(t, st, pk) {
 			kind := textOf(it, "type")
-			if kind == "card" && textOf(it, "state") != string(task.CardPosted) {
+			if kind == "card" && textOf(it, "state") != string(aggregate.CardPosted) {
 				continue // message_ts comes with the message
 			}
 			if tables[kind] != "" {
@@ -109,7 +111,7 @@ func testColumns(t *testing.T, s *suite) {
 			}
 		}
 	}
-	for _, ref := range []task.Ref{finished, failed, cancelled} {
+	for _, ref := range []aggregate.Ref{finished, failed, cancelled} {
 		if _, err := st.ClaimCard(t.Context(), ref, "CARD#task", "me", at(), at().Add(-time.Minute)); err != nil {
 			t.Fatal(err)
 		}
@@ -141,7 +143,7 @@ func testColumns(t *testing.T, s *suite) {
 		if got := textOf(raw(t, st, "TASK#"+tenant+"#"+english.Task, sk), "error"); !strings.HasPrefix(got, "A tool call failed (calculate_overtime).") {
 			t.Errorf("in English: %q", got)
 		}
-		for _, ref := range []task.Ref{finished, cancelled} {
+		for _, ref := range []aggregate.Ref{finished, cancelled} {
 			if it := raw(t, st, "TASK#"+tenant+"#"+ref.Task, sk); it["error"] != nil || it["error_code"] != nil {
 				t.Errorf("one that did not fail has %q", textOf(it, "error"))
 			}
@@ -152,7 +154,7 @@ func testColumns(t *testing.T, s *suite) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := &task.Blob{JSON: `{"count":42}`, Bytes: 12}
+		want := &aggregate.Blob{JSON: `{"count":42}`, Bytes: 12}
 		if diff := cmp.Diff(want, a.Execution().Results[0].Result); diff != "" {
 			t.Error(diff)
 		}
@@ -162,7 +164,7 @@ func testColumns(t *testing.T, s *suite) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, r := range []task.Row{before.Process(), before.Execution()} {
+		for _, r := range []aggregate.Row{before.Process(), before.Execution()} {
 			old := raw(t, st, pk, r.Key())
 			if old, err = fromColumns(old); err != nil { // arguments and results as text
 				t.Fatal(err)
@@ -191,14 +193,14 @@ func failing(a *task.Aggregate) (task.Change, error) {
 
 func TestAResultThatIsElsewhereStaysAReference(t *testing.T) {
 	for name, c := range map[string]struct {
-		result task.Blob
+		result aggregate.Blob
 		object bool
 	}{
-		"an object":           {task.Blob{JSON: `{"s3_key":"its own","bytes":1}`, Bytes: 30}, true},
-		"a reference":         {task.Blob{Bytes: 5000, S3Key: "results/t/x.json", Preview: `{"a":`}, false},
-		"only its preview":    {task.Blob{Bytes: 5000, Preview: `{"a":`}, false},
-		"a list":              {task.Blob{JSON: `[1,2]`, Bytes: 5}, false},
-		"what would be lossy": {task.Blob{JSON: `{"a":1e400}`, Bytes: 11}, false},
+		"an object":           {aggregate.Blob{JSON: `{"s3_key":"its own","bytes":1}`, Bytes: 30}, true},
+		"a reference":         {aggregate.Blob{Bytes: 5000, S3Key: "results/t/x.json", Preview: `{"a":`}, false},
+		"only its preview":    {aggregate.Blob{Bytes: 5000, Preview: `{"a":`}, false},
+		"a list":              {aggregate.Blob{JSON: `[1,2]`, Bytes: 5}, false},
+		"what would be lossy": {aggregate.Blob{JSON: `{"a":1e400}`, Bytes: 11}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := task.Execution{ProcessVersion: 1, Attempt: 1, Results: []task.ResultEntry{{StepID: "step-1", Result: &c.result}, {StepID: "step-2"}}}

@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/task"
 )
 
@@ -39,11 +40,11 @@ func (s *Store) Commit(ctx context.Context, a *task.Aggregate, c task.Change) (*
 	err = s.transact(ctx, c.ID, items)
 	if err != nil && !s.wentThrough(ctx, a.Ref(), c.ID, err) {
 		if !answered(err) {
-			return nil, fmt.Errorf("commit to task %s: %w: %w", a.Head.TaskID, task.ErrUnconfirmed, err)
+			return nil, fmt.Errorf("commit to task %s: %w: %w", a.Head.TaskID, aggregate.ErrUnconfirmed, err)
 		}
 		var l *lost
 		if c.SettingsRev != nil && errors.As(err, &l) && l.failed(1) && !l.failed(0) {
-			err = task.ErrSettings
+			err = aggregate.ErrSettings
 		}
 		err = full(err, counts, len(items)-len(counts))
 		return nil, fmt.Errorf("commit to task %s: %w", a.Head.TaskID, err)
@@ -53,7 +54,7 @@ func (s *Store) Commit(ctx context.Context, a *task.Aggregate, c task.Change) (*
 
 // wentThrough looks, after a failure, whether an earlier try of the same commit
 // had been done and only its answer was lost.
-func (s *Store) wentThrough(ctx context.Context, ref task.Ref, change string, failure error) bool {
+func (s *Store) wentThrough(ctx context.Context, ref aggregate.Ref, change string, failure error) bool {
 	var l *lost
 	if errors.As(failure, &l) {
 		if !l.failed(0) {
@@ -114,7 +115,7 @@ func (s *Store) moves(a *task.Aggregate, c task.Change) ([]types.TransactWriteIt
 
 // actions are all of a change's but the head's: the settings that it relied on come first, then rows, what else it
 // relied on, audit.
-func (s *Store) actions(ref task.Ref, c task.Change, rev int) ([]types.TransactWriteItem, error) {
+func (s *Store) actions(ref aggregate.Ref, c task.Change, rev int) ([]types.TransactWriteItem, error) {
 	pk, err := partition(ref)
 	if err != nil {
 		return nil, err

@@ -9,7 +9,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 func testCommit(t *testing.T, s *suite) {
@@ -80,7 +82,7 @@ func testCommit(t *testing.T, s *suite) {
 
 	t.Run("an empty change is no call", func(t *testing.T) {
 		counted := &counter{}
-		a := &task.Aggregate{Head: task.Head{TenantID: tenant, TaskID: task.NewID(), Rev: 3}}
+		a := &task.Aggregate{Head: task.Head{TenantID: tenant, TaskID: aggregate.NewID(), Rev: 3}}
 		got, err := s.over(st, counted).Commit(t.Context(), a, task.Change{})
 		if err != nil || got != a || counted.calls.Load() != 0 {
 			t.Errorf("%v, %v, %d calls", got, err, counted.calls.Load())
@@ -99,7 +101,7 @@ func testCommit(t *testing.T, s *suite) {
 		}
 		decided(t, st, ref, cancel)
 		before := rows(t, st, "TASK#"+ref.Tenant+"#"+ref.Task)
-		if _, err := st.Commit(t.Context(), a, c); !errors.Is(err, task.ErrConflict) {
+		if _, err := st.Commit(t.Context(), a, c); !errors.Is(err, aggregate.ErrConflict) {
 			t.Errorf("%v, want ErrConflict", err)
 		}
 		if diff := cmp.Diff(before, rows(t, st, "TASK#"+ref.Tenant+"#"+ref.Task), items()); diff != "" {
@@ -117,7 +119,7 @@ func testCommit(t *testing.T, s *suite) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := st.Commit(t.Context(), a, c); !errors.Is(err, task.ErrConflict) {
+		if _, err := st.Commit(t.Context(), a, c); !errors.Is(err, aggregate.ErrConflict) {
 			t.Errorf("%v, want ErrConflict", err)
 		}
 	})
@@ -135,7 +137,7 @@ func testCommit(t *testing.T, s *suite) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := st.Commit(t.Context(), b, c); err == nil || errors.Is(err, task.ErrConflict) {
+		if _, err := st.Commit(t.Context(), b, c); err == nil || errors.Is(err, aggregate.ErrConflict) {
 			t.Errorf("%v, want an error that is no conflict", err)
 		}
 	})
@@ -158,7 +160,7 @@ func testCommit(t *testing.T, s *suite) {
 		if p, err = st.SaveToolPermission(t.Context(), p, approver(), at()); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := st.Commit(t.Context(), a, c); !errors.Is(err, task.ErrConflict) {
+		if _, err := st.Commit(t.Context(), a, c); !errors.Is(err, aggregate.ErrConflict) {
 			t.Errorf("a claim that saw no row: %v, want ErrConflict", err)
 		}
 		c.Tool = &task.ToolRef{Name: p.ToolName, Rev: p.Rev}
@@ -171,19 +173,19 @@ func testCommit(t *testing.T, s *suite) {
 		st := s.store(t)
 		ref := created(t, st, 1)
 		before := decided(t, st, ref, extract, beginPrompt)
-		saved := task.DefaultSettings()
+		saved := tenancy.DefaultSettings()
 		saved.PromptApprovalRequired = false
 		saved, err := st.SaveSettings(t.Context(), tenant, saved, approver(), at())
 		if err != nil {
 			t.Fatal(err)
 		}
-		finish := func(under task.Settings) error {
+		finish := func(under tenancy.Settings) error {
 			_, err := st.Decide(t.Context(), ref, func(a *task.Aggregate) (task.Change, error) {
 				return a.FinishPrompt(a.Head.Run, "方針", under, at())
 			})
 			return err
 		}
-		if err := finish(task.DefaultSettings()); !errors.Is(err, task.ErrSettings) || errors.Is(err, task.ErrConflict) {
+		if err := finish(tenancy.DefaultSettings()); !errors.Is(err, aggregate.ErrSettings) || errors.Is(err, aggregate.ErrConflict) {
 			t.Errorf("under settings of before: %v, want ErrSettings at once", err)
 		}
 		if a, err := st.Load(t.Context(), ref); err != nil || a.Head.Rev != before.Head.Rev {
@@ -209,9 +211,9 @@ func testCommit(t *testing.T, s *suite) {
 		c.Head.Parked = &task.Parked{Layer: task.L4, Sentence: longest(task.Reasons), Detail: strings.Repeat("d", 180)}
 		c.Head.Ended = &task.Ended{As: task.TaskCancelled, By: "U" + strings.Repeat("0", 20), At: at(), Reason: longest(task.Reasons)}
 		c.Head.Ended.Detail = "1000000.000001/1000000.000001"
-		c.Head.Usage = &task.Usage{Calls: 10_000, Input: 1e9 + 1, Output: 1e9 + 1, Cached: 1e9 + 1, MS: 1e9 + 1, Cost: 1e12 + 1, Unpriced: 10_000}
+		c.Head.Usage = &aggregate.Usage{Calls: 10_000, Input: 1e9 + 1, Output: 1e9 + 1, Cached: 1e9 + 1, MS: 1e9 + 1, Cost: 1e12 + 1, Unpriced: 10_000}
 		for len(c.Head.Charged) < task.MaxCharged {
-			c.Head.Charged = append(c.Head.Charged, task.NewID())
+			c.Head.Charged = append(c.Head.Charged, aggregate.NewID())
 		}
 		c.Head.Aside = 100
 		if _, err := st.Commit(t.Context(), a, c); err != nil {
@@ -240,12 +242,12 @@ func testCommit(t *testing.T, s *suite) {
 		}
 		e, failed := *a.Execution(), *a.Task
 		e.Status, failed.Status = task.ExecutionFailed, task.TaskFailed
-		c := task.Change{Head: a.Head, Now: at().Add(time.Second), Rows: []task.Row{&e, &failed}}
+		c := task.Change{Head: a.Head, Now: at().Add(time.Second), Rows: []aggregate.Row{&e, &failed}}
 		c.Head.Ended = &task.Ended{As: task.TaskFailed, At: c.Now, Reason: task.ReasonToolFailed}
 		for i := 1; i < steps; i++ {
 			c.Rows = append(c.Rows, &task.StepResult{
-				TaskID: ref.Task, ProcessVersion: 1, Attempt: 1, Order: i, StepID: fmt.Sprintf("step-%d", i), Effect: task.Read, Call: 1,
-				Status: task.StepCompleted, Result: &task.Blob{JSON: task.JSON(`"` + strings.Repeat("x", 4<<10) + `"`)}, StartedAt: c.Now, CompletedAt: &c.Now,
+				TaskID: ref.Task, ProcessVersion: 1, Attempt: 1, Order: i, StepID: fmt.Sprintf("step-%d", i), Effect: aggregate.Read, Call: 1,
+				Status: task.StepCompleted, Result: &aggregate.Blob{JSON: aggregate.JSON(`"` + strings.Repeat("x", 4<<10) + `"`)}, StartedAt: c.Now, CompletedAt: &c.Now,
 			})
 		}
 		if _, err := st.Commit(t.Context(), a, c); err != nil {
@@ -279,7 +281,7 @@ func testCommit(t *testing.T, s *suite) {
 			t.Fatal(err)
 		}
 		for v := 1; v <= 100; v++ {
-			c.Rows = append(c.Rows, &task.Prompt{ID: task.NewID(), Version: v})
+			c.Rows = append(c.Rows, &task.Prompt{ID: aggregate.NewID(), Version: v})
 		}
 		_, err = st.Commit(t.Context(), a, c)
 		if want := fmt.Sprintf("%d actions in one change, a transaction takes at most 100", 1+len(c.Rows)+len(c.Audit)); err == nil || !strings.Contains(err.Error(), want) {

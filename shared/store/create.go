@@ -8,6 +8,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/task"
 )
 
@@ -15,7 +16,7 @@ import (
 // before. It returns ErrExists when the head is there: the same message came
 // before. While the table is busy it tries again, for two seconds at most.
 func (s *Store) Create(ctx context.Context, c task.Change) error {
-	ref := task.Ref{Tenant: c.Head.TenantID, Task: c.Head.TaskID}
+	ref := aggregate.Ref{Tenant: c.Head.TenantID, Task: c.Head.TaskID}
 	pk, err := partition(ref)
 	if err != nil {
 		return err

@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"strings"
 
-	"ringi/shared/task"
+	"ringi/shared/aggregate"
 )
 
 // maxCursor bounds what is decoded of a caller's text; ours have about 400 bytes.
@@ -43,7 +43,7 @@ func (p position) text() string {
 // readCursor returns the position that a cursor of this list names.
 func (l listing) readCursor(cursor string) (position, error) {
 	refused := func(why string) (position, error) {
-		return position{}, task.ErrField{Field: "cursor", Limit: "must be one that this list gave: " + why}
+		return position{}, aggregate.ErrField{Field: "cursor", Limit: "must be one that this list gave: " + why}
 	}
 	if len(cursor) > maxCursor {
 		return refused(fmt.Sprintf("it has more than %d bytes", maxCursor))

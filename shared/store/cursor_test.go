@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"ringi/shared/task"
+	"ringi/shared/aggregate"
 )
 
 // FuzzCursor: whatever text comes as a cursor, it is refused by name or leads into its own list.
@@ -20,7 +20,7 @@ func FuzzCursor(f *testing.F) {
 	f.Fuzz(func(t *testing.T, cursor string) {
 		for _, l := range lists {
 			p, err := l.readCursor(cursor)
-			var bad task.ErrField
+			var bad aggregate.ErrField
 			if err != nil {
 				if !errors.As(err, &bad) || bad.Field != "cursor" {
 					t.Errorf("%v, want ErrField of cursor", err)

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/task"
+	"ringi/shared/aggregate"
 )
 
 // hanging keeps the answers of one operation until whoever asked gives up; reaches says whether the call is made.
@@ -50,7 +50,7 @@ func testCutOff(t *testing.T, s *suite) {
 			ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 			defer cancel()
 			_, err := s.over(st, tt.transport).Decide(ctx, ref, approvePrompt)
-			if (err == nil) != tt.saved || errors.Is(err, task.ErrUnconfirmed) != tt.unconfirmed {
+			if (err == nil) != tt.saved || errors.Is(err, aggregate.ErrUnconfirmed) != tt.unconfirmed {
 				t.Errorf("err = %v", err)
 			}
 			if ctx.Err() != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/task"
 )
 
@@ -24,7 +25,7 @@ const (
 // recorded that a write's outcome is unknown.
 //
 // An error of decide ends it and is returned wrapped; so does a conflict that lasts.
-func (s *Store) Decide(ctx context.Context, ref task.Ref, decide task.Decision) (*task.Aggregate, error) {
+func (s *Store) Decide(ctx context.Context, ref aggregate.Ref, decide task.Decision) (*task.Aggregate, error) {
 	stop := decideUntil(ctx)
 	ctx, cancel := context.WithDeadline(ctx, stop)
 	defer cancel()
@@ -45,7 +46,7 @@ func (s *Store) Decide(ctx context.Context, ref task.Ref, decide task.Decision) 
 		} else if a, err = s.Commit(ctx, a, c); err == nil {
 			return a, uncovered(ref, c)
 		}
-		if !errors.Is(err, task.ErrConflict) || odd >= tornReads || !wait.until(ctx, stop) {
+		if !errors.Is(err, aggregate.ErrConflict) || odd >= tornReads || !wait.until(ctx, stop) {
 			return nil, fmt.Errorf("decide on task %s: %w", ref.Task, err)
 		}
 	}
@@ -64,7 +65,7 @@ func (s *Store) DecideOn(ctx context.Context, a *task.Aggregate, decide task.Dec
 		switch {
 		case err == nil:
 			return after, uncovered(ref, c)
-		case !errors.Is(err, task.ErrConflict):
+		case !errors.Is(err, aggregate.ErrConflict):
 			return nil, fmt.Errorf("decide on task %s: %w", ref.Task, err)
 		}
 	}
@@ -79,9 +80,9 @@ func decideUntil(ctx context.Context) time.Time {
 	return time.Now().Add(decideFor)
 }
 
-func uncovered(ref task.Ref, c task.Change) error {
+func uncovered(ref aggregate.Ref, c task.Change) error {
 	if !c.Uncovered {
 		return nil
 	}
-	return fmt.Errorf("decide on task %s: %w", ref.Task, task.ErrUncovered)
+	return fmt.Errorf("decide on task %s: %w", ref.Task, aggregate.ErrUncovered)
 }

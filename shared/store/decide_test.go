@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/task"
 )
 
@@ -38,11 +39,11 @@ func testRaces(t *testing.T, s *suite) {
 				})
 				mu.Lock()
 				defer mu.Unlock()
-				var late task.ErrDecided
+				var late aggregate.ErrDecided
 				switch {
 				case err == nil:
 					winners = append(winners, by.ID)
-				case errors.As(err, &late) && late.Status == string(task.Approved) && !late.At.IsZero():
+				case errors.As(err, &late) && late.Status == string(aggregate.Approved) && !late.At.IsZero():
 					told[late.By]++
 				default:
 					t.Error(err)
@@ -131,7 +132,7 @@ func testDecide(t *testing.T, s *suite) {
 			by.ID = "U0LATE"
 			return a.ApprovePrompt(a.Prompts[0].ID, by, policy(), at())
 		})
-		var late task.ErrDecided
+		var late aggregate.ErrDecided
 		if !errors.As(err, &late) || late.By != approver().ID || calls != 2 {
 			t.Errorf("%v after %d calls, want ErrDecided by %s after 2", err, calls, approver().ID)
 		}
@@ -142,9 +143,9 @@ func testDecide(t *testing.T, s *suite) {
 		calls := 0
 		_, err := st.Decide(t.Context(), ref, func(a *task.Aggregate) (task.Change, error) {
 			calls++
-			return task.Change{}, task.ErrConflict
+			return task.Change{}, aggregate.ErrConflict
 		})
-		if !errors.Is(err, task.ErrConflict) || calls != tornReads {
+		if !errors.Is(err, aggregate.ErrConflict) || calls != tornReads {
 			t.Errorf("%v after %d calls, want ErrConflict after %d", err, calls, tornReads)
 		}
 	})
@@ -170,7 +171,7 @@ func testDecide(t *testing.T, s *suite) {
 		e.Status = task.ExecutionFailed
 		failed := *a.Task
 		failed.Status = task.TaskFailed
-		c := task.Change{Head: a.Head, Rows: []task.Row{&e, &failed}, Now: at().Add(time.Second)}
+		c := task.Change{Head: a.Head, Rows: []aggregate.Row{&e, &failed}, Now: at().Add(time.Second)}
 		c.Head.Ended = &task.Ended{As: task.TaskFailed, At: at(), Reason: task.ReasonRunFailed}
 		if _, err := st.Commit(t.Context(), a, c); err != nil {
 			t.Fatal(err)
@@ -178,7 +179,7 @@ func testDecide(t *testing.T, s *suite) {
 		after, err := st.Decide(t.Context(), ref, func(a *task.Aggregate) (task.Change, error) {
 			return a.RetryExecution(a.Execution().ID, approver(), policy(), at().Add(time.Hour))
 		})
-		if !errors.Is(err, task.ErrUncovered) || after == nil {
+		if !errors.Is(err, aggregate.ErrUncovered) || after == nil {
 			t.Fatalf("%v, want ErrUncovered and the aggregate", err)
 		}
 		loaded, err := st.Load(t.Context(), ref)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/task"
 )
 
@@ -34,17 +35,17 @@ func testDecideOn(t *testing.T, s *suite) {
 		}
 		decided(t, st, ref, rejectPrompt)
 		_, err = st.DecideOn(t.Context(), behind, approvePrompt)
-		if late := (task.ErrDecided{}); !errors.As(err, &late) || late.Status != string(task.Rejected) {
+		if late := (aggregate.ErrDecided{}); !errors.As(err, &late) || late.Status != string(aggregate.Rejected) {
 			t.Errorf("got %v, want who rejected", err)
 		}
-		if a, err := st.Load(t.Context(), ref); err != nil || a.Prompt().Status != task.Rejected {
+		if a, err := st.Load(t.Context(), ref); err != nil || a.Prompt().Status != aggregate.Rejected {
 			t.Errorf("the prompt is %s, %v", a.Prompt().Status, err)
 		}
 	})
 
 	t.Run("rows that are behind can neither refuse nor say that there is nothing to do", func(t *testing.T) {
 		for name, stale := range map[string]func() (task.Change, error){
-			"refuse":         func() (task.Change, error) { return task.Change{}, task.ErrSuperseded },
+			"refuse":         func() (task.Change, error) { return task.Change{}, aggregate.ErrSuperseded },
 			"have no change": func() (task.Change, error) { return task.Change{}, nil },
 		} {
 			ref := waitingPrompt(t, st, 3+len(name))
@@ -59,7 +60,7 @@ func testDecideOn(t *testing.T, s *suite) {
 				}
 				return approvePrompt(a)
 			})
-			if err != nil || asked != 2 || a.Prompt().Status != task.Approved {
+			if err != nil || asked != 2 || a.Prompt().Status != aggregate.Approved {
 				t.Errorf("%s: asked %d times, %v; want the second answer to count", name, asked, err)
 			}
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/task"
 )
 
@@ -20,10 +21,10 @@ const duePage = 50
 // due first, reading them page by page as it goes. A task that is put off on the
 // way is met once. It reads an index, which may be a moment behind: load before
 // deciding. An error ends the walk.
-func (s *Store) Due(ctx context.Context, shard int, now time.Time) iter.Seq2[task.Ref, error] {
-	return func(yield func(task.Ref, error) bool) {
+func (s *Store) Due(ctx context.Context, shard int, now time.Time) iter.Seq2[aggregate.Ref, error] {
+	return func(yield func(aggregate.Ref, error) bool) {
 		if shard < 0 || shard >= Shards {
-			yield(task.Ref{}, task.ErrField{Field: "shard", Limit: fmt.Sprintf("must be between 0 and %d", Shards-1)})
+			yield(aggregate.Ref{}, aggregate.ErrField{Field: "shard", Limit: fmt.Sprintf("must be between 0 and %d", Shards-1)})
 			return
 		}
 		e := newExpression()
@@ -35,11 +36,11 @@ func (s *Store) Due(ctx context.Context, shard int, now time.Time) iter.Seq2[tas
 		for pages.HasMorePages() {
 			page, err := pages.NextPage(ctx)
 			if err != nil {
-				yield(task.Ref{}, fmt.Errorf("find what is due in shard %d: %w", shard, err))
+				yield(aggregate.Ref{}, fmt.Errorf("find what is due in shard %d: %w", shard, err))
 				return
 			}
 			for _, it := range page.Items {
-				if !yield(task.Ref{Tenant: textOf(it, "tenant_id"), Task: textOf(it, "task_id")}, nil) {
+				if !yield(aggregate.Ref{Tenant: textOf(it, "tenant_id"), Task: textOf(it, "task_id")}, nil) {
 					return
 				}
 			}
@@ -50,7 +51,7 @@ func (s *Store) Due(ctx context.Context, shard int, now time.Time) iter.Seq2[tas
 // Postpone sets when the task is due next, nil for never, after every effect of the head
 // as it was read was done. It returns task.ErrConflict when the task moved on, or is to be
 // drawn anew: then it is due as it is.
-func (s *Store) Postpone(ctx context.Context, ref task.Ref, h task.Head, due *time.Time) error {
+func (s *Store) Postpone(ctx context.Context, ref aggregate.Ref, h task.Head, due *time.Time) error {
 	e := newExpression()
 	e.remove("sweep_failures")
 	if due != nil {
@@ -60,14 +61,14 @@ func (s *Store) Postpone(ctx context.Context, ref task.Ref, h task.Head, due *ti
 	}
 	err := s.updateHead(ctx, "postpone", ref, e, all(e.is("rev", "=", h.Rev), e.asRead(h)))
 	if errors.Is(err, errCondition) {
-		return fmt.Errorf("postpone, task %s: %w", ref.Task, task.ErrConflict)
+		return fmt.Errorf("postpone, task %s: %w", ref.Task, aggregate.ErrConflict)
 	}
 	return err
 }
 
 // SweepFailed keeps how often in a row the task could not be handled at now, and when
 // to try again. A task that moved meanwhile is due as that move says.
-func (s *Store) SweepFailed(ctx context.Context, ref task.Ref, failures int, due, now time.Time) error {
+func (s *Store) SweepFailed(ctx context.Context, ref aggregate.Ref, failures int, due, now time.Time) error {
 	e := newExpression()
 	e.set("sweep_failures", failures)
 	e.due(ref.Task, due)

@@ -8,13 +8,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/task"
 )
 
 // walked is all that is due in a shard.
-func walked(t *testing.T, st *Store, shard int, now time.Time) []task.Ref {
+func walked(t *testing.T, st *Store, shard int, now time.Time) []aggregate.Ref {
 	t.Helper()
-	var out []task.Ref
+	var out []aggregate.Ref
 	for ref, err := range st.Due(t.Context(), shard, now) {
 		if err != nil {
 			t.Fatal(err)
@@ -27,7 +28,7 @@ func walked(t *testing.T, st *Store, shard int, now time.Time) []task.Ref {
 // testDueMany walks more than a page of one shard, while what was met is put off.
 func testDueMany(t *testing.T, s *suite) {
 	st := s.store(t)
-	want := map[task.Ref]bool{}
+	want := map[aggregate.Ref]bool{}
 	for n := 1; len(want) < 2*duePage+7; n++ {
 		c, ref := received(t, n)
 		if shardOf(ref.Task) != 0 {
@@ -64,16 +65,16 @@ func testDueMany(t *testing.T, s *suite) {
 
 func testDue(t *testing.T, s *suite) {
 	st := s.store(t)
-	due := func(t *testing.T, now time.Time) []task.Ref {
+	due := func(t *testing.T, now time.Time) []aggregate.Ref {
 		t.Helper()
-		var out []task.Ref
+		var out []aggregate.Ref
 		for shard := range Shards {
 			out = append(out, walked(t, st, shard, now)...)
 		}
 		return out
 	}
-	sorted := func(refs []task.Ref) []task.Ref {
-		slices.SortFunc(refs, func(a, b task.Ref) int {
+	sorted := func(refs []aggregate.Ref) []aggregate.Ref {
+		slices.SortFunc(refs, func(a, b aggregate.Ref) int {
 			if a.Task < b.Task {
 				return -1
 			}
@@ -83,7 +84,7 @@ func testDue(t *testing.T, s *suite) {
 	}
 
 	const tasks = 40
-	var all []task.Ref
+	var all []aggregate.Ref
 	for n := range tasks {
 		all = append(all, created(t, st, n+1)) // due at 14:31:00 and n+1 milliseconds
 	}
@@ -127,7 +128,7 @@ func testDue(t *testing.T, s *suite) {
 	})
 	t.Run("bounds are named", func(t *testing.T) {
 		for _, err := range st.Due(t.Context(), Shards, minute) {
-			var bad task.ErrField
+			var bad aggregate.ErrField
 			if !errors.As(err, &bad) || bad.Field != "shard" {
 				t.Errorf("%v, want ErrField of shard", err)
 			}
@@ -184,7 +185,7 @@ func testDue(t *testing.T, s *suite) {
 		decided(t, st, all[2], extract)
 		before := dueAt(t, st, all[2])
 		later := at().Add(time.Hour)
-		if err := st.Postpone(t.Context(), all[2], task.Head{Rev: 1}, &later); !errors.Is(err, task.ErrConflict) {
+		if err := st.Postpone(t.Context(), all[2], task.Head{Rev: 1}, &later); !errors.Is(err, aggregate.ErrConflict) {
 			t.Errorf("%v, want ErrConflict", err)
 		}
 		if diff := cmp.Diff(before, dueAt(t, st, all[2])); diff != "" {
@@ -192,12 +193,12 @@ func testDue(t *testing.T, s *suite) {
 		}
 	})
 	t.Run("a task that is not there stays so", func(t *testing.T) {
-		gone := task.Ref{Tenant: tenant, Task: task.NewID()}
+		gone := aggregate.Ref{Tenant: tenant, Task: aggregate.NewID()}
 		for name, err := range map[string]error{
 			"postpone": st.Postpone(t.Context(), gone, task.Head{Rev: 1}, &minute), "failed": st.SweepFailed(t.Context(), gone, 1, minute, at()),
 			"shown": st.Shown(t.Context(), gone, task.Head{Rev: 1}), "redraw": st.Redraw(t.Context(), gone),
 		} {
-			if !errors.Is(err, task.ErrNotFound) {
+			if !errors.Is(err, aggregate.ErrNotFound) {
 				t.Errorf("%s: %v, want ErrNotFound", name, err)
 			}
 		}
@@ -209,12 +210,12 @@ func testDue(t *testing.T, s *suite) {
 
 func second[T any](_ T, err error) error { return err }
 
-func dueAt(t *testing.T, s *Store, ref task.Ref) *time.Time {
+func dueAt(t *testing.T, s *Store, ref aggregate.Ref) *time.Time {
 	t.Helper()
 	return headOf(t, s, ref).DueAt
 }
 
-func headOf(t *testing.T, s *Store, ref task.Ref) task.Head {
+func headOf(t *testing.T, s *Store, ref aggregate.Ref) task.Head {
 	t.Helper()
 	h, err := s.Head(t.Context(), ref)
 	if err != nil {
@@ -274,7 +275,7 @@ func testShown(t *testing.T, s *suite) {
 		if err := st.Redraw(t.Context(), ref); err != nil {
 			t.Fatal(err)
 		}
-		if err := st.Postpone(t.Context(), ref, read, &later); !errors.Is(err, task.ErrConflict) {
+		if err := st.Postpone(t.Context(), ref, read, &later); !errors.Is(err, aggregate.ErrConflict) {
 			t.Errorf("%v, due %v", err, dueAt(t, st, ref))
 		}
 	})

@@ -8,6 +8,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/task"
 )
 
@@ -25,7 +26,7 @@ func shardOf(taskID string) int {
 
 // headItem is the first head of a task.
 func headItem(pk string, h task.Head) (item, error) {
-	it, err := pack("head", pk, task.HeadKey, h)
+	it, err := pack("head", pk, aggregate.HeadKey, h)
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +59,7 @@ func (s *Store) headUpdate(pk string, was task.Head, c task.Change) (types.Trans
 	e.setOrRemove("aside", h.Aside > 0, h.Aside)
 	e.due(h.TaskID, c.Now.Add(dueAfterCommit))
 	return types.TransactWriteItem{Update: &types.Update{
-		TableName: &s.table, Key: key(pk, task.HeadKey), UpdateExpression: e.update(),
+		TableName: &s.table, Key: key(pk, aggregate.HeadKey), UpdateExpression: e.update(),
 		ConditionExpression:      all(e.is("rev", "=", was.Rev), e.is("run", "=", was.Run)),
 		ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
 		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,

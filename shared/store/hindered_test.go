@@ -3,7 +3,7 @@ package store
 import (
 	"testing"
 
-	"ringi/shared/task"
+	"ringi/shared/aggregate"
 )
 
 // held is what a single write meets while a transaction has its item.
@@ -13,7 +13,7 @@ const held = `{"__type":"com.amazonaws.dynamodb.v20120810#TransactionConflictExc
 func testHinderedWrites(t *testing.T, s *suite) {
 	st := s.store(t)
 	ref := waitingPrompt(t, st, 1)
-	wait := task.Wait{Gate: "PROMPT#0001", Token: "token", Run: 1, Entered: at()}
+	wait := aggregate.Wait{Gate: "PROMPT#0001", Token: "token", Run: 1, Entered: at()}
 	for _, c := range []struct {
 		name, operation string
 		write           func(*Store) error
@@ -41,7 +41,7 @@ func testHinderedWrites(t *testing.T, s *suite) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(a.Waits) != 0 || a.Card("CARD#task").State != task.CardPosting {
+	if len(a.Waits) != 0 || a.Card("CARD#task").State != aggregate.CardPosting {
 		t.Errorf("waits %v, the card is %s", a.Waits, a.Card("CARD#task").State)
 	}
 }

@@ -9,18 +9,19 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"ringi/shared/task"
+	"ringi/shared/aggregate"
+	"ringi/shared/tenancy"
 )
 
 func testIntegrations(t *testing.T, s *suite) {
 	st := s.store(t)
 	by := approver()
-	x := task.Integration{TenantID: tenant, Provider: "freee", Status: task.Connected, Credentials: "sealed-1", Metadata: `{"company_id":1}`}
+	x := tenancy.Integration{TenantID: tenant, Provider: "freee", Status: tenancy.Connected, Credentials: "sealed-1", Metadata: `{"company_id":1}`}
 
-	if _, err := st.Integration(t.Context(), tenant, "freee"); !errors.Is(err, task.ErrNotFound) {
+	if _, err := st.Integration(t.Context(), tenant, "freee"); !errors.Is(err, aggregate.ErrNotFound) {
 		t.Errorf("before: %v, want ErrNotFound", err)
 	}
-	save := func(x task.Integration) task.Integration {
+	save := func(x tenancy.Integration) tenancy.Integration {
 		t.Helper()
 		out, err := st.SaveIntegration(t.Context(), x, by, at())
 		if err != nil {
@@ -40,32 +41,32 @@ func testIntegrations(t *testing.T, s *suite) {
 		return got
 	}
 	x = save(x)
-	if _, err := st.SaveIntegration(t.Context(), task.Integration{TenantID: tenant, Provider: "freee", Status: task.Connected}, by, at()); !errors.Is(err, task.ErrConflict) {
+	if _, err := st.SaveIntegration(t.Context(), tenancy.Integration{TenantID: tenant, Provider: "freee", Status: tenancy.Connected}, by, at()); !errors.Is(err, aggregate.ErrConflict) {
 		t.Errorf("a second first one: %v, want ErrConflict", err)
 	}
 	x = save(x) // nothing new to record
 	x.Credentials = "sealed-2"
 	x = save(x)
-	x.Status, x.StatusReason = task.Broken, task.CredentialRefused
+	x.Status, x.StatusReason = tenancy.Broken, tenancy.CredentialRefused
 	x = save(x)
 	if x.Credentials != "" || x.ConnectedAt != nil {
 		t.Errorf("credentials %q since %v stay after failing", x.Credentials, x.ConnectedAt)
 	}
-	x.Status, x.StatusReason = task.Disconnected, ""
+	x.Status, x.StatusReason = tenancy.Disconnected, ""
 	x = save(x)
 	if x.Credentials != "" || x.ConnectedAt != nil {
 		t.Errorf("credentials %q since %v stay after disconnecting", x.Credentials, x.ConnectedAt)
 	}
 	stale := x
 	stale.Rev--
-	if _, err := st.SaveIntegration(t.Context(), stale, by, at()); !errors.Is(err, task.ErrConflict) {
+	if _, err := st.SaveIntegration(t.Context(), stale, by, at()); !errors.Is(err, aggregate.ErrConflict) {
 		t.Errorf("an older one: %v, want ErrConflict", err)
 	}
 
-	actions := map[task.Action]int{}
-	want := map[task.Action]task.JSON{
-		task.IntegrationConnected: `{"provider":"freee"}`, task.IntegrationDisconnected: `{"provider":"freee"}`,
-		task.IntegrationFailed: `{"provider":"freee","reason":"refused"}`,
+	actions := map[aggregate.Action]int{}
+	want := map[aggregate.Action]aggregate.JSON{
+		tenancy.IntegrationConnected: `{"provider":"freee"}`, tenancy.IntegrationDisconnected: `{"provider":"freee"}`,
+		tenancy.IntegrationFailed: `{"provider":"freee","reason":"refused"}`,
 	}
 	for _, e := range auditOfTenant(t, st, tenant) {
 		actions[e.Action]++
@@ -73,11 +74,11 @@ func testIntegrations(t *testing.T, s *suite) {
 			t.Errorf("%+v", e)
 		}
 	}
-	if diff := cmp.Diff(map[task.Action]int{task.IntegrationConnected: 2, task.IntegrationDisconnected: 1, task.IntegrationFailed: 1}, actions); diff != "" {
+	if diff := cmp.Diff(map[aggregate.Action]int{tenancy.IntegrationConnected: 2, tenancy.IntegrationDisconnected: 1, tenancy.IntegrationFailed: 1}, actions); diff != "" {
 		t.Error(diff)
 	}
 
-	save(task.Integration{TenantID: tenant, Provider: "google", Status: task.Connected})
+	save(tenancy.Integration{TenantID: tenant, Provider: "google", Status: tenancy.Connected})
 	every, err := st.Integrations(t.Context(), tenant)
 	if err != nil {
 		t.Fatal(err)
@@ -88,10 +89,10 @@ func testIntegrations(t *testing.T, s *suite) {
 	if none, err := st.Integrations(t.Context(), "01OTHER"); err != nil || len(none) != 0 {
 		t.Errorf("another tenant has %d, %v", len(none), err)
 	}
-	for field, x := range map[string]task.Integration{
-		"provider": {TenantID: tenant, Status: task.Connected}, "status": {TenantID: tenant, Provider: "freee", Status: "maybe"},
+	for field, x := range map[string]tenancy.Integration{
+		"provider": {TenantID: tenant, Status: tenancy.Connected}, "status": {TenantID: tenant, Provider: "freee", Status: "maybe"},
 	} {
-		var bad task.ErrField
+		var bad aggregate.ErrField
 		if _, err := st.SaveIntegration(t.Context(), x, by, at()); !errors.As(err, &bad) || bad.Field != field {
 			t.Errorf("%v, want ErrField of %s", err, field)
 		}
@@ -101,7 +102,7 @@ func testIntegrations(t *testing.T, s *suite) {
 // testRenewedIntegrations: one of many may write over a revision, and the audit log has nothing of it.
 func testRenewedIntegrations(t *testing.T, s *suite) {
 	st := s.store(t)
-	x, err := st.SaveIntegration(t.Context(), task.Integration{TenantID: tenant, Provider: "freee", Status: task.Connected, Credentials: "one"}, approver(), at())
+	x, err := st.SaveIntegration(t.Context(), tenancy.Integration{TenantID: tenant, Provider: "freee", Status: tenancy.Connected, Credentials: "one"}, approver(), at())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,11 +112,11 @@ func testRenewedIntegrations(t *testing.T, s *suite) {
 	for i := range cap(won) {
 		everybody.Go(func() {
 			mine := x
-			mine.Refreshing = &task.Refreshing{By: strconv.Itoa(i), Until: at()}
+			mine.Refreshing = &tenancy.Refreshing{By: strconv.Itoa(i), Until: at()}
 			switch _, err := st.RenewIntegration(t.Context(), mine, at()); {
 			case err == nil:
 				won <- mine.Refreshing.By
-			case !errors.Is(err, task.ErrConflict):
+			case !errors.Is(err, aggregate.ErrConflict):
 				t.Error(err)
 			}
 		})
@@ -142,7 +143,7 @@ func testEndedIntegrations(t *testing.T, s *suite) {
 	connect := func(provider string, now time.Time) {
 		t.Helper()
 		x, err := st.Integration(t.Context(), tenant, provider)
-		if err != nil && !errors.Is(err, task.ErrNotFound) {
+		if err != nil && !errors.Is(err, aggregate.ErrNotFound) {
 			t.Fatal(err)
 		}
 		x.TenantID, x.Provider = tenant, provider
@@ -150,7 +151,7 @@ func testEndedIntegrations(t *testing.T, s *suite) {
 			t.Fatal(err)
 		}
 	}
-	end := func(why task.IntegrationReason, when time.Time, want int) {
+	end := func(why tenancy.IntegrationReason, when time.Time, want int) {
 		t.Helper()
 		if n, err := st.EndIntegrations(t.Context(), tenant, why, when, when); err != nil || n != want {
 			t.Errorf("%s ended %d, %v; want %d", why, n, err, want)
@@ -164,7 +165,7 @@ func testEndedIntegrations(t *testing.T, s *suite) {
 		}
 		for _, x := range rows {
 			all += x.Provider + " " + string(x.Status) + " " + string(x.StatusReason) + ","
-			if x.Status != task.Connected && (x.Credentials != "" || x.Refreshing != nil) {
+			if x.Status != tenancy.Connected && (x.Credentials != "" || x.Refreshing != nil) {
 				t.Errorf("%s keeps credentials", x.Provider)
 			}
 		}
@@ -174,13 +175,13 @@ func testEndedIntegrations(t *testing.T, s *suite) {
 	for _, provider := range []string{"freee", "google", "mcp:rooms"} {
 		connect(provider, first)
 	}
-	end(task.TokensRevoked, first.Add(time.Hour), 1) // Slack's alone, which had no row
+	end(tenancy.TokensRevoked, first.Add(time.Hour), 1) // Slack's alone, which had no row
 	if got := every(); got != "freee connected ,google connected ,mcp:rooms connected ,slack disconnected tokens_revoked," {
 		t.Error(got)
 	}
 	connect("google", first.Add(3*time.Hour))
-	end(task.AppUninstalled, first.Add(2*time.Hour), 2) // google was connected since
-	end(task.AppUninstalled, first.Add(2*time.Hour), 0) // it comes again
+	end(tenancy.AppUninstalled, first.Add(2*time.Hour), 2) // google was connected since
+	end(tenancy.AppUninstalled, first.Add(2*time.Hour), 0) // it comes again
 	if got := every(); got != "freee disconnected app_uninstalled,google connected ,mcp:rooms disconnected app_uninstalled,slack disconnected tokens_revoked," {
 		t.Error(got)
 	}
@@ -188,7 +189,7 @@ func testEndedIntegrations(t *testing.T, s *suite) {
 	var everybody sync.WaitGroup
 	for range 5 {
 		everybody.Go(func() {
-			if _, err := st.EndIntegrations(t.Context(), tenant, task.AppUninstalled, first.Add(4*time.Hour), first.Add(4*time.Hour)); err != nil {
+			if _, err := st.EndIntegrations(t.Context(), tenant, tenancy.AppUninstalled, first.Add(4*time.Hour), first.Add(4*time.Hour)); err != nil {
 				t.Error(err)
 			}
 		})
@@ -196,9 +197,9 @@ func testEndedIntegrations(t *testing.T, s *suite) {
 	everybody.Wait()
 	ended := map[string]int{}
 	for _, e := range auditOfTenant(t, st, tenant) {
-		if e.Action == task.IntegrationDisconnected {
+		if e.Action == tenancy.IntegrationDisconnected {
 			ended[string(e.Details)]++
-			if e.ActorType != task.System().Type {
+			if e.ActorType != aggregate.System().Type {
 				t.Errorf("%+v", e)
 			}
 		}
@@ -209,7 +210,7 @@ func testEndedIntegrations(t *testing.T, s *suite) {
 	}, ended); diff != "" {
 		t.Error(diff)
 	}
-	if _, err := st.EndIntegrations(t.Context(), "a#b", task.AppUninstalled, first, first); !errors.Is(err, task.ErrNotFound) {
+	if _, err := st.EndIntegrations(t.Context(), "a#b", tenancy.AppUninstalled, first, first); !errors.Is(err, aggregate.ErrNotFound) {
 		t.Errorf("a tenant that reaches into another key: %v", err)
 	}
 }

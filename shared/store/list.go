@@ -8,7 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"ringi/shared/task"
+	"ringi/shared/aggregate"
 )
 
 // MaxPage is the largest page of a list.
@@ -46,7 +46,7 @@ func (l listing) keys() (pk, sk string) { return l.index + "PK", l.index + "SK" 
 func page[T any](ctx context.Context, s *Store, l listing, cursor string, limit int, convert func(item) (*T, error)) (Page[T], error) {
 	out := Page[T]{Items: []T{}}
 	if limit < 1 || limit > MaxPage {
-		return out, task.ErrField{Field: "limit", Limit: fmt.Sprintf("must be between 1 and %d", MaxPage)}
+		return out, aggregate.ErrField{Field: "limit", Limit: fmt.Sprintf("must be between 1 and %d", MaxPage)}
 	}
 	var start item
 	at := 0

@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/task"
 )
 
@@ -219,7 +220,7 @@ func testLists(t *testing.T, s *suite) {
 			"longer than any is":    {strings.Repeat("A", 3000), list(TaskFilter{})},
 			"one with a bit missed": {mine.Next[:len(mine.Next)-9], list(TaskFilter{})},
 		} {
-			var bad task.ErrField
+			var bad aggregate.ErrField
 			if err := c.use(c.cursor); !errors.As(err, &bad) || bad.Field != "cursor" {
 				t.Errorf("%s: %v, want ErrField of cursor", name, err)
 			}
@@ -231,7 +232,7 @@ func testLists(t *testing.T, s *suite) {
 			"limit":  second(st.Tasks(t.Context(), tenant, TaskFilter{}, "", 0)),
 			"status": second(st.Tasks(t.Context(), tenant, TaskFilter{Status: "done"}, "", 10)),
 		} {
-			var bad task.ErrField
+			var bad aggregate.ErrField
 			if !errors.As(err, &bad) || bad.Field != field {
 				t.Errorf("%v, want ErrField of %s", err, field)
 			}

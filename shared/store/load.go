@@ -7,13 +7,14 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/task"
 )
 
 // Load reads every row of a task by one consistent query. It returns
 // task.ErrNotFound when this tenant has no such task, ErrNewerSchema when a
 // later release wrote one of its rows.
-func (s *Store) Load(ctx context.Context, ref task.Ref) (*task.Aggregate, error) {
+func (s *Store) Load(ctx context.Context, ref aggregate.Ref) (*task.Aggregate, error) {
 	pk, err := partition(ref)
 	if err != nil {
 		return nil, err
@@ -39,20 +40,20 @@ func (s *Store) Load(ctx context.Context, ref task.Ref) (*task.Aggregate, error)
 		}
 	}
 	if a.Head.TaskID == "" {
-		return nil, fmt.Errorf("load task %s: %w", ref.Task, task.ErrNotFound)
+		return nil, fmt.Errorf("load task %s: %w", ref.Task, aggregate.ErrNotFound)
 	}
 	return a, nil
 }
 
 // Head reads the head alone, consistently: what has to be asked often while a call is out.
 // It returns task.ErrNotFound as Load does.
-func (s *Store) Head(ctx context.Context, ref task.Ref) (task.Head, error) {
+func (s *Store) Head(ctx context.Context, ref aggregate.Ref) (task.Head, error) {
 	pk, err := partition(ref)
 	if err != nil {
 		return task.Head{}, err
 	}
 	var h task.Head
-	if err := s.get(ctx, pk, task.HeadKey, &h); err != nil {
+	if err := s.get(ctx, pk, aggregate.HeadKey, &h); err != nil {
 		return task.Head{}, fmt.Errorf("read head of %s: %w", ref.Task, err)
 	}
 	return h, nil
@@ -65,7 +66,7 @@ func (s *Store) get(ctx context.Context, pk, sk string, into any) error {
 		return err
 	}
 	if out.Item == nil || expired(out.Item, s.now()) {
-		return task.ErrNotFound
+		return aggregate.ErrNotFound
 	}
 	return unpack(out.Item, into)
 }

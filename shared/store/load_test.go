@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/task"
 )
 
@@ -39,26 +40,26 @@ func testLoad(t *testing.T, s *suite) {
 
 	for _, c := range []struct {
 		name string
-		ref  task.Ref
+		ref  aggregate.Ref
 	}{
-		{"another tenant's task", task.Ref{Tenant: "01OTHER", Task: ref.Task}},
-		{"a task that never was", task.Ref{Tenant: tenant, Task: task.NewID()}},
-		{"an id that reaches into another key", task.Ref{Tenant: "01TENANT#" + ref.Task, Task: "x"}},
-		{"no id", task.Ref{Tenant: tenant}},
-		{"an id longer than a key may be", task.Ref{Tenant: tenant, Task: strings.Repeat("x", 3000)}},
+		{"another tenant's task", aggregate.Ref{Tenant: "01OTHER", Task: ref.Task}},
+		{"a task that never was", aggregate.Ref{Tenant: tenant, Task: aggregate.NewID()}},
+		{"an id that reaches into another key", aggregate.Ref{Tenant: "01TENANT#" + ref.Task, Task: "x"}},
+		{"no id", aggregate.Ref{Tenant: tenant}},
+		{"an id longer than a key may be", aggregate.Ref{Tenant: tenant, Task: strings.Repeat("x", 3000)}},
 	} {
 		t.Run(c.name+" is not found", func(t *testing.T) {
-			if _, err := st.Load(t.Context(), c.ref); !errors.Is(err, task.ErrNotFound) {
+			if _, err := st.Load(t.Context(), c.ref); !errors.Is(err, aggregate.ErrNotFound) {
 				t.Errorf("Load: %v", err)
 			}
-			if _, err := st.Head(t.Context(), c.ref); !errors.Is(err, task.ErrNotFound) {
+			if _, err := st.Head(t.Context(), c.ref); !errors.Is(err, aggregate.ErrNotFound) {
 				t.Errorf("Head: %v", err)
 			}
 			_, err := st.Decide(t.Context(), c.ref, func(*task.Aggregate) (task.Change, error) {
 				t.Error("a decision was asked for")
 				return task.Change{}, nil
 			})
-			if !errors.Is(err, task.ErrNotFound) {
+			if !errors.Is(err, aggregate.ErrNotFound) {
 				t.Errorf("Decide: %v", err)
 			}
 		})
@@ -129,7 +130,7 @@ func testLoad(t *testing.T, s *suite) {
 		pk := "TASK#" + ref.Tenant + "#" + ref.Task
 		const versions = 20
 		for v := 2; v <= versions; v++ {
-			it, err := packRow(task.Head{TenantID: ref.Tenant, TaskID: ref.Task}, pk, &task.Prompt{ID: task.NewID(), TaskID: ref.Task, Version: v, Content: text, Status: task.Rejected, CreatedAt: at()}, 3)
+			it, err := packRow(task.Head{TenantID: ref.Tenant, TaskID: ref.Task}, pk, &task.Prompt{ID: aggregate.NewID(), TaskID: ref.Task, Version: v, Content: text, Status: aggregate.Rejected, CreatedAt: at()}, 3)
 			if err != nil {
 				t.Fatal(err)
 			}

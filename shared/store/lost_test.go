@@ -6,6 +6,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/task"
 )
 
@@ -36,7 +37,7 @@ func testLostAnswers(t *testing.T, s *suite) {
 			if d.dropped.Load() == 0 {
 				t.Error("no answer was lost: the test proves nothing")
 			}
-			if after.Head.Rev != loaded.Head.Rev || loaded.Prompt().Status != task.Approved {
+			if after.Head.Rev != loaded.Head.Rev || loaded.Prompt().Status != aggregate.Approved {
 				t.Errorf("rev %d returned, %d in the table, prompt %s", after.Head.Rev, loaded.Head.Rev, loaded.Prompt().Status)
 			}
 			if got := countAudit(t, st, ref, task.PromptApproved); got != 1 {
@@ -89,17 +90,17 @@ func testLostAnswers(t *testing.T, s *suite) {
 	t.Run("a commit that did not arrive is an error", func(t *testing.T) {
 		ref := waitingPrompt(t, st, 103)
 		_, err := s.over(st, unreachable{}, oneTry).Decide(t.Context(), ref, approvePrompt)
-		if err == nil || errors.Is(err, task.ErrConflict) {
+		if err == nil || errors.Is(err, aggregate.ErrConflict) {
 			t.Errorf("%v, want an error that is no conflict", err)
 		}
-		if a, err := st.Load(t.Context(), ref); err != nil || a.Prompt().Status != task.PendingApproval {
+		if a, err := st.Load(t.Context(), ref); err != nil || a.Prompt().Status != aggregate.PendingApproval {
 			t.Errorf("prompt %s, %v", a.Prompt().Status, err)
 		}
 	})
 }
 
 // committed is a decision in one try: deciding again would hide what the commit said.
-func committed(t *testing.T, s *Store, ref task.Ref, d decision) *task.Aggregate {
+func committed(t *testing.T, s *Store, ref aggregate.Ref, d decision) *task.Aggregate {
 	t.Helper()
 	a, err := s.Load(t.Context(), ref)
 	if err != nil {
@@ -116,7 +117,7 @@ func committed(t *testing.T, s *Store, ref task.Ref, d decision) *task.Aggregate
 	return after
 }
 
-func countAudit(t *testing.T, s *Store, ref task.Ref, action task.Action) int {
+func countAudit(t *testing.T, s *Store, ref aggregate.Ref, action aggregate.Action) int {
 	t.Helper()
 	n := 0
 	for _, it := range rows(t, s, "AUDIT#"+ref.Tenant+"#2026-04") {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"ringi/shared/task"
+	"ringi/shared/aggregate"
 )
 
 const (
@@ -27,7 +27,7 @@ var errUnfit = errors.New("not an object that DynamoDB keeps as it is")
 // native is a JSON object as a map of DynamoDB's own values. It returns errUnfit for
 // what is no object, and for what would come back changed: a member that is there
 // twice, a number that DynamoDB would round or write otherwise, half of a surrogate pair.
-func native(text task.JSON) (*types.AttributeValueMemberM, error) {
+func native(text aggregate.JSON) (*types.AttributeValueMemberM, error) {
 	d := json.NewDecoder(strings.NewReader(string(text)))
 	d.UseNumber()
 	v, err := nativeValue(d, 0)
@@ -116,7 +116,7 @@ func plainNumber(s string) bool {
 }
 
 // canonical is a native value as JSON without insignificant space, its members sorted.
-func canonical(v types.AttributeValue) (task.JSON, error) {
+func canonical(v types.AttributeValue) (aggregate.JSON, error) {
 	plain, err := plainValue(v)
 	if err != nil {
 		return "", err
@@ -127,7 +127,7 @@ func canonical(v types.AttributeValue) (task.JSON, error) {
 	if err := e.Encode(plain); err != nil {
 		return "", fmt.Errorf("write JSON: %w", err)
 	}
-	return task.JSON(bytes.TrimSpace(b.Bytes())), nil
+	return aggregate.JSON(bytes.TrimSpace(b.Bytes())), nil
 }
 
 func plainValue(v types.AttributeValue) (any, error) {

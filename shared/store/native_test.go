@@ -9,21 +9,22 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/task"
 )
 
 func TestArgumentsAreAnObjectOnlyIfItSaysTheVeryText(t *testing.T) {
 	nested := func(n int) string { return `{"a":` + strings.Repeat("[", n) + strings.Repeat("]", n) + "}" }
 	for name, c := range map[string]struct {
-		input  task.JSON
+		input  aggregate.JSON
 		object bool
 	}{
 		"the seed's":                     {`{"department":null,"status":"active"}`, true},
 		"all kinds of values":            {`{"a":[1,-2,0.5,true,false,null,"",{},[]],"b":{"c":{"d":"日本語 <&> \u2028"}}}`, true},
 		"none":                           {`{}`, true},
-		"38 digits":                      {task.JSON(`{"a":` + strings.Repeat("9", 38) + `}`), true},
-		"39 digits":                      {task.JSON(`{"a":` + strings.Repeat("9", 39) + `}`), false},
-		"39 digits with a fraction":      {task.JSON(`{"a":1.` + strings.Repeat("9", 38) + `}`), false},
+		"38 digits":                      {aggregate.JSON(`{"a":` + strings.Repeat("9", 38) + `}`), true},
+		"39 digits":                      {aggregate.JSON(`{"a":` + strings.Repeat("9", 39) + `}`), false},
+		"39 digits with a fraction":      {aggregate.JSON(`{"a":1.` + strings.Repeat("9", 38) + `}`), false},
 		"a number too large for a float": {`{"a":1e400}`, false},
 		"an exponent":                    {`{"a":1e3}`, false},
 		"1.0":                            {`{"a":1.0}`, false},
@@ -36,15 +37,15 @@ func TestArgumentsAreAnObjectOnlyIfItSaysTheVeryText(t *testing.T) {
 		"another spelling of a letter":   {`{"a":"\u0041"}`, false},
 		"half a surrogate pair":          {`{"a":"\ud800"}`, false},
 		"a member without a name":        {`{"":1}`, false},
-		"deep":                           {task.JSON(nested(maxNested - 1)), true},
-		"too deep":                       {task.JSON(nested(maxNested)), false},
+		"deep":                           {aggregate.JSON(nested(maxNested - 1)), true},
+		"too deep":                       {aggregate.JSON(nested(maxNested)), false},
 		"a list":                         {`[1]`, false},
 		"a text":                         {`"{}"`, false},
 		"nothing":                        {``, false},
 		"no JSON":                        {`{"a":1}x`, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := task.Process{Version: 1, Steps: []task.Step{{StepID: "step-1", Order: 1, Tool: "x", ToolInput: c.input, Effect: task.Read}}}
+			p := task.Process{Version: 1, Steps: []task.Step{{StepID: "step-1", Order: 1, Tool: "x", ToolInput: c.input, Effect: aggregate.Read}}}
 			it, err := pack("process", "PK", p.Key(), p)
 			if err != nil {
 				t.Fatal(err)
@@ -69,7 +70,7 @@ func FuzzNative(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		object, err := native(task.JSON(s))
+		object, err := native(aggregate.JSON(s))
 		if err != nil {
 			if !errors.Is(err, errUnfit) {
 				t.Errorf("%v", err)
@@ -94,7 +95,7 @@ func TestAnItemWithObjectsStaysWithinTheLimit(t *testing.T) {
 	var p task.Process
 	for i := range task.MaxSteps { // 200,000 bytes of what weighs most
 		list := strings.Repeat(strings.Repeat("[", 20)+strings.Repeat("]", 20)+",", 80) + "1"
-		p.Steps = append(p.Steps, task.Step{Order: i + 1, ToolInput: task.JSON(`{"a":[` + list + `]}`)})
+		p.Steps = append(p.Steps, task.Step{Order: i + 1, ToolInput: aggregate.JSON(`{"a":[` + list + `]}`)})
 	}
 	it, err := pack("process", "PK", p.Key(), p)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"ringi/shared/task"
+	"ringi/shared/aggregate"
 )
 
 // MaxPaceCalls is the most calls that a budget's row remembers.
@@ -35,7 +35,7 @@ type Budget struct {
 
 func (b Budget) key() (item, error) {
 	if !keyPart(b.Workspace) || b.Name == "" || len(b.Name) > 128 || b.Calls < 1 || b.Calls > MaxPaceCalls || b.Window <= 0 {
-		return nil, fmt.Errorf("budget %.40q of %.40q: %w", b.Name, b.Workspace, task.ErrNotFound)
+		return nil, fmt.Errorf("budget %.40q of %.40q: %w", b.Name, b.Workspace, aggregate.ErrNotFound)
 	}
 	return key("PACE#"+b.Workspace, b.Name), nil
 }
@@ -105,12 +105,12 @@ func (s *Store) JoinLine(ctx context.Context, b Budget, spare int, now time.Time
 			switch {
 			case err == nil:
 				return time.UnixMilli(int64(intOf(it, line))).UTC(), nil
-			case !errors.Is(err, errCondition) && !errors.Is(err, task.ErrNotFound):
+			case !errors.Is(err, errCondition) && !errors.Is(err, aggregate.ErrNotFound):
 				return time.Time{}, fmt.Errorf("join the line of %s: %w", b.Name, err)
 			}
 		}
 	}
-	return time.Time{}, fmt.Errorf("join the line of %s: %w", b.Name, task.ErrConflict)
+	return time.Time{}, fmt.Errorf("join the line of %s: %w", b.Name, aggregate.ErrConflict)
 }
 
 // SparePace is how many calls of a budget are left, as a moment ago.

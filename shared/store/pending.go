@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/task"
 )
 
@@ -14,9 +15,9 @@ type PendingItem struct {
 	TaskID    string
 	Key       string // of its row
 	ID        string
-	Kind      task.CardType // prompt, process or step; task: the choice what a message is meant to be
-	Version   int           // of a prompt or process; of a step's process
-	StepID    string        // of a step gate
+	Kind      aggregate.CardType // prompt, process or step; task: the choice what a message is meant to be
+	Version   int                // of a prompt or process; of a step's process
+	StepID    string             // of a step gate
 	CreatedAt time.Time
 	DecideBy  *time.Time
 }
@@ -25,7 +26,7 @@ type PendingItem struct {
 // index may be a moment behind. It returns task.ErrField as Tasks does.
 func (s *Store) Pending(ctx context.Context, tenant, cursor string, limit int) (Page[PendingItem], error) {
 	if !keyPart(tenant) {
-		return Page[PendingItem]{}, fmt.Errorf("tenant %.40q: %w", tenant, task.ErrNotFound)
+		return Page[PendingItem]{}, fmt.Errorf("tenant %.40q: %w", tenant, aggregate.ErrNotFound)
 	}
 	l := listing{name: "pending", owner: "TASK#" + tenant + "#", index: "GSI1", partitions: []string{pendingOf(tenant)}, oldestFirst: true}
 	return page(ctx, s, l, cursor, limit, readPending)
@@ -41,7 +42,7 @@ func readPending(it item) (*PendingItem, error) {
 		pk := textOf(it, "PK")
 		x.TaskID = pk[strings.LastIndex(pk, "#")+1:]
 	}
-	var terms task.Terms
+	var terms aggregate.Terms
 	switch {
 	case a.Prompt() != nil:
 		p := a.Prompt()

@@ -6,7 +6,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 func testPending(t *testing.T, s *suite) {
@@ -15,7 +17,7 @@ func testPending(t *testing.T, s *suite) {
 		t.Helper()
 		return walk(t, 2, func(cursor string) (Page[PendingItem], error) { return st.Pending(t.Context(), tenant, cursor, 2) })
 	}
-	var refs []task.Ref
+	var refs []aggregate.Ref
 	for n := range 5 {
 		refs = append(refs, waitingPrompt(t, st, n))
 	}
@@ -43,7 +45,7 @@ func testPending(t *testing.T, s *suite) {
 		decided(t, st, refs[2], cancel)
 		unasked := created(t, st, 10)
 		decided(t, st, unasked, extract, beginPrompt, func(a *task.Aggregate) (task.Change, error) {
-			settings := task.DefaultSettings()
+			settings := tenancy.DefaultSettings()
 			settings.PromptApprovalRequired = false
 			return a.FinishPrompt(a.Head.Run, "方針", settings, at())
 		})
@@ -59,7 +61,7 @@ func testPending(t *testing.T, s *suite) {
 	t.Run("processes and step gates are listed as what they are", func(t *testing.T) {
 		decided(t, st, refs[0], beginProcess, finishProcess(2))
 		decided(t, st, refs[3], approvePrompt, beginProcess, finishProcess(1), approveProcess, start, func(a *task.Aggregate) (task.Change, error) {
-			return a.OpenStepGate(a.Head.Run, 1, task.Blob{JSON: "{}"}, task.HashOf("{}"), at())
+			return a.OpenStepGate(a.Head.Run, 1, aggregate.Blob{JSON: "{}"}, aggregate.HashOf("{}"), at())
 		})
 		kinds := map[string]PendingItem{}
 		for _, x := range list(t) {
@@ -75,7 +77,7 @@ func testPending(t *testing.T, s *suite) {
 
 	t.Run("a choice is listed until somebody says what it is, or nobody is asked any more", func(t *testing.T) {
 		ask := func(a *task.Aggregate) (task.Change, error) {
-			return a.Ask(a.Head.Run, task.Beside{TaskID: "01OTHER", ID: "01PROMPT", Kind: task.CardPrompt}, task.DefaultSettings(), at())
+			return a.Ask(a.Head.Run, task.Beside{TaskID: "01OTHER", ID: "01PROMPT", Kind: task.CardPrompt}, tenancy.DefaultSettings(), at())
 		}
 		st := s.store(t)
 		for n, over := range []func(a *task.Aggregate) (task.Change, error){
@@ -109,7 +111,7 @@ func testPending(t *testing.T, s *suite) {
 
 	t.Run("when the settings say otherwise who decides, cards that wait are drawn anew", func(t *testing.T) {
 		st := s.store(t)
-		var refs []task.Ref
+		var refs []aggregate.Ref
 		for n := range 5 {
 			refs = append(refs, waitingPrompt(t, st, n))
 		}

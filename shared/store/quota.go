@@ -7,7 +7,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"ringi/shared/task"
+	"ringi/shared/aggregate"
 )
 
 // quotaPartition is the key of a tenant's counters. A tenant's own two rows are written
@@ -17,7 +17,7 @@ import (
 // tens of tasks a minute; one with thousands would have its sum spread over several rows.
 func quotaPartition(tenant string) (string, error) {
 	if !keyPart(tenant) {
-		return "", fmt.Errorf("tenant %.40q: %w", tenant, task.ErrNotFound)
+		return "", fmt.Errorf("tenant %.40q: %w", tenant, aggregate.ErrNotFound)
 	}
 	return "QUOTA#" + tenant, nil
 }
@@ -29,7 +29,7 @@ type quota struct {
 
 // countMoves are the actions that move counters. One that gives a place back asks for
 // nothing: a task's end must not fail for a counter.
-func (s *Store) countMoves(tenant string, counts []task.Count) ([]types.TransactWriteItem, error) {
+func (s *Store) countMoves(tenant string, counts []aggregate.Count) ([]types.TransactWriteItem, error) {
 	pk, err := quotaPartition(tenant)
 	if err != nil {
 		return nil, err
@@ -55,7 +55,7 @@ func (s *Store) countMoves(tenant string, counts []task.Count) ([]types.Transact
 
 // full is task.ErrFull if nothing but a counter refused the transaction, whose counters
 // begin at an action; of several that are full the one that has a place latest. Else it is err.
-func full(err error, counts []task.Count, first int) error {
+func full(err error, counts []aggregate.Count, first int) error {
 	var l *lost
 	if !errors.As(err, &l) {
 		return err
@@ -65,10 +65,10 @@ func full(err error, counts []task.Count, first int) error {
 			return err
 		}
 	}
-	var none *task.ErrFull
+	var none *aggregate.ErrFull
 	for i, c := range counts {
 		if l.failed(first+i) && (none == nil || none.Until.IsZero() && !c.Until.IsZero()) {
-			none = &task.ErrFull{Count: c}
+			none = &aggregate.ErrFull{Count: c}
 		}
 	}
 	if none == nil {
@@ -84,7 +84,7 @@ func (s *Store) Quota(ctx context.Context, tenant, counter string) (int, error) 
 		return 0, err
 	}
 	var x quota
-	if err := s.get(ctx, pk, counter, &x); err != nil && !errors.Is(err, task.ErrNotFound) {
+	if err := s.get(ctx, pk, counter, &x); err != nil && !errors.Is(err, aggregate.ErrNotFound) {
 		return 0, fmt.Errorf("read the counter %s of %s: %w", counter, tenant, err)
 	}
 	return x.N, nil

@@ -8,20 +8,22 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 const hourOfAt = "2026-04-18T14"
 
-func accept(s task.Settings) decision {
+func accept(s tenancy.Settings) decision {
 	return func(a *task.Aggregate) (task.Change, error) {
-		by := task.Actor{Type: task.ActorUser, ID: a.Head.Requester, Team: a.Request.TeamID}
+		by := aggregate.Actor{Type: aggregate.ActorUser, ID: a.Head.Requester, Team: a.Request.TeamID}
 		return a.Accept(a.Head.Run, by, s, at())
 	}
 }
 
 func testQuota(t *testing.T, s *suite) {
-	counted := func(t *testing.T, st *Store, ref task.Ref, user string) (open, hour int) {
+	counted := func(t *testing.T, st *Store, ref aggregate.Ref, user string) (open, hour int) {
 		t.Helper()
 		for key, n := range map[string]*int{"OPEN#" + user: &open, user + "#" + hourOfAt: &hour} {
 			var err error
@@ -35,7 +37,7 @@ func testQuota(t *testing.T, s *suite) {
 	t.Run("a place is taken with the task and given back with its end", func(t *testing.T) {
 		st := s.store(t)
 		ref := created(t, st, 1)
-		a := decided(t, st, ref, accept(task.DefaultSettings()))
+		a := decided(t, st, ref, accept(tenancy.DefaultSettings()))
 		for _, user := range []string{a.Head.Requester, "*"} {
 			if open, hour := counted(t, st, ref, user); open != 1 || hour != 1 {
 				t.Errorf("%s: %d open, %d this hour", user, open, hour)
@@ -54,28 +56,28 @@ func testQuota(t *testing.T, s *suite) {
 
 	t.Run("there is no place", func(t *testing.T) {
 		for name, tt := range map[string]struct {
-			open, hour task.Limit
-			reason     task.Reason
+			open, hour tenancy.Limit
+			reason     aggregate.Reason
 		}{
-			"for the person":           {task.Limit{Person: 1, Tenant: 9}, task.Limit{}, task.ReasonOpenPerson},
-			"in the tenant":            {task.Limit{Person: 9, Tenant: 1}, task.Limit{}, task.ReasonOpenTenant},
-			"for the person this hour": {task.Limit{}, task.Limit{Person: 1, Tenant: 9}, task.ReasonHourPerson},
-			"in the tenant this hour":  {task.Limit{Person: 1}, task.Limit{Tenant: 1}, task.ReasonHourTenant},
+			"for the person":           {tenancy.Limit{Person: 1, Tenant: 9}, tenancy.Limit{}, task.ReasonOpenPerson},
+			"in the tenant":            {tenancy.Limit{Person: 9, Tenant: 1}, tenancy.Limit{}, task.ReasonOpenTenant},
+			"for the person this hour": {tenancy.Limit{}, tenancy.Limit{Person: 1, Tenant: 9}, task.ReasonHourPerson},
+			"in the tenant this hour":  {tenancy.Limit{Person: 1}, tenancy.Limit{Tenant: 1}, task.ReasonHourTenant},
 		} {
 			t.Run(name, func(t *testing.T) {
-				st, x := s.store(t), task.DefaultSettings()
+				st, x := s.store(t), tenancy.DefaultSettings()
 				x.MaxOpenTasks, x.MaxTasksPerHour = tt.open, tt.hour
 				decided(t, st, created(t, st, 1), accept(x))
 				second := created(t, st, 2)
 				_, err := st.Decide(t.Context(), second, accept(x))
-				var full task.ErrFull
-				if !errors.As(err, &full) || full.Reason != tt.reason || full.Most != 1 || errors.Is(err, task.ErrConflict) {
+				var full aggregate.ErrFull
+				if !errors.As(err, &full) || full.Reason != tt.reason || full.Most != 1 || errors.Is(err, aggregate.ErrConflict) {
 					t.Fatalf("%v", err)
 				}
 				if h, err := st.Head(t.Context(), second); err != nil || h.Rev != 1 {
 					t.Errorf("a refusal wrote: rev %d, %v", h.Rev, err)
 				}
-				if hourly := tt.hour != (task.Limit{}); hourly != !full.Until.IsZero() {
+				if hourly := tt.hour != (tenancy.Limit{}); hourly != !full.Until.IsZero() {
 					t.Errorf("until %v", full.Until)
 				}
 				a := decided(t, st, second, func(a *task.Aggregate) (task.Change, error) { return a.RefuseFull(1, full, at()) })
@@ -93,9 +95,9 @@ func testQuota(t *testing.T, s *suite) {
 	})
 
 	t.Run("many at once take as many places as there are", func(t *testing.T) {
-		st, x := s.store(t), task.DefaultSettings()
+		st, x := s.store(t), tenancy.DefaultSettings()
 		x.MaxOpenTasks.Person = 3
-		var refs []task.Ref
+		var refs []aggregate.Ref
 		for n := range 10 {
 			refs = append(refs, created(t, st, n+1))
 		}
@@ -107,7 +109,7 @@ func testQuota(t *testing.T, s *suite) {
 				_, err := st.Decide(context.WithoutCancel(t.Context()), ref, accept(x))
 				mu.Lock()
 				defer mu.Unlock()
-				var full task.ErrFull
+				var full aggregate.ErrFull
 				switch {
 				case err == nil:
 					taken++
@@ -128,7 +130,7 @@ func testQuota(t *testing.T, s *suite) {
 		for n, options := range [][]func(*dynamodb.Options){nil, {oneTry}} {
 			st := s.store(t)
 			ref := created(t, st, n+1)
-			for _, d := range []decision{accept(task.DefaultSettings()), cancel} {
+			for _, d := range []decision{accept(tenancy.DefaultSettings()), cancel} {
 				drop := &dropper{operation: "TransactWriteItems"}
 				drop.left.Store(1)
 				committed(t, s.over(st, drop, options...), ref, d)

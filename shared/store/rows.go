@@ -3,6 +3,7 @@ package store
 import (
 	"fmt"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/reason"
 	"ringi/shared/task"
 )
@@ -10,7 +11,7 @@ import (
 // packRow makes the item of a row of the head's task as the commit rev writes it.
 // What lists ask for stands on rows that seldom change: an index is written with
 // each of its items' changes, and the head changes with every commit and card.
-func packRow(h task.Head, pk string, r task.Row, rev int) (item, error) {
+func packRow(h task.Head, pk string, r aggregate.Row, rev int) (item, error) {
 	kind, err := kindOf(r)
 	if err != nil {
 		return nil, err
@@ -49,13 +50,13 @@ func packRow(h task.Head, pk string, r task.Row, rev int) (item, error) {
 }
 
 // indexPending lists a gate while a person is asked; one that asks nobody passes by itself.
-func indexPending(it item, tenant string, s task.GateStatus, t task.Terms, sk string) {
-	if s == task.PendingApproval && t.ApprovalRequired {
+func indexPending(it item, tenant string, s aggregate.GateStatus, t aggregate.Terms, sk string) {
+	if s == aggregate.PendingApproval && t.ApprovalRequired {
 		index(it, 1, pendingOf(tenant), sk)
 	}
 }
 
-func kindOf(r task.Row) (string, error) {
+func kindOf(r aggregate.Row) (string, error) {
 	switch r.(type) {
 	case *task.Request:
 		return "request", nil
@@ -75,7 +76,7 @@ func kindOf(r task.Row) (string, error) {
 		return "step", nil
 	case *task.Gate:
 		return "gate", nil
-	case *task.Card:
+	case *aggregate.Card:
 		return "card", nil
 	}
 	return "", fmt.Errorf("row %s: a %T has no place in the table", r.Key(), r)
@@ -87,16 +88,16 @@ func unpackRow(a *task.Aggregate, it item) error {
 	case "head":
 		return unpack(it, &a.Head)
 	case "wait":
-		var w task.Wait
+		var w aggregate.Wait
 		if err := unpack(it, &w); err != nil {
 			return err
 		}
 		a.Waits = append(a.Waits, w)
 		return nil
 	default:
-		r := map[string]task.Row{
+		r := map[string]aggregate.Row{
 			"request": &task.Request{}, "task": &task.Task{}, "answer": &task.Answer{}, "choice": &task.Choice{}, "prompt": &task.Prompt{}, "process": &task.Process{},
-			"execution": &task.Execution{}, "step": &task.StepResult{}, "gate": &task.Gate{}, "card": &task.Card{},
+			"execution": &task.Execution{}, "step": &task.StepResult{}, "gate": &task.Gate{}, "card": &aggregate.Card{},
 		}[kind]
 		if r == nil {
 			return unknownKind(it, kind)

@@ -12,7 +12,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"ringi/shared/task"
+	"ringi/shared/aggregate"
+	"ringi/shared/tenancy"
 )
 
 const settingsKey = "SETTINGS"
@@ -20,27 +21,27 @@ const settingsKey = "SETTINGS"
 // settingsRow is the item; what a release adds to the settings has its default
 // in rows that are older.
 type settingsRow struct {
-	ID        string        `json:"id"`
-	TenantID  string        `json:"tenant_id"`
-	Rev       int           `json:"rev"`
-	Config    task.Settings `json:"config"`
-	UpdatedAt time.Time     `json:"updated_at"`
-	UpdatedBy string        `json:"updated_by"`
+	ID        string           `json:"id"`
+	TenantID  string           `json:"tenant_id"`
+	Rev       int              `json:"rev"`
+	Config    tenancy.Settings `json:"config"`
+	UpdatedAt time.Time        `json:"updated_at"`
+	UpdatedBy string           `json:"updated_by"`
 }
 
 // Settings returns a tenant's settings, the defaults when it has saved none.
-func (s *Store) Settings(ctx context.Context, tenant string) (task.Settings, error) {
+func (s *Store) Settings(ctx context.Context, tenant string) (tenancy.Settings, error) {
 	row, err := s.settings(ctx, tenant)
 	return row.Config, err
 }
 
 func (s *Store) settings(ctx context.Context, tenant string) (settingsRow, error) {
-	row := settingsRow{Config: task.DefaultSettings()}
+	row := settingsRow{Config: tenancy.DefaultSettings()}
 	pk, err := tenantPartition(tenant)
 	if err != nil {
 		return row, err
 	}
-	if err := s.get(ctx, pk, settingsKey, &row); err != nil && !errors.Is(err, task.ErrNotFound) {
+	if err := s.get(ctx, pk, settingsKey, &row); err != nil && !errors.Is(err, aggregate.ErrNotFound) {
 		return row, fmt.Errorf("read settings of %s: %w", tenant, err)
 	}
 	row.Config.Rev, row.Config.UpdatedAt, row.Config.UpdatedBy = row.Rev, row.UpdatedAt, row.UpdatedBy
@@ -53,7 +54,7 @@ func (s *Store) settings(ctx context.Context, tenant string) (settingsRow, error
 //
 // It returns task.ErrField for a value out of bounds, a slug that another tenant
 // has, or nobody who saves, task.ErrConflict when somebody saved in between.
-func (s *Store) SaveSettings(ctx context.Context, tenant string, x task.Settings, by task.Actor, now time.Time) (task.Settings, error) {
+func (s *Store) SaveSettings(ctx context.Context, tenant string, x tenancy.Settings, by aggregate.Actor, now time.Time) (tenancy.Settings, error) {
 	if err := x.Validate(); err != nil {
 		return x, err
 	}
@@ -65,7 +66,7 @@ func (s *Store) SaveSettings(ctx context.Context, tenant string, x task.Settings
 		return x, err
 	}
 	if was.Rev != x.Rev {
-		return was.Config, fmt.Errorf("save settings of %s: %w", tenant, task.ErrConflict)
+		return was.Config, fmt.Errorf("save settings of %s: %w", tenant, aggregate.ErrConflict)
 	}
 	fields := changed(was.Config, x)
 	if fields == nil {
@@ -88,14 +89,14 @@ func (s *Store) SaveSettings(ctx context.Context, tenant string, x task.Settings
 		}
 		items = append(items, moves...)
 	}
-	entry := task.AuditEntry{
-		TenantID: tenant, Action: task.SettingsUpdated, ResourceType: "settings", ResourceID: id,
+	entry := aggregate.AuditEntry{
+		TenantID: tenant, Action: tenancy.SettingsUpdated, ResourceType: "settings", ResourceID: id,
 		Details: details(map[string]any{"fields": fields}),
 	}
 	err = s.transactAudited(ctx, items, entry, by, now)
 	var l *lost
 	if errors.As(err, &l) && len(items) > 1 && l.failed(1) {
-		return x, task.ErrField{Field: "slug", Limit: "is another workspace's"}
+		return x, aggregate.ErrField{Field: "slug", Limit: "is another workspace's"}
 	}
 	if err != nil {
 		return x, fmt.Errorf("save settings of %s: %w", tenant, err)
@@ -105,9 +106,9 @@ func (s *Store) SaveSettings(ctx context.Context, tenant string, x task.Settings
 }
 
 // bySomebody returns ErrField unless a person saves.
-func bySomebody(by task.Actor) error {
-	if by.Type != task.ActorUser || by.ID == "" {
-		return task.ErrField{Field: "updated_by", Limit: "must be a person"}
+func bySomebody(by aggregate.Actor) error {
+	if by.Type != aggregate.ActorUser || by.ID == "" {
+		return aggregate.ErrField{Field: "updated_by", Limit: "must be a person"}
 	}
 	return nil
 }
@@ -116,8 +117,8 @@ func bySomebody(by task.Actor) error {
 // the tenant's row it writes nothing else: its name and agent are written without a new rev.
 func (s *Store) moveSlug(ctx context.Context, tenant, slug string, now time.Time) ([]types.TransactWriteItem, error) {
 	t, err := s.Tenant(ctx, tenant)
-	if errors.Is(err, task.ErrNotFound) {
-		return nil, task.ErrField{Field: "slug", Limit: "cannot be set before the workspace's first message"}
+	if errors.Is(err, aggregate.ErrNotFound) {
+		return nil, aggregate.ErrField{Field: "slug", Limit: "cannot be set before the workspace's first message"}
 	}
 	if err != nil {
 		return nil, err
@@ -141,14 +142,14 @@ func (s *Store) moveSlug(ctx context.Context, tenant, slug string, now time.Time
 	}}}, nil
 }
 
-func packSettings(tenant, id string, x task.Settings) (item, error) {
+func packSettings(tenant, id string, x tenancy.Settings) (item, error) {
 	return pack("settings", "TENANT#"+tenant, settingsKey, settingsRow{
 		ID: id, TenantID: tenant, Rev: x.Rev, Config: x, UpdatedAt: x.UpdatedAt, UpdatedBy: x.UpdatedBy,
 	})
 }
 
 // changed names the fields in which two settings differ, nil when they don't.
-func changed(a, b task.Settings) []string {
+func changed(a, b tenancy.Settings) []string {
 	before, after := fieldsOf(a), fieldsOf(b)
 	var names []string
 	for _, name := range slices.Sorted(maps.Keys(after)) {
@@ -159,11 +160,11 @@ func changed(a, b task.Settings) []string {
 	return names
 }
 
-func fieldsOf(x task.Settings) map[string]json.RawMessage {
+func fieldsOf(x tenancy.Settings) map[string]json.RawMessage {
 	// An empty list may come as nil; it says the same.
 	x.Approvers.Users = append([]string{}, x.Approvers.Users...)
 	x.Approvers.Usergroups = append([]string{}, x.Approvers.Usergroups...)
-	x.MCPServers = append([]task.MCPServer{}, x.MCPServers...)
+	x.MCPServers = append([]tenancy.MCPServer{}, x.MCPServers...)
 	text, err := json.Marshal(x)
 	if err != nil {
 		panic(fmt.Sprintf("encode settings: %v", err)) // of strings, numbers and flags

@@ -11,15 +11,16 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 
-	"ringi/shared/task"
+	"ringi/shared/aggregate"
+	"ringi/shared/tenancy"
 )
 
 // auditOfTenant returns the entries of April, in order.
-func auditOfTenant(t *testing.T, s *Store, tenant string) []task.AuditEntry {
+func auditOfTenant(t *testing.T, s *Store, tenant string) []aggregate.AuditEntry {
 	t.Helper()
-	var out []task.AuditEntry
+	var out []aggregate.AuditEntry
 	for _, it := range rows(t, s, "AUDIT#"+tenant+"#2026-04") {
-		var x task.AuditEntry
+		var x aggregate.AuditEntry
 		if err := unpack(it, &x); err != nil {
 			t.Fatal(err)
 		}
@@ -45,7 +46,7 @@ func testSettings(t *testing.T, s *suite) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(task.DefaultSettings(), got); diff != "" {
+		if diff := cmp.Diff(tenancy.DefaultSettings(), got); diff != "" {
 			t.Error(diff)
 		}
 	})
@@ -56,7 +57,7 @@ func testSettings(t *testing.T, s *suite) {
 			t.Fatal(err)
 		}
 		x.PromptApprovalRequired, x.MaxCostUSD = false, 1.5
-		x.Approvers = task.Approvers{Mode: task.ApproversList, Users: []string{"U1", "U2"}}
+		x.Approvers = tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{"U1", "U2"}}
 		saved, err := st.SaveSettings(t.Context(), owner.ID, x, approver(), at().Add(time.Hour))
 		if err != nil {
 			t.Fatal(err)
@@ -73,9 +74,9 @@ func testSettings(t *testing.T, s *suite) {
 			t.Error(diff)
 		}
 		log := auditOfTenant(t, st, owner.ID)
-		want := []task.AuditEntry{{
-			ID: log[0].ID, TenantID: owner.ID, Timestamp: at().Add(time.Hour), ActorType: task.ActorUser, ActorID: approver().ID,
-			Action: task.SettingsUpdated, ResourceType: "settings", ResourceID: textOf(raw(t, st, "TENANT#"+owner.ID, "SETTINGS"), "id"),
+		want := []aggregate.AuditEntry{{
+			ID: log[0].ID, TenantID: owner.ID, Timestamp: at().Add(time.Hour), ActorType: aggregate.ActorUser, ActorID: approver().ID,
+			Action: tenancy.SettingsUpdated, ResourceType: "settings", ResourceID: textOf(raw(t, st, "TENANT#"+owner.ID, "SETTINGS"), "id"),
 			Details: `{"fields":["approvers","max_cost_usd","prompt_approval_required"]}`,
 		}}
 		if diff := cmp.Diff(want, log); diff != "" {
@@ -96,19 +97,19 @@ func testSettings(t *testing.T, s *suite) {
 	})
 
 	t.Run("who saves over another's change is told", func(t *testing.T) {
-		x := task.DefaultSettings()
+		x := tenancy.DefaultSettings()
 		x.Rev = 1
-		if _, err := st.SaveSettings(t.Context(), owner.ID, x, approver(), at()); !errors.Is(err, task.ErrConflict) {
+		if _, err := st.SaveSettings(t.Context(), owner.ID, x, approver(), at()); !errors.Is(err, aggregate.ErrConflict) {
 			t.Errorf("%v, want ErrConflict", err)
 		}
 	})
 
 	t.Run("what is out of bounds is named", func(t *testing.T) {
-		x := task.DefaultSettings()
+		x := tenancy.DefaultSettings()
 		x.MaxVersions = 0
-		var bad task.ErrField
-		for _, nobody := range []task.Actor{task.System(), {Type: task.ActorUser}, {Type: task.ActorAgent, ID: "U0APPROVER"}} {
-			if _, err := st.SaveSettings(t.Context(), owner.ID, task.DefaultSettings(), nobody, at()); !errors.As(err, &bad) || bad.Field != "updated_by" {
+		var bad aggregate.ErrField
+		for _, nobody := range []aggregate.Actor{aggregate.System(), {Type: aggregate.ActorUser}, {Type: aggregate.ActorAgent, ID: "U0APPROVER"}} {
+			if _, err := st.SaveSettings(t.Context(), owner.ID, tenancy.DefaultSettings(), nobody, at()); !errors.As(err, &bad) || bad.Field != "updated_by" {
 				t.Errorf("saved by %+v: %v", nobody, err)
 			}
 		}
@@ -123,7 +124,7 @@ func testSettings(t *testing.T, s *suite) {
 			t.Fatal(err)
 		}
 		x.Slug = "taken"
-		var bad task.ErrField
+		var bad aggregate.ErrField
 		if _, err := st.SaveSettings(t.Context(), owner.ID, x, approver(), at()); !errors.As(err, &bad) || bad.Field != "slug" {
 			t.Errorf("%v, want ErrField of slug", err)
 		}
@@ -138,7 +139,7 @@ func testSettings(t *testing.T, s *suite) {
 		if now.Slug != "jinji" || now.Rev != 2 || raw(t, st, "SLUG#default", "SLUG") != nil || textOf(raw(t, st, "SLUG#jinji", "SLUG"), "tenant_id") != owner.ID {
 			t.Errorf("tenant has slug %q at rev %d", now.Slug, now.Rev)
 		}
-		nobody := task.DefaultSettings()
+		nobody := tenancy.DefaultSettings()
 		nobody.Slug = "nobody"
 		if _, err := st.SaveSettings(t.Context(), "01NOBODY", nobody, approver(), at()); !errors.As(err, &bad) || bad.Field != "slug" {
 			t.Errorf("%v, want ErrField of slug", err)
@@ -184,7 +185,7 @@ func testSettings(t *testing.T, s *suite) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := task.DefaultSettings()
+		want := tenancy.DefaultSettings()
 		want.Name, want.PromptApprovalRequired, want.Rev = "旧", false, 4
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Error(diff)

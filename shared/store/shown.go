@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/task"
 )
 
@@ -20,7 +21,7 @@ func (e *expression) asRead(h task.Head) string {
 // Shown notes that all cards show the task as of the head as it was read. A later rev
 // stands; and so does a redraw that was asked for meanwhile: it may be about what the
 // rows don't say, such as the settings.
-func (s *Store) Shown(ctx context.Context, ref task.Ref, h task.Head) error {
+func (s *Store) Shown(ctx context.Context, ref aggregate.Ref, h task.Head) error {
 	e := newExpression()
 	e.set("shown_rev", h.Rev)
 	e.remove("draw_at")
@@ -34,7 +35,7 @@ func (s *Store) Shown(ctx context.Context, ref task.Ref, h task.Head) error {
 
 // Redraw asks for all cards to be compared with the rows again. The sweeper
 // looks after it too, even when the task had ended; a task that is due sooner stays so.
-func (s *Store) Redraw(ctx context.Context, ref task.Ref) error {
+func (s *Store) Redraw(ctx context.Context, ref aggregate.Ref) error {
 	return s.dueBy(ctx, "redraw", ref, s.now().Add(dueAfterCommit), func(e *expression) {
 		e.remove("shown_rev")
 		e.add("redraws", 1)
@@ -42,7 +43,7 @@ func (s *Store) Redraw(ctx context.Context, ref task.Ref) error {
 }
 
 // DrawAt keeps a task's place in line for Slack's pace. With due the sweeper asks for its cards then.
-func (s *Store) DrawAt(ctx context.Context, ref task.Ref, at time.Time, due bool) error {
+func (s *Store) DrawAt(ctx context.Context, ref aggregate.Ref, at time.Time, due bool) error {
 	write := func(e *expression) { e.set("draw_at", at) }
 	if due {
 		return s.dueBy(ctx, "keep a place in line", ref, at, write)
@@ -53,7 +54,7 @@ func (s *Store) DrawAt(ctx context.Context, ref task.Ref, at time.Time, due bool
 }
 
 // dueBy writes bookkeeping of a head that is to be due at a time, or sooner as it is.
-func (s *Store) dueBy(ctx context.Context, what string, ref task.Ref, at time.Time, write func(*expression)) error {
+func (s *Store) dueBy(ctx context.Context, what string, ref aggregate.Ref, at time.Time, write func(*expression)) error {
 	e := newExpression()
 	write(e)
 	e.due(ref.Task, at)
@@ -67,12 +68,12 @@ func (s *Store) dueBy(ctx context.Context, what string, ref task.Ref, at time.Ti
 }
 
 // updateHead writes bookkeeping attributes, which carry no state of the task and give it no new rev.
-func (s *Store) updateHead(ctx context.Context, what string, ref task.Ref, e *expression, condition *string) error {
+func (s *Store) updateHead(ctx context.Context, what string, ref aggregate.Ref, e *expression, condition *string) error {
 	pk, err := partition(ref)
 	if err != nil {
 		return err
 	}
-	if _, err := s.update(ctx, key(pk, task.HeadKey), e, condition); err != nil {
+	if _, err := s.update(ctx, key(pk, aggregate.HeadKey), e, condition); err != nil {
 		return fmt.Errorf("%s, task %s: %w", what, ref.Task, err)
 	}
 	return nil

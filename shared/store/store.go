@@ -9,7 +9,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"ringi/shared/task"
+	"ringi/shared/aggregate"
 )
 
 const (
@@ -30,14 +30,14 @@ type Store struct {
 
 // New returns a store over the table of that name.
 func New(db *dynamodb.Client, table string) *Store {
-	return &Store{db: db, table: table, newID: task.NewID, now: time.Now}
+	return &Store{db: db, table: table, newID: aggregate.NewID, now: time.Now}
 }
 
 // partition is the key of a task's aggregate. Ids may come from outside: what
 // cannot be one names no task, so task.ErrNotFound.
-func partition(ref task.Ref) (string, error) {
+func partition(ref aggregate.Ref) (string, error) {
 	if !keyPart(ref.Tenant) || !keyPart(ref.Task) {
-		return "", fmt.Errorf("task %.40q: %w", ref.Task, task.ErrNotFound)
+		return "", fmt.Errorf("task %.40q: %w", ref.Task, aggregate.ErrNotFound)
 	}
 	return "TASK#" + ref.Tenant + "#" + ref.Task, nil
 }
@@ -45,7 +45,7 @@ func partition(ref task.Ref) (string, error) {
 // tenantPartition is the key of what a tenant owns beside its tasks.
 func tenantPartition(tenant string) (string, error) {
 	if !keyPart(tenant) {
-		return "", fmt.Errorf("tenant %.40q: %w", tenant, task.ErrNotFound)
+		return "", fmt.Errorf("tenant %.40q: %w", tenant, aggregate.ErrNotFound)
 	}
 	return "TENANT#" + tenant, nil
 }

@@ -17,7 +17,9 @@ import (
 
 	"ringi/infra/local/moto"
 	"ringi/infra/local/template"
+	"ringi/shared/aggregate"
 	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 // TestStore is the compliance suite. All of it runs against one server that
@@ -141,12 +143,12 @@ const (
 	requester = "U0REQUESTER"
 )
 
-func approver() task.Actor {
-	return task.Actor{Type: task.ActorUser, ID: "U0APPROVER", Team: "T0TEAM", Member: true}
+func approver() aggregate.Actor {
+	return aggregate.Actor{Type: aggregate.ActorUser, ID: "U0APPROVER", Team: "T0TEAM", Member: true}
 }
 
-func policy() task.Policy {
-	return task.Policy{Team: "T0TEAM", Mode: task.ApproversChannel, AllowSelf: true}
+func policy() aggregate.Policy {
+	return aggregate.Policy{Team: "T0TEAM", Mode: aggregate.ApproversChannel, AllowSelf: true}
 }
 
 // request is the n-th message.
@@ -158,7 +160,7 @@ func request(n int) task.Request {
 	}
 }
 
-func received(t *testing.T, n int) (task.Change, task.Ref) {
+func received(t *testing.T, n int) (task.Change, aggregate.Ref) {
 	t.Helper()
 	c, ref, err := task.Receive(tenant, request(n), at().Add(time.Duration(n)*time.Millisecond))
 	if err != nil {
@@ -168,7 +170,7 @@ func received(t *testing.T, n int) (task.Change, task.Ref) {
 }
 
 // created makes a task of the n-th message.
-func created(t *testing.T, s *Store, n int) task.Ref {
+func created(t *testing.T, s *Store, n int) aggregate.Ref {
 	t.Helper()
 	c, ref := received(t, n)
 	if err := s.Create(t.Context(), c); err != nil {
@@ -180,7 +182,7 @@ func created(t *testing.T, s *Store, n int) task.Ref {
 type decision = task.Decision
 
 // decided commits decisions one after the other.
-func decided(t *testing.T, s *Store, ref task.Ref, decisions ...decision) *task.Aggregate {
+func decided(t *testing.T, s *Store, ref aggregate.Ref, decisions ...decision) *task.Aggregate {
 	t.Helper()
 	var a *task.Aggregate
 	for i, d := range decisions {
@@ -199,7 +201,7 @@ func extract(a *task.Aggregate) (task.Change, error) {
 func beginPrompt(a *task.Aggregate) (task.Change, error) { return a.BeginPrompt(a.Head.Run, at()) }
 
 func finishPrompt(a *task.Aggregate) (task.Change, error) {
-	return a.FinishPrompt(a.Head.Run, "方針", task.DefaultSettings(), at())
+	return a.FinishPrompt(a.Head.Run, "方針", tenancy.DefaultSettings(), at())
 }
 
 func approvePrompt(a *task.Aggregate) (task.Change, error) {
@@ -218,12 +220,12 @@ func finishProcess(n int) decision {
 		var steps []task.Step
 		for i := 1; i <= n; i++ {
 			steps = append(steps, task.Step{
-				StepID: fmt.Sprintf("step-%d", i), Order: i, Tool: "list_employees", ToolInput: `{"department":null}`, Effect: task.Read,
+				StepID: fmt.Sprintf("step-%d", i), Order: i, Tool: "list_employees", ToolInput: `{"department":null}`, Effect: aggregate.Read,
 				Description: "従業員一覧を取得する", ExpectedOutput: "従業員のリスト", ToolVersion: "1",
 			})
 		}
-		steps[n-1].Tool, steps[n-1].Effect = "send_slack_dm", task.Write
-		return a.FinishProcess(a.Head.Run, steps, "", task.DefaultSettings(), at())
+		steps[n-1].Tool, steps[n-1].Effect = "send_slack_dm", aggregate.Write
+		return a.FinishProcess(a.Head.Run, steps, "", tenancy.DefaultSettings(), at())
 	}
 }
 
@@ -239,7 +241,7 @@ func claim(order int) decision {
 	return func(a *task.Aggregate) (task.Change, error) {
 		step := a.NextStep(a.Execution())
 		return a.ClaimStep(a.Head.Run, task.Call{
-			Order: order, Arguments: task.Blob{JSON: "{}", Bytes: 2}, Tool: task.ToolRef{Name: step.Tool},
+			Order: order, Arguments: aggregate.Blob{JSON: "{}", Bytes: 2}, Tool: task.ToolRef{Name: step.Tool},
 			Claim: task.Claim{Invocation: "invocation", LeaseUntil: at().Add(75 * time.Second)},
 		}, at())
 	}
@@ -248,13 +250,13 @@ func claim(order int) decision {
 func finishStep(order int) decision {
 	return func(a *task.Aggregate) (task.Change, error) {
 		e := a.Execution()
-		result := task.Blob{JSON: `{"count":42}`, Bytes: 12}
+		result := aggregate.Blob{JSON: `{"count":42}`, Bytes: 12}
 		return a.FinishStep(task.StepKey(e.ProcessVersion, e.Attempt, order), "invocation", task.Outcome{Status: task.StepCompleted, Result: &result}, at())
 	}
 }
 
 // waitingPrompt is a task whose prompt waits for a decision.
-func waitingPrompt(t *testing.T, s *Store, n int) task.Ref {
+func waitingPrompt(t *testing.T, s *Store, n int) aggregate.Ref {
 	t.Helper()
 	ref := created(t, s, n)
 	decided(t, s, ref, extract, beginPrompt, finishPrompt)
@@ -262,7 +264,7 @@ func waitingPrompt(t *testing.T, s *Store, n int) task.Ref {
 }
 
 // running is a task whose execution has begun on so many steps.
-func running(t *testing.T, s *Store, n, steps int) task.Ref {
+func running(t *testing.T, s *Store, n, steps int) aggregate.Ref {
 	t.Helper()
 	ref := waitingPrompt(t, s, n)
 	decided(t, s, ref, approvePrompt, beginProcess, finishProcess(steps), approveProcess, start)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/task"
 )
 
@@ -20,10 +21,10 @@ type TaskFilter struct {
 // or a cursor that is not this list's.
 func (s *Store) Tasks(ctx context.Context, tenant string, f TaskFilter, cursor string, limit int) (Page[task.Task], error) {
 	if !keyPart(tenant) {
-		return Page[task.Task]{}, fmt.Errorf("tenant %.40q: %w", tenant, task.ErrNotFound)
+		return Page[task.Task]{}, fmt.Errorf("tenant %.40q: %w", tenant, aggregate.ErrNotFound)
 	}
 	if _, ok := task.TaskMoves[f.Status]; f.Status != "" && !ok {
-		return Page[task.Task]{}, task.ErrField{Field: "status", Limit: "must be extracted, running, completed, failed or cancelled"}
+		return Page[task.Task]{}, aggregate.ErrField{Field: "status", Limit: "must be extracted, running, completed, failed or cancelled"}
 	}
 	l := listing{name: "tasks", owner: "TASK#" + tenant + "#", filter: []string{string(f.Status), f.Requester}}
 	switch {

@@ -10,7 +10,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"ringi/shared/task"
+	"ringi/shared/aggregate"
+	"ringi/shared/tenancy"
 )
 
 const (
@@ -27,14 +28,14 @@ type slugRow struct {
 }
 
 // Tenant reads a tenant, or returns task.ErrNotFound.
-func (s *Store) Tenant(ctx context.Context, tenant string) (task.Tenant, error) {
+func (s *Store) Tenant(ctx context.Context, tenant string) (tenancy.Tenant, error) {
 	pk, err := tenantPartition(tenant)
 	if err != nil {
-		return task.Tenant{}, err
+		return tenancy.Tenant{}, err
 	}
-	var t task.Tenant
+	var t tenancy.Tenant
 	if err := s.get(ctx, pk, tenantKey, &t); err != nil {
-		return task.Tenant{}, fmt.Errorf("read tenant %s: %w", tenant, err)
+		return tenancy.Tenant{}, fmt.Errorf("read tenant %s: %w", tenant, err)
 	}
 	return t, nil
 }
@@ -42,12 +43,12 @@ func (s *Store) Tenant(ctx context.Context, tenant string) (task.Tenant, error) 
 // Bootstrap makes a tenant at first contact: its row, its slug and its settings,
 // in one transaction. A slug that another tenant has gets the team's id behind
 // it. A tenant that is there is returned as it is.
-func (s *Store) Bootstrap(ctx context.Context, t task.Tenant, now time.Time) (task.Tenant, error) {
+func (s *Store) Bootstrap(ctx context.Context, t tenancy.Tenant, now time.Time) (tenancy.Tenant, error) {
 	stop, wait := time.Now().Add(retryFor), newBackoff(20*time.Millisecond, 400*time.Millisecond)
 	withSettings := true
 	for {
 		was, err := s.Tenant(ctx, t.ID)
-		if !errors.Is(err, task.ErrNotFound) {
+		if !errors.Is(err, aggregate.ErrNotFound) {
 			return was, err
 		}
 		made, err := s.bootstrap(ctx, t, withSettings, now)
@@ -56,24 +57,24 @@ func (s *Store) Bootstrap(ctx context.Context, t task.Tenant, now time.Time) (ta
 		case err == nil:
 			return made, nil
 		case !errors.As(err, &l):
-			return task.Tenant{}, fmt.Errorf("make tenant %s: %w", t.ID, err)
+			return tenancy.Tenant{}, fmt.Errorf("make tenant %s: %w", t.ID, err)
 		case l.failed(1) && t.Slug != longSlug(t):
 			t.Slug = longSlug(t)
 		case l.failed(2):
 			withSettings = false // they were saved before the tenant was known
 		}
 		if !wait.until(ctx, stop) {
-			return task.Tenant{}, fmt.Errorf("make tenant %s: %w", t.ID, err)
+			return tenancy.Tenant{}, fmt.Errorf("make tenant %s: %w", t.ID, err)
 		}
 	}
 }
 
-func (s *Store) bootstrap(ctx context.Context, t task.Tenant, withSettings bool, now time.Time) (task.Tenant, error) {
+func (s *Store) bootstrap(ctx context.Context, t tenancy.Tenant, withSettings bool, now time.Time) (tenancy.Tenant, error) {
 	pk, err := tenantPartition(t.ID)
 	if err != nil {
 		return t, err
 	}
-	settings := task.DefaultSettings()
+	settings := tenancy.DefaultSettings()
 	settings.Slug = t.Slug
 	if err := settings.Validate(); err != nil {
 		return t, err
@@ -101,7 +102,7 @@ func (s *Store) bootstrap(ctx context.Context, t task.Tenant, withSettings bool,
 
 // NameTenant gives a tenant that was read as t another name. It returns
 // task.ErrNotFound without a tenant, and does nothing when somebody was faster.
-func (s *Store) NameTenant(ctx context.Context, t task.Tenant, name string, now time.Time) error {
+func (s *Store) NameTenant(ctx context.Context, t tenancy.Tenant, name string, now time.Time) error {
 	pk, err := tenantPartition(t.ID)
 	if err != nil {
 		return err
@@ -120,7 +121,7 @@ func (s *Store) NameTenant(ctx context.Context, t task.Tenant, name string, now 
 //
 // It returns task.ErrNotFound without a tenant, task.ErrField for a value out of bounds or
 // nobody who saves, task.ErrConflict when somebody saved in between.
-func (s *Store) SaveTenant(ctx context.Context, t task.Tenant, by task.Actor, now time.Time) error {
+func (s *Store) SaveTenant(ctx context.Context, t tenancy.Tenant, by aggregate.Actor, now time.Time) error {
 	if err := t.Validate(); err != nil {
 		return err
 	}
@@ -132,7 +133,7 @@ func (s *Store) SaveTenant(ctx context.Context, t task.Tenant, by task.Actor, no
 		return err
 	}
 	if was.Rev != t.Rev {
-		return fmt.Errorf("save tenant %s: %w", t.ID, task.ErrConflict)
+		return fmt.Errorf("save tenant %s: %w", t.ID, aggregate.ErrConflict)
 	}
 	var fields []string
 	if !slices.Equal(was.Admins, t.Admins) {
@@ -155,8 +156,8 @@ func (s *Store) SaveTenant(ctx context.Context, t task.Tenant, by task.Actor, no
 		TableName: &s.table, Key: key("TENANT#"+t.ID, tenantKey), UpdateExpression: e.update(), ConditionExpression: as,
 		ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
 	}}
-	err = s.transactAudited(ctx, []types.TransactWriteItem{update}, task.AuditEntry{
-		TenantID: t.ID, Action: task.SettingsUpdated, ResourceType: "tenant", ResourceID: t.ID, Details: details(map[string]any{"fields": fields}),
+	err = s.transactAudited(ctx, []types.TransactWriteItem{update}, aggregate.AuditEntry{
+		TenantID: t.ID, Action: tenancy.SettingsUpdated, ResourceType: "tenant", ResourceID: t.ID, Details: details(map[string]any{"fields": fields}),
 	}, by, now)
 	if err != nil {
 		return fmt.Errorf("save tenant %s: %w", t.ID, err)
@@ -165,7 +166,7 @@ func (s *Store) SaveTenant(ctx context.Context, t task.Tenant, by task.Actor, no
 }
 
 // longSlug is the slug with the team's id behind it, which no other tenant has.
-func longSlug(t task.Tenant) string {
+func longSlug(t tenancy.Tenant) string {
 	tail := "-" + strings.ToLower(t.TeamID)
 	head := strings.TrimSuffix(t.Slug, tail)
 	return head[:min(len(head), max(0, maxSlug-len(tail)))] + tail

@@ -11,11 +11,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"ringi/shared/task"
+	"ringi/shared/aggregate"
+	"ringi/shared/tenancy"
 )
 
-func workspace(team string) task.Tenant {
-	return task.Tenant{ID: task.TenantID(team), Name: "株式会社 " + team, Slug: "default", TeamID: team, Admins: []string{"U0ADMIN"}}
+func workspace(team string) tenancy.Tenant {
+	return tenancy.Tenant{ID: aggregate.TenantID(team), Name: "株式会社 " + team, Slug: "default", TeamID: team, Admins: []string{"U0ADMIN"}}
 }
 
 func testTenants(t *testing.T, s *suite) {
@@ -88,7 +89,7 @@ func testTenants(t *testing.T, s *suite) {
 
 	t.Run("eight at once make one tenant", func(t *testing.T) {
 		var all sync.WaitGroup
-		got := make([]task.Tenant, 8)
+		got := make([]tenancy.Tenant, 8)
 		for i := range got {
 			all.Go(func() {
 				x := workspace("T0THIRD")
@@ -113,7 +114,7 @@ func testTenants(t *testing.T, s *suite) {
 	t.Run("settings saved before are kept", func(t *testing.T) {
 		x := workspace("T0EARLY")
 		x.Slug = "early"
-		settings := task.DefaultSettings()
+		settings := tenancy.DefaultSettings()
 		settings.Locale = "en"
 		if _, err := st.SaveSettings(t.Context(), x.ID, settings, approver(), at()); err != nil {
 			t.Fatal(err)
@@ -129,7 +130,7 @@ func testTenants(t *testing.T, s *suite) {
 	t.Run("a slug that is none is refused", func(t *testing.T) {
 		x := workspace("T0BAD")
 		x.Slug = "Not A Slug"
-		var bad task.ErrField
+		var bad aggregate.ErrField
 		if _, err := st.Bootstrap(t.Context(), x, at()); !errors.As(err, &bad) || bad.Field != "slug" {
 			t.Errorf("%v, want ErrField of slug", err)
 		}
@@ -156,34 +157,34 @@ func testTenants(t *testing.T, s *suite) {
 			}
 		}
 		log := auditOfTenant(t, st, x.ID)
-		if len(log) != 1 || log[0].Action != task.SettingsUpdated || log[0].ActorID != approver().ID || log[0].ResourceType != "tenant" || log[0].Details != `{"fields":["admins","name"]}` {
+		if len(log) != 1 || log[0].Action != tenancy.SettingsUpdated || log[0].ActorID != approver().ID || log[0].ResourceType != "tenant" || log[0].Details != `{"fields":["admins","name"]}` {
 			t.Errorf("%+v", log)
 		}
-		if err := st.SaveTenant(t.Context(), before, approver(), at()); !errors.Is(err, task.ErrConflict) {
+		if err := st.SaveTenant(t.Context(), before, approver(), at()); !errors.Is(err, aggregate.ErrConflict) {
 			t.Errorf("over another's change: %v, want ErrConflict", err)
 		}
-		if err := st.SaveTenant(t.Context(), task.Tenant{ID: "01NOBODY", Name: "x"}, approver(), at()); !errors.Is(err, task.ErrNotFound) {
+		if err := st.SaveTenant(t.Context(), tenancy.Tenant{ID: "01NOBODY", Name: "x"}, approver(), at()); !errors.Is(err, aggregate.ErrNotFound) {
 			t.Errorf("%v, want ErrNotFound", err)
 		}
-		for field, change := range map[string]func(*task.Tenant){
-			"name": func(x *task.Tenant) { x.Name = "" }, "admins[0]": func(x *task.Tenant) { x.Admins = []string{"@sato"} },
-			"admins": func(x *task.Tenant) { x.Admins = slices.Repeat([]string{"U1"}, 51) },
+		for field, change := range map[string]func(*tenancy.Tenant){
+			"name": func(x *tenancy.Tenant) { x.Name = "" }, "admins[0]": func(x *tenancy.Tenant) { x.Admins = []string{"@sato"} },
+			"admins": func(x *tenancy.Tenant) { x.Admins = slices.Repeat([]string{"U1"}, 51) },
 		} {
 			bent := x
 			change(&bent)
-			var bad task.ErrField
+			var bad aggregate.ErrField
 			if err := st.SaveTenant(t.Context(), bent, approver(), at()); !errors.As(err, &bad) || bad.Field != field {
 				t.Errorf("%v, want ErrField of %s", err, field)
 			}
 		}
-		var bad task.ErrField
-		if err := st.SaveTenant(t.Context(), x, task.System(), at()); !errors.As(err, &bad) || bad.Field != "updated_by" {
+		var bad aggregate.ErrField
+		if err := st.SaveTenant(t.Context(), x, aggregate.System(), at()); !errors.As(err, &bad) || bad.Field != "updated_by" {
 			t.Errorf("saved by the system: %v", err)
 		}
 	})
 
 	t.Run("a tenant that is not there", func(t *testing.T) {
-		if _, err := st.Tenant(t.Context(), "01NOBODY"); !errors.Is(err, task.ErrNotFound) {
+		if _, err := st.Tenant(t.Context(), "01NOBODY"); !errors.Is(err, aggregate.ErrNotFound) {
 			t.Errorf("%v, want ErrNotFound", err)
 		}
 	})

@@ -8,7 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"ringi/shared/task"
+	"ringi/shared/aggregate"
 )
 
 func threadOf(tenant, channel, thread string) string {
@@ -17,9 +17,9 @@ func threadOf(tenant, channel, thread string) string {
 
 // Thread lists the newest requests that were written as replies in a thread, at most
 // limit. The index may be a moment behind: load a task before deciding anything on it.
-func (s *Store) Thread(ctx context.Context, tenant, channel, thread string, limit int) ([]task.Ref, error) {
+func (s *Store) Thread(ctx context.Context, tenant, channel, thread string, limit int) ([]aggregate.Ref, error) {
 	if !keyPart(tenant) || !keyPart(channel) || !keyPart(thread) {
-		return nil, fmt.Errorf("thread %.40q: %w", thread, task.ErrNotFound)
+		return nil, fmt.Errorf("thread %.40q: %w", thread, aggregate.ErrNotFound)
 	}
 	e := newExpression()
 	out, err := s.db.Query(ctx, &dynamodb.QueryInput{
@@ -30,10 +30,10 @@ func (s *Store) Thread(ctx context.Context, tenant, channel, thread string, limi
 	if err != nil {
 		return nil, fmt.Errorf("list the requests of thread %s: %w", thread, err)
 	}
-	var refs []task.Ref
+	var refs []aggregate.Ref
 	for _, it := range out.Items {
 		if _, id, ok := strings.Cut(textOf(it, "GSI1SK"), "#"); ok {
-			refs = append(refs, task.Ref{Tenant: tenant, Task: id})
+			refs = append(refs, aggregate.Ref{Tenant: tenant, Task: id})
 		}
 	}
 	return refs, nil

@@ -9,7 +9,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"ringi/shared/task"
+	"ringi/shared/aggregate"
+	"ringi/shared/tenancy"
 )
 
 const toolPrefix = "TOOL#"
@@ -19,16 +20,16 @@ func toolKey(name string) string { return toolPrefix + name }
 // ToolPermission reads whether a tenant's tasks may call a tool. Without a row a
 // tool of Ringi's own is allowed and one of an MCP server is not: then found is
 // false and the revision 0, which a claim relies on as well.
-func (s *Store) ToolPermission(ctx context.Context, tenant, name string) (p task.ToolPermission, found bool, err error) {
+func (s *Store) ToolPermission(ctx context.Context, tenant, name string) (p tenancy.ToolPermission, found bool, err error) {
 	pk, err := tenantPartition(tenant)
 	if err != nil {
 		return p, false, err
 	}
 	err = s.get(ctx, pk, toolKey(name), &p)
 	switch {
-	case errors.Is(err, task.ErrNotFound):
-		_, _, foreign := task.ServerTool(name)
-		return task.ToolPermission{TenantID: tenant, ToolName: name, Allowed: !foreign, Constraints: "{}"}, false, nil
+	case errors.Is(err, aggregate.ErrNotFound):
+		_, _, foreign := tenancy.ServerTool(name)
+		return tenancy.ToolPermission{TenantID: tenant, ToolName: name, Allowed: !foreign, Constraints: "{}"}, false, nil
 	case err != nil:
 		return p, false, fmt.Errorf("read permission of tool %s: %w", name, err)
 	}
@@ -36,13 +37,13 @@ func (s *Store) ToolPermission(ctx context.Context, tenant, name string) (p task
 }
 
 // ToolPermissions returns all rows of a tenant, by name.
-func (s *Store) ToolPermissions(ctx context.Context, tenant string) ([]task.ToolPermission, error) {
-	return owned[task.ToolPermission](ctx, s, tenant, toolPrefix)
+func (s *Store) ToolPermissions(ctx context.Context, tenant string) ([]tenancy.ToolPermission, error) {
+	return owned[tenancy.ToolPermission](ctx, s, tenant, toolPrefix)
 }
 
 // SaveToolPermission writes x over the permission of revision x.Rev, 0 for a
 // new one, with its audit entry. It returns task.ErrConflict when somebody saved in between.
-func (s *Store) SaveToolPermission(ctx context.Context, x task.ToolPermission, by task.Actor, now time.Time) (task.ToolPermission, error) {
+func (s *Store) SaveToolPermission(ctx context.Context, x tenancy.ToolPermission, by aggregate.Actor, now time.Time) (tenancy.ToolPermission, error) {
 	if x.Constraints == "" {
 		x.Constraints = "{}"
 	}
@@ -66,8 +67,8 @@ func (s *Store) SaveToolPermission(ctx context.Context, x task.ToolPermission, b
 	if err != nil {
 		return x, err
 	}
-	err = s.transactAudited(ctx, []types.TransactWriteItem{s.put(it, rev)}, task.AuditEntry{
-		TenantID: x.TenantID, Action: task.ToolPermissionUpdated, ResourceType: "tool_permission", ResourceID: x.ID,
+	err = s.transactAudited(ctx, []types.TransactWriteItem{s.put(it, rev)}, aggregate.AuditEntry{
+		TenantID: x.TenantID, Action: tenancy.ToolPermissionUpdated, ResourceType: "tool_permission", ResourceID: x.ID,
 		Details: permissionDetails(x),
 	}, by, now)
 	if err != nil {
@@ -79,7 +80,7 @@ func (s *Store) SaveToolPermission(ctx context.Context, x task.ToolPermission, b
 // NoteToolChanged switches a tool of an MCP server off, as of the permission x: the
 // server has another one now. Saving the permission ends that. Noted already, or
 // saved by an administrator since x was read, it stays as it is.
-func (s *Store) NoteToolChanged(ctx context.Context, x task.ToolPermission, now time.Time) error {
+func (s *Store) NoteToolChanged(ctx context.Context, x tenancy.ToolPermission, now time.Time) error {
 	pk, err := tenantPartition(x.TenantID)
 	if err != nil {
 		return err
@@ -92,35 +93,35 @@ func (s *Store) NoteToolChanged(ctx context.Context, x task.ToolPermission, now 
 		TableName: &s.table, Key: key(pk, toolKey(x.ToolName)), UpdateExpression: e.update(), ConditionExpression: as,
 		ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
 	}}
-	err = s.transactAudited(ctx, []types.TransactWriteItem{update}, task.AuditEntry{
-		TenantID: x.TenantID, Action: task.ToolPermissionUpdated, ResourceType: "tool_permission", ResourceID: x.ID,
+	err = s.transactAudited(ctx, []types.TransactWriteItem{update}, aggregate.AuditEntry{
+		TenantID: x.TenantID, Action: tenancy.ToolPermissionUpdated, ResourceType: "tool_permission", ResourceID: x.ID,
 		Details: details(map[string]any{"tool": x.ToolName, "allowed": false, "changed": true}),
-	}, task.System(), now)
-	if err != nil && !errors.Is(err, task.ErrConflict) {
+	}, aggregate.System(), now)
+	if err != nil && !errors.Is(err, aggregate.ErrConflict) {
 		return fmt.Errorf("note that tool %s has changed: %w", x.ToolName, err)
 	}
 	return nil
 }
 
-func checkPermission(x task.ToolPermission) error {
+func checkPermission(x tenancy.ToolPermission) error {
 	if x.ToolName == "" || len(x.ToolName) > 100 {
-		return task.ErrField{Field: "tool_name", Limit: "must have 1 to 100 bytes"}
+		return aggregate.ErrField{Field: "tool_name", Limit: "must have 1 to 100 bytes"}
 	}
 	if _, err := x.Bounds(); err != nil {
 		return err
 	}
-	_, _, foreign := task.ServerTool(x.ToolName)
+	_, _, foreign := tenancy.ServerTool(x.ToolName)
 	switch {
 	case x.Pin == nil && foreign && x.Allowed, x.Pin != nil && !foreign:
-		return task.ErrField{Field: "pin", Limit: "must be there for an MCP server's tool that is allowed, and for no other"}
+		return aggregate.ErrField{Field: "pin", Limit: "must be there for an MCP server's tool that is allowed, and for no other"}
 	case x.Pin == nil:
 		return nil
-	case x.Pin.Effect != task.Read && x.Pin.Effect != task.Write:
-		return task.ErrField{Field: "pin.effect", Limit: "must be read or write"}
+	case x.Pin.Effect != aggregate.Read && x.Pin.Effect != aggregate.Write:
+		return aggregate.ErrField{Field: "pin.effect", Limit: "must be read or write"}
 	}
-	for _, schema := range []task.JSON{x.Pin.Input, x.Pin.Output} {
+	for _, schema := range []aggregate.JSON{x.Pin.Input, x.Pin.Output} {
 		if schema != "" && !json.Valid([]byte(schema)) || len(schema) > 64<<10 {
-			return task.ErrField{Field: "pin", Limit: "must have schemas that are JSON of at most 65536 bytes"}
+			return aggregate.ErrField{Field: "pin", Limit: "must have schemas that are JSON of at most 65536 bytes"}
 		}
 	}
 	return nil
@@ -128,7 +129,7 @@ func checkPermission(x task.ToolPermission) error {
 
 // permissionDetails say which tool exactly was allowed, and within which bounds; the
 // hash stands for what its server said of it.
-func permissionDetails(x task.ToolPermission) task.JSON {
+func permissionDetails(x tenancy.ToolPermission) aggregate.JSON {
 	d := map[string]any{"tool": x.ToolName, "allowed": x.Allowed}
 	if x.Constraints != "{}" {
 		d["constraints"] = x.Constraints

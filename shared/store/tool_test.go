@@ -7,7 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"ringi/shared/task"
+	"ringi/shared/aggregate"
+	"ringi/shared/tenancy"
 )
 
 func testTools(t *testing.T, s *suite) {
@@ -31,7 +32,7 @@ func testTools(t *testing.T, s *suite) {
 	if got.Allowed || got.Rev != 1 || got.Constraints != p.Constraints || !got.CreatedAt.Equal(at()) {
 		t.Errorf("%+v", got)
 	}
-	if _, err := st.SaveToolPermission(t.Context(), p, approver(), at()); !errors.Is(err, task.ErrConflict) {
+	if _, err := st.SaveToolPermission(t.Context(), p, approver(), at()); !errors.Is(err, aggregate.ErrConflict) {
 		t.Errorf("%v, want ErrConflict", err)
 	}
 	got.Allowed = true
@@ -43,12 +44,12 @@ func testTools(t *testing.T, s *suite) {
 		t.Errorf("%+v, %v", every, err)
 	}
 	log := auditOfTenant(t, st, tenant)
-	if len(log) != 2 || log[0].Action != task.ToolPermissionUpdated || log[0].Details != `{"allowed":false,"constraints":{"recipients":["U123"]},"tool":"send_slack_dm"}` {
+	if len(log) != 2 || log[0].Action != tenancy.ToolPermissionUpdated || log[0].Details != `{"allowed":false,"constraints":{"recipients":["U123"]},"tool":"send_slack_dm"}` {
 		t.Errorf("%+v", log)
 	}
-	for field, x := range map[string]task.ToolPermission{"tool_name": {TenantID: tenant}, "constraints": {TenantID: tenant, ToolName: "x", Constraints: "{"},
+	for field, x := range map[string]tenancy.ToolPermission{"tool_name": {TenantID: tenant}, "constraints": {TenantID: tenant, ToolName: "x", Constraints: "{"},
 		"constraints.recipients": {TenantID: tenant, ToolName: "list_employees", Constraints: `{"recipients":["U123"]}`}} {
-		var bad task.ErrField
+		var bad aggregate.ErrField
 		if _, err := st.SaveToolPermission(t.Context(), x, approver(), at()); !errors.As(err, &bad) || bad.Field != field {
 			t.Errorf("%v, want ErrField of %s", err, field)
 		}
@@ -63,7 +64,7 @@ func testServerTool(t *testing.T, st *Store) {
 		t.Fatalf("without a row: %+v, %v, %v; want it off", p, found, err)
 	}
 	p.Allowed = true
-	p.Pin = &task.Pin{URL: "https://example.com", Title: "予約", Description: "Books.", Input: `{"type":"object"}`, Output: `{"maximum":9007199254740993}`, Effect: task.Write, Hash: "h"}
+	p.Pin = &tenancy.Pin{URL: "https://example.com", Title: "予約", Description: "Books.", Input: `{"type":"object"}`, Output: `{"maximum":9007199254740993}`, Effect: aggregate.Write, Hash: "h"}
 	saved, err := st.SaveToolPermission(t.Context(), p, approver(), at().Add(2*time.Hour))
 	if err != nil {
 		t.Fatal(err)
@@ -85,7 +86,7 @@ func testServerTool(t *testing.T, st *Store) {
 		t.Errorf("%+v, %v", noted, err)
 	}
 	log := auditOfTenant(t, st, tenant)
-	if len(log) != 4 || log[3].ActorType != task.ActorSystem || log[3].Details != `{"allowed":false,"changed":true,"tool":"rooms.book"}` {
+	if len(log) != 4 || log[3].ActorType != aggregate.ActorSystem || log[3].Details != `{"allowed":false,"changed":true,"tool":"rooms.book"}` {
 		t.Errorf("%+v", log)
 	}
 	noted.ChangedAt = nil
@@ -98,18 +99,18 @@ func testServerTool(t *testing.T, st *Store) {
 	if again, _, _ := st.ToolPermission(t.Context(), tenant, "rooms.book"); again.ChangedAt != nil {
 		t.Error("what an administrator has just allowed was switched off")
 	}
-	for field, change := range map[string]func(*task.ToolPermission){
-		"pin":        func(x *task.ToolPermission) { x.Pin = nil },
-		"pin.effect": func(x *task.ToolPermission) { x.Pin = &task.Pin{} },
+	for field, change := range map[string]func(*tenancy.ToolPermission){
+		"pin":        func(x *tenancy.ToolPermission) { x.Pin = nil },
+		"pin.effect": func(x *tenancy.ToolPermission) { x.Pin = &tenancy.Pin{} },
 	} {
 		x := got
 		change(&x)
-		var bad task.ErrField
+		var bad aggregate.ErrField
 		if _, err := st.SaveToolPermission(t.Context(), x, approver(), at()); !errors.As(err, &bad) || bad.Field != field {
 			t.Errorf("%v, want ErrField of %s", err, field)
 		}
 	}
-	own := task.ToolPermission{TenantID: tenant, ToolName: "send_email", Allowed: true, Pin: got.Pin}
+	own := tenancy.ToolPermission{TenantID: tenant, ToolName: "send_email", Allowed: true, Pin: got.Pin}
 	if _, err := st.SaveToolPermission(t.Context(), own, approver(), at()); err == nil {
 		t.Error("a tool of Ringi's own was pinned")
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"testing"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/task"
 )
 
@@ -19,21 +20,21 @@ func testTornReads(t *testing.T, s *suite) {
 	for i, c := range []struct {
 		name   string
 		before []decision
-		row    func(*task.Aggregate) task.Row // whose old image is seen
-		moves  decision                       // it, meanwhile
-		torn   decision                       // over the old row and the new head
+		row    func(*task.Aggregate) aggregate.Row // whose old image is seen
+		moves  decision                            // it, meanwhile
+		torn   decision                            // over the old row and the new head
 	}{
 		{
 			"a claim that did not see the cancelled execution", toExecution,
-			func(a *task.Aggregate) task.Row { return a.Execution() }, cancel, forgetEnd(claim(1)),
+			func(a *task.Aggregate) aggregate.Row { return a.Execution() }, cancel, forgetEnd(claim(1)),
 		},
 		{
 			"an approval that did not see the rejection", toPrompt,
-			func(a *task.Aggregate) task.Row { return a.Prompt() }, rejectPrompt, approvePrompt,
+			func(a *task.Aggregate) aggregate.Row { return a.Prompt() }, rejectPrompt, approvePrompt,
 		},
 		{
 			"a completion that did not see the cancellation", toResult,
-			func(a *task.Aggregate) task.Row { return a.Execution() }, cancel,
+			func(a *task.Aggregate) aggregate.Row { return a.Execution() }, cancel,
 			forgetEnd(func(a *task.Aggregate) (task.Change, error) {
 				open := *a.Task
 				open.Status = task.TaskRunning
@@ -43,7 +44,7 @@ func testTornReads(t *testing.T, s *suite) {
 		},
 		{
 			"a prompt that only relied on the task and did not see it cancelled", []decision{extract},
-			func(a *task.Aggregate) task.Row { return a.Task }, cancel, forgetEnd(beginPrompt),
+			func(a *task.Aggregate) aggregate.Row { return a.Task }, cancel, forgetEnd(beginPrompt),
 		},
 	} {
 		t.Run(c.name+" fails", func(t *testing.T) {
@@ -72,7 +73,7 @@ func testTornReads(t *testing.T, s *suite) {
 			if err != nil {
 				t.Fatalf("the torn rows refuse by themselves, which proves nothing: %v", err)
 			}
-			if _, err := st.Commit(t.Context(), torn, change); !errors.Is(err, task.ErrConflict) {
+			if _, err := st.Commit(t.Context(), torn, change); !errors.Is(err, aggregate.ErrConflict) {
 				t.Errorf("%v, want ErrConflict", err)
 			}
 			after, err := st.Head(t.Context(), ref)

@@ -13,8 +13,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/sleep"
-	"ringi/shared/task"
 )
 
 // maxActions is DynamoDB's limit on one transaction.
@@ -67,7 +67,7 @@ func (l *lost) Error() string {
 	return "the transaction was refused"
 }
 
-func (l *lost) Unwrap() error { return task.ErrConflict }
+func (l *lost) Unwrap() error { return aggregate.ErrConflict }
 
 // failed reports whether the condition of action i did.
 func (l *lost) failed(i int) bool {

@@ -8,7 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"ringi/shared/task"
+	"ringi/shared/aggregate"
 )
 
 // errCondition is a single write whose condition failed on an item that is there.
@@ -33,7 +33,7 @@ func (s *Store) update(ctx context.Context, k item, e *expression, condition *st
 	case err == nil:
 		return out.Attributes, nil
 	case errors.As(err, &failed) && failed.Item == nil:
-		return nil, task.ErrNotFound
+		return nil, aggregate.ErrNotFound
 	case errors.As(err, &failed):
 		return failed.Item, errCondition
 	}

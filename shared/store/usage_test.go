@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/task"
 )
 
@@ -19,7 +20,7 @@ func testUsage(t *testing.T, s *suite) {
 		}
 		return a
 	}
-	pay := func(u task.Usage, decide func(a *task.Aggregate) (task.Change, error)) {
+	pay := func(u aggregate.Usage, decide func(a *task.Aggregate) (task.Change, error)) {
 		t.Helper()
 		after, err := st.Decide(t.Context(), ref, task.Charge(u, at(), decide))
 		if err != nil {
@@ -29,8 +30,8 @@ func testUsage(t *testing.T, s *suite) {
 			t.Error("what was loaded is not what was committed:", diff)
 		}
 	}
-	used := func(id string) task.Usage {
-		return task.Usage{
+	used := func(id string) aggregate.Usage {
+		return aggregate.Usage{
 			ID: id, Provider: "anthropic", Model: "claude-sonnet-4-6", Prompt: "extract.ja.1", RequestID: "req_1", Calls: 1,
 			Input: 1 << 40, Output: 2, Cached: 3, Written: 4, MS: 5, Cost: 3_500_000, Unpriced: 1,
 		}
@@ -50,7 +51,7 @@ func testUsage(t *testing.T, s *suite) {
 	if diff := cmp.Diff(&want, a.Task.Usage); diff != "" {
 		t.Error(diff)
 	}
-	sum := task.Usage{Calls: 2, Input: 2 << 40, Output: 4, Cached: 6, MS: 10, Cost: 7_000_000, Unpriced: 2}
+	sum := aggregate.Usage{Calls: 2, Input: 2 << 40, Output: 4, Cached: 6, MS: 10, Cost: 7_000_000, Unpriced: 2}
 	if diff := cmp.Diff(&sum, a.Head.Usage); diff != "" || a.Head.Aside != 0 {
 		t.Errorf("%s aside %d", diff, a.Head.Aside)
 	}

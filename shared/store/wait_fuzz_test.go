@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/task"
 )
 
@@ -21,7 +22,7 @@ func FuzzWait(f *testing.F) {
 		if millis < -limit || millis > limit {
 			return
 		}
-		want := task.Wait{Gate: gate, Token: token, Run: run, Entered: time.UnixMilli(millis).UTC(), Retry: retry}
+		want := aggregate.Wait{Gate: gate, Token: token, Run: run, Entered: time.UnixMilli(millis).UTC(), Retry: retry}
 		if want.Entered.Year() < 0 {
 			return
 		}
@@ -33,7 +34,7 @@ func FuzzWait(f *testing.F) {
 		if err := unpackRow(&a, it); err != nil {
 			t.Fatalf("%+v: %v", want, err)
 		}
-		if diff := cmp.Diff([]task.Wait{want}, a.Waits); diff != "" {
+		if diff := cmp.Diff([]aggregate.Wait{want}, a.Waits); diff != "" {
 			t.Error(diff)
 		}
 		if len(a.Rows()) != 0 || a.Head.TaskID != "1" || want.Key() != "WAIT#"+gate {

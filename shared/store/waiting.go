@@ -5,7 +5,7 @@ import (
 	"log/slog"
 	"slices"
 
-	"ringi/shared/task"
+	"ringi/shared/aggregate"
 )
 
 // maxRedrawn bounds how many waiting tasks a change of the settings has drawn anew at
@@ -26,7 +26,7 @@ func (s *Store) redrawWaiting(ctx context.Context, tenant string, fields []strin
 		return
 	}
 	for _, x := range waiting.Items {
-		if err := s.Redraw(ctx, task.Ref{Tenant: tenant, Task: x.TaskID}); err != nil {
+		if err := s.Redraw(ctx, aggregate.Ref{Tenant: tenant, Task: x.TaskID}); err != nil {
 			slog.WarnContext(ctx, "a card keeps the old settings", "task_id", x.TaskID, "err", err)
 		}
 	}

@@ -6,12 +6,12 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"ringi/shared/task"
+	"ringi/shared/aggregate"
 )
 
 // PutWait keeps the token of a run that waits at a gate. It returns ErrStale
 // when the row is of a newer run, of a state entered later, or of a later retry.
-func (s *Store) PutWait(ctx context.Context, ref task.Ref, w task.Wait) error {
+func (s *Store) PutWait(ctx context.Context, ref aggregate.Ref, w aggregate.Wait) error {
 	pk, err := partition(ref)
 	if err != nil {
 		return err
@@ -46,7 +46,7 @@ func (s *Store) PutWait(ctx context.Context, ref task.Ref, w task.Wait) error {
 
 // DropWait forgets a token that was answered. A row that is gone or holds
 // another token is left as it is.
-func (s *Store) DropWait(ctx context.Context, ref task.Ref, w task.Wait) error {
+func (s *Store) DropWait(ctx context.Context, ref aggregate.Ref, w aggregate.Wait) error {
 	pk, err := partition(ref)
 	if err != nil {
 		return err

@@ -7,16 +7,16 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"ringi/shared/task"
+	"ringi/shared/aggregate"
 )
 
 func testWaits(t *testing.T, s *suite) {
 	st := s.store(t)
 	ref := created(t, st, 1)
-	wait := func(token string, run int, entered time.Duration, retry int) task.Wait {
-		return task.Wait{Gate: "PROMPT#0001", Token: token, Run: run, Entered: at().Add(entered), Retry: retry}
+	wait := func(token string, run int, entered time.Duration, retry int) aggregate.Wait {
+		return aggregate.Wait{Gate: "PROMPT#0001", Token: token, Run: run, Entered: at().Add(entered), Retry: retry}
 	}
-	held := func(t *testing.T) []task.Wait {
+	held := func(t *testing.T) []aggregate.Wait {
 		t.Helper()
 		a, err := st.Load(t.Context(), ref)
 		if err != nil {
@@ -27,8 +27,8 @@ func testWaits(t *testing.T, s *suite) {
 
 	for _, c := range []struct {
 		name  string
-		was   task.Wait
-		put   task.Wait
+		was   aggregate.Wait
+		put   aggregate.Wait
 		stale bool
 	}{
 		{"the same again", wait("a", 2, 0, 1), wait("a", 2, 0, 1), false},
@@ -57,7 +57,7 @@ func testWaits(t *testing.T, s *suite) {
 			if c.stale {
 				want = c.was
 			}
-			if diff := cmp.Diff([]task.Wait{want}, held(t)); diff != "" {
+			if diff := cmp.Diff([]aggregate.Wait{want}, held(t)); diff != "" {
 				t.Error(diff)
 			}
 		})

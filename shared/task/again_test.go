@@ -4,6 +4,8 @@ import (
 	"errors"
 	"testing"
 	"time"
+
+	"ringi/shared/aggregate"
 )
 
 func TestASecondWishForTheSameGeneration(t *testing.T) {
@@ -14,7 +16,7 @@ func TestASecondWishForTheSameGeneration(t *testing.T) {
 
 	s.nothing(s.retryGeneration)
 	_, err := s.load().RetryGeneration(person(suzuki), s.policy, s.now)
-	if d := (ErrDecided{}); !errors.As(err, &d) || d.Status != "retried" || d.By != requester || !d.At.Equal(asked) {
+	if d := (aggregate.ErrDecided{}); !errors.As(err, &d) || d.Status != "retried" || d.By != requester || !d.At.Equal(asked) {
 		t.Errorf("another person is told %v", err)
 	}
 	if s.head.Run != 2 {
@@ -97,7 +99,7 @@ func TestAClaimWhoseAnswerWasLostIsStillTheClaim(t *testing.T) {
 	s.do(func(a *Aggregate, now time.Time) (Change, error) { return a.ClaimStep(1, held, now) })
 	s.nothing(func(a *Aggregate, now time.Time) (Change, error) { return a.ClaimStep(1, held, now) })
 	s.do(s.finish(done))
-	s.refused(func(a *Aggregate, now time.Time) (Change, error) { return a.ClaimStep(1, held, now) }, ErrMoved)
+	s.refused(func(a *Aggregate, now time.Time) (Change, error) { return a.ClaimStep(1, held, now) }, aggregate.ErrMoved)
 }
 
 func TestTimeDoesNotTakeBackWhatWasDone(t *testing.T) {
@@ -127,7 +129,7 @@ func TestAClickThatSeesAnEndHalfWrittenLooksAgain(t *testing.T) {
 			return a.RejectPrompt(id, "x", person(suzuki), s.policy, now)
 		},
 	} {
-		if _, err := d(a, s.now); !errors.Is(err, ErrConflict) {
+		if _, err := d(a, s.now); !errors.Is(err, aggregate.ErrConflict) {
 			t.Errorf("%s: %v, want ErrConflict", name, err)
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"ringi/shared/aggregate"
 )
 
 // Aggregate is every row of one task, as one consistent Query returned them. A
@@ -20,21 +22,23 @@ type Aggregate struct {
 	Executions []*Execution  // by process version and attempt
 	Steps      []*StepResult // by process version, attempt and order
 	Gates      []*Gate
-	Waits      []Wait
-	Cards      []*Card
+	Waits      []aggregate.Wait
+	Cards      []*aggregate.Card
 }
 
 // Ref names the aggregate.
-func (a *Aggregate) Ref() Ref { return Ref{a.Head.TenantID, a.Head.TaskID} }
+func (a *Aggregate) Ref() aggregate.Ref {
+	return aggregate.Ref{Tenant: a.Head.TenantID, Task: a.Head.TaskID}
+}
 
 // Prompt is the newest version, nil if there is none.
-func (a *Aggregate) Prompt() *Prompt { return last(a.Prompts) }
+func (a *Aggregate) Prompt() *Prompt { return aggregate.Last(a.Prompts) }
 
 // Process is the newest version, nil if there is none.
-func (a *Aggregate) Process() *Process { return last(a.Processes) }
+func (a *Aggregate) Process() *Process { return aggregate.Last(a.Processes) }
 
 // Execution is the newest attempt, nil if there is none.
-func (a *Aggregate) Execution() *Execution { return last(a.Executions) }
+func (a *Aggregate) Execution() *Execution { return aggregate.Last(a.Executions) }
 
 // StepsOf returns the step rows of one attempt, by order.
 func (a *Aggregate) StepsOf(e *Execution) []*StepResult {
@@ -49,28 +53,28 @@ func (a *Aggregate) StepsOf(e *Execution) []*StepResult {
 
 // StepOf returns the row of one step of an attempt, nil if it has not begun.
 func (a *Aggregate) StepOf(e *Execution, order int) *StepResult {
-	return find(a.Steps, StepKey(e.ProcessVersion, e.Attempt, order))
+	return aggregate.Find(a.Steps, StepKey(e.ProcessVersion, e.Attempt, order))
 }
 
 // GateOf returns the gate before one step of an attempt, nil if none was opened.
 func (a *Aggregate) GateOf(e *Execution, order int) *Gate {
-	return find(a.Gates, GateKey(e.ProcessVersion, e.Attempt, order))
+	return aggregate.Find(a.Gates, GateKey(e.ProcessVersion, e.Attempt, order))
 }
 
 // ProcessOf returns the version an execution runs.
 func (a *Aggregate) ProcessOf(e *Execution) *Process {
-	return find(a.Processes, ProcessKey(e.ProcessVersion))
+	return aggregate.Find(a.Processes, ProcessKey(e.ProcessVersion))
 }
 
 // Card returns the card with this key, nil if there is none.
-func (a *Aggregate) Card(key string) *Card { return find(a.Cards, key) }
+func (a *Aggregate) Card(key string) *aggregate.Card { return aggregate.Find(a.Cards, key) }
 
 // Pending is what waits for a decision.
 type Pending struct {
 	Key   string // of the row
 	ID    string
-	Kind  CardType // prompt, process or step
-	Terms Terms
+	Kind  aggregate.CardType // prompt, process or step
+	Terms aggregate.Terms
 }
 
 // Pending returns the gate that waits for a decision, if any.
@@ -78,14 +82,14 @@ func (a *Aggregate) Pending() (Pending, bool) {
 	if a.Head.Ended != nil {
 		return Pending{}, false
 	}
-	if p := a.Prompt(); p != nil && p.Status == PendingApproval {
+	if p := a.Prompt(); p != nil && p.Status == aggregate.PendingApproval {
 		return Pending{p.Key(), p.ID, CardPrompt, p.Terms}, true
 	}
-	if p := a.Process(); p != nil && p.Status == PendingApproval {
+	if p := a.Process(); p != nil && p.Status == aggregate.PendingApproval {
 		return Pending{p.Key(), p.ID, CardProcess, p.Terms}, true
 	}
 	for _, g := range a.Gates {
-		if g.Status == PendingApproval {
+		if g.Status == aggregate.PendingApproval {
 			return Pending{g.Key(), g.ID, CardStep, g.Terms}, true
 		}
 	}
@@ -94,7 +98,7 @@ func (a *Aggregate) Pending() (Pending, bool) {
 
 // Asked are the terms of what waits for a person: of a gate that somebody has to stamp,
 // or of the choice what a message is meant to be. nil: nobody is waited for.
-func (a *Aggregate) Asked() *Terms {
+func (a *Aggregate) Asked() *aggregate.Terms {
 	if row := a.Choosing(); row != nil {
 		return &row.Terms
 	}
@@ -106,7 +110,7 @@ func (a *Aggregate) Asked() *Terms {
 
 // Newest reports whether a card shows the newest thing there is of the task. That
 // card tells what became of the task: that a generation failed, or how it ended.
-func (a *Aggregate) Newest(kind CardType, key string) bool {
+func (a *Aggregate) Newest(kind aggregate.CardType, key string) bool {
 	switch {
 	case a.Execution() != nil:
 		return kind == CardExecution
@@ -140,13 +144,13 @@ func (a *Aggregate) Apply(c Change) *Aggregate {
 	n.Head.DueAt, n.Head.ShownRev, n.Head.SweepFailures = a.Head.DueAt, a.Head.ShownRev, a.Head.SweepFailures
 	n.Head.Redraws, n.Head.DrawAt = a.Head.Redraws, a.Head.DrawAt
 	for _, r := range c.Rows {
-		n.Add(r.at(n.Head.Rev))
+		n.Add(r.At(n.Head.Rev))
 	}
 	return &n
 }
 
 // Add puts a row in its place, over one with the same key. The store builds aggregates with it.
-func (a *Aggregate) Add(r Row) {
+func (a *Aggregate) Add(r aggregate.Row) {
 	switch r := r.(type) {
 	case *Request:
 		a.Request = r
@@ -157,23 +161,23 @@ func (a *Aggregate) Add(r Row) {
 	case *Choice:
 		a.Choice = r
 	case *Prompt:
-		a.Prompts = insert(a.Prompts, r)
+		a.Prompts = aggregate.Insert(a.Prompts, r)
 	case *Process:
-		a.Processes = insert(a.Processes, r)
+		a.Processes = aggregate.Insert(a.Processes, r)
 	case *Execution:
-		a.Executions = insert(a.Executions, r)
+		a.Executions = aggregate.Insert(a.Executions, r)
 	case *StepResult:
-		a.Steps = insert(a.Steps, r)
+		a.Steps = aggregate.Insert(a.Steps, r)
 	case *Gate:
-		a.Gates = insert(a.Gates, r)
-	case *Card:
-		a.Cards = insert(a.Cards, r)
+		a.Gates = aggregate.Insert(a.Gates, r)
+	case *aggregate.Card:
+		a.Cards = aggregate.Insert(a.Cards, r)
 	}
 }
 
 // Rows returns all rows but the head and the waits, by key.
-func (a *Aggregate) Rows() map[string]Row {
-	out := map[string]Row{}
+func (a *Aggregate) Rows() map[string]aggregate.Row {
+	out := map[string]aggregate.Row{}
 	if a.Request != nil {
 		out[a.Request.Key()] = a.Request
 	}
@@ -186,51 +190,10 @@ func (a *Aggregate) Rows() map[string]Row {
 	if a.Choice != nil {
 		out[a.Choice.Key()] = a.Choice
 	}
-	for _, rows := range []map[string]Row{
-		byKey(a.Prompts), byKey(a.Processes), byKey(a.Executions), byKey(a.Steps), byKey(a.Gates), byKey(a.Cards),
+	for _, rows := range []map[string]aggregate.Row{
+		aggregate.ByKey(a.Prompts), aggregate.ByKey(a.Processes), aggregate.ByKey(a.Executions), aggregate.ByKey(a.Steps), aggregate.ByKey(a.Gates), aggregate.ByKey(a.Cards),
 	} {
 		maps.Copy(out, rows)
 	}
 	return out
-}
-
-func byKey[R Row](rows []R) map[string]Row {
-	out := make(map[string]Row, len(rows))
-	for _, r := range rows {
-		out[r.Key()] = r
-	}
-	return out
-}
-
-func last[R any](rows []*R) *R {
-	if len(rows) == 0 {
-		return nil
-	}
-	return rows[len(rows)-1]
-}
-
-func find[R Row](rows []R, key string) (none R) {
-	for _, r := range rows {
-		if r.Key() == key {
-			return r
-		}
-	}
-	return none
-}
-
-func insert[R Row](rows []R, r R) []R {
-	i, found := slices.BinarySearchFunc(rows, r.Key(), func(x R, key string) int {
-		switch {
-		case x.Key() < key:
-			return -1
-		case x.Key() > key:
-			return 1
-		}
-		return 0
-	})
-	if found {
-		rows[i] = r
-		return rows
-	}
-	return slices.Insert(rows, i, r)
 }

@@ -8,6 +8,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/tenancy"
 )
 
 func TestApplyIsWhatTheTableHoldsAfterTheCommit(t *testing.T) {
@@ -64,7 +67,7 @@ func TestTheRowsOfARunAreWrittenInTheDataModelsOrder(t *testing.T) {
 				if was, _ := s.images[max(rev-2, 0)].rows[key].(*Execution); was == nil || was.Status != r.Status {
 					now = append(now, write{key, string(r.Status)})
 				}
-			case *Card:
+			case *aggregate.Card:
 				now = append(now, write{key, ""})
 			}
 		}
@@ -74,11 +77,11 @@ func TestTheRowsOfARunAreWrittenInTheDataModelsOrder(t *testing.T) {
 	if diff := cmp.Diff(listed, got, cmp.AllowUnexported(write{})); diff != "" {
 		t.Error(diff)
 	}
-	var actions []Action
+	var actions []aggregate.Action
 	for _, entry := range s.audit {
 		actions = append(actions, entry.Action)
 	}
-	if diff := cmp.Diff([]Action{TaskCreated, PromptApproved, ProcessApproved, ExecutionStarted, ExecutionCompletedEntry}, actions); diff != "" {
+	if diff := cmp.Diff([]aggregate.Action{TaskCreated, PromptApproved, ProcessApproved, ExecutionStarted, ExecutionCompletedEntry}, actions); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -118,22 +121,22 @@ func TestRowsAreFoundWhateverOrderTheyCameIn(t *testing.T) {
 
 func TestErrorsSayWhatAReaderNeeds(t *testing.T) {
 	for want, err := range map[string]error{
-		`already approved by "U1" at 2026-04-18T05:30:00Z`: ErrDecided{Status: "approved", By: "U1", At: dawn},
-		"version 2 is newer":     ErrNotLatest{2},
-		"not allowed: guest":     ErrNotAllowed{RuleGuest},
+		`already approved by "U1" at 2026-04-18T05:30:00Z`: aggregate.ErrDecided{Status: "approved", By: "U1", At: dawn},
+		"version 2 is newer":     aggregate.ErrNotLatest{Latest: 2},
+		"not allowed: guest":     aggregate.ErrNotAllowed{Rule: aggregate.RuleGuest},
 		"execution_timeout: 360": StopError{ReasonTimeout, "360"},
-		"task: failed cannot become cancelled: " + ErrConflict.Error():             errMove("task", TaskFailed, TaskCancelled),
+		"task: failed cannot become cancelled: " + aggregate.ErrConflict.Error():   errMove("task", TaskFailed, TaskCancelled),
 		"rejection_reason must have 1 to 1000 characters, not 0":                   func() error { _, err := CheckReason(""); return err }(),
 		"steps must be 1 to 60, not 0":                                             checkSteps(nil),
-		"ts \"x\" is not a Slack timestamp like 1713450000.000100":                 func() error { _, err := ParseTS("x"); return err }(),
-		"max_versions must be between 1 and 50":                                    func() error { s := DefaultSettings(); s.MaxVersions = 0; return s.Validate() }(),
-		"slug must be 1 to 63 of a-z, 0-9 and -, beginning with a letter or digit": func() error { s := DefaultSettings(); s.Slug = "-"; return s.Validate() }(),
+		"ts \"x\" is not a Slack timestamp like 1713450000.000100":                 func() error { _, err := aggregate.ParseTS("x"); return err }(),
+		"max_versions must be between 1 and 50":                                    func() error { s := tenancy.DefaultSettings(); s.MaxVersions = 0; return s.Validate() }(),
+		"slug must be 1 to 63 of a-z, 0-9 and -, beginning with a letter or digit": func() error { s := tenancy.DefaultSettings(); s.Slug = "-"; return s.Validate() }(),
 	} {
 		if err == nil || err.Error() != want {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
-	if !errors.Is(errMove("task", TaskFailed, TaskCancelled), ErrConflict) {
+	if !errors.Is(errMove("task", TaskFailed, TaskCancelled), aggregate.ErrConflict) {
 		t.Error("a move that rows at odds ask for is no conflict")
 	}
 }

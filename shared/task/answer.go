@@ -1,6 +1,10 @@
 package task
 
-import "time"
+import (
+	"time"
+
+	"ringi/shared/aggregate"
+)
 
 // ExtractKind is what the first layer took a message for.
 type ExtractKind string
@@ -16,23 +20,23 @@ const MaxSentence = 400
 
 // Answer is a plain reply: what a message got instead of a task.
 type Answer struct {
-	Meta
-	Kind      ExtractKind `json:"kind"`
-	Sentence  string      `json:"sentence"`
-	Usage     *Usage      `json:"usage,omitempty"`
-	CreatedAt time.Time   `json:"created_at"`
+	aggregate.Meta
+	Kind      ExtractKind      `json:"kind"`
+	Sentence  string           `json:"sentence"`
+	Usage     *aggregate.Usage `json:"usage,omitempty"`
+	CreatedAt time.Time        `json:"created_at"`
 }
 
 // AnswerKey is the key of a task's only answer.
 const AnswerKey = "ANSWER"
 
-func (r *Answer) Key() string     { return AnswerKey }
-func (r Answer) at(rev int) Row   { r.Rev = rev; return &r }
-func (r *Answer) paid(u Usage)    { r.Usage = &u }
-func (k ExtractKind) plain() bool { return k == KindUnsupported || k == KindHelp }
+func (r *Answer) Key() string             { return AnswerKey }
+func (r Answer) At(rev int) aggregate.Row { r.Rev = rev; return &r }
+func (r *Answer) paid(u aggregate.Usage)  { r.Usage = &u }
+func (k ExtractKind) plain() bool         { return k == KindUnsupported || k == KindHelp }
 
 // reason is how a head ends that got a plain reply.
-func (k ExtractKind) reason() Reason {
+func (k ExtractKind) reason() aggregate.Reason {
 	if k == KindHelp {
 		return ReasonHelp
 	}
@@ -46,6 +50,6 @@ func (a *Aggregate) answered(e Extract, now time.Time) (Change, error) {
 	row := &Answer{Kind: e.Kind, Sentence: e.Sentence, CreatedAt: c.Now}
 	c.put(row)
 	c.made = row
-	c.audit(System(), RequestAnswered, "task", a.Head.TaskID, map[string]any{"kind": e.Kind, "requester": a.Head.Requester})
-	return c, c.end(nil, TaskAnswered, System(), e.Kind.reason())
+	c.audit(aggregate.System(), RequestAnswered, "task", a.Head.TaskID, map[string]any{"kind": e.Kind, "requester": a.Head.Requester})
+	return c, c.end(nil, TaskAnswered, aggregate.System(), e.Kind.reason())
 }

@@ -4,12 +4,14 @@ import (
 	"errors"
 	"testing"
 	"time"
+
+	"ringi/shared/aggregate"
 )
 
 func TestAnApprovalOfWhatWasReadHoldsTheHash(t *testing.T) {
 	for name, tt := range map[string]struct {
 		story *story
-		kind  CardType
+		kind  aggregate.CardType
 		id    func(a *Aggregate) string
 	}{
 		"a prompt":  {waitingPrompt(t), CardPrompt, func(a *Aggregate) string { return a.Prompt().ID }},
@@ -19,7 +21,7 @@ func TestAnApprovalOfWhatWasReadHoldsTheHash(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			a := tt.story.load()
 			id := tt.id(a)
-			approve := func(kind CardType, id, hash string) error {
+			approve := func(kind aggregate.CardType, id, hash string) error {
 				_, err := a.ApproveRead(kind, id, hash, person(suzuki), tt.story.policy, time.Now())
 				return err
 			}
@@ -27,14 +29,14 @@ func TestAnApprovalOfWhatWasReadHoldsTheHash(t *testing.T) {
 				t.Fatalf("undecided %v, hash %q", a.Undecided(id), a.AskedHash(id))
 			}
 			for _, hash := range []string{"", "x", a.AskedHash(id)[1:]} {
-				if err := approve(tt.kind, id, hash); !errors.Is(err, ErrMoved) {
+				if err := approve(tt.kind, id, hash); !errors.Is(err, aggregate.ErrMoved) {
 					t.Errorf("hash %q: %v", hash, err)
 				}
 			}
-			if err := approve("task", id, a.AskedHash(id)); !errors.Is(err, ErrNotFound) {
+			if err := approve("task", id, a.AskedHash(id)); !errors.Is(err, aggregate.ErrNotFound) {
 				t.Errorf("a kind that is none: %v", err)
 			}
-			if err := approve(tt.kind, "01OTHER", ""); !errors.Is(err, ErrNotFound) {
+			if err := approve(tt.kind, "01OTHER", ""); !errors.Is(err, aggregate.ErrNotFound) {
 				t.Errorf("no such gate: %v", err)
 			}
 			if err := approve(tt.kind, id, a.AskedHash(id)); err != nil {

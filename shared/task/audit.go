@@ -1,47 +1,25 @@
 package task
 
-import "time"
-
-// Action is what an audit entry records.
-type Action string
+import "ringi/shared/aggregate"
 
 const (
-	TaskCreated             Action = "task.created"
-	RequestAnswered         Action = "request.answered" // by a plain reply; there is no task
-	RequestChosen           Action = "request.chosen"   // a reason to reject, or a request of its own
-	TaskCancelledAction     Action = "task.cancelled"
-	TaskExpired             Action = "task.expired"
-	TaskRefusedAction       Action = "task.refused"
-	PromptApproved          Action = "prompt.approved"
-	PromptRejected          Action = "prompt.rejected"
-	ProcessApproved         Action = "process.approved"
-	ProcessRejected         Action = "process.rejected"
-	StepApproved            Action = "step.approved"
-	StepRejected            Action = "step.rejected"
-	ExecutionStarted        Action = "execution.started"
-	ExecutionCompletedEntry Action = "execution.completed"
-	ExecutionFailedEntry    Action = "execution.failed"
-	ExecutionCancelledEntry Action = "execution.cancelled"
-	ExecutionRetried        Action = "execution.retried"
-	GenerationFailed        Action = "generation.failed"
-	GenerationRetried       Action = "generation.retried"
-	SettingsUpdated         Action = "settings.updated"
-	IntegrationConnected    Action = "integration.connected"
-	IntegrationDisconnected Action = "integration.disconnected"
-	IntegrationFailed       Action = "integration.failed"
-	ToolPermissionUpdated   Action = "tool_permission.updated"
+	TaskCreated             aggregate.Action = "task.created"
+	RequestAnswered         aggregate.Action = "request.answered" // by a plain reply; there is no task
+	RequestChosen           aggregate.Action = "request.chosen"   // a reason to reject, or a request of its own
+	TaskCancelledAction     aggregate.Action = "task.cancelled"
+	TaskExpired             aggregate.Action = "task.expired"
+	TaskRefusedAction       aggregate.Action = "task.refused"
+	PromptApproved          aggregate.Action = "prompt.approved"
+	PromptRejected          aggregate.Action = "prompt.rejected"
+	ProcessApproved         aggregate.Action = "process.approved"
+	ProcessRejected         aggregate.Action = "process.rejected"
+	StepApproved            aggregate.Action = "step.approved"
+	StepRejected            aggregate.Action = "step.rejected"
+	ExecutionStarted        aggregate.Action = "execution.started"
+	ExecutionCompletedEntry aggregate.Action = "execution.completed"
+	ExecutionFailedEntry    aggregate.Action = "execution.failed"
+	ExecutionCancelledEntry aggregate.Action = "execution.cancelled"
+	ExecutionRetried        aggregate.Action = "execution.retried"
+	GenerationFailed        aggregate.Action = "generation.failed"
+	GenerationRetried       aggregate.Action = "generation.retried"
 )
-
-// AuditEntry is one line of the audit log. It is written with the change that it records, and never again.
-type AuditEntry struct {
-	ID           string    `json:"id"` // given by the store at commit
-	TenantID     string    `json:"tenant_id"`
-	Timestamp    time.Time `json:"timestamp"`
-	ActorType    ActorType `json:"actor_type"`
-	ActorID      string    `json:"actor_id"`
-	Action       Action    `json:"action"`
-	ResourceType string    `json:"resource_type"`
-	ResourceID   string    `json:"resource_id"`
-	TaskID       string    `json:"task_id,omitempty"`
-	Details      JSON      `json:"details"`
-}

@@ -1,15 +1,19 @@
 package task
 
-import "time"
+import (
+	"time"
+
+	"ringi/shared/aggregate"
+)
 
 // CancelTask withdraws a task wherever it stands. A call that is in flight is
 // not called back; its outcome is recorded when it is known.
 // It returns ErrDecided when the task is over, ErrNotAllowed with the rule that refused.
-func (a *Aggregate) CancelTask(by Actor, p Policy, now time.Time) (Change, error) {
+func (a *Aggregate) CancelTask(by aggregate.Actor, p aggregate.Policy, now time.Time) (Change, error) {
 	if stop, err := a.cancelled(by, p); stop {
 		return Change{}, err
 	}
-	c, err := a.withdraw(by, Cancelled, now)
+	c, err := a.withdraw(by, aggregate.Cancelled, now)
 	if err != nil {
 		return Change{}, err
 	}
@@ -18,10 +22,10 @@ func (a *Aggregate) CancelTask(by Actor, p Policy, now time.Time) (Change, error
 }
 
 // CancelExecution is CancelTask by the button of the running card: id must be the newest execution's.
-func (a *Aggregate) CancelExecution(id string, by Actor, p Policy, now time.Time) (Change, error) {
+func (a *Aggregate) CancelExecution(id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (Change, error) {
 	e := a.Execution()
 	if e == nil {
-		return Change{}, ErrNotFound
+		return Change{}, aggregate.ErrNotFound
 	}
 	if e.ID != id {
 		return Change{}, a.otherExecution(id)
@@ -29,7 +33,7 @@ func (a *Aggregate) CancelExecution(id string, by Actor, p Policy, now time.Time
 	if stop, err := a.cancelled(by, p); stop {
 		return Change{}, err
 	}
-	c, err := a.withdraw(by, Cancelled, now)
+	c, err := a.withdraw(by, aggregate.Cancelled, now)
 	if err != nil {
 		return Change{}, err
 	}
@@ -37,7 +41,7 @@ func (a *Aggregate) CancelExecution(id string, by Actor, p Policy, now time.Time
 }
 
 // cancelled reports whether there is nothing (more) to cancel, and what to say.
-func (a *Aggregate) cancelled(by Actor, p Policy) (stop bool, err error) {
+func (a *Aggregate) cancelled(by aggregate.Actor, p aggregate.Policy) (stop bool, err error) {
 	if e := a.Head.Ended; e != nil {
 		if e.As == TaskCancelled && e.By == by.ID && by.ID != "" {
 			return true, nil
@@ -52,7 +56,7 @@ func (a *Aggregate) cancelled(by Actor, p Policy) (stop bool, err error) {
 
 // withdraw closes whatever is open: a gate, an execution. It relies on the
 // stage, so that nothing that opens meanwhile is left behind.
-func (a *Aggregate) withdraw(by Actor, to GateStatus, now time.Time) (Change, error) {
+func (a *Aggregate) withdraw(by aggregate.Actor, to aggregate.GateStatus, now time.Time) (Change, error) {
 	c := a.begin(now)
 	if err := a.closePending(&c, to); err != nil {
 		return Change{}, err
@@ -66,7 +70,7 @@ func (a *Aggregate) withdraw(by Actor, to GateStatus, now time.Time) (Change, er
 	return c, nil
 }
 
-func (a *Aggregate) cancelExecution(c *Change, e *Execution, by Actor) error {
+func (a *Aggregate) cancelExecution(c *Change, e *Execution, by aggregate.Actor) error {
 	results := a.results(e, *c)
 	err := c.moveExecution(e, ExecutionCancelled, func(n *Execution) {
 		n.CancelledBy, n.CancelledAt, n.Results = by.ID, &c.Now, results
@@ -80,7 +84,7 @@ func (a *Aggregate) cancelExecution(c *Change, e *Execution, by Actor) error {
 }
 
 // closePending moves the gate that waits, if any, to expired or cancelled.
-func (a *Aggregate) closePending(c *Change, to GateStatus) error {
+func (a *Aggregate) closePending(c *Change, to aggregate.GateStatus) error {
 	open, ok := a.Pending()
 	if !ok {
 		return nil
@@ -91,7 +95,7 @@ func (a *Aggregate) closePending(c *Change, to GateStatus) error {
 	case CardProcess:
 		return moveGate(c, a.Process(), to, nil)
 	}
-	return moveGate(c, find(a.Gates, open.Key), to, nil)
+	return moveGate(c, aggregate.Find(a.Gates, open.Key), to, nil)
 }
 
 // Expire ends a task whose gate nobody decided in time. Only the sweeper calls it.
@@ -102,9 +106,9 @@ func (a *Aggregate) Expire(now time.Time) (Change, error) {
 	}
 	open, ok := a.Pending()
 	if !ok || open.Terms.DecideBy == nil || !now.After(*open.Terms.DecideBy) {
-		return Change{}, ErrNotDue
+		return Change{}, aggregate.ErrNotDue
 	}
-	c, err := a.withdraw(System(), Expired, now)
+	c, err := a.withdraw(aggregate.System(), aggregate.Expired, now)
 	if err != nil {
 		return Change{}, err
 	}
@@ -112,16 +116,16 @@ func (a *Aggregate) Expire(now time.Time) (Change, error) {
 	if e := a.Execution(); open.Kind == CardStep && e != nil {
 		kind, id = "execution", e.ID
 	}
-	c.audit(System(), TaskExpired, kind, id, map[string]any{"hours": open.Terms.ApprovalHours})
-	return c, c.end(a.Task, TaskCancelled, System(), ReasonExpired)
+	c.audit(aggregate.System(), TaskExpired, kind, id, map[string]any{"hours": open.Terms.ApprovalHours})
+	return c, c.end(a.Task, TaskCancelled, aggregate.System(), ReasonExpired)
 }
 
 // otherExecution says why an execution's id is not the newest one's.
 func (a *Aggregate) otherExecution(id string) error {
 	for _, e := range a.Executions {
 		if e.ID == id {
-			return ErrNotLatest{a.Execution().Attempt}
+			return aggregate.ErrNotLatest{Latest: a.Execution().Attempt}
 		}
 	}
-	return ErrNotFound
+	return aggregate.ErrNotFound
 }

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"ringi/shared/aggregate"
 )
 
 func TestACancelledTaskLeavesNothingOpen(t *testing.T) {
@@ -28,13 +30,13 @@ func TestACancelledTaskLeavesNothingOpen(t *testing.T) {
 				t.Errorf("the task is %s", a.Task.Status)
 			}
 			for key, r := range a.Rows() {
-				if status, _, _ := gateOf(r); status == PendingApproval {
+				if status, _, _ := gateOf(r); status == aggregate.PendingApproval {
 					t.Errorf("%s waits still", key)
 				}
 			}
-			actions := []Action{TaskCancelledAction}
+			actions := []aggregate.Action{TaskCancelledAction}
 			if e := a.Execution(); e != nil {
-				actions = []Action{ExecutionCancelledEntry, TaskCancelledAction}
+				actions = []aggregate.Action{ExecutionCancelledEntry, TaskCancelledAction}
 				if e.Status != ExecutionCancelled || e.CancelledBy != requester || !e.CancelledAt.Equal(s.head.ChangedAt) {
 					t.Errorf("the execution is %s by %q", e.Status, e.CancelledBy)
 				}
@@ -42,7 +44,7 @@ func TestACancelledTaskLeavesNothingOpen(t *testing.T) {
 					t.Errorf("keeps %d results of %d steps", len(e.Results), len(before.StepsOf(before.Execution())))
 				}
 			}
-			var got []Action
+			var got []aggregate.Action
 			for _, entry := range s.audit[len(s.audit)-len(actions):] {
 				got = append(got, entry.Action)
 			}
@@ -51,7 +53,7 @@ func TestACancelledTaskLeavesNothingOpen(t *testing.T) {
 			}
 			s.nothing(s.cancel)
 			s.refused(func(a *Aggregate, now time.Time) (Change, error) { return a.CancelTask(person(suzuki), s.policy, now) },
-				ErrDecided{Status: "cancelled", By: requester, At: s.head.Ended.At, Reason: ReasonByPerson})
+				aggregate.ErrDecided{Status: "cancelled", By: requester, At: s.head.Ended.At, Reason: ReasonByPerson})
 		})
 	}
 }
@@ -68,8 +70,8 @@ func TestCancellingOverACallThatIsOutTellsItsOutcomeLater(t *testing.T) {
 		if got := status(s); got != StepRunning {
 			t.Errorf("kept as %s", got)
 		}
-		s.refused(s.claim, ErrSuperseded)
-		s.refused(s.settle, ErrInFlight)
+		s.refused(s.claim, aggregate.ErrSuperseded)
+		s.refused(s.settle, aggregate.ErrInFlight)
 	})
 	t.Run("it answers", func(t *testing.T) {
 		s := over(t)
@@ -77,7 +79,7 @@ func TestCancellingOverACallThatIsOutTellsItsOutcomeLater(t *testing.T) {
 		if got := status(s); got != StepCompleted {
 			t.Errorf("kept as %s", got)
 		}
-		s.refused(s.settle, ErrNotDue)
+		s.refused(s.settle, aggregate.ErrNotDue)
 	})
 	t.Run("it never answers", func(t *testing.T) {
 		s := over(t)
@@ -86,7 +88,7 @@ func TestCancellingOverACallThatIsOutTellsItsOutcomeLater(t *testing.T) {
 		if got := status(s); got != StepUnknown {
 			t.Errorf("kept as %s", got)
 		}
-		s.refused(s.settle, ErrNotDue)
+		s.refused(s.settle, aggregate.ErrNotDue)
 	})
 	t.Run("it answers after all", func(t *testing.T) {
 		s := over(t)
@@ -107,10 +109,10 @@ func TestTheCancelButtonOfAnOldAttemptSaysSo(t *testing.T) {
 	s.do(s.claim, s.finish(failed), s.fail, s.retry)
 	s.refused(func(a *Aggregate, now time.Time) (Change, error) {
 		return a.CancelExecution(old, person(suzuki), s.policy, now)
-	}, ErrNotLatest{2})
+	}, aggregate.ErrNotLatest{Latest: 2})
 	s.refused(func(a *Aggregate, now time.Time) (Change, error) {
 		return a.CancelExecution("01JS0000000000000000000000", person(suzuki), s.policy, now)
-	}, ErrNotFound)
+	}, aggregate.ErrNotFound)
 }
 
 func TestAGateExpiresAfterItsTimeAndNotBefore(t *testing.T) {
@@ -118,14 +120,14 @@ func TestAGateExpiresAfterItsTimeAndNotBefore(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := from(t)
 			open, _ := s.load().Pending()
-			s.refused(s.expire, ErrNotDue)
+			s.refused(s.expire, aggregate.ErrNotDue)
 			s.now = *open.Terms.DecideBy
-			s.refused(s.expire, ErrNotDue)
+			s.refused(s.expire, aggregate.ErrNotDue)
 			s.now = s.now.Add(time.Millisecond)
 			s.do(s.expire)
 			a := s.load()
 			status, v, _ := gateOf(a.Rows()[open.Key])
-			if status != Expired || v != (Verdict{}) {
+			if status != aggregate.Expired || v != (aggregate.Verdict{}) {
 				t.Errorf("the gate is %s, %+v", status, v)
 			}
 			want := &Ended{As: TaskCancelled, At: s.head.ChangedAt, Reason: ReasonExpired}
@@ -133,13 +135,13 @@ func TestAGateExpiresAfterItsTimeAndNotBefore(t *testing.T) {
 				t.Error(diff)
 			}
 			last := s.audit[len(s.audit)-1]
-			if last.Action != TaskExpired || last.ActorType != ActorSystem || last.Details != `{"hours":168}` {
+			if last.Action != TaskExpired || last.ActorType != aggregate.ActorSystem || last.Details != `{"hours":168}` {
 				t.Errorf("recorded %+v", last)
 			}
 			if e := a.Execution(); e != nil && (e.Status != ExecutionCancelled || last.ResourceID != e.ID) {
 				t.Errorf("execution %s, recorded for %s", e.Status, last.ResourceID)
 			}
-			s.refused(s.expire, ErrNotDue)
+			s.refused(s.expire, aggregate.ErrNotDue)
 		})
 	}
 }
@@ -156,8 +158,8 @@ func TestUntilTheSweeperExpiresAGateAClickCounts(t *testing.T) {
 	if err := s.commit(saw.Head, expiry); err == nil {
 		t.Error("the expiry commits over the approval")
 	}
-	s.refused(s.expire, ErrNotDue)
-	if got := s.load().Prompt().Status; got != Approved {
+	s.refused(s.expire, aggregate.ErrNotDue)
+	if got := s.load().Prompt().Status; got != aggregate.Approved {
 		t.Errorf("the prompt is %s", got)
 	}
 }

@@ -4,16 +4,18 @@ import (
 	"encoding/json"
 	"slices"
 	"time"
+
+	"ringi/shared/aggregate"
 )
 
 // Change is one commit: the head, the rows it writes, the rows it relied on, and
 // the audit entries that record it. The store writes it in one transaction.
 type Change struct {
-	ID    string // given by the store; how a lost answer is recognised
-	Head  Head   // as it shall be, but for Rev, which the commit adds one to
-	Rows  []Row  // each on its Revision as read
-	Rely  []Row  // must still have the Revision that they were read with; one of Revision 0 must still be absent
-	Audit []AuditEntry
+	ID    string          // given by the store; how a lost answer is recognised
+	Head  Head            // as it shall be, but for Rev, which the commit adds one to
+	Rows  []aggregate.Row // each on its Revision as read
+	Rely  []aggregate.Row // must still have the Revision that they were read with; one of Revision 0 must still be absent
+	Audit []aggregate.AuditEntry
 	Now   time.Time
 	// Tool is the permission that a claim relied on.
 	Tool *ToolRef
@@ -60,38 +62,38 @@ func (c *Change) progress() {
 func (c *Change) startRun() { c.Head.Run++ }
 
 // put writes rows. A row has one place in a Change: the last one wins, and what is written is relied on already.
-func (c *Change) put(rows ...Row) {
+func (c *Change) put(rows ...aggregate.Row) {
 	for _, r := range rows {
-		same := func(x Row) bool { return x.Key() == r.Key() }
+		same := func(x aggregate.Row) bool { return x.Key() == r.Key() }
 		c.Rely, c.Rows = slices.DeleteFunc(c.Rely, same), slices.DeleteFunc(c.Rows, same)
 		c.Rows = append(c.Rows, r)
 	}
 }
 
 // rely names rows that must not have changed; one that is named or written already stays as it is.
-func (c *Change) rely(rows ...Row) {
+func (c *Change) rely(rows ...aggregate.Row) {
 	for _, r := range rows {
-		same := func(x Row) bool { return x.Key() == r.Key() }
+		same := func(x aggregate.Row) bool { return x.Key() == r.Key() }
 		if !slices.ContainsFunc(c.Rows, same) && !slices.ContainsFunc(c.Rely, same) {
 			c.Rely = append(c.Rely, r)
 		}
 	}
 }
 
-func (c *Change) audit(by Actor, action Action, resourceType, resourceID string, details map[string]any) {
+func (c *Change) audit(by aggregate.Actor, action aggregate.Action, resourceType, resourceID string, details map[string]any) {
 	b, _ := json.Marshal(details) // of strings and numbers only
 	if details == nil {
 		b = []byte("{}")
 	}
-	c.Audit = append(c.Audit, AuditEntry{
+	c.Audit = append(c.Audit, aggregate.AuditEntry{
 		TenantID: c.Head.TenantID, Timestamp: c.Now, ActorType: by.Type, ActorID: by.ID, Action: action,
-		ResourceType: resourceType, ResourceID: resourceID, TaskID: c.Head.TaskID, Details: JSON(b),
+		ResourceType: resourceType, ResourceID: resourceID, TaskID: c.Head.TaskID, Details: aggregate.JSON(b),
 	})
 }
 
 // end closes the task, and with it what people may still be asked about the message. Only a
 // failed one may begin again.
-func (c *Change) end(t *Task, as TaskStatus, by Actor, reason Reason) error {
+func (c *Change) end(t *Task, as TaskStatus, by aggregate.Actor, reason aggregate.Reason) error {
 	c.Head.Ended = &Ended{As: as, By: by.ID, At: c.Now, Reason: reason}
 	c.Head.Parked, c.Head.PausedUntil, c.Head.Retried = nil, nil, nil
 	c.closeChoice()
@@ -103,10 +105,10 @@ func (c *Change) end(t *Task, as TaskStatus, by Actor, reason Reason) error {
 }
 
 // card makes the row of a card that shows subject; its message comes later.
-func (c *Change) card(a *Aggregate, typ CardType, subject string) {
-	card := &Card{
-		ID: derive(c.Now, "card", a.Head.TaskID, string(typ), subject), TaskID: a.Head.TaskID, CardType: typ, Subject: subject,
-		Channel: a.Request.Channel, State: CardNone, CreatedAt: c.Now,
+func (c *Change) card(a *Aggregate, typ aggregate.CardType, subject string) {
+	card := &aggregate.Card{
+		ID: aggregate.Derive(c.Now, "card", a.Head.TaskID, string(typ), subject), TaskID: a.Head.TaskID, CardType: typ, Subject: subject,
+		Channel: a.Request.Channel, State: aggregate.CardNone, CreatedAt: c.Now,
 	}
 	if a.Card(card.Key()) == nil {
 		c.put(card)
@@ -114,5 +116,5 @@ func (c *Change) card(a *Aggregate, typ CardType, subject string) {
 }
 
 func (a *Aggregate) rowID(key string, now time.Time) string {
-	return derive(now, "row", a.Head.TenantID, a.Head.TaskID, key)
+	return aggregate.Derive(now, "row", a.Head.TenantID, a.Head.TaskID, key)
 }

@@ -3,6 +3,9 @@ package task
 import (
 	"slices"
 	"time"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/tenancy"
 )
 
 // ChoiceAs is what a message was taken for that was written beside a gate that waits.
@@ -15,32 +18,32 @@ const (
 
 // Beside names the gate of another task that waits in the same thread.
 type Beside struct {
-	TaskID  string   `json:"task_id"`
-	Title   string   `json:"title"`
-	ID      string   `json:"id"` // of the gate
-	Kind    CardType `json:"kind"`
-	Version int      `json:"version"` // of a prompt or process; the step's number of a step gate
+	TaskID  string             `json:"task_id"`
+	Title   string             `json:"title"`
+	ID      string             `json:"id"` // of the gate
+	Kind    aggregate.CardType `json:"kind"`
+	Version int                `json:"version"` // of a prompt or process; the step's number of a step gate
 }
 
 // Choice asks people what a message is meant to be. Until they say so, nothing is generated.
 type Choice struct {
-	Meta
-	ID        string     `json:"id"`
-	Beside    Beside     `json:"beside"`
-	Terms     Terms      `json:"terms"`
-	As        ChoiceAs   `json:"as,omitempty"` // empty: nobody has said
-	DecidedBy string     `json:"decided_by,omitempty"`
-	DecidedAt *time.Time `json:"decided_at,omitempty"`
-	Over      bool       `json:"over,omitempty"`      // nobody said so in time, or the message was withdrawn
-	GateOver  bool       `json:"gate_over,omitempty"` // the gate waits no more: it can be no reason
-	CreatedAt time.Time  `json:"created_at"`
+	aggregate.Meta
+	ID        string          `json:"id"`
+	Beside    Beside          `json:"beside"`
+	Terms     aggregate.Terms `json:"terms"`
+	As        ChoiceAs        `json:"as,omitempty"` // empty: nobody has said
+	DecidedBy string          `json:"decided_by,omitempty"`
+	DecidedAt *time.Time      `json:"decided_at,omitempty"`
+	Over      bool            `json:"over,omitempty"`      // nobody said so in time, or the message was withdrawn
+	GateOver  bool            `json:"gate_over,omitempty"` // the gate waits no more: it can be no reason
+	CreatedAt time.Time       `json:"created_at"`
 }
 
 // ChoiceKey is the key of a task's only choice.
 const ChoiceKey = "CHOICE"
 
-func (r *Choice) Key() string   { return ChoiceKey }
-func (r Choice) at(rev int) Row { r.Rev = rev; return &r }
+func (r *Choice) Key() string             { return ChoiceKey }
+func (r Choice) At(rev int) aggregate.Row { r.Rev = rev; return &r }
 
 // Threaded reports whether the message was written in the thread of another one.
 func (r *Request) Threaded() bool { return r.ThreadTS != "" && r.ThreadTS != r.MessageTS }
@@ -54,7 +57,7 @@ func (a *Aggregate) Choosing() *Choice {
 }
 
 // choiceAsRead is the choice for a Change that relies on it, or on there being none.
-func (a *Aggregate) choiceAsRead() Row {
+func (a *Aggregate) choiceAsRead() aggregate.Row {
 	if a.Choice == nil {
 		return &Choice{}
 	}
@@ -77,7 +80,7 @@ func (a *Aggregate) BesideOf() (b Beside, ok bool) {
 	case CardProcess:
 		b.Version = a.Process().Version
 	case CardStep:
-		b.Version = find(a.Gates, open.Key).Order
+		b.Version = aggregate.Find(a.Gates, open.Key).Order
 	}
 	return b, true
 }
@@ -85,7 +88,7 @@ func (a *Aggregate) BesideOf() (b Beside, ok bool) {
 // Ask opens the choice of what the message is meant to be. It is no change when
 // people were asked already, or the first layer is done. That the requester has another one
 // open beside the same gate shows when it is committed, as ErrFull.
-func (a *Aggregate) Ask(run int, b Beside, s Settings, now time.Time) (Change, error) {
+func (a *Aggregate) Ask(run int, b Beside, s tenancy.Settings, now time.Time) (Change, error) {
 	if err := a.working(run); err != nil {
 		return Change{}, err
 	}
@@ -103,7 +106,7 @@ func (a *Aggregate) Ask(run int, b Beside, s Settings, now time.Time) (Change, e
 
 // TakeAsRequest lets the message be a new request: a run begins. It returns ErrDecided,
 // ErrNotAllowed or ErrNotFound; the same person choosing it twice is no change.
-func (a *Aggregate) TakeAsRequest(id string, by Actor, p Policy, now time.Time) (Change, error) {
+func (a *Aggregate) TakeAsRequest(id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (Change, error) {
 	c, ok, err := a.choose(id, AsRequest, by, p.Withdraw, now)
 	if !ok {
 		return c, err
@@ -114,7 +117,7 @@ func (a *Aggregate) TakeAsRequest(id string, by Actor, p Policy, now time.Time) 
 
 // TakeAsReason ends the head of a message that becomes the reason of a rejection. The
 // rejection itself is the other task's Change, in the same commit. Its errors are TakeAsRequest's.
-func (a *Aggregate) TakeAsReason(id string, by Actor, p Policy, now time.Time) (Change, error) {
+func (a *Aggregate) TakeAsReason(id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (Change, error) {
 	c, ok, err := a.choose(id, AsReason, by, p.Reject, now)
 	if !ok {
 		return c, err
@@ -123,15 +126,15 @@ func (a *Aggregate) TakeAsReason(id string, by Actor, p Policy, now time.Time) (
 }
 
 // choose opens the Change of a choice; ok is false when there is none to make.
-func (a *Aggregate) choose(id string, as ChoiceAs, by Actor, may func(Actor, string) error, now time.Time) (c Change, ok bool, err error) {
+func (a *Aggregate) choose(id string, as ChoiceAs, by aggregate.Actor, may func(aggregate.Actor, string) error, now time.Time) (c Change, ok bool, err error) {
 	row := a.Choice
 	switch {
 	case row == nil || row.ID != id:
-		return Change{}, false, ErrNotFound
+		return Change{}, false, aggregate.ErrNotFound
 	case row.As == as && row.DecidedBy == by.ID:
 		return Change{}, false, nil
 	case row.As != "" && row.DecidedAt != nil:
-		return Change{}, false, ErrDecided{Status: string(row.As), By: row.DecidedBy, At: *row.DecidedAt}
+		return Change{}, false, aggregate.ErrDecided{Status: string(row.As), By: row.DecidedBy, At: *row.DecidedAt}
 	case a.Head.Ended != nil:
 		return Change{}, false, a.ended()
 	}
@@ -153,11 +156,11 @@ func (a *Aggregate) choose(id string, as ChoiceAs, by Actor, may func(Actor, str
 func (a *Aggregate) GateOver(other *Aggregate, now time.Time) (Change, error) {
 	row := a.Choosing()
 	if row == nil || row.GateOver {
-		return Change{}, ErrNotDue
+		return Change{}, aggregate.ErrNotDue
 	}
 	if other != nil {
 		if open, waits := other.Pending(); waits && open.ID == row.Beside.ID {
-			return Change{}, ErrNotDue
+			return Change{}, aggregate.ErrNotDue
 		}
 	}
 	c := a.begin(now)
@@ -170,11 +173,11 @@ func (a *Aggregate) GateOver(other *Aggregate, now time.Time) (Change, error) {
 // expireChoice ends the head of a message that nobody said anything about in time.
 func (a *Aggregate) expireChoice(row *Choice, now time.Time) (Change, error) {
 	if row.Terms.DecideBy == nil || !now.After(*row.Terms.DecideBy) {
-		return Change{}, ErrNotDue
+		return Change{}, aggregate.ErrNotDue
 	}
 	c := a.begin(now)
-	c.audit(System(), TaskExpired, "task", a.Head.TaskID, map[string]any{"hours": row.Terms.ApprovalHours})
-	return c, c.end(nil, TaskCancelled, System(), ReasonExpired)
+	c.audit(aggregate.System(), TaskExpired, "task", a.Head.TaskID, map[string]any{"hours": row.Terms.ApprovalHours})
+	return c, c.end(nil, TaskCancelled, aggregate.System(), ReasonExpired)
 }
 
 // closeChoice has nobody asked any more what the message is meant to be, unless c says what
@@ -183,7 +186,7 @@ func (c *Change) closeChoice() {
 	switch row := c.choice; {
 	case row == nil && c.Head.AcceptedAt == nil:
 		c.rely(&Choice{})
-	case row != nil && row.As == "" && !slices.ContainsFunc(c.Rows, func(r Row) bool { return r.Key() == ChoiceKey }):
+	case row != nil && row.As == "" && !slices.ContainsFunc(c.Rows, func(r aggregate.Row) bool { return r.Key() == ChoiceKey }):
 		n := *row
 		n.Over = true
 		c.put(&n)
@@ -192,13 +195,13 @@ func (c *Change) closeChoice() {
 
 // counts are the counters that a choice moves in c: a person has one open beside a gate, so
 // that nobody fills a thread with cards that ask, which come before all others.
-func (c Change) counts() []Count {
-	i := slices.IndexFunc(c.Rows, func(r Row) bool { return r.Key() == ChoiceKey })
+func (c Change) counts() []aggregate.Count {
+	i := slices.IndexFunc(c.Rows, func(r aggregate.Row) bool { return r.Key() == ChoiceKey })
 	if i < 0 {
 		return nil
 	}
 	row := c.Rows[i].(*Choice)
-	n := Count{
+	n := aggregate.Count{
 		Key: "ASKED#" + c.Head.Requester + "#" + row.Beside.ID, Reason: ReasonAsked,
 		Keep: latest(c.Now, row.Terms.DecideBy).Add(keptFor),
 	}
@@ -210,5 +213,5 @@ func (c Change) counts() []Count {
 	default:
 		return nil
 	}
-	return []Count{n}
+	return []aggregate.Count{n}
 }

@@ -4,6 +4,9 @@ import (
 	"errors"
 	"testing"
 	"time"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/tenancy"
 )
 
 // beside is a prompt that waits.
@@ -14,17 +17,19 @@ func beside() Beside {
 // asked is a message beside it.
 func asked(t testing.TB) *story {
 	s := begin(t)
-	s.do(func(a *Aggregate, now time.Time) (Change, error) { return a.Ask(1, beside(), DefaultSettings(), now) })
+	s.do(func(a *Aggregate, now time.Time) (Change, error) {
+		return a.Ask(1, beside(), tenancy.DefaultSettings(), now)
+	})
 	return s
 }
 
-func asRequest(s *story, by Actor) decision {
+func asRequest(s *story, by aggregate.Actor) decision {
 	return func(a *Aggregate, now time.Time) (Change, error) {
 		return a.TakeAsRequest(s.load().Choice.ID, by, s.policy, now)
 	}
 }
 
-func asReason(s *story, by Actor) decision {
+func asReason(s *story, by aggregate.Actor) decision {
 	return func(a *Aggregate, now time.Time) (Change, error) {
 		return a.TakeAsReason(s.load().Choice.ID, by, s.policy, now)
 	}
@@ -50,13 +55,15 @@ func TestNothingIsGeneratedBeforeAPersonChooses(t *testing.T) {
 	if a.Stuck(now.Add(time.Hour)) {
 		t.Error("it counts as stuck")
 	}
-	s.nothing(func(a *Aggregate, now time.Time) (Change, error) { return a.Ask(1, Beside{}, DefaultSettings(), now) })
+	s.nothing(func(a *Aggregate, now time.Time) (Change, error) {
+		return a.Ask(1, Beside{}, tenancy.DefaultSettings(), now)
+	})
 }
 
 func TestAMessageBecomesANewRequestByChoice(t *testing.T) {
 	s := asked(t)
 	stranger := person("U_OTHER")
-	s.refused(asRequest(s, stranger), ErrNotAllowed{RuleNotParty})
+	s.refused(asRequest(s, stranger), aggregate.ErrNotAllowed{Rule: aggregate.RuleNotParty})
 	s.do(asRequest(s, person(requester)))
 	a := s.load()
 	if n := a.Next(s.now); n.State != StateExtractTask || a.Head.Run != 2 {
@@ -64,23 +71,25 @@ func TestAMessageBecomesANewRequestByChoice(t *testing.T) {
 	}
 	at := *a.Choice.DecidedAt
 	s.nothing(asRequest(s, person(requester)))
-	s.refused(asRequest(s, person(suzuki)), ErrDecided{Status: "request", By: requester, At: at})
-	s.refused(asReason(s, person(suzuki)), ErrDecided{Status: "request", By: requester, At: at})
-	s.nothing(func(a *Aggregate, now time.Time) (Change, error) { return a.Ask(2, Beside{}, DefaultSettings(), now) })
+	s.refused(asRequest(s, person(suzuki)), aggregate.ErrDecided{Status: "request", By: requester, At: at})
+	s.refused(asReason(s, person(suzuki)), aggregate.ErrDecided{Status: "request", By: requester, At: at})
+	s.nothing(func(a *Aggregate, now time.Time) (Change, error) {
+		return a.Ask(2, Beside{}, tenancy.DefaultSettings(), now)
+	})
 }
 
 func TestAMessageBecomesAReasonByChoice(t *testing.T) {
 	s := asked(t)
 	guest := person(tanaka)
 	guest.Guest = true
-	s.refused(asReason(s, guest), ErrNotAllowed{RuleGuest})
+	s.refused(asReason(s, guest), aggregate.ErrNotAllowed{Rule: aggregate.RuleGuest})
 	s.do(asReason(s, person(suzuki)))
 	a := s.load()
 	if e := a.Head.Ended; e == nil || e.As != TaskAnswered || e.By != suzuki || e.Reason != ReasonBecameReason || a.Head.Run != 1 {
 		t.Errorf("%+v", a.Head)
 	}
 	s.nothing(asReason(s, person(suzuki)))
-	s.refused(asRequest(s, person(requester)), ErrDecided{Status: "reason", By: suzuki, At: *a.Choice.DecidedAt})
+	s.refused(asRequest(s, person(requester)), aggregate.ErrDecided{Status: "reason", By: suzuki, At: *a.Choice.DecidedAt})
 	if n := len(s.audit); s.audit[n-1].Action != RequestChosen {
 		t.Errorf("%+v", s.audit)
 	}
@@ -105,7 +114,7 @@ func TestAChoiceThatSlackRefusedIsTriedEveryHour(t *testing.T) {
 	a.Head.ShownRev = a.Head.Rev
 	refused := *a.Cards[0]
 	a.Choice.GateOver = true
-	refused.State, refused.TriedAt, refused.TriedRev = CardUnreachable, &s.now, a.Head.Rev
+	refused.State, refused.TriedAt, refused.TriedRev = aggregate.CardUnreachable, &s.now, a.Head.Rev
 	a.Add(&refused)
 	hour := s.now.Add(time.Hour)
 	if due := a.DueAt(s.now); due == nil || !due.Equal(hour) || !a.Effects(hour).Cards {
@@ -115,13 +124,13 @@ func TestAChoiceThatSlackRefusedIsTriedEveryHour(t *testing.T) {
 
 func TestAChoiceExpiresAndCanBeCancelled(t *testing.T) {
 	s := asked(t)
-	s.refused(s.expire, ErrNotDue)
+	s.refused(s.expire, aggregate.ErrNotDue)
 	s.now = s.load().Choice.Terms.DecideBy.Add(time.Second)
 	s.do(s.expire)
 	if e := s.load().Head.Ended; e.As != TaskCancelled || e.Reason != ReasonExpired || !s.load().Choice.Over {
 		t.Errorf("%+v, choice %+v", e, s.load().Choice)
 	}
-	s.refused(asRequest(s, person(requester)), ErrDecided{Status: "cancelled", At: s.load().Head.Ended.At, Reason: ReasonExpired})
+	s.refused(asRequest(s, person(requester)), aggregate.ErrDecided{Status: "cancelled", At: s.load().Head.Ended.At, Reason: ReasonExpired})
 	s = asked(t)
 	s.do(s.cancel)
 	if e := s.load().Head.Ended; e.As != TaskCancelled || e.By != requester || !s.load().Choice.Over {
@@ -136,9 +145,9 @@ func TestNobodyIsAcceptedOrRefusedWhileTheMessageMayBeNoRequest(t *testing.T) {
 	guest.Guest = true
 	for name, d := range map[string]decision{
 		"accept": func(a *Aggregate, now time.Time) (Change, error) {
-			return a.Accept(1, person(requester), DefaultSettings(), now)
+			return a.Accept(1, person(requester), tenancy.DefaultSettings(), now)
 		},
-		"refuse for quota":  func(a *Aggregate, now time.Time) (Change, error) { return a.RefuseFull(1, ErrFull{}, now) },
+		"refuse for quota":  func(a *Aggregate, now time.Time) (Change, error) { return a.RefuseFull(1, aggregate.ErrFull{}, now) },
 		"turn away":         func(a *Aggregate, now time.Time) (Change, error) { return a.TurnAway(1, guest, now) },
 		"not our workspace": func(a *Aggregate, now time.Time) (Change, error) { return a.RefuseWorkspace(1, now) },
 	} {
@@ -151,11 +160,11 @@ func TestNobodyIsAcceptedOrRefusedWhileTheMessageMayBeNoRequest(t *testing.T) {
 			if err != nil || c.Empty() {
 				t.Fatalf("%v, %v", c, err)
 			}
-			if err := s.commit(torn.Head, c); !errors.Is(err, ErrConflict) {
+			if err := s.commit(torn.Head, c); !errors.Is(err, aggregate.ErrConflict) {
 				t.Errorf("committed beside an open choice: %v", err)
 			}
 			s.do(asRequest(s, person(requester)))
-			s.refused(d, ErrSuperseded) // of the run that asked
+			s.refused(d, aggregate.ErrSuperseded) // of the run that asked
 		})
 	}
 }
@@ -170,16 +179,16 @@ func TestAChoiceOutlivesItsGate(t *testing.T) {
 		}
 	}
 	s := asked(t)
-	s.refused(over(s), ErrNotDue)
+	s.refused(over(s), aggregate.ErrNotDue)
 	gate.do(gate.rejectPrompt, gate.beginPrompt, gate.finishPrompt) // another version waits now
 	s.do(over(s))
 	a := s.load()
 	if a.Choosing() == nil || !a.Choice.GateOver || a.Head.Ended != nil || a.Next(s.now).Outcome != "asked" {
 		t.Errorf("%+v, %+v", a.Choice, a.Head)
 	}
-	s.refused(over(s), ErrNotDue)
+	s.refused(over(s), aggregate.ErrNotDue)
 	s.do(asRequest(s, person(requester)))
-	s.refused(over(s), ErrNotDue)
+	s.refused(over(s), aggregate.ErrNotDue)
 	s = asked(t)
 	s.do(func(a *Aggregate, now time.Time) (Change, error) { return a.GateOver(nil, now) }) // its task is gone
 }
@@ -189,7 +198,7 @@ func TestAChoiceOutlivesItsGate(t *testing.T) {
 func TestEveryEndClosesTheChoice(t *testing.T) {
 	s := asked(t)
 	full := func(a *Aggregate, now time.Time) (Change, error) {
-		return a.RefuseFull(1, ErrFull{Count{Most: 1, Reason: ReasonOpenPerson}}, now)
+		return a.RefuseFull(1, aggregate.ErrFull{Count: aggregate.Count{Most: 1, Reason: ReasonOpenPerson}}, now)
 	}
 	s.nothing(s.accept)
 	s.nothing(full)
@@ -221,7 +230,7 @@ func TestEveryEndClosesTheChoice(t *testing.T) {
 		t.Fatal(err)
 	}
 	row := &Choice{ID: "01CHOICE", Beside: beside()}
-	s.rows[row.Key()] = row.at(1) // of a commit that the read of the rows missed
+	s.rows[row.Key()] = row.At(1) // of a commit that the read of the rows missed
 	if err := s.commit(before.Head, c); err == nil {
 		t.Error("it ended, and people are asked about it for ever")
 	}

@@ -1,35 +1,39 @@
 package task
 
-import "reflect"
+import (
+	"reflect"
+
+	"ringi/shared/aggregate"
+)
 
 // coherent: what the rows say about each other is true after every commit.
 func (w *world) coherent(a *Aggregate) {
 	h := a.Head
 	pending, generating := 0, 0
-	gate := func(s GateStatus) {
-		if s == PendingApproval {
+	gate := func(s aggregate.GateStatus) {
+		if s == aggregate.PendingApproval {
 			pending++
 		}
-		if s == Generating {
+		if s == aggregate.Generating {
 			generating++
 		}
 	}
 	for i, p := range a.Prompts {
 		w.require(p.Version == i+1, "%s is version %d of %d", p.Key(), p.Version, len(a.Prompts))
-		w.require(i == len(a.Prompts)-1 || p.Status == Rejected, "%s has a successor, and is %s", p.Key(), p.Status)
+		w.require(i == len(a.Prompts)-1 || p.Status == aggregate.Rejected, "%s has a successor, and is %s", p.Key(), p.Status)
 		w.require(a.Card("CARD#prompt#"+p.Key()[len("PROMPT#"):]) != nil, "%s has no card", p.Key())
 		gate(p.Status)
 	}
 	for i, p := range a.Processes {
 		w.require(p.Version == i+1, "%s is version %d of %d", p.Key(), p.Version, len(a.Processes))
-		w.require(i == len(a.Processes)-1 || p.Status == Rejected, "%s has a successor, and is %s", p.Key(), p.Status)
-		w.require(p.PromptID == a.Prompt().ID && a.Prompt().Status == Approved, "%s is not of the approved prompt", p.Key())
+		w.require(i == len(a.Processes)-1 || p.Status == aggregate.Rejected, "%s has a successor, and is %s", p.Key(), p.Status)
+		w.require(p.PromptID == a.Prompt().ID && a.Prompt().Status == aggregate.Approved, "%s is not of the approved prompt", p.Key())
 		w.require(a.Card("CARD#process#"+p.Key()[len("PROCESS#"):]) != nil, "%s has no card", p.Key())
 		gate(p.Status)
 	}
 	for _, g := range a.Gates {
 		w.require(a.Card("CARD#step#"+g.Key()[len("GATE#"):]) != nil, "%s has no card", g.Key())
-		if g.Status == PendingApproval {
+		if g.Status == aggregate.PendingApproval {
 			e := a.Execution()
 			next := a.NextStep(e)
 			w.require(e.Status == ExecutionRunning && next != nil && next.Order == g.Order && a.StepOf(e, g.Order) == nil,

@@ -4,15 +4,17 @@ import (
 	"errors"
 	"slices"
 	"time"
+
+	"ringi/shared/aggregate"
 )
 
 // product is a row that a model's calls made.
-type product interface{ paid(u Usage) }
+type product interface{ paid(u aggregate.Usage) }
 
-func (t *Task) paid(u Usage)      { t.Usage = &u }
-func (p *Prompt) paid(u Usage)    { p.Usage = &u }
-func (p *Process) paid(u Usage)   { p.Usage = &u }
-func (e *Execution) paid(u Usage) { e.Usage = &u }
+func (t *Task) paid(u aggregate.Usage)      { t.Usage = &u }
+func (p *Prompt) paid(u aggregate.Usage)    { p.Usage = &u }
+func (p *Process) paid(u aggregate.Usage)   { p.Usage = &u }
+func (e *Execution) paid(u aggregate.Usage) { e.Usage = &u }
 
 // MaxCharged is how many usages a head, which stays small, remembers. Between two tries of one commit
 // there are at most a few others: a task has one generation at a time, and some that were overtaken.
@@ -24,12 +26,12 @@ const MaxCharged = 3
 // same: then the Change says only that, whoever's run it is. So after a commit the
 // caller must look whether the head's run is still its own. Charged a second time,
 // a usage adds nothing.
-func Charge(u Usage, now time.Time, decide Decision) Decision {
+func Charge(u aggregate.Usage, now time.Time, decide Decision) Decision {
 	return func(a *Aggregate) (Change, error) {
 		c, err := decide(a)
 		known := slices.Contains(a.Head.Charged, u.ID)
 		switch {
-		case u.Calls == 0, err != nil && !errors.Is(err, ErrSuperseded):
+		case u.Calls == 0, err != nil && !errors.Is(err, aggregate.ErrSuperseded):
 			return c, err
 		case (err != nil || c.Empty()) && (known || u.Free()):
 			return Change{}, err
@@ -46,8 +48,8 @@ func Charge(u Usage, now time.Time, decide Decision) Decision {
 	}
 }
 
-func (c *Change) charge(u Usage) {
-	sum := u.sum()
+func (c *Change) charge(u aggregate.Usage) {
+	sum := u.Sum()
 	if c.Head.Usage != nil {
 		sum = c.Head.Usage.Plus(sum)
 	}
@@ -65,7 +67,7 @@ func (a *Aggregate) aside(now time.Time) Change {
 }
 
 // Spent is what the models' calls for the task have cost, as far as their prices are known.
-func (a *Aggregate) Spent() MicroUSD {
+func (a *Aggregate) Spent() aggregate.MicroUSD {
 	if a.Head.Usage == nil {
 		return 0
 	}
@@ -73,17 +75,19 @@ func (a *Aggregate) Spent() MicroUSD {
 }
 
 // CostReached reports whether the task has cost what it may; a limit of 0 is none.
-func (a *Aggregate) CostReached(limit MicroUSD) bool { return limit > 0 && a.Spent() >= limit }
+func (a *Aggregate) CostReached(limit aggregate.MicroUSD) bool {
+	return limit > 0 && a.Spent() >= limit
+}
 
 // CostStop is the reason to stop a task that has cost what it may, with both sums.
-func (a *Aggregate) CostStop(limit MicroUSD) StopError {
+func (a *Aggregate) CostStop(limit aggregate.MicroUSD) StopError {
 	return StopError{ReasonCostLimit, a.Spent().String() + "/" + limit.String()}
 }
 
 // StopForCost ends a task that has cost what it may: an execution fails, and before
 // there is one the task is cancelled. It is no change while the limit is not
 // reached; otherwise it returns what FailExecution does.
-func (a *Aggregate) StopForCost(run int, limit MicroUSD, now time.Time) (Change, error) {
+func (a *Aggregate) StopForCost(run int, limit aggregate.MicroUSD, now time.Time) (Change, error) {
 	if err := a.working(run); err != nil || !a.CostReached(limit) {
 		return Change{}, err
 	}
@@ -91,14 +95,14 @@ func (a *Aggregate) StopForCost(run int, limit MicroUSD, now time.Time) (Change,
 	if a.Execution() != nil {
 		return a.FailExecution(run, why.Reason, why.Detail, now)
 	}
-	c, err := a.withdraw(System(), Cancelled, now)
+	c, err := a.withdraw(aggregate.System(), aggregate.Cancelled, now)
 	if err != nil {
 		return Change{}, err
 	}
-	c.audit(System(), TaskCancelledAction, "task", a.Head.TaskID, map[string]any{
+	c.audit(aggregate.System(), TaskCancelledAction, "task", a.Head.TaskID, map[string]any{
 		"reason": why.Reason, "cost_usd": a.Spent().String(), "max_cost_usd": limit.String(),
 	})
-	if err := c.end(a.Task, TaskCancelled, System(), why.Reason); err != nil {
+	if err := c.end(a.Task, TaskCancelled, aggregate.System(), why.Reason); err != nil {
 		return Change{}, err
 	}
 	c.Head.Ended.Detail = why.Detail

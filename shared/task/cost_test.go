@@ -8,17 +8,20 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/tenancy"
 )
 
 // answer is what the calls for one generation came to.
-func answer(id string, dollars float64) Usage {
-	return Usage{
+func answer(id string, dollars float64) aggregate.Usage {
+	return aggregate.Usage{
 		ID: id, Provider: "anthropic", Model: "claude-sonnet-4-6", Prompt: "plan.ja.1", RequestID: "req_" + id,
-		Calls: 2, Input: 1000, Output: 200, Cached: 50, Written: 10, MS: 900, Cost: USD(dollars),
+		Calls: 2, Input: 1000, Output: 200, Cached: 50, Written: 10, MS: 900, Cost: aggregate.USD(dollars),
 	}
 }
 
-func paying(u Usage, d decision) decision {
+func paying(u aggregate.Usage, d decision) decision {
 	return func(a *Aggregate, now time.Time) (Change, error) {
 		return Charge(u, now, func(a *Aggregate) (Change, error) { return d(a, now) })(a)
 	}
@@ -33,8 +36,8 @@ func TestWhatAModelMadeSaysWhatItCost(t *testing.T) {
 	s.do(s.claim, s.finish(done), s.claim, s.finish(done), s.claim, s.finish(done), paying(answer("4", 0.04), s.complete))
 	a := s.load()
 	for name, row := range map[string]struct {
-		got  *Usage
-		want Usage
+		got  *aggregate.Usage
+		want aggregate.Usage
 	}{
 		"task": {a.Task.Usage, answer("1", 0.01)}, "prompt": {a.Prompt().Usage, answer("2", 0.02)},
 		"process": {a.Process().Usage, answer("3", 0.03)}, "execution": {a.Execution().Usage, answer("4", 0.04)},
@@ -43,7 +46,7 @@ func TestWhatAModelMadeSaysWhatItCost(t *testing.T) {
 			t.Error(name, d)
 		}
 	}
-	if d := cmp.Diff(&Usage{Calls: 8, Input: 4000, Output: 800, Cached: 200, MS: 3600, Cost: USD(0.1)}, a.Head.Usage); d != "" {
+	if d := cmp.Diff(&aggregate.Usage{Calls: 8, Input: 4000, Output: 800, Cached: 200, MS: 3600, Cost: aggregate.USD(0.1)}, a.Head.Usage); d != "" {
 		t.Error("sum:", d)
 	}
 }
@@ -61,10 +64,10 @@ func TestACommitThatIsRepeatedIsPaidOnce(t *testing.T) {
 		if _, err := s.try(paying(answer("1", 0.25), d)); err != nil { // its answer was lost
 			t.Errorf("%s: %v", name, err)
 		}
-		if got := s.load().Spent(); got != USD(0.25) {
+		if got := s.load().Spent(); got != aggregate.USD(0.25) {
 			t.Errorf("%s: %s", name, got)
 		}
-		if s.do(paying(answer("2", 0.50), nothing)).load().Spent() != USD(0.75) { // an invocation that asked again
+		if s.do(paying(answer("2", 0.50), nothing)).load().Spent() != aggregate.USD(0.75) { // an invocation that asked again
 			t.Errorf("%s: what was paid twice is %s", name, s.load().Spent())
 		}
 	}
@@ -94,7 +97,7 @@ func TestWhatCameToNothingIsPaidFor(t *testing.T) {
 		before := s.load()
 		s.do(paying(answer("1", 0.25), tt.of(s)))
 		after := s.load()
-		if after.Spent() != USD(0.25) || !reflect.DeepEqual(before.Rows(), after.Rows()) {
+		if after.Spent() != aggregate.USD(0.25) || !reflect.DeepEqual(before.Rows(), after.Rows()) {
 			t.Errorf("%s: spent %s", tt.name, after.Spent())
 		}
 		h := after.Head
@@ -104,9 +107,9 @@ func TestWhatCameToNothingIsPaidFor(t *testing.T) {
 		}
 	}
 	s := begin(t)
-	s.nothing(paying(Usage{ID: "1", Calls: 1, MS: 60_000}, nothing)) // nobody answered
-	s.refused(paying(answer("1", 1), func(*Aggregate, time.Time) (Change, error) { return Change{}, ErrConflict }), ErrConflict)
-	s.refused(paying(Usage{}, func(*Aggregate, time.Time) (Change, error) { return Change{}, ErrSuperseded }), ErrSuperseded)
+	s.nothing(paying(aggregate.Usage{ID: "1", Calls: 1, MS: 60_000}, nothing)) // nobody answered
+	s.refused(paying(answer("1", 1), func(*Aggregate, time.Time) (Change, error) { return Change{}, aggregate.ErrConflict }), aggregate.ErrConflict)
+	s.refused(paying(aggregate.Usage{}, func(*Aggregate, time.Time) (Change, error) { return Change{}, aggregate.ErrSuperseded }), aggregate.ErrSuperseded)
 }
 
 // A run that fails just after a decision did not see it; a late bill in between changes nothing.
@@ -123,7 +126,7 @@ func TestABillDoesNotHideThatSomebodyJustDecided(t *testing.T) {
 }
 
 func TestATaskThatCostWhatItMayIsStopped(t *testing.T) {
-	limit := USD(3)
+	limit := aggregate.USD(3)
 	for _, state := range states {
 		for _, spent := range []float64{2.999999, 3, 3.5} {
 			s := state.reach(t)
@@ -138,7 +141,7 @@ func TestATaskThatCostWhatItMayIsStopped(t *testing.T) {
 			what := fmt.Sprintf("%s, %v spent: %v", state.name, spent, err)
 			switch {
 			case before.Head.Ended != nil:
-				if !errors.Is(err, ErrSuperseded) {
+				if !errors.Is(err, aggregate.ErrSuperseded) {
 					t.Error(what)
 				}
 			case spent < 3, waits:
@@ -146,16 +149,16 @@ func TestATaskThatCostWhatItMayIsStopped(t *testing.T) {
 					t.Error(what)
 				}
 			case before.LiveLease(s.now) != nil:
-				if !errors.Is(err, ErrInFlight) {
+				if !errors.Is(err, aggregate.ErrInFlight) {
 					t.Error(what)
 				}
 			case err != nil:
 				t.Error(what)
 			case e == nil:
-				want := Ended{As: TaskCancelled, At: after.Head.ChangedAt, Reason: ReasonCostLimit, Detail: fmt.Sprintf("%s/3.00", USD(spent))}
+				want := Ended{As: TaskCancelled, At: after.Head.ChangedAt, Reason: ReasonCostLimit, Detail: fmt.Sprintf("%s/3.00", aggregate.USD(spent))}
 				last := s.audit[len(s.audit)-1]
-				if d := cmp.Diff(&want, after.Head.Ended); d != "" || len(s.audit) != audit+1 || last.Action != TaskCancelledAction || last.ActorType != ActorSystem ||
-					last.Details != JSON(fmt.Sprintf(`{"cost_usd":"%s","max_cost_usd":"3.00","reason":"cost_limit"}`, USD(spent))) {
+				if d := cmp.Diff(&want, after.Head.Ended); d != "" || len(s.audit) != audit+1 || last.Action != TaskCancelledAction || last.ActorType != aggregate.ActorSystem ||
+					last.Details != aggregate.JSON(fmt.Sprintf(`{"cost_usd":"%s","max_cost_usd":"3.00","reason":"cost_limit"}`, aggregate.USD(spent))) {
 					t.Errorf("%s %s, recorded %+v", what, d, last)
 				}
 				if _, waits := after.Pending(); waits || after.Task != nil && after.Task.Status != TaskCancelled {
@@ -164,7 +167,7 @@ func TestATaskThatCostWhatItMayIsStopped(t *testing.T) {
 			default:
 				x := after.Execution()
 				unknown := x.Error == ReasonToolUnknown // a person has to look at that first
-				if after.Head.Ended == nil || after.Head.Ended.As != TaskFailed || x.Status != ExecutionFailed || !unknown && (x.Error != ReasonCostLimit || x.ErrorDetail != fmt.Sprintf("%s/3.00", USD(spent))) {
+				if after.Head.Ended == nil || after.Head.Ended.As != TaskFailed || x.Status != ExecutionFailed || !unknown && (x.Error != ReasonCostLimit || x.ErrorDetail != fmt.Sprintf("%s/3.00", aggregate.USD(spent))) {
 					t.Errorf("%s: %+v", what, x)
 				}
 				if last := s.audit[len(s.audit)-1]; last.Action != ExecutionFailedEntry || len(s.audit) != audit+1 {
@@ -179,15 +182,15 @@ func TestNoLimitStopsNothing(t *testing.T) {
 	s := begin(t)
 	s.do(paying(answer("1", 1e6), nothing))
 	s.nothing(func(a *Aggregate, now time.Time) (Change, error) { return a.StopForCost(1, 0, now) })
-	for dollars, want := range map[float64]MicroUSD{0: 0, 0.0000001: 1, 0.29: 290000, 1e6: 1e12} {
-		if got := (Settings{MaxCostUSD: dollars}).MaxCost(); got != want {
+	for dollars, want := range map[float64]aggregate.MicroUSD{0: 0, 0.0000001: 1, 0.29: 290000, 1e6: 1e12} {
+		if got := (tenancy.Settings{MaxCostUSD: dollars}).MaxCost(); got != want {
 			t.Errorf("%v dollars are %d", dollars, got)
 		}
 	}
 }
 
 func TestMoneyInWords(t *testing.T) {
-	for m, want := range map[MicroUSD]string{0: "0.00", 1: "0.000001", 3_500_000: "3.50", 3_000_000: "3.00", 123: "0.000123", 10_120_300: "10.1203", 99_999: "0.099999", 1e12: "1000000.00"} {
+	for m, want := range map[aggregate.MicroUSD]string{0: "0.00", 1: "0.000001", 3_500_000: "3.50", 3_000_000: "3.00", 123: "0.000123", 10_120_300: "10.1203", 99_999: "0.099999", 1e12: "1000000.00"} {
 		if got := m.String(); got != want {
 			t.Errorf("%d is %s, want %s", int64(m), got, want)
 		}

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"ringi/shared/aggregate"
 )
 
 // MaxReason is how long a rejection's reason may be, in characters.
@@ -12,7 +14,7 @@ const MaxReason = 1000
 
 // ApprovePrompt stamps the newest prompt. It returns ErrDecided, ErrNotLatest,
 // ErrNotAllowed or ErrNotFound; the same person stamping twice is no change.
-func (a *Aggregate) ApprovePrompt(id string, by Actor, p Policy, now time.Time) (Change, error) {
+func (a *Aggregate) ApprovePrompt(id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (Change, error) {
 	row, err := a.promptByID(id)
 	if err != nil {
 		return Change{}, err
@@ -21,7 +23,7 @@ func (a *Aggregate) ApprovePrompt(id string, by Actor, p Policy, now time.Time) 
 	if !ok {
 		return c, err
 	}
-	if err := moveGate(&c, row, Approved, func(n *Prompt) { n.ApprovedBy, n.ApprovedAt = by.ID, &c.Now }); err != nil {
+	if err := moveGate(&c, row, aggregate.Approved, func(n *Prompt) { n.ApprovedBy, n.ApprovedAt = by.ID, &c.Now }); err != nil {
 		return Change{}, err
 	}
 	c.audit(by, PromptApproved, "prompt", row.ID, map[string]any{"version": row.Version})
@@ -30,7 +32,7 @@ func (a *Aggregate) ApprovePrompt(id string, by Actor, p Policy, now time.Time) 
 
 // ApproveProcess stamps the newest steps: the task runs, and an execution is
 // there from now on that can fail or be cancelled. It relies on the approved prompt.
-func (a *Aggregate) ApproveProcess(id string, by Actor, p Policy, now time.Time) (Change, error) {
+func (a *Aggregate) ApproveProcess(id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (Change, error) {
 	row, err := a.processByID(id)
 	if err != nil {
 		return Change{}, err
@@ -40,11 +42,11 @@ func (a *Aggregate) ApproveProcess(id string, by Actor, p Policy, now time.Time)
 		return c, err
 	}
 	prompt := a.Prompt()
-	if prompt == nil || prompt.Status != Approved {
-		return Change{}, ErrConflict
+	if prompt == nil || prompt.Status != aggregate.Approved {
+		return Change{}, aggregate.ErrConflict
 	}
 	hash := Hash(row.Steps)
-	err = moveGate(&c, row, Approved, func(n *Process) { n.ApprovedBy, n.ApprovedAt, n.ApprovedHash = by.ID, &c.Now, hash })
+	err = moveGate(&c, row, aggregate.Approved, func(n *Process) { n.ApprovedBy, n.ApprovedAt, n.ApprovedHash = by.ID, &c.Now, hash })
 	if err != nil {
 		return Change{}, err
 	}
@@ -64,7 +66,7 @@ func (a *Aggregate) ApproveProcess(id string, by Actor, p Policy, now time.Time)
 }
 
 // ApproveStep lets one step run with the arguments that the gate showed.
-func (a *Aggregate) ApproveStep(id string, by Actor, p Policy, now time.Time) (Change, error) {
+func (a *Aggregate) ApproveStep(id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (Change, error) {
 	g, e, err := a.gateByID(id)
 	if err != nil {
 		return Change{}, err
@@ -73,7 +75,7 @@ func (a *Aggregate) ApproveStep(id string, by Actor, p Policy, now time.Time) (C
 	if !ok {
 		return c, err
 	}
-	if err := moveGate(&c, g, Approved, func(n *Gate) { n.ApprovedBy, n.ApprovedAt = by.ID, &c.Now }); err != nil {
+	if err := moveGate(&c, g, aggregate.Approved, func(n *Gate) { n.ApprovedBy, n.ApprovedAt = by.ID, &c.Now }); err != nil {
 		return Change{}, err
 	}
 	ex := *e
@@ -85,8 +87,8 @@ func (a *Aggregate) ApproveStep(id string, by Actor, p Policy, now time.Time) (C
 
 // stamp opens the Change of an approval; ok is false when there is none to make.
 // The system stamps only what was opened with approvals switched off.
-func (a *Aggregate) stamp(status GateStatus, v Verdict, t Terms, by Actor, p Policy, now time.Time) (c Change, ok bool, err error) {
-	if status == Approved && v.ApprovedBy == by.ID && v.ApprovedAt != nil {
+func (a *Aggregate) stamp(status aggregate.GateStatus, v aggregate.Verdict, t aggregate.Terms, by aggregate.Actor, p aggregate.Policy, now time.Time) (c Change, ok bool, err error) {
+	if status == aggregate.Approved && v.ApprovedBy == by.ID && v.ApprovedAt != nil {
 		return Change{}, false, nil
 	}
 	if err := a.undecided(status, v); err != nil {
@@ -95,8 +97,8 @@ func (a *Aggregate) stamp(status GateStatus, v Verdict, t Terms, by Actor, p Pol
 	if err := p.Approve(by, a.Head.Requester); err != nil {
 		return Change{}, false, err
 	}
-	if by.Type == ActorSystem && t.ApprovalRequired {
-		return Change{}, false, ErrNotAllowed{RuleNotListed}
+	if by.Type == aggregate.ActorSystem && t.ApprovalRequired {
+		return Change{}, false, aggregate.ErrNotAllowed{Rule: aggregate.RuleNotListed}
 	}
 	if !settled(1) {
 		return Change{}, false, fmt.Errorf("a gate that needs more than one stamp")
@@ -108,7 +110,7 @@ func (a *Aggregate) stamp(status GateStatus, v Verdict, t Terms, by Actor, p Pol
 
 // RejectPrompt sends the newest policy back with a reason. A next version is
 // generated, until max_versions are used up: then the task is cancelled.
-func (a *Aggregate) RejectPrompt(id, reason string, by Actor, p Policy, now time.Time) (Change, error) {
+func (a *Aggregate) RejectPrompt(id, reason string, by aggregate.Actor, p aggregate.Policy, now time.Time) (Change, error) {
 	row, err := a.promptByID(id)
 	if err != nil {
 		return Change{}, err
@@ -117,7 +119,7 @@ func (a *Aggregate) RejectPrompt(id, reason string, by Actor, p Policy, now time
 	if !ok {
 		return c, err
 	}
-	if err := moveGate(&c, row, Rejected, func(n *Prompt) { n.reject(by, reason, c.Now) }); err != nil {
+	if err := moveGate(&c, row, aggregate.Rejected, func(n *Prompt) { n.Reject(by, reason, c.Now) }); err != nil {
 		return Change{}, err
 	}
 	c.audit(by, PromptRejected, "prompt", row.ID, map[string]any{"version": row.Version, "reason": reason})
@@ -125,7 +127,7 @@ func (a *Aggregate) RejectPrompt(id, reason string, by Actor, p Policy, now time
 }
 
 // RejectProcess is RejectPrompt for the steps.
-func (a *Aggregate) RejectProcess(id, reason string, by Actor, p Policy, now time.Time) (Change, error) {
+func (a *Aggregate) RejectProcess(id, reason string, by aggregate.Actor, p aggregate.Policy, now time.Time) (Change, error) {
 	row, err := a.processByID(id)
 	if err != nil {
 		return Change{}, err
@@ -134,7 +136,7 @@ func (a *Aggregate) RejectProcess(id, reason string, by Actor, p Policy, now tim
 	if !ok {
 		return c, err
 	}
-	if err := moveGate(&c, row, Rejected, func(n *Process) { n.reject(by, reason, c.Now) }); err != nil {
+	if err := moveGate(&c, row, aggregate.Rejected, func(n *Process) { n.Reject(by, reason, c.Now) }); err != nil {
 		return Change{}, err
 	}
 	c.audit(by, ProcessRejected, "process", row.ID, map[string]any{"version": row.Version, "reason": reason})
@@ -143,7 +145,7 @@ func (a *Aggregate) RejectProcess(id, reason string, by Actor, p Policy, now tim
 
 // RejectStep ends the execution and the task: what a person refused is not
 // planned anew behind their back. Completed steps stay.
-func (a *Aggregate) RejectStep(id, reason string, by Actor, p Policy, now time.Time) (Change, error) {
+func (a *Aggregate) RejectStep(id, reason string, by aggregate.Actor, p aggregate.Policy, now time.Time) (Change, error) {
 	g, e, err := a.gateByID(id)
 	if err != nil {
 		return Change{}, err
@@ -152,7 +154,7 @@ func (a *Aggregate) RejectStep(id, reason string, by Actor, p Policy, now time.T
 	if !ok {
 		return c, err
 	}
-	if err := moveGate(&c, g, Rejected, func(n *Gate) { n.reject(by, reason, c.Now) }); err != nil {
+	if err := moveGate(&c, g, aggregate.Rejected, func(n *Gate) { n.Reject(by, reason, c.Now) }); err != nil {
 		return Change{}, err
 	}
 	c.audit(by, StepRejected, "execution", e.ID, map[string]any{"step": g.StepID, "reason": reason})
@@ -162,16 +164,12 @@ func (a *Aggregate) RejectStep(id, reason string, by Actor, p Policy, now time.T
 	return c, c.end(a.Task, TaskCancelled, by, ReasonStepRejected)
 }
 
-func (v *Verdict) reject(by Actor, reason string, at time.Time) {
-	v.RejectedBy, v.RejectedAt, v.RejectionReason = by.ID, &at, reason
-}
-
-func (a *Aggregate) refuse(status GateStatus, v Verdict, reason string, by Actor, p Policy, now time.Time) (Change, string, bool, error) {
+func (a *Aggregate) refuse(status aggregate.GateStatus, v aggregate.Verdict, reason string, by aggregate.Actor, p aggregate.Policy, now time.Time) (Change, string, bool, error) {
 	reason, err := CheckReason(reason)
 	if err != nil {
 		return Change{}, "", false, err
 	}
-	if status == Rejected && v.RejectedBy == by.ID {
+	if status == aggregate.Rejected && v.RejectedBy == by.ID {
 		return Change{}, "", false, nil
 	}
 	if err := a.undecided(status, v); err != nil {
@@ -189,32 +187,32 @@ func (a *Aggregate) refuse(status GateStatus, v Verdict, reason string, by Actor
 func CheckReason(reason string) (string, error) {
 	reason = strings.TrimSpace(reason)
 	if n := utf8.RuneCountInString(reason); n == 0 || n > MaxReason {
-		return "", ErrField{"rejection_reason", fmt.Sprintf("must have 1 to %d characters, not %d", MaxReason, n)}
+		return "", aggregate.ErrField{Field: "rejection_reason", Limit: fmt.Sprintf("must have 1 to %d characters, not %d", MaxReason, n)}
 	}
 	return reason, nil
 }
 
-func (a *Aggregate) afterRejection(c Change, version int, terms Terms) (Change, error) {
+func (a *Aggregate) afterRejection(c Change, version int, terms aggregate.Terms) (Change, error) {
 	if version < terms.MaxVersions {
 		return c, nil
 	}
-	c.audit(System(), TaskCancelledAction, "task", a.Head.TaskID, map[string]any{"reason": ReasonMaxVersions, "max_versions": terms.MaxVersions})
-	return c, c.end(a.Task, TaskCancelled, System(), ReasonMaxVersions)
+	c.audit(aggregate.System(), TaskCancelledAction, "task", a.Head.TaskID, map[string]any{"reason": ReasonMaxVersions, "max_versions": terms.MaxVersions})
+	return c, c.end(a.Task, TaskCancelled, aggregate.System(), ReasonMaxVersions)
 }
 
 // undecided returns ErrDecided unless the gate waits.
-func (a *Aggregate) undecided(status GateStatus, v Verdict) error {
+func (a *Aggregate) undecided(status aggregate.GateStatus, v aggregate.Verdict) error {
 	switch {
-	case status == Approved && v.ApprovedAt != nil:
-		return ErrDecided{Status: string(status), By: v.ApprovedBy, At: *v.ApprovedAt}
-	case status == Rejected && v.RejectedAt != nil:
-		return ErrDecided{Status: string(status), By: v.RejectedBy, At: *v.RejectedAt}
+	case status == aggregate.Approved && v.ApprovedAt != nil:
+		return aggregate.ErrDecided{Status: string(status), By: v.ApprovedBy, At: *v.ApprovedAt}
+	case status == aggregate.Rejected && v.RejectedAt != nil:
+		return aggregate.ErrDecided{Status: string(status), By: v.RejectedBy, At: *v.RejectedAt}
 	case a.Head.Ended != nil:
 		return a.ended()
-	case status == Expired || status == Cancelled:
-		return ErrConflict // the head that says so was read before it did
-	case status != PendingApproval:
-		return ErrNotFound // not open yet: nobody was shown a button
+	case status == aggregate.Expired || status == aggregate.Cancelled:
+		return aggregate.ErrConflict // the head that says so was read before it did
+	case status != aggregate.PendingApproval:
+		return aggregate.ErrNotFound // not open yet: nobody was shown a button
 	}
 	return nil
 }
@@ -222,45 +220,48 @@ func (a *Aggregate) undecided(status GateStatus, v Verdict) error {
 // ended is ErrDecided for a task that is over.
 func (a *Aggregate) ended() error {
 	e := a.Head.Ended
-	return ErrDecided{Status: string(e.As), By: e.By, At: e.At, Reason: e.Reason}
+	return aggregate.ErrDecided{Status: string(e.As), By: e.By, At: e.At, Reason: e.Reason}
 }
 
 func (a *Aggregate) promptByID(id string) (*Prompt, error) {
 	for _, p := range a.Prompts {
 		if p.ID == id {
-			if newest := a.Prompt(); newest != p && p.Status == PendingApproval {
-				return nil, ErrNotLatest{newest.Version}
+			if newest := a.Prompt(); newest != p && p.Status == aggregate.PendingApproval {
+				return nil, aggregate.ErrNotLatest{Latest: newest.Version}
 			}
 			return p, nil
 		}
 	}
-	return nil, ErrNotFound
+	return nil, aggregate.ErrNotFound
 }
 
 func (a *Aggregate) processByID(id string) (*Process, error) {
 	for _, p := range a.Processes {
 		if p.ID == id {
-			if newest := a.Process(); newest != p && p.Status == PendingApproval {
-				return nil, ErrNotLatest{newest.Version}
+			if newest := a.Process(); newest != p && p.Status == aggregate.PendingApproval {
+				return nil, aggregate.ErrNotLatest{Latest: newest.Version}
 			}
 			return p, nil
 		}
 	}
-	return nil, ErrNotFound
+	return nil, aggregate.ErrNotFound
 }
 
 func (a *Aggregate) gateByID(id string) (*Gate, *Execution, error) {
 	for _, g := range a.Gates {
 		if g.ID == id {
-			e := find(a.Executions, ExecutionKey(g.ProcessVersion, g.Attempt))
+			e := aggregate.Find(a.Executions, ExecutionKey(g.ProcessVersion, g.Attempt))
 			if e == nil {
-				return nil, nil, ErrConflict
+				return nil, nil, aggregate.ErrConflict
 			}
-			if row := a.StepOf(e, g.Order); g.Status == Cancelled && a.Head.Ended == nil && row != nil && row.CompletedAt != nil {
-				return nil, nil, ErrSuperseded // an earlier call turned out to have done it
+			if row := a.StepOf(e, g.Order); g.Status == aggregate.Cancelled && a.Head.Ended == nil && row != nil && row.CompletedAt != nil {
+				return nil, nil, aggregate.ErrSuperseded // an earlier call turned out to have done it
 			}
 			return g, e, nil
 		}
 	}
-	return nil, nil, ErrNotFound
+	return nil, nil, aggregate.ErrNotFound
 }
+
+// settled alone knows how many stamps a gate needs: today one is enough.
+func settled(stamps int) bool { return stamps >= 1 }

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"ringi/shared/aggregate"
 )
 
 func TestASecondClickChangesNothingAndSaysWhoDecided(t *testing.T) {
@@ -15,7 +17,7 @@ func TestASecondClickChangesNothingAndSaysWhoDecided(t *testing.T) {
 		from   func(testing.TB) *story
 		first  func(*story) decision
 		status string
-		again  map[string]func(s *story, id string, by Actor) decision
+		again  map[string]func(s *story, id string, by aggregate.Actor) decision
 	}{
 		{"approved prompt", waitingPrompt, func(s *story) decision { return s.approvePrompt }, "approved", promptButtons},
 		{"rejected prompt", waitingPrompt, func(s *story) decision { return s.rejectPrompt }, "rejected", promptButtons},
@@ -31,12 +33,12 @@ func TestASecondClickChangesNothingAndSaysWhoDecided(t *testing.T) {
 			s.do(tt.first(s))
 			for button, press := range tt.again {
 				same := button == strings.TrimSuffix(tt.status, "ed") || button == strings.TrimSuffix(tt.status, "d")
-				for _, by := range []Actor{person(suzuki), person(tanaka), person("U_OUTSIDER")} {
+				for _, by := range []aggregate.Actor{person(suzuki), person(tanaka), person("U_OUTSIDER")} {
 					if same && by.ID == suzuki {
 						s.nothing(press(s, open.ID, by))
 						continue
 					}
-					s.refused(press(s, open.ID, by), ErrDecided{Status: tt.status, By: suzuki, At: at})
+					s.refused(press(s, open.ID, by), aggregate.ErrDecided{Status: tt.status, By: suzuki, At: at})
 				}
 			}
 		})
@@ -44,31 +46,31 @@ func TestASecondClickChangesNothingAndSaysWhoDecided(t *testing.T) {
 }
 
 var (
-	promptButtons = map[string]func(*story, string, Actor) decision{
-		"approve": func(s *story, id string, by Actor) decision {
+	promptButtons = map[string]func(*story, string, aggregate.Actor) decision{
+		"approve": func(s *story, id string, by aggregate.Actor) decision {
 			return func(a *Aggregate, now time.Time) (Change, error) { return a.ApprovePrompt(id, by, s.policy, now) }
 		},
-		"reject": func(s *story, id string, by Actor) decision {
+		"reject": func(s *story, id string, by aggregate.Actor) decision {
 			return func(a *Aggregate, now time.Time) (Change, error) {
 				return a.RejectPrompt(id, "短く", by, s.policy, now)
 			}
 		},
 	}
-	processButtons = map[string]func(*story, string, Actor) decision{
-		"approve": func(s *story, id string, by Actor) decision {
+	processButtons = map[string]func(*story, string, aggregate.Actor) decision{
+		"approve": func(s *story, id string, by aggregate.Actor) decision {
 			return func(a *Aggregate, now time.Time) (Change, error) { return a.ApproveProcess(id, by, s.policy, now) }
 		},
-		"reject": func(s *story, id string, by Actor) decision {
+		"reject": func(s *story, id string, by aggregate.Actor) decision {
 			return func(a *Aggregate, now time.Time) (Change, error) {
 				return a.RejectProcess(id, "短く", by, s.policy, now)
 			}
 		},
 	}
-	stepButtons = map[string]func(*story, string, Actor) decision{
-		"approve": func(s *story, id string, by Actor) decision {
+	stepButtons = map[string]func(*story, string, aggregate.Actor) decision{
+		"approve": func(s *story, id string, by aggregate.Actor) decision {
 			return func(a *Aggregate, now time.Time) (Change, error) { return a.ApproveStep(id, by, s.policy, now) }
 		},
-		"reject": func(s *story, id string, by Actor) decision {
+		"reject": func(s *story, id string, by aggregate.Actor) decision {
 			return func(a *Aggregate, now time.Time) (Change, error) {
 				return a.RejectStep(id, "宛先", by, s.policy, now)
 			}
@@ -81,7 +83,7 @@ func TestOfTwoApproversAtOnceOneDecidesAndTheOtherLearnsIt(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := from(t)
 			open, _ := s.load().Pending()
-			buttons := map[string]map[string]func(*story, string, Actor) decision{"prompt": promptButtons, "process": processButtons, "step": stepButtons}[name]
+			buttons := map[string]map[string]func(*story, string, aggregate.Actor) decision{"prompt": promptButtons, "process": processButtons, "step": stepButtons}[name]
 			saw := s.load() // both of them
 			first, err := buttons["approve"](s, open.ID, person(suzuki))(saw, s.now)
 			if err != nil {
@@ -94,10 +96,10 @@ func TestOfTwoApproversAtOnceOneDecidesAndTheOtherLearnsIt(t *testing.T) {
 			if err := s.commit(saw.Head, first); err != nil {
 				t.Fatal(err)
 			}
-			if err := s.commit(saw.Head, second); !errors.Is(err, ErrConflict) {
+			if err := s.commit(saw.Head, second); !errors.Is(err, aggregate.ErrConflict) {
 				t.Errorf("the second commits: %v", err)
 			}
-			s.refused(buttons["reject"](s, open.ID, person(tanaka)), ErrDecided{Status: "approved", By: suzuki, At: first.Now})
+			s.refused(buttons["reject"](s, open.ID, person(tanaka)), aggregate.ErrDecided{Status: "approved", By: suzuki, At: first.Now})
 		})
 	}
 }
@@ -106,14 +108,14 @@ func TestAButtonOfAnOldVersionSaysWhatBecameOfIt(t *testing.T) {
 	s := waitingPrompt(t)
 	old, at := s.load().Prompt().ID, s.now
 	s.do(s.rejectPrompt, s.beginPrompt, s.finishPrompt)
-	s.refused(promptButtons["approve"](s, old, person(tanaka)), ErrDecided{Status: "rejected", By: suzuki, At: at})
-	s.refused(promptButtons["approve"](s, "01JS0000000000000000000000", person(tanaka)), ErrNotFound)
+	s.refused(promptButtons["approve"](s, old, person(tanaka)), aggregate.ErrDecided{Status: "rejected", By: suzuki, At: at})
+	s.refused(promptButtons["approve"](s, "01JS0000000000000000000000", person(tanaka)), aggregate.ErrNotFound)
 
 	a := s.load() // rows that no commit of ours writes: the old version waits still
 	stale := *a.Prompts[0]
-	stale.Status, stale.Verdict = PendingApproval, Verdict{}
+	stale.Status, stale.Verdict = aggregate.PendingApproval, aggregate.Verdict{}
 	a.Add(&stale)
-	if _, err := a.ApprovePrompt(old, person(tanaka), s.policy, s.now); !errors.Is(err, ErrNotLatest{2}) {
+	if _, err := a.ApprovePrompt(old, person(tanaka), s.policy, s.now); !errors.Is(err, aggregate.ErrNotLatest{Latest: 2}) {
 		t.Errorf("%v, want that version 2 is newer", err)
 	}
 }
@@ -123,7 +125,7 @@ func TestALateClickSaysThatTheTaskIsOver(t *testing.T) {
 		name   string
 		end    func(*story)
 		by     string
-		reason Reason
+		reason aggregate.Reason
 	}{
 		{"cancelled by a person", func(s *story) { s.do(s.cancel) }, requester, ReasonByPerson},
 		{"expired", func(s *story) { s.now = s.now.Add(168 * time.Hour); s.do(s.expire) }, "", ReasonExpired},
@@ -132,7 +134,7 @@ func TestALateClickSaysThatTheTaskIsOver(t *testing.T) {
 			s := waitingProcess(t)
 			id := s.load().Process().ID
 			tt.end(s)
-			want := ErrDecided{Status: "cancelled", By: tt.by, At: s.head.ChangedAt, Reason: tt.reason}
+			want := aggregate.ErrDecided{Status: "cancelled", By: tt.by, At: s.head.ChangedAt, Reason: tt.reason}
 			for _, press := range processButtons {
 				s.refused(press(s, id, person(suzuki)), want)
 			}
@@ -169,7 +171,7 @@ func TestARejectionsReasonHasOneToAThousandCharacters(t *testing.T) {
 				}[kind]
 				c, err := s.try(reject)
 				if tt.want == "" {
-					var field ErrField
+					var field aggregate.ErrField
 					if !errors.As(err, &field) || field.Field != "rejection_reason" || !strings.Contains(err.Error(), "1 to 1000 characters") {
 						t.Errorf("%s: %v, want the field and its limit", kind, err)
 					}
@@ -191,7 +193,7 @@ func TestTheFifthRejectionCancelsTheTask(t *testing.T) {
 		name                  string
 		from                  func(testing.TB) *story
 		reject, begin, finish func(*story) decision
-		action                Action
+		action                aggregate.Action
 	}{
 		{"prompt", waitingPrompt, func(s *story) decision { return s.rejectPrompt }, func(s *story) decision { return s.beginPrompt },
 			func(s *story) decision { return s.finishPrompt }, PromptRejected},
@@ -216,7 +218,7 @@ func TestTheFifthRejectionCancelsTheTask(t *testing.T) {
 				t.Errorf("the task is %s", got)
 			}
 			last := s.audit[len(s.audit)-2:]
-			if last[0].Action != tt.action || last[0].ActorID != suzuki || last[1].Action != TaskCancelledAction || last[1].ActorType != ActorSystem {
+			if last[0].Action != tt.action || last[0].ActorID != suzuki || last[1].Action != TaskCancelledAction || last[1].ActorType != aggregate.ActorSystem {
 				t.Errorf("recorded %+v", last)
 			}
 			if last[1].Details != `{"max_versions":5,"reason":"max_versions"}` {
@@ -229,10 +231,10 @@ func TestTheFifthRejectionCancelsTheTask(t *testing.T) {
 func TestTheSystemStampsOnlyWhatAsksNobody(t *testing.T) {
 	s := waitingPrompt(t)
 	asSystem := func(a *Aggregate, now time.Time) (Change, error) {
-		return a.ApprovePrompt(a.Prompt().ID, System(), Policy{}, now)
+		return a.ApprovePrompt(a.Prompt().ID, aggregate.System(), aggregate.Policy{}, now)
 	}
 	s.settings.PromptApprovalRequired = false // too late for a gate that waits
-	s.refused(asSystem, ErrNotAllowed{RuleNotListed})
+	s.refused(asSystem, aggregate.ErrNotAllowed{Rule: aggregate.RuleNotListed})
 
 	s = begin(t)
 	s.settings.PromptApprovalRequired = false
@@ -240,12 +242,12 @@ func TestTheSystemStampsOnlyWhatAsksNobody(t *testing.T) {
 	s.settings.PromptApprovalRequired = true // nor does switching it on ask anybody now
 	s.do(asSystem)
 	p := s.load().Prompt()
-	if p.Status != Approved || p.ApprovedBy != "" || p.ApprovedAt == nil {
+	if p.Status != aggregate.Approved || p.ApprovedBy != "" || p.ApprovedAt == nil {
 		t.Errorf("stamped %+v", p.Verdict)
 	}
 	s.nothing(asSystem)
-	s.refused(promptButtons["approve"](s, p.ID, person(suzuki)), ErrDecided{Status: "approved", At: *p.ApprovedAt})
-	if last := s.audit[len(s.audit)-1]; last.Action != PromptApproved || last.ActorType != ActorSystem || last.ActorID != "" {
+	s.refused(promptButtons["approve"](s, p.ID, person(suzuki)), aggregate.ErrDecided{Status: "approved", At: *p.ApprovedAt})
+	if last := s.audit[len(s.audit)-1]; last.Action != PromptApproved || last.ActorType != aggregate.ActorSystem || last.ActorID != "" {
 		t.Errorf("recorded %+v", last)
 	}
 }
@@ -267,7 +269,7 @@ func TestAProcessIsApprovedTogetherWithItsExecution(t *testing.T) {
 	s := waitingProcess(t)
 	s.do(s.approveProcess)
 	a := s.load()
-	for _, r := range []Row{a.Process(), a.Task, a.Execution(), a.Card("CARD#execution")} {
+	for _, r := range []aggregate.Row{a.Process(), a.Task, a.Execution(), a.Card("CARD#execution")} {
 		if r.Revision() != s.head.Rev {
 			t.Errorf("%s is of rev %d, the approval of %d", r.Key(), r.Revision(), s.head.Rev)
 		}

@@ -4,27 +4,15 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"ringi/shared/aggregate"
 )
 
-// Effects are what follows from the rows as they are. Every one is safe twice.
-type Effects struct {
-	Run   *Run   // a run that ought to be open
-	Wake  []Wait // runs that wait for what is decided, or that are superseded
-	Cards bool   // what Slack shows is behind
-}
-
-// Run is one execution of the state machine.
-type Run struct {
-	Name  string // unique for ever: a repeated start is recognised by it
-	Input string // the same bytes each time, as Step Functions asks of a repeated start
-	Run   int
-}
-
 // Effects reads off the rows what has to happen at now.
-func (a *Aggregate) Effects(now time.Time) Effects {
-	var out Effects
+func (a *Aggregate) Effects(now time.Time) aggregate.Effects {
+	var out aggregate.Effects
 	if a.work(now) {
-		out.Run = &Run{
+		out.Run = &aggregate.Run{
 			Name:  fmt.Sprintf("%s-%d", a.Head.TaskID, a.Head.Run),
 			Input: fmt.Sprintf(`{"tenant":%q,"task":%q,"run":%d}`, a.Head.TenantID, a.Head.TaskID, a.Head.Run),
 			Run:   a.Head.Run,
@@ -36,7 +24,7 @@ func (a *Aggregate) Effects(now time.Time) Effects {
 			out.Wake = append(out.Wake, w)
 		}
 	}
-	out.Cards = a.Head.ShownRev < a.Head.Rev || a.Head.DrawAt != nil && !a.InLine(now) || slices.ContainsFunc(a.Cards, func(c *Card) bool {
+	out.Cards = a.Head.ShownRev < a.Head.Rev || a.Head.DrawAt != nil && !a.InLine(now) || slices.ContainsFunc(a.Cards, func(c *aggregate.Card) bool {
 		again := a.TryAgainAt(c)
 		return again != nil && !now.Before(*again)
 	})
@@ -49,8 +37,8 @@ const tryAgainAfter = time.Hour
 
 // TryAgainAt is when a card that Slack refused for good is tried again though the
 // task does not move: while a person is asked for a decision. nil: at the next revision.
-func (a *Aggregate) TryAgainAt(c *Card) *time.Time {
-	if c.State != CardUnreachable || a.Asked() == nil {
+func (a *Aggregate) TryAgainAt(c *aggregate.Card) *time.Time {
+	if c.State != aggregate.CardUnreachable || a.Asked() == nil {
 		return nil
 	}
 	tried := c.CreatedAt

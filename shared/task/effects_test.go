@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"ringi/shared/aggregate"
 )
 
 func TestWhatFollowsFromEachState(t *testing.T) {
@@ -74,7 +76,7 @@ func reach(t *testing.T, name string) *story {
 
 func TestARunIsStartedWithTheSameNameAndBytesEachTime(t *testing.T) {
 	s := begin(t)
-	want := &Run{
+	want := &aggregate.Run{
 		Name:  s.head.TaskID + "-1",
 		Input: `{"tenant":"` + s.head.TenantID + `","task":"` + s.head.TaskID + `","run":1}`,
 		Run:   1,
@@ -132,11 +134,13 @@ func TestAGateThatAsksNobodyIsWork(t *testing.T) {
 }
 
 func TestARunWaitsOnlyForWhatIsUndecidedAndOnlyTheHeads(t *testing.T) {
-	wait := func(gate string, run int) Wait { return Wait{Gate: gate, Token: "token", Run: run, Entered: dawn} }
+	wait := func(gate string, run int) aggregate.Wait {
+		return aggregate.Wait{Gate: gate, Token: "token", Run: run, Entered: dawn}
+	}
 	for _, tt := range []struct {
 		name string
 		from func(testing.TB) *story
-		wait Wait
+		wait aggregate.Wait
 		wake bool
 	}{
 		{"its gate waits", waitingPrompt, wait("PROMPT#0001", 1), false},
@@ -153,9 +157,9 @@ func TestARunWaitsOnlyForWhatIsUndecidedAndOnlyTheHeads(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			s := tt.from(t)
 			s.waits[tt.wait.Gate] = tt.wait
-			want := []Wait(nil)
+			want := []aggregate.Wait(nil)
 			if tt.wake {
-				want = []Wait{tt.wait}
+				want = []aggregate.Wait{tt.wait}
 			}
 			if diff := cmp.Diff(want, s.load().Effects(s.now).Wake); diff != "" {
 				t.Error(diff)
@@ -244,7 +248,7 @@ func TestACardThatSlackRefusedIsTriedEveryHourWhileAGateWaits(t *testing.T) {
 	a := s.load()
 	a.Head.ShownRev = a.Head.Rev
 	refused := *a.Card("CARD#prompt#0001")
-	refused.State, refused.TriedAt, refused.TriedRev = CardUnreachable, &s.now, a.Head.Rev
+	refused.State, refused.TriedAt, refused.TriedRev = aggregate.CardUnreachable, &s.now, a.Head.Rev
 	a.Add(&refused)
 	hour := s.now.Add(time.Hour)
 	if due := a.DueAt(s.now); due == nil || !due.Equal(hour) {

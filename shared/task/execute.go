@@ -3,12 +3,14 @@ package task
 import (
 	"fmt"
 	"time"
+
+	"ringi/shared/aggregate"
 )
 
 // StopError says that an execution cannot go on, and why: it must be failed.
 // FailExecution looks again whether that is so.
 type StopError struct {
-	Reason Reason
+	Reason aggregate.Reason
 	Detail string
 }
 
@@ -26,7 +28,7 @@ func (a *Aggregate) StartExecution(run int, now time.Time) (Change, error) {
 		return Change{}, err
 	}
 	if !e.Managed() {
-		c.audit(System(), ExecutionStarted, "execution", e.ID, map[string]any{"attempt": e.Attempt})
+		c.audit(aggregate.System(), ExecutionStarted, "execution", e.ID, map[string]any{"attempt": e.Attempt})
 	}
 	return c, nil
 }
@@ -41,10 +43,10 @@ func (a *Aggregate) executing(run int) (*Execution, error) {
 	}
 	e := a.Execution()
 	if e == nil || e.over() { // the head says that work goes on: these rows are older or newer
-		return nil, ErrConflict
+		return nil, aggregate.ErrConflict
 	}
-	if p := a.ProcessOf(e); p == nil || p.Status != Approved {
-		return nil, ErrConflict
+	if p := a.ProcessOf(e); p == nil || p.Status != aggregate.Approved {
+		return nil, aggregate.ErrConflict
 	}
 	return e, nil
 }
@@ -86,7 +88,7 @@ func (a *Aggregate) timeUp(e *Execution, now time.Time) bool {
 // Call is what a claim is for.
 type Call struct {
 	Order         int
-	Arguments     Blob
+	Arguments     aggregate.Blob
 	ArgumentsHash string
 	NeedsGate     bool // see NeedsGate
 	Claim         Claim
@@ -96,8 +98,8 @@ type Call struct {
 
 // NeedsGate reports whether a person must see a step's resolved arguments first.
 // dynamic says that a write's destination comes from an earlier result.
-func NeedsGate(s Step, t Terms, dynamic bool) bool {
-	return s.RequiresHumanCheck || s.Effect == Write && (!t.AutoApproveTools || dynamic)
+func NeedsGate(s Step, t aggregate.Terms, dynamic bool) bool {
+	return s.RequiresHumanCheck || s.Effect == aggregate.Write && (!t.AutoApproveTools || dynamic)
 }
 
 // MaxCrashes is how many calls of one read may be lost before it is not called again.
@@ -112,15 +114,15 @@ func (a *Aggregate) ClaimStep(run int, call Call, now time.Time) (Change, error)
 		return Change{}, err
 	}
 	process, prompt := a.ProcessOf(e), a.Prompt()
-	if e.Status != ExecutionRunning || process != a.Process() || prompt == nil || prompt.Status != Approved {
-		return Change{}, ErrConflict
+	if e.Status != ExecutionRunning || process != a.Process() || prompt == nil || prompt.Status != aggregate.Approved {
+		return Change{}, aggregate.ErrConflict
 	}
 	if Hash(process.Steps) != process.ApprovedHash {
 		return Change{}, StopError{Reason: ReasonStepsChanged}
 	}
 	step := a.NextStep(e)
 	if step == nil || step.Order != call.Order {
-		return Change{}, ErrMoved
+		return Change{}, aggregate.ErrMoved
 	}
 	if a.timeUp(e, now) {
 		return Change{}, StopError{ReasonTimeout, fmt.Sprint(e.Terms.L4TimeoutSeconds)}
@@ -164,11 +166,11 @@ func (a *Aggregate) passGate(c *Change, e *Execution, step Step, call Call) erro
 	g := a.GateOf(e, step.Order)
 	switch {
 	case g == nil && (call.NeedsGate || NeedsGate(step, e.Terms, false)):
-		return ErrMoved // a gate is next
+		return aggregate.ErrMoved // a gate is next
 	case g == nil:
 		return nil
-	case g.Status != Approved:
-		return ErrMoved
+	case g.Status != aggregate.Approved:
+		return aggregate.ErrMoved
 	case g.ArgumentsHash != call.ArgumentsHash:
 		return StopError{ReasonStepsChanged, step.StepID}
 	}
@@ -194,8 +196,8 @@ func reclaimable(held *StepResult, now time.Time) error {
 	}
 	switch {
 	case now.Before(held.Claim.LeaseUntil):
-		return ErrInFlight
-	case held.Effect == Write:
+		return aggregate.ErrInFlight
+	case held.Effect == aggregate.Write:
 		return StopError{ReasonToolUnknown, held.StepID}
 	case held.Crashes+1 >= MaxCrashes:
 		return StopError{ReasonInterruptedRead, held.StepID}
@@ -231,7 +233,7 @@ func (a *Aggregate) callNumber(e *Execution, order int) (n int, from *StepResult
 		return row.Call, row
 	}
 	for attempt := e.Attempt - 1; attempt > 0; attempt-- {
-		switch prev := find(a.Steps, StepKey(e.ProcessVersion, attempt, order)); {
+		switch prev := aggregate.Find(a.Steps, StepKey(e.ProcessVersion, attempt, order)); {
 		case prev == nil:
 		case prev.Status == StepFailed:
 			return prev.Call + 1, prev
@@ -250,28 +252,28 @@ func (a *Aggregate) IdempotencyKey(e *Execution, s Step) string {
 
 // OpenStepGate asks people about the next step with its resolved arguments. Doing it
 // again is no change. It returns ErrMoved when another step is next, or its call has begun: see Outstanding.
-func (a *Aggregate) OpenStepGate(run int, order int, args Blob, hash string, now time.Time) (Change, error) {
+func (a *Aggregate) OpenStepGate(run int, order int, args aggregate.Blob, hash string, now time.Time) (Change, error) {
 	e, err := a.executing(run)
 	if err != nil {
 		return Change{}, err
 	}
 	if e.Status != ExecutionRunning {
-		return Change{}, ErrConflict
+		return Change{}, aggregate.ErrConflict
 	}
 	step := a.NextStep(e)
 	if step == nil || step.Order != order {
-		return Change{}, ErrMoved
+		return Change{}, aggregate.ErrMoved
 	}
 	if a.GateOf(e, order) != nil {
 		return Change{}, nil
 	}
 	if a.StepOf(e, order) != nil { // called already, or being called
-		return Change{}, ErrMoved
+		return Change{}, aggregate.ErrMoved
 	}
 	c := a.begin(now)
 	g := &Gate{
 		TaskID: a.Head.TaskID, ProcessVersion: e.ProcessVersion, Attempt: e.Attempt, Order: order, StepID: step.StepID,
-		Arguments: args, ArgumentsHash: hash, Status: PendingApproval, CreatedAt: c.Now, Terms: e.Terms,
+		Arguments: args, ArgumentsHash: hash, Status: aggregate.PendingApproval, CreatedAt: c.Now, Terms: e.Terms,
 	}
 	g.ID = a.rowID(g.Key(), c.Now)
 	by := c.Now.Add(time.Duration(e.Terms.ApprovalHours) * time.Hour)
@@ -287,8 +289,8 @@ func (a *Aggregate) OpenStepGate(run int, order int, args Blob, hash string, now
 // Outcome is what became of a call.
 type Outcome struct {
 	Status StepStatus // completed, failed or unknown
-	Result *Blob
-	Reason Reason
+	Result *aggregate.Blob
+	Reason aggregate.Reason
 	Detail string
 }
 
@@ -296,15 +298,15 @@ type Outcome struct {
 // has become meanwhile: late truth is truth. It returns ErrSuperseded when the
 // claim is another's, or was settled for good.
 func (a *Aggregate) FinishStep(key, invocation string, o Outcome, now time.Time) (Change, error) {
-	row := find(a.Steps, key)
+	row := aggregate.Find(a.Steps, key)
 	if row == nil || row.Claim == nil || row.Claim.Invocation != invocation {
-		return Change{}, ErrSuperseded
+		return Change{}, aggregate.ErrSuperseded
 	}
 	switch {
 	case row.Status == o.Status:
 		return Change{}, nil
 	case len(StepMoves[row.Status]) == 0:
-		return Change{}, ErrSuperseded
+		return Change{}, aggregate.ErrSuperseded
 	}
 	c := a.begin(now)
 	c.Head.Restarts = 0

@@ -4,9 +4,11 @@ import (
 	"errors"
 	"testing"
 	"time"
+
+	"ringi/shared/aggregate"
 )
 
-func stops(t *testing.T, s *story, d decision, want Reason) {
+func stops(t *testing.T, s *story, d decision, want aggregate.Reason) {
 	t.Helper()
 	_, err := s.try(d)
 	var stop StopError
@@ -21,7 +23,7 @@ func TestStepsThatAreNotTheApprovedOnesDoNotRun(t *testing.T) {
 		"input":       func(s *Step) { s.ToolInput = `{"month":5}` },
 		"order":       func(s *Step) { s.Order = 9 },
 		"human check": func(s *Step) { s.RequiresHumanCheck = true },
-		"effect":      func(s *Step) { s.Effect = Read },
+		"effect":      func(s *Step) { s.Effect = aggregate.Read },
 		"version":     func(s *Step) { s.ToolVersion = "v2" },
 		"title":       func(s *Step) { s.Title = "別の手順" },
 		"step id":     func(s *Step) { s.StepID = "step-9" },
@@ -56,16 +58,16 @@ func TestOneStepIsClaimedByOneInvocation(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.commit(saw.Head, theirs); !errors.Is(err, ErrConflict) {
+	if err := s.commit(saw.Head, theirs); !errors.Is(err, aggregate.ErrConflict) {
 		t.Errorf("the second claim commits: %v", err)
 	}
-	s.refused(other, ErrInFlight)
+	s.refused(other, aggregate.ErrInFlight)
 	s.refused(func(a *Aggregate, now time.Time) (Change, error) {
 		return a.FinishStep(StepKey(1, 1, 1), "another", done, now)
-	}, ErrSuperseded)
+	}, aggregate.ErrSuperseded)
 	s.refused(func(a *Aggregate, now time.Time) (Change, error) {
 		return a.FinishStep(StepKey(1, 1, 2), "another", done, now)
-	}, ErrSuperseded)
+	}, aggregate.ErrSuperseded)
 	s.do(s.finish(done))
 	s.nothing(s.finish(done))
 }
@@ -81,7 +83,7 @@ func TestACrashedReadIsCalledAgainACrashedWriteNever(t *testing.T) {
 	}
 	s.refused(func(a *Aggregate, now time.Time) (Change, error) {
 		return a.FinishStep(StepKey(1, 1, 1), crashed, done, now)
-	}, ErrSuperseded)
+	}, aggregate.ErrSuperseded)
 	s.do(s.finish(done), s.claim)
 	s.now = s.now.Add(2 * time.Minute)
 	stops(t, s, s.claim, ReasonToolUnknown)
@@ -102,7 +104,7 @@ func TestAReadThatWasGivenUpIsNotReportedLater(t *testing.T) {
 	if row := s.load().Steps[0]; row.Status != StepFailed || row.Error != ReasonInterruptedRead {
 		t.Errorf("the read is %s, %s", row.Status, row.Error)
 	}
-	s.refused(s.finish(done), ErrSuperseded)
+	s.refused(s.finish(done), aggregate.ErrSuperseded)
 }
 
 func TestTheTimeLimitExcludesWaiting(t *testing.T) {
@@ -175,13 +177,13 @@ func TestAFailureThatTheRowsDoNotShowFailsNothing(t *testing.T) {
 	s := running(t)
 	s.refused(func(a *Aggregate, now time.Time) (Change, error) {
 		return a.FailExecution(1, ReasonInterruptedRead, "step-1", now)
-	}, ErrMoved)
+	}, aggregate.ErrMoved)
 	s.refused(func(a *Aggregate, now time.Time) (Change, error) {
 		return a.FailExecution(1, ReasonTimeout, "360", now)
-	}, ErrMoved)
+	}, aggregate.ErrMoved)
 	s.refused(func(a *Aggregate, now time.Time) (Change, error) {
 		return a.FailExecution(1, ReasonToolUnknown, "", now)
-	}, ErrMoved)
+	}, aggregate.ErrMoved)
 }
 
 func TestIdempotencyKeysGrowOnlyAfterADefiniteFailure(t *testing.T) {

@@ -3,6 +3,8 @@ package task
 import (
 	"slices"
 	"time"
+
+	"ringi/shared/aggregate"
 )
 
 // CompleteExecution ends the task well. It returns ErrMoved while a step has not completed.
@@ -12,7 +14,7 @@ func (a *Aggregate) CompleteExecution(run int, summary string, now time.Time) (C
 		return Change{}, err
 	}
 	if a.NextStep(e) != nil || e.Status != ExecutionRunning {
-		return Change{}, ErrMoved
+		return Change{}, aggregate.ErrMoved
 	}
 	c := a.begin(now)
 	results := a.results(e, c)
@@ -23,17 +25,17 @@ func (a *Aggregate) CompleteExecution(run int, summary string, now time.Time) (C
 	if err != nil {
 		return Change{}, err
 	}
-	if err := c.end(a.Task, TaskCompleted, System(), ReasonDone); err != nil {
+	if err := c.end(a.Task, TaskCompleted, aggregate.System(), ReasonDone); err != nil {
 		return Change{}, err
 	}
-	c.audit(System(), ExecutionCompletedEntry, "execution", e.ID, map[string]any{"attempt": e.Attempt, "steps": len(results)})
+	c.audit(aggregate.System(), ExecutionCompletedEntry, "execution", e.ID, map[string]any{"attempt": e.Attempt, "steps": len(results)})
 	return c, nil
 }
 
 // FailExecution ends the attempt; a person may try again. The calls that crashed
 // are settled with it; while a lease lives it returns ErrInFlight. It is no change
 // while a gate waits, and returns ErrMoved when the rows no longer say why.
-func (a *Aggregate) FailExecution(run int, why Reason, detail string, now time.Time) (Change, error) {
+func (a *Aggregate) FailExecution(run int, why aggregate.Reason, detail string, now time.Time) (Change, error) {
 	e, err := a.executing(run)
 	if err != nil {
 		return Change{}, err
@@ -42,7 +44,7 @@ func (a *Aggregate) FailExecution(run int, why Reason, detail string, now time.T
 		return Change{}, nil
 	}
 	if why == ReasonTimeout && !a.timeUp(e, now) {
-		return Change{}, ErrMoved
+		return Change{}, aggregate.ErrMoved
 	}
 	c := a.begin(now)
 	if err := a.settleLeases(&c); err != nil {
@@ -54,7 +56,7 @@ func (a *Aggregate) FailExecution(run int, why Reason, detail string, now time.T
 	}
 	switch unknown := has(StepUnknown); {
 	case why == ReasonToolUnknown && !unknown, why == ReasonInterruptedRead && !unknown && !has(StepFailed):
-		return Change{}, ErrMoved
+		return Change{}, aggregate.ErrMoved
 	case unknown && why != ReasonToolUnknown: // whatever else went wrong, this is what a person has to look at
 		why, detail = ReasonToolUnknown, ""
 	}
@@ -65,8 +67,8 @@ func (a *Aggregate) FailExecution(run int, why Reason, detail string, now time.T
 		return Change{}, err
 	}
 	a.relyOnStep(&c, e)
-	c.audit(System(), ExecutionFailedEntry, "execution", e.ID, map[string]any{"attempt": e.Attempt, "reason": why})
-	return c, c.end(a.Task, TaskFailed, System(), why)
+	c.audit(aggregate.System(), ExecutionFailedEntry, "execution", e.ID, map[string]any{"attempt": e.Attempt, "reason": why})
+	return c, c.end(a.Task, TaskFailed, aggregate.System(), why)
 }
 
 // MaxAttempts is how often a process may be tried. All attempts' rows are read with the task; a retry relies on the
@@ -84,7 +86,7 @@ func (a *Aggregate) relyOnEarlierCalls(c *Change, e *Execution) {
 		return
 	}
 	for attempt := 1; attempt < e.Attempt; attempt++ {
-		row := find(a.Steps, StepKey(e.ProcessVersion, attempt, step.Order))
+		row := aggregate.Find(a.Steps, StepKey(e.ProcessVersion, attempt, step.Order))
 		if row == nil {
 			row = &StepResult{ProcessVersion: e.ProcessVersion, Attempt: attempt, Order: step.Order}
 		}
@@ -96,10 +98,10 @@ func (a *Aggregate) relyOnEarlierCalls(c *Change, e *Execution) {
 // completed are carried over. When it finds a write whose outcome nobody saw, it records only
 // that (Change.Uncovered): the person must look, and click again. ErrDecided names who was faster, ErrMaxAttempts
 // ends it.
-func (a *Aggregate) RetryExecution(id string, by Actor, p Policy, now time.Time) (Change, error) {
+func (a *Aggregate) RetryExecution(id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (Change, error) {
 	e := a.Execution()
 	if e == nil {
-		return Change{}, ErrNotFound
+		return Change{}, aggregate.ErrNotFound
 	}
 	if e.ID != id {
 		return Change{}, a.retried(id, by)
@@ -115,7 +117,7 @@ func (a *Aggregate) RetryExecution(id string, by Actor, p Policy, now time.Time)
 	}
 	process := a.ProcessOf(e)
 	if e.Status != ExecutionFailed || process == nil {
-		return Change{}, ErrConflict
+		return Change{}, aggregate.ErrConflict
 	}
 	if !e.AttemptsLeft() {
 		return Change{}, ErrMaxAttempts
@@ -124,7 +126,7 @@ func (a *Aggregate) RetryExecution(id string, by Actor, p Policy, now time.Time)
 	if err := a.settleLeases(&c); err != nil {
 		return Change{}, err
 	}
-	c.Uncovered = slices.ContainsFunc(c.Rows, func(r Row) bool {
+	c.Uncovered = slices.ContainsFunc(c.Rows, func(r aggregate.Row) bool {
 		s, ok := r.(*StepResult)
 		return ok && s.Status == StepUnknown
 	})
@@ -156,7 +158,7 @@ func (a *Aggregate) RetryExecution(id string, by Actor, p Policy, now time.Time)
 }
 
 // retried is nil for the person who tried the attempt id again, ErrDecided for another.
-func (a *Aggregate) retried(id string, by Actor) error {
+func (a *Aggregate) retried(id string, by aggregate.Actor) error {
 	for i, e := range a.Executions[:len(a.Executions)-1] {
 		if e.ID != id {
 			continue
@@ -165,9 +167,9 @@ func (a *Aggregate) retried(id string, by Actor) error {
 		if next.RetriedBy == by.ID {
 			return nil
 		}
-		return ErrDecided{Status: "retried", By: next.RetriedBy, At: next.CreatedAt}
+		return aggregate.ErrDecided{Status: "retried", By: next.RetriedBy, At: next.CreatedAt}
 	}
-	return ErrNotFound
+	return aggregate.ErrNotFound
 }
 
 // MaxRestarts is how often a run is started anew without progress.
@@ -185,7 +187,7 @@ func (a *Aggregate) RestartRun(run int, now time.Time) (Change, error) {
 		return Change{}, err
 	}
 	if !a.work(now) {
-		return Change{}, ErrSuperseded
+		return Change{}, aggregate.ErrSuperseded
 	}
 	if a.Head.Restarts >= MaxRestarts {
 		return a.GiveUp(run, ReasonRunFailed, now)
@@ -207,7 +209,7 @@ func (a *Aggregate) restart(now time.Time) Change {
 // restarts are used up; then that is parked too. A gate that was just decided gets its
 // run here: its wake-up met a run that was already failing. It is no change when the
 // head is parked already, ErrInFlight while a call's lease lives.
-func (a *Aggregate) GiveUp(run int, why Reason, now time.Time) (Change, error) {
+func (a *Aggregate) GiveUp(run int, why aggregate.Reason, now time.Time) (Change, error) {
 	if err := a.working(run); err != nil {
 		return Change{}, err
 	}

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"ringi/shared/aggregate"
 )
 
 func TestARetryKeepsWhatIsDone(t *testing.T) {
@@ -31,7 +33,7 @@ func TestARetryKeepsWhatIsDone(t *testing.T) {
 	if next := a.NextStep(e); next == nil || next.Order != 2 {
 		t.Errorf("next is %+v", next)
 	}
-	s.refused(func(a *Aggregate, now time.Time) (Change, error) { return a.StartExecution(run, now) }, ErrSuperseded)
+	s.refused(func(a *Aggregate, now time.Time) (Change, error) { return a.StartExecution(run, now) }, aggregate.ErrSuperseded)
 	s.do(s.start, s.claim, s.finish(done), s.claim, s.finish(done), s.complete)
 	var reused []bool
 	for _, r := range s.load().Execution().Results {
@@ -46,20 +48,20 @@ func TestASecondClickOnRetryStartsNothing(t *testing.T) {
 	s := running(t)
 	s.do(s.claim, s.finish(failed), s.fail)
 	old, at := s.load().Execution().ID, s.now
-	again := func(by Actor) decision {
+	again := func(by aggregate.Actor) decision {
 		return func(a *Aggregate, now time.Time) (Change, error) { return a.RetryExecution(old, by, s.policy, now) }
 	}
 	s.do(again(person(suzuki)))
 	s.nothing(again(person(suzuki)))
-	s.refused(again(person(tanaka)), ErrDecided{Status: "retried", By: suzuki, At: at})
+	s.refused(again(person(tanaka)), aggregate.ErrDecided{Status: "retried", By: suzuki, At: at})
 	s.refused(s.retry, ErrNothingToRetry)
 	s.refused(func(a *Aggregate, now time.Time) (Change, error) {
 		return a.RetryExecution("01JS0000000000000000000000", person(suzuki), s.policy, now)
-	}, ErrNotFound)
+	}, aggregate.ErrNotFound)
 	s.do(s.start, s.claim, s.finish(failed), s.fail)
 	s.nothing(again(person(suzuki))) // the first attempt's button: that was tried again
 	s.do(s.retry)
-	s.refused(again(person(tanaka)), ErrDecided{Status: "retried", By: suzuki, At: at})
+	s.refused(again(person(tanaka)), aggregate.ErrDecided{Status: "retried", By: suzuki, At: at})
 }
 
 func TestAProcessIsTriedSoOftenAndNoMore(t *testing.T) {
@@ -96,7 +98,7 @@ func failedOverAWrite(t *testing.T) *story {
 
 func TestARetryNeverOvertakesACall(t *testing.T) {
 	s := failedOverAWrite(t)
-	s.refused(s.retry, ErrInFlight)
+	s.refused(s.retry, aggregate.ErrInFlight)
 	s.now = s.now.Add(2 * time.Minute)
 	c, err := s.try(s.retry)
 	if err != nil || !c.Uncovered {
@@ -130,7 +132,7 @@ func TestLateTruthIsKeptWhereverTheTaskIs(t *testing.T) {
 		t.Errorf("attempt 1 is %s, attempt %d in run %d", a.Executions[0].Status, a.Execution().Attempt, a.Head.Run)
 	}
 	s.nothing(late(done))
-	s.refused(late(failed), ErrSuperseded)
+	s.refused(late(failed), aggregate.ErrSuperseded)
 	if next := a.NextStep(a.Execution()); next.Order != 3 {
 		t.Errorf("step %d is called next, though the second is done", next.Order)
 	}
@@ -170,7 +172,7 @@ func TestAWriteThatCompletesLateIsNotMadeAgain(t *testing.T) {
 		s.now = s.now.Add(time.Hour)
 		s.do(late)
 		a := s.load()
-		if _, waits := a.Pending(); waits || a.Gates[0].Status != Cancelled || next(s) != 3 {
+		if _, waits := a.Pending(); waits || a.Gates[0].Status != aggregate.Cancelled || next(s) != 3 {
 			t.Errorf("gate %s, step %d is called next", a.Gates[0].Status, next(s))
 		}
 		if a.TimeUp(a.Execution(), s.now) {
@@ -201,7 +203,7 @@ func TestAnAttemptThatOnlyHasToEndBeginsFirst(t *testing.T) {
 	if next := s.load().NextStep(s.load().Execution()); next != nil {
 		t.Errorf("next is %+v", next)
 	}
-	s.refused(s.complete, ErrMoved)
+	s.refused(s.complete, aggregate.ErrMoved)
 	s.do(s.start, s.complete)
 }
 
@@ -214,7 +216,7 @@ func TestLateTruthBeforeTheRetryIsCarriedOver(t *testing.T) {
 }
 
 func TestAnUnknownOutcomeIsWhatAFailureSays(t *testing.T) {
-	for _, why := range []Reason{ReasonRunFailed, ReasonToolFailed, ReasonToolNotAllowed} {
+	for _, why := range []aggregate.Reason{ReasonRunFailed, ReasonToolFailed, ReasonToolNotAllowed} {
 		s := running(t)
 		s.do(s.claim, s.finish(done), s.claim, s.finish(unknown))
 		s.do(func(a *Aggregate, now time.Time) (Change, error) { return a.FailExecution(1, why, "detail", now) })
@@ -249,12 +251,12 @@ func TestThreeRestartsWithoutProgressAreEnough(t *testing.T) {
 					t.Fatalf("after %d: %+v", n, s.head)
 				}
 			}
-			s.refused(func(a *Aggregate, now time.Time) (Change, error) { return a.RestartRun(1, now) }, ErrSuperseded)
+			s.refused(func(a *Aggregate, now time.Time) (Change, error) { return a.RestartRun(1, now) }, aggregate.ErrSuperseded)
 			s.do(s.restart)
 			if !tt.end(s.load()) || s.head.Run != MaxRestarts+1 {
 				t.Errorf("ended as %+v", s.head)
 			}
-			s.refused(s.restart, ErrSuperseded)
+			s.refused(s.restart, aggregate.ErrSuperseded)
 			if again := s.retryGeneration; tt.name != "L4" {
 				s.do(again)
 			} else {

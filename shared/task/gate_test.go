@@ -4,20 +4,22 @@ import (
 	"errors"
 	"testing"
 	"time"
+
+	"ringi/shared/aggregate"
 )
 
 func TestAStepThatMustBeLookedAtRunsOnlyWithWhatWasSeen(t *testing.T) {
 	claimWith := func(arguments string, needs bool) decision {
 		return func(a *Aggregate, now time.Time) (Change, error) {
 			c := call(a, now)
-			c.Arguments, c.ArgumentsHash, c.NeedsGate = Blob{JSON: JSON(arguments)}, HashOf(arguments), needs
+			c.Arguments, c.ArgumentsHash, c.NeedsGate = aggregate.Blob{JSON: aggregate.JSON(arguments)}, aggregate.HashOf(arguments), needs
 			return a.ClaimStep(1, c, now)
 		}
 	}
 	shown := `{"month":4}`
 
 	s := checked(t)
-	s.refused(claimWith(shown, false), ErrMoved) // not even when the caller forgot
+	s.refused(claimWith(shown, false), aggregate.ErrMoved) // not even when the caller forgot
 	current := func(want int) {
 		t.Helper()
 		if got := s.load().Execution().CurrentStep; got != want {
@@ -27,7 +29,7 @@ func TestAStepThatMustBeLookedAtRunsOnlyWithWhatWasSeen(t *testing.T) {
 	current(1)
 	s.do(s.openGate)
 	current(2)
-	s.refused(claimWith(shown, true), ErrMoved)
+	s.refused(claimWith(shown, true), aggregate.ErrMoved)
 	s.nothing(s.openGate)
 	s.do(s.approveStep)
 	stops(t, s, claimWith(`{"month":5}`, true), ReasonStepsChanged)
@@ -36,7 +38,7 @@ func TestAStepThatMustBeLookedAtRunsOnlyWithWhatWasSeen(t *testing.T) {
 	t.Run("a gate that was opened counts, whoever wanted it", func(t *testing.T) {
 		s := running(t)
 		s.do(s.openGate)
-		s.refused(claimWith(shown, false), ErrMoved)
+		s.refused(claimWith(shown, false), aggregate.ErrMoved)
 		s.do(s.approveStep)
 		stops(t, s, claimWith(`{"month":5}`, false), ReasonStepsChanged)
 		s.do(claimWith(shown, false))
@@ -44,11 +46,13 @@ func TestAStepThatMustBeLookedAtRunsOnlyWithWhatWasSeen(t *testing.T) {
 	t.Run("no gate opens for a call that has begun", func(t *testing.T) {
 		s := running(t)
 		s.do(s.claim)
-		s.refused(s.openGate, ErrMoved)
+		s.refused(s.openGate, aggregate.ErrMoved)
 	})
 	t.Run("nor for another step", func(t *testing.T) {
 		s := running(t)
-		s.refused(func(a *Aggregate, now time.Time) (Change, error) { return a.OpenStepGate(1, 2, Blob{}, "", now) }, ErrMoved)
+		s.refused(func(a *Aggregate, now time.Time) (Change, error) {
+			return a.OpenStepGate(1, 2, aggregate.Blob{}, "", now)
+		}, aggregate.ErrMoved)
 	})
 }
 
@@ -60,15 +64,15 @@ func TestWhichStepsNeedALook(t *testing.T) {
 		dynamic bool
 		want    bool
 	}{
-		{"a read", Step{Effect: Read}, true, false, false},
-		{"a write", Step{Effect: Write}, true, false, false},
-		{"a read that asks for it", Step{Effect: Read, RequiresHumanCheck: true}, true, false, true},
-		{"a write, when tools are not approved by themselves", Step{Effect: Write}, false, false, true},
-		{"a read, when tools are not approved by themselves", Step{Effect: Read}, false, false, false},
-		{"a write to where an earlier result says", Step{Effect: Write}, true, true, true},
-		{"a read from where an earlier result says", Step{Effect: Read}, true, true, false},
+		{"a read", Step{Effect: aggregate.Read}, true, false, false},
+		{"a write", Step{Effect: aggregate.Write}, true, false, false},
+		{"a read that asks for it", Step{Effect: aggregate.Read, RequiresHumanCheck: true}, true, false, true},
+		{"a write, when tools are not approved by themselves", Step{Effect: aggregate.Write}, false, false, true},
+		{"a read, when tools are not approved by themselves", Step{Effect: aggregate.Read}, false, false, false},
+		{"a write to where an earlier result says", Step{Effect: aggregate.Write}, true, true, true},
+		{"a read from where an earlier result says", Step{Effect: aggregate.Read}, true, true, false},
 	} {
-		if got := NeedsGate(tt.step, Terms{AutoApproveTools: tt.auto}, tt.dynamic); got != tt.want {
+		if got := NeedsGate(tt.step, aggregate.Terms{AutoApproveTools: tt.auto}, tt.dynamic); got != tt.want {
 			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
 		}
 	}
@@ -92,21 +96,21 @@ func TestARejectedStepEndsTheTaskAndKeepsWhatIsDone(t *testing.T) {
 func TestAGateBelongsToItsAttempt(t *testing.T) {
 	s := waitingStep(t)
 	s.do(s.approveStep, s.claim, s.finish(failed), s.fail, s.retry, s.start)
-	s.refused(s.claim, ErrMoved)
+	s.refused(s.claim, aggregate.ErrMoved)
 	s.do(s.openGate)
 	open, waits := s.load().Pending()
 	if !waits || open.Key != GateKey(1, 2, 2) || open.Kind != CardStep {
 		t.Errorf("%+v waits: %v", open, waits)
 	}
 	first := s.load().Gates[0]
-	s.refused(stepButtons["approve"](s, first.ID, person(tanaka)), ErrDecided{Status: "approved", By: suzuki, At: *first.ApprovedAt})
+	s.refused(stepButtons["approve"](s, first.ID, person(tanaka)), aggregate.ErrDecided{Status: "approved", By: suzuki, At: *first.ApprovedAt})
 }
 
 func TestNothingFailsBehindAPersonsBackWhileAGateWaits(t *testing.T) {
 	s := waitingStep(t)
 	s.nothing(s.fail)
 	s.nothing(s.giveUp)
-	if _, err := s.load().RestartRun(1, s.now); !errors.Is(err, ErrSuperseded) {
+	if _, err := s.load().RestartRun(1, s.now); !errors.Is(err, aggregate.ErrSuperseded) {
 		t.Errorf("restart: %v", err)
 	}
 	s.do(s.approveStep)

@@ -1,6 +1,11 @@
 package task
 
-import "time"
+import (
+	"time"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/tenancy"
+)
 
 // BeginPrompt makes the row of the next version, generating, and its card. It is
 // no change when such a row is there. It relies on the version before it being rejected.
@@ -13,7 +18,7 @@ func (a *Aggregate) BeginPrompt(run int, now time.Time) (Change, error) {
 		return Change{}, nil
 	}
 	c := a.begin(now)
-	p := &Prompt{TaskID: a.Head.TaskID, Version: version, Status: Generating, CreatedAt: c.Now}
+	p := &Prompt{TaskID: a.Head.TaskID, Version: version, Status: aggregate.Generating, CreatedAt: c.Now}
 	p.ID = a.rowID(p.Key(), c.Now)
 	c.put(p)
 	c.card(a, CardPrompt, p.Key())
@@ -26,17 +31,17 @@ func (a *Aggregate) BeginPrompt(run int, now time.Time) (Change, error) {
 
 // FinishPrompt puts the policy text in and opens the gate under these settings, on which it relies. It is no change
 // when the newest version is not generating.
-func (a *Aggregate) FinishPrompt(run int, content string, s Settings, now time.Time) (Change, error) {
+func (a *Aggregate) FinishPrompt(run int, content string, s tenancy.Settings, now time.Time) (Change, error) {
 	if err := a.working(run); err != nil {
 		return Change{}, err
 	}
 	p := a.Prompt()
-	if p == nil || p.Status != Generating {
+	if p == nil || p.Status != aggregate.Generating {
 		return Change{}, nil
 	}
 	c := a.begin(now)
 	c.progress()
-	err := moveGate(&c, p, PendingApproval, func(n *Prompt) {
+	err := moveGate(&c, p, aggregate.PendingApproval, func(n *Prompt) {
 		n.Content, n.Terms = content, s.Terms(s.PromptApprovalRequired, c.Now)
 		c.made = n
 	})
@@ -54,11 +59,11 @@ func (a *Aggregate) BeginProcess(run int, now time.Time) (Change, error) {
 	}
 	prompt := a.Prompt()
 	version, before, ok := nextVersion(a.Process())
-	if !ok || prompt == nil || prompt.Status != Approved {
+	if !ok || prompt == nil || prompt.Status != aggregate.Approved {
 		return Change{}, nil
 	}
 	c := a.begin(now)
-	p := &Process{TaskID: a.Head.TaskID, PromptID: prompt.ID, Version: version, Steps: []Step{}, Status: Generating, CreatedAt: c.Now}
+	p := &Process{TaskID: a.Head.TaskID, PromptID: prompt.ID, Version: version, Steps: []Step{}, Status: aggregate.Generating, CreatedAt: c.Now}
 	p.ID = a.rowID(p.Key(), c.Now)
 	c.put(p)
 	c.card(a, CardProcess, p.Key())
@@ -71,12 +76,12 @@ func (a *Aggregate) BeginProcess(run int, now time.Time) (Change, error) {
 
 // FinishProcess puts the steps and the remarks on them in and opens the gate under these settings, on which it relies. It is no change
 // when the newest version is not generating. It returns ErrField for steps that could not be told apart, or not be hashed.
-func (a *Aggregate) FinishProcess(run int, steps []Step, remarks string, s Settings, now time.Time) (Change, error) {
+func (a *Aggregate) FinishProcess(run int, steps []Step, remarks string, s tenancy.Settings, now time.Time) (Change, error) {
 	if err := a.working(run); err != nil {
 		return Change{}, err
 	}
 	p := a.Process()
-	if p == nil || p.Status != Generating {
+	if p == nil || p.Status != aggregate.Generating {
 		return Change{}, nil
 	}
 	if err := checkSteps(steps); err != nil {
@@ -84,7 +89,7 @@ func (a *Aggregate) FinishProcess(run int, steps []Step, remarks string, s Setti
 	}
 	c := a.begin(now)
 	c.progress()
-	err := moveGate(&c, p, PendingApproval, func(n *Process) {
+	err := moveGate(&c, p, aggregate.PendingApproval, func(n *Process) {
 		n.Steps, n.Remarks, n.Terms = steps, remarks, s.Terms(s.ProcessApprovalRequired, c.Now)
 		c.made = n
 	})
@@ -98,21 +103,21 @@ func (a *Aggregate) FinishProcess(run int, steps []Step, remarks string, s Setti
 // nextVersion says which version to generate, and the rejected one before it.
 func nextVersion[R interface {
 	*Prompt | *Process
-	Row
-	state() (int, GateStatus)
-}](newest R) (version int, before Row, ok bool) {
+	aggregate.Row
+	state() (int, aggregate.GateStatus)
+}](newest R) (version int, before aggregate.Row, ok bool) {
 	if newest == nil {
 		return 1, nil, true
 	}
 	version, status := newest.state()
-	if status != Rejected {
+	if status != aggregate.Rejected {
 		return 0, nil, false
 	}
 	return version + 1, newest, true
 }
 
-func (p *Prompt) state() (int, GateStatus)  { return p.Version, p.Status }
-func (p *Process) state() (int, GateStatus) { return p.Version, p.Status }
+func (p *Prompt) state() (int, aggregate.GateStatus)  { return p.Version, p.Status }
+func (p *Process) state() (int, aggregate.GateStatus) { return p.Version, p.Status }
 
 // Generation is what a model is asked for: the task, or one version of its prompt or process.
 type Generation struct {
@@ -126,9 +131,9 @@ func (a *Aggregate) Generating() Generation {
 	switch {
 	case a.Task == nil:
 		return Generation{Layer: L1}
-	case p != nil && p.Status == Generating:
+	case p != nil && p.Status == aggregate.Generating:
 		return Generation{L2, p.Version}
-	case q != nil && q.Status == Generating:
+	case q != nil && q.Status == aggregate.Generating:
 		return Generation{L3, q.Version}
 	}
 	return Generation{}
@@ -145,7 +150,7 @@ func (a *Aggregate) failing(run int, g Generation) (ok bool, err error) {
 
 // Park records that g failed: the run ends, a person may try again. It is no change
 // when g got done meanwhile, by whoever, or is parked already.
-func (a *Aggregate) Park(run int, g Generation, why Reason, detail string, now time.Time) (Change, error) {
+func (a *Aggregate) Park(run int, g Generation, why aggregate.Reason, detail string, now time.Time) (Change, error) {
 	if ok, err := a.failing(run, g); !ok {
 		return Change{}, err
 	}
@@ -153,12 +158,12 @@ func (a *Aggregate) Park(run int, g Generation, why Reason, detail string, now t
 }
 
 // park stops at the stage that the rows are at until a person asks to go on.
-func (a *Aggregate) park(why Reason, detail string, now time.Time) Change {
+func (a *Aggregate) park(why aggregate.Reason, detail string, now time.Time) Change {
 	c := a.begin(now)
 	a.relyOnStage(&c)
 	layer := a.Layer()
 	c.Head.Parked, c.Head.PausedUntil, c.Head.Retried = &Parked{Layer: layer, Sentence: why, Detail: detail}, nil, nil
-	c.audit(System(), GenerationFailed, layer.resource(), a.layerID(), map[string]any{"layer": layer, "reason": why})
+	c.audit(aggregate.System(), GenerationFailed, layer.resource(), a.layerID(), map[string]any{"layer": layer, "reason": why})
 	return c
 }
 
@@ -172,7 +177,7 @@ func (h Head) RetriesLeft() bool { return h.Retries < MaxRetries }
 // RetryGeneration unparks the head and starts a new run. While that generation
 // runs, asking again is no change for the same person and ErrDecided for another;
 // it returns ErrNothingToRetry when none had failed, and ErrMaxRetries when it was asked for MaxRetries times.
-func (a *Aggregate) RetryGeneration(by Actor, p Policy, now time.Time) (Change, error) {
+func (a *Aggregate) RetryGeneration(by aggregate.Actor, p aggregate.Policy, now time.Time) (Change, error) {
 	if err := p.Retry(by, a.Head.Requester); err != nil {
 		return Change{}, err
 	}
@@ -197,14 +202,14 @@ func (a *Aggregate) RetryGeneration(by Actor, p Policy, now time.Time) (Change, 
 }
 
 // again says what a second request for the same generation comes to.
-func (r *Retried) again(by Actor) error {
+func (r *Retried) again(by aggregate.Actor) error {
 	switch {
 	case r == nil:
 		return ErrNothingToRetry
 	case r.By == by.ID:
 		return nil
 	}
-	return ErrDecided{Status: "retried", By: r.By, At: r.At}
+	return aggregate.ErrDecided{Status: "retried", By: r.By, At: r.At}
 }
 
 // MaxPausing is how long a generation may be put off, pause after pause.
@@ -260,7 +265,7 @@ func (a *Aggregate) Layer() Layer {
 		return L1
 	case a.Execution() != nil:
 		return L4
-	case a.Prompt() == nil || a.Prompt().Status != Approved:
+	case a.Prompt() == nil || a.Prompt().Status != aggregate.Approved:
 		return L2
 	}
 	return L3

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"ringi/shared/aggregate"
 )
 
 func TestAGateKeepsTheTermsItOpenedUnder(t *testing.T) {
@@ -14,7 +16,7 @@ func TestAGateKeepsTheTermsItOpenedUnder(t *testing.T) {
 	s.settings.ApprovalTimeoutHours, s.settings.MaxVersions, s.settings.Rev = 24, 3, 7
 	s.do(s.extract, s.beginPrompt, s.finishPrompt)
 	by := s.head.ChangedAt.Add(24 * time.Hour)
-	want := Terms{
+	want := aggregate.Terms{
 		ApprovalRequired: true, DecideBy: &by, Executor: "steps", L4TimeoutSeconds: 360, AutoApproveTools: true,
 		MaxVersions: 3, ApprovalHours: 24, SettingsRev: 7, Locale: "ja",
 	}
@@ -60,7 +62,7 @@ func TestOfTwoGenerationsAtOnceOneIsKept(t *testing.T) {
 	if err := s.commit(saw.Head, one); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.commit(saw.Head, other); !errors.Is(err, ErrConflict) {
+	if err := s.commit(saw.Head, other); !errors.Is(err, aggregate.ErrConflict) {
 		t.Errorf("a second version 1 commits: %v", err)
 	}
 }
@@ -89,7 +91,7 @@ func TestAFailedGenerationIsParkedUntilSomebodyTriesAgain(t *testing.T) {
 				t.Errorf("recorded %+v, want %s %s", last, tt.resource, id)
 			}
 			s.nothing(s.park)
-			s.refused(s.restart, ErrSuperseded)
+			s.refused(s.restart, aggregate.ErrSuperseded)
 			before := s.load().Next(s.now)
 			s.do(s.retryGeneration)
 			last = s.audit[len(s.audit)-1]
@@ -164,7 +166,7 @@ func TestAnOldFailureIsNotCommittedOverATornRead(t *testing.T) {
 		if err != nil || c.Empty() {
 			t.Fatalf("%s: %v, it proves nothing", name, err)
 		}
-		if err := s.commit(torn.Head, c); !errors.Is(err, ErrConflict) {
+		if err := s.commit(torn.Head, c); !errors.Is(err, aggregate.ErrConflict) {
 			t.Errorf("%s: %v, want ErrConflict", name, err)
 		}
 	}
@@ -202,7 +204,7 @@ func TestStepsThatCouldNotBeStampedAreRefused(t *testing.T) {
 			s.do(s.approvePrompt, s.beginProcess)
 			s.steps = tt.change(threeSteps())
 			c, err := s.try(s.finishProcess)
-			var field ErrField
+			var field aggregate.ErrField
 			switch {
 			case tt.field == "" && (err != nil || c.Empty()):
 				t.Errorf("refused: %v", err)
@@ -238,18 +240,20 @@ func TestARunThatIsNotTheHeadsCommitsNothing(t *testing.T) {
 			"park": func(a *Aggregate, now time.Time) (Change, error) {
 				return a.Park(old, a.Generating(), ReasonRunFailed, "", now)
 			},
-			"pause":     func(a *Aggregate, now time.Time) (Change, error) { return a.Pause(old, a.Generating(), now, now) },
-			"start":     func(a *Aggregate, now time.Time) (Change, error) { return a.StartExecution(old, now) },
-			"claim":     func(a *Aggregate, now time.Time) (Change, error) { return a.ClaimStep(old, call(a, now), now) },
-			"open gate": func(a *Aggregate, now time.Time) (Change, error) { return a.OpenStepGate(old, 1, Blob{}, "", now) },
-			"complete":  func(a *Aggregate, now time.Time) (Change, error) { return a.CompleteExecution(old, "", now) },
+			"pause": func(a *Aggregate, now time.Time) (Change, error) { return a.Pause(old, a.Generating(), now, now) },
+			"start": func(a *Aggregate, now time.Time) (Change, error) { return a.StartExecution(old, now) },
+			"claim": func(a *Aggregate, now time.Time) (Change, error) { return a.ClaimStep(old, call(a, now), now) },
+			"open gate": func(a *Aggregate, now time.Time) (Change, error) {
+				return a.OpenStepGate(old, 1, aggregate.Blob{}, "", now)
+			},
+			"complete": func(a *Aggregate, now time.Time) (Change, error) { return a.CompleteExecution(old, "", now) },
 			"fail": func(a *Aggregate, now time.Time) (Change, error) {
 				return a.FailExecution(old, ReasonRunFailed, "", now)
 			},
 			"give up": func(a *Aggregate, now time.Time) (Change, error) { return a.GiveUp(old, ReasonRunFailed, now) },
 			"restart": func(a *Aggregate, now time.Time) (Change, error) { return a.RestartRun(old, now) },
 		} {
-			if _, err := d(s.load(), s.now); !errors.Is(err, ErrSuperseded) {
+			if _, err := d(s.load(), s.now); !errors.Is(err, aggregate.ErrSuperseded) {
 				t.Errorf("%s, %s: %v", state.name, name, err)
 			}
 		}

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/oklog/ulid/v2"
+
+	"ringi/shared/aggregate"
 )
 
 func TestEveryDeliveryOfAMessageMakesOneTask(t *testing.T) {
@@ -28,8 +30,8 @@ func TestEveryDeliveryOfAMessageMakesOneTask(t *testing.T) {
 		"a microsecond later":         id(team, "C_HR", "1776490200.000101"),
 		"a second later":              id(team, "C_HR", "1776490201.000100"),
 		"a border moved":              id(team+"C", "_HR", ts),
-		"the tenant's":                TenantID(team),
-		"a tenant of the same letter": TenantID(team + "C_HR" + ts),
+		"the tenant's":                aggregate.TenantID(team),
+		"a tenant of the same letter": aggregate.TenantID(team + "C_HR" + ts),
 	}
 	seen := map[string]string{one: "the message"}
 	for name, other := range others {
@@ -37,7 +39,7 @@ func TestEveryDeliveryOfAMessageMakesOneTask(t *testing.T) {
 			t.Errorf("%s has the id of %s", name, seen[other])
 		}
 		seen[other] = name
-		if !ValidID(other) {
+		if !aggregate.ValidID(other) {
 			t.Errorf("%s: %q is no id", name, other)
 		}
 	}
@@ -47,11 +49,11 @@ func TestEveryDeliveryOfAMessageMakesOneTask(t *testing.T) {
 
 	mention, direct := request(), request()
 	direct.EventID, direct.Source, direct.Text = "Ev2", SourceAgentContainer, "別の本文"
-	a, ref, err := Receive(TenantID(team), mention, dawn)
+	a, ref, err := Receive(aggregate.TenantID(team), mention, dawn)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, again, err := Receive(TenantID(team), direct, dawn.Add(time.Hour))
+	_, again, err := Receive(aggregate.TenantID(team), direct, dawn.Add(time.Hour))
 	if err != nil || ref != again || ref.Task != one {
 		t.Errorf("%+v, then %+v, %v", ref, again, err)
 	}
@@ -86,7 +88,7 @@ func TestATimestampThatIsNotSlacksIsRefused(t *testing.T) {
 		"1776490200.999999":   time.Unix(1776490200, 999e6),
 		"253402300799.999999": time.Date(9999, 12, 31, 23, 59, 59, 999e6, time.UTC),
 	} {
-		if got, err := ParseTS(ts); err != nil || !got.Equal(want) {
+		if got, err := aggregate.ParseTS(ts); err != nil || !got.Equal(want) {
 			t.Errorf("%s: %v, %v, want %v", ts, got, err, want)
 		}
 	}
@@ -97,7 +99,7 @@ func FuzzParseTS(f *testing.F) {
 		f.Add(ts)
 	}
 	f.Fuzz(func(t *testing.T, ts string) {
-		at, err := ParseTS(ts)
+		at, err := aggregate.ParseTS(ts)
 		if err != nil {
 			return
 		}
@@ -105,7 +107,7 @@ func FuzzParseTS(f *testing.F) {
 			t.Errorf("%q is %v", ts, at)
 		}
 		id, err := ID(team, "C", ts)
-		if err != nil || !ValidID(id) {
+		if err != nil || !aggregate.ValidID(id) {
 			t.Errorf("%q makes %q, %v", ts, id, err)
 		}
 	})
@@ -113,14 +115,14 @@ func FuzzParseTS(f *testing.F) {
 
 func TestIDsAreCheckedStrictly(t *testing.T) {
 	for id, want := range map[string]bool{
-		NewID(): true, TenantID("T1"): true, "": false, "01JS": false, strings.Repeat("0", 27): false,
+		aggregate.NewID(): true, aggregate.TenantID("T1"): true, "": false, "01JS": false, strings.Repeat("0", 27): false,
 		"0000000000000000000000000U": false, "8ZZZZZZZZZZZZZZZZZZZZZZZZZ": false, "TASK#01JS00000000000000000": false,
 	} {
-		if got := ValidID(id); got != want {
+		if got := aggregate.ValidID(id); got != want {
 			t.Errorf("%q: %v", id, got)
 		}
 	}
-	if NewID() == NewID() {
+	if aggregate.NewID() == aggregate.NewID() {
 		t.Error("two new ids are one")
 	}
 }

@@ -1,6 +1,10 @@
 package task
 
-import "time"
+import (
+	"time"
+
+	"ringi/shared/aggregate"
+)
 
 // MaxText is how much of a message is kept, in characters: Slack's own limit.
 const MaxText = 40000
@@ -8,10 +12,10 @@ const MaxText = 40000
 // Receive makes a task of a message: its head, the request and the card that
 // says 受け付けました. The task's row comes later, from the first layer.
 // It returns an error when the message's timestamp is not one.
-func Receive(tenant string, r Request, now time.Time) (Change, Ref, error) {
+func Receive(tenant string, r Request, now time.Time) (Change, aggregate.Ref, error) {
 	id, err := ID(r.TeamID, r.Channel, r.MessageTS)
 	if err != nil {
-		return Change{}, Ref{}, err
+		return Change{}, aggregate.Ref{}, err
 	}
 	now = now.UTC().Truncate(time.Millisecond)
 	r.CreatedAt = now
@@ -53,14 +57,14 @@ func (a *Aggregate) Extracted(run int, e Extract, now time.Time) (Change, error)
 	}
 	c.put(t)
 	c.made = t
-	c.audit(System(), TaskCreated, "task", a.Head.TaskID, map[string]any{"title": e.Title, "requester": a.Head.Requester})
+	c.audit(aggregate.System(), TaskCreated, "task", a.Head.TaskID, map[string]any{"title": e.Title, "requester": a.Head.Requester})
 	return c, nil
 }
 
 // working refuses a run that is not the head's, and work on a task that ended.
 func (a *Aggregate) working(run int) error {
 	if a.Head.Run != run || a.Head.Ended != nil {
-		return ErrSuperseded
+		return aggregate.ErrSuperseded
 	}
 	return nil
 }

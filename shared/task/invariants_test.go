@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"ringi/shared/aggregate"
 )
 
 // check asserts, after each commit, what the design promises whatever happens.
@@ -51,11 +53,11 @@ func (w *world) moves(before, after *Aggregate) {
 			was, _ := old[key].(*Task)
 			w.require(was == nil && r.Status == TaskExtracted || was != nil && (was.Status == r.Status || TaskMoves.Allows(was.Status, r.Status)), "task became %s", r.Status)
 		case *Prompt, *Process, *Gate:
-			now, _, _ := gateOf(r.(Row))
+			now, _, _ := gateOf(r.(aggregate.Row))
 			was, _, _ := gateOf(old[key])
 			_, step := r.(*Gate)
-			begins := !step && now == Generating || step && now == PendingApproval
-			w.require(was == "" && begins || was == now || GateMoves.Allows(was, now), "%s: %q became %s", key, was, now)
+			begins := !step && now == aggregate.Generating || step && now == aggregate.PendingApproval
+			w.require(was == "" && begins || was == now || aggregate.GateMoves.Allows(was, now), "%s: %q became %s", key, was, now)
 		case *Execution:
 			was, _ := old[key].(*Execution)
 			w.require(was == nil && r.Status == ExecutionPending || was != nil && (was.Status == r.Status || ExecutionMoves.Allows(was.Status, r.Status)), "%s became %s", key, r.Status)
@@ -82,15 +84,15 @@ func (w *world) decidedOnce(before, after *Aggregate) {
 	}
 }
 
-var verdicts = map[string]map[GateStatus]Action{
-	"PROM": {Approved: PromptApproved, Rejected: PromptRejected},
-	"PROC": {Approved: ProcessApproved, Rejected: ProcessRejected},
-	"GATE": {Approved: StepApproved, Rejected: StepRejected},
+var verdicts = map[string]map[aggregate.GateStatus]aggregate.Action{
+	"PROM": {aggregate.Approved: PromptApproved, aggregate.Rejected: PromptRejected},
+	"PROC": {aggregate.Approved: ProcessApproved, aggregate.Rejected: ProcessRejected},
+	"GATE": {aggregate.Approved: StepApproved, aggregate.Rejected: StepRejected},
 }
 
 // recorded: each change of state has its audit entry in the same commit, and no other. (Invariant 3.)
 func (w *world) recorded(before, after *Aggregate, c Change) {
-	want := map[Action]int{}
+	want := map[aggregate.Action]int{}
 	old := before.Rows()
 	for key, r := range after.Rows() {
 		if old[key] == r {
@@ -104,7 +106,7 @@ func (w *world) recorded(before, after *Aggregate, c Change) {
 		case *Prompt, *Process, *Gate:
 			was, _, _ := gateOf(old[key])
 			if now, _, _ := gateOf(r); was != now {
-				want[verdicts[r.(Row).Key()[:4]][now]]++
+				want[verdicts[r.(aggregate.Row).Key()[:4]][now]]++
 			}
 		case *Execution:
 			was, _ := old[key].(*Execution)
@@ -115,7 +117,7 @@ func (w *world) recorded(before, after *Aggregate, c Change) {
 				want[ExecutionStarted]++
 			case r.Managed() && r.Status == ExecutionRunning: // recorded with its session
 			case was != nil && was.Status != r.Status:
-				want[map[ExecutionStatus]Action{
+				want[map[ExecutionStatus]aggregate.Action{
 					ExecutionRunning: ExecutionStarted, ExecutionCompleted: ExecutionCompletedEntry,
 					ExecutionFailed: ExecutionFailedEntry, ExecutionCancelled: ExecutionCancelledEntry,
 				}[r.Status]]++
@@ -138,19 +140,19 @@ func (w *world) recorded(before, after *Aggregate, c Change) {
 		}
 	}
 	delete(want, "")
-	got := map[Action]int{}
+	got := map[aggregate.Action]int{}
 	for _, entry := range c.Audit {
 		got[entry.Action]++
 		w.require(entry.TenantID == after.Head.TenantID && entry.TaskID == after.Head.TaskID && entry.Timestamp.Equal(c.Now) && entry.ResourceID != "",
 			"audit entry %+v belongs elsewhere", entry)
 		person := strings.HasPrefix(w.kind, "person") && !(entry.Action == TaskCancelledAction && after.Head.Ended.Reason == ReasonMaxVersions)
-		w.require(person == (entry.ActorType == ActorUser) && person == (entry.ActorID != ""), "%s is recorded as of %s %q", entry.Action, entry.ActorType, entry.ActorID)
+		w.require(person == (entry.ActorType == aggregate.ActorUser) && person == (entry.ActorID != ""), "%s is recorded as of %s %q", entry.Action, entry.ActorType, entry.ActorID)
 	}
 	w.require(maps.Equal(want, got), "recorded %v, want %v", got, want)
 }
 
 // gateOf is the status, verdict and terms of what can be decided, "" for any other row.
-func gateOf(r Row) (GateStatus, Verdict, Terms) {
+func gateOf(r aggregate.Row) (aggregate.GateStatus, aggregate.Verdict, aggregate.Terms) {
 	switch r := r.(type) {
 	case *Prompt:
 		return r.Status, r.Verdict, r.Terms
@@ -159,7 +161,7 @@ func gateOf(r Row) (GateStatus, Verdict, Terms) {
 	case *Gate:
 		return r.Status, r.Verdict, r.Terms
 	}
-	return "", Verdict{}, Terms{}
+	return "", aggregate.Verdict{}, aggregate.Terms{}
 }
 
 // fenced: no run but the head's commits, none after the end, and no failure of one
@@ -190,7 +192,7 @@ func (w *world) charged(before, after *Aggregate) {
 
 // paidOnce: the sum is that of all generations that were answered and recorded, each once.
 func (w *world) paidOnce(after *Aggregate) {
-	var sum Usage
+	var sum aggregate.Usage
 	for id := range w.paid {
 		if !w.unbilled[id] {
 			sum = sum.Plus(w.usage(id))
@@ -202,7 +204,7 @@ func (w *world) paidOnce(after *Aggregate) {
 // approvedIsWhatRuns: a call begins only under the newest prompt and process, both
 // stamped, with the very steps that were; after a person looked, where one must. (Invariants 1 and 8.)
 func (w *world) approvedIsWhatRuns(before, after *Aggregate) {
-	if p := after.Process(); p != nil && p.Status == Approved && w.stamped[p.ID] == nil {
+	if p := after.Process(); p != nil && p.Status == aggregate.Approved && w.stamped[p.ID] == nil {
 		w.stamped[p.ID] = slices.Clone(p.Steps)
 	}
 	for _, s := range after.Steps {
@@ -213,13 +215,13 @@ func (w *world) approvedIsWhatRuns(before, after *Aggregate) {
 		prompt, process, e := before.Prompt(), before.Process(), before.Execution()
 		w.require(before.Head.Ended == nil && before.Head.Parked == nil, "%s begins in a task that is over", s.Key())
 		w.require(e.Status == ExecutionRunning && e.Attempt == s.Attempt && e.ProcessVersion == s.ProcessVersion, "%s begins in an execution that is %s", s.Key(), e.Status)
-		w.require(prompt.Status == Approved && process.Status == Approved && process.ID == e.ProcessID, "%s begins without stamps", s.Key())
+		w.require(prompt.Status == aggregate.Approved && process.Status == aggregate.Approved && process.ID == e.ProcessID, "%s begins without stamps", s.Key())
 		w.require(reflect.DeepEqual(w.stamped[process.ID], process.Steps), "%s is not what was stamped", s.Key())
 		step := process.Steps[s.Order-1]
 		w.require(s.Tool == step.Tool && s.StepID == step.StepID && s.Effect == step.Effect, "%s calls %s, stamped was %s", s.Key(), s.Tool, step.Tool)
 		if NeedsGate(step, e.Terms, false) {
 			g := before.GateOf(e, s.Order)
-			w.require(g != nil && g.Status == Approved && g.ApprovedBy != "" && g.Arguments == s.Arguments, "%s begins without a look at its arguments", s.Key())
+			w.require(g != nil && g.Status == aggregate.Approved && g.ApprovedBy != "" && g.Arguments == s.Arguments, "%s begins without a look at its arguments", s.Key())
 		}
 		for _, earlier := range after.StepsOf(e) {
 			w.require(earlier.Order >= s.Order || earlier.Status == StepCompleted, "%s begins before %s is done", s.Key(), earlier.Key())
@@ -231,7 +233,7 @@ func (w *world) approvedIsWhatRuns(before, after *Aggregate) {
 // and nobody is asked before they could know what became of the last time. (Invariant 7.)
 func (w *world) calledOnce(before, after *Aggregate) {
 	for key, n := range w.calls {
-		w.require(n <= 1 || w.rows[key].(*StepResult).Effect == Read, "%s was called %d times", key, n)
+		w.require(n <= 1 || w.rows[key].(*StepResult).Effect == aggregate.Read, "%s was called %d times", key, n)
 	}
 	old := before.Rows()
 	for _, s := range after.Steps {
@@ -265,11 +267,11 @@ func (w *world) timeOnlyExpires(before, after *Aggregate) {
 	for key, r := range after.Rows() {
 		was, _, t := gateOf(old[key])
 		now, v, _ := gateOf(r)
-		if was != PendingApproval || now == was {
+		if was != aggregate.PendingApproval || now == was {
 			continue
 		}
-		w.require(now != Approved || v.ApprovedBy != "" || !t.ApprovalRequired, "%s is approved by nobody", key)
-		w.require(now != Expired || strings.HasPrefix(w.kind, "sweeper") && w.now.After(*t.DecideBy), "%s expired, to be decided by %v", key, t.DecideBy)
+		w.require(now != aggregate.Approved || v.ApprovedBy != "" || !t.ApprovalRequired, "%s is approved by nobody", key)
+		w.require(now != aggregate.Expired || strings.HasPrefix(w.kind, "sweeper") && w.now.After(*t.DecideBy), "%s expired, to be decided by %v", key, t.DecideBy)
 	}
 }
 
@@ -299,7 +301,7 @@ func (w *world) nobodyWaitsInVain(a *Aggregate) {
 // told to stop sends the run there.
 func (w *world) oneSession(before, after *Aggregate) {
 	for _, e := range before.Executions {
-		n := find(after.Executions, e.Key())
+		n := aggregate.Find(after.Executions, e.Key())
 		w.require(e.SessionID == "" || n.SessionID == e.SessionID, "%s had session %s, has %s", e.Key(), e.SessionID, n.SessionID)
 		w.require(!n.SessionClosed || e.SessionClosed || e.over(), "the session of %s is closed while it goes on", e.Key())
 	}

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"ringi/shared/aggregate"
 )
 
 // What each decision does in each state:
@@ -82,11 +84,11 @@ func outcome(c Change, err error) string {
 	if stop := (StopError{}); errors.As(err, &stop) {
 		return "X"
 	}
-	if errors.As(err, new(ErrDecided)) {
+	if errors.As(err, new(aggregate.ErrDecided)) {
 		return "D"
 	}
 	for letter, known := range map[string]error{
-		"N": ErrNotFound, "R": ErrNothingToRetry, "S": ErrSuperseded, "M": ErrMoved, "C": ErrConflict, "I": ErrInFlight, "-": ErrNotDue,
+		"N": aggregate.ErrNotFound, "R": ErrNothingToRetry, "S": aggregate.ErrSuperseded, "M": aggregate.ErrMoved, "C": aggregate.ErrConflict, "I": aggregate.ErrInFlight, "-": aggregate.ErrNotDue,
 	} {
 		if errors.Is(err, known) {
 			return letter

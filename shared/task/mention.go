@@ -1,9 +1,9 @@
 package task
 
 import (
-	"regexp"
 	"slices"
-	"sync"
+
+	"ringi/shared/lazy"
 )
 
 // MaxMentioned is how many people a text of a model's may mention. Slack has no mark for a
@@ -11,7 +11,7 @@ import (
 // before anybody has stamped it, and must not call people by the dozen.
 const MaxMentioned = 20
 
-var mentionForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`<@([UW][A-Z0-9]{2,40})>`) })
+var mentionForm = lazy.Regexp(`<@([UW][A-Z0-9]{2,40})>`)
 
 // Mentioned are the ids of the people whom a text mentions, each once.
 func Mentioned(text string) (ids []string) {

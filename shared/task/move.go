@@ -1,23 +1,28 @@
 package task
 
+import (
+	"fmt"
+
+	"ringi/shared/aggregate"
+)
+
 // The functions here are the only ones that write a status over another; rows begin
 // with the first status of their table elsewhere.
 
 // gateRow is a row that people decide on.
 type gateRow[R any] interface {
 	*R
-	Row
-	gate() *GateStatus
+	aggregate.Row
+	gate() *aggregate.GateStatus
 }
 
-func (p *Prompt) gate() *GateStatus  { return &p.Status }
-func (p *Process) gate() *GateStatus { return &p.Status }
-func (g *Gate) gate() *GateStatus    { return &g.Status }
+func (p *Prompt) gate() *aggregate.GateStatus  { return &p.Status }
+func (p *Process) gate() *aggregate.GateStatus { return &p.Status }
 
 // moveGate writes a gate's next status, and what fill adds to the row. A move that
 // GateMoves does not list is refused.
-func moveGate[R any, P gateRow[R]](c *Change, row P, to GateStatus, fill func(n P)) error {
-	if from := *row.gate(); !GateMoves.Allows(from, to) {
+func moveGate[R any, P gateRow[R]](c *Change, row P, to aggregate.GateStatus, fill func(n P)) error {
+	if from := *row.gate(); !aggregate.GateMoves.Allows(from, to) {
 		return errMove(row.Key(), from, to)
 	}
 	n := P(new(R))
@@ -60,7 +65,7 @@ func (c *Change) moveStep(s *StepResult, to StepStatus, fill func(n *StepResult)
 // moveTask is moveGate for the task's row, by TaskMoves.
 func (c *Change) moveTask(t *Task, to TaskStatus) error {
 	if t == nil {
-		return ErrConflict
+		return aggregate.ErrConflict
 	}
 	if !TaskMoves.Allows(t.Status, to) {
 		return errMove(t.Key(), t.Status, to)
@@ -69,4 +74,10 @@ func (c *Change) moveTask(t *Task, to TaskStatus) error {
 	n.Status, n.UpdatedAt = to, c.Now
 	c.put(&n)
 	return nil
+}
+
+// errMove is a move that the state machines do not allow. The rows may come from
+// two commits, so it is worth another look; when that lasts it is a bug of the caller.
+func errMove[S ~string](what string, from, to S) error {
+	return fmt.Errorf("%s: %s cannot become %s: %w", what, from, to, aggregate.ErrConflict)
 }

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"ringi/shared/aggregate"
 )
 
 // Every pair of statuses is tried on every kind of row: what is listed is written, what is not is refused and writes nothing.
@@ -20,13 +22,13 @@ func TestAMoveThatIsNotListedIsRefused(t *testing.T) {
 		switch err := move(&c); {
 		case listed && (err != nil || len(c.Rows) != 1):
 			t.Errorf("%s: %s to %s: %v, %d rows", kind, from, to, err, len(c.Rows))
-		case !listed && (!errors.Is(err, ErrConflict) || len(c.Rows) > 0):
+		case !listed && (!errors.Is(err, aggregate.ErrConflict) || len(c.Rows) > 0):
 			t.Errorf("%s: %s to %s is not refused: %v, %d rows", kind, from, to, err, len(c.Rows))
 		}
 	}
-	for from := range GateMoves {
-		for to := range GateMoves {
-			listed := GateMoves.Allows(from, to)
+	for from := range aggregate.GateMoves {
+		for to := range aggregate.GateMoves {
+			listed := aggregate.GateMoves.Allows(from, to)
 			try("prompt", string(from), string(to), listed, func(c *Change) error { return moveGate(c, &Prompt{Status: from}, to, nil) })
 			try("process", string(from), string(to), listed, func(c *Change) error { return moveGate(c, &Process{Status: from}, to, nil) })
 			try("step gate", string(from), string(to), listed, func(c *Change) error { return moveGate(c, &Gate{Status: from}, to, nil) })

@@ -1,6 +1,10 @@
 package task
 
-import "time"
+import (
+	"time"
+
+	"ringi/shared/aggregate"
+)
 
 // The states that a run of the pipeline can be sent to.
 const (
@@ -27,47 +31,40 @@ var NextStates = []string{
 	StateExecuteProcess, StateAwaitStepApproval, StatePause, StateFinish, StateFail,
 }
 
-// Next is where a run goes from here.
-type Next struct {
-	State          string
-	Gate           string // key of what an Await state waits for
-	TimeoutSeconds int    // of an Await state: a fuse, not the expiry
-	WaitSeconds    int    // of Pause
-	Outcome        string // of Finish and Fail
+// Superseded is where a run goes that is not the head's.
+func Superseded() aggregate.Next {
+	return aggregate.Next{State: StateFinish, Outcome: outcomeSuperseded}
 }
 
-// Superseded is where a run goes that is not the head's.
-func Superseded() Next { return Next{State: StateFinish, Outcome: outcomeSuperseded} }
-
 // Next reads off the rows what a run has to do at now.
-func (a *Aggregate) Next(now time.Time) Next { return a.NextOf("", now) }
+func (a *Aggregate) Next(now time.Time) aggregate.Next { return a.NextOf("", now) }
 
 // NextOf is Next for the invocation that may hold the execution's session.
-func (a *Aggregate) NextOf(invocation string, now time.Time) Next {
+func (a *Aggregate) NextOf(invocation string, now time.Time) aggregate.Next {
 	switch h := a.Head; {
 	case a.OpenSession() != nil: // to tell it to stop, and pay
 		if e := a.OpenSession(); e.leased(invocation, now) {
 			return pause(e.Lease.LeaseUntil, now)
 		}
-		return Next{State: StateExecuteProcess}
+		return aggregate.Next{State: StateExecuteProcess}
 	case h.Ended != nil && h.Ended.As == TaskFailed:
-		return Next{State: StateFail, Outcome: string(h.Ended.As)}
+		return aggregate.Next{State: StateFail, Outcome: string(h.Ended.As)}
 	case h.Ended != nil:
-		return Next{State: StateFinish, Outcome: string(h.Ended.As)}
+		return aggregate.Next{State: StateFinish, Outcome: string(h.Ended.As)}
 	case h.Parked != nil:
-		return Next{State: StateFail, Outcome: outcomeParked}
+		return aggregate.Next{State: StateFail, Outcome: outcomeParked}
 	case h.PausedUntil != nil && now.Before(*h.PausedUntil):
 		return pause(*h.PausedUntil, now)
 	}
 	if open, ok := a.Pending(); ok {
-		state := map[CardType]string{CardPrompt: StateAwaitPromptApproval, CardProcess: StateAwaitProcessApproval, CardStep: StateAwaitStepApproval}
-		return Next{State: state[open.Kind], Gate: open.Key, TimeoutSeconds: awaitSeconds(open.Terms, now)}
+		state := map[aggregate.CardType]string{CardPrompt: StateAwaitPromptApproval, CardProcess: StateAwaitProcessApproval, CardStep: StateAwaitStepApproval}
+		return aggregate.Next{State: state[open.Kind], Gate: open.Key, TimeoutSeconds: awaitSeconds(open.Terms, now)}
 	}
 	switch {
 	case a.Choosing() != nil: // the decision starts the next run
-		return Next{State: StateFinish, Outcome: outcomeAsked}
+		return aggregate.Next{State: StateFinish, Outcome: outcomeAsked}
 	case a.Task == nil:
-		return Next{State: StateExtractTask}
+		return aggregate.Next{State: StateExtractTask}
 	case a.Execution() != nil:
 		if s := a.LiveLease(now); s != nil {
 			return pause(s.Claim.LeaseUntil, now)
@@ -75,14 +72,14 @@ func (a *Aggregate) NextOf(invocation string, now time.Time) Next {
 		if e := a.Execution(); e.leased(invocation, now) {
 			return pause(e.Lease.LeaseUntil, now)
 		}
-		return Next{State: StateExecuteProcess}
-	case a.Prompt() == nil || a.Prompt().Status != Approved:
-		return Next{State: StateDraftPrompt}
+		return aggregate.Next{State: StateExecuteProcess}
+	case a.Prompt() == nil || a.Prompt().Status != aggregate.Approved:
+		return aggregate.Next{State: StateDraftPrompt}
 	}
-	return Next{State: StatePlanProcess}
+	return aggregate.Next{State: StatePlanProcess}
 }
 
-func awaitSeconds(t Terms, now time.Time) int {
+func awaitSeconds(t aggregate.Terms, now time.Time) int {
 	left := time.Minute
 	if t.DecideBy != nil {
 		left = max(left, t.DecideBy.Sub(now))
@@ -90,7 +87,7 @@ func awaitSeconds(t Terms, now time.Time) int {
 	return int((left + fuse).Seconds())
 }
 
-func pause(until, now time.Time) Next {
+func pause(until, now time.Time) aggregate.Next {
 	wait := min(until.Sub(now), maxPause)
-	return Next{State: StatePause, WaitSeconds: max(1, int((wait+time.Second-1)/time.Second))}
+	return aggregate.Next{State: StatePause, WaitSeconds: max(1, int((wait+time.Second-1)/time.Second))}
 }

@@ -6,11 +6,13 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"ringi/shared/aggregate"
 )
 
 func TestWhereARunGoesFromEachState(t *testing.T) {
 	week := 168*3600 + 3600 - 1 // the story's second has passed
-	want := map[string]Next{
+	want := map[string]aggregate.Next{
 		"received":            {State: StateExtractTask},
 		"L1 parked":           {State: StateFail, Outcome: "parked"},
 		"extracted":           {State: StateDraftPrompt},
@@ -62,14 +64,14 @@ func TestWhereARunGoesFromEachState(t *testing.T) {
 func TestAPauseIsWaitedForInPiecesOfFiveMinutes(t *testing.T) {
 	for _, tt := range []struct {
 		pause time.Duration
-		want  Next
+		want  aggregate.Next
 	}{
-		{time.Millisecond, Next{State: StatePause, WaitSeconds: 1}},
-		{90*time.Second + time.Millisecond, Next{State: StatePause, WaitSeconds: 91}},
-		{5 * time.Minute, Next{State: StatePause, WaitSeconds: 300}},
-		{10 * time.Hour, Next{State: StatePause, WaitSeconds: 300}},
-		{0, Next{State: StateExtractTask}},
-		{-time.Hour, Next{State: StateExtractTask}},
+		{time.Millisecond, aggregate.Next{State: StatePause, WaitSeconds: 1}},
+		{90*time.Second + time.Millisecond, aggregate.Next{State: StatePause, WaitSeconds: 91}},
+		{5 * time.Minute, aggregate.Next{State: StatePause, WaitSeconds: 300}},
+		{10 * time.Hour, aggregate.Next{State: StatePause, WaitSeconds: 300}},
+		{0, aggregate.Next{State: StateExtractTask}},
+		{-time.Hour, aggregate.Next{State: StateExtractTask}},
 	} {
 		s := begin(t)
 		until := s.now.Add(tt.pause)
@@ -91,7 +93,7 @@ func TestAWaitsFuseIsNeverShort(t *testing.T) {
 }
 
 func TestASupersededRunFinishes(t *testing.T) {
-	if diff := cmp.Diff(Next{State: StateFinish, Outcome: "superseded"}, Superseded()); diff != "" {
+	if diff := cmp.Diff(aggregate.Next{State: StateFinish, Outcome: "superseded"}, Superseded()); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -1,14 +1,18 @@
 package task
 
-import "time"
+import (
+	"time"
+
+	"ringi/shared/aggregate"
+)
 
 // Tell makes a head that has ended already, with a plain reply as its only card: what is
 // said without anybody having asked for work. Its id is made of why and about, so that
 // the same is said once, however often it is tried: about names whom or where.
-func Tell(tenant string, r Request, why Reason, about string, now time.Time) (Change, Ref) {
+func Tell(tenant string, r Request, why aggregate.Reason, about string, now time.Time) (Change, aggregate.Ref) {
 	now = now.UTC().Truncate(time.Millisecond)
 	r.CreatedAt = now
-	id := derive(time.Time{}, "notice", string(why), r.TeamID, about)
+	id := aggregate.Derive(time.Time{}, "notice", string(why), r.TeamID, about)
 	a := &Aggregate{Request: &r, Head: Head{TenantID: tenant, TaskID: id, Run: 1, Requester: r.User, CreatedAt: now}}
 	c := a.begin(now)
 	c.put(&r)

@@ -4,12 +4,14 @@ import (
 	"errors"
 	"testing"
 	"time"
+
+	"ringi/shared/aggregate"
 )
 
 func TestAProcessIsNotApprovedBesideAPromptThatIsNot(t *testing.T) {
 	for name, change := range map[string]func(*Aggregate){
 		"no prompt":         func(a *Aggregate) { a.Prompts = nil },
-		"one that waits":    func(a *Aggregate) { p := *a.Prompt(); p.Status = PendingApproval; a.Add(&p) },
+		"one that waits":    func(a *Aggregate) { p := *a.Prompt(); p.Status = aggregate.PendingApproval; a.Add(&p) },
 		"no task":           func(a *Aggregate) { a.Task = nil },
 		"a task that ended": func(a *Aggregate) { t := *a.Task; t.Status = TaskCancelled; a.Add(&t) },
 	} {
@@ -17,8 +19,8 @@ func TestAProcessIsNotApprovedBesideAPromptThatIsNot(t *testing.T) {
 		s.refused(func(a *Aggregate, now time.Time) (Change, error) {
 			change(a)
 			return a.ApproveProcess(a.Process().ID, person(suzuki), s.policy, now)
-		}, ErrConflict)
-		if s.load().Process().Status != PendingApproval {
+		}, aggregate.ErrConflict)
+		if s.load().Process().Status != aggregate.PendingApproval {
 			t.Errorf("%s: approved", name)
 		}
 	}
@@ -28,8 +30,8 @@ func TestAProcessIsNotApprovedBesideAPromptThatIsNot(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.rows[PromptKey(1)] = s.rows[PromptKey(1)].at(99) // written again by somebody
-	if err := s.commit(saw.Head, c); !errors.Is(err, ErrConflict) {
+	s.rows[PromptKey(1)] = s.rows[PromptKey(1)].At(99) // written again by somebody
+	if err := s.commit(saw.Head, c); !errors.Is(err, aggregate.ErrConflict) {
 		t.Errorf("committed over another prompt: %v", err)
 	}
 }
@@ -41,7 +43,7 @@ func TestNothingEndsWithoutTheTasksRow(t *testing.T) {
 		s.refused(func(a *Aggregate, now time.Time) (Change, error) {
 			a.Task = nil // not yet read, or never
 			return decide(a, now)
-		}, ErrConflict)
+		}, aggregate.ErrConflict)
 	}
 }
 
@@ -57,8 +59,8 @@ func TestAClaimReliesOnAllThatWasStamped(t *testing.T) {
 		if c.Tool == nil || c.Tool.Name != "write_rows_to_google_sheet" {
 			t.Errorf("the tool's permission: %+v", c.Tool)
 		}
-		s.rows[key] = s.rows[key].at(99) // written again by somebody
-		if err := s.commit(saw.Head, c); !errors.Is(err, ErrConflict) {
+		s.rows[key] = s.rows[key].At(99) // written again by somebody
+		if err := s.commit(saw.Head, c); !errors.Is(err, aggregate.ErrConflict) {
 			t.Errorf("%s: committed over another one: %v", key, err)
 		}
 	}
@@ -74,8 +76,8 @@ func TestOnlyTheNextStepIsClaimed(t *testing.T) {
 	}
 	s := running(t)
 	for _, order := range []int{0, 2, 3, 4} {
-		s.refused(claim(order), ErrMoved)
+		s.refused(claim(order), aggregate.ErrMoved)
 	}
 	s = allDone(t)
-	s.refused(claim(3), ErrMoved)
+	s.refused(claim(3), aggregate.ErrMoved)
 }

@@ -6,20 +6,22 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"ringi/shared/aggregate"
 )
 
 // Everybody who may come by, with and without the right to.
-var people = []Actor{
+var people = []aggregate.Actor{
 	person(requester), person(suzuki), person(tanaka), person("U_OUTSIDER"),
-	{Type: ActorUser, ID: suzuki, Team: "T_OTHER", Member: true},
-	{Type: ActorUser, ID: tanaka, Team: team, Guest: true, Member: true},
+	{Type: aggregate.ActorUser, ID: suzuki, Team: "T_OTHER", Member: true},
+	{Type: aggregate.ActorUser, ID: tanaka, Team: team, Guest: true, Member: true},
 }
 
-var policies = []Policy{
-	{Team: team, Mode: ApproversList, Approvers: []string{requester, suzuki, tanaka}, AllowSelf: true},
-	{Team: team, Mode: ApproversList, Approvers: []string{requester, suzuki}},
-	{Team: team, Mode: ApproversChannel, AllowSelf: true},
-	{Team: team, Mode: ApproversList, AllowSelf: true},
+var policies = []aggregate.Policy{
+	{Team: team, Mode: aggregate.ApproversList, Approvers: []string{requester, suzuki, tanaka}, AllowSelf: true},
+	{Team: team, Mode: aggregate.ApproversList, Approvers: []string{requester, suzuki}},
+	{Team: team, Mode: aggregate.ApproversChannel, AllowSelf: true},
+	{Team: team, Mode: aggregate.ApproversList, AllowSelf: true},
 }
 
 // click is any person pressing any button that was ever shown.
@@ -63,7 +65,7 @@ func (w *world) click() {
 
 // stamp is somebody with the right to, pressing the button that everybody waits for.
 func (w *world) stamp() {
-	by := rapid.SampledFrom([]Actor{person(suzuki), person(tanaka)}).Draw(w.rt, "approver")
+	by := rapid.SampledFrom([]aggregate.Actor{person(suzuki), person(tanaka)}).Draw(w.rt, "approver")
 	a := w.load()
 	if a.Head.Ended != nil && a.Execution() != nil {
 		id := a.Execution().ID
@@ -92,13 +94,13 @@ func (w *world) stamp() {
 }
 
 // answered asserts that a late click hears the truth about who decided, and when.
-func (w *world) answered(a *Aggregate, name string, by Actor, err error) {
-	var d ErrDecided
+func (w *world) answered(a *Aggregate, name string, by aggregate.Actor, err error) {
+	var d aggregate.ErrDecided
 	if !errors.As(err, &d) {
 		return
 	}
 	for _, r := range w.load().Rows() {
-		v := Verdict{}
+		v := aggregate.Verdict{}
 		switch r := r.(type) {
 		case *Prompt:
 			v = r.Verdict
@@ -107,10 +109,10 @@ func (w *world) answered(a *Aggregate, name string, by Actor, err error) {
 		case *Gate:
 			v = r.Verdict
 		}
-		if v.ApprovedAt != nil && d.Status == string(Approved) && v.ApprovedBy == d.By && v.ApprovedAt.Equal(d.At) {
+		if v.ApprovedAt != nil && d.Status == string(aggregate.Approved) && v.ApprovedBy == d.By && v.ApprovedAt.Equal(d.At) {
 			return
 		}
-		if v.RejectedAt != nil && d.Status == string(Rejected) && v.RejectedBy == d.By && v.RejectedAt.Equal(d.At) {
+		if v.RejectedAt != nil && d.Status == string(aggregate.Rejected) && v.RejectedBy == d.By && v.RejectedAt.Equal(d.At) {
 			return
 		}
 	}
@@ -136,13 +138,13 @@ func (w *world) sweep() {
 	w.decide("sweeper: settle", func(a *Aggregate, now time.Time) (Change, error) { return a.SettleLeases(now) })
 	w.decide("sweeper: over limit", func(a *Aggregate, now time.Time) (Change, error) {
 		if !a.OverLimit(now) {
-			return Change{}, ErrNotDue
+			return Change{}, aggregate.ErrNotDue
 		}
 		return a.FailExecution(a.Head.Run, ReasonTimeout, fmt.Sprint(a.Execution().Terms.L4TimeoutSeconds), now)
 	})
 	w.decide("sweeper: stuck", func(a *Aggregate, now time.Time) (Change, error) {
 		if !a.Stuck(now) {
-			return Change{}, ErrNotDue
+			return Change{}, aggregate.ErrNotDue
 		}
 		return a.RestartRun(a.Head.Run, now)
 	})

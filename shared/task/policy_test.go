@@ -4,55 +4,57 @@ import (
 	"errors"
 	"testing"
 	"time"
+
+	"ringi/shared/aggregate"
 )
 
 func TestWhoMayDecide(t *testing.T) {
-	list := Policy{Team: team, Mode: ApproversList, Approvers: []string{suzuki, requester}, AllowSelf: true}
-	nobody := Policy{Team: team, Mode: ApproversList, AllowSelf: true}
-	channel := Policy{Team: team, Mode: ApproversChannel, AllowSelf: true}
-	strict := Policy{Team: team, Mode: ApproversChannel}
+	list := aggregate.Policy{Team: team, Mode: aggregate.ApproversList, Approvers: []string{suzuki, requester}, AllowSelf: true}
+	nobody := aggregate.Policy{Team: team, Mode: aggregate.ApproversList, AllowSelf: true}
+	channel := aggregate.Policy{Team: team, Mode: aggregate.ApproversChannel, AllowSelf: true}
+	strict := aggregate.Policy{Team: team, Mode: aggregate.ApproversChannel}
 	foreign, guest, absent, away := person(suzuki), person(suzuki), person(suzuki), person(tanaka)
 	foreign.Team, guest.Guest, absent.Member, away.Member = "T_OTHER", true, false, false
 	guestRequester := person(requester)
 	guestRequester.Guest = true
 	foreignRequester := person(requester)
 	foreignRequester.Team = "T_OTHER"
-	agent := Actor{Type: ActorAgent, ID: "agent"}
+	agent := aggregate.Actor{Type: aggregate.ActorAgent, ID: "agent"}
 
 	for _, tt := range []struct {
 		name                      string
-		policy                    Policy
-		by                        Actor
-		approve, reject, withdraw Rule
+		policy                    aggregate.Policy
+		by                        aggregate.Actor
+		approve, reject, withdraw aggregate.Rule
 	}{
 		{"an approver of the list", list, person(suzuki), "", "", ""},
 		{"an approver of the list who is not in the channel", list, absent, "", "", ""},
-		{"one who is not in the list", list, person(tanaka), RuleNotListed, RuleNotListed, RuleNotParty},
-		{"a member, when the list is empty", nobody, person(suzuki), RuleNobody, RuleNobody, RuleNotParty},
-		{"the requester, when the list is empty", nobody, person(requester), RuleNobody, RuleNobody, ""},
+		{"one who is not in the list", list, person(tanaka), aggregate.RuleNotListed, aggregate.RuleNotListed, aggregate.RuleNotParty},
+		{"a member, when the list is empty", nobody, person(suzuki), aggregate.RuleNobody, aggregate.RuleNobody, aggregate.RuleNotParty},
+		{"the requester, when the list is empty", nobody, person(requester), aggregate.RuleNobody, aggregate.RuleNobody, ""},
 		{"a member of the channel", channel, person(tanaka), "", "", ""},
-		{"one who is not in the channel", channel, away, RuleNotMember, RuleNotMember, RuleNotParty},
-		{"the same id in another workspace", list, foreign, RuleForeign, RuleForeign, RuleForeign},
-		{"the requester's id in another workspace", channel, foreignRequester, RuleForeign, RuleForeign, RuleForeign},
-		{"a guest who is in the list", list, guest, RuleGuest, RuleGuest, RuleNotParty},
-		{"a guest who is in the channel", channel, guest, RuleGuest, RuleGuest, RuleNotParty},
-		{"a guest, of what they asked for", channel, guestRequester, RuleGuest, RuleGuest, ""},
+		{"one who is not in the channel", channel, away, aggregate.RuleNotMember, aggregate.RuleNotMember, aggregate.RuleNotParty},
+		{"the same id in another workspace", list, foreign, aggregate.RuleForeign, aggregate.RuleForeign, aggregate.RuleForeign},
+		{"the requester's id in another workspace", channel, foreignRequester, aggregate.RuleForeign, aggregate.RuleForeign, aggregate.RuleForeign},
+		{"a guest who is in the list", list, guest, aggregate.RuleGuest, aggregate.RuleGuest, aggregate.RuleNotParty},
+		{"a guest who is in the channel", channel, guest, aggregate.RuleGuest, aggregate.RuleGuest, aggregate.RuleNotParty},
+		{"a guest, of what they asked for", channel, guestRequester, aggregate.RuleGuest, aggregate.RuleGuest, ""},
 		{"the requester, where that is allowed", channel, person(requester), "", "", ""},
-		{"the requester, where it is not", strict, person(requester), RuleSelf, "", ""},
+		{"the requester, where it is not", strict, person(requester), aggregate.RuleSelf, "", ""},
 		{"another, where the requester may not", strict, person(tanaka), "", "", ""},
-		{"an agent", channel, agent, RuleForeign, RuleForeign, RuleForeign},
-		{"the system", nobody, System(), "", "", ""},
+		{"an agent", channel, agent, aggregate.RuleForeign, aggregate.RuleForeign, aggregate.RuleForeign},
+		{"the system", nobody, aggregate.System(), "", "", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			for what, got := range map[string]struct {
 				err  error
-				want Rule
+				want aggregate.Rule
 			}{
 				"approve":  {tt.policy.Approve(tt.by, requester), tt.approve},
 				"reject":   {tt.policy.Reject(tt.by, requester), tt.reject},
 				"withdraw": {tt.policy.Withdraw(tt.by, requester), tt.withdraw},
 			} {
-				if got.want == "" && got.err != nil || got.want != "" && !errors.Is(got.err, ErrNotAllowed{got.want}) {
+				if got.want == "" && got.err != nil || got.want != "" && !errors.Is(got.err, aggregate.ErrNotAllowed{Rule: got.want}) {
 					t.Errorf("%s: %v, want %q", what, got.err, got.want)
 				}
 			}
@@ -68,38 +70,38 @@ func TestARefusedPersonChangesNothingWhereverTheyClick(t *testing.T) {
 		name   string
 		from   func(testing.TB) *story
 		decide func(a *Aggregate, s *story) (Change, error)
-		rule   Rule
+		rule   aggregate.Rule
 	}{
 		{"approve prompt", waitingPrompt, func(a *Aggregate, s *story) (Change, error) {
 			return a.ApprovePrompt(a.Prompt().ID, outsider, s.policy, s.now)
-		}, RuleNotListed},
+		}, aggregate.RuleNotListed},
 		{"reject prompt", waitingPrompt, func(a *Aggregate, s *story) (Change, error) {
 			return a.RejectPrompt(a.Prompt().ID, "短く", outsider, s.policy, s.now)
-		}, RuleNotListed},
+		}, aggregate.RuleNotListed},
 		{"approve process", waitingProcess, func(a *Aggregate, s *story) (Change, error) {
 			return a.ApproveProcess(a.Process().ID, outsider, s.policy, s.now)
-		}, RuleNotListed},
+		}, aggregate.RuleNotListed},
 		{"reject process", waitingProcess, func(a *Aggregate, s *story) (Change, error) {
 			return a.RejectProcess(a.Process().ID, "短く", outsider, s.policy, s.now)
-		}, RuleNotListed},
+		}, aggregate.RuleNotListed},
 		{"approve step", waitingStep, func(a *Aggregate, s *story) (Change, error) {
 			return a.ApproveStep(gateID(a), outsider, s.policy, s.now)
-		}, RuleNotListed},
+		}, aggregate.RuleNotListed},
 		{"reject step", waitingStep, func(a *Aggregate, s *story) (Change, error) {
 			return a.RejectStep(gateID(a), "宛先", outsider, s.policy, s.now)
-		}, RuleNotListed},
-		{"cancel", waitingPrompt, func(a *Aggregate, s *story) (Change, error) { return a.CancelTask(outsider, s.policy, s.now) }, RuleNotParty},
+		}, aggregate.RuleNotListed},
+		{"cancel", waitingPrompt, func(a *Aggregate, s *story) (Change, error) { return a.CancelTask(outsider, s.policy, s.now) }, aggregate.RuleNotParty},
 		{"cancel execution", running, func(a *Aggregate, s *story) (Change, error) {
 			return a.CancelExecution(a.Execution().ID, outsider, s.policy, s.now)
-		}, RuleNotParty},
+		}, aggregate.RuleNotParty},
 		{"retry", failed, func(a *Aggregate, s *story) (Change, error) {
 			return a.RetryExecution(a.Execution().ID, outsider, s.policy, s.now)
-		}, RuleNotParty},
-		{"retry generation", parked, func(a *Aggregate, s *story) (Change, error) { return a.RetryGeneration(outsider, s.policy, s.now) }, RuleNotParty},
+		}, aggregate.RuleNotParty},
+		{"retry generation", parked, func(a *Aggregate, s *story) (Change, error) { return a.RetryGeneration(outsider, s.policy, s.now) }, aggregate.RuleNotParty},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := tt.from(t)
-			s.refused(func(a *Aggregate, _ time.Time) (Change, error) { return tt.decide(a, s) }, ErrNotAllowed{tt.rule})
+			s.refused(func(a *Aggregate, _ time.Time) (Change, error) { return tt.decide(a, s) }, aggregate.ErrNotAllowed{Rule: tt.rule})
 		})
 	}
 }

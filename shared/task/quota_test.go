@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"ringi/shared/aggregate"
 )
 
 func (s *story) accept(a *Aggregate, now time.Time) (Change, error) {
@@ -14,11 +16,11 @@ func (s *story) accept(a *Aggregate, now time.Time) (Change, error) {
 
 // TestWhoMayAsk: guests and strangers end as refused before anything is spent on them, and take no place.
 func TestWhoMayAsk(t *testing.T) {
-	guest, stranger, unseen := person(requester), person(requester), Actor{Type: ActorUser, ID: requester}
+	guest, stranger, unseen := person(requester), person(requester), aggregate.Actor{Type: aggregate.ActorUser, ID: requester}
 	guest.Guest, stranger.Team = true, "T_OTHER"
 	for name, tt := range map[string]struct {
-		by     Actor
-		reason Reason
+		by     aggregate.Actor
+		reason aggregate.Reason
 	}{
 		"a member": {person(requester), ""}, "a guest": {guest, ReasonGuest},
 		"a stranger": {stranger, ReasonStranger}, "somebody whom Slack doesn't show": {unseen, ReasonStranger},
@@ -33,7 +35,7 @@ func TestWhoMayAsk(t *testing.T) {
 				return
 			}
 			e := s.head.Ended
-			if e == nil || e.As != TaskRefused || e.Reason != tt.reason || s.load().Next(s.now) != (Next{State: StateFinish, Outcome: "refused"}) {
+			if e == nil || e.As != TaskRefused || e.Reason != tt.reason || s.load().Next(s.now) != (aggregate.Next{State: StateFinish, Outcome: "refused"}) {
 				t.Errorf("%+v", e)
 			}
 			if last := s.audit[len(s.audit)-1]; last.Action != TaskRefusedAction || len(s.counts) != 0 {
@@ -114,30 +116,10 @@ func TestARequestThatWaitedCountsInTheHourOfItsMessage(t *testing.T) {
 		}
 	}
 	for _, until := range []time.Time{hour.Add(time.Hour), s.now.Add(time.Minute)} {
-		c, err := a.RefuseFull(1, ErrFull{Count{Most: 1, Reason: ReasonHourPerson, Until: until}}, s.now)
+		c, err := a.RefuseFull(1, aggregate.ErrFull{Count: aggregate.Count{Most: 1, Reason: ReasonHourPerson, Until: until}}, s.now)
 		if err != nil || c.Head.Ended.Until == nil || c.Head.Ended.Until.Before(s.now) {
 			t.Errorf("%v: at %s it says that there is room from %v", err, s.now, c.Head.Ended.Until)
 		}
-	}
-}
-
-func TestLimitsOfTasksAreChecked(t *testing.T) {
-	for _, l := range []Limit{{-1, 0}, {0, -1}, {maxLimit + 1, 0}, {0, maxLimit + 1}} {
-		for field, set := range map[string]func(*Settings){
-			"max_open_tasks": func(s *Settings) { s.MaxOpenTasks = l }, "max_tasks_per_hour": func(s *Settings) { s.MaxTasksPerHour = l },
-		} {
-			s := DefaultSettings()
-			set(&s)
-			var wrong ErrField
-			if err := s.Validate(); !errors.As(err, &wrong) || wrong.Field[:len(field)] != field {
-				t.Errorf("%s %+v: %v", field, l, err)
-			}
-		}
-	}
-	free := DefaultSettings()
-	free.MaxOpenTasks, free.MaxTasksPerHour = Limit{}, Limit{}
-	if err := free.Validate(); err != nil {
-		t.Error(err)
 	}
 }
 
@@ -145,11 +127,11 @@ func TestLimitsOfTasksAreChecked(t *testing.T) {
 func TestAGuestDoesNothingAgain(t *testing.T) {
 	guest := person(requester)
 	guest.Guest = true
-	p := Policy{Team: team, Mode: ApproversChannel, AllowSelf: true}
-	if err := p.Retry(guest, requester); !errors.Is(err, ErrNotAllowed{RuleGuest}) {
+	p := aggregate.Policy{Team: team, Mode: aggregate.ApproversChannel, AllowSelf: true}
+	if err := p.Retry(guest, requester); !errors.Is(err, aggregate.ErrNotAllowed{Rule: aggregate.RuleGuest}) {
 		t.Errorf("%v", err)
 	}
-	for _, by := range []Actor{person(requester), person(suzuki), System()} {
+	for _, by := range []aggregate.Actor{person(requester), person(suzuki), aggregate.System()} {
 		if err := p.Retry(by, requester); err != nil {
 			t.Errorf("%+v: %v", by, err)
 		}

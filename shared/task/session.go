@@ -5,12 +5,10 @@ import (
 	"slices"
 	"strings"
 	"time"
-)
 
-// The executors: who goes from one approved step to the next.
-const (
-	ExecutorSteps   = "steps"   // Ringi itself
-	ExecutorManaged = "managed" // a session with Claude, whose calls Ringi makes
+	"ringi/shared/aggregate"
+	"ringi/shared/modelname"
+	"ringi/shared/tenancy"
 )
 
 // MaxSessionPauses is how often one run polls a session again before another takes
@@ -18,7 +16,7 @@ const (
 const MaxSessionPauses = 500
 
 // Managed reports whether a session goes through the steps.
-func (e *Execution) Managed() bool { return e.Terms.Executor == ExecutorManaged }
+func (e *Execution) Managed() bool { return e.Terms.Executor == tenancy.ExecutorManaged }
 
 // OpenSession is the first attempt that is over while its session may go on, or was not paid; nil without one.
 func (a *Aggregate) OpenSession() *Execution {
@@ -66,7 +64,7 @@ func (e *Execution) leased(invocation string, now time.Time) bool {
 // one whose cost nobody knows.
 func (a *Aggregate) reclose(run int, now time.Time) (Change, error) {
 	if a.Head.Run != run || !a.closing(now) {
-		return Change{}, ErrSuperseded
+		return Change{}, aggregate.ErrSuperseded
 	}
 	e := a.OpenSession()
 	if e.ClosingOver(now) && e.SessionBudget != nil { // without it the run knows what is left
@@ -80,11 +78,11 @@ func (a *Aggregate) reclose(run int, now time.Time) (Change, error) {
 
 // Unbilled is what the session of an attempt counts for that nobody can say the cost of: all that it might have spent.
 // left is what a row counts for that does not say how much that was.
-func (e *Execution) Unbilled(left MicroUSD) Usage {
+func (e *Execution) Unbilled(left aggregate.MicroUSD) aggregate.Usage {
 	if e.SessionBudget != nil {
 		left = *e.SessionBudget
 	}
-	return Usage{ID: e.SessionID, Provider: ProviderAnthropic, Calls: 1, Cost: max(0, left), Unpriced: 1}
+	return aggregate.Usage{ID: e.SessionID, Provider: modelname.Anthropic, Calls: 1, Cost: max(0, left), Unpriced: 1}
 }
 
 // DeferClose keeps everybody from a session that is to be closed until a time.
@@ -92,7 +90,7 @@ func (a *Aggregate) DeferClose(run int, until, now time.Time) (Change, error) {
 	e := a.OpenSession()
 	switch {
 	case a.Head.Run != run:
-		return Change{}, ErrSuperseded
+		return Change{}, aggregate.ErrSuperseded
 	case e == nil:
 		return Change{}, nil
 	}
@@ -114,7 +112,7 @@ func (a *Aggregate) HoldSession(run int, invocation string, until, now time.Time
 		return Change{}, err
 	}
 	if l := e.Lease; l != nil && l.Invocation != invocation && now.Before(l.LeaseUntil) {
-		return Change{}, ErrInFlight
+		return Change{}, aggregate.ErrInFlight
 	}
 	c := a.begin(now)
 	n := *e
@@ -126,7 +124,7 @@ func (a *Aggregate) HoldSession(run int, invocation string, until, now time.Time
 // BindSession makes a session the execution's, before anything is sent to it: now
 // the execution has started. budget is what the session may spend, 0 without a limit.
 // It is no change when the execution has one: whose it is, the row says.
-func (a *Aggregate) BindSession(run int, id string, budget MicroUSD, now time.Time) (Change, error) {
+func (a *Aggregate) BindSession(run int, id string, budget aggregate.MicroUSD, now time.Time) (Change, error) {
 	e, err := a.inSession(run)
 	if err != nil || e.SessionID != "" {
 		return Change{}, err
@@ -135,7 +133,7 @@ func (a *Aggregate) BindSession(run int, id string, budget MicroUSD, now time.Ti
 	n := *e
 	n.SessionID, n.SessionBudget = id, &budget
 	c.put(&n)
-	c.audit(System(), ExecutionStarted, "execution", e.ID, map[string]any{"attempt": e.Attempt, "session_id": id})
+	c.audit(aggregate.System(), ExecutionStarted, "execution", e.ID, map[string]any{"attempt": e.Attempt, "session_id": id})
 	return c, nil
 }
 
@@ -167,7 +165,7 @@ func (a *Aggregate) PauseSession(run int, invocation string, until, failing, now
 func (a *Aggregate) CloseSession(run int, now time.Time) (Change, error) {
 	e := a.OpenSession()
 	if a.Head.Run != run {
-		return Change{}, ErrSuperseded
+		return Change{}, aggregate.ErrSuperseded
 	}
 	if e == nil {
 		return Change{}, nil
@@ -185,10 +183,10 @@ func (a *Aggregate) CloseSession(run int, now time.Time) (Change, error) {
 func (a *Aggregate) inSession(run int) (*Execution, error) {
 	e, err := a.executing(run)
 	if err == nil && a.OpenSession() != nil { // of an attempt before, which is to be closed and paid first
-		err = ErrMoved
+		err = aggregate.ErrMoved
 	}
 	if err == nil && (e.Status != ExecutionRunning || !e.Managed()) {
-		err = ErrConflict
+		err = aggregate.ErrConflict
 	}
 	return e, err
 }

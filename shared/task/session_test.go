@@ -4,12 +4,15 @@ import (
 	"errors"
 	"testing"
 	"time"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/tenancy"
 )
 
 // inSession is a story whose execution is a session's.
 func inSession(t *testing.T) *story {
 	s := begin(t)
-	s.settings.Executor = ExecutorManaged
+	s.settings.Executor = tenancy.ExecutorManaged
 	return s.do(s.extract, s.beginPrompt, s.finishPrompt, s.approvePrompt, s.beginProcess, s.finishProcess, s.approveProcess, s.start)
 }
 
@@ -21,7 +24,7 @@ func hold(by string) decision {
 
 func bind(id string) decision {
 	return func(a *Aggregate, now time.Time) (Change, error) {
-		return a.BindSession(a.Head.Run, id, USD(0.25), now)
+		return a.BindSession(a.Head.Run, id, aggregate.USD(0.25), now)
 	}
 }
 
@@ -38,7 +41,7 @@ func closeSession(a *Aggregate, now time.Time) (Change, error) {
 func TestOneInvocationPollsASession(t *testing.T) {
 	s := inSession(t)
 	s.do(hold("mine"))
-	s.refused(hold("another"), ErrInFlight)
+	s.refused(hold("another"), aggregate.ErrInFlight)
 	s.nothing(rest("another"))
 	if n := s.load().Next(s.now); n.State != StatePause || n.WaitSeconds != 28 {
 		t.Errorf("others go to %+v", n)
@@ -49,7 +52,7 @@ func TestOneInvocationPollsASession(t *testing.T) {
 	s.do(hold("mine")) // renewed
 	s.now = s.now.Add(31 * time.Second)
 	s.do(hold("another")) // the first one died
-	s.refused(hold("mine"), ErrInFlight)
+	s.refused(hold("mine"), aggregate.ErrInFlight)
 }
 
 func TestAnExecutionHasOneSession(t *testing.T) {
@@ -64,7 +67,7 @@ func TestAnExecutionHasOneSession(t *testing.T) {
 		t.Errorf("recorded %+v", entries)
 	}
 	steps := running(t)
-	steps.refused(bind("none"), ErrConflict)
+	steps.refused(bind("none"), aggregate.ErrConflict)
 }
 
 func TestAPausedSessionIsLeftAloneUntilItsTime(t *testing.T) {
@@ -81,7 +84,7 @@ func TestAPausedSessionIsLeftAloneUntilItsTime(t *testing.T) {
 	if due := a.DueAt(s.now); due == nil || !due.Equal(a.Execution().Lease.LeaseUntil) {
 		t.Errorf("due at %v", due)
 	}
-	s.refused(hold("another"), ErrInFlight)
+	s.refused(hold("another"), aggregate.ErrInFlight)
 	s.now = s.now.Add(3 * time.Second)
 	if n := s.load().Next(s.now); n.State != StateExecuteProcess {
 		t.Errorf("%+v", n)
@@ -127,7 +130,7 @@ func TestAnotherRunTakesOverAfterManyPauses(t *testing.T) {
 	}
 	s.refused(func(a *Aggregate, now time.Time) (Change, error) {
 		return a.HoldSession(1, "mine", now.Add(time.Second), now)
-	}, ErrSuperseded)
+	}, aggregate.ErrSuperseded)
 }
 
 func TestASessionIsToldToStopWhenItsTaskIsOver(t *testing.T) {
@@ -141,7 +144,7 @@ func TestASessionIsToldToStopWhenItsTaskIsOver(t *testing.T) {
 	if a.Effects(s.now).Run != nil {
 		t.Error("a task that is over gets a run")
 	}
-	s.refused(func(a *Aggregate, now time.Time) (Change, error) { return a.CloseSession(2, now) }, ErrSuperseded)
+	s.refused(func(a *Aggregate, now time.Time) (Change, error) { return a.CloseSession(2, now) }, aggregate.ErrSuperseded)
 	s.do(closeSession)
 	s.nothing(closeSession)
 	if n := s.load().Next(s.now); n.State != StateFinish || n.Outcome != "cancelled" {
@@ -163,7 +166,7 @@ func TestATaskDoesNotRestBeforeItsSessionIsClosed(t *testing.T) {
 		t.Error("another run is started while the one that ended it may be at it")
 	}
 	restart := func(a *Aggregate, now time.Time) (Change, error) { return a.RestartRun(1, now) }
-	s.refused(restart, ErrSuperseded)
+	s.refused(restart, aggregate.ErrSuperseded)
 	s.now = at.Add(3 * time.Minute)
 	if r := s.load().Effects(s.now).Run; r == nil || r.Run != 1 {
 		t.Fatalf("nobody is sent to close it: %+v", r)
@@ -188,7 +191,7 @@ func TestASessionThatNobodyCanCloseIsGivenUp(t *testing.T) {
 	if e := s.load().Execution(); !e.SessionClosed || e.Usage == nil || e.Usage.Unpriced != 1 || s.head.Run != 1 {
 		t.Errorf("closed %v, %+v, run %d", e.SessionClosed, e.Usage, s.head.Run)
 	}
-	if spent := s.load().Spent(); spent != USD(0.25) {
+	if spent := s.load().Spent(); spent != aggregate.USD(0.25) {
 		t.Errorf("counts for %v, and might have spent all of its budget", spent)
 	}
 }
@@ -224,7 +227,7 @@ func TestASessionIsClosedBeforeTheNextAttemptBegins(t *testing.T) {
 	}
 	s.now = s.now.Add(5 * time.Minute)
 	s.do(func(a *Aggregate, now time.Time) (Change, error) {
-		return Charge(Usage{ID: "first", Calls: 1, Cost: 7}, now, func(a *Aggregate) (Change, error) { return a.CloseSession(2, now) })(a)
+		return Charge(aggregate.Usage{ID: "first", Calls: 1, Cost: 7}, now, func(a *Aggregate) (Change, error) { return a.CloseSession(2, now) })(a)
 	})
 	if a := s.load(); a.Executions[0].Usage.Cost != 7 || a.Spent() != 7 || a.OpenSession() != nil {
 		t.Errorf("%+v, spent %v", a.Executions[0].Usage, a.Spent())

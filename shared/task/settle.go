@@ -3,6 +3,8 @@ package task
 import (
 	"slices"
 	"time"
+
+	"ringi/shared/aggregate"
 )
 
 // finishStep writes what became of a call into its row, and into the results of an execution that is over.
@@ -28,10 +30,10 @@ func (a *Aggregate) settleLeases(c *Change) error {
 			continue
 		}
 		if c.Now.Before(s.Claim.LeaseUntil) {
-			return ErrInFlight
+			return aggregate.ErrInFlight
 		}
 		o := Outcome{Status: StepFailed, Reason: ReasonInterruptedRead, Detail: s.StepID}
-		if s.Effect == Write {
+		if s.Effect == aggregate.Write {
 			o = Outcome{Status: StepUnknown, Reason: ReasonToolUnknown, Detail: s.StepID}
 		}
 		if err := a.finishStep(c, s, o); err != nil {
@@ -45,14 +47,14 @@ func (a *Aggregate) settleLeases(c *Change) error {
 // It returns ErrNotDue when there are none or the execution goes on, ErrInFlight while a lease lives.
 func (a *Aggregate) SettleLeases(now time.Time) (Change, error) {
 	if e := a.Execution(); e == nil || !e.over() {
-		return Change{}, ErrNotDue
+		return Change{}, aggregate.ErrNotDue
 	}
 	c := a.begin(now)
 	if err := a.settleLeases(&c); err != nil {
 		return Change{}, err
 	}
 	if len(c.Rows) == 0 {
-		return Change{}, ErrNotDue
+		return Change{}, aggregate.ErrNotDue
 	}
 	return c, nil
 }
@@ -60,7 +62,7 @@ func (a *Aggregate) SettleLeases(now time.Time) (Change, error) {
 // recordLate keeps the results of an execution that is over in step with its rows;
 // an execution that goes on writes them at its end.
 func (a *Aggregate) recordLate(c *Change, s *StepResult) {
-	e := find(a.Executions, ExecutionKey(s.ProcessVersion, s.Attempt))
+	e := aggregate.Find(a.Executions, ExecutionKey(s.ProcessVersion, s.Attempt))
 	switch {
 	case e == nil:
 		c.rely(&Execution{ProcessVersion: s.ProcessVersion, Attempt: s.Attempt})
@@ -96,8 +98,8 @@ func (a *Aggregate) carryLate(c *Change, s *StepResult) error {
 	if g == nil {
 		c.rely(&Gate{ProcessVersion: e.ProcessVersion, Attempt: e.Attempt, Order: s.Order})
 	}
-	if g != nil && g.Status == PendingApproval {
-		if err := moveGate(c, g, Cancelled, nil); err != nil {
+	if g != nil && g.Status == aggregate.PendingApproval {
+		if err := moveGate(c, g, aggregate.Cancelled, nil); err != nil {
 			return err
 		}
 		n.WaitedMS += c.Now.Sub(g.CreatedAt).Milliseconds()
@@ -109,14 +111,14 @@ func (a *Aggregate) carryLate(c *Change, s *StepResult) error {
 // carried is a completed step's row in a later attempt.
 func (s *StepResult) carried(to *Execution) *StepResult {
 	n := *s
-	n.Meta, n.Attempt, n.Reused = Meta{}, to.Attempt, true
+	n.Meta, n.Attempt, n.Reused = aggregate.Meta{}, to.Attempt, true
 	return &n
 }
 
 // lastDone is the newest attempt's row of a step that completed, in any attempt at the process of e; nil when none did.
 func (a *Aggregate) lastDone(e *Execution, order int) *StepResult {
 	for attempt := e.Attempt; attempt > 0; attempt-- {
-		if s := find(a.Steps, StepKey(e.ProcessVersion, attempt, order)); s != nil && s.Status == StepCompleted {
+		if s := aggregate.Find(a.Steps, StepKey(e.ProcessVersion, attempt, order)); s != nil && s.Status == StepCompleted {
 			return s
 		}
 	}

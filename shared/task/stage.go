@@ -1,5 +1,7 @@
 package task
 
+import "ringi/shared/aggregate"
+
 // relyOnStage makes c fail unless the task is still where the rows say. What was
 // not found counts as well: a row that came while the others were read is no less
 // a change. Rows that c writes need no second condition.
@@ -15,7 +17,7 @@ func (a *Aggregate) relyOnStage(c *Change) {
 		return
 	}
 	c.rely(prompt)
-	if prompt.Status != Approved {
+	if prompt.Status != aggregate.Approved {
 		c.rely(&Prompt{Version: prompt.Version + 1})
 		return
 	}
@@ -24,7 +26,7 @@ func (a *Aggregate) relyOnStage(c *Change) {
 		return
 	}
 	c.rely(process)
-	if process.Status != Approved {
+	if process.Status != aggregate.Approved {
 		c.rely(&Process{Version: process.Version + 1})
 		return
 	}
@@ -62,8 +64,8 @@ func (a *Aggregate) relyOnStep(c *Change, e *Execution) {
 // justDecided reports whether a gate's decision is the last thing that happened:
 // whatever failed, failed before it.
 func (a *Aggregate) justDecided() bool {
-	decided := func(s GateStatus, rev int) bool {
-		return rev == a.Head.Rev-a.Head.Aside && (s == Approved || s == Rejected)
+	decided := func(s aggregate.GateStatus, rev int) bool {
+		return rev == a.Head.Rev-a.Head.Aside && (s == aggregate.Approved || s == aggregate.Rejected)
 	}
 	if p := a.Prompt(); p != nil && decided(p.Status, p.Rev) {
 		return true

@@ -1,6 +1,6 @@
 package task
 
-import "slices"
+import "ringi/shared/aggregate"
 
 // TaskStatus is where a task stands; see TaskMoves.
 type TaskStatus string
@@ -15,18 +15,6 @@ const (
 	TaskAnswered TaskStatus = "answered"
 	// TaskRefused is a head's alone: the request never became a task.
 	TaskRefused TaskStatus = "refused"
-)
-
-// GateStatus is where a prompt, a process or a step gate stands; see GateMoves.
-type GateStatus string
-
-const (
-	Generating      GateStatus = "generating"
-	PendingApproval GateStatus = "pending_approval"
-	Approved        GateStatus = "approved"
-	Rejected        GateStatus = "rejected"
-	Expired         GateStatus = "expired"
-	Cancelled       GateStatus = "cancelled"
 )
 
 // ExecutionStatus is where one attempt at a process stands; see ExecutionMoves.
@@ -52,31 +40,16 @@ const (
 	StepUnknown StepStatus = "unknown"
 )
 
-// Moves lists, for each status, the ones that may follow it.
-type Moves[S ~string] map[S][]S
-
-// Allows reports whether to may follow from.
-func (m Moves[S]) Allows(from, to S) bool { return slices.Contains(m[from], to) }
-
 // The state machines of the data model. A move that is not listed here is refused: see move.go.
 var (
-	TaskMoves = Moves[TaskStatus]{
+	TaskMoves = aggregate.Moves[TaskStatus]{
 		TaskExtracted: {TaskRunning, TaskCancelled},
 		TaskRunning:   {TaskCompleted, TaskFailed, TaskCancelled},
 		TaskFailed:    {TaskRunning},
 		TaskCompleted: {},
 		TaskCancelled: {},
 	}
-	// A prompt and a process begin as generating, a step gate as pending_approval.
-	GateMoves = Moves[GateStatus]{
-		Generating:      {PendingApproval},
-		PendingApproval: {Approved, Rejected, Expired, Cancelled},
-		Approved:        {},
-		Rejected:        {},
-		Expired:         {},
-		Cancelled:       {},
-	}
-	ExecutionMoves = Moves[ExecutionStatus]{
+	ExecutionMoves = aggregate.Moves[ExecutionStatus]{
 		ExecutionPending:   {ExecutionRunning, ExecutionFailed, ExecutionCancelled},
 		ExecutionRunning:   {ExecutionCompleted, ExecutionFailed, ExecutionCancelled},
 		ExecutionCompleted: {},
@@ -85,7 +58,7 @@ var (
 	}
 	// running → running is a crashed read that is called again; unknown may
 	// still learn the truth from a late answer.
-	StepMoves = Moves[StepStatus]{
+	StepMoves = aggregate.Moves[StepStatus]{
 		StepRunning:   {StepRunning, StepCompleted, StepFailed, StepUnknown},
 		StepUnknown:   {StepCompleted, StepFailed},
 		StepCompleted: {},

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"ringi/shared/aggregate"
 )
 
 // The moves of seed 000 chapter 3, with the ends that the design adds; every pair that is not here is forbidden.
@@ -33,7 +35,7 @@ step       unknown           completed failed
 func TestStateMachinesAllowWhatTheDataModelListsAndNothingElse(t *testing.T) {
 	machines := map[string]func(from, to string) bool{
 		"task":      allows(TaskMoves),
-		"gate":      allows(GateMoves),
+		"gate":      allows(aggregate.GateMoves),
 		"execution": allows(ExecutionMoves),
 		"step":      allows(StepMoves),
 	}
@@ -58,13 +60,13 @@ func TestStateMachinesAllowWhatTheDataModelListsAndNothingElse(t *testing.T) {
 			}
 		}
 	}
-	for name, size := range map[string]int{"task": len(TaskMoves), "gate": len(GateMoves), "execution": len(ExecutionMoves), "step": len(StepMoves)} {
+	for name, size := range map[string]int{"task": len(TaskMoves), "gate": len(aggregate.GateMoves), "execution": len(ExecutionMoves), "step": len(StepMoves)} {
 		if len(listed[name]) != size {
 			t.Errorf("%s has %d statuses, %d are listed here", name, size, len(listed[name]))
 		}
 	}
 }
 
-func allows[S ~string](m Moves[S]) func(from, to string) bool {
+func allows[S ~string](m aggregate.Moves[S]) func(from, to string) bool {
 	return func(from, to string) bool { return m.Allows(S(from), S(to)) }
 }

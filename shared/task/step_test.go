@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"ringi/shared/aggregate"
 )
 
 func TestTheHashSeesWhatAPersonStampsAndNoWhitespace(t *testing.T) {
@@ -31,9 +33,9 @@ func TestTheHashSeesWhatAPersonStampsAndNoWhitespace(t *testing.T) {
 
 func TestJSONIsKeptAsItsText(t *testing.T) {
 	type row struct {
-		V JSON `json:"v"`
+		V aggregate.JSON `json:"v"`
 	}
-	for text, want := range map[JSON]string{`{"a":1}`: `{"v":{"a":1}}`, `"文"`: `{"v":"文"}`, "": `{"v":null}`, "null": `{"v":null}`} {
+	for text, want := range map[aggregate.JSON]string{`{"a":1}`: `{"v":{"a":1}}`, `"文"`: `{"v":"文"}`, "": `{"v":null}`, "null": `{"v":null}`} {
 		b, err := json.Marshal(row{text})
 		if err != nil || string(b) != want {
 			t.Errorf("%q: %s, %v", text, b, err)

@@ -5,14 +5,17 @@ import (
 	"fmt"
 	"testing"
 	"time"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/tenancy"
 )
 
 // A story is a task that people and runs take from state to state.
 type story struct {
 	*table
 	now      time.Time
-	settings Settings
-	policy   Policy
+	settings tenancy.Settings
+	policy   aggregate.Policy
 	steps    []Step
 }
 
@@ -27,7 +30,9 @@ const (
 	team      = "T_RINGI"
 )
 
-func person(id string) Actor { return Actor{Type: ActorUser, ID: id, Team: team, Member: true} }
+func person(id string) aggregate.Actor {
+	return aggregate.Actor{Type: aggregate.ActorUser, ID: id, Team: team, Member: true}
+}
 
 func request() Request {
 	return Request{
@@ -38,25 +43,25 @@ func request() Request {
 
 // threeSteps reads once and writes twice.
 func threeSteps() []Step {
-	step := func(n int, tool string, e Effect) Step {
+	step := func(n int, tool string, e aggregate.Effect) Step {
 		return Step{
 			StepID: fmt.Sprint("step-", n), Order: n, Tool: tool, ToolInput: `{"month":4}`, Effect: e, ToolVersion: "v1",
 			Description: "手順 " + fmt.Sprint(n), ExpectedOutput: "結果",
 		}
 	}
-	return []Step{step(1, "list_employees", Read), step(2, "write_rows_to_google_sheet", Write), step(3, "send_slack_dm", Write)}
+	return []Step{step(1, "list_employees", aggregate.Read), step(2, "write_rows_to_google_sheet", aggregate.Write), step(3, "send_slack_dm", aggregate.Write)}
 }
 
 // begin receives a message.
 func begin(t testing.TB) *story {
 	t.Helper()
-	c, _, err := Receive(TenantID(team), request(), dawn)
+	c, _, err := Receive(aggregate.TenantID(team), request(), dawn)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return &story{
-		table: create(t, c), now: dawn.Add(time.Second), settings: DefaultSettings(), steps: threeSteps(),
-		policy: Policy{Team: team, Mode: ApproversList, Approvers: []string{requester, suzuki, tanaka}, AllowSelf: true},
+		table: create(t, c), now: dawn.Add(time.Second), settings: tenancy.DefaultSettings(), steps: threeSteps(),
+		policy: aggregate.Policy{Team: team, Mode: aggregate.ApproversList, Approvers: []string{requester, suzuki, tanaka}, AllowSelf: true},
 	}
 }
 
@@ -129,7 +134,7 @@ func (s *story) approvePrompt(a *Aggregate, now time.Time) (Change, error) {
 }
 
 func (s *story) approveAsSystem(a *Aggregate, now time.Time) (Change, error) {
-	return a.ApprovePrompt(idOf(s.load().Prompt()), System(), Policy{}, now)
+	return a.ApprovePrompt(idOf(s.load().Prompt()), aggregate.System(), aggregate.Policy{}, now)
 }
 
 func (s *story) rejectPrompt(a *Aggregate, now time.Time) (Change, error) {
@@ -227,7 +232,7 @@ func (s *story) finish(o Outcome) decision {
 }
 
 var (
-	done    = Outcome{Status: StepCompleted, Result: &Blob{JSON: `{"count":42}`, Bytes: 12}}
+	done    = Outcome{Status: StepCompleted, Result: &aggregate.Blob{JSON: `{"count":42}`, Bytes: 12}}
 	failed  = Outcome{Status: StepFailed, Reason: ReasonToolFailed, Detail: "403"}
 	unknown = Outcome{Status: StepUnknown, Reason: ReasonToolUnknown}
 )
@@ -240,7 +245,7 @@ func call(a *Aggregate, now time.Time) Call {
 	}
 	step := *a.NextStep(e)
 	return Call{
-		Order: step.Order, Arguments: Blob{JSON: step.ToolInput}, ArgumentsHash: HashOf(string(step.ToolInput)),
+		Order: step.Order, Arguments: aggregate.Blob{JSON: step.ToolInput}, ArgumentsHash: aggregate.HashOf(string(step.ToolInput)),
 		Claim: Claim{Invocation: fmt.Sprintf("invocation-%d-%d", a.Head.Run, a.Head.Rev), LeaseUntil: now.Add(75 * time.Second)},
 		Tool:  ToolRef{Name: step.Tool},
 	}
@@ -276,7 +281,7 @@ func waitingStep(t testing.TB) *story {
 }
 
 // idOf is the id of a row, and of none what no row has.
-func idOf(r Row) string {
+func idOf(r aggregate.Row) string {
 	switch r := r.(type) {
 	case *Prompt:
 		if r != nil {

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"ringi/shared/aggregate"
 )
 
 // table commits Changes as the store does: the head on its rev and run, each row
@@ -13,9 +15,9 @@ import (
 type table struct {
 	t       reporter
 	head    Head
-	rows    map[string]Row
-	waits   map[string]Wait
-	audit   []AuditEntry
+	rows    map[string]aggregate.Row
+	waits   map[string]aggregate.Wait
+	audit   []aggregate.AuditEntry
 	changes int
 	counts  map[string]int
 	images  []image // one for each rev, oldest first
@@ -30,13 +32,13 @@ type reporter interface {
 
 type image struct {
 	head Head
-	rows map[string]Row
+	rows map[string]aggregate.Row
 }
 
 // create puts the rows of a received message.
 func create(t reporter, c Change) *table {
 	t.Helper()
-	tb := &table{t: t, rows: map[string]Row{}, waits: map[string]Wait{}, counts: map[string]int{}}
+	tb := &table{t: t, rows: map[string]aggregate.Row{}, waits: map[string]aggregate.Wait{}, counts: map[string]int{}}
 	tb.head = Head{TenantID: c.Head.TenantID, TaskID: c.Head.TaskID, Run: c.Head.Run}
 	if err := tb.commit(Head{Run: c.Head.Run}, c); err != nil {
 		t.Fatalf("create: %v", err)
@@ -52,11 +54,11 @@ func (tb *table) commit(read Head, c Change) error {
 	}
 	tb.wellFormed(c)
 	if tb.head.Rev != read.Rev || tb.head.Run != read.Run {
-		return ErrConflict
+		return aggregate.ErrConflict
 	}
 	for _, r := range slices.Concat(c.Rows, c.Rely) {
 		if tb.revision(r.Key()) != r.Revision() {
-			return fmt.Errorf("%s: %w", r.Key(), ErrConflict)
+			return fmt.Errorf("%s: %w", r.Key(), aggregate.ErrConflict)
 		}
 	}
 	tb.changes++
@@ -70,7 +72,7 @@ func (tb *table) commit(read Head, c Change) error {
 	tb.head = head
 	tb.rows = maps.Clone(tb.rows)
 	for _, r := range c.Rows {
-		tb.rows[r.Key()] = r.at(head.Rev)
+		tb.rows[r.Key()] = r.At(head.Rev)
 	}
 	tb.audit = append(tb.audit, c.Audit...)
 	tb.images = append(tb.images, image{tb.head, tb.rows})
@@ -104,17 +106,17 @@ func (tb *table) revision(key string) int {
 
 // load is a Query that met no commit on its way.
 func (tb *table) load() *Aggregate {
-	return tb.mixed(tb.head, func(string) map[string]Row { return tb.rows })
+	return tb.mixed(tb.head, func(string) map[string]aggregate.Row { return tb.rows })
 }
 
 // at is what load returned after the commit rev.
 func (tb *table) at(rev int) *Aggregate {
 	im := tb.images[rev-1]
-	return tb.mixed(im.head, func(string) map[string]Row { return im.rows })
+	return tb.mixed(im.head, func(string) map[string]aggregate.Row { return im.rows })
 }
 
 // mixed takes each row from the image that pick names for its key.
-func (tb *table) mixed(head Head, pick func(key string) map[string]Row) *Aggregate {
+func (tb *table) mixed(head Head, pick func(key string) map[string]aggregate.Row) *Aggregate {
 	a := &Aggregate{Head: head}
 	for key := range tb.rows {
 		if r, ok := pick(key)[key]; ok {
@@ -124,7 +126,7 @@ func (tb *table) mixed(head Head, pick func(key string) map[string]Row) *Aggrega
 	for _, w := range tb.waits {
 		a.Waits = append(a.Waits, w)
 	}
-	slices.SortFunc(a.Waits, func(x, y Wait) int { return x.Entered.Compare(y.Entered) })
+	slices.SortFunc(a.Waits, func(x, y aggregate.Wait) int { return x.Entered.Compare(y.Entered) })
 	return a
 }
 

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"ringi/shared/aggregate"
 )
 
 // A Query is no snapshot: it may return some rows as they were before a commit
@@ -55,7 +57,7 @@ func (s *story) truths(t *testing.T, rev int) []truth {
 // tear takes the rows old from the image of from, the others and the head from that of to.
 func (s *story) tear(t *testing.T, from, to int, old map[string]bool, truths []truth) {
 	t.Helper()
-	torn := s.mixed(s.images[to-1].head, func(key string) map[string]Row {
+	torn := s.mixed(s.images[to-1].head, func(key string) map[string]aggregate.Row {
 		if old[key] {
 			return s.images[from-1].rows
 		}
@@ -105,12 +107,12 @@ func (s *story) decided(t *testing.T, rev int, d decision, a *Aggregate, now tim
 // tornError lets torn rows ask for another look, and refuses that they end something that goes on.
 func (s *story) tornError(t *testing.T, where func() string, torn *Aggregate, err error, to int, whole truth) {
 	t.Helper()
-	for _, again := range []error{ErrConflict, ErrMoved, ErrInFlight, ErrNotDue} {
+	for _, again := range []error{aggregate.ErrConflict, aggregate.ErrMoved, aggregate.ErrInFlight, aggregate.ErrNotDue} {
 		if errors.Is(err, again) {
 			return
 		}
 	}
-	if errors.Is(err, ErrNotFound) || whole.name == "restart" && errors.Is(err, ErrSuperseded) {
+	if errors.Is(err, aggregate.ErrNotFound) || whole.name == "restart" && errors.Is(err, aggregate.ErrSuperseded) {
 		return // nobody was shown the button of a row that was not there yet; the sweeper looks again
 	}
 	if stop := (StopError{}); errors.As(err, &stop) {
@@ -143,7 +145,7 @@ func (s *story) decisions(rev int) map[string]decision {
 		"retry generation": v.retryGeneration, "pause": v.pause,
 		"time is up": func(a *Aggregate, now time.Time) (Change, error) {
 			if !a.OverLimit(now) {
-				return Change{}, ErrNotDue
+				return Change{}, aggregate.ErrNotDue
 			}
 			return a.FailExecution(run, ReasonTimeout, "", now)
 		},
@@ -153,7 +155,7 @@ func (s *story) decisions(rev int) map[string]decision {
 					return a.FinishStep(row.Key(), row.Claim.Invocation, done, now)
 				}
 			}
-			return Change{}, ErrMoved
+			return Change{}, aggregate.ErrMoved
 		},
 	}
 }

@@ -7,6 +7,9 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/tenancy"
 )
 
 // world is one task with everybody who acts on it: people, runs that may outlive
@@ -15,7 +18,7 @@ type world struct {
 	*table
 	rt       *rapid.T
 	now      time.Time
-	settings Settings
+	settings tenancy.Settings
 	calls    map[string]int // made outside, by key of the step
 	out      []flight
 	told     map[int]bool // attempts whose failure said that a write's outcome is unknown
@@ -37,16 +40,16 @@ type flight struct {
 }
 
 func newWorld(rt *rapid.T) *world {
-	c, _, err := Receive(TenantID(team), request(), dawn)
+	c, _, err := Receive(aggregate.TenantID(team), request(), dawn)
 	if err != nil {
 		rt.Fatal(err)
 	}
-	s := DefaultSettings()
+	s := tenancy.DefaultSettings()
 	s.PromptApprovalRequired = rapid.IntRange(0, 4).Draw(rt, "prompt approval") > 0
 	s.ProcessApprovalRequired = rapid.IntRange(0, 4).Draw(rt, "process approval") > 0
 	s.AutoApproveTools = rapid.Bool().Draw(rt, "auto approve tools")
 	s.MaxVersions = rapid.IntRange(1, 3).Draw(rt, "max versions")
-	s.Executor = rapid.SampledFrom([]string{ExecutorSteps, ExecutorManaged}).Draw(rt, "executor")
+	s.Executor = rapid.SampledFrom([]string{tenancy.ExecutorSteps, tenancy.ExecutorManaged}).Draw(rt, "executor")
 	s.L4TimeoutSeconds = rapid.SampledFrom([]int{30, 360, 86400}).Draw(rt, "l4 timeout")
 	w := &world{
 		table: create(rt, c), rt: rt, now: dawn, settings: s,
@@ -81,7 +84,7 @@ func (w *world) view() *Aggregate {
 			pick[key] = bits&(1<<(n%64)) != 0
 			n++
 		}
-		return w.mixed(w.head, func(key string) map[string]Row {
+		return w.mixed(w.head, func(key string) map[string]aggregate.Row {
 			if pick[key] {
 				return old
 			}
@@ -95,11 +98,11 @@ func (w *world) view() *Aggregate {
 // Now and then the answer of the commit is lost, and the caller, who can't know, gives up or asks again.
 func (w *world) decide(kind string, d decision) (Change, error) {
 	c, err := w.once(kind, d, w.view())
-	for try := 0; try < 2 && errors.Is(err, ErrConflict); try++ {
+	for try := 0; try < 2 && errors.Is(err, aggregate.ErrConflict); try++ {
 		c, err = w.once(kind, d, w.load())
 	}
 	started := w.load().Execution() == nil || w.load().Execution().Status != ExecutionPending
-	if errors.Is(err, ErrConflict) && started { // else the caller wrongly believes that it is
+	if errors.Is(err, aggregate.ErrConflict) && started { // else the caller wrongly believes that it is
 		w.rt.Fatalf("%s: conflicts with nobody: %v", kind, err)
 	}
 	if err == nil && !c.Empty() && !w.calm && rapid.IntRange(0, 9).Draw(w.rt, "lost") == 9 {
@@ -139,13 +142,13 @@ func (w *world) once(kind string, d decision, a *Aggregate) (Change, error) {
 
 // expected refuses errors that nobody has a sentence for.
 func (w *world) expected(kind string, err error) {
-	for _, known := range []error{ErrNotFound, ErrSuperseded, ErrConflict, ErrMoved, ErrInFlight, ErrNotDue, ErrNothingToRetry} {
+	for _, known := range []error{aggregate.ErrNotFound, aggregate.ErrSuperseded, aggregate.ErrConflict, aggregate.ErrMoved, aggregate.ErrInFlight, aggregate.ErrNotDue, ErrNothingToRetry} {
 		if errors.Is(err, known) {
 			return
 		}
 	}
 	switch err.(type) {
-	case ErrDecided, ErrNotLatest, ErrNotAllowed, ErrField, StopError:
+	case aggregate.ErrDecided, aggregate.ErrNotLatest, aggregate.ErrNotAllowed, aggregate.ErrField, StopError:
 		return
 	}
 	w.rt.Fatalf("%s: %v", kind, err)
@@ -185,7 +188,7 @@ func (w *world) work(run int) {
 func (w *world) plan() []Step {
 	steps := threeSteps()
 	w.asked++
-	steps[0].ToolInput = JSON(fmt.Sprintf(`{"plan":%d}`, w.asked))
+	steps[0].ToolInput = aggregate.JSON(fmt.Sprintf(`{"plan":%d}`, w.asked))
 	steps[rapid.IntRange(0, 2).Draw(w.rt, "human check")].RequiresHumanCheck = rapid.Bool().Draw(w.rt, "checked")
 	return steps
 }
@@ -206,8 +209,8 @@ func (w *world) pay(run int, kind string, d decision) {
 }
 
 // usage is that of one answer.
-func (w *world) usage(id string) Usage {
-	return Usage{ID: id, Calls: 1, Input: 10, Cost: MicroUSD(len(id))}
+func (w *world) usage(id string) aggregate.Usage {
+	return aggregate.Usage{ID: id, Calls: 1, Input: 10, Cost: aggregate.MicroUSD(len(id))}
 }
 
 // await stamps a gate that asks nobody, else leaves the run's token.
@@ -218,17 +221,17 @@ func (w *world) await(run int, gate string) {
 		return
 	}
 	if open.Terms.ApprovalRequired {
-		w.waits[gate] = Wait{Gate: gate, Token: fmt.Sprint("token-", run), Run: run, Entered: w.now}
+		w.waits[gate] = aggregate.Wait{Gate: gate, Token: fmt.Sprint("token-", run), Run: run, Entered: w.now}
 		return
 	}
 	w.decideAs(run, "stamp", func(a *Aggregate, now time.Time) (Change, error) {
 		if a.Head.Run != run {
-			return Change{}, ErrSuperseded
+			return Change{}, aggregate.ErrSuperseded
 		}
 		if open.Kind == CardPrompt {
-			return a.ApprovePrompt(open.ID, System(), Policy{}, now)
+			return a.ApprovePrompt(open.ID, aggregate.System(), aggregate.Policy{}, now)
 		}
-		return a.ApproveProcess(open.ID, System(), Policy{}, now)
+		return a.ApproveProcess(open.ID, aggregate.System(), aggregate.Policy{}, now)
 	})
 }
 
@@ -318,7 +321,7 @@ func (w *world) fly(i int, crash bool) {
 	if !w.calm {
 		o = rapid.SampledFrom([]Outcome{done, done, done, failed, unknown}).Draw(w.rt, "outcome")
 	}
-	if s := w.rows[key].(*StepResult); s.Effect == Read && o.Status == StepUnknown {
+	if s := w.rows[key].(*StepResult); s.Effect == aggregate.Read && o.Status == StepUnknown {
 		o = failed
 	}
 	w.out = slices.Delete(w.out, i, i+1)

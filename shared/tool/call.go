@@ -3,7 +3,7 @@ package tool
 import (
 	"encoding/json"
 
-	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 // Call is one call of a tool, with arguments that are resolved and checked.
@@ -19,9 +19,9 @@ type Call struct {
 	Thread Thread
 	// Bounds are the constraints of the tenant's permission. Those of arguments have been
 	// held; those of what only the vendor knows are the tool's to hold.
-	Bounds task.Constraints
+	Bounds tenancy.Constraints
 	// Pin is the tool as it was allowed, when it is an MCP server's.
-	Pin *task.Pin
+	Pin *tenancy.Pin
 }
 
 // Thread is a thread in Slack.

@@ -14,8 +14,10 @@ import (
 	"sync"
 	"time"
 
+	"ringi/shared/aggregate"
+	"ringi/shared/language"
 	"ringi/shared/schema"
-	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 //go:embed catalog/*.json
@@ -27,7 +29,7 @@ type Spec struct {
 	TitleJA     string
 	TitleEN     string
 	Description string // for the model that plans
-	Effect      task.Effect
+	Effect      aggregate.Effect
 	Provider    string        // whose credentials it needs; empty: nobody's
 	Timeout     time.Duration // the longest a call may take
 	MaxRows     int           // of the longest list that it takes or gives
@@ -41,16 +43,16 @@ type Spec struct {
 	Said []string
 	// Bound names the argument that each constraint holds; empty where only the tool can
 	// hold it, with what the vendor says.
-	Bound map[task.Constraint]string
+	Bound map[tenancy.Constraint]string
 	// Bounds are the constraints of a tenant's permission. They are no part of the
 	// version: they only narrow what people approved.
-	Bounds task.Constraints
+	Bounds tenancy.Constraints
 	// Pin is what an administrator allowed of an MCP server's tool; nil for Ringi's own.
-	Pin *task.Pin
+	Pin *tenancy.Pin
 }
 
 // Title is the tool's name for people.
-func (s Spec) Title(locale string) string { return task.InEach(s.TitleJA, s.TitleEN).In(locale) }
+func (s Spec) Title(locale string) string { return language.InEach(s.TitleJA, s.TitleEN).In(locale) }
 
 // Version changes when the tool is another one than people approved: its name,
 // its arguments or its effect; of an MCP server's, anything that was allowed.
@@ -148,22 +150,22 @@ func Builtin() (*Catalog, error) {
 
 func parse(text []byte) (Spec, error) {
 	var f struct {
-		Name        string      `json:"name"`
-		TitleJA     string      `json:"title_ja"`
-		TitleEN     string      `json:"title_en"`
-		Description string      `json:"description"`
-		Effect      task.Effect `json:"effect"`
-		Provider    string      `json:"provider"`
+		Name        string           `json:"name"`
+		TitleJA     string           `json:"title_ja"`
+		TitleEN     string           `json:"title_en"`
+		Description string           `json:"description"`
+		Effect      aggregate.Effect `json:"effect"`
+		Provider    string           `json:"provider"`
 		Limits      struct {
 			TimeoutSeconds int `json:"timeout_seconds"`
 			MaxRows        int `json:"max_rows"`
 			MaxBytes       int `json:"max_bytes"`
 		} `json:"limits"`
-		Constraints map[task.Constraint]string `json:"constraints"`
-		Destination []string                   `json:"destination"`
-		Said        []string                   `json:"said"`
-		Input       json.RawMessage            `json:"input"`
-		Output      json.RawMessage            `json:"output"`
+		Constraints map[tenancy.Constraint]string `json:"constraints"`
+		Destination []string                      `json:"destination"`
+		Said        []string                      `json:"said"`
+		Input       json.RawMessage               `json:"input"`
+		Output      json.RawMessage               `json:"output"`
 	}
 	if err := json.Unmarshal(text, &f); err != nil {
 		return Spec{}, err

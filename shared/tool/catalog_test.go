@@ -8,7 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"ringi/shared/task"
+	"ringi/shared/aggregate"
+	"ringi/shared/tenancy"
 	"ringi/shared/tool"
 )
 
@@ -23,7 +24,7 @@ func builtin(t testing.TB) *tool.Catalog {
 
 func TestTheFiveTools(t *testing.T) {
 	type row struct {
-		Effect      task.Effect
+		Effect      aggregate.Effect
 		Provider    string
 		Destination []string
 	}
@@ -46,11 +47,11 @@ func TestTheFiveTools(t *testing.T) {
 		t.Error(err)
 	}
 	want := map[string]row{
-		"list_employees":             {task.Read, "freee", []string{}},
-		"list_attendance":            {task.Read, "freee", []string{}},
-		"calculate_overtime":         {task.Read, "", []string{}},
-		"write_rows_to_google_sheet": {task.Write, "google", []string{"spreadsheet_id", "sheet"}},
-		"send_slack_dm":              {task.Write, "slack", []string{"recipient"}},
+		"list_employees":             {aggregate.Read, "freee", []string{}},
+		"list_attendance":            {aggregate.Read, "freee", []string{}},
+		"calculate_overtime":         {aggregate.Read, "", []string{}},
+		"write_rows_to_google_sheet": {aggregate.Write, "google", []string{"spreadsheet_id", "sheet"}},
+		"send_slack_dm":              {aggregate.Write, "slack", []string{"recipient"}},
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
@@ -78,7 +79,7 @@ func holdsLimits(t *testing.T, s tool.Spec) {
 	if s.MaxRows <= 0 || s.MaxBytes <= 0 || s.MaxBytes > 8<<20 {
 		t.Errorf("%s: at most %d rows and %d bytes", s.Name, s.MaxRows, s.MaxBytes)
 	}
-	names := []task.Constraint{}
+	names := []tenancy.Constraint{}
 	for name, argument := range s.Bound {
 		names = append(names, name)
 		if _, ok := input.Properties[argument]; !ok && argument != "" {
@@ -86,7 +87,7 @@ func holdsLimits(t *testing.T, s tool.Spec) {
 		}
 	}
 	slices.Sort(names)
-	if known := task.ConstraintsOf(s.Name); !slices.Equal(names, known) {
+	if known := tenancy.ConstraintsOf(s.Name); !slices.Equal(names, known) {
 		t.Errorf("%s: the catalog has the constraints %v, permissions %v", s.Name, names, known)
 	}
 }
@@ -95,13 +96,13 @@ func TestVersionFollowsWhatPeopleApprove(t *testing.T) {
 	s, _ := builtin(t).Lookup("send_slack_dm")
 	same := s
 	same.Description, same.TitleJA, same.OutputSchema = "other", "other", `{}`
-	same.Bounds = task.Constraints{Recipients: []string{"U123"}} // they only narrow what people approved
+	same.Bounds = tenancy.Constraints{Recipients: []string{"U123"}} // they only narrow what people approved
 	if s.Version() != same.Version() {
 		t.Error("words alone changed the version")
 	}
 	for name, change := range map[string]func(*tool.Spec){
 		"name":   func(s *tool.Spec) { s.Name = "x" },
-		"effect": func(s *tool.Spec) { s.Effect = task.Read },
+		"effect": func(s *tool.Spec) { s.Effect = aggregate.Read },
 		"input":  func(s *tool.Spec) { s.InputSchema = `{}` },
 	} {
 		other := s
@@ -116,7 +117,7 @@ func TestVersionFollowsWhatPeopleApprove(t *testing.T) {
 // alike has one of them allowed and stamped, and calls the other.
 func TestAnApprovedVersionIsTheWholeHash(t *testing.T) {
 	own, _ := builtin(t).Lookup("send_slack_dm")
-	pinned := tool.Spec{Name: "rooms.book", Pin: &task.Pin{URL: "https://a", Effect: task.Write, Hash: "h"}}
+	pinned := tool.Spec{Name: "rooms.book", Pin: &tenancy.Pin{URL: "https://a", Effect: aggregate.Write, Hash: "h"}}
 	for _, s := range []tool.Spec{own, pinned} {
 		v := s.Version()
 		if len(v) != 64 || !s.Approved(v) || s.Approved("") || s.Approved(v[:63]) || s.Approved(strings.Repeat("0", 64)) {
@@ -144,7 +145,7 @@ func TestCatalogRefusesNonsense(t *testing.T) {
 }
 
 func TestOnlyLeavesTheRestOut(t *testing.T) {
-	c := builtin(t).Only(func(s tool.Spec) bool { return s.Effect == task.Read })
+	c := builtin(t).Only(func(s tool.Spec) bool { return s.Effect == aggregate.Read })
 	if _, ok := c.Lookup("send_slack_dm"); ok || len(c.All()) != 3 {
 		t.Errorf("left: %v", c.All())
 	}

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/failure"
 	"ringi/shared/schema"
-	"ringi/shared/task"
 )
 
 // maxNamed is how many of a value's problems an error names.
@@ -93,7 +93,7 @@ func (c *Catalog) returns(name string, p Path) error {
 // that nobody has seen it when the steps were approved. One that must be among the
 // values of a constraint has been seen. Arguments that cannot be read count as
 // dynamic. Of an MCP server's tool nobody knows which argument says where: each may.
-func Dynamic(s Spec, raw task.JSON) bool {
+func Dynamic(s Spec, raw aggregate.JSON) bool {
 	if len(s.Destination) == 0 && s.Pin == nil {
 		return false
 	}

@@ -10,14 +10,14 @@ import (
 
 	"ringi/shared/failure"
 	"ringi/shared/schema"
-	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 // Under is the catalog of a tenant: without the tools that its permissions forbid, the
 // others under their constraints. Beside it, an error names the tools that are left out
 // because nobody can read theirs.
-func (c *Catalog) Under(permissions []task.ToolPermission) (*Catalog, error) {
-	forbidden, bounds := map[string]bool{}, map[string]task.Constraints{}
+func (c *Catalog) Under(permissions []tenancy.ToolPermission) (*Catalog, error) {
+	forbidden, bounds := map[string]bool{}, map[string]tenancy.Constraints{}
 	var unread error
 	for _, p := range permissions {
 		b, err := p.Bounds()
@@ -68,8 +68,8 @@ func (s Spec) broken(members map[string]any, planned bool) *failure.Error {
 	return nil
 }
 
-func (s Spec) breaks(name task.Constraint, v any) *failure.Error {
-	if name == task.MaxRows {
+func (s Spec) breaks(name tenancy.Constraint, v any) *failure.Error {
+	if name == tenancy.MaxRows {
 		if rows, ok := v.([]any); ok && s.Bounds.MaxRows > 0 && len(rows) > s.Bounds.MaxRows {
 			return &failure.Error{Outcome: failure.Failed, Problem: failure.ProblemTooMany, Args: []any{s.Name, string(name), s.Bounds.MaxRows, len(rows)}}
 		}
@@ -83,7 +83,7 @@ func (s Spec) breaks(name task.Constraint, v any) *failure.Error {
 }
 
 // NotListed says that a value is none of those that a constraint allows.
-func NotListed(name string, c task.Constraint, v any, listed []string) *failure.Error {
+func NotListed(name string, c tenancy.Constraint, v any, listed []string) *failure.Error {
 	shown := listed
 	if len(shown) > maxNamed {
 		shown = append(slices.Clone(shown[:maxNamed]), "…")

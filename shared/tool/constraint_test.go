@@ -6,8 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/failure"
-	"ringi/shared/task"
+	"ringi/shared/tenancy"
 	"ringi/shared/tool"
 )
 
@@ -19,7 +20,7 @@ const (
 // bound is a tool of the catalog of a tenant that has set constraints.
 func bound(t *testing.T, name, constraints string) (*tool.Catalog, tool.Spec) {
 	t.Helper()
-	c, err := builtin(t).Under([]task.ToolPermission{{ToolName: name, Allowed: true, Constraints: task.JSON(constraints)}})
+	c, err := builtin(t).Under([]tenancy.ToolPermission{{ToolName: name, Allowed: true, Constraints: aggregate.JSON(constraints)}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +81,7 @@ func TestAPlanKeepsToConstraints(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, _ := bound(t, sheet, book)
-			a, err := tool.Parse(task.JSON(strings.NewReplacer("%ID", test.id, "%ROWS", test.rows).Replace(row)))
+			a, err := tool.Parse(aggregate.JSON(strings.NewReplacer("%ID", test.id, "%ROWS", test.rows).Replace(row)))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -94,7 +95,7 @@ func TestAPlanKeepsToConstraints(t *testing.T) {
 
 // Whoever can't read a constraint can't keep to it.
 func TestAToolWithoutReadableConstraintsIsLeftOut(t *testing.T) {
-	c, err := builtin(t).Under([]task.ToolPermission{
+	c, err := builtin(t).Under([]tenancy.ToolPermission{
 		{ToolName: dm, Allowed: true, Constraints: `{"users":["U1"]}`}, {ToolName: sheet, Constraints: `{}`}, {ToolName: "list_employees", Allowed: true},
 	})
 	if err == nil || !strings.Contains(err.Error(), "send_slack_dm: constraints.users is no constraint") {

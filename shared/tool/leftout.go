@@ -3,14 +3,14 @@ package tool
 import (
 	"encoding/json"
 
-	"ringi/shared/task"
+	"ringi/shared/aggregate"
 )
 
 // LeftOut are the values that the schema of an MCP server's write declares for arguments
 // which a call leaves out, an object by their names, empty if there are none: whoever stamps
 // the call has not read the schema. Those of members deeper inside are not among them.
-func LeftOut(s Spec, a Arguments) task.JSON {
-	if s.Pin == nil || s.Effect != task.Write {
+func LeftOut(s Spec, a Arguments) aggregate.JSON {
+	if s.Pin == nil || s.Effect != aggregate.Write {
 		return ""
 	}
 	var input struct {
@@ -38,5 +38,5 @@ func LeftOut(s Spec, a Arguments) task.JSON {
 	if err != nil { // of JSON that was read
 		return ""
 	}
-	return task.JSON(b)
+	return aggregate.JSON(b)
 }

@@ -3,25 +3,26 @@ package tool_test
 import (
 	"testing"
 
-	"ringi/shared/task"
+	"ringi/shared/aggregate"
+	"ringi/shared/tenancy"
 	"ringi/shared/tool"
 )
 
 func TestDefaultsOfWhatAWriteLeavesOut(t *testing.T) {
 	const input = `{"type":"object","properties":{"to":{},"any":true,"public":{"type":"boolean","default":true},"cc":{"default":["all@example.com"]},"note":{"default":null}}}`
 	for name, test := range map[string]struct {
-		effect     task.Effect
+		effect     aggregate.Effect
 		args, want string
 	}{
-		"left out":  {task.Write, `{"to":"x"}`, `{"cc":["all@example.com"],"public":true}`},
-		"given":     {task.Write, `{"to":"x","public":false,"cc":[]}`, ``},
-		"of a read": {task.Read, `{"to":"x"}`, ``},
+		"left out":  {aggregate.Write, `{"to":"x"}`, `{"cc":["all@example.com"],"public":true}`},
+		"given":     {aggregate.Write, `{"to":"x","public":false,"cc":[]}`, ``},
+		"of a read": {aggregate.Read, `{"to":"x"}`, ``},
 	} {
-		spec, ok := tool.Pinned(task.ToolPermission{ToolName: "notes.post", Allowed: true, Pin: &task.Pin{URL: "https://x", Effect: test.effect, Input: input}}, []task.MCPServer{{Name: "notes", URL: "https://x"}})
+		spec, ok := tool.Pinned(tenancy.ToolPermission{ToolName: "notes.post", Allowed: true, Pin: &tenancy.Pin{URL: "https://x", Effect: test.effect, Input: input}}, []tenancy.MCPServer{{Name: "notes", URL: "https://x"}})
 		if !ok {
 			t.Fatal("notes.post is not allowed")
 		}
-		a, err := tool.Parse(task.JSON(test.args))
+		a, err := tool.Parse(aggregate.JSON(test.args))
 		if err != nil {
 			t.Fatal(err)
 		}

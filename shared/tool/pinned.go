@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 // MaxPinned is the longest a call of an MCP server's tool may take.
@@ -17,14 +17,14 @@ const textOutput = `{"additionalProperties":false,"properties":{"text":{"type":"
 // Pinned is the tool of an MCP server that a permission allows, as one of the
 // catalog. It reports false for a tool of Ringi's own, for one that is off, and for
 // one whose server the settings no longer name at the address where it was allowed.
-func Pinned(p task.ToolPermission, servers []task.MCPServer) (Spec, bool) {
-	server, _, foreign := task.ServerTool(p.ToolName)
-	if !foreign || !p.Allowed || p.Pin == nil || p.ChangedAt != nil || !slices.Contains(servers, task.MCPServer{Name: server, URL: p.Pin.URL}) {
+func Pinned(p tenancy.ToolPermission, servers []tenancy.MCPServer) (Spec, bool) {
+	server, _, foreign := tenancy.ServerTool(p.ToolName)
+	if !foreign || !p.Allowed || p.Pin == nil || p.ChangedAt != nil || !slices.Contains(servers, tenancy.MCPServer{Name: server, URL: p.Pin.URL}) {
 		return Spec{}, false
 	}
 	s := Spec{
 		Name: p.ToolName, TitleJA: p.Pin.Title, TitleEN: p.Pin.Title, Description: p.Pin.Description, Effect: p.Pin.Effect,
-		Provider: task.MCPServer{Name: server}.Provider(), Timeout: MaxPinned,
+		Provider: tenancy.MCPServer{Name: server}.Provider(), Timeout: MaxPinned,
 		InputSchema: string(p.Pin.Input), OutputSchema: string(p.Pin.Output), Pin: p.Pin,
 	}
 	if s.OutputSchema == "" {

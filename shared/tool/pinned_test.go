@@ -5,31 +5,32 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/task"
+	"ringi/shared/aggregate"
+	"ringi/shared/tenancy"
 	"ringi/shared/tool"
 )
 
-func allowed() task.ToolPermission {
-	return task.ToolPermission{ToolName: "rooms.book", Allowed: true, Pin: &task.Pin{
-		URL: "https://example.com/mcp", Title: "予約", Description: "Books a room.", Effect: task.Write, Hash: "h",
+func allowed() tenancy.ToolPermission {
+	return tenancy.ToolPermission{ToolName: "rooms.book", Allowed: true, Pin: &tenancy.Pin{
+		URL: "https://example.com/mcp", Title: "予約", Description: "Books a room.", Effect: aggregate.Write, Hash: "h",
 		Input: `{"type":"object","properties":{"room":{"type":"string"}},"required":["room"]}`,
 	}}
 }
 
-var servers = []task.MCPServer{{Name: "rooms", URL: "https://example.com/mcp"}}
+var servers = []tenancy.MCPServer{{Name: "rooms", URL: "https://example.com/mcp"}}
 
 func TestAToolIsInTheCatalogOnlyAsItWasAllowed(t *testing.T) {
 	s, ok := tool.Pinned(allowed(), servers)
-	if !ok || s.Name != "rooms.book" || s.Effect != task.Write || s.Provider != "mcp:rooms" || s.Title("ja") != "予約" || s.Timeout == 0 {
+	if !ok || s.Name != "rooms.book" || s.Effect != aggregate.Write || s.Provider != "mcp:rooms" || s.Title("ja") != "予約" || s.Timeout == 0 {
 		t.Errorf("%v, %+v", ok, s)
 	}
-	for name, change := range map[string]func(*task.ToolPermission){
-		"forbidden":         func(p *task.ToolPermission) { p.Allowed = false },
-		"changed":           func(p *task.ToolPermission) { p.ChangedAt = new(time.Time) },
-		"not pinned":        func(p *task.ToolPermission) { p.Pin = nil },
-		"a tool of Ringi's": func(p *task.ToolPermission) { p.ToolName = "send_slack_dm" },
-		"another server":    func(p *task.ToolPermission) { p.ToolName = "chairs.book" },
-		"another address":   func(p *task.ToolPermission) { p.Pin.URL = "https://example.org/mcp" },
+	for name, change := range map[string]func(*tenancy.ToolPermission){
+		"forbidden":         func(p *tenancy.ToolPermission) { p.Allowed = false },
+		"changed":           func(p *tenancy.ToolPermission) { p.ChangedAt = new(time.Time) },
+		"not pinned":        func(p *tenancy.ToolPermission) { p.Pin = nil },
+		"a tool of Ringi's": func(p *tenancy.ToolPermission) { p.ToolName = "send_slack_dm" },
+		"another server":    func(p *tenancy.ToolPermission) { p.ToolName = "chairs.book" },
+		"another address":   func(p *tenancy.ToolPermission) { p.Pin.URL = "https://example.org/mcp" },
 	} {
 		p := allowed()
 		change(&p)
@@ -61,7 +62,7 @@ func TestTheCatalogTakesMoreTools(t *testing.T) {
 		t.Error("its version is not what was allowed")
 	}
 	after := func(argument string) error {
-		a, err := tool.Parse(task.JSON(`{"room":{"$ref":"step-1.result.` + argument + `"}}`))
+		a, err := tool.Parse(aggregate.JSON(`{"room":{"$ref":"step-1.result.` + argument + `"}}`))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strconv"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/schema"
-	"ringi/shared/task"
 )
 
 // Arguments are a step's planned arguments, read: values, some of them references.
@@ -19,7 +19,7 @@ type Arguments struct {
 
 // Parse reads a step's planned arguments. They must be one JSON object of at most
 // MaxArguments bytes; an object with a "$ref" holds nothing else, and a valid path.
-func Parse(raw task.JSON) (Arguments, error) {
+func Parse(raw aggregate.JSON) (Arguments, error) {
 	if len(raw) > MaxArguments {
 		return Arguments{}, fmt.Errorf("arguments are %d bytes, the limit is %d", len(raw), MaxArguments)
 	}
@@ -58,15 +58,15 @@ func (a Arguments) Refs() []Ref {
 }
 
 // JSON is the arguments as planned, without insignificant space and with sorted names.
-func (a Arguments) JSON() (task.JSON, error) {
+func (a Arguments) JSON() (aggregate.JSON, error) {
 	b, err := encode(a.members)
-	return task.JSON(b), err
+	return aggregate.JSON(b), err
 }
 
 // Resolve puts earlier results in for the references. It returns the arguments to
 // call with and the paths of those that came from a result. A result is a value and
 // nothing more: a "$ref" inside of it is not followed.
-func Resolve(raw task.JSON, results func(stepID string) (json.RawMessage, error)) (resolved json.RawMessage, refs []string, err error) {
+func Resolve(raw aggregate.JSON, results func(stepID string) (json.RawMessage, error)) (resolved json.RawMessage, refs []string, err error) {
 	a, err := Parse(raw)
 	if err != nil {
 		return nil, nil, err

@@ -9,7 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"ringi/shared/task"
+	"ringi/shared/aggregate"
+	"ringi/shared/tenancy"
 	"ringi/shared/tool"
 )
 
@@ -48,7 +49,7 @@ func TestResolve(t *testing.T) {
 		"a text that looks like": {`{"s":"$ref"}`, `{"s":"$ref"}`, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, refs, err := tool.Resolve(task.JSON(test.raw), results(t))
+			got, refs, err := tool.Resolve(aggregate.JSON(test.raw), results(t))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -89,7 +90,7 @@ func TestResolveRefuses(t *testing.T) {
 		"arguments over 16 KiB": {`{"x":"` + strings.Repeat("a", tool.MaxArguments) + `"}`, "the limit is 16384"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, _, err := tool.Resolve(task.JSON(test.raw), results(t))
+			got, _, err := tool.Resolve(aggregate.JSON(test.raw), results(t))
 			if err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("%s, %v, want %q", got, err, test.want)
 			}
@@ -117,7 +118,7 @@ func TestCheckPlanned(t *testing.T) {
 		"an index into a list":        {"send_slack_dm", `{"recipient":{"$ref":"step-1.result.employees.0.email"},"text":"x","details":[]}`, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			a, err := tool.Parse(task.JSON(test.args))
+			a, err := tool.Parse(aggregate.JSON(test.args))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -146,7 +147,7 @@ func TestDynamicDestinations(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, _ := c.Lookup(test.tool)
-			if got := tool.Dynamic(s, task.JSON(test.args)); got != test.want {
+			if got := tool.Dynamic(s, aggregate.JSON(test.args)); got != test.want {
 				t.Errorf("%v, want %v", got, test.want)
 			}
 		})
@@ -154,7 +155,7 @@ func TestDynamicDestinations(t *testing.T) {
 }
 
 func TestAListedDestinationHasBeenSeen(t *testing.T) {
-	c, err := builtin(t).Under([]task.ToolPermission{
+	c, err := builtin(t).Under([]tenancy.ToolPermission{
 		{ToolName: "send_slack_dm", Allowed: true, Constraints: `{"recipients":["U012"]}`},
 		{ToolName: "write_rows_to_google_sheet", Allowed: true, Constraints: `{"spreadsheet_ids":["book"],"max_rows":5}`},
 	})
@@ -171,7 +172,7 @@ func TestAListedDestinationHasBeenSeen(t *testing.T) {
 		"rows are no destination":   {"write_rows_to_google_sheet", `{"spreadsheet_id":"book","sheet":"a","rows":{"$ref":"step-1.result.x"}}`, false},
 	} {
 		s, _ := c.Lookup(test.tool)
-		if got := tool.Dynamic(s, task.JSON(test.args)); got != test.want {
+		if got := tool.Dynamic(s, aggregate.JSON(test.args)); got != test.want {
 			t.Errorf("%s: %v, want %v", name, got, test.want)
 		}
 	}
@@ -200,18 +201,18 @@ func FuzzResolve(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, raw string) {
-		got, refs, err := tool.Resolve(task.JSON(raw), results(t))
+		got, refs, err := tool.Resolve(aggregate.JSON(raw), results(t))
 		if err != nil {
 			return
 		}
 		if !json.Valid(got) || got[0] != '{' {
 			t.Fatalf("%q became %q", raw, got)
 		}
-		a, err := tool.Parse(task.JSON(raw))
+		a, err := tool.Parse(aggregate.JSON(raw))
 		if err != nil || len(a.Refs()) != len(refs) {
 			t.Errorf("%q: %v, refs %v and %v", raw, err, a.Refs(), refs)
 		}
-		again, _, err := tool.Resolve(task.JSON(raw), results(t))
+		again, _, err := tool.Resolve(aggregate.JSON(raw), results(t))
 		if err != nil || string(again) != string(got) {
 			t.Errorf("%q resolved to %q, then to %q, %v", raw, got, again, err)
 		}

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strconv"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/schema"
-	"ringi/shared/task"
 )
 
 // Unseen reports whether a write goes where none of the texts says that people have
@@ -16,7 +16,7 @@ import (
 // everybody), and each member's name that its schema leaves open.
 // References are Dynamic's.
 func Unseen(s Spec, a Arguments, seen ...string) bool {
-	if s.Effect != task.Write {
+	if s.Effect != aggregate.Write {
 		return false
 	}
 	if s.Pin != nil && slices.ContainsFunc(s.chosenNames(a), func(name string) bool { return !anySays(seen, name) }) {

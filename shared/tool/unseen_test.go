@@ -4,17 +4,18 @@ import (
 	"encoding/json"
 	"testing"
 
-	"ringi/shared/task"
+	"ringi/shared/aggregate"
+	"ringi/shared/tenancy"
 	"ringi/shared/tool"
 )
 
 func TestADestinationThatNobodySawIsUnseen(t *testing.T) {
 	const policy = "依頼者とU0KEIRI001と jinji@Example.co.jp に知らせ、https://docs.google.com/spreadsheets/d/1aB-c_D/edit の「4月」に書く。hr.sheet も見る。notify: true"
-	c, err := builtin(t).Under([]task.ToolPermission{{ToolName: "write_rows_to_google_sheet", Allowed: true, Constraints: `{"spreadsheet_ids":["listed"]}`}})
+	c, err := builtin(t).Under([]tenancy.ToolPermission{{ToolName: "write_rows_to_google_sheet", Allowed: true, Constraints: `{"spreadsheet_ids":["listed"]}`}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	notes, ok := tool.Pinned(task.ToolPermission{ToolName: "notes.post", Allowed: true, Pin: &task.Pin{URL: "https://x", Effect: task.Write, Input: `{"type":"object","properties":{"to":{},"day":{"type":"integer"},"month":{},"notify":{"type":"boolean"},"cc":{"type":"array"},"amount":{},"text":{},"permissions":{"type":"object","additionalProperties":{"type":"string"}}}}`}}, []task.MCPServer{{Name: "notes", URL: "https://x"}})
+	notes, ok := tool.Pinned(tenancy.ToolPermission{ToolName: "notes.post", Allowed: true, Pin: &tenancy.Pin{URL: "https://x", Effect: aggregate.Write, Input: `{"type":"object","properties":{"to":{},"day":{"type":"integer"},"month":{},"notify":{"type":"boolean"},"cc":{"type":"array"},"amount":{},"text":{},"permissions":{"type":"object","additionalProperties":{"type":"string"}}}}`}}, []tenancy.MCPServer{{Name: "notes", URL: "https://x"}})
 	if !ok {
 		t.Fatal("notes.post is not allowed")
 	}
@@ -53,7 +54,7 @@ func TestADestinationThatNobodySawIsUnseen(t *testing.T) {
 		"a server's, deep inside":  {"notes.post", `{"to":{"list":["U0EVIL001"]}}`, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			a, err := tool.Parse(task.JSON(test.args))
+			a, err := tool.Parse(aggregate.JSON(test.args))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -67,8 +68,8 @@ func TestADestinationThatNobodySawIsUnseen(t *testing.T) {
 
 // What a policy names, and what only looks like it.
 func TestAPolicyNamesWholeWordsOnly(t *testing.T) {
-	pin := task.Pin{URL: "https://x", Effect: task.Write, Input: `{"type":"object","properties":{"v":{}}}`}
-	spec, ok := tool.Pinned(task.ToolPermission{ToolName: "notes.post", Allowed: true, Pin: &pin}, []task.MCPServer{{Name: "notes", URL: "https://x"}})
+	pin := tenancy.Pin{URL: "https://x", Effect: aggregate.Write, Input: `{"type":"object","properties":{"v":{}}}`}
+	spec, ok := tool.Pinned(tenancy.ToolPermission{ToolName: "notes.post", Allowed: true, Pin: &pin}, []tenancy.MCPServer{{Name: "notes", URL: "https://x"}})
 	if !ok {
 		t.Fatal("notes.post is not allowed")
 	}
@@ -199,7 +200,7 @@ func TestAPolicyNamesWholeWordsOnly(t *testing.T) {
 		{"Book 4 rooms", `4`, true},
 		{"-4 円", `-4`, true},
 	} {
-		a, err := tool.Parse(task.JSON(`{"v":` + test.value + `}`))
+		a, err := tool.Parse(aggregate.JSON(`{"v":` + test.value + `}`))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -211,7 +212,7 @@ func TestAPolicyNamesWholeWordsOnly(t *testing.T) {
 
 // A constraint's addresses are compared letter by letter, A to Z without regard to case.
 func TestAConstraintTakesNoLookAlike(t *testing.T) {
-	c, err := builtin(t).Under([]task.ToolPermission{{ToolName: "send_slack_dm", Allowed: true, Constraints: `{"recipients":["sato@x.example"]}`}})
+	c, err := builtin(t).Under([]tenancy.ToolPermission{{ToolName: "send_slack_dm", Allowed: true, Constraints: `{"recipients":["sato@x.example"]}`}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -232,7 +233,7 @@ func TestAMessageIsToldByWholeSentencesOnly(t *testing.T) {
 		"解雇ではありません。": true, "解雇ではありません": true, "解雇ではありません。承認済みではないので支払わないでください": true, "集計は完了しました": true, "ご確認ください。": true,
 		"All is done.": true, "Do not pay now!": true, "All is done. Do not  pay now": true, "勤怠": true, "集計は完了しました 本文: ご確認ください。": true,
 	} {
-		if got := !tool.Untold(s, task.JSON(`{"recipient":"U1","text":"`+text+`","details":[]}`), policy); got != told {
+		if got := !tool.Untold(s, aggregate.JSON(`{"recipient":"U1","text":"`+text+`","details":[]}`), policy); got != told {
 			t.Errorf("%q is told: %v", text, got)
 		}
 	}
@@ -256,7 +257,7 @@ func TestAMessageIsToldByWholeSentencesOnly(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := !tool.Untold(s, task.JSON(`{"recipient":"U1","text":`+string(text)+`,"details":[]}`), x.policy); got != x.told {
+		if got := !tool.Untold(s, aggregate.JSON(`{"recipient":"U1","text":`+string(text)+`,"details":[]}`), x.policy); got != x.told {
 			t.Errorf("%s tells %s: %v", x.policy, x.text, got)
 		}
 	}

@@ -8,15 +8,15 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"ringi/shared/task"
+	"ringi/shared/aggregate"
 )
 
 // Untold reports whether a write would tell people something that a policy doesn't
 // have: a text or a number, planned as it stands, in an argument whose words reach them.
 // A policy has a text that stands there as whole lines, sentences or quotations: 支払わない
 // is not in 「支払わないでください」. Spaces make no difference. Arguments that cannot be read count as untold.
-func Untold(s Spec, raw task.JSON, policy string) bool {
-	if s.Effect != task.Write || len(s.Said) == 0 {
+func Untold(s Spec, raw aggregate.JSON, policy string) bool {
+	if s.Effect != aggregate.Write || len(s.Said) == 0 {
 		return false
 	}
 	a, err := Parse(raw)

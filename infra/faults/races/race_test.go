@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/store"
 	"ringi/shared/store/storetest"
 	"ringi/shared/task"
@@ -27,11 +28,11 @@ const clients = 32
 var stages = []struct {
 	name  string
 	reach func(t fataler, s *story)
-	moves func(s *story, by task.Actor) []decision
+	moves func(s *story, by aggregate.Actor) []decision
 }{
 	{
 		"the policy waits", func(t fataler, s *story) { s.do(t, s.extract, s.beginPrompt, s.finishPrompt) },
-		func(s *story, by task.Actor) []decision {
+		func(s *story, by aggregate.Actor) []decision {
 			return []decision{s.approvePrompt(by), s.rejectPrompt(by), s.beginProcess, s.beginPrompt}
 		},
 	},
@@ -39,7 +40,7 @@ var stages = []struct {
 		"the steps wait", func(t fataler, s *story) {
 			s.do(t, s.extract, s.beginPrompt, s.finishPrompt, s.approvePrompt(person("U_FIRST")), s.beginProcess, s.finishProcess)
 		},
-		func(s *story, by task.Actor) []decision {
+		func(s *story, by aggregate.Actor) []decision {
 			return []decision{s.approveProcess(by), s.rejectProcess(by), s.start, s.cancelExecution(by)}
 		},
 	},
@@ -49,7 +50,7 @@ var stages = []struct {
 				return a.Park(a.Head.Run, a.Generating(), task.ReasonModelRefused, "", s.now)
 			})
 		},
-		func(s *story, by task.Actor) []decision {
+		func(s *story, by aggregate.Actor) []decision {
 			return []decision{s.retryGeneration(by), s.finishPrompt, s.retryGeneration(by)}
 		},
 	},
@@ -58,7 +59,7 @@ var stages = []struct {
 			s.do(t, s.extract, s.beginPrompt, s.finishPrompt, s.approvePrompt(person("U_FIRST")), s.beginProcess, s.finishProcess,
 				s.approveProcess(person("U_FIRST")), s.start, s.claim)
 		},
-		func(s *story, by task.Actor) []decision {
+		func(s *story, by aggregate.Actor) []decision {
 			return []decision{s.finish(task.StepCompleted), s.finish(task.StepFailed), s.claim, s.fail, s.cancelExecution(by), s.retry(by)}
 		},
 	},
@@ -67,7 +68,7 @@ var stages = []struct {
 			s.do(t, s.extract, s.beginPrompt, s.finishPrompt, s.approvePrompt(person("U_FIRST")), s.beginProcess, s.finishProcess,
 				s.approveProcess(person("U_FIRST")), s.start, s.claim, s.finish(task.StepFailed), s.fail)
 		},
-		func(s *story, by task.Actor) []decision {
+		func(s *story, by aggregate.Actor) []decision {
 			return []decision{s.retry(by), s.retry(by), s.start, s.claim, s.cancelExecution(by)}
 		},
 	},
@@ -234,15 +235,15 @@ func violations(before, after *task.Aggregate, won []move) (wrong []string) {
 }
 
 // verdict is what a gate was decided to be, "" while it is not.
-func verdict(r task.Row) string {
-	status := task.GateStatus("")
+func verdict(r aggregate.Row) string {
+	status := aggregate.GateStatus("")
 	switch r := r.(type) {
 	case *task.Prompt:
 		status = r.Status
 	case *task.Process:
 		status = r.Status
 	}
-	if status == task.Generating || status == task.PendingApproval {
+	if status == aggregate.Generating || status == aggregate.PendingApproval {
 		return ""
 	}
 	return string(status)

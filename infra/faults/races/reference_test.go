@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/store/storetest"
 	"ringi/shared/task"
 )
@@ -261,7 +262,7 @@ func try(r *reference, name, by string) bool {
 }
 
 // grant does to the real task what is tried; several decisions in a row stop at the first that changes nothing.
-func grant(s *story, name string, by task.Actor) (changed bool, err error) {
+func grant(s *story, name string, by aggregate.Actor) (changed bool, err error) {
 	s.now = s.now.Add(time.Second)
 	several := func(decisions ...decision) (bool, error) {
 		for i, d := range decisions {

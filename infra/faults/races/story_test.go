@@ -15,9 +15,11 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/store"
 	"ringi/shared/store/storetest"
 	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 // What is asked of the tests: go test ./infra/faults/races -long -seed 7.
@@ -38,27 +40,27 @@ const team = "T0RACES"
 
 var (
 	dawn   = time.Date(2026, 4, 18, 5, 30, 0, 0, time.UTC)
-	policy = task.Policy{Team: team, Mode: task.ApproversChannel, AllowSelf: true}
+	policy = aggregate.Policy{Team: team, Mode: aggregate.ApproversChannel, AllowSelf: true}
 	told   atomic.Int64 // messages so far, so that no two are one task
 )
 
 type decision = task.Decision
 
-func person(id string) task.Actor {
-	return task.Actor{Type: task.ActorUser, ID: id, Team: team, Member: true}
+func person(id string) aggregate.Actor {
+	return aggregate.Actor{Type: aggregate.ActorUser, ID: id, Team: team, Member: true}
 }
 
 // story is one task that is taken from state to state.
 type story struct {
 	store    *store.Store
-	ref      task.Ref
-	settings task.Settings
+	ref      aggregate.Ref
+	settings tenancy.Settings
 	now      time.Time
 }
 
 func begin(t fataler, s *store.Store) *story {
 	ts := fmt.Sprintf("1776490200.%06d", told.Add(1))
-	c, ref, err := task.Receive(task.TenantID(team), task.Request{
+	c, ref, err := task.Receive(aggregate.TenantID(team), task.Request{
 		TeamID: team, Text: "今月の勤怠をまとめて", User: "U_SATO", Channel: "C_HR", ChannelType: "channel",
 		MessageTS: ts, ThreadTS: ts, Source: task.SourceChannel, EventID: "Ev1",
 	}, dawn)
@@ -68,7 +70,7 @@ func begin(t fataler, s *store.Store) *story {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &story{s, ref, task.DefaultSettings(), dawn.Add(time.Second)}
+	return &story{s, ref, tenancy.DefaultSettings(), dawn.Add(time.Second)}
 }
 
 // fataler is a *testing.T or a *rapid.T.
@@ -125,7 +127,7 @@ func (s *story) finishProcess(a *task.Aggregate) (task.Change, error) {
 	steps := make([]task.Step, 2)
 	for i := range steps {
 		steps[i] = task.Step{
-			StepID: fmt.Sprint("step-", i+1), Order: i + 1, Tool: "list_employees", ToolInput: "{}", Effect: task.Read, ToolVersion: "v1", Description: "一覧",
+			StepID: fmt.Sprint("step-", i+1), Order: i + 1, Tool: "list_employees", ToolInput: "{}", Effect: aggregate.Read, ToolVersion: "v1", Description: "一覧",
 		}
 	}
 	return a.FinishProcess(a.Head.Run, steps, "", s.settings, s.now)
@@ -134,7 +136,7 @@ func (s *story) finishProcess(a *task.Aggregate) (task.Change, error) {
 // start is a run's that was sent to execute: there is an execution.
 func (s *story) start(a *task.Aggregate) (task.Change, error) {
 	if a.Execution() == nil {
-		return task.Change{}, task.ErrMoved
+		return task.Change{}, aggregate.ErrMoved
 	}
 	return a.StartExecution(a.Head.Run, s.now)
 }
@@ -143,11 +145,11 @@ func (s *story) start(a *task.Aggregate) (task.Change, error) {
 func (s *story) claim(a *task.Aggregate) (task.Change, error) {
 	e := a.Execution()
 	if e == nil || e.Status == task.ExecutionPending || a.NextStep(e) == nil {
-		return task.Change{}, task.ErrMoved
+		return task.Change{}, aggregate.ErrMoved
 	}
 	step := a.NextStep(e)
 	return a.ClaimStep(a.Head.Run, task.Call{
-		Order: step.Order, Arguments: task.Blob{JSON: step.ToolInput}, ArgumentsHash: task.HashOf(string(step.ToolInput)),
+		Order: step.Order, Arguments: aggregate.Blob{JSON: step.ToolInput}, ArgumentsHash: aggregate.HashOf(string(step.ToolInput)),
 		Claim: task.Claim{Invocation: "one", LeaseUntil: s.now.Add(75 * time.Second)}, Tool: task.ToolRef{Name: step.Tool},
 	}, s.now)
 }
@@ -157,14 +159,14 @@ func (s *story) finish(status task.StepStatus) decision {
 	return func(a *task.Aggregate) (task.Change, error) {
 		for _, x := range a.Steps {
 			if x.Status == task.StepRunning {
-				o := task.Outcome{Status: status, Result: &task.Blob{JSON: "{}", Bytes: 2}}
+				o := task.Outcome{Status: status, Result: &aggregate.Blob{JSON: "{}", Bytes: 2}}
 				if status == task.StepFailed {
 					o = task.Outcome{Status: status, Reason: task.ReasonToolFailed}
 				}
 				return a.FinishStep(x.Key(), x.Claim.Invocation, o, s.now)
 			}
 		}
-		return task.Change{}, task.ErrMoved
+		return task.Change{}, aggregate.ErrMoved
 	}
 }
 
@@ -178,52 +180,52 @@ func (s *story) fail(a *task.Aggregate) (task.Change, error) {
 
 // Decisions of people, on what is newest when they decide.
 
-func (s *story) approvePrompt(by task.Actor) decision {
+func (s *story) approvePrompt(by aggregate.Actor) decision {
 	return func(a *task.Aggregate) (task.Change, error) {
 		return a.ApprovePrompt(idOf(a.Prompt()), by, policy, s.now)
 	}
 }
 
-func (s *story) rejectPrompt(by task.Actor) decision {
+func (s *story) rejectPrompt(by aggregate.Actor) decision {
 	return func(a *task.Aggregate) (task.Change, error) {
 		return a.RejectPrompt(idOf(a.Prompt()), "もっと詳しく", by, policy, s.now)
 	}
 }
 
-func (s *story) approveProcess(by task.Actor) decision {
+func (s *story) approveProcess(by aggregate.Actor) decision {
 	return func(a *task.Aggregate) (task.Change, error) {
 		return a.ApproveProcess(idOf(a.Process()), by, policy, s.now)
 	}
 }
 
-func (s *story) rejectProcess(by task.Actor) decision {
+func (s *story) rejectProcess(by aggregate.Actor) decision {
 	return func(a *task.Aggregate) (task.Change, error) {
 		return a.RejectProcess(idOf(a.Process()), "確認を増やして", by, policy, s.now)
 	}
 }
 
-func (s *story) cancel(by task.Actor) decision {
+func (s *story) cancel(by aggregate.Actor) decision {
 	return func(a *task.Aggregate) (task.Change, error) { return a.CancelTask(by, policy, s.now) }
 }
 
-func (s *story) cancelExecution(by task.Actor) decision {
+func (s *story) cancelExecution(by aggregate.Actor) decision {
 	return func(a *task.Aggregate) (task.Change, error) {
 		return a.CancelExecution(idOf(a.Execution()), by, policy, s.now)
 	}
 }
 
-func (s *story) retry(by task.Actor) decision {
+func (s *story) retry(by aggregate.Actor) decision {
 	return func(a *task.Aggregate) (task.Change, error) {
 		return a.RetryExecution(idOf(a.Execution()), by, policy, s.now)
 	}
 }
 
-func (s *story) retryGeneration(by task.Actor) decision {
+func (s *story) retryGeneration(by aggregate.Actor) decision {
 	return func(a *task.Aggregate) (task.Change, error) { return a.RetryGeneration(by, policy, s.now) }
 }
 
 // idOf is a row's id; of none one that no row has.
-func idOf(r task.Row) string {
+func idOf(r aggregate.Row) string {
 	switch r := r.(type) {
 	case *task.Prompt:
 		if r != nil {
@@ -248,13 +250,13 @@ func over(server *storetest.Server, through http.RoundTripper) *dynamodb.Client 
 
 // expected reports whether an error is one that a loser may get.
 func expected(err error) bool {
-	for _, known := range []error{task.ErrNotFound, task.ErrSuperseded, task.ErrMoved, task.ErrInFlight, task.ErrNothingToRetry, task.ErrMaxRetries, task.ErrNotDue} {
+	for _, known := range []error{aggregate.ErrNotFound, aggregate.ErrSuperseded, aggregate.ErrMoved, aggregate.ErrInFlight, task.ErrNothingToRetry, task.ErrMaxRetries, aggregate.ErrNotDue} {
 		if errors.Is(err, known) {
 			return true
 		}
 	}
-	var decided task.ErrDecided
-	var old task.ErrNotLatest
+	var decided aggregate.ErrDecided
+	var old aggregate.ErrNotLatest
 	var stop task.StopError
 	return errors.As(err, &decided) || errors.As(err, &old) || errors.As(err, &stop)
 }

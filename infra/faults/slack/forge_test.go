@@ -13,9 +13,9 @@ import (
 	"ringi/infra/journeys/desk"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/stack"
+	"ringi/shared/aggregate"
 	"ringi/shared/card"
 	"ringi/shared/slackapi/inbound"
-	"ringi/shared/task"
 )
 
 type object = map[string]any
@@ -105,7 +105,7 @@ func press(t *testing.T, d *desk.Desk, user string, m workspace.Message, action,
 }
 
 // submission is the payload of a rejection's form.
-func submission(t *testing.T, team, user string, kind task.CardType, taskID, id, reason string) object {
+func submission(t *testing.T, team, user string, kind aggregate.CardType, taskID, id, reason string) object {
 	t.Helper()
 	private, err := json.Marshal(card.Rejection{Type: kind, TaskID: taskID, ID: id})
 	if err != nil {

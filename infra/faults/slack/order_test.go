@@ -12,6 +12,7 @@ import (
 	"ringi/infra/local/sandbox"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/vendors"
+	"ringi/shared/aggregate"
 	"ringi/shared/card"
 	"ringi/shared/task"
 )
@@ -48,7 +49,7 @@ func TestEventsOfTwoMessagesArriveSwapped(t *testing.T) {
 				second.Root = root
 			}
 			second.Card("CARD#task", "")
-			if _, err := first.Store.Head(t.Context(), first.Ref); !errors.Is(err, task.ErrNotFound) {
+			if _, err := first.Store.Head(t.Context(), first.Ref); !errors.Is(err, aggregate.ErrNotFound) {
 				t.Fatalf("the first message's event came first after all: %v", err)
 			}
 			for _, d := range []*desk.Desk{second, first} {
@@ -133,9 +134,9 @@ func TestAClickOnAnOldCardArrivesLate(t *testing.T) {
 	a := d.Until("done", func(a *task.Aggregate) bool { return a.Task.Status == task.TaskCompleted })
 	rests(t, d.S)
 	late(workspace.Sato, click(team, workspace.Sato, failed, d.Ref.Task, "retry_execution", attempt), "")
-	late(workspace.Tanaka, click(team, workspace.Tanaka, failed, d.Ref.Task, "cancel_execution", attempt), card.Note("ja", task.ErrNotLatest{Latest: 2}))
+	late(workspace.Tanaka, click(team, workspace.Tanaka, failed, d.Ref.Task, "cancel_execution", attempt), card.Note("ja", aggregate.ErrNotLatest{Latest: 2}))
 	late(workspace.Suzuki, click(team, workspace.Suzuki, running, d.Ref.Task, "approve_process", a.Process().ID),
-		card.Note("ja", task.ErrDecided{Status: string(task.Approved), By: workspace.Tanaka, At: *a.Process().ApprovedAt}))
+		card.Note("ja", aggregate.ErrDecided{Status: string(aggregate.Approved), By: workspace.Tanaka, At: *a.Process().ApprovedAt}))
 }
 
 // ignored sends what must change nothing, and be answered with a note; "" is none.
@@ -170,10 +171,10 @@ func TestTwoDecisionsArriveSwapped(t *testing.T) {
 		stands        func(*task.Aggregate) bool
 		decided       func(*task.Aggregate) error // what the other is told
 	}{
-		{"a rejection after the stamp that came later", stamp, rejection, func(a *task.Aggregate) bool { return a.Prompts[0].Status == task.Approved }, stamped},
-		{"a stamp after the rejection that came later", rejection, stamp, func(a *task.Aggregate) bool { return a.Prompts[0].Status == task.Rejected }, sentBack},
+		{"a rejection after the stamp that came later", stamp, rejection, func(a *task.Aggregate) bool { return a.Prompts[0].Status == aggregate.Approved }, stamped},
+		{"a stamp after the rejection that came later", rejection, stamp, func(a *task.Aggregate) bool { return a.Prompts[0].Status == aggregate.Rejected }, sentBack},
 		{"a stamp after the withdrawal that came later", withdrawal, stamp, func(a *task.Aggregate) bool { return a.Head.Ended != nil && a.Process() == nil }, func(a *task.Aggregate) error {
-			return task.ErrDecided{Status: string(a.Head.Ended.As), By: workspace.Sato, At: a.Head.Ended.At, Reason: a.Head.Ended.Reason}
+			return aggregate.ErrDecided{Status: string(a.Head.Ended.As), By: workspace.Sato, At: a.Head.Ended.At, Reason: a.Head.Ended.Reason}
 		}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -196,11 +197,11 @@ func TestTwoDecisionsArriveSwapped(t *testing.T) {
 
 // stamped and sentBack are what became of the first policy.
 func stamped(a *task.Aggregate) error {
-	return task.ErrDecided{Status: string(task.Approved), By: workspace.Tanaka, At: *a.Prompts[0].ApprovedAt}
+	return aggregate.ErrDecided{Status: string(aggregate.Approved), By: workspace.Tanaka, At: *a.Prompts[0].ApprovedAt}
 }
 
 func sentBack(a *task.Aggregate) error {
-	return task.ErrDecided{Status: string(task.Rejected), By: workspace.Suzuki, At: *a.Prompts[0].RejectedAt}
+	return aggregate.ErrDecided{Status: string(aggregate.Rejected), By: workspace.Suzuki, At: *a.Prompts[0].RejectedAt}
 }
 
 func stamp(t *testing.T, d *desk.Desk, m workspace.Message) (user string, r request) {

@@ -10,6 +10,7 @@ import (
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/stack"
+	"ringi/shared/aggregate"
 	"ringi/shared/task"
 )
 
@@ -32,7 +33,7 @@ func sayAs(t *testing.T, s *stack.Stack, user string) *desk.Desk {
 
 // waits reports whether the policy waits for a stamp.
 func waits(a *task.Aggregate) bool {
-	return a.Prompt() != nil && a.Prompt().Status == task.PendingApproval
+	return a.Prompt() != nil && a.Prompt().Status == aggregate.PendingApproval
 }
 
 // withdraw cancels a task by the menu of the message that asked for it.
@@ -127,7 +128,7 @@ func TestAGateThatOpensWhileSlackRefusesTheAppIsShownAfterwards(t *testing.T) {
 				t.Errorf("%d posts in %d revisions", n, a.Head.Rev)
 			}
 			for _, c := range a.Cards {
-				if c.State == task.CardUnreachable {
+				if c.State == aggregate.CardUnreachable {
 					t.Errorf("%s is marked unreachable", c.Key())
 				}
 			}

@@ -15,9 +15,11 @@ import (
 	"ringi/infra/journeys/desk"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/aggregate"
 	"ringi/shared/card"
 	"ringi/shared/store"
 	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 const stranger = "T0STRANGER" // another workspace that has installed the app
@@ -46,7 +48,7 @@ func TestIdsOfAnotherWorkspace(t *testing.T) {
 			"channel": object{"id": workspace.HR}, "message_ts": "1.000001", "message": message,
 		}
 	}
-	form := func(kind task.CardType, taskID, id string) object {
+	form := func(kind aggregate.CardType, taskID, id string) object {
 		return submission(t, stranger, workspace.Tanaka, kind, taskID, id, "いいえ")
 	}
 	pressed := func(on belonging, taskID, action, id string) object {
@@ -88,7 +90,7 @@ func TestIdsOfAnotherWorkspace(t *testing.T) {
 			for _, m := range d.S.Sandbox.Ephemerals(workspace.Tanaka)[noted:] {
 				notes = append(notes, m.Text)
 			}
-			said := strings.Contains(body, card.Note("ja", task.ErrNotFound)) || slices.Equal(notes, []string{card.Note("ja", task.ErrNotFound)})
+			said := strings.Contains(body, card.Note("ja", aggregate.ErrNotFound)) || slices.Equal(notes, []string{card.Note("ja", aggregate.ErrNotFound)})
 			if strings.HasPrefix(tt.name, "a shortcut on the request") { // means a message of the same time in their own channel
 				said = said || slices.Equal(notes, []string{card.Note("ja", card.ErrUnsaved)}) // no dialog opens without a trigger
 			}
@@ -131,23 +133,23 @@ func TestAnEventOfAnUnknownWorkspaceMakesNoTenant(t *testing.T) {
 	}
 	var a *task.Aggregate
 	desk.Eventually(t, "the request is refused", func() bool {
-		a, err = rows.Load(t.Context(), task.Ref{Tenant: task.TenantID(unknown), Task: id})
+		a, err = rows.Load(t.Context(), aggregate.Ref{Tenant: aggregate.TenantID(unknown), Task: id})
 		return err == nil && a.Head.Ended != nil
 	})
 	desk.Eventually(t, "what there is to show is dealt with", func() bool {
 		a, err = rows.Load(t.Context(), a.Ref())
 		return err == nil && a.Head.ShownRev == a.Head.Rev
 	})
-	if c := a.Card("CARD#task"); c.State != task.CardNone || c.MessageTS != "" {
+	if c := a.Card("CARD#task"); c.State != aggregate.CardNone || c.MessageTS != "" {
 		t.Errorf("its card is %s in %s", c.State, c.Channel)
 	}
 	if e := a.Head.Ended; e.As != task.TaskRefused || e.Reason != task.ReasonWorkspace || a.Task != nil || a.Head.Usage != nil {
 		t.Errorf("%+v, ended %+v", a.Task, e)
 	}
-	if made, err := rows.Tenant(t.Context(), task.TenantID(unknown)); !errors.Is(err, task.ErrNotFound) {
+	if made, err := rows.Tenant(t.Context(), aggregate.TenantID(unknown)); !errors.Is(err, aggregate.ErrNotFound) {
 		t.Errorf("there is %+v, %v", made, err)
 	}
-	if home, err := rows.Tenant(t.Context(), task.TenantID(s.Sandbox.TeamID())); err == nil && home.Name != workspace.Name {
+	if home, err := rows.Tenant(t.Context(), aggregate.TenantID(s.Sandbox.TeamID())); err == nil && home.Name != workspace.Name {
 		t.Errorf("our own is called %q", home.Name)
 	}
 }
@@ -155,7 +157,7 @@ func TestAnEventOfAnUnknownWorkspaceMakesNoTenant(t *testing.T) {
 // strangersTask is a task of the other workspace, at its first gate. That workspace has connected Slack itself; Slack tells ours nothing of its people.
 func strangersTask(t *testing.T, like *desk.Desk) *desk.Desk {
 	t.Helper()
-	_, err := like.Store.Bootstrap(t.Context(), task.Tenant{ID: task.TenantID(stranger), Name: "よその会社", Slug: "stranger", TeamID: stranger, Admins: []string{}}, time.Now())
+	_, err := like.Store.Bootstrap(t.Context(), tenancy.Tenant{ID: aggregate.TenantID(stranger), Name: "よその会社", Slug: "stranger", TeamID: stranger, Admins: []string{}}, time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,12 +166,12 @@ func strangersTask(t *testing.T, like *desk.Desk) *desk.Desk {
 	if code, body := interaction(t, like.S, arrives).send(t, like.S); code != http.StatusOK {
 		t.Fatalf("answered %d %s", code, body)
 	}
-	connected, err := like.Store.Integration(t.Context(), task.TenantID(stranger), task.SlackProvider)
+	connected, err := like.Store.Integration(t.Context(), aggregate.TenantID(stranger), tenancy.SlackProvider)
 	if err != nil {
 		t.Fatal(err)
 	}
 	connected.Credentials = "sealed"
-	if _, err := like.Store.SaveIntegration(t.Context(), connected, task.Actor{Type: task.ActorUser, ID: workspace.Alex}, time.Now()); err != nil {
+	if _, err := like.Store.SaveIntegration(t.Context(), connected, aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Alex}, time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	like.S.Sandbox.Faults().Add(webapi.Fault{Method: "users.info", Kind: webapi.Refused, Code: "unknown_method", Times: -1})
@@ -186,7 +188,7 @@ func strangersTask(t *testing.T, like *desk.Desk) *desk.Desk {
 		t.Fatal(err)
 	}
 	own := *like
-	own.Root, own.Ref = root, task.Ref{Tenant: task.TenantID(stranger), Task: id}
+	own.Root, own.Ref = root, aggregate.Ref{Tenant: aggregate.TenantID(stranger), Task: id}
 	desk.Eventually(t, "the other workspace's policy waits", func() bool {
 		a, err := own.Store.Load(t.Context(), own.Ref)
 		return err == nil && waits(a)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/aggregate"
 	"ringi/shared/card"
 	"ringi/shared/task"
 )
@@ -37,5 +38,5 @@ func TestWhoeverCantBeCheckedDecidesNothing(t *testing.T) {
 		})
 	}
 	d.Click(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
-	d.Until("the stamp counts", func(a *task.Aggregate) bool { return a.Prompt().Status == task.Approved })
+	d.Until("the stamp counts", func(a *task.Aggregate) bool { return a.Prompt().Status == aggregate.Approved })
 }

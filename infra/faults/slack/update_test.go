@@ -8,6 +8,7 @@ import (
 	"ringi/infra/journeys/desk"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/aggregate"
 	"ringi/shared/task"
 )
 
@@ -89,7 +90,9 @@ func TestAnUpdateThatIsRefusedForGood(t *testing.T) {
 			}
 			before := d.Load().Head.Rev
 			d.Click(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
-			a := d.Until("the steps wait", func(a *task.Aggregate) bool { return a.Process() != nil && a.Process().Status == task.PendingApproval })
+			a := d.Until("the steps wait", func(a *task.Aggregate) bool {
+				return a.Process() != nil && a.Process().Status == aggregate.PendingApproval
+			})
 			rests(t, d.S)
 			if n, most := heard.heard("chat.update", workspace.HR)+heard.heard("chat.postMessage", workspace.HR), len(a.Cards)*(a.Head.Rev-before+1); n > most {
 				t.Errorf("%d calls of %d cards in %d revisions", n, len(a.Cards), a.Head.Rev-before)

@@ -8,6 +8,7 @@ import (
 
 	"ringi/infra/local/sandbox"
 	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/aggregate"
 	"ringi/shared/card"
 	"ringi/shared/task"
 )
@@ -46,7 +47,7 @@ func (d *Desk) unsaved(user string) (n int) {
 
 // asksAgain reports whether a note says that nothing was saved, or that it isn't known.
 func asksAgain(note string) bool {
-	for _, err := range []error{card.ErrUnsaved, task.ErrUnconfirmed} {
+	for _, err := range []error{card.ErrUnsaved, aggregate.ErrUnconfirmed} {
 		if note == card.Note("ja", err) || note == card.Note("en", err) {
 			return true
 		}

@@ -10,6 +10,7 @@ import (
 
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/stack"
+	"ringi/shared/aggregate"
 	"ringi/shared/store"
 	"ringi/shared/task"
 )
@@ -25,7 +26,7 @@ type Desk struct {
 	Store   *store.Store
 	Channel string
 	Root    string // the message's timestamp, and the thread's
-	Ref     task.Ref
+	Ref     aggregate.Ref
 
 	Patience time.Duration // how long one thing may take
 	Nudge    func()        // called now and then while something is waited for; may be nil
@@ -58,7 +59,7 @@ func At(t *testing.T, s *stack.Stack, channel, ts string) *Desk {
 		t.Fatal(err)
 	}
 	return &Desk{
-		T: t, S: s, Channel: channel, Root: ts, Ref: task.Ref{Tenant: task.TenantID(team), Task: id},
+		T: t, S: s, Channel: channel, Root: ts, Ref: aggregate.Ref{Tenant: aggregate.TenantID(team), Task: id},
 		Store: store.New(dynamodb.NewFromConfig(s.AWS), s.TableName), Patience: patience,
 	}
 }

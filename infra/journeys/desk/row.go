@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/store"
 	"ringi/shared/task"
 )
@@ -46,7 +47,7 @@ func (d *Desk) Audit() []string {
 	var out []string
 	for _, x := range slices.Backward(page.Items) {
 		by := x.ActorID
-		if x.ActorType == task.ActorSystem {
+		if x.ActorType == aggregate.ActorSystem {
 			by = "system"
 		}
 		out = append(out, string(x.Action)+" by "+by)

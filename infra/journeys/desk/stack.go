@@ -15,8 +15,9 @@ import (
 	"ringi/infra/local/sandbox"
 	"ringi/infra/local/stack"
 	"ringi/infra/local/vendors"
+	"ringi/shared/aggregate"
 	"ringi/shared/store"
-	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 // Options are a stack as `go run ./infra/local` starts it, on free ports; its
@@ -52,10 +53,10 @@ func Run(m *testing.M, o stack.Options, use func(*stack.Stack)) int {
 // no fault switched on.
 func Leave(t *testing.T, s *stack.Stack) {
 	t.Cleanup(func() {
-		Settings(t, s, func(x *task.Settings) {
-			d := task.DefaultSettings()
+		Settings(t, s, func(x *tenancy.Settings) {
+			d := tenancy.DefaultSettings()
 			d.Rev, d.Slug, d.MCPServers = x.Rev, x.Slug, x.MCPServers
-			d.MaxOpenTasks, d.MaxTasksPerHour = task.Limit{}, task.Limit{}
+			d.MaxOpenTasks, d.MaxTasksPerHour = tenancy.Limit{}, tenancy.Limit{}
 			*x = d
 		})
 		if err := s.Sandbox.SetToggles(sandbox.Toggles{}); err != nil {
@@ -70,11 +71,11 @@ func Leave(t *testing.T, s *stack.Stack) {
 }
 
 // Settings changes the tenant's settings as the panel does.
-func Settings(t *testing.T, s *stack.Stack, change func(*task.Settings)) {
+func Settings(t *testing.T, s *stack.Stack, change func(*tenancy.Settings)) {
 	t.Helper()
 	ctx := context.Background()
 	rows := store.New(dynamodb.NewFromConfig(s.AWS), s.TableName)
-	tenant := task.TenantID(s.Sandbox.TeamID())
+	tenant := aggregate.TenantID(s.Sandbox.TeamID())
 	x, err := rows.Settings(ctx, tenant)
 	if err != nil {
 		t.Fatal(err)
@@ -84,7 +85,7 @@ func Settings(t *testing.T, s *stack.Stack, change func(*task.Settings)) {
 	if after, _ := json.Marshal(x); string(before) == string(after) {
 		return
 	}
-	if _, err := rows.SaveSettings(ctx, tenant, x, task.Actor{Type: task.ActorUser, ID: "U0ADMIN"}, time.Now()); err != nil {
+	if _, err := rows.SaveSettings(ctx, tenant, x, aggregate.Actor{Type: aggregate.ActorUser, ID: "U0ADMIN"}, time.Now()); err != nil {
 		t.Fatal(err)
 	}
 }

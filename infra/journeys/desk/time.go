@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/sfn"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/task"
 )
 
@@ -34,7 +35,7 @@ func (d *Desk) SetRow(sk, update string, v time.Time) {
 func (d *Desk) Sweep() {
 	d.T.Helper()
 	past := time.Now().Add(-time.Minute)
-	d.SetRow(task.HeadKey, "SET due_at = :v, GSI1SK = :v", past)
+	d.SetRow(aggregate.HeadKey, "SET due_at = :v, GSI1SK = :v", past)
 	if a := d.Load(); a.Head.DueAt == nil {
 		d.T.Fatal("the head is not due")
 	}

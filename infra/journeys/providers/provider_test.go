@@ -21,6 +21,7 @@ import (
 	"ringi/infra/local/vendors/agents"
 	"ringi/infra/local/vendors/llm"
 	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 var (
@@ -183,7 +184,7 @@ func (l *log) String() string {
 
 func setModel(t *testing.T, name string) {
 	t.Helper()
-	desk.Settings(t, running, func(x *task.Settings) { x.Model = name })
+	desk.Settings(t, running, func(x *tenancy.Settings) { x.Model = name })
 }
 
 // putKey adds the key that was missing, as an operator does.

@@ -9,6 +9,7 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/vendors/agents"
 	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 // managed stands beside Anthropic's other wires.
@@ -28,7 +29,7 @@ func setManaged(t *testing.T, model string) {
 	t.Helper()
 	desk.Leave(t, running)
 	putKey(t)
-	desk.Settings(t, running, func(x *task.Settings) { x.Executor, x.Model = task.ExecutorManaged, model })
+	desk.Settings(t, running, func(x *tenancy.Settings) { x.Executor, x.Model = tenancy.ExecutorManaged, model })
 }
 
 // newest is the session of a task.

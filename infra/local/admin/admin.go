@@ -12,9 +12,10 @@ import (
 	"ringi/infra/local/sandbox"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/stack"
+	"ringi/shared/aggregate"
 	"ringi/shared/secret/vault"
 	"ringi/shared/store"
-	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 // Configure gives a stack its administrator: every workspace is connected to the
@@ -27,17 +28,19 @@ func Configure(o *stack.Options) {
 }
 
 // administrator is who does it: nobody changes settings or connects a provider without a name.
-func administrator() task.Actor { return task.Actor{Type: task.ActorUser, ID: workspace.Suzuki} }
+func administrator() aggregate.Actor {
+	return aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Suzuki}
+}
 
 // Unbounded lets the sandbox's workspace have any number of tasks: one person of a test or a
 // measurement asks for more than anybody would.
 func Unbounded(ctx context.Context, s *stack.Stack) error {
-	rows, tenant := store.New(dynamodb.NewFromConfig(s.AWS), s.TableName), task.TenantID(s.Sandbox.TeamID())
+	rows, tenant := store.New(dynamodb.NewFromConfig(s.AWS), s.TableName), aggregate.TenantID(s.Sandbox.TeamID())
 	x, err := rows.Settings(ctx, tenant)
 	if err != nil {
 		return err
 	}
-	x.MaxOpenTasks, x.MaxTasksPerHour = task.Limit{}, task.Limit{}
+	x.MaxOpenTasks, x.MaxTasksPerHour = tenancy.Limit{}, tenancy.Limit{}
 	_, err = rows.SaveSettings(ctx, tenant, x, administrator(), time.Now())
 	return err
 }
@@ -45,7 +48,7 @@ func Unbounded(ctx context.Context, s *stack.Stack) error {
 // Connect gives a workspace a consent's tokens of each vendor, sealed, as the pages on
 // which people connect will, and says that the app is installed.
 func Connect(ctx context.Context, s *stack.Stack, team string) error {
-	tenant := task.TenantID(team)
+	tenant := aggregate.TenantID(team)
 	rows := store.New(dynamodb.NewFromConfig(s.AWS), s.TableName)
 	v := vault.New(rows, vault.Envelope{KMS: kms.NewFromConfig(s.AWS), KeyID: s.KeyID})
 	if err := nameServer(ctx, s, rows, v, tenant); err != nil {
@@ -57,5 +60,5 @@ func Connect(ctx context.Context, s *stack.Stack, team string) error {
 			return err
 		}
 	}
-	return v.Allow(ctx, tenant, task.SlackProvider, administrator())
+	return v.Allow(ctx, tenant, tenancy.SlackProvider, administrator())
 }

@@ -14,8 +14,8 @@ import (
 	"ringi/infra/local/sandbox"
 	"ringi/infra/local/stack"
 	"ringi/infra/local/vendors"
+	"ringi/shared/aggregate"
 	"ringi/shared/store"
-	"ringi/shared/task"
 )
 
 // settings is the sandbox's panel over the tenant's settings.
@@ -25,7 +25,7 @@ func (p settings) rows() *store.Store {
 	return store.New(dynamodb.NewFromConfig(p.stack.AWS), p.stack.TableName)
 }
 
-func (p settings) tenant() string { return task.TenantID(p.stack.Sandbox.TeamID()) }
+func (p settings) tenant() string { return aggregate.TenantID(p.stack.Sandbox.TeamID()) }
 
 // Load returns the tenant's settings, or the defaults.
 func (p settings) Load(ctx context.Context) (any, error) { return p.rows().Settings(ctx, p.tenant()) }
@@ -45,8 +45,8 @@ func (p settings) Save(ctx context.Context, by string, fields json.RawMessage) e
 		}
 		return sandbox.FieldErrors{"settings": err.Error()}
 	}
-	_, err = p.rows().SaveSettings(ctx, p.tenant(), x, task.Actor{Type: task.ActorUser, ID: by}, time.Now())
-	var field task.ErrField
+	_, err = p.rows().SaveSettings(ctx, p.tenant(), x, aggregate.Actor{Type: aggregate.ActorUser, ID: by}, time.Now())
+	var field aggregate.ErrField
 	if errors.As(err, &field) {
 		return sandbox.FieldErrors{field.Field: field.Limit}
 	}

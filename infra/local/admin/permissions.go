@@ -7,7 +7,8 @@ import (
 	"time"
 
 	"ringi/infra/local/sandbox"
-	"ringi/shared/task"
+	"ringi/shared/aggregate"
+	"ringi/shared/tenancy"
 	"ringi/shared/tool"
 )
 
@@ -28,7 +29,7 @@ func (p permissions) List(ctx context.Context) ([]sandbox.Permission, error) {
 			return nil, err
 		}
 		one := sandbox.Permission{Tool: s.Name, Title: s.TitleJA, TitleEN: s.TitleEN, Allowed: x.Allowed, Constraints: json.RawMessage(x.Constraints), Knows: []string{}}
-		for _, name := range task.ConstraintsOf(s.Name) {
+		for _, name := range tenancy.ConstraintsOf(s.Name) {
 			one.Knows = append(one.Knows, string(name))
 		}
 		out = append(out, one)
@@ -49,9 +50,9 @@ func (p permissions) Save(ctx context.Context, by string, one sandbox.Permission
 	if err != nil {
 		return err
 	}
-	x.Allowed, x.Constraints = one.Allowed, task.JSON(one.Constraints)
-	_, err = p.rows().SaveToolPermission(ctx, x, task.Actor{Type: task.ActorUser, ID: by}, time.Now())
-	var field task.ErrField
+	x.Allowed, x.Constraints = one.Allowed, aggregate.JSON(one.Constraints)
+	_, err = p.rows().SaveToolPermission(ctx, x, aggregate.Actor{Type: aggregate.ActorUser, ID: by}, time.Now())
+	var field aggregate.ErrField
 	if errors.As(err, &field) {
 		return sandbox.FieldErrors{field.Field: field.Limit}
 	}

@@ -12,17 +12,18 @@ import (
 	"ringi/infra/local/sandbox"
 	"ringi/infra/local/stack"
 	"ringi/infra/local/vendors"
+	"ringi/shared/aggregate"
 	"ringi/shared/failure"
 	"ringi/shared/outbound"
 	"ringi/shared/secret/vault"
 	"ringi/shared/store"
-	"ringi/shared/task"
+	"ringi/shared/tenancy"
 	"ringi/shared/tool/mcp"
 )
 
 // Server is the vendors' MCP server, as settings name it.
-func Server(s *stack.Stack) task.MCPServer {
-	return task.MCPServer{Name: vendors.RoomsServer, URL: s.VendorsURL + vendors.RoomsPath}
+func Server(s *stack.Stack) tenancy.MCPServer {
+	return tenancy.MCPServer{Name: vendors.RoomsServer, URL: s.VendorsURL + vendors.RoomsPath}
 }
 
 // nameServer names the MCP server in a tenant's settings and opens its door. Its
@@ -56,7 +57,7 @@ type servers struct{ stack *stack.Stack }
 
 // List asks every server that the settings name. One that can't be asked is a line that says so.
 func (p servers) List(ctx context.Context) ([]sandbox.ServerTool, error) {
-	d, tenant := Desk(p.stack), task.TenantID(p.stack.Sandbox.TeamID())
+	d, tenant := Desk(p.stack), aggregate.TenantID(p.stack.Sandbox.TeamID())
 	x, err := d.Rows.Settings(ctx, tenant)
 	if err != nil {
 		return nil, err
@@ -78,12 +79,12 @@ func (p servers) List(ctx context.Context) ([]sandbox.ServerTool, error) {
 
 // Allow lets tasks call the tool that was shown, or with an empty effect forbids it.
 func (p servers) Allow(ctx context.Context, by, name, hash, effect string) error {
-	d, tenant := Desk(p.stack), task.TenantID(p.stack.Sandbox.TeamID())
-	actor := task.Actor{Type: task.ActorUser, ID: by}
+	d, tenant := Desk(p.stack), aggregate.TenantID(p.stack.Sandbox.TeamID())
+	actor := aggregate.Actor{Type: aggregate.ActorUser, ID: by}
 	if effect == "" {
 		return d.Forbid(ctx, tenant, name, actor)
 	}
-	return d.Allow(ctx, tenant, name, hash, task.Effect(effect), actor)
+	return d.Allow(ctx, tenant, name, hash, aggregate.Effect(effect), actor)
 }
 
 // sentence is an error in words for people.

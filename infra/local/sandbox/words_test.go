@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/task"
 )
 
@@ -21,7 +22,7 @@ func TestThePanelHasAWordForEveryStatus(t *testing.T) {
 	for s := range task.TaskMoves {
 		all = append(all, string(s))
 	}
-	for s := range task.GateMoves {
+	for s := range aggregate.GateMoves {
 		all = append(all, string(s))
 	}
 	for s := range task.ExecutionMoves {

@@ -14,7 +14,7 @@ import (
 	"github.com/anthropics/anthropic-sdk-go/option"
 
 	"ringi/shared/model"
-	"ringi/shared/task"
+	"ringi/shared/modelname"
 )
 
 // Config is one model of Anthropic's.
@@ -42,7 +42,7 @@ func New(c Config) *Client {
 
 // Generate makes one call.
 func (c *Client) Generate(ctx context.Context, r model.Request) (model.Response, error) {
-	usage := model.Usage{Provider: task.ProviderAnthropic, Model: c.config.Model, Calls: 1}
+	usage := model.Usage{Provider: modelname.Anthropic, Model: c.config.Model, Calls: 1}
 	p, err := c.params(r)
 	if err != nil {
 		return model.Response{Usage: usage}, err
@@ -105,14 +105,14 @@ func stop(why sdk.StopReason) model.Stop {
 
 func (c *Client) problem(err error, request string) *model.Error {
 	var answer *sdk.Error
-	e := model.FromTransport(task.ProviderAnthropic, err)
+	e := model.FromTransport(modelname.Anthropic, err)
 	if errors.As(err, &answer) {
 		code := string(answer.Type())
 		// There is no code for this one.
 		if answer.StatusCode == http.StatusBadRequest && strings.Contains(answer.RawJSON(), "credit balance is too low") {
 			code = "credit_balance_too_low"
 		}
-		e = model.FromStatus(task.ProviderAnthropic, answer.StatusCode, answer.Response.Header, code)
+		e = model.FromStatus(modelname.Anthropic, answer.StatusCode, answer.Response.Header, code)
 	}
 	e.Model, e.RequestID = c.config.Model, request
 	return e

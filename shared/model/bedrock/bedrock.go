@@ -10,16 +10,15 @@ import (
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	awsmiddleware "github.com/aws/aws-sdk-go-v2/aws/middleware"
 	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime"
 	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime/types"
 	"github.com/aws/smithy-go"
 	"github.com/aws/smithy-go/auth/bearer"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 
-	awsmiddleware "github.com/aws/aws-sdk-go-v2/aws/middleware"
-
 	"ringi/shared/model"
-	"ringi/shared/task"
+	"ringi/shared/modelname"
 )
 
 // Config is one model of Bedrock's.
@@ -59,7 +58,7 @@ func New(c Config) *Client {
 // Generate makes one call, and another in the plainest form when the model does not
 // take marks for the cache or a schema.
 func (c *Client) Generate(ctx context.Context, r model.Request) (model.Response, error) {
-	usage := model.Usage{Provider: task.ProviderBedrock, Model: c.config.Model, Calls: 1}
+	usage := model.Usage{Provider: modelname.Bedrock, Model: c.config.Model, Calls: 1}
 	out, err := c.runtime.Converse(ctx, c.input(r))
 	var invalid *types.ValidationException
 	if errors.As(err, &invalid) && !noSuchModel(invalid) {
@@ -135,9 +134,9 @@ func stop(why types.StopReason) model.Stop {
 func (c *Client) problem(err error) *model.Error {
 	var api smithy.APIError
 	var answer *smithyhttp.ResponseError
-	e := model.FromTransport(task.ProviderBedrock, err)
+	e := model.FromTransport(modelname.Bedrock, err)
 	if errors.As(err, &api) && errors.As(err, &answer) {
-		e = model.FromStatus(task.ProviderBedrock, status(err, api.ErrorCode(), answer.HTTPStatusCode()), answer.Response.Header, api.ErrorCode())
+		e = model.FromStatus(modelname.Bedrock, status(err, api.ErrorCode(), answer.HTTPStatusCode()), answer.Response.Header, api.ErrorCode())
 	}
 	var id interface{ ServiceRequestID() string }
 	if errors.As(err, &id) {

@@ -14,7 +14,7 @@ import (
 	"net/http"
 
 	"ringi/shared/model"
-	"ringi/shared/task"
+	"ringi/shared/modelname"
 )
 
 // Config is one model behind an endpoint.
@@ -114,7 +114,7 @@ func (c *Client) Generate(ctx context.Context, r model.Request) (model.Response,
 	return out, nil
 }
 
-func (c *Client) provider() string { return task.ProviderCompatible + "." + c.config.Endpoint }
+func (c *Client) provider() string { return modelname.Compatible + "." + c.config.Endpoint }
 
 // request puts the schema in words too: a server may take a response format and not keep to it.
 func (c *Client) request(r model.Request) request {

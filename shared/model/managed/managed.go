@@ -14,8 +14,9 @@ import (
 	"github.com/anthropics/anthropic-sdk-go/option"
 	"github.com/anthropics/anthropic-sdk-go/packages/param"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/model"
-	"ringi/shared/task"
+	"ringi/shared/modelname"
 )
 
 // callWithin bounds each of a Client's methods.
@@ -120,7 +121,7 @@ type Plan struct {
 	Title, Model, System string
 	Tools                []Tool
 	Tags                 map[string]string
-	MaxCost              task.MicroUSD // 0: no limit
+	MaxCost              aggregate.MicroUSD // 0: no limit
 }
 
 // Start makes a session to which nothing is said yet.
@@ -195,9 +196,9 @@ func (c *Client) call(ctx context.Context, do func(context.Context, option.Reque
 	key, err := c.config.Key(ctx)
 	switch {
 	case err != nil:
-		return &model.Error{Provider: task.ProviderAnthropic, Kind: model.Overloaded, Retryable: true, Err: err}
+		return &model.Error{Provider: modelname.Anthropic, Kind: model.Overloaded, Retryable: true, Err: err}
 	case key == "":
-		return c.refused(&model.Error{Provider: task.ProviderAnthropic, Kind: model.Unauthorized, Err: errMissing})
+		return c.refused(&model.Error{Provider: modelname.Anthropic, Kind: model.Unauthorized, Err: errMissing})
 	}
 	ctx, cancel := context.WithTimeout(ctx, callWithin)
 	defer cancel()
@@ -219,9 +220,9 @@ func (c *Client) refused(e *model.Error) error {
 func problem(err error) *model.Error {
 	var answer *sdk.Error
 	if !errors.As(err, &answer) {
-		return model.FromTransport(task.ProviderAnthropic, err)
+		return model.FromTransport(modelname.Anthropic, err)
 	}
-	e := model.FromStatus(task.ProviderAnthropic, answer.StatusCode, answer.Response.Header, string(answer.Type()))
+	e := model.FromStatus(modelname.Anthropic, answer.StatusCode, answer.Response.Header, string(answer.Type()))
 	e.RequestID = answer.RequestID
 	return e
 }

@@ -16,9 +16,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ringi/infra/local/vendors/agents"
+	"ringi/shared/aggregate"
 	"ringi/shared/model"
 	"ringi/shared/model/managed"
-	"ringi/shared/task"
 )
 
 const said = "今月の勤怠をまとめて"
@@ -45,7 +45,7 @@ func client(url, key string) *managed.Client {
 
 func plan() managed.Plan {
 	return managed.Plan{
-		Title: "t", Model: "claude-sonnet-4-6", System: "rules", Tags: map[string]string{"ringi_execution": "e1"}, MaxCost: task.USD(1.239),
+		Title: "t", Model: "claude-sonnet-4-6", System: "rules", Tags: map[string]string{"ringi_execution": "e1"}, MaxCost: aggregate.USD(1.239),
 		Tools: []managed.Tool{{Name: "list", Description: "d", Input: json.RawMessage(`{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"],"additionalProperties":false}`)}},
 	}
 }
@@ -114,7 +114,7 @@ func TestASessionFromBeginningToEnd(t *testing.T) {
 		t.Error(d)
 	}
 	u, running, err := c.Bill(t.Context(), id)
-	want := task.Usage{ID: id, Provider: "anthropic", Model: "claude-sonnet-4-6", Calls: 1, Input: 207, Output: 20, Cached: 10, Written: 7, MS: 1500, Cost: 20_000}
+	want := aggregate.Usage{ID: id, Provider: "anthropic", Model: "claude-sonnet-4-6", Calls: 1, Input: 207, Output: 20, Cached: 10, Written: 7, MS: 1500, Cost: 20_000}
 	if d := cmp.Diff(want, u); d != "" || running || err != nil {
 		t.Error(d, running, err)
 	}

@@ -11,8 +11,9 @@ import (
 	"github.com/anthropics/anthropic-sdk-go/option"
 	"github.com/anthropics/anthropic-sdk-go/packages/param"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/model"
-	"ringi/shared/task"
+	"ringi/shared/modelname"
 )
 
 // State is how a session stands, as its events say.
@@ -150,15 +151,15 @@ func (r *reading) state() State {
 }
 
 // Bill is what a session has come to, and whether it goes on by itself.
-func (c *Client) Bill(ctx context.Context, session string) (u task.Usage, running bool, err error) {
+func (c *Client) Bill(ctx context.Context, session string) (u aggregate.Usage, running bool, err error) {
 	err = c.call(ctx, func(ctx context.Context, as option.RequestOption) error {
 		s, err := c.sessions.Get(ctx, session, sdk.BetaSessionGetParams{}, as)
 		if err != nil {
 			return err
 		}
 		written := s.Usage.CacheCreation.Ephemeral5mInputTokens + s.Usage.CacheCreation.Ephemeral1hInputTokens
-		u = task.Usage{
-			ID: s.ID, Provider: task.ProviderAnthropic, Model: string(s.Agent.Model.ID), Calls: 1,
+		u = aggregate.Usage{
+			ID: s.ID, Provider: modelname.Anthropic, Model: string(s.Agent.Model.ID), Calls: 1,
 			Input: s.Usage.InputTokens + written, Output: s.Usage.OutputTokens, Cached: s.Usage.CacheReadInputTokens, Written: written,
 			MS: int64(s.Usage.ActiveSeconds * 1000),
 		}

@@ -5,15 +5,15 @@ import (
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/model/price"
-	"ringi/shared/task"
 )
 
 // perCent is a cent in task.MicroUSD: the vendor counts in cents.
 const perCent = 10_000
 
 // budget is a limit, in whole cents below it but for the first.
-func budget(limit task.MicroUSD) sdk.BetaManagedAgentsBudgetLimitParam {
+func budget(limit aggregate.MicroUSD) sdk.BetaManagedAgentsBudgetLimitParam {
 	return sdk.BetaManagedAgentsBudgetLimitParam{
 		Type:        sdk.BetaManagedAgentsBudgetLimitTypeLimit,
 		MaxListCost: sdk.BetaMonetaryAmountParam{Amount: strconv.FormatInt(max(1, int64(limit)/perCent), 10), Currency: sdk.BetaCurrencyUsd},
@@ -22,9 +22,9 @@ func budget(limit task.MicroUSD) sdk.BetaManagedAgentsBudgetLimitParam {
 
 // cost is what the vendor says that a session costs, and where it does not, what
 // its tokens cost.
-func cost(listed sdk.BetaMonetaryAmount, u task.Usage) (c task.MicroUSD, unpriced int) {
+func cost(listed sdk.BetaMonetaryAmount, u aggregate.Usage) (c aggregate.MicroUSD, unpriced int) {
 	if cents, err := strconv.ParseInt(listed.Amount, 10, 64); err == nil && listed.Currency == sdk.BetaCurrencyUsd {
-		return task.MicroUSD(cents) * perCent, 0
+		return aggregate.MicroUSD(cents) * perCent, 0
 	}
 	c, known := price.Cost(u)
 	if !known {

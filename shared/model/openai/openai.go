@@ -15,7 +15,7 @@ import (
 	"github.com/openai/openai-go/v3/responses"
 
 	"ringi/shared/model"
-	"ringi/shared/task"
+	"ringi/shared/modelname"
 )
 
 // thinking is how many tokens are allowed on top of the answer's: models that reason count them as output.
@@ -45,7 +45,7 @@ func New(c Config) *Client {
 
 // Generate makes one call. The vendor is asked to keep nothing of it.
 func (c *Client) Generate(ctx context.Context, r model.Request) (model.Response, error) {
-	usage := model.Usage{Provider: task.ProviderOpenAI, Model: c.config.Model, Calls: 1}
+	usage := model.Usage{Provider: modelname.OpenAI, Model: c.config.Model, Calls: 1}
 	p, err := c.params(r)
 	if err != nil {
 		return model.Response{Usage: usage}, err
@@ -63,7 +63,7 @@ func (c *Client) Generate(ctx context.Context, r model.Request) (model.Response,
 	usage.Written = min(out.Usage.InputTokensDetails.CacheWriteTokens, usage.Input)
 	answer := model.Response{Text: out.OutputText(), Stop: stop(out), Usage: usage, Answered: out.Model}
 	if out.Status == responses.ResponseStatusFailed && answer.Stop != model.StopRefused {
-		e := model.FromStatus(task.ProviderOpenAI, failed(out.Error.Code), nil, string(out.Error.Code))
+		e := model.FromStatus(modelname.OpenAI, failed(out.Error.Code), nil, string(out.Error.Code))
 		e.Model, e.RequestID = c.config.Model, usage.RequestID
 		return answer, e
 	}
@@ -123,9 +123,9 @@ func stop(out *responses.Response) model.Stop {
 
 func (c *Client) problem(err error, request string) *model.Error {
 	var answer *responses.Error
-	e := model.FromTransport(task.ProviderOpenAI, err)
+	e := model.FromTransport(modelname.OpenAI, err)
 	if errors.As(err, &answer) {
-		e = model.FromStatus(task.ProviderOpenAI, answer.StatusCode, answer.Response.Header, cmp.Or(answer.Code, answer.Type))
+		e = model.FromStatus(modelname.OpenAI, answer.StatusCode, answer.Response.Header, cmp.Or(answer.Code, answer.Type))
 	}
 	e.Model, e.RequestID = c.config.Model, request
 	return e

@@ -12,7 +12,8 @@ import (
 	"strings"
 	"sync"
 
-	"ringi/shared/task"
+	"ringi/shared/aggregate"
+	"ringi/shared/modelname"
 )
 
 //go:embed prices.json
@@ -94,12 +95,12 @@ func find(provider, model string) (e entry, markup int64, known bool) {
 	}
 	markup = 10
 	model = strings.TrimPrefix(model, "models/") // as Gemini's endpoint answers
-	if provider == task.ProviderBedrock {
+	if provider == modelname.Bedrock {
 		name := bedrockForm.FindStringSubmatch(model)
 		if name == nil {
 			return entry{}, 0, false
 		}
-		provider, model = task.ProviderAnthropic, name[2]
+		provider, model = modelname.Anthropic, name[2]
 		if name[1] != "global" {
 			markup = 11
 		}
@@ -115,7 +116,7 @@ func find(provider, model string) (e entry, markup int64, known bool) {
 
 // Known reports whether the price of a model is known, by its name in the settings.
 func Known(name string) bool {
-	n, err := task.ParseModel(name)
+	n, err := modelname.Parse(name)
 	if err != nil {
 		return false
 	}
@@ -123,8 +124,8 @@ func Known(name string) bool {
 	switch {
 	case n.Endpoint != "":
 		provider += "." + n.Endpoint
-	case n.Provider == task.ProviderDemo:
-		model = task.ProviderDemo
+	case n.Provider == modelname.Demo:
+		model = modelname.Demo
 	}
 	_, _, known := find(provider, model)
 	return known
@@ -132,7 +133,7 @@ func Known(name string) bool {
 
 // Cost is what the calls of u came to, rounded up. known is false for a model
 // whose price is not; calls that used nothing cost nothing with any.
-func Cost(u task.Usage) (cost task.MicroUSD, known bool) {
+func Cost(u aggregate.Usage) (cost aggregate.MicroUSD, known bool) {
 	if u.Input+u.Output+u.Cached == 0 {
 		return 0, true
 	}
@@ -149,5 +150,5 @@ func Cost(u task.Usage) (cost task.MicroUSD, known bool) {
 	}
 	sum := (u.Input-u.Written)*int64(r.Input) + u.Written*int64(r.Written) + u.Cached*int64(r.Cached) + u.Output*int64(r.Output)
 	const unit = perMicroUSD * 10
-	return task.MicroUSD((sum*markup + unit - 1) / unit), true
+	return aggregate.MicroUSD((sum*markup + unit - 1) / unit), true
 }

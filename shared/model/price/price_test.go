@@ -5,7 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/task"
+	"ringi/shared/aggregate"
+	"ringi/shared/modelname"
+	"ringi/shared/tenancy"
 )
 
 func TestTheTableIsWhole(t *testing.T) {
@@ -21,7 +23,7 @@ func TestTheTableIsWhole(t *testing.T) {
 			t.Errorf("%s: read %q from %q, %d models", l.Provider, l.Read, l.Source, len(l.Models))
 		}
 		for model, e := range l.Models {
-			if l.Provider != task.ProviderDemo {
+			if l.Provider != modelname.Demo {
 				sane(t, model, e.rates)
 			}
 			if (e.Over > 0) != (e.Long != nil) {
@@ -35,7 +37,7 @@ func TestTheTableIsWhole(t *testing.T) {
 			}
 		}
 	}
-	if name := task.DefaultSettings().Model; !Known(name) {
+	if name := tenancy.DefaultSettings().Model; !Known(name) {
 		t.Errorf("the price of the default model, %s, is not known", name)
 	}
 }
@@ -63,22 +65,22 @@ func TestPricesAreExactDecimals(t *testing.T) {
 }
 
 func TestWhatCallsCost(t *testing.T) {
-	million := task.Usage{Input: 1e6, Output: 1e6, Cached: 1e6}
+	million := aggregate.Usage{Input: 1e6, Output: 1e6, Cached: 1e6}
 	for _, tt := range []struct {
 		name, provider, model string
-		u                     task.Usage
-		want                  task.MicroUSD
+		u                     aggregate.Usage
+		want                  aggregate.MicroUSD
 		known                 bool
 	}{
 		{"a million of each", "anthropic", "claude-sonnet-4-6", million, 18_300_000, true},
 		{"with a snapshot's date", "anthropic", "claude-sonnet-4-6-20260217", million, 18_300_000, true},
 		{"the other form of dates", "openai", "gpt-5.4-mini-2026-03-05", million, 5_325_000, true},
-		{"what is written to a cache costs more", "anthropic", "claude-sonnet-4-6", task.Usage{Input: 1e6, Written: 4e5}, 3_300_000, true},
-		{"where writing costs nothing extra", "openai", "gpt-5.4-mini", task.Usage{Input: 1e6, Written: 4e5}, 750_000, true},
-		{"part of a micro-dollar is one", "openai", "gpt-5.4-nano", task.Usage{Input: 1}, 1, true},
-		{"to the micro-dollar", "openai", "gpt-5.4-mini", task.Usage{Cached: 40}, 3, true},
-		{"a short prompt", "anthropic", "claude-haiku-5-5", task.Usage{Input: 60_000, Cached: 40_000, Output: 1000}, 6_900, true},
-		{"a long prompt, with what is cached", "anthropic", "claude-haiku-5-5", task.Usage{Input: 60_000, Cached: 40_001, Output: 1000}, 34_501, true},
+		{"what is written to a cache costs more", "anthropic", "claude-sonnet-4-6", aggregate.Usage{Input: 1e6, Written: 4e5}, 3_300_000, true},
+		{"where writing costs nothing extra", "openai", "gpt-5.4-mini", aggregate.Usage{Input: 1e6, Written: 4e5}, 750_000, true},
+		{"part of a micro-dollar is one", "openai", "gpt-5.4-nano", aggregate.Usage{Input: 1}, 1, true},
+		{"to the micro-dollar", "openai", "gpt-5.4-mini", aggregate.Usage{Cached: 40}, 3, true},
+		{"a short prompt", "anthropic", "claude-haiku-5-5", aggregate.Usage{Input: 60_000, Cached: 40_000, Output: 1000}, 6_900, true},
+		{"a long prompt, with what is cached", "anthropic", "claude-haiku-5-5", aggregate.Usage{Input: 60_000, Cached: 40_001, Output: 1000}, 34_501, true},
 		{"Bedrock in a region", "bedrock", "us.anthropic.claude-sonnet-4-5-20250929-v1:0", million, 20_130_000, true},
 		{"Bedrock wherever AWS likes", "bedrock", "global.anthropic.claude-sonnet-4-6", million, 18_300_000, true},
 		{"Gemini as its endpoint answers", "compatible.gemini", "models/gemini-3.5-flash", million, 10_650_000, true},
@@ -87,7 +89,7 @@ func TestWhatCallsCost(t *testing.T) {
 		{"another's model", "openai", "claude-sonnet-4-6", million, 0, false},
 		{"one's own server", "compatible.box", "llama3.2:3b-q4", million, 0, false},
 		{"another of Bedrock's", "bedrock", "amazon.nova-pro-v1:0", million, 0, false},
-		{"nothing used", "anthropic", "claude-sonnet-9", task.Usage{Calls: 1, MS: 60_000}, 0, true},
+		{"nothing used", "anthropic", "claude-sonnet-9", aggregate.Usage{Calls: 1, MS: 60_000}, 0, true},
 	} {
 		tt.u.Provider, tt.u.Model = tt.provider, tt.model
 		if got, known := Cost(tt.u); got != tt.want || known != tt.known {

@@ -17,9 +17,9 @@ import (
 	"ringi/shared/model/bedrock"
 	"ringi/shared/model/compatible"
 	"ringi/shared/model/openai"
+	"ringi/shared/modelname"
 	"ringi/shared/outbound"
 	"ringi/shared/secret"
-	"ringi/shared/task"
 )
 
 // Gemini is where gemini-… models are, unless the model secret says otherwise.
@@ -50,11 +50,11 @@ func FromEnvironment(cfg aws.Config) Config {
 // that it cannot place gives an *model.Error of kind UnknownModel. Keys are read at the
 // first call; one that is missing gives Unauthorized.
 func (c Config) Open(name string) (model.Generator, error) {
-	n, err := task.ParseModel(name)
+	n, err := modelname.Parse(name)
 	switch {
 	case err != nil:
 		return nil, &model.Error{Provider: "none", Model: name, Kind: model.UnknownModel, Err: err}
-	case n.Provider == task.ProviderDemo:
+	case n.Provider == modelname.Demo:
 		return model.Demonstration{}, nil
 	}
 	return keyed{c, n}, nil
@@ -63,7 +63,7 @@ func (c Config) Open(name string) (model.Generator, error) {
 // keyed is a model whose key is looked up when it is called.
 type keyed struct {
 	config Config
-	name   task.ModelName
+	name   modelname.Name
 }
 
 // Generate calls the model with the key as it is now. A key that is missing or was
@@ -95,19 +95,19 @@ func (k keyed) Generate(ctx context.Context, r model.Request) (model.Response, e
 func (k keyed) open(s secret.ModelSecret) (model.Generator, error) {
 	c, m := k.config, k.name.Model
 	switch k.name.Provider {
-	case task.ProviderAnthropic:
+	case modelname.Anthropic:
 		if s.Anthropic != "" {
 			return anthropic.New(anthropic.Config{BaseURL: c.AnthropicURL, Model: m, Key: s.Anthropic, HTTP: c.Vendor}), nil
 		}
-	case task.ProviderOpenAI:
+	case modelname.OpenAI:
 		if s.OpenAI != "" {
 			return openai.New(openai.Config{BaseURL: c.OpenAIURL, Model: m, Key: s.OpenAI, HTTP: c.Vendor}), nil
 		}
-	case task.ProviderBedrock:
+	case modelname.Bedrock:
 		return bedrock.New(bedrock.Config{AWS: c.AWS, BaseURL: c.BedrockURL, Model: m, Key: s.Bedrock, HTTP: c.Vendor}), nil
-	case task.ProviderCompatible:
+	case modelname.Compatible:
 		at, known := s.Compatible[k.name.Endpoint]
-		if k.name.Endpoint == task.EndpointGemini {
+		if k.name.Endpoint == modelname.Gemini {
 			known = at.Key != "" // Google answers nobody without one
 			if at.URL == "" {
 				at.URL = Gemini

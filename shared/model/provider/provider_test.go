@@ -19,6 +19,7 @@ import (
 	"ringi/shared/model"
 	"ringi/shared/model/modeltest"
 	"ringi/shared/model/provider"
+	"ringi/shared/modelname"
 	"ringi/shared/outbound"
 	"ringi/shared/secret"
 	"ringi/shared/task"
@@ -116,7 +117,7 @@ func TestANameOfNobodyIsRefusedWithTheList(t *testing.T) {
 		if f.Reason != task.ReasonModelUnknown || f.Transient || f.Detail != name {
 			t.Errorf("%q: %v", name, err)
 		}
-		for _, p := range task.Providers {
+		for _, p := range modelname.Providers {
 			if !strings.Contains(err.Error(), p) {
 				t.Errorf("%q: the error does not name %s", name, p)
 			}

@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"time"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/pipeline"
 	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 // Team is the workspace of everybody here.
@@ -15,13 +17,13 @@ const Team = "T0RINGI"
 const Requester = "U0SATO"
 
 // Approver may stamp it.
-func Approver() task.Actor {
-	return task.Actor{Type: task.ActorUser, ID: "U0SUZUKI", Team: Team, Member: true}
+func Approver() aggregate.Actor {
+	return aggregate.Actor{Type: aggregate.ActorUser, ID: "U0SUZUKI", Team: Team, Member: true}
 }
 
 // Policy lets every member of the channel decide.
-func Policy() task.Policy {
-	return task.Policy{Team: Team, Mode: task.ApproversChannel, AllowSelf: true}
+func Policy() aggregate.Policy {
+	return aggregate.Policy{Team: Team, Mode: aggregate.ApproversChannel, AllowSelf: true}
 }
 
 // Text is what the message says; it must be seen in no log and no error.
@@ -37,7 +39,7 @@ func (w *World) receiveIn(thread string) {
 	if thread == "" {
 		thread = ts
 	}
-	c, ref, err := task.Receive(task.TenantID(Team), task.Request{
+	c, ref, err := task.Receive(aggregate.TenantID(Team), task.Request{
 		TeamID: Team, Text: Text, User: Requester, Channel: "C0HR", ChannelType: "channel",
 		MessageTS: ts, ThreadTS: thread, Source: task.SourceChannel, EventID: "Ev1",
 	}, w.Now())
@@ -86,14 +88,14 @@ func (w *World) In() pipeline.Input {
 }
 
 // Wait keeps a token of the head's run at the gate that waits.
-func (w *World) Wait(token string) task.Wait {
+func (w *World) Wait(token string) aggregate.Wait {
 	w.T.Helper()
 	a := w.Load()
 	open, waits := a.Pending()
 	if !waits {
 		w.T.Fatal("no gate waits")
 	}
-	wait := task.Wait{Gate: open.Key, Token: token, Run: a.Head.Run, Entered: w.Now()}
+	wait := aggregate.Wait{Gate: open.Key, Token: token, Run: a.Head.Run, Entered: w.Now()}
 	w.must(w.Store.PutWait(w.T.Context(), w.Ref, wait))
 	return wait
 }
@@ -113,14 +115,14 @@ func (w *World) Extracted() *task.Aggregate {
 }
 
 // Prompted brings it to its prompt's approval, under these settings.
-func (w *World) Prompted(s task.Settings) *task.Aggregate {
+func (w *World) Prompted(s tenancy.Settings) *task.Aggregate {
 	w.T.Helper()
 	w.Extracted()
 	return w.Draft(s)
 }
 
 // Draft generates the next prompt.
-func (w *World) Draft(s task.Settings) *task.Aggregate {
+func (w *World) Draft(s tenancy.Settings) *task.Aggregate {
 	w.T.Helper()
 	s.Rev = w.settingsRev()
 	w.Decide(func(a *task.Aggregate) (task.Change, error) { return a.BeginPrompt(a.Head.Run, w.Now()) })
@@ -136,7 +138,7 @@ func (w *World) settingsRev() int {
 }
 
 // Settings changes the tenant's settings, and returns them as they are then.
-func (w *World) Settings(change func(*task.Settings)) task.Settings {
+func (w *World) Settings(change func(*tenancy.Settings)) tenancy.Settings {
 	w.T.Helper()
 	s, err := w.Store.Settings(w.T.Context(), w.Ref.Tenant)
 	w.must(err)
@@ -147,7 +149,7 @@ func (w *World) Settings(change func(*task.Settings)) task.Settings {
 }
 
 // Planned brings it to its process's approval.
-func (w *World) Planned(s task.Settings, steps ...task.Step) *task.Aggregate {
+func (w *World) Planned(s tenancy.Settings, steps ...task.Step) *task.Aggregate {
 	w.T.Helper()
 	w.Prompted(s)
 	w.Approve()
@@ -159,7 +161,7 @@ func (w *World) Planned(s task.Settings, steps ...task.Step) *task.Aggregate {
 }
 
 // Approved brings it to an execution that has not begun.
-func (w *World) Approved(s task.Settings, steps ...task.Step) *task.Aggregate {
+func (w *World) Approved(s tenancy.Settings, steps ...task.Step) *task.Aggregate {
 	w.T.Helper()
 	w.Planned(s, steps...)
 	return w.Approve()
@@ -180,7 +182,7 @@ func (w *World) approve(a *task.Aggregate) (task.Change, error) {
 	case task.CardStep:
 		return a.ApproveStep(open.ID, Approver(), Policy(), w.Now())
 	}
-	return task.Change{}, task.ErrNotFound
+	return task.Change{}, aggregate.ErrNotFound
 }
 
 // Cancel withdraws the task.
@@ -190,9 +192,9 @@ func (w *World) Cancel() *task.Aggregate {
 }
 
 // Step is one of a plan.
-func Step(order int, tool string, effect task.Effect, input string) task.Step {
+func Step(order int, tool string, effect aggregate.Effect, input string) task.Step {
 	return task.Step{
-		StepID: fmt.Sprintf("step-%d", order), Order: order, Title: tool, Tool: tool, ToolInput: task.JSON(input),
+		StepID: fmt.Sprintf("step-%d", order), Order: order, Title: tool, Tool: tool, ToolInput: aggregate.JSON(input),
 		Description: "手順", ExpectedOutput: "結果", Effect: effect, ToolVersion: "1",
 	}
 }
@@ -203,7 +205,7 @@ func (w *World) Claim(invocation string) *task.Aggregate {
 	return w.Decide(func(a *task.Aggregate) (task.Change, error) {
 		step := a.NextStep(a.Execution())
 		return a.ClaimStep(a.Head.Run, task.Call{
-			Order: step.Order, Arguments: task.Blob{JSON: "{}", Bytes: 2}, Tool: task.ToolRef{Name: step.Tool},
+			Order: step.Order, Arguments: aggregate.Blob{JSON: "{}", Bytes: 2}, Tool: task.ToolRef{Name: step.Tool},
 			Claim: task.Claim{Invocation: invocation, LeaseUntil: w.Now().Add(time.Minute)},
 		}, w.Now())
 	})

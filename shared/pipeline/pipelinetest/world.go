@@ -18,10 +18,10 @@ import (
 	sfntypes "github.com/aws/aws-sdk-go-v2/service/sfn/types"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/effect"
 	"ringi/shared/store"
 	"ringi/shared/store/storetest"
-	"ringi/shared/task"
 )
 
 // Server stands in for AWS, for a test and its subtests.
@@ -39,7 +39,7 @@ func Start(t testing.TB) *Server {
 // World is one task, just received, with a table, a state machine, a queue and a bucket of its own.
 type World struct {
 	T      testing.TB
-	Ref    task.Ref
+	Ref    aggregate.Ref
 	Store  *store.Store // not through the wire
 	Wire   *Wire
 	Config aws.Config // through the wire
@@ -197,7 +197,7 @@ func (w *World) Drawn() int {
 			return n
 		}
 		for _, m := range out.Messages {
-			var ref task.Ref
+			var ref aggregate.Ref
 			if err := json.Unmarshal([]byte(*m.Body), &ref); err != nil || ref.Task == "" {
 				w.T.Errorf("the queue has %q: %v", *m.Body, err)
 			}

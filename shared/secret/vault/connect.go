@@ -6,16 +6,17 @@ import (
 	"fmt"
 	"strings"
 
-	"ringi/shared/task"
+	"ringi/shared/aggregate"
+	"ringi/shared/tenancy"
 )
 
 // Connect seals a credential and saves it as the tenant's connection to a provider,
 // over the one that was there, with integration.connected in the audit log. It
 // returns task.ErrConflict when somebody saved in between, task.ErrField for an MCP
 // server's credential that names no address.
-func (v Vault) Connect(ctx context.Context, tenant, provider string, c Credential, metadata task.JSON, by task.Actor) error {
-	if strings.HasPrefix(provider, task.ServerProvider) != (c.Address != "") {
-		return task.ErrField{Field: "address", Limit: "must be the server's, for an MCP server only"}
+func (v Vault) Connect(ctx context.Context, tenant, provider string, c Credential, metadata aggregate.JSON, by aggregate.Actor) error {
+	if strings.HasPrefix(provider, tenancy.ServerProvider) != (c.Address != "") {
+		return aggregate.ErrField{Field: "address", Limit: "must be the server's, for an MCP server only"}
 	}
 	sealed, err := v.Envelope.SealCredential(ctx, tenant, provider, c)
 	if err != nil {
@@ -34,10 +35,10 @@ func (v Vault) Connect(ctx context.Context, tenant, provider string, c Credentia
 // Disconnect forgets a tenant's credential for a provider, with
 // integration.disconnected in the audit log. The vendor is not told: whoever wants
 // the token dead revokes it there.
-func (v Vault) Disconnect(ctx context.Context, tenant, provider string, by task.Actor) error {
+func (v Vault) Disconnect(ctx context.Context, tenant, provider string, by aggregate.Actor) error {
 	row, err := v.Rows.Integration(ctx, tenant, provider)
 	if err == nil {
-		_, err = v.Rows.SaveIntegration(ctx, row.Ended(task.Disconnected, ""), by, v.Now())
+		_, err = v.Rows.SaveIntegration(ctx, row.Ended(tenancy.Disconnected, ""), by, v.Now())
 	}
 	if err != nil {
 		return fmt.Errorf("disconnect %s: %w", provider, err)
@@ -46,7 +47,7 @@ func (v Vault) Disconnect(ctx context.Context, tenant, provider string, by task.
 }
 
 // Allow connects a provider without a credential of the tenant's: Slack, whose token is the deployment's.
-func (v Vault) Allow(ctx context.Context, tenant, provider string, by task.Actor) error {
+func (v Vault) Allow(ctx context.Context, tenant, provider string, by aggregate.Actor) error {
 	row, err := v.row(ctx, tenant, provider)
 	if err == nil {
 		_, err = v.Rows.SaveIntegration(ctx, row.Fresh("", "{}"), by, v.Now())
@@ -58,10 +59,10 @@ func (v Vault) Allow(ctx context.Context, tenant, provider string, by task.Actor
 }
 
 // row is the one that is there, or a new one.
-func (v Vault) row(ctx context.Context, tenant, provider string) (task.Integration, error) {
+func (v Vault) row(ctx context.Context, tenant, provider string) (tenancy.Integration, error) {
 	row, err := v.Rows.Integration(ctx, tenant, provider)
-	if errors.Is(err, task.ErrNotFound) {
-		return task.Integration{TenantID: tenant, Provider: provider}, nil
+	if errors.Is(err, aggregate.ErrNotFound) {
+		return tenancy.Integration{TenantID: tenant, Provider: provider}, nil
 	}
 	return row, err
 }

@@ -6,9 +6,10 @@ import (
 	"fmt"
 	"time"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/secret/oauth"
 	"ringi/shared/sleep"
-	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 const (
@@ -37,7 +38,7 @@ func (v Vault) Token(ctx context.Context, tenant, provider string) (string, erro
 // ServerToken is what opens the door of an MCP server at its address. Its errors are
 // those of Token; a secret that was given for another address, or for none, is an
 // ErrNotConnected: whoever can rename a server can't have its secret sent elsewhere.
-func (v Vault) ServerToken(ctx context.Context, tenant string, s task.MCPServer) (string, error) {
+func (v Vault) ServerToken(ctx context.Context, tenant string, s tenancy.MCPServer) (string, error) {
 	_, c, err := v.find(ctx, tenant, s.Provider(), s.URL)
 	return c.AccessToken, err
 }
@@ -53,13 +54,13 @@ func (v Vault) Renew(ctx context.Context, tenant, provider, refused string) (str
 func (v Vault) Refused(ctx context.Context, tenant, provider, token string) error {
 	row, c, err := v.find(ctx, tenant, provider, "")
 	if err != nil || c.AccessToken != token {
-		if errors.Is(err, task.ErrNotFound) {
+		if errors.Is(err, aggregate.ErrNotFound) {
 			return nil // somebody has ended it
 		}
 		return err
 	}
-	err = v.end(ctx, row, task.CredentialRefused)
-	if errors.As(err, new(task.ErrNotConnected)) || errors.Is(err, task.ErrConflict) {
+	err = v.end(ctx, row, tenancy.CredentialRefused)
+	if errors.As(err, new(tenancy.ErrNotConnected)) || errors.Is(err, aggregate.ErrConflict) {
 		return nil
 	}
 	return err
@@ -79,18 +80,18 @@ func (v Vault) token(ctx context.Context, tenant, provider string, good func(Cre
 		p, known := v.Providers[provider]
 		switch held := row.Refreshing; {
 		case !known || c.RefreshToken == "":
-			return "", v.end(ctx, row, task.CredentialRefused)
+			return "", v.end(ctx, row, tenancy.CredentialRefused)
 		case held != nil && v.Now().Before(held.Until):
 			err = sleep.For(ctx, look)
 		case held != nil && p.OneTime: // whoever held it died, most likely with the new token in its hands
-			return "", v.end(ctx, row, task.CredentialLost)
+			return "", v.end(ctx, row, tenancy.CredentialLost)
 		default:
 			var renewed string
 			if renewed, err = v.refresh(ctx, p, row, c); err == nil {
 				return renewed, nil
 			}
 		}
-		if err != nil && !errors.Is(err, task.ErrConflict) {
+		if err != nil && !errors.Is(err, aggregate.ErrConflict) {
 			return "", err
 		}
 	}
@@ -98,7 +99,7 @@ func (v Vault) token(ctx context.Context, tenant, provider string, good func(Cre
 
 // refresh exchanges the refresh token and saves what it brings, before anybody uses
 // it. It returns task.ErrConflict when the row is another by now.
-func (v Vault) refresh(ctx context.Context, p oauth.Provider, row task.Integration, c Credential) (string, error) {
+func (v Vault) refresh(ctx context.Context, p oauth.Provider, row tenancy.Integration, c Credential) (string, error) {
 	// First whatever can be refused: afterwards there is a token to lose.
 	seal, err := v.Envelope.sealer(ctx, row.TenantID, row.Provider)
 	if err != nil {
@@ -118,8 +119,8 @@ func (v Vault) refresh(ctx context.Context, p oauth.Provider, row task.Integrati
 }
 
 // hold makes the refresh this call's.
-func (v Vault) hold(ctx context.Context, row task.Integration) (task.Integration, error) {
-	row.Refreshing = &task.Refreshing{By: v.NewID(), Until: v.Now().Add(refreshFor)}
+func (v Vault) hold(ctx context.Context, row tenancy.Integration) (tenancy.Integration, error) {
+	row.Refreshing = &tenancy.Refreshing{By: v.NewID(), Until: v.Now().Add(refreshFor)}
 	held, err := v.Rows.RenewIntegration(ctx, row, v.Now())
 	if err == nil {
 		return held, nil
@@ -134,7 +135,7 @@ func (v Vault) hold(ctx context.Context, row task.Integration) (task.Integration
 
 // save writes the row without the claim to its refresh. What it holds exists nowhere
 // else, so it does not give up at the first try, nor when the caller does.
-func (v Vault) save(ctx context.Context, row task.Integration) error {
+func (v Vault) save(ctx context.Context, row tenancy.Integration) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveWithin)
 	defer cancel()
 	row.Refreshing = nil
@@ -143,23 +144,23 @@ func (v Vault) save(ctx context.Context, row task.Integration) error {
 		if err == nil {
 			return nil
 		}
-		if errors.Is(err, task.ErrConflict) || sleep.For(ctx, look) != nil {
+		if errors.Is(err, aggregate.ErrConflict) || sleep.For(ctx, look) != nil {
 			return fmt.Errorf("save the renewed credentials of %s: %w", row.Provider, err)
 		}
 	}
 }
 
 // failed records what became of the refresh token, and returns why there is no other.
-func (v Vault) failed(ctx context.Context, p oauth.Provider, row task.Integration, err error) error {
+func (v Vault) failed(ctx context.Context, p oauth.Provider, row tenancy.Integration, err error) error {
 	fate := oauth.Unclear
 	if e := (*oauth.Error)(nil); errors.As(err, &e) {
 		fate = e.Fate
 	}
 	switch {
 	case fate == oauth.Refused:
-		return v.end(ctx, row, task.CredentialRefused)
+		return v.end(ctx, row, tenancy.CredentialRefused)
 	case fate == oauth.Unclear && p.OneTime:
-		return v.end(ctx, row, task.CredentialLost)
+		return v.end(ctx, row, tenancy.CredentialLost)
 	}
 	if again := v.save(ctx, row); again != nil {
 		return again
@@ -169,11 +170,11 @@ func (v Vault) failed(ctx context.Context, p oauth.Provider, row task.Integratio
 
 // end makes the integration one that a person has to connect again. It returns
 // task.ErrConflict when somebody has, meanwhile.
-func (v Vault) end(ctx context.Context, row task.Integration, why task.IntegrationReason) error {
+func (v Vault) end(ctx context.Context, row tenancy.Integration, why tenancy.IntegrationReason) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveWithin)
 	defer cancel()
-	row = row.Ended(task.Broken, why)
-	if _, err := v.Rows.SaveIntegration(ctx, row, task.System(), v.Now()); err != nil {
+	row = row.Ended(tenancy.Broken, why)
+	if _, err := v.Rows.SaveIntegration(ctx, row, aggregate.System(), v.Now()); err != nil {
 		return fmt.Errorf("record that %s must be connected again: %w", row.Provider, err)
 	}
 	return unusable(row)

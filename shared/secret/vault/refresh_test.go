@@ -13,10 +13,11 @@ import (
 	"github.com/aws/smithy-go"
 
 	"ringi/infra/local/vendors"
+	"ringi/shared/aggregate"
 	"ringi/shared/failure"
 	"ringi/shared/secret/oauth"
 	"ringi/shared/secret/vault"
-	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 var both = []string{"freee", "google"}
@@ -41,7 +42,7 @@ func testExpired(t *testing.T, w *world) {
 			}
 			w.posts(t, p, before+1)
 			row := w.row(t, p)
-			if row.Status != task.Connected || row.Refreshing != nil || strings.Contains(row.Credentials, second) {
+			if row.Status != tenancy.Connected || row.Refreshing != nil || strings.Contains(row.Credentials, second) {
 				t.Errorf("%+v", row)
 			}
 			w.vendors.Expire(p)
@@ -98,19 +99,19 @@ func testRevoked(t *testing.T, w *world) {
 	first := w.connect(t, "freee")
 	w.vendors.Revoke("freee")
 	_, err := w.Renew(t.Context(), tenant, "freee", first.Access)
-	w.ended(t, "freee", err, task.CredentialRefused)
+	w.ended(t, "freee", err, tenancy.CredentialRefused)
 	_, err = w.Token(t.Context(), tenant, "freee")
-	w.ended(t, "freee", err, task.CredentialRefused)
+	w.ended(t, "freee", err, tenancy.CredentialRefused)
 	w.posts(t, "freee", 1)
 
-	if err := w.Connect(t.Context(), "T2", "google", vault.Credential{AccessToken: "by hand"}, "{}", task.System()); err != nil {
+	if err := w.Connect(t.Context(), "T2", "google", vault.Credential{AccessToken: "by hand"}, "{}", aggregate.System()); err != nil {
 		t.Fatal(err)
 	}
 	if token, err := w.Token(t.Context(), "T2", "google"); token != "by hand" || err != nil {
 		t.Errorf("%v", err)
 	}
-	ended := task.ErrNotConnected{}
-	if _, err := w.Renew(t.Context(), "T2", "google", "by hand"); !errors.As(err, &ended) || ended.Reason != task.CredentialRefused {
+	ended := tenancy.ErrNotConnected{}
+	if _, err := w.Renew(t.Context(), "T2", "google", "by hand"); !errors.As(err, &ended) || ended.Reason != tenancy.CredentialRefused {
 		t.Errorf("there is nothing to renew it with: %v", err)
 	}
 	w.posts(t, "google", 0)
@@ -127,25 +128,25 @@ func testFailures(t *testing.T, base *world) {
 		name     string
 		provider string
 		fault    func(v *vendors.Vendors, endpoint string)
-		problem  failure.Problem        // for now
-		ended    task.IntegrationReason // or for good
+		problem  failure.Problem           // for now
+		ended    tenancy.IntegrationReason // or for good
 	}{
 		{"429", "freee", fails(429), failure.ProblemRateLimited, ""},
 		{"403, which may be a throttle", "freee", fails(403), failure.ProblemForbidden, ""},
 		{"500", "freee", fails(500), failure.ProblemDown, ""},
 		{"503", "google", fails(503), failure.ProblemDown, ""},
-		{"401", "freee", fails(401), "", task.CredentialRefused},
-		{"400", "google", fails(400), "", task.CredentialRefused},
-		{"the answer lost", "freee", drops, "", task.CredentialLost},
-		{"half an answer", "freee", halves, "", task.CredentialLost},
+		{"401", "freee", fails(401), "", tenancy.CredentialRefused},
+		{"400", "google", fails(400), "", tenancy.CredentialRefused},
+		{"the answer lost", "freee", drops, "", tenancy.CredentialLost},
+		{"half an answer", "freee", halves, "", tenancy.CredentialLost},
 		{"the answer lost, of a token that stays", "google", drops, failure.ProblemLost, ""},
 		{"half an answer, of a token that stays", "google", halves, failure.ProblemBadAnswer, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			w, p := newWorld(t, base.rows, base.Envelope), test.provider
-			team := task.NewID()
+			team := aggregate.NewID()
 			first := w.vendors.Grant(p)
-			if err := w.Connect(t.Context(), team, p, vault.Of(first, w.vendors.Client(p)), "{}", task.System()); err != nil {
+			if err := w.Connect(t.Context(), team, p, vault.Of(first, w.vendors.Client(p)), "{}", aggregate.System()); err != nil {
 				t.Fatal(err)
 			}
 			test.fault(w.vendors, p+"_token")
@@ -154,7 +155,7 @@ func testFailures(t *testing.T, base *world) {
 			w.vendors.Fail(p+"_token", 0, false)
 			later, again := w.Renew(t.Context(), team, p, first.Access)
 			var said *failure.Error
-			var ended task.ErrNotConnected
+			var ended tenancy.ErrNotConnected
 			if test.ended != "" {
 				if !errors.As(err, &ended) || ended.Reason != test.ended || !errors.As(again, &ended) {
 					t.Errorf("%v, then %v", err, again)
@@ -179,13 +180,13 @@ func testCrash(t *testing.T, w *world) {
 	for _, p := range both {
 		w.connectFor(t, p, time.Minute)
 		row := w.row(t, p)
-		row.Refreshing = &task.Refreshing{By: "dead", Until: w.now().Add(-time.Second)}
+		row.Refreshing = &tenancy.Refreshing{By: "dead", Until: w.now().Add(-time.Second)}
 		if _, err := w.rows.RenewIntegration(t.Context(), row, w.now()); err != nil {
 			t.Fatal(err)
 		}
 	}
 	_, err := w.Token(t.Context(), tenant, "freee")
-	w.ended(t, "freee", err, task.CredentialLost)
+	w.ended(t, "freee", err, tenancy.CredentialLost)
 	w.posts(t, "freee", 0)
 	w.token(t, "google")
 	w.posts(t, "google", 1)
@@ -216,7 +217,7 @@ func testLocked(t *testing.T, w *world) {
 		t.Errorf("no key: %v", err)
 	}
 	w.posts(t, "freee", 0)
-	if row := w.row(t, "freee"); row.Refreshing != nil || row.Status != task.Connected {
+	if row := w.row(t, "freee"); row.Refreshing != nil || row.Status != tenancy.Connected {
 		t.Errorf("%+v", row)
 	}
 }
@@ -251,7 +252,7 @@ func testUnsaved(t *testing.T, w *world) {
 	w.posts(t, "freee", 1)
 	w.later(2 * time.Minute)
 	_, err := w.Renew(t.Context(), tenant, "freee", first.Access)
-	w.ended(t, "freee", err, task.CredentialLost)
+	w.ended(t, "freee", err, tenancy.CredentialLost)
 	w.posts(t, "freee", 1)
 }
 
@@ -288,7 +289,7 @@ func testReconnected(t *testing.T, w *world) {
 	if token, err := v.Renew(t.Context(), tenant, "freee", first.Access); err != nil || token != second.Access {
 		t.Errorf("%v", err)
 	}
-	if row := w.row(t, "freee"); row.Status != task.Connected || row.Refreshing != nil {
+	if row := w.row(t, "freee"); row.Status != tenancy.Connected || row.Refreshing != nil {
 		t.Errorf("%+v", row)
 	}
 }
@@ -318,7 +319,7 @@ func testImpatient(t *testing.T, w *world) {
 		t.Errorf("who waits: %v", err)
 	}
 	all.Wait()
-	if row := w.row(t, "freee"); row.Refreshing != nil || row.Status != task.Connected {
+	if row := w.row(t, "freee"); row.Refreshing != nil || row.Status != tenancy.Connected {
 		t.Errorf("%+v", row)
 	}
 	w.posts(t, "freee", 1)

@@ -7,16 +7,17 @@ import (
 	"fmt"
 	"time"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/secret/oauth"
-	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 // Rows keeps integrations. Finding none is task.ErrNotFound, losing to another
 // writer task.ErrConflict.
 type Rows interface {
-	Integration(ctx context.Context, tenant, provider string) (task.Integration, error)
-	SaveIntegration(ctx context.Context, x task.Integration, by task.Actor, now time.Time) (task.Integration, error)
-	RenewIntegration(ctx context.Context, x task.Integration, now time.Time) (task.Integration, error)
+	Integration(ctx context.Context, tenant, provider string) (tenancy.Integration, error)
+	SaveIntegration(ctx context.Context, x tenancy.Integration, by aggregate.Actor, now time.Time) (tenancy.Integration, error)
+	RenewIntegration(ctx context.Context, x tenancy.Integration, now time.Time) (tenancy.Integration, error)
 }
 
 // Vault finds the tokens that tools call with, and renews those that expire.
@@ -31,7 +32,7 @@ type Vault struct {
 
 // New makes a vault with the clock on the wall.
 func New(rows Rows, e Envelope, providers ...oauth.Provider) Vault {
-	v := Vault{Rows: rows, Envelope: e, Providers: map[string]oauth.Provider{}, Now: time.Now, NewID: task.NewID}
+	v := Vault{Rows: rows, Envelope: e, Providers: map[string]oauth.Provider{}, Now: time.Now, NewID: aggregate.NewID}
 	for _, p := range providers {
 		v.Providers[p.Name] = p
 	}
@@ -104,12 +105,12 @@ func (s sealer) credential(c Credential) (string, error) {
 // find reads the tenant's row for a provider and opens its credential. It returns
 // task.ErrNotFound when there is none, as an ErrNotConnected with the reason when
 // there was one, or it is another address's.
-func (v Vault) find(ctx context.Context, tenant, provider, address string) (task.Integration, Credential, error) {
+func (v Vault) find(ctx context.Context, tenant, provider, address string) (tenancy.Integration, Credential, error) {
 	row, err := v.Rows.Integration(ctx, tenant, provider)
 	if err != nil {
 		return row, Credential{}, fmt.Errorf("find the integration %s: %w", provider, err)
 	}
-	if row.Status != task.Connected {
+	if row.Status != tenancy.Connected {
 		return row, Credential{}, unusable(row)
 	}
 	b, err := v.Envelope.Open(ctx, tenant, provider, row.Credentials)
@@ -121,7 +122,7 @@ func (v Vault) find(ctx context.Context, tenant, provider, address string) (task
 		return row, Credential{}, errors.New("open a credential of " + provider + ": it holds no access_token")
 	}
 	if s.Address != address {
-		return row, Credential{}, task.ErrNotConnected{Provider: provider, Status: row.Status, Reason: task.CredentialElsewhere}
+		return row, Credential{}, tenancy.ErrNotConnected{Provider: provider, Status: row.Status, Reason: tenancy.CredentialElsewhere}
 	}
 	c := Credential{AccessToken: s.AccessToken, RefreshToken: s.RefreshToken, Client: oauth.Client{ID: s.ClientID, Secret: s.ClientSecret}, Address: s.Address}
 	if s.ExpiresAt != nil {
@@ -130,20 +131,20 @@ func (v Vault) find(ctx context.Context, tenant, provider, address string) (task
 	return row, c, nil
 }
 
-func unusable(row task.Integration) error {
-	return task.ErrNotConnected{Provider: row.Provider, Status: row.Status, Reason: row.StatusReason}
+func unusable(row tenancy.Integration) error {
+	return tenancy.ErrNotConnected{Provider: row.Provider, Status: row.Status, Reason: row.StatusReason}
 }
 
 // SlackToken is the token of a tenant's bot: its own, or else the deployment's, which only the deployment's own
 // workspace is given, and nobody after Slack said that the app was removed or the token revoked. own reports whether a
 // tenant is that workspace. For others it returns task.ErrNotConnected.
 func (v Vault) SlackToken(ctx context.Context, tenant, deployments string, own func(ctx context.Context, tenant string) (bool, error)) (string, error) {
-	row, err := v.Rows.Integration(ctx, tenant, task.SlackProvider)
+	row, err := v.Rows.Integration(ctx, tenant, tenancy.SlackProvider)
 	switch {
-	case errors.Is(err, task.ErrNotFound), err == nil && row.Status == task.Connected && row.Credentials == "":
+	case errors.Is(err, aggregate.ErrNotFound), err == nil && row.Status == tenancy.Connected && row.Credentials == "":
 		ours, err := own(ctx, tenant)
 		if err == nil && !ours {
-			err = task.ErrNotConnected{Provider: task.SlackProvider, Status: task.Disconnected}
+			err = tenancy.ErrNotConnected{Provider: tenancy.SlackProvider, Status: tenancy.Disconnected}
 		}
 		if err != nil {
 			return "", fmt.Errorf("the deployment's token: %w", err)
@@ -152,14 +153,14 @@ func (v Vault) SlackToken(ctx context.Context, tenant, deployments string, own f
 	case err != nil:
 		return "", fmt.Errorf("find the integration slack: %w", err)
 	}
-	return v.Token(ctx, tenant, task.SlackProvider)
+	return v.Token(ctx, tenant, tenancy.SlackProvider)
 }
 
 // Company is the id of the freee company that a person chose when connecting it,
 // empty when none was chosen or freee is not connected.
 func (v Vault) Company(ctx context.Context, tenant string) (string, error) {
 	row, err := v.Rows.Integration(ctx, tenant, "freee")
-	if errors.Is(err, task.ErrNotFound) {
+	if errors.Is(err, aggregate.ErrNotFound) {
 		return "", nil
 	}
 	var about struct {
@@ -175,9 +176,9 @@ func (v Vault) Company(ctx context.Context, tenant string) (string, error) {
 }
 
 // About is what the row of a connection says in clear of the token that it holds.
-func About(t oauth.Token) task.JSON {
+func About(t oauth.Token) aggregate.JSON {
 	if t.CompanyID == "" {
 		return "{}"
 	}
-	return task.JSON(`{"company_id":"` + t.CompanyID + `"}`)
+	return aggregate.JSON(`{"company_id":"` + t.CompanyID + `"}`)
 }

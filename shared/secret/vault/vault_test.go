@@ -8,9 +8,10 @@ import (
 	"strings"
 	"testing"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/secret/oauth"
 	"ringi/shared/secret/vault"
-	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 func testEnvelope(t *testing.T, w *world) {
@@ -58,8 +59,8 @@ func testEnvelope(t *testing.T, w *world) {
 	})
 
 	t.Run("a row copied to another tenant does not open", func(t *testing.T) {
-		row := task.Integration{TenantID: "TCOPY", Provider: "freee", Status: task.Connected, Credentials: sealed}
-		if _, err := w.rows.SaveIntegration(t.Context(), row, task.System(), w.now()); err != nil {
+		row := tenancy.Integration{TenantID: "TCOPY", Provider: "freee", Status: tenancy.Connected, Credentials: sealed}
+		if _, err := w.rows.SaveIntegration(t.Context(), row, aggregate.System(), w.now()); err != nil {
 			t.Fatal(err)
 		}
 		if token, err := w.Token(t.Context(), "TCOPY", "freee"); !errors.Is(err, vault.ErrSealed) {
@@ -68,12 +69,12 @@ func testEnvelope(t *testing.T, w *world) {
 	})
 
 	t.Run("a server's secret is for one address", func(t *testing.T) {
-		here, there := task.MCPServer{Name: "rooms", URL: "https://a.example.com/mcp"}, task.MCPServer{Name: "rooms", URL: "https://b.example.com/mcp"}
-		var field task.ErrField
-		if err := w.Connect(t.Context(), "T1", here.Provider(), vault.Credential{AccessToken: "himitsu"}, "{}", task.System()); !errors.As(err, &field) {
+		here, there := tenancy.MCPServer{Name: "rooms", URL: "https://a.example.com/mcp"}, tenancy.MCPServer{Name: "rooms", URL: "https://b.example.com/mcp"}
+		var field aggregate.ErrField
+		if err := w.Connect(t.Context(), "T1", here.Provider(), vault.Credential{AccessToken: "himitsu"}, "{}", aggregate.System()); !errors.As(err, &field) {
 			t.Errorf("without an address: %v", err)
 		}
-		if err := w.Connect(t.Context(), "T1", here.Provider(), vault.Credential{AccessToken: "himitsu", Address: here.URL}, "{}", task.System()); err != nil {
+		if err := w.Connect(t.Context(), "T1", here.Provider(), vault.Credential{AccessToken: "himitsu", Address: here.URL}, "{}", aggregate.System()); err != nil {
 			t.Fatal(err)
 		}
 		if token, err := w.ServerToken(t.Context(), "T1", here); err != nil || token != "himitsu" {
@@ -81,8 +82,8 @@ func testEnvelope(t *testing.T, w *world) {
 		}
 		elsewhere := func(token string, err error) {
 			t.Helper()
-			var ended task.ErrNotConnected
-			if token != "" || !errors.As(err, &ended) || ended.Reason != task.CredentialElsewhere {
+			var ended tenancy.ErrNotConnected
+			if token != "" || !errors.As(err, &ended) || ended.Reason != tenancy.CredentialElsewhere {
 				t.Errorf("%q, %v", token, err)
 			}
 		}
@@ -96,7 +97,7 @@ func testEnvelope(t *testing.T, w *world) {
 		if row.Credentials, err = e.SealCredential(t.Context(), "T1", here.Provider(), vault.Credential{AccessToken: "himitsu"}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := w.rows.SaveIntegration(t.Context(), row, task.System(), w.now()); err != nil {
+		if _, err := w.rows.SaveIntegration(t.Context(), row, aggregate.System(), w.now()); err != nil {
 			t.Fatal(err)
 		}
 		elsewhere(w.ServerToken(t.Context(), "T1", here))
@@ -128,11 +129,11 @@ func flip(s string) string {
 
 func testConnecting(t *testing.T, w *world) {
 	for _, missing := range []string{"freee", "google", "slack", "mcp:rooms"} {
-		if token, err := w.Token(t.Context(), "TNEW", missing); !errors.Is(err, task.ErrNotFound) {
+		if token, err := w.Token(t.Context(), "TNEW", missing); !errors.Is(err, aggregate.ErrNotFound) {
 			t.Errorf("%s: %q, %v", missing, token, err)
 		}
 	}
-	admin, rooms := task.Actor{Type: task.ActorUser, ID: "U0ADMIN"}, task.MCPServer{Name: "rooms", URL: "https://rooms.example.com/mcp"}
+	admin, rooms := aggregate.Actor{Type: aggregate.ActorUser, ID: "U0ADMIN"}, tenancy.MCPServer{Name: "rooms", URL: "https://rooms.example.com/mcp"}
 	for _, token := range []string{"first", "second"} {
 		if err := w.Connect(t.Context(), "TNEW", "mcp:rooms", vault.Credential{AccessToken: token, Address: rooms.URL}, "{}", admin); err != nil {
 			t.Fatal(err)
@@ -144,42 +145,42 @@ func testConnecting(t *testing.T, w *world) {
 	if err := w.Disconnect(t.Context(), "TNEW", "mcp:rooms", admin); err != nil {
 		t.Fatal(err)
 	}
-	ended := task.ErrNotConnected{}
-	if _, err := w.ServerToken(t.Context(), "TNEW", rooms); !errors.As(err, &ended) || ended.Status != task.Disconnected || ended.Reason != "" {
+	ended := tenancy.ErrNotConnected{}
+	if _, err := w.ServerToken(t.Context(), "TNEW", rooms); !errors.As(err, &ended) || ended.Status != tenancy.Disconnected || ended.Reason != "" {
 		t.Errorf("%v", err)
 	}
-	if err := w.Disconnect(t.Context(), "TNEW", "freee", admin); !errors.Is(err, task.ErrNotFound) {
+	if err := w.Disconnect(t.Context(), "TNEW", "freee", admin); !errors.Is(err, aggregate.ErrNotFound) {
 		t.Errorf("disconnected what never was: %v", err)
 	}
 }
 
 func testSlack(t *testing.T, w *world) {
 	own := func(_ context.Context, tenant string) (bool, error) { return tenant == "TSLACK", nil }
-	token := func(want string, why task.IntegrationReason) {
+	token := func(want string, why tenancy.IntegrationReason) {
 		t.Helper()
 		got, err := w.SlackToken(t.Context(), "TSLACK", "xoxb-deployment", own)
-		ended := task.ErrNotConnected{}
+		ended := tenancy.ErrNotConnected{}
 		if got != want || (why != "") != errors.As(err, &ended) || ended.Reason != why {
 			t.Errorf("%q, %v; want %q %s", got, err, want, why)
 		}
 	}
 	token("xoxb-deployment", "")
-	for _, why := range []task.IntegrationReason{task.TokensRevoked, task.AppUninstalled} {
+	for _, why := range []tenancy.IntegrationReason{tenancy.TokensRevoked, tenancy.AppUninstalled} {
 		if _, err := w.rows.EndIntegrations(t.Context(), "TSLACK", why, w.now(), w.now()); err != nil {
 			t.Fatal(err)
 		}
 		token("", why)
 		w.later(1)
-		if err := w.Allow(t.Context(), "TSLACK", "slack", task.System()); err != nil {
+		if err := w.Allow(t.Context(), "TSLACK", "slack", aggregate.System()); err != nil {
 			t.Fatal(err)
 		}
 		token("xoxb-deployment", "")
 	}
-	notConnected := task.ErrNotConnected{}
+	notConnected := tenancy.ErrNotConnected{}
 	if got, err := w.SlackToken(t.Context(), "TELSE", "xoxb-deployment", own); got != "" || !errors.As(err, &notConnected) {
 		t.Errorf("another workspace is given %q, %v", got, err)
 	}
-	if err := w.Allow(t.Context(), "TELSE", "slack", task.System()); err != nil { // without a token of its own
+	if err := w.Allow(t.Context(), "TELSE", "slack", aggregate.System()); err != nil { // without a token of its own
 		t.Fatal(err)
 	}
 	if got, err := w.SlackToken(t.Context(), "TELSE", "xoxb-deployment", own); got != "" || !errors.As(err, &notConnected) {
@@ -190,7 +191,7 @@ func testSlack(t *testing.T, w *world) {
 	if got != "" || !errors.Is(err, silent) {
 		t.Errorf("while nobody knows whose it is, %q, %v", got, err)
 	}
-	if err := w.Connect(t.Context(), "TSLACK", "slack", vault.Credential{AccessToken: "xoxb-own"}, "{}", task.System()); err != nil {
+	if err := w.Connect(t.Context(), "TSLACK", "slack", vault.Credential{AccessToken: "xoxb-own"}, "{}", aggregate.System()); err != nil {
 		t.Fatal(err)
 	}
 	token("xoxb-own", "")

@@ -11,11 +11,12 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 
 	"ringi/infra/local/vendors"
+	"ringi/shared/aggregate"
 	"ringi/shared/secret/oauth"
 	"ringi/shared/secret/vault"
 	"ringi/shared/store"
 	"ringi/shared/store/storetest"
-	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 // TestVault runs against one server: a real table API, a real KMS API, the vendors' token endpoints.
@@ -87,14 +88,14 @@ func (w *world) connectFor(t *testing.T, provider string, lifetime time.Duration
 	t.Helper()
 	got := w.vendors.Grant(provider)
 	got.ExpiresAt = w.now().Add(lifetime)
-	if err := w.Connect(t.Context(), tenant, provider, vault.Of(got, w.vendors.Client(provider)), "{}", task.System()); err != nil {
+	if err := w.Connect(t.Context(), tenant, provider, vault.Of(got, w.vendors.Client(provider)), "{}", aggregate.System()); err != nil {
 		t.Fatal(err)
 	}
 	return got
 }
 
 // row is the integration as it is.
-func (w *world) row(t *testing.T, provider string) task.Integration {
+func (w *world) row(t *testing.T, provider string) tenancy.Integration {
 	t.Helper()
 	row, err := w.rows.Integration(t.Context(), tenant, provider)
 	if err != nil {
@@ -115,16 +116,16 @@ func (w *world) token(t *testing.T, provider string) string {
 
 // ended asserts that a person must connect the provider again, that the row says
 // why and holds nothing, and that the log has it once.
-func (w *world) ended(t *testing.T, provider string, err error, why task.IntegrationReason) {
+func (w *world) ended(t *testing.T, provider string, err error, why tenancy.IntegrationReason) {
 	t.Helper()
-	ended := task.ErrNotConnected{}
-	if !errors.As(err, &ended) || ended.Reason != why || !errors.Is(err, task.ErrNotFound) {
+	ended := tenancy.ErrNotConnected{}
+	if !errors.As(err, &ended) || ended.Reason != why || !errors.Is(err, aggregate.ErrNotFound) {
 		t.Errorf("%v, want that it ended as %s", err, why)
 	}
-	if row := w.row(t, provider); row.Status != task.Broken || row.StatusReason != why || row.Credentials != "" || row.Refreshing != nil {
+	if row := w.row(t, provider); row.Status != tenancy.Broken || row.StatusReason != why || row.Credentials != "" || row.Refreshing != nil {
 		t.Errorf("%+v", row)
 	}
-	log, err := w.rows.Audit(t.Context(), tenant, store.AuditFilter{Action: task.IntegrationFailed}, "", 10)
+	log, err := w.rows.Audit(t.Context(), tenant, store.AuditFilter{Action: tenancy.IntegrationFailed}, "", 10)
 	if err != nil || len(log.Items) != 1 || string(log.Items[0].Details) != `{"provider":"`+provider+`","reason":"`+string(why)+`"}` {
 		t.Errorf("recorded %+v, %v", log.Items, err)
 	}
@@ -144,7 +145,7 @@ type troubled struct {
 	before, after func() error
 }
 
-func (r *troubled) RenewIntegration(ctx context.Context, x task.Integration, now time.Time) (task.Integration, error) {
+func (r *troubled) RenewIntegration(ctx context.Context, x tenancy.Integration, now time.Time) (tenancy.Integration, error) {
 	if r.before != nil {
 		if err := r.before(); err != nil {
 			return x, err

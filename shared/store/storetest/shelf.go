@@ -4,12 +4,13 @@ import (
 	"context"
 	"slices"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/task"
 )
 
 // Shelf stands in for the bucket in tests that only draw: large arguments by their key.
 // It counts, under Fetched, how often some were asked for.
-type Shelf map[string]task.JSON
+type Shelf map[string]aggregate.JSON
 
 // Fetched is the key under which a Shelf has a digit for each time that arguments were opened.
 const Fetched = "fetched"

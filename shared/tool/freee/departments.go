@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 
 	"ringi/shared/failure"
-	"ringi/shared/task"
+	"ringi/shared/tenancy"
 	"ringi/shared/tool"
 	"ringi/shared/wire"
 )
@@ -112,7 +112,7 @@ func (c *Client) confined(ctx context.Context, company int64, employees []Employ
 	}
 	for _, e := range employees {
 		if !ids[e.ID] {
-			return tool.NotListed("list_attendance", task.OnlyDepartments, fmt.Sprint(e.ID), departments)
+			return tool.NotListed("list_attendance", tenancy.OnlyDepartments, fmt.Sprint(e.ID), departments)
 		}
 	}
 	return nil

@@ -18,6 +18,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/legible"
 	"ringi/shared/task"
 )
@@ -69,7 +70,7 @@ func of(w *words, s task.Step, earlier map[string]task.Step) []Piece {
 }
 
 // leftOut names a server's defaults for what is not given.
-func (l *writer) leftOut(raw task.JSON) {
+func (l *writer) leftOut(raw aggregate.JSON) {
 	l.earlier = nil // a default refers to no step
 	defaults, _ := decode(raw)
 	for _, name := range slices.Sorted(maps.Keys(defaults)) {
@@ -82,7 +83,7 @@ func (l *writer) leftOut(raw task.JSON) {
 }
 
 // decode reads planned arguments, keeping numbers as they are written.
-func decode(raw task.JSON) (map[string]any, bool) {
+func decode(raw aggregate.JSON) (map[string]any, bool) {
 	d := json.NewDecoder(bytes.NewReader([]byte(raw)))
 	d.UseNumber()
 	var args map[string]any

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/task"
 	"ringi/shared/tool"
 	"ringi/shared/tool/line"
@@ -15,7 +16,7 @@ import (
 func plan(of ...string) (steps []task.Step) {
 	for i := 0; i < len(of); i += 2 {
 		n := len(steps) + 1
-		steps = append(steps, task.Step{StepID: fmt.Sprintf("step-%d", n), Order: n, Tool: of[i], ToolInput: task.JSON(of[i+1])})
+		steps = append(steps, task.Step{StepID: fmt.Sprintf("step-%d", n), Order: n, Tool: of[i], ToolInput: aggregate.JSON(of[i+1])})
 	}
 	return steps
 }

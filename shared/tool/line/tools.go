@@ -6,7 +6,7 @@ import (
 	"strings"
 	"sync"
 
-	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 // tools are those that come with Ringi, by the catalog's names.
@@ -140,7 +140,7 @@ func (l *writer) recipient(v any) {
 
 // foreign names a tool of an MCP server, or one that there is no more.
 func (l *writer) foreign(name string) {
-	server, own, ok := task.ServerTool(name)
+	server, own, ok := tenancy.ServerTool(name)
 	if !ok {
 		l.name(name)
 		return

@@ -3,7 +3,7 @@ package line
 import (
 	"strings"
 
-	"ringi/shared/task"
+	"ringi/shared/language"
 )
 
 // words are the texts of one language; {name} is where a value stands.
@@ -21,7 +21,7 @@ type words struct {
 	byDefault                            string
 }
 
-func wordsOf(locale string) *words { return task.InEach(&japanese, &english).In(locale) }
+func wordsOf(locale string) *words { return language.InEach(&japanese, &english).In(locale) }
 
 // ownSigns are signs of a line that stand behind a backslash where a value has them itself.
 var ownSigns = []string{`\`, `\\`, "\r", `\r`}

@@ -6,7 +6,8 @@ import (
 	"fmt"
 	"slices"
 
-	"ringi/shared/task"
+	"ringi/shared/aggregate"
+	"ringi/shared/tenancy"
 )
 
 // MaxAllowed is how much the models that plan are told of servers' tools: bytes of
@@ -18,10 +19,10 @@ var ErrChanged = errors.New("the tool is not the one that was shown: look at it 
 
 // Allow lets a tenant's tasks call a tool, exactly as it was shown: hash is that of
 // the Listed. ErrChanged: the server has another one now. ErrField: it can't be allowed.
-func (d Desk) Allow(ctx context.Context, tenant, name, hash string, effect task.Effect, by task.Actor) error {
-	server, _, foreign := task.ServerTool(name)
+func (d Desk) Allow(ctx context.Context, tenant, name, hash string, effect aggregate.Effect, by aggregate.Actor) error {
+	server, _, foreign := tenancy.ServerTool(name)
 	if !foreign {
-		return task.ErrField{Field: "tool_name", Limit: "must be <server>.<tool>"}
+		return aggregate.ErrField{Field: "tool_name", Limit: "must be <server>.<tool>"}
 	}
 	all, err := d.Tools(ctx, tenant, server)
 	if err != nil {
@@ -30,15 +31,15 @@ func (d Desk) Allow(ctx context.Context, tenant, name, hash string, effect task.
 	i := slices.IndexFunc(all, func(x Listed) bool { return x.Name == name && x.Hash != "" })
 	switch {
 	case i < 0:
-		return task.ErrField{Field: "tool_name", Limit: "is none that the server has"}
+		return aggregate.ErrField{Field: "tool_name", Limit: "is none that the server has"}
 	case all[i].Problem != "":
-		return task.ErrField{Field: "tool_name", Limit: "can't be allowed: " + all[i].Problem}
+		return aggregate.ErrField{Field: "tool_name", Limit: "can't be allowed: " + all[i].Problem}
 	case all[i].Hash != hash:
 		return ErrChanged
 	}
 	t := all[i].Tool
-	pin := task.Pin{
-		URL: all[i].URL, Title: t.Title, Description: t.Description, Input: task.JSON(t.Input), Output: task.JSON(t.Output), Effect: effect, Hash: hash,
+	pin := tenancy.Pin{
+		URL: all[i].URL, Title: t.Title, Description: t.Description, Input: aggregate.JSON(t.Input), Output: aggregate.JSON(t.Output), Effect: effect, Hash: hash,
 	}
 	if pin.Title == "" {
 		pin.Title = t.Name
@@ -54,13 +55,13 @@ func (d Desk) Allow(ctx context.Context, tenant, name, hash string, effect task.
 		}
 	}
 	if total > MaxAllowed {
-		return task.ErrField{Field: "tool_name", Limit: fmt.Sprintf("can't be allowed: all allowed tools of servers may have %d bytes of descriptions and schemas, with this they have %d", MaxAllowed, total)}
+		return aggregate.ErrField{Field: "tool_name", Limit: fmt.Sprintf("can't be allowed: all allowed tools of servers may have %d bytes of descriptions and schemas, with this they have %d", MaxAllowed, total)}
 	}
 	return d.save(ctx, tenant, rows, name, &pin, by)
 }
 
 // Forbid switches a tool off; one that is off stays so.
-func (d Desk) Forbid(ctx context.Context, tenant, name string, by task.Actor) error {
+func (d Desk) Forbid(ctx context.Context, tenant, name string, by aggregate.Actor) error {
 	rows, err := d.Rows.ToolPermissions(ctx, tenant)
 	if err != nil {
 		return fmt.Errorf("forbid %s: %w", name, err)
@@ -71,9 +72,9 @@ func (d Desk) Forbid(ctx context.Context, tenant, name string, by task.Actor) er
 	return d.save(ctx, tenant, rows, name, nil, by)
 }
 
-func (d Desk) save(ctx context.Context, tenant string, rows []task.ToolPermission, name string, pin *task.Pin, by task.Actor) error {
-	x := task.ToolPermission{TenantID: tenant, ToolName: name, Constraints: "{}"}
-	if i := slices.IndexFunc(rows, func(p task.ToolPermission) bool { return p.ToolName == name }); i >= 0 {
+func (d Desk) save(ctx context.Context, tenant string, rows []tenancy.ToolPermission, name string, pin *tenancy.Pin, by aggregate.Actor) error {
+	x := tenancy.ToolPermission{TenantID: tenant, ToolName: name, Constraints: "{}"}
+	if i := slices.IndexFunc(rows, func(p tenancy.ToolPermission) bool { return p.ToolName == name }); i >= 0 {
 		x = rows[i]
 	}
 	x.Allowed, x.Pin, x.ChangedAt = pin != nil, pin, nil
@@ -81,4 +82,4 @@ func (d Desk) save(ctx context.Context, tenant string, rows []task.ToolPermissio
 	return err
 }
 
-func size(p task.Pin) int { return len(p.Description) + len(p.Input) + len(p.Output) }
+func size(p tenancy.Pin) int { return len(p.Description) + len(p.Input) + len(p.Output) }

@@ -8,21 +8,22 @@ import (
 	"strings"
 	"time"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/failure"
-	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 // Rows keeps what a tenant's administrators decided.
 type Rows interface {
-	Settings(ctx context.Context, tenant string) (task.Settings, error)
-	ToolPermissions(ctx context.Context, tenant string) ([]task.ToolPermission, error)
-	SaveToolPermission(ctx context.Context, x task.ToolPermission, by task.Actor, now time.Time) (task.ToolPermission, error)
+	Settings(ctx context.Context, tenant string) (tenancy.Settings, error)
+	ToolPermissions(ctx context.Context, tenant string) ([]tenancy.ToolPermission, error)
+	SaveToolPermission(ctx context.Context, x tenancy.ToolPermission, by aggregate.Actor, now time.Time) (tenancy.ToolPermission, error)
 }
 
 // Credentials finds a server's secret for its address. An error that is task.ErrNotFound
 // means that there is none, an ErrNotConnected that there was, or that it is for another address.
 type Credentials interface {
-	ServerToken(ctx context.Context, tenant string, s task.MCPServer) (string, error)
+	ServerToken(ctx context.Context, tenant string, s tenancy.MCPServer) (string, error)
 }
 
 // Desk is where an administrator looks at servers' tools and allows them.
@@ -51,8 +52,8 @@ type Listed struct {
 	Tool    Tool
 	Hash    string // to be given when it is allowed; empty when it is gone
 	State   State
-	Effect  task.Effect // as it was allowed; empty before
-	Problem string      // why it is unfit
+	Effect  aggregate.Effect // as it was allowed; empty before
+	Problem string           // why it is unfit
 }
 
 // Tools lists a server's tools, those that were allowed and are gone too. It returns
@@ -90,7 +91,7 @@ func (d Desk) Tools(ctx context.Context, tenant, server string) ([]Listed, error
 	for _, row := range rows {
 		mine := strings.HasPrefix(row.ToolName, s.Name+".") && row.Allowed && row.Pin != nil
 		if mine && !slices.ContainsFunc(all, func(x Listed) bool { return x.Name == row.ToolName }) {
-			_, name, _ := task.ServerTool(row.ToolName)
+			_, name, _ := tenancy.ServerTool(row.ToolName)
 			all = append(all, Listed{Name: row.ToolName, URL: s.URL, Tool: Tool{Name: name, Title: row.Pin.Title}, State: Gone, Effect: row.Pin.Effect})
 		}
 	}
@@ -104,23 +105,23 @@ func (d Desk) server(ctx context.Context, tenant, name string) (Server, error) {
 	if err != nil {
 		return Server{}, fmt.Errorf("find the server %s: %w", name, err)
 	}
-	i := slices.IndexFunc(settings.MCPServers, func(s task.MCPServer) bool { return s.Name == name })
+	i := slices.IndexFunc(settings.MCPServers, func(s tenancy.MCPServer) bool { return s.Name == name })
 	if i < 0 {
-		return Server{}, task.ErrField{Field: "server", Limit: "is none that the settings name"}
+		return Server{}, aggregate.ErrField{Field: "server", Limit: "is none that the settings name"}
 	}
 	s := Server{MCPServer: settings.MCPServers[i]}
 	s.Secret, err = d.Credentials.ServerToken(ctx, tenant, s.MCPServer)
-	if ended := (task.ErrNotConnected{}); errors.As(err, &ended) && ended.Reason == task.CredentialElsewhere {
+	if ended := (tenancy.ErrNotConnected{}); errors.As(err, &ended) && ended.Reason == tenancy.CredentialElsewhere {
 		return Server{}, &failure.Error{Outcome: failure.Failed, Problem: failure.ProblemElsewhere, Args: []any{s.provider()}, Err: err}
 	}
-	if err != nil && !errors.Is(err, task.ErrNotFound) {
+	if err != nil && !errors.Is(err, aggregate.ErrNotFound) {
 		return Server{}, fmt.Errorf("open the door of %s: %w", name, err)
 	}
 	return s, nil
 }
 
-func permission(rows []task.ToolPermission, name string) (p task.ToolPermission, allowed bool) {
-	i := slices.IndexFunc(rows, func(p task.ToolPermission) bool { return p.ToolName == name })
+func permission(rows []tenancy.ToolPermission, name string) (p tenancy.ToolPermission, allowed bool) {
+	i := slices.IndexFunc(rows, func(p tenancy.ToolPermission) bool { return p.ToolName == name })
 	if i < 0 {
 		return p, false
 	}

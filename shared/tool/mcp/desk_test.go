@@ -11,25 +11,26 @@ import (
 	"github.com/google/go-cmp/cmp"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/failure"
 	"ringi/shared/store"
 	"ringi/shared/store/storetest"
-	"ringi/shared/task"
+	"ringi/shared/tenancy"
 	"ringi/shared/tool"
 	"ringi/shared/tool/mcp"
 )
 
 type secrets map[string]string
 
-func (s secrets) ServerToken(_ context.Context, _ string, server task.MCPServer) (string, error) {
+func (s secrets) ServerToken(_ context.Context, _ string, server tenancy.MCPServer) (string, error) {
 	provider := server.Provider()
 	if s[provider] == "" {
-		return "", fmt.Errorf("find %s: %w", provider, task.ErrNotFound)
+		return "", fmt.Errorf("find %s: %w", provider, aggregate.ErrNotFound)
 	}
 	return s[provider], nil
 }
 
-var admin = task.Actor{Type: task.ActorUser, ID: "U0ADMIN"}
+var admin = aggregate.Actor{Type: aggregate.ActorUser, ID: "U0ADMIN"}
 
 // office is an administrator's, of a tenant that names one server.
 type office struct {
@@ -42,7 +43,7 @@ type office struct {
 
 func newOffice(t *testing.T, server *storetest.Server, tools ...*sdk.Tool) *office {
 	t.Helper()
-	o := &office{t: t, tenant: task.TenantID("T0TEST"), tools: &changing{}}
+	o := &office{t: t, tenant: aggregate.TenantID("T0TEST"), tools: &changing{}}
 	o.tools.set(tools...)
 	v := newVendor(t, o.tools)
 	o.rows, _ = server.Store(t)
@@ -53,7 +54,7 @@ func newOffice(t *testing.T, server *storetest.Server, tools ...*sdk.Tool) *offi
 }
 
 // name makes the settings name these servers and no others.
-func (o *office) name(servers ...task.MCPServer) {
+func (o *office) name(servers ...tenancy.MCPServer) {
 	o.t.Helper()
 	x, err := o.rows.Settings(o.t.Context(), o.tenant)
 	if err != nil {
@@ -104,7 +105,7 @@ func (o *office) offered() []string {
 	return names
 }
 
-func (o *office) allow(name string, effect task.Effect) {
+func (o *office) allow(name string, effect aggregate.Effect) {
 	o.t.Helper()
 	for _, x := range o.list() {
 		if x.Name == name {
@@ -149,8 +150,8 @@ func TestDesk(t *testing.T) {
 func testAllow(t *testing.T, server *storetest.Server) {
 	o := newOffice(t, server, plain("list", "Lists."), plain("book", "Books."))
 	o.want(map[string]mcp.State{"rooms.list": mcp.Off, "rooms.book": mcp.Off})
-	o.allow("rooms.list", task.Read)
-	o.allow("rooms.book", task.Write)
+	o.allow("rooms.list", aggregate.Read)
+	o.allow("rooms.book", aggregate.Write)
 	o.want(map[string]mcp.State{"rooms.list": mcp.On, "rooms.book": mcp.On}, "rooms.book write", "rooms.list read")
 	for range 2 {
 		if err := o.Forbid(t.Context(), o.tenant, "rooms.list", admin); err != nil {
@@ -158,7 +159,7 @@ func testAllow(t *testing.T, server *storetest.Server) {
 		}
 	}
 	o.want(map[string]mcp.State{"rooms.list": mcp.Off, "rooms.book": mcp.On}, "rooms.book write")
-	if err := o.Allow(t.Context(), o.tenant, "send_slack_dm", "", task.Read, admin); err == nil {
+	if err := o.Allow(t.Context(), o.tenant, "send_slack_dm", "", aggregate.Read, admin); err == nil {
 		t.Error("a tool of Ringi's own was pinned")
 	}
 	if err := o.Allow(t.Context(), o.tenant, "rooms.list", o.list()[1].Hash, "none", admin); err == nil {
@@ -168,8 +169,8 @@ func testAllow(t *testing.T, server *storetest.Server) {
 
 func testChange(t *testing.T, server *storetest.Server) {
 	o := newOffice(t, server, plain("list", "Lists."), plain("book", "Books."))
-	o.allow("rooms.list", task.Read)
-	o.allow("rooms.book", task.Write)
+	o.allow("rooms.list", aggregate.Read)
+	o.allow("rooms.book", aggregate.Write)
 	o.tools.set(plain("list", "Lists, and tells everyone."))
 	p, _, err := o.rows.ToolPermission(t.Context(), o.tenant, "rooms.list")
 	if err != nil {
@@ -181,7 +182,7 @@ func testChange(t *testing.T, server *storetest.Server) {
 	o.want(map[string]mcp.State{"rooms.list": mcp.Changed, "rooms.book": mcp.Gone}, "rooms.book write")
 	o.tools.set(plain("list", "Lists."), plain("book", "Books.")) // as it was, but nobody has looked at it since
 	o.want(map[string]mcp.State{"rooms.list": mcp.Changed, "rooms.book": mcp.On}, "rooms.book write")
-	o.allow("rooms.list", task.Write)
+	o.allow("rooms.list", aggregate.Write)
 	o.want(map[string]mcp.State{"rooms.list": mcp.On, "rooms.book": mcp.On}, "rooms.book write", "rooms.list write")
 }
 
@@ -189,7 +190,7 @@ func testShown(t *testing.T, server *storetest.Server) {
 	o := newOffice(t, server, plain("list", "Lists."))
 	shown := o.list()[0].Hash
 	o.tools.set(plain("list", "Deletes."))
-	if err := o.Allow(t.Context(), o.tenant, "rooms.list", shown, task.Read, admin); !errors.Is(err, mcp.ErrChanged) {
+	if err := o.Allow(t.Context(), o.tenant, "rooms.list", shown, aggregate.Read, admin); !errors.Is(err, mcp.ErrChanged) {
 		t.Errorf("%v, want ErrChanged", err)
 	}
 	if got := o.offered(); got != nil {
@@ -211,7 +212,7 @@ func testUnfit(t *testing.T, server *storetest.Server) {
 		"rooms.loop": mcp.Unfit, "rooms.far": mcp.Unfit, "rooms.large": mcp.Unfit, "rooms.result": mcp.Unfit, "rooms.long": mcp.Unfit, "rooms.fits": mcp.Off,
 	})
 	for _, x := range o.list() {
-		err := o.Allow(t.Context(), o.tenant, x.Name, x.Hash, task.Read, admin)
+		err := o.Allow(t.Context(), o.tenant, x.Name, x.Hash, aggregate.Read, admin)
 		if fit := x.Name == "rooms.fits"; fit != (err == nil) {
 			t.Errorf("%s: %v", x.Name, err)
 		}
@@ -228,7 +229,7 @@ func testTooMuch(t *testing.T, server *storetest.Server) {
 	}
 	o := newOffice(t, server, tools...)
 	for i, x := range o.list() {
-		err := o.Allow(t.Context(), o.tenant, x.Name, x.Hash, task.Read, admin)
+		err := o.Allow(t.Context(), o.tenant, x.Name, x.Hash, aggregate.Read, admin)
 		if last := i == len(tools)-1; last != (err != nil) {
 			t.Errorf("%s: %v", x.Name, err)
 		}
@@ -237,8 +238,8 @@ func testTooMuch(t *testing.T, server *storetest.Server) {
 
 func testNotNamed(t *testing.T, server *storetest.Server) {
 	o := newOffice(t, server, plain("list", "Lists."))
-	o.allow("rooms.list", task.Read)
-	o.name(task.MCPServer{Name: "rooms", URL: "https://example.com/elsewhere"})
+	o.allow("rooms.list", aggregate.Read)
+	o.name(tenancy.MCPServer{Name: "rooms", URL: "https://example.com/elsewhere"})
 	if got := o.offered(); got != nil {
 		t.Errorf("what was allowed at one address is offered at another: %v", got)
 	}
@@ -246,7 +247,7 @@ func testNotNamed(t *testing.T, server *storetest.Server) {
 	if got := o.offered(); got != nil {
 		t.Errorf("offered: %v", got)
 	}
-	var field task.ErrField
+	var field aggregate.ErrField
 	if _, err := o.Tools(t.Context(), o.tenant, "rooms"); !errors.As(err, &field) {
 		t.Errorf("%v, want ErrField", err)
 	}

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"ringi/shared/failure"
-	"ringi/shared/task"
+	"ringi/shared/tenancy"
 	"ringi/shared/tool/mcp"
 )
 
@@ -95,7 +95,7 @@ func FuzzServer(f *testing.F) {
 			}
 		}()
 		c := mcp.Client{HTTP: &http.Client{Transport: w}}
-		server := mcp.Server{MCPServer: task.MCPServer{Name: "notes", URL: "https://notes.example/mcp"}}
+		server := mcp.Server{MCPServer: tenancy.MCPServer{Name: "notes", URL: "https://notes.example/mcp"}}
 		tools, err := c.List(ctx, server)
 		classified(t, err, failure.Failed)
 		if err != nil {
@@ -122,7 +122,7 @@ func FuzzServer(f *testing.F) {
 
 func TestACallThatNeverLeftHasACause(t *testing.T) {
 	c := mcp.Client{HTTP: &http.Client{Transport: wire{dead: true, method: "initialize", kind: "text/plain"}}}
-	_, err := c.List(t.Context(), mcp.Server{MCPServer: task.MCPServer{Name: "notes", URL: "https://notes.example/mcp"}})
+	_, err := c.List(t.Context(), mcp.Server{MCPServer: tenancy.MCPServer{Name: "notes", URL: "https://notes.example/mcp"}})
 	if err == nil {
 		t.Fatal("a server that says nothing has tools")
 	}

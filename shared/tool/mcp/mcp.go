@@ -13,7 +13,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"ringi/shared/failure"
-	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 // Client calls servers.
@@ -23,7 +23,7 @@ type Client struct {
 
 // Server is one server, and what opens its door.
 type Server struct {
-	task.MCPServer
+	tenancy.MCPServer
 	// Secret goes with every request: a token for the Authorization header, or a
 	// whole header as `Name: value`. Empty: the server asks for none, or refuses.
 	Secret string

@@ -9,8 +9,8 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/schema"
-	"ringi/shared/task"
 	"ringi/shared/tool"
 )
 
@@ -52,7 +52,7 @@ func (t Tool) Hash() string {
 	if err != nil {
 		panic(fmt.Sprintf("encode a tool: %v", err)) // of texts
 	}
-	return task.HashOf(string(b))
+	return aggregate.HashOf(string(b))
 }
 
 // toolForm is what the protocol advises as a name (server/tools, Tool Names), and the

@@ -17,7 +17,7 @@ import (
 	"ringi/infra/local/vendors/rooms"
 	"ringi/shared/failure"
 	"ringi/shared/outbound"
-	"ringi/shared/task"
+	"ringi/shared/tenancy"
 	"ringi/shared/tool/mcp"
 )
 
@@ -39,7 +39,7 @@ func newVendor(t *testing.T, next http.Handler) *vendor {
 	v := &vendor{faults: map[string]http.HandlerFunc{}, asked: map[string]int{}, next: next}
 	s := httptest.NewServer(v)
 	t.Cleanup(s.Close)
-	v.Server = mcp.Server{MCPServer: task.MCPServer{Name: "rooms", URL: s.URL + "/mcp"}, Secret: secret}
+	v.Server = mcp.Server{MCPServer: tenancy.MCPServer{Name: "rooms", URL: s.URL + "/mcp"}, Secret: secret}
 	return v
 }
 

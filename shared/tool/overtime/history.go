@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"ringi/shared/task"
+	"ringi/shared/language"
 	"ringi/shared/tool/freee"
 )
 
@@ -76,7 +76,7 @@ func about(r freee.Record, what string) string {
 
 // note says which limits the months given can't show. It is short enough for a summary.
 func note(locale string, months int) string {
-	texts := task.InEach(
+	texts := language.InEach(
 		[]string{
 			"1 か月分のため、複数月平均 80 時間と年 360 時間の上限は判定できません。",
 			"%d か月分で判定。年 360 時間は、この期間だけで超えた人を数えています。",

@@ -11,12 +11,13 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/failure"
 	"ringi/shared/secret/oauth"
 	"ringi/shared/secret/vault"
 	"ringi/shared/store"
 	"ringi/shared/store/storetest"
-	"ringi/shared/task"
+	"ringi/shared/tenancy"
 	"ringi/shared/tool"
 	"ringi/shared/tool/sheets"
 )
@@ -69,7 +70,7 @@ func (o *office) connect(t *testing.T, provider string, lifetime time.Duration) 
 	t.Helper()
 	got := o.vendors.Grant(provider)
 	got.ExpiresAt = time.Now().Add(lifetime)
-	if err := o.vault.Connect(t.Context(), "T1", provider, vault.Of(got, o.vendors.Client(provider)), "{}", task.System()); err != nil {
+	if err := o.vault.Connect(t.Context(), "T1", provider, vault.Of(got, o.vendors.Client(provider)), "{}", aggregate.System()); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -108,7 +109,7 @@ func testRefusedForEver(t *testing.T, o *office) {
 		t.Error(e)
 	}
 	row, err := o.rows.Integration(t.Context(), "T1", "freee")
-	if err != nil || row.Status != task.Broken || row.StatusReason != task.CredentialRefused {
+	if err != nil || row.Status != tenancy.Broken || row.StatusReason != tenancy.CredentialRefused {
 		t.Errorf("%+v, %v", row, err)
 	}
 	if e := o.refuse(t, "list_employees", listArgs); e.Problem != failure.ProblemUnauthorized { // without another call
@@ -121,7 +122,7 @@ func testRefusedForEver(t *testing.T, o *office) {
 
 func testEndings(t *testing.T, o *office) {
 	now := time.Now().Add(time.Second)
-	slackEnds := func(why task.IntegrationReason) func() {
+	slackEnds := func(why tenancy.IntegrationReason) func() {
 		return func() {
 			if _, err := o.rows.EndIntegrations(t.Context(), "T1", why, now, now); err != nil {
 				t.Fatal(err)
@@ -137,15 +138,15 @@ func testEndings(t *testing.T, o *office) {
 	}{
 		{"the person revoked it", func() { o.vendors.Revoke("freee") }, "list_employees", listArgs, failure.ProblemUnauthorized, "no longer accepts our credentials. Ask an administrator"},
 		{"the renewed one was lost", func() { o.vendors.Expire("freee"); o.vendors.Drop("freee_token") }, "list_employees", listArgs, failure.ProblemTokenLost, "connection is lost. Ask an administrator"},
-		{"the bot's token was revoked", slackEnds(task.TokensRevoked), "send_slack_dm", dmArgs, failure.ProblemRevoked, "The token for Slack was revoked"},
-		{"the app was uninstalled", slackEnds(task.AppUninstalled), sheetTool, sheetArgs, failure.ProblemUninstalled, "The app was removed from Slack, so Google Sheets is disconnected"},
+		{"the bot's token was revoked", slackEnds(tenancy.TokensRevoked), "send_slack_dm", dmArgs, failure.ProblemRevoked, "The token for Slack was revoked"},
+		{"the app was uninstalled", slackEnds(tenancy.AppUninstalled), sheetTool, sheetArgs, failure.ProblemUninstalled, "The app was removed from Slack, so Google Sheets is disconnected"},
 		{"somebody disconnected it", func() {
-			if err := o.vault.Disconnect(t.Context(), "T1", "freee", task.System()); err != nil {
+			if err := o.vault.Disconnect(t.Context(), "T1", "freee", aggregate.System()); err != nil {
 				t.Fatal(err)
 			}
 		}, "list_employees", listArgs, failure.ProblemNotConnected, "freee HR is not connected. Ask an administrator"},
 	} {
-		if row, err := o.rows.Integration(t.Context(), "T1", "freee"); err != nil || row.Status != task.Connected {
+		if row, err := o.rows.Integration(t.Context(), "T1", "freee"); err != nil || row.Status != tenancy.Connected {
 			o.connect(t, "freee", time.Hour)
 		}
 		test.fault()
@@ -212,7 +213,7 @@ func testChosenCompany(t *testing.T, o *office) {
 		t.Helper()
 		got := o.vendors.Grant("freee")
 		got.CompanyID = id
-		if err := o.vault.Connect(t.Context(), "T1", "freee", vault.Of(got, o.vendors.Client("freee")), vault.About(got), task.System()); err != nil {
+		if err := o.vault.Connect(t.Context(), "T1", "freee", vault.Of(got, o.vendors.Client("freee")), vault.About(got), aggregate.System()); err != nil {
 			t.Fatal(err)
 		}
 	}

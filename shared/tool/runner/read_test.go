@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"ringi/shared/failure"
-	"ringi/shared/task"
+	"ringi/shared/tenancy"
 	"ringi/shared/tool"
 	"ringi/shared/tool/freee"
 	"ringi/shared/tool/overtime"
@@ -70,7 +70,7 @@ func TestAttendanceIsConfinedToDepartments(t *testing.T) {
 			people = append(people, fmt.Sprintf(`{"id":%d}`, id))
 		}
 		_, err := w.Run(t.Context(), tool.Call{
-			Tenant: "T1", Tool: "list_attendance", Locale: "en", Bounds: task.Constraints{Departments: strings.Split(departments, ",")},
+			Tenant: "T1", Tool: "list_attendance", Locale: "en", Bounds: tenancy.Constraints{Departments: strings.Split(departments, ",")},
 			Arguments: json.RawMessage(fmt.Sprintf(`{"year":2026,"month":3,"employees":[%s]}`, strings.Join(people, ","))),
 		})
 		return err

@@ -13,9 +13,10 @@ import (
 	"slices"
 	"time"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/failure"
 	"ringi/shared/mask"
-	"ringi/shared/task"
+	"ringi/shared/tenancy"
 	"ringi/shared/tool"
 	"ringi/shared/wire"
 )
@@ -28,7 +29,7 @@ type Credentials interface {
 	Renew(ctx context.Context, tenant, provider, refused string) (string, error)
 	// Refused ends the connection when its token was refused right after it was renewed.
 	Refused(ctx context.Context, tenant, provider, token string) error
-	ServerToken(ctx context.Context, tenant string, s task.MCPServer) (string, error)
+	ServerToken(ctx context.Context, tenant string, s tenancy.MCPServer) (string, error)
 }
 
 // Config says where the vendors are and who opens their doors.
@@ -87,7 +88,7 @@ func (r *Runner) Run(ctx context.Context, c tool.Call) (json.RawMessage, error) 
 	result, err := do(ctx, c)
 	if err != nil {
 		e := r.known(err, c.Tool)
-		if effect == task.Read {
+		if effect == aggregate.Read {
 			e.Outcome = failure.Failed
 		}
 		r.config.Log.WarnContext(ctx, "tool call failed", "tool", c.Tool, "outcome", e.Outcome, "problem", e.Problem, "err", e.Err)
@@ -99,7 +100,7 @@ func (r *Runner) Run(ctx context.Context, c tool.Call) (json.RawMessage, error) 
 	if err := encoder.Encode(result); err != nil {
 		return nil, r.say(c, &failure.Error{Outcome: failure.Unknown, Problem: failure.ProblemInternal, Args: []any{c.Tool}, Err: err})
 	}
-	if spec, known := r.catalog.Lookup(c.Tool); known && effect == task.Read && b.Len() > spec.MaxBytes {
+	if spec, known := r.catalog.Lookup(c.Tool); known && effect == aggregate.Read && b.Len() > spec.MaxBytes {
 		return nil, r.say(c, &failure.Error{Outcome: failure.Failed, Problem: failure.ProblemTooLarge, Args: []any{c.Tool, fmt.Sprintf("%d bytes", spec.MaxBytes)}})
 	}
 	return bytes.TrimSpace(b.Bytes()), nil
@@ -107,7 +108,7 @@ func (r *Runner) Run(ctx context.Context, c tool.Call) (json.RawMessage, error) 
 
 // find is what makes a call, whose arguments fit the tool's schema: those for a
 // server's tool were checked with what was allowed of it.
-func (r *Runner) find(c tool.Call) (task.Effect, function, error) {
+func (r *Runner) find(c tool.Call) (aggregate.Effect, function, error) {
 	if c.Pin != nil {
 		return c.Pin.Effect, r.callServer, nil
 	}

@@ -17,8 +17,9 @@ import (
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/vendors"
+	"ringi/shared/aggregate"
 	"ringi/shared/failure"
-	"ringi/shared/task"
+	"ringi/shared/tenancy"
 	"ringi/shared/tool"
 	"ringi/shared/tool/runner"
 )
@@ -73,7 +74,7 @@ type tokens map[string]string
 
 func (t tokens) Token(_ context.Context, tenant, provider string) (string, error) {
 	if tenant != "T1" || t[provider] == "" {
-		return "", fmt.Errorf("%s: %w", provider, task.ErrNotFound)
+		return "", fmt.Errorf("%s: %w", provider, aggregate.ErrNotFound)
 	}
 	return t[provider], nil
 }
@@ -83,7 +84,7 @@ func (tokens) Refused(context.Context, string, string, string) error { return ni
 // Renew has one to give when the tokens have changed.
 func (t tokens) Renew(ctx context.Context, tenant, provider, refused string) (string, error) {
 	if t[provider] == refused {
-		return "", task.ErrNotConnected{Provider: provider, Status: task.Broken, Reason: task.CredentialRefused}
+		return "", tenancy.ErrNotConnected{Provider: provider, Status: tenancy.Broken, Reason: tenancy.CredentialRefused}
 	}
 	return t.Token(ctx, tenant, provider)
 }
@@ -126,8 +127,8 @@ type keyring interface {
 
 func (tokens) Company(context.Context, string) (string, error) { return "", nil }
 
-func (tokens) ServerToken(context.Context, string, task.MCPServer) (string, error) {
-	return "", task.ErrNotFound
+func (tokens) ServerToken(context.Context, string, tenancy.MCPServer) (string, error) {
+	return "", aggregate.ErrNotFound
 }
 
 func (tokens) SlackToken(_ context.Context, _, deployments string, _ func(context.Context, string) (bool, error)) (string, error) {

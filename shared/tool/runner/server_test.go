@@ -12,9 +12,10 @@ import (
 	"testing"
 	"time"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/failure"
 	"ringi/shared/outbound"
-	"ringi/shared/task"
+	"ringi/shared/tenancy"
 	"ringi/shared/tool"
 	"ringi/shared/tool/runner"
 )
@@ -26,15 +27,15 @@ type door struct {
 }
 
 func (d door) Token(context.Context, string, string) (string, error) { return d.token, d.err }
-func (d door) ServerToken(context.Context, string, task.MCPServer) (string, error) {
+func (d door) ServerToken(context.Context, string, tenancy.MCPServer) (string, error) {
 	return d.token, d.err
 }
 func (d door) Renew(context.Context, string, string, string) (string, error) { return "", d.err }
 func (d door) Refused(context.Context, string, string, string) error         { return nil }
 
 func TestTheDoorOfAServer(t *testing.T) {
-	never := fmt.Errorf("find it: %w", task.ErrNotFound)
-	ended := fmt.Errorf("open it: %w", task.ErrNotConnected{Provider: "mcp:rooms", Status: task.Disconnected})
+	never := fmt.Errorf("find it: %w", aggregate.ErrNotFound)
+	ended := fmt.Errorf("open it: %w", tenancy.ErrNotConnected{Provider: "mcp:rooms", Status: tenancy.Disconnected})
 	for name, test := range map[string]struct {
 		door    door
 		problem failure.Problem
@@ -43,7 +44,7 @@ func TestTheDoorOfAServer(t *testing.T) {
 	}{
 		"with a token":         {door{token: "himitsu"}, failure.ProblemUnauthorized, "Bearer himitsu", true},
 		"never connected":      {door{err: never}, failure.ProblemNotConnected, "", true},
-		"for another address":  {door{err: fmt.Errorf("open it: %w", task.ErrNotConnected{Provider: "mcp:rooms", Status: task.Connected, Reason: task.CredentialElsewhere})}, failure.ProblemElsewhere, "", false},
+		"for another address":  {door{err: fmt.Errorf("open it: %w", tenancy.ErrNotConnected{Provider: "mcp:rooms", Status: tenancy.Connected, Reason: tenancy.CredentialElsewhere})}, failure.ProblemElsewhere, "", false},
 		"disconnected":         {door{err: ended}, failure.ProblemNotConnected, "", false},
 		"that can't be opened": {door{err: errors.New("no key")}, failure.ProblemLocked, "", false},
 	} {
@@ -69,7 +70,7 @@ func TestTheDoorOfAServer(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, err = r.Run(t.Context(), tool.Call{
-				Tenant: "T", Tool: "rooms.book", Arguments: []byte(`{}`), Locale: "en", Pin: &task.Pin{URL: s.URL, Effect: task.Write, Hash: "h"},
+				Tenant: "T", Tool: "rooms.book", Arguments: []byte(`{}`), Locale: "en", Pin: &tenancy.Pin{URL: s.URL, Effect: aggregate.Write, Hash: "h"},
 			})
 			var e *failure.Error
 			if !errors.As(err, &e) || e.Outcome != failure.Failed || e.Problem != test.problem || e.Detail == "" {

@@ -5,9 +5,10 @@ import (
 	"errors"
 	"sync"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/failure"
 	"ringi/shared/home"
-	"ringi/shared/task"
+	"ringi/shared/tenancy"
 	"ringi/shared/tool"
 )
 
@@ -59,7 +60,7 @@ func (t *tokens) Refused(ctx context.Context, token string) {
 
 func (t *tokens) keep(token string, err error) (string, error) {
 	if err == nil && token == "" {
-		err = task.ErrNotFound
+		err = aggregate.ErrNotFound
 	}
 	if err != nil {
 		t.failed = hindered(t.provider, err)
@@ -76,11 +77,11 @@ func hindered(p failure.Provider, err error) *failure.Error {
 		return known
 	}
 	e := &failure.Error{Outcome: failure.Failed, Problem: failure.ProblemLocked, Args: []any{p}, Err: err}
-	ended := task.ErrNotConnected{}
+	ended := tenancy.ErrNotConnected{}
 	switch {
 	case errors.As(err, &ended):
 		e.Problem = ending(ended.Reason)
-	case errors.Is(err, task.ErrNotFound):
+	case errors.Is(err, aggregate.ErrNotFound):
 		e.Problem = failure.ProblemNotConnected
 	case errors.Is(err, home.ErrSilent):
 		e.Problem = failure.ProblemUnreachable
@@ -91,17 +92,17 @@ func hindered(p failure.Provider, err error) *failure.Error {
 }
 
 // ending is the problem that tells people why a provider is not connected any more.
-func ending(why task.IntegrationReason) failure.Problem {
+func ending(why tenancy.IntegrationReason) failure.Problem {
 	switch why {
-	case task.CredentialRefused:
+	case tenancy.CredentialRefused:
 		return failure.ProblemUnauthorized
-	case task.CredentialLost:
+	case tenancy.CredentialLost:
 		return failure.ProblemTokenLost
-	case task.AppUninstalled:
+	case tenancy.AppUninstalled:
 		return failure.ProblemUninstalled
-	case task.TokensRevoked:
+	case tenancy.TokensRevoked:
 		return failure.ProblemRevoked
-	case task.CredentialElsewhere:
+	case tenancy.CredentialElsewhere:
 		return failure.ProblemElsewhere
 	}
 	return failure.ProblemNotConnected

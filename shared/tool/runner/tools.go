@@ -6,8 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/failure"
-	"ringi/shared/task"
 	"ringi/shared/tool"
 	"ringi/shared/tool/freee"
 	"ringi/shared/tool/overtime"
@@ -109,7 +109,7 @@ func (r *Runner) sendDM(ctx context.Context, c tool.Call) (any, error) {
 func (r *Runner) send(ctx context.Context, c tool.Call, m slackdm.Message) (slackdm.Sent, error) {
 	token, address, err := r.config.Slack(ctx, c.Tenant)
 	if err == nil && token == "" {
-		err = task.ErrNotFound
+		err = aggregate.ErrNotFound
 	}
 	if err != nil {
 		return slackdm.Sent{}, hindered(failure.Slack, err)

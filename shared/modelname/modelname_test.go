@@ -1,13 +1,15 @@
-package task
+package modelname
 
 import (
 	"errors"
 	"strings"
 	"testing"
+
+	"ringi/shared/aggregate"
 )
 
 func TestParseModel(t *testing.T) {
-	for name, want := range map[string]ModelName{
+	for name, want := range map[string]Name{
 		"claude-sonnet-4-6":                          {"anthropic", "", "claude-sonnet-4-6"},
 		"anthropic:claude-sonnet-4-6":                {"anthropic", "", "claude-sonnet-4-6"},
 		"gpt-5.4-mini":                               {"openai", "", "gpt-5.4-mini"},
@@ -22,11 +24,11 @@ func TestParseModel(t *testing.T) {
 		"demo":     {"demo", "", ""},
 		"demo:any": {"demo", "", "any"},
 	} {
-		got, err := ParseModel(name)
+		got, err := Parse(name)
 		if err != nil || got != want {
 			t.Errorf("%s: %+v, %v", name, got, err)
 		}
-		if again, err := ParseModel(got.String()); err != nil || again != want {
+		if again, err := Parse(got.String()); err != nil || again != want {
 			t.Errorf("%s in full is %s, which is read as %+v, %v", name, got, again, err)
 		}
 	}
@@ -35,8 +37,8 @@ func TestParseModel(t *testing.T) {
 		"compatible:llama", "compatible:/x", "compatible:Ollama/x", "compatible:../x", "compatible:a/", "claude-sonnet 4", "claude-\n", "demo:a b",
 		"gpt-" + strings.Repeat("5", 200), "anthropic:../../v1/messages?x", "anthropic:/etc",
 	} {
-		got, err := ParseModel(name)
-		var field ErrField
+		got, err := Parse(name)
+		var field aggregate.ErrField
 		if !errors.As(err, &field) || field.Field != "model" {
 			t.Errorf("%q is read as %+v, %v", name, got, err)
 			continue
@@ -46,14 +48,5 @@ func TestParseModel(t *testing.T) {
 				t.Errorf("%q: the refusal does not name %s", name, provider)
 			}
 		}
-	}
-}
-
-func TestSettingsRefuseAModelOfNobody(t *testing.T) {
-	s := DefaultSettings()
-	s.Model = "llama3"
-	var field ErrField
-	if err := s.Validate(); !errors.As(err, &field) || field.Field != "model" {
-		t.Errorf("got %v", err)
 	}
 }

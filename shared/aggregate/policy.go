@@ -1,4 +1,4 @@
-package task
+package aggregate
 
 import "slices"
 
@@ -113,5 +113,10 @@ func (p Policy) approver(by Actor) error {
 	return nil
 }
 
-// settled alone knows how many stamps a gate needs: today one is enough.
-func settled(stamps int) bool { return stamps >= 1 }
+// ApproverMode is how approvers are chosen.
+type ApproverMode string
+
+const (
+	ApproversChannel ApproverMode = "channel" // members of the channel
+	ApproversList    ApproverMode = "list"
+)

@@ -1,9 +1,11 @@
-package task
+package tenancy
 
 import (
 	"errors"
 	"strings"
 	"testing"
+
+	"ringi/shared/aggregate"
 )
 
 func TestServersThatSettingsMayName(t *testing.T) {
@@ -40,7 +42,7 @@ func TestServersThatSettingsMayName(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := DefaultSettings()
 			s.MCPServers = test.servers
-			var field ErrField
+			var field aggregate.ErrField
 			if err := s.Validate(); !errors.As(err, &field) || field.Field != test.field {
 				t.Errorf("got %v, want the field %s", err, test.field)
 			}
@@ -49,11 +51,11 @@ func TestServersThatSettingsMayName(t *testing.T) {
 }
 
 func TestAPinIsAnotherWhenAnythingOfItIs(t *testing.T) {
-	a := Pin{URL: "https://a", Title: "t", Description: "d", Input: `{"type":"object"}`, Output: `{}`, Effect: Write, Hash: "h"}
+	a := Pin{URL: "https://a", Title: "t", Description: "d", Input: `{"type":"object"}`, Output: `{}`, Effect: aggregate.Write, Hash: "h"}
 	seen := map[string]bool{a.Version(): true}
 	for _, change := range []func(*Pin){
 		func(p *Pin) { p.URL = "https://b" }, func(p *Pin) { p.Description = "e" }, func(p *Pin) { p.Input = `{}` },
-		func(p *Pin) { p.Output = "" }, func(p *Pin) { p.Effect = Read }, func(p *Pin) { p.Hash = "i" }, func(p *Pin) { p.Title = "u" },
+		func(p *Pin) { p.Output = "" }, func(p *Pin) { p.Effect = aggregate.Read }, func(p *Pin) { p.Hash = "i" }, func(p *Pin) { p.Title = "u" },
 	} {
 		b := a
 		change(&b)

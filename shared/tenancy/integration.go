@@ -1,8 +1,10 @@
-package task
+package tenancy
 
 import (
 	"fmt"
 	"time"
+
+	"ringi/shared/aggregate"
 )
 
 // IntegrationStatus is whether a provider can be used.
@@ -37,14 +39,14 @@ const SlackProvider = "slack"
 
 // Integration is a tenant's connection to a provider (freee, google, slack, mcp:<server>).
 type Integration struct {
-	Meta
+	aggregate.Meta
 	ID           string            `json:"id"`
 	TenantID     string            `json:"tenant_id"`
 	Provider     string            `json:"provider"`
 	Status       IntegrationStatus `json:"status"`
 	StatusReason IntegrationReason `json:"status_reason,omitempty"`
 	Credentials  string            `json:"credentials,omitempty"` // sealed; never in clear
-	Metadata     JSON              `json:"metadata"`
+	Metadata     aggregate.JSON    `json:"metadata"`
 	Refreshing   *Refreshing       `json:"refreshing,omitempty"`
 	ConnectedAt  *time.Time        `json:"connected_at,omitempty"`
 	UpdatedAt    time.Time         `json:"updated_at"`
@@ -58,7 +60,7 @@ type Refreshing struct {
 }
 
 // Fresh is a connection with new credentials, over whatever was there.
-func (i Integration) Fresh(credentials string, metadata JSON) Integration {
+func (i Integration) Fresh(credentials string, metadata aggregate.JSON) Integration {
 	i.Status, i.StatusReason, i.Credentials, i.Metadata, i.Refreshing = Connected, "", credentials, metadata, nil
 	return i
 }
@@ -114,4 +116,4 @@ func (e ErrNotConnected) Error() string {
 }
 
 // Unwrap makes it task.ErrNotFound, as of a provider that was never connected.
-func (e ErrNotConnected) Unwrap() error { return ErrNotFound }
+func (e ErrNotConnected) Unwrap() error { return aggregate.ErrNotFound }

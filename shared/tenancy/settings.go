@@ -1,35 +1,31 @@
-package task
+package tenancy
 
 import (
 	"fmt"
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 	"unicode/utf8"
-)
 
-// ApproverMode is how approvers are chosen.
-type ApproverMode string
-
-const (
-	ApproversChannel ApproverMode = "channel" // members of the channel
-	ApproversList    ApproverMode = "list"
+	"ringi/shared/aggregate"
+	"ringi/shared/language"
+	"ringi/shared/lazy"
+	"ringi/shared/modelname"
 )
 
 // Approvers says who may stamp. An empty list means nobody.
 type Approvers struct {
-	Mode       ApproverMode `json:"mode"`
-	Users      []string     `json:"users"`
-	Usergroups []string     `json:"usergroups"`
+	Mode       aggregate.ApproverMode `json:"mode"`
+	Users      []string               `json:"users"`
+	Usergroups []string               `json:"usergroups"`
 }
 
 // Settings is a tenant's configuration.
 type Settings struct {
-	Meta      `json:"-"`
-	UpdatedAt time.Time `json:"-"`
-	UpdatedBy string    `json:"-"`
+	aggregate.Meta `json:"-"`
+	UpdatedAt      time.Time `json:"-"`
+	UpdatedBy      string    `json:"-"`
 
 	Name                    string    `json:"name"`
 	Slug                    string    `json:"slug"`
@@ -60,7 +56,7 @@ func DefaultSettings() Settings {
 		Name: "HR AI Agent", Slug: "default",
 		PromptApprovalRequired: true, ProcessApprovalRequired: true,
 		Model: "claude-sonnet-4-6", L4TimeoutSeconds: 360, AutoApproveTools: true,
-		Approvers:         Approvers{Mode: ApproversChannel, Users: []string{}, Usergroups: []string{}},
+		Approvers:         Approvers{Mode: aggregate.ApproversChannel, Users: []string{}, Usergroups: []string{}},
 		AllowSelfApproval: true, ApprovalTimeoutHours: 168, MaxVersions: 5,
 		Locale: "ja", Executor: "steps", DMDefault: "task", RetainResultsDays: 400, MCPServers: []MCPServer{},
 		MaxOpenTasks: Limit{Person: 50, Tenant: 1000}, MaxTasksPerHour: Limit{Person: 60, Tenant: 600},
@@ -68,23 +64,18 @@ func DefaultSettings() Settings {
 }
 
 // MaxCost is what a task may cost, 0 without a limit. A limit below a millionth of a dollar is still one.
-func (s Settings) MaxCost() MicroUSD {
+func (s Settings) MaxCost() aggregate.MicroUSD {
 	if s.MaxCostUSD <= 0 {
 		return 0
 	}
-	return max(1, USD(s.MaxCostUSD))
+	return max(1, aggregate.USD(s.MaxCostUSD))
 }
 
 var (
-	slugForm  = form(`^[a-z0-9][a-z0-9-]{0,62}$`)
-	userForm  = form(`^[UW][A-Z0-9]{1,40}$`)
-	groupForm = form(`^S[A-Z0-9]{1,40}$`)
+	slugForm  = lazy.Regexp(`^[a-z0-9][a-z0-9-]{0,62}$`)
+	userForm  = lazy.Regexp(`^[UW][A-Z0-9]{1,40}$`)
+	groupForm = lazy.Regexp(`^S[A-Z0-9]{1,40}$`)
 )
-
-// form is compiled when it is first asked for: every function starts with this package.
-func form(text string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
-}
 
 // Validate returns ErrField for the first field that is out of bounds.
 func (s Settings) Validate() error {
@@ -102,17 +93,17 @@ func (s Settings) Validate() error {
 		{"approvers.usergroups", len(s.Approvers.Usergroups), 0, 50},
 	} {
 		if r.n < r.min || r.n > r.max {
-			return ErrField{r.field, fmt.Sprintf("must be between %d and %d", r.min, r.max)}
+			return aggregate.ErrField{Field: r.field, Limit: fmt.Sprintf("must be between %d and %d", r.min, r.max)}
 		}
 	}
 	if !slugForm().MatchString(s.Slug) {
-		return ErrField{"slug", "must be 1 to 63 of a-z, 0-9 and -, beginning with a letter or digit"}
+		return aggregate.ErrField{Field: "slug", Limit: "must be 1 to 63 of a-z, 0-9 and -, beginning with a letter or digit"}
 	}
-	if _, err := ParseModel(s.Model); err != nil {
+	if _, err := modelname.Parse(s.Model); err != nil {
 		return err
 	}
 	if s.MaxCostUSD < 0 || s.MaxCostUSD > 1e6 {
-		return ErrField{"max_cost_usd", "must be between 0 and 1000000"}
+		return aggregate.ErrField{Field: "max_cost_usd", Limit: "must be between 0 and 1000000"}
 	}
 	if err := s.MaxOpenTasks.check("max_open_tasks"); err != nil {
 		return err
@@ -126,11 +117,11 @@ func (s Settings) Validate() error {
 		{"dm_default", s.DMDefault, "task", "agent"},
 	} {
 		if r.got != r.a && r.got != r.b {
-			return ErrField{r.field, fmt.Sprintf("must be %s or %s", r.a, r.b)}
+			return aggregate.ErrField{Field: r.field, Limit: fmt.Sprintf("must be %s or %s", r.a, r.b)}
 		}
 	}
-	if !slices.Contains(Languages, s.Locale) {
-		return ErrField{"locale", "must be " + strings.Join(Languages, " or ")}
+	if !slices.Contains(language.All, s.Locale) {
+		return aggregate.ErrField{Field: "locale", Limit: "must be " + strings.Join(language.All, " or ")}
 	}
 	// A name instead of an id would be nobody's, and nobody could decide.
 	if err := checkIDs("approvers.users", s.Approvers.Users, userForm(), "a Slack user id such as U012ABCDEF"); err != nil {
@@ -146,7 +137,7 @@ func (s Settings) Validate() error {
 func checkIDs(field string, ids []string, form *regexp.Regexp, what string) error {
 	for i, id := range ids {
 		if !form.MatchString(id) {
-			return ErrField{fmt.Sprintf("%s[%d]", field, i), "must be " + what}
+			return aggregate.ErrField{Field: fmt.Sprintf("%s[%d]", field, i), Limit: "must be " + what}
 		}
 	}
 	return nil
@@ -154,11 +145,17 @@ func checkIDs(field string, ids []string, form *regexp.Regexp, what string) erro
 
 // Terms freezes these settings for a gate that opens at now. The approval switch
 // of a prompt and of a process are two; a step gate always asks.
-func (s Settings) Terms(approvalRequired bool, now time.Time) Terms {
+func (s Settings) Terms(approvalRequired bool, now time.Time) aggregate.Terms {
 	by := now.Add(time.Duration(s.ApprovalTimeoutHours) * time.Hour)
-	return Terms{
+	return aggregate.Terms{
 		ApprovalRequired: approvalRequired, DecideBy: &by, Executor: s.Executor,
 		L4TimeoutSeconds: s.L4TimeoutSeconds, AutoApproveTools: s.AutoApproveTools,
 		MaxVersions: s.MaxVersions, ApprovalHours: s.ApprovalTimeoutHours, SettingsRev: s.Rev, Locale: s.Locale,
 	}
 }
+
+// The executors: who goes from one approved step to the next.
+const (
+	ExecutorSteps   = "steps"   // Ringi itself
+	ExecutorManaged = "managed" // a session with Claude, whose calls Ringi makes
+)

@@ -1,4 +1,4 @@
-package task
+package tenancy
 
 import (
 	"encoding/json"
@@ -7,6 +7,9 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/lazy"
 )
 
 // Constraint names a rule that an administrator adds to a tool's own.
@@ -82,7 +85,7 @@ var listedForms = map[Constraint]struct {
 }
 
 func matches(text string) func(string) bool {
-	f := form(text)
+	f := lazy.Regexp(text)
 	return func(s string) bool { return f().MatchString(s) }
 }
 
@@ -96,13 +99,13 @@ func (p ToolPermission) Bounds() (Constraints, error) {
 	}
 	var fields map[Constraint]json.RawMessage
 	if err := json.Unmarshal([]byte(p.Constraints), &fields); err != nil || fields == nil || len(p.Constraints) > 64<<10 {
-		return c, ErrField{"constraints", "must be a JSON object of at most 65536 bytes"}
+		return c, aggregate.ErrField{Field: "constraints", Limit: "must be a JSON object of at most 65536 bytes"}
 	}
 	known := constrained[p.ToolName]
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		field := fmt.Sprintf("constraints.%.50s", name)
 		if !slices.Contains(known, name) {
-			return Constraints{}, ErrField{field, fmt.Sprintf("is no constraint of %s; it knows %s", p.ToolName, named(known))}
+			return Constraints{}, aggregate.ErrField{Field: field, Limit: fmt.Sprintf("is no constraint of %s; it knows %s", p.ToolName, named(known))}
 		}
 		if err := c.read(name, field, fields[name]); err != nil {
 			return Constraints{}, err
@@ -114,17 +117,17 @@ func (p ToolPermission) Bounds() (Constraints, error) {
 func (c *Constraints) read(name Constraint, field string, value json.RawMessage) error {
 	if name == MaxRows {
 		if json.Unmarshal(value, &c.MaxRows) != nil || c.MaxRows < 1 || c.MaxRows > maxRows {
-			return ErrField{field, fmt.Sprintf("must be a whole number from 1 to %d", maxRows)}
+			return aggregate.ErrField{Field: field, Limit: fmt.Sprintf("must be a whole number from 1 to %d", maxRows)}
 		}
 		return nil
 	}
 	list, form := c.list(name), listedForms[name]
 	if json.Unmarshal(value, list) != nil || len(*list) == 0 || len(*list) > maxListed {
-		return ErrField{field, fmt.Sprintf("must be a list of 1 to %d texts; to allow nothing, forbid the tool", maxListed)}
+		return aggregate.ErrField{Field: field, Limit: fmt.Sprintf("must be a list of 1 to %d texts; to allow nothing, forbid the tool", maxListed)}
 	}
 	for i, s := range *list {
 		if !form.fits(s) {
-			return ErrField{fmt.Sprintf("%s[%d]", field, i), form.limit}
+			return aggregate.ErrField{Field: fmt.Sprintf("%s[%d]", field, i), Limit: form.limit}
 		}
 	}
 	return nil

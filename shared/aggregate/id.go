@@ -1,4 +1,4 @@
-package task
+package aggregate
 
 import (
 	"crypto/rand"
@@ -22,18 +22,7 @@ func NewID() string { return ulid.MustNew(ulid.Now(), rand.Reader).String() }
 
 // TenantID derives a tenant's id from its Slack team id, so that the ingress
 // needs no look-up. A derived id's time part is zero: a team id carries none.
-func TenantID(team string) string { return derive(time.Time{}, "tenant", team) }
-
-// ID derives a task's id from the Slack message that asked for it. Every
-// delivery of that message, by whichever event, makes the same id.
-// It returns an error when ts is not a Slack timestamp ("1713450000.000100").
-func ID(team, channel, ts string) (string, error) {
-	at, err := ParseTS(ts)
-	if err != nil {
-		return "", err
-	}
-	return derive(at, "task", team, channel, ts), nil
-}
+func TenantID(team string) string { return Derive(time.Time{}, "tenant", team) }
 
 // maxSeconds is the end of the year 9999, RFC 3339's last.
 const maxSeconds = 253402300799
@@ -68,7 +57,7 @@ func ValidID(id string) bool {
 }
 
 // derive makes a ULID whose random part is a hash of the parts.
-func derive(at time.Time, parts ...string) string {
+func Derive(at time.Time, parts ...string) string {
 	h := sha256.New()
 	for _, p := range parts {
 		fmt.Fprintf(h, "%d:%s", len(p), p)

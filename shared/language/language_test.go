@@ -1,11 +1,11 @@
-package task
+package language
 
 import "testing"
 
 func TestEveryLanguageHasItsOwn(t *testing.T) {
 	said := InEach("はい", "yes")
-	if len(said) != len(Languages) {
-		t.Fatalf("%d languages, %d texts", len(Languages), len(said))
+	if len(said) != len(All) {
+		t.Fatalf("%d languages, %d texts", len(All), len(said))
 	}
 	for locale, want := range map[string]string{"ja": "はい", "en": "yes", "": "はい", "fr": "はい"} {
 		if got := said.In(locale); got != want {

@@ -1,14 +1,16 @@
-package task
+package tenancy
 
 import (
 	"fmt"
 	"time"
 	"unicode/utf8"
+
+	"ringi/shared/aggregate"
 )
 
 // Tenant is one Slack workspace.
 type Tenant struct {
-	Meta
+	aggregate.Meta
 	ID            string    `json:"id"`
 	Name          string    `json:"name"`
 	Slug          string    `json:"slug"`
@@ -30,10 +32,10 @@ const (
 // Validate returns ErrField for the first of what an administrator sets that is out of bounds.
 func (t Tenant) Validate() error {
 	if n := utf8.RuneCountInString(t.Name); n < 1 || n > MaxTenantName {
-		return ErrField{"name", fmt.Sprintf("must be between 1 and %d", MaxTenantName)}
+		return aggregate.ErrField{Field: "name", Limit: fmt.Sprintf("must be between 1 and %d", MaxTenantName)}
 	}
 	if len(t.Admins) > maxAdmins {
-		return ErrField{"admins", fmt.Sprintf("must be between 0 and %d", maxAdmins)}
+		return aggregate.ErrField{Field: "admins", Limit: fmt.Sprintf("must be between 0 and %d", maxAdmins)}
 	}
 	return checkIDs("admins", t.Admins, userForm(), "a Slack user id such as U012ABCDEF")
 }
@@ -41,13 +43,13 @@ func (t Tenant) Validate() error {
 // ToolPermission says whether a tenant's tasks may call a tool. A tool of Ringi's own
 // without a row is allowed, one of an MCP server is not.
 type ToolPermission struct {
-	Meta
-	ID          string `json:"id"`
-	TenantID    string `json:"tenant_id"`
-	ToolName    string `json:"tool_name"`
-	Allowed     bool   `json:"allowed"`
-	Constraints JSON   `json:"constraints"`
-	Pin         *Pin   `json:"pin,omitempty"` // of an MCP server's tool: what was allowed
+	aggregate.Meta
+	ID          string         `json:"id"`
+	TenantID    string         `json:"tenant_id"`
+	ToolName    string         `json:"tool_name"`
+	Allowed     bool           `json:"allowed"`
+	Constraints aggregate.JSON `json:"constraints"`
+	Pin         *Pin           `json:"pin,omitempty"` // of an MCP server's tool: what was allowed
 	// ChangedAt is when the server was found to have another tool of that name: it is
 	// off until an administrator allows that.
 	ChangedAt *time.Time `json:"changed_at,omitempty"`

@@ -1,4 +1,4 @@
-package task
+package tenancy
 
 import (
 	"encoding/json"
@@ -6,6 +6,9 @@ import (
 	"net/netip"
 	"net/url"
 	"strings"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/lazy"
 )
 
 // MCPServer is a server of tools that a tenant's settings name.
@@ -19,14 +22,14 @@ const MaxMCPServers = 10
 
 // Pin is a tool of an MCP server as an administrator saw and allowed it.
 type Pin struct {
-	URL         string `json:"url"` // of the server
-	Title       string `json:"title"`
-	Description string `json:"description"`
-	Input       JSON   `json:"input_schema"`
-	Output      JSON   `json:"output_schema,omitempty"`
+	URL         string         `json:"url"` // of the server
+	Title       string         `json:"title"`
+	Description string         `json:"description"`
+	Input       aggregate.JSON `json:"input_schema"`
+	Output      aggregate.JSON `json:"output_schema,omitempty"`
 	// Effect is the administrator's word: what a server says of itself proves nothing.
-	Effect Effect `json:"effect"`
-	Hash   string `json:"hash"` // of all that the server said of the tool
+	Effect aggregate.Effect `json:"effect"`
+	Hash   string           `json:"hash"` // of all that the server said of the tool
 }
 
 // Version changes when the tool is another one than was allowed, or elsewhere. It is
@@ -36,7 +39,7 @@ func (p Pin) Version() string {
 	if err != nil { // only schemas that are no JSON; they must not look like any that are
 		return "invalid: " + err.Error()
 	}
-	return HashOf(string(b))
+	return aggregate.HashOf(string(b))
 }
 
 // ServerTool takes the name `<server>.<tool>` apart. It reports false for a tool of Ringi's own.
@@ -48,25 +51,25 @@ const ServerProvider = "mcp:"
 // Provider is the integration that opens a server's door.
 func (s MCPServer) Provider() string { return ServerProvider + s.Name }
 
-var serverForm = form(`^[a-z0-9-]{1,32}$`)
+var serverForm = lazy.Regexp(`^[a-z0-9-]{1,32}$`)
 
 // checkServers returns ErrField for the first server that can't be one.
 func checkServers(list []MCPServer) error {
 	if len(list) > MaxMCPServers {
-		return ErrField{"mcp_servers", fmt.Sprintf("must be at most %d", MaxMCPServers)}
+		return aggregate.ErrField{Field: "mcp_servers", Limit: fmt.Sprintf("must be at most %d", MaxMCPServers)}
 	}
 	seen := map[string]bool{}
 	for i, s := range list {
 		field := func(name string) string { return fmt.Sprintf("mcp_servers[%d].%s", i, name) }
 		if !serverForm().MatchString(s.Name) {
-			return ErrField{field("name"), "must be 1 to 32 of a-z, 0-9 and -"}
+			return aggregate.ErrField{Field: field("name"), Limit: "must be 1 to 32 of a-z, 0-9 and -"}
 		}
 		if seen[s.Name] {
-			return ErrField{field("name"), "is taken"}
+			return aggregate.ErrField{Field: field("name"), Limit: "is taken"}
 		}
 		seen[s.Name] = true
 		if limit := wrongAddress(s.URL); limit != "" {
-			return ErrField{field("url"), limit}
+			return aggregate.ErrField{Field: field("url"), Limit: limit}
 		}
 	}
 	return nil

@@ -1,4 +1,4 @@
-package task
+package aggregate
 
 import (
 	"fmt"
@@ -52,8 +52,8 @@ func (u Usage) Plus(v Usage) Usage {
 // Free reports whether nothing was used that anybody could ask money for, as of a call that was refused.
 func (u Usage) Free() bool { return u.Input+u.Output+u.Cached == 0 && u.Cost == 0 }
 
-// sum is u without what is of use with one generation only.
-func (u Usage) sum() Usage {
+// Sum is u without what is of use with one generation only.
+func (u Usage) Sum() Usage {
 	u.ID, u.Provider, u.Model, u.Prompt, u.RequestID, u.Written = "", "", "", "", "", 0
 	return u
 }

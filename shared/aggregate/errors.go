@@ -1,4 +1,4 @@
-package task
+package aggregate
 
 import (
 	"errors"
@@ -25,13 +25,10 @@ var (
 	ErrUncovered = errors.New("a write with unknown outcome was uncovered")
 	// ErrNotDue: the deadline has not passed.
 	ErrNotDue = errors.New("not due yet")
-	// ErrMaxAttempts: the process was tried MaxAttempts times.
-	ErrMaxAttempts = errors.New("no more attempts")
-	// ErrMaxRetries: one generation was asked for again MaxRetries times.
-	ErrMaxRetries = errors.New("no more retries")
-	// ErrNothingToRetry: neither a failed execution nor a parked generation is there.
-	ErrNothingToRetry = errors.New("nothing to try again")
 )
+
+// Reason is why something ended or stopped, as a code; cards say it in the tenant's language.
+type Reason string
 
 // ErrDecided says that the decision was made already, by whom, and when.
 type ErrDecided struct {
@@ -62,9 +59,3 @@ type ErrField struct {
 }
 
 func (e ErrField) Error() string { return e.Field + " " + e.Limit }
-
-// errMove is a move that the state machines do not allow. The rows may come from
-// two commits, so it is worth another look; when that lasts it is a bug of the caller.
-func errMove[S ~string](what string, from, to S) error {
-	return fmt.Errorf("%s: %s cannot become %s: %w", what, from, to, ErrConflict)
-}

@@ -1,7 +1,8 @@
-package task
+// Package language has the languages that people are spoken to in.
+package language
 
-// Languages are those that cards and sentences are in. The first stands where a locale is none of them.
-var Languages = []string{"ja", "en"}
+// All are those that cards and sentences are in. The first stands where a locale is none of them.
+var All = []string{"ja", "en"}
 
 // Spoken has one T for each of Languages, in their order.
 type Spoken[T any] []T
@@ -12,7 +13,7 @@ func InEach[T any](ja, en T) Spoken[T] { return Spoken[T]{ja, en} }
 
 // In is that of a locale.
 func (s Spoken[T]) In(locale string) T {
-	for i, l := range Languages {
+	for i, l := range All {
 		if l == locale {
 			return s[i]
 		}

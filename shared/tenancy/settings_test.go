@@ -1,10 +1,12 @@
-package task
+package tenancy
 
 import (
 	"errors"
 	"slices"
 	"strings"
 	"testing"
+
+	"ringi/shared/aggregate"
 )
 
 func TestDefaultSettingsAreTheSeeds(t *testing.T) {
@@ -13,7 +15,7 @@ func TestDefaultSettingsAreTheSeeds(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !d.PromptApprovalRequired || !d.ProcessApprovalRequired || d.L4TimeoutSeconds != 360 || !d.AutoApproveTools || !d.AllowSelfApproval ||
-		d.Model != "claude-sonnet-4-6" || d.MaxVersions != 5 || d.ApprovalTimeoutHours != 168 || d.Approvers.Mode != ApproversChannel || d.Locale != "ja" {
+		d.Model != "claude-sonnet-4-6" || d.MaxVersions != 5 || d.ApprovalTimeoutHours != 168 || d.Approvers.Mode != aggregate.ApproversChannel || d.Locale != "ja" {
 		t.Errorf("%+v", d)
 	}
 }
@@ -38,7 +40,7 @@ func TestSettingsOutOfBoundsAreRefusedByField(t *testing.T) {
 		{"slug", func(s *Settings, n int) { s.Slug = strings.Repeat("a", n) }, []int{1, 63}, []int{0, 64}},
 		{"slug", func(s *Settings, n int) { s.Slug = []string{"a-1", "0", "-a", "A", "a_b", "a\n", "あ"}[n] }, []int{0, 1}, []int{2, 3, 4, 5, 6}},
 		{"max_cost_usd", func(s *Settings, n int) { s.MaxCostUSD = float64(n) }, []int{0, 1000000}, []int{-1, 1000001}},
-		{"approvers.mode", func(s *Settings, n int) { s.Approvers.Mode = []ApproverMode{"channel", "list", "", "all"}[n] }, []int{0, 1}, []int{2, 3}},
+		{"approvers.mode", func(s *Settings, n int) { s.Approvers.Mode = []aggregate.ApproverMode{"channel", "list", "", "all"}[n] }, []int{0, 1}, []int{2, 3}},
 		{"locale", func(s *Settings, n int) { s.Locale = []string{"ja", "en", "", "fr"}[n] }, []int{0, 1}, []int{2, 3}},
 		{"executor", func(s *Settings, n int) { s.Executor = []string{"steps", "managed", "", "x"}[n] }, []int{0, 1}, []int{2, 3}},
 		{"dm_default", func(s *Settings, n int) { s.DMDefault = []string{"task", "agent", "", "x"}[n] }, []int{0, 1}, []int{2, 3}},
@@ -53,10 +55,39 @@ func TestSettingsOutOfBoundsAreRefusedByField(t *testing.T) {
 		for _, n := range tt.bad {
 			s := DefaultSettings()
 			tt.set(&s, n)
-			var field ErrField
+			var field aggregate.ErrField
 			if err := s.Validate(); !errors.As(err, &field) || field.Field != tt.field || field.Limit == "" {
 				t.Errorf("%s at %d: %v", tt.field, n, err)
 			}
 		}
+	}
+}
+
+func TestSettingsRefuseAModelOfNobody(t *testing.T) {
+	s := DefaultSettings()
+	s.Model = "llama3"
+	var field aggregate.ErrField
+	if err := s.Validate(); !errors.As(err, &field) || field.Field != "model" {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestLimitsOfTasksAreChecked(t *testing.T) {
+	for _, l := range []Limit{{-1, 0}, {0, -1}, {maxLimit + 1, 0}, {0, maxLimit + 1}} {
+		for field, set := range map[string]func(*Settings){
+			"max_open_tasks": func(s *Settings) { s.MaxOpenTasks = l }, "max_tasks_per_hour": func(s *Settings) { s.MaxTasksPerHour = l },
+		} {
+			s := DefaultSettings()
+			set(&s)
+			var wrong aggregate.ErrField
+			if err := s.Validate(); !errors.As(err, &wrong) || wrong.Field[:len(field)] != field {
+				t.Errorf("%s %+v: %v", field, l, err)
+			}
+		}
+	}
+	free := DefaultSettings()
+	free.MaxOpenTasks, free.MaxTasksPerHour = Limit{}, Limit{}
+	if err := free.Validate(); err != nil {
+		t.Error(err)
 	}
 }

@@ -1,4 +1,4 @@
-package task
+package tenancy
 
 import (
 	"errors"
@@ -6,13 +6,15 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"ringi/shared/aggregate"
 )
 
 func TestConstraintsAreTyped(t *testing.T) {
 	const sheet, dm, list = "write_rows_to_google_sheet", "send_slack_dm", "list_employees"
 	for name, test := range map[string]struct {
 		tool  string
-		text  JSON
+		text  aggregate.JSON
 		want  Constraints
 		field string // of ErrField
 		says  string
@@ -43,11 +45,11 @@ func TestConstraintsAreTyped(t *testing.T) {
 		"rows as a text":          {sheet, `{"max_rows":"5"}`, Constraints{}, "constraints.max_rows", "from 1 to"},
 		"half a row":              {sheet, `{"max_rows":1.5}`, Constraints{}, "constraints.max_rows", "from 1 to"},
 		"more rows than anything": {sheet, `{"max_rows":1000001}`, Constraints{}, "constraints.max_rows", "from 1 to"},
-		"201 of them":             {dm, JSON(`{"recipients":["U0SATO"` + strings.Repeat(`,"U0SATO"`, 200) + `]}`), Constraints{}, "constraints.recipients", "1 to 200"},
+		"201 of them":             {dm, aggregate.JSON(`{"recipients":["U0SATO"` + strings.Repeat(`,"U0SATO"`, 200) + `]}`), Constraints{}, "constraints.recipients", "1 to 200"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := ToolPermission{ToolName: test.tool, Constraints: test.text}.Bounds()
-			var bad ErrField
+			var bad aggregate.ErrField
 			if test.field != "" && (!errors.As(err, &bad) || bad.Field != test.field || !strings.Contains(bad.Limit, test.says)) {
 				t.Errorf("%v, want ErrField of %s that says %q", err, test.field, test.says)
 			}

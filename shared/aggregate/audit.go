@@ -1,0 +1,20 @@
+package aggregate
+
+import "time"
+
+// Action is what an audit entry records.
+type Action string
+
+// AuditEntry is one line of the audit log. It is written with the change that it records, and never again.
+type AuditEntry struct {
+	ID           string    `json:"id"` // given by the store at commit
+	TenantID     string    `json:"tenant_id"`
+	Timestamp    time.Time `json:"timestamp"`
+	ActorType    ActorType `json:"actor_type"`
+	ActorID      string    `json:"actor_id"`
+	Action       Action    `json:"action"`
+	ResourceType string    `json:"resource_type"`
+	ResourceID   string    `json:"resource_id"`
+	TaskID       string    `json:"task_id,omitempty"`
+	Details      JSON      `json:"details"`
+}

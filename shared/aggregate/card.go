@@ -1,0 +1,49 @@
+package aggregate
+
+import (
+	"strings"
+	"time"
+)
+
+// CardState is where a card's message stands.
+type CardState string
+
+const (
+	CardNone        CardState = "none"
+	CardPosting     CardState = "posting"
+	CardPosted      CardState = "posted"
+	CardUnreachable CardState = "unreachable"
+)
+
+// Card is a Slack message that shows one row. A Change creates the row; the card
+// updater alone writes it afterwards, and those writes carry no state of the task.
+type Card struct {
+	Meta
+	ID        string     `json:"id"`
+	TaskID    string     `json:"task_id"`
+	CardType  CardType   `json:"card_type"`
+	Subject   string     `json:"subject"` // key of the row it shows; TASK and EXECUTION for the newest
+	Channel   string     `json:"channel"`
+	MessageTS string     `json:"message_ts,omitempty"`
+	State     CardState  `json:"state"`
+	Hash      string     `json:"hash,omitempty"` // of what it shows; empty while a call is out
+	ClaimedBy string     `json:"claimed_by,omitempty"`
+	ClaimedAt *time.Time `json:"claimed_at,omitempty"`
+	TriedRev  int        `json:"tried_rev,omitempty"` // the rev at which Slack refused for good
+	TriedAt   *time.Time `json:"tried_at,omitempty"`  // when it did so last
+	Refusal   string     `json:"refusal,omitempty"`   // Slack's error code
+	CreatedAt time.Time  `json:"created_at"`
+}
+
+// Key of a card follows its subject: CARD#task, CARD#prompt#0001, CARD#execution.
+func (c *Card) Key() string {
+	key := "CARD#" + string(c.CardType)
+	if _, rest, versioned := strings.Cut(c.Subject, "#"); versioned {
+		key += "#" + rest
+	}
+	return key
+}
+func (c Card) At(rev int) Row { c.Rev = rev; return &c }
+
+// CardType is what a card shows.
+type CardType string

@@ -1,0 +1,21 @@
+package aggregate
+
+import (
+	"fmt"
+	"time"
+)
+
+// Count is a counter of a tenant's quotas and how a Change moves it.
+type Count struct {
+	Key    string // <user>#<hour>, OPEN#<user> or ASKED#<user>#<gate>
+	By     int    // 1 or -1
+	Most   int    // it must not come to more; 0: whatever it comes to
+	Reason Reason // why there is no place, when it would
+	Until  time.Time
+	Keep   time.Time // zero: for ever
+}
+
+// ErrFull says that there is no place for the task, why, and when there may be one.
+type ErrFull struct{ Count }
+
+func (e ErrFull) Error() string { return fmt.Sprintf("%s: at most %d", e.Reason, e.Most) }

@@ -1,0 +1,46 @@
+package aggregate
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+)
+
+// JSON is a JSON value kept as text, so that rows stay readable in the console.
+type JSON string
+
+// MarshalJSON returns the value itself.
+func (j JSON) MarshalJSON() ([]byte, error) {
+	if j == "" {
+		return []byte("null"), nil
+	}
+	return []byte(j), nil
+}
+
+// UnmarshalJSON keeps the value's text.
+func (j *JSON) UnmarshalJSON(b []byte) error {
+	*j = JSON(b)
+	return nil
+}
+
+// Blob is a value that may be too large for a row: then JSON is empty and S3Key
+// says where it is, and Preview shows its beginning.
+type Blob struct {
+	JSON    JSON   `json:"json,omitempty"`
+	Bytes   int    `json:"bytes"`
+	S3Key   string `json:"s3_key,omitempty"`
+	Preview string `json:"preview,omitempty"`
+}
+
+// HashOf is the hexadecimal SHA-256 of a text.
+func HashOf(s string) string {
+	sum := sha256.Sum256([]byte(s))
+	return hex.EncodeToString(sum[:])
+}
+
+// Effect says whether calling a tool again could do something twice.
+type Effect string
+
+const (
+	Read  Effect = "read"
+	Write Effect = "write"
+)

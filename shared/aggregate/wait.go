@@ -1,0 +1,14 @@
+package aggregate
+
+import "time"
+
+// Wait is a run that waits at a gate, with the task token that wakes it.
+type Wait struct {
+	Gate    string    `json:"gate"` // key of the prompt, process or gate row
+	Token   string    `json:"task_token"`
+	Run     int       `json:"run"`
+	Entered time.Time `json:"entered"`
+	Retry   int       `json:"retry"`
+}
+
+func (w Wait) Key() string { return "WAIT#" + w.Gate }
