@@ -10,7 +10,8 @@ import (
 // ranks are the packages of shared, from the ground up. A package imports only what stands in
 // ranks below its own, so no import runs back. A new package gets its place here.
 var ranks = [][]string{
-	{"aggregate", "language", "lazy", "legible", "mask", "metric", "outbound", "schema", "secret", "sleep"},
+	{"lazy", "sleep"},
+	{"aggregate", "language", "legible", "mask", "metric", "outbound", "schema", "secret"},
 	{"modelname"},
 	{"tenancy"},
 	{"task"},

@@ -156,17 +156,10 @@ func (j *job) record(ctx context.Context, a *task.Aggregate, key string, claim t
 
 // watch ends a call when its task is over.
 func (j *job) watch(ctx context.Context, ref aggregate.Ref, stop context.CancelFunc) {
-	tick := time.NewTicker(pollEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
+	for sleep.For(ctx, pollEvery) == nil {
+		if head, err := j.Store.Head(ctx, ref); err == nil && head.Ended != nil {
+			stop()
 			return
-		case <-tick.C:
-			if head, err := j.Store.Head(ctx, ref); err == nil && head.Ended != nil {
-				stop()
-				return
-			}
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/stack"
+	"ringi/shared/sleep"
 )
 
 const (
@@ -134,14 +135,7 @@ func (d *desk) opened(ctx context.Context) (time.Time, error) {
 }
 
 func until(ctx context.Context, at time.Time) error {
-	t := time.NewTimer(time.Until(at))
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return sleep.For(ctx, time.Until(at))
 }
 
 func (m *Measured) paceRows(t *table) {

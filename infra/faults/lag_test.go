@@ -22,6 +22,7 @@ import (
 
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/aggregate"
+	"ringi/shared/sleep"
 	"ringi/shared/store"
 	"ringi/shared/task"
 )
@@ -146,11 +147,8 @@ func (b *bench) follow(ctx context.Context, l *lag, next *string) error {
 			}
 			waiting = waiting[1:]
 		}
-		tick := time.NewTimer(50 * time.Millisecond)
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return ctx.Err()
+		if err := sleep.For(ctx, 50*time.Millisecond); err != nil {
+			return err
 		}
 	}
 }

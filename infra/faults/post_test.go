@@ -11,6 +11,7 @@ import (
 
 	"ringi/infra/local/lambda"
 	"ringi/infra/local/mapping"
+	"ringi/shared/sleep"
 )
 
 // post delivers what streams, queues and schedules bring; when it is unruly, twice,
@@ -50,14 +51,8 @@ func (p *post) Invoke(ctx context.Context, function string, payload []byte) (lam
 		return lambda.Result{Payload: []byte(`{"batchItemFailures":[]}`)}, nil
 	}
 	twice, late, mixed := p.mood(payload)
-	if late > 0 {
-		t := time.NewTimer(late)
-		defer t.Stop()
-		select {
-		case <-t.C:
-		case <-ctx.Done():
-			return lambda.Result{}, ctx.Err()
-		}
+	if err := sleep.For(ctx, late); err != nil {
+		return lambda.Result{}, err
 	}
 	if twice {
 		var copies sync.WaitGroup

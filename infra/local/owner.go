@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"ringi/shared/sleep"
 )
 
 // errOwner says that the `go run` that started this program has been killed.
@@ -21,14 +23,7 @@ func withGoRun(ctx context.Context) (context.Context, context.CancelFunc) {
 	owner := os.Getppid()
 	if nameOf(owner) == "go" {
 		go func() {
-			t := time.NewTicker(200 * time.Millisecond)
-			defer t.Stop()
-			for {
-				select {
-				case <-ctx.Done():
-					return
-				case <-t.C:
-				}
+			for sleep.For(ctx, 200*time.Millisecond) == nil {
 				if os.Getppid() != owner {
 					cancel(errOwner)
 					return

@@ -27,6 +27,8 @@ import (
 	"syscall"
 	"time"
 
+	"ringi/shared/sleep"
+
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/config"
 )
@@ -92,18 +94,14 @@ func (p program) say(format string, args ...any) { fmt.Fprintf(p.out, format+"\n
 func (p program) until(ctx context.Context, what string, holds func() (bool, error)) error {
 	ctx, cancel := context.WithTimeout(ctx, p.patience)
 	defer cancel()
-	tick := time.NewTicker(time.Second)
-	defer tick.Stop()
 	for {
 		ok, err := holds()
 		if ok {
 			p.say("ok  %s", what)
 			return nil
 		}
-		select {
-		case <-ctx.Done():
+		if sleep.For(ctx, time.Second) != nil {
 			return errors.Join(fmt.Errorf("not within %s: %s", p.patience, what), err)
-		case <-tick.C:
 		}
 	}
 }

@@ -23,6 +23,7 @@ import (
 
 	"ringi/infra/local/process"
 	"ringi/infra/local/sandbox"
+	"ringi/shared/sleep"
 )
 
 // startWithin is how long an app may take to listen.
@@ -96,8 +97,7 @@ func (p *place) eventually(what string, claim func() bool) {
 		if time.Now().After(deadline) {
 			p.t.Fatalf("never happened: %s\nattempts: %+v\nthe app says: %s", what, p.Attempts(), p.stderr)
 		}
-		tick := time.NewTimer(10 * time.Millisecond)
-		<-tick.C
+		_ = sleep.For(p.t.Context(), 10*time.Millisecond)
 	}
 }
 

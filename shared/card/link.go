@@ -1,20 +1,16 @@
 package card
 
 import (
-	"regexp"
-	"sync"
-
 	"github.com/slack-go/slack"
 
+	"ringi/shared/lazy"
 	"ringi/shared/task"
 )
 
 // maxLinks is how many results a card links to.
 const maxLinks = 5
 
-var addressForm = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^https://[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+(?:/[A-Za-z0-9._~!$'()*+,;=:@%/?&#-]*)?$`)
-})
+var addressForm = lazy.Regexp(`^https://[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+(?:/[A-Za-z0-9._~!$'()*+,;=:@%/?&#-]*)?$`)
 
 // links are the addresses that completed steps returned as their url. Nothing else on a
 // card is a link: an address in a text stays text. Each is its own label.

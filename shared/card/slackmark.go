@@ -2,15 +2,14 @@ package card
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
-	"sync"
 	"time"
 
+	"ringi/shared/lazy"
 	"ringi/shared/task"
 )
 
-var idForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`) })
+var idForm = lazy.Regexp(`^[A-Za-z0-9_-]{1,64}$`)
 
 // mention names a person so that Slack shows their name; empty is the system.
 func (w *words) mention(user string) string {
@@ -23,7 +22,7 @@ func (w *words) mention(user string) string {
 	return or(inline(user, maxTool), w.System)
 }
 
-var writtenMention = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`&lt;@([UW][A-Z0-9]{2,40})&gt;`) })
+var writtenMention = lazy.Regexp(`&lt;@([UW][A-Z0-9]{2,40})&gt;`)
 
 // people draws the mentions of people in an escaped text as names with their ids: who is
 // meant is what others are asked about, and an id alone says it to nobody. Those beyond

@@ -3,9 +3,9 @@ package card
 import (
 	"errors"
 	"fmt"
-	"regexp"
-	"sync"
 	"unicode/utf8"
+
+	"ringi/shared/lazy"
 
 	"github.com/slack-go/slack"
 )
@@ -38,7 +38,7 @@ const (
 	limitViewBytes    = 250_000
 )
 
-var colourForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^#[0-9a-f]{6}$`) })
+var colourForm = lazy.Regexp(`^#[0-9a-f]{6}$`)
 
 // Validate returns what Slack would refuse in a message, and what breaks our own
 // rules: exactly one attachment with a colour (none in a plain reply), and at most 16 blocks of the six

@@ -2,11 +2,11 @@ package legible
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
-	"sync"
 	"unicode"
 	"unicode/utf8"
+
+	"ringi/shared/lazy"
 )
 
 const (
@@ -64,7 +64,7 @@ func Spelled(s string) string {
 }
 
 // lineEnds are line ends in a row.
-var lineEnds = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\n+`) })
+var lineEnds = lazy.Regexp(`\n+`)
 
 // OneLine is Spelled in one line: a line end stands as ⏎, and more than three in a row are counted.
 func OneLine(s string) string {

@@ -2,10 +2,10 @@ package legible
 
 import (
 	"encoding/json"
-	"regexp"
 	"strings"
-	"sync"
 	"unicode/utf8"
+
+	"ringi/shared/lazy"
 )
 
 // Visible is a text as people see it: without what shows nothing or reorders its
@@ -83,7 +83,7 @@ func fewBlanks(s string) string {
 	return b.String()
 }
 
-var literal = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"(?:[^"\\]|\\.)*"`) })
+var literal = lazy.Regexp(`"(?:[^"\\]|\\.)*"`)
 
 // JSON is valid JSON with each of its texts, names of members too, as people see it.
 func JSON(text []byte) []byte {

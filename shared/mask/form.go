@@ -3,9 +3,10 @@ package mask
 import (
 	"regexp"
 	"strings"
-	"sync"
 	"time"
 	"unicode/utf8"
+
+	"ringi/shared/lazy"
 )
 
 const (
@@ -18,10 +19,10 @@ const (
 )
 
 var (
-	mailForm = form(`[A-Za-z0-9._%+'/-]+[@＠](?:[A-Za-z0-9-]+\.)+[A-Za-z]{2,24}`)
+	mailForm = lazy.Regexp(`[A-Za-z0-9._%+'/-]+[@＠](?:[A-Za-z0-9-]+\.)+[A-Za-z]{2,24}`)
 	// numberForm: twelve digits, in one or in groups of four.
-	numberForm = form(d + `{4}` + sep + `?` + d + `{4}` + sep + `?` + d + `{4}`)
-	phoneForm  = form(strings.Join([]string{
+	numberForm = lazy.Regexp(d + `{4}` + sep + `?` + d + `{4}` + sep + `?` + d + `{4}`)
+	phoneForm  = lazy.Regexp(strings.Join([]string{
 		`[+＋]` + d + `{1,3}` + sep + `?(?:` + open + d + `{1,4}` + shut + ` ?)?` + d + `{1,4}(?:` + sep + d + `{2,4}){2,4}`, // international, in groups
 		`[+＋][8８][1１]` + d + `{9,10}`,
 		open + `[0０]` + d + `{1,4}` + shut + ` ?` + d + `{1,4}` + hyphen + d + `{3,4}`, // (03)1234-5678
@@ -31,13 +32,8 @@ var (
 		`[0０][1-9１-９]` + d + `{8,9}`,                                                   // 0312345678
 	}, `|`))
 	// counted follows an amount: money, times, things.
-	counted = form(`^[ 　]?(?:円|万|億|ドル|ユーロ|元|秒|ミリ秒|分|時間|件|個|回|行|人|名|点|バイト|(?i:yen|jpy|usd|eur|ms|sec|bytes?|rows?|%))`)
+	counted = lazy.Regexp(`^[ 　]?(?:円|万|億|ドル|ユーロ|元|秒|ミリ秒|分|時間|件|個|回|行|人|名|点|バイト|(?i:yen|jpy|usd|eur|ms|sec|bytes?|rows?|%))`)
 )
-
-// form is compiled when it is first asked for: a start does without.
-func form(text string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
-}
 
 func isDigit(r rune) bool { return r >= '0' && r <= '9' || r >= '０' && r <= '９' }
 

@@ -3,6 +3,8 @@ package mask
 import (
 	"context"
 	"log/slog"
+
+	"ringi/shared/lazy"
 )
 
 // Handler hides the personal data in everything that is logged as a text or an error,
@@ -40,7 +42,7 @@ func each(attrs []slog.Attr) []slog.Attr {
 
 // quoted finds what the standard library's errors quote of the text that they could not
 // read: a vendor's number, which can be anybody's pay or telephone.
-var quoted = form(`(json: cannot unmarshal number )[^ ]+|((?:strconv\.\w+: parsing|parsing time|invalid number literal, trying to unmarshal) )"(?:[^"\\]|\\.)*"`)
+var quoted = lazy.Regexp(`(json: cannot unmarshal number )[^ ]+|((?:strconv\.\w+: parsing|parsing time|invalid number literal, trying to unmarshal) )"(?:[^"\\]|\\.)*"`)
 
 // logged is a text as logs may hold it.
 func logged(s string) string { return Text(quoted().ReplaceAllString(s, "$1$2…")) }

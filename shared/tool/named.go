@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"ringi/shared/lazy"
 )
 
 // says reports whether a text names a value, whole.
@@ -217,7 +219,7 @@ const (
 func joins(r rune) bool { return !unicode.IsSpace(r) && !strings.ContainsRune(bullets+stops, r) }
 
 // sheetForm is how the address of a Google spreadsheet begins.
-var sheetForm = form(`https://docs\.google\.com/spreadsheets/(u/[0-9]+/)?d/$`)
+var sheetForm = lazy.Regexp(`https://docs\.google\.com/spreadsheets/(u/[0-9]+/)?d/$`)
 
 // opensSheet reports whether a text ends where the id stands in the address of a
 // Google spreadsheet: https://docs.google.com/spreadsheets/d/<id>/edit.

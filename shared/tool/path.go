@@ -3,10 +3,10 @@ package tool
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
-	"sync"
+
+	"ringi/shared/lazy"
 )
 
 // Limits of a reference's text, of a step's arguments and of what they become.
@@ -24,14 +24,9 @@ type Path struct {
 }
 
 var (
-	stepForm = form(`^step-[1-9][0-9]{0,3}$`)
-	keyForm  = form(`^[A-Za-z0-9_-]{1,100}$`)
+	stepForm = lazy.Regexp(`^step-[1-9][0-9]{0,3}$`)
+	keyForm  = lazy.Regexp(`^[A-Za-z0-9_-]{1,100}$`)
 )
-
-// form is compiled when it is first asked for: a start does without.
-func form(text string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
-}
 
 // ParsePath reads a reference. Its grammar is `step-<n>.result` followed by any
 // number of `.<name>` and `.<index>`; names are letters, digits, _ and -.

@@ -2,13 +2,12 @@ package tool
 
 import (
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"unicode/utf8"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/lazy"
 )
 
 // Untold reports whether a write would tell people something that a policy doesn't
@@ -51,7 +50,7 @@ func untold(v any, policy string) bool {
 func spaced(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // listMark is how an item of a list begins.
-var listMark = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:[-*•・●■]|[0-9]+[.)．）])\s*`) })
+var listMark = lazy.Regexp(`^(?:[-*•・●■]|[0-9]+[.)．）])\s*`)
 
 // tells reports whether a text stands in a policy as whole lines, sentences or quotations.
 func tells(policy, text string) bool {

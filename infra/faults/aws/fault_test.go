@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"ringi/infra/local/lambda"
+	"ringi/shared/sleep"
 )
 
 // weather is what AWS does to the functions' calls. It is decided by the seed and
@@ -56,14 +57,8 @@ func (w *weather) Meet(c lambda.Call) lambda.Fate {
 		return lambda.Fate{}
 	}
 	return lambda.Fate{Instead: http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-		if f.delay > 0 {
-			late := time.NewTimer(f.delay)
-			defer late.Stop()
-			select {
-			case <-late.C:
-			case <-r.Context().Done():
-				return
-			}
+		if sleep.For(r.Context(), f.delay) != nil {
+			return
 		}
 		kind := "application/x-amz-json-1.0"
 		if strings.HasPrefix(f.body, "<") {

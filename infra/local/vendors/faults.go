@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"ringi/shared/sleep"
 )
 
 // The tools whose calls arrive here.
@@ -117,11 +119,7 @@ func (f *faults) apply(tool string, w http.ResponseWriter, r *http.Request, do h
 			return
 		}
 		r.Body = io.NopCloser(bytes.NewReader(body))
-		wait := time.NewTimer(hang)
-		defer wait.Stop()
-		select {
-		case <-wait.C:
-		case <-r.Context().Done():
+		if sleep.For(r.Context(), hang) != nil {
 			return
 		}
 	}

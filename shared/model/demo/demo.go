@@ -13,10 +13,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
-	"sync"
+
+	"ringi/shared/lazy"
 )
 
 // Question is one call.
@@ -139,16 +139,11 @@ type trouble struct {
 }
 
 var (
-	failForm = form(`(?i)demo:\s*fail\s+(extract|draft|plan|summarize)`)
-	badForm  = form(`(?i)demo:\s*bad output(\s+twice)?(?:\s+(extract|draft|plan|summarize))?`)
-	costForm = form(`(?i)demo:\s*cost\s+(\d{1,4}(?:\.\d{1,6})?)(?:\s+(extract|draft|plan|summarize)\b)?`)
-	anyForm  = form(`(?i)demo:\s*(fail\s+\w+|human check|cost\s+\d{1,4}(\.\d{1,6})?(\s+(extract|draft|plan|summarize)\b)?|bad output(\s+twice)?(\s+(extract|draft|plan|summarize))?)`)
+	failForm = lazy.Regexp(`(?i)demo:\s*fail\s+(extract|draft|plan|summarize)`)
+	badForm  = lazy.Regexp(`(?i)demo:\s*bad output(\s+twice)?(?:\s+(extract|draft|plan|summarize))?`)
+	costForm = lazy.Regexp(`(?i)demo:\s*cost\s+(\d{1,4}(?:\.\d{1,6})?)(?:\s+(extract|draft|plan|summarize)\b)?`)
+	anyForm  = lazy.Regexp(`(?i)demo:\s*(fail\s+\w+|human check|cost\s+\d{1,4}(\.\d{1,6})?(\s+(extract|draft|plan|summarize)\b)?|bad output(\s+twice)?(\s+(extract|draft|plan|summarize))?)`)
 )
-
-// form is compiled when it is first asked for: a start does without.
-func form(text string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
-}
 
 func troubleIn(message string) trouble {
 	var t trouble

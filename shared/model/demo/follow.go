@@ -1,6 +1,10 @@
 package demo
 
-import "strings"
+import (
+	"strings"
+
+	"ringi/shared/lazy"
+)
 
 // follow keeps to an approved policy of the demo's own, by the very lines it wrote: what
 // people stamped counts, not what the message once said.
@@ -53,8 +57,8 @@ func (r *reading) followMessage(policy string) {
 
 // toldForm finds the words in which a policy says who is told.
 var (
-	toldForm = form(`(?:完了したら、|When done, tell )(?:(?:依頼者|the requester|<@[UW][A-Z0-9]+>|[\w.+-]+@[\w.-]+\w)(?:、|, )?)+`)
-	idForm   = form(`<@([UW][A-Z0-9]+)>|([\w.+-]+@[\w.-]+\w)`)
+	toldForm = lazy.Regexp(`(?:完了したら、|When done, tell )(?:(?:依頼者|the requester|<@[UW][A-Z0-9]+>|[\w.+-]+@[\w.-]+\w)(?:、|, )?)+`)
+	idForm   = lazy.Regexp(`<@([UW][A-Z0-9]+)>|([\w.+-]+@[\w.-]+\w)`)
 )
 
 // line takes in one line of a policy.

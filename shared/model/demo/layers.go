@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"ringi/shared/lazy"
 	"ringi/shared/task"
 )
 
@@ -149,7 +150,7 @@ const maxUnread = 8
 // maxParts keeps a plan within 60 steps: each part takes up to four.
 const maxParts = 12
 
-var helpForm = form(`(?i)^\W*(?:help|usage|hi|hello|hey|what can you do|how do i use (?:this|you|it)|使い方|ヘルプ|何が?でき(?:る|ます)|できること|こんにちは|こんばんは|おはよう|はじめまして)[\p{Hiragana}\p{P}\s!?]*$`)
+var helpForm = lazy.Regexp(`(?i)^\W*(?:help|usage|hi|hello|hey|what can you do|how do i use (?:this|you|it)|使い方|ヘルプ|何が?でき(?:る|ます)|できること|こんにちは|こんばんは|おはよう|はじめまして)[\p{Hiragana}\p{P}\s!?]*$`)
 
 // doubts are the first lines of a policy: what of the request nobody here understood, and
 // what can't be had as it was asked for.

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"ringi/shared/lazy"
 )
 
 // The tools of the local stack's MCP server, which somebody has to allow first.
@@ -57,20 +59,20 @@ type slot struct {
 func clock(minutes int) string { return fmt.Sprintf("%02d:%02d", minutes/60, minutes%60) }
 
 var (
-	inDaysForm      = form(`(?i)(\d{1,2})\s*日後|\bin\s+(\d{1,2})\s+days?\b`)
-	dayWordForm     = form(`(?i)明々後日|しあさって|一昨日|おととい|昨日|きのう|明後日|あさって|明日|あした|あす|本日|今日|きょう|\b(?:the\s+)?day\s+after\s+tomorrow\b|\btomorrow\b|\btoday\b|\byesterday\b`)
-	weekdayForm     = form(`(?i)(今週|来週|再来週)?の?\s*([月火水木金土日])曜日?|\b(?:(this|next)\s+|on\s+)?(mon|tues|wednes|thurs|fri|satur|sun)day\b`)
-	onDayForm       = form(`(?i)(?:(20\d\d)\s*[年/-]\s*)?\b(1[0-2]|0?[1-9])\s*[月/-]\s*([0-3]?\d)日?|\b(` + names + `)\.?\s+([0-3]?\d)(?:st|nd|rd|th)?\b|\b([0-3]?\d)日`)
-	lengthForm      = form(`(?i)(\d{1,2})\s*時間\s*(半)?|(\d{1,3})\s*分間?|\b(?:for\s+)?(\d{1,2}|an|one|two|half\s+an)\s*(?:-\s*)?(?:hours?|hrs?|h)\b|\b(?:for\s+)?(\d{1,3})\s*(?:minutes?|mins?)\b`)
+	inDaysForm      = lazy.Regexp(`(?i)(\d{1,2})\s*日後|\bin\s+(\d{1,2})\s+days?\b`)
+	dayWordForm     = lazy.Regexp(`(?i)明々後日|しあさって|一昨日|おととい|昨日|きのう|明後日|あさって|明日|あした|あす|本日|今日|きょう|\b(?:the\s+)?day\s+after\s+tomorrow\b|\btomorrow\b|\btoday\b|\byesterday\b`)
+	weekdayForm     = lazy.Regexp(`(?i)(今週|来週|再来週)?の?\s*([月火水木金土日])曜日?|\b(?:(this|next)\s+|on\s+)?(mon|tues|wednes|thurs|fri|satur|sun)day\b`)
+	onDayForm       = lazy.Regexp(`(?i)(?:(20\d\d)\s*[年/-]\s*)?\b(1[0-2]|0?[1-9])\s*[月/-]\s*([0-3]?\d)日?|\b(` + names + `)\.?\s+([0-3]?\d)(?:st|nd|rd|th)?\b|\b([0-3]?\d)日`)
+	lengthForm      = lazy.Regexp(`(?i)(\d{1,2})\s*時間\s*(半)?|(\d{1,3})\s*分間?|\b(?:for\s+)?(\d{1,2}|an|one|two|half\s+an)\s*(?:-\s*)?(?:hours?|hrs?|h)\b|\b(?:for\s+)?(\d{1,3})\s*(?:minutes?|mins?)\b`)
 	at              = `(?:(午前|午後|朝|夜)\s*)?\b(\d{1,2})(?:\s*:\s*([0-5]\d)|\s*時\s*(半|[0-5]?\d\s*分)?)?\s*(a\.?m\.?|p\.?m\.?)?`
-	betweenTimeForm = form(`(?i)` + at + until + at + `(?:まで)?(?:の?間)?`)
-	timeForm        = form(`(?i)(?:(午前|午後|朝|夜)\s*)?\b(\d{1,2})(?:\s*:\s*([0-5]\d)|\s*時\s*(半|[0-5]?\d\s*分)?|\s*(am|pm|a\.m\.|p\.m\.))\s*(am|pm)?(?:\b|から|より)?`)
+	betweenTimeForm = lazy.Regexp(`(?i)` + at + until + at + `(?:まで)?(?:の?間)?`)
+	timeForm        = lazy.Regexp(`(?i)(?:(午前|午後|朝|夜)\s*)?\b(\d{1,2})(?:\s*:\s*([0-5]\d)|\s*時\s*(半|[0-5]?\d\s*分)?|\s*(am|pm|a\.m\.|p\.m\.))\s*(am|pm)?(?:\b|から|より)?`)
 	// roomForm is one room's name beside the word for a room that was taken.
-	roomForm = form(`\x1f ?[A-Z]\b|\b[A-Z] ?\x1f`)
+	roomForm = lazy.Regexp(`\x1f ?[A-Z]\b|\b[A-Z] ?\x1f`)
 	// vagueForm is a time too wide for a meeting, severalForm more rooms than one.
-	vagueForm   = form(`(?i)今週|来週|再来週|今月|来月|再来月|来年|午前|午後|朝|昼|夕方|夜|\b(?:this|next)\s+(?:week|month)\b|\b(?:morning|afternoon|evening)\b`)
-	severalForm = form(`(?i)[2-9]\s*(?:つ|部屋|室)|\b(?:two|three|several)\b`)
-	noonForm    = form(`(?i)\bnoon\b|正午`)
+	vagueForm   = lazy.Regexp(`(?i)今週|来週|再来週|今月|来月|再来月|来年|午前|午後|朝|昼|夕方|夜|\b(?:this|next)\s+(?:week|month)\b|\b(?:morning|afternoon|evening)\b`)
+	severalForm = lazy.Regexp(`(?i)[2-9]\s*(?:つ|部屋|室)|\b(?:two|three|several)\b`)
+	noonForm    = lazy.Regexp(`(?i)\bnoon\b|正午`)
 )
 
 // slot takes the day and the time of a meeting out of a text. second is one more day, time
@@ -259,7 +261,7 @@ func (r reading) meetingPolicy() (lines, how []string) {
 }
 
 // slotForm finds the line in which a policy says when a meeting is.
-var slotForm = form(`(?m)^(?:日時|When): (\d{4}-\d\d-\d\d) (\d\d):(\d\d)–(\d\d):(\d\d)`)
+var slotForm = lazy.Regexp(`(?m)^(?:日時|When): (\d{4}-\d\d-\d\d) (\d\d):(\d\d)–(\d\d):(\d\d)`)
 
 // follow takes the meeting's time from an approved policy.
 func (s *slot) follow(policy string, now time.Time) {

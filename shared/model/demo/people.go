@@ -3,35 +3,37 @@ package demo
 import (
 	"slices"
 	"strings"
+
+	"ringi/shared/lazy"
 )
 
 var (
 	// mailForm is an address that is to be told: somebody in Slack is found by it.
-	mailForm = form(`(?i)(?:<mailto:)?([\w.+-]+@[\w-]+(?:\.[\w-]+)+)(?:\|[^>]*>|>)?\s*(?:さん|様)?\s*(?:に|へ|宛(?:て)?に?)|\b(?:to|tell|notify|inform|dm|message|cc)\s+(?:<mailto:)?([\w.+-]+@[\w-]+(?:\.[\w-]+)+)(?:\|[^>]*>|>)?`)
+	mailForm = lazy.Regexp(`(?i)(?:<mailto:)?([\w.+-]+@[\w-]+(?:\.[\w-]+)+)(?:\|[^>]*>|>)?\s*(?:さん|様)?\s*(?:に|へ|宛(?:て)?に?)|\b(?:to|tell|notify|inform|dm|message|cc)\s+(?:<mailto:)?([\w.+-]+@[\w-]+(?:\.[\w-]+)+)(?:\|[^>]*>|>)?`)
 	// toForm is a mention of whoever is to be told.
-	toForm = form(`(?i)(?:<@([UW][A-Z0-9]+)(?:\|[^>]*)?>\s*(?:さん|様|くん|氏)?\s*(?:に|へ|宛(?:て)?に?)|\b(?:to|tell|notify|inform|dm|message|cc)\s+<@([UW][A-Z0-9]+)(?:\|[^>]*)?>)`)
+	toForm = lazy.Regexp(`(?i)(?:<@([UW][A-Z0-9]+)(?:\|[^>]*)?>\s*(?:さん|様|くん|氏)?\s*(?:に|へ|宛(?:て)?に?)|\b(?:to|tell|notify|inform|dm|message|cc)\s+<@([UW][A-Z0-9]+)(?:\|[^>]*)?>)`)
 	// nextToForm is one more of them: <@U1> と <@U2> に, to <@U1> and <@U2>.
-	nextToForm  = form(`(?i)<@([UW][A-Z0-9]+)(?:\|[^>]*)?>\s*(?:さん|様|くん|氏)?\s*(?:と|、|,)\s*\x1f|\x1f\s*(?:and|,)\s*<@([UW][A-Z0-9]+)(?:\|[^>]*)?>`)
-	mentionForm = form(`<[@!#][^>]*>`)
+	nextToForm  = lazy.Regexp(`(?i)<@([UW][A-Z0-9]+)(?:\|[^>]*)?>\s*(?:さん|様|くん|氏)?\s*(?:と|、|,)\s*\x1f|\x1f\s*(?:and|,)\s*<@([UW][A-Z0-9]+)(?:\|[^>]*)?>`)
+	mentionForm = lazy.Regexp(`<[@!#][^>]*>`)
 	// aboutForm is a mention of somebody whose records are meant.
-	aboutForm = form(`(?i)<@([UW][A-Z0-9]+)(?:\|[^>]*)?>\s*(?:さん|様|くん|氏)?\s*(?:の|だけ|のみ|以外|は|が)|\b(?:of|for|about|except)\s+<@([UW][A-Z0-9]+)(?:\|[^>]*)?>|<@([UW][A-Z0-9]+)(?:\|[^>]*)?>['’]s\b`)
+	aboutForm = lazy.Regexp(`(?i)<@([UW][A-Z0-9]+)(?:\|[^>]*)?>\s*(?:さん|様|くん|氏)?\s*(?:の|だけ|のみ|以外|は|が)|\b(?:of|for|about|except)\s+<@([UW][A-Z0-9]+)(?:\|[^>]*)?>|<@([UW][A-Z0-9]+)(?:\|[^>]*)?>['’]s\b`)
 	// groupForm is several people at once who are to be told: nobody here knows who they are.
-	groupForm   = form(`(?i)([\p{Han}\p{Katakana}ー々A-Za-z0-9]*(?:部|課|室|全員|皆|みんな|全社|チーム|メンバー))(?:さん|様)?(?:全員|のみんな|の皆さん)?(?:に|へ)も?\s*(?:(?:Slack|結果|それ)\s*[のをは]?\s*)?(?:(?:DM|メール|メッセージ)\s*[でをも]?\s*)?(?:共有|送|知らせ|お知らせ|連絡|報告|通知|伝え|渡|転送|DM|メール)|\b(?:send|tell|notify|share|post|dm|forward|mail|email|inform)\b(?:[^.!?;\n]*?\b(?:to|with)\b)?\s+(?:the\s+|our\s+|all\s+of\s+)?(everyone|everybody|all\s+(?:employees|staff)|all|[a-z]+\s+(?:department|team))\b`)
-	linkForm    = form(`<https?:[^>]*>`)
-	addressForm = form(`<mailto:[^>]*>|[\w.+-]+@[\w-]+(?:\.[\w-]+)+`)
+	groupForm   = lazy.Regexp(`(?i)([\p{Han}\p{Katakana}ー々A-Za-z0-9]*(?:部|課|室|全員|皆|みんな|全社|チーム|メンバー))(?:さん|様)?(?:全員|のみんな|の皆さん)?(?:に|へ)も?\s*(?:(?:Slack|結果|それ)\s*[のをは]?\s*)?(?:(?:DM|メール|メッセージ)\s*[でをも]?\s*)?(?:共有|送|知らせ|お知らせ|連絡|報告|通知|伝え|渡|転送|DM|メール)|\b(?:send|tell|notify|share|post|dm|forward|mail|email|inform)\b(?:[^.!?;\n]*?\b(?:to|with)\b)?\s+(?:the\s+|our\s+|all\s+of\s+)?(everyone|everybody|all\s+(?:employees|staff)|all|[a-z]+\s+(?:department|team))\b`)
+	linkForm    = lazy.Regexp(`<https?:[^>]*>`)
+	addressForm = lazy.Regexp(`<mailto:[^>]*>|[\w.+-]+@[\w-]+(?:\.[\w-]+)+`)
 	// personForm is somebody named otherwise, of whom only a name is known.
-	personForm = form(`([\p{Han}\p{Katakana}ー々]{1,8}|[A-Za-z]{2,20})\s*(?:さん|様|くん|氏)|\b([A-Z][a-z]{1,19})['’]s\b|\b(?:Mr|Mrs|Ms|Dr)\.?\s+([A-Z][a-z]{1,19})\b`)
-	sendForm   = form(`(?i)(?:結果を?\s*)?(?:(?:Slack\s*の?\s*)?(?:DM|ダイレクトメッセージ|メッセージ)\s*(?:で|を|も)?\s*)?(?:(?:お?知らせ|通知|連絡|送信|報告|共有|転送)(?:して|する|しといて|しておいて|いただけ|願います|お願い)?|送って|送る|伝えて|渡して|DM\s*して)(?:ください|下さい)?|\b(?:send|post|forward|deliver|share)\b(?:\s+(?:it|the\s+results?|them|a|the|this|that|us|me))*|\b(?:dm|direct\s+messages?|message|notify|tell|inform)\b(?:\s+(?:me|us|about|when|once|with|that|it))*`)
+	personForm = lazy.Regexp(`([\p{Han}\p{Katakana}ー々]{1,8}|[A-Za-z]{2,20})\s*(?:さん|様|くん|氏)|\b([A-Z][a-z]{1,19})['’]s\b|\b(?:Mr|Mrs|Ms|Dr)\.?\s+([A-Z][a-z]{1,19})\b`)
+	sendForm   = lazy.Regexp(`(?i)(?:結果を?\s*)?(?:(?:Slack\s*の?\s*)?(?:DM|ダイレクトメッセージ|メッセージ)\s*(?:で|を|も)?\s*)?(?:(?:お?知らせ|通知|連絡|送信|報告|共有|転送)(?:して|する|しといて|しておいて|いただけ|願います|お願い)?|送って|送る|伝えて|渡して|DM\s*して)(?:ください|下さい)?|\b(?:send|post|forward|deliver|share)\b(?:\s+(?:it|the\s+results?|them|a|the|this|that|us|me))*|\b(?:dm|direct\s+messages?|message|notify|tell|inform)\b(?:\s+(?:me|us|about|when|once|with|that|it))*`)
 
-	departmentForm = form(`(?i)([\p{Han}\p{Katakana}ー々A-Za-z0-9]{1,20}?(?:事業部|本部|部門|部署|部|課|室))|\b(?:the\s+)?([A-Za-z&]+)\s+(?:department|dept\.?|division|team)\b|\b(?:department|dept\.?|division)\s+(?:of\s+)?([A-Za-z&]+)\b`)
+	departmentForm = lazy.Regexp(`(?i)([\p{Han}\p{Katakana}ー々A-Za-z0-9]{1,20}?(?:事業部|本部|部門|部署|部|課|室))|\b(?:the\s+)?([A-Za-z&]+)\s+(?:department|dept\.?|division|team)\b|\b(?:department|dept\.?|division)\s+(?:of\s+)?([A-Za-z&]+)\b`)
 	// freeeForm is where records come from, no department.
-	freeeForm = form(`(?i)\bfreee\s*(?:hr|人事労務)?|人事労務`)
+	freeeForm = lazy.Regexp(`(?i)\bfreee\s*(?:hr|人事労務)?|人事労務`)
 	// staffForm is a department by its people: HR staff.
-	staffForm = form(`(?i)\b(hr|sales|engineering|development|dev)\s+(?:staff|people|members|folks)\b`)
+	staffForm = lazy.Regexp(`(?i)\b(hr|sales|engineering|development|dev)\s+(?:staff|people|members|folks)\b`)
 	// groupedForm is how results come anyway: one line for each person.
-	groupedForm = form(`(?i)(?:従業員|社員|個人|人)\s*(?:ごと|毎|別)(?:に|の)?|\b(?:per|by|for\s+each|of\s+each)\s+(?:person|employee)\b`)
+	groupedForm = lazy.Regexp(`(?i)(?:従業員|社員|個人|人)\s*(?:ごと|毎|別)(?:に|の)?|\b(?:per|by|for\s+each|of\s+each)\s+(?:person|employee)\b`)
 	// whileForm is a word that looks like a department's and is none.
-	whileForm = form(`(?i)全部|一部|外部|内部|部分|各部署|全部署|全部門|部署(?:別|ごと|毎)|[部課](?:別|ごと|毎)|会議室|\b(?:my|our|your|each|every|any|which|what|whole|by|per)\s+(?:department|team|division)\b`)
+	whileForm = lazy.Regexp(`(?i)全部|一部|外部|内部|部分|各部署|全部署|全部門|部署(?:別|ごと|毎)|[部課](?:別|ごと|毎)|会議室|\b(?:my|our|your|each|every|any|which|what|whole|by|per)\s+(?:department|team|division)\b`)
 )
 
 // english are the departments of the local stack's company under their English names.

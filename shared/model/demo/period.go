@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"ringi/shared/lazy"
 )
 
 // month counts months from the year 0, so that they can be added and compared.
@@ -46,25 +48,25 @@ const (
 )
 
 var (
-	daysForm = form(`(?i)(?:\b(20\d\d)\s*[年/-]\s*)?\b(1[0-2]|0?[1-9])\s*[月/]\s*([0-3]?\d)日?` + until + `(?:(?:(20\d\d)\s*[年/-]\s*)?(1[0-2]|0?[1-9])\s*[月/]\s*)?([0-3]?\d)(?:日|\b)(?:まで)?(?:の?間)?`)
+	daysForm = lazy.Regexp(`(?i)(?:\b(20\d\d)\s*[年/-]\s*)?\b(1[0-2]|0?[1-9])\s*[月/]\s*([0-3]?\d)日?` + until + `(?:(?:(20\d\d)\s*[年/-]\s*)?(1[0-2]|0?[1-9])\s*[月/]\s*)?([0-3]?\d)(?:日|\b)(?:まで)?(?:の?間)?`)
 	// namedDaysForm is October 1 to 15, October 1 to October 15.
-	namedDaysForm = form(`(?i)\b(` + names + `)\.?\s+([0-3]?\d)(?:st|nd|rd|th)?` + until + `(?:(` + names + `)\.?\s+)?([0-3]?\d)(?:st|nd|rd|th)?\b`)
-	dayForm       = form(`(?i)(?:(20\d\d)\s*[年/-]\s*)?\b(1[0-2]|0?[1-9])\s*(?:月\s*([0-3]?\d)日|/([0-3]?\d)\b)`)
-	namedDayForm  = form(`(?i)\b(` + names + `)\.?\s+([0-3]?\d)(?:st|nd|rd|th)?\b`)
-	weekForm      = form(`(?i)今週|先週|前週|昨日|本日|今日|一昨日|\b(?:this|last|previous)\s+week\b|\byesterday\b|\btoday\b`)
-	fiscalForm    = form(`(?i)(今|本|当|昨|前|去|来|20\d\d)\s*年度|\b(this|last|previous|next|current)\s+(?:fiscal|financial)\s+year\b|\bfy\s*(20\d\d)\b`)
-	yearForm      = form(`(?i)(一昨年|今年|本年|昨年|去年|前年)|\b(this|last|previous)\s+year(?:'s)?|(20\d\d)年(?:の?(?:1年間|一年間)|分|中)`)
-	quarterForm   = form(`(?i)(今|当|前|先|来)\s*四半期|\b(this|current|last|previous|next)\s+quarter(?:'s)?|(?:(20\d\d)\s*年?度?の?\s*)?(?:第\s*([1-4])\s*四半期|\bq([1-4])\b)(?:\s*(?:of\s+)?(?:fy\s*)?(20\d\d))?`)
-	lastFewForm   = form(`(?i)(?:直近|過去|ここ)\s*(?:の\s*)?(\d{1,2})\s*(?:か|ヶ|カ|ケ|ヵ)月間?|\b(?:last|past|previous)\s+(\d{1,2}|two|three|six|twelve)\s+months\b`)
-	monthForm     = form(`(?i)(先々月|再来月|先月|前月|今月|当月|来月|翌月|\b(?:this|current|last|previous|next)\s+month(?:'s)?|\bmonth before last\b)|(\d{1,2})\s*(?:か|ヶ|カ|ケ|ヵ)月前|(?:\b(20\d\d)\s*[年/-]\s*|\b)(1[0-2]|0?[1-9])\s*月(?:分|度)?|\b(20\d\d)[/-](1[0-2]|0?[1-9])\b|\b(` + names + `)\b\.?(?:,?\s+(20\d\d)\b)?(?:'s)?`)
-	betweenForm   = form(`(?i)^` + until + `$`)
-	andForm       = form(`(?i)^\s*(?:and|&)\s*$`)
-	bothForm      = form(`(?i)\bbetween\s+$`)
-	upToForm      = form(`(?i)\b(?:until|till|through|thru|to|by|before)\s+(?:the\s+end\s+of\s+)?$`)
-	endForm       = form(`^\s*末?\s*(?:まで|以前)`)
-	sinceForm     = form(`^\s*(?:から|以降|以来)`)
-	fromForm      = form(`(?i)\b(?:from|since)\s+$`)
-	mayForm       = form(`(?i)\b(?:in|for|of|to|from|through|until|last|and|,)\s+$|^\s*$`)
+	namedDaysForm = lazy.Regexp(`(?i)\b(` + names + `)\.?\s+([0-3]?\d)(?:st|nd|rd|th)?` + until + `(?:(` + names + `)\.?\s+)?([0-3]?\d)(?:st|nd|rd|th)?\b`)
+	dayForm       = lazy.Regexp(`(?i)(?:(20\d\d)\s*[年/-]\s*)?\b(1[0-2]|0?[1-9])\s*(?:月\s*([0-3]?\d)日|/([0-3]?\d)\b)`)
+	namedDayForm  = lazy.Regexp(`(?i)\b(` + names + `)\.?\s+([0-3]?\d)(?:st|nd|rd|th)?\b`)
+	weekForm      = lazy.Regexp(`(?i)今週|先週|前週|昨日|本日|今日|一昨日|\b(?:this|last|previous)\s+week\b|\byesterday\b|\btoday\b`)
+	fiscalForm    = lazy.Regexp(`(?i)(今|本|当|昨|前|去|来|20\d\d)\s*年度|\b(this|last|previous|next|current)\s+(?:fiscal|financial)\s+year\b|\bfy\s*(20\d\d)\b`)
+	yearForm      = lazy.Regexp(`(?i)(一昨年|今年|本年|昨年|去年|前年)|\b(this|last|previous)\s+year(?:'s)?|(20\d\d)年(?:の?(?:1年間|一年間)|分|中)`)
+	quarterForm   = lazy.Regexp(`(?i)(今|当|前|先|来)\s*四半期|\b(this|current|last|previous|next)\s+quarter(?:'s)?|(?:(20\d\d)\s*年?度?の?\s*)?(?:第\s*([1-4])\s*四半期|\bq([1-4])\b)(?:\s*(?:of\s+)?(?:fy\s*)?(20\d\d))?`)
+	lastFewForm   = lazy.Regexp(`(?i)(?:直近|過去|ここ)\s*(?:の\s*)?(\d{1,2})\s*(?:か|ヶ|カ|ケ|ヵ)月間?|\b(?:last|past|previous)\s+(\d{1,2}|two|three|six|twelve)\s+months\b`)
+	monthForm     = lazy.Regexp(`(?i)(先々月|再来月|先月|前月|今月|当月|来月|翌月|\b(?:this|current|last|previous|next)\s+month(?:'s)?|\bmonth before last\b)|(\d{1,2})\s*(?:か|ヶ|カ|ケ|ヵ)月前|(?:\b(20\d\d)\s*[年/-]\s*|\b)(1[0-2]|0?[1-9])\s*月(?:分|度)?|\b(20\d\d)[/-](1[0-2]|0?[1-9])\b|\b(` + names + `)\b\.?(?:,?\s+(20\d\d)\b)?(?:'s)?`)
+	betweenForm   = lazy.Regexp(`(?i)^` + until + `$`)
+	andForm       = lazy.Regexp(`(?i)^\s*(?:and|&)\s*$`)
+	bothForm      = lazy.Regexp(`(?i)\bbetween\s+$`)
+	upToForm      = lazy.Regexp(`(?i)\b(?:until|till|through|thru|to|by|before)\s+(?:the\s+end\s+of\s+)?$`)
+	endForm       = lazy.Regexp(`^\s*末?\s*(?:まで|以前)`)
+	sinceForm     = lazy.Regexp(`^\s*(?:から|以降|以来)`)
+	fromForm      = lazy.Regexp(`(?i)\b(?:from|since)\s+$`)
+	mayForm       = lazy.Regexp(`(?i)\b(?:in|for|of|to|from|through|until|last|and|,)\s+$|^\s*$`)
 )
 
 // when takes what a text says of months out of it.
@@ -89,12 +91,12 @@ func (s *scanner) when(now time.Time) period {
 }
 
 var (
-	yearOfForm   = form(`(一昨年|今年|本年|昨年|去年|前年|来年)(度)?\s*の?\s*(?:(1[0-2]|0?[1-9])\s*月|(第\s*[1-4]\s*四半期))`)
-	fiscalOfForm = form(`(今|本|当|昨|前|去|来)\s*年度\s*の?\s*(?:(1[0-2]|0?[1-9])\s*月|(第\s*[1-4]\s*四半期))`)
-	eraForm      = form(`令和\s*(\d{1,2}|元)\s*年`)
-	shortForm    = form(`(^|[^月/\d-])(1[0-2]|0?[1-9])(\s*(?:〜|~|～|-|–|—|から)\s*(?:1[0-2]|0?[1-9])\s*月)`)
-	ofYearForm   = form(`(?i)\b(` + names + `|q[1-4])\.?,?\s+(?:of\s+)?(this|last|next)\s+year\b`)
-	yearsForm    = form(`(?i)\b(this|last|next)\s+year['’]?s?\s+(` + names + `|q[1-4])\b`)
+	yearOfForm   = lazy.Regexp(`(一昨年|今年|本年|昨年|去年|前年|来年)(度)?\s*の?\s*(?:(1[0-2]|0?[1-9])\s*月|(第\s*[1-4]\s*四半期))`)
+	fiscalOfForm = lazy.Regexp(`(今|本|当|昨|前|去|来)\s*年度\s*の?\s*(?:(1[0-2]|0?[1-9])\s*月|(第\s*[1-4]\s*四半期))`)
+	eraForm      = lazy.Regexp(`令和\s*(\d{1,2}|元)\s*年`)
+	shortForm    = lazy.Regexp(`(^|[^月/\d-])(1[0-2]|0?[1-9])(\s*(?:〜|~|～|-|–|—|から)\s*(?:1[0-2]|0?[1-9])\s*月)`)
+	ofYearForm   = lazy.Regexp(`(?i)\b(` + names + `|q[1-4])\.?,?\s+(?:of\s+)?(this|last|next)\s+year\b`)
+	yearsForm    = lazy.Regexp(`(?i)\b(this|last|next)\s+year['’]?s?\s+(` + names + `|q[1-4])\b`)
 )
 
 // yearWords puts a year in figures in the place of a word that says which year's month or quarter is meant.

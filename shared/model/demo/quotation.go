@@ -1,6 +1,10 @@
 package demo
 
-import "strings"
+import (
+	"strings"
+
+	"ringi/shared/lazy"
+)
 
 // In a text that is read, a rune of its own stands for each quotation.
 const firstQuotation, maxQuotations = '\ue000', 100
@@ -51,9 +55,9 @@ func closed(runes []rune, begin, end rune) int {
 }
 
 var (
-	quoteForm = form(`[\x{e000}-\x{e063}]`)
+	quoteForm = lazy.Regexp(`[\x{e000}-\x{e063}]`)
 	// tabForm is a quotation that is a tab's name.
-	tabForm = form(`(?i)(?:シート|タブ|tab|sheet)\s*([\x{e000}-\x{e063}])|([\x{e000}-\x{e063}])\s*(?:という)?(?:の)?(?:シート|タブ|tab|sheet)(?:(?:に|へ)(?:書い|書き込ん|出し|まとめ|保存し|入れ)?(?:て|で)?)?`)
+	tabForm = lazy.Regexp(`(?i)(?:シート|タブ|tab|sheet)\s*([\x{e000}-\x{e063}])|([\x{e000}-\x{e063}])\s*(?:という)?(?:の)?(?:シート|タブ|tab|sheet)(?:(?:に|へ)(?:書い|書き込ん|出し|まとめ|保存し|入れ)?(?:て|で)?)?`)
 )
 
 // maxTab is the most of a tab's name, in characters.

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"ringi/shared/lazy"
 )
 
 // topic is what a message is about.
@@ -172,25 +174,25 @@ const none = `(?:\s*(?:だけ|のみ)?\s*(?:は|を|も|に|へ|には|での|�
 const denied = `\b(?:no|without|skip|omit|drop|remove|leave\s+out|don't|dont|do\s+not|not|never|nothing|except|exclude)\s+(?:(?:sending|send|writing|write|to|in|into|on|any|a|an|the|me|us|that|it|anything|put|need|want|slack|google|post|final|completion|at|end|of|for|notify|step)\s+){0,6}`
 
 var (
-	noNoticeForm = form(`(?i)` + notice + none + `|` + denied + `(?:dms?|direct\s+messages?|messages?|notifications?|notices?|notifying|notify|inform|tell)\b(?:\s+(?:me|us|at\s+the\s+end|is\s+needed|needed|please))*|\b(?:dms?|direct\s+messages?|notifications?|notices?)\s+(?:is|are)\s+not\s+(?:needed|necessary|required)`)
-	noSheetForm  = form(`(?i)` + writing + none + `|` + denied + `(?:google\s+)?(?:sheets?|spreadsheets?|writing|written|write)\b(?:\s+(?:anything|is\s+needed|please))*|\b(?:sheet|spreadsheet)\s+is\s+not\s+(?:needed|necessary|required)|読む?だけ|閲覧のみ|\bread[\s-]?only\b`)
+	noNoticeForm = lazy.Regexp(`(?i)` + notice + none + `|` + denied + `(?:dms?|direct\s+messages?|messages?|notifications?|notices?|notifying|notify|inform|tell)\b(?:\s+(?:me|us|at\s+the\s+end|is\s+needed|needed|please))*|\b(?:dms?|direct\s+messages?|notifications?|notices?)\s+(?:is|are)\s+not\s+(?:needed|necessary|required)`)
+	noSheetForm  = lazy.Regexp(`(?i)` + writing + none + `|` + denied + `(?:google\s+)?(?:sheets?|spreadsheets?|writing|written|write)\b(?:\s+(?:anything|is\s+needed|please))*|\b(?:sheet|spreadsheet)\s+is\s+not\s+(?:needed|necessary|required)|読む?だけ|閲覧のみ|\bread[\s-]?only\b`)
 	// neitherForm leaves out both of two that share the word that denies them.
-	neitherForm   = form(`(?i)(?:` + notice + joint + writing + `|` + writing + joint + notice + `)` + none + `|` + denied + `(?:dms?|messages?|notifications?)\s+(?:or|and|nor)\s+(?:a\s+)?(?:sheets?|spreadsheets?)\b|` + denied + `(?:sheets?|spreadsheets?)\s+(?:or|and|nor)\s+(?:a\s+)?(?:dms?|messages?|notifications?)\b`)
-	onlyDMForm    = form(`(?i)` + notice + `\s*(?:だけ|のみ)(?:で|に|を)?|\b(?:only|just)\s+(?:(?:a|the|send|by|as|me|in|via)\s+){0,4}(?:dm|direct\s+message|message|notification|notice)\b|\b(?:dm|direct\s+message|notification)\s+only\b`)
-	onlySheetForm = form(`(?i)` + writing + `\s*(?:だけ|のみ)(?:で|に|を)?|\b(?:(?:write|put|save)\s+)?(?:only|just)\s+(?:(?:a|the|write|to|in|into|put|it)\s+){0,4}(?:sheet|spreadsheet)\b|\b(?:sheet|spreadsheet)\s+only\b`)
-	sheetForm     = form(`(?i)(?:結果を?\s*)?(?:Google\s*)?(?:スプレッドシート|スプシ|シート|表)(?:に|へ)(?:も|は)?\s*(?:まとめ|書き込ん|書き込み|書い|出力し?|記入し?|転記し?|保存し?|入れ)?(?:て|で)?|\b(?:write|put|save|export|enter|record|store)?\s*(?:it|them|the\s+results?|everything)?\s*(?:in|into|to|on)\s+(?:a|the|our|google)?\s*(?:google\s+)?(?:sheets?|spreadsheets?)\b`)
-	validateForm  = form(`(?i)(?:データの?)?検証(?:を|も)?(?:追加|加え|入れ|行っ|し)?(?:して|て|する)?|(?:\b(?:add|include|with|and|do|run)\s+)?(?:a\s+|data\s+|the\s+)*\b(?:validation|validate|validating|verification|verify)\b(?:\s+(?:of\s+)?(?:the\s+)?(?:data|step|first))*`)
-	checkForm     = form(`(?i)(?:(?:書き込み|送信|実行|書く|送る|それぞれ|各ステップ)?の?(?:直?前|まえ)に)?\s*(?:人|担当者|人間|上長|私|誰か)(?:の目|の手)?(?:が|で|に|も|による)\s*(?:目視で?)?\s*(?:内容を?)?(?:確認|チェック|目視)(?:を?(?:する|して|し|させて|入れて|したい|すること)|(?:する)?こと)?|(?:書き込み|送信|実行|書く|送る)の?(?:直?前|まえ)に\s*(?:確認|チェック)(?:を?(?:して|する|入れて))?|\b(?:add\s+a\s+|with\s+a\s+|a\s+)?(?:human|manual|person(?:al)?)\s+(?:check|review|confirmation|approval)\b|\blet\s+(?:a\s+person|somebody|someone|me)\s+(?:check|confirm|review)\b(?:\s+(?:it|before|the|writing|sending|anything|is|written|sent|first))*`)
-	briefForm     = form(`(?i)(?:もっと|もう少し|より)?\s*(?:簡潔|短く|簡単|シンプル|手短|コンパクト)(?:に|な)?(?:して|書いて|まとめて|お願い)?|\b(?:(?:make|keep)\s+it\s+)?(?:much\s+|more\s+|a\s+bit\s+)?(?:shorter|briefer|concise|brief|simpler|short)\b`)
-	priorityForm  = form(`(?i)至急|緊急|大?急ぎで?|早めに|急がない(?:ので)?|時間のあるときに|\b(?:urgent|urgently|asap|high\s+priority|low\s+priority|no\s+hurry)\b`)
-	afterForm     = form(`(?i)改めて|あらためて|もう\s*一度|再度|もういちど|(?:終わっ|終了し|完了し|でき|出来)たら|終わり次第|でき次第|\bwhen\s+(?:it\s+is\s+|you\s+are\s+)?(?:done|finished|ready)\b`)
-	markForm      = form(`(?i)(?:月\s*)?(?:45|80|100)\s*時間\s*(?:を|より)?\s*(?:超え?(?:て|る|た)?|こえ(?:て|る|た)?|以上)(?:い?る)?の?(?:人|従業員|社員|者)?|\b(?:who|that)?\s*(?:is|are|has|have|had|with|worked)?\s*(?:more\s+than|over|above|exceed(?:s|ed|ing)?)\s+(?:45|80|100)\s*(?:hours|h)\b`)
-	payForm       = form(`(?i)残業代|割増賃金|給与|給料|賞与|ボーナス|年収|\bovertime\s+pay\b|\bsalar(?:y|ies)\b|\bpayroll\b|\bwages?\b|\bbonus(?:es)?\b|\bpay\b`)
+	neitherForm   = lazy.Regexp(`(?i)(?:` + notice + joint + writing + `|` + writing + joint + notice + `)` + none + `|` + denied + `(?:dms?|messages?|notifications?)\s+(?:or|and|nor)\s+(?:a\s+)?(?:sheets?|spreadsheets?)\b|` + denied + `(?:sheets?|spreadsheets?)\s+(?:or|and|nor)\s+(?:a\s+)?(?:dms?|messages?|notifications?)\b`)
+	onlyDMForm    = lazy.Regexp(`(?i)` + notice + `\s*(?:だけ|のみ)(?:で|に|を)?|\b(?:only|just)\s+(?:(?:a|the|send|by|as|me|in|via)\s+){0,4}(?:dm|direct\s+message|message|notification|notice)\b|\b(?:dm|direct\s+message|notification)\s+only\b`)
+	onlySheetForm = lazy.Regexp(`(?i)` + writing + `\s*(?:だけ|のみ)(?:で|に|を)?|\b(?:(?:write|put|save)\s+)?(?:only|just)\s+(?:(?:a|the|write|to|in|into|put|it)\s+){0,4}(?:sheet|spreadsheet)\b|\b(?:sheet|spreadsheet)\s+only\b`)
+	sheetForm     = lazy.Regexp(`(?i)(?:結果を?\s*)?(?:Google\s*)?(?:スプレッドシート|スプシ|シート|表)(?:に|へ)(?:も|は)?\s*(?:まとめ|書き込ん|書き込み|書い|出力し?|記入し?|転記し?|保存し?|入れ)?(?:て|で)?|\b(?:write|put|save|export|enter|record|store)?\s*(?:it|them|the\s+results?|everything)?\s*(?:in|into|to|on)\s+(?:a|the|our|google)?\s*(?:google\s+)?(?:sheets?|spreadsheets?)\b`)
+	validateForm  = lazy.Regexp(`(?i)(?:データの?)?検証(?:を|も)?(?:追加|加え|入れ|行っ|し)?(?:して|て|する)?|(?:\b(?:add|include|with|and|do|run)\s+)?(?:a\s+|data\s+|the\s+)*\b(?:validation|validate|validating|verification|verify)\b(?:\s+(?:of\s+)?(?:the\s+)?(?:data|step|first))*`)
+	checkForm     = lazy.Regexp(`(?i)(?:(?:書き込み|送信|実行|書く|送る|それぞれ|各ステップ)?の?(?:直?前|まえ)に)?\s*(?:人|担当者|人間|上長|私|誰か)(?:の目|の手)?(?:が|で|に|も|による)\s*(?:目視で?)?\s*(?:内容を?)?(?:確認|チェック|目視)(?:を?(?:する|して|し|させて|入れて|したい|すること)|(?:する)?こと)?|(?:書き込み|送信|実行|書く|送る)の?(?:直?前|まえ)に\s*(?:確認|チェック)(?:を?(?:して|する|入れて))?|\b(?:add\s+a\s+|with\s+a\s+|a\s+)?(?:human|manual|person(?:al)?)\s+(?:check|review|confirmation|approval)\b|\blet\s+(?:a\s+person|somebody|someone|me)\s+(?:check|confirm|review)\b(?:\s+(?:it|before|the|writing|sending|anything|is|written|sent|first))*`)
+	briefForm     = lazy.Regexp(`(?i)(?:もっと|もう少し|より)?\s*(?:簡潔|短く|簡単|シンプル|手短|コンパクト)(?:に|な)?(?:して|書いて|まとめて|お願い)?|\b(?:(?:make|keep)\s+it\s+)?(?:much\s+|more\s+|a\s+bit\s+)?(?:shorter|briefer|concise|brief|simpler|short)\b`)
+	priorityForm  = lazy.Regexp(`(?i)至急|緊急|大?急ぎで?|早めに|急がない(?:ので)?|時間のあるときに|\b(?:urgent|urgently|asap|high\s+priority|low\s+priority|no\s+hurry)\b`)
+	afterForm     = lazy.Regexp(`(?i)改めて|あらためて|もう\s*一度|再度|もういちど|(?:終わっ|終了し|完了し|でき|出来)たら|終わり次第|でき次第|\bwhen\s+(?:it\s+is\s+|you\s+are\s+)?(?:done|finished|ready)\b`)
+	markForm      = lazy.Regexp(`(?i)(?:月\s*)?(?:45|80|100)\s*時間\s*(?:を|より)?\s*(?:超え?(?:て|る|た)?|こえ(?:て|る|た)?|以上)(?:い?る)?の?(?:人|従業員|社員|者)?|\b(?:who|that)?\s*(?:is|are|has|have|had|with|worked)?\s*(?:more\s+than|over|above|exceed(?:s|ed|ing)?)\s+(?:45|80|100)\s*(?:hours|h)\b`)
+	payForm       = lazy.Regexp(`(?i)残業代|割増賃金|給与|給料|賞与|ボーナス|年収|\bovertime\s+pay\b|\bsalar(?:y|ies)\b|\bpayroll\b|\bwages?\b|\bbonus(?:es)?\b|\bpay\b`)
 	// fineForm makes do with something: it excludes nothing.
-	fineForm = form(`で\s*も?\s*(?:結構|構いません|かまいません|大丈夫|いい|よい|良い)(?:です)?`)
+	fineForm = lazy.Regexp(`で\s*も?\s*(?:結構|構いません|かまいません|大丈夫|いい|よい|良い)(?:です)?`)
 	// writtenForm is what is done with a tab that is named.
-	writtenForm = form(`(?:書い|書き込ん|書き出し|出し|出力し|入れ|記入し|転記し|保存し)(?:て|で)`)
-	spaceForm   = form(`\s+`)
+	writtenForm = lazy.Regexp(`(?:書い|書き込ん|書き出し|出し|出力し|入れ|記入し|転記し|保存し)(?:て|で)`)
+	spaceForm   = lazy.Regexp(`\s+`)
 )
 
 // flags takes out what is to be left out and what is to be done beside. It reports whether there was any of it.
@@ -218,16 +220,16 @@ func (r *reading) flags(s *scanner) bool {
 }
 
 var (
-	overtimeForm   = form(`(?i)残業(?:時間)?|時間外(?:労働)?|(?:36|三六|サブロク)協定|\bover\s?-?time(?:\s+hours)?\b`)
-	attendanceForm = form(`(?i)勤怠(?:データ|情報|記録|集計|表)?|出勤(?:状況|簿|日数)?|労働時間|勤務(?:時間|実績|状況)?|\battendance(?:\s+(?:data|records?|summary))?\b|\btime\s?sheets?\b|\bworking\s+hours\b|\bhours\s+worked\b`)
-	employeesForm  = form(`(?i)従業員(?:一覧|名簿|リスト)?|社員(?:一覧|名簿|リスト)?|名簿|\b(?:(?:all|every|each|the)\s+)*employees?\b|\bstaff(?:\s+list)?\b|\bpersonnel\b|\bheadcount\b`)
-	meetingForm    = form(`(?i)会議室(?:を|の)?(?:予約|確保|取っ|とっ|おさえ|押さえ)?(?:して|て|する|したい)?|\b(?:book|reserve)?\s*(?:a|the|one)?\s*(?:meeting|conference)\s+rooms?\b|\b(?:book|reserve)\s+(?:a|the|one)\s+room\b`)
-	bookedForm     = form(`(?i)(?:予約|確保|押さえ|おさえ|取っ|とっ)(?:を)?(?:して|て|する|したい|お願い(?:します)?)?|\b(?:book|reserve)\b`)
-	bothTopicsForm = form(`(?i)(?:残業(?:時間)?|\bovertime)\s*(?:と|や|、|・|および|,|&|and\b)\s*(?:the\s+)?(?:勤怠|attendance)|(?:勤怠|attendance)\s*(?:と|や|、|・|および|,|&|and\b)\s*(?:the\s+)?(?:残業|overtime)`)
+	overtimeForm   = lazy.Regexp(`(?i)残業(?:時間)?|時間外(?:労働)?|(?:36|三六|サブロク)協定|\bover\s?-?time(?:\s+hours)?\b`)
+	attendanceForm = lazy.Regexp(`(?i)勤怠(?:データ|情報|記録|集計|表)?|出勤(?:状況|簿|日数)?|労働時間|勤務(?:時間|実績|状況)?|\battendance(?:\s+(?:data|records?|summary))?\b|\btime\s?sheets?\b|\bworking\s+hours\b|\bhours\s+worked\b`)
+	employeesForm  = lazy.Regexp(`(?i)従業員(?:一覧|名簿|リスト)?|社員(?:一覧|名簿|リスト)?|名簿|\b(?:(?:all|every|each|the)\s+)*employees?\b|\bstaff(?:\s+list)?\b|\bpersonnel\b|\bheadcount\b`)
+	meetingForm    = lazy.Regexp(`(?i)会議室(?:を|の)?(?:予約|確保|取っ|とっ|おさえ|押さえ)?(?:して|て|する|したい)?|\b(?:book|reserve)?\s*(?:a|the|one)?\s*(?:meeting|conference)\s+rooms?\b|\b(?:book|reserve)\s+(?:a|the|one)\s+room\b`)
+	bookedForm     = lazy.Regexp(`(?i)(?:予約|確保|押さえ|おさえ|取っ|とっ)(?:を)?(?:して|て|する|したい|お願い(?:します)?)?|\b(?:book|reserve)\b`)
+	bothTopicsForm = lazy.Regexp(`(?i)(?:残業(?:時間)?|\bovertime)\s*(?:と|や|、|・|および|,|&|and\b)\s*(?:the\s+)?(?:勤怠|attendance)|(?:勤怠|attendance)\s*(?:と|や|、|・|および|,|&|and\b)\s*(?:the\s+)?(?:残業|overtime)`)
 	// ownListForm is a list of employees that is asked for itself.
-	ownListForm = form(`(?i)(?:従業員|社員)(?:一覧|名簿|リスト)|名簿|\b(?:employee|staff)\s+list\b|\blist\s+of\s+(?:(?:all|the|current)\s+)*employees\s*(?:,|&|\band\b)|(?:,|&|\band\b)\s*(?:(?:a|the)\s+)?list\s+of\s+(?:(?:all|the|current)\s+)*employees\b`)
-	madeForm    = form(`\x1f\s*(?:を|に)?\s*(?:作っ|つくっ|作成し)(?:て|たい)`)
-	makingForm  = form(`(?i)(?:一覧表?|リスト|表|名簿|レポート|まとめ|資料|シート)\s*(?:を|に)\s*(?:作っ|つくっ|作成し|まとめ|出し)(?:て|たい)?|(?:まとめ|取りまとめ|とりまとめ|集め|調べ|確かめ|見せ|教え|出し|洗い出し|数え|並べ)(?:て|たい|ます|る)|知りたい|見たい|\b(?:make|create|prepare|draw\s+up|compile|build|need|want)\s+(?:(?:me|us)\s+)?(?:a|an|the)?\s*(?:\w+\s+)?(?:list|summary|table|report|overview)\b|\blook\s+(?:up|into|at)\b`)
+	ownListForm = lazy.Regexp(`(?i)(?:従業員|社員)(?:一覧|名簿|リスト)|名簿|\b(?:employee|staff)\s+list\b|\blist\s+of\s+(?:(?:all|the|current)\s+)*employees\s*(?:,|&|\band\b)|(?:,|&|\band\b)\s*(?:(?:a|the)\s+)?list\s+of\s+(?:(?:all|the|current)\s+)*employees\b`)
+	madeForm    = lazy.Regexp(`\x1f\s*(?:を|に)?\s*(?:作っ|つくっ|作成し)(?:て|たい)`)
+	makingForm  = lazy.Regexp(`(?i)(?:一覧表?|リスト|表|名簿|レポート|まとめ|資料|シート)\s*(?:を|に)\s*(?:作っ|つくっ|作成し|まとめ|出し)(?:て|たい)?|(?:まとめ|取りまとめ|とりまとめ|集め|調べ|確かめ|見せ|教え|出し|洗い出し|数え|並べ)(?:て|たい|ます|る)|知りたい|見たい|\b(?:make|create|prepare|draw\s+up|compile|build|need|want)\s+(?:(?:me|us)\s+)?(?:a|an|the)?\s*(?:\w+\s+)?(?:list|summary|table|report|overview)\b|\blook\s+(?:up|into|at)\b`)
 )
 
 // about takes out the words of what a text is about. Where several are named, the first of

@@ -3,6 +3,8 @@ package demo
 import (
 	"slices"
 	"strings"
+
+	"ringi/shared/lazy"
 )
 
 // take takes in why versions were sent back. What was stamped already stands: at the
@@ -35,15 +37,15 @@ func add[T comparable](list []T, s T) []T {
 }
 
 var (
-	insteadForm = form(`(?is)^(.*?)\s*\b(?:instead\s+of|rather\s+than|and\s+not|,?\s+not)\b(.*)$`)
-	ratherForm  = form(`(?s)^(.*)(?:ではなく|じゃなくて?|でなく|の?(?:代わり|かわり)に)[、,]?\s*(.*)$`)
+	insteadForm = lazy.Regexp(`(?is)^(.*?)\s*\b(?:instead\s+of|rather\s+than|and\s+not|,?\s+not)\b(.*)$`)
+	ratherForm  = lazy.Regexp(`(?s)^(.*)(?:ではなく|じゃなくて?|でなく|の?(?:代わり|かわり)に)[、,]?\s*(.*)$`)
 	// addForm is a word that adds to what there was, onlyForm one that puts something in its place.
-	addForm  = form(`(?i)追加|加え|併せ|あわせて|さらに|含め|(?:[部課室月期度分にへ>]|さん|様)\s*も|\b(?:also|too|as\s+well|add|adding|plus|in\s+addition|include|including|cc)\b`)
-	onlyForm = form(`(?i)ではな|じゃな|でなく|代わり|かわり|だけ|のみ|にして|(?:期間|対象)\s*[はを]|変え|変更|直し|修正|絞|限定|[でに]お願い|\b(?:instead|rather|not|only|just|change|set|make|use|limit|restrict|narrow)\b`)
+	addForm  = lazy.Regexp(`(?i)追加|加え|併せ|あわせて|さらに|含め|(?:[部課室月期度分にへ>]|さん|様)\s*も|\b(?:also|too|as\s+well|add|adding|plus|in\s+addition|include|including|cc)\b`)
+	onlyForm = lazy.Regexp(`(?i)ではな|じゃな|でなく|代わり|かわり|だけ|のみ|にして|(?:期間|対象)\s*[はを]|変え|変更|直し|修正|絞|限定|[でに]お願い|\b(?:instead|rather|not|only|just|change|set|make|use|limit|restrict|narrow)\b`)
 
-	stepsOutForm = form(`(?i)(?:ステップ|手順)\s*(\d{1,2})(?:番目?)?` + none + `|(\d{1,2})\s*番目?の?(?:ステップ|手順)` + none + `|\b(?:without|skip|omit|drop|remove|delete|leave\s+out|no|exclude)\s+(?:the\s+)?step\s*#?(\d{1,2})\b|\bstep\s*#?(\d{1,2})\s+(?:is|can\s+be|should\s+be)\s+(?:not\s+needed|unnecessary|removed|dropped|left\s+out|skipped|omitted)`)
-	onlyStepForm = form(`(?i)(?:ステップ|手順)\s*(\d{1,2})\s*(?:だけ|のみ)(?:に|で|を)?(?:して)?|\bonly\s+step\s*#?(\d{1,2})\b`)
-	changeForm   = form(`(?i)(?:に|を|へ)?(?:して|変えて|変更(?:して)?|直して|修正(?:して)?|絞って|限定(?:して)?|追加(?:して)?|加えて|入れて|含めて|併せて|さらに|お願い(?:します)?|願います)|対象(?:は|を)?|期間(?:は|を)?|\b(?:change|set|limit|restrict|narrow|make|use|add|include|plus|only|just|instead|too|as\s+well|period|department|for)\b`)
+	stepsOutForm = lazy.Regexp(`(?i)(?:ステップ|手順)\s*(\d{1,2})(?:番目?)?` + none + `|(\d{1,2})\s*番目?の?(?:ステップ|手順)` + none + `|\b(?:without|skip|omit|drop|remove|delete|leave\s+out|no|exclude)\s+(?:the\s+)?step\s*#?(\d{1,2})\b|\bstep\s*#?(\d{1,2})\s+(?:is|can\s+be|should\s+be)\s+(?:not\s+needed|unnecessary|removed|dropped|left\s+out|skipped|omitted)`)
+	onlyStepForm = lazy.Regexp(`(?i)(?:ステップ|手順)\s*(\d{1,2})\s*(?:だけ|のみ)(?:に|で|を)?(?:して)?|\bonly\s+step\s*#?(\d{1,2})\b`)
+	changeForm   = lazy.Regexp(`(?i)(?:に|を|へ)?(?:して|変えて|変更(?:して)?|直して|修正(?:して)?|絞って|限定(?:して)?|追加(?:して)?|加えて|入れて|含めて|併せて|さらに|お願い(?:します)?|願います)|対象(?:は|を)?|期間(?:は|を)?|\b(?:change|set|limit|restrict|narrow|make|use|add|include|plus|only|just|instead|too|as\s+well|period|department|for)\b`)
 )
 
 // rather parts a reason into what it wants, and what it wants no longer: September instead of October.

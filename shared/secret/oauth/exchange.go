@@ -5,14 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"regexp"
 	"strconv"
-	"sync"
 	"time"
 
 	"golang.org/x/oauth2"
 
 	"ringi/shared/failure"
+	"ringi/shared/lazy"
 	"ringi/shared/wire"
 )
 
@@ -75,8 +74,8 @@ func (a *answer) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 var (
-	digits = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9]{1,20}$`) })
-	code   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z_]{1,40}$`) })
+	digits = lazy.Regexp(`^[0-9]{1,20}$`)
+	code   = lazy.Regexp(`^[a-z_]{1,40}$`)
 )
 
 // failed says what became of the token. Only the error's code of the answer is

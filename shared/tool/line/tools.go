@@ -1,11 +1,10 @@
 package line
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 
+	"ringi/shared/lazy"
 	"ringi/shared/tenancy"
 )
 
@@ -128,7 +127,7 @@ func (l *writer) message() {
 	}
 }
 
-var userForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[UW][A-Z0-9]{2,40}$`) })
+var userForm = lazy.Regexp(`^[UW][A-Z0-9]{2,40}$`)
 
 func (l *writer) recipient(v any) {
 	if id, ok := v.(string); ok && userForm().MatchString(id) {

@@ -5,13 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"regexp"
 	"strings"
-	"sync"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"ringi/shared/failure"
+	"ringi/shared/lazy"
 )
 
 // Limits of a server's list of tools.
@@ -95,13 +94,9 @@ func (s session) tooMany() error {
 }
 
 var (
-	whole = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^([A-Za-z0-9-]{1,100}): *([\x21-\x7e][\x20-\x7e]*)$`)
-	})
-	token     = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[\x21-\x7e]+$`) })
-	ownHeader = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)^(host|accept|content-.*|connection|transfer-encoding|mcp-.*|last-event-id)$`)
-	})
+	whole     = lazy.Regexp(`^([A-Za-z0-9-]{1,100}): *([\x21-\x7e][\x20-\x7e]*)$`)
+	token     = lazy.Regexp(`^[\x21-\x7e]+$`)
+	ownHeader = lazy.Regexp(`(?i)^(host|accept|content-.*|connection|transfer-encoding|mcp-.*|last-event-id)$`)
 )
 
 // header is where a secret goes. Its errors quote nothing of it.

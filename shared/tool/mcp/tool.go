@@ -3,13 +3,12 @@ package mcp
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
-	"sync"
 	"unicode/utf8"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/lazy"
 	"ringi/shared/schema"
 	"ringi/shared/tool"
 )
@@ -57,7 +56,7 @@ func (t Tool) Hash() string {
 
 // toolForm is what the protocol advises as a name (server/tools, Tool Names), and the
 // slash of servers that group theirs.
-var toolForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_./-]{1,128}$`) })
+var toolForm = lazy.Regexp(`^[A-Za-z0-9_./-]{1,128}$`)
 
 // Problem says why a tool can't be allowed, nothing if it can.
 func (t Tool) Problem() string {

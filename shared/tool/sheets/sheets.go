@@ -8,11 +8,10 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
-	"regexp"
 	"strings"
-	"sync"
 
 	"ringi/shared/failure"
+	"ringi/shared/lazy"
 	"ringi/shared/wire"
 )
 
@@ -91,7 +90,7 @@ func (c *Client) Write(ctx context.Context, t Table) (Written, error) {
 
 // idForm is a spreadsheet's id: letters, digits, hyphens and underscores, as Google's
 // guide on Sheets concepts says. What else would change the address of the call.
-var idForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_-]{1,200}$`) })
+var idForm = lazy.Regexp(`^[A-Za-z0-9_-]{1,200}$`)
 
 // explain reads Google's errors: {error: {code, message, status, details: [{reason}]}},
 // and in older answers errors: [{reason}]. A 403 can be a quota's.

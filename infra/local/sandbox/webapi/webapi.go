@@ -14,6 +14,7 @@ import (
 
 	"ringi/infra/local/sandbox/blockkit"
 	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/sleep"
 )
 
 // Options configure an API. Self is the sandbox's own address, for permalinks.
@@ -149,11 +150,7 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		panic(http.ErrAbortHandler)
 	}
 	if fault.Kind == Late {
-		late := time.NewTimer(fault.Delay)
-		defer late.Stop()
-		select {
-		case <-late.C:
-		case <-r.Context().Done(): // the app has hung up
+		if sleep.For(r.Context(), fault.Delay) != nil { // the app has hung up
 			call.Error = "late"
 			return
 		}

@@ -15,6 +15,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"ringi/shared/sleep"
 )
 
 // Server is the vendor. Its one key is its own.
@@ -126,12 +128,8 @@ func (s *Server) op(name string, h handler) http.Handler {
 			f, s.faults[name] = queue[0], queue[1:]
 		}
 		s.mu.Unlock()
-		if f.Hang > 0 {
-			select {
-			case <-time.After(f.Hang):
-			case <-r.Context().Done():
-				return
-			}
+		if sleep.For(r.Context(), f.Hang) != nil {
+			return
 		}
 		status, answer := f.Status, refusal(f.Status)
 		switch {
