@@ -14,18 +14,16 @@ import (
 	"github.com/slack-go/slack"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/slackapi/outgoing"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
 )
 
-// Message is one card: a text for notifications, and one attachment whose bar has the
-// state's colour. A plain reply has no attachment.
-type Message struct {
-	Text        string             `json:"text"`
-	Attachments []slack.Attachment `json:"attachments"`
-	// Plain shows the same without a table block, for when Slack refuses that; nil where there is none.
-	Plain *Message `json:"-"`
-}
+// Message is what a card is drawn as, and Suggestion a request that people may begin with.
+type (
+	Message    = outgoing.Message
+	Suggestion = outgoing.Suggestion
+)
 
 // Render is RenderUnder the default settings, in Japanese unless locale is "en".
 func Render(a *task.Aggregate, c *aggregate.Card, locale string, now time.Time) Message {
@@ -41,14 +39,14 @@ func Render(a *task.Aggregate, c *aggregate.Card, locale string, now time.Time) 
 func RenderUnder(a *task.Aggregate, c *aggregate.Card, s tenancy.Settings, now time.Time) Message {
 	d := drawing{a: a, settings: s, w: wordsOf(s.Locale), now: now}
 	m := d.render(c)
-	if m.hasTable() {
+	if hasTable(m) {
 		d.plain = true
 		m.Plain = new(d.render(c))
 	}
 	return m
 }
 
-func (m Message) hasTable() bool {
+func hasTable(m Message) bool {
 	for _, a := range m.Attachments {
 		for _, b := range a.Blocks.BlockSet {
 			if b.BlockType() == slack.MBTTable {

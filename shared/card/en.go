@@ -124,7 +124,7 @@ func english() *words {
 		AndOthers:       "and {n} more",
 
 		Suggestions: [3]Suggestion{
-			{"Attendance", "Sum up this month's attendance"}, {"Overtime", "Check last month's overtime"}, {"Employees", "Get the list of employees"},
+			{Title: "Attendance", Message: "Sum up this month's attendance"}, {Title: "Overtime", Message: "Check last month's overtime"}, {Title: "Employees", Message: "Get the list of employees"},
 		},
 
 		ChoiceText:     "Please say what this message is meant to be",

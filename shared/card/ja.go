@@ -124,7 +124,7 @@ func japanese() *words {
 		AndOthers:       "ほか {n} 件",
 
 		Suggestions: [3]Suggestion{
-			{"勤怠集計", "今月の勤怠をまとめて"}, {"残業確認", "先月の残業時間を確認して"}, {"従業員一覧", "従業員一覧を取得して"},
+			{Title: "勤怠集計", Message: "今月の勤怠をまとめて"}, {Title: "残業確認", Message: "先月の残業時間を確認して"}, {Title: "従業員一覧", Message: "従業員一覧を取得して"},
 		},
 
 		ChoiceText:     "このメッセージの扱いを選んでください",

@@ -37,12 +37,6 @@ func languageOf(said, workspace string) string {
 	return workspace
 }
 
-// Suggestion is a request that Slack offers as a button in the app's messages.
-type Suggestion struct {
-	Title   string // on the button
-	Message string // what the person then says
-}
-
 // Suggestions are what a request may look like; Slack shows at most four.
 func Suggestions(locale string) []Suggestion {
 	s := wordsOf(locale).Suggestions

@@ -11,15 +11,15 @@ import (
 	"github.com/slack-go/slack"
 
 	"ringi/infra/local/sandbox/workspace"
-	"ringi/shared/card"
 	"ringi/shared/slackapi"
+	"ringi/shared/slackapi/outgoing"
 	"ringi/shared/slackapi/slacktest"
 )
 
 var about = slackapi.Metadata{Task: "01TASK", Card: "CARD#task"}
 
-func message(text string) card.Message {
-	return card.Message{Text: text, Attachments: []slack.Attachment{{Color: "#f2c744", Blocks: slack.Blocks{BlockSet: []slack.Block{
+func message(text string) outgoing.Message {
+	return outgoing.Message{Text: text, Attachments: []slack.Attachment{{Color: "#f2c744", Blocks: slack.Blocks{BlockSet: []slack.Block{
 		slack.NewSectionBlock(slack.NewTextBlockObject(slack.MarkdownType, text, false, false), nil, nil),
 	}}}}}
 }

@@ -9,8 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"ringi/shared/card"
 	"ringi/shared/slackapi"
+	"ringi/shared/slackapi/outgoing"
 )
 
 func client(t *testing.T, address string, timeout time.Duration) *slackapi.Client {
@@ -69,7 +69,7 @@ func TestErrorsSayWhatIsKnown(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			server := httptest.NewServer(tt.answer)
 			defer server.Close()
-			_, err := client(t, server.URL+"/api/", 5*time.Second).Post(t.Context(), "C1", "1.000001", card.Message{Text: "x"}, slackapi.Metadata{})
+			_, err := client(t, server.URL+"/api/", 5*time.Second).Post(t.Context(), "C1", "1.000001", outgoing.Message{Text: "x"}, slackapi.Metadata{})
 			check(t, err, tt.want)
 		})
 	}
@@ -99,7 +99,7 @@ func check(t *testing.T, err, want error) {
 func TestNobodyListens(t *testing.T) {
 	server := httptest.NewServer(http.NotFoundHandler())
 	server.Close()
-	_, err := client(t, server.URL+"/api/", 5*time.Second).Post(t.Context(), "C1", "1.000001", card.Message{Text: "x"}, slackapi.Metadata{})
+	_, err := client(t, server.URL+"/api/", 5*time.Second).Post(t.Context(), "C1", "1.000001", outgoing.Message{Text: "x"}, slackapi.Metadata{})
 	check(t, err, slackapi.Refused{Code: "unreached"})
 }
 
@@ -108,7 +108,7 @@ func TestASlowAnswerIsUnknown(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-done }))
 	defer server.Close()
 	defer close(done)
-	_, err := client(t, server.URL+"/api/", 20*time.Millisecond).Post(t.Context(), "C1", "1.000001", card.Message{Text: "x"}, slackapi.Metadata{})
+	_, err := client(t, server.URL+"/api/", 20*time.Millisecond).Post(t.Context(), "C1", "1.000001", outgoing.Message{Text: "x"}, slackapi.Metadata{})
 	check(t, err, slackapi.Unknown{Cause: "timeout"})
 }
 

@@ -6,7 +6,7 @@ import (
 
 	"github.com/slack-go/slack"
 
-	"ringi/shared/card"
+	"ringi/shared/slackapi/outgoing"
 )
 
 // EventType is the metadata type of a card's message.
@@ -26,7 +26,7 @@ func (m Metadata) option() slack.MsgOption {
 
 // body is a card's content. An attachment list that is left out would keep the old
 // one on an update, so it is always sent.
-func body(m card.Message) slack.MsgOption {
+func body(m outgoing.Message) slack.MsgOption {
 	return slack.MsgOptionCompose(
 		slack.MsgOptionText(m.Text, false), slack.MsgOptionAttachments(m.Attachments...),
 		slack.MsgOptionDisableLinkUnfurl(), slack.MsgOptionDisableMediaUnfurl(),
@@ -35,7 +35,7 @@ func body(m card.Message) slack.MsgOption {
 
 // Post posts a card's message into a thread, or outside of any when thread is empty, and
 // returns its timestamp. After Unknown it may be there: look with FindCards before posting again.
-func (c *Client) Post(ctx context.Context, channel, thread string, m card.Message, about Metadata) (ts string, err error) {
+func (c *Client) Post(ctx context.Context, channel, thread string, m outgoing.Message, about Metadata) (ts string, err error) {
 	options := []slack.MsgOption{body(m), about.option()}
 	if thread != "" {
 		options = append(options, slack.MsgOptionTS(thread))
@@ -63,7 +63,7 @@ func refusedBlocks(err error) bool {
 }
 
 // Update replaces what a card's message shows. Doing it again is harmless.
-func (c *Client) Update(ctx context.Context, channel, ts string, m card.Message, about Metadata) error {
+func (c *Client) Update(ctx context.Context, channel, ts string, m outgoing.Message, about Metadata) error {
 	_, _, _, err := c.api.UpdateMessageContext(ctx, channel, ts, body(m), about.option())
 	err = outcome("chat.update", err)
 	if refusedBlocks(err) && m.Plain != nil {
