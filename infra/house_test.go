@@ -11,7 +11,7 @@ import (
 // ranks below its own, so no import runs back. A new package gets its place here.
 var ranks = [][]string{
 	{"lazy", "sleep"},
-	{"aggregate", "language", "legible", "mask", "metric", "outbound", "schema", "secret"},
+	{"aggregate", "language", "legible", "mask", "metric", "outbound", "schema", "secret", "slackapi/outgoing"},
 	{"modelname"},
 	{"tenancy"},
 	{"task"},
