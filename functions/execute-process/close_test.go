@@ -14,7 +14,7 @@ import (
 )
 
 // givenUp is an execution whose run was given up while its session works.
-func (m *hosted) givenUp(t *testing.T, limit float64) *task.Execution {
+func (m *sessionWorld) givenUp(t *testing.T, limit float64) *task.Execution {
 	t.Helper()
 	m.Settings(func(s *tenancy.Settings) { s.MaxCostUSD = limit })
 	m.approved(m.read(1), m.lone(2))
@@ -30,7 +30,7 @@ func (m *hosted) givenUp(t *testing.T, limit float64) *task.Execution {
 	return m.Load().Execution()
 }
 
-func (m *hosted) retry(e *task.Execution) {
+func (m *sessionWorld) retry(e *task.Execution) {
 	m.Decide(func(a *task.Aggregate) (task.Change, error) {
 		return a.RetryExecution(e.ID, pipelinetest.Approver(), pipelinetest.Policy(), m.h.Now())
 	})
@@ -39,7 +39,7 @@ func (m *hosted) retry(e *task.Execution) {
 func TestSessionsAreClosedAndPaid(t *testing.T) {
 	server := pipelinetest.Start(t)
 	t.Run("the one of a run that was given up, before its retry opens another", func(t *testing.T) {
-		m := newHosted(t, server)
+		m := newSessionWorld(t, server)
 		e := m.givenUp(t, 0.25)
 		m.retry(e)
 		m.agents.Thinks = 0
@@ -60,7 +60,7 @@ func TestSessionsAreClosedAndPaid(t *testing.T) {
 		m.ends(task.ExecutionCompleted, "", task.StepCompleted, task.StepCompleted)
 	})
 	t.Run("the one whose bill fails and fails, once it can be had", func(t *testing.T) {
-		m := newHosted(t, server)
+		m := newSessionWorld(t, server)
 		m.givenUp(t, 0.25)
 		m.agents.Fail(agents.GetSession, slices.Repeat([]agents.Fault{{Status: 500}}, 7)...)
 		rests := 0
@@ -76,7 +76,7 @@ func TestSessionsAreClosedAndPaid(t *testing.T) {
 		}
 	})
 	t.Run("as the whole of their budget, when the vendor does not know them any more", func(t *testing.T) {
-		m := newHosted(t, server)
+		m := newSessionWorld(t, server)
 		e := m.givenUp(t, 0.25)
 		m.agents.Fail(agents.GetSession, agents.Fault{Status: 404})
 		m.run()

@@ -128,19 +128,19 @@ func testConstraintAfterGate(t *testing.T, w *world) {
 
 // latecomer is an administrator who saves while a step's arguments are kept.
 type latecomer struct {
-	Shelf
+	Results
 	save func()
 }
 
 func (l latecomer) KeepArguments(ctx context.Context, ref aggregate.Ref, v json.RawMessage) (aggregate.Blob, error) {
 	l.save()
-	return l.Shelf.KeepArguments(ctx, ref, v)
+	return l.Results.KeepArguments(ctx, ref, v)
 }
 
 func testConstraintBeforeClaim(t *testing.T, w *world) {
 	w.approved(w.lone(1))
 	saved := false
-	w.h.Shelf = latecomer{w.h.Shelf, func() {
+	w.h.Results = latecomer{w.h.Results, func() {
 		if !saved {
 			saved = true
 			w.constrain(writing, `{"spreadsheet_ids":["another"]}`)

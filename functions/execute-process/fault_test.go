@@ -87,15 +87,15 @@ func testCutOff(t *testing.T, w *world) {
 func testHangs(t *testing.T, w *world) {
 	w.approved(w.lone(1))
 	w.vendors.Hang(writing, time.Minute)
-	within := least + time.Second
+	within := minTurn + time.Second
 	ctx, cancel := context.WithTimeout(t.Context(), within)
 	defer cancel()
 	next, err := w.h.Handle(ctx, w.In())
 	if err != nil || next.State != task.StateExecuteProcess {
 		t.Errorf("%+v, %v, want to come round again", next, err)
 	}
-	if left(ctx) < spare/2 {
-		t.Errorf("%s were left to write down what happened", left(ctx))
+	if timeLeft(ctx) < claimSpare/2 {
+		t.Errorf("%s were left to write down what happened", timeLeft(ctx))
 	}
 	w.ends(task.ExecutionRunning, "", task.StepUnknown)
 	w.run()
@@ -167,8 +167,8 @@ func testBucketDownAMoment(t *testing.T, w *world) {
 
 func testBucketHangs(t *testing.T, w *world) {
 	w.approved(w.lone(1))
-	hangs := &hanging{Shelf: w.h.Shelf}
-	w.h.Shelf = hangs
+	hangs := &hanging{Results: w.h.Results}
+	w.h.Results = hangs
 	w.run()
 	e := w.ends(task.ExecutionCompleted, "", task.StepCompleted)
 	if len(e.Results) != 1 || e.Results[0].Result.JSON == "" || hangs.tries.Load() != 2 {
@@ -178,7 +178,7 @@ func testBucketHangs(t *testing.T, w *world) {
 
 // hanging answers nothing when the first result is to be kept.
 type hanging struct {
-	Shelf
+	Results
 	tries atomic.Int32
 }
 
@@ -187,12 +187,12 @@ func (h *hanging) Keep(ctx context.Context, ref aggregate.Ref, v json.RawMessage
 		<-ctx.Done()
 		return aggregate.Blob{}, ctx.Err()
 	}
-	return h.Shelf.Keep(ctx, ref, v)
+	return h.Results.Keep(ctx, ref, v)
 }
 
 func testBucketDown(t *testing.T, w *world) {
 	w.approved(w.read(1), w.write(2))
-	w.h.Shelf = &failing{w.h.Shelf, w}
+	w.h.Results = &failing{w.h.Results, w}
 	down := func(call string, want task.StepStatus) {
 		t.Helper()
 		w.Wire.Cut(call, 99)
@@ -217,12 +217,12 @@ func testBucketDown(t *testing.T, w *world) {
 
 // failing makes each failure take a while.
 type failing struct {
-	Shelf
+	Results
 	w *world
 }
 
 func (f *failing) Keep(ctx context.Context, ref aggregate.Ref, v json.RawMessage) (aggregate.Blob, error) {
-	b, err := f.Shelf.Keep(ctx, ref, v)
+	b, err := f.Results.Keep(ctx, ref, v)
 	if err != nil {
 		f.w.later(20 * time.Second)
 	}
@@ -231,20 +231,20 @@ func (f *failing) Keep(ctx context.Context, ref aggregate.Ref, v json.RawMessage
 
 func testNotKept(t *testing.T, w *world) {
 	w.approved(w.lone(1))
-	w.h.Shelf = &failing{refuses{w.h.Shelf}, w}
+	w.h.Results = &failing{refuses{w.h.Results}, w}
 	w.run()
 	w.ends(task.ExecutionCompleted, "", task.StepCompleted)
 	w.written(1)
 }
 
 // refuses to keep results.
-type refuses struct{ Shelf }
+type refuses struct{ Results }
 
 func (r refuses) Keep(ctx context.Context, ref aggregate.Ref, v json.RawMessage) (aggregate.Blob, error) {
 	if isResult(v) {
 		return aggregate.Blob{Bytes: len(v), Preview: "…"}, context.DeadlineExceeded
 	}
-	return r.Shelf.Keep(ctx, ref, v)
+	return r.Results.Keep(ctx, ref, v)
 }
 
 // isResult reports whether a value is what a write returned, which has an address.
@@ -351,10 +351,10 @@ func testStill(t *testing.T, w *world) {
 	w.approved(w.lone(1))
 	c := &contrary{Store: w.h.Store}
 	w.h.Store = c
-	if next, err := w.try(functionTime); !errors.Is(err, errStill) || pipeline.Name(err) != pipeline.Internal {
+	if next, err := w.try(functionTime); !errors.Is(err, errNoProgress) || pipeline.Name(err) != pipeline.Internal {
 		t.Errorf("%+v, %v", next, err)
 	}
-	if c.asked > maxStill {
+	if c.asked > maxIdleTurns {
 		t.Errorf("it went round %d times", c.asked)
 	}
 	w.written(0)

@@ -16,19 +16,19 @@ import (
 )
 
 const (
-	// spare is what a claim needs beside the call itself: to keep the result and to commit it.
-	spare = 15 * time.Second
-	// least is how much of the function's time must be left for a turn, or for a fresh invocation's claim, to be worth it.
-	least = 20 * time.Second
-	// claimWithin bounds a claim: the call's time runs from before it.
+	// claimSpare is what a claim's lease has beyond the call's timeout, to store the result and to commit it.
+	claimSpare = 15 * time.Second
+	// minTurn is how much of the function's time must be left to begin a turn, or a new invocation's claim.
+	minTurn = 20 * time.Second
+	// claimWithin bounds the commit of a claim. The call's lease begins before that commit.
 	claimWithin = 3 * time.Second
-	// keepWithin bounds the first try to keep a result; each further one may take twice as long.
+	// keepWithin bounds the first try to store a result; each further try may take twice as long as the one before.
 	keepWithin = 6 * time.Second
-	// commitWithin is left of a lease when keeping a result is given up, to commit what became of the call.
+	// commitWithin before the lease's end, storing a result is given up, so that the call's outcome can still be committed.
 	commitWithin = 6 * time.Second
-	// summaryWithin bounds the last words, and finishWithin is left to write them down.
+	// summaryWithin bounds the model's call for the summary; finishWithin of the function's time is left to commit it.
 	summaryWithin, finishWithin = 30 * time.Second, 5 * time.Second
-	// pollEvery is how often a call looks whether its task was cancelled.
+	// pollEvery is how often the task's head is read during a call, to end a read whose task was cancelled.
 	pollEvery = 3 * time.Second
 )
 
@@ -45,8 +45,8 @@ type Store interface {
 	SaveAgent(ctx context.Context, t tenancy.Tenant, agent, environment string, now time.Time) (tenancy.Tenant, error)
 }
 
-// Shelf keeps and opens values that are too large for a row.
-type Shelf interface {
+// Results keeps and opens values that are too large for a row.
+type Results interface {
 	Keep(ctx context.Context, ref aggregate.Ref, v json.RawMessage) (aggregate.Blob, error)
 	KeepArguments(ctx context.Context, ref aggregate.Ref, v json.RawMessage) (aggregate.Blob, error)
 	Open(ctx context.Context, ref aggregate.Ref, b aggregate.Blob) (json.RawMessage, error)
@@ -60,7 +60,7 @@ type Tools interface {
 // Handler executes approved steps.
 type Handler struct {
 	Store   Store
-	Shelf   Shelf
+	Results Results
 	Tools   Tools
 	Catalog *tool.Catalog
 	Open    func(name string) (model.Generator, error)
@@ -69,7 +69,8 @@ type Handler struct {
 	NewID   func() string
 
 	Sessions Sessions
-	// A session is polled so often, and by one invocation for so long; one that dies keeps others from it for HoldFor.
+	// An invocation polls a session each PollEvery, for PollFor. Its lease on the session lasts HoldFor:
+	// after a crash other invocations wait that long.
 	PollEvery, PollFor, HoldFor time.Duration
 }
 
@@ -78,26 +79,25 @@ type job struct {
 	*Handler
 	in       pipeline.Input
 	settings tenancy.Settings
-	used     bool // it has called, or waited: another invocation would have more time
+	used     bool // it has made a call or waited, so a new invocation would have more time left
 }
 
-// maxStill is how often in a row a turn may find something else to be next than what the rows say, though nothing moved.
-const maxStill = 10
+// maxIdleTurns is how many turns in a row may fail with ErrMoved or ErrInFlight while the task's revision stays the same.
+const maxIdleTurns = 10
 
-// errStill: turn after turn finds the same, and does nothing. That is our own fault, and a person must see it.
-var errStill = errors.New("the execution does not move")
+// errNoProgress: maxIdleTurns is reached. That is a defect of this program; the run fails, and its card says so.
+var errNoProgress = errors.New("the execution does not move")
 
-// errNoTime: the call would not have its tool's whole timeout here, but it would in another invocation.
+// errNoTime: too little of this invocation's time is left for the tool's whole timeout; a new invocation has enough.
 var errNoTime = errors.New("no time for the call")
 
-// Handle runs the approved steps one after another, or takes turns with the managed
-// session that goes through them. Each claim commits on the rows as they are: a
-// cancel, a gate, another run or too little time ends the loop, and whatever is next
-// then is where the run goes. It reads the rows anew only when it doesn't know them
-// from its own commit.
+// Handle runs the approved steps one after another, or has a managed session ask for them.
+// Each claim is a commit on the newest rows, so a cancel, a gate, another run or too little
+// time ends the loop; the run then goes to the state that the rows name as next. The rows
+// are read again only after a turn that did not return them.
 func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next, error) {
 	a, err := h.Store.Decide(ctx, in.Ref(), func(a *task.Aggregate) (task.Change, error) {
-		if a.OpenSession() != nil && a.Head.Run == in.Run { // an attempt begins when the session before is closed
+		if a.OpenSession() != nil && a.Head.Run == in.Run { // a new attempt waits until the previous attempt's session is closed
 			return task.Change{}, nil
 		}
 		return a.StartExecution(in.Run, h.Now())
@@ -112,7 +112,7 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 	j := &job{Handler: h, in: in, settings: settings}
 	invocation, turn := "", j.advance
 	if a.Execution().Managed() {
-		s := j.host(a.Execution())
+		s := j.sessionJob(a.Execution())
 		invocation, turn = s.invocation, s.turn
 	}
 	for still := 0; ; {
@@ -120,7 +120,7 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 			return aggregate.Next{}, aggregate.ErrSuperseded
 		}
 		next := a.NextOf(invocation, h.Now())
-		if next.State != task.StateExecuteProcess || left(ctx) < least {
+		if next.State != task.StateExecuteProcess || timeLeft(ctx) < minTurn {
 			return next, nil
 		}
 		rev := a.Head.Rev
@@ -144,15 +144,15 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 		if still++; moved == nil || a.Head.Rev != rev {
 			still = 0
 		}
-		if still >= maxStill {
-			return aggregate.Next{}, fmt.Errorf("%w: %w", errStill, moved)
+		if still >= maxIdleTurns {
+			return aggregate.Next{}, fmt.Errorf("%w: %w", errNoProgress, moved)
 		}
 	}
 }
 
-// advance takes the next step as far as it goes, or completes the execution. It
-// returns the task as it left it, nil when it doesn't know.
-// StopError: the execution must be failed.
+// advance runs the next step, or completes the execution when all are done. It returns the
+// task after its commit, nil when the rows must be read again. A StopError means that the
+// execution must be failed.
 func (j *job) advance(ctx context.Context, a *task.Aggregate) (*task.Aggregate, error) {
 	e := a.Execution()
 	step := a.NextStep(e)
@@ -168,7 +168,7 @@ func (j *job) advance(ctx context.Context, a *task.Aggregate) (*task.Aggregate, 
 	return j.take(ctx, a, *step, "")
 }
 
-// take calls a step's tool, or asks people first. request is the session's that it answers, if any.
+// take calls a step's tool, or opens the step's gate first. request is the id of the session's tool request, empty without one.
 func (j *job) take(ctx context.Context, a *task.Aggregate, step task.Step, request string) (*task.Aggregate, error) {
 	e := a.Execution()
 	t, err := j.find(ctx, a.Head.TenantID, step)
@@ -190,7 +190,7 @@ func (j *job) take(ctx context.Context, a *task.Aggregate, step task.Step, reque
 		return nil, err
 	}
 	deadline := j.Now().Add(within)
-	call.Claim = task.Claim{Invocation: j.NewID(), LeaseUntil: deadline.Add(spare)}
+	call.Claim = task.Claim{Invocation: j.NewID(), LeaseUntil: deadline.Add(claimSpare)}
 	key := a.IdempotencyKey(e, step)
 	if a, err = j.claim(ctx, a, call); err != nil {
 		return nil, fmt.Errorf("claim %s: %w", step.StepID, err)
@@ -202,13 +202,13 @@ func (j *job) take(ctx context.Context, a *task.Aggregate, step task.Step, reque
 	})
 }
 
-// within is how long a call may take: its tool's whole timeout, or in a fresh invocation
-// what there is. It returns errNoTime where another invocation would have more.
+// within is how long a call may take: its tool's whole timeout, or, in an invocation that has done
+// nothing yet, what is left of its time. It returns errNoTime where a new invocation would have more.
 func (j *job) within(ctx context.Context, timeout time.Duration) (time.Duration, error) {
-	switch room := left(ctx) - spare; {
+	switch room := timeLeft(ctx) - claimSpare; {
 	case room >= timeout:
 		return timeout, nil
-	case j.used, left(ctx) < least:
+	case j.used, timeLeft(ctx) < minTurn:
 		return 0, errNoTime
 	default:
 		return room, nil
@@ -229,8 +229,8 @@ func (j *job) fail(ctx context.Context, why task.StopError) (*task.Aggregate, er
 	})
 }
 
-// left is how much of the invocation's time there is; a day when nobody limits it.
-func left(ctx context.Context) time.Duration {
+// timeLeft is how much of the invocation's time is left; a day without a deadline.
+func timeLeft(ctx context.Context) time.Duration {
 	deadline, ok := ctx.Deadline()
 	if !ok {
 		return 24 * time.Hour

@@ -137,7 +137,7 @@ func testSuperseded(t *testing.T, w *world) {
 
 func testNoTime(t *testing.T, w *world) {
 	w.approved(w.lone(1))
-	next, err := w.try(least - time.Second)
+	next, err := w.try(minTurn - time.Second)
 	if err != nil || next.State != task.StateExecuteProcess {
 		t.Errorf("%+v, %v, want to come round again", next, err)
 	}
@@ -153,26 +153,26 @@ type shrinking struct {
 
 func (s *shrinking) Deadline() (time.Time, bool) {
 	if s.short.Load() {
-		return time.Now().Add(least - time.Second), true
+		return time.Now().Add(minTurn - time.Second), true
 	}
 	return time.Now().Add(time.Minute), true
 }
 
 // slowShelf takes an invocation's time for keeping the arguments.
-type slowShelf struct {
-	Shelf
+type slowResults struct {
+	Results
 	ctx *shrinking
 }
 
-func (s slowShelf) KeepArguments(ctx context.Context, ref aggregate.Ref, v json.RawMessage) (aggregate.Blob, error) {
+func (s slowResults) KeepArguments(ctx context.Context, ref aggregate.Ref, v json.RawMessage) (aggregate.Blob, error) {
 	s.ctx.short.Store(true)
-	return s.Shelf.KeepArguments(ctx, ref, v)
+	return s.Results.KeepArguments(ctx, ref, v)
 }
 
 func testSlowArguments(t *testing.T, w *world) {
 	w.approved(w.lone(1))
 	ctx := &shrinking{Context: t.Context()}
-	w.h.Shelf = slowShelf{w.h.Shelf, ctx}
+	w.h.Results = slowResults{w.h.Results, ctx}
 	next, err := w.h.Handle(ctx, w.In())
 	if err != nil || next.State != task.StateExecuteProcess {
 		t.Errorf("%+v, %v, want to come round again", next, err)

@@ -16,19 +16,19 @@ import (
 )
 
 // hosted is a world whose steps a managed session goes through.
-type hosted struct {
+type sessionWorld struct {
 	*world
 	agents *agents.Server
 }
 
-func newHosted(t *testing.T, server *pipelinetest.Server) *hosted {
+func newSessionWorld(t *testing.T, server *pipelinetest.Server) *sessionWorld {
 	t.Helper()
-	return hostedIn(t, newWorld(t, server))
+	return sessionWorldIn(t, newWorld(t, server))
 }
 
-func hostedIn(t *testing.T, w *world) *hosted {
+func sessionWorldIn(t *testing.T, w *world) *sessionWorld {
 	t.Helper()
-	m := &hosted{world: w, agents: agents.New()}
+	m := &sessionWorld{world: w, agents: agents.New()}
 	s := httptest.NewServer(m.agents)
 	t.Cleanup(s.Close)
 	m.h.Sessions = managed.New(managed.Config{
@@ -43,7 +43,7 @@ func hostedIn(t *testing.T, w *world) *hosted {
 }
 
 // approved brings the task to the given steps' execution by a session.
-func (m *hosted) approved(steps ...task.Step) {
+func (m *sessionWorld) approved(steps ...task.Step) {
 	m.T.Helper()
 	s := tenancy.DefaultSettings()
 	s.Executor, s.L4TimeoutSeconds = tenancy.ExecutorManaged, 86400
@@ -51,7 +51,7 @@ func (m *hosted) approved(steps ...task.Step) {
 }
 
 // session is the only one that was made.
-func (m *hosted) session() *agents.Session {
+func (m *sessionWorld) session() *agents.Session {
 	m.T.Helper()
 	all := m.agents.Sessions()
 	if len(all) != 1 {
@@ -61,7 +61,7 @@ func (m *hosted) session() *agents.Session {
 }
 
 // does scripts the agent.
-func (m *hosted) does(acts ...agents.Act) {
+func (m *sessionWorld) does(acts ...agents.Act) {
 	m.agents.Script = func([]agents.Step) []agents.Act { return acts }
 }
 
@@ -73,7 +73,7 @@ var ends = agents.Act{Says: "終わりました。", Stop: "end_turn"}
 
 // denied asserts why the n-th call was denied.
 // through runs and pauses until the run ends.
-func (m *hosted) through() aggregate.Next {
+func (m *sessionWorld) through() aggregate.Next {
 	m.T.Helper()
 	for {
 		next := m.run()
@@ -85,7 +85,7 @@ func (m *hosted) through() aggregate.Next {
 }
 
 // another is a task of the same tenant.
-func (m *hosted) another() *hosted {
+func (m *sessionWorld) another() *sessionWorld {
 	w := &world{World: m.Another(), h: m.h, vendors: m.vendors, tools: m.tools}
-	return &hosted{world: w, agents: m.agents}
+	return &sessionWorld{world: w, agents: m.agents}
 }

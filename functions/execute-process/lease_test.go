@@ -17,7 +17,7 @@ import (
 // late is a vendor that answers the first call of each kind when nobody waits for it any more.
 type late struct {
 	Sessions
-	m   *hosted
+	m   *sessionWorld
 	met map[string]bool
 }
 
@@ -59,7 +59,7 @@ func (l late) Answer(ctx context.Context, session, request, text string, failed 
 // A call to a session is over before the lease of whoever made it: nothing of it meets the next one, however late
 // the vendor answers, and what the vendor took is not sent again.
 func TestNoCallOutlivesItsLease(t *testing.T) {
-	m := newHosted(t, pipelinetest.Start(t))
+	m := newSessionWorld(t, pipelinetest.Start(t))
 	m.h.HoldFor = 3 * time.Second
 	m.h.Sessions = late{m.h.Sessions, m, map[string]bool{}}
 	m.approved(m.read(1), m.write(2))
@@ -73,7 +73,7 @@ func TestNoCallOutlivesItsLease(t *testing.T) {
 
 // A vendor that says five seconds each time is asked ever more rarely, over many invocations; one that says more, never before.
 func TestAVendorThatPutsASessionOffIsAskedEverMoreRarely(t *testing.T) {
-	m := newHosted(t, pipelinetest.Start(t))
+	m := newSessionWorld(t, pipelinetest.Start(t))
 	m.h.PollFor = time.Second
 	m.agents.Fail(agents.ListEvents, slices.Repeat([]agents.Fault{{Status: 429, RetryAfter: "5"}}, 30)...)
 	m.agents.Fail(agents.ListEvents, agents.Fault{Status: 429, RetryAfter: "900"})

@@ -15,13 +15,13 @@ import (
 	"ringi/shared/task"
 )
 
-// closeTries is how often an invocation asks what a session came to, and tells it to stop, before it rests for closeAgain.
+// closeTries is how often an invocation asks what a session has cost, and tells it to stop, before the run waits for closeAgain.
 const closeTries, closeAgain = 3, 5 * time.Minute
 
 // Sessions keeps sessions with managed agents; see managed.Client.
 type Sessions interface {
-	Settle(ctx context.Context, tenant, model string) (managed.Place, error)
-	Abandon(ctx context.Context, p managed.Place) error
+	CreateAgent(ctx context.Context, tenant, model string) (managed.Place, error)
+	ArchiveAgent(ctx context.Context, p managed.Place) error
 	Find(ctx context.Context, at managed.Place, tags map[string]string, since time.Time) (id string, err error)
 	Start(ctx context.Context, at managed.Place, p managed.Plan) (id string, err error)
 	Discard(ctx context.Context, session string) error
@@ -32,39 +32,39 @@ type Sessions interface {
 	Bill(ctx context.Context, session string) (u aggregate.Usage, running bool, err error)
 }
 
-// host is one invocation at a session. It keeps nothing that it could not read
-// again: what is to be done follows from the rows and the session's events.
-type host struct {
+// sessionJob is one invocation's work with a session. All that it keeps could be read
+// again: what to do next follows from the rows and the session's events.
+type sessionJob struct {
 	*job
-	Sessions   Sessions // while the lease lasts
-	invocation string
-	until      time.Time
-	lease      time.Time // the end of its hold
-	failing    time.Time // since when the vendor has only put us off; zero when it has not
-	settled    bool      // it has made the tenant an agent
-	closing    int
-	told       string // the session that was told to stop
+	Sessions     Sessions // each call ends before the lease does
+	invocation   string
+	until        time.Time
+	lease        time.Time // when its lease ends
+	failing      time.Time // since when every request to the vendor has failed; zero when the last one succeeded
+	agentCreated bool      // this invocation has made an agent for the tenant
+	closing      int
+	interrupted  string // the session that was told to stop
 }
 
-func (j *job) host(e *task.Execution) *host {
-	h := &host{job: j, invocation: j.NewID(), until: j.Now().Add(j.PollFor)}
-	h.Sessions = leased{j.Sessions, h}
+func (j *job) sessionJob(e *task.Execution) *sessionJob {
+	s := &sessionJob{job: j, invocation: j.NewID(), until: j.Now().Add(j.PollFor)}
+	s.Sessions = leased{j.Sessions, s}
 	if e.SessionFailing != nil {
-		h.failing = *e.SessionFailing
+		s.failing = *e.SessionFailing
 	}
-	return h
+	return s
 }
 
-// turn does one thing: it makes the session, tells it the steps, makes or answers one
-// call, waits, or ends the execution. It returns the task as it left it, nil when it
-// doesn't know. StopError: the execution must be failed.
-func (h *host) turn(ctx context.Context, a *task.Aggregate) (*task.Aggregate, error) {
+// turn does one thing: it creates the session, sends it the steps, makes or answers one
+// call, waits, or ends the execution. It returns the task after its commit, nil when the
+// rows must be read again. A StopError means that the execution must be failed.
+func (j *sessionJob) turn(ctx context.Context, a *task.Aggregate) (*task.Aggregate, error) {
 	if a.OpenSession() != nil {
-		return h.close(ctx, a)
+		return j.close(ctx, a)
 	}
-	e, now := a.Execution(), h.Now()
+	e, now := a.Execution(), j.Now()
 	if e.Status == task.ExecutionPending {
-		return h.Store.DecideOn(ctx, a, func(a *task.Aggregate) (task.Change, error) { return a.StartExecution(h.in.Run, h.Now()) })
+		return j.Store.DecideOn(ctx, a, func(a *task.Aggregate) (task.Change, error) { return a.StartExecution(j.in.Run, j.Now()) })
 	}
 	step := a.NextStep(e)
 	if step != nil {
@@ -73,42 +73,43 @@ func (h *host) turn(ctx context.Context, a *task.Aggregate) (*task.Aggregate, er
 		}
 	}
 	switch late := a.TimeUp(e, now); {
-	case late && step == nil: // what is done does not fail for want of words
-		return h.finish(ctx, a, "")
+	case late && step == nil: // all steps completed: a summary that is late doesn't fail the execution
+		return j.finish(ctx, a, "")
 	case late:
 		return nil, task.StopError{Reason: task.ReasonTimeout, Detail: fmt.Sprint(e.Terms.L4TimeoutSeconds)}
-	case e.Lease == nil || e.Lease.Invocation != h.invocation || e.Lease.LeaseUntil.Sub(now) < h.HoldFor/2:
-		return h.Store.DecideOn(ctx, a, func(a *task.Aggregate) (task.Change, error) {
-			return a.HoldSession(h.in.Run, h.invocation, h.Now().Add(h.HoldFor), h.Now())
+	case e.Lease == nil || e.Lease.Invocation != j.invocation || e.Lease.LeaseUntil.Sub(now) < j.HoldFor/2:
+		return j.Store.DecideOn(ctx, a, func(a *task.Aggregate) (task.Change, error) {
+			return a.HoldSession(j.in.Run, j.invocation, j.Now().Add(j.HoldFor), j.Now())
 		})
-	case !now.Before(h.until) || left(ctx) < 2*least:
-		return h.rest(ctx, a, h.PollEvery)
+	case !now.Before(j.until) || timeLeft(ctx) < 2*minTurn:
+		return j.leaveForLater(ctx, a, j.PollEvery)
 	}
-	h.lease = e.Lease.LeaseUntil
+	j.lease = e.Lease.LeaseUntil
 	if e.SessionID == "" {
-		return h.open(ctx, a)
+		return j.open(ctx, a)
 	}
-	s, err := h.Sessions.Poll(ctx, e.SessionID)
+	s, err := j.Sessions.Poll(ctx, e.SessionID)
 	switch {
 	case err != nil:
-		return h.later(ctx, a, err)
+		return j.later(ctx, a, err)
 	case !s.Told:
-		return h.tell(ctx, a)
+		return j.sendSteps(ctx, a)
 	case s.Stop != "":
-		return h.stopped(ctx, a, s)
+		return j.stopped(ctx, a, s)
 	case len(s.ToolRequests) > 0:
-		return h.consider(ctx, a, s.ToolRequests)
+		return j.consider(ctx, a, s.ToolRequests)
 	}
-	return h.wait(ctx, a, h.PollEvery)
+	return j.wait(ctx, a, j.PollEvery)
 }
 
-// stopped ends the execution: well, when its steps are done, whatever stopped the session then.
-func (h *host) stopped(ctx context.Context, a *task.Aggregate, s managed.State) (*task.Aggregate, error) {
-	slog.InfoContext(ctx, "the session stopped", "task_id", h.in.Task, "stop", s.Stop, "calls", s.Calls)
+// stopped ends the execution once its session has stopped. If all steps completed it is completed,
+// whatever the reason for the stop; otherwise the StopError says why the session stopped.
+func (j *sessionJob) stopped(ctx context.Context, a *task.Aggregate, s managed.State) (*task.Aggregate, error) {
+	slog.InfoContext(ctx, "the session stopped", "task_id", j.in.Task, "stop", s.Stop, "calls", s.Calls)
 	notDone := a.NotDone(a.Execution())
 	switch {
 	case notDone == nil:
-		return h.finish(ctx, a, s.Said)
+		return j.finish(ctx, a, s.Said)
 	case s.Stop == managed.StopDone:
 		return nil, notDone
 	case s.Stop == managed.StopBudget:
@@ -120,98 +121,99 @@ func (h *host) stopped(ctx context.Context, a *task.Aggregate, s managed.State) 
 }
 
 // finish completes the execution with what the session said, or without it with the steps' names.
-func (h *host) finish(ctx context.Context, a *task.Aggregate, said string) (*task.Aggregate, error) {
-	words := model.LastWords(said)
+func (j *sessionJob) finish(ctx context.Context, a *task.Aggregate, said string) (*task.Aggregate, error) {
+	words := model.SessionSummary(said)
 	if words == "" {
-		words = model.Plain(h.summaryInput(ctx, a))
+		words = model.Plain(j.summaryInput(ctx, a))
 	}
-	return h.Store.DecideOn(ctx, a, func(a *task.Aggregate) (task.Change, error) {
-		return a.CompleteExecution(h.in.Run, words, h.Now())
+	return j.Store.DecideOn(ctx, a, func(a *task.Aggregate) (task.Change, error) {
+		return a.CompleteExecution(j.in.Run, words, j.Now())
 	})
 }
 
-// close tells the session of an execution that is over to stop, and charges what it came to. What it does after it was
-// told is paid, too: a session that runs is asked again. One that can't say, since the vendor knows it or our key no
-// more, or says nothing for task.MaxClosing, counts for all that it might have spent.
-func (h *host) close(ctx context.Context, a *task.Aggregate) (*task.Aggregate, error) {
+// close tells the session of an execution that is over to stop, and charges what the session has cost. A session that
+// still runs after that is asked for its cost again later. If the vendor no longer knows the session or our key, or
+// gives no answer for task.MaxClosing, the task is charged all that the session might have spent.
+func (j *sessionJob) close(ctx context.Context, a *task.Aggregate) (*task.Aggregate, error) {
 	e := a.OpenSession()
-	h.closing++
-	usage, running, err := h.Sessions.Bill(ctx, e.SessionID)
+	j.closing++
+	usage, running, err := j.Sessions.Bill(ctx, e.SessionID)
 	billed := err == nil
-	if (!billed || running || e.Status != task.ExecutionCompleted) && h.told != e.SessionID {
-		stopped := h.Sessions.Interrupt(ctx, e.SessionID)
+	if (!billed || running || e.Status != task.ExecutionCompleted) && j.interrupted != e.SessionID {
+		stopped := j.Sessions.Interrupt(ctx, e.SessionID)
 		switch {
 		case stopped == nil:
-			h.told, running = e.SessionID, true // what it was doing is not on the bill
+			j.interrupted, running = e.SessionID, true // the bill lacks the work under way: ask for it again
 		case running || model.Failure(stopped).Transient:
 			err = errors.Join(err, stopped)
 		}
 	}
 	switch {
 	case err == nil && !running:
-		return h.closed(ctx, a, usage)
-	case err != nil && !model.Failure(err).Transient, e.ClosingOver(h.Now()):
-		slog.ErrorContext(ctx, "nobody knows what a session came to", "task_id", h.in.Task, "session_id", e.SessionID, "err", err)
+		return j.closed(ctx, a, usage)
+	case err != nil && !model.Failure(err).Transient, e.ClosingOver(j.Now()):
+		slog.ErrorContext(ctx, "nobody knows what a session came to", "task_id", j.in.Task, "session_id", e.SessionID, "err", err)
 		if !billed {
-			usage = e.Unbilled(h.settings.MaxCost() - a.Spent())
+			usage = e.Unbilled(j.settings.MaxCost() - a.Spent())
 		}
-		return h.closed(ctx, a, usage)
+		return j.closed(ctx, a, usage)
 	}
-	slog.WarnContext(ctx, "a session is not closed", "task_id", h.in.Task, "session_id", e.SessionID, "running", running, "err", err)
+	slog.WarnContext(ctx, "a session is not closed", "task_id", j.in.Task, "session_id", e.SessionID, "running", running, "err", err)
 	asked := model.Failure(err).RetryAfter
-	if asked == 0 && h.closing < closeTries && sleep.Within(ctx, h.PollEvery) {
+	if asked == 0 && j.closing < closeTries && sleep.Within(ctx, j.PollEvery) {
 		return a, nil
 	}
-	h.closing = 0
-	return h.Store.DecideOn(ctx, a, func(a *task.Aggregate) (task.Change, error) {
-		return a.DeferClose(h.in.Run, h.Now().Add(pipeline.Again(asked, 0, closeAgain)), h.Now())
+	j.closing = 0
+	return j.Store.DecideOn(ctx, a, func(a *task.Aggregate) (task.Change, error) {
+		return a.DeferClose(j.in.Run, j.Now().Add(pipeline.Again(asked, 0, closeAgain)), j.Now())
 	})
 }
 
-// closed records that a session is paid.
-func (h *host) closed(ctx context.Context, a *task.Aggregate, u aggregate.Usage) (*task.Aggregate, error) {
-	h.closing = 0
-	return h.Store.DecideOn(ctx, a, task.Charge(u, h.Now(), func(a *task.Aggregate) (task.Change, error) {
-		return a.CloseSession(h.in.Run, h.Now())
+// closed charges the task for its session and marks the session as closed.
+func (j *sessionJob) closed(ctx context.Context, a *task.Aggregate, u aggregate.Usage) (*task.Aggregate, error) {
+	j.closing = 0
+	return j.Store.DecideOn(ctx, a, task.Charge(u, j.Now(), func(a *task.Aggregate) (task.Change, error) {
+		return a.CloseSession(j.in.Run, j.Now())
 	}))
 }
 
-// later waits after a request that failed, as long as everything waits that a vendor puts off, but not past the
-// execution's own time: the next turn finds out whether it was handled all the same. StopError: no other try would help.
-func (h *host) later(ctx context.Context, a *task.Aggregate, err error) (*task.Aggregate, error) {
+// later waits after a request that failed, as pipeline.Again says, but not past the execution's time limit. The next
+// turn learns from the session's events whether the request was handled. StopError: trying again would not help.
+func (j *sessionJob) later(ctx context.Context, a *task.Aggregate, err error) (*task.Aggregate, error) {
 	f := model.Failure(err)
-	slog.WarnContext(ctx, "session", "task_id", h.in.Task, "err", err, "retry_after_ms", f.RetryAfter.Milliseconds())
+	slog.WarnContext(ctx, "session", "task_id", j.in.Task, "err", err, "retry_after_ms", f.RetryAfter.Milliseconds())
 	if !f.Transient {
 		return nil, task.StopError{Reason: f.Reason, Detail: f.Detail}
 	}
-	now := h.Now()
-	if h.failing.IsZero() {
-		h.failing = now
+	now := j.Now()
+	if j.failing.IsZero() {
+		j.failing = now
 	}
-	wait := pipeline.Again(f.RetryAfter, now.Sub(h.failing), h.PollEvery)
-	wait = max(min(wait, a.Deadline(a.Execution()).Sub(now)), h.PollEvery)
-	if now.Add(wait).After(h.until) || left(ctx) < wait+2*least {
-		return h.rest(ctx, a, wait)
+	wait := pipeline.Again(f.RetryAfter, now.Sub(j.failing), j.PollEvery)
+	wait = max(min(wait, a.Deadline(a.Execution()).Sub(now)), j.PollEvery)
+	if now.Add(wait).After(j.until) || timeLeft(ctx) < wait+2*minTurn {
+		return j.leaveForLater(ctx, a, wait)
 	}
-	return h.wait(ctx, a, wait)
+	return j.wait(ctx, a, wait)
 }
 
-// wait lets time pass, and looks whether the task moved meanwhile.
-func (h *host) wait(ctx context.Context, a *task.Aggregate, d time.Duration) (*task.Aggregate, error) {
-	h.used = true
+// wait sleeps for d. It returns a if the task's revision is still the same, else nil, so that the rows are read again.
+func (j *sessionJob) wait(ctx context.Context, a *task.Aggregate, d time.Duration) (*task.Aggregate, error) {
+	j.used = true
 	if !sleep.Within(ctx, d) {
 		return nil, ctx.Err()
 	}
-	head, err := h.Store.Head(ctx, a.Ref())
+	head, err := j.Store.Head(ctx, a.Ref())
 	if err == nil && head.Rev == a.Head.Rev {
 		return a, nil
 	}
 	return nil, nil
 }
 
-// rest leaves the session to a later invocation; a run waits for whole seconds.
-func (h *host) rest(ctx context.Context, a *task.Aggregate, d time.Duration) (*task.Aggregate, error) {
-	return h.Store.DecideOn(ctx, a, func(a *task.Aggregate) (task.Change, error) {
-		return a.PauseSession(h.in.Run, h.invocation, h.Now().Add(max(d, time.Second)), h.failing, h.Now())
+// leaveForLater releases the lease and parks the run: a later invocation goes on after d, at least a second,
+// since the state machine waits in whole seconds.
+func (j *sessionJob) leaveForLater(ctx context.Context, a *task.Aggregate, d time.Duration) (*task.Aggregate, error) {
+	return j.Store.DecideOn(ctx, a, func(a *task.Aggregate) (task.Change, error) {
+		return a.PauseSession(j.in.Run, j.invocation, j.Now().Add(max(d, time.Second)), j.failing, j.Now())
 	})
 }

@@ -14,15 +14,15 @@ import (
 	"ringi/shared/tenancy"
 )
 
-// mortal dies at one of the points between what an invocation does, once.
-type mortal struct {
+// crashing makes an invocation crash once, at one of the points between its calls.
+type crashing struct {
 	points, at int
 	where      string
 }
 
 type death struct{}
 
-func (m *mortal) point(name string) {
+func (m *crashing) point(name string) {
 	if m.points++; m.points == m.at {
 		m.where = name
 		panic(death{})
@@ -30,7 +30,7 @@ func (m *mortal) point(name string) {
 }
 
 // around is a point before and one after.
-func (m *mortal) around(name string) func() {
+func (m *crashing) around(name string) func() {
 	m.point("before " + name)
 	return func() {
 		if p := recover(); p != nil {
@@ -40,53 +40,53 @@ func (m *mortal) around(name string) func() {
 	}
 }
 
-type mortalStore struct {
+type crashingStore struct {
 	Store
-	*mortal
+	*crashing
 }
 
-func (s mortalStore) DecideOn(ctx context.Context, a *task.Aggregate, d task.Decision) (*task.Aggregate, error) {
+func (s crashingStore) DecideOn(ctx context.Context, a *task.Aggregate, d task.Decision) (*task.Aggregate, error) {
 	defer s.around("a commit")()
 	return s.Store.DecideOn(ctx, a, d)
 }
 
-func (s mortalStore) SaveAgent(ctx context.Context, t tenancy.Tenant, agent, environment string, now time.Time) (tenancy.Tenant, error) {
+func (s crashingStore) SaveAgent(ctx context.Context, t tenancy.Tenant, agent, environment string, now time.Time) (tenancy.Tenant, error) {
 	defer s.around("save agent")()
 	return s.Store.SaveAgent(ctx, t, agent, environment, now)
 }
 
-type mortalSessions struct {
+type crashingSessions struct {
 	Sessions
-	*mortal
+	*crashing
 }
 
-func (s mortalSessions) Settle(ctx context.Context, tenant, model string) (managed.Place, error) {
+func (s crashingSessions) CreateAgent(ctx context.Context, tenant, model string) (managed.Place, error) {
 	defer s.around("settle")()
-	return s.Sessions.Settle(ctx, tenant, model)
+	return s.Sessions.CreateAgent(ctx, tenant, model)
 }
 
-func (s mortalSessions) Start(ctx context.Context, at managed.Place, p managed.Plan) (string, error) {
+func (s crashingSessions) Start(ctx context.Context, at managed.Place, p managed.Plan) (string, error) {
 	defer s.around("start")()
 	return s.Sessions.Start(ctx, at, p)
 }
 
-func (s mortalSessions) Say(ctx context.Context, session, text string) error {
+func (s crashingSessions) Say(ctx context.Context, session, text string) error {
 	defer s.around("say")()
 	return s.Sessions.Say(ctx, session, text)
 }
 
-func (s mortalSessions) Answer(ctx context.Context, session, request, text string, failed bool) error {
+func (s crashingSessions) Answer(ctx context.Context, session, request, text string, failed bool) error {
 	defer s.around("answer")()
 	return s.Sessions.Answer(ctx, session, request, text, failed)
 }
 
-func (s mortalSessions) Bill(ctx context.Context, session string) (aggregate.Usage, bool, error) {
+func (s crashingSessions) Bill(ctx context.Context, session string) (aggregate.Usage, bool, error) {
 	defer s.around("bill")()
 	return s.Sessions.Bill(ctx, session)
 }
 
 // lives runs one invocation, and reports whether it came to its end.
-func (m *hosted) lives() (alive bool) {
+func (m *sessionWorld) lives() (alive bool) {
 	defer func() {
 		if p := recover(); p != nil {
 			if _, died := p.(death); !died {
@@ -102,12 +102,12 @@ func (m *hosted) lives() (alive bool) {
 // is written twice, the session is one, is told once, and gets each answer once. Only
 // a write that was out is unknown.
 func TestASessionSurvivesACrashAnywhere(t *testing.T) {
-	base := newHosted(t, pipelinetest.Start(t))
-	dies := &mortal{}
-	base.h.Store = mortalStore{base.h.Store, dies}
-	base.h.Sessions = mortalSessions{base.h.Sessions, dies}
-	crash := func(m *hosted, at int) {
-		*dies = mortal{at: at}
+	base := newSessionWorld(t, pipelinetest.Start(t))
+	dies := &crashing{}
+	base.h.Store = crashingStore{base.h.Store, dies}
+	base.h.Sessions = crashingSessions{base.h.Sessions, dies}
+	crash := func(m *sessionWorld, at int) {
+		*dies = crashing{at: at}
 		before, sessions := m.vendors.Calls(writing), len(m.agents.Sessions())
 		m.approved(m.read(1), m.write(2))
 		for try := 0; ; try++ {

@@ -19,7 +19,7 @@ import (
 
 func TestASessionGoesThroughTheSteps(t *testing.T) {
 	server := pipelinetest.Start(t)
-	for name, run := range map[string]func(*testing.T, *hosted){
+	for name, run := range map[string]func(*testing.T, *sessionWorld){
 		"approved steps are called in order, once":                 testSessionCompletes,
 		"arguments may come with their references resolved":        testResolved,
 		"a tool that nobody approved is not called":                testOtherTool,
@@ -47,11 +47,11 @@ func TestASessionGoesThroughTheSteps(t *testing.T) {
 		"a tool of an MCP server has a name that the vendor takes": testNames,
 		"a run ends before its history is full":                    testManyPauses,
 	} {
-		t.Run(name, func(t *testing.T) { run(t, newHosted(t, server)) })
+		t.Run(name, func(t *testing.T) { run(t, newSessionWorld(t, server)) })
 	}
 }
 
-func testSessionCompletes(t *testing.T, m *hosted) {
+func testSessionCompletes(t *testing.T, m *sessionWorld) {
 	m.agents.Thinks, m.agents.Twice, m.agents.Page = 2, true, 3
 	m.approved(m.read(1), m.write(2))
 	if next := m.run(); next.State != task.StateFinish {
@@ -80,7 +80,7 @@ func testSessionCompletes(t *testing.T, m *hosted) {
 	}
 }
 
-func testLeavesSteps(t *testing.T, m *hosted) {
+func testLeavesSteps(t *testing.T, m *sessionWorld) {
 	m.does(asks(listing, string(m.read(1).ToolInput)), ends)
 	m.approved(m.read(1), m.write(2), m.lone(3))
 	if next := m.run(); next.State != task.StateFail {
@@ -91,7 +91,7 @@ func testLeavesSteps(t *testing.T, m *hosted) {
 	}
 }
 
-func testEndsOtherwise(t *testing.T, m *hosted) {
+func testEndsOtherwise(t *testing.T, m *sessionWorld) {
 	for stop, want := range map[string]aggregate.Reason{
 		"retries_exhausted": task.ReasonSessionEnded, "terminated": task.ReasonSessionEnded, "a_new_reason": task.ReasonSessionEnded,
 		"budget_reached": task.ReasonCostLimit, "refusal": task.ReasonModelRefused,
@@ -107,7 +107,7 @@ func testEndsOtherwise(t *testing.T, m *hosted) {
 	m.written(0)
 }
 
-func testDoneAnyway(t *testing.T, m *hosted) {
+func testDoneAnyway(t *testing.T, m *sessionWorld) {
 	m.does(asks(writing, string(m.lone(1).ToolInput)), agents.Act{Stop: "retries_exhausted"})
 	m.approved(m.lone(1))
 	m.run()
@@ -116,7 +116,7 @@ func testDoneAnyway(t *testing.T, m *hosted) {
 	}
 }
 
-func testSessionGate(t *testing.T, m *hosted) {
+func testSessionGate(t *testing.T, m *sessionWorld) {
 	step := m.write(2)
 	step.RequiresHumanCheck = true
 	m.approved(m.read(1), step)
@@ -135,7 +135,7 @@ func testSessionGate(t *testing.T, m *hosted) {
 	}
 }
 
-func testSessionToolFails(t *testing.T, m *hosted) {
+func testSessionToolFails(t *testing.T, m *sessionWorld) {
 	m.approved(m.lone(1))
 	m.vendors.Fail(writing, 500, true)
 	m.run()
@@ -146,7 +146,7 @@ func testSessionToolFails(t *testing.T, m *hosted) {
 	}
 }
 
-func testSessionRetry(t *testing.T, m *hosted) {
+func testSessionRetry(t *testing.T, m *sessionWorld) {
 	m.does(asks(listing, string(m.read(1).ToolInput)), ends)
 	m.approved(m.read(1), m.write(2))
 	m.run()
@@ -169,7 +169,7 @@ func testSessionRetry(t *testing.T, m *hosted) {
 	}
 }
 
-func testSessionCancel(t *testing.T, m *hosted) {
+func testSessionCancel(t *testing.T, m *sessionWorld) {
 	m.agents.Thinks = 1000
 	m.approved(m.lone(1))
 	looked := 0
@@ -188,7 +188,7 @@ func testSessionCancel(t *testing.T, m *hosted) {
 	m.written(0)
 }
 
-func testSessionCancelInPause(t *testing.T, m *hosted) {
+func testSessionCancelInPause(t *testing.T, m *sessionWorld) {
 	m.agents.Thinks, m.h.PollFor = 1000, 20*time.Millisecond
 	m.approved(m.lone(1))
 	for m.Load().Execution().SessionID == "" {
@@ -206,7 +206,7 @@ func testSessionCancelInPause(t *testing.T, m *hosted) {
 	}
 }
 
-func testSessionTimeUp(t *testing.T, m *hosted) {
+func testSessionTimeUp(t *testing.T, m *sessionWorld) {
 	m.agents.Thinks = 1000
 	m.approved(m.lone(1))
 	m.agents.Before = func(op string) {
@@ -221,7 +221,7 @@ func testSessionTimeUp(t *testing.T, m *hosted) {
 	}
 }
 
-func testOtherVendor(t *testing.T, m *hosted) {
+func testOtherVendor(t *testing.T, m *sessionWorld) {
 	m.h.Model = "gpt-5.4"
 	m.approved(m.lone(1))
 	m.run()
@@ -233,7 +233,7 @@ func testOtherVendor(t *testing.T, m *hosted) {
 	}
 }
 
-func testNoKey(t *testing.T, m *hosted) {
+func testNoKey(t *testing.T, m *sessionWorld) {
 	m.agents.Key = "another"
 	m.h.Sessions = managed.New(managed.Config{HTTP: http.DefaultClient, Key: func(context.Context) (string, error) { return "", nil }})
 	m.approved(m.lone(1))
@@ -243,7 +243,7 @@ func testNoKey(t *testing.T, m *hosted) {
 	}
 }
 
-func testBusy(t *testing.T, m *hosted) {
+func testBusy(t *testing.T, m *sessionWorld) {
 	m.approved(m.lone(1))
 	for _, op := range []string{agents.MakeAgent, agents.MakeEnvironment, agents.MakeSession, agents.ListSessions, agents.ListEvents, agents.Send, agents.GetSession} {
 		m.agents.Fail(op, agents.Fault{Status: 500}, agents.Fault{Status: 529}, agents.Fault{Half: true})
@@ -262,7 +262,7 @@ func testBusy(t *testing.T, m *hosted) {
 	}
 }
 
-func testAgentGone(t *testing.T, m *hosted) {
+func testAgentGone(t *testing.T, m *sessionWorld) {
 	first := m.another()
 	first.approved(m.lone(1))
 	first.run()
@@ -275,7 +275,7 @@ func testAgentGone(t *testing.T, m *hosted) {
 	}
 }
 
-func testBudget(t *testing.T, m *hosted) {
+func testBudget(t *testing.T, m *sessionWorld) {
 	settings, err := m.Store.Settings(t.Context(), m.Ref.Tenant)
 	if err != nil {
 		t.Fatal(err)
@@ -291,7 +291,7 @@ func testBudget(t *testing.T, m *hosted) {
 	}
 }
 
-func testManyPauses(t *testing.T, m *hosted) {
+func testManyPauses(t *testing.T, m *sessionWorld) {
 	m.agents.Thinks = 1000
 	m.h.PollFor = 0
 	m.approved(m.lone(1))
@@ -314,7 +314,7 @@ func testManyPauses(t *testing.T, m *hosted) {
 	m.written(1)
 }
 
-func testTwoAtASession(t *testing.T, m *hosted) {
+func testTwoAtASession(t *testing.T, m *sessionWorld) {
 	m.approved(m.read(1), m.write(2))
 	met := map[string]bool{}
 	m.agents.Before = func(op string) { // another comes while the first one's request is out

@@ -27,7 +27,7 @@ const booking = "rooms.book_room"
 type meeting struct {
 	*world
 	rooms *rooms.Server
-	desk  mcp.Desk
+	desk  mcp.Admin
 }
 
 func newMeeting(t *testing.T, server *pipelinetest.Server) *meeting {
@@ -48,7 +48,7 @@ func newMeeting(t *testing.T, server *pipelinetest.Server) *meeting {
 	if _, err := m.Store.SaveSettings(t.Context(), m.Ref.Tenant, settings, pipelinetest.Approver(), m.Now()); err != nil {
 		t.Fatal(err)
 	}
-	m.desk = mcp.Desk{Rows: m.Store, Credentials: tokens{m.vendors}, Client: mcp.Client{HTTP: reach}, Now: time.Now}
+	m.desk = mcp.Admin{Rows: m.Store, Credentials: tokens{m.vendors}, Client: mcp.Client{HTTP: reach}, Now: time.Now}
 	m.allow(booking, aggregate.Write)
 	m.allow("rooms.list_rooms", aggregate.Read)
 	return m

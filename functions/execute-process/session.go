@@ -18,12 +18,12 @@ import (
 	"ringi/shared/tool"
 )
 
-// open makes the execution's session, or finds the one that an invocation made before
-// it died. The row names it before anything is said to it.
-func (h *host) open(ctx context.Context, a *task.Aggregate) (*task.Aggregate, error) {
-	name := pipeline.ModelName(h.Model, h.settings)
+// open creates the execution's session, or finds the one that an earlier invocation created before
+// it crashed. The session's id is committed to the execution's row before anything is sent to it.
+func (j *sessionJob) open(ctx context.Context, a *task.Aggregate) (*task.Aggregate, error) {
+	name := pipeline.ModelName(j.Model, j.settings)
 	n, err := modelname.Parse(name)
-	limit := h.settings.MaxCost()
+	limit := j.settings.MaxCost()
 	switch {
 	case err != nil || n.Provider != modelname.Anthropic:
 		return nil, task.StopError{Reason: task.ReasonSessionModel, Detail: name}
@@ -32,68 +32,68 @@ func (h *host) open(ctx context.Context, a *task.Aggregate) (*task.Aggregate, er
 	case a.CostReached(limit):
 		return nil, a.CostStop(limit)
 	}
-	plan, err := h.plan(ctx, a, n.Model)
+	plan, err := j.plan(ctx, a, n.Model)
 	if err != nil {
 		return nil, err
 	}
 	if limit > 0 {
 		plan.MaxCost = limit - a.Spent()
 	}
-	t, err := h.Store.Tenant(ctx, h.in.Tenant)
+	t, err := j.Store.Tenant(ctx, j.in.Tenant)
 	if err != nil {
 		return nil, fmt.Errorf("read the tenant: %w", err)
 	}
 	if t.AgentID == "" {
-		return h.settle(ctx, a, t, n.Model)
+		return j.createAgent(ctx, a, t, n.Model)
 	}
 	at := managed.Place{Agent: t.AgentID, Environment: t.EnvironmentID}
-	id, err := h.Sessions.Find(ctx, at, plan.Tags, a.Execution().CreatedAt.Add(-time.Minute))
+	id, err := j.Sessions.Find(ctx, at, plan.Tags, a.Execution().CreatedAt.Add(-time.Minute))
 	if err == nil && id == "" {
-		id, err = h.Sessions.Start(ctx, at, plan)
+		id, err = j.Sessions.Start(ctx, at, plan)
 	}
-	if e := (*model.Error)(nil); errors.As(err, &e) && e.Kind == model.UnknownModel && !h.settled {
-		return h.settle(ctx, a, t, n.Model) // the key is of another account, or somebody deleted the agent
+	if e := (*model.Error)(nil); errors.As(err, &e) && e.Kind == model.UnknownModel && !j.agentCreated {
+		return j.createAgent(ctx, a, t, n.Model) // the key is of another account, or somebody deleted the agent
 	}
 	if err != nil {
-		return h.later(ctx, a, err)
+		return j.later(ctx, a, err)
 	}
-	a, err = h.Store.DecideOn(ctx, a, func(a *task.Aggregate) (task.Change, error) {
-		return a.BindSession(h.in.Run, id, plan.MaxCost, h.Now())
+	a, err = j.Store.DecideOn(ctx, a, func(a *task.Aggregate) (task.Change, error) {
+		return a.BindSession(j.in.Run, id, plan.MaxCost, j.Now())
 	})
 	if err == nil && a.Execution().SessionID != id {
-		h.forget(ctx, "session", h.Sessions.Discard(ctx, id))
+		j.logLeftover(ctx, "session", j.Sessions.Discard(ctx, id))
 	}
 	return a, err
 }
 
-// settle makes the tenant an agent; where another invocation was faster, its own is not kept.
-func (h *host) settle(ctx context.Context, a *task.Aggregate, t tenancy.Tenant, model string) (*task.Aggregate, error) {
-	at, err := h.Sessions.Settle(ctx, t.ID, model)
+// createAgent makes an agent for the tenant. If another invocation saved one first, that is used and this one is archived.
+func (j *sessionJob) createAgent(ctx context.Context, a *task.Aggregate, t tenancy.Tenant, model string) (*task.Aggregate, error) {
+	at, err := j.Sessions.CreateAgent(ctx, t.ID, model)
 	if err != nil {
-		return h.later(ctx, a, err)
+		return j.later(ctx, a, err)
 	}
-	h.settled = true
-	is, err := h.Store.SaveAgent(ctx, t, at.Agent, at.Environment, h.Now())
+	j.agentCreated = true
+	is, err := j.Store.SaveAgent(ctx, t, at.Agent, at.Environment, j.Now())
 	if err != nil {
 		return nil, fmt.Errorf("keep the agent: %w", err)
 	}
 	if is.AgentID != at.Agent {
-		h.forget(ctx, "agent", h.Sessions.Abandon(ctx, at))
+		j.logLeftover(ctx, "agent", j.Sessions.ArchiveAgent(ctx, at))
 	}
 	return a, nil
 }
 
-// forget logs that something of ours which nobody needs stays behind.
-func (h *host) forget(ctx context.Context, what string, err error) {
+// logLeftover logs that a session or an agent that nobody needs could not be archived at the vendor.
+func (j *sessionJob) logLeftover(ctx context.Context, what string, err error) {
 	if err != nil {
-		slog.WarnContext(ctx, "left behind", "task_id", h.in.Task, "what", what, "err", err)
+		slog.WarnContext(ctx, "left behind", "task_id", j.in.Task, "what", what, "err", err)
 	}
 }
 
-// plan is a session of the approved steps' tools and no others.
-func (h *host) plan(ctx context.Context, a *task.Aggregate, name string) (managed.Plan, error) {
+// plan describes a session that has the approved steps' tools and no others.
+func (j *sessionJob) plan(ctx context.Context, a *task.Aggregate, name string) (managed.Plan, error) {
 	e := a.Execution()
-	words, err := model.Instruct(model.SessionInput{Locale: h.settings.Locale})
+	words, err := model.Instruct(model.SessionInput{Locale: j.settings.Locale})
 	if err != nil {
 		return managed.Plan{}, fmt.Errorf("instruct the session: %w", err)
 	}
@@ -109,7 +109,7 @@ func (h *host) plan(ctx context.Context, a *task.Aggregate, name string) (manage
 			continue
 		}
 		delete(names, s.Tool)
-		t, err := h.find(ctx, h.in.Tenant, s)
+		t, err := j.find(ctx, j.in.Tenant, s)
 		if err != nil {
 			return p, err
 		}
@@ -122,7 +122,7 @@ func (h *host) plan(ctx context.Context, a *task.Aggregate, name string) (manage
 	return p, nil
 }
 
-// namesOf are what a session calls the steps' tools, each another.
+// namesOf gives each of the steps' tools a name that the vendor accepts; no two tools share one.
 func namesOf(steps []task.Step) map[string]string {
 	names, taken := map[string]string{}, map[string]bool{}
 	for _, s := range steps {
@@ -138,7 +138,7 @@ func namesOf(steps []task.Step) map[string]string {
 	return names
 }
 
-// referring is a tool's input schema that takes a reference, too, where an approved step has one.
+// referring is a tool's input schema that also accepts a $ref for each argument where an approved step has one.
 func referring(schema, name string, steps []task.Step) (json.RawMessage, error) {
 	var s map[string]any
 	if err := json.Unmarshal([]byte(schema), &s); err != nil {
@@ -151,7 +151,7 @@ func referring(schema, name string, steps []task.Step) (json.RawMessage, error) 
 		}
 		arguments, err := tool.Parse(step.ToolInput)
 		if err != nil {
-			continue // it will not be called
+			continue // such a step is refused before its call
 		}
 		for _, r := range arguments.Refs() {
 			if properties != nil {
@@ -162,16 +162,16 @@ func referring(schema, name string, steps []task.Step) (json.RawMessage, error) 
 	return json.Marshal(s)
 }
 
-// tell sends the approved steps, as data.
-func (h *host) tell(ctx context.Context, a *task.Aggregate) (*task.Aggregate, error) {
+// sendSteps sends the approved steps to the session, as data.
+func (j *sessionJob) sendSteps(ctx context.Context, a *task.Aggregate) (*task.Aggregate, error) {
 	e := a.Execution()
-	in := model.SessionInput{Task: *a.Task, Request: a.Request.Text, Locale: h.settings.Locale}
+	in := model.SessionInput{Task: *a.Task, Request: a.Request.Text, Locale: j.settings.Locale}
 	steps := a.ProcessOf(e).Steps
 	names := namesOf(steps)
 	for _, s := range steps {
 		t := model.SessionStep{StepID: s.StepID, Order: s.Order, Title: s.Name(), Tool: names[s.Tool], Arguments: json.RawMessage(s.ToolInput)}
 		if row := a.StepOf(e, s.Order); row != nil && row.Status == task.StepCompleted {
-			t.Done, t.Facts = true, h.facts(ctx, a, row)
+			t.Done, t.Facts = true, j.facts(ctx, a, row)
 		}
 		in.Steps = append(in.Steps, t)
 	}
@@ -179,20 +179,20 @@ func (h *host) tell(ctx context.Context, a *task.Aggregate) (*task.Aggregate, er
 	if err != nil {
 		return nil, fmt.Errorf("write the steps: %w", err)
 	}
-	if err := h.Sessions.Say(ctx, e.SessionID, words.Message); err != nil {
-		return h.later(ctx, a, err)
+	if err := j.Sessions.Say(ctx, e.SessionID, words.Message); err != nil {
+		return j.later(ctx, a, err)
 	}
-	return h.wait(ctx, a, h.PollEvery)
+	return j.wait(ctx, a, j.PollEvery)
 }
 
-// facts is what the session sees of a result; one that can't be opened has none.
-func (h *host) facts(ctx context.Context, a *task.Aggregate, row *task.StepResult) map[string]any {
+// facts is the part of a result that the session sees; nil, and a warning in the log, when the result can't be opened.
+func (j *sessionJob) facts(ctx context.Context, a *task.Aggregate, row *task.StepResult) map[string]any {
 	if row.Result == nil {
 		return nil
 	}
-	v, err := h.Shelf.Open(ctx, a.Ref(), *row.Result)
+	v, err := j.Results.Open(ctx, a.Ref(), *row.Result)
 	if err != nil {
-		slog.WarnContext(ctx, "a result is not told", "task_id", h.in.Task, "step", row.StepID, "err", err)
+		slog.WarnContext(ctx, "a result is not told", "task_id", j.in.Task, "step", row.StepID, "err", err)
 		return nil
 	}
 	return model.Facts(v)

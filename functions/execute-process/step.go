@@ -24,8 +24,8 @@ type found struct {
 	permission tenancy.ToolPermission
 }
 
-// find looks the step's tool up: one of Ringi's own, or one of an MCP server as an
-// administrator allowed it. It must be the one that was approved.
+// find looks up the step's tool, one of Ringi's own or of an MCP server as an administrator
+// allowed it. It returns a StopError when the tool is not allowed, or is not the version that was approved.
 func (j *job) find(ctx context.Context, tenant string, step task.Step) (found, error) {
 	permission, _, err := j.Store.ToolPermission(ctx, tenant, step.Tool)
 	if err != nil {
@@ -47,7 +47,7 @@ func (j *job) find(ctx context.Context, tenant string, step task.Step) (found, e
 		return found{}, changed
 	}
 	bounds, err := permission.Bounds()
-	if err != nil { // saved by somebody who knew others: what they allow nobody here can tell
+	if err != nil { // a later release saved constraints that this one doesn't know
 		return found{}, j.constraint(failure.ProblemUnbound, step.Tool, err.Error())
 	}
 	f.spec.Bounds = bounds
@@ -57,17 +57,17 @@ func (j *job) find(ctx context.Context, tenant string, step task.Step) (found, e
 	return f, nil
 }
 
-// constraint says which constraint keeps a step from being called.
+// constraint is the StopError for a step that breaks a constraint; it names the constraint.
 func (j *job) constraint(p failure.Problem, args ...any) task.StopError {
 	return task.StopError{Reason: task.ReasonToolConstraint, Detail: failure.Sentence(j.settings.Locale, p, args...)}
 }
 
-// prepare resolves a step's arguments, and holds them against the tool's schema and
-// the tenant's constraints, on whose revision the claim relies. What was approved is
-// what runs: only references are filled in, from earlier results.
+// prepare resolves a step's arguments and checks them against the tool's schema and the tenant's
+// constraints; the claim's commit fails if the permission changes meanwhile. The approved arguments
+// are used as they stand, with references replaced by values from earlier results.
 func (j *job) prepare(ctx context.Context, a *task.Aggregate, e *task.Execution, step task.Step, t found) (task.Call, json.RawMessage, error) {
 	none := task.Call{}
-	var down, expired error // a result that is there, but can't be opened now; one that is not there any more
+	var down, expired error // a result that can't be read at the moment; one that was deleted
 	arguments, _, err := tool.Resolve(step.ToolInput, func(stepID string) (json.RawMessage, error) {
 		v, err := j.resultOf(ctx, a, e, stepID)
 		if err != nil && pipeline.Name(err) == pipeline.Unavailable {
@@ -94,7 +94,7 @@ func (j *job) prepare(ctx context.Context, a *task.Aggregate, e *task.Execution,
 	if broken := (*failure.Error)(nil); errors.As(t.spec.Hold(arguments), &broken) {
 		return none, nil, j.constraint(broken.Problem, broken.Args...)
 	}
-	kept, err := j.Shelf.KeepArguments(ctx, a.Ref(), arguments)
+	kept, err := j.Results.KeepArguments(ctx, a.Ref(), arguments)
 	if errors.Is(err, result.ErrTooLarge) {
 		return none, nil, task.StopError{Reason: task.ReasonBadArguments, Detail: step.StepID}
 	}
@@ -106,14 +106,14 @@ func (j *job) prepare(ctx context.Context, a *task.Aggregate, e *task.Execution,
 	}
 	return task.Call{
 		Order: step.Order, Arguments: kept, ArgumentsHash: aggregate.HashOf(string(arguments)),
-		NeedsGate: task.NeedsGate(step, e.Terms, tool.Dynamic(t.spec, step.ToolInput) || untold(a, e, t.spec, step)),
+		NeedsGate: task.NeedsGate(step, e.Terms, tool.Dynamic(t.spec, step.ToolInput) || tellsUnstamped(a, e, t.spec, step)),
 		Tool:      task.ToolRef{Name: step.Tool, Rev: t.permission.Rev},
 	}, arguments, nil
 }
 
-// untold reports whether a step would tell people what nobody has stamped: words that are
-// not in the stamped policy, when nobody was asked about the steps, whose card shows them.
-func untold(a *task.Aggregate, e *task.Execution, s tool.Spec, step task.Step) bool {
+// tellsUnstamped reports whether a step would send people a text that nobody has approved: one that is
+// not in the approved policy, while the settings let the steps run without an approval of their own.
+func tellsUnstamped(a *task.Aggregate, e *task.Execution, s tool.Spec, step task.Step) bool {
 	policy := a.Prompt()
 	return !a.ProcessOf(e).Terms.ApprovalRequired && policy.Terms.ApprovalRequired && tool.Untold(s, step.ToolInput, policy.Content)
 }
@@ -121,7 +121,7 @@ func untold(a *task.Aggregate, e *task.Execution, s tool.Spec, step task.Step) b
 func (j *job) resultOf(ctx context.Context, a *task.Aggregate, e *task.Execution, stepID string) (json.RawMessage, error) {
 	for _, s := range a.StepsOf(e) {
 		if s.StepID == stepID && s.Status == task.StepCompleted && s.Result != nil {
-			return j.Shelf.Open(ctx, a.Ref(), *s.Result)
+			return j.Results.Open(ctx, a.Ref(), *s.Result)
 		}
 	}
 	return nil, fmt.Errorf("%s has no result", stepID)

@@ -13,7 +13,7 @@ import (
 // words, does not wait for them until the function's time is over, and does without
 // a model's when the task has cost what it may.
 func (j *job) summary(ctx context.Context, a *task.Aggregate) (string, model.Usage) {
-	ctx, cancel := context.WithTimeout(ctx, min(summaryWithin, left(ctx)-finishWithin))
+	ctx, cancel := context.WithTimeout(ctx, min(summaryWithin, timeLeft(ctx)-finishWithin))
 	defer cancel()
 	input := j.summaryInput(ctx, a)
 	if a.CostReached(j.settings.MaxCost()) {
@@ -44,7 +44,7 @@ func (j *job) summaryInput(ctx context.Context, a *task.Aggregate) model.Summary
 		r := model.StepResult{StepID: step.StepID, Title: step.Name(), Tool: step.Tool}
 		row := a.StepOf(e, step.Order)
 		if row != nil && row.Result != nil && (row.Result.JSON != "" || row.Result.S3Key != "") {
-			v, err := j.Shelf.Open(ctx, a.Ref(), *row.Result)
+			v, err := j.Results.Open(ctx, a.Ref(), *row.Result)
 			if err != nil {
 				slog.WarnContext(ctx, "a result is not in the summary", "task_id", j.in.Task, "step", step.StepID, "err", err)
 			}

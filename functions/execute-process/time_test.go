@@ -40,7 +40,7 @@ type slow struct {
 func (s *slow) Run(ctx context.Context, c tool.Call) (json.RawMessage, error) {
 	a := s.w.Load()
 	held := a.StepOf(a.Execution(), a.NextStep(a.Execution()).Order)
-	has := held.Claim.LeaseUntil.Add(-spare).Sub(s.w.h.Now())
+	has := held.Claim.LeaseUntil.Add(-claimSpare).Sub(s.w.h.Now())
 	s.had = append(s.had, has)
 	if has < s.takes {
 		s.w.later(has)
@@ -96,7 +96,7 @@ func TestACallHasItsToolsWholeTimeout(t *testing.T) {
 		s.whole(t, 5, time.Minute)
 	})
 	t.Run("a managed session's, which rests for it", func(t *testing.T) {
-		m := newHosted(t, server)
+		m := newSessionWorld(t, server)
 		s := &slow{Tools: m.h.Tools, w: m.world, takes: 55 * time.Second}
 		m.h.Tools = s
 		m.approved(m.read(1), m.lone(2), m.lone(3))

@@ -13,34 +13,34 @@ import (
 	"ringi/shared/tool"
 )
 
-// consider takes one of the calls that the session asks for: it answers one that was
-// made, makes one that is approved and next, or denies one.
-func (h *host) consider(ctx context.Context, a *task.Aggregate, requests []managed.ToolRequest) (*task.Aggregate, error) {
+// consider handles one of the calls that the session asks for. It answers a call that was
+// made already, else makes one that is approved and next, else denies the first.
+func (j *sessionJob) consider(ctx context.Context, a *task.Aggregate, requests []managed.ToolRequest) (*task.Aggregate, error) {
 	e := a.Execution()
 	for _, w := range requests {
 		if row := a.Granted(e, w.ID); row != nil && row.Status == task.StepCompleted {
-			return h.answer(ctx, a, w, reply{Status: "done", Step: row.StepID, Facts: h.facts(ctx, a, row)})
+			return j.answer(ctx, a, w, reply{Status: "done", Step: row.StepID, Facts: j.facts(ctx, a, row)})
 		}
 	}
 	var denied reply
 	for i, w := range requests {
-		step, denial, err := h.admit(ctx, a, w)
+		step, denial, err := j.admit(ctx, a, w)
 		if err != nil {
 			return nil, err
 		}
 		if denial == "" {
-			return h.grant(ctx, a, w, step)
+			return j.grant(ctx, a, w, step)
 		}
 		if i == 0 {
 			denied = deny(denial)
 		}
 	}
-	return h.answer(ctx, a, requests[0], denied)
+	return j.answer(ctx, a, requests[0], denied)
 }
 
-// admit finds the approved step that a request is for. Its arguments, a read's too, are those that people stamped, as they
-// stand or with their references resolved: the effect lines say what they are.
-func (h *host) admit(ctx context.Context, a *task.Aggregate, w managed.ToolRequest) (task.Step, task.Denial, error) {
+// admit finds the approved step that a request is for. A request's arguments, a read's too, must equal the step's
+// as people stamped them, or those with their references resolved; anything else is denied.
+func (j *sessionJob) admit(ctx context.Context, a *task.Aggregate, w managed.ToolRequest) (task.Step, task.Denial, error) {
 	e := a.Execution()
 	steps, input := a.ProcessOf(e).Steps, tool.Canonical(w.Input)
 	var down error
@@ -53,7 +53,7 @@ func (h *host) admit(ctx context.Context, a *task.Aggregate, w managed.ToolReque
 			return false
 		}
 		resolved, _, err := tool.Resolve(s.ToolInput, func(stepID string) (json.RawMessage, error) {
-			v, err := h.resultOf(ctx, a, e, stepID)
+			v, err := j.resultOf(ctx, a, e, stepID)
 			if err != nil && pipeline.Name(err) == pipeline.Unavailable {
 				down = err
 			}
@@ -68,22 +68,22 @@ func (h *host) admit(ctx context.Context, a *task.Aggregate, w managed.ToolReque
 		}
 	}
 	step, denial := a.Admit(e, request, fits)
-	if denial == task.DeniedArguments && down != nil { // they may be right
+	if denial == task.DeniedArguments && down != nil { // a result was unavailable, so the arguments may be right
 		return step, denial, down
 	}
 	return step, denial, nil
 }
 
-// grant makes a call.
-func (h *host) grant(ctx context.Context, a *task.Aggregate, w managed.ToolRequest, step task.Step) (*task.Aggregate, error) {
-	after, err := h.take(ctx, a, step, w.ID)
+// grant makes the call, or leaves it to the next invocation when too little time is left.
+func (j *sessionJob) grant(ctx context.Context, a *task.Aggregate, w managed.ToolRequest, step task.Step) (*task.Aggregate, error) {
+	after, err := j.take(ctx, a, step, w.ID)
 	if errors.Is(err, errNoTime) {
-		return h.rest(ctx, a, 0)
+		return j.leaveForLater(ctx, a, 0)
 	}
 	return after, err
 }
 
-// reply is a call's result as the session gets it. Whole results stay with Ringi.
+// reply is what the session gets for a call: the result's Facts only; the whole result stays in the row or the bucket.
 type reply struct {
 	Status string         `json:"status"` // done or denied
 	Step   string         `json:"stepId,omitempty"`
@@ -101,21 +101,21 @@ var denials = map[task.Denial]string{
 	task.DeniedOrder:     "Another step is next. Call the steps in their order.",
 }
 
-// answer sends a result. Whether it arrived, the session's events say at the next turn.
-func (h *host) answer(ctx context.Context, a *task.Aggregate, w managed.ToolRequest, r reply) (*task.Aggregate, error) {
+// answer sends a result. The session's events tell the next turn whether it arrived.
+func (j *sessionJob) answer(ctx context.Context, a *task.Aggregate, w managed.ToolRequest, r reply) (*task.Aggregate, error) {
 	text, err := json.Marshal(r)
 	if err != nil {
 		return nil, err
 	}
 	if r.Reason != "" {
-		slog.WarnContext(ctx, "denied", "task_id", h.in.Task, "reason", r.Reason)
+		slog.WarnContext(ctx, "denied", "task_id", j.in.Task, "reason", r.Reason)
 	}
-	err = h.Sessions.Answer(ctx, a.Execution().SessionID, w.ID, string(text), r.Reason != "")
-	if e := (*model.Error)(nil); errors.As(err, &e) && e.Kind == model.BadRequest { // it is answered, or over
-		return h.wait(ctx, a, h.PollEvery)
+	err = j.Sessions.Answer(ctx, a.Execution().SessionID, w.ID, string(text), r.Reason != "")
+	if e := (*model.Error)(nil); errors.As(err, &e) && e.Kind == model.BadRequest { // answered already, or the session has ended
+		return j.wait(ctx, a, j.PollEvery)
 	}
 	if err != nil {
-		return h.later(ctx, a, err)
+		return j.later(ctx, a, err)
 	}
-	return h.wait(ctx, a, 0)
+	return j.wait(ctx, a, 0)
 }

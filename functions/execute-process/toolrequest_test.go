@@ -13,7 +13,7 @@ import (
 	"ringi/shared/task"
 )
 
-func (m *hosted) denied(n int, why task.Denial) {
+func (m *sessionWorld) denied(n int, why task.Denial) {
 	m.T.Helper()
 	got := m.session().Answers
 	if len(got) < n || !got[n-1].Error || !strings.Contains(got[n-1].Text, string(why)) {
@@ -21,7 +21,7 @@ func (m *hosted) denied(n int, why task.Denial) {
 	}
 }
 
-func testResolved(t *testing.T, m *hosted) {
+func testResolved(t *testing.T, m *sessionWorld) {
 	rows := func(n string) string {
 		return `{"spreadsheet_id":"` + vendors.Sheet + `","sheet":"名簿","columns":[{"key":"n","title":"人数"}],"rows":[{"n":` + n + `}]}`
 	}
@@ -33,7 +33,7 @@ func testResolved(t *testing.T, m *hosted) {
 	m.written(1)
 }
 
-func testOtherTool(t *testing.T, m *hosted) {
+func testOtherTool(t *testing.T, m *sessionWorld) {
 	m.does(asks("send_slack_dm", `{"recipient":"x","text":"y"}`), asks(writing, string(m.lone(1).ToolInput)), ends)
 	m.approved(m.lone(1))
 	m.run()
@@ -42,7 +42,7 @@ func testOtherTool(t *testing.T, m *hosted) {
 	m.written(1)
 }
 
-func testOtherArguments(t *testing.T, m *hosted) {
+func testOtherArguments(t *testing.T, m *sessionWorld) {
 	m.does(asks(writing, strings.Replace(string(m.lone(1).ToolInput), `"a"`, `"b"`, 1)), ends)
 	m.approved(m.lone(1))
 	m.run()
@@ -54,7 +54,7 @@ func testOtherArguments(t *testing.T, m *hosted) {
 	m.written(0)
 }
 
-func testTwice(t *testing.T, m *hosted) {
+func testTwice(t *testing.T, m *sessionWorld) {
 	input := string(m.lone(1).ToolInput)
 	m.does(asks(writing, input), asks(writing, input), agents.Act{Asks: []agents.Ask{{Tool: writing, Input: input}, {Tool: writing, Input: input}}}, ends)
 	m.approved(m.lone(1))
@@ -66,7 +66,7 @@ func testTwice(t *testing.T, m *hosted) {
 	m.written(1)
 }
 
-func testTooEarly(t *testing.T, m *hosted) {
+func testTooEarly(t *testing.T, m *sessionWorld) {
 	m.does(asks(writing, string(m.lone(2).ToolInput)), ends)
 	m.approved(m.read(1), m.lone(2))
 	m.run()
@@ -75,7 +75,7 @@ func testTooEarly(t *testing.T, m *hosted) {
 	m.written(0)
 }
 
-func testOwnArguments(t *testing.T, m *hosted) {
+func testOwnArguments(t *testing.T, m *sessionWorld) {
 	stamped := `{"department":"営業部","status":"active"}`
 	m.does(asks(listing, `{"status":"all","department":null}`), asks(listing, stamped), ends)
 	m.approved(m.step(1, listing, aggregate.Read, stamped))
@@ -90,7 +90,7 @@ func testOwnArguments(t *testing.T, m *hosted) {
 	}
 }
 
-func testBuiltOn(t *testing.T, m *hosted) {
+func testBuiltOn(t *testing.T, m *sessionWorld) {
 	m.does(asks(listing, `{"status":"all","department":null}`), ends)
 	m.approved(m.read(1), m.write(2))
 	m.run()
@@ -101,7 +101,7 @@ func testBuiltOn(t *testing.T, m *hosted) {
 	}
 }
 
-func testAtOnce(t *testing.T, m *hosted) {
+func testAtOnce(t *testing.T, m *sessionWorld) {
 	m.does(agents.Act{Asks: []agents.Ask{{Tool: writing, Input: string(m.write(2).ToolInput)}, {Tool: listing, Input: string(m.read(1).ToolInput)}}}, ends)
 	m.approved(m.read(1), m.write(2))
 	m.run()
@@ -109,7 +109,7 @@ func testAtOnce(t *testing.T, m *hosted) {
 	m.written(1)
 }
 
-func testNames(t *testing.T, _ *hosted) {
+func testNames(t *testing.T, _ *sessionWorld) {
 	steps := []task.Step{{Tool: "rooms.book"}, {Tool: "rooms_book"}, {Tool: "rooms.book"}}
 	want := map[string]string{"rooms.book": "rooms_book", "rooms_book": "rooms_book_2"}
 	if d := cmp.Diff(want, namesOf(steps)); d != "" {
@@ -119,7 +119,7 @@ func testNames(t *testing.T, _ *hosted) {
 
 func TestASessionCallsAServersTools(t *testing.T) {
 	meeting := newMeeting(t, pipelinetest.Start(t))
-	m := hostedIn(t, meeting.world)
+	m := sessionWorldIn(t, meeting.world)
 	m.does(asks("rooms_list_rooms", `{"date":"2026-04-02","start":"10:00","end":"11:00"}`), asks("rooms_list_rooms", `{`+at+`}`),
 		asks("rooms_book_room", `{"room_id":"fuji","title":"定例",`+at+`}`), ends)
 	m.approved(meeting.planned(1, "rooms.list_rooms", `{`+at+`}`), meeting.book(2))

@@ -36,7 +36,7 @@ func newHandler(ctx context.Context, cfg aws.Config) (*Handler, error) {
 	read := sync.OnceValues(tool.Builtin)
 	go read() // while the secret is on its way
 	slack := secret.NewSlack(secretsmanager.NewFromConfig(cfg), os.Getenv("SLACK_SECRET_ID"))
-	slack.Warm(ctx)
+	slack.Preload(ctx)
 	catalog, err := read()
 	if err != nil {
 		return nil, err
@@ -50,7 +50,7 @@ func newHandler(ctx context.Context, cfg aws.Config) (*Handler, error) {
 	bucket := s3.NewFromConfig(cfg, func(o *s3.Options) { o.UsePathStyle = true })
 	models := provider.FromEnvironment(cfg)
 	return &Handler{
-		Store: s, Shelf: result.Shelf{S3: bucket, Bucket: os.Getenv("RESULTS_BUCKET")},
+		Store: s, Results: result.Store{S3: bucket, Bucket: os.Getenv("RESULTS_BUCKET")},
 		Tools: tools, Catalog: catalog,
 		Open:  models.Open,
 		Model: os.Getenv("MODEL"),

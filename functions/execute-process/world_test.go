@@ -83,7 +83,7 @@ func newWorld(t *testing.T, server *pipelinetest.Server) *world {
 	}
 	w.tools = &tools{Tools: real}
 	w.h = &Handler{
-		Store: w.OnWire(), Shelf: result.Shelf{S3: w.S3(), Bucket: w.Bucket}, Tools: w.tools, Catalog: catalog,
+		Store: w.OnWire(), Results: result.Store{S3: w.S3(), Bucket: w.Bucket}, Tools: w.tools, Catalog: catalog,
 		Open:  func(string) (model.Generator, error) { return model.Demonstration{}, nil },
 		Model: "demo", Now: func() time.Time { return time.Now().Add(time.Duration(w.ahead.Load())) }, NewID: aggregate.NewID,
 	}

@@ -59,7 +59,7 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 	}
 	steps, remarks, usage, err := h.plan(ctx, s, a, allowed, forbidden)
 	if err != nil {
-		return pipeline.Failed(ctx, h.Store, in, made, model.InVain(err, usage), s.MaxCost(), h.Now())
+		return pipeline.Failed(ctx, h.Store, in, made, model.FailedAtCost(err, usage), s.MaxCost(), h.Now())
 	}
 	return pipeline.Opened(ctx, h.Store, in, a, usage, s, h.Now(), func(a *task.Aggregate, s tenancy.Settings) (task.Change, error) {
 		if a.Generating() != made { // another invocation was faster, and people have judged its steps since

@@ -22,7 +22,7 @@ func main() {
 
 func newHandler(ctx context.Context, cfg aws.Config) (*Handler, error) {
 	keys := secret.NewSlack(secretsmanager.NewFromConfig(cfg), os.Getenv("SLACK_SECRET_ID"))
-	keys.Warm(ctx)
+	keys.Preload(ctx)
 	return &Handler{
 		Store: store.New(dynamodb.NewFromConfig(cfg), os.Getenv("TABLE_NAME")),
 		Edge:  inbound.Edge{Keys: keys, Now: time.Now},

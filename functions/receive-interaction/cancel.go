@@ -64,7 +64,7 @@ func (h *Handler) cancel(ctx context.Context, p payload) (inbound.Response, erro
 	}
 	h.tell(ctx, c, v)
 	if v.err == nil && !v.empty { // the message that the menu belongs to may not be a card, and shows nothing
-		h.whisper(ctx, c, v, card.CancelAccepted(v.settings.Locale))
+		h.sendEphemeral(ctx, c, v, card.CancelAccepted(v.settings.Locale))
 	}
 	return inbound.OK(), nil
 }

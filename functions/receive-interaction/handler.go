@@ -48,19 +48,19 @@ type Slack interface {
 	UpdateView(ctx context.Context, id, hash string, view slack.ModalViewRequest) error
 }
 
-// Shelf is where large arguments are.
-type Shelf interface {
+// Results opens arguments that are too large for a row.
+type Results interface {
 	Opened(ctx context.Context, a *task.Aggregate, gate string) (*task.Aggregate, error)
 }
 
 // Handler receives clicks, shortcuts and forms.
 type Handler struct {
-	Store  Store
-	Slack  Slack
-	People *People
-	Shelf  Shelf
-	Edge   inbound.Edge
-	Now    func() time.Time
+	Store   Store
+	Slack   Slack
+	People  *People
+	Results Results
+	Edge    inbound.Edge
+	Now     func() time.Time
 }
 
 // click is one thing that one person wants.
@@ -213,7 +213,7 @@ func (h *Handler) submit(ctx context.Context, p payload) (inbound.Response, erro
 	err := json.Unmarshal([]byte(p.View.PrivateMetadata), &m)
 	reject, ok := rejections()[m.Type]
 	if err != nil || !ok {
-		return h.odd(ctx, p)
+		return h.malformed(ctx, p)
 	}
 	c := p.click(m.TaskID, m.ID)
 	reason := p.View.State.Values[card.ReasonBlock][card.ReasonInput].Value
@@ -226,15 +226,15 @@ func (h *Handler) submit(ctx context.Context, p payload) (inbound.Response, erro
 	return inbound.OK(), nil
 }
 
-// odd says in a form of ours that what it is about can't be read: it was made by another release.
-func (h *Handler) odd(ctx context.Context, p payload) (inbound.Response, error) {
+// malformed answers a form of ours whose private_metadata can't be read: another release made it.
+func (h *Handler) malformed(ctx context.Context, p payload) (inbound.Response, error) {
 	metric.Count(metric.InteractionOdd, 1)
 	slog.WarnContext(ctx, "the form's private_metadata could not be read")
 	s, err := h.Store.Settings(ctx, aggregate.TenantID(p.Team.ID))
 	if err != nil {
 		slog.WarnContext(ctx, "read the settings", "err", err)
 	}
-	return keepOpen(card.Note(s.Locale, card.ErrOddForm)), nil
+	return keepOpen(card.Note(s.Locale, card.ErrMalformedForm)), nil
 }
 
 // keepOpen keeps the form open, with a sentence at its field.

@@ -28,17 +28,17 @@ func main() {
 
 func newHandler(ctx context.Context, cfg aws.Config) (*Handler, error) {
 	keys := secret.NewSlack(secretsmanager.NewFromConfig(cfg), os.Getenv("SLACK_SECRET_ID"))
-	keys.Warm(ctx)
+	keys.Preload(ctx)
 	slack, err := slackapi.With(keys, slackTimeout)
 	if err != nil {
 		return nil, err
 	}
 	return &Handler{
-		Store:  store.New(dynamodb.NewFromConfig(cfg), os.Getenv("TABLE_NAME")),
-		Slack:  slack,
-		People: &People{Slack: slack, Now: time.Now},
-		Shelf:  result.Shelf{S3: s3.NewFromConfig(cfg), Bucket: os.Getenv("RESULTS_BUCKET")},
-		Edge:   inbound.Edge{Keys: keys, Now: time.Now},
-		Now:    time.Now,
+		Store:   store.New(dynamodb.NewFromConfig(cfg), os.Getenv("TABLE_NAME")),
+		Slack:   slack,
+		People:  &People{Slack: slack, Now: time.Now},
+		Results: result.Store{S3: s3.NewFromConfig(cfg), Bucket: os.Getenv("RESULTS_BUCKET")},
+		Edge:    inbound.Edge{Keys: keys, Now: time.Now},
+		Now:     time.Now,
 	}, nil
 }

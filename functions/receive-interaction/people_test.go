@@ -43,7 +43,7 @@ func testPolicy(t *testing.T, w *world) {
 				t.Fatal(err)
 			}
 		}
-		w.settle(tt.settings)
+		w.changeSettings(tt.settings)
 		w.shown()
 		click := w.click(tt.user, "approve_prompt", p.ID)
 		click["user"].(map[string]any)["team_id"] = tt.team

@@ -26,7 +26,7 @@ func (h *Handler) unread(ctx context.Context, c click, a *task.Aggregate, locale
 	if c.card == "" || !a.Undecided(c.id) {
 		return nil
 	}
-	drawn, err := h.Shelf.Opened(ctx, a, c.id)
+	drawn, err := h.Results.Opened(ctx, a, c.id)
 	if err != nil {
 		return err
 	}
@@ -70,7 +70,7 @@ func mayRead(err error) bool {
 
 // page draws one page of a Review.
 func (h *Handler) page(ctx context.Context, a *task.Aggregate, r card.Review, locale string) (slack.ModalViewRequest, error) {
-	drawn, err := h.Shelf.Opened(ctx, a, r.ID)
+	drawn, err := h.Results.Opened(ctx, a, r.ID)
 	if err != nil {
 		return slack.ModalViewRequest{}, err
 	}

@@ -128,7 +128,7 @@ func testButtonOfALongCard(t *testing.T, w *world) {
 func testReviewOfLargeArguments(t *testing.T, w *world) {
 	w.running()
 	arguments := aggregate.JSON(`{"recipient":"U0SUZUKI","text":"` + strings.Repeat("長", 20000) + `末尾"}`)
-	w.shelf["key"] = arguments
+	w.results["key"] = arguments
 	g := w.move(func(a *task.Aggregate) (task.Change, error) {
 		return a.OpenStepGate(a.Head.Run, 1, aggregate.Blob{S3Key: "key", Preview: "{}", Bytes: len(arguments)}, aggregate.HashOf(string(arguments)), w.clock)
 	}).Gates[0]
@@ -146,7 +146,7 @@ func testReviewOfLargeArguments(t *testing.T, w *world) {
 
 func testReadOnly(t *testing.T, w *world) {
 	p := w.asked()
-	w.settle(func(s *tenancy.Settings) { s.AllowSelfApproval = false })
+	w.changeSettings(func(s *tenancy.Settings) { s.AllowSelfApproval = false })
 	w.quiet(w.post(w.click(workspace.Sato, "review_prompt", p.ID)), workspace.Sato)
 	for w.turn(workspace.Sato, card.ReviewTurn+"on") {
 	}

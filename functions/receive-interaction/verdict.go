@@ -132,17 +132,17 @@ func (h *Handler) tell(ctx context.Context, c click, v verdict) {
 	if v.err == nil {
 		log.InfoContext(ctx, "decided so before", "id", c.id)
 		if c.withdraws && !c.retries && v.ended != nil { // a card that is cancelled may be far up in the thread
-			h.whisper(ctx, c, v, card.CancelledBefore(v.settings.Locale, *v.ended))
+			h.sendEphemeral(ctx, c, v, card.CancelledBefore(v.settings.Locale, *v.ended))
 		}
 		return
 	}
 	v.log(ctx, log)
 	metric.Count(metric.InteractionNoted, 1)
-	h.whisper(ctx, c, v, v.text())
+	h.sendEphemeral(ctx, c, v, v.text())
 }
 
-// whisper shows text to the person alone, where they clicked, or else where the request was made.
-func (h *Handler) whisper(ctx context.Context, c click, v verdict, text string) {
+// sendEphemeral shows text to the person alone, where they clicked, or else where the request was made.
+func (h *Handler) sendEphemeral(ctx context.Context, c click, v verdict, text string) {
 	if c.channel == "" && v.request != nil {
 		c.channel, c.thread = v.request.Channel, v.request.ThreadTS
 	}

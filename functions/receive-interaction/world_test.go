@@ -25,23 +25,23 @@ const signingSecret = "s3cret"
 
 // world is one workspace and one table with one task in it, asked for by Sato.
 type world struct {
-	t     *testing.T
-	store *store.Store
-	slack *slacktest.Slack
-	shelf storetest.Shelf
-	h     *Handler
-	ref   aggregate.Ref
-	root  string // of the thread
-	clock time.Time
+	t       *testing.T
+	store   *store.Store
+	slack   *slacktest.Slack
+	results storetest.Shelf
+	h       *Handler
+	ref     aggregate.Ref
+	root    string // of the thread
+	clock   time.Time
 }
 
 func newWorld(t *testing.T, db *storetest.Server) *world {
 	t.Helper()
 	s, _ := db.Store(t)
-	w := &world{t: t, store: s, slack: slacktest.Start(t), shelf: storetest.Shelf{}, clock: time.Now()}
+	w := &world{t: t, store: s, slack: slacktest.Start(t), results: storetest.Shelf{}, clock: time.Now()}
 	now := func() time.Time { return w.clock }
 	w.h = &Handler{
-		Store: s, Slack: w.slack.Client, People: &People{Slack: w.slack.Client, Now: now}, Shelf: w.shelf,
+		Store: s, Slack: w.slack.Client, People: &People{Slack: w.slack.Client, Now: now}, Results: w.results,
 		Edge: inbound.Edge{Keys: inbound.Fixed{Secret: signingSecret}, Now: now}, Now: now,
 	}
 	w.root = w.slack.Say(t, workspace.Sato, workspace.HR, "今月の勤怠をまとめて")
@@ -144,7 +144,7 @@ func (w *world) gated() *task.Gate {
 }
 
 // settle saves the tenant's settings.
-func (w *world) settle(change func(s *tenancy.Settings)) {
+func (w *world) changeSettings(change func(s *tenancy.Settings)) {
 	w.t.Helper()
 	ctx := w.t.Context()
 	if _, err := w.store.Bootstrap(ctx, tenancy.Tenant{ID: w.ref.Tenant, Name: "x", Slug: "default", TeamID: slacktest.Team, Admins: []string{}}, w.clock); err != nil {

@@ -13,18 +13,18 @@ import (
 	"ringi/shared/task"
 )
 
-// Slack is what is asked of Slack: whose the app is, and who people are.
+// Slack tells which workspace the app's token belongs to, and who people are.
 type Slack interface {
 	Team(ctx context.Context) (string, error)
 	TeamName(ctx context.Context) (string, error)
 	User(ctx context.Context, id string) (slackapi.User, error)
 }
 
-// slackWithin bounds each question.
+// slackWithin bounds each call to Slack.
 const slackWithin = 6 * time.Second
 
-// turnAway ends the request of somebody who may not ask, and returns the task as it then is.
-func (h *Handler) turnAway(ctx context.Context, a *task.Aggregate, by aggregate.Actor) (*task.Aggregate, error) {
+// refuseRequester ends the request of a person who may not ask, and returns the task after that commit.
+func (h *Handler) refuseRequester(ctx context.Context, a *task.Aggregate, by aggregate.Actor) (*task.Aggregate, error) {
 	run := a.Head.Run
 	if c, err := a.TurnAway(run, by, h.Now()); err == nil && c.Empty() {
 		return a, nil
@@ -37,8 +37,8 @@ func (h *Handler) turnAway(ctx context.Context, a *task.Aggregate, by aggregate.
 	return after, nil
 }
 
-// accept lets the request become a task or ends it as refused for want of a place, and
-// returns the task as it became.
+// accept lets the request become a task, or ends it as refused when the tenant or the person
+// has reached a limit. It returns the task after that commit.
 func (h *Handler) accept(ctx context.Context, a *task.Aggregate, by aggregate.Actor) (*task.Aggregate, error) {
 	run := a.Head.Run
 	settings, err := h.Store.Settings(ctx, a.Head.TenantID)
@@ -53,14 +53,14 @@ func (h *Handler) accept(ctx context.Context, a *task.Aggregate, by aggregate.Ac
 		switch e.Reason {
 		case task.ReasonOpenPerson, task.ReasonHourPerson:
 			metric.Count(metric.PersonFull, 1)
-		case task.ReasonOpenTenant, task.ReasonHourTenant: // nobody of the workspace gets anything done
+		case task.ReasonOpenTenant, task.ReasonHourTenant: // the whole workspace is blocked: worth a metric
 			metric.Count(metric.TenantFull, 1)
 		}
 	}
 	return after, nil
 }
 
-// decide commits, or ends the request as refused when there is no place for what is decided.
+// decide commits a decision, or ends the request as refused when a limit does not allow it.
 func (h *Handler) decide(ctx context.Context, a *task.Aggregate, decide task.Decision) (*task.Aggregate, error) {
 	run := a.Head.Run
 	after, err := h.Store.DecideOn(ctx, a, decide)
@@ -80,9 +80,8 @@ func logRefused(ctx context.Context, a *task.Aggregate) {
 	}
 }
 
-// requester is who asks. Slack tells an app nothing of people whom it can't see: those
-// are of other workspaces. While Slack doesn't say, the request is neither accepted nor
-// refused: it waits.
+// requester is the person who asks. A person whom Slack does not let the app see counts as one
+// of another workspace. When Slack can't be asked it returns errSilent, and the request waits.
 func (h *Handler) requester(ctx context.Context, a *task.Aggregate) (aggregate.Actor, error) {
 	r := a.Request
 	by := aggregate.Actor{Type: aggregate.ActorUser, ID: r.User}

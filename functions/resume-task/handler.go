@@ -72,7 +72,7 @@ func paused(a *task.Aggregate, now time.Time) bool {
 // meant to be, whether there is a place for it. Whoever is refused is asked nothing; a
 // message that may be no request takes no place.
 func (h *Handler) take(ctx context.Context, a *task.Aggregate) (*task.Aggregate, error) {
-	a, err := h.welcome(ctx, a)
+	a, err := h.ensureTenant(ctx, a)
 	if err != nil || !a.Waiting() {
 		return a, err
 	}
@@ -80,7 +80,7 @@ func (h *Handler) take(ctx context.Context, a *task.Aggregate) (*task.Aggregate,
 	if err != nil {
 		return nil, err
 	}
-	if a, err = h.turnAway(ctx, a, by); err != nil || !a.Waiting() {
+	if a, err = h.refuseRequester(ctx, a, by); err != nil || !a.Waiting() {
 		return a, err
 	}
 	if a, err = h.ask(ctx, a); err != nil || !a.Waiting() {

@@ -17,16 +17,16 @@ import (
 )
 
 const (
-	// nameWithin bounds the question for the name, which nothing waits for but a label.
+	// nameWithin bounds the call for the workspace's name, which is only shown.
 	nameWithin = 2 * time.Second
-	// nameAgain is how long an environment lets a name be that Slack didn't tell.
+	// nameAgain is how long an environment waits before it asks Slack again for a name that it didn't get.
 	nameAgain = time.Hour
 )
 
-// welcome makes a tenant at first contact: of the deployment's own workspace, or of one
-// that has connected Slack itself. The request of any other ends as refused, whatever an
-// earlier release made for it, and leaves nothing behind but its own rows.
-func (h *Handler) welcome(ctx context.Context, a *task.Aggregate) (*task.Aggregate, error) {
+// ensureTenant makes the tenant's row at the first request from the deployment's own workspace or
+// from one that has connected Slack itself. A request from any other workspace ends as refused,
+// even if an earlier release made a tenant for it; only the request's own rows remain.
+func (h *Handler) ensureTenant(ctx context.Context, a *task.Aggregate) (*task.Aggregate, error) {
 	within, cancel := context.WithTimeout(ctx, slackWithin)
 	defer cancel()
 	known, err := home.Home{Slack: h.Slack, Rows: h.Store}.Knows(within, a.Head.TenantID)
@@ -70,8 +70,8 @@ func (h *Handler) refuseWorkspace(ctx context.Context, a *task.Aggregate) (*task
 	return after, nil
 }
 
-// rename gives a tenant its workspace's name that has none yet: Slack did not tell it at
-// first contact. A failure is tried again with a later request.
+// rename saves the workspace's name for a tenant that has none, because Slack did not give it at
+// the first request. After a failure a later request tries again.
 func (h *Handler) rename(ctx context.Context, t tenancy.Tenant) {
 	if t.Name != t.TeamID {
 		return
@@ -83,7 +83,7 @@ func (h *Handler) rename(ctx context.Context, t tenancy.Tenant) {
 	}
 }
 
-// name is what the workspace of the token calls itself, and its id where Slack doesn't say.
+// name is the workspace's name in Slack, or its id when Slack doesn't give the name.
 func (h *Handler) name(ctx context.Context, team string) string {
 	if h.Now().Before(h.unnamed) {
 		return team

@@ -28,8 +28,8 @@ func newHandler(_ context.Context, cfg aws.Config) (*Handler, error) {
 		Effects: effect.New(cfg, s, os.Getenv("STATE_MACHINE_ARN"), os.Getenv("CARD_QUEUE_URL")),
 		// Path style: a bucket's name need not resolve as a host.
 		Results: result.Retention{
-			Shelf: result.Shelf{S3: s3.NewFromConfig(cfg, func(o *s3.Options) { o.UsePathStyle = true }), Bucket: os.Getenv("RESULTS_BUCKET")},
-			Rows:  s, Now: time.Now,
+			Results: result.Store{S3: s3.NewFromConfig(cfg, func(o *s3.Options) { o.UsePathStyle = true }), Bucket: os.Getenv("RESULTS_BUCKET")},
+			Rows:    s, Now: time.Now,
 		},
 		Now: time.Now,
 	}, nil

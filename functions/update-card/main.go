@@ -32,7 +32,7 @@ func main() {
 
 func newHandler(ctx context.Context, cfg aws.Config) (*Handler, error) {
 	keys := secret.NewSlack(secretsmanager.NewFromConfig(cfg), os.Getenv("SLACK_SECRET_ID"))
-	keys.Warm(ctx)
+	keys.Preload(ctx)
 	slack, err := slackapi.With(keys, slackTimeout)
 	if err != nil {
 		return nil, err
@@ -43,7 +43,7 @@ func newHandler(ctx context.Context, cfg aws.Config) (*Handler, error) {
 	}
 	s := store.New(dynamodb.NewFromConfig(cfg), os.Getenv("TABLE_NAME"))
 	return &Handler{
-		Tasks: s, Rows: s, Shelf: result.Shelf{S3: s3.NewFromConfig(cfg), Bucket: os.Getenv("RESULTS_BUCKET")}, Slack: slack, Queue: sqs.NewFromConfig(cfg), QueueURL: os.Getenv("CARD_QUEUE_URL"),
+		Tasks: s, Rows: s, Shelf: result.Store{S3: s3.NewFromConfig(cfg), Bucket: os.Getenv("RESULTS_BUCKET")}, Slack: slack, Queue: sqs.NewFromConfig(cfg), QueueURL: os.Getenv("CARD_QUEUE_URL"),
 		Pace: s, PaceScale: scale, Now: time.Now, NewID: aggregate.NewID, Wait: sleep.For,
 	}, nil
 }

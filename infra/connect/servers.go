@@ -32,7 +32,7 @@ const usage = `mcp takes one of
 
 // servers does what an administrator asks about MCP servers.
 func servers(ctx context.Context, rows *store.Store, o order, args []string, out io.Writer) error {
-	d := mcp.Desk{Rows: rows, Credentials: o.vault, Client: mcp.Client{HTTP: outbound.FromEnvironment().Client()}, Now: time.Now}
+	d := mcp.Admin{Rows: rows, Credentials: o.vault, Client: mcp.Client{HTTP: outbound.FromEnvironment().Client()}, Now: time.Now}
 	err := errors.New(usage)
 	switch verb := strings.Join(args[:min(1, len(args))], ""); {
 	case verb == "add" && len(args) == 3:
@@ -66,7 +66,7 @@ func (o order) rename(ctx context.Context, rows *store.Store, name, address stri
 }
 
 // show prints all that a server says of its tools: it is what is allowed.
-func show(ctx context.Context, d mcp.Desk, tenant, server string, out io.Writer) error {
+func show(ctx context.Context, d mcp.Admin, tenant, server string, out io.Writer) error {
 	all, err := d.Tools(ctx, tenant, server)
 	if err != nil {
 		return said(err)
@@ -89,7 +89,7 @@ func show(ctx context.Context, d mcp.Desk, tenant, server string, out io.Writer)
 }
 
 // allow takes the whole hash of the tool that was shown.
-func allow(ctx context.Context, d mcp.Desk, o order, name, hash string, effect aggregate.Effect) error {
+func allow(ctx context.Context, d mcp.Admin, o order, name, hash string, effect aggregate.Effect) error {
 	if effect != aggregate.Read && effect != aggregate.Write {
 		return fmt.Errorf("say whether %s reads or writes: a tool that writes is never called twice on its own", name)
 	}

@@ -92,13 +92,13 @@ func (t *trace) cold(function string) bool {
 	return len(t.kills)+len(t.died) == 0 || slices.ContainsFunc(t.kills, func(p point) bool { return p.function == function && p.starting() })
 }
 
-func (t *trace) meet(c lambda.Call) lambda.Fate {
+func (t *trace) meet(c lambda.Call) lambda.Fault {
 	t.mu.Lock()
 	key := c.Function + " " + c.Kind
 	t.counts[key]++
 	here := point{function: c.Function, kind: c.Kind, ordinal: t.counts[key]}
 	t.order = append(t.order, moment{here, c.RequestID})
-	fate := lambda.Fate{Freeze: t.freeze[here.moment()], Instead: t.instead[here.moment()]}
+	fate := lambda.Fault{Freeze: t.freeze[here.moment()], Instead: t.instead[here.moment()]}
 	for i, k := range t.kills {
 		if k.function == here.function && k.kind == here.kind && k.ordinal == here.ordinal {
 			fate.Kill = k.kill
@@ -258,7 +258,7 @@ func (w *witness) Cold(function string, event []byte) bool {
 }
 
 // Meet implements lambda.Faults.
-func (w *witness) Meet(c lambda.Call) (fate lambda.Fate) {
+func (w *witness) Meet(c lambda.Call) (fate lambda.Fault) {
 	if t := w.whose(c); t != nil {
 		fate = t.meet(c)
 	}

@@ -48,7 +48,7 @@ const submit = `dialog.modal[open] button[type="submit"]`
 // aLongGateIsReadToItsEnd: what a card can't show whole is approved on the last page of
 // its dialog and nowhere else; who comes later is told that somebody was faster.
 func aLongGateIsReadToItsEnd(v *visitor) {
-	v.t.Cleanup(v.s.Vendors.Hire(258)) // 300 people: more rows than a card's table has
+	v.t.Cleanup(v.s.Vendors.AddEmployees(258)) // 300 people: more rows than a card's table has
 	v.said(v.words.quiet + " demo: human check")
 	v.becomes(v.approver)
 	v.presses("approve_prompt")

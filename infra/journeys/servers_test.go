@@ -19,7 +19,7 @@ var administrator = aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Suz
 // allow does what an administrator does who has looked at a tool of the MCP server.
 func allow(t *testing.T, s *stack.Stack, name string, effect aggregate.Effect) {
 	t.Helper()
-	office, tenant := admin.Desk(s), aggregate.TenantID(s.Sandbox.TeamID())
+	office, tenant := admin.MCP(s), aggregate.TenantID(s.Sandbox.TeamID())
 	all, err := office.Tools(t.Context(), tenant, vendors.RoomsServer)
 	if err != nil {
 		t.Fatal(err)

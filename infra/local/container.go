@@ -69,7 +69,7 @@ func commandFlags(usage string, s streams) (f *flag.FlagSet, addr *string) {
 		fmt.Fprintln(s.err, "usage: go run ./infra/local "+usage+" [flags]")
 		f.PrintDefaults()
 	}
-	return f, f.String("aws-addr", "127.0.0.1:4566", "`address` of the running stack's AWS door")
+	return f, f.String("aws-addr", "127.0.0.1:4566", "`address` of the running stack's AWS endpoint")
 }
 
 // bridge is where containers reach this machine: the address of Docker's bridge on Linux.

@@ -83,9 +83,9 @@ func Walk(t *testing.T, app App) {
 	}
 }
 
-// Distrust shows that the app really checks signatures: told another secret, it
-// refuses every call and does nothing. Without it Walk would prove less.
-func Distrust(t *testing.T, app App) {
+// CheckForgeryRefused shows that the app checks signatures: with another secret it refuses every
+// call and does nothing. Otherwise Walk would pass for an app that accepts any signature.
+func CheckForgeryRefused(t *testing.T, app App) {
 	p := start(t, app, "another-secret")
 	root, err := p.Say(workspace.Sato, workspace.HR, sandbox.Mention("こんにちは"))
 	if err != nil {

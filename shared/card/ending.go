@@ -111,8 +111,8 @@ func (d drawing) approvalHours() int {
 	return hours
 }
 
-// pause says until when the run waits for the model or for Slack, if it does.
-func (d drawing) pause() []slack.Block {
+// waitNote says until when the run waits for the model or for Slack; nothing when it doesn't wait.
+func (d drawing) waitNote() []slack.Block {
 	until := d.a.Head.PausedUntil
 	if until == nil || !d.now.Before(*until) || d.a.Head.Ended != nil {
 		return nil

@@ -60,7 +60,7 @@ func (d drawing) gate(v version) face {
 	case d.a.Head.Parked != nil && d.a.Newest(v.kind, v.key):
 		return d.parked(d.titled(v, red, w.IsGenFailed), "").with(d.version(v.version))
 	}
-	f := d.titled(v, yellow, "").with(section(v.words.Generating)).with(d.pause()...)
+	f := d.titled(v, yellow, "").with(section(v.words.Generating)).with(d.waitNote()...)
 	f.text = v.words.Drafting
 	return f
 }

@@ -12,8 +12,8 @@ var (
 	ErrUnverified = errors.New("could not check who is asking")
 	// ErrUnsaved: the decision could not be written; trying again is safe.
 	ErrUnsaved = errors.New("could not be saved")
-	// ErrOddForm: a form does not say what it is about.
-	ErrOddForm = errors.New("the form can't be read")
+	// ErrMalformedForm: a submitted form does not name what it is about.
+	ErrMalformedForm = errors.New("the form can't be read")
 )
 
 // Note is what the person alone sees whose click or submission was refused: who
@@ -59,7 +59,7 @@ func Note(locale string, err error) string {
 		{aggregate.ErrSettings, w.NoteStale},
 		{aggregate.ErrNotDue, w.NoteStale},
 		{ErrUnverified, w.NoteUnverified},
-		{ErrOddForm, w.NoteOddForm},
+		{ErrMalformedForm, w.NoteOddForm},
 	} {
 		if errors.Is(err, n.err) {
 			return n.text

@@ -23,7 +23,7 @@ func (d drawing) task() face {
 		return d.parked(face{text: w.TaskHeader + w.IsGenFailed}.with(header(w.TaskHeader+w.IsGenFailed)), "").
 			with(contextLine(fill(w.TaskID, "task", or(code(d.taskID(), maxID), "?"))))
 	}
-	return face{w.Received, yellow, nil}.with(section(w.Received)).with(d.pause()...)
+	return face{w.Received, yellow, nil}.with(section(w.Received)).with(d.waitNote()...)
 }
 
 // refused says why a request did not become a task, and when to ask again.

@@ -80,8 +80,8 @@ var reasons = map[Kind]aggregate.Reason{
 	Demo: task.ReasonModelDemo,
 }
 
-// InVain is the Failure of calls that came to u all the same.
-func InVain(err error, u Usage) task.Failure {
+// FailedAtCost is the Failure of err with the usage of the calls that were made before it.
+func FailedAtCost(err error, u Usage) task.Failure {
 	f := Failure(err)
 	f.Usage = u
 	return f

@@ -46,5 +46,5 @@ func Instruct(in SessionInput) (Instructions, error) {
 	return Instructions{p.Text, message, p.Name()}, err
 }
 
-// LastWords is a session's summary as a card may show it: without control characters and personal data, cut to its limit.
-func LastWords(said string) string { return clip(mask.Text(prose(said)), MaxSummary) }
+// SessionSummary is a session's last message as a card shows it: without control characters and personal data, cut to MaxSummary.
+func SessionSummary(said string) string { return clip(mask.Text(prose(said)), MaxSummary) }

@@ -124,11 +124,11 @@ func TestAModelsWordsAreWhatPeopleSee(t *testing.T) {
 		"a\u202eb\u200bc\U000e0041\x00d": "abcd",
 		"a\r\n\r\n\u2028\n\nb\u00ad":     "a\n\nb",
 	} {
-		if got := model.LastWords(said); got != want {
+		if got := model.SessionSummary(said); got != want {
 			t.Errorf("%+q became %+q, want %+q", said, got, want)
 		}
 	}
-	if got := model.LastWords("\u3164\u2800\u200b"); got != "" {
+	if got := model.SessionSummary("\u3164\u2800\u200b"); got != "" {
 		t.Errorf("nothing to see became %+q", got)
 	}
 }

@@ -55,7 +55,7 @@ func TestWhatCantBePlannedIsSaid(t *testing.T) {
 			if !errors.As(err, &lack) || len(steps) != 0 || len(g.asked) != 1 {
 				t.Fatalf("%+v, %v after %d calls", steps, err, len(g.asked))
 			}
-			f := model.InVain(err, usage)
+			f := model.FailedAtCost(err, usage)
 			if f.Reason != task.ReasonPlanLacks || f.Said != test.said || f.Detail != "" || f.Transient || f.Usage.Calls != 1 {
 				t.Errorf("%+v", f)
 			}
@@ -118,7 +118,7 @@ func TestTheDemoSaysWhatItMayNot(t *testing.T) {
 			in := confined(t, test.tool, aggregate.JSON(test.constraints))
 			in.Request, in.Locale = test.request, "ja"
 			_, _, usage, err := model.Plan(t.Context(), model.Demonstration{}, in)
-			if f := model.InVain(err, usage); f.Reason != task.ReasonPlanLacks || !strings.Contains(f.Said, test.tells) {
+			if f := model.FailedAtCost(err, usage); f.Reason != task.ReasonPlanLacks || !strings.Contains(f.Said, test.tells) {
 				t.Errorf("%v: %+v", err, f)
 			}
 		})
@@ -126,7 +126,7 @@ func TestTheDemoSaysWhatItMayNot(t *testing.T) {
 	in := withoutDM(t)
 	in.Request, in.Locale = "営業部の勤怠をまとめて", "ja"
 	_, _, usage, err := model.Plan(t.Context(), model.Demonstration{}, in)
-	if f := model.InVain(err, usage); !strings.Contains(f.Said, "send_slack_dm は、管理者が許可していません") {
+	if f := model.FailedAtCost(err, usage); !strings.Contains(f.Said, "send_slack_dm は、管理者が許可していません") {
 		t.Errorf("%v: %+v", err, f)
 	}
 }

@@ -241,13 +241,13 @@ func readStep(i int, d StepData, in PlanInput, before map[string]string) (task.S
 	if in.Unstamped {
 		seen = in.Request
 	}
-	s.RequiresHumanCheck = s.RequiresHumanCheck || tool.Unseen(spec, args, seen, in.Requester) || handsOn(spec, args, before)
+	s.RequiresHumanCheck = s.RequiresHumanCheck || tool.Unseen(spec, args, seen, in.Requester) || passesOn(spec, args, before)
 	return s, problems
 }
 
-// handsOn reports whether an MCP server would be given what somebody else's tool
-// returned: a read may tell it as much as a write.
-func handsOn(s tool.Spec, args tool.Arguments, before map[string]string) bool {
+// passesOn reports whether a call would give an MCP server a value that another vendor's tool
+// returned. Reads count as well as writes, since their arguments reach the server too.
+func passesOn(s tool.Spec, args tool.Arguments, before map[string]string) bool {
 	to, _, foreign := tenancy.ServerTool(s.Name)
 	return foreign && slices.ContainsFunc(args.Refs(), func(r tool.Ref) bool {
 		from, _, _ := tenancy.ServerTool(before[r.Path.StepID])

@@ -207,8 +207,8 @@ func TestASummaryNamesNobodysAddress(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, _, err := model.Summarize(t.Context(), says(string(b)), model.SummaryInput{Locale: "ja", Now: now(), Try: 1})
-	if err != nil || got != want || model.LastWords(said) != want {
-		t.Errorf("%q and %q, %v", got, model.LastWords(said), err)
+	if err != nil || got != want || model.SessionSummary(said) != want {
+		t.Errorf("%q and %q, %v", got, model.SessionSummary(said), err)
 	}
 }
 

@@ -44,7 +44,7 @@ func promptOf(purpose Purpose, locale string) (Prompt, error) {
 	return Prompt{purpose, locale, version, strings.TrimSpace(text)}, nil
 }
 
-// InWords asks for JSON of a schema, for vendors that do not enforce one.
-func InWords(schema []byte) string {
+// SchemaPrompt is a sentence that asks for JSON of a schema, for vendors that do not enforce one.
+func SchemaPrompt(schema []byte) string {
 	return "Answer with one JSON value of this schema and nothing else:\n" + string(schema)
 }

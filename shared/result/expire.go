@@ -39,9 +39,9 @@ type Rows interface {
 // It keeps no place of its own: ids of tasks sort by time, so that what is old stands
 // first in each tenant's listing, and what is deleted is gone from it.
 type Retention struct {
-	Shelf Shelf
-	Rows  Rows
-	Now   func() time.Time
+	Results Store
+	Rows    Rows
+	Now     func() time.Time
 }
 
 // place is where results of a tenant stand. Before results and arguments had places of
@@ -81,7 +81,7 @@ func (r Retention) places(ctx context.Context) (list []place, err error) {
 		if together {
 			above = ""
 		}
-		pages := s3.NewListObjectsV2Paginator(r.Shelf.S3, &s3.ListObjectsV2Input{Bucket: &r.Shelf.Bucket, Prefix: &above, Delimiter: aws.String("/")})
+		pages := s3.NewListObjectsV2Paginator(r.Results.S3, &s3.ListObjectsV2Input{Bucket: &r.Results.Bucket, Prefix: &above, Delimiter: aws.String("/")})
 		for pages.HasMorePages() {
 			page, err := pages.NextPage(ctx)
 			if err != nil {
@@ -106,7 +106,7 @@ func (r Retention) expire(ctx context.Context, p place) (deleted int, err error)
 		return 0, err
 	}
 	before := r.Now().AddDate(0, 0, -settings.RetainResultsDays)
-	pages := s3.NewListObjectsV2Paginator(r.Shelf.S3, &s3.ListObjectsV2Input{Bucket: &r.Shelf.Bucket, Prefix: &p.prefix, MaxKeys: aws.Int32(pageSize)})
+	pages := s3.NewListObjectsV2Paginator(r.Results.S3, &s3.ListObjectsV2Input{Bucket: &r.Results.Bucket, Prefix: &p.prefix, MaxKeys: aws.Int32(pageSize)})
 	for n := 0; (p.together || n < maxPages) && pages.HasMorePages() && spare(ctx); n++ {
 		page, err := pages.NextPage(ctx)
 		if err != nil {
@@ -182,7 +182,7 @@ func (r Retention) remove(ctx context.Context, list []types.ObjectIdentifier) (i
 	if len(list) == 0 {
 		return 0, nil
 	}
-	out, err := r.Shelf.S3.DeleteObjects(ctx, &s3.DeleteObjectsInput{Bucket: &r.Shelf.Bucket, Delete: &types.Delete{Objects: list, Quiet: aws.Bool(true)}})
+	out, err := r.Results.S3.DeleteObjects(ctx, &s3.DeleteObjectsInput{Bucket: &r.Results.Bucket, Delete: &types.Delete{Objects: list, Quiet: aws.Bool(true)}})
 	if err != nil {
 		return 0, err
 	}

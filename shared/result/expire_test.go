@@ -43,12 +43,12 @@ func (k *keeper) Load(ctx context.Context, ref aggregate.Ref) (*task.Aggregate, 
 	return k.Store.Load(ctx, ref)
 }
 
-func (k *keeper) shelf() result.Shelf { return result.Shelf{S3: k.S3(), Bucket: k.Bucket} }
+func (k *keeper) results() result.Store { return result.Store{S3: k.S3(), Bucket: k.Bucket} }
 
 // expire is the sweeper's work so long from now.
 func (k *keeper) expire(t *testing.T, after time.Duration) int {
 	t.Helper()
-	n, err := result.Retention{Shelf: k.shelf(), Rows: k, Now: func() time.Time { return time.Now().Add(after) }}.Expire(t.Context())
+	n, err := result.Retention{Results: k.results(), Rows: k, Now: func() time.Time { return time.Now().Add(after) }}.Expire(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,11 +58,11 @@ func (k *keeper) expire(t *testing.T, after time.Duration) int {
 // keep keeps a result and arguments of a task.
 func (k *keeper) keep(t *testing.T, ref aggregate.Ref, n int) (of, arguments aggregate.Blob) {
 	t.Helper()
-	of, err := k.shelf().Keep(t.Context(), ref, text(n))
+	of, err := k.results().Keep(t.Context(), ref, text(n))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if arguments, err = k.shelf().KeepArguments(t.Context(), ref, text(n)); err != nil {
+	if arguments, err = k.results().KeepArguments(t.Context(), ref, text(n)); err != nil {
 		t.Fatal(err)
 	}
 	return of, arguments
@@ -85,10 +85,10 @@ func TestResultsExpireByTheTenantsDaysAndArgumentsNever(t *testing.T) {
 			t.Errorf("%d results deleted after %s of %d days, want %d", n, tt.after, tt.days, tt.want)
 		}
 	}
-	if _, err := k.shelf().Open(t.Context(), k.Ref, of); !errors.Is(err, result.ErrExpired) {
+	if _, err := k.results().Open(t.Context(), k.Ref, of); !errors.Is(err, result.ErrExpired) {
 		t.Errorf("the result: %v", err)
 	}
-	if _, err := k.shelf().Open(t.Context(), k.Ref, arguments); err != nil {
+	if _, err := k.results().Open(t.Context(), k.Ref, arguments); err != nil {
 		t.Errorf("the arguments: %v", err)
 	}
 }
@@ -96,7 +96,7 @@ func TestResultsExpireByTheTenantsDaysAndArgumentsNever(t *testing.T) {
 func TestOneTenantThatCannotBeHandledDelaysNoOther(t *testing.T) {
 	k := &keeper{World: pipelinetest.Start(t).World(t), days: 400, down: true}
 	k.keep(t, k.Ref, result.MaxInline+1)
-	if n, err := (result.Retention{Shelf: k.shelf(), Rows: k, Now: time.Now}).Expire(t.Context()); n != 0 || err == nil {
+	if n, err := (result.Retention{Results: k.results(), Rows: k, Now: time.Now}).Expire(t.Context()); n != 0 || err == nil {
 		t.Errorf("%d deleted, %v", n, err)
 	}
 }
@@ -111,7 +111,7 @@ func TestExpiringIsBounded(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
-	late := result.Retention{Shelf: k.shelf(), Rows: k, Now: func() time.Time { return time.Now().Add(3 * day) }}
+	late := result.Retention{Results: k.results(), Rows: k, Now: func() time.Time { return time.Now().Add(3 * day) }}
 	if n, err := late.Expire(ctx); n != 0 || err != nil {
 		t.Errorf("%d deleted without time for it, %v", n, err)
 	}
@@ -160,12 +160,12 @@ func TestResultsUnderOlderKeysExpireAndTheArgumentsBesideThemStay(t *testing.T) 
 		}
 	}
 	for _, b := range []aggregate.Blob{of, orphan} {
-		if _, err := k.shelf().Open(t.Context(), k.Ref, b); !errors.Is(err, result.ErrExpired) {
+		if _, err := k.results().Open(t.Context(), k.Ref, b); !errors.Is(err, result.ErrExpired) {
 			t.Errorf("the result %s: %v", b.S3Key, err)
 		}
 	}
 	for _, b := range []aggregate.Blob{asked, given} {
-		if _, err := k.shelf().Open(t.Context(), k.Ref, b); err != nil {
+		if _, err := k.results().Open(t.Context(), k.Ref, b); err != nil {
 			t.Errorf("the arguments %s: %v", b.S3Key, err)
 		}
 	}
@@ -183,7 +183,7 @@ func TestOlderKeysAreRead(t *testing.T) {
 	if _, err := k.S3().PutObject(t.Context(), &s3.PutObjectInput{Bucket: &k.Bucket, Key: &key, Body: strings.NewReader("{}")}); err != nil {
 		t.Fatal(err)
 	}
-	v, err := k.shelf().Open(t.Context(), k.Ref, aggregate.Blob{S3Key: key})
+	v, err := k.results().Open(t.Context(), k.Ref, aggregate.Blob{S3Key: key})
 	if err != nil || !json.Valid(v) {
 		t.Errorf("%s, %v", v, err)
 	}

@@ -17,7 +17,7 @@ import (
 // or id: with the whole arguments of that step, and of no other, as they may be megabytes
 // each. It is for drawing only; what it returns must not be written. Of arguments that are
 // gone the preview stays.
-func (s Shelf) Opened(ctx context.Context, a *task.Aggregate, gate string) (*task.Aggregate, error) {
+func (s Store) Opened(ctx context.Context, a *task.Aggregate, gate string) (*task.Aggregate, error) {
 	for i, g := range a.Gates {
 		if gate != g.Key() && gate != g.ID || g.Arguments.JSON != "" || g.Arguments.S3Key == "" {
 			continue

@@ -38,8 +38,8 @@ const (
 // ErrExpired is a value that was deleted when its tenant's retain_results_days were over.
 var ErrExpired = errors.New("the result has expired")
 
-// Shelf is the bucket.
-type Shelf struct {
+// Store keeps values in an S3 bucket.
+type Store struct {
 	S3     *s3.Client
 	Bucket string
 }
@@ -47,19 +47,19 @@ type Shelf struct {
 // Keep returns a result as a Blob. A value over MaxInline is put under the task's own
 // prefix, named by its hash: keeping it twice is the same object. It returns
 // ErrTooLarge for one that can't be kept; beside any error, the Blob has a preview.
-func (s Shelf) Keep(ctx context.Context, ref aggregate.Ref, v json.RawMessage) (aggregate.Blob, error) {
+func (s Store) Keep(ctx context.Context, ref aggregate.Ref, v json.RawMessage) (aggregate.Blob, error) {
 	return s.keep(ctx, results+under(ref), v)
 }
 
 // KeepArguments is Keep for the arguments of a call, which never expire.
-func (s Shelf) KeepArguments(ctx context.Context, ref aggregate.Ref, v json.RawMessage) (aggregate.Blob, error) {
+func (s Store) KeepArguments(ctx context.Context, ref aggregate.Ref, v json.RawMessage) (aggregate.Blob, error) {
 	return s.keep(ctx, arguments+under(ref), v)
 }
 
 // under is a task's own prefix below one of the two.
 func under(ref aggregate.Ref) string { return ref.Tenant + "/" + ref.Task + "/" }
 
-func (s Shelf) keep(ctx context.Context, prefix string, v json.RawMessage) (aggregate.Blob, error) {
+func (s Store) keep(ctx context.Context, prefix string, v json.RawMessage) (aggregate.Blob, error) {
 	b := aggregate.Blob{Bytes: len(v)}
 	if len(v) <= MaxInline {
 		b.JSON = aggregate.JSON(v)
@@ -81,7 +81,7 @@ func (s Shelf) keep(ctx context.Context, prefix string, v json.RawMessage) (aggr
 }
 
 // Open returns the whole value of a Blob of this task, or ErrExpired.
-func (s Shelf) Open(ctx context.Context, ref aggregate.Ref, b aggregate.Blob) (json.RawMessage, error) {
+func (s Store) Open(ctx context.Context, ref aggregate.Ref, b aggregate.Blob) (json.RawMessage, error) {
 	if b.S3Key == "" {
 		if b.JSON == "" {
 			return nil, fmt.Errorf("open a value: only its preview was kept")

@@ -39,9 +39,9 @@ func (ModelEndpoint) String() string { return "(hidden)" }
 // GoString is String.
 func (e ModelEndpoint) GoString() string { return e.String() }
 
-// modelSecretLives is how long a read secret is used, so that a key which was
-// replaced is taken by functions that run already.
-const modelSecretLives = 5 * time.Minute
+// modelSecretKeptFor is how long a value that was read is used before it is read again, so that
+// running functions learn of a replaced key.
+const modelSecretKeptFor = 5 * time.Minute
 
 // Models reads the model secret at its first use, and keeps it for a while.
 type Models struct {
@@ -60,7 +60,7 @@ var ErrMalformed = errors.New(`it is not JSON such as {"anthropic":"sk-…","ope
 func (m *Models) Get(ctx context.Context) (ModelSecret, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if !m.read.IsZero() && time.Since(m.read) < modelSecretLives {
+	if !m.read.IsZero() && time.Since(m.read) < modelSecretKeptFor {
 		return m.kept, nil
 	}
 	if m.ID == "" {

@@ -17,16 +17,16 @@ import (
 )
 
 const (
-	// slackLives is how long a read secret is used, so that functions that run
-	// already take one that was replaced.
-	slackLives = 5 * time.Minute
-	// slackRests is the least time between two readings by one environment.
-	slackRests = 30 * time.Second
-	// slackBound is how long a reading may take while one that was read before serves:
+	// slackKeptFor is how long a value that was read is used before it is read again, so that
+	// running functions learn of a replaced secret.
+	slackKeptFor = 5 * time.Minute
+	// slackReadEvery is the least time between two reads by one environment.
+	slackReadEvery = 30 * time.Second
+	// slackRereadWithin bounds a read while an older value can still be used:
 	// Slack waits three seconds for an answer.
-	slackBound = 500 * time.Millisecond
-	// slackWarm is how long a start waits for the secret.
-	slackWarm = 2 * time.Second
+	slackRereadWithin = 500 * time.Millisecond
+	// slackPreloadWithin is how long a function's start waits for the secret.
+	slackPreloadWithin = 2 * time.Second
 	// publicSlack is where Slack's Web API is.
 	publicSlack = "https://slack.com/api/"
 )
@@ -83,10 +83,10 @@ func NewSlack(r Reader, id string) *Slack {
 	return &Slack{Reader: r, ID: id, Now: time.Now, address: os.Getenv("SLACK_API_URL")}
 }
 
-// Warm reads the secret while a function starts, when time costs nothing. What
-// hinders it is met again by whoever needs the secret, and stops no start.
-func (s *Slack) Warm(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, slackWarm)
+// Preload reads the secret while a function starts, so that the first request need not wait for it.
+// A failure is ignored: the first call that needs the secret reads it again and reports the error.
+func (s *Slack) Preload(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, slackPreloadWithin)
 	defer cancel()
 	if _, err := s.get(ctx, func(SlackSecret) bool { return true }); err != nil {
 		slog.WarnContext(ctx, "start without the Slack secret", "err", err)
@@ -124,13 +124,13 @@ func (s *Slack) Bot(ctx context.Context) (token, api string, err error) {
 func (s *Slack) Refused(ctx context.Context) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.Now().Sub(s.asked) < slackRests {
+	if s.Now().Sub(s.asked) < slackReadEvery {
 		return false
 	}
 	before := s.kept
 	if !s.read.IsZero() { // anybody can sign badly: that may cost no more than a good signature
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, slackBound)
+		ctx, cancel = context.WithTimeout(ctx, slackRereadWithin)
 		defer cancel()
 	}
 	if err := s.ask(ctx); err != nil {
@@ -148,14 +148,14 @@ func (s *Slack) get(ctx context.Context, serves func(SlackSecret) bool) (SlackSe
 	now := s.Now()
 	known := !s.read.IsZero()
 	switch {
-	case known && serves(s.kept) && now.Sub(s.read) < slackLives:
+	case known && serves(s.kept) && now.Sub(s.read) < slackKeptFor:
 		return s.kept, nil
-	case known && now.Sub(s.asked) < slackRests:
+	case known && now.Sub(s.asked) < slackReadEvery:
 		return s.kept, nil
 	}
 	if known && serves(s.kept) {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, slackBound)
+		ctx, cancel = context.WithTimeout(ctx, slackRereadWithin)
 		defer cancel()
 	}
 	err := s.ask(ctx)

@@ -54,7 +54,7 @@ func TestSlackSecretSaysWhatIsMissing(t *testing.T) {
 			v := &vault{}
 			v.hold(test.value)
 			s, _ := environment(v)
-			s.Warm(t.Context()) // a start never fails
+			s.Preload(t.Context()) // a start never fails
 			key, err := s.SigningSecret(t.Context())
 			check(t, "sign-himitsu", key, err, test.signing)
 			token, api, err := s.Bot(t.Context())
@@ -118,7 +118,7 @@ func TestAMemberPastedAloneTakesNothingAway(t *testing.T) {
 			v := &vault{}
 			v.hold(whole)
 			s, now := environment(v)
-			s.Warm(t.Context())
+			s.Preload(t.Context())
 			v.hold(test.pasted)
 			*now = now.Add(6 * time.Minute)
 			if got, err := s.SigningSecret(t.Context()); got != test.signing || err != nil {
@@ -138,7 +138,7 @@ func TestARefusedSecretIsReadAtOnceAndNotTooOften(t *testing.T) {
 	v := &vault{}
 	v.hold(pasted)
 	s, now := environment(v)
-	s.Warm(t.Context())
+	s.Preload(t.Context())
 	*now = now.Add(30 * time.Second)
 	if s.Refused(t.Context()) || v.reads != 2 {
 		t.Errorf("%d readings, and the same secret is another one", v.reads)
@@ -211,7 +211,7 @@ func TestAKnownSecretServesWhileTheVaultHangs(t *testing.T) {
 	v := &vault{}
 	v.hold(`{"signing_secret":"s","bot_token":"t"}`)
 	s, now := environment(v)
-	s.Warm(t.Context())
+	s.Preload(t.Context())
 	*now = now.Add(6 * time.Minute)
 	s.Reader = hanging{}
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)

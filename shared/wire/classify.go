@@ -93,12 +93,12 @@ func RetryAfter(h http.Header, now time.Time) time.Duration {
 	return 0
 }
 
-// longest is the longest wait that is believed.
+// longest is the longest wait that a vendor may ask for; a longer one is ignored.
 const longest = 24 * time.Hour
 
-// pause is how long to wait before the next attempt: what the vendor asks, else
-// half a second, doubled each time, with up to a half more so that clients part.
-func pause(attempt int, asked time.Duration) time.Duration {
+// backoff is how long to wait before the next attempt: as long as the vendor asks, else half a
+// second, doubled each time, plus up to half of it at random so that clients don't retry together.
+func backoff(attempt int, asked time.Duration) time.Duration {
 	if asked > 0 {
 		return asked
 	}

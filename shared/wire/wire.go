@@ -103,7 +103,7 @@ func (c *Client) Read(ctx context.Context, path string, out any) error {
 			return nil
 		}
 		err.Outcome = failure.Failed
-		if attempt == maxAttempts || !again(err) || !sleep.Within(ctx, pause(attempt, err.RetryAfter)) {
+		if attempt == maxAttempts || !again(err) || !sleep.Within(ctx, backoff(attempt, err.RetryAfter)) {
 			return err
 		}
 	}

@@ -66,20 +66,20 @@ func (r *Recorder) Take() ([]Call, error) {
 }
 
 // Meet records a moment.
-func (r *Recorder) Meet(c lambda.Call) lambda.Fate {
+func (r *Recorder) Meet(c lambda.Call) lambda.Fault {
 	call := Call{Function: c.Function, Request: c.RequestID, Name: name(c.Kind), At: time.Now()}
 	r.mu.Lock()
 	call.Failed = r.odds > 0 && mayFail(call) && r.random.Float64() < r.odds
 	meter := r.meter
 	r.mu.Unlock()
 	if operation, ok := strings.CutPrefix(call.Name, "DynamoDB."); ok && !call.Failed && meter != nil {
-		return lambda.Fate{Instead: http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) { r.measured(w, q, meter, operation, call) })}
+		return lambda.Fault{Instead: http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) { r.measured(w, q, meter, operation, call) })}
 	}
 	r.keep(call, nil)
 	if call.Failed {
-		return lambda.Fate{Instead: refusal(call.Name)}
+		return lambda.Fault{Instead: refusal(call.Name)}
 	}
-	return lambda.Fate{}
+	return lambda.Fault{}
 }
 
 // Cold leaves processes as they are.

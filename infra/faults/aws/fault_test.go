@@ -51,12 +51,12 @@ func (w *weather) Cold(string, []byte) bool { return false }
 
 func (w *weather) Dying(lambda.Call) {}
 
-func (w *weather) Meet(c lambda.Call) lambda.Fate {
+func (w *weather) Meet(c lambda.Call) lambda.Fault {
 	f := w.fate(c)
 	if f == nil {
-		return lambda.Fate{}
+		return lambda.Fault{}
 	}
-	return lambda.Fate{Instead: http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+	return lambda.Fault{Instead: http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		if sleep.For(r.Context(), f.delay) != nil {
 			return
 		}

@@ -21,7 +21,7 @@ import (
 // Configure gives a stack its administrator: every workspace is connected to the
 // stack's own vendors before its first call, and the sandbox gets its panels.
 func Configure(o *stack.Options) {
-	o.Arrive = Connect
+	o.PrepareTeam = Connect
 	o.Panels = func(s *stack.Stack) sandbox.Panels {
 		return sandbox.Panels{Settings: settings{s}, Permissions: permissions{settings{s}}, Servers: servers{s}, Tools: tools{s.Vendors}}
 	}

@@ -26,8 +26,8 @@ func Server(s *stack.Stack) tenancy.MCPServer {
 	return tenancy.MCPServer{Name: vendors.RoomsServer, URL: s.VendorsURL + vendors.RoomsPath}
 }
 
-// nameServer names the MCP server in a tenant's settings and opens its door. Its
-// tools are off until somebody allows them.
+// nameServer adds the MCP server to a tenant's settings and stores its secret. Its
+// tools are off until an administrator allows them.
 func nameServer(ctx context.Context, s *stack.Stack, rows *store.Store, v vault.Vault, tenant string) error {
 	server := Server(s)
 	if err := v.Connect(ctx, tenant, server.Provider(), vault.Credential{AccessToken: s.Vendors.RoomsToken(), Address: server.URL}, "{}", administrator()); err != nil {
@@ -42,11 +42,11 @@ func nameServer(ctx context.Context, s *stack.Stack, rows *store.Store, v vault.
 	return err
 }
 
-// Desk is where the tools of a stack's MCP servers are allowed.
-func Desk(s *stack.Stack) mcp.Desk {
+// MCP administers the tools of a stack's MCP servers.
+func MCP(s *stack.Stack) mcp.Admin {
 	rows := store.New(dynamodb.NewFromConfig(s.AWS), s.TableName)
 	reach := outbound.Dialer{Allow: []string{s.VendorsHost()}}
-	return mcp.Desk{
+	return mcp.Admin{
 		Rows: rows, Credentials: vault.New(rows, vault.Envelope{KMS: kms.NewFromConfig(s.AWS), KeyID: s.KeyID}),
 		Client: mcp.Client{HTTP: reach.Client()}, Now: time.Now,
 	}
@@ -57,7 +57,7 @@ type servers struct{ stack *stack.Stack }
 
 // List asks every server that the settings name. One that can't be asked is a line that says so.
 func (p servers) List(ctx context.Context) ([]sandbox.ServerTool, error) {
-	d, tenant := Desk(p.stack), aggregate.TenantID(p.stack.Sandbox.TeamID())
+	d, tenant := MCP(p.stack), aggregate.TenantID(p.stack.Sandbox.TeamID())
 	x, err := d.Rows.Settings(ctx, tenant)
 	if err != nil {
 		return nil, err
@@ -79,7 +79,7 @@ func (p servers) List(ctx context.Context) ([]sandbox.ServerTool, error) {
 
 // Allow lets tasks call the tool that was shown, or with an empty effect forbids it.
 func (p servers) Allow(ctx context.Context, by, name, hash, effect string) error {
-	d, tenant := Desk(p.stack), aggregate.TenantID(p.stack.Sandbox.TeamID())
+	d, tenant := MCP(p.stack), aggregate.TenantID(p.stack.Sandbox.TeamID())
 	actor := aggregate.Actor{Type: aggregate.ActorUser, ID: by}
 	if effect == "" {
 		return d.Forbid(ctx, tenant, name, actor)

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// The moments of an invocation that are no calls.
+// The moments of an invocation that are not calls.
 const (
 	KindInit   = "init"   // the process has come up, and has not asked for its first event
 	KindStart  = "start"  // the process has the event and has done nothing yet
@@ -28,24 +28,24 @@ type Moment int
 const (
 	Never  Moment = iota
 	Before        // the call never leaves
-	After         // the call is done, its answer gets lost
+	After         // the call is done, its answer is lost
 )
 
-// Fate is what becomes of a call and of the process that makes it.
-type Fate struct {
+// Fault is what happens to a call and to the process that makes it; the zero value is none.
+type Fault struct {
 	Kill    Moment
 	Instead http.Handler // answers the call in the service's place; nil makes it
-	// Freeze makes the process stand still from here; its time is up that much later, or
-	// at its timeout if that is sooner. The call goes on without it. 0 lets it live.
+	// Freeze stops the process here (SIGSTOP) and times its invocation out after this long, or
+	// at the function's timeout if that is sooner. The call goes on without it. 0 freezes nothing.
 	Freeze time.Duration
 }
 
 // Faults decides about every moment of every invocation. Its methods are called
-// from many goroutines; what they wait for, the function waits for.
+// from many goroutines; the function waits until they return.
 type Faults interface {
 	// Cold reports whether an invocation gets a new process though one is idle, as AWS may give it.
 	Cold(function string, event []byte) bool
-	Meet(Call) Fate
-	// Dying is told of a death just before the process is killed, when the call is done that will be done.
+	Meet(Call) Fault
+	// Dying is called just before the process is killed; with After, the call has been done by then.
 	Dying(Call)
 }

@@ -13,37 +13,37 @@ import (
 	"ringi/infra/local/lambda"
 )
 
-// doom kills at one kind of moment, once.
-type doom struct {
-	kind string
-	fate lambda.Fate
-	cold bool // every invocation gets a new process
+// plannedFault applies a fault at one kind of moment, once.
+type plannedFault struct {
+	kind  string
+	fault lambda.Fault
+	cold  bool // every invocation gets a new process
 
 	mu   sync.Mutex
 	seen []string
 	died int
 }
 
-func (d *doom) Meet(c lambda.Call) lambda.Fate {
+func (d *plannedFault) Meet(c lambda.Call) lambda.Fault {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.seen = append(d.seen, c.Function+" "+c.Kind+" "+string(c.Event))
 	if c.Kind != d.kind || d.died > 0 {
-		return lambda.Fate{}
+		return lambda.Fault{}
 	}
-	return d.fate
+	return d.fault
 }
 
-func (d *doom) Cold(string, []byte) bool { return d.cold }
+func (d *plannedFault) Cold(string, []byte) bool { return d.cold }
 
-func (d *doom) Dying(lambda.Call) {
+func (d *plannedFault) Dying(lambda.Call) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.died++
 }
 
-// doomed starts Probe, which asks a service for something as it comes up, and counts what is posted there.
-func doomed(t *testing.T, d *doom, timeout time.Duration) (s *lambda.Service, posted *atomic.Int32) {
+// startWithFault starts Probe, which calls a service as it comes up, and counts what is posted there.
+func startWithFault(t *testing.T, d *plannedFault, timeout time.Duration) (s *lambda.Service, posted *atomic.Int32) {
 	t.Helper()
 	built, err := build()
 	if err != nil {
@@ -69,24 +69,24 @@ func TestAProcessDiesWhereItShould(t *testing.T) {
 	tests := []struct {
 		name   string
 		kind   string
-		fate   lambda.Fate
+		fate   lambda.Fault
 		calls  int32  // that reached the service
 		failed bool   // the invocation
 		text   string // its answer
 	}{
-		{"it lives", "nothing", lambda.Fate{}, 1, false, "200 OK"},
-		{"before it asks for an event", lambda.KindInit, lambda.Fate{Kill: lambda.Before}, 0, true, ""},
-		{"in a call of its start", "GET /warm", lambda.Fate{Kill: lambda.Before}, 0, true, ""},
-		{"at its start nothing was called", lambda.KindStart, lambda.Fate{Kill: lambda.Before}, 0, true, ""},
-		{"before a call that never leaves", call, lambda.Fate{Kill: lambda.Before}, 0, true, ""},
-		{"after a call that was done", call, lambda.Fate{Kill: lambda.After}, 1, true, ""},
-		{"before its answer everything was called", lambda.KindAnswer, lambda.Fate{Kill: lambda.Before}, 1, true, ""},
-		{"a call is answered in the service's place", call, lambda.Fate{Instead: refuse}, 0, false, "429 Too Many Requests"},
+		{"it lives", "nothing", lambda.Fault{}, 1, false, "200 OK"},
+		{"before it asks for an event", lambda.KindInit, lambda.Fault{Kill: lambda.Before}, 0, true, ""},
+		{"in a call of its start", "GET /warm", lambda.Fault{Kill: lambda.Before}, 0, true, ""},
+		{"at its start nothing was called", lambda.KindStart, lambda.Fault{Kill: lambda.Before}, 0, true, ""},
+		{"before a call that never leaves", call, lambda.Fault{Kill: lambda.Before}, 0, true, ""},
+		{"after a call that was done", call, lambda.Fault{Kill: lambda.After}, 1, true, ""},
+		{"before its answer everything was called", lambda.KindAnswer, lambda.Fault{Kill: lambda.Before}, 1, true, ""},
+		{"a call is answered in the service's place", call, lambda.Fault{Instead: refuse}, 0, false, "429 Too Many Requests"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			d := &doom{kind: tt.kind, fate: tt.fate}
-			s, calls := doomed(t, d, 10*time.Second)
+			d := &plannedFault{kind: tt.kind, fault: tt.fate}
+			s, calls := startWithFault(t, d, 10*time.Second)
 			a, r := invoke(t, s, event)
 			if r.Failed != tt.failed || a.Text != tt.text || calls.Load() != tt.calls {
 				t.Errorf("failed %v, answer %q, %d calls", r.Failed, a.Text, calls.Load())
@@ -110,8 +110,8 @@ func TestAProcessDiesWhereItShould(t *testing.T) {
 // An idle process is there, but the invocation gets a new one in its place, also
 // where one is all that there may be.
 func TestAColdStartReplacesTheIdleProcess(t *testing.T) {
-	d := &doom{}
-	s, _ := doomed(t, d, 10*time.Second)
+	d := &plannedFault{}
+	s, _ := startWithFault(t, d, 10*time.Second)
 	first, _ := invoke(t, s, `{}`)
 	if again, _ := invoke(t, s, `{}`); again.PID != first.PID {
 		t.Errorf("process %d, not the idle %d", again.PID, first.PID)
@@ -138,7 +138,7 @@ func TestAFrozenProcessIsKilledWhenItsTimeIsUp(t *testing.T) {
 				<-r.Context().Done() // the process was killed
 				close(done)
 			})
-			s, _ := doomed(t, &doom{kind: call, fate: lambda.Fate{Instead: late, Freeze: tt.left}}, tt.timeout)
+			s, _ := startWithFault(t, &plannedFault{kind: call, fault: lambda.Fault{Instead: late, Freeze: tt.left}}, tt.timeout)
 			begun := time.Now()
 			a, r := invoke(t, s, `{"Do":"call","Text":"x"}`)
 			if !r.Failed || a.ErrorType != "Sandbox.Timedout" || time.Since(begun) > 4*time.Second {

@@ -40,9 +40,9 @@ type Queue struct {
 	Reader   QueueReader
 	Invoker  Invoker
 	Log      *slog.Logger
-	// Hurry brings the messages of a failed batch back at once, not when their
-	// visibility ends: tests don't wait a minute.
-	Hurry bool
+	// RetryAtOnce makes the messages of a failed batch visible again at once, so that
+	// tests don't wait a minute for their visibility timeout.
+	RetryAtOnce bool
 }
 
 // Run receives until ctx ends, then waits for the batches under way.
@@ -132,7 +132,7 @@ func (q *Queue) handle(ctx context.Context, filter Filter, messages []types.Mess
 		q.Log.Warn("batch failed", "function", q.Function, "messages", len(kept), "request_id", o.id, "err", err)
 	}
 	if o.failed {
-		if q.Hurry {
+		if q.RetryAtOnce {
 			q.release(ctx, kept)
 		}
 		return

@@ -33,7 +33,7 @@ func (s *Sandbox) emit(user, channel, about string, inner map[string]any) {
 	s.mu.Lock()
 	s.sent[channel+about] = e
 	s.mu.Unlock()
-	s.courier.Deliver(e)
+	s.sender.Deliver(e)
 }
 
 // echo sends the events that Slack sends about messages: a mention in a
@@ -108,5 +108,5 @@ func (s *Sandbox) Redeliver(channel, ts string, copies int) ([]delivery.Attempt,
 	if !ok {
 		return nil, fmt.Errorf("redeliver: no event was sent about message %s in %s", ts, channel)
 	}
-	return s.courier.Repeat(e, copies), nil
+	return s.sender.Repeat(e, copies), nil
 }

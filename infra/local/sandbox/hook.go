@@ -71,6 +71,6 @@ func (s *Sandbox) respond(t workspace.HookTarget, b hookBody) error {
 		_, err := s.ws.Post(d)
 		return err
 	}
-	_, err := s.ws.Whisper(t.User, d)
+	_, err := s.ws.PostEphemeral(t.User, d)
 	return err
 }

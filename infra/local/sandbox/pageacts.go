@@ -21,7 +21,7 @@ type pageState struct {
 	Users      []workspace.User               `json:"users"`
 	Channels   []workspace.Channel            `json:"channels"`
 	Messages   map[string][]workspace.Message `json:"messages"`
-	Ephemerals []whisper                      `json:"ephemerals"`
+	Ephemerals []ephemeral                    `json:"ephemerals"`
 	Views      []workspace.View               `json:"views"`
 	Marks      []delivery.Attempt             `json:"marks"`
 	Prompts    map[string][]workspace.Prompt  `json:"prompts"`
@@ -32,7 +32,7 @@ type pageState struct {
 	Has        map[string]bool                `json:"has"`
 }
 
-type whisper struct {
+type ephemeral struct {
 	Channel string            `json:"channel"`
 	Message workspace.Message `json:"message"`
 }
@@ -51,7 +51,7 @@ func (s *Sandbox) getState(w http.ResponseWriter, r *http.Request) {
 			"run": s.opts.Run != nil, "settings": s.opts.Settings != nil, "permissions": s.opts.Permissions != nil, "servers": s.opts.Servers != nil, "tools": s.opts.Tools != nil,
 		},
 		Messages: map[string][]workspace.Message{}, Prompts: map[string][]workspace.Prompt{},
-		Ephemerals: []whisper{}, Marks: []delivery.Attempt{}, Sessions: []workspace.Session{}, Channels: []workspace.Channel{},
+		Ephemerals: []ephemeral{}, Marks: []delivery.Attempt{}, Sessions: []workspace.Session{}, Channels: []workspace.Channel{},
 	}
 	for _, c := range s.ws.Channels() {
 		if !visible(workspace.Change{Channel: c.ID}, me.ID) || !contains(c.Members, me.ID) {
@@ -64,7 +64,7 @@ func (s *Sandbox) getState(w http.ResponseWriter, r *http.Request) {
 		st.Sessions = append(st.Sessions, s.ws.Sessions(c.ID)...)
 	}
 	for _, m := range s.ws.Ephemerals(me.ID) {
-		st.Ephemerals = append(st.Ephemerals, whisper{Channel: m.Channel, Message: m})
+		st.Ephemerals = append(st.Ephemerals, ephemeral{Channel: m.Channel, Message: m})
 	}
 	s.mu.Lock()
 	for _, a := range s.marks {

@@ -52,7 +52,7 @@ type Sandbox struct {
 	opts    Options
 	ws      *workspace.Workspace
 	faults  *webapi.Faults
-	courier *delivery.Courier
+	sender  *delivery.Sender
 	hub     *hub
 	handler http.Handler
 
@@ -89,11 +89,11 @@ func New(opts Options) *Sandbox {
 	}
 	s.toggles.EnforceRates = opts.Rates.Enforce
 	s.faults.SetRates(opts.Rates)
-	s.courier = delivery.New(delivery.Options{
+	s.sender = delivery.New(delivery.Options{
 		SigningSecret: opts.SigningSecret, Now: opts.Now, TimeScale: opts.TimeScale, AnswerTime: opts.AnswerTime, Logger: opts.Logger,
 		EventsURL:  func() string { return s.endpoints().Events },
 		ActionsURL: func() string { return s.endpoints().Interactions },
-		Mischief:   s.mischief,
+		Faults:     s.deliveryFaults,
 		Record:     s.record,
 	})
 	s.ws.Listen(s.hub.publish)
@@ -163,7 +163,7 @@ func (s *Sandbox) endpoints() Endpoints {
 
 // Close ends pending deliveries and the page's streams.
 func (s *Sandbox) Close() {
-	s.courier.Close()
+	s.sender.Close()
 	s.hub.close()
 }
 

@@ -70,7 +70,7 @@ func (s *Sandbox) switchFault(before, now bool, f webapi.Fault) {
 	s.faults.Add(f)
 }
 
-func (s *Sandbox) mischief() delivery.Mischief {
+func (s *Sandbox) deliveryFaults() delivery.Faults {
 	t := s.Toggles()
-	return delivery.Mischief{Twice: t.Twice, Late: time.Duration(t.LateSeconds) * time.Second, Drop: t.DropAnswers}
+	return delivery.Faults{Twice: t.Twice, Late: time.Duration(t.LateSeconds) * time.Second, Drop: t.DropAnswers}
 }

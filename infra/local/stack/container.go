@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// containerPath of the AWS door tells what functions in containers are told.
+// containerPath of the AWS endpoint lists the functions with the variables that they need in containers.
 const containerPath = "/_ringi/container"
 
 // containers is the one listener that functions in containers are served at, under the
@@ -59,8 +59,8 @@ func (s *Stack) serveContainers() {
 // containerSecret is the name of a copy of the Slack secret that names Slack as containers reach it.
 func containerSecret(name string) string { return name + "-for-containers" }
 
-// toldInContainers are the functions with the addresses that hold in a container.
-func (s *Stack) toldInContainers() []functionInfo {
+// containerFunctions are the functions, their variables holding addresses that work inside a container.
+func (s *Stack) containerFunctions() []functionInfo {
 	names := strings.NewReplacer(s.VendorsURL, s.containers.url, s.AWSEndpoint, s.containers.url, s.VendorsHost(), strings.TrimPrefix(s.containers.url, "http://"))
 	var out []functionInfo
 	for _, f := range s.functions {
@@ -78,13 +78,13 @@ func (s *Stack) toldInContainers() []functionInfo {
 	return out
 }
 
-func (s *Stack) serveTold(w http.ResponseWriter, _ *http.Request) {
+func (s *Stack) serveContainerFunctions(w http.ResponseWriter, _ *http.Request) {
 	if s.containers == nil {
 		http.NotFound(w, nil)
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	if err := json.NewEncoder(w).Encode(s.toldInContainers()); err != nil {
+	if err := json.NewEncoder(w).Encode(s.containerFunctions()); err != nil {
 		s.log.Warn("list the functions for containers", "err", err)
 	}
 }

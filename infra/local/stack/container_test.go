@@ -52,7 +52,7 @@ func TestContainersAreServedUnderOneName(t *testing.T) {
 		{"AWS under a foreign name", s.ContainerAddr, "evil.example:" + port, "/", tables, false},
 		{"Slack under a foreign name", s.ContainerAddr, "evil.example:" + port, "/api/auth.test", nil, false},
 		{"a page of another site", s.ContainerAddr, host, "/api/auth.test", map[string]string{"Origin": "http://evil.example"}, false},
-		{"the AWS door by that name", strings.TrimPrefix(s.AWSEndpoint, "http://"), host, "/", tables, false},
+		{"the AWS endpoint by that name", strings.TrimPrefix(s.AWSEndpoint, "http://"), host, "/", tables, false},
 		{"the sandbox by that name", strings.TrimPrefix(s.URL, "http://"), host, "/api/auth.test", nil, false},
 	} {
 		status := asks(t, tt.addr, tt.host, http.MethodPost, tt.path, "{}", tt.header)

@@ -14,8 +14,8 @@ import (
 func (s *Stack) startFront(ctx context.Context, l net.Listener) {
 	api := gateway.New(s.Template.Functions, Account, s.Lambda, s.log)
 	var slack http.Handler = api
-	arrivals := &arrival{stack: s, next: api, seen: map[string]bool{}}
-	if s.options.Arrive != nil {
+	arrivals := &preparer{stack: s, next: api, seen: map[string]bool{}}
+	if s.options.PrepareTeam != nil {
 		slack = arrivals
 	}
 	var rest http.Handler = http.NotFoundHandler()
@@ -30,8 +30,8 @@ func (s *Stack) startFront(ctx context.Context, l net.Listener) {
 		}
 		rest.ServeHTTP(w, r)
 	}), s.options.Hosts...))
-	if s.Sandbox != nil && s.options.Arrive != nil && !s.options.quiet {
-		arrivals.welcome(ctx, s.Sandbox.TeamID()) // its panels show what its workspace has before anybody asks for anything
+	if s.Sandbox != nil && s.options.PrepareTeam != nil && !s.options.quiet {
+		arrivals.prepare(ctx, s.Sandbox.TeamID()) // its panels show what its workspace has before anybody asks for anything
 	}
 	if s.Sandbox != nil {
 		s.onClose(s.Sandbox.Close) // ends the browsers' streams, for which the server would wait

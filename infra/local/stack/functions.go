@@ -56,9 +56,9 @@ func (s *Stack) startFunctions(binaries map[string]string, back net.Listener) er
 	}
 	s.Lambda = lambda.New(o)
 	s.onClose(s.Lambda.Close)
-	h, err := door(s.Lambda.Handler(), http.HandlerFunc(s.serveFunctions), http.HandlerFunc(s.serveTold), s.moto.URL, s.log)
+	h, err := awsHandler(s.Lambda.Handler(), http.HandlerFunc(s.serveFunctions), http.HandlerFunc(s.serveContainerFunctions), s.moto.URL, s.log)
 	if err != nil {
-		return fmt.Errorf("open the AWS door: %w", err)
+		return fmt.Errorf("open the AWS endpoint: %w", err)
 	}
 	s.onClose(serve(back, h, s.options.Hosts...))
 	if s.containers != nil {
@@ -114,7 +114,7 @@ func (s *Stack) startMappings() error {
 			if !ok {
 				return fmt.Errorf("%s: event %s: no queue has the ARN %s", f.ID, m.Event, m.Source)
 			}
-			queue := &mapping.Queue{Function: f.ID, Mapping: m, URL: q.URL, Region: Region, Reader: sqs.NewFromConfig(direct), Invoker: invoker, Log: s.log, Hurry: s.options.Faults != nil}
+			queue := &mapping.Queue{Function: f.ID, Mapping: m, URL: q.URL, Region: Region, Reader: sqs.NewFromConfig(direct), Invoker: invoker, Log: s.log, RetryAtOnce: s.options.Faults != nil}
 			runs = append(runs, queue.Run)
 		}
 		for _, schedule := range f.Schedules {

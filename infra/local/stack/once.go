@@ -14,7 +14,7 @@ import (
 	"ringi/infra/local/lambda"
 )
 
-// functionsPath of the AWS door lists the stack's functions for InvokeOnce.
+// functionsPath of the AWS endpoint lists the stack's functions for InvokeOnce.
 const functionsPath = "/_ringi/functions"
 
 // functionInfo is what InvokeOnce needs of a function of a running stack.

@@ -28,7 +28,7 @@ const (
 // ports with the Slack sandbox and secrets of its own.
 type Options struct {
 	Addr    string // of Slack's side and the sandbox; "" takes a free port
-	AWSAddr string // of the AWS door; "" takes a free port
+	AWSAddr string // of the AWS endpoint; "" takes a free port
 
 	// Hosts are names, beside this machine's own, under which everything that listens is asked.
 	Hosts []string
@@ -58,15 +58,15 @@ type Options struct {
 	// Seed runs when all services answer and before anything else is invoked.
 	Seed func(context.Context, *Stack) error
 
-	// Arrive prepares a workspace before its first call reaches a function, the sandbox's at
+	// PrepareTeam prepares a workspace before its first call reaches a function, the sandbox's at
 	// the start; may be nil.
-	Arrive func(ctx context.Context, s *Stack, team string) error
+	PrepareTeam func(ctx context.Context, s *Stack, team string) error
 
 	// ByHand keeps schedules from ticking: only Fire invokes them.
 	ByHand bool
 
-	// Faults decides which processes die where; nil lets all live. With it, what
-	// a dead function left in a queue comes back at once.
+	// Faults decides which processes are killed and when; nil kills none. With it, the messages
+	// of a failed batch are visible in their queue again at once.
 	Faults lambda.Faults
 	// Between stands between the event sources and the functions, to repeat, delay or
 	// reorder what is delivered; nil delivers as AWS does.
@@ -127,9 +127,9 @@ func (o Options) parameters(vendorsURL string) map[string]string {
 	return p
 }
 
-// unhurried is how many times Slack's pace cards are drawn here: as good as without limit,
-// unless the sandbox keeps Slack's limits from the start.
-const unhurried = "100"
+// fastPace is how many times Slack's pace cards are drawn here: practically without limit,
+// unless the sandbox enforces Slack's limits from the start.
+const fastPace = "100"
 
 // slackPace is the pace of the sandbox, or of the other Slack that stands in for it.
 func (o Options) slackPace() string {
@@ -138,7 +138,7 @@ func (o Options) slackPace() string {
 	case o.SlackAPIURL != "":
 		return "1"
 	case !rates.Enforce:
-		return unhurried
+		return fastPace
 	case rates.Scale > 0:
 		return strconv.FormatFloat(rates.Scale, 'f', -1, 64)
 	}

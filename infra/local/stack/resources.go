@@ -19,12 +19,12 @@ import (
 	"ringi/infra/local/template"
 )
 
-// maker makes the template's resources in the AWS stand-ins.
-type maker struct{ cfg aws.Config }
+// creator makes the template's resources in the AWS stand-ins.
+type creator struct{ cfg aws.Config }
 
 // storage makes what the template's other resources refer to, and returns the
 // names that only the services could give.
-func (m maker) storage(ctx context.Context, t *template.Template) (known map[string]string, err error) {
+func (m creator) storage(ctx context.Context, t *template.Template) (known map[string]string, err error) {
 	known = map[string]string{}
 	for _, table := range t.Tables {
 		if known[table.ID+".StreamArn"], err = m.table(ctx, table); err != nil {
@@ -54,7 +54,7 @@ func (m maker) storage(ctx context.Context, t *template.Template) (known map[str
 	return known, nil
 }
 
-func (m maker) table(ctx context.Context, t template.Table) (streamARN string, err error) {
+func (m creator) table(ctx context.Context, t template.Table) (streamARN string, err error) {
 	in := &dynamodb.CreateTableInput{TableName: &t.Name, BillingMode: dynamodbtypes.BillingModePayPerRequest, KeySchema: keySchema(t.Key)}
 	for _, a := range t.Attributes {
 		in.AttributeDefinitions = append(in.AttributeDefinitions, dynamodbtypes.AttributeDefinition{
@@ -92,7 +92,7 @@ func keySchema(k template.Key) []dynamodbtypes.KeySchemaElement {
 }
 
 // secret keeps a value in the form that a person pastes in AWS.
-func (m maker) secret(ctx context.Context, r template.Resource, value any) error {
+func (m creator) secret(ctx context.Context, r template.Resource, value any) error {
 	text, err := json.Marshal(value)
 	if err != nil {
 		return fmt.Errorf("make secret %s: %w", r.ID, err)
@@ -104,7 +104,7 @@ func (m maker) secret(ctx context.Context, r template.Resource, value any) error
 	return nil
 }
 
-func (m maker) machine(ctx context.Context, machine template.Machine) error {
+func (m creator) machine(ctx context.Context, machine template.Machine) error {
 	out, err := sfn.NewFromConfig(m.cfg).CreateStateMachine(ctx, &sfn.CreateStateMachineInput{
 		Name: &machine.Name, Definition: &machine.Definition, Type: sfntypes.StateMachineType(machine.Type),
 		RoleArn: aws.String("arn:aws:iam::" + Account + ":role/" + machine.Name),

@@ -154,7 +154,7 @@ func (s *Stack) prepare(ctx context.Context, taskPort int) (map[string]string, e
 // create makes the template's resources, reads the template again with the
 // names that came of it, and makes what needs those.
 func (s *Stack) create(ctx context.Context, names template.Names, parameters map[string]string) error {
-	m := maker{config(s.moto.URL)}
+	m := creator{config(s.moto.URL)}
 	known, err := m.storage(ctx, s.Template)
 	if err != nil {
 		return err

@@ -66,7 +66,7 @@ func (v *Vendors) Hang(tool string, d time.Duration) {
 func (v *Vendors) Drop(tool string) { v.faults.lose(tool, all) }
 
 // Halve does a tool's next call and cuts the connection in the middle of the answer.
-func (v *Vendors) Halve(tool string) { v.faults.lose(tool, half) }
+func (v *Vendors) CutAnswer(tool string) { v.faults.lose(tool, half) }
 
 func (f *faults) lose(tool string, much cut) {
 	f.mu.Lock()

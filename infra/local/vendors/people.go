@@ -84,7 +84,7 @@ func staff() []employee {
 func (v *Vendors) people() []employee { return *v.staff.Load() }
 
 // Hire adds n people, for lists that are longer than a card; undo lets them go.
-func (v *Vendors) Hire(n int) (undo func()) {
+func (v *Vendors) AddEmployees(n int) (undo func()) {
 	before := v.staff.Load()
 	all := slices.Clone(*before)
 	for i := range n {

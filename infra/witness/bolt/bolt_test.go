@@ -26,7 +26,7 @@ func app(t *testing.T) witness.App {
 
 func TestBoltUnderstandsTheSandbox(t *testing.T) { witness.Walk(t, app(t)) }
 
-func TestBoltRefusesAForeignSignature(t *testing.T) { witness.Distrust(t, app(t)) }
+func TestBoltRefusesAForeignSignature(t *testing.T) { witness.CheckForgeryRefused(t, app(t)) }
 
 // The lock pins contents, not the place that they come from.
 func TestTheLockNamesNoRegistry(t *testing.T) {

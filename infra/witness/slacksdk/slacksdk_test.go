@@ -33,5 +33,5 @@ func TestSlackSDKUnderstandsTheSandbox(t *testing.T) {
 }
 
 func TestSlackSDKRefusesAForeignSignature(t *testing.T) {
-	witness.Distrust(t, witness.App{Name: "the slack_sdk app", Command: command(t, "app.py")})
+	witness.CheckForgeryRefused(t, witness.App{Name: "the slack_sdk app", Command: command(t, "app.py")})
 }

@@ -107,7 +107,7 @@ func (c *Client) input(r model.Request) *bedrockruntime.ConverseInput {
 func (c *Client) plain(r model.Request) *bedrockruntime.ConverseInput {
 	in := &bedrockruntime.ConverseInput{
 		ModelId:         &c.config.Model,
-		System:          []types.SystemContentBlock{&types.SystemContentBlockMemberText{Value: r.System + "\n\n" + model.InWords(r.Schema)}},
+		System:          []types.SystemContentBlock{&types.SystemContentBlockMemberText{Value: r.System + "\n\n" + model.SchemaPrompt(r.Schema)}},
 		InferenceConfig: &types.InferenceConfiguration{MaxTokens: aws.Int32(int32(r.MaxTokens))},
 	}
 	for i, m := range r.Messages {

@@ -121,7 +121,7 @@ func (c *Client) request(r model.Request) request {
 	q := request{Model: c.config.Model, MaxTokens: r.MaxTokens, ResponseFormat: &format{Type: "json_schema"}}
 	shape := &q.ResponseFormat.JSONSchema
 	shape.Name, shape.Strict, shape.Schema = "answer", true, r.Schema
-	q.Messages = append(q.Messages, message{"system", r.System + "\n\n" + model.InWords(r.Schema)})
+	q.Messages = append(q.Messages, message{"system", r.System + "\n\n" + model.SchemaPrompt(r.Schema)})
 	for i, m := range r.Messages {
 		text := m.Text
 		if i == 0 && r.Standing != "" {

@@ -51,9 +51,9 @@ func New(c Config) *Client {
 // Place is where a tenant's sessions run.
 type Place struct{ Agent, Environment string }
 
-// Settle makes an agent and an environment. Sessions bring their own instructions
-// and tools, and the environment reaches no host.
-func (c *Client) Settle(ctx context.Context, tenant, modelName string) (Place, error) {
+// CreateAgent makes an agent and an environment for a tenant. Each session has its own instructions
+// and tools; the environment may reach no host on the network.
+func (c *Client) CreateAgent(ctx context.Context, tenant, modelName string) (Place, error) {
 	var p Place
 	err := c.call(ctx, func(ctx context.Context, as option.RequestOption) error {
 		tags := map[string]string{"ringi_tenant": tenant}
@@ -79,8 +79,8 @@ func (c *Client) Settle(ctx context.Context, tenant, modelName string) (Place, e
 	return p, err
 }
 
-// Abandon archives a place that another was faster than.
-func (c *Client) Abandon(ctx context.Context, p Place) error {
+// ArchiveAgent archives an agent and its environment that are not used because another invocation made one first.
+func (c *Client) ArchiveAgent(ctx context.Context, p Place) error {
 	return c.call(ctx, func(ctx context.Context, as option.RequestOption) error {
 		_, err := c.agents.Archive(ctx, p.Agent, sdk.BetaAgentArchiveParams{}, as)
 		_, again := c.environments.Archive(ctx, p.Environment, sdk.BetaEnvironmentArchiveParams{}, as)

@@ -53,7 +53,7 @@ func plan() managed.Plan {
 // start makes a session in a new place.
 func start(t *testing.T, c *managed.Client) (managed.Place, string) {
 	t.Helper()
-	at, err := c.Settle(t.Context(), "T", "claude-sonnet-4-6")
+	at, err := c.CreateAgent(t.Context(), "T", "claude-sonnet-4-6")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -175,7 +175,7 @@ func TestWhatGoesWrong(t *testing.T) {
 			v, c, requests := vendor(t)
 			at, id := start(t, c)
 			for op, call := range map[string]func(context.Context) error{
-				agents.MakeAgent:   func(ctx context.Context) error { _, err := c.Settle(ctx, "T", "m"); return err },
+				agents.MakeAgent:   func(ctx context.Context) error { _, err := c.CreateAgent(ctx, "T", "m"); return err },
 				agents.MakeSession: func(ctx context.Context) error { _, err := c.Start(ctx, at, plan()); return err },
 				agents.ListSessions: func(ctx context.Context) error {
 					_, err := c.Find(ctx, at, nil, time.Now().Add(-time.Minute))
@@ -223,7 +223,7 @@ func TestKeys(t *testing.T) {
 	} {
 		told := 0
 		c := managed.New(managed.Config{BaseURL: s.URL, HTTP: http.DefaultClient, Refused: func() { told++ }, Key: func(context.Context) (string, error) { return test.key, test.err }})
-		_, err := c.Settle(t.Context(), "T", "m")
+		_, err := c.CreateAgent(t.Context(), "T", "m")
 		var e *model.Error
 		if !errors.As(err, &e) || e.Kind != test.kind || told != test.told {
 			t.Errorf("%s: %v, told %d times", name, err, told)

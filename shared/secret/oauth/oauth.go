@@ -74,25 +74,25 @@ func (t Token) GoString() string { return t.String() }
 // MarshalJSON keeps the token out of JSON logs.
 func (t Token) MarshalJSON() ([]byte, error) { return json.Marshal(t.String()) }
 
-// Fate is what is known of a token or code whose exchange failed.
-type Fate string
+// TokenState is what is known of a token or code after its exchange failed.
+type TokenState string
 
 const (
-	// Refused: the vendor takes it no longer.
-	Refused Fate = "refused"
-	// Unspent: nothing was exchanged; a later try may work.
-	Unspent Fate = "unspent"
-	// Unclear: it went out, and no usable answer came back.
-	Unclear Fate = "unclear"
+	// Refused: the vendor rejected it; it can't be used again.
+	Refused TokenState = "refused"
+	// Unspent: it was not used; a later try may work.
+	Unspent TokenState = "unspent"
+	// Unclear: it was sent and no usable answer arrived, so a one-time token may be used up.
+	Unclear TokenState = "unclear"
 )
 
 // Error is an exchange that failed. It names no token: its cause is a *failure.Error.
 type Error struct {
-	Fate  Fate
+	State TokenState
 	Cause error
 }
 
 func (e *Error) Error() string {
-	return "exchange a token (" + string(e.Fate) + "): " + e.Cause.Error()
+	return "exchange a token (" + string(e.State) + "): " + e.Cause.Error()
 }
 func (e *Error) Unwrap() error { return e.Cause }

@@ -91,7 +91,7 @@ func TestFates(t *testing.T) {
 	closed.Close()
 	for name, test := range map[string]struct {
 		do      http.HandlerFunc // nil: nobody listens
-		fate    oauth.Fate
+		fate    oauth.TokenState
 		problem failure.Problem
 		wait    time.Duration
 	}{
@@ -130,7 +130,7 @@ func TestFates(t *testing.T) {
 			_, err := p.Refresh(t.Context(), app, himitsu)
 			var e *oauth.Error
 			var said *failure.Error
-			if !errors.As(err, &e) || e.Fate != test.fate || !errors.As(err, &said) || said.Problem != test.problem || said.Outcome == failure.Unknown && e.Fate != oauth.Unclear || said.RetryAfter != test.wait {
+			if !errors.As(err, &e) || e.State != test.fate || !errors.As(err, &said) || said.Problem != test.problem || said.Outcome == failure.Unknown && e.State != oauth.Unclear || said.RetryAfter != test.wait {
 				t.Errorf("%v, want %s %s", err, test.fate, test.problem)
 			}
 			if posts.Load() != want {
@@ -167,13 +167,13 @@ func TestConsent(t *testing.T) {
 				t.Errorf("the refresh token does not work: %v", err)
 			}
 			var e *oauth.Error
-			if _, err := p.Finish(t.Context(), c, consent, back, now); !errors.As(err, &e) || e.Fate != oauth.Refused {
+			if _, err := p.Finish(t.Context(), c, consent, back, now); !errors.As(err, &e) || e.State != oauth.Refused {
 				t.Errorf("a code works twice: %v", err)
 			}
 			other, _ := begin()
 			mixed, back := begin()
 			mixed.Verifier = other.Verifier
-			if _, err := p.Finish(t.Context(), c, mixed, back, now); !errors.As(err, &e) || e.Fate != oauth.Refused {
+			if _, err := p.Finish(t.Context(), c, mixed, back, now); !errors.As(err, &e) || e.State != oauth.Refused {
 				t.Errorf("another's verifier: %v", err)
 			}
 		})

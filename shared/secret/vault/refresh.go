@@ -154,7 +154,7 @@ func (v Vault) save(ctx context.Context, row tenancy.Integration) error {
 func (v Vault) failed(ctx context.Context, p oauth.Provider, row tenancy.Integration, err error) error {
 	fate := oauth.Unclear
 	if e := (*oauth.Error)(nil); errors.As(err, &e) {
-		fate = e.Fate
+		fate = e.State
 	}
 	switch {
 	case fate == oauth.Refused:

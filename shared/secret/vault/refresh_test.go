@@ -123,7 +123,7 @@ func testFailures(t *testing.T, base *world) {
 	fails := func(status int) func(*vendors.Vendors, string) {
 		return func(v *vendors.Vendors, endpoint string) { v.Fail(endpoint, status, true) }
 	}
-	drops, halves := (*vendors.Vendors).Drop, (*vendors.Vendors).Halve
+	drops, halves := (*vendors.Vendors).Drop, (*vendors.Vendors).CutAnswer
 	for _, test := range []struct {
 		name     string
 		provider string

@@ -15,7 +15,7 @@ type Shelf map[string]aggregate.JSON
 // Fetched is the key under which a Shelf has a digit for each time that arguments were opened.
 const Fetched = "fetched"
 
-// Opened is result.Shelf's.
+// Opened is result.Store's.
 func (s Shelf) Opened(_ context.Context, a *task.Aggregate, gate string) (*task.Aggregate, error) {
 	out := *a
 	out.Gates = slices.Clone(a.Gates)

@@ -19,7 +19,7 @@ var ErrChanged = errors.New("the tool is not the one that was shown: look at it 
 
 // Allow lets a tenant's tasks call a tool, exactly as it was shown: hash is that of
 // the Listed. ErrChanged: the server has another one now. ErrField: it can't be allowed.
-func (d Desk) Allow(ctx context.Context, tenant, name, hash string, effect aggregate.Effect, by aggregate.Actor) error {
+func (d Admin) Allow(ctx context.Context, tenant, name, hash string, effect aggregate.Effect, by aggregate.Actor) error {
 	server, _, foreign := tenancy.ServerTool(name)
 	if !foreign {
 		return aggregate.ErrField{Field: "tool_name", Limit: "must be <server>.<tool>"}
@@ -61,7 +61,7 @@ func (d Desk) Allow(ctx context.Context, tenant, name, hash string, effect aggre
 }
 
 // Forbid switches a tool off; one that is off stays so.
-func (d Desk) Forbid(ctx context.Context, tenant, name string, by aggregate.Actor) error {
+func (d Admin) Forbid(ctx context.Context, tenant, name string, by aggregate.Actor) error {
 	rows, err := d.Rows.ToolPermissions(ctx, tenant)
 	if err != nil {
 		return fmt.Errorf("forbid %s: %w", name, err)
@@ -72,7 +72,7 @@ func (d Desk) Forbid(ctx context.Context, tenant, name string, by aggregate.Acto
 	return d.save(ctx, tenant, rows, name, nil, by)
 }
 
-func (d Desk) save(ctx context.Context, tenant string, rows []tenancy.ToolPermission, name string, pin *tenancy.Pin, by aggregate.Actor) error {
+func (d Admin) save(ctx context.Context, tenant string, rows []tenancy.ToolPermission, name string, pin *tenancy.Pin, by aggregate.Actor) error {
 	x := tenancy.ToolPermission{TenantID: tenant, ToolName: name, Constraints: "{}"}
 	if i := slices.IndexFunc(rows, func(p tenancy.ToolPermission) bool { return p.ToolName == name }); i >= 0 {
 		x = rows[i]

@@ -32,7 +32,7 @@ func (c Client) open(ctx context.Context, server Server) (session, error) {
 		return session{}, &failure.Error{Outcome: failure.Failed, Problem: failure.ProblemUnauthorized, Args: []any{server.provider()}, Err: err}
 	}
 	h := *c.HTTP
-	h.Transport = trip{ctx: ctx, next: c.HTTP.Transport, name: name, value: value}
+	h.Transport = transport{ctx: ctx, next: c.HTTP.Transport, name: name, value: value}
 	client := sdk.NewClient(&sdk.Implementation{Name: "ringi", Version: "1"}, &sdk.ClientOptions{
 		Capabilities:   &sdk.ClientCapabilities{}, // a server can ask for nothing here
 		MultiRoundTrip: &sdk.MultiRoundTripOptions{Disabled: true},

@@ -21,32 +21,32 @@ import (
 )
 
 // door has one token, or an error.
-type door struct {
+type staticToken struct {
 	token string
 	err   error
 }
 
-func (d door) Token(context.Context, string, string) (string, error) { return d.token, d.err }
-func (d door) ServerToken(context.Context, string, tenancy.MCPServer) (string, error) {
+func (d staticToken) Token(context.Context, string, string) (string, error) { return d.token, d.err }
+func (d staticToken) ServerToken(context.Context, string, tenancy.MCPServer) (string, error) {
 	return d.token, d.err
 }
-func (d door) Renew(context.Context, string, string, string) (string, error) { return "", d.err }
-func (d door) Refused(context.Context, string, string, string) error         { return nil }
+func (d staticToken) Renew(context.Context, string, string, string) (string, error) { return "", d.err }
+func (d staticToken) Refused(context.Context, string, string, string) error         { return nil }
 
 func TestTheDoorOfAServer(t *testing.T) {
 	never := fmt.Errorf("find it: %w", aggregate.ErrNotFound)
 	ended := fmt.Errorf("open it: %w", tenancy.ErrNotConnected{Provider: "mcp:rooms", Status: tenancy.Disconnected})
 	for name, test := range map[string]struct {
-		door    door
+		door    staticToken
 		problem failure.Problem
 		header  string
 		asked   bool
 	}{
-		"with a token":         {door{token: "himitsu"}, failure.ProblemUnauthorized, "Bearer himitsu", true},
-		"never connected":      {door{err: never}, failure.ProblemNotConnected, "", true},
-		"for another address":  {door{err: fmt.Errorf("open it: %w", tenancy.ErrNotConnected{Provider: "mcp:rooms", Status: tenancy.Connected, Reason: tenancy.CredentialElsewhere})}, failure.ProblemElsewhere, "", false},
-		"disconnected":         {door{err: ended}, failure.ProblemNotConnected, "", false},
-		"that can't be opened": {door{err: errors.New("no key")}, failure.ProblemLocked, "", false},
+		"with a token":         {staticToken{token: "himitsu"}, failure.ProblemUnauthorized, "Bearer himitsu", true},
+		"never connected":      {staticToken{err: never}, failure.ProblemNotConnected, "", true},
+		"for another address":  {staticToken{err: fmt.Errorf("open it: %w", tenancy.ErrNotConnected{Provider: "mcp:rooms", Status: tenancy.Connected, Reason: tenancy.CredentialElsewhere})}, failure.ProblemElsewhere, "", false},
+		"disconnected":         {staticToken{err: ended}, failure.ProblemNotConnected, "", false},
+		"that can't be opened": {staticToken{err: errors.New("no key")}, failure.ProblemLocked, "", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var asked atomic.Int32

@@ -1,5 +1,5 @@
-// Package delivery carries what happens in the workspace to the app, as Slack
-// does: signed, with three seconds to answer, events again when the app doesn't.
+// Package delivery sends the workspace's events and interactions to the app as Slack does: signed,
+// with three seconds to answer, and events up to three times more when the app doesn't answer.
 package delivery
 
 import (
@@ -15,26 +15,26 @@ import (
 // AnswerTime is how long Slack waits for an app's answer.
 const AnswerTime = 3 * time.Second
 
-// retryDelays are Slack's own pauses before it sends an event again.
+// retryDelays are how long Slack waits before each retry of an event.
 var retryDelays = [...]time.Duration{0, time.Minute, 5 * time.Minute}
 
-// Mischief is what the courier does wrong on purpose.
-type Mischief struct {
+// Faults are what the sender does wrong on purpose.
+type Faults struct {
 	Twice bool          // every event is sent two times at once
 	Late  time.Duration // events wait before their first delivery
 	Drop  bool          // the app's answer counts as not given
 }
 
-// Options configure a Courier. URLs and Mischief are asked before each
-// delivery; Record, if set, hears of every attempt.
+// Options configure a Sender. URLs and Faults are called before each
+// delivery; Record, if set, is called after every attempt.
 type Options struct {
 	SigningSecret string
 	EventsURL     func() string
 	ActionsURL    func() string
-	Mischief      func() Mischief
+	Faults        func() Faults
 	Record        func(Attempt)
 	Now           func() time.Time
-	// TimeScale multiplies the pauses between retries; 1 is Slack's own pace.
+	// TimeScale multiplies the delays between retries; 1 is Slack's own.
 	TimeScale float64
 	// AnswerTime replaces the three seconds when it is not zero.
 	AnswerTime time.Duration
@@ -67,8 +67,8 @@ type Event struct {
 	Body    []byte
 }
 
-// Courier delivers to one app. Close it to end pending retries.
-type Courier struct {
+// Sender delivers to one app. Close it to end pending retries.
+type Sender struct {
 	opts   Options
 	client *http.Client
 	ctx    context.Context
@@ -76,8 +76,8 @@ type Courier struct {
 	jobs   sync.WaitGroup
 }
 
-// New makes a courier; it starts nothing yet.
-func New(opts Options) *Courier {
+// New makes a Sender; it starts nothing yet.
+func New(opts Options) *Sender {
 	if opts.Now == nil {
 		opts.Now = time.Now
 	}
@@ -87,8 +87,8 @@ func New(opts Options) *Courier {
 	if opts.TimeScale == 0 {
 		opts.TimeScale = 1
 	}
-	if opts.Mischief == nil {
-		opts.Mischief = func() Mischief { return Mischief{} }
+	if opts.Faults == nil {
+		opts.Faults = func() Faults { return Faults{} }
 	}
 	if opts.Record == nil {
 		opts.Record = func(Attempt) {}
@@ -97,26 +97,26 @@ func New(opts Options) *Courier {
 		opts.Logger = slog.New(slog.DiscardHandler)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	return &Courier{opts: opts, client: &http.Client{Transport: http.DefaultTransport.(*http.Transport).Clone()}, ctx: ctx, cancel: cancel}
+	return &Sender{opts: opts, client: &http.Client{Transport: http.DefaultTransport.(*http.Transport).Clone()}, ctx: ctx, cancel: cancel}
 }
 
 // Close ends what is under way and waits for it.
-func (c *Courier) Close() {
+func (c *Sender) Close() {
 	c.cancel()
 	c.jobs.Wait()
 	c.client.CloseIdleConnections()
 }
 
 // Deliver sends an event in the background, at once and up to three times more.
-func (c *Courier) Deliver(e Event) {
+func (c *Sender) Deliver(e Event) {
 	copies := 1
-	m := c.opts.Mischief()
+	m := c.opts.Faults()
 	if m.Twice {
 		copies = 2
 	}
 	for range copies {
 		c.jobs.Go(func() {
-			if c.pause(m.Late) {
+			if c.wait(m.Late) {
 				c.persist(e)
 			}
 		})
@@ -125,7 +125,7 @@ func (c *Courier) Deliver(e Event) {
 
 // Repeat sends copies of an event at the same time, each only once, and waits
 // for their answers.
-func (c *Courier) Repeat(e Event, copies int) []Attempt {
+func (c *Sender) Repeat(e Event, copies int) []Attempt {
 	attempts := make([]Attempt, copies)
 	var all sync.WaitGroup
 	for i := range copies {
@@ -136,10 +136,10 @@ func (c *Courier) Repeat(e Event, copies int) []Attempt {
 }
 
 // persist is the schedule of one event: the first try and three retries.
-func (c *Courier) persist(e Event) {
+func (c *Sender) persist(e Event) {
 	reason := ""
 	for retry := 0; retry <= len(retryDelays); retry++ {
-		if retry > 0 && !c.pause(time.Duration(float64(retryDelays[retry-1])*c.opts.TimeScale)) {
+		if retry > 0 && !c.wait(time.Duration(float64(retryDelays[retry-1])*c.opts.TimeScale)) {
 			return
 		}
 		attempt, again := c.sendEvent(e, retry, reason, retry == len(retryDelays))
@@ -150,8 +150,8 @@ func (c *Courier) persist(e Event) {
 	}
 }
 
-// pause waits and reports whether the courier is still at work.
-func (c *Courier) pause(d time.Duration) bool {
+// wait sleeps for d and reports whether the Sender is still open.
+func (c *Sender) wait(d time.Duration) bool {
 	if d <= 0 {
 		return c.ctx.Err() == nil
 	}

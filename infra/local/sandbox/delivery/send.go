@@ -50,7 +50,7 @@ type Interaction struct {
 // Interact sends an interaction and waits for the answer, AnswerTime at most.
 // Slack sends interactions once only: a Reason in the answer is what the person
 // sees as an error.
-func (c *Courier) Interact(ctx context.Context, in Interaction) Answer {
+func (c *Sender) Interact(ctx context.Context, in Interaction) Answer {
 	body := []byte(url.Values{"payload": {string(in.Payload)}}.Encode())
 	attempt := Attempt{Kind: in.Kind, User: in.User, Channel: in.Channel, TS: in.TS, Final: true}
 	answer, _ := c.send(ctx, c.opts.ActionsURL(), "application/x-www-form-urlencoded", body, nil, &attempt)
@@ -62,7 +62,7 @@ func (c *Courier) Interact(ctx context.Context, in Interaction) Answer {
 }
 
 // sendEvent is one try. again is whether Slack would try once more.
-func (c *Courier) sendEvent(e Event, retry int, reason string, final bool) (a Attempt, again bool) {
+func (c *Sender) sendEvent(e Event, retry int, reason string, final bool) (a Attempt, again bool) {
 	more := http.Header{}
 	if retry > 0 {
 		more.Set("X-Slack-Retry-Num", strconv.Itoa(retry))
@@ -77,7 +77,7 @@ func (c *Courier) sendEvent(e Event, retry int, reason string, final bool) (a At
 }
 
 // send posts a signed body and writes what came of it into a.
-func (c *Courier) send(ctx context.Context, to, contentType string, body []byte, more http.Header, a *Attempt) ([]byte, http.Header) {
+func (c *Sender) send(ctx context.Context, to, contentType string, body []byte, more http.Header, a *Attempt) ([]byte, http.Header) {
 	ctx, cancel := context.WithTimeout(ctx, c.opts.AnswerTime)
 	defer cancel()
 	started := time.Now()
@@ -107,7 +107,7 @@ func (c *Courier) send(ctx context.Context, to, contentType string, body []byte,
 	switch {
 	case err != nil:
 		a.Reason = failure(err)
-	case c.opts.Mischief().Drop:
+	case c.opts.Faults().Drop:
 		a.Reason = "http_timeout"
 	case resp.StatusCode < 200 || resp.StatusCode > 299:
 		a.Reason = "http_error"

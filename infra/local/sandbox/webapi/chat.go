@@ -91,7 +91,7 @@ func postEphemeral(a *API, p params) (reply, error) {
 	}
 	d := c.draft(p)
 	d.Metadata = nil
-	m, err := a.ws.Whisper(p.str("user"), d)
+	m, err := a.ws.PostEphemeral(p.str("user"), d)
 	if err != nil {
 		return nil, err
 	}

@@ -81,9 +81,9 @@ func (w *Workspace) Delete(channelID, ts, user string) error {
 	return nil
 }
 
-// Whisper shows an ephemeral message to one person. It returns UserNotInChannel
+// PostEphemeral shows an ephemeral message to one person. It returns UserNotInChannel
 // besides what Post returns.
-func (w *Workspace) Whisper(to string, d Draft) (Message, error) {
+func (w *Workspace) PostEphemeral(to string, d Draft) (Message, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	c, err := w.open(d.Channel, d.User)

@@ -16,16 +16,16 @@ import (
 	"ringi/shared/wire"
 )
 
-// trip carries the requests of one session.
-type trip struct {
+// transport sends the requests of one session and records each answer.
+type transport struct {
 	ctx         context.Context
 	next        http.RoundTripper
-	name, value string // the header that opens the door
+	name, value string // the header that authenticates
 }
 
-// RoundTrip sends nothing once the session's time is over: not even the word that
-// a call is called off, which a slow server would be waited for.
-func (t trip) RoundTrip(r *http.Request) (*http.Response, error) {
+// RoundTrip sends nothing once the session's context has ended: the library would otherwise
+// send a cancellation of the call and wait for a slow server's answer to it.
+func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	rec, _ := r.Context().Value(recordKey{}).(*record)
 	if rec == nil {
 		rec = new(record)
@@ -52,8 +52,8 @@ func (t trip) RoundTrip(r *http.Request) (*http.Response, error) {
 	return res, nil
 }
 
-// record is what one operation's last request came to. The library tells less: it
-// reports a request that was cut off as one that never arrived.
+// record is the outcome of an operation's last request. It is kept because the library
+// reports a request whose answer was cut off as one that never arrived.
 type record struct {
 	mu     sync.Mutex
 	sent   bool // something may have left

@@ -26,8 +26,8 @@ type Credentials interface {
 	ServerToken(ctx context.Context, tenant string, s tenancy.MCPServer) (string, error)
 }
 
-// Desk is where an administrator looks at servers' tools and allows them.
-type Desk struct {
+// Admin lists servers' tools for an administrator, and allows or forbids them.
+type Admin struct {
 	Rows        Rows
 	Credentials Credentials
 	Client      Client
@@ -58,7 +58,7 @@ type Listed struct {
 
 // Tools lists a server's tools, those that were allowed and are gone too. It returns
 // ErrField for a server that the settings don't name, and *failure.Error when it can't be asked.
-func (d Desk) Tools(ctx context.Context, tenant, server string) ([]Listed, error) {
+func (d Admin) Tools(ctx context.Context, tenant, server string) ([]Listed, error) {
 	s, err := d.server(ctx, tenant, server)
 	if err != nil {
 		return nil, err
@@ -100,7 +100,7 @@ func (d Desk) Tools(ctx context.Context, tenant, server string) ([]Listed, error
 }
 
 // server is one that the settings name, with its secret if it has one.
-func (d Desk) server(ctx context.Context, tenant, name string) (Server, error) {
+func (d Admin) server(ctx context.Context, tenant, name string) (Server, error) {
 	settings, err := d.Rows.Settings(ctx, tenant)
 	if err != nil {
 		return Server{}, fmt.Errorf("find the server %s: %w", name, err)
@@ -115,7 +115,7 @@ func (d Desk) server(ctx context.Context, tenant, name string) (Server, error) {
 		return Server{}, &failure.Error{Outcome: failure.Failed, Problem: failure.ProblemElsewhere, Args: []any{s.provider()}, Err: err}
 	}
 	if err != nil && !errors.Is(err, aggregate.ErrNotFound) {
-		return Server{}, fmt.Errorf("open the door of %s: %w", name, err)
+		return Server{}, fmt.Errorf("read the secret of %s: %w", name, err)
 	}
 	return s, nil
 }

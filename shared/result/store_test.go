@@ -21,7 +21,7 @@ func text(n int) json.RawMessage { return json.RawMessage(`"` + strings.Repeat("
 
 func TestShelf(t *testing.T) {
 	w := pipelinetest.Start(t).World(t)
-	s := result.Shelf{S3: w.S3(), Bucket: w.Bucket}
+	s := result.Store{S3: w.S3(), Bucket: w.Bucket}
 	keep := func(t *testing.T, v json.RawMessage) aggregate.Blob {
 		t.Helper()
 		b, err := s.Keep(t.Context(), w.Ref, v)

@@ -14,23 +14,23 @@ import (
 	"ringi/shared/slackapi/inbound"
 )
 
-// maxArrival is how much of a body is looked at for the workspace's id.
-const maxArrival = 2 << 20
+// maxPreparedBody is how much of a body is read to find the workspace's id, in bytes.
+const maxPreparedBody = 2 << 20
 
-// arrival lets Options.Arrive prepare a workspace before its first call reaches
-// a function: another Slack's team is not known before.
-type arrival struct {
+// preparer calls Options.PrepareTeam before a workspace's first call reaches a function:
+// with another Slack than the sandbox the workspaces are not known at the start.
+type preparer struct {
 	stack *Stack
 	next  http.Handler
 	mu    sync.Mutex
 	seen  map[string]bool
 }
 
-func (a *arrival) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	body, err := io.ReadAll(io.LimitReader(r.Body, maxArrival))
-	// What Slack didn't sign prepares nothing; the function will refuse it.
+func (a *preparer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(io.LimitReader(r.Body, maxPreparedBody))
+	// A call without Slack's signature prepares nothing; the function will refuse it.
 	if err == nil && inbound.Verify(r.Header, body, a.stack.SigningSecret, time.Now()) == nil {
-		a.welcome(r.Context(), teamOf(r.Header.Get("Content-Type"), body))
+		a.prepare(r.Context(), teamOf(r.Header.Get("Content-Type"), body))
 	}
 	r.Body = struct {
 		io.Reader
@@ -39,13 +39,13 @@ func (a *arrival) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a.next.ServeHTTP(w, r)
 }
 
-func (a *arrival) welcome(ctx context.Context, team string) {
+func (a *preparer) prepare(ctx context.Context, team string) {
 	a.mu.Lock()
 	defer a.mu.Unlock() // a second call of the same team waits until it is prepared
 	if team == "" || a.seen[team] {
 		return
 	}
-	if err := a.stack.options.Arrive(ctx, a.stack, team); err != nil {
+	if err := a.stack.options.PrepareTeam(ctx, a.stack, team); err != nil {
 		a.stack.log.Error("prepare the workspace", "err", err)
 		return
 	}

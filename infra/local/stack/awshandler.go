@@ -11,9 +11,9 @@ import (
 	"ringi/infra/local/lambda"
 )
 
-// door is the AWS endpoint of the stack: it invokes functions itself and
+// awsHandler is the stack's AWS endpoint: it invokes functions itself and
 // forwards every other call to the stand-ins.
-func door(functions, info, told http.Handler, standIns string, log *slog.Logger) (http.Handler, error) {
+func awsHandler(functions, info, told http.Handler, standIns string, log *slog.Logger) (http.Handler, error) {
 	target, err := url.Parse(standIns)
 	if err != nil {
 		return nil, err

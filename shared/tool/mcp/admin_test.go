@@ -34,7 +34,7 @@ var admin = aggregate.Actor{Type: aggregate.ActorUser, ID: "U0ADMIN"}
 
 // office is an administrator's, of a tenant that names one server.
 type office struct {
-	mcp.Desk
+	mcp.Admin
 	t      *testing.T
 	rows   *store.Store
 	tenant string
@@ -48,7 +48,7 @@ func newOffice(t *testing.T, server *storetest.Server, tools ...*sdk.Tool) *offi
 	v := newVendor(t, o.tools)
 	o.rows, _ = server.Store(t)
 	now := time.Date(2026, 4, 1, 9, 0, 0, 0, time.UTC)
-	o.Desk = mcp.Desk{Rows: o.rows, Credentials: secrets{"mcp:rooms": secret}, Client: client(v.URL), Now: func() time.Time { return now }}
+	o.Admin = mcp.Admin{Rows: o.rows, Credentials: secrets{"mcp:rooms": secret}, Client: client(v.URL), Now: func() time.Time { return now }}
 	o.name(v.MCPServer)
 	return o
 }
