@@ -23,10 +23,10 @@ type Handler struct {
 	Now   func() time.Time
 }
 
-// Handle records the failure under its own run: with an execution, that and the
-// task fail; before that the generation is parked. While a gate waits it records
-// nothing and ends the run: the decision, or the sweeper where nobody is asked,
-// starts the next one. While a call is out it sends the run to wait for it.
+// Handle records the failure of a run that is still the task's newest. If there is an execution, it
+// and the task fail; before that, the generation is parked. While a gate waits, nothing is recorded and
+// the run ends: the decision, or the sweeper where no person is asked, starts the next run. While a
+// step's call is under way, the run goes on and waits for its outcome.
 func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next, error) {
 	a, err := h.Store.Decide(ctx, in.Ref(), func(a *task.Aggregate) (task.Change, error) {
 		return a.GiveUp(in.Run, reason(in.Error, a), h.Now())
@@ -39,7 +39,7 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 	if err != nil {
 		return aggregate.Next{}, fmt.Errorf("give up run %d: %w", in.Run, err)
 	}
-	if a.Head.Run != in.Run { // a decision came just before: the next run has it
+	if a.Head.Run != in.Run { // a decision has started the next run
 		return aggregate.Next{}, aggregate.ErrSuperseded
 	}
 	if open, waits := a.Pending(); waits && a.Head.Parked == nil {

@@ -1,5 +1,5 @@
 // Command close-task records that a run of the pipeline failed, so that
-// people learn of it and can try again.
+// its card says so and people can try again.
 package main
 
 import (

@@ -21,7 +21,7 @@ type Store interface {
 	DecideOn(ctx context.Context, a *task.Aggregate, decide task.Decision) (*task.Aggregate, error)
 }
 
-// Handler is the second layer.
+// Handler drafts policies, the second layer.
 type Handler struct {
 	Store Store
 	Open  func(name string) (model.Generator, error)
@@ -29,8 +29,8 @@ type Handler struct {
 	Now   func() time.Time
 }
 
-// Handle shows that a policy is being drafted, drafts it with what was rejected
-// before in view, and opens its gate. When the gate is open already, it asks nobody.
+// Handle records that a policy is being drafted, has the model draft it, given the rejected versions
+// and their reasons, and opens its gate. When the gate is open already, it calls no model.
 func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next, error) {
 	a, err := h.Store.Decide(ctx, in.Ref(), func(a *task.Aggregate) (task.Change, error) {
 		return a.BeginPrompt(in.Run, h.Now())
@@ -58,7 +58,7 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 		return pipeline.Failed(ctx, h.Store, in, made, model.FailedAtCost(err, usage), s.MaxCost(), h.Now())
 	}
 	return pipeline.Opened(ctx, h.Store, in, a, usage, s, h.Now(), func(a *task.Aggregate, s tenancy.Settings) (task.Change, error) {
-		if a.Generating() != made { // another invocation was faster, and people have judged its draft since
+		if a.Generating() != made { // another invocation finished this version first, and it has been decided
 			return task.Change{}, nil
 		}
 		return a.FinishPrompt(in.Run, content, s, h.Now())

@@ -18,8 +18,8 @@ import (
 	"ringi/shared/tool"
 )
 
-// claim makes the step this invocation's. What the rows say counts: a claim whose
-// answer was lost holds. It returns task.ErrMoved when what was prepared is out of date.
+// claim commits that this invocation makes the step's call. When the commit's answer was lost it
+// reads the rows to learn whether the claim is there. It returns aggregate.ErrMoved when the task changed meanwhile.
 func (j *job) claim(ctx context.Context, a *task.Aggregate, call task.Call) (*task.Aggregate, error) {
 	within, cancel := context.WithTimeout(ctx, claimWithin)
 	defer cancel()
@@ -45,14 +45,14 @@ func (j *job) claim(ctx context.Context, a *task.Aggregate, call task.Call) (*ta
 	return a, nil
 }
 
-// call makes the claimed call and records what became of it, whatever became of
-// the task meanwhile. It returns the task as that commit left it.
+// call makes the claimed call and records its outcome, even if the task was cancelled
+// meanwhile. It returns the task after that commit.
 func (j *job) call(ctx context.Context, a *task.Aggregate, step task.Step, claim task.Claim, deadline time.Time, t found, c tool.Call) (*task.Aggregate, error) {
 	e := a.Execution()
 	key := task.StepKey(e.ProcessVersion, e.Attempt, step.Order)
 	callCtx, stop := context.WithDeadline(ctx, deadline)
 	defer stop()
-	if step.Effect == aggregate.Read { // a write that is out is not called back: its outcome would be unknown
+	if step.Effect == aggregate.Read { // cancelling a write under way would leave its outcome unknown
 		go j.watch(callCtx, a.Ref(), stop)
 	}
 	began := time.Now()
@@ -70,14 +70,14 @@ func (j *job) call(ctx context.Context, a *task.Aggregate, step task.Step, claim
 	return j.record(ctx, a, key, claim, o)
 }
 
-// run is the call itself; a tool that panics has failed, or nobody knows.
+// run makes the call. A panic of the tool becomes an error: a read has failed, a write's outcome is unknown.
 func (j *job) run(ctx context.Context, c tool.Call) (v json.RawMessage, err error) {
 	defer pipeline.Recovered(ctx, &err, "task_id", j.in.Task, "tool", c.Tool)
 	return j.Tools.Run(ctx, c)
 }
 
-// noteChanged switches a tool off that its server has changed, so that no more plans
-// are made with it. If that fails, the next call finds out again.
+// noteChanged switches off a tool that its server has changed, so that no more plans use it.
+// A failure is only logged: the next call of the tool finds the change again.
 func (j *job) noteChanged(ctx context.Context, p tenancy.ToolPermission) {
 	ctx, cancel := context.WithTimeout(ctx, claimWithin)
 	defer cancel()
@@ -86,7 +86,7 @@ func (j *job) noteChanged(ctx context.Context, p tenancy.ToolPermission) {
 	}
 }
 
-// outcome judges a call. It returns an error only for a read whose result could not be kept until the given time.
+// outcome is what is recorded of a call. It returns an error only for a read whose result could not be stored before until.
 func (j *job) outcome(ctx context.Context, ref aggregate.Ref, step task.Step, value json.RawMessage, err error, until time.Time) (task.Outcome, error) {
 	if err == nil {
 		return j.kept(ctx, ref, step, value, until)
@@ -95,7 +95,7 @@ func (j *job) outcome(ctx context.Context, ref aggregate.Ref, step task.Step, va
 	known := false
 	if te := (*failure.Error)(nil); errors.As(err, &te) {
 		o.Detail, known = te.Detail, te.Outcome != failure.Unknown
-		if te.Problem == failure.ProblemNoDepartment { // the name is in the steps as they were stamped
+		if te.Problem == failure.ProblemNoDepartment { // the approved steps name it, so trying again can't help
 			o.Reason = task.ReasonToolValue
 		}
 	}
@@ -105,7 +105,7 @@ func (j *job) outcome(ctx context.Context, ref aggregate.Ref, step task.Step, va
 	return o, nil
 }
 
-// kept is a call that was answered. A write that was done is done, with or without its answer.
+// kept is the outcome of a call that succeeded. A write counts as completed even if its result could not be stored.
 func (j *job) kept(ctx context.Context, ref aggregate.Ref, step task.Step, value json.RawMessage, until time.Time) (task.Outcome, error) {
 	blob, err := j.keep(ctx, ref, value, until)
 	if err == nil || step.Effect == aggregate.Write {
@@ -120,8 +120,8 @@ func (j *job) kept(ctx context.Context, ref aggregate.Ref, step task.Step, value
 	return task.Outcome{Status: task.StepRunning}, err
 }
 
-// keep puts a result away. Nobody can make the call again before its lease is over,
-// so a bucket that is slow or down is tried again until only the time to commit is left.
+// keep stores a result. Nobody can repeat the call before its lease ends, so while the bucket is
+// slow or unavailable keep tries again until the given time.
 func (j *job) keep(ctx context.Context, ref aggregate.Ref, value json.RawMessage, until time.Time) (blob aggregate.Blob, err error) {
 	within, wait := keepWithin, 100*time.Millisecond
 	for {
@@ -135,9 +135,8 @@ func (j *job) keep(ctx context.Context, ref aggregate.Ref, value json.RawMessage
 	}
 }
 
-// record commits an outcome. While the lease lives nobody else can know it, so
-// it does not give up before. It returns the task as it became, nil when another's
-// word stands.
+// record commits an outcome, and tries again until the lease ends: no one else knows the outcome.
+// It returns the task after that commit, nil when the lease had ended and another invocation repeated the call.
 func (j *job) record(ctx context.Context, a *task.Aggregate, key string, claim task.Claim, o task.Outcome) (*task.Aggregate, error) {
 	for wait := 100 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
 		after, err := j.Store.DecideOn(ctx, a, func(a *task.Aggregate) (task.Change, error) {
@@ -154,7 +153,7 @@ func (j *job) record(ctx context.Context, a *task.Aggregate, key string, claim t
 	}
 }
 
-// watch ends a call when its task is over.
+// watch cancels a call when its task has ended.
 func (j *job) watch(ctx context.Context, ref aggregate.Ref, stop context.CancelFunc) {
 	for sleep.For(ctx, pollEvery) == nil {
 		if head, err := j.Store.Head(ctx, ref); err == nil && head.Ended != nil {

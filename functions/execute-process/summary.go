@@ -9,9 +9,9 @@ import (
 	"ringi/shared/task"
 )
 
-// summary says what was done. The work is done: it does not fail for want of
-// words, does not wait for them until the function's time is over, and does without
-// a model's when the task has cost what it may.
+// summary is the text about what was done. A failed summary never fails an execution whose steps all
+// completed: when the model fails, takes longer than summaryWithin, or the task's cost limit is
+// reached, it is model.Plain's list of the steps.
 func (j *job) summary(ctx context.Context, a *task.Aggregate) (string, model.Usage) {
 	ctx, cancel := context.WithTimeout(ctx, min(summaryWithin, timeLeft(ctx)-finishWithin))
 	defer cancel()

@@ -29,12 +29,12 @@ import (
 	"ringi/shared/tool/runner"
 )
 
-// slackWithin bounds the question whose the deployment's token is.
+// slackWithin bounds the call that asks Slack which workspace the deployment's token belongs to.
 const slackWithin = 6 * time.Second
 
 func newHandler(ctx context.Context, cfg aws.Config) (*Handler, error) {
 	read := sync.OnceValues(tool.Builtin)
-	go read() // while the secret is on its way
+	go read() // beside the read of the secret
 	slack := secret.NewSlack(secretsmanager.NewFromConfig(cfg), os.Getenv("SLACK_SECRET_ID"))
 	slack.Preload(ctx)
 	catalog, err := read()

@@ -21,7 +21,7 @@ type Store interface {
 	DecideOn(ctx context.Context, a *task.Aggregate, decide task.Decision) (*task.Aggregate, error)
 }
 
-// Handler is the first layer.
+// Handler makes tasks of messages, the first layer.
 type Handler struct {
 	Store   Store
 	Open    func(name string) (model.Generator, error)
@@ -30,8 +30,8 @@ type Handler struct {
 	Now     func() time.Time
 }
 
-// Handle asks the model what the message wants and commits the task, with
-// task.created, or the plain reply to what is none. When the task is there already, it asks nobody.
+// Handle asks the model what the message wants. It commits the task, with task.created in the audit log,
+// or a plain reply when the message asks for nothing. When the task exists already, it calls no model.
 func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next, error) {
 	a, err := h.Store.Load(ctx, in.Ref())
 	if err != nil {

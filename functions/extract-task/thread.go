@@ -12,9 +12,9 @@ import (
 )
 
 const (
-	// threadMessages is how much of a thread goes with a request that is made in it.
+	// threadMessages is how many earlier messages of its thread the model sees with a request.
 	threadMessages = 20
-	// threadWithin bounds the reading of a thread, which a task can do without.
+	// threadWithin bounds the reading of a thread.
 	threadWithin = 6 * time.Second
 )
 
@@ -23,8 +23,8 @@ type Threads interface {
 	Before(ctx context.Context, channel, thread, ts string, n int) ([]slackapi.Said, error)
 }
 
-// thread is what was said before a request that was made in a thread. When Slack does
-// not show it, the request has to do alone.
+// thread is what was written in the thread before a request. When Slack can't be read, it is
+// empty and the request is extracted without it.
 func (h *Handler) thread(ctx context.Context, a *task.Aggregate) []model.Said {
 	r := a.Request
 	if r.ThreadTS == "" || r.ThreadTS == r.MessageTS {
@@ -44,7 +44,7 @@ func (h *Handler) thread(ctx context.Context, a *task.Aggregate) []model.Said {
 	return out
 }
 
-// threads is Slack, whose token is read when a request comes from a thread: few do.
+// threads reads Slack. Its token is read at the first request from a thread, since few requests are.
 type threads struct{ keys *secret.Slack }
 
 func (t threads) Before(ctx context.Context, channel, thread, ts string, n int) ([]slackapi.Said, error) {

@@ -24,7 +24,7 @@ type Store interface {
 	DecideOn(ctx context.Context, a *task.Aggregate, decide task.Decision) (*task.Aggregate, error)
 }
 
-// Handler is the third layer.
+// Handler plans steps, the third layer.
 type Handler struct {
 	Store Store
 	Tools func() (*tool.Catalog, error)
@@ -33,8 +33,8 @@ type Handler struct {
 	Now   func() time.Time
 }
 
-// Handle shows that steps are being planned, plans them with the tools that the
-// tenant allows, and opens their gate. When the gate is open already, it asks nobody.
+// Handle records that steps are being planned, has the model plan them with the tools that the
+// tenant allows, and opens their gate. When the gate is open already, it calls no model.
 func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next, error) {
 	a, err := h.Store.Decide(ctx, in.Ref(), func(a *task.Aggregate) (task.Change, error) {
 		return a.BeginProcess(in.Run, h.Now())
@@ -62,7 +62,7 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 		return pipeline.Failed(ctx, h.Store, in, made, model.FailedAtCost(err, usage), s.MaxCost(), h.Now())
 	}
 	return pipeline.Opened(ctx, h.Store, in, a, usage, s, h.Now(), func(a *task.Aggregate, s tenancy.Settings) (task.Change, error) {
-		if a.Generating() != made { // another invocation was faster, and people have judged its steps since
+		if a.Generating() != made { // another invocation finished this version first, and it has been decided
 			return task.Change{}, nil
 		}
 		return a.FinishProcess(in.Run, steps, remarks, s, h.Now())
@@ -87,9 +87,9 @@ func (h *Handler) plan(ctx context.Context, s tenancy.Settings, a *task.Aggregat
 	return model.Plan(ctx, g, input)
 }
 
-// allowed is the catalog without what the tenant forbids, and with the tools of
-// MCP servers as an administrator allowed them; forbidden names the others that are
-// known here. Nobody is called for it.
+// allowed is the catalog without the tools that the tenant forbids, and with the tools of MCP
+// servers as an administrator allowed them; forbidden names the tools that are left out. It reads
+// rows only and calls no server.
 func (h *Handler) allowed(ctx context.Context, tenant string, servers []tenancy.MCPServer) (allowed *tool.Catalog, forbidden []string, err error) {
 	tools, err := h.Tools()
 	if err != nil {
@@ -109,7 +109,7 @@ func (h *Handler) allowed(ctx context.Context, tenant string, servers []tenancy.
 			continue
 		}
 		with, err := allowed.With(s)
-		if err != nil { // an older release could check its arguments
+		if err != nil { // an earlier release accepted its schema, this one can't compile it
 			slog.WarnContext(ctx, "a tool is not offered", "tool", s.Name, "err", err)
 			continue
 		}

@@ -24,7 +24,7 @@ func main() {
 
 func newHandler(_ context.Context, cfg aws.Config) (*Handler, error) {
 	return &Handler{
-		Tools: sync.OnceValues(tool.Builtin), // a start does without
+		Tools: sync.OnceValues(tool.Builtin), // read at the first plan, not at each start
 		Store: store.New(dynamodb.NewFromConfig(cfg), os.Getenv("TABLE_NAME")),
 		Open:  provider.FromEnvironment(cfg).Open,
 		Model: os.Getenv("MODEL"),

@@ -45,7 +45,7 @@ func (e envelope) team() string {
 	return cmp.Or(e.ContextTeam, e.TeamID)
 }
 
-// bot is our own user, empty when Slack does not say.
+// bot is the user id of our bot, empty when the event does not name it.
 func (e envelope) bot() string {
 	for _, a := range e.Authorizations {
 		if a.IsBot {
@@ -55,8 +55,8 @@ func (e envelope) bot() string {
 	return ""
 }
 
-// at is when the event happened, by Slack's clock to the end of its second; when
-// Slack does not say, now.
+// at is when the event happened, by Slack's clock, which gives whole seconds: the end of that
+// second. It is now when the event has no time.
 func (e envelope) at(now time.Time) time.Time {
 	if e.EventTime <= 0 {
 		return now
@@ -64,8 +64,8 @@ func (e envelope) at(now time.Time) time.Time {
 	return time.Unix(e.EventTime, 0).Add(time.Second - time.Millisecond)
 }
 
-// ended says why integrations end, empty when they don't: a person's own token that
-// was revoked is none of ours.
+// ended is the reason for which integrations end, empty when they don't. A revoked token of a
+// person ends nothing: only the bot's token is used.
 func (e envelope) ended(what string) (tenancy.IntegrationReason, error) {
 	for _, f := range []struct{ name, value string }{{"team_id", e.team()}, {"event_id", e.EventID}} {
 		if err := inbound.CheckID(f.name, f.value); err != nil {
@@ -86,8 +86,8 @@ func (e envelope) ended(what string) (tenancy.IntegrationReason, error) {
 	return tenancy.TokensRevoked, nil
 }
 
-// kind is enough of any event to tell whether it is one of ours: the other fields
-// of other events have other shapes.
+// kind is what decides whether an event is handled. It is decoded first, since the other fields
+// differ from one kind of event to another.
 type kind struct {
 	Type    string `json:"type"`
 	Subtype string `json:"subtype"`
@@ -217,12 +217,12 @@ func mentionOf(bot string) *regexp.Regexp {
 	return leadingMention
 }
 
-// addressed reports whether the message calls us by name.
+// addressed reports whether the message mentions the bot.
 func (m message) addressed(bot string) bool {
 	return m.Type == "app_mention" || mentionOf(bot).MatchString(m.Text)
 }
 
-// plain is what the message asks, without the mention of ourselves.
+// plain is the message's text without the mention of the bot.
 func plain(text, bot string) string {
 	text = unescaped().Replace(mentionOf(bot).ReplaceAllString(text, " "))
 	text = strings.TrimSpace(text)

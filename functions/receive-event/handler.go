@@ -14,7 +14,7 @@ import (
 	"ringi/shared/tenancy"
 )
 
-// budget is what of Slack's 3 s is spent on the write, so that the answer still arrives.
+// budget bounds the write, so that the answer arrives within the 3 s that Slack waits.
 const budget = 2500 * time.Millisecond
 
 // maxChallenge bounds what url_verification has us repeat, in bytes.
@@ -33,9 +33,8 @@ type Handler struct {
 	Now   func() time.Time
 }
 
-// Handle keeps an event, and answers 200 only then: whatever Slack is told was
-// received has its rows. A repeated event is answered 200 too. When the write
-// fails the answer is 503, and Slack sends the event again.
+// Handle saves an event's rows and then answers 200, also for an event that was saved before.
+// When the write fails the answer is 503, and Slack sends the event again.
 func (h *Handler) Handle(ctx context.Context, r inbound.Request) (inbound.Response, error) {
 	return h.Edge.Serve(ctx, r, h.receive), nil
 }
@@ -110,7 +109,7 @@ func (h *Handler) keep(ctx context.Context, r task.Request) (inbound.Response, e
 	return h.create(ctx, change, ref, r)
 }
 
-// create makes the one write. What is there already came before, and is fine.
+// create makes the one write. If the rows exist the event was repeated: the answer is 200.
 func (h *Handler) create(ctx context.Context, change task.Change, ref aggregate.Ref, r task.Request) (inbound.Response, error) {
 	ctx, cancel := context.WithTimeout(ctx, budget)
 	defer cancel()
@@ -128,8 +127,8 @@ func (h *Handler) create(ctx context.Context, change task.Change, ref aggregate.
 	return inbound.OK(), nil
 }
 
-// end disconnects what Slack says has ended. An event that comes again, or after the
-// workspace was connected anew, ends nothing.
+// end disconnects the integrations that an app_uninstalled or tokens_revoked event ends. A repeated
+// event, or one from before the workspace was connected again, changes nothing.
 func (h *Handler) end(ctx context.Context, e envelope, what string) (inbound.Response, error) {
 	why, err := e.ended(what)
 	if err != nil {
@@ -162,7 +161,7 @@ func ignore(ctx context.Context, e envelope, why string) (inbound.Response, erro
 	return inbound.OK(), nil
 }
 
-// limited says that Slack withholds events of a workspace: requests of that minute were never delivered.
+// limited logs and counts app_rate_limited: Slack delivers no more events of a workspace in that minute, so requests were lost.
 func limited(ctx context.Context, e envelope) (inbound.Response, error) {
 	metric.Count(metric.EventsLimited, 1)
 	team := e.TeamID

@@ -8,8 +8,8 @@ import (
 	"ringi/shared/task"
 )
 
-// opened greets a person who opens the app's messages for the first time. Slack sends
-// the event at every opening; the greeting's row is there after the first.
+// opened greets a person who opens the app's messages for the first time. Slack sends the event
+// each time; after the first the greeting's row exists and nothing is written.
 func (h *Handler) opened(ctx context.Context, e envelope) (inbound.Response, error) {
 	var home struct {
 		User    string `json:"user"`
@@ -34,9 +34,8 @@ func (h *Handler) opened(ctx context.Context, e envelope) (inbound.Response, err
 	return h.create(ctx, change, ref, r)
 }
 
-// hint says once in a direct message's thread that replies there are no requests, and how
-// to say something about what waits there: one that mentions Ringi is kept as in a
-// channel's thread. What the reply says is not kept.
+// hint tells a person, once for each thread of a direct message, that replies there are not
+// requests unless they mention Ringi. The reply's text is not saved.
 func (h *Handler) hint(ctx context.Context, r task.Request) (inbound.Response, error) {
 	r.Text = ""
 	change, ref := task.Tell(aggregate.TenantID(r.TeamID), r, task.ReasonThreadHint, r.Channel+" "+r.ThreadTS, h.Now())

@@ -15,8 +15,8 @@ import (
 	"ringi/shared/slackapi/inbound"
 )
 
-// shortcut is 「タスクをキャンセル」 in the menu of a message: a card, or the request itself.
-// It asks whether that is meant, if the person could cancel now.
+// shortcut handles 「タスクをキャンセル」 in the menu of a message: a card, or the request itself.
+// It opens a dialog that asks for confirmation, if the person may cancel now.
 func (h *Handler) shortcut(ctx context.Context, p payload) (inbound.Response, error) {
 	if p.CallbackID != "cancel_task" {
 		return ignore(ctx, "shortcut")
@@ -35,7 +35,7 @@ func (h *Handler) shortcut(ctx context.Context, p payload) (inbound.Response, er
 		about := card.Cancellation{TaskID: c.ref.Task, Channel: c.channel, Thread: c.thread}
 		err := h.Slack.OpenView(ctx, p.TriggerID, card.CancelModal(about, v.title, "", v.settings.Locale))
 		var unknown slackapi.Unknown
-		if err == nil || errors.As(err, &unknown) { // if no dialog is to be seen, the person asks again
+		if err == nil || errors.As(err, &unknown) { // if the dialog did not open, the person tries again
 			slog.InfoContext(ctx, "asked whether to cancel", "task_id", c.ref.Task, "user", c.user, "err", err)
 			return inbound.OK(), nil
 		}
@@ -45,8 +45,8 @@ func (h *Handler) shortcut(ctx context.Context, p payload) (inbound.Response, er
 	return inbound.OK(), nil
 }
 
-// cancel is the submission of that dialog. That nothing was saved is said in the
-// dialog, which stays open; everything else closes it.
+// cancel handles that dialog's submission. If nothing was saved the dialog stays open and says so;
+// otherwise it closes.
 func (h *Handler) cancel(ctx context.Context, p payload) (inbound.Response, error) {
 	var m card.Cancellation
 	if err := json.Unmarshal([]byte(p.View.PrivateMetadata), &m); err != nil {
@@ -63,7 +63,7 @@ func (h *Handler) cancel(ctx context.Context, p payload) (inbound.Response, erro
 		return inbound.JSON(200, slack.NewUpdateViewSubmissionResponse(new(card.CancelModal(m, v.title, v.text(), v.settings.Locale)))), nil
 	}
 	h.tell(ctx, c, v)
-	if v.err == nil && !v.empty { // the message that the menu belongs to may not be a card, and shows nothing
+	if v.err == nil && !v.empty { // the shortcut's message need not be a card that shows the change
 		h.sendEphemeral(ctx, c, v, card.CancelAccepted(v.settings.Locale))
 	}
 	return inbound.OK(), nil

@@ -10,15 +10,15 @@ import (
 	"ringi/shared/task"
 )
 
-// takeAsReason makes a message the reason of the rejection of what waits in its thread. The
-// rejection, as by a click on 却下, and the end of the message's own head are one commit: a
-// message is never a reason and a request. When the gate was decided meanwhile the message
-// can be no reason any more, and its card comes to say so.
+// takeAsReason rejects what waits in a message's thread, with the message's text as the reason. The
+// rejection, the same as by a click on 却下, and the end of the message's own task are one commit, so
+// that a message is never both a reason and a request. If the gate was decided meanwhile, nothing is
+// rejected and the message's card says so.
 func (h *Handler) takeAsReason(ctx context.Context, c click) {
-	other := c // as if the gate's own button had been pressed
+	other := c // a click on the gate's own button
 	var by aggregate.Actor
 	var policy aggregate.Policy
-	var refused error // by the gate
+	var refused error // why the gate can't be rejected
 	mine := func(a *task.Aggregate, id string, actor aggregate.Actor, p aggregate.Policy, now time.Time) (task.Change, error) {
 		by, policy = actor, p
 		return a.TakeAsReason(id, actor, p, now)
@@ -57,8 +57,8 @@ func (h *Handler) takeAsReason(ctx context.Context, c click) {
 	h.tell(ctx, c, v)
 }
 
-// once is with, where the rejection may be there already: by the same person with this very
-// reason it is no change. With another reason it is ErrDecided, since this one would be lost.
+// once is with for a gate that may be rejected already: by the same person with the same reason it
+// is no change; with another reason it is ErrDecided, since this reason would not be saved.
 func (r rejection) once(reason string) decision {
 	return func(a *task.Aggregate, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (task.Change, error) {
 		c, err := r(a, id, reason, by, p, now)

@@ -8,7 +8,7 @@ import (
 	"ringi/shared/task"
 )
 
-// decision makes a click on a button into a change. id is the button's value.
+// decision turns a click on a button into a change. id is the button's value.
 type decision func(a *task.Aggregate, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (task.Change, error)
 
 // buttons are those that decide at once, by action_id.

@@ -21,12 +21,12 @@ import (
 	"ringi/shared/tenancy"
 )
 
-// Slack waits 3 s for an answer. Of what is ours of that, reserved is kept for
-// telling the person when the decision could not be made in time.
+// Slack waits 3 s for an answer; answerWithin of that is ours. The last part of it, reserved, is for
+// telling the person that the decision could not be made in time.
 const (
 	answerWithin = 2700 * time.Millisecond
 	reserved     = 500 * time.Millisecond
-	// homeWithin is what of it the question may take whose the app is, once for each token.
+	// homeWithin bounds the call that asks Slack which workspace the token belongs to, made once for each token.
 	homeWithin = 700 * time.Millisecond
 )
 
@@ -40,7 +40,7 @@ type Store interface {
 	Redraw(ctx context.Context, ref aggregate.Ref) error
 }
 
-// Slack is where people are answered.
+// Slack shows people messages and dialogs.
 type Slack interface {
 	Team(ctx context.Context) (string, error)
 	Ephemeral(ctx context.Context, channel, thread, user, text string) error
@@ -63,7 +63,7 @@ type Handler struct {
 	Now     func() time.Time
 }
 
-// click is one thing that one person wants.
+// click is one act of one person: of what, by whom and where.
 type click struct {
 	ref       aggregate.Ref
 	id        string // of what is decided
@@ -77,15 +77,15 @@ type click struct {
 }
 
 // Handle answers Slack after the decision was committed, or the person was told why
-// it was not. A decision that was made shows on the card, which other functions draw.
+// it was not. update-card later draws the card with the decision.
 func (h *Handler) Handle(ctx context.Context, r inbound.Request) (inbound.Response, error) {
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
 	return h.Edge.Serve(ctx, r, h.receive), nil
 }
 
-// receive answers 200 to what Slack signed, whatever it is: any other answer is a
-// warning sign to the person, who can do nothing about it. What can't be read is counted.
+// receive answers 200 to everything that Slack signed: for any other answer Slack shows the person a
+// warning, which they can do nothing about. Payloads that can't be read are counted.
 func (h *Handler) receive(ctx context.Context, body []byte) (inbound.Response, error) {
 	out, err := h.act(ctx, body)
 	var refusal inbound.Refusal
@@ -120,8 +120,8 @@ func (h *Handler) act(ctx context.Context, body []byte) (inbound.Response, error
 	return ignore(ctx, p.Type)
 }
 
-// foreign reports whether an interaction is of a workspace that is none of ours: nobody there is answered with our
-// token. While nobody can say, what it is about decides: it must be a task of that workspace.
+// foreign reports whether an interaction comes from a workspace that this deployment doesn't work for; it is not
+// answered. While Slack can't be asked it is false; the decision then still needs a task of that workspace.
 func (h *Handler) foreign(ctx context.Context, team string) bool {
 	ctx, cancel := context.WithTimeout(ctx, homeWithin)
 	defer cancel()
@@ -182,13 +182,13 @@ func (h *Handler) button(ctx context.Context, p payload) (inbound.Response, erro
 	return inbound.OK(), nil
 }
 
-// ask opens the form for a rejection's reason, if the person could reject now.
+// ask opens the form for a rejection's reason, if the person may reject now.
 func (h *Handler) ask(ctx context.Context, c click, kind aggregate.CardType, trigger string) {
 	v := h.check(ctx, c, rejections()[kind].with("-")) // any reason: nothing is kept
 	if v.err == nil && !v.empty {
 		err := h.Slack.OpenView(ctx, trigger, card.RejectionModal(kind, c.id, c.ref.Task, v.settings.Locale))
 		var unknown slackapi.Unknown
-		if err == nil || errors.As(err, &unknown) { // if no form is to be seen, the person clicks again
+		if err == nil || errors.As(err, &unknown) { // if the form did not open, the person clicks again
 			slog.InfoContext(ctx, "asked for a reason", "task_id", c.ref.Task, "user", c.user, "id", c.id, "err", err)
 			return
 		}
@@ -197,8 +197,8 @@ func (h *Handler) ask(ctx context.Context, c click, kind aggregate.CardType, tri
 	h.tell(ctx, c, v)
 }
 
-// submit is a form: of a Review's last page, of a rejection, or of a cancel. What is wrong with the reason, and that nothing was
-// saved, is said in the form, which stays open; everything else closes it.
+// submit handles a form: a Review's last page, a rejection, or a cancellation. If the reason is
+// invalid or nothing was saved the form stays open and says so; otherwise it closes.
 func (h *Handler) submit(ctx context.Context, p payload) (inbound.Response, error) {
 	switch p.View.CallbackID {
 	case card.RejectionCallback:

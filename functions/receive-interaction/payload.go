@@ -17,8 +17,8 @@ const (
 	kindSubmission = "view_submission"
 )
 
-// payload is what of an interaction is read. Slack signed all of it, but ids in
-// block_id, value and private_metadata are only hints: they must match a row.
+// payload is the part of an interaction that is read. Slack signed all of it, but another release or
+// another app may have put in the ids of block_id, value and private_metadata: they must match a row.
 type payload struct {
 	Type       string    `json:"type"`
 	AppID      string    `json:"api_app_id"`
@@ -85,7 +85,7 @@ type view struct {
 	} `json:"state"`
 }
 
-// read decodes the form that Slack posts. ok is false for its check of the certificate, which asks nothing.
+// read decodes the form that Slack posts. ok is false for ssl_check, by which Slack only tests the certificate.
 func read(body []byte) (p payload, ok bool, err error) {
 	form, err := url.ParseQuery(string(body))
 	if err != nil {
@@ -97,7 +97,7 @@ func read(body []byte) (p payload, ok bool, err error) {
 	if !form.Has("payload") {
 		return payload{}, false, inbound.Bad("payload is required")
 	}
-	// Kinds that are not ours may have other shapes.
+	// Kinds that are not handled may have other shapes, so the kind is read first.
 	var kind struct {
 		Type  string `json:"type"`
 		AppID string `json:"api_app_id"`
@@ -140,8 +140,8 @@ func (p payload) thread() string {
 	return p.Container.ThreadTS
 }
 
-// tasks are the ids that a message shortcut may mean, the best first: the card says
-// it in its metadata or its buttons' block; a request's own id comes from its timestamp.
+// tasks are the ids of tasks that a message shortcut may mean, the likeliest first: from a card's
+// metadata or its buttons' block_id, else the id that follows from the message's timestamp.
 func (p payload) tasks() []string {
 	var ids []string
 	add := func(id string) {

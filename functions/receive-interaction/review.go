@@ -18,10 +18,10 @@ import (
 	"ringi/shared/task"
 )
 
-// errUnread is a click that would approve what its card can't show whole.
+// errUnread refuses a click that would approve content of which its card shows only a part.
 var errUnread = errors.New("not all of it was shown")
 
-// unread returns errUnread when a card's button would approve what that card leaves parts of away.
+// unread returns errUnread when a click on a card's button approves content that the card does not show whole.
 func (h *Handler) unread(ctx context.Context, c click, a *task.Aggregate, locale string) error {
 	if c.card == "" || !a.Undecided(c.id) {
 		return nil
@@ -36,8 +36,8 @@ func (h *Handler) unread(ctx context.Context, c click, a *task.Aggregate, locale
 	return nil
 }
 
-// review opens the dialog that shows all of what a gate asks about. Whoever could not
-// approve it may read it too, unless they are no people of this workspace.
+// review opens the dialog that shows all of what a gate asks about. Members of the workspace who
+// may not approve it may read it, without a button to approve.
 func (h *Handler) review(ctx context.Context, c click, kind aggregate.CardType, trigger string) {
 	c.card = ""
 	var a *task.Aggregate
@@ -53,7 +53,7 @@ func (h *Handler) review(ctx context.Context, c click, kind aggregate.CardType, 
 			err = h.Slack.OpenView(ctx, trigger, view)
 		}
 		var unknown slackapi.Unknown
-		if err == nil || errors.As(err, &unknown) { // if nothing is to be seen, the person clicks again
+		if err == nil || errors.As(err, &unknown) { // if the dialog did not open, the person clicks again
 			slog.InfoContext(ctx, "shows all", "task_id", c.ref.Task, "user", c.user, "id", c.id, "err", err)
 			return
 		}
@@ -62,7 +62,7 @@ func (h *Handler) review(ctx context.Context, c click, kind aggregate.CardType, 
 	h.tell(ctx, c, v)
 }
 
-// mayRead reports whether somebody who was refused belongs to the workspace all the same.
+// mayRead reports whether the rule that refused a person still lets them read: they belong to the workspace.
 func mayRead(err error) bool {
 	var refused aggregate.ErrNotAllowed
 	return errors.As(err, &refused) && refused.Rule != aggregate.RuleForeign && refused.Rule != aggregate.RuleGuest
@@ -114,8 +114,8 @@ func (h *Handler) turn(ctx context.Context, p payload, a action) error {
 	return nil
 }
 
-// approveRead is the last page of a Review, submitted. What keeps it from being an
-// approval is said where the request was made; what may work later, in the dialog.
+// approveRead handles the submission of a Review's last page: an approval. A refusal is told
+// in the request's thread; an error that may pass is shown in the dialog, which stays open.
 func (h *Handler) approveRead(ctx context.Context, p payload) (inbound.Response, error) {
 	var r card.Review
 	if err := json.Unmarshal([]byte(p.View.PrivateMetadata), &r); err != nil {

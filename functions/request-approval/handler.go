@@ -13,7 +13,7 @@ import (
 	"ringi/shared/task"
 )
 
-// Store keeps the token where whoever decides will find it.
+// Store keeps the token in a row, from which relay-changes answers it after the decision.
 type Store interface {
 	Load(ctx context.Context, ref aggregate.Ref) (*task.Aggregate, error)
 	Decide(ctx context.Context, ref aggregate.Ref, decide task.Decision) (*task.Aggregate, error)
@@ -28,11 +28,10 @@ type Handler struct {
 	Now   func() time.Time
 }
 
-// Handle stores the run's task token beside the gate. If the gate was decided
-// before the token arrived, or asks nobody, Handle answers the token itself: a run
-// never waits for a click that already happened. So it does for a run that is not
-// the head's, and for a token that a newer one has overtaken: a token that is
-// answered too often does no harm, one that nobody answers keeps its run open for days.
+// Handle stores the run's task token in the gate's wait row. If the gate was decided before, or needs
+// no approval, Handle answers the token itself, so that no run waits for a click that already happened.
+// It also answers the token of a run that is no longer the head's, and one that a newer token has
+// replaced: answering twice does no harm, but a token that is never answered keeps its run open for days.
 func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next, error) {
 	if in.Gate == "" || in.TaskToken == "" || in.Entered.IsZero() {
 		return aggregate.Next{}, fmt.Errorf("gate, task_token and entered are required: %w", pipeline.ErrBadInput)
@@ -57,7 +56,7 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 	case err != nil:
 		return aggregate.Next{}, fmt.Errorf("keep the token: %w", err)
 	}
-	// The decision may have come between the load and the put, and its relay gone by before the row was there.
+	// The decision may have been committed between the load and the put, and relay-changes may have found no wait row yet.
 	if a, err = h.Store.Load(ctx, in.Ref()); err != nil {
 		return aggregate.Next{}, fmt.Errorf("load the task again: %w", err)
 	}
@@ -88,7 +87,7 @@ func (h *Handler) approve(ctx context.Context, in pipeline.Input, open task.Pend
 		return task.Change{}, fmt.Errorf("gate %s: a step always asks a person", open.Key)
 	})
 	var decided aggregate.ErrDecided
-	if errors.As(err, &decided) || errors.Is(err, aggregate.ErrSuperseded) { // cancelled meanwhile: the token is still to be answered
+	if errors.As(err, &decided) || errors.Is(err, aggregate.ErrSuperseded) { // decided or cancelled meanwhile: the token still must be answered
 		return h.Store.Load(ctx, in.Ref())
 	}
 	if err != nil {

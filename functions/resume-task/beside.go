@@ -9,16 +9,16 @@ import (
 	"ringi/shared/task"
 )
 
-// Of a thread's requests so many are looked at, the newest first: of the newest whether they
-// are over, which is one short read each, and of those that are open what waits.
+// How many of a thread's tasks are read, the newest first: the heads of maxReplies tasks,
+// and all rows of maxBeside tasks that have not ended.
 const (
 	maxReplies = 100
 	maxBeside  = 10
 )
 
-// ask opens the choice of what a message is meant to be that was written in a thread
-// where people have something to decide. It refuses the message of a person about whose message
-// before they are asked already. Anything else it returns as it is.
+// ask opens the choice whether a message is a request or a reason, when it was written in a thread
+// where a gate waits. It refuses the message if the same person already has such a choice open there.
+// For any other message it returns the task unchanged.
 func (h *Handler) ask(ctx context.Context, a *task.Aggregate) (*task.Aggregate, error) {
 	if !a.Request.Threaded() || a.Choice != nil || a.Head.Ended != nil {
 		return a, nil
@@ -39,14 +39,14 @@ func (h *Handler) ask(ctx context.Context, a *task.Aggregate) (*task.Aggregate, 
 	return asked, nil
 }
 
-// beside finds what waits for a decision in the message's thread: of the task whose
-// request the thread's first message is, or of one that was asked for in the thread.
-// The index only finds them; each is read as it is.
+// beside finds what waits for a decision in the message's thread: of a task that was asked for in
+// the thread, or of the task whose request is the thread's first message. The index, which may lag,
+// only lists the tasks; each one's rows are read from the table.
 func (h *Handler) beside(ctx context.Context, a *task.Aggregate) (task.Beside, bool, error) {
 	r := a.Request
 	refs, err := h.Store.Thread(ctx, a.Head.TenantID, r.Channel, r.ThreadTS, maxReplies)
 	if err != nil {
-		return task.Beside{}, false, fmt.Errorf("look around in the thread: %w", err)
+		return task.Beside{}, false, fmt.Errorf("list the thread's tasks: %w", err)
 	}
 	looked := 0
 	for _, ref := range refs {
@@ -63,14 +63,14 @@ func (h *Handler) beside(ctx context.Context, a *task.Aggregate) (task.Beside, b
 	}
 	root, err := task.ID(r.TeamID, r.Channel, r.ThreadTS)
 	if err != nil {
-		return task.Beside{}, false, nil // no message of Slack's
+		return task.Beside{}, false, nil // the timestamp is not one of Slack's
 	}
 	b, _, err := h.waits(ctx, aggregate.Ref{Tenant: a.Head.TenantID, Task: root})
 	return b, err == nil && b.ID != "", err
 }
 
-// waits is what waits in a task for people to decide, without an id if nothing does, and
-// whether the task is open. A message that asked for nothing is no task.
+// waits is the gate that waits in a task, with an empty ID if none does, and
+// whether the task is open. Rows that don't exist count as a task that is not open.
 func (h *Handler) waits(ctx context.Context, ref aggregate.Ref) (b task.Beside, open bool, err error) {
 	head, err := h.Store.Head(ctx, ref)
 	if errors.Is(err, aggregate.ErrNotFound) {

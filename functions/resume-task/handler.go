@@ -12,7 +12,7 @@ import (
 	"ringi/shared/tenancy"
 )
 
-// Store is what resume-task reads, the tenant it makes at first contact, and how it accepts a request.
+// Store is what resume-task reads and commits.
 type Store interface {
 	Load(ctx context.Context, ref aggregate.Ref) (*task.Aggregate, error)
 	Head(ctx context.Context, ref aggregate.Ref) (task.Head, error)
@@ -34,12 +34,12 @@ type Handler struct {
 	Admin string // Slack user id of a new tenant's first administrator, may be empty
 
 	people  directory
-	unnamed time.Time // until then Slack isn't asked again for a name that it didn't tell
+	unnamed time.Time // until then Slack isn't asked again for a workspace's name that it didn't give
 }
 
-// Handle returns the run's next state, read off the rows. Before the first layer it
-// accepts the request or refuses it: until then it has cost nothing. While Slack doesn't
-// say what has to be known for that, the run waits.
+// Handle returns the run's next state, which follows from the rows. Before the first layer it
+// accepts the request or refuses it; no model has been called by then. While Slack can't be asked
+// what must be known for that, the run waits.
 func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next, error) {
 	a, err := h.Store.Load(ctx, in.Ref())
 	if err != nil {
@@ -68,9 +68,9 @@ func paused(a *task.Aggregate, now time.Time) bool {
 	return a.Head.PausedUntil != nil && now.Before(*a.Head.PausedUntil)
 }
 
-// take decides about a request: whose workspace's it is, who asks, what the message is
-// meant to be, whether there is a place for it. Whoever is refused is asked nothing; a
-// message that may be no request takes no place.
+// take decides about a request, in this order: whether its workspace is one of ours, whether the person
+// may ask, whether the message may be a reason instead (then people are asked), and whether the limits
+// on tasks allow it.
 func (h *Handler) take(ctx context.Context, a *task.Aggregate) (*task.Aggregate, error) {
 	a, err := h.ensureTenant(ctx, a)
 	if err != nil || !a.Waiting() {

@@ -15,17 +15,17 @@ import (
 )
 
 const (
-	// knownFor is how long an environment remembers who somebody is: users.info may be
-	// called about 100 times a minute (Tier 4), by every click too.
+	// knownFor is how long an environment keeps what Slack said about a person. users.info may be
+	// called about 100 times a minute (Tier 4), and every click calls it too.
 	knownFor = time.Minute
 	mostKept = 1000
 )
 
-// errSilent says that Slack did not tell what has to be known before a request is taken.
+// errSilent: Slack could not be asked what must be known before a request is accepted.
 var errSilent = errors.New("slack doesn't say")
 
-// wait puts the request off until Slack is asked again, for as long as Slack takes: nobody
-// has to do anything for it once Slack answers.
+// wait commits when to ask Slack again, as pipeline.Again says or Slack asks. It never gives up:
+// the request goes on by itself once Slack answers.
 func (h *Handler) wait(ctx context.Context, in aggregate.Ref, run int, why error) (*task.Aggregate, error) {
 	slog.WarnContext(ctx, "waits for Slack", "task_id", in.Task, "err", why)
 	var limited slackapi.RateLimited
@@ -41,7 +41,7 @@ func (h *Handler) wait(ctx context.Context, in aggregate.Ref, run int, why error
 	return after, nil
 }
 
-// directory remembers for a while what Slack said about people.
+// directory keeps what Slack said about people, for knownFor.
 type directory struct {
 	mu    sync.Mutex
 	known map[string]known
@@ -52,8 +52,8 @@ type known struct {
 	until time.Time
 }
 
-// user is what Slack said within the last minute about a person who writes in a workspace,
-// or says now. Errors are not remembered.
+// user is what Slack says about a person who writes in a workspace; the answer may be knownFor old.
+// Errors are not kept.
 func (h *Handler) user(ctx context.Context, team, id string) (slackapi.User, error) {
 	d, key := &h.people, team+"/"+id
 	d.mu.Lock()
