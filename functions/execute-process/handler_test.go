@@ -158,7 +158,7 @@ func (s *shrinking) Deadline() (time.Time, bool) {
 	return time.Now().Add(time.Minute), true
 }
 
-// slowShelf takes an invocation's time for keeping the arguments.
+// slowResults takes all of an invocation's time to store the arguments.
 type slowResults struct {
 	Results
 	ctx *shrinking

@@ -143,7 +143,7 @@ func (w *world) gated() *task.Gate {
 	}).Gates[0]
 }
 
-// settle saves the tenant's settings.
+// changeSettings saves the tenant's settings.
 func (w *world) changeSettings(change func(s *tenancy.Settings)) {
 	w.t.Helper()
 	ctx := w.t.Context()

@@ -47,7 +47,7 @@ func (f field) String() string {
 	return string(b)
 }
 
-// set takes what a person wrote. It returns task.ErrField for a value of another kind.
+// set takes what a person wrote. It returns aggregate.ErrField for a value of another kind.
 func (f field) set(text string) error {
 	list, ok := f.value.Addr().Interface().(*[]string)
 	switch {

@@ -13,7 +13,7 @@ type Outcome string
 const (
 	// Failed: it had no effect.
 	Failed Outcome = "failed"
-	// Unknown: a write went out, and whether it was done nobody saw.
+	// Unknown: a write was sent, and no answer tells whether it was done.
 	Unknown Outcome = "unknown"
 )
 

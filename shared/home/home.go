@@ -1,5 +1,5 @@
-// Package home says which Slack workspaces a deployment works for: its own, whose bot's token it has, and those that
-// have connected Slack themselves. Nothing is begun for any other, and nothing is sent there with the deployment's token.
+// Package home says which Slack workspaces a deployment works for: its own, to which its bot token belongs, and those
+// that have connected Slack with a token of their own. Requests of any other workspace are refused, and nothing is sent there.
 package home
 
 import (
@@ -23,17 +23,17 @@ type Rows interface {
 	Integrations(ctx context.Context, tenant string) ([]tenancy.Integration, error)
 }
 
-// Home is a deployment's.
+// Home answers for one deployment.
 type Home struct {
 	Slack Slack
 	Rows  Rows
 }
 
-// ErrSilent says that Slack did not tell whose the deployment's token is.
+// ErrSilent: Slack could not be asked which workspace the deployment's token belongs to.
 var ErrSilent = errors.New("nobody says whose the app is")
 
-// Own reports whether a tenant is the deployment's own workspace. Where Slack has no method that says so, which is
-// never slack.com, there is one workspace only. It returns ErrSilent with Slack's error.
+// Own reports whether a tenant is the deployment's own workspace. A Slack that lacks auth.test (a stand-in, never
+// slack.com) has one workspace only, so it is true. On failure it returns ErrSilent with Slack's error.
 func (h Home) Own(ctx context.Context, tenant string) (bool, error) {
 	team, err := h.Slack.Team(ctx)
 	switch {

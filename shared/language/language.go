@@ -1,17 +1,17 @@
-// Package language has the languages that people are spoken to in.
+// Package language lists the languages of cards and messages.
 package language
 
-// All are those that cards and sentences are in. The first stands where a locale is none of them.
+// All are the locales that have texts. A locale that is not among them gets the first one's texts.
 var All = []string{"ja", "en"}
 
-// Spoken has one T for each of Languages, in their order.
+// Spoken has one T for each locale of All, in that order.
 type Spoken[T any] []T
 
-// InEach is where whatever is said in a language is put together: whoever adds a language adds an argument, and the
-// compiler names every place that lacks it.
+// InEach makes a Spoken. A new language is a new parameter here: the compiler then lists every call that
+// lacks its text.
 func InEach[T any](ja, en T) Spoken[T] { return Spoken[T]{ja, en} }
 
-// In is that of a locale.
+// In is the T of a locale.
 func (s Spoken[T]) In(locale string) T {
 	for i, l := range All {
 		if l == locale {

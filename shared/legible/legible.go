@@ -1,5 +1,5 @@
-// Package legible says what of a text people can see. What a model reads, what is
-// stored and what a card shows must be told apart by one rule, or words hide in the difference.
+// Package legible says which characters of a text people can see. What models read, what is stored and
+// what cards show follows this one rule; otherwise a text could have words for the model that people don't see.
 package legible
 
 import "unicode"

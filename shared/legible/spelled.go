@@ -14,7 +14,7 @@ const (
 	emojiStyle       = '\ufe0f' // the picture of a character, not its plain form
 )
 
-// Spelled is a text of which nothing hides: a space stands as ␣ at the beginning and the
+// Spelled is a text with nothing invisible in it: a space stands as ␣ at the beginning and the
 // end of a line and beside another blank, and what shows nothing, or looks like a space
 // and is none, as its number, ⟨U+200B⟩; more than MaxBlanks of one of these in a row are
 // counted, ⟨␣ ×2800⟩. Line ends stay. Two texts that differ have two spellings, since the

@@ -8,9 +8,9 @@ import (
 	"ringi/shared/lazy"
 )
 
-// Visible is a text as people see it: without what shows nothing or reorders its
-// surroundings, lines ended alike, and with spaces for letters that are drawn empty. Models
-// are given the same: words that only one of the two can read would be a way around the other.
+// Visible is a text as people see it: without characters that show nothing or reorder their
+// surroundings, with "\n" line ends, and with spaces for letters that are drawn empty. Models
+// get the same text, so that nothing can be addressed to them that people don't see.
 func Visible(s string) string {
 	s = strings.ToValidUTF8(s, "\ufffd")
 	s = strings.ReplaceAll(s, "\r\n", "\n")

@@ -1,4 +1,4 @@
-// Package modelname reads the names of models: which one of whom.
+// Package modelname reads the names of models: the provider and its model.
 package modelname
 
 import (
@@ -20,17 +20,17 @@ const (
 // Providers are all of them.
 var Providers = []string{Anthropic, OpenAI, Compatible, Bedrock, Demo}
 
-// EndpointGemini is the compatible endpoint that gemini-… stands for; its address is known.
+// Gemini is the compatible endpoint of models named gemini-…; its address is built in.
 const Gemini = "gemini"
 
-// ModelName says which model of whom.
+// Name is a model and its provider.
 type Name struct {
 	Provider string
 	Endpoint string // of a compatible model
 	Model    string // as the provider calls it
 }
 
-// String is the name in full, as ParseModel reads it.
+// String is the name in full, as Parse reads it.
 func (n Name) String() string {
 	switch {
 	case n.Endpoint != "":
@@ -47,9 +47,9 @@ var (
 	oForm        = lazy.Regexp(`^o[0-9]`)
 )
 
-// ParseModel reads a model's name: provider:model, compatible:endpoint/model, demo, or
-// the bare name of a model whose provider is known by how it begins. It returns
-// ErrField "model", with every form that there is, for one that it cannot place.
+// Parse reads a model's name: provider:model, compatible:endpoint/model, demo, or
+// a bare model name whose beginning tells the provider (claude-, gpt-, gemini-…). It returns
+// ErrField "model", listing all forms, for any other name.
 func Parse(name string) (Name, error) {
 	provider, model, _ := strings.Cut(name, ":")
 	n := Name{Provider: provider, Model: model}

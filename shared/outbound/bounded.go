@@ -6,7 +6,7 @@ import (
 	"io"
 )
 
-// ErrTooLarge is an answer that was given up.
+// ErrTooLarge is an answer over MaxBody; the rest was not read.
 var ErrTooLarge = errors.New("the answer is too large")
 
 // bounded reads a body until more comes than may be left.

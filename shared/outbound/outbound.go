@@ -1,7 +1,7 @@
-// Package outbound calls endpoints that somebody configured: servers of tools,
-// models that are run elsewhere. Whatever their address says or its name resolves
-// to, a call reaches the public internet and nothing else: not this machine, not
-// the network that it stands in, not the cloud's metadata.
+// Package outbound calls endpoints that administrators configure: MCP servers and
+// compatible models. Whatever the URL says and its name resolves to, a call can reach
+// only public addresses: not this machine, not its private network, not the cloud's
+// metadata service.
 package outbound
 
 import (
@@ -64,8 +64,8 @@ func (d Dialer) Client() *http.Client {
 		Transport: guard{d, &http.Transport{
 			DialContext:         d.dial,
 			TLSHandshakeTimeout: handshakeWithin, MaxResponseHeaderBytes: maxHeaders,
-			// A connection that was idle can be lost without anybody's fault, and
-			// what was being sent with it.
+			// The server may close an idle connection just as a request is sent
+			// on it; the outcome would then be unknown.
 			DisableKeepAlives: true,
 		}},
 		CheckRedirect: stay,
@@ -73,8 +73,8 @@ func (d Dialer) Client() *http.Client {
 	}
 }
 
-// dial connects to what a name resolves to now. Each address is judged as the
-// connection is made, so that no second answer of the DNS gets past.
+// dial resolves a name and connects. The check runs on the very address that is connected
+// to, so a second, different DNS answer can't evade it (DNS rebinding).
 func (d Dialer) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	dialer := net.Dialer{Timeout: dialWithin, Resolver: d.Resolver}
 	if !d.allows(address) {
@@ -123,7 +123,7 @@ func (g guard) RoundTrip(r *http.Request) (*http.Response, error) {
 	return res, nil
 }
 
-// stay lets a redirect go on only where the first call went, and as the same call.
+// stay follows a redirect only to the same scheme, host and port, with the same method.
 func stay(r *http.Request, via []*http.Request) error {
 	first := via[0]
 	if r.URL.Scheme != first.URL.Scheme || !strings.EqualFold(hostPort(r.URL), hostPort(first.URL)) {

@@ -1,5 +1,5 @@
-// Package reason says to people why a task, a generation or an execution ended, in
-// their language, and what they can do now.
+// Package reason tells people, in their language, why a task, a generation or an execution
+// ended, and what they can do now.
 package reason
 
 import (

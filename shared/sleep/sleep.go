@@ -1,4 +1,4 @@
-// Package sleep waits as long as it is worth waiting.
+// Package sleep waits, and stops when a context ends.
 package sleep
 
 import (

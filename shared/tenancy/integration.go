@@ -115,5 +115,5 @@ func (e ErrNotConnected) Error() string {
 	return fmt.Sprintf("integration %s is %s (%s)", e.Provider, e.Status, e.Reason)
 }
 
-// Unwrap makes it task.ErrNotFound, as of a provider that was never connected.
+// Unwrap makes it aggregate.ErrNotFound, as of a provider that was never connected.
 func (e ErrNotConnected) Unwrap() error { return aggregate.ErrNotFound }

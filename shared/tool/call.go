@@ -11,14 +11,14 @@ type Call struct {
 	Tenant    string
 	Tool      string
 	Arguments json.RawMessage
-	// Key is the same for every repetition of a call whose outcome nobody saw.
+	// Key is the idempotency key: the same when a call whose outcome is unknown is repeated.
 	Key string
 	// Locale is the language of an error's sentence, ja or en.
 	Locale string
 	// Thread is where the request was made.
 	Thread Thread
-	// Bounds are the constraints of the tenant's permission. Those of arguments have been
-	// held; those of what only the vendor knows are the tool's to hold.
+	// Bounds are the constraints of the tenant's permission. Those on arguments have been checked;
+	// the tool checks those that need the vendor's data, such as departments.
 	Bounds tenancy.Constraints
 	// Pin is the tool as it was allowed, when it is an MCP server's.
 	Pin *tenancy.Pin

@@ -89,10 +89,10 @@ func (c *Catalog) returns(name string, p Path) error {
 	return nil
 }
 
-// Dynamic reports whether a write's destination comes from an earlier result, so
-// that nobody has seen it when the steps were approved. One that must be among the
-// values of a constraint has been seen. Arguments that cannot be read count as
-// dynamic. Of an MCP server's tool nobody knows which argument says where: each may.
+// Dynamic reports whether a write's destination comes from an earlier result, so that
+// people have not seen it when they approve the steps. A destination that a constraint
+// limits to listed values does not count. Arguments that cannot be read count as dynamic.
+// For an MCP server's tool every argument counts, since any may name the destination.
 func Dynamic(s Spec, raw aggregate.JSON) bool {
 	if len(s.Destination) == 0 && s.Pin == nil {
 		return false

@@ -14,8 +14,8 @@ import (
 )
 
 // Under is the catalog of a tenant: without the tools that its permissions forbid, the
-// others under their constraints. Beside it, an error names the tools that are left out
-// because nobody can read theirs.
+// others with their constraints. The error, returned beside the catalog, names tools that
+// are left out because their constraints can't be read.
 func (c *Catalog) Under(permissions []tenancy.ToolPermission) (*Catalog, error) {
 	forbidden, bounds := map[string]bool{}, map[string]tenancy.Constraints{}
 	var unread error
@@ -33,8 +33,8 @@ func (c *Catalog) Under(permissions []tenancy.ToolPermission) (*Catalog, error) 
 	return out, unread
 }
 
-// Hold compares resolved arguments with the constraints. Its errors are *Error, with
-// the problem that names the constraint.
+// Hold checks resolved arguments against the constraints. Its errors are *failure.Error;
+// the problem names the constraint.
 func (s Spec) Hold(resolved json.RawMessage) error {
 	if s.Bounds.None() {
 		return nil
@@ -50,8 +50,8 @@ func (s Spec) Hold(resolved json.RawMessage) error {
 	return nil
 }
 
-// broken is the first constraint that arguments break, nil when they keep to all. In
-// planned ones a reference stands for a value that is held once it is known.
+// broken is the first constraint that arguments break, nil when they break none. In
+// planned arguments a reference is skipped: its value is checked before the call.
 func (s Spec) broken(members map[string]any, planned bool) *failure.Error {
 	for _, name := range slices.Sorted(maps.Keys(s.Bound)) {
 		if s.Bound[name] == "" {

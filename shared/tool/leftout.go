@@ -6,9 +6,9 @@ import (
 	"ringi/shared/aggregate"
 )
 
-// LeftOut are the values that the schema of an MCP server's write declares for arguments
-// which a call leaves out, an object by their names, empty if there are none: whoever stamps
-// the call has not read the schema. Those of members deeper inside are not among them.
+// LeftOut are the default values in an MCP server's schema for arguments that a write leaves out,
+// as an object by name; empty if there are none. Cards show them, because people who approve the
+// call have not read the schema. Defaults of nested members are not included.
 func LeftOut(s Spec, a Arguments) aggregate.JSON {
 	if s.Pin == nil || s.Effect != aggregate.Write {
 		return ""

@@ -9,12 +9,11 @@ import (
 	"ringi/shared/schema"
 )
 
-// Unseen reports whether a write goes where none of the texts says that people have
-// seen: one of its destinations stands in none of them, nor among the values of a
-// constraint. Of an MCP server's tool nobody knows which argument says where, so each
-// text, number and boolean counts, what is empty (to many a server, an empty list of people is
-// everybody), and each member's name that its schema leaves open.
-// References are Dynamic's.
+// Unseen reports whether a write has a destination that people have not seen: it stands in none
+// of the texts seen, nor among the values of a constraint. For an MCP server's tool any argument
+// may name the destination, so every text, number and boolean counts, also empty values (many
+// servers take an empty list of people for everybody) and each member name that the schema does
+// not declare. References are not looked at; see Dynamic.
 func Unseen(s Spec, a Arguments, seen ...string) bool {
 	if s.Effect != aggregate.Write {
 		return false
@@ -34,7 +33,7 @@ func Unseen(s Spec, a Arguments, seen ...string) bool {
 }
 
 // chosenNames are the names of members that the model chose: those that the tool's
-// schema does not have. With a schema that can't be read, all are.
+// schema does not declare; all names if the schema can't be read.
 func (s Spec) chosenNames(a Arguments) []string {
 	input, err := schema.Compile(s.Name+".input", s.InputSchema)
 	if err != nil {

@@ -10,9 +10,9 @@ import (
 	"ringi/shared/lazy"
 )
 
-// Untold reports whether a write would tell people something that a policy doesn't
-// have: a text or a number, planned as it stands, in an argument whose words reach them.
-// A policy has a text that stands there as whole lines, sentences or quotations: 支払わない
+// Untold reports whether a write would send people something that is not in the policy: a text
+// or a number that the plan gives literally in an argument which people get to read (Spec.Said).
+// A text is in a policy if it stands there as whole lines, sentences or quotations: 支払わない
 // is not in 「支払わないでください」. Spaces make no difference. Arguments that cannot be read count as untold.
 func Untold(s Spec, raw aggregate.JSON, policy string) bool {
 	if s.Effect != aggregate.Write || len(s.Said) == 0 {

@@ -19,8 +19,8 @@ import (
 // maxSaid is how much of a vendor's own words is shown, in characters.
 const maxSaid = 200
 
-// Broken is a call without an answer. Only a request that never left has surely
-// done nothing.
+// Broken is the error of a call without an answer. The outcome is Failed only for a
+// request that was never sent, otherwise Unknown.
 func Broken(p failure.Provider, err error) *failure.Error {
 	e := &failure.Error{Outcome: failure.Unknown, Problem: failure.ProblemLost, Args: []any{p}, Err: plain(err)}
 	var notSent *NotSent
@@ -35,8 +35,8 @@ func Broken(p failure.Provider, err error) *failure.Error {
 	return e
 }
 
-// plain takes out of an error what it quotes: an address, which holds ids, and the
-// vendor's numbers, which can be anybody's pay or telephone.
+// plain removes from an error what it quotes: the URL, which holds ids, and numbers
+// from the vendor, which may be pay or phone numbers.
 func plain(err error) error {
 	var u *url.Error
 	if errors.As(err, &u) {

@@ -15,8 +15,8 @@ type Refusal struct {
 	Problem failure.Problem
 }
 
-// refused makes the error of an answer. A vendor that throttles with 403 says the same of
-// a missing permission: where an earlier page of this call was allowed, it is a throttle.
+// refused makes the error of an answer. A vendor that throttles with 403 gives the same status for
+// a missing permission: if the same endpoint was allowed before, the 403 counts as throttling.
 func (c *Client) refused(res *http.Response, path string, body []byte) *failure.Error {
 	var r Refusal
 	if c.Explain != nil {
@@ -35,7 +35,7 @@ func (c *Client) refused(res *http.Response, path string, body []byte) *failure.
 	return e
 }
 
-// allow remembers that what a path asks for may be asked for.
+// allow records that the endpoint of a path was read: a later 403 there is throttling.
 func (c *Client) allow(path string) { c.mayRead.Store(endpoint(path), true) }
 
 func (c *Client) allowed(path string) bool {

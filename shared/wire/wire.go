@@ -55,9 +55,9 @@ type Tokens interface {
 // HTTP is the pair of clients that all vendors share.
 type HTTP struct{ Reads, Writes *http.Client }
 
-// NewHTTP makes clients that follow no redirect and mark errors of requests that
-// never left. Writes never sends a request twice on its own, and gives each its
-// own connection: one that was idle can be lost without our fault.
+// NewHTTP makes clients that follow no redirect and return *NotSent for requests that
+// were never sent. Writes never repeats a request by itself and opens a connection for each,
+// since the server may close an idle one just as a request is sent on it.
 func NewHTTP() HTTP {
 	reads := http.DefaultTransport.(*http.Transport).Clone()
 	reads.MaxResponseHeaderBytes = 64 << 10
@@ -73,7 +73,7 @@ func NewHTTP() HTTP {
 // once sends a request at most one time.
 type once struct{ next http.RoundTripper }
 
-// NotSent is an error of a request of which not a byte left.
+// NotSent is the error of a request of which not a byte was sent.
 type NotSent struct{ Err error }
 
 func (e *NotSent) Error() string { return "not sent: " + e.Err.Error() }
@@ -92,8 +92,8 @@ func (o once) RoundTrip(r *http.Request) (*http.Response, error) {
 	return res, err
 }
 
-// Read makes a call that changes nothing, and tries it again when that may help
-// and there is time. Its errors are *failure.Error with the outcome Failed.
+// Read makes a call that changes nothing. It repeats a call that failed for a passing reason, up to
+// maxAttempts, while ctx allows. Its errors are *failure.Error with the outcome Failed.
 func (c *Client) Read(ctx context.Context, path string, out any) error {
 	for attempt := 1; ; attempt++ {
 		attemptCtx, cancel := context.WithTimeout(ctx, attemptWithin)
@@ -140,7 +140,7 @@ func (c *Client) call(ctx context.Context, method, path string, in, out any) *fa
 	return refused
 }
 
-// without is a call that was not made for want of a token.
+// without is the error of a call that was not made because there is no token.
 func (c *Client) without(err error) *failure.Error {
 	var e *failure.Error
 	if !errors.As(err, &e) {
@@ -149,7 +149,7 @@ func (c *Client) without(err error) *failure.Error {
 	return &failure.Error{Outcome: failure.Failed, Problem: e.Problem, RetryAfter: e.RetryAfter, Args: e.Args, Err: noToken{e.Err}}
 }
 
-// noToken marks a call that was not made: trying again is for whoever owns the token.
+// noToken marks a call that was not made because there is no token; it is not repeated.
 type noToken struct{ error }
 
 func (e noToken) Unwrap() error { return e.error }

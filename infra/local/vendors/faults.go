@@ -62,10 +62,10 @@ func (v *Vendors) Hang(tool string, d time.Duration) {
 	v.faults.hang[tool] = d
 }
 
-// Drop does a tool's next call and cuts the connection instead of answering it.
+// Drop does a tool's next call and closes the connection without an answer.
 func (v *Vendors) Drop(tool string) { v.faults.lose(tool, all) }
 
-// Halve does a tool's next call and cuts the connection in the middle of the answer.
+// CutAnswer does a tool's next call and cuts the connection in the middle of the answer.
 func (v *Vendors) CutAnswer(tool string) { v.faults.lose(tool, half) }
 
 func (f *faults) lose(tool string, much cut) {

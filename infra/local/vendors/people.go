@@ -8,8 +8,8 @@ import (
 // company is the id of the only one.
 const company = 1884310
 
-// employee is a person in the form of freee's list. It has fields that nobody
-// here should keep.
+// employee is a person in the form of freee's list. It has personal fields that no
+// tool may pass on.
 type employee struct {
 	ID                 int64   `json:"id"`
 	Num                string  `json:"num"`
@@ -83,7 +83,7 @@ func staff() []employee {
 // people are those whom freee knows of.
 func (v *Vendors) people() []employee { return *v.staff.Load() }
 
-// Hire adds n people, for lists that are longer than a card; undo lets them go.
+// AddEmployees adds n employees, for lists that are longer than a card; undo removes them.
 func (v *Vendors) AddEmployees(n int) (undo func()) {
 	before := v.staff.Load()
 	all := slices.Clone(*before)

@@ -9,7 +9,7 @@ import (
 	"ringi/shared/model/price"
 )
 
-// perCent is a cent in task.MicroUSD: the vendor counts in cents.
+// perCent is a cent in aggregate.MicroUSD: the vendor counts in cents.
 const perCent = 10_000
 
 // budget is a limit, in whole cents below it but for the first.

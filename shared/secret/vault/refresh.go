@@ -26,7 +26,7 @@ const (
 // Token is the tenant's token for a provider, good for a few minutes at least. It
 // renews one that expires.
 //
-// It returns task.ErrNotFound when the tenant has not connected the provider, as an
+// It returns aggregate.ErrNotFound when the tenant has not connected the provider, as an
 // ErrNotConnected when it no longer is; an *oauth.Error when the token could not be
 // renewed for now.
 func (v Vault) Token(ctx context.Context, tenant, provider string) (string, error) {
@@ -98,7 +98,7 @@ func (v Vault) token(ctx context.Context, tenant, provider string, good func(Cre
 }
 
 // refresh exchanges the refresh token and saves what it brings, before anybody uses
-// it. It returns task.ErrConflict when the row is another by now.
+// it. It returns aggregate.ErrConflict when the row is another by now.
 func (v Vault) refresh(ctx context.Context, p oauth.Provider, row tenancy.Integration, c Credential) (string, error) {
 	// First whatever can be refused: afterwards there is a token to lose.
 	seal, err := v.Envelope.sealer(ctx, row.TenantID, row.Provider)
@@ -169,7 +169,7 @@ func (v Vault) failed(ctx context.Context, p oauth.Provider, row tenancy.Integra
 }
 
 // end makes the integration one that a person has to connect again. It returns
-// task.ErrConflict when somebody has, meanwhile.
+// aggregate.ErrConflict when somebody has, meanwhile.
 func (v Vault) end(ctx context.Context, row tenancy.Integration, why tenancy.IntegrationReason) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveWithin)
 	defer cancel()

@@ -12,8 +12,8 @@ import (
 	"ringi/shared/tenancy"
 )
 
-// Rows keeps integrations. Finding none is task.ErrNotFound, losing to another
-// writer task.ErrConflict.
+// Rows keeps integrations. Finding none is aggregate.ErrNotFound, losing to another
+// writer aggregate.ErrConflict.
 type Rows interface {
 	Integration(ctx context.Context, tenant, provider string) (tenancy.Integration, error)
 	SaveIntegration(ctx context.Context, x tenancy.Integration, by aggregate.Actor, now time.Time) (tenancy.Integration, error)
@@ -103,7 +103,7 @@ func (s sealer) credential(c Credential) (string, error) {
 }
 
 // find reads the tenant's row for a provider and opens its credential. It returns
-// task.ErrNotFound when there is none, as an ErrNotConnected with the reason when
+// aggregate.ErrNotFound when there is none, as an ErrNotConnected with the reason when
 // there was one, or it is another address's.
 func (v Vault) find(ctx context.Context, tenant, provider, address string) (tenancy.Integration, Credential, error) {
 	row, err := v.Rows.Integration(ctx, tenant, provider)

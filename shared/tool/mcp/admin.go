@@ -13,14 +13,14 @@ import (
 	"ringi/shared/tenancy"
 )
 
-// Rows keeps what a tenant's administrators decided.
+// Rows reads and saves what a tenant's administrators decided.
 type Rows interface {
 	Settings(ctx context.Context, tenant string) (tenancy.Settings, error)
 	ToolPermissions(ctx context.Context, tenant string) ([]tenancy.ToolPermission, error)
 	SaveToolPermission(ctx context.Context, x tenancy.ToolPermission, by aggregate.Actor, now time.Time) (tenancy.ToolPermission, error)
 }
 
-// Credentials finds a server's secret for its address. An error that is task.ErrNotFound
+// Credentials finds a server's secret for its address. An error that is aggregate.ErrNotFound
 // means that there is none, an ErrNotConnected that there was, or that it is for another address.
 type Credentials interface {
 	ServerToken(ctx context.Context, tenant string, s tenancy.MCPServer) (string, error)
@@ -34,14 +34,14 @@ type Admin struct {
 	Now         func() time.Time
 }
 
-// State is what an administrator has to do about a tool.
+// State says whether tasks may call a tool, and if not, why.
 type State string
 
 const (
 	Off     State = "off"     // nobody allowed it, or somebody forbade it
 	On      State = "on"      // allowed, and still what was allowed
-	Changed State = "changed" // allowed, but another one now: it is off
-	Gone    State = "gone"    // allowed, but the server has it no more
+	Changed State = "changed" // allowed, but the server has changed it since: it is off
+	Gone    State = "gone"    // allowed, but the server no longer has it
 	Unfit   State = "unfit"   // it can't be allowed
 )
 

@@ -10,8 +10,8 @@ import (
 	"ringi/shared/tenancy"
 )
 
-// MaxAllowed is how much the models that plan are told of servers' tools: bytes of
-// descriptions and schemas, of all that a tenant allows.
+// MaxAllowed bounds the descriptions and schemas of all servers' tools that a tenant allows, in
+// bytes: the model that plans gets all of them.
 const MaxAllowed = 128 << 10
 
 // ErrChanged says that a tool is not the one that the administrator saw.

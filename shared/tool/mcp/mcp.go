@@ -1,7 +1,7 @@
-// Package mcp calls the tools of MCP servers over streamable HTTP, and shows an
-// administrator which there are. What a server says of itself is data from outside:
-// names, descriptions, schemas and results are bounded, and a tool is called only
-// while it is word for word the one that was allowed.
+// Package mcp calls the tools of MCP servers over streamable HTTP, and lists them for an
+// administrator. What a server says of itself is not trusted: names, descriptions,
+// schemas and results are bounded, and a tool is called only while its description and
+// schemas are exactly those that were allowed.
 package mcp
 
 import (
@@ -21,7 +21,7 @@ type Client struct {
 	HTTP *http.Client // of the outbound dialer
 }
 
-// Server is one server, and what opens its door.
+// Server is one server, with the secret that authenticates us to it.
 type Server struct {
 	tenancy.MCPServer
 	// Secret goes with every request: a token for the Authorization header, or a
@@ -39,10 +39,10 @@ type Call struct {
 	Arguments json.RawMessage
 }
 
-// Call makes the call if the server still has the tool that was allowed, and
-// returns its result: the structured content of a tool that declares an output
-// schema, {"text": …} of any other. Its errors are *failure.Error: Failed when the
-// call cannot have been made or was refused, else Unknown.
+// Call makes the call if the server still has the tool that was allowed, and returns its
+// result: the structured content if the tool declares an output schema, else {"text": …}.
+// Its errors are *failure.Error: Failed when the call was not made or was refused, else
+// Unknown.
 func (c Client) Call(ctx context.Context, call Call) (any, error) {
 	s, err := c.open(ctx, call.Server)
 	if err != nil {
@@ -61,7 +61,7 @@ func (c Client) Call(ctx context.Context, call Call) (any, error) {
 	return result(call.Server.provider(), answer, r, declares)
 }
 
-// find looks for the tool that was allowed, whatever else the server has now.
+// find looks for the tool that was allowed among those that the server has now.
 func (s session) find(ctx context.Context, name, hash string) (declares bool, err error) {
 	all, err := s.list(ctx)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"ringi/shared/wire"
 )
 
-// result is what a call gave. The structured content is taken as it came: the
-// library's has lost the digits of large numbers.
+// result is a call's result. The structured content is taken from the answer's bytes,
+// because the library's decoded copy has lost digits of large numbers.
 func result(p failure.Provider, answer *sdk.CallToolResult, r *record, declares bool) (any, error) {
 	said := textOf(answer.Content)
 	if answer.NeedsInput() {
@@ -28,7 +28,7 @@ func result(p failure.Provider, answer *sdk.CallToolResult, r *record, declares 
 	return map[string]string{"text": said}, nil
 }
 
-// textOf joins what a result says; what is no text is named.
+// textOf joins the texts of a result; other content is replaced by the name of its type.
 func textOf(parts []sdk.Content) string {
 	var said []string
 	for _, part := range parts {

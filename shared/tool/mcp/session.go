@@ -25,7 +25,7 @@ type session struct {
 	server Server
 }
 
-// open greets a server. Nothing is sent once ctx is over. Its errors are *failure.Error with the outcome Failed.
+// open initializes a session. Nothing is sent after ctx has ended. Its errors are *failure.Error with the outcome Failed.
 func (c Client) open(ctx context.Context, server Server) (session, error) {
 	name, value, err := header(server.Secret)
 	if err != nil {
@@ -34,7 +34,7 @@ func (c Client) open(ctx context.Context, server Server) (session, error) {
 	h := *c.HTTP
 	h.Transport = transport{ctx: ctx, next: c.HTTP.Transport, name: name, value: value}
 	client := sdk.NewClient(&sdk.Implementation{Name: "ringi", Version: "1"}, &sdk.ClientOptions{
-		Capabilities:   &sdk.ClientCapabilities{}, // a server can ask for nothing here
+		Capabilities:   &sdk.ClientCapabilities{}, // we offer a server no capability: it can request nothing
 		MultiRoundTrip: &sdk.MultiRoundTripOptions{Disabled: true},
 	})
 	r := new(record)
@@ -58,7 +58,7 @@ func (c Client) List(ctx context.Context, server Server) ([]Tool, error) {
 	return s.list(ctx)
 }
 
-// close ends the session; a server that can't be told forgets it by itself.
+// close ends the session. An error is ignored: a server ends idle sessions by itself.
 func (s session) close() { _ = s.Close() }
 
 // list reads the tools of a server.

@@ -29,7 +29,7 @@ type Tool struct {
 	Output      string // empty: none is declared
 }
 
-// read takes what is known of a tool; its annotations are not: a server can say anything.
+// read takes a tool's fields. Annotations (readOnlyHint and the like) are left out: a server may claim anything.
 func read(t *sdk.Tool) Tool {
 	return Tool{Name: t.Name, Title: t.Title, Description: t.Description, Input: text(t.InputSchema), Output: text(t.OutputSchema)}
 }
@@ -45,7 +45,7 @@ func text(schema any) string {
 	return tool.Canonical(b)
 }
 
-// Hash is another when anything is that the server says of the tool.
+// Hash changes when anything changes that the server says of the tool.
 func (t Tool) Hash() string {
 	b, err := json.Marshal(t)
 	if err != nil {

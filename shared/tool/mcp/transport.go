@@ -138,7 +138,7 @@ func (r *record) response() (m message, found bool) {
 	return m, false
 }
 
-// Codes of a call that was not begun: JSON-RPC's own, then the protocol's, of a header
+// Codes of a call that was not started: JSON-RPC's own, then the protocol's, of a header
 // that does not match, a capability that the client lacks, a version that the server does
 // not have (schema 2026-07-28) and something that a person has to do first (2025-11-25).
 var notBegun = map[int]bool{
@@ -163,7 +163,7 @@ func (r *record) judge(ctx context.Context, s Server, err error) *failure.Error 
 		if cause == nil {
 			cause = ctx.Err()
 		}
-		if cause == nil { // the library had given the session up
+		if cause == nil { // the library had closed the session
 			cause = errors.New("nothing was sent")
 		}
 		return wire.Broken(p, &wire.NotSent{Err: cause})

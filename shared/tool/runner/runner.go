@@ -22,7 +22,7 @@ import (
 )
 
 // Credentials finds the token with which a tenant calls a provider, and another one
-// for a token that the provider refused. An error that is task.ErrNotFound means that
+// for a token that the provider refused. An error that is aggregate.ErrNotFound means that
 // the tenant has not connected it.
 type Credentials interface {
 	Token(ctx context.Context, tenant, provider string) (string, error)
@@ -32,7 +32,7 @@ type Credentials interface {
 	ServerToken(ctx context.Context, tenant string, s tenancy.MCPServer) (string, error)
 }
 
-// Config says where the vendors are and who opens their doors.
+// Config says where the vendors are and where their credentials come from.
 type Config struct {
 	FreeeURL    string // up to and including /hr
 	SheetsURL   string // without /v4
@@ -106,8 +106,8 @@ func (r *Runner) Run(ctx context.Context, c tool.Call) (json.RawMessage, error) 
 	return bytes.TrimSpace(b.Bytes()), nil
 }
 
-// find is what makes a call, whose arguments fit the tool's schema: those for a
-// server's tool were checked with what was allowed of it.
+// find returns the function that makes a call. It checks the arguments against the schema of
+// a tool of Ringi's own; those of a server's tool were checked against the schema that was allowed.
 func (r *Runner) find(c tool.Call) (aggregate.Effect, function, error) {
 	if c.Pin != nil {
 		return c.Pin.Effect, r.callServer, nil
@@ -126,8 +126,8 @@ func (r *Runner) find(c tool.Call) (aggregate.Effect, function, error) {
 	}, nil
 }
 
-// known makes an error of this project's out of any. One that no client has judged
-// counts as unknown: whatever it is, it says nothing about the effect.
+// known turns any error into a *failure.Error. One that no client has classified has the
+// outcome Unknown, because it doesn't tell whether the call had an effect.
 func (r *Runner) known(err error, name string) *failure.Error {
 	var e *failure.Error
 	if errors.As(err, &e) {
@@ -136,9 +136,9 @@ func (r *Runner) known(err error, name string) *failure.Error {
 	return &failure.Error{Outcome: failure.Unknown, Problem: failure.ProblemInternal, Args: []any{name}, Err: err}
 }
 
-// say puts an error into words for a card. What vendors and schemas say is masked; a
-// recipient that is not there has to be seen to be put right. A limit that lasts is said
-// with its end.
+// say adds a sentence for a card to an error. Personal data in what vendors and schemas say
+// is masked; a recipient who was not found is shown, so that people can correct it. A rate
+// limit that lasts is told with the time when it ends.
 func (r *Runner) say(c tool.Call, e *failure.Error) *failure.Error {
 	args := slices.Clone(e.Args)
 	for i, a := range args {

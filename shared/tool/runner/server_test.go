@@ -20,7 +20,7 @@ import (
 	"ringi/shared/tool/runner"
 )
 
-// door has one token, or an error.
+// staticToken has one token, or an error.
 type staticToken struct {
 	token string
 	err   error

@@ -12,7 +12,7 @@ import (
 	"ringi/shared/tool"
 )
 
-// tokens are the credentials of one call of a tool, found once for all its requests.
+// tokens are the credentials of one call of a tool, read once for all its requests.
 type tokens struct {
 	runner   *Runner
 	call     tool.Call
@@ -27,7 +27,7 @@ func (r *Runner) tokens(c tool.Call, p failure.Provider) *tokens {
 	return &tokens{runner: r, call: c, provider: p}
 }
 
-// Token returns an error of this project's, and then nothing may be called.
+// Token returns a *failure.Error when there is no token; the call must then not be made.
 func (t *tokens) Token(ctx context.Context) (string, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -49,8 +49,8 @@ func (t *tokens) Renew(ctx context.Context, refused string) (string, error) {
 	return t.keep(token, err)
 }
 
-// Refused ends the connection, so that people are asked to connect again and nothing more
-// is renewed in vain.
+// Refused ends the connection, so that people are asked to connect again and no more tokens
+// are renewed for it.
 func (t *tokens) Refused(ctx context.Context, token string) {
 	err := t.runner.config.Credentials.Refused(ctx, t.call.Tenant, string(t.provider), token)
 	if err != nil {
@@ -70,7 +70,7 @@ func (t *tokens) keep(token string, err error) (string, error) {
 	return token, nil
 }
 
-// hindered says why there is no token, and whom to ask.
+// hindered is the error for a call that has no token: why, and what people can do.
 func hindered(p failure.Provider, err error) *failure.Error {
 	var known *failure.Error
 	if errors.As(err, &known) {

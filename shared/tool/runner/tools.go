@@ -101,7 +101,7 @@ func (r *Runner) sendDM(ctx context.Context, c tool.Call) (any, error) {
 	sent, err := r.send(ctx, c, in)
 	var e *failure.Error
 	if errors.As(err, &e) && e.Problem == failure.ProblemUnauthorized && r.config.SlackRefused != nil && r.config.SlackRefused(ctx) {
-		return r.send(ctx, c, in) // Slack did nothing for the old token
+		return r.send(ctx, c, in) // with the refused token Slack sent nothing
 	}
 	return sent, err
 }
