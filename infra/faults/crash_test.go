@@ -27,7 +27,7 @@ type trial struct {
 	base  end
 	kills []point
 
-	desk *desk // when it was told
+	told *telling
 }
 
 func (x trial) String() string { return fmt.Sprintf("%s: %v", x.story.name, x.kills) }
@@ -80,10 +80,10 @@ func (b *bench) first(t *testing.T) []trial {
 			tab.kill = lambda.After
 		}
 		var err error
-		if x.desk, err = b.run(x.story, x.kills...); err != nil {
+		if x.told, err = b.run(x.story, x.kills...); err != nil {
 			t.Fatalf("%s: %v", x, err)
 		}
-		if n := len(x.desk.dead()); n != len(x.kills) {
+		if n := len(x.told.dead()); n != len(x.kills) {
 			t.Errorf("%s: %d deaths were met", x, n)
 		}
 		out = append(out, x)
@@ -92,7 +92,7 @@ func (b *bench) first(t *testing.T) []trial {
 }
 
 // settled is a story's end.
-func settled(t *testing.T, d *desk) end {
+func settled(t *testing.T, d *telling) end {
 	t.Helper()
 	out, err := d.end()
 	if err != nil {
@@ -213,7 +213,7 @@ func (b *bench) try(t *testing.T, n *tally, x trial) (met, asked bool, err error
 		if took := time.Since(began); took > slow {
 			t.Logf("%s: %s%s", x, took.Round(time.Millisecond), d.timeline())
 		}
-		if x.desk = d; err == nil {
+		if x.told = d; err == nil {
 			err = x.check()
 		}
 		met, asked = len(d.dead()) == len(x.kills), d.asked > 0
@@ -226,7 +226,7 @@ func (b *bench) try(t *testing.T, n *tally, x trial) (met, asked bool, err error
 
 // check holds the story's end against the undisturbed one.
 func (x trial) check() error {
-	d, want := x.desk, x.base
+	d, want := x.told, x.base
 	got, err := d.end()
 	if err != nil {
 		return err
@@ -238,7 +238,7 @@ func (x trial) check() error {
 		want = want.interrupted(row)
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		return fmt.Errorf("task %s, differs from the undisturbed run: %s", d.ref.Task, diff)
+		return fmt.Errorf("task %s, differs from the undisturbed run: %s", d.Ref.Task, diff)
 	}
 	return nil
 }
@@ -279,7 +279,7 @@ var lineForm = regexp.MustCompile(`✅( 1\. .*) \(中止の後に完了\)`)
 // checkAsked is for a write whose outcome nobody knew and that a person asked for
 // again: it may have been called once more for each time, and the log says who asked.
 func (x trial) checkAsked(got end) error {
-	d := x.desk
+	d := x.told
 	if !slices.ContainsFunc(d.dead(), func(p point) bool { return p.function == execute }) {
 		return fmt.Errorf("結果不明, but no tool's call was interrupted")
 	}

@@ -55,10 +55,10 @@ func TestTheSweeperSawTheTaskLongAgo(t *testing.T) {
 		{function: sweeper, kind: "DynamoDB.Query", ordinal: 1}, {function: sweeper, kind: "DynamoDB.UpdateItem", ordinal: 1},
 	} {
 		t.Run(at.moment(), func(t *testing.T) {
-			running.tell(t, func(d *desk) {
+			running.tell(t, func(d *telling) {
 				release := d.holds(at.moment())
 				defer release()
-				d.until("the gate is open", func() bool { return d.shows("CARD#prompt#0001", "approve_prompt") && len(d.load().Waits) == 1 })
+				d.Eventually("the gate is open", func() bool { return d.Shows("CARD#prompt#0001", "approve_prompt") && len(d.Load().Waits) == 1 })
 				var swept sync.WaitGroup
 				defer swept.Wait()
 				defer release()
@@ -68,10 +68,10 @@ func TestTheSweeperSawTheTaskLongAgo(t *testing.T) {
 						t.Error(err)
 					}
 				})
-				d.until("the sweeper is at it", func() bool { return d.met(at.function, at.kind) >= at.ordinal })
-				d.click(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
-				d.click(workspace.Tanaka, "CARD#process#0001", "approve_process")
-				d.until("the work is done", func() bool { return d.shows("CARD#execution", "✅ 実行完了") })
+				d.Eventually("the sweeper is at it", func() bool { return d.met(at.function, at.kind) >= at.ordinal })
+				d.ClickUntilTaken(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
+				d.ClickUntilTaken(workspace.Tanaka, "CARD#process#0001", "approve_process")
+				d.Eventually("the work is done", func() bool { return d.Shows("CARD#execution", "✅ 実行完了") })
 				release()
 				swept.Wait()
 				d.finishes()
@@ -83,9 +83,9 @@ func TestTheSweeperSawTheTaskLongAgo(t *testing.T) {
 // TestTheCardQueueIsDown: the relay gives the records back until it can send.
 func TestTheCardQueueIsDown(t *testing.T) {
 	const send = "AmazonSQS.SendMessage"
-	running.tell(t, func(d *desk) {
+	running.tell(t, func(d *telling) {
 		d.refuses(send, http.StatusServiceUnavailable)
-		d.until("the relay tried twice", func() bool { return d.met("RelayChangesFunction", send) > 3 })
+		d.Eventually("the relay tried twice", func() bool { return d.met("RelayChangesFunction", send) > 3 })
 		d.refuses(send, 0)
 		d.happily()
 	})
@@ -95,9 +95,9 @@ func TestTheCardQueueIsDown(t *testing.T) {
 func TestAPoisonousMessageDelaysNobody(t *testing.T) {
 	queue := sqs.NewFromConfig(running.AWS)
 	url := running.QueueURL("CardQueue")
-	running.tell(t, func(d *desk) {
-		for _, body := range []string{"no JSON", `{"tenant":1}`, `{"tenant":"` + d.ref.Tenant + `","task":"` + aggregate.NewID() + `"}`} {
-			for _, group := range []string{d.ref.Task, "another"} {
+	running.tell(t, func(d *telling) {
+		for _, body := range []string{"no JSON", `{"tenant":1}`, `{"tenant":"` + d.Ref.Tenant + `","task":"` + aggregate.NewID() + `"}`} {
+			for _, group := range []string{d.Ref.Task, "another"} {
 				_, err := queue.SendMessage(context.Background(), &sqs.SendMessageInput{
 					QueueUrl: &url, MessageBody: aws.String(body), MessageGroupId: &group, MessageDeduplicationId: aws.String(aggregate.NewID()),
 				})
@@ -107,7 +107,7 @@ func TestAPoisonousMessageDelaysNobody(t *testing.T) {
 			}
 		}
 		d.happily()
-		d.until("the queue is empty", func() bool {
+		d.Eventually("the queue is empty", func() bool {
 			out, err := queue.GetQueueAttributes(context.Background(), &sqs.GetQueueAttributesInput{QueueUrl: &url, AttributeNames: []sqstypes.QueueAttributeName{"All"}})
 			if err != nil {
 				failf("read the queue: %w", err)
@@ -119,8 +119,8 @@ func TestAPoisonousMessageDelaysNobody(t *testing.T) {
 
 // TestAClickInTheLastMoment: past decide_by, but before the sweeper, a click counts.
 func TestAClickInTheLastMoment(t *testing.T) {
-	running.tell(t, func(d *desk) {
-		d.until("the gate is open", func() bool { return d.shows("CARD#prompt#0001", "approve_prompt") })
+	running.tell(t, func(d *telling) {
+		d.Eventually("the gate is open", func() bool { return d.Shows("CARD#prompt#0001", "approve_prompt") })
 		d.clock.set(d, "PROMPT#0001", "SET terms.decide_by = :past", "attribute_exists(PK)", nil)
 		d.happily()
 	})
@@ -128,25 +128,25 @@ func TestAClickInTheLastMoment(t *testing.T) {
 
 // TestARunStoppedByHand: at each gate somebody stops the run; the approval starts another.
 func TestARunStoppedByHand(t *testing.T) {
-	running.tell(t, func(d *desk) {
+	running.tell(t, func(d *telling) {
 		d.stop("PROMPT#0001")
-		d.click(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
+		d.ClickUntilTaken(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
 		d.stop("PROCESS#0001")
-		d.click(workspace.Tanaka, "CARD#process#0001", "approve_process")
+		d.ClickUntilTaken(workspace.Tanaka, "CARD#process#0001", "approve_process")
 		d.finishes()
-		if run := d.load().Head.Run; run != 3 {
+		if run := d.Load().Head.Run; run != 3 {
 			failf("run %d ended it, not the third", run)
 		}
 	})
 }
 
 // stop ends the run that waits at a gate.
-func (d *desk) stop(gate string) {
-	d.until("the run waits", func() bool {
-		a, err := d.store.Load(context.Background(), d.ref) // at first the message is not even kept
+func (d *telling) stop(gate string) {
+	d.Eventually("the run waits", func() bool {
+		a, err := d.Store.Load(context.Background(), d.Ref) // at first the message is not even kept
 		return err == nil && len(a.Waits) == 1 && a.Waits[0].Gate == gate
 	})
-	arn := strings.Replace(d.StateMachineARN, ":stateMachine:", ":execution:", 1) + ":" + d.ref.Task + "-" + string(rune('0'+d.load().Head.Run))
+	arn := strings.Replace(d.StateMachineARN, ":stateMachine:", ":execution:", 1) + ":" + d.Ref.Task + "-" + string(rune('0'+d.Load().Head.Run))
 	if _, err := sfn.NewFromConfig(d.AWS).StopExecution(context.Background(), &sfn.StopExecutionInput{ExecutionArn: &arn}); err != nil {
 		failf("stop: %w", err)
 	}
@@ -155,17 +155,17 @@ func (d *desk) stop(gate string) {
 // TestTheStateMachineIsLost: between the gates Step Functions forgets all its runs and
 // their tokens, as the emulator does when it starts anew; the rows are enough to go on.
 func TestTheStateMachineIsLost(t *testing.T) {
-	running.tell(t, func(d *desk) {
-		d.click(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
-		d.until("the run waits", func() bool { return len(d.load().Waits) == 1 && d.shows("CARD#process#0001", "approve_process") })
+	running.tell(t, func(d *telling) {
+		d.ClickUntilTaken(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
+		d.Eventually("the run waits", func() bool { return len(d.Load().Waits) == 1 && d.Shows("CARD#process#0001", "approve_process") })
 		d.forget()
-		d.click(workspace.Tanaka, "CARD#process#0001", "approve_process")
+		d.ClickUntilTaken(workspace.Tanaka, "CARD#process#0001", "approve_process")
 		d.finishes()
 	})
 }
 
 // forget makes the state machine anew, without any of its runs.
-func (d *desk) forget() {
+func (d *telling) forget() {
 	ctx, c := context.Background(), sfn.NewFromConfig(d.AWS)
 	m, err := c.DescribeStateMachine(ctx, &sfn.DescribeStateMachineInput{StateMachineArn: &d.StateMachineARN})
 	if err == nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -12,9 +11,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"ringi/infra/driver"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/aggregate"
-	"ringi/shared/store"
 )
 
 // end is what a story came to, without what differs from one time to the next.
@@ -40,9 +39,9 @@ var (
 	}
 )
 
-func (d *desk) plainText(s string) string {
+func (d *telling) plainText(s string) string {
 	s = strings.ReplaceAll(s, d.mark, "MARK")
-	s = strings.ReplaceAll(s, strings.ToLower(d.ref.Task), "task")
+	s = strings.ReplaceAll(s, strings.ToLower(d.Ref.Task), "task")
 	s = idForm.ReplaceAllString(s, "ID")
 	s = timeForm.ReplaceAllString(s, "TIME")
 	s = lastForm.ReplaceAllString(s, "DURATION")
@@ -50,7 +49,7 @@ func (d *desk) plainText(s string) string {
 	return stampForm.ReplaceAllString(s, "STAMP")
 }
 
-func (d *desk) plain(v any) any {
+func (d *telling) plain(v any) any {
 	switch v := v.(type) {
 	case string:
 		return d.plainText(v)
@@ -73,11 +72,11 @@ func (d *desk) plain(v any) any {
 }
 
 // end gathers what became of the story.
-func (d *desk) end() (end, error) {
+func (d *telling) end() (end, error) {
 	out := end{Rows: map[string]any{}, Cards: map[string]string{}, Sent: map[string]int{writeRows: d.made(execute, writeRows), direct: d.made(execute, direct)}}
 	pages := dynamodb.NewQueryPaginator(d.db, &dynamodb.QueryInput{
 		TableName: &d.TableName, ConsistentRead: aws.Bool(true), KeyConditionExpression: aws.String("PK = :pk"),
-		ExpressionAttributeValues: map[string]types.AttributeValue{":pk": &types.AttributeValueMemberS{Value: "TASK#" + d.ref.Tenant + "#" + d.ref.Task}},
+		ExpressionAttributeValues: map[string]types.AttributeValue{":pk": &types.AttributeValueMemberS{Value: "TASK#" + d.Ref.Tenant + "#" + d.Ref.Task}},
 	})
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(context.Background())
@@ -95,35 +94,25 @@ func (d *desk) end() (end, error) {
 			out.Rows[fmt.Sprint(row["SK"])] = d.plain(row)
 		}
 	}
-	var err error
-	if out.Audit, err = d.audit(); err != nil {
+	if err := driver.Try(context.Background(), func(driver.T) {
+		for _, x := range d.AuditRows() {
+			out.Audit = append(out.Audit, fmt.Sprintf("%s by %s %s", x.Action, x.ActorType, x.ActorID))
+		}
+	}); err != nil {
 		return out, err
 	}
-	known := map[string]bool{d.root: true}
-	for key, messages := range d.cards() {
+	known := map[string]bool{d.Root: true}
+	for key, messages := range d.AllCards() {
 		if len(messages) != 1 {
 			return out, fmt.Errorf("%s is %d messages", key, len(messages))
 		}
 		known[messages[0].TS] = true
-		out.Cards[key] = d.plainText(face(messages[0]))
+		out.Cards[key] = d.plainText(messages[0].Text + "\n" + driver.Face(messages[0]))
 	}
-	for _, m := range d.Sandbox.Messages(workspace.HR, d.root) {
+	for _, m := range d.Sandbox.Messages(workspace.HR, d.Root) {
 		if !known[m.TS] {
 			out.Extra = append(out.Extra, d.plainText(m.Text))
 		}
-	}
-	return out, nil
-}
-
-// audit is the task's audit log, oldest first.
-func (d *desk) audit() ([]string, error) {
-	page, err := d.store.Audit(context.Background(), d.ref.Tenant, store.AuditFilter{Resource: d.ref.Task}, "", 100)
-	if err != nil {
-		return nil, err
-	}
-	var out []string
-	for _, x := range slices.Backward(page.Items) {
-		out = append(out, fmt.Sprintf("%s by %s %s", x.Action, x.ActorType, x.ActorID))
 	}
 	return out, nil
 }

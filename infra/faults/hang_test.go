@@ -34,7 +34,7 @@ func (l *letter) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
 
 // strands makes the process that meets a moment stand still there, with its call on the
 // way, until it is killed: at its timeout, or when left is over.
-func (d *desk) strands(at point, left time.Duration) *letter {
+func (d *telling) strands(at point, left time.Duration) *letter {
 	l := &letter{gone: make(chan struct{})}
 	d.freezes(at, left)
 	d.answers(at, l)
@@ -42,7 +42,7 @@ func (d *desk) strands(at point, left time.Duration) *letter {
 }
 
 // land delivers the call at last, and returns what the table says.
-func (d *desk) land(l *letter) (status int, said string) {
+func (d *telling) land(l *letter) (status int, said string) {
 	req, err := http.NewRequest(http.MethodPost, d.AWSEndpoint, bytes.NewReader(l.body))
 	if err != nil {
 		failf("%w", err)
@@ -86,13 +86,13 @@ func TestAFunctionHangsPastItsTime(t *testing.T) {
 			}
 			s := stories()[0]
 			var l *letter
-			s.before = func(d *desk) { l = d.strands(tt.at, tt.left) }
-			s.tell = func(d *desk) {
+			s.before = func(d *telling) { l = d.strands(tt.at, tt.left) }
+			s.tell = func(d *telling) {
 				if tt.at.function == execute {
-					d.click(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
-					d.click(workspace.Tanaka, "CARD#process#0001", "approve_process")
+					d.ClickUntilTaken(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
+					d.ClickUntilTaken(workspace.Tanaka, "CARD#process#0001", "approve_process")
 				}
-				d.until("it hangs", func() bool { return d.met(tt.at.function, tt.at.kind) >= tt.at.ordinal })
+				d.Eventually("it hangs", func() bool { return d.met(tt.at.function, tt.at.kind) >= tt.at.ordinal })
 				if tt.left < limit { // then what it holds is over as well
 					d.clock.expire(d, tt.at.function == execute)
 				}
@@ -113,7 +113,7 @@ func TestAFunctionHangsPastItsTime(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			x := trial{story: s, base: want, desk: d}
+			x := trial{story: s, base: want, told: d}
 			if err := x.check(); err != nil {
 				t.Error(err)
 			}

@@ -193,22 +193,22 @@ func TestTheIndexStandsStill(t *testing.T) {
 	b := running
 	b.happyEnd(t)
 	l, old := b.lags(t, 0)
-	b.tell(t, func(d *desk) {
-		d.until("the gate is open", func() bool { return d.shows("CARD#prompt#0001", "approve_prompt") && len(d.load().Waits) == 1 })
-		prompt := d.load().Prompt().ID
+	b.tell(t, func(d *telling) {
+		d.Eventually("the gate is open", func() bool { return d.Shows("CARD#prompt#0001", "approve_prompt") && len(d.Load().Waits) == 1 })
+		prompt := d.Load().Prompt().ID
 		listed := func() bool {
-			page, err := old.Pending(context.Background(), d.ref.Tenant, "", store.MaxPage)
+			page, err := old.Pending(context.Background(), d.Ref.Tenant, "", store.MaxPage)
 			if err != nil {
 				failf("%w", err)
 			}
 			return slices.ContainsFunc(page.Items, func(x store.PendingItem) bool { return x.ID == prompt })
 		}
 		d.clock.due(d)
-		d.until("the index says that it is due and waits", func() bool { return d.due(old) && listed() })
+		d.Eventually("the index says that it is due and waits", func() bool { return d.due(old) && listed() })
 		l.frozen.Store(true)
 		d.clock.set(d, "PROMPT#0001", "SET terms.decide_by = :past", "attribute_exists(PK)", nil)
 		sweeps := func() {
-			before, met := d.load().Head, d.met(sweeper, "DynamoDB.Query")
+			before, met := d.Load().Head, d.met(sweeper, "DynamoDB.Query")
 			for range 2 {
 				if _, err := d.Fire(context.Background(), sweeper); err != nil {
 					failf("sweep: %w", err)
@@ -217,44 +217,44 @@ func TestTheIndexStandsStill(t *testing.T) {
 			if d.met(sweeper, "DynamoDB.Query") < met+2 {
 				failf("the sweeper did not look at the task")
 			}
-			if after := d.load().Head; after.Run != before.Run || after.Restarts != before.Restarts {
+			if after := d.Load().Head; after.Run != before.Run || after.Restarts != before.Restarts {
 				failf("the sweeper made run %d of run %d", after.Run, before.Run)
 			}
 		}
-		d.click(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
+		d.ClickUntilTaken(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
 		sweeps()
-		d.click(workspace.Tanaka, "CARD#process#0001", "approve_process")
+		d.ClickUntilTaken(workspace.Tanaka, "CARD#process#0001", "approve_process")
 		sweeps()
-		d.until("the work is done", func() bool { return d.shows("CARD#execution", "✅ 実行完了") })
+		d.Eventually("the work is done", func() bool { return d.Shows("CARD#execution", "✅ 実行完了") })
 		d.rests()
-		rev := d.load().Head.Rev
+		rev := d.Load().Head.Rev
 		sweeps()
 		if !listed() {
 			failf("the index does not stand still")
 		}
 		by := aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Tanaka}
-		_, err := old.Decide(context.Background(), d.ref, func(a *task.Aggregate) (task.Change, error) {
+		_, err := old.Decide(context.Background(), d.Ref, func(a *task.Aggregate) (task.Change, error) {
 			return a.ApprovePrompt(prompt, by, aggregate.Policy{}, time.Now())
 		})
 		if decided := (aggregate.ErrDecided{}); !errors.As(err, &decided) || decided.By != workspace.Suzuki {
 			failf("deciding what the list shows: %w", err)
 		}
-		if now := d.load().Head.Rev; now != rev {
+		if now := d.Load().Head.Rev; now != rev {
 			failf("an ended task moved from rev %d to %d", rev, now)
 		}
 		l.frozen.Store(false)
-		d.until("the index has caught up", func() bool { return !d.due(old) && !listed() })
+		d.Eventually("the index has caught up", func() bool { return !d.due(old) && !listed() })
 	})
 }
 
 // due reports whether an index says that the task is due.
-func (d *desk) due(s *store.Store) bool {
+func (d *telling) due(s *store.Store) bool {
 	for shard := range store.Shards {
 		for ref, err := range s.Due(context.Background(), shard, time.Now()) {
 			if err != nil {
 				failf("%w", err)
 			}
-			if ref == d.ref {
+			if ref == d.Ref {
 				return true
 			}
 		}

@@ -6,8 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/aggregate"
 	"ringi/shared/task"
@@ -20,7 +18,7 @@ func (b *bench) happyEnd(t *testing.T) end {
 }
 
 // tell runs one story and fails the test unless it ends as the happy one does.
-func (b *bench) tell(t *testing.T, story func(*desk)) {
+func (b *bench) tell(t *testing.T, story func(*telling)) {
 	t.Helper()
 	want := b.happyEnd(t)
 	s := stories()[0]
@@ -29,7 +27,7 @@ func (b *bench) tell(t *testing.T, story func(*desk)) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := trial{story: s, base: want, desk: d}
+	x := trial{story: s, base: want, told: d}
 	if err := x.check(); err != nil {
 		t.Error(err)
 	}
@@ -37,8 +35,8 @@ func (b *bench) tell(t *testing.T, story func(*desk)) {
 
 // succeed invokes a function for the task's run once more, as the state machine
 // does when it has given the first invocation up.
-func (d *desk) succeed(function string) {
-	payload, err := json.Marshal(map[string]any{"tenant": d.ref.Tenant, "task": d.ref.Task, "run": d.load().Head.Run})
+func (d *telling) succeed(function string) {
+	payload, err := json.Marshal(map[string]any{"tenant": d.Ref.Tenant, "task": d.Ref.Task, "run": d.Load().Head.Run})
 	if err != nil {
 		failf("%w", err)
 	}
@@ -51,12 +49,12 @@ func (d *desk) succeed(function string) {
 // TestASuccessorReadsAgain: an invocation hangs in a read, past its lease; its
 // successor reads again and goes on, and what the first brings in the end changes nothing.
 func TestASuccessorReadsAgain(t *testing.T) {
-	running.tell(t, func(d *desk) {
+	running.tell(t, func(d *telling) {
 		release := d.holds(point{function: execute, kind: readStaff, ordinal: 1}.moment())
 		defer release()
-		d.click(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
-		d.click(workspace.Tanaka, "CARD#process#0001", "approve_process")
-		d.until("the call is out", func() bool { return d.met(execute, readStaff) > 0 })
+		d.ClickUntilTaken(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
+		d.ClickUntilTaken(workspace.Tanaka, "CARD#process#0001", "approve_process")
+		d.Eventually("the call is out", func() bool { return d.met(execute, readStaff) > 0 })
 		d.clock.expire(d, true)
 		d.succeed(execute)
 		if n := d.met(execute, readStaff); n != 2 {
@@ -74,26 +72,26 @@ func TestASuccessorNeverWritesAgain(t *testing.T) {
 	b := running
 	want := b.happyEnd(t)
 	s := stories()[0]
-	s.tell = func(d *desk) {
+	s.tell = func(d *telling) {
 		release := d.holds(writeRows)
 		defer release()
-		d.click(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
-		d.click(workspace.Tanaka, "CARD#process#0001", "approve_process")
-		d.until("the write is out", func() bool { return d.met(execute, writeRows) > 0 })
+		d.ClickUntilTaken(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
+		d.ClickUntilTaken(workspace.Tanaka, "CARD#process#0001", "approve_process")
+		d.Eventually("the write is out", func() bool { return d.met(execute, writeRows) > 0 })
 		d.clock.expire(d, true)
 		d.succeed(execute)
-		d.until("the outcome is unknown", func() bool { return d.shows("CARD#execution", "結果不明") })
+		d.Eventually("the outcome is unknown", func() bool { return d.Shows("CARD#execution", "結果不明") })
 		if n := d.met(execute, writeRows); n != 1 {
 			failf("the write was made %d times", n)
 		}
 		release()
-		d.until("the late truth is recorded", func() bool {
-			a := d.load()
+		d.Eventually("the late truth is recorded", func() bool {
+			a := d.Load()
 			row := a.StepOf(a.Execution(), 4)
 			return row != nil && row.Status == task.StepCompleted
 		})
 		d.asked++
-		d.click(workspace.Sato, "CARD#execution", "retry_execution")
+		d.ClickUntilTaken(workspace.Sato, "CARD#execution", "retry_execution")
 		d.finishes()
 	}
 	d, err := b.run(s)
@@ -104,7 +102,7 @@ func TestASuccessorNeverWritesAgain(t *testing.T) {
 	if got.Sent[writeRows] != want.Sent[writeRows] || got.Sent[direct] != want.Sent[direct] {
 		t.Errorf("write tools were called %v times, undisturbed %v", got.Sent, want.Sent)
 	}
-	if a := d.load(); a.Task.Status != task.TaskCompleted || a.Execution().Attempt != 2 || !a.StepOf(a.Execution(), 4).Reused {
+	if a := d.Load(); a.Task.Status != task.TaskCompleted || a.Execution().Attempt != 2 || !a.StepOf(a.Execution(), 4).Reused {
 		t.Errorf("task %s, attempt %d", a.Task.Status, a.Execution().Attempt)
 	}
 }
@@ -124,23 +122,23 @@ func TestTwoRunsAtOnce(t *testing.T) {
 		{point{function: execute, kind: commit, ordinal: 1}, 2},
 	} {
 		t.Run(at.moment(), func(t *testing.T) {
-			running.tell(t, func(d *desk) {
+			running.tell(t, func(d *telling) {
 				release := d.holds(at.moment())
 				defer release()
 				clicks := []func(){
-					func() { d.click(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt") },
-					func() { d.click(workspace.Tanaka, "CARD#process#0001", "approve_process") },
+					func() { d.ClickUntilTaken(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt") },
+					func() { d.ClickUntilTaken(workspace.Tanaka, "CARD#process#0001", "approve_process") },
 				}
 				for _, click := range clicks[:at.gates] {
 					click()
 				}
-				d.until("the run hangs", func() bool { return d.met(at.function, at.kind) >= at.ordinal })
+				d.Eventually("the run hangs", func() bool { return d.met(at.function, at.kind) >= at.ordinal })
 				d.stuckFor(21 * time.Minute)
 				d.clock.sweep(d)
-				if run := d.load().Head.Run; run != 2 {
+				if run := d.Load().Head.Run; run != 2 {
 					failf("the sweeper left run %d in charge", run)
 				}
-				d.until("the second run has done it", func() bool { return d.met(at.function, at.kind) > at.ordinal })
+				d.Eventually("the second run has done it", func() bool { return d.met(at.function, at.kind) > at.ordinal })
 				release()
 				for _, click := range clicks[at.gates:] {
 					click()
@@ -152,7 +150,6 @@ func TestTwoRunsAtOnce(t *testing.T) {
 }
 
 // stuckFor makes the task's newest change so old.
-func (d *desk) stuckFor(age time.Duration) {
-	at := &types.AttributeValueMemberS{Value: time.Now().Add(-age).UTC().Format("2006-01-02T15:04:05.000Z")}
-	d.clock.set(d, aggregate.HeadKey, "SET changed_at = :at", "attribute_exists(PK) AND :past = :past", map[string]types.AttributeValue{":at": at})
+func (d *telling) stuckFor(age time.Duration) {
+	d.SetRow(aggregate.HeadKey, "SET changed_at = :v", time.Now().Add(-age))
 }

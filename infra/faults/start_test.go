@@ -5,7 +5,6 @@ package faults
 import (
 	"context"
 	"flag"
-	"io"
 	"log"
 	"os"
 	"testing"
@@ -13,11 +12,9 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"ringi/infra/local/admin"
+	"ringi/infra/driver"
 	"ringi/infra/local/lambda"
 	"ringi/infra/local/sandbox"
-	"ringi/infra/local/stack"
-	"ringi/shared/store"
 )
 
 // What is asked of the tests: go test ./infra/faults -long -seed 7.
@@ -59,19 +56,12 @@ func open(ctx context.Context) (*bench, error) {
 		t := w.whose(lambda.Call{Event: record})
 		return t != nil && t.alone
 	}}
-	o := stack.Options{
-		Model: "demo", ByHand: true, FunctionLog: io.Discard, Artifacts: os.Getenv("RINGI_ARTIFACTS"), Faults: w, Between: p.between,
-		Sandbox: sandbox.Options{Shortcuts: []sandbox.Shortcut{{CallbackID: "cancel_task"}}, AnswerTime: 10 * time.Second},
-	}
-	admin.Configure(&o)
-	s, err := stack.Start(ctx, o)
+	o := driver.Options()
+	o.Faults, o.Between = w, p.between
+	o.Sandbox = sandbox.Options{Shortcuts: []sandbox.Shortcut{{CallbackID: "cancel_task"}}, AnswerTime: 10 * time.Second}
+	s, err := driver.Start(ctx, o)
 	if err != nil {
 		return nil, err
 	}
-	if err := admin.Unbounded(ctx, s); err != nil {
-		s.Close()
-		return nil, err
-	}
-	db := dynamodb.NewFromConfig(s.AWS)
-	return &bench{Stack: s, witness: w, store: store.New(db, s.TableName), db: db, post: p}, nil
+	return &bench{Stack: s, witness: w, db: dynamodb.NewFromConfig(s.AWS), post: p}, nil
 }

@@ -12,9 +12,9 @@ import (
 type story struct {
 	name string
 	text string
-	tell func(*desk)
+	tell func(*telling)
 
-	before func(*desk)      // the message is written; may be nil
+	before func(*telling)   // the message is written; may be nil
 	alone  bool             // the relay gets nothing of it: the sweeper has to do everything
 	kills  func(point) bool // which of its points are tried; nil tries all
 }
@@ -30,56 +30,56 @@ const (
 
 func stories() []story {
 	return []story{
-		{name: "happy", text: "今月の勤怠をまとめて", tell: (*desk).happily},
-		{name: "reject", text: "従業員一覧を取得して", tell: func(d *desk) {
+		{name: "happy", text: "今月の勤怠をまとめて", tell: (*telling).happily},
+		{name: "reject", text: "従業員一覧を取得して", tell: func(d *telling) {
 			d.reject(workspace.Suzuki, "CARD#prompt#0001", "reject_prompt", "もっと簡潔にしてください")
-			d.click(workspace.Suzuki, "CARD#prompt#0002", "approve_prompt")
+			d.ClickUntilTaken(workspace.Suzuki, "CARD#prompt#0002", "approve_prompt")
 			d.reject(workspace.Tanaka, "CARD#process#0001", "reject_process", "データの検証を追加して")
-			d.click(workspace.Tanaka, "CARD#process#0002", "approve_process")
+			d.ClickUntilTaken(workspace.Tanaka, "CARD#process#0002", "approve_process")
 			d.finishes()
 		}},
-		{name: "cancel", text: "従業員一覧を取得して", tell: func(d *desk) {
+		{name: "cancel", text: "従業員一覧を取得して", tell: func(d *telling) {
 			release := d.holds(readStaff)
 			defer release()
-			d.click(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
-			d.click(workspace.Tanaka, "CARD#process#0001", "approve_process")
-			d.until("the call is out", func() bool { return d.met(execute, readStaff) > 0 })
-			d.click(workspace.Tanaka, "CARD#execution", "cancel_execution")
+			d.ClickUntilTaken(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
+			d.ClickUntilTaken(workspace.Tanaka, "CARD#process#0001", "approve_process")
+			d.Eventually("the call is out", func() bool { return d.met(execute, readStaff) > 0 })
+			d.ClickUntilTaken(workspace.Tanaka, "CARD#execution", "cancel_execution")
 			release()
 			d.rests()
 		}},
-		{name: "retry", text: "従業員一覧を取得して", tell: func(d *desk) {
+		{name: "retry", text: "従業員一覧を取得して", tell: func(d *telling) {
 			d.refuses(readStaff, http.StatusBadRequest)
-			d.click(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
-			d.click(workspace.Tanaka, "CARD#process#0001", "approve_process")
-			d.until("the failure is shown", func() bool { return d.shows("CARD#execution", "retry_execution") })
+			d.ClickUntilTaken(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
+			d.ClickUntilTaken(workspace.Tanaka, "CARD#process#0001", "approve_process")
+			d.Eventually("the failure is shown", func() bool { return d.Shows("CARD#execution", "retry_execution") })
 			d.refuses(readStaff, 0)
-			d.click(workspace.Sato, "CARD#execution", "retry_execution")
+			d.ClickUntilTaken(workspace.Sato, "CARD#execution", "retry_execution")
 			d.finishes()
 		}},
-		{name: "swept", text: "従業員一覧を取得して", alone: true, tell: func(d *desk) {
+		{name: "swept", text: "従業員一覧を取得して", alone: true, tell: func(d *telling) {
 			d.sweptTo("PROMPT#0001")
-			d.click(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
+			d.ClickUntilTaken(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
 			d.stop("PROCESS#0001")
 			d.sweep() // for the card
-			d.click(workspace.Tanaka, "CARD#process#0001", "approve_process")
+			d.ClickUntilTaken(workspace.Tanaka, "CARD#process#0001", "approve_process")
 			d.sweep() // for the run in place of the one that was stopped
-			d.until("the work is done", func() bool { return d.load().Head.Ended != nil })
+			d.Eventually("the work is done", func() bool { return d.Load().Head.Ended != nil })
 			d.sweep()
 			d.finishes()
 		}},
-		{name: "expired", text: "従業員一覧を取得して", alone: true, tell: func(d *desk) {
+		{name: "expired", text: "従業員一覧を取得して", alone: true, tell: func(d *telling) {
 			d.sweptTo("PROMPT#0001")
 			d.clock.set(d, "PROMPT#0001", "SET terms.decide_by = :past", "attribute_exists(PK)", nil)
 			d.sweep()
 			d.rests()
 		}},
-		{name: "settled", text: "従業員一覧を取得して", kills: func(p point) bool { return p.function == sweeper }, tell: func(d *desk) {
+		{name: "settled", text: "従業員一覧を取得して", kills: func(p point) bool { return p.function == sweeper }, tell: func(d *telling) {
 			d.freezes(point{function: execute, kind: readStaff, ordinal: 1}, 5*time.Second)
-			d.click(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
-			d.click(workspace.Tanaka, "CARD#process#0001", "approve_process")
-			d.until("the call is out", func() bool { return d.met(execute, readStaff) > 0 })
-			d.click(workspace.Tanaka, "CARD#execution", "cancel_execution")
+			d.ClickUntilTaken(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
+			d.ClickUntilTaken(workspace.Tanaka, "CARD#process#0001", "approve_process")
+			d.Eventually("the call is out", func() bool { return d.met(execute, readStaff) > 0 })
+			d.ClickUntilTaken(workspace.Tanaka, "CARD#execution", "cancel_execution")
 			d.clock.expire(d, true)
 			d.clock.sweepFor(d)
 			d.rests()
@@ -88,29 +88,29 @@ func stories() []story {
 }
 
 // sweptTo lets the sweeper begin the work, and draw the gate that it comes to.
-func (d *desk) sweptTo(gate string) {
-	d.until("the message is kept", func() bool { _, err := d.store.Head(context.Background(), d.ref); return err == nil })
+func (d *telling) sweptTo(gate string) {
+	d.Eventually("the message is kept", func() bool { _, err := d.Store.Head(context.Background(), d.Ref); return err == nil })
 	d.sweep()
-	d.until("the run waits at "+gate, func() bool { a := d.load(); return len(a.Waits) == 1 && a.Waits[0].Gate == gate })
+	d.Eventually("the run waits at "+gate, func() bool { a := d.Load(); return len(a.Waits) == 1 && a.Waits[0].Gate == gate })
 	d.sweep()
 }
 
 // happily approves both gates and waits for the work.
-func (d *desk) happily() {
-	d.click(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
-	d.click(workspace.Tanaka, "CARD#process#0001", "approve_process")
+func (d *telling) happily() {
+	d.ClickUntilTaken(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
+	d.ClickUntilTaken(workspace.Tanaka, "CARD#process#0001", "approve_process")
 	d.finishes()
 }
 
 // finishes waits until the work is done. When a write that was in flight has an
 // unknown outcome, the requester asks for it again.
-func (d *desk) finishes() {
-	d.until("the work is done", func() bool {
-		if d.shows("CARD#execution", "結果不明") && d.shows("CARD#execution", "retry_execution") {
+func (d *telling) finishes() {
+	d.Eventually("the work is done", func() bool {
+		if d.Shows("CARD#execution", "結果不明") && d.Shows("CARD#execution", "retry_execution") {
 			d.asked++
-			d.click(workspace.Sato, "CARD#execution", "retry_execution")
+			d.ClickUntilTaken(workspace.Sato, "CARD#execution", "retry_execution")
 		}
-		return d.shows("CARD#execution", "✅ 実行完了")
+		return d.Shows("CARD#execution", "✅ 実行完了")
 	})
 	d.rests()
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/chromedp/chromedp/kb"
 
-	"ringi/infra/journeys/desk"
+	"ringi/infra/driver"
 	"ringi/infra/local/browser"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/sandbox/workspace"
@@ -248,7 +248,7 @@ func TestInTheBrowser(t *testing.T) {
 	s := start(t)
 	b := browser.Start(t)
 	for _, w := range []words{japanese, english} {
-		desk.Settings(t, s, func(x *tenancy.Settings) { x.Locale = w.locale })
+		driver.Settings(t, s, func(x *tenancy.Settings) { x.Locale = w.locale })
 		t.Run(w.locale, func(t *testing.T) {
 			for name, window := range map[string]browser.Window{"desktop": {Width: 1440, Height: 900}, "phone": {Width: 390, Height: 844, Phone: true}} {
 				if os.Getenv("RINGI_SCREENSHOTS") == "" && window.Phone != (w.locale == "ja") {

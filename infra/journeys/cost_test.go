@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"ringi/infra/journeys/desk"
+	"ringi/infra/driver"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/aggregate"
 	"ringi/shared/task"
@@ -24,16 +24,16 @@ func TestATaskThatCostWhatItMayIsCancelled(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := start(t)
-			desk.Settings(t, s, func(x *tenancy.Settings) { x.MaxCostUSD = 3 })
-			d := desk.Ask(t, s, workspace.Sato, tt.text)
+			driver.Settings(t, s, func(x *tenancy.Settings) { x.MaxCostUSD = 3 })
+			d := driver.Ask(t, s, workspace.Sato, tt.text)
 			card := d.Card(tt.card, "費用が上限に達したため")
 			for _, want := range tt.shows {
-				if !strings.Contains(desk.Face(card), want) {
-					t.Errorf("the card lacks %q: %s", want, desk.Face(card))
+				if !strings.Contains(driver.Face(card), want) {
+					t.Errorf("the card lacks %q: %s", want, driver.Face(card))
 				}
 			}
-			if desk.Color(card) != "888888" || strings.Contains(desk.Face(card), "approve_") {
-				t.Errorf("the card is %s: %s", desk.Color(card), desk.Face(card))
+			if driver.Color(card) != "888888" || strings.Contains(driver.Face(card), "approve_") {
+				t.Errorf("the card is %s: %s", driver.Color(card), driver.Face(card))
 			}
 			d.RunsEnd()
 			a := d.Load()
@@ -49,21 +49,21 @@ func TestATaskThatCostWhatItMayIsCancelled(t *testing.T) {
 
 func TestAnExecutionStopsAtWhatItsTaskMayCost(t *testing.T) {
 	s := start(t)
-	desk.Settings(t, s, func(x *tenancy.Settings) { x.MaxCostUSD = 10 })
-	d := desk.Ask(t, s, workspace.Sato, "今月の勤怠をまとめて demo: cost 3.50 plan")
+	driver.Settings(t, s, func(x *tenancy.Settings) { x.MaxCostUSD = 10 })
+	d := driver.Ask(t, s, workspace.Sato, "今月の勤怠をまとめて demo: cost 3.50 plan")
 	d.Click(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
 	d.Card("CARD#process#0001", "approve_process")
-	desk.Settings(t, s, func(x *tenancy.Settings) { x.MaxCostUSD = 3 })
+	driver.Settings(t, s, func(x *tenancy.Settings) { x.MaxCostUSD = 3 })
 	calls := s.Vendors.Calls("list_employees")
 	d.Click(workspace.Suzuki, "CARD#process#0001", "approve_process")
 	card := d.Card("CARD#execution", "❌ 実行失敗")
-	if !strings.Contains(desk.Face(card), "費用 $3.50、上限 $3.00") || s.Vendors.Calls("list_employees") != calls {
-		t.Errorf("%d calls were made: %s", s.Vendors.Calls("list_employees")-calls, desk.Face(card))
+	if !strings.Contains(driver.Face(card), "費用 $3.50、上限 $3.00") || s.Vendors.Calls("list_employees") != calls {
+		t.Errorf("%d calls were made: %s", s.Vendors.Calls("list_employees")-calls, driver.Face(card))
 	}
 	d.Click(workspace.Sato, "CARD#execution", "retry_execution")
 	d.Until("a second attempt ends as the first", func(a *task.Aggregate) bool { return a.Execution().Attempt == 2 && a.Head.Ended != nil })
 
-	desk.Settings(t, s, func(x *tenancy.Settings) { x.MaxCostUSD = 0 })
+	driver.Settings(t, s, func(x *tenancy.Settings) { x.MaxCostUSD = 0 })
 	d.Click(workspace.Sato, "CARD#execution", "retry_execution")
 	d.Card("CARD#execution", "✅ 実行完了")
 	a := d.Load()

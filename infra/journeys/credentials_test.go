@@ -11,7 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/google/go-cmp/cmp"
 
-	"ringi/infra/journeys/desk"
+	"ringi/infra/driver"
 	"ringi/infra/local/admin"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/stack"
@@ -32,7 +32,7 @@ func connected(t *testing.T, s *stack.Stack) *store.Store {
 
 func TestTokensThatExpiredAreRenewed(t *testing.T) {
 	s := start(t)
-	d := desk.Ask(t, s, workspace.Sato, "今月の勤怠をまとめて")
+	d := driver.Ask(t, s, workspace.Sato, "今月の勤怠をまとめて")
 	connected(t, s)
 	freee, google := s.Vendors.Calls(vendors.FreeeTokens), s.Vendors.Calls(vendors.GoogleTokens)
 	s.Vendors.Expire("freee")
@@ -46,7 +46,7 @@ func TestTokensThatExpiredAreRenewed(t *testing.T) {
 
 func TestACardSaysThatFreeeMustBeConnectedAgain(t *testing.T) {
 	s := start(t)
-	d := desk.Ask(t, s, workspace.Sato, "従業員一覧を取得して")
+	d := driver.Ask(t, s, workspace.Sato, "従業員一覧を取得して")
 	rows := connected(t, s)
 	s.Vendors.Revoke("freee")
 	d.Approve(workspace.Suzuki)
@@ -64,10 +64,10 @@ func TestACardSaysThatFreeeMustBeConnectedAgain(t *testing.T) {
 // again after the app is back.
 func TestAnUninstallationEndsAllIntegrations(t *testing.T) {
 	s := start(t)
-	d := desk.Ask(t, s, workspace.Sato, "従業員一覧を取得して")
+	d := driver.Ask(t, s, workspace.Sato, "従業員一覧を取得して")
 	rows := connected(t, s)
 	began, tenant := time.Now(), aggregate.TenantID(s.Sandbox.TeamID())
-	desk.Eventually(t, "a second has passed", func() bool { return time.Since(began) > 1100*time.Millisecond }) // Slack's times are in seconds
+	driver.Eventually(t, "a second has passed", func() bool { return time.Since(began) > 1100*time.Millisecond }) // Slack's times are in seconds
 	body, err := json.Marshal(map[string]any{
 		"token": "x", "type": "event_callback", "team_id": s.Sandbox.TeamID(), "api_app_id": "A0SANDBOX", "event_id": "EvUNINSTALL",
 		"event_time": time.Now().Unix(), "event": map[string]any{"type": "app_uninstalled"},
@@ -117,7 +117,7 @@ func TestAnUninstallationEndsAllIntegrations(t *testing.T) {
 	}
 	d.Approve(workspace.Suzuki) // this Slack delivers all the same
 	d.Card("CARD#execution", "Slack からアプリが削除されたため、freee人事労務 との接続は解除されています。")
-	desk.Eventually(t, "a second has passed", func() bool { return time.Since(began) > 3*time.Second })
+	driver.Eventually(t, "a second has passed", func() bool { return time.Since(began) > 3*time.Second })
 	connected(t, s)
 	deliver(1)
 	if got := strings.Join(statuses(), ","); got != "freee connected ,google connected ,mcp:rooms connected ,slack connected " {

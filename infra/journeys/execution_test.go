@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"ringi/infra/journeys/desk"
+	"ringi/infra/driver"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/vendors"
 	"ringi/shared/task"
@@ -18,12 +18,12 @@ import (
 func TestAFailingToolIsShownAndTriedAgain(t *testing.T) {
 	s := start(t)
 	s.Vendors.Fail("list_attendance", http.StatusBadRequest, true)
-	d := desk.Ask(t, s, workspace.Sato, "今月の勤怠をまとめて")
+	d := driver.Ask(t, s, workspace.Sato, "今月の勤怠をまとめて")
 	d.Approve(workspace.Suzuki)
 	failed := d.Card("CARD#execution", "❌ 実行失敗")
 	for _, want := range []string{"✅ 1. *従業員一覧を取得*", "❌ 2. *勤怠データ取得*", "⬜ 3. *残業時間計算*", "*エラー*"} {
-		if !strings.Contains(desk.Face(failed), want) {
-			t.Errorf("the failed card lacks %q: %s", want, desk.Face(failed))
+		if !strings.Contains(driver.Face(failed), want) {
+			t.Errorf("the failed card lacks %q: %s", want, driver.Face(failed))
 		}
 	}
 	calls := s.Vendors.Calls("list_employees")
@@ -50,14 +50,14 @@ func TestAFailingToolIsShownAndTriedAgain(t *testing.T) {
 func TestACancelStopsBeforeTheNextCall(t *testing.T) {
 	s := start(t)
 	s.Vendors.Hang("list_employees", 5*time.Second)
-	d := desk.Ask(t, s, workspace.Sato, "今月の勤怠をまとめて")
+	d := driver.Ask(t, s, workspace.Sato, "今月の勤怠をまとめて")
 	d.Approve(workspace.Suzuki)
 	d.Card("CARD#execution", "🔄 1. *従業員一覧を取得*")
 	calls := s.Vendors.Calls("list_attendance")
 	d.Click(workspace.Tanaka, "CARD#execution", "cancel_execution")
 	card := d.Card("CARD#execution", "⏹️ <@"+workspace.Tanaka+"> により中止されました")
-	if desk.Color(card) != "888888" {
-		t.Errorf("the cancelled card is %s", desk.Color(card))
+	if driver.Color(card) != "888888" {
+		t.Errorf("the cancelled card is %s", driver.Color(card))
 	}
 	d.RunsEnd()
 	a := d.Until("the call in flight is settled", func(a *task.Aggregate) bool {
@@ -82,12 +82,12 @@ func TestACancelStopsBeforeTheNextCall(t *testing.T) {
 
 func TestAStepThatAsksForAPersonShowsItsArguments(t *testing.T) {
 	s := start(t)
-	d := desk.Ask(t, s, workspace.Sato, "今月の勤怠をまとめて demo: human check")
+	d := driver.Ask(t, s, workspace.Sato, "今月の勤怠をまとめて demo: human check")
 	d.Approve(workspace.Suzuki)
 	gate := "CARD#step#0001#001#04"
 	card := d.Card(gate, "approve_step")
-	if !strings.Contains(desk.Face(card), "🔍 実行前の確認") || !strings.Contains(desk.Face(card), "ringi-demo-sheet") {
-		t.Errorf("the gate's card does not show what would be called: %s", desk.Face(card))
+	if !strings.Contains(driver.Face(card), "🔍 実行前の確認") || !strings.Contains(driver.Face(card), "ringi-demo-sheet") {
+		t.Errorf("the gate's card does not show what would be called: %s", driver.Face(card))
 	}
 	writes := s.Vendors.Calls("write_rows_to_google_sheet")
 	d.Click(workspace.Tanaka, gate, "approve_step")
@@ -115,7 +115,7 @@ func TestAStepThatAsksForAPersonShowsItsArguments(t *testing.T) {
 func TestAFunctionKilledDuringAReadChangesNothing(t *testing.T) {
 	s := start(t)
 	s.Vendors.Hang("list_employees", 3*time.Second)
-	d := desk.Ask(t, s, workspace.Sato, "従業員一覧を取得して")
+	d := driver.Ask(t, s, workspace.Sato, "従業員一覧を取得して")
 	d.Approve(workspace.Suzuki)
 	d.Card("CARD#execution", "🔄 1.")
 	s.Lambda.Kill("ExecuteProcessFunction")
@@ -130,7 +130,7 @@ func TestAFunctionKilledDuringAReadChangesNothing(t *testing.T) {
 func TestAFunctionKilledDuringAWriteSaysSo(t *testing.T) {
 	s := start(t)
 	s.Vendors.Hang("write_rows_to_google_sheet", 3*time.Second)
-	d := desk.Ask(t, s, workspace.Sato, "今月の勤怠をまとめて")
+	d := driver.Ask(t, s, workspace.Sato, "今月の勤怠をまとめて")
 	d.Approve(workspace.Suzuki)
 	d.Card("CARD#execution", "🔄 4.")
 	s.Lambda.Kill("ExecuteProcessFunction")
@@ -138,8 +138,8 @@ func TestAFunctionKilledDuringAWriteSaysSo(t *testing.T) {
 	calls := s.Vendors.Calls("write_rows_to_google_sheet")
 	d.ExpireLease("STEP#0001#001#04")
 	card := d.Card("CARD#execution", "結果不明")
-	if !strings.Contains(desk.Face(card), "retry_execution") {
-		t.Errorf("nobody can decide what to do: %s", desk.Face(card))
+	if !strings.Contains(driver.Face(card), "retry_execution") {
+		t.Errorf("nobody can decide what to do: %s", driver.Face(card))
 	}
 	if n := s.Vendors.Calls("write_rows_to_google_sheet"); n != calls {
 		t.Fatalf("a write with unknown outcome was called again by itself")
@@ -153,7 +153,7 @@ func TestAFunctionKilledDuringAWriteSaysSo(t *testing.T) {
 
 // What stood in a tab below the table stays, and everybody who reads the finished card learns of it.
 // tabOf is the tab that the planned steps write to.
-func tabOf(t *testing.T, d *desk.Desk) string {
+func tabOf(t *testing.T, d *driver.Request) string {
 	t.Helper()
 	var to struct {
 		Tab string `json:"sheet"`
@@ -170,7 +170,7 @@ func tabOf(t *testing.T, d *desk.Desk) string {
 
 func TestAFinishedCardSaysWhatStandsBelowItsTable(t *testing.T) {
 	s := start(t)
-	d := desk.Ask(t, s, workspace.Sato, "2026年8月の勤怠をまとめて")
+	d := driver.Ask(t, s, workspace.Sato, "2026年8月の勤怠をまとめて")
 	d.Card("CARD#prompt#0001", "approve_prompt")
 	d.Click(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
 	d.Card("CARD#process#0001", "A1 から上書き。表の下と右にあるものは残ります")

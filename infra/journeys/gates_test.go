@@ -11,7 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sfn"
 	"github.com/google/go-cmp/cmp"
 
-	"ringi/infra/journeys/desk"
+	"ringi/infra/driver"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/aggregate"
 	"ringi/shared/task"
@@ -20,21 +20,21 @@ import (
 
 func TestAReasonMakesTheNextVersionAtBothGates(t *testing.T) {
 	s := start(t)
-	d := desk.Ask(t, s, workspace.Sato, "今月の勤怠をまとめて")
+	d := driver.Ask(t, s, workspace.Sato, "今月の勤怠をまとめて")
 	d.Reject(workspace.Suzuki, "CARD#prompt#0001", "reject_prompt", "もっと簡潔にしてください")
 	old := d.Card("CARD#prompt#0001", "➡️ 新しいバージョン v2 が生成されました")
-	if desk.Color(old) != "e01e5a" || !strings.Contains(desk.Face(old), "もっと簡潔にしてください") || strings.Contains(desk.Face(old), "approve_prompt") {
-		t.Errorf("the rejected policy's card: %s %s", desk.Color(old), desk.Face(old))
+	if driver.Color(old) != "e01e5a" || !strings.Contains(driver.Face(old), "もっと簡潔にしてください") || strings.Contains(driver.Face(old), "approve_prompt") {
+		t.Errorf("the rejected policy's card: %s %s", driver.Color(old), driver.Face(old))
 	}
-	if fresh := d.Card("CARD#prompt#0002", "approve_prompt"); !strings.Contains(desk.Face(fresh), "もっと簡潔にしてください") {
-		t.Errorf("version 2 does not take the reason up: %s", desk.Face(fresh))
+	if fresh := d.Card("CARD#prompt#0002", "approve_prompt"); !strings.Contains(driver.Face(fresh), "もっと簡潔にしてください") {
+		t.Errorf("version 2 does not take the reason up: %s", driver.Face(fresh))
 	}
 	d.Click(workspace.Suzuki, "CARD#prompt#0002", "approve_prompt")
 
 	before := len(stepsShown(d, "CARD#process#0001"))
 	d.Reject(workspace.Tanaka, "CARD#process#0001", "reject_process", "データの検証を追加して")
-	if old := d.Card("CARD#process#0001", "➡️ 新しいバージョン v2 が生成されました"); desk.Color(old) != "e01e5a" {
-		t.Errorf("the rejected steps' card is %s", desk.Color(old))
+	if old := d.Card("CARD#process#0001", "➡️ 新しいバージョン v2 が生成されました"); driver.Color(old) != "e01e5a" {
+		t.Errorf("the rejected steps' card is %s", driver.Color(old))
 	}
 	if after := len(stepsShown(d, "CARD#process#0002")); after != before+1 {
 		t.Errorf("version 2 has %d steps, version 1 had %d", after, before)
@@ -51,10 +51,10 @@ func TestAReasonMakesTheNextVersionAtBothGates(t *testing.T) {
 	}
 }
 
-func stepsShown(d *desk.Desk, key string) []string {
+func stepsShown(d *driver.Request, key string) []string {
 	d.T.Helper()
 	var out []string
-	for _, line := range strings.Split(desk.Face(d.Card(key, "— `")), "\n") {
+	for _, line := range strings.Split(driver.Face(d.Card(key, "— `")), "\n") {
 		if strings.Contains(line, "— `") {
 			out = append(out, line)
 		}
@@ -64,7 +64,7 @@ func stepsShown(d *desk.Desk, key string) []string {
 
 func TestFiveRejectionsCancelTheTask(t *testing.T) {
 	s := start(t)
-	d := desk.Ask(t, s, workspace.Sato, "従業員一覧を確認したい")
+	d := driver.Ask(t, s, workspace.Sato, "従業員一覧を確認したい")
 	for _, key := range []string{"CARD#prompt#0001", "CARD#prompt#0002", "CARD#prompt#0003", "CARD#prompt#0004", "CARD#prompt#0005"} {
 		d.Reject(workspace.Suzuki, key, "reject_prompt", "方針が違います")
 	}
@@ -77,10 +77,10 @@ func TestFiveRejectionsCancelTheTask(t *testing.T) {
 
 func TestWhoMayNotStampIsToldWhy(t *testing.T) {
 	s := start(t)
-	desk.Settings(t, s, func(x *tenancy.Settings) {
+	driver.Settings(t, s, func(x *tenancy.Settings) {
 		x.Approvers = tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{workspace.Suzuki}, Usergroups: []string{}}
 	})
-	d := desk.Ask(t, s, workspace.Sato, "従業員一覧を取得して")
+	d := driver.Ask(t, s, workspace.Sato, "従業員一覧を取得して")
 	for _, user := range []string{workspace.Alex, workspace.Guest} {
 		d.Click(user, "CARD#prompt#0001", "approve_prompt")
 		if notes := d.Notes(user); len(notes) != 1 || !strings.Contains(notes[0], "👥 承認・却下できる人: <@"+workspace.Suzuki+">") {
@@ -88,16 +88,16 @@ func TestWhoMayNotStampIsToldWhy(t *testing.T) {
 		}
 	}
 	until := fmt.Sprintf("⌛ 期限: <!date^%d^", d.Load().Prompt().Terms.DecideBy.Unix())
-	if face := desk.Face(d.Card("CARD#prompt#0001", "👥 承認・却下できる人: <@"+workspace.Suzuki+">")); !strings.Contains(face, until) {
+	if face := driver.Face(d.Card("CARD#prompt#0001", "👥 承認・却下できる人: <@"+workspace.Suzuki+">")); !strings.Contains(face, until) {
 		t.Errorf("the card does not say %s: %s", until, face)
 	}
-	desk.Settings(t, s, func(x *tenancy.Settings) { x.Approvers.Users = []string{} })
+	driver.Settings(t, s, func(x *tenancy.Settings) { x.Approvers.Users = []string{} })
 	d.Card("CARD#prompt#0001", "なし(承認者が登録されていません") // without a click
 	d.Click(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
 	if notes := d.Notes(workspace.Suzuki); len(notes) != 1 {
 		t.Errorf("an empty list of approvers: notes %q", notes)
 	}
-	desk.Settings(t, s, func(x *tenancy.Settings) { x.Approvers.Usergroups = []string{workspace.Approvers} })
+	driver.Settings(t, s, func(x *tenancy.Settings) { x.Approvers.Usergroups = []string{workspace.Approvers} })
 	d.Click(workspace.Tanaka, "CARD#prompt#0001", "approve_prompt")
 	a := d.Until("a member of the group stamps", func(a *task.Aggregate) bool { return a.Prompt().Status == aggregate.Approved })
 	if a.Prompt().ApprovedBy != workspace.Tanaka {
@@ -107,7 +107,7 @@ func TestWhoMayNotStampIsToldWhy(t *testing.T) {
 
 func TestOneDecisionForTwoApproversAndADoubleClick(t *testing.T) {
 	s := start(t)
-	d := desk.Ask(t, s, workspace.Sato, "従業員一覧を取得して")
+	d := driver.Ask(t, s, workspace.Sato, "従業員一覧を取得して")
 	m := d.Card("CARD#prompt#0001", "approve_prompt")
 	var clicks sync.WaitGroup
 	for _, user := range []string{workspace.Suzuki, workspace.Tanaka, workspace.Suzuki, workspace.Tanaka, workspace.Suzuki} {
@@ -134,7 +134,7 @@ func TestOneDecisionForTwoApproversAndADoubleClick(t *testing.T) {
 
 func TestAnApprovalExpires(t *testing.T) {
 	s := start(t)
-	d := desk.Ask(t, s, workspace.Sato, "従業員一覧を取得して")
+	d := driver.Ask(t, s, workspace.Sato, "従業員一覧を取得して")
 	d.Card("CARD#prompt#0001", "approve_prompt")
 	d.Sweep() // not yet: time never approves, and ends nothing early
 	if a := d.Load(); a.Head.Ended != nil {
@@ -143,8 +143,8 @@ func TestAnApprovalExpires(t *testing.T) {
 	d.SetRow("PROMPT#0001", "SET terms.decide_by = :v", time.Now().Add(-time.Minute))
 	d.Sweep()
 	card := d.Card("CARD#prompt#0001", "期限切れ")
-	if desk.Color(card) != "888888" || strings.Contains(desk.Face(card), "approve_prompt") {
-		t.Errorf("the expired card: %s %s", desk.Color(card), desk.Face(card))
+	if driver.Color(card) != "888888" || strings.Contains(driver.Face(card), "approve_prompt") {
+		t.Errorf("the expired card: %s %s", driver.Color(card), driver.Face(card))
 	}
 	if diff := cmp.Diff([]string{"task.created by system", "task.expired by system"}, d.Audit()); diff != "" {
 		t.Error("audit log:", diff)
@@ -154,7 +154,7 @@ func TestAnApprovalExpires(t *testing.T) {
 
 func TestATaskIsWithdrawnWhileItWaits(t *testing.T) {
 	s := start(t)
-	d := desk.Ask(t, s, workspace.Sato, "従業員一覧を取得して")
+	d := driver.Ask(t, s, workspace.Sato, "従業員一覧を取得して")
 	m := d.Card("CARD#prompt#0001", "approve_prompt")
 	if err := s.Sandbox.Shortcut(workspace.Sato, d.Channel, m.TS, "cancel_task"); err != nil {
 		t.Fatal(err)
@@ -174,8 +174,8 @@ func TestATaskIsWithdrawnWhileItWaits(t *testing.T) {
 	if notes := d.Notes(workspace.Sato); len(notes) != 2 || !strings.Contains(notes[1], "にこのタスクをキャンセルしました") {
 		t.Errorf("who cancels again is told %q", notes)
 	}
-	if strings.Contains(desk.Face(card), "approve_prompt") {
-		t.Errorf("the withdrawn card still has its buttons: %s", desk.Face(card))
+	if strings.Contains(driver.Face(card), "approve_prompt") {
+		t.Errorf("the withdrawn card still has its buttons: %s", driver.Face(card))
 	}
 	if diff := cmp.Diff([]string{"task.created by system", "task.cancelled by " + workspace.Sato}, d.Audit()); diff != "" {
 		t.Error("audit log:", diff)
@@ -185,9 +185,9 @@ func TestATaskIsWithdrawnWhileItWaits(t *testing.T) {
 
 func TestARunStoppedByHandGoesOnAfterTheApproval(t *testing.T) {
 	s := start(t)
-	d := desk.Ask(t, s, workspace.Sato, "従業員一覧を取得して")
+	d := driver.Ask(t, s, workspace.Sato, "従業員一覧を取得して")
 	d.Card("CARD#prompt#0001", "approve_prompt")
-	desk.Eventually(t, "the run waits", func() bool { return len(d.Load().Waits) == 1 })
+	driver.Eventually(t, "the run waits", func() bool { return len(d.Load().Waits) == 1 })
 	runs := sfn.NewFromConfig(s.AWS)
 	arn := strings.Replace(s.StateMachineARN, ":stateMachine:", ":execution:", 1) + ":" + d.Ref.Task + "-1"
 	if _, err := runs.StopExecution(context.Background(), &sfn.StopExecutionInput{ExecutionArn: &arn}); err != nil {
@@ -206,12 +206,12 @@ func TestAGenerationFailsAndIsTriedAgain(t *testing.T) {
 	} {
 		t.Run(tt.layer, func(t *testing.T) {
 			s := start(t)
-			d := desk.Ask(t, s, workspace.Sato, "従業員一覧を取得して demo: fail "+tt.layer)
+			d := driver.Ask(t, s, workspace.Sato, "従業員一覧を取得して demo: fail "+tt.layer)
 			if tt.approve != "" {
 				d.Click(workspace.Suzuki, "CARD#prompt#0001", tt.approve)
 			}
-			if card := d.Card(tt.key, "retry_generation"); desk.Color(card) != "e01e5a" {
-				t.Errorf("the failed generation's card is %s", desk.Color(card))
+			if card := d.Card(tt.key, "retry_generation"); driver.Color(card) != "e01e5a" {
+				t.Errorf("the failed generation's card is %s", driver.Color(card))
 			}
 			d.Click(workspace.Sato, tt.key, "retry_generation")
 			if tt.approve == "" {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"ringi/infra/journeys/desk"
+	"ringi/infra/driver"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/vendors"
 	"ringi/shared/task"
@@ -16,7 +16,7 @@ import (
 
 func TestARequestBecomesDoneWork(t *testing.T) {
 	s := start(t)
-	d := desk.Ask(t, s, workspace.Sato, "今月の勤怠をまとめて")
+	d := driver.Ask(t, s, workspace.Sato, "今月の勤怠をまとめて")
 
 	d.Card("CARD#task", "*優先度*")
 	d.Card("CARD#prompt#0001", "approve_prompt")
@@ -26,14 +26,14 @@ func TestARequestBecomesDoneWork(t *testing.T) {
 		"1. *従業員一覧を取得* — `list_employees`", "2. *勤怠データ取得* — `list_attendance`", "3. *残業時間計算* — `calculate_overtime`",
 		"4. *Sheet 書き込み* — `write_rows_to_google_sheet`", "5. *完了通知* — `send_slack_dm`",
 	} {
-		if !strings.Contains(desk.Face(steps), want) {
+		if !strings.Contains(driver.Face(steps), want) {
 			t.Errorf("the steps' card lacks %s", want)
 		}
 	}
 	d.Click(workspace.Tanaka, "CARD#process#0001", "approve_process")
 	done := d.Card("CARD#execution", "✅ 実行完了")
-	if !strings.Contains(desk.Face(done), "✅ 5. *完了通知*") || desk.Color(done) != "36a64f" {
-		t.Errorf("the execution's card is not the finished one: %s", desk.Face(done))
+	if !strings.Contains(driver.Face(done), "✅ 5. *完了通知*") || driver.Color(done) != "36a64f" {
+		t.Errorf("the execution's card is not the finished one: %s", driver.Face(done))
 	}
 	d.Card("CARD#prompt#0001", "✅ 承認: <@"+workspace.Suzuki+">")
 	d.Card("CARD#process#0001", "✅ 承認: <@"+workspace.Tanaka+">")
@@ -57,8 +57,8 @@ func TestARequestBecomesDoneWork(t *testing.T) {
 
 func TestADirectMessageInEnglish(t *testing.T) {
 	s := start(t)
-	desk.Settings(t, s, func(x *tenancy.Settings) { x.Locale = "en" })
-	d := desk.AskIn(t, s, workspace.Alex, workspace.DirectMessage(workspace.Alex), "Please give me a list of all employees")
+	driver.Settings(t, s, func(x *tenancy.Settings) { x.Locale = "en" })
+	d := driver.AskIn(t, s, workspace.Alex, workspace.DirectMessage(workspace.Alex), "Please give me a list of all employees")
 	d.Card("CARD#prompt#0001", "Approve")
 	d.Approve(workspace.Alex)
 	d.Card("CARD#execution", "Completed")
@@ -70,8 +70,8 @@ func TestADirectMessageInEnglish(t *testing.T) {
 
 func TestApprovalsSwitchedOffGoStraightThrough(t *testing.T) {
 	s := start(t)
-	desk.Settings(t, s, func(x *tenancy.Settings) { x.PromptApprovalRequired, x.ProcessApprovalRequired = false, false })
-	d := desk.Ask(t, s, workspace.Sato, "先月の残業時間を確認して。シートには書かないで") // a sheet that the request doesn't name would be asked about
+	driver.Settings(t, s, func(x *tenancy.Settings) { x.PromptApprovalRequired, x.ProcessApprovalRequired = false, false })
+	d := driver.Ask(t, s, workspace.Sato, "先月の残業時間を確認して。シートには書かないで") // a sheet that the request doesn't name would be asked about
 	d.Card("CARD#execution", "✅ 実行完了")
 	d.Card("CARD#prompt#0001", "✅ 自動承認")
 	d.Card("CARD#process#0001", "✅ 自動承認")
@@ -92,7 +92,7 @@ func TestTheSecondEventOfAMessageAndARetryAreOneTask(t *testing.T) {
 	if err := s.Sandbox.SetToggles(toggles); err != nil {
 		t.Fatal(err)
 	}
-	d := desk.Ask(t, s, workspace.Sato, "従業員一覧を取得して")
+	d := driver.Ask(t, s, workspace.Sato, "従業員一覧を取得して")
 	d.Approve(workspace.Suzuki)
 	d.Card("CARD#execution", "✅ 実行完了")
 	d.RanOnce()

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"ringi/infra/journeys/desk"
+	"ringi/infra/driver"
 	"ringi/infra/local/stack"
 )
 
@@ -24,7 +24,7 @@ func TestASampleRequestIsSignedWhenItIsInvoked(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o := desk.Options()
+		o := driver.Options()
 		o.AWSAddr = strings.TrimPrefix(s.AWSEndpoint, "http://")
 		result, err := stack.InvokeOnce(t.Context(), o, function, event, nil)
 		if err != nil || result.Failed || !bytes.Contains(result.Payload, []byte(`"statusCode":200`)) {

@@ -12,7 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 	"github.com/google/go-cmp/cmp"
 
-	"ringi/infra/journeys/desk"
+	"ringi/infra/driver"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/task"
 )
@@ -34,7 +34,7 @@ var writingOrder = []string{
 
 func TestRowsAreWrittenInTheDataModelsOrder(t *testing.T) {
 	s := start(t)
-	d := desk.Ask(t, s, workspace.Sato, "従業員一覧を取得して")
+	d := driver.Ask(t, s, workspace.Sato, "従業員一覧を取得して")
 	d.Approve(workspace.Suzuki)
 	d.Until("completed", func(a *task.Aggregate) bool { return a.Task != nil && a.Task.Status == task.TaskCompleted })
 	if diff := cmp.Diff(writingOrder, commits(d)); diff != "" {
@@ -44,7 +44,7 @@ func TestRowsAreWrittenInTheDataModelsOrder(t *testing.T) {
 
 // commits reads the task's commits off the table's stream: the seed's tables that
 // each wrote, without the calls of steps and without bookkeeping.
-func commits(d *desk.Desk) []string {
+func commits(d *driver.Request) []string {
 	d.T.Helper()
 	byRev := map[int][]string{}
 	seen := map[string]bool{} // a claim writes the running execution again: its status does not move
@@ -100,7 +100,7 @@ func described(image map[string]types.AttributeValue, event types.OperationType)
 }
 
 // stream reads the records of this task's rows and audit entries, oldest first.
-func stream(d *desk.Desk) []types.Record {
+func stream(d *driver.Request) []types.Record {
 	d.T.Helper()
 	ctx := context.Background()
 	table, err := dynamodb.NewFromConfig(d.S.AWS).DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &d.S.TableName})

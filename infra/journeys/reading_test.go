@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"ringi/infra/journeys/desk"
+	"ringi/infra/driver"
 	"ringi/infra/local/browser"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/aggregate"
@@ -16,11 +16,7 @@ import (
 // said writes a request of several lines, which the keyboard would send at the first.
 func (v *visitor) said(text string) {
 	v.t.Helper()
-	ts, err := v.s.Sandbox.Say(v.requester, v.channel, "<@"+workspace.Bot+"> "+text)
-	if err != nil {
-		v.t.Fatal(err)
-	}
-	v.d = desk.At(v.t, v.s, v.channel, ts)
+	v.d = driver.Say(v.t, v.s, v.requester, v.channel, "<@"+workspace.Bot+"> "+text)
 }
 
 // shows waits until the open dialog shows a text.
@@ -154,11 +150,11 @@ func cardsOfOtherKinds(v *visitor) {
 	v.sees(v.words.expired)
 	v.looks("expired")
 
-	desk.Settings(v.t, v.s, func(x *tenancy.Settings) { x.MaxTasksPerHour = tenancy.Limit{Person: 1} })
+	driver.Settings(v.t, v.s, func(x *tenancy.Settings) { x.MaxTasksPerHour = tenancy.Limit{Person: 1} })
 	v.said(v.words.staff)
 	v.sees(v.words.tooMuch)
 	v.looks("quota")
-	desk.Settings(v.t, v.s, func(x *tenancy.Settings) { x.MaxTasksPerHour = tenancy.Limit{} })
+	driver.Settings(v.t, v.s, func(x *tenancy.Settings) { x.MaxTasksPerHour = tenancy.Limit{} })
 }
 
 // TestReadingInTheBrowser: as TestInTheBrowser, of what people have to read.
@@ -166,7 +162,7 @@ func TestReadingInTheBrowser(t *testing.T) {
 	s := start(t)
 	b := browser.Start(t)
 	for _, w := range []words{japanese, english} {
-		desk.Settings(t, s, func(x *tenancy.Settings) { x.Locale = w.locale })
+		driver.Settings(t, s, func(x *tenancy.Settings) { x.Locale = w.locale })
 		window := browser.Window{Width: 1440, Height: 900}
 		if w.locale == "ja" {
 			window = browser.Window{Width: 390, Height: 844, Phone: true}

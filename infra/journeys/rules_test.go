@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"ringi/infra/journeys/desk"
+	"ringi/infra/driver"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/stack"
 	"ringi/shared/task"
@@ -44,7 +44,7 @@ func rule(t *testing.T, s *stack.Stack, tool, constraints string) (status int, a
 
 func TestAStepOutsideOfAConstraintIsNotCalled(t *testing.T) {
 	s := start(t)
-	d := desk.Ask(t, s, workspace.Sato, "従業員一覧を取得して")
+	d := driver.Ask(t, s, workspace.Sato, "従業員一覧を取得して")
 	d.Click(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
 	d.Card("CARD#process#0001", "approve_process")
 	const sheet = "write_rows_to_google_sheet"
@@ -70,13 +70,13 @@ func TestStepsArePlannedWithinConstraints(t *testing.T) {
 	if status, said := rule(t, s, "list_employees", `{"departments":["人事部"]}`); status != http.StatusOK || !strings.Contains(said, `"人事部"`) {
 		t.Fatal(said)
 	}
-	d := desk.Ask(t, s, workspace.Sato, "人事部の今月の勤怠をまとめて")
+	d := driver.Ask(t, s, workspace.Sato, "人事部の今月の勤怠をまとめて")
 	d.Approve(workspace.Suzuki)
 	d.Card("CARD#execution", "従業員 11 名を確認しました。")
 	if a := d.Load(); !strings.Contains(string(a.Process().Steps[0].ToolInput), "人事部") || a.Execution().Status != task.ExecutionCompleted {
 		t.Errorf("planned %s", a.Process().Steps[0].ToolInput)
 	}
-	other := desk.Ask(t, s, workspace.Sato, "営業部の今月の勤怠をまとめて")
+	other := driver.Ask(t, s, workspace.Sato, "営業部の今月の勤怠をまとめて")
 	other.Click(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
 	other.Card("CARD#process#0001", "list_employees の制約 departments (人事部) の外です")
 	if a := other.Load(); len(a.Process().Steps) != 0 {

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"ringi/infra/journeys/desk"
+	"ringi/infra/driver"
 	"ringi/infra/local/admin"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/stack"
@@ -49,7 +49,7 @@ func tools(a *task.Aggregate) (names []string) {
 
 func TestAnMCPServersToolIsAllowedAskedForApprovedAndCalledOnce(t *testing.T) {
 	s := start(t)
-	d := desk.Ask(t, s, workspace.Sato, "会議室を予約して")
+	d := driver.Ask(t, s, workspace.Sato, "会議室を予約して")
 	d.Click(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
 	d.Card("CARD#process#0001", "「会議室を予約」を行うツールがありません")
 	if got := tools(d.Load()); len(got) > 0 {
@@ -58,17 +58,17 @@ func TestAnMCPServersToolIsAllowedAskedForApprovedAndCalledOnce(t *testing.T) {
 	allow(t, s, "rooms.list_rooms", aggregate.Read)
 	allow(t, s, vendors.BookRoom, aggregate.Write)
 
-	d = desk.Ask(t, s, workspace.Sato, "会議室を予約してください")
+	d = driver.Ask(t, s, workspace.Sato, "会議室を予約してください")
 	d.Approve(workspace.Suzuki)
 	gate := "CARD#step#0001#001#02"
-	if card := d.Card(gate, "approve_step"); !strings.Contains(desk.Face(card), "fuji") {
-		t.Errorf("the gate does not show which room: %s", desk.Face(card))
+	if card := d.Card(gate, "approve_step"); !strings.Contains(driver.Face(card), "fuji") {
+		t.Errorf("the gate does not show which room: %s", driver.Face(card))
 	}
 	before := s.Vendors.Calls(vendors.BookRoom)
 	d.Click(workspace.Tanaka, gate, "approve_step")
 	done := d.Card("CARD#execution", "✅ 実行完了")
-	if !strings.Contains(desk.Face(done), "会議室 fuji を") {
-		t.Errorf("the summary does not say what was booked: %s", desk.Face(done))
+	if !strings.Contains(driver.Face(done), "会議室 fuji を") {
+		t.Errorf("the summary does not say what was booked: %s", driver.Face(done))
 	}
 	bookings := s.Vendors.Rooms().Bookings()
 	if n := s.Vendors.Calls(vendors.BookRoom) - before; n != 1 || len(bookings) != 1 || bookings[0].Title != "会議室を予約してください" {
@@ -80,7 +80,7 @@ func TestAToolThatItsServerChangedIsNotCalledAndNotPlannedAgain(t *testing.T) {
 	s := start(t)
 	allow(t, s, "rooms.list_rooms", aggregate.Read)
 	allow(t, s, vendors.BookRoom, aggregate.Write)
-	d := desk.Ask(t, s, workspace.Sato, "会議室の予約をお願いします")
+	d := driver.Ask(t, s, workspace.Sato, "会議室の予約をお願いします")
 	d.Approve(workspace.Suzuki)
 	d.Card("CARD#step#0001#001#02", "approve_step")
 	s.Vendors.Rooms().Describe("Books a meeting room, and more.")
@@ -91,14 +91,14 @@ func TestAToolThatItsServerChangedIsNotCalledAndNotPlannedAgain(t *testing.T) {
 	if n := len(s.Vendors.Rooms().Bookings()); n != before {
 		t.Errorf("%d bookings were made", n-before)
 	}
-	again := desk.Ask(t, s, workspace.Sato, "もう一度、会議室の予約をお願いします")
+	again := driver.Ask(t, s, workspace.Sato, "もう一度、会議室の予約をお願いします")
 	again.Click(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
 	again.Card("CARD#process#0001", "rooms.book_room は、管理者が許可していません")
 	if got := tools(again.Load()); len(got) > 0 {
 		t.Errorf("a tool that changed is planned: %v", got)
 	}
 	allow(t, s, vendors.BookRoom, aggregate.Write) // as it is now
-	third := desk.Ask(t, s, workspace.Sato, "会議室の予約、改めてお願いします")
+	third := driver.Ask(t, s, workspace.Sato, "会議室の予約、改めてお願いします")
 	third.Click(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
 	third.Card("CARD#process#0001", "approve_process")
 	if got := tools(third.Load()); !slices.Contains(got, vendors.BookRoom) {

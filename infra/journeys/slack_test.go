@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"ringi/infra/journeys/desk"
+	"ringi/infra/driver"
 	"ringi/infra/local/admin"
 	"ringi/infra/local/sandbox"
 	"ringi/infra/local/sandbox/workspace"
@@ -71,7 +71,7 @@ func TestAnEventDeliveredFiveTimesAtOnceIsOneTask(t *testing.T) {
 		})
 	}
 	deliveries.Wait()
-	d := desk.At(t, s, workspace.HR, root)
+	d := driver.At(t, s, workspace.HR, root)
 	d.Approve(workspace.Suzuki)
 	d.Card("CARD#execution", "✅ 実行完了")
 	d.RanOnce()
@@ -92,12 +92,8 @@ func TestSlacksBadDaysMakeNoSecondMessage(t *testing.T) {
 			if err := s.Sandbox.SetToggles(bad); err != nil {
 				t.Fatal(err)
 			}
-			ts, err := s.Sandbox.Say(workspace.Sato, workspace.HR, "<@"+workspace.Bot+"> 従業員一覧を取得して")
-			if err != nil {
-				t.Fatal(err)
-			}
-			d := desk.At(t, s, workspace.HR, ts)
-			desk.Eventually(t, "the policy is drafted", func() bool {
+			d := driver.Say(t, s, workspace.Sato, workspace.HR, "<@"+workspace.Bot+"> 従業員一覧を取得して")
+			driver.Eventually(t, "the policy is drafted", func() bool {
 				a, err := d.Store.Load(context.Background(), d.Ref)
 				return err == nil && a.Prompt() != nil && a.Prompt().Status == aggregate.PendingApproval
 			})
@@ -124,7 +120,7 @@ func TestAnotherSlackThanTheSandbox(t *testing.T) {
 
 	o := stack.Options{
 		SlackAPIURL: server.URL + "/api/", SigningSecret: "its-signing-secret", BotToken: "xoxb-its-token",
-		Model: "demo", ByHand: true, Artifacts: desk.Options().Artifacts,
+		Model: "demo", ByHand: true, Artifacts: driver.Options().Artifacts,
 	}
 	admin.Configure(&o)
 	s, err := stack.Start(t.Context(), o)
@@ -135,7 +131,7 @@ func TestAnotherSlackThanTheSandbox(t *testing.T) {
 	slack.Connect(sandbox.Endpoints{Self: server.URL, Events: s.URL + "/slack/events", Interactions: s.URL + "/slack/interactions"})
 	s.Sandbox = slack // the acts of people go through the other Slack
 
-	d := desk.Ask(t, s, workspace.Sato, "今月の勤怠をまとめて")
+	d := driver.Ask(t, s, workspace.Sato, "今月の勤怠をまとめて")
 	d.Approve(workspace.Suzuki)
 	d.Card("CARD#execution", "✅ 実行完了")
 	d.RanOnce()

@@ -6,7 +6,7 @@ import (
 	"os"
 	"testing"
 
-	"ringi/infra/journeys/desk"
+	"ringi/infra/driver"
 	"ringi/infra/local/stack"
 )
 
@@ -14,11 +14,11 @@ import (
 var running *stack.Stack
 
 func TestMain(m *testing.M) {
-	os.Exit(desk.Run(m, desk.Options(), func(s *stack.Stack) { running = s }))
+	os.Exit(driver.Run(m, driver.Options(), func(s *stack.Stack) { running = s }))
 }
 
 func start(t *testing.T) *stack.Stack {
 	t.Helper()
-	desk.Leave(t, running)
+	driver.Leave(t, running)
 	return running
 }

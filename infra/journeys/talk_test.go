@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"ringi/infra/journeys/desk"
+	"ringi/infra/driver"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/aggregate"
 	"ringi/shared/task"
@@ -17,8 +17,8 @@ func TestAQuestionGetsAPlainReply(t *testing.T) {
 	for locale, want := range map[string][2]string{"ja": {"使い方は?", "Ringi には「今月の勤怠をまとめて」"}, "en": {"What can you do?", "Ask Ringi for work in plain words"}} {
 		t.Run(locale, func(t *testing.T) {
 			s := start(t)
-			desk.Settings(t, s, func(x *tenancy.Settings) { x.Locale = locale })
-			d := desk.Ask(t, s, workspace.Sato, want[0])
+			driver.Settings(t, s, func(x *tenancy.Settings) { x.Locale = locale })
+			d := driver.Ask(t, s, workspace.Sato, want[0])
 			a := d.Until("it is answered", func(a *task.Aggregate) bool { return a.Head.Ended != nil && a.Head.ShownRev == a.Head.Rev })
 			said := d.Cards("CARD#task")
 			if len(said) != 1 || !strings.Contains(said[0].Text, want[1]) || len(said[0].Attachments) != 0 {
@@ -37,19 +37,19 @@ func TestAQuestionGetsAPlainReply(t *testing.T) {
 
 func TestAMentionWhereAPolicyWaits(t *testing.T) {
 	s := start(t)
-	waits := desk.Ask(t, s, workspace.Sato, "従業員一覧を取得して")
+	waits := driver.Ask(t, s, workspace.Sato, "従業員一覧を取得して")
 	waits.Card("CARD#prompt#0001", "approve_prompt")
-	say := func(who, text string) *desk.Desk {
+	say := func(who, text string) *driver.Request {
 		ts, err := s.Sandbox.Reply(who, workspace.HR, waits.Root, "<@"+workspace.Bot+"> "+text)
 		if err != nil {
 			t.Fatal(err)
 		}
-		d := desk.At(t, s, workspace.HR, ts)
+		d := driver.At(t, s, workspace.HR, ts)
 		d.Root = waits.Root // where its cards are
 		return d
 	}
 	reason, request := say(workspace.Sato, "DM での連絡は不要です"), say(workspace.Suzuki, "先月の残業時間を確認して")
-	for _, d := range []*desk.Desk{reason, request} {
+	for _, d := range []*driver.Request{reason, request} {
 		d.Card("CARD#task", "の *実行方針 v1* が承認を待っています")
 		d.RunsEnd()
 		if a := d.Load(); a.Task != nil || a.Head.Usage != nil {
@@ -86,7 +86,7 @@ func TestAPersonIsGreetedOnce(t *testing.T) {
 	} {
 		t.Run(locale, func(t *testing.T) {
 			s := start(t)
-			desk.Settings(t, s, func(x *tenancy.Settings) { x.Locale = locale })
+			driver.Settings(t, s, func(x *tenancy.Settings) { x.Locale = locale })
 			user := map[string]string{"ja": workspace.Guest, "en": workspace.Alex}[locale] // whom no other journey has greeted before
 			dm := workspace.DirectMessage(user)
 			said := func() (n int) {
@@ -101,9 +101,9 @@ func TestAPersonIsGreetedOnce(t *testing.T) {
 				if err := s.Sandbox.OpenMessages(user); err != nil {
 					t.Fatal(err)
 				}
-				desk.Eventually(t, "the person is greeted", func() bool { return said() > 0 })
+				driver.Eventually(t, "the person is greeted", func() bool { return said() > 0 })
 			}
-			desk.Eventually(t, "requests are suggested", func() bool {
+			driver.Eventually(t, "requests are suggested", func() bool {
 				p := s.Sandbox.Suggestions(dm)
 				return len(p) == 3 && p[0].Message == want[1]
 			})
@@ -116,7 +116,7 @@ func TestAPersonIsGreetedOnce(t *testing.T) {
 
 func TestAReplyInADirectMessagesThreadGetsAHintOnce(t *testing.T) {
 	s := start(t)
-	d := desk.AskIn(t, s, workspace.Sato, workspace.DirectMessage(workspace.Sato), "従業員一覧を取得して")
+	d := driver.AskIn(t, s, workspace.Sato, workspace.DirectMessage(workspace.Sato), "従業員一覧を取得して")
 	d.Card("CARD#prompt#0001", "approve_prompt")
 	hints := func() (n int) {
 		for _, m := range s.Sandbox.Messages(d.Channel, d.Root) {
@@ -130,7 +130,7 @@ func TestAReplyInADirectMessagesThreadGetsAHintOnce(t *testing.T) {
 		if _, err := s.Sandbox.Reply(workspace.Sato, d.Channel, d.Root, text); err != nil {
 			t.Fatal(err)
 		}
-		desk.Eventually(t, "the person is told how to ask", func() bool { return hints() > 0 })
+		driver.Eventually(t, "the person is told how to ask", func() bool { return hints() > 0 })
 	}
 	d.Cancel(workspace.Sato, d.Root)
 	d.Card("CARD#prompt#0001", "キャンセルされました")
@@ -143,7 +143,7 @@ func TestAReplyInADirectMessagesThreadGetsAHintOnce(t *testing.T) {
 // channel's, also where a hint was given before; what waits can't be stamped unawares.
 func TestAMentionInADirectMessagesThreadWhereAPolicyWaits(t *testing.T) {
 	s := start(t)
-	waits := desk.AskIn(t, s, workspace.Tanaka, workspace.DirectMessage(workspace.Tanaka), "従業員一覧を取得して")
+	waits := driver.AskIn(t, s, workspace.Tanaka, workspace.DirectMessage(workspace.Tanaka), "従業員一覧を取得して")
 	waits.Card("CARD#prompt#0001", "approve_prompt")
 	reply := func(text string) string {
 		ts, err := s.Sandbox.Reply(workspace.Tanaka, waits.Channel, waits.Root, text)
@@ -153,7 +153,7 @@ func TestAMentionInADirectMessagesThreadWhereAPolicyWaits(t *testing.T) {
 		return ts
 	}
 	reply("やっぱり DM は不要です")
-	desk.Eventually(t, "the person is told how to correct", func() bool {
+	driver.Eventually(t, "the person is told how to correct", func() bool {
 		for _, m := range s.Sandbox.Messages(waits.Channel, waits.Root) {
 			if strings.Contains(m.Text, "[❌ 却下] を押して理由を書くか、このスレッドで Ringi にメンション") {
 				return true
@@ -161,7 +161,7 @@ func TestAMentionInADirectMessagesThreadWhereAPolicyWaits(t *testing.T) {
 		}
 		return false
 	})
-	d := desk.At(t, s, waits.Channel, reply("<@"+workspace.Bot+"> DM での連絡は不要です"))
+	d := driver.At(t, s, waits.Channel, reply("<@"+workspace.Bot+"> DM での連絡は不要です"))
 	d.Root = waits.Root
 	d.Card("CARD#task", "の *実行方針 v1* が承認を待っています")
 	d.Click(workspace.Tanaka, "CARD#task", "take_as_reason")

@@ -8,7 +8,7 @@ import (
 
 	"github.com/chromedp/chromedp/kb"
 
-	"ringi/infra/journeys/desk"
+	"ringi/infra/driver"
 	"ringi/infra/local/browser"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/stack"
@@ -17,7 +17,7 @@ import (
 // visitor is a person at the sandbox, and what they read there in their language.
 type visitor struct {
 	*browser.Tab
-	d *desk.Desk // of the request at hand
+	d *driver.Request // of the request at hand
 
 	t         *testing.T
 	s         *stack.Stack
@@ -40,10 +40,10 @@ func (v *visitor) asks(text string) {
 	v.Keys(kb.Enter)
 	v.Keys(text)
 	v.Keys(kb.Enter)
-	desk.Eventually(v.t, "the message is said", func() bool { return len(v.s.Sandbox.Messages(v.channel, "")) > before })
+	driver.Eventually(v.t, "the message is said", func() bool { return len(v.s.Sandbox.Messages(v.channel, "")) > before })
 	v.Until(`document.querySelector("#composer-main").value === ""`)
 	said := v.s.Sandbox.Messages(v.channel, "")
-	v.d = desk.At(v.t, v.s, v.channel, said[len(said)-1].TS)
+	v.d = driver.At(v.t, v.s, v.channel, said[len(said)-1].TS)
 }
 
 // replies writes in the thread of the request at hand, and turns to that message.
@@ -54,7 +54,7 @@ func (v *visitor) replies(text string) {
 		v.t.Fatal(err)
 	}
 	root := v.d.Root
-	v.d = desk.At(v.t, v.s, v.channel, ts)
+	v.d = driver.At(v.t, v.s, v.channel, ts)
 	v.d.Root = root // where its cards are
 }
 

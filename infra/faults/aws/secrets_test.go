@@ -12,7 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/sfn"
 
-	"ringi/infra/journeys/desk"
+	"ringi/infra/driver"
 	"ringi/infra/local/admin"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/vendors"
@@ -26,7 +26,7 @@ const (
 	markReason    = "PLANTEDREASON9C2E"
 )
 
-var face = desk.Face
+var face = driver.Face
 
 // tokens are the task tokens with which runs waited.
 type tokens struct {
@@ -44,7 +44,7 @@ var planted = &tokens{}
 
 // leftBehind: no line that a function printed and no event of a run's history holds
 // a secret, a token or what people wrote.
-func leftBehind(t *testing.T, told []*desk.Desk) {
+func leftBehind(t *testing.T, told []*driver.Request) {
 	s := running
 	if len(told) == 0 || len(planted.list) == 0 {
 		t.Fatal("nothing was told: the test proves nothing")

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"ringi/infra/journeys/desk"
+	"ringi/infra/driver"
 	"ringi/infra/local/stack"
 )
 
@@ -52,11 +52,11 @@ func TestMain(m *testing.M) {
 		*seed = uint64(time.Now().UnixNano())
 	}
 	sky = newWeather(*seed)
-	o := desk.Options()
+	o := driver.Options()
 	o.Faults, o.FunctionLog, o.SigningSecret = sky, printed, signingSecret
 	o.Sandbox.AnswerTime = 10 * time.Second // a person waits longer than Slack on a busy machine; what we promise is 3 s
 	o.BotToken = botToken
-	code := desk.Run(m, o, func(s *stack.Stack) { running = s })
+	code := driver.Run(m, o, func(s *stack.Stack) { running = s })
 	if code != 0 {
 		log.Printf("the seed was %d", *seed)
 	}
@@ -65,13 +65,13 @@ func TestMain(m *testing.M) {
 
 func start(t *testing.T) *stack.Stack {
 	t.Helper()
-	desk.Leave(t, running)
+	driver.Leave(t, running)
 	t.Cleanup(func() { sky.set(0, 0, nil) })
 	return running
 }
 
-// patient makes a desk wait for what only the next sweep or the end of a lease puts right.
-func patient(d *desk.Desk) *desk.Desk {
+// patient makes a request wait for what only the next sweep or the end of a lease puts right.
+func patient(d *driver.Request) *driver.Request {
 	d.Patience, d.Nudge = 150*time.Second, d.Sweep
 	return d
 }

@@ -7,21 +7,17 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"ringi/infra/journeys/desk"
+	"ringi/infra/driver"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/stack"
 	"ringi/shared/task"
 )
 
 // say is a request that may take its time to be kept.
-func say(t *testing.T, s *stack.Stack, user, text string) *desk.Desk {
+func say(t *testing.T, s *stack.Stack, user, text string) *driver.Request {
 	t.Helper()
-	ts, err := s.Sandbox.Say(user, workspace.HR, "<@"+workspace.Bot+"> "+text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	d := desk.At(t, s, workspace.HR, ts)
-	desk.Eventually(t, "the request is kept", func() bool {
+	d := driver.Say(t, s, user, workspace.HR, "<@"+workspace.Bot+"> "+text)
+	driver.Eventually(t, "the request is kept", func() bool {
 		_, err := d.Store.Load(t.Context(), d.Ref)
 		return err == nil
 	})
@@ -29,21 +25,21 @@ func say(t *testing.T, s *stack.Stack, user, text string) *desk.Desk {
 }
 
 // stories are what people do; each returns what its audit log must be, in order.
-var stories = map[string]func(*testing.T, *stack.Stack) (*desk.Desk, []string){
+var stories = map[string]func(*testing.T, *stack.Stack) (*driver.Request, []string){
 	"done":                doneAtOnce,
 	"rejected, then done": rejectedFirst,
 	"cancelled":           withdrawn,
 	"tried again":         triedAgain,
 }
 
-func doneAtOnce(t *testing.T, s *stack.Stack) (*desk.Desk, []string) {
+func doneAtOnce(t *testing.T, s *stack.Stack) (*driver.Request, []string) {
 	d := say(t, s, workspace.Sato, "従業員一覧を取得して "+markText)
 	d.Approve(workspace.Tanaka)
 	return d, finish(d, "task.created by system", "prompt.approved by "+workspace.Tanaka, "process.approved by "+workspace.Tanaka,
 		"execution.started by system")
 }
 
-func rejectedFirst(t *testing.T, s *stack.Stack) (*desk.Desk, []string) {
+func rejectedFirst(t *testing.T, s *stack.Stack) (*driver.Request, []string) {
 	d := say(t, s, workspace.Sato, "従業員一覧を取得して "+markText)
 	a := d.Until("a run waits", func(a *task.Aggregate) bool { return len(a.Waits) == 1 })
 	planted.keep(a.Waits[0].Token)
@@ -54,11 +50,11 @@ func rejectedFirst(t *testing.T, s *stack.Stack) (*desk.Desk, []string) {
 		"process.approved by "+workspace.Tanaka, "execution.started by system")
 }
 
-func withdrawn(t *testing.T, s *stack.Stack) (*desk.Desk, []string) {
+func withdrawn(t *testing.T, s *stack.Stack) (*driver.Request, []string) {
 	d := say(t, s, workspace.Alex, "従業員一覧を確認したい "+markText)
 	d.Click(workspace.Tanaka, "CARD#prompt#0001", "approve_prompt")
 	d.Card("CARD#process#0001", "approve_process")
-	desk.Eventually(t, "the cancel is taken", func() bool {
+	driver.Eventually(t, "the cancel is taken", func() bool {
 		_ = d.TryCancel(workspace.Alex, d.Root) // what counts are the rows
 		return d.Load().Head.Ended != nil
 	})
@@ -67,7 +63,7 @@ func withdrawn(t *testing.T, s *stack.Stack) (*desk.Desk, []string) {
 }
 
 // triedAgain is the only story that reads attendance, which fails for anybody at first.
-func triedAgain(t *testing.T, s *stack.Stack) (*desk.Desk, []string) {
+func triedAgain(t *testing.T, s *stack.Stack) (*driver.Request, []string) {
 	s.Vendors.Fail("list_attendance", http.StatusBadRequest, true)
 	d := say(t, s, workspace.Sato, "今月の勤怠をまとめて "+markText)
 	d.Approve(workspace.Tanaka)
@@ -81,7 +77,7 @@ func triedAgain(t *testing.T, s *stack.Stack) (*desk.Desk, []string) {
 // finish waits until the work is done and returns what the audit log must be, which
 // so far is log. A fault that outlasts a call's tries fails its step: then a person
 // asks for it again, as the card says.
-func finish(d *desk.Desk, log ...string) []string {
+func finish(d *driver.Request, log ...string) []string {
 	for {
 		a := d.Until("done or failed", func(a *task.Aggregate) bool {
 			return completed(a) || a.Task != nil && a.Task.Status == task.TaskFailed
@@ -111,9 +107,9 @@ func TestStormyWeather(t *testing.T) {
 	calls := s.Vendors.Calls("write_rows_to_google_sheet")
 	sky.set(0.10, 0.02, nil)
 	defer func() { t.Log(sky) }()
-	var ended []*desk.Desk
+	var ended []*driver.Request
 	told := 0
-	results := make(chan *desk.Desk, rounds*len(stories))
+	results := make(chan *driver.Request, rounds*len(stories))
 	t.Run("stories", func(t *testing.T) {
 		for round := range rounds {
 			for name, tell := range stories {

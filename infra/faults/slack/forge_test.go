@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"ringi/infra/journeys/desk"
+	"ringi/infra/driver"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/stack"
 	"ringi/shared/aggregate"
@@ -98,7 +98,7 @@ func click(team, user string, m workspace.Message, taskID, action, value string)
 }
 
 // press sends a click on a card as it was, whatever it shows by now.
-func press(t *testing.T, d *desk.Desk, user string, m workspace.Message, action, value string) int {
+func press(t *testing.T, d *driver.Request, user string, m workspace.Message, action, value string) int {
 	t.Helper()
 	code, _ := interaction(t, d.S, click(d.S.Sandbox.TeamID(), user, m, d.Ref.Task, action, value)).send(t, d.S)
 	return code

@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"ringi/infra/journeys/desk"
+	"ringi/infra/driver"
 	"ringi/infra/local/sandbox"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/vendors"
@@ -44,7 +44,7 @@ func TestEventsOfTwoMessagesArriveSwapped(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			first, second := desk.At(t, s, workspace.HR, root), desk.At(t, s, workspace.HR, ts)
+			first, second := driver.At(t, s, workspace.HR, root), driver.At(t, s, workspace.HR, ts)
 			if tt.thread {
 				second.Root = root
 			}
@@ -52,7 +52,7 @@ func TestEventsOfTwoMessagesArriveSwapped(t *testing.T) {
 			if _, err := first.Store.Head(t.Context(), first.Ref); !errors.Is(err, aggregate.ErrNotFound) {
 				t.Fatalf("the first message's event came first after all: %v", err)
 			}
-			for _, d := range []*desk.Desk{second, first} {
+			for _, d := range []*driver.Request{second, first} {
 				d.Approve(workspace.Suzuki)
 				a := d.Until("done", func(a *task.Aggregate) bool { return a.Task != nil && a.Task.Status == task.TaskCompleted })
 				for key := range a.Rows() {
@@ -97,7 +97,7 @@ func TestAnEventFourMinutesOld(t *testing.T) {
 	if code, body := event(t, d.S, team, root, "従業員一覧を取得して").late(d.S).send(t, d.S); code != http.StatusOK || body != "" {
 		t.Errorf("answered %d %s", code, body)
 	}
-	lost := desk.At(t, d.S, workspace.HR, root)
+	lost := driver.At(t, d.S, workspace.HR, root)
 	lost.Card("CARD#prompt#0001", "approve_prompt")
 	withdraw(lost)
 }
@@ -140,7 +140,7 @@ func TestAClickOnAnOldCardArrivesLate(t *testing.T) {
 }
 
 // ignored sends what must change nothing, and be answered with a note; "" is none.
-func ignored(t *testing.T, d *desk.Desk, user string, r request, note string) {
+func ignored(t *testing.T, d *driver.Request, user string, r request, note string) {
 	t.Helper()
 	before, audit, noted := d.Load(), d.Audit(), len(d.Notes(user))
 	if code, body := r.send(t, d.S); code != http.StatusOK || body != "" {
@@ -167,7 +167,7 @@ func ignored(t *testing.T, d *desk.Desk, user string, r request, note string) {
 func TestTwoDecisionsArriveSwapped(t *testing.T) {
 	for _, tt := range []struct {
 		name          string
-		first, second func(t *testing.T, d *desk.Desk, m workspace.Message) (user string, r request) // in the order of their arrival
+		first, second func(t *testing.T, d *driver.Request, m workspace.Message) (user string, r request) // in the order of their arrival
 		stands        func(*task.Aggregate) bool
 		decided       func(*task.Aggregate) error // what the other is told
 	}{
@@ -204,14 +204,14 @@ func sentBack(a *task.Aggregate) error {
 	return aggregate.ErrDecided{Status: string(aggregate.Rejected), By: workspace.Suzuki, At: *a.Prompts[0].RejectedAt}
 }
 
-func stamp(t *testing.T, d *desk.Desk, m workspace.Message) (user string, r request) {
+func stamp(t *testing.T, d *driver.Request, m workspace.Message) (user string, r request) {
 	return workspace.Tanaka, interaction(t, d.S, click(d.S.Sandbox.TeamID(), workspace.Tanaka, m, d.Ref.Task, "approve_prompt", d.Load().Prompt().ID))
 }
 
-func rejection(t *testing.T, d *desk.Desk, _ workspace.Message) (user string, r request) {
+func rejection(t *testing.T, d *driver.Request, _ workspace.Message) (user string, r request) {
 	return workspace.Suzuki, interaction(t, d.S, submission(t, d.S.Sandbox.TeamID(), workspace.Suzuki, task.CardPrompt, d.Ref.Task, d.Load().Prompt().ID, "もっと簡潔に"))
 }
 
-func withdrawal(t *testing.T, d *desk.Desk, m workspace.Message) (user string, r request) {
+func withdrawal(t *testing.T, d *driver.Request, m workspace.Message) (user string, r request) {
 	return workspace.Sato, interaction(t, d.S, cancellation(t, d.S.Sandbox.TeamID(), workspace.Sato, card.Cancellation{TaskID: d.Ref.Task, Channel: m.Channel, Thread: d.Root}))
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"ringi/infra/journeys/desk"
+	"ringi/infra/driver"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/card"
@@ -98,7 +98,7 @@ func TestADialogThatDoesNotOpen(t *testing.T) {
 }
 
 // withdraw2 cancels a task whose second policy waits.
-func withdraw2(d *desk.Desk) {
+func withdraw2(d *driver.Request) {
 	d.T.Helper()
 	d.Cancel(workspace.Sato, d.Root)
 	d.Card("CARD#prompt#0002", "キャンセルされました")
@@ -136,7 +136,7 @@ func TestADirectMessageThatAStepSends(t *testing.T) {
 			}
 			if tt.shows != "" {
 				d.Card("CARD#execution", "retry_execution")
-				if seen := desk.Face(d.Card("CARD#execution", tt.shows)); strings.Contains(seen, "xoxb") {
+				if seen := driver.Face(d.Card("CARD#execution", tt.shows)); strings.Contains(seen, "xoxb") {
 					t.Error("the card shows the token")
 				}
 				rests(t, s)

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"ringi/infra/journeys/desk"
+	"ringi/infra/driver"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/stack"
@@ -15,16 +15,12 @@ import (
 )
 
 // say is a request whose cards may not be seen.
-func say(t *testing.T, s *stack.Stack) *desk.Desk { return sayAs(t, s, workspace.Sato) }
+func say(t *testing.T, s *stack.Stack) *driver.Request { return sayAs(t, s, workspace.Sato) }
 
-func sayAs(t *testing.T, s *stack.Stack, user string) *desk.Desk {
+func sayAs(t *testing.T, s *stack.Stack, user string) *driver.Request {
 	t.Helper()
-	ts, err := s.Sandbox.Say(user, workspace.HR, "<@"+workspace.Bot+"> 従業員一覧を取得して")
-	if err != nil {
-		t.Fatal(err)
-	}
-	d := desk.At(t, s, workspace.HR, ts)
-	desk.Eventually(t, "the request is kept", func() bool {
+	d := driver.Say(t, s, user, workspace.HR, "<@"+workspace.Bot+"> 従業員一覧を取得して")
+	driver.Eventually(t, "the request is kept", func() bool {
 		_, err := d.Store.Load(t.Context(), d.Ref)
 		return err == nil
 	})
@@ -37,7 +33,7 @@ func waits(a *task.Aggregate) bool {
 }
 
 // withdraw cancels a task by the menu of the message that asked for it.
-func withdraw(d *desk.Desk) {
+func withdraw(d *driver.Request) {
 	d.T.Helper()
 	d.Cancel(workspace.Sato, d.Root)
 	d.Until("the task is cancelled", func(a *task.Aggregate) bool { return a.Head.Ended != nil })
@@ -117,7 +113,7 @@ func TestAGateThatOpensWhileSlackRefusesTheAppIsShownAfterwards(t *testing.T) {
 			}
 			d := say(t, s)
 			var a *task.Aggregate
-			desk.Eventually(t, "the policy waits, and was tried", func() bool {
+			driver.Eventually(t, "the policy waits, and was tried", func() bool {
 				var err error
 				if a, err = d.Store.Load(t.Context(), d.Ref); err != nil {
 					t.Fatal(err)
@@ -151,7 +147,7 @@ func TestARequestThatSlackDoesNotVouchForWaits(t *testing.T) {
 		s.Sandbox.Faults().Add(always(webapi.Fault{Method: method, Kind: webapi.Refused, Code: "token_revoked"}))
 	}
 	d := sayAs(t, s, workspace.Tanaka) // whom nobody has asked about within the last minute
-	desk.Eventually(t, "the request waits", func() bool {
+	driver.Eventually(t, "the request waits", func() bool {
 		a, err := d.Store.Load(t.Context(), d.Ref)
 		return err == nil && a.Head.PausedUntil != nil && a.Task == nil && a.Head.Parked == nil
 	})

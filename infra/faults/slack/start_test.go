@@ -13,7 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
-	"ringi/infra/journeys/desk"
+	"ringi/infra/driver"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/stack"
 )
@@ -34,12 +34,12 @@ var running *stack.Stack
 
 func TestMain(m *testing.M) {
 	flag.Parse()
-	os.Exit(desk.Run(m, desk.Options(), func(s *stack.Stack) { running = s }))
+	os.Exit(driver.Run(m, driver.Options(), func(s *stack.Stack) { running = s }))
 }
 
 func start(t *testing.T) *stack.Stack {
 	t.Helper()
-	desk.Leave(t, running)
+	driver.Leave(t, running)
 	return running
 }
 
@@ -66,7 +66,7 @@ func (e ear) heard(method, channel string) (n int) {
 func rests(t *testing.T, s *stack.Stack) {
 	t.Helper()
 	queue, url := sqs.NewFromConfig(s.AWS), s.QueueURL("CardQueue")
-	desk.Eventually(t, "the card queue is empty", func() bool {
+	driver.Eventually(t, "the card queue is empty", func() bool {
 		out, err := queue.GetQueueAttributes(context.Background(), &sqs.GetQueueAttributesInput{
 			QueueUrl: &url, AttributeNames: []types.QueueAttributeName{"ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"},
 		})

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"ringi/infra/journeys/desk"
+	"ringi/infra/driver"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/aggregate"
@@ -26,7 +26,7 @@ const stranger = "T0STRANGER" // another workspace that has installed the app
 
 // belonging is a task of one workspace, and a card of it.
 type belonging struct {
-	*desk.Desk
+	*driver.Request
 	a    *task.Aggregate
 	card workspace.Message
 }
@@ -132,11 +132,11 @@ func TestAnEventOfAnUnknownWorkspaceMakesNoTenant(t *testing.T) {
 		t.Fatal(err)
 	}
 	var a *task.Aggregate
-	desk.Eventually(t, "the request is refused", func() bool {
+	driver.Eventually(t, "the request is refused", func() bool {
 		a, err = rows.Load(t.Context(), aggregate.Ref{Tenant: aggregate.TenantID(unknown), Task: id})
 		return err == nil && a.Head.Ended != nil
 	})
-	desk.Eventually(t, "what there is to show is dealt with", func() bool {
+	driver.Eventually(t, "what there is to show is dealt with", func() bool {
 		a, err = rows.Load(t.Context(), a.Ref())
 		return err == nil && a.Head.ShownRev == a.Head.Rev
 	})
@@ -155,7 +155,7 @@ func TestAnEventOfAnUnknownWorkspaceMakesNoTenant(t *testing.T) {
 }
 
 // strangersTask is a task of the other workspace, at its first gate. That workspace has connected Slack itself; Slack tells ours nothing of its people.
-func strangersTask(t *testing.T, like *desk.Desk) *desk.Desk {
+func strangersTask(t *testing.T, like *driver.Request) *driver.Request {
 	t.Helper()
 	_, err := like.Store.Bootstrap(t.Context(), tenancy.Tenant{ID: aggregate.TenantID(stranger), Name: "よその会社", Slug: "stranger", TeamID: stranger, Admins: []string{}}, time.Now())
 	if err != nil {
@@ -189,7 +189,7 @@ func strangersTask(t *testing.T, like *desk.Desk) *desk.Desk {
 	}
 	own := *like
 	own.Root, own.Ref = root, aggregate.Ref{Tenant: aggregate.TenantID(stranger), Task: id}
-	desk.Eventually(t, "the other workspace's policy waits", func() bool {
+	driver.Eventually(t, "the other workspace's policy waits", func() bool {
 		a, err := own.Store.Load(t.Context(), own.Ref)
 		return err == nil && waits(a)
 	})
@@ -201,7 +201,7 @@ func finished(t *testing.T) belonging {
 	t.Helper()
 	s := start(t)
 	s.Vendors.Fail("list_attendance", http.StatusBadRequest, true)
-	d := desk.Ask(t, s, workspace.Sato, "今月の勤怠をまとめて")
+	d := driver.Ask(t, s, workspace.Sato, "今月の勤怠をまとめて")
 	d.Approve(workspace.Suzuki)
 	c := d.Card("CARD#execution", "retry_execution")
 	return belonging{d, d.Until("failed and shown", func(a *task.Aggregate) bool { return a.Head.Ended != nil }), c}

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"ringi/infra/journeys/desk"
+	"ringi/infra/driver"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/aggregate"
@@ -13,7 +13,7 @@ import (
 )
 
 // atGate is a request whose run waits for the policy's stamp, with all cards shown.
-func atGate(t *testing.T) (*desk.Desk, ear) {
+func atGate(t *testing.T) (*driver.Request, ear) {
 	t.Helper()
 	s := start(t)
 	d := say(t, s)

@@ -15,7 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
-	"ringi/infra/journeys/desk"
+	"ringi/infra/driver"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/stack"
 	"ringi/infra/local/vendors/agents"
@@ -42,7 +42,7 @@ func run(m *testing.M) int {
 	if err != nil {
 		panic(err)
 	}
-	o := desk.Options()
+	o := driver.Options()
 	o.Model, o.Allow, o.FunctionLog = "", []string{at.Host}, &logged
 	o.Parameters = map[string]string{
 		"Model": "", "AnthropicBaseUrl": server.URL + "/anthropic", "OpenAiBaseUrl": server.URL + "/openai/v1", "BedrockBaseUrl": server.URL + "/bedrock",
@@ -50,16 +50,16 @@ func run(m *testing.M) int {
 	endpoint := map[string]string{"url": server.URL + "/compatible/v1", "key": vendors.Key}
 	keys = map[string]any{"anthropic": "", "openai": vendors.Key, "compatible": map[string]any{"box": endpoint, "gemini": endpoint}}
 	o.ModelKeys = keys
-	return desk.Run(m, o, func(s *stack.Stack) { running = s })
+	return driver.Run(m, o, func(s *stack.Stack) { running = s })
 }
 
 // The first of all here: afterwards functions know Anthropic's key for a while.
 func TestTheHappyPathOnEveryProvider(t *testing.T) {
 	t.Run("anthropic", func(t *testing.T) {
-		desk.Leave(t, running)
+		driver.Leave(t, running)
 		setModel(t, "claude-sonnet-4-6")
 		before := vendors.Calls("anthropic")
-		d := desk.Ask(t, running, workspace.Sato, "今月の勤怠をまとめて")
+		d := driver.Ask(t, running, workspace.Sato, "今月の勤怠をまとめて")
 		d.Card("CARD#task", "API キーが登録されていない")
 		d.Card("CARD#task", "anthropic")
 		putKey(t)
@@ -71,10 +71,10 @@ func TestTheHappyPathOnEveryProvider(t *testing.T) {
 		"gemini": {"compatible", "gemini-2.5-flash"}, "bedrock": {"bedrock", "bedrock:global.anthropic.claude-sonnet-4-6"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			desk.Leave(t, running)
+			driver.Leave(t, running)
 			setModel(t, model.name)
 			before := vendors.Calls(model.vendor)
-			d := desk.Ask(t, running, workspace.Sato, "今月の勤怠をまとめて")
+			d := driver.Ask(t, running, workspace.Sato, "今月の勤怠をまとめて")
 			finish(t, d, model.vendor, before)
 			d.RanOnce()
 		})
@@ -83,7 +83,7 @@ func TestTheHappyPathOnEveryProvider(t *testing.T) {
 
 // finish stamps everything and sees that the work was done, with four calls of this
 // vendor since before.
-func finish(t *testing.T, d *desk.Desk, vendor string, before int) {
+func finish(t *testing.T, d *driver.Request, vendor string, before int) {
 	t.Helper()
 	d.Approve(workspace.Suzuki)
 	d.Card("CARD#execution", "42 行を書き込みました")
@@ -95,10 +95,10 @@ func finish(t *testing.T, d *desk.Desk, vendor string, before int) {
 
 // A vendor that asks for time is given it, and the card says so.
 func TestABusyVendorIsWaitedFor(t *testing.T) {
-	desk.Leave(t, running)
+	driver.Leave(t, running)
 	setModel(t, "gpt-5.4")
 	vendors.Fail(llm.Failure{Status: 429, RetryAfter: "6"})
-	d := desk.Ask(t, running, workspace.Sato, "従業員一覧を取得して")
+	d := driver.Ask(t, running, workspace.Sato, "従業員一覧を取得して")
 	d.Card("CARD#task", "⏳")
 	d.Card("CARD#prompt#0001", "approve_prompt")
 }
@@ -114,10 +114,10 @@ func TestWhatTheCardSaysOfAVendorsRefusal(t *testing.T) {
 		"not understood": {llm.Failure{Status: 400}, "受け付けませんでした"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			desk.Leave(t, running)
+			driver.Leave(t, running)
 			setModel(t, "gpt-5.4")
 			vendors.Fail(test.failure)
-			d := desk.Ask(t, running, workspace.Sato, "従業員一覧を取得して")
+			d := driver.Ask(t, running, workspace.Sato, "従業員一覧を取得して")
 			d.Card("CARD#task", test.says)
 			d.Click(workspace.Sato, "CARD#task", "retry_generation")
 			d.Card("CARD#prompt#0001", "approve_prompt")
@@ -127,7 +127,7 @@ func TestWhatTheCardSaysOfAVendorsRefusal(t *testing.T) {
 
 // A request in a thread goes with what was said there before, and not with our own cards.
 func TestAThreadGoesWithTheRequest(t *testing.T) {
-	desk.Leave(t, running)
+	driver.Leave(t, running)
 	setModel(t, "gpt-5.4")
 	root, err := running.Sandbox.Say(workspace.Suzuki, workspace.HR, "営業部の有給の残りが合わないようです")
 	if err != nil {
@@ -138,7 +138,7 @@ func TestAThreadGoesWithTheRequest(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d := desk.At(t, running, workspace.HR, ts)
+		d := driver.At(t, running, workspace.HR, ts)
 		d.Root = root
 		d.Card("CARD#prompt#0001", "approve_prompt")
 		d.Cancel(workspace.Sato, ts) // while it waits the next mention would be asked what it is meant to be
@@ -184,7 +184,7 @@ func (l *log) String() string {
 
 func setModel(t *testing.T, name string) {
 	t.Helper()
-	desk.Settings(t, running, func(x *tenancy.Settings) { x.Model = name })
+	driver.Settings(t, running, func(x *tenancy.Settings) { x.Model = name })
 }
 
 // putKey adds the key that was missing, as an operator does.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"ringi/infra/journeys/desk"
+	"ringi/infra/driver"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/vendors/agents"
 	"ringi/shared/task"
@@ -27,13 +27,13 @@ func managed(others http.Handler) http.Handler {
 
 func setManaged(t *testing.T, model string) {
 	t.Helper()
-	desk.Leave(t, running)
+	driver.Leave(t, running)
 	putKey(t)
-	desk.Settings(t, running, func(x *tenancy.Settings) { x.Executor, x.Model = tenancy.ExecutorManaged, model })
+	driver.Settings(t, running, func(x *tenancy.Settings) { x.Executor, x.Model = tenancy.ExecutorManaged, model })
 }
 
 // newest is the session of a task.
-func newest(t *testing.T, d *desk.Desk) *agents.Session {
+func newest(t *testing.T, d *driver.Request) *agents.Session {
 	t.Helper()
 	var found *agents.Session
 	for _, x := range sessions.Sessions() {
@@ -52,7 +52,7 @@ func newest(t *testing.T, d *desk.Desk) *agents.Session {
 
 func TestTheHappyPathThroughAManagedSession(t *testing.T) {
 	setManaged(t, "claude-sonnet-4-6")
-	d := desk.Ask(t, running, workspace.Sato, "今月の勤怠をまとめて")
+	d := driver.Ask(t, running, workspace.Sato, "今月の勤怠をまとめて")
 	d.Approve(workspace.Suzuki)
 	d.Card("CARD#execution", "すべてのステップを実行しました。")
 	a := d.Until("completed, and its session closed", func(a *task.Aggregate) bool {
@@ -78,7 +78,7 @@ func TestACancelStopsTheSession(t *testing.T) {
 	setManaged(t, "claude-sonnet-4-6")
 	sessions.Script = func(told []agents.Step) []agents.Act { return nil } // it thinks for ever
 	t.Cleanup(func() { sessions.Script = nil })
-	d := desk.Ask(t, running, workspace.Sato, "従業員一覧を取得して")
+	d := driver.Ask(t, running, workspace.Sato, "従業員一覧を取得して")
 	d.Approve(workspace.Suzuki)
 	d.Until("a session", func(a *task.Aggregate) bool { return a.Execution() != nil && a.Execution().SessionID != "" })
 	d.Click(workspace.Sato, "CARD#execution", "cancel_execution")
@@ -90,7 +90,7 @@ func TestACancelStopsTheSession(t *testing.T) {
 
 func TestAManagedSessionNeedsAModelOfAnthropics(t *testing.T) {
 	setManaged(t, "gpt-5.4")
-	d := desk.Ask(t, running, workspace.Sato, "従業員一覧を取得して")
+	d := driver.Ask(t, running, workspace.Sato, "従業員一覧を取得して")
 	d.Approve(workspace.Suzuki)
 	d.Card("CARD#execution", "Anthropic のモデルが必要です(gpt-5.4)")
 	if err := d.Load().Execution().Error; err != task.ReasonSessionModel {

@@ -1,22 +1,31 @@
-package desk
+package driver
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 
 	"ringi/infra/local/sandbox/workspace"
 )
 
+// The cards of a task's first versions.
+const (
+	TaskCard      = "CARD#task"
+	PromptCard    = "CARD#prompt#0001"
+	ProcessCard   = "CARD#process#0001"
+	ExecutionCard = "CARD#execution"
+)
+
 // Card waits until the task's card with this key shows the text, and returns the message.
-func (d *Desk) Card(key, shows string) workspace.Message {
-	d.T.Helper()
+func (r *Request) Card(key, shows string) workspace.Message {
+	r.T.Helper()
 	var found workspace.Message
 	var seen string
-	if d.wait(func() bool {
-		cards := d.Cards(key)
+	if r.wait(func() bool {
+		cards := r.Cards(key)
 		if len(cards) > 1 {
-			d.T.Fatalf("%s is %d messages", key, len(cards))
+			r.T.Fatalf("%s is %d messages", key, len(cards))
 		}
 		if len(cards) == 1 {
 			found, seen = cards[0], Face(cards[0])
@@ -25,17 +34,27 @@ func (d *Desk) Card(key, shows string) workspace.Message {
 	}) {
 		return found
 	}
-	d.T.Fatalf("%s does not show %q but %s\nrows: %s", key, shows, seen, d.Summary())
+	r.T.Fatalf("%s does not show %q but %s\nrows: %s", key, shows, seen, r.Summary())
 	return found
 }
 
+// Shows reports whether the task's card with this key shows one of the texts now.
+func (r *Request) Shows(key string, texts ...string) bool {
+	return slices.ContainsFunc(r.Cards(key), func(m workspace.Message) bool {
+		return slices.ContainsFunc(texts, func(t string) bool { return strings.Contains(Face(m), t) })
+	})
+}
+
 // Cards are the messages that carry this card's name.
-func (d *Desk) Cards(key string) []workspace.Message {
-	var out []workspace.Message
-	for _, m := range d.S.Sandbox.Messages(d.Channel, d.Root) {
+func (r *Request) Cards(key string) []workspace.Message { return r.AllCards()[key] }
+
+// AllCards are the messages of the thread that carry a card's name, by name.
+func (r *Request) AllCards() map[string][]workspace.Message {
+	out := map[string][]workspace.Message{}
+	for _, m := range r.S.Sandbox.Messages(r.Channel, r.Root) {
 		payload, _ := m.Metadata["event_payload"].(map[string]any)
-		if payload["task"] == d.Ref.Task && payload["card"] == key {
-			out = append(out, m)
+		if name, _ := payload["card"].(string); name != "" && payload["task"] == r.Ref.Task {
+			out[name] = append(out[name], m)
 		}
 	}
 	return out
@@ -61,12 +80,7 @@ func collect(v any, out *[]string) {
 			collect(e, out)
 		}
 	case map[string]any:
-		names := make([]string, 0, len(v))
-		for name := range v {
-			names = append(names, name)
-		}
-		slices.Sort(names)
-		for _, name := range names {
+		for _, name := range slices.Sorted(maps.Keys(v)) {
 			if s, ok := v[name].(string); ok {
 				*out = append(*out, s)
 				continue

@@ -1,8 +1,9 @@
-package desk
+package driver
 
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"log"
 	"os"
@@ -30,21 +31,30 @@ func Options() stack.Options {
 	return o
 }
 
+// Start starts a stack on which any number of tasks may be open.
+func Start(ctx context.Context, o stack.Options) (*stack.Stack, error) {
+	s, err := stack.Start(ctx, o)
+	if err != nil {
+		return nil, fmt.Errorf("start the local stack: %w", err)
+	}
+	if err := admin.Unbounded(ctx, s); err != nil {
+		s.Close()
+		return nil, fmt.Errorf("lift the quotas: %w", err)
+	}
+	return s, nil
+}
+
 // Run is a TestMain: it starts one stack for all tests of a package, hands it to
 // use, and returns the exit code.
 func Run(m *testing.M, o stack.Options, use func(*stack.Stack)) int {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
-	s, err := stack.Start(ctx, o)
+	s, err := Start(ctx, o)
 	if err != nil {
-		log.Println("start the stack:", err)
+		log.Println(err)
 		return 1
 	}
 	defer s.Close()
-	if err := admin.Unbounded(ctx, s); err != nil {
-		log.Println("lift the quotas:", err)
-		return 1
-	}
 	use(s)
 	return m.Run()
 }

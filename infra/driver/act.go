@@ -1,0 +1,183 @@
+package driver
+
+import (
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"ringi/infra/local/sandbox"
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/aggregate"
+	"ringi/shared/card"
+	"ringi/shared/task"
+)
+
+// Press is when a button was pressed last, and the message that it stood on.
+type Press struct {
+	At   time.Time
+	Card workspace.Message
+}
+
+// Click waits for a button of a card and presses it; told that it could not be
+// saved in time, a person presses it again, unless the button is gone because it was.
+func (r *Request) Click(user, key, action string) (p Press) {
+	r.T.Helper()
+	p.Card = r.Card(key, action)
+	again := false
+	for end := time.Now().Add(r.Patience); time.Now().Before(end) && r.T.Context().Err() == nil; again = true {
+		before := r.unsaved(user)
+		p.At = time.Now()
+		err := r.S.Sandbox.Click(user, r.Channel, p.Card.TS, action)
+		if err == nil && r.unsaved(user) == before || again && errors.Is(err, sandbox.ErrNoButton) {
+			return p
+		}
+		if trouble := (sandbox.Trouble{}); err != nil && !errors.As(err, &trouble) {
+			r.T.Fatalf("%s on %s: %v", action, key, err)
+		}
+		r.T.Logf("%s on %s was not saved in time: %v", action, key, err)
+		r.Unsaved++
+	}
+	r.T.Fatalf("%s on %s is never saved", action, key)
+	return p
+}
+
+// ClickUntilTaken waits for a button and presses it until the card has it no more. A
+// person tells from the card whether it was taken, not from the answer.
+func (r *Request) ClickUntilTaken(user, key, action string) {
+	r.T.Helper()
+	r.untilTaken(key, action, func(ts string) { _ = r.S.Sandbox.Click(user, r.Channel, ts, action) })
+}
+
+// RejectUntilTaken presses a 却下 button, fills in the reason and sends it, until the
+// card has the button no more.
+func (r *Request) RejectUntilTaken(user, key, action, reason string) {
+	r.T.Helper()
+	r.untilTaken(key, action, func(ts string) {
+		if r.S.Sandbox.Click(user, r.Channel, ts, action) != nil {
+			return
+		}
+		for _, v := range slices.Backward(r.S.Sandbox.Views(user)) {
+			_, _ = r.S.Sandbox.Submit(user, v.ID, map[string]any{reasonBlock: reason})
+			_ = r.S.Sandbox.CloseView(user, v.ID)
+		}
+	})
+}
+
+// untilTaken presses again and again, and gives each time three seconds to be seen.
+func (r *Request) untilTaken(key, action string, press func(ts string)) {
+	r.T.Helper()
+	gone := func() bool { return !r.Shows(key, action) }
+	r.Card(key, action)
+	r.Eventually(action+" on "+key+" is taken", func() bool {
+		if gone() {
+			return true
+		}
+		press(r.Cards(key)[0].TS)
+		if r.Pressed != nil {
+			r.Pressed()
+		}
+		return within(r.T.Context(), 3*time.Second, r.Poll, gone)
+	})
+}
+
+// unsaved counts the notes that ask a person to try again.
+func (r *Request) unsaved(user string) (n int) {
+	for _, note := range r.Notes(user) {
+		if asksAgain(note) {
+			n++
+		}
+	}
+	return n
+}
+
+// asksAgain reports whether a note says that nothing was saved, or that it isn't known.
+func asksAgain(note string) bool {
+	for _, err := range []error{card.ErrUnsaved, aggregate.ErrUnconfirmed, card.ErrUnverified} {
+		if note == card.Note("ja", err) || note == card.Note("en", err) {
+			return true
+		}
+	}
+	return false
+}
+
+// reasonBlock is where a dialog asks for the reason.
+const reasonBlock = "rejection_reason_block"
+
+// Reject presses 却下, fills in the reason and sends it; told that it could not be saved, a person sends it again.
+func (r *Request) Reject(user, key, action, reason string) {
+	r.T.Helper()
+	r.Click(user, key, action)
+	views := r.S.Sandbox.Views(user)
+	if len(views) != 1 {
+		r.T.Fatalf("%d dialogs are open; notes: %v", len(views), r.Notes(user))
+	}
+	for range 5 {
+		errs, err := r.S.Sandbox.Submit(user, views[0].ID, map[string]any{reasonBlock: reason})
+		if trouble := (sandbox.Trouble{}); err == nil && len(errs) == 0 {
+			return
+		} else if !errors.As(err, &trouble) && !slices.ContainsFunc(slices.Collect(maps.Values(errs)), asksAgain) {
+			r.T.Fatalf("send the reason: %v %v", err, errs)
+		}
+		r.T.Logf("the reason was not saved in time")
+		r.Unsaved++
+	}
+	r.T.Fatal("the reason is never saved")
+}
+
+// Cancel chooses 「タスクをキャンセル」 in the menu of a message and says yes to the
+// dialog; told that it could not be saved, a person says yes again.
+func (r *Request) Cancel(user, ts string) {
+	r.T.Helper()
+	if err := r.TryCancel(user, ts); err != nil {
+		r.T.Fatal(err)
+	}
+}
+
+// TryCancel is Cancel where Slack or the app may not answer.
+func (r *Request) TryCancel(user, ts string) error {
+	if err := r.S.Sandbox.Shortcut(user, r.Channel, ts, "cancel_task"); err != nil {
+		return err
+	}
+	err := errors.New("no dialog asks whether to cancel")
+	for range 5 {
+		views := r.S.Sandbox.Views(user)
+		if len(views) == 0 {
+			return err
+		}
+		if _, err = r.S.Sandbox.Submit(user, views[len(views)-1].ID, nil); err == nil && len(r.S.Sandbox.Views(user)) < len(views) {
+			return nil
+		}
+	}
+	return err
+}
+
+// Approve stamps the policy and the steps.
+func (r *Request) Approve(user string) {
+	r.T.Helper()
+	r.Click(user, PromptCard, "approve_prompt")
+	r.Click(user, ProcessCard, "approve_process")
+}
+
+// Notes are what only this person sees in the task's thread.
+func (r *Request) Notes(user string) []string {
+	var out []string
+	for _, m := range r.S.Sandbox.Ephemerals(user) {
+		if m.ThreadTS == r.Root || m.TS == r.Root {
+			out = append(out, m.Text)
+		}
+	}
+	return out
+}
+
+// Notified counts the direct messages that this task's steps sent to a person.
+func (r *Request) Notified(a *task.Aggregate, user string) (n int) {
+	for _, m := range r.S.Sandbox.Messages(workspace.DirectMessage(user), "") {
+		payload, _ := m.Metadata["event_payload"].(map[string]any)
+		if key, _ := payload["key"].(string); strings.HasPrefix(key, a.Process().ID) {
+			n++
+		}
+	}
+	return n
+}

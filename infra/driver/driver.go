@@ -1,0 +1,178 @@
+// Package driver does what people do with a running stack, and sees what they
+// see: requests, cards, clicks, forms; and behind them the rows and runs.
+package driver
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/stack"
+	"ringi/shared/aggregate"
+	"ringi/shared/sleep"
+	"ringi/shared/store"
+	"ringi/shared/task"
+)
+
+// patience is how long one thing may take on a busy machine, calm how long a
+// request waits before it nudges, and poll how often it looks.
+const patience, calm, poll = 60 * time.Second, 6 * time.Second, 40 * time.Millisecond
+
+// T is a test, or what Try makes of a program.
+type T interface {
+	Helper()
+	Context() context.Context
+	Logf(format string, args ...any)
+	Errorf(format string, args ...any)
+	Fatal(args ...any)
+	Fatalf(format string, args ...any)
+}
+
+var _ T = (*testing.T)(nil)
+
+// Request is one person's request and what became of it.
+type Request struct {
+	T       T
+	S       *stack.Stack
+	Store   *store.Store
+	Channel string
+	Root    string // the message's timestamp, and the thread's
+	Ref     aggregate.Ref
+	Asked   time.Time // when the message was said
+
+	Patience, Poll time.Duration        // how long one thing may take, and how often it is looked for
+	Nudge          func()               // called now and then while something is waited for; may be nil
+	Calm           func() time.Duration // how long nothing may move before Nudge is called; nil is six seconds
+	Pressed        func()               // called after each press of a button that is pressed until it is taken; may be nil
+	Unsaved        int                  // how often a person pressed or sent again what was not saved
+}
+
+// Ask says something to Ringi in #人事 and waits for the first card.
+func Ask(t T, s *stack.Stack, user, text string) *Request {
+	t.Helper()
+	return AskIn(t, s, user, workspace.HR, "<@"+workspace.Bot+"> "+text)
+}
+
+// AskIn is Ask in a channel or direct message, with the text just as it is.
+func AskIn(t T, s *stack.Stack, user, channel, text string) *Request {
+	t.Helper()
+	r := Say(t, s, user, channel, text)
+	r.Card(TaskCard, "")
+	return r
+}
+
+// Say is AskIn that waits for nothing.
+func Say(t T, s *stack.Stack, user, channel, text string) *Request {
+	t.Helper()
+	asked := time.Now()
+	ts, err := s.Sandbox.Say(user, channel, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := At(t, s, channel, ts)
+	r.Asked = asked
+	return r
+}
+
+// At is the request of a message that was said.
+func At(t T, s *stack.Stack, channel, ts string) *Request {
+	t.Helper()
+	team := s.Sandbox.TeamID()
+	id, err := task.ID(team, channel, ts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &Request{
+		T: t, S: s, Channel: channel, Root: ts, Ref: aggregate.Ref{Tenant: aggregate.TenantID(team), Task: id},
+		Store: store.New(dynamodb.NewFromConfig(s.AWS), s.TableName), Patience: patience, Poll: poll,
+	}
+}
+
+// Eventually polls until what holds, and nudges when nothing moves.
+func (r *Request) Eventually(what string, holds func() bool) {
+	r.T.Helper()
+	if !r.wait(holds) {
+		r.T.Fatalf("task %s: not within %s: %s", r.Ref.Task, r.Patience, what)
+	}
+}
+
+// wait polls until it holds, and reports whether it came to that.
+func (r *Request) wait(holds func() bool) bool {
+	pause := func() time.Duration {
+		if r.Calm != nil {
+			return r.Calm()
+		}
+		return calm
+	}
+	nudge := time.Now().Add(pause())
+	return within(r.T.Context(), r.Patience, r.Poll, func() bool {
+		if holds() {
+			return true
+		}
+		if r.Nudge != nil && time.Now().After(nudge) {
+			r.Nudge()
+			nudge = time.Now().Add(pause())
+		}
+		return false
+	})
+}
+
+// within polls until it holds, and reports false when that took too long or ctx ended.
+func within(ctx context.Context, patience, poll time.Duration, holds func() bool) bool {
+	for end := time.Now().Add(patience); !holds(); {
+		if time.Now().After(end) || sleep.For(ctx, poll) != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// Eventually polls until what holds.
+func Eventually(t T, what string, holds func() bool) {
+	t.Helper()
+	if !within(t.Context(), patience, poll, holds) {
+		t.Fatalf("not within %s: %s", patience, what)
+	}
+}
+
+// attempt is a T without a test.
+type attempt struct{ ctx context.Context }
+
+// failure is what ended an attempt.
+type failure struct{ error }
+
+// Try does something in a program as a test would, and returns what it failed
+// with. Whatever waits in it ends with ctx.
+func Try(ctx context.Context, do func(T)) (err error) {
+	defer func() {
+		switch p := recover().(type) {
+		case nil:
+		case failure:
+			err = p.error
+		default:
+			panic(p)
+		}
+	}()
+	do(attempt{ctx})
+	return nil
+}
+
+// Failf ends what Try does.
+func Failf(format string, args ...any) { panic(failure{fmt.Errorf(format, args...)}) }
+
+func (attempt) Helper()                           {}
+func (a attempt) Context() context.Context        { return a.ctx }
+func (attempt) Logf(string, ...any)               {}
+func (attempt) Errorf(format string, args ...any) { Failf(format, args...) }
+func (attempt) Fatal(args ...any)                 { Failf("%s", fmt.Sprint(args...)) }
+
+func (a attempt) Fatalf(format string, args ...any) {
+	if err := a.ctx.Err(); err != nil {
+		Failf("%w: "+format, append([]any{err}, args...)...)
+	}
+	Failf(format, args...)
+}

@@ -1,0 +1,86 @@
+package driver
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/store"
+	"ringi/shared/task"
+)
+
+// Load is every row of the task as it is now.
+func (r *Request) Load() *task.Aggregate {
+	r.T.Helper()
+	a, err := r.Store.Load(context.Background(), r.Ref)
+	if err != nil {
+		r.T.Fatal(err)
+	}
+	return a
+}
+
+// Until waits for the rows to be so, and for the cards to show it.
+func (r *Request) Until(what string, holds func(*task.Aggregate) bool) *task.Aggregate {
+	r.T.Helper()
+	var a *task.Aggregate
+	if r.wait(func() bool {
+		a = r.Load()
+		return holds(a) && a.Head.ShownRev >= a.Head.Rev
+	}) {
+		return a
+	}
+	r.T.Fatalf("not within %s: %s\n%s", r.Patience, what, r.Summary())
+	return nil
+}
+
+// AuditRows are the task's audit log, oldest first.
+func (r *Request) AuditRows() []aggregate.AuditEntry {
+	r.T.Helper()
+	page, err := r.Store.Audit(context.Background(), r.Ref.Tenant, store.AuditFilter{Resource: r.Ref.Task}, "", 100)
+	if err != nil {
+		r.T.Fatal(err)
+	}
+	slices.Reverse(page.Items)
+	return page.Items
+}
+
+// Audit is the task's audit log, oldest first, as "action by actor".
+func (r *Request) Audit() []string {
+	r.T.Helper()
+	var out []string
+	for _, x := range r.AuditRows() {
+		by := x.ActorID
+		if x.ActorType == aggregate.ActorSystem {
+			by = "system"
+		}
+		out = append(out, string(x.Action)+" by "+by)
+	}
+	return out
+}
+
+// Summary is the rows in short, for a failed test.
+func (r *Request) Summary() string {
+	a, err := r.Store.Load(context.Background(), r.Ref)
+	if err != nil {
+		return err.Error()
+	}
+	head, _ := json.Marshal(a.Head)
+	out := []string{fmt.Sprintf("task %s next %s head %s", r.Ref.Task, a.Next(time.Now()).State, head)}
+	for key, row := range a.Rows() {
+		b, _ := json.Marshal(row)
+		out = append(out, fmt.Sprintf("%s %.400s", key, b))
+	}
+	slices.Sort(out)
+	for _, f := range r.S.Template.Functions {
+		for _, line := range r.S.Lambda.Logs(f.ID) {
+			if strings.Contains(line, r.Ref.Task) && (strings.Contains(line, `"ERROR"`) || strings.Contains(line, `"WARN"`)) {
+				out = append(out, f.ID+": "+line)
+			}
+		}
+	}
+	return strings.Join(out, "\n")
+}

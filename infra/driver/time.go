@@ -1,0 +1,105 @@
+package driver
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/aws-sdk-go-v2/service/sfn"
+	sfntypes "github.com/aws/aws-sdk-go-v2/service/sfn/types"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/task"
+)
+
+// Moment is a time as rows have it.
+func Moment(at time.Time) string { return at.UTC().Format("2006-01-02T15:04:05.000Z") }
+
+// ChangeRow changes a row behind the system's back, as time or a crash would; one that
+// is not as the condition says stays as it is, and then the answer is false.
+func (r *Request) ChangeRow(sk, update, condition string, texts map[string]string) bool {
+	r.T.Helper()
+	values := map[string]types.AttributeValue{}
+	for name, text := range texts {
+		values[name] = &types.AttributeValueMemberS{Value: text}
+	}
+	_, err := dynamodb.NewFromConfig(r.S.AWS).UpdateItem(context.Background(), &dynamodb.UpdateItemInput{
+		TableName: &r.S.TableName, UpdateExpression: &update, ConditionExpression: &condition, ExpressionAttributeValues: values,
+		Key: map[string]types.AttributeValue{
+			"PK": &types.AttributeValueMemberS{Value: "TASK#" + r.Ref.Tenant + "#" + r.Ref.Task}, "SK": &types.AttributeValueMemberS{Value: sk},
+		},
+	})
+	var moved *types.ConditionalCheckFailedException
+	if err != nil && !errors.As(err, &moved) {
+		r.T.Fatalf("change %s: %v", sk, err)
+	}
+	return err == nil
+}
+
+// SetRow changes a row that there must be; :v in the update is the time.
+func (r *Request) SetRow(sk, update string, v time.Time) {
+	r.T.Helper()
+	if !r.ChangeRow(sk, update, "attribute_exists(PK)", map[string]string{":v": Moment(v)}) {
+		r.T.Fatalf("there is no row %s", sk)
+	}
+}
+
+// Sweep makes the task due and lets the sweeper's minute pass.
+func (r *Request) Sweep() {
+	r.T.Helper()
+	past := time.Now().Add(-time.Minute)
+	r.SetRow(aggregate.HeadKey, "SET due_at = :v, GSI1SK = :v", past)
+	if a := r.Load(); a.Head.DueAt == nil {
+		r.T.Fatal("the head is not due")
+	}
+	if _, err := r.S.Fire(context.Background(), "SweepTasksFunction"); err != nil {
+		r.T.Fatal(err)
+	}
+}
+
+// ExpireLease lets the lease of a killed call run out now, instead of in a minute.
+func (r *Request) ExpireLease(step string) {
+	r.T.Helper()
+	a := r.Load()
+	for _, x := range a.Steps {
+		if x.Key() == step && x.Status != task.StepRunning {
+			b, _ := json.Marshal(x)
+			r.T.Fatalf("the step is not running: %s", b)
+		}
+	}
+	r.SetRow(step, "SET claim.lease_until = :v", time.Now().Add(-time.Second))
+}
+
+// RunsEnd waits until no run of the task is open.
+func (r *Request) RunsEnd() {
+	r.T.Helper()
+	Eventually(r.T, "every run has ended", func() bool { return len(r.runs(sfntypes.ExecutionStatusRunning)) == 0 })
+}
+
+// RanOnce reads the execution history as the AWS console would.
+func (r *Request) RanOnce() {
+	r.T.Helper()
+	if runs, want := r.runs(""), []string{r.Ref.Task + "-1"}; !slices.Equal(runs, want) {
+		r.T.Errorf("runs %v, not %v", runs, want)
+	}
+}
+
+// runs are the names of the task's runs with a status; "" is any.
+func (r *Request) runs(status sfntypes.ExecutionStatus) (names []string) {
+	r.T.Helper()
+	out, err := sfn.NewFromConfig(r.S.AWS).ListExecutions(context.Background(), &sfn.ListExecutionsInput{StateMachineArn: &r.S.StateMachineARN, StatusFilter: status})
+	if err != nil {
+		r.T.Fatal(err)
+	}
+	for _, x := range out.Executions {
+		if strings.HasPrefix(*x.Name, r.Ref.Task) {
+			names = append(names, *x.Name)
+		}
+	}
+	return names
+}
