@@ -56,7 +56,13 @@ func (p Pipeline) amounts() map[string]float64 {
 	return out
 }
 
-func (b Baseline) save(path string) error { return writeJSON(path, b) }
+func (b Baseline) save(path string) error {
+	text, err := json.MarshalIndent(b, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, append(text, '\n'), 0o644)
+}
 
 func readBaseline(path string) (b Baseline, err error) {
 	text, err := os.ReadFile(path)

@@ -14,6 +14,7 @@ import (
 
 	"ringi/infra/bench/coldstart"
 	"ringi/infra/bench/recorder"
+	"ringi/infra/driver"
 	"ringi/infra/local/moto"
 )
 
@@ -46,8 +47,9 @@ const (
 func TestAPipelineCostsWhatItDid(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
-	p, _, sweep, err := measureCalls(ctx, 2, 0, 1)
+	c, err := measureCalls(ctx, 2, 0, 1)
 	quiet(t, err)
+	p, sweep := c.Quiet, c.Sweep
 	before := stored(t).Amounts
 	for _, w := range worse(p.amounts(), before, amountRatio, amountNoise) {
 		t.Error(w)
@@ -77,7 +79,7 @@ func TestStartsAreNoSlowerThanTheyWere(t *testing.T) {
 	now := map[string]float64{}
 	for _, f := range r.Functions {
 		// The quickest of each is what a busy machine disturbs least.
-		now[f.Name] = min(f.Ratio, float64(f.Min)/float64(f.BareMin))
+		now[f.Name] = min(f.Ratio, float64(f.Min)/float64(f.OtherMin))
 	}
 	for _, w := range worse(now, stored(t).Cold, coldRatio, 0) {
 		t.Error(w)
@@ -121,7 +123,7 @@ func TestTheWayToTheFirstCardIsTimedWithoutTheMeter(t *testing.T) {
 	for i, p := range passages {
 		calls = append(calls, recorder.Call{Function: p.function, Name: p.name, At: began.Add(time.Duration((i+1)*(i+1)) * time.Millisecond)})
 	}
-	got, err := shares([]*desk{{at: began}}, calls)
+	got, err := shares([]*driver.Request{{Asked: began}}, calls)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +133,7 @@ func TestTheWayToTheFirstCardIsTimedWithoutTheMeter(t *testing.T) {
 		}
 	}
 	calls[3].Units.Write = 2
-	if _, err := shares([]*desk{{at: began}}, calls); err == nil {
+	if _, err := shares([]*driver.Request{{Asked: began}}, calls); err == nil {
 		t.Error("metered calls are taken for a measurement of time")
 	}
 }

@@ -6,15 +6,16 @@ import (
 	"math"
 	"net/http"
 	"strings"
-	"sync"
 	"time"
 
 	"ringi/infra/bench/capacity"
 	"ringi/infra/bench/recorder"
+	"ringi/infra/driver"
 	"ringi/infra/local/lambda"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/stack"
 	"ringi/infra/local/template"
+	"ringi/shared/sleep"
 )
 
 const (
@@ -27,20 +28,23 @@ const (
 
 // Usage is what a function did, per pipeline.
 type Usage struct {
-	Invocations float64            `json:"invocations"`
-	Calls       map[string]float64 `json:"calls"` // by service and action
-	Rows        float64            `json:"rows"`  // written
-	Read        float64            `json:"read_units"`
-	Write       float64            `json:"write_units"`
-	Index       float64            `json:"index_units"`
+	Invocations        float64
+	Calls              map[string]float64 // by service and action
+	Rows               float64            // written
+	Read, Write, Index float64            // units
 }
 
 // Pipeline is what one request costs from the message to the finished work: five steps, two stamps.
 type Pipeline struct {
-	Tasks       int              `json:"tasks"`
-	Functions   map[string]Usage `json:"functions"`
-	Transitions float64          `json:"transitions"` // of the state machine
-	Faults      int              `json:"faults"`      // calls that were made to fail
+	Tasks       int
+	Functions   map[string]Usage
+	Transitions float64 // of the state machine
+}
+
+// Calls is what pipelines call, undisturbed and with faults, and what one look of the idle sweeper does.
+type Calls struct {
+	Quiet, Faulty Pipeline
+	Sweep         Usage
 }
 
 // Total adds up all functions but the sweeper, which works by the minute.
@@ -59,45 +63,41 @@ func (p Pipeline) Total() Usage {
 	return t
 }
 
-// Calls measures pipelines undisturbed, one after another; then, unless
-// disturbed is 0, that many side by side with faults; then one look of the idle sweeper.
-func measureCalls(ctx context.Context, undisturbed, disturbed int, seed uint64) (quiet, faulty Pipeline, sweep Usage, err error) {
+// measureCalls measures pipelines undisturbed, one after another; then one look of the
+// idle sweeper; then, unless disturbed is 0, that many side by side with faults.
+func measureCalls(ctx context.Context, undisturbed, disturbed int, seed uint64) (*Calls, error) {
 	rec := recorder.New(seed)
 	s, err := open(ctx, rec, webapi.Rates{})
 	if err != nil {
-		return quiet, faulty, sweep, err
+		return nil, err
 	}
 	defer s.Close()
 	rec.Attach(&recorder.Meter{Endpoint: s.AWSEndpoint, Client: &http.Client{}, Indexes: indexes(s.Template.Tables[0])})
 	// The first pipeline starts processes and makes the tenant.
 	if _, err = pipelines(ctx, s, rec, 1, 1); err != nil {
-		return quiet, faulty, sweep, fmt.Errorf("warm up: %w", err)
+		return nil, fmt.Errorf("warm up: %w", err)
 	}
-	if quiet, err = pipelines(ctx, s, rec, undisturbed, 1); err != nil {
-		return quiet, faulty, sweep, fmt.Errorf("undisturbed: %w", err)
+	c := &Calls{}
+	if c.Quiet, err = pipelines(ctx, s, rec, undisturbed, 1); err != nil {
+		return nil, fmt.Errorf("undisturbed: %w", err)
 	}
-	if _, err = s.Fire(ctx, sweeper); err != nil {
-		return quiet, faulty, sweep, err
+	var idle []recorder.Call
+	for range 2 { // the first looks after what the pipelines left
+		if _, err = s.Fire(ctx, sweeper); err != nil {
+			return nil, err
+		}
+		if idle, err = rec.Take(); err != nil {
+			return nil, err
+		}
 	}
-	if _, err = rec.Take(); err != nil {
-		return quiet, faulty, sweep, err
-	}
-	if _, err = s.Fire(ctx, sweeper); err != nil {
-		return quiet, faulty, sweep, err
-	}
-	idle, err := rec.Take()
-	if err != nil {
-		return quiet, faulty, sweep, err
-	}
-	sweep = usage(idle, 1)[sweeper]
-	if disturbed == 0 {
-		return quiet, faulty, sweep, nil
+	if c.Sweep = usage(idle, 1)[sweeper]; disturbed == 0 {
+		return c, nil
 	}
 	rec.Fail(faultOdds)
-	if faulty, err = pipelines(ctx, s, rec, disturbed, 4); err != nil {
-		err = fmt.Errorf("with faults of seed %d: %w", seed, err)
+	if c.Faulty, err = pipelines(ctx, s, rec, disturbed, 4); err != nil {
+		return nil, fmt.Errorf("with faults: %w", err)
 	}
-	return quiet, faulty, sweep, err
+	return c, nil
 }
 
 func indexes(t template.Table) map[string]capacity.Index {
@@ -108,68 +108,40 @@ func indexes(t template.Table) map[string]capacity.Index {
 	return out
 }
 
-// pipelines runs n requests from end to end, some at once. What faults leave to
-// the sweeper it is told to look after every few seconds.
+// pipelines runs n requests from end to end, some at once.
 func pipelines(ctx context.Context, s *stack.Stack, rec *recorder.Recorder, n, atOnce int) (Pipeline, error) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
 	p := Pipeline{Tasks: n}
-	var mu sync.Mutex
-	var failed error
-	var asked []*desk
-	var under sync.WaitGroup
-	slots := make(chan struct{}, atOnce)
-	for range n {
-		slots <- struct{}{}
-		under.Go(func() {
-			defer func() { <-slots }()
-			d, err := ask(s, everyTool, 25*time.Millisecond)
-			if err == nil {
-				err = d.finish(ctx)
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			if asked = append(asked, d); err != nil && failed == nil {
-				failed = err
-				cancel()
-			}
-		})
-	}
-	under.Wait()
-	if failed != nil {
-		return p, failed
-	}
-	// The last bookkeeping comes after what people see.
-	calls, err := settle(ctx, rec)
+	asked := make([]*driver.Request, n)
+	err := crowd(ctx, n, atOnce, func(t driver.T, i int) {
+		asked[i] = ask(t, s, 25*time.Millisecond)
+		finish(asked[i])
+	})
 	if err != nil {
 		return p, err
 	}
-	for _, d := range asked {
-		v, err := s.Task(ctx, d.ref.Task)
+	// The last bookkeeping comes after what people see.
+	calls, err := whenQuiet(ctx, rec)
+	if err != nil {
+		return p, err
+	}
+	for _, r := range asked {
+		v, err := s.Task(ctx, r.Ref.Task)
 		if err != nil {
 			return p, err
 		}
-		for _, r := range v.Runs {
-			if r.Stopped == nil {
-				return p, fmt.Errorf("run %s has not ended", r.Name)
+		for _, run := range v.Runs {
+			if run.Stopped == nil {
+				return p, fmt.Errorf("run %s has not ended", run.Name)
 			}
-			p.Transitions += float64(len(r.States)) / float64(n)
+			p.Transitions += float64(len(run.States)) / float64(n)
 		}
 	}
-	p.Transitions = round(p.Transitions)
-	p.Functions = usage(calls, n)
-	for _, c := range calls {
-		if c.Failed {
-			p.Faults++
-		}
-	}
+	p.Transitions, p.Functions = round(p.Transitions), usage(calls, n)
 	return p, nil
 }
 
-// settle takes what was recorded once nothing more happens for a second.
-func settle(ctx context.Context, rec *recorder.Recorder) (all []recorder.Call, err error) {
-	tick := time.NewTicker(1500 * time.Millisecond)
-	defer tick.Stop()
+// whenQuiet takes what was recorded once nothing more happens for a second and a half.
+func whenQuiet(ctx context.Context, rec *recorder.Recorder) (all []recorder.Call, err error) {
 	for {
 		calls, err := rec.Take()
 		if err != nil {
@@ -178,10 +150,8 @@ func settle(ctx context.Context, rec *recorder.Recorder) (all []recorder.Call, e
 		if all = append(all, calls...); len(calls) == 0 {
 			return all, nil
 		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return nil, ctx.Err()
+		if err := sleep.For(ctx, 1500*time.Millisecond); err != nil {
+			return nil, err
 		}
 	}
 }

@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -21,6 +21,7 @@ import (
 	"ringi/infra/bench/recorder"
 	"ringi/infra/local/template"
 	"ringi/shared/aggregate"
+	"ringi/shared/lazy"
 	"ringi/shared/store"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
@@ -97,12 +98,12 @@ func (x *example) read(ctx context.Context) error {
 	return nil
 }
 
-var moments = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z`)
+var moments = lazy.Regexp(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z`)
 
 // clone is the i-th copy of a row: of another task, and i milliseconds earlier.
 func (x *example) clone(row string, i int) string {
 	text := strings.ReplaceAll(x.rows[row], x.ref.Task, fmt.Sprintf("01BCH%021d", i))
-	return moments.ReplaceAllStringFunc(text, func(at string) string {
+	return moments().ReplaceAllStringFunc(text, func(at string) string {
 		t, err := time.Parse(time.RFC3339, at)
 		if err != nil {
 			return at
@@ -111,19 +112,17 @@ func (x *example) clone(row string, i int) string {
 	})
 }
 
-// fill writes n copies of some rows into a table of their own.
-func (x *example) fill(ctx context.Context, table string, rows []string, n int) error {
+// fill writes n copies of a row into a table of their own.
+func (x *example) fill(ctx context.Context, table, row string, n int) error {
 	if err := x.table(ctx, table); err != nil {
 		return err
 	}
 	m := recorder.Meter{Endpoint: aws.ToString(x.db.Options().BaseEndpoint), Client: &http.Client{}}
-	const most = 24 // of the 25 that one call takes, a multiple of the rows
+	const most = 25 // that one call takes
 	for i := 0; i < n; {
 		var puts []string
 		for ; i < n && len(puts) < most; i++ {
-			for _, row := range rows {
-				puts = append(puts, `{"PutRequest":{"Item":`+x.clone(row, i)+`}}`)
-			}
+			puts = append(puts, `{"PutRequest":{"Item":`+x.clone(row, i)+`}}`)
 		}
 		if err := m.BatchWrite(ctx, table, puts); err != nil {
 			return err
@@ -176,21 +175,14 @@ func (c *counter) Do(r *http.Request) (*http.Response, error) {
 		status, answer, failed = c.meter.Call(r.Context(), operation, body)
 		return status, answer
 	})
-	if failed != nil || err != nil {
-		return nil, fmt.Errorf("%s: %w", operation, firstOf(failed, err))
+	if err := errors.Join(failed, err); err != nil {
+		return nil, fmt.Errorf("%s: %w", operation, err)
 	}
 	c.mu.Lock()
 	c.units = c.units.Plus(units)
 	c.mu.Unlock()
 	header := http.Header{"Content-Type": {"application/x-amz-json-1.0"}}
 	return &http.Response{StatusCode: status, Header: header, Body: io.NopCloser(bytes.NewReader(answer)), ContentLength: int64(len(answer)), Request: r}, nil
-}
-
-func firstOf(a, b error) error {
-	if a != nil {
-		return a
-	}
-	return b
 }
 
 // take returns the read units since the last take.

@@ -27,60 +27,64 @@ const pageSize = 25
 
 // Growth is what a page costs in a table with ever more rows of its kind.
 type Growth struct {
-	PageSize int    `json:"page_size"`
-	Pages    []Page `json:"pages"`
+	PageSize int
+	Pages    []Page
 }
 
 // Page is one list at one size: the read units of its first page, and of the one
 // that begins half-way.
 type Page struct {
-	List   string  `json:"list"`
-	Rows   int     `json:"rows"`
-	First  float64 `json:"first"`
-	Middle float64 `json:"middle"`
+	List          string
+	Rows          int
+	First, Middle float64
 }
 
-// list is one way of paging. at is the row that a middle page begins behind, index its keys' prefix.
+// pager reads one page of a list: how many rows it has, and the next page's cursor.
+type pager func(s *store.Store, tenant, cursor string) (items int, next string, err error)
+
+// counted is what a pager says of a page.
+func counted[T any](p store.Page[T], err error) (int, string, error) {
+	return len(p.Items), p.Next, err
+}
+
+// list is one way of paging. index is the prefix of its index's keys, empty without one.
 type list struct {
-	name, row, index string
-	page             func(s *store.Store, tenant, cursor string) (items int, next string, err error)
+	name, index string
+	page        pager
 }
 
-// filling is a table's content and the lists that read it.
+// filling is a table full of one kind of row and the lists that read it.
 type filling struct {
-	table string
-	rows  []string
-	lists []list
+	table, row string
+	lists      []list
 }
 
 func fillings(ctx context.Context) []filling {
-	tasks := func(f store.TaskFilter) func(*store.Store, string, string) (int, string, error) {
+	tasks := func(f store.TaskFilter) pager {
 		return func(s *store.Store, tenant, cursor string) (int, string, error) {
-			p, err := s.Tasks(ctx, tenant, f, cursor, pageSize)
-			return len(p.Items), p.Next, err
+			return counted(s.Tasks(ctx, tenant, f, cursor, pageSize))
 		}
 	}
-	audit := func(f store.AuditFilter) func(*store.Store, string, string) (int, string, error) {
+	audit := func(f store.AuditFilter) pager {
 		return func(s *store.Store, tenant, cursor string) (int, string, error) {
-			p, err := s.Audit(ctx, tenant, f, cursor, pageSize)
-			return len(p.Items), p.Next, err
+			return counted(s.Audit(ctx, tenant, f, cursor, pageSize))
 		}
+	}
+	pending := func(s *store.Store, tenant, cursor string) (int, string, error) {
+		return counted(s.Pending(ctx, tenant, cursor, pageSize))
 	}
 	return []filling{
-		{"tasks", []string{"TASK"}, []list{
-			{"tasks", "TASK", "GSI1", tasks(store.TaskFilter{})},
-			{"tasks of a status", "TASK", "GSI2", tasks(store.TaskFilter{Status: task.TaskExtracted})},
-			{"tasks of a person", "TASK", "GSI3", tasks(store.TaskFilter{Requester: requester})},
+		{"tasks", "TASK", []list{
+			{"tasks", "GSI1", tasks(store.TaskFilter{})},
+			{"tasks of a status", "GSI2", tasks(store.TaskFilter{Status: task.TaskExtracted})},
+			{"tasks of a person", "GSI3", tasks(store.TaskFilter{Requester: requester})},
 		}},
-		{"pending", []string{"PROMPT#0001"}, []list{
-			{"pending decisions", "PROMPT#0001", "GSI1", func(s *store.Store, tenant, cursor string) (int, string, error) {
-				p, err := s.Pending(ctx, tenant, cursor, pageSize)
-				return len(p.Items), p.Next, err
-			}},
+		{"pending", "PROMPT#0001", []list{
+			{"pending decisions", "GSI1", pending},
 		}},
-		{"audit", []string{"AUDIT"}, []list{
-			{"audit log", "AUDIT", "", audit(store.AuditFilter{})},
-			{"audit log of an action", "AUDIT", "GSI1", audit(store.AuditFilter{Action: task.TaskCreated})},
+		{"audit", "AUDIT", []list{
+			{"audit log", "", audit(store.AuditFilter{})},
+			{"audit log of an action", "GSI1", audit(store.AuditFilter{Action: task.TaskCreated})},
 		}},
 	}
 }
@@ -121,7 +125,7 @@ func (f filling) measure(ctx context.Context, described template.Table, n int) (
 	if err != nil {
 		return nil, err
 	}
-	if err := x.fill(ctx, f.table, f.rows, n); err != nil {
+	if err := x.fill(ctx, f.table, f.row, n); err != nil {
 		return nil, err
 	}
 	count := &counter{meter: &recorder.Meter{Endpoint: server.URL, Client: &http.Client{}}}
@@ -134,7 +138,7 @@ func (f filling) measure(ctx context.Context, described template.Table, n int) (
 			return nil, fmt.Errorf("%s: the first page has %d items and the next cursor %q: %v", l.name, items, next, err)
 		}
 		p.First = count.take()
-		if next, err = l.jump(next, x.clone(l.row, n/2)); err != nil {
+		if next, err = l.jump(next, x.clone(f.row, n/2)); err != nil {
 			return nil, fmt.Errorf("%s: make a cursor: %w", l.name, err)
 		}
 		if items, _, err = l.page(rows, x.ref.Tenant, next); err != nil || items != pageSize {

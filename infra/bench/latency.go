@@ -2,32 +2,40 @@ package main
 
 import (
 	"context"
-	"fmt"
+	"slices"
 	"time"
 
+	"ringi/infra/driver"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/sandbox/workspace"
 )
 
 // Spread is how long something took: half of all, nine in ten, 99 in 100 were faster.
 type Spread struct {
-	Count int           `json:"count"`
-	P50   time.Duration `json:"p50"`
-	P90   time.Duration `json:"p90"`
-	P99   time.Duration `json:"p99"`
+	Count         int
+	P50, P90, P99 time.Duration
 }
 
 func spread(values []time.Duration) Spread {
 	return Spread{len(values), percentile(values, 0.5), percentile(values, 0.9), percentile(values, 0.99)}
 }
 
+// percentile is the smallest value that the part p of all do not exceed; 0 of none.
+func percentile(values []time.Duration, p float64) time.Duration {
+	if len(values) == 0 {
+		return 0
+	}
+	sorted := slices.Sorted(slices.Values(values))
+	return sorted[min(len(sorted)-1, int(float64(len(sorted))*p))]
+}
+
 // Latency is how long people wait, in the local stack, one request at a time.
 type Latency struct {
-	FirstCard Spread `json:"event_to_first_card"`
-	Changed   Spread `json:"click_to_card_changed"`
-	Resumed   Spread `json:"click_to_run_resumed"`
-	// Shares tells where the time from a message to its first card goes, of 1.
-	Shares []Share `json:"shares"`
+	FirstCard Spread // message → first card
+	Changed   Spread // click → card changed
+	Resumed   Spread // click → run goes on
+	// Shares tells where the time from a message to its first card goes.
+	Shares []Share
 }
 
 func measureLatency(ctx context.Context, n int) (*Latency, error) {
@@ -37,51 +45,23 @@ func measureLatency(ctx context.Context, n int) (*Latency, error) {
 	}
 	defer s.Close()
 	var first, changed, resumed []time.Duration
-	for i := range n + 1 {
-		d, err := ask(s, everyTool, 5*time.Millisecond)
-		if err != nil {
-			return nil, err
-		}
-		card, err := d.card(ctx, taskCard, "")
-		if err != nil {
-			return nil, err
-		}
-		posted, err := d.called(ctx, "chat.postMessage", card.TS, d.at)
-		if err != nil {
-			return nil, err
-		}
-		clicked, pending, err := d.click(ctx, workspace.Suzuki, promptCard, "approve_prompt")
-		if err != nil {
-			return nil, err
-		}
-		if _, err := d.card(ctx, promptCard, "✅ 承認"); err != nil {
-			return nil, err
-		}
-		updated, err := d.called(ctx, "chat.update", pending.TS, clicked)
-		if err != nil {
-			return nil, err
-		}
-		// The next request is made when this one waits for a person and all is quiet.
-		if _, err := d.card(ctx, processCard, "approve_process"); err != nil {
-			return nil, err
-		}
-		v, err := s.Task(ctx, d.ref.Task)
-		if err != nil {
-			return nil, err
-		}
-		var left time.Time
-		for _, state := range v.Runs[0].States {
-			if state.Name == "AwaitPromptApproval" && state.Exited != nil {
-				left = *state.Exited
+	err = driver.Try(ctx, func(t driver.T) {
+		for i := range n + 1 {
+			r := ask(t, s, 5*time.Millisecond)
+			posted := called(r, "chat.postMessage", r.Card(driver.TaskCard, "").TS, r.Asked)
+			click := r.Click(workspace.Suzuki, driver.PromptCard, "approve_prompt")
+			r.Card(driver.PromptCard, "✅ 承認")
+			updated := called(r, "chat.update", click.Card.TS, click.At)
+			// The next request is made when this one waits for a person and all is quiet.
+			r.Card(driver.ProcessCard, "approve_process")
+			left := leftGate(r)
+			if i > 0 { // the first started the processes
+				first, changed, resumed = append(first, posted.Sub(r.Asked)), append(changed, updated.Sub(click.At)), append(resumed, left.Sub(click.At))
 			}
 		}
-		if left.IsZero() {
-			return nil, fmt.Errorf("task %s: its run is not seen to go on", d.ref.Task)
-		}
-		if i == 0 {
-			continue // it started the processes
-		}
-		first, changed, resumed = append(first, posted.Sub(d.at)), append(changed, updated.Sub(clicked)), append(resumed, left.Sub(clicked))
+	})
+	if err != nil {
+		return nil, err
 	}
 	where, err := measureShares(ctx, n)
 	if err != nil {
@@ -90,17 +70,34 @@ func measureLatency(ctx context.Context, n int) (*Latency, error) {
 	return &Latency{spread(first), spread(changed), spread(resumed), where}, nil
 }
 
+// leftGate is when the run went on behind the policy's gate.
+func leftGate(r *driver.Request) (left time.Time) {
+	v, err := r.S.Task(r.T.Context(), r.Ref.Task)
+	if err != nil {
+		r.T.Fatal(err)
+	}
+	for _, state := range v.Runs[0].States {
+		if state.Name == "AwaitPromptApproval" && state.Exited != nil {
+			left = *state.Exited
+		}
+	}
+	if left.IsZero() {
+		r.T.Fatalf("task %s: its run is not seen to go on", r.Ref.Task)
+	}
+	return left
+}
+
 // called is when Slack heard a method for a message, after a moment. The sandbox
 // notes a call when it has answered, a little after the message is to be seen.
-func (d *desk) called(ctx context.Context, method, ts string, after time.Time) (at time.Time, err error) {
-	err = d.until(ctx, method+" of message "+ts, func() (bool, error) {
-		for _, c := range d.s.Sandbox.Calls() {
+func called(r *driver.Request, method, ts string, after time.Time) (at time.Time) {
+	r.Eventually(method+" of message "+ts, func() bool {
+		for _, c := range r.S.Sandbox.Calls() {
 			if c.Method == method && c.TS == ts && c.Error == "" && c.At.After(after) {
 				at = c.At
-				return true, nil
+				return true
 			}
 		}
-		return false, nil
+		return false
 	})
-	return at, err
+	return at
 }

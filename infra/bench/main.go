@@ -10,14 +10,73 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/signal"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
 	"time"
+
+	"ringi/infra/bench/coldstart"
 )
 
-// parts are what can be measured, in this order.
-var parts = []string{"calls", "cold", "latency", "throughput", "pace", "growth"}
+// readme has the table, ratios what later measurements are compared with.
+const readme, ratios = "infra/bench/README.md", "infra/bench/baseline.json"
+
+// Measured is everything that was measured; what was not is nil.
+type Measured struct {
+	At         string // the day
+	Calls      *Calls
+	Cold       *coldstart.Report
+	Latency    *Latency
+	Throughput *Throughput
+	Pace       *Pace
+	Growth     *Growth
+}
+
+// effort is how often each thing is done.
+type effort struct {
+	pipelines, disturbed, spawns, requests, rush int
+	rows                                         []int
+	seed                                         uint64
+}
+
+var (
+	whole = effort{pipelines: 5, disturbed: 20, spawns: 21, requests: 200, rush: 30, rows: []int{100, 10_000, 100_000}}
+	brief = effort{pipelines: 1, disturbed: 4, spawns: 5, requests: 10, rush: 6, rows: []int{100, 1_000}}
+)
+
+// part is what can be measured alone.
+type part struct {
+	name    string
+	measure func(context.Context, *Measured, effort, io.Writer) error
+}
+
+var parts = []part{
+	{"calls", func(ctx context.Context, m *Measured, e effort, _ io.Writer) (err error) {
+		m.Calls, err = measureCalls(ctx, e.pipelines, e.disturbed, e.seed)
+		return err
+	}},
+	{"cold", func(ctx context.Context, m *Measured, e effort, log io.Writer) (err error) {
+		m.Cold, err = coldstart.Measure(ctx, coldstart.Options{Spawns: e.spawns, Log: log})
+		return err
+	}},
+	{"latency", func(ctx context.Context, m *Measured, e effort, _ io.Writer) (err error) {
+		m.Latency, err = measureLatency(ctx, e.requests)
+		return err
+	}},
+	{"throughput", func(ctx context.Context, m *Measured, e effort, _ io.Writer) (err error) {
+		m.Throughput, err = measureThroughput(ctx, e.requests)
+		return err
+	}},
+	{"pace", func(ctx context.Context, m *Measured, e effort, _ io.Writer) (err error) {
+		m.Pace, err = measurePace(ctx, e.rush)
+		return err
+	}},
+	{"growth", func(ctx context.Context, m *Measured, e effort, log io.Writer) (err error) {
+		m.Growth, err = measureGrowth(ctx, e.rows, log)
+		return err
+	}},
+}
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -28,78 +87,67 @@ func main() {
 	}
 }
 
-// effort is how often each thing is done.
-type effort struct {
-	pipelines, disturbed, spawns, requests, atOnce, rush int
-	rows                                                 []int
-}
-
-var (
-	whole = effort{pipelines: 5, disturbed: 20, spawns: 21, requests: 200, atOnce: 200, rush: 30, rows: []int{100, 10_000, 100_000}}
-	brief = effort{pipelines: 1, disturbed: 4, spawns: 5, requests: 10, atOnce: 10, rush: 6, rows: []int{100, 1_000}}
-)
-
 func run(ctx context.Context, args []string, out, log io.Writer) error {
+	var names []string
+	for _, p := range parts {
+		names = append(names, p.name)
+	}
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
-	only := flags.String("only", strings.Join(parts, ","), "which parts to measure; empty measures nothing and shows what was kept")
+	only := flags.String("only", strings.Join(names, ","), "which parts to measure")
 	short := flags.Bool("short", false, "measure each thing a few times only")
 	n := flags.Int("n", 0, "requests of latency and throughput; 0 is the usual number")
-	rows := flags.Int("rows", 0, "the most rows of growth; 0 is the usual number")
 	seed := flags.Uint64("seed", rand.Uint64(), "which calls fail")
-	keep := flags.String("keep", ".ringi-local/bench/measured.json", "where measured parts are kept, so that each can be measured alone; empty keeps nothing")
-	write := flags.Bool("write", false, "write the table into infra/bench/README.md and the ratios into infra/bench/baseline.json; a part that was never measured here stays as it is there")
+	write := flags.Bool("write", false, "write each part, once it is measured, into the table of "+readme+" and into "+ratios)
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	chosen := strings.FieldsFunc(*only, func(r rune) bool { return r == ',' })
+	chosen := strings.Split(*only, ",")
 	for _, name := range chosen {
-		if !slices.Contains(parts, name) {
-			return fmt.Errorf("-only: there is no part %q; there are %s", name, strings.Join(parts, ", "))
+		if !slices.Contains(names, name) {
+			return fmt.Errorf("-only: there is no part %q; there are %s", name, strings.Join(names, ", "))
 		}
 	}
 	e := whole
 	if *short {
 		e = brief
 	}
-	if *n > 0 {
-		e.requests, e.atOnce = *n, *n
+	if e.seed = *seed; *n > 0 {
+		e.requests = *n
 	}
-	if *rows > 0 {
-		e.rows = slices.DeleteFunc(slices.Clone(e.rows), func(r int) bool { return r > *rows })
-	}
-	m, err := readMeasured(*keep)
-	if err != nil {
-		return err
-	}
-	for _, name := range parts {
-		if !slices.Contains(chosen, name) {
+	m := &Measured{At: time.Now().UTC().Format(time.DateOnly)}
+	for _, p := range parts {
+		if !slices.Contains(chosen, p.name) {
 			continue
 		}
 		began := time.Now()
-		fmt.Fprintf(log, "measuring %s\n", name)
-		if err := m.measure(ctx, name, e, *seed, log); err != nil {
-			return fmt.Errorf("measure %s: %w", name, err)
+		fmt.Fprintf(log, "measuring %s\n", p.name)
+		if err := p.measure(ctx, m, e, log); err != nil {
+			return fmt.Errorf("measure %s with seed %d: %w", p.name, e.seed, err)
 		}
-		fmt.Fprintf(log, "measured %s in %s\n", name, time.Since(began).Round(time.Second))
-		if err := m.save(*keep); err != nil {
-			return err
+		fmt.Fprintf(log, "measured %s in %s\n", p.name, time.Since(began).Round(time.Second))
+		if *write {
+			if err := m.keep(); err != nil {
+				return err
+			}
 		}
 	}
-	table := m.markdown()
-	fmt.Fprint(out, table)
-	if !*write {
-		return nil
-	}
-	const readme, stored = "infra/bench/README.md", "infra/bench/baseline.json"
-	if table, err = withOld(readme, table); err != nil {
+	_, err := fmt.Fprint(out, m.markdown())
+	return err
+}
+
+// keep writes what was measured where it stands; what was not stays as it is there.
+func (m *Measured) keep() error {
+	if err := insert(readme, m.markdown()); err != nil {
 		return err
 	}
-	if err := insert(readme, table); err != nil {
-		return err
-	}
-	before, err := readBaseline(stored)
+	before, err := readBaseline(ratios)
 	if err != nil {
 		return err
 	}
-	return m.baseline(before).save(stored)
+	return m.baseline(before).save(ratios)
+}
+
+// machine is where it was measured.
+func machine() string {
+	return fmt.Sprintf("%s/%s, %d cores", runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
 }

@@ -2,13 +2,11 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"slices"
-	"strings"
 	"sync"
 	"time"
 
+	"ringi/infra/driver"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/stack"
@@ -32,12 +30,10 @@ var conversations = []struct{ channel, mention, asks, stamps string }{
 // Pace is a rush of requests while Slack keeps its published limits: how long after it
 // opened a gate was seen, and after it ended an execution's end.
 type Pace struct {
-	Tasks       int             `json:"tasks"`
-	Gates       []time.Duration `json:"gates"` // sorted
-	Ends        []time.Duration `json:"ends"`  // sorted
-	Wall        time.Duration   `json:"wall"`
-	Writes      map[string]int  `json:"writes"`
-	RateLimited int             `json:"rate_limited"`
+	Traffic
+	Tasks       int
+	Gates, Ends []time.Duration
+	Wall        time.Duration
 }
 
 func measurePace(ctx context.Context, n int) (*Pace, error) {
@@ -46,96 +42,55 @@ func measurePace(ctx context.Context, n int) (*Pace, error) {
 		return nil, err
 	}
 	defer s.Close()
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	listening, heard := context.WithCancel(ctx)
-	calls := &Throughput{Writes: map[string]int{}}
-	var ears sync.WaitGroup
-	ears.Go(func() { calls.listen(listening, s) })
-	ears.Go(func() { sweep(listening, s) })
-
-	p := &Pace{Tasks: n, Writes: calls.Writes}
+	p := &Pace{Tasks: n}
 	began := time.Now()
 	var mu sync.Mutex
-	var all []error
-	var people sync.WaitGroup
-	for i := range n {
-		people.Go(func() {
-			gates, end, err := hurry(ctx, s, i, began.Add(time.Duration(i)*rush/time.Duration(n)))
+	p.Traffic, err = traffic(ctx, s, func() error {
+		return crowd(ctx, n, n, func(t driver.T, i int) {
+			gates, end := hurry(t, s, i, began.Add(time.Duration(i)*rush/time.Duration(n)))
 			mu.Lock()
 			defer mu.Unlock()
-			all = append(all, err)
 			p.Gates, p.Ends = append(p.Gates, gates...), append(p.Ends, end)
 		})
-	}
-	people.Wait()
+	})
 	p.Wall = time.Since(began)
-	heard()
-	ears.Wait()
-	p.RateLimited = calls.RateLimited
-	slices.Sort(p.Gates)
-	slices.Sort(p.Ends)
-	return p, errors.Join(all...)
+	return p, err
 }
 
 // hurry is one request: made at a time, stamped a minute after each gate is seen.
-func hurry(ctx context.Context, s *stack.Stack, nth int, at time.Time) (gates []time.Duration, end time.Duration, err error) {
+func hurry(t driver.T, s *stack.Stack, nth int, at time.Time) (gates []time.Duration, end time.Duration) {
 	where := conversations[nth%len(conversations)]
-	if err := until(ctx, at); err != nil {
-		return nil, 0, err
-	}
-	d, err := askIn(s, where.asks, where.channel, where.mention+everyTool, 200*time.Millisecond)
-	if err != nil {
-		return nil, 0, err
-	}
-	for _, g := range []struct{ card, action string }{{promptCard, "approve_prompt"}, {processCard, "approve_process"}} {
-		if _, err := d.card(ctx, g.card, g.action); err != nil {
-			return nil, 0, err
-		}
+	until(t, at)
+	r := askIn(t, s, where.asks, where.channel, where.mention+everyTool, 200*time.Millisecond)
+	for _, g := range []struct{ card, action string }{{driver.PromptCard, "approve_prompt"}, {driver.ProcessCard, "approve_process"}} {
+		r.Card(g.card, g.action)
 		seen := time.Now()
-		opened, err := d.opened(ctx)
-		if err != nil {
-			return nil, 0, err
-		}
-		gates = append(gates, seen.Sub(opened))
-		if err := until(ctx, seen.Add(thinking)); err != nil {
-			return nil, 0, err
-		}
-		if _, _, err := d.click(ctx, where.stamps, g.card, g.action); err != nil {
-			return nil, 0, err
-		}
+		gates = append(gates, seen.Sub(opened(r)))
+		until(t, seen.Add(thinking))
+		r.Click(where.stamps, g.card, g.action)
 	}
-	err = d.until(ctx, "the execution's end is shown", func() (bool, error) {
-		m, err := d.card(ctx, executionCard, "")
-		shown := face(m)
-		return strings.Contains(shown, "✅ 実行完了") || strings.Contains(shown, "retry_execution"), err
-	})
-	if err != nil {
-		return nil, 0, err
-	}
+	r.Eventually("the execution's end is shown", func() bool { return r.Shows(driver.ExecutionCard, completed, failed) })
 	seen := time.Now()
-	a, err := d.rows.Load(ctx, d.ref)
-	if err != nil || a.Execution() == nil || a.Execution().CompletedAt == nil {
-		return nil, 0, errors.Join(err, fmt.Errorf("task %s has not ended, though it is shown", d.ref.Task))
+	e := r.Load().Execution()
+	if e == nil || e.CompletedAt == nil {
+		t.Fatalf("task %s has not ended, though it is shown", r.Ref.Task)
 	}
-	return gates, max(0, seen.Sub(*a.Execution().CompletedAt)), nil
+	return gates, max(0, seen.Sub(*e.CompletedAt))
 }
 
 // opened is when the gate that waits began to.
-func (d *desk) opened(ctx context.Context) (time.Time, error) {
-	a, err := d.rows.Load(ctx, d.ref)
-	if err != nil {
-		return time.Time{}, err
-	}
-	open, ok := a.Pending()
+func opened(r *driver.Request) time.Time {
+	open, ok := r.Load().Pending()
 	if !ok || open.Terms.DecideBy == nil {
-		return time.Time{}, fmt.Errorf("task %s: no gate waits, though one is shown", d.ref.Task)
+		r.T.Fatalf("task %s: no gate waits, though one is shown", r.Ref.Task)
 	}
-	return open.Terms.DecideBy.Add(-time.Duration(open.Terms.ApprovalHours) * time.Hour), nil
+	return open.Terms.DecideBy.Add(-time.Duration(open.Terms.ApprovalHours) * time.Hour)
 }
 
-func until(ctx context.Context, at time.Time) error {
-	return sleep.For(ctx, time.Until(at))
+func until(t driver.T, at time.Time) {
+	if err := sleep.For(t.Context(), time.Until(at)); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func (m *Measured) paceRows(t *table) {

@@ -2,23 +2,22 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"ringi/infra/bench/capacity"
 	"ringi/infra/bench/recorder"
+	"ringi/infra/driver"
 	"ringi/infra/local/lambda"
 	"ringi/infra/local/sandbox/webapi"
-	"ringi/shared/aggregate"
+	"ringi/shared/task"
 )
 
 // Share is a stage of the way from a message to its first card.
 type Share struct {
-	Stage string        `json:"stage"`
-	Took  time.Duration `json:"took"`
-	Of    float64       `json:"of"` // the whole way
+	Stage string
+	Took  time.Duration
+	Of    float64 // of the whole way, of 1
 }
 
 // passage is the first call that begins a stage, and what that stage is called.
@@ -44,52 +43,41 @@ func measureShares(ctx context.Context, n int) ([]Share, error) {
 		return nil, err
 	}
 	defer s.Close()
-	var asked []*desk
-	for range n + 1 {
-		d, err := ask(s, everyTool, 5*time.Millisecond)
-		if err != nil {
-			return nil, err
+	var asked []*driver.Request
+	err = driver.Try(ctx, func(t driver.T) {
+		for range n + 1 {
+			r := ask(t, s, 5*time.Millisecond)
+			r.Card(driver.TaskCard, "")
+			// The next request is made when this one waits for a person and all is quiet.
+			r.Until("the policy waits and is shown", func(a *task.Aggregate) bool { return len(a.Waits) > 0 })
+			asked = append(asked, r)
 		}
-		// The next request is made when this one waits for a person and all is quiet.
-		err = d.until(ctx, "the policy waits and is shown", func() (bool, error) {
-			a, err := d.rows.Load(ctx, d.ref)
-			return err == nil && len(a.Waits) > 0 && a.Head.ShownRev == a.Head.Rev, ignoreMissing(err)
-		})
-		if err != nil {
-			return nil, err
-		}
-		asked = append(asked, d)
+	})
+	if err != nil {
+		return nil, err
 	}
-	calls, err := settle(ctx, rec)
+	calls, err := whenQuiet(ctx, rec)
 	if err != nil {
 		return nil, err
 	}
 	return shares(asked[1:], calls)
 }
 
-// ignoreMissing leaves out that a task is not there yet.
-func ignoreMissing(err error) error {
-	if errors.Is(err, aggregate.ErrNotFound) {
-		return nil
-	}
-	return err
-}
-
 // shares takes the median of each stage over requests that were made one after
 // another. It refuses calls that were metered: their times are the meter's as well.
-func shares(asked []*desk, calls []recorder.Call) ([]Share, error) {
+func shares(asked []*driver.Request, calls []recorder.Call) ([]Share, error) {
 	for _, c := range calls {
 		if c.Units != (capacity.Units{}) {
 			return nil, fmt.Errorf("%s of %s was metered: its time says nothing", c.Name, c.Function)
 		}
 	}
 	took := make([][]time.Duration, len(passages))
-	for i, d := range asked {
+	for i, r := range asked {
 		end := time.Now()
 		if i+1 < len(asked) {
-			end = asked[i+1].at
+			end = asked[i+1].Asked
 		}
-		at := d.at
+		at := r.Asked
 		for j, p := range passages {
 			next := first(calls, p, at, end)
 			if next.IsZero() {
@@ -121,13 +109,4 @@ func first(calls []recorder.Call, p passage, from, to time.Time) (at time.Time) 
 		}
 	}
 	return at
-}
-
-// percentile is the smallest value that the part p of all do not exceed; 0 of none.
-func percentile(values []time.Duration, p float64) time.Duration {
-	if len(values) == 0 {
-		return 0
-	}
-	sorted := slices.Sorted(slices.Values(values))
-	return sorted[min(len(sorted)-1, int(float64(len(sorted))*p))]
 }

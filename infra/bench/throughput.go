@@ -2,34 +2,33 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"strconv"
 	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
+	"ringi/infra/driver"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/stack"
+	"ringi/shared/sleep"
 )
 
 // pace is how many times faster than Slack the sandbox lets the app write, so
 // that one channel takes 200 tasks in minutes.
 const pace = 20
 
-// Throughput is many requests made at once, in one channel with Slack's limits.
+// Throughput is many requests made at once, in one channel with Slack's limits. All
+// of them were completed and shown.
 type Throughput struct {
-	Tasks       int            `json:"tasks"` // all of them were completed and shown
-	Wall        time.Duration  `json:"wall"`
-	Pace        float64        `json:"pace"` // of Slack's limits
-	Writes      map[string]int `json:"writes"`
-	RateLimited int            `json:"rate_limited"` // calls that Slack turned away
-	Unsaved     int            `json:"unsaved"`      // clicks that had to be repeated
-	Retried     int            `json:"retried"`      // executions that a person had to ask for again
-	DeadLetters int            `json:"dead_letters"`
-	Redelivered int            `json:"redelivered"` // events that the app did not take in three seconds
+	Traffic
+	Tasks       int
+	Wall        time.Duration
+	Pace        float64 // of Slack's limits
+	Unsaved     int     // clicks that had to be repeated
+	Retried     int     // executions that a person had to ask for again
+	Redelivered int     // events that the app did not take in three seconds
 }
 
 func measureThroughput(ctx context.Context, n int) (*Throughput, error) {
@@ -38,105 +37,91 @@ func measureThroughput(ctx context.Context, n int) (*Throughput, error) {
 		return nil, err
 	}
 	defer s.Close()
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	t := &Throughput{Tasks: n, Pace: pace, Writes: map[string]int{}}
-	listening, heard := context.WithCancel(ctx)
-	var ears sync.WaitGroup
-	ears.Go(func() { t.listen(listening, s) })
-	ears.Go(func() { sweep(listening, s) })
-
+	t := &Throughput{Tasks: n, Pace: pace}
 	began := time.Now()
 	var mu sync.Mutex
-	var all []error
-	var people sync.WaitGroup
-	for range n {
-		people.Go(func() {
-			d, err := ask(s, everyTool, 250*time.Millisecond)
-			if err == nil {
-				err = d.finish(ctx)
-			}
+	t.Traffic, err = traffic(ctx, s, func() error {
+		return crowd(ctx, n, n, func(people driver.T, _ int) {
+			r := ask(people, s, 250*time.Millisecond)
+			retried := finish(r)
 			mu.Lock()
 			defer mu.Unlock()
-			if all = append(all, err); d != nil {
-				t.Unsaved, t.Retried = t.Unsaved+d.again, t.Retried+d.retried
-			}
+			t.Unsaved, t.Retried = t.Unsaved+r.Unsaved, t.Retried+retried
 		})
-	}
-	people.Wait()
-	t.Wall = time.Since(began)
-	heard()
-	ears.Wait()
-	if err := errors.Join(all...); err != nil {
+	})
+	if err != nil {
 		return nil, err
 	}
+	t.Wall = time.Since(began)
 	for _, a := range s.Sandbox.Attempts() {
 		if a.Retry > 0 {
 			t.Redelivered++
 		}
 	}
-	if t.DeadLetters, err = deadLetters(ctx, s); err == nil && t.DeadLetters > 0 {
-		err = fmt.Errorf("%d messages are in a dead letter queue", t.DeadLetters)
-	}
+	return t, noDeadLetters(ctx, s)
+}
+
+// Traffic is what the app called of Slack.
+type Traffic struct {
+	Writes      map[string]int // by method
+	RateLimited int            // calls that Slack turned away
+}
+
+// traffic counts the app's calls while people do something, and lets the sweeper look as
+// its schedule would but oftener.
+func traffic(ctx context.Context, s *stack.Stack, people func() error) (Traffic, error) {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	t := Traffic{Writes: map[string]int{}}
+	var beside sync.WaitGroup
+	beside.Go(func() {
+		for sleep.For(ctx, 20*time.Second) == nil {
+			s.Fire(ctx, sweeper) // what it fails at it tries again
+		}
+	})
+	beside.Go(func() {
+		var last time.Time
+		for more := true; more; last = t.count(s.Sandbox.Calls(), last) { // the sandbox remembers the last ones only
+			more = sleep.For(ctx, 200*time.Millisecond) == nil
+		}
+	})
+	err := people()
+	stop()
+	beside.Wait()
 	return t, err
 }
 
-// listen counts the app's calls until ctx ends; the sandbox remembers the last ones only.
-func (t *Throughput) listen(ctx context.Context, s *stack.Stack) {
-	tick := time.NewTicker(200 * time.Millisecond)
-	defer tick.Stop()
-	var last time.Time
-	for more := true; more; {
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			more = false
+// count adds the calls after a moment, and returns when the newest was.
+func (t *Traffic) count(calls []webapi.Call, last time.Time) time.Time {
+	newest := last
+	for _, c := range calls {
+		if !c.At.After(last) {
+			continue
 		}
-		newest := last
-		for _, c := range s.Sandbox.Calls() {
-			if !c.At.After(last) {
-				continue
-			}
-			if c.At.After(newest) {
-				newest = c.At
-			}
-			if c.Error == "ratelimited" || c.Error == string(webapi.RateLimited) {
-				t.RateLimited++
-			} else {
-				t.Writes[c.Method]++
-			}
+		if c.At.After(newest) {
+			newest = c.At
 		}
-		last = newest
-	}
-}
-
-// sweep tells the sweeper to look, as its schedule would but oftener.
-func sweep(ctx context.Context, s *stack.Stack) {
-	tick := time.NewTicker(20 * time.Second)
-	defer tick.Stop()
-	for {
-		select {
-		case <-tick.C:
-			s.Fire(ctx, sweeper) // what it fails at it tries again
-		case <-ctx.Done():
-			return
+		if c.Error == "ratelimited" || c.Error == string(webapi.RateLimited) {
+			t.RateLimited++
+		} else {
+			t.Writes[c.Method]++
 		}
 	}
+	return newest
 }
 
-func deadLetters(ctx context.Context, s *stack.Stack) (total int, err error) {
+// noDeadLetters fails when a message is in a dead letter queue.
+func noDeadLetters(ctx context.Context, s *stack.Stack) error {
 	c := sqs.NewFromConfig(s.AWS)
 	for _, id := range []string{"CardDeadLetters", "ChangeDeadLetters"} {
 		url := s.QueueURL(id)
 		out, err := c.GetQueueAttributes(ctx, &sqs.GetQueueAttributesInput{QueueUrl: &url, AttributeNames: []sqstypes.QueueAttributeName{"ApproximateNumberOfMessages"}})
 		if err != nil {
-			return 0, fmt.Errorf("look into %s: %w", id, err)
+			return fmt.Errorf("look into %s: %w", id, err)
 		}
-		n, err := strconv.Atoi(out.Attributes["ApproximateNumberOfMessages"])
-		if err != nil {
-			return 0, fmt.Errorf("look into %s: %w", id, err)
+		if n := out.Attributes["ApproximateNumberOfMessages"]; n != "0" {
+			return fmt.Errorf("%s has %s messages", id, n)
 		}
-		total += n
 	}
-	return total, nil
+	return nil
 }

@@ -1,3 +1,5 @@
+// Package coldstart measures how long a function's process takes until it asks
+// for its first event, and what it weighs.
 package coldstart
 
 import (
@@ -6,6 +8,8 @@ import (
 	"io"
 	"maps"
 	"math"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -29,6 +33,27 @@ var bareOf = map[string]string{
 // besideBolt is the function whose clients the Bolt app has too.
 const besideBolt = "receive-interaction"
 
+// Report is every function beside a bare handler with the same clients, and one beside Bolt for JavaScript.
+type Report struct {
+	Spawns    int // of each, in pairs
+	Functions []Function
+	Bolt      *Bolt // nil where there is no Node
+}
+
+// Function is one function beside its bare handler.
+type Function struct {
+	Pair
+	Name string // of its folder
+	Size int64  // bytes of its binary
+}
+
+// Pair is how a process starts beside another: from its start to the first event asked for.
+type Pair struct {
+	RSS                                int64 // bytes, when it asks for its first event; 0 where it can't be told
+	Min, Median, OtherMin, OtherMedian time.Duration
+	Ratio                              float64 // the median over pairs of the one to the other
+}
+
 // Options say what to measure. Functions are folders; none are all.
 type Options struct {
 	Spawns    int
@@ -38,61 +63,82 @@ type Options struct {
 }
 
 // Measure builds the functions and the bare handlers and starts them in turns.
-func Measure(ctx context.Context, o Options) (Report, error) {
+func Measure(ctx context.Context, o Options) (*Report, error) {
 	root, err := process.ModuleRoot()
 	if err != nil {
-		return Report{}, err
+		return nil, err
 	}
 	built, err := lambda.Build(ctx, root)
 	if err != nil {
-		return Report{}, err
+		return nil, err
 	}
 	defer built.Release()
 	bare, err := os.MkdirTemp("", "ringi-bare-")
 	if err != nil {
-		return Report{}, err
+		return nil, err
 	}
 	defer os.RemoveAll(bare)
 	if err := build(ctx, root, bare); err != nil {
-		return Report{}, err
+		return nil, err
 	}
-	services, err := startServices()
+	secret := httptest.NewServer(http.HandlerFunc(slackSecret))
+	defer secret.Close()
+	described, err := template.Read(filepath.Join(root, "template.yaml"), template.Names{Region: "us-east-1", Account: "123456789012", Stack: "bench", Endpoint: secret.URL}, nil)
 	if err != nil {
-		return Report{}, err
+		return nil, err
 	}
-	defer services.close()
-	described, err := template.Read(filepath.Join(root, "template.yaml"), template.Names{Region: "us-east-1", Account: "123456789012", Stack: "bench", Endpoint: services.url},
-		nil)
-	if err != nil {
-		return Report{}, err
-	}
-	r := Report{Spawns: o.Spawns}
+	r := &Report{Spawns: o.Spawns}
 	for _, f := range described.Functions {
 		if len(o.Functions) > 0 && !slices.Contains(o.Functions, f.Folder) {
 			continue
 		}
-		folder, ok := bareOf[f.Folder]
+		clients, ok := bareOf[f.Folder]
 		if !ok {
-			return r, fmt.Errorf("no bare handler has the clients of %s", f.Folder)
+			return nil, fmt.Errorf("no bare handler has the clients of %s", f.Folder)
 		}
-		env := services.environment(f.Environment)
-		real := starter{[]string{built.Binaries[f.Folder]}, env, filepath.Dir(built.Binaries[f.Folder])}
-		plain := starter{[]string{filepath.Join(bare, folder)}, env, bare}
-		x := Function{Name: f.Folder, Bare: folder}
-		if info, err := os.Stat(real.command[0]); err == nil {
-			x.Size = info.Size()
+		env := environment(secret.URL, f.Environment)
+		one, other := starter{[]string{built.Binaries[f.Folder]}, env, filepath.Dir(built.Binaries[f.Folder])}, starter{[]string{filepath.Join(bare, clients)}, env, bare}
+		x := Function{Name: f.Folder}
+		info, err := os.Stat(one.command[0])
+		if err != nil {
+			return nil, err
 		}
-		if x.RSS, x.Min, x.Median, x.BareMin, x.BareMed, x.Ratio, err = pairs(ctx, o.Spawns, real, plain); err != nil {
-			return r, err
+		x.Size = info.Size()
+		if x.Pair, err = pairs(ctx, o.Spawns, one, other); err != nil {
+			return nil, err
 		}
 		r.Functions = append(r.Functions, x)
 		if f.Folder == besideBolt && !o.NoBolt {
-			if r.Bolt, err = measureBolt(ctx, root, o, env, real); err != nil {
-				return r, err
+			if r.Bolt, err = measureBolt(ctx, root, o, env, one); err != nil {
+				return nil, err
 			}
 		}
 	}
 	return r, nil
+}
+
+// slackSecret answers the one thing that functions ask while they start.
+func slackSecret(w http.ResponseWriter, r *http.Request) {
+	if r.Header.Get("X-Amz-Target") != "secretsmanager.GetSecretValue" {
+		http.Error(w, "only the secret is here", http.StatusNotImplemented)
+		return
+	}
+	w.Header().Set("Content-Type", "application/x-amz-json-1.1")
+	fmt.Fprintf(w, `{"SecretString":"{\"signing_secret\":\"8f742231b10e8888abcd99yyyzzz85a5\",\"bot_token\":\"xoxb-bench\",\"api_url\":\"http://%s/api/\"}"}`, r.Host)
+}
+
+// environment is a function's own with what Lambda sets.
+func environment(endpoint string, own map[string]string) (list []string) {
+	all := map[string]string{
+		"AWS_ENDPOINT_URL": endpoint, "AWS_REGION": "us-east-1", "AWS_ACCESS_KEY_ID": "local", "AWS_SECRET_ACCESS_KEY": "local", "AWS_EC2_METADATA_DISABLED": "true",
+		"AWS_LAMBDA_FUNCTION_NAME": "bench", "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": "512", "AWS_LAMBDA_LOG_FORMAT": "JSON", "AWS_LAMBDA_LOG_LEVEL": "INFO", "TZ": ":UTC",
+		"PATH": "/usr/local/bin:/usr/bin:/bin",
+	}
+	maps.Copy(all, own)
+	for name, value := range all {
+		list = append(list, name+"="+value)
+	}
+	return list
 }
 
 // build compiles the bare handlers as the functions are.
@@ -112,40 +158,28 @@ type starter struct {
 	dir                  string
 }
 
-func (s starter) spawn(ctx context.Context) (sample, error) {
-	return spawn(ctx, s.command, s.environment, s.dir)
-}
-
 // pairs starts both n times in turns, after once for the disk's sake.
-func pairs(ctx context.Context, n int, one, other starter) (rss int64, least, median, otherLeast, otherMedian time.Duration, ratio float64, err error) {
+func pairs(ctx context.Context, n int, one, other starter) (Pair, error) {
 	var a, b []time.Duration
 	var ratios []float64
 	var weights []int64
 	for i := range n + 1 {
 		x, err := one.spawn(ctx)
 		if err != nil {
-			return 0, 0, 0, 0, 0, 0, err
+			return Pair{}, err
 		}
 		y, err := other.spawn(ctx)
 		if err != nil {
-			return 0, 0, 0, 0, 0, 0, err
+			return Pair{}, err
 		}
 		if i > 0 {
 			a, b, weights = append(a, x.took), append(b, y.took), append(weights, x.rss)
 			ratios = append(ratios, float64(x.took)/float64(y.took))
 		}
 	}
-	return middle(weights), slices.Min(a), middle(a), slices.Min(b), middle(b), math.Round(middle(ratios)*100) / 100, nil
+	return Pair{middle(weights), slices.Min(a), middle(a), slices.Min(b), middle(b), math.Round(middle(ratios)*100) / 100}, nil
 }
 
 func middle[T int64 | float64 | time.Duration](values []T) T {
 	return slices.Sorted(slices.Values(values))[len(values)/2]
-}
-
-// list makes NAME=value of a map.
-func list(m map[string]string) (out []string) {
-	for _, name := range slices.Sorted(maps.Keys(m)) {
-		out = append(out, name+"="+m[name])
-	}
-	return out
 }

@@ -5,8 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"strconv"
@@ -26,14 +26,10 @@ type sample struct {
 }
 
 // spawn starts a process and ends it when it asks for its first event.
-func spawn(ctx context.Context, command, environment []string, dir string) (sample, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return sample{}, err
-	}
+func (s starter) spawn(ctx context.Context) (sample, error) {
 	asked := make(chan time.Time, 1)
 	said := make(chan string, 1)
-	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasSuffix(r.URL.Path, "/invocation/next") {
 			select {
 			case asked <- time.Now():
@@ -49,14 +45,13 @@ func spawn(ctx context.Context, command, environment []string, dir string) (samp
 		default:
 		}
 		w.WriteHeader(http.StatusAccepted)
-	})}
-	go server.Serve(l)
+	}))
 	defer server.Close()
 
 	var output bytes.Buffer
-	cmd := exec.Command(command[0], command[1:]...)
-	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, &output, &output
-	cmd.Env = append([]string{"AWS_LAMBDA_RUNTIME_API=" + l.Addr().String()}, environment...)
+	cmd := exec.Command(s.command[0], s.command[1:]...)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = s.dir, &output, &output
+	cmd.Env = append([]string{"AWS_LAMBDA_RUNTIME_API=" + server.Listener.Addr().String()}, s.environment...)
 	began := time.Now()
 	p, err := process.Start(cmd)
 	if err != nil {
@@ -69,11 +64,11 @@ func spawn(ctx context.Context, command, environment []string, dir string) (samp
 	case at := <-asked:
 		return sample{at.Sub(began), memory(p.PID())}, nil
 	case text := <-said:
-		return sample{}, fmt.Errorf("start %s: it said %s", command[0], text)
+		return sample{}, fmt.Errorf("start %s: it said %s", s.command[0], text)
 	case <-p.Done():
-		return sample{}, fmt.Errorf("start %s: it ended: %s", command[0], &output)
+		return sample{}, fmt.Errorf("start %s: it ended: %s", s.command[0], &output)
 	case <-ctx.Done():
-		return sample{}, fmt.Errorf("start %s: %w", command[0], errors.Join(ctx.Err(), p.Err()))
+		return sample{}, fmt.Errorf("start %s: %w", s.command[0], errors.Join(ctx.Err(), p.Err()))
 	}
 }
 
