@@ -15,6 +15,7 @@ import (
 	"github.com/slack-go/slack"
 
 	"ringi/shared/card"
+	"ringi/shared/card/cardtest"
 	"ringi/shared/model"
 	"ringi/shared/task"
 	"ringi/shared/tool"
@@ -144,7 +145,7 @@ func (w *walk) drawn(calm *walk) {
 	w.Helper()
 	for _, name := range slices.Sorted(maps.Keys(w.cards)) {
 		m := w.cards[name]
-		if err := card.Validate(m); err != nil {
+		if err := cardtest.Check(m); err != nil {
 			w.Errorf("%s: %v", name, err)
 		}
 		before, ok := calm.cards[name]

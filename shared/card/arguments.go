@@ -48,7 +48,7 @@ func (d drawing) arguments(call task.Step, b aggregate.Blob, most int) body {
 		for i, name := range hidden {
 			names[i] = d.label(name)
 		}
-		out.blocks = append(out.blocks, contextLine(cut(fill(d.w.ArgumentsMasked, "names", strings.Join(names, ", ")), limitText)))
+		out.blocks = append(out.blocks, contextLine(cut(fill(d.w.ArgumentsMasked, "names", strings.Join(names, ", ")), maxSection)))
 	}
 	return out
 }

@@ -6,6 +6,7 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/card"
+	"ringi/shared/card/cardtest"
 	"ringi/shared/task"
 )
 
@@ -33,7 +34,7 @@ func TestACardSaysWhichRowsStandBelowATable(t *testing.T) {
 			s = end(s.finish(4, task.Outcome{Status: task.StepCompleted, Result: &aggregate.Blob{JSON: aggregate.JSON(result)}}))
 			for i, locale := range []string{"ja", "en"} {
 				m := card.Render(s.Aggregate, s.card(executionCard), locale, s.now)
-				if err := card.Validate(m); err != nil {
+				if err := cardtest.Check(m); err != nil {
 					t.Fatal(err)
 				}
 				said := drawn(m.Attachments[0].Blocks.BlockSet)

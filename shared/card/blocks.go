@@ -58,5 +58,30 @@ func button(text, action, value string, style slack.Style) *slack.ButtonBlockEle
 	return b.WithStyle(style)
 }
 
+// characters counts the texts of a block that a body has, as Slack does for the limit of a message.
+func characters(b slack.Block) int {
+	n := 0
+	switch b := b.(type) {
+	case *slack.SectionBlock:
+		if b.Text != nil {
+			n += units(b.Text.Text)
+		}
+		for _, f := range b.Fields {
+			n += units(f.Text)
+		}
+	case *slack.ContextBlock:
+		for _, e := range b.ContextElements.Elements {
+			n += units(e.(*slack.TextBlockObject).Text)
+		}
+	case *slack.TableBlock:
+		for _, row := range b.Rows {
+			for _, c := range row {
+				n += units(c.(*slack.TableRawTextCell).Text)
+			}
+		}
+	}
+	return n
+}
+
 // ident is an id as it travels in block_id, value and private_metadata.
 func ident(id string) string { return cut(strings.ToValidUTF8(id, "?"), maxID) }

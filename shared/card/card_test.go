@@ -10,6 +10,7 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/card"
+	"ringi/shared/card/cardtest"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
 )
@@ -81,8 +82,8 @@ func TestTornRows(t *testing.T) {
 	}
 	s := approved(t, fiveSteps())
 	s.Executions = nil
-	if m := card.Render(s.Aggregate, s.card(executionCard), "ja", s.now); len(buttons(m)) > 0 || card.Validate(m) != nil {
-		t.Errorf("a card without its execution: %d buttons, %v", len(buttons(m)), card.Validate(m))
+	if m := card.Render(s.Aggregate, s.card(executionCard), "ja", s.now); len(buttons(m)) > 0 || cardtest.Check(m) != nil {
+		t.Errorf("a card without its execution: %d buttons, %v", len(buttons(m)), cardtest.Check(m))
 	}
 }
 
@@ -156,7 +157,7 @@ func TestRejectionModalOfEveryKind(t *testing.T) {
 	for _, locale := range []string{"ja", "en"} {
 		for _, kind := range []aggregate.CardType{task.CardPrompt, task.CardProcess, task.CardStep} {
 			v := card.RejectionModal(kind, "01ROW", "01TASK", locale)
-			if err := card.ValidateView(v); err != nil {
+			if err := cardtest.CheckView(v); err != nil {
 				t.Errorf("%s %s: %v", locale, kind, err)
 			}
 			var got card.Rejection

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"ringi/shared/card"
+	"ringi/shared/card/cardtest"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
 )
@@ -30,7 +31,7 @@ func TestAChoiceShowsAllOfTheReason(t *testing.T) {
 			s.do(s.Ask(1, task.Beside{TaskID: "01OTHER", Title: "x", ID: "01GATE", Kind: task.CardPrompt, Version: 1}, tenancy.DefaultSettings(), s.now))
 			for locale, says := range map[string]string{"ja": "却下理由にできません", "en": "can't be a reason"} {
 				m := card.Render(s.Aggregate, s.card(taskCard), locale, s.now)
-				if err := card.Validate(m); err != nil {
+				if err := cardtest.Check(m); err != nil {
 					t.Fatal(err)
 				}
 				text := drawn(m.Attachments[0].Blocks.BlockSet)

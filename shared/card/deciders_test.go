@@ -7,6 +7,7 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/card"
+	"ringi/shared/card/cardtest"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
 )
@@ -47,7 +48,7 @@ func TestACardThatWaitsSaysWhoDecidesAndUntilWhen(t *testing.T) {
 					s.Request = &r
 				}
 				m := card.RenderUnder(s.Aggregate, s.card(promptCard), set, s.now)
-				if err := card.Validate(m); err != nil {
+				if err := cardtest.Check(m); err != nil {
 					t.Error(err)
 				}
 				shown := fmt.Sprint(decoded(t, m.Attachments))
@@ -95,7 +96,7 @@ func TestAChoiceSaysWhoMayChoose(t *testing.T) {
 			s.Request.Text = tt.text
 			s.do(s.Ask(1, task.Beside{TaskID: "01OTHER", Title: "x", ID: "01GATE", Kind: task.CardPrompt, Version: 1}, set, s.now))
 			m := card.RenderUnder(s.Aggregate, s.card(taskCard), set, s.now)
-			if err := card.Validate(m); err != nil {
+			if err := cardtest.Check(m); err != nil {
 				t.Error(err)
 			}
 			shown := drawn(m.Attachments[0].Blocks.BlockSet)

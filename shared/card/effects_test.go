@@ -10,6 +10,7 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/card"
+	"ringi/shared/card/cardtest"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
 )
@@ -20,7 +21,7 @@ func shownOf(t *testing.T, steps []task.Step) (text string, approvable bool) {
 	s := planned(t, fiveSteps(), tenancy.DefaultSettings())
 	s.Process().Steps = steps
 	m := card.Render(s.Aggregate, s.card(processCard), "ja", s.now)
-	if err := card.Validate(m); err != nil {
+	if err := cardtest.Check(m); err != nil {
 		t.Fatal(err)
 	}
 	for _, b := range m.Attachments[0].Blocks.BlockSet {
@@ -96,7 +97,7 @@ func TestWhatBecameOfReasonsStandsAboveTheSteps(t *testing.T) {
 		s := planned(t, fiveSteps(), tenancy.DefaultSettings())
 		s.Process().Remarks = "「もっと短く」 → 反映しました。\n<!channel> ✅ 承認済み"
 		m := card.Render(s.Aggregate, s.card(processCard), locale, s.now)
-		if err := card.Validate(m); err != nil {
+		if err := cardtest.Check(m); err != nil {
 			t.Fatal(err)
 		}
 		got := m.Attachments[0].Blocks.BlockSet[1].(*slack.SectionBlock).Text.Text

@@ -11,6 +11,7 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/card"
+	"ringi/shared/card/cardtest"
 	"ringi/shared/task"
 	"ringi/shared/tool"
 )
@@ -30,7 +31,7 @@ func (s *story) gate(t testing.TB) (m card.Message, blocks []slack.Block) {
 		if m == nil {
 			continue
 		}
-		if err := card.Validate(*m); err != nil {
+		if err := cardtest.Check(*m); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ringi/shared/card"
+	"ringi/shared/card/cardtest"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -21,7 +22,7 @@ func TestEveryStateLooksAsItDid(t *testing.T) {
 			t.Run(locale+"/"+s.name, func(t *testing.T) {
 				story := s.story(t)
 				m := card.Render(story.Aggregate, story.card(s.card), locale, story.now)
-				if err := card.Validate(m); err != nil {
+				if err := cardtest.Check(m); err != nil {
 					t.Error(err)
 				}
 				golden(t, filepath.Join("testdata", "golden", locale, s.name+".json"), m)

@@ -11,6 +11,7 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/card"
+	"ringi/shared/card/cardtest"
 	"ringi/shared/task"
 )
 
@@ -96,7 +97,7 @@ func TestHostileTextsOnEveryCard(t *testing.T) {
 				c := s.card(st.card)
 				for _, locale := range []string{"ja", "en"} {
 					m := card.Render(s.Aggregate, c, locale, s.now)
-					if err := card.Validate(m); err != nil {
+					if err := cardtest.Check(m); err != nil {
 						t.Fatalf("%s: %v", c.Key(), err)
 					}
 					harmless(t, s.Aggregate, c, m)
@@ -160,7 +161,7 @@ func TestAnyAggregateMakesAValidCard(t *testing.T) {
 		locale := rapid.SampledFrom([]string{"ja", "en", "", "fr"}).Draw(t, "locale")
 		for _, c := range cards {
 			m := card.Render(a, c, locale, now)
-			if err := card.Validate(m); err != nil {
+			if err := cardtest.Check(m); err != nil {
 				t.Fatalf("%s %s: %v", c.CardType, c.Subject, err)
 			}
 			if again := card.Render(a, c, locale, now); card.Hash(again) != card.Hash(m) {
@@ -168,7 +169,7 @@ func TestAnyAggregateMakesAValidCard(t *testing.T) {
 			}
 		}
 		for _, kind := range []aggregate.CardType{task.CardPrompt, task.CardProcess, task.CardStep} {
-			if err := card.ValidateView(card.RejectionModal(kind, a.Head.LastChange, a.Head.TaskID, locale)); err != nil {
+			if err := cardtest.CheckView(card.RejectionModal(kind, a.Head.LastChange, a.Head.TaskID, locale)); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -1,6 +1,7 @@
 package card
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 	"time"
@@ -8,7 +9,9 @@ import (
 
 	"github.com/slack-go/slack"
 
+	"ringi/infra/local/sandbox/blockkit"
 	"ringi/shared/aggregate"
+	"ringi/shared/card/cardtest"
 	"ringi/shared/task"
 )
 
@@ -16,7 +19,7 @@ import (
 // one more is cut so that it fits however they are counted, between letters as people see them.
 func TestTextsAtSlacksLimits(t *testing.T) {
 	letters := map[string]string{"kanji": "漢", "emoji": "🎉", "skin": "👍🏽", "family": "👩‍👩‍👧", "accent": "e\u0301", "escaped": "&"}
-	for name, limit := range map[string]int{"section": maxSection, "header": maxHeader, "reason": maxReason, "detail": maxDetail, "button": limitButton, "field": limitField} {
+	for name, limit := range map[string]int{"section": maxSection, "header": maxHeader, "reason": maxReason, "detail": maxDetail, "button": 75, "field": maxField} {
 		for kind, letter := range letters {
 			t.Run(name+" of "+kind, func(t *testing.T) {
 				sent := letter
@@ -47,7 +50,7 @@ func TestTextsAtSlacksLimits(t *testing.T) {
 // What people wrote at each limit is drawn, and no card of it is one that Slack refuses.
 func TestCardsOfTextsAtSlacksLimits(t *testing.T) {
 	for kind, letter := range map[string]string{"kanji": "漢", "emoji": "🎉", "family": "👩‍👩‍👧"} {
-		for _, n := range []int{maxHeader, maxSection, limitCharacters} {
+		for _, n := range []int{maxHeader, maxSection, maxCharacters} {
 			long := strings.Repeat(letter, n)
 			a := &task.Aggregate{
 				Head:    task.Head{TaskID: "01J00000000000000000000000", TenantID: "t"},
@@ -55,7 +58,7 @@ func TestCardsOfTextsAtSlacksLimits(t *testing.T) {
 				Task:    &task.Task{ID: "01J00000000000000000000000", Title: long, Description: long, Priority: task.Medium, TaskType: task.TypeStandard},
 			}
 			m := Render(a, &aggregate.Card{CardType: task.CardTask}, "ja", time.Now())
-			if err := Validate(m); err != nil {
+			if err := cardtest.Check(m); err != nil {
 				t.Errorf("%d of %s: %v", n, kind, err)
 			}
 			for _, b := range m.Attachments[0].Blocks.BlockSet {
@@ -63,6 +66,21 @@ func TestCardsOfTextsAtSlacksLimits(t *testing.T) {
 					t.Errorf("a header of %d characters", len([]rune(h.Text.Text)))
 				}
 			}
+		}
+	}
+}
+
+// What a body has room for is counted as the sandbox counts it.
+func TestCharactersAreCountedAsSlackDoes(t *testing.T) {
+	table := slack.NewTableBlock("")
+	table.AddRow(slack.NewTableRawTextCell("漢字"), slack.NewTableRawTextCell("🎉"))
+	for kind, b := range map[string]slack.Block{"section": section("*漢字* 🎉"), "fields": fields("漢", "字"), "context": contextLine("👩‍👩‍👧", "x"), "table": table} {
+		var sent any
+		if raw, err := json.Marshal(b); err != nil || json.Unmarshal(raw, &sent) != nil {
+			t.Fatal(err)
+		}
+		if got, want := characters(b), blockkit.Characters(sent); got != want || got == 0 {
+			t.Errorf("a %s has %d characters, want %d", kind, got, want)
 		}
 	}
 }

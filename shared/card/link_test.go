@@ -8,6 +8,7 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/card"
+	"ringi/shared/card/cardtest"
 	"ringi/shared/task"
 )
 
@@ -20,7 +21,7 @@ func TestOnlyResultsAreLinks(t *testing.T) {
 		s.finish(1, task.Outcome{Status: task.StepCompleted, Result: &aggregate.Blob{JSON: aggregate.JSON(jsonOf(map[string]any{"url": url}))}})
 		s.do(s.CompleteExecution(s.Head.Run, "見てください: https://evil.example/ と evil.example", s.now))
 		m := card.Render(s.Aggregate, s.card(executionCard), "ja", s.now)
-		if err := card.Validate(m); err != nil {
+		if err := cardtest.Check(m); err != nil {
 			t.Fatal(err)
 		}
 		if strings.Contains(drawn(m.Attachments[0].Blocks.BlockSet), "<"+url+">") != links {

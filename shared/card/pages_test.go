@@ -8,6 +8,7 @@ import (
 	"github.com/slack-go/slack"
 
 	"ringi/shared/card"
+	"ringi/shared/card/cardtest"
 	"ringi/shared/tenancy"
 )
 
@@ -28,7 +29,7 @@ func TestManyStepsPageOrAreCounted(t *testing.T) {
 			s := planned(t, fiveSteps(), tenancy.DefaultSettings())
 			s.Process().Steps = manySteps(tc.n, tc.width)
 			m := card.Render(s.Aggregate, s.card(processCard), "ja", s.now)
-			if err := card.Validate(m); err != nil {
+			if err := cardtest.Check(m); err != nil {
 				t.Fatal(err)
 			}
 			pages, lines, last := 0, 0, ""
@@ -73,7 +74,7 @@ func TestALongPolicyIsShownWhole(t *testing.T) {
 			s := received(t).extracted().drafting()
 			s.do(s.FinishPrompt(s.Head.Run, tc.text, tenancy.DefaultSettings(), s.now))
 			m := card.Render(s.Aggregate, s.card(promptCard), "ja", s.now)
-			if err := card.Validate(m); err != nil {
+			if err := cardtest.Check(m); err != nil {
 				t.Fatal(err)
 			}
 			shown, pages := "", 0

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"ringi/shared/card"
+	"ringi/shared/card/cardtest"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
 )
@@ -34,7 +35,7 @@ func TestPeopleAreDrawnByNameWithTheirIDs(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s, kind := s()
 			m := card.Render(s.Aggregate, s.card(kind), "ja", s.now)
-			if err := card.Validate(m); err != nil {
+			if err := cardtest.Check(m); err != nil {
 				t.Fatal(err)
 			}
 			got := drawn(m.Attachments[0].Blocks.BlockSet)
@@ -60,7 +61,7 @@ func TestManyPeopleStillFit(t *testing.T) {
 		s := received(t).extracted().drafted(tenancy.DefaultSettings())
 		s.Prompt().Content = text
 		m := card.Render(s.Aggregate, s.card(promptCard), "ja", s.now)
-		if err := card.Validate(m); err != nil {
+		if err := cardtest.Check(m); err != nil {
 			t.Fatal(err)
 		}
 		got := drawn(m.Attachments[0].Blocks.BlockSet)
@@ -85,7 +86,7 @@ func TestNoTextCallsEverybody(t *testing.T) {
 	s.Task.Description, s.Prompt().Content = text.String(), text.String()
 	for _, kind := range []string{taskCard, promptCard} {
 		m := card.Render(s.Aggregate, s.card(kind), "ja", s.now)
-		if err := card.Validate(m); err != nil {
+		if err := cardtest.Check(m); err != nil {
 			t.Fatal(err)
 		}
 		got := drawn(m.Attachments[0].Blocks.BlockSet)

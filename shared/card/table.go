@@ -192,12 +192,12 @@ func (d drawing) rowFields(number string, columns, row []string) body {
 			name = number + ". " + name
 		}
 		field := "*" + strings.TrimSpace(asWritten(legible.OneLine(name))) + "*\n" + d.cellCode(v)
-		if units(field) > limitField {
+		if units(field) > maxField {
 			flush()
 			out.add(d.packed(d.argumentParts(argument{path: []string{name}, values: []string{v}}), everything))
 			continue
 		}
-		if texts = append(texts, field); len(texts) == limitFields {
+		if texts = append(texts, field); len(texts) == maxFields {
 			flush()
 		}
 	}

@@ -8,8 +8,16 @@ import (
 	"ringi/shared/legible"
 )
 
-// Limits of the parts of a text, in characters as Slack may count them: UTF-16
-// units, after escaping. A section takes 3,000.
+// Limits of Slack's, in blocks and fields or in characters as Slack may count them: UTF-16
+// units, after escaping. Sources: the Block Kit reference, and the comments of @slack/types.
+const (
+	maxBlocks     = 16    // of a card: Slack was seen to refuse more than 20 in an attachment
+	maxCharacters = 13000 // of all blocks together; undocumented, measured near 13,200
+	maxFields     = 10    // of a section
+	maxField      = 2000
+)
+
+// Limits of the parts of a text, counted likewise. A section and a line of a context take 3,000.
 const (
 	maxSection = 3000
 	maxHeader  = 150

@@ -12,8 +12,8 @@ import (
 // Of the blocks of a card, a body may be this many, in this many characters: the others
 // are the header, a divider, what became of it in up to three lines, and buttons.
 const (
-	maxBodyBlocks = limitBlocks - 6
-	maxBody       = limitCharacters - 2500
+	maxBodyBlocks = maxBlocks - 6
+	maxBody       = maxCharacters - 2500
 )
 
 // body is what a card asks people about. cut says that the card does not show all of

@@ -11,6 +11,7 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/card"
+	"ringi/shared/card/cardtest"
 	"ringi/shared/legible"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
@@ -71,7 +72,7 @@ func reviewed(t testing.TB, s *story, kind aggregate.CardType, id string) (all s
 		if !ok {
 			t.Fatalf("no page %d", page)
 		}
-		if err := card.ValidateView(view); err != nil {
+		if err := cardtest.CheckView(view); err != nil {
 			t.Fatal(err)
 		}
 		all += drawn(view.Blocks.BlockSet)
@@ -114,7 +115,7 @@ func TestNobodyApprovesWhatACardDoesNotShow(t *testing.T) {
 			s := received(t).extracted().drafting()
 			s.do(s.FinishPrompt(s.Head.Run, content, tenancy.DefaultSettings(), s.now))
 			m := card.Render(s.Aggregate, s.card(promptCard), "ja", s.now)
-			if err := card.Validate(m); err != nil {
+			if err := cardtest.Check(m); err != nil {
 				t.Fatal(err)
 			}
 			whole := strings.Contains(seen(drawn(m.Attachments[0].Blocks.BlockSet)), seen(content))
@@ -159,7 +160,7 @@ func TestStepsThatACardCannotShowAreReadToTheEnd(t *testing.T) {
 			s := planned(t, fiveSteps(), tenancy.DefaultSettings())
 			s.Process().Steps = steps
 			m := card.Render(s.Aggregate, s.card(processCard), "ja", s.now)
-			if err := card.Validate(m); err != nil {
+			if err := cardtest.Check(m); err != nil {
 				t.Fatal(err)
 			}
 			if offers(m, "approve_process") || !offers(m, "review_process") || card.StepsFit(steps, "") {

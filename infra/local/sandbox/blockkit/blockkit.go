@@ -1,14 +1,14 @@
 // Package blockkit checks Block Kit as Slack's Web API does: the same limits,
 // and messages with JSON pointers in the same words.
 //
-// It is a second opinion on what the product renders, so it shares nothing with
-// the product's own validator. Sources of the limits: Slack's Block Kit
+// What the product draws is checked by it in tests, so it shares nothing with the
+// product. Sources of the limits: Slack's Block Kit
 // reference, the doc comments of @slack/types, and answers recorded from Slack.
 package blockkit
 
 import (
 	"fmt"
-	"unicode/utf8"
+	"unicode/utf16"
 )
 
 const (
@@ -18,6 +18,8 @@ const (
 	MaxAttachmentBlocks = 20
 	// MaxViewBlocks is the most blocks a modal or Home tab holds.
 	MaxViewBlocks = 100
+	// MaxViewBytes is the largest view, as JSON.
+	MaxViewBytes = 250_000
 	// MaxCharacters is where a message's blocks together become
 	// msg_blocks_too_long; Slack does not document it, measured near 13,200.
 	MaxCharacters = 13000
@@ -46,6 +48,10 @@ func Blocks(blocks []any, pointer string, most int) []Problem {
 	return c.problems
 }
 
+// Units is how many characters a text has, counted in UTF-16. Slack doesn't publish what
+// it counts: this is the most that can be meant.
+func Units(s string) int { return len(utf16.Encode([]rune(s))) }
+
 // Characters counts every text of the blocks, as msg_blocks_too_long does.
 func Characters(v any) int {
 	n := 0
@@ -57,7 +63,7 @@ func Characters(v any) int {
 	case map[string]any:
 		for k, e := range v {
 			if s, ok := e.(string); ok && k == "text" {
-				n += utf8.RuneCountInString(s)
+				n += Units(s)
 				continue
 			}
 			n += Characters(e)

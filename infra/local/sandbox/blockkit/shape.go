@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 )
 
 // rule checks one value; at is its JSON pointer.
@@ -50,7 +49,7 @@ func sortedKeys[V any](m map[string]V) []string {
 	return keys
 }
 
-// str is a string of least to most characters.
+// str is a string of least to most characters, as Units counts them.
 func str(least, most int) rule {
 	return func(c *checker, at string, v any) {
 		s, ok := v.(string)
@@ -58,7 +57,7 @@ func str(least, most int) rule {
 			c.add(at, "must provide a string")
 			return
 		}
-		n := utf8.RuneCountInString(s)
+		n := Units(s)
 		if n < least {
 			c.add(at, "must be more than %d characters", least-1)
 		}

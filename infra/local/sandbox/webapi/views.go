@@ -7,16 +7,13 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 )
 
-// maxView is the largest view, as JSON.
-const maxView = 250_000
-
 // CheckView reports what Slack would refuse about a view, as the error of a
 // views.* call; nil when it is fine. The answers to submitted forms need it too.
 func CheckView(view map[string]any) error {
 	if view == nil {
 		return missing("view")
 	}
-	if raw, err := json.Marshal(view); err != nil || len(raw) > maxView {
+	if raw, err := json.Marshal(view); err != nil || len(raw) > blockkit.MaxViewBytes {
 		return refuse("view_too_large")
 	}
 	if found := blockkit.View(view); len(found) > 0 {
