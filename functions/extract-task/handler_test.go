@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/errorclass"
 	"ringi/shared/model"
-	"ringi/shared/pipeline"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/slackapi"
 	"ringi/shared/store"
@@ -109,7 +109,7 @@ func TestExtractTask(t *testing.T) {
 		want  error
 	}{
 		{"a model that asks for time gets it", &model.Error{Kind: model.RateLimited, Retryable: true, RetryAfter: time.Minute}, task.StatePause, nil},
-		{"a model that is away is tried again", &model.Error{Kind: model.Overloaded, Retryable: true}, "", pipeline.ErrModelUnavailable},
+		{"a model that is away is tried again", &model.Error{Kind: model.Overloaded, Retryable: true}, "", errorclass.ErrModelUnavailable},
 		{"a model that refuses parks the task", &model.Error{Kind: model.Refused}, task.StateFail, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

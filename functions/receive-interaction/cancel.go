@@ -10,6 +10,7 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/card"
+	"ringi/shared/errorclass"
 	"ringi/shared/metric"
 	"ringi/shared/slackapi"
 	"ringi/shared/slackapi/inbound"
@@ -26,17 +27,17 @@ func (h *Handler) shortcut(ctx context.Context, p payload) (inbound.Response, er
 	}
 	c, v := p.click("", ""), verdict{err: aggregate.ErrNotFound}
 	for _, id := range p.tasks() {
-		c.ref.Task, c.id, c.withdraws = id, id, true
-		if v = h.check(ctx, c, cancelTask()); !v.notFound() {
+		c.ref.Task, c.id, c.Withdraws = id, id, true
+		if v = h.check(ctx, c, cancelTask()); errorclass.Of(v.err) != errorclass.NotFound {
 			break
 		}
 	}
 	if v.err == nil && !v.empty {
-		about := card.Cancellation{TaskID: c.ref.Task, Channel: c.channel, Thread: c.thread}
+		about := card.Cancellation{TaskID: c.ref.Task, Channel: c.Channel, Thread: c.thread}
 		err := h.Slack.OpenView(ctx, p.TriggerID, card.CancelModal(about, v.title, "", v.settings.Locale))
 		var unknown slackapi.Unknown
 		if err == nil || errors.As(err, &unknown) { // if the dialog did not open, the person tries again
-			slog.InfoContext(ctx, "asked whether to cancel", "task_id", c.ref.Task, "user", c.user, "err", err)
+			slog.InfoContext(ctx, "asked whether to cancel", "task_id", c.ref.Task, "user", c.User, "err", err)
 			return inbound.OK(), nil
 		}
 		v.err = err
@@ -53,12 +54,12 @@ func (h *Handler) cancel(ctx context.Context, p payload) (inbound.Response, erro
 		return inbound.Response{}, inbound.Bad("payload.view.private_metadata must be the JSON object of a cancellation")
 	}
 	c := p.click(m.TaskID, m.TaskID)
-	c.withdraws = true
+	c.Withdraws = true
 	if inbound.CheckID("channel", m.Channel) == nil {
-		c.channel, c.thread = m.Channel, m.Thread
+		c.Channel, c.thread = m.Channel, m.Thread
 	}
 	v := h.decide(ctx, c, cancelTask())
-	if v.err != nil && v.unsaved() {
+	if v.unsaved() {
 		metric.Count(metric.InteractionNoted, 1)
 		return inbound.JSON(200, slack.NewUpdateViewSubmissionResponse(new(card.CancelModal(m, v.title, v.text(), v.settings.Locale)))), nil
 	}

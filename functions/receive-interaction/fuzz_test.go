@@ -12,6 +12,7 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/card"
+	"ringi/shared/people"
 	"ringi/shared/slackapi"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
@@ -53,7 +54,7 @@ func (g *gate) Decide(_ context.Context, ref aggregate.Ref, decide task.Decision
 func (g *gate) Redraw(context.Context, aggregate.Ref) error { return nil }
 
 // everybody is a directory in which nobody is a guest.
-type everybody struct{ Directory }
+type everybody struct{ people.Directory }
 
 func (everybody) User(_ context.Context, id string) (slackapi.User, error) {
 	return slackapi.User{ID: id, Team: "T1"}, nil
@@ -100,7 +101,7 @@ func FuzzModal(f *testing.F) {
 	f.Add("x", `{"type":1}`)
 	f.Fuzz(func(t *testing.T, reason, private string) {
 		g, h := waiting(t), idle()
-		h.Store, h.Slack, h.People = g, mute{}, &People{Slack: everybody{}, Now: h.Now}
+		h.Store, h.Slack, h.People = g, mute{}, &people.People{Slack: everybody{}, Now: h.Now}
 		payload, err := json.Marshal(map[string]any{
 			"type": "view_submission", "team": map[string]any{"id": "T1"}, "user": map[string]any{"id": "U1"}, "view": map[string]any{
 				"callback_id": card.RejectionCallback, "private_metadata": private,

@@ -13,8 +13,10 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/card"
+	"ringi/shared/errorclass"
 	"ringi/shared/home"
 	"ringi/shared/metric"
+	"ringi/shared/people"
 	"ringi/shared/slackapi"
 	"ringi/shared/slackapi/inbound"
 	"ringi/shared/task"
@@ -57,7 +59,7 @@ type Results interface {
 type Handler struct {
 	Store   Store
 	Slack   Slack
-	People  *People
+	People  *people.People
 	Results Results
 	Edge    inbound.Edge
 	Now     func() time.Time
@@ -65,15 +67,11 @@ type Handler struct {
 
 // click is one act of one person: of what, by whom and where.
 type click struct {
-	ref       aggregate.Ref
-	id        string // of what is decided
-	withdraws bool   // cancels or tries again: the requester may
-	retries   bool   // tries again: no guest may
-	user      string
-	userTeam  string
-	channel   string // where the person clicked, empty in a modal
-	thread    string
-	card      aggregate.CardType // of the card whose button approves; empty for anything else
+	people.Want
+	ref    aggregate.Ref
+	id     string // of what is decided
+	thread string
+	card   aggregate.CardType // of the card whose button approves; empty for anything else
 }
 
 // Handle answers Slack after the decision was committed, or the person was told why
@@ -135,7 +133,7 @@ func (h *Handler) foreign(ctx context.Context, team string) bool {
 func (p payload) click(taskID, id string) click {
 	return click{
 		ref: aggregate.Ref{Tenant: aggregate.TenantID(p.Team.ID), Task: taskID}, id: id,
-		user: p.User.ID, userTeam: p.User.TeamID, channel: p.channel(), thread: p.thread(),
+		Want: people.Want{User: p.User.ID, Team: p.User.TeamID, Channel: p.channel()}, thread: p.thread(),
 	}
 }
 
@@ -169,7 +167,7 @@ func (h *Handler) button(ctx context.Context, p payload) (inbound.Response, erro
 		return ignore(ctx, "action")
 	}
 	kind, approves := strings.CutPrefix(a.ActionID, "approve_")
-	c.withdraws, c.retries = !approves, strings.HasPrefix(a.ActionID, "retry_")
+	c.Withdraws, c.Retries = !approves, strings.HasPrefix(a.ActionID, "retry_")
 	if approves {
 		c.card = aggregate.CardType(kind)
 	}
@@ -189,7 +187,7 @@ func (h *Handler) ask(ctx context.Context, c click, kind aggregate.CardType, tri
 		err := h.Slack.OpenView(ctx, trigger, card.RejectionModal(kind, c.id, c.ref.Task, v.settings.Locale))
 		var unknown slackapi.Unknown
 		if err == nil || errors.As(err, &unknown) { // if the form did not open, the person clicks again
-			slog.InfoContext(ctx, "asked for a reason", "task_id", c.ref.Task, "user", c.user, "id", c.id, "err", err)
+			slog.InfoContext(ctx, "asked for a reason", "task_id", c.ref.Task, "user", c.User, "id", c.id, "err", err)
 			return
 		}
 		v.err = err
@@ -234,7 +232,7 @@ func (h *Handler) malformed(ctx context.Context, p payload) (inbound.Response, e
 	if err != nil {
 		slog.WarnContext(ctx, "read the settings", "err", err)
 	}
-	return keepOpen(card.Note(s.Locale, card.ErrMalformedForm)), nil
+	return keepOpen(card.Note(s.Locale, errorclass.ErrMalformedForm)), nil
 }
 
 // keepOpen keeps the form open, with a sentence at its field.

@@ -14,6 +14,7 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/aggregate"
 	"ringi/shared/card"
+	"ringi/shared/errorclass"
 	"ringi/shared/slackapi/inbound"
 	"ringi/shared/store/storetest"
 	"ringi/shared/task"
@@ -314,12 +315,12 @@ func testShortcutElsewhere(t *testing.T, w *world) {
 func testUnsaved(t *testing.T, w *world) {
 	p := w.prompted()
 	w.h.Store = failing{Store: w.store, err: errors.New("throttled")}
-	w.told(w.post(w.click(workspace.Suzuki, "approve_prompt", p.ID)), workspace.Suzuki, card.Note("ja", card.ErrUnsaved))
-	inForm(t, w.post(w.form(workspace.Suzuki, "prompt", p.ID, "x")), card.Note("ja", card.ErrUnsaved))
+	w.told(w.post(w.click(workspace.Suzuki, "approve_prompt", p.ID)), workspace.Suzuki, card.Note("ja", errorclass.ErrUnavailable))
+	inForm(t, w.post(w.form(workspace.Suzuki, "prompt", p.ID, "x")), card.Note("ja", errorclass.ErrUnavailable))
 	w.h.Store = w.store
 	w.slack.Faults.Add(webapi.Fault{Method: "views.open", Kind: webapi.Refused, Code: "expired_trigger_id"})
 	w.post(w.click(workspace.Tanaka, "reject_prompt", p.ID))
-	if told := w.slack.Ephemerals(workspace.Tanaka); len(told) != 1 || told[0].Text != card.Note("ja", card.ErrUnsaved) {
+	if told := w.slack.Ephemerals(workspace.Tanaka); len(told) != 1 || told[0].Text != card.Note("ja", errorclass.ErrUnavailable) {
 		t.Errorf("%+v", told)
 	}
 	// Slack opened the form, and only its answer was lost.
@@ -334,7 +335,7 @@ func testSlow(t *testing.T, w *world) {
 	p := w.prompted()
 	w.h.Store = failing{Store: w.store, hang: true}
 	began := time.Now()
-	w.told(w.post(w.click(workspace.Suzuki, "approve_prompt", p.ID)), workspace.Suzuki, card.Note("ja", card.ErrUnsaved))
+	w.told(w.post(w.click(workspace.Suzuki, "approve_prompt", p.ID)), workspace.Suzuki, card.Note("ja", errorclass.ErrUnavailable))
 	if took := time.Since(began); took > 3*time.Second {
 		t.Errorf("answered after %s", took)
 	}

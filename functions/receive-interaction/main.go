@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
 	"ringi/shared/boot"
+	"ringi/shared/people"
 	"ringi/shared/result"
 	"ringi/shared/secret"
 	"ringi/shared/slackapi"
@@ -36,7 +37,7 @@ func newHandler(ctx context.Context, cfg aws.Config) (*Handler, error) {
 	return &Handler{
 		Store:   store.New(dynamodb.NewFromConfig(cfg), os.Getenv("TABLE_NAME")),
 		Slack:   slack,
-		People:  &People{Slack: slack, Now: time.Now},
+		People:  &people.People{Slack: slack, Now: time.Now},
 		Results: result.Store{S3: s3.NewFromConfig(cfg), Bucket: os.Getenv("RESULTS_BUCKET")},
 		Edge:    inbound.Edge{Keys: keys, Now: time.Now},
 		Now:     time.Now,

@@ -8,6 +8,7 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/aggregate"
 	"ringi/shared/card"
+	"ringi/shared/errorclass"
 	"ringi/shared/slackapi/slacktest"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
@@ -90,12 +91,12 @@ func testUnverified(t *testing.T, w *world) {
 		before := len(w.slack.Ephemerals(workspace.Suzuki))
 		w.post(w.click(workspace.Suzuki, "approve_prompt", p.ID))
 		told := w.slack.Ephemerals(workspace.Suzuki)
-		if len(told) != before+1 || told[before].Text != card.Note("ja", card.ErrUnverified) {
+		if len(told) != before+1 || told[before].Text != card.Note("ja", errorclass.ErrUnverified) {
 			t.Errorf("%s: %+v", method, told)
 		}
 	}
 	w.slack.Faults.Add(webapi.Fault{Method: "users.info", Kind: webapi.Refused, Code: "missing_scope"})
-	inForm(t, w.post(w.form(workspace.Suzuki, "prompt", p.ID, "x")), card.Note("ja", card.ErrUnverified))
+	inForm(t, w.post(w.form(workspace.Suzuki, "prompt", p.ID, "x")), card.Note("ja", errorclass.ErrUnverified))
 	if got := w.load().Prompt(); got.Status != aggregate.PendingApproval {
 		t.Errorf("%+v", got)
 	}

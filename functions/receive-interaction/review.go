@@ -54,7 +54,7 @@ func (h *Handler) review(ctx context.Context, c click, kind aggregate.CardType, 
 		}
 		var unknown slackapi.Unknown
 		if err == nil || errors.As(err, &unknown) { // if the dialog did not open, the person clicks again
-			slog.InfoContext(ctx, "shows all", "task_id", c.ref.Task, "user", c.user, "id", c.id, "err", err)
+			slog.InfoContext(ctx, "shows all", "task_id", c.ref.Task, "user", c.User, "id", c.id, "err", err)
 			return
 		}
 		v.err = err

@@ -2,13 +2,13 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"time"
 
 	"ringi/shared/aggregate"
 	"ringi/shared/card"
+	"ringi/shared/errorclass"
 	"ringi/shared/metric"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
@@ -70,7 +70,7 @@ func (h *Handler) judge(ctx context.Context, c click, d decision,
 			return task.Change{}, aggregate.ErrConflict // a torn read
 		}
 		if v.request == nil { // asked once, however often the decision is made again
-			if by, policy, err = h.People.Who(ctx, c, a.Request, settings); err != nil {
+			if by, policy, err = h.People.Who(ctx, c.Want, a.Request, settings); err != nil {
 				return task.Change{}, err
 			}
 			v.request = a.Request
@@ -116,7 +116,7 @@ func asked(a *task.Aggregate, id string) time.Time {
 // tell says to the person why nothing was decided, and has the card drawn anew: it
 // showed a button that it ought not to. Both are best effort: the answer to Slack comes next.
 func (h *Handler) tell(ctx context.Context, c click, v verdict) {
-	log := slog.With("task_id", c.ref.Task, "user", c.user)
+	log := slog.With("task_id", c.ref.Task, "user", c.User)
 	if v.err == nil && !v.empty {
 		log.InfoContext(ctx, "decided", "id", c.id)
 		if !v.asked.IsZero() {
@@ -131,7 +131,7 @@ func (h *Handler) tell(ctx context.Context, c click, v verdict) {
 	}
 	if v.err == nil {
 		log.InfoContext(ctx, "decided so before", "id", c.id)
-		if c.withdraws && !c.retries && v.ended != nil { // a card that is cancelled may be far up in the thread
+		if c.Withdraws && !c.Retries && v.ended != nil { // a card that is cancelled may be far up in the thread
 			h.sendEphemeral(ctx, c, v, card.CancelledBefore(v.settings.Locale, *v.ended))
 		}
 		return
@@ -143,41 +143,27 @@ func (h *Handler) tell(ctx context.Context, c click, v verdict) {
 
 // sendEphemeral shows text to the person alone, where they clicked, or else where the request was made.
 func (h *Handler) sendEphemeral(ctx context.Context, c click, v verdict, text string) {
-	if c.channel == "" && v.request != nil {
-		c.channel, c.thread = v.request.Channel, v.request.ThreadTS
+	if c.Channel == "" && v.request != nil {
+		c.Channel, c.thread = v.request.Channel, v.request.ThreadTS
 	}
-	if err := h.Slack.Ephemeral(ctx, c.channel, c.thread, c.user, text); err != nil {
-		slog.WarnContext(ctx, "the person was not told", "task_id", c.ref.Task, "user", c.user, "err", err)
+	if err := h.Slack.Ephemeral(ctx, c.Channel, c.thread, c.User, text); err != nil {
+		slog.WarnContext(ctx, "the person was not told", "task_id", c.ref.Task, "user", c.User, "err", err)
 	}
 }
 
 func (v verdict) log(ctx context.Context, log *slog.Logger) {
-	if errors.Is(v.err, aggregate.ErrUnconfirmed) {
+	switch class := errorclass.Of(v.err); {
+	case class == errorclass.Unconfirmed:
 		log.ErrorContext(ctx, "not known to be saved", "err", v.err)
-		return
-	}
-	if v.unsaved() {
+	case !class.Refusal():
 		log.ErrorContext(ctx, "not saved", "err", v.err)
-		return
+	default:
+		log.InfoContext(ctx, "not decided", "err", v.err)
 	}
-	log.InfoContext(ctx, "not decided", "err", v.err)
 }
-
-func (v verdict) notFound() bool { return errors.Is(v.err, aggregate.ErrNotFound) }
 
 // unsaved reports whether it was no rule that refused, but something of ours or Slack's that failed.
-func (v verdict) unsaved() bool {
-	for _, err := range []error{aggregate.ErrNotFound, aggregate.ErrInFlight, aggregate.ErrUncovered, task.ErrNothingToRetry, task.ErrMaxAttempts, task.ErrMaxRetries} {
-		if errors.Is(v.err, err) {
-			return false
-		}
-	}
-	var decided aggregate.ErrDecided
-	var old aggregate.ErrNotLatest
-	var refused aggregate.ErrNotAllowed
-	var field aggregate.ErrField
-	return v.err != nil && !errors.As(v.err, &decided) && !errors.As(v.err, &old) && !errors.As(v.err, &refused) && !errors.As(v.err, &field)
-}
+func (v verdict) unsaved() bool { return v.err != nil && !errorclass.Of(v.err).Refusal() }
 
 // text is the sentence for the person.
 func (v verdict) text() string { return card.Refused(v.err, v.settings, v.request) }
@@ -185,8 +171,7 @@ func (v verdict) text() string { return card.Refused(v.err, v.settings, v.reques
 // inForm returns what the form has to say and stay open for: a reason that won't
 // do, or that nothing was saved; also whatever there is no place in a channel for.
 func (v verdict) inForm() (text string, ok bool) {
-	var field aggregate.ErrField
-	if v.err != nil && (v.unsaved() || errors.As(v.err, &field) || v.request == nil) {
+	if class := errorclass.Of(v.err); v.err != nil && (!class.Refusal() || class == errorclass.Field || v.request == nil) {
 		return v.text(), true
 	}
 	return "", false

@@ -13,6 +13,7 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/aggregate"
 	"ringi/shared/card"
+	"ringi/shared/people"
 	"ringi/shared/slackapi/inbound"
 	"ringi/shared/slackapi/slacktest"
 	"ringi/shared/store"
@@ -41,7 +42,7 @@ func newWorld(t *testing.T, db *storetest.Server) *world {
 	w := &world{t: t, store: s, slack: slacktest.Start(t), results: storetest.Shelf{}, clock: time.Now()}
 	now := func() time.Time { return w.clock }
 	w.h = &Handler{
-		Store: s, Slack: w.slack.Client, People: &People{Slack: w.slack.Client, Now: now}, Results: w.results,
+		Store: s, Slack: w.slack.Client, People: &people.People{Slack: w.slack.Client, Now: now}, Results: w.results,
 		Edge: inbound.Edge{Keys: inbound.Fixed{Secret: signingSecret}, Now: now}, Now: now,
 	}
 	w.root = w.slack.Say(t, workspace.Sato, workspace.HR, "今月の勤怠をまとめて")

@@ -8,6 +8,7 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/effect"
+	"ringi/shared/errorclass"
 	"ringi/shared/pipeline"
 	"ringi/shared/store"
 	"ringi/shared/task"
@@ -34,7 +35,7 @@ type Handler struct {
 // replaced: answering twice does no harm, but a token that is never answered keeps its run open for days.
 func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next, error) {
 	if in.Gate == "" || in.TaskToken == "" || in.Entered.IsZero() {
-		return aggregate.Next{}, fmt.Errorf("gate, task_token and entered are required: %w", pipeline.ErrBadInput)
+		return aggregate.Next{}, fmt.Errorf("gate, task_token and entered are required: %w", errorclass.ErrBadInput)
 	}
 	wait := aggregate.Wait{Gate: in.Gate, Token: in.TaskToken, Run: in.Run, Entered: in.Entered, Retry: in.Retry}
 	a, err := h.Store.Load(ctx, in.Ref())

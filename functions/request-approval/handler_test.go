@@ -8,6 +8,7 @@ import (
 	sfntypes "github.com/aws/aws-sdk-go-v2/service/sfn/types"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/errorclass"
 	"ringi/shared/pipeline"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/task"
@@ -218,7 +219,7 @@ func testMissing(t *testing.T, w *pipelinetest.World) {
 	} {
 		in := input(w, "token")
 		spoil(&in)
-		if _, err := handler(w).Handle(t.Context(), in); !errors.Is(err, pipeline.ErrBadInput) {
+		if _, err := handler(w).Handle(t.Context(), in); !errors.Is(err, errorclass.ErrBadInput) {
 			t.Errorf("%s: %v, want ErrBadInput", name, err)
 		}
 	}

@@ -9,15 +9,15 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/metric"
-	"ringi/shared/slackapi"
+	"ringi/shared/people"
 	"ringi/shared/task"
 )
 
 // Slack tells which workspace the app's token belongs to, and who people are.
 type Slack interface {
+	people.Users
 	Team(ctx context.Context) (string, error)
 	TeamName(ctx context.Context) (string, error)
-	User(ctx context.Context, id string) (slackapi.User, error)
 }
 
 // slackWithin bounds each call to Slack.
@@ -80,26 +80,13 @@ func logRefused(ctx context.Context, a *task.Aggregate) {
 	}
 }
 
-// requester is the person who asks. A person whom Slack does not let the app see counts as one
-// of another workspace. When Slack can't be asked it returns errSilent, and the request waits.
+// requester is the person who asks. When Slack can't be asked it returns errSilent, and the request waits.
 func (h *Handler) requester(ctx context.Context, a *task.Aggregate) (aggregate.Actor, error) {
-	r := a.Request
-	by := aggregate.Actor{Type: aggregate.ActorUser, ID: r.User}
 	ctx, cancel := context.WithTimeout(ctx, slackWithin)
 	defer cancel()
-	u, err := h.user(ctx, r.TeamID, r.User)
-	switch code := slackapi.Code(err); {
-	case code == slackapi.CodeUserNotFound, code == slackapi.CodeUserNotVisible:
-		return by, nil
-	case code == slackapi.CodeUnknownMethod:
-		slog.WarnContext(ctx, "guests can't be told from members here", "task_id", a.Head.TaskID)
-		by.Team = r.TeamID
-		return by, nil
-	case err != nil:
+	by, err := h.people.Requester(ctx, h.Slack, a.Request, h.Now())
+	if err != nil {
 		return by, fmt.Errorf("who requests: %w: %w", errSilent, err)
-	}
-	if by.Team, by.Guest = u.Team, u.Guest; u.Of(r.TeamID) {
-		by.Team = r.TeamID
 	}
 	return by, nil
 }

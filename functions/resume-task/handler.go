@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/people"
 	"ringi/shared/pipeline"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
@@ -33,7 +34,7 @@ type Handler struct {
 	Now   func() time.Time
 	Admin string // Slack user id of a new tenant's first administrator, may be empty
 
-	people  directory
+	people  people.Requesters
 	unnamed time.Time // until then Slack isn't asked again for a workspace's name that it didn't give
 }
 

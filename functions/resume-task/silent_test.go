@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"testing"
 	"time"
@@ -85,36 +84,4 @@ func TestAChoiceThatTookLongIsNoSilence(t *testing.T) {
 	if rest := reply.Load().Head.PausedUntil.Sub(now); rest > 10*time.Second {
 		t.Errorf("one answer was lost, and Slack is asked again in %s", rest)
 	}
-}
-
-// counted counts how often Slack is asked who somebody is.
-type counted struct {
-	answers
-	n *int
-}
-
-func (c counted) User(ctx context.Context, id string) (slackapi.User, error) {
-	*c.n++
-	return c.answers.User(ctx, id)
-}
-
-func TestAPersonIsRememberedForAMinute(t *testing.T) {
-	now, n := time.Now(), 0
-	h := &Handler{Slack: counted{answers{err: errors.New("timeout")}, &n}, Now: func() time.Time { return now }}
-	asked := func(want int, team string) {
-		t.Helper()
-		u, err := h.user(t.Context(), team, "U1")
-		if n != want || err == nil && u.ID != "U1" {
-			t.Errorf("asked %d times, want %d: %+v, %v", n, want, u, err)
-		}
-	}
-	asked(1, "T1")
-	asked(2, "T1") // what failed is asked again
-	h.Slack = counted{answers{user: slackapi.User{ID: "U1"}}, &n}
-	asked(3, "T1")
-	asked(4, "T2") // another workspace's token may be told something else
-	now = now.Add(knownFor - time.Second)
-	asked(4, "T1")
-	now = now.Add(time.Second)
-	asked(5, "T1")
 }

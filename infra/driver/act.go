@@ -11,6 +11,7 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/aggregate"
 	"ringi/shared/card"
+	"ringi/shared/errorclass"
 	"ringi/shared/task"
 )
 
@@ -94,7 +95,7 @@ func (r *Request) unsaved(user string) (n int) {
 
 // asksAgain reports whether a note says that nothing was saved, or that it isn't known.
 func asksAgain(note string) bool {
-	for _, err := range []error{card.ErrUnsaved, aggregate.ErrUnconfirmed, card.ErrUnverified} {
+	for _, err := range []error{errorclass.ErrUnavailable, aggregate.ErrUnconfirmed, errorclass.ErrUnverified} {
 		if note == card.Note("ja", err) || note == card.Note("en", err) {
 			return true
 		}

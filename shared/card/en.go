@@ -1,9 +1,5 @@
 package card
 
-import (
-	"ringi/shared/aggregate"
-)
-
 func english() *words {
 	return &words{
 		Locale:   "en",
@@ -110,18 +106,10 @@ func english() *words {
 			"recipient": "To", "spreadsheet_id": "Spreadsheet", "sheet": "Tab", "columns": "Columns", "rows": "Rows", "text": "Text", "details": "Details",
 			"year": "Year", "month": "Month", "department": "Department", "status": "Of", "employees": "Employees", "mode": "What to do", "records": "Attendance", "earlier": "Earlier months",
 		},
-		ArgumentsCut: "⚠️ The arguments are long: only the beginning of {bytes} bytes is shown",
-
-		WhoDecides:      "👥 Can approve or reject: {who}",
+		ArgumentsCut:    "⚠️ The arguments are long: only the beginning of {bytes} bytes is shown",
 		WhoMakesReason:  "👥 Can make it the reason: {who}",
 		WhoMakesRequest: "👥 Can make it a request: {who}",
-		WhoMay:          "👥 Can do this: {who}",
 		DecideBy:        "⌛ Until: {when}",
-		NobodyDecides:   "nobody (no approver is listed; please ask an administrator to list one)",
-		MembersDecide:   "members of {channel}",
-		MembersOfIt:     "members of this channel",
-		NotRequester:    " (not {who}: nobody approves their own request)",
-		AndOthers:       "and {n} more",
 
 		Suggestions: [3]Suggestion{
 			{Title: "Attendance", Message: "Sum up this month's attendance"}, {Title: "Overtime", Message: "Check last month's overtime"}, {Title: "Employees", Message: "Get the list of employees"},
@@ -138,8 +126,6 @@ func english() *words {
 		ChoicePrompt:   "policy v{version}",
 		ChoiceProcess:  "steps v{version}",
 		ChoiceBecame:   "↩️ This message became the reason for rejecting {gate} · {who} · {when}",
-		NoteAsReason:   "{who} made it the reason of a rejection on {when}.",
-		NoteAsRequest:  "{who} made it a new request on {when}.",
 
 		CancelTitle: "Cancel the task",
 		CancelText:  "Cancel this task? It can't be undone; to go on you would have to ask again.",
@@ -179,43 +165,7 @@ func english() *words {
 		ModalSubmitStep:      "Reject and stop",
 		ModalTextStep:        "Please say why. Rejecting stops this task's run; completed steps stay as they are.",
 		ModalPlaceholderStep: "e.g. The recipient is wrong",
-
-		NoteApproved:       "{who} already approved this on {when}.",
-		NoteRejected:       "{who} already rejected this on {when}.",
-		NoteAutoApproved:   "This was approved automatically on {when}.",
-		NoteDecided:        "{who} already decided this on {when}.",
-		NoteCancelled:      "{who} cancelled this task on {when}. To continue, please ask again.",
-		NoteExpired:        "Nobody decided in time, so this task was cancelled on {when}. To continue, please ask again.",
-		NoteFailed:         "This task failed on {when}. {why}",
-		NoteEnded:          "This task ended on {when}. {why}",
-		NoteNotLatest:      "This is an old version (the newest is {latest}). Please use the newest card.",
-		NoteInFlight:       "A call is still in flight. Please press again when its outcome is known.",
-		NoteUncovered:      "The outcome of the last write is unknown. Please check what the card says, then press [🔄 Run again] once more.",
-		NoteStale:          "Things changed meanwhile. Please look at the newest card and try again.",
-		NoteMaxRetries:     "This was tried again {max} times, which is the limit. To go on, please send it as a new request.",
-		NoteMaxAttempts:    "This task was tried {max} times, which is the limit. To go on, please send it as a new request.",
-		StepDoneBefore:     "⏹️ The call before turned out to have completed, so this step is not carried out again.",
-		NoteNothingToRetry: "There is nothing to try again. Please look at the newest card.",
-		NoteNotFound:       "It could not be found: it is gone, or it isn't of this workspace.",
-		NoteNotAllowed:     "This isn't allowed.",
-		NoteReason:         "The reason must have 1 to {max} characters.",
-		NoteField:          "Please check what you entered: {field} {limit}",
-		NoteUnverified:     "Slack could not tell us who you are. Please try again in a moment.",
-		NoteUnconfirmed:    "It could not be confirmed that this was saved. If the card does not change in a moment, please press again; if it was saved, nothing happens twice.",
-		NoteUnsaved:        "It could not be saved. Please try again.",
-		NoteOddForm:        "This form is out of date. Close it and use the button of the newest card again.",
-		CancelAccepted:     "The task is cancelled. If a call is in flight, the card will show its outcome, and nothing more will run.",
-		RetryAccepted:      "It runs again.",
-		Unreachable:        "Cards can't be shown in {channel} ({code}). Please check that the channel isn't archived and that the app is invited. They will be tried again when something moves, and every hour while a decision is awaited. If there is no card at all, cancel the task from the menu of the message that asked for it once that is put right, and ask again.",
-
-		Rules: map[aggregate.Rule]string{
-			aggregate.RuleForeign:   "People of other workspaces can't do this.",
-			aggregate.RuleGuest:     "Guests can't approve, reject or try again.",
-			aggregate.RuleNotMember: "Only members of the channel where this was asked can approve or reject. Please join it and try again.",
-			aggregate.RuleNotListed: "You aren't listed as an approver. Please ask someone who is.",
-			aggregate.RuleNobody:    "No approver is listed, so nobody can approve. Please ask an administrator to add one.",
-			aggregate.RuleSelf:      "You can't approve your own request. Please ask another approver.",
-			aggregate.RuleNotParty:  "Only the person who asked and approvers can do this.",
-		},
+		StepDoneBefore:       "⏹️ The call before turned out to have completed, so this step is not carried out again.",
+		Unreachable:          "Cards can't be shown in {channel} ({code}). Please check that the channel isn't archived and that the app is invited. They will be tried again when something moves, and every hour while a decision is awaited. If there is no card at all, cancel the task from the menu of the message that asked for it once that is put right, and ask again.",
 	}
 }

@@ -1,9 +1,5 @@
 package card
 
-import (
-	"ringi/shared/aggregate"
-)
-
 func japanese() *words {
 	return &words{
 		Locale:   "ja",
@@ -110,18 +106,10 @@ func japanese() *words {
 			"recipient": "宛先", "spreadsheet_id": "スプレッドシート", "sheet": "タブ", "columns": "列", "rows": "行", "text": "本文", "details": "明細",
 			"year": "年", "month": "月", "department": "部署", "status": "対象", "employees": "従業員", "mode": "処理", "records": "勤怠データ", "earlier": "それ以前の月",
 		},
-		ArgumentsCut: "⚠️ 引数が長いため、{bytes} バイトのうち先頭だけを表示しています",
-
-		WhoDecides:      "👥 承認・却下できる人: {who}",
+		ArgumentsCut:    "⚠️ 引数が長いため、{bytes} バイトのうち先頭だけを表示しています",
 		WhoMakesReason:  "👥 却下理由にできる人: {who}",
 		WhoMakesRequest: "👥 新しい依頼にできる人: {who}",
-		WhoMay:          "👥 操作できる人: {who}",
 		DecideBy:        "⌛ 期限: {when}",
-		NobodyDecides:   "なし(承認者が登録されていません。管理者に登録を依頼してください)",
-		MembersDecide:   "{channel} のメンバー",
-		MembersOfIt:     "このチャンネルのメンバー",
-		NotRequester:    "(依頼した {who} は、自分の依頼を承認できません)",
-		AndOthers:       "ほか {n} 件",
 
 		Suggestions: [3]Suggestion{
 			{Title: "勤怠集計", Message: "今月の勤怠をまとめて"}, {Title: "残業確認", Message: "先月の残業時間を確認して"}, {Title: "従業員一覧", Message: "従業員一覧を取得して"},
@@ -138,8 +126,6 @@ func japanese() *words {
 		ChoicePrompt:   "実行方針 v{version}",
 		ChoiceProcess:  "実行ステップ v{version}",
 		ChoiceBecame:   "↩️ このメッセージは {gate} の却下理由になりました · {who} · {when}",
-		NoteAsReason:   "{who} が {when} に却下理由にしています。",
-		NoteAsRequest:  "{who} が {when} に新しい依頼にしています。",
 
 		CancelTitle: "タスクのキャンセル",
 		CancelText:  "このタスクをキャンセルしますか?キャンセルすると元に戻せません。続けるには、もう一度依頼することになります。",
@@ -179,43 +165,7 @@ func japanese() *words {
 		ModalSubmitStep:      "却下して中止",
 		ModalTextStep:        "却下理由を入力してください。却下すると、このタスクの実行は中止されます。完了したステップはそのまま残ります。",
 		ModalPlaceholderStep: "例: 宛先が違います",
-
-		NoteApproved:       "{who} が {when} に承認済みです。",
-		NoteRejected:       "{who} が {when} に却下済みです。",
-		NoteAutoApproved:   "{when} に自動承認されています。",
-		NoteDecided:        "{who} が {when} に決定済みです。",
-		NoteCancelled:      "{who} が {when} にこのタスクをキャンセルしました。続けるには、もう一度依頼してください。",
-		NoteExpired:        "このタスクは期限までに決定されず、{when} にキャンセルされました。続けるには、もう一度依頼してください。",
-		NoteFailed:         "このタスクは {when} に失敗しました。{why}",
-		NoteEnded:          "このタスクは {when} に終了しています。{why}",
-		NoteNotLatest:      "これは古いバージョンです(最新: {latest})。最新のカードから操作してください。",
-		NoteInFlight:       "呼び出し中のステップがあります。結果が分かってから、もう一度押してください。",
-		NoteUncovered:      "前回の書き込みの結果が不明です。カードの内容を確認してから、もう一度 [🔄 再実行] を押してください。",
-		NoteStale:          "状態が変わりました。最新のカードを確認して、もう一度お試しください。",
-		NoteMaxRetries:     "この作成のやり直しは上限の {max} 回に達しました。続ける場合は、新しい依頼として送ってください。",
-		NoteMaxAttempts:    "このタスクの実行は上限の {max} 回に達しました。続ける場合は、新しい依頼として送ってください。",
-		StepDoneBefore:     "⏹️ 前回の呼び出しが完了していたことが分かったため、このステップは実行しません。",
-		NoteNothingToRetry: "やり直すものがありません。最新のカードを確認してください。",
-		NoteNotFound:       "対象が見つかりません。すでに無いか、このワークスペースのものではありません。",
-		NoteNotAllowed:     "この操作は許可されていません。",
-		NoteReason:         "却下理由は 1〜{max} 文字で入力してください。",
-		NoteField:          "入力を確認してください: {field} {limit}",
-		NoteUnverified:     "あなたの権限を Slack に確認できませんでした。少し待って、もう一度お試しください。",
-		NoteUnconfirmed:    "保存できたか確認できませんでした。少し待ってもカードが変わらなければ、もう一度押してください。すでに保存されていても、二重にはなりません。",
-		NoteUnsaved:        "保存できませんでした。もう一度お試しください。",
-		NoteOddForm:        "このフォームは古くなっています。閉じて、最新のカードのボタンからもう一度お試しください。",
-		CancelAccepted:     "タスクをキャンセルしました。呼び出し中のステップがあれば、その結果だけをカードに表示します。",
-		RetryAccepted:      "もう一度実行します。",
-		Unreachable:        "{channel} にカードを表示できません({code})。チャンネルがアーカイブされていないか、アプリが招待されているか確認してください。次の動きがあったとき、また承認を待つ間は 1 時間ごとに、もう一度表示を試みます。カードが 1 枚も無いときは、直した後に、元のメッセージのメニューの「タスクをキャンセル」で取り消して、もう一度依頼してください。",
-
-		Rules: map[aggregate.Rule]string{
-			aggregate.RuleForeign:   "別のワークスペースの方は操作できません。",
-			aggregate.RuleGuest:     "ゲストの方は承認・却下・再実行できません。",
-			aggregate.RuleNotMember: "依頼があったチャンネルのメンバーだけが承認・却下できます。参加してから、もう一度お試しください。",
-			aggregate.RuleNotListed: "あなたは承認者に登録されていません。登録されている承認者に依頼してください。",
-			aggregate.RuleNobody:    "承認者が 1 人も登録されていないため、誰も承認できません。管理者に登録を依頼してください。",
-			aggregate.RuleSelf:      "自分の依頼は自分で承認できません。ほかの承認者に依頼してください。",
-			aggregate.RuleNotParty:  "依頼した本人か承認者だけが操作できます。",
-		},
+		StepDoneBefore:       "⏹️ 前回の呼び出しが完了していたことが分かったため、このステップは実行しません。",
+		Unreachable:          "{channel} にカードを表示できません({code})。チャンネルがアーカイブされていないか、アプリが招待されているか確認してください。次の動きがあったとき、また承認を待つ間は 1 時間ごとに、もう一度表示を試みます。カードが 1 枚も無いときは、直した後に、元のメッセージのメニューの「タスクをキャンセル」で取り消して、もう一度依頼してください。",
 	}
 }

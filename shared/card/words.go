@@ -1,7 +1,6 @@
 package card
 
 import (
-	"ringi/shared/aggregate"
 	"ringi/shared/language"
 )
 
@@ -58,17 +57,15 @@ type words struct {
 	ArgumentNames         map[string]string // of Ringi's own tools
 
 	// Who decides and until when.
-	WhoDecides, DecideBy, NobodyDecides, MembersDecide string
-	MembersOfIt, NotRequester, AndOthers               string
-	WhoMakesReason, WhoMakesRequest, WhoMay            string
+	DecideBy, WhoMakesReason, WhoMakesRequest string
 
 	// What is suggested to whoever opens the app's messages.
 	Suggestions [3]Suggestion
 
 	// What a message in a thread is meant to be whose gate waits.
-	ChoiceText, ChoiceAsks, ChoiceSaid, ChoiceEnds                            string
-	ChoiceReason, ChoiceRequest, ChoicePrompt, ChoiceProcess                  string
-	ChoiceGateOver, ChoiceNoReason, ChoiceBecame, NoteAsReason, NoteAsRequest string
+	ChoiceText, ChoiceAsks, ChoiceSaid, ChoiceEnds           string
+	ChoiceReason, ChoiceRequest, ChoicePrompt, ChoiceProcess string
+	ChoiceGateOver, ChoiceNoReason, ChoiceBecame             string
 
 	// The dialog that asks before a task is cancelled.
 	CancelTitle, CancelText, CancelAbout, CancelYes, CancelNo string
@@ -86,19 +83,8 @@ type words struct {
 	ModalTitle, ModalSubmit, ModalClose, ModalText, ModalPlaceholder string
 	ModalSubmitStep, ModalTextStep, ModalPlaceholderStep             string
 
-	// Notes that only one person sees.
-	NoteApproved, NoteRejected, NoteAutoApproved, NoteDecided string
-	NoteCancelled, NoteExpired, NoteFailed, NoteEnded         string
-	NoteNotLatest, NoteInFlight, NoteUncovered, NoteStale     string
-	NoteMaxAttempts, NoteMaxRetries, StepDoneBefore           string
-	NoteNothingToRetry, NoteNotFound, NoteNotAllowed          string
-	NoteReason, NoteField, NoteUnverified, NoteUnsaved        string
-	NoteUnconfirmed                                           string
-	NoteOddForm                                               string
-	CancelAccepted, RetryAccepted, Unreachable                string
-
-	// What happened, and what to do.
-	Rules map[aggregate.Rule]string // reasons have a package of their own
+	StepDoneBefore string
+	Unreachable    string // a note that only one person sees; what became of clicks is said by package refusal
 }
 
 // gateWords are the texts of one kind of what waits for a decision.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/errorclass"
 	"ringi/shared/pipeline"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/task"
@@ -93,7 +94,7 @@ func TestWhatIsPaidIsCommitted(t *testing.T) {
 			"for good":               {task.Failure{}, 0, task.StateFail, nil},
 			"for good, at the limit": {task.Failure{}, 3, task.StateFinish, nil},
 			"for a while":            {task.Failure{Transient: true, RetryAfter: time.Minute}, 4, task.StatePause, nil},
-			"for now":                {task.Failure{Transient: true}, 4, "", pipeline.ErrModelUnavailable},
+			"for now":                {task.Failure{Transient: true}, 4, "", errorclass.ErrModelUnavailable},
 			"for now, at the limit":  {task.Failure{Transient: true}, 3, task.StateFinish, nil},
 		} {
 			w := server.World(t)

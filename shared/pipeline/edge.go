@@ -11,9 +11,9 @@ import (
 
 	"github.com/aws/aws-lambda-go/lambda/messages"
 	"github.com/aws/aws-lambda-go/lambdacontext"
-	"github.com/aws/smithy-go"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/errorclass"
 	"ringi/shared/task"
 )
 
@@ -27,15 +27,6 @@ const (
 
 // ErrorNames are all of them.
 var ErrorNames = []string{Unavailable, ModelUnavailable, Internal, BadInput}
-
-// ErrBadInput marks an input that lacks what this state needs; no other try would find it.
-var ErrBadInput = errors.New("bad input")
-
-// ErrModelUnavailable marks an error that another try may not have.
-var ErrModelUnavailable = errors.New("the model is not available")
-
-// ErrUnavailable marks an error of something that did not answer, or not as it should for now.
-var ErrUnavailable = errors.New("a service is not available")
 
 var sentences = map[string]string{
 	Unavailable:      "A service that this step needs did not answer.",
@@ -64,7 +55,7 @@ func Edge(w Worker) func(context.Context, Input) (Output, error) {
 			return Output{}, bare(ctx, BadInput)
 		}
 		next, err := w(ctx, in)
-		if errors.Is(err, aggregate.ErrSuperseded) {
+		if errorclass.Of(err) == errorclass.Superseded {
 			next, err = task.Superseded(), nil
 		}
 		if err != nil {
@@ -95,35 +86,17 @@ func Recovered(ctx context.Context, err *error, about ...any) {
 	*err = ErrPanic
 }
 
-// Name classifies an error for the state machine.
+// Name is what the state machine is told of an error.
 func Name(err error) string {
-	var api smithy.APIError
-	var op *smithy.OperationError
-	switch {
-	case errors.Is(err, aggregate.ErrNotFound), errors.Is(err, ErrBadInput):
+	switch errorclass.Of(err) {
+	case errorclass.NotFound, errorclass.BadInput:
 		return BadInput
-	case errors.Is(err, ErrModelUnavailable):
+	case errorclass.ModelUnavailable:
 		return ModelUnavailable
-	case errors.Is(err, ErrUnavailable):
-		return Unavailable
-	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled), errors.Is(err, aggregate.ErrConflict):
-		return Unavailable
-	case errors.As(err, &api) && api.ErrorFault() == smithy.FaultClient && !throttled(api.ErrorCode()):
-		return Internal
-	case errors.As(err, &op):
+	case errorclass.Unavailable, errorclass.Conflict, errorclass.Unconfirmed:
 		return Unavailable
 	}
 	return Internal
-}
-
-func throttled(code string) bool {
-	switch code {
-	case "ThrottlingException", "ProvisionedThroughputExceededException", "RequestLimitExceeded",
-		"TransactionInProgressException", "TransactionCanceledException", "TransactionConflictException", "LimitExceededException",
-		"RequestThrottled", "TooManyRequestsException", "SlowDown":
-		return true
-	}
-	return false
 }
 
 func bare(ctx context.Context, name string) error {

@@ -19,6 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/errorclass"
 	"ringi/shared/pipeline"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
@@ -80,8 +81,8 @@ func TestErrorsLeaveAsANameAndAFixedSentence(t *testing.T) {
 		{"a panic with an error", func() error { return panics(errors.New(secret)) }, pipeline.Internal},
 		{"a nil map", func() error { var m map[string]int; m[secret] = 1; return nil }, pipeline.Internal},
 		{"no such task", func() error { return fmt.Errorf("%s: %w", secret, aggregate.ErrNotFound) }, pipeline.BadInput},
-		{"a field is missing", func() error { return fmt.Errorf("%s: %w", secret, pipeline.ErrBadInput) }, pipeline.BadInput},
-		{"the model is away", func() error { return fmt.Errorf("%s: %w", secret, pipeline.ErrModelUnavailable) }, pipeline.ModelUnavailable},
+		{"a field is missing", func() error { return fmt.Errorf("%s: %w", secret, errorclass.ErrBadInput) }, pipeline.BadInput},
+		{"the model is away", func() error { return fmt.Errorf("%s: %w", secret, errorclass.ErrModelUnavailable) }, pipeline.ModelUnavailable},
 		{"a conflict that lasts", func() error { return fmt.Errorf("%s: %w", secret, aggregate.ErrConflict) }, pipeline.Unavailable},
 		{"time ran out", func() error { return fmt.Errorf("%s: %w", secret, context.DeadlineExceeded) }, pipeline.Unavailable},
 		{"no connection", func() error { return operation(errors.New(secret)) }, pipeline.Unavailable},

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/errorclass"
 	"ringi/shared/task"
 )
 
@@ -52,7 +53,7 @@ func Failed(ctx context.Context, s Decider, in Input, g task.Generation, f task.
 	slog.WarnContext(ctx, "no generation", "task_id", in.Task, "layer", g.Layer, "version", g.Version, "reason", f.Reason, "detail", f.Detail, "retry_after_ms", f.RetryAfter.Milliseconds(), "transient", f.Transient)
 	mendable := f.Transient && f.RetryAfter == 0
 	if mendable && f.Usage.Free() {
-		return aggregate.Next{}, fmt.Errorf("%s: %w", g.Layer, ErrModelUnavailable)
+		return aggregate.Next{}, fmt.Errorf("%s: %w", g.Layer, errorclass.ErrModelUnavailable)
 	}
 	a, err := s.Decide(ctx, in.Ref(), task.Charge(f.Usage, now, func(a *task.Aggregate) (task.Change, error) {
 		until := resumeAt(f.RetryAfter, a.TryingSince(), now)
@@ -68,7 +69,7 @@ func Failed(ctx context.Context, s Decider, in Input, g task.Generation, f task.
 		return aggregate.Next{}, fmt.Errorf("record that %s failed: %w", g.Layer, err)
 	}
 	if mendable && !a.CostReached(limit) {
-		return aggregate.Next{}, fmt.Errorf("%s: %w", g.Layer, ErrModelUnavailable)
+		return aggregate.Next{}, fmt.Errorf("%s: %w", g.Layer, errorclass.ErrModelUnavailable)
 	}
 	return within(ctx, s, in, a, limit, now)
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/errorclass"
 	"ringi/shared/pipeline"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/task"
@@ -20,7 +21,7 @@ func TestAGenerationThatFails(t *testing.T) {
 	}
 	t.Run("what may mend is tried again by the state machine", func(t *testing.T) {
 		w := server.World(t)
-		if _, err := fail(w, task.Failure{Transient: true}); !errors.Is(err, pipeline.ErrModelUnavailable) {
+		if _, err := fail(w, task.Failure{Transient: true}); !errors.Is(err, errorclass.ErrModelUnavailable) {
 			t.Errorf("%v, want ErrModelUnavailable", err)
 		}
 		if h := w.Load().Head; h.Rev != 1 {

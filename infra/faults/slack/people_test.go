@@ -11,6 +11,7 @@ import (
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/card"
+	"ringi/shared/errorclass"
 	"ringi/shared/task"
 )
 
@@ -79,7 +80,7 @@ func TestADialogThatDoesNotOpen(t *testing.T) {
 			}
 			unknown := fault.Kind != webapi.Refused && fault.Kind != webapi.RateLimited
 			told := d.Notes(workspace.Suzuki)[noted:]
-			if !unknown && !slices.Equal(told, []string{card.Note("ja", card.ErrUnsaved)}) {
+			if !unknown && !slices.Equal(told, []string{card.Note("ja", errorclass.ErrUnavailable)}) {
 				t.Errorf("the person was told %q", told)
 			}
 			for _, v := range d.S.Sandbox.Views(workspace.Suzuki) { // the dialog is there, only we don't know

@@ -17,6 +17,7 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/aggregate"
 	"ringi/shared/card"
+	"ringi/shared/errorclass"
 	"ringi/shared/store"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
@@ -92,7 +93,7 @@ func TestIdsOfAnotherWorkspace(t *testing.T) {
 			}
 			said := strings.Contains(body, card.Note("ja", aggregate.ErrNotFound)) || slices.Equal(notes, []string{card.Note("ja", aggregate.ErrNotFound)})
 			if strings.HasPrefix(tt.name, "a shortcut on the request") { // means a message of the same time in their own channel
-				said = said || slices.Equal(notes, []string{card.Note("ja", card.ErrUnsaved)}) // no dialog opens without a trigger
+				said = said || slices.Equal(notes, []string{card.Note("ja", errorclass.ErrUnavailable)}) // no dialog opens without a trigger
 			}
 			if !said {
 				t.Errorf("they were told %q and answered %s", notes, body)

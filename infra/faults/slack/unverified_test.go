@@ -7,6 +7,7 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/aggregate"
 	"ringi/shared/card"
+	"ringi/shared/errorclass"
 	"ringi/shared/task"
 )
 
@@ -29,7 +30,7 @@ func TestWhoeverCantBeCheckedDecidesNothing(t *testing.T) {
 			if n := heard.heard("users.info", ""); n != 1 {
 				t.Errorf("asked %d times", n)
 			}
-			if told := d.Notes(workspace.Suzuki)[noted:]; !slices.Equal(told, []string{card.Note("ja", card.ErrUnverified)}) {
+			if told := d.Notes(workspace.Suzuki)[noted:]; !slices.Equal(told, []string{card.Note("ja", errorclass.ErrUnverified)}) {
 				t.Errorf("the person was told %q", told)
 			}
 			if a := d.Load(); a.Head.Rev != before || !waits(a) {

@@ -1,4 +1,5 @@
-package main
+// Package people says who somebody in Slack is and who may decide, as Slack and a tenant's settings say now.
+package people
 
 import (
 	"context"
@@ -11,15 +12,20 @@ import (
 	"time"
 
 	"ringi/shared/aggregate"
-	"ringi/shared/card"
+	"ringi/shared/errorclass"
 	"ringi/shared/slackapi"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
 )
 
-// Directory is who Slack knows.
-type Directory interface {
+// Users is whom Slack knows.
+type Users interface {
 	User(ctx context.Context, id string) (slackapi.User, error)
+}
+
+// Directory is whom Slack knows, and where they are members.
+type Directory interface {
+	Users
 	Channels(ctx context.Context, user string, types ...string) iter.Seq2[string, error]
 	UsergroupMembers(ctx context.Context, group string) ([]string, error)
 }
@@ -27,7 +33,7 @@ type Directory interface {
 // remembered is how long an answer of Slack's about membership is believed.
 const remembered = time.Minute
 
-// People says who clicks and who may decide, as Slack and the settings say now.
+// People says who wants something, and who may decide.
 type People struct {
 	Slack Directory
 	Now   func() time.Time
@@ -35,6 +41,15 @@ type People struct {
 	mu     sync.Mutex
 	member map[membership]time.Time // known until
 	groups map[string]group
+}
+
+// Want is what one person wants done, and from where.
+type Want struct {
+	User      string
+	Team      string // as the click says it: believed where Slack can't be asked
+	Channel   string // where the person clicked, empty in a dialog
+	Withdraws bool   // cancels or tries again: the requester may
+	Retries   bool   // tries again: no guest may
 }
 
 // membership is that of a person in a channel.
@@ -45,52 +60,57 @@ type group struct {
 	until   time.Time
 }
 
-// Who returns the person that clicked on a task's card, and the policy that applies
-// to them. It returns card.ErrUnverified when Slack can't be asked.
-func (p *People) Who(ctx context.Context, c click, r *task.Request, s tenancy.Settings) (aggregate.Actor, aggregate.Policy, error) {
-	by := aggregate.Actor{Type: aggregate.ActorUser, ID: c.user}
+// Who returns the person who wants something of what r asked for, and the policy that applies
+// to them. It returns errorclass.ErrUnverified when Slack can't be asked.
+func (p *People) Who(ctx context.Context, w Want, r *task.Request, s tenancy.Settings) (aggregate.Actor, aggregate.Policy, error) {
+	by := aggregate.Actor{Type: aggregate.ActorUser, ID: w.User}
 	policy := aggregate.Policy{Team: r.TeamID, Mode: s.Approvers.Mode, Approvers: slices.Clone(s.Approvers.Users), AllowSelf: s.AllowSelfApproval}
-	if c.withdraws && !c.retries && by.ID == r.User { // who asked may cancel it, whatever else they are
+	if w.Withdraws && !w.Retries && by.ID == r.User { // who asked may cancel it, whatever else they are
 		by.Team = r.TeamID
 		return by, policy, nil
 	}
 	var wg sync.WaitGroup
 	var whoErr, listErr error
-	wg.Go(func() { by.Team, by.Guest, whoErr = p.belongs(ctx, c, r.TeamID) })
+	wg.Go(func() { whoErr = belongs(ctx, p.Slack.User, &by, w.Team, r.TeamID) })
+	var member bool
 	wg.Go(func() {
-		if c.retries && by.ID == r.User { // it is enough to be no guest
+		if w.Retries && w.User == r.User { // it is enough to be no guest
 			return
 		}
 		if policy.Mode == aggregate.ApproversList {
-			policy.Approvers, listErr = p.approvers(ctx, by.ID, s.Approvers)
+			policy.Approvers, listErr = p.approvers(ctx, w.User, s.Approvers)
 			return
 		}
-		by.Member, listErr = p.memberOf(ctx, c, r)
+		member, listErr = p.memberOf(ctx, w, r)
 	})
 	wg.Wait()
+	by.Member = member
 	if err := errors.Join(whoErr, listErr); err != nil {
-		return by, policy, fmt.Errorf("%w: %w", card.ErrUnverified, err)
+		return by, policy, fmt.Errorf("%w: %w", errorclass.ErrUnverified, err)
 	}
 	return by, policy, nil
 }
 
-// belongs is the workspace that Slack says the person is of, which is ours for all of an organization's people who
-// are in ours, and whether they are a guest. A click doesn't say it: it names an organization, the person's home, or nothing.
-// Slack tells an app nothing of people whom it can't see; those are of no workspace of ours.
-func (p *People) belongs(ctx context.Context, c click, ours string) (team string, guest bool, err error) {
-	u, err := p.Slack.User(ctx, c.user)
+// belongs adds to a person the workspace that Slack says they are of, which is ours for all of an organization's people
+// who are in ours, and whether they are a guest. A click doesn't say it: it names an organization, the person's home, or nothing.
+// Slack tells an app nothing of people whom it can't see; those are of no workspace of ours. Where Slack has no such
+// method, which is never slack.com, they are of the workspace unasked.
+func belongs(ctx context.Context, user func(context.Context, string) (slackapi.User, error), by *aggregate.Actor, unasked, ours string) error {
+	u, err := user(ctx, by.ID)
 	switch code := slackapi.Code(err); {
 	case code == slackapi.CodeUserNotFound, code == slackapi.CodeUserNotVisible:
-		return "", false, nil
+		return nil
 	case code == slackapi.CodeUnknownMethod:
 		slog.WarnContext(ctx, "guests can't be told from members here", "err", err)
-		return c.userTeam, false, nil
+		by.Team = unasked
+		return nil
 	case err != nil:
-		return "", false, err
-	case u.Of(ours):
-		return ours, u.Guest, nil
+		return err
 	}
-	return u.Team, u.Guest, nil
+	if by.Team, by.Guest = u.Team, u.Guest; u.Of(ours) {
+		by.Team = ours
+	}
+	return nil
 }
 
 // approvers are the listed people, with the members of the listed user groups.
@@ -136,18 +156,18 @@ func (p *People) group(ctx context.Context, name string) ([]string, error) {
 
 // memberOf reports whether the person is a member of the channel that the request
 // was made in. Where Slack does not list channels, whoever could click there is a member.
-func (p *People) memberOf(ctx context.Context, c click, r *task.Request) (bool, error) {
+func (p *People) memberOf(ctx context.Context, w Want, r *task.Request) (bool, error) {
 	if r.ChannelType == "im" {
-		return c.user == r.User, nil
+		return w.User == r.User, nil
 	}
-	m := membership{r.TeamID, r.Channel, c.user}
+	m := membership{r.TeamID, r.Channel, w.User}
 	if p.known(m) {
 		return true, nil
 	}
-	for id, err := range p.Slack.Channels(ctx, c.user, typesOf(r)...) {
+	for id, err := range p.Slack.Channels(ctx, w.User, typesOf(r)...) {
 		if slackapi.Code(err) == slackapi.CodeUnknownMethod {
-			there := c.channel == "" || c.channel == r.Channel // a modal was opened by a click there
-			slog.WarnContext(ctx, "a person's channels can't be listed here", "task_id", c.ref.Task, "allowed", there)
+			there := w.Channel == "" || w.Channel == r.Channel // a modal was opened by a click there
+			slog.WarnContext(ctx, "a person's channels can't be listed here", "channel", r.Channel, "allowed", there)
 			return there, nil
 		}
 		if err != nil {

@@ -1,4 +1,4 @@
-package main
+package people
 
 import (
 	"context"
@@ -50,7 +50,7 @@ func TestAMemberOfAHugeChannelIsFoundByTheirOwnChannels(t *testing.T) {
 	p := &People{Slack: d, Now: func() time.Time { return now }}
 	who := func(user, channel, kind string) bool {
 		t.Helper()
-		by, _, err := p.Who(t.Context(), click{user: user, userTeam: "T1"}, &task.Request{TeamID: "T1", User: "U0", Channel: channel, ChannelType: kind}, tenancy.DefaultSettings())
+		by, _, err := p.Who(t.Context(), Want{User: user, Team: "T1"}, &task.Request{TeamID: "T1", User: "U0", Channel: channel, ChannelType: kind}, tenancy.DefaultSettings())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -99,7 +99,7 @@ func TestSlackSaysWhoseAPersonIs(t *testing.T) {
 		{"USTRANGER", "", aggregate.RuleForeign}, {"USTRANGER", "T1", aggregate.RuleForeign}, {"USTRANGER", "T9", aggregate.RuleForeign}, {"UUNKNOWN", "T1", aggregate.RuleForeign},
 	} {
 		r := &task.Request{TeamID: "T1", User: "U0", Channel: "C1", ChannelType: "channel"}
-		by, policy, err := p.Who(t.Context(), click{user: tt.user, userTeam: tt.team}, r, tenancy.DefaultSettings())
+		by, policy, err := p.Who(t.Context(), Want{User: tt.user, Team: tt.team}, r, tenancy.DefaultSettings())
 		if err != nil {
 			t.Fatal(err)
 		}

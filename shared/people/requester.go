@@ -1,0 +1,62 @@
+package people
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/slackapi"
+	"ringi/shared/task"
+)
+
+const (
+	// knownFor is how long an environment keeps what Slack said about a person. users.info may be
+	// called about 100 times a minute (Tier 4), and every click calls it too.
+	knownFor = time.Minute
+	mostKept = 1000
+)
+
+// Requesters says who asks, and keeps for knownFor what Slack said. The zero value is ready.
+type Requesters struct {
+	mu    sync.Mutex
+	known map[string]known // by team and user
+}
+
+type known struct {
+	user  slackapi.User
+	until time.Time
+}
+
+// Requester is who asked for something. It returns Slack's error when Slack doesn't say.
+func (q *Requesters) Requester(ctx context.Context, slack Users, r *task.Request, now time.Time) (aggregate.Actor, error) {
+	by := aggregate.Actor{Type: aggregate.ActorUser, ID: r.User}
+	ask := func(ctx context.Context, id string) (slackapi.User, error) {
+		return q.user(ctx, slack, r.TeamID, id, now)
+	}
+	err := belongs(ctx, ask, &by, r.TeamID, r.TeamID)
+	return by, err
+}
+
+// user is what Slack says about a person who writes in a workspace; the answer may be knownFor old.
+// Errors are not kept.
+func (q *Requesters) user(ctx context.Context, slack Users, team, id string, now time.Time) (slackapi.User, error) {
+	key := team + "/" + id
+	q.mu.Lock()
+	k, ok := q.known[key]
+	q.mu.Unlock()
+	if ok && now.Before(k.until) {
+		return k.user, nil
+	}
+	u, err := slack.User(ctx, id)
+	if err != nil {
+		return u, err
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.known == nil || len(q.known) >= mostKept {
+		q.known = map[string]known{}
+	}
+	q.known[key] = known{u, now.Add(knownFor)}
+	return u, nil
+}

@@ -1,0 +1,69 @@
+package refusal
+
+import (
+	"strings"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/task"
+	"ringi/shared/tenancy"
+)
+
+// maxNamed is how many people and groups a line names; more are counted.
+const maxNamed = 10
+
+// WhoDecides is the line that names those who may stamp or send back what r asked for, as the settings say now.
+func (s Surface) WhoDecides(set tenancy.Settings, r *task.Request) string {
+	w, who := wordsOf(s.Locale), s.Approvers(set, r)
+	if who != w.nobody && !set.AllowSelfApproval && r != nil && r.User != "" {
+		who += fill(w.notRequester, "who", s.Marks.Person(r.User))
+	}
+	return fill(w.canDecide, "who", who)
+}
+
+// Approvers names those whom the settings let decide about what r asked for.
+func (s Surface) Approvers(set tenancy.Settings, r *task.Request) string {
+	w := wordsOf(s.Locale)
+	requester, channel, direct := "", "", false
+	if r != nil {
+		requester, channel, direct = r.User, r.Channel, r.ChannelType == "im"
+	}
+	switch {
+	case set.Approvers.Mode == aggregate.ApproversList:
+		if who := s.listed(set.Approvers); who != "" {
+			return who
+		}
+		return w.nobody
+	case direct && requester != "":
+		return s.Marks.Person(requester)
+	}
+	if name := s.Marks.Channel(channel); name != "" {
+		return fill(w.members, "channel", name)
+	}
+	return w.membersOfIt
+}
+
+// Either names a person beside those who may decide; where there is nobody who may, the person alone.
+func (s Surface) Either(user, who string) string {
+	switch {
+	case user == "" || who == s.Marks.Person(user):
+		return who
+	case who == wordsOf(s.Locale).nobody:
+		return s.Marks.Person(user)
+	}
+	return s.Marks.Person(user) + " / " + who
+}
+
+// listed names the people and groups of a list, empty for an empty one.
+func (s Surface) listed(a tenancy.Approvers) string {
+	var names []string
+	for _, id := range a.Users {
+		names = append(names, s.Marks.Person(id))
+	}
+	for _, id := range a.Usergroups {
+		names = append(names, s.Marks.Group(id))
+	}
+	if rest := len(names) - maxNamed; rest > 0 {
+		return strings.Join(names[:maxNamed], " ") + " " + fill(wordsOf(s.Locale).andOthers, "n", rest)
+	}
+	return strings.Join(names, " ")
+}
