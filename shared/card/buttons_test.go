@@ -65,7 +65,7 @@ func buttons(m card.Message) (out []*slack.ButtonBlockElement) {
 
 // TestEveryButtonWorks: what a card offers can be done, on every card of the task in every state.
 func TestEveryButtonWorks(t *testing.T) {
-	for _, st := range states() {
+	for _, st := range states {
 		t.Run(st.name, func(t *testing.T) {
 			s := st.story(t)
 			for _, c := range s.Cards {
@@ -81,7 +81,7 @@ func TestEveryButtonWorks(t *testing.T) {
 
 // TestWhatCanBeDoneIsOffered: whatever waits for a person has its button on exactly one card.
 func TestWhatCanBeDoneIsOffered(t *testing.T) {
-	for _, st := range states() {
+	for _, st := range states {
 		t.Run(st.name, func(t *testing.T) {
 			s := st.story(t)
 			offered := map[string]int{}
@@ -132,7 +132,7 @@ func TestWhatCanBeDoneIsOffered(t *testing.T) {
 
 // TestAnEndedTaskSaysSo: some card tells how a task ended, wherever it stood.
 func TestAnEndedTaskSaysSo(t *testing.T) {
-	for _, st := range states() {
+	for _, st := range states {
 		t.Run(st.name, func(t *testing.T) {
 			s := st.story(t)
 			grey, failed := 0, 0

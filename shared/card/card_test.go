@@ -45,7 +45,7 @@ func TestHashChangesWithWhatIsShownOnly(t *testing.T) {
 
 // TestMessageSurvivesTheWire: what Slack hands back has the hash of what was sent.
 func TestMessageSurvivesTheWire(t *testing.T) {
-	for _, st := range states() {
+	for _, st := range states {
 		s := st.story(t)
 		m := card.Render(s.Aggregate, s.card(st.card), "ja", s.now)
 		b, err := json.Marshal(m)

@@ -18,7 +18,7 @@ var update = flag.Bool("update", false, "write the golden files anew")
 
 func TestEveryStateLooksAsItDid(t *testing.T) {
 	for _, locale := range []string{"ja", "en"} {
-		for _, s := range states() {
+		for _, s := range states {
 			t.Run(locale+"/"+s.name, func(t *testing.T) {
 				story := s.story(t)
 				m := card.Render(story.Aggregate, story.card(s.card), locale, story.now)

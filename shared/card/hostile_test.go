@@ -89,7 +89,7 @@ func quote(x string) string {
 }
 
 func TestHostileTextsOnEveryCard(t *testing.T) {
-	for _, st := range states() {
+	for _, st := range states {
 		for name, x := range hostile {
 			t.Run(st.name+"/"+name, func(t *testing.T) {
 				s := st.story(t)

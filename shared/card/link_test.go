@@ -28,7 +28,7 @@ func TestOnlyResultsAreLinks(t *testing.T) {
 			t.Errorf("%s is a link: %v", url, !links)
 		}
 	}
-	for _, st := range states() { // and no text becomes one by itself
+	for _, st := range states { // and no text becomes one by itself
 		s := st.story(t)
 		for _, c := range s.Cards {
 			m := card.Render(s.Aggregate, c, "ja", s.now)
