@@ -21,10 +21,10 @@ import (
 const (
 	// pageSize is how many objects one call lists, and deletes; S3 takes no more.
 	pageSize = 1000
-	// maxPages bounds what is listed of one tenant at a time. The next time goes on:
-	// what was deleted is not in the way any more.
+	// maxPages bounds what one run lists of a tenant. The next run lists the rest, since what
+	// was deleted is no longer listed.
 	maxPages = 10
-	// expireSpare is left of the caller's time when no page is begun any more.
+	// expireSpare: no further page is begun when less than this is left of the caller's time.
 	expireSpare = 5 * time.Second
 )
 
@@ -36,23 +36,23 @@ type Rows interface {
 }
 
 // Retention deletes results that are older than their tenant's retain_results_days.
-// It keeps no place of its own: ids of tasks sort by time, so that what is old stands
-// first in each tenant's listing, and what is deleted is gone from it.
+// It stores no cursor: task ids sort by time, so each tenant's listing begins with
+// the oldest results that are left.
 type Retention struct {
 	Results Store
 	Rows    Rows
 	Now     func() time.Time
 }
 
-// place is where results of a tenant stand. Before results and arguments had places of
-// their own, both stood together: there the task's rows tell which is which.
+// place is a prefix with results of a tenant. An early release put results and arguments
+// under one prefix (together): there the task's rows tell which is which.
 type place struct {
 	prefix, tenant string
 	together       bool
 }
 
-// Expire looks at every tenant that has results, as long as there is time, and
-// returns how many it deleted. A tenant that can't be handled delays no other.
+// Expire deletes old results of every tenant, as long as there is time, and returns
+// how many. An error of one tenant does not stop the others; all errors are joined.
 func (r Retention) Expire(ctx context.Context) (deleted int, err error) {
 	places, err := r.places(ctx)
 	rand.Shuffle(len(places), func(i, j int) { places[i], places[j] = places[j], places[i] })
@@ -74,7 +74,7 @@ func spare(ctx context.Context) bool {
 	return ctx.Err() == nil && (!ok || time.Until(deadline) > expireSpare)
 }
 
-// places are those where anything stands that may expire.
+// places are the prefixes that have objects which may expire.
 func (r Retention) places(ctx context.Context) (list []place, err error) {
 	for _, together := range []bool{false, true} {
 		above := results
@@ -98,8 +98,8 @@ func (r Retention) places(ctx context.Context) (list []place, err error) {
 	return list, nil
 }
 
-// expire deletes the old results of one place. Where arguments stand among them, which
-// stay, only time bounds the pages: else those of many tasks would hide what comes after.
+// expire deletes the old results of one place. Under a common prefix maxPages does not apply,
+// because arguments, which stay, could fill all of those pages.
 func (r Retention) expire(ctx context.Context, p place) (deleted int, err error) {
 	settings, err := r.Rows.Settings(ctx, p.tenant)
 	if err != nil {
@@ -124,9 +124,8 @@ func (r Retention) expire(ctx context.Context, p place) (deleted int, err error)
 	return deleted, nil
 }
 
-// old are the objects of a page that were kept before a moment, by tasks that have
-// ended: one that still waits for people will need its results. done says that all
-// further objects belong to tasks that were begun later.
+// old are the objects of a page that were stored before a time and may go. done says that all
+// further objects belong to tasks that were created later.
 func (r Retention) old(ctx context.Context, p place, page []types.Object, before time.Time) (list []types.ObjectIdentifier, done bool, err error) {
 	known := map[string]func(key string) bool{}
 	for _, o := range page {
@@ -150,8 +149,8 @@ func (r Retention) old(ctx context.Context, p place, page []types.Object, before
 	return list, false, nil
 }
 
-// mayGo says of a task's objects that are old enough which may go. Where arguments stand
-// among results, none that a gate or a step was given, and none of a task without rows that would say so.
+// mayGo says which of a task's old objects may be deleted: none while the task has not ended, since it
+// may need its results. Under a common prefix arguments stay, and everything of a task without rows.
 func (r Retention) mayGo(ctx context.Context, p place, ref aggregate.Ref) (func(key string) bool, error) {
 	if !p.together {
 		head, err := r.Rows.Head(ctx, ref)

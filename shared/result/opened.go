@@ -13,10 +13,9 @@ import (
 	"ringi/shared/task"
 )
 
-// Opened returns a task as the card of one gate is to draw it, which gate names by its key
-// or id: with the whole arguments of that step, and of no other, as they may be megabytes
-// each. It is for drawing only; what it returns must not be written. Of arguments that are
-// gone the preview stays.
+// Opened returns a copy of a task for drawing the card of one gate, named by its key or id: with the
+// whole arguments of that gate's step, which may be megabytes, and only the previews of the others.
+// The copy must not be written. If the arguments' object is gone, the preview is drawn.
 func (s Store) Opened(ctx context.Context, a *task.Aggregate, gate string) (*task.Aggregate, error) {
 	for i, g := range a.Gates {
 		if gate != g.Key() && gate != g.ID || g.Arguments.JSON != "" || g.Arguments.S3Key == "" {

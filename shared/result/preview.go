@@ -14,8 +14,8 @@ const (
 	maxText    = 120  // characters of one text in it
 )
 
-// Arguments is the preview of a call's arguments, which a person judges before it is
-// made: of personal data, it shows to whom the call goes.
+// Arguments is the preview of a call's arguments, which a person reads before approving it:
+// personal data is masked except in destinations.
 func Arguments(v json.RawMessage) string {
 	x, err := decode(v)
 	members, ok := x.(map[string]any)
@@ -58,7 +58,7 @@ func short(x any) string {
 	return cut(string(bytes.TrimSpace(out.Bytes())), maxPreview)
 }
 
-// text is masked before it is cut: half an address is no address, and stays.
+// text masks before it cuts: half of an e-mail address would not be recognized, and would be shown.
 func text(s string, limit int) string { return cut(mask.Text(cut(s, limit+400)), limit) }
 
 func abridged(v any) any {

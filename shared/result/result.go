@@ -25,11 +25,11 @@ const (
 	MaxBytes = 8 << 20
 )
 
-// ErrTooLarge is a value over MaxBytes; keeping it again will not help.
+// ErrTooLarge is a value over MaxBytes; trying again does not help.
 var ErrTooLarge = fmt.Errorf("over the limit of %d bytes", MaxBytes)
 
-// Where values are in the bucket, by how long they live: results expire, arguments
-// stay as long as the audit log that says who approved them.
+// Prefixes of the bucket's keys. Results are deleted after retain_results_days; arguments are
+// never deleted, like the audit log that says who approved them.
 const (
 	results   = "results/"
 	arguments = "arguments/"

@@ -128,7 +128,7 @@ func (s *Slack) Refused(ctx context.Context) bool {
 		return false
 	}
 	before := s.kept
-	if !s.read.IsZero() { // anybody can sign badly: that may cost no more than a good signature
+	if !s.read.IsZero() { // anyone can send a bad signature: it must not make the function wait long
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, slackRereadWithin)
 		defer cancel()
@@ -140,8 +140,8 @@ func (s *Slack) Refused(ctx context.Context) bool {
 	return s.kept != before
 }
 
-// get returns the kept secret while it is fresh and has what is wanted. When it
-// can't be read again, the old one still serves.
+// get returns the kept secret while it is younger than slackKeptFor and has the wanted member.
+// When it can't be read again, the old value is used further.
 func (s *Slack) get(ctx context.Context, serves func(SlackSecret) bool) (SlackSecret, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -196,9 +196,9 @@ func (s *Slack) ask(ctx context.Context) error {
 	return nil
 }
 
-// completed takes what a pasted value lacks from the one that it replaces: whoever
-// pastes one member alone does not mean to take the others away. The app belongs to its signing
-// secret and the address to its token, so that they stay with them.
+// completed fills members that a newly pasted value lacks from the value before, since a person who
+// pastes one member does not mean to remove the others. The app id is kept only together with its signing
+// secret, and the address only together with its token.
 func (s SlackSecret) completed(before SlackSecret) SlackSecret {
 	if s.SigningSecret == "" {
 		s.SigningSecret = before.SigningSecret

@@ -18,22 +18,22 @@ import (
 // Keys hold a bot's token and the address of its Web API, which ends with a slash.
 type Keys interface {
 	Bot(ctx context.Context) (token, address string, err error)
-	// Refused says that Slack did not take the token; it reports whether there is another now.
+	// Refused is called when Slack rejected the token; it reports whether there is another one now.
 	Refused(ctx context.Context) bool
 }
 
-// CodeNoToken is ours: there was no token, or none could be read, and nothing was sent.
+// CodeNoToken is our own code: no token could be read, so nothing was sent.
 const CodeNoToken = "no_token"
 
-// noToken is a refusal of the app: no call gets anywhere until somebody has pasted one.
+// noToken is the refusal of every call until the bot's token has been pasted into the secret.
 func noToken() Refused { return Refused{Code: CodeNoToken, App: true} }
 
 // maxRefusal bounds an answer that is looked into for a refused token, in bytes.
 const maxRefusal = 4 << 10
 
-// With returns a client whose every call carries the token of that moment. One that
-// Slack refuses is asked for anew, and if there is another, the call is made again:
-// Slack has done nothing. Each call ends after timeout.
+// With returns a client that reads the token for each call. When Slack rejects the token, it
+// is read again, and if it has changed the call is repeated: Slack had done nothing.
+// Each call ends after timeout.
 func With(keys Keys, timeout time.Duration) (*Client, error) {
 	client, err := httpClient(timeout)
 	if err != nil {
@@ -43,7 +43,7 @@ func With(keys Keys, timeout time.Duration) (*Client, error) {
 	return &Client{api: slack.New("", slack.OptionHTTPClient(b)), keys: keys}, nil
 }
 
-// bearer puts the token and the address into what slack-go has made without them.
+// bearer adds the token and the address to slack-go's requests, which are made without them.
 type bearer struct {
 	keys Keys
 	http *http.Client
@@ -99,7 +99,7 @@ func (b *bearer) send(r *http.Request, body []byte) (_ *http.Response, stale boo
 	return response, refusedToken(response), nil
 }
 
-// refusedToken looks whether an answer says that the token does not count. The answer stays readable.
+// refusedToken reports whether an answer says that the token is invalid. The answer's body can still be read.
 func refusedToken(r *http.Response) bool {
 	head, err := io.ReadAll(io.LimitReader(r.Body, maxRefusal))
 	rest := r.Body

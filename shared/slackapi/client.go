@@ -51,7 +51,7 @@ func httpClient(timeout time.Duration) (*http.Client, error) {
 	return &http.Client{
 		Timeout:   timeout,
 		Transport: transport.Clone(),
-		// The token is in the body: it must not follow a redirect to wherever.
+		// The token is in the body: it must not be sent where a redirect leads.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}, nil
 }

@@ -17,23 +17,23 @@ type RateLimited struct{ RetryAfter time.Duration }
 
 func (e RateLimited) Error() string { return fmt.Sprintf("slack: rate limited for %s", e.RetryAfter) }
 
-// Refused says that Slack did nothing, and why. A permanent refusal stays one
-// until a person changes something about what was asked for: the channel, the
-// message. One of the app says nothing about either: its token, its permissions or
-// its workspace are refused, whatever it asks for.
+// Refused says that Slack did nothing, and why. A Permanent refusal stays until a person
+// changes something: the channel or the message. A refusal of the App concerns its
+// token, its permissions or its workspace, so every call is refused, whatever its channel
+// and message.
 type Refused struct {
-	Code      string // Slack's, or one of ours for what never reached it
+	Code      string // Slack's, or one of ours for a call that was not sent
 	Permanent bool
 	App       bool
 }
 
 func (e Refused) Error() string { return "slack: refused: " + e.Code }
 
-// Unknown says that nobody knows whether Slack did it: the answer was lost, or says so.
+// Unknown says that Slack may or may not have done the call: the answer was lost, or says so itself.
 type Unknown struct {
 	Cause string
-	// Over: Slack itself answered that it failed. What it did it has done; no request is
-	// under way any more, as one may be behind a gateway that gave up waiting.
+	// Over: Slack itself answered, so the request is no longer under way. When a gateway
+	// gives up waiting, the request may still be under way behind it.
 	Over bool
 }
 

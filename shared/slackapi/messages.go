@@ -52,8 +52,8 @@ func (c *Client) Post(ctx context.Context, channel, thread string, m outgoing.Me
 	return ts, nil
 }
 
-// refusedBlocks reports whether Slack, or what stands in for it, does not know a block or
-// allows no such one here. Nothing was posted then.
+// refusedBlocks reports whether Slack rejected a block: its type is unknown or not allowed
+// here. Nothing was posted then.
 func refusedBlocks(err error) bool {
 	switch Code(err) {
 	case "invalid_blocks", "invalid_attachments", "invalid_blocks_format", "msg_blocks_too_long":

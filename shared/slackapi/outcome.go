@@ -8,8 +8,8 @@ import (
 	"ringi/shared/metric"
 )
 
-// outcome counts a call and says what became of it: nil, or one of the three
-// errors with the method's name.
+// outcome counts a call and classifies its error: nil, or one of the three
+// errors, wrapped with the method's name.
 func outcome(method string, err error) error {
 	if err = Count(err); err != nil {
 		return fmt.Errorf("%s: %w", method, err)
@@ -29,9 +29,8 @@ func Count(err error) error {
 	return err
 }
 
-// counts reports whether somebody who looks after Ringi should hear of it, if it
-// is often so. A refusal that is about one message, place, person or moment is an
-// answer like others: whoever called deals with it.
+// counts reports whether an error counts for the alarm on failed calls. A refusal that concerns
+// only one message, channel, person or expired trigger does not: the caller handles it.
 func counts(err error) bool {
 	var refused Refused
 	return err != nil && !(errors.As(err, &refused) && slices.Contains(ordinary(), refused.Code))

@@ -40,9 +40,9 @@ func (c *Client) Team(ctx context.Context) (string, error) {
 	return self.TeamID, nil
 }
 
-// TeamName is the name of that workspace, as its people set it. An installation without
-// the scope team:read is refused, which counts as an answer like others: it has done
-// without the name so far.
+// TeamName is the name of that workspace. Slack refuses it to an installation without the scope
+// team:read, from before the manifest had that scope; this refusal is not counted as a failed
+// call.
 func (c *Client) TeamName(ctx context.Context) (string, error) {
 	team, err := c.api.GetTeamInfoContext(ctx)
 	refused := normal(err)

@@ -2,7 +2,7 @@ package tenancy
 
 import "ringi/shared/aggregate"
 
-// What changes of what a tenant owns are called in the audit log.
+// The audit log's names of changes to a tenant's settings, permissions and integrations.
 const (
 	SettingsUpdated         aggregate.Action = "settings.updated"
 	IntegrationConnected    aggregate.Action = "integration.connected"

@@ -22,8 +22,8 @@ const (
 	MaxRows          Constraint = "max_rows"        // of a list that the tool is given
 )
 
-// constrained says which constraints the tools know; an MCP server's tool knows none.
-// It is here because rows are checked where no catalog is at hand.
+// constrained lists the constraints that each tool supports; an MCP server's tool supports none.
+// It is here, not in the tool catalog, because rows are also checked by functions without a catalog.
 var constrained = map[string][]Constraint{
 	"list_employees":             {OnlyDepartments},
 	"list_attendance":            {OnlyDepartments, MaxRows},
@@ -34,7 +34,7 @@ var constrained = map[string][]Constraint{
 // ConstraintsOf are those that a tool knows.
 func ConstraintsOf(tool string) []Constraint { return slices.Clone(constrained[tool]) }
 
-// Constraints bind the calls of a tool. What is empty binds nothing.
+// Constraints limit the calls of a tool. An empty field limits nothing.
 type Constraints struct {
 	SpreadsheetIDs []string `json:"spreadsheet_ids,omitempty"`
 	Recipients     []string `json:"recipients,omitempty"`
@@ -42,7 +42,7 @@ type Constraints struct {
 	MaxRows        int      `json:"max_rows,omitempty"`
 }
 
-// None reports that nothing is bound.
+// None reports whether there is no constraint.
 func (c Constraints) None() bool {
 	return len(c.SpreadsheetIDs)+len(c.Recipients)+len(c.Departments)+c.MaxRows == 0
 }
@@ -89,9 +89,9 @@ func matches(text string) func(string) bool {
 	return func(s string) bool { return f().MatchString(s) }
 }
 
-// Bounds reads what the permission adds to the tool's own rules. It returns ErrField,
-// naming the constraint, for one that is unknown, none of this tool's, of the wrong
-// type or out of bounds: then nobody knows what is allowed, and nothing may be called.
+// Bounds reads the permission's constraints. It returns ErrField, naming the constraint,
+// for one that is unknown, not supported by this tool, of the wrong type or out of
+// bounds; the tool may then not be called, because what is allowed is not known.
 func (p ToolPermission) Bounds() (Constraints, error) {
 	var c Constraints
 	if p.Constraints == "" {

@@ -21,16 +21,16 @@ const (
 type IntegrationReason string
 
 const (
-	// CredentialRefused: the vendor takes the credentials no longer.
+	// CredentialRefused: the vendor rejected the credentials.
 	CredentialRefused IntegrationReason = "refused"
-	// CredentialLost: a one-time refresh token was spent, and what it was spent for never arrived.
+	// CredentialLost: a one-time refresh token was used, and the new token was lost.
 	CredentialLost IntegrationReason = "refresh_lost"
-	// CredentialElsewhere: the server's secret was given for another address. No row
-	// says so: it follows from the settings.
+	// CredentialElsewhere: the server's secret was given for another address than the settings
+	// name. It is not stored: it follows from the settings.
 	CredentialElsewhere IntegrationReason = "other_address"
 	// AppUninstalled: the Slack app was removed from the workspace; ends all integrations.
 	AppUninstalled IntegrationReason = "app_uninstalled"
-	// TokensRevoked: Slack took the bot's token back.
+	// TokensRevoked: the bot's token was revoked.
 	TokensRevoked IntegrationReason = "tokens_revoked"
 )
 
@@ -52,14 +52,14 @@ type Integration struct {
 	UpdatedAt    time.Time         `json:"updated_at"`
 }
 
-// Refreshing is who exchanges the refresh token, alone, and until when that is over
-// whatever becomes of it.
+// Refreshing is a claim to exchange the refresh token: by which call, and until when it
+// holds. Only the claim's holder may exchange the token.
 type Refreshing struct {
 	By    string    `json:"by"`
 	Until time.Time `json:"until"`
 }
 
-// Fresh is a connection with new credentials, over whatever was there.
+// Fresh is the integration as connected now, with new credentials.
 func (i Integration) Fresh(credentials string, metadata aggregate.JSON) Integration {
 	i.Status, i.StatusReason, i.Credentials, i.Metadata, i.Refreshing = Connected, "", credentials, metadata, nil
 	return i
@@ -71,10 +71,10 @@ func (i Integration) Ended(status IntegrationStatus, why IntegrationReason) Inte
 	return i
 }
 
-// EndedBySlack are the integrations of a tenant that end because Slack says so at a
-// time, as they then become: Slack's own, and all of them when the app was
-// uninstalled. What was connected since stays, so a late repetition ends nothing.
-// A tenant whose row of Slack was never written gets one.
+// EndedBySlack are the changed rows after Slack reported, at a time, that the app was uninstalled
+// (all integrations end) or its tokens revoked (Slack's ends). An integration that was connected
+// after that time stays, so a late repeated event ends nothing. If the tenant has no row for
+// Slack, one is made.
 func EndedBySlack(tenant string, rows []Integration, why IntegrationReason, at time.Time) []Integration {
 	var ended []Integration
 	known := false
@@ -93,8 +93,8 @@ func EndedBySlack(tenant string, rows []Integration, why IntegrationReason, at t
 	return ended
 }
 
-// HasOwnSlack reports whether a tenant that has these has connected Slack itself, with a token of its own. A row alone
-// says nothing: one without a token stands for the deployment's, and a workspace that only removed the app has one, too.
+// HasOwnSlack reports whether a tenant with these integrations has connected Slack with a token of its own. A row for Slack
+// is not enough: without a token it stands for the deployment's token, or for an app that was removed.
 func HasOwnSlack(rows []Integration) bool {
 	for _, x := range rows {
 		if x.Provider == SlackProvider && x.Status == Connected && x.Credentials != "" {

@@ -27,16 +27,16 @@ type Pin struct {
 	Description string         `json:"description"`
 	Input       aggregate.JSON `json:"input_schema"`
 	Output      aggregate.JSON `json:"output_schema,omitempty"`
-	// Effect is the administrator's word: what a server says of itself proves nothing.
+	// Effect is what the administrator declared; the server's own annotations are not trusted.
 	Effect aggregate.Effect `json:"effect"`
 	Hash   string           `json:"hash"` // of all that the server said of the tool
 }
 
-// Version changes when the tool is another one than was allowed, or elsewhere. It is
-// the whole hash: of a part of it, whoever writes schemas finds two that are alike.
+// Version changes when the tool or its server's address changes. It is the whole hash: for a
+// part of it, a server's author could find two schemas with the same value.
 func (p Pin) Version() string {
 	b, err := json.Marshal(p)
-	if err != nil { // only schemas that are no JSON; they must not look like any that are
+	if err != nil { // schemas that are not JSON must not equal any version
 		return "invalid: " + err.Error()
 	}
 	return aggregate.HashOf(string(b))
@@ -48,12 +48,12 @@ func ServerTool(name string) (server, tool string, ok bool) { return strings.Cut
 // ServerProvider begins the name of every MCP server's integration.
 const ServerProvider = "mcp:"
 
-// Provider is the integration that opens a server's door.
+// Provider is the integration that holds a server's secret.
 func (s MCPServer) Provider() string { return ServerProvider + s.Name }
 
 var serverForm = lazy.Regexp(`^[a-z0-9-]{1,32}$`)
 
-// checkServers returns ErrField for the first server that can't be one.
+// checkServers returns ErrField for the first server that is not valid.
 func checkServers(list []MCPServer) error {
 	if len(list) > MaxMCPServers {
 		return aggregate.ErrField{Field: "mcp_servers", Limit: fmt.Sprintf("must be at most %d", MaxMCPServers)}

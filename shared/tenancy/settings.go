@@ -44,9 +44,9 @@ type Settings struct {
 	MaxCostUSD              float64   `json:"max_cost_usd"` // 0: no limit
 	MaxOpenTasks            Limit     `json:"max_open_tasks"`
 	MaxTasksPerHour         Limit     `json:"max_tasks_per_hour"`
-	// RetainResultsDays is how long results that stand beside their rows are kept.
+	// RetainResultsDays is how many days results in the bucket are kept.
 	RetainResultsDays int `json:"retain_results_days"`
-	// MCPServers have tools of their own.
+	// MCPServers are the servers whose tools can be allowed.
 	MCPServers []MCPServer `json:"mcp_servers"`
 }
 
@@ -123,7 +123,7 @@ func (s Settings) Validate() error {
 	if !slices.Contains(language.All, s.Locale) {
 		return aggregate.ErrField{Field: "locale", Limit: "must be " + strings.Join(language.All, " or ")}
 	}
-	// A name instead of an id would be nobody's, and nobody could decide.
+	// With names instead of ids nobody would match, and nobody could decide.
 	if err := checkIDs("approvers.users", s.Approvers.Users, userForm(), "a Slack user id such as U012ABCDEF"); err != nil {
 		return err
 	}
@@ -154,7 +154,7 @@ func (s Settings) Terms(approvalRequired bool, now time.Time) aggregate.Terms {
 	}
 }
 
-// The executors: who goes from one approved step to the next.
+// The executors: what runs the approved steps, Ringi itself or a managed session.
 const (
 	ExecutorSteps   = "steps"   // Ringi itself
 	ExecutorManaged = "managed" // a session with Claude, whose calls Ringi makes

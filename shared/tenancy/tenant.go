@@ -50,8 +50,8 @@ type ToolPermission struct {
 	Allowed     bool           `json:"allowed"`
 	Constraints aggregate.JSON `json:"constraints"`
 	Pin         *Pin           `json:"pin,omitempty"` // of an MCP server's tool: what was allowed
-	// ChangedAt is when the server was found to have another tool of that name: it is
-	// off until an administrator allows that.
+	// ChangedAt is when the server was found to have changed the tool: it is off
+	// until an administrator allows the new one.
 	ChangedAt *time.Time `json:"changed_at,omitempty"`
 	CreatedAt time.Time  `json:"created_at"`
 	UpdatedAt time.Time  `json:"updated_at"`

@@ -15,8 +15,8 @@ import (
 // consentWithin is how long a person may take; freee's codes live as long.
 const consentWithin = 10 * time.Minute
 
-// Consent is a person's way to a vendor and back. Whoever begins it keeps it where
-// only that person's return finds it: the verifier is a secret until then.
+// Consent is one authorization request (OAuth's code flow with PKCE). The caller keeps it until the person
+// returns, where nobody else can read it: state and verifier are secrets until then.
 type Consent struct {
 	Provider    string    `json:"provider"`
 	Tenant      string    `json:"tenant"`
@@ -33,15 +33,15 @@ func (Consent) String() string { return "(hidden)" }
 func (c Consent) GoString() string { return c.String() }
 
 var (
-	// ErrState: the return does not belong to the consent that was begun.
+	// ErrState: the redirect's state is not that of this consent.
 	ErrState = errors.New("this return from the vendor belongs to another attempt to connect: begin again")
-	// ErrLate: the person took too long.
+	// ErrLate: the redirect came after consentWithin.
 	ErrLate = fmt.Errorf("connecting took longer than %s: begin again", consentWithin)
-	// ErrDenied: the person, or the vendor, said no.
+	// ErrDenied: the person or the vendor refused access.
 	ErrDenied = errors.New("the vendor did not give access")
 )
 
-// Begin starts a consent and returns the address to which the person goes.
+// Begin starts a consent and returns the URL that the person opens.
 func (p Provider) Begin(c Client, tenant, redirect string, now time.Time) (Consent, string) {
 	consent := Consent{
 		Provider: p.Name, Tenant: tenant, RedirectURL: redirect, State: rand.Text(), Verifier: oauth2.GenerateVerifier(), Until: now.Add(consentWithin),
@@ -53,8 +53,8 @@ func (p Provider) Begin(c Client, tenant, redirect string, now time.Time) (Conse
 	return consent, p.config(c, redirect).AuthCodeURL(consent.State, options...)
 }
 
-// Finish exchanges the code with which the person came back. It returns ErrState,
-// ErrLate or ErrDenied for a return that is not to be followed, else an *Error.
+// Finish exchanges the code of the person's redirect for a token. It returns ErrState,
+// ErrLate or ErrDenied for a redirect that must not be used, and *Error when the exchange fails.
 func (p Provider) Finish(ctx context.Context, c Client, consent Consent, returned url.Values, now time.Time) (Token, error) {
 	switch {
 	case consent.Provider != p.Name, consent.State == "",

@@ -15,8 +15,8 @@ import (
 	"ringi/shared/wire"
 )
 
-// exchangeWithin bounds one exchange. It does not end with the caller: an answer
-// nobody waits for is a one-time token lost.
+// exchangeWithin bounds one exchange. An exchange does not end when its caller's context does: the
+// answer would be lost, and with it a one-time refresh token.
 const exchangeWithin = 10 * time.Second
 
 // Refresh exchanges a refresh token, with one request that is never repeated. Where
@@ -30,7 +30,7 @@ func (p Provider) Refresh(ctx context.Context, c Client, refresh string) (Token,
 func (p Provider) config(c Client, redirect string) *oauth2.Config {
 	return &oauth2.Config{
 		ClientID: c.ID, ClientSecret: c.Secret, RedirectURL: redirect, Scopes: p.Scopes,
-		// In the form: trying to find out would send the token twice.
+		// The client id goes in the form: letting the library find out which way works could send the token twice.
 		Endpoint: oauth2.Endpoint{AuthURL: p.AuthURL, TokenURL: p.TokenURL, AuthStyle: oauth2.AuthStyleInParams},
 	}
 }
@@ -57,8 +57,7 @@ func company(id any) string {
 	return digits().FindString(text)
 }
 
-// answer remembers what the server said before anybody read it: of half an answer
-// the status is still known.
+// answer records the response's status, which is then known even if its body is cut off.
 type answer struct {
 	next   http.RoundTripper
 	status int
@@ -78,8 +77,8 @@ var (
 	code   = lazy.Regexp(`^[a-z_]{1,40}$`)
 )
 
-// failed says what became of the token. Only the error's code of the answer is
-// kept: its text may repeat what was sent.
+// failed classifies a failed exchange. Of the answer only the error code is kept: its text
+// may repeat the token.
 func (p Provider) failed(err error, a *answer) *Error {
 	name := failure.Provider(p.Name)
 	said := &oauth2.RetrieveError{}

@@ -1,6 +1,6 @@
-// Package oauth gets tokens from the authorization servers of vendors: by a person's
-// consent, and by refresh tokens. It says of an exchange that failed what became of
-// the token that was sent.
+// Package oauth gets tokens from vendors' authorization servers: by a person's consent,
+// and by refresh tokens. The error of a failed exchange says whether the token that was
+// sent can still be used.
 package oauth
 
 import (
@@ -42,7 +42,7 @@ func Google(authURL, tokenURL string) Provider {
 	}
 }
 
-// Client is the app that a vendor knows us by.
+// Client is the app as it is registered with a vendor.
 type Client struct {
 	ID     string `json:"client_id"`
 	Secret string `json:"client_secret"`
@@ -57,10 +57,10 @@ func (c Client) GoString() string { return c.String() }
 // MarshalJSON keeps the secret out of JSON logs; what seals it says so itself.
 func (c Client) MarshalJSON() ([]byte, error) { return json.Marshal(c.String()) }
 
-// Token is what an exchange brought.
+// Token is the result of an exchange.
 type Token struct {
 	Access    string
-	Refresh   string    // empty: there is none, and what expires cannot be renewed
+	Refresh   string    // empty: there is none, so the access token can't be renewed
 	ExpiresAt time.Time // zero: never, as far as the vendor says
 	CompanyID string    // freee's, of the company that the person chose
 }

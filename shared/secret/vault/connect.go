@@ -32,9 +32,9 @@ func (v Vault) Connect(ctx context.Context, tenant, provider string, c Credentia
 	return nil
 }
 
-// Disconnect forgets a tenant's credential for a provider, with
-// integration.disconnected in the audit log. The vendor is not told: whoever wants
-// the token dead revokes it there.
+// Disconnect deletes a tenant's credential for a provider, with
+// integration.disconnected in the audit log. The token stays valid until it is revoked
+// at the vendor.
 func (v Vault) Disconnect(ctx context.Context, tenant, provider string, by aggregate.Actor) error {
 	row, err := v.Rows.Integration(ctx, tenant, provider)
 	if err == nil {
@@ -58,7 +58,7 @@ func (v Vault) Allow(ctx context.Context, tenant, provider string, by aggregate.
 	return nil
 }
 
-// row is the one that is there, or a new one.
+// row is the integration's row, or a new one if there is none.
 func (v Vault) row(ctx context.Context, tenant, provider string) (tenancy.Integration, error) {
 	row, err := v.Rows.Integration(ctx, tenant, provider)
 	if errors.Is(err, aggregate.ErrNotFound) {

@@ -48,7 +48,7 @@ func (e Envelope) Seal(ctx context.Context, tenant, provider string, secret []by
 	return s.seal(secret)
 }
 
-// sealer seals one secret, after KMS has done its part.
+// sealer seals one secret with a data key from KMS, without a call that can fail.
 type sealer struct {
 	tenant, provider string
 	wrapped          []byte
@@ -119,7 +119,7 @@ func about(tenant, provider string) map[string]string {
 	return map[string]string{"tenant_id": tenant, "provider": provider}
 }
 
-// bound ties the ciphertext itself to its owner, whatever wraps the key.
+// bound is the additional data of the encryption: it ties a ciphertext to its tenant and provider.
 func bound(tenant, provider string) []byte {
 	return []byte(version + "\x00" + tenant + "\x00" + provider)
 }

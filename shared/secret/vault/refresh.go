@@ -13,13 +13,13 @@ import (
 )
 
 const (
-	// early is how long before its end a token counts as expired: longer than a tool's call.
+	// early is how long before its expiry a token is renewed: longer than a tool's call may take.
 	early = 3 * time.Minute
-	// refreshFor is how long a refresh may take, with all that belongs to it: the
-	// exchange takes 10 s at most, saving what it brought saveWithin.
+	// refreshFor is how long a call's claim to a refresh lasts: longer than the exchange
+	// (10 s at most) and the save of its result (saveWithin) together.
 	refreshFor = time.Minute
 	saveWithin = 4 * time.Second
-	// look is how often one who waits for another's refresh looks.
+	// look is how often the row is read while another call refreshes the token.
 	look = 200 * time.Millisecond
 )
 
@@ -35,27 +35,27 @@ func (v Vault) Token(ctx context.Context, tenant, provider string) (string, erro
 	})
 }
 
-// ServerToken is what opens the door of an MCP server at its address. Its errors are
-// those of Token; a secret that was given for another address, or for none, is an
-// ErrNotConnected: whoever can rename a server can't have its secret sent elsewhere.
+// ServerToken is the secret of an MCP server at its address. Its errors are those of Token. A
+// secret that was given for another address, or for none, is an ErrNotConnected, so that a
+// person who changes a server's address can't have its secret sent there.
 func (v Vault) ServerToken(ctx context.Context, tenant string, s tenancy.MCPServer) (string, error) {
 	_, c, err := v.find(ctx, tenant, s.Provider(), s.URL)
 	return c.AccessToken, err
 }
 
-// Renew is the tenant's token after the vendor refused one: another one, renewed if
-// nobody has. Its errors are those of Token.
+// Renew is the tenant's token after the vendor refused one. It renews the token unless another
+// call has done so already. Its errors are those of Token.
 func (v Vault) Renew(ctx context.Context, tenant, provider, refused string) (string, error) {
 	return v.token(ctx, tenant, provider, func(c Credential) bool { return c.AccessToken != refused })
 }
 
-// Refused ends a connection whose token the vendor refused though it had just been
-// renewed: what is left is to connect again. One that is another by now is left alone.
+// Refused ends a connection whose token the vendor refused right after it was renewed: a person
+// must connect again. It does nothing when the row holds another token by now.
 func (v Vault) Refused(ctx context.Context, tenant, provider, token string) error {
 	row, c, err := v.find(ctx, tenant, provider, "")
 	if err != nil || c.AccessToken != token {
 		if errors.Is(err, aggregate.ErrNotFound) {
-			return nil // somebody has ended it
+			return nil // another call has ended it
 		}
 		return err
 	}
@@ -66,8 +66,8 @@ func (v Vault) Refused(ctx context.Context, tenant, provider, token string) erro
 	return err
 }
 
-// token finds a token that is good. Of all who need another one, here and in other
-// processes, one renews it and the others wait.
+// token returns the access token once good holds for it. If it has to be renewed, one call
+// among all processes does it, by a claim in the row, and the others wait.
 func (v Vault) token(ctx context.Context, tenant, provider string, good func(Credential) bool) (string, error) {
 	for {
 		row, c, err := v.find(ctx, tenant, provider, "")
@@ -83,7 +83,7 @@ func (v Vault) token(ctx context.Context, tenant, provider string, good func(Cre
 			return "", v.end(ctx, row, tenancy.CredentialRefused)
 		case held != nil && v.Now().Before(held.Until):
 			err = sleep.For(ctx, look)
-		case held != nil && p.OneTime: // whoever held it died, most likely with the new token in its hands
+		case held != nil && p.OneTime: // the claim's holder crashed, probably after the one-time token was used
 			return "", v.end(ctx, row, tenancy.CredentialLost)
 		default:
 			var renewed string
@@ -97,10 +97,10 @@ func (v Vault) token(ctx context.Context, tenant, provider string, good func(Cre
 	}
 }
 
-// refresh exchanges the refresh token and saves what it brings, before anybody uses
-// it. It returns aggregate.ErrConflict when the row is another by now.
+// refresh exchanges the refresh token and saves the result before it is used. It
+// returns aggregate.ErrConflict when the row has changed.
 func (v Vault) refresh(ctx context.Context, p oauth.Provider, row tenancy.Integration, c Credential) (string, error) {
-	// First whatever can be refused: afterwards there is a token to lose.
+	// Ask KMS first: if it fails after the exchange, the new token is lost.
 	seal, err := v.Envelope.sealer(ctx, row.TenantID, row.Provider)
 	if err != nil {
 		return "", err
@@ -118,14 +118,14 @@ func (v Vault) refresh(ctx context.Context, p oauth.Provider, row tenancy.Integr
 	return got.Access, v.save(ctx, row)
 }
 
-// hold makes the refresh this call's.
+// hold claims the refresh for this call, for refreshFor.
 func (v Vault) hold(ctx context.Context, row tenancy.Integration) (tenancy.Integration, error) {
 	row.Refreshing = &tenancy.Refreshing{By: v.NewID(), Until: v.Now().Add(refreshFor)}
 	held, err := v.Rows.RenewIntegration(ctx, row, v.Now())
 	if err == nil {
 		return held, nil
 	}
-	// A write whose answer was lost may hold it all the same: nobody else would ever refresh.
+	// The write may have succeeded although its answer was lost; then the claim is ours.
 	is, again := v.Rows.Integration(ctx, row.TenantID, row.Provider)
 	if again == nil && is.Refreshing != nil && is.Refreshing.By == row.Refreshing.By {
 		return is, nil
@@ -133,8 +133,8 @@ func (v Vault) hold(ctx context.Context, row tenancy.Integration) (tenancy.Integ
 	return row, fmt.Errorf("claim the refresh of %s: %w", row.Provider, err)
 }
 
-// save writes the row without the claim to its refresh. What it holds exists nowhere
-// else, so it does not give up at the first try, nor when the caller does.
+// save writes the row without its claim. The new token exists nowhere else, so it tries again
+// for saveWithin, also when the caller's context has ended.
 func (v Vault) save(ctx context.Context, row tenancy.Integration) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveWithin)
 	defer cancel()
@@ -150,7 +150,8 @@ func (v Vault) save(ctx context.Context, row tenancy.Integration) error {
 	}
 }
 
-// failed records what became of the refresh token, and returns why there is no other.
+// failed records that a refresh failed: it ends the connection if the refresh token is used up or was
+// rejected, else removes the claim. It returns the error for the caller.
 func (v Vault) failed(ctx context.Context, p oauth.Provider, row tenancy.Integration, err error) error {
 	fate := oauth.Unclear
 	if e := (*oauth.Error)(nil); errors.As(err, &e) {
@@ -168,8 +169,8 @@ func (v Vault) failed(ctx context.Context, p oauth.Provider, row tenancy.Integra
 	return err
 }
 
-// end makes the integration one that a person has to connect again. It returns
-// aggregate.ErrConflict when somebody has, meanwhile.
+// end marks the integration as one that a person must connect again. It returns
+// aggregate.ErrConflict when the row has changed, such as by a new connection.
 func (v Vault) end(ctx context.Context, row tenancy.Integration, why tenancy.IntegrationReason) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveWithin)
 	defer cancel()

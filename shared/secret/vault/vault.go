@@ -46,12 +46,12 @@ type Credential struct {
 	RefreshToken string
 	ExpiresAt    time.Time
 	Client       oauth.Client // whom the refresh token was given to
-	// Address is of the only server that may be given it; empty for providers whose
-	// address no tenant chooses.
+	// Address is the only server to which the credential may be sent; empty for providers
+	// whose address a tenant can't choose.
 	Address string
 }
 
-// sealed is a credential in clear, as it is before it is sealed.
+// sealed is the JSON of a credential; it is encrypted before it is stored.
 type sealed struct {
 	AccessToken  string     `json:"access_token"`
 	RefreshToken string     `json:"refresh_token,omitempty"`
@@ -175,7 +175,7 @@ func (v Vault) Company(ctx context.Context, tenant string) (string, error) {
 	return about.CompanyID, nil
 }
 
-// About is what the row of a connection says in clear of the token that it holds.
+// About is what a connection's row says unencrypted about its token.
 func About(t oauth.Token) aggregate.JSON {
 	if t.CompanyID == "" {
 		return "{}"

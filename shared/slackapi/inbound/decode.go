@@ -6,7 +6,7 @@ import (
 	"regexp"
 )
 
-// Decode reads JSON into a struct. What is wrong is refused by the field's name, under the name of the whole.
+// Decode reads JSON into a struct. Its Refusal names the field that is wrong, below name.
 func Decode(b []byte, into any, name string) error {
 	err := json.Unmarshal(b, into)
 	var wrong *json.UnmarshalTypeError
@@ -21,8 +21,8 @@ func Decode(b []byte, into any, name string) error {
 
 var idForm = regexp.MustCompile(`^[A-Za-z0-9._:-]{1,64}$`)
 
-// CheckID refuses what can't be an id of Slack's. Ids are put into mentions and
-// keys: nothing that means something there gets in.
+// CheckID refuses what can't be an id of Slack's. Ids become parts of mentions and keys, so
+// they must hold no character that has a meaning there.
 func CheckID(field, id string) error {
 	if !idForm.MatchString(id) {
 		return Bad("%s must have 1 to 64 letters, digits or ._:-", field)

@@ -1,5 +1,5 @@
-// Package inbound is the edge that Slack calls: it reads a request of the HTTP API
-// as Slack sent it, believes it only when it is signed, and answers.
+// Package inbound handles the HTTP requests that Slack makes: it decodes a request,
+// verifies Slack's signature, and answers.
 package inbound
 
 import (
@@ -50,7 +50,7 @@ type Keys interface {
 	SigningSecret(ctx context.Context) (string, error)
 	// AppID is the app that may call, once the signing secret was read; empty for any that signs with it.
 	AppID() string
-	// Refused says that a signature did not match; it reports whether there is another secret now.
+	// Refused is called when a signature did not match; it reports whether there is another secret now.
 	Refused(ctx context.Context) bool
 }
 
@@ -81,10 +81,10 @@ func (e Edge) FromOurs(app string) error {
 	return Refusal{http.StatusForbidden, "api_app_id is another app's"}
 }
 
-// Serve answers a request: 413 when it is too large, 400 when it can't be decoded,
-// 401 when Slack did not sign it, 503 when the signing secret is not known, else what answer says. Every error that is no
-// Refusal, and every panic, is a 500 that tells nothing. Every 5xx is counted: Lambda sees no error in
-// it, and what lets a new version in has to. Not counted is what came before the signing secret was pasted.
+// Serve answers a request: 413 when it is too large, 400 when it can't be decoded, 401 when Slack did not sign it,
+// 503 when the signing secret is not known, else what answer returns. Every error that is not a Refusal, and every
+// panic, is a 500 without details. Each 5xx is counted for the alarm that rolls a new version back, because for Lambda
+// such an invocation succeeded. Requests from before the signing secret was pasted are not counted.
 func (e Edge) Serve(ctx context.Context, r Request, answer func(ctx context.Context, body []byte) (Response, error)) (out Response) {
 	missing := false
 	defer func() {
@@ -138,8 +138,8 @@ func (e Edge) read(ctx context.Context, r Request) ([]byte, error) {
 	return body, e.verify(ctx, header, body)
 }
 
-// verify believes what was signed with the secret, also with one that was replaced
-// since it was read. Without a secret nothing is believed, and Slack sends it again.
+// verify checks the signature. When it does not match, the secret is read again, since it may have been
+// replaced. Without a secret every request is refused with 503, and Slack repeats its events.
 func (e Edge) verify(ctx context.Context, header http.Header, body []byte) error {
 	key, err := e.Keys.SigningSecret(ctx)
 	if err != nil {
@@ -166,7 +166,7 @@ func tooLarge() Refusal {
 	return Refusal{http.StatusRequestEntityTooLarge, fmt.Sprintf("body must have at most %d bytes", MaxBody)}
 }
 
-// OK is an empty answer: Slack is content, and shows nothing.
+// OK is an empty 200: Slack accepts it and shows nothing.
 func OK() Response { return Response{StatusCode: http.StatusOK} }
 
 // JSON is an answer with a body.

@@ -19,7 +19,7 @@ const (
 // Tolerance is how far a request's timestamp may be from now, either way: Slack's own recommendation against replays.
 const Tolerance = 5 * time.Minute
 
-// Why a request is not believed.
+// Why a request is refused.
 var (
 	ErrUnsigned  = errors.New("a signature header is missing or no signature")
 	ErrStale     = errors.New("the timestamp is not within five minutes")
