@@ -21,8 +21,8 @@ type argument struct {
 // maxInlineCode is how long a value may be to stand in its line, in characters.
 const maxInlineCode = 300
 
-// flattened are all values of arguments in one order: where the call goes first. Two calls
-// with different arguments have different ones.
+// flattened are all values of arguments in one order: destinations first. Two calls with
+// different arguments have different lists.
 func flattened(shown map[string]any) []argument {
 	var out []argument
 	for _, name := range sorted(shown) {
@@ -32,7 +32,7 @@ func flattened(shown map[string]any) []argument {
 	return out
 }
 
-// turn is where an argument stands among those that say where a call goes, behind all of them if it does not.
+// turn is an argument's position among the destinations; arguments that are none come after all of them.
 func turn(name string) int {
 	if i := slices.Index(destinations, name); i >= 0 {
 		return i
@@ -86,8 +86,8 @@ func isScalar(v any) bool {
 	return true
 }
 
-// scalar is a value as it is shown. A text stands as it is, but between quotation marks
-// where it would be taken for something else: the text 5 for the number.
+// scalar is a value as it is shown. A text is shown as it is, but between quotation marks if it
+// could be taken for another value: the text 5 for the number.
 func scalar(v any) string {
 	switch v := v.(type) {
 	case string:
@@ -104,7 +104,7 @@ func scalar(v any) string {
 // pathSign stands between the names that lead to a value.
 const pathSign = " › "
 
-// memberName is a member's name as it is shown, which is no number of an item's, nor two names.
+// memberName is a member's name as it is shown: quoted if it could be taken for an item's number or for two names.
 func memberName(name string) string {
 	if strings.Contains(name, strings.TrimSpace(pathSign)) {
 		return inQuotes(name)
@@ -137,7 +137,7 @@ func (d drawing) label(path string) string {
 // inlineCode shows a text sign by sign within a line.
 func inlineCode(s string) string { return coded(legible.OneLine(s)) }
 
-// coded is code of a text of which nothing hides, and which does not end it.
+// coded is a spelled text as inline code; backticks in it are replaced, so that it can't end the code.
 func coded(spelled string) string {
 	s := unticked(escape(spelled))
 	if strings.ContainsFunc(s, legible.RightToLeft) {
@@ -149,8 +149,8 @@ func coded(spelled string) string {
 // unticked is a spelled text without what would end code.
 func unticked(spelled string) string { return strings.ReplaceAll(spelled, "`", "⟨U+0060⟩") }
 
-// asWritten shows a text of which nothing hides, whole: as it is, or as code, apart from what stands
-// beside it, where a sign in it would format or is one of ours.
+// asWritten shows the whole of a spelled text: as it is, or as code if a sign in it would format or is
+// one of the marks that cards use.
 func asWritten(spelled string) string {
 	s := unformatted(spelled, len(spelled))
 	if strings.ReplaceAll(s, joiner, "") != escape(spelled) {

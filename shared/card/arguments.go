@@ -10,8 +10,8 @@ import (
 )
 
 // arguments draws what a step would be called with: first where it goes, each
-// destination whole; then what stays there, and what else it is given, as people read it; then
-// its longest list as a table. What is masked of it is said.
+// destination whole; then the rows that stay in a sheet, and the other arguments as people read
+// them; then the longest list as a table. A line says which arguments are masked.
 func (d drawing) arguments(call task.Step, b aggregate.Blob, most int) body {
 	v, ok := decoded(string(b.JSON))
 	members, isObject := v.(map[string]any)
@@ -67,8 +67,8 @@ func (d drawing) leftOut(call task.Step) []string {
 	return out
 }
 
-// unread draws arguments of which only a beginning was kept, masked since nobody can approve
-// them, or that are none.
+// unread draws arguments that are not a JSON object, or of which only a preview was stored. The
+// preview is masked; arguments that are not shown whole can't be approved on the card.
 func (d drawing) unread(b aggregate.Blob, most int) body {
 	text, lost := string(b.JSON), false
 	if text == "" {

@@ -9,9 +9,9 @@ import (
 	"ringi/shared/task"
 )
 
-// below says of each table that was written how many rows from before stand below it: who
-// opens the sheet would take them for part of the answer. A result that has no such count
-// says nothing; one that couldn't be counted does.
+// below says for each table that was written how many older rows stand below it, since people
+// could take them for part of the result. A result without a count gives no line; one whose rows
+// could not be counted gives a line that says so.
 func (d drawing) below(r attempt) []slack.Block {
 	var out []string
 	for _, s := range r.steps {

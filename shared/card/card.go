@@ -32,10 +32,10 @@ func Render(a *task.Aggregate, c *aggregate.Card, locale string, now time.Time) 
 	return RenderUnder(a, c, s, now)
 }
 
-// RenderUnder draws the card c of a task. It shows the row that the card's subject
-// names, who may decide by the tenant's settings, and nothing of what now is but whether
-// a pause is over: the same rows give the same message. A row that is not there
-// (an aggregate may mix two commits) is drawn as being generated.
+// RenderUnder draws the card c of a task: the row that the card's subject names, and who may
+// decide by the tenant's settings. now only decides whether a wait is over, so the same rows
+// give the same message. A row that is missing, since a load may mix two commits, is drawn as
+// being generated.
 func RenderUnder(a *task.Aggregate, c *aggregate.Card, s tenancy.Settings, now time.Time) Message {
 	d := drawing{a: a, settings: s, w: wordsOf(s.Locale), now: now}
 	m := d.render(c)

@@ -12,7 +12,7 @@ const (
 	TakeAsRequest = "take_as_request"
 )
 
-// choice asks what a message is meant to be that was written where a gate waits.
+// choice asks whether a message in the thread of a waiting gate is a request or a reason to reject.
 func (d drawing) choice(c *task.Choice) face {
 	w := d.w
 	gate := w.gateOf(c.Beside)
@@ -44,8 +44,8 @@ func (d drawing) choice(c *task.Choice) face {
 	)
 }
 
-// reason is the message as it would become a reason: all of it, since whoever presses the
-// button says it. fits is false for what can be no reason; of that the beginning is shown.
+// reason shows the whole message as it would become a reason. fits is false if it can't be one (see
+// task.CheckReason); then only its beginning is shown.
 func (d drawing) reason() (said []slack.Block, fits bool) {
 	text := ""
 	if d.a.Request != nil {

@@ -96,7 +96,7 @@ func pages(s string, limit int) []string {
 	return out
 }
 
-// goesOn stands where a line of a value is continued in another one.
+// goesOn marks where a line of a value continues on the next one.
 const goesOn = "⟨…⟩"
 
 // codePages is pages for lines with code in them: a part in which code does not end closes

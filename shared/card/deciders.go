@@ -15,8 +15,8 @@ func (d drawing) waits(t aggregate.Terms) slack.Block {
 	return contextLine(lines...)
 }
 
-// chooses says who may choose what a message is meant to be, and until when. Whoever may
-// send back what waits may make its reason of it; its writer may make a request of it, too.
+// chooses says who may choose what a message is meant to be, and until when. Those who may
+// reject what waits may use it as the reason; its writer may also make it a request.
 func (d drawing) chooses(t aggregate.Terms, asReason bool) slack.Block {
 	surface, writer := d.w.surface(), ""
 	who := surface.Approvers(d.settings, d.a.Request)

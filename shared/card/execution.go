@@ -27,7 +27,7 @@ func (d drawing) execution() face {
 	case task.ExecutionFailed:
 		f := d.drawn(r, w.FailedHeader, red).with(section(fill(w.Error, "text", d.failure(r)))).with(d.below(r)...)
 		switch {
-		case e.Error == task.ReasonToolValue: // that would fail again and again
+		case e.Error == task.ReasonToolValue: // trying again would fail again
 		case !e.AttemptsLeft():
 			f = f.with(section(fill(w.AttemptsUsed, "max", task.MaxAttempts)))
 		default:
@@ -60,7 +60,7 @@ type attempt struct {
 	steps  []task.Step
 	rows   map[string]*task.StepResult // by step id
 	waits  *task.Gate                  // the gate that the next step waits at
-	failed string                      // id of the step that could not even begin
+	failed string                      // id of the step that was refused before its call
 }
 
 func (d drawing) attempt(e *task.Execution) attempt {

@@ -10,8 +10,8 @@ import (
 // maxListed is how many steps of unknown outcome are named; steps run one after another, so there is hardly ever a second.
 const maxListed = 3
 
-// failure says why an attempt failed and what to do: for a write that nobody saw
-// the answer of, what to look at before it is called again.
+// failure says why an attempt failed and what to do: for a write whose outcome is unknown,
+// what to check before trying again.
 func (d drawing) failure(r attempt) string {
 	unknown := d.each(r, task.StepUnknown, d.w.CheckUnknown)
 	why := d.w.sentence(r.Error, d.named(r, r.ErrorDetail))
@@ -24,7 +24,7 @@ func (d drawing) failure(r attempt) string {
 	return strings.Join(append([]string{why}, unknown...), "\n")
 }
 
-// stopped says who stopped an attempt, or what did, and what became of the calls that were out.
+// stopped says who or what stopped an attempt, and the outcome of calls that were under way.
 func (d drawing) stopped(r attempt) []string {
 	lines := []string{fill(d.w.StoppedBy, "who", d.w.mention(r.CancelledBy), "when", whenSet(r.CancelledAt))}
 	if e := d.a.Head.Ended; e != nil && e.Reason == task.ReasonExpired {

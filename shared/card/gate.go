@@ -30,7 +30,7 @@ func (d drawing) gate(v version) face {
 		switch {
 		case over:
 			return d.closed(v, w.IsCancelled)
-		case d.a.Head.Parked != nil: // no run could stamp what asks nobody
+		case d.a.Head.Parked != nil: // the run failed before it could approve what needs no person
 			return d.parked(d.titled(v, red, "").with(v.body.blocks...).with(divider()), "").with(d.version(v.version))
 		case !v.terms.ApprovalRequired:
 			return d.titled(v, yellow, "").with(v.body.blocks...).with(divider(), contextLine(w.WillAuto))
@@ -73,7 +73,7 @@ func (d drawing) titled(v version, colour, ending string) face {
 func (d drawing) pending(v version) face {
 	w := d.w
 	first := button(w.Approve, "approve_"+string(v.kind), v.id, slack.StylePrimary)
-	if v.body.cut { // nobody approves here what is not all to be seen here
+	if v.body.cut { // no button to approve what the card doesn't show whole
 		first = button(w.Review, ReviewAction+string(v.kind), v.id, slack.StylePrimary)
 		v.body.blocks = append(v.body.blocks, contextLine(w.NotWhole))
 	}
@@ -87,12 +87,12 @@ func (d drawing) pending(v version) face {
 	return f
 }
 
-// closed draws what nobody decided: the content stays, the context says why.
+// closed draws a gate that ended without a decision: the content stays, the context says why.
 func (d drawing) closed(v version, ending string) face {
 	return d.titled(v, grey, ending).with(v.body.blocks...).with(divider(), contextLine(d.ended()))
 }
 
-// rejected says who sent it back and why, and what comes of it.
+// rejected says who rejected it and why, and what happens next.
 func (d drawing) rejected(v version) face {
 	w, e := d.w, d.a.Head.Ended
 	by := fill(w.RejectedBy, "who", w.mention(v.verdict.RejectedBy), "reason", or(inline(v.verdict.RejectionReason, maxReason), w.None))

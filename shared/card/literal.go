@@ -33,10 +33,10 @@ func compact(v any) string {
 	return strings.TrimSpace(b.String())
 }
 
-// literal returns arguments as a person is to see them: what was planned stays as it
-// is, and so does where the call goes. In what came from an earlier result personal data is
-// masked, but for an MCP server's tool: nobody knows which of its arguments says where the
-// call goes. hidden are the arguments in which some was.
+// literal returns arguments as people see them. Planned values and destinations stay as they
+// are. In values from earlier results personal data is masked, except for an MCP server's tool,
+// of which any argument may be a destination. hidden names the arguments in which something was
+// masked.
 func literal(planned any, members map[string]any, tool string) (shown map[string]any, hidden []string) {
 	if _, _, foreign := tenancy.ServerTool(tool); foreign {
 		return members, nil

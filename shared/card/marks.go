@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// unmarked is a mark with which cards speak as others may write it: 「✅ 承認」 is ours
-// to say, and so is whatever looks like it, such as 🆗, 🉑 or 🗹.
+// unmarked replaces a mark that cards use themselves, or one that looks like it (🆗, 🉑, 🗹), in
+// texts of people and models: only a card may show 「✅ 承認」.
 func unmarked(r rune) rune {
 	switch r {
 	case '✅', '✔', '☑', '🗸', '🗹', '🆗', '🉑', '🈴', '⭕', '💮', '㊞':

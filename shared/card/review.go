@@ -26,7 +26,7 @@ type Review struct {
 	TaskID string             `json:"task_id"`
 	Page   int                `json:"page"` // from 0
 	Hash   string             `json:"hash"`
-	// ReadOnly is for people who may not approve it: they are spared a button that refuses them.
+	// ReadOnly leaves the button out, for people who may not approve.
 	ReadOnly bool `json:"read_only,omitempty"`
 }
 
@@ -36,7 +36,7 @@ const (
 	maxPage       = 10000
 )
 
-// everything is more sections than any text fills.
+// everything is a number of sections that no text reaches.
 const everything = 1 << 20
 
 // ReviewModal draws the page r.Page, or the last one when there are not so many. Only the last

@@ -9,10 +9,10 @@ import (
 // sheetTool writes rows of which only the members that its columns name become cells.
 const sheetTool = "write_rows_to_google_sheet"
 
-// sheetRows draws rows as they will stand in a sheet: the columns in their order under
-// their titles, and one line with the members that are not written. rest are the
-// arguments that are left to be drawn as any others; where columns and rows are not what
-// the tool takes, or masking renamed a member, that is all of them.
+// sheetRows draws rows as they will be in the sheet: the columns in their order under their
+// titles, and one line with the members that are not written. rest are the other arguments,
+// to be drawn as usual; if columns or rows have the wrong form, or masking renamed a member,
+// rest is all of them.
 func (d drawing) sheetRows(tool string, shown, given map[string]any) (lines []string, tables []table, rest map[string]any) {
 	keys, titles := columnsOf(given["columns"])
 	list, isList := shown["rows"].([]any)

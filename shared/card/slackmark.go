@@ -24,9 +24,9 @@ func (w *words) mention(user string) string {
 
 var writtenMention = lazy.Regexp(`&lt;@([UW][A-Z0-9]{2,40})&gt;`)
 
-// people draws the mentions of people in an escaped text as names with their ids: who is
-// meant is what others are asked about, and an id alone says it to nobody. Those beyond
-// task.MaxMentioned stay as they are written. Nothing else that Slack would act upon is let through.
+// people turns mentions of people in an escaped text into real mentions with their ids, so that
+// readers see who is meant. Mentions beyond task.MaxMentioned stay as text. All other markup of
+// Slack's stays escaped.
 func people(escaped string) string {
 	called := map[string]bool{}
 	return writtenMention().ReplaceAllStringFunc(escaped, func(written string) string {

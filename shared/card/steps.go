@@ -11,8 +11,8 @@ import (
 // card stays under 10 blocks and under the 13,000 characters of a message.
 const maxPages = 3
 
-// wholeName is how much of a step's name fits beside the rest of its line: all of what a
-// model may write. longName is how much is shown where nobody is asked.
+// wholeName is the longest step name that a model may write; it is shown whole where people
+// decide. longName is how much of it is shown elsewhere.
 const (
 	wholeName = 2500
 	longName  = 300

@@ -102,8 +102,8 @@ func beginning(s string, limit int) string {
 	return s[:most]
 }
 
-// clean drops what can't be seen or what reorders its surroundings, and makes spaces of
-// letters that are drawn empty. A text with nothing to see in it becomes empty.
+// clean drops characters that can't be seen or that reorder their surroundings, and makes spaces
+// of letters that are drawn empty. A text with nothing visible becomes empty.
 func clean(s string) string {
 	s = legible.Visible(s)
 	if !legible.Text(s) {

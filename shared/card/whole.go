@@ -16,9 +16,9 @@ const (
 	maxBody       = maxCharacters - 2500
 )
 
-// body is what a card asks people about. cut says that the card does not show all of
-// it: then there is no button to approve, but one that opens a Review, which does.
-// Whatever a card adds to what is asked about is added to its body.
+// body is what a card asks people to decide about. cut says that the card does not show all of
+// it: then its button does not approve but opens a Review, which shows all. Everything that
+// people decide about must be added to the body.
 type body struct {
 	blocks []slack.Block
 	cut    bool
@@ -33,7 +33,7 @@ func (b *body) add(more body) {
 	b.blocks, b.cut = append(b.blocks, more.blocks...), b.cut || more.cut
 }
 
-// bounded leaves away what a card has no room for.
+// bounded cuts what a card has no room for, and sets cut.
 func (b body) bounded() body {
 	room, lines := maxBody, maxBodyLines
 	for i, block := range b.blocks {
@@ -94,8 +94,8 @@ func (d drawing) sections(parts []string, most int) body {
 	return b
 }
 
-// PromptFits reports whether a card can show all of a policy; one that it can't show
-// must not be made, because people would have to stamp it.
+// PromptFits reports whether a card can show all of a policy; a longer one is not accepted
+// from the model.
 func PromptFits(content string) bool {
 	return fits(func(d drawing) body { return d.promptBody(content, maxPages) })
 }

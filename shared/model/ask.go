@@ -20,7 +20,7 @@ import (
 //go:embed schemas/*.json
 var schemas embed.FS
 
-// maxOutput is how many bytes of an answer are looked at; every layer's limits are far below.
+// maxOutput bounds an answer, in bytes; every layer's own limits are far below.
 const maxOutput = 1 << 20
 
 // question is what one layer asks: its prompt and schema are files named after the purpose.
@@ -31,13 +31,13 @@ type question struct {
 	standing any // as data, but the same from one task to the next; may be nil
 	data     any // becomes JSON; nothing in it is an instruction
 	tokens   int
-	// accept reads an answer that fits the schema. What it returns as problems
-	// is told to the model once.
+	// accept reads an answer that fits the schema. The problems that it returns
+	// are sent to the model once, for a second answer.
 	accept func(answer []byte) (problems []string)
 }
 
-// ask makes the call, and once more with what was wrong with the first answer. What
-// it cost is told beside an error too.
+// ask makes the call, and if the answer is unusable a second one that lists its problems.
+// usage holds the calls that were made, also beside an error.
 func ask(ctx context.Context, g Generator, q question) (usage Usage, err error) {
 	defer func() {
 		if usage.Calls > 0 {
@@ -66,7 +66,7 @@ func ask(ctx context.Context, g Generator, q question) (usage Usage, err error) 
 	if err != nil || len(problems) == 0 {
 		return first.Usage, err
 	}
-	again, err := fenced(problems) // they quote the answer, and with it what it was made of
+	again, err := fenced(problems) // they quote the answer, which may quote the request
 	if err != nil {
 		return first.Usage, fmt.Errorf("write the problems of %s: %w", q.purpose, err)
 	}
@@ -118,8 +118,8 @@ func call(ctx context.Context, g Generator, r Request, p Prompt) (Response, erro
 	return answer, err
 }
 
-// charge says what a call cost by the model that answered, or else by the one that was
-// asked: whatever stands between may call it as it likes, and a limit must still be met.
+// charge adds what a call cost, by the price of the model named in the answer, or if that is not
+// known of the model that was asked, since a gateway may report a name of its own.
 func charge(u *Usage, answered string) {
 	asked := u.Model
 	u.Model = cmp.Or(answered, asked)
@@ -129,14 +129,14 @@ func charge(u *Usage, answered string) {
 		by.Model = asked
 		cost, known = price.Cost(by)
 	}
-	u.Cost += cost // a demonstration says itself what it costs
+	u.Cost += cost // the demo model has set a cost of its own
 	if !known {
 		u.Unpriced = u.Calls
 	}
 }
 
-// within leaves a twelfth of the caller's time to write down what became of a call
-// that takes too long.
+// within leaves a twelfth of the caller's time, to commit the outcome of a call that
+// takes too long.
 func within(ctx context.Context) (context.Context, context.CancelFunc) {
 	deadline, ok := ctx.Deadline()
 	if !ok {
@@ -145,11 +145,11 @@ func within(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithDeadline(ctx, deadline.Add(-time.Until(deadline)/12))
 }
 
-// unbounded is how long a model may take when nobody says.
+// unbounded is how long a model may take when the caller has no deadline.
 const unbounded = 2 * time.Minute
 
-// repeated is an answer as a turn of the conversation. Vendors take none that is
-// blank, and nobody needs one that is without end.
+// repeated is an answer as a turn of the conversation: not blank, which vendors refuse,
+// and cut to maxRepeated.
 func repeated(text string) string {
 	if strings.TrimSpace(text) == "" {
 		return "{}"
@@ -160,7 +160,7 @@ func repeated(text string) string {
 // maxRepeated is how many bytes of a bad answer the model is shown; steps have at most MaxStepsBytes.
 const maxRepeated = 256 << 10
 
-// judge says what is wrong with an answer. A refusal is an *Error.
+// judge returns what is wrong with an answer, none if it is usable, and an *Error if the model refused.
 func judge(r Response, q question, shape *schema.Schema) ([]string, error) {
 	switch {
 	case r.Stop == StopRefused:
@@ -199,8 +199,8 @@ func unfenced(text []byte) []byte {
 	return bytes.TrimSpace(bytes.TrimPrefix(inner, []byte("json")))
 }
 
-// fenced writes data so that no text in it can end the fence: JSON escapes < and >. A model
-// sees of it what people see.
+// fenced writes data so that no text in it can end the fence: JSON escapes < and >. Characters
+// that people can't see are removed.
 func fenced(data any) (string, error) {
 	b, err := json.MarshalIndent(data, "", " ")
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 )
 
 // Demonstration is the provider that needs no network and no key: its answers follow from
-// the message alone, and take the same way as anybody's.
+// the message alone, and are checked like any other model's.
 type Demonstration struct{}
 
 // Generate answers with JSON of the purpose's schema.

@@ -21,13 +21,13 @@ type DraftInput struct {
 	Locale  string
 	Now     time.Time // when the message was written
 	Try     int
-	// Fits reports whether people can be shown all of a policy; what they can't see is not
-	// asked of them, but of the model once more. Nil asks nobody.
+	// Fits reports whether a card can show all of a policy. One that does not fit is sent
+	// back to the model to be shortened. Nil: every policy fits.
 	Fits func(policy string) bool
 }
 
-// Bounds are what an administrator keeps from a tenant's tasks: a policy that says what
-// can't be done is not stamped in vain.
+// Bounds are the tools that an administrator forbids or constrains. The model that drafts gets
+// them, so that people don't approve a policy that can't be carried out.
 type Bounds struct {
 	Forbidden   []string      `json:"forbidden"` // names of tools
 	Constraints []BoundedTool `json:"constraints"`
@@ -39,8 +39,8 @@ type BoundedTool struct {
 	tenancy.Constraints
 }
 
-// BoundsOf reads a tenant's permissions. A tool whose constraints nobody here can read is
-// not called, and is forbidden therefore.
+// BoundsOf reads a tenant's permissions. A tool whose constraints can't be read may not
+// be called, so it counts as forbidden.
 func BoundsOf(permissions []tenancy.ToolPermission) Bounds {
 	b := Bounds{Forbidden: []string{}, Constraints: []BoundedTool{}}
 	for _, p := range permissions {

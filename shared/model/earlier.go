@@ -12,7 +12,7 @@ const (
 	maxOldReason = 100
 )
 
-// estimate is how many tokens a text has, rather too many than too few: OpenAI counts four characters of English as
+// estimate is about how many tokens a text has, too many rather than too few: OpenAI counts four characters of English as
 // one (help.openai.com, "What are tokens and how to count them?"), code and JSON have about three, and Japanese is near
 // one a character.
 func estimate(text string) int {
@@ -27,9 +27,9 @@ func estimate(text string) int {
 	return (ascii+2)/3 + other
 }
 
-// earlier says what a prompt repeats of rejected versions, the oldest first: the newest is there whole. Of older ones
-// only the reasons are, and once they come to maxEarlier, only the beginnings of still older reasons. whole says
-// whether the i-th is there whole; reasons are what is left of them.
+// earlier says what a prompt repeats of rejected versions, the oldest first. The newest version is repeated whole, of
+// older ones the reasons, and once those come to maxEarlier, only the first maxOldReason characters of still older
+// reasons. whole says whether version i is repeated whole; reasons are the reasons, cut.
 func earlier(all []string) (reasons []string, whole func(i int) bool) {
 	reasons = slices.Clone(all)
 	sum := 0

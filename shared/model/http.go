@@ -48,7 +48,7 @@ func FromStatus(provider string, status int, header http.Header, code string) *E
 // unpaid are vendors' words for an account that has no money or quota left.
 var unpaid = []string{"insufficient_quota", "billing_error", "billing_hard_limit_reached", "billing_not_active", "credit_balance_too_low"}
 
-// FromTransport is the *Error of a call that brought no whole answer.
+// FromTransport is the *Error of a call without a complete answer.
 func FromTransport(provider string, err error) *Error {
 	var op *net.OpError
 	var timeout net.Error
@@ -83,7 +83,7 @@ func retryAfter(header http.Header, now time.Time) time.Duration {
 	return 0
 }
 
-// seconds makes a duration of a number from outside, at most a day.
+// seconds makes a duration of a vendor's number, at most a day.
 func seconds(s float64) time.Duration {
 	const day = 24 * 60 * 60
 	if !(s > 0) { // NaN too
@@ -92,7 +92,7 @@ func seconds(s float64) time.Duration {
 	return time.Duration(min(s, day) * float64(time.Second))
 }
 
-// word keeps a vendor's code as far as it is one, and not a text.
+// word returns a vendor's error code, empty if it is not a single word and may quote the request.
 func word(code string) string {
 	if len(code) > 60 || strings.ContainsFunc(code, func(r rune) bool {
 		return r != '_' && r != '.' && r != '-' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')

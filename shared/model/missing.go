@@ -12,7 +12,7 @@ import (
 	"ringi/shared/tool"
 )
 
-// Why a plan can't have what a request needs.
+// Why a plan can't contain what a request needs.
 const (
 	lackForbidden  = "forbidden"  // an administrator forbids the tool
 	lackConstraint = "constraint" // an administrator's constraint leaves it out
@@ -117,9 +117,9 @@ func readLacks(said []LackData, in PlanInput) (lacks []LackData, problems []stri
 	return lacks, problems
 }
 
-// substituted reports whether a step is about a department that neither the policy nor
-// the request names: one that a constraint allows, in the place of what was asked for.
-// A name may stand without what all departments' names end with.
+// substituted reports whether a step is about a department that neither the policy nor the
+// request names: the model took one that a constraint allows instead of the one asked for.
+// A text may name a department without its suffix 部, 課, 室 or 係.
 func substituted(s tool.Spec, input aggregate.JSON, in PlanInput) (department string, ok bool) {
 	argument := s.Bound[tenancy.OnlyDepartments]
 	if argument == "" || len(s.Bounds.Departments) == 0 {

@@ -1,6 +1,6 @@
-// Package model asks language models for the work of the first three layers and
-// for the summary at the end. A model's answer is data from outside: it is checked
-// against a schema, the tool catalog and the limits before anyone sees it.
+// Package model calls language models for the first three layers and for the
+// summary at the end. A model's answer is not trusted: it is checked against a
+// schema, the tool catalog and the limits before it is shown or used.
 package model
 
 import (
@@ -19,10 +19,10 @@ type Generator interface {
 // Request is one call.
 type Request struct {
 	Purpose Purpose // what it is for; logs and the demo read it, a vendor does not get it
-	Try     int     // the how manieth attempt at this generation, from 1; likewise
+	Try     int     // which attempt at this generation it is, from 1; a vendor does not get it
 	System  string
-	// Standing is fenced data that is the same from one call to the next, such as the
-	// tools. It goes ahead of the messages, where vendors can keep it in a cache.
+	// Standing is fenced data that is the same in many calls, such as the tools. It is
+	// sent before the messages, so that vendors can cache it.
 	Standing  string
 	Messages  []Message
 	MaxTokens int
@@ -60,8 +60,8 @@ type Response struct {
 	Text  string
 	Stop  Stop
 	Usage Usage
-	// Answered is the model's name in the answer, where there is one: a snapshot of the one that was asked, or what a
-	// gateway put in its place.
+	// Answered is the model's name in the answer, empty if it has none: a snapshot of the requested model, or another
+	// model that a gateway chose.
 	Answered string
 }
 
@@ -74,5 +74,5 @@ const (
 	StopRefused Stop = "refused"
 )
 
-// Usage is what calls came to; Generate leaves its cost to this package.
+// Usage is what calls used; Generate leaves the cost empty, and this package computes it.
 type Usage = aggregate.Usage

@@ -18,7 +18,7 @@ type PlanInput struct {
 	Task      task.Task
 	Request   string // the message
 	Policy    string // as approved
-	Unstamped bool   // nobody was asked about the policy: it names nothing that people have seen
+	Unstamped bool   // the policy needed no approval, so people need not have seen what it names
 	Earlier   []PlanVersion
 	Tools     *tool.Catalog // only those that the tenant's tasks may call
 	Forbidden []string      // the names of those that they may not
@@ -97,8 +97,8 @@ type ToolData struct {
 	Constraints *tenancy.Constraints `json:"constraints,omitempty"`
 }
 
-// StepData is a step as the model writes it. ToolInput is JSON as text: vendors'
-// strict schemas know no open objects.
+// StepData is a step as the model writes it. ToolInput is JSON as text, because vendors'
+// strict schemas allow no objects with arbitrary members.
 type StepData struct {
 	StepID             string `json:"stepId"`
 	Order              int    `json:"order"`
@@ -152,12 +152,11 @@ func toolData(in PlanInput) []ToolData {
 	return tools
 }
 
-// readPlan reads steps that fit the schema and names everything that keeps them
-// from being run: order, unknown tools, arguments, constraints, references, lengths.
-// A step that writes where the policy that people stamped does not say, or the request if
-// nobody was asked about the policy, or that hands results on to an MCP server, is shown to
-// a person first, whatever the model wants.
-// Where something is missing, the steps for the rest are not looked at.
+// readPlan reads steps that fit the schema, and returns as problems everything that keeps
+// them from being run: order, unknown tools, arguments, constraints, references, lengths.
+// A step gets a human check, whatever the model says, if it writes to a destination that the
+// approved policy (without an approval: the request) does not name, or if it passes results
+// to an MCP server. When the model says that something is missing, its steps are ignored.
 func readPlan(answer []byte, in PlanInput) ([]task.Step, string, []LackData, []string) {
 	var a struct {
 		Steps   []StepData `json:"steps"`
@@ -191,8 +190,8 @@ func readPlan(answer []byte, in PlanInput) ([]task.Step, string, []LackData, []s
 	return steps, remarks, nil, problems
 }
 
-// readRemarks reads what became of the reasons for which steps were rejected; where none
-// were, there is nothing to say.
+// readRemarks reads what the model says about the reasons for which steps were rejected;
+// without a rejection it must be empty.
 func readRemarks(said string, rejected bool) (remarks string, problems []string) {
 	if !rejected {
 		return "", nil

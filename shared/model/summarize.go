@@ -34,8 +34,8 @@ type StepResult struct {
 	Result json.RawMessage
 }
 
-// Summarize tells in a few lines what was done. Its errors are as Extract's;
-// beside an error it returns Plain's summary: what was done has been done.
+// Summarize tells in a few lines what was done. Its errors are as Extract's; beside an
+// error it returns Plain's summary, so that the execution can be completed all the same.
 func Summarize(ctx context.Context, g Generator, in SummaryInput) (string, Usage, error) {
 	var summary string
 	usage, err := ask(ctx, g, question{
@@ -52,8 +52,8 @@ func Summarize(ctx context.Context, g Generator, in SummaryInput) (string, Usage
 	return withPeriods(summary, in), usage, nil
 }
 
-// withPeriods adds the days that were counted, as this project's own tools give them,
-// unless the summary says them: numbers of a month without its days mislead.
+// withPeriods adds the days that were counted, from the results of Ringi's own tools, unless
+// the summary says them: a month's figures may count other days than the calendar month's.
 func withPeriods(summary string, in SummaryInput) string {
 	label := language.InEach("集計期間: ", "Days counted: ").In(in.Locale)
 	for _, s := range in.Steps {

@@ -31,8 +31,8 @@ func Named(s string) string {
 	return string(r[:min(len(r), 150)])
 }
 
-// prose is a text as people see it, trimmed and with at most one empty line in a row: words
-// can hide in what nobody sees.
+// prose is a text without what people can't see, trimmed and with at most one empty line in
+// a row.
 func prose(s string) string { return strings.TrimSpace(legible.Paragraphs(legible.Visible(s))) }
 
 // bounded names a field that shows nothing or is too long.

@@ -66,7 +66,7 @@ func (c *Client) Generate(ctx context.Context, r model.Request) (model.Response,
 	return model.Response{Text: text.String(), Stop: stop(m.StopReason), Usage: usage, Answered: m.Model}, nil
 }
 
-// params puts what stays the same first, each part with a mark up to which it may be cached.
+// params puts the parts that stay the same first, each with a cache breakpoint.
 func (c *Client) params(r model.Request) (sdk.MessageNewParams, error) {
 	var schema map[string]any
 	if err := json.Unmarshal(r.Schema, &schema); err != nil {

@@ -1,5 +1,5 @@
-// Package bedrock asks models through Amazon Bedrock's Converse. Inside AWS it needs
-// no key: the function's role is let in.
+// Package bedrock calls models through Amazon Bedrock's Converse. Inside AWS it needs
+// no key: the function's role is authorized.
 package bedrock
 
 import (
@@ -46,7 +46,7 @@ func New(c Config) *Client {
 		if c.BaseURL != "" {
 			o.BaseEndpoint = &c.BaseURL
 		}
-		// Not what the environment has: AWS_BEARER_TOKEN_BEDROCK would go before the role.
+		// The environment's AWS_BEARER_TOKEN_BEDROCK would take precedence over the role.
 		o.BearerAuthTokenProvider, o.AuthSchemePreference = nil, []string{"sigv4"}
 		if c.Key != "" {
 			o.BearerAuthTokenProvider = bearer.StaticTokenProvider{Token: bearer.Token{Value: c.Key}}
@@ -85,7 +85,7 @@ func (c *Client) Generate(ctx context.Context, r model.Request) (model.Response,
 	return answer, nil
 }
 
-// input puts what stays the same first, each part with a mark up to which it may be cached.
+// input puts the parts that stay the same first, each with a cache breakpoint.
 func (c *Client) input(r model.Request) *bedrockruntime.ConverseInput {
 	in := c.plain(r)
 	mark := types.CachePointBlock{Type: types.CachePointTypeDefault}
@@ -167,7 +167,7 @@ func status(err error, code string, said int) int {
 	return said
 }
 
-// noSuchModel tells the one mistake that has no code of its own.
+// noSuchModel recognizes a wrong model id by its message: the error has no code of its own.
 func noSuchModel(e *types.ValidationException) bool {
 	return strings.Contains(strings.ToLower(e.ErrorMessage()), "model identifier")
 }

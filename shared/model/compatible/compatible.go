@@ -1,6 +1,6 @@
-// Package compatible asks models that are run elsewhere and speak OpenAI's Chat
-// Completions: Ollama, vLLM, Azure, Gemini's. The wire is small, and the SDK's part
-// for it would double a function's size.
+// Package compatible calls models behind an endpoint with OpenAI's Chat Completions:
+// Ollama, vLLM, Azure, Gemini. It makes the HTTP calls itself: the protocol is small,
+// and the SDK would double a function's size.
 package compatible
 
 import (

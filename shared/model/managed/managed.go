@@ -1,7 +1,7 @@
-// Package managed keeps sessions with Claude Managed Agents: an agent that goes
-// through approved steps by asking for calls, which Ringi makes itself, so that no
-// credential leaves it. A caller starts a session, polls it, answers and interrupts
-// it; nothing here waits or loops.
+// Package managed calls Claude Managed Agents. A session's agent goes through approved
+// steps by requesting tool calls, which Ringi makes itself, so that no credential of a tool
+// reaches the agent. A caller starts a session, polls it, answers and interrupts it;
+// nothing here waits or loops.
 package managed
 
 import (
@@ -30,7 +30,7 @@ type Config struct {
 	Refused func()                                    // the key was; may be nil
 }
 
-// Client keeps sessions. Its errors are *model.Error.
+// Client calls the vendor. Its errors are *model.Error.
 type Client struct {
 	config       Config
 	agents       sdk.BetaAgentService
@@ -38,8 +38,8 @@ type Client struct {
 	sessions     sdk.BetaSessionService
 }
 
-// New makes a client; nothing is called yet. It sends nothing twice by itself: there
-// is no key by which the vendor would know a request again.
+// New makes a client; nothing is called yet. It repeats no request by itself, because the
+// API has no idempotency key.
 func New(c Config) *Client {
 	options := []option.RequestOption{
 		option.WithoutEnvironmentDefaults(), option.WithoutOpenTelemetry(), option.WithMaxRetries(0), option.WithRequestTimeout(callWithin),
@@ -48,7 +48,7 @@ func New(c Config) *Client {
 	return &Client{c, sdk.NewBetaAgentService(options...), sdk.NewBetaEnvironmentService(options...), sdk.NewBetaSessionService(options...)}
 }
 
-// Place is where a tenant's sessions run.
+// Place is the agent and the environment of a tenant's sessions.
 type Place struct{ Agent, Environment string }
 
 // CreateAgent makes an agent and an environment for a tenant. Each session has its own instructions

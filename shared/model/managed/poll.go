@@ -16,12 +16,12 @@ import (
 	"ringi/shared/modelname"
 )
 
-// State is how a session stands, as its events say.
+// State is a session's state, as its events say.
 type State struct {
 	Told         bool          // the user's message is there
 	Stop         Stop          // empty while it works, or waits for answers
 	ToolRequests []ToolRequest // the calls that it asks for and that nobody has answered
-	Said         string        // its last words
+	Said         string        // its last message
 	Calls        int           // of its model
 }
 
@@ -49,7 +49,7 @@ const maxEvents = 5000
 
 var errEndless = errors.New("the session has too many events")
 
-// followed are the events that say how a session stands; there are many others.
+// followed are the kinds of events that State follows from; others are not read.
 var followed = []sdk.BetaManagedAgentsSessionEventType{
 	sdk.BetaManagedAgentsSessionEventTypeUserMessage, sdk.BetaManagedAgentsSessionEventTypeUserInterrupt,
 	sdk.BetaManagedAgentsSessionEventTypeUserCustomToolResult, sdk.BetaManagedAgentsSessionEventTypeAgentCustomToolUse,
@@ -58,9 +58,9 @@ var followed = []sdk.BetaManagedAgentsSessionEventType{
 	sdk.BetaManagedAgentsSessionEventTypeSessionStatusIdle, sdk.BetaManagedAgentsSessionEventTypeSessionStatusTerminated,
 }
 
-// Poll reads all of a session's events: a time would not do as a mark to go on
-// from, since an event that waits in line has none. An event that is listed twice
-// counts once, one that nobody knows not at all. A session that is gone is StopEnded.
+// Poll reads all of a session's events, each time from the first: a time is no usable cursor, since an
+// event that is still queued has none. An event that is listed twice counts once; unknown kinds are
+// ignored. A session that no longer exists is StopEnded.
 func (c *Client) Poll(ctx context.Context, session string) (State, error) {
 	var r reading
 	err := c.call(ctx, func(ctx context.Context, as option.RequestOption) error {
@@ -82,7 +82,7 @@ func (c *Client) Poll(ctx context.Context, session string) (State, error) {
 	return r.state(), err
 }
 
-// reading is what a session's events come to.
+// reading collects what a session's events say.
 type reading struct {
 	State
 	seen, answered map[string]bool
@@ -150,7 +150,7 @@ func (r *reading) state() State {
 	return s
 }
 
-// Bill is what a session has come to, and whether it goes on by itself.
+// Bill is what a session has cost so far, and whether it is still running.
 func (c *Client) Bill(ctx context.Context, session string) (u aggregate.Usage, running bool, err error) {
 	err = c.call(ctx, func(ctx context.Context, as option.RequestOption) error {
 		s, err := c.sessions.Get(ctx, session, sdk.BetaSessionGetParams{}, as)

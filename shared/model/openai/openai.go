@@ -70,8 +70,8 @@ func (c *Client) Generate(ctx context.Context, r model.Request) (model.Response,
 	return answer, nil
 }
 
-// failed is the status that a response which failed on its way would have had. What is
-// not the server's own trouble is the request's, and would fail again.
+// failed is the HTTP status that matches the error code of a response which failed after its
+// 200. Codes that are not the server's fault concern the request, which would fail again.
 func failed(code responses.ResponseErrorCode) int {
 	switch code {
 	case responses.ResponseErrorCodeRateLimitExceeded:

@@ -1,6 +1,6 @@
-// Package price knows what models cost. All prices are in prices.json, with their
-// source and the day they were read; a model that is not there has no known price, which
-// is not the same as none.
+// Package price computes what models' calls cost. All prices are in prices.json, with their
+// source and the day they were read. A model that is not there has an unknown price, which
+// is not zero.
 package price
 
 import (
@@ -131,8 +131,8 @@ func Known(name string) bool {
 	return known
 }
 
-// Cost is what the calls of u came to, rounded up. known is false for a model
-// whose price is not; calls that used nothing cost nothing with any.
+// Cost is what the calls of u cost, rounded up. known is false for a model without a
+// known price, unless the calls used no tokens: those cost 0 with any model.
 func Cost(u aggregate.Usage) (cost aggregate.MicroUSD, known bool) {
 	if u.Input+u.Output+u.Cached == 0 {
 		return 0, true

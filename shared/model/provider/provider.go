@@ -1,5 +1,5 @@
-// Package provider finds who answers for a model's name. Only the functions that
-// think link it: it brings the vendors' SDKs.
+// Package provider opens the client for a model's name. Only functions that call models
+// import it, because it links the vendors' SDKs.
 package provider
 
 import (
@@ -46,9 +46,9 @@ func FromEnvironment(cfg aws.Config) Config {
 	}
 }
 
-// Open finds the model of a name, as settings and the MODEL parameter have it. A name
-// that it cannot place gives an *model.Error of kind UnknownModel. Keys are read at the
-// first call; one that is missing gives Unauthorized.
+// Open makes a client for a model's name, as in the settings and the MODEL parameter. A name
+// of no known form gives a *model.Error of kind UnknownModel. Keys are read at the first
+// call, which fails with Unauthorized if the key is missing.
 func (c Config) Open(name string) (model.Generator, error) {
 	n, err := modelname.Parse(name)
 	switch {
@@ -144,7 +144,7 @@ func VendorClient() *http.Client {
 	}
 }
 
-// bounded gives up answers that do not end.
+// bounded cuts answers off at maxAnswer bytes.
 type bounded struct{ next http.RoundTripper }
 
 func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
