@@ -62,81 +62,16 @@ func TestInTheBrowser(t *testing.T) {
 	})
 	clerk(t, w)
 	p := browser.Open(t, w.url, 1280, 800)
-	count := func(kind string) int {
-		n := 0
-		for _, a := range w.app.actions() {
-			if a.body["type"] == kind {
-				n++
-			}
-		}
-		return n
-	}
-
 	p.Until(`document.querySelectorAll(".suggestion").length === 3 && document.querySelector("#banner").textContent === "デモモデルです"`)
 	p.Click(".suggestion")
 	p.Until(`document.querySelector(".card .b-header")?.textContent === "📝 実行方針 <b>&</b>"`)
-
-	// A mention is picked from the list with Enter; the next Enter sends.
-	p.Eval(`document.querySelector("#composer-main").focus()`)
-	p.Keys("@Ri")
-	p.Until(`document.querySelector(".mentions li[aria-selected=true]")?.textContent.includes("Ringi")`)
-	p.Keys(kb.Enter)
-	p.Keys("従業員一覧を取得して")
-	p.Keys(kb.Enter)
-	p.Until(`document.querySelectorAll(".card").length === 2`)
-	all := w.Messages(workspace.HR, "")
-	if got := all[len(all)-1].Text; !strings.HasPrefix(got, "<@"+workspace.Bot+"> ") || !strings.HasSuffix(got, "従業員一覧を取得して") {
-		t.Errorf("sent %q", got)
+	for _, step := range []func(*testing.T, *world, *browser.Tab){mention, refusal, form, question, markup} {
+		step(t, w, p)
 	}
-
-	// Another person refuses the outsider's way: a note for them alone.
-	p.Click(`[data-person="` + workspace.Alex + `"]`)
-	p.Until(`document.querySelector(".person.here")?.dataset.person === "` + workspace.Alex + `"`)
-	p.Click(`[data-action="approve_prompt"]`)
-	p.Until(`document.querySelector(".whisper")?.textContent.includes("承認できません")`)
-	p.Click(`[data-person="` + workspace.Suzuki + `"]`)
-	p.Until(`!document.querySelector(".whisper") && document.querySelector(".card")`)
-
-	// The form: Escape closes it, an empty reason never leaves, the app's own
-	// errors stand at the field.
-	p.Click(`[data-action="reject_prompt"]`)
-	p.Until(`document.querySelector("dialog.modal[open]")`)
-	p.Keys(kb.Escape)
-	p.Until(`!document.querySelector("dialog.modal")`)
-	eventually(t, "the app hears that the form was closed", func() bool { return count("view_closed") == 1 })
-	p.Click(`[data-action="reject_prompt"]`)
-	p.Click(`dialog button[type="submit"]`)
-	p.Until(`document.querySelector("dialog .error:not([hidden])")`)
-	if n := count("view_submission"); n != 0 {
-		t.Errorf("an empty form was sent %d times", n)
-	}
-	p.Eval(`document.querySelector("dialog textarea").value = "  "`)
-	p.Click(`dialog button[type="submit"]`)
-	p.Until(`document.querySelector("dialog .error").textContent.includes("空白だけでは伝わりません")`)
-	p.Eval(`document.querySelector("dialog textarea").value = "検証を追加して"`)
-	p.Click(`dialog button[type="submit"]`)
-	p.Until(`!document.querySelector("dialog.modal")`)
-
-	// The question before a dangerous button: no means no.
-	before := len(w.app.actions())
-	p.Click(`[data-action="cancel_execution"]`)
-	p.Click(`dialog.confirm button`)
-	p.Until(`!document.querySelector("dialog")`)
-	p.Click(`[data-action="cancel_execution"]`)
-	p.Click(`dialog.confirm .danger`)
-	eventually(t, "the click that was confirmed", func() bool { return len(w.app.actions()) == before+1 })
-
-	// What an app writes is never markup of the page.
-	hostile := "*bold* `<b>` <javascript:alert(1)|press> <img src=x onerror=failures.push(1)> <https://example.com/?a=1&amp;b=2|link> &lt;script&gt; <!date^1795132800^{date_num}|then>"
-	if _, _, err := w.slack.PostMessage(workspace.HR, slack.MsgOptionText(hostile, false)); err != nil {
-		t.Fatal(err)
-	}
-	p.Until(`document.querySelector('.text-body a[href="https://example.com/?a=1&b=2"]')?.textContent === "link" && document.querySelector(".text-body strong")?.textContent === "bold"`)
-	p.Until(`!document.querySelector('.log a[href^="javascript"], .log script, .log img[src="x"]') && document.querySelector(".log time[title=then]").textContent.startsWith("2026-11-")`)
 
 	p.Click(`.in-thread [data-focus="more"]`)
 	p.Click(`[role="menuitem"][data-id="cancel_task"]`)
-	eventually(t, "the shortcut", func() bool { return count("message_action") == 1 })
+	eventually(t, "the shortcut", func() bool { return w.app.count("message_action") == 1 })
 
 	p.Until(`document.querySelector(".step.waiting .waiting-note")?.textContent.includes("実行方針 v2") && document.querySelector(".row code")?.textContent === "HEAD"`)
 	p.Until(`document.querySelector(".row .chip").textContent === "完了" && document.querySelector(".row-detail").textContent === "変更 4 回 · 実行 3"`)
@@ -153,4 +88,83 @@ func TestInTheBrowser(t *testing.T) {
 	p.Keys(kb.Escape)
 	p.Until(`!document.querySelector(".drawer-open")`)
 	p.Until(`failures.length === 0`)
+}
+
+// A mention is picked from the list with Enter; the next Enter sends.
+func mention(t *testing.T, w *world, p *browser.Tab) {
+	p.Eval(`document.querySelector("#composer-main").focus()`)
+	p.Keys("@Ri")
+	p.Until(`document.querySelector(".mentions li[aria-selected=true]")?.textContent.includes("Ringi")`)
+	p.Keys(kb.Enter)
+	p.Keys("従業員一覧を取得して")
+	p.Keys(kb.Enter)
+	p.Until(`document.querySelectorAll(".card").length === 2`)
+	all := w.Messages(workspace.HR, "")
+	if got := all[len(all)-1].Text; !strings.HasPrefix(got, "<@"+workspace.Bot+"> ") || !strings.HasSuffix(got, "従業員一覧を取得して") {
+		t.Errorf("sent %q", got)
+	}
+}
+
+// Another person refuses the outsider's way: a note for them alone.
+func refusal(_ *testing.T, _ *world, p *browser.Tab) {
+	p.Click(`[data-person="` + workspace.Alex + `"]`)
+	p.Until(`document.querySelector(".person.here")?.dataset.person === "` + workspace.Alex + `"`)
+	p.Click(`[data-action="approve_prompt"]`)
+	p.Until(`document.querySelector(".whisper")?.textContent.includes("承認できません")`)
+	p.Click(`[data-person="` + workspace.Suzuki + `"]`)
+	p.Until(`!document.querySelector(".whisper") && document.querySelector(".card")`)
+}
+
+// The form: Escape closes it, an empty reason never leaves, the app's own
+// errors stand at the field.
+func form(t *testing.T, w *world, p *browser.Tab) {
+	p.Click(`[data-action="reject_prompt"]`)
+	p.Until(`document.querySelector("dialog.modal[open]")`)
+	p.Keys(kb.Escape)
+	p.Until(`!document.querySelector("dialog.modal")`)
+	eventually(t, "the app hears that the form was closed", func() bool { return w.app.count("view_closed") == 1 })
+	p.Click(`[data-action="reject_prompt"]`)
+	p.Click(`dialog button[type="submit"]`)
+	p.Until(`document.querySelector("dialog .error:not([hidden])")`)
+	if n := w.app.count("view_submission"); n != 0 {
+		t.Errorf("an empty form was sent %d times", n)
+	}
+	p.Eval(`document.querySelector("dialog textarea").value = "  "`)
+	p.Click(`dialog button[type="submit"]`)
+	p.Until(`document.querySelector("dialog .error").textContent.includes("空白だけでは伝わりません")`)
+	p.Eval(`document.querySelector("dialog textarea").value = "検証を追加して"`)
+	p.Click(`dialog button[type="submit"]`)
+	p.Until(`!document.querySelector("dialog.modal")`)
+}
+
+// The question before a dangerous button: no means no.
+func question(t *testing.T, w *world, p *browser.Tab) {
+	before := len(w.app.actions())
+	p.Click(`[data-action="cancel_execution"]`)
+	p.Click(`dialog.confirm button`)
+	p.Until(`!document.querySelector("dialog")`)
+	p.Click(`[data-action="cancel_execution"]`)
+	p.Click(`dialog.confirm .danger`)
+	eventually(t, "the click that was confirmed", func() bool { return len(w.app.actions()) == before+1 })
+}
+
+// What an app writes is never markup of the page.
+func markup(t *testing.T, w *world, p *browser.Tab) {
+	hostile := "*bold* `<b>` <javascript:alert(1)|press> <img src=x onerror=failures.push(1)> <https://example.com/?a=1&amp;b=2|link> &lt;script&gt; <!date^1795132800^{date_num}|then>"
+	if _, _, err := w.slack.PostMessage(workspace.HR, slack.MsgOptionText(hostile, false)); err != nil {
+		t.Fatal(err)
+	}
+	p.Until(`document.querySelector('.text-body a[href="https://example.com/?a=1&b=2"]')?.textContent === "link" && document.querySelector(".text-body strong")?.textContent === "bold"`)
+	p.Until(`!document.querySelector('.log a[href^="javascript"], .log script, .log img[src="x"]') && document.querySelector(".log time[title=then]").textContent.startsWith("2026-11-")`)
+}
+
+// count is how many actions of a kind the app has heard.
+func (a *app) count(kind string) int {
+	n := 0
+	for _, r := range a.actions() {
+		if r.body["type"] == kind {
+			n++
+		}
+	}
+	return n
 }

@@ -34,6 +34,45 @@ func (w *world) call(t *testing.T, token, method, form string) map[string]any {
 	return answer
 }
 
+// calls are what is asked, and the error where it is refused; names in braces are ids of the test. They are made in this order.
+var calls = []struct{ method, form, refused string }{
+	{"auth.test", "", ""},
+	{"team.info", "", ""},
+	{"team.info", "team=T0", "team_not_found"},
+	{"bots.info", "bot={bot}", ""},
+	{"users.info", "user={sato}", ""},
+	{"users.info", "user={sato}&include_locale=true", ""},
+	{"users.info", "user=U0", "user_not_found"},
+	{"users.lookupByEmail", "email=nobody@example.com", "users_not_found"},
+	{"users.list", "", ""},
+	{"users.conversations", "user={sato}&types=public_channel,private_channel,mpim,im&limit=1", ""},
+	{"users.conversations", "types=x", "invalid_types"},
+	{"users.conversations", "cursor=x", "invalid_cursor"},
+	{"conversations.list", "types=public_channel,im", ""},
+	{"conversations.info", "channel={hr}&include_num_members=true", ""},
+	{"conversations.info", "channel={dm}", ""},
+	{"conversations.info", "channel=C0", "channel_not_found"},
+	{"conversations.open", "users={sato}&return_im=true", ""},
+	{"conversations.members", "channel={hr}&limit=1", ""},
+	{"conversations.history", "channel={hr}&limit=1&include_all_metadata=true", ""},
+	{"conversations.replies", "channel={hr}&ts={root}", ""},
+	{"conversations.replies", "channel={hr}&ts=1.000000", "thread_not_found"},
+	{"chat.postMessage", "channel={hr}&text=x&blocks=" + url.QueryEscape(`[{"type":"section"}]`), "invalid_blocks"},
+	{"chat.postMessage", "text=x", "invalid_arguments"},
+	{"chat.update", "channel={hr}&ts={ts}&text=y", ""},
+	{"chat.postEphemeral", "channel={hr}&user={sato}&text=x", ""},
+	{"chat.getPermalink", "channel={hr}&message_ts={ts}", ""},
+	{"chat.delete", "channel={hr}&ts={ts}", ""},
+	{"usergroups.list", "include_users=true", ""},
+	{"usergroups.users.list", "usergroup=S0", "no_such_subteam"},
+	{"views.push", "trigger_id={trigger}&view={view}", ""},
+	{"views.update", "view_id={id}&view={view}", ""},
+	{"views.update", "view_id=V0&view={view}", "not_found"},
+	{"views.open", "trigger_id=x&view={view}", "invalid_trigger_id"},
+	{"assistant.threads.setSuggestedPrompts", "channel_id={dm}&prompts=" + url.QueryEscape(`[{"title":"a","message":"b"}]`), ""},
+	{"assistant.threads.setSuggestedPrompts", "prompts=[]", "invalid_arguments"},
+}
+
 // What the sandbox answers has the names and types of what Slack answers.
 func TestAnswersAreAsSlackPublishesThem(t *testing.T) {
 	api, err := published.Open("slack")
@@ -48,47 +87,10 @@ func TestAnswersAreAsSlackPublishesThem(t *testing.T) {
 	dm := at(w.call(t, botToken, "conversations.open", "users="+workspace.Sato), "channel", "id").(string)
 	opened := w.call(t, botToken, "views.open", "trigger_id="+trigger(t, w)+"&view="+view)
 	id, _ := at(opened, "view", "id").(string)
-	for _, tt := range []struct {
-		method, form, refused string
-	}{
-		{"auth.test", "", ""},
-		{"team.info", "", ""},
-		{"team.info", "team=T0", "team_not_found"},
-		{"bots.info", "bot=" + workspace.BotID, ""},
-		{"users.info", "user=" + workspace.Sato, ""},
-		{"users.info", "user=" + workspace.Sato + "&include_locale=true", ""},
-		{"users.info", "user=U0", "user_not_found"},
-		{"users.lookupByEmail", "email=nobody@example.com", "users_not_found"},
-		{"users.list", "", ""},
-		{"users.conversations", "user=" + workspace.Sato + "&types=public_channel,private_channel,mpim,im&limit=1", ""},
-		{"users.conversations", "types=x", "invalid_types"},
-		{"users.conversations", "cursor=x", "invalid_cursor"},
-		{"conversations.list", "types=public_channel,im", ""},
-		{"conversations.info", "channel=" + workspace.HR + "&include_num_members=true", ""},
-		{"conversations.info", "channel=" + dm, ""},
-		{"conversations.info", "channel=C0", "channel_not_found"},
-		{"conversations.open", "users=" + workspace.Sato + "&return_im=true", ""},
-		{"conversations.members", "channel=" + workspace.HR + "&limit=1", ""},
-		{"conversations.history", "channel=" + workspace.HR + "&limit=1&include_all_metadata=true", ""},
-		{"conversations.replies", "channel=" + workspace.HR + "&ts=" + root, ""},
-		{"conversations.replies", "channel=" + workspace.HR + "&ts=1.000000", "thread_not_found"},
-		{"chat.postMessage", "channel=" + workspace.HR + "&text=x&blocks=" + url.QueryEscape(`[{"type":"section"}]`), "invalid_blocks"},
-		{"chat.postMessage", "text=x", "invalid_arguments"},
-		{"chat.update", "channel=" + workspace.HR + "&ts=" + ts + "&text=y", ""},
-		{"chat.postEphemeral", "channel=" + workspace.HR + "&user=" + workspace.Sato + "&text=x", ""},
-		{"chat.getPermalink", "channel=" + workspace.HR + "&message_ts=" + ts, ""},
-		{"chat.delete", "channel=" + workspace.HR + "&ts=" + ts, ""},
-		{"usergroups.list", "include_users=true", ""},
-		{"usergroups.users.list", "usergroup=S0", "no_such_subteam"},
-		{"views.push", "trigger_id=" + trigger(t, w) + "&view=" + view, ""},
-		{"views.update", "view_id=" + id + "&view=" + view, ""},
-		{"views.update", "view_id=V0&view=" + view, "not_found"},
-		{"views.open", "trigger_id=x&view=" + view, "invalid_trigger_id"},
-		{"assistant.threads.setSuggestedPrompts", "channel_id=" + dm + "&prompts=" + url.QueryEscape(`[{"title":"a","message":"b"}]`), ""},
-		{"assistant.threads.setSuggestedPrompts", "prompts=[]", "invalid_arguments"},
-	} {
+	places := strings.NewReplacer("{hr}", workspace.HR, "{sato}", workspace.Sato, "{bot}", workspace.BotID, "{dm}", dm, "{root}", root, "{ts}", ts, "{id}", id, "{view}", view, "{trigger}", trigger(t, w))
+	for _, tt := range calls {
 		t.Run(tt.method+" "+tt.refused, func(t *testing.T) {
-			answer := w.call(t, botToken, tt.method, tt.form)
+			answer := w.call(t, botToken, tt.method, places.Replace(tt.form))
 			if refused, _ := answer["error"].(string); refused != tt.refused || answer["ok"] != (tt.refused == "") {
 				t.Fatalf("%v", answer)
 			}
