@@ -1,25 +1,26 @@
 package mapping
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
 
 // Filter passes records that match one of its patterns; without patterns it
-// passes all.
+// passes all. Of what EventBridge's patterns can say it knows plain values.
 type Filter struct{ patterns []map[string]any }
 
 // ParseFilter reads FilterCriteria patterns.
 //
-// It returns an error for what AWS would refuse when the mapping is made.
+// It returns an error for what AWS would refuse when the mapping is made, and
+// one that names the operator for a rule that is more than a plain value.
 func ParseFilter(patterns []string) (Filter, error) {
 	var f Filter
 	for _, text := range patterns {
-		v, err := decodeJSON([]byte(text))
-		if err != nil {
+		var v any
+		if err := json.Unmarshal([]byte(text), &v); err != nil {
 			return f, fmt.Errorf("filter %s: %w", text, err)
 		}
 		pattern, ok := v.(map[string]any)
@@ -39,146 +40,73 @@ func (f Filter) Passes(record []byte) (bool, error) {
 	if len(f.patterns) == 0 {
 		return true, nil
 	}
-	v, err := decodeJSON(record)
-	if err != nil {
+	var v any
+	if err := json.Unmarshal(record, &v); err != nil {
 		return false, fmt.Errorf("filter a record: %w", err)
 	}
-	return slices.ContainsFunc(f.patterns, func(p map[string]any) bool { return matchObject(p, v) }), nil
-}
-
-// decodeJSON keeps numbers as they are written.
-func decodeJSON(text []byte) (any, error) {
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.UseNumber()
-	var v any
-	err := d.Decode(&v)
-	return v, err
+	return slices.ContainsFunc(f.patterns, func(p map[string]any) bool { return matches(p, v) }), nil
 }
 
 func check(pattern map[string]any) error {
 	for key, want := range pattern {
+		if strings.HasPrefix(key, "$") {
+			return unknownOperator(key)
+		}
+		var err error
 		switch want := want.(type) {
 		case map[string]any:
-			if err := check(want); err != nil {
-				return fmt.Errorf("%s: %w", key, err)
-			}
+			err = check(want)
 		case []any:
-			if len(want) == 0 {
-				return fmt.Errorf("%s: an empty list matches nothing", key)
-			}
-			for _, m := range want {
-				if err := checkMatcher(key, m); err != nil {
-					return fmt.Errorf("%s: %w", key, err)
-				}
-			}
+			err = checkRules(want)
 		default:
-			return fmt.Errorf("%s: values stand in lists, not %v", key, want)
+			err = fmt.Errorf("values stand in lists, not %v", want)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", key, err)
 		}
 	}
 	return nil
 }
 
-func checkMatcher(key string, m any) error {
-	rule, ok := m.(map[string]any)
-	if !ok {
-		return nil
+func checkRules(rules []any) error {
+	if len(rules) == 0 {
+		return fmt.Errorf("an empty list matches nothing")
 	}
-	if key == "$or" {
-		return check(rule)
-	}
-	if len(rule) != 1 {
-		return fmt.Errorf("a rule has one operator, not %d", len(rule))
-	}
-	for operator, operand := range rule {
-		switch operator {
-		case "prefix", "suffix", "equals-ignore-case":
-			if _, ok := operand.(string); !ok {
-				return fmt.Errorf("%s takes a text", operator)
-			}
-		case "exists":
-			if _, ok := operand.(bool); !ok {
-				return fmt.Errorf("exists takes true or false")
-			}
-		case "numeric":
-			return checkNumeric(operand)
-		case "anything-but":
-		default:
-			return fmt.Errorf("there is no operator %q", operator)
+	for _, rule := range rules {
+		switch rule := rule.(type) {
+		case map[string]any:
+			return unknownOperator(strings.Join(slices.Sorted(maps.Keys(rule)), ", "))
+		case []any:
+			return fmt.Errorf("%v is a list in a list", rule)
 		}
 	}
 	return nil
 }
 
-func matchObject(pattern map[string]any, v any) bool {
-	object, isObject := v.(map[string]any)
+func unknownOperator(name string) error {
+	return fmt.Errorf("the local stack's filters know no operator %q, plain values only", name)
+}
+
+// matches tells whether the record has each of the pattern's keys with one of
+// the values that the pattern lists, or, if the record has a list there, with one of its elements.
+func matches(pattern map[string]any, v any) bool {
+	object, _ := v.(map[string]any)
 	for key, want := range pattern {
-		if alternatives, ok := want.([]any); ok && key == "$or" {
-			if !slices.ContainsFunc(alternatives, func(a any) bool { p, ok := a.(map[string]any); return ok && matchObject(p, v) }) {
-				return false
-			}
-			continue
-		}
 		got, present := object[key]
-		present = present && isObject
 		switch want := want.(type) {
 		case map[string]any:
-			if !matchObject(want, got) {
+			if !matches(want, got) {
 				return false
 			}
 		case []any:
-			if !matchList(want, got, present) {
+			list, isList := got.([]any)
+			if !isList {
+				list = []any{got}
+			}
+			if !present || !slices.ContainsFunc(list, func(v any) bool { return slices.Contains(want, v) }) {
 				return false
 			}
 		}
 	}
 	return true
-}
-
-// matchList is a leaf: one rule has to hold, for one element if the value is a list.
-func matchList(rules []any, got any, present bool) bool {
-	values := []any{got}
-	if list, ok := got.([]any); ok {
-		values = list
-	}
-	for _, rule := range rules {
-		if r, ok := rule.(map[string]any); ok {
-			if exists, ok := r["exists"].(bool); ok {
-				_, isObject := got.(map[string]any)
-				if exists == (present && !isObject) {
-					return true
-				}
-				continue
-			}
-		}
-		if present && slices.ContainsFunc(values, func(v any) bool { return matchValue(rule, v) }) {
-			return true
-		}
-	}
-	return false
-}
-
-func matchValue(rule, v any) bool {
-	r, ok := rule.(map[string]any)
-	if !ok {
-		return equal(rule, v)
-	}
-	text, isText := v.(string)
-	for operator, operand := range r {
-		switch operator {
-		case "prefix":
-			return isText && strings.HasPrefix(text, operand.(string))
-		case "suffix":
-			return isText && strings.HasSuffix(text, operand.(string))
-		case "equals-ignore-case":
-			return isText && strings.EqualFold(text, operand.(string))
-		case "numeric":
-			return matchNumeric(operand.([]any), v)
-		case "anything-but":
-			if list, ok := operand.([]any); ok {
-				return !slices.ContainsFunc(list, func(o any) bool { return matchValue(o, v) })
-			}
-			return !matchValue(operand, v)
-		}
-	}
-	return false
 }

@@ -35,6 +35,7 @@ type QueueReader interface {
 type Queue struct {
 	Function string
 	Mapping  template.QueueMapping
+	Filter   Filter // of Mapping.Filters
 	URL      string
 	Region   string
 	Reader   QueueReader
@@ -46,13 +47,7 @@ type Queue struct {
 }
 
 // Run receives until ctx ends, then waits for the batches under way.
-//
-// It returns an error only for filters that AWS would refuse.
-func (q *Queue) Run(ctx context.Context) error {
-	filter, err := ParseFilter(q.Mapping.Filters)
-	if err != nil {
-		return fmt.Errorf("%s: %w", q.Function, err)
-	}
+func (q *Queue) Run(ctx context.Context) {
 	slots := make(chan struct{}, q.slots())
 	var under sync.WaitGroup
 	defer under.Wait()
@@ -60,13 +55,13 @@ func (q *Queue) Run(ctx context.Context) error {
 		select {
 		case slots <- struct{}{}:
 		case <-ctx.Done():
-			return nil
+			return
 		}
 		messages, err := q.receive(ctx)
 		if err != nil || len(messages) == 0 {
 			<-slots
 			if ctx.Err() != nil {
-				return nil
+				return
 			}
 			if err != nil {
 				q.Log.Warn("receive again", "function", q.Function, "err", err)
@@ -76,7 +71,7 @@ func (q *Queue) Run(ctx context.Context) error {
 		}
 		under.Go(func() {
 			defer func() { <-slots }()
-			q.handle(ctx, filter, messages)
+			q.handle(ctx, messages)
 		})
 	}
 }
@@ -102,7 +97,7 @@ func (q *Queue) receive(ctx context.Context) ([]types.Message, error) {
 // handle invokes the function and deletes what it handled; the rest comes
 // back when its visibility ends. As in AWS a message that no filter passes is
 // deleted.
-func (q *Queue) handle(ctx context.Context, filter Filter, messages []types.Message) {
+func (q *Queue) handle(ctx context.Context, messages []types.Message) {
 	var records []json.RawMessage
 	var kept []types.Message
 	known := map[string]bool{}
@@ -112,7 +107,7 @@ func (q *Queue) handle(ctx context.Context, filter Filter, messages []types.Mess
 			q.Log.Error("encode a message", "function", q.Function, "err", err)
 			continue
 		}
-		passes, err := filter.Passes(filterable(record, m))
+		passes, err := q.Filter.Passes(filterable(record, m))
 		if err != nil {
 			q.Log.Error("filter a message", "function", q.Function, "err", err)
 			continue

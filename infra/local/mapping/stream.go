@@ -33,6 +33,7 @@ type StreamReader interface {
 type Stream struct {
 	Function string
 	Mapping  template.StreamMapping // Source is the stream's ARN
+	Filter   Filter                 // of Mapping.Filters
 	Region   string
 	Reader   StreamReader
 	Invoker  Invoker
@@ -43,29 +44,21 @@ type Stream struct {
 }
 
 // Run reads the stream until ctx ends.
-//
-// It returns an error only for filters that AWS would refuse.
-func (s *Stream) Run(ctx context.Context) error {
-	filter, err := ParseFilter(s.Mapping.Filters)
-	if err != nil {
-		return fmt.Errorf("%s: %w", s.Function, err)
-	}
-	r := &streamRun{Stream: s, filter: filter}
+func (s *Stream) Run(ctx context.Context) {
+	r := &streamRun{Stream: s}
 	for ctx.Err() == nil {
 		if err := r.read(ctx); err != nil && ctx.Err() == nil {
 			s.Log.Warn("read the stream again", "function", s.Function, "err", err)
 			_ = sleep.For(ctx, firstBackoff)
 		}
 	}
-	return nil
 }
 
 // streamRun is the position of one reader.
 type streamRun struct {
 	*Stream
-	filter Filter
-	shard  string
-	last   string // sequence number of the last record that is done with
+	shard string
+	last  string // sequence number of the last record that is done with
 }
 
 // read goes on from the last position until something fails.
@@ -142,7 +135,7 @@ func (r *streamRun) pass(ctx context.Context, records []types.Record) error {
 		if err != nil {
 			return err
 		}
-		passes, err := r.filter.Passes(c.text)
+		passes, err := r.Filter.Passes(c.text)
 		if err != nil {
 			return err
 		}

@@ -100,33 +100,39 @@ func (s *Stack) startMappings() error {
 	if s.options.Between != nil {
 		invoker = s.options.Between(invoker)
 	}
-	var runs []func(context.Context) error
+	var runs []func(context.Context)
 	for _, f := range s.Template.Functions {
 		for _, m := range f.Streams {
+			filter, err := mapping.ParseFilter(m.Filters)
+			if err != nil {
+				return fmt.Errorf("%s: event %s: %w", f.ID, m.Event, err)
+			}
 			stream := &mapping.Stream{
-				Function: f.ID, Mapping: m, Region: Region, Reader: dynamodbstreams.NewFromConfig(direct), Invoker: invoker, Log: s.log, Now: time.Now,
+				Function: f.ID, Mapping: m, Filter: filter, Region: Region, Reader: dynamodbstreams.NewFromConfig(direct), Invoker: invoker, Log: s.log, Now: time.Now,
 				OnFailure: s.destination(m.OnFailure),
 			}
 			runs = append(runs, stream.Run)
 		}
 		for _, m := range f.Queues {
+			filter, err := mapping.ParseFilter(m.Filters)
+			if err != nil {
+				return fmt.Errorf("%s: event %s: %w", f.ID, m.Event, err)
+			}
 			q, ok := s.queueOf(m.Source)
 			if !ok {
 				return fmt.Errorf("%s: event %s: no queue has the ARN %s", f.ID, m.Event, m.Source)
 			}
-			queue := &mapping.Queue{Function: f.ID, Mapping: m, URL: q.URL, Region: Region, Reader: sqs.NewFromConfig(direct), Invoker: invoker, Log: s.log, RetryAtOnce: s.options.Faults != nil}
+			queue := &mapping.Queue{
+				Function: f.ID, Mapping: m, Filter: filter, URL: q.URL, Region: Region, Reader: sqs.NewFromConfig(direct), Invoker: invoker, Log: s.log,
+				RetryAtOnce: s.options.Faults != nil,
+			}
 			runs = append(runs, queue.Run)
 		}
 		for _, schedule := range f.Schedules {
 			sc := &mapping.Schedule{Function: f.ID, Schedule: schedule, Region: Region, Account: Account, Invoker: s.Lambda, Log: s.log, Now: time.Now}
 			s.schedules[f.ID] = append(s.schedules[f.ID], sc)
 			if !s.options.ByHand {
-				runs = append(runs, func(ctx context.Context) error { sc.Run(ctx); return nil })
-			}
-		}
-		for _, p := range append(patterns(f.Streams), queuePatterns(f.Queues)...) {
-			if _, err := mapping.ParseFilter(p); err != nil {
-				return fmt.Errorf("%s: %w", f.ID, err)
+				runs = append(runs, sc.Run)
 			}
 		}
 	}
@@ -134,27 +140,9 @@ func (s *Stack) startMappings() error {
 		return nil
 	}
 	for _, run := range runs {
-		s.background.Go(func() {
-			if err := run(s.ctx); err != nil {
-				s.log.Error("event source ended", "err", err)
-			}
-		})
+		s.background.Go(func() { run(s.ctx) })
 	}
 	return nil
-}
-
-func patterns(streams []template.StreamMapping) (list [][]string) {
-	for _, m := range streams {
-		list = append(list, m.Filters)
-	}
-	return list
-}
-
-func queuePatterns(queues []template.QueueMapping) (list [][]string) {
-	for _, m := range queues {
-		list = append(list, m.Filters)
-	}
-	return list
 }
 
 // destination sends to the queue of that ARN; nil for none.
