@@ -92,7 +92,7 @@ func (r *Request) RanOnce() {
 // runs are the names of the task's runs with a status; "" is any.
 func (r *Request) runs(status sfntypes.ExecutionStatus) (names []string) {
 	r.T.Helper()
-	out, err := sfn.NewFromConfig(r.S.AWS).ListExecutions(context.Background(), &sfn.ListExecutionsInput{StateMachineArn: &r.S.StateMachineARN, StatusFilter: status})
+	out, err := sfn.NewFromConfig(r.S.AWS).ListExecutions(context.Background(), &sfn.ListExecutionsInput{StateMachineArn: new(r.S.StateMachineARN("Pipeline")), StatusFilter: status})
 	if err != nil {
 		r.T.Fatal(err)
 	}

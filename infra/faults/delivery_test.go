@@ -146,7 +146,7 @@ func (d *telling) stop(gate string) {
 		a, err := d.Store.Load(context.Background(), d.Ref) // at first the message is not even kept
 		return err == nil && len(a.Waits) == 1 && a.Waits[0].Gate == gate
 	})
-	arn := strings.Replace(d.StateMachineARN, ":stateMachine:", ":execution:", 1) + ":" + d.Ref.Task + "-" + string(rune('0'+d.Load().Head.Run))
+	arn := strings.Replace(d.StateMachineARN("Pipeline"), ":stateMachine:", ":execution:", 1) + ":" + d.Ref.Task + "-" + string(rune('0'+d.Load().Head.Run))
 	if _, err := sfn.NewFromConfig(d.AWS).StopExecution(context.Background(), &sfn.StopExecutionInput{ExecutionArn: &arn}); err != nil {
 		failf("stop: %w", err)
 	}
@@ -167,9 +167,9 @@ func TestTheStateMachineIsLost(t *testing.T) {
 // forget makes the state machine anew, without any of its runs.
 func (d *telling) forget() {
 	ctx, c := context.Background(), sfn.NewFromConfig(d.AWS)
-	m, err := c.DescribeStateMachine(ctx, &sfn.DescribeStateMachineInput{StateMachineArn: &d.StateMachineARN})
+	m, err := c.DescribeStateMachine(ctx, &sfn.DescribeStateMachineInput{StateMachineArn: aws.String(d.StateMachineARN("Pipeline"))})
 	if err == nil {
-		_, err = c.DeleteStateMachine(ctx, &sfn.DeleteStateMachineInput{StateMachineArn: &d.StateMachineARN})
+		_, err = c.DeleteStateMachine(ctx, &sfn.DeleteStateMachineInput{StateMachineArn: aws.String(d.StateMachineARN("Pipeline"))})
 	}
 	if err == nil {
 		_, err = c.CreateStateMachine(ctx, &sfn.CreateStateMachineInput{Name: m.Name, Definition: m.Definition, RoleArn: m.RoleArn})

@@ -166,7 +166,7 @@ func history(t *testing.T) string {
 	t.Helper()
 	client := sfn.NewFromConfig(running.AWS)
 	var all strings.Builder
-	runs := sfn.NewListExecutionsPaginator(client, &sfn.ListExecutionsInput{StateMachineArn: &running.StateMachineARN})
+	runs := sfn.NewListExecutionsPaginator(client, &sfn.ListExecutionsInput{StateMachineArn: new(running.StateMachineARN("Pipeline"))})
 	for runs.HasMorePages() {
 		page, err := runs.NextPage(context.Background())
 		if err != nil {

@@ -22,7 +22,7 @@ type TaskView struct {
 	Rows   []RowView `json:"rows"`             // in the order of writing
 }
 
-// RunView is one execution of the state machine.
+// RunView is one execution of a state machine.
 type RunView struct {
 	Name    string      `json:"name"`
 	Status  string      `json:"status"` // RUNNING, SUCCEEDED, FAILED, TIMED_OUT, ABORTED
@@ -85,19 +85,21 @@ func (s *Stack) Task(ctx context.Context, taskID string) (TaskView, error) {
 	return view, nil
 }
 
-// runsOf are the ARNs of a task's executions, oldest first: they are named
-// <task>-<run>.
+// runsOf are the ARNs of a task's executions of every state machine, oldest
+// first: they are named <task>-<run>.
 func (s *Stack) runsOf(ctx context.Context, c *sfn.Client, taskID string) ([]string, error) {
 	var found []types.ExecutionListItem
-	pages := sfn.NewListExecutionsPaginator(c, &sfn.ListExecutionsInput{StateMachineArn: &s.StateMachineARN})
-	for pages.HasMorePages() {
-		page, err := pages.NextPage(ctx)
-		if err != nil {
-			return nil, err
-		}
-		for _, e := range page.Executions {
-			if strings.HasPrefix(aws.ToString(e.Name), taskID+"-") {
-				found = append(found, e)
+	for _, m := range s.Template.Machines {
+		pages := sfn.NewListExecutionsPaginator(c, &sfn.ListExecutionsInput{StateMachineArn: &m.ARN})
+		for pages.HasMorePages() {
+			page, err := pages.NextPage(ctx)
+			if err != nil {
+				return nil, err
+			}
+			for _, e := range page.Executions {
+				if strings.HasPrefix(aws.ToString(e.Name), taskID+"-") {
+					found = append(found, e)
+				}
 			}
 		}
 	}

@@ -39,12 +39,11 @@ type Stack struct {
 	Sandbox  *sandbox.Sandbox // nil when another Slack is used
 	Vendors  *vendors.Vendors
 
-	TableName       string
-	StateMachineARN string
-	BucketName      string
-	KeyID           string
-	SigningSecret   string
-	BotToken        string
+	TableName     string
+	BucketName    string
+	KeyID         string
+	SigningSecret string
+	BotToken      string
 
 	options   Options
 	log       *slog.Logger
@@ -183,7 +182,6 @@ func (s *Stack) create(ctx context.Context, names template.Names, parameters map
 		if err := m.machine(ctx, machine); err != nil {
 			return err
 		}
-		s.StateMachineARN = machine.ARN
 	}
 	if len(s.Template.Tables) > 0 {
 		s.TableName = s.Template.Tables[0].Name
@@ -249,6 +247,16 @@ func (s *Stack) QueueURL(id string) string {
 	for _, q := range s.Template.Queues {
 		if q.ID == id {
 			return q.URL
+		}
+	}
+	return ""
+}
+
+// StateMachineARN is that of a state machine by its logical id; "" if there is none.
+func (s *Stack) StateMachineARN(id string) string {
+	for _, m := range s.Template.Machines {
+		if m.ID == id {
+			return m.ARN
 		}
 	}
 	return ""

@@ -45,6 +45,7 @@ func until[T any](t *testing.T, what string, look func() (T, bool)) T {
 		if v, ok := look(); ok {
 			return v
 		}
+		time.Sleep(5 * time.Millisecond) // or the polls take the time of what they wait for
 	}
 	t.Fatalf("still waiting for %s", what)
 	panic("unreachable")
@@ -122,6 +123,44 @@ func TestEverythingOfTheTemplateIsConnected(t *testing.T) {
 		t.Errorf("waiting %v, %s", view.Runs[0].Waiting, diff)
 	}
 	if diff := cmp.Diff([]string{"note NOTE", "drawing DRAWN", "wait WAIT"}, keys); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestEachStateMachineRunsUnderItsOwnName(t *testing.T) {
+	s := start(t, stack.Options{})
+	told := map[string]string{}
+	for _, f := range s.Template.Functions {
+		if arn := f.Environment["STATE_MACHINE_ARN"]; arn != "" {
+			told[f.ID] = arn
+		}
+	}
+	want := map[string]string{"RelayNotesFunction": s.StateMachineARN("Pipeline"), "TickFunction": s.StateMachineARN("Reminder")}
+	if diff := cmp.Diff(want, told); diff != "" || want["RelayNotesFunction"] == want["TickFunction"] || s.StateMachineARN("Nobody") != "" {
+		t.Fatalf("functions are told %v, %s", told, diff)
+	}
+	keep(t, s, "n8")
+	until(t, "the first machine's token", func() (string, bool) { v := row(t, s, "n8", "WAIT", "token"); return v, v != "" })
+	runs := sfn.NewFromConfig(s.AWS)
+	started, err := runs.StartExecution(t.Context(), &sfn.StartExecutionInput{
+		StateMachineArn: aws.String(told["TickFunction"]), Name: aws.String("n8-2"), Input: aws.String(`{"tenant":"t","source":"me"}`),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	output := until(t, "the second machine's output", func() (string, bool) {
+		d, err := runs.DescribeExecution(t.Context(), &sfn.DescribeExecutionInput{ExecutionArn: started.ExecutionArn})
+		return aws.ToString(d.Output), err == nil && d.Status == "SUCCEEDED"
+	})
+	view, err := s.Task(t.Context(), "n8")
+	if err != nil || !strings.Contains(output, "me ringi-Table") {
+		t.Fatalf("it said %s, %v", output, err)
+	}
+	var states []string
+	for _, r := range view.Runs {
+		states = append(states, r.Name+" "+r.States[0].Name)
+	}
+	if diff := cmp.Diff([]string{"n8-1 AwaitAnswer", "n8-2 Tick"}, states); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -232,6 +271,7 @@ func TestStartSaysWhatIsInTheWay(t *testing.T) {
 		{"the sandbox's port", stack.Options{Addr: taken}, "-addr", stack.ErrInUse},
 		{"the AWS port", stack.Options{AWSAddr: taken}, "-aws-addr", stack.ErrInUse},
 		{"an unknown parameter", stack.Options{Parameters: map[string]string{"Colour": "red"}}, `no parameter "Colour"`, nil},
+		{"a filter's operator", stack.Options{Parameters: map[string]string{"NotePattern": `{"eventName":[{"prefix":"I"}]}`}}, `RelayNotesFunction: event Notes: filter {"eventName":[{"prefix":"I"}]}: eventName: the local stack's filters know no operator "prefix"`, nil},
 		{"no artifacts", stack.Options{Artifacts: t.TempDir()}, "bootstrap", nil},
 		{"a seed that fails", stack.Options{Seed: func(context.Context, *stack.Stack) error { return seed }}, "seed: no seed", seed},
 	}
