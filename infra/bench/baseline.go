@@ -6,6 +6,8 @@ import (
 	"maps"
 	"os"
 	"slices"
+
+	"ringi/infra/local/template"
 )
 
 // Baseline is what later measurements are compared with: amounts per pipeline
@@ -49,7 +51,7 @@ func (p Pipeline) amounts() map[string]float64 {
 		aws, slack, vendor := kinds(u.Calls)
 		for what, n := range map[string]float64{"AWS calls": aws, "Slack calls": slack, "vendor calls": vendor, "read units": u.Read, "write units": u.Write + u.Index} {
 			if n > 0 {
-				out[kebab(name)+" "+what] = round(n)
+				out[template.Folder(name)+" "+what] = round(n)
 			}
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"net/http"
 	"strings"
 	"time"
 
@@ -36,7 +35,6 @@ type Usage struct {
 
 // Pipeline is what one request costs from the message to the finished work: five steps, two stamps.
 type Pipeline struct {
-	Tasks       int
 	Functions   map[string]Usage
 	Transitions float64 // of the state machine
 }
@@ -72,7 +70,7 @@ func measureCalls(ctx context.Context, undisturbed, disturbed int, seed uint64) 
 		return nil, err
 	}
 	defer s.Close()
-	rec.Attach(&recorder.Meter{Endpoint: s.AWSEndpoint, Client: &http.Client{}, Indexes: indexes(s.Template.Tables[0])})
+	rec.Attach(&recorder.Meter{Endpoint: s.AWSEndpoint, Indexes: indexes(s.Template.Tables[0])})
 	// The first pipeline starts processes and makes the tenant.
 	if _, err = pipelines(ctx, s, rec, 1, 1); err != nil {
 		return nil, fmt.Errorf("warm up: %w", err)
@@ -110,7 +108,7 @@ func indexes(t template.Table) map[string]capacity.Index {
 
 // pipelines runs n requests from end to end, some at once.
 func pipelines(ctx context.Context, s *stack.Stack, rec *recorder.Recorder, n, atOnce int) (Pipeline, error) {
-	p := Pipeline{Tasks: n}
+	var p Pipeline
 	asked := make([]*driver.Request, n)
 	err := crowd(ctx, n, atOnce, func(t driver.T, i int) {
 		asked[i] = ask(t, s, 25*time.Millisecond)

@@ -1,23 +1,16 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
-	"net/http"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"ringi/infra/bench/capacity"
 	"ringi/infra/bench/recorder"
 	"ringi/infra/local/template"
 	"ringi/shared/aggregate"
@@ -33,13 +26,15 @@ const requester = "U0BENCH"
 // its rows are what tables are filled with.
 type example struct {
 	db        *dynamodb.Client
+	meter     *recorder.Meter
 	described template.Table
 	ref       aggregate.Ref
 	rows      map[string]string // sort key, or AUDIT → DynamoDB's JSON
 }
 
-func newExample(ctx context.Context, db *dynamodb.Client, described template.Table) (*example, error) {
-	x := &example{db: db, described: described, rows: map[string]string{}}
+func newExample(ctx context.Context, endpoint string, described template.Table) (*example, error) {
+	db := dynamodb.NewFromConfig(local(endpoint))
+	x := &example{db: db, meter: &recorder.Meter{Endpoint: endpoint}, described: described, rows: map[string]string{}}
 	if err := x.table(ctx, "example"); err != nil {
 		return nil, err
 	}
@@ -73,8 +68,7 @@ func newExample(ctx context.Context, db *dynamodb.Client, described template.Tab
 
 // read keeps the rows as DynamoDB's JSON.
 func (x *example) read(ctx context.Context) error {
-	c := recorder.Meter{Endpoint: aws.ToString(x.db.Options().BaseEndpoint), Client: &http.Client{}}
-	items, err := c.Scan(ctx, "example")
+	items, err := x.meter.Scan(ctx, "example")
 	if err != nil {
 		return err
 	}
@@ -117,14 +111,13 @@ func (x *example) fill(ctx context.Context, table, row string, n int) error {
 	if err := x.table(ctx, table); err != nil {
 		return err
 	}
-	m := recorder.Meter{Endpoint: aws.ToString(x.db.Options().BaseEndpoint), Client: &http.Client{}}
 	const most = 25 // that one call takes
 	for i := 0; i < n; {
 		var puts []string
 		for ; i < n && len(puts) < most; i++ {
 			puts = append(puts, `{"PutRequest":{"Item":`+x.clone(row, i)+`}}`)
 		}
-		if err := m.BatchWrite(ctx, table, puts); err != nil {
+		if err := x.meter.BatchWrite(ctx, table, puts); err != nil {
 			return err
 		}
 	}
@@ -132,19 +125,9 @@ func (x *example) fill(ctx context.Context, table, row string, n int) error {
 }
 
 func (x *example) table(ctx context.Context, name string) error {
-	schema := func(k template.Key) []types.KeySchemaElement {
-		return []types.KeySchemaElement{{AttributeName: &k.Hash, KeyType: types.KeyTypeHash}, {AttributeName: &k.Range, KeyType: types.KeyTypeRange}}
-	}
-	in := &dynamodb.CreateTableInput{TableName: &name, BillingMode: types.BillingModePayPerRequest, KeySchema: schema(x.described.Key)}
-	for _, a := range x.described.Attributes {
-		in.AttributeDefinitions = append(in.AttributeDefinitions, types.AttributeDefinition{AttributeName: aws.String(a.Name), AttributeType: types.ScalarAttributeType(a.Type)})
-	}
-	for _, i := range x.described.Indexes {
-		in.GlobalSecondaryIndexes = append(in.GlobalSecondaryIndexes, types.GlobalSecondaryIndex{
-			IndexName: aws.String(i.Name), KeySchema: schema(i.Key), Projection: &types.Projection{ProjectionType: types.ProjectionType(i.Projection)},
-		})
-	}
-	if _, err := x.db.CreateTable(ctx, in); err != nil {
+	described := x.described
+	described.Name, described.Stream = name, ""
+	if _, err := x.db.CreateTable(ctx, described.Input()); err != nil {
 		return fmt.Errorf("make table %s: %w", name, err)
 	}
 	return nil
@@ -152,44 +135,4 @@ func (x *example) table(ctx context.Context, name string) error {
 
 func local(endpoint string) aws.Config {
 	return aws.Config{Region: "us-east-1", BaseEndpoint: &endpoint, Credentials: credentials.NewStaticCredentialsProvider("local", "local", "")}
-}
-
-// counter is an HTTP client that adds up what DynamoDB would charge.
-type counter struct {
-	meter *recorder.Meter
-	mu    sync.Mutex
-	units capacity.Units
-}
-
-// Do makes a call.
-func (c *counter) Do(r *http.Request) (*http.Response, error) {
-	body, err := io.ReadAll(r.Body)
-	if err != nil {
-		return nil, err
-	}
-	_, operation, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
-	var answer []byte
-	var status int
-	var failed error
-	units, err := c.meter.Measure(r.Context(), operation, body, func() (int, []byte) {
-		status, answer, failed = c.meter.Call(r.Context(), operation, body)
-		return status, answer
-	})
-	if err := errors.Join(failed, err); err != nil {
-		return nil, fmt.Errorf("%s: %w", operation, err)
-	}
-	c.mu.Lock()
-	c.units = c.units.Plus(units)
-	c.mu.Unlock()
-	header := http.Header{"Content-Type": {"application/x-amz-json-1.0"}}
-	return &http.Response{StatusCode: status, Header: header, Body: io.NopCloser(bytes.NewReader(answer)), ContentLength: int64(len(answer)), Request: r}, nil
-}
-
-// take returns the read units since the last take.
-func (c *counter) take() float64 {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	u := c.units
-	c.units = capacity.Units{}
-	return u.Read
 }

@@ -7,7 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
+	"net/http/httptest"
 	"path/filepath"
 	"time"
 
@@ -121,31 +121,43 @@ func (f filling) measure(ctx context.Context, described template.Table, n int) (
 		return nil, err
 	}
 	defer server.Stop()
-	x, err := newExample(ctx, dynamodb.NewFromConfig(local(server.URL)), described)
+	x, err := newExample(ctx, server.URL, described)
 	if err != nil {
 		return nil, err
 	}
 	if err := x.fill(ctx, f.table, f.row, n); err != nil {
 		return nil, err
 	}
-	count := &counter{meter: &recorder.Meter{Endpoint: server.URL, Client: &http.Client{}}}
-	rows := store.New(dynamodb.NewFromConfig(local(server.URL), func(o *dynamodb.Options) { o.HTTPClient = count }), f.table)
+	rec := recorder.New(0)
+	rec.Attach(&recorder.Meter{Endpoint: server.URL})
+	metered := httptest.NewServer(rec)
+	defer metered.Close()
+	rows := store.New(dynamodb.NewFromConfig(local(metered.URL)), f.table)
+	page := func(l list, cursor string) (next string, units float64, err error) {
+		items, next, err := l.page(rows, x.ref.Tenant, cursor)
+		calls, broken := rec.Take()
+		if err = errors.Join(err, broken); err != nil || items != pageSize || next == "" {
+			return "", 0, fmt.Errorf("%s: a page has %d items and the next cursor %q: %v", l.name, items, next, err)
+		}
+		for _, c := range calls {
+			units += c.Units.Read
+		}
+		return next, units, nil
+	}
 	var out []Page
 	for _, l := range f.lists {
-		p := Page{List: l.name, Rows: n}
-		items, next, err := l.page(rows, x.ref.Tenant, "")
-		if err != nil || items != pageSize || next == "" {
-			return nil, fmt.Errorf("%s: the first page has %d items and the next cursor %q: %v", l.name, items, next, err)
+		next, first, err := page(l, "")
+		if err != nil {
+			return nil, err
 		}
-		p.First = count.take()
 		if next, err = l.jump(next, x.clone(f.row, n/2)); err != nil {
 			return nil, fmt.Errorf("%s: make a cursor: %w", l.name, err)
 		}
-		if items, _, err = l.page(rows, x.ref.Tenant, next); err != nil || items != pageSize {
-			return nil, fmt.Errorf("%s: the middle page has %d items: %v", l.name, items, err)
+		_, middle, err := page(l, next)
+		if err != nil {
+			return nil, err
 		}
-		p.Middle = count.take()
-		out = append(out, p)
+		out = append(out, Page{l.name, n, first, middle})
 	}
 	return out, nil
 }

@@ -45,37 +45,26 @@ var (
 	brief = effort{pipelines: 1, disturbed: 4, spawns: 5, requests: 10, rush: 6, rows: []int{100, 1_000}}
 )
 
-// part is what can be measured alone.
-type part struct {
-	name    string
-	measure func(context.Context, *Measured, effort, io.Writer) error
-}
+// parts are what can be measured alone, in this order.
+var parts = []string{"calls", "cold", "latency", "throughput", "pace", "growth"}
 
-var parts = []part{
-	{"calls", func(ctx context.Context, m *Measured, e effort, _ io.Writer) (err error) {
+// measure does one part.
+func (m *Measured) measure(ctx context.Context, part string, e effort, log io.Writer) (err error) {
+	switch part {
+	case "calls":
 		m.Calls, err = measureCalls(ctx, e.pipelines, e.disturbed, e.seed)
-		return err
-	}},
-	{"cold", func(ctx context.Context, m *Measured, e effort, log io.Writer) (err error) {
+	case "cold":
 		m.Cold, err = coldstart.Measure(ctx, coldstart.Options{Spawns: e.spawns, Log: log})
-		return err
-	}},
-	{"latency", func(ctx context.Context, m *Measured, e effort, _ io.Writer) (err error) {
+	case "latency":
 		m.Latency, err = measureLatency(ctx, e.requests)
-		return err
-	}},
-	{"throughput", func(ctx context.Context, m *Measured, e effort, _ io.Writer) (err error) {
+	case "throughput":
 		m.Throughput, err = measureThroughput(ctx, e.requests)
-		return err
-	}},
-	{"pace", func(ctx context.Context, m *Measured, e effort, _ io.Writer) (err error) {
+	case "pace":
 		m.Pace, err = measurePace(ctx, e.rush)
-		return err
-	}},
-	{"growth", func(ctx context.Context, m *Measured, e effort, log io.Writer) (err error) {
+	case "growth":
 		m.Growth, err = measureGrowth(ctx, e.rows, log)
-		return err
-	}},
+	}
+	return err
 }
 
 func main() {
@@ -88,12 +77,8 @@ func main() {
 }
 
 func run(ctx context.Context, args []string, out, log io.Writer) error {
-	var names []string
-	for _, p := range parts {
-		names = append(names, p.name)
-	}
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
-	only := flags.String("only", strings.Join(names, ","), "which parts to measure")
+	only := flags.String("only", strings.Join(parts, ","), "which parts to measure")
 	short := flags.Bool("short", false, "measure each thing a few times only")
 	n := flags.Int("n", 0, "requests of latency and throughput; 0 is the usual number")
 	seed := flags.Uint64("seed", rand.Uint64(), "which calls fail")
@@ -103,8 +88,8 @@ func run(ctx context.Context, args []string, out, log io.Writer) error {
 	}
 	chosen := strings.Split(*only, ",")
 	for _, name := range chosen {
-		if !slices.Contains(names, name) {
-			return fmt.Errorf("-only: there is no part %q; there are %s", name, strings.Join(names, ", "))
+		if !slices.Contains(parts, name) {
+			return fmt.Errorf("-only: there is no part %q; there are %s", name, strings.Join(parts, ", "))
 		}
 	}
 	e := whole
@@ -115,16 +100,16 @@ func run(ctx context.Context, args []string, out, log io.Writer) error {
 		e.requests = *n
 	}
 	m := &Measured{At: time.Now().UTC().Format(time.DateOnly)}
-	for _, p := range parts {
-		if !slices.Contains(chosen, p.name) {
+	for _, part := range parts {
+		if !slices.Contains(chosen, part) {
 			continue
 		}
 		began := time.Now()
-		fmt.Fprintf(log, "measuring %s\n", p.name)
-		if err := p.measure(ctx, m, e, log); err != nil {
-			return fmt.Errorf("measure %s with seed %d: %w", p.name, e.seed, err)
+		fmt.Fprintf(log, "measuring %s\n", part)
+		if err := m.measure(ctx, part, e, log); err != nil {
+			return fmt.Errorf("measure %s with seed %d: %w", part, e.seed, err)
 		}
-		fmt.Fprintf(log, "measured %s in %s\n", p.name, time.Since(began).Round(time.Second))
+		fmt.Fprintf(log, "measured %s in %s\n", part, time.Since(began).Round(time.Second))
 		if *write {
 			if err := m.keep(); err != nil {
 				return err

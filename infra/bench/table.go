@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"ringi/infra/local/template"
 )
 
 // The table stands in infra/bench/README.md between these.
@@ -51,31 +53,17 @@ func (m *Measured) callRows(t *table) {
 		return
 	}
 	q, f := m.Calls.Quiet, m.Calls.Faulty
-	faulty := func(n func(Usage) string) string {
-		if f.Tasks == 0 {
-			return ""
-		}
-		return n(f.Total())
-	}
 	t.part("One request, five steps, two stamps: calls and capacity", "undisturbed", "1 % of calls to AWS and Slack fail")
 	for _, name := range slices.Sorted(maps.Keys(q.Functions)) {
 		if name == sweeper {
 			continue
 		}
-		other := ""
-		if f.Tasks > 0 {
-			other = inShort(f.Functions[name])
-		}
-		t.row(kebab(name), inShort(q.Functions[name]), other)
+		t.row(template.Folder(name), inShort(q.Functions[name]), inShort(f.Functions[name]))
 	}
-	t.row("all functions", inShort(q.Total()), faulty(inShort))
-	t.row("all AWS calls by action", actions(q.Total().Calls), faulty(func(u Usage) string { return actions(u.Calls) }))
-	t.row(fmt.Sprintf("rows written; the first description of the pipeline has %d, without cards, heads and leases", seedWrites), writes(q.Total()), faulty(writes))
-	other := ""
-	if f.Tasks > 0 {
-		other = num(f.Transitions)
-	}
-	t.row("state transitions of the run", num(q.Transitions), other)
+	t.row("all functions", inShort(q.Total()), inShort(f.Total()))
+	t.row("all AWS calls by action", actions(q.Total().Calls), actions(f.Total().Calls))
+	t.row(fmt.Sprintf("rows written; the first description of the pipeline has %d, without cards, heads and leases", seedWrites), writes(q.Total()), writes(f.Total()))
+	t.row("state transitions of the run", num(q.Transitions), num(f.Transitions))
 	t.row("sweeper, each minute, when nothing is due", inShort(m.Calls.Sweep), "")
 }
 
@@ -188,18 +176,6 @@ func thousands(n int) string {
 		s = s[:i] + "," + s[i:]
 	}
 	return s
-}
-
-// kebab is the folder of a function's logical id.
-func kebab(id string) string {
-	var b strings.Builder
-	for i, r := range strings.TrimSuffix(id, "Function") {
-		if i > 0 && r >= 'A' && r <= 'Z' {
-			b.WriteByte('-')
-		}
-		b.WriteString(strings.ToLower(string(r)))
-	}
-	return b.String()
 }
 
 // merged keeps the order of the old table; what it lacks comes last.

@@ -14,8 +14,7 @@ import (
 // Meter computes what a DynamoDB call costs. It reads each item that is written
 // before and after, so a call's figure is only right while nobody else writes its items.
 type Meter struct {
-	Endpoint string // of DynamoDB
-	Client   *http.Client
+	Endpoint string                    // of DynamoDB
 	Indexes  map[string]capacity.Index // by name
 }
 
@@ -184,7 +183,7 @@ func (m *Meter) Call(ctx context.Context, operation string, body []byte) (int, [
 	req.Header.Set("X-Amz-Target", "DynamoDB_20120810."+operation)
 	req.Header.Set("Content-Type", "application/x-amz-json-1.0")
 	req.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential=local/20260101/us-east-1/dynamodb/aws4_request, SignedHeaders=host, Signature=0")
-	resp, err := m.Client.Do(req)
+	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
 		return 0, nil, err
 	}

@@ -95,7 +95,7 @@ func TestRowsThatAreWritten(t *testing.T) {
 }
 
 func TestMeasure(t *testing.T) {
-	m := &Meter{Endpoint: moto.StartForTest(t), Client: &http.Client{}, Indexes: map[string]capacity.Index{"GSI1": {PK: "GSI1PK", SK: "GSI1SK"}}}
+	m := &Meter{Endpoint: moto.StartForTest(t), Indexes: map[string]capacity.Index{"GSI1": {PK: "GSI1PK", SK: "GSI1SK"}}}
 	call := func(operation, body string) (int, string) {
 		t.Helper()
 		status, answer, err := m.Call(t.Context(), operation, []byte(body))

@@ -55,23 +55,8 @@ func (m creator) storage(ctx context.Context, t *template.Template) (known map[s
 }
 
 func (m creator) table(ctx context.Context, t template.Table) (streamARN string, err error) {
-	in := &dynamodb.CreateTableInput{TableName: &t.Name, BillingMode: dynamodbtypes.BillingModePayPerRequest, KeySchema: keySchema(t.Key)}
-	for _, a := range t.Attributes {
-		in.AttributeDefinitions = append(in.AttributeDefinitions, dynamodbtypes.AttributeDefinition{
-			AttributeName: &a.Name, AttributeType: dynamodbtypes.ScalarAttributeType(a.Type),
-		})
-	}
-	for _, i := range t.Indexes {
-		in.GlobalSecondaryIndexes = append(in.GlobalSecondaryIndexes, dynamodbtypes.GlobalSecondaryIndex{
-			IndexName: &i.Name, KeySchema: keySchema(i.Key),
-			Projection: &dynamodbtypes.Projection{ProjectionType: dynamodbtypes.ProjectionType(i.Projection), NonKeyAttributes: i.NonKey},
-		})
-	}
-	if t.Stream != "" {
-		in.StreamSpecification = &dynamodbtypes.StreamSpecification{StreamEnabled: aws.Bool(true), StreamViewType: dynamodbtypes.StreamViewType(t.Stream)}
-	}
 	db := dynamodb.NewFromConfig(m.cfg)
-	out, err := db.CreateTable(ctx, in)
+	out, err := db.CreateTable(ctx, t.Input())
 	if err != nil {
 		return "", err
 	}
@@ -81,14 +66,6 @@ func (m creator) table(ctx context.Context, t template.Table) (streamARN string,
 		})
 	}
 	return aws.ToString(out.TableDescription.LatestStreamArn), err
-}
-
-func keySchema(k template.Key) []dynamodbtypes.KeySchemaElement {
-	schema := []dynamodbtypes.KeySchemaElement{{AttributeName: &k.Hash, KeyType: dynamodbtypes.KeyTypeHash}}
-	if k.Range != "" {
-		schema = append(schema, dynamodbtypes.KeySchemaElement{AttributeName: &k.Range, KeyType: dynamodbtypes.KeyTypeRange})
-	}
-	return schema
 }
 
 // secret keeps a value in the form that a person pastes in AWS.
