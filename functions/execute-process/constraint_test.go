@@ -126,13 +126,13 @@ func testConstraintAfterGate(t *testing.T, w *world) {
 	w.written(1)
 }
 
-// latecomer is an administrator who saves while a step's arguments are kept.
-type latecomer struct {
+// savesMeanwhile changes a permission while a step's arguments are being stored.
+type savesMeanwhile struct {
 	Results
 	save func()
 }
 
-func (l latecomer) KeepArguments(ctx context.Context, ref aggregate.Ref, v json.RawMessage) (aggregate.Blob, error) {
+func (l savesMeanwhile) KeepArguments(ctx context.Context, ref aggregate.Ref, v json.RawMessage) (aggregate.Blob, error) {
 	l.save()
 	return l.Results.KeepArguments(ctx, ref, v)
 }
@@ -140,7 +140,7 @@ func (l latecomer) KeepArguments(ctx context.Context, ref aggregate.Ref, v json.
 func testConstraintBeforeClaim(t *testing.T, w *world) {
 	w.approved(w.lone(1))
 	saved := false
-	w.h.Results = latecomer{w.h.Results, func() {
+	w.h.Results = savesMeanwhile{w.h.Results, func() {
 		if !saved {
 			saved = true
 			w.constrain(writing, `{"spreadsheet_ids":["another"]}`)
@@ -173,17 +173,17 @@ func testConstraintAfterCrash(t *testing.T, w *world) {
 	w.written(0)
 }
 
-// odd has a permission that another release saved.
-type odd struct{ Store }
+// unreadablePermission has a permission that a later release saved.
+type unreadablePermission struct{ Store }
 
-func (o odd) ToolPermission(ctx context.Context, tenant, name string) (tenancy.ToolPermission, bool, error) {
+func (o unreadablePermission) ToolPermission(ctx context.Context, tenant, name string) (tenancy.ToolPermission, bool, error) {
 	p, found, err := o.Store.ToolPermission(ctx, tenant, name)
 	p.Constraints = `{"tabs":["a"]}`
 	return p, found, err
 }
 
 func testUnreadable(t *testing.T, w *world) {
-	w.h.Store = odd{w.h.Store}
+	w.h.Store = unreadablePermission{w.h.Store}
 	w.approved(w.lone(1))
 	w.run()
 	if e := w.ends(task.ExecutionFailed, task.ReasonToolConstraint); !strings.Contains(e.ErrorDetail, "constraints.tabs") {

@@ -40,7 +40,7 @@ func TestExecuteUnderFaults(t *testing.T) {
 		{"two invocations of one run make one call", testTwoAtOnce},
 		{"a write of an invocation that died is unknown, a read is made again", testDied},
 		{"a read that ends its invocation each time is given up", testDiesEachTime},
-		{"an execution that does not move reaches a person", testStill},
+		{"an execution that does not move reaches a person", testNoProgress},
 		{"a write that completes after its retry was asked for is not made again", testLateWrite},
 	} {
 		t.Run(tt.name, func(t *testing.T) { tt.run(t, newWorld(t, server)) })
@@ -130,20 +130,20 @@ func testLostClaim(t *testing.T, w *world) {
 	w.Begin()
 	w.Wire.LoseAnswer("TransactWriteItems", 3) // all that the client tries
 	w.Wire.Cut("GetItem", 6)                   // the permission is read before; then nobody can tell
-	w.h.Store = knows{w.h.Store}
+	w.h.Store = fixedPermissions{w.h.Store}
 	w.run()
 	w.ends(task.ExecutionCompleted, "", task.StepCompleted)
 	w.written(1)
 }
 
-// knows the permissions without asking the table.
-type knows struct{ Store }
+// fixedPermissions has the permissions in memory, so that the table is not read.
+type fixedPermissions struct{ Store }
 
-func (knows) ToolPermission(context.Context, string, string) (tenancy.ToolPermission, bool, error) {
+func (fixedPermissions) ToolPermission(context.Context, string, string) (tenancy.ToolPermission, bool, error) {
 	return tenancy.ToolPermission{Allowed: true}, false, nil
 }
 
-func (knows) Settings(context.Context, string) (tenancy.Settings, error) {
+func (fixedPermissions) Settings(context.Context, string) (tenancy.Settings, error) {
 	return tenancy.DefaultSettings(), nil
 }
 
@@ -335,21 +335,21 @@ func testDiesEachTime(t *testing.T, w *world) {
 	}
 }
 
-// contrary says each time that something else is next.
-type contrary struct {
+// alwaysMoved answers every commit with ErrMoved.
+type alwaysMoved struct {
 	Store
 	asked int
 }
 
-func (c *contrary) DecideOn(context.Context, *task.Aggregate, task.Decision) (*task.Aggregate, error) {
+func (c *alwaysMoved) DecideOn(context.Context, *task.Aggregate, task.Decision) (*task.Aggregate, error) {
 	c.asked++
 	return nil, aggregate.ErrMoved
 }
 
 // The state machine takes an error of ours to CloseTask, which fails the execution.
-func testStill(t *testing.T, w *world) {
+func testNoProgress(t *testing.T, w *world) {
 	w.approved(w.lone(1))
-	c := &contrary{Store: w.h.Store}
+	c := &alwaysMoved{Store: w.h.Store}
 	w.h.Store = c
 	if next, err := w.try(functionTime); !errors.Is(err, errNoProgress) || pipeline.Name(err) != pipeline.Internal {
 		t.Errorf("%+v, %v", next, err)

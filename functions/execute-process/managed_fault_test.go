@@ -20,12 +20,12 @@ type crashing struct {
 	where      string
 }
 
-type death struct{}
+type crash struct{}
 
 func (m *crashing) point(name string) {
 	if m.points++; m.points == m.at {
 		m.where = name
-		panic(death{})
+		panic(crash{})
 	}
 }
 
@@ -89,7 +89,7 @@ func (s crashingSessions) Bill(ctx context.Context, session string) (aggregate.U
 func (m *sessionWorld) lives() (alive bool) {
 	defer func() {
 		if p := recover(); p != nil {
-			if _, died := p.(death); !died {
+			if _, died := p.(crash); !died {
 				panic(p)
 			}
 		}

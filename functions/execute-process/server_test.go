@@ -27,7 +27,7 @@ const booking = "rooms.book_room"
 type meeting struct {
 	*world
 	rooms *rooms.Server
-	desk  mcp.Admin
+	admin mcp.Admin
 }
 
 func newMeeting(t *testing.T, server *pipelinetest.Server) *meeting {
@@ -48,7 +48,7 @@ func newMeeting(t *testing.T, server *pipelinetest.Server) *meeting {
 	if _, err := m.Store.SaveSettings(t.Context(), m.Ref.Tenant, settings, pipelinetest.Approver(), m.Now()); err != nil {
 		t.Fatal(err)
 	}
-	m.desk = mcp.Admin{Rows: m.Store, Credentials: tokens{m.vendors}, Client: mcp.Client{HTTP: reach}, Now: time.Now}
+	m.admin = mcp.Admin{Rows: m.Store, Credentials: tokens{m.vendors}, Client: mcp.Client{HTTP: reach}, Now: time.Now}
 	m.allow(booking, aggregate.Write)
 	m.allow("rooms.list_rooms", aggregate.Read)
 	return m
@@ -56,13 +56,13 @@ func newMeeting(t *testing.T, server *pipelinetest.Server) *meeting {
 
 func (m *meeting) allow(name string, effect aggregate.Effect) {
 	m.T.Helper()
-	all, err := m.desk.Tools(m.T.Context(), m.Ref.Tenant, "rooms")
+	all, err := m.admin.Tools(m.T.Context(), m.Ref.Tenant, "rooms")
 	if err != nil {
 		m.T.Fatal(err)
 	}
 	for _, x := range all {
 		if x.Name == name {
-			if err := m.desk.Allow(m.T.Context(), m.Ref.Tenant, name, x.Hash, effect, aggregate.System()); err != nil {
+			if err := m.admin.Allow(m.T.Context(), m.Ref.Tenant, name, x.Hash, effect, aggregate.System()); err != nil {
 				m.T.Fatal(err)
 			}
 			return
@@ -162,7 +162,7 @@ func testServerChanged(t *testing.T, m *meeting) {
 
 func testForbidden(t *testing.T, m *meeting) {
 	m.approved(m.book(1))
-	if err := m.desk.Forbid(t.Context(), m.Ref.Tenant, booking, aggregate.System()); err != nil {
+	if err := m.admin.Forbid(t.Context(), m.Ref.Tenant, booking, aggregate.System()); err != nil {
 		t.Fatal(err)
 	}
 	m.tools.before = func(tool.Call) { t.Error("it was called") }

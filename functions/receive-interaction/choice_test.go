@@ -57,13 +57,13 @@ func (w *world) chooses(user, action string, reply aggregate.Ref) {
 	}
 }
 
-// dies is a store whose function dies as it decides on two tasks: before the commit, or after it.
-type dies struct {
+// crashing is a store whose function crashes as it decides on two tasks: before the commit, or after it.
+type crashing struct {
 	Store
 	after bool
 }
 
-func (d dies) DecideBoth(ctx context.Context, first, second aggregate.Ref, decide func(a, b *task.Aggregate) (task.Change, task.Change, error)) error {
+func (d crashing) DecideBoth(ctx context.Context, first, second aggregate.Ref, decide func(a, b *task.Aggregate) (task.Change, task.Change, error)) error {
 	if d.after {
 		if err := d.Store.DecideBoth(ctx, first, second, decide); err != nil {
 			return err
@@ -77,7 +77,7 @@ func (d dies) DecideBoth(ctx context.Context, first, second aggregate.Ref, decid
 func testChoiceSurvivesACrash(t *testing.T, w *world) {
 	waits, reply := w.beside("DM での連絡は不要です")
 	whole := w.h.Store
-	w.h.Store = dies{whole, false}
+	w.h.Store = crashing{whole, false}
 	w.chooses(workspace.Suzuki, card.TakeAsReason, reply)
 	if a, p := w.of(reply), w.load().Prompt(); a.Choosing() == nil || p.Status != aggregate.PendingApproval {
 		t.Fatalf("before the commit: %+v, the policy is %s", a.Choice, p.Status)
@@ -92,7 +92,7 @@ func testChoiceSurvivesACrash(t *testing.T, w *world) {
 			t.Errorf("%s: %+v", when, p)
 		}
 	}
-	w.h.Store = dies{whole, true}
+	w.h.Store = crashing{whole, true}
 	w.chooses(workspace.Suzuki, card.TakeAsReason, reply)
 	became("after the commit")
 	rev := w.load().Head.Rev

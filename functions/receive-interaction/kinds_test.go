@@ -98,10 +98,10 @@ func (empty) Decide(context.Context, aggregate.Ref, task.Decision) (*task.Aggreg
 	return nil, aggregate.ErrNotFound
 }
 
-// mute is a Slack that nobody hears.
-type mute struct{ nobody }
+// silentSlack drops ephemeral messages.
+type silentSlack struct{ nobody }
 
-func (mute) Ephemeral(context.Context, string, string, string, string) error { return nil }
+func (silentSlack) Ephemeral(context.Context, string, string, string, string) error { return nil }
 
 // FuzzInteraction: whatever Slack signs, the answer is 200, and 403 for another app.
 func FuzzInteraction(f *testing.F) {
@@ -111,7 +111,7 @@ func FuzzInteraction(f *testing.F) {
 	f.Add(`{"type":"view_submission","team":{"id":"T1"},"user":{"id":"U1"},"view":{"callback_id":"rejection_reason_modal","private_metadata":"{\"type\":\"prompt\"}","state":{"values":{"a":{"b":{"value":null}}}}}}`)
 	f.Fuzz(func(t *testing.T, payload string) {
 		h := idle()
-		h.Store, h.Slack = empty{}, mute{}
+		h.Store, h.Slack = empty{}, silentSlack{}
 		out, err := h.Handle(context.Background(), signed(url.Values{"payload": {payload}}.Encode(), h.Now()))
 		if err != nil || out.StatusCode != 200 && out.StatusCode != 403 && len(payload) < 1<<18 {
 			t.Fatalf("%d %v for %q", out.StatusCode, err, payload)

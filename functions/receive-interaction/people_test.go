@@ -74,7 +74,7 @@ func testPolicy(t *testing.T, w *world) {
 	}
 }
 
-// members are those whom Slack lets an app whisper to.
+// members are those to whom Slack lets an app send ephemeral messages.
 func members(t *testing.T, w *world) []string {
 	t.Helper()
 	c, err := w.slack.Channel(workspace.HR)

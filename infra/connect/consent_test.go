@@ -23,19 +23,19 @@ import (
 	"ringi/shared/store"
 )
 
-// terminal is what the command says; somebody reads it while it runs.
-type terminal struct {
+// output is the command's output; the test reads it while the command runs.
+type output struct {
 	mu   sync.Mutex
 	text bytes.Buffer
 }
 
-func (o *terminal) Write(b []byte) (int, error) {
+func (o *output) Write(b []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.text.Write(b)
 }
 
-func (o *terminal) String() string {
+func (o *output) String() string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.text.String()
@@ -54,9 +54,9 @@ func testConsent(t *testing.T, rows *store.Store, cfg aws.Config, table, key str
 		t.Setenv(prefix+"_CLIENT_ID", c.ID)
 		t.Setenv(prefix+"_CLIENT_SECRET", c.Secret)
 	}
-	begin := func(t *testing.T, provider, tokens string) (*terminal, <-chan error) {
+	begin := func(t *testing.T, provider, tokens string) (*output, <-chan error) {
 		t.Helper()
-		out, ended := &terminal{}, make(chan error, 1)
+		out, ended := &output{}, make(chan error, 1)
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 		t.Cleanup(cancel)
 		go func() {

@@ -34,7 +34,7 @@ func (r *Request) Click(user, key, action string) (p Press) {
 		if err == nil && r.unsaved(user) == before || again && errors.Is(err, sandbox.ErrNoButton) {
 			return p
 		}
-		if trouble := (sandbox.Trouble{}); err != nil && !errors.As(err, &trouble) {
+		if trouble := (sandbox.InteractionError{}); err != nil && !errors.As(err, &trouble) {
 			r.T.Fatalf("%s on %s: %v", action, key, err)
 		}
 		r.T.Logf("%s on %s was not saved in time: %v", action, key, err)
@@ -116,7 +116,7 @@ func (r *Request) Reject(user, key, action, reason string) {
 	}
 	for range 5 {
 		errs, err := r.S.Sandbox.Submit(user, views[0].ID, map[string]any{reasonBlock: reason})
-		if trouble := (sandbox.Trouble{}); err == nil && len(errs) == 0 {
+		if trouble := (sandbox.InteractionError{}); err == nil && len(errs) == 0 {
 			return
 		} else if !errors.As(err, &trouble) && !slices.ContainsFunc(slices.Collect(maps.Values(errs)), asksAgain) {
 			r.T.Fatalf("send the reason: %v %v", err, errs)

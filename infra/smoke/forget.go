@@ -14,8 +14,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 )
 
-// keyRests is how many days a key waits before it is gone: KMS's least.
-const keyRests = 7
+// keyWaitDays is how many days KMS keeps a key before it deletes it: the least that KMS takes.
+const keyWaitDays = 7
 
 // forget deletes what the template keeps when its stack is deleted. Each that fails is
 // named, and the others are deleted all the same.
@@ -90,7 +90,7 @@ func (s *stacks) forgetBucket(ctx context.Context, name string) error {
 }
 
 func (s *stacks) forgetKey(ctx context.Context, id string) error {
-	_, err := kms.NewFromConfig(s.cfg).ScheduleKeyDeletion(ctx, &kms.ScheduleKeyDeletionInput{KeyId: &id, PendingWindowInDays: aws.Int32(keyRests)})
+	_, err := kms.NewFromConfig(s.cfg).ScheduleKeyDeletion(ctx, &kms.ScheduleKeyDeletionInput{KeyId: &id, PendingWindowInDays: aws.Int32(keyWaitDays)})
 	return err
 }
 

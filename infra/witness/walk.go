@@ -101,7 +101,7 @@ func CheckForgeryRefused(t *testing.T, app App) {
 		}
 	}
 	err = p.Shortcut(workspace.Sato, workspace.HR, root, "cancel_task")
-	if trouble := (sandbox.Trouble{}); !errors.As(err, &trouble) || trouble.Status != http.StatusUnauthorized {
+	if trouble := (sandbox.InteractionError{}); !errors.As(err, &trouble) || trouble.Status != http.StatusUnauthorized {
 		t.Errorf("shortcut: %v, want 401", err)
 	}
 	if n := len(p.Messages(workspace.HR, root)); n != 1 {

@@ -11,7 +11,7 @@ import (
 // maxNamed is how many people and groups a line names; more are counted.
 const maxNamed = 10
 
-// WhoDecides is the line that names those who may stamp or send back what r asked for, as the settings say now.
+// WhoDecides is the line that names those who may approve or reject what r asked for, as the settings say now.
 func (s Surface) WhoDecides(set tenancy.Settings, r *task.Request) string {
 	w, who := wordsOf(s.Locale), s.Approvers(set, r)
 	if who != w.nobody && !set.AllowSelfApproval && r != nil && r.User != "" {

@@ -49,7 +49,7 @@ type words struct {
 	cancelAccepted                                                        string
 }
 
-// state is what a decision or a task has become when somebody comes late.
+// state is how a gate or a task stands when a person decides too late.
 type state string
 
 const (
@@ -67,8 +67,8 @@ const (
 
 func wordsOf(locale string) *words { return language.InEach(japanese, english).In(locale)() }
 
-// Note is what the person alone is told: who decided and when, or why not, and what to do. It follows from the error's
-// class; what is of no class that a person could do something about is said not to be saved.
+// Note is the text for the person alone: who decided and when, or why it was refused, and what to do. It follows from
+// the error's class; any other error is shown as "could not be saved".
 func (s Surface) Note(err error) string {
 	w, class := wordsOf(s.Locale), errorclass.Of(err)
 	text, ok := w.notes[class]
@@ -110,7 +110,7 @@ func (s Surface) sentence(r aggregate.Reason, detail string) string {
 	return reason.Sentence(s.Locale, r, s.Marks.Text(detail, maxDetail))
 }
 
-// decided says who was faster, or how the task ended.
+// decided says who has decided already, or how the task ended.
 func (s Surface) decided(e aggregate.ErrDecided) string {
 	why := ""
 	if e.Reason != "" {

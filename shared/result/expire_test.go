@@ -19,14 +19,14 @@ import (
 
 const day = 24 * time.Hour
 
-// keeper is a tenant with a bucket, and how long it keeps results.
-type keeper struct {
+// world is a tenant with a bucket, and how long it keeps results.
+type world struct {
 	*pipelinetest.World
 	days int
 	down bool
 }
 
-func (k *keeper) Settings(context.Context, string) (tenancy.Settings, error) {
+func (k *world) Settings(context.Context, string) (tenancy.Settings, error) {
 	s := tenancy.DefaultSettings()
 	s.RetainResultsDays = k.days
 	if k.down {
@@ -35,18 +35,18 @@ func (k *keeper) Settings(context.Context, string) (tenancy.Settings, error) {
 	return s, nil
 }
 
-func (k *keeper) Head(ctx context.Context, ref aggregate.Ref) (task.Head, error) {
+func (k *world) Head(ctx context.Context, ref aggregate.Ref) (task.Head, error) {
 	return k.Store.Head(ctx, ref)
 }
 
-func (k *keeper) Load(ctx context.Context, ref aggregate.Ref) (*task.Aggregate, error) {
+func (k *world) Load(ctx context.Context, ref aggregate.Ref) (*task.Aggregate, error) {
 	return k.Store.Load(ctx, ref)
 }
 
-func (k *keeper) results() result.Store { return result.Store{S3: k.S3(), Bucket: k.Bucket} }
+func (k *world) results() result.Store { return result.Store{S3: k.S3(), Bucket: k.Bucket} }
 
 // expire is the sweeper's work so long from now.
-func (k *keeper) expire(t *testing.T, after time.Duration) int {
+func (k *world) expire(t *testing.T, after time.Duration) int {
 	t.Helper()
 	n, err := result.Retention{Results: k.results(), Rows: k, Now: func() time.Time { return time.Now().Add(after) }}.Expire(t.Context())
 	if err != nil {
@@ -56,7 +56,7 @@ func (k *keeper) expire(t *testing.T, after time.Duration) int {
 }
 
 // keep keeps a result and arguments of a task.
-func (k *keeper) keep(t *testing.T, ref aggregate.Ref, n int) (of, arguments aggregate.Blob) {
+func (k *world) keep(t *testing.T, ref aggregate.Ref, n int) (of, arguments aggregate.Blob) {
 	t.Helper()
 	of, err := k.results().Keep(t.Context(), ref, text(n))
 	if err != nil {
@@ -69,7 +69,7 @@ func (k *keeper) keep(t *testing.T, ref aggregate.Ref, n int) (of, arguments agg
 }
 
 func TestResultsExpireByTheTenantsDaysAndArgumentsNever(t *testing.T) {
-	k := &keeper{World: pipelinetest.Start(t).World(t), days: 400}
+	k := &world{World: pipelinetest.Start(t).World(t), days: 400}
 	of, arguments := k.keep(t, k.Ref, result.MaxInline+1)
 	if n := k.expire(t, 401*day); n != 0 {
 		t.Errorf("%d results of a task that still runs were deleted", n)
@@ -94,7 +94,7 @@ func TestResultsExpireByTheTenantsDaysAndArgumentsNever(t *testing.T) {
 }
 
 func TestOneTenantThatCannotBeHandledDelaysNoOther(t *testing.T) {
-	k := &keeper{World: pipelinetest.Start(t).World(t), days: 400, down: true}
+	k := &world{World: pipelinetest.Start(t).World(t), days: 400, down: true}
 	k.keep(t, k.Ref, result.MaxInline+1)
 	if n, err := (result.Retention{Results: k.results(), Rows: k, Now: time.Now}).Expire(t.Context()); n != 0 || err == nil {
 		t.Errorf("%d deleted, %v", n, err)
@@ -104,7 +104,7 @@ func TestOneTenantThatCannotBeHandledDelaysNoOther(t *testing.T) {
 // Only what was asked for is looked at: old tasks stand first, so that the listing of
 // those that were begun since ends with its first page.
 func TestExpiringIsBounded(t *testing.T) {
-	k := &keeper{World: pipelinetest.Start(t).World(t), days: 1}
+	k := &world{World: pipelinetest.Start(t).World(t), days: 1}
 	k.Cancel()
 	for i := range 5 {
 		k.keep(t, k.Ref, result.MaxInline+1+i)
@@ -123,7 +123,7 @@ func TestExpiringIsBounded(t *testing.T) {
 // Before results and arguments had places of their own they stood together: there only
 // what was no call's arguments goes, by the same days and not before its task has ended.
 func TestResultsUnderOlderKeysExpireAndTheArgumentsBesideThemStay(t *testing.T) {
-	k := &keeper{World: pipelinetest.Start(t).World(t), days: 400}
+	k := &world{World: pipelinetest.Start(t).World(t), days: 400}
 	put := func(id, name string) aggregate.Blob {
 		key := k.Ref.Tenant + "/" + id + "/" + name + ".json"
 		if _, err := k.S3().PutObject(t.Context(), &s3.PutObjectInput{Bucket: &k.Bucket, Key: &key, Body: strings.NewReader("{}")}); err != nil {
@@ -178,7 +178,7 @@ func blob(key string) aggregate.Blob { return aggregate.Blob{S3Key: key, Bytes: 
 
 // What was kept before results and arguments had places of their own is still read.
 func TestOlderKeysAreRead(t *testing.T) {
-	k := &keeper{World: pipelinetest.Start(t).World(t)}
+	k := &world{World: pipelinetest.Start(t).World(t)}
 	key := k.Ref.Tenant + "/" + k.Ref.Task + "/old.json"
 	if _, err := k.S3().PutObject(t.Context(), &s3.PutObjectInput{Bucket: &k.Bucket, Key: &key, Body: strings.NewReader("{}")}); err != nil {
 		t.Fatal(err)

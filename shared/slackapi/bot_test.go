@@ -14,16 +14,16 @@ import (
 	"ringi/shared/slackapi/slacktest"
 )
 
-// ring is a bot's token, and the one that is pasted next.
-type ring struct {
+// keys are a bot's token, and the one that replaces it.
+type keys struct {
 	token, next, address string
 	err                  error
 	refused              int
 }
 
-func (r *ring) Bot(context.Context) (string, string, error) { return r.token, r.address, r.err }
+func (r *keys) Bot(context.Context) (string, string, error) { return r.token, r.address, r.err }
 
-func (r *ring) Refused(context.Context) bool {
+func (r *keys) Refused(context.Context) bool {
 	r.refused++
 	changed := r.next != "" && r.next != r.token
 	if changed {
@@ -33,7 +33,7 @@ func (r *ring) Refused(context.Context) bool {
 }
 
 // with is a client of a workspace whose bot has the token xoxb-new.
-func with(t *testing.T, r *ring) (*slackapi.Client, *workspace.Workspace, *[]webapi.Call) {
+func with(t *testing.T, r *keys) (*slackapi.Client, *workspace.Workspace, *[]webapi.Call) {
 	t.Helper()
 	w := workspace.New(workspace.Config{TeamID: slacktest.Team, AppID: "A0RINGI"})
 	calls := &[]webapi.Call{}
@@ -50,7 +50,7 @@ func with(t *testing.T, r *ring) (*slackapi.Client, *workspace.Workspace, *[]web
 }
 
 func TestACallIsMadeAgainWithTheTokenThatReplacedARefusedOne(t *testing.T) {
-	r := &ring{token: "xoxb-old", next: "xoxb-new"}
+	r := &keys{token: "xoxb-old", next: "xoxb-new"}
 	c, _, _ := with(t, r)
 	ts, err := c.Post(t.Context(), workspace.HR, "", message("one"), about) // a form
 	if err != nil || ts == "" || r.refused != 1 {
@@ -67,7 +67,7 @@ func TestACallIsMadeAgainWithTheTokenThatReplacedARefusedOne(t *testing.T) {
 
 // Whose the token is Slack is asked once.
 func TestWhoseTheTokenIs(t *testing.T) {
-	c, _, calls := with(t, &ring{token: "xoxb-new"})
+	c, _, calls := with(t, &keys{token: "xoxb-new"})
 	for range 2 {
 		if team, err := c.Team(t.Context()); err != nil || team != slacktest.Team || len(*calls) != 1 {
 			t.Errorf("%q, %v after %d calls", team, err, len(*calls))
@@ -76,7 +76,7 @@ func TestWhoseTheTokenIs(t *testing.T) {
 }
 
 func TestARefusedTokenWithoutAnotherIsSaid(t *testing.T) {
-	r := &ring{token: "xoxb-old"}
+	r := &keys{token: "xoxb-old"}
 	c, _, calls := with(t, r)
 	_, err := c.Post(t.Context(), workspace.HR, "", message("one"), about)
 	if slackapi.Code(err) != "invalid_auth" || r.refused != 1 || len(*calls) > 1 {
@@ -85,7 +85,7 @@ func TestARefusedTokenWithoutAnotherIsSaid(t *testing.T) {
 }
 
 func TestWithoutATokenNothingIsSent(t *testing.T) {
-	r := &ring{err: errors.New("bot_token: not pasted")}
+	r := &keys{err: errors.New("bot_token: not pasted")}
 	c, _, calls := with(t, r)
 	_, err := c.Post(t.Context(), workspace.HR, "", message("one"), about)
 	if slackapi.Code(err) != slackapi.CodeNoToken || len(*calls) != 0 {
@@ -110,7 +110,7 @@ func TestAnotherTokenIsAnotherBot(t *testing.T) {
 		w.Write([]byte(`{"ok":true,"messages":[{"ts":"2.000001","user":"U0new","metadata":{"event_type":"ringi_card","event_payload":{"task":"01TASK","card":"CARD#task"}}}]}`))
 	}))
 	defer server.Close()
-	r := &ring{token: "old", address: server.URL + "/api/"}
+	r := &keys{token: "old", address: server.URL + "/api/"}
 	c, err := slackapi.With(r, 5*time.Second)
 	if err != nil {
 		t.Fatal(err)

@@ -175,8 +175,8 @@ func TestAReadWaitsAsLongAsAsked(t *testing.T) {
 	}
 }
 
-// purse has tokens one after another.
-type purse struct {
+// renewableTokens has tokens one after another.
+type renewableTokens struct {
 	mu      sync.Mutex
 	left    []string
 	asked   int
@@ -185,14 +185,14 @@ type purse struct {
 	err     error // of the first renewal
 }
 
-func (p *purse) Token(context.Context) (string, error) {
+func (p *renewableTokens) Token(context.Context) (string, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.asked++
 	return p.left[0], nil
 }
 
-func (p *purse) Renew(_ context.Context, refused string) (string, error) {
+func (p *renewableTokens) Renew(_ context.Context, refused string) (string, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.renewed = append(p.renewed, refused)
@@ -203,7 +203,7 @@ func (p *purse) Renew(_ context.Context, refused string) (string, error) {
 	return p.left[0], nil
 }
 
-func (p *purse) Refused(_ context.Context, token string) {
+func (p *renewableTokens) Refused(_ context.Context, token string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.ended = append(p.ended, token)
@@ -237,7 +237,7 @@ func TestARefusedTokenIsRenewedOnce(t *testing.T) {
 					}
 					_, _ = io.WriteString(w, "{}")
 				})
-				p := &purse{left: []string{"one", "two", "three"}, err: test.err}
+				p := &renewableTokens{left: []string{"one", "two", "three"}, err: test.err}
 				c.Tokens = p
 				var err error
 				if method == http.MethodGet {

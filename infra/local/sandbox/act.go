@@ -11,15 +11,15 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 )
 
-// Trouble is an interaction that the app did not answer well; the person sees
+// InteractionError is an interaction that the app did not answer well; the person sees
 // a warning. Reason is Slack's word for it, for example http_timeout.
-type Trouble struct {
+type InteractionError struct {
 	Reason string
 	Status int
 }
 
 // Error says what the person is told.
-func (t Trouble) Error() string {
+func (t InteractionError) Error() string {
 	return fmt.Sprintf("the app did not answer well: %s (status %d)", t.Reason, t.Status)
 }
 
@@ -129,7 +129,7 @@ func (s *Sandbox) answered(user string, v workspace.View, body []byte) (map[stri
 	}
 	if len(body) > 0 {
 		if err := json.Unmarshal(body, &answer); err != nil {
-			return nil, Trouble{Reason: "answer is no JSON", Status: 200}
+			return nil, InteractionError{Reason: "answer is no JSON", Status: 200}
 		}
 	}
 	switch answer.Action {
@@ -142,11 +142,11 @@ func (s *Sandbox) answered(user string, v workspace.View, body []byte) (map[stri
 	case "errors":
 		for block := range answer.Errors {
 			if !hasInput(v.Blocks, block) {
-				return nil, Trouble{Reason: "errors for a block that is no input: " + block, Status: 200}
+				return nil, InteractionError{Reason: "errors for a block that is no input: " + block, Status: 200}
 			}
 		}
 		if len(answer.Errors) == 0 {
-			return nil, Trouble{Reason: "response_action errors without errors", Status: 200}
+			return nil, InteractionError{Reason: "response_action errors without errors", Status: 200}
 		}
 		return answer.Errors, nil
 	case "update", "push":
@@ -157,11 +157,11 @@ func (s *Sandbox) answered(user string, v workspace.View, body []byte) (map[stri
 			_, err = s.ws.PushView(user, answer.View)
 		}
 		if err != nil {
-			return nil, Trouble{Reason: answer.Action + ": " + err.Error(), Status: 200}
+			return nil, InteractionError{Reason: answer.Action + ": " + err.Error(), Status: 200}
 		}
 		return nil, nil
 	}
-	return nil, Trouble{Reason: "unknown response_action " + answer.Action, Status: 200}
+	return nil, InteractionError{Reason: "unknown response_action " + answer.Action, Status: 200}
 }
 
 // CloseView is the person closing the topmost modal. The app hears of it if the
@@ -206,7 +206,7 @@ func (s *Sandbox) interact(kind, user, channel, ts string, payload map[string]an
 	// No deadline is needed here: Interact has its own limit.
 	answer := s.sender.Interact(context.Background(), delivery.Interaction{Kind: kind, User: user, Channel: channel, TS: ts, Payload: raw})
 	if answer.Reason != "" {
-		return nil, Trouble{Reason: answer.Reason, Status: answer.Status}
+		return nil, InteractionError{Reason: answer.Reason, Status: answer.Status}
 	}
 	return answer.Body, nil
 }

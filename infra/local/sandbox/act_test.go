@@ -93,7 +93,7 @@ func TestClickThatTheAppMissesIsMarked(t *testing.T) {
 			if err := w.SetToggles(tt.toggle); err != nil {
 				t.Fatal(err)
 			}
-			var trouble sandbox.Trouble
+			var trouble sandbox.InteractionError
 			if err := w.Click(workspace.Suzuki, workspace.HR, ts, "approve_prompt"); !errors.As(err, &trouble) || trouble.Reason != tt.reason {
 				t.Fatalf("click = %v, want trouble %s", err, tt.reason)
 			}
@@ -197,7 +197,7 @@ func TestAnswersToForms(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, err := w.Submit(workspace.Suzuki, w.Views(workspace.Suzuki)[0].ID, map[string]any{"rejection_reason_block": "x"})
-			var trouble sandbox.Trouble
+			var trouble sandbox.InteractionError
 			if errors.As(err, &trouble) != tt.trouble || len(w.Views(workspace.Suzuki)) != tt.open {
 				t.Errorf("trouble %v, open %d; want %v, %d", err, len(w.Views(workspace.Suzuki)), tt.trouble, tt.open)
 			}

@@ -16,9 +16,9 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 )
 
-// clerk is a small app: a mention gets a card, a rejection a form, an approval
+// cardApp is a small app: a mention gets a card, a rejection a form, an approval
 // a note that only the approver sees.
-func clerk(t *testing.T, w *world) {
+func cardApp(t *testing.T, w *world) {
 	confirm := slack.NewConfirmationBlockObject(plain("実行を中止しますか?"), plain("元に戻せません。"), plain("中止する"), plain("キャンセル"))
 	cancel := button("cancel_execution", "01E").WithConfirm(confirm).WithStyle(slack.StyleDanger)
 	w.app.onEvent = func(_ http.ResponseWriter, _ int, body map[string]any) {
@@ -60,7 +60,7 @@ func TestInTheBrowser(t *testing.T) {
 			}, nil
 		}
 	})
-	clerk(t, w)
+	cardApp(t, w)
 	p := browser.Open(t, w.url, 1280, 800)
 	p.Until(`document.querySelectorAll(".suggestion").length === 3 && document.querySelector("#banner").textContent === "デモモデルです"`)
 	p.Click(".suggestion")

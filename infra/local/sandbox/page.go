@@ -65,7 +65,7 @@ func reply(w http.ResponseWriter, v any, err error) {
 		status = http.StatusInternalServerError
 		answer := map[string]any{"error": err.Error()}
 		var code workspace.Code
-		var trouble Trouble
+		var trouble InteractionError
 		var fields FieldErrors
 		switch {
 		case errors.As(err, &trouble):

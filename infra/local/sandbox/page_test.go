@@ -139,32 +139,32 @@ func TestStreamKeepsSecrets(t *testing.T) {
 	}
 }
 
-// desk stands in for the hooks that the local stack gives.
-type desk struct {
+// panels stand in for the hooks that the local stack gives.
+type panels struct {
 	saved  json.RawMessage
 	by     string
 	refuse error
 	tools  []sandbox.ToolFault
 }
 
-func (d *desk) Load(context.Context) (any, error) { return map[string]any{"locale": "ja"}, nil }
-func (d *desk) Save(_ context.Context, by string, settings json.RawMessage) error {
+func (d *panels) Load(context.Context) (any, error) { return map[string]any{"locale": "ja"}, nil }
+func (d *panels) Save(_ context.Context, by string, settings json.RawMessage) error {
 	d.by, d.saved = by, settings
 	return d.refuse
 }
 
-type bench struct{ *desk }
+type bench struct{ *panels }
 
 func (b bench) List(context.Context) ([]sandbox.ToolFault, error) { return b.tools, nil }
 func (b bench) Set(_ context.Context, tool string, failing bool) error {
 	if tool != "list_employees" {
 		return errors.New("no such tool: " + tool)
 	}
-	b.desk.tools = []sandbox.ToolFault{{Tool: tool, Failing: failing}}
+	b.panels.tools = []sandbox.ToolFault{{Tool: tool, Failing: failing}}
 	return nil
 }
 
-type rules struct{ *desk }
+type rules struct{ *panels }
 
 func (r rules) List(context.Context) ([]sandbox.Permission, error) {
 	return []sandbox.Permission{{Tool: "send_slack_dm", Constraints: r.saved}}, nil
@@ -175,7 +175,7 @@ func (r rules) Save(_ context.Context, by string, p sandbox.Permission) error {
 }
 
 func TestPageSavesRulesForTools(t *testing.T) {
-	d := &desk{saved: json.RawMessage(`{}`)}
+	d := &panels{saved: json.RawMessage(`{}`)}
 	w := newWorld(t, func(o *sandbox.Options) { o.Permissions = rules{d} })
 	const body = `{"user":"U1","tool":"send_slack_dm","allowed":true,"constraints":{"recipients":["U2"]}}`
 	if status, _ := w.send(t, http.MethodPut, "permissions", "application/json", body); status != 200 || d.by != "U1 send_slack_dm" || string(d.saved) != `{"recipients":["U2"]}` {
@@ -191,7 +191,7 @@ func TestPageSavesRulesForTools(t *testing.T) {
 }
 
 func TestPageReachesItsHooks(t *testing.T) {
-	d := &desk{}
+	d := &panels{}
 	w := newWorld(t, func(o *sandbox.Options) {
 		o.Settings, o.Tools = d, bench{d}
 		o.Run = func(_ context.Context, task string) (any, error) { return map[string]any{"asked": task}, nil }

@@ -13,19 +13,19 @@ import (
 	"ringi/infra/local/sandbox"
 )
 
-// rulebook keeps rules as the local stack does; it takes no channel for a person.
-type rulebook struct {
+// permissionPanel keeps rules as the local stack does; it refuses a channel's id as a person's.
+type permissionPanel struct {
 	mu    sync.Mutex
 	rules []sandbox.Permission
 }
 
-func (b *rulebook) List(context.Context) ([]sandbox.Permission, error) {
+func (b *permissionPanel) List(context.Context) ([]sandbox.Permission, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return append([]sandbox.Permission{}, b.rules...), nil
 }
 
-func (b *rulebook) Save(_ context.Context, _ string, p sandbox.Permission) error {
+func (b *permissionPanel) Save(_ context.Context, _ string, p sandbox.Permission) error {
 	var c map[string]any
 	if err := json.Unmarshal(p.Constraints, &c); err != nil {
 		return err
@@ -44,7 +44,7 @@ func (b *rulebook) Save(_ context.Context, _ string, p sandbox.Permission) error
 }
 
 // saved are a tool's rules as JSON.
-func (b *rulebook) saved(tool string) string {
+func (b *permissionPanel) saved(tool string) string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, p := range b.rules {
@@ -59,7 +59,7 @@ func (b *rulebook) saved(tool string) string {
 }
 
 func TestRulesForToolsInTheBrowser(t *testing.T) {
-	book := &rulebook{rules: []sandbox.Permission{
+	book := &permissionPanel{rules: []sandbox.Permission{
 		{Tool: "send_slack_dm", Title: "完了通知", TitleEN: "Notify by DM", Allowed: true, Constraints: json.RawMessage(`{}`), Knows: []string{"recipients"}},
 		{Tool: "write_rows_to_google_sheet", Title: "Sheet 書き込み", TitleEN: "Write to the sheet", Allowed: true, Constraints: json.RawMessage(`{"max_rows":500}`), Knows: []string{"max_rows", "spreadsheet_ids"}},
 	}}

@@ -31,7 +31,7 @@ func (s *Stack) startFront(ctx context.Context, l net.Listener) {
 		rest.ServeHTTP(w, r)
 	}), s.options.Hosts...))
 	if s.Sandbox != nil && s.options.PrepareTeam != nil && !s.options.quiet {
-		arrivals.prepare(ctx, s.Sandbox.TeamID()) // its panels show what its workspace has before anybody asks for anything
+		arrivals.prepareTeam(ctx, s.Sandbox.TeamID()) // its panels show what its workspace has before anybody asks for anything
 	}
 	if s.Sandbox != nil {
 		s.onClose(s.Sandbox.Close) // ends the browsers' streams, for which the server would wait

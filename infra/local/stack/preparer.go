@@ -30,7 +30,7 @@ func (a *preparer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(io.LimitReader(r.Body, maxPreparedBody))
 	// A call without Slack's signature prepares nothing; the function will refuse it.
 	if err == nil && inbound.Verify(r.Header, body, a.stack.SigningSecret, time.Now()) == nil {
-		a.prepare(r.Context(), teamOf(r.Header.Get("Content-Type"), body))
+		a.prepareTeam(r.Context(), teamOf(r.Header.Get("Content-Type"), body))
 	}
 	r.Body = struct {
 		io.Reader
@@ -39,7 +39,7 @@ func (a *preparer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a.next.ServeHTTP(w, r)
 }
 
-func (a *preparer) prepare(ctx context.Context, team string) {
+func (a *preparer) prepareTeam(ctx context.Context, team string) {
 	a.mu.Lock()
 	defer a.mu.Unlock() // a second call of the same team waits until it is prepared
 	if team == "" || a.seen[team] {

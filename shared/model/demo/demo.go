@@ -72,7 +72,7 @@ func Answer(q Question) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	switch t := troubleIn(in.Message); {
+	switch t := faultIn(in.Message); {
 	case q.Try <= 1 && t.fail == q.Purpose:
 		return "", ErrAsked
 	case q.Try <= 1 && t.bad && (t.badLayer == "" || t.badLayer == q.Purpose) && (t.twice || !q.Repair):
@@ -132,7 +132,7 @@ func (q Question) input() (in input, err error) {
 	}
 }
 
-type trouble struct {
+type fault struct {
 	fail       string
 	bad, twice bool
 	badLayer   string
@@ -145,8 +145,8 @@ var (
 	anyForm  = lazy.Regexp(`(?i)demo:\s*(fail\s+\w+|human check|cost\s+\d{1,4}(\.\d{1,6})?(\s+(extract|draft|plan|summarize)\b)?|bad output(\s+twice)?(\s+(extract|draft|plan|summarize))?)`)
 )
 
-func troubleIn(message string) trouble {
-	var t trouble
+func faultIn(message string) fault {
+	var t fault
 	if m := failForm().FindStringSubmatch(message); m != nil {
 		t.fail = strings.ToLower(m[1])
 	}

@@ -25,15 +25,15 @@ import (
 	"ringi/shared/task"
 )
 
-// keeper keeps one secret, as Secrets Manager does.
-type keeper struct {
+// secretReader has one secret, as Secrets Manager does.
+type secretReader struct {
 	mu    sync.Mutex
 	value string
 	reads int
 	err   error
 }
 
-func (k *keeper) GetSecretValue(context.Context, *secretsmanager.GetSecretValueInput, ...func(*secretsmanager.Options)) (*secretsmanager.GetSecretValueOutput, error) {
+func (k *secretReader) GetSecretValue(context.Context, *secretsmanager.GetSecretValueInput, ...func(*secretsmanager.Options)) (*secretsmanager.GetSecretValueOutput, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.reads++
@@ -63,7 +63,7 @@ func vendor(t *testing.T, paths *[]string) *httptest.Server {
 	return s
 }
 
-func config(s *httptest.Server, k *keeper) provider.Config {
+func config(s *httptest.Server, k *secretReader) provider.Config {
 	u, err := url.Parse(s.URL)
 	if err != nil {
 		panic(err)
@@ -91,7 +91,7 @@ func ask(t *testing.T, c provider.Config, name string) error {
 func TestEachNameFindsItsVendor(t *testing.T) {
 	var paths []string
 	s := vendor(t, &paths)
-	k := &keeper{value: `{"anthropic":"right","openai":"right","compatible":{"box":{"url":"` + s.URL + `/v1/","key":"right"},"gemini":{"url":"` + s.URL + `/v1","key":"right"}}}`}
+	k := &secretReader{value: `{"anthropic":"right","openai":"right","compatible":{"box":{"url":"` + s.URL + `/v1/","key":"right"},"gemini":{"url":"` + s.URL + `/v1","key":"right"}}}`}
 	c := config(s, k)
 	for _, name := range []string{"claude-sonnet-4-6", "openai:gpt-5.4", "o3", "compatible:box/llama", "gemini-2.5-flash", "bedrock:amazon.nova-pro-v1:0"} {
 		if err := ask(t, c, name); err != nil {
@@ -133,7 +133,7 @@ func TestAMissingKeyIsNamedAndLookedForAgain(t *testing.T) {
 		var paths []string
 		s := vendor(t, &paths)
 		for _, lacking := range []string{`{}`, `null`, `{"anthropic":"","openai":"","compatible":{}}`, `{"anthropic":"wrong","openai":"wrong","compatible":{"box":{"url":"` + s.URL + `/v1","key":"wrong"},"gemini":{"url":"` + s.URL + `/v1","key":"wrong"}}}`} {
-			k := &keeper{value: lacking}
+			k := &secretReader{value: lacking}
 			c := config(s, k)
 			err := ask(t, c, name)
 			if f := model.Failure(err); f.Reason != task.ReasonModelKey || f.Detail != detail || f.Transient {
@@ -153,12 +153,12 @@ func TestAMissingKeyIsNamedAndLookedForAgain(t *testing.T) {
 func TestASecretThatCannotBeReadTellsNothing(t *testing.T) {
 	s := vendor(t, &[]string{})
 	for name, test := range map[string]struct {
-		k    *keeper
+		k    *secretReader
 		want task.Failure
 	}{
-		"no JSON":  {&keeper{value: "sk-planted"}, task.Failure{Reason: task.ReasonModelKey, Detail: "anthropic"}},
-		"odd JSON": {&keeper{value: `{"anthropic":["sk-planted"]}`}, task.Failure{Reason: task.ReasonModelKey, Detail: "anthropic"}},
-		"down":     {&keeper{err: errors.New("InternalServiceError")}, task.Failure{Reason: task.ReasonModelUnavailable, Transient: true}},
+		"no JSON":  {&secretReader{value: "sk-planted"}, task.Failure{Reason: task.ReasonModelKey, Detail: "anthropic"}},
+		"odd JSON": {&secretReader{value: `{"anthropic":["sk-planted"]}`}, task.Failure{Reason: task.ReasonModelKey, Detail: "anthropic"}},
+		"down":     {&secretReader{err: errors.New("InternalServiceError")}, task.Failure{Reason: task.ReasonModelUnavailable, Transient: true}},
 	} {
 		err := ask(t, config(s, test.k), "claude-sonnet-4-6")
 		if d := cmp.Diff(test.want, model.Failure(err)); d != "" || strings.Contains(err.Error(), "planted") {
@@ -179,7 +179,7 @@ func TestAnAnswerWithoutEndIsGivenUp(t *testing.T) {
 		t.Error("20 MiB were read")
 	}))
 	defer s.Close()
-	k := &keeper{value: `{"anthropic":"right","openai":"right"}`}
+	k := &secretReader{value: `{"anthropic":"right","openai":"right"}`}
 	for _, name := range []string{"claude-sonnet-4-6", "gpt-5.4"} {
 		if f := model.Failure(ask(t, config(s, k), name)); f.Reason != task.ReasonModelUnavailable || !f.Transient {
 			t.Errorf("%s: %+v", name, f)

@@ -18,9 +18,9 @@ import (
 	"ringi/shared/secret/oauth"
 )
 
-const himitsu = "himitsu"
+const clientSecret = "himitsu"
 
-var app = oauth.Client{ID: "app", Secret: himitsu}
+var app = oauth.Client{ID: "app", Secret: clientSecret}
 
 // server answers token requests, and counts them.
 func server(t *testing.T, do http.HandlerFunc) (oauth.Provider, *atomic.Int32) {
@@ -91,18 +91,18 @@ func TestFates(t *testing.T) {
 	closed.Close()
 	for name, test := range map[string]struct {
 		do      http.HandlerFunc // nil: nobody listens
-		fate    oauth.TokenState
+		state    oauth.TokenState
 		problem failure.Problem
 		wait    time.Duration
 	}{
 		"invalid_grant":              {says(400, `{"error":"invalid_grant",`+echo), oauth.Refused, failure.ProblemUnauthorized, 0},
 		"401, as freee says it":      {says(401, `{"error":"invalid_grant",`+echo), oauth.Refused, failure.ProblemUnauthorized, 0},
-		"401 without a word":         {says(401, himitsu), oauth.Refused, failure.ProblemUnauthorized, 0},
+		"401 without a word":         {says(401, clientSecret), oauth.Refused, failure.ProblemUnauthorized, 0},
 		"an error code of their own": {says(400, `{"error":"himitsu HIMITSU"}`), oauth.Refused, failure.ProblemUnauthorized, 0},
 		"an error with 200":          {says(200, `{"error":"invalid_grant"}`), oauth.Refused, failure.ProblemUnauthorized, 0},
-		"403":                        {says(403, himitsu), oauth.Unspent, failure.ProblemForbidden, 0},
+		"403":                        {says(403, clientSecret), oauth.Unspent, failure.ProblemForbidden, 0},
 		"429":                        {func(w http.ResponseWriter, r *http.Request) { w.Header().Set("Retry-After", "7"); says(429, "")(w, r) }, oauth.Unspent, failure.ProblemRateLimited, 7 * time.Second},
-		"500":                        {says(500, himitsu), oauth.Unspent, failure.ProblemDown, 0},
+		"500":                        {says(500, clientSecret), oauth.Unspent, failure.ProblemDown, 0},
 		"302": {func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "/elsewhere", http.StatusTemporaryRedirect)
 		}, oauth.Unspent, failure.ProblemRejected, 0},
@@ -127,16 +127,16 @@ func TestFates(t *testing.T) {
 				p, posts = server(t, test.do)
 				want = 1
 			}
-			_, err := p.Refresh(t.Context(), app, himitsu)
+			_, err := p.Refresh(t.Context(), app, clientSecret)
 			var e *oauth.Error
 			var said *failure.Error
-			if !errors.As(err, &e) || e.State != test.fate || !errors.As(err, &said) || said.Problem != test.problem || said.Outcome == failure.Unknown && e.State != oauth.Unclear || said.RetryAfter != test.wait {
-				t.Errorf("%v, want %s %s", err, test.fate, test.problem)
+			if !errors.As(err, &e) || e.State != test.state || !errors.As(err, &said) || said.Problem != test.problem || said.Outcome == failure.Unknown && e.State != oauth.Unclear || said.RetryAfter != test.wait {
+				t.Errorf("%v, want %s %s", err, test.state, test.problem)
 			}
 			if posts.Load() != want {
 				t.Errorf("sent %d times", posts.Load())
 			}
-			if s := fmt.Sprintf("%v %+v %#v", err, said, said.Args); strings.Contains(strings.ToLower(s), himitsu) {
+			if s := fmt.Sprintf("%v %+v %#v", err, said, said.Args); strings.Contains(strings.ToLower(s), clientSecret) {
 				t.Errorf("the error says too much: %s", s)
 			}
 		})

@@ -13,14 +13,14 @@ import (
 )
 
 const (
-	// early is how long before its expiry a token is renewed: longer than a tool's call may take.
-	early = 3 * time.Minute
+	// renewBefore is how long before its expiry a token is renewed: longer than a tool's call may take.
+	renewBefore = 3 * time.Minute
 	// refreshFor is how long a call's claim to a refresh lasts: longer than the exchange
 	// (10 s at most) and the save of its result (saveWithin) together.
 	refreshFor = time.Minute
 	saveWithin = 4 * time.Second
-	// look is how often the row is read while another call refreshes the token.
-	look = 200 * time.Millisecond
+	// pollEvery is how often the row is read while another call refreshes the token.
+	pollEvery = 200 * time.Millisecond
 )
 
 // Token is the tenant's token for a provider, good for a few minutes at least. It
@@ -31,7 +31,7 @@ const (
 // renewed for now.
 func (v Vault) Token(ctx context.Context, tenant, provider string) (string, error) {
 	return v.token(ctx, tenant, provider, func(c Credential) bool {
-		return c.ExpiresAt.IsZero() || v.Now().Add(early).Before(c.ExpiresAt)
+		return c.ExpiresAt.IsZero() || v.Now().Add(renewBefore).Before(c.ExpiresAt)
 	})
 }
 
@@ -82,7 +82,7 @@ func (v Vault) token(ctx context.Context, tenant, provider string, good func(Cre
 		case !known || c.RefreshToken == "":
 			return "", v.end(ctx, row, tenancy.CredentialRefused)
 		case held != nil && v.Now().Before(held.Until):
-			err = sleep.For(ctx, look)
+			err = sleep.For(ctx, pollEvery)
 		case held != nil && p.OneTime: // the claim's holder crashed, probably after the one-time token was used
 			return "", v.end(ctx, row, tenancy.CredentialLost)
 		default:
@@ -144,7 +144,7 @@ func (v Vault) save(ctx context.Context, row tenancy.Integration) error {
 		if err == nil {
 			return nil
 		}
-		if errors.Is(err, aggregate.ErrConflict) || sleep.For(ctx, look) != nil {
+		if errors.Is(err, aggregate.ErrConflict) || sleep.For(ctx, pollEvery) != nil {
 			return fmt.Errorf("save the renewed credentials of %s: %w", row.Provider, err)
 		}
 	}
@@ -153,14 +153,14 @@ func (v Vault) save(ctx context.Context, row tenancy.Integration) error {
 // failed records that a refresh failed: it ends the connection if the refresh token is used up or was
 // rejected, else removes the claim. It returns the error for the caller.
 func (v Vault) failed(ctx context.Context, p oauth.Provider, row tenancy.Integration, err error) error {
-	fate := oauth.Unclear
+	state := oauth.Unclear
 	if e := (*oauth.Error)(nil); errors.As(err, &e) {
-		fate = e.State
+		state = e.State
 	}
 	switch {
-	case fate == oauth.Refused:
+	case state == oauth.Refused:
 		return v.end(ctx, row, tenancy.CredentialRefused)
-	case fate == oauth.Unclear && p.OneTime:
+	case state == oauth.Unclear && p.OneTime:
 		return v.end(ctx, row, tenancy.CredentialLost)
 	}
 	if again := v.save(ctx, row); again != nil {

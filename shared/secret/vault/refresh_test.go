@@ -234,7 +234,7 @@ func (s sealing) Decrypt(ctx context.Context, in *kms.DecryptInput, o ...func(*k
 
 func testUnsaved(t *testing.T, w *world) {
 	first := w.connect(t, "freee")
-	rows, writes := &troubled{Store: w.rows}, 0
+	rows, writes := &failingRows{Store: w.rows}, 0
 	rows.before = func() error {
 		if writes++; writes > 1 { // the claim is written, what the vendor gave is not
 			return errors.New("the table is away")
@@ -259,7 +259,7 @@ func testUnsaved(t *testing.T, w *world) {
 func testLostAnswer(t *testing.T, w *world) {
 	for n := 1; n <= 2; n++ { // of the claim; of what the vendor gave
 		first := w.connect(t, "freee")
-		rows, writes := &troubled{Store: w.rows}, 0
+		rows, writes := &failingRows{Store: w.rows}, 0
 		rows.after = func() error {
 			if writes++; writes == n {
 				return errors.New("the answer is lost")
@@ -278,7 +278,7 @@ func testLostAnswer(t *testing.T, w *world) {
 // testReconnected: what a person connects counts, whatever a refresh brings meanwhile.
 func testReconnected(t *testing.T, w *world) {
 	first := w.connect(t, "freee")
-	rows, second := &troubled{Store: w.rows}, oauth.Token{}
+	rows, second := &failingRows{Store: w.rows}, oauth.Token{}
 	rows.after = func() error {
 		rows.after = nil
 		second = w.connect(t, "freee")

@@ -139,13 +139,13 @@ func (w *world) posts(t *testing.T, provider string, want int) {
 	}
 }
 
-// troubled are rows whose writes go wrong: before or after they are done.
-type troubled struct {
+// failingRows are rows whose writes fail: before or after they are done.
+type failingRows struct {
 	*store.Store
 	before, after func() error
 }
 
-func (r *troubled) RenewIntegration(ctx context.Context, x tenancy.Integration, now time.Time) (tenancy.Integration, error) {
+func (r *failingRows) RenewIntegration(ctx context.Context, x tenancy.Integration, now time.Time) (tenancy.Integration, error) {
 	if r.before != nil {
 		if err := r.before(); err != nil {
 			return x, err

@@ -16,17 +16,20 @@ import (
 	"ringi/shared/wire"
 )
 
-// purse has a second token when the first is refused, and keeps it as a call of a tool does.
-type purse struct{ renewed, ended int }
+// renewableTokens has a second token when the first is refused, and keeps it as a call of a tool does.
+type renewableTokens struct{ renewed, ended int }
 
-func (p *purse) Token(context.Context) (string, error) {
+func (p *renewableTokens) Token(context.Context) (string, error) {
 	if p.renewed > 0 {
 		return "new", nil
 	}
 	return "old", nil
 }
-func (p *purse) Renew(context.Context, string) (string, error) { p.renewed++; return "new", nil }
-func (p *purse) Refused(context.Context, string)               { p.ended++ }
+func (p *renewableTokens) Renew(context.Context, string) (string, error) {
+	p.renewed++
+	return "new", nil
+}
+func (p *renewableTokens) Refused(context.Context, string) { p.ended++ }
 
 // The bodies are those of freee's schema; the codes beside its example are from its page
 // on errors of the 400s.
@@ -71,7 +74,7 @@ func TestWhatFreeesRefusalsMean(t *testing.T) {
 				_, _ = w.Write([]byte(body))
 			}))
 			defer s.Close()
-			p := &purse{}
+			p := &renewableTokens{}
 			_, err := freee.New(s.URL, p, func(context.Context) (string, error) { return "", nil }, wire.NewHTTP(), time.Now).ListEmployees(t.Context(), true, "")
 			var e *failure.Error
 			if (test.problem == "") != (err == nil) || err != nil && (!errors.As(err, &e) || e.Problem != test.problem || e.Outcome != failure.Failed) {

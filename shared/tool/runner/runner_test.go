@@ -118,8 +118,8 @@ func newWorld(t *testing.T) *world {
 // ours: every tenant is the deployment's own workspace.
 func ours(context.Context, string) (bool, error) { return true, nil }
 
-// keyring finds all tokens, those of Slack's bot too.
-type keyring interface {
+// slackTokens finds all tokens, those of Slack's bot too.
+type slackTokens interface {
 	runner.Credentials
 	SlackToken(ctx context.Context, tenant, deployments string, own func(context.Context, string) (bool, error)) (string, error)
 	Company(ctx context.Context, tenant string) (string, error)
@@ -136,7 +136,7 @@ func (tokens) SlackToken(_ context.Context, _, deployments string, _ func(contex
 }
 
 // equip makes the runner, with these credentials.
-func (w *world) equip(t *testing.T, k keyring) {
+func (w *world) equip(t *testing.T, k slackTokens) {
 	t.Helper()
 	var err error
 	if w.catalog, err = tool.Builtin(); err != nil {
@@ -146,7 +146,7 @@ func (w *world) equip(t *testing.T, k keyring) {
 }
 
 // arm makes the runner of the world's catalog.
-func (w *world) arm(t *testing.T, k keyring) {
+func (w *world) arm(t *testing.T, k slackTokens) {
 	t.Helper()
 	var err error
 	w.Runner, err = runner.New(w.catalog, runner.Config{

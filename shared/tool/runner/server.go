@@ -19,7 +19,7 @@ func (r *Runner) callServer(ctx context.Context, c tool.Call) (any, error) {
 	var err error
 	s.Secret, err = r.config.Credentials.ServerToken(ctx, c.Tenant, s.MCPServer)
 	if ended := (tenancy.ErrNotConnected{}); errors.As(err, &ended) || err != nil && !errors.Is(err, aggregate.ErrNotFound) {
-		return nil, hindered(failure.Provider(s.Provider()), err)
+		return nil, noTokenError(failure.Provider(s.Provider()), err)
 	}
 	return mcp.Client{HTTP: r.config.Outbound}.Call(ctx, mcp.Call{Server: s, Tool: toolName, Hash: c.Pin.Hash, Arguments: c.Arguments})
 }

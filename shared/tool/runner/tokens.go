@@ -63,15 +63,15 @@ func (t *tokens) keep(token string, err error) (string, error) {
 		err = aggregate.ErrNotFound
 	}
 	if err != nil {
-		t.failed = hindered(t.provider, err)
+		t.failed = noTokenError(t.provider, err)
 		return "", t.failed
 	}
 	t.token = token
 	return token, nil
 }
 
-// hindered is the error for a call that has no token: why, and what people can do.
-func hindered(p failure.Provider, err error) *failure.Error {
+// noTokenError is the error for a call that has no token: why, and what people can do.
+func noTokenError(p failure.Provider, err error) *failure.Error {
 	var known *failure.Error
 	if errors.As(err, &known) {
 		return known

@@ -112,7 +112,7 @@ func (r *Runner) send(ctx context.Context, c tool.Call, m slackdm.Message) (slac
 		err = aggregate.ErrNotFound
 	}
 	if err != nil {
-		return slackdm.Sent{}, hindered(failure.Slack, err)
+		return slackdm.Sent{}, noTokenError(failure.Slack, err)
 	}
 	return slackdm.New(address, token, r.http).Send(ctx, m, c.Key)
 }

@@ -15,7 +15,7 @@ import (
 	"ringi/shared/tenancy"
 )
 
-// hosted is a world whose steps a managed session goes through.
+// sessionWorld is a world whose steps a managed session runs.
 type sessionWorld struct {
 	*world
 	agents *agents.Server
