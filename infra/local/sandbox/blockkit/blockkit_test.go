@@ -105,67 +105,74 @@ func TestViewAnswersAsSlackDoes(t *testing.T) {
 	}
 }
 
-// TestEveryLimit holds each limit at n and at n+1: $ stands for a text of so many characters or,
-// where there is an item, for a list of so many; # for a text object.
+// What the limits below are held in: %s is a member that stands for the limit.
+const (
+	text    = `{"type":"mrkdwn","text":"x"}`
+	divider = `{"type":"divider"}`
+	cell    = `{"type":"raw_text","text":"x"}`
+	button  = `{"type":"button","text":#}`
+	pressed = `[{"type":"actions","elements":[{"type":"button","text":#,%s}]}]`
+	asked   = `"confirm":{"title":#,"text":#,"confirm":#,"deny":#}`
+	typed   = `[{"type":"input","label":#,"element":{"type":"plain_text_input"},%s}]`
+	field   = `[{"type":"input","label":#,"element":{"type":"plain_text_input",%s}}]`
+)
+
+func in(frame, member string) string { return strings.Replace(frame, "%s", member, 1) }
+
+// ask is a button's question in which one text is as long as the limit.
+func ask(member string) string {
+	return in(pressed, strings.Replace(asked, `"`+member+`":#`, `"`+member+`":{"type":"plain_text","text":"$"}`, 1))
+}
+
+// limits are held at n and at n+1: $ stands for a text of so many characters or, where there is
+// an item, for a list of so many; # for a text object.
+var limits = []struct {
+	n                     int
+	pointer, item, blocks string
+}{
+	{50, "", divider, "$"},
+	{255, "/0/block_id", "", `[{"type":"divider","block_id":"$"}]`},
+	{150, "/0/text/text", "", `[{"type":"header","text":{"type":"plain_text","text":"$"}}]`},
+	{3000, "/0/text/text", "", `[{"type":"section","text":{"type":"mrkdwn","text":"$"}}]`},
+	{10, "/0/fields", text, `[{"type":"section","fields":$}]`},
+	{2000, "/0/fields/0/text", "", `[{"type":"section","fields":[{"type":"mrkdwn","text":"$"}]}]`},
+	{10, "/0/elements", text, `[{"type":"context","elements":$}]`},
+	{3000, "/0/elements/0/text", "", `[{"type":"context","elements":[{"type":"mrkdwn","text":"$"}]}]`},
+	{25, "/0/elements", button, `[{"type":"actions","elements":$}]`},
+	{75, "/0/elements/0/text/text", "", `[{"type":"actions","elements":[{"type":"button","text":{"type":"plain_text","text":"$"}}]}]`},
+	{255, "/0/elements/0/action_id", "", in(pressed, `"action_id":"$"`)},
+	{2000, "/0/elements/0/value", "", in(pressed, `"value":"$"`)},
+	{3000, "/0/elements/0/url", "", in(pressed, `"url":"$"`)},
+	{75, "/0/elements/0/accessibility_label", "", in(pressed, `"accessibility_label":"$"`)},
+	{100, "/0/elements/0/confirm/title/text", "", ask("title")},
+	{300, "/0/elements/0/confirm/text/text", "", ask("text")},
+	{30, "/0/elements/0/confirm/confirm/text", "", ask("confirm")},
+	{30, "/0/elements/0/confirm/deny/text", "", ask("deny")},
+	{100, "/0/rows", "[" + cell + "]", `[{"type":"table","rows":$}]`},
+	{20, "/0/rows/0", cell, `[{"type":"table","rows":[$]}]`},
+	{24, "/title/text", "", `{"type":"modal","title":{"type":"plain_text","text":"$"},"blocks":[]}`},
+	{24, "/submit/text", "", `{"type":"modal","title":#,"submit":{"type":"plain_text","text":"$"},"blocks":[]}`},
+	{24, "/close/text", "", `{"type":"modal","title":#,"close":{"type":"plain_text","text":"$"},"blocks":[]}`},
+	{3000, "/private_metadata", "", `{"type":"modal","title":#,"private_metadata":"$","blocks":[]}`},
+	{255, "/callback_id", "", `{"type":"modal","title":#,"callback_id":"$","blocks":[]}`},
+	{255, "/external_id", "", `{"type":"modal","title":#,"external_id":"$","blocks":[]}`},
+	{100, "/blocks", divider, `{"type":"modal","title":#,"blocks":$}`},
+	{2000, "/0/label/text", "", `[{"type":"input","label":{"type":"plain_text","text":"$"},"element":{"type":"plain_text_input"}}]`},
+	{2000, "/0/hint/text", "", in(typed, `"hint":{"type":"plain_text","text":"$"}`)},
+	{150, "/0/element/placeholder/text", "", in(field, `"placeholder":{"type":"plain_text","text":"$"}`)},
+	{255, "/0/element/action_id", "", in(field, `"action_id":"$"`)},
+	{3000, "/0/element/initial_value", "", in(field, `"initial_value":"$"`)},
+}
+
 func TestEveryLimit(t *testing.T) {
-	const (
-		text    = `{"type":"mrkdwn","text":"x"}`
-		divider = `{"type":"divider"}`
-		cell    = `{"type":"raw_text","text":"x"}`
-		button  = `{"type":"button","text":#}`
-		pressed = `[{"type":"actions","elements":[{"type":"button","text":#,%s}]}]`
-		asked   = `"confirm":{"title":#,"text":#,"confirm":#,"deny":#}`
-		typed   = `[{"type":"input","label":#,"element":{"type":"plain_text_input"},%s}]`
-		field   = `[{"type":"input","label":#,"element":{"type":"plain_text_input",%s}}]`
-	)
-	in := func(frame, member string) string { return strings.Replace(frame, "%s", member, 1) }
-	ask := func(member string) string { // one text of the question is as long as the limit
-		return in(pressed, strings.Replace(asked, `"`+member+`":#`, `"`+member+`":{"type":"plain_text","text":"$"}`, 1))
-	}
-	for _, tc := range []struct {
-		n                     int
-		pointer, item, blocks string
-	}{
-		{50, "", divider, "$"},
-		{255, "/0/block_id", "", `[{"type":"divider","block_id":"$"}]`},
-		{150, "/0/text/text", "", `[{"type":"header","text":{"type":"plain_text","text":"$"}}]`},
-		{3000, "/0/text/text", "", `[{"type":"section","text":{"type":"mrkdwn","text":"$"}}]`},
-		{10, "/0/fields", text, `[{"type":"section","fields":$}]`},
-		{2000, "/0/fields/0/text", "", `[{"type":"section","fields":[{"type":"mrkdwn","text":"$"}]}]`},
-		{10, "/0/elements", text, `[{"type":"context","elements":$}]`},
-		{3000, "/0/elements/0/text", "", `[{"type":"context","elements":[{"type":"mrkdwn","text":"$"}]}]`},
-		{25, "/0/elements", button, `[{"type":"actions","elements":$}]`},
-		{75, "/0/elements/0/text/text", "", `[{"type":"actions","elements":[{"type":"button","text":{"type":"plain_text","text":"$"}}]}]`},
-		{255, "/0/elements/0/action_id", "", in(pressed, `"action_id":"$"`)},
-		{2000, "/0/elements/0/value", "", in(pressed, `"value":"$"`)},
-		{3000, "/0/elements/0/url", "", in(pressed, `"url":"$"`)},
-		{75, "/0/elements/0/accessibility_label", "", in(pressed, `"accessibility_label":"$"`)},
-		{100, "/0/elements/0/confirm/title/text", "", ask("title")},
-		{300, "/0/elements/0/confirm/text/text", "", ask("text")},
-		{30, "/0/elements/0/confirm/confirm/text", "", ask("confirm")},
-		{30, "/0/elements/0/confirm/deny/text", "", ask("deny")},
-		{100, "/0/rows", "[" + cell + "]", `[{"type":"table","rows":$}]`},
-		{20, "/0/rows/0", cell, `[{"type":"table","rows":[$]}]`},
-		{24, "/title/text", "", `{"type":"modal","title":{"type":"plain_text","text":"$"},"blocks":[]}`},
-		{24, "/submit/text", "", `{"type":"modal","title":#,"submit":{"type":"plain_text","text":"$"},"blocks":[]}`},
-		{24, "/close/text", "", `{"type":"modal","title":#,"close":{"type":"plain_text","text":"$"},"blocks":[]}`},
-		{3000, "/private_metadata", "", `{"type":"modal","title":#,"private_metadata":"$","blocks":[]}`},
-		{255, "/callback_id", "", `{"type":"modal","title":#,"callback_id":"$","blocks":[]}`},
-		{255, "/external_id", "", `{"type":"modal","title":#,"external_id":"$","blocks":[]}`},
-		{100, "/blocks", divider, `{"type":"modal","title":#,"blocks":$}`},
-		{2000, "/0/label/text", "", `[{"type":"input","label":{"type":"plain_text","text":"$"},"element":{"type":"plain_text_input"}}]`},
-		{2000, "/0/hint/text", "", in(typed, `"hint":{"type":"plain_text","text":"$"}`)},
-		{150, "/0/element/placeholder/text", "", in(field, `"placeholder":{"type":"plain_text","text":"$"}`)},
-		{255, "/0/element/action_id", "", in(field, `"action_id":"$"`)},
-		{3000, "/0/element/initial_value", "", in(field, `"initial_value":"$"`)},
-	} {
+	for _, tc := range limits {
 		t.Run(fmt.Sprint(tc.n, tc.pointer), func(t *testing.T) {
 			found := func(n int) []blockkit.Problem {
 				filling := strings.Repeat("勤", n)
 				if tc.item != "" {
 					filling = repeat(tc.item, n)
 				}
-				s := strings.NewReplacer("#", `{"type":"plain_text","text":"x"}`).Replace(strings.Replace(tc.blocks, "$", filling, 1))
+				s := strings.ReplaceAll(strings.Replace(tc.blocks, "$", filling, 1), "#", `{"type":"plain_text","text":"x"}`)
 				switch v := decode(t, s).(type) {
 				case map[string]any:
 					return blockkit.View(v)
