@@ -132,9 +132,9 @@ type savesMeanwhile struct {
 	save func()
 }
 
-func (l savesMeanwhile) KeepArguments(ctx context.Context, ref aggregate.Ref, v json.RawMessage) (aggregate.Blob, error) {
+func (l savesMeanwhile) KeepArguments(ctx context.Context, ref aggregate.Ref, v json.RawMessage, members map[string]any) (aggregate.Blob, error) {
 	l.save()
-	return l.Results.KeepArguments(ctx, ref, v)
+	return l.Results.KeepArguments(ctx, ref, v, members)
 }
 
 func testConstraintBeforeClaim(t *testing.T, w *world) {

@@ -48,7 +48,7 @@ type Store interface {
 // Results keeps and opens values that are too large for a row.
 type Results interface {
 	Keep(ctx context.Context, ref aggregate.Ref, v json.RawMessage) (aggregate.Blob, error)
-	KeepArguments(ctx context.Context, ref aggregate.Ref, v json.RawMessage) (aggregate.Blob, error)
+	KeepArguments(ctx context.Context, ref aggregate.Ref, v json.RawMessage, members map[string]any) (aggregate.Blob, error)
 	Open(ctx context.Context, ref aggregate.Ref, b aggregate.Blob) (json.RawMessage, error)
 }
 
@@ -165,17 +165,17 @@ func (j *job) advance(ctx context.Context, a *task.Aggregate) (*task.Aggregate, 
 	if err := a.Outstanding(e, step.Order, j.Now()); err != nil {
 		return nil, err
 	}
-	return j.take(ctx, a, *step, "")
+	return j.take(ctx, a, j.fill(ctx, a, *step), "")
 }
 
 // take calls a step's tool, or opens the step's gate first. request is the id of the session's tool request, empty without one.
-func (j *job) take(ctx context.Context, a *task.Aggregate, step task.Step, request string) (*task.Aggregate, error) {
-	e := a.Execution()
+func (j *job) take(ctx context.Context, a *task.Aggregate, f filled, request string) (*task.Aggregate, error) {
+	e, step := a.Execution(), f.step
 	t, err := j.find(ctx, a.Head.TenantID, step)
 	if err != nil {
 		return nil, err
 	}
-	call, arguments, err := j.prepare(ctx, a, e, step, t)
+	call, arguments, err := j.prepare(ctx, a, f, t)
 	if err != nil {
 		return nil, err
 	}

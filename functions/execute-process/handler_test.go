@@ -164,9 +164,9 @@ type slowResults struct {
 	ctx *shrinking
 }
 
-func (s slowResults) KeepArguments(ctx context.Context, ref aggregate.Ref, v json.RawMessage) (aggregate.Blob, error) {
+func (s slowResults) KeepArguments(ctx context.Context, ref aggregate.Ref, v json.RawMessage, members map[string]any) (aggregate.Blob, error) {
 	s.ctx.short.Store(true)
-	return s.Results.KeepArguments(ctx, ref, v)
+	return s.Results.KeepArguments(ctx, ref, v, members)
 }
 
 func testSlowArguments(t *testing.T, w *world) {

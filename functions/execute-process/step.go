@@ -62,60 +62,72 @@ func (j *job) constraint(p failure.Problem, args ...any) task.StopError {
 	return task.StopError{Reason: task.ReasonToolConstraint, Detail: failure.Sentence(j.settings.Locale, p, args...)}
 }
 
-// prepare resolves a step's arguments and checks them against the tool's schema and the tenant's
-// constraints; the claim's commit fails if the permission changes meanwhile. The approved arguments
-// are used as they stand, with references replaced by values from earlier results.
-func (j *job) prepare(ctx context.Context, a *task.Aggregate, e *task.Execution, step task.Step, t found) (task.Call, json.RawMessage, error) {
-	none := task.Call{}
-	var down, expired error // a result that can't be read at the moment; one that was deleted
-	arguments, _, err := tool.Resolve(step.ToolInput, func(stepID string) (json.RawMessage, error) {
-		v, err := j.resultOf(ctx, a, e, stepID)
+// filled is a step with its references replaced by values from earlier results. The approved arguments are used as they
+// stand otherwise.
+type filled struct {
+	step     task.Step
+	planned  tool.Arguments
+	resolved tool.Resolved
+	err      error // why the arguments could not be resolved
+	down     error // the cause, if a result can't be read at the moment
+}
+
+// fill reads a step's arguments, once for all that is asked of them.
+func (j *job) fill(ctx context.Context, a *task.Aggregate, step task.Step) filled {
+	f := filled{step: step}
+	if f.planned, f.err = tool.Parse(step.ToolInput); f.err != nil {
+		return f
+	}
+	f.resolved, f.err = f.planned.Resolve(func(stepID string) (json.RawMessage, error) {
+		v, err := j.resultOf(ctx, a, a.Execution(), stepID)
 		if err != nil && pipeline.Name(err) == pipeline.Unavailable {
-			down = err
-		}
-		if errors.Is(err, result.ErrExpired) {
-			expired = err
+			f.down = err
 		}
 		return v, err
 	})
-	if expired != nil {
-		return none, nil, task.StopError{Reason: task.ReasonResultExpired, Detail: step.StepID}
+	return f
+}
+
+// prepare checks a step's resolved arguments against the tool's schema and the tenant's constraints, and stores them; the
+// claim's commit fails if the permission changes meanwhile. It returns the arguments as checked.
+func (j *job) prepare(ctx context.Context, a *task.Aggregate, f filled, t found) (task.Call, tool.Resolved, error) {
+	none, e, step := task.Call{}, a.Execution(), f.step
+	switch {
+	case errors.Is(f.err, result.ErrExpired):
+		return none, f.resolved, task.StopError{Reason: task.ReasonResultExpired, Detail: step.StepID}
+	case f.down != nil:
+		return none, f.resolved, fmt.Errorf("resolve the arguments of %s: %w", step.StepID, f.down)
 	}
-	if down != nil {
-		return none, nil, fmt.Errorf("resolve the arguments of %s: %w", step.StepID, down)
-	}
+	arguments, err := f.resolved, f.err
 	if err == nil {
-		err = t.catalog.Check(step.Tool, arguments)
+		arguments, err = t.catalog.Check(step.Tool, arguments)
 	}
 	if err != nil {
 		slog.WarnContext(ctx, "arguments", "task_id", a.Head.TaskID, "step", step.StepID, "err_type", fmt.Sprintf("%T", err))
-		return none, nil, task.StopError{Reason: task.ReasonBadArguments, Detail: step.StepID}
+		return none, arguments, task.StopError{Reason: task.ReasonBadArguments, Detail: step.StepID}
 	}
-	if broken := (*failure.Error)(nil); errors.As(t.spec.Hold(arguments), &broken) {
-		return none, nil, j.constraint(broken.Problem, broken.Args...)
+	if broken := t.spec.Hold(arguments); broken != nil {
+		return none, arguments, j.constraint(broken.Problem, broken.Args...)
 	}
-	kept, err := j.Results.KeepArguments(ctx, a.Ref(), arguments)
+	kept, err := j.Results.KeepArguments(ctx, a.Ref(), arguments.JSON(), arguments.Members())
 	if errors.Is(err, result.ErrTooLarge) {
-		return none, nil, task.StopError{Reason: task.ReasonBadArguments, Detail: step.StepID}
+		return none, arguments, task.StopError{Reason: task.ReasonBadArguments, Detail: step.StepID}
 	}
 	if err != nil {
-		return none, nil, fmt.Errorf("keep the arguments of %s: %w", step.StepID, err)
-	}
-	if kept.Preview != "" {
-		kept.Preview = result.Arguments(arguments)
+		return none, arguments, fmt.Errorf("keep the arguments of %s: %w", step.StepID, err)
 	}
 	return task.Call{
-		Order: step.Order, Arguments: kept, ArgumentsHash: aggregate.HashOf(string(arguments)),
-		NeedsGate: task.NeedsGate(step, e.Terms, tool.Dynamic(t.spec, step.ToolInput) || tellsUnstamped(a, e, t.spec, step)),
+		Order: step.Order, Arguments: kept, ArgumentsHash: aggregate.HashOf(string(arguments.JSON())),
+		NeedsGate: task.NeedsGate(step, e.Terms, tool.Dynamic(t.spec, f.planned) || tellsUnstamped(a, e, t.spec, f.planned)),
 		Tool:      task.ToolRef{Name: step.Tool, Rev: t.permission.Rev},
 	}, arguments, nil
 }
 
 // tellsUnstamped reports whether a step would send people a text that nobody has approved: one that is
 // not in the approved policy, while the settings let the steps run without an approval of their own.
-func tellsUnstamped(a *task.Aggregate, e *task.Execution, s tool.Spec, step task.Step) bool {
+func tellsUnstamped(a *task.Aggregate, e *task.Execution, s tool.Spec, planned tool.Arguments) bool {
 	policy := a.Prompt()
-	return !a.ProcessOf(e).Terms.ApprovalRequired && policy.Terms.ApprovalRequired && tool.Untold(s, step.ToolInput, policy.Content)
+	return !a.ProcessOf(e).Terms.ApprovalRequired && policy.Terms.ApprovalRequired && tool.Untold(s, planned, policy.Content)
 }
 
 func (j *job) resultOf(ctx context.Context, a *task.Aggregate, e *task.Execution, stepID string) (json.RawMessage, error) {

@@ -8,7 +8,6 @@ import (
 
 	"ringi/shared/model"
 	"ringi/shared/model/managed"
-	"ringi/shared/pipeline"
 	"ringi/shared/task"
 	"ringi/shared/tool"
 )
@@ -24,12 +23,12 @@ func (j *sessionJob) consider(ctx context.Context, a *task.Aggregate, requests [
 	}
 	var denied reply
 	for i, w := range requests {
-		step, denial, err := j.admit(ctx, a, w)
+		f, denial, err := j.admit(ctx, a, w)
 		if err != nil {
 			return nil, err
 		}
 		if denial == "" {
-			return j.grant(ctx, a, w, step)
+			return j.grant(ctx, a, w, f)
 		}
 		if i == 0 {
 			denied = deny(denial)
@@ -40,26 +39,19 @@ func (j *sessionJob) consider(ctx context.Context, a *task.Aggregate, requests [
 
 // admit finds the approved step that a request is for. A request's arguments, a read's too, must equal the step's
 // as people stamped them, or those with their references resolved; anything else is denied.
-func (j *sessionJob) admit(ctx context.Context, a *task.Aggregate, w managed.ToolRequest) (task.Step, task.Denial, error) {
+func (j *sessionJob) admit(ctx context.Context, a *task.Aggregate, w managed.ToolRequest) (filled, task.Denial, error) {
 	e := a.Execution()
 	steps, input := a.ProcessOf(e).Steps, tool.Canonical(w.Input)
-	var down error
-	next := a.NextStep(e)
+	var next filled
 	fits := func(s task.Step) bool {
-		switch {
+		switch n := a.NextStep(e); {
 		case input == tool.Canonical(json.RawMessage(s.ToolInput)):
 			return true
-		case next == nil || s.Order != next.Order:
+		case n == nil || s.Order != n.Order:
 			return false
 		}
-		resolved, _, err := tool.Resolve(s.ToolInput, func(stepID string) (json.RawMessage, error) {
-			v, err := j.resultOf(ctx, a, e, stepID)
-			if err != nil && pipeline.Name(err) == pipeline.Unavailable {
-				down = err
-			}
-			return v, err
-		})
-		return err == nil && input == tool.Canonical(resolved)
+		next = j.fill(ctx, a, s)
+		return next.err == nil && input == string(next.resolved.JSON())
 	}
 	request := task.ToolRequest{ID: w.ID}
 	for name, called := range namesOf(steps) {
@@ -68,15 +60,18 @@ func (j *sessionJob) admit(ctx context.Context, a *task.Aggregate, w managed.Too
 		}
 	}
 	step, denial := a.Admit(e, request, fits)
-	if denial == task.DeniedArguments && down != nil { // a result was unavailable, so the arguments may be right
-		return step, denial, down
+	switch {
+	case denial == task.DeniedArguments && next.down != nil: // a result was unavailable, so the arguments may be right
+		return next, denial, next.down
+	case denial == "" && next.step.Order != step.Order: // they are as planned
+		next = j.fill(ctx, a, step)
 	}
-	return step, denial, nil
+	return next, denial, nil
 }
 
 // grant makes the call, or leaves it to the next invocation when too little time is left.
-func (j *sessionJob) grant(ctx context.Context, a *task.Aggregate, w managed.ToolRequest, step task.Step) (*task.Aggregate, error) {
-	after, err := j.take(ctx, a, step, w.ID)
+func (j *sessionJob) grant(ctx context.Context, a *task.Aggregate, w managed.ToolRequest, f filled) (*task.Aggregate, error) {
+	after, err := j.take(ctx, a, f, w.ID)
 	if errors.Is(err, errNoTime) {
 		return j.leaveForLater(ctx, a, 0)
 	}

@@ -43,7 +43,8 @@ func refused(why string) must {
 func isShown(w *walk) {
 	s := w.steps[len(w.steps)-1]
 	spec, ok := w.attack.tools(w.T).Lookup(s.Tool)
-	if !ok || len(w.steps) != 2 || !task.NeedsGate(s, w.a.Process().Terms, tool.Dynamic(spec, s.ToolInput)) {
+	args, err := tool.Parse(s.ToolInput)
+	if err != nil || !ok || len(w.steps) != 2 || !task.NeedsGate(s, w.a.Process().Terms, tool.Dynamic(spec, args)) {
 		w.Errorf("nobody is asked about %+v", w.steps)
 	}
 }

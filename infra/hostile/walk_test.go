@@ -129,10 +129,15 @@ func (w *walk) execute() {
 		w.Fatal(err)
 	}
 	w.run(1, task.Outcome{Status: task.StepCompleted, Result: &aggregate.Blob{JSON: aggregate.JSON(people), Bytes: len(people)}})
-	args, _, err := tool.Resolve(w.steps[1].ToolInput, func(string) (json.RawMessage, error) { return people, nil })
+	planned, err := tool.Parse(w.steps[1].ToolInput)
 	if err != nil {
 		w.Fatal(err)
 	}
+	resolved, err := planned.Resolve(func(string) (json.RawMessage, error) { return people, nil })
+	if err != nil {
+		w.Fatal(err)
+	}
+	args := resolved.JSON()
 	c, err = w.a.OpenStepGate(w.a.Head.Run, 2, aggregate.Blob{JSON: aggregate.JSON(args), Bytes: len(args)}, aggregate.HashOf(string(args)), w.now)
 	w.do("asked", c, err)
 	if _, err := w.a.ClaimStep(w.a.Head.Run, w.call(2), w.now); err == nil {

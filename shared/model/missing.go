@@ -1,12 +1,10 @@
 package model
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 
-	"ringi/shared/aggregate"
 	"ringi/shared/language"
 	"ringi/shared/tenancy"
 	"ringi/shared/tool"
@@ -120,16 +118,12 @@ func readLacks(said []LackData, in PlanInput) (lacks []LackData, problems []stri
 // substituted reports whether a step is about a department that neither the policy nor the
 // request names: the model took one that a constraint allows instead of the one asked for.
 // A text may name a department without its suffix 部, 課, 室 or 係.
-func substituted(s tool.Spec, input aggregate.JSON, in PlanInput) (department string, ok bool) {
+func substituted(s tool.Spec, args tool.Arguments, in PlanInput) (department string, ok bool) {
 	argument := s.Bound[tenancy.OnlyDepartments]
 	if argument == "" || len(s.Bounds.Departments) == 0 {
 		return "", false
 	}
-	var members map[string]any
-	if json.Unmarshal([]byte(input), &members) != nil {
-		return "", false
-	}
-	department, _ = members[argument].(string)
+	department = args.Text(argument)
 	bare := strings.TrimRight(department, "部課室係")
 	if department == "" || bare == "" {
 		return "", false

@@ -233,7 +233,7 @@ func readStep(i int, d StepData, in PlanInput, before map[string]string) (task.S
 	if err := in.Tools.CheckPlanned(d.Tool, args, earlier); err != nil {
 		problems = append(problems, fmt.Sprintf("%s.toolInput: %s", at, err))
 	}
-	if department, ok := substituted(spec, s.ToolInput, in); ok {
+	if department, ok := substituted(spec, args, in); ok {
 		problems = append(problems, fmt.Sprintf("%s.toolInput: department %.100q stands neither in the policy nor in the request: what they ask for and the constraint leaves out is missing, nothing else takes its place", at, department))
 	}
 	seen := in.Policy

@@ -62,7 +62,7 @@ func (k *world) keep(t *testing.T, ref aggregate.Ref, n int) (of, arguments aggr
 	if err != nil {
 		t.Fatal(err)
 	}
-	if arguments, err = k.results().KeepArguments(t.Context(), ref, text(n)); err != nil {
+	if arguments, err = k.results().KeepArguments(t.Context(), ref, text(n), nil); err != nil {
 		t.Fatal(err)
 	}
 	return of, arguments

@@ -14,14 +14,9 @@ const (
 	maxText    = 120  // characters of one text in it
 )
 
-// Arguments is the preview of a call's arguments, which a person reads before approving it:
+// previewArguments is the preview of a call's arguments, which a person reads before approving it:
 // personal data is masked except in destinations.
-func Arguments(v json.RawMessage) string {
-	x, err := decode(v)
-	members, ok := x.(map[string]any)
-	if err != nil || !ok {
-		return preview(v)
-	}
+func previewArguments(members map[string]any) string {
 	out := map[string]any{}
 	for name, member := range members {
 		out[name] = member
@@ -35,17 +30,13 @@ func Arguments(v json.RawMessage) string {
 // preview is a value in short, for people: every name is there, texts are cut, a
 // list shows its first element and how many more there are, and personal data is masked.
 func preview(v json.RawMessage) string {
-	x, err := decode(v)
-	if err != nil {
+	var x any
+	d := json.NewDecoder(bytes.NewReader(v))
+	d.UseNumber()
+	if d.Decode(&x) != nil {
 		return text(string(v), maxPreview)
 	}
 	return short(abridged(x))
-}
-
-func decode(v json.RawMessage) (x any, err error) {
-	d := json.NewDecoder(bytes.NewReader(v))
-	d.UseNumber()
-	return x, d.Decode(&x)
 }
 
 func short(x any) string {

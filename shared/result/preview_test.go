@@ -34,8 +34,12 @@ func TestPreviewIsBounded(t *testing.T) {
 func TestPreviewsMaskPersonalData(t *testing.T) {
 	long := strings.Repeat("長", 110)
 	v := json.RawMessage(`{"recipient":"hanako@example.com","text":"` + long + `hanako@example.com に","rows":[{"email":"ichiro@example.com","tel":"090-1234-5678"},{}],"my_number":"123456789018"}`)
+	var members map[string]any
+	if err := json.Unmarshal(v, &members); err != nil {
+		t.Fatal(err)
+	}
 	for name, test := range map[string]struct{ got, recipient string }{
-		"a result": {preview(v), `"h*****@example.com"`}, "arguments": {Arguments(v), `"hanako@example.com"`},
+		"a result": {preview(v), `"h*****@example.com"`}, "arguments": {previewArguments(members), `"hanako@example.com"`},
 	} {
 		if !strings.Contains(test.got, `"recipient":`+test.recipient) {
 			t.Errorf("%s: the recipient is not %s: %s", name, test.recipient, test.got)

@@ -48,24 +48,24 @@ type Store struct {
 // prefix, named by its hash: keeping it twice is the same object. It returns
 // ErrTooLarge for one that can't be kept; beside any error, the Blob has a preview.
 func (s Store) Keep(ctx context.Context, ref aggregate.Ref, v json.RawMessage) (aggregate.Blob, error) {
-	return s.keep(ctx, results+under(ref), v)
+	return s.keep(ctx, results+under(ref), v, func() string { return preview(v) })
 }
 
-// KeepArguments is Keep for the arguments of a call, which never expire.
-func (s Store) KeepArguments(ctx context.Context, ref aggregate.Ref, v json.RawMessage) (aggregate.Blob, error) {
-	return s.keep(ctx, arguments+under(ref), v)
+// KeepArguments is Keep for the arguments of a call, which never expire; members are what their text says.
+func (s Store) KeepArguments(ctx context.Context, ref aggregate.Ref, v json.RawMessage, members map[string]any) (aggregate.Blob, error) {
+	return s.keep(ctx, arguments+under(ref), v, func() string { return previewArguments(members) })
 }
 
 // under is a task's own prefix below one of the two.
 func under(ref aggregate.Ref) string { return ref.Tenant + "/" + ref.Task + "/" }
 
-func (s Store) keep(ctx context.Context, prefix string, v json.RawMessage) (aggregate.Blob, error) {
+func (s Store) keep(ctx context.Context, prefix string, v json.RawMessage, preview func() string) (aggregate.Blob, error) {
 	b := aggregate.Blob{Bytes: len(v)}
 	if len(v) <= MaxInline {
 		b.JSON = aggregate.JSON(v)
 		return b, nil
 	}
-	b.Preview = preview(v)
+	b.Preview = preview()
 	if len(v) > MaxBytes {
 		return b, fmt.Errorf("keep a value of %d bytes: %w", len(v), ErrTooLarge)
 	}

@@ -1,16 +1,12 @@
 package tool
 
-import (
-	"encoding/json"
-
-	"ringi/shared/tenancy"
-)
+import "ringi/shared/tenancy"
 
 // Call is one call of a tool, with arguments that are resolved and checked.
 type Call struct {
 	Tenant    string
 	Tool      string
-	Arguments json.RawMessage
+	Arguments Resolved
 	// Key is the idempotency key: the same when a call whose outcome is unknown is repeated.
 	Key string
 	// Locale is the language of an error's sentence, ja or en.

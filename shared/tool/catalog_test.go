@@ -151,6 +151,49 @@ func TestOnlyLeavesTheRestOut(t *testing.T) {
 	}
 }
 
+// given are a call's arguments without references.
+func given(args string) (tool.Resolved, error) {
+	a, err := tool.Parse(aggregate.JSON(args))
+	if err != nil {
+		return tool.Resolved{}, err
+	}
+	return a.Resolve(nil)
+}
+
+// check checks a call's arguments, twice if they fit: the second time finds the same.
+func check(c *tool.Catalog, name, args string) error {
+	r, err := given(args)
+	if err == nil {
+		if r, err = c.Check(name, r); err == nil {
+			_, err = c.Check(name, r)
+		}
+	}
+	return err
+}
+
+// Arguments that fit one tool are checked anew for another.
+func TestWhatWasCheckedForOneToolIsCheckedForAnother(t *testing.T) {
+	c := builtin(t)
+	r, err := given(`{"department":null,"status":"active"}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r, err = c.Check("list_employees", r); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Check("send_slack_dm", r); err == nil {
+		t.Error("a list's arguments were taken for a message's")
+	}
+	other := tool.Spec{Name: "list_employees", InputSchema: `{"required":["more"]}`, OutputSchema: `{}`}
+	changed, err := tool.NewCatalog(other)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := changed.Check("list_employees", r); err == nil {
+		t.Error("what was checked with one schema was taken for another of the same name")
+	}
+}
+
 func TestCheckSaysWhatIsWrong(t *testing.T) {
 	c := builtin(t)
 	for name, test := range map[string]struct{ tool, args, want string }{
@@ -165,12 +208,12 @@ func TestCheckSaysWhatIsWrong(t *testing.T) {
 		"e-mail":             {"send_slack_dm", `{"recipient":"a.b@example.com","text":"x","details":[]}`, ""},
 		"a channel":          {"send_slack_dm", `{"recipient":"C0123","text":"x","details":[]}`, "recipient:"},
 		"extra argument":     {"send_slack_dm", `{"recipient":"U0123","text":"x","details":[],"as_user":true}`, "additional properties 'as_user' not allowed"},
-		"not an object":      {"send_slack_dm", `[]`, "got array, want object"},
+		"not an object":      {"send_slack_dm", `[]`, "arguments are a list, they must be an object"},
 		"not JSON":           {"send_slack_dm", `{`, "not one JSON value"},
 		"tool of no catalog": {"drop_tables", `{}`, `there is no tool "drop_tables"`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			err := c.Check(test.tool, json.RawMessage(test.args))
+			err := check(c, test.tool, test.args)
 			if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
 				t.Errorf("%v, want %q", err, test.want)
 			}
@@ -180,7 +223,7 @@ func TestCheckSaysWhatIsWrong(t *testing.T) {
 
 func TestManyProblemsAreCounted(t *testing.T) {
 	args := `{"year":2026,"month":1,"employees":[` + strings.TrimSuffix(strings.Repeat(`{},`, 15), ",") + `]}`
-	err := builtin(t).Check("list_attendance", json.RawMessage(args))
+	err := check(builtin(t), "list_attendance", args)
 	if err == nil || !strings.HasSuffix(err.Error(), "and 5 more") {
 		t.Error(err)
 	}

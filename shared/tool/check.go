@@ -1,13 +1,11 @@
 package tool
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
-	"ringi/shared/aggregate"
 	"ringi/shared/failure"
 	"ringi/shared/schema"
 )
@@ -15,17 +13,18 @@ import (
 // maxNamed is how many of a value's problems an error names.
 const maxNamed = 10
 
-// Check compares resolved arguments with a tool's input schema.
-func (c *Catalog) Check(name string, resolved json.RawMessage) error {
+// Check compares resolved arguments with a tool's input schema, and returns them as checked. Those that were checked with
+// the same schema are not looked at again.
+func (c *Catalog) Check(name string, r Resolved) (Resolved, error) {
 	input, err := c.input(name)
-	if err != nil {
-		return err
+	if err != nil || r.fits == input {
+		return r, err
 	}
-	v, err := schema.Decode(resolved)
-	if err != nil {
-		return fmt.Errorf("arguments: %w", err)
+	if err := problems(input.Check(any(r.members))); err != nil {
+		return r, err
 	}
-	return problems(input.Check(v))
+	r.fits = input
+	return r, nil
 }
 
 // CheckPlanned compares planned arguments with a tool's input schema; a reference
@@ -93,15 +92,11 @@ func (c *Catalog) returns(name string, p Path) error {
 // people have not seen it when they approve the steps. A destination that a constraint
 // limits to listed values does not count. Arguments that cannot be read count as dynamic.
 // For an MCP server's tool every argument counts, since any may name the destination.
-func Dynamic(s Spec, raw aggregate.JSON) bool {
+func Dynamic(s Spec, a Arguments) bool {
 	if len(s.Destination) == 0 && s.Pin == nil {
 		return false
 	}
-	a, err := Parse(raw)
-	if err != nil {
-		return true
-	}
-	return slices.ContainsFunc(a.Refs(), func(r Ref) bool {
+	return a.members == nil || slices.ContainsFunc(a.Refs(), func(r Ref) bool {
 		return s.Pin != nil || slices.Contains(s.Destination, r.At[0]) && !s.listed(r.At[0])
 	})
 }

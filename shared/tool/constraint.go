@@ -1,7 +1,6 @@
 package tool
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -9,7 +8,6 @@ import (
 	"strings"
 
 	"ringi/shared/failure"
-	"ringi/shared/schema"
 	"ringi/shared/tenancy"
 )
 
@@ -33,22 +31,9 @@ func (c *Catalog) Under(permissions []tenancy.ToolPermission) (*Catalog, error) 
 	return out, unread
 }
 
-// Hold checks resolved arguments against the constraints. Its errors are *failure.Error;
-// the problem names the constraint.
-func (s Spec) Hold(resolved json.RawMessage) error {
-	if s.Bounds.None() {
-		return nil
-	}
-	v, err := schema.Decode(resolved)
-	if err != nil {
-		return &failure.Error{Outcome: failure.Failed, Problem: failure.ProblemBadArguments, Args: []any{s.Name, err.Error()}, Err: err}
-	}
-	members, _ := v.(map[string]any)
-	if broken := s.broken(members, false); broken != nil {
-		return broken
-	}
-	return nil
-}
+// Hold checks resolved arguments against the constraints. It returns the first that they break, with the problem that
+// names it, nil when they break none.
+func (s Spec) Hold(r Resolved) *failure.Error { return s.broken(r.members, false) }
 
 // broken is the first constraint that arguments break, nil when they break none. In
 // planned arguments a reference is skipped: its value is checked before the call.

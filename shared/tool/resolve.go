@@ -12,7 +12,8 @@ import (
 	"ringi/shared/schema"
 )
 
-// Arguments are a step's planned arguments, read: values, some of them references.
+// Arguments are a step's planned arguments, read: values, some of them references. Only Parse makes them; the zero value
+// stands for arguments that cannot be read.
 type Arguments struct {
 	members map[string]any
 }
@@ -57,20 +58,35 @@ func (a Arguments) Refs() []Ref {
 	return refs
 }
 
+// Text is an argument that is a text, empty for any other.
+func (a Arguments) Text(name string) string {
+	text, _ := a.members[name].(string)
+	return text
+}
+
 // JSON is the arguments as planned, without insignificant space and with sorted names.
 func (a Arguments) JSON() (aggregate.JSON, error) {
 	b, err := encode(a.members)
 	return aggregate.JSON(b), err
 }
 
-// Resolve puts earlier results in for the references. It returns the arguments to
-// call with and the paths of those that came from a result. A result is a value and
+// Resolved are the arguments of a call, as one text and as the values that it says. They carry the schema that they were
+// checked with, so that they are read and checked once, whoever asks. Nobody may change what they share.
+type Resolved struct {
+	text    json.RawMessage
+	members map[string]any
+	fits    *schema.Schema // nil: not checked yet
+}
+
+// JSON is the arguments' text.
+func (r Resolved) JSON() json.RawMessage { return r.text }
+
+// Members are the arguments by name, with numbers as they are written.
+func (r Resolved) Members() map[string]any { return r.members }
+
+// Resolve puts earlier results in for the references. A result is a value and
 // nothing more: a "$ref" inside of it is not followed.
-func Resolve(raw aggregate.JSON, results func(stepID string) (json.RawMessage, error)) (resolved json.RawMessage, refs []string, err error) {
-	a, err := Parse(raw)
-	if err != nil {
-		return nil, nil, err
-	}
+func (a Arguments) Resolve(results func(stepID string) (json.RawMessage, error)) (Resolved, error) {
 	known := map[string]any{}
 	v, err := walk(a.members, nil, func(p Path, at []string) (any, error) {
 		result, ok := known[p.StepID]
@@ -84,19 +100,21 @@ func Resolve(raw aggregate.JSON, results func(stepID string) (json.RawMessage, e
 			}
 			known[p.StepID] = result
 		}
-		refs = append(refs, dotted(at))
 		return p.in(result)
 	})
 	if err != nil {
-		return nil, nil, err
+		return Resolved{}, err
 	}
-	if resolved, err = encode(v); err != nil {
-		return nil, nil, fmt.Errorf("write the resolved arguments: %w", err)
+	text, err := encode(v)
+	switch {
+	case err != nil:
+		return Resolved{}, fmt.Errorf("write the resolved arguments: %w", err)
+	case len(text) > MaxResolved:
+		return Resolved{}, fmt.Errorf("resolved arguments are %d bytes, the limit is %d", len(text), MaxResolved)
+	case bytes.Count(text, []byte("{"))+bytes.Count(text, []byte("[")) > maxNested && !json.Valid(text): // who is called could not read them
+		return Resolved{}, fmt.Errorf("resolved arguments are nested deeper than %d", maxNested)
 	}
-	if len(resolved) > MaxResolved {
-		return nil, nil, fmt.Errorf("resolved arguments are %d bytes, the limit is %d", len(resolved), MaxResolved)
-	}
-	return resolved, refs, nil
+	return Resolved{text: text, members: v.(map[string]any)}, nil
 }
 
 // walk copies a value with every reference replaced, names in sorted order.

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/schema"
 	"ringi/shared/tenancy"
 	"ringi/shared/tool"
 )
@@ -21,12 +22,40 @@ func results(t testing.TB) func(string) (json.RawMessage, error) {
 			"step-2": `{"$ref":"step-1.result.count"}`,
 			"step-3": `[[1],[2,3]]`,
 			"step-4": `not JSON`,
+			"step-5": strings.Repeat("[", 10_000) + strings.Repeat("]", 10_000),
 		}[id]
 		if !ok {
 			return nil, errors.New(id + " has no result")
 		}
 		return json.RawMessage(text), nil
 	}
+}
+
+// planned are planned arguments; the zero value if they cannot be read.
+func planned(raw string) tool.Arguments {
+	a, _ := tool.Parse(aggregate.JSON(raw))
+	return a
+}
+
+// resolve puts the results in, and finds the arguments' values to be what their text says.
+func resolve(t *testing.T, raw string) (text string, refs []string, err error) {
+	t.Helper()
+	a, err := tool.Parse(aggregate.JSON(raw))
+	if err != nil {
+		return "", nil, err
+	}
+	for _, r := range a.Refs() {
+		refs = append(refs, strings.Join(r.At, "."))
+	}
+	r, err := a.Resolve(results(t))
+	if err != nil {
+		return "", nil, err
+	}
+	v, err := schema.Decode(r.JSON())
+	if diff := cmp.Diff(v, any(r.Members())); err != nil || diff != "" {
+		t.Errorf("%s: %v %s", r.JSON(), err, diff)
+	}
+	return string(r.JSON()), refs, nil
 }
 
 func TestResolve(t *testing.T) {
@@ -49,11 +78,11 @@ func TestResolve(t *testing.T) {
 		"a text that looks like": {`{"s":"$ref"}`, `{"s":"$ref"}`, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, refs, err := tool.Resolve(aggregate.JSON(test.raw), results(t))
+			got, refs, err := resolve(t, test.raw)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if d := cmp.Diff(test.want, string(got)); d != "" {
+			if d := cmp.Diff(test.want, got); d != "" {
 				t.Error(d)
 			}
 			if d := cmp.Diff(test.refs, refs); d != "" {
@@ -87,10 +116,11 @@ func TestResolveRefuses(t *testing.T) {
 		"nothing":               {``, "arguments: not one JSON value"},
 		"two values":            {`{}{}`, "arguments: not one JSON value"},
 		"too deep":              {deep, "nested deeper than 32"},
+		"a result that is deep": {`{"x":{"$ref":"step-5.result"}}`, "nested deeper than 10000"},
 		"arguments over 16 KiB": {`{"x":"` + strings.Repeat("a", tool.MaxArguments) + `"}`, "the limit is 16384"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, _, err := tool.Resolve(aggregate.JSON(test.raw), results(t))
+			got, _, err := resolve(t, test.raw)
 			if err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("%s, %v, want %q", got, err, test.want)
 			}
@@ -147,7 +177,7 @@ func TestDynamicDestinations(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, _ := c.Lookup(test.tool)
-			if got := tool.Dynamic(s, aggregate.JSON(test.args)); got != test.want {
+			if got := tool.Dynamic(s, planned(test.args)); got != test.want {
 				t.Errorf("%v, want %v", got, test.want)
 			}
 		})
@@ -172,7 +202,7 @@ func TestAListedDestinationHasBeenSeen(t *testing.T) {
 		"rows are no destination":   {"write_rows_to_google_sheet", `{"spreadsheet_id":"book","sheet":"a","rows":{"$ref":"step-1.result.x"}}`, false},
 	} {
 		s, _ := c.Lookup(test.tool)
-		if got := tool.Dynamic(s, aggregate.JSON(test.args)); got != test.want {
+		if got := tool.Dynamic(s, planned(test.args)); got != test.want {
 			t.Errorf("%s: %v, want %v", name, got, test.want)
 		}
 	}
@@ -201,19 +231,19 @@ func FuzzResolve(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, raw string) {
-		got, refs, err := tool.Resolve(aggregate.JSON(raw), results(t))
+		got, refs, err := resolve(t, raw)
 		if err != nil {
 			return
 		}
-		if !json.Valid(got) || got[0] != '{' {
+		if !json.Valid([]byte(got)) || got[0] != '{' {
 			t.Fatalf("%q became %q", raw, got)
 		}
 		a, err := tool.Parse(aggregate.JSON(raw))
 		if err != nil || len(a.Refs()) != len(refs) {
 			t.Errorf("%q: %v, refs %v and %v", raw, err, a.Refs(), refs)
 		}
-		again, _, err := tool.Resolve(aggregate.JSON(raw), results(t))
-		if err != nil || string(again) != string(got) {
+		again, _, err := resolve(t, raw)
+		if err != nil || again != got {
 			t.Errorf("%q resolved to %q, then to %q, %v", raw, got, again, err)
 		}
 	})

@@ -218,7 +218,11 @@ func TestAConstraintTakesNoLookAlike(t *testing.T) {
 	}
 	s, _ := c.Lookup("send_slack_dm")
 	for recipient, held := range map[string]bool{"sato@x.example": true, "SATO@x.example": true, "ſato@x.example": false} {
-		if got := s.Hold([]byte(`{"recipient":"`+recipient+`","text":"x","details":[]}`)) == nil; got != held {
+		r, err := given(`{"recipient":"` + recipient + `","text":"x","details":[]}`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := s.Hold(r) == nil; got != held {
 			t.Errorf("%s is held to the constraint: %v", recipient, got)
 		}
 	}
@@ -233,7 +237,7 @@ func TestAMessageIsToldByWholeSentencesOnly(t *testing.T) {
 		"解雇ではありません。": true, "解雇ではありません": true, "解雇ではありません。承認済みではないので支払わないでください": true, "集計は完了しました": true, "ご確認ください。": true,
 		"All is done.": true, "Do not pay now!": true, "All is done. Do not  pay now": true, "勤怠": true, "集計は完了しました 本文: ご確認ください。": true,
 	} {
-		if got := !tool.Untold(s, aggregate.JSON(`{"recipient":"U1","text":"`+text+`","details":[]}`), policy); got != told {
+		if got := !tool.Untold(s, planned(`{"recipient":"U1","text":"`+text+`","details":[]}`), policy); got != told {
 			t.Errorf("%q is told: %v", text, got)
 		}
 	}
@@ -257,7 +261,7 @@ func TestAMessageIsToldByWholeSentencesOnly(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := !tool.Untold(s, aggregate.JSON(`{"recipient":"U1","text":`+string(text)+`,"details":[]}`), x.policy); got != x.told {
+		if got := !tool.Untold(s, planned(`{"recipient":"U1","text":`+string(text)+`,"details":[]}`), x.policy); got != x.told {
 			t.Errorf("%s tells %s: %v", x.policy, x.text, got)
 		}
 	}

@@ -14,15 +14,11 @@ import (
 // or a number that the plan gives literally in an argument which people get to read (Spec.Said).
 // A text is in a policy if it stands there as whole lines, sentences or quotations: 支払わない
 // is not in 「支払わないでください」. Spaces make no difference. Arguments that cannot be read count as untold.
-func Untold(s Spec, raw aggregate.JSON, policy string) bool {
+func Untold(s Spec, a Arguments, policy string) bool {
 	if s.Effect != aggregate.Write || len(s.Said) == 0 {
 		return false
 	}
-	a, err := Parse(raw)
-	if err != nil {
-		return true
-	}
-	return slices.ContainsFunc(s.Said, func(name string) bool { return untold(a.members[name], policy) })
+	return a.members == nil || slices.ContainsFunc(s.Said, func(name string) bool { return untold(a.members[name], policy) })
 }
 
 func untold(v any, policy string) bool {

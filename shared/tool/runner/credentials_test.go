@@ -1,7 +1,6 @@
 package runner_test
 
 import (
-	"encoding/json"
 	"errors"
 	"maps"
 	"slices"
@@ -187,7 +186,7 @@ func testOnlyWhatIsNeeded(t *testing.T, o *office) {
 		"list_employees":  listArgs,
 		"list_attendance": `{"year":2026,"month":3,"employees":[{"id":3510001,"paid_next_month":true}]}`,
 	} {
-		result, err := o.Run(t.Context(), tool.Call{Tenant: "T1", Tool: name, Arguments: json.RawMessage(args), Locale: "ja"})
+		result, err := o.Run(t.Context(), tool.Call{Tenant: "T1", Tool: name, Arguments: given(args), Locale: "ja"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -203,7 +202,7 @@ func testOnlyWhatIsNeeded(t *testing.T, o *office) {
 		t.Errorf("freee was asked for %v", got)
 	}
 	var none *failure.Error
-	if _, err := o.Run(t.Context(), tool.Call{Tenant: "T2", Tool: "list_employees", Arguments: json.RawMessage(listArgs), Locale: "ja"}); !errors.As(err, &none) || none.Problem != failure.ProblemNotConnected {
+	if _, err := o.Run(t.Context(), tool.Call{Tenant: "T2", Tool: "list_employees", Arguments: given(listArgs), Locale: "ja"}); !errors.As(err, &none) || none.Problem != failure.ProblemNotConnected {
 		t.Errorf("another tenant: %v", err)
 	}
 }

@@ -139,7 +139,7 @@ func TestADirectMessagesCallsAreCounted(t *testing.T) {
 				w.slack.Add(test.fault)
 			}
 			got := counted(t, func() {
-				_, _ = w.Run(t.Context(), tool.Call{Tenant: "T1", Tool: "send_slack_dm", Arguments: json.RawMessage(test.args), Key: "p/step-1/1", Locale: "en"})
+				_, _ = w.Run(t.Context(), tool.Call{Tenant: "T1", Tool: "send_slack_dm", Arguments: given(test.args), Key: "p/step-1/1", Locale: "en"})
 			})
 			if got[metric.SlackCalled] != test.called || got[metric.SlackFailed] != test.failed {
 				t.Errorf("counted %v, want %v calls of which %v failed", got, test.called, test.failed)
@@ -229,7 +229,7 @@ func TestALongMessageLinksToItsThread(t *testing.T) {
 	}
 	for ts, want := range map[string]string{root.TS: "依頼のスレッド: <http://slack/archives/", "1.000001": "文字を省略しました)"} {
 		if _, err := w.Run(t.Context(), tool.Call{
-			Tenant: "T1", Tool: "send_slack_dm", Arguments: args, Key: "p/step-1/" + ts, Locale: "ja", Thread: tool.Thread{Channel: workspace.General, TS: ts},
+			Tenant: "T1", Tool: "send_slack_dm", Arguments: given(string(args)), Key: "p/step-1/" + ts, Locale: "ja", Thread: tool.Thread{Channel: workspace.General, TS: ts},
 		}); err != nil {
 			t.Fatal(err)
 		}

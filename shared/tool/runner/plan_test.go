@@ -70,7 +70,11 @@ func TestTheDemosPlansRun(t *testing.T) {
 // step runs one step and holds its result against the tool's own description.
 func (w *world) step(t *testing.T, s task.Step, done map[string]json.RawMessage) json.RawMessage {
 	t.Helper()
-	args, _, err := tool.Resolve(s.ToolInput, func(id string) (json.RawMessage, error) {
+	planned, err := tool.Parse(s.ToolInput)
+	if err != nil {
+		t.Fatalf("%s: %v", s.StepID, err)
+	}
+	args, err := planned.Resolve(func(id string) (json.RawMessage, error) {
 		if done[id] == nil {
 			return nil, errors.New("no result yet")
 		}

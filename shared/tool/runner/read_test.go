@@ -71,7 +71,7 @@ func TestAttendanceIsConfinedToDepartments(t *testing.T) {
 		}
 		_, err := w.Run(t.Context(), tool.Call{
 			Tenant: "T1", Tool: "list_attendance", Locale: "en", Bounds: tenancy.Constraints{Departments: strings.Split(departments, ",")},
-			Arguments: json.RawMessage(fmt.Sprintf(`{"year":2026,"month":3,"employees":[%s]}`, strings.Join(people, ","))),
+			Arguments: given(fmt.Sprintf(`{"year":2026,"month":3,"employees":[%s]}`, strings.Join(people, ","))),
 		})
 		return err
 	}

@@ -116,7 +116,7 @@ func (r *Runner) find(c tool.Call) (aggregate.Effect, function, error) {
 	if !known {
 		return "", nil, errors.New("unknown tool")
 	}
-	if err := r.catalog.Check(c.Tool, c.Arguments); err != nil {
+	if _, err := r.catalog.Check(c.Tool, c.Arguments); err != nil {
 		return "", nil, err
 	}
 	return spec.Effect, func(ctx context.Context, c tool.Call) (any, error) {

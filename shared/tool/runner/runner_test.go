@@ -164,10 +164,23 @@ func (w *world) arm(t *testing.T, k slackTokens) {
 	}
 }
 
+// given are a call's arguments, each from an earlier result, which may be large; none if they are no object.
+func given(args string) tool.Resolved {
+	var members map[string]any
+	_ = json.Unmarshal([]byte(args), &members)
+	for name := range members {
+		members[name] = map[string]string{"$ref": "step-1.result." + name}
+	}
+	planned, _ := json.Marshal(members)
+	a, _ := tool.Parse(aggregate.JSON(planned))
+	r, _ := a.Resolve(func(string) (json.RawMessage, error) { return json.RawMessage(args), nil })
+	return r
+}
+
 // run makes a call that must succeed, and reads its result.
 func (w *world) run(t *testing.T, name, args string, out any) {
 	t.Helper()
-	result, err := w.Run(t.Context(), tool.Call{Tenant: "T1", Tool: name, Arguments: json.RawMessage(args), Key: "p/step-1/1", Locale: "ja"})
+	result, err := w.Run(t.Context(), tool.Call{Tenant: "T1", Tool: name, Arguments: given(args), Key: "p/step-1/1", Locale: "ja"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,7 +194,7 @@ func (w *world) refuse(t *testing.T, name, args string) *failure.Error {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 	defer cancel()
-	result, err := w.Run(ctx, tool.Call{Tenant: "T1", Tool: name, Arguments: json.RawMessage(args), Key: "p/step-1/1", Locale: "en"})
+	result, err := w.Run(ctx, tool.Call{Tenant: "T1", Tool: name, Arguments: given(args), Key: "p/step-1/1", Locale: "en"})
 	var e *failure.Error
 	if !errors.As(err, &e) {
 		t.Fatalf("%s, %v", result, err)
@@ -251,7 +264,7 @@ func TestNotConnected(t *testing.T) {
 	if e := w.refuse(t, "list_employees", listArgs); e.Problem != failure.ProblemNotConnected || !strings.Contains(e.Detail, "freee HR is not connected") {
 		t.Error(e)
 	}
-	_, err := w.Run(t.Context(), tool.Call{Tenant: "T2", Tool: "write_rows_to_google_sheet", Arguments: json.RawMessage(sheetArgs), Locale: "ja"})
+	_, err := w.Run(t.Context(), tool.Call{Tenant: "T2", Tool: "write_rows_to_google_sheet", Arguments: given(sheetArgs), Locale: "ja"})
 	var e *failure.Error
 	if !errors.As(err, &e) || e.Problem != failure.ProblemNotConnected || !strings.Contains(e.Detail, "に接続されていません") {
 		t.Errorf("another tenant: %v", err)

@@ -21,5 +21,5 @@ func (r *Runner) callServer(ctx context.Context, c tool.Call) (any, error) {
 	if ended := (tenancy.ErrNotConnected{}); errors.As(err, &ended) || err != nil && !errors.Is(err, aggregate.ErrNotFound) {
 		return nil, noTokenError(failure.Provider(s.Provider()), err)
 	}
-	return mcp.Client{HTTP: r.config.Outbound}.Call(ctx, mcp.Call{Server: s, Tool: toolName, Hash: c.Pin.Hash, Arguments: c.Arguments})
+	return mcp.Client{HTTP: r.config.Outbound}.Call(ctx, mcp.Call{Server: s, Tool: toolName, Hash: c.Pin.Hash, Arguments: c.Arguments.JSON()})
 }

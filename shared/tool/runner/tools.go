@@ -18,7 +18,7 @@ import (
 // read fills in from the call's arguments, which fit the tool's schema. Numbers whose
 // type is left open stay as they are written.
 func read(c tool.Call, in any) error {
-	d := json.NewDecoder(bytes.NewReader(c.Arguments))
+	d := json.NewDecoder(bytes.NewReader(c.Arguments.JSON()))
 	d.UseNumber()
 	if err := d.Decode(in); err != nil {
 		return badArguments(c.Tool, err)

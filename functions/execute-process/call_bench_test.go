@@ -1,0 +1,71 @@
+package main
+
+import (
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/result"
+	"ringi/shared/task"
+	"ringi/shared/tool"
+	"ringi/shared/tool/runner"
+)
+
+// taken answers whatever is put into a bucket.
+type taken struct{}
+
+func (taken) Do(r *http.Request) (*http.Response, error) {
+	return &http.Response{StatusCode: http.StatusOK, Body: http.NoBody, Header: http.Header{}, Request: r}, nil
+}
+
+// BenchmarkCall is what the function itself does for one call of a tool that calls nobody: it puts an earlier result into
+// the arguments, checks them, previews them, and lets the runner call.
+func BenchmarkCall(b *testing.B) {
+	for _, people := range []int{1, 200, 1000} {
+		b.Run(fmt.Sprint(people), func(b *testing.B) { benchmarkCall(b, people) })
+	}
+}
+
+func benchmarkCall(b *testing.B, people int) {
+	catalog, err := tool.Builtin()
+	if err != nil {
+		b.Fatal(err)
+	}
+	tools, err := runner.New(catalog, runner.Config{Now: time.Now, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		b.Fatal(err)
+	}
+	const name = "calculate_overtime"
+	spec, _ := catalog.Lookup(name)
+	record := `{"employee_id":%d,"num":"%[1]d","display_name":"山田 %[1]d","start_date":"2026-04-01","end_date":"2026-04-30","work_days":20,"total_work_mins":9600,` +
+		`"total_normal_work_mins":9000,"total_excess_statutory_work_mins":60,"total_overtime_except_normal_work_mins":600,"total_latenight_work_mins":0,"num_absences":0,"num_paid_holidays":1}`
+	var records []string
+	for i := range people {
+		records = append(records, fmt.Sprintf(record, i+1))
+	}
+	attendance := aggregate.Blob{JSON: aggregate.JSON(`{"year":2026,"month":4,"records":[` + strings.Join(records, ",") + `]}`)}
+	step := task.Step{StepID: "step-2", Order: 2, Tool: name, Effect: aggregate.Read, ToolInput: `{"mode":"calculate","records":{"$ref":"step-1.result.records"}}`}
+	e := &task.Execution{ProcessVersion: 1, Attempt: 1}
+	a := &task.Aggregate{
+		Prompts: []*task.Prompt{{}}, Processes: []*task.Process{{Version: 1, Steps: []task.Step{{StepID: "step-1", Order: 1}, step}}}, Executions: []*task.Execution{e},
+		Steps: []*task.StepResult{{ProcessVersion: 1, Attempt: 1, Order: 1, StepID: "step-1", Status: task.StepCompleted, Result: &attendance}},
+	}
+	bucket := s3.New(s3.Options{Region: "us-east-1", HTTPClient: taken{}, Credentials: aws.AnonymousCredentials{}})
+	j := &job{Handler: &Handler{Results: result.Store{S3: bucket, Bucket: "bucket"}, Tools: tools, Catalog: catalog, Now: time.Now}}
+	for b.Loop() {
+		_, arguments, err := j.prepare(b.Context(), a, j.fill(b.Context(), a, step), found{spec: spec, catalog: catalog})
+		if err != nil {
+			b.Fatal(err)
+		}
+		if _, err := j.run(b.Context(), tool.Call{Tool: name, Arguments: arguments, Locale: "ja"}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
