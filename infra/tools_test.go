@@ -5,13 +5,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
-	"ringi/shared/tenancy"
 	"ringi/shared/tool"
 )
 
@@ -57,20 +55,11 @@ func tableOfTools(t *testing.T) string {
 			t.Errorf("%s: the table has no name for the provider %q", s.Name, s.Provider)
 		}
 		var constraints []string
-		for _, name := range sortedConstraints(s) {
+		for _, name := range s.Knows() {
 			constraints = append(constraints, "`"+string(name)+"`")
 		}
 		fmt.Fprintf(&out, "| `%s` | %s (%s) | %s | %s | %.0f s, %d rows, result %d KiB | %s |\n",
 			s.Name, s.TitleEN, s.TitleJA, s.Effect, vendor, s.Timeout.Seconds(), s.MaxRows, s.MaxBytes>>10, strings.Join(constraints, ", "))
 	}
 	return out.String()
-}
-
-func sortedConstraints(s tool.Spec) []tenancy.Constraint {
-	var names []tenancy.Constraint
-	for name := range s.Bound {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
 }

@@ -11,6 +11,7 @@ import (
 	"ringi/shared/pipeline"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
+	"ringi/shared/tool"
 )
 
 // Store is what draft-prompt reads and commits.
@@ -24,6 +25,7 @@ type Store interface {
 // Handler drafts policies, the second layer.
 type Handler struct {
 	Store Store
+	Tools func() (*tool.Catalog, error)
 	Open  func(name string) (model.Generator, error)
 	Model string // overrides the tenant's, when not empty
 	Now   func() time.Time
@@ -53,7 +55,11 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 	if err != nil {
 		return aggregate.Next{}, fmt.Errorf("read the tool permissions: %w", err)
 	}
-	content, usage, err := h.draft(ctx, s, a, model.BoundsOf(permissions))
+	tools, err := h.Tools()
+	if err != nil {
+		return aggregate.Next{}, err
+	}
+	content, usage, err := h.draft(ctx, s, a, model.BoundsOf(permissions, tools.Knows))
 	if err != nil {
 		return pipeline.Failed(ctx, h.Store, in, made, model.FailedAtCost(err, usage), s.MaxCost(), h.Now())
 	}

@@ -15,6 +15,7 @@ import (
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
+	"ringi/shared/tool"
 )
 
 // generator is the demo's, with something done once before it answers.
@@ -43,7 +44,7 @@ func (g *generator) Generate(ctx context.Context, r model.Request) (model.Respon
 }
 
 func handler(w *pipelinetest.World, g *generator) *Handler {
-	return &Handler{Store: w.OnWire(), Open: func(string) (model.Generator, error) { return g, nil }, Model: "demo", Now: w.Now}
+	return &Handler{Store: w.OnWire(), Tools: tool.Builtin, Open: func(string) (model.Generator, error) { return g, nil }, Model: "demo", Now: w.Now}
 }
 
 func handle(t *testing.T, w *pipelinetest.World, g *generator) aggregate.Next {
@@ -100,7 +101,7 @@ func TestDraftPrompt(t *testing.T) {
 			{ToolName: "list_attendance", Allowed: true, Constraints: "{}"},
 		} {
 			p.TenantID = w.Ref.Tenant
-			if _, err := w.Store.SaveToolPermission(t.Context(), p, aggregate.System(), w.Now()); err != nil {
+			if _, err := w.Store.SaveToolPermission(t.Context(), p, aggregate.System(), w.Now(), tenancy.OnlyDepartments); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -4,6 +4,7 @@ package main
 import (
 	"context"
 	"os"
+	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -13,6 +14,7 @@ import (
 	"ringi/shared/model/provider"
 	"ringi/shared/pipeline"
 	"ringi/shared/store"
+	"ringi/shared/tool"
 )
 
 func main() {
@@ -21,6 +23,7 @@ func main() {
 
 func newHandler(_ context.Context, cfg aws.Config) (*Handler, error) {
 	return &Handler{
+		Tools: sync.OnceValues(tool.Builtin), // a start does without
 		Store: store.New(dynamodb.NewFromConfig(cfg), os.Getenv("TABLE_NAME")),
 		Open:  provider.FromEnvironment(cfg).Open,
 		Model: os.Getenv("MODEL"),

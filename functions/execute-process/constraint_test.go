@@ -43,7 +43,7 @@ func (w *world) constrain(name string, constraints aggregate.JSON) {
 		w.T.Fatal(err)
 	}
 	p.Constraints = constraints
-	if _, err := w.Store.SaveToolPermission(w.T.Context(), p, aggregate.System(), w.Now()); err != nil {
+	if _, err := w.Store.SaveToolPermission(w.T.Context(), p, aggregate.System(), w.Now(), w.h.Catalog.Knows(name)...); err != nil {
 		w.T.Fatal(err)
 	}
 }

@@ -46,7 +46,7 @@ func (j *job) find(ctx context.Context, tenant string, step task.Step) (found, e
 	if !known || !f.spec.Approved(step.ToolVersion) || f.spec.Effect != step.Effect {
 		return found{}, changed
 	}
-	bounds, err := permission.Bounds()
+	bounds, err := permission.Bounds(f.spec.Knows())
 	if err != nil { // a later release saved constraints that this one doesn't know
 		return found{}, j.constraint(failure.ProblemUnbound, step.Tool, err.Error())
 	}

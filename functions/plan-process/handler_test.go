@@ -131,7 +131,7 @@ func TestPlanProcess(t *testing.T) {
 	t.Run("a tool's constraints are told, and nothing takes the place of what they leave out", func(t *testing.T) {
 		w, g := approved(t, server), &generator{}
 		p := tenancy.ToolPermission{TenantID: w.Ref.Tenant, ToolName: "list_employees", Allowed: true, Constraints: `{"departments":["人事部"]}`}
-		if _, err := w.Store.SaveToolPermission(t.Context(), p, aggregate.System(), w.Now()); err != nil {
+		if _, err := w.Store.SaveToolPermission(t.Context(), p, aggregate.System(), w.Now(), tenancy.OnlyDepartments); err != nil {
 			t.Fatal(err)
 		}
 		handle(t, w, g)

@@ -41,7 +41,8 @@ func tools(ctx context.Context, rows *store.Store, o order, args []string, out i
 	if _, _, foreign := tenancy.ServerTool(name); foreign {
 		return fmt.Errorf("%s is an MCP server's: `mcp %s` is for those", visible(name), args[0])
 	}
-	if _, ok := catalog.Lookup(name); !ok {
+	spec, ok := catalog.Lookup(name)
+	if !ok {
 		return aggregate.ErrField{Field: visible(name), Limit: "is no tool: `tool list` shows all that there are"}
 	}
 	var x tenancy.ToolPermission
@@ -50,29 +51,29 @@ func tools(ctx context.Context, rows *store.Store, o order, args []string, out i
 			return err
 		}
 		x.Allowed = allow
-		if x.Constraints, err = bound(x, args[2:]); err != nil {
+		if x.Constraints, err = bound(x, spec.Knows(), args[2:]); err != nil {
 			return err
 		}
-		x, err = rows.SaveToolPermission(ctx, x, o.by, time.Now())
+		x, err = rows.SaveToolPermission(ctx, x, o.by, time.Now(), spec.Knows()...)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(out, line(x))
+	fmt.Fprintln(out, line(x, spec.Knows()))
 	return known(ctx, rows, o, out)
 }
 
 // bound is a permission's constraints, changed by arguments. Those that can't be read, such as a later release's, stay
 // unless all are named anew: nobody knows what the tool was bound to, and nothing calls it.
-func bound(x tenancy.ToolPermission, args []string) (aggregate.JSON, error) {
-	c, err := x.Bounds()
-	if err != nil && !namesAll(x.ToolName, args) {
+func bound(x tenancy.ToolPermission, knows []tenancy.Constraint, args []string) (aggregate.JSON, error) {
+	c, err := x.Bounds(knows)
+	if err != nil && !namesAll(knows, args) {
 		return "", fmt.Errorf("nothing calls %s, since its constraints can't be read: %s; they stay until `tool allow` names all that it knows (%s): %w",
-			x.ToolName, visible(string(x.Constraints)), constraints(x.ToolName), err)
+			x.ToolName, visible(string(x.Constraints)), names(knows), err)
 	}
 	err = assign(fieldsOf(&c), args, func(name string) error {
-		return aggregate.ErrField{Field: name, Limit: "is no constraint; those of " + x.ToolName + " are: " + constraints(x.ToolName)}
+		return aggregate.ErrField{Field: name, Limit: "is no constraint; those of " + x.ToolName + " are: " + names(knows)}
 	})
 	if err != nil {
 		return "", err
@@ -82,8 +83,8 @@ func bound(x tenancy.ToolPermission, args []string) (aggregate.JSON, error) {
 }
 
 // namesAll reports whether arguments name every constraint that a tool knows.
-func namesAll(tool string, args []string) bool {
-	for _, c := range tenancy.ConstraintsOf(tool) {
+func namesAll(knows []tenancy.Constraint, args []string) bool {
+	for _, c := range knows {
 		if !slices.ContainsFunc(args, func(arg string) bool { return strings.HasPrefix(arg, string(c)+"=") }) {
 			return false
 		}
@@ -91,9 +92,9 @@ func namesAll(tool string, args []string) bool {
 	return true
 }
 
-func constraints(name string) string {
+func names(knows []tenancy.Constraint) string {
 	var all []string
-	for _, c := range tenancy.ConstraintsOf(name) {
+	for _, c := range knows {
 		all = append(all, string(c))
 	}
 	if all == nil {
@@ -108,7 +109,7 @@ func listTools(ctx context.Context, rows *store.Store, tenant string, catalog *t
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(out, "%s (knows: %s)\n", line(x), constraints(s.Name))
+		fmt.Fprintf(out, "%s (knows: %s)\n", line(x, s.Knows()), names(s.Knows()))
 	}
 	all, err := rows.ToolPermissions(ctx, tenant)
 	if err != nil {
@@ -116,14 +117,14 @@ func listTools(ctx context.Context, rows *store.Store, tenant string, catalog *t
 	}
 	for _, x := range all {
 		if server, _, foreign := tenancy.ServerTool(x.ToolName); foreign {
-			fmt.Fprintf(out, "%s (`mcp tools %s` shows it)\n", line(x), server)
+			fmt.Fprintf(out, "%s (`mcp tools %s` shows it)\n", line(x, nil), server)
 		}
 	}
 	return nil
 }
 
 // line is a permission in one line, its constraints as allow takes them.
-func line(x tenancy.ToolPermission) string {
+func line(x tenancy.ToolPermission, knows []tenancy.Constraint) string {
 	state := "forbidden"
 	if x.Allowed {
 		state = "allowed"
@@ -132,7 +133,7 @@ func line(x tenancy.ToolPermission) string {
 		state = "off, since its server changed it"
 	}
 	words := []string{x.ToolName + ": " + state}
-	c, err := x.Bounds()
+	c, err := x.Bounds(knows)
 	if err != nil {
 		words = append(words, "but its constraints can't be read, and nothing calls it: "+err.Error())
 	}

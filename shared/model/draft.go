@@ -39,12 +39,12 @@ type BoundedTool struct {
 	tenancy.Constraints
 }
 
-// BoundsOf reads a tenant's permissions. A tool whose constraints can't be read may not
-// be called, so it counts as forbidden.
-func BoundsOf(permissions []tenancy.ToolPermission) Bounds {
+// BoundsOf reads a tenant's permissions; knows has the constraints that each tool supports. A tool
+// whose constraints can't be read may not be called, so it counts as forbidden.
+func BoundsOf(permissions []tenancy.ToolPermission, knows func(tool string) []tenancy.Constraint) Bounds {
 	b := Bounds{Forbidden: []string{}, Constraints: []BoundedTool{}}
 	for _, p := range permissions {
-		switch c, err := p.Bounds(); {
+		switch c, err := p.Bounds(knows(p.ToolName)); {
 		case !p.Allowed || err != nil:
 			b.Forbidden = append(b.Forbidden, p.ToolName)
 		case !c.None():

@@ -79,7 +79,7 @@ func allowed(lacks []LackData, tools *tool.Catalog) map[string]string {
 	for _, l := range lacks {
 		spec, _ := tools.Lookup(l.Tool)
 		var said []string
-		for _, name := range tenancy.ConstraintsOf(l.Tool) {
+		for _, name := range spec.Knows() {
 			switch list := spec.Bounds.Listed(name); {
 			case len(list) > 0:
 				said = append(said, fmt.Sprintf("%s (%s)", name, clip(strings.Join(list, ", "), maxAllowed)))

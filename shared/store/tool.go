@@ -42,12 +42,12 @@ func (s *Store) ToolPermissions(ctx context.Context, tenant string) ([]tenancy.T
 }
 
 // SaveToolPermission writes x over the permission of revision x.Rev, 0 for a
-// new one, with its audit entry. It returns task.ErrConflict when somebody saved in between.
-func (s *Store) SaveToolPermission(ctx context.Context, x tenancy.ToolPermission, by aggregate.Actor, now time.Time) (tenancy.ToolPermission, error) {
+// new one, with its audit entry; known are the constraints that the catalog has for the tool, and no others are taken. It returns task.ErrConflict when somebody saved in between.
+func (s *Store) SaveToolPermission(ctx context.Context, x tenancy.ToolPermission, by aggregate.Actor, now time.Time, known ...tenancy.Constraint) (tenancy.ToolPermission, error) {
 	if x.Constraints == "" {
 		x.Constraints = "{}"
 	}
-	if err := checkPermission(x); err != nil {
+	if err := checkPermission(x, known); err != nil {
 		return x, err
 	}
 	pk, err := tenantPartition(x.TenantID)
@@ -103,11 +103,11 @@ func (s *Store) NoteToolChanged(ctx context.Context, x tenancy.ToolPermission, n
 	return nil
 }
 
-func checkPermission(x tenancy.ToolPermission) error {
+func checkPermission(x tenancy.ToolPermission, known []tenancy.Constraint) error {
 	if x.ToolName == "" || len(x.ToolName) > 100 {
 		return aggregate.ErrField{Field: "tool_name", Limit: "must have 1 to 100 bytes"}
 	}
-	if _, err := x.Bounds(); err != nil {
+	if _, err := x.Bounds(known); err != nil {
 		return err
 	}
 	_, _, foreign := tenancy.ServerTool(x.ToolName)

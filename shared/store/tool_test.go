@@ -18,7 +18,7 @@ func testTools(t *testing.T, s *suite) {
 		t.Fatalf("without a row: %+v, %v, %v; want allowed", p, found, err)
 	}
 	p.Allowed, p.Constraints = false, `{"recipients":["U123"]}`
-	saved, err := st.SaveToolPermission(t.Context(), p, approver(), at())
+	saved, err := st.SaveToolPermission(t.Context(), p, approver(), at(), tenancy.OnlyRecipients)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,11 +32,11 @@ func testTools(t *testing.T, s *suite) {
 	if got.Allowed || got.Rev != 1 || got.Constraints != p.Constraints || !got.CreatedAt.Equal(at()) {
 		t.Errorf("%+v", got)
 	}
-	if _, err := st.SaveToolPermission(t.Context(), p, approver(), at()); !errors.Is(err, aggregate.ErrConflict) {
+	if _, err := st.SaveToolPermission(t.Context(), p, approver(), at(), tenancy.OnlyRecipients); !errors.Is(err, aggregate.ErrConflict) {
 		t.Errorf("%v, want ErrConflict", err)
 	}
 	got.Allowed = true
-	if _, err := st.SaveToolPermission(t.Context(), got, approver(), at().Add(time.Hour)); err != nil {
+	if _, err := st.SaveToolPermission(t.Context(), got, approver(), at().Add(time.Hour), tenancy.OnlyRecipients); err != nil {
 		t.Fatal(err)
 	}
 	every, err := st.ToolPermissions(t.Context(), tenant)
@@ -50,7 +50,7 @@ func testTools(t *testing.T, s *suite) {
 	for field, x := range map[string]tenancy.ToolPermission{"tool_name": {TenantID: tenant}, "constraints": {TenantID: tenant, ToolName: "x", Constraints: "{"},
 		"constraints.recipients": {TenantID: tenant, ToolName: "list_employees", Constraints: `{"recipients":["U123"]}`}} {
 		var bad aggregate.ErrField
-		if _, err := st.SaveToolPermission(t.Context(), x, approver(), at()); !errors.As(err, &bad) || bad.Field != field {
+		if _, err := st.SaveToolPermission(t.Context(), x, approver(), at(), tenancy.OnlyDepartments); !errors.As(err, &bad) || bad.Field != field {
 			t.Errorf("%v, want ErrField of %s", err, field)
 		}
 	}

@@ -22,18 +22,6 @@ const (
 	MaxRows          Constraint = "max_rows"        // of a list that the tool is given
 )
 
-// constrained lists the constraints that each tool supports; an MCP server's tool supports none.
-// It is here, not in the tool catalog, because rows are also checked by functions without a catalog.
-var constrained = map[string][]Constraint{
-	"list_employees":             {OnlyDepartments},
-	"list_attendance":            {OnlyDepartments, MaxRows},
-	"send_slack_dm":              {OnlyRecipients},
-	"write_rows_to_google_sheet": {MaxRows, OnlySpreadsheets},
-}
-
-// ConstraintsOf are those that a tool knows.
-func ConstraintsOf(tool string) []Constraint { return slices.Clone(constrained[tool]) }
-
 // Constraints limit the calls of a tool. An empty field limits nothing.
 type Constraints struct {
 	SpreadsheetIDs []string `json:"spreadsheet_ids,omitempty"`
@@ -89,10 +77,10 @@ func matches(text string) func(string) bool {
 	return func(s string) bool { return f().MatchString(s) }
 }
 
-// Bounds reads the permission's constraints. It returns ErrField, naming the constraint,
-// for one that is unknown, not supported by this tool, of the wrong type or out of
+// Bounds reads the permission's constraints; known are those that the catalog has for the tool, none for an
+// MCP server's. It returns ErrField, naming the constraint, for one that is not among them, of the wrong type or out of
 // bounds; the tool may then not be called, because what is allowed is not known.
-func (p ToolPermission) Bounds() (Constraints, error) {
+func (p ToolPermission) Bounds(known []Constraint) (Constraints, error) {
 	var c Constraints
 	if p.Constraints == "" {
 		return c, nil
@@ -101,7 +89,6 @@ func (p ToolPermission) Bounds() (Constraints, error) {
 	if err := json.Unmarshal([]byte(p.Constraints), &fields); err != nil || fields == nil || len(p.Constraints) > 64<<10 {
 		return c, aggregate.ErrField{Field: "constraints", Limit: "must be a JSON object of at most 65536 bytes"}
 	}
-	known := constrained[p.ToolName]
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		field := fmt.Sprintf("constraints.%.50s", name)
 		if !slices.Contains(known, name) {

@@ -12,6 +12,7 @@ import (
 
 func TestConstraintsAreTyped(t *testing.T) {
 	const sheet, dm, list = "write_rows_to_google_sheet", "send_slack_dm", "list_employees"
+	known := map[string][]Constraint{sheet: {MaxRows, OnlySpreadsheets}, dm: {OnlyRecipients}, list: {OnlyDepartments}}
 	for name, test := range map[string]struct {
 		tool  string
 		text  aggregate.JSON
@@ -48,7 +49,7 @@ func TestConstraintsAreTyped(t *testing.T) {
 		"201 of them":             {dm, aggregate.JSON(`{"recipients":["U0SATO"` + strings.Repeat(`,"U0SATO"`, 200) + `]}`), Constraints{}, "constraints.recipients", "1 to 200"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := ToolPermission{ToolName: test.tool, Constraints: test.text}.Bounds()
+			got, err := ToolPermission{ToolName: test.tool, Constraints: test.text}.Bounds(known[test.tool])
 			var bad aggregate.ErrField
 			if test.field != "" && (!errors.As(err, &bad) || bad.Field != test.field || !strings.Contains(bad.Limit, test.says)) {
 				t.Errorf("%v, want ErrField of %s that says %q", err, test.field, test.says)

@@ -9,6 +9,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -50,6 +51,9 @@ type Spec struct {
 	// Pin is what an administrator allowed of an MCP server's tool; nil for Ringi's own.
 	Pin *tenancy.Pin
 }
+
+// Knows are the constraints that an administrator may bind the tool with, by name.
+func (s Spec) Knows() []tenancy.Constraint { return slices.Sorted(maps.Keys(s.Bound)) }
 
 // Title is the tool's name for people.
 func (s Spec) Title(locale string) string { return language.InEach(s.TitleJA, s.TitleEN).In(locale) }
@@ -199,6 +203,12 @@ func (c *Catalog) Lookup(name string) (Spec, bool) {
 		return Spec{}, false
 	}
 	return c.specs[i], true
+}
+
+// Knows are the constraints of a tool; a tool that is not in the catalog has none.
+func (c *Catalog) Knows(name string) []tenancy.Constraint {
+	s, _ := c.Lookup(name)
+	return s.Knows()
 }
 
 // All returns every tool, by name.

@@ -3,7 +3,6 @@ package tool
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -18,7 +17,7 @@ func (c *Catalog) Under(permissions []tenancy.ToolPermission) (*Catalog, error) 
 	forbidden, bounds := map[string]bool{}, map[string]tenancy.Constraints{}
 	var unread error
 	for _, p := range permissions {
-		b, err := p.Bounds()
+		b, err := p.Bounds(c.Knows(p.ToolName))
 		if err != nil {
 			unread = errors.Join(unread, fmt.Errorf("tool %s: %w", p.ToolName, err))
 		}
@@ -38,7 +37,7 @@ func (s Spec) Hold(r Resolved) *failure.Error { return s.broken(r.members, false
 // broken is the first constraint that arguments break, nil when they break none. In
 // planned arguments a reference is skipped: its value is checked before the call.
 func (s Spec) broken(members map[string]any, planned bool) *failure.Error {
-	for _, name := range slices.Sorted(maps.Keys(s.Bound)) {
+	for _, name := range s.Knows() {
 		if s.Bound[name] == "" {
 			continue
 		}

@@ -8,7 +8,6 @@ import (
 
 	"ringi/infra/local/sandbox"
 	"ringi/shared/aggregate"
-	"ringi/shared/tenancy"
 	"ringi/shared/tool"
 )
 
@@ -29,7 +28,7 @@ func (p permissions) List(ctx context.Context) ([]sandbox.Permission, error) {
 			return nil, err
 		}
 		one := sandbox.Permission{Tool: s.Name, Title: s.TitleJA, TitleEN: s.TitleEN, Allowed: x.Allowed, Constraints: json.RawMessage(x.Constraints), Knows: []string{}}
-		for _, name := range tenancy.ConstraintsOf(s.Name) {
+		for _, name := range s.Knows() {
 			one.Knows = append(one.Knows, string(name))
 		}
 		out = append(out, one)
@@ -43,7 +42,8 @@ func (p permissions) Save(ctx context.Context, by string, one sandbox.Permission
 	if err != nil {
 		return err
 	}
-	if _, known := catalog.Lookup(one.Tool); !known {
+	spec, known := catalog.Lookup(one.Tool)
+	if !known {
 		return sandbox.FieldErrors{"tool": "is none of Ringi's own"}
 	}
 	x, _, err := p.rows().ToolPermission(ctx, p.tenant(), one.Tool)
@@ -51,7 +51,7 @@ func (p permissions) Save(ctx context.Context, by string, one sandbox.Permission
 		return err
 	}
 	x.Allowed, x.Constraints = one.Allowed, aggregate.JSON(one.Constraints)
-	_, err = p.rows().SaveToolPermission(ctx, x, aggregate.Actor{Type: aggregate.ActorUser, ID: by}, time.Now())
+	_, err = p.rows().SaveToolPermission(ctx, x, aggregate.Actor{Type: aggregate.ActorUser, ID: by}, time.Now(), spec.Knows()...)
 	var field aggregate.ErrField
 	if errors.As(err, &field) {
 		return sandbox.FieldErrors{field.Field: field.Limit}

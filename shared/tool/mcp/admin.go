@@ -17,7 +17,7 @@ import (
 type Rows interface {
 	Settings(ctx context.Context, tenant string) (tenancy.Settings, error)
 	ToolPermissions(ctx context.Context, tenant string) ([]tenancy.ToolPermission, error)
-	SaveToolPermission(ctx context.Context, x tenancy.ToolPermission, by aggregate.Actor, now time.Time) (tenancy.ToolPermission, error)
+	SaveToolPermission(ctx context.Context, x tenancy.ToolPermission, by aggregate.Actor, now time.Time, known ...tenancy.Constraint) (tenancy.ToolPermission, error)
 }
 
 // Credentials finds a server's secret for its address. An error that is aggregate.ErrNotFound
