@@ -16,8 +16,7 @@ class Guard:
 
     def __call__(self, environ, start_response):
         if self.foreign(environ):
-            # What was sent stays unread, so the connection is of no more use.
-            start_response("403 Forbidden", [("Content-Type", "text/plain"), ("Connection", "close")])
+            start_response("403 Forbidden", [("Content-Type", "text/plain")])
             return [b"web pages are not answered\n"]
         return self.app(environ, start_response)
 
