@@ -72,105 +72,110 @@ func watches(alarm map[string]any) []watched {
 
 // alarmRules are about who hears of what goes wrong.
 func alarmRules() []rule {
-	return []rule{
-		func(s *stack, wrong func(string, ...any)) {
-			var all []watched
-			for _, id := range s.of("AWS::CloudWatch::Alarm") {
-				p := s.resources[id].Properties
-				actions := list(p["AlarmActions"])
-				if len(actions) == 0 || slices.ContainsFunc(actions, func(a any) bool { return s.resources[target(a)].Type != "AWS::SNS::Topic" }) {
-					wrong("%s tells nobody", id)
-				}
-				if p["AlarmDescription"] == nil || p["TreatMissingData"] == nil {
-					wrong("%s: AlarmDescription and TreatMissingData are wanted", id)
-				}
-				// CloudWatch refuses an alarm that reads more (User Guide, "Alarm limits"), and cfn-lint does not know.
-				if n := len(watches(p)); n > 10 {
-					wrong("%s reads %d metrics, and CloudWatch takes 10", id, n)
-				}
-				if len(watches(p)) == 0 {
-					wrong("%s watches nothing", id)
-				}
-				for _, w := range watches(p) {
-					// ThrottledRequests has an Operation dimension always: an alarm on the table alone never has data.
-					if w.name == "ThrottledRequests" {
-						wrong("%s: ThrottledRequests exists for one operation only", id)
-					}
-				}
-				all = append(all, watches(p)...)
+	return []rule{alarmRule, expressionRule, canaryAlarmRule, indexAlarmRule, slackAlarmRule, dimensionRule}
+}
+
+func alarmRule(s *stack, wrong func(string, ...any)) {
+	var all []watched
+	for _, id := range s.of("AWS::CloudWatch::Alarm") {
+		p := s.resources[id].Properties
+		actions := list(p["AlarmActions"])
+		if len(actions) == 0 || slices.ContainsFunc(actions, func(a any) bool { return s.resources[target(a)].Type != "AWS::SNS::Topic" }) {
+			wrong("%s tells nobody", id)
+		}
+		if p["AlarmDescription"] == nil || p["TreatMissingData"] == nil {
+			wrong("%s: AlarmDescription and TreatMissingData are wanted", id)
+		}
+		// CloudWatch refuses an alarm that reads more (User Guide, "Alarm limits"), and cfn-lint does not know.
+		if n := len(watches(p)); n > 10 {
+			wrong("%s reads %d metrics, and CloudWatch takes 10", id, n)
+		}
+		if len(watches(p)) == 0 {
+			wrong("%s watches nothing", id)
+		}
+		for _, w := range watches(p) {
+			// ThrottledRequests has an Operation dimension always: an alarm on the table alone never has data.
+			if w.name == "ThrottledRequests" {
+				wrong("%s: ThrottledRequests exists for one operation only", id)
 			}
-			for _, m := range metrics {
-				if !slices.Contains(all, watched(m)) {
-					wrong("no alarm watches %s %s of %q", m.namespace, m.name, m.of)
-				}
+		}
+		all = append(all, watches(p)...)
+	}
+	for _, m := range metrics {
+		if !slices.Contains(all, watched(m)) {
+			wrong("no alarm watches %s %s of %q", m.namespace, m.name, m.of)
+		}
+	}
+}
+
+func expressionRule(s *stack, wrong func(string, ...any)) {
+	for _, id := range s.of("AWS::CloudWatch::Alarm") {
+		var said string
+		for _, m := range list(s.resources[id].Properties["Metrics"]) {
+			said += " " + text(at(m, "Expression"))
+		}
+		for _, m := range list(s.resources[id].Properties["Metrics"]) {
+			if name := text(at(m, "Id")); at(m, "MetricStat") != nil && !regexp.MustCompile(`\b`+name+`\b`).MatchString(said) {
+				wrong("%s reads %s and does not reckon with it", id, name)
 			}
-		},
-		func(s *stack, wrong func(string, ...any)) {
-			for _, id := range s.of("AWS::CloudWatch::Alarm") {
-				var said string
-				for _, m := range list(s.resources[id].Properties["Metrics"]) {
-					said += " " + text(at(m, "Expression"))
-				}
-				for _, m := range list(s.resources[id].Properties["Metrics"]) {
-					if name := text(at(m, "Id")); at(m, "MetricStat") != nil && !regexp.MustCompile(`\b`+name+`\b`).MatchString(said) {
-						wrong("%s reads %s and does not reckon with it", id, name)
-					}
-				}
+		}
+	}
+}
+
+func canaryAlarmRule(s *stack, wrong func(string, ...any)) {
+	for _, id := range edge {
+		for _, alarm := range list(at(s.resources[id].Properties, "DeploymentPreference", "Alarms")) {
+			if !slices.Contains(watches(s.resources[target(alarm)].Properties), watched{metric.Namespace, string(metric.NotAnswered), id}) {
+				wrong("%s: %s lets a version in that answers 5xx to everything", id, target(alarm))
 			}
-		},
-		func(s *stack, wrong func(string, ...any)) {
-			for _, id := range edge {
-				for _, alarm := range list(at(s.resources[id].Properties, "DeploymentPreference", "Alarms")) {
-					if !slices.Contains(watches(s.resources[target(alarm)].Properties), watched{metric.Namespace, string(metric.NotAnswered), id}) {
-						wrong("%s: %s lets a version in that answers 5xx to everything", id, target(alarm))
-					}
-				}
+		}
+	}
+	// An alarm that other calls or answers can mute does not count.
+	for _, id := range edge {
+		name := string(metric.SecretMissing)
+		if !slices.ContainsFunc(s.of("AWS::CloudWatch::Alarm"), func(alarm string) bool {
+			all := watches(s.resources[alarm].Properties)
+			return slices.Contains(all, watched{metric.Namespace, name, id}) && !slices.ContainsFunc(all, func(w watched) bool { return w.name != name })
+		}) {
+			wrong("a secret that %s lacks is heard of by nobody", id)
+		}
+	}
+}
+
+func indexAlarmRule(s *stack, wrong func(string, ...any)) {
+	for _, index := range s.table.Indexes {
+		for _, name := range []string{"ReadThrottleEvents", "WriteThrottleEvents"} {
+			if !s.watchesIndex(name, index.Name) {
+				wrong("no alarm watches %s of the index %s", name, index.Name)
 			}
-			// An alarm that other calls or answers can mute does not count.
-			for _, id := range edge {
-				name := string(metric.SecretMissing)
-				if !slices.ContainsFunc(s.of("AWS::CloudWatch::Alarm"), func(alarm string) bool {
-					all := watches(s.resources[alarm].Properties)
-					return slices.Contains(all, watched{metric.Namespace, name, id}) && !slices.ContainsFunc(all, func(w watched) bool { return w.name != name })
-				}) {
-					wrong("a secret that %s lacks is heard of by nobody", id)
-				}
+		}
+	}
+}
+
+func slackAlarmRule(s *stack, wrong func(string, ...any)) {
+	writes, err := counted()
+	if err != nil {
+		wrong("go list: %v", err)
+	}
+	var all []watched
+	for _, id := range s.of("AWS::CloudWatch::Alarm") {
+		all = append(all, watches(s.resources[id].Properties)...)
+	}
+	for id, f := range s.functions {
+		name := string(metric.SlackFailed)
+		if slices.Contains(writes[f.Folder], name) && !slices.Contains(all, watched{metric.Namespace, name, id}) {
+			wrong("%s calls Slack, and no alarm counts what fails", id)
+		}
+	}
+}
+
+func dimensionRule(s *stack, wrong func(string, ...any)) {
+	for _, id := range s.of("AWS::CloudWatch::Alarm") {
+		for _, d := range allDimensions(s.resources[id].Properties) {
+			if of := target(at(d, "Value")); at(d, "Name") == "Resource" && !strings.HasSuffix(of, ":live") {
+				wrong("%s: the dimension Resource is <function>:live, not %s", id, of)
 			}
-		},
-		func(s *stack, wrong func(string, ...any)) {
-			for _, index := range s.table.Indexes {
-				for _, name := range []string{"ReadThrottleEvents", "WriteThrottleEvents"} {
-					if !s.watchesIndex(name, index.Name) {
-						wrong("no alarm watches %s of the index %s", name, index.Name)
-					}
-				}
-			}
-		},
-		func(s *stack, wrong func(string, ...any)) {
-			writes, err := counted()
-			if err != nil {
-				wrong("go list: %v", err)
-			}
-			var all []watched
-			for _, id := range s.of("AWS::CloudWatch::Alarm") {
-				all = append(all, watches(s.resources[id].Properties)...)
-			}
-			for id, f := range s.functions {
-				name := string(metric.SlackFailed)
-				if slices.Contains(writes[f.Folder], name) && !slices.Contains(all, watched{metric.Namespace, name, id}) {
-					wrong("%s calls Slack, and no alarm counts what fails", id)
-				}
-			}
-		},
-		func(s *stack, wrong func(string, ...any)) {
-			for _, id := range s.of("AWS::CloudWatch::Alarm") {
-				for _, d := range allDimensions(s.resources[id].Properties) {
-					if of := target(at(d, "Value")); at(d, "Name") == "Resource" && !strings.HasSuffix(of, ":live") {
-						wrong("%s: the dimension Resource is <function>:live, not %s", id, of)
-					}
-				}
-			}
-		},
+		}
 	}
 }
 

@@ -77,70 +77,75 @@ func readCounts() (map[string][]string, error) {
 
 // dashboardRules are about what somebody sees who looks.
 func dashboardRules() []rule {
-	return []rule{
-		func(s *stack, wrong func(string, ...any)) {
-			boards := s.of("AWS::CloudWatch::Dashboard")
-			if len(boards) != 1 {
-				wrong("there are %d dashboards, one is wanted", len(boards))
-				return
+	return []rule{dashboardRule}
+}
+
+func dashboardRule(s *stack, wrong func(string, ...any)) {
+	boards := s.of("AWS::CloudWatch::Dashboard")
+	if len(boards) != 1 {
+		wrong("there are %d dashboards, one is wanted", len(boards))
+		return
+	}
+	body := text(at(s.resources[boards[0]].Properties["DashboardBody"], "Fn::Sub"))
+	for _, m := range reference.FindAllStringSubmatch(body, -1) {
+		if s.resources[m[1]].Type == "" {
+			wrong("the dashboard shows %s, which does not exist", m[1])
+		}
+	}
+	var p page
+	if err := json.Unmarshal([]byte(body), &p); err != nil {
+		wrong("the dashboard's body is no JSON: %v", err)
+		return
+	}
+	var alarms []string
+	var drawn []watched
+	for _, w := range p.Widgets {
+		alarms = append(alarms, w.Properties.Alarms...)
+		for _, m := range w.Properties.Metrics {
+			if len(m) < 4 { // an expression
+				continue
 			}
-			body := text(at(s.resources[boards[0]].Properties["DashboardBody"], "Fn::Sub"))
-			for _, m := range reference.FindAllStringSubmatch(body, -1) {
-				if s.resources[m[1]].Type == "" {
-					wrong("the dashboard shows %s, which does not exist", m[1])
-				}
+			if text(m[2]) != dimensions[text(m[0])] {
+				wrong("the dashboard names a dimension %s of %s", m[2], m[0])
 			}
-			var p page
-			if err := json.Unmarshal([]byte(body), &p); err != nil {
-				wrong("the dashboard's body is no JSON: %v", err)
-				return
-			}
-			var alarms []string
-			var drawn []watched
-			for _, w := range p.Widgets {
-				alarms = append(alarms, w.Properties.Alarms...)
-				for _, m := range w.Properties.Metrics {
-					if len(m) < 4 { // an expression
-						continue
-					}
-					if text(m[2]) != dimensions[text(m[0])] {
-						wrong("the dashboard names a dimension %s of %s", m[2], m[0])
-					}
-					drawn = append(drawn, watched{text(m[0]), text(m[1]), strings.NewReplacer("${", "", "}", "").Replace(text(m[3]))})
-				}
-			}
-			var watching []watched
-			for _, id := range s.of("AWS::CloudWatch::Alarm") {
-				if !slices.Contains(alarms, "${"+id+".Arn}") {
-					wrong("the dashboard does not show %s", id)
-				}
-				watching = append(watching, watches(s.resources[id].Properties)...)
-			}
-			for _, w := range watching {
-				if !slices.Contains(drawn, w) {
-					wrong("the dashboard does not draw %s %s of %s, which an alarm watches", w.namespace, w.name, w.of)
-				}
-			}
-			for _, name := range metric.Names() {
-				if !slices.ContainsFunc(drawn, func(w watched) bool { return w.namespace == metric.Namespace && w.name == string(name) }) {
-					wrong("the dashboard does not draw %s", name)
-				}
-			}
-			writes, err := counted()
-			if err != nil {
-				wrong("go list: %v", err)
-			}
-			for _, w := range slices.Concat(watching, drawn) {
-				if w.namespace != metric.Namespace {
-					continue
-				}
-				if !slices.Contains(metric.Names(), metric.Name(w.name)) {
-					wrong("no function counts %s %s", w.namespace, w.name)
-				} else if !slices.Contains(writes[s.functions[w.of].Folder], w.name) {
-					wrong("the template watches %s of %s, which never counts it", w.name, w.of)
-				}
-			}
-		},
+			drawn = append(drawn, watched{text(m[0]), text(m[1]), strings.NewReplacer("${", "", "}", "").Replace(text(m[3]))})
+		}
+	}
+	var watching []watched
+	for _, id := range s.of("AWS::CloudWatch::Alarm") {
+		if !slices.Contains(alarms, "${"+id+".Arn}") {
+			wrong("the dashboard does not show %s", id)
+		}
+		watching = append(watching, watches(s.resources[id].Properties)...)
+	}
+	for _, w := range watching {
+		if !slices.Contains(drawn, w) {
+			wrong("the dashboard does not draw %s %s of %s, which an alarm watches", w.namespace, w.name, w.of)
+		}
+	}
+	for _, name := range metric.Names() {
+		if !slices.ContainsFunc(drawn, func(w watched) bool { return w.namespace == metric.Namespace && w.name == string(name) }) {
+			wrong("the dashboard does not draw %s", name)
+		}
+	}
+	checkCounted(s, slices.Concat(watching, drawn), wrong)
+}
+
+// checkCounted holds the metrics of ours that are watched or drawn against what the functions count.
+func checkCounted(s *stack, all []watched, wrong func(string, ...any)) {
+	writes, err := counted()
+	if err != nil {
+		wrong("go list: %v", err)
+	}
+	for _, w := range all {
+		if w.namespace != metric.Namespace {
+			continue
+		}
+		if !slices.Contains(metric.Names(), metric.Name(w.name)) {
+			wrong("no function counts %s %s", w.namespace, w.name)
+		} else if !slices.Contains(writes[s.functions[w.of].Folder], w.name) {
+			wrong("the template watches %s of %s, which never counts it", w.name, w.of)
+		}
 	}
 }
 

@@ -8,68 +8,70 @@ import (
 
 // eventRules are about what calls the functions.
 func eventRules() []rule {
-	return []rule{
-		func(s *stack, wrong func(string, ...any)) {
-			for id, f := range s.functions {
-				for _, r := range f.Routes {
-					if r.Timeout > 30*time.Second {
-						wrong("%s: an HTTP API ends a call after 30 s, TimeoutInMillis says %s", id, r.Timeout)
-					}
-					if r.Timeout < f.Timeout {
-						wrong("%s: the API gives up after %s, the function only after %s", id, r.Timeout, f.Timeout)
-					}
-				}
+	return []rule{apiTimeoutRule, streamRule, queueRule}
+}
+
+func apiTimeoutRule(s *stack, wrong func(string, ...any)) {
+	for id, f := range s.functions {
+		for _, r := range f.Routes {
+			if r.Timeout > 30*time.Second {
+				wrong("%s: an HTTP API ends a call after 30 s, TimeoutInMillis says %s", id, r.Timeout)
 			}
-		},
-		func(s *stack, wrong func(string, ...any)) {
-			for id, f := range s.functions {
-				for _, m := range f.Streams {
-					if s.table.Stream != "NEW_AND_OLD_IMAGES" {
-						wrong("%s follows a table whose stream is %q, not NEW_AND_OLD_IMAGES", id, s.table.Stream)
-					}
-					if m.From != "TRIM_HORIZON" {
-						wrong("%s: from LATEST it may miss what changes while the mapping is made", id)
-					}
-					if m.Retries < 0 || m.MaximumAge == 0 {
-						wrong("%s: one bad record would hold up its shard for a day; limit MaximumRetryAttempts and MaximumRecordAgeInSeconds", id)
-					}
-					if dead, ok := s.queues[m.OnFailure]; !ok || dead.FIFO() {
-						wrong("%s: OnFailure of a stream takes a standard queue", id)
-					}
-					if !m.PartialFailures {
-						wrong("%s: without ReportBatchItemFailures one record repeats the whole batch", id)
-					}
-					checkPatterns(id, m.Filters, wrong)
-				}
+			if r.Timeout < f.Timeout {
+				wrong("%s: the API gives up after %s, the function only after %s", id, r.Timeout, f.Timeout)
 			}
-		},
-		func(s *stack, wrong func(string, ...any)) {
-			for id, f := range s.functions {
-				for _, m := range f.Queues {
-					q, ok := s.queues[m.Source]
-					if !ok {
-						wrong("%s: event %s has a queue that the template doesn't make", id, m.Event)
-						continue
-					}
-					if visible := time.Duration(number(q.Attributes["VisibilityTimeout"])) * time.Second; visible < f.Timeout {
-						wrong("%s: %s shows a message again after %s, the function may take %s", id, q.ID, visible, f.Timeout)
-					}
-					if at(s.resources[id].Properties, "Events", m.Event, "Properties", "MaximumBatchingWindowInSeconds") != nil && q.FIFO() {
-						wrong("%s: a FIFO queue knows no MaximumBatchingWindowInSeconds", id)
-					}
-					if q.FIFO() && m.BatchSize > 10 {
-						wrong("%s: a FIFO queue gives 10 messages at most, BatchSize is %d", id, m.BatchSize)
-					}
-					if !m.PartialFailures {
-						wrong("%s: without ReportBatchItemFailures one message repeats the whole batch", id)
-					}
-					if q.DeadLetters == "" {
-						wrong("%s: %s has no dead letters", id, q.ID)
-					}
-					checkPatterns(id, m.Filters, wrong)
-				}
+		}
+	}
+}
+
+func streamRule(s *stack, wrong func(string, ...any)) {
+	for id, f := range s.functions {
+		for _, m := range f.Streams {
+			if s.table.Stream != "NEW_AND_OLD_IMAGES" {
+				wrong("%s follows a table whose stream is %q, not NEW_AND_OLD_IMAGES", id, s.table.Stream)
 			}
-		},
+			if m.From != "TRIM_HORIZON" {
+				wrong("%s: from LATEST it may miss what changes while the mapping is made", id)
+			}
+			if m.Retries < 0 || m.MaximumAge == 0 {
+				wrong("%s: one bad record would hold up its shard for a day; limit MaximumRetryAttempts and MaximumRecordAgeInSeconds", id)
+			}
+			if dead, ok := s.queues[m.OnFailure]; !ok || dead.FIFO() {
+				wrong("%s: OnFailure of a stream takes a standard queue", id)
+			}
+			if !m.PartialFailures {
+				wrong("%s: without ReportBatchItemFailures one record repeats the whole batch", id)
+			}
+			checkPatterns(id, m.Filters, wrong)
+		}
+	}
+}
+
+func queueRule(s *stack, wrong func(string, ...any)) {
+	for id, f := range s.functions {
+		for _, m := range f.Queues {
+			q, ok := s.queues[m.Source]
+			if !ok {
+				wrong("%s: event %s has a queue that the template doesn't make", id, m.Event)
+				continue
+			}
+			if visible := time.Duration(number(q.Attributes["VisibilityTimeout"])) * time.Second; visible < f.Timeout {
+				wrong("%s: %s shows a message again after %s, the function may take %s", id, q.ID, visible, f.Timeout)
+			}
+			if at(s.resources[id].Properties, "Events", m.Event, "Properties", "MaximumBatchingWindowInSeconds") != nil && q.FIFO() {
+				wrong("%s: a FIFO queue knows no MaximumBatchingWindowInSeconds", id)
+			}
+			if q.FIFO() && m.BatchSize > 10 {
+				wrong("%s: a FIFO queue gives 10 messages at most, BatchSize is %d", id, m.BatchSize)
+			}
+			if !m.PartialFailures {
+				wrong("%s: without ReportBatchItemFailures one message repeats the whole batch", id)
+			}
+			if q.DeadLetters == "" {
+				wrong("%s: %s has no dead letters", id, q.ID)
+			}
+			checkPatterns(id, m.Filters, wrong)
+		}
 	}
 }
 

@@ -88,107 +88,109 @@ var needs = []struct {
 
 // permissionRules are about who may do what.
 func permissionRules() []rule {
-	return []rule{
-		func(s *stack, wrong func(string, ...any)) {
-			owners := map[string]string{}
-			for id := range s.functions {
-				role := s.role(id)
-				if s.resources[role].Type != "AWS::IAM::Role" {
-					wrong("%s has no Role: SAM would attach policies that reach the whole account", id)
+	return []rule{ownRoleRule, actionRule, auditRule, rowRule, noteRule, objectRule, needRule, encryptionContextRule, pipelineCallRule}
+}
+
+func ownRoleRule(s *stack, wrong func(string, ...any)) {
+	owners := map[string]string{}
+	for id := range s.functions {
+		role := s.role(id)
+		if s.resources[role].Type != "AWS::IAM::Role" {
+			wrong("%s has no Role: SAM would attach policies that reach the whole account", id)
+		}
+		if other := owners[role]; other != "" {
+			wrong("%s and %s share %s", id, other, role)
+		}
+		owners[role] = id
+		if s.resources[id].Properties["Policies"] != nil {
+			wrong("%s: beside a Role, Policies are ignored without a word", id)
+		}
+	}
+}
+
+func actionRule(s *stack, wrong func(string, ...any)) {
+	for _, id := range s.of("AWS::IAM::Role") {
+		for _, st := range s.statements(id) {
+			for _, a := range st.actions {
+				anywhere := strings.HasPrefix(a, "xray:") || strings.HasPrefix(a, "logs:") && strings.Contains(a, "Deliver") || slices.Contains([]string{"logs:PutResourcePolicy", "logs:DescribeResourcePolicies", "logs:DescribeLogGroups"}, a)
+				if slices.Contains(st.resources, "*") && !anywhere {
+					wrong("%s: %s on every resource of the account", id, a)
 				}
-				if other := owners[role]; other != "" {
-					wrong("%s and %s share %s", id, other, role)
-				}
-				owners[role] = id
-				if s.resources[id].Properties["Policies"] != nil {
-					wrong("%s: beside a Role, Policies are ignored without a word", id)
-				}
-			}
-		},
-		func(s *stack, wrong func(string, ...any)) {
-			for _, id := range s.of("AWS::IAM::Role") {
-				for _, st := range s.statements(id) {
-					for _, a := range st.actions {
-						anywhere := strings.HasPrefix(a, "xray:") || strings.HasPrefix(a, "logs:") && strings.Contains(a, "Deliver") || slices.Contains([]string{"logs:PutResourcePolicy", "logs:DescribeResourcePolicies", "logs:DescribeLogGroups"}, a)
-						if slices.Contains(st.resources, "*") && !anywhere {
-							wrong("%s: %s on every resource of the account", id, a)
-						}
-						if strings.Contains(a, "*") {
-							wrong("%s: %s says more than is meant", id, a)
-						}
-					}
-				}
-				for _, p := range list(s.resources[id].Properties["ManagedPolicyArns"]) {
-					if s.resources[target(p)].Type != "AWS::IAM::ManagedPolicy" {
-						wrong("%s carries %s, a policy of somebody else", id, target(p))
-					}
+				if strings.Contains(a, "*") {
+					wrong("%s: %s says more than is meant", id, a)
 				}
 			}
-		},
-		func(s *stack, wrong func(string, ...any)) {
-			for id := range s.functions {
-				for _, action := range rewriting {
-					if !s.deniesAudit(id, action, 1) {
-						wrong("%s may rewrite the audit log by %s", id, action)
-					}
-				}
-				if !s.deniesAudit(id, "dynamodb:PutItem", 2) {
-					wrong("%s may put entries into the audit log that no change comes with", id)
-				}
+		}
+		for _, p := range list(s.resources[id].Properties["ManagedPolicyArns"]) {
+			if s.resources[target(p)].Type != "AWS::IAM::ManagedPolicy" {
+				wrong("%s carries %s, a policy of somebody else", id, target(p))
 			}
-		},
-		rowRule,
-		noteRule,
-		objectRule,
-		func(s *stack, wrong func(string, ...any)) {
-			for id, f := range s.functions {
-				for _, n := range needs {
-					_, told := f.Environment[n.variable]
-					may := slices.ContainsFunc(n.actions, func(a string) bool { return s.allowsOn(s.role(id), a, n.on) })
-					if told && !may {
-						wrong("%s is told %s but may do none of %v", id, n.variable, n.actions)
-					}
-					if may && !told {
-						wrong("%s may do %v but is not told %s", id, n.actions, n.variable)
-					}
-				}
+		}
+	}
+}
+
+func auditRule(s *stack, wrong func(string, ...any)) {
+	for id := range s.functions {
+		for _, action := range rewriting {
+			if !s.deniesAudit(id, action, 1) {
+				wrong("%s may rewrite the audit log by %s", id, action)
 			}
-		},
-		func(s *stack, wrong func(string, ...any)) {
-			for _, id := range s.of("AWS::IAM::Role") {
-				for _, st := range s.statements(id) {
-					context := object(st.conditions["Null"])
-					opens := slices.Contains(st.actions, "kms:Decrypt") || slices.Contains(st.actions, "kms:GenerateDataKey")
-					if opens && (context["kms:EncryptionContext:tenant_id"] != "false" || context["kms:EncryptionContext:provider"] != "false") {
-						wrong("%s may use the key without saying whose credentials they are", id)
-					}
-				}
+		}
+		if !s.deniesAudit(id, "dynamodb:PutItem", 2) {
+			wrong("%s may put entries into the audit log that no change comes with", id)
+		}
+	}
+}
+
+func needRule(s *stack, wrong func(string, ...any)) {
+	for id, f := range s.functions {
+		for _, n := range needs {
+			_, told := f.Environment[n.variable]
+			may := slices.ContainsFunc(n.actions, func(a string) bool { return s.allowsOn(s.role(id), a, n.on) })
+			if told && !may {
+				wrong("%s is told %s but may do none of %v", id, n.variable, n.actions)
 			}
-		},
-		func(s *stack, wrong func(string, ...any)) {
-			role, _, _ := strings.Cut(target(s.resources[s.of("AWS::Serverless::StateMachine")[0]].Properties["Role"]), ".")
-			called := map[string]bool{}
-			for _, v := range object(s.resources[s.of("AWS::Serverless::StateMachine")[0]].Properties["DefinitionSubstitutions"]) {
-				called[target(v)] = true
-				if !strings.HasSuffix(target(v), ".Arn") {
-					wrong("the pipeline calls %s; a worker has no alias", target(v))
-				}
+			if may && !told {
+				wrong("%s may do %v but is not told %s", id, n.actions, n.variable)
 			}
-			for _, st := range s.statements(role) {
-				if !slices.Contains(st.actions, "lambda:InvokeFunction") {
-					continue
-				}
-				for _, r := range st.resources {
-					if !called[r] {
-						wrong("the pipeline may call %s, and does not", r)
-					}
-					delete(called, r)
-				}
+		}
+	}
+}
+
+func encryptionContextRule(s *stack, wrong func(string, ...any)) {
+	for _, id := range s.of("AWS::IAM::Role") {
+		for _, st := range s.statements(id) {
+			context := object(st.conditions["Null"])
+			opens := slices.Contains(st.actions, "kms:Decrypt") || slices.Contains(st.actions, "kms:GenerateDataKey")
+			if opens && (context["kms:EncryptionContext:tenant_id"] != "false" || context["kms:EncryptionContext:provider"] != "false") {
+				wrong("%s may use the key without saying whose credentials they are", id)
 			}
-			for r := range called {
-				wrong("the pipeline may not call %s", r)
+		}
+	}
+}
+
+func pipelineCallRule(s *stack, wrong func(string, ...any)) {
+	role, _, _ := strings.Cut(target(s.resources[s.of("AWS::Serverless::StateMachine")[0]].Properties["Role"]), ".")
+	called := map[string]bool{}
+	for _, v := range object(s.resources[s.of("AWS::Serverless::StateMachine")[0]].Properties["DefinitionSubstitutions"]) {
+		called[target(v)] = true
+		if !strings.HasSuffix(target(v), ".Arn") {
+			wrong("the pipeline calls %s; a worker has no alias", target(v))
+		}
+	}
+	for _, st := range s.statements(role) {
+		if !slices.Contains(st.actions, "lambda:InvokeFunction") {
+			continue
+		}
+		for _, r := range st.resources {
+			if !called[r] {
+				wrong("the pipeline may call %s, and does not", r)
 			}
-		},
+			delete(called, r)
+		}
+	}
+	for r := range called {
+		wrong("the pipeline may not call %s", r)
 	}
 }
 

@@ -160,18 +160,19 @@ func (i *interpreter) run(t *testing.T, name string, answers map[string][]answer
 
 var wake = answer{Output: pipeline.Output{Next: task.StateFinish}, wakes: true}
 
-// The whole path, and each way off it.
-func TestRunsGoWhereTheRowsSay(t *testing.T) {
+// journey is the answers of the functions, the calls that the state machine then makes, and how the run ends.
+type journey struct {
+	name    string
+	answers map[string][]answer
+	calls   []call
+	status  types.ExecutionStatus
+	failure string
+}
+
+func journeys() []journey {
 	pause := answer{Output: pipeline.Output{Next: task.StatePause, WaitSeconds: 1}}
 	prompt, process, step := await(task.StateAwaitPromptApproval, "PROMPT#0001", 3600), await(task.StateAwaitProcessApproval, "PROCESS#0001", 3600), await(task.StateAwaitStepApproval, "GATE#0001#01#02", 3600)
-	i := startInterpreter(t)
-	for _, c := range []struct {
-		name    string
-		answers map[string][]answer
-		calls   []call
-		status  types.ExecutionStatus
-		failure string
-	}{
+	return []journey{
 		{
 			"from message to done",
 			map[string][]answer{
@@ -229,7 +230,13 @@ func TestRunsGoWhereTheRowsSay(t *testing.T) {
 			[]call{{Function: "resume-task"}},
 			types.ExecutionStatusFailed, "UnknownRoute",
 		},
-	} {
+	}
+}
+
+// The whole path, and each way off it.
+func TestRunsGoWhereTheRowsSay(t *testing.T) {
+	i := startInterpreter(t)
+	for _, c := range journeys() {
 		t.Run(c.name, func(t *testing.T) {
 			calls, status, failure := i.run(t, strings.ReplaceAll(c.name, " ", "-"), c.answers)
 			if diff := cmp.Diff(c.calls, calls); diff != "" {

@@ -4,79 +4,83 @@ import "strings"
 
 // storageRules are about what must survive: a mistaken update, a deleted stack, a lost message.
 func storageRules() []rule {
-	return []rule{
-		func(s *stack, wrong func(string, ...any)) {
-			stateful := []string{"AWS::DynamoDB::Table", "AWS::S3::Bucket", "AWS::KMS::Key", "AWS::SecretsManager::Secret"}
-			for _, kind := range stateful {
-				for _, id := range s.of(kind) {
-					keep := "RetainExceptOnCreate" // what a failed first deployment made goes with it
-					if kind == "AWS::DynamoDB::Table" {
-						keep = "Retain" // its protection would have that fail
-					}
-					if r := s.resources[id]; r.DeletionPolicy != keep || r.UpdateReplacePolicy != "Retain" {
-						wrong("%s holds what cannot be made again: DeletionPolicy must be %s, UpdateReplacePolicy Retain", id, keep)
-					}
-				}
+	return []rule{keptRule, tableRule, bucketRule, deadLetterRule, secretAndLogRule}
+}
+
+func keptRule(s *stack, wrong func(string, ...any)) {
+	stateful := []string{"AWS::DynamoDB::Table", "AWS::S3::Bucket", "AWS::KMS::Key", "AWS::SecretsManager::Secret"}
+	for _, kind := range stateful {
+		for _, id := range s.of(kind) {
+			keep := "RetainExceptOnCreate" // what a failed first deployment made goes with it
+			if kind == "AWS::DynamoDB::Table" {
+				keep = "Retain" // its protection would have that fail
 			}
-		},
-		func(s *stack, wrong func(string, ...any)) {
-			p := s.resources[s.table.ID].Properties
-			for _, path := range [][]string{
-				{"DeletionProtectionEnabled"}, {"PointInTimeRecoverySpecification", "PointInTimeRecoveryEnabled"}, {"SSESpecification", "SSEEnabled"},
-			} {
-				if at(p, path...) != "true" {
-					wrong("%s: %s must be true", s.table.ID, strings.Join(path, "."))
-				}
+			if r := s.resources[id]; r.DeletionPolicy != keep || r.UpdateReplacePolicy != "Retain" {
+				wrong("%s holds what cannot be made again: DeletionPolicy must be %s, UpdateReplacePolicy Retain", id, keep)
 			}
-			if p["TableName"] != nil {
-				wrong("%s: with a TableName of its own a replacement would collide with what it replaces", s.table.ID)
+		}
+	}
+}
+
+func tableRule(s *stack, wrong func(string, ...any)) {
+	p := s.resources[s.table.ID].Properties
+	for _, path := range [][]string{
+		{"DeletionProtectionEnabled"}, {"PointInTimeRecoverySpecification", "PointInTimeRecoveryEnabled"}, {"SSESpecification", "SSEEnabled"},
+	} {
+		if at(p, path...) != "true" {
+			wrong("%s: %s must be true", s.table.ID, strings.Join(path, "."))
+		}
+	}
+	if p["TableName"] != nil {
+		wrong("%s: with a TableName of its own a replacement would collide with what it replaces", s.table.ID)
+	}
+	if s.table.Expiry != "delete_after" {
+		wrong("%s: the TTL attribute is %q, not delete_after", s.table.ID, s.table.Expiry)
+	}
+}
+
+func bucketRule(s *stack, wrong func(string, ...any)) {
+	for _, id := range s.of("AWS::S3::Bucket") {
+		p := s.resources[id].Properties
+		for _, name := range []string{"BlockPublicAcls", "BlockPublicPolicy", "IgnorePublicAcls", "RestrictPublicBuckets"} {
+			if at(p, "PublicAccessBlockConfiguration", name) != "true" {
+				wrong("%s: PublicAccessBlockConfiguration.%s must be true", id, name)
 			}
-			if s.table.Expiry != "delete_after" {
-				wrong("%s: the TTL attribute is %q, not delete_after", s.table.ID, s.table.Expiry)
-			}
-		},
-		func(s *stack, wrong func(string, ...any)) {
-			for _, id := range s.of("AWS::S3::Bucket") {
-				p := s.resources[id].Properties
-				for _, name := range []string{"BlockPublicAcls", "BlockPublicPolicy", "IgnorePublicAcls", "RestrictPublicBuckets"} {
-					if at(p, "PublicAccessBlockConfiguration", name) != "true" {
-						wrong("%s: PublicAccessBlockConfiguration.%s must be true", id, name)
-					}
-				}
-				if p["BucketEncryption"] == nil || p["LifecycleConfiguration"] == nil {
-					wrong("%s: BucketEncryption and LifecycleConfiguration are wanted", id)
-				}
-				if !s.refusesPlainHTTP(id) {
-					wrong("%s: no bucket policy refuses plain http", id)
-				}
-			}
-		},
-		func(s *stack, wrong func(string, ...any)) {
-			for _, q := range s.queues {
-				if q.DeadLetters == "" {
-					continue
-				}
-				dead, ok := s.queues[q.DeadLetters]
-				switch {
-				case !ok:
-					wrong("%s: its dead letters go nowhere", q.ID)
-				case dead.FIFO() != q.FIFO():
-					wrong("%s and its dead letters' %s must both be FIFO, or neither", q.ID, dead.ID)
-				case number(dead.Attributes["MessageRetentionPeriod"]) <= number(q.Attributes["MessageRetentionPeriod"]):
-					wrong("%s must keep messages longer than %s, whose age they bring along", dead.ID, q.ID)
-				}
-			}
-		},
-		func(s *stack, wrong func(string, ...any)) {
-			if strings.Contains(s.text, "{{resolve:") {
-				wrong("a dynamic reference ({{resolve:…}}) would put a secret into a resource's readable configuration")
-			}
-			for _, id := range s.of("AWS::Logs::LogGroup") {
-				if s.resources[id].Properties["RetentionInDays"] == nil {
-					wrong("%s keeps logs for ever", id)
-				}
-			}
-		},
+		}
+		if p["BucketEncryption"] == nil || p["LifecycleConfiguration"] == nil {
+			wrong("%s: BucketEncryption and LifecycleConfiguration are wanted", id)
+		}
+		if !s.refusesPlainHTTP(id) {
+			wrong("%s: no bucket policy refuses plain http", id)
+		}
+	}
+}
+
+func deadLetterRule(s *stack, wrong func(string, ...any)) {
+	for _, q := range s.queues {
+		if q.DeadLetters == "" {
+			continue
+		}
+		dead, ok := s.queues[q.DeadLetters]
+		switch {
+		case !ok:
+			wrong("%s: its dead letters go nowhere", q.ID)
+		case dead.FIFO() != q.FIFO():
+			wrong("%s and its dead letters' %s must both be FIFO, or neither", q.ID, dead.ID)
+		case number(dead.Attributes["MessageRetentionPeriod"]) <= number(q.Attributes["MessageRetentionPeriod"]):
+			wrong("%s must keep messages longer than %s, whose age they bring along", dead.ID, q.ID)
+		}
+	}
+}
+
+func secretAndLogRule(s *stack, wrong func(string, ...any)) {
+	if strings.Contains(s.text, "{{resolve:") {
+		wrong("a dynamic reference ({{resolve:…}}) would put a secret into a resource's readable configuration")
+	}
+	for _, id := range s.of("AWS::Logs::LogGroup") {
+		if s.resources[id].Properties["RetentionInDays"] == nil {
+			wrong("%s keeps logs for ever", id)
+		}
 	}
 }
 

@@ -91,7 +91,7 @@ func TestFates(t *testing.T) {
 	closed.Close()
 	for name, test := range map[string]struct {
 		do      http.HandlerFunc // nil: nobody listens
-		state    oauth.TokenState
+		state   oauth.TokenState
 		problem failure.Problem
 		wait    time.Duration
 	}{
