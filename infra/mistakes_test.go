@@ -38,7 +38,7 @@ var mistakes = []struct {
 	{"a FIFO queue for a stream's failures", templateFile, "Destination: !GetAtt ChangeDeadLetters.Arn", "Destination: !GetAtt CardDeadLetters.Arn", "takes a standard queue"},
 	{"a batching window on FIFO", templateFile, "            BatchSize: 1\n", "            BatchSize: 1\n            MaximumBatchingWindowInSeconds: 1\n", "MaximumBatchingWindowInSeconds"},
 	{"a message that is seen twice", templateFile, "VisibilityTimeout: 60", "VisibilityTimeout: 20", "shows a message again"},
-	{"a filter that is no JSON", templateFile, `'{"dynamodb":{"NewImage":{"type":{"S":["head","wait"]}}}}'`, `'{"dynamodb":{"NewImage":'`, "unexpected EOF"},
+	{"a filter that is no JSON", templateFile, `'{"dynamodb":{"NewImage":{"type":{"S":["head","wait"]}}}}'`, `'{"dynamodb":{"NewImage":'`, "unexpected end of JSON input"},
 	{"a filter without a list", templateFile, `{"S":["head","wait"]}`, `{"S":"head"}`, "values stand in lists"},
 	{"a stream that the table lacks", templateFile, "      StreamSpecification:\n        StreamViewType: NEW_AND_OLD_IMAGES\n", "", "whose stream is"},
 	{"a batch that is done again for one record", templateFile, "            FunctionResponseTypes: [ReportBatchItemFailures]\n", "", "ReportBatchItemFailures"},

@@ -15,7 +15,7 @@ import (
 	"ringi/shared/secret/vault"
 )
 
-// asked connects with what a person consents to in the browser.
+// asked connects with the token that a person's consent in the browser gives.
 func (o order) asked(ctx context.Context, out io.Writer) error {
 	prefix := strings.ToUpper(o.provider)
 	client := oauth.Client{ID: os.Getenv(prefix + "_CLIENT_ID"), Secret: os.Getenv(prefix + "_CLIENT_SECRET")}
@@ -38,8 +38,8 @@ func (o order) asked(ctx context.Context, out io.Writer) error {
 	return o.vault.Connect(ctx, o.tenant, o.provider, vault.Of(token, client), vault.About(token), o.by)
 }
 
-// returned waits for the browser. A return that belongs to no consent of ours is
-// answered, and waited past; whatever else it brings is the end.
+// returned waits for the browser's redirect. A redirect with another state is refused with 400 and
+// ignored; any other one ends the wait, with a token or with an error.
 func (o order) returned(ctx context.Context, l net.Listener, p oauth.Provider, client oauth.Client, consent oauth.Consent) (oauth.Token, error) {
 	type result struct {
 		token oauth.Token
@@ -63,7 +63,7 @@ func (o order) returned(ctx context.Context, l net.Listener, p oauth.Provider, c
 		}
 		select {
 		case results <- result{token, err}:
-		default: // a second return; the first counts
+		default: // a second redirect; the first counts
 		}
 	})
 	s := &http.Server{Handler: m, ReadHeaderTimeout: 10 * time.Second}

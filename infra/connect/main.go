@@ -53,7 +53,7 @@ var (
 	person    = regexp.MustCompile(`^[UW][A-Z0-9]{2,20}$`)
 )
 
-// decisions are what an administrator decides without a credential.
+// decisions are the commands that need no credential.
 var decisions = map[string]func(context.Context, *store.Store, order, []string, io.Writer) error{
 	"settings": settings, "tool": tools, "tenant": tenant,
 }
@@ -71,7 +71,7 @@ func main() {
 	}
 }
 
-// order is what was asked for.
+// order is the command line, read.
 type order struct {
 	vault            vault.Vault
 	tenant, provider string

@@ -18,8 +18,8 @@ import (
 	"ringi/shared/tool/mcp"
 )
 
-// digits is how many a tool's hash has. All must be given: of fewer, whoever writes a
-// server's schemas finds two tools that have them in common.
+// digits is the length of a tool's hash in hexadecimal digits. All must be given: for fewer, a
+// server's author could make two tools that share them.
 const digits = 64
 
 // usage is what `mcp` can be told.
@@ -65,7 +65,7 @@ func (o order) rename(ctx context.Context, rows *store.Store, name, address stri
 	return err
 }
 
-// show prints all that a server says of its tools: it is what is allowed.
+// show prints all that a server says of its tools, since all of it is what an administrator allows.
 func show(ctx context.Context, d mcp.Admin, tenant, server string, out io.Writer) error {
 	all, err := d.Tools(ctx, tenant, server)
 	if err != nil {
@@ -127,7 +127,7 @@ func said(err error) error {
 	return err
 }
 
-// visible spells what a terminal would not show, or obey.
+// visible escapes characters that a terminal would hide or interpret.
 func visible(text string) string {
 	var b strings.Builder
 	for _, r := range text {

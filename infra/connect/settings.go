@@ -79,7 +79,7 @@ func list(out io.Writer, fields []field, args []string) {
 	}
 }
 
-// known warns of a workspace that has asked for nothing yet: its id may be another's.
+// known warns if a workspace has no tenant yet, because its id may be mistyped.
 func known(ctx context.Context, rows *store.Store, o order, out io.Writer) error {
 	_, err := rows.Tenant(ctx, o.tenant)
 	if errors.Is(err, aggregate.ErrNotFound) {

@@ -64,8 +64,8 @@ func tools(ctx context.Context, rows *store.Store, o order, args []string, out i
 	return known(ctx, rows, o, out)
 }
 
-// bound is a permission's constraints, changed by arguments. Those that can't be read, such as a later release's, stay
-// unless all are named anew: nobody knows what the tool was bound to, and nothing calls it.
+// bound is a permission's constraints, changed by arguments. Constraints that can't be read, such as a later release's,
+// may only be replaced as a whole, by arguments that name all of them; until then the tool can't be called.
 func bound(x tenancy.ToolPermission, knows []tenancy.Constraint, args []string) (aggregate.JSON, error) {
 	c, err := x.Bounds(knows)
 	if err != nil && !namesAll(knows, args) {

@@ -8,9 +8,9 @@ import (
 	"ringi/infra/local/process"
 )
 
-// functionLog opens the file that takes what functions print, log lines and metrics: on
-// a terminal they would bury all else. It begins anew with each start; of two stacks that
-// run at once both write to its end.
+// functionLog opens the file for what functions print: log lines and metrics, too many for a
+// terminal. Each start empties the file; two stacks that run at the same time both append to
+// it.
 func functionLog() (*os.File, error) {
 	dir, err := process.Folder()
 	if err != nil {

@@ -28,7 +28,7 @@ func vendorOf(n modelname.Name, env func(string) string) vendor {
 		return vendor{"ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "https://api.anthropic.com", "AnthropicBaseUrl", true}
 	case modelname.OpenAI:
 		return vendor{"OPENAI_API_KEY", "OPENAI_BASE_URL", "https://api.openai.com/v1", "OpenAiBaseUrl", true}
-	case modelname.Bedrock: // nobody lends this machine a role
+	case modelname.Bedrock: // there is no role on this machine
 		region := cmp.Or(env("AWS_REGION"), env("AWS_DEFAULT_REGION"), "us-east-1")
 		return vendor{"AWS_BEARER_TOKEN_BEDROCK", "BEDROCK_BASE_URL", "https://bedrock-runtime." + region + ".amazonaws.com", "BedrockBaseUrl", true}
 	}

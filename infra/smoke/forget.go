@@ -17,8 +17,8 @@ import (
 // keyWaitDays is how many days KMS keeps a key before it deletes it: the least that KMS takes.
 const keyWaitDays = 7
 
-// forget deletes what the template keeps when its stack is deleted. Each that fails is
-// named, and the others are deleted all the same.
+// forget deletes the resources that the template retains when its stack is deleted. It goes on
+// after an error; all errors are joined and name their resource.
 func (s *stacks) forget(ctx context.Context) error {
 	var errs error
 	for _, r := range []struct {

@@ -47,7 +47,7 @@ func main() {
 	}
 }
 
-// program is what the smoke test reaches the world through.
+// program is what the smoke test needs: AWS, HTTP, commands and output.
 type program struct {
 	cfg      aws.Config
 	out      io.Writer
@@ -90,7 +90,7 @@ func (p program) main(ctx context.Context, args []string) error {
 
 func (p program) say(format string, args ...any) { fmt.Fprintf(p.out, format+"\n", args...) }
 
-// until asks again and again until it is so.
+// until polls holds until it is true, or patience is over.
 func (p program) until(ctx context.Context, what string, holds func() (bool, error)) error {
 	ctx, cancel := context.WithTimeout(ctx, p.patience)
 	defer cancel()

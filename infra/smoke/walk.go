@@ -34,10 +34,10 @@ type request struct {
 	ts    string
 }
 
-// walk lets one request go the whole way through the deployment. From extract-task on a
-// commit updates the task's head and puts audit entries in one transaction: that a policy
-// comes to be stamped shows that IAM holds its conditions on leading keys against each item
-// by itself. Otherwise the denial of UpdateItem on AUDIT# would refuse all of them.
+// walk takes one request through the whole deployment. From extract-task on, each commit
+// updates the task's head and puts audit entries in one transaction. If the policy's card
+// appears, IAM applies conditions on leading keys to each item of a transaction separately;
+// otherwise the denial of UpdateItem on AUDIT# would refuse every commit.
 func (s *stacks) walk(ctx context.Context) error {
 	signing := make([]byte, 16)
 	if _, err := rand.Read(signing); err != nil {
@@ -59,7 +59,7 @@ func (s *stacks) walk(ctx context.Context) error {
 	return nil
 }
 
-// paste gives the deployment its secret, as a person does by hand.
+// paste writes the Slack secret, as a person does by hand.
 func (r *request) paste(ctx context.Context) error {
 	text, err := json.Marshal(map[string]string{"signing_secret": r.slack.secret, "bot_token": "xoxb-smoke", "app_id": app, "api_url": r.slackURL})
 	if err != nil {
@@ -171,7 +171,7 @@ func (r *request) done(ctx context.Context) error {
 	})
 }
 
-// rowsSay waits for the task's rows to be so; if they never are, it says what they are.
+// rowsSay polls the task's rows until holds is true of them; its error shows the rows as they last were.
 func (r *request) rowsSay(ctx context.Context, what string, holds func(*task.Aggregate) bool) error {
 	return r.until(ctx, what, func() (bool, error) {
 		a, err := r.rows.Load(ctx, r.ref)
@@ -185,7 +185,7 @@ func (r *request) rowsSay(ctx context.Context, what string, holds func(*task.Agg
 	})
 }
 
-// audited holds the audit log against what was done.
+// audited checks that the audit log has each action once.
 func (r *request) audited(ctx context.Context) error {
 	want := []string{
 		"task.created by system", "prompt.approved by " + standin.Stamper, "process.approved by " + standin.Stamper,

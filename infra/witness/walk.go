@@ -23,44 +23,8 @@ func Walk(t *testing.T, app App) {
 	if card.ThreadTS != root || card.BotID != workspace.BotID || !strings.Contains(blocks(card), "heard \\u003c@"+workspace.Sato) {
 		t.Errorf("the card is %+v", card)
 	}
-	now := func() workspace.Message {
-		m, err := p.Workspace().Message(workspace.HR, card.TS, workspace.Suzuki)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return m
-	}
-
-	p.click(workspace.Suzuki, card.TS, "open_form")
-	p.eventually("the form opens", func() bool { return len(p.Views(workspace.Suzuki)) == 1 })
-	form := p.Views(workspace.Suzuki)[0]
-	refused, err := p.Submit(workspace.Suzuki, form.ID, map[string]any{"note_block": "短"})
-	if err != nil || refused["note_block"] != "at least three characters" || len(p.Views(workspace.Suzuki)) != 1 {
-		t.Errorf("a short note: %v %v, %d forms are open; want it refused in the open form", refused, err, len(p.Views(workspace.Suzuki)))
-	}
-	if refused, err = p.Submit(workspace.Suzuki, form.ID, map[string]any{"note_block": "稟議を<&>回す"}); err != nil || len(refused) > 0 || len(p.Views(workspace.Suzuki)) != 0 {
-		t.Errorf("a note: %v %v, %d forms are open; want it taken and the form closed\n%s", refused, err, len(p.Views(workspace.Suzuki)), p.stderr)
-	}
-	p.eventually("the card shows the note", func() bool { return strings.Contains(blocks(now()), "noted: 稟議を") })
-	if m := now(); m.Text != "noted" || strings.Contains(blocks(m), "open_form") || len(p.Messages(workspace.HR, root)) != 2 {
-		t.Errorf("the updated card is %+v", m)
-	}
-
-	p.click(workspace.Suzuki, card.TS, "finish")
-	p.eventually("the card is finished", func() bool { return strings.Contains(blocks(now()), "finished, 1 of 2 messages are ours") })
-	p.eventually("the person is told twice", func() bool { return len(p.Ephemerals(workspace.Suzuki)) == 2 })
-	for i, want := range []string{"for you alone", "by response_url"} {
-		if got := p.Ephemerals(workspace.Suzuki)[i].Text; got != want {
-			t.Errorf("the person is told %q, want %q", got, want)
-		}
-	}
-	if others := p.Ephemerals(workspace.Sato); len(others) > 0 {
-		t.Errorf("somebody else sees %v", others)
-	}
-	if err := p.Click(workspace.Suzuki, workspace.HR, card.TS, "finish"); err == nil {
-		t.Error("a button that is gone can be pressed")
-	}
-
+	p.note(root, card.TS)
+	p.finish(card.TS)
 	if err := p.Shortcut(workspace.Tanaka, workspace.HR, root, "cancel_task"); err != nil {
 		t.Errorf("shortcut: %v\n%s", err, p.stderr)
 	}
@@ -80,6 +44,52 @@ func Walk(t *testing.T, app App) {
 	}
 	if said := p.stderr.String(); said != "" {
 		t.Errorf("the app complains: %s", said)
+	}
+}
+
+// message is the card as it is now.
+func (p *place) message(card string) workspace.Message {
+	p.t.Helper()
+	m, err := p.Workspace().Message(workspace.HR, card, workspace.Suzuki)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return m
+}
+
+// note fills in the card's form: a note that is too short is refused in the open form, a longer one changes the card.
+func (p *place) note(root, card string) {
+	p.click(workspace.Suzuki, card, "open_form")
+	p.eventually("the form opens", func() bool { return len(p.Views(workspace.Suzuki)) == 1 })
+	form := p.Views(workspace.Suzuki)[0]
+	refused, err := p.Submit(workspace.Suzuki, form.ID, map[string]any{"note_block": "短"})
+	if err != nil || refused["note_block"] != "at least three characters" || len(p.Views(workspace.Suzuki)) != 1 {
+		p.t.Errorf("a short note: %v %v, %d forms are open; want it refused in the open form", refused, err, len(p.Views(workspace.Suzuki)))
+	}
+	if refused, err = p.Submit(workspace.Suzuki, form.ID, map[string]any{"note_block": "稟議を<&>回す"}); err != nil || len(refused) > 0 || len(p.Views(workspace.Suzuki)) != 0 {
+		p.t.Errorf("a note: %v %v, %d forms are open; want it taken and the form closed\n%s", refused, err, len(p.Views(workspace.Suzuki)), p.stderr)
+	}
+	p.eventually("the card shows the note", func() bool { return strings.Contains(blocks(p.message(card)), "noted: 稟議を") })
+	if m := p.message(card); m.Text != "noted" || strings.Contains(blocks(m), "open_form") || len(p.Messages(workspace.HR, root)) != 2 {
+		p.t.Errorf("the updated card is %+v", m)
+	}
+}
+
+// finish presses the card's other button, which tells the person twice and takes the buttons away.
+func (p *place) finish(card string) {
+	p.click(workspace.Suzuki, card, "finish")
+	p.eventually("the card is finished", func() bool { return strings.Contains(blocks(p.message(card)), "finished, 1 of 2 messages are ours") })
+	p.eventually("the person is told twice", func() bool { return len(p.Ephemerals(workspace.Suzuki)) == 2 })
+	for i, want := range []string{"for you alone", "by response_url"} {
+		if got := p.Ephemerals(workspace.Suzuki)[i].Text; got != want {
+			p.t.Errorf("the person is told %q, want %q", got, want)
+		}
+	}
+	if others := p.Ephemerals(workspace.Sato); len(others) > 0 {
+		p.t.Errorf("somebody else sees %v", others)
+	}
+	if err := p.Click(workspace.Suzuki, workspace.HR, card, "finish"); err == nil {
+		p.t.Error("a button that is gone can be pressed")
 	}
 }
 

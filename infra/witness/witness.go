@@ -1,5 +1,5 @@
-// Package witness holds the Slack sandbox against apps that others' Slack
-// libraries make, so that it is like Slack and not only like us.
+// Package witness tests the Slack sandbox with apps made with other Slack libraries,
+// so that it behaves like Slack and not only as Ringi expects.
 //
 // The app is small and the same for every library. Mentioned, it answers in the
 // thread with a card of two buttons. Write a note opens a form; a note of less
@@ -101,7 +101,7 @@ func (p *place) eventually(what string, claim func() bool) {
 	}
 }
 
-// tail is the last of what an app complains about.
+// tail keeps the end of an app's standard error.
 type tail struct {
 	mu sync.Mutex
 	b  bytes.Buffer

@@ -25,7 +25,7 @@ type Window struct {
 	Phone         bool // by touch, on a dense screen
 }
 
-// Browser is a Chromium. Its pages share nothing, as if each were another person's.
+// Browser is a Chromium. Its pages share no cookies or storage, as if each were another person's.
 type Browser struct{ ctx context.Context }
 
 // Tab is one page.
@@ -71,7 +71,7 @@ func Start(t testing.TB, names ...string) *Browser {
 	return &Browser{ctx}
 }
 
-// Open shows a page to somebody who was never here.
+// Open opens a page without any cookies or storage.
 func (b *Browser) Open(t testing.TB, url string, w Window) *Tab {
 	t.Helper()
 	ctx, cancel := chromedp.NewContext(b.ctx, chromedp.WithNewBrowserContext())
@@ -90,7 +90,7 @@ func Open(t testing.TB, url string, width, height int64) *Tab {
 	return Start(t).Open(t, url, Window{Width: width, Height: height})
 }
 
-// For is the same page, speaking to another test.
+// For is the same page for another test, which it then fails.
 func (p *Tab) For(t testing.TB) *Tab { return &Tab{t: t, ctx: p.ctx, window: p.window} }
 
 // Resize makes the window another.

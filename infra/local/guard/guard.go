@@ -1,5 +1,5 @@
-// Package guard keeps web pages away from what listens on this machine: a page that is
-// open in somebody's browser can send requests to every port of it, and one whose name
+// Package guard protects the local stack's listeners from web pages: a page that is open in
+// a browser on this machine can send requests to every local port, and one whose host name
 // resolves to this machine can read the answers.
 package guard
 

@@ -61,7 +61,7 @@ func (s *Service) serveInvoke(w http.ResponseWriter, r *http.Request) {
 	}
 	switch r.Header.Get("X-Amz-Invocation-Type") {
 	case "Event":
-		// Nobody waits for the outcome; it is in the function's log.
+		// An asynchronous call has no answer; the function's log has the outcome.
 		go s.Invoke(context.WithoutCancel(r.Context()), name, payload)
 		w.Header().Set("X-Amzn-RequestId", requestID())
 		w.WriteHeader(http.StatusAccepted)

@@ -15,8 +15,8 @@ import (
 	"ringi/infra/local/process"
 )
 
-// keepBuilds is how long a binary that nobody runs is kept: somebody may go
-// back to yesterday's line a minute later.
+// keepBuilds is how long a binary that is not running is kept, so that an edit
+// which is undone soon needs no new build.
 const keepBuilds = 10 * time.Minute
 
 // Built are compiled functions.
@@ -38,7 +38,7 @@ func (b *Built) Release() {
 // path holds its content's hash, so that a stack started later never replaces
 // what an earlier one runs; it stays until Release.
 //
-// It returns the compiler's words if something doesn't compile.
+// It returns the compiler's message if something doesn't compile.
 func Build(ctx context.Context, root string) (built *Built, err error) {
 	folder, err := process.Folder()
 	if err != nil {
@@ -151,7 +151,7 @@ func copyTo(in *os.File, path string) error {
 	return os.Rename(path+".new", path)
 }
 
-// forget removes binaries that nobody runs and no recent build has asked for.
+// forget removes binaries that are not running and that no recent build used.
 func forget(folder string) error {
 	paths, err := filepath.Glob(filepath.Join(folder, "by-hash", "*", "bootstrap"))
 	if err != nil {

@@ -24,8 +24,8 @@ const (
 	responseTooLong = "Function.ResponseSizeTooLarge"
 )
 
-// environment is one process with a Runtime API of its own: the port tells
-// whose calls arrive, and a dead process can't swallow a successor's event.
+// environment is one process with a Runtime API on a port of its own, so that calls are
+// known to be this process's, and a killed process can't take the event of the next one.
 type environment struct {
 	service  *Service
 	function Function
@@ -119,7 +119,7 @@ func (e *environment) invoke(inv *invocation, fresh bool) (result Result, taken 
 			ended = true
 		}
 	}
-	// It may have answered, or told its panic, just before it ended.
+	// It may have sent its answer, or its panic, just before it ended.
 	select {
 	case result = <-inv.answer:
 		return result, true

@@ -16,8 +16,8 @@ type pool struct {
 	closed       bool
 }
 
-// run takes an environment through one invocation. An environment that turns
-// out to be dead before it took the event costs nothing: another is tried.
+// run runs one invocation in an environment. If an environment's process has ended before
+// it took the event, another environment is tried.
 func (p *pool) run(payload []byte) (Result, error) {
 	inv := newInvocation(payload)
 	cold := p.service.options.Faults != nil && p.service.options.Faults.Cold(p.function.Name, payload)

@@ -15,7 +15,7 @@ import (
 	"ringi/infra/local/guard"
 )
 
-// tap stands between one environment and everything that it calls, and asks
+// tap is a proxy between one environment and every service that it calls; it asks
 // Faults about each call.
 type tap struct {
 	env     *environment
@@ -24,8 +24,8 @@ type tap struct {
 	servers []*http.Server
 }
 
-// tapTransport carries the calls of all taps. Nothing is sent twice: what a
-// function must not repeat its tap must not either.
+// tapTransport sends the calls of all taps. It repeats no request by itself, because a
+// function's write must not be sent twice.
 func tapTransport() *http.Transport {
 	return &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 64, IdleConnTimeout: 30 * time.Second}
 }
@@ -94,7 +94,7 @@ func (t *tap) serve(w http.ResponseWriter, r *http.Request, next http.Handler) {
 		next.ServeHTTP(w, r)
 		return
 	}
-	panic(http.ErrAbortHandler) // there is nobody to answer
+	panic(http.ErrAbortHandler) // closes the connection without an answer
 }
 
 func (t *tap) close() {
@@ -144,7 +144,7 @@ func (e *environment) initDies() bool {
 // freeze stops the process where it is, until its invocation's time is up.
 func (e *environment) freeze(left time.Duration) {
 	<-e.started
-	// A process that is gone stands still as well.
+	// An error means that the process has ended.
 	_ = syscall.Kill(-e.process.PID(), syscall.SIGSTOP)
 	if inv := e.underWay(); inv != nil {
 		select {
@@ -177,7 +177,7 @@ func kindOf(r *http.Request) string {
 	return r.Method + " " + strings.Join(parts, "/")
 }
 
-// unread takes an answer that nobody gets.
+// unread discards an answer.
 type unread struct{ header http.Header }
 
 func (u *unread) Header() http.Header         { return u.header }

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// giveUp tells the failure destination about changes that the function could
-// not handle: where they are in the stream, not what they say.
+// giveUp sends the failure destination the position in the stream of changes that the
+// function could not handle, without their content, as Lambda does.
 func (r *streamRun) giveUp(ctx context.Context, changes []change, condition string, invoked int, requestID string) {
 	first, last := changes[0], changes[len(changes)-1]
 	r.Log.Error("changes given up", "function", r.Function, "records", len(changes), "condition", condition, "from", first.sequence, "to", last.sequence)

@@ -147,7 +147,7 @@ func announcedPort(ctx context.Context, r *os.File) (int, error) {
 	return said.Port, nil
 }
 
-// complaints keeps the last lines of the server's errors and logs them.
+// complaints logs the server's standard error and keeps its last lines.
 type complaints struct {
 	mu    sync.Mutex
 	log   *slog.Logger

@@ -15,7 +15,7 @@ import (
 // is ended; it then loads everything anew.
 const backlog = 512
 
-// beat is how often a quiet stream shows that it lives.
+// beat is how often a stream sends a comment, so that a lost connection is noticed.
 const beat = 15 * time.Second
 
 // hub hands changes to the browsers that watch.

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 )
 
-// Panels are the parts of the settings dialog beside Slack's bad days; one that is nil is not shown.
+// Panels are the parts of the settings dialog beside the toggles of Slack's faults; one that is nil is not shown.
 type Panels struct {
 	Settings    Settings
 	Permissions Permissions

@@ -12,7 +12,7 @@ import (
 // maxLate is the longest that events can be held back, in seconds.
 const maxLate = 60
 
-// Toggles are the bad days of Slack that a person can switch on.
+// Toggles are the faults of Slack that a person can switch on.
 type Toggles struct {
 	Twice        bool `json:"twice"`         // each event is delivered two times at once
 	LateSeconds  int  `json:"late_seconds"`  // events wait that long first, 0 to 60
@@ -40,7 +40,7 @@ func (s *Sandbox) Toggles() Toggles {
 	return s.toggles
 }
 
-// SetToggles switches Slack's bad days; they begin with the next delivery or
+// SetToggles switches Slack's faults; they begin with the next delivery or
 // call. It returns FieldErrors when LateSeconds is out of range.
 func (s *Sandbox) SetToggles(t Toggles) error {
 	if t.LateSeconds < 0 || t.LateSeconds > maxLate {

@@ -73,7 +73,7 @@ func viewRow(item map[string]types.AttributeValue, now string) RowView {
 	return row
 }
 
-// bookkeeping is what says nothing to somebody who watches.
+// bookkeeping reports whether an attribute is left out of a row's summary.
 func bookkeeping(name string) bool {
 	switch name {
 	case "PK", "SK", "type", "rev", "schema_version", "id", "hash", "last_change", "token", "task_token":

@@ -1,6 +1,6 @@
-// Package stack brings the whole system up on this machine: everything that
+// Package stack runs the whole system on this machine: everything that
 // template.yaml describes, with the same binaries, tables and state machine as
-// in AWS and stand-ins for the services around them.
+// in AWS, and stand-ins for AWS's and vendors' services.
 package stack
 
 import (

@@ -1,5 +1,5 @@
-// Package slacksdk keeps the witnesses on python-slack-sdk: an app, and its block
-// models, which know Slack's limits without us.
+// Package slacksdk has the witnesses on python-slack-sdk: an app, and the SDK's block
+// models, which check Slack's limits independently of this code.
 package slacksdk
 
 import (

@@ -83,8 +83,8 @@ func (p *planner) add(s step, tool string, input object) string {
 
 const noTool = "no_tool"
 
-// hinders says what keeps a tool from being called with an input; nothing is put in the
-// place of what a constraint leaves out.
+// hinders says why a tool can't be called with an input: noTool, "forbidden" or "constraint"; empty if
+// it can. A value that a constraint forbids is never replaced by an allowed one.
 func (p *planner) hinders(tool string, input object) string {
 	offered, ok := p.tools[tool]
 	switch {

@@ -9,8 +9,8 @@ import (
 	"ringi/shared/lazy"
 )
 
-// taken stands in a text where something was understood, so that what is left
-// keeps its neighbours.
+// taken replaces each part of a text that was understood, so that the words around it
+// don't become neighbours.
 const taken = '\x1f'
 
 // scanner takes what is understood out of a text; what is left at the end was not.

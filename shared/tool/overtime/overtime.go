@@ -12,7 +12,7 @@
 //   - at most 80 hours on average over this month and the one to five before it, work
 //     on legal holidays counted in: paragraph 6, item 3.
 //
-// What the months given can't show is not judged, and the result says so. The year is
+// What needs more months than were given is not judged, and the result says so. The year is
 // the twelve months that end with this one; an agreement's may begin elsewhere. Rules
 // for single trades and for working hours averaged over a year are not known here.
 package overtime

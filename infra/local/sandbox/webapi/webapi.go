@@ -1,5 +1,5 @@
 // Package webapi answers the app's calls as Slack's Web API does: the methods
-// that the product uses, their errors, and on request their bad days.
+// that the product uses, their errors, and on request faults.
 package webapi
 
 import (

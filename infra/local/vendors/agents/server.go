@@ -26,7 +26,7 @@ type Server struct {
 	Script func(told []Step) []Act
 	// Before is called before a request is handled, by the name of what it does; may be nil.
 	Before func(op string)
-	// Thinks is how often a session is looked at before its agent does the next thing.
+	// Thinks is how many polls of a session it takes before its agent does the next thing.
 	Thinks int
 	// Twice lists every event twice.
 	Twice bool
@@ -225,7 +225,7 @@ func (s *Server) makeNamed(kind string, out row) handler {
 	}
 }
 
-// Forget loses every agent and environment, as for another workspace's key.
+// Forget deletes every agent and environment, as if the key were another workspace's.
 func (s *Server) Forget() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -52,7 +52,7 @@ func (m *Models) Calls(vendor string) int {
 	return m.calls[vendor]
 }
 
-// Heard reports whether any vendor was sent a text.
+// Heard reports whether a text was part of a request to any vendor.
 func (m *Models) Heard(text string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
