@@ -1,60 +1,80 @@
 package infra_test
 
 import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 )
 
-// code is, per package of this module, its Go files and all that it imports.
-type code struct {
-	files   map[string][]string
-	imports map[string][]string
+// setting is a field of a function's environment, or of what it embeds.
+type setting struct {
+	doc      string
+	optional bool
 }
 
-func readCode(t *testing.T) code {
+// structs are those of a folder's files, by name.
+func structs(t *testing.T, folder string) map[string]*ast.StructType {
 	t.Helper()
-	c := exec.Command("go", "list", "-e", "-f", "{{.ImportPath}}|{{.Dir}}|{{range .GoFiles}}{{.}} {{end}}|{{range .Deps}}{{.}} {{end}}", "./functions/...", "./shared/...")
-	c.Dir, c.Stderr = repository, os.Stderr
-	out, err := c.Output()
-	if err != nil {
-		t.Fatalf("go list: %v", err)
+	all := map[string]*ast.StructType{}
+	files, err := filepath.Glob(filepath.Join(repository, folder, "*.go"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%s: %v", folder, err)
 	}
-	all := code{map[string][]string{}, map[string][]string{}}
-	for line := range strings.Lines(string(out)) {
-		f := strings.Split(strings.TrimSpace(line), "|")
-		for _, name := range strings.Fields(f[2]) {
-			all.files[f[0]] = append(all.files[f[0]], filepath.Join(f[1], name))
+	for _, name := range files {
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+		if err != nil {
+			t.Fatal(err)
 		}
-		all.imports[f[0]] = strings.Fields(f[3])
+		ast.Inspect(file, func(n ast.Node) bool {
+			if spec, ok := n.(*ast.TypeSpec); ok {
+				if s, ok := spec.Type.(*ast.StructType); ok {
+					all[spec.Name.Name] = s
+				}
+			}
+			return true
+		})
 	}
 	return all
 }
 
-var variable = regexp.MustCompile(`(?:Getenv|LookupEnv)\("([A-Z0-9_]+)"\)`)
-
-// variables are the environment variables that a package and what it imports read.
-func (c code) variables(t *testing.T, pkg string) []string {
+// settings are what a function's environment struct reads, by variable; groups are the structs of shared/config.
+func settings(t *testing.T, s *ast.StructType, groups map[string]*ast.StructType) map[string]setting {
 	t.Helper()
-	var names []string
-	for _, p := range append([]string{pkg}, c.imports[pkg]...) {
-		for _, file := range c.files[p] {
-			b, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, m := range variable.FindAllStringSubmatch(string(b), -1) {
-				names = append(names, m[1])
-			}
-		}
+	all := map[string]setting{}
+	if s == nil {
+		t.Fatal("there is no such struct")
 	}
-	slices.Sort(names)
-	return slices.Compact(names)
+	for _, field := range s.Fields.List {
+		if len(field.Names) == 0 {
+			group, ok := field.Type.(*ast.SelectorExpr)
+			if !ok {
+				t.Fatalf("%T is embedded, which is no group of shared/config", field.Type)
+			}
+			maps.Copy(all, settings(t, groups[group.Sel.Name], groups))
+			continue
+		}
+		tag := reflect.StructTag(strings.Trim(field.Tag.Value, "`"))
+		name, option, _ := strings.Cut(tag.Get("env"), ",")
+		if name == "" || tag.Get("doc") == "" {
+			t.Errorf("%s does not say which variable it is, or what that says", field.Names[0])
+		}
+		all[name] = setting{tag.Get("doc"), option == "optional"}
+	}
+	return all
 }
+
+// onlyLocal are variables that the local stack sets beside the template's.
+var onlyLocal = []string{"SLACK_API_URL"}
 
 // A variable that nobody sets is empty in AWS and nowhere else; one that nobody
 // reads is a permission that nobody needs.
@@ -63,20 +83,93 @@ func TestFunctionsReadWhatTheTemplateSets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := readCode(t)
+	groups := structs(t, "shared/config")
 	for _, f := range s.inOrder() {
 		t.Run(f.Folder, func(t *testing.T) {
-			reads := all.variables(t, "ringi/functions/"+f.Folder)
+			reads := settings(t, structs(t, "functions/"+f.Folder)["environment"], groups)
 			for name := range f.Environment {
-				if !slices.Contains(reads, name) {
+				if _, ok := reads[name]; !ok {
 					t.Errorf("the template sets %s, the function never reads it", name)
 				}
 			}
-			for _, name := range reads {
-				if _, set := f.Environment[name]; !set && !strings.HasPrefix(name, "AWS_") && name != "SLACK_API_URL" { // which the local stack sets
+			for name := range reads {
+				if _, set := f.Environment[name]; !set && !slices.Contains(onlyLocal, name) {
 					t.Errorf("the function reads %s, the template does not set it", name)
 				}
 			}
+			for name := range reads {
+				if reads[name].optional != (f.Environment[name] == "" || slices.Contains(mayBeEmpty, name)) {
+					t.Errorf("%s is optional: %t; the template sets %q", name, reads[name].optional, f.Environment[name])
+				}
+			}
 		})
+	}
+}
+
+// mayBeEmpty are parameters with a default that a deployment may replace by nothing.
+var mayBeEmpty = []string{"MODEL"}
+
+var environmentRead = regexp.MustCompile(`\bos\.(?:Getenv|LookupEnv|Environ|ExpandEnv)\b`)
+
+// A struct that is read in one place says all of a function's configuration only if nothing else reads the environment.
+func TestNothingElseReadsTheEnvironment(t *testing.T) {
+	for _, root := range []string{"functions", "shared"} {
+		err := filepath.WalkDir(filepath.Join(repository, root), func(path string, _ fs.DirEntry, err error) error {
+			if err != nil || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") {
+				return err
+			}
+			b, err := os.ReadFile(path)
+			text := strings.ReplaceAll(string(b), `os.Getenv("AWS_LAMBDA_FUNCTION_NAME")`, "") // Lambda's own
+			if place := strings.TrimPrefix(path, repository+"/"); place != "shared/config/config.go" && environmentRead.MatchString(text) {
+				t.Errorf("%s reads the environment beside shared/config", place)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// The table of variables is written from the structs: go test ./infra -run TestTheTableOfVariables -update
+func TestTheTableOfVariables(t *testing.T) {
+	s, err := read(t.TempDir(), files(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	groups, docs, readers := structs(t, "shared/config"), map[string]setting{}, map[string][]string{}
+	for _, f := range s.inOrder() {
+		for name, v := range settings(t, structs(t, "functions/"+f.Folder)["environment"], groups) {
+			if other, ok := docs[name]; ok && other != v {
+				t.Errorf("%s is described in two ways", name)
+			}
+			docs[name] = v
+			readers[name] = append(readers[name], f.Folder)
+		}
+	}
+	table := "| variable | what it says | read by |\n|---|---|---|\n"
+	for _, name := range slices.Sorted(maps.Keys(docs)) {
+		by := strings.Join(slices.Sorted(slices.Values(readers[name])), ", ")
+		if len(readers[name]) == len(s.functions) {
+			by = "every function"
+		}
+		doc := docs[name].doc
+		if docs[name].optional {
+			doc += "; may be empty"
+		}
+		table += fmt.Sprintf("| `%s` | %s | %s |\n", name, doc, by)
+	}
+	path := filepath.Join(repository, "functions", "README.md")
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, _, found := strings.Cut(string(b), "| variable |")
+	if *update {
+		if err := os.WriteFile(path, []byte(before+table), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	} else if !found || before+table != string(b) {
+		t.Error("functions/README.md is not of these functions; write it with -update")
 	}
 }

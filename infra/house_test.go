@@ -10,7 +10,7 @@ import (
 // ranks are the packages of shared, from the ground up. A package imports only what stands in
 // ranks below its own, so no import runs back. A new package gets its place here.
 var ranks = [][]string{
-	{"lazy", "sleep"},
+	{"config", "lazy", "sleep"},
 	{"aggregate", "language", "legible", "mask", "metric", "outbound", "schema", "secret", "slackapi/outgoing"},
 	{"modelname"},
 	{"tenancy"},

@@ -1,10 +1,31 @@
 package infra_test
 
 import (
+	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"testing"
 )
+
+// code is what each package of this module imports, also by what it imports.
+type code struct{ imports map[string][]string }
+
+func readCode(t *testing.T) code {
+	t.Helper()
+	c := exec.Command("go", "list", "-e", "-f", "{{.ImportPath}}|{{range .Deps}}{{.}} {{end}}", "./functions/...", "./shared/...")
+	c.Dir, c.Stderr = repository, os.Stderr
+	out, err := c.Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	all := code{map[string][]string{}}
+	for line := range strings.Lines(string(out)) {
+		pkg, deps, _ := strings.Cut(strings.TrimSpace(line), "|")
+		all.imports[pkg] = strings.Fields(deps)
+	}
+	return all
+}
 
 // Only functions that think carry the models' SDKs: they weigh megabytes, and the
 // functions that Slack waits for start often.

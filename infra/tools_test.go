@@ -13,7 +13,7 @@ import (
 	"ringi/shared/tool"
 )
 
-var update = flag.Bool("update", false, "write the table of tools into shared/tool/README.md")
+var update = flag.Bool("update", false, "write the tables of shared/tool/README.md and functions/README.md")
 
 const tableBegins, tableEnds = "<!-- tools -->\n", "<!-- /tools -->"
 

@@ -4,13 +4,13 @@ package main
 
 import (
 	"context"
-	"os"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"ringi/shared/boot"
+	"ringi/shared/config"
 	"ringi/shared/pipeline"
 	"ringi/shared/store"
 )
@@ -19,6 +19,11 @@ func main() {
 	boot.Run(newHandler, func(h *Handler) any { return pipeline.Edge(h.Handle) })
 }
 
-func newHandler(_ context.Context, cfg aws.Config) (*Handler, error) {
-	return &Handler{Store: store.New(dynamodb.NewFromConfig(cfg), os.Getenv("TABLE_NAME")), Now: time.Now}, nil
+// environment is what template.yaml sets for this function.
+type environment struct {
+	config.Table
+}
+
+func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
+	return &Handler{Store: store.New(dynamodb.NewFromConfig(cfg), env.TableName), Now: time.Now}, nil
 }

@@ -3,7 +3,6 @@ package main
 
 import (
 	"context"
-	"os"
 	"sync"
 	"time"
 
@@ -11,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"ringi/shared/boot"
+	"ringi/shared/config"
 	"ringi/shared/model/provider"
 	"ringi/shared/pipeline"
 	"ringi/shared/store"
@@ -21,12 +21,18 @@ func main() {
 	boot.Run(newHandler, func(h *Handler) any { return pipeline.Edge(h.Handle) })
 }
 
-func newHandler(_ context.Context, cfg aws.Config) (*Handler, error) {
+// environment is what template.yaml sets for this function.
+type environment struct {
+	config.Table
+	config.Models
+}
+
+func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
 	return &Handler{
 		Tools: sync.OnceValues(tool.Builtin), // a start does without
-		Store: store.New(dynamodb.NewFromConfig(cfg), os.Getenv("TABLE_NAME")),
-		Open:  provider.FromEnvironment(cfg).Open,
-		Model: os.Getenv("MODEL"),
+		Store: store.New(dynamodb.NewFromConfig(cfg), env.TableName),
+		Open:  provider.New(cfg, env.Models).Open,
+		Model: env.Model,
 		Now:   time.Now,
 	}, nil
 }

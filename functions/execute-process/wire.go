@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"os"
 	"sync"
 	"time"
 
@@ -15,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/config"
 	"ringi/shared/home"
 	"ringi/shared/model/managed"
 	"ringi/shared/model/provider"
@@ -32,28 +32,41 @@ import (
 // slackWithin bounds the call that asks Slack which workspace the deployment's token belongs to.
 const slackWithin = 6 * time.Second
 
-func newHandler(ctx context.Context, cfg aws.Config) (*Handler, error) {
+// environment is what template.yaml sets for this function.
+type environment struct {
+	config.Table
+	config.Slack
+	config.Models
+	config.Results
+	CredentialsKeyID string `env:"CREDENTIALS_KEY_ID" doc:"the key that seals the vendors' credentials"`
+	FreeeTokenURL    string `env:"FREEE_TOKEN_URL" doc:"where freee's access tokens are renewed"`
+	GoogleTokenURL   string `env:"GOOGLE_TOKEN_URL" doc:"where Google's access tokens are renewed"`
+	FreeeAPIURL      string `env:"FREEE_API_URL" doc:"freee's API, up to and including /hr"`
+	SheetsAPIURL     string `env:"SHEETS_API_URL" doc:"Google Sheets' API, without /v4"`
+}
+
+func newHandler(ctx context.Context, cfg aws.Config, env environment) (*Handler, error) {
 	read := sync.OnceValues(tool.Builtin)
 	go read() // beside the read of the secret
-	slack := secret.NewSlack(secretsmanager.NewFromConfig(cfg), os.Getenv("SLACK_SECRET_ID"))
+	slack := secret.NewSlack(secretsmanager.NewFromConfig(cfg), env.Slack)
 	slack.Preload(ctx)
 	catalog, err := read()
 	if err != nil {
 		return nil, err
 	}
-	s := store.New(dynamodb.NewFromConfig(cfg), os.Getenv("TABLE_NAME"))
-	tools, err := newTools(cfg, catalog, s, slack)
+	s := store.New(dynamodb.NewFromConfig(cfg), env.TableName)
+	tools, err := newTools(cfg, env, catalog, s, slack)
 	if err != nil {
 		return nil, err
 	}
 	// Path style: a bucket's name need not resolve as a host.
 	bucket := s3.NewFromConfig(cfg, func(o *s3.Options) { o.UsePathStyle = true })
-	models := provider.FromEnvironment(cfg)
+	models := provider.New(cfg, env.Models)
 	return &Handler{
-		Store: s, Results: result.Store{S3: bucket, Bucket: os.Getenv("RESULTS_BUCKET")},
+		Store: s, Results: result.Store{S3: bucket, Bucket: env.ResultsBucket},
 		Tools: tools, Catalog: catalog,
 		Open:  models.Open,
-		Model: os.Getenv("MODEL"),
+		Model: env.Model,
 		Now:   time.Now, NewID: aggregate.NewID,
 		Sessions: newSessions(models), PollEvery: pollEvery, PollFor: 100 * time.Second, HoldFor: 30 * time.Second,
 	}, nil
@@ -69,16 +82,16 @@ func newSessions(c provider.Config) *managed.Client {
 	})
 }
 
-func newTools(cfg aws.Config, catalog *tool.Catalog, s *store.Store, slack *secret.Slack) (*runner.Runner, error) {
-	credentials := vault.New(s, vault.Envelope{KMS: kms.NewFromConfig(cfg), KeyID: os.Getenv("CREDENTIALS_KEY_ID")},
-		oauth.Freee("", os.Getenv("FREEE_TOKEN_URL")), oauth.Google("", os.Getenv("GOOGLE_TOKEN_URL")))
+func newTools(cfg aws.Config, env environment, catalog *tool.Catalog, s *store.Store, slack *secret.Slack) (*runner.Runner, error) {
+	credentials := vault.New(s, vault.Envelope{KMS: kms.NewFromConfig(cfg), KeyID: env.CredentialsKeyID},
+		oauth.Freee("", env.FreeeTokenURL), oauth.Google("", env.GoogleTokenURL))
 	client, err := slackapi.With(slack, slackWithin)
 	if err != nil {
 		return nil, err
 	}
 	ours := home.Home{Slack: client, Rows: s}
 	return runner.New(catalog, runner.Config{
-		FreeeURL: os.Getenv("FREEE_API_URL"), SheetsURL: os.Getenv("SHEETS_API_URL"),
+		FreeeURL: env.FreeeAPIURL, SheetsURL: env.SheetsAPIURL,
 		Credentials: credentials,
 		Slack: func(ctx context.Context, tenant string) (string, string, error) {
 			bot, address, err := slack.Bot(ctx)
@@ -90,7 +103,7 @@ func newTools(cfg aws.Config, catalog *tool.Catalog, s *store.Store, slack *secr
 		},
 		SlackRefused: slack.Refused,
 		Company:      credentials.Company,
-		Outbound:     outbound.FromEnvironment().Client(),
+		Outbound:     outbound.Allowing(env.OutboundAllow).Client(),
 		Now:          time.Now, Log: slog.Default(),
 	})
 }

@@ -3,7 +3,6 @@ package main
 
 import (
 	"context"
-	"os"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -11,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
 	"ringi/shared/boot"
+	"ringi/shared/config"
 	"ringi/shared/model/provider"
 	"ringi/shared/pipeline"
 	"ringi/shared/secret"
@@ -21,12 +21,19 @@ func main() {
 	boot.Run(newHandler, func(h *Handler) any { return pipeline.Edge(h.Handle) })
 }
 
-func newHandler(_ context.Context, cfg aws.Config) (*Handler, error) {
+// environment is what template.yaml sets for this function.
+type environment struct {
+	config.Table
+	config.Models
+	config.Slack
+}
+
+func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
 	return &Handler{
-		Store:   store.New(dynamodb.NewFromConfig(cfg), os.Getenv("TABLE_NAME")),
-		Open:    provider.FromEnvironment(cfg).Open,
-		Model:   os.Getenv("MODEL"),
-		Threads: threads{secret.NewSlack(secretsmanager.NewFromConfig(cfg), os.Getenv("SLACK_SECRET_ID"))},
+		Store:   store.New(dynamodb.NewFromConfig(cfg), env.TableName),
+		Open:    provider.New(cfg, env.Models).Open,
+		Model:   env.Model,
+		Threads: threads{secret.NewSlack(secretsmanager.NewFromConfig(cfg), env.Slack)},
 		Now:     time.Now,
 	}, nil
 }

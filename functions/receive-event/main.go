@@ -3,7 +3,6 @@ package main
 
 import (
 	"context"
-	"os"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -11,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
 	"ringi/shared/boot"
+	"ringi/shared/config"
 	"ringi/shared/secret"
 	"ringi/shared/slackapi/inbound"
 	"ringi/shared/store"
@@ -20,11 +20,17 @@ func main() {
 	boot.Run(newHandler, func(h *Handler) any { return h.Handle })
 }
 
-func newHandler(ctx context.Context, cfg aws.Config) (*Handler, error) {
-	keys := secret.NewSlack(secretsmanager.NewFromConfig(cfg), os.Getenv("SLACK_SECRET_ID"))
+// environment is what template.yaml sets for this function.
+type environment struct {
+	config.Table
+	config.Slack
+}
+
+func newHandler(ctx context.Context, cfg aws.Config, env environment) (*Handler, error) {
+	keys := secret.NewSlack(secretsmanager.NewFromConfig(cfg), env.Slack)
 	keys.Preload(ctx)
 	return &Handler{
-		Store: store.New(dynamodb.NewFromConfig(cfg), os.Getenv("TABLE_NAME")),
+		Store: store.New(dynamodb.NewFromConfig(cfg), env.TableName),
 		Edge:  inbound.Edge{Keys: keys, Now: time.Now},
 		Now:   time.Now,
 	}, nil

@@ -3,7 +3,6 @@ package main
 
 import (
 	"context"
-	"os"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -12,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
 	"ringi/shared/boot"
+	"ringi/shared/config"
 	"ringi/shared/people"
 	"ringi/shared/result"
 	"ringi/shared/secret"
@@ -27,18 +27,25 @@ func main() {
 	boot.Run(newHandler, func(h *Handler) any { return h.Handle })
 }
 
-func newHandler(ctx context.Context, cfg aws.Config) (*Handler, error) {
-	keys := secret.NewSlack(secretsmanager.NewFromConfig(cfg), os.Getenv("SLACK_SECRET_ID"))
+// environment is what template.yaml sets for this function.
+type environment struct {
+	config.Table
+	config.Slack
+	config.Results
+}
+
+func newHandler(ctx context.Context, cfg aws.Config, env environment) (*Handler, error) {
+	keys := secret.NewSlack(secretsmanager.NewFromConfig(cfg), env.Slack)
 	keys.Preload(ctx)
 	slack, err := slackapi.With(keys, slackTimeout)
 	if err != nil {
 		return nil, err
 	}
 	return &Handler{
-		Store:   store.New(dynamodb.NewFromConfig(cfg), os.Getenv("TABLE_NAME")),
+		Store:   store.New(dynamodb.NewFromConfig(cfg), env.TableName),
 		Slack:   slack,
 		People:  &people.People{Slack: slack, Now: time.Now},
-		Results: result.Store{S3: s3.NewFromConfig(cfg), Bucket: os.Getenv("RESULTS_BUCKET")},
+		Results: result.Store{S3: s3.NewFromConfig(cfg), Bucket: env.ResultsBucket},
 		Edge:    inbound.Edge{Keys: keys, Now: time.Now},
 		Now:     time.Now,
 	}, nil

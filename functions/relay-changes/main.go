@@ -4,12 +4,12 @@ package main
 
 import (
 	"context"
-	"os"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"ringi/shared/boot"
+	"ringi/shared/config"
 	"ringi/shared/effect"
 	"ringi/shared/store"
 )
@@ -18,10 +18,16 @@ func main() {
 	boot.Run(newHandler, func(h *Handler) any { return h.Handle })
 }
 
-func newHandler(_ context.Context, cfg aws.Config) (*Handler, error) {
-	s := store.New(dynamodb.NewFromConfig(cfg), os.Getenv("TABLE_NAME"))
+// environment is what template.yaml sets for this function.
+type environment struct {
+	config.Table
+	config.Effects
+}
+
+func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
+	s := store.New(dynamodb.NewFromConfig(cfg), env.TableName)
 	return &Handler{
 		Store:   s,
-		Effects: effect.New(cfg, s, os.Getenv("STATE_MACHINE_ARN"), os.Getenv("CARD_QUEUE_URL")),
+		Effects: effect.New(cfg, s, env.StateMachineARN, env.CardQueueURL),
 	}, nil
 }

@@ -3,7 +3,6 @@ package main
 
 import (
 	"context"
-	"os"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -11,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sfn"
 
 	"ringi/shared/boot"
+	"ringi/shared/config"
 	"ringi/shared/pipeline"
 	"ringi/shared/store"
 )
@@ -19,9 +19,14 @@ func main() {
 	boot.Run(newHandler, func(h *Handler) any { return pipeline.Edge(h.Handle) })
 }
 
-func newHandler(_ context.Context, cfg aws.Config) (*Handler, error) {
+// environment is what template.yaml sets for this function.
+type environment struct {
+	config.Table
+}
+
+func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
 	return &Handler{
-		Store: store.New(dynamodb.NewFromConfig(cfg), os.Getenv("TABLE_NAME")),
+		Store: store.New(dynamodb.NewFromConfig(cfg), env.TableName),
 		Runs:  sfn.NewFromConfig(cfg),
 		Now:   time.Now,
 	}, nil

@@ -4,7 +4,6 @@ package main
 
 import (
 	"context"
-	"os"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -12,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
 	"ringi/shared/boot"
+	"ringi/shared/config"
 	"ringi/shared/pipeline"
 	"ringi/shared/secret"
 	"ringi/shared/slackapi"
@@ -22,15 +22,22 @@ func main() {
 	boot.Run(newHandler, func(h *Handler) any { return pipeline.Edge(h.Handle) })
 }
 
-func newHandler(_ context.Context, cfg aws.Config) (*Handler, error) {
-	slack, err := slackapi.With(secret.NewSlack(secretsmanager.NewFromConfig(cfg), os.Getenv("SLACK_SECRET_ID")), slackWithin)
+// environment is what template.yaml sets for this function.
+type environment struct {
+	config.Table
+	config.Slack
+	TenantAdmin string `env:"TENANT_ADMIN,optional" doc:"Slack user id of the first administrator of a workspace that is met for the first time"`
+}
+
+func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
+	slack, err := slackapi.With(secret.NewSlack(secretsmanager.NewFromConfig(cfg), env.Slack), slackWithin)
 	if err != nil {
 		return nil, err
 	}
 	return &Handler{
-		Store: store.New(dynamodb.NewFromConfig(cfg), os.Getenv("TABLE_NAME")),
+		Store: store.New(dynamodb.NewFromConfig(cfg), env.TableName),
 		Slack: slack,
 		Now:   time.Now,
-		Admin: os.Getenv("TENANT_ADMIN"),
+		Admin: env.TenantAdmin,
 	}, nil
 }

@@ -4,7 +4,6 @@ package main
 
 import (
 	"context"
-	"os"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -12,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"ringi/shared/boot"
+	"ringi/shared/config"
 	"ringi/shared/effect"
 	"ringi/shared/result"
 	"ringi/shared/store"
@@ -21,14 +21,21 @@ func main() {
 	boot.Run(newHandler, func(h *Handler) any { return h.Handle })
 }
 
-func newHandler(_ context.Context, cfg aws.Config) (*Handler, error) {
-	s := store.New(dynamodb.NewFromConfig(cfg), os.Getenv("TABLE_NAME"))
+// environment is what template.yaml sets for this function.
+type environment struct {
+	config.Table
+	config.Effects
+	config.Results
+}
+
+func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
+	s := store.New(dynamodb.NewFromConfig(cfg), env.TableName)
 	return &Handler{
 		Store:   s,
-		Effects: effect.New(cfg, s, os.Getenv("STATE_MACHINE_ARN"), os.Getenv("CARD_QUEUE_URL")),
+		Effects: effect.New(cfg, s, env.StateMachineARN, env.CardQueueURL),
 		// Path style: a bucket's name need not resolve as a host.
 		Results: result.Retention{
-			Results: result.Store{S3: s3.NewFromConfig(cfg, func(o *s3.Options) { o.UsePathStyle = true }), Bucket: os.Getenv("RESULTS_BUCKET")},
+			Results: result.Store{S3: s3.NewFromConfig(cfg, func(o *s3.Options) { o.UsePathStyle = true }), Bucket: env.ResultsBucket},
 			Rows:    s, Now: time.Now,
 		},
 		Now: time.Now,

@@ -4,7 +4,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 	"strconv"
 	"time"
 
@@ -16,6 +15,7 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/boot"
+	"ringi/shared/config"
 	"ringi/shared/result"
 	"ringi/shared/secret"
 	"ringi/shared/slackapi"
@@ -30,20 +30,29 @@ func main() {
 	boot.Run(newHandler, func(h *Handler) any { return h.Handle })
 }
 
-func newHandler(ctx context.Context, cfg aws.Config) (*Handler, error) {
-	keys := secret.NewSlack(secretsmanager.NewFromConfig(cfg), os.Getenv("SLACK_SECRET_ID"))
+// environment is what template.yaml sets for this function.
+type environment struct {
+	config.Table
+	config.Slack
+	config.Results
+	CardQueueURL string `env:"CARD_QUEUE_URL" doc:"the queue of cards to draw"`
+	SlackPace    string `env:"SLACK_PACE" doc:"how many times Slack's published pace cards may be posted and updated, above 0"`
+}
+
+func newHandler(ctx context.Context, cfg aws.Config, env environment) (*Handler, error) {
+	keys := secret.NewSlack(secretsmanager.NewFromConfig(cfg), env.Slack)
 	keys.Preload(ctx)
 	slack, err := slackapi.With(keys, slackTimeout)
 	if err != nil {
 		return nil, err
 	}
-	scale, err := strconv.ParseFloat(os.Getenv("SLACK_PACE"), 64)
+	scale, err := strconv.ParseFloat(env.SlackPace, 64)
 	if err != nil || !(scale > 0) {
-		return nil, fmt.Errorf("SLACK_PACE must be a number above 0, not %.20q", os.Getenv("SLACK_PACE"))
+		return nil, fmt.Errorf("SLACK_PACE must be a number above 0, not %.20q", env.SlackPace)
 	}
-	s := store.New(dynamodb.NewFromConfig(cfg), os.Getenv("TABLE_NAME"))
+	s := store.New(dynamodb.NewFromConfig(cfg), env.TableName)
 	return &Handler{
-		Tasks: s, Rows: s, Shelf: result.Store{S3: s3.NewFromConfig(cfg), Bucket: os.Getenv("RESULTS_BUCKET")}, Slack: slack, Queue: sqs.NewFromConfig(cfg), QueueURL: os.Getenv("CARD_QUEUE_URL"),
+		Tasks: s, Rows: s, Shelf: result.Store{S3: s3.NewFromConfig(cfg), Bucket: env.ResultsBucket}, Slack: slack, Queue: sqs.NewFromConfig(cfg), QueueURL: env.CardQueueURL,
 		Pace: s, PaceScale: scale, Now: time.Now, NewID: aggregate.NewID, Wait: sleep.For,
 	}, nil
 }

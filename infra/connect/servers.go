@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -32,7 +33,7 @@ const usage = `mcp takes one of
 
 // servers does what an administrator asks about MCP servers.
 func servers(ctx context.Context, rows *store.Store, o order, args []string, out io.Writer) error {
-	d := mcp.Admin{Rows: rows, Credentials: o.vault, Client: mcp.Client{HTTP: outbound.FromEnvironment().Client()}, Now: time.Now}
+	d := mcp.Admin{Rows: rows, Credentials: o.vault, Client: mcp.Client{HTTP: outbound.Allowing(os.Getenv("OUTBOUND_ALLOW")).Client()}, Now: time.Now}
 	err := errors.New(usage)
 	switch verb := strings.Join(args[:min(1, len(args))], ""); {
 	case verb == "add" && len(args) == 3:

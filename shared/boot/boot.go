@@ -10,21 +10,26 @@ import (
 	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/aws/aws-lambda-go/lambdacontext"
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/config"
+	awsconfig "github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
+	"ringi/shared/config"
 	"ringi/shared/mask"
 )
 
-// Run wires a function and serves what it handles; it does not return. A function
+// Run reads a function's environment into E, wires the function and serves what it handles; it does not return. A function
 // that cannot be wired says why and exits: Lambda starts it anew.
-func Run[H any](wire func(ctx context.Context, cfg aws.Config) (H, error), handle func(H) any) {
+func Run[E, H any](wire func(ctx context.Context, cfg aws.Config, env E) (H, error), handle func(H) any) {
 	slog.SetDefault(slog.New(mask.Handler(lambdacontext.NewLogHandler())))
 	cfg, err := environment()
 	if err != nil {
 		fail(err)
 	}
-	h, err := wire(context.Background(), cfg)
+	var env E
+	if err := config.Read(&env); err != nil {
+		fail(err)
+	}
+	h, err := wire(context.Background(), cfg, env)
 	if err != nil {
 		fail(err)
 	}
@@ -36,7 +41,7 @@ func Run[H any](wire func(ctx context.Context, cfg aws.Config) (H, error), handl
 // sign-on and roles to assume, which config.LoadDefaultConfig looks for as well, are not
 // there; their clients are a tenth of the binary of a function that Slack calls.
 func environment() (aws.Config, error) {
-	env, err := config.NewEnvConfig()
+	env, err := awsconfig.NewEnvConfig()
 	if err != nil {
 		return aws.Config{}, err
 	}

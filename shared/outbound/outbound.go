@@ -12,7 +12,6 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
-	"os"
 	"strings"
 	"syscall"
 	"time"
@@ -43,11 +42,10 @@ type Dialer struct {
 	Resolver *net.Resolver
 }
 
-// FromEnvironment is the dialer with the endpoints that OUTBOUND_ALLOW lists,
-// parted by commas. Only the local stack sets it.
-func FromEnvironment() Dialer {
+// Allowing is the dialer with the endpoints of a list, as OUTBOUND_ALLOW has them: host:port with commas between.
+func Allowing(list string) Dialer {
 	var d Dialer
-	for host := range strings.SplitSeq(os.Getenv("OUTBOUND_ALLOW"), ",") {
+	for host := range strings.SplitSeq(list, ",") {
 		if host = strings.TrimSpace(host); host != "" {
 			d.Allow = append(d.Allow, host)
 		}

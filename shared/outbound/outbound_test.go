@@ -130,8 +130,7 @@ func TestWhatIsAllowedIsReachedAndNothingBesideIt(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(hello))
 	t.Cleanup(s.Close)
 	other, met := listening(t, hello)
-	t.Setenv("OUTBOUND_ALLOW", " "+s.Listener.Addr().String()+", example.com:443,")
-	d := outbound.FromEnvironment()
+	d := outbound.Allowing(" " + s.Listener.Addr().String() + ", example.com:443,")
 	if len(d.Allow) != 2 {
 		t.Fatalf("%q", d.Allow)
 	}

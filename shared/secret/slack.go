@@ -9,9 +9,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"sync"
 	"time"
+
+	"ringi/shared/config"
 
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 )
@@ -75,12 +76,10 @@ type Slack struct {
 	kept  SlackSecret
 }
 
-// NewSlack is the secret of this name.
-//
-// Where the secret has no api_url SLACK_API_URL says where Slack is. The local stack alone sets
-// it: what stands between a function and Slack there has an address for each function.
-func NewSlack(r Reader, id string) *Slack {
-	return &Slack{Reader: r, ID: id, Now: time.Now, address: os.Getenv("SLACK_API_URL")}
+// NewSlack is the secret that the environment names.
+// Where it has no api_url the environment's stands.
+func NewSlack(r Reader, env config.Slack) *Slack {
+	return &Slack{Reader: r, ID: env.SlackSecretID, Now: time.Now, address: env.SlackAPIURL}
 }
 
 // Preload reads the secret while a function starts, so that the first request need not wait for it.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
+	"ringi/shared/config"
 	"ringi/shared/secret"
 )
 
@@ -31,7 +32,7 @@ func (v *vault) hold(value string) { v.value, v.err = &value, nil }
 // environment is one that started now, and its clock.
 func environment(v *vault) (*secret.Slack, *time.Time) {
 	now := time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC)
-	s := secret.NewSlack(v, "slack")
+	s := secret.NewSlack(v, config.Slack{SlackSecretID: "slack"})
 	s.Now = func() time.Time { return now }
 	return s, &now
 }

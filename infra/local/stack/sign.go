@@ -37,7 +37,7 @@ func sign(ctx context.Context, endpoint, secretID string, event []byte) ([]byte,
 			return nil, fmt.Errorf("sign the event: body: %w", err)
 		}
 	}
-	key, err := secret.NewSlack(secretsmanager.NewFromConfig(config(endpoint)), secretID).SigningSecret(ctx)
+	key, err := (&secret.Slack{Reader: secretsmanager.NewFromConfig(config(endpoint)), ID: secretID, Now: time.Now}).SigningSecret(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("sign the event: %w", err)
 	}

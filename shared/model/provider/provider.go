@@ -6,12 +6,12 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"os"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
+	"ringi/shared/config"
 	"ringi/shared/model"
 	"ringi/shared/model/anthropic"
 	"ringi/shared/model/bedrock"
@@ -36,13 +36,13 @@ type Config struct {
 	Outbound     *http.Client // to compatible endpoints
 }
 
-// FromEnvironment reads MODEL_SECRET_ID and the base URLs. Nothing is called yet.
-func FromEnvironment(cfg aws.Config) Config {
+// New takes what the environment says. Nothing is called yet.
+func New(cfg aws.Config, env config.Models) Config {
 	return Config{
 		AWS:          cfg,
-		Secret:       &secret.Models{Reader: secretsmanager.NewFromConfig(cfg), ID: os.Getenv("MODEL_SECRET_ID")},
-		AnthropicURL: os.Getenv("ANTHROPIC_BASE_URL"), OpenAIURL: os.Getenv("OPENAI_BASE_URL"), BedrockURL: os.Getenv("BEDROCK_BASE_URL"),
-		Vendor: VendorClient(), Outbound: outbound.FromEnvironment().Client(),
+		Secret:       &secret.Models{Reader: secretsmanager.NewFromConfig(cfg), ID: env.ModelSecretID},
+		AnthropicURL: env.AnthropicURL, OpenAIURL: env.OpenAIURL, BedrockURL: env.BedrockURL,
+		Vendor: VendorClient(), Outbound: outbound.Allowing(env.OutboundAllow).Client(),
 	}
 }
 

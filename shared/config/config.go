@@ -1,0 +1,68 @@
+// Package config reads a function's configuration from its environment: once, at its start, into one struct.
+package config
+
+import (
+	"fmt"
+	"os"
+	"reflect"
+	"strings"
+)
+
+// Table is of every function.
+type Table struct {
+	TableName string `env:"TABLE_NAME" doc:"the table of all rows"`
+}
+
+// Slack is of functions that call Slack or are called by it.
+type Slack struct {
+	SlackSecretID string `env:"SLACK_SECRET_ID" doc:"the secret with the signing secret and the bot's token"`
+	// What stands between a function and Slack in the local stack has an address for each function.
+	SlackAPIURL string `env:"SLACK_API_URL,optional" doc:"where Slack is, unless the secret says so; only the local stack sets it"`
+}
+
+// Models is of functions that ask a model.
+type Models struct {
+	Model         string `env:"MODEL,optional" doc:"the model, in place of that of a workspace's settings"`
+	ModelSecretID string `env:"MODEL_SECRET_ID" doc:"the secret with the keys of models"`
+	AnthropicURL  string `env:"ANTHROPIC_BASE_URL" doc:"where Anthropic's API is, without /v1"`
+	OpenAIURL     string `env:"OPENAI_BASE_URL" doc:"where OpenAI's API is, with /v1"`
+	BedrockURL    string `env:"BEDROCK_BASE_URL,optional" doc:"where Amazon Bedrock's runtime is, in place of the region's"`
+	OutboundAllow string `env:"OUTBOUND_ALLOW,optional" doc:"endpoints outside of the public internet that may be called, as host:port with commas between; only the local stack sets any"`
+}
+
+// Results is of functions that open large values, or keep them.
+type Results struct {
+	ResultsBucket string `env:"RESULTS_BUCKET" doc:"the bucket of values too large for a row"`
+}
+
+// Effects is of functions that start runs and have cards drawn.
+type Effects struct {
+	StateMachineARN string `env:"STATE_MACHINE_ARN" doc:"the pipeline"`
+	CardQueueURL    string `env:"CARD_QUEUE_URL" doc:"the queue of cards to draw"`
+}
+
+// Read fills a struct whose fields, also those of embedded structs, name their variables in env tags. Its error names
+// all that are missing; a variable that is empty is, unless it is optional.
+func Read(into any) error {
+	if missing := read(reflect.ValueOf(into).Elem()); len(missing) > 0 {
+		return fmt.Errorf("environment variables are missing: %s", strings.Join(missing, ", "))
+	}
+	return nil
+}
+
+func read(v reflect.Value) (missing []string) {
+	for i := range v.NumField() {
+		field := v.Type().Field(i)
+		if field.Anonymous {
+			missing = append(missing, read(v.Field(i))...)
+			continue
+		}
+		name, option, _ := strings.Cut(field.Tag.Get("env"), ",")
+		value := os.Getenv(name)
+		if value == "" && option != "optional" {
+			missing = append(missing, name)
+		}
+		v.Field(i).SetString(value)
+	}
+	return missing
+}
