@@ -15,11 +15,9 @@ import (
 	"time"
 
 	"ringi/shared/failure"
+	"ringi/shared/outbound"
 	"ringi/shared/sleep"
 )
-
-// maxBody is how much of an answer is read, in bytes.
-const maxBody = 8 << 20
 
 // attemptWithin bounds one attempt of a read.
 const attemptWithin = 20 * time.Second
@@ -181,15 +179,15 @@ func (c *Client) callAs(ctx context.Context, token, method, path string, in, out
 		return Broken(c.Provider, err)
 	}
 	defer res.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(res.Body, maxBody+1))
+	text, err := io.ReadAll(io.LimitReader(res.Body, outbound.MaxBody+1))
 	if res.StatusCode >= 300 {
 		return c.refused(res, path, text)
 	}
 	switch {
 	case err != nil:
 		return Broken(c.Provider, err)
-	case len(text) > maxBody:
-		err = fmt.Errorf("the answer is over %d bytes", maxBody)
+	case len(text) > outbound.MaxBody:
+		err = fmt.Errorf("the answer is over %d bytes", outbound.MaxBody)
 	default:
 		err = json.Unmarshal(text, out)
 	}

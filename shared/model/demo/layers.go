@@ -147,8 +147,8 @@ func (r reading) cannot() string {
 // maxUnread is how many words of a request may mean nothing here before none of it is taken.
 const maxUnread = 8
 
-// maxParts keeps a plan within 60 steps: each part takes up to four.
-const maxParts = 12
+// maxParts keeps a plan within task.MaxSteps: each part takes up to four of them.
+const maxParts = task.MaxSteps / 5
 
 var helpForm = lazy.Regexp(`(?i)^\W*(?:help|usage|hi|hello|hey|what can you do|how do i use (?:this|you|it)|使い方|ヘルプ|何が?でき(?:る|ます)|できること|こんにちは|こんばんは|おはよう|はじめまして)[\p{Hiragana}\p{P}\s!?]*$`)
 

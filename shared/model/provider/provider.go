@@ -132,9 +132,6 @@ func (k keyed) provider() string {
 	return k.name.Provider
 }
 
-// maxAnswer is how much of a vendor's answer is read, in bytes.
-const maxAnswer = 8 << 20
-
 // VendorClient calls the addresses of the template. Keys stand in headers, so it
 // follows no redirect; the caller's context bounds it.
 func VendorClient() *http.Client {
@@ -144,13 +141,13 @@ func VendorClient() *http.Client {
 	}
 }
 
-// bounded cuts answers off at maxAnswer bytes.
+// bounded cuts answers off at outbound.MaxBody bytes.
 type bounded struct{ next http.RoundTripper }
 
 func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 	res, err := b.next.RoundTrip(r)
 	if err == nil {
-		res.Body = http.MaxBytesReader(nil, res.Body, maxAnswer)
+		res.Body = http.MaxBytesReader(nil, res.Body, outbound.MaxBody)
 	}
 	return res, err
 }

@@ -1,0 +1,82 @@
+package infra_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/model"
+	"ringi/shared/result"
+	"ringi/shared/slackapi/inbound"
+	"ringi/shared/task"
+	"ringi/shared/tenancy"
+)
+
+// What the table of limits says follows from the constants that hold them.
+func TestTheTableOfLimits(t *testing.T) {
+	s := tenancy.DefaultSettings()
+	set := func(change func(*tenancy.Settings, int)) int { return highest(t, change) }
+	open, hour := s.MaxOpenTasks, s.MaxTasksPerHour
+	text, err := os.ReadFile(filepath.Join(repository, "infra/bench/README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range []string{
+		fmt.Sprintf("| a policy's text | %s characters,", grouped(model.MaxPolicy)),
+		fmt.Sprintf("| steps of a process | %d |", task.MaxSteps),
+		fmt.Sprintf("| a reason for rejecting | %s characters |", grouped(task.MaxReason)),
+		fmt.Sprintf("| tries again of one generation that fails | %d |", task.MaxRetries),
+		fmt.Sprintf("| `max_versions`, %d unless set, at most %d |", s.MaxVersions, set(func(s *tenancy.Settings, n int) { s.MaxVersions = n })),
+		fmt.Sprintf("| `approval_timeout_hours`, %d unless set, at most %s |", s.ApprovalTimeoutHours,
+			grouped(set(func(s *tenancy.Settings, n int) { s.ApprovalTimeoutHours = n }))),
+		fmt.Sprintf("| `l4_timeout_seconds`, %d unless set, at most %s;", s.L4TimeoutSeconds,
+			grouped(set(func(s *tenancy.Settings, n int) { s.L4TimeoutSeconds = n }))),
+		fmt.Sprintf("| `max_open_tasks`: `person` %d, `tenant` %s unless set;", open.Person, grouped(open.Tenant)),
+		fmt.Sprintf("| `max_tasks_per_hour`: `person` %d, `tenant` %s unless set;", hour.Person, grouped(hour.Tenant)),
+		fmt.Sprintf("| a tool's result | %d MiB; over %d KiB it is kept in S3 |", result.MaxBytes>>20, result.MaxInline>>10),
+		fmt.Sprintf("| `retain_results_days`, %d unless set,", s.RetainResultsDays),
+		fmt.Sprintf("| an incoming request | %d MiB |", inbound.MaxBody>>20),
+	} {
+		if !strings.Contains(string(text), row) {
+			t.Errorf("infra/bench/README.md does not say %s", row)
+		}
+	}
+}
+
+// highest is what a setting may be set to at most.
+func highest(t *testing.T, change func(*tenancy.Settings, int)) int {
+	t.Helper()
+	valid := func(n int) bool {
+		s := tenancy.DefaultSettings()
+		change(&s, n)
+		err := s.Validate()
+		if _, bounds := errors.AsType[aggregate.ErrField](err); err != nil && !bounds {
+			t.Fatal(err)
+		}
+		return err == nil
+	}
+	low, high := 30, 1<<20 // 30 is allowed for each, 2^20 for none
+	if !valid(low) || valid(high) {
+		t.Fatal("the highest value is not looked for in the right place")
+	}
+	for high-low > 1 {
+		if middle := (low + high) / 2; valid(middle) {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	return low
+}
+
+// grouped is a number as texts write it: 8,736.
+func grouped(n int) string {
+	if n < 1000 {
+		return fmt.Sprint(n)
+	}
+	return fmt.Sprintf("%s,%03d", grouped(n/1000), n%1000)
+}
