@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -134,199 +135,196 @@ func fails(marks ...string) string {
 	return `{"batchItemFailures":[` + strings.Join(items, ",") + `]}`
 }
 
-func TestStream(t *testing.T) {
-	cfg := config(t)
-	db := dynamodb.NewFromConfig(cfg)
-	table := func(t *testing.T, rows ...string) string {
-		t.Helper()
-		name := aws.String(strings.NewReplacer("/", "-", " ", "-").Replace(t.Name()))
-		out, err := db.CreateTable(t.Context(), &dynamodb.CreateTableInput{
-			TableName: name, BillingMode: types.BillingModePayPerRequest,
-			AttributeDefinitions: []types.AttributeDefinition{{AttributeName: aws.String("PK"), AttributeType: "S"}, {AttributeName: aws.String("SK"), AttributeType: "S"}},
-			KeySchema:            []types.KeySchemaElement{{AttributeName: aws.String("PK"), KeyType: "HASH"}, {AttributeName: aws.String("SK"), KeyType: "RANGE"}},
-			StreamSpecification:  &types.StreamSpecification{StreamEnabled: aws.Bool(true), StreamViewType: "NEW_AND_OLD_IMAGES"},
-		})
-		if err != nil {
+// first answers the first call otherwise than those after it.
+func first(answer, later string) func(int, []string) (string, bool) {
+	return func(call int, _ []string) (string, bool) {
+		if call == 1 {
+			return answer, false
+		}
+		return later, false
+	}
+}
+
+// refuses fails each batch that has the mark.
+func refuses(mark string) func(int, []string) (string, bool) {
+	return func(_ int, marks []string) (string, bool) {
+		return `{"errorType":"Internal"}`, slices.Contains(marks, mark)
+	}
+}
+
+// table makes a table with rows, and returns its stream.
+func table(t *testing.T, db *dynamodb.Client, rows []string) string {
+	t.Helper()
+	name := aws.String(strings.NewReplacer("/", "-", " ", "-").Replace(t.Name()))
+	out, err := db.CreateTable(t.Context(), &dynamodb.CreateTableInput{
+		TableName: name, BillingMode: types.BillingModePayPerRequest,
+		AttributeDefinitions: []types.AttributeDefinition{{AttributeName: aws.String("PK"), AttributeType: "S"}, {AttributeName: aws.String("SK"), AttributeType: "S"}},
+		KeySchema:            []types.KeySchemaElement{{AttributeName: aws.String("PK"), KeyType: "HASH"}, {AttributeName: aws.String("SK"), KeyType: "RANGE"}},
+		StreamSpecification:  &types.StreamSpecification{StreamEnabled: aws.Bool(true), StreamViewType: "NEW_AND_OLD_IMAGES"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range rows {
+		item := map[string]types.AttributeValue{
+			"PK": &types.AttributeValueMemberS{Value: "p"}, "SK": &types.AttributeValueMemberS{Value: row}, "type": &types.AttributeValueMemberS{Value: row[:1]},
+		}
+		if _, err := db.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: name, Item: item}); err != nil {
 			t.Fatal(err)
 		}
-		for _, row := range rows {
-			item := map[string]types.AttributeValue{
-				"PK": &types.AttributeValueMemberS{Value: "p"}, "SK": &types.AttributeValueMemberS{Value: row}, "type": &types.AttributeValueMemberS{Value: row[:1]},
-			}
-			if _, err := db.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: name, Item: item}); err != nil {
-				t.Fatal(err)
-			}
-		}
-		return aws.ToString(out.TableDescription.LatestStreamArn)
 	}
-	failed := func(call int, _ []string) (string, bool) { return `{"errorType":"Internal"}`, true }
+	return aws.ToString(out.TableDescription.LatestStreamArn)
+}
+
+func TestStream(t *testing.T) {
+	cfg := config(t)
 	tests := []struct {
-		name    string
-		rows    []string
-		mapping template.StreamMapping
-		answer  func(int, []string) (string, bool)
-		want    []string // the batches
-		lost    []string // what the failure destination hears
+		name, rows string
+		mapping    template.StreamMapping
+		answer     func(int, []string) (string, bool)
+		want       []string // the batches
+		lost       []string // what the failure destination hears
 	}{
-		{name: "in batches, in order", rows: []string{"a1", "a2", "a3"}, mapping: template.StreamMapping{BatchSize: 2, Retries: -1}, want: []string{"a1 a2", "a3"}},
+		{name: "in batches, in order", rows: "a1 a2 a3", mapping: template.StreamMapping{BatchSize: 2, Retries: -1}, want: []string{"a1 a2", "a3"}},
 		{
-			name: "filtered", rows: []string{"a1", "b1", "a2", "c1"},
+			name: "filtered", rows: "a1 b1 a2 c1",
 			mapping: template.StreamMapping{BatchSize: 10, Retries: -1, Filters: []string{`{"dynamodb":{"NewImage":{"type":{"S":["a","c"]}}}}`}}, want: []string{"a1 a2 c1"},
 		},
 		{
-			name: "again from the lowest that failed", rows: []string{"a1", "a2", "a3", "a4"}, mapping: template.StreamMapping{BatchSize: 10, Retries: -1, PartialFailures: true},
-			answer: func(call int, _ []string) (string, bool) {
-				if call == 1 {
-					return fails("a4", "a2"), false
-				}
-				return `{"batchItemFailures":[]}`, false
-			},
-			want: []string{"a1 a2 a3 a4", "a2 a3 a4"},
+			name: "again from the lowest that failed", rows: "a1 a2 a3 a4", mapping: template.StreamMapping{BatchSize: 10, Retries: -1, PartialFailures: true},
+			answer: first(fails("a4", "a2"), `{"batchItemFailures":[]}`), want: []string{"a1 a2 a3 a4", "a2 a3 a4"},
 		},
 		{
-			name: "whole again for an unknown identifier", rows: []string{"a1", "a2"}, mapping: template.StreamMapping{BatchSize: 10, Retries: -1, PartialFailures: true},
-			answer: func(call int, _ []string) (string, bool) {
-				if call == 1 {
-					return `{"batchItemFailures":[{"itemIdentifier":""}]}`, false
-				}
-				return `null`, false
-			},
-			want: []string{"a1 a2", "a1 a2"},
+			name: "whole again for an unknown identifier", rows: "a1 a2", mapping: template.StreamMapping{BatchSize: 10, Retries: -1, PartialFailures: true},
+			answer: first(`{"batchItemFailures":[{"itemIdentifier":""}]}`, `null`), want: []string{"a1 a2", "a1 a2"},
 		},
 		{
-			name: "given up after its retries", rows: []string{"a1", "a2", "a3"}, mapping: template.StreamMapping{BatchSize: 2, Retries: 1},
-			answer: func(call int, marks []string) (string, bool) {
-				if marks[0] == "a1" {
-					return failed(call, marks)
-				}
-				return `{}`, false
-			},
-			want: []string{"a1 a2", "a1 a2", "a3"}, lost: []string{"RetryAttemptsExhausted 2"},
+			name: "given up after its retries", rows: "a1 a2 a3", mapping: template.StreamMapping{BatchSize: 2, Retries: 1},
+			answer: refuses("a1"), want: []string{"a1 a2", "a1 a2", "a3"}, lost: []string{"RetryAttemptsExhausted 2"},
 		},
 		{
-			name: "halved until the bad one is alone", rows: []string{"a1", "a2", "a3", "a4"}, mapping: template.StreamMapping{BatchSize: 10, Retries: 0, Bisect: true},
-			answer: func(call int, marks []string) (string, bool) {
-				if strings.Contains(strings.Join(marks, " "), "a2") {
-					return failed(call, marks)
-				}
-				return `{}`, false
-			},
-			want: []string{"a1 a2 a3 a4", "a1 a2", "a1", "a2", "a3 a4"}, lost: []string{"RetryAttemptsExhausted 1"},
+			name: "halved until the bad one is alone", rows: "a1 a2 a3 a4", mapping: template.StreamMapping{BatchSize: 10, Retries: 0, Bisect: true},
+			answer: refuses("a2"), want: []string{"a1 a2 a3 a4", "a1 a2", "a1", "a2", "a3 a4"}, lost: []string{"RetryAttemptsExhausted 1"},
 		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			p := &probe{answer: tt.answer}
 			m := tt.mapping
-			m.From, m.Source = "TRIM_HORIZON", table(t, tt.rows...)
-			var mu sync.Mutex
-			var lost []string
+			m.From, m.Source = "TRIM_HORIZON", table(t, dynamodb.NewFromConfig(cfg), strings.Fields(tt.rows))
+			var lost losses
 			s := &mapping.Stream{
 				Function: "F", Mapping: m, Filter: filter(t, m.Filters), Region: "us-east-1", Reader: dynamodbstreams.NewFromConfig(cfg), Invoker: p, Log: slog.New(slog.DiscardHandler), Now: time.Now,
-				OnFailure: func(_ context.Context, body string) error {
-					var said struct {
-						RequestContext     struct{ Condition string }
-						DDBStreamBatchInfo struct{ BatchSize int }
-					}
-					mu.Lock()
-					defer mu.Unlock()
-					err := json.Unmarshal([]byte(body), &said)
-					lost = append(lost, fmt.Sprint(said.RequestContext.Condition, " ", said.DDBStreamBatchInfo.BatchSize))
-					return err
-				},
+				OnFailure: lost.hear,
 			}
 			run(t, s.Run)
 			until(t, "the last batch", func() bool { return len(p.seen()) >= len(tt.want) })
 			if diff := cmp.Diff(tt.want, p.seen()); diff != "" {
 				t.Error(diff)
 			}
-			mu.Lock()
-			defer mu.Unlock()
-			if diff := cmp.Diff(tt.lost, lost); diff != "" {
+			lost.mu.Lock()
+			defer lost.mu.Unlock()
+			if diff := cmp.Diff(tt.lost, lost.said); diff != "" {
 				t.Error(diff)
 			}
 		})
 	}
 }
 
-func TestQueue(t *testing.T) {
-	cfg := config(t)
-	c := sqs.NewFromConfig(cfg)
-	start := func(t *testing.T, p *probe, m template.QueueMapping, messages ...string) *string {
-		t.Helper()
-		name := strings.NewReplacer("/", "-", " ", "-", ",", "").Replace(t.Name()) + ".fifo"
-		out, err := c.CreateQueue(t.Context(), &sqs.CreateQueueInput{QueueName: &name, Attributes: map[string]string{"FifoQueue": "true", "VisibilityTimeout": "60"}})
-		if err != nil {
+// losses are what a failure destination hears.
+type losses struct {
+	mu   sync.Mutex
+	said []string
+}
+
+func (l *losses) hear(_ context.Context, body string) error {
+	var said struct {
+		RequestContext     struct{ Condition string }
+		DDBStreamBatchInfo struct{ BatchSize int }
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	err := json.Unmarshal([]byte(body), &said)
+	l.said = append(l.said, fmt.Sprint(said.RequestContext.Condition, " ", said.DDBStreamBatchInfo.BatchSize))
+	return err
+}
+
+// startQueue makes a queue with messages, each in the group that its first character names, and has p take them.
+func startQueue(t *testing.T, c *sqs.Client, p *probe, m template.QueueMapping, messages ...string) *string {
+	t.Helper()
+	name := strings.NewReplacer("/", "-", " ", "-", ",", "").Replace(t.Name()) + ".fifo"
+	out, err := c.CreateQueue(t.Context(), &sqs.CreateQueueInput{QueueName: &name, Attributes: map[string]string{"FifoQueue": "true", "VisibilityTimeout": "60"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, body := range messages {
+		if _, err := c.SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: out.QueueUrl, MessageBody: aws.String(body), MessageGroupId: aws.String(body[:1]), MessageDeduplicationId: aws.String(fmt.Sprint(i))}); err != nil {
 			t.Fatal(err)
 		}
-		for i, body := range messages {
-			if _, err := c.SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: out.QueueUrl, MessageBody: aws.String(body), MessageGroupId: aws.String(body[:1]), MessageDeduplicationId: aws.String(fmt.Sprint(i))}); err != nil {
-				t.Fatal(err)
-			}
-		}
-		p.release = func(handle string) {
-			if _, err := c.ChangeMessageVisibility(t.Context(), &sqs.ChangeMessageVisibilityInput{QueueUrl: out.QueueUrl, ReceiptHandle: &handle}); err != nil {
-				t.Error(err)
-			}
-		}
-		q := &mapping.Queue{Function: "F", Mapping: m, Filter: filter(t, m.Filters), URL: aws.ToString(out.QueueUrl), Region: "us-east-1", Reader: sqs.NewFromConfig(cfg), Invoker: p, Log: slog.New(slog.DiscardHandler), RetryAtOnce: true}
-		run(t, q.Run)
-		return out.QueueUrl
 	}
-	// The queue's numbers are not of one moment: a message that just came back may be in neither.
-	empty := func(t *testing.T, url *string, p *probe, batches int) {
-		t.Helper()
-		until(t, "an empty queue", func() bool {
-			if len(p.seen()) < batches {
-				return false
-			}
-			out, err := c.GetQueueAttributes(t.Context(), &sqs.GetQueueAttributesInput{QueueUrl: url, AttributeNames: []sqstypes.QueueAttributeName{"All"}})
-			return err == nil && out.Attributes["ApproximateNumberOfMessages"] == "0" && out.Attributes["ApproximateNumberOfMessagesNotVisible"] == "0"
-		})
+	p.release = func(handle string) {
+		if _, err := c.ChangeMessageVisibility(t.Context(), &sqs.ChangeMessageVisibilityInput{QueueUrl: out.QueueUrl, ReceiptHandle: &handle}); err != nil {
+			t.Error(err)
+		}
 	}
+	q := &mapping.Queue{Function: "F", Mapping: m, Filter: filter(t, m.Filters), URL: aws.ToString(out.QueueUrl), Region: "us-east-1", Reader: c, Invoker: p, Log: slog.New(slog.DiscardHandler), RetryAtOnce: true}
+	run(t, q.Run)
+	return out.QueueUrl
+}
+
+// emptied waits until the queue is empty after some batches. The queue's numbers are not of one moment:
+// a message that just came back may be in neither.
+func emptied(t *testing.T, c *sqs.Client, url *string, p *probe, batches int) {
+	t.Helper()
+	until(t, "an empty queue", func() bool {
+		if len(p.seen()) < batches {
+			return false
+		}
+		out, err := c.GetQueueAttributes(t.Context(), &sqs.GetQueueAttributesInput{QueueUrl: url, AttributeNames: []sqstypes.QueueAttributeName{"All"}})
+		return err == nil && out.Attributes["ApproximateNumberOfMessages"] == "0" && out.Attributes["ApproximateNumberOfMessagesNotVisible"] == "0"
+	})
+}
+
+func TestQueue(t *testing.T) {
+	c := sqs.NewFromConfig(config(t))
 	t.Run("one by one, a group in order", func(t *testing.T) {
 		p := &probe{}
-		url := start(t, p, template.QueueMapping{BatchSize: 1}, "a1", "a2", "a3")
-		empty(t, url, p, 3)
+		url := startQueue(t, c, p, template.QueueMapping{BatchSize: 1}, "a1", "a2", "a3")
+		emptied(t, c, url, p, 3)
 		if diff := cmp.Diff([]string{"a1", "a2", "a3"}, p.seen()); diff != "" {
 			t.Error(diff)
 		}
 	})
 	t.Run("groups side by side up to the maximum", func(t *testing.T) {
 		p := &probe{hold: make(chan struct{})}
-		url := start(t, p, template.QueueMapping{BatchSize: 1, Concurrency: 2}, "a1", "b1", "c1")
+		url := startQueue(t, c, p, template.QueueMapping{BatchSize: 1, Concurrency: 2}, "a1", "b1", "c1")
 		until(t, "two at once", func() bool { return len(p.seen()) == 2 })
 		close(p.hold)
-		empty(t, url, p, 3)
+		emptied(t, c, url, p, 3)
 		if p.peak != 2 || len(p.seen()) != 3 {
 			t.Errorf("at most %d ran at once, of %q", p.peak, p.seen())
 		}
 	})
 	t.Run("what failed comes back, in order", func(t *testing.T) {
-		p := &probe{answer: func(call int, marks []string) (string, bool) {
-			if call == 1 {
-				return fails(marks[1:]...), false
-			}
-			return `{"batchItemFailures":[]}`, false
-		}}
-		url := start(t, p, template.QueueMapping{BatchSize: 10, PartialFailures: true}, "a1", "a2", "a3")
-		empty(t, url, p, 2)
+		p := &probe{answer: first(fails("a2", "a3"), `{"batchItemFailures":[]}`)}
+		url := startQueue(t, c, p, template.QueueMapping{BatchSize: 10, PartialFailures: true}, "a1", "a2", "a3")
+		emptied(t, c, url, p, 2)
 		if diff := cmp.Diff([]string{"a1 a2 a3", "a2 a3"}, p.seen()); diff != "" {
 			t.Error(diff)
 		}
 	})
 	t.Run("a failed batch comes back", func(t *testing.T) {
 		p := &probe{answer: func(call int, marks []string) (string, bool) { return `{"errorType":"Internal"}`, call == 1 }}
-		url := start(t, p, template.QueueMapping{BatchSize: 1}, "a1")
-		empty(t, url, p, 2)
+		url := startQueue(t, c, p, template.QueueMapping{BatchSize: 1}, "a1")
+		emptied(t, c, url, p, 2)
 		if diff := cmp.Diff([]string{"a1", "a1"}, p.seen()); diff != "" {
 			t.Error(diff)
 		}
 	})
 	t.Run("what no filter passes is deleted", func(t *testing.T) {
 		p := &probe{}
-		url := start(t, p, template.QueueMapping{BatchSize: 1, Filters: []string{`{"body":{"k":["x"]}}`}}, `{"k":"y"}`, `{"k":"x"}`)
-		empty(t, url, p, 1)
+		url := startQueue(t, c, p, template.QueueMapping{BatchSize: 1, Filters: []string{`{"body":{"k":["x"]}}`}}, `{"k":"y"}`, `{"k":"x"}`)
+		emptied(t, c, url, p, 1)
 		if diff := cmp.Diff([]string{`{"k":"x"}`}, p.seen()); diff != "" {
 			t.Error(diff)
 		}

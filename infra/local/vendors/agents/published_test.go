@@ -57,8 +57,7 @@ func TestAnswersAreAsAnthropicPublishesThem(t *testing.T) {
 		}
 		return string(b)
 	}
-	session := modeltest.Differences[sdk.BetaManagedAgentsSession]
-	sent := modeltest.Differences[sdk.BetaManagedAgentsSendSessionEvents]
+	session, sent := modeltest.Differences[sdk.BetaManagedAgentsSession], modeltest.Differences[sdk.BetaManagedAgentsSendSessionEvents]
 	ask("POST", "/v1/agents", v.Key, `{"name":"Ringi","model":{"id":"m"}}`, 200, modeltest.Differences[sdk.BetaManagedAgentsAgent])
 	ask("POST", "/v1/environments", v.Key, `{"name":"Ringi"}`, 200, modeltest.Differences[sdk.BetaEnvironment])
 	ask("POST", "/v1/sessions", v.Key, `{"agent":{"type":"agent_with_overrides","id":"agent_1","system":"s","model":{"id":"m"},"tools":[{"type":"custom","name":"list","description":"d",

@@ -28,6 +28,35 @@ const (
 	text   = `"<data>{\"message\":\"従業員一覧を取得して\",\"now\":\"2026-04-01T09:00+09:00\",\"locale\":\"ja\"}</data>"`
 )
 
+// vendor is a call of one of them and how its answers differ from what is published.
+type vendor struct {
+	name, path, body, id string
+	key                  func(h http.Header, key string)
+	answer, failure      func(body string) []string
+	unauthorized         int
+}
+
+func (v vendor) ask(t *testing.T, url, key string, want int, differences func(string) []string) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url+v.path, strings.NewReader(v.body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	v.key(r.Header, key)
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	if err != nil || res.StatusCode != want || res.Header.Get(v.id) == "" {
+		t.Errorf("%d, not %d; %v %s", res.StatusCode, want, err, body)
+	}
+	for _, d := range differences(string(body)) {
+		t.Errorf("%d: %s", res.StatusCode, d)
+	}
+}
+
 // What stands in for the vendors answers with the members that each of them publishes.
 func TestAnswersAreAsTheVendorsPublishThem(t *testing.T) {
 	bedrock, err := published.Open("bedrock")
@@ -35,12 +64,7 @@ func TestAnswersAreAsTheVendorsPublishThem(t *testing.T) {
 		t.Fatal(err)
 	}
 	quoted, _ := json.Marshal(schema) // a string has a form
-	for _, tt := range []struct {
-		name, path, body, id string
-		key                  func(h http.Header, key string)
-		answer, failure      func(body string) []string
-		unauthorized         int
-	}{
+	for _, v := range []vendor{
 		{
 			"anthropic", "/anthropic/v1/messages",
 			`{"model":"m","max_tokens":10,"messages":[{"role":"user","content":[{"type":"text","text":` + text + `}]}],"output_config":{"format":{"type":"json_schema","schema":` + schema + `}}}`,
@@ -69,35 +93,15 @@ func TestAnswersAreAsTheVendorsPublishThem(t *testing.T) {
 			func(body string) []string { return bedrock.Check("Exception", body) }, 403,
 		},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
+		t.Run(v.name, func(t *testing.T) {
 			m := llm.New()
 			s := httptest.NewServer(m.Handler())
 			defer s.Close()
-			ask := func(key string, want int, differences func(string) []string) {
-				t.Helper()
-				r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+tt.path, strings.NewReader(tt.body))
-				if err != nil {
-					t.Fatal(err)
-				}
-				tt.key(r.Header, key)
-				res, err := http.DefaultClient.Do(r)
-				if err != nil {
-					t.Fatal(err)
-				}
-				defer res.Body.Close()
-				body, err := io.ReadAll(res.Body)
-				if err != nil || res.StatusCode != want || res.Header.Get(tt.id) == "" {
-					t.Errorf("%d, not %d; %v %s", res.StatusCode, want, err, body)
-				}
-				for _, d := range differences(string(body)) {
-					t.Errorf("%d: %s", res.StatusCode, d)
-				}
-			}
-			ask(m.Key, 200, tt.answer)
-			ask("", tt.unauthorized, tt.failure)
+			v.ask(t, s.URL, m.Key, 200, v.answer)
+			v.ask(t, s.URL, "", v.unauthorized, v.failure)
 			for _, status := range []int{400, 402, 403, 404, 429, 500, 503, 529} {
 				m.Fail(llm.Failure{Status: status})
-				ask(m.Key, status, tt.failure)
+				v.ask(t, s.URL, m.Key, status, v.failure)
 			}
 		})
 	}
