@@ -5,16 +5,21 @@
   copy of the whole table, taken once per item.
 - ClientRequestToken makes a repeated transaction succeed without effect.
 - A query looks at the rows of its own key instead of sorting the whole table.
+- An update's expression is parsed once, not three times a call, and copied by
+  pickle, which takes a quarter of the time of deepcopy.
 """
 
 import copy
+import functools
 import inspect
 import json
+import pickle
 import threading
 import time
 import types
 
 import moto.dynamodb.models as models
+import moto.dynamodb.parsing.validators as validators
 import moto.dynamodb.responses as responses
 import moto.dynamodbstreams.responses as stream_responses
 from moto.core.exceptions import JsonRESTError
@@ -33,6 +38,7 @@ def apply():
     undo_touched_items_only()
     keep_request_tokens()
     query_own_rows()
+    parse_updates_once()
 
 
 def serialise(handler):
@@ -158,3 +164,10 @@ def query_own_rows():
         return every(self) if rows is None else rows
 
     Table.query, Table.all_items = narrowed_query, all_items
+
+
+def parse_updates_once():
+    parser = models.UpdateExpressionParser
+    parser.make = functools.lru_cache(maxsize=1024)(parser.make)
+    # Validators work on a copy, so what was parsed stays as it is.
+    validators.deepcopy = lambda node: pickle.loads(pickle.dumps(node, pickle.HIGHEST_PROTOCOL))
