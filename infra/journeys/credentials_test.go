@@ -86,20 +86,10 @@ func TestAnUninstallationEndsAllIntegrations(t *testing.T) {
 		}
 		all.Wait()
 	}
-	statuses := func() (all []string) {
-		list, err := rows.Integrations(t.Context(), tenant)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, x := range list {
-			all = append(all, fmt.Sprintf("%s %s %s", x.Provider, x.Status, x.StatusReason))
-		}
-		return all
-	}
 	deliver(5)
 	if diff := cmp.Diff([]string{
 		"freee disconnected app_uninstalled", "google disconnected app_uninstalled", "mcp:rooms disconnected app_uninstalled", "slack disconnected app_uninstalled",
-	}, statuses()); diff != "" {
+	}, integrations(t, rows, tenant)); diff != "" {
 		t.Error(diff)
 	}
 	log, err := rows.Audit(t.Context(), tenant, store.AuditFilter{Action: tenancy.IntegrationDisconnected}, "", 100)
@@ -120,9 +110,22 @@ func TestAnUninstallationEndsAllIntegrations(t *testing.T) {
 	driver.Eventually(t, "a second has passed", func() bool { return time.Since(began) > 3*time.Second })
 	connected(t, s)
 	deliver(1)
-	if got := strings.Join(statuses(), ","); got != "freee connected ,google connected ,mcp:rooms connected ,slack connected " {
+	if got := strings.Join(integrations(t, rows, tenant), ","); got != "freee connected ,google connected ,mcp:rooms connected ,slack connected " {
 		t.Errorf("a late repetition ended what was connected since: %s", got)
 	}
 	d.Click(workspace.Sato, "CARD#execution", "retry_execution")
 	d.Card("CARD#execution", "✅ 実行完了")
+}
+
+// integrations are a tenant's, each with how it stands and why.
+func integrations(t *testing.T, rows *store.Store, tenant string) (all []string) {
+	t.Helper()
+	list, err := rows.Integrations(t.Context(), tenant)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range list {
+		all = append(all, fmt.Sprintf("%s %s %s", x.Provider, x.Status, x.StatusReason))
+	}
+	return all
 }
