@@ -37,6 +37,15 @@ func fiveSteps() []task.Step {
 	}
 }
 
+// departmentSteps write what is below a department into a sheet.
+func departmentSteps() []task.Step {
+	return []task.Step{
+		{StepID: "step-1", Order: 1, Title: "部署一覧を取得", Tool: "list_departments", Effect: aggregate.Read, ToolInput: `{"department":"営業部"}`},
+		{StepID: "step-2", Order: 2, Title: "Sheet 書き込み", Tool: "write_rows_to_google_sheet", Effect: aggregate.Write,
+			ToolInput: `{"spreadsheet_id":"ringi-demo-sheet","sheet":"部署一覧 営業部","columns":[{"key":"name","title":"部署"}],"rows":{"$ref":"step-1.result.departments"}}`},
+	}
+}
+
 func received(t testing.TB) *story {
 	t.Helper()
 	s := &story{TB: t, now: time.Date(2026, 4, 18, 14, 33, 12, 0, time.UTC)}

@@ -22,7 +22,7 @@ func builtin(t testing.TB) *tool.Catalog {
 	return c
 }
 
-func TestTheFiveTools(t *testing.T) {
+func TestTheTools(t *testing.T) {
 	type row struct {
 		Effect      aggregate.Effect
 		Provider    string
@@ -48,6 +48,7 @@ func TestTheFiveTools(t *testing.T) {
 	}
 	want := map[string]row{
 		"list_employees":             {aggregate.Read, "freee", []string{}},
+		"list_departments":           {aggregate.Read, "freee", []string{}},
 		"list_attendance":            {aggregate.Read, "freee", []string{}},
 		"calculate_overtime":         {aggregate.Read, "", []string{}},
 		"write_rows_to_google_sheet": {aggregate.Write, "google", []string{"spreadsheet_id", "sheet"}},
@@ -144,7 +145,7 @@ func TestCatalogRefusesNonsense(t *testing.T) {
 
 func TestOnlyLeavesTheRestOut(t *testing.T) {
 	c := builtin(t).Only(func(s tool.Spec) bool { return s.Effect == aggregate.Read })
-	if _, ok := c.Lookup("send_slack_dm"); ok || len(c.All()) != 3 {
+	if _, ok := c.Lookup("send_slack_dm"); ok || len(c.All()) != 4 {
 		t.Errorf("left: %v", c.All())
 	}
 }

@@ -45,6 +45,7 @@ func TestArgumentsKeepToConstraints(t *testing.T) {
 		"a row too many":              {sheet, `{"max_rows":2}`, `{"spreadsheet_id":"a","rows":[{},{},{}]}`, "allows 2 rows at once, and there are 3"},
 		"a department":                {"list_employees", `{"departments":["人事部"]}`, `{"department":"人事部"}`, ""},
 		"the whole company":           {"list_employees", `{"departments":["人事部"]}`, `{"department":null}`, "departments of list_employees does not allow null, only 人事部"},
+		"another department's":        {"list_departments", `{"departments":["人事部"]}`, `{"department":"営業部"}`, "departments of list_departments does not allow 営業部, only 人事部"},
 		"the vendor knows where":      {"list_attendance", `{"departments":["人事部"]}`, `{"employees":[{"id":1}]}`, ""},
 		"people too many":             {"list_attendance", `{"max_rows":1}`, `{"employees":[{"id":1},{"id":2}]}`, "max_rows of list_attendance allows 1 rows"},
 	} {
@@ -106,7 +107,7 @@ func TestAToolWithoutReadableConstraintsIsLeftOut(t *testing.T) {
 			t.Errorf("%s is offered", name)
 		}
 	}
-	if len(c.All()) != 3 {
+	if len(c.All()) != 4 {
 		t.Errorf("offered: %v", c.All())
 	}
 }

@@ -15,13 +15,16 @@ import (
 
 // The tools whose calls arrive here.
 const (
-	listEmployees  = "list_employees"
-	listAttendance = "list_attendance"
-	writeRows      = "write_rows_to_google_sheet"
+	listEmployees   = "list_employees"
+	listDepartments = "list_departments"
+	listAttendance  = "list_attendance"
+	writeRows       = "write_rows_to_google_sheet"
 )
 
 // Tools are those that can be made to fail here.
-func Tools() []string { return []string{listEmployees, listAttendance, writeRows, listRooms, BookRoom} }
+func Tools() []string {
+	return []string{listEmployees, listDepartments, listAttendance, writeRows, listRooms, BookRoom}
+}
 
 type faults struct {
 	mu    sync.Mutex

@@ -61,7 +61,7 @@ func (v *Vendors) Handler() http.Handler {
 	m.HandleFunc("GET "+hr+"/users/me", v.freee("", v.me))
 	m.HandleFunc("GET "+hr+"/companies/{company}/employees", v.freee(listEmployees, v.employees))
 	m.HandleFunc("GET "+hr+"/employees/{employee}/work_record_summaries/{year}/{month}", v.freee(listAttendance, v.summary))
-	m.HandleFunc("GET "+hr+"/groups", v.freee("", v.groups))
+	m.HandleFunc("GET "+hr+"/groups", v.freee(listDepartments, v.groups))
 	m.HandleFunc("GET "+hr+"/employee_group_memberships", v.freee("", v.memberships))
 	m.HandleFunc(hr+"/", v.freee("", func(w http.ResponseWriter, _ *http.Request) {
 		freeeError(w, http.StatusNotFound, "指定されたパスは存在しません。")

@@ -36,6 +36,8 @@ func (r reading) title() string {
 		return fmt.Sprintf(t.titleOvertime, r.of(t.titleOf)+r.when())
 	case employees:
 		return r.of(t.titleOf) + t.titleEmployees
+	case units:
+		return r.of(t.titleOf) + t.titleUnits
 	case meeting:
 		return t.meeting.title
 	case message:
@@ -71,7 +73,7 @@ func (r reading) withMonth() bool { return r.topic == attendance || r.topic == o
 
 // withSheet reports whether results are written to the sheet.
 func (r reading) withSheet() bool {
-	return (r.withMonth() || r.topic == employees) && !r.noSheet
+	return (r.withMonth() || r.topic == employees || r.topic == units) && !r.noSheet
 }
 
 // part is one table of the result: of a department, and of a month where the topic has months.
@@ -111,6 +113,8 @@ func (r reading) tabOf(department string, m month, departments, months bool) str
 		tab = fmt.Sprintf(t.tabAttendance, m.year(), m.name())
 	case r.tab == "" && r.topic == overtime:
 		tab = fmt.Sprintf(t.tabOvertime, m.year(), m.name())
+	case r.tab == "" && r.topic == units:
+		tab = t.tabUnits
 	case r.tab == "":
 		tab = t.tabEmployees
 	}
@@ -173,6 +177,9 @@ func (r reading) doubts() (lines []string) {
 		if !r.assumed && r.topic == employees {
 			lines = append(lines, t.noHistory)
 		}
+		if !r.assumed && r.topic == units {
+			lines = append(lines, t.noHistoryUnits)
+		}
 		return lines
 	}
 	if r.marked {
@@ -209,6 +216,8 @@ func draft(r reading) string {
 		lines = append(lines, r.words.meeting.privacy)
 	case message:
 		lines = append(lines, r.words.privacyMessage)
+	case units:
+		lines = append(lines, r.words.privacyUnits)
 	default:
 		lines = append(lines, r.words.privacy)
 	}
@@ -232,6 +241,8 @@ func (r reading) head() []string {
 		return []string{fmt.Sprintf(t.purposeMessage, r.addressees())}
 	case employees:
 		return []string{t.purposeEmployees, or(r.of(t.scopeOf), t.scope)}
+	case units:
+		return []string{t.purposeUnits, or(r.of(t.scopeUnitsOf), t.scopeUnits)}
 	}
 	purpose := t.purposeAttendance
 	if r.topic == overtime {
@@ -270,8 +281,11 @@ func (r reading) how() []string {
 		return []string{say}
 	}
 	how := []string{t.readEmployees}
-	if r.topic == meeting {
+	switch r.topic {
+	case meeting:
 		_, how = r.meetingPolicy()
+	case units:
+		how = []string{t.readUnits}
 	}
 	if r.withMonth() {
 		how = append(how, t.readAttendance)
@@ -323,6 +337,8 @@ func summary(in input, r reading) string {
 		switch s.Tool {
 		case "list_employees":
 			lines = append(lines, fmt.Sprintf(t.sumEmployees, f["count"]))
+		case "list_departments":
+			lines = append(lines, fmt.Sprintf(t.sumUnits, f["count"]))
 		case "calculate_overtime":
 			if f["mode"] == "validate" {
 				lines = append(lines, t.sumValidated)

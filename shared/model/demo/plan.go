@@ -170,10 +170,18 @@ func (p *planner) part(of part, several bool) (details []object) {
 	detail := func(label, path string) {
 		details = append(details, object{"label": cut(label+about, 100), "value": ref(path)})
 	}
-	list := object{"department": nil, "status": "active"}
+	list := object{"department": nil}
 	if of.department != "" {
 		list["department"] = of.department
 	}
+	if p.reading.topic == units {
+		if found := p.add(t.unitsTitle.of(about), "list_departments", list); found != "" {
+			detail(t.labelUnits, found+"count")
+			p.write(of, about, []string{"code", "name", "level", "above"}, found+"departments", detail)
+		}
+		return details
+	}
+	list["status"] = "active"
 	people := p.employees(list)
 	if people == "" {
 		return nil
@@ -203,16 +211,23 @@ func (p *planner) part(of part, several bool) (details []object) {
 			}
 		}
 	}
-	if p.reading.withSheet() {
-		s := t.sheetTitle.of(about)
-		s.description = fmt.Sprintf(s.description, of.tab)
-		if sheet := p.add(s, "write_rows_to_google_sheet", object{
-			"spreadsheet_id": Sheet, "sheet": of.tab, "columns": t.header(columns), "rows": ref(rows + member),
-		}); sheet != "" {
-			detail(t.labelSheet, sheet+"url")
-		}
-	}
+	p.write(of, about, columns, rows+member, detail)
 	return details
+}
+
+// write puts rows into a part's tab, unless the sheet is to be left alone.
+func (p *planner) write(of part, about string, columns []string, rows string, detail func(label, path string)) {
+	if !p.reading.withSheet() {
+		return
+	}
+	t := p.reading.words
+	s := t.sheetTitle.of(about)
+	s.description = fmt.Sprintf(s.description, of.tab)
+	if sheet := p.add(s, "write_rows_to_google_sheet", object{
+		"spreadsheet_id": Sheet, "sheet": of.tab, "columns": t.header(columns), "rows": ref(rows),
+	}); sheet != "" {
+		detail(t.labelSheet, sheet+"url")
+	}
 }
 
 // judged is what calculate_overtime is given of a part: its records, and those before.
@@ -293,6 +308,8 @@ func (r reading) done() string {
 		return fmt.Sprintf(r.words.doneOvertime, r.of(r.words.titleOf)+r.when())
 	case meeting:
 		return r.words.meeting.done
+	case units:
+		return r.of(r.words.titleOf) + r.words.doneUnits
 	}
 	return r.of(r.words.titleOf) + r.words.doneEmployees
 }

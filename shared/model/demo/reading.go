@@ -19,6 +19,7 @@ const (
 	attendance
 	overtime
 	employees
+	units // the company's departments
 	meeting
 	message // a text to be sent to somebody
 )
@@ -223,6 +224,7 @@ var (
 	overtimeForm   = lazy.Regexp(`(?i)残業(?:時間)?|時間外(?:労働)?|(?:36|三六|サブロク)協定|\bover\s?-?time(?:\s+hours)?\b`)
 	attendanceForm = lazy.Regexp(`(?i)勤怠(?:データ|情報|記録|集計|表)?|出勤(?:状況|簿|日数)?|労働時間|勤務(?:時間|実績|状況)?|\battendance(?:\s+(?:data|records?|summary))?\b|\btime\s?sheets?\b|\bworking\s+hours\b|\bhours\s+worked\b`)
 	employeesForm  = lazy.Regexp(`(?i)従業員(?:一覧|名簿|リスト)?|社員(?:一覧|名簿|リスト)?|名簿|\b(?:(?:all|every|each|the)\s+)*employees?\b|\bstaff(?:\s+list)?\b|\bpersonnel\b|\bheadcount\b`)
+	unitsForm      = lazy.Regexp(`(?i)(?:全)?部[署門](?:の)?(?:一覧|リスト)|組織(?:図|一覧)|\blist\s+(?:of\s+)?(?:(?:all|the|our)\s+)*departments\b|\bdepartments?\s+list\b`)
 	meetingForm    = lazy.Regexp(`(?i)会議室(?:を|の)?(?:予約|確保|取っ|とっ|おさえ|押さえ)?(?:して|て|する|したい)?|\b(?:book|reserve)?\s*(?:a|the|one)?\s*(?:meeting|conference)\s+rooms?\b|\b(?:book|reserve)\s+(?:a|the|one)\s+room\b`)
 	bookedForm     = lazy.Regexp(`(?i)(?:予約|確保|押さえ|おさえ|取っ|とっ)(?:を)?(?:して|て|する|したい|お願い(?:します)?)?|\b(?:book|reserve)\b`)
 	bothTopicsForm = lazy.Regexp(`(?i)(?:残業(?:時間)?|\bovertime)\s*(?:と|や|、|・|および|,|&|and\b)\s*(?:the\s+)?(?:勤怠|attendance)|(?:勤怠|attendance)\s*(?:と|や|、|・|および|,|&|and\b)\s*(?:the\s+)?(?:残業|overtime)`)
@@ -244,7 +246,7 @@ func (s *scanner) about() (found topic, second string) {
 	for _, t := range []struct {
 		topic topic
 		form  func() *regexp.Regexp
-	}{{meeting, meetingForm}, {overtime, overtimeForm}, {attendance, attendanceForm}, {employees, employeesForm}} {
+	}{{meeting, meetingForm}, {overtime, overtimeForm}, {attendance, attendanceForm}, {employees, employeesForm}, {units, unitsForm}} {
 		m := s.first(t.form)
 		switch {
 		case m == nil:
@@ -254,6 +256,8 @@ func (s *scanner) about() (found topic, second string) {
 			second = or(second, m[0])
 		case t.topic == employees:
 			second = list
+		case t.topic == units:
+			second = or(second, m[0])
 		}
 	}
 	if found != meeting {

@@ -7,10 +7,12 @@ type words struct {
 	month          func(m month) string
 	quote, and, to string // of what people said; between two of a list; from one month to another
 
-	employeesTitle, attendanceTitle, validateTitle, overtimeTitle, sheetTitle, noticeTitle, tellTitle step
+	employeesTitle, unitsTitle, attendanceTitle, validateTitle, overtimeTitle, sheetTitle, noticeTitle, tellTitle step
 
 	titleAttendance, titleOvertime, titleEmployees, titleMessage, titleEmpty, titleOf string // of the task
 	describe                                                                          string // request
+	titleUnits, purposeUnits, scopeUnits, scopeUnitsOf, readUnits, privacyUnits       string // of departments
+	noHistoryUnits, tabUnits, doneUnits, labelUnits, sumUnits                         string
 
 	can, noAction, noEvery, noDenied, noPay, noTopic, noPerson, tooMuch, tooLong, tooMany, tooManyTold, nothing string // instead of a plan
 	noCancel, noRoom, noSecond, noLater, noWhen, noQuote, noValidate, longMessage                               string // likewise
@@ -47,6 +49,7 @@ var japanese = words{
 	quote: "「%s」", and: "、", to: "〜",
 
 	employeesTitle:  step{"従業員一覧を取得", "freee人事労務から在籍中の従業員の一覧を取得する", "従業員のリスト"},
+	unitsTitle:      step{"部署一覧を取得", "freee人事労務から部署の一覧を取得する", "部署のリスト"},
 	attendanceTitle: step{"勤怠データ取得", "%sの勤怠サマリーを従業員ごとに取得する", "従業員ごとの勤怠サマリー"},
 	validateTitle:   step{"データの検証", "取得した勤怠データに欠落・重複・あり得ない値がないか検証し、あれば中断する", "問題 0 件"},
 	overtimeTitle:   step{"残業時間計算", "残業時間を計算し、45・80・100 時間を超える人に印を付ける", "従業員ごとの残業時間"},
@@ -55,9 +58,12 @@ var japanese = words{
 	tellTitle:       step{"DM を送信", "指定された人に Slack の DM を送る", "送信したメッセージ"},
 
 	titleAttendance: "%sの勤怠集計", titleOvertime: "%sの残業時間の確認", titleEmployees: "従業員一覧の取得", titleMessage: "DM の送信: %s",
+	titleUnits: "部署一覧の取得", purposeUnits: "目的: 部署の一覧を作成します。", scopeUnits: "対象: 会社のすべての部署", scopeUnitsOf: "対象: %sと、その下の部署",
+	readUnits: "freee人事労務から部署の一覧を読み取ります。", privacyUnits: "取り扱う情報: 部署の名前、コード、階層のみ。", noHistoryUnits: "注意: 部署一覧は今日現在のものしか取得できません。",
+	tabUnits: "部署一覧", doneUnits: "部署一覧の作成が完了しました。", labelUnits: "部署の数", sumUnits: "部署 %v 件を確認しました。",
 	titleEmpty: "内容の確認", titleOf: "%sの", describe: "依頼内容: %s",
 
-	can: "デモモデルにできるのは、月ごとの勤怠の集計、残業時間の確認、従業員一覧の取得、会議室の予約、@ で指定した人への「…」の DM です。" +
+	can: "デモモデルにできるのは、月ごとの勤怠の集計、残業時間の確認、従業員一覧・部署一覧の取得、会議室の予約、@ で指定した人への「…」の DM です。" +
 		"「営業部の先月の残業を確認して」「7月から9月の勤怠をまとめて、DM は不要」のように書いてください。",
 	noAction: "デモモデルには%sはできません。", noEvery: "%sのような繰り返しの依頼はできません。", noDenied: "デモモデルは%sのような除外や否定を読み取れません。", noPay: "給与に関する情報(%s)は読み取りません。", noTopic: "デモモデルには%sの内容が分かりません。",
 	noPerson: "デモモデルには%sが誰のことか分かりません。1 人だけの勤怠を取り出すツールもありません。DM の宛先は @ で指定してください。",
@@ -103,6 +109,7 @@ var japanese = words{
 
 	tabAttendance: "勤怠 %d-%02d", tabOvertime: "残業 %d-%02d", tabEmployees: "従業員一覧",
 	columns: map[string]string{
+		"code": "コード", "name": "部署", "level": "階層", "above": "上位の部署",
 		"num": "社員番号", "display_name": "氏名", "email": "メールアドレス", "entry_date": "入社日", "work_days": "労働日数",
 		"work_hours": "総労働時間", "overtime_hours": "残業時間", "legal_overtime_hours": "法定時間外", "holiday_work_hours": "休日労働",
 		"latenight_work_hours": "深夜労働", "flag": "上限", "period": "集計期間", "start_date": "開始日", "end_date": "終了日",
@@ -122,6 +129,7 @@ var englishWords = words{
 	quote: "“%s”", and: ", ", to: " to ",
 
 	employeesTitle:  step{"List employees", "Fetch the list of current employees from freee HR", "A list of employees"},
+	unitsTitle:      step{"List departments", "Fetch the list of departments from freee HR", "A list of departments"},
 	attendanceTitle: step{"Fetch attendance", "Fetch each employee's attendance summary for %s", "One attendance summary per employee"},
 	validateTitle:   step{"Validate the data", "Look for missing, doubled and impossible values in the attendance data; stop if there are any", "No problems"},
 	overtimeTitle:   step{"Calculate overtime", "Calculate overtime and mark who is above 45, 80 and 100 hours", "Overtime per employee"},
@@ -130,9 +138,12 @@ var englishWords = words{
 	tellTitle:       step{"Send a direct message", "Send those named a direct message in Slack", "The message sent"},
 
 	titleAttendance: "Attendance summary for %s", titleOvertime: "Overtime check for %s", titleEmployees: "List of employees", titleMessage: "Send a message: %s",
+	titleUnits: "List of departments", purposeUnits: "Purpose: make a list of the departments.", scopeUnits: "Covers: all departments of the company", scopeUnitsOf: "Covers: %s, and the departments below",
+	readUnits: "Read the list of departments from freee HR.", privacyUnits: "Information handled: names, codes and levels of departments only.", noHistoryUnits: "Note: the list of departments is always today's.",
+	tabUnits: "Departments", doneUnits: "The list of departments is done.", labelUnits: "Departments", sumUnits: "%v departments were looked at.",
 	titleEmpty: "Clarify the request", titleOf: "%s: ", describe: "Request: %s",
 
-	can: "The demo model can sum up attendance by the month, check overtime, list employees, book a meeting room, and send “…” to people named with @. " +
+	can: "The demo model can sum up attendance by the month, check overtime, list employees or departments, book a meeting room, and send “…” to people named with @. " +
 		"Write, for example, “Check overtime of the sales department for last month” or “Attendance for July to September, no DM”.",
 	noAction: "The demo model can't do what %s asks for. ", noEvery: "Nothing is done again and again (%s). ", noDenied: "The demo model can't read what %s leaves out. ", noPay: "Pay (%s) is not read. ", noTopic: "The demo model doesn't understand %s. ",
 	noPerson: "The demo model doesn't know who %s is, and no tool takes one person's records alone. Name with @ whom to send a message to.",
@@ -178,6 +189,7 @@ var englishWords = words{
 
 	tabAttendance: "Attendance %d-%02d", tabOvertime: "Overtime %d-%02d", tabEmployees: "Employees",
 	columns: map[string]string{
+		"code": "Code", "name": "Department", "level": "Level", "above": "Part of",
 		"num": "Number", "display_name": "Name", "email": "E-mail", "entry_date": "Joined", "work_days": "Days worked",
 		"work_hours": "Hours worked", "overtime_hours": "Overtime", "legal_overtime_hours": "Statutory overtime",
 		"holiday_work_hours": "Holiday work", "latenight_work_hours": "Late-night work", "flag": "Limit", "period": "Days counted", "start_date": "From", "end_date": "To",

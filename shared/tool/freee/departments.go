@@ -19,10 +19,61 @@ type group struct {
 	ID     int64   `json:"id"`
 	Name   string  `json:"name"`
 	Code   *string `json:"code"`
+	Level  int     `json:"level"`
 	Parent *int64  `json:"parent_group_id"`
 }
 
 func (d group) called(name string) bool { return d.Name == name || d.Code != nil && *d.Code == name }
+
+// maxDepartments is how many a list may have, as the catalog's max_rows says: freee gives all at once.
+const maxDepartments = 5000
+
+// Department is what steps may know of a department; Above is the name of the one that it belongs to.
+type Department struct {
+	ID    int64   `json:"id"`
+	Code  *string `json:"code"`
+	Name  string  `json:"name"`
+	Level int     `json:"level"`
+	Above *string `json:"above"`
+}
+
+// Departments is the result of list_departments.
+type Departments struct {
+	Count       int          `json:"count"`
+	Departments []Department `json:"departments"`
+}
+
+// ListDepartments lists departments in freee's order: one, by its name or code and with those below it, or all of the
+// company's when none is named.
+func (c *Client) ListDepartments(ctx context.Context, department string) (Departments, error) {
+	company, err := c.company(ctx)
+	if err != nil {
+		return Departments{}, err
+	}
+	all, err := c.departments(ctx, company)
+	if err != nil {
+		return Departments{}, err
+	}
+	within := below(all, []string{department})
+	if department != "" && len(within) == 0 {
+		return Departments{}, unknown(department, all)
+	}
+	out := Departments{Departments: []Department{}}
+	for _, d := range all {
+		if department != "" && !within[d.ID] {
+			continue
+		}
+		one := Department{ID: d.ID, Code: d.Code, Name: d.Name, Level: d.Level}
+		if i := slices.IndexFunc(all, func(x group) bool { return d.Parent != nil && x.ID == *d.Parent }); i >= 0 {
+			one.Above = &all[i].Name
+		}
+		out.Departments = append(out.Departments, one)
+	}
+	if out.Count = len(out.Departments); out.Count > maxDepartments {
+		return Departments{}, tooMany("list_departments", maxDepartments)
+	}
+	return out, nil
+}
 
 // departments are all that the company has.
 func (c *Client) departments(ctx context.Context, company int64) ([]group, error) {
@@ -53,12 +104,13 @@ func unknown(name string, all []group) *failure.Error {
 	return &failure.Error{Outcome: failure.Failed, Problem: failure.ProblemNoDepartment, Args: []any{failure.Freee, wire.Short(name), cmp.Or(listed, "—")}}
 }
 
-// members are the ids of those who belong today to departments of these names or codes,
-// or to any below them. What else freee says of people here is not read.
-func (c *Client) members(ctx context.Context, company int64, all []group, names []string) (ids map[int64]bool, err error) {
+// below are the departments of these names or codes, with all that are below them.
+func below(all []group, names []string) map[int64]bool {
 	within := map[int64]bool{}
 	for _, d := range all {
-		within[d.ID] = slices.ContainsFunc(names, d.called)
+		if slices.ContainsFunc(names, d.called) {
+			within[d.ID] = true
+		}
 	}
 	for grown := true; grown; {
 		grown = false
@@ -68,6 +120,13 @@ func (c *Client) members(ctx context.Context, company int64, all []group, names 
 			}
 		}
 	}
+	return within
+}
+
+// members are the ids of those who belong today to departments of these names or codes,
+// or to any below them. What else freee says of people here is not read.
+func (c *Client) members(ctx context.Context, company int64, all []group, names []string) (ids map[int64]bool, err error) {
+	within := below(all, names)
 	ids = map[int64]bool{}
 	err = pages("list_employees", func(offset int) (int, error) {
 		var got struct {
@@ -127,10 +186,12 @@ func pages(name string, read func(offset int) (int, error)) error {
 			return err
 		}
 	}
-	return &failure.Error{
-		Outcome: failure.Failed, Problem: failure.ProblemTooLarge, Args: []any{name, fmt.Sprint(maxPages * pageSize)},
-		Err: fmt.Errorf("%d pages are full", maxPages),
-	}
+	return tooMany(name, maxPages*pageSize)
+}
+
+// tooMany says that a list has more than a tool gives.
+func tooMany(name string, limit int) *failure.Error {
+	return &failure.Error{Outcome: failure.Failed, Problem: failure.ProblemTooLarge, Args: []any{name, fmt.Sprint(limit)}, Err: fmt.Errorf("there are more than %d", limit)}
 }
 
 // today is the date in Japan.

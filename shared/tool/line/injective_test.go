@@ -10,7 +10,7 @@ import (
 	"ringi/shared/tool/line"
 )
 
-var someTools = []string{"rooms.book", "gone_tool", "send_slack_dm", "write_rows_to_google_sheet", "list_employees", "list_attendance", "calculate_overtime"}
+var someTools = []string{"rooms.book", "gone_tool", "send_slack_dm", "write_rows_to_google_sheet", "list_employees", "list_departments", "list_attendance", "calculate_overtime"}
 
 // differ fails when two calls with different arguments are drawn alike.
 func differ(t interface{ Errorf(string, ...any) }, name, a, b string) {

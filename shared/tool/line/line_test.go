@@ -48,6 +48,8 @@ func TestEachToolSaysWhatItWouldDo(t *testing.T) {
 		"list_employees", `{"department":{"$ref":"step-4.result.x"},"status":"odd","more":1}`,
 		"send_slack_dm", `not JSON`,
 		"send_slack_dm", `{"text":5,"details":[{"label":"a"},"b"]}`,
+		"list_departments", `{"department":null}`,
+		"list_departments", `{"department":"営業部"}`,
 	)
 	want := map[string][]string{
 		"ja": {
@@ -65,6 +67,8 @@ func TestEachToolSaysWhatItWouldDo(t *testing.T) {
 			"部署: ステップ4の結果 (x) · 「odd」 · 引数 more: 1",
 			"引数を読み取れません: 「not JSON」",
 			"(指定なし) へ DM: 5 · {label: 「a」} · 「b」",
+			"会社のすべての部署",
+			"部署: 「営業部」 · 下位の部署を含む",
 		},
 		"en": {
 			"Department: “営業部” · current employees only",
@@ -81,6 +85,8 @@ func TestEachToolSaysWhatItWouldDo(t *testing.T) {
 			"Department: the result of step 4 (x) · “odd” · argument more: 1",
 			"The arguments can't be read: “not JSON”",
 			"DM to (not given): 5 · {label: “a”} · “b”",
+			"All departments of the company",
+			"Department: “営業部” · with those below it",
 		},
 	}
 	for locale, want := range want {

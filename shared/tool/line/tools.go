@@ -11,6 +11,7 @@ import (
 // tools are those that come with Ringi, by the catalog's names.
 var tools = map[string]func(*writer){
 	"list_employees":             (*writer).employees,
+	"list_departments":           (*writer).departments,
 	"list_attendance":            (*writer).attendance,
 	"calculate_overtime":         (*writer).overtime,
 	"write_rows_to_google_sheet": (*writer).sheet,
@@ -18,7 +19,7 @@ var tools = map[string]func(*writer){
 }
 
 // mostRows is how many rows a tool takes or gives, as the catalog says.
-var mostRows = map[string]int{"list_employees": 20000, "list_attendance": 1000, "calculate_overtime": 1000, "write_rows_to_google_sheet": 20000}
+var mostRows = map[string]int{"list_employees": 20000, "list_departments": 5000, "list_attendance": 1000, "calculate_overtime": 1000, "write_rows_to_google_sheet": 20000}
 
 func (l *writer) employees() {
 	if department := l.take("department"); department == nil {
@@ -35,6 +36,16 @@ func (l *writer) employees() {
 	default:
 		l.value(status)
 	}
+}
+
+func (l *writer) departments() {
+	department := l.take("department")
+	if department == nil {
+		l.words(l.w.departments)
+		return
+	}
+	l.say(l.w.department, map[string]func(){"department": l.of(department)})
+	l.words(l.w.between + l.w.below)
 }
 
 func (l *writer) attendance() {

@@ -13,6 +13,7 @@ type words struct {
 	inside                               *strings.Replacer // of what stands between open and shut
 	result, resultAt                     string
 	department, company, active, retired string
+	departments, below                   string
 	attendance                           string
 	calculate, validate                  string
 	records, earlierMonths               string
@@ -33,6 +34,7 @@ var japanese = words{
 	open: "「", shut: "」", between: " · ", nothing: "(なし)", unread: "引数を読み取れません: ",
 	result: "ステップ{step}の結果", resultAt: "ステップ{step}の結果 ({path})",
 	department: "部署: {department}", company: "全社", active: "在籍者のみ", retired: "退職者を含む",
+	departments: "会社のすべての部署", below: "下位の部署を含む",
 	attendance: "{year}年{month}月の勤怠 · 対象: {employees}",
 	calculate:  "残業時間を計算", validate: "勤怠データを検証",
 	records: " · 勤怠: {records}", earlierMonths: " · それ以前の月: {earlier}",
@@ -47,6 +49,7 @@ var english = words{
 	open: "“", shut: "”", between: " · ", nothing: "(none)", unread: "The arguments can't be read: ",
 	result: "the result of step {step}", resultAt: "the result of step {step} ({path})",
 	department: "Department: {department}", company: "The whole company", active: "current employees only", retired: "people who have retired too",
+	departments: "All departments of the company", below: "with those below it",
 	attendance: "Attendance of {year}-{month} · of: {employees}",
 	calculate:  "Calculate overtime", validate: "Validate attendance data",
 	records: " · attendance: {records}", earlierMonths: " · the months before: {earlier}",

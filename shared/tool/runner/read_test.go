@@ -39,6 +39,23 @@ func TestListEmployees(t *testing.T) {
 	}
 }
 
+func TestDepartments(t *testing.T) {
+	w := newWorld(t)
+	for args, want := range map[string]string{
+		`{"department":null}`:    `{"count":4,"departments":[{"id":701,"code":"HR","name":"人事部","level":1,"above":null},{"id":702,"code":"SALES","name":"営業部","level":1,"above":null},{"id":703,"code":"DEV","name":"開発部","level":1,"above":null},{"id":704,"code":"SALES-1","name":"第一営業課","level":2,"above":"営業部"}]}`,
+		`{"department":"SALES"}`: `{"count":2,"departments":[{"id":702,"code":"SALES","name":"営業部","level":1,"above":null},{"id":704,"code":"SALES-1","name":"第一営業課","level":2,"above":"営業部"}]}`,
+		`{"department":"第一営業課"}`: `{"count":1,"departments":[{"id":704,"code":"SALES-1","name":"第一営業課","level":2,"above":"営業部"}]}`,
+	} {
+		var got json.RawMessage
+		if w.run(t, "list_departments", args, &got); string(got) != want {
+			t.Errorf("%s: %s", args, got)
+		}
+	}
+	if e := w.refuse(t, "list_departments", `{"department":"宇宙部"}`); e.Outcome != failure.Failed || e.Problem != failure.ProblemNoDepartment {
+		t.Errorf("%v: %s", e, e.Detail)
+	}
+}
+
 func TestEmployeesOfADepartment(t *testing.T) {
 	w := newWorld(t)
 	count := func(department string) int {

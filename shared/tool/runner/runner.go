@@ -64,6 +64,7 @@ func New(catalog *tool.Catalog, config Config) (*Runner, error) {
 	r := &Runner{config: config, catalog: catalog, http: wire.NewHTTP()}
 	r.tools = map[string]function{
 		"list_employees":             r.listEmployees,
+		"list_departments":           r.listDepartments,
 		"list_attendance":            r.listAttendance,
 		"calculate_overtime":         r.calculateOvertime,
 		"write_rows_to_google_sheet": r.writeRows,

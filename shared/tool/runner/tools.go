@@ -47,6 +47,16 @@ func (r *Runner) listEmployees(ctx context.Context, c tool.Call) (any, error) {
 	return r.freee(c).ListEmployees(ctx, in.Status == "active", in.Department)
 }
 
+func (r *Runner) listDepartments(ctx context.Context, c tool.Call) (any, error) {
+	var in struct {
+		Department string `json:"department"`
+	}
+	if err := read(c, &in); err != nil {
+		return nil, err
+	}
+	return r.freee(c).ListDepartments(ctx, in.Department)
+}
+
 func (r *Runner) listAttendance(ctx context.Context, c tool.Call) (any, error) {
 	var in struct {
 		Year      int              `json:"year"`
