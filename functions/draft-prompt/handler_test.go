@@ -66,6 +66,12 @@ func reject(w *pipelinetest.World) {
 
 func TestDraftPrompt(t *testing.T) {
 	server := pipelinetest.Start(t)
+	testDrafts(t, server)
+	testVersions(t, server)
+	testInterruptions(t, server)
+}
+
+func testDrafts(t *testing.T, server *pipelinetest.Server) {
 	t.Run("a policy is drafted and waits, once", func(t *testing.T) {
 		w, g := server.World(t), &generator{}
 		w.Extracted()
@@ -112,6 +118,9 @@ func TestDraftPrompt(t *testing.T) {
 			}
 		}
 	})
+}
+
+func testVersions(t *testing.T, server *pipelinetest.Server) {
 	t.Run("the next version sees what was rejected, and why", func(t *testing.T) {
 		w, g := server.World(t), &generator{}
 		w.Extracted()
@@ -156,6 +165,9 @@ func TestDraftPrompt(t *testing.T) {
 			t.Errorf("version %d is %s: %q", p.Version, p.Status, p.Content)
 		}
 	})
+}
+
+func testInterruptions(t *testing.T, server *pipelinetest.Server) {
 	for name, err := range map[string]error{
 		"a failure": &model.Error{Kind: model.Refused}, "asked to wait": &model.Error{Kind: model.RateLimited, RetryAfter: time.Minute, Retryable: true},
 	} {

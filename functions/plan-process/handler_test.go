@@ -68,6 +68,12 @@ func reject(w *pipelinetest.World) {
 
 func TestPlanProcess(t *testing.T) {
 	server := pipelinetest.Start(t)
+	testPlans(t, server)
+	testPermissions(t, server)
+	testLateSteps(t, server)
+}
+
+func testPlans(t *testing.T, server *pipelinetest.Server) {
 	t.Run("steps are planned and wait, once", func(t *testing.T) {
 		w, g := approved(t, server), &generator{}
 		for range 2 {
@@ -112,6 +118,9 @@ func TestPlanProcess(t *testing.T) {
 			t.Errorf("of the reason is said %q", p.Remarks)
 		}
 	})
+}
+
+func testPermissions(t *testing.T, server *pipelinetest.Server) {
 	t.Run("a tool that the tenant forbids is not offered, and what needs it is said", func(t *testing.T) {
 		w, g := approved(t, server), &generator{}
 		for name, allowed := range map[string]bool{"send_slack_dm": false, "list_employees": true} {
@@ -157,6 +166,9 @@ func TestPlanProcess(t *testing.T) {
 			}
 		})
 	}
+}
+
+func testLateSteps(t *testing.T, server *pipelinetest.Server) {
 	t.Run("steps that come late are not taken for the next version", func(t *testing.T) {
 		w, slow := approved(t, server), &generator{}
 		slow.before = func() { // its state has tried again, people have judged those steps, the next are being planned

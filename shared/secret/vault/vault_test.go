@@ -67,54 +67,56 @@ func testEnvelope(t *testing.T, w *world) {
 			t.Errorf("%q, %v", token, err)
 		}
 	})
+}
 
-	t.Run("a server's secret is for one address", func(t *testing.T) {
-		here, there := tenancy.MCPServer{Name: "rooms", URL: "https://a.example.com/mcp"}, tenancy.MCPServer{Name: "rooms", URL: "https://b.example.com/mcp"}
-		var field aggregate.ErrField
-		if err := w.Connect(t.Context(), "T1", here.Provider(), vault.Credential{AccessToken: "himitsu"}, "{}", aggregate.System()); !errors.As(err, &field) {
-			t.Errorf("without an address: %v", err)
+// testServerSecret: a server's secret is for one address.
+func testServerSecret(t *testing.T, w *world) {
+	here, there := tenancy.MCPServer{Name: "rooms", URL: "https://a.example.com/mcp"}, tenancy.MCPServer{Name: "rooms", URL: "https://b.example.com/mcp"}
+	var field aggregate.ErrField
+	if err := w.Connect(t.Context(), "T1", here.Provider(), vault.Credential{AccessToken: "himitsu"}, "{}", aggregate.System()); !errors.As(err, &field) {
+		t.Errorf("without an address: %v", err)
+	}
+	if err := w.Connect(t.Context(), "T1", here.Provider(), vault.Credential{AccessToken: "himitsu", Address: here.URL}, "{}", aggregate.System()); err != nil {
+		t.Fatal(err)
+	}
+	if token, err := w.ServerToken(t.Context(), "T1", here); err != nil || token != "himitsu" {
+		t.Errorf("here: %q, %v", token, err)
+	}
+	elsewhere := func(token string, err error) {
+		t.Helper()
+		var ended tenancy.ErrNotConnected
+		if token != "" || !errors.As(err, &ended) || ended.Reason != tenancy.CredentialElsewhere {
+			t.Errorf("%q, %v", token, err)
 		}
-		if err := w.Connect(t.Context(), "T1", here.Provider(), vault.Credential{AccessToken: "himitsu", Address: here.URL}, "{}", aggregate.System()); err != nil {
-			t.Fatal(err)
-		}
-		if token, err := w.ServerToken(t.Context(), "T1", here); err != nil || token != "himitsu" {
-			t.Errorf("here: %q, %v", token, err)
-		}
-		elsewhere := func(token string, err error) {
-			t.Helper()
-			var ended tenancy.ErrNotConnected
-			if token != "" || !errors.As(err, &ended) || ended.Reason != tenancy.CredentialElsewhere {
-				t.Errorf("%q, %v", token, err)
-			}
-		}
-		elsewhere(w.ServerToken(t.Context(), "T1", there))
-		elsewhere(w.Token(t.Context(), "T1", here.Provider()))
-		// One that was kept before addresses were: it is for no address that anybody knows.
-		row, err := w.rows.Integration(t.Context(), "T1", here.Provider())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if row.Credentials, err = e.SealCredential(t.Context(), "T1", here.Provider(), vault.Credential{AccessToken: "himitsu"}); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := w.rows.SaveIntegration(t.Context(), row, aggregate.System(), w.now()); err != nil {
-			t.Fatal(err)
-		}
-		elsewhere(w.ServerToken(t.Context(), "T1", here))
-	})
+	}
+	elsewhere(w.ServerToken(t.Context(), "T1", there))
+	elsewhere(w.Token(t.Context(), "T1", here.Provider()))
+	// One that was kept before addresses were: it is for no address that anybody knows.
+	row, err := w.rows.Integration(t.Context(), "T1", here.Provider())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if row.Credentials, err = w.Envelope.SealCredential(t.Context(), "T1", here.Provider(), vault.Credential{AccessToken: "himitsu"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.rows.SaveIntegration(t.Context(), row, aggregate.System(), w.now()); err != nil {
+		t.Fatal(err)
+	}
+	elsewhere(w.ServerToken(t.Context(), "T1", here))
+}
 
-	t.Run("printing shows nothing", func(t *testing.T) {
-		c := vault.Credential{AccessToken: "himitsu", RefreshToken: "himitsu", Client: oauth.Client{ID: "id", Secret: "himitsu"}}
-		for _, v := range []any{c, &c, c.Client, oauth.Token{Access: "himitsu", Refresh: "himitsu"}, oauth.Consent{State: "himitsu", Verifier: "himitsu"}} {
-			b, err := json.Marshal(v)
-			if s := fmt.Sprintf("%v %+v %#v %s", v, v, v, v); strings.Contains(s, "himitsu") {
-				t.Errorf("%T: %s", v, s)
-			}
-			if _, kept := v.(oauth.Consent); err != nil || !kept && strings.Contains(string(b), "himitsu") {
-				t.Errorf("%T as JSON: %s, %v", v, b, err)
-			}
+// testPrinting: printing shows nothing.
+func testPrinting(t *testing.T, _ *world) {
+	c := vault.Credential{AccessToken: "himitsu", RefreshToken: "himitsu", Client: oauth.Client{ID: "id", Secret: "himitsu"}}
+	for _, v := range []any{c, &c, c.Client, oauth.Token{Access: "himitsu", Refresh: "himitsu"}, oauth.Consent{State: "himitsu", Verifier: "himitsu"}} {
+		b, err := json.Marshal(v)
+		if s := fmt.Sprintf("%v %+v %#v %s", v, v, v, v); strings.Contains(s, "himitsu") {
+			t.Errorf("%T: %s", v, s)
 		}
-	})
+		if _, kept := v.(oauth.Consent); err != nil || !kept && strings.Contains(string(b), "himitsu") {
+			t.Errorf("%T as JSON: %s, %v", v, b, err)
+		}
+	}
 }
 
 // flip changes every character to another of base64url.

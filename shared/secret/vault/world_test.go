@@ -32,6 +32,8 @@ func TestVault(t *testing.T) {
 		run  func(*testing.T, *world)
 	}{
 		{"envelope", testEnvelope},
+		{"a server's secret is for one address", testServerSecret},
+		{"printing shows nothing", testPrinting},
 		{"connecting", testConnecting},
 		{"slack", testSlack},
 		{"a good token is used as it is", testGood},
