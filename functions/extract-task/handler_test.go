@@ -102,6 +102,10 @@ func TestExtractTask(t *testing.T) {
 			t.Errorf("%+v, %v", next, err)
 		}
 	})
+}
+
+func TestAModelThatFails(t *testing.T) {
+	server := pipelinetest.Start(t)
 	for _, tt := range []struct {
 		name  string
 		err   error

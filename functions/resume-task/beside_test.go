@@ -55,23 +55,28 @@ func TestAMessageBesideAGateThatWaits(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			waits, reply := tt.bring(server.World(t))
-			want := task.StateExtractTask
-			if tt.asks {
-				want = task.StateFinish
-			}
-			for range 2 {
-				if next, err := handler(reply).Handle(t.Context(), reply.In()); err != nil || next.State != want {
-					t.Fatalf("%+v, %v, want %s", next, err, want)
-				}
-			}
-			a := reply.Load()
-			if (a.Choosing() != nil) != tt.asks {
-				t.Fatalf("%+v", a.Choice)
-			}
-			if b, _ := waits.Load().BesideOf(); tt.asks && a.Choice.Beside != b {
-				t.Errorf("asks about %+v, and %+v waits", a.Choice.Beside, b)
-			}
+			checkAsked(t, waits, reply, tt.asks)
 		})
+	}
+}
+
+// checkAsked runs a reply's task twice: either people are asked about what waits, or it is extracted.
+func checkAsked(t *testing.T, waits, reply *pipelinetest.World, asks bool) {
+	want := task.StateExtractTask
+	if asks {
+		want = task.StateFinish
+	}
+	for range 2 {
+		if next, err := handler(reply).Handle(t.Context(), reply.In()); err != nil || next.State != want {
+			t.Fatalf("%+v, %v, want %s", next, err, want)
+		}
+	}
+	a := reply.Load()
+	if (a.Choosing() != nil) != asks {
+		t.Fatalf("%+v", a.Choice)
+	}
+	if b, _ := waits.Load().BesideOf(); asks && a.Choice.Beside != b {
+		t.Errorf("asks about %+v, and %+v waits", a.Choice.Beside, b)
 	}
 }
 

@@ -38,7 +38,10 @@ func TestResumeTask(t *testing.T) {
 			}
 		})
 	}
+}
 
+func TestWhatIsResumed(t *testing.T) {
+	server := pipelinetest.Start(t)
 	t.Run("the first contact makes the tenant, once", func(t *testing.T) {
 		w := server.World(t)
 		for range 2 {
