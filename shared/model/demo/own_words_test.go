@@ -31,6 +31,7 @@ func TestRequestsInOnesOwnWords(t *testing.T) {
 	honest("Every month, send me the attendance summary", "month")
 	honest("overtime, but skip alpha, beta, gamma, delta, epsilon, zeta, eta, theta, iota, kappa", "kappa")
 	honest("昨日の15時に会議室を予約して", "昨日")
+	honest("List the departments of sales", "sales")
 	honest("11/31 の 25時に会議室を予約", "11/31")
 	for text, want := range map[string]string{
 		"今年の3月の残業":                        "2026-03",
@@ -49,7 +50,10 @@ func TestRequestsInOnesOwnWords(t *testing.T) {
 			}
 		})
 	}
-	// never the opposite of what was asked for
+}
+
+// What is planned is never the opposite of what was asked for.
+func TestNothingIsTurnedIntoItsOpposite(t *testing.T) {
 	t.Run("don't", func(t *testing.T) {
 		for _, text := range []string{"Don't tell <@U0SANDSUZU> about the employee list", "従業員一覧を<@U0SANDSUZU>には知らせないで"} {
 			if r := understood(t, text); r.cannot() == "" && len(r.recipients) > 0 {

@@ -118,6 +118,12 @@ func TestASessionFromBeginningToEnd(t *testing.T) {
 	if d := cmp.Diff(want, u); d != "" || running || err != nil {
 		t.Error(d, running, err)
 	}
+	findsItsOwn(t, c, at, id)
+}
+
+// findsItsOwn looks for a session by its tags.
+func findsItsOwn(t *testing.T, c *managed.Client, at managed.Place, id string) {
+	t.Helper()
 	if found, err := c.Find(t.Context(), at, plan().Tags, time.Now().Add(-time.Minute)); found != id || err != nil {
 		t.Errorf("found %q, %v", found, err)
 	}
