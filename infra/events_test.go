@@ -142,7 +142,7 @@ func TestSampleEventsTellOfOneTask(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := aggregate.Ref{Tenant: aggregate.TenantID(mention.TeamID), Task: id}
+	want := task.RefOf(aggregate.TenantID(mention.TeamID), id)
 
 	var sqs events.SQSEvent
 	sample(t, "update-card.json", &sqs)
@@ -151,12 +151,12 @@ func TestSampleEventsTellOfOneTask(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("update-card.json: %s", diff)
 	}
-	if group := sqs.Records[0].Attributes["MessageGroupId"]; group != want.Task {
+	if group := sqs.Records[0].Attributes["MessageGroupId"]; group != want.ID {
 		t.Errorf("update-card.json: the group is %s, not the task", group)
 	}
 	var change events.DynamoDBEvent
 	sample(t, "relay-changes.json", &change)
-	if pk := change.Records[0].Change.Keys["PK"].String(); pk != "TASK#"+want.Tenant+"#"+want.Task {
+	if pk := change.Records[0].Change.Keys["PK"].String(); pk != "TASK#"+want.Tenant+"#"+want.ID {
 		t.Errorf("relay-changes.json: PK is %s", pk)
 	}
 	var in pipeline.Input

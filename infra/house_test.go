@@ -18,6 +18,8 @@ var ranks = [][]string{
 	{"boot", "effect", "errorclass", "failure", "model/demo", "model/price", "reason", "result", "slackapi/inbound", "tool/line"},
 	{"pipeline", "refusal", "wire"},
 	{"card", "slackapi", "store"},
+	{"tasks"},
+	{"kinds"},
 	{"secret/oauth", "tool"},
 	{"home", "model", "people", "tool/freee", "tool/mcp", "tool/sheets", "tool/slackdm"},
 	{"secret/vault", "model/anthropic", "model/bedrock", "model/compatible", "model/managed", "model/openai", "tool/overtime"},

@@ -15,7 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"ringi/shared/store"
+	"ringi/shared/tasks"
 	"ringi/shared/tenancy"
 )
 
@@ -51,7 +51,7 @@ func recordNotes(ctx context.Context) ([]string, error) {
 		fmt.Fprint(w, "{}")
 	}))
 	defer table.Close()
-	s := store.New(dynamodb.New(dynamodb.Options{
+	s := tasks.New(dynamodb.New(dynamodb.Options{
 		Region: "us-east-1", BaseEndpoint: aws.String(table.URL), Credentials: credentials.NewStaticCredentialsProvider("none", "none", ""),
 	}), "ringi")
 	if err := s.NoteToolChanged(ctx, tenancy.ToolPermission{TenantID: "T1", ToolName: "mcp:a:b"}, time.Now()); err != nil {

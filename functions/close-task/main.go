@@ -12,7 +12,7 @@ import (
 	"ringi/shared/boot"
 	"ringi/shared/config"
 	"ringi/shared/pipeline"
-	"ringi/shared/store"
+	"ringi/shared/tasks"
 )
 
 func main() {
@@ -25,5 +25,5 @@ type environment struct {
 }
 
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
-	return &Handler{Store: store.New(dynamodb.NewFromConfig(cfg), env.TableName), Now: time.Now}, nil
+	return &Handler{Store: tasks.New(dynamodb.NewFromConfig(cfg), env.TableName), Now: time.Now}, nil
 }

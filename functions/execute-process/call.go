@@ -110,7 +110,7 @@ func (j *job) kept(ctx context.Context, ref aggregate.Ref, step task.Step, value
 	blob, err := j.keep(ctx, ref, value, until)
 	if err == nil || step.Effect == aggregate.Write {
 		if err != nil {
-			slog.ErrorContext(ctx, "result not kept", "task_id", ref.Task, "step", step.StepID, "err", err)
+			slog.ErrorContext(ctx, "result not kept", "task_id", ref.ID, "step", step.StepID, "err", err)
 		}
 		return task.Outcome{Status: task.StepCompleted, Result: &blob}, nil
 	}

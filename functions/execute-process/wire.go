@@ -24,7 +24,7 @@ import (
 	"ringi/shared/secret/oauth"
 	"ringi/shared/secret/vault"
 	"ringi/shared/slackapi"
-	"ringi/shared/store"
+	"ringi/shared/tasks"
 	"ringi/shared/tool"
 	"ringi/shared/tool/runner"
 )
@@ -54,7 +54,7 @@ func newHandler(ctx context.Context, cfg aws.Config, env environment) (*Handler,
 	if err != nil {
 		return nil, err
 	}
-	s := store.New(dynamodb.NewFromConfig(cfg), env.TableName)
+	s := tasks.New(dynamodb.NewFromConfig(cfg), env.TableName)
 	tools, err := newTools(cfg, env, catalog, s, slack)
 	if err != nil {
 		return nil, err
@@ -82,7 +82,7 @@ func newSessions(c provider.Config) *managed.Client {
 	})
 }
 
-func newTools(cfg aws.Config, env environment, catalog *tool.Catalog, s *store.Store, slack *secret.Slack) (*runner.Runner, error) {
+func newTools(cfg aws.Config, env environment, catalog *tool.Catalog, s *tasks.Store, slack *secret.Slack) (*runner.Runner, error) {
 	credentials := vault.New(s, vault.Envelope{KMS: kms.NewFromConfig(cfg), KeyID: env.CredentialsKeyID},
 		oauth.Freee("", env.FreeeTokenURL), oauth.Google("", env.GoogleTokenURL))
 	client, err := slackapi.With(slack, slackWithin)

@@ -72,7 +72,7 @@ func TestExtractTask(t *testing.T) {
 		if e := a.Head.Ended; e == nil || e.As != task.TaskAnswered || e.Reason != task.ReasonUnsupported || a.Head.Usage.Calls != 1 {
 			t.Errorf("%+v", a.Head)
 		}
-		log, err := w.Store.Audit(t.Context(), w.Ref.Tenant, store.AuditFilter{Resource: w.Ref.Task}, "", 10)
+		log, err := w.Store.Audit(t.Context(), w.Ref.Tenant, store.AuditFilter{Resource: w.Ref.ID}, "", 10)
 		if err != nil || len(log.Items) != 1 || log.Items[0].Action != task.RequestAnswered {
 			t.Errorf("%+v, %v", log.Items, err)
 		}

@@ -14,7 +14,7 @@ import (
 	"ringi/shared/model/provider"
 	"ringi/shared/pipeline"
 	"ringi/shared/secret"
-	"ringi/shared/store"
+	"ringi/shared/tasks"
 )
 
 func main() {
@@ -30,7 +30,7 @@ type environment struct {
 
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
 	return &Handler{
-		Store:   store.New(dynamodb.NewFromConfig(cfg), env.TableName),
+		Store:   tasks.New(dynamodb.NewFromConfig(cfg), env.TableName),
 		Open:    provider.New(cfg, env.Models).Open,
 		Model:   env.Model,
 		Threads: threads{secret.NewSlack(secretsmanager.NewFromConfig(cfg), env.Slack)},

@@ -34,7 +34,7 @@ func (h *Handler) thread(ctx context.Context, a *task.Aggregate) []model.Said {
 	defer cancel()
 	said, err := h.Threads.Before(ctx, r.Channel, r.ThreadTS, r.MessageTS, threadMessages)
 	if err != nil {
-		slog.WarnContext(ctx, "without the thread", "task_id", a.Ref().Task, "err", err)
+		slog.WarnContext(ctx, "without the thread", "task_id", a.Ref().ID, "err", err)
 		return nil
 	}
 	var out []model.Said

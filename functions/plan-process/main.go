@@ -14,7 +14,7 @@ import (
 	"ringi/shared/config"
 	"ringi/shared/model/provider"
 	"ringi/shared/pipeline"
-	"ringi/shared/store"
+	"ringi/shared/tasks"
 	"ringi/shared/tool"
 )
 
@@ -31,7 +31,7 @@ type environment struct {
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
 	return &Handler{
 		Tools: sync.OnceValues(tool.Builtin), // read at the first plan, not at each start
-		Store: store.New(dynamodb.NewFromConfig(cfg), env.TableName),
+		Store: tasks.New(dynamodb.NewFromConfig(cfg), env.TableName),
 		Open:  provider.New(cfg, env.Models).Open,
 		Model: env.Model,
 		Now:   time.Now,

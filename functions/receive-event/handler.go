@@ -113,7 +113,7 @@ func (h *Handler) keep(ctx context.Context, r task.Request) (inbound.Response, e
 func (h *Handler) create(ctx context.Context, change task.Change, ref aggregate.Ref, r task.Request) (inbound.Response, error) {
 	ctx, cancel := context.WithTimeout(ctx, budget)
 	defer cancel()
-	log := slog.With("task_id", ref.Task, "event_id", r.EventID)
+	log := slog.With("task_id", ref.ID, "event_id", r.EventID)
 	switch err := h.Store.Create(ctx, change); {
 	case errors.Is(err, store.ErrExists):
 		metric.Count(metric.EventRepeated, 1)

@@ -74,8 +74,8 @@ func TestMessagesBecomeOneWrite(t *testing.T) {
 			if diff := cmp.Diff(&want, s.request(t)); diff != "" {
 				t.Error(diff)
 			}
-			if c := s.changes[0]; c.Head.TenantID != aggregate.TenantID("T0TEAM") {
-				t.Errorf("tenant %s", c.Head.TenantID)
+			if c := s.changes[0]; c.Head.(*task.Head).TenantID != aggregate.TenantID("T0TEAM") {
+				t.Errorf("tenant %s", c.Head.(*task.Head).TenantID)
 			}
 		})
 	}
@@ -191,13 +191,13 @@ func TestWhatIsSaidOnce(t *testing.T) {
 	}
 	var ids []string
 	for _, c := range s.changes {
-		if e := c.Head.Ended; e == nil || e.As != task.TaskAnswered || len(c.Rows) != 2 {
+		if e := c.Head.(*task.Head).Ended; e == nil || e.As != task.TaskAnswered || len(c.Rows) != 2 {
 			t.Errorf("%+v with %d rows", c.Head, len(c.Rows))
 		}
 		if b, _ := json.Marshal(c.Rows); strings.Contains(string(b), "秘密") {
 			t.Error("the reply is kept")
 		}
-		ids = append(ids, c.Head.TaskID)
+		ids = append(ids, c.Head.(*task.Head).TaskID)
 	}
 	if len(ids) != 6 || ids[0] != ids[1] || ids[3] != ids[4] || ids[0] == ids[2] || ids[3] == ids[5] || ids[0] == ids[3] {
 		t.Errorf("written as %v", ids)
@@ -292,8 +292,8 @@ func TestEveryDeliveryMakesTheSameTask(t *testing.T) {
 		}
 	}
 	for _, c := range s.changes[1:] {
-		if c.Head.TaskID != s.changes[0].Head.TaskID {
-			t.Errorf("task %s, then %s", s.changes[0].Head.TaskID, c.Head.TaskID)
+		if c.Head.(*task.Head).TaskID != s.changes[0].Head.(*task.Head).TaskID {
+			t.Errorf("task %s, then %s", s.changes[0].Head.(*task.Head).TaskID, c.Head.(*task.Head).TaskID)
 		}
 	}
 }

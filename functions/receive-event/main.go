@@ -13,7 +13,7 @@ import (
 	"ringi/shared/config"
 	"ringi/shared/secret"
 	"ringi/shared/slackapi/inbound"
-	"ringi/shared/store"
+	"ringi/shared/tasks"
 )
 
 func main() {
@@ -30,7 +30,7 @@ func newHandler(ctx context.Context, cfg aws.Config, env environment) (*Handler,
 	keys := secret.NewSlack(secretsmanager.NewFromConfig(cfg), env.Slack)
 	keys.Preload(ctx)
 	return &Handler{
-		Store: store.New(dynamodb.NewFromConfig(cfg), env.TableName),
+		Store: tasks.New(dynamodb.NewFromConfig(cfg), env.TableName),
 		Edge:  inbound.Edge{Keys: keys, Now: time.Now},
 		Now:   time.Now,
 	}, nil

@@ -10,9 +10,9 @@ import (
 	"github.com/aws/smithy-go/middleware"
 
 	"ringi/shared/aggregate"
-	"ringi/shared/store"
 	"ringi/shared/store/storetest"
 	"ringi/shared/task"
+	"ringi/shared/tasks"
 )
 
 // counted lists the calls that a client makes.
@@ -45,7 +45,7 @@ func testOneCall(t *testing.T, db *storetest.Server) {
 	t.Helper()
 	s, table := db.Store(t)
 	c := &counted{}
-	h := handler(store.New(dynamodb.New(db.DB.Options(), c.watch), table))
+	h := handler(tasks.New(dynamodb.New(db.DB.Options(), c.watch), table))
 	body := callback(t, nil, nil)
 	if out := post(t, h, signed(body)); out.StatusCode != 200 {
 		t.Fatal(out.StatusCode, out.Body)
@@ -67,7 +67,7 @@ func testOneCall(t *testing.T, db *storetest.Server) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := s.Load(t.Context(), aggregate.Ref{Tenant: aggregate.TenantID("T0TEAM"), Task: id})
+	a, err := s.Load(t.Context(), task.RefOf(aggregate.TenantID("T0TEAM"), id))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +101,7 @@ func testAtOnce(t *testing.T, db *storetest.Server) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a, err := s.Load(t.Context(), aggregate.Ref{Tenant: aggregate.TenantID("T0TEAM"), Task: id}); err != nil || a.Head.Rev != 1 {
+	if a, err := s.Load(t.Context(), task.RefOf(aggregate.TenantID("T0TEAM"), id)); err != nil || a.Head.Rev != 1 {
 		t.Errorf("%v %+v", err, a)
 	}
 }

@@ -27,17 +27,17 @@ func (h *Handler) shortcut(ctx context.Context, p payload) (inbound.Response, er
 	}
 	c, v := p.click("", ""), verdict{err: aggregate.ErrNotFound}
 	for _, id := range p.tasks() {
-		c.ref.Task, c.id, c.Withdraws = id, id, true
+		c.ref.ID, c.id, c.Withdraws = id, id, true
 		if v = h.check(ctx, c, cancelTask()); errorclass.Of(v.err) != errorclass.NotFound {
 			break
 		}
 	}
 	if v.err == nil && !v.empty {
-		about := card.Cancellation{TaskID: c.ref.Task, Channel: c.Channel, Thread: c.thread}
+		about := card.Cancellation{TaskID: c.ref.ID, Channel: c.Channel, Thread: c.thread}
 		err := h.Slack.OpenView(ctx, p.TriggerID, card.CancelModal(about, v.title, "", v.settings.Locale))
 		var unknown slackapi.Unknown
 		if err == nil || errors.As(err, &unknown) { // if the dialog did not open, the person tries again
-			slog.InfoContext(ctx, "asked whether to cancel", "task_id", c.ref.Task, "user", c.User, "err", err)
+			slog.InfoContext(ctx, "asked whether to cancel", "task_id", c.ref.ID, "user", c.User, "err", err)
 			return inbound.OK(), nil
 		}
 		v.err = err

@@ -33,7 +33,7 @@ func (h *Handler) takeAsReason(ctx context.Context, c click) {
 			return errors.Join(err, aggregate.ErrNotFound)
 		}
 		reject := rejections()[a.Choice.Beside.Kind]
-		other.ref.Task, other.id = a.Choice.Beside.TaskID, a.Choice.Beside.ID
+		other.ref.ID, other.id = a.Choice.Beside.TaskID, a.Choice.Beside.ID
 		return h.Store.DecideBoth(ctx, c.ref, other.ref, func(own, gate *task.Aggregate) (end, rejection task.Change, err error) {
 			refused = nil
 			if end, err = f(own); err != nil || end.Empty() {

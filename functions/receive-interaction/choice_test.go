@@ -51,7 +51,7 @@ func (w *world) of(ref aggregate.Ref) *task.Aggregate {
 func (w *world) chooses(user, action string, reply aggregate.Ref) {
 	w.t.Helper()
 	p := w.click(user, action, w.of(reply).Choice.ID)
-	p["actions"].([]any)[0].(map[string]any)["block_id"] = reply.Task
+	p["actions"].([]any)[0].(map[string]any)["block_id"] = reply.ID
 	if out := w.post(p); out.StatusCode != 200 || out.Body != "" {
 		w.t.Errorf("answered %d %s", out.StatusCode, out.Body)
 	}

@@ -132,7 +132,7 @@ func (h *Handler) foreign(ctx context.Context, team string) bool {
 
 func (p payload) click(taskID, id string) click {
 	return click{
-		ref: aggregate.Ref{Tenant: aggregate.TenantID(p.Team.ID), Task: taskID}, id: id,
+		ref: task.RefOf(aggregate.TenantID(p.Team.ID), taskID), id: id,
 		Want: people.Want{User: p.User.ID, Team: p.User.TeamID, Channel: p.channel()}, thread: p.thread(),
 	}
 }
@@ -184,10 +184,10 @@ func (h *Handler) button(ctx context.Context, p payload) (inbound.Response, erro
 func (h *Handler) ask(ctx context.Context, c click, kind aggregate.CardType, trigger string) {
 	v := h.check(ctx, c, rejections()[kind].with("-")) // any reason: nothing is kept
 	if v.err == nil && !v.empty {
-		err := h.Slack.OpenView(ctx, trigger, card.RejectionModal(kind, c.id, c.ref.Task, v.settings.Locale))
+		err := h.Slack.OpenView(ctx, trigger, card.RejectionModal(kind, c.id, c.ref.ID, v.settings.Locale))
 		var unknown slackapi.Unknown
 		if err == nil || errors.As(err, &unknown) { // if the form did not open, the person clicks again
-			slog.InfoContext(ctx, "asked for a reason", "task_id", c.ref.Task, "user", c.User, "id", c.id, "err", err)
+			slog.InfoContext(ctx, "asked for a reason", "task_id", c.ref.ID, "user", c.User, "id", c.id, "err", err)
 			return
 		}
 		v.err = err

@@ -97,7 +97,7 @@ func testReject(t *testing.T, w *world) {
 	if err := json.Unmarshal([]byte(views[0].PrivateMetadata), &about); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(card.Rejection{Type: task.CardPrompt, ID: p.ID, TaskID: w.ref.Task}, about); diff != "" {
+	if diff := cmp.Diff(card.Rejection{Type: task.CardPrompt, ID: p.ID, TaskID: w.ref.ID}, about); diff != "" {
 		t.Error(diff)
 	}
 	w.quiet(w.post(w.form(workspace.Suzuki, "prompt", p.ID, " データの検証を追加して\n")), workspace.Suzuki)
@@ -248,9 +248,9 @@ func testRetryGeneration(t *testing.T, w *world) {
 		return a.Park(1, a.Generating(), task.ReasonModelDemo, "", w.clock)
 	})
 	w.told(w.post(w.click(workspace.Alex, "retry_generation", aggregate.NewID())), workspace.Alex, "見つかりません")
-	w.quiet(w.post(w.click(workspace.Sato, "retry_generation", w.ref.Task)), workspace.Sato)
-	w.quiet(w.post(w.click(workspace.Sato, "retry_generation", w.ref.Task)), workspace.Sato)
-	w.told(w.post(w.click(workspace.Suzuki, "retry_generation", w.ref.Task)), workspace.Suzuki, workspace.Sato)
+	w.quiet(w.post(w.click(workspace.Sato, "retry_generation", w.ref.ID)), workspace.Sato)
+	w.quiet(w.post(w.click(workspace.Sato, "retry_generation", w.ref.ID)), workspace.Sato)
+	w.told(w.post(w.click(workspace.Suzuki, "retry_generation", w.ref.ID)), workspace.Suzuki, workspace.Sato)
 	if head := w.load().Head; head.Parked != nil || head.Run != 2 {
 		t.Errorf("%+v", head)
 	}
@@ -259,7 +259,7 @@ func testRetryGeneration(t *testing.T, w *world) {
 func testShortcutOnCard(t *testing.T, w *world) {
 	w.prompted()
 	button := map[string]any{"ts": "1776675600.000100", "thread_ts": w.root, "attachments": []any{
-		map[string]any{"blocks": []any{map[string]any{"type": "header", "block_id": "Xy7"}, map[string]any{"type": "actions", "block_id": w.ref.Task}}},
+		map[string]any{"blocks": []any{map[string]any{"type": "header", "block_id": "Xy7"}, map[string]any{"type": "actions", "block_id": w.ref.ID}}},
 	}}
 	w.told(w.post(w.shortcut(workspace.Guest, button)), workspace.Guest, card.Note("ja", aggregate.ErrNotAllowed{Rule: aggregate.RuleNotParty}))
 	if w.load().Head.Ended != nil {
@@ -279,7 +279,7 @@ func testShortcutOnCard(t *testing.T, w *world) {
 	}
 	// A card without buttons says in its metadata which task it shows.
 	metadata := map[string]any{"ts": "1776675601.000100", "thread_ts": "1.000001", "metadata": map[string]any{
-		"event_type": "ringi_card", "event_payload": map[string]any{"task": w.ref.Task, "card": "CARD#task"},
+		"event_type": "ringi_card", "event_payload": map[string]any{"task": w.ref.ID, "card": "CARD#task"},
 	}}
 	out := w.post(w.shortcut(workspace.Suzuki, metadata))
 	if told := w.slack.Ephemerals(workspace.Suzuki); out.StatusCode != 200 || len(told) != 1 || !strings.Contains(told[0].Text, "<@"+workspace.Sato+">") {
@@ -296,7 +296,7 @@ func testShortcutOnRequest(t *testing.T, w *world) {
 }
 
 func testShortcutElsewhere(t *testing.T, w *world) {
-	forged := map[string]any{"event_type": "other_app", "event_payload": map[string]any{"task": w.ref.Task}}
+	forged := map[string]any{"event_type": "other_app", "event_payload": map[string]any{"task": w.ref.ID}}
 	w.post(w.shortcut(workspace.Sato, map[string]any{"ts": "1776675600.000100", "thread_ts": "1776675500.000100", "metadata": forged}))
 	if told := w.slack.Ephemerals(workspace.Sato); len(told) != 1 || told[0].Text != card.Note("ja", aggregate.ErrNotFound) {
 		t.Errorf("%+v", told)

@@ -17,7 +17,7 @@ import (
 	"ringi/shared/secret"
 	"ringi/shared/slackapi"
 	"ringi/shared/slackapi/inbound"
-	"ringi/shared/store"
+	"ringi/shared/tasks"
 )
 
 // slackTimeout leaves time for an answer within the 3 s that Slack waits.
@@ -42,7 +42,7 @@ func newHandler(ctx context.Context, cfg aws.Config, env environment) (*Handler,
 		return nil, err
 	}
 	return &Handler{
-		Store:   store.New(dynamodb.NewFromConfig(cfg), env.TableName),
+		Store:   tasks.New(dynamodb.NewFromConfig(cfg), env.TableName),
 		Slack:   slack,
 		People:  &people.People{Slack: slack, Now: time.Now},
 		Results: result.Store{S3: s3.NewFromConfig(cfg), Bucket: env.ResultsBucket},

@@ -184,7 +184,7 @@ func testForeignIDs(t *testing.T, w *world) {
 		"no such prompt":               w.click(workspace.Suzuki, "approve_prompt", aggregate.NewID()),
 		"no such task":                 action(w.click(workspace.Suzuki, "approve_prompt", p.ID), aggregate.NewID(), p.ID),
 		"a task id that is none":       action(w.click(workspace.Suzuki, "approve_prompt", p.ID), "x#HEAD", p.ID),
-		"an id that is none":           action(w.click(workspace.Suzuki, "approve_prompt", p.ID), w.ref.Task, ""),
+		"an id that is none":           action(w.click(workspace.Suzuki, "approve_prompt", p.ID), w.ref.ID, ""),
 		"a process's button, a prompt": w.click(workspace.Suzuki, "approve_process", p.ID),
 	} {
 		before := len(w.slack.Ephemerals(workspace.Suzuki))

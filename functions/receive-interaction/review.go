@@ -48,13 +48,13 @@ func (h *Handler) review(ctx context.Context, c click, kind aggregate.CardType, 
 	})
 	readsOnly := mayRead(v.err)
 	if v.err == nil && !v.empty || readsOnly {
-		view, err := h.page(ctx, a, card.Review{Type: kind, ID: c.id, TaskID: c.ref.Task, ReadOnly: readsOnly}, v.settings.Locale)
+		view, err := h.page(ctx, a, card.Review{Type: kind, ID: c.id, TaskID: c.ref.ID, ReadOnly: readsOnly}, v.settings.Locale)
 		if err == nil {
 			err = h.Slack.OpenView(ctx, trigger, view)
 		}
 		var unknown slackapi.Unknown
 		if err == nil || errors.As(err, &unknown) { // if the dialog did not open, the person clicks again
-			slog.InfoContext(ctx, "shows all", "task_id", c.ref.Task, "user", c.User, "id", c.id, "err", err)
+			slog.InfoContext(ctx, "shows all", "task_id", c.ref.ID, "user", c.User, "id", c.id, "err", err)
 			return
 		}
 		v.err = err
@@ -93,7 +93,7 @@ func (h *Handler) turn(ctx context.Context, p payload, a action) error {
 	}
 	r.Page = page
 	ref := p.click(r.TaskID, r.ID).ref
-	if !aggregate.ValidID(ref.Task) {
+	if !aggregate.ValidID(ref.ID) {
 		return nil
 	}
 	settings, err := h.Store.Settings(ctx, ref.Tenant)
@@ -109,7 +109,7 @@ func (h *Handler) turn(ctx context.Context, p payload, a action) error {
 		err = h.Slack.UpdateView(ctx, p.View.ID, p.View.Hash, view)
 	}
 	if err != nil { // the page stays as it is, and so does its button
-		slog.WarnContext(ctx, "the page was not turned", "task_id", ref.Task, "user", p.User.ID, "err", err)
+		slog.WarnContext(ctx, "the page was not turned", "task_id", ref.ID, "user", p.User.ID, "err", err)
 	}
 	return nil
 }

@@ -74,7 +74,7 @@ func (w *world) turn(user, action string) bool {
 	p := person("block_actions", user, slacktest.Team)
 	p["container"] = map[string]any{"type": "view", "view_id": v.ID}
 	p["view"] = v
-	p["actions"] = []any{map[string]any{"action_id": action, "block_id": w.ref.Task, "value": strconv.Itoa(to), "type": "button"}}
+	p["actions"] = []any{map[string]any{"action_id": action, "block_id": w.ref.ID, "value": strconv.Itoa(to), "type": "button"}}
 	if out := w.post(p); out.StatusCode != 200 || out.Body != "" {
 		w.t.Fatalf("answered %d %s", out.StatusCode, out.Body)
 	}
@@ -163,7 +163,7 @@ func testReadOnly(t *testing.T, w *world) {
 
 func testReadSomethingElse(t *testing.T, w *world) {
 	p := w.asked()
-	about, err := json.Marshal(card.Review{Type: task.CardPrompt, ID: p.ID, TaskID: w.ref.Task, Hash: aggregate.HashOf("another policy")})
+	about, err := json.Marshal(card.Review{Type: task.CardPrompt, ID: p.ID, TaskID: w.ref.ID, Hash: aggregate.HashOf("another policy")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,7 +191,7 @@ func testReviewLate(t *testing.T, w *world) {
 
 func testReviewUnsaved(t *testing.T, w *world) {
 	p := w.asked()
-	about, _ := json.Marshal(card.Review{Type: task.CardPrompt, ID: p.ID, TaskID: w.ref.Task, Hash: aggregate.HashOf(long)})
+	about, _ := json.Marshal(card.Review{Type: task.CardPrompt, ID: p.ID, TaskID: w.ref.ID, Hash: aggregate.HashOf(long)})
 	w.h.Store = failing{Store: w.store, err: aggregate.ErrConflict}
 	out := w.post(w.submission(workspace.Suzuki, workspace.View{CallbackID: card.ReviewCallback, PrivateMetadata: string(about)}))
 	if out.StatusCode != 200 || !strings.Contains(out.Body, `"response_action":"update"`) || !strings.Contains(out.Body, "状態が変わりました") {

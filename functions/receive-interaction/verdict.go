@@ -59,7 +59,7 @@ func (h *Handler) judge(ctx context.Context, c click, d decision,
 		return v
 	}
 	v.settings = settings
-	if !aggregate.ValidID(c.ref.Task) || !aggregate.ValidID(c.id) {
+	if !aggregate.ValidID(c.ref.ID) || !aggregate.ValidID(c.id) {
 		v.err = aggregate.ErrNotFound
 		return v
 	}
@@ -116,7 +116,7 @@ func asked(a *task.Aggregate, id string) time.Time {
 // tell says to the person why nothing was decided, and has the card drawn anew: it
 // showed a button that it ought not to. Both are best effort: the answer to Slack comes next.
 func (h *Handler) tell(ctx context.Context, c click, v verdict) {
-	log := slog.With("task_id", c.ref.Task, "user", c.User)
+	log := slog.With("task_id", c.ref.ID, "user", c.User)
 	if v.err == nil && !v.empty {
 		log.InfoContext(ctx, "decided", "id", c.id)
 		if !v.asked.IsZero() {
@@ -147,7 +147,7 @@ func (h *Handler) sendEphemeral(ctx context.Context, c click, v verdict, text st
 		c.Channel, c.thread = v.request.Channel, v.request.ThreadTS
 	}
 	if err := h.Slack.Ephemeral(ctx, c.Channel, c.thread, c.User, text); err != nil {
-		slog.WarnContext(ctx, "the person was not told", "task_id", c.ref.Task, "user", c.User, "err", err)
+		slog.WarnContext(ctx, "the person was not told", "task_id", c.ref.ID, "user", c.User, "err", err)
 	}
 }
 

@@ -16,9 +16,9 @@ import (
 	"ringi/shared/people"
 	"ringi/shared/slackapi/inbound"
 	"ringi/shared/slackapi/slacktest"
-	"ringi/shared/store"
 	"ringi/shared/store/storetest"
 	"ringi/shared/task"
+	"ringi/shared/tasks"
 	"ringi/shared/tenancy"
 )
 
@@ -27,7 +27,7 @@ const signingSecret = "s3cret"
 // world is one workspace and one table with one task in it, asked for by Sato.
 type world struct {
 	t       *testing.T
-	store   *store.Store
+	store   *tasks.Store
 	slack   *slacktest.Slack
 	results storetest.Shelf
 	h       *Handler
@@ -164,7 +164,7 @@ func (w *world) changeSettings(change func(s *tenancy.Settings)) {
 // shown notes that the cards show everything, so that a redraw can be seen.
 func (w *world) shown() {
 	w.t.Helper()
-	if err := w.store.Shown(w.t.Context(), w.ref, w.load().Head); err != nil {
+	if err := w.store.Shown(w.t.Context(), w.ref, w.load().Head.Head); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -210,7 +210,7 @@ func (w *world) click(user, action, value string) map[string]any {
 	p["message"] = map[string]any{"ts": "1776675600.000100", "thread_ts": w.root, "attachments": []any{}}
 	p["state"] = map[string]any{"values": map[string]any{}}
 	p["actions"] = []any{map[string]any{
-		"action_id": action, "block_id": w.ref.Task, "value": value, "type": "button", "action_ts": "1.2",
+		"action_id": action, "block_id": w.ref.ID, "value": value, "type": "button", "action_ts": "1.2",
 		"text": map[string]any{"type": "plain_text", "text": "x"},
 	}}
 	return p
@@ -219,7 +219,7 @@ func (w *world) click(user, action, value string) map[string]any {
 // form is a payload of the submitted rejection.
 func (w *world) form(user, kind, id string, reason any) map[string]any {
 	p := person("view_submission", user, slacktest.Team)
-	metadata, err := json.Marshal(card.Rejection{Type: aggregate.CardType(kind), ID: id, TaskID: w.ref.Task})
+	metadata, err := json.Marshal(card.Rejection{Type: aggregate.CardType(kind), ID: id, TaskID: w.ref.ID})
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -13,7 +13,6 @@ import (
 	"ringi/shared/effect"
 	"ringi/shared/metric"
 	"ringi/shared/pipeline"
-	"ringi/shared/task"
 )
 
 // margin of the invocation's time is kept for saying how far it came: what times
@@ -22,13 +21,14 @@ const margin = 5 * time.Second
 
 // Store is where the relay reads what follows.
 type Store interface {
-	Load(ctx context.Context, ref aggregate.Ref) (*task.Aggregate, error)
+	Load(ctx context.Context, ref aggregate.Ref) (aggregate.Aggregate, error)
 }
 
 // Handler relays changes.
 type Handler struct {
 	Store   Store
 	Effects effect.Runner
+	Kinds   aggregate.Kinds
 }
 
 // Handle carries out what follows from a batch of the table's stream. The records
@@ -44,14 +44,14 @@ func (h *Handler) Handle(ctx context.Context, e events.DynamoDBEvent) (events.Dy
 		ctx, cancel = context.WithDeadline(ctx, deadline.Add(-margin))
 		defer cancel()
 	}
-	for i, m := range moves(e.Records) {
+	for i, m := range moves(h.Kinds, e.Records) {
 		err := ctx.Err()
 		if i == 0 || err == nil {
 			err = h.relay(ctx, m, len(out.BatchItemFailures) == 0)
 		}
 		switch late := i > 0 && err != nil && ctx.Err() != nil; {
 		case late, errors.Is(err, effect.ErrQueue):
-			slog.ErrorContext(ctx, "gives back", "task_id", m.ref.Task, "done", i, "err", err)
+			slog.ErrorContext(ctx, "gives back", "task_id", m.ref.ID, "done", i, "err", err)
 			if out.BatchItemFailures == nil {
 				out.BatchItemFailures = []events.DynamoDBBatchItemFailure{{ItemIdentifier: m.first}}
 			}
@@ -59,7 +59,7 @@ func (h *Handler) Handle(ctx context.Context, e events.DynamoDBEvent) (events.Dy
 				return out, nil
 			}
 		case err != nil:
-			slog.ErrorContext(ctx, "left to the sweeper", "task_id", m.ref.Task, "err", err)
+			slog.ErrorContext(ctx, "left to the sweeper", "task_id", m.ref.ID, "err", err)
 			metric.Count(metric.RelayFailed, 1)
 		}
 	}
@@ -69,7 +69,7 @@ func (h *Handler) Handle(ctx context.Context, e events.DynamoDBEvent) (events.Dy
 // relay does what follows for one task: what people see first. With draw false the
 // records come again anyway, and the queue is not asked.
 func (h *Handler) relay(ctx context.Context, m move, draw bool) (err error) {
-	defer pipeline.Recovered(ctx, &err, "task_id", m.ref.Task)
+	defer pipeline.Recovered(ctx, &err, "task_id", m.ref.ID)
 	a, err := h.Store.Load(ctx, m.ref)
 	if err != nil {
 		return fmt.Errorf("load the task: %w", err)

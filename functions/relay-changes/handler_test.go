@@ -36,7 +36,7 @@ func TestRelay(t *testing.T) {
 
 func handle(t *testing.T, w *pipelinetest.World, records ...events.DynamoDBEventRecord) []events.DynamoDBBatchItemFailure {
 	t.Helper()
-	out, err := (&Handler{Store: w.OnWire(), Effects: w.Effects()}).Handle(t.Context(), events.DynamoDBEvent{Records: records})
+	out, err := (&Handler{Kinds: aggregate.Kinds{task.Kind}, Store: w.OnWire().Of.Store, Effects: w.Effects()}).Handle(t.Context(), events.DynamoDBEvent{Records: records})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,8 +45,8 @@ func handle(t *testing.T, w *pipelinetest.World, records ...events.DynamoDBEvent
 
 // moved is a record of a task's head, with the given number.
 func moved(n int, ref aggregate.Ref, before, now image) events.DynamoDBEventRecord {
-	r := record(fmt.Sprint(n), ref.Task, "HEAD", before, now)
-	r.Change.Keys["PK"] = events.NewStringAttribute("TASK#" + ref.Tenant + "#" + ref.Task)
+	r := record(fmt.Sprint(n), ref.ID, "HEAD", before, now)
+	r.Change.Keys["PK"] = events.NewStringAttribute("TASK#" + ref.Tenant + "#" + ref.ID)
 	return r
 }
 
@@ -114,9 +114,9 @@ func testTimeUp(t *testing.T, w *pipelinetest.World) {
 	other := w.Another()
 	ctx, cancel := context.WithTimeout(t.Context(), margin+100*time.Millisecond)
 	defer cancel()
-	hangs := slow{w.OnWire(), w.Ref}
+	hangs := slow{w.OnWire().Of.Store, w.Ref}
 	batch := []events.DynamoDBEventRecord{moved(1, w.Ref, nil, head("1", "1", "")), moved(2, other.Ref, nil, head("1", "1", ""))}
-	out, err := (&Handler{Store: hangs, Effects: w.Effects()}).Handle(ctx, events.DynamoDBEvent{Records: batch})
+	out, err := (&Handler{Kinds: aggregate.Kinds{task.Kind}, Store: hangs, Effects: w.Effects()}).Handle(ctx, events.DynamoDBEvent{Records: batch})
 	if err != nil || len(out.BatchItemFailures) != 1 || out.BatchItemFailures[0].ItemIdentifier != "s2" {
 		t.Fatalf("gave back %v, %v; want from s2", out.BatchItemFailures, err)
 	}
@@ -133,7 +133,7 @@ type slow struct {
 	of aggregate.Ref
 }
 
-func (s slow) Load(ctx context.Context, ref aggregate.Ref) (*task.Aggregate, error) {
+func (s slow) Load(ctx context.Context, ref aggregate.Ref) (aggregate.Aggregate, error) {
 	if ref == s.of {
 		<-ctx.Done()
 		return nil, ctx.Err()
@@ -142,13 +142,13 @@ func (s slow) Load(ctx context.Context, ref aggregate.Ref) (*task.Aggregate, err
 }
 
 func testPoisonous(t *testing.T, w *pipelinetest.World) {
-	nobody := aggregate.Ref{Tenant: w.Ref.Tenant, Task: aggregate.NewID()}
+	nobody := task.RefOf(w.Ref.Tenant, aggregate.NewID())
 	if back := handle(t, w, moved(1, nobody, nil, head("1", "1", "")), moved(2, w.Ref, nil, head("1", "1", ""))); back != nil {
 		t.Errorf("gave back %v", back)
 	}
 	w.Becomes(1, sfntypes.ExecutionStatusRunning)
 
-	panics := &Handler{Store: w.OnWire(), Effects: w.Effects()}
+	panics := &Handler{Kinds: aggregate.Kinds{task.Kind}, Store: w.OnWire().Of.Store, Effects: w.Effects()}
 	panics.Effects.Runs = nil
 	out, err := panics.Handle(t.Context(), events.DynamoDBEvent{Records: []events.DynamoDBEventRecord{moved(3, w.Ref, head("1", "1", ""), head("2", "2", ""))}})
 	if err != nil || out.BatchItemFailures != nil {
@@ -161,8 +161,8 @@ func testLateToken(t *testing.T, w *pipelinetest.World) {
 	token := w.Open()
 	w.Wait(token)
 	w.Approve()
-	r := record("1", w.Ref.Task, "WAIT#PROMPT#0001", nil, wait(token))
-	r.Change.Keys["PK"] = events.NewStringAttribute("TASK#" + w.Ref.Tenant + "#" + w.Ref.Task)
+	r := record("1", w.Ref.ID, "WAIT#PROMPT#0001", nil, wait(token))
+	r.Change.Keys["PK"] = events.NewStringAttribute("TASK#" + w.Ref.Tenant + "#" + w.Ref.ID)
 	handle(t, w, r)
 	w.Becomes(1, sfntypes.ExecutionStatusSucceeded)
 	if n := w.Drawn(); n != 0 {
@@ -171,7 +171,7 @@ func testLateToken(t *testing.T, w *pipelinetest.World) {
 }
 
 func testShown(t *testing.T, w *pipelinetest.World) {
-	if err := w.Store.Shown(t.Context(), w.Ref, task.Head{Rev: 1}); err != nil {
+	if err := w.Store.Shown(t.Context(), w.Ref, aggregate.Head{Rev: 1}); err != nil {
 		t.Fatal(err)
 	}
 	handle(t, w, moved(1, w.Ref, nil, head("1", "1", "")))

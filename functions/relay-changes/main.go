@@ -11,6 +11,7 @@ import (
 	"ringi/shared/boot"
 	"ringi/shared/config"
 	"ringi/shared/effect"
+	"ringi/shared/kinds"
 	"ringi/shared/store"
 )
 
@@ -25,9 +26,9 @@ type environment struct {
 }
 
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
-	s := store.New(dynamodb.NewFromConfig(cfg), env.TableName)
+	s := store.New(dynamodb.NewFromConfig(cfg), env.TableName, kinds.All()...)
 	return &Handler{
-		Store:   s,
-		Effects: effect.New(cfg, s, env.StateMachineARN, env.CardQueueURL),
+		Store: s, Kinds: kinds.All(),
+		Effects: effect.New(cfg, s, kinds.Machines(env.Effects), env.CardQueueURL),
 	}, nil
 }

@@ -8,7 +8,7 @@ import (
 	"ringi/shared/aggregate"
 )
 
-// move is what a batch says about one task.
+// move is what a batch says about one aggregate.
 type move struct {
 	ref   aggregate.Ref
 	run   bool   // the head names another run than before
@@ -17,13 +17,13 @@ type move struct {
 	first string // sequence number of the first record, to give it back
 }
 
-// moves reads a batch: one move for each task of which something moved, in the
+// moves reads a batch: one move for each aggregate of which something moved, in the
 // order of their first records. Bookkeeping on the head moves nothing.
-func moves(records []events.DynamoDBEventRecord) []move {
+func moves(kinds aggregate.Kinds, records []events.DynamoDBEventRecord) []move {
 	var out []move
 	at := map[aggregate.Ref]int{}
 	for _, r := range records {
-		ref, ok := refOf(r.Change.Keys)
+		ref, ok := kinds.Ref(text(r.Change.Keys, "PK"))
 		if !ok {
 			continue
 		}
@@ -42,16 +42,6 @@ func moves(records []events.DynamoDBEventRecord) []move {
 		out[i].event = r.EventID
 	}
 	return out
-}
-
-// refOf reads TASK#<tenant>#<task>.
-func refOf(keys map[string]events.DynamoDBAttributeValue) (aggregate.Ref, bool) {
-	pk := text(keys, "PK")
-	parts := strings.Split(pk, "#")
-	if len(parts) != 3 || parts[0] != "TASK" {
-		return aggregate.Ref{}, false
-	}
-	return aggregate.Ref{Tenant: parts[1], Task: parts[2]}, true
 }
 
 func changed(r events.DynamoDBEventRecord) (run, cards, wait bool) {

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/task"
 )
 
 type image = map[string]events.DynamoDBAttributeValue
@@ -37,7 +38,7 @@ func record(id, taskID, sk string, before, now image) events.DynamoDBEventRecord
 }
 
 func TestMoves(t *testing.T) {
-	ref := func(id string) aggregate.Ref { return aggregate.Ref{Tenant: "T", Task: id} }
+	ref := func(id string) aggregate.Ref { return task.RefOf("T", id) }
 	tests := []struct {
 		name    string
 		records []events.DynamoDBEventRecord
@@ -86,7 +87,7 @@ func TestMoves(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if diff := cmp.Diff(tt.want, moves(tt.records), cmp.AllowUnexported(move{})); diff != "" {
+			if diff := cmp.Diff(tt.want, moves(aggregate.Kinds{task.Kind}, tt.records), cmp.AllowUnexported(move{})); diff != "" {
 				t.Error(diff)
 			}
 		})

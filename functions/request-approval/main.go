@@ -12,7 +12,7 @@ import (
 	"ringi/shared/boot"
 	"ringi/shared/config"
 	"ringi/shared/pipeline"
-	"ringi/shared/store"
+	"ringi/shared/tasks"
 )
 
 func main() {
@@ -26,7 +26,7 @@ type environment struct {
 
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
 	return &Handler{
-		Store: store.New(dynamodb.NewFromConfig(cfg), env.TableName),
+		Store: tasks.New(dynamodb.NewFromConfig(cfg), env.TableName),
 		Runs:  sfn.NewFromConfig(cfg),
 		Now:   time.Now,
 	}, nil

@@ -65,7 +65,7 @@ func (h *Handler) beside(ctx context.Context, a *task.Aggregate) (task.Beside, b
 	if err != nil {
 		return task.Beside{}, false, nil // the timestamp is not one of Slack's
 	}
-	b, _, err := h.waits(ctx, aggregate.Ref{Tenant: a.Head.TenantID, Task: root})
+	b, _, err := h.waits(ctx, task.RefOf(a.Head.TenantID, root))
 	return b, err == nil && b.ID != "", err
 }
 

@@ -65,7 +65,7 @@ func TestWhatIsResumed(t *testing.T) {
 	t.Run("a task that is not there, or is another tenant's", func(t *testing.T) {
 		w := server.World(t)
 		for _, in := range []pipeline.Input{
-			{Tenant: w.Ref.Tenant, Task: aggregate.NewID(), Run: 1}, {Tenant: aggregate.TenantID("T0OTHER"), Task: w.Ref.Task, Run: 1},
+			{Tenant: w.Ref.Tenant, Task: aggregate.NewID(), Run: 1}, {Tenant: aggregate.TenantID("T0OTHER"), Task: w.Ref.ID, Run: 1},
 		} {
 			if _, err := handler(w).Handle(t.Context(), in); pipeline.Name(err) != pipeline.BadInput {
 				t.Errorf("%v, want one that is not tried again", err)

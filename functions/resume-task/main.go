@@ -15,7 +15,7 @@ import (
 	"ringi/shared/pipeline"
 	"ringi/shared/secret"
 	"ringi/shared/slackapi"
-	"ringi/shared/store"
+	"ringi/shared/tasks"
 )
 
 func main() {
@@ -35,7 +35,7 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 		return nil, err
 	}
 	return &Handler{
-		Store: store.New(dynamodb.NewFromConfig(cfg), env.TableName),
+		Store: tasks.New(dynamodb.NewFromConfig(cfg), env.TableName),
 		Slack: slack,
 		Now:   time.Now,
 		Admin: env.TenantAdmin,

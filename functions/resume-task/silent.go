@@ -18,7 +18,7 @@ var errSilent = errors.New("slack doesn't say")
 // wait commits when to ask Slack again, as pipeline.Again says or Slack asks. It never gives up:
 // the request goes on by itself once Slack answers.
 func (h *Handler) wait(ctx context.Context, in aggregate.Ref, run int, why error) (*task.Aggregate, error) {
-	slog.WarnContext(ctx, "waits for Slack", "task_id", in.Task, "err", why)
+	slog.WarnContext(ctx, "waits for Slack", "task_id", in.ID, "err", why)
 	var limited slackapi.RateLimited
 	errors.As(why, &limited)
 	after, err := h.Store.Decide(ctx, in, func(a *task.Aggregate) (task.Change, error) {

@@ -14,7 +14,6 @@ import (
 	"ringi/shared/effect"
 	"ringi/shared/metric"
 	"ringi/shared/store"
-	"ringi/shared/task"
 )
 
 const (
@@ -27,10 +26,10 @@ const (
 // Store is what the sweeper reads and settles.
 type Store interface {
 	Due(ctx context.Context, shard int, now time.Time) iter.Seq2[aggregate.Ref, error]
-	Load(ctx context.Context, ref aggregate.Ref) (*task.Aggregate, error)
-	Head(ctx context.Context, ref aggregate.Ref) (task.Head, error)
-	Decide(ctx context.Context, ref aggregate.Ref, decide task.Decision) (*task.Aggregate, error)
-	Postpone(ctx context.Context, ref aggregate.Ref, h task.Head, due *time.Time) error
+	Load(ctx context.Context, ref aggregate.Ref) (aggregate.Aggregate, error)
+	Head(ctx context.Context, ref aggregate.Ref) (aggregate.Root, error)
+	Decide(ctx context.Context, ref aggregate.Ref, decide aggregate.Decision[aggregate.Aggregate]) (aggregate.Aggregate, error)
+	Postpone(ctx context.Context, ref aggregate.Ref, h aggregate.Head, due *time.Time) error
 	SweepFailed(ctx context.Context, ref aggregate.Ref, failures int, due, now time.Time) error
 }
 
@@ -107,10 +106,10 @@ func enough(ctx context.Context) bool {
 func (h *Handler) putOff(ctx context.Context, ref aggregate.Ref, why error) {
 	failures := 1
 	if head, err := h.Store.Head(ctx, ref); err == nil {
-		failures = head.SweepFailures + 1
+		failures = head.Common().SweepFailures + 1
 	}
 	wait := min(time.Hour, time.Minute<<min(failures, 6))
 	now := h.Now()
 	err := h.Store.SweepFailed(ctx, ref, failures, now.Add(wait), now)
-	slog.ErrorContext(ctx, "put off", "task_id", ref.Task, "failures", failures, "err", errors.Join(why, err))
+	slog.ErrorContext(ctx, "put off", "task_id", ref.ID, "failures", failures, "err", errors.Join(why, err))
 }

@@ -44,7 +44,7 @@ func TestSweep(t *testing.T) {
 }
 
 func handler(w *pipelinetest.World) *Handler {
-	return &Handler{Store: w.OnWire(), Effects: w.Effects(), Results: &expiries{}, Now: w.Now}
+	return &Handler{Store: w.OnWire().Of.Store, Effects: w.Effects(), Results: &expiries{}, Now: w.Now}
 }
 
 // expiries counts how often results were to be deleted.
@@ -95,7 +95,7 @@ const soon = 65 * time.Second
 func show(t *testing.T, w *pipelinetest.World) {
 	t.Helper()
 	w.Drawn()
-	if err := w.Store.Shown(t.Context(), w.Ref, w.Load().Head); err != nil {
+	if err := w.Store.Shown(t.Context(), w.Ref, w.Load().Head.Head); err != nil {
 		t.Fatal(err)
 	}
 }

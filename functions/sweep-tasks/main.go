@@ -13,8 +13,10 @@ import (
 	"ringi/shared/boot"
 	"ringi/shared/config"
 	"ringi/shared/effect"
+	"ringi/shared/kinds"
 	"ringi/shared/result"
 	"ringi/shared/store"
+	"ringi/shared/tasks"
 )
 
 func main() {
@@ -29,14 +31,14 @@ type environment struct {
 }
 
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
-	s := store.New(dynamodb.NewFromConfig(cfg), env.TableName)
+	s := store.New(dynamodb.NewFromConfig(cfg), env.TableName, kinds.All()...)
 	return &Handler{
 		Store:   s,
-		Effects: effect.New(cfg, s, env.StateMachineARN, env.CardQueueURL),
+		Effects: effect.New(cfg, s, kinds.Machines(env.Effects), env.CardQueueURL),
 		// Path style: a bucket's name need not resolve as a host.
 		Results: result.Retention{
 			Results: result.Store{S3: s3.NewFromConfig(cfg, func(o *s3.Options) { o.UsePathStyle = true }), Bucket: env.ResultsBucket},
-			Rows:    s, Now: time.Now,
+			Rows:    tasks.New(dynamodb.NewFromConfig(cfg), env.TableName), Now: time.Now,
 		},
 		Now: time.Now,
 	}, nil

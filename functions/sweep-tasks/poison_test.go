@@ -11,13 +11,12 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/pipeline/pipelinetest"
-	"ringi/shared/task"
 )
 
 func testPoisonous(t *testing.T, w *pipelinetest.World) {
 	other := w.Another()
 	h := handler(w)
-	h.Store = poisoned{Store: w.OnWire(), ref: w.Ref}
+	h.Store = poisoned{Store: w.OnWire().Of.Store, ref: w.Ref}
 	w.Later(soon)
 	for i, want := range []time.Duration{2, 4, 8, 16, 32, 60, 60} {
 		if err := h.Handle(t.Context()); err != nil {
@@ -47,7 +46,7 @@ type poisoned struct {
 
 var errPoison = errors.New("poison")
 
-func (p poisoned) Load(ctx context.Context, ref aggregate.Ref) (*task.Aggregate, error) {
+func (p poisoned) Load(ctx context.Context, ref aggregate.Ref) (aggregate.Aggregate, error) {
 	if ref != p.ref {
 		return p.Store.Load(ctx, ref)
 	}
@@ -58,7 +57,7 @@ func (p poisoned) Load(ctx context.Context, ref aggregate.Ref) (*task.Aggregate,
 }
 
 func (p poisoned) Due(ctx context.Context, shard int, now time.Time) iter.Seq2[aggregate.Ref, error] {
-	if p.ref.Task == "" && shard == p.shard {
+	if p.ref.ID == "" && shard == p.shard {
 		return func(yield func(aggregate.Ref, error) bool) { yield(aggregate.Ref{}, errPoison) }
 	}
 	return p.Store.Due(ctx, shard, now)
@@ -71,7 +70,7 @@ func testShardDown(t *testing.T, w *pipelinetest.World) {
 	}
 	h := handler(tasks[11])
 	tasks[11].Later(soon)
-	h.Store = poisoned{Store: w.OnWire()}
+	h.Store = poisoned{Store: w.OnWire().Of.Store}
 	if err := h.Handle(t.Context()); !errors.Is(err, errPoison) {
 		t.Errorf("%v, want what went wrong", err)
 	}
@@ -104,7 +103,7 @@ func eachDue(t *testing.T, w *pipelinetest.World, now time.Time, shard int) []ag
 
 func testPanic(t *testing.T, w *pipelinetest.World) {
 	h := handler(w)
-	h.Store = poisoned{Store: w.OnWire(), ref: w.Ref, panics: true}
+	h.Store = poisoned{Store: w.OnWire().Of.Store, ref: w.Ref, panics: true}
 	w.Later(soon)
 	if err := h.Handle(t.Context()); err != nil {
 		t.Fatal(err)

@@ -14,15 +14,14 @@ import (
 	"ringi/shared/metric"
 	"ringi/shared/slackapi"
 	"ringi/shared/store"
-	"ringi/shared/task"
 	"ringi/shared/tenancy"
 )
 
-// Tasks is what is drawn.
-type Tasks interface {
-	Load(ctx context.Context, ref aggregate.Ref) (*task.Aggregate, error)
+// Store has what is drawn.
+type Store interface {
+	Load(ctx context.Context, ref aggregate.Ref) (aggregate.Aggregate, error)
 	Settings(ctx context.Context, tenant string) (tenancy.Settings, error)
-	Shown(ctx context.Context, ref aggregate.Ref, h task.Head) error
+	Shown(ctx context.Context, ref aggregate.Ref, h aggregate.Head) error
 	DrawAt(ctx context.Context, ref aggregate.Ref, at time.Time, due bool) error
 	Integrations(ctx context.Context, tenant string) ([]tenancy.Integration, error)
 }
@@ -38,9 +37,23 @@ type Rows interface {
 	UnreachableCard(ctx context.Context, ref aggregate.Ref, key, by, messageTS, refusal string, rev int, now time.Time) error
 }
 
-// Shelf is where large arguments are.
-type Shelf interface {
-	Opened(ctx context.Context, a *task.Aggregate, gate string) (*task.Aggregate, error)
+// Kind is how the cards of one kind of aggregates are drawn.
+type Kind interface {
+	// Place is where the cards go. It reports false while the rows don't say: they are of two commits.
+	Place(a aggregate.Aggregate) (Place, bool)
+	Render(a aggregate.Aggregate, c *aggregate.Card, s tenancy.Settings, now time.Time) card.Message
+	// Opened has in it what is fetched only for a card that is drawn anew.
+	Opened(ctx context.Context, a aggregate.Aggregate, c *aggregate.Card) (aggregate.Aggregate, error)
+	Urgency(a aggregate.Aggregate, c *aggregate.Card) urgency
+	// Suggestions are offered to a person beneath a card that was just posted; nil: none.
+	Suggestions(a aggregate.Aggregate, locale string) []card.Suggestion
+}
+
+// Place is a thread of a workspace.
+type Place struct {
+	Team     string
+	Thread   string
+	Accepted bool // somebody found already that the deployment works for this workspace
 }
 
 // Slack is where cards are shown.
@@ -58,7 +71,10 @@ type Slack interface {
 type drawing struct {
 	*Handler
 	ref      aggregate.Ref
-	a        *task.Aggregate
+	kind     Kind
+	place    Place
+	a        aggregate.Aggregate
+	head     *aggregate.Head // of a
 	settings tenancy.Settings
 	by       string // this invocation
 	told     bool   // the requester knows that a card can't be shown
@@ -73,27 +89,29 @@ type drawing struct {
 // has no room for waits for its turn; progress does not, but with the task's next revision, or
 // when the sweeper finds shown_rev behind.
 func (h *Handler) draw(ctx context.Context, ref aggregate.Ref) error {
-	a, err := h.Tasks.Load(ctx, ref)
+	a, err := h.Store.Load(ctx, ref)
 	if err != nil {
-		return fmt.Errorf("load the task: %w", err)
+		return fmt.Errorf("load %s: %w", ref.Kind, err)
 	}
-	if a.Request == nil {
-		return errors.New("the request is not there yet") // a torn read
+	kind := h.Kinds[ref.Kind]
+	place, known := kind.Place(a)
+	if !known {
+		return errors.New("it is not known yet where the cards go") // a torn read
 	}
-	ours, err := h.ours(ctx, a)
+	ours, err := h.ours(ctx, a, place)
 	if err != nil {
 		return err
 	}
 	if !ours {
-		slog.WarnContext(ctx, "not drawn: the workspace is none of ours", "task_id", ref.Task)
+		slog.WarnContext(ctx, "not drawn: the workspace is none of ours", "task_id", ref.ID)
 		return h.shown(ctx, a)
 	}
-	settings, err := h.Tasks.Settings(ctx, ref.Tenant)
+	settings, err := h.Store.Settings(ctx, ref.Tenant)
 	if err != nil {
 		return fmt.Errorf("read the settings: %w", err)
 	}
-	d := &drawing{Handler: h, ref: ref, a: a, settings: settings, by: h.NewID()}
-	d.told = slices.ContainsFunc(a.Cards, func(c *aggregate.Card) bool { return c.Refusal != "" })
+	d := &drawing{Handler: h, ref: ref, kind: kind, place: place, a: a, head: a.Root().Common(), settings: settings, by: h.NewID()}
+	d.told = slices.ContainsFunc(a.Common().Cards, func(c *aggregate.Card) bool { return c.Refusal != "" })
 	behind, err := d.cards(ctx)
 	if err != nil || behind {
 		return err
@@ -101,26 +119,27 @@ func (h *Handler) draw(ctx context.Context, ref aggregate.Ref) error {
 	return h.shown(ctx, a)
 }
 
-// ours reports whether the task is of a workspace that the deployment works for: others are called nothing. What was
+// ours reports whether the cards are of a workspace that the deployment works for: others are called nothing. What was
 // accepted is.
-func (h *Handler) ours(ctx context.Context, a *task.Aggregate) (bool, error) {
-	if a.Head.AcceptedAt != nil || a.Task != nil {
+func (h *Handler) ours(ctx context.Context, a aggregate.Aggregate, place Place) (bool, error) {
+	if place.Accepted {
 		return true, nil
 	}
-	ours, err := home.Home{Slack: h.Slack, Rows: h.Tasks}.Knows(ctx, a.Head.TenantID)
+	ours, err := home.Home{Slack: h.Slack, Rows: h.Store}.Knows(ctx, a.Ref().Tenant)
 	if refused := (slackapi.Refused{}); errors.As(err, &refused) && refused.App {
 		metric.Count(metric.AppRefused, 1)
-		slog.ErrorContext(ctx, "Slack refuses the app", "task_id", a.Head.TaskID, "err", err)
+		slog.ErrorContext(ctx, "Slack refuses the app", "task_id", a.Ref().ID, "err", err)
 	}
 	return ours, err
 }
 
 // shown notes that Slack shows the task as it was loaded.
-func (h *Handler) shown(ctx context.Context, a *task.Aggregate) error {
-	if a.Head.ShownRev == a.Head.Rev && a.Head.DrawAt == nil {
+func (h *Handler) shown(ctx context.Context, a aggregate.Aggregate) error {
+	head := a.Root().Common()
+	if head.ShownRev == head.Rev && head.DrawAt == nil {
 		return nil
 	}
-	if err := h.Tasks.Shown(ctx, a.Ref(), a.Head); err != nil {
+	if err := h.Store.Shown(ctx, a.Ref(), *head); err != nil {
 		return fmt.Errorf("note what is shown: %w", err)
 	}
 	return nil
@@ -129,7 +148,7 @@ func (h *Handler) shown(ctx context.Context, a *task.Aggregate) error {
 // cards draws all of the task's cards. It reports whether some were left out.
 func (d *drawing) cards(ctx context.Context) (left bool, err error) {
 	var rows []*aggregate.Card
-	rows, d.urgency = inOrder(d.a)
+	rows, d.urgency = d.inOrder()
 	d.short = map[string]short{}
 	var behind error
 	var over leftover
@@ -148,7 +167,7 @@ func (d *drawing) cards(ctx context.Context) (left bool, err error) {
 		}
 	}
 	if over.skipped > 0 {
-		slog.InfoContext(ctx, "left progress out", "task_id", d.ref.Task, "rev", d.a.Head.Rev, "cards", over.skipped)
+		slog.InfoContext(ctx, "left progress out", "task_id", d.ref.ID, "rev", d.head.Rev, "cards", over.skipped)
 	}
 	if behind == nil && over.first != nil {
 		return true, d.wait(ctx, *over.first)
@@ -159,7 +178,7 @@ func (d *drawing) cards(ctx context.Context) (left bool, err error) {
 // card makes one message show its card. Whether it does is read off the rows: large
 // arguments never change, and are fetched only for a card that is drawn anew.
 func (d *drawing) card(ctx context.Context, c *aggregate.Card) error {
-	m := card.RenderUnder(d.a, c, d.settings, d.Now())
+	m := d.kind.Render(d.a, c, d.settings, d.Now())
 	hash := card.Hash(m)
 	switch {
 	case c.State == aggregate.CardPosted && c.Hash == hash:
@@ -167,13 +186,11 @@ func (d *drawing) card(ctx context.Context, c *aggregate.Card) error {
 	case d.rests(c):
 		return nil
 	}
-	if c.CardType == task.CardStep {
-		a, err := d.Shelf.Opened(ctx, d.a, c.Subject)
-		if err != nil {
-			return fmt.Errorf("open the arguments of a step: %w", err)
-		}
-		m = card.RenderUnder(a, c, d.settings, d.Now())
+	opened, err := d.kind.Opened(ctx, d.a, c)
+	if err != nil {
+		return err
 	}
+	m = d.kind.Render(opened, c, d.settings, d.Now())
 	if c.MessageTS != "" {
 		return d.update(ctx, c, m, hash)
 	}
@@ -185,7 +202,7 @@ func (d *drawing) card(ctx context.Context, c *aggregate.Card) error {
 // clicked, and asks to see what is true.
 func (d *drawing) rests(c *aggregate.Card) bool {
 	again := d.a.TryAgainAt(c)
-	return c.State == aggregate.CardUnreachable && c.TriedRev >= d.a.Head.Rev && d.a.Head.ShownRev != 0 &&
+	return c.State == aggregate.CardUnreachable && c.TriedRev >= d.head.Rev && d.head.ShownRev != 0 &&
 		(again == nil || d.Now().Before(*again))
 }
 
@@ -236,7 +253,7 @@ func (d *drawing) failed(ctx context.Context, c *aggregate.Card, err error) erro
 	}
 	metric.Count(metric.CardUnreachable, 1)
 	d.log(c).ErrorContext(ctx, "unreachable", "err", err)
-	err = d.Rows.UnreachableCard(ctx, d.ref, c.Key(), d.by, c.MessageTS, refused.Code, d.a.Head.Rev, d.Now())
+	err = d.Rows.UnreachableCard(ctx, d.ref, c.Key(), d.by, c.MessageTS, refused.Code, d.head.Rev, d.Now())
 	switch {
 	case isOther(err):
 		return later{0, "another invocation was faster"}
@@ -247,18 +264,18 @@ func (d *drawing) failed(ctx context.Context, c *aggregate.Card, err error) erro
 		return nil
 	}
 	d.told = true
-	if err := d.Slack.Direct(ctx, d.a.Head.Requester, card.Unreachable(d.settings.Locale, c.Channel, refused.Code)); err != nil {
+	if err := d.Slack.Direct(ctx, d.head.Requester, card.Unreachable(d.settings.Locale, c.Channel, refused.Code)); err != nil {
 		d.log(c).WarnContext(ctx, "the requester was not told", "err", err)
 	}
 	return nil
 }
 
 func (d *drawing) about(c *aggregate.Card) slackapi.Metadata {
-	return slackapi.Metadata{Task: d.ref.Task, Card: c.Key()}
+	return slackapi.Metadata{Task: d.ref.ID, Card: c.Key()}
 }
 
 func (d *drawing) log(c *aggregate.Card) *slog.Logger {
-	return slog.With("task_id", d.ref.Task, "card", c.Key(), "rev", d.a.Head.Rev)
+	return slog.With("task_id", d.ref.ID, "card", c.Key(), "rev", d.head.Rev)
 }
 
 // isOther reports whether the row is another's to write now.

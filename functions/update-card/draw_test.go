@@ -95,7 +95,7 @@ func testRepeated(t *testing.T, w *world) {
 		h := w.handler()
 		go func() {
 			out, err := h.Handle(t.Context(), events.SQSEvent{Records: []events.SQSMessage{{
-				MessageId: "m", Body: fmt.Sprintf(`{"tenant":%q,"task":%q}`, w.ref.Tenant, w.ref.Task),
+				MessageId: "m", Body: fmt.Sprintf(`{"tenant":%q,"task":%q}`, w.ref.Tenant, w.ref.ID),
 			}}})
 			results <- err == nil && len(out.BatchItemFailures) == 0
 		}()
@@ -362,13 +362,13 @@ func testLargeArguments(t *testing.T, w *world) {
 
 // meanwhile is a table where something happens between what is drawn and the note of it.
 type meanwhile struct {
-	Tasks
+	Store
 	do func()
 }
 
-func (m meanwhile) Shown(ctx context.Context, ref aggregate.Ref, h task.Head) error {
+func (m meanwhile) Shown(ctx context.Context, ref aggregate.Ref, h aggregate.Head) error {
 	m.do()
-	return m.Tasks.Shown(ctx, ref, h)
+	return m.Store.Shown(ctx, ref, h)
 }
 
 // Who may approve changes while the gate's card is being drawn with the old settings.
@@ -377,7 +377,7 @@ func testRedrawMeanwhile(t *testing.T, w *world) {
 	w.draft()
 	x := tenancy.DefaultSettings()
 	x.Approvers = tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{workspace.Tanaka}}
-	w.h.Tasks = meanwhile{w.store, func() {
+	w.h.Store = meanwhile{w.store.Of.Store, func() {
 		by := aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Suzuki, Team: slacktest.Team}
 		if _, err := w.store.SaveSettings(t.Context(), w.ref.Tenant, x, by, w.clock); err != nil {
 			t.Fatal(err)
@@ -387,7 +387,7 @@ func testRedrawMeanwhile(t *testing.T, w *world) {
 	if a := w.load(); !a.Effects(w.clock).Cards {
 		t.Fatalf("rev %d, shown %d: neither the relay nor the sweeper draws it again", a.Head.Rev, a.Head.ShownRev)
 	}
-	w.h.Tasks = w.store
+	w.h.Store = w.store.Of.Store
 	w.done()
 	w.shows("勤怠", workspace.Tanaka)
 	if a := w.load(); a.Effects(w.clock).Cards {

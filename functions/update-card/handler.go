@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -16,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/effect"
 	"ringi/shared/slackapi"
 )
 
@@ -35,9 +35,9 @@ type Queue interface {
 
 // Handler draws cards.
 type Handler struct {
-	Tasks Tasks
+	Store Store
 	Rows  Rows
-	Shelf Shelf
+	Kinds map[string]Kind // by name
 	Slack Slack
 	// Pace is Slack's budget; nil keeps none. PaceScale is how many times Slack's
 	// published pace it allows: 1, unless Slack granted the app more.
@@ -79,14 +79,14 @@ func (h *Handler) Handle(ctx context.Context, e events.SQSEvent) (events.SQSEven
 
 // record handles one message. What can never be handled is logged and done with.
 func (h *Handler) record(ctx context.Context, r events.SQSMessage) (err error) {
-	var ref aggregate.Ref
-	if err := json.Unmarshal([]byte(r.Body), &ref); err != nil || !aggregate.ValidID(ref.Tenant) || !aggregate.ValidID(ref.Task) {
-		slog.ErrorContext(ctx, "dropped: the message names no task", "message_id", r.MessageId)
+	ref, err := effect.ReadMessage(r.Body)
+	if err != nil || h.Kinds[ref.Kind] == nil {
+		slog.ErrorContext(ctx, "dropped: the message names nothing that is drawn", "message_id", r.MessageId)
 		return nil
 	}
 	defer func() {
 		if p := recover(); p != nil {
-			slog.ErrorContext(ctx, "panic", "task_id", ref.Task, "panic", fmt.Sprintf("%T", p), "stack", string(debug.Stack()))
+			slog.ErrorContext(ctx, "panic", "task_id", ref.ID, "panic", fmt.Sprintf("%T", p), "stack", string(debug.Stack()))
 			err = errors.New("panic")
 		}
 	}()
@@ -97,7 +97,7 @@ func (h *Handler) record(ctx context.Context, r events.SQSMessage) (err error) {
 	}
 	err = h.draw(ctx, ref)
 	if errors.Is(err, aggregate.ErrNotFound) {
-		slog.ErrorContext(ctx, "dropped: no such task", "task_id", ref.Task)
+		slog.ErrorContext(ctx, "dropped: there is none", "task_id", ref.ID)
 		return nil
 	}
 	return err

@@ -37,7 +37,7 @@ func TestABacklogOfOneWorkspaceDelaysNobody(t *testing.T) {
 	t.Cleanup(func() { slog.SetDefault(quiet) })
 	b := &backlogged{t: t, clock: time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC), tasks: map[string]*waiting{}, paces: map[string]*paper{}}
 	h := &Handler{
-		Tasks: b, Rows: b, Shelf: b, Slack: b, Pace: b, PaceScale: 1, Queue: b, NewID: aggregate.NewID,
+		Store: b, Rows: b, Kinds: map[string]Kind{task.Kind.Name: taskCards{b}}, Slack: b, Pace: b, PaceScale: 1, Queue: b, NewID: aggregate.NewID,
 		Now: func() time.Time { return b.clock }, Wait: func(context.Context, time.Duration) error { return nil },
 	}
 	began, minutes, n := b.clock, 0, 0
@@ -110,8 +110,7 @@ type backlogged struct {
 func (b *backlogged) asks(team string) {
 	id := aggregate.NewID()
 	a := &task.Aggregate{
-		Head: task.Head{TenantID: aggregate.TenantID(team), TaskID: id, Rev: 2, ShownRev: 1, Run: 1, Requester: "U1", ChangedAt: b.clock,
-			Parked: &task.Parked{Layer: task.L1, Sentence: task.ReasonRunFailed}},
+		Head:    task.Head{Head: aggregate.Head{TenantID: aggregate.TenantID(team), Rev: 2, ShownRev: 1, Run: 1, Requester: "U1", ChangedAt: b.clock}, TaskID: id, Parked: &task.Parked{Layer: task.L1, Sentence: task.ReasonRunFailed}},
 		Request: &task.Request{TeamID: team, Text: "x", User: "U1", Channel: "C1", MessageTS: "1.1", ThreadTS: "1.1"},
 	}
 	a.Add(&aggregate.Card{ID: aggregate.NewID(), TaskID: id, CardType: task.CardTask, Channel: "C1", State: aggregate.CardPosted, MessageTS: "1.2", Hash: "as received", CreatedAt: b.clock})
@@ -125,7 +124,7 @@ func (b *backlogged) sweep() {
 		if w.due.IsZero() || w.due.After(b.clock) {
 			continue
 		}
-		if w.a.Effects(b.clock).Cards && !w.a.InLine(b.clock) && !slices.Contains(b.queue, w) {
+		if w.a.Effects(b.clock).Cards && !w.a.Head.InLine(b.clock) && !slices.Contains(b.queue, w) {
 			b.queue = append(b.queue, w)
 		}
 		w.due = time.Time{}
@@ -165,8 +164,8 @@ func (b *backlogged) ChangeMessageVisibility(_ context.Context, in *sqs.ChangeMe
 	return &sqs.ChangeMessageVisibilityOutput{}, nil
 }
 
-func (b *backlogged) Load(_ context.Context, ref aggregate.Ref) (*task.Aggregate, error) {
-	a := *b.tasks[ref.Task].a
+func (b *backlogged) Load(_ context.Context, ref aggregate.Ref) (aggregate.Aggregate, error) {
+	a := *b.tasks[ref.ID].a
 	return &a, nil
 }
 
@@ -178,15 +177,15 @@ func (b *backlogged) Settings(context.Context, string) (tenancy.Settings, error)
 	return tenancy.DefaultSettings(), nil
 }
 
-func (b *backlogged) Shown(_ context.Context, ref aggregate.Ref, h task.Head) error {
-	w := b.tasks[ref.Task]
+func (b *backlogged) Shown(_ context.Context, ref aggregate.Ref, h aggregate.Head) error {
+	w := b.tasks[ref.ID]
 	w.a.Head.ShownRev, w.a.Head.DrawAt, w.drawn = h.Rev, nil, b.clock
 	b.left--
 	return nil
 }
 
 func (b *backlogged) DrawAt(_ context.Context, ref aggregate.Ref, at time.Time, due bool) error {
-	w := b.tasks[ref.Task]
+	w := b.tasks[ref.ID]
 	w.a.Head.DrawAt = &at
 	if due && at.Before(w.due) {
 		w.due = at
@@ -197,7 +196,7 @@ func (b *backlogged) DrawAt(_ context.Context, ref aggregate.Ref, at time.Time, 
 func (b *backlogged) ForgetCard(context.Context, aggregate.Ref, string, string) error { return nil }
 
 func (b *backlogged) ShownCard(_ context.Context, ref aggregate.Ref, _, _, hash string) error {
-	b.tasks[ref.Task].a.Cards[0].Hash = hash
+	b.tasks[ref.ID].a.Cards[0].Hash = hash
 	return nil
 }
 

@@ -16,11 +16,13 @@ import (
 	"ringi/shared/aggregate"
 	"ringi/shared/boot"
 	"ringi/shared/config"
+	"ringi/shared/kinds"
 	"ringi/shared/result"
 	"ringi/shared/secret"
 	"ringi/shared/slackapi"
 	"ringi/shared/sleep"
 	"ringi/shared/store"
+	"ringi/shared/task"
 )
 
 // slackTimeout is how long one call may take.
@@ -50,9 +52,9 @@ func newHandler(ctx context.Context, cfg aws.Config, env environment) (*Handler,
 	if err != nil || !(scale > 0) {
 		return nil, fmt.Errorf("SLACK_PACE must be a number above 0, not %.20q", env.SlackPace)
 	}
-	s := store.New(dynamodb.NewFromConfig(cfg), env.TableName)
+	s := store.New(dynamodb.NewFromConfig(cfg), env.TableName, kinds.All()...)
 	return &Handler{
-		Tasks: s, Rows: s, Shelf: result.Store{S3: s3.NewFromConfig(cfg), Bucket: env.ResultsBucket}, Slack: slack, Queue: sqs.NewFromConfig(cfg), QueueURL: env.CardQueueURL,
+		Store: s, Rows: s, Kinds: map[string]Kind{task.Kind.Name: taskCards{result.Store{S3: s3.NewFromConfig(cfg), Bucket: env.ResultsBucket}}}, Slack: slack, Queue: sqs.NewFromConfig(cfg), QueueURL: env.CardQueueURL,
 		Pace: s, PaceScale: scale, Now: time.Now, NewID: aggregate.NewID, Wait: sleep.For,
 	}, nil
 }

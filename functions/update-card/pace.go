@@ -81,7 +81,7 @@ func spare(u urgency, n int) int {
 }
 
 func (d *drawing) budget(name string, calls int, window time.Duration) store.Budget {
-	return store.Budget{Workspace: d.a.Request.TeamID, Name: name, Calls: calls, Window: time.Duration(float64(window) / d.PaceScale)}
+	return store.Budget{Workspace: d.place.Team, Name: name, Calls: calls, Window: time.Duration(float64(window) / d.PaceScale)}
 }
 
 // budgets are those that a call takes from.
@@ -173,14 +173,14 @@ func (d *drawing) wait(ctx context.Context, s short) error {
 	if s.until.Sub(now) > mostHeld {
 		return later{mostHeld, "Slack said no"}
 	}
-	place := d.a.Head.DrawAt
+	place := d.head.DrawAt
 	if place == nil || now.Sub(*place) > turnLasts {
 		at, err := d.Pace.JoinLine(ctx, s.budget, s.spare, now)
 		if err == nil {
-			err = d.Tasks.DrawAt(ctx, d.ref, at, at.Sub(now) > longLine)
+			err = d.Store.DrawAt(ctx, d.ref, at, at.Sub(now) > longLine)
 		}
 		if err != nil {
-			slog.WarnContext(ctx, "no place in line", "task_id", d.ref.Task, "budget", s.budget.Name, "err", err)
+			slog.WarnContext(ctx, "no place in line", "task_id", d.ref.ID, "budget", s.budget.Name, "err", err)
 			return later{min(s.until.Sub(now), mostShort), "Slack's pace"}
 		}
 		place = &at
@@ -188,7 +188,7 @@ func (d *drawing) wait(ctx context.Context, s short) error {
 	turn := place.Sub(now)
 	if turn > longLine {
 		metric.Count(metric.CardLate, 1)
-		slog.InfoContext(ctx, "left to the sweeper", "task_id", d.ref.Task, "rev", d.a.Head.Rev, "budget", s.budget.Name, "seconds", int(turn.Seconds()))
+		slog.InfoContext(ctx, "left to the sweeper", "task_id", d.ref.ID, "rev", d.head.Rev, "budget", s.budget.Name, "seconds", int(turn.Seconds()))
 		return nil
 	}
 	return later{min(max(s.until.Sub(now), turn), mostShort), "Slack's pace"}

@@ -51,7 +51,7 @@ func (d *drawing) post(ctx context.Context, c *aggregate.Card, m card.Message, h
 			return d.adopt(ctx, c, found, m, hash, false)
 		}
 	}
-	ts, err := d.Slack.Post(ctx, c.Channel, d.a.Request.ThreadTS, m, d.about(c))
+	ts, err := d.Slack.Post(ctx, c.Channel, d.place.Thread, m, d.about(c))
 	err = d.limited(ctx, methodPost, err)
 	var unknown slackapi.Unknown
 	switch {
@@ -87,11 +87,11 @@ func (d *drawing) keep(ctx context.Context, c *aggregate.Card, ts, hash string) 
 		}
 		return nil
 	}
-	a, err := d.Tasks.Load(ctx, d.ref)
+	a, err := d.Store.Load(ctx, d.ref)
 	if err != nil {
 		return fmt.Errorf("load the task again: %w", err)
 	}
-	if row := a.Card(c.Key()); row != nil && row.MessageTS != "" && row.MessageTS != ts {
+	if row := a.Common().Card(c.Key()); row != nil && row.MessageTS != "" && row.MessageTS != ts {
 		if err := d.Slack.Delete(ctx, c.Channel, ts); err != nil {
 			d.log(c).ErrorContext(ctx, "a second message stays", "ts", ts, "err", err)
 		}
@@ -134,7 +134,7 @@ var errNotPosted = errors.New("slack failed at the post")
 // find looks for the card's messages in its thread. Where Slack does not permit
 // that, there are none to be found; it is counted.
 func (d *drawing) find(ctx context.Context, c *aggregate.Card) ([]string, error) {
-	found, err := d.Slack.FindCards(ctx, c.Channel, d.a.Request.ThreadTS, d.about(c))
+	found, err := d.Slack.FindCards(ctx, c.Channel, d.place.Thread, d.about(c))
 	var refused slackapi.Refused
 	if errors.As(err, &refused) && (refused.Permanent || refused.Code == slackapi.CodeMissingScope) {
 		metric.Count(metric.CardSearchRefused, 1)

@@ -111,7 +111,7 @@ func testCrash(t *testing.T, w *world) {
 	w.back(30, 38)
 	first := w.shows("受け付けました")[0].TS
 	// Another invocation's late try, which the first one's claim did not stop.
-	if _, err := w.slack.Client.Post(t.Context(), workspace.HR, w.root, message(), slackapi.Metadata{Task: w.ref.Task, Card: "CARD#task"}); err != nil {
+	if _, err := w.slack.Client.Post(t.Context(), workspace.HR, w.root, message(), slackapi.Metadata{Task: w.ref.ID, Card: "CARD#task"}); err != nil {
 		t.Fatal(err)
 	}
 	w.extract()
@@ -170,7 +170,7 @@ func testLostClaim(t *testing.T, w *world) {
 		if _, err := w.store.ClaimCard(t.Context(), w.ref, "CARD#task", other, w.clock, w.clock.Add(-stale)); err != nil {
 			t.Fatal(err)
 		}
-		ts, err := w.slack.Client.Post(t.Context(), workspace.HR, w.root, message(), slackapi.Metadata{Task: w.ref.Task, Card: "CARD#task"})
+		ts, err := w.slack.Client.Post(t.Context(), workspace.HR, w.root, message(), slackapi.Metadata{Task: w.ref.ID, Card: "CARD#task"})
 		if err != nil {
 			t.Fatal(err)
 		}

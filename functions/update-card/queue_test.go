@@ -33,7 +33,7 @@ type broken struct {
 	loads  []aggregate.Ref
 }
 
-func (b *broken) Load(_ context.Context, ref aggregate.Ref) (*task.Aggregate, error) {
+func (b *broken) Load(_ context.Context, ref aggregate.Ref) (aggregate.Aggregate, error) {
 	b.loads = append(b.loads, ref)
 	if b.panics {
 		panic("text of a person")
@@ -44,7 +44,7 @@ func (b *broken) Load(_ context.Context, ref aggregate.Ref) (*task.Aggregate, er
 func (b *broken) Settings(context.Context, string) (tenancy.Settings, error) {
 	return tenancy.Settings{}, b.err
 }
-func (b *broken) Shown(context.Context, aggregate.Ref, task.Head) error        { return b.err }
+func (b *broken) Shown(context.Context, aggregate.Ref, aggregate.Head) error   { return b.err }
 func (b *broken) DrawAt(context.Context, aggregate.Ref, time.Time, bool) error { return b.err }
 func (b *broken) Integrations(context.Context, string) ([]tenancy.Integration, error) {
 	return nil, b.err
@@ -77,7 +77,7 @@ func TestWhatCanNeverBeHandledIsDoneWith(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			q := &queue{}
-			h := &Handler{Tasks: tt.b, Queue: q, NewID: aggregate.NewID, Now: time.Now}
+			h := &Handler{Store: tt.b, Kinds: map[string]Kind{task.Kind.Name: taskCards{}}, Queue: q, NewID: aggregate.NewID, Now: time.Now}
 			out, err := h.Handle(t.Context(), records(tt.body))
 			if err != nil {
 				t.Fatal(err)
@@ -96,7 +96,7 @@ func TestWhatCanNeverBeHandledIsDoneWith(t *testing.T) {
 func TestNoMessageOvertakesOneThatWaits(t *testing.T) {
 	good := fmt.Sprintf(`{"tenant":%q,"task":%q}`, aggregate.NewID(), aggregate.NewID())
 	b := &broken{err: errors.New("throttled")}
-	h := &Handler{Tasks: b, Queue: &queue{err: errors.New("gone")}, NewID: aggregate.NewID, Now: time.Now}
+	h := &Handler{Store: b, Kinds: map[string]Kind{task.Kind.Name: taskCards{}}, Queue: &queue{err: errors.New("gone")}, NewID: aggregate.NewID, Now: time.Now}
 	out, err := h.Handle(t.Context(), records("x", good, good))
 	if err != nil {
 		t.Fatal(err)

@@ -15,16 +15,16 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/aggregate"
 	"ringi/shared/slackapi/slacktest"
-	"ringi/shared/store"
 	"ringi/shared/store/storetest"
 	"ringi/shared/task"
+	"ringi/shared/tasks"
 	"ringi/shared/tenancy"
 )
 
 // world is one workspace and one table with one task in it.
 type world struct {
 	t     *testing.T
-	store *store.Store
+	store *tasks.Store
 	slack *slacktest.Slack
 	h     *Handler
 	queue *queue
@@ -71,7 +71,7 @@ func newWorld(t *testing.T, db *storetest.Server) *world {
 // handler is another invocation's.
 func (w *world) handler() *Handler {
 	return &Handler{
-		Tasks: w.store, Rows: w.store, Shelf: w.shelf, Slack: w.slack.Client, Queue: w.queue, QueueURL: "queue", NewID: aggregate.NewID,
+		Store: w.store.Of.Store, Rows: w.store, Kinds: map[string]Kind{task.Kind.Name: taskCards{w.shelf}}, Slack: w.slack.Client, Queue: w.queue, QueueURL: "queue", NewID: aggregate.NewID,
 		Now:  func() time.Time { return w.clock },
 		Wait: func(context.Context, time.Duration) error { return nil },
 	}
@@ -105,7 +105,7 @@ func (w *world) draft() {
 // deliver hands over one message and reports whether it was dealt with.
 func (w *world) deliver() bool {
 	w.t.Helper()
-	return w.send(fmt.Sprintf(`{"tenant":%q,"task":%q}`, w.ref.Tenant, w.ref.Task))
+	return w.send(fmt.Sprintf(`{"tenant":%q,"task":%q}`, w.ref.Tenant, w.ref.ID))
 }
 
 func (w *world) send(body string) bool {

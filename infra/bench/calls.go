@@ -123,7 +123,7 @@ func pipelines(ctx context.Context, s *stack.Stack, rec *recorder.Recorder, n, a
 		return p, err
 	}
 	for _, r := range asked {
-		v, err := s.Task(ctx, r.Ref.Task)
+		v, err := s.Task(ctx, r.Ref.ID)
 		if err != nil {
 			return p, err
 		}

@@ -15,8 +15,8 @@ import (
 	"ringi/infra/local/template"
 	"ringi/shared/aggregate"
 	"ringi/shared/lazy"
-	"ringi/shared/store"
 	"ringi/shared/task"
+	"ringi/shared/tasks"
 	"ringi/shared/tenancy"
 )
 
@@ -38,7 +38,7 @@ func newExample(ctx context.Context, endpoint string, described template.Table) 
 	if err := x.table(ctx, "example"); err != nil {
 		return nil, err
 	}
-	now, s := time.Now(), store.New(db, "example")
+	now, s := time.Now(), tasks.New(db, "example")
 	c, ref, err := task.Receive(aggregate.TenantID("T0BENCH"), task.Request{
 		TeamID: "T0BENCH", Channel: "C0BENCH", ChannelType: "channel", MessageTS: "1770000000.000100", ThreadTS: "1770000000.000100", User: requester,
 		Text: everyTool, Source: task.SourceChannel,
@@ -96,7 +96,7 @@ var moments = lazy.Regexp(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z`)
 
 // clone is the i-th copy of a row: of another task, and i milliseconds earlier.
 func (x *example) clone(row string, i int) string {
-	text := strings.ReplaceAll(x.rows[row], x.ref.Task, fmt.Sprintf("01BCH%021d", i))
+	text := strings.ReplaceAll(x.rows[row], x.ref.ID, fmt.Sprintf("01BCH%021d", i))
 	return moments().ReplaceAllStringFunc(text, func(at string) string {
 		t, err := time.Parse(time.RFC3339, at)
 		if err != nil {

@@ -20,6 +20,7 @@ import (
 	"ringi/infra/local/template"
 	"ringi/shared/store"
 	"ringi/shared/task"
+	"ringi/shared/tasks"
 )
 
 // pageSize is how many rows a person sees at once.
@@ -40,7 +41,7 @@ type Page struct {
 }
 
 // pager reads one page of a list: how many rows it has, and the next page's cursor.
-type pager func(s *store.Store, tenant, cursor string) (items int, next string, err error)
+type pager func(s *tasks.Store, tenant, cursor string) (items int, next string, err error)
 
 // counted is what a pager says of a page.
 func counted[T any](p store.Page[T], err error) (int, string, error) {
@@ -60,24 +61,24 @@ type filling struct {
 }
 
 func fillings(ctx context.Context) []filling {
-	tasks := func(f store.TaskFilter) pager {
-		return func(s *store.Store, tenant, cursor string) (int, string, error) {
+	all := func(f task.Filter) pager {
+		return func(s *tasks.Store, tenant, cursor string) (int, string, error) {
 			return counted(s.Tasks(ctx, tenant, f, cursor, pageSize))
 		}
 	}
 	audit := func(f store.AuditFilter) pager {
-		return func(s *store.Store, tenant, cursor string) (int, string, error) {
+		return func(s *tasks.Store, tenant, cursor string) (int, string, error) {
 			return counted(s.Audit(ctx, tenant, f, cursor, pageSize))
 		}
 	}
-	pending := func(s *store.Store, tenant, cursor string) (int, string, error) {
+	pending := func(s *tasks.Store, tenant, cursor string) (int, string, error) {
 		return counted(s.Pending(ctx, tenant, cursor, pageSize))
 	}
 	return []filling{
 		{"tasks", "TASK", []list{
-			{"tasks", "GSI1", tasks(store.TaskFilter{})},
-			{"tasks of a status", "GSI2", tasks(store.TaskFilter{Status: task.TaskExtracted})},
-			{"tasks of a person", "GSI3", tasks(store.TaskFilter{Requester: requester})},
+			{"tasks", "GSI1", all(task.Filter{})},
+			{"tasks of a status", "GSI2", all(task.Filter{Status: task.TaskExtracted})},
+			{"tasks of a person", "GSI3", all(task.Filter{Requester: requester})},
 		}},
 		{"pending", "PROMPT#0001", []list{
 			{"pending decisions", "GSI1", pending},
@@ -132,7 +133,7 @@ func (f filling) measure(ctx context.Context, described template.Table, n int) (
 	rec.Attach(&recorder.Meter{Endpoint: server.URL})
 	metered := httptest.NewServer(rec)
 	defer metered.Close()
-	rows := store.New(dynamodb.NewFromConfig(local(metered.URL)), f.table)
+	rows := tasks.New(dynamodb.NewFromConfig(local(metered.URL)), f.table)
 	page := func(l list, cursor string) (next string, units float64, err error) {
 		items, next, err := l.page(rows, x.ref.Tenant, cursor)
 		calls, broken := rec.Take()

@@ -72,7 +72,7 @@ func measureLatency(ctx context.Context, n int) (*Latency, error) {
 
 // leftGate is when the run went on behind the policy's gate.
 func leftGate(r *driver.Request) (left time.Time) {
-	v, err := r.S.Task(r.T.Context(), r.Ref.Task)
+	v, err := r.S.Task(r.T.Context(), r.Ref.ID)
 	if err != nil {
 		r.T.Fatal(err)
 	}
@@ -82,7 +82,7 @@ func leftGate(r *driver.Request) (left time.Time) {
 		}
 	}
 	if left.IsZero() {
-		r.T.Fatalf("task %s: its run is not seen to go on", r.Ref.Task)
+		r.T.Fatalf("task %s: its run is not seen to go on", r.Ref.ID)
 	}
 	return left
 }

@@ -73,7 +73,7 @@ func hurry(t driver.T, s *stack.Stack, nth int, at time.Time) (gates []time.Dura
 	seen := time.Now()
 	e := r.Load().Execution()
 	if e == nil || e.CompletedAt == nil {
-		t.Fatalf("task %s has not ended, though it is shown", r.Ref.Task)
+		t.Fatalf("task %s has not ended, though it is shown", r.Ref.ID)
 	}
 	return gates, max(0, seen.Sub(*e.CompletedAt))
 }
@@ -82,7 +82,7 @@ func hurry(t driver.T, s *stack.Stack, nth int, at time.Time) (gates []time.Dura
 func opened(r *driver.Request) time.Time {
 	open, ok := r.Load().Pending()
 	if !ok || open.Terms.DecideBy == nil {
-		r.T.Fatalf("task %s: no gate waits, though one is shown", r.Ref.Task)
+		r.T.Fatalf("task %s: no gate waits, though one is shown", r.Ref.ID)
 	}
 	return open.Terms.DecideBy.Add(-time.Duration(open.Terms.ApprovalHours) * time.Hour)
 }

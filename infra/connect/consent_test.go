@@ -20,7 +20,7 @@ import (
 	"ringi/shared/aggregate"
 	"ringi/shared/secret/oauth"
 	"ringi/shared/secret/vault"
-	"ringi/shared/store"
+	"ringi/shared/tasks"
 )
 
 // output is the command's output; the test reads it while the command runs.
@@ -45,7 +45,7 @@ var link = regexp.MustCompile(`http\S+`)
 
 // testConsent connects as a person does: it opens the address that the command
 // shows, and the browser comes back.
-func testConsent(t *testing.T, rows *store.Store, cfg aws.Config, table, key string) {
+func testConsent(t *testing.T, rows *tasks.Store, cfg aws.Config, table, key string) {
 	v := vendors.New()
 	s := httptest.NewServer(v.Handler())
 	t.Cleanup(s.Close)

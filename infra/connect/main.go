@@ -39,7 +39,7 @@ import (
 	"ringi/shared/aggregate"
 	"ringi/shared/secret/oauth"
 	"ringi/shared/secret/vault"
-	"ringi/shared/store"
+	"ringi/shared/tasks"
 	"ringi/shared/tenancy"
 )
 
@@ -54,7 +54,7 @@ var (
 )
 
 // decisions are the commands that need no credential.
-var decisions = map[string]func(context.Context, *store.Store, order, []string, io.Writer) error{
+var decisions = map[string]func(context.Context, *tasks.Store, order, []string, io.Writer) error{
 	"settings": settings, "tool": tools, "tenant": tenant,
 }
 
@@ -109,7 +109,7 @@ func run(ctx context.Context, cfg aws.Config, args []string, in io.Reader, out i
 	case provider != "mcp" && decide == nil && (f.NArg() != 1 || !slices.Contains(providers, provider) && !server.MatchString(provider)):
 		return fmt.Errorf("name one provider: %s, mcp:<server>; or mcp, settings, tool or tenant and what to do about them", strings.Join(providers, ", "))
 	}
-	rows := store.New(dynamodb.NewFromConfig(cfg), *table)
+	rows := tasks.New(dynamodb.NewFromConfig(cfg), *table)
 	o := order{
 		vault:  vault.New(rows, vault.Envelope{KMS: kms.NewFromConfig(cfg), KeyID: *key}),
 		tenant: aggregate.TenantID(*workspace), provider: provider, team: *workspace, by: aggregate.Actor{Type: aggregate.ActorUser, ID: *by, Team: *workspace}, listen: *listen, auth: *auth, tokens: *tokens,
@@ -142,7 +142,7 @@ func run(ctx context.Context, cfg aws.Config, args []string, in io.Reader, out i
 
 // given connects with an access token of the person's own. That of an MCP server is for
 // the address that the settings name now, and opens no other.
-func (o order) given(ctx context.Context, rows *store.Store, in io.Reader) error {
+func (o order) given(ctx context.Context, rows *tasks.Store, in io.Reader) error {
 	c := vault.Credential{}
 	if server.MatchString(o.provider) {
 		var err error

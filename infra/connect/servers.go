@@ -14,7 +14,7 @@ import (
 	"ringi/shared/aggregate"
 	"ringi/shared/failure"
 	"ringi/shared/outbound"
-	"ringi/shared/store"
+	"ringi/shared/tasks"
 	"ringi/shared/tenancy"
 	"ringi/shared/tool/mcp"
 )
@@ -32,7 +32,7 @@ const usage = `mcp takes one of
   forbid <server>.<tool>                  switch it off`
 
 // servers does what an administrator asks about MCP servers.
-func servers(ctx context.Context, rows *store.Store, o order, args []string, out io.Writer) error {
+func servers(ctx context.Context, rows *tasks.Store, o order, args []string, out io.Writer) error {
 	d := mcp.Admin{Rows: rows, Credentials: o.vault, Client: mcp.Client{HTTP: outbound.Allowing(os.Getenv("OUTBOUND_ALLOW")).Client()}, Now: time.Now}
 	err := errors.New(usage)
 	switch verb := strings.Join(args[:min(1, len(args))], ""); {
@@ -55,7 +55,7 @@ func servers(ctx context.Context, rows *store.Store, o order, args []string, out
 }
 
 // rename makes the settings name a server at an address, or no longer.
-func (o order) rename(ctx context.Context, rows *store.Store, name, address string) error {
+func (o order) rename(ctx context.Context, rows *tasks.Store, name, address string) error {
 	_, err := saveSettings(ctx, rows, o, func(x *tenancy.Settings) error {
 		x.MCPServers = slices.DeleteFunc(slices.Clone(x.MCPServers), func(s tenancy.MCPServer) bool { return s.Name == name })
 		if address != "" {
@@ -107,7 +107,7 @@ func allow(ctx context.Context, d mcp.Admin, o order, name, hash string, effect 
 }
 
 // address is where the settings say that a server is.
-func (o order) address(ctx context.Context, rows *store.Store, name string) (string, error) {
+func (o order) address(ctx context.Context, rows *tasks.Store, name string) (string, error) {
 	x, err := rows.Settings(ctx, o.tenant)
 	if err != nil {
 		return "", err

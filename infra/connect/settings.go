@@ -12,7 +12,7 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/sleep"
-	"ringi/shared/store"
+	"ringi/shared/tasks"
 	"ringi/shared/tenancy"
 )
 
@@ -21,7 +21,7 @@ const settingsUsage = `settings takes one of
   set <name>=<value> …     change these and no other; if one is wrong, none. Lists have commas between`
 
 // settings does what an administrator asks about a workspace's settings.
-func settings(ctx context.Context, rows *store.Store, o order, args []string, out io.Writer) error {
+func settings(ctx context.Context, rows *tasks.Store, o order, args []string, out io.Writer) error {
 	switch {
 	case len(args) == 1 && args[0] == "get":
 		x, err := rows.Settings(ctx, o.tenant)
@@ -46,7 +46,7 @@ func noSetting(name string) error {
 }
 
 // saveSettings changes settings as they are now: again when somebody saves in between.
-func saveSettings(ctx context.Context, rows *store.Store, o order, change func(*tenancy.Settings) error) (x tenancy.Settings, err error) {
+func saveSettings(ctx context.Context, rows *tasks.Store, o order, change func(*tenancy.Settings) error) (x tenancy.Settings, err error) {
 	err = again(ctx, func() (err error) {
 		if x, err = rows.Settings(ctx, o.tenant); err != nil {
 			return err
@@ -80,7 +80,7 @@ func list(out io.Writer, fields []field, args []string) {
 }
 
 // known warns if a workspace has no tenant yet, because its id may be mistyped.
-func known(ctx context.Context, rows *store.Store, o order, out io.Writer) error {
+func known(ctx context.Context, rows *tasks.Store, o order, out io.Writer) error {
 	_, err := rows.Tenant(ctx, o.tenant)
 	if errors.Is(err, aggregate.ErrNotFound) {
 		fmt.Fprintf(out, "%s has not asked for anything yet: is this its id?\n", o.team)

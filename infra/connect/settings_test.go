@@ -17,6 +17,7 @@ import (
 	"ringi/shared/aggregate"
 	"ringi/shared/store"
 	"ringi/shared/store/storetest"
+	"ringi/shared/tasks"
 	"ringi/shared/tenancy"
 )
 
@@ -25,7 +26,7 @@ import (
 type decided struct {
 	db      *dynamodb.Client
 	table   string
-	rows    *store.Store
+	rows    *tasks.Store
 	tenant  string
 	command func(args ...string) (string, error)
 }

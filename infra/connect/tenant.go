@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"ringi/shared/aggregate"
-	"ringi/shared/store"
+	"ringi/shared/tasks"
 	"ringi/shared/tenancy"
 )
 
@@ -17,7 +17,7 @@ const tenantUsage = `tenant takes one of
   set <name>=<value> …     change its name or its admins, Slack user ids with commas between`
 
 // tenant does what an administrator asks about the workspace itself.
-func tenant(ctx context.Context, rows *store.Store, o order, args []string, out io.Writer) error {
+func tenant(ctx context.Context, rows *tasks.Store, o order, args []string, out io.Writer) error {
 	get, set := len(args) == 1 && args[0] == "get", len(args) > 1 && args[0] == "set"
 	if !get && !set {
 		return errors.New(tenantUsage)

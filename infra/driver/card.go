@@ -53,7 +53,7 @@ func (r *Request) AllCards() map[string][]workspace.Message {
 	out := map[string][]workspace.Message{}
 	for _, m := range r.S.Sandbox.Messages(r.Channel, r.Root) {
 		payload, _ := m.Metadata["event_payload"].(map[string]any)
-		if name, _ := payload["card"].(string); name != "" && payload["task"] == r.Ref.Task {
+		if name, _ := payload["card"].(string); name != "" && payload["task"] == r.Ref.ID {
 			out[name] = append(out[name], m)
 		}
 	}

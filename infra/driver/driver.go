@@ -14,8 +14,8 @@ import (
 	"ringi/infra/local/stack"
 	"ringi/shared/aggregate"
 	"ringi/shared/sleep"
-	"ringi/shared/store"
 	"ringi/shared/task"
+	"ringi/shared/tasks"
 )
 
 // patience is how long one thing may take on a busy machine, calm how long a
@@ -38,7 +38,7 @@ var _ T = (*testing.T)(nil)
 type Request struct {
 	T       T
 	S       *stack.Stack
-	Store   *store.Store
+	Store   *tasks.Store
 	Channel string
 	Root    string // the message's timestamp, and the thread's
 	Ref     aggregate.Ref
@@ -87,8 +87,8 @@ func At(t T, s *stack.Stack, channel, ts string) *Request {
 		t.Fatal(err)
 	}
 	return &Request{
-		T: t, S: s, Channel: channel, Root: ts, Ref: aggregate.Ref{Tenant: aggregate.TenantID(team), Task: id},
-		Store: store.New(dynamodb.NewFromConfig(s.AWS), s.TableName), Patience: patience, Poll: poll,
+		T: t, S: s, Channel: channel, Root: ts, Ref: task.RefOf(aggregate.TenantID(team), id),
+		Store: tasks.New(dynamodb.NewFromConfig(s.AWS), s.TableName), Patience: patience, Poll: poll,
 	}
 }
 
@@ -96,7 +96,7 @@ func At(t T, s *stack.Stack, channel, ts string) *Request {
 func (r *Request) Eventually(what string, holds func() bool) {
 	r.T.Helper()
 	if !r.wait(holds) {
-		r.T.Fatalf("task %s: not within %s: %s", r.Ref.Task, r.Patience, what)
+		r.T.Fatalf("task %s: not within %s: %s", r.Ref.ID, r.Patience, what)
 	}
 }
 

@@ -40,7 +40,7 @@ func (r *Request) Until(what string, holds func(*task.Aggregate) bool) *task.Agg
 // AuditRows are the task's audit log, oldest first.
 func (r *Request) AuditRows() []aggregate.AuditEntry {
 	r.T.Helper()
-	page, err := r.Store.Audit(context.Background(), r.Ref.Tenant, store.AuditFilter{Resource: r.Ref.Task}, "", 100)
+	page, err := r.Store.Audit(context.Background(), r.Ref.Tenant, store.AuditFilter{Resource: r.Ref.ID}, "", 100)
 	if err != nil {
 		r.T.Fatal(err)
 	}
@@ -69,7 +69,7 @@ func (r *Request) Summary() string {
 		return err.Error()
 	}
 	head, _ := json.Marshal(a.Head)
-	out := []string{fmt.Sprintf("task %s next %s head %s", r.Ref.Task, a.Next(time.Now()).State, head)}
+	out := []string{fmt.Sprintf("task %s next %s head %s", r.Ref.ID, a.Next(time.Now()).State, head)}
 	for key, row := range a.Rows() {
 		b, _ := json.Marshal(row)
 		out = append(out, fmt.Sprintf("%s %.400s", key, b))
@@ -77,7 +77,7 @@ func (r *Request) Summary() string {
 	slices.Sort(out)
 	for _, f := range r.S.Template.Functions {
 		for _, line := range r.S.Lambda.Logs(f.ID) {
-			if strings.Contains(line, r.Ref.Task) && (strings.Contains(line, `"ERROR"`) || strings.Contains(line, `"WARN"`)) {
+			if strings.Contains(line, r.Ref.ID) && (strings.Contains(line, `"ERROR"`) || strings.Contains(line, `"WARN"`)) {
 				out = append(out, f.ID+": "+line)
 			}
 		}

@@ -17,7 +17,7 @@ import (
 	"ringi/infra/local/stack"
 	"ringi/infra/local/vendors"
 	"ringi/shared/aggregate"
-	"ringi/shared/store"
+	"ringi/shared/tasks"
 	"ringi/shared/tenancy"
 )
 
@@ -84,7 +84,7 @@ func Leave(t *testing.T, s *stack.Stack) {
 func Settings(t *testing.T, s *stack.Stack, change func(*tenancy.Settings)) {
 	t.Helper()
 	ctx := context.Background()
-	rows := store.New(dynamodb.NewFromConfig(s.AWS), s.TableName)
+	rows := tasks.New(dynamodb.NewFromConfig(s.AWS), s.TableName)
 	tenant := aggregate.TenantID(s.Sandbox.TeamID())
 	x, err := rows.Settings(ctx, tenant)
 	if err != nil {

@@ -31,7 +31,7 @@ func (r *Request) ChangeRow(sk, update, condition string, texts map[string]strin
 	_, err := dynamodb.NewFromConfig(r.S.AWS).UpdateItem(context.Background(), &dynamodb.UpdateItemInput{
 		TableName: &r.S.TableName, UpdateExpression: &update, ConditionExpression: &condition, ExpressionAttributeValues: values,
 		Key: map[string]types.AttributeValue{
-			"PK": &types.AttributeValueMemberS{Value: "TASK#" + r.Ref.Tenant + "#" + r.Ref.Task}, "SK": &types.AttributeValueMemberS{Value: sk},
+			"PK": &types.AttributeValueMemberS{Value: "TASK#" + r.Ref.Tenant + "#" + r.Ref.ID}, "SK": &types.AttributeValueMemberS{Value: sk},
 		},
 	})
 	var moved *types.ConditionalCheckFailedException
@@ -84,7 +84,7 @@ func (r *Request) RunsEnd() {
 // RanOnce reads the execution history as the AWS console would.
 func (r *Request) RanOnce() {
 	r.T.Helper()
-	if runs, want := r.runs(""), []string{r.Ref.Task + "-1"}; !slices.Equal(runs, want) {
+	if runs, want := r.runs(""), []string{r.Ref.ID + "-1"}; !slices.Equal(runs, want) {
 		r.T.Errorf("runs %v, not %v", runs, want)
 	}
 }
@@ -97,7 +97,7 @@ func (r *Request) runs(status sfntypes.ExecutionStatus) (names []string) {
 		r.T.Fatal(err)
 	}
 	for _, x := range out.Executions {
-		if strings.HasPrefix(*x.Name, r.Ref.Task) {
+		if strings.HasPrefix(*x.Name, r.Ref.ID) {
 			names = append(names, *x.Name)
 		}
 	}

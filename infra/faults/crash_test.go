@@ -238,7 +238,7 @@ func (x trial) check() error {
 		want = want.interrupted(row)
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		return fmt.Errorf("task %s, differs from the undisturbed run: %s", d.Ref.Task, diff)
+		return fmt.Errorf("task %s, differs from the undisturbed run: %s", d.Ref.ID, diff)
 	}
 	return nil
 }

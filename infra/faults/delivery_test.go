@@ -97,7 +97,7 @@ func TestAPoisonousMessageDelaysNobody(t *testing.T) {
 	url := running.QueueURL("CardQueue")
 	running.tell(t, func(d *telling) {
 		for _, body := range []string{"no JSON", `{"tenant":1}`, `{"tenant":"` + d.Ref.Tenant + `","task":"` + aggregate.NewID() + `"}`} {
-			for _, group := range []string{d.Ref.Task, "another"} {
+			for _, group := range []string{d.Ref.ID, "another"} {
 				_, err := queue.SendMessage(context.Background(), &sqs.SendMessageInput{
 					QueueUrl: &url, MessageBody: aws.String(body), MessageGroupId: &group, MessageDeduplicationId: aws.String(aggregate.NewID()),
 				})
@@ -146,7 +146,7 @@ func (d *telling) stop(gate string) {
 		a, err := d.Store.Load(context.Background(), d.Ref) // at first the message is not even kept
 		return err == nil && len(a.Waits) == 1 && a.Waits[0].Gate == gate
 	})
-	arn := strings.Replace(d.StateMachineARN("Pipeline"), ":stateMachine:", ":execution:", 1) + ":" + d.Ref.Task + "-" + string(rune('0'+d.Load().Head.Run))
+	arn := strings.Replace(d.StateMachineARN("Pipeline"), ":stateMachine:", ":execution:", 1) + ":" + d.Ref.ID + "-" + string(rune('0'+d.Load().Head.Run))
 	if _, err := sfn.NewFromConfig(d.AWS).StopExecution(context.Background(), &sfn.StopExecutionInput{ExecutionArn: &arn}); err != nil {
 		failf("stop: %w", err)
 	}

@@ -41,7 +41,7 @@ var (
 
 func (d *telling) plainText(s string) string {
 	s = strings.ReplaceAll(s, d.mark, "MARK")
-	s = strings.ReplaceAll(s, strings.ToLower(d.Ref.Task), "task")
+	s = strings.ReplaceAll(s, strings.ToLower(d.Ref.ID), "task")
 	s = idForm.ReplaceAllString(s, "ID")
 	s = timeForm.ReplaceAllString(s, "TIME")
 	s = lastForm.ReplaceAllString(s, "DURATION")
@@ -76,7 +76,7 @@ func (d *telling) end() (end, error) {
 	out := end{Rows: map[string]any{}, Cards: map[string]string{}, Sent: map[string]int{writeRows: d.made(execute, writeRows), direct: d.made(execute, direct)}}
 	pages := dynamodb.NewQueryPaginator(d.db, &dynamodb.QueryInput{
 		TableName: &d.TableName, ConsistentRead: aws.Bool(true), KeyConditionExpression: aws.String("PK = :pk"),
-		ExpressionAttributeValues: map[string]types.AttributeValue{":pk": &types.AttributeValueMemberS{Value: "TASK#" + d.Ref.Tenant + "#" + d.Ref.Task}},
+		ExpressionAttributeValues: map[string]types.AttributeValue{":pk": &types.AttributeValueMemberS{Value: "TASK#" + d.Ref.Tenant + "#" + d.Ref.ID}},
 	})
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(context.Background())

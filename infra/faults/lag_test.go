@@ -25,6 +25,7 @@ import (
 	"ringi/shared/sleep"
 	"ringi/shared/store"
 	"ringi/shared/task"
+	"ringi/shared/tasks"
 )
 
 // lag stands before the table and answers what is asked of an index as it was a while
@@ -69,7 +70,7 @@ func (l *lag) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // lags lets every index be behind until the test ends, and returns what reads them so.
-func (b *bench) lags(t *testing.T, behind time.Duration) (*lag, *store.Store) {
+func (b *bench) lags(t *testing.T, behind time.Duration) (*lag, *tasks.Store) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	l := &lag{endpoint: b.AWSEndpoint, table: b.TableName + "-behind", behind: behind}
@@ -102,7 +103,7 @@ func (b *bench) lags(t *testing.T, behind time.Duration) (*lag, *store.Store) {
 			t.Error(err)
 		}
 	})
-	return l, store.New(dynamodb.NewFromConfig(b.AWS, func(o *dynamodb.Options) { o.BaseEndpoint = &proxy.URL }), b.TableName)
+	return l, tasks.New(dynamodb.NewFromConfig(b.AWS, func(o *dynamodb.Options) { o.BaseEndpoint = &proxy.URL }), b.TableName)
 }
 
 // latest is where the stream goes on from now.
@@ -248,7 +249,7 @@ func TestTheIndexStandsStill(t *testing.T) {
 }
 
 // due reports whether an index says that the task is due.
-func (d *telling) due(s *store.Store) bool {
+func (d *telling) due(s *tasks.Store) bool {
 	for shard := range store.Shards {
 		for ref, err := range s.Due(context.Background(), shard, time.Now()) {
 			if err != nil {

@@ -36,7 +36,7 @@ func (b *bench) tell(t *testing.T, story func(*telling)) {
 // succeed invokes a function for the task's run once more, as the state machine
 // does when it has given the first invocation up.
 func (d *telling) succeed(function string) {
-	payload, err := json.Marshal(map[string]any{"tenant": d.Ref.Tenant, "task": d.Ref.Task, "run": d.Load().Head.Run})
+	payload, err := json.Marshal(map[string]any{"tenant": d.Ref.Tenant, "task": d.Ref.ID, "run": d.Load().Head.Run})
 	if err != nil {
 		failf("%w", err)
 	}

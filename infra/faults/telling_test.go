@@ -116,7 +116,7 @@ func (d *telling) passTime(c lambda.Call) {
 
 // timeline is where a story's time went: the passages of its runs, in seconds from the first.
 func (d *telling) timeline() string {
-	view, err := d.Task(context.Background(), d.Ref.Task)
+	view, err := d.Task(context.Background(), d.Ref.ID)
 	if err != nil || len(view.Runs) == 0 {
 		return ""
 	}

@@ -69,7 +69,7 @@ func (w *walk) ask() {
 	c, ref, err := task.Receive("01TENANT", task.Request{
 		TeamID: "T1", Text: w.said(aMessage), User: requester, Channel: "C0HR", ChannelType: "channel", MessageTS: "1776522792.000100", ThreadTS: "1776522792.000100",
 	}, w.now)
-	w.a = &task.Aggregate{Head: task.Head{TenantID: ref.Tenant, TaskID: ref.Task, Run: 1, Requester: requester}}
+	w.a = &task.Aggregate{Head: task.Head{Head: aggregate.Head{TenantID: ref.Tenant, Run: 1, Requester: requester}, TaskID: ref.ID}}
 	w.do("received", c, err)
 	e, _, err := model.Extract(w.Context(), w.model, model.ExtractInput{Text: w.said(aMessage), Thread: []model.Said{{User: "U0OTHER001", Text: w.said(aThread)}}, Locale: "ja", Now: w.now})
 	if err != nil {

@@ -18,16 +18,17 @@ import (
 	"ringi/infra/local/vendors"
 	"ringi/shared/aggregate"
 	"ringi/shared/store"
+	"ringi/shared/tasks"
 	"ringi/shared/tenancy"
 )
 
 // connected makes the workspace's integrations new.
-func connected(t *testing.T, s *stack.Stack) *store.Store {
+func connected(t *testing.T, s *stack.Stack) *tasks.Store {
 	t.Helper()
 	if err := admin.Connect(t.Context(), s, s.Sandbox.TeamID()); err != nil {
 		t.Fatal(err)
 	}
-	return store.New(dynamodb.NewFromConfig(s.AWS), s.TableName)
+	return tasks.New(dynamodb.NewFromConfig(s.AWS), s.TableName)
 }
 
 func TestTokensThatExpiredAreRenewed(t *testing.T) {
@@ -118,7 +119,7 @@ func TestAnUninstallationEndsAllIntegrations(t *testing.T) {
 }
 
 // integrations are a tenant's, each with how it stands and why.
-func integrations(t *testing.T, rows *store.Store, tenant string) (all []string) {
+func integrations(t *testing.T, rows *tasks.Store, tenant string) (all []string) {
 	t.Helper()
 	list, err := rows.Integrations(t.Context(), tenant)
 	if err != nil {

@@ -189,7 +189,7 @@ func TestARunStoppedByHandGoesOnAfterTheApproval(t *testing.T) {
 	d.Card("CARD#prompt#0001", "approve_prompt")
 	driver.Eventually(t, "the run waits", func() bool { return len(d.Load().Waits) == 1 })
 	runs := sfn.NewFromConfig(s.AWS)
-	arn := strings.Replace(s.StateMachineARN("Pipeline"), ":stateMachine:", ":execution:", 1) + ":" + d.Ref.Task + "-1"
+	arn := strings.Replace(s.StateMachineARN("Pipeline"), ":stateMachine:", ":execution:", 1) + ":" + d.Ref.ID + "-1"
 	if _, err := runs.StopExecution(context.Background(), &sfn.StopExecutionInput{ExecutionArn: &arn}); err != nil {
 		t.Fatal(err)
 	}

@@ -130,7 +130,7 @@ func stream(d *driver.Request) []types.Record {
 		for _, r := range page.Records {
 			pk, _ := r.Dynamodb.Keys["PK"].(*types.AttributeValueMemberS)
 			about, _ := r.Dynamodb.NewImage["task_id"].(*types.AttributeValueMemberS)
-			mine := strings.HasSuffix(pk.Value, "#"+d.Ref.Task) || strings.HasPrefix(pk.Value, "AUDIT#") && about != nil && about.Value == d.Ref.Task
+			mine := strings.HasSuffix(pk.Value, "#"+d.Ref.ID) || strings.HasPrefix(pk.Value, "AUDIT#") && about != nil && about.Value == d.Ref.ID
 			if mine && r.Dynamodb.NewImage != nil {
 				out = append(out, r)
 			}

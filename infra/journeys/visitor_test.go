@@ -82,7 +82,7 @@ func (v *visitor) sees(text string) {
 
 // button selects a card's button by its action.
 func (v *visitor) button(action string) string {
-	return fmt.Sprintf(`[data-block-id=%q] [data-action=%q]`, v.d.Ref.Task, action)
+	return fmt.Sprintf(`[data-block-id=%q] [data-action=%q]`, v.d.Ref.ID, action)
 }
 
 // presses a card's button.

@@ -15,7 +15,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
 	"ringi/shared/aggregate"
-	"ringi/shared/store"
+	"ringi/shared/task"
+	"ringi/shared/tasks"
 )
 
 // changes replays ranges of the table's stream that the relay gave up. Effects
@@ -23,7 +24,7 @@ import (
 type changes struct {
 	letters letters
 	streams reader
-	store   *store.Store
+	store   *tasks.Store
 	out     io.Writer
 }
 
@@ -73,7 +74,7 @@ func (c *changes) replay(ctx context.Context) error {
 // again has the relay look at a task at once and the sweeper a minute later.
 func (c *changes) again(ctx context.Context, ref aggregate.Ref) error {
 	if _, err := c.store.Head(ctx, ref); errors.Is(err, aggregate.ErrNotFound) {
-		fmt.Fprintf(c.out, "task %s is gone\n", ref.Task)
+		fmt.Fprintf(c.out, "task %s is gone\n", ref.ID)
 		return nil
 	} else if err != nil {
 		return err
@@ -81,7 +82,7 @@ func (c *changes) again(ctx context.Context, ref aggregate.Ref) error {
 	if err := c.store.Redraw(ctx, ref); err != nil {
 		return err
 	}
-	fmt.Fprintf(c.out, "task %s is looked at again\n", ref.Task)
+	fmt.Fprintf(c.out, "task %s is looked at again\n", ref.ID)
 	return nil
 }
 
@@ -133,5 +134,5 @@ func refOf(pk streams.AttributeValue) (aggregate.Ref, bool) {
 	if len(parts) != 3 || parts[0] != "TASK" || !aggregate.ValidID(parts[1]) || !aggregate.ValidID(parts[2]) {
 		return aggregate.Ref{}, false
 	}
-	return aggregate.Ref{Tenant: parts[1], Task: parts[2]}, true
+	return task.RefOf(parts[1], parts[2]), true
 }

@@ -25,7 +25,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"ringi/shared/aggregate"
-	"ringi/shared/store"
+	"ringi/shared/task"
+	"ringi/shared/tasks"
 )
 
 func main() {
@@ -72,7 +73,7 @@ func run(ctx context.Context, cfg aws.Config, args []string, out io.Writer) erro
 	case "cards":
 		return (&cards{queue, *from, *to, out}).move(ctx)
 	case "changes":
-		return (&changes{letters{queue, *from}, dynamodbstreams.NewFromConfig(cfg), store.New(db, *table), out}).replay(ctx)
+		return (&changes{letters{queue, *from}, dynamodbstreams.NewFromConfig(cfg), tasks.New(db, *table), out}).replay(ctx)
 	case "rows":
 		r := &rows{db, *from, *table, *apply, out}
 		if *one == "" {
@@ -82,7 +83,7 @@ func run(ctx context.Context, cfg aws.Config, args []string, out io.Writer) erro
 		if !aggregate.ValidID(tenant) || !aggregate.ValidID(id) {
 			return fmt.Errorf("-task %.60q is not <tenant>/<task>, two ids of 26 characters", *one)
 		}
-		return r.setBack(ctx, aggregate.Ref{Tenant: tenant, Task: id})
+		return r.setBack(ctx, task.RefOf(tenant, id))
 	}
 	return fmt.Errorf("%.20q is none of cards, changes and rows", args[0])
 }

@@ -29,8 +29,8 @@ func TestDeadCardsAreDrawnAfterAReplay(t *testing.T) {
 	dead := running.QueueURL("CardDeadLetters")
 	for i := range 2 { // the same card may have died twice
 		_, err := sqs.NewFromConfig(running.AWS).SendMessage(t.Context(), &sqs.SendMessageInput{
-			QueueUrl: &dead, MessageGroupId: &r.ref.Task, MessageDeduplicationId: aws.String(fmt.Sprint(i)),
-			MessageBody: aws.String(fmt.Sprintf(`{"tenant":%q,"task":%q}`, r.ref.Tenant, r.ref.Task)),
+			QueueUrl: &dead, MessageGroupId: &r.ref.ID, MessageDeduplicationId: aws.String(fmt.Sprint(i)),
+			MessageBody: aws.String(fmt.Sprintf(`{"tenant":%q,"task":%q}`, r.ref.Tenant, r.ref.ID)),
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -54,7 +54,7 @@ func TestDeadChangesAreLookedAtAgain(t *testing.T) {
 	r.giveUp(r.inStream())
 	for _, args := range runbook(t, "changes", map[string]string{"ChangeDeadLettersUrl": dead, "TableName": running.TableName}) {
 		said := rescue(t, args)
-		for _, want := range []string{"task " + r.ref.Task + " is looked at again", "1 ranges"} {
+		for _, want := range []string{"task " + r.ref.ID + " is looked at again", "1 ranges"} {
 			if strings.Count(said, want) != 1 {
 				t.Errorf("want %q once in %q", want, said)
 			}
@@ -102,7 +102,7 @@ func TestALetterThatNobodyUnderstandsStays(t *testing.T) {
 
 func TestMissingRowsComeBack(t *testing.T) {
 	r := ask(t)
-	values := map[string]string{"RestoredTable": restore(t), "TableName": running.TableName, "tenant": r.ref.Tenant, "task": r.ref.Task}
+	values := map[string]string{"RestoredTable": restore(t), "TableName": running.TableName, "tenant": r.ref.Tenant, "task": r.ref.ID}
 	r.approve(r.card(task.CardPrompt), "approve_prompt") // is lost: it comes after the moment that is restored
 	r.pending(task.CardProcess)
 	before := len(r.items())
@@ -110,7 +110,7 @@ func TestMissingRowsComeBack(t *testing.T) {
 
 	commands := runbook(t, "rows", values)
 	said := rescue(t, commands[0])
-	if !strings.HasSuffix(said, r.ref.Task+" HEAD\n7 rows are put back\nnothing was written: add -apply to do it\n") || len(r.items()) != 0 {
+	if !strings.HasSuffix(said, r.ref.ID+" HEAD\n7 rows are put back\nnothing was written: add -apply to do it\n") || len(r.items()) != 0 {
 		t.Errorf("said %q, %d rows are there; want the head last and nothing written", said, len(r.items()))
 	}
 	rescue(t, commands[1])
@@ -127,7 +127,7 @@ func TestMissingRowsComeBack(t *testing.T) {
 
 func TestATaskIsSetBackUnlessItsStepsWereCalled(t *testing.T) {
 	r := ask(t)
-	values := map[string]string{"RestoredTable": restore(t), "TableName": running.TableName, "tenant": r.ref.Tenant, "task": r.ref.Task}
+	values := map[string]string{"RestoredTable": restore(t), "TableName": running.TableName, "tenant": r.ref.Tenant, "task": r.ref.ID}
 	r.approve(promptCard, "approve_prompt")
 	r.pending(task.CardProcess)
 	was := r.until("", func(*task.Aggregate) bool { return true })

@@ -109,7 +109,7 @@ func (r *rows) putBack(ctx context.Context, it item) error {
 // condition that nobody moves it meanwhile. Its revision and its run go forward,
 // not back: whoever still holds what is set back commits nothing any more.
 func (r *rows) setBack(ctx context.Context, ref aggregate.Ref) error {
-	pk := "TASK#" + ref.Tenant + "#" + ref.Task
+	pk := "TASK#" + ref.Tenant + "#" + ref.ID
 	was, err := r.partition(ctx, r.from, pk)
 	if err != nil {
 		return err
@@ -120,10 +120,10 @@ func (r *rows) setBack(ctx context.Context, ref aggregate.Ref) error {
 	}
 	head, restored := now[aggregate.HeadKey], was[aggregate.HeadKey]
 	if restored == nil {
-		return fmt.Errorf("%s has no task %s", r.from, ref.Task)
+		return fmt.Errorf("%s has no task %s", r.from, ref.ID)
 	}
 	if head == nil {
-		return fmt.Errorf("the table has no task %s: without -task it is put back", ref.Task)
+		return fmt.Errorf("the table has no task %s: without -task it is put back", ref.ID)
 	}
 	var writes []types.TransactWriteItem
 	for _, sk := range slices.Sorted(maps.Keys(was)) {
@@ -138,7 +138,7 @@ func (r *rows) setBack(ctx context.Context, ref aggregate.Ref) error {
 			continue
 		}
 		if strings.HasPrefix(sk, "STEP#") {
-			return fmt.Errorf("task %s: %s was called since: it would be called again. Cancel the task instead", ref.Task, sk)
+			return fmt.Errorf("task %s: %s was called since: it would be called again. Cancel the task instead", ref.ID, sk)
 		}
 		fmt.Fprintf(r.out, "remove %s\n", sk)
 		writes = append(writes, types.TransactWriteItem{Delete: &types.Delete{TableName: &r.table, Key: item{"PK": now[sk]["PK"], "SK": now[sk]["SK"]}}})
@@ -149,11 +149,11 @@ func (r *rows) setBack(ctx context.Context, ref aggregate.Ref) error {
 		ExpressionAttributeNames: map[string]string{"#rev": "rev"}, ExpressionAttributeValues: item{":rev": head["rev"]},
 	}})
 	if len(writes) > maxWrites {
-		return fmt.Errorf("task %s: %d rows differ, a transaction writes %d at most; cancel the task instead", ref.Task, len(writes), maxWrites)
+		return fmt.Errorf("task %s: %d rows differ, a transaction writes %d at most; cancel the task instead", ref.ID, len(writes), maxWrites)
 	}
 	if r.apply {
 		if _, err := r.db.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: writes}); err != nil {
-			return fmt.Errorf("set back task %s (try again if it moved meanwhile): %w", ref.Task, err)
+			return fmt.Errorf("set back task %s (try again if it moved meanwhile): %w", ref.ID, err)
 		}
 	}
 	r.conclude("%d rows are set back", len(writes))

@@ -26,8 +26,8 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/stack"
 	"ringi/shared/aggregate"
-	"ringi/shared/store"
 	"ringi/shared/task"
+	"ringi/shared/tasks"
 )
 
 // running is the one stack of this package's tests; its sweeper runs only when told.
@@ -97,7 +97,7 @@ type request struct {
 	*testing.T
 	root  string
 	ref   aggregate.Ref
-	store *store.Store
+	store *tasks.Store
 }
 
 // ask makes a task and waits until its policy asks for approval.
@@ -111,7 +111,7 @@ func ask(t *testing.T) *request {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &request{t, root, aggregate.Ref{Tenant: aggregate.TenantID(running.Sandbox.TeamID()), Task: id}, store.New(dynamodb.NewFromConfig(running.AWS), running.TableName)}
+	r := &request{t, root, task.RefOf(aggregate.TenantID(running.Sandbox.TeamID()), id), tasks.New(dynamodb.NewFromConfig(running.AWS), running.TableName)}
 	r.pending(task.CardPrompt)
 	return r
 }
@@ -152,7 +152,7 @@ func (r *request) minute() {
 	r.eventually("the task is due", func() bool {
 		h, err := r.store.Head(r.Context(), r.ref)
 		now := time.Now()
-		return err == nil && r.store.Postpone(r.Context(), r.ref, h, &now) == nil
+		return err == nil && r.store.Postpone(r.Context(), r.ref, h.Head, &now) == nil
 	})
 	if _, err := running.Fire(r.Context(), "SweepTasksFunction"); err != nil {
 		r.Fatal(err)
@@ -192,7 +192,7 @@ func (r *request) message(key string) workspace.Message {
 	var found []workspace.Message
 	for _, m := range running.Sandbox.Messages(workspace.HR, r.root) {
 		payload, _ := m.Metadata["event_payload"].(map[string]any)
-		if payload["task"] == r.ref.Task && payload["card"] == key {
+		if payload["task"] == r.ref.ID && payload["card"] == key {
 			found = append(found, m)
 		}
 	}
@@ -234,7 +234,7 @@ func (r *request) spoil(key string) {
 }
 
 func (r *request) partition() types.AttributeValue {
-	return &types.AttributeValueMemberS{Value: "TASK#" + r.ref.Tenant + "#" + r.ref.Task}
+	return &types.AttributeValueMemberS{Value: "TASK#" + r.ref.Tenant + "#" + r.ref.ID}
 }
 
 // empty waits until a queue has no message, seen or unseen.

@@ -20,6 +20,7 @@ import (
 	"ringi/shared/aggregate"
 	"ringi/shared/store"
 	"ringi/shared/task"
+	"ringi/shared/tasks"
 )
 
 // said is the one request; the demo model makes one direct message of it.
@@ -29,7 +30,7 @@ const said = "<@" + standin.Bot + "> <@" + standin.Stamper + "> さんに「動�
 type request struct {
 	*stacks
 	slack slack
-	rows  *store.Store
+	rows  *tasks.Store
 	ref   aggregate.Ref
 	ts    string
 }
@@ -45,12 +46,12 @@ func (s *stacks) walk(ctx context.Context) error {
 	}
 	r := &request{stacks: s, ts: fmt.Sprintf("%d.%06d", time.Now().Unix(), 100)}
 	r.slack = slack{http: s.http, secret: hex.EncodeToString(signing), events: s.outputs["EventsUrl"], interactions: s.outputs["InteractionsUrl"]}
-	r.rows = store.New(dynamodb.NewFromConfig(s.cfg), s.outputs["TableName"])
+	r.rows = tasks.New(dynamodb.NewFromConfig(s.cfg), s.outputs["TableName"])
 	id, err := task.ID(standin.Team, standin.Channel, r.ts)
 	if err != nil {
 		return err
 	}
-	r.ref = aggregate.Ref{Tenant: aggregate.TenantID(standin.Team), Task: id}
+	r.ref = task.RefOf(aggregate.TenantID(standin.Team), id)
 	for _, step := range []func(context.Context) error{r.paste, r.verify, r.ask, r.stampPolicy, r.stampSteps, r.done, r.audited} {
 		if err := step(ctx); err != nil {
 			return err
@@ -151,7 +152,7 @@ func (r *request) stamp(ctx context.Context, what, kind, subject string, gate fu
 	if err != nil {
 		return err
 	}
-	status, body, err := r.slack.click(ctx, "approve_"+kind, r.ref.Task, id, ts, r.ts)
+	status, body, err := r.slack.click(ctx, "approve_"+kind, r.ref.ID, id, ts, r.ts)
 	if err == nil && status != http.StatusOK {
 		err = fmt.Errorf("the stamp on the %s is answered %d %.200s", what, status, body)
 	}
@@ -181,7 +182,7 @@ func (r *request) rowsSay(ctx context.Context, what string, holds func(*task.Agg
 		if holds(a) {
 			return true, nil
 		}
-		return false, fmt.Errorf("task %s: rev %d, shown %d, run %d, next %s, parked %+v, ended %+v", r.ref.Task, a.Head.Rev, a.Head.ShownRev, a.Head.Run, a.Next(time.Now()).State, a.Head.Parked, a.Head.Ended)
+		return false, fmt.Errorf("task %s: rev %d, shown %d, run %d, next %s, parked %+v, ended %+v", r.ref.ID, a.Head.Rev, a.Head.ShownRev, a.Head.Run, a.Next(time.Now()).State, a.Head.Parked, a.Head.Ended)
 	})
 }
 
@@ -192,7 +193,7 @@ func (r *request) audited(ctx context.Context) error {
 		"execution.started by system", "execution.completed by system",
 	}
 	return r.until(ctx, "the audit log has each of it once", func() (bool, error) { // an index is late
-		page, err := r.rows.Audit(ctx, r.ref.Tenant, store.AuditFilter{Resource: r.ref.Task}, "", 100)
+		page, err := r.rows.Audit(ctx, r.ref.Tenant, store.AuditFilter{Resource: r.ref.ID}, "", 100)
 		if err != nil {
 			return false, err
 		}

@@ -43,6 +43,11 @@ func (c *Card) Key() string {
 	}
 	return key
 }
+
+// Type is the row's.
+func (c *Card) Type() string { return "card" }
+
+// At is a copy of the row as the commit rev wrote it.
 func (c Card) At(rev int) Row { c.Rev = rev; return &c }
 
 // CardType is what a card shows.

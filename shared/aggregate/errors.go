@@ -7,12 +7,12 @@ import (
 )
 
 var (
-	// ErrNotFound: no such row in this task, or it is another tenant's.
+	// ErrNotFound: no such row, or it is another tenant's.
 	ErrNotFound = errors.New("not found")
 	// ErrSuperseded: the head's run is another; whoever asked must stop.
 	ErrSuperseded = errors.New("superseded by another run")
 	// ErrConflict: somebody committed in between; load and decide again.
-	ErrConflict = errors.New("the task changed meanwhile")
+	ErrConflict = errors.New("it changed meanwhile")
 	// ErrUnconfirmed: no answer came to a commit, and it may have been made or may yet be.
 	ErrUnconfirmed = errors.New("it is not known whether it was saved")
 	// ErrMoved: what was to be done next is not next any more; look again.

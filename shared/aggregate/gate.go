@@ -58,3 +58,20 @@ var GateMoves = Moves[GateStatus]{
 	Expired:         {},
 	Cancelled:       {},
 }
+
+// Asking is a row that may wait for a person.
+type Asking interface {
+	Row
+	Asks() Question
+}
+
+// Question is what a person is asked, as lists of what waits have it.
+type Question struct {
+	Key       string // of its row
+	ID        string
+	Kind      CardType // which card asks
+	Version   int
+	StepID    string // of a step's gate
+	CreatedAt time.Time
+	DecideBy  *time.Time
+}

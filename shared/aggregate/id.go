@@ -11,11 +11,8 @@ import (
 	"github.com/oklog/ulid/v2"
 )
 
-// Ref names one task of one tenant.
-type Ref struct {
-	Tenant string `json:"tenant"`
-	Task   string `json:"task"`
-}
+// Ref names one aggregate of one tenant.
+type Ref struct{ Tenant, Kind, ID string }
 
 // NewID returns a fresh ULID from crypto/rand.
 func NewID() string { return ulid.MustNew(ulid.Now(), rand.Reader).String() }
@@ -56,7 +53,7 @@ func ValidID(id string) bool {
 	return err == nil
 }
 
-// derive makes a ULID whose random part is a hash of the parts.
+// Derive makes a ULID whose random part is a hash of the parts.
 func Derive(at time.Time, parts ...string) string {
 	h := sha256.New()
 	for _, p := range parts {

@@ -1,7 +1,46 @@
 package aggregate
 
-import "slices"
+import (
+	"slices"
+	"time"
+)
 
+// Row is one item of an aggregate's partition.
+type Row interface {
+	// Key names the row within its aggregate; it is the sort key in the table.
+	Key() string
+	// Type tells which row of its kind it is; the item's attribute "type".
+	Type() string
+	// Revision is the commit that last wrote the row, 0 for a row not yet written.
+	Revision() int
+	// At is a copy of the row as the commit rev wrote it.
+	At(rev int) Row
+}
+
+// Indexed is a row that lists find.
+type Indexed interface{ Indexes(head Root) []Index }
+
+// Index puts a row into one of the table's indexes, 1 to 3.
+type Index struct {
+	N      int
+	PK, SK string
+}
+
+// Objects is a row with a list whose elements have a member of type JSON, or *Blob. The table keeps
+// that as an object where DynamoDB would not change it.
+type Objects interface {
+	Objects() (list, member string, blob bool)
+}
+
+// Meta is what every row carries.
+type Meta struct {
+	Rev int `json:"rev"`
+}
+
+// Revision is the commit that last wrote the row.
+func (m Meta) Revision() int { return m.Rev }
+
+// ByKey are rows by their keys.
 func ByKey[R Row](rows []R) map[string]Row {
 	out := make(map[string]Row, len(rows))
 	for _, r := range rows {
@@ -10,6 +49,7 @@ func ByKey[R Row](rows []R) map[string]Row {
 	return out
 }
 
+// Last is the last of rows, nil when there is none.
 func Last[R any](rows []*R) *R {
 	if len(rows) == 0 {
 		return nil
@@ -17,6 +57,7 @@ func Last[R any](rows []*R) *R {
 	return rows[len(rows)-1]
 }
 
+// Find is the row with this key, nil when there is none.
 func Find[R Row](rows []R, key string) (none R) {
 	for _, r := range rows {
 		if r.Key() == key {
@@ -26,6 +67,7 @@ func Find[R Row](rows []R, key string) (none R) {
 	return none
 }
 
+// Insert puts a row in its place among rows sorted by key, over one with the same key.
 func Insert[R Row](rows []R, r R) []R {
 	i, found := slices.BinarySearchFunc(rows, r.Key(), func(x R, key string) int {
 		switch {
@@ -43,22 +85,16 @@ func Insert[R Row](rows []R, r R) []R {
 	return slices.Insert(rows, i, r)
 }
 
-// Row is one item of a task's partition that a Change writes or relies on.
-type Row interface {
-	// Key names the row within its task; it is the sort key in the table.
-	Key() string
-	// Revision is the commit that last wrote the row, 0 for a row not yet written.
-	Revision() int
-	At(rev int) Row
+// timeForm has exactly milliseconds, so that times sort as text.
+const timeForm = "2006-01-02T15:04:05.000Z"
+
+// TimeText is a time as keys and attributes have it.
+func TimeText(t time.Time) string { return t.UTC().Format(timeForm) }
+
+// PendingIndex lists what waits for a person of a tenant.
+func PendingIndex(tenant string, since time.Time, id string) Index {
+	return Index{N: 1, PK: PendingOf(tenant), SK: TimeText(since) + "#" + id}
 }
 
-// Meta is what every row carries.
-type Meta struct {
-	Rev int `json:"rev"`
-}
-
-// Revision is the commit that last wrote the row.
-func (m Meta) Revision() int { return m.Rev }
-
-// HeadKey is the key of the head row.
-const HeadKey = "HEAD"
+// PendingOf is the partition of what waits in a tenant.
+func PendingOf(tenant string) string { return "TENANT#" + tenant + "#PENDING" }

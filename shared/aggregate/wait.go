@@ -11,4 +11,14 @@ type Wait struct {
 	Retry   int       `json:"retry"`
 }
 
+// Key is that of what the run waits for.
 func (w Wait) Key() string { return "WAIT#" + w.Gate }
+
+// Type is the row's.
+func (w Wait) Type() string { return "wait" }
+
+// Revision is 0: no Change writes it.
+func (w Wait) Revision() int { return 0 }
+
+// At is the row itself.
+func (w Wait) At(int) Row { return &w }

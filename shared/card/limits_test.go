@@ -53,7 +53,7 @@ func TestCardsOfTextsAtSlacksLimits(t *testing.T) {
 		for _, n := range []int{maxHeader, maxSection, maxCharacters} {
 			long := strings.Repeat(letter, n)
 			a := &task.Aggregate{
-				Head:    task.Head{TaskID: "01J00000000000000000000000", TenantID: "t"},
+				Head:    task.Head{Head: aggregate.Head{TenantID: "t"}, TaskID: "01J00000000000000000000000"},
 				Request: &task.Request{Text: long, User: "U1", Channel: "C1"},
 				Task:    &task.Task{ID: "01J00000000000000000000000", Title: long, Description: long, Priority: task.Medium, TaskType: task.TypeStandard},
 			}

@@ -74,7 +74,7 @@ func anyAggregate(rt *rapid.T) *task.Aggregate {
 }
 
 func (t draw) head() task.Head {
-	h := task.Head{TaskID: t.text("task id"), LastChange: t.text("change"), PausedUntil: t.at()}
+	h := task.Head{Head: aggregate.Head{LastChange: t.text("change")}, TaskID: t.text("task id"), PausedUntil: t.at()}
 	if t.yes("parked") {
 		h.Parked = &task.Parked{Layer: rapid.SampledFrom([]task.Layer{task.L1, task.L2, task.L3, task.L4, ""}).Draw(t.T, "layer"), Sentence: why.Draw(t.T, "why")}
 	}

@@ -271,6 +271,6 @@ func beside(s *story, kind aggregate.CardType) *story {
 // told is what is said to a person who asked for nothing.
 func told(s *story, why aggregate.Reason) *story {
 	c, ref := task.Tell("01TENANT", *s.Request, why, requester.ID, s.now)
-	s.Aggregate = &task.Aggregate{Head: task.Head{TenantID: ref.Tenant, TaskID: ref.Task, Run: 1, Requester: requester.ID}}
+	s.Aggregate = &task.Aggregate{Head: task.Head{Head: aggregate.Head{TenantID: ref.Tenant, Run: 1, Requester: requester.ID}, TaskID: ref.ID}}
 	return s.do(c, nil)
 }

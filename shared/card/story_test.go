@@ -56,7 +56,7 @@ func received(t testing.TB) *story {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Aggregate = &task.Aggregate{Head: task.Head{TenantID: ref.Tenant, TaskID: ref.Task, Run: 1, Requester: requester.ID}}
+	s.Aggregate = &task.Aggregate{Head: task.Head{Head: aggregate.Head{TenantID: ref.Tenant, Run: 1, Requester: requester.ID}, TaskID: ref.ID}}
 	return s.do(c, nil)
 }
 

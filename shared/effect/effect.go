@@ -16,13 +16,12 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"ringi/shared/aggregate"
-	"ringi/shared/task"
 )
 
 // Store is what effects write: waits that are over, and runs that died.
 type Store interface {
 	DropWait(ctx context.Context, ref aggregate.Ref, w aggregate.Wait) error
-	Decide(ctx context.Context, ref aggregate.Ref, decide task.Decision) (*task.Aggregate, error)
+	Decide(ctx context.Context, ref aggregate.Ref, decide aggregate.Decision[aggregate.Aggregate]) (aggregate.Aggregate, error)
 }
 
 // Runs starts and wakes runs of the state machine; *sfn.Client has it.
@@ -38,19 +37,19 @@ type Queue interface {
 
 // Runner carries effects out.
 type Runner struct {
-	Store        Store
-	Runs         Runs
-	Queue        Queue
-	StateMachine string // ARN
-	QueueURL     string
-	Now          func() time.Time
+	Store    Store
+	Runs     Runs
+	Queue    Queue
+	Machines map[string]string // ARN of the state machine of each kind that has one
+	QueueURL string
+	Now      func() time.Time
 }
 
 // New makes a runner of real clients.
-func New(cfg aws.Config, s Store, stateMachine, queueURL string) Runner {
+func New(cfg aws.Config, s Store, machines map[string]string, queueURL string) Runner {
 	return Runner{
 		Store: s, Runs: sfn.NewFromConfig(cfg), Queue: sqs.NewFromConfig(cfg),
-		StateMachine: stateMachine, QueueURL: queueURL, Now: time.Now,
+		Machines: machines, QueueURL: queueURL, Now: time.Now,
 	}
 }
 
@@ -61,7 +60,7 @@ var ErrQueue = errors.New("the card queue does not take messages")
 // ought to be open: always with start, else only when a wake-up was refused. A
 // run that turns out to have ended is superseded by the next. It reports how many
 // runs it woke, opened and restarted: what the sweeper finds to do the relay has not done.
-func (r Runner) Run(ctx context.Context, a *task.Aggregate, start bool) (repairs int, err error) {
+func (r Runner) Run(ctx context.Context, a aggregate.Aggregate, start bool) (repairs int, err error) {
 	e := a.Effects(r.Now())
 	var errs []error
 	open := false // the head's run took an answer
@@ -69,7 +68,7 @@ func (r Runner) Run(ctx context.Context, a *task.Aggregate, start bool) (repairs
 		refused, err := Wake(ctx, r.Runs, w.Token)
 		if err == nil {
 			repairs++
-			if w.Run == a.Head.Run {
+			if w.Run == a.Root().Common().Run {
 				start, open = start || refused, open || !refused
 			}
 			err = r.Store.DropWait(ctx, a.Ref(), w)
@@ -98,7 +97,7 @@ const fresh = 20 * time.Second
 // either was to be done: a repeated start of an open run answers with that one.
 func (r Runner) start(ctx context.Context, ref aggregate.Ref, run aggregate.Run) (moved bool, err error) {
 	out, err := r.Runs.StartExecution(ctx, &sfn.StartExecutionInput{
-		StateMachineArn: &r.StateMachine, Name: &run.Name, Input: &run.Input,
+		StateMachineArn: aws.String(r.Machines[ref.Kind]), Name: &run.Name, Input: &run.Input,
 	})
 	var exists *sfntypes.ExecutionAlreadyExists
 	switch {
@@ -107,7 +106,7 @@ func (r Runner) start(ctx context.Context, ref aggregate.Ref, run aggregate.Run)
 	case !errors.As(err, &exists):
 		return false, fmt.Errorf("start run %s: %w", run.Name, err)
 	}
-	_, err = r.Store.Decide(ctx, ref, func(a *task.Aggregate) (task.Change, error) { return a.RestartRun(run.Run, r.Now()) })
+	_, err = r.Store.Decide(ctx, ref, func(a aggregate.Aggregate) (aggregate.Change, error) { return a.RestartRun(run.Run, r.Now()) })
 	switch {
 	case errors.Is(err, aggregate.ErrSuperseded), errors.Is(err, aggregate.ErrInFlight):
 		return false, nil // somebody was faster; or a call is out, and its lease will be due
@@ -132,16 +131,49 @@ func Wake(ctx context.Context, runs Runs, token string) (refused bool, err error
 
 // Redraw asks the card updater to look at the task. Messages with one deduplication id are one message.
 func (r Runner) Redraw(ctx context.Context, ref aggregate.Ref, deduplication string) error {
-	body, err := json.Marshal(ref)
+	body, err := json.Marshal(messageOf(ref))
 	if err != nil {
 		return err
 	}
 	_, err = r.Queue.SendMessage(ctx, &sqs.SendMessageInput{
 		QueueUrl: &r.QueueURL, MessageBody: aws.String(string(body)),
-		MessageGroupId: &ref.Task, MessageDeduplicationId: &deduplication,
+		MessageGroupId: &ref.ID, MessageDeduplicationId: &deduplication,
 	})
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrQueue, err)
 	}
 	return nil
+}
+
+// message names an aggregate whose cards are to be drawn. One without a kind is a task's.
+type message struct {
+	Tenant string `json:"tenant"`
+	Kind   string `json:"kind,omitempty"`
+	ID     string `json:"id,omitempty"`
+	Task   string `json:"task,omitempty"`
+}
+
+const taskKind = "task"
+
+func messageOf(ref aggregate.Ref) message {
+	if ref.Kind == taskKind {
+		return message{Tenant: ref.Tenant, Task: ref.ID}
+	}
+	return message{Tenant: ref.Tenant, Kind: ref.Kind, ID: ref.ID}
+}
+
+// ReadMessage is the aggregate that a message of the card queue names. It returns an error for one that names none.
+func ReadMessage(body string) (aggregate.Ref, error) {
+	var m message
+	if err := json.Unmarshal([]byte(body), &m); err != nil {
+		return aggregate.Ref{}, fmt.Errorf("read a message of the card queue: %w", err)
+	}
+	ref := aggregate.Ref{Tenant: m.Tenant, Kind: m.Kind, ID: m.ID}
+	if m.Kind == "" {
+		ref.Kind, ref.ID = taskKind, m.Task
+	}
+	if !aggregate.ValidID(ref.Tenant) || ref.ID == "" {
+		return aggregate.Ref{}, errors.New("the message names no aggregate")
+	}
+	return ref, nil
 }

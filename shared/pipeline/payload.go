@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/task"
 )
 
 // Input is what every state sends. Gate and what follows come from the Await
@@ -26,7 +27,7 @@ type Input struct {
 }
 
 // Ref names the task.
-func (in Input) Ref() aggregate.Ref { return aggregate.Ref{Tenant: in.Tenant, Task: in.Task} }
+func (in Input) Ref() aggregate.Ref { return task.RefOf(in.Tenant, in.Task) }
 
 // Output is what every function answers. All keys are always there, so that no path of the definition dangles.
 type Output struct {

@@ -138,7 +138,7 @@ func (r Retention) old(ctx context.Context, p place, page []types.Object, before
 			continue
 		}
 		if known[id] == nil {
-			if known[id], err = r.mayGo(ctx, p, aggregate.Ref{Tenant: p.tenant, Task: id}); err != nil {
+			if known[id], err = r.mayGo(ctx, p, task.RefOf(p.tenant, id)); err != nil {
 				return nil, false, err
 			}
 		}

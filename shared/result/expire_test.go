@@ -131,7 +131,7 @@ func TestResultsUnderOlderKeysExpireAndTheArgumentsBesideThemStay(t *testing.T) 
 		}
 		return blob(key)
 	}
-	of, orphan, asked, given, lost := put(k.Ref.Task, "result"), put(k.Ref.Task, "nobodys"), put(k.Ref.Task, "asked"), put(k.Ref.Task, "given"), put(aggregate.NewID(), "lost")
+	of, orphan, asked, given, lost := put(k.Ref.ID, "result"), put(k.Ref.ID, "nobodys"), put(k.Ref.ID, "asked"), put(k.Ref.ID, "given"), put(aggregate.NewID(), "lost")
 	checked := pipelinetest.Step(2, "send_slack_dm", aggregate.Write, "{}")
 	checked.RequiresHumanCheck = true
 	k.Approved(tenancy.DefaultSettings(), pipelinetest.Step(1, "list_employees", aggregate.Read, "{}"), checked)
@@ -179,7 +179,7 @@ func blob(key string) aggregate.Blob { return aggregate.Blob{S3Key: key, Bytes: 
 // What was kept before results and arguments had places of their own is still read.
 func TestOlderKeysAreRead(t *testing.T) {
 	k := &world{World: pipelinetest.Start(t).World(t)}
-	key := k.Ref.Tenant + "/" + k.Ref.Task + "/old.json"
+	key := k.Ref.Tenant + "/" + k.Ref.ID + "/old.json"
 	if _, err := k.S3().PutObject(t.Context(), &s3.PutObjectInput{Bucket: &k.Bucket, Key: &key, Body: strings.NewReader("{}")}); err != nil {
 		t.Fatal(err)
 	}

@@ -57,7 +57,7 @@ func (s Store) KeepArguments(ctx context.Context, ref aggregate.Ref, v json.RawM
 }
 
 // under is a task's own prefix below one of the two.
-func under(ref aggregate.Ref) string { return ref.Tenant + "/" + ref.Task + "/" }
+func under(ref aggregate.Ref) string { return ref.Tenant + "/" + ref.ID + "/" }
 
 func (s Store) keep(ctx context.Context, prefix string, v json.RawMessage, preview func() string) (aggregate.Blob, error) {
 	b := aggregate.Blob{Bytes: len(v)}

@@ -50,7 +50,7 @@ func TestShelf(t *testing.T) {
 	t.Run("what is larger goes to the bucket, once", func(t *testing.T) {
 		v := text(result.MaxInline + 1)
 		b := keep(t, v)
-		if b.JSON != "" || b.Preview == "" || b.Bytes != len(v) || !strings.HasPrefix(b.S3Key, "results/"+w.Ref.Tenant+"/"+w.Ref.Task+"/") {
+		if b.JSON != "" || b.Preview == "" || b.Bytes != len(v) || !strings.HasPrefix(b.S3Key, "results/"+w.Ref.Tenant+"/"+w.Ref.ID+"/") {
 			t.Errorf("%+v", b)
 		}
 		if diff := cmp.Diff(b, keep(t, v)); diff != "" {
@@ -71,7 +71,7 @@ func TestShelf(t *testing.T) {
 	t.Run("another task's value is not opened", func(t *testing.T) {
 		b := keep(t, text(result.MaxInline+2))
 		for _, ref := range []aggregate.Ref{
-			{Tenant: w.Ref.Tenant, Task: aggregate.NewID()}, {Tenant: aggregate.TenantID("T0OTHER"), Task: w.Ref.Task}, {Tenant: w.Ref.Tenant, Task: w.Ref.Task[:25]},
+			task.RefOf(w.Ref.Tenant, aggregate.NewID()), task.RefOf(aggregate.TenantID("T0OTHER"), w.Ref.ID), task.RefOf(w.Ref.Tenant, w.Ref.ID[:25]),
 		} {
 			before := w.Wire.Count("GET")
 			if _, err := s.Open(t.Context(), ref, b); !errors.Is(err, aggregate.ErrNotFound) || w.Wire.Count("GET") != before {
@@ -80,7 +80,7 @@ func TestShelf(t *testing.T) {
 		}
 	})
 	t.Run("of the steps that waited only the one that is asked about is opened", func(t *testing.T) {
-		a := &task.Aggregate{Head: task.Head{TenantID: w.Ref.Tenant, TaskID: w.Ref.Task}}
+		a := &task.Aggregate{Head: task.Head{Head: aggregate.Head{TenantID: w.Ref.Tenant}, TaskID: w.Ref.ID}}
 		for n := range 10 {
 			b := keep(t, text(result.MaxInline+100+n))
 			a.Gates = append(a.Gates, &task.Gate{ID: fmt.Sprint("01GATE", n), ProcessVersion: 1, Attempt: 1 + n, Order: 1, Arguments: b})

@@ -16,7 +16,7 @@ func packAudit(x aggregate.AuditEntry) (item, error) {
 	if !keyPart(x.TenantID) {
 		return nil, fmt.Errorf("audit entry of tenant %.40q: %w", x.TenantID, aggregate.ErrNotFound)
 	}
-	at := timeText(x.Timestamp)
+	at := aggregate.TimeText(x.Timestamp)
 	sk := at + "#" + x.ID
 	it, err := pack("audit", auditMonth(x.TenantID, x.Timestamp), sk, x)
 	if err != nil {

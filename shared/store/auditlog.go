@@ -30,11 +30,11 @@ func (s *Store) Audit(ctx context.Context, tenant string, f AuditFilter, cursor 
 		return Page[aggregate.AuditEntry]{}, aggregate.ErrField{Field: "from", Limit: "must not be after to"}
 	}
 	l := listing{
-		name: "audit", owner: "AUDIT#" + tenant + "#", filter: []string{string(f.Action), f.Resource, f.Actor},
-		from: timeText(f.From), until: "9999", sparse: f.Resource != "" && (f.Actor != "" || f.Action != "") || f.Actor != "" && f.Action != "",
+		name: "audit", owners: []string{"AUDIT#" + tenant + "#"}, filter: []string{string(f.Action), f.Resource, f.Actor},
+		from: aggregate.TimeText(f.From), until: "9999", sparse: f.Resource != "" && (f.Actor != "" || f.Action != "") || f.Actor != "" && f.Action != "",
 	}
 	if !f.To.IsZero() {
-		l.until = timeText(f.To)
+		l.until = aggregate.TimeText(f.To)
 	}
 	switch {
 	case f.Resource != "":

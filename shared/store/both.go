@@ -8,13 +8,12 @@ import (
 	"time"
 
 	"ringi/shared/aggregate"
-	"ringi/shared/task"
 )
 
-// DecideBoth is Decide for two tasks of a tenant at once: what decide makes of them is
-// written in one transaction, both changes or neither. An empty change leaves its task alone.
+// DecideBoth is Decide for two aggregates of a tenant at once: what decide makes of them is
+// written in one transaction, both changes or neither. An empty change leaves its aggregate alone.
 func (s *Store) DecideBoth(ctx context.Context, first, second aggregate.Ref,
-	decide func(a, b *task.Aggregate) (ofA, ofB task.Change, err error),
+	decide func(a, b aggregate.Aggregate) (ofA, ofB aggregate.Change, err error),
 ) error {
 	stop := decideUntil(ctx)
 	ctx, cancel := context.WithDeadline(ctx, stop)
@@ -38,13 +37,13 @@ func (s *Store) DecideBoth(ctx context.Context, first, second aggregate.Ref,
 			odd = 0
 		}
 		if !errors.Is(err, aggregate.ErrConflict) || odd >= tornReads || !wait.until(ctx, stop) {
-			return fmt.Errorf("decide on tasks %s and %s: %w", first.Task, second.Task, err)
+			return fmt.Errorf("decide on %s and %s: %w", first.ID, second.ID, err)
 		}
 	}
 }
 
-// commitBoth is Commit for the changes of two tasks. No place in a quota is taken by it.
-func (s *Store) commitBoth(ctx context.Context, a, b *task.Aggregate, ofA, ofB task.Change) error {
+// commitBoth is Commit for the changes of two aggregates. No place in a quota is taken by it.
+func (s *Store) commitBoth(ctx context.Context, a, b aggregate.Aggregate, ofA, ofB aggregate.Change) error {
 	switch {
 	case ofB.Empty():
 		_, err := s.Commit(ctx, a, ofA)
@@ -52,8 +51,8 @@ func (s *Store) commitBoth(ctx context.Context, a, b *task.Aggregate, ofA, ofB t
 	case ofA.Empty():
 		_, err := s.Commit(ctx, b, ofB)
 		return err
-	case a.Head.TenantID != b.Head.TenantID:
-		return fmt.Errorf("tasks of two tenants: %w", aggregate.ErrNotFound)
+	case a.Ref().Tenant != b.Ref().Tenant:
+		return fmt.Errorf("aggregates of two tenants: %w", aggregate.ErrNotFound)
 	}
 	ofA, ofB = s.numbered(ofA), s.numbered(ofB)
 	items, err := s.moves(a, ofA)
@@ -64,7 +63,7 @@ func (s *Store) commitBoth(ctx context.Context, a, b *task.Aggregate, ofA, ofB t
 	if err != nil {
 		return err
 	}
-	counters, err := s.countMoves(a.Head.TenantID, summed(slices.Concat(ofA.Counts(a.Head), ofB.Counts(b.Head))))
+	counters, err := s.countMoves(a.Ref().Tenant, summed(slices.Concat(ofA.Counts, ofB.Counts)))
 	if err != nil {
 		return err
 	}

@@ -14,7 +14,7 @@ func testDecideBoth(t *testing.T, s *suite) {
 	reject := func(a *task.Aggregate) (task.Change, error) {
 		return a.RejectPrompt(a.Prompt().ID, "もっと詳しく", approver(), policy(), at())
 	}
-	both := func(st *Store, first, second aggregate.Ref, meanwhile func()) error {
+	both := func(st *taskStore, first, second aggregate.Ref, meanwhile func()) error {
 		return st.DecideBoth(t.Context(), first, second, func(a, b *task.Aggregate) (x, y task.Change, err error) {
 			if x, err = cancel(a); err != nil {
 				return x, y, err
@@ -110,7 +110,7 @@ func charge(a *task.Aggregate) (task.Change, error) {
 	return task.Charge(aggregate.Usage{ID: "01USAGE", Calls: 1, Cost: 1}, at(), nothing)(a)
 }
 
-func loaded(t *testing.T, s *Store, ref aggregate.Ref) *task.Aggregate {
+func loaded(t *testing.T, s *taskStore, ref aggregate.Ref) *task.Aggregate {
 	t.Helper()
 	a, err := s.Load(t.Context(), ref)
 	if err != nil {

@@ -20,7 +20,7 @@ const (
 
 func testBusyTable(t *testing.T, s *suite) {
 	st := s.store(t)
-	refusing := func(body string, times int32) (*Store, *refuser) {
+	refusing := func(body string, times int32) (*taskStore, *refuser) {
 		r := &refuser{operation: "TransactWriteItems", body: body}
 		r.left.Store(times)
 		return s.over(st, r, oneTry), r

@@ -108,7 +108,7 @@ func (s *Store) UnreachableCard(ctx context.Context, ref aggregate.Ref, key, by,
 
 // updateCard writes a card's row on a condition, which also fails when there is no row: task.ErrNotFound.
 func (s *Store) updateCard(ctx context.Context, what string, ref aggregate.Ref, cardKey string, e *expression, condition string) (aggregate.Card, error) {
-	pk, err := partition(ref)
+	pk, err := s.partition(ref)
 	if err != nil {
 		return aggregate.Card{}, err
 	}
@@ -117,7 +117,7 @@ func (s *Store) updateCard(ctx context.Context, what string, ref aggregate.Ref, 
 		err = ErrClaimed
 	}
 	if err != nil {
-		err = fmt.Errorf("%s card %s of task %s: %w", what, cardKey, ref.Task, err)
+		err = fmt.Errorf("%s card %s of task %s: %w", what, cardKey, ref.ID, err)
 	}
 	var c aggregate.Card
 	if it != nil {

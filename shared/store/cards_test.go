@@ -243,7 +243,7 @@ func testCards(t *testing.T, s *suite) {
 		if err := st.UnreachableCard(t.Context(), ref, "CARD#prompt#0001", "me", "", "is_archived", 1, at()); !errors.Is(err, aggregate.ErrNotFound) {
 			t.Errorf("unreachable: %v", err)
 		}
-		if got := len(rows(t, st, "TASK#"+ref.Tenant+"#"+ref.Task)); got != 3 {
+		if got := len(rows(t, st, "TASK#"+ref.Tenant+"#"+ref.ID)); got != 3 {
 			t.Errorf("%d rows, want the three", got)
 		}
 	})

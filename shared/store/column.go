@@ -6,6 +6,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/tenancy"
 )
 
 const (
@@ -19,13 +20,12 @@ const (
 // toColumns is an item with the data model's forms where the domain has others:
 // objects for JSON that is text, and defaults. An item that would be too large with
 // objects, or one of them if DynamoDB would change it, keeps the text.
-func toColumns(kind string, it item) item {
-	switch kind {
-	case "process":
-		return lighter(it, "steps", inputToObject)
-	case "execution":
-		return lighter(it, "results", resultToObject)
-	case "integration":
+func toColumns(it item, v any) item {
+	switch v := v.(type) {
+	case aggregate.Objects:
+		list, member, blob := v.Objects()
+		return lighter(it, list, func(e item) error { return toObject(e, member, blob) })
+	case tenancy.Integration:
 		if it["credentials"] == nil {
 			it["credentials"] = text(noCredentials)
 		}
@@ -34,17 +34,12 @@ func toColumns(kind string, it item) item {
 }
 
 // fromColumns is an item with the domain's forms; that of an older release has them already.
-func fromColumns(it item) (item, error) {
-	switch textOf(it, "type") {
-	case "process":
-		return eachOf(it, "steps", inputToText)
-	case "execution":
-		it = maps.Clone(it)
-		if it["error_code"] == nil && it["error"] != nil {
-			it["error_code"] = it["error"]
-		}
-		return eachOf(it, "results", resultToText)
-	case "integration":
+func fromColumns(it item, into any) (item, error) {
+	switch v := into.(type) {
+	case aggregate.Objects:
+		list, member, blob := v.Objects()
+		return eachOf(it, list, func(e item) error { return toText(e, member, blob) })
+	case *tenancy.Integration:
 		if textOf(it, "credentials") == noCredentials {
 			it = maps.Clone(it)
 			delete(it, "credentials")
@@ -83,49 +78,40 @@ func eachOf(it item, list string, change func(item) error) (item, error) {
 	return it, nil
 }
 
-// inputToObject makes an object of a step's arguments if it says exactly the text that was stamped.
-func inputToObject(step item) error {
-	input := aggregate.JSON(textOf(step, "toolInput"))
-	object, err := native(input)
+// toObject puts an object in the place of a member that is its text, or of a Blob that holds it, if it says exactly that
+// text: what is elsewhere stays a reference. <member>_bytes beside it tells a Blob's object from a reference.
+func toObject(e item, member string, blob bool) error {
+	value := aggregate.JSON(textOf(e, member))
+	var bytes types.AttributeValue
+	if held, ok := e[member].(*types.AttributeValueMemberM); ok && blob {
+		value, bytes = aggregate.JSON(textOf(held.Value, "json")), held.Value["bytes"]
+	}
+	object, err := native(value)
 	if err != nil {
 		return nil
 	}
-	if again, err := canonical(object); err == nil && again == input {
-		step["toolInput"] = object
+	if again, err := canonical(object); !blob && (err != nil || again != value) {
+		return nil
+	}
+	e[member] = object
+	if blob {
+		e[member+"_bytes"] = bytes
 	}
 	return nil
 }
 
-func inputToText(step item) error {
-	object, ok := step["toolInput"].(*types.AttributeValueMemberM)
-	if !ok {
+// toText is toObject undone.
+func toText(e item, member string, blob bool) error {
+	object, ok := e[member].(*types.AttributeValueMemberM)
+	bytes, held := e[member+"_bytes"]
+	if !ok || blob && !held {
 		return nil
 	}
-	input, err := canonical(object)
-	step["toolInput"] = text(string(input))
-	return err
-}
-
-// resultToObject puts the result itself in the place of a Blob that holds it; what is
-// elsewhere stays a reference. result_bytes beside it tells the two apart.
-func resultToObject(entry item) error {
-	blob, ok := entry["result"].(*types.AttributeValueMemberM)
-	if !ok {
-		return nil
+	value, err := canonical(object)
+	e[member] = text(string(value))
+	if blob {
+		e[member] = &types.AttributeValueMemberM{Value: item{"json": text(string(value)), "bytes": bytes}}
+		delete(e, member+"_bytes")
 	}
-	if object, err := native(aggregate.JSON(textOf(blob.Value, "json"))); err == nil {
-		entry["result"], entry["result_bytes"] = object, blob.Value["bytes"]
-	}
-	return nil
-}
-
-func resultToText(entry item) error {
-	bytes, ok := entry["result_bytes"]
-	if !ok {
-		return nil
-	}
-	value, err := canonical(entry["result"])
-	entry["result"] = &types.AttributeValueMemberM{Value: item{"json": text(string(value)), "bytes": bytes}}
-	delete(entry, "result_bytes")
 	return err
 }

@@ -118,7 +118,7 @@ func testColumns(t *testing.T, s *suite) {
 		if err := st.PostedCard(t.Context(), ref, "CARD#task", "me", "1.000001", "C1", "hash"); err != nil {
 			t.Fatal(err)
 		}
-		look("TASK#" + tenant + "#" + ref.Task)
+		look("TASK#" + tenant + "#" + ref.ID)
 	}
 	look("TENANT#" + tenant)
 	look("INTEGRATIONS#" + tenant)
@@ -130,7 +130,7 @@ func testColumns(t *testing.T, s *suite) {
 	}
 	t.Logf("compared %v", slices.Sorted(maps.Keys(seen)))
 
-	pk, sk := "TASK#"+tenant+"#"+failed.Task, task.ExecutionKey(1, 1)
+	pk, sk := "TASK#"+tenant+"#"+failed.ID, task.ExecutionKey(1, 1)
 	t.Run("an execution's error is a sentence, its code beside it", func(t *testing.T) {
 		it := raw(t, st, pk, sk)
 		if got := textOf(it, "error"); !strings.HasPrefix(got, "ツールの呼び出しに失敗しました(calculate_overtime)。") || textOf(it, "error_code") != string(task.ReasonToolFailed) {
@@ -140,11 +140,11 @@ func testColumns(t *testing.T, s *suite) {
 			a.Execution().Terms.Locale = "en"
 			return failing(a)
 		})
-		if got := textOf(raw(t, st, "TASK#"+tenant+"#"+english.Task, sk), "error"); !strings.HasPrefix(got, "A tool call failed (calculate_overtime).") {
+		if got := textOf(raw(t, st, "TASK#"+tenant+"#"+english.ID, sk), "error"); !strings.HasPrefix(got, "A tool call failed (calculate_overtime).") {
 			t.Errorf("in English: %q", got)
 		}
 		for _, ref := range []aggregate.Ref{finished, cancelled} {
-			if it := raw(t, st, "TASK#"+tenant+"#"+ref.Task, sk); it["error"] != nil || it["error_code"] != nil {
+			if it := raw(t, st, "TASK#"+tenant+"#"+ref.ID, sk); it["error"] != nil || it["error_code"] != nil {
 				t.Errorf("one that did not fail has %q", textOf(it, "error"))
 			}
 		}
@@ -166,7 +166,7 @@ func testColumns(t *testing.T, s *suite) {
 		}
 		for _, r := range []aggregate.Row{before.Process(), before.Execution()} {
 			old := raw(t, st, pk, r.Key())
-			if old, err = fromColumns(old); err != nil { // arguments and results as text
+			if old, err = fromColumns(old, r); err != nil { // arguments and results as text
 				t.Fatal(err)
 			}
 			if old["error_code"] != nil {
@@ -204,7 +204,7 @@ func TestAResultThatIsElsewhereStaysAReference(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := task.Execution{ProcessVersion: 1, Attempt: 1, Results: []task.ResultEntry{{StepID: "step-1", Result: &c.result}, {StepID: "step-2"}}}
-			it, err := pack("execution", "PK", e.Key(), e)
+			it, err := pack("execution", "PK", e.Key(), &e)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -7,49 +7,89 @@ import (
 	"slices"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
 
 	"ringi/shared/aggregate"
-	"ringi/shared/task"
 )
 
 // Commit writes a change of a in one transaction headed by the head row, and
 // returns the aggregate as it is afterwards. An empty change is a itself.
 //
-// It returns task.ErrConflict when the head, a row that the change writes, or
-// one that it relied on is no longer as a has it, and task.ErrSettings when only
-// the tenant's settings are not: to decide again on them would not help. task.ErrFull:
+// It returns aggregate.ErrConflict when the head, a row that the change writes, or
+// one that it relied on is no longer as a has it, and what an Owned says when only
+// that is not: to decide again on it would not help. aggregate.ErrFull:
 // a quota leaves no place. A commit whose answer was lost is recognised: it counts.
-// task.ErrUnconfirmed: there was no answer, and it is not to be seen either; it may still come.
-func (s *Store) Commit(ctx context.Context, a *task.Aggregate, c task.Change) (*task.Aggregate, error) {
-	if c.Empty() {
+// aggregate.ErrUnconfirmed: there was no answer, and it is not to be seen either; it may still come.
+func (s *Store) Commit(ctx context.Context, a aggregate.Aggregate, c aggregate.Change) (aggregate.Aggregate, error) {
+	ref := a.Ref()
+	failed := func(err error) error { return fmt.Errorf("commit to %s %s: %w", ref.Kind, ref.ID, err) }
+	switch {
+	case c.Empty():
 		return a, nil
+	case c.Head == nil:
+		if err := s.putAbsent(ctx, ref, c.Rows); err != nil {
+			return nil, failed(err)
+		}
+		return a.After(c), nil
 	}
 	c = s.numbered(c)
 	items, err := s.moves(a, c)
 	if err != nil {
-		return nil, fmt.Errorf("commit to task %s: %w", a.Head.TaskID, err)
+		return nil, failed(err)
 	}
-	counts := c.Counts(a.Head)
-	counters, err := s.countMoves(a.Head.TenantID, counts)
+	counters, err := s.countMoves(ref.Tenant, c.Counts)
 	if err != nil {
-		return nil, fmt.Errorf("commit to task %s: %w", a.Head.TaskID, err)
+		return nil, failed(err)
 	}
 	items = append(items, counters...)
 	err = s.transact(ctx, c.ID, items)
-	if err != nil && !s.wentThrough(ctx, a.Ref(), c.ID, err) {
-		if !answered(err) {
-			return nil, fmt.Errorf("commit to task %s: %w: %w", a.Head.TaskID, aggregate.ErrUnconfirmed, err)
-		}
-		var l *lost
-		if c.SettingsRev != nil && errors.As(err, &l) && l.failed(1) && !l.failed(0) {
-			err = aggregate.ErrSettings
-		}
-		err = full(err, counts, len(items)-len(counts))
-		return nil, fmt.Errorf("commit to task %s: %w", a.Head.TaskID, err)
+	switch {
+	case err == nil, s.wentThrough(ctx, ref, c.ID, err):
+		return a.After(c), nil
+	case !answered(err):
+		return nil, failed(fmt.Errorf("%w: %w", aggregate.ErrUnconfirmed, err))
 	}
-	return a.Apply(c), nil
+	return nil, failed(full(changedOwned(err, c.Owned), c.Counts, len(items)-len(c.Counts)))
+}
+
+// putAbsent puts rows that no commit conditions on. One that is there stays as it is.
+func (s *Store) putAbsent(ctx context.Context, ref aggregate.Ref, rows []aggregate.Row) error {
+	pk, err := s.partition(ref)
+	if err != nil {
+		return err
+	}
+	for _, r := range rows {
+		it, err := pack(r.Type(), pk, r.Key(), r)
+		if err != nil {
+			return err
+		}
+		e := newExpression()
+		absent := e.absent()
+		err = unhindered(ctx, func() error {
+			_, err := s.db.PutItem(ctx, &dynamodb.PutItemInput{TableName: &s.table, Item: it, ConditionExpression: &absent, ExpressionAttributeNames: e.names})
+			return err
+		})
+		if err != nil && !conditionFailed(err) {
+			return err
+		}
+	}
+	return nil
+}
+
+// changedOwned is what a row of the tenant's says that has changed, if nothing before it in the transaction refused it. Else it is err.
+func changedOwned(err error, rows []aggregate.Owned) error {
+	var l *lost
+	if !errors.As(err, &l) || l.failed(0) {
+		return err
+	}
+	for i, r := range rows {
+		if r.Err != nil && l.failed(1+i) {
+			return r.Err
+		}
+	}
+	return err
 }
 
 // wentThrough looks, after a failure, whether an earlier try of the same commit
@@ -70,7 +110,7 @@ func (s *Store) wentThrough(ctx context.Context, ref aggregate.Ref, change strin
 		defer cancel()
 	}
 	h, err := s.Head(ctx, ref)
-	return err == nil && h.LastChange == change
+	return err == nil && h.Common().LastChange == change
 }
 
 // lastLook is how long a commit that was cut off is looked for; decideMargin holds it.
@@ -85,7 +125,7 @@ func answered(err error) bool {
 
 // numbered gives a change and its audit entries their ids. The entries' ids
 // keep their order, which their shared timestamp does not.
-func (s *Store) numbered(c task.Change) task.Change {
+func (s *Store) numbered(c aggregate.Change) aggregate.Change {
 	c.ID = s.newID()
 	c.Audit = slices.Clone(c.Audit)
 	ids := make([]string, len(c.Audit))
@@ -100,23 +140,19 @@ func (s *Store) numbered(c task.Change) task.Change {
 }
 
 // moves are all of a change's actions but those on counters, the head's first.
-func (s *Store) moves(a *task.Aggregate, c task.Change) ([]types.TransactWriteItem, error) {
-	pk, err := partition(a.Ref())
+func (s *Store) moves(a aggregate.Aggregate, c aggregate.Change) ([]types.TransactWriteItem, error) {
+	head, err := s.headUpdate(a, c)
 	if err != nil {
 		return nil, err
 	}
-	head, err := s.headUpdate(pk, a.Head, c)
-	if err != nil {
-		return nil, err
-	}
-	rest, err := s.actions(a.Ref(), c, a.Head.Rev+1)
+	rest, err := s.actions(a.Ref(), c, a.Root().Revision()+1)
 	return append([]types.TransactWriteItem{head}, rest...), err
 }
 
-// actions are all of a change's but the head's: the settings that it relied on come first, then rows, what else it
+// actions are all of a change's but the head's: what it relied on of the tenant's comes first, then rows, what else it
 // relied on, audit.
-func (s *Store) actions(ref aggregate.Ref, c task.Change, rev int) ([]types.TransactWriteItem, error) {
-	pk, err := partition(ref)
+func (s *Store) actions(ref aggregate.Ref, c aggregate.Change, rev int) ([]types.TransactWriteItem, error) {
+	pk, err := s.partition(ref)
 	if err != nil {
 		return nil, err
 	}
@@ -124,12 +160,13 @@ func (s *Store) actions(ref aggregate.Ref, c task.Change, rev int) ([]types.Tran
 	if err != nil {
 		return nil, err
 	}
+	kind, _ := s.kinds.Of(ref.Kind)
 	var out []types.TransactWriteItem
-	if c.SettingsRev != nil {
-		out = append(out, s.check(key(tenant, settingsKey), *c.SettingsRev))
+	for _, o := range c.Owned {
+		out = append(out, s.check(key(tenant, o.Key), o.Rev))
 	}
 	for _, r := range c.Rows {
-		it, err := packRow(c.Head, pk, r, rev)
+		it, err := packRow(kind, c.Head, pk, r, rev)
 		if err != nil {
 			return nil, err
 		}
@@ -137,9 +174,6 @@ func (s *Store) actions(ref aggregate.Ref, c task.Change, rev int) ([]types.Tran
 	}
 	for _, r := range c.Rely {
 		out = append(out, s.check(key(pk, r.Key()), r.Revision()))
-	}
-	if c.Tool != nil {
-		out = append(out, s.check(key(tenant, toolKey(c.Tool.Name)), c.Tool.Rev))
 	}
 	for _, entry := range c.Audit {
 		it, err := packAudit(entry)

@@ -65,7 +65,7 @@ func testCommit(t *testing.T, s *suite) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := st.Shown(t.Context(), ref, task.Head{Rev: 1}); err != nil {
+		if err := st.Shown(t.Context(), ref, aggregate.Head{Rev: 1}); err != nil {
 			t.Fatal(err)
 		}
 		c, err := extract(a)
@@ -82,7 +82,7 @@ func testCommit(t *testing.T, s *suite) {
 
 	t.Run("an empty change is no call", func(t *testing.T) {
 		counted := &counter{}
-		a := &task.Aggregate{Head: task.Head{TenantID: tenant, TaskID: aggregate.NewID(), Rev: 3}}
+		a := &task.Aggregate{Head: task.Head{Head: aggregate.Head{TenantID: tenant, Rev: 3}, TaskID: aggregate.NewID()}}
 		got, err := s.over(st, counted).Commit(t.Context(), a, task.Change{})
 		if err != nil || got != a || counted.calls.Load() != 0 {
 			t.Errorf("%v, %v, %d calls", got, err, counted.calls.Load())
@@ -100,11 +100,11 @@ func testCommit(t *testing.T, s *suite) {
 			t.Fatal(err)
 		}
 		decided(t, st, ref, cancel)
-		before := rows(t, st, "TASK#"+ref.Tenant+"#"+ref.Task)
+		before := rows(t, st, "TASK#"+ref.Tenant+"#"+ref.ID)
 		if _, err := st.Commit(t.Context(), a, c); !errors.Is(err, aggregate.ErrConflict) {
 			t.Errorf("%v, want ErrConflict", err)
 		}
-		if diff := cmp.Diff(before, rows(t, st, "TASK#"+ref.Tenant+"#"+ref.Task), items()); diff != "" {
+		if diff := cmp.Diff(before, rows(t, st, "TASK#"+ref.Tenant+"#"+ref.ID), items()); diff != "" {
 			t.Error(diff)
 		}
 	})
@@ -163,7 +163,7 @@ func testCommit(t *testing.T, s *suite) {
 		if _, err := st.Commit(t.Context(), a, c); !errors.Is(err, aggregate.ErrConflict) {
 			t.Errorf("a claim that saw no row: %v, want ErrConflict", err)
 		}
-		c.Tool = &task.ToolRef{Name: p.ToolName, Rev: p.Rev}
+		c.Owned = []aggregate.Owned{{Key: tenancy.ToolKey(p.ToolName), Rev: p.Rev}}
 		if _, err := st.Commit(t.Context(), a, c); err != nil {
 			t.Errorf("a claim that saw the row: %v", err)
 		}
@@ -207,25 +207,23 @@ func testCommit(t *testing.T, s *suite) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c.Head.Run, c.Head.Restarts, c.Head.PausedUntil = 1_000_000, 3, &until
-		c.Head.Parked = &task.Parked{Layer: task.L4, Sentence: longest(task.Reasons), Detail: strings.Repeat("d", 180)}
-		c.Head.Ended = &task.Ended{As: task.TaskCancelled, By: "U" + strings.Repeat("0", 20), At: at(), Reason: longest(task.Reasons)}
-		c.Head.Ended.Detail = "1000000.000001/1000000.000001"
-		c.Head.Usage = &aggregate.Usage{Calls: 10_000, Input: 1e9 + 1, Output: 1e9 + 1, Cached: 1e9 + 1, MS: 1e9 + 1, Cost: 1e12 + 1, Unpriced: 10_000}
-		for len(c.Head.Charged) < task.MaxCharged {
-			c.Head.Charged = append(c.Head.Charged, aggregate.NewID())
-		}
-		c.Head.Aside = 100
+		h := c.Head.(*task.Head)
+		h.Run, h.Restarts, h.PausedUntil = 1_000_000, 3, &until
+		h.Parked = &task.Parked{Layer: task.L4, Sentence: longest(task.Reasons), Detail: strings.Repeat("d", 180)}
+		h.Ended = &task.Ended{As: task.TaskCancelled, By: "U" + strings.Repeat("0", 20), At: at(), Reason: longest(task.Reasons)}
+		h.Ended.Detail = "1000000.000001/1000000.000001"
+		h.Usage = &aggregate.Usage{Calls: 10_000, Input: 1e9 + 1, Output: 1e9 + 1, Cached: 1e9 + 1, MS: 1e9 + 1, Cost: 1e12 + 1, Unpriced: 10_000}
+		h.Charged = []string{aggregate.NewID(), aggregate.NewID(), aggregate.NewID()}
 		if _, err := st.Commit(t.Context(), a, c); err != nil {
 			t.Fatal(err)
 		}
-		if err := st.Shown(t.Context(), ref, task.Head{Rev: 1_000_000}); err != nil {
+		if err := st.Shown(t.Context(), ref, aggregate.Head{Rev: 1_000_000}); err != nil {
 			t.Fatal(err)
 		}
 		if err := st.SweepFailed(t.Context(), ref, 1_000_000, at(), at()); err != nil {
 			t.Fatal(err)
 		}
-		size := sizeOf(raw(t, st, "TASK#"+ref.Tenant+"#"+ref.Task, "HEAD"))
+		size := sizeOf(raw(t, st, "TASK#"+ref.Tenant+"#"+ref.ID, "HEAD"))
 		t.Logf("%d bytes", size)
 		if size > 1024 {
 			t.Errorf("%d bytes, want at most 1024", size)
@@ -242,11 +240,12 @@ func testCommit(t *testing.T, s *suite) {
 		}
 		e, failed := *a.Execution(), *a.Task
 		e.Status, failed.Status = task.ExecutionFailed, task.TaskFailed
-		c := task.Change{Head: a.Head, Now: at().Add(time.Second), Rows: []aggregate.Row{&e, &failed}}
-		c.Head.Ended = &task.Ended{As: task.TaskFailed, At: c.Now, Reason: task.ReasonToolFailed}
+		h := a.Head
+		c := task.Change{Head: &h, Now: at().Add(time.Second), Rows: []aggregate.Row{&e, &failed}}
+		h.Ended = &task.Ended{As: task.TaskFailed, At: c.Now, Reason: task.ReasonToolFailed}
 		for i := 1; i < steps; i++ {
 			c.Rows = append(c.Rows, &task.StepResult{
-				TaskID: ref.Task, ProcessVersion: 1, Attempt: 1, Order: i, StepID: fmt.Sprintf("step-%d", i), Effect: aggregate.Read, Call: 1,
+				TaskID: ref.ID, ProcessVersion: 1, Attempt: 1, Order: i, StepID: fmt.Sprintf("step-%d", i), Effect: aggregate.Read, Call: 1,
 				Status: task.StepCompleted, Result: &aggregate.Blob{JSON: aggregate.JSON(`"` + strings.Repeat("x", 4<<10) + `"`)}, StartedAt: c.Now, CompletedAt: &c.Now,
 			})
 		}
@@ -291,13 +290,13 @@ func testCommit(t *testing.T, s *suite) {
 
 	t.Run("audit entries keep their order within a commit", func(t *testing.T) {
 		ref := running(t, st, 11, 1)
-		falling := *st // as random ids may
+		falling := s.over(st, nil) // as random ids may
 		n := 1_000_000
 		falling.newID = func() string { n--; return fmt.Sprint(n) }
-		decided(t, &falling, ref, cancel)
+		decided(t, falling, ref, cancel)
 		var got []string
 		for _, it := range rows(t, st, "AUDIT#"+tenant+"#2026-04") {
-			if textOf(it, "task_id") == ref.Task {
+			if textOf(it, "task_id") == ref.ID {
 				got = append(got, textOf(it, "action"))
 			}
 		}

@@ -36,7 +36,7 @@ func testCreate(t *testing.T, s *suite) {
 	})
 
 	t.Run("the items are as documented", func(t *testing.T) {
-		pk := "TASK#" + tenant + "#" + ref.Task
+		pk := "TASK#" + tenant + "#" + ref.ID
 		type shape struct{ SK, Type, Rev, Schema, GSI1PK, GSI1SK, GSI2PK, GSI2SK string }
 		var got []shape
 		for _, it := range rows(t, st, pk) {
@@ -48,7 +48,7 @@ func testCreate(t *testing.T, s *suite) {
 		want := []shape{
 			{SK: "CARD#task", Type: "card", Rev: "1", Schema: "1"},
 			{
-				SK: "HEAD", Type: "head", Rev: "1", Schema: "1", GSI1PK: fmt.Sprintf("DUE#%d", shardOf(ref.Task)), GSI1SK: "2026-04-18T14:31:00.001Z",
+				SK: "HEAD", Type: "head", Rev: "1", Schema: "1", GSI1PK: fmt.Sprintf("DUE#%d", shardOf(ref.ID)), GSI1SK: "2026-04-18T14:31:00.001Z",
 			},
 			{SK: "REQUEST", Type: "request", Rev: "1", Schema: "1"},
 		}
@@ -58,7 +58,7 @@ func testCreate(t *testing.T, s *suite) {
 	})
 
 	t.Run("a repeated message is refused and changes nothing", func(t *testing.T) {
-		before := rows(t, st, "TASK#"+tenant+"#"+ref.Task)
+		before := rows(t, st, "TASK#"+tenant+"#"+ref.ID)
 		later, _, err := task.Receive(tenant, request(1), at().Add(time.Hour))
 		if err != nil {
 			t.Fatal(err)
@@ -66,7 +66,7 @@ func testCreate(t *testing.T, s *suite) {
 		if err := st.Create(t.Context(), later); !errors.Is(err, ErrExists) {
 			t.Errorf("%v, want ErrExists", err)
 		}
-		if diff := cmp.Diff(before, rows(t, st, "TASK#"+tenant+"#"+ref.Task), items()); diff != "" {
+		if diff := cmp.Diff(before, rows(t, st, "TASK#"+tenant+"#"+ref.ID), items()); diff != "" {
 			t.Error(diff)
 		}
 	})

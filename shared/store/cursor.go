@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"ringi/shared/aggregate"
@@ -60,7 +61,7 @@ func (l listing) readCursor(cursor string) (position, error) {
 		return refused("it is of another list")
 	}
 	// The fingerprint is no signature: what names another partition is refused here.
-	inside := strings.HasPrefix(p.PK, l.owner) && len(p.PK) > len(l.owner)
+	inside := slices.ContainsFunc(l.owners, func(o string) bool { return strings.HasPrefix(p.PK, o) && len(p.PK) > len(o) })
 	if l.index == "" {
 		inside = inside && l.has(p.PK) && p.SK != ""
 	} else {

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"ringi/shared/aggregate"
-	"ringi/shared/task"
 )
 
 const (
@@ -18,14 +17,13 @@ const (
 	tornReads = 3
 )
 
-// Decide loads a task, lets decide make a change of it, and commits that. When
+// Decide loads an aggregate, lets decide make a change of it, and commits that. When
 // somebody else was faster it does so again, until shortly before ctx's
 // deadline, ten seconds at most when there is none. It returns the aggregate as
-// it became, and with it task.ErrUncovered when the committed change only
-// recorded that a write's outcome is unknown.
+// it became, and with it the change's Then.
 //
 // An error of decide ends it and is returned wrapped; so does a conflict that lasts.
-func (s *Store) Decide(ctx context.Context, ref aggregate.Ref, decide task.Decision) (*task.Aggregate, error) {
+func (s *Store) Decide(ctx context.Context, ref aggregate.Ref, decide aggregate.Decision[aggregate.Aggregate]) (aggregate.Aggregate, error) {
 	stop := decideUntil(ctx)
 	ctx, cancel := context.WithDeadline(ctx, stop)
 	defer cancel()
@@ -37,26 +35,26 @@ func (s *Store) Decide(ctx context.Context, ref aggregate.Ref, decide task.Decis
 		if err != nil {
 			return nil, err
 		}
-		if a.Head.Rev != rev {
-			odd, rev = 0, a.Head.Rev
+		if now := a.Root().Revision(); now != rev {
+			odd, rev = 0, now
 		}
 		c, err := decide(a)
 		if err != nil {
 			odd++
 		} else if a, err = s.Commit(ctx, a, c); err == nil {
-			return a, uncovered(ref, c)
+			return a, told(ref, c)
 		}
 		if !errors.Is(err, aggregate.ErrConflict) || odd >= tornReads || !wait.until(ctx, stop) {
-			return nil, fmt.Errorf("decide on task %s: %w", ref.Task, err)
+			return nil, fmt.Errorf("decide on %s %s: %w", ref.Kind, ref.ID, err)
 		}
 	}
 }
 
-// DecideOn is Decide for a caller who has just loaded the task or committed to
+// DecideOn is Decide for a caller who has just loaded the aggregate or committed to
 // it: as long as nobody else moved it there is nothing to read. Of rows that may
 // be behind only a change that commits is believed; an error of decide, or no
 // change, is asked for again with the rows as they are, and so is a conflict.
-func (s *Store) DecideOn(ctx context.Context, a *task.Aggregate, decide task.Decision) (*task.Aggregate, error) {
+func (s *Store) DecideOn(ctx context.Context, a aggregate.Aggregate, decide aggregate.Decision[aggregate.Aggregate]) (aggregate.Aggregate, error) {
 	ref := a.Ref()
 	within, cancel := context.WithDeadline(ctx, decideUntil(ctx))
 	defer cancel()
@@ -64,9 +62,9 @@ func (s *Store) DecideOn(ctx context.Context, a *task.Aggregate, decide task.Dec
 		after, err := s.Commit(within, a, c)
 		switch {
 		case err == nil:
-			return after, uncovered(ref, c)
+			return after, told(ref, c)
 		case !errors.Is(err, aggregate.ErrConflict):
-			return nil, fmt.Errorf("decide on task %s: %w", ref.Task, err)
+			return nil, fmt.Errorf("decide on %s %s: %w", ref.Kind, ref.ID, err)
 		}
 	}
 	return s.Decide(ctx, ref, decide)
@@ -80,9 +78,10 @@ func decideUntil(ctx context.Context) time.Time {
 	return time.Now().Add(decideFor)
 }
 
-func uncovered(ref aggregate.Ref, c task.Change) error {
-	if !c.Uncovered {
+// told is what the decider of a committed change is told.
+func told(ref aggregate.Ref, c aggregate.Change) error {
+	if c.Then == nil {
 		return nil
 	}
-	return fmt.Errorf("decide on task %s: %w", ref.Task, aggregate.ErrUncovered)
+	return fmt.Errorf("decide on %s %s: %w", ref.Kind, ref.ID, c.Then)
 }

@@ -171,8 +171,9 @@ func testDecide(t *testing.T, s *suite) {
 		e.Status = task.ExecutionFailed
 		failed := *a.Task
 		failed.Status = task.TaskFailed
-		c := task.Change{Head: a.Head, Rows: []aggregate.Row{&e, &failed}, Now: at().Add(time.Second)}
-		c.Head.Ended = &task.Ended{As: task.TaskFailed, At: at(), Reason: task.ReasonRunFailed}
+		h := a.Head
+		c := task.Change{Head: &h, Rows: []aggregate.Row{&e, &failed}, Now: at().Add(time.Second)}
+		h.Ended = &task.Ended{As: task.TaskFailed, At: at(), Reason: task.ReasonRunFailed}
 		if _, err := st.Commit(t.Context(), a, c); err != nil {
 			t.Fatal(err)
 		}

@@ -11,14 +11,13 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"ringi/shared/aggregate"
-	"ringi/shared/task"
 )
 
 // duePage is how many due tasks are read at a time.
 const duePage = 50
 
-// Due walks the tasks of a shard (0 to Shards-1) that are due at now, the longest
-// due first, reading them page by page as it goes. A task that is put off on the
+// Due walks the aggregates of a shard (0 to Shards-1) that are due at now, the longest
+// due first, reading them page by page as it goes. One that is put off on the
 // way is met once. It reads an index, which may be a moment behind: load before
 // deciding. An error ends the walk.
 func (s *Store) Due(ctx context.Context, shard int, now time.Time) iter.Seq2[aggregate.Ref, error] {
@@ -30,7 +29,7 @@ func (s *Store) Due(ctx context.Context, shard int, now time.Time) iter.Seq2[agg
 		e := newExpression()
 		pages := dynamodb.NewQueryPaginator(s.db, &dynamodb.QueryInput{
 			TableName: &s.table, IndexName: aws.String("GSI1"), Limit: aws.Int32(duePage),
-			KeyConditionExpression:   all(e.is("GSI1PK", "=", duePartition(shard)), e.is("GSI1SK", "<=", timeText(now))),
+			KeyConditionExpression:   all(e.is("GSI1PK", "=", duePartition(shard)), e.is("GSI1SK", "<=", aggregate.TimeText(now))),
 			ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
 		})
 		for pages.HasMorePages() {
@@ -40,7 +39,8 @@ func (s *Store) Due(ctx context.Context, shard int, now time.Time) iter.Seq2[agg
 				return
 			}
 			for _, it := range page.Items {
-				if !yield(aggregate.Ref{Tenant: textOf(it, "tenant_id"), Task: textOf(it, "task_id")}, nil) {
+				ref, known := s.kinds.Ref(textOf(it, "PK"))
+				if known && !yield(ref, nil) {
 					return
 				}
 			}
@@ -51,17 +51,17 @@ func (s *Store) Due(ctx context.Context, shard int, now time.Time) iter.Seq2[agg
 // Postpone sets when the task is due next, nil for never, after every effect of the head
 // as it was read was done. It returns task.ErrConflict when the task moved on, or is to be
 // drawn anew: then it is due as it is.
-func (s *Store) Postpone(ctx context.Context, ref aggregate.Ref, h task.Head, due *time.Time) error {
+func (s *Store) Postpone(ctx context.Context, ref aggregate.Ref, h aggregate.Head, due *time.Time) error {
 	e := newExpression()
 	e.remove("sweep_failures")
 	if due != nil {
-		e.due(ref.Task, *due)
+		e.due(ref.ID, *due)
 	} else {
 		e.remove("due_at", "GSI1PK", "GSI1SK")
 	}
 	err := s.updateHead(ctx, "postpone", ref, e, all(e.is("rev", "=", h.Rev), e.asRead(h)))
 	if errors.Is(err, errCondition) {
-		return fmt.Errorf("postpone, task %s: %w", ref.Task, aggregate.ErrConflict)
+		return fmt.Errorf("postpone, task %s: %w", ref.ID, aggregate.ErrConflict)
 	}
 	return err
 }
@@ -71,7 +71,7 @@ func (s *Store) Postpone(ctx context.Context, ref aggregate.Ref, h task.Head, du
 func (s *Store) SweepFailed(ctx context.Context, ref aggregate.Ref, failures int, due, now time.Time) error {
 	e := newExpression()
 	e.set("sweep_failures", failures)
-	e.due(ref.Task, due)
+	e.due(ref.ID, due)
 	stillDue := anyOf(e.lacks("due_at"), e.is("due_at", "<=", now), e.is("due_at", ">", due))
 	err := s.updateHead(ctx, "note a failed sweep", ref, e, all(e.exists(), stillDue))
 	if !errors.Is(err, errCondition) {

@@ -13,7 +13,7 @@ import (
 )
 
 // walked is all that is due in a shard.
-func walked(t *testing.T, st *Store, shard int, now time.Time) []aggregate.Ref {
+func walked(t *testing.T, st *taskStore, shard int, now time.Time) []aggregate.Ref {
 	t.Helper()
 	var out []aggregate.Ref
 	for ref, err := range st.Due(t.Context(), shard, now) {
@@ -31,7 +31,7 @@ func testDueMany(t *testing.T, s *suite) {
 	want := map[aggregate.Ref]bool{}
 	for n := 1; len(want) < 2*duePage+7; n++ {
 		c, ref := received(t, n)
-		if shardOf(ref.Task) != 0 {
+		if shardOf(ref.ID) != 0 {
 			continue
 		}
 		if err := st.Create(t.Context(), c); err != nil {
@@ -46,12 +46,12 @@ func testDueMany(t *testing.T, s *suite) {
 			t.Fatal(err)
 		}
 		if !want[ref] {
-			t.Errorf("%s is met twice", ref.Task)
+			t.Errorf("%s is met twice", ref.ID)
 		}
 		delete(want, ref)
 		met++
 		later := now.Add(time.Minute)
-		if err := st.Postpone(t.Context(), ref, task.Head{Rev: 1}, &later); err != nil {
+		if err := st.Postpone(t.Context(), ref, aggregate.Head{Rev: 1}, &later); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -75,7 +75,7 @@ func testDue(t *testing.T, s *suite) {
 	}
 	sorted := func(refs []aggregate.Ref) []aggregate.Ref {
 		slices.SortFunc(refs, func(a, b aggregate.Ref) int {
-			if a.Task < b.Task {
+			if a.ID < b.ID {
 				return -1
 			}
 			return 1
@@ -105,14 +105,14 @@ func testDue(t *testing.T, s *suite) {
 		}
 		used := map[int]bool{}
 		for _, r := range all {
-			used[shardOf(r.Task)] = true
+			used[shardOf(r.ID)] = true
 		}
 		if len(used) < Shards/2 {
 			t.Errorf("%d tasks use only %d shards", tasks, len(used))
 		}
 	})
 	t.Run("the longest due come first, until nobody asks", func(t *testing.T) {
-		shard := shardOf(all[0].Task)
+		shard := shardOf(all[0].ID)
 		every := walked(t, st, shard, minute.Add(time.Hour))
 		for ref, err := range st.Due(t.Context(), shard, minute.Add(time.Hour)) {
 			if err != nil || ref != every[0] {
@@ -142,7 +142,7 @@ func testDue(t *testing.T, s *suite) {
 		if h, err := st.Head(t.Context(), all[0]); err != nil || h.SweepFailures != 3 || !h.DueAt.Equal(minute) {
 			t.Errorf("%d failures, due %v, %v", h.SweepFailures, h.DueAt, err)
 		}
-		if err := st.Postpone(t.Context(), all[0], task.Head{Rev: 1}, &later); err != nil {
+		if err := st.Postpone(t.Context(), all[0], aggregate.Head{Rev: 1}, &later); err != nil {
 			t.Fatal(err)
 		}
 		if slices.Contains(due(t, later.Add(-time.Millisecond)), all[0]) || !slices.Contains(due(t, later), all[0]) {
@@ -153,7 +153,7 @@ func testDue(t *testing.T, s *suite) {
 		}
 	})
 	t.Run("a task that has ended is never due", func(t *testing.T) {
-		if err := st.Postpone(t.Context(), all[1], task.Head{Rev: 1}, nil); err != nil {
+		if err := st.Postpone(t.Context(), all[1], aggregate.Head{Rev: 1}, nil); err != nil {
 			t.Fatal(err)
 		}
 		if slices.Contains(due(t, at().AddDate(10, 0, 0)), all[1]) || dueAt(t, st, all[1]) != nil {
@@ -185,7 +185,7 @@ func testDue(t *testing.T, s *suite) {
 		decided(t, st, all[2], extract)
 		before := dueAt(t, st, all[2])
 		later := at().Add(time.Hour)
-		if err := st.Postpone(t.Context(), all[2], task.Head{Rev: 1}, &later); !errors.Is(err, aggregate.ErrConflict) {
+		if err := st.Postpone(t.Context(), all[2], aggregate.Head{Rev: 1}, &later); !errors.Is(err, aggregate.ErrConflict) {
 			t.Errorf("%v, want ErrConflict", err)
 		}
 		if diff := cmp.Diff(before, dueAt(t, st, all[2])); diff != "" {
@@ -193,16 +193,16 @@ func testDue(t *testing.T, s *suite) {
 		}
 	})
 	t.Run("a task that is not there stays so", func(t *testing.T) {
-		gone := aggregate.Ref{Tenant: tenant, Task: aggregate.NewID()}
+		gone := task.RefOf(tenant, aggregate.NewID())
 		for name, err := range map[string]error{
-			"postpone": st.Postpone(t.Context(), gone, task.Head{Rev: 1}, &minute), "failed": st.SweepFailed(t.Context(), gone, 1, minute, at()),
-			"shown": st.Shown(t.Context(), gone, task.Head{Rev: 1}), "redraw": st.Redraw(t.Context(), gone),
+			"postpone": st.Postpone(t.Context(), gone, aggregate.Head{Rev: 1}, &minute), "failed": st.SweepFailed(t.Context(), gone, 1, minute, at()),
+			"shown": st.Shown(t.Context(), gone, aggregate.Head{Rev: 1}), "redraw": st.Redraw(t.Context(), gone),
 		} {
 			if !errors.Is(err, aggregate.ErrNotFound) {
 				t.Errorf("%s: %v, want ErrNotFound", name, err)
 			}
 		}
-		if got := rows(t, st, "TASK#"+gone.Tenant+"#"+gone.Task); len(got) != 0 {
+		if got := rows(t, st, "TASK#"+gone.Tenant+"#"+gone.ID); len(got) != 0 {
 			t.Errorf("%d rows were made", len(got))
 		}
 	})
@@ -210,12 +210,12 @@ func testDue(t *testing.T, s *suite) {
 
 func second[T any](_ T, err error) error { return err }
 
-func dueAt(t *testing.T, s *Store, ref aggregate.Ref) *time.Time {
+func dueAt(t *testing.T, s *taskStore, ref aggregate.Ref) *time.Time {
 	t.Helper()
 	return headOf(t, s, ref).DueAt
 }
 
-func headOf(t *testing.T, s *Store, ref aggregate.Ref) task.Head {
+func headOf(t *testing.T, s *taskStore, ref aggregate.Ref) task.Head {
 	t.Helper()
 	h, err := s.Head(t.Context(), ref)
 	if err != nil {
@@ -232,12 +232,12 @@ func testShown(t *testing.T, s *suite) {
 		do   func() error
 		want int
 	}{
-		{"the first", func() error { return st.Shown(t.Context(), ref, task.Head{Rev: 3}) }, 3},
-		{"a later one", func() error { return st.Shown(t.Context(), ref, task.Head{Rev: 5}) }, 5},
-		{"an earlier one, late", func() error { return st.Shown(t.Context(), ref, task.Head{Rev: 4}) }, 5},
+		{"the first", func() error { return st.Shown(t.Context(), ref, aggregate.Head{Rev: 3}) }, 3},
+		{"a later one", func() error { return st.Shown(t.Context(), ref, aggregate.Head{Rev: 5}) }, 5},
+		{"an earlier one, late", func() error { return st.Shown(t.Context(), ref, aggregate.Head{Rev: 4}) }, 5},
 		{"none, to be drawn again", func() error { return st.Redraw(t.Context(), ref) }, 0},
-		{"what was drawn before that was asked for", func() error { return st.Shown(t.Context(), ref, task.Head{Rev: 5}) }, 0},
-		{"again", func() error { return st.Shown(t.Context(), ref, task.Head{Rev: 5, Redraws: 1}) }, 5},
+		{"what was drawn before that was asked for", func() error { return st.Shown(t.Context(), ref, aggregate.Head{Rev: 5}) }, 0},
+		{"again", func() error { return st.Shown(t.Context(), ref, aggregate.Head{Rev: 5, Redraws: 1}) }, 5},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if err := c.do(); err != nil {
@@ -256,10 +256,10 @@ func testShown(t *testing.T, s *suite) {
 		sooner := at().Add(20 * time.Second)
 		for _, due := range []time.Time{sooner, at().Add(-time.Hour)} {
 			h := headOf(t, st, ref)
-			if err := st.Shown(t.Context(), ref, h); err != nil {
+			if err := st.Shown(t.Context(), ref, h.Head); err != nil {
 				t.Fatal(err)
 			}
-			if err := st.Postpone(t.Context(), ref, h, &due); err != nil {
+			if err := st.Postpone(t.Context(), ref, h.Head, &due); err != nil {
 				t.Fatal(err)
 			}
 			if err := st.Redraw(t.Context(), ref); err != nil {
@@ -271,7 +271,7 @@ func testShown(t *testing.T, s *suite) {
 		}
 	})
 	t.Run("a redraw that was asked for during a sweep is not put off", func(t *testing.T) {
-		read, later := headOf(t, st, ref), at().Add(time.Hour)
+		read, later := headOf(t, st, ref).Head, at().Add(time.Hour)
 		if err := st.Redraw(t.Context(), ref); err != nil {
 			t.Fatal(err)
 		}
@@ -282,7 +282,7 @@ func testShown(t *testing.T, s *suite) {
 	t.Run("a place in line is kept until all is shown, and due when it is far off", func(t *testing.T) {
 		h := headOf(t, st, ref)
 		later, soon, far := at().Add(time.Hour), at().Add(20*time.Second), at().Add(30*time.Minute)
-		if err := st.Postpone(t.Context(), ref, h, &later); err != nil {
+		if err := st.Postpone(t.Context(), ref, h.Head, &later); err != nil {
 			t.Fatal(err)
 		}
 		for _, place := range []struct {
@@ -296,7 +296,7 @@ func testShown(t *testing.T, s *suite) {
 				t.Errorf("%+v", h)
 			}
 		}
-		if err := st.Shown(t.Context(), ref, h); err != nil {
+		if err := st.Shown(t.Context(), ref, h.Head); err != nil {
 			t.Fatal(err)
 		}
 		if h := headOf(t, st, ref); h.DrawAt != nil {
@@ -304,7 +304,7 @@ func testShown(t *testing.T, s *suite) {
 		}
 	})
 	t.Run("a task that is never due is, after it was to be drawn again", func(t *testing.T) {
-		if err := st.Postpone(t.Context(), ref, headOf(t, st, ref), nil); err != nil {
+		if err := st.Postpone(t.Context(), ref, headOf(t, st, ref).Head, nil); err != nil {
 			t.Fatal(err)
 		}
 		if err := st.Redraw(t.Context(), ref); err != nil {

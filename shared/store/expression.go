@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
 // expression collects the names and values of DynamoDB expressions. Every name
@@ -34,16 +35,25 @@ func (e *expression) value(v any) string {
 	if err != nil { // no value of ours can fail; one that did must not be written
 		panic(fmt.Sprintf("encode a %T: %v", v, err))
 	}
+	return e.placeholder(av)
+}
+
+func (e *expression) placeholder(v types.AttributeValue) string {
 	if e.values == nil {
 		e.values = item{}
 	}
 	name := ":v" + strconv.Itoa(len(e.values))
-	e.values[name] = av
+	e.values[name] = v
 	return name
 }
 
 func (e *expression) set(attribute string, v any) {
 	e.sets = append(e.sets, e.name(attribute)+" = "+e.value(v))
+}
+
+// setValue is set for a value as the table has it.
+func (e *expression) setValue(attribute string, v types.AttributeValue) {
+	e.sets = append(e.sets, e.name(attribute)+" = "+e.placeholder(v))
 }
 
 // add moves a number, from 0 where there is none.
@@ -55,15 +65,6 @@ func (e *expression) remove(attributes ...string) {
 	for _, a := range attributes {
 		e.removes = append(e.removes, e.name(a))
 	}
-}
-
-// setOrRemove removes the attribute when present is false.
-func (e *expression) setOrRemove(attribute string, present bool, v any) {
-	if present {
-		e.set(attribute, v)
-		return
-	}
-	e.remove(attribute)
 }
 
 // is is a condition: the attribute, compared by op, with a value.

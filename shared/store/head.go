@@ -3,13 +3,15 @@ package store
 import (
 	"fmt"
 	"hash/fnv"
+	"maps"
+	"reflect"
+	"slices"
 	"strconv"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"ringi/shared/aggregate"
-	"ringi/shared/task"
 )
 
 // Shards is how many partitions the due index has.
@@ -17,58 +19,70 @@ const Shards = 8
 
 func duePartition(shard int) string { return "DUE#" + strconv.Itoa(shard) }
 
-// shardOf spreads tasks evenly: ids begin with a time, so their hash decides.
-func shardOf(taskID string) int {
+// shardOf spreads aggregates evenly: ids begin with a time, so their hash decides.
+func shardOf(id string) int {
 	h := fnv.New32a()
-	h.Write([]byte(taskID)) // never fails
+	h.Write([]byte(id)) // never fails
 	return int(h.Sum32() % Shards)
 }
 
-// headItem is the first head of a task.
-func headItem(pk string, h task.Head) (item, error) {
-	it, err := pack("head", pk, aggregate.HeadKey, h)
+// headItem is the first head of an aggregate.
+func headItem(pk string, ref aggregate.Ref, root aggregate.Root) (item, error) {
+	it, err := pack(root.Type(), pk, aggregate.HeadKey, root)
 	if err != nil {
 		return nil, err
 	}
-	index(it, 1, duePartition(shardOf(h.TaskID)), timeText(*h.DueAt))
+	index(it, 1, duePartition(shardOf(ref.ID)), aggregate.TimeText(*root.Common().DueAt))
 	return it, nil
 }
 
 // headUpdate moves the head by an expression, never by a put: its bookkeeping
-// attributes are written beside commits and must survive them.
-func (s *Store) headUpdate(pk string, was task.Head, c task.Change) (types.TransactWriteItem, error) {
-	if c.Head.TaskID != was.TaskID || c.Head.TenantID != was.TenantID {
-		return types.TransactWriteItem{}, fmt.Errorf("commit to task %s: the change is of task %s", was.TaskID, c.Head.TaskID)
+// attributes are written beside commits and must survive them. What c leaves as it was read is not written.
+func (s *Store) headUpdate(a aggregate.Aggregate, c aggregate.Change) (types.TransactWriteItem, error) {
+	ref, was := a.Ref(), a.Root()
+	if id := c.Head.ID(); id != ref.ID || c.Head.Common().TenantID != ref.Tenant {
+		return types.TransactWriteItem{}, fmt.Errorf("the change is of %s %s", ref.Kind, id)
 	}
-	e, h := newExpression(), c.Head
-	e.set("rev", was.Rev+1)
+	pk, err := s.partition(ref)
+	if err != nil {
+		return types.TransactWriteItem{}, err
+	}
+	before, err := pack(was.Type(), pk, aggregate.HeadKey, was)
+	if err != nil {
+		return types.TransactWriteItem{}, err
+	}
+	after, err := pack(was.Type(), pk, aggregate.HeadKey, c.Head)
+	if err != nil {
+		return types.TransactWriteItem{}, err
+	}
+	e := newExpression()
+	for _, name := range slices.Sorted(maps.Keys(after)) {
+		if !slices.Contains(untouched, name) && !reflect.DeepEqual(before[name], after[name]) {
+			e.setValue(name, after[name])
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(before)) {
+		if _, stays := after[name]; !stays && !slices.Contains(untouched, name) {
+			e.remove(name)
+		}
+	}
+	e.set("rev", was.Revision()+1)
 	e.set("last_change", c.ID)
-	e.set("changed_at", h.ChangedAt)
-	e.set("run", h.Run)
-	e.set("restarts", h.Restarts)
-	if h.AcceptedAt != nil {
-		e.set("accepted_at", *h.AcceptedAt)
-	}
-	e.setOrRemove("parked", h.Parked != nil, h.Parked)
-	e.setOrRemove("ended", h.Ended != nil, h.Ended)
-	e.setOrRemove("paused_until", h.PausedUntil != nil, h.PausedUntil)
-	e.setOrRemove("retried", h.Retried != nil, h.Retried)
-	e.setOrRemove("retries", h.Retries > 0, h.Retries)
-	e.setOrRemove("usage", h.Usage != nil, h.Usage)
-	e.setOrRemove("charged", len(h.Charged) > 0, h.Charged)
-	e.setOrRemove("aside", h.Aside > 0, h.Aside)
-	e.due(h.TaskID, c.Now.Add(dueAfterCommit))
+	e.due(ref.ID, c.Now.Add(dueAfterCommit))
 	return types.TransactWriteItem{Update: &types.Update{
 		TableName: &s.table, Key: key(pk, aggregate.HeadKey), UpdateExpression: e.update(),
-		ConditionExpression:      all(e.is("rev", "=", was.Rev), e.is("run", "=", was.Run)),
+		ConditionExpression:      all(e.is("rev", "=", was.Revision()), e.is("run", "=", was.Common().Run)),
 		ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
 		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 	}}, nil
 }
 
-// due sets when the sweeper looks at the task.
-func (e *expression) due(taskID string, at time.Time) {
+// untouched are attributes of a head that no change writes as it has them.
+var untouched = append([]string{"rev", "last_change"}, aggregate.Bookkeeping...)
+
+// due sets when the sweeper looks at the aggregate.
+func (e *expression) due(id string, at time.Time) {
 	e.set("due_at", at)
-	e.set("GSI1PK", duePartition(shardOf(taskID)))
-	e.set("GSI1SK", timeText(at))
+	e.set("GSI1PK", duePartition(shardOf(id)))
+	e.set("GSI1SK", aggregate.TimeText(at))
 }

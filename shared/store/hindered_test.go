@@ -16,15 +16,15 @@ func testHinderedWrites(t *testing.T, s *suite) {
 	wait := aggregate.Wait{Gate: "PROMPT#0001", Token: "token", Run: 1, Entered: at()}
 	for _, c := range []struct {
 		name, operation string
-		write           func(*Store) error
+		write           func(*taskStore) error
 	}{
-		{"a claim of a card", "UpdateItem", func(st *Store) error {
+		{"a claim of a card", "UpdateItem", func(st *taskStore) error {
 			_, err := st.ClaimCard(t.Context(), ref, "CARD#task", "me", at(), at())
 			return err
 		}},
-		{"a redraw", "UpdateItem", func(st *Store) error { return st.Redraw(t.Context(), ref) }},
-		{"a run's token", "PutItem", func(st *Store) error { return st.PutWait(t.Context(), ref, wait) }},
-		{"a token that was answered", "DeleteItem", func(st *Store) error { return st.DropWait(t.Context(), ref, wait) }},
+		{"a redraw", "UpdateItem", func(st *taskStore) error { return st.Redraw(t.Context(), ref) }},
+		{"a run's token", "PutItem", func(st *taskStore) error { return st.PutWait(t.Context(), ref, wait) }},
+		{"a token that was answered", "DeleteItem", func(st *taskStore) error { return st.DropWait(t.Context(), ref, wait) }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := &refuser{operation: c.operation, body: held}

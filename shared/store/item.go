@@ -7,6 +7,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"ringi/shared/aggregate"
 )
 
 // schemaVersion is the newest form of an item that this release reads, and the one that it writes.
@@ -14,11 +16,6 @@ const schemaVersion = 1
 
 // item is one row of the table.
 type item = map[string]types.AttributeValue
-
-// timeForm has exactly milliseconds, so that times sort as text.
-const timeForm = "2006-01-02T15:04:05.000Z"
-
-func timeText(t time.Time) string { return t.UTC().Format(timeForm) }
 
 func text(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
 
@@ -28,7 +25,7 @@ func number(n int) types.AttributeValue {
 
 func encoding(o *attributevalue.EncoderOptions) {
 	o.TagKey = "json"
-	o.EncodeTime = func(t time.Time) (types.AttributeValue, error) { return text(timeText(t)), nil }
+	o.EncodeTime = func(t time.Time) (types.AttributeValue, error) { return text(aggregate.TimeText(t)), nil }
 }
 
 func decoding(o *attributevalue.DecoderOptions) { o.TagKey = "json" }
@@ -41,7 +38,7 @@ func pack(kind, pk, sk string, v any) (item, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encode %s: %w", kind, err)
 	}
-	it = toColumns(kind, it)
+	it = toColumns(it, v)
 	it["PK"], it["SK"] = text(pk), text(sk)
 	it["type"], it["schema_version"] = text(kind), number(schemaVersion)
 	return it, nil
@@ -52,7 +49,7 @@ func unpack(it item, into any) error {
 	if v := intOf(it, "schema_version"); v > schemaVersion {
 		return ErrNewerSchema{Item: textOf(it, "PK") + " " + textOf(it, "SK"), Version: v}
 	}
-	it, err := fromColumns(it)
+	it, err := fromColumns(it, into)
 	if err == nil {
 		err = attributevalue.UnmarshalMapWithOptions(it, into, decoding)
 	}

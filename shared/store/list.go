@@ -20,11 +20,40 @@ type Page[T any] struct {
 	Next  string
 }
 
+// List is a list of rows by an index.
+type List struct {
+	Name   string
+	Filter []string // what else tells this list from others
+	Kind   aggregate.Kind
+	Tenant string
+	From   aggregate.Index // its partition
+	Sparse bool            // many rows are left out
+}
+
+// Rows lists rows, the newest first, of which keep leaves some out. Indexes may be a moment behind.
+// It returns aggregate.ErrField for a limit outside 1 to MaxPage, or a cursor that is not this list's.
+func Rows[T any](ctx context.Context, s *Store, l List, cursor string, limit int, keep func(T) bool) (Page[T], error) {
+	of := listing{
+		name: l.Name, owners: []string{l.Kind.Prefix + l.Tenant + "#"}, filter: l.Filter,
+		index: fmt.Sprintf("GSI%d", l.From.N), partitions: []string{l.From.PK}, sparse: l.Sparse,
+	}
+	if !keyPart(l.Tenant) {
+		return Page[T]{}, fmt.Errorf("tenant %.40q: %w", l.Tenant, aggregate.ErrNotFound)
+	}
+	return page(ctx, s, of, cursor, limit, func(it item) (*T, error) {
+		var x T
+		if err := unpack(it, &x); err != nil || !keep(x) {
+			return nil, err
+		}
+		return &x, nil
+	})
+}
+
 // listing is a list over one or more partitions of the table or an index, in order.
 type listing struct {
 	name        string
 	filter      []string // what else tells this list from others
-	owner       string   // prefix of its rows' keys
+	owners      []string // prefixes of its rows' keys
 	index       string   // "" for the table itself
 	partitions  []string
 	from, until string // sort keys: from inclusive, until exclusive where it is a time
@@ -33,7 +62,7 @@ type listing struct {
 }
 
 func (l listing) fingerprint() string {
-	return fingerprint(append([]string{l.owner, l.name, l.from, l.until}, l.filter...)...)
+	return fingerprint(slices.Concat(l.owners, []string{l.name, l.from, l.until}, l.filter)...)
 }
 
 func (l listing) has(partition string) bool { return slices.Contains(l.partitions, partition) }
@@ -126,4 +155,25 @@ func (l listing) resume(p position) (int, item) {
 	pk, sk := l.keys()
 	start[pk], start[sk] = text(p.GPK), text(p.GSK)
 	return slices.Index(l.partitions, p.GPK), start
+}
+
+// Refs are the newest aggregates of which a row stands in a partition of an index, at most limit.
+func (s *Store) Refs(ctx context.Context, index int, partition string, limit int) ([]aggregate.Ref, error) {
+	e := newExpression()
+	name := fmt.Sprintf("GSI%d", index)
+	out, err := s.db.Query(ctx, &dynamodb.QueryInput{
+		TableName: &s.table, IndexName: &name, Limit: aws.Int32(int32(limit)), ScanIndexForward: aws.Bool(false),
+		KeyConditionExpression:   all(e.is(name+"PK", "=", partition)),
+		ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
+	})
+	if err != nil {
+		return nil, err
+	}
+	var refs []aggregate.Ref
+	for _, it := range out.Items {
+		if ref, known := s.kinds.Ref(textOf(it, "PK")); known {
+			refs = append(refs, ref)
+		}
+	}
+	return refs, nil
 }

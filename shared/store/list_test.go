@@ -18,7 +18,7 @@ import (
 )
 
 // write puts items as they are.
-func write(t *testing.T, s *Store, items ...item) {
+func write(t *testing.T, s *taskStore, items ...item) {
 	t.Helper()
 	for batch := range slices.Chunk(items, 25) {
 		var puts []types.WriteRequest
@@ -66,17 +66,17 @@ func taskRows(t *testing.T, owner string, n int) ([]item, task.Task) {
 	if n%3 == 0 {
 		x.Status = task.TaskFailed
 	}
-	h := task.Head{TenantID: owner, TaskID: id, Rev: 2, Requester: requester, CreatedAt: made, DueAt: &made}
+	h := task.Head{Head: aggregate.Head{TenantID: owner, Rev: 2, Requester: requester, CreatedAt: made, DueAt: &made}, TaskID: id}
 	if n%5 == 0 {
 		h.Requester = "U0ANOTHER"
 	}
 	x.Rev = 2
 	pk := "TASK#" + owner + "#" + id
-	head, err := headItem(pk, h)
+	head, err := headItem(pk, task.RefOf(owner, id), &h)
 	if err != nil {
 		t.Fatal(err)
 	}
-	row, err := packRow(h, pk, &x, 2)
+	row, err := packRow(taskKind(), &h, pk, &x, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,17 +112,17 @@ func testLists(t *testing.T, s *suite) {
 	}
 	for _, c := range []struct {
 		name   string
-		filter TaskFilter
+		filter task.Filter
 		limit  int
 		keep   func(n int) bool
 	}{
-		{"by time", TaskFilter{}, 93, func(int) bool { return true }},
-		{"by time, in pages that end with the list", TaskFilter{}, 100, func(int) bool { return true }},
-		{"by status", TaskFilter{Status: task.TaskFailed}, 71, func(n int) bool { return n%3 == 0 }},
-		{"by requester", TaskFilter{Requester: "U0ANOTHER"}, 73, func(n int) bool { return n%5 == 0 }},
-		{"by requester and status", TaskFilter{Requester: requester, Status: task.TaskFailed}, 83, func(n int) bool { return n%5 != 0 && n%3 == 0 }},
-		{"by a status that none has", TaskFilter{Status: task.TaskCancelled}, 10, func(int) bool { return false }},
-		{"by a requester that nobody is", TaskFilter{Requester: "U0NOBODY"}, 10, func(int) bool { return false }},
+		{"by time", task.Filter{}, 93, func(int) bool { return true }},
+		{"by time, in pages that end with the list", task.Filter{}, 100, func(int) bool { return true }},
+		{"by status", task.Filter{Status: task.TaskFailed}, 71, func(n int) bool { return n%3 == 0 }},
+		{"by requester", task.Filter{Requester: "U0ANOTHER"}, 73, func(n int) bool { return n%5 == 0 }},
+		{"by requester and status", task.Filter{Requester: requester, Status: task.TaskFailed}, 83, func(n int) bool { return n%5 != 0 && n%3 == 0 }},
+		{"by a status that none has", task.Filter{Status: task.TaskCancelled}, 10, func(int) bool { return false }},
+		{"by a requester that nobody is", task.Filter{Requester: "U0NOBODY"}, 10, func(int) bool { return false }},
 	} {
 		t.Run("tasks "+c.name+" come once each, the newest first", func(t *testing.T) {
 			begun := time.Now()
@@ -145,7 +145,7 @@ func testLists(t *testing.T, s *suite) {
 	}
 
 	t.Run("what comes and goes between two pages hides nothing else", func(t *testing.T) {
-		first, err := st.Tasks(t.Context(), tenant, TaskFilter{}, "", 50)
+		first, err := st.Tasks(t.Context(), tenant, task.Filter{}, "", 50)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -167,7 +167,7 @@ func testLists(t *testing.T, s *suite) {
 			if cursor == "" {
 				cursor = first.Next
 			}
-			return st.Tasks(t.Context(), tenant, TaskFilter{}, cursor, 50)
+			return st.Tasks(t.Context(), tenant, task.Filter{}, cursor, 50)
 		})
 		for _, x := range rest {
 			if seen[x.ID] {
@@ -183,42 +183,42 @@ func testLists(t *testing.T, s *suite) {
 	})
 
 	t.Run("a cursor is good for its own list only", func(t *testing.T) {
-		mine, err := st.Tasks(t.Context(), tenant, TaskFilter{}, "", 5)
+		mine, err := st.Tasks(t.Context(), tenant, task.Filter{}, "", 5)
 		if err != nil {
 			t.Fatal(err)
 		}
-		another, err := st.Tasks(t.Context(), tenant, TaskFilter{Requester: "U0ANOTHER"}, "", 5)
+		another, err := st.Tasks(t.Context(), tenant, task.Filter{Requester: "U0ANOTHER"}, "", 5)
 		if err != nil {
 			t.Fatal(err)
 		}
-		others, err := st.Tasks(t.Context(), "01OTHER", TaskFilter{}, "", 5)
+		others, err := st.Tasks(t.Context(), "01OTHER", task.Filter{}, "", 5)
 		if err != nil {
 			t.Fatal(err)
 		}
-		list := func(f TaskFilter) func(string) error {
+		list := func(f task.Filter) func(string) error {
 			return func(cursor string) error { return second(st.Tasks(t.Context(), tenant, f, cursor, 5)) }
 		}
 		forged := position{
-			List: listing{name: "tasks", owner: "TASK#" + tenant + "#", filter: []string{"", ""}}.fingerprint(),
-			PK:   "TASK#01OTHER#" + others.Items[0].ID, SK: "TASK", GPK: tasksOf("01OTHER"), GSK: timeText(others.Items[0].CreatedAt) + "#x",
+			List: listing{name: "tasks", owners: []string{"TASK#" + tenant + "#"}, filter: []string{"", ""}}.fingerprint(),
+			PK:   "TASK#01OTHER#" + others.Items[0].ID, SK: "TASK", GPK: task.AllOf("01OTHER"), GSK: aggregate.TimeText(others.Items[0].CreatedAt) + "#x",
 		}
 		half := forged
-		half.GPK = tasksOf(tenant)
+		half.GPK = task.AllOf(tenant)
 		for name, c := range map[string]struct {
 			cursor string
 			use    func(string) error
 		}{
-			"another tenant's":      {others.Next, list(TaskFilter{})},
-			"of another filter":     {mine.Next, list(TaskFilter{Status: task.TaskFailed})},
-			"of a wider filter":     {another.Next, list(TaskFilter{Requester: "U0ANOTHER", Status: task.TaskFailed})},
+			"another tenant's":      {others.Next, list(task.Filter{})},
+			"of another filter":     {mine.Next, list(task.Filter{Status: task.TaskFailed})},
+			"of a wider filter":     {another.Next, list(task.Filter{Requester: "U0ANOTHER", Status: task.TaskFailed})},
 			"of another list":       {mine.Next, func(c string) error { return second(st.Pending(t.Context(), tenant, c, 5)) }},
-			"forged":                {forged.text(), list(TaskFilter{})},
-			"forged by half":        {half.text(), list(TaskFilter{})},
-			"not base64":            {"%%%", list(TaskFilter{})},
-			"not JSON":              {base64.RawURLEncoding.EncodeToString([]byte("nonsense")), list(TaskFilter{})},
-			"empty JSON":            {base64.RawURLEncoding.EncodeToString([]byte("{}")), list(TaskFilter{})},
-			"longer than any is":    {strings.Repeat("A", 3000), list(TaskFilter{})},
-			"one with a bit missed": {mine.Next[:len(mine.Next)-9], list(TaskFilter{})},
+			"forged":                {forged.text(), list(task.Filter{})},
+			"forged by half":        {half.text(), list(task.Filter{})},
+			"not base64":            {"%%%", list(task.Filter{})},
+			"not JSON":              {base64.RawURLEncoding.EncodeToString([]byte("nonsense")), list(task.Filter{})},
+			"empty JSON":            {base64.RawURLEncoding.EncodeToString([]byte("{}")), list(task.Filter{})},
+			"longer than any is":    {strings.Repeat("A", 3000), list(task.Filter{})},
+			"one with a bit missed": {mine.Next[:len(mine.Next)-9], list(task.Filter{})},
 		} {
 			var bad aggregate.ErrField
 			if err := c.use(c.cursor); !errors.As(err, &bad) || bad.Field != "cursor" {
@@ -229,15 +229,15 @@ func testLists(t *testing.T, s *suite) {
 
 	t.Run("bounds are named", func(t *testing.T) {
 		for field, err := range map[string]error{
-			"limit":  second(st.Tasks(t.Context(), tenant, TaskFilter{}, "", 0)),
-			"status": second(st.Tasks(t.Context(), tenant, TaskFilter{Status: "done"}, "", 10)),
+			"limit":  second(st.Tasks(t.Context(), tenant, task.Filter{}, "", 0)),
+			"status": second(st.Tasks(t.Context(), tenant, task.Filter{Status: "done"}, "", 10)),
 		} {
 			var bad aggregate.ErrField
 			if !errors.As(err, &bad) || bad.Field != field {
 				t.Errorf("%v, want ErrField of %s", err, field)
 			}
 		}
-		if _, err := st.Tasks(t.Context(), tenant, TaskFilter{}, "", MaxPage+1); err == nil {
+		if _, err := st.Tasks(t.Context(), tenant, task.Filter{}, "", MaxPage+1); err == nil {
 			t.Error("a page larger than MaxPage was given")
 		}
 	})
@@ -246,11 +246,11 @@ func testLists(t *testing.T, s *suite) {
 		st := s.store(t)
 		ref := running(t, st, 1, 1)
 		has := func(status task.TaskStatus) bool {
-			p, err := st.Tasks(t.Context(), tenant, TaskFilter{Status: status}, "", 1)
+			p, err := st.Tasks(t.Context(), tenant, task.Filter{Status: status}, "", 1)
 			if err != nil {
 				t.Fatal(err)
 			}
-			return len(p.Items) == 1 && p.Items[0].ID == ref.Task
+			return len(p.Items) == 1 && p.Items[0].ID == ref.ID
 		}
 		if !has(task.TaskRunning) || has(task.TaskCancelled) {
 			t.Error("a running task is not listed as that alone")

@@ -8,53 +8,56 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"ringi/shared/aggregate"
-	"ringi/shared/task"
 )
 
-// Load reads every row of a task by one consistent query. It returns
-// task.ErrNotFound when this tenant has no such task, ErrNewerSchema when a
-// later release wrote one of its rows.
-func (s *Store) Load(ctx context.Context, ref aggregate.Ref) (*task.Aggregate, error) {
-	pk, err := partition(ref)
+// Load reads every row of an aggregate by one consistent query. It returns
+// aggregate.ErrNotFound when this tenant has no such one, ErrNewerSchema when a
+// later release wrote one of its rows in another form. Rows of types that are not known
+// are a later release's, and skipped.
+func (s *Store) Load(ctx context.Context, ref aggregate.Ref) (aggregate.Aggregate, error) {
+	pk, err := s.partition(ref)
 	if err != nil {
 		return nil, err
 	}
+	kind, _ := s.kinds.Of(ref.Kind)
 	e := newExpression()
 	pages := dynamodb.NewQueryPaginator(s.db, &dynamodb.QueryInput{
 		TableName: &s.table, ConsistentRead: aws.Bool(true),
 		KeyConditionExpression: all(e.is("PK", "=", pk)), ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
 	})
-	a := &task.Aggregate{}
+	a := kind.New()
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
 		if err != nil {
-			return nil, fmt.Errorf("load task %s: %w", ref.Task, err)
+			return nil, fmt.Errorf("load %s %s: %w", ref.Kind, ref.ID, err)
 		}
 		for _, it := range page.Items {
-			if expired(it, s.now()) {
-				continue
+			r, err := s.unpackRow(kind, it)
+			if err != nil {
+				return nil, fmt.Errorf("load %s %s: %w", ref.Kind, ref.ID, err)
 			}
-			if err := unpackRow(a, it); err != nil {
-				return nil, fmt.Errorf("load task %s: %w", ref.Task, err)
+			if r != nil {
+				a.Add(r)
 			}
 		}
 	}
-	if a.Head.TaskID == "" {
-		return nil, fmt.Errorf("load task %s: %w", ref.Task, aggregate.ErrNotFound)
+	if a.Root().Common().TenantID == "" {
+		return nil, fmt.Errorf("load %s %s: %w", ref.Kind, ref.ID, aggregate.ErrNotFound)
 	}
 	return a, nil
 }
 
 // Head reads the head alone, consistently: what has to be asked often while a call is out.
 // It returns task.ErrNotFound as Load does.
-func (s *Store) Head(ctx context.Context, ref aggregate.Ref) (task.Head, error) {
-	pk, err := partition(ref)
+func (s *Store) Head(ctx context.Context, ref aggregate.Ref) (aggregate.Root, error) {
+	pk, err := s.partition(ref)
 	if err != nil {
-		return task.Head{}, err
+		return nil, err
 	}
-	var h task.Head
-	if err := s.get(ctx, pk, aggregate.HeadKey, &h); err != nil {
-		return task.Head{}, fmt.Errorf("read head of %s: %w", ref.Task, err)
+	kind, _ := s.kinds.Of(ref.Kind)
+	h := kind.Row("head").(aggregate.Root)
+	if err := s.get(ctx, pk, aggregate.HeadKey, h); err != nil {
+		return nil, fmt.Errorf("read head of %s: %w", ref.ID, err)
 	}
 	return h, nil
 }

@@ -21,7 +21,7 @@ func testLostAnswers(t *testing.T, s *suite) {
 		{"once, and the call is not repeated", 1, []func(*dynamodb.Options){oneTry}},
 		{"each time", 100, nil},
 	} {
-		losing := func(operation string) (*Store, *dropper) {
+		losing := func(operation string) (*taskStore, *dropper) {
 			d := &dropper{operation: operation}
 			d.left.Store(c.lose)
 			return s.over(st, d, c.options...), d
@@ -100,7 +100,7 @@ func testLostAnswers(t *testing.T, s *suite) {
 }
 
 // committed is a decision in one try: deciding again would hide what the commit said.
-func committed(t *testing.T, s *Store, ref aggregate.Ref, d decision) *task.Aggregate {
+func committed(t *testing.T, s *taskStore, ref aggregate.Ref, d decision) *task.Aggregate {
 	t.Helper()
 	a, err := s.Load(t.Context(), ref)
 	if err != nil {
@@ -117,11 +117,11 @@ func committed(t *testing.T, s *Store, ref aggregate.Ref, d decision) *task.Aggr
 	return after
 }
 
-func countAudit(t *testing.T, s *Store, ref aggregate.Ref, action aggregate.Action) int {
+func countAudit(t *testing.T, s *taskStore, ref aggregate.Ref, action aggregate.Action) int {
 	t.Helper()
 	n := 0
 	for _, it := range rows(t, s, "AUDIT#"+ref.Tenant+"#2026-04") {
-		if textOf(it, "task_id") == ref.Task && textOf(it, "action") == string(action) {
+		if textOf(it, "task_id") == ref.ID && textOf(it, "action") == string(action) {
 			n++
 		}
 	}

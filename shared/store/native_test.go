@@ -46,7 +46,7 @@ func TestArgumentsAreAnObjectOnlyIfItSaysTheVeryText(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := task.Process{Version: 1, Steps: []task.Step{{StepID: "step-1", Order: 1, Tool: "x", ToolInput: c.input, Effect: aggregate.Read}}}
-			it, err := pack("process", "PK", p.Key(), p)
+			it, err := pack("process", "PK", p.Key(), &p)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -97,7 +97,7 @@ func TestAnItemWithObjectsStaysWithinTheLimit(t *testing.T) {
 		list := strings.Repeat(strings.Repeat("[", 20)+strings.Repeat("]", 20)+",", 80) + "1"
 		p.Steps = append(p.Steps, task.Step{Order: i + 1, ToolInput: aggregate.JSON(`{"a":[` + list + `]}`)})
 	}
-	it, err := pack("process", "PK", p.Key(), p)
+	it, err := pack("process", "PK", p.Key(), &p)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,61 +3,43 @@ package store
 import (
 	"context"
 	"fmt"
-	"strings"
-	"time"
 
 	"ringi/shared/aggregate"
-	"ringi/shared/task"
 )
 
-// PendingItem is a prompt, a process, a step gate or a choice that waits for a person.
+// PendingItem is what waits for a person.
 type PendingItem struct {
-	TaskID    string
-	Key       string // of its row
-	ID        string
-	Kind      aggregate.CardType // prompt, process or step; task: the choice what a message is meant to be
-	Version   int                // of a prompt or process; of a step's process
-	StepID    string             // of a step gate
-	CreatedAt time.Time
-	DecideBy  *time.Time
+	Ref aggregate.Ref
+	aggregate.Question
 }
 
 // Pending lists what waits for a decision in a tenant, the oldest first. The
-// index may be a moment behind. It returns task.ErrField as Tasks does.
+// index may be a moment behind. It returns aggregate.ErrField for a limit outside 1 to
+// MaxPage, or a cursor that is not this list's.
 func (s *Store) Pending(ctx context.Context, tenant, cursor string, limit int) (Page[PendingItem], error) {
 	if !keyPart(tenant) {
 		return Page[PendingItem]{}, fmt.Errorf("tenant %.40q: %w", tenant, aggregate.ErrNotFound)
 	}
-	l := listing{name: "pending", owner: "TASK#" + tenant + "#", index: "GSI1", partitions: []string{pendingOf(tenant)}, oldestFirst: true}
-	return page(ctx, s, l, cursor, limit, readPending)
+	l := listing{name: "pending", index: "GSI1", partitions: []string{aggregate.PendingOf(tenant)}, oldestFirst: true}
+	for _, k := range s.kinds {
+		l.owners = append(l.owners, k.Prefix+tenant+"#")
+	}
+	return page(ctx, s, l, cursor, limit, s.readPending)
 }
 
-func readPending(it item) (*PendingItem, error) {
-	var a task.Aggregate
-	if err := unpackRow(&a, it); err != nil {
+func (s *Store) readPending(it item) (*PendingItem, error) {
+	ref, ok := s.kinds.Ref(textOf(it, "PK"))
+	if !ok {
+		return nil, nil // of a kind of a later release
+	}
+	kind, _ := s.kinds.Of(ref.Kind)
+	r, err := s.unpackRow(kind, it)
+	if err != nil || r == nil {
 		return nil, err
 	}
-	x := &PendingItem{Key: textOf(it, "SK"), TaskID: textOf(it, "task_id")}
-	if x.TaskID == "" { // a choice belongs to its partition alone
-		pk := textOf(it, "PK")
-		x.TaskID = pk[strings.LastIndex(pk, "#")+1:]
+	asking, ok := r.(aggregate.Asking)
+	if !ok {
+		return nil, fmt.Errorf("item %s cannot wait for a person", r.Key())
 	}
-	var terms aggregate.Terms
-	switch {
-	case a.Prompt() != nil:
-		p := a.Prompt()
-		x.Kind, x.ID, x.Version, x.CreatedAt, terms = task.CardPrompt, p.ID, p.Version, p.CreatedAt, p.Terms
-	case a.Process() != nil:
-		p := a.Process()
-		x.Kind, x.ID, x.Version, x.CreatedAt, terms = task.CardProcess, p.ID, p.Version, p.CreatedAt, p.Terms
-	case a.Choice != nil:
-		x.Kind, x.ID, x.CreatedAt, terms = task.CardTask, a.Choice.ID, a.Choice.CreatedAt, a.Choice.Terms
-	case len(a.Gates) == 1:
-		g := a.Gates[0]
-		x.Kind, x.ID, x.Version, x.StepID, x.CreatedAt, terms = task.CardStep, g.ID, g.ProcessVersion, g.StepID, g.CreatedAt, g.Terms
-	default:
-		return nil, fmt.Errorf("item %s cannot wait for a person", x.Key)
-	}
-	x.DecideBy = terms.DecideBy
-	return x, nil
+	return &PendingItem{Ref: ref, Question: asking.Asks()}, nil
 }

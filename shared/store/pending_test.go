@@ -25,14 +25,14 @@ func testPending(t *testing.T, s *suite) {
 	t.Run("prompts that wait are listed, the oldest first", func(t *testing.T) {
 		var got []string
 		for _, x := range list(t) {
-			got = append(got, x.TaskID)
+			got = append(got, x.Ref.ID)
 			if x.Kind != task.CardPrompt || x.Key != "PROMPT#0001" || x.Version != 1 || x.ID == "" || x.DecideBy == nil || x.CreatedAt.IsZero() {
 				t.Errorf("%+v", x)
 			}
 		}
 		var want []string
 		for _, r := range refs {
-			want = append(want, r.Task)
+			want = append(want, r.ID)
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Error(diff)
@@ -51,9 +51,9 @@ func testPending(t *testing.T, s *suite) {
 		})
 		var got []string
 		for _, x := range list(t) {
-			got = append(got, x.TaskID)
+			got = append(got, x.Ref.ID)
 		}
-		if diff := cmp.Diff([]string{refs[3].Task, refs[4].Task}, got); diff != "" {
+		if diff := cmp.Diff([]string{refs[3].ID, refs[4].ID}, got); diff != "" {
 			t.Error(diff)
 		}
 	})
@@ -65,12 +65,12 @@ func testPending(t *testing.T, s *suite) {
 		})
 		kinds := map[string]PendingItem{}
 		for _, x := range list(t) {
-			kinds[x.TaskID] = x
+			kinds[x.Ref.ID] = x
 		}
-		if got := kinds[refs[0].Task]; got.Kind != task.CardProcess || got.Version != 1 {
+		if got := kinds[refs[0].ID]; got.Kind != task.CardProcess || got.Version != 1 {
 			t.Errorf("%+v, want a process", got)
 		}
-		if got := kinds[refs[3].Task]; got.Kind != task.CardStep || got.StepID != "step-1" {
+		if got := kinds[refs[3].ID]; got.Kind != task.CardStep || got.StepID != "step-1" {
 			t.Errorf("%+v, want a step", got)
 		}
 	})
@@ -92,7 +92,7 @@ func testPending(t *testing.T, s *suite) {
 			ref := created(t, st, n)
 			decided(t, st, ref, ask)
 			p, err := st.Pending(t.Context(), tenant, "", 10)
-			if err != nil || len(p.Items) != 1 || p.Items[0].TaskID != ref.Task || p.Items[0].Kind != task.CardTask || p.Items[0].ID == "" || p.Items[0].DecideBy == nil {
+			if err != nil || len(p.Items) != 1 || p.Items[0].Ref.ID != ref.ID || p.Items[0].Kind != task.CardTask || p.Items[0].ID == "" || p.Items[0].DecideBy == nil {
 				t.Fatalf("%d: %+v, %v", n, p.Items, err)
 			}
 			decided(t, st, ref, over)
@@ -132,7 +132,7 @@ func testPending(t *testing.T, s *suite) {
 			return n
 		}
 		for _, r := range refs {
-			if err := st.Shown(t.Context(), r, task.Head{Rev: 1}); err != nil {
+			if err := st.Shown(t.Context(), r, aggregate.Head{Rev: 1}); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -23,7 +23,7 @@ func accept(s tenancy.Settings) decision {
 }
 
 func testQuota(t *testing.T, s *suite) {
-	counted := func(t *testing.T, st *Store, ref aggregate.Ref, user string) (open, hour int) {
+	counted := func(t *testing.T, st *taskStore, ref aggregate.Ref, user string) (open, hour int) {
 		t.Helper()
 		for key, n := range map[string]*int{"OPEN#" + user: &open, user + "#" + hourOfAt: &hour} {
 			var err error

@@ -16,8 +16,6 @@ import (
 	"ringi/shared/tenancy"
 )
 
-const settingsKey = "SETTINGS"
-
 // settingsRow is the item; what a release adds to the settings has its default
 // in rows that are older.
 type settingsRow struct {
@@ -41,7 +39,7 @@ func (s *Store) settings(ctx context.Context, tenant string) (settingsRow, error
 	if err != nil {
 		return row, err
 	}
-	if err := s.get(ctx, pk, settingsKey, &row); err != nil && !errors.Is(err, aggregate.ErrNotFound) {
+	if err := s.get(ctx, pk, tenancy.SettingsKey, &row); err != nil && !errors.Is(err, aggregate.ErrNotFound) {
 		return row, fmt.Errorf("read settings of %s: %w", tenant, err)
 	}
 	row.Config.Rev, row.Config.UpdatedAt, row.Config.UpdatedBy = row.Rev, row.UpdatedAt, row.UpdatedBy
@@ -143,7 +141,7 @@ func (s *Store) moveSlug(ctx context.Context, tenant, slug string, now time.Time
 }
 
 func packSettings(tenant, id string, x tenancy.Settings) (item, error) {
-	return pack("settings", "TENANT#"+tenant, settingsKey, settingsRow{
+	return pack("settings", "TENANT#"+tenant, tenancy.SettingsKey, settingsRow{
 		ID: id, TenantID: tenant, Rev: x.Rev, Config: x, UpdatedAt: x.UpdatedAt, UpdatedBy: x.UpdatedBy,
 	})
 }

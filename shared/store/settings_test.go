@@ -16,7 +16,7 @@ import (
 )
 
 // auditOfTenant returns the entries of April, in order.
-func auditOfTenant(t *testing.T, s *Store, tenant string) []aggregate.AuditEntry {
+func auditOfTenant(t *testing.T, s *taskStore, tenant string) []aggregate.AuditEntry {
 	t.Helper()
 	var out []aggregate.AuditEntry
 	for _, it := range rows(t, s, "AUDIT#"+tenant+"#2026-04") {

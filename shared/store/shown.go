@@ -7,11 +7,10 @@ import (
 	"time"
 
 	"ringi/shared/aggregate"
-	"ringi/shared/task"
 )
 
 // asRead is the condition that nobody asked for a redraw since the head was read.
-func (e *expression) asRead(h task.Head) string {
+func (e *expression) asRead(h aggregate.Head) string {
 	if h.Redraws == 0 {
 		return e.lacks("redraws")
 	}
@@ -21,7 +20,7 @@ func (e *expression) asRead(h task.Head) string {
 // Shown notes that all cards show the task as of the head as it was read. A later rev
 // stands; and so does a redraw that was asked for meanwhile: it may be about what the
 // rows don't say, such as the settings.
-func (s *Store) Shown(ctx context.Context, ref aggregate.Ref, h task.Head) error {
+func (s *Store) Shown(ctx context.Context, ref aggregate.Ref, h aggregate.Head) error {
 	e := newExpression()
 	e.set("shown_rev", h.Rev)
 	e.remove("draw_at")
@@ -57,7 +56,7 @@ func (s *Store) DrawAt(ctx context.Context, ref aggregate.Ref, at time.Time, due
 func (s *Store) dueBy(ctx context.Context, what string, ref aggregate.Ref, at time.Time, write func(*expression)) error {
 	e := newExpression()
 	write(e)
-	e.due(ref.Task, at)
+	e.due(ref.ID, at)
 	err := s.updateHead(ctx, what, ref, e, all(e.exists(), anyOf(e.lacks("due_at"), e.is("due_at", ">", at))))
 	if !errors.Is(err, errCondition) {
 		return err
@@ -69,12 +68,12 @@ func (s *Store) dueBy(ctx context.Context, what string, ref aggregate.Ref, at ti
 
 // updateHead writes bookkeeping attributes, which carry no state of the task and give it no new rev.
 func (s *Store) updateHead(ctx context.Context, what string, ref aggregate.Ref, e *expression, condition *string) error {
-	pk, err := partition(ref)
+	pk, err := s.partition(ref)
 	if err != nil {
 		return err
 	}
 	if _, err := s.update(ctx, key(pk, aggregate.HeadKey), e, condition); err != nil {
-		return fmt.Errorf("%s, task %s: %w", what, ref.Task, err)
+		return fmt.Errorf("%s, task %s: %w", what, ref.ID, err)
 	}
 	return nil
 }

@@ -1,8 +1,9 @@
-// Package store keeps everything in one DynamoDB table: a task's rows as one
-// aggregate that changes by commits, and what a tenant owns beside its tasks.
+// Package store keeps everything in one DynamoDB table: aggregates, whose rows change
+// by commits, and what a tenant owns beside them. It knows no kind but those that it is given.
 package store
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"time"
@@ -24,25 +25,66 @@ const (
 type Store struct {
 	db    *dynamodb.Client
 	table string
+	kinds aggregate.Kinds
 	newID func() string
 	now   func() time.Time
 }
 
-// New returns a store over the table of that name.
-func New(db *dynamodb.Client, table string) *Store {
-	return &Store{db: db, table: table, newID: aggregate.NewID, now: time.Now}
+// New returns a store over the table of that name, of these kinds of aggregates.
+func New(db *dynamodb.Client, table string, kinds ...aggregate.Kind) *Store {
+	return &Store{db: db, table: table, kinds: kinds, newID: aggregate.NewID, now: time.Now}
 }
 
-// partition is the key of a task's aggregate. Ids may come from outside: what
-// cannot be one names no task, so task.ErrNotFound.
-func partition(ref aggregate.Ref) (string, error) {
-	if !keyPart(ref.Tenant) || !keyPart(ref.Task) {
-		return "", fmt.Errorf("task %.40q: %w", ref.Task, aggregate.ErrNotFound)
+// Of is a store of one kind of aggregates.
+type Of[A aggregate.Aggregate] struct{ *Store }
+
+// Load is Store.Load.
+func (s Of[A]) Load(ctx context.Context, ref aggregate.Ref) (A, error) {
+	return as[A](s.Store.Load(ctx, ref))
+}
+
+// Commit is Store.Commit.
+func (s Of[A]) Commit(ctx context.Context, a A, c aggregate.Change) (A, error) {
+	return as[A](s.Store.Commit(ctx, a, c))
+}
+
+// Decide is Store.Decide.
+func (s Of[A]) Decide(ctx context.Context, ref aggregate.Ref, decide aggregate.Decision[A]) (A, error) {
+	return as[A](s.Store.Decide(ctx, ref, on(decide)))
+}
+
+// DecideOn is Store.DecideOn.
+func (s Of[A]) DecideOn(ctx context.Context, a A, decide aggregate.Decision[A]) (A, error) {
+	return as[A](s.Store.DecideOn(ctx, a, on(decide)))
+}
+
+// DecideBoth is Store.DecideBoth.
+func (s Of[A]) DecideBoth(ctx context.Context, first, second aggregate.Ref, decide func(a, b A) (ofA, ofB aggregate.Change, err error)) error {
+	return s.Store.DecideBoth(ctx, first, second, func(a, b aggregate.Aggregate) (aggregate.Change, aggregate.Change, error) {
+		return decide(a.(A), b.(A))
+	})
+}
+
+func as[A aggregate.Aggregate](a aggregate.Aggregate, err error) (A, error) {
+	of, _ := a.(A)
+	return of, err
+}
+
+func on[A aggregate.Aggregate](decide aggregate.Decision[A]) aggregate.Decision[aggregate.Aggregate] {
+	return func(a aggregate.Aggregate) (aggregate.Change, error) { return decide(a.(A)) }
+}
+
+// partition is the key of an aggregate. Ids may come from outside: what
+// cannot be one names none, so aggregate.ErrNotFound.
+func (s *Store) partition(ref aggregate.Ref) (string, error) {
+	kind, known := s.kinds.Of(ref.Kind)
+	if !known || !keyPart(ref.Tenant) || !keyPart(ref.ID) {
+		return "", fmt.Errorf("%s %.40q: %w", ref.Kind, ref.ID, aggregate.ErrNotFound)
 	}
-	return "TASK#" + ref.Tenant + "#" + ref.Task, nil
+	return kind.Prefix + ref.Tenant + "#" + ref.ID, nil
 }
 
-// tenantPartition is the key of what a tenant owns beside its tasks.
+// tenantPartition is the key of what a tenant owns beside its aggregates.
 func tenantPartition(tenant string) (string, error) {
 	if !keyPart(tenant) {
 		return "", fmt.Errorf("tenant %.40q: %w", tenant, aggregate.ErrNotFound)

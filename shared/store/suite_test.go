@@ -18,6 +18,7 @@ import (
 	"ringi/infra/local/moto"
 	"ringi/infra/local/template"
 	"ringi/shared/aggregate"
+	"ringi/shared/reason"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
 )
@@ -82,9 +83,9 @@ type suite struct {
 func at() time.Time { return time.Date(2026, 4, 18, 14, 30, 0, 0, time.UTC) }
 
 // store returns one over a new table, which is made as template.yaml says.
-func (s *suite) store(t *testing.T) *Store {
+func (s *suite) store(t *testing.T) *taskStore {
 	t.Helper()
-	st := New(s.client(nil), fmt.Sprintf("rows-%d", s.tables.Add(1)))
+	st := &taskStore{Of[*task.Aggregate]{New(s.client(nil), fmt.Sprintf("rows-%d", s.tables.Add(1)), taskKind())}}
 	st.now = at
 	if _, err := st.db.CreateTable(t.Context(), input(s.described, st.table)); err != nil {
 		t.Fatal(err)
@@ -93,10 +94,10 @@ func (s *suite) store(t *testing.T) *Store {
 }
 
 // over returns a store on the same table whose calls go through the transport.
-func (s *suite) over(st *Store, transport http.RoundTripper, options ...func(*dynamodb.Options)) *Store {
-	other := *st
+func (s *suite) over(st *taskStore, transport http.RoundTripper, options ...func(*dynamodb.Options)) *taskStore {
+	other := *st.Store
 	other.db = s.client(transport, options...)
-	return &other
+	return &taskStore{Of[*task.Aggregate]{&other}}
 }
 
 func (s *suite) client(transport http.RoundTripper, options ...func(*dynamodb.Options)) *dynamodb.Client {
@@ -170,7 +171,7 @@ func received(t *testing.T, n int) (task.Change, aggregate.Ref) {
 }
 
 // created makes a task of the n-th message.
-func created(t *testing.T, s *Store, n int) aggregate.Ref {
+func created(t *testing.T, s *taskStore, n int) aggregate.Ref {
 	t.Helper()
 	c, ref := received(t, n)
 	if err := s.Create(t.Context(), c); err != nil {
@@ -182,7 +183,7 @@ func created(t *testing.T, s *Store, n int) aggregate.Ref {
 type decision = task.Decision
 
 // decided commits decisions one after the other.
-func decided(t *testing.T, s *Store, ref aggregate.Ref, decisions ...decision) *task.Aggregate {
+func decided(t *testing.T, s *taskStore, ref aggregate.Ref, decisions ...decision) *task.Aggregate {
 	t.Helper()
 	var a *task.Aggregate
 	for i, d := range decisions {
@@ -256,7 +257,7 @@ func finishStep(order int) decision {
 }
 
 // waitingPrompt is a task whose prompt waits for a decision.
-func waitingPrompt(t *testing.T, s *Store, n int) aggregate.Ref {
+func waitingPrompt(t *testing.T, s *taskStore, n int) aggregate.Ref {
 	t.Helper()
 	ref := created(t, s, n)
 	decided(t, s, ref, extract, beginPrompt, finishPrompt)
@@ -264,7 +265,7 @@ func waitingPrompt(t *testing.T, s *Store, n int) aggregate.Ref {
 }
 
 // running is a task whose execution has begun on so many steps.
-func running(t *testing.T, s *Store, n, steps int) aggregate.Ref {
+func running(t *testing.T, s *taskStore, n, steps int) aggregate.Ref {
 	t.Helper()
 	ref := waitingPrompt(t, s, n)
 	decided(t, s, ref, approvePrompt, beginProcess, finishProcess(steps), approveProcess, start)
@@ -272,7 +273,7 @@ func running(t *testing.T, s *Store, n, steps int) aggregate.Ref {
 }
 
 // raw reads an item as the table has it.
-func raw(t *testing.T, s *Store, pk, sk string) item {
+func raw(t *testing.T, s *taskStore, pk, sk string) item {
 	t.Helper()
 	out, err := s.db.GetItem(context.Background(), &dynamodb.GetItemInput{TableName: &s.table, Key: key(pk, sk), ConsistentRead: aws.Bool(true)})
 	if err != nil {
@@ -282,7 +283,7 @@ func raw(t *testing.T, s *Store, pk, sk string) item {
 }
 
 // rows returns every item of a partition.
-func rows(t *testing.T, s *Store, pk string) []item {
+func rows(t *testing.T, s *taskStore, pk string) []item {
 	t.Helper()
 	e := newExpression()
 	out, err := s.db.Query(t.Context(), &dynamodb.QueryInput{
@@ -292,4 +293,40 @@ func rows(t *testing.T, s *Store, pk string) []item {
 		t.Fatal(err)
 	}
 	return out.Items
+}
+
+// taskStore is the store as package tasks has it.
+type taskStore struct{ Of[*task.Aggregate] }
+
+func taskKind() aggregate.Kind {
+	k := task.Kind
+	k.Columns = func(r aggregate.Row) map[string]string {
+		if e, ok := r.(*task.Execution); ok && e.Error != "" {
+			return map[string]string{"error": reason.Sentence(e.Terms.Locale, e.Error, e.ErrorDetail)}
+		}
+		return nil
+	}
+	return k
+}
+
+func (s *taskStore) Create(ctx context.Context, c aggregate.Change) error {
+	h := c.Head.(*task.Head)
+	return s.Of.Create(ctx, task.RefOf(h.TenantID, h.TaskID), c)
+}
+
+func (s *taskStore) Head(ctx context.Context, ref aggregate.Ref) (task.Head, error) {
+	root, err := s.Of.Head(ctx, ref)
+	if err != nil {
+		return task.Head{}, err
+	}
+	return *root.(*task.Head), nil
+}
+
+func (s *taskStore) Tasks(ctx context.Context, tenant string, f task.Filter, cursor string, limit int) (Page[task.Task], error) {
+	if err := f.Check(); err != nil {
+		return Page[task.Task]{}, err
+	}
+	from, sparse := f.In(tenant)
+	l := List{Name: "tasks", Filter: []string{string(f.Status), f.Requester}, Kind: task.Kind, Tenant: tenant, From: from, Sparse: sparse}
+	return Rows(ctx, s.Store, l, cursor, limit, f.Keeps)
 }

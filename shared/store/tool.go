@@ -13,10 +13,6 @@ import (
 	"ringi/shared/tenancy"
 )
 
-const toolPrefix = "TOOL#"
-
-func toolKey(name string) string { return toolPrefix + name }
-
 // ToolPermission reads whether a tenant's tasks may call a tool. Without a row a
 // tool of Ringi's own is allowed and one of an MCP server is not: then found is
 // false and the revision 0, which a claim relies on as well.
@@ -25,7 +21,7 @@ func (s *Store) ToolPermission(ctx context.Context, tenant, name string) (p tena
 	if err != nil {
 		return p, false, err
 	}
-	err = s.get(ctx, pk, toolKey(name), &p)
+	err = s.get(ctx, pk, tenancy.ToolKey(name), &p)
 	switch {
 	case errors.Is(err, aggregate.ErrNotFound):
 		_, _, foreign := tenancy.ServerTool(name)
@@ -38,7 +34,7 @@ func (s *Store) ToolPermission(ctx context.Context, tenant, name string) (p tena
 
 // ToolPermissions returns all rows of a tenant, by name.
 func (s *Store) ToolPermissions(ctx context.Context, tenant string) ([]tenancy.ToolPermission, error) {
-	return owned[tenancy.ToolPermission](ctx, s, tenant, toolPrefix)
+	return owned[tenancy.ToolPermission](ctx, s, tenant, tenancy.ToolPrefix)
 }
 
 // SaveToolPermission writes x over the permission of revision x.Rev, 0 for a
@@ -63,7 +59,7 @@ func (s *Store) SaveToolPermission(ctx context.Context, x tenancy.ToolPermission
 	}
 	rev := x.Rev
 	x.Rev++
-	it, err := pack("tool", pk, toolKey(x.ToolName), x)
+	it, err := pack("tool", pk, tenancy.ToolKey(x.ToolName), x)
 	if err != nil {
 		return x, err
 	}
@@ -90,7 +86,7 @@ func (s *Store) NoteToolChanged(ctx context.Context, x tenancy.ToolPermission, n
 	e.set("updated_at", moment(now))
 	as := all(e.is("rev", "=", x.Rev), e.lacks("changed_at"))
 	update := types.TransactWriteItem{Update: &types.Update{
-		TableName: &s.table, Key: key(pk, toolKey(x.ToolName)), UpdateExpression: e.update(), ConditionExpression: as,
+		TableName: &s.table, Key: key(pk, tenancy.ToolKey(x.ToolName)), UpdateExpression: e.update(), ConditionExpression: as,
 		ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
 	}}
 	err = s.transactAudited(ctx, []types.TransactWriteItem{update}, aggregate.AuditEntry{

@@ -57,7 +57,7 @@ func testTools(t *testing.T, s *suite) {
 	testServerTool(t, st)
 }
 
-func testServerTool(t *testing.T, st *Store) {
+func testServerTool(t *testing.T, st *taskStore) {
 	t.Helper()
 	p, found, err := st.ToolPermission(t.Context(), tenant, "rooms.book")
 	if err != nil || found || p.Allowed {

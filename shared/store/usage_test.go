@@ -38,7 +38,7 @@ func testUsage(t *testing.T, s *suite) {
 	}
 	nothing := func(*task.Aggregate) (task.Change, error) { return task.Change{}, nil }
 
-	if h := load().Head; h.Usage != nil || h.Charged != nil || h.Aside != 0 {
+	if h := load().Head; h.Usage != nil || h.Charged != nil {
 		t.Errorf("a new head has been charged: %+v", h)
 	}
 	pay(used("1"), nothing)
@@ -52,7 +52,7 @@ func testUsage(t *testing.T, s *suite) {
 		t.Error(diff)
 	}
 	sum := aggregate.Usage{Calls: 2, Input: 2 << 40, Output: 4, Cached: 6, MS: 10, Cost: 7_000_000, Unpriced: 2}
-	if diff := cmp.Diff(&sum, a.Head.Usage); diff != "" || a.Head.Aside != 0 {
-		t.Errorf("%s aside %d", diff, a.Head.Aside)
+	if diff := cmp.Diff(&sum, a.Used()); diff != "" || a.Head.Usage != nil || len(a.Uses) != 2 || a.Uses[1].Made != "TASK" {
+		t.Errorf("%s in %d rows", diff, len(a.Uses))
 	}
 }

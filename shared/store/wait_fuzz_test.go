@@ -31,9 +31,11 @@ func FuzzWait(f *testing.F) {
 			t.Fatal(err)
 		}
 		a := task.Aggregate{Head: task.Head{TaskID: "1"}}
-		if err := unpackRow(&a, it); err != nil {
+		r, err := New(nil, "").unpackRow(task.Kind, it)
+		if err != nil {
 			t.Fatalf("%+v: %v", want, err)
 		}
+		a.Add(r)
 		if diff := cmp.Diff([]aggregate.Wait{want}, a.Waits); diff != "" {
 			t.Error(diff)
 		}

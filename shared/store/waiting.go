@@ -4,8 +4,6 @@ import (
 	"context"
 	"log/slog"
 	"slices"
-
-	"ringi/shared/aggregate"
 )
 
 // maxRedrawn bounds how many waiting tasks a change of the settings has drawn anew at
@@ -26,8 +24,8 @@ func (s *Store) redrawWaiting(ctx context.Context, tenant string, fields []strin
 		return
 	}
 	for _, x := range waiting.Items {
-		if err := s.Redraw(ctx, aggregate.Ref{Tenant: tenant, Task: x.TaskID}); err != nil {
-			slog.WarnContext(ctx, "a card keeps the old settings", "task_id", x.TaskID, "err", err)
+		if err := s.Redraw(ctx, x.Ref); err != nil {
+			slog.WarnContext(ctx, "a card keeps the old settings", "task_id", x.Ref.ID, "err", err)
 		}
 	}
 }

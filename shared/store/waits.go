@@ -12,7 +12,7 @@ import (
 // PutWait keeps the token of a run that waits at a gate. It returns ErrStale
 // when the row is of a newer run, of a state entered later, or of a later retry.
 func (s *Store) PutWait(ctx context.Context, ref aggregate.Ref, w aggregate.Wait) error {
-	pk, err := partition(ref)
+	pk, err := s.partition(ref)
 	if err != nil {
 		return err
 	}
@@ -39,7 +39,7 @@ func (s *Store) PutWait(ctx context.Context, ref aggregate.Ref, w aggregate.Wait
 		err = ErrStale
 	}
 	if err != nil {
-		return fmt.Errorf("keep the wait of task %s at %s: %w", ref.Task, w.Gate, err)
+		return fmt.Errorf("keep the wait of task %s at %s: %w", ref.ID, w.Gate, err)
 	}
 	return nil
 }
@@ -47,7 +47,7 @@ func (s *Store) PutWait(ctx context.Context, ref aggregate.Ref, w aggregate.Wait
 // DropWait forgets a token that was answered. A row that is gone or holds
 // another token is left as it is.
 func (s *Store) DropWait(ctx context.Context, ref aggregate.Ref, w aggregate.Wait) error {
-	pk, err := partition(ref)
+	pk, err := s.partition(ref)
 	if err != nil {
 		return err
 	}
@@ -60,7 +60,7 @@ func (s *Store) DropWait(ctx context.Context, ref aggregate.Ref, w aggregate.Wai
 		return err
 	})
 	if err != nil && !conditionFailed(err) {
-		return fmt.Errorf("drop the wait of task %s at %s: %w", ref.Task, w.Gate, err)
+		return fmt.Errorf("drop the wait of task %s at %s: %w", ref.ID, w.Gate, err)
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 // Query is no snapshot: rows may come from two commits, which is why a Change
 // names each row that it relied on.
 type Aggregate struct {
+	aggregate.Shared
 	Head       Head
 	Request    *Request
 	Task       *Task
@@ -22,14 +23,13 @@ type Aggregate struct {
 	Executions []*Execution  // by process version and attempt
 	Steps      []*StepResult // by process version, attempt and order
 	Gates      []*Gate
-	Waits      []aggregate.Wait
-	Cards      []*aggregate.Card
 }
 
-// Ref names the aggregate.
-func (a *Aggregate) Ref() aggregate.Ref {
-	return aggregate.Ref{Tenant: a.Head.TenantID, Task: a.Head.TaskID}
-}
+// Ref names the task.
+func (a *Aggregate) Ref() aggregate.Ref { return RefOf(a.Head.TenantID, a.Head.TaskID) }
+
+// Root is the head.
+func (a *Aggregate) Root() aggregate.Root { return &a.Head }
 
 // Prompt is the newest version, nil if there is none.
 func (a *Aggregate) Prompt() *Prompt { return aggregate.Last(a.Prompts) }
@@ -65,9 +65,6 @@ func (a *Aggregate) GateOf(e *Execution, order int) *Gate {
 func (a *Aggregate) ProcessOf(e *Execution) *Process {
 	return aggregate.Find(a.Processes, ProcessKey(e.ProcessVersion))
 }
-
-// Card returns the card with this key, nil if there is none.
-func (a *Aggregate) Card(key string) *aggregate.Card { return aggregate.Find(a.Cards, key) }
 
 // Pending is what waits for a decision.
 type Pending struct {
@@ -137,21 +134,25 @@ func (a *Aggregate) Apply(c Change) *Aggregate {
 	n := *a
 	n.Prompts, n.Processes, n.Executions = slices.Clone(a.Prompts), slices.Clone(a.Processes), slices.Clone(a.Executions)
 	n.Steps, n.Gates, n.Cards = slices.Clone(a.Steps), slices.Clone(a.Gates), slices.Clone(a.Cards)
-	n.Waits = slices.Clone(a.Waits)
-	n.Head = c.Head
-	n.Head.Rev = a.Head.Rev + 1
-	n.Head.LastChange = c.ID
-	n.Head.DueAt, n.Head.ShownRev, n.Head.SweepFailures = a.Head.DueAt, a.Head.ShownRev, a.Head.SweepFailures
-	n.Head.Redraws, n.Head.DrawAt = a.Head.Redraws, a.Head.DrawAt
+	n.Waits, n.Uses = slices.Clone(a.Waits), slices.Clone(a.Uses)
+	if c.Head != nil {
+		n.Head = *c.Head.(*Head)
+		n.Head.Head = n.Head.Committed(a.Head.Head, c)
+	}
 	for _, r := range c.Rows {
 		n.Add(r.At(n.Head.Rev))
 	}
 	return &n
 }
 
-// Add puts a row in its place, over one with the same key. The store builds aggregates with it.
+// After is Apply.
+func (a *Aggregate) After(c Change) aggregate.Aggregate { return a.Apply(c) }
+
+// Add puts a row in its place, over one with the same key.
 func (a *Aggregate) Add(r aggregate.Row) {
 	switch r := r.(type) {
+	case *Head:
+		a.Head = *r
 	case *Request:
 		a.Request = r
 	case *Task:
@@ -165,13 +166,13 @@ func (a *Aggregate) Add(r aggregate.Row) {
 	case *Process:
 		a.Processes = aggregate.Insert(a.Processes, r)
 	case *Execution:
-		a.Executions = aggregate.Insert(a.Executions, r)
+		a.Executions = aggregate.Insert(a.Executions, r.read())
 	case *StepResult:
 		a.Steps = aggregate.Insert(a.Steps, r)
 	case *Gate:
 		a.Gates = aggregate.Insert(a.Gates, r)
-	case *aggregate.Card:
-		a.Cards = aggregate.Insert(a.Cards, r)
+	default:
+		a.Shared.Add(r)
 	}
 }
 

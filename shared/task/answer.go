@@ -48,8 +48,8 @@ func (a *Aggregate) answered(e Extract, now time.Time) (Change, error) {
 	c := a.begin(now)
 	c.progress()
 	row := &Answer{Kind: e.Kind, Sentence: e.Sentence, CreatedAt: c.Now}
-	c.put(row)
-	c.made = row
+	c.Put(row)
+	c.Made = row
 	c.audit(aggregate.System(), RequestAnswered, "task", a.Head.TaskID, map[string]any{"kind": e.Kind, "requester": a.Head.Requester})
-	return c, c.end(nil, TaskAnswered, aggregate.System(), e.Kind.reason())
+	return c.ended(nil, TaskAnswered, aggregate.System(), e.Kind.reason())
 }

@@ -18,7 +18,7 @@ func (a *Aggregate) CancelTask(by aggregate.Actor, p aggregate.Policy, now time.
 		return Change{}, err
 	}
 	c.audit(by, TaskCancelledAction, "task", a.Head.TaskID, map[string]any{"reason": ReasonByPerson})
-	return c, c.end(a.Task, TaskCancelled, by, ReasonByPerson)
+	return c.ended(a.Task, TaskCancelled, by, ReasonByPerson)
 }
 
 // CancelExecution is CancelTask by the button of the running card: id must be the newest execution's.
@@ -37,7 +37,7 @@ func (a *Aggregate) CancelExecution(id string, by aggregate.Actor, p aggregate.P
 	if err != nil {
 		return Change{}, err
 	}
-	return c, c.end(a.Task, TaskCancelled, by, ReasonByPerson)
+	return c.ended(a.Task, TaskCancelled, by, ReasonByPerson)
 }
 
 // cancelled reports whether there is nothing (more) to cancel, and what to say.
@@ -56,22 +56,22 @@ func (a *Aggregate) cancelled(by aggregate.Actor, p aggregate.Policy) (stop bool
 
 // withdraw closes whatever is open: a gate, an execution. It relies on the
 // stage, so that nothing that opens meanwhile is left behind.
-func (a *Aggregate) withdraw(by aggregate.Actor, to aggregate.GateStatus, now time.Time) (Change, error) {
+func (a *Aggregate) withdraw(by aggregate.Actor, to aggregate.GateStatus, now time.Time) (*change, error) {
 	c := a.begin(now)
-	if err := a.closePending(&c, to); err != nil {
-		return Change{}, err
+	if err := a.closePending(c, to); err != nil {
+		return nil, err
 	}
 	if e := a.Execution(); e != nil && !e.over() {
-		if err := a.cancelExecution(&c, e, by); err != nil {
-			return Change{}, err
+		if err := a.cancelExecution(c, e, by); err != nil {
+			return nil, err
 		}
 	}
-	a.relyOnStage(&c)
+	a.relyOnStage(c)
 	return c, nil
 }
 
-func (a *Aggregate) cancelExecution(c *Change, e *Execution, by aggregate.Actor) error {
-	results := a.results(e, *c)
+func (a *Aggregate) cancelExecution(c *change, e *Execution, by aggregate.Actor) error {
+	results := a.results(e, c)
 	err := c.moveExecution(e, ExecutionCancelled, func(n *Execution) {
 		n.CancelledBy, n.CancelledAt, n.Results = by.ID, &c.Now, results
 	})
@@ -84,7 +84,7 @@ func (a *Aggregate) cancelExecution(c *Change, e *Execution, by aggregate.Actor)
 }
 
 // closePending moves the gate that waits, if any, to expired or cancelled.
-func (a *Aggregate) closePending(c *Change, to aggregate.GateStatus) error {
+func (a *Aggregate) closePending(c *change, to aggregate.GateStatus) error {
 	open, ok := a.Pending()
 	if !ok {
 		return nil
@@ -117,7 +117,7 @@ func (a *Aggregate) Expire(now time.Time) (Change, error) {
 		kind, id = "execution", e.ID
 	}
 	c.audit(aggregate.System(), TaskExpired, kind, id, map[string]any{"hours": open.Terms.ApprovalHours})
-	return c, c.end(a.Task, TaskCancelled, aggregate.System(), ReasonExpired)
+	return c.ended(a.Task, TaskCancelled, aggregate.System(), ReasonExpired)
 }
 
 // otherExecution says why an execution's id is not the newest one's.

@@ -1,7 +1,6 @@
 package task
 
 import (
-	"slices"
 	"time"
 
 	"ringi/shared/aggregate"
@@ -99,9 +98,9 @@ func (a *Aggregate) Ask(run int, b Beside, s tenancy.Settings, now time.Time) (C
 	c.progress()
 	row := &Choice{Beside: b, Terms: s.Terms(true, c.Now), CreatedAt: c.Now}
 	row.ID = a.rowID(row.Key(), c.Now)
-	c.put(row)
-	c.rely(&Task{})
-	return c, nil
+	c.Put(row)
+	c.RelyOn(&Task{})
+	return c.done(), nil
 }
 
 // TakeAsRequest lets the message be a new request: a run begins. It returns ErrDecided,
@@ -109,10 +108,10 @@ func (a *Aggregate) Ask(run int, b Beside, s tenancy.Settings, now time.Time) (C
 func (a *Aggregate) TakeAsRequest(id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (Change, error) {
 	c, ok, err := a.choose(id, AsRequest, by, p.Withdraw, now)
 	if !ok {
-		return c, err
+		return Change{}, err
 	}
 	c.startRun()
-	return c, nil
+	return c.done(), nil
 }
 
 // TakeAsReason ends the head of a message that becomes the reason of a rejection. The
@@ -120,32 +119,32 @@ func (a *Aggregate) TakeAsRequest(id string, by aggregate.Actor, p aggregate.Pol
 func (a *Aggregate) TakeAsReason(id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (Change, error) {
 	c, ok, err := a.choose(id, AsReason, by, p.Reject, now)
 	if !ok {
-		return c, err
+		return Change{}, err
 	}
-	return c, c.end(nil, TaskAnswered, by, ReasonBecameReason)
+	return c.ended(nil, TaskAnswered, by, ReasonBecameReason)
 }
 
 // choose opens the Change of a choice; ok is false when there is none to make.
-func (a *Aggregate) choose(id string, as ChoiceAs, by aggregate.Actor, may func(aggregate.Actor, string) error, now time.Time) (c Change, ok bool, err error) {
+func (a *Aggregate) choose(id string, as ChoiceAs, by aggregate.Actor, may func(aggregate.Actor, string) error, now time.Time) (c *change, ok bool, err error) {
 	row := a.Choice
 	switch {
 	case row == nil || row.ID != id:
-		return Change{}, false, aggregate.ErrNotFound
+		return nil, false, aggregate.ErrNotFound
 	case row.As == as && row.DecidedBy == by.ID:
-		return Change{}, false, nil
+		return nil, false, nil
 	case row.As != "" && row.DecidedAt != nil:
-		return Change{}, false, aggregate.ErrDecided{Status: string(row.As), By: row.DecidedBy, At: *row.DecidedAt}
+		return nil, false, aggregate.ErrDecided{Status: string(row.As), By: row.DecidedBy, At: *row.DecidedAt}
 	case a.Head.Ended != nil:
-		return Change{}, false, a.ended()
+		return nil, false, a.ended()
 	}
 	if err := may(by, a.Head.Requester); err != nil {
-		return Change{}, false, err
+		return nil, false, err
 	}
 	c = a.begin(now)
 	c.progress()
 	n := *row
 	n.As, n.DecidedBy, n.DecidedAt = as, by.ID, &c.Now
-	c.put(&n)
+	c.Put(&n)
 	c.audit(by, RequestChosen, "task", a.Head.TaskID, map[string]any{"as": as, "beside": row.Beside.TaskID, "gate": row.Beside.ID})
 	return c, true, nil
 }
@@ -166,8 +165,8 @@ func (a *Aggregate) GateOver(other *Aggregate, now time.Time) (Change, error) {
 	c := a.begin(now)
 	n := *row
 	n.GateOver = true
-	c.put(&n)
-	return c, nil
+	c.Put(&n)
+	return c.done(), nil
 }
 
 // expireChoice ends the head of a message that nobody said anything about in time.
@@ -177,30 +176,29 @@ func (a *Aggregate) expireChoice(row *Choice, now time.Time) (Change, error) {
 	}
 	c := a.begin(now)
 	c.audit(aggregate.System(), TaskExpired, "task", a.Head.TaskID, map[string]any{"hours": row.Terms.ApprovalHours})
-	return c, c.end(nil, TaskCancelled, aggregate.System(), ReasonExpired)
+	return c.ended(nil, TaskCancelled, aggregate.System(), ReasonExpired)
 }
 
 // closeChoice has nobody asked any more what the message is meant to be, unless c says what
 // it is. Where nobody was asked it relies on that, as long as there is no task.
-func (c *Change) closeChoice() {
+func (c *change) closeChoice() {
 	switch row := c.choice; {
 	case row == nil && c.Head.AcceptedAt == nil:
-		c.rely(&Choice{})
-	case row != nil && row.As == "" && !slices.ContainsFunc(c.Rows, func(r aggregate.Row) bool { return r.Key() == ChoiceKey }):
+		c.RelyOn(&Choice{})
+	case row != nil && row.As == "" && c.Written(ChoiceKey) == nil:
 		n := *row
 		n.Over = true
-		c.put(&n)
+		c.Put(&n)
 	}
 }
 
-// counts are the counters that a choice moves in c: a person has one open beside a gate, so
+// asked are the counters that a choice moves in c: a person has one open beside a gate, so
 // that nobody fills a thread with cards that ask, which come before all others.
-func (c Change) counts() []aggregate.Count {
-	i := slices.IndexFunc(c.Rows, func(r aggregate.Row) bool { return r.Key() == ChoiceKey })
-	if i < 0 {
+func (c *change) asked() []aggregate.Count {
+	row, ok := c.Written(ChoiceKey).(*Choice)
+	if !ok {
 		return nil
 	}
-	row := c.Rows[i].(*Choice)
 	n := aggregate.Count{
 		Key: "ASKED#" + c.Head.Requester + "#" + row.Beside.ID, Reason: ReasonAsked,
 		Keep: latest(c.Now, row.Terms.DecideBy).Add(keptFor),

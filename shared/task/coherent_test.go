@@ -80,7 +80,7 @@ func (w *world) executions(a *Aggregate) {
 			continue
 		}
 		w.require(running == 0 || e.Status == ExecutionCancelled, "%s is %s over a call", e.Key(), e.Status)
-		if rows := a.results(e, Change{}); len(rows) > 0 || len(e.Results) > 0 {
+		if rows := a.results(e, &change{}); len(rows) > 0 || len(e.Results) > 0 {
 			w.require(reflect.DeepEqual(e.Results, rows), "%s keeps %+v, its rows say %+v", e.Key(), e.Results, rows)
 		}
 		done := a.NextStep(e) == nil

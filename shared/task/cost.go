@@ -16,62 +16,57 @@ func (p *Prompt) paid(u aggregate.Usage)    { p.Usage = &u }
 func (p *Process) paid(u aggregate.Usage)   { p.Usage = &u }
 func (e *Execution) paid(u aggregate.Usage) { e.Usage = &u }
 
-// MaxCharged is how many usages a head, which stays small, remembers. Between two tries of one commit
-// there are at most a few others: a task has one generation at a time, and some that were overtaken.
-const MaxCharged = 3
-
 // Charge makes the Change of a decision say what the model's calls behind it came to:
-// on the row that they made, and in the task's sum. Calls that came to nothing,
-// because another invocation was faster or the task is over, are in the sum all the
-// same: then the Change says only that, whoever's run it is. So after a commit the
+// on the row that they made, and in a row of their own. Calls that came to nothing,
+// because another invocation was faster or the task is over, have that row all the
+// same: then the Change has nothing else, whoever's run it is. So after a commit the
 // caller must look whether the head's run is still its own. Charged a second time,
 // a usage adds nothing.
 func Charge(u aggregate.Usage, now time.Time, decide Decision) Decision {
 	return func(a *Aggregate) (Change, error) {
 		c, err := decide(a)
-		known := slices.Contains(a.Head.Charged, u.ID)
-		switch {
-		case u.Calls == 0, err != nil && !errors.Is(err, aggregate.ErrSuperseded):
+		if u.Calls == 0 || err != nil && !errors.Is(err, aggregate.ErrSuperseded) {
 			return c, err
-		case (err != nil || c.Empty()) && (known || u.Free()):
-			return Change{}, err
-		case err != nil || c.Empty():
-			c = a.aside(now)
 		}
-		if c.made != nil {
-			c.made.paid(u)
+		row := &aggregate.Use{Usage: u, CreatedAt: now.UTC().Truncate(time.Millisecond)}
+		if made, ok := c.Made.(product); ok && err == nil {
+			made.paid(u)
+			row.Made = c.Made.Key()
 		}
-		if !known {
-			c.charge(u)
+		switch nothing := err != nil || c.Empty(); {
+		case a.charged(u.ID), nothing && u.Free():
+			return c, err
+		case nothing:
+			return Change{Rows: []aggregate.Row{row}, Now: row.CreatedAt}, nil
 		}
+		c.Put(row)
 		return c, nil
 	}
 }
 
-func (c *Change) charge(u aggregate.Usage) {
-	sum := u.Sum()
-	if c.Head.Usage != nil {
-		sum = c.Head.Usage.Plus(sum)
-	}
-	c.Head.Usage = &sum
-	ids := append(slices.Clone(c.Head.Charged), u.ID)
-	c.Head.Charged = ids[max(0, len(ids)-MaxCharged):]
+// charged reports whether a usage is in the task's sum; a head of earlier releases remembers the newest of its own.
+func (a *Aggregate) charged(id string) bool {
+	return slices.Contains(a.Head.Charged, id) || slices.ContainsFunc(a.Uses, func(u *aggregate.Use) bool { return u.ID == id })
 }
 
-// aside opens a Change that moves nothing: the task is no less stuck for it, and
-// what was the last thing to happen still is.
-func (a *Aggregate) aside(now time.Time) Change {
-	c := a.begin(now)
-	c.Head.ChangedAt, c.Head.Aside = a.Head.ChangedAt, a.Head.Aside+1
-	return c
+// Used is what all models' calls for the task came to, nil when there were none.
+func (a *Aggregate) Used() *aggregate.Usage {
+	sum := a.Shared.Used()
+	if a.Head.Usage != nil {
+		sum = a.Head.Usage.Plus(sum)
+	}
+	if sum.Calls == 0 {
+		return nil
+	}
+	return &sum
 }
 
 // Spent is what the models' calls for the task have cost, as far as their prices are known.
 func (a *Aggregate) Spent() aggregate.MicroUSD {
-	if a.Head.Usage == nil {
-		return 0
+	if used := a.Used(); used != nil {
+		return used.Cost
 	}
-	return a.Head.Usage.Cost
+	return 0
 }
 
 // CostReached reports whether the task has cost what it may; a limit of 0 is none.
@@ -106,5 +101,5 @@ func (a *Aggregate) StopForCost(run int, limit aggregate.MicroUSD, now time.Time
 		return Change{}, err
 	}
 	c.Head.Ended.Detail = why.Detail
-	return c, nil
+	return c.done(), nil
 }

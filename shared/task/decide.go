@@ -21,13 +21,13 @@ func (a *Aggregate) ApprovePrompt(id string, by aggregate.Actor, p aggregate.Pol
 	}
 	c, ok, err := a.stamp(row.Status, row.Verdict, row.Terms, by, p, now)
 	if !ok {
-		return c, err
+		return Change{}, err
 	}
-	if err := moveGate(&c, row, aggregate.Approved, func(n *Prompt) { n.ApprovedBy, n.ApprovedAt = by.ID, &c.Now }); err != nil {
+	if err := moveGate(c, row, aggregate.Approved, func(n *Prompt) { n.ApprovedBy, n.ApprovedAt = by.ID, &c.Now }); err != nil {
 		return Change{}, err
 	}
 	c.audit(by, PromptApproved, "prompt", row.ID, map[string]any{"version": row.Version})
-	return c, nil
+	return c.done(), nil
 }
 
 // ApproveProcess stamps the newest steps: the task runs, and an execution is
@@ -39,14 +39,14 @@ func (a *Aggregate) ApproveProcess(id string, by aggregate.Actor, p aggregate.Po
 	}
 	c, ok, err := a.stamp(row.Status, row.Verdict, row.Terms, by, p, now)
 	if !ok {
-		return c, err
+		return Change{}, err
 	}
 	prompt := a.Prompt()
 	if prompt == nil || prompt.Status != aggregate.Approved {
 		return Change{}, aggregate.ErrConflict
 	}
 	hash := Hash(row.Steps)
-	err = moveGate(&c, row, aggregate.Approved, func(n *Process) { n.ApprovedBy, n.ApprovedAt, n.ApprovedHash = by.ID, &c.Now, hash })
+	err = moveGate(c, row, aggregate.Approved, func(n *Process) { n.ApprovedBy, n.ApprovedAt, n.ApprovedHash = by.ID, &c.Now, hash })
 	if err != nil {
 		return Change{}, err
 	}
@@ -58,11 +58,11 @@ func (a *Aggregate) ApproveProcess(id string, by aggregate.Actor, p aggregate.Po
 		Results: []ResultEntry{}, CreatedAt: c.Now, Terms: row.Terms,
 	}
 	e.ID = a.rowID(e.Key(), c.Now)
-	c.put(e)
+	c.Put(e)
 	c.card(a, CardExecution, "EXECUTION")
-	c.rely(prompt)
+	c.RelyOn(prompt)
 	c.audit(by, ProcessApproved, "process", row.ID, map[string]any{"version": row.Version, "hash": hash})
-	return c, nil
+	return c.done(), nil
 }
 
 // ApproveStep lets one step run with the arguments that the gate showed.
@@ -73,35 +73,35 @@ func (a *Aggregate) ApproveStep(id string, by aggregate.Actor, p aggregate.Polic
 	}
 	c, ok, err := a.stamp(g.Status, g.Verdict, g.Terms, by, p, now)
 	if !ok {
-		return c, err
+		return Change{}, err
 	}
-	if err := moveGate(&c, g, aggregate.Approved, func(n *Gate) { n.ApprovedBy, n.ApprovedAt = by.ID, &c.Now }); err != nil {
+	if err := moveGate(c, g, aggregate.Approved, func(n *Gate) { n.ApprovedBy, n.ApprovedAt = by.ID, &c.Now }); err != nil {
 		return Change{}, err
 	}
 	ex := *e
 	ex.WaitedMS += c.Now.Sub(g.CreatedAt).Milliseconds()
-	c.put(&ex)
+	c.Put(&ex)
 	c.audit(by, StepApproved, "execution", e.ID, map[string]any{"step": g.StepID, "arguments_hash": g.ArgumentsHash})
-	return c, nil
+	return c.done(), nil
 }
 
 // stamp opens the Change of an approval; ok is false when there is none to make.
 // The system stamps only what was opened with approvals switched off.
-func (a *Aggregate) stamp(status aggregate.GateStatus, v aggregate.Verdict, t aggregate.Terms, by aggregate.Actor, p aggregate.Policy, now time.Time) (c Change, ok bool, err error) {
+func (a *Aggregate) stamp(status aggregate.GateStatus, v aggregate.Verdict, t aggregate.Terms, by aggregate.Actor, p aggregate.Policy, now time.Time) (c *change, ok bool, err error) {
 	if status == aggregate.Approved && v.ApprovedBy == by.ID && v.ApprovedAt != nil {
-		return Change{}, false, nil
+		return nil, false, nil
 	}
 	if err := a.undecided(status, v); err != nil {
-		return Change{}, false, err
+		return nil, false, err
 	}
 	if err := p.Approve(by, a.Head.Requester); err != nil {
-		return Change{}, false, err
+		return nil, false, err
 	}
 	if by.Type == aggregate.ActorSystem && t.ApprovalRequired {
-		return Change{}, false, aggregate.ErrNotAllowed{Rule: aggregate.RuleNotListed}
+		return nil, false, aggregate.ErrNotAllowed{Rule: aggregate.RuleNotListed}
 	}
 	if !settled(1) {
-		return Change{}, false, fmt.Errorf("a gate that needs more than one stamp")
+		return nil, false, fmt.Errorf("a gate that needs more than one stamp")
 	}
 	c = a.begin(now)
 	c.progress()
@@ -117,9 +117,9 @@ func (a *Aggregate) RejectPrompt(id, reason string, by aggregate.Actor, p aggreg
 	}
 	c, reason, ok, err := a.refuse(row.Status, row.Verdict, reason, by, p, now)
 	if !ok {
-		return c, err
+		return Change{}, err
 	}
-	if err := moveGate(&c, row, aggregate.Rejected, func(n *Prompt) { n.Reject(by, reason, c.Now) }); err != nil {
+	if err := moveGate(c, row, aggregate.Rejected, func(n *Prompt) { n.Reject(by, reason, c.Now) }); err != nil {
 		return Change{}, err
 	}
 	c.audit(by, PromptRejected, "prompt", row.ID, map[string]any{"version": row.Version, "reason": reason})
@@ -134,9 +134,9 @@ func (a *Aggregate) RejectProcess(id, reason string, by aggregate.Actor, p aggre
 	}
 	c, reason, ok, err := a.refuse(row.Status, row.Verdict, reason, by, p, now)
 	if !ok {
-		return c, err
+		return Change{}, err
 	}
-	if err := moveGate(&c, row, aggregate.Rejected, func(n *Process) { n.Reject(by, reason, c.Now) }); err != nil {
+	if err := moveGate(c, row, aggregate.Rejected, func(n *Process) { n.Reject(by, reason, c.Now) }); err != nil {
 		return Change{}, err
 	}
 	c.audit(by, ProcessRejected, "process", row.ID, map[string]any{"version": row.Version, "reason": reason})
@@ -152,31 +152,31 @@ func (a *Aggregate) RejectStep(id, reason string, by aggregate.Actor, p aggregat
 	}
 	c, reason, ok, err := a.refuse(g.Status, g.Verdict, reason, by, p, now)
 	if !ok {
-		return c, err
+		return Change{}, err
 	}
-	if err := moveGate(&c, g, aggregate.Rejected, func(n *Gate) { n.Reject(by, reason, c.Now) }); err != nil {
+	if err := moveGate(c, g, aggregate.Rejected, func(n *Gate) { n.Reject(by, reason, c.Now) }); err != nil {
 		return Change{}, err
 	}
 	c.audit(by, StepRejected, "execution", e.ID, map[string]any{"step": g.StepID, "reason": reason})
-	if err := a.cancelExecution(&c, e, by); err != nil {
+	if err := a.cancelExecution(c, e, by); err != nil {
 		return Change{}, err
 	}
-	return c, c.end(a.Task, TaskCancelled, by, ReasonStepRejected)
+	return c.ended(a.Task, TaskCancelled, by, ReasonStepRejected)
 }
 
-func (a *Aggregate) refuse(status aggregate.GateStatus, v aggregate.Verdict, reason string, by aggregate.Actor, p aggregate.Policy, now time.Time) (Change, string, bool, error) {
+func (a *Aggregate) refuse(status aggregate.GateStatus, v aggregate.Verdict, reason string, by aggregate.Actor, p aggregate.Policy, now time.Time) (*change, string, bool, error) {
 	reason, err := CheckReason(reason)
 	if err != nil {
-		return Change{}, "", false, err
+		return nil, "", false, err
 	}
 	if status == aggregate.Rejected && v.RejectedBy == by.ID {
-		return Change{}, "", false, nil
+		return nil, "", false, nil
 	}
 	if err := a.undecided(status, v); err != nil {
-		return Change{}, "", false, err
+		return nil, "", false, err
 	}
 	if err := p.Reject(by, a.Head.Requester); err != nil {
-		return Change{}, "", false, err
+		return nil, "", false, err
 	}
 	c := a.begin(now)
 	c.progress()
@@ -192,12 +192,12 @@ func CheckReason(reason string) (string, error) {
 	return reason, nil
 }
 
-func (a *Aggregate) afterRejection(c Change, version int, terms aggregate.Terms) (Change, error) {
+func (a *Aggregate) afterRejection(c *change, version int, terms aggregate.Terms) (Change, error) {
 	if version < terms.MaxVersions {
-		return c, nil
+		return c.done(), nil
 	}
 	c.audit(aggregate.System(), TaskCancelledAction, "task", a.Head.TaskID, map[string]any{"reason": ReasonMaxVersions, "max_versions": terms.MaxVersions})
-	return c, c.end(a.Task, TaskCancelled, aggregate.System(), ReasonMaxVersions)
+	return c.ended(a.Task, TaskCancelled, aggregate.System(), ReasonMaxVersions)
 }
 
 // undecided returns ErrDecided unless the gate waits.

@@ -24,7 +24,7 @@ func (a *Aggregate) Effects(now time.Time) aggregate.Effects {
 			out.Wake = append(out.Wake, w)
 		}
 	}
-	out.Cards = a.Head.ShownRev < a.Head.Rev || a.Head.DrawAt != nil && !a.InLine(now) || slices.ContainsFunc(a.Cards, func(c *aggregate.Card) bool {
+	out.Cards = a.Head.ShownRev < a.Head.Rev || a.Head.DrawAt != nil && !a.Head.InLine(now) || slices.ContainsFunc(a.Cards, func(c *aggregate.Card) bool {
 		again := a.TryAgainAt(c)
 		return again != nil && !now.Before(*again)
 	})
@@ -92,12 +92,6 @@ func (a *Aggregate) redrawAfter(now time.Time) time.Duration {
 	return min(max(5*time.Minute, now.Sub(a.Head.ChangedAt)), time.Hour)
 }
 
-// InLine reports whether cards wait for their turn at Slack's pace, which comes later than now:
-// unless the task moves there is nothing to draw before.
-func (a *Aggregate) InLine(now time.Time) bool {
-	return a.Head.DrawAt != nil && now.Before(*a.Head.DrawAt)
-}
-
 // DueAt is when the sweeper must look again, nil for never: every effect is done.
 func (a *Aggregate) DueAt(now time.Time) *time.Time {
 	var due *time.Time
@@ -108,7 +102,7 @@ func (a *Aggregate) DueAt(now time.Time) *time.Time {
 	}
 	soon := now.Add(5 * time.Minute)
 	switch {
-	case a.InLine(now):
+	case a.Head.InLine(now):
 		by(*a.Head.DrawAt)
 	case a.Head.ShownRev < a.Head.Rev, a.Head.DrawAt != nil:
 		by(now.Add(a.redrawAfter(now)))
@@ -152,4 +146,42 @@ func (a *Aggregate) DueAt(now time.Time) *time.Time {
 		by(soon)
 	}
 	return due
+}
+
+// Beside is the task of the gate beside which the message was written, while people are asked what it is meant to be.
+func (a *Aggregate) Beside() (aggregate.Ref, bool) {
+	row := a.Choosing()
+	if row == nil || row.GateOver {
+		return aggregate.Ref{}, false
+	}
+	return RefOf(a.Head.TenantID, row.Beside.TaskID), true
+}
+
+// Overdue are the decisions that time alone makes.
+func (a *Aggregate) Overdue(now time.Time, beside aggregate.Aggregate) []aggregate.Overdue {
+	other, _ := beside.(*Aggregate)
+	of := func(decide func(*Aggregate) (Change, error)) aggregate.Decision[aggregate.Aggregate] {
+		return func(x aggregate.Aggregate) (Change, error) { return decide(x.(*Aggregate)) }
+	}
+	return []aggregate.Overdue{
+		{Decide: of(func(a *Aggregate) (Change, error) { return a.Expire(now) })},
+		{Decide: of(func(a *Aggregate) (Change, error) { return a.GateOver(other, now) })},
+		{Decide: of(func(a *Aggregate) (Change, error) { return a.SettleLeases(now) })},
+		{Decide: of(func(a *Aggregate) (Change, error) { return a.failOverLimit(now) })},
+		{Decide: of(func(a *Aggregate) (Change, error) { return a.restartStuck(now) }), Repair: true},
+	}
+}
+
+func (a *Aggregate) failOverLimit(now time.Time) (Change, error) {
+	if !a.OverLimit(now) {
+		return Change{}, aggregate.ErrNotDue
+	}
+	return a.FailExecution(a.Head.Run, ReasonTimeout, fmt.Sprint(a.Execution().Terms.L4TimeoutSeconds), now)
+}
+
+func (a *Aggregate) restartStuck(now time.Time) (Change, error) {
+	if !a.Stuck(now) {
+		return Change{}, aggregate.ErrNotDue
+	}
+	return a.RestartRun(a.Head.Run, now)
 }

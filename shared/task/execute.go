@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/tenancy"
 )
 
 // StopError says that an execution cannot go on, and why: it must be failed.
@@ -30,7 +31,7 @@ func (a *Aggregate) StartExecution(run int, now time.Time) (Change, error) {
 	if !e.Managed() {
 		c.audit(aggregate.System(), ExecutionStarted, "execution", e.ID, map[string]any{"attempt": e.Attempt})
 	}
-	return c, nil
+	return c.done(), nil
 }
 
 // over reports whether the attempt has ended, one way or another.
@@ -85,6 +86,12 @@ func (a *Aggregate) timeUp(e *Execution, now time.Time) bool {
 	return now.After(deadline)
 }
 
+// ToolRef names the revision of a tool permission as read; 0: there is no such row.
+type ToolRef struct {
+	Name string
+	Rev  int
+}
+
 // Call is what a claim is for.
 type Call struct {
 	Order         int
@@ -130,7 +137,7 @@ func (a *Aggregate) ClaimStep(run int, call Call, now time.Time) (Change, error)
 	c := a.begin(now)
 	number, from := a.callNumber(e, step.Order)
 	if from != nil {
-		c.rely(from)
+		c.RelyOn(from)
 	}
 	n := *e
 	held := a.StepOf(e, step.Order)
@@ -143,7 +150,7 @@ func (a *Aggregate) ClaimStep(run int, call Call, now time.Time) (Change, error)
 		}
 		n.WaitedMS += now.Sub(held.StartedAt).Milliseconds()
 	}
-	if err := a.passGate(&c, e, *step, call); err != nil {
+	if err := a.passGate(c, e, *step, call); err != nil {
 		return Change{}, err
 	}
 	row := StepResult{
@@ -155,14 +162,14 @@ func (a *Aggregate) ClaimStep(run int, call Call, now time.Time) (Change, error)
 		return Change{}, err
 	}
 	n.CurrentStep = step.Order
-	c.put(&n)
-	c.rely(process, prompt)
-	c.Tool = &call.Tool
-	return c, nil
+	c.Put(&n)
+	c.RelyOn(process, prompt)
+	c.Owned = append(c.Owned, aggregate.Owned{Key: tenancy.ToolKey(call.Tool.Name), Rev: call.Tool.Rev})
+	return c.done(), nil
 }
 
 // passGate relies on the gate before a step, if there is one, being approved with the very arguments of the call.
-func (a *Aggregate) passGate(c *Change, e *Execution, step Step, call Call) error {
+func (a *Aggregate) passGate(c *change, e *Execution, step Step, call Call) error {
 	g := a.GateOf(e, step.Order)
 	switch {
 	case g == nil && (call.NeedsGate || NeedsGate(step, e.Terms, false)):
@@ -174,14 +181,14 @@ func (a *Aggregate) passGate(c *Change, e *Execution, step Step, call Call) erro
 	case g.ArgumentsHash != call.ArgumentsHash:
 		return StopError{ReasonStepsChanged, step.StepID}
 	}
-	c.rely(g)
+	c.RelyOn(g)
 	return nil
 }
 
 // claim writes a claimed step, over the claim that crashed if there is one.
-func (c *Change) claim(row StepResult, crashed *StepResult) error {
+func (c *change) claim(row StepResult, crashed *StepResult) error {
 	if crashed == nil {
-		c.put(&row)
+		c.Put(&row)
 		return nil
 	}
 	row.Meta, row.Crashes = crashed.Meta, crashed.Crashes+1
@@ -280,10 +287,10 @@ func (a *Aggregate) OpenStepGate(run int, order int, args aggregate.Blob, hash s
 	g.Terms.ApprovalRequired, g.Terms.DecideBy = true, &by
 	n := *e
 	n.CurrentStep, n.Lease = order, nil
-	c.put(g, &n)
-	a.relyOnStep(&c, e)
+	c.Put(g, &n)
+	a.relyOnStep(c, e)
 	c.card(a, CardStep, g.Key())
-	return c, nil
+	return c.done(), nil
 }
 
 // Outcome is what became of a call.
@@ -310,8 +317,8 @@ func (a *Aggregate) FinishStep(key, invocation string, o Outcome, now time.Time)
 	}
 	c := a.begin(now)
 	c.Head.Restarts = 0
-	if err := a.finishStep(&c, row, o); err != nil {
+	if err := a.finishStep(c, row, o); err != nil {
 		return Change{}, err
 	}
-	return c, nil
+	return c.done(), nil
 }

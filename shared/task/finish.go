@@ -20,7 +20,7 @@ func (a *Aggregate) CompleteExecution(run int, summary string, now time.Time) (C
 	results := a.results(e, c)
 	err = c.moveExecution(e, ExecutionCompleted, func(n *Execution) {
 		n.Summary, n.CompletedAt, n.Results = summary, &c.Now, results
-		c.made = n
+		c.Made = n
 	})
 	if err != nil {
 		return Change{}, err
@@ -29,7 +29,7 @@ func (a *Aggregate) CompleteExecution(run int, summary string, now time.Time) (C
 		return Change{}, err
 	}
 	c.audit(aggregate.System(), ExecutionCompletedEntry, "execution", e.ID, map[string]any{"attempt": e.Attempt, "steps": len(results)})
-	return c, nil
+	return c.done(), nil
 }
 
 // FailExecution ends the attempt; a person may try again. The calls that crashed
@@ -47,7 +47,7 @@ func (a *Aggregate) FailExecution(run int, why aggregate.Reason, detail string, 
 		return Change{}, aggregate.ErrMoved
 	}
 	c := a.begin(now)
-	if err := a.settleLeases(&c); err != nil {
+	if err := a.settleLeases(c); err != nil {
 		return Change{}, err
 	}
 	results := a.results(e, c)
@@ -66,9 +66,9 @@ func (a *Aggregate) FailExecution(run int, why aggregate.Reason, detail string, 
 	if err != nil {
 		return Change{}, err
 	}
-	a.relyOnStep(&c, e)
+	a.relyOnStep(c, e)
 	c.audit(aggregate.System(), ExecutionFailedEntry, "execution", e.ID, map[string]any{"attempt": e.Attempt, "reason": why})
-	return c, c.end(a.Task, TaskFailed, aggregate.System(), why)
+	return c.ended(a.Task, TaskFailed, aggregate.System(), why)
 }
 
 // MaxAttempts is how often a process may be tried. All attempts' rows are read with the task; a retry relies on the
@@ -80,7 +80,7 @@ func (e *Execution) AttemptsLeft() bool { return e.Attempt < MaxAttempts }
 
 // relyOnEarlierCalls makes c fail when a call of an attempt before e turns out to have done the step at which e stands,
 // or has begun, since the task was read.
-func (a *Aggregate) relyOnEarlierCalls(c *Change, e *Execution) {
+func (a *Aggregate) relyOnEarlierCalls(c *change, e *Execution) {
 	step := a.NextStep(e)
 	if step == nil || a.lastDone(e, step.Order) != nil {
 		return
@@ -90,13 +90,13 @@ func (a *Aggregate) relyOnEarlierCalls(c *Change, e *Execution) {
 		if row == nil {
 			row = &StepResult{ProcessVersion: e.ProcessVersion, Attempt: attempt, Order: step.Order}
 		}
-		c.rely(row)
+		c.RelyOn(row)
 	}
 }
 
 // RetryExecution starts the next attempt at the same process. Steps that any attempt
 // completed are carried over. When it finds a write whose outcome nobody saw, it records only
-// that (Change.Uncovered): the person must look, and click again. ErrDecided names who was faster, ErrMaxAttempts
+// that (Change.Then is ErrUncovered): the person must look, and click again. ErrDecided names who was faster, ErrMaxAttempts
 // ends it.
 func (a *Aggregate) RetryExecution(id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (Change, error) {
 	e := a.Execution()
@@ -123,15 +123,15 @@ func (a *Aggregate) RetryExecution(id string, by aggregate.Actor, p aggregate.Po
 		return Change{}, ErrMaxAttempts
 	}
 	c := a.begin(now)
-	if err := a.settleLeases(&c); err != nil {
+	if err := a.settleLeases(c); err != nil {
 		return Change{}, err
 	}
-	c.Uncovered = slices.ContainsFunc(c.Rows, func(r aggregate.Row) bool {
+	if slices.ContainsFunc(c.Rows, func(r aggregate.Row) bool {
 		s, ok := r.(*StepResult)
 		return ok && s.Status == StepUnknown
-	})
-	if c.Uncovered {
-		return c, nil
+	}) {
+		c.Then = aggregate.ErrUncovered
+		return c.done(), nil
 	}
 	c.progress()
 	c.startRun()
@@ -144,17 +144,17 @@ func (a *Aggregate) RetryExecution(id string, by aggregate.Actor, p aggregate.Po
 		Results: []ResultEntry{}, RetriedBy: by.ID, CreatedAt: c.Now, Terms: e.Terms,
 	}
 	n.ID = a.rowID(n.Key(), c.Now)
-	c.put(n)
+	c.Put(n)
 	for _, step := range process.Steps {
 		if done := a.lastDone(e, step.Order); done != nil {
-			c.put(done.carried(n))
+			c.Put(done.carried(n))
 		}
 	}
-	c.rely(e)
-	a.relyOnStep(&c, e)
-	a.relyOnEarlierCalls(&c, e)
+	c.RelyOn(e)
+	a.relyOnStep(c, e)
+	a.relyOnEarlierCalls(c, e)
 	c.audit(by, ExecutionRetried, "execution", n.ID, map[string]any{"attempt": n.Attempt})
-	return c, nil
+	return c.done(), nil
 }
 
 // retried is nil for the person who tried the attempt id again, ErrDecided for another.
@@ -199,8 +199,8 @@ func (a *Aggregate) restart(now time.Time) Change {
 	c := a.begin(now)
 	c.startRun()
 	c.Head.Restarts++
-	a.relyOnStage(&c)
-	return c
+	a.relyOnStage(c)
+	return c.done()
 }
 
 // GiveUp records that a run cannot go on: with an execution it fails, before that

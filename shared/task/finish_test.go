@@ -1,6 +1,7 @@
 package task
 
 import (
+	"errors"
 	"slices"
 	"testing"
 	"time"
@@ -101,8 +102,8 @@ func TestARetryNeverOvertakesACall(t *testing.T) {
 	s.refused(s.retry, aggregate.ErrInFlight)
 	s.now = s.now.Add(2 * time.Minute)
 	c, err := s.try(s.retry)
-	if err != nil || !c.Uncovered {
-		t.Fatalf("uncovered %v, %v", c.Uncovered, err)
+	if err != nil || !errors.Is(c.Then, aggregate.ErrUncovered) {
+		t.Fatalf("then %v, %v", c.Then, err)
 	}
 	a := s.load()
 	if a.Execution().Attempt != 1 || a.Head.Ended == nil || a.Steps[1].Status != StepUnknown || a.Execution().Results[1].Status != StepUnknown {

@@ -20,13 +20,13 @@ func (a *Aggregate) BeginPrompt(run int, now time.Time) (Change, error) {
 	c := a.begin(now)
 	p := &Prompt{TaskID: a.Head.TaskID, Version: version, Status: aggregate.Generating, CreatedAt: c.Now}
 	p.ID = a.rowID(p.Key(), c.Now)
-	c.put(p)
+	c.Put(p)
 	c.card(a, CardPrompt, p.Key())
-	c.rely(a.Task)
+	c.RelyOn(a.Task)
 	if before != nil {
-		c.rely(before)
+		c.RelyOn(before)
 	}
-	return c, nil
+	return c.done(), nil
 }
 
 // FinishPrompt puts the policy text in and opens the gate under these settings, on which it relies. It is no change
@@ -41,15 +41,15 @@ func (a *Aggregate) FinishPrompt(run int, content string, s tenancy.Settings, no
 	}
 	c := a.begin(now)
 	c.progress()
-	err := moveGate(&c, p, aggregate.PendingApproval, func(n *Prompt) {
+	err := moveGate(c, p, aggregate.PendingApproval, func(n *Prompt) {
 		n.Content, n.Terms = content, s.Terms(s.PromptApprovalRequired, c.Now)
-		c.made = n
+		c.Made = n
 	})
 	if err != nil {
 		return Change{}, err
 	}
-	c.SettingsRev = &s.Rev
-	return c, nil
+	c.under(s.Rev)
+	return c.done(), nil
 }
 
 // BeginProcess is BeginPrompt for the steps. It relies on the prompt that was approved.
@@ -65,13 +65,13 @@ func (a *Aggregate) BeginProcess(run int, now time.Time) (Change, error) {
 	c := a.begin(now)
 	p := &Process{TaskID: a.Head.TaskID, PromptID: prompt.ID, Version: version, Steps: []Step{}, Status: aggregate.Generating, CreatedAt: c.Now}
 	p.ID = a.rowID(p.Key(), c.Now)
-	c.put(p)
+	c.Put(p)
 	c.card(a, CardProcess, p.Key())
-	c.rely(prompt)
+	c.RelyOn(prompt)
 	if before != nil {
-		c.rely(before)
+		c.RelyOn(before)
 	}
-	return c, nil
+	return c.done(), nil
 }
 
 // FinishProcess puts the steps and the remarks on them in and opens the gate under these settings, on which it relies. It is no change
@@ -89,15 +89,15 @@ func (a *Aggregate) FinishProcess(run int, steps []Step, remarks string, s tenan
 	}
 	c := a.begin(now)
 	c.progress()
-	err := moveGate(&c, p, aggregate.PendingApproval, func(n *Process) {
+	err := moveGate(c, p, aggregate.PendingApproval, func(n *Process) {
 		n.Steps, n.Remarks, n.Terms = steps, remarks, s.Terms(s.ProcessApprovalRequired, c.Now)
-		c.made = n
+		c.Made = n
 	})
 	if err != nil {
 		return Change{}, err
 	}
-	c.SettingsRev = &s.Rev
-	return c, nil
+	c.under(s.Rev)
+	return c.done(), nil
 }
 
 // nextVersion says which version to generate, and the rejected one before it.
@@ -160,11 +160,11 @@ func (a *Aggregate) Park(run int, g Generation, why aggregate.Reason, detail str
 // park stops at the stage that the rows are at until a person asks to go on.
 func (a *Aggregate) park(why aggregate.Reason, detail string, now time.Time) Change {
 	c := a.begin(now)
-	a.relyOnStage(&c)
+	a.relyOnStage(c)
 	layer := a.Layer()
 	c.Head.Parked, c.Head.PausedUntil, c.Head.Retried = &Parked{Layer: layer, Sentence: why, Detail: detail}, nil, nil
 	c.audit(aggregate.System(), GenerationFailed, layer.resource(), a.layerID(), map[string]any{"layer": layer, "reason": why})
-	return c
+	return c.done()
 }
 
 // MaxRetries is how often people may ask again for one generation that fails. Each try is paid for, up to all its
@@ -192,13 +192,13 @@ func (a *Aggregate) RetryGeneration(by aggregate.Actor, p aggregate.Policy, now 
 	}
 	c := a.begin(now)
 	layer := a.Head.Parked.Layer
-	a.relyOnStage(&c)
+	a.relyOnStage(c)
 	c.progress()
 	c.startRun()
 	c.Head.Retries = a.Head.Retries + 1
 	c.Head.Retried = &Retried{By: by.ID, At: c.Now}
 	c.audit(by, GenerationRetried, a.Layer().resource(), a.layerID(), map[string]any{"layer": layer})
-	return c, nil
+	return c.done(), nil
 }
 
 // again says what a second request for the same generation comes to.
@@ -252,10 +252,10 @@ func (a *Aggregate) Pause(run int, g Generation, until, now time.Time) (Change, 
 		return Change{}, err
 	}
 	c := a.begin(now)
-	a.relyOnStage(&c)
+	a.relyOnStage(c)
 	until = until.UTC().Truncate(time.Millisecond)
 	c.Head.PausedUntil = &until
-	return c, nil
+	return c.done(), nil
 }
 
 // Layer is the stage that the rows are at.

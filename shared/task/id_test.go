@@ -54,11 +54,11 @@ func TestEveryDeliveryOfAMessageMakesOneTask(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, again, err := Receive(aggregate.TenantID(team), direct, dawn.Add(time.Hour))
-	if err != nil || ref != again || ref.Task != one {
+	if err != nil || ref != again || ref.ID != one {
 		t.Errorf("%+v, then %+v, %v", ref, again, err)
 	}
 	s := create(t, a)
-	if err := s.commit(Head{Run: 1}, a); err == nil {
+	if err := s.commit(Head{Head: aggregate.Head{Run: 1}}, a); err == nil {
 		t.Error("the same message commits twice")
 	}
 }

@@ -19,11 +19,11 @@ func Receive(tenant string, r Request, now time.Time) (Change, aggregate.Ref, er
 	}
 	now = now.UTC().Truncate(time.Millisecond)
 	r.CreatedAt = now
-	a := &Aggregate{Request: &r, Head: Head{TenantID: tenant, TaskID: id, Run: 1, Requester: r.User, CreatedAt: now}}
+	a := &Aggregate{Request: &r, Head: first(tenant, id, r.User, now)}
 	c := a.begin(now)
-	c.put(&r)
+	c.Put(&r)
 	c.card(a, CardTask, "TASK")
-	return c, a.Ref(), nil
+	return c.done(), a.Ref(), nil
 }
 
 // Extract is the first layer's answer.
@@ -55,10 +55,10 @@ func (a *Aggregate) Extracted(run int, e Extract, now time.Time) (Change, error)
 		Status: TaskExtracted, Source: a.Request.Source, SlackChannel: a.Request.Channel, SlackThreadTS: a.Request.ThreadTS,
 		CreatedAt: c.Now, UpdatedAt: c.Now,
 	}
-	c.put(t)
-	c.made = t
+	c.Put(t)
+	c.Made = t
 	c.audit(aggregate.System(), TaskCreated, "task", a.Head.TaskID, map[string]any{"title": e.Title, "requester": a.Head.Requester})
-	return c, nil
+	return c.done(), nil
 }
 
 // working refuses a run that is not the head's, and work on a task that ended.
@@ -67,4 +67,9 @@ func (a *Aggregate) working(run int) error {
 		return aggregate.ErrSuperseded
 	}
 	return nil
+}
+
+// first is the head of a task that begins.
+func first(tenant, id, requester string, now time.Time) Head {
+	return Head{Head: aggregate.Head{TenantID: tenant, Run: 1, Requester: requester, CreatedAt: now}, TaskID: id}
 }

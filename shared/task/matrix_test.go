@@ -99,7 +99,7 @@ func outcome(c Change, err error) string {
 		return "?" + err.Error()
 	case c.Empty():
 		return "."
-	case c.Uncovered:
+	case c.Then != nil:
 		return "U"
 	}
 	return "+"

@@ -21,7 +21,7 @@ func (p *Process) gate() *aggregate.GateStatus { return &p.Status }
 
 // moveGate writes a gate's next status, and what fill adds to the row. A move that
 // GateMoves does not list is refused.
-func moveGate[R any, P gateRow[R]](c *Change, row P, to aggregate.GateStatus, fill func(n P)) error {
+func moveGate[R any, P gateRow[R]](c *change, row P, to aggregate.GateStatus, fill func(n P)) error {
 	if from := *row.gate(); !aggregate.GateMoves.Allows(from, to) {
 		return errMove(row.Key(), from, to)
 	}
@@ -31,12 +31,12 @@ func moveGate[R any, P gateRow[R]](c *Change, row P, to aggregate.GateStatus, fi
 	if fill != nil {
 		fill(n)
 	}
-	c.put(n)
+	c.Put(n)
 	return nil
 }
 
 // moveExecution is moveGate for an attempt, by ExecutionMoves.
-func (c *Change) moveExecution(e *Execution, to ExecutionStatus, fill func(n *Execution)) error {
+func (c *change) moveExecution(e *Execution, to ExecutionStatus, fill func(n *Execution)) error {
 	if !ExecutionMoves.Allows(e.Status, to) {
 		return errMove(e.Key(), e.Status, to)
 	}
@@ -46,24 +46,24 @@ func (c *Change) moveExecution(e *Execution, to ExecutionStatus, fill func(n *Ex
 		n.Lease = nil // its session's next poll is not waited for any more
 	}
 	fill(&n)
-	c.put(&n)
+	c.Put(&n)
 	return nil
 }
 
 // moveStep is moveGate for a step's call, by StepMoves.
-func (c *Change) moveStep(s *StepResult, to StepStatus, fill func(n *StepResult)) error {
+func (c *change) moveStep(s *StepResult, to StepStatus, fill func(n *StepResult)) error {
 	if !StepMoves.Allows(s.Status, to) {
 		return errMove(s.Key(), s.Status, to)
 	}
 	n := *s
 	n.Status = to
 	fill(&n)
-	c.put(&n)
+	c.Put(&n)
 	return nil
 }
 
 // moveTask is moveGate for the task's row, by TaskMoves.
-func (c *Change) moveTask(t *Task, to TaskStatus) error {
+func (c *change) moveTask(t *Task, to TaskStatus) error {
 	if t == nil {
 		return aggregate.ErrConflict
 	}
@@ -72,7 +72,7 @@ func (c *Change) moveTask(t *Task, to TaskStatus) error {
 	}
 	n := *t
 	n.Status, n.UpdatedAt = to, c.Now
-	c.put(&n)
+	c.Put(&n)
 	return nil
 }
 

@@ -16,9 +16,9 @@ import (
 // Every pair of statuses is tried on every kind of row: what is listed is written, what is not is refused and writes nothing.
 func TestAMoveThatIsNotListedIsRefused(t *testing.T) {
 	moves := 0
-	try := func(kind, from, to string, listed bool, move func(c *Change) error) {
+	try := func(kind, from, to string, listed bool, move func(c *change) error) {
 		moves++
-		var c Change
+		var c change
 		switch err := move(&c); {
 		case listed && (err != nil || len(c.Rows) != 1):
 			t.Errorf("%s: %s to %s: %v, %d rows", kind, from, to, err, len(c.Rows))
@@ -29,28 +29,28 @@ func TestAMoveThatIsNotListedIsRefused(t *testing.T) {
 	for from := range aggregate.GateMoves {
 		for to := range aggregate.GateMoves {
 			listed := aggregate.GateMoves.Allows(from, to)
-			try("prompt", string(from), string(to), listed, func(c *Change) error { return moveGate(c, &Prompt{Status: from}, to, nil) })
-			try("process", string(from), string(to), listed, func(c *Change) error { return moveGate(c, &Process{Status: from}, to, nil) })
-			try("step gate", string(from), string(to), listed, func(c *Change) error { return moveGate(c, &Gate{Status: from}, to, nil) })
+			try("prompt", string(from), string(to), listed, func(c *change) error { return moveGate(c, &Prompt{Status: from}, to, nil) })
+			try("process", string(from), string(to), listed, func(c *change) error { return moveGate(c, &Process{Status: from}, to, nil) })
+			try("step gate", string(from), string(to), listed, func(c *change) error { return moveGate(c, &Gate{Status: from}, to, nil) })
 		}
 	}
 	for from := range ExecutionMoves {
 		for to := range ExecutionMoves {
-			try("execution", string(from), string(to), ExecutionMoves.Allows(from, to), func(c *Change) error {
+			try("execution", string(from), string(to), ExecutionMoves.Allows(from, to), func(c *change) error {
 				return c.moveExecution(&Execution{Status: from}, to, func(*Execution) {})
 			})
 		}
 	}
 	for from := range StepMoves {
 		for to := range StepMoves {
-			try("step", string(from), string(to), StepMoves.Allows(from, to), func(c *Change) error {
+			try("step", string(from), string(to), StepMoves.Allows(from, to), func(c *change) error {
 				return c.moveStep(&StepResult{Status: from}, to, func(*StepResult) {})
 			})
 		}
 	}
 	for from := range TaskMoves {
 		for to := range TaskMoves {
-			try("task", string(from), string(to), TaskMoves.Allows(from, to), func(c *Change) error { return c.moveTask(&Task{Status: from}, to) })
+			try("task", string(from), string(to), TaskMoves.Allows(from, to), func(c *change) error { return c.moveTask(&Task{Status: from}, to) })
 		}
 	}
 	if want := 3*6*6 + 5*5 + 4*4 + 5*5; moves != want {
@@ -117,8 +117,14 @@ func field(lit *ast.CompositeLit, name string) string {
 			continue
 		}
 		key, _ := kv.Key.(*ast.Ident)
-		if value, ok := kv.Value.(*ast.Ident); ok && key != nil && key.Name == name {
+		if key == nil || key.Name != name {
+			continue
+		}
+		switch value := kv.Value.(type) {
+		case *ast.Ident:
 			return value.Name
+		case *ast.SelectorExpr:
+			return value.Sel.Name
 		}
 	}
 	return ""

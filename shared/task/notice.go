@@ -13,10 +13,10 @@ func Tell(tenant string, r Request, why aggregate.Reason, about string, now time
 	now = now.UTC().Truncate(time.Millisecond)
 	r.CreatedAt = now
 	id := aggregate.Derive(time.Time{}, "notice", string(why), r.TeamID, about)
-	a := &Aggregate{Request: &r, Head: Head{TenantID: tenant, TaskID: id, Run: 1, Requester: r.User, CreatedAt: now}}
+	a := &Aggregate{Request: &r, Head: first(tenant, id, r.User, now)}
 	c := a.begin(now)
-	c.put(&r)
+	c.Put(&r)
 	c.card(a, CardTask, "TASK")
 	c.Head.Ended = &Ended{As: TaskAnswered, At: c.Now, Reason: why}
-	return c, a.Ref()
+	return c.done(), a.Ref()
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/tenancy"
 )
 
 func TestAProcessIsNotApprovedBesideAPromptThatIsNot(t *testing.T) {
@@ -56,8 +57,8 @@ func TestAClaimReliesOnAllThatWasStamped(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if c.Tool == nil || c.Tool.Name != "write_rows_to_google_sheet" {
-			t.Errorf("the tool's permission: %+v", c.Tool)
+		if len(c.Owned) != 1 || c.Owned[0].Key != tenancy.ToolKey("write_rows_to_google_sheet") {
+			t.Errorf("the tool's permission: %+v", c.Owned)
 		}
 		s.rows[key] = s.rows[key].At(99) // written again by somebody
 		if err := s.commit(saw.Head, c); !errors.Is(err, aggregate.ErrConflict) {

@@ -20,14 +20,14 @@ const everybody = "*"
 // keptFor is how long the counter of an hour outlives it.
 const keptFor = 48 * time.Hour
 
-// Counts are the counters that c moves, for the head as it was: a task takes a place
+// counts are the counters that c moves: a task takes a place
 // when it is accepted, and one of the hour's in which it was asked for, which it keeps:
 // what waited for Slack and is accepted together was not asked for together. It gives its place back
 // when it ends or waits for somebody to try a failed generation again, and takes it
 // again when somebody does, full or not. It is written with the head's rev, so a place is
 // taken once and given back once, whatever was lost or repeated.
-func (c Change) Counts(was Head) []aggregate.Count {
-	is := c.Head
+func (c *change) counts() []aggregate.Count {
+	was, is := c.was, c.Head
 	people := []struct {
 		user         string
 		open, hour   int
@@ -36,7 +36,7 @@ func (c Change) Counts(was Head) []aggregate.Count {
 		{is.Requester, c.quotas.Open.Person, c.quotas.Hour.Person, ReasonOpenPerson, ReasonHourPerson},
 		{everybody, c.quotas.Open.Tenant, c.quotas.Hour.Tenant, ReasonOpenTenant, ReasonHourTenant},
 	}
-	out := c.counts()
+	out := c.asked()
 	accepted := was.AcceptedAt == nil && is.AcceptedAt != nil
 	for _, p := range people {
 		switch {
@@ -70,9 +70,9 @@ func (a *Aggregate) Accept(run int, by aggregate.Actor, s tenancy.Settings, now 
 		return c, err
 	}
 	c := a.begin(now)
-	c.rely(&Task{}, a.choiceAsRead())
+	c.RelyOn(&Task{}, a.choiceAsRead())
 	c.Head.AcceptedAt, c.quotas = &c.Now, Quotas{s.MaxOpenTasks, s.MaxTasksPerHour}
-	return c, nil
+	return c.done(), nil
 }
 
 // TurnAway ends the request of a guest or a stranger. It is no change for anybody else.
@@ -135,5 +135,5 @@ func (a *Aggregate) endRefused(why aggregate.Reason, detail string, until, now t
 		c.Head.Ended.Until = &until
 	}
 	c.audit(aggregate.System(), TaskRefusedAction, "task", a.Head.TaskID, about)
-	return c, nil
+	return c.done(), nil
 }

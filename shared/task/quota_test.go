@@ -104,7 +104,7 @@ func TestARequestThatWaitedCountsInTheHourOfItsMessage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, n := range c.Counts(a.Head) {
+	for _, n := range c.Counts {
 		if n.Key == openKey(requester) || n.Key == openKey(everybody) {
 			continue
 		}
@@ -117,8 +117,8 @@ func TestARequestThatWaitedCountsInTheHourOfItsMessage(t *testing.T) {
 	}
 	for _, until := range []time.Time{hour.Add(time.Hour), s.now.Add(time.Minute)} {
 		c, err := a.RefuseFull(1, aggregate.ErrFull{Count: aggregate.Count{Most: 1, Reason: ReasonHourPerson, Until: until}}, s.now)
-		if err != nil || c.Head.Ended.Until == nil || c.Head.Ended.Until.Before(s.now) {
-			t.Errorf("%v: at %s it says that there is room from %v", err, s.now, c.Head.Ended.Until)
+		if err != nil || c.Head.(*Head).Ended.Until == nil || c.Head.(*Head).Ended.Until.Before(s.now) {
+			t.Errorf("%v: at %s it says that there is room from %v", err, s.now, c.Head.(*Head).Ended.Until)
 		}
 	}
 }

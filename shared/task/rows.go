@@ -7,36 +7,28 @@ import (
 	"ringi/shared/aggregate"
 )
 
-// Head is the aggregate's heart: every Change conditions on its Rev and adds one.
-// Due, shown and sweep attributes are bookkeeping, written outside of Changes.
+// Head is a task's.
 type Head struct {
-	TenantID   string    `json:"tenant_id"`
-	TaskID     string    `json:"task_id"`
-	Rev        int       `json:"rev"`
-	LastChange string    `json:"last_change"`
-	Run        int       `json:"run"`      // the fence: only this run may commit
-	Restarts   int       `json:"restarts"` // runs started anew since the last progress
-	Requester  string    `json:"requester"`
-	CreatedAt  time.Time `json:"created_at"`
-	ChangedAt  time.Time `json:"changed_at"`
+	aggregate.Head
+	TaskID string `json:"task_id"`
 
-	AcceptedAt  *time.Time `json:"accepted_at,omitempty"` // when it took its place; see Change.Counts
+	AcceptedAt  *time.Time `json:"accepted_at,omitempty"` // when it took its place; see counts
 	Parked      *Parked    `json:"parked,omitempty"`
 	Ended       *Ended     `json:"ended,omitempty"`
 	PausedUntil *time.Time `json:"paused_until,omitempty"`
 	Retried     *Retried   `json:"retried,omitempty"`
 	Retries     int        `json:"retries,omitempty"` // of the generation that the task is at
 
-	Usage   *aggregate.Usage `json:"usage,omitempty"`   // of all models' calls for the task
-	Charged []string         `json:"charged,omitempty"` // ids of the newest that are in it
-	Aside   int              `json:"aside,omitempty"`   // how many of the last commits only added to it
-
-	DueAt         *time.Time `json:"due_at,omitempty"`
-	ShownRev      int        `json:"shown_rev,omitempty"`
-	Redraws       int        `json:"redraws,omitempty"` // how often somebody asked for the cards to be drawn anew
-	DrawAt        *time.Time `json:"draw_at,omitempty"` // its place in line for Slack's pace, while cards wait for that
-	SweepFailures int        `json:"sweep_failures,omitempty"`
+	// Usage and Charged are what earlier releases summed up in the head; since then it is in rows of its own.
+	Usage   *aggregate.Usage `json:"usage,omitempty"`
+	Charged []string         `json:"charged,omitempty"`
 }
+
+// ID is the task's.
+func (h *Head) ID() string { return h.TaskID }
+
+// At is a copy of the head as the commit rev wrote it.
+func (h Head) At(rev int) aggregate.Row { h.Rev = rev; return &h }
 
 // Parked says which layer's generation failed and why; a person may try again.
 type Parked struct {
@@ -170,8 +162,9 @@ type Execution struct {
 	CurrentStep    int                 `json:"current_step"`
 	Results        []ResultEntry       `json:"results"`
 	Summary        string              `json:"summary,omitempty"`
-	Usage          *aggregate.Usage    `json:"usage,omitempty"`      // of the summary, or of the session
-	Error          aggregate.Reason    `json:"error_code,omitempty"` // the column error says it in words
+	Usage          *aggregate.Usage    `json:"usage,omitempty"` // of the summary, or of the session
+	Error          aggregate.Reason    `json:"error_code,omitempty"`
+	ErrorColumn    string              `json:"error,omitempty"` // the code in words; in rows of the first releases the code itself
 	ErrorDetail    string              `json:"error_detail,omitempty"`
 	CancelledBy    string              `json:"cancelled_by,omitempty"`
 	RetriedBy      string              `json:"retried_by,omitempty"` // who asked for this attempt
@@ -182,6 +175,15 @@ type Execution struct {
 	// WaitedMS is time spent on people and on dead leases; the limit excludes it.
 	WaitedMS int64           `json:"waited_ms"`
 	Terms    aggregate.Terms `json:"terms"`
+}
+
+// read is the row as it was written, whichever release did.
+func (e *Execution) read() *Execution {
+	if e.Error == "" {
+		e.Error = aggregate.Reason(e.ErrorColumn)
+	}
+	e.ErrorColumn = ""
+	return e
 }
 
 // ResultEntry is one line of an execution's results.

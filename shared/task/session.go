@@ -72,8 +72,8 @@ func (a *Aggregate) reclose(run int, now time.Time) (Change, error) {
 	}
 	c := a.begin(now)
 	c.startRun()
-	c.rely(e)
-	return c, nil
+	c.RelyOn(e)
+	return c.done(), nil
 }
 
 // Unbilled is what the session of an attempt counts for that nobody can say the cost of: all that it might have spent.
@@ -97,8 +97,8 @@ func (a *Aggregate) DeferClose(run int, until, now time.Time) (Change, error) {
 	c := a.begin(now)
 	n := *e
 	n.Lease = &Claim{LeaseUntil: until}
-	c.put(&n)
-	return c, nil
+	c.Put(&n)
+	return c.done(), nil
 }
 
 // TimeUp reports whether the execution's time is up at now.
@@ -117,8 +117,8 @@ func (a *Aggregate) HoldSession(run int, invocation string, until, now time.Time
 	c := a.begin(now)
 	n := *e
 	n.Lease = &Claim{Invocation: invocation, LeaseUntil: until}
-	c.put(&n)
-	return c, nil
+	c.Put(&n)
+	return c.done(), nil
 }
 
 // BindSession makes a session the execution's, before anything is sent to it: now
@@ -132,9 +132,9 @@ func (a *Aggregate) BindSession(run int, id string, budget aggregate.MicroUSD, n
 	c := a.begin(now)
 	n := *e
 	n.SessionID, n.SessionBudget = id, &budget
-	c.put(&n)
+	c.Put(&n)
 	c.audit(aggregate.System(), ExecutionStarted, "execution", e.ID, map[string]any{"attempt": e.Attempt, "session_id": id})
-	return c, nil
+	return c.done(), nil
 }
 
 // PauseSession lets an invocation's hold go, and keeps everybody from the session
@@ -156,8 +156,8 @@ func (a *Aggregate) PauseSession(run int, invocation string, until, failing, now
 		n.Pauses, n.Lease = 0, nil
 		c.startRun()
 	}
-	c.put(&n)
-	return c, nil
+	c.Put(&n)
+	return c.done(), nil
 }
 
 // CloseSession records that the session of an execution that is over was told to
@@ -173,9 +173,9 @@ func (a *Aggregate) CloseSession(run int, now time.Time) (Change, error) {
 	c := a.begin(now)
 	n := *e
 	n.SessionClosed, n.Lease = true, nil
-	c.put(&n)
-	c.made = &n
-	return c, nil
+	c.Put(&n)
+	c.Made = &n
+	return c.done(), nil
 }
 
 // inSession returns the managed execution that run may work on. It returns ErrMoved while the session of an attempt

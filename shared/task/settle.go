@@ -8,7 +8,7 @@ import (
 )
 
 // finishStep writes what became of a call into its row, and into the results of an execution that is over.
-func (a *Aggregate) finishStep(c *Change, s *StepResult, o Outcome) error {
+func (a *Aggregate) finishStep(c *change, s *StepResult, o Outcome) error {
 	var done *StepResult
 	err := c.moveStep(s, o.Status, func(n *StepResult) {
 		n.Result, n.Error, n.ErrorDetail = o.Result, o.Reason, o.Detail
@@ -24,7 +24,7 @@ func (a *Aggregate) finishStep(c *Change, s *StepResult, o Outcome) error {
 
 // settleLeases records that calls whose lease is over crashed: a read failed, a
 // write's outcome is unknown. It returns ErrInFlight while a lease lives.
-func (a *Aggregate) settleLeases(c *Change) error {
+func (a *Aggregate) settleLeases(c *change) error {
 	for _, s := range a.Steps {
 		if s.Status != StepRunning {
 			continue
@@ -50,25 +50,25 @@ func (a *Aggregate) SettleLeases(now time.Time) (Change, error) {
 		return Change{}, aggregate.ErrNotDue
 	}
 	c := a.begin(now)
-	if err := a.settleLeases(&c); err != nil {
+	if err := a.settleLeases(c); err != nil {
 		return Change{}, err
 	}
 	if len(c.Rows) == 0 {
 		return Change{}, aggregate.ErrNotDue
 	}
-	return c, nil
+	return c.done(), nil
 }
 
 // recordLate keeps the results of an execution that is over in step with its rows;
 // an execution that goes on writes them at its end.
-func (a *Aggregate) recordLate(c *Change, s *StepResult) {
+func (a *Aggregate) recordLate(c *change, s *StepResult) {
 	e := aggregate.Find(a.Executions, ExecutionKey(s.ProcessVersion, s.Attempt))
 	switch {
 	case e == nil:
-		c.rely(&Execution{ProcessVersion: s.ProcessVersion, Attempt: s.Attempt})
+		c.RelyOn(&Execution{ProcessVersion: s.ProcessVersion, Attempt: s.Attempt})
 		return
 	case !e.over():
-		c.rely(e)
+		c.RelyOn(e)
 		return
 	}
 	n := *e
@@ -78,25 +78,25 @@ func (a *Aggregate) recordLate(c *Change, s *StepResult) {
 		i, n.Results = len(n.Results), append(n.Results, ResultEntry{})
 	}
 	n.Results[i] = s.entry()
-	c.put(&n)
+	c.Put(&n)
 }
 
 // carryLate gives the newest attempt what a call of an earlier one turns out to have done, so that it is not done
 // again. Nobody is asked about that step any more. A step that the newest attempt has called itself stays as it is.
-func (a *Aggregate) carryLate(c *Change, s *StepResult) error {
+func (a *Aggregate) carryLate(c *change, s *StepResult) error {
 	e := a.Execution()
 	if e == nil || e.ProcessVersion != s.ProcessVersion {
 		return nil
 	}
-	c.rely(&Execution{ProcessVersion: e.ProcessVersion, Attempt: e.Attempt + 1}) // it is the newest
+	c.RelyOn(&Execution{ProcessVersion: e.ProcessVersion, Attempt: e.Attempt + 1}) // it is the newest
 	if s.Status != StepCompleted || e.Attempt <= s.Attempt || e.over() || a.StepOf(e, s.Order) != nil {
 		return nil
 	}
-	c.put(s.carried(e))
+	c.Put(s.carried(e))
 	n := *e
 	g := a.GateOf(e, s.Order)
 	if g == nil {
-		c.rely(&Gate{ProcessVersion: e.ProcessVersion, Attempt: e.Attempt, Order: s.Order})
+		c.RelyOn(&Gate{ProcessVersion: e.ProcessVersion, Attempt: e.Attempt, Order: s.Order})
 	}
 	if g != nil && g.Status == aggregate.PendingApproval {
 		if err := moveGate(c, g, aggregate.Cancelled, nil); err != nil {
@@ -104,7 +104,7 @@ func (a *Aggregate) carryLate(c *Change, s *StepResult) error {
 		}
 		n.WaitedMS += c.Now.Sub(g.CreatedAt).Milliseconds()
 	}
-	c.put(&n)
+	c.Put(&n)
 	return nil
 }
 
@@ -126,7 +126,7 @@ func (a *Aggregate) lastDone(e *Execution, order int) *StepResult {
 }
 
 // results is what the execution's row keeps of its steps, with rows of this Change over those of the aggregate.
-func (a *Aggregate) results(e *Execution, c Change) []ResultEntry {
+func (a *Aggregate) results(e *Execution, c *change) []ResultEntry {
 	out := []ResultEntry{}
 	for _, s := range a.StepsOf(e) {
 		for _, r := range c.Rows {

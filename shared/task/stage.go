@@ -5,48 +5,48 @@ import "ringi/shared/aggregate"
 // relyOnStage makes c fail unless the task is still where the rows say. What was
 // not found counts as well: a row that came while the others were read is no less
 // a change. Rows that c writes need no second condition.
-func (a *Aggregate) relyOnStage(c *Change) {
+func (a *Aggregate) relyOnStage(c *change) {
 	if a.Task == nil {
-		c.rely(&Task{})
+		c.RelyOn(&Task{})
 		return
 	}
-	c.rely(a.Task)
+	c.RelyOn(a.Task)
 	prompt, process, e := a.Prompt(), a.Process(), a.Execution()
 	if prompt == nil {
-		c.rely(&Prompt{Version: 1})
+		c.RelyOn(&Prompt{Version: 1})
 		return
 	}
-	c.rely(prompt)
+	c.RelyOn(prompt)
 	if prompt.Status != aggregate.Approved {
-		c.rely(&Prompt{Version: prompt.Version + 1})
+		c.RelyOn(&Prompt{Version: prompt.Version + 1})
 		return
 	}
 	if process == nil {
-		c.rely(&Process{Version: 1})
+		c.RelyOn(&Process{Version: 1})
 		return
 	}
-	c.rely(process)
+	c.RelyOn(process)
 	if process.Status != aggregate.Approved {
-		c.rely(&Process{Version: process.Version + 1})
+		c.RelyOn(&Process{Version: process.Version + 1})
 		return
 	}
 	if e == nil {
-		c.rely(&Execution{ProcessVersion: process.Version, Attempt: 1})
+		c.RelyOn(&Execution{ProcessVersion: process.Version, Attempt: 1})
 		return
 	}
-	c.rely(e, &Execution{ProcessVersion: e.ProcessVersion, Attempt: e.Attempt + 1})
+	c.RelyOn(e, &Execution{ProcessVersion: e.ProcessVersion, Attempt: e.Attempt + 1})
 	a.relyOnStep(c, e)
 }
 
 // relyOnStep makes c fail unless the execution is still at the same step: its row
 // and its gate are as they were found, or still absent. Steps before it have completed for good.
-func (a *Aggregate) relyOnStep(c *Change, e *Execution) {
+func (a *Aggregate) relyOnStep(c *change, e *Execution) {
 	process := a.ProcessOf(e)
 	if process == nil {
-		c.rely(&Process{Version: e.ProcessVersion})
+		c.RelyOn(&Process{Version: e.ProcessVersion})
 		return
 	}
-	c.rely(process)
+	c.RelyOn(process)
 	step := a.NextStep(e)
 	if step == nil {
 		return
@@ -58,14 +58,14 @@ func (a *Aggregate) relyOnStep(c *Change, e *Execution) {
 	if gate == nil {
 		gate = &Gate{ProcessVersion: e.ProcessVersion, Attempt: e.Attempt, Order: step.Order}
 	}
-	c.rely(row, gate)
+	c.RelyOn(row, gate)
 }
 
 // justDecided reports whether a gate's decision is the last thing that happened:
 // whatever failed, failed before it.
 func (a *Aggregate) justDecided() bool {
 	decided := func(s aggregate.GateStatus, rev int) bool {
-		return rev == a.Head.Rev-a.Head.Aside && (s == aggregate.Approved || s == aggregate.Rejected)
+		return rev == a.Head.Rev && (s == aggregate.Approved || s == aggregate.Rejected)
 	}
 	if p := a.Prompt(); p != nil && decided(p.Status, p.Rev) {
 		return true

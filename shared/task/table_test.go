@@ -39,8 +39,9 @@ type image struct {
 func create(t reporter, c Change) *table {
 	t.Helper()
 	tb := &table{t: t, rows: map[string]aggregate.Row{}, waits: map[string]aggregate.Wait{}, counts: map[string]int{}}
-	tb.head = Head{TenantID: c.Head.TenantID, TaskID: c.Head.TaskID, Run: c.Head.Run}
-	if err := tb.commit(Head{Run: c.Head.Run}, c); err != nil {
+	first := c.Head.(*Head)
+	tb.head = Head{Head: aggregate.Head{TenantID: first.TenantID, Run: first.Run}, TaskID: first.TaskID}
+	if err := tb.commit(Head{Head: aggregate.Head{Run: first.Run}}, c); err != nil {
 		t.Fatalf("create: %v", err)
 	}
 	return tb
@@ -53,6 +54,10 @@ func (tb *table) commit(read Head, c Change) error {
 		return nil
 	}
 	tb.wellFormed(c)
+	if c.Head == nil {
+		tb.putAbsent(c.Rows)
+		return nil
+	}
 	if tb.head.Rev != read.Rev || tb.head.Run != read.Run {
 		return aggregate.ErrConflict
 	}
@@ -62,13 +67,12 @@ func (tb *table) commit(read Head, c Change) error {
 		}
 	}
 	tb.changes++
-	for _, n := range c.Counts(read) {
+	for _, n := range c.Counts {
 		tb.counts[n.Key] += n.By
 	}
-	head := c.Head
-	head.Rev = tb.head.Rev + 1
-	head.LastChange = fmt.Sprint("change-", tb.changes)
-	head.DueAt, head.ShownRev, head.SweepFailures = tb.head.DueAt, tb.head.ShownRev, tb.head.SweepFailures
+	c.ID = fmt.Sprint("change-", tb.changes)
+	head := *c.Head.(*Head)
+	head.Head = head.Committed(tb.head.Head, c)
 	tb.head = head
 	tb.rows = maps.Clone(tb.rows)
 	for _, r := range c.Rows {
@@ -97,9 +101,20 @@ func (tb *table) wellFormed(c Change) {
 	}
 }
 
+// putAbsent puts rows that no change conditions on where they are absent.
+func (tb *table) putAbsent(rows []aggregate.Row) {
+	tb.rows = maps.Clone(tb.rows)
+	for _, r := range rows {
+		if tb.rows[r.Key()] == nil {
+			tb.rows[r.Key()] = r
+		}
+	}
+	tb.images[len(tb.images)-1].rows = tb.rows
+}
+
 func (tb *table) revision(key string) int {
 	if r, ok := tb.rows[key]; ok {
-		return r.Revision()
+		return max(1, r.Revision()) // one that is put once has none
 	}
 	return 0
 }

@@ -25,6 +25,7 @@ type world struct {
 	stamped  map[string][]Step
 	asked    int
 	answers  int             // of models
+	headless bool            // the last change moved nothing
 	paid     map[string]bool // ids of those that were recorded
 	unbilled map[string]bool // of these, sessions whose cost nobody knows
 	kind     string          // of the decision that is being committed, for the checks
@@ -128,11 +129,12 @@ func (w *world) once(kind string, d decision, a *Aggregate) (Change, error) {
 	}
 	if !c.Empty() {
 		w.kind = kind
-		for _, id := range c.Head.Charged {
-			if e, ok := c.made.(*Execution); ok && !w.paid[id] && e.SessionID == id {
-				w.unbilled[id] = e.Usage.Unpriced > 0
+		w.headless = c.Head == nil
+		for _, r := range c.Rows {
+			if u, ok := r.(*aggregate.Use); ok {
+				e, session := c.Made.(*Execution)
+				w.paid[u.ID], w.unbilled[u.ID] = true, session && e.SessionID == u.ID && u.Unpriced > 0
 			}
-			w.paid[id] = true
 		}
 		w.check(before, w.load(), c)
 		w.now = later(w.now.Add(time.Millisecond), c.Now)

@@ -21,6 +21,9 @@ type Approvers struct {
 	Usergroups []string               `json:"usergroups"`
 }
 
+// SettingsKey is the key of a tenant's settings among what it owns.
+const SettingsKey = "SETTINGS"
+
 // Settings is a tenant's configuration.
 type Settings struct {
 	aggregate.Meta `json:"-"`

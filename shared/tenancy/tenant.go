@@ -40,6 +40,12 @@ func (t Tenant) Validate() error {
 	return checkIDs("admins", t.Admins, userForm(), "a Slack user id such as U012ABCDEF")
 }
 
+// ToolPrefix begins the keys of a tenant's tool permissions.
+const ToolPrefix = "TOOL#"
+
+// ToolKey is the key of one.
+func ToolKey(name string) string { return ToolPrefix + name }
+
 // ToolPermission says whether a tenant's tasks may call a tool. A tool of Ringi's own
 // without a row is allowed, one of an MCP server is not.
 type ToolPermission struct {

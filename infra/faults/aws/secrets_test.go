@@ -67,7 +67,7 @@ func leftBehind(t *testing.T, told []*driver.Request) {
 		secrets["a task token "+token] = token
 	}
 	lines := printed.String()
-	holds("what was printed", lines, `"decided"`, `"called"`, "_aws", d.Ref.Task)
+	holds("what was printed", lines, `"decided"`, `"called"`, "_aws", d.Ref.ID)
 	// Whatever touches content has printed something that was searched.
 	for _, name := range []string{
 		"ReceiveEvent", "ReceiveInteraction", "ResumeTask", "ExtractTask", "DraftPrompt", "RequestApproval", "PlanProcess", "ExecuteProcess", "UpdateCard",
@@ -75,13 +75,13 @@ func leftBehind(t *testing.T, told []*driver.Request) {
 		holds("what was printed", lines, `{"function":"`+name+`Function",`)
 	}
 	past := history(t)
-	holds("the histories", past, d.Ref.Task)
+	holds("the histories", past, d.Ref.ID)
 	credentials := append(s.Vendors.Secrets(), signingSecret, botToken)
 	for i, secret := range s.Vendors.Secrets() {
 		secrets[fmt.Sprintf("a vendor's secret, number %d", i)] = secret
 	}
 	seen := everyRow(t) + messages()
-	holds("rows and messages", seen, d.Ref.Task, markText, "connected")
+	holds("rows and messages", seen, d.Ref.ID, markText, "connected")
 	for i, secret := range credentials {
 		if at := strings.Index(seen, secret); at >= 0 {
 			t.Errorf("a row or a message holds secret %d of %d: …%s", i, len(credentials), seen[max(0, at-200):at])

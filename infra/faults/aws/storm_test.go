@@ -135,7 +135,7 @@ func TestStormyWeather(t *testing.T) {
 		a := d.Load()
 		for _, c := range a.Cards {
 			if n := len(d.Cards(c.Key())); n != 1 {
-				t.Errorf("%s of %s is %d messages", c.Key(), d.Ref.Task, n)
+				t.Errorf("%s of %s is %d messages", c.Key(), d.Ref.ID, n)
 			}
 		}
 		if e := a.Execution(); e != nil {

@@ -20,6 +20,7 @@ import (
 	"ringi/shared/store"
 	"ringi/shared/store/storetest"
 	"ringi/shared/task"
+	"ringi/shared/tasks"
 )
 
 const clients = 32
@@ -99,7 +100,7 @@ func TestThirtyTwoClientsAtOnce(t *testing.T) {
 func TestARaceThatIsLostIsSeen(t *testing.T) {
 	server := storetest.Start(t)
 	_, table := server.Store(t)
-	st := store.New(over(server, careless{}), table)
+	st := tasks.New(over(server, careless{}), table)
 	for i := range 40 {
 		if r := race(t, st, i); len(r.wrong) > 0 {
 			t.Logf("round %d, %s: %s", i, r.stage, r.wrong[0])
@@ -141,7 +142,7 @@ type move struct {
 }
 
 // race lets all clients loose on one task and looks at what they left.
-func race(t *testing.T, st *store.Store, round int) result {
+func race(t *testing.T, st *tasks.Store, round int) result {
 	t.Helper()
 	stage := stages[round%len(stages)]
 	draw := rand.New(rand.NewPCG(*seed, uint64(round)))
@@ -262,7 +263,7 @@ func entries(won []move) []string {
 
 // audit is the task's audit log, oldest first.
 func audit(t fataler, s *story) []string {
-	page, err := s.store.Audit(context.Background(), s.ref.Tenant, store.AuditFilter{Resource: s.ref.Task}, "", 100)
+	page, err := s.store.Audit(context.Background(), s.ref.Tenant, store.AuditFilter{Resource: s.ref.ID}, "", 100)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,9 +16,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"ringi/shared/aggregate"
-	"ringi/shared/store"
 	"ringi/shared/store/storetest"
 	"ringi/shared/task"
+	"ringi/shared/tasks"
 	"ringi/shared/tenancy"
 )
 
@@ -52,13 +52,13 @@ func person(id string) aggregate.Actor {
 
 // story is one task that is taken from state to state.
 type story struct {
-	store    *store.Store
+	store    *tasks.Store
 	ref      aggregate.Ref
 	settings tenancy.Settings
 	now      time.Time
 }
 
-func begin(t fataler, s *store.Store) *story {
+func begin(t fataler, s *tasks.Store) *story {
 	ts := fmt.Sprintf("1776490200.%06d", told.Add(1))
 	c, ref, err := task.Receive(aggregate.TenantID(team), task.Request{
 		TeamID: team, Text: "今月の勤怠をまとめて", User: "U_SATO", Channel: "C_HR", ChannelType: "channel",

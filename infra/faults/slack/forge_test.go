@@ -100,7 +100,7 @@ func click(team, user string, m workspace.Message, taskID, action, value string)
 // press sends a click on a card as it was, whatever it shows by now.
 func press(t *testing.T, d *driver.Request, user string, m workspace.Message, action, value string) int {
 	t.Helper()
-	code, _ := interaction(t, d.S, click(d.S.Sandbox.TeamID(), user, m, d.Ref.Task, action, value)).send(t, d.S)
+	code, _ := interaction(t, d.S, click(d.S.Sandbox.TeamID(), user, m, d.Ref.ID, action, value)).send(t, d.S)
 	return code
 }
 

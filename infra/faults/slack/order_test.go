@@ -117,9 +117,9 @@ func TestAClickOnAnOldCardArrivesLate(t *testing.T) {
 		t.Helper()
 		ignored(t, d, user, interaction(t, d.S, payload).late(d.S), note)
 	}
-	late(workspace.Tanaka, click(team, workspace.Tanaka, shown, d.Ref.Task, "approve_prompt", first), rejected)
-	late(workspace.Tanaka, submission(t, team, workspace.Tanaka, task.CardPrompt, d.Ref.Task, first, "遅れた理由"), rejected)
-	late(workspace.Suzuki, submission(t, team, workspace.Suzuki, task.CardPrompt, d.Ref.Task, first, "別の理由"), "") // decided so before
+	late(workspace.Tanaka, click(team, workspace.Tanaka, shown, d.Ref.ID, "approve_prompt", first), rejected)
+	late(workspace.Tanaka, submission(t, team, workspace.Tanaka, task.CardPrompt, d.Ref.ID, first, "遅れた理由"), rejected)
+	late(workspace.Suzuki, submission(t, team, workspace.Suzuki, task.CardPrompt, d.Ref.ID, first, "別の理由"), "") // decided so before
 
 	d.S.Vendors.Fail("list_employees", http.StatusBadRequest, true)
 	d.Click(workspace.Suzuki, "CARD#prompt#0002", "approve_prompt")
@@ -133,9 +133,9 @@ func TestAClickOnAnOldCardArrivesLate(t *testing.T) {
 	d.Click(workspace.Sato, "CARD#execution", "retry_execution")
 	a := d.Until("done", func(a *task.Aggregate) bool { return a.Task.Status == task.TaskCompleted })
 	rests(t, d.S)
-	late(workspace.Sato, click(team, workspace.Sato, failed, d.Ref.Task, "retry_execution", attempt), "")
-	late(workspace.Tanaka, click(team, workspace.Tanaka, failed, d.Ref.Task, "cancel_execution", attempt), card.Note("ja", aggregate.ErrNotLatest{Latest: 2}))
-	late(workspace.Suzuki, click(team, workspace.Suzuki, running, d.Ref.Task, "approve_process", a.Process().ID),
+	late(workspace.Sato, click(team, workspace.Sato, failed, d.Ref.ID, "retry_execution", attempt), "")
+	late(workspace.Tanaka, click(team, workspace.Tanaka, failed, d.Ref.ID, "cancel_execution", attempt), card.Note("ja", aggregate.ErrNotLatest{Latest: 2}))
+	late(workspace.Suzuki, click(team, workspace.Suzuki, running, d.Ref.ID, "approve_process", a.Process().ID),
 		card.Note("ja", aggregate.ErrDecided{Status: string(aggregate.Approved), By: workspace.Tanaka, At: *a.Process().ApprovedAt}))
 }
 
@@ -205,13 +205,13 @@ func sentBack(a *task.Aggregate) error {
 }
 
 func stamp(t *testing.T, d *driver.Request, m workspace.Message) (user string, r request) {
-	return workspace.Tanaka, interaction(t, d.S, click(d.S.Sandbox.TeamID(), workspace.Tanaka, m, d.Ref.Task, "approve_prompt", d.Load().Prompt().ID))
+	return workspace.Tanaka, interaction(t, d.S, click(d.S.Sandbox.TeamID(), workspace.Tanaka, m, d.Ref.ID, "approve_prompt", d.Load().Prompt().ID))
 }
 
 func rejection(t *testing.T, d *driver.Request, _ workspace.Message) (user string, r request) {
-	return workspace.Suzuki, interaction(t, d.S, submission(t, d.S.Sandbox.TeamID(), workspace.Suzuki, task.CardPrompt, d.Ref.Task, d.Load().Prompt().ID, "もっと簡潔に"))
+	return workspace.Suzuki, interaction(t, d.S, submission(t, d.S.Sandbox.TeamID(), workspace.Suzuki, task.CardPrompt, d.Ref.ID, d.Load().Prompt().ID, "もっと簡潔に"))
 }
 
 func withdrawal(t *testing.T, d *driver.Request, m workspace.Message) (user string, r request) {
-	return workspace.Sato, interaction(t, d.S, cancellation(t, d.S.Sandbox.TeamID(), workspace.Sato, card.Cancellation{TaskID: d.Ref.Task, Channel: m.Channel, Thread: d.Root}))
+	return workspace.Sato, interaction(t, d.S, cancellation(t, d.S.Sandbox.TeamID(), workspace.Sato, card.Cancellation{TaskID: d.Ref.ID, Channel: m.Channel, Thread: d.Root}))
 }

@@ -17,7 +17,7 @@ import (
 func TestTheSameSignedBytesThreeTimes(t *testing.T) {
 	d, _ := atGate(t)
 	m := d.Card("CARD#prompt#0001", "approve_prompt")
-	stamp := interaction(t, d.S, click(d.S.Sandbox.TeamID(), workspace.Suzuki, m, d.Ref.Task, "approve_prompt", d.Load().Prompt().ID))
+	stamp := interaction(t, d.S, click(d.S.Sandbox.TeamID(), workspace.Suzuki, m, d.Ref.ID, "approve_prompt", d.Load().Prompt().ID))
 	if code, _ := stamp.send(t, d.S); code != http.StatusOK {
 		t.Fatal(code)
 	}
@@ -49,7 +49,7 @@ func TestTheSameSignedBytesThreeTimes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	again.Root, again.Ref.Task = root, id
+	again.Root, again.Ref.ID = root, id
 	again.Until("the policy waits", waits)
 	withdraw(&again)
 	rests(t, d.S)

@@ -18,8 +18,8 @@ import (
 	"ringi/shared/aggregate"
 	"ringi/shared/card"
 	"ringi/shared/errorclass"
-	"ringi/shared/store"
 	"ringi/shared/task"
+	"ringi/shared/tasks"
 	"ringi/shared/tenancy"
 )
 
@@ -60,20 +60,20 @@ func TestIdsOfAnotherWorkspace(t *testing.T) {
 		name    string
 		payload object
 	}{
-		{"block_id and value", pressed(victim, d.Ref.Task, "approve_prompt", prompt)},
-		{"a rejection", pressed(victim, d.Ref.Task, "reject_prompt", prompt)},
-		{"their own block_id, the other's value", pressed(victim, own.Ref.Task, "approve_prompt", prompt)},
-		{"the other's block_id, their own value", pressed(victim, d.Ref.Task, "approve_prompt", foreign)},
-		{"an execution to try again", pressed(running, running.Ref.Task, "retry_execution", e)},
-		{"an execution to cancel", pressed(running, running.Ref.Task, "cancel_execution", e)},
-		{"a generation to try again", pressed(victim, d.Ref.Task, "retry_generation", d.Ref.Task)},
-		{"a step", pressed(running, running.Ref.Task, "approve_step", e)},
-		{"a form's private_metadata", form(task.CardPrompt, d.Ref.Task, prompt)},
-		{"a form with their own task", form(task.CardPrompt, own.Ref.Task, prompt)},
-		{"a dialog about a task to cancel", cancellation(t, stranger, workspace.Tanaka, card.Cancellation{TaskID: d.Ref.Task, Channel: workspace.HR})},
-		{"a form about steps", form(task.CardProcess, running.Ref.Task, running.a.Process().ID)},
-		{"a shortcut on a card", shortcut(object{"ts": victim.card.TS, "metadata": metadata(d.Ref.Task)})},
-		{"a shortcut on a message with buttons", shortcut(object{"ts": "2.000001", "attachments": []object{{"blocks": []object{{"block_id": d.Ref.Task}}}}})},
+		{"block_id and value", pressed(victim, d.Ref.ID, "approve_prompt", prompt)},
+		{"a rejection", pressed(victim, d.Ref.ID, "reject_prompt", prompt)},
+		{"their own block_id, the other's value", pressed(victim, own.Ref.ID, "approve_prompt", prompt)},
+		{"the other's block_id, their own value", pressed(victim, d.Ref.ID, "approve_prompt", foreign)},
+		{"an execution to try again", pressed(running, running.Ref.ID, "retry_execution", e)},
+		{"an execution to cancel", pressed(running, running.Ref.ID, "cancel_execution", e)},
+		{"a generation to try again", pressed(victim, d.Ref.ID, "retry_generation", d.Ref.ID)},
+		{"a step", pressed(running, running.Ref.ID, "approve_step", e)},
+		{"a form's private_metadata", form(task.CardPrompt, d.Ref.ID, prompt)},
+		{"a form with their own task", form(task.CardPrompt, own.Ref.ID, prompt)},
+		{"a dialog about a task to cancel", cancellation(t, stranger, workspace.Tanaka, card.Cancellation{TaskID: d.Ref.ID, Channel: workspace.HR})},
+		{"a form about steps", form(task.CardProcess, running.Ref.ID, running.a.Process().ID)},
+		{"a shortcut on a card", shortcut(object{"ts": victim.card.TS, "metadata": metadata(d.Ref.ID)})},
+		{"a shortcut on a message with buttons", shortcut(object{"ts": "2.000001", "attachments": []object{{"blocks": []object{{"block_id": d.Ref.ID}}}}})},
 		{"a shortcut on the request", shortcut(object{"ts": d.Root, "thread_ts": d.Root})},
 	} {
 		t.Run(tt.name, func(t *testing.T) { leavesAlone(t, tt.name, tt.payload, victim, running) })
@@ -124,7 +124,7 @@ var equal = cmp.Options{cmpopts.IgnoreFields(task.Head{}, "DueAt", "ShownRev", "
 // TestAnEventOfAnUnknownWorkspaceMakesNoTenant: it is recorded, refused and costs nothing.
 func TestAnEventOfAnUnknownWorkspaceMakesNoTenant(t *testing.T) {
 	s := start(t)
-	rows := store.New(dynamodb.NewFromConfig(s.AWS), s.TableName)
+	rows := tasks.New(dynamodb.NewFromConfig(s.AWS), s.TableName)
 	const unknown = "T0UNKNOWN"
 	root, err := s.Sandbox.Say(workspace.Alex, workspace.HR, "こちらは知らない会社です")
 	if err != nil {
@@ -139,7 +139,7 @@ func TestAnEventOfAnUnknownWorkspaceMakesNoTenant(t *testing.T) {
 	}
 	var a *task.Aggregate
 	driver.Eventually(t, "the request is refused", func() bool {
-		a, err = rows.Load(t.Context(), aggregate.Ref{Tenant: aggregate.TenantID(unknown), Task: id})
+		a, err = rows.Load(t.Context(), task.RefOf(aggregate.TenantID(unknown), id))
 		return err == nil && a.Head.Ended != nil
 	})
 	driver.Eventually(t, "what there is to show is dealt with", func() bool {
@@ -194,7 +194,7 @@ func strangersTask(t *testing.T, like *driver.Request) *driver.Request {
 		t.Fatal(err)
 	}
 	own := *like
-	own.Root, own.Ref = root, aggregate.Ref{Tenant: aggregate.TenantID(stranger), Task: id}
+	own.Root, own.Ref = root, task.RefOf(aggregate.TenantID(stranger), id)
 	driver.Eventually(t, "the other workspace's policy waits", func() bool {
 		a, err := own.Store.Load(t.Context(), own.Ref)
 		return err == nil && waits(a)

@@ -14,7 +14,7 @@ import (
 	"ringi/infra/local/stack"
 	"ringi/shared/aggregate"
 	"ringi/shared/secret/vault"
-	"ringi/shared/store"
+	"ringi/shared/tasks"
 	"ringi/shared/tenancy"
 )
 
@@ -35,7 +35,7 @@ func administrator() aggregate.Actor {
 // Unbounded lets the sandbox's workspace have any number of tasks: one person of a test or a
 // measurement asks for more than anybody would.
 func Unbounded(ctx context.Context, s *stack.Stack) error {
-	rows, tenant := store.New(dynamodb.NewFromConfig(s.AWS), s.TableName), aggregate.TenantID(s.Sandbox.TeamID())
+	rows, tenant := tasks.New(dynamodb.NewFromConfig(s.AWS), s.TableName), aggregate.TenantID(s.Sandbox.TeamID())
 	x, err := rows.Settings(ctx, tenant)
 	if err != nil {
 		return err
@@ -49,7 +49,7 @@ func Unbounded(ctx context.Context, s *stack.Stack) error {
 // which people connect will, and says that the app is installed.
 func Connect(ctx context.Context, s *stack.Stack, team string) error {
 	tenant := aggregate.TenantID(team)
-	rows := store.New(dynamodb.NewFromConfig(s.AWS), s.TableName)
+	rows := tasks.New(dynamodb.NewFromConfig(s.AWS), s.TableName)
 	v := vault.New(rows, vault.Envelope{KMS: kms.NewFromConfig(s.AWS), KeyID: s.KeyID})
 	if err := nameServer(ctx, s, rows, v, tenant); err != nil {
 		return err

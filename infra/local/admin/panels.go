@@ -15,14 +15,14 @@ import (
 	"ringi/infra/local/stack"
 	"ringi/infra/local/vendors"
 	"ringi/shared/aggregate"
-	"ringi/shared/store"
+	"ringi/shared/tasks"
 )
 
 // settings is the sandbox's panel over the tenant's settings.
 type settings struct{ stack *stack.Stack }
 
-func (p settings) rows() *store.Store {
-	return store.New(dynamodb.NewFromConfig(p.stack.AWS), p.stack.TableName)
+func (p settings) rows() *tasks.Store {
+	return tasks.New(dynamodb.NewFromConfig(p.stack.AWS), p.stack.TableName)
 }
 
 func (p settings) tenant() string { return aggregate.TenantID(p.stack.Sandbox.TeamID()) }

@@ -16,7 +16,7 @@ import (
 	"ringi/shared/failure"
 	"ringi/shared/outbound"
 	"ringi/shared/secret/vault"
-	"ringi/shared/store"
+	"ringi/shared/tasks"
 	"ringi/shared/tenancy"
 	"ringi/shared/tool/mcp"
 )
@@ -28,7 +28,7 @@ func Server(s *stack.Stack) tenancy.MCPServer {
 
 // nameServer adds the MCP server to a tenant's settings and stores its secret. Its
 // tools are off until an administrator allows them.
-func nameServer(ctx context.Context, s *stack.Stack, rows *store.Store, v vault.Vault, tenant string) error {
+func nameServer(ctx context.Context, s *stack.Stack, rows *tasks.Store, v vault.Vault, tenant string) error {
 	server := Server(s)
 	if err := v.Connect(ctx, tenant, server.Provider(), vault.Credential{AccessToken: s.Vendors.RoomsToken(), Address: server.URL}, "{}", administrator()); err != nil {
 		return err
@@ -44,7 +44,7 @@ func nameServer(ctx context.Context, s *stack.Stack, rows *store.Store, v vault.
 
 // MCP administers the tools of a stack's MCP servers.
 func MCP(s *stack.Stack) mcp.Admin {
-	rows := store.New(dynamodb.NewFromConfig(s.AWS), s.TableName)
+	rows := tasks.New(dynamodb.NewFromConfig(s.AWS), s.TableName)
 	reach := outbound.Dialer{Allow: []string{s.VendorsHost()}}
 	return mcp.Admin{
 		Rows: rows, Credentials: vault.New(rows, vault.Envelope{KMS: kms.NewFromConfig(s.AWS), KeyID: s.KeyID}),

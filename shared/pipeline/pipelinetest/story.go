@@ -84,7 +84,7 @@ func (w *World) Load() *task.Aggregate {
 // In is what a state sends for the head's run.
 func (w *World) In() pipeline.Input {
 	w.T.Helper()
-	return pipeline.Input{Tenant: w.Ref.Tenant, Task: w.Ref.Task, Run: w.Load().Head.Run}
+	return pipeline.Input{Tenant: w.Ref.Tenant, Task: w.Ref.ID, Run: w.Load().Head.Run}
 }
 
 // Wait keeps a token of the head's run at the gate that waits.

@@ -20,8 +20,9 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/effect"
-	"ringi/shared/store"
 	"ringi/shared/store/storetest"
+	"ringi/shared/task"
+	"ringi/shared/tasks"
 )
 
 // Server stands in for AWS, for a test and its subtests.
@@ -40,7 +41,7 @@ func Start(t testing.TB) *Server {
 type World struct {
 	T      testing.TB
 	Ref    aggregate.Ref
-	Store  *store.Store // not through the wire
+	Store  *tasks.Store // not through the wire
 	Wire   *Wire
 	Config aws.Config // through the wire
 
@@ -95,7 +96,7 @@ func (w *World) Now() time.Time { return time.UnixMilli(w.clock.Load()).UTC() }
 func (w *World) Later(d time.Duration) { w.clock.Add(d.Milliseconds()) }
 
 // OnWire is the store as a function has it.
-func (w *World) OnWire() *store.Store { return store.New(dynamodb.NewFromConfig(w.Config), w.table) }
+func (w *World) OnWire() *tasks.Store { return tasks.New(dynamodb.NewFromConfig(w.Config), w.table) }
 
 // Runs is Step Functions as a function has it.
 func (w *World) Runs() *sfn.Client { return sfn.NewFromConfig(w.Config) }
@@ -108,7 +109,7 @@ func (w *World) S3() *s3.Client {
 // Effects is a runner of them.
 func (w *World) Effects() effect.Runner {
 	return effect.Runner{
-		Store: w.OnWire(), Runs: w.Runs(), Queue: sqs.NewFromConfig(w.Config), StateMachine: w.Machine, QueueURL: w.QueueURL, Now: w.Now,
+		Store: w.OnWire().Of.Store, Runs: w.Runs(), Queue: sqs.NewFromConfig(w.Config), Machines: map[string]string{task.Kind.Name: w.Machine}, QueueURL: w.QueueURL, Now: w.Now,
 	}
 }
 
@@ -167,7 +168,7 @@ func (w *World) Status(run int) sfntypes.ExecutionStatus {
 	out, err := sfn.NewFromConfig(w.plain).ListExecutions(w.T.Context(), &sfn.ListExecutionsInput{StateMachineArn: &w.Machine})
 	w.must(err)
 	for _, e := range out.Executions {
-		if *e.Name == fmt.Sprintf("%s-%d", w.Ref.Task, run) {
+		if *e.Name == fmt.Sprintf("%s-%d", w.Ref.ID, run) {
 			return e.Status
 		}
 	}
@@ -178,7 +179,7 @@ func (w *World) arn(run int) string {
 	out, err := sfn.NewFromConfig(w.plain).ListExecutions(w.T.Context(), &sfn.ListExecutionsInput{StateMachineArn: &w.Machine})
 	w.must(err)
 	for _, e := range out.Executions {
-		if *e.Name == fmt.Sprintf("%s-%d", w.Ref.Task, run) {
+		if *e.Name == fmt.Sprintf("%s-%d", w.Ref.ID, run) {
 			return *e.ExecutionArn
 		}
 	}
@@ -197,8 +198,7 @@ func (w *World) Drawn() int {
 			return n
 		}
 		for _, m := range out.Messages {
-			var ref aggregate.Ref
-			if err := json.Unmarshal([]byte(*m.Body), &ref); err != nil || ref.Task == "" {
+			if _, err := effect.ReadMessage(*m.Body); err != nil {
 				w.T.Errorf("the queue has %q: %v", *m.Body, err)
 			}
 			_, err := sqs.NewFromConfig(w.plain).DeleteMessage(w.T.Context(), &sqs.DeleteMessageInput{QueueUrl: &w.QueueURL, ReceiptHandle: m.ReceiptHandle})

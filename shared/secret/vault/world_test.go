@@ -16,6 +16,7 @@ import (
 	"ringi/shared/secret/vault"
 	"ringi/shared/store"
 	"ringi/shared/store/storetest"
+	"ringi/shared/tasks"
 	"ringi/shared/tenancy"
 )
 
@@ -59,12 +60,12 @@ func TestVault(t *testing.T) {
 // world is a vault in front of the vendors' token endpoints.
 type world struct {
 	vault.Vault
-	rows    *store.Store
+	rows    *tasks.Store
 	vendors *vendors.Vendors
 	ahead   atomic.Int64 // of the clock on the wall
 }
 
-func newWorld(t *testing.T, rows *store.Store, e vault.Envelope) *world {
+func newWorld(t *testing.T, rows *tasks.Store, e vault.Envelope) *world {
 	t.Helper()
 	w := &world{rows: rows, vendors: vendors.New()}
 	s := httptest.NewServer(w.vendors.Handler())
@@ -143,7 +144,7 @@ func (w *world) posts(t *testing.T, provider string, want int) {
 
 // failingRows are rows whose writes fail: before or after they are done.
 type failingRows struct {
-	*store.Store
+	*tasks.Store
 	before, after func() error
 }
 

@@ -15,7 +15,7 @@ import (
 
 	"ringi/infra/local/moto"
 	"ringi/infra/local/template"
-	"ringi/shared/store"
+	"ringi/shared/tasks"
 )
 
 // Server is one database for a test and its subtests.
@@ -34,7 +34,7 @@ func Start(t testing.TB) *Server {
 }
 
 // Store returns one over an empty table, made as template.yaml describes it, and the table's name.
-func (s *Server) Store(t testing.TB) (*store.Store, string) {
+func (s *Server) Store(t testing.TB) (*tasks.Store, string) {
 	t.Helper()
 	_, here, _, _ := runtime.Caller(0)
 	described, err := template.Read(filepath.Join(filepath.Dir(here), "..", "..", "..", "template.yaml"), template.Names{}, nil)
@@ -45,7 +45,7 @@ func (s *Server) Store(t testing.TB) (*store.Store, string) {
 	if _, err := s.DB.CreateTable(t.Context(), input(described.Tables[0], name)); err != nil {
 		t.Fatal(err)
 	}
-	return store.New(s.DB, name), name
+	return tasks.New(s.DB, name), name
 }
 
 func input(d template.Table, name string) *dynamodb.CreateTableInput {

@@ -13,8 +13,8 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/failure"
-	"ringi/shared/store"
 	"ringi/shared/store/storetest"
+	"ringi/shared/tasks"
 	"ringi/shared/tenancy"
 	"ringi/shared/tool"
 	"ringi/shared/tool/mcp"
@@ -36,7 +36,7 @@ var admin = aggregate.Actor{Type: aggregate.ActorUser, ID: "U0ADMIN"}
 type office struct {
 	mcp.Admin
 	t      *testing.T
-	rows   *store.Store
+	rows   *tasks.Store
 	tenant string
 	tools  *changing
 }

@@ -14,8 +14,8 @@ import (
 	"ringi/shared/failure"
 	"ringi/shared/secret/oauth"
 	"ringi/shared/secret/vault"
-	"ringi/shared/store"
 	"ringi/shared/store/storetest"
+	"ringi/shared/tasks"
 	"ringi/shared/tenancy"
 	"ringi/shared/tool"
 	"ringi/shared/tool/sheets"
@@ -62,7 +62,7 @@ func TestWithTheVault(t *testing.T) {
 type office struct {
 	*world
 	vault vault.Vault
-	rows  *store.Store
+	rows  *tasks.Store
 }
 
 func (o *office) connect(t *testing.T, provider string, lifetime time.Duration) {

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/card"
+	"ringi/shared/task"
+	"ringi/shared/tenancy"
+)
+
+// Shelf is where large arguments are.
+type Shelf interface {
+	Opened(ctx context.Context, a *task.Aggregate, gate string) (*task.Aggregate, error)
+}
+
+// taskCards draws the cards of tasks.
+type taskCards struct{ shelf Shelf }
+
+// Place is the thread of the request.
+func (taskCards) Place(a aggregate.Aggregate) (Place, bool) {
+	t := a.(*task.Aggregate)
+	if t.Request == nil {
+		return Place{}, false
+	}
+	return Place{Team: t.Request.TeamID, Thread: t.Request.ThreadTS, Accepted: t.Head.AcceptedAt != nil || t.Task != nil}, true
+}
+
+// Render draws one card.
+func (taskCards) Render(a aggregate.Aggregate, c *aggregate.Card, s tenancy.Settings, now time.Time) card.Message {
+	return card.RenderUnder(a.(*task.Aggregate), c, s, now)
+}
+
+// Opened has the large arguments of a step that waits. They never change.
+func (k taskCards) Opened(ctx context.Context, a aggregate.Aggregate, c *aggregate.Card) (aggregate.Aggregate, error) {
+	if c.CardType != task.CardStep {
+		return a, nil
+	}
+	opened, err := k.shelf.Opened(ctx, a.(*task.Aggregate), c.Subject)
+	if err != nil {
+		return nil, fmt.Errorf("open the arguments of a step: %w", err)
+	}
+	return opened, nil
+}
+
+// Suggestions are for a person who was just greeted.
+func (taskCards) Suggestions(a aggregate.Aggregate, locale string) []card.Suggestion {
+	if e := a.(*task.Aggregate).Head.Ended; e == nil || e.Reason != task.ReasonGreeting {
+		return nil
+	}
+	return card.Suggestions(locale)
+}
+
+// Urgency is read off the rows.
+func (taskCards) Urgency(of aggregate.Aggregate, c *aggregate.Card) urgency {
+	a := of.(*task.Aggregate)
+	if a.Head.Parked != nil && a.Head.Ended == nil && a.Newest(c.CardType, c.Subject) { // it has a button to try again
+		return asks
+	}
+	switch c.CardType {
+	case task.CardPrompt:
+		if p := aggregate.Find(a.Prompts, c.Subject); p != nil {
+			return ofGate(a, p.Status, p.Terms)
+		}
+	case task.CardProcess:
+		if p := aggregate.Find(a.Processes, c.Subject); p != nil {
+			return ofGate(a, p.Status, p.Terms)
+		}
+	case task.CardStep:
+		if g := aggregate.Find(a.Gates, c.Subject); g != nil {
+			return ofGate(a, g.Status, g.Terms)
+		}
+	case task.CardExecution:
+		if e := a.Execution(); e != nil && e.Status != task.ExecutionPending && e.Status != task.ExecutionRunning {
+			return asks
+		}
+	default:
+		return ofTask(a, c)
+	}
+	return progress
+}
+
+func ofGate(a *task.Aggregate, s aggregate.GateStatus, t aggregate.Terms) urgency {
+	switch {
+	case s == aggregate.PendingApproval && t.ApprovalRequired:
+		return asks
+	case s != aggregate.Generating, a.Head.Ended != nil:
+		return settled
+	}
+	return progress
+}
+
+func ofTask(a *task.Aggregate, c *aggregate.Card) urgency {
+	switch {
+	case a.Choosing() != nil:
+		return asks
+	case a.Head.Ended != nil, c.MessageTS == "":
+		return settled
+	}
+	return progress
+}

@@ -1,0 +1,58 @@
+package aggregate
+
+import "time"
+
+// HeadKey is the key of the head row.
+const HeadKey = "HEAD"
+
+// Head is what the heads of all kinds have: the heart of an aggregate. Every Change conditions on its Rev and adds
+// one. When it is due, what is shown and how sweeps failed is bookkeeping, written outside of Changes.
+type Head struct {
+	TenantID   string    `json:"tenant_id"`
+	Rev        int       `json:"rev"`
+	LastChange string    `json:"last_change"`
+	Run        int       `json:"run"`      // the fence: only this run may commit
+	Restarts   int       `json:"restarts"` // runs started anew since the last progress
+	Requester  string    `json:"requester"`
+	CreatedAt  time.Time `json:"created_at"`
+	ChangedAt  time.Time `json:"changed_at"`
+
+	DueAt         *time.Time `json:"due_at,omitempty"`
+	ShownRev      int        `json:"shown_rev,omitempty"`
+	Redraws       int        `json:"redraws,omitempty"` // how often somebody asked for the cards to be drawn anew
+	DrawAt        *time.Time `json:"draw_at,omitempty"` // its place in line for Slack's pace, while cards wait for that
+	SweepFailures int        `json:"sweep_failures,omitempty"`
+}
+
+// Bookkeeping are the attributes of a head that are written outside of Changes.
+var Bookkeeping = []string{"due_at", "shown_rev", "redraws", "draw_at", "sweep_failures"}
+
+// Root is the head row of a kind: it embeds Head.
+type Root interface {
+	Row
+	Common() *Head
+	ID() string // of the aggregate
+}
+
+// Common is the head without what its kind adds.
+func (h *Head) Common() *Head { return h }
+
+// Key is HeadKey.
+func (h *Head) Key() string { return HeadKey }
+
+// Type is the row's.
+func (h *Head) Type() string { return "head" }
+
+// Revision is that of the last Change.
+func (h *Head) Revision() int { return h.Rev }
+
+// Committed is the head as it is after c was committed to was: its bookkeeping is not c's.
+func (h Head) Committed(was Head, c Change) Head {
+	h.Rev, h.LastChange = was.Rev+1, c.ID
+	h.DueAt, h.ShownRev, h.SweepFailures, h.Redraws, h.DrawAt = was.DueAt, was.ShownRev, was.SweepFailures, was.Redraws, was.DrawAt
+	return h
+}
+
+// InLine reports whether cards wait for their turn at Slack's pace, which comes later than now:
+// unless the aggregate moves there is nothing to draw before.
+func (h *Head) InLine(now time.Time) bool { return h.DrawAt != nil && now.Before(*h.DrawAt) }

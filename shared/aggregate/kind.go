@@ -1,0 +1,115 @@
+package aggregate
+
+import (
+	"strings"
+	"time"
+)
+
+// Aggregate is all rows under one head, as one consistent Query returned them. A
+// Query is no snapshot: rows may come from two commits, which is why a Change
+// names each row that it relied on.
+type Aggregate interface {
+	Ref() Ref
+	Root() Root
+	Common() *Shared
+	// Add puts a row in its place, over one with the same key. The store builds aggregates with it.
+	Add(Row)
+	// After is the aggregate as it is after a Change was committed to it.
+	After(Change) Aggregate
+
+	// Effects are what has to happen at now.
+	Effects(now time.Time) Effects
+	// DueAt is when the sweeper must look again, nil for never: every effect is done.
+	DueAt(now time.Time) *time.Time
+	// Beside is another aggregate that Overdue wants to see. It reports false when it wants none.
+	Beside() (Ref, bool)
+	// Overdue are the decisions that time alone makes, in their order. beside is nil if it is gone.
+	Overdue(now time.Time, beside Aggregate) []Overdue
+	// RestartRun supersedes a run that died, or gives up. It returns ErrSuperseded when the
+	// head's run is another, or there is nothing to run.
+	RestartRun(run int, now time.Time) (Change, error)
+	// TryAgainAt is when a card that Slack refused for good is tried again though nothing moves; nil: at the next revision.
+	TryAgainAt(c *Card) *time.Time
+}
+
+// Overdue is a decision that time alone makes. It returns ErrNotDue when there is nothing to decide.
+type Overdue struct {
+	Decide Decision[Aggregate]
+	Repair bool // something else ought to have done it
+}
+
+// Shared is what every aggregate has beside the rows of its kind.
+type Shared struct {
+	Waits []Wait
+	Cards []*Card
+	Uses  []*Use
+}
+
+// Common is itself.
+func (s *Shared) Common() *Shared { return s }
+
+// Add puts a row that all kinds have in its place.
+func (s *Shared) Add(r Row) {
+	switch r := r.(type) {
+	case *Wait:
+		s.Waits = append(s.Waits, *r)
+	case *Card:
+		s.Cards = Insert(s.Cards, r)
+	case *Use:
+		s.Uses = Insert(s.Uses, r)
+	}
+}
+
+// Card returns the card with this key, nil if there is none.
+func (s *Shared) Card(key string) *Card { return Find(s.Cards, key) }
+
+// Kind is what the machinery knows of one kind of aggregates.
+type Kind struct {
+	Name   string // in a Ref and in messages of queues
+	Prefix string // of the partition key, before <tenant>#<id>
+	New    func() Aggregate
+	// Rows makes a row of each type, but for those that all kinds have.
+	Rows map[string]func() Row
+	// Columns are attributes of a row that are for people who read the table; nil: none.
+	Columns func(Row) map[string]string
+}
+
+// shared are the rows that all kinds have.
+var shared = map[string]func() Row{
+	"wait": func() Row { return &Wait{} }, "card": func() Row { return &Card{} }, "usage": func() Row { return &Use{} },
+}
+
+// Row is an empty row of a type, nil for one that the kind does not have.
+func (k Kind) Row(typ string) Row {
+	if empty, ok := shared[typ]; ok {
+		return empty()
+	}
+	if empty, ok := k.Rows[typ]; ok {
+		return empty()
+	}
+	return nil
+}
+
+// Kinds are all that somebody knows.
+type Kinds []Kind
+
+// Of returns the kind of that name.
+func (k Kinds) Of(name string) (Kind, bool) {
+	for _, x := range k {
+		if x.Name == name {
+			return x, true
+		}
+	}
+	return Kind{}, false
+}
+
+// Ref reads a partition key, such as TASK#<tenant>#<id>. It reports false for what is no aggregate's.
+func (k Kinds) Ref(partition string) (Ref, bool) {
+	for _, x := range k {
+		if rest, ok := strings.CutPrefix(partition, x.Prefix); ok {
+			tenant, id, ok := strings.Cut(rest, "#")
+			return Ref{Tenant: tenant, Kind: x.Name, ID: id}, ok && id != "" && !strings.Contains(id, "#")
+		}
+	}
+	return Ref{}, false
+}

@@ -1,0 +1,32 @@
+package aggregate
+
+import "time"
+
+// Use is the row of what calls of a model came to. It is put if it is absent and never written again, whatever
+// became of what was called for: money that was spent stays spent.
+type Use struct {
+	Usage
+	Made      string    `json:"made,omitempty"` // key of the row that the calls made; empty when it came to nothing
+	CreatedAt time.Time `json:"created_at"`
+}
+
+// Key is that of the calls.
+func (u *Use) Key() string { return "USAGE#" + u.ID }
+
+// Type is the row's.
+func (u *Use) Type() string { return "usage" }
+
+// Revision is 0: the row must be absent.
+func (u *Use) Revision() int { return 0 }
+
+// At is the row itself.
+func (u Use) At(int) Row { return &u }
+
+// Used is what all calls together came to.
+func (s *Shared) Used() Usage {
+	var sum Usage
+	for _, u := range s.Uses {
+		sum = sum.Plus(u.Sum())
+	}
+	return sum
+}

@@ -1,0 +1,74 @@
+// Package tasks is the store of tasks: the table, with the lists that only tasks have.
+package tasks
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/reason"
+	"ringi/shared/store"
+	"ringi/shared/task"
+)
+
+// Kind is task.Kind with what the table says for people: why an execution failed, in words.
+func Kind() aggregate.Kind {
+	k := task.Kind
+	k.Columns = func(r aggregate.Row) map[string]string {
+		if e, ok := r.(*task.Execution); ok && e.Error != "" {
+			return map[string]string{"error": reason.Sentence(e.Terms.Locale, e.Error, e.ErrorDetail)}
+		}
+		return nil
+	}
+	return k
+}
+
+// Store reads and writes tasks, and what a tenant owns beside them.
+type Store struct{ store.Of[*task.Aggregate] }
+
+// New returns a store of the tasks in the table of that name.
+func New(db *dynamodb.Client, table string) *Store {
+	return &Store{store.Of[*task.Aggregate]{Store: store.New(db, table, Kind())}}
+}
+
+// Create is store.Store.Create for the task that c begins.
+func (s *Store) Create(ctx context.Context, c task.Change) error {
+	h := c.Head.(*task.Head)
+	return s.Of.Create(ctx, task.RefOf(h.TenantID, h.TaskID), c)
+}
+
+// Head reads the head alone, consistently: what has to be asked often while a call is out.
+// It returns aggregate.ErrNotFound when this tenant has no such task.
+func (s *Store) Head(ctx context.Context, ref aggregate.Ref) (task.Head, error) {
+	root, err := s.Of.Head(ctx, ref)
+	if err != nil {
+		return task.Head{}, err
+	}
+	return *root.(*task.Head), nil
+}
+
+// Tasks lists a tenant's tasks, the newest first. A request becomes a task, and
+// is listed, when the first layer is done with it. Indexes may be a moment behind.
+//
+// It returns aggregate.ErrField for a limit outside 1 to store.MaxPage, an unknown status,
+// or a cursor that is not this list's.
+func (s *Store) Tasks(ctx context.Context, tenant string, f task.Filter, cursor string, limit int) (store.Page[task.Task], error) {
+	if err := f.Check(); err != nil {
+		return store.Page[task.Task]{}, err
+	}
+	from, sparse := f.In(tenant)
+	l := store.List{Name: "tasks", Filter: []string{string(f.Status), f.Requester}, Kind: task.Kind, Tenant: tenant, From: from, Sparse: sparse}
+	return store.Rows(ctx, s.Of.Store, l, cursor, limit, f.Keeps)
+}
+
+// Thread lists the newest requests that were written as replies in a thread, at most
+// limit. The index may be a moment behind: load a task before deciding anything on it.
+func (s *Store) Thread(ctx context.Context, tenant, channel, thread string, limit int) ([]aggregate.Ref, error) {
+	refs, err := s.Refs(ctx, 1, task.ThreadOf(tenant, channel, thread), limit)
+	if err != nil {
+		return nil, fmt.Errorf("list the requests of thread %s: %w", thread, err)
+	}
+	return refs, nil
+}
