@@ -55,8 +55,8 @@ func TestAnExecutionUnderALimitOfCosts(t *testing.T) {
 		w.approved(w.read(1))
 		w.run()
 		e, a := w.ends(task.ExecutionCompleted, "", task.StepCompleted), w.Load()
-		if e.Usage == nil || e.Usage.Calls != 1 || e.Usage.Input == 0 || a.Head.Usage.Input != e.Usage.Input {
-			t.Errorf("row %+v, sum %+v", e.Usage, a.Head.Usage)
+		if e.Usage == nil || e.Usage.Calls != 1 || e.Usage.Input == 0 || a.Used().Input != e.Usage.Input {
+			t.Errorf("row %+v, sum %+v", e.Usage, a.Used())
 		}
 	})
 }

@@ -66,8 +66,8 @@ func testSessionCompletes(t *testing.T, m *sessionWorld) {
 	if len(x.Messages) != 1 || len(x.Answers) != 2 || x.Refused != 0 || x.Interrupts != 0 {
 		t.Errorf("told %d times, %d answers, %d refused, %d interrupts", len(x.Messages), len(x.Answers), x.Refused, x.Interrupts)
 	}
-	if u := e.Usage; u == nil || u.Cost != 30_000 || u.Output != 30 || m.Load().Head.Usage.Cost != 30_000 {
-		t.Errorf("usage %+v of %+v", u, m.Load().Head.Usage)
+	if u := e.Usage; u == nil || u.Cost != 30_000 || u.Output != 30 || m.Load().Used().Cost != 30_000 {
+		t.Errorf("usage %+v of %+v", u, m.Load().Used())
 	}
 	if slices.ContainsFunc(x.Answers, func(a agents.Answer) bool { return a.Error || !strings.Contains(a.Text, `"done"`) }) {
 		t.Errorf("answers %+v", x.Answers)

@@ -69,7 +69,7 @@ func TestExtractTask(t *testing.T) {
 		if a.Task != nil || a.Prompt() != nil || a.Answer == nil || a.Answer.Sentence != "請求書は作成できません。" || a.Answer.Usage == nil || g.calls != 1 {
 			t.Fatalf("%+v %+v after %d calls", a.Task, a.Answer, g.calls)
 		}
-		if e := a.Head.Ended; e == nil || e.As != task.TaskAnswered || e.Reason != task.ReasonUnsupported || a.Head.Usage.Calls != 1 {
+		if e := a.Head.Ended; e == nil || e.As != task.TaskAnswered || e.Reason != task.ReasonUnsupported || a.Used().Calls != 1 {
 			t.Errorf("%+v", a.Head)
 		}
 		log, err := w.Store.Audit(t.Context(), w.Ref.Tenant, store.AuditFilter{Resource: w.Ref.ID}, "", 10)

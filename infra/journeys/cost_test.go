@@ -76,7 +76,7 @@ func TestAnExecutionStopsAtWhatItsTaskMayCost(t *testing.T) {
 		}
 		sum = sum.Plus(*u)
 	}
-	if got := a.Head.Usage; got.Calls != 4 || got.Input != sum.Input || got.Output != sum.Output || got.Cached != sum.Cached || got.Cost != aggregate.USD(3.5) {
+	if got := a.Used(); got.Calls != 4 || got.Input != sum.Input || got.Output != sum.Output || got.Cached != sum.Cached || got.Cost != aggregate.USD(3.5) {
 		t.Errorf("the task's sum is %+v, its rows' %+v", got, sum)
 	}
 	want := []string{

@@ -52,7 +52,7 @@ func TestAMentionWhereAPolicyWaits(t *testing.T) {
 	for _, d := range []*driver.Request{reason, request} {
 		d.Card("CARD#task", "の *実行方針 v1* が承認を待っています")
 		d.RunsEnd()
-		if a := d.Load(); a.Task != nil || a.Head.Usage != nil {
+		if a := d.Load(); a.Task != nil || a.Used() != nil {
 			t.Errorf("something was generated: %+v", a.Task)
 		}
 	}

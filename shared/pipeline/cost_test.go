@@ -57,8 +57,8 @@ func TestWhatIsPaidIsCommitted(t *testing.T) {
 				t.Errorf("%+v, %v", next, err)
 			}
 		}
-		if a := spent(t, w, 0.50); a.Task.Usage.ID != "1" || a.Head.Usage.Calls != 2 {
-			t.Errorf("row %+v, sum %+v", a.Task.Usage, a.Head.Usage)
+		if a := spent(t, w, 0.50); a.Task.Usage.ID != "1" || a.Used().Calls != 2 {
+			t.Errorf("row %+v, sum %+v", a.Task.Usage, a.Used())
 		}
 	})
 	t.Run("by a run that was superseded, which ends", func(t *testing.T) {

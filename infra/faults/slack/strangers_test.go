@@ -149,7 +149,7 @@ func TestAnEventOfAnUnknownWorkspaceMakesNoTenant(t *testing.T) {
 	if c := a.Card("CARD#task"); c.State != aggregate.CardNone || c.MessageTS != "" {
 		t.Errorf("its card is %s in %s", c.State, c.Channel)
 	}
-	if e := a.Head.Ended; e.As != task.TaskRefused || e.Reason != task.ReasonWorkspace || a.Task != nil || a.Head.Usage != nil {
+	if e := a.Head.Ended; e.As != task.TaskRefused || e.Reason != task.ReasonWorkspace || a.Task != nil || a.Used() != nil {
 		t.Errorf("%+v, ended %+v", a.Task, e)
 	}
 	if made, err := rows.Tenant(t.Context(), aggregate.TenantID(unknown)); !errors.Is(err, aggregate.ErrNotFound) {
