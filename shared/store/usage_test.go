@@ -52,7 +52,7 @@ func testUsage(t *testing.T, s *suite) {
 		t.Error(diff)
 	}
 	sum := aggregate.Usage{Calls: 2, Input: 2 << 40, Output: 4, Cached: 6, MS: 10, Cost: 7_000_000, Unpriced: 2}
-	if diff := cmp.Diff(&sum, a.Used()); diff != "" || a.Used() != nil || len(a.Uses) != 2 || a.Uses[1].Made != "TASK" {
+	if diff := cmp.Diff(&sum, a.Used()); diff != "" || a.Head.Usage != nil || len(a.Uses) != 2 || a.Uses[1].Made != "TASK" {
 		t.Errorf("%s in %d rows", diff, len(a.Uses))
 	}
 }
