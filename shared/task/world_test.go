@@ -131,7 +131,7 @@ func (w *world) once(kind string, d decision, a *Aggregate) (Change, error) {
 		w.kind = kind
 		w.headless = c.Head == nil
 		for _, r := range c.Rows {
-			if u, ok := r.(*aggregate.Use); ok {
+			if u, ok := r.(*aggregate.Use); ok && !w.paid[u.ID] { // one that is there stays
 				e, session := c.Made.(*Execution)
 				w.paid[u.ID], w.unbilled[u.ID] = true, session && e.SessionID == u.ID && u.Unpriced > 0
 			}
