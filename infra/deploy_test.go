@@ -86,7 +86,7 @@ func readmeDeploys(t *testing.T, args ...string) *account {
 	t.Helper()
 	sam := samTool(t, "sam")
 	folder := t.TempDir()
-	for _, name := range []string{"template.yaml", "samconfig.toml", filepath.Join("infra", "pipeline.asl.json")} {
+	for _, name := range append(definitions(t), "template.yaml", "samconfig.toml") {
 		text, err := os.ReadFile(filepath.Join(repository, name))
 		if err != nil {
 			t.Fatal(err)

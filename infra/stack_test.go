@@ -73,7 +73,7 @@ const repository = ".."
 func files(t *testing.T) map[string]string {
 	t.Helper()
 	texts := map[string]string{}
-	for _, name := range []string{templateFile, definitionFile} {
+	for _, name := range append(definitions(t), templateFile) {
 		text, err := os.ReadFile(filepath.Join(repository, name))
 		if err != nil {
 			t.Fatal(err)
@@ -81,6 +81,19 @@ func files(t *testing.T) map[string]string {
 		texts[name] = string(text)
 	}
 	return texts
+}
+
+// definitions are the files of all state machines.
+func definitions(t *testing.T) (names []string) {
+	t.Helper()
+	found, err := filepath.Glob("*.asl.json")
+	if err != nil || len(found) == 0 {
+		t.Fatal("no state machine is found:", err)
+	}
+	for _, name := range found {
+		names = append(names, "infra/"+name)
+	}
+	return names
 }
 
 // read makes a stack of the texts.
@@ -99,8 +112,8 @@ func read(dir string, texts map[string]string) (*stack, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(resolved.Tables) != 1 || len(resolved.Machines) != 1 {
-		return nil, fmt.Errorf("there are %d tables and %d state machines, one of each is wanted", len(resolved.Tables), len(resolved.Machines))
+	if len(resolved.Tables) != 1 || len(resolved.Machines) != len(texts)-1 {
+		return nil, fmt.Errorf("there are %d tables, one is wanted, and %d state machines of %d files", len(resolved.Tables), len(resolved.Machines), len(texts)-1)
 	}
 	s := &stack{text: texts[templateFile], functions: map[string]template.Function{}, queues: map[string]template.Queue{}, table: resolved.Tables[0]}
 	for _, f := range resolved.Functions {

@@ -38,7 +38,7 @@ func TestMain(m *testing.M) {
 	os.Exit(func() int {
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 		defer cancel()
-		b, err := open(ctx)
+		b, err := open(ctx, "")
 		if err != nil {
 			log.Println("start the stack:", err)
 			return 1
@@ -49,8 +49,8 @@ func TestMain(m *testing.M) {
 	}())
 }
 
-// open starts a stack whose every call the witness sees; its sweeper runs only when told.
-func open(ctx context.Context) (*bench, error) {
+// open starts a stack of a template, "" being this module's, whose every call the witness sees; its sweeper runs only when told.
+func open(ctx context.Context, template string) (*bench, error) {
 	w := newWitness()
 	p := &post{lost: func(record []byte) bool {
 		t := w.whose(lambda.Call{Event: record})
@@ -58,6 +58,9 @@ func open(ctx context.Context) (*bench, error) {
 	}}
 	o := driver.Options()
 	o.Faults, o.Between = w, p.between
+	if template != "" {
+		o.Template, o.Artifacts = template, ""
+	}
 	o.Sandbox = sandbox.Options{Shortcuts: []sandbox.Shortcut{{CallbackID: "cancel_task"}}, AnswerTime: 10 * time.Second}
 	s, err := driver.Start(ctx, o)
 	if err != nil {

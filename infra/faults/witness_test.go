@@ -251,6 +251,13 @@ func (w *witness) expect(mark string, t *trace) {
 	w.stories[mark] = t
 }
 
+// knows expects the story of an aggregate whose id is known before anything is said of it.
+func (w *witness) knows(id string, t *trace) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.stories[id], w.marks[id] = t, id
+}
+
 // Cold implements lambda.Faults.
 func (w *witness) Cold(function string, event []byte) bool {
 	t := w.whose(lambda.Call{Function: function, Event: event})

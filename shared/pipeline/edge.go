@@ -43,15 +43,15 @@ type Worker func(ctx context.Context, in Input) (aggregate.Next, error)
 func Edge(w Worker) func(context.Context, Input) (Output, error) {
 	return func(ctx context.Context, in Input) (out Output, err error) {
 		began := time.Now()
-		log := slog.With("task_id", in.Task, "run", in.Run)
+		log := slog.With("task_id", in.Task+in.ID, "run", in.Run)
 		defer func() {
 			if errors.Is(err, ErrPanic) {
 				out, err = Output{}, bare(ctx, Internal)
 			}
 		}()
-		defer Recovered(ctx, &err, "task_id", in.Task, "run", in.Run)
-		if in.Tenant == "" || in.Task == "" || in.Run < 1 {
-			log.ErrorContext(ctx, "refused", "err", "tenant, task and run are required")
+		defer Recovered(ctx, &err, "task_id", in.Task+in.ID, "run", in.Run)
+		if in.Tenant == "" || in.Task+in.ID == "" || in.Run < 1 {
+			log.ErrorContext(ctx, "refused", "err", "tenant, task or id, and run are required")
 			return Output{}, bare(ctx, BadInput)
 		}
 		next, err := w(ctx, in)

@@ -16,6 +16,7 @@ import (
 type Input struct {
 	Tenant string `json:"tenant"`
 	Task   string `json:"task"`
+	ID     string `json:"id"` // of an aggregate that is no task
 	Run    int    `json:"run"`
 
 	Gate      string    `json:"gate"`
@@ -33,6 +34,7 @@ func (in Input) Ref() aggregate.Ref { return task.RefOf(in.Tenant, in.Task) }
 type Output struct {
 	Tenant         string `json:"tenant"`
 	Task           string `json:"task"`
+	ID             string `json:"id,omitempty"` // of an aggregate that is no task
 	Run            int    `json:"run"`
 	Next           string `json:"next"`
 	Gate           string `json:"gate"`
@@ -43,7 +45,7 @@ type Output struct {
 
 func output(in Input, n aggregate.Next) Output {
 	return Output{
-		Tenant: in.Tenant, Task: in.Task, Run: in.Run,
+		Tenant: in.Tenant, Task: in.Task, ID: in.ID, Run: in.Run,
 		Next: n.State, Gate: n.Gate, TimeoutSeconds: n.TimeoutSeconds, WaitSeconds: n.WaitSeconds, Outcome: n.Outcome,
 	}
 }

@@ -1,0 +1,235 @@
+package faults
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/google/go-cmp/cmp"
+
+	"ringi/infra/driver"
+	"ringi/infra/faults/testdata/kind/shared/note"
+	"ringi/infra/local/lambda"
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/stack"
+	"ringi/shared/aggregate"
+	"ringi/shared/sleep"
+	"ringi/shared/store"
+)
+
+// mostEdited is how many files that are there a new kind may have to touch.
+const mostEdited = 10
+
+// kindPoints is how many of a note's crash points are tried.
+const kindPoints = 14
+
+// keeping is one note from its beginning to its end, and what its functions did for it.
+type keeping struct {
+	*bench
+	*trace
+	notes  store.Of[*note.Aggregate]
+	ref    aggregate.Ref
+	thread string
+}
+
+// kept is what became of a note.
+type kept struct {
+	Kept  bool
+	Cards []string // the messages of its thread
+	Audit []string
+	Runs  []string
+}
+
+// TestANewKindNeedsFewFiles puts a kind into a copy of this module, with a prefix, a state machine, a
+// function and a card of its own, and has it survive what a task survives.
+func TestANewKindNeedsFewFiles(t *testing.T) {
+	root, edited := withNewKind(t)
+	t.Logf("a new kind touches %d files that are there: %v", len(edited), edited)
+	if len(edited) > mostEdited {
+		t.Errorf("more than %d", mostEdited)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer cancel()
+	b, err := open(ctx, filepath.Join(root, "template.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(b.Close)
+	var base kept
+	var all []trial
+	if !t.Run("undisturbed", func(t *testing.T) {
+		k := b.begin(t)
+		base = k.end(t)
+		want := kept{Kept: true, Cards: []string{"kept: milk"}, Audit: []string{"note.begun", "note.kept"}, Runs: []string{"SUCCEEDED"}}
+		if diff := cmp.Diff(want, base); diff != "" {
+			t.Fatal(diff)
+		}
+		for _, p := range k.points() {
+			all = append(all, trial{story: story{name: "note"}, kills: []point{p}})
+		}
+	}) {
+		return
+	}
+	t.Run("a crash anywhere", func(t *testing.T) {
+		n := kindPoints
+		if *long {
+			n = len(all)
+		}
+		b.notesSurvive(t, base, sample(slices.Clone(all), n), len(all))
+	})
+	t.Run("what the relay never gets, the sweeper finds", func(t *testing.T) {
+		k := b.begin(t, func(k *keeping) { k.alone = true })
+		if diff := cmp.Diff(base, k.end(t)); diff != "" || k.met("RelayChangesFunction", lambda.KindStart) > 0 {
+			t.Error("the relay was not left out, or:", diff)
+		}
+	})
+	t.Run("deliveries that are repeated, late and in another order", func(t *testing.T) {
+		over := b.post.unruly(*seed)
+		b.notesSurvive(t, base, make([]trial, 6), 6)
+		if n := over(); n == 0 {
+			t.Error("every delivery was as it should be")
+		}
+	})
+}
+
+// notesSurvive keeps a note for each trial, side by side, and holds what comes of it against the undisturbed one.
+func (b *bench) notesSurvive(t *testing.T, base kept, trials []trial, of int) {
+	t.Helper()
+	begun, unmet := time.Now(), make([]bool, len(trials))
+	var all sync.WaitGroup
+	places := make(chan struct{}, *beside)
+	for i, x := range trials {
+		places <- struct{}{}
+		all.Go(func() {
+			defer func() { <-places }()
+			if err := driver.Try(context.Background(), func(t driver.T) {
+				k := b.begin(t, func(k *keeping) { k.kills = slices.Clone(x.kills) })
+				if diff := cmp.Diff(base, k.end(t)); diff != "" {
+					driver.Failf("note %s: %s", k.ref.ID, diff)
+				}
+				unmet[i] = len(k.dead()) != len(x.kills)
+			}); err != nil {
+				t.Errorf("%v: %v", x.kills, err)
+			}
+		})
+	}
+	all.Wait()
+	n := 0
+	for i, x := range trials {
+		if unmet[i] {
+			n++
+			t.Logf("not met: %v", x.kills)
+		}
+	}
+	t.Logf("%d of %d points, %d not met; %s; seed %d", len(trials), of, n, time.Since(begun).Round(time.Second), *seed)
+	if n > 2+len(trials)/10 {
+		t.Errorf("%d of %d trials did not meet their deaths", n, len(trials))
+	}
+}
+
+// begin makes a note of what a person says.
+func (b *bench) begin(t driver.T, prepare ...func(*keeping)) *keeping {
+	t.Helper()
+	ref := note.RefOf(aggregate.TenantID(b.Sandbox.TeamID()), aggregate.NewID())
+	k := &keeping{bench: b, trace: newTrace(), ref: ref, notes: store.Of[*note.Aggregate]{Store: store.New(b.db, b.TableName, note.Kind)}}
+	for _, p := range prepare {
+		p(k)
+	}
+	k.dying = func(c lambda.Call) {
+		if c.Function == "UpdateCardFunction" {
+			k.pass(t, "CARD#note", "SET claimed_at = :past", "attribute_exists(claimed_at)")
+		}
+	}
+	b.witness.knows(ref.ID, k.trace)
+	var err error
+	if k.thread, err = b.Sandbox.Say(workspace.Sato, workspace.HR, "milk"); err != nil {
+		t.Fatal(err)
+	}
+	n := note.Note{Text: "milk", TeamID: b.Sandbox.TeamID(), ThreadTS: k.thread}
+	if err := k.notes.Create(context.Background(), ref, note.Begin(ref, n, workspace.Sato, workspace.HR, time.Now())); err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
+// pass lets time pass for one of the note's rows, unless it is not as the condition says.
+func (k *keeping) pass(t driver.T, sk, update, condition string) {
+	_, err := k.db.UpdateItem(context.Background(), &dynamodb.UpdateItemInput{
+		TableName: &k.TableName, UpdateExpression: &update, ConditionExpression: &condition,
+		Key:                       map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: note.Kind.Prefix + k.ref.Tenant + "#" + k.ref.ID}, "SK": &types.AttributeValueMemberS{Value: sk}},
+		ExpressionAttributeValues: map[string]types.AttributeValue{":past": &types.AttributeValueMemberS{Value: driver.Moment(time.Now().Add(-2 * time.Minute))}},
+	})
+	var moved *types.ConditionalCheckFailedException
+	if err != nil && !errors.As(err, &moved) {
+		t.Errorf("change %s: %v", sk, err)
+	}
+}
+
+// sweep lets the sweeper's minute pass.
+func (k *keeping) sweep(t driver.T) {
+	k.pass(t, aggregate.HeadKey, "SET due_at = :past, GSI1SK = :past", "attribute_exists(GSI1PK)")
+	k.clock.mu.Lock()
+	defer k.clock.mu.Unlock()
+	if _, err := k.Fire(context.Background(), sweeper); err != nil {
+		t.Fatal("sweep:", err)
+	}
+}
+
+// end waits until the note is kept and shown, lets the sweeper look once more, and says what became of it.
+func (k *keeping) end(t driver.T) (out kept) {
+	t.Helper()
+	k.rest(t)
+	k.sweep(t)
+	a := k.rest(t)
+	out.Kept = a.Note.KeptAt != nil
+	for _, m := range k.Sandbox.Messages(workspace.HR, k.thread) {
+		if m.TS != k.thread {
+			out.Cards = append(out.Cards, m.Text)
+		}
+	}
+	page, err := k.notes.Audit(context.Background(), k.ref.Tenant, store.AuditFilter{Resource: k.ref.ID}, "", 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range slices.Backward(page.Items) {
+		out.Audit = append(out.Audit, string(x.Action))
+	}
+	view, err := k.Task(context.Background(), k.ref.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, run := range view.Runs {
+		out.Runs = append(out.Runs, run.Status)
+	}
+	return out
+}
+
+// rest polls until nothing is left to do, and sweeps when that takes long.
+func (k *keeping) rest(t driver.T) (a *note.Aggregate) {
+	t.Helper()
+	nudge := time.Now().Add(3 * time.Second)
+	for end := time.Now().Add(patience); time.Now().Before(end); {
+		var err error
+		if a, err = k.notes.Load(context.Background(), k.ref); err != nil {
+			t.Fatal(err)
+		}
+		view, err := k.Task(context.Background(), k.ref.ID)
+		open := slices.ContainsFunc(view.Runs, func(r stack.RunView) bool { return r.Status == "RUNNING" })
+		if err == nil && !open && a.Note.KeptAt != nil && a.Head.ShownRev >= a.Head.Rev {
+			return a
+		}
+		if time.Now().After(nudge) {
+			k.sweep(t)
+			nudge = time.Now().Add(3 * time.Second)
+		}
+		_ = sleep.For(context.Background(), 40*time.Millisecond)
+	}
+	t.Fatalf("note %s does not come to an end: %+v %+v", k.ref.ID, a.Head, a.Note)
+	return nil
+}

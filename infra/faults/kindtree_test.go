@@ -1,0 +1,117 @@
+package faults
+
+import (
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"ringi/infra/local/process"
+)
+
+// newKind has the files that the kind of notes adds, but for what stands in template.yaml.
+const newKind = "testdata/kind"
+
+// edits are what the kind of notes changes of files that are there: by file, what stands in place of what.
+func edits(t *testing.T) map[string][][2]string {
+	after := func(anchor, text string) [2]string { return [2]string{anchor, anchor + text} }
+	before := func(anchor, file string) [2]string {
+		text, err := os.ReadFile(filepath.Join(newKind, file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return [2]string{anchor, string(text) + anchor}
+	}
+	return map[string][][2]string{
+		"shared/kinds/kinds.go": {
+			after("\t\"ringi/shared/config\"\n", "\t\"ringi/shared/note\"\n"),
+			after("aggregate.Kinds{tasks.Kind()", ", note.Kind"),
+			after("task.Kind.Name: env.StateMachineARN", ", note.Kind.Name: env.NotesARN"),
+		},
+		"shared/config/config.go": {
+			after("type Effects struct {\n", "\tNotesARN string `env:\"NOTES_ARN\" doc:\"the state machine of notes\"`\n"),
+		},
+		"functions/update-card/main.go": {
+			after("\t\"ringi/shared/kinds\"\n", "\t\"ringi/shared/note\"\n"),
+			after("Kinds: map[string]Kind{", "note.Kind.Name: noteCards{}, "),
+		},
+		"template.yaml": {
+			after("          STATE_MACHINE_ARN: !Ref Pipeline\n", "          NOTES_ARN: !Ref Notes\n"),
+			before("  # ---- from rows to effects", "resources.yaml"),
+			before("  # ---- logs and alarms", "roles.yaml"),
+		},
+	}
+}
+
+// withNewKind is a copy of this module with the kind of notes in it, and the files that had to be edited for that.
+func withNewKind(t *testing.T) (root string, edited []string) {
+	t.Helper()
+	module, err := process.ModuleRoot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	root = t.TempDir()
+	copyTree(t, module, root)
+	changes := edits(t)
+	edited = slices.Sorted(maps.Keys(changes))
+	for _, name := range edited {
+		path := filepath.Join(root, name)
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range changes[name] {
+			if !strings.Contains(string(text), e[0]) {
+				t.Fatalf("%s has no %q any more: where does a kind's part go now?", name, e[0])
+			}
+			text = []byte(strings.ReplaceAll(string(text), e[0], e[1]))
+		}
+		if err := os.WriteFile(path, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, dir := range []string{"shared", "functions", "infra"} {
+		copyTree(t, filepath.Join(newKind, dir), filepath.Join(root, dir))
+	}
+	return root, edited
+}
+
+// copyTree copies files, but for hidden ones, to where none of that name is.
+func copyTree(t *testing.T, from, to string) {
+	t.Helper()
+	err := filepath.WalkDir(from, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name, err := filepath.Rel(from, path)
+		if err != nil {
+			return err
+		}
+		switch hidden := name != "." && strings.HasPrefix(entry.Name(), "."); {
+		case hidden && entry.IsDir():
+			return filepath.SkipDir
+		case hidden, !entry.IsDir() && !entry.Type().IsRegular():
+			return nil
+		case entry.IsDir():
+			return os.MkdirAll(filepath.Join(to, name), 0o700)
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		out, err := os.OpenFile(filepath.Join(to, name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		if err != nil {
+			return err
+		}
+		if _, err := out.Write(text); err != nil {
+			return err
+		}
+		return out.Close()
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

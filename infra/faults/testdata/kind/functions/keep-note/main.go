@@ -1,0 +1,43 @@
+// Command keep-note is the one state of a note's machine.
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/boot"
+	"ringi/shared/config"
+	"ringi/shared/note"
+	"ringi/shared/pipeline"
+	"ringi/shared/store"
+)
+
+func main() {
+	boot.Run(newHandler, func(h *Handler) any { return pipeline.Edge(h.Handle) })
+}
+
+// environment is what template.yaml sets for this function.
+type environment struct{ config.Table }
+
+// Handler keeps notes.
+type Handler struct {
+	Store store.Of[*note.Aggregate]
+	Now   func() time.Time
+}
+
+func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
+	s := store.New(dynamodb.NewFromConfig(cfg), env.TableName, note.Kind)
+	return &Handler{Store: store.Of[*note.Aggregate]{Store: s}, Now: time.Now}, nil
+}
+
+// Handle keeps the note, once.
+func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next, error) {
+	_, err := h.Store.Decide(ctx, note.RefOf(in.Tenant, in.ID), func(a *note.Aggregate) (aggregate.Change, error) {
+		return a.Keep(in.Run, h.Now())
+	})
+	return aggregate.Next{State: "Finish", Outcome: "kept"}, err
+}
