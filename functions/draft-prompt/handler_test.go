@@ -60,7 +60,7 @@ const reason = "データの検証を追加して"
 
 func reject(w *pipelinetest.World) {
 	w.Decide(func(a *task.Aggregate) (task.Change, error) {
-		return a.RejectPrompt(a.Prompt().ID, reason, pipelinetest.Approver(), pipelinetest.Policy(), w.Now())
+		return a.Reject(a.Prompt().ID, reason, pipelinetest.Approver(), pipelinetest.Policy(), w.Now())
 	})
 }
 

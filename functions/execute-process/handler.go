@@ -154,12 +154,22 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 // task after its commit, nil when the rows must be read again. A StopError means that the
 // execution must be failed.
 func (j *job) advance(ctx context.Context, a *task.Aggregate) (*task.Aggregate, error) {
+	limit := j.settings.MaxCost()
+	if limit > 0 { // what other invocations used moves no head: the rows are read again
+		var err error
+		if a, err = j.Store.Load(ctx, a.Ref()); err != nil {
+			return nil, fmt.Errorf("load the task before its next step: %w", err)
+		}
+	}
 	e := a.Execution()
+	if e == nil {
+		return nil, aggregate.ErrConflict
+	}
 	step := a.NextStep(e)
 	if step == nil {
 		return j.complete(ctx, a)
 	}
-	if limit := j.settings.MaxCost(); a.CostReached(limit) {
+	if a.CostReached(limit) {
 		return nil, a.CostStop(limit)
 	}
 	if err := a.Outstanding(e, step.Order, j.Now()); err != nil {

@@ -62,7 +62,7 @@ func approved(t *testing.T, server *pipelinetest.Server) *pipelinetest.World {
 
 func reject(w *pipelinetest.World) {
 	w.Decide(func(a *task.Aggregate) (task.Change, error) {
-		return a.RejectProcess(a.Process().ID, "データの検証を追加して", pipelinetest.Approver(), pipelinetest.Policy(), w.Now())
+		return a.Reject(a.Process().ID, "データの検証を追加して", pipelinetest.Approver(), pipelinetest.Policy(), w.Now())
 	})
 }
 

@@ -24,7 +24,7 @@ func planned(t *testing.T, w *pipelinetest.World, s tenancy.Settings, to string)
 		by = pipelinetest.Approver()
 	}
 	w.Decide(func(a *task.Aggregate) (task.Change, error) {
-		return a.ApprovePrompt(a.Prompt().ID, by, pipelinetest.Policy(), w.Now())
+		return a.Approve(a.Prompt().ID, by, pipelinetest.Policy(), w.Now())
 	})
 	input, err := json.Marshal(map[string]any{"recipient": to, "text": "給与", "details": []any{}})
 	if err != nil {
@@ -64,7 +64,7 @@ func TestAPolicyThatNobodyStampedNamesNothing(t *testing.T) {
 		s := w.Settings(func(s *tenancy.Settings) { s.PromptApprovalRequired, s.ProcessApprovalRequired = false, false })
 		w.Prompted(s)
 		w.Decide(func(a *task.Aggregate) (task.Change, error) {
-			return a.ApprovePrompt(a.Prompt().ID, aggregate.System(), pipelinetest.Policy(), w.Now())
+			return a.Approve(a.Prompt().ID, aggregate.System(), pipelinetest.Policy(), w.Now())
 		})
 		handle(t, w, &generator{})
 		for _, step := range w.Load().Process().Steps {

@@ -15,9 +15,9 @@ func TestAGateIsAskedWhenItBeginsToWait(t *testing.T) {
 	by := pending.Add(48 * time.Hour)
 	terms := aggregate.Terms{DecideBy: &by, ApprovalHours: 48}
 	a := &task.Aggregate{
-		Prompts:   []*task.Prompt{{ID: "prompt", CreatedAt: begun, Terms: terms}, {ID: "generating", CreatedAt: begun}},
-		Processes: []*task.Process{{ID: "process", CreatedAt: begun, Terms: terms}},
-		Gates:     []*task.Gate{{ID: "gate", CreatedAt: begun, Terms: terms}},
+		Prompts:   []*task.Prompt{{ID: "prompt", CreatedAt: begun, Gate: aggregate.Gate{Terms: terms}}, {ID: "generating", CreatedAt: begun}},
+		Processes: []*task.Process{{ID: "process", CreatedAt: begun, Gate: aggregate.Gate{Terms: terms}}},
+		Gates:     []*task.StepGate{{ID: "gate", CreatedAt: begun, Gate: aggregate.Gate{Terms: terms}}},
 	}
 	for id, want := range map[string]time.Time{
 		"prompt": pending, "process": pending, "gate": pending, "generating": {}, "execution": {},

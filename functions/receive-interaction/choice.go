@@ -62,29 +62,9 @@ func (h *Handler) takeAsReason(ctx context.Context, c click) {
 func (r rejection) once(reason string) decision {
 	return func(a *task.Aggregate, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (task.Change, error) {
 		c, err := r(a, id, reason, by, p, now)
-		if v := verdictOn(a, id); err == nil && c.Empty() && v.RejectedAt != nil && v.RejectionReason != strings.TrimSpace(reason) {
+		if v := a.VerdictOn(id); err == nil && c.Empty() && v.RejectedAt != nil && v.RejectionReason != strings.TrimSpace(reason) {
 			return task.Change{}, aggregate.ErrDecided{Status: string(aggregate.Rejected), By: v.RejectedBy, At: *v.RejectedAt}
 		}
 		return c, err
 	}
-}
-
-// verdictOn is what was decided about the gate with an id, of whatever kind.
-func verdictOn(a *task.Aggregate, id string) aggregate.Verdict {
-	for _, p := range a.Prompts {
-		if p.ID == id {
-			return p.Verdict
-		}
-	}
-	for _, p := range a.Processes {
-		if p.ID == id {
-			return p.Verdict
-		}
-	}
-	for _, g := range a.Gates {
-		if g.ID == id {
-			return g.Verdict
-		}
-	}
-	return aggregate.Verdict{}
 }

@@ -145,7 +145,7 @@ func testReasonOrRequest(t *testing.T, w *world) {
 func testReasonMadeUp(t *testing.T, w *world) {
 	waits, reply := w.beside("DM での連絡は不要です")
 	w.move(func(a *task.Aggregate) (task.Change, error) {
-		return a.RejectPrompt(waits.ID, "DM での連絡は不要です", approver(), aggregate.Policy{Team: slacktest.Team}, w.clock)
+		return a.Reject(waits.ID, "DM での連絡は不要です", approver(), aggregate.Policy{Team: slacktest.Team}, w.clock)
 	})
 	second := w.draft()
 	w.chooses(workspace.Tanaka, card.TakeAsReason, reply)

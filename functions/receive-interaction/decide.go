@@ -14,9 +14,9 @@ type decision func(a *task.Aggregate, id string, by aggregate.Actor, p aggregate
 // buttons are those that decide at once, by action_id.
 func buttons() map[string]decision {
 	return map[string]decision{
-		"approve_prompt":   (*task.Aggregate).ApprovePrompt,
-		"approve_process":  (*task.Aggregate).ApproveProcess,
-		"approve_step":     (*task.Aggregate).ApproveStep,
+		"approve_prompt":   ofKind(task.CardPrompt, (*task.Aggregate).Approve),
+		"approve_process":  ofKind(task.CardProcess, (*task.Aggregate).Approve),
+		"approve_step":     ofKind(task.CardStep, (*task.Aggregate).Approve),
 		"cancel_execution": (*task.Aggregate).CancelExecution,
 		"retry_execution":  (*task.Aggregate).RetryExecution,
 		card.TakeAsRequest: (*task.Aggregate).TakeAsRequest,
@@ -37,16 +37,31 @@ func ofTask(decide func(a *task.Aggregate, by aggregate.Actor, p aggregate.Polic
 	}
 }
 
+// ofKind is a decision on a gate of one kind alone: the button and its value name the same.
+func ofKind(kind aggregate.CardType, decide decision) decision {
+	return func(a *task.Aggregate, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (task.Change, error) {
+		if a.AskedBy(id) != kind {
+			return task.Change{}, aggregate.ErrNotFound
+		}
+		return decide(a, id, by, p, now)
+	}
+}
+
 // rejection is a decision that needs a reason.
 type rejection func(a *task.Aggregate, id, reason string, by aggregate.Actor, p aggregate.Policy, now time.Time) (task.Change, error)
 
 // rejections are the kinds of gate, as a modal's private_metadata names them.
 func rejections() map[aggregate.CardType]rejection {
-	return map[aggregate.CardType]rejection{
-		task.CardPrompt:  (*task.Aggregate).RejectPrompt,
-		task.CardProcess: (*task.Aggregate).RejectProcess,
-		task.CardStep:    (*task.Aggregate).RejectStep,
+	out := map[aggregate.CardType]rejection{}
+	for _, kind := range []aggregate.CardType{task.CardPrompt, task.CardProcess, task.CardStep} {
+		out[kind] = func(a *task.Aggregate, id, reason string, by aggregate.Actor, p aggregate.Policy, now time.Time) (task.Change, error) {
+			if a.AskedBy(id) != kind {
+				return task.Change{}, aggregate.ErrNotFound
+			}
+			return a.Reject(id, reason, by, p, now)
+		}
 	}
+	return out
 }
 
 // with puts the reason in.

@@ -122,9 +122,9 @@ func (h *Handler) approveRead(ctx context.Context, p payload) (inbound.Response,
 		return inbound.Response{}, inbound.Bad("payload.view.private_metadata must be the JSON object of a review")
 	}
 	c := p.click(r.TaskID, r.ID)
-	v := h.decide(ctx, c, func(a *task.Aggregate, id string, by aggregate.Actor, policy aggregate.Policy, now time.Time) (task.Change, error) {
-		return a.ApproveRead(r.Type, id, r.Hash, by, policy, now)
-	})
+	v := h.decide(ctx, c, ofKind(r.Type, func(a *task.Aggregate, id string, by aggregate.Actor, policy aggregate.Policy, now time.Time) (task.Change, error) {
+		return a.ApproveRead(id, r.Hash, by, policy, now)
+	}))
 	if text, ok := v.inForm(); ok {
 		metric.Count(metric.InteractionNoted, 1)
 		return inbound.JSON(200, slack.NewUpdateViewSubmissionResponse(card.Told(text, v.settings.Locale))), nil

@@ -38,7 +38,7 @@ func (w *world) asked() *task.Prompt {
 	w.t.Helper()
 	p := w.prompted()
 	w.move(func(a *task.Aggregate) (task.Change, error) {
-		return a.RejectPrompt(p.ID, "長く", approver(), aggregate.Policy{Team: slacktest.Team}, w.clock)
+		return a.Reject(p.ID, "長く", approver(), aggregate.Policy{Team: slacktest.Team}, w.clock)
 	})
 	w.move(func(a *task.Aggregate) (task.Change, error) { return a.BeginPrompt(a.Head.Run, w.clock) })
 	return w.move(func(a *task.Aggregate) (task.Change, error) {
@@ -184,7 +184,7 @@ func testReviewLate(t *testing.T, w *world) {
 	w.move(func(a *task.Aggregate) (task.Change, error) {
 		by := approver()
 		by.ID = workspace.Tanaka
-		return a.ApprovePrompt(p.ID, by, aggregate.Policy{Team: slacktest.Team}, w.clock)
+		return a.Approve(p.ID, by, aggregate.Policy{Team: slacktest.Team}, w.clock)
 	})
 	w.told(w.post(w.submission(workspace.Suzuki, w.view(workspace.Suzuki))), workspace.Suzuki, "<@"+workspace.Tanaka+"> が")
 }

@@ -116,7 +116,7 @@ func (w *world) planned() *task.Process {
 	w.t.Helper()
 	p := w.prompted()
 	w.move(func(a *task.Aggregate) (task.Change, error) {
-		return a.ApprovePrompt(p.ID, approver(), aggregate.Policy{Team: slacktest.Team}, w.clock)
+		return a.Approve(p.ID, approver(), aggregate.Policy{Team: slacktest.Team}, w.clock)
 	})
 	w.move(func(a *task.Aggregate) (task.Change, error) { return a.BeginProcess(a.Head.Run, w.clock) })
 	steps := []task.Step{{StepID: "step-1", Order: 1, Title: "通知", Tool: "send_slack_dm", ToolInput: `{"text":"x"}`, Effect: aggregate.Write, ToolVersion: "1"}}
@@ -130,13 +130,13 @@ func (w *world) running() *task.Execution {
 	w.t.Helper()
 	p := w.planned()
 	w.move(func(a *task.Aggregate) (task.Change, error) {
-		return a.ApproveProcess(p.ID, approver(), aggregate.Policy{Team: slacktest.Team}, w.clock)
+		return a.Approve(p.ID, approver(), aggregate.Policy{Team: slacktest.Team}, w.clock)
 	})
 	return w.move(func(a *task.Aggregate) (task.Change, error) { return a.StartExecution(a.Head.Run, w.clock) }).Execution()
 }
 
 // gated brings it to a step's approval.
-func (w *world) gated() *task.Gate {
+func (w *world) gated() *task.StepGate {
 	w.t.Helper()
 	w.running()
 	return w.move(func(a *task.Aggregate) (task.Change, error) {

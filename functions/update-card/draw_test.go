@@ -189,7 +189,7 @@ func testArchived(t *testing.T, w *world) {
 	}
 	w.decide(func(a *task.Aggregate) (task.Change, error) {
 		by := aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Suzuki, Team: slacktest.Team, Member: true}
-		return a.ApprovePrompt(a.Prompt().ID, by, aggregate.Policy{Team: slacktest.Team, AllowSelf: true}, w.clock)
+		return a.Approve(a.Prompt().ID, by, aggregate.Policy{Team: slacktest.Team, AllowSelf: true}, w.clock)
 	})
 	w.done()
 	w.shows("勤怠", "承認")
@@ -280,7 +280,7 @@ func testUpdateFault(t *testing.T, w *world) {
 	by := aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Sato, Team: slacktest.Team, Member: true}
 	policy := aggregate.Policy{Team: slacktest.Team, AllowSelf: true}
 	w.decide(func(a *task.Aggregate) (task.Change, error) {
-		return a.ApprovePrompt(a.Prompt().ID, by, policy, w.clock)
+		return a.Approve(a.Prompt().ID, by, policy, w.clock)
 	})
 	w.done()
 	if c := w.load().Card("CARD#prompt#0001"); c.State != aggregate.CardUnreachable || c.MessageTS != before || c.Refusal != "msg_too_long" {
@@ -314,7 +314,7 @@ func testLargeArguments(t *testing.T, w *world) {
 	})
 	by, policy := aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Suzuki, Team: slacktest.Team, Member: true}, aggregate.Policy{Team: slacktest.Team}
 	w.decide(func(a *task.Aggregate) (task.Change, error) {
-		return a.ApprovePrompt(a.Prompt().ID, by, policy, w.clock)
+		return a.Approve(a.Prompt().ID, by, policy, w.clock)
 	})
 	w.decide(func(a *task.Aggregate) (task.Change, error) { return a.BeginProcess(1, w.clock) })
 	arguments := aggregate.JSON(`{"recipient":"U1","text":"` + strings.Repeat("長", 2000) + `末尾"}`)
@@ -323,7 +323,7 @@ func testLargeArguments(t *testing.T, w *world) {
 		return a.FinishProcess(1, steps, "", tenancy.DefaultSettings(), w.clock)
 	})
 	w.decide(func(a *task.Aggregate) (task.Change, error) {
-		return a.ApproveProcess(a.Process().ID, by, policy, w.clock)
+		return a.Approve(a.Process().ID, by, policy, w.clock)
 	})
 	w.decide(func(a *task.Aggregate) (task.Change, error) { return a.StartExecution(1, w.clock) })
 	w.shelf["key"] = arguments
@@ -343,7 +343,7 @@ func testLargeArguments(t *testing.T, w *world) {
 		t.Errorf("the arguments were fetched %d times for one card", n)
 	}
 	w.decide(func(a *task.Aggregate) (task.Change, error) {
-		return a.ApproveStep(a.Gates[0].ID, by, policy, w.clock)
+		return a.Approve(a.Gates[0].ID, by, policy, w.clock)
 	})
 	w.done()
 	thread = w.slack.Thread(t, workspace.HR, w.root)

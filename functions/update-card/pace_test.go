@@ -36,7 +36,7 @@ func (w *world) approve() {
 	w.t.Helper()
 	w.decide(func(a *task.Aggregate) (task.Change, error) {
 		by := aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Suzuki, Team: slacktest.Team, Member: true}
-		return a.ApprovePrompt(a.Prompt().ID, by, aggregate.Policy{Team: slacktest.Team, AllowSelf: true}, w.clock)
+		return a.Approve(a.Prompt().ID, by, aggregate.Policy{Team: slacktest.Team, AllowSelf: true}, w.clock)
 	})
 }
 

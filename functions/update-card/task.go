@@ -60,17 +60,9 @@ func (taskCards) Urgency(of aggregate.Aggregate, c *aggregate.Card) urgency {
 		return asks
 	}
 	switch c.CardType {
-	case task.CardPrompt:
-		if p := aggregate.Find(a.Prompts, c.Subject); p != nil {
-			return ofGate(a, p.Status, p.Terms)
-		}
-	case task.CardProcess:
-		if p := aggregate.Find(a.Processes, c.Subject); p != nil {
-			return ofGate(a, p.Status, p.Terms)
-		}
-	case task.CardStep:
-		if g := aggregate.Find(a.Gates, c.Subject); g != nil {
-			return ofGate(a, g.Status, g.Terms)
+	case task.CardPrompt, task.CardProcess, task.CardStep:
+		if g := a.GateAt(c.Subject); g != nil {
+			return ofGate(a, g)
 		}
 	case task.CardExecution:
 		if e := a.Execution(); e != nil && e.Status != task.ExecutionPending && e.Status != task.ExecutionRunning {
@@ -82,11 +74,11 @@ func (taskCards) Urgency(of aggregate.Aggregate, c *aggregate.Card) urgency {
 	return progress
 }
 
-func ofGate(a *task.Aggregate, s aggregate.GateStatus, t aggregate.Terms) urgency {
+func ofGate(a *task.Aggregate, g *aggregate.Gate) urgency {
 	switch {
-	case s == aggregate.PendingApproval && t.ApprovalRequired:
+	case g.Status == aggregate.PendingApproval && g.Terms.ApprovalRequired:
 		return asks
-	case s != aggregate.Generating, a.Head.Ended != nil:
+	case g.Status != aggregate.Generating, a.Head.Ended != nil:
 		return settled
 	}
 	return progress

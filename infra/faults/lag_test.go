@@ -235,7 +235,7 @@ func TestTheIndexStandsStill(t *testing.T) {
 		}
 		by := aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Tanaka}
 		_, err := old.Decide(context.Background(), d.Ref, func(a *task.Aggregate) (task.Change, error) {
-			return a.ApprovePrompt(prompt, by, aggregate.Policy{}, time.Now())
+			return a.Approve(prompt, by, aggregate.Policy{}, time.Now())
 		})
 		if decided := (aggregate.ErrDecided{}); !errors.As(err, &decided) || decided.By != workspace.Suzuki {
 			failf("deciding what the list shows: %w", err)

@@ -93,10 +93,10 @@ func (w *walk) ask() {
 			break
 		}
 		earlier = []model.Version{{Content: text, Reason: w.said(aReason)}}
-		c, err = w.a.RejectPrompt(w.a.Prompt().ID, w.said(aReason), approver, rules, w.now)
+		c, err = w.a.Reject(w.a.Prompt().ID, w.said(aReason), approver, rules, w.now)
 		w.do(stage+" rejected", c, err)
 	}
-	c, err = w.a.ApprovePrompt(w.a.Prompt().ID, approver, rules, w.now)
+	c, err = w.a.Approve(w.a.Prompt().ID, approver, rules, w.now)
 	w.do("policy approved", c, err)
 }
 
@@ -120,7 +120,7 @@ func (w *walk) plan() {
 // execute runs the steps: the second waits for a person, the third fails in one world and not in the other.
 func (w *walk) execute() {
 	w.Helper()
-	c, err := w.a.ApproveProcess(w.a.Process().ID, approver, rules, w.now)
+	c, err := w.a.Approve(w.a.Process().ID, approver, rules, w.now)
 	w.do("steps approved", c, err)
 	c, err = w.a.StartExecution(w.a.Head.Run, w.now)
 	w.do("started", c, err)
@@ -144,7 +144,7 @@ func (w *walk) execute() {
 		w.Error("a step was claimed that nobody has approved")
 	}
 	gate := w.a.Gates[0]
-	c, err = w.a.ApproveStep(gate.ID, approver, rules, w.now)
+	c, err = w.a.Approve(gate.ID, approver, rules, w.now)
 	w.do("answered", c, err)
 	w.run(2, task.Outcome{Status: task.StepCompleted, Result: &aggregate.Blob{JSON: `{"updated_rows":1}`}})
 	world, at := w.a, w.now

@@ -1,12 +1,115 @@
 package aggregate
 
 import (
+	"cmp"
 	"slices"
 	"time"
 )
 
-func (v *Verdict) Reject(by Actor, reason string, at time.Time) {
-	v.RejectedBy, v.RejectedAt, v.RejectionReason = by.ID, &at, reason
+// Gate is where people are asked, whatever row it stands in: under which terms, by which route, what they said.
+type Gate struct {
+	Status GateStatus `json:"status"`
+	Terms  Terms      `json:"terms"`
+	Route  []Stage    `json:"route,omitempty"` // frozen when it opens; none: one stage of whoever the policy allows at the click
+	Stamps []Stamp    `json:"stamps,omitempty"`
+	Verdict
+}
+
+// Stage is a part of a route; stages are settled in their order, the desks of one side by side.
+type Stage struct {
+	Desks []Desk `json:"desks"`
+}
+
+// Desk is who is asked at a stage.
+type Desk struct {
+	Name   string   `json:"name"`
+	People []string `json:"people"`         // Slack user ids
+	Need   int      `json:"need,omitempty"` // how many of them; 0: all
+	Mode   DeskMode `json:"mode"`
+}
+
+// DeskMode is whether a desk's stamps are waited for.
+type DeskMode string
+
+const (
+	DeskStamp DeskMode = "stamp"
+	DeskRead  DeskMode = "read" // shown to, and not waited for
+)
+
+// Stamp is one person's yes to one version.
+type Stamp struct {
+	By         string     `json:"by"`
+	OnBehalfOf string     `json:"on_behalf_of,omitempty"`
+	At         time.Time  `json:"at"`
+	Stage      int        `json:"stage,omitempty"`
+	Desk       int        `json:"desk,omitempty"`
+	Surface    Surface    `json:"surface"`
+	Hash       string     `json:"hash"` // of what was stamped
+	Withdrawn  *time.Time `json:"withdrawn,omitempty"`
+}
+
+// Surface is where a person decides.
+type Surface string
+
+const (
+	SurfaceSlack   Surface = "slack"
+	SurfaceConsole Surface = "console"
+)
+
+// Settled alone knows whether a route has the stamps that it needs. A person counts once at a desk.
+func Settled(route []Stage, stamps []Stamp) bool {
+	given := func(stage, desk int) int {
+		people := map[string]bool{}
+		for _, s := range stamps {
+			if s.Withdrawn == nil && s.Stage == stage && s.Desk == desk {
+				people[cmp.Or(s.OnBehalfOf, s.By)] = true
+			}
+		}
+		return len(people)
+	}
+	if len(route) == 0 {
+		return given(0, 0) > 0
+	}
+	for i, stage := range route {
+		for j, desk := range stage.Desks {
+			if need := cmp.Or(desk.Need, len(desk.People)); desk.Mode == DeskStamp && given(i, j) < need {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// Approve stamps what has this hash. The system passes a gate without a stamp.
+func (g *Gate) Approve(by Actor, hash string, at time.Time) {
+	if by.Type != ActorSystem {
+		g.Stamps = append(slices.Clone(g.Stamps), Stamp{By: by.ID, At: at, Surface: SurfaceSlack, Hash: hash})
+	}
+	g.ApprovedBy, g.ApprovedAt = by.ID, &at
+}
+
+// Reject sends back what the gate asks about.
+func (g *Gate) Reject(by Actor, reason string, at time.Time) {
+	g.RejectedBy, g.RejectedAt, g.RejectionReason = by.ID, &at, reason
+}
+
+// Decided is the ErrDecided of a gate that somebody stamped or sent back; nil of any other.
+func (g *Gate) Decided() error {
+	switch {
+	case g.Status == Approved && g.ApprovedAt != nil:
+		return ErrDecided{Status: string(g.Status), By: g.ApprovedBy, At: *g.ApprovedAt}
+	case g.Status == Rejected && g.RejectedAt != nil:
+		return ErrDecided{Status: string(g.Status), By: g.RejectedBy, At: *g.RejectedAt}
+	}
+	return nil
+}
+
+// Pending lists the gate among what waits while a person is asked; one that asks nobody passes by itself.
+func (g *Gate) Pending(head Root, since time.Time, id string) []Index {
+	if g.Status != PendingApproval || !g.Terms.ApprovalRequired {
+		return nil
+	}
+	return []Index{PendingIndex(head.Common().TenantID, since, id)}
 }
 
 // Terms are the settings a gate was opened under; they never change while it waits.

@@ -29,17 +29,17 @@ func click(s *story, b *slack.ButtonBlockElement) error {
 		if err := json.Unmarshal([]byte(view.PrivateMetadata), &r); err != nil {
 			return err
 		}
-		_, err := s.ApproveRead(r.Type, r.ID, r.Hash, approver, policy, s.now)
+		_, err := s.ApproveRead(r.ID, r.Hash, approver, policy, s.now)
 		return err
 	}
 	reason := "検証を追加してください"
 	_, err := map[string]func() (task.Change, error){
-		"approve_prompt":   func() (task.Change, error) { return s.ApprovePrompt(b.Value, approver, policy, s.now) },
-		"reject_prompt":    func() (task.Change, error) { return s.RejectPrompt(b.Value, reason, approver, policy, s.now) },
-		"approve_process":  func() (task.Change, error) { return s.ApproveProcess(b.Value, approver, policy, s.now) },
-		"reject_process":   func() (task.Change, error) { return s.RejectProcess(b.Value, reason, approver, policy, s.now) },
-		"approve_step":     func() (task.Change, error) { return s.ApproveStep(b.Value, approver, policy, s.now) },
-		"reject_step":      func() (task.Change, error) { return s.RejectStep(b.Value, reason, approver, policy, s.now) },
+		"approve_prompt":   func() (task.Change, error) { return s.Approve(b.Value, approver, policy, s.now) },
+		"reject_prompt":    func() (task.Change, error) { return s.Reject(b.Value, reason, approver, policy, s.now) },
+		"approve_process":  func() (task.Change, error) { return s.Approve(b.Value, approver, policy, s.now) },
+		"reject_process":   func() (task.Change, error) { return s.Reject(b.Value, reason, approver, policy, s.now) },
+		"approve_step":     func() (task.Change, error) { return s.Approve(b.Value, approver, policy, s.now) },
+		"reject_step":      func() (task.Change, error) { return s.Reject(b.Value, reason, approver, policy, s.now) },
 		"cancel_execution": func() (task.Change, error) { return s.CancelExecution(b.Value, approver, policy, s.now) },
 		"retry_execution":  func() (task.Change, error) { return s.RetryExecution(b.Value, approver, policy, s.now) },
 		"take_as_reason":   func() (task.Change, error) { return s.TakeAsReason(b.Value, approver, policy, s.now) },

@@ -34,7 +34,7 @@ func TestHashChangesWithWhatIsShownOnly(t *testing.T) {
 		"another language": card.Render(s.Aggregate, c, "en", s.now),
 		"another text":     {Text: "x", Attachments: m.Attachments},
 		"another colour":   {Text: m.Text, Attachments: []slack.Attachment{{Color: "#000000", Blocks: m.Attachments[0].Blocks}}},
-		"decided":          card.Render(s.do(s.ApproveProcess(s.Process().ID, approver, policy, s.now)).Aggregate, c, "ja", s.now),
+		"decided":          card.Render(s.do(s.Approve(s.Process().ID, approver, policy, s.now)).Aggregate, c, "ja", s.now),
 	} {
 		if same, ok := seen[card.Hash(other)]; ok {
 			t.Errorf("%s has the hash of %s", name, same)

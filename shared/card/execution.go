@@ -59,7 +59,7 @@ type attempt struct {
 	*task.Execution
 	steps  []task.Step
 	rows   map[string]*task.StepResult // by step id
-	waits  *task.Gate                  // the gate that the next step waits at
+	waits  *task.StepGate              // the gate that the next step waits at
 	failed string                      // id of the step that was refused before its call
 }
 

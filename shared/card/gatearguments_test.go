@@ -226,7 +226,7 @@ func FuzzGate(f *testing.F) {
 		g := *base.Gates[0]
 		g.Arguments = aggregate.Blob{JSON: aggregate.JSON(arguments), Bytes: len(arguments)}
 		a := *base.Aggregate
-		a.Gates = []*task.Gate{&g}
+		a.Gates = []*task.StepGate{&g}
 		a.Processes = []*task.Process{new(*base.Process())}
 		a.Processes[0].Steps = slices.Clone(a.Processes[0].Steps)
 		a.Processes[0].Steps[1].ToolInput = g.Arguments.JSON

@@ -44,10 +44,10 @@ func anyAggregate(rt *rapid.T) *task.Aggregate {
 		a.Task = &task.Task{ID: t.text("id"), Title: t.text("title"), Description: t.text("description"), Priority: task.Priority(t.text("priority")), TaskType: task.Type(t.text("type"))}
 	}
 	for v := range t.n("prompts") {
-		a.Prompts = append(a.Prompts, &task.Prompt{ID: t.text("id"), Version: v + 1, Content: t.text("content"), Status: anyGate.Draw(rt, "status"), Terms: t.terms(), Verdict: t.verdict()})
+		a.Prompts = append(a.Prompts, &task.Prompt{ID: t.text("id"), Version: v + 1, Content: t.text("content"), Gate: aggregate.Gate{Status: anyGate.Draw(rt, "status"), Terms: t.terms(), Verdict: t.verdict()}})
 	}
 	for v := range t.n("processes") {
-		p := &task.Process{ID: t.text("id"), Version: v + 1, Status: anyGate.Draw(rt, "status"), Terms: t.terms(), Verdict: t.verdict()}
+		p := &task.Process{ID: t.text("id"), Version: v + 1, Gate: aggregate.Gate{Status: anyGate.Draw(rt, "status"), Terms: t.terms(), Verdict: t.verdict()}}
 		same := t.text("name")
 		for i := range rapid.SampledFrom([]int{0, 1, 5, 60, 120}).Draw(rt, "steps") {
 			p.Steps = append(p.Steps, task.Step{StepID: strings.Repeat("s", i%7), Order: i + 1, Title: same, Description: same, Tool: same, RequiresHumanCheck: i%2 == 0})
@@ -64,10 +64,10 @@ func anyAggregate(rt *rapid.T) *task.Aggregate {
 		}
 	}
 	for i := range t.n("gates") {
-		a.Gates = append(a.Gates, &task.Gate{
-			ID: t.text("id"), ProcessVersion: t.n("of"), Attempt: 1, Order: i + 1, StepID: strings.Repeat("s", i), Status: anyGate.Draw(rt, "status"),
+		a.Gates = append(a.Gates, &task.StepGate{
+			ID: t.text("id"), ProcessVersion: t.n("of"), Attempt: 1, Order: i + 1, StepID: strings.Repeat("s", i),
 			Arguments: aggregate.Blob{JSON: aggregate.JSON(t.text("json")), Preview: t.text("preview"), S3Key: t.text("key"), Bytes: rapid.Int().Draw(rt, "bytes")},
-			Terms:     t.terms(), Verdict: t.verdict(),
+			Gate:      aggregate.Gate{Status: anyGate.Draw(rt, "status"), Terms: t.terms(), Verdict: t.verdict()},
 		})
 	}
 	return a

@@ -58,7 +58,7 @@ func planning(s *story) *story {
 }
 
 func rejectProcess(s *story) *story {
-	return s.do(s.RejectProcess(s.Process().ID, "検証を追加してください", approver, policy, s.now))
+	return s.do(s.Reject(s.Process().ID, "検証を追加してください", approver, policy, s.now))
 }
 
 func retry(s *story) *story { return s.do(s.RetryExecution(s.Execution().ID, approver, policy, s.now)) }
@@ -137,7 +137,7 @@ var states = []state{
 	{"prompt_approved", promptCard, func(s *story) *story { return prompt(s).promptApproved() }},
 	{"prompt_approved_automatically", promptCard, func(s *story) *story {
 		s.extracted().drafted(automatic)
-		return s.do(s.ApprovePrompt(s.Prompt().ID, system, policy, s.now))
+		return s.do(s.Approve(s.Prompt().ID, system, policy, s.now))
 	}},
 	{"prompt_approved_parked_before_process", promptCard, func(s *story) *story { return prompt(s).promptApproved().park(task.ReasonModelRefused) }},
 	{"prompt_approved_cancelled_before_process", promptCard, func(s *story) *story { return prompt(s).promptApproved().cancelTask() }},
@@ -175,7 +175,7 @@ var states = []state{
 	{"process_approved", processCard, func(s *story) *story { return approved(s, fiveSteps()) }},
 	{"process_approved_automatically", processCard, func(s *story) *story {
 		s = planned(s, fiveSteps(), automatic)
-		return s.do(s.ApproveProcess(s.Process().ID, system, policy, s.now))
+		return s.do(s.Approve(s.Process().ID, system, policy, s.now))
 	}},
 	{"process_rejected_next_generating", processCard, func(s *story) *story { s = rejectProcess(process(s)); return s.do(s.BeginProcess(s.Head.Run, s.now)) }},
 	{"process_rejected_next_generated", processCard, func(s *story) *story {
@@ -242,7 +242,7 @@ var states = []state{
 	}},
 	{"execution_step_rejected", executionCard, func(s *story) *story {
 		s = gated(s, arguments)
-		return s.do(s.RejectStep(s.Gates[0].ID, "対象月が違います", approver, policy, s.now))
+		return s.do(s.Reject(s.Gates[0].ID, "対象月が違います", approver, policy, s.now))
 	}},
 	{"execution_step_expired", executionCard, func(s *story) *story { return gated(s, arguments).expire() }},
 
@@ -252,11 +252,11 @@ var states = []state{
 	}},
 	{"step_approved", stepCard, func(s *story) *story {
 		s = gated(s, arguments)
-		return s.do(s.ApproveStep(s.Gates[0].ID, approver, policy, s.now))
+		return s.do(s.Approve(s.Gates[0].ID, approver, policy, s.now))
 	}},
 	{"step_rejected", stepCard, func(s *story) *story {
 		s = gated(s, arguments)
-		return s.do(s.RejectStep(s.Gates[0].ID, "対象月が違います", approver, policy, s.now))
+		return s.do(s.Reject(s.Gates[0].ID, "対象月が違います", approver, policy, s.now))
 	}},
 	{"step_expired", stepCard, func(s *story) *story { return gated(s, arguments).expire() }},
 	{"step_cancelled", stepCard, func(s *story) *story { return gated(s, arguments).cancelExecution() }},

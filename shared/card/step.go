@@ -32,13 +32,13 @@ func (d drawing) doneBefore(key string) bool {
 }
 
 // gateBody is what people stamp before a step runs: its line, and what it would be called with.
-func (d drawing) gateBody(g *task.Gate, most int) body {
+func (d drawing) gateBody(g *task.StepGate, most int) body {
 	call, line := d.gated(g)
 	return d.sections(pages(line, maxSection), most).with(d.arguments(call, g.Arguments, most))
 }
 
 // gated is the step that a gate stands before, and its line.
-func (d drawing) gated(g *task.Gate) (call task.Step, line string) {
+func (d drawing) gated(g *task.StepGate) (call task.Step, line string) {
 	for _, p := range d.a.Processes {
 		if p.Version != g.ProcessVersion {
 			continue

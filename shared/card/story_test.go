@@ -89,11 +89,11 @@ func (s *story) drafted(set tenancy.Settings) *story {
 }
 
 func (s *story) rejectPrompt(reason string) *story {
-	return s.do(s.RejectPrompt(s.Prompt().ID, reason, approver, policy, s.now))
+	return s.do(s.Reject(s.Prompt().ID, reason, approver, policy, s.now))
 }
 
 func (s *story) promptApproved() *story {
-	return s.do(s.ApprovePrompt(s.Prompt().ID, approver, policy, s.now))
+	return s.do(s.Approve(s.Prompt().ID, approver, policy, s.now))
 }
 
 // planned has a process that waits for its stamp.
@@ -106,7 +106,7 @@ func planned(t testing.TB, steps []task.Step, set tenancy.Settings) *story {
 // approved has a pending execution, started one that runs.
 func approved(t testing.TB, steps []task.Step) *story {
 	s := planned(t, steps, tenancy.DefaultSettings())
-	return s.do(s.ApproveProcess(s.Process().ID, approver, policy, s.now))
+	return s.do(s.Approve(s.Process().ID, approver, policy, s.now))
 }
 
 func started(t testing.TB, steps []task.Step) *story {

@@ -83,7 +83,7 @@ func TestShelf(t *testing.T) {
 		a := &task.Aggregate{Head: task.Head{Head: aggregate.Head{TenantID: w.Ref.Tenant}, TaskID: w.Ref.ID}}
 		for n := range 10 {
 			b := keep(t, text(result.MaxInline+100+n))
-			a.Gates = append(a.Gates, &task.Gate{ID: fmt.Sprint("01GATE", n), ProcessVersion: 1, Attempt: 1 + n, Order: 1, Arguments: b})
+			a.Gates = append(a.Gates, &task.StepGate{ID: fmt.Sprint("01GATE", n), ProcessVersion: 1, Attempt: 1 + n, Order: 1, Arguments: b})
 		}
 		for _, name := range []string{a.Gates[7].ID, a.Gates[7].Key()} {
 			before := w.Wire.Count("GET")

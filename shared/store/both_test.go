@@ -12,7 +12,7 @@ import (
 func testDecideBoth(t *testing.T, s *suite) {
 	st := s.store(t)
 	reject := func(a *task.Aggregate) (task.Change, error) {
-		return a.RejectPrompt(a.Prompt().ID, "もっと詳しく", approver(), policy(), at())
+		return a.Reject(a.Prompt().ID, "もっと詳しく", approver(), policy(), at())
 	}
 	both := func(st *taskStore, first, second aggregate.Ref, meanwhile func()) error {
 		return st.DecideBoth(t.Context(), first, second, func(a, b *task.Aggregate) (x, y task.Change, err error) {

@@ -35,7 +35,7 @@ func testRaces(t *testing.T, s *suite) {
 				by := approver()
 				by.ID = fmt.Sprintf("U%02d", i)
 				_, err := st.Decide(t.Context(), ref, func(a *task.Aggregate) (task.Change, error) {
-					return a.ApprovePrompt(id, by, policy(), at())
+					return a.Approve(id, by, policy(), at())
 				})
 				mu.Lock()
 				defer mu.Unlock()
@@ -130,7 +130,7 @@ func testDecide(t *testing.T, s *suite) {
 			}
 			by := approver()
 			by.ID = "U0LATE"
-			return a.ApprovePrompt(a.Prompts[0].ID, by, policy(), at())
+			return a.Approve(a.Prompts[0].ID, by, policy(), at())
 		})
 		var late aggregate.ErrDecided
 		if !errors.As(err, &late) || late.By != approver().ID || calls != 2 {

@@ -120,7 +120,7 @@ func testLoad(t *testing.T, s *suite) {
 		pk := "TASK#" + ref.Tenant + "#" + ref.ID
 		const versions = 20
 		for v := 2; v <= versions; v++ {
-			it, err := packRow(taskKind(), &task.Head{Head: aggregate.Head{TenantID: ref.Tenant}, TaskID: ref.ID}, pk, &task.Prompt{ID: aggregate.NewID(), TaskID: ref.ID, Version: v, Content: text, Status: aggregate.Rejected, CreatedAt: at()}, 3)
+			it, err := packRow(taskKind(), &task.Head{Head: aggregate.Head{TenantID: ref.Tenant}, TaskID: ref.ID}, pk, &task.Prompt{ID: aggregate.NewID(), TaskID: ref.ID, Version: v, Content: text, CreatedAt: at(), Gate: aggregate.Gate{Status: aggregate.Rejected}}, 3)
 			if err != nil {
 				t.Fatal(err)
 			}

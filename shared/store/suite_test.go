@@ -206,11 +206,11 @@ func finishPrompt(a *task.Aggregate) (task.Change, error) {
 }
 
 func approvePrompt(a *task.Aggregate) (task.Change, error) {
-	return a.ApprovePrompt(a.Prompt().ID, approver(), policy(), at())
+	return a.Approve(a.Prompt().ID, approver(), policy(), at())
 }
 
 func rejectPrompt(a *task.Aggregate) (task.Change, error) {
-	return a.RejectPrompt(a.Prompt().ID, "もっと詳しく", approver(), policy(), at())
+	return a.Reject(a.Prompt().ID, "もっと詳しく", approver(), policy(), at())
 }
 
 func beginProcess(a *task.Aggregate) (task.Change, error) { return a.BeginProcess(a.Head.Run, at()) }
@@ -231,7 +231,7 @@ func finishProcess(n int) decision {
 }
 
 func approveProcess(a *task.Aggregate) (task.Change, error) {
-	return a.ApproveProcess(a.Process().ID, approver(), policy(), at())
+	return a.Approve(a.Process().ID, approver(), policy(), at())
 }
 
 func start(a *task.Aggregate) (task.Change, error) { return a.StartExecution(a.Head.Run, at()) }

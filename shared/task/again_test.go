@@ -123,10 +123,10 @@ func TestAClickThatSeesAnEndHalfWrittenLooksAgain(t *testing.T) {
 	a.Head = before // read before the commit, the prompt after it
 	for name, d := range map[string]decision{
 		"approve": func(a *Aggregate, now time.Time) (Change, error) {
-			return a.ApprovePrompt(id, person(suzuki), s.policy, now)
+			return a.Approve(id, person(suzuki), s.policy, now)
 		},
 		"reject": func(a *Aggregate, now time.Time) (Change, error) {
-			return a.RejectPrompt(id, "x", person(suzuki), s.policy, now)
+			return a.Reject(id, "x", person(suzuki), s.policy, now)
 		},
 	} {
 		if _, err := d(a, s.now); !errors.Is(err, aggregate.ErrConflict) {

@@ -22,7 +22,7 @@ type Aggregate struct {
 	Processes  []*Process    // by version
 	Executions []*Execution  // by process version and attempt
 	Steps      []*StepResult // by process version, attempt and order
-	Gates      []*Gate
+	Gates      []*StepGate
 }
 
 // Ref names the task.
@@ -57,40 +57,13 @@ func (a *Aggregate) StepOf(e *Execution, order int) *StepResult {
 }
 
 // GateOf returns the gate before one step of an attempt, nil if none was opened.
-func (a *Aggregate) GateOf(e *Execution, order int) *Gate {
+func (a *Aggregate) GateOf(e *Execution, order int) *StepGate {
 	return aggregate.Find(a.Gates, GateKey(e.ProcessVersion, e.Attempt, order))
 }
 
 // ProcessOf returns the version an execution runs.
 func (a *Aggregate) ProcessOf(e *Execution) *Process {
 	return aggregate.Find(a.Processes, ProcessKey(e.ProcessVersion))
-}
-
-// Pending is what waits for a decision.
-type Pending struct {
-	Key   string // of the row
-	ID    string
-	Kind  aggregate.CardType // prompt, process or step
-	Terms aggregate.Terms
-}
-
-// Pending returns the gate that waits for a decision, if any.
-func (a *Aggregate) Pending() (Pending, bool) {
-	if a.Head.Ended != nil {
-		return Pending{}, false
-	}
-	if p := a.Prompt(); p != nil && p.Status == aggregate.PendingApproval {
-		return Pending{p.Key(), p.ID, CardPrompt, p.Terms}, true
-	}
-	if p := a.Process(); p != nil && p.Status == aggregate.PendingApproval {
-		return Pending{p.Key(), p.ID, CardProcess, p.Terms}, true
-	}
-	for _, g := range a.Gates {
-		if g.Status == aggregate.PendingApproval {
-			return Pending{g.Key(), g.ID, CardStep, g.Terms}, true
-		}
-	}
-	return Pending{}, false
 }
 
 // Asked are the terms of what waits for a person: of a gate that somebody has to stamp,
@@ -169,7 +142,7 @@ func (a *Aggregate) Add(r aggregate.Row) {
 		a.Executions = aggregate.Insert(a.Executions, r.read())
 	case *StepResult:
 		a.Steps = aggregate.Insert(a.Steps, r)
-	case *Gate:
+	case *StepGate:
 		a.Gates = aggregate.Insert(a.Gates, r)
 	default:
 		a.Shared.Add(r)

@@ -89,13 +89,7 @@ func (a *Aggregate) closePending(c *change, to aggregate.GateStatus) error {
 	if !ok {
 		return nil
 	}
-	switch open.Kind {
-	case CardPrompt:
-		return moveGate(c, a.Prompt(), to, nil)
-	case CardProcess:
-		return moveGate(c, a.Process(), to, nil)
-	}
-	return moveGate(c, aggregate.Find(a.Gates, open.Key), to, nil)
+	return c.moveGate(a.gateOf(open.ID), to, nil)
 }
 
 // Expire ends a task whose gate nobody decided in time. Only the sweeper calls it.

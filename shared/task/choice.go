@@ -69,17 +69,12 @@ func (a *Aggregate) BesideOf() (b Beside, ok bool) {
 	if !waits || a.Asked() == nil {
 		return Beside{}, false
 	}
-	b = Beside{TaskID: a.Head.TaskID, ID: open.ID, Kind: open.Kind}
+	b = Beside{TaskID: a.Head.TaskID, ID: open.ID, Kind: open.Kind, Version: open.Version}
 	if a.Task != nil {
 		b.Title = a.Task.Title
 	}
-	switch open.Kind {
-	case CardPrompt:
-		b.Version = a.Prompt().Version
-	case CardProcess:
-		b.Version = a.Process().Version
-	case CardStep:
-		b.Version = aggregate.Find(a.Gates, open.Key).Order
+	if g, step := a.gateOf(open.ID).(*StepGate); step {
+		b.Version = g.Order
 	}
 	return b, true
 }

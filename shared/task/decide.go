@@ -12,175 +12,120 @@ import (
 // MaxReason is how long a rejection's reason may be, in characters.
 const MaxReason = 1000
 
-// ApprovePrompt stamps the newest prompt. It returns ErrDecided, ErrNotLatest,
+// Approve stamps the gate with this id. Stamped steps run: an execution is there from now on that can fail or be
+// cancelled. A stamped step runs with the arguments that its gate showed. It returns ErrDecided, ErrNotLatest,
 // ErrNotAllowed or ErrNotFound; the same person stamping twice is no change.
-func (a *Aggregate) ApprovePrompt(id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (Change, error) {
-	row, err := a.promptByID(id)
-	if err != nil {
-		return Change{}, err
-	}
-	c, ok, err := a.stamp(row.Status, row.Verdict, row.Terms, by, p, now)
-	if !ok {
-		return Change{}, err
-	}
-	if err := moveGate(c, row, aggregate.Approved, func(n *Prompt) { n.ApprovedBy, n.ApprovedAt = by.ID, &c.Now }); err != nil {
-		return Change{}, err
-	}
-	c.audit(by, PromptApproved, "prompt", row.ID, map[string]any{"version": row.Version})
-	return c.done(), nil
-}
-
-// ApproveProcess stamps the newest steps: the task runs, and an execution is
-// there from now on that can fail or be cancelled. It relies on the approved prompt.
-func (a *Aggregate) ApproveProcess(id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (Change, error) {
-	row, err := a.processByID(id)
-	if err != nil {
-		return Change{}, err
-	}
-	c, ok, err := a.stamp(row.Status, row.Verdict, row.Terms, by, p, now)
-	if !ok {
-		return Change{}, err
-	}
-	prompt := a.Prompt()
-	if prompt == nil || prompt.Status != aggregate.Approved {
-		return Change{}, aggregate.ErrConflict
-	}
-	hash := Hash(row.Steps)
-	err = moveGate(c, row, aggregate.Approved, func(n *Process) { n.ApprovedBy, n.ApprovedAt, n.ApprovedHash = by.ID, &c.Now, hash })
-	if err != nil {
-		return Change{}, err
-	}
-	if err := c.moveTask(a.Task, TaskRunning); err != nil {
-		return Change{}, err
-	}
-	e := &Execution{
-		TaskID: a.Head.TaskID, ProcessID: row.ID, ProcessVersion: row.Version, Attempt: 1, Status: ExecutionPending,
-		Results: []ResultEntry{}, CreatedAt: c.Now, Terms: row.Terms,
-	}
-	e.ID = a.rowID(e.Key(), c.Now)
-	c.Put(e)
-	c.card(a, CardExecution, "EXECUTION")
-	c.RelyOn(prompt)
-	c.audit(by, ProcessApproved, "process", row.ID, map[string]any{"version": row.Version, "hash": hash})
-	return c.done(), nil
-}
-
-// ApproveStep lets one step run with the arguments that the gate showed.
-func (a *Aggregate) ApproveStep(id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (Change, error) {
-	g, e, err := a.gateByID(id)
-	if err != nil {
-		return Change{}, err
-	}
-	c, ok, err := a.stamp(g.Status, g.Verdict, g.Terms, by, p, now)
-	if !ok {
-		return Change{}, err
-	}
-	if err := moveGate(c, g, aggregate.Approved, func(n *Gate) { n.ApprovedBy, n.ApprovedAt = by.ID, &c.Now }); err != nil {
-		return Change{}, err
-	}
-	ex := *e
-	ex.WaitedMS += c.Now.Sub(g.CreatedAt).Milliseconds()
-	c.Put(&ex)
-	c.audit(by, StepApproved, "execution", e.ID, map[string]any{"step": g.StepID, "arguments_hash": g.ArgumentsHash})
-	return c.done(), nil
-}
-
-// stamp opens the Change of an approval; ok is false when there is none to make.
 // The system stamps only what was opened with approvals switched off.
-func (a *Aggregate) stamp(status aggregate.GateStatus, v aggregate.Verdict, t aggregate.Terms, by aggregate.Actor, p aggregate.Policy, now time.Time) (c *change, ok bool, err error) {
-	if status == aggregate.Approved && v.ApprovedBy == by.ID && v.ApprovedAt != nil {
-		return nil, false, nil
+func (a *Aggregate) Approve(id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (Change, error) {
+	row, err := a.decidable(id)
+	if err != nil {
+		return Change{}, err
 	}
-	if err := a.undecided(status, v); err != nil {
-		return nil, false, err
+	g := row.gate()
+	if g.Status == aggregate.Approved && g.ApprovedBy == by.ID && g.ApprovedAt != nil {
+		return Change{}, nil
+	}
+	if err := a.undecided(g); err != nil {
+		return Change{}, err
 	}
 	if err := p.Approve(by, a.Head.Requester); err != nil {
-		return nil, false, err
+		return Change{}, err
 	}
-	if by.Type == aggregate.ActorSystem && t.ApprovalRequired {
-		return nil, false, aggregate.ErrNotAllowed{Rule: aggregate.RuleNotListed}
+	if by.Type == aggregate.ActorSystem && g.Terms.ApprovalRequired {
+		return Change{}, aggregate.ErrNotAllowed{Rule: aggregate.RuleNotListed}
 	}
-	if !settled(1) {
-		return nil, false, fmt.Errorf("a gate that needs more than one stamp")
+	if len(g.Route) > 0 {
+		return Change{}, fmt.Errorf("gate %s has a route of stages, which no release opened yet", id)
 	}
-	c = a.begin(now)
+	c := a.begin(now)
 	c.progress()
-	return c, true, nil
-}
-
-// RejectPrompt sends the newest policy back with a reason. A next version is
-// generated, until max_versions are used up: then the task is cancelled.
-func (a *Aggregate) RejectPrompt(id, reason string, by aggregate.Actor, p aggregate.Policy, now time.Time) (Change, error) {
-	row, err := a.promptByID(id)
+	err = c.moveGate(row, aggregate.Approved, func(n Gated) {
+		n.gate().Approve(by, row.hash(), c.Now)
+		if p, ok := n.(*Process); ok {
+			p.ApprovedHash = row.hash()
+		}
+	})
 	if err != nil {
 		return Change{}, err
 	}
-	c, reason, ok, err := a.refuse(row.Status, row.Verdict, reason, by, p, now)
-	if !ok {
+	if err := a.approved(c, row, by); err != nil {
 		return Change{}, err
 	}
-	if err := moveGate(c, row, aggregate.Rejected, func(n *Prompt) { n.Reject(by, reason, c.Now) }); err != nil {
-		return Change{}, err
-	}
-	c.audit(by, PromptRejected, "prompt", row.ID, map[string]any{"version": row.Version, "reason": reason})
-	return a.afterRejection(c, row.Version, row.Terms)
+	return c.done(), nil
 }
 
-// RejectProcess is RejectPrompt for the steps.
-func (a *Aggregate) RejectProcess(id, reason string, by aggregate.Actor, p aggregate.Policy, now time.Time) (Change, error) {
-	row, err := a.processByID(id)
+// approved is what follows in the Change of a stamp.
+func (a *Aggregate) approved(c *change, row Gated, by aggregate.Actor) error {
+	switch row := row.(type) {
+	case *Prompt:
+		c.audit(by, PromptApproved, "prompt", row.ID, map[string]any{"version": row.Version})
+	case *Process:
+		prompt := a.Prompt()
+		if prompt == nil || prompt.Status != aggregate.Approved {
+			return aggregate.ErrConflict
+		}
+		if err := c.moveTask(a.Task, TaskRunning); err != nil {
+			return err
+		}
+		e := &Execution{
+			TaskID: a.Head.TaskID, ProcessID: row.ID, ProcessVersion: row.Version, Attempt: 1, Status: ExecutionPending,
+			Results: []ResultEntry{}, CreatedAt: c.Now, Terms: row.Terms,
+		}
+		e.ID = a.rowID(e.Key(), c.Now)
+		c.Put(e)
+		c.card(a, CardExecution, "EXECUTION")
+		c.RelyOn(prompt)
+		c.audit(by, ProcessApproved, "process", row.ID, map[string]any{"version": row.Version, "hash": row.hash()})
+	case *StepGate:
+		e := *a.executionOf(row)
+		e.WaitedMS += c.Now.Sub(row.CreatedAt).Milliseconds()
+		c.Put(&e)
+		c.audit(by, StepApproved, "execution", e.ID, map[string]any{"step": row.StepID, "arguments_hash": row.ArgumentsHash})
+	}
+	return nil
+}
+
+// Reject sends back, with a reason, what the gate with this id asks about. The next version of a policy or of steps is
+// generated, until max_versions are used up: then the task is cancelled. A step that is refused ends the execution
+// and the task: it is not planned anew behind people's back, and completed steps stay.
+func (a *Aggregate) Reject(id, reason string, by aggregate.Actor, p aggregate.Policy, now time.Time) (Change, error) {
+	row, err := a.decidable(id)
 	if err != nil {
 		return Change{}, err
 	}
-	c, reason, ok, err := a.refuse(row.Status, row.Verdict, reason, by, p, now)
-	if !ok {
+	if reason, err = CheckReason(reason); err != nil {
 		return Change{}, err
 	}
-	if err := moveGate(c, row, aggregate.Rejected, func(n *Process) { n.Reject(by, reason, c.Now) }); err != nil {
+	g := row.gate()
+	if g.Status == aggregate.Rejected && g.RejectedBy == by.ID {
+		return Change{}, nil
+	}
+	if err := a.undecided(g); err != nil {
 		return Change{}, err
 	}
-	c.audit(by, ProcessRejected, "process", row.ID, map[string]any{"version": row.Version, "reason": reason})
-	return a.afterRejection(c, row.Version, row.Terms)
-}
-
-// RejectStep ends the execution and the task: what a person refused is not
-// planned anew behind their back. Completed steps stay.
-func (a *Aggregate) RejectStep(id, reason string, by aggregate.Actor, p aggregate.Policy, now time.Time) (Change, error) {
-	g, e, err := a.gateByID(id)
-	if err != nil {
+	if err := p.Reject(by, a.Head.Requester); err != nil {
 		return Change{}, err
 	}
-	c, reason, ok, err := a.refuse(g.Status, g.Verdict, reason, by, p, now)
-	if !ok {
+	c := a.begin(now)
+	c.progress()
+	if err := c.moveGate(row, aggregate.Rejected, func(n Gated) { n.gate().Reject(by, reason, c.Now) }); err != nil {
 		return Change{}, err
 	}
-	if err := moveGate(c, g, aggregate.Rejected, func(n *Gate) { n.Reject(by, reason, c.Now) }); err != nil {
-		return Change{}, err
+	switch row := row.(type) {
+	case *Prompt:
+		c.audit(by, PromptRejected, "prompt", row.ID, map[string]any{"version": row.Version, "reason": reason})
+		return a.afterRejection(c, row.Version, g.Terms)
+	case *Process:
+		c.audit(by, ProcessRejected, "process", row.ID, map[string]any{"version": row.Version, "reason": reason})
+		return a.afterRejection(c, row.Version, g.Terms)
 	}
-	c.audit(by, StepRejected, "execution", e.ID, map[string]any{"step": g.StepID, "reason": reason})
+	step := row.(*StepGate)
+	e := a.executionOf(step)
+	c.audit(by, StepRejected, "execution", e.ID, map[string]any{"step": step.StepID, "reason": reason})
 	if err := a.cancelExecution(c, e, by); err != nil {
 		return Change{}, err
 	}
 	return c.ended(a.Task, TaskCancelled, by, ReasonStepRejected)
-}
-
-func (a *Aggregate) refuse(status aggregate.GateStatus, v aggregate.Verdict, reason string, by aggregate.Actor, p aggregate.Policy, now time.Time) (*change, string, bool, error) {
-	reason, err := CheckReason(reason)
-	if err != nil {
-		return nil, "", false, err
-	}
-	if status == aggregate.Rejected && v.RejectedBy == by.ID {
-		return nil, "", false, nil
-	}
-	if err := a.undecided(status, v); err != nil {
-		return nil, "", false, err
-	}
-	if err := p.Reject(by, a.Head.Requester); err != nil {
-		return nil, "", false, err
-	}
-	c := a.begin(now)
-	c.progress()
-	return c, reason, true, nil
 }
 
 // CheckReason trims a rejection's reason and returns ErrField when it is empty or too long.
@@ -201,17 +146,16 @@ func (a *Aggregate) afterRejection(c *change, version int, terms aggregate.Terms
 }
 
 // undecided returns ErrDecided unless the gate waits.
-func (a *Aggregate) undecided(status aggregate.GateStatus, v aggregate.Verdict) error {
+func (a *Aggregate) undecided(g *aggregate.Gate) error {
+	if err := g.Decided(); err != nil {
+		return err
+	}
 	switch {
-	case status == aggregate.Approved && v.ApprovedAt != nil:
-		return aggregate.ErrDecided{Status: string(status), By: v.ApprovedBy, At: *v.ApprovedAt}
-	case status == aggregate.Rejected && v.RejectedAt != nil:
-		return aggregate.ErrDecided{Status: string(status), By: v.RejectedBy, At: *v.RejectedAt}
 	case a.Head.Ended != nil:
 		return a.ended()
-	case status == aggregate.Expired || status == aggregate.Cancelled:
+	case g.Status == aggregate.Expired || g.Status == aggregate.Cancelled:
 		return aggregate.ErrConflict // the head that says so was read before it did
-	case status != aggregate.PendingApproval:
+	case g.Status != aggregate.PendingApproval:
 		return aggregate.ErrNotFound // not open yet: nobody was shown a button
 	}
 	return nil
@@ -223,45 +167,29 @@ func (a *Aggregate) ended() error {
 	return aggregate.ErrDecided{Status: string(e.As), By: e.By, At: e.At, Reason: e.Reason}
 }
 
-func (a *Aggregate) promptByID(id string) (*Prompt, error) {
-	for _, p := range a.Prompts {
-		if p.ID == id {
-			if newest := a.Prompt(); newest != p && p.Status == aggregate.PendingApproval {
-				return nil, aggregate.ErrNotLatest{Latest: newest.Version}
-			}
-			return p, nil
+// decidable is the gate with this id. It returns ErrNotLatest for an older version that waits, and ErrSuperseded for a
+// step that an earlier call turned out to have done.
+func (a *Aggregate) decidable(id string) (Gated, error) {
+	row := a.gateOf(id)
+	if row == nil {
+		return nil, aggregate.ErrNotFound
+	}
+	if newest := a.superseding(row); newest > 0 && row.gate().Status == aggregate.PendingApproval {
+		return nil, aggregate.ErrNotLatest{Latest: newest}
+	}
+	if step, ok := row.(*StepGate); ok {
+		e := a.executionOf(step)
+		if e == nil {
+			return nil, aggregate.ErrConflict
+		}
+		if done := a.StepOf(e, step.Order); step.Status == aggregate.Cancelled && a.Head.Ended == nil && done != nil && done.CompletedAt != nil {
+			return nil, aggregate.ErrSuperseded
 		}
 	}
-	return nil, aggregate.ErrNotFound
+	return row, nil
 }
 
-func (a *Aggregate) processByID(id string) (*Process, error) {
-	for _, p := range a.Processes {
-		if p.ID == id {
-			if newest := a.Process(); newest != p && p.Status == aggregate.PendingApproval {
-				return nil, aggregate.ErrNotLatest{Latest: newest.Version}
-			}
-			return p, nil
-		}
-	}
-	return nil, aggregate.ErrNotFound
+// executionOf is the attempt that a step belongs to, nil when it was not read.
+func (a *Aggregate) executionOf(g *StepGate) *Execution {
+	return aggregate.Find(a.Executions, ExecutionKey(g.ProcessVersion, g.Attempt))
 }
-
-func (a *Aggregate) gateByID(id string) (*Gate, *Execution, error) {
-	for _, g := range a.Gates {
-		if g.ID == id {
-			e := aggregate.Find(a.Executions, ExecutionKey(g.ProcessVersion, g.Attempt))
-			if e == nil {
-				return nil, nil, aggregate.ErrConflict
-			}
-			if row := a.StepOf(e, g.Order); g.Status == aggregate.Cancelled && a.Head.Ended == nil && row != nil && row.CompletedAt != nil {
-				return nil, nil, aggregate.ErrSuperseded // an earlier call turned out to have done it
-			}
-			return g, e, nil
-		}
-	}
-	return nil, nil, aggregate.ErrNotFound
-}
-
-// settled alone knows how many stamps a gate needs: today one is enough.
-func settled(stamps int) bool { return stamps >= 1 }

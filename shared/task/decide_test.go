@@ -48,31 +48,31 @@ func TestASecondClickChangesNothingAndSaysWhoDecided(t *testing.T) {
 var (
 	promptButtons = map[string]func(*story, string, aggregate.Actor) decision{
 		"approve": func(s *story, id string, by aggregate.Actor) decision {
-			return func(a *Aggregate, now time.Time) (Change, error) { return a.ApprovePrompt(id, by, s.policy, now) }
+			return func(a *Aggregate, now time.Time) (Change, error) { return a.Approve(id, by, s.policy, now) }
 		},
 		"reject": func(s *story, id string, by aggregate.Actor) decision {
 			return func(a *Aggregate, now time.Time) (Change, error) {
-				return a.RejectPrompt(id, "短く", by, s.policy, now)
+				return a.Reject(id, "短く", by, s.policy, now)
 			}
 		},
 	}
 	processButtons = map[string]func(*story, string, aggregate.Actor) decision{
 		"approve": func(s *story, id string, by aggregate.Actor) decision {
-			return func(a *Aggregate, now time.Time) (Change, error) { return a.ApproveProcess(id, by, s.policy, now) }
+			return func(a *Aggregate, now time.Time) (Change, error) { return a.Approve(id, by, s.policy, now) }
 		},
 		"reject": func(s *story, id string, by aggregate.Actor) decision {
 			return func(a *Aggregate, now time.Time) (Change, error) {
-				return a.RejectProcess(id, "短く", by, s.policy, now)
+				return a.Reject(id, "短く", by, s.policy, now)
 			}
 		},
 	}
 	stepButtons = map[string]func(*story, string, aggregate.Actor) decision{
 		"approve": func(s *story, id string, by aggregate.Actor) decision {
-			return func(a *Aggregate, now time.Time) (Change, error) { return a.ApproveStep(id, by, s.policy, now) }
+			return func(a *Aggregate, now time.Time) (Change, error) { return a.Approve(id, by, s.policy, now) }
 		},
 		"reject": func(s *story, id string, by aggregate.Actor) decision {
 			return func(a *Aggregate, now time.Time) (Change, error) {
-				return a.RejectStep(id, "宛先", by, s.policy, now)
+				return a.Reject(id, "宛先", by, s.policy, now)
 			}
 		},
 	}
@@ -115,7 +115,7 @@ func TestAButtonOfAnOldVersionSaysWhatBecameOfIt(t *testing.T) {
 	stale := *a.Prompts[0]
 	stale.Status, stale.Verdict = aggregate.PendingApproval, aggregate.Verdict{}
 	a.Add(&stale)
-	if _, err := a.ApprovePrompt(old, person(tanaka), s.policy, s.now); !errors.Is(err, aggregate.ErrNotLatest{Latest: 2}) {
+	if _, err := a.Approve(old, person(tanaka), s.policy, s.now); !errors.Is(err, aggregate.ErrNotLatest{Latest: 2}) {
 		t.Errorf("%v, want that version 2 is newer", err)
 	}
 }
@@ -160,13 +160,13 @@ func TestARejectionsReasonHasOneToAThousandCharacters(t *testing.T) {
 			for kind, s := range map[string]*story{"prompt": waitingPrompt(t), "process": waitingProcess(t), "step": waitingStep(t)} {
 				reject := map[string]decision{
 					"prompt": func(a *Aggregate, now time.Time) (Change, error) {
-						return a.RejectPrompt(a.Prompt().ID, tt.reason, person(suzuki), s.policy, now)
+						return a.Reject(a.Prompt().ID, tt.reason, person(suzuki), s.policy, now)
 					},
 					"process": func(a *Aggregate, now time.Time) (Change, error) {
-						return a.RejectProcess(a.Process().ID, tt.reason, person(suzuki), s.policy, now)
+						return a.Reject(a.Process().ID, tt.reason, person(suzuki), s.policy, now)
 					},
 					"step": func(a *Aggregate, now time.Time) (Change, error) {
-						return a.RejectStep(gateID(a), tt.reason, person(suzuki), s.policy, now)
+						return a.Reject(gateID(a), tt.reason, person(suzuki), s.policy, now)
 					},
 				}[kind]
 				c, err := s.try(reject)
@@ -231,7 +231,7 @@ func TestTheFifthRejectionCancelsTheTask(t *testing.T) {
 func TestTheSystemStampsOnlyWhatAsksNobody(t *testing.T) {
 	s := waitingPrompt(t)
 	asSystem := func(a *Aggregate, now time.Time) (Change, error) {
-		return a.ApprovePrompt(a.Prompt().ID, aggregate.System(), aggregate.Policy{}, now)
+		return a.Approve(a.Prompt().ID, aggregate.System(), aggregate.Policy{}, now)
 	}
 	s.settings.PromptApprovalRequired = false // too late for a gate that waits
 	s.refused(asSystem, aggregate.ErrNotAllowed{Rule: aggregate.RuleNotListed})

@@ -278,9 +278,9 @@ func (a *Aggregate) OpenStepGate(run int, order int, args aggregate.Blob, hash s
 		return Change{}, aggregate.ErrMoved
 	}
 	c := a.begin(now)
-	g := &Gate{
+	g := &StepGate{
 		TaskID: a.Head.TaskID, ProcessVersion: e.ProcessVersion, Attempt: e.Attempt, Order: order, StepID: step.StepID,
-		Arguments: args, ArgumentsHash: hash, Status: aggregate.PendingApproval, CreatedAt: c.Now, Terms: e.Terms,
+		Arguments: args, ArgumentsHash: hash, CreatedAt: c.Now, Gate: aggregate.Gate{Status: aggregate.PendingApproval, Terms: e.Terms},
 	}
 	g.ID = a.rowID(g.Key(), c.Now)
 	by := c.Now.Add(time.Duration(e.Terms.ApprovalHours) * time.Hour)

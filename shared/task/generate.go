@@ -10,20 +10,44 @@ import (
 // BeginPrompt makes the row of the next version, generating, and its card. It is
 // no change when such a row is there. It relies on the version before it being rejected.
 func (a *Aggregate) BeginPrompt(run int, now time.Time) (Change, error) {
-	if err := a.working(run); err != nil {
+	if err := a.working(run); err != nil || a.Task == nil {
 		return Change{}, err
 	}
-	version, before, ok := nextVersion(a.Prompt())
-	if !ok || a.Task == nil {
-		return Change{}, nil
+	n := &Prompt{TaskID: a.Head.TaskID, Version: 1, Gate: aggregate.Gate{Status: aggregate.Generating}}
+	before := a.Prompt()
+	if before != nil {
+		n.Version = before.Version + 1
 	}
 	c := a.begin(now)
-	p := &Prompt{TaskID: a.Head.TaskID, Version: version, Status: aggregate.Generating, CreatedAt: c.Now}
-	p.ID = a.rowID(p.Key(), c.Now)
-	c.Put(p)
-	c.card(a, CardPrompt, p.Key())
-	c.RelyOn(a.Task)
+	n.ID, n.CreatedAt = a.rowID(n.Key(), c.Now), c.Now
+	return a.beginVersion(c, n, CardPrompt, before, before == nil, a.Task)
+}
+
+// BeginProcess is BeginPrompt for the steps. It relies on the prompt that was approved.
+func (a *Aggregate) BeginProcess(run int, now time.Time) (Change, error) {
+	prompt := a.Prompt()
+	if err := a.working(run); err != nil || prompt == nil || prompt.Status != aggregate.Approved {
+		return Change{}, err
+	}
+	n := &Process{TaskID: a.Head.TaskID, PromptID: prompt.ID, Version: 1, Steps: []Step{}, Gate: aggregate.Gate{Status: aggregate.Generating}}
+	before := a.Process()
 	if before != nil {
+		n.Version = before.Version + 1
+	}
+	c := a.begin(now)
+	n.ID, n.CreatedAt = a.rowID(n.Key(), c.Now), c.Now
+	return a.beginVersion(c, n, CardProcess, before, before == nil, prompt)
+}
+
+// beginVersion puts the next version of what basis asks for. It is no change unless it is the first, or the version before it was rejected.
+func (a *Aggregate) beginVersion(c *change, n Gated, card aggregate.CardType, before Gated, first bool, basis aggregate.Row) (Change, error) {
+	if !first && before.gate().Status != aggregate.Rejected {
+		return Change{}, nil
+	}
+	c.Put(n)
+	c.card(a, card, n.Key())
+	c.RelyOn(basis)
+	if !first {
 		c.RelyOn(before)
 	}
 	return c.done(), nil
@@ -32,65 +56,33 @@ func (a *Aggregate) BeginPrompt(run int, now time.Time) (Change, error) {
 // FinishPrompt puts the policy text in and opens the gate under these settings, on which it relies. It is no change
 // when the newest version is not generating.
 func (a *Aggregate) FinishPrompt(run int, content string, s tenancy.Settings, now time.Time) (Change, error) {
-	if err := a.working(run); err != nil {
-		return Change{}, err
-	}
 	p := a.Prompt()
-	if p == nil || p.Status != aggregate.Generating {
-		return Change{}, nil
-	}
-	c := a.begin(now)
-	c.progress()
-	err := moveGate(c, p, aggregate.PendingApproval, func(n *Prompt) {
-		n.Content, n.Terms = content, s.Terms(s.PromptApprovalRequired, c.Now)
-		c.Made = n
-	})
-	if err != nil {
+	if err := a.working(run); err != nil || p == nil || p.Status != aggregate.Generating {
 		return Change{}, err
 	}
-	c.under(s.Rev)
-	return c.done(), nil
-}
-
-// BeginProcess is BeginPrompt for the steps. It relies on the prompt that was approved.
-func (a *Aggregate) BeginProcess(run int, now time.Time) (Change, error) {
-	if err := a.working(run); err != nil {
-		return Change{}, err
-	}
-	prompt := a.Prompt()
-	version, before, ok := nextVersion(a.Process())
-	if !ok || prompt == nil || prompt.Status != aggregate.Approved {
-		return Change{}, nil
-	}
-	c := a.begin(now)
-	p := &Process{TaskID: a.Head.TaskID, PromptID: prompt.ID, Version: version, Steps: []Step{}, Status: aggregate.Generating, CreatedAt: c.Now}
-	p.ID = a.rowID(p.Key(), c.Now)
-	c.Put(p)
-	c.card(a, CardProcess, p.Key())
-	c.RelyOn(prompt)
-	if before != nil {
-		c.RelyOn(before)
-	}
-	return c.done(), nil
+	return a.openGate(p, s.PromptApprovalRequired, s, now, func(n Gated) { n.(*Prompt).Content = content })
 }
 
 // FinishProcess puts the steps and the remarks on them in and opens the gate under these settings, on which it relies. It is no change
 // when the newest version is not generating. It returns ErrField for steps that could not be told apart, or not be hashed.
 func (a *Aggregate) FinishProcess(run int, steps []Step, remarks string, s tenancy.Settings, now time.Time) (Change, error) {
-	if err := a.working(run); err != nil {
-		return Change{}, err
-	}
 	p := a.Process()
-	if p == nil || p.Status != aggregate.Generating {
-		return Change{}, nil
+	if err := a.working(run); err != nil || p == nil || p.Status != aggregate.Generating {
+		return Change{}, err
 	}
 	if err := checkSteps(steps); err != nil {
 		return Change{}, err
 	}
+	return a.openGate(p, s.ProcessApprovalRequired, s, now, func(n Gated) { n.(*Process).Steps, n.(*Process).Remarks = steps, remarks })
+}
+
+// openGate asks about a version that a model made.
+func (a *Aggregate) openGate(row Gated, required bool, s tenancy.Settings, now time.Time, fill func(n Gated)) (Change, error) {
 	c := a.begin(now)
 	c.progress()
-	err := moveGate(c, p, aggregate.PendingApproval, func(n *Process) {
-		n.Steps, n.Remarks, n.Terms = steps, remarks, s.Terms(s.ProcessApprovalRequired, c.Now)
+	err := c.moveGate(row, aggregate.PendingApproval, func(n Gated) {
+		fill(n)
+		n.gate().Terms = s.Terms(required, c.Now)
 		c.Made = n
 	})
 	if err != nil {
@@ -99,25 +91,6 @@ func (a *Aggregate) FinishProcess(run int, steps []Step, remarks string, s tenan
 	c.under(s.Rev)
 	return c.done(), nil
 }
-
-// nextVersion says which version to generate, and the rejected one before it.
-func nextVersion[R interface {
-	*Prompt | *Process
-	aggregate.Row
-	state() (int, aggregate.GateStatus)
-}](newest R) (version int, before aggregate.Row, ok bool) {
-	if newest == nil {
-		return 1, nil, true
-	}
-	version, status := newest.state()
-	if status != aggregate.Rejected {
-		return 0, nil, false
-	}
-	return version + 1, newest, true
-}
-
-func (p *Prompt) state() (int, aggregate.GateStatus)  { return p.Version, p.Status }
-func (p *Process) state() (int, aggregate.GateStatus) { return p.Version, p.Status }
 
 // Generation is what a model is asked for: the task, or one version of its prompt or process.
 type Generation struct {

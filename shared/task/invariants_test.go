@@ -52,10 +52,10 @@ func (w *world) moves(before, after *Aggregate) {
 		case *Task:
 			was, _ := old[key].(*Task)
 			w.require(was == nil && r.Status == TaskExtracted || was != nil && (was.Status == r.Status || TaskMoves.Allows(was.Status, r.Status)), "task became %s", r.Status)
-		case *Prompt, *Process, *Gate:
+		case *Prompt, *Process, *StepGate:
 			now, _, _ := gateOf(r.(aggregate.Row))
 			was, _, _ := gateOf(old[key])
-			_, step := r.(*Gate)
+			_, step := r.(*StepGate)
 			begins := !step && now == aggregate.Generating || step && now == aggregate.PendingApproval
 			w.require(was == "" && begins || was == now || aggregate.GateMoves.Allows(was, now), "%s: %q became %s", key, was, now)
 		case *Execution:
@@ -103,7 +103,7 @@ func (w *world) recorded(before, after *Aggregate, c Change) {
 			if old[key] == nil {
 				want[TaskCreated]++
 			}
-		case *Prompt, *Process, *Gate:
+		case *Prompt, *Process, *StepGate:
 			was, _, _ := gateOf(old[key])
 			if now, _, _ := gateOf(r); was != now {
 				want[verdicts[r.(aggregate.Row).Key()[:4]][now]]++
@@ -158,7 +158,7 @@ func gateOf(r aggregate.Row) (aggregate.GateStatus, aggregate.Verdict, aggregate
 		return r.Status, r.Verdict, r.Terms
 	case *Process:
 		return r.Status, r.Verdict, r.Terms
-	case *Gate:
+	case *StepGate:
 		return r.Status, r.Verdict, r.Terms
 	}
 	return "", aggregate.Verdict{}, aggregate.Terms{}

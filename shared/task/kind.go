@@ -1,8 +1,6 @@
 package task
 
 import (
-	"time"
-
 	"ringi/shared/aggregate"
 )
 
@@ -20,7 +18,7 @@ var Kind = aggregate.Kind{
 		"process":   func() aggregate.Row { return &Process{} },
 		"execution": func() aggregate.Row { return &Execution{} },
 		"step":      func() aggregate.Row { return &StepResult{} },
-		"gate":      func() aggregate.Row { return &Gate{} },
+		"gate":      func() aggregate.Row { return &StepGate{} },
 	},
 }
 
@@ -37,7 +35,7 @@ func (p *Prompt) Type() string     { return "prompt" }
 func (p *Process) Type() string    { return "process" }
 func (e *Execution) Type() string  { return "execution" }
 func (s *StepResult) Type() string { return "step" }
-func (g *Gate) Type() string       { return "gate" }
+func (g *StepGate) Type() string   { return "gate" }
 
 // Objects are the steps' arguments.
 func (p *Process) Objects() (list, member string, blob bool) { return "steps", "toolInput", false }
@@ -66,15 +64,15 @@ func (t *Task) Indexes(head aggregate.Root) []aggregate.Index {
 }
 
 func (p *Prompt) Indexes(head aggregate.Root) []aggregate.Index {
-	return pending(head, p.Status, p.Terms, p.CreatedAt, p.ID)
+	return p.Pending(head, p.CreatedAt, p.ID)
 }
 
 func (p *Process) Indexes(head aggregate.Root) []aggregate.Index {
-	return pending(head, p.Status, p.Terms, p.CreatedAt, p.ID)
+	return p.Pending(head, p.CreatedAt, p.ID)
 }
 
-func (g *Gate) Indexes(head aggregate.Root) []aggregate.Index {
-	return pending(head, g.Status, g.Terms, g.CreatedAt, g.ID)
+func (g *StepGate) Indexes(head aggregate.Root) []aggregate.Index {
+	return g.Pending(head, g.CreatedAt, g.ID)
 }
 
 // Indexes: among what waits, while nobody has chosen.
@@ -83,14 +81,6 @@ func (r *Choice) Indexes(head aggregate.Root) []aggregate.Index {
 		return nil
 	}
 	return []aggregate.Index{aggregate.PendingIndex(head.Common().TenantID, r.CreatedAt, r.ID)}
-}
-
-// pending lists a gate while a person is asked; one that asks nobody passes by itself.
-func pending(head aggregate.Root, s aggregate.GateStatus, t aggregate.Terms, since time.Time, id string) []aggregate.Index {
-	if s != aggregate.PendingApproval || !t.ApprovalRequired {
-		return nil
-	}
-	return []aggregate.Index{aggregate.PendingIndex(head.Common().TenantID, since, id)}
 }
 
 // AllOf is the partition of a tenant's tasks in an index.
@@ -115,7 +105,7 @@ func (p *Process) Asks() aggregate.Question {
 	return aggregate.Question{Key: p.Key(), ID: p.ID, Kind: CardProcess, Version: p.Version, CreatedAt: p.CreatedAt, DecideBy: p.Terms.DecideBy}
 }
 
-func (g *Gate) Asks() aggregate.Question {
+func (g *StepGate) Asks() aggregate.Question {
 	return aggregate.Question{Key: g.Key(), ID: g.ID, Kind: CardStep, Version: g.ProcessVersion, StepID: g.StepID, CreatedAt: g.CreatedAt, DecideBy: g.Terms.DecideBy}
 }
 

@@ -9,25 +9,14 @@ import (
 // The functions here are the only ones that write a status over another; rows begin
 // with the first status of their table elsewhere.
 
-// gateRow is a row that people decide on.
-type gateRow[R any] interface {
-	*R
-	aggregate.Row
-	gate() *aggregate.GateStatus
-}
-
-func (p *Prompt) gate() *aggregate.GateStatus  { return &p.Status }
-func (p *Process) gate() *aggregate.GateStatus { return &p.Status }
-
-// moveGate writes a gate's next status, and what fill adds to the row. A move that
-// GateMoves does not list is refused.
-func moveGate[R any, P gateRow[R]](c *change, row P, to aggregate.GateStatus, fill func(n P)) error {
-	if from := *row.gate(); !aggregate.GateMoves.Allows(from, to) {
+// moveGate writes a gate's next status, and what fill adds to its row. A move that
+// aggregate.GateMoves does not list is refused.
+func (c *change) moveGate(row Gated, to aggregate.GateStatus, fill func(n Gated)) error {
+	if from := row.gate().Status; !aggregate.GateMoves.Allows(from, to) {
 		return errMove(row.Key(), from, to)
 	}
-	n := P(new(R))
-	*n = *row
-	*n.gate() = to
+	n := row.At(row.Revision()).(Gated)
+	n.gate().Status = to
 	if fill != nil {
 		fill(n)
 	}

@@ -29,9 +29,9 @@ func TestAMoveThatIsNotListedIsRefused(t *testing.T) {
 	for from := range aggregate.GateMoves {
 		for to := range aggregate.GateMoves {
 			listed := aggregate.GateMoves.Allows(from, to)
-			try("prompt", string(from), string(to), listed, func(c *change) error { return moveGate(c, &Prompt{Status: from}, to, nil) })
-			try("process", string(from), string(to), listed, func(c *change) error { return moveGate(c, &Process{Status: from}, to, nil) })
-			try("step gate", string(from), string(to), listed, func(c *change) error { return moveGate(c, &Gate{Status: from}, to, nil) })
+			try("prompt", string(from), string(to), listed, func(c *change) error { return c.moveGate(&Prompt{Gate: aggregate.Gate{Status: from}}, to, nil) })
+			try("process", string(from), string(to), listed, func(c *change) error { return c.moveGate(&Process{Gate: aggregate.Gate{Status: from}}, to, nil) })
+			try("step gate", string(from), string(to), listed, func(c *change) error { return c.moveGate(&StepGate{Gate: aggregate.Gate{Status: from}}, to, nil) })
 		}
 	}
 	for from := range ExecutionMoves {
@@ -60,7 +60,7 @@ func TestAMoveThatIsNotListedIsRefused(t *testing.T) {
 
 // beginnings are the statuses that rows begin with.
 var beginnings = map[string][]string{
-	"Task": {"TaskExtracted"}, "Prompt": {"Generating"}, "Process": {"Generating"}, "Gate": {"PendingApproval"},
+	"Task": {"TaskExtracted"}, "Gate": {"Generating", "PendingApproval"},
 	"Execution": {"ExecutionPending"}, "StepResult": {"StepRunning"},
 }
 
@@ -91,6 +91,9 @@ func TestStatusesAreWrittenInOnePlace(t *testing.T) {
 				}
 			case *ast.CompositeLit:
 				kind, ok := n.Type.(*ast.Ident)
+				if s, of := n.Type.(*ast.SelectorExpr); of {
+					kind, ok = s.Sel, true
+				}
 				if !ok || beginnings[kind.Name] == nil {
 					return true
 				}

@@ -19,7 +19,7 @@ func TestAProcessIsNotApprovedBesideAPromptThatIsNot(t *testing.T) {
 		s := waitingProcess(t)
 		s.refused(func(a *Aggregate, now time.Time) (Change, error) {
 			change(a)
-			return a.ApproveProcess(a.Process().ID, person(suzuki), s.policy, now)
+			return a.Approve(a.Process().ID, person(suzuki), s.policy, now)
 		}, aggregate.ErrConflict)
 		if s.load().Process().Status != aggregate.PendingApproval {
 			t.Errorf("%s: approved", name)

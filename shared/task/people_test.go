@@ -38,16 +38,16 @@ func (w *world) click() {
 	}
 	add := func(name string, d decision) { buttons = append(buttons, button{name, d}) }
 	for _, r := range a.Prompts {
-		add("reject prompt", func(a *Aggregate, now time.Time) (Change, error) { return a.RejectPrompt(r.ID, "短く", by, p, now) })
-		add("approve prompt", func(a *Aggregate, now time.Time) (Change, error) { return a.ApprovePrompt(r.ID, by, p, now) })
+		add("reject prompt", func(a *Aggregate, now time.Time) (Change, error) { return a.Reject(r.ID, "短く", by, p, now) })
+		add("approve prompt", func(a *Aggregate, now time.Time) (Change, error) { return a.Approve(r.ID, by, p, now) })
 	}
 	for _, r := range a.Processes {
-		add("reject process", func(a *Aggregate, now time.Time) (Change, error) { return a.RejectProcess(r.ID, "短く", by, p, now) })
-		add("approve process", func(a *Aggregate, now time.Time) (Change, error) { return a.ApproveProcess(r.ID, by, p, now) })
+		add("reject process", func(a *Aggregate, now time.Time) (Change, error) { return a.Reject(r.ID, "短く", by, p, now) })
+		add("approve process", func(a *Aggregate, now time.Time) (Change, error) { return a.Approve(r.ID, by, p, now) })
 	}
 	for _, r := range a.Gates {
-		add("reject step", func(a *Aggregate, now time.Time) (Change, error) { return a.RejectStep(r.ID, "宛先", by, p, now) })
-		add("approve step", func(a *Aggregate, now time.Time) (Change, error) { return a.ApproveStep(r.ID, by, p, now) })
+		add("reject step", func(a *Aggregate, now time.Time) (Change, error) { return a.Reject(r.ID, "宛先", by, p, now) })
+		add("approve step", func(a *Aggregate, now time.Time) (Change, error) { return a.Approve(r.ID, by, p, now) })
 	}
 	for _, r := range a.Executions {
 		add("retry execution", func(a *Aggregate, now time.Time) (Change, error) { return a.RetryExecution(r.ID, by, p, now) })
@@ -85,11 +85,11 @@ func (w *world) stamp() {
 	w.decide("person: approve", func(a *Aggregate, now time.Time) (Change, error) {
 		switch open.Kind {
 		case CardPrompt:
-			return a.ApprovePrompt(open.ID, by, policies[0], now)
+			return a.Approve(open.ID, by, policies[0], now)
 		case CardProcess:
-			return a.ApproveProcess(open.ID, by, policies[0], now)
+			return a.Approve(open.ID, by, policies[0], now)
 		}
-		return a.ApproveStep(open.ID, by, policies[0], now)
+		return a.Approve(open.ID, by, policies[0], now)
 	})
 }
 
@@ -106,7 +106,7 @@ func (w *world) answered(a *Aggregate, name string, by aggregate.Actor, err erro
 			v = r.Verdict
 		case *Process:
 			v = r.Verdict
-		case *Gate:
+		case *StepGate:
 			v = r.Verdict
 		}
 		if v.ApprovedAt != nil && d.Status == string(aggregate.Approved) && v.ApprovedBy == d.By && v.ApprovedAt.Equal(d.At) {

@@ -73,22 +73,22 @@ func TestARefusedPersonChangesNothingWhereverTheyClick(t *testing.T) {
 		rule   aggregate.Rule
 	}{
 		{"approve prompt", waitingPrompt, func(a *Aggregate, s *story) (Change, error) {
-			return a.ApprovePrompt(a.Prompt().ID, outsider, s.policy, s.now)
+			return a.Approve(a.Prompt().ID, outsider, s.policy, s.now)
 		}, aggregate.RuleNotListed},
 		{"reject prompt", waitingPrompt, func(a *Aggregate, s *story) (Change, error) {
-			return a.RejectPrompt(a.Prompt().ID, "短く", outsider, s.policy, s.now)
+			return a.Reject(a.Prompt().ID, "短く", outsider, s.policy, s.now)
 		}, aggregate.RuleNotListed},
 		{"approve process", waitingProcess, func(a *Aggregate, s *story) (Change, error) {
-			return a.ApproveProcess(a.Process().ID, outsider, s.policy, s.now)
+			return a.Approve(a.Process().ID, outsider, s.policy, s.now)
 		}, aggregate.RuleNotListed},
 		{"reject process", waitingProcess, func(a *Aggregate, s *story) (Change, error) {
-			return a.RejectProcess(a.Process().ID, "短く", outsider, s.policy, s.now)
+			return a.Reject(a.Process().ID, "短く", outsider, s.policy, s.now)
 		}, aggregate.RuleNotListed},
 		{"approve step", waitingStep, func(a *Aggregate, s *story) (Change, error) {
-			return a.ApproveStep(gateID(a), outsider, s.policy, s.now)
+			return a.Approve(gateID(a), outsider, s.policy, s.now)
 		}, aggregate.RuleNotListed},
 		{"reject step", waitingStep, func(a *Aggregate, s *story) (Change, error) {
-			return a.RejectStep(gateID(a), "宛先", outsider, s.policy, s.now)
+			return a.Reject(gateID(a), "宛先", outsider, s.policy, s.now)
 		}, aggregate.RuleNotListed},
 		{"cancel", waitingPrompt, func(a *Aggregate, s *story) (Change, error) { return a.CancelTask(outsider, s.policy, s.now) }, aggregate.RuleNotParty},
 		{"cancel execution", running, func(a *Aggregate, s *story) (Change, error) {

@@ -115,33 +115,29 @@ const (
 // Prompt is one version of the policy text.
 type Prompt struct {
 	aggregate.Meta
-	ID        string               `json:"id"`
-	TaskID    string               `json:"task_id"`
-	Version   int                  `json:"version"`
-	Content   string               `json:"content"`
-	Usage     *aggregate.Usage     `json:"usage,omitempty"`
-	Status    aggregate.GateStatus `json:"status"`
-	CreatedAt time.Time            `json:"created_at"`
-	Terms     aggregate.Terms      `json:"terms"`
-	aggregate.Verdict
+	ID        string           `json:"id"`
+	TaskID    string           `json:"task_id"`
+	Version   int              `json:"version"`
+	Content   string           `json:"content"`
+	Usage     *aggregate.Usage `json:"usage,omitempty"`
+	CreatedAt time.Time        `json:"created_at"`
+	aggregate.Gate
 }
 
 // Process is one version of the steps.
 type Process struct {
 	aggregate.Meta
-	ID        string               `json:"id"`
-	TaskID    string               `json:"task_id"`
-	PromptID  string               `json:"prompt_id"`
-	Version   int                  `json:"version"`
-	Steps     []Step               `json:"steps"`
-	Remarks   string               `json:"remarks,omitempty"` // what became of the reasons for which earlier versions were rejected, in a model's words
-	Usage     *aggregate.Usage     `json:"usage,omitempty"`
-	Status    aggregate.GateStatus `json:"status"`
-	CreatedAt time.Time            `json:"created_at"`
-	Terms     aggregate.Terms      `json:"terms"`
+	ID        string           `json:"id"`
+	TaskID    string           `json:"task_id"`
+	PromptID  string           `json:"prompt_id"`
+	Version   int              `json:"version"`
+	Steps     []Step           `json:"steps"`
+	Remarks   string           `json:"remarks,omitempty"` // what became of the reasons for which earlier versions were rejected, in a model's words
+	Usage     *aggregate.Usage `json:"usage,omitempty"`
+	CreatedAt time.Time        `json:"created_at"`
+	aggregate.Gate
 	// ApprovedHash is Hash of the steps that were stamped; what runs must have it.
 	ApprovedHash string `json:"approved_hash,omitempty"`
-	aggregate.Verdict
 }
 
 // Execution is one attempt at an approved process.

@@ -96,10 +96,10 @@ func (a *Aggregate) carryLate(c *change, s *StepResult) error {
 	n := *e
 	g := a.GateOf(e, s.Order)
 	if g == nil {
-		c.RelyOn(&Gate{ProcessVersion: e.ProcessVersion, Attempt: e.Attempt, Order: s.Order})
+		c.RelyOn(&StepGate{ProcessVersion: e.ProcessVersion, Attempt: e.Attempt, Order: s.Order})
 	}
 	if g != nil && g.Status == aggregate.PendingApproval {
-		if err := moveGate(c, g, aggregate.Cancelled, nil); err != nil {
+		if err := c.moveGate(g, aggregate.Cancelled, nil); err != nil {
 			return err
 		}
 		n.WaitedMS += c.Now.Sub(g.CreatedAt).Milliseconds()

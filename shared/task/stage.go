@@ -1,6 +1,10 @@
 package task
 
-import "ringi/shared/aggregate"
+import (
+	"slices"
+
+	"ringi/shared/aggregate"
+)
 
 // relyOnStage makes c fail unless the task is still where the rows say. What was
 // not found counts as well: a row that came while the others were read is no less
@@ -56,7 +60,7 @@ func (a *Aggregate) relyOnStep(c *change, e *Execution) {
 		row = &StepResult{ProcessVersion: e.ProcessVersion, Attempt: e.Attempt, Order: step.Order}
 	}
 	if gate == nil {
-		gate = &Gate{ProcessVersion: e.ProcessVersion, Attempt: e.Attempt, Order: step.Order}
+		gate = &StepGate{ProcessVersion: e.ProcessVersion, Attempt: e.Attempt, Order: step.Order}
 	}
 	c.RelyOn(row, gate)
 }
@@ -64,19 +68,8 @@ func (a *Aggregate) relyOnStep(c *change, e *Execution) {
 // justDecided reports whether a gate's decision is the last thing that happened:
 // whatever failed, failed before it.
 func (a *Aggregate) justDecided() bool {
-	decided := func(s aggregate.GateStatus, rev int) bool {
-		return rev == a.Head.Rev && (s == aggregate.Approved || s == aggregate.Rejected)
-	}
-	if p := a.Prompt(); p != nil && decided(p.Status, p.Rev) {
-		return true
-	}
-	if p := a.Process(); p != nil && decided(p.Status, p.Rev) {
-		return true
-	}
-	for _, g := range a.Gates {
-		if decided(g.Status, g.Rev) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(a.gates(), func(row Gated) bool {
+		s := row.gate().Status
+		return row.Revision() == a.Head.Rev && (s == aggregate.Approved || s == aggregate.Rejected) && a.superseding(row) == 0
+	})
 }

@@ -130,15 +130,15 @@ func (s *story) finishPrompt(a *Aggregate, now time.Time) (Change, error) {
 }
 
 func (s *story) approvePrompt(a *Aggregate, now time.Time) (Change, error) {
-	return a.ApprovePrompt(idOf(s.load().Prompt()), person(suzuki), s.policy, now)
+	return a.Approve(idOf(s.load().Prompt()), person(suzuki), s.policy, now)
 }
 
 func (s *story) approveAsSystem(a *Aggregate, now time.Time) (Change, error) {
-	return a.ApprovePrompt(idOf(s.load().Prompt()), aggregate.System(), aggregate.Policy{}, now)
+	return a.Approve(idOf(s.load().Prompt()), aggregate.System(), aggregate.Policy{}, now)
 }
 
 func (s *story) rejectPrompt(a *Aggregate, now time.Time) (Change, error) {
-	return a.RejectPrompt(idOf(s.load().Prompt()), "もっと詳しく", person(suzuki), s.policy, now)
+	return a.Reject(idOf(s.load().Prompt()), "もっと詳しく", person(suzuki), s.policy, now)
 }
 
 func (s *story) beginProcess(a *Aggregate, now time.Time) (Change, error) {
@@ -150,11 +150,11 @@ func (s *story) finishProcess(a *Aggregate, now time.Time) (Change, error) {
 }
 
 func (s *story) approveProcess(a *Aggregate, now time.Time) (Change, error) {
-	return a.ApproveProcess(idOf(s.load().Process()), person(suzuki), s.policy, now)
+	return a.Approve(idOf(s.load().Process()), person(suzuki), s.policy, now)
 }
 
 func (s *story) rejectProcess(a *Aggregate, now time.Time) (Change, error) {
-	return a.RejectProcess(idOf(s.load().Process()), "確認を増やして", person(suzuki), s.policy, now)
+	return a.Reject(idOf(s.load().Process()), "確認を増やして", person(suzuki), s.policy, now)
 }
 
 func (s *story) start(a *Aggregate, now time.Time) (Change, error) {
@@ -171,11 +171,11 @@ func (s *story) openGate(a *Aggregate, now time.Time) (Change, error) {
 }
 
 func (s *story) approveStep(a *Aggregate, now time.Time) (Change, error) {
-	return a.ApproveStep(gateID(s.load()), person(suzuki), s.policy, now)
+	return a.Approve(gateID(s.load()), person(suzuki), s.policy, now)
 }
 
 func (s *story) rejectStep(a *Aggregate, now time.Time) (Change, error) {
-	return a.RejectStep(gateID(s.load()), "宛先が違う", person(suzuki), s.policy, now)
+	return a.Reject(gateID(s.load()), "宛先が違う", person(suzuki), s.policy, now)
 }
 
 func (s *story) complete(a *Aggregate, now time.Time) (Change, error) {

@@ -231,9 +231,9 @@ func (w *world) await(run int, gate string) {
 			return Change{}, aggregate.ErrSuperseded
 		}
 		if open.Kind == CardPrompt {
-			return a.ApprovePrompt(open.ID, aggregate.System(), aggregate.Policy{}, now)
+			return a.Approve(open.ID, aggregate.System(), aggregate.Policy{}, now)
 		}
-		return a.ApproveProcess(open.ID, aggregate.System(), aggregate.Policy{}, now)
+		return a.Approve(open.ID, aggregate.System(), aggregate.Policy{}, now)
 	})
 }
 

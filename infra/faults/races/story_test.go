@@ -182,25 +182,25 @@ func (s *story) fail(a *task.Aggregate) (task.Change, error) {
 
 func (s *story) approvePrompt(by aggregate.Actor) decision {
 	return func(a *task.Aggregate) (task.Change, error) {
-		return a.ApprovePrompt(idOf(a.Prompt()), by, policy, s.now)
+		return a.Approve(idOf(a.Prompt()), by, policy, s.now)
 	}
 }
 
 func (s *story) rejectPrompt(by aggregate.Actor) decision {
 	return func(a *task.Aggregate) (task.Change, error) {
-		return a.RejectPrompt(idOf(a.Prompt()), "もっと詳しく", by, policy, s.now)
+		return a.Reject(idOf(a.Prompt()), "もっと詳しく", by, policy, s.now)
 	}
 }
 
 func (s *story) approveProcess(by aggregate.Actor) decision {
 	return func(a *task.Aggregate) (task.Change, error) {
-		return a.ApproveProcess(idOf(a.Process()), by, policy, s.now)
+		return a.Approve(idOf(a.Process()), by, policy, s.now)
 	}
 }
 
 func (s *story) rejectProcess(by aggregate.Actor) decision {
 	return func(a *task.Aggregate) (task.Change, error) {
-		return a.RejectProcess(idOf(a.Process()), "確認を増やして", by, policy, s.now)
+		return a.Reject(idOf(a.Process()), "確認を増やして", by, policy, s.now)
 	}
 }
 

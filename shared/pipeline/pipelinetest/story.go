@@ -174,15 +174,11 @@ func (w *World) Approve() *task.Aggregate {
 }
 
 func (w *World) approve(a *task.Aggregate) (task.Change, error) {
-	switch open, _ := a.Pending(); open.Kind {
-	case task.CardPrompt:
-		return a.ApprovePrompt(open.ID, Approver(), Policy(), w.Now())
-	case task.CardProcess:
-		return a.ApproveProcess(open.ID, Approver(), Policy(), w.Now())
-	case task.CardStep:
-		return a.ApproveStep(open.ID, Approver(), Policy(), w.Now())
+	open, waits := a.Pending()
+	if !waits {
+		return task.Change{}, aggregate.ErrNotFound
 	}
-	return task.Change{}, aggregate.ErrNotFound
+	return a.Approve(open.ID, Approver(), Policy(), w.Now())
 }
 
 // Cancel withdraws the task.
