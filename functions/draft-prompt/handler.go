@@ -16,10 +16,8 @@ import (
 
 // Store is what draft-prompt reads and commits.
 type Store interface {
-	Settings(ctx context.Context, tenant string) (tenancy.Settings, error)
+	pipeline.VersionStore
 	ToolPermissions(ctx context.Context, tenant string) ([]tenancy.ToolPermission, error)
-	Decide(ctx context.Context, ref aggregate.Ref, decide task.Decision) (*task.Aggregate, error)
-	DecideOn(ctx context.Context, a *task.Aggregate, decide task.Decision) (*task.Aggregate, error)
 }
 
 // Handler drafts policies, the second layer.
@@ -31,44 +29,31 @@ type Handler struct {
 	Now   func() time.Time
 }
 
-// Handle records that a policy is being drafted, has the model draft it, given the rejected versions
-// and their reasons, and opens its gate. When the gate is open already, it calls no model.
+// Handle has the model draft a policy, given the rejected versions and their reasons.
 func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next, error) {
-	a, err := h.Store.Decide(ctx, in.Ref(), func(a *task.Aggregate) (task.Change, error) {
-		return a.BeginPrompt(in.Run, h.Now())
-	})
+	var bounds model.Bounds
+	return pipeline.Version[string]{
+		State: task.StateDraftPrompt, Begin: (*task.Aggregate).BeginPrompt, Failed: model.FailedAtCost, Finish: (*task.Aggregate).FinishPrompt,
+		Read: func(ctx context.Context, _ tenancy.Settings) (err error) {
+			bounds, err = h.bounds(ctx, in.Tenant)
+			return err
+		},
+		Make: func(ctx context.Context, a *task.Aggregate, s tenancy.Settings) (string, model.Usage, error) {
+			return h.draft(ctx, s, a, bounds)
+		},
+	}.Run(ctx, h.Store, in, h.Now)
+}
+
+func (h *Handler) bounds(ctx context.Context, tenant string) (model.Bounds, error) {
+	permissions, err := h.Store.ToolPermissions(ctx, tenant)
 	if err != nil {
-		return aggregate.Next{}, fmt.Errorf("begin a prompt: %w", err)
-	}
-	if next := a.Next(h.Now()); next.State != task.StateDraftPrompt {
-		return next, nil
-	}
-	made := a.Generating()
-	s, err := h.Store.Settings(ctx, in.Tenant)
-	if err != nil {
-		return aggregate.Next{}, fmt.Errorf("read the settings: %w", err)
-	}
-	if a.CostReached(s.MaxCost()) {
-		return pipeline.StopForCost(ctx, h.Store, in, s.MaxCost(), h.Now())
-	}
-	permissions, err := h.Store.ToolPermissions(ctx, in.Tenant)
-	if err != nil {
-		return aggregate.Next{}, fmt.Errorf("read the tool permissions: %w", err)
+		return model.Bounds{}, fmt.Errorf("read the tool permissions: %w", err)
 	}
 	tools, err := h.Tools()
 	if err != nil {
-		return aggregate.Next{}, err
+		return model.Bounds{}, err
 	}
-	content, usage, err := h.draft(ctx, s, a, model.BoundsOf(permissions, tools.Knows))
-	if err != nil {
-		return pipeline.Failed(ctx, h.Store, in, made, model.FailedAtCost(err, usage), s.MaxCost(), h.Now())
-	}
-	return pipeline.Opened(ctx, h.Store, in, a, usage, s, h.Now(), func(a *task.Aggregate, s tenancy.Settings) (task.Change, error) {
-		if a.Generating() != made { // another invocation finished this version first, and it has been decided
-			return task.Change{}, nil
-		}
-		return a.FinishPrompt(in.Run, content, s, h.Now())
-	})
+	return model.BoundsOf(permissions, tools.Knows), nil
 }
 
 func (h *Handler) draft(ctx context.Context, s tenancy.Settings, a *task.Aggregate, bounds model.Bounds) (string, model.Usage, error) {

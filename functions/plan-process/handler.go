@@ -18,10 +18,8 @@ import (
 
 // Store is what plan-process reads and commits.
 type Store interface {
-	Settings(ctx context.Context, tenant string) (tenancy.Settings, error)
+	pipeline.VersionStore
 	ToolPermissions(ctx context.Context, tenant string) ([]tenancy.ToolPermission, error)
-	Decide(ctx context.Context, ref aggregate.Ref, decide task.Decision) (*task.Aggregate, error)
-	DecideOn(ctx context.Context, a *task.Aggregate, decide task.Decision) (*task.Aggregate, error)
 }
 
 // Handler plans steps, the third layer.
@@ -33,46 +31,35 @@ type Handler struct {
 	Now   func() time.Time
 }
 
-// Handle records that steps are being planned, has the model plan them with the tools that the
-// tenant allows, and opens their gate. When the gate is open already, it calls no model.
-func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next, error) {
-	a, err := h.Store.Decide(ctx, in.Ref(), func(a *task.Aggregate) (task.Change, error) {
-		return a.BeginProcess(in.Run, h.Now())
-	})
-	if err != nil {
-		return aggregate.Next{}, fmt.Errorf("begin a process: %w", err)
-	}
-	if next := a.Next(h.Now()); next.State != task.StatePlanProcess {
-		return next, nil
-	}
-	made := a.Generating()
-	s, err := h.Store.Settings(ctx, in.Tenant)
-	if err != nil {
-		return aggregate.Next{}, fmt.Errorf("read the settings: %w", err)
-	}
-	if a.CostReached(s.MaxCost()) {
-		return pipeline.StopForCost(ctx, h.Store, in, s.MaxCost(), h.Now())
-	}
-	allowed, forbidden, err := h.allowed(ctx, in.Tenant, s.MCPServers)
-	if err != nil {
-		return aggregate.Next{}, err
-	}
-	steps, remarks, usage, err := h.plan(ctx, s, a, allowed, forbidden)
-	if err != nil {
-		return pipeline.Failed(ctx, h.Store, in, made, model.FailedAtCost(err, usage), s.MaxCost(), h.Now())
-	}
-	return pipeline.Opened(ctx, h.Store, in, a, usage, s, h.Now(), func(a *task.Aggregate, s tenancy.Settings) (task.Change, error) {
-		if a.Generating() != made { // another invocation finished this version first, and it has been decided
-			return task.Change{}, nil
-		}
-		return a.FinishProcess(in.Run, steps, remarks, s, h.Now())
-	})
+// plan is what a model made.
+type plan struct {
+	steps   []task.Step
+	remarks string
 }
 
-func (h *Handler) plan(ctx context.Context, s tenancy.Settings, a *task.Aggregate, tools *tool.Catalog, forbidden []string) ([]task.Step, string, model.Usage, error) {
+// Handle has the model plan steps with the tools that the tenant allows.
+func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next, error) {
+	var allowed *tool.Catalog
+	var forbidden []string
+	return pipeline.Version[plan]{
+		State: task.StatePlanProcess, Begin: (*task.Aggregate).BeginProcess, Failed: model.FailedAtCost,
+		Read: func(ctx context.Context, s tenancy.Settings) (err error) {
+			allowed, forbidden, err = h.allowed(ctx, in.Tenant, s.MCPServers)
+			return err
+		},
+		Make: func(ctx context.Context, a *task.Aggregate, s tenancy.Settings) (plan, model.Usage, error) {
+			return h.make(ctx, s, a, allowed, forbidden)
+		},
+		Finish: func(a *task.Aggregate, run int, made plan, s tenancy.Settings, now time.Time) (task.Change, error) {
+			return a.FinishProcess(run, made.steps, made.remarks, s, now)
+		},
+	}.Run(ctx, h.Store, in, h.Now)
+}
+
+func (h *Handler) make(ctx context.Context, s tenancy.Settings, a *task.Aggregate, tools *tool.Catalog, forbidden []string) (plan, model.Usage, error) {
 	g, err := model.Within(s, h.Open, pipeline.ModelName(h.Model, s))
 	if err != nil {
-		return nil, "", model.Usage{}, err
+		return plan{}, model.Usage{}, err
 	}
 	policy := a.Prompt()
 	input := model.PlanInput{
@@ -84,7 +71,8 @@ func (h *Handler) plan(ctx context.Context, s tenancy.Settings, a *task.Aggregat
 			input.Earlier = append(input.Earlier, model.PlanVersion{Steps: p.Steps, Reason: p.RejectionReason})
 		}
 	}
-	return model.Plan(ctx, g, input)
+	steps, remarks, usage, err := model.Plan(ctx, g, input)
+	return plan{steps, remarks}, usage, err
 }
 
 // allowed is the catalog without the tools that the tenant forbids, and with the tools of MCP
