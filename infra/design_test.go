@@ -3,10 +3,12 @@ package infra
 import (
 	"encoding/json"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -59,18 +61,28 @@ func folders(t *testing.T, in string) (out []string) {
 
 func states(t *testing.T) (out []string) {
 	t.Helper()
-	b, err := os.ReadFile("pipeline.asl.json")
+	for _, name := range machines(t) {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var machine struct{ States map[string]json.RawMessage }
+		if err := json.Unmarshal(b, &machine); err != nil {
+			t.Fatal(err)
+		}
+		out = slices.AppendSeq(out, maps.Keys(machine.States))
+	}
+	return out
+}
+
+// machines are the files of all state machines.
+func machines(t *testing.T) []string {
+	t.Helper()
+	names, err := filepath.Glob("*.asl.json")
 	if err != nil {
 		t.Fatal(err)
 	}
-	var machine struct{ States map[string]json.RawMessage }
-	if err := json.Unmarshal(b, &machine); err != nil {
-		t.Fatal(err)
-	}
-	for name := range machine.States {
-		out = append(out, name)
-	}
-	return out
+	return names
 }
 
 // members are the attributes of a row, but for those that every row has.
@@ -90,7 +102,7 @@ func members(row reflect.Type) (out []string) {
 func sources(t *testing.T) string {
 	t.Helper()
 	var all strings.Builder
-	for _, root := range []string{"../shared", "../functions", "../template.yaml", "../infra/local", "pipeline.asl.json"} {
+	for _, root := range append(machines(t), "../shared", "../functions", "../template.yaml", "../infra/local") {
 		err := filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
 			switch filepath.Ext(path) {
 			case ".go", ".yaml", ".json":

@@ -195,8 +195,7 @@ func TestSamplePayloadsAreTheStateMachines(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range s.pipeline.names() {
-		st := s.pipeline.States[name]
+	for name, st := range s.states() {
 		if st.Type != "Task" {
 			continue
 		}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 )
@@ -90,6 +91,20 @@ func (m machine) reach(from string) map[string]bool {
 		}
 	}
 	return seen
+}
+
+// states are those of all state machines, in order.
+func (s *stack) states() iter.Seq2[string, state] {
+	return func(yield func(string, state) bool) {
+		for _, file := range slices.Sorted(maps.Keys(s.machines)) {
+			m := s.machines[file]
+			for _, name := range m.names() {
+				if !yield(name, m.States[name]) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // names are the states in order, so that what a test says has one order.

@@ -51,6 +51,7 @@ var mistakes = []struct {
 	{"every queue of the account", templateFile, "Action: sqs:SendMessage\n            Resource: !GetAtt CardQueue.Arn", "Action: sqs:SendMessage\n            Resource: \"*\"", "on every resource"},
 	{"every action", templateFile, "[s3:PutObject, s3:GetObject]", `["s3:*"]`, "says more than is meant"},
 	{"an audit log that can be rewritten", templateFile, "ManagedPolicyArns: [!Ref FunctionBasics, !Ref TaskCommits, !Ref SlackCredentials]", "ManagedPolicyArns: [!Ref TaskCommits, !Ref SlackCredentials]", "may rewrite the audit log"},
+	{"a card updater that may not commit", templateFile, "ManagedPolicyArns: [!Ref FunctionBasics, !Ref TaskCommits, !Ref SlackCredentials]", "ManagedPolicyArns: [!Ref FunctionBasics, !Ref SlackCredentials]", "may not write the rows of every kind"},
 	{"an audit log that can be shortened", templateFile, "Action: [dynamodb:UpdateItem, dynamodb:DeleteItem, dynamodb:BatchWriteItem,", "Action: [dynamodb:UpdateItem, dynamodb:BatchWriteItem,", "may rewrite the audit log by dynamodb:DeleteItem"},
 	{"an audit log that SQL rewrites", templateFile, "dynamodb:PartiQLUpdate, ", "", "may rewrite the audit log by dynamodb:PartiQLUpdate"},
 	{"entries that nothing comes with", templateFile, "StringNotEquals: { \"dynamodb:EnclosingOperation\": TransactWriteItems }", "StringNotEquals: { \"dynamodb:EnclosingOperation\": TransactGetItems }", "that no change comes with"},

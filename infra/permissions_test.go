@@ -3,6 +3,8 @@ package infra_test
 import (
 	"slices"
 	"strings"
+
+	"ringi/shared/kinds"
 )
 
 // statement is one of a role's, its lists always lists.
@@ -88,7 +90,7 @@ var needs = []struct {
 
 // permissionRules are about who may do what.
 func permissionRules() []rule {
-	return []rule{ownRoleRule, actionRule, auditRule, rowRule, noteRule, objectRule, needRule, encryptionContextRule, pipelineCallRule}
+	return []rule{ownRoleRule, actionRule, auditRule, rowRule, noteRule, objectRule, needRule, encryptionContextRule, pipelineCallRule, kindRule}
 }
 
 func ownRoleRule(s *stack, wrong func(string, ...any)) {
@@ -170,12 +172,20 @@ func encryptionContextRule(s *stack, wrong func(string, ...any)) {
 }
 
 func pipelineCallRule(s *stack, wrong func(string, ...any)) {
-	role, _, _ := strings.Cut(target(s.resources[s.of("AWS::Serverless::StateMachine")[0]].Properties["Role"]), ".")
+	for _, id := range s.of("AWS::Serverless::StateMachine") {
+		checkCalls(s, id, wrong)
+	}
+}
+
+// checkCalls holds what a state machine calls against what its role may call.
+func checkCalls(s *stack, id string, wrong func(string, ...any)) {
+	machine := s.resources[id].Properties
+	role, _, _ := strings.Cut(target(machine["Role"]), ".")
 	called := map[string]bool{}
-	for _, v := range object(s.resources[s.of("AWS::Serverless::StateMachine")[0]].Properties["DefinitionSubstitutions"]) {
+	for _, v := range object(machine["DefinitionSubstitutions"]) {
 		called[target(v)] = true
 		if !strings.HasSuffix(target(v), ".Arn") {
-			wrong("the pipeline calls %s; a worker has no alias", target(v))
+			wrong("%s calls %s; a worker has no alias", id, target(v))
 		}
 	}
 	for _, st := range s.statements(role) {
@@ -184,13 +194,13 @@ func pipelineCallRule(s *stack, wrong func(string, ...any)) {
 		}
 		for _, r := range st.resources {
 			if !called[r] {
-				wrong("the pipeline may call %s, and does not", r)
+				wrong("%s may call %s, and does not", id, r)
 			}
 			delete(called, r)
 		}
 	}
 	for r := range called {
-		wrong("the pipeline may not call %s", r)
+		wrong("%s may not call %s", id, r)
 	}
 }
 
@@ -236,7 +246,7 @@ var reading = []string{
 
 func checkRows(s *stack, id, action string, st statement, wrong func(string, ...any)) {
 	limited := st.conditions["ForAllValues:StringLike"] != nil && len(st.rows) > 0
-	ofTasks := !slices.ContainsFunc(st.rows, func(r string) bool { return r != "TASK#*" && r != "QUOTA#*" && r != "AUDIT#*" })
+	ofKinds := !slices.ContainsFunc(st.rows, func(r string) bool { return kindOf(r) == "" && r != "QUOTA#*" && r != "AUDIT#*" })
 	ofIntegrations := limited && !slices.ContainsFunc(st.rows, func(r string) bool { return r != "INTEGRATIONS#*" && r != "AUDIT#*" })
 	keeps := slices.Equal(st.rows, []string{"TASK#*"}) && (action == "dynamodb:PutItem" || action == "dynamodb:ConditionCheckItem")
 	ends := ofIntegrations && (action == "dynamodb:Query" || action == "dynamodb:PutItem")
@@ -253,9 +263,45 @@ func checkRows(s *stack, id, action string, st statement, wrong func(string, ...
 	case !limited:
 		wrong("%s: %s without saying on which rows", id, action)
 	case ofIntegrations && (id == "ReceiveEventFunction" || id == "ExecuteProcessFunction"):
-	case ofIntegrations && !ofTasks:
+	case ofIntegrations && !ofKinds:
 		wrong("%s: %s on %v; who renews credentials writes them, and who hears that they ended", id, action, st.rows)
-	case !ofTasks && id != "ResumeTaskFunction":
+	case !ofKinds && id != "ResumeTaskFunction":
 		wrong("%s: %s on %v; only ResumeTaskFunction makes tenants", id, action, st.rows)
+	}
+}
+
+// kindOf is the kind whose aggregates have such keys, "" for none.
+func kindOf(row string) string {
+	for _, k := range kinds.All() {
+		if row == k.Prefix+"*" {
+			return k.Name
+		}
+	}
+	return ""
+}
+
+// ofAllKinds are the functions that serve every kind of aggregates.
+var ofAllKinds = []string{"ReceiveEventFunction", "ReceiveInteractionFunction", "RelayChangesFunction", "SweepTasksFunction", "UpdateCardFunction"}
+
+// kindRule: any other function writes the rows of one kind, and relay, sweeper and card updater those of each.
+func kindRule(s *stack, wrong func(string, ...any)) {
+	for id := range s.functions {
+		written := map[string]bool{}
+		for _, st := range s.statements(s.role(id)) {
+			if st.effect != "Allow" || !slices.Contains(st.actions, "dynamodb:UpdateItem") {
+				continue
+			}
+			for _, row := range st.rows {
+				if kind := kindOf(row); kind != "" {
+					written[kind] = true
+				}
+			}
+		}
+		switch serves := slices.Index(ofAllKinds, id); {
+		case serves < 0 && len(written) > 1:
+			wrong("%s writes the rows of %d kinds; one is its own", id, len(written))
+		case serves > 1 && len(written) < len(kinds.All()):
+			wrong("%s may not write the rows of every kind", id)
+		}
 	}
 }

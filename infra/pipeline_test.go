@@ -18,7 +18,7 @@ var serviceErrors = []string{
 
 // ids is everything that a payload may carry, and where from. Content is nowhere in it.
 var ids = map[string]string{
-	"tenant.$": "$.tenant", "task.$": "$.task", "run.$": "$.run", "gate.$": "$.gate", "error.$": "$.error.Error",
+	"tenant.$": "$.tenant", "task.$": "$.task", "id.$": "$.id", "run.$": "$.run", "gate.$": "$.gate", "error.$": "$.error.Error",
 	"task_token.$": "$$.Task.Token", "entered.$": "$$.State.EnteredTime", "retry.$": "$$.State.RetryCount",
 }
 
@@ -29,7 +29,12 @@ func pipelineRules() []rule {
 
 // shapeRule: every state leads somewhere, can be come to, and comes to an end.
 func shapeRule(s *stack, wrong func(string, ...any)) {
-	m := s.pipeline
+	for _, m := range s.machines {
+		checkShape(m, wrong)
+	}
+}
+
+func checkShape(m machine, wrong func(string, ...any)) {
 	reached := m.reach(m.StartAt)
 	for _, name := range m.names() {
 		st := m.States[name]
@@ -95,8 +100,7 @@ func routeRule(s *stack, wrong func(string, ...any)) {
 
 // errorRule: what heals is tried again, everything else is caught.
 func errorRule(s *stack, wrong func(string, ...any)) {
-	for _, name := range s.pipeline.names() {
-		st := s.pipeline.States[name]
+	for name, st := range s.states() {
 		if st.Type != "Task" {
 			continue
 		}
@@ -149,8 +153,7 @@ func errorRule(s *stack, wrong func(string, ...any)) {
 
 // waitRule: a wait for people holds a token, has a fuse, and outlives nobody.
 func waitRule(s *stack, wrong func(string, ...any)) {
-	for _, name := range s.pipeline.names() {
-		st := s.pipeline.States[name]
+	for name, st := range s.states() {
 		if strings.HasPrefix(name, "Await") != st.waits() {
 			wrong("%s: states that wait for people, and they alone, are called Await…", name)
 		}
@@ -174,8 +177,7 @@ func waitRule(s *stack, wrong func(string, ...any)) {
 
 // callRule: who is called, with what, for how long.
 func callRule(s *stack, wrong func(string, ...any)) {
-	for _, name := range s.pipeline.names() {
-		st := s.pipeline.States[name]
+	for name, st := range s.states() {
 		if st.Type != "Task" {
 			continue
 		}
@@ -196,9 +198,9 @@ func callRule(s *stack, wrong func(string, ...any)) {
 		case !st.waits() && st.OutputPath != "$.Payload":
 			wrong("%s: OutputPath is %q, not the function's answer", name, st.OutputPath)
 		}
-		for _, key := range []string{"tenant.$", "task.$", "run.$"} {
-			if st.Parameters.Payload[key] == "" {
-				wrong("%s: the payload lacks %s", name, strings.TrimSuffix(key, ".$"))
+		for _, keys := range [][]string{{"tenant.$"}, {"task.$", "id.$"}, {"run.$"}} {
+			if !slices.ContainsFunc(keys, func(key string) bool { return st.Parameters.Payload[key] != "" }) {
+				wrong("%s: the payload lacks %s", name, strings.TrimSuffix(keys[0], ".$"))
 			}
 		}
 		for key, from := range st.Parameters.Payload {

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -117,8 +118,9 @@ func startInterpreter(t *testing.T) *interpreter {
 	if err != nil {
 		t.Fatal(err)
 	}
+	at := slices.IndexFunc(tpl.Machines, func(m template.Machine) bool { return m.ID == "Pipeline" })
 	made, err := s.runs.CreateStateMachine(t.Context(), &sfn.CreateStateMachineInput{
-		Name: aws.String("pipeline"), Definition: &tpl.Machines[0].Definition, RoleArn: aws.String("arn:aws:iam::123456789012:role/pipeline"),
+		Name: aws.String("pipeline"), Definition: &tpl.Machines[at].Definition, RoleArn: aws.String("arn:aws:iam::123456789012:role/pipeline"),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -27,7 +27,8 @@ type stack struct {
 	functions  map[string]template.Function
 	queues     map[string]template.Queue // by ARN
 	table      template.Table
-	pipeline   machine
+	machines   map[string]machine // by file
+	pipeline   machine            // that of tasks
 }
 
 // A comment that sends its reader to a test that is not there proves nothing.
@@ -144,8 +145,17 @@ func read(dir string, texts map[string]string) (*stack, error) {
 			UpdateReplacePolicy: text(m["UpdateReplacePolicy"]), Metadata: object(m["Metadata"]), Properties: object(m["Properties"]),
 		}
 	}
-	s.pipeline, err = parseMachine(texts[definitionFile])
-	return s, err
+	s.machines = map[string]machine{}
+	for name, text := range texts {
+		if name == templateFile {
+			continue
+		}
+		if s.machines[name], err = parseMachine(text); err != nil {
+			return nil, err
+		}
+	}
+	s.pipeline = s.machines[definitionFile]
+	return s, nil
 }
 
 // plain turns a node into maps, lists and scalars, its tags into the long form.

@@ -56,6 +56,7 @@ func TestANewKindNeedsFewFiles(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
+	rulesHold(ctx, t, root)
 	b, err := open(ctx, filepath.Join(root, "template.yaml"))
 	if err != nil {
 		t.Fatal(err)
