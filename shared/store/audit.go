@@ -1,12 +1,9 @@
 package store
 
 import (
-	"context"
-	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
-
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"ringi/shared/aggregate"
 )
@@ -48,30 +45,16 @@ func actorOf(x aggregate.AuditEntry) string {
 	return string(x.ActorType)
 }
 
-// transactAudited writes items together with the entry that records it.
-func (s *Store) transactAudited(ctx context.Context, items []types.TransactWriteItem, x aggregate.AuditEntry, by aggregate.Actor, now time.Time) error {
-	entry, err := s.entry(x, by, now)
-	if err != nil {
-		return err
+// entries are audit entries with their ids, which keep their order: their shared timestamp does not.
+func (s *Store) entries(all []aggregate.AuditEntry) []aggregate.AuditEntry {
+	all = slices.Clone(all)
+	ids := make([]string, len(all))
+	for i := range ids {
+		ids[i] = s.newID()
 	}
-	return s.transact(ctx, s.newID(), append(items, entry))
-}
-
-// entry puts a new entry into the audit log.
-func (s *Store) entry(x aggregate.AuditEntry, by aggregate.Actor, now time.Time) (types.TransactWriteItem, error) {
-	x.ID, x.Timestamp, x.ActorType, x.ActorID = s.newID(), moment(now), by.Type, by.ID
-	it, err := packAudit(x)
-	if err != nil {
-		return types.TransactWriteItem{}, err
+	slices.Sort(ids)
+	for i := range ids {
+		all[i].ID = ids[i]
 	}
-	return s.put(it, 0), nil
-}
-
-// details are an entry's, of strings, numbers, flags and lists of them.
-func details(values map[string]any) aggregate.JSON {
-	text, err := json.Marshal(values)
-	if err != nil {
-		panic(fmt.Sprintf("encode audit details: %v", err))
-	}
-	return aggregate.JSON(text)
+	return all
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -123,19 +122,9 @@ func answered(err error) bool {
 	return errors.As(err, &l) || errors.As(err, &api)
 }
 
-// numbered gives a change and its audit entries their ids. The entries' ids
-// keep their order, which their shared timestamp does not.
+// numbered gives a change and its audit entries their ids.
 func (s *Store) numbered(c aggregate.Change) aggregate.Change {
-	c.ID = s.newID()
-	c.Audit = slices.Clone(c.Audit)
-	ids := make([]string, len(c.Audit))
-	for i := range ids {
-		ids[i] = s.newID()
-	}
-	slices.Sort(ids)
-	for i := range ids {
-		c.Audit[i].ID = ids[i]
-	}
+	c.ID, c.Audit = s.newID(), s.entries(c.Audit)
 	return c
 }
 

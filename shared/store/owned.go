@@ -6,19 +6,17 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/tenancy"
 )
 
-// owned reads all of a tenant's items of one kind, by key.
-func owned[T any](ctx context.Context, s *Store, tenant, prefix string) ([]T, error) {
-	pk, err := tenantPartition(tenant)
-	if err != nil {
-		return nil, err
+// owned reads all of a tenant's rows of one type, by key: those that stand with an empty one, and whose sort keys begin with prefix.
+func owned[T tenancy.Row](ctx context.Context, s *Store, tenant string, none T, prefix string) ([]T, error) {
+	pk, _, _ := none.Place()
+	if !keyPart(tenant) {
+		return nil, fmt.Errorf("tenant %.40q: %w", tenant, aggregate.ErrNotFound)
 	}
-	return under[T](ctx, s, pk, prefix)
-}
-
-// under reads all items of a partition whose sort keys begin with prefix.
-func under[T any](ctx context.Context, s *Store, pk, prefix string) ([]T, error) {
 	e := newExpression()
 	pages := dynamodb.NewQueryPaginator(s.db, &dynamodb.QueryInput{
 		TableName: &s.table, ConsistentRead: aws.Bool(true),

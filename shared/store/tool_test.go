@@ -47,13 +47,6 @@ func testTools(t *testing.T, s *suite) {
 	if len(log) != 2 || log[0].Action != tenancy.ToolPermissionUpdated || log[0].Details != `{"allowed":false,"constraints":{"recipients":["U123"]},"tool":"send_slack_dm"}` {
 		t.Errorf("%+v", log)
 	}
-	for field, x := range map[string]tenancy.ToolPermission{"tool_name": {TenantID: tenant}, "constraints": {TenantID: tenant, ToolName: "x", Constraints: "{"},
-		"constraints.recipients": {TenantID: tenant, ToolName: "list_employees", Constraints: `{"recipients":["U123"]}`}} {
-		var bad aggregate.ErrField
-		if _, err := st.SaveToolPermission(t.Context(), x, approver(), at(), tenancy.OnlyDepartments); !errors.As(err, &bad) || bad.Field != field {
-			t.Errorf("%v, want ErrField of %s", err, field)
-		}
-	}
 	testServerTool(t, st)
 }
 
@@ -99,19 +92,7 @@ func testServerTool(t *testing.T, st *taskStore) {
 	if again, _, _ := st.ToolPermission(t.Context(), tenant, "rooms.book"); again.ChangedAt != nil {
 		t.Error("what an administrator has just allowed was switched off")
 	}
-	for field, change := range map[string]func(*tenancy.ToolPermission){
-		"pin":        func(x *tenancy.ToolPermission) { x.Pin = nil },
-		"pin.effect": func(x *tenancy.ToolPermission) { x.Pin = &tenancy.Pin{} },
-	} {
-		x := got
-		change(&x)
-		var bad aggregate.ErrField
-		if _, err := st.SaveToolPermission(t.Context(), x, approver(), at()); !errors.As(err, &bad) || bad.Field != field {
-			t.Errorf("%v, want ErrField of %s", err, field)
-		}
-	}
-	own := tenancy.ToolPermission{TenantID: tenant, ToolName: "send_email", Allowed: true, Pin: got.Pin}
-	if _, err := st.SaveToolPermission(t.Context(), own, approver(), at()); err == nil {
+	if _, err := st.SaveToolPermission(t.Context(), tenancy.ToolPermission{TenantID: tenant, ToolName: "send_email", Allowed: true, Pin: got.Pin}, approver(), at()); err == nil {
 		t.Error("a tool of Ringi's own was pinned")
 	}
 }

@@ -3,21 +3,15 @@ package store
 import (
 	"context"
 	"log/slog"
-	"slices"
 )
 
 // maxRedrawn bounds how many waiting tasks a change of the settings has drawn anew at
 // once: Slack takes about 50 updates a minute. The others show it when they next move.
 const maxRedrawn = 100
 
-// redrawWaiting has the cards of what waits for a decision drawn anew after the named
-// settings changed, when they show one of these. It is best effort: what counts is asked at the click.
-func (s *Store) redrawWaiting(ctx context.Context, tenant string, fields []string) {
-	if !slices.ContainsFunc(fields, func(f string) bool {
-		return f == "approvers" || f == "allow_self_approval" || f == "locale"
-	}) {
-		return
-	}
+// redrawWaiting has the cards of what waits for a decision drawn anew after settings that they show
+// changed. It is best effort: what counts is asked at the click.
+func (s *Store) redrawWaiting(ctx context.Context, tenant string) {
 	waiting, err := s.Pending(ctx, tenant, "", maxRedrawn)
 	if err != nil {
 		slog.WarnContext(ctx, "cards keep the old settings", "tenant_id", tenant, "err", err)

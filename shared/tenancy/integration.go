@@ -2,6 +2,7 @@ package tenancy
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"ringi/shared/aggregate"
@@ -71,26 +72,88 @@ func (i Integration) Ended(status IntegrationStatus, why IntegrationReason) Inte
 	return i
 }
 
-// EndedBySlack are the changed rows after Slack reported, at a time, that the app was uninstalled
-// (all integrations end) or its tokens revoked (Slack's ends). An integration that was connected
+// IntegrationPrefix begins the sort keys of a tenant's integrations.
+const IntegrationPrefix = "INTEGRATION#"
+
+// Place is in a partition of the tenant's integrations alone: who renews credentials writes there,
+// and has no business with settings and permissions.
+func (i Integration) Place() (partition, key, typ string) {
+	return "INTEGRATIONS#" + i.TenantID, IntegrationPrefix + i.Provider, "integration"
+}
+
+// Save writes i over was, the integration of revision i.Rev, which is zero for a new one; id is for that. Connecting, reconnecting
+// with other credentials, disconnecting and failing are recorded; what is not connected keeps no credentials.
+func (i Integration) Save(was Integration, id string, by aggregate.Actor, now time.Time) (Integration, Change, error) {
+	if was.Rev != 0 {
+		i.ID = was.ID
+	}
+	var action aggregate.Action
+	switch at := moment(now); {
+	case i.Status != Connected:
+		i = i.Ended(i.Status, i.StatusReason)
+		if i.Status != was.Status {
+			action = map[IntegrationStatus]aggregate.Action{Disconnected: IntegrationDisconnected, Broken: IntegrationFailed}[i.Status]
+		}
+	case was.Status != Connected || was.Credentials != i.Credentials:
+		i.ConnectedAt, action = &at, IntegrationConnected
+	}
+	return i.next(action, id, by, now)
+}
+
+// Renew writes what a refresh changes, the claim to it and the sealed credentials, over revision
+// i.Rev. The audit log knows nothing of it.
+func (i Integration) Renew(id string, now time.Time) (Integration, Change, error) {
+	return i.next("", id, aggregate.System(), now)
+}
+
+// next writes i as its next revision, with the entry that records it unless action is empty.
+func (i Integration) next(action aggregate.Action, id string, by aggregate.Actor, now time.Time) (Integration, Change, error) {
+	if i.Provider == "" || len(i.Provider) > 100 {
+		return i, Change{}, aggregate.ErrField{Field: "provider", Limit: "must have 1 to 100 bytes"}
+	}
+	if i.Status != Connected && i.Status != Disconnected && i.Status != Broken {
+		return i, Change{}, aggregate.ErrField{Field: "status", Limit: "must be connected, disconnected or error"}
+	}
+	if i.ID == "" {
+		i.ID = id
+	}
+	if i.Metadata == "" {
+		i.Metadata = "{}"
+	}
+	i.UpdatedAt = moment(now)
+	i.Rev++
+	c := Change{Tenant: i.TenantID, Writes: []Write{{Row: i, Over: i.Rev - 1}}}
+	if action != "" {
+		about := map[string]any{"provider": i.Provider}
+		if i.StatusReason != "" {
+			about["reason"] = i.StatusReason
+		}
+		c.Audit = append(c.Audit, entry(i.TenantID, action, "integration", i.ID, about, by, now))
+	}
+	return i, c, nil
+}
+
+// EndBySlack ends integrations after Slack reported, at a time, that the app was uninstalled
+// (all end) or its tokens revoked (Slack's ends). An integration that was connected
 // after that time stays, so a late repeated event ends nothing. If the tenant has no row for
-// Slack, one is made.
-func EndedBySlack(tenant string, rows []Integration, why IntegrationReason, at time.Time) []Integration {
-	var ended []Integration
-	known := false
+// Slack, one is made, which id is for.
+func EndBySlack(tenant string, rows []Integration, why IntegrationReason, at time.Time, id string, now time.Time) (Change, error) {
+	all := Change{Tenant: tenant}
+	if !slices.ContainsFunc(rows, func(i Integration) bool { return i.Provider == SlackProvider }) {
+		rows = append(slices.Clone(rows), Integration{TenantID: tenant, Provider: SlackProvider})
+	}
 	for _, i := range rows {
-		known = known || i.Provider == SlackProvider
 		since := i.ConnectedAt != nil && i.ConnectedAt.After(at)
 		if i.Status == Disconnected || since || i.Provider != SlackProvider && why != AppUninstalled {
 			continue
 		}
-		ended = append(ended, i.Ended(Disconnected, why))
+		_, c, err := i.Ended(Disconnected, why).next(IntegrationDisconnected, id, aggregate.System(), now)
+		if err != nil {
+			return all, err
+		}
+		all.Writes, all.Audit = append(all.Writes, c.Writes...), append(all.Audit, c.Audit...)
 	}
-	if !known {
-		i := Integration{TenantID: tenant, Provider: SlackProvider}
-		ended = append(ended, i.Ended(Disconnected, why))
-	}
-	return ended
+	return all, nil
 }
 
 // HasOwnSlack reports whether a tenant with these integrations has connected Slack with a token of its own. A row for Slack

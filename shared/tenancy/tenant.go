@@ -1,7 +1,10 @@
 package tenancy
 
 import (
+	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -27,6 +30,7 @@ const (
 	// MaxTenantName is how long a tenant's name may be, in characters. Slack publishes no limit for a workspace's.
 	MaxTenantName = 255
 	maxAdmins     = 50
+	maxSlug       = 63
 )
 
 // Validate returns ErrField for the first of what an administrator sets that is out of bounds.
@@ -40,25 +44,118 @@ func (t Tenant) Validate() error {
 	return checkIDs("admins", t.Admins, userForm(), "a Slack user id such as U012ABCDEF")
 }
 
-// ToolPrefix begins the keys of a tenant's tool permissions.
-const ToolPrefix = "TOOL#"
+// Place is among what the tenant owns.
+func (t Tenant) Place() (partition, key, typ string) { return "TENANT#" + t.ID, "TENANT", "tenant" }
 
-// ToolKey is the key of one.
-func ToolKey(name string) string { return ToolPrefix + name }
+// slugRow makes a slug one tenant's.
+type slugRow struct {
+	Slug     string `json:"slug"`
+	TenantID string `json:"tenant_id"`
+}
 
-// ToolPermission says whether a tenant's tasks may call a tool. A tool of Ringi's own
-// without a row is allowed, one of an MCP server is not.
-type ToolPermission struct {
-	aggregate.Meta
-	ID          string         `json:"id"`
-	TenantID    string         `json:"tenant_id"`
-	ToolName    string         `json:"tool_name"`
-	Allowed     bool           `json:"allowed"`
-	Constraints aggregate.JSON `json:"constraints"`
-	Pin         *Pin           `json:"pin,omitempty"` // of an MCP server's tool: what was allowed
-	// ChangedAt is when the server was found to have changed the tool: it is off
-	// until an administrator allows the new one.
-	ChangedAt *time.Time `json:"changed_at,omitempty"`
-	CreatedAt time.Time  `json:"created_at"`
-	UpdatedAt time.Time  `json:"updated_at"`
+func (r slugRow) Place() (partition, key, typ string) { return "SLUG#" + r.Slug, "SLUG", "slug" }
+
+// Founding is a tenant at first contact, as it is tried next.
+type Founding struct {
+	Tenant
+	Configured bool // its settings were saved before it was known
+}
+
+var (
+	errSlugTaken  = fmt.Errorf("the slug is another workspace's: %w", aggregate.ErrConflict)
+	errConfigured = fmt.Errorf("there are settings: %w", aggregate.ErrConflict)
+)
+
+// Change makes the tenant's row, its slug and, unless there are some, its settings, which id is for.
+// It returns ErrField for a slug that is none.
+func (f Founding) Change(id string, now time.Time) (Tenant, Change, error) {
+	t, settings := f.Tenant, DefaultSettings()
+	settings.Slug = t.Slug
+	if err := settings.Validate(); err != nil {
+		return t, Change{}, err
+	}
+	t.Rev, t.CreatedAt, t.UpdatedAt = 1, moment(now), moment(now)
+	c := Change{Tenant: t.ID, Writes: []Write{{Row: t}, {Row: slugRow{t.Slug, t.ID}, Err: errSlugTaken}}}
+	if !f.Configured {
+		settings.Rev, settings.UpdatedAt = 1, moment(now)
+		w := settings.put(t.ID, id)
+		w.Err = errConfigured
+		c.Writes = append(c.Writes, w)
+	}
+	return t, c, nil
+}
+
+// After is how it is tried next when its Change was refused with err: a slug that another tenant
+// has gets the team's id behind it.
+func (f Founding) After(err error) Founding {
+	switch {
+	case errors.Is(err, errSlugTaken) && f.Slug != f.longSlug():
+		f.Slug = f.longSlug()
+	case errors.Is(err, errConfigured):
+		f.Configured = true
+	}
+	return f
+}
+
+// longSlug is the slug with the team's id behind it, which no other tenant has.
+func (t Tenant) longSlug() string {
+	tail := "-" + strings.ToLower(t.TeamID)
+	head := strings.TrimSuffix(t.Slug, tail)
+	return head[:min(len(head), max(0, maxSlug-len(tail)))] + tail
+}
+
+// moveSlug makes slug the tenant's instead of its old one. Of the tenant's row it writes nothing
+// else: its name and agent are written without a new revision.
+func (t Tenant) moveSlug(slug string, now time.Time) []Write {
+	return []Write{
+		{Row: slugRow{slug, t.ID}, Err: aggregate.ErrField{Field: "slug", Limit: "is another workspace's"}},
+		{Row: t, Set: map[string]any{"slug": slug, "updated_at": moment(now), "rev": t.Rev + 1}, If: map[string]any{"rev": t.Rev}},
+		{Row: slugRow{t.Slug, t.ID}, Delete: true, If: map[string]any{"tenant_id": t.ID}},
+	}
+}
+
+// Save writes the name and the administrators of t over those of was, with the audit entry that
+// names which of them changed; if none did, it writes nothing. It returns ErrField for a value out
+// of bounds or nobody who saves, ErrConflict when t is of another revision than was.
+func (t Tenant) Save(was Tenant, by aggregate.Actor, now time.Time) (Change, error) {
+	if err := t.Validate(); err != nil {
+		return Change{}, err
+	}
+	if err := bySomebody(by); err != nil {
+		return Change{}, err
+	}
+	if was.Rev != t.Rev {
+		return Change{}, fmt.Errorf("save tenant %s: %w", t.ID, aggregate.ErrConflict)
+	}
+	var fields []string
+	if !slices.Equal(was.Admins, t.Admins) {
+		fields = append(fields, "admins")
+	}
+	if was.Name != t.Name {
+		fields = append(fields, "name")
+	}
+	if fields == nil {
+		return Change{}, nil
+	}
+	return Change{Tenant: t.ID, Writes: []Write{{
+		Row: t, Set: map[string]any{"admins": append([]string{}, t.Admins...), "name": t.Name, "updated_at": moment(now), "rev": t.Rev + 1},
+		// Whoever else writes some attributes of this row moves no revision: of what is written here that is the name.
+		If: map[string]any{"rev": t.Rev, "name": was.Name},
+	}}, Audit: []aggregate.AuditEntry{entry(t.ID, SettingsUpdated, "tenant", t.ID, map[string]any{"fields": fields}, by, now)}}, nil
+}
+
+// Rename gives a tenant that was read as t another name.
+func (t Tenant) Rename(name string, now time.Time) Change {
+	return Change{Tenant: t.ID, Writes: []Write{{
+		Row: t, Set: map[string]any{"name": name, "updated_at": moment(now)}, If: map[string]any{"name": t.Name},
+	}}}
+}
+
+// UseAgent makes an agent and its environment the tenant's, in the place of those that t was read with.
+func (t Tenant) UseAgent(agent, environment string, now time.Time) Change {
+	w := Write{Row: t, Set: map[string]any{"agent_id": agent, "environment_id": environment, "updated_at": moment(now)}, If: map[string]any{"agent_id": nil}}
+	if t.AgentID != "" {
+		w.If["agent_id"] = t.AgentID
+	}
+	return Change{Tenant: t.ID, Writes: []Write{w}}
 }

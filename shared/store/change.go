@@ -1,0 +1,124 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/tenancy"
+)
+
+// change commits what was decided about a tenant, in one transaction, or returns what the decision did: err. An empty change
+// is none. Cards that wait and show what changed are drawn anew, a hundred tasks at most.
+//
+// It returns what the writes say that found their rows otherwise, aggregate.ErrConflict when none of those says anything.
+func (s *Store) change(ctx context.Context, c tenancy.Change, err error) error {
+	if err != nil || len(c.Writes) == 0 {
+		return err
+	}
+	_, what, _ := c.Writes[0].Row.Place()
+	failed := func(err error) error { return fmt.Errorf("save %s of %.40q: %w", what, c.Tenant, err) }
+	if !keyPart(c.Tenant) {
+		return failed(aggregate.ErrNotFound)
+	}
+	var items []types.TransactWriteItem
+	for _, w := range c.Writes {
+		it, err := s.write(w)
+		if err != nil {
+			return failed(err)
+		}
+		items = append(items, it)
+	}
+	for _, entry := range s.entries(c.Audit) {
+		it, err := packAudit(entry)
+		if err != nil {
+			return failed(err)
+		}
+		items = append(items, s.put(it, 0))
+	}
+	err = s.transact(ctx, s.newID(), items)
+	if said := meaning(c, err); said != nil {
+		return said
+	}
+	if err != nil {
+		return failed(err)
+	}
+	if c.Redraw {
+		s.redrawWaiting(ctx, c.Tenant)
+	}
+	return nil
+}
+
+// meaning is what a change's writes say whose conditions failed, nil if they say nothing.
+func meaning(c tenancy.Change, err error) error {
+	var l *lost
+	if !errors.As(err, &l) {
+		return nil
+	}
+	var said []error
+	for i, w := range c.Writes {
+		if l.failed(i) {
+			said = append(said, w.Err)
+		}
+	}
+	return errors.Join(said...)
+}
+
+// write is the action of one write.
+func (s *Store) write(w tenancy.Write) (types.TransactWriteItem, error) {
+	pk, sk, typ := w.Row.Place()
+	if w.Set == nil && !w.Delete {
+		it, err := pack(typ, pk, sk, w.Row)
+		return s.put(it, w.Over), err
+	}
+	e := newExpression()
+	conditions := []string{e.exists()}
+	for _, name := range slices.Sorted(maps.Keys(w.If)) {
+		if w.If[name] == nil {
+			conditions = append(conditions, e.lacks(name))
+		} else {
+			conditions = append(conditions, e.is(name, "=", w.If[name]))
+		}
+	}
+	as := all(conditions...)
+	if w.Delete {
+		return types.TransactWriteItem{Delete: &types.Delete{
+			TableName: &s.table, Key: key(pk, sk), ConditionExpression: as, ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
+		}}, nil
+	}
+	for _, name := range slices.Sorted(maps.Keys(w.Set)) {
+		e.set(name, w.Set[name])
+	}
+	return types.TransactWriteItem{Update: &types.Update{
+		TableName: &s.table, Key: key(pk, sk), UpdateExpression: e.update(), ConditionExpression: as,
+		ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
+	}}, nil
+}
+
+// whileConflict tries again for up to two seconds while others write.
+func whileConflict(ctx context.Context, try func() error) error {
+	stop, wait := time.Now().Add(retryFor), newBackoff(20*time.Millisecond, 400*time.Millisecond)
+	for {
+		if err := try(); !errors.Is(err, aggregate.ErrConflict) || !wait.until(ctx, stop) {
+			return err
+		}
+	}
+}
+
+// read reads the row that stands where into does, or returns aggregate.ErrNotFound.
+func (s *Store) read(ctx context.Context, tenant string, into tenancy.Row) error {
+	pk, sk, _ := into.Place()
+	if !keyPart(tenant) {
+		return fmt.Errorf("tenant %.40q: %w", tenant, aggregate.ErrNotFound)
+	}
+	if err := s.get(ctx, pk, sk, into); err != nil {
+		return fmt.Errorf("read %s of %s: %w", sk, tenant, err)
+	}
+	return nil
+}

@@ -1,0 +1,105 @@
+package tenancy
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"ringi/shared/aggregate"
+)
+
+// SettingsRow is the item of a tenant's settings.
+type SettingsRow struct {
+	ID        string    `json:"id"`
+	TenantID  string    `json:"tenant_id"`
+	Rev       int       `json:"rev"`
+	Config    Settings  `json:"config"`
+	UpdatedAt time.Time `json:"updated_at"`
+	UpdatedBy string    `json:"updated_by"`
+}
+
+// Place is among what the tenant owns.
+func (r SettingsRow) Place() (partition, key, typ string) {
+	return "TENANT#" + r.TenantID, SettingsKey, "settings"
+}
+
+// Settings are those of the row, and who saved them when.
+func (r SettingsRow) Settings() Settings {
+	r.Config.Rev, r.Config.UpdatedAt, r.Config.UpdatedBy = r.Rev, r.UpdatedAt, r.UpdatedBy
+	return r.Config
+}
+
+// shown are the settings that cards show while they wait for a decision.
+var shown = []string{"approvers", "allow_self_approval", "locale"}
+
+// Save writes x over was, with the audit entry that names the fields that changed; if none did, it writes nothing. A slug moves
+// with its own row and that of the tenant as read, which is zero before the first message. id is for settings that have none.
+//
+// It returns ErrField for a value out of bounds, a slug that another tenant has or nobody who saves, ErrConflict when x is of another
+// revision than was; beside a conflict, and when nothing changed, the settings as they are.
+func (x Settings) Save(was SettingsRow, owner Tenant, id string, by aggregate.Actor, now time.Time) (Settings, Change, error) {
+	c := Change{Tenant: was.TenantID}
+	if err := x.Validate(); err != nil {
+		return x, c, err
+	}
+	if err := bySomebody(by); err != nil {
+		return x, c, err
+	}
+	if was.Rev != x.Rev {
+		return was.Settings(), c, fmt.Errorf("save settings of %s: %w", was.TenantID, aggregate.ErrConflict)
+	}
+	fields := changed(was.Config, x)
+	if fields == nil {
+		return was.Settings(), c, nil
+	}
+	if was.ID != "" {
+		id = was.ID
+	}
+	x.Rev, x.UpdatedAt, x.UpdatedBy = was.Rev+1, moment(now), by.ID
+	c.Writes = append(c.Writes, x.put(was.TenantID, id))
+	if x.Slug != was.Config.Slug {
+		if owner.ID == "" {
+			return x, c, aggregate.ErrField{Field: "slug", Limit: "cannot be set before the workspace's first message"}
+		}
+		c.Writes = append(c.Writes, owner.moveSlug(x.Slug, now)...)
+	}
+	c.Audit = append(c.Audit, entry(was.TenantID, SettingsUpdated, "settings", id, map[string]any{"fields": fields}, by, now))
+	c.Redraw = slices.ContainsFunc(fields, func(f string) bool { return slices.Contains(shown, f) })
+	return x, c, nil
+}
+
+// put writes the settings, which have the revision that they shall have.
+func (x Settings) put(tenant, id string) Write {
+	return Write{Over: x.Rev - 1, Row: SettingsRow{ID: id, TenantID: tenant, Rev: x.Rev, Config: x, UpdatedAt: x.UpdatedAt, UpdatedBy: x.UpdatedBy}}
+}
+
+// changed names the fields in which two settings differ, nil when they don't.
+func changed(a, b Settings) []string {
+	before, after := fieldsOf(a), fieldsOf(b)
+	var names []string
+	for _, name := range slices.Sorted(maps.Keys(after)) {
+		if !bytes.Equal(before[name], after[name]) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+func fieldsOf(x Settings) map[string]json.RawMessage {
+	// An empty list may come as nil; it says the same.
+	x.Approvers.Users = append([]string{}, x.Approvers.Users...)
+	x.Approvers.Usergroups = append([]string{}, x.Approvers.Usergroups...)
+	x.MCPServers = append([]MCPServer{}, x.MCPServers...)
+	text, err := json.Marshal(x)
+	if err != nil {
+		panic(fmt.Sprintf("encode settings: %v", err)) // of strings, numbers and flags
+	}
+	var out map[string]json.RawMessage
+	if err := json.Unmarshal(text, &out); err != nil {
+		panic(fmt.Sprintf("decode settings: %v", err))
+	}
+	return out
+}

@@ -1,0 +1,112 @@
+package tenancy
+
+import (
+	"encoding/json"
+	"time"
+
+	"ringi/shared/aggregate"
+)
+
+// ToolPrefix begins the keys of a tenant's tool permissions.
+const ToolPrefix = "TOOL#"
+
+// ToolKey is the key of one.
+func ToolKey(name string) string { return ToolPrefix + name }
+
+// ToolPermission says whether a tenant's tasks may call a tool. A tool of Ringi's own
+// without a row is allowed, one of an MCP server is not.
+type ToolPermission struct {
+	aggregate.Meta
+	ID          string         `json:"id"`
+	TenantID    string         `json:"tenant_id"`
+	ToolName    string         `json:"tool_name"`
+	Allowed     bool           `json:"allowed"`
+	Constraints aggregate.JSON `json:"constraints"`
+	Pin         *Pin           `json:"pin,omitempty"` // of an MCP server's tool: what was allowed
+	// ChangedAt is when the server was found to have changed the tool: it is off
+	// until an administrator allows the new one.
+	ChangedAt *time.Time `json:"changed_at,omitempty"`
+	CreatedAt time.Time  `json:"created_at"`
+	UpdatedAt time.Time  `json:"updated_at"`
+}
+
+// Place is among what the tenant owns.
+func (p ToolPermission) Place() (partition, key, typ string) {
+	return "TENANT#" + p.TenantID, ToolKey(p.ToolName), "tool"
+}
+
+// Unsaved is what holds for a tool without a row.
+func Unsaved(tenant, tool string) ToolPermission {
+	_, _, foreign := ServerTool(tool)
+	return ToolPermission{TenantID: tenant, ToolName: tool, Allowed: !foreign, Constraints: "{}"}
+}
+
+// Save writes p over the permission of revision p.Rev, 0 for a new one, which id is for. known are the constraints that the
+// catalog has for the tool, and no others are taken: ErrField.
+func (p ToolPermission) Save(id string, by aggregate.Actor, now time.Time, known []Constraint) (ToolPermission, Change, error) {
+	if p.Constraints == "" {
+		p.Constraints = "{}"
+	}
+	if err := p.check(known); err != nil {
+		return p, Change{}, err
+	}
+	if p.ID == "" {
+		p.ID = id
+	}
+	p.UpdatedAt = moment(now)
+	if p.Rev == 0 {
+		p.CreatedAt = p.UpdatedAt
+	}
+	p.Rev++
+	return p, Change{
+		Tenant: p.TenantID, Writes: []Write{{Row: p, Over: p.Rev - 1}},
+		Audit: []aggregate.AuditEntry{entry(p.TenantID, ToolPermissionUpdated, "tool_permission", p.ID, p.details(), by, now)},
+	}, nil
+}
+
+// NoteChanged switches a tool of an MCP server off: the server has another one now than p allows. Saving the permission
+// ends that. It conflicts when that is noted already, or an administrator has saved the permission since p was read.
+func (p ToolPermission) NoteChanged(now time.Time) Change {
+	details := map[string]any{"tool": p.ToolName, "allowed": false, "changed": true}
+	return Change{
+		Tenant: p.TenantID,
+		Writes: []Write{{Row: p, Set: map[string]any{"changed_at": moment(now), "updated_at": moment(now)}, If: map[string]any{"rev": p.Rev, "changed_at": nil}}},
+		Audit:  []aggregate.AuditEntry{entry(p.TenantID, ToolPermissionUpdated, "tool_permission", p.ID, details, aggregate.System(), now)},
+	}
+}
+
+func (p ToolPermission) check(known []Constraint) error {
+	if p.ToolName == "" || len(p.ToolName) > 100 {
+		return aggregate.ErrField{Field: "tool_name", Limit: "must have 1 to 100 bytes"}
+	}
+	if _, err := p.Bounds(known); err != nil {
+		return err
+	}
+	_, _, foreign := ServerTool(p.ToolName)
+	switch {
+	case p.Pin == nil && foreign && p.Allowed, p.Pin != nil && !foreign:
+		return aggregate.ErrField{Field: "pin", Limit: "must be there for an MCP server's tool that is allowed, and for no other"}
+	case p.Pin == nil:
+		return nil
+	case p.Pin.Effect != aggregate.Read && p.Pin.Effect != aggregate.Write:
+		return aggregate.ErrField{Field: "pin.effect", Limit: "must be read or write"}
+	}
+	for _, schema := range []aggregate.JSON{p.Pin.Input, p.Pin.Output} {
+		if schema != "" && !json.Valid([]byte(schema)) || len(schema) > 64<<10 {
+			return aggregate.ErrField{Field: "pin", Limit: "must have schemas that are JSON of at most 65536 bytes"}
+		}
+	}
+	return nil
+}
+
+// details say which tool exactly was allowed, and within which bounds; the hash stands for what its server said of it.
+func (p ToolPermission) details() map[string]any {
+	d := map[string]any{"tool": p.ToolName, "allowed": p.Allowed}
+	if p.Constraints != "{}" {
+		d["constraints"] = p.Constraints
+	}
+	if p.Pin != nil && p.Allowed {
+		d["effect"], d["url"], d["hash"] = p.Pin.Effect, p.Pin.URL, p.Pin.Hash
+	}
+	return d
+}

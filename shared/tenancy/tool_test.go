@@ -1,0 +1,54 @@
+package tenancy
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"ringi/shared/aggregate"
+)
+
+func TestAPermissionIsSavedWithItsEntry(t *testing.T) {
+	pin := &Pin{URL: "https://example.com", Input: `{"type":"object"}`, Effect: aggregate.Write, Hash: "h"}
+	for name, test := range map[string]struct {
+		p     ToolPermission
+		wrong string
+		audit string
+	}{
+		"forbidden within bounds": {ToolPermission{ToolName: "send_slack_dm", Constraints: `{"recipients":["U123"]}`}, "", `{"allowed":false,"constraints":{"recipients":["U123"]},"tool":"send_slack_dm"}`},
+		"without constraints":     {ToolPermission{ToolName: "send_slack_dm", Allowed: true}, "", `{"allowed":true,"tool":"send_slack_dm"}`},
+		"a server's": {ToolPermission{ToolName: "rooms.book", Allowed: true, Pin: pin}, "",
+			`{"allowed":true,"effect":"write","hash":"h","tool":"rooms.book","url":"https://example.com"}`},
+		"a server's, forbidden":         {ToolPermission{ToolName: "rooms.book", Pin: pin}, "", `{"allowed":false,"tool":"rooms.book"}`},
+		"a server's, forbidden, no pin": {ToolPermission{ToolName: "rooms.book"}, "", `{"allowed":false,"tool":"rooms.book"}`},
+		"no name":                       {ToolPermission{}, "tool_name", ""},
+		"a long name":                   {ToolPermission{ToolName: strings.Repeat("x", 101)}, "tool_name", ""},
+		"constraints that are no JSON":  {ToolPermission{ToolName: "x", Constraints: "{"}, "constraints", ""},
+		"an unknown constraint":         {ToolPermission{ToolName: "x", Constraints: `{"departments":["人事部"]}`}, "constraints.departments", ""},
+		"a server's without a pin":      {ToolPermission{ToolName: "rooms.book", Allowed: true}, "pin", ""},
+		"an own one with a pin":         {ToolPermission{ToolName: "send_email", Allowed: true, Pin: pin}, "pin", ""},
+		"a pin without an effect":       {ToolPermission{ToolName: "rooms.book", Pin: &Pin{}}, "pin.effect", ""},
+		"a schema that is no JSON":      {ToolPermission{ToolName: "rooms.book", Pin: &Pin{Effect: aggregate.Read, Input: "{"}}, "pin", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			test.p.TenantID = "T1"
+			saved, c, err := test.p.Save("P1", person, now, []Constraint{OnlyRecipients})
+			if fieldOf(err) != test.wrong {
+				t.Fatalf("%v, want %q", err, test.wrong)
+			}
+			if err != nil {
+				return
+			}
+			if got := details(c)[0]; got != "tool_permission.updated "+test.audit {
+				t.Error(got)
+			}
+			if saved.ID != "P1" || saved.Rev != 1 || !saved.CreatedAt.Equal(now) || !saved.UpdatedAt.Equal(now) || c.Writes[0].Over != 0 {
+				t.Errorf("%+v", saved)
+			}
+			again, c, err := saved.Save("P2", person, now.Add(time.Hour), []Constraint{OnlyRecipients})
+			if err != nil || again.ID != "P1" || again.Rev != 2 || !again.CreatedAt.Equal(now) || c.Writes[0].Over != 1 {
+				t.Errorf("%+v, %v", again, err)
+			}
+		})
+	}
+}
