@@ -13,7 +13,6 @@ import (
 
 	"ringi/infra/driver"
 	"ringi/infra/local/sandbox/workspace"
-	"ringi/shared/aggregate"
 )
 
 // end is what a story came to, without what differs from one time to the next.
@@ -35,7 +34,7 @@ var (
 	runOnly = map[string]bool{
 		"PK": true, "GSI1PK": true, "GSI1SK": true, "rev": true, "run": true, "restarts": true, "last_change": true, "shown_rev": true, "redraws": true, "draw_at": true, "due_at": true,
 		"settings_rev": true, "duration_ms": true, "waited_ms": true, "hash": true, "sweep_failures": true, "claimed_by": true,
-		"crashes": true, "event_id": true, "s3_key": true, "ms": true, "charged": true, "aside": true,
+		"crashes": true, "event_id": true, "s3_key": true, "ms": true,
 	}
 )
 
@@ -88,10 +87,16 @@ func (d *telling) end() (end, error) {
 			if err := attributevalue.UnmarshalMap(item, &row); err != nil {
 				return out, err
 			}
-			if row["SK"] == aggregate.HeadKey {
-				delete(row, "usage") // who asks a model again after a crash pays again
+			key := fmt.Sprint(row["SK"])
+			if row["type"] == "usage" {
+				if key = "USAGE of " + fmt.Sprint(row["made"]); row["made"] == nil {
+					continue // who asks a model again after a crash pays again
+				}
+				if out.Rows[key] != nil {
+					return out, fmt.Errorf("two usages made %s", row["made"])
+				}
 			}
-			out.Rows[fmt.Sprint(row["SK"])] = d.plain(row)
+			out.Rows[key] = d.plain(row)
 		}
 	}
 	if err := driver.Try(context.Background(), func(driver.T) {
