@@ -26,7 +26,7 @@ type change struct {
 func (a *Aggregate) begin(now time.Time) *change {
 	c := &change{Head: a.Head, was: a.Head, choice: a.Choice}
 	c.Now = a.Head.Moment(now)
-	c.Head.ChangedAt = c.Now
+	c.Head.ChangedAt, c.Head.Aside = c.Now, 0
 	return c
 }
 

@@ -20,8 +20,10 @@ type Head struct {
 	Retries     int        `json:"retries,omitempty"` // of the generation that the task is at
 
 	// Usage and Charged are what earlier releases summed up in the head; since then it is in rows of its own.
+	// Aside is how many of the last commits only added to it; the next Change of a task ends that.
 	Usage   *aggregate.Usage `json:"usage,omitempty"`
 	Charged []string         `json:"charged,omitempty"`
+	Aside   int              `json:"aside,omitempty"`
 }
 
 // ID is the task's.

@@ -70,6 +70,6 @@ func (a *Aggregate) relyOnStep(c *change, e *Execution) {
 func (a *Aggregate) justDecided() bool {
 	return slices.ContainsFunc(a.gates(), func(row Gated) bool {
 		s := row.gate().Status
-		return row.Revision() == a.Head.Rev && (s == aggregate.Approved || s == aggregate.Rejected) && a.superseding(row) == 0
+		return row.Revision() == a.Head.Rev-a.Head.Aside && (s == aggregate.Approved || s == aggregate.Rejected) && a.superseding(row) == 0
 	})
 }

@@ -1,0 +1,366 @@
+package tasks_test
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/google/go-cmp/cmp"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/store"
+	"ringi/shared/store/storetest"
+	"ringi/shared/task"
+	"ringi/shared/tasks"
+	"ringi/shared/tenancy"
+)
+
+// testdata/before has a table as an earlier release wrote it: every item as DynamoDB's JSON, what that release read
+// of each task ten seconds after at, and what it listed. That release kept usage in heads.
+
+const tenant = "01TENANT"
+
+func at() time.Time { return time.Date(2026, 4, 18, 14, 30, 0, 0, time.UTC) }
+
+// read is what the earlier release made of one task.
+type read struct {
+	Name, Task string
+	Aggregate  map[string]any
+	Next       any
+	Effects    any
+	DueAt      any `json:"due_at"`
+	Asked      any
+	Spent      any
+	Generating any
+}
+
+// before is the table of the earlier release.
+type before struct {
+	*tasks.Store
+	db    *dynamodb.Client
+	table string
+}
+
+func TestATableOfAnEarlierReleaseIsRead(t *testing.T) {
+	server := storetest.Start(t)
+	b := before{db: server.DB}
+	b.Store, b.table = server.Store(t)
+	b.fill(t)
+	was := map[string]read{}
+	for line := range lines(t, "tasks.jsonl.gz") {
+		var r read
+		decode(t, line, &r)
+		was[r.Name] = r
+		t.Run(r.Name, func(t *testing.T) { b.same(t, r) })
+	}
+	t.Run("lists", b.lists)
+	for name, next := range goesOn() {
+		t.Run("goes on: "+name, func(t *testing.T) { b.goesOn(t, task.RefOf(tenant, was[name].Task), next) })
+	}
+	t.Run("every task can be cancelled or is over", func(t *testing.T) {
+		for _, r := range was {
+			b.cancelled(t, r)
+		}
+	})
+}
+
+// fill puts all items into the table.
+func (b before) fill(t *testing.T) {
+	t.Helper()
+	var batch []types.WriteRequest
+	put := func() {
+		t.Helper()
+		if len(batch) == 0 {
+			return
+		}
+		in := &dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{b.table: batch}}
+		if _, err := b.db.BatchWriteItem(t.Context(), in); err != nil {
+			t.Fatal(err)
+		}
+		batch = nil
+	}
+	for line := range lines(t, "rows.jsonl.gz") {
+		var it map[string]map[string]any
+		decode(t, line, &it)
+		batch = append(batch, types.WriteRequest{PutRequest: &types.PutRequest{Item: item(it)}})
+		if len(batch) == 25 { // as many as a call takes
+			put()
+		}
+	}
+	put()
+}
+
+// same compares what is read of a task with what the earlier release read.
+func (b before) same(t *testing.T, was read) {
+	a, err := b.Load(t.Context(), task.RefOf(tenant, was.Task))
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := at().Add(10 * time.Second)
+	got := plain(t, a).(map[string]any)
+	delete(got, "Uses") // rows that the earlier release did not have
+	if diff := cmp.Diff(was.Aggregate, got); diff != "" {
+		t.Error("rows:", diff)
+	}
+	for _, x := range []struct {
+		name     string
+		was, got any
+	}{
+		{"next", was.Next, a.Next(now)}, {"effects", was.Effects, a.Effects(now)}, {"due", was.DueAt, a.DueAt(now)},
+		{"asked", was.Asked, a.Asked()}, {"spent", was.Spent, a.Spent()}, {"generating", was.Generating, a.Generating()},
+	} {
+		if diff := cmp.Diff(x.was, plain(t, x.got)); diff != "" {
+			t.Errorf("%s: %s", x.name, diff)
+		}
+	}
+}
+
+// lists compares pages and a tenant's own rows.
+func (b before) lists(t *testing.T) {
+	var was map[string]any
+	decode(t, unzipped(t, "lists.json.gz"), &was)
+	got := map[string]any{}
+	for name, f := range map[string]task.Filter{
+		"all": {}, "completed": {Status: task.TaskCompleted}, "cancelled": {Status: task.TaskCancelled}, "of the requester": {Requester: "U0REQUESTER"},
+	} {
+		page, err := b.Tasks(t.Context(), tenant, f, "", 100)
+		must(t, err)
+		got["tasks: "+name] = page.Items
+	}
+	waiting, err := b.Pending(t.Context(), tenant, "", 100)
+	must(t, err)
+	pending := plain(t, waiting.Items).([]any)
+	for _, x := range pending { // that release named the task alone
+		it := x.(map[string]any)
+		it["TaskID"] = it["Ref"].(map[string]any)["ID"]
+		delete(it, "Ref")
+	}
+	got["pending"] = pending
+	log, err := b.Audit(t.Context(), tenant, store.AuditFilter{To: at().Add(24 * time.Hour)}, "", 100)
+	must(t, err)
+	got["audit"] = log.Items
+	got["tenant"], err = b.Tenant(t.Context(), tenant)
+	must(t, err)
+	got["settings"], err = b.Settings(t.Context(), tenant)
+	must(t, err)
+	got["tools"], err = b.ToolPermissions(t.Context(), tenant)
+	must(t, err)
+	got["integrations"], err = b.Integrations(t.Context(), tenant)
+	must(t, err)
+	for name := range was {
+		if diff := cmp.Diff(was[name], plain(t, got[name])); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+}
+
+// goesOn are the next decisions on some tasks.
+func goesOn() map[string]task.Decision {
+	by := aggregate.Actor{Type: aggregate.ActorUser, ID: "U0APPROVER", Team: "T0TEAM", Member: true}
+	policy := aggregate.Policy{Team: "T0TEAM", Mode: aggregate.ApproversChannel, AllowSelf: true}
+	now := at().Add(10 * time.Second)
+	type agg = *task.Aggregate
+	return map[string]task.Decision{
+		"received":                         func(a agg) (task.Change, error) { return a.Accept(a.Head.Run, by, tenancy.DefaultSettings(), now) },
+		"prompt waits, with a run's token": func(a agg) (task.Change, error) { return a.Approve(a.Prompt().ID, by, policy, now) },
+		"second prompt waits": func(a agg) (task.Change, error) {
+			return a.Reject(a.Prompt().ID, "もっと詳しく", by, policy, now)
+		},
+		"process waits":                func(a agg) (task.Change, error) { return a.Approve(a.Process().ID, by, policy, now) },
+		"step gate waits":              func(a agg) (task.Change, error) { return a.Approve(a.Gates[0].ID, by, policy, now) },
+		"asked what it is meant to be": func(a agg) (task.Change, error) { return a.TakeAsReason(a.Choice.ID, by, policy, now) },
+		"process approved":             func(a agg) (task.Change, error) { return a.StartExecution(a.Head.Run, now) },
+		"running, a step is claimed": func(a agg) (task.Change, error) {
+			return a.FinishStep(task.StepKey(1, 1, 2), "invocation", task.Outcome{Status: task.StepCompleted, Result: &aggregate.Blob{JSON: "{}", Bytes: 2}}, now)
+		},
+		"all steps done": task.Charge(aggregate.Usage{ID: "new", Calls: 1, Input: 1, Cost: 1}, now, func(a agg) (task.Change, error) {
+			return a.CompleteExecution(a.Head.Run, "完了", now)
+		}),
+		"failed":                    func(a agg) (task.Change, error) { return a.RetryExecution(a.Execution().ID, by, policy, now) },
+		"parked at the first layer": func(a agg) (task.Change, error) { return a.RetryGeneration(by, policy, now) },
+		"a session is polled": func(a agg) (task.Change, error) {
+			return a.PauseSession(a.Head.Run, "poller", now.Add(3*time.Second), time.Time{}, now)
+		},
+		"a session of an execution that failed is open": func(a agg) (task.Change, error) { return a.CloseSession(a.Head.Run, now) },
+		// A stamp was the last thing that happened: the run that died before it is not the task's failure.
+		"charged aside just after a stamp": func(a agg) (task.Change, error) {
+			c, err := a.GiveUp(a.Head.Run, task.ReasonRunFailed, now)
+			if err == nil && !c.Empty() && c.Head.(*task.Head).Parked != nil {
+				err = fmt.Errorf("it is parked: %+v", c.Head)
+			}
+			return c, err
+		},
+		"charged aside, and more often than a head remembers": func(a agg) (task.Change, error) {
+			return a.Approve(a.Prompt().ID, by, policy, now)
+		},
+		"a card that Slack refused, the sweeper failing, in line": func(a agg) (task.Change, error) {
+			return a.Approve(a.Prompt().ID, by, policy, now)
+		},
+	}
+}
+
+// forgotten are the attributes that a decision may take from a row: what stood or waited, and places in indexes.
+var forgotten = map[string]bool{
+	"GSI1PK": true, "GSI1SK": true, "parked": true, "ended": true, "paused_until": true, "retried": true, "session_lease": true, "aside": true,
+}
+
+// goesOn commits a decision, and holds each row to have all that it had.
+func (b before) goesOn(t *testing.T, ref aggregate.Ref, next task.Decision) {
+	rows := b.rows(t, ref)
+	was, err := b.Load(t.Context(), ref)
+	must(t, err)
+	after, err := b.Decide(t.Context(), ref, next)
+	must(t, err)
+	if after.Head.Rev != was.Head.Rev+1 {
+		t.Fatalf("rev %d after %d", after.Head.Rev, was.Head.Rev)
+	}
+	if after.Spent() < was.Spent() {
+		t.Errorf("it had cost %s, and now %s", was.Spent(), after.Spent())
+	}
+	now := b.rows(t, ref)
+	for key, row := range rows {
+		for name, value := range row {
+			got, there := now[key][name]
+			switch {
+			case !there && !forgotten[name]:
+				t.Errorf("%s has lost %s", key, name)
+			case there && now[key]["rev"] != nil && key != aggregate.HeadKey && cmp.Equal(row["rev"], now[key]["rev"]) && !cmp.Equal(value, got):
+				t.Errorf("%s: %s differs though no commit wrote it", key, name)
+			}
+		}
+	}
+	for _, name := range []string{"usage", "charged", "redraws", "shown_rev", "draw_at", "sweep_failures"} {
+		if diff := cmp.Diff(rows[aggregate.HeadKey][name], now[aggregate.HeadKey][name]); diff != "" {
+			t.Errorf("the head's %s: %s", name, diff)
+		}
+	}
+}
+
+// cancelled withdraws a task that is not over.
+func (b before) cancelled(t *testing.T, r read) {
+	t.Helper()
+	by := aggregate.Actor{Type: aggregate.ActorUser, ID: "U0REQUESTER", Team: "T0TEAM", Member: true}
+	ref := task.RefOf(tenant, r.Task)
+	a, err := b.Load(t.Context(), ref)
+	must(t, err)
+	if a.Head.Ended != nil {
+		return
+	}
+	a, err = b.Decide(t.Context(), ref, func(a *task.Aggregate) (task.Change, error) {
+		return a.CancelTask(by, aggregate.Policy{Team: "T0TEAM", AllowSelf: true}, at().Add(time.Minute))
+	})
+	if err != nil || a.Head.Ended == nil {
+		t.Errorf("%s: %v", r.Name, err)
+	}
+}
+
+// rows are a task's items as plain JSON, by sort key.
+func (b before) rows(t *testing.T, ref aggregate.Ref) map[string]map[string]any {
+	t.Helper()
+	out, err := b.db.Query(t.Context(), &dynamodb.QueryInput{
+		TableName: &b.table, ConsistentRead: aws.Bool(true), KeyConditionExpression: aws.String("PK = :pk"),
+		ExpressionAttributeValues: map[string]types.AttributeValue{":pk": &types.AttributeValueMemberS{Value: "TASK#" + ref.Tenant + "#" + ref.ID}},
+	})
+	must(t, err)
+	rows := map[string]map[string]any{}
+	for _, it := range out.Items {
+		row := map[string]any{}
+		for name, v := range it {
+			row[name] = plain(t, v)
+		}
+		rows[it["SK"].(*types.AttributeValueMemberS).Value] = row
+	}
+	return rows
+}
+
+// value reads DynamoDB's JSON.
+func value(v map[string]any) types.AttributeValue {
+	for kind, x := range v {
+		switch kind {
+		case "S":
+			return &types.AttributeValueMemberS{Value: x.(string)}
+		case "N":
+			return &types.AttributeValueMemberN{Value: x.(string)}
+		case "BOOL":
+			return &types.AttributeValueMemberBOOL{Value: x.(bool)}
+		case "L":
+			list := &types.AttributeValueMemberL{}
+			for _, e := range x.([]any) {
+				list.Value = append(list.Value, value(e.(map[string]any)))
+			}
+			return list
+		case "M":
+			m := &types.AttributeValueMemberM{Value: map[string]types.AttributeValue{}}
+			for name, e := range x.(map[string]any) {
+				m.Value[name] = value(e.(map[string]any))
+			}
+			return m
+		}
+	}
+	return &types.AttributeValueMemberNULL{Value: true}
+}
+
+func item(it map[string]map[string]any) map[string]types.AttributeValue {
+	out := map[string]types.AttributeValue{}
+	for name, v := range it {
+		out[name] = value(v)
+	}
+	return out
+}
+
+// plain is a value as its JSON reads.
+func plain(t *testing.T, v any) (out any) {
+	t.Helper()
+	text, err := json.Marshal(v)
+	must(t, err)
+	decode(t, text, &out)
+	return out
+}
+
+func decode(t *testing.T, text []byte, into any) {
+	t.Helper()
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber() // sums need more digits than a float has
+	must(t, d.Decode(into))
+}
+
+func unzipped(t *testing.T, name string) []byte {
+	t.Helper()
+	f, err := os.Open(filepath.Join("testdata", "before", name))
+	must(t, err)
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	must(t, err)
+	text, err := io.ReadAll(z)
+	must(t, err)
+	return text
+}
+
+// lines are those of a file.
+func lines(t *testing.T, name string) func(func([]byte) bool) {
+	t.Helper()
+	scan := bufio.NewScanner(bytes.NewReader(unzipped(t, name)))
+	scan.Buffer(nil, 1<<20)
+	return func(yield func([]byte) bool) {
+		for scan.Scan() && yield(scan.Bytes()) {
+		}
+		must(t, scan.Err())
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
