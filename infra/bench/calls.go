@@ -29,7 +29,8 @@ const (
 type Usage struct {
 	Invocations        float64
 	Calls              map[string]float64 // by service and action
-	Rows               float64            // written
+	Kinds              map[string]float64 // of rows that are written
+	Rows               float64            // all of them
 	Read, Write, Index float64            // units
 }
 
@@ -47,7 +48,7 @@ type Calls struct {
 
 // Total adds up all functions but the sweeper, which works by the minute.
 func (p Pipeline) Total() Usage {
-	t := Usage{Calls: map[string]float64{}}
+	t := Usage{Calls: map[string]float64{}, Kinds: map[string]float64{}}
 	for name, u := range p.Functions {
 		if name == sweeper {
 			continue
@@ -56,6 +57,9 @@ func (p Pipeline) Total() Usage {
 		t.Read, t.Write, t.Index = t.Read+u.Read, t.Write+u.Write, t.Index+u.Index
 		for call, n := range u.Calls {
 			t.Calls[call] += n
+		}
+		for kind, n := range u.Kinds {
+			t.Kinds[kind] += n
 		}
 	}
 	return t
@@ -161,7 +165,7 @@ func usage(calls []recorder.Call, n int) map[string]Usage {
 	for _, c := range calls {
 		u, ok := out[c.Function]
 		if !ok {
-			u.Calls = map[string]float64{}
+			u.Calls, u.Kinds = map[string]float64{}, map[string]float64{}
 		}
 		switch {
 		case c.Name == lambda.KindStart:
@@ -169,7 +173,10 @@ func usage(calls []recorder.Call, n int) map[string]Usage {
 		case c.Name == lambda.KindAnswer, c.Request == "":
 		default:
 			u.Calls[c.Name] += each
-			u.Rows += float64(c.Rows) * each
+			for kind, n := range c.Rows {
+				u.Kinds[kind] += float64(n) * each
+				u.Rows += float64(n) * each
+			}
 			u.Read, u.Write, u.Index = u.Read+c.Units.Read*each, u.Write+c.Units.Write*each, u.Index+c.Units.Index*each
 		}
 		out[c.Function] = u
@@ -177,6 +184,9 @@ func usage(calls []recorder.Call, n int) map[string]Usage {
 	for name, u := range out {
 		for call, v := range u.Calls {
 			u.Calls[call] = round(v)
+		}
+		for kind, v := range u.Kinds {
+			u.Kinds[kind] = round(v)
 		}
 		u.Invocations, u.Rows, u.Read, u.Write, u.Index = round(u.Invocations), round(u.Rows), round(u.Read), round(u.Write), round(u.Index)
 		out[name] = u

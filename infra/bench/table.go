@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"os"
@@ -63,6 +64,7 @@ func (m *Measured) callRows(t *table) {
 	t.row("all functions", inShort(q.Total()), inShort(f.Total()))
 	t.row("all AWS calls by action", actions(q.Total().Calls), actions(f.Total().Calls))
 	t.row(fmt.Sprintf("rows written; the first description of the pipeline has %d, without cards, heads and leases", seedWrites), writes(q.Total()), writes(f.Total()))
+	t.row("rows written by kind", byKind(q), byKind(f))
 	t.row("state transitions of the run", num(q.Transitions), num(f.Transitions))
 	t.row("sweeper, each minute, when nothing is due", inShort(m.Calls.Sweep), "")
 }
@@ -90,6 +92,24 @@ func actions(calls map[string]float64) string {
 		}
 	}
 	return strings.Join(parts, ", ")
+}
+
+// byKind are the rows that a pipeline writes, the most first, and which functions write them.
+func byKind(p Pipeline) string {
+	all := p.Total().Kinds
+	kinds := slices.SortedFunc(maps.Keys(all), func(x, y string) int {
+		return cmp.Or(cmp.Compare(all[y], all[x]), cmp.Compare(x, y))
+	})
+	for i, kind := range kinds {
+		var by []string
+		for _, name := range slices.Sorted(maps.Keys(p.Functions)) {
+			if n := p.Functions[name].Kinds[kind]; n > 0 && name != sweeper {
+				by = append(by, template.Folder(name)+" "+num(n))
+			}
+		}
+		kinds[i] = fmt.Sprintf("%s %s (%s)", kind, num(all[kind]), strings.Join(by, ", "))
+	}
+	return strings.Join(kinds, "; ")
 }
 
 func writes(u Usage) string {

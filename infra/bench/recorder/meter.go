@@ -193,23 +193,41 @@ func (m *Meter) Call(ctx context.Context, operation string, body []byte) (int, [
 	return resp.StatusCode, answer.Bytes(), err
 }
 
-// rowsOf counts the rows that a call would write.
-func rowsOf(operation string, body []byte) (n int) {
-	switch operation {
-	case "PutItem", "UpdateItem", "DeleteItem":
-		return 1
-	case "TransactWriteItems":
-	default:
-		return 0
-	}
+// rowsOf counts the rows that a call would write, by their kind: what their key begins with. In a
+// transaction that is the kind alone, elsewhere it says so.
+func rowsOf(operation string, body []byte) map[string]int {
 	var in request
-	if json.Unmarshal(body, &in) != nil {
-		return 0 // Measure says what is wrong with it
+	switch operation {
+	case "PutItem", "UpdateItem", "DeleteItem", "TransactWriteItems":
+		if json.Unmarshal(body, &in) != nil {
+			return nil // Measure says what is wrong with it
+		}
+	default:
+		return nil
 	}
+	if in.TransactItems == nil {
+		return map[string]int{in.kind() + " by single writes": 1}
+	}
+	out := map[string]int{}
 	for _, actions := range in.TransactItems {
-		if _, check := actions["ConditionCheck"]; !check {
-			n++
+		for action, row := range actions {
+			if action != "ConditionCheck" {
+				out[row.kind()]++
+			}
 		}
 	}
-	return n
+	return out
+}
+
+// kind is what the key of a row begins with: that of its partition for a row that is alone there.
+func (r request) kind() string {
+	var pk, sk string
+	for name, into := range map[string]*string{"PK": &pk, "SK": &sk} {
+		json.Unmarshal(r.key()[name]["S"], into) // a key that is no text has no kind
+	}
+	kind, _, _ := strings.Cut(sk, "#")
+	if first, _, _ := strings.Cut(pk, "#"); first != "TASK" && first != "TENANT" {
+		kind = first
+	}
+	return kind
 }

@@ -82,14 +82,18 @@ func TestFaultsFollowTheSeed(t *testing.T) {
 func TestRowsThatAreWritten(t *testing.T) {
 	for _, tt := range []struct {
 		operation, body string
-		want            int
+		want            map[string]int
 	}{
-		{"Query", `{}`, 0},
-		{"UpdateItem", `{}`, 1},
-		{"TransactWriteItems", `{"TransactItems":[{"Put":{}},{"ConditionCheck":{}},{"Update":{}}]}`, 2},
+		{"Query", `{}`, nil},
+		{"UpdateItem", `{"Key":{"PK":{"S":"PACE#T1"},"SK":{"S":"chat.update"}}}`, map[string]int{"PACE by single writes": 1}},
+		{"UpdateItem", `{"Key":{"PK":{"S":"TASK#T1#1"},"SK":{"S":"CARD#task"}}}`, map[string]int{"CARD by single writes": 1}},
+		{
+			"TransactWriteItems", `{"TransactItems":[{"Put":{"Item":{"PK":{"S":"TASK#T1#1"},"SK":{"S":"PROMPT#0001"}}}},{"ConditionCheck":{}},
+				{"Update":{"Key":{"PK":{"S":"TASK#T1#1"},"SK":{"S":"HEAD"}}}}]}`, map[string]int{"PROMPT": 1, "HEAD": 1},
+		},
 	} {
-		if got := rowsOf(tt.operation, []byte(tt.body)); got != tt.want {
-			t.Errorf("%s %s: %d, want %d", tt.operation, tt.body, got, tt.want)
+		if diff := cmp.Diff(tt.want, rowsOf(tt.operation, []byte(tt.body))); diff != "" {
+			t.Errorf("%s %s: %s", tt.operation, tt.body, diff)
 		}
 	}
 }
