@@ -38,6 +38,7 @@ type Store interface {
 	Head(ctx context.Context, ref aggregate.Ref) (task.Head, error)
 	Decide(ctx context.Context, ref aggregate.Ref, decide task.Decision) (*task.Aggregate, error)
 	DecideOn(ctx context.Context, a *task.Aggregate, decide task.Decision) (*task.Aggregate, error)
+	PutLease(ctx context.Context, a aggregate.Aggregate, l *aggregate.Lease) error
 	ToolPermission(ctx context.Context, tenant, name string) (p tenancy.ToolPermission, found bool, err error)
 	NoteToolChanged(ctx context.Context, p tenancy.ToolPermission, now time.Time) error
 	Settings(ctx context.Context, tenant string) (tenancy.Settings, error)
@@ -112,7 +113,7 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 	j := &job{Handler: h, in: in, settings: settings}
 	invocation, turn := "", j.advance
 	if a.Execution().Managed() {
-		s := j.sessionJob(a.Execution())
+		s := j.sessionJob(a)
 		invocation, turn = s.invocation, s.turn
 	}
 	for still := 0; ; {

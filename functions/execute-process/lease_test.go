@@ -27,7 +27,7 @@ func (l late) until(ctx context.Context, call string) error {
 		return nil
 	}
 	l.met[call] = true
-	over := time.NewTimer(l.m.Load().Execution().Lease.LeaseUntil.Sub(l.m.h.Now()))
+	over := time.NewTimer(l.m.leaseUntil().Sub(l.m.h.Now()))
 	defer over.Stop()
 	select {
 	case <-ctx.Done():

@@ -46,11 +46,11 @@ type sessionJob struct {
 	interrupted  string // the session that was told to stop
 }
 
-func (j *job) sessionJob(e *task.Execution) *sessionJob {
+func (j *job) sessionJob(a *task.Aggregate) *sessionJob {
 	s := &sessionJob{job: j, invocation: j.NewID(), until: j.Now().Add(j.PollFor)}
 	s.Sessions = leased{j.Sessions, s}
-	if e.SessionFailing != nil {
-		s.failing = *e.SessionFailing
+	if since := a.LeaseOf(a.Execution()).Failing; since != nil {
+		s.failing = *since
 	}
 	return s
 }
@@ -63,6 +63,7 @@ func (j *sessionJob) turn(ctx context.Context, a *task.Aggregate) (*task.Aggrega
 		return j.close(ctx, a)
 	}
 	e, now := a.Execution(), j.Now()
+	lease := a.LeaseOf(e)
 	if e.Status == task.ExecutionPending {
 		return j.Store.DecideOn(ctx, a, func(a *task.Aggregate) (task.Change, error) { return a.StartExecution(j.in.Run, j.Now()) })
 	}
@@ -77,14 +78,13 @@ func (j *sessionJob) turn(ctx context.Context, a *task.Aggregate) (*task.Aggrega
 		return j.finish(ctx, a, "")
 	case late:
 		return nil, task.StopError{Reason: task.ReasonTimeout, Detail: fmt.Sprint(e.Terms.L4TimeoutSeconds)}
-	case e.Lease == nil || e.Lease.Invocation != j.invocation || e.Lease.LeaseUntil.Sub(now) < j.HoldFor/2:
-		return j.Store.DecideOn(ctx, a, func(a *task.Aggregate) (task.Change, error) {
-			return a.HoldSession(j.in.Run, j.invocation, j.Now().Add(j.HoldFor), j.Now())
-		})
+	case lease.Invocation != j.invocation || lease.LeaseUntil.Sub(now) < j.HoldFor/2:
+		l, err := a.HoldSession(j.in.Run, j.invocation, now.Add(j.HoldFor), now)
+		return nil, j.keep(ctx, a, l, err)
 	case !now.Before(j.until) || timeLeft(ctx) < 2*minTurn:
 		return j.leaveForLater(ctx, a, j.PollEvery)
 	}
-	j.lease = e.Lease.LeaseUntil
+	j.lease = lease.LeaseUntil
 	if e.SessionID == "" {
 		return j.open(ctx, a)
 	}
@@ -97,7 +97,11 @@ func (j *sessionJob) turn(ctx context.Context, a *task.Aggregate) (*task.Aggrega
 	case s.Stop != "":
 		return j.stopped(ctx, a, s)
 	case len(s.ToolRequests) > 0:
-		return j.consider(ctx, a, s.ToolRequests)
+		a, err = j.consider(ctx, a, s.ToolRequests)
+		if a == nil || a.Next(now).State != task.StateAwaitStepApproval {
+			return a, err
+		}
+		return a, j.release(ctx, a, 0) // whoever comes after the decision need not wait
 	}
 	return j.wait(ctx, a, j.PollEvery)
 }
@@ -164,9 +168,8 @@ func (j *sessionJob) close(ctx context.Context, a *task.Aggregate) (*task.Aggreg
 		return a, nil
 	}
 	j.closing = 0
-	return j.Store.DecideOn(ctx, a, func(a *task.Aggregate) (task.Change, error) {
-		return a.DeferClose(j.in.Run, j.Now().Add(pipeline.Again(asked, 0, closeAgain)), j.Now())
-	})
+	l, err := a.DeferClose(j.in.Run, j.invocation, j.Now().Add(pipeline.Again(asked, 0, closeAgain)), j.Now())
+	return nil, j.keep(ctx, a, l, err)
 }
 
 // closed charges the task for its session and marks the session as closed.
@@ -211,9 +214,24 @@ func (j *sessionJob) wait(ctx context.Context, a *task.Aggregate, d time.Duratio
 }
 
 // leaveForLater releases the lease and parks the run: a later invocation goes on after d, at least a second,
-// since the state machine waits in whole seconds.
+// since the state machine waits in whole seconds. A run that has done so often enough hands over to another.
 func (j *sessionJob) leaveForLater(ctx context.Context, a *task.Aggregate, d time.Duration) (*task.Aggregate, error) {
-	return j.Store.DecideOn(ctx, a, func(a *task.Aggregate) (task.Change, error) {
-		return a.PauseSession(j.in.Run, j.invocation, j.Now().Add(max(d, time.Second)), j.failing, j.Now())
-	})
+	if err := j.release(ctx, a, max(d, time.Second)); err != nil {
+		return nil, err
+	}
+	return j.Store.Decide(ctx, a.Ref(), func(a *task.Aggregate) (task.Change, error) { return a.HandOver(j.in.Run, j.Now()) })
+}
+
+// release lets the lease go, and keeps everybody from the session for d.
+func (j *sessionJob) release(ctx context.Context, a *task.Aggregate, d time.Duration) error {
+	l, err := a.PauseSession(j.in.Run, j.invocation, j.Now().Add(d), j.failing, j.Now())
+	return j.keep(ctx, a, l, err)
+}
+
+// keep stores a lease, if there is one to be stored.
+func (j *sessionJob) keep(ctx context.Context, a *task.Aggregate, l *aggregate.Lease, err error) error {
+	if l == nil || err != nil {
+		return err
+	}
+	return j.Store.PutLease(ctx, a, l)
 }

@@ -50,6 +50,11 @@ func (s crashingStore) DecideOn(ctx context.Context, a *task.Aggregate, d task.D
 	return s.Store.DecideOn(ctx, a, d)
 }
 
+func (s crashingStore) PutLease(ctx context.Context, a aggregate.Aggregate, l *aggregate.Lease) error {
+	defer s.around("a lease")()
+	return s.Store.PutLease(ctx, a, l)
+}
+
 func (s crashingStore) SaveAgent(ctx context.Context, t tenancy.Tenant, agent, environment string, now time.Time) (tenancy.Tenant, error) {
 	defer s.around("save agent")()
 	return s.Store.SaveAgent(ctx, t, agent, environment, now)

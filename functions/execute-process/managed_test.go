@@ -296,11 +296,12 @@ func testManyPauses(t *testing.T, m *sessionWorld) {
 	m.h.PollFor = 0
 	m.approved(m.lone(1))
 	m.run()
-	m.Decide(func(a *task.Aggregate) (task.Change, error) { // by a hand in the table
-		c, err := a.HoldSession(1, "mine", m.h.Now().Add(time.Second), a.Execution().Lease.LeaseUntil)
-		c.Rows[0].(*task.Execution).Pauses = task.MaxSessionPauses - 1
-		return c, err
-	})
+	a := m.Load() // by a hand in the table
+	l := a.LeaseOf(a.Execution())
+	l.Pauses = task.MaxSessionPauses - 1
+	if err := m.Store.PutLease(t.Context(), a, &l); err != nil {
+		t.Fatal(err)
+	}
 	m.later(time.Minute)
 	if _, err := m.try(functionTime); !errors.Is(err, aggregate.ErrSuperseded) {
 		t.Errorf("%v", err)

@@ -71,7 +71,12 @@ func asks(tool, input string) agents.Act {
 
 var ends = agents.Act{Says: "終わりました。", Stop: "end_turn"}
 
-// denied asserts why the n-th call was denied.
+// leaseUntil is when the lease of the newest attempt's session ends.
+func (m *sessionWorld) leaseUntil() time.Time {
+	a := m.Load()
+	return a.LeaseOf(a.Execution()).LeaseUntil
+}
+
 // through runs and pauses until the run ends.
 func (m *sessionWorld) through() aggregate.Next {
 	m.T.Helper()

@@ -40,9 +40,10 @@ type Overdue struct {
 
 // Shared is what every aggregate has beside the rows of its kind.
 type Shared struct {
-	Waits []Wait
-	Cards []*Card
-	Uses  []*Use
+	Waits  []Wait
+	Cards  []*Card
+	Uses   []*Use
+	Leases []*Lease
 }
 
 // Common is itself.
@@ -57,6 +58,8 @@ func (s *Shared) Add(r Row) {
 		s.Cards = Insert(s.Cards, r)
 	case *Use:
 		s.Uses = Insert(s.Uses, r)
+	case *Lease:
+		s.Leases = Insert(s.Leases, r)
 	}
 }
 
@@ -77,6 +80,7 @@ type Kind struct {
 // shared are the rows that all kinds have.
 var shared = map[string]func() Row{
 	"wait": func() Row { return &Wait{} }, "card": func() Row { return &Card{} }, "usage": func() Row { return &Use{} },
+	"lease": func() Row { return &Lease{} },
 }
 
 // Row is an empty row of a type, nil for one that the kind does not have.

@@ -42,6 +42,7 @@ func TestStore(t *testing.T) {
 		{"commit", testCommit},
 		{"head", testHead},
 		{"usage", testUsage},
+		{"leases", testLeases},
 		{"lost answers", testLostAnswers},
 		{"commits that are cut off", testCutOff},
 		{"quota", testQuota},

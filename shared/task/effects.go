@@ -65,9 +65,9 @@ func (a *Aggregate) work(now time.Time) bool {
 }
 
 // Stuck reports whether a run had work and nothing moved for 20 minutes, of which a
-// pause is none: it is restarted even if it looks open.
+// pause is none, nor the time that somebody has its session: it is restarted even if it looks open.
 func (a *Aggregate) Stuck(now time.Time) bool {
-	since := a.Head.ChangedAt
+	since := a.workedAt(a.Execution())
 	if until := a.Head.PausedUntil; until != nil && until.After(since) {
 		since = *until
 	}
@@ -116,6 +116,7 @@ func (a *Aggregate) DueAt(now time.Time) *time.Time {
 	}
 	_, waits := a.Pending()
 	asked, lease := a.Asked(), a.LiveLease(now)
+	polled, held := a.leased(a.Execution(), "", now)
 	switch {
 	case a.Head.Ended != nil:
 		for _, s := range a.Steps { // calls that were out when it ended are still to be settled
@@ -123,9 +124,9 @@ func (a *Aggregate) DueAt(now time.Time) *time.Time {
 				by(s.Claim.LeaseUntil)
 			}
 		}
-		if e := a.OpenSession(); e != nil && e.Lease != nil && now.Before(e.Lease.LeaseUntil) {
-			by(e.Lease.LeaseUntil.Add(closeAfter))
-		} else if e != nil {
+		if until, held := a.leased(a.OpenSession(), "", now); held {
+			by(until.Add(closeAfter))
+		} else if a.OpenSession() != nil {
 			by(soon)
 		}
 	case a.Choosing() != nil && asked.DecideBy != nil: // also where its run failed
@@ -136,8 +137,8 @@ func (a *Aggregate) DueAt(now time.Time) *time.Time {
 	case a.Head.Parked != nil:
 	case lease != nil:
 		by(lease.Claim.LeaseUntil)
-	case !waits && a.held(now):
-		by(a.Execution().Lease.LeaseUntil)
+	case !waits && held:
+		by(polled)
 	case asked != nil && asked.DecideBy != nil:
 		by(*asked.DecideBy)
 	case a.Head.PausedUntil != nil && now.Before(*a.Head.PausedUntil):

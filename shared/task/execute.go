@@ -286,7 +286,7 @@ func (a *Aggregate) OpenStepGate(run int, order int, args aggregate.Blob, hash s
 	by := c.Now.Add(time.Duration(e.Terms.ApprovalHours) * time.Hour)
 	g.Terms.ApprovalRequired, g.Terms.DecideBy = true, &by
 	n := *e
-	n.CurrentStep, n.Lease = order, nil
+	n.CurrentStep = order
 	c.Put(g, &n)
 	a.relyOnStep(c, e)
 	c.card(a, CardStep, g.Key())

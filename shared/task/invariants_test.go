@@ -281,7 +281,8 @@ func (w *world) nobodyWaitsInVain(a *Aggregate) {
 	asks := waits && open.Terms.ApprovalRequired
 	paused := a.Head.PausedUntil != nil && w.now.Before(*a.Head.PausedUntil)
 	s := a.OpenSession()
-	idle := a.Head.Ended != nil && !a.closing(w.now) || a.Head.Ended == nil && s != nil && s.leased("", w.now) || a.Head.Parked != nil || asks || paused || a.LiveLease(w.now) != nil || a.held(w.now)
+	leased := func(e *Execution) bool { _, held := a.leased(e, "", w.now); return held }
+	idle := a.Head.Ended != nil && !a.closing(w.now) || a.Head.Ended == nil && s != nil && leased(s) || a.Head.Parked != nil || asks || paused || a.LiveLease(w.now) != nil || leased(a.Execution())
 	w.require(idle == (e.Run == nil), "a run to open: %v, and idle: %v", e.Run, idle)
 	w.require(e.Run == nil || e.Run.Run == a.Head.Run, "the run to open is %v", e.Run)
 	for _, wait := range a.Waits {
@@ -305,7 +306,8 @@ func (w *world) oneSession(before, after *Aggregate) {
 	}
 	if e := after.OpenSession(); e != nil {
 		next := after.Next(w.now)
-		w.require(next.State == StateExecuteProcess || next.State == StatePause && e.leased("", w.now), "nobody tells session %s to stop", e.SessionID)
+		_, leased := after.leased(e, "", w.now)
+		w.require(next.State == StateExecuteProcess || next.State == StatePause && leased, "nobody tells session %s to stop", e.SessionID)
 		w.require(after.DueAt(w.now) != nil, "the task rests, and session %s is open", e.SessionID)
 	}
 	for i, e := range after.Executions {

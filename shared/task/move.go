@@ -31,9 +31,6 @@ func (c *change) moveExecution(e *Execution, to ExecutionStatus, fill func(n *Ex
 	}
 	n := *e
 	n.Status = to
-	if n.over() && n.Lease != nil && n.Lease.Invocation == "" {
-		n.Lease = nil // its session's next poll is not waited for any more
-	}
 	fill(&n)
 	c.Put(&n)
 	return nil

@@ -43,8 +43,8 @@ func (a *Aggregate) Next(now time.Time) aggregate.Next { return a.NextOf("", now
 func (a *Aggregate) NextOf(invocation string, now time.Time) aggregate.Next {
 	switch h := a.Head; {
 	case a.OpenSession() != nil: // to tell it to stop, and pay
-		if e := a.OpenSession(); e.leased(invocation, now) {
-			return pause(e.Lease.LeaseUntil, now)
+		if until, held := a.leased(a.OpenSession(), invocation, now); held {
+			return pause(until, now)
 		}
 		return aggregate.Next{State: StateExecuteProcess}
 	case h.Ended != nil && h.Ended.As == TaskFailed:
@@ -69,8 +69,8 @@ func (a *Aggregate) NextOf(invocation string, now time.Time) aggregate.Next {
 		if s := a.LiveLease(now); s != nil {
 			return pause(s.Claim.LeaseUntil, now)
 		}
-		if e := a.Execution(); e.leased(invocation, now) {
-			return pause(e.Lease.LeaseUntil, now)
+		if until, held := a.leased(a.Execution(), invocation, now); held {
+			return pause(until, now)
 		}
 		return aggregate.Next{State: StateExecuteProcess}
 	case a.Prompt() == nil || a.Prompt().Status != aggregate.Approved:

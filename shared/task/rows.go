@@ -151,11 +151,11 @@ type Execution struct {
 	ProcessVersion int                 `json:"process_version"`
 	Attempt        int                 `json:"attempt"`
 	SessionID      string              `json:"session_id,omitempty"`
-	SessionClosed  bool                `json:"session_closed,omitempty"`  // it was told to stop
-	Lease          *Claim              `json:"session_lease,omitempty"`   // who polls the session; nobody: a pause
-	Pauses         int                 `json:"session_pauses,omitempty"`  // of the run that polls it
-	SessionBudget  *aggregate.MicroUSD `json:"session_budget,omitempty"`  // what the session may spend, 0 without a limit; nil in rows from before it was kept
-	SessionFailing *time.Time          `json:"session_failing,omitempty"` // since when its vendor has only put us off
+	SessionClosed  bool                `json:"session_closed,omitempty"` // it was told to stop
+	Lease          *Claim              `json:"session_lease,omitempty"`  // in rows of earlier releases: see LeaseOf; likewise the pauses and since when it fails
+	Pauses         int                 `json:"session_pauses,omitempty"`
+	SessionBudget  *aggregate.MicroUSD `json:"session_budget,omitempty"` // what the session may spend, 0 without a limit; nil in rows from before it was kept
+	SessionFailing *time.Time          `json:"session_failing,omitempty"`
 	Status         ExecutionStatus     `json:"status"`
 	CurrentStep    int                 `json:"current_step"`
 	Results        []ResultEntry       `json:"results"`

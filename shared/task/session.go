@@ -52,12 +52,46 @@ func (e *Execution) ClosingOver(now time.Time) bool { return now.Sub(e.endedAt()
 // closing reports whether a task that is over needs another run for a session: the one that ended it had its time.
 func (a *Aggregate) closing(now time.Time) bool {
 	e := a.OpenSession()
-	return a.Head.Ended != nil && e != nil && !e.leased("", now) && now.Sub(a.Head.ChangedAt) > closeAfter
+	return a.Head.Ended != nil && e != nil && now.Sub(a.workedAt(e)) > closeAfter
 }
 
-// leased reports whether somebody else has the attempt's session at now, or it rests.
-func (e *Execution) leased(invocation string, now time.Time) bool {
-	return e.Lease != nil && (e.Lease.Invocation == "" || e.Lease.Invocation != invocation) && now.Before(e.Lease.LeaseUntil)
+// workedAt is when the task last moved, or, if that is later, until when somebody has an attempt's session: renewals are
+// no Changes.
+func (a *Aggregate) workedAt(e *Execution) time.Time {
+	if e != nil && a.leaseOf(e).LeaseUntil.After(a.Head.ChangedAt) {
+		return a.leaseOf(e).LeaseUntil
+	}
+	return a.Head.ChangedAt
+}
+
+// LeaseOf is who has an attempt's session. Rows that an earlier release wrote have that in the execution.
+func (a *Aggregate) LeaseOf(e *Execution) aggregate.Lease {
+	if l := aggregate.Find(a.Leases, aggregate.LeaseKey(e.Key())); l != nil {
+		return *l
+	}
+	l := aggregate.Lease{Of: e.Key(), Run: a.Head.Run, Pauses: e.Pauses, Failing: e.SessionFailing}
+	if e.Lease != nil {
+		l.Invocation, l.LeaseUntil = e.Lease.Invocation, e.Lease.LeaseUntil
+	}
+	return l
+}
+
+// leaseOf is LeaseOf, but the next poll of a session is not waited for any more once its attempt is over.
+func (a *Aggregate) leaseOf(e *Execution) aggregate.Lease {
+	l := a.LeaseOf(e)
+	if e.over() && l.Invocation == "" && !l.Ended {
+		l.LeaseUntil = time.Time{}
+	}
+	return l
+}
+
+// leased reports whether somebody else has the attempt's session at now, or it rests, and until when.
+func (a *Aggregate) leased(e *Execution, invocation string, now time.Time) (until time.Time, held bool) {
+	if e == nil {
+		return time.Time{}, false
+	}
+	l := a.leaseOf(e)
+	return l.LeaseUntil, (l.Invocation == "" || l.Invocation != invocation) && now.Before(l.LeaseUntil)
 }
 
 // reclose starts another run for the session of a task that is over. When it was asked long enough it is closed as
@@ -85,40 +119,47 @@ func (e *Execution) Unbilled(left aggregate.MicroUSD) aggregate.Usage {
 	return aggregate.Usage{ID: e.SessionID, Provider: modelname.Anthropic, Calls: 1, Cost: max(0, left), Unpriced: 1}
 }
 
-// DeferClose keeps everybody from a session that is to be closed until a time.
-func (a *Aggregate) DeferClose(run int, until, now time.Time) (Change, error) {
+// DeferClose is the lease by which an invocation keeps everybody from a session that is to be closed, until a time; nil
+// when none is. It returns ErrInFlight while another's lease lives.
+func (a *Aggregate) DeferClose(run int, invocation string, until, now time.Time) (*aggregate.Lease, error) {
 	e := a.OpenSession()
 	switch {
 	case a.Head.Run != run:
-		return Change{}, aggregate.ErrSuperseded
+		return nil, aggregate.ErrSuperseded
 	case e == nil:
-		return Change{}, nil
+		return nil, nil
 	}
-	c := a.begin(now)
-	n := *e
-	n.Lease = &Claim{LeaseUntil: until}
-	c.Put(&n)
-	return c.done(), nil
+	if _, held := a.leased(e, invocation, now); held {
+		return nil, aggregate.ErrInFlight
+	}
+	return a.lease(e, "", until), nil
+}
+
+// lease is the next one of an attempt's session.
+func (a *Aggregate) lease(e *Execution, invocation string, until time.Time) *aggregate.Lease {
+	l := a.LeaseOf(e)
+	if l.Run != a.Head.Run {
+		l.Run, l.Pauses = a.Head.Run, 0
+	}
+	l.Invocation, l.LeaseUntil, l.Ended = invocation, until.UTC().Truncate(time.Millisecond), e.over()
+	return &l
 }
 
 // TimeUp reports whether the execution's time is up at now.
 func (a *Aggregate) TimeUp(e *Execution, now time.Time) bool { return a.timeUp(e, now) }
 
-// HoldSession makes the session an invocation's until a time. It returns
+// HoldSession is the lease that makes the session an invocation's until a time. It returns
 // ErrInFlight while another's lease lives; a pause is nobody's, and lasts as long.
-func (a *Aggregate) HoldSession(run int, invocation string, until, now time.Time) (Change, error) {
+// Once it is kept the rows must be read again: another may have had the session since.
+func (a *Aggregate) HoldSession(run int, invocation string, until, now time.Time) (*aggregate.Lease, error) {
 	e, err := a.inSession(run)
 	if err != nil {
-		return Change{}, err
+		return nil, err
 	}
-	if l := e.Lease; l != nil && l.Invocation != invocation && now.Before(l.LeaseUntil) {
-		return Change{}, aggregate.ErrInFlight
+	if _, held := a.leased(e, invocation, now); held {
+		return nil, aggregate.ErrInFlight
 	}
-	c := a.begin(now)
-	n := *e
-	n.Lease = &Claim{Invocation: invocation, LeaseUntil: until}
-	c.Put(&n)
-	return c.done(), nil
+	return a.lease(e, invocation, until), nil
 }
 
 // BindSession makes a session the execution's, before anything is sent to it: now
@@ -137,26 +178,38 @@ func (a *Aggregate) BindSession(run int, id string, budget aggregate.MicroUSD, n
 	return c.done(), nil
 }
 
-// PauseSession lets an invocation's hold go, and keeps everybody from the session
+// PauseSession is the lease that lets an invocation's hold go, and keeps everybody from the session
 // until a time. failing is since when its vendor has only put us off, zero if it does not.
-// After MaxSessionPauses another run takes over at once. It is no change when the hold is another's.
-func (a *Aggregate) PauseSession(run int, invocation string, until, failing, now time.Time) (Change, error) {
+// It is nil when the hold is another's. After MaxSessionPauses nobody is kept from it: see HandOver.
+func (a *Aggregate) PauseSession(run int, invocation string, until, failing, now time.Time) (*aggregate.Lease, error) {
 	e, err := a.inSession(run)
-	if err != nil || e.Lease == nil || e.Lease.Invocation != invocation {
-		return Change{}, err
+	if err != nil || a.LeaseOf(e).Invocation != invocation {
+		return nil, err
 	}
-	c := a.begin(now)
-	n := *e
-	n.Pauses, n.Lease, n.SessionFailing = e.Pauses+1, &Claim{LeaseUntil: until}, nil
+	l := a.lease(e, "", until)
+	l.Pauses, l.Failing = l.Pauses+1, nil
 	if !failing.IsZero() {
 		failing = failing.UTC().Truncate(time.Millisecond)
-		n.SessionFailing = &failing
+		l.Failing = &failing
 	}
-	if n.Pauses >= MaxSessionPauses {
-		n.Pauses, n.Lease = 0, nil
-		c.startRun()
+	if l.Pauses >= MaxSessionPauses {
+		l.LeaseUntil = now.UTC().Truncate(time.Millisecond)
 	}
-	c.Put(&n)
+	return l, nil
+}
+
+// HandOver starts another run for a session that this one has polled MaxSessionPauses times. Before that it is no change.
+func (a *Aggregate) HandOver(run int, now time.Time) (Change, error) {
+	e, err := a.inSession(run)
+	if err != nil {
+		return Change{}, err
+	}
+	if l := a.LeaseOf(e); l.Run != run || l.Pauses < MaxSessionPauses {
+		return Change{}, nil
+	}
+	c := a.begin(now)
+	c.startRun()
+	c.RelyOn(e)
 	return c.done(), nil
 }
 
@@ -172,7 +225,7 @@ func (a *Aggregate) CloseSession(run int, now time.Time) (Change, error) {
 	}
 	c := a.begin(now)
 	n := *e
-	n.SessionClosed, n.Lease = true, nil
+	n.SessionClosed = true
 	c.Put(&n)
 	c.Made = &n
 	return c.done(), nil
@@ -258,10 +311,4 @@ func (a *Aggregate) NotDone(e *Execution) error {
 		}
 	}
 	return StopError{ReasonStepsNotDone, strings.Join(left, ", ")}
-}
-
-// held reports whether somebody polls the session at now, or a pause goes on.
-func (a *Aggregate) held(now time.Time) bool {
-	e := a.Execution()
-	return e != nil && e.Lease != nil && now.Before(e.Lease.LeaseUntil)
 }

@@ -16,8 +16,37 @@ func inSession(t *testing.T) *story {
 	return s.do(s.extract, s.beginPrompt, s.finishPrompt, s.approvePrompt, s.beginProcess, s.finishProcess, s.approveProcess, s.start)
 }
 
-func hold(by string) decision {
-	return func(a *Aggregate, now time.Time) (Change, error) {
+// leasing is what one invocation does with the lease of a session.
+type leasing func(a *Aggregate, now time.Time) (*aggregate.Lease, error)
+
+// leases does what must succeed, and change no row but the lease.
+func (s *story) leases(ds ...leasing) *story {
+	s.t.Helper()
+	for i, d := range ds {
+		a, rev := s.load(), s.head.Rev
+		l, err := d(a, s.now)
+		if err == nil && l != nil {
+			err = s.putLease(a, l)
+		}
+		if err != nil || l == nil || s.head.Rev != rev {
+			s.t.Fatalf("lease %d: %+v, %v, rev %d", i+1, l, err, s.head.Rev)
+		}
+		s.now = s.now.Add(time.Second)
+	}
+	return s
+}
+
+// unleased asserts that there is no lease, as want says.
+func (s *story) unleased(d leasing, want error) {
+	s.t.Helper()
+	if l, err := d(s.load(), s.now); l != nil || !errors.Is(err, want) {
+		s.t.Errorf("%+v, %v, want %v", l, err, want)
+	}
+	s.now = s.now.Add(time.Second)
+}
+
+func hold(by string) leasing {
+	return func(a *Aggregate, now time.Time) (*aggregate.Lease, error) {
 		return a.HoldSession(a.Head.Run, by, now.Add(30*time.Second), now)
 	}
 }
@@ -28,10 +57,14 @@ func bind(id string) decision {
 	}
 }
 
-func rest(by string) decision {
-	return func(a *Aggregate, now time.Time) (Change, error) {
+func rest(by string) leasing {
+	return func(a *Aggregate, now time.Time) (*aggregate.Lease, error) {
 		return a.PauseSession(a.Head.Run, by, now.Add(3*time.Second), time.Time{}, now)
 	}
+}
+
+func handOver(a *Aggregate, now time.Time) (Change, error) {
+	return a.HandOver(a.Head.Run, now)
 }
 
 func closeSession(a *Aggregate, now time.Time) (Change, error) {
@@ -40,19 +73,19 @@ func closeSession(a *Aggregate, now time.Time) (Change, error) {
 
 func TestOneInvocationPollsASession(t *testing.T) {
 	s := inSession(t)
-	s.do(hold("mine"))
-	s.refused(hold("another"), aggregate.ErrInFlight)
-	s.nothing(rest("another"))
-	if n := s.load().Next(s.now); n.State != StatePause || n.WaitSeconds != 28 {
+	s.leases(hold("mine"))
+	s.unleased(hold("another"), aggregate.ErrInFlight)
+	s.unleased(rest("another"), nil)
+	if n := s.load().Next(s.now); n.State != StatePause || n.WaitSeconds != 27 {
 		t.Errorf("others go to %+v", n)
 	}
 	if n := s.load().NextOf("mine", s.now); n.State != StateExecuteProcess {
 		t.Errorf("who has it goes to %+v", n)
 	}
-	s.do(hold("mine")) // renewed
+	s.leases(hold("mine")) // renewed
 	s.now = s.now.Add(31 * time.Second)
-	s.do(hold("another")) // the first one died
-	s.refused(hold("mine"), aggregate.ErrInFlight)
+	s.leases(hold("another")) // the first one died
+	s.unleased(hold("mine"), aggregate.ErrInFlight)
 }
 
 func TestAnExecutionHasOneSession(t *testing.T) {
@@ -72,7 +105,7 @@ func TestAnExecutionHasOneSession(t *testing.T) {
 
 func TestAPausedSessionIsLeftAloneUntilItsTime(t *testing.T) {
 	s := inSession(t)
-	s.do(hold("mine"), rest("mine"))
+	s.leases(hold("mine"), rest("mine"))
 	a := s.load()
 	if n := a.NextOf("mine", s.now); n.State != StatePause || n.WaitSeconds != 2 {
 		t.Errorf("%+v", n)
@@ -81,10 +114,10 @@ func TestAPausedSessionIsLeftAloneUntilItsTime(t *testing.T) {
 		t.Error("a run is to be started")
 	}
 	a.Head.ShownRev = a.Head.Rev
-	if due := a.DueAt(s.now); due == nil || !due.Equal(a.Execution().Lease.LeaseUntil) {
+	if due := a.DueAt(s.now); due == nil || !due.Equal(a.LeaseOf(a.Execution()).LeaseUntil) {
 		t.Errorf("due at %v", due)
 	}
-	s.refused(hold("another"), aggregate.ErrInFlight)
+	s.unleased(hold("another"), aggregate.ErrInFlight)
 	s.now = s.now.Add(3 * time.Second)
 	if n := s.load().Next(s.now); n.State != StateExecuteProcess {
 		t.Errorf("%+v", n)
@@ -96,17 +129,17 @@ func TestAPauseRemembersSinceWhenTheVendorFails(t *testing.T) {
 	s := inSession(t)
 	since := s.now.Add(-time.Hour)
 	pause := func(failing time.Time) {
-		s.do(hold("mine"), func(a *Aggregate, now time.Time) (Change, error) {
+		s.leases(hold("mine"), func(a *Aggregate, now time.Time) (*aggregate.Lease, error) {
 			return a.PauseSession(a.Head.Run, "mine", now.Add(3*time.Second), failing, now)
 		})
 		s.now = s.now.Add(3 * time.Second)
 	}
 	pause(since)
-	if at := s.load().Execution().SessionFailing; at == nil || !at.Equal(since) {
+	if at := s.load().LeaseOf(s.load().Execution()).Failing; at == nil || !at.Equal(since) {
 		t.Errorf("since %v", at)
 	}
 	pause(time.Time{})
-	if at := s.load().Execution().SessionFailing; at != nil {
+	if at := s.load().LeaseOf(s.load().Execution()).Failing; at != nil {
 		t.Errorf("still since %v", at)
 	}
 }
@@ -115,22 +148,23 @@ func TestAPauseRemembersSinceWhenTheVendorFails(t *testing.T) {
 func TestAnotherRunTakesOverAfterManyPauses(t *testing.T) {
 	s := inSession(t)
 	for range MaxSessionPauses {
-		if s.head.Run != 1 {
-			t.Fatal("too early")
-		}
-		s.do(hold("mine"), rest("mine"))
+		s.nothing(handOver)
+		s.leases(hold("mine"), rest("mine"))
 		s.now = s.now.Add(3 * time.Second)
 	}
+	s.do(handOver)
 	a := s.load()
-	if a.Head.Run != 2 || a.Execution().Pauses != 0 {
-		t.Errorf("run %d, %d pauses", a.Head.Run, a.Execution().Pauses)
+	if a.Head.Run != 2 {
+		t.Errorf("run %d", a.Head.Run)
 	}
 	if r := a.Effects(s.now).Run; r == nil || r.Run != 2 {
 		t.Errorf("nobody starts the next run: %+v", r)
 	}
-	s.refused(func(a *Aggregate, now time.Time) (Change, error) {
+	s.unleased(func(a *Aggregate, now time.Time) (*aggregate.Lease, error) {
 		return a.HoldSession(1, "mine", now.Add(time.Second), now)
 	}, aggregate.ErrSuperseded)
+	s.leases(hold("mine"), rest("mine"))
+	s.nothing(handOver) // the next run has its own count
 }
 
 func TestASessionIsToldToStopWhenItsTaskIsOver(t *testing.T) {
@@ -155,7 +189,7 @@ func TestASessionIsToldToStopWhenItsTaskIsOver(t *testing.T) {
 // A run that gave up, or died, leaves no session behind: the task does not rest before another run has closed it.
 func TestATaskDoesNotRestBeforeItsSessionIsClosed(t *testing.T) {
 	s := inSession(t)
-	s.do(hold("mine"), bind("first"), s.fail)
+	s.leases(hold("mine")).do(bind("first"), s.fail)
 	at := s.now
 	a := s.load()
 	a.Head.ShownRev = a.Head.Rev
@@ -210,7 +244,7 @@ func TestASessionOfAnEarlierReleaseIsGivenUpByARun(t *testing.T) {
 
 func TestASessionIsClosedBeforeTheNextAttemptBegins(t *testing.T) {
 	s := inSession(t)
-	s.do(hold("mine"), bind("first"), s.fail, s.retry)
+	s.leases(hold("mine")).do(bind("first"), s.fail, s.retry)
 	if e := s.load().OpenSession(); e == nil || e.Attempt != 1 {
 		t.Fatalf("%+v", e)
 	}
@@ -221,7 +255,9 @@ func TestASessionIsClosedBeforeTheNextAttemptBegins(t *testing.T) {
 	if n := s.load().Next(s.now); n.State != StateExecuteProcess {
 		t.Errorf("%+v", n)
 	}
-	s.do(func(a *Aggregate, now time.Time) (Change, error) { return a.DeferClose(2, now.Add(5*time.Minute), now) })
+	s.leases(func(a *Aggregate, now time.Time) (*aggregate.Lease, error) {
+		return a.DeferClose(2, "mine", now.Add(5*time.Minute), now)
+	})
 	if n := s.load().Next(s.now); n.State != StatePause || n.WaitSeconds < 290 {
 		t.Errorf("%+v", n)
 	}
@@ -233,6 +269,77 @@ func TestASessionIsClosedBeforeTheNextAttemptBegins(t *testing.T) {
 		t.Errorf("%+v, spent %v", a.Executions[0].Usage, a.Spent())
 	}
 	s.do(s.start, bind("second"))
+}
+
+// What an earlier release wrote into the execution counts until there is a lease, so that a session in flight goes on.
+func TestASessionOfAnEarlierReleaseKeepsItsHolder(t *testing.T) {
+	s := inSession(t)
+	since := s.now.Add(-time.Hour)
+	old := *s.load().Execution()
+	old.Lease, old.Pauses, old.SessionFailing = &Claim{Invocation: "old", LeaseUntil: s.now.Add(10 * time.Second)}, 7, &since
+	s.rows[old.Key()] = &old
+	s.unleased(hold("another"), aggregate.ErrInFlight)
+	s.leases(hold("old"), rest("old"))
+	a := s.load()
+	if l := a.LeaseOf(a.Execution()); l.Pauses != 8 || l.Invocation != "" || l.LeaseUntil.Sub(s.now) > 3*time.Second || len(a.Leases) != 1 {
+		t.Errorf("%+v", l)
+	}
+	s.now = s.now.Add(3 * time.Second)
+	s.leases(hold("another"))
+}
+
+// Who renews a lease commits nothing, so the head stays due at a time that was right for an earlier one.
+func TestASweeperThatLooksTooEarlyLooksAgain(t *testing.T) {
+	s := inSession(t)
+	s.leases(hold("mine")).do(bind("first"))
+	for range 200 { // 100 minutes, of which nothing is committed
+		a := s.load()
+		a.Head.ShownRev = a.Head.Rev
+		due := a.DueAt(s.now)
+		if until := a.LeaseOf(a.Execution()).LeaseUntil; due == nil || due.After(until) {
+			t.Fatalf("due at %v, leased until %v", due, until)
+		}
+		s.now = due.Add(-10 * time.Second)
+		s.leases(hold("mine"))
+		s.now = *due
+		if a = s.load(); a.Effects(s.now).Run != nil || a.Stuck(s.now) {
+			t.Fatal("somebody has the session, and a run is started")
+		}
+	}
+	a := s.load()
+	s.now = a.LeaseOf(a.Execution()).LeaseUntil // whoever had it died
+	if a.Effects(s.now).Run == nil || a.Stuck(s.now) || !a.Stuck(s.now.Add(21*time.Minute)) {
+		t.Error("nobody, or somebody too early, takes over")
+	}
+}
+
+// A pause is the poll's of an attempt that goes on: it does not keep anybody from closing the session of one that is over.
+func TestAPauseEndsWithItsExecution(t *testing.T) {
+	s := inSession(t)
+	s.leases(hold("mine")).do(bind("first")).leases(func(a *Aggregate, now time.Time) (*aggregate.Lease, error) {
+		return a.PauseSession(1, "mine", now.Add(time.Hour), time.Time{}, now)
+	}).do(s.fail)
+	if n := s.load().Next(s.now); n.State != StateExecuteProcess {
+		t.Errorf("%+v", n)
+	}
+}
+
+// Two who read the same rows don't both take a session, and who read a lease that was renewed since does not either.
+func TestALeaseIsTakenAsRead(t *testing.T) {
+	s := inSession(t)
+	stale := s.load()
+	s.leases(hold("mine"))
+	for range 2 {
+		l, err := hold("another")(stale, s.now.Add(time.Minute))
+		if err == nil {
+			err = s.putLease(stale, l)
+		}
+		if !errors.Is(err, aggregate.ErrInFlight) {
+			t.Errorf("%v", err)
+		}
+		stale = s.load()
+		s.leases(hold("mine"))
+	}
 }
 
 func TestAWishIsAnApprovedStepOrDenied(t *testing.T) {

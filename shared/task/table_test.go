@@ -112,6 +112,18 @@ func (tb *table) putAbsent(rows []aggregate.Row) {
 	tb.images[len(tb.images)-1].rows = tb.rows
 }
 
+// putLease puts a lease over the one that a has, as it was read.
+func (tb *table) putLease(a *Aggregate, l *aggregate.Lease) error {
+	is, _ := tb.rows[l.Key()].(*aggregate.Lease)
+	if !is.Same(aggregate.Find(a.Leases, l.Key())) {
+		return aggregate.ErrInFlight
+	}
+	tb.rows = maps.Clone(tb.rows)
+	tb.rows[l.Key()] = l
+	tb.images[len(tb.images)-1].rows = tb.rows
+	return nil
+}
+
 func (tb *table) revision(key string) int {
 	if r, ok := tb.rows[key]; ok {
 		return max(1, r.Revision()) // one that is put once has none

@@ -240,6 +240,12 @@ func (w *world) await(run int, gate string) {
 // execute takes the newest execution one move further.
 func (w *world) execute(run int) {
 	if e := w.view().OpenSession(); e != nil {
+		if !w.calm && rapid.IntRange(0, 3).Draw(w.rt, "closes in vain") == 0 {
+			w.lease("defer close", "closer", func(a *Aggregate, now time.Time) (*aggregate.Lease, error) {
+				return a.DeferClose(run, "closer", now.Add(5*time.Minute), now)
+			})
+			return
+		}
 		w.decide("session: close", func(a *Aggregate, now time.Time) (Change, error) {
 			return Charge(w.usage(e.SessionID), now, func(a *Aggregate) (Change, error) { return a.CloseSession(run, now) })(a)
 		})
@@ -287,10 +293,10 @@ func (w *world) execute(run int) {
 // there is to be no call.
 func (w *world) poll(run int) bool {
 	invocation := fmt.Sprint("poller-", rapid.IntRange(1, 2).Draw(w.rt, "poller"))
-	_, err := w.decideAs(run, "hold session", func(a *Aggregate, now time.Time) (Change, error) {
+	held := w.lease("hold session", invocation, func(a *Aggregate, now time.Time) (*aggregate.Lease, error) {
 		return a.HoldSession(run, invocation, now.Add(30*time.Second), now)
 	})
-	if err != nil {
+	if !held {
 		return true
 	}
 	w.answers++
@@ -299,10 +305,35 @@ func (w *world) poll(run int) bool {
 	if w.calm || rapid.IntRange(0, 2).Draw(w.rt, "polls in vain") < 2 {
 		return false
 	}
-	w.decideAs(run, "pause session", func(a *Aggregate, now time.Time) (Change, error) {
+	w.lease("pause session", invocation, func(a *Aggregate, now time.Time) (*aggregate.Lease, error) {
 		return a.PauseSession(run, invocation, now.Add(3*time.Second), time.Time{}, now)
 	})
+	w.decideAs(run, "hand over", func(a *Aggregate, now time.Time) (Change, error) { return a.HandOver(run, now) })
 	return true
+}
+
+// lease is the store's PutLease of what was decided over some view; it reports whether the lease was put, and its answer came.
+func (w *world) lease(kind, invocation string, d leasing) bool {
+	a := w.view()
+	l, err := d(a, w.now)
+	if err != nil {
+		w.expected(kind, err)
+	}
+	if err != nil || l == nil {
+		return false
+	}
+	before := w.load()
+	if w.putLease(a, l) != nil {
+		return false
+	}
+	w.kind = kind
+	was := before.leaseOf(aggregate.Find(before.Executions, l.Of))
+	w.require(was.Invocation == invocation || !w.now.Before(was.LeaseUntil), "%s takes %+v", invocation, was)
+	after := w.load()
+	w.require(after.Head.Rev == before.Head.Rev && after.Effects(w.now).Cards == before.Effects(w.now).Cards, "a lease makes a revision")
+	w.nobodyWaitsInVain(after)
+	w.oneSession(before, after)
+	return w.calm || rapid.IntRange(0, 9).Draw(w.rt, "lease lost") < 9
 }
 
 // fly takes a call that is out one move further: it is made, its outcome is

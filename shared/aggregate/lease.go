@@ -1,0 +1,38 @@
+package aggregate
+
+import "time"
+
+// Lease says who works on what a row stands for, outside of this program, until when. No Change puts it: it is renewed
+// far more often than anything happens, and it carries no state. Whoever writes it conditions on it as it was read.
+type Lease struct {
+	Of         string     `json:"of"`                      // key of the row
+	Invocation string     `json:"invocation"`              // empty: nobody may, until LeaseUntil
+	LeaseUntil time.Time  `json:"lease_until"`             // zero: nobody ever had it
+	Ended      bool       `json:"ended,omitempty"`         // what the row stands for had ended when this was written
+	Run        int        `json:"run"`                     // of whoever wrote it
+	Pauses     int        `json:"pauses"`                  // of that run
+	Failing    *time.Time `json:"failing_since,omitempty"` // since when whoever is asked has only put us off
+}
+
+// LeaseKey is that of the lease of the row with this key.
+func LeaseKey(of string) string { return "LEASE#" + of }
+
+// Key is that of what it is of.
+func (l *Lease) Key() string { return LeaseKey(l.Of) }
+
+// Type is the row's.
+func (l *Lease) Type() string { return "lease" }
+
+// Revision is 0: no Change writes it.
+func (l *Lease) Revision() int { return 0 }
+
+// At is the row itself.
+func (l Lease) At(int) Row { return &l }
+
+// Same reports whether the same holder has it for the same time; nil is no lease.
+func (l *Lease) Same(as *Lease) bool {
+	if l == nil || as == nil {
+		return l == as
+	}
+	return l.Of == as.Of && l.Invocation == as.Invocation && l.LeaseUntil.Equal(as.LeaseUntil)
+}
