@@ -15,16 +15,16 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
 	"ringi/shared/aggregate"
-	"ringi/shared/task"
-	"ringi/shared/tasks"
+	"ringi/shared/kinds"
+	"ringi/shared/store"
 )
 
 // changes replays ranges of the table's stream that the relay gave up. Effects
-// come from rows, so that a task's records are replayed by having the task looked at again.
+// come from rows, so that an aggregate's records are replayed by having it looked at again.
 type changes struct {
 	letters letters
 	streams reader
-	store   *tasks.Store
+	store   *store.Store
 	out     io.Writer
 }
 
@@ -82,7 +82,7 @@ func (c *changes) again(ctx context.Context, ref aggregate.Ref) error {
 	if err := c.store.Redraw(ctx, ref); err != nil {
 		return err
 	}
-	fmt.Fprintf(c.out, "task %s is looked at again\n", ref.ID)
+	fmt.Fprintf(c.out, "%s %s is looked at again\n", ref.Kind, ref.ID)
 	return nil
 }
 
@@ -130,9 +130,5 @@ func refOf(pk streams.AttributeValue) (aggregate.Ref, bool) {
 	if !ok {
 		return aggregate.Ref{}, false
 	}
-	parts := strings.Split(s.Value, "#")
-	if len(parts) != 3 || parts[0] != "TASK" || !aggregate.ValidID(parts[1]) || !aggregate.ValidID(parts[2]) {
-		return aggregate.Ref{}, false
-	}
-	return task.RefOf(parts[1], parts[2]), true
+	return kinds.All().Ref(s.Value)
 }

@@ -25,8 +25,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/kinds"
+	"ringi/shared/store"
 	"ringi/shared/task"
-	"ringi/shared/tasks"
 )
 
 func main() {
@@ -73,7 +74,7 @@ func run(ctx context.Context, cfg aws.Config, args []string, out io.Writer) erro
 	case "cards":
 		return (&cards{queue, *from, *to, out}).move(ctx)
 	case "changes":
-		return (&changes{letters{queue, *from}, dynamodbstreams.NewFromConfig(cfg), tasks.New(db, *table), out}).replay(ctx)
+		return (&changes{letters{queue, *from}, dynamodbstreams.NewFromConfig(cfg), store.New(db, *table, kinds.All()...), out}).replay(ctx)
 	case "rows":
 		r := &rows{db, *from, *table, *apply, out}
 		if *one == "" {

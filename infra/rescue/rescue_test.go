@@ -75,7 +75,7 @@ func TestChangesOlderThanTheStreamAreSaidToBeGone(t *testing.T) {
 	r := ask(t)
 	r.giveUp(batch{ShardID: "shard", Start: "1", End: "2", StreamARN: "arn"})
 	var out bytes.Buffer
-	c := &changes{letters{sqs.NewFromConfig(running.AWS), running.QueueURL("ChangeDeadLetters")}, trimmed{}, r.store, &out}
+	c := &changes{letters{sqs.NewFromConfig(running.AWS), running.QueueURL("ChangeDeadLetters")}, trimmed{}, r.store.Of.Store, &out}
 	if err := c.replay(t.Context()); err != nil || !strings.Contains(out.String(), "these are gone") {
 		t.Errorf("said %q, %v", &out, err)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/kinds"
 )
 
 // maxWrites is how many rows one transaction of DynamoDB may write.
@@ -44,7 +45,7 @@ type rows struct {
 func (r *rows) missing(ctx context.Context) error {
 	n := 0
 	pages := dynamodb.NewScanPaginator(r.db, &dynamodb.ScanInput{TableName: &r.from, ConsistentRead: aws.Bool(true)})
-	live := map[string]bool{} // partitions of tasks whose head is there
+	live := map[string]bool{} // partitions of aggregates whose head is there
 	var heads []item
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
@@ -53,7 +54,8 @@ func (r *rows) missing(ctx context.Context) error {
 		}
 		for _, it := range page.Items {
 			pk, sk := str(it["PK"]), str(it["SK"])
-			if strings.HasPrefix(pk, "TASK#") {
+			_, aggregated := kinds.All().Ref(pk)
+			if aggregated {
 				if _, known := live[pk]; !known {
 					if live[pk], err = r.exists(ctx, pk, aggregate.HeadKey); err != nil {
 						return err
@@ -68,7 +70,7 @@ func (r *rows) missing(ctx context.Context) error {
 				continue
 			}
 			n++
-			if strings.HasPrefix(pk, "TASK#") && sk == aggregate.HeadKey {
+			if aggregated && sk == aggregate.HeadKey {
 				heads = append(heads, it)
 			} else if err := r.putBack(ctx, it); err != nil {
 				return err
@@ -94,7 +96,7 @@ func (r *rows) putBack(ctx context.Context, it item) error {
 	switch {
 	case str(it["SK"]) == aggregate.HeadKey:
 		it = awake(it, number(it["rev"])+forgotten, number(it["run"])+forgotten)
-	case strings.HasPrefix(str(it["PK"]), "TASK#") && strings.HasPrefix(str(it["SK"]), "CARD#"):
+	case strings.HasPrefix(str(it["SK"]), "CARD#"):
 		it = unseen(it)
 	}
 	_, err := r.db.PutItem(ctx, &dynamodb.PutItemInput{TableName: &r.table, Item: it, ConditionExpression: aws.String("attribute_not_exists(PK)")})
