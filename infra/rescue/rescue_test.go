@@ -110,7 +110,7 @@ func TestMissingRowsComeBack(t *testing.T) {
 
 	commands := runbook(t, "rows", values)
 	said := rescue(t, commands[0])
-	if !strings.HasSuffix(said, r.ref.ID+" HEAD\n7 rows are put back\nnothing was written: add -apply to do it\n") || len(r.items()) != 0 {
+	if !strings.HasSuffix(said, r.ref.ID+" HEAD\n9 rows are put back\nnothing was written: add -apply to do it\n") || len(r.items()) != 0 {
 		t.Errorf("said %q, %d rows are there; want the head last and nothing written", said, len(r.items()))
 	}
 	rescue(t, commands[1])

@@ -67,6 +67,7 @@ func TestATableOfAnEarlierReleaseIsRead(t *testing.T) {
 	for name, next := range goesOn() {
 		t.Run("goes on: "+name, func(t *testing.T) { b.goesOn(t, task.RefOf(tenant, was[name].Task), next) })
 	}
+	t.Run("goes on: a session is polled", func(t *testing.T) { b.pauses(t, task.RefOf(tenant, was["a session is polled"].Task)) })
 	t.Run("every task can be cancelled or is over", func(t *testing.T) {
 		for _, r := range was {
 			b.cancelled(t, r)
@@ -109,6 +110,7 @@ func (b before) same(t *testing.T, was read) {
 	now := at().Add(10 * time.Second)
 	got := plain(t, a).(map[string]any)
 	delete(got, "Uses") // rows that the earlier release did not have
+	delete(got, "Leases")
 	if diff := cmp.Diff(was.Aggregate, got); diff != "" {
 		t.Error("rows:", diff)
 	}
@@ -188,9 +190,6 @@ func goesOn() map[string]task.Decision {
 		}),
 		"failed":                    func(a agg) (task.Change, error) { return a.RetryExecution(a.Execution().ID, by, policy, now) },
 		"parked at the first layer": func(a agg) (task.Change, error) { return a.RetryGeneration(by, policy, now) },
-		"a session is polled": func(a agg) (task.Change, error) {
-			return a.PauseSession(a.Head.Run, "poller", now.Add(3*time.Second), time.Time{}, now)
-		},
 		"a session of an execution that failed is open": func(a agg) (task.Change, error) { return a.CloseSession(a.Head.Run, now) },
 		// A stamp was the last thing that happened: the run that died before it is not the task's failure.
 		"charged aside just after a stamp": func(a agg) (task.Change, error) {
@@ -206,6 +205,24 @@ func goesOn() map[string]task.Decision {
 		"a card that Slack refused, the sweeper failing, in line": func(a agg) (task.Change, error) {
 			return a.Approve(a.Prompt().ID, by, policy, now)
 		},
+	}
+}
+
+// pauses lets the hold on a session go that the earlier release kept in the execution.
+func (b before) pauses(t *testing.T, ref aggregate.Ref) {
+	a, err := b.Load(t.Context(), ref)
+	must(t, err)
+	now := at().Add(10 * time.Second)
+	l, err := a.PauseSession(a.Head.Run, "poller", now.Add(3*time.Second), time.Time{}, now)
+	must(t, err)
+	if l == nil {
+		t.Fatal("the hold of before is not known")
+	}
+	must(t, b.PutLease(t.Context(), a, l))
+	a, err = b.Load(t.Context(), ref)
+	must(t, err)
+	if got := a.LeaseOf(a.Execution()); !l.Same(&got) {
+		t.Errorf("%+v was kept, it is %+v", l, got)
 	}
 }
 
