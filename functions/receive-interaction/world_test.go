@@ -29,7 +29,7 @@ type world struct {
 	t       *testing.T
 	store   *tasks.Store
 	slack   *slacktest.Slack
-	results storetest.Shelf
+	results storetest.Results
 	h       *Handler
 	ref     aggregate.Ref
 	root    string // of the thread
@@ -39,7 +39,7 @@ type world struct {
 func newWorld(t *testing.T, db *storetest.Server) *world {
 	t.Helper()
 	s, _ := db.Store(t)
-	w := &world{t: t, store: s, slack: slacktest.Start(t), results: storetest.Shelf{}, clock: time.Now()}
+	w := &world{t: t, store: s, slack: slacktest.Start(t), results: storetest.Results{}, clock: time.Now()}
 	now := func() time.Time { return w.clock }
 	w.h = &Handler{
 		Store: s, Slack: w.slack.Client, People: &people.People{Slack: w.slack.Client, Now: now}, Results: w.results,

@@ -11,13 +11,13 @@ import (
 	"ringi/shared/tenancy"
 )
 
-// Shelf is where large arguments are.
-type Shelf interface {
+// Results is where large arguments are.
+type Results interface {
 	Opened(ctx context.Context, a *task.Aggregate, gate string) (*task.Aggregate, error)
 }
 
 // taskCards draws the cards of tasks.
-type taskCards struct{ shelf Shelf }
+type taskCards struct{ shelf Results }
 
 // Place is the thread of the request.
 func (taskCards) Place(a aggregate.Aggregate) (Place, bool) {

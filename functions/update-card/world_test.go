@@ -28,7 +28,7 @@ type world struct {
 	slack *slacktest.Slack
 	h     *Handler
 	queue *queue
-	shelf storetest.Shelf
+	shelf storetest.Results
 	ref   aggregate.Ref
 	root  string // of the thread
 	clock time.Time
@@ -51,7 +51,7 @@ func (q *queue) ChangeMessageVisibility(_ context.Context, in *sqs.ChangeMessage
 func newWorld(t *testing.T, db *storetest.Server) *world {
 	t.Helper()
 	s, _ := db.Store(t)
-	w := &world{t: t, store: s, slack: slacktest.Start(t), queue: &queue{}, shelf: storetest.Shelf{}, clock: time.Now()}
+	w := &world{t: t, store: s, slack: slacktest.Start(t), queue: &queue{}, shelf: storetest.Results{}, clock: time.Now()}
 	w.h = w.handler()
 	w.root = w.slack.Say(t, workspace.Sato, workspace.HR, "今月の勤怠をまとめて")
 	c, ref, err := task.Receive(aggregate.TenantID(slacktest.Team), task.Request{

@@ -80,12 +80,17 @@ func Settled(route []Stage, stamps []Stamp) bool {
 	return true
 }
 
-// Approve stamps what has this hash. The system passes a gate without a stamp.
-func (g *Gate) Approve(by Actor, hash string, at time.Time) {
+// Approved is the gate with a person's stamp on what has this hash, and with its verdict once it is settled. The system
+// passes a gate without a stamp.
+func (g Gate) Approved(by Actor, hash string, at time.Time) (n Gate, settled bool) {
 	if by.Type != ActorSystem {
 		g.Stamps = append(slices.Clone(g.Stamps), Stamp{By: by.ID, At: at, Surface: SurfaceSlack, Hash: hash})
+		if !Settled(g.Route, g.Stamps) {
+			return g, false
+		}
 	}
 	g.ApprovedBy, g.ApprovedAt = by.ID, &at
+	return g, true
 }
 
 // Reject sends back what the gate asks about.

@@ -22,3 +22,9 @@ type Next struct {
 	WaitSeconds    int    // of Pause
 	Outcome        string // of Finish and Fail
 }
+
+// StateFinish is where every machine ends a run that has nothing left to do.
+const StateFinish = "Finish"
+
+// Superseded is where a run goes that is not the head's.
+func Superseded() Next { return Next{State: StateFinish, Outcome: "superseded"} }

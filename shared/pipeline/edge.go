@@ -14,7 +14,6 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/errorclass"
-	"ringi/shared/task"
 )
 
 // The names that Retry and Catch see.
@@ -56,7 +55,7 @@ func Edge(w Worker) func(context.Context, Input) (Output, error) {
 		}
 		next, err := w(ctx, in)
 		if errorclass.Of(err) == errorclass.Superseded {
-			next, err = task.Superseded(), nil
+			next, err = aggregate.Superseded(), nil
 		}
 		if err != nil {
 			name := Name(err)

@@ -19,7 +19,7 @@ import (
 // text is a JSON value of so many bytes.
 func text(n int) json.RawMessage { return json.RawMessage(`"` + strings.Repeat("x", n-2) + `"`) }
 
-func TestShelf(t *testing.T) {
+func TestResults(t *testing.T) {
 	w := pipelinetest.Start(t).World(t)
 	s := result.Store{S3: w.S3(), Bucket: w.Bucket}
 	keep := func(t *testing.T, v json.RawMessage) aggregate.Blob {

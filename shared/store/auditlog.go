@@ -21,7 +21,7 @@ type AuditFilter struct {
 func auditBegins() time.Time { return time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC) }
 
 // Audit lists a tenant's audit log, the newest first; by time alone it goes
-// through the months. It returns task.ErrField for a From after To, and as Tasks does.
+// through the months. It returns aggregate.ErrField for a From after To, and as Tasks does.
 func (s *Store) Audit(ctx context.Context, tenant string, f AuditFilter, cursor string, limit int) (Page[aggregate.AuditEntry], error) {
 	if !keyPart(tenant) {
 		return Page[aggregate.AuditEntry]{}, fmt.Errorf("tenant %.40q: %w", tenant, aggregate.ErrNotFound)

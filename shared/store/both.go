@@ -12,6 +12,7 @@ import (
 
 // DecideBoth is Decide for two aggregates of a tenant at once: what decide makes of them is
 // written in one transaction, both changes or neither. An empty change leaves its aggregate alone.
+// Of neither change it says what Then and Owned.Err have for the decider of one.
 func (s *Store) DecideBoth(ctx context.Context, first, second aggregate.Ref,
 	decide func(a, b aggregate.Aggregate) (ofA, ofB aggregate.Change, err error),
 ) error {

@@ -87,7 +87,7 @@ func (s *Store) ReleaseCard(ctx context.Context, ref aggregate.Ref, key, by stri
 
 // UnreachableCard notes that Slack refused for good what by posted under its
 // claim, or an update of messageTS (empty: there is none), at which revision of the
-// task and when; task.TryAgainAt says what follows. It returns ErrClaimed when the
+// aggregate and when; TryAgainAt says what follows. It returns ErrClaimed when the
 // claim was lost, or the row names another message.
 func (s *Store) UnreachableCard(ctx context.Context, ref aggregate.Ref, key, by, messageTS, refusal string, rev int, now time.Time) error {
 	e := newExpression()
@@ -106,7 +106,7 @@ func (s *Store) UnreachableCard(ctx context.Context, ref aggregate.Ref, key, by,
 	return err
 }
 
-// updateCard writes a card's row on a condition, which also fails when there is no row: task.ErrNotFound.
+// updateCard writes a card's row on a condition, which also fails when there is no row: aggregate.ErrNotFound.
 func (s *Store) updateCard(ctx context.Context, what string, ref aggregate.Ref, cardKey string, e *expression, condition string) (aggregate.Card, error) {
 	pk, err := s.partition(ref)
 	if err != nil {

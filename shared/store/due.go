@@ -49,7 +49,7 @@ func (s *Store) Due(ctx context.Context, shard int, now time.Time) iter.Seq2[agg
 }
 
 // Postpone sets when the task is due next, nil for never, after every effect of the head
-// as it was read was done. It returns task.ErrConflict when the task moved on, or is to be
+// as it was read was done. It returns aggregate.ErrConflict when the task moved on, or is to be
 // drawn anew: then it is due as it is.
 func (s *Store) Postpone(ctx context.Context, ref aggregate.Ref, h aggregate.Head, due *time.Time) error {
 	e := newExpression()

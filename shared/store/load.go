@@ -48,7 +48,7 @@ func (s *Store) Load(ctx context.Context, ref aggregate.Ref) (aggregate.Aggregat
 }
 
 // Head reads the head alone, consistently: what has to be asked often while a call is out.
-// It returns task.ErrNotFound as Load does.
+// It returns aggregate.ErrNotFound as Load does.
 func (s *Store) Head(ctx context.Context, ref aggregate.Ref) (aggregate.Root, error) {
 	pk, err := s.partition(ref)
 	if err != nil {
@@ -62,7 +62,7 @@ func (s *Store) Head(ctx context.Context, ref aggregate.Ref) (aggregate.Root, er
 	return h, nil
 }
 
-// get reads one item consistently, or returns task.ErrNotFound.
+// get reads one item consistently, or returns aggregate.ErrNotFound.
 func (s *Store) get(ctx context.Context, pk, sk string, into any) error {
 	out, err := s.db.GetItem(ctx, &dynamodb.GetItemInput{TableName: &s.table, Key: key(pk, sk), ConsistentRead: aws.Bool(true)})
 	if err != nil {

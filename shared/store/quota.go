@@ -53,7 +53,7 @@ func (s *Store) countMoves(tenant string, counts []aggregate.Count) ([]types.Tra
 	return out, nil
 }
 
-// full is task.ErrFull if nothing but a counter refused the transaction, whose counters
+// full is aggregate.ErrFull if nothing but a counter refused the transaction, whose counters
 // begin at an action; of several that are full the one that has a place latest. Else it is err.
 func full(err error, counts []aggregate.Count, first int) error {
 	var l *lost

@@ -16,7 +16,7 @@ var errCondition = errors.New("the condition failed")
 
 // update writes attributes of one item beside the commits, and returns the item
 // as it became. When the condition fails it returns errCondition and the item as
-// it is, or task.ErrNotFound when there is none.
+// it is, or aggregate.ErrNotFound when there is none.
 func (s *Store) update(ctx context.Context, k item, e *expression, condition *string) (item, error) {
 	var out *dynamodb.UpdateItemOutput
 	err := unhindered(ctx, func() (err error) {

@@ -34,13 +34,14 @@ func (a *Aggregate) Approve(id string, by aggregate.Actor, p aggregate.Policy, n
 	if by.Type == aggregate.ActorSystem && g.Terms.ApprovalRequired {
 		return Change{}, aggregate.ErrNotAllowed{Rule: aggregate.RuleNotListed}
 	}
-	if len(g.Route) > 0 {
-		return Change{}, fmt.Errorf("gate %s has a route of stages, which no release opened yet", id)
-	}
 	c := a.begin(now)
 	c.progress()
+	stamped, settled := g.Approved(by, row.hash(), c.Now)
+	if !settled {
+		return Change{}, fmt.Errorf("gate %s needs more than one stamp: no release opens such a route yet", id)
+	}
 	err = c.moveGate(row, aggregate.Approved, func(n Gated) {
-		n.gate().Approve(by, row.hash(), c.Now)
+		*n.gate() = stamped
 		if p, ok := n.(*Process); ok {
 			p.ApprovedHash = row.hash()
 		}

@@ -16,10 +16,10 @@ func (c *change) moveGate(row Gated, to aggregate.GateStatus, fill func(n Gated)
 		return errMove(row.Key(), from, to)
 	}
 	n := row.At(row.Revision()).(Gated)
-	n.gate().Status = to
 	if fill != nil {
 		fill(n)
 	}
+	n.gate().Status = to
 	c.Put(n)
 	return nil
 }

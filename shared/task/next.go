@@ -16,9 +16,8 @@ const (
 	StateExecuteProcess       = "ExecuteProcess"
 	StateAwaitStepApproval    = "AwaitStepApproval"
 	StatePause                = "Pause"
-	StateFinish               = "Finish"
+	StateFinish               = aggregate.StateFinish
 	StateFail                 = "Fail"
-	outcomeSuperseded         = "superseded"
 	outcomeParked             = "parked"
 	outcomeAsked              = "asked"
 	fuse                      = time.Hour
@@ -29,11 +28,6 @@ const (
 var NextStates = []string{
 	StateExtractTask, StateDraftPrompt, StateAwaitPromptApproval, StatePlanProcess, StateAwaitProcessApproval,
 	StateExecuteProcess, StateAwaitStepApproval, StatePause, StateFinish, StateFail,
-}
-
-// Superseded is where a run goes that is not the head's.
-func Superseded() aggregate.Next {
-	return aggregate.Next{State: StateFinish, Outcome: outcomeSuperseded}
 }
 
 // Next reads off the rows what a run has to do at now.

@@ -93,7 +93,7 @@ func TestAWaitsFuseIsNeverShort(t *testing.T) {
 }
 
 func TestASupersededRunFinishes(t *testing.T) {
-	if diff := cmp.Diff(aggregate.Next{State: StateFinish, Outcome: "superseded"}, Superseded()); diff != "" {
+	if diff := cmp.Diff(aggregate.Next{State: StateFinish, Outcome: "superseded"}, aggregate.Superseded()); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -18,7 +18,7 @@ func TestThePanelHasAWordForEveryStatus(t *testing.T) {
 	}
 	_, words, _ := strings.Cut(string(text), "const statusWords = {")
 	words, _, _ = strings.Cut(words, "\n};")
-	all := []string{string(task.TaskAnswered), string(task.TaskRefused), task.Superseded().Outcome, "asked", "parked", "waiting"}
+	all := []string{string(task.TaskAnswered), string(task.TaskRefused), aggregate.Superseded().Outcome, "asked", "parked", "waiting"}
 	for s := range task.TaskMoves {
 		all = append(all, string(s))
 	}

@@ -12,7 +12,7 @@ import (
 
 // Connect seals a credential and saves it as the tenant's connection to a provider,
 // over the one that was there, with integration.connected in the audit log. It
-// returns task.ErrConflict when somebody saved in between, aggregate.ErrField for an MCP
+// returns aggregate.ErrConflict when somebody saved in between, aggregate.ErrField for an MCP
 // server's credential that names no address.
 func (v Vault) Connect(ctx context.Context, tenant, provider string, c Credential, metadata aggregate.JSON, by aggregate.Actor) error {
 	if strings.HasPrefix(provider, tenancy.ServerProvider) != (c.Address != "") {

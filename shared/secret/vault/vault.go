@@ -137,7 +137,7 @@ func unusable(row tenancy.Integration) error {
 
 // SlackToken is the token of a tenant's bot: its own, or else the deployment's, which only the deployment's own
 // workspace is given, and nobody after Slack said that the app was removed or the token revoked. own reports whether a
-// tenant is that workspace. For others it returns task.ErrNotConnected.
+// tenant is that workspace. For others it returns tenancy.ErrNotConnected.
 func (v Vault) SlackToken(ctx context.Context, tenant, deployments string, own func(ctx context.Context, tenant string) (bool, error)) (string, error) {
 	row, err := v.Rows.Integration(ctx, tenant, tenancy.SlackProvider)
 	switch {

@@ -8,15 +8,15 @@ import (
 	"ringi/shared/task"
 )
 
-// Shelf stands in for the bucket in tests that only draw: large arguments by their key.
+// Results stands in for the bucket in tests that only draw: large arguments by their key.
 // It counts, under Fetched, how often some were asked for.
-type Shelf map[string]aggregate.JSON
+type Results map[string]aggregate.JSON
 
-// Fetched is the key under which a Shelf has a digit for each time that arguments were opened.
+// Fetched is the key under which Results have a digit for each time that arguments were opened.
 const Fetched = "fetched"
 
 // Opened is result.Store's.
-func (s Shelf) Opened(_ context.Context, a *task.Aggregate, gate string) (*task.Aggregate, error) {
+func (s Results) Opened(_ context.Context, a *task.Aggregate, gate string) (*task.Aggregate, error) {
 	out := *a
 	out.Gates = slices.Clone(a.Gates)
 	for i, g := range out.Gates {
