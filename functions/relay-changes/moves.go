@@ -52,6 +52,9 @@ func changed(r events.DynamoDBEventRecord) (run, cards, wait bool) {
 	if strings.HasPrefix(text(r.Change.Keys, "SK"), "WAIT#") {
 		return false, false, text(now, "task_token") != text(before, "task_token")
 	}
+	if text(r.Change.Keys, "SK") != aggregate.HeadKey {
+		return false, false, false
+	}
 	run = number(now, "run") != number(before, "run")
 	again := number(now, "redraws") != number(before, "redraws") || number(now, "shown_rev") == "" && number(before, "shown_rev") != ""
 	cards = again || number(now, "rev") != number(before, "rev")

@@ -42,7 +42,19 @@ func (s *Store) change(ctx context.Context, c tenancy.Change, err error) error {
 		}
 		items = append(items, s.put(it, 0))
 	}
-	err = s.transact(ctx, s.newID(), items)
+	stop, wait := time.Now().Add(retryFor), newBackoff(20*time.Millisecond, 400*time.Millisecond)
+	for id := s.newID(); ; {
+		err := s.transact(ctx, id, items)
+		var l *lost
+		if errors.As(err, &l) && l.onlyInTheWay() && wait.until(ctx, stop) {
+			continue // nobody saved: another transaction only relied on a row
+		}
+		return s.changed(ctx, c, err, failed)
+	}
+}
+
+// changed is what a change's transaction came to.
+func (s *Store) changed(ctx context.Context, c tenancy.Change, err error, failed func(error) error) error {
 	if said := meaning(c, err); said != nil {
 		return said
 	}

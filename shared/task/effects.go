@@ -67,7 +67,7 @@ func (a *Aggregate) work(now time.Time) bool {
 // Stuck reports whether a run had work and nothing moved for 20 minutes, of which a
 // pause is none, nor the time that somebody has its session: it is restarted even if it looks open.
 func (a *Aggregate) Stuck(now time.Time) bool {
-	since := a.workedAt(a.Execution())
+	since := a.workedAt(a.sessionAt())
 	if until := a.Head.PausedUntil; until != nil && until.After(since) {
 		since = *until
 	}
@@ -116,7 +116,7 @@ func (a *Aggregate) DueAt(now time.Time) *time.Time {
 	}
 	_, waits := a.Pending()
 	asked, lease := a.Asked(), a.LiveLease(now)
-	polled, held := a.leased(a.Execution(), "", now)
+	polled, held := a.leased(a.sessionAt(), "", now)
 	switch {
 	case a.Head.Ended != nil:
 		for _, s := range a.Steps { // calls that were out when it ended are still to be settled

@@ -55,6 +55,14 @@ func (a *Aggregate) closing(now time.Time) bool {
 	return a.Head.Ended != nil && e != nil && now.Sub(a.workedAt(e)) > closeAfter
 }
 
+// sessionAt is the attempt whose session is at work: that of an earlier one is closed and paid before the newest goes on.
+func (a *Aggregate) sessionAt() *Execution {
+	if e := a.OpenSession(); e != nil {
+		return e
+	}
+	return a.Execution()
+}
+
 // workedAt is when the task last moved, or, if that is later, until when somebody has an attempt's session: renewals are
 // no Changes.
 func (a *Aggregate) workedAt(e *Execution) time.Time {
