@@ -19,6 +19,15 @@ import (
 //
 // It returns what the writes say that found their rows otherwise, aggregate.ErrConflict when none of those says anything.
 func (s *Store) change(ctx context.Context, c tenancy.Change, err error) error {
+	return s.changeBy(ctx, s.transactPast, c, err)
+}
+
+// changeOnce is change for whileConflict, which tries again itself.
+func (s *Store) changeOnce(ctx context.Context, c tenancy.Change, err error) error {
+	return s.changeBy(ctx, s.transact, c, err)
+}
+
+func (s *Store) changeBy(ctx context.Context, transact func(ctx context.Context, token string, items []types.TransactWriteItem) error, c tenancy.Change, err error) error {
 	if err != nil || len(c.Writes) == 0 {
 		return err
 	}
@@ -42,19 +51,7 @@ func (s *Store) change(ctx context.Context, c tenancy.Change, err error) error {
 		}
 		items = append(items, s.put(it, 0))
 	}
-	stop, wait := time.Now().Add(retryFor), newBackoff(20*time.Millisecond, 400*time.Millisecond)
-	for id := s.newID(); ; {
-		err := s.transact(ctx, id, items)
-		var l *lost
-		if errors.As(err, &l) && l.onlyInTheWay() && wait.until(ctx, stop) {
-			continue // nobody saved: another transaction only relied on a row
-		}
-		return s.changed(ctx, c, err, failed)
-	}
-}
-
-// changed is what a change's transaction came to.
-func (s *Store) changed(ctx context.Context, c tenancy.Change, err error, failed func(error) error) error {
+	err = transact(ctx, s.newID(), items)
 	if said := meaning(c, err); said != nil {
 		return said
 	}

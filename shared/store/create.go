@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -35,21 +34,16 @@ func (s *Store) Create(ctx context.Context, ref aggregate.Ref, c aggregate.Chang
 	}
 	ctx, cancel := context.WithTimeout(ctx, retryFor)
 	defer cancel()
-	stop, wait := time.Now().Add(retryFor), newBackoff(20*time.Millisecond, 400*time.Millisecond)
-	for {
-		err = s.transact(ctx, c.ID, append([]types.TransactWriteItem{head}, rest...))
-		var l *lost
-		switch {
-		case err == nil:
-			return nil
-		case errors.As(err, &l) && l.failed(0):
-			if textOf(l.found(0), "last_change") == c.ID {
-				return nil // an earlier try went through, its answer was lost
-			}
-			return fmt.Errorf("create %s %s: %w", ref.Kind, ref.ID, ErrExists)
-		case errors.As(err, &l) && l.onlyInTheWay() && wait.until(ctx, stop):
-			continue
+	err = s.transactPast(ctx, c.ID, append([]types.TransactWriteItem{head}, rest...))
+	var l *lost
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &l) && l.failed(0):
+		if textOf(l.found(0), "last_change") == c.ID {
+			return nil // an earlier try went through, its answer was lost
 		}
-		return fmt.Errorf("create %s %s: %w", ref.Kind, ref.ID, err)
+		err = ErrExists
 	}
+	return fmt.Errorf("create %s %s: %w", ref.Kind, ref.ID, err)
 }

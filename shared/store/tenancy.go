@@ -114,7 +114,7 @@ func (s *Store) EndIntegrations(ctx context.Context, tenant string, why tenancy.
 		}
 		c, err := tenancy.EndBySlack(tenant, rows, why, at, s.newID(), now)
 		n = len(c.Writes)
-		return s.change(ctx, c, err)
+		return s.changeOnce(ctx, c, err)
 	})
 	return n, err
 }
@@ -137,7 +137,7 @@ func (s *Store) Bootstrap(ctx context.Context, t tenancy.Tenant, now time.Time) 
 		}
 		var c tenancy.Change
 		is, c, err = next.Change(s.newID(), now)
-		err = s.change(ctx, c, err)
+		err = s.changeOnce(ctx, c, err)
 		next = next.After(err)
 		return err
 	})
@@ -148,7 +148,7 @@ func (s *Store) Bootstrap(ctx context.Context, t tenancy.Tenant, now time.Time) 
 // nothing when somebody was faster. While others write it tries again, for two seconds at most.
 func (s *Store) NameTenant(ctx context.Context, t tenancy.Tenant, name string, now time.Time) error {
 	return whileConflict(ctx, func() error {
-		err := s.change(ctx, t.Rename(name, now), nil)
+		err := s.changeOnce(ctx, t.Rename(name, now), nil)
 		if errors.Is(err, aggregate.ErrConflict) {
 			if is, gone := s.Tenant(ctx, t.ID); gone != nil || is.Name != t.Name {
 				return gone

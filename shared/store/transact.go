@@ -45,6 +45,18 @@ func (s *Store) transact(ctx context.Context, token string, items []types.Transa
 	}
 }
 
+// transactPast is transact, and again for up to two seconds while nothing but other transactions is in the way.
+func (s *Store) transactPast(ctx context.Context, token string, items []types.TransactWriteItem) error {
+	stop := time.Now().Add(retryFor)
+	for wait := newBackoff(20*time.Millisecond, 400*time.Millisecond); ; {
+		err := s.transact(ctx, token, items)
+		var l *lost
+		if !errors.As(err, &l) || !l.onlyInTheWay() || !wait.until(ctx, stop) {
+			return err
+		}
+	}
+}
+
 // quickly bounds the client's own waits between its tries, which would outlast
 // the two seconds otherwise. A client that tries once is left so.
 func quickly(o *dynamodb.Options) {

@@ -36,27 +36,28 @@ func (a *Aggregate) Approve(id string, by aggregate.Actor, p aggregate.Policy, n
 	}
 	c := a.begin(now)
 	c.progress()
-	stamped, settled := g.Approved(by, row.hash(), c.Now)
+	hash := row.hash()
+	stamped, settled := g.Approved(by, hash, c.Now)
 	if !settled {
 		return Change{}, fmt.Errorf("gate %s needs more than one stamp: no release opens such a route yet", id)
 	}
 	err = c.moveGate(row, aggregate.Approved, func(n Gated) {
 		*n.gate() = stamped
 		if p, ok := n.(*Process); ok {
-			p.ApprovedHash = row.hash()
+			p.ApprovedHash = hash
 		}
 	})
 	if err != nil {
 		return Change{}, err
 	}
-	if err := a.approved(c, row, by); err != nil {
+	if err := a.approved(c, row, hash, by); err != nil {
 		return Change{}, err
 	}
 	return c.done(), nil
 }
 
-// approved is what follows in the Change of a stamp.
-func (a *Aggregate) approved(c *change, row Gated, by aggregate.Actor) error {
+// approved is what follows in the Change of a stamp on what has this hash.
+func (a *Aggregate) approved(c *change, row Gated, hash string, by aggregate.Actor) error {
 	switch row := row.(type) {
 	case *Prompt:
 		c.audit(by, PromptApproved, "prompt", row.ID, map[string]any{"version": row.Version})
@@ -76,12 +77,12 @@ func (a *Aggregate) approved(c *change, row Gated, by aggregate.Actor) error {
 		c.Put(e)
 		c.card(a, CardExecution, "EXECUTION")
 		c.RelyOn(prompt)
-		c.audit(by, ProcessApproved, "process", row.ID, map[string]any{"version": row.Version, "hash": row.hash()})
+		c.audit(by, ProcessApproved, "process", row.ID, map[string]any{"version": row.Version, "hash": hash})
 	case *StepGate:
 		e := *a.executionOf(row)
 		e.WaitedMS += c.Now.Sub(row.CreatedAt).Milliseconds()
 		c.Put(&e)
-		c.audit(by, StepApproved, "execution", e.ID, map[string]any{"step": row.StepID, "arguments_hash": row.ArgumentsHash})
+		c.audit(by, StepApproved, "execution", e.ID, map[string]any{"step": row.StepID, "arguments_hash": hash})
 	}
 	return nil
 }
