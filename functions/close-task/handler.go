@@ -42,7 +42,7 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 	if a.Head.Run != in.Run { // a decision has started the next run
 		return aggregate.Next{}, aggregate.ErrSuperseded
 	}
-	if open, waits := a.Pending(); waits && a.Head.Parked == nil {
+	if open, waits := a.OpenGate(); waits && a.Head.Parked == nil {
 		return aggregate.Next{State: task.StateFinish, Gate: open.Key, Outcome: "waiting"}, nil
 	}
 	return a.Next(h.Now()), nil

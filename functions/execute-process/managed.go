@@ -49,7 +49,7 @@ type sessionJob struct {
 func (j *job) sessionJob(a *task.Aggregate) *sessionJob {
 	s := &sessionJob{job: j, invocation: j.NewID(), until: j.Now().Add(j.PollFor)}
 	s.Sessions = leased{j.Sessions, s}
-	if since := a.LeaseOf(a.Execution()).Failing; since != nil {
+	if since := a.SessionLease(a.Execution()).Failing; since != nil {
 		s.failing = *since
 	}
 	return s
@@ -63,7 +63,7 @@ func (j *sessionJob) turn(ctx context.Context, a *task.Aggregate) (*task.Aggrega
 		return j.close(ctx, a)
 	}
 	e, now := a.Execution(), j.Now()
-	lease := a.LeaseOf(e)
+	lease := a.SessionLease(e)
 	if e.Status == task.ExecutionPending {
 		return j.Store.DecideOn(ctx, a, func(a *task.Aggregate) (task.Change, error) { return a.StartExecution(j.in.Run, j.Now()) })
 	}
@@ -168,7 +168,7 @@ func (j *sessionJob) close(ctx context.Context, a *task.Aggregate) (*task.Aggreg
 		return a, nil
 	}
 	j.closing = 0
-	l, err := a.DeferClose(j.in.Run, j.invocation, j.Now().Add(pipeline.Again(asked, 0, closeAgain)), j.Now())
+	l, err := a.DeferClose(j.in.Run, j.invocation, j.Now().Add(pipeline.RetryDelay(asked, 0, closeAgain)), j.Now())
 	return nil, j.keep(ctx, a, l, err)
 }
 
@@ -180,7 +180,7 @@ func (j *sessionJob) closed(ctx context.Context, a *task.Aggregate, u aggregate.
 	}))
 }
 
-// later waits after a request that failed, as pipeline.Again says, but not past the execution's time limit. The next
+// later waits after a request that failed, as pipeline.RetryDelay says, but not past the execution's time limit. The next
 // turn learns from the session's events whether the request was handled. StopError: trying again would not help.
 func (j *sessionJob) later(ctx context.Context, a *task.Aggregate, err error) (*task.Aggregate, error) {
 	f := model.Failure(err)
@@ -192,7 +192,7 @@ func (j *sessionJob) later(ctx context.Context, a *task.Aggregate, err error) (*
 	if j.failing.IsZero() {
 		j.failing = now
 	}
-	wait := pipeline.Again(f.RetryAfter, now.Sub(j.failing), j.PollEvery)
+	wait := pipeline.RetryDelay(f.RetryAfter, now.Sub(j.failing), j.PollEvery)
 	wait = max(min(wait, a.Deadline(a.Execution()).Sub(now)), j.PollEvery)
 	if now.Add(wait).After(j.until) || timeLeft(ctx) < wait+2*minTurn {
 		return j.leaveForLater(ctx, a, wait)
@@ -224,7 +224,7 @@ func (j *sessionJob) leaveForLater(ctx context.Context, a *task.Aggregate, d tim
 
 // release lets the lease go, and keeps everybody from the session for d.
 func (j *sessionJob) release(ctx context.Context, a *task.Aggregate, d time.Duration) error {
-	l, err := a.PauseSession(j.in.Run, j.invocation, j.Now().Add(d), j.failing, j.Now())
+	l, err := a.ReleaseSession(j.in.Run, j.invocation, j.Now().Add(d), j.failing, j.Now())
 	return j.keep(ctx, a, l, err)
 }
 

@@ -297,7 +297,7 @@ func testManyPauses(t *testing.T, m *sessionWorld) {
 	m.approved(m.lone(1))
 	m.run()
 	a := m.Load() // by a hand in the table
-	l := a.LeaseOf(a.Execution())
+	l := a.SessionLease(a.Execution())
 	l.Pauses = task.MaxSessionPauses - 1
 	if err := m.Store.PutLease(t.Context(), a, &l); err != nil {
 		t.Fatal(err)

@@ -74,7 +74,7 @@ var ends = agents.Act{Says: "終わりました。", Stop: "end_turn"}
 // leaseUntil is when the lease of the newest attempt's session ends.
 func (m *sessionWorld) leaseUntil() time.Time {
 	a := m.Load()
-	return a.LeaseOf(a.Execution()).LeaseUntil
+	return a.SessionLease(a.Execution()).LeaseUntil
 }
 
 // through runs and pauses until the run ends.

@@ -17,7 +17,7 @@ import (
 func (w *world) beside(text string) (waits *task.Prompt, reply aggregate.Ref) {
 	w.t.Helper()
 	waits = w.prompted()
-	b, _ := w.load().BesideOf()
+	b, _ := w.load().OpenGateBeside()
 	ts := w.slack.Say(w.t, workspace.Sato, workspace.HR, text)
 	c, reply, err := task.Receive(w.ref.Tenant, task.Request{
 		TeamID: slacktest.Team, Text: text, User: workspace.Sato, Channel: workspace.HR, ChannelType: "channel",

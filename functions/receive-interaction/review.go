@@ -23,7 +23,7 @@ var errUnread = errors.New("not all of it was shown")
 
 // unread returns errUnread when a click on a card's button approves content that the card does not show whole.
 func (h *Handler) unread(ctx context.Context, c click, a *task.Aggregate, locale string) error {
-	if c.card == "" || !a.Undecided(c.id) {
+	if c.card == "" || !a.IsOpen(c.id) {
 		return nil
 	}
 	drawn, err := h.Results.Opened(ctx, a, c.id)

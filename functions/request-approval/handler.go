@@ -42,7 +42,7 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 	if err != nil {
 		return aggregate.Next{}, fmt.Errorf("load the task: %w", err)
 	}
-	open, waits := a.Pending()
+	open, waits := a.OpenGate()
 	if waits && open.Key == in.Gate && !open.Terms.ApprovalRequired {
 		if a, err = h.approve(ctx, in, open); err != nil {
 			return aggregate.Next{}, err
@@ -69,12 +69,12 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 
 // parked reports whether this run still has to wait at its gate.
 func (h *Handler) parked(a *task.Aggregate, in pipeline.Input) bool {
-	open, waits := a.Pending()
+	open, waits := a.OpenGate()
 	return waits && open.Key == in.Gate && a.Head.Run == in.Run
 }
 
 // approve stamps a gate in the system's name, as the settings asked when it opened.
-func (h *Handler) approve(ctx context.Context, in pipeline.Input, open task.Pending) (*task.Aggregate, error) {
+func (h *Handler) approve(ctx context.Context, in pipeline.Input, open task.OpenGate) (*task.Aggregate, error) {
 	a, err := h.Store.Decide(ctx, in.Ref(), func(a *task.Aggregate) (task.Change, error) {
 		if a.Head.Run != in.Run {
 			return task.Change{}, aggregate.ErrSuperseded

@@ -26,10 +26,10 @@ const slackWithin = 6 * time.Second
 // refuseRequester ends the request of a person who may not ask, and returns the task after that commit.
 func (h *Handler) refuseRequester(ctx context.Context, a *task.Aggregate, by aggregate.Actor) (*task.Aggregate, error) {
 	run := a.Head.Run
-	if c, err := a.TurnAway(run, by, h.Now()); err == nil && c.Empty() {
+	if c, err := a.RefuseOutsider(run, by, h.Now()); err == nil && c.Empty() {
 		return a, nil
 	}
-	after, err := h.Store.DecideOn(ctx, a, func(a *task.Aggregate) (task.Change, error) { return a.TurnAway(run, by, h.Now()) })
+	after, err := h.Store.DecideOn(ctx, a, func(a *task.Aggregate) (task.Change, error) { return a.RefuseOutsider(run, by, h.Now()) })
 	if err != nil {
 		return nil, fmt.Errorf("turn the requester away: %w", err)
 	}

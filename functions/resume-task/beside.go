@@ -86,6 +86,6 @@ func (h *Handler) waits(ctx context.Context, ref aggregate.Ref) (b task.Beside, 
 	if err != nil {
 		return b, false, fmt.Errorf("load a task of the thread: %w", err)
 	}
-	b, _ = other.BesideOf()
+	b, _ = other.OpenGateBeside()
 	return b, true, nil
 }

@@ -75,7 +75,7 @@ func checkAsked(t *testing.T, waits, reply *pipelinetest.World, asks bool) {
 	if (a.Choosing() != nil) != asks {
 		t.Fatalf("%+v", a.Choice)
 	}
-	if b, _ := waits.Load().BesideOf(); asks && a.Choice.Beside != b {
+	if b, _ := waits.Load().OpenGateBeside(); asks && a.Choice.Beside != b {
 		t.Errorf("asks about %+v, and %+v waits", a.Choice.Beside, b)
 	}
 }

@@ -270,7 +270,7 @@ func testParksUnstamped(t *testing.T, w *pipelinetest.World) {
 
 func testGateOver(t *testing.T, w *pipelinetest.World) {
 	w.Prompted(tenancy.DefaultSettings())
-	b, _ := w.Load().BesideOf()
+	b, _ := w.Load().OpenGateBeside()
 	reply := w.Reply()
 	reply.Decide(func(a *task.Aggregate) (task.Change, error) { return a.Ask(1, b, tenancy.DefaultSettings(), w.Now()) })
 	show(t, reply)

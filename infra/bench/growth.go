@@ -72,7 +72,7 @@ func fillings(ctx context.Context) []filling {
 		}
 	}
 	pending := func(s *tasks.Store, tenant, cursor string) (int, string, error) {
-		return counted(s.Pending(ctx, tenant, cursor, pageSize))
+		return counted(s.Waiting(ctx, tenant, cursor, pageSize))
 	}
 	return []filling{
 		{"tasks", "TASK", []list{

@@ -80,7 +80,7 @@ func hurry(t driver.T, s *stack.Stack, nth int, at time.Time) (gates []time.Dura
 
 // opened is when the gate that waits began to.
 func opened(r *driver.Request) time.Time {
-	open, ok := r.Load().Pending()
+	open, ok := r.Load().OpenGate()
 	if !ok || open.Terms.DecideBy == nil {
 		r.T.Fatalf("task %s: no gate waits, though one is shown", r.Ref.ID)
 	}

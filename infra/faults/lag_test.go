@@ -198,11 +198,11 @@ func TestTheIndexStandsStill(t *testing.T) {
 		d.Eventually("the gate is open", func() bool { return d.Shows("CARD#prompt#0001", "approve_prompt") && len(d.Load().Waits) == 1 })
 		prompt := d.Load().Prompt().ID
 		listed := func() bool {
-			page, err := old.Pending(context.Background(), d.Ref.Tenant, "", store.MaxPage)
+			page, err := old.Waiting(context.Background(), d.Ref.Tenant, "", store.MaxPage)
 			if err != nil {
 				failf("%w", err)
 			}
-			return slices.ContainsFunc(page.Items, func(x store.PendingItem) bool { return x.ID == prompt })
+			return slices.ContainsFunc(page.Items, func(x store.WaitingItem) bool { return x.ID == prompt })
 		}
 		d.clock.due(d)
 		d.Eventually("the index says that it is due and waits", func() bool { return d.due(old) && listed() })

@@ -132,7 +132,7 @@ func (r *request) until(what string, holds func(*task.Aggregate) bool) *task.Agg
 func (r *request) pending(kind aggregate.CardType) {
 	r.Helper()
 	r.until(string(kind)+" asks", func(a *task.Aggregate) bool {
-		p, ok := a.Pending()
+		p, ok := a.OpenGate()
 		return ok && p.Kind == kind && slices.ContainsFunc(a.Waits, func(w aggregate.Wait) bool { return w.Gate == p.Key && w.Run == a.Head.Run })
 	})
 }
@@ -141,7 +141,7 @@ func (r *request) pending(kind aggregate.CardType) {
 func (r *request) asks(kind aggregate.CardType) {
 	r.Helper()
 	r.until(string(kind)+" asks", func(a *task.Aggregate) bool {
-		p, ok := a.Pending()
+		p, ok := a.OpenGate()
 		return ok && p.Kind == kind
 	})
 }

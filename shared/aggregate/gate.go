@@ -109,8 +109,8 @@ func (g *Gate) Decided() error {
 	return nil
 }
 
-// Pending lists the gate among what waits while a person is asked; one that asks nobody passes by itself.
-func (g *Gate) Pending(head Root, since time.Time, id string) []Index {
+// WaitingIndexes lists the gate among what waits while a person is asked; one that asks nobody passes by itself.
+func (g *Gate) WaitingIndexes(head Root, since time.Time, id string) []Index {
 	if g.Status != PendingApproval || !g.Terms.ApprovalRequired {
 		return nil
 	}

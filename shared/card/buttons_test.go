@@ -91,7 +91,7 @@ func TestWhatCanBeDoneIsOffered(t *testing.T) {
 				}
 			}
 			want := map[string]int{}
-			if p, ok := s.Pending(); ok && p.Terms.ApprovalRequired {
+			if p, ok := s.OpenGate(); ok && p.Terms.ApprovalRequired {
 				first := "approve_"
 				if !card.Whole(s.Aggregate, p.Kind, p.ID, "ja") {
 					first = card.ReviewAction

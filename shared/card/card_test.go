@@ -90,7 +90,7 @@ func TestTornRows(t *testing.T) {
 func TestAPauseThatIsOverIsNotShown(t *testing.T) {
 	s := received(t)
 	until := s.now.Add(time.Minute)
-	s.do(s.Pause(1, s.Generating(), until, s.now))
+	s.do(s.WaitUntil(1, s.Generating(), until, s.now))
 	for now, blocks := range map[time.Time]int{until.Add(-time.Second): 2, until: 1} {
 		if n := len(card.Render(s.Aggregate, s.card(taskCard), "ja", now).Attachments[0].Blocks.BlockSet); n != blocks {
 			t.Errorf("at %s: %d blocks, want %d", now, n, blocks)

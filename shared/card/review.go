@@ -62,7 +62,7 @@ func ReviewModal(a *task.Aggregate, r Review, locale string) (view slack.ModalVi
 		Type: slack.VTModal, CallbackID: ReviewCallback, Title: label(w.ReviewTitle), Close: label(w.ReviewClose), PrivateMetadata: string(metadata),
 	}
 	switch {
-	case !a.Undecided(r.ID):
+	case !a.IsOpen(r.ID):
 		blocks = append(blocks, contextLine(w.ReviewOver))
 	case r.ReadOnly || whole.cut:
 		blocks = append(blocks, contextLine(w.ReviewReads))

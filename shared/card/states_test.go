@@ -68,9 +68,9 @@ var states = []state{
 	{"task_generating", taskCard, begun},
 	{"task_waits_for_model", taskCard, func(s *story) *story {
 		s.do(s.Accept(1, requester, defaults, s.now))
-		return s.do(s.Pause(1, s.Generating(), s.now.Add(time.Minute), s.now))
+		return s.do(s.WaitUntil(1, s.Generating(), s.now.Add(time.Minute), s.now))
 	}},
-	{"task_waits_for_slack", taskCard, func(s *story) *story { return s.do(s.Pause(1, s.Generating(), s.now.Add(time.Minute), s.now)) }},
+	{"task_waits_for_slack", taskCard, func(s *story) *story { return s.do(s.WaitUntil(1, s.Generating(), s.now.Add(time.Minute), s.now)) }},
 	{"task_parked", taskCard, func(s *story) *story { return s.park(task.ReasonModelUnavailable) }},
 	{"task_cancelled_before_extract", taskCard, func(s *story) *story { return s.cancelTask() }},
 	{"task_refused_guest", taskCard, func(s *story) *story {

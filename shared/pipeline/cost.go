@@ -18,9 +18,9 @@ type Committer interface {
 	DecideOn(ctx context.Context, a *task.Aggregate, decide task.Decision) (*task.Aggregate, error)
 }
 
-// Paid commits what a model's calls made together with what they came to, and
+// CommitUsage commits what a model's calls made together with what they came to, and
 // stops the task if that is all that it may cost.
-func Paid(ctx context.Context, s Committer, in Input, a *task.Aggregate, u aggregate.Usage, limit aggregate.MicroUSD, now time.Time, decide task.Decision) (aggregate.Next, error) {
+func CommitUsage(ctx context.Context, s Committer, in Input, a *task.Aggregate, u aggregate.Usage, limit aggregate.MicroUSD, now time.Time, decide task.Decision) (aggregate.Next, error) {
 	a, err := s.DecideOn(ctx, a, task.Charge(u, now, decide))
 	if err != nil {
 		return aggregate.Next{}, fmt.Errorf("commit a generation: %w", err)
@@ -33,14 +33,14 @@ type SettingsReader interface {
 	Settings(ctx context.Context, tenant string) (tenancy.Settings, error)
 }
 
-// Opened is Paid for what opens a gate: the gate has the settings as they are when it opens. Those that changed while
+// CommitGate is CommitUsage for what opens a gate: the gate has the settings as they are when it opens. Those that changed while
 // the model thought are read again; what it made stays.
-func Opened(ctx context.Context, s interface {
+func CommitGate(ctx context.Context, s interface {
 	Committer
 	SettingsReader
 }, in Input, a *task.Aggregate, u aggregate.Usage, settings tenancy.Settings, now time.Time, open func(*task.Aggregate, tenancy.Settings) (task.Change, error)) (aggregate.Next, error) {
 	for {
-		next, err := Paid(ctx, s, in, a, u, settings.MaxCost(), now, func(a *task.Aggregate) (task.Change, error) { return open(a, settings) })
+		next, err := CommitUsage(ctx, s, in, a, u, settings.MaxCost(), now, func(a *task.Aggregate) (task.Change, error) { return open(a, settings) })
 		if !errors.Is(err, aggregate.ErrSettings) || ctx.Err() != nil {
 			return next, err
 		}

@@ -25,7 +25,7 @@ func TestWhatIsPaidIsCommitted(t *testing.T) {
 	}
 	paid := func(w *pipelinetest.World, u aggregate.Usage, limit float64) (aggregate.Next, error) {
 		in := w.In()
-		return pipeline.Paid(t.Context(), w.OnWire(), in, w.Load(), u, aggregate.USD(limit), w.Now(), extracting(w, in.Run))
+		return pipeline.CommitUsage(t.Context(), w.OnWire(), in, w.Load(), u, aggregate.USD(limit), w.Now(), extracting(w, in.Run))
 	}
 	spent := func(t *testing.T, w *pipelinetest.World, dollars float64) *task.Aggregate {
 		t.Helper()
@@ -65,7 +65,7 @@ func TestWhatIsPaidIsCommitted(t *testing.T) {
 		w := server.World(t)
 		in := w.In()
 		w.Restart()
-		_, err := pipeline.Paid(t.Context(), w.Store, in, w.Load(), bill("1", 5), aggregate.USD(3), w.Now(), extracting(w, in.Run))
+		_, err := pipeline.CommitUsage(t.Context(), w.Store, in, w.Load(), bill("1", 5), aggregate.USD(3), w.Now(), extracting(w, in.Run))
 		if !errors.Is(err, aggregate.ErrSuperseded) {
 			t.Errorf("%v, want ErrSuperseded", err)
 		}

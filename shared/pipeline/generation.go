@@ -19,24 +19,24 @@ type Decider interface {
 }
 
 const (
-	// LeastPause keeps a vendor that asks for no time to speak of from filling a run's history.
-	LeastPause = 5 * time.Second
-	// mostPause is the longest pause that the vendor did not ask for: what a run waits at once.
-	mostPause = 5 * time.Minute
+	// MinRetryDelay keeps a vendor that asks for no time to speak of from filling a run's history.
+	MinRetryDelay = 5 * time.Second
+	// maxRetryDelay is the longest pause that the vendor did not ask for: what a run waits at once.
+	maxRetryDelay = 5 * time.Minute
 )
 
-// Again is how long to wait before something is tried again that a vendor put off: never
+// RetryDelay is how long to wait before something is tried again that a vendor put off: never
 // shorter than the vendor asked for or least, and longer each time, half of what it has been
 // tried for, so that a vendor without room for an hour is asked some twenty times, not 720. With
 // up to a quarter more, so that tasks that were turned away together don't come back together.
-func Again(asked, tried, least time.Duration) time.Duration {
-	wait := max(asked, min(max(tried/2, least), mostPause))
+func RetryDelay(asked, tried, least time.Duration) time.Duration {
+	wait := max(asked, min(max(tried/2, least), maxRetryDelay))
 	return wait + rand.N(wait/4+1)
 }
 
 // resumeAt is when a generation is tried again that a vendor asked to put off.
 func resumeAt(asked time.Duration, since, now time.Time) time.Time {
-	wait := Again(asked, now.Sub(since), LeastPause)
+	wait := RetryDelay(asked, now.Sub(since), MinRetryDelay)
 	until, last := now.Add(wait), since.Add(task.MaxPausing)
 	if until.After(last) { // the last try is made while it still counts
 		return now.Add(max(asked, last.Sub(now)))
@@ -61,7 +61,7 @@ func Failed(ctx context.Context, s Decider, in Input, g task.Generation, f task.
 		case mendable:
 			return task.Change{}, nil
 		case f.RetryAfter > 0 && until.Sub(a.TryingSince()) <= task.MaxPausing:
-			return a.Pause(in.Run, g, until, now)
+			return a.WaitUntil(in.Run, g, until, now)
 		}
 		return a.Park(in.Run, g, f.Reason, cmp.Or(f.Said, f.Detail), now)
 	}))

@@ -50,7 +50,7 @@ func (v Version[T]) Run(ctx context.Context, store VersionStore, in Input, now f
 	if err != nil {
 		return Failed(ctx, store, in, making, v.Failed(err, used), s.MaxCost(), now())
 	}
-	return Opened(ctx, store, in, a, used, s, now(), func(a *task.Aggregate, s tenancy.Settings) (task.Change, error) {
+	return CommitGate(ctx, store, in, a, used, s, now(), func(a *task.Aggregate, s tenancy.Settings) (task.Change, error) {
 		if a.Generating() != making { // another invocation finished this version first, and it has been decided
 			return task.Change{}, nil
 		}

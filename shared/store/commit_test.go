@@ -48,7 +48,7 @@ func testCommit(t *testing.T, s *suite) {
 			t.Errorf("parked %v in run %d, retried %v after a retry, %v", h.Parked, h.Run, h.Retried, err)
 		}
 		decided(t, st, ref, func(a *task.Aggregate) (task.Change, error) {
-			return a.Pause(a.Head.Run, a.Generating(), at().Add(time.Minute), at())
+			return a.WaitUntil(a.Head.Run, a.Generating(), at().Add(time.Minute), at())
 		})
 		if h, err := st.Head(t.Context(), ref); err != nil || h.PausedUntil == nil {
 			t.Errorf("not paused, %v", err)

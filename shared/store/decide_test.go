@@ -95,7 +95,7 @@ func testRaces(t *testing.T, s *suite) {
 		for i := range writers {
 			all.Go(func() {
 				a, err := st.Decide(t.Context(), ref, func(a *task.Aggregate) (task.Change, error) {
-					return a.Pause(a.Head.Run, a.Generating(), at().Add(time.Duration(i)*time.Minute), at())
+					return a.WaitUntil(a.Head.Run, a.Generating(), at().Add(time.Duration(i)*time.Minute), at())
 				})
 				if err != nil {
 					t.Error(err)

@@ -211,7 +211,7 @@ func testLists(t *testing.T, s *suite) {
 			"another tenant's":      {others.Next, list(task.Filter{})},
 			"of another filter":     {mine.Next, list(task.Filter{Status: task.TaskFailed})},
 			"of a wider filter":     {another.Next, list(task.Filter{Requester: "U0ANOTHER", Status: task.TaskFailed})},
-			"of another list":       {mine.Next, func(c string) error { return second(st.Pending(t.Context(), tenant, c, 5)) }},
+			"of another list":       {mine.Next, func(c string) error { return second(st.Waiting(t.Context(), tenant, c, 5)) }},
 			"forged":                {forged.text(), list(task.Filter{})},
 			"forged by half":        {half.text(), list(task.Filter{})},
 			"not base64":            {"%%%", list(task.Filter{})},

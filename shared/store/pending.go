@@ -7,27 +7,27 @@ import (
 	"ringi/shared/aggregate"
 )
 
-// PendingItem is what waits for a person.
-type PendingItem struct {
+// WaitingItem is what waits for a person.
+type WaitingItem struct {
 	Ref aggregate.Ref
 	aggregate.Question
 }
 
-// Pending lists what waits for a decision in a tenant, the oldest first. The
+// Waiting lists what waits for a decision in a tenant, the oldest first. The
 // index may be a moment behind. It returns aggregate.ErrField for a limit outside 1 to
 // MaxPage, or a cursor that is not this list's.
-func (s *Store) Pending(ctx context.Context, tenant, cursor string, limit int) (Page[PendingItem], error) {
+func (s *Store) Waiting(ctx context.Context, tenant, cursor string, limit int) (Page[WaitingItem], error) {
 	if !keyPart(tenant) {
-		return Page[PendingItem]{}, fmt.Errorf("tenant %.40q: %w", tenant, aggregate.ErrNotFound)
+		return Page[WaitingItem]{}, fmt.Errorf("tenant %.40q: %w", tenant, aggregate.ErrNotFound)
 	}
 	l := listing{name: "pending", index: "GSI1", partitions: []string{aggregate.PendingOf(tenant)}, oldestFirst: true}
 	for _, k := range s.kinds {
 		l.owners = append(l.owners, k.Prefix+tenant+"#")
 	}
-	return page(ctx, s, l, cursor, limit, s.readPending)
+	return page(ctx, s, l, cursor, limit, s.readWaiting)
 }
 
-func (s *Store) readPending(it item) (*PendingItem, error) {
+func (s *Store) readWaiting(it item) (*WaitingItem, error) {
 	ref, ok := s.kinds.Ref(textOf(it, "PK"))
 	if !ok {
 		return nil, nil // of a kind of a later release
@@ -41,5 +41,5 @@ func (s *Store) readPending(it item) (*PendingItem, error) {
 	if !ok {
 		return nil, fmt.Errorf("item %s cannot wait for a person", r.Key())
 	}
-	return &PendingItem{Ref: ref, Question: asking.Asks()}, nil
+	return &WaitingItem{Ref: ref, Question: asking.Asks()}, nil
 }

@@ -13,9 +13,9 @@ import (
 
 func testPending(t *testing.T, s *suite) {
 	st := s.store(t)
-	list := func(t *testing.T) []PendingItem {
+	list := func(t *testing.T) []WaitingItem {
 		t.Helper()
-		return walk(t, 2, func(cursor string) (Page[PendingItem], error) { return st.Pending(t.Context(), tenant, cursor, 2) })
+		return walk(t, 2, func(cursor string) (Page[WaitingItem], error) { return st.Waiting(t.Context(), tenant, cursor, 2) })
 	}
 	var refs []aggregate.Ref
 	for n := range 5 {
@@ -63,7 +63,7 @@ func testPending(t *testing.T, s *suite) {
 		decided(t, st, refs[3], approvePrompt, beginProcess, finishProcess(1), approveProcess, start, func(a *task.Aggregate) (task.Change, error) {
 			return a.OpenStepGate(a.Head.Run, 1, aggregate.Blob{JSON: "{}"}, aggregate.HashOf("{}"), at())
 		})
-		kinds := map[string]PendingItem{}
+		kinds := map[string]WaitingItem{}
 		for _, x := range list(t) {
 			kinds[x.Ref.ID] = x
 		}
@@ -91,19 +91,19 @@ func testPending(t *testing.T, s *suite) {
 		} {
 			ref := created(t, st, n)
 			decided(t, st, ref, ask)
-			p, err := st.Pending(t.Context(), tenant, "", 10)
+			p, err := st.Waiting(t.Context(), tenant, "", 10)
 			if err != nil || len(p.Items) != 1 || p.Items[0].Ref.ID != ref.ID || p.Items[0].Kind != task.CardTask || p.Items[0].ID == "" || p.Items[0].DecideBy == nil {
 				t.Fatalf("%d: %+v, %v", n, p.Items, err)
 			}
 			decided(t, st, ref, over)
-			if p, err := st.Pending(t.Context(), tenant, "", 10); err != nil || len(p.Items) != 0 {
+			if p, err := st.Waiting(t.Context(), tenant, "", 10); err != nil || len(p.Items) != 0 {
 				t.Errorf("%d: %+v, %v", n, p.Items, err)
 			}
 		}
 	})
 
 	t.Run("another tenant has none of them", func(t *testing.T) {
-		p, err := st.Pending(t.Context(), "01OTHER", "", 10)
+		p, err := st.Waiting(t.Context(), "01OTHER", "", 10)
 		if err != nil || len(p.Items) != 0 {
 			t.Errorf("%d items, %v", len(p.Items), err)
 		}

@@ -12,7 +12,7 @@ const maxRedrawn = 100
 // redrawWaiting has the cards of what waits for a decision drawn anew after settings that they show
 // changed. It is best effort: what counts is asked at the click.
 func (s *Store) redrawWaiting(ctx context.Context, tenant string) {
-	waiting, err := s.Pending(ctx, tenant, "", maxRedrawn)
+	waiting, err := s.Waiting(ctx, tenant, "", maxRedrawn)
 	if err != nil {
 		slog.WarnContext(ctx, "cards keep the old settings", "tenant_id", tenant, "err", err)
 		return

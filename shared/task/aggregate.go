@@ -72,7 +72,7 @@ func (a *Aggregate) Asked() *aggregate.Terms {
 	if row := a.Choosing(); row != nil {
 		return &row.Terms
 	}
-	if open, waits := a.Pending(); waits && open.Terms.ApprovalRequired {
+	if open, waits := a.OpenGate(); waits && open.Terms.ApprovalRequired {
 		return &open.Terms
 	}
 	return nil

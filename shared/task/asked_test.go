@@ -24,8 +24,8 @@ func TestAnApprovalOfWhatWasReadHoldsTheHash(t *testing.T) {
 				_, err := a.ApproveRead(id, hash, person(suzuki), tt.story.policy, time.Now())
 				return err
 			}
-			if !a.Undecided(id) || a.AskedHash(id) == "" {
-				t.Fatalf("undecided %v, hash %q", a.Undecided(id), a.AskedHash(id))
+			if !a.IsOpen(id) || a.AskedHash(id) == "" {
+				t.Fatalf("undecided %v, hash %q", a.IsOpen(id), a.AskedHash(id))
 			}
 			for _, hash := range []string{"", "x", a.AskedHash(id)[1:]} {
 				if err := approve(id, hash); !errors.Is(err, aggregate.ErrMoved) {

@@ -85,7 +85,7 @@ func (a *Aggregate) cancelExecution(c *change, e *Execution, by aggregate.Actor)
 
 // closePending moves the gate that waits, if any, to expired or cancelled.
 func (a *Aggregate) closePending(c *change, to aggregate.GateStatus) error {
-	open, ok := a.Pending()
+	open, ok := a.OpenGate()
 	if !ok {
 		return nil
 	}
@@ -98,7 +98,7 @@ func (a *Aggregate) Expire(now time.Time) (Change, error) {
 	if row := a.Choosing(); row != nil {
 		return a.expireChoice(row, now)
 	}
-	open, ok := a.Pending()
+	open, ok := a.OpenGate()
 	if !ok || open.Terms.DecideBy == nil || !now.After(*open.Terms.DecideBy) {
 		return Change{}, aggregate.ErrNotDue
 	}

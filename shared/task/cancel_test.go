@@ -119,7 +119,7 @@ func TestAGateExpiresAfterItsTimeAndNotBefore(t *testing.T) {
 	for name, from := range map[string]func(testing.TB) *story{"prompt": waitingPrompt, "process": waitingProcess, "step": waitingStep} {
 		t.Run(name, func(t *testing.T) {
 			s := from(t)
-			open, _ := s.load().Pending()
+			open, _ := s.load().OpenGate()
 			s.refused(s.expire, aggregate.ErrNotDue)
 			s.now = *open.Terms.DecideBy
 			s.refused(s.expire, aggregate.ErrNotDue)

@@ -63,9 +63,9 @@ func (a *Aggregate) choiceAsRead() aggregate.Row {
 	return a.Choice
 }
 
-// BesideOf describes what waits in a for people to decide. It reports false when nothing does.
-func (a *Aggregate) BesideOf() (b Beside, ok bool) {
-	open, waits := a.Pending()
+// OpenGateBeside describes what waits in a for people to decide. It reports false when nothing does.
+func (a *Aggregate) OpenGateBeside() (b Beside, ok bool) {
+	open, waits := a.OpenGate()
 	if !waits || a.Asked() == nil {
 		return Beside{}, false
 	}
@@ -153,7 +153,7 @@ func (a *Aggregate) GateOver(other *Aggregate, now time.Time) (Change, error) {
 		return Change{}, aggregate.ErrNotDue
 	}
 	if other != nil {
-		if open, waits := other.Pending(); waits && open.ID == row.Beside.ID {
+		if open, waits := other.OpenGate(); waits && open.ID == row.Beside.ID {
 			return Change{}, aggregate.ErrNotDue
 		}
 	}

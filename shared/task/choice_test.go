@@ -148,7 +148,7 @@ func TestNobodyIsAcceptedOrRefusedWhileTheMessageMayBeNoRequest(t *testing.T) {
 			return a.Accept(1, person(requester), tenancy.DefaultSettings(), now)
 		},
 		"refuse for quota":  func(a *Aggregate, now time.Time) (Change, error) { return a.RefuseFull(1, aggregate.ErrFull{}, now) },
-		"turn away":         func(a *Aggregate, now time.Time) (Change, error) { return a.TurnAway(1, guest, now) },
+		"turn away":         func(a *Aggregate, now time.Time) (Change, error) { return a.RefuseOutsider(1, guest, now) },
 		"not our workspace": func(a *Aggregate, now time.Time) (Change, error) { return a.RefuseWorkspace(1, now) },
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -45,7 +45,7 @@ func (w *world) coherent(a *Aggregate) {
 	working := h.Ended == nil
 	w.require(pending+generating <= 1, "%d gates wait, %d are made", pending, generating)
 	w.require(working || pending == 0, "a gate waits in a task that ended")
-	open, waits := a.Pending()
+	open, waits := a.OpenGate()
 	asks := waits && open.Terms.ApprovalRequired
 	w.require(h.Parked == nil || working && !asks && a.Execution() == nil, "parked, with %d gates and execution %v", pending, a.Execution())
 	w.require(a.Card("CARD#task") != nil, "the task has no card")

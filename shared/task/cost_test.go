@@ -134,7 +134,7 @@ func TestATaskThatCostWhatItMayIsStopped(t *testing.T) {
 			c, err := s.try(func(a *Aggregate, now time.Time) (Change, error) { return a.StopForCost(a.Head.Run, limit, now) })
 			after := s.load()
 			e, waits := before.Execution(), false
-			if open, ok := before.Pending(); ok {
+			if open, ok := before.OpenGate(); ok {
 				waits = open.Kind == CardStep
 			}
 			what := fmt.Sprintf("%s, %v spent: %v", state.name, spent, err)
@@ -160,7 +160,7 @@ func TestATaskThatCostWhatItMayIsStopped(t *testing.T) {
 					last.Details != aggregate.JSON(fmt.Sprintf(`{"cost_usd":"%s","max_cost_usd":"3.00","reason":"cost_limit"}`, aggregate.USD(spent))) {
 					t.Errorf("%s %s, recorded %+v", what, d, last)
 				}
-				if _, waits := after.Pending(); waits || after.Task != nil && after.Task.Status != TaskCancelled {
+				if _, waits := after.OpenGate(); waits || after.Task != nil && after.Task.Status != TaskCancelled {
 					t.Errorf("%s: something is left open", what)
 				}
 			default:

@@ -25,7 +25,7 @@ func (a *Aggregate) Approve(id string, by aggregate.Actor, p aggregate.Policy, n
 	if g.Status == aggregate.Approved && g.ApprovedBy == by.ID && g.ApprovedAt != nil {
 		return Change{}, nil
 	}
-	if err := a.undecided(g); err != nil {
+	if err := a.mustBeOpen(g); err != nil {
 		return Change{}, err
 	}
 	if err := p.Approve(by, a.Head.Requester); err != nil {
@@ -102,7 +102,7 @@ func (a *Aggregate) Reject(id, reason string, by aggregate.Actor, p aggregate.Po
 	if g.Status == aggregate.Rejected && g.RejectedBy == by.ID {
 		return Change{}, nil
 	}
-	if err := a.undecided(g); err != nil {
+	if err := a.mustBeOpen(g); err != nil {
 		return Change{}, err
 	}
 	if err := p.Reject(by, a.Head.Requester); err != nil {
@@ -147,8 +147,8 @@ func (a *Aggregate) afterRejection(c *change, version int, terms aggregate.Terms
 	return c.ended(a.Task, TaskCancelled, aggregate.System(), ReasonMaxVersions)
 }
 
-// undecided returns ErrDecided unless the gate waits.
-func (a *Aggregate) undecided(g *aggregate.Gate) error {
+// mustBeOpen returns ErrDecided unless the gate waits.
+func (a *Aggregate) mustBeOpen(g *aggregate.Gate) error {
 	if err := g.Decided(); err != nil {
 		return err
 	}

@@ -28,7 +28,7 @@ func TestASecondClickChangesNothingAndSaysWhoDecided(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := tt.from(t)
-			open, _ := s.load().Pending()
+			open, _ := s.load().OpenGate()
 			at := s.now
 			s.do(tt.first(s))
 			for button, press := range tt.again {
@@ -82,7 +82,7 @@ func TestOfTwoApproversAtOnceOneDecidesAndTheOtherLearnsIt(t *testing.T) {
 	for name, from := range map[string]func(testing.TB) *story{"prompt": waitingPrompt, "process": waitingProcess, "step": waitingStep} {
 		t.Run(name, func(t *testing.T) {
 			s := from(t)
-			open, _ := s.load().Pending()
+			open, _ := s.load().OpenGate()
 			buttons := map[string]map[string]func(*story, string, aggregate.Actor) decision{"prompt": promptButtons, "process": processButtons, "step": stepButtons}[name]
 			saw := s.load() // both of them
 			first, err := buttons["approve"](s, open.ID, person(suzuki))(saw, s.now)

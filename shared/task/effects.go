@@ -18,7 +18,7 @@ func (a *Aggregate) Effects(now time.Time) aggregate.Effects {
 			Run:   a.Head.Run,
 		}
 	}
-	open, waits := a.Pending()
+	open, waits := a.OpenGate()
 	for _, w := range a.Waits {
 		if w.Run != a.Head.Run || !waits || w.Gate != open.Key {
 			out.Wake = append(out.Wake, w)
@@ -58,7 +58,7 @@ func (a *Aggregate) work(now time.Time) bool {
 	case StateFinish, StateFail, StatePause:
 		return false
 	case StateAwaitPromptApproval, StateAwaitProcessApproval, StateAwaitStepApproval:
-		open, _ := a.Pending()
+		open, _ := a.OpenGate()
 		return !open.Terms.ApprovalRequired
 	}
 	return true
@@ -81,7 +81,7 @@ func (a *Aggregate) OverLimit(now time.Time) bool {
 	if e == nil || e.Status != ExecutionRunning || a.LiveLease(now) != nil {
 		return false
 	}
-	_, waits := a.Pending()
+	_, waits := a.OpenGate()
 	return !waits && a.NextStep(e) != nil && a.timeUp(e, now)
 }
 
@@ -114,7 +114,7 @@ func (a *Aggregate) DueAt(now time.Time) *time.Time {
 			by(soon)
 		}
 	}
-	_, waits := a.Pending()
+	_, waits := a.OpenGate()
 	asked, lease := a.Asked(), a.LiveLease(now)
 	polled, held := a.leased(a.sessionAt(), "", now)
 	switch {
@@ -167,7 +167,7 @@ func (a *Aggregate) Overdue(now time.Time, beside aggregate.Aggregate) []aggrega
 	return []aggregate.Overdue{
 		{Decide: of(func(a *Aggregate) (Change, error) { return a.Expire(now) })},
 		{Decide: of(func(a *Aggregate) (Change, error) { return a.GateOver(other, now) })},
-		{Decide: of(func(a *Aggregate) (Change, error) { return a.SettleLeases(now) })},
+		{Decide: of(func(a *Aggregate) (Change, error) { return a.RecordCrashedCalls(now) })},
 		{Decide: of(func(a *Aggregate) (Change, error) { return a.failOverLimit(now) })},
 		{Decide: of(func(a *Aggregate) (Change, error) { return a.restartStuck(now) }), Repair: true},
 	}

@@ -48,7 +48,7 @@ func TestWhatFollowsFromEachState(t *testing.T) {
 				t.Error("cards are shown, and redrawn")
 			}
 			due := a.DueAt(s.now)
-			open, _ := a.Pending()
+			open, _ := a.OpenGate()
 			switch {
 			case want.due == never && due == nil:
 			case due == nil:
@@ -196,7 +196,7 @@ func TestALongPauseIsNotStuck(t *testing.T) {
 	s := reach(t, "prompt generating")
 	until := s.now.Add(25 * time.Minute)
 	s.do(func(a *Aggregate, now time.Time) (Change, error) {
-		return a.Pause(a.Head.Run, a.Generating(), until, now)
+		return a.WaitUntil(a.Head.Run, a.Generating(), until, now)
 	})
 	for after, want := range map[time.Duration]bool{20 * time.Second: false, 20 * time.Minute: false, 21 * time.Minute: true} {
 		if got := s.load().Stuck(until.Add(after)); got != want {
@@ -207,7 +207,7 @@ func TestALongPauseIsNotStuck(t *testing.T) {
 
 func TestTheNearestReasonToLookIsWhenATaskIsDue(t *testing.T) {
 	s := waitingPrompt(t)
-	open, _ := s.load().Pending()
+	open, _ := s.load().OpenGate()
 	s.now = open.Terms.DecideBy.Add(-time.Minute) // cards behind: in five minutes, but the gate is sooner
 	if due := s.load().DueAt(s.now); !due.Equal(*open.Terms.DecideBy) {
 		t.Errorf("due at %v, to be decided by %v", due, open.Terms.DecideBy)

@@ -40,14 +40,14 @@ func (a *Aggregate) FailExecution(run int, why aggregate.Reason, detail string, 
 	if err != nil {
 		return Change{}, err
 	}
-	if _, waits := a.Pending(); waits {
+	if _, waits := a.OpenGate(); waits {
 		return Change{}, nil
 	}
 	if why == ReasonTimeout && !a.timeUp(e, now) {
 		return Change{}, aggregate.ErrMoved
 	}
 	c := a.begin(now)
-	if err := a.settleLeases(c); err != nil {
+	if err := a.recordCrashedCalls(c); err != nil {
 		return Change{}, err
 	}
 	results := a.results(e, c)
@@ -123,7 +123,7 @@ func (a *Aggregate) RetryExecution(id string, by aggregate.Actor, p aggregate.Po
 		return Change{}, ErrMaxAttempts
 	}
 	c := a.begin(now)
-	if err := a.settleLeases(c); err != nil {
+	if err := a.recordCrashedCalls(c); err != nil {
 		return Change{}, err
 	}
 	if slices.ContainsFunc(c.Rows, func(r aggregate.Row) bool {
@@ -213,7 +213,7 @@ func (a *Aggregate) GiveUp(run int, why aggregate.Reason, now time.Time) (Change
 	if err := a.working(run); err != nil {
 		return Change{}, err
 	}
-	if open, waits := a.Pending(); waits && (open.Terms.ApprovalRequired || a.Head.Restarts < MaxRestarts) {
+	if open, waits := a.OpenGate(); waits && (open.Terms.ApprovalRequired || a.Head.Restarts < MaxRestarts) {
 		return Change{}, nil
 	}
 	switch {

@@ -173,7 +173,7 @@ func TestAWriteThatCompletesLateIsNotMadeAgain(t *testing.T) {
 		s.now = s.now.Add(time.Hour)
 		s.do(late)
 		a := s.load()
-		if _, waits := a.Pending(); waits || a.Gates[0].Status != aggregate.Cancelled || next(s) != 3 {
+		if _, waits := a.OpenGate(); waits || a.Gates[0].Status != aggregate.Cancelled || next(s) != 3 {
 			t.Errorf("gate %s, step %d is called next", a.Gates[0].Status, next(s))
 		}
 		if a.TimeUp(a.Execution(), s.now) {

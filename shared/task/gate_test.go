@@ -98,7 +98,7 @@ func TestAGateBelongsToItsAttempt(t *testing.T) {
 	s.do(s.approveStep, s.claim, s.finish(failed), s.fail, s.retry, s.start)
 	s.refused(s.claim, aggregate.ErrMoved)
 	s.do(s.openGate)
-	open, waits := s.load().Pending()
+	open, waits := s.load().OpenGate()
 	if !waits || open.Key != GateKey(1, 2, 2) || open.Kind != CardStep {
 		t.Errorf("%+v waits: %v", open, waits)
 	}

@@ -57,23 +57,23 @@ func (a *Aggregate) superseding(row Gated) int {
 	return 0
 }
 
-// Pending is what waits for a decision.
-type Pending struct {
+// OpenGate is what waits for a decision.
+type OpenGate struct {
 	aggregate.Question
 	Terms aggregate.Terms
 }
 
-// Pending returns the gate that waits for a decision, if any.
-func (a *Aggregate) Pending() (Pending, bool) {
+// OpenGate returns the gate that waits for a decision, if any.
+func (a *Aggregate) OpenGate() (OpenGate, bool) {
 	if a.Head.Ended != nil {
-		return Pending{}, false
+		return OpenGate{}, false
 	}
 	for _, row := range a.gates() {
 		if row.gate().Status == aggregate.PendingApproval && a.superseding(row) == 0 {
-			return Pending{row.Asks(), row.gate().Terms}, true
+			return OpenGate{row.Asks(), row.gate().Terms}, true
 		}
 	}
-	return Pending{}, false
+	return OpenGate{}, false
 }
 
 // AskedBy is the type of the card that asks about the gate with this id, empty when there is no such gate.
@@ -93,8 +93,8 @@ func (a *Aggregate) AskedHash(id string) string {
 	return ""
 }
 
-// Undecided reports whether the gate with this id waits for a person.
-func (a *Aggregate) Undecided(id string) bool {
+// IsOpen reports whether the gate with this id waits for a person.
+func (a *Aggregate) IsOpen(id string) bool {
 	row := a.gateOf(id)
 	return row != nil && a.Head.Ended == nil && row.gate().Status == aggregate.PendingApproval
 }

@@ -218,9 +218,9 @@ func latest(t time.Time, others ...*time.Time) time.Time {
 	return t
 }
 
-// Pause keeps the run from working at g before until, as a model's Retry-After asks.
+// WaitUntil keeps the run from working at g before until, as a model's Retry-After asks.
 // It is no change when g got done meanwhile, or is parked.
-func (a *Aggregate) Pause(run int, g Generation, until, now time.Time) (Change, error) {
+func (a *Aggregate) WaitUntil(run int, g Generation, until, now time.Time) (Change, error) {
 	if ok, err := a.failing(run, g); !ok {
 		return Change{}, err
 	}

@@ -112,7 +112,7 @@ func TestOnlyWhatFailedIsParked(t *testing.T) {
 			return func(a *Aggregate, now time.Time) (Change, error) { return a.Park(1, g, ReasonModelRefused, "", now) }
 		},
 		"paused": func(g Generation) decision {
-			return func(a *Aggregate, now time.Time) (Change, error) { return a.Pause(1, g, now.Add(time.Minute), now) }
+			return func(a *Aggregate, now time.Time) (Change, error) { return a.WaitUntil(1, g, now.Add(time.Minute), now) }
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -160,7 +160,7 @@ func TestAnOldFailureIsNotCommittedOverATornRead(t *testing.T) {
 	torn.Head = s.head
 	for name, d := range map[string]func(Generation) (Change, error){
 		"park":  func(g Generation) (Change, error) { return torn.Park(1, g, ReasonModelRefused, "", s.now) },
-		"pause": func(g Generation) (Change, error) { return torn.Pause(1, g, s.now.Add(time.Minute), s.now) },
+		"pause": func(g Generation) (Change, error) { return torn.WaitUntil(1, g, s.now.Add(time.Minute), s.now) },
 	} {
 		c, err := d(Generation{L2, 1})
 		if err != nil || c.Empty() {
@@ -178,7 +178,7 @@ func TestAGenerationThatComesAfterAllUnparks(t *testing.T) {
 	if s.head.Parked != nil || s.head.PausedUntil != nil {
 		t.Errorf("head %+v", s.head)
 	}
-	if open, waits := s.load().Pending(); !waits || open.Kind != CardPrompt {
+	if open, waits := s.load().OpenGate(); !waits || open.Kind != CardPrompt {
 		t.Errorf("%+v waits: %v", open, waits)
 	}
 }
@@ -240,7 +240,7 @@ func TestARunThatIsNotTheHeadsCommitsNothing(t *testing.T) {
 			"park": func(a *Aggregate, now time.Time) (Change, error) {
 				return a.Park(old, a.Generating(), ReasonRunFailed, "", now)
 			},
-			"pause": func(a *Aggregate, now time.Time) (Change, error) { return a.Pause(old, a.Generating(), now, now) },
+			"pause": func(a *Aggregate, now time.Time) (Change, error) { return a.WaitUntil(old, a.Generating(), now, now) },
 			"start": func(a *Aggregate, now time.Time) (Change, error) { return a.StartExecution(old, now) },
 			"claim": func(a *Aggregate, now time.Time) (Change, error) { return a.ClaimStep(old, call(a, now), now) },
 			"open gate": func(a *Aggregate, now time.Time) (Change, error) {

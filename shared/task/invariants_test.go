@@ -277,7 +277,7 @@ func (w *world) timeOnlyExpires(before, after *Aggregate) {
 // or a time to look again; a run that waits for what was decided is woken. (Invariant 6.)
 func (w *world) nobodyWaitsInVain(a *Aggregate) {
 	e := a.Effects(w.now)
-	open, waits := a.Pending()
+	open, waits := a.OpenGate()
 	asks := waits && open.Terms.ApprovalRequired
 	paused := a.Head.PausedUntil != nil && w.now.Before(*a.Head.PausedUntil)
 	s := a.OpenSession()

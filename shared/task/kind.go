@@ -64,15 +64,15 @@ func (t *Task) Indexes(head aggregate.Root) []aggregate.Index {
 }
 
 func (p *Prompt) Indexes(head aggregate.Root) []aggregate.Index {
-	return p.Pending(head, p.CreatedAt, p.ID)
+	return p.WaitingIndexes(head, p.CreatedAt, p.ID)
 }
 
 func (p *Process) Indexes(head aggregate.Root) []aggregate.Index {
-	return p.Pending(head, p.CreatedAt, p.ID)
+	return p.WaitingIndexes(head, p.CreatedAt, p.ID)
 }
 
 func (g *StepGate) Indexes(head aggregate.Root) []aggregate.Index {
-	return g.Pending(head, g.CreatedAt, g.ID)
+	return g.WaitingIndexes(head, g.CreatedAt, g.ID)
 }
 
 // Indexes: among what waits, while nobody has chosen.

@@ -21,7 +21,7 @@ const (
 	outcomeParked             = "parked"
 	outcomeAsked              = "asked"
 	fuse                      = time.Hour
-	maxPause                  = 5 * time.Minute
+	maxWait                   = 5 * time.Minute
 )
 
 // NextStates are all values of Next.State.
@@ -38,7 +38,7 @@ func (a *Aggregate) NextOf(invocation string, now time.Time) aggregate.Next {
 	switch h := a.Head; {
 	case a.OpenSession() != nil: // to tell it to stop, and pay
 		if until, held := a.leased(a.OpenSession(), invocation, now); held {
-			return pause(until, now)
+			return waitState(until, now)
 		}
 		return aggregate.Next{State: StateExecuteProcess}
 	case h.Ended != nil && h.Ended.As == TaskFailed:
@@ -48,9 +48,9 @@ func (a *Aggregate) NextOf(invocation string, now time.Time) aggregate.Next {
 	case h.Parked != nil:
 		return aggregate.Next{State: StateFail, Outcome: outcomeParked}
 	case h.PausedUntil != nil && now.Before(*h.PausedUntil):
-		return pause(*h.PausedUntil, now)
+		return waitState(*h.PausedUntil, now)
 	}
-	if open, ok := a.Pending(); ok {
+	if open, ok := a.OpenGate(); ok {
 		state := map[aggregate.CardType]string{CardPrompt: StateAwaitPromptApproval, CardProcess: StateAwaitProcessApproval, CardStep: StateAwaitStepApproval}
 		return aggregate.Next{State: state[open.Kind], Gate: open.Key, TimeoutSeconds: awaitSeconds(open.Terms, now)}
 	}
@@ -61,10 +61,10 @@ func (a *Aggregate) NextOf(invocation string, now time.Time) aggregate.Next {
 		return aggregate.Next{State: StateExtractTask}
 	case a.Execution() != nil:
 		if s := a.LiveLease(now); s != nil {
-			return pause(s.Claim.LeaseUntil, now)
+			return waitState(s.Claim.LeaseUntil, now)
 		}
 		if until, held := a.leased(a.Execution(), invocation, now); held {
-			return pause(until, now)
+			return waitState(until, now)
 		}
 		return aggregate.Next{State: StateExecuteProcess}
 	case a.Prompt() == nil || a.Prompt().Status != aggregate.Approved:
@@ -81,7 +81,7 @@ func awaitSeconds(t aggregate.Terms, now time.Time) int {
 	return int((left + fuse).Seconds())
 }
 
-func pause(until, now time.Time) aggregate.Next {
-	wait := min(until.Sub(now), maxPause)
+func waitState(until, now time.Time) aggregate.Next {
+	wait := min(until.Sub(now), maxWait)
 	return aggregate.Next{State: StatePause, WaitSeconds: max(1, int((wait+time.Second-1)/time.Second))}
 }

@@ -75,7 +75,7 @@ func TestAPauseIsWaitedForInPiecesOfFiveMinutes(t *testing.T) {
 	} {
 		s := begin(t)
 		until := s.now.Add(tt.pause)
-		s.do(func(a *Aggregate, now time.Time) (Change, error) { return a.Pause(1, a.Generating(), until, now) })
+		s.do(func(a *Aggregate, now time.Time) (Change, error) { return a.WaitUntil(1, a.Generating(), until, now) })
 		if diff := cmp.Diff(tt.want, s.load().Next(until.Add(-tt.pause))); diff != "" {
 			t.Errorf("%v:\n%s", tt.pause, diff)
 		}
@@ -84,7 +84,7 @@ func TestAPauseIsWaitedForInPiecesOfFiveMinutes(t *testing.T) {
 
 func TestAWaitsFuseIsNeverShort(t *testing.T) {
 	s := waitingPrompt(t)
-	open, _ := s.load().Pending()
+	open, _ := s.load().OpenGate()
 	for _, left := range []time.Duration{-100 * time.Hour, 0, 59 * time.Second} {
 		if got := s.load().Next(open.Terms.DecideBy.Add(-left)).TimeoutSeconds; got != 60+3600 {
 			t.Errorf("%v before the end: %d s", left, got)

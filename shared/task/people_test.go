@@ -78,7 +78,7 @@ func (w *world) stamp() {
 		w.decide("person: retry generation", func(a *Aggregate, now time.Time) (Change, error) { return a.RetryGeneration(by, policies[0], now) })
 		return
 	}
-	open, waits := a.Pending()
+	open, waits := a.OpenGate()
 	if !waits {
 		return
 	}
@@ -135,7 +135,7 @@ func (w *world) answered(a *Aggregate, name string, by aggregate.Actor, err erro
 // sweep does what time alone decides.
 func (w *world) sweep() {
 	w.decide("sweeper: expire", func(a *Aggregate, now time.Time) (Change, error) { return a.Expire(now) })
-	w.decide("sweeper: settle", func(a *Aggregate, now time.Time) (Change, error) { return a.SettleLeases(now) })
+	w.decide("sweeper: settle", func(a *Aggregate, now time.Time) (Change, error) { return a.RecordCrashedCalls(now) })
 	w.decide("sweeper: over limit", func(a *Aggregate, now time.Time) (Change, error) {
 		if !a.OverLimit(now) {
 			return Change{}, aggregate.ErrNotDue

@@ -55,7 +55,9 @@ func (w *world) step() {
 	case 23:
 		run := w.anyRun()
 		g := w.anyGeneration()
-		w.decideAs(run, "pause", func(a *Aggregate, now time.Time) (Change, error) { return a.Pause(run, g, now.Add(time.Minute), now) })
+		w.decideAs(run, "pause", func(a *Aggregate, now time.Time) (Change, error) {
+			return a.WaitUntil(run, g, now.Add(time.Minute), now)
+		})
 	case 24: // a result that comes long after
 		w.echo()
 	}
@@ -122,7 +124,7 @@ func (w *world) comesToAnEnd() {
 			w.t.Fatalf("stuck: head %+v, next %+v", a.Head, a.Next(w.now))
 		}
 		if a.Head.Parked != nil || a.Head.Ended == nil {
-			if _, waits := a.Pending(); waits || a.Head.Parked != nil {
+			if _, waits := a.OpenGate(); waits || a.Head.Parked != nil {
 				w.stamp()
 			}
 		}

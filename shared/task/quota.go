@@ -66,7 +66,7 @@ func (h Head) holds() bool { return h.AcceptedAt != nil && h.Ended == nil && h.P
 // committed, as ErrFull. It is no change for a task that was accepted, or was there
 // before tasks had to be.
 func (a *Aggregate) Accept(run int, by aggregate.Actor, s tenancy.Settings, now time.Time) (Change, error) {
-	if c, err := a.TurnAway(run, by, now); err != nil || !a.Waiting() || !c.Empty() {
+	if c, err := a.RefuseOutsider(run, by, now); err != nil || !a.Waiting() || !c.Empty() {
 		return c, err
 	}
 	c := a.begin(now)
@@ -75,8 +75,8 @@ func (a *Aggregate) Accept(run int, by aggregate.Actor, s tenancy.Settings, now 
 	return c.done(), nil
 }
 
-// TurnAway ends the request of a guest or a stranger. It is no change for anybody else.
-func (a *Aggregate) TurnAway(run int, by aggregate.Actor, now time.Time) (Change, error) {
+// RefuseOutsider ends the request of a guest or a stranger. It is no change for anybody else.
+func (a *Aggregate) RefuseOutsider(run int, by aggregate.Actor, now time.Time) (Change, error) {
 	if a.Request == nil {
 		return Change{}, aggregate.ErrConflict // a torn read
 	}
@@ -87,16 +87,16 @@ func (a *Aggregate) TurnAway(run int, by aggregate.Actor, now time.Time) (Change
 	case err.(aggregate.ErrNotAllowed).Rule == aggregate.RuleForeign:
 		reason = ReasonStranger
 	}
-	return a.turnAway(run, reason, now)
+	return a.refuse(run, reason, now)
 }
 
 // RefuseWorkspace ends a request of a workspace that is none of ours.
 func (a *Aggregate) RefuseWorkspace(run int, now time.Time) (Change, error) {
-	return a.turnAway(run, ReasonWorkspace, now)
+	return a.refuse(run, ReasonWorkspace, now)
 }
 
-// turnAway ends a request that nobody has decided about; without a reason it is no change.
-func (a *Aggregate) turnAway(run int, why aggregate.Reason, now time.Time) (Change, error) {
+// refuse ends a request that nobody has decided about; without a reason it is no change.
+func (a *Aggregate) refuse(run int, why aggregate.Reason, now time.Time) (Change, error) {
 	if err := a.working(run); err != nil || why == "" || !a.Waiting() {
 		return Change{}, err
 	}

@@ -152,7 +152,7 @@ type Execution struct {
 	Attempt        int                 `json:"attempt"`
 	SessionID      string              `json:"session_id,omitempty"`
 	SessionClosed  bool                `json:"session_closed,omitempty"` // it was told to stop
-	Lease          *Claim              `json:"session_lease,omitempty"`  // in rows of earlier releases: see LeaseOf; likewise the pauses and since when it fails
+	Lease          *Claim              `json:"session_lease,omitempty"`  // in rows of earlier releases: see SessionLease; likewise the pauses and since when it fails
 	Pauses         int                 `json:"session_pauses,omitempty"`
 	SessionBudget  *aggregate.MicroUSD `json:"session_budget,omitempty"` // what the session may spend, 0 without a limit; nil in rows from before it was kept
 	SessionFailing *time.Time          `json:"session_failing,omitempty"`

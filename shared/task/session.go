@@ -66,14 +66,14 @@ func (a *Aggregate) sessionAt() *Execution {
 // workedAt is when the task last moved, or, if that is later, until when somebody has an attempt's session: renewals are
 // no Changes.
 func (a *Aggregate) workedAt(e *Execution) time.Time {
-	if e != nil && a.leaseOf(e).LeaseUntil.After(a.Head.ChangedAt) {
-		return a.leaseOf(e).LeaseUntil
+	if e != nil && a.liveSessionLease(e).LeaseUntil.After(a.Head.ChangedAt) {
+		return a.liveSessionLease(e).LeaseUntil
 	}
 	return a.Head.ChangedAt
 }
 
-// LeaseOf is who has an attempt's session. Rows that an earlier release wrote have that in the execution.
-func (a *Aggregate) LeaseOf(e *Execution) aggregate.Lease {
+// SessionLease is who has an attempt's session. Rows that an earlier release wrote have that in the execution.
+func (a *Aggregate) SessionLease(e *Execution) aggregate.Lease {
 	if l := aggregate.Find(a.Leases, aggregate.LeaseKey(e.Key())); l != nil {
 		return *l
 	}
@@ -84,9 +84,9 @@ func (a *Aggregate) LeaseOf(e *Execution) aggregate.Lease {
 	return l
 }
 
-// leaseOf is LeaseOf, but the next poll of a session is not waited for any more once its attempt is over.
-func (a *Aggregate) leaseOf(e *Execution) aggregate.Lease {
-	l := a.LeaseOf(e)
+// liveSessionLease is SessionLease, but the next poll of a session is not waited for any more once its attempt is over.
+func (a *Aggregate) liveSessionLease(e *Execution) aggregate.Lease {
+	l := a.SessionLease(e)
 	if e.over() && l.Invocation == "" && !l.Ended {
 		l.LeaseUntil = time.Time{}
 	}
@@ -98,7 +98,7 @@ func (a *Aggregate) leased(e *Execution, invocation string, now time.Time) (unti
 	if e == nil {
 		return time.Time{}, false
 	}
-	l := a.leaseOf(e)
+	l := a.liveSessionLease(e)
 	return l.LeaseUntil, (l.Invocation == "" || l.Invocation != invocation) && now.Before(l.LeaseUntil)
 }
 
@@ -145,7 +145,7 @@ func (a *Aggregate) DeferClose(run int, invocation string, until, now time.Time)
 
 // lease is the next one of an attempt's session.
 func (a *Aggregate) lease(e *Execution, invocation string, until time.Time) *aggregate.Lease {
-	l := a.LeaseOf(e)
+	l := a.SessionLease(e)
 	if l.Run != a.Head.Run {
 		l.Run, l.Pauses = a.Head.Run, 0
 	}
@@ -186,12 +186,12 @@ func (a *Aggregate) BindSession(run int, id string, budget aggregate.MicroUSD, n
 	return c.done(), nil
 }
 
-// PauseSession is the lease that lets an invocation's hold go, and keeps everybody from the session
+// ReleaseSession is the lease that lets an invocation's hold go, and keeps everybody from the session
 // until a time. failing is since when its vendor has only put us off, zero if it does not.
 // It is nil when the hold is another's. After MaxSessionPauses nobody is kept from it: see HandOver.
-func (a *Aggregate) PauseSession(run int, invocation string, until, failing, now time.Time) (*aggregate.Lease, error) {
+func (a *Aggregate) ReleaseSession(run int, invocation string, until, failing, now time.Time) (*aggregate.Lease, error) {
 	e, err := a.inSession(run)
-	if err != nil || a.LeaseOf(e).Invocation != invocation {
+	if err != nil || a.SessionLease(e).Invocation != invocation {
 		return nil, err
 	}
 	l := a.lease(e, "", until)
@@ -212,7 +212,7 @@ func (a *Aggregate) HandOver(run int, now time.Time) (Change, error) {
 	if err != nil {
 		return Change{}, err
 	}
-	if l := a.LeaseOf(e); l.Run != run || l.Pauses < MaxSessionPauses {
+	if l := a.SessionLease(e); l.Run != run || l.Pauses < MaxSessionPauses {
 		return Change{}, nil
 	}
 	c := a.begin(now)

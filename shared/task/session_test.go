@@ -59,7 +59,7 @@ func bind(id string) decision {
 
 func rest(by string) leasing {
 	return func(a *Aggregate, now time.Time) (*aggregate.Lease, error) {
-		return a.PauseSession(a.Head.Run, by, now.Add(3*time.Second), time.Time{}, now)
+		return a.ReleaseSession(a.Head.Run, by, now.Add(3*time.Second), time.Time{}, now)
 	}
 }
 
@@ -114,7 +114,7 @@ func TestAPausedSessionIsLeftAloneUntilItsTime(t *testing.T) {
 		t.Error("a run is to be started")
 	}
 	a.Head.ShownRev = a.Head.Rev
-	if due := a.DueAt(s.now); due == nil || !due.Equal(a.LeaseOf(a.Execution()).LeaseUntil) {
+	if due := a.DueAt(s.now); due == nil || !due.Equal(a.SessionLease(a.Execution()).LeaseUntil) {
 		t.Errorf("due at %v", due)
 	}
 	s.unleased(hold("another"), aggregate.ErrInFlight)
@@ -130,16 +130,16 @@ func TestAPauseRemembersSinceWhenTheVendorFails(t *testing.T) {
 	since := s.now.Add(-time.Hour)
 	pause := func(failing time.Time) {
 		s.leases(hold("mine"), func(a *Aggregate, now time.Time) (*aggregate.Lease, error) {
-			return a.PauseSession(a.Head.Run, "mine", now.Add(3*time.Second), failing, now)
+			return a.ReleaseSession(a.Head.Run, "mine", now.Add(3*time.Second), failing, now)
 		})
 		s.now = s.now.Add(3 * time.Second)
 	}
 	pause(since)
-	if at := s.load().LeaseOf(s.load().Execution()).Failing; at == nil || !at.Equal(since) {
+	if at := s.load().SessionLease(s.load().Execution()).Failing; at == nil || !at.Equal(since) {
 		t.Errorf("since %v", at)
 	}
 	pause(time.Time{})
-	if at := s.load().LeaseOf(s.load().Execution()).Failing; at != nil {
+	if at := s.load().SessionLease(s.load().Execution()).Failing; at != nil {
 		t.Errorf("still since %v", at)
 	}
 }
@@ -281,7 +281,7 @@ func TestASessionOfAnEarlierReleaseKeepsItsHolder(t *testing.T) {
 	s.unleased(hold("another"), aggregate.ErrInFlight)
 	s.leases(hold("old"), rest("old"))
 	a := s.load()
-	if l := a.LeaseOf(a.Execution()); l.Pauses != 8 || l.Invocation != "" || l.LeaseUntil.Sub(s.now) > 3*time.Second || len(a.Leases) != 1 {
+	if l := a.SessionLease(a.Execution()); l.Pauses != 8 || l.Invocation != "" || l.LeaseUntil.Sub(s.now) > 3*time.Second || len(a.Leases) != 1 {
 		t.Errorf("%+v", l)
 	}
 	s.now = s.now.Add(3 * time.Second)
@@ -296,7 +296,7 @@ func TestASweeperThatLooksTooEarlyLooksAgain(t *testing.T) {
 		a := s.load()
 		a.Head.ShownRev = a.Head.Rev
 		due := a.DueAt(s.now)
-		if until := a.LeaseOf(a.Execution()).LeaseUntil; due == nil || due.After(until) {
+		if until := a.SessionLease(a.Execution()).LeaseUntil; due == nil || due.After(until) {
 			t.Fatalf("due at %v, leased until %v", due, until)
 		}
 		s.now = due.Add(-10 * time.Second)
@@ -307,7 +307,7 @@ func TestASweeperThatLooksTooEarlyLooksAgain(t *testing.T) {
 		}
 	}
 	a := s.load()
-	s.now = a.LeaseOf(a.Execution()).LeaseUntil // whoever had it died
+	s.now = a.SessionLease(a.Execution()).LeaseUntil // whoever had it died
 	if a.Effects(s.now).Run == nil || a.Stuck(s.now) || !a.Stuck(s.now.Add(21*time.Minute)) {
 		t.Error("nobody, or somebody too early, takes over")
 	}
@@ -317,7 +317,7 @@ func TestASweeperThatLooksTooEarlyLooksAgain(t *testing.T) {
 func TestAPauseEndsWithItsExecution(t *testing.T) {
 	s := inSession(t)
 	s.leases(hold("mine")).do(bind("first")).leases(func(a *Aggregate, now time.Time) (*aggregate.Lease, error) {
-		return a.PauseSession(1, "mine", now.Add(time.Hour), time.Time{}, now)
+		return a.ReleaseSession(1, "mine", now.Add(time.Hour), time.Time{}, now)
 	}).do(s.fail)
 	if n := s.load().Next(s.now); n.State != StateExecuteProcess {
 		t.Errorf("%+v", n)

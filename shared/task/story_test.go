@@ -200,7 +200,7 @@ func (s *story) cancelExecution(a *Aggregate, now time.Time) (Change, error) {
 
 func (s *story) expire(a *Aggregate, now time.Time) (Change, error) { return a.Expire(now) }
 
-func (s *story) settle(a *Aggregate, now time.Time) (Change, error) { return a.SettleLeases(now) }
+func (s *story) settle(a *Aggregate, now time.Time) (Change, error) { return a.RecordCrashedCalls(now) }
 
 func (s *story) giveUp(a *Aggregate, now time.Time) (Change, error) {
 	return a.GiveUp(s.head.Run, ReasonRunFailed, now)
@@ -219,7 +219,7 @@ func (s *story) retryGeneration(a *Aggregate, now time.Time) (Change, error) {
 }
 
 func (s *story) pause(a *Aggregate, now time.Time) (Change, error) {
-	return a.Pause(s.head.Run, a.Generating(), now.Add(time.Minute), now)
+	return a.WaitUntil(s.head.Run, a.Generating(), now.Add(time.Minute), now)
 }
 
 // finish ends the newest claimed call of the newest attempt.

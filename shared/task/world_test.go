@@ -20,7 +20,7 @@ type world struct {
 	now      time.Time
 	settings tenancy.Settings
 	calls    map[string]int // made outside, by key of the step
-	out      []flight
+	out      []callInFlight
 	told     map[int]bool // attempts whose failure said that a write's outcome is unknown
 	stamped  map[string][]Step
 	asked    int
@@ -34,8 +34,8 @@ type world struct {
 	calm     bool // no tears, no lost answers, no delays any more
 }
 
-// flight is a call between its claim and the record of its outcome.
-type flight struct {
+// callInFlight is a call between its claim and the record of its outcome.
+type callInFlight struct {
 	key, invocation string
 	made            bool
 }
@@ -218,7 +218,7 @@ func (w *world) usage(id string) aggregate.Usage {
 // await stamps a gate that asks nobody, else leaves the run's token.
 func (w *world) await(run int, gate string) {
 	a := w.load()
-	open, waits := a.Pending()
+	open, waits := a.OpenGate()
 	if !waits || open.Key != gate || a.Head.Run != run {
 		return
 	}
@@ -284,7 +284,7 @@ func (w *world) execute(run int) {
 	}
 	for _, r := range c.Rows {
 		if s, ok := r.(*StepResult); ok {
-			w.out = append(w.out, flight{key: s.Key(), invocation: cl.Claim.Invocation})
+			w.out = append(w.out, callInFlight{key: s.Key(), invocation: cl.Claim.Invocation})
 		}
 	}
 }
@@ -306,7 +306,7 @@ func (w *world) poll(run int) bool {
 		return false
 	}
 	w.lease("pause session", invocation, func(a *Aggregate, now time.Time) (*aggregate.Lease, error) {
-		return a.PauseSession(run, invocation, now.Add(3*time.Second), time.Time{}, now)
+		return a.ReleaseSession(run, invocation, now.Add(3*time.Second), time.Time{}, now)
 	})
 	w.decideAs(run, "hand over", func(a *Aggregate, now time.Time) (Change, error) { return a.HandOver(run, now) })
 	return true
@@ -327,7 +327,7 @@ func (w *world) lease(kind, invocation string, d leasing) bool {
 		return false
 	}
 	w.kind = kind
-	was := before.leaseOf(aggregate.Find(before.Executions, l.Of))
+	was := before.liveSessionLease(aggregate.Find(before.Executions, l.Of))
 	w.require(was.Invocation == invocation || !w.now.Before(was.LeaseUntil), "%s takes %+v", invocation, was)
 	after := w.load()
 	w.require(after.Head.Rev == before.Head.Rev && after.Effects(w.now).Cards == before.Effects(w.now).Cards, "a lease makes a revision")

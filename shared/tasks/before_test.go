@@ -139,7 +139,7 @@ func (b before) lists(t *testing.T) {
 		must(t, err)
 		got["tasks: "+name] = page.Items
 	}
-	waiting, err := b.Pending(t.Context(), tenant, "", 100)
+	waiting, err := b.Waiting(t.Context(), tenant, "", 100)
 	must(t, err)
 	pending := plain(t, waiting.Items).([]any)
 	for _, x := range pending { // that release named the task alone
@@ -213,7 +213,7 @@ func (b before) pauses(t *testing.T, ref aggregate.Ref) {
 	a, err := b.Load(t.Context(), ref)
 	must(t, err)
 	now := at().Add(10 * time.Second)
-	l, err := a.PauseSession(a.Head.Run, "poller", now.Add(3*time.Second), time.Time{}, now)
+	l, err := a.ReleaseSession(a.Head.Run, "poller", now.Add(3*time.Second), time.Time{}, now)
 	must(t, err)
 	if l == nil {
 		t.Fatal("the hold of before is not known")
@@ -221,7 +221,7 @@ func (b before) pauses(t *testing.T, ref aggregate.Ref) {
 	must(t, b.PutLease(t.Context(), a, l))
 	a, err = b.Load(t.Context(), ref)
 	must(t, err)
-	if got := a.LeaseOf(a.Execution()); !l.Same(&got) {
+	if got := a.SessionLease(a.Execution()); !l.Same(&got) {
 		t.Errorf("%+v was kept, it is %+v", l, got)
 	}
 }

@@ -14,16 +14,16 @@ import (
 	"ringi/shared/sleep"
 )
 
-// weather is what AWS does to the functions' calls. It is decided by the seed and
+// serviceFaults is what AWS does to the functions' calls. It is decided by the seed and
 // by how many calls of its kind a function made before.
-type weather struct {
+type serviceFaults struct {
 	seed uint64
 
 	mu     sync.Mutex
 	odds   float64 // of each try
 	whole  float64 // of a call, whose every try fails then
 	calls  map[string]int
-	fates  map[string]*fault // of calls that were tried before
+	tried  map[string]*fault // of calls that were tried before
 	hit    map[string]int    // faults by kind and name
 	denied func(lambda.Call) *fault
 }
@@ -36,23 +36,23 @@ type fault struct {
 	delay  time.Duration // before it
 }
 
-func newWeather(seed uint64) *weather {
-	return &weather{seed: seed, calls: map[string]int{}, fates: map[string]*fault{}, hit: map[string]int{}}
+func newServiceFaults(seed uint64) *serviceFaults {
+	return &serviceFaults{seed: seed, calls: map[string]int{}, tried: map[string]*fault{}, hit: map[string]int{}}
 }
 
-// set changes the weather.
-func (w *weather) set(odds, whole float64, denied func(lambda.Call) *fault) {
+// set changes how often calls fail.
+func (w *serviceFaults) set(odds, whole float64, denied func(lambda.Call) *fault) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.odds, w.whole, w.denied = odds, whole, denied
 }
 
-func (w *weather) Cold(string, []byte) bool { return false }
+func (w *serviceFaults) Cold(string, []byte) bool { return false }
 
-func (w *weather) Dying(lambda.Call) {}
+func (w *serviceFaults) Dying(lambda.Call) {}
 
-func (w *weather) Meet(c lambda.Call) lambda.Fault {
-	f := w.fate(c)
+func (w *serviceFaults) Meet(c lambda.Call) lambda.Fault {
+	f := w.faultOf(c)
 	if f == nil {
 		return lambda.Fault{}
 	}
@@ -70,7 +70,7 @@ func (w *weather) Meet(c lambda.Call) lambda.Fault {
 	})}
 }
 
-func (w *weather) fate(c lambda.Call) *fault {
+func (w *serviceFaults) faultOf(c lambda.Call) *fault {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	faults := faultsOf(c)
@@ -84,30 +84,30 @@ func (w *weather) fate(c lambda.Call) *fault {
 	return f
 }
 
-func (w *weather) draw(c lambda.Call, faults []fault) *fault {
+func (w *serviceFaults) draw(c lambda.Call, faults []fault) *fault {
 	if w.denied != nil {
 		if f := w.denied(c); f != nil {
 			return f
 		}
 	}
 	call := c.RequestID + c.Kind + string(c.Body)
-	if f, tried := w.fates[call]; tried && f != nil {
+	if f, tried := w.tried[call]; tried && f != nil {
 		return f
 	} else if !tried {
-		w.fates[call] = nil
-		if x := w.lot(c, "call"); x < w.whole {
-			w.fates[call] = &faults[int(x/w.whole*float64(len(faults)))]
-			return w.fates[call]
+		w.tried[call] = nil
+		if x := w.random(c, "call"); x < w.whole {
+			w.tried[call] = &faults[int(x/w.whole*float64(len(faults)))]
+			return w.tried[call]
 		}
 	}
-	if x := w.lot(c, "try"); x < w.odds {
+	if x := w.random(c, "try"); x < w.odds {
 		return &faults[int(x/w.odds*float64(len(faults)))]
 	}
 	return nil
 }
 
-// lot is a number from 0 to 1 that the seed has for this call.
-func (w *weather) lot(c lambda.Call, what string) float64 {
+// random is a number from 0 to 1 that the seed has for this call.
+func (w *serviceFaults) random(c lambda.Call, what string) float64 {
 	kind := c.Function + " " + c.Kind + " " + what
 	w.calls[kind]++
 	h := fnv.New64a()
@@ -132,13 +132,13 @@ func service(c lambda.Call) string {
 func faultsOf(c lambda.Call) []fault {
 	name, operation, aws := strings.Cut(c.Kind, ".")
 	json := func(name string, status int) fault {
-		return fault{name: name, status: status, body: fmt.Sprintf(`{"__type":%q,"message":"drawn by lot","Message":"drawn by lot"}`, name)}
+		return fault{name: name, status: status, body: fmt.Sprintf(`{"__type":%q,"message":"drawn at random","Message":"drawn at random"}`, name)}
 	}
 	switch {
 	case !aws && isBucket(c.Kind):
 		return []fault{
-			{name: "SlowDown", status: 503, body: "<Error><Code>SlowDown</Code><Message>drawn by lot</Message></Error>"},
-			{name: "InternalError", status: 500, body: "<Error><Code>InternalError</Code><Message>drawn by lot</Message></Error>"},
+			{name: "SlowDown", status: 503, body: "<Error><Code>SlowDown</Code><Message>drawn at random</Message></Error>"},
+			{name: "InternalError", status: 500, body: "<Error><Code>InternalError</Code><Message>drawn at random</Message></Error>"},
 		}
 	case name == "DynamoDB":
 		const space = "com.amazonaws.dynamodb.v20120810#"
@@ -180,10 +180,10 @@ func cancelled(body []byte, code string) fault {
 		reasons[i] = map[string]string{"Code": "None"}
 	}
 	if len(reasons) > 0 {
-		reasons[0] = map[string]string{"Code": code, "Message": "drawn by lot"}
+		reasons[0] = map[string]string{"Code": code, "Message": "drawn at random"}
 	}
 	answer, _ := json.Marshal(map[string]any{ // of strings only
-		"__type": "com.amazonaws.dynamodb.v20120810#TransactionCanceledException", "Message": "drawn by lot", "CancellationReasons": reasons,
+		"__type": "com.amazonaws.dynamodb.v20120810#TransactionCanceledException", "Message": "drawn at random", "CancellationReasons": reasons,
 	})
 	return fault{name: "TransactionCanceled " + code, status: 400, body: string(answer)}
 }

@@ -13,7 +13,7 @@ import (
 // the tool could not be called, and after the policy was mended a retry works.
 func TestCredentialsThatMayNotBeOpened(t *testing.T) {
 	s := start(t)
-	sky.set(0, 0, func(c lambda.Call) *fault {
+	faulty.set(0, 0, func(c lambda.Call) *fault {
 		if c.Kind != "TrentService.Decrypt" {
 			return nil
 		}
@@ -32,7 +32,7 @@ func TestCredentialsThatMayNotBeOpened(t *testing.T) {
 			t.Errorf("the card says %q: %s", leak, b)
 		}
 	}
-	sky.set(0, 0, nil)
+	faulty.set(0, 0, nil)
 	d.Click(workspace.Sato, "CARD#execution", "retry_execution")
 	d.Until("done", completed)
 }
@@ -49,7 +49,7 @@ func TestABucketThatIsSlowOrDown(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := start(t)
 			met := 0
-			sky.set(0, 0, func(c lambda.Call) *fault { // under the weather's lock
+			faulty.set(0, 0, func(c lambda.Call) *fault { // under the lock of faulty
 				if !isBucket(c.Kind) || met == failures {
 					return nil
 				}
@@ -60,7 +60,7 @@ func TestABucketThatIsSlowOrDown(t *testing.T) {
 			d := say(t, s, workspace.Sato, "今月の勤怠をまとめて")
 			d.Approve(workspace.Suzuki)
 			d.Until("done", completed)
-			sky.set(0, 0, nil)
+			faulty.set(0, 0, nil)
 			if met != failures {
 				t.Errorf("the bucket failed %d times, not %d: the test proves little", met, failures)
 			}

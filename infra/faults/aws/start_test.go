@@ -24,7 +24,7 @@ var (
 
 var (
 	running *stack.Stack
-	sky     *weather
+	faulty  *serviceFaults
 	printed = &paper{}
 )
 
@@ -51,9 +51,9 @@ func TestMain(m *testing.M) {
 	if *seed == 0 {
 		*seed = uint64(time.Now().UnixNano())
 	}
-	sky = newWeather(*seed)
+	faulty = newServiceFaults(*seed)
 	o := driver.Options()
-	o.Faults, o.FunctionLog, o.SigningSecret = sky, printed, signingSecret
+	o.Faults, o.FunctionLog, o.SigningSecret = faulty, printed, signingSecret
 	o.Sandbox.AnswerTime = 10 * time.Second // a person waits longer than Slack on a busy machine; what we promise is 3 s
 	o.BotToken = botToken
 	code := driver.Run(m, o, func(s *stack.Stack) { running = s })
@@ -66,7 +66,7 @@ func TestMain(m *testing.M) {
 func start(t *testing.T) *stack.Stack {
 	t.Helper()
 	driver.Leave(t, running)
-	t.Cleanup(func() { sky.set(0, 0, nil) })
+	t.Cleanup(func() { faulty.set(0, 0, nil) })
 	return running
 }
 
@@ -76,7 +76,7 @@ func patient(d *driver.Request) *driver.Request {
 	return d
 }
 
-func (w *weather) String() string {
+func (w *serviceFaults) String() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	n := 0

@@ -105,8 +105,8 @@ func TestStormyWeather(t *testing.T) {
 		rounds = 10
 	}
 	calls := s.Vendors.Calls("write_rows_to_google_sheet")
-	sky.set(0.10, 0.02, nil)
-	defer func() { t.Log(sky) }()
+	faulty.set(0.10, 0.02, nil)
+	defer func() { t.Log(faulty) }()
 	var ended []*driver.Request
 	told := 0
 	results := make(chan *driver.Request, rounds*len(stories))
@@ -149,10 +149,10 @@ func TestStormyWeather(t *testing.T) {
 	if n := s.Vendors.Calls("write_rows_to_google_sheet") - calls; !t.Failed() && n < wrote {
 		t.Errorf("%d writes are recorded, the vendor saw %d calls", wrote, n)
 	}
-	sky.set(0, 0, nil)
+	faulty.set(0, 0, nil)
 	t.Run("tokens are renewed", renewed)
 	t.Run("what is left behind", func(t *testing.T) { leftBehind(t, ended) })
-	if !t.Failed() && (len(ended) != told || len(sky.hit) < 8) {
-		t.Errorf("%d tasks ended, under %d kinds of fault", len(ended), len(sky.hit))
+	if !t.Failed() && (len(ended) != told || len(faulty.hit) < 8) {
+		t.Errorf("%d tasks ended, under %d kinds of fault", len(ended), len(faulty.hit))
 	}
 }

@@ -220,7 +220,7 @@ func violations(before, after *task.Aggregate, won []move) (wrong []string) {
 		}
 	}
 	if e := after.Head.Ended; e != nil && e.As == task.TaskCancelled {
-		if _, open := after.Pending(); open || after.Task.Status != task.TaskCancelled {
+		if _, open := after.OpenGate(); open || after.Task.Status != task.TaskCancelled {
 			complain("cancelled, and the task is %s", after.Task.Status)
 		}
 		if x := after.Execution(); x != nil && (x.Status == task.ExecutionRunning || x.Status == task.ExecutionPending) {

@@ -186,7 +186,7 @@ func TestTwoDecisionsArriveSwapped(t *testing.T) {
 				t.Errorf("answered %d %s", code, body)
 			}
 			d.Until("it counts, and the run has come to rest", func(a *task.Aggregate) bool {
-				_, open := a.Pending()
+				_, open := a.OpenGate()
 				return tt.stands(a) && (a.Head.Ended != nil || open && len(a.Waits) == 1)
 			})
 			rests(t, d.S)

@@ -91,7 +91,7 @@ func (w *World) In() pipeline.Input {
 func (w *World) Wait(token string) aggregate.Wait {
 	w.T.Helper()
 	a := w.Load()
-	open, waits := a.Pending()
+	open, waits := a.OpenGate()
 	if !waits {
 		w.T.Fatal("no gate waits")
 	}
@@ -174,7 +174,7 @@ func (w *World) Approve() *task.Aggregate {
 }
 
 func (w *World) approve(a *task.Aggregate) (task.Change, error) {
-	open, waits := a.Pending()
+	open, waits := a.OpenGate()
 	if !waits {
 		return task.Change{}, aggregate.ErrNotFound
 	}

@@ -22,9 +22,9 @@ func (a *Aggregate) finishStep(c *change, s *StepResult, o Outcome) error {
 	return a.carryLate(c, done)
 }
 
-// settleLeases records that calls whose lease is over crashed: a read failed, a
+// recordCrashedCalls records that calls whose lease is over crashed: a read failed, a
 // write's outcome is unknown. It returns ErrInFlight while a lease lives.
-func (a *Aggregate) settleLeases(c *change) error {
+func (a *Aggregate) recordCrashedCalls(c *change) error {
 	for _, s := range a.Steps {
 		if s.Status != StepRunning {
 			continue
@@ -43,14 +43,14 @@ func (a *Aggregate) settleLeases(c *change) error {
 	return nil
 }
 
-// SettleLeases is for the sweeper: the calls that were in flight when a task was cancelled.
+// RecordCrashedCalls is for the sweeper: the calls that were in flight when a task was cancelled.
 // It returns ErrNotDue when there are none or the execution goes on, ErrInFlight while a lease lives.
-func (a *Aggregate) SettleLeases(now time.Time) (Change, error) {
+func (a *Aggregate) RecordCrashedCalls(now time.Time) (Change, error) {
 	if e := a.Execution(); e == nil || !e.over() {
 		return Change{}, aggregate.ErrNotDue
 	}
 	c := a.begin(now)
-	if err := a.settleLeases(c); err != nil {
+	if err := a.recordCrashedCalls(c); err != nil {
 		return Change{}, err
 	}
 	if len(c.Rows) == 0 {
