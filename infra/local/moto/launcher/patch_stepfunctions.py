@@ -2,7 +2,8 @@
 
 - A task token takes one answer; a second, late or orphaned one is refused
   with TaskTimedOut, as in AWS. moto accepts it, or overwrites the first.
-- StopExecution ends a run that waits for a token at once.
+- StopExecution ends a run that waits for a token at once, and a run that was
+  stopped stays ABORTED. moto says FAILED when a state was under way.
 - Starting two runs of one name at the same moment makes one run.
 - SDK clients of tasks are made once per service, not once per task.
 - A JSONPath is parsed once, not each time that a state reads its input, and
@@ -21,6 +22,8 @@ from moto.core.exceptions import AWSError
 from moto.stepfunctions.parser import models
 from moto.stepfunctions.parser.asl.component.common.path import result_path
 from moto.stepfunctions.parser.asl.eval.callback.callback import CallbackOutcomeFailure, CallbackOutcomeSuccess
+from moto.stepfunctions.parser.asl.eval.environment import Environment
+from moto.stepfunctions.parser.asl.eval.program_state import ProgramStopped
 from moto.stepfunctions.parser.asl.parse.asl_parser import AmazonStateLanguageParser, Preprocessor
 from moto.stepfunctions.parser.asl.utils import boto_client, json_path
 from moto.stepfunctions.parser.backend import execution as executions
@@ -98,6 +101,13 @@ def stop_waiting_runs():
                     endpoint.notify(outcome=CallbackOutcomeSuccess(callback_id=endpoint.callback_id, output="{}"))
 
     executions.Execution.stop = stop_run
+    fail = Environment.set_error
+
+    def set_error(self, error):
+        if not isinstance(self._program_state, ProgramStopped):
+            fail(self, error)
+
+    Environment.set_error = set_error
 
 
 def start_names_once():
