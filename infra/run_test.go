@@ -160,7 +160,14 @@ func (i *interpreter) run(t *testing.T, name string, answers map[string][]answer
 	}
 }
 
-var wake = answer{Output: pipeline.Output{Next: task.StateFinish}, wakes: true}
+// What functions answer in more than one place: wake lets the token be answered at once; the others wait.
+var (
+	wake    = answer{Output: pipeline.Output{Next: task.StateFinish}, wakes: true}
+	pause   = answer{Output: pipeline.Output{Next: task.StatePause, WaitSeconds: 1}}
+	prompt  = await(task.StateAwaitPromptApproval, "PROMPT#0001", 3600)
+	process = await(task.StateAwaitProcessApproval, "PROCESS#0001", 3600)
+	step    = await(task.StateAwaitStepApproval, "GATE#0001#01#02", 3600)
+)
 
 // journey is the answers of the functions, the calls that the state machine then makes, and how the run ends.
 type journey struct {
@@ -171,74 +178,70 @@ type journey struct {
 	failure string
 }
 
-func journeys() []journey {
-	pause := answer{Output: pipeline.Output{Next: task.StatePause, WaitSeconds: 1}}
-	prompt, process, step := await(task.StateAwaitPromptApproval, "PROMPT#0001", 3600), await(task.StateAwaitProcessApproval, "PROCESS#0001", 3600), await(task.StateAwaitStepApproval, "GATE#0001#01#02", 3600)
-	return []journey{
-		{
-			"from message to done",
-			map[string][]answer{
-				"resume-task":      {to(task.StateExtractTask), to(task.StatePlanProcess), to(task.StateExecuteProcess), to(task.StateExecuteProcess), to(task.StateExecuteProcess)},
-				"extract-task":     {to(task.StateDraftPrompt)},
-				"draft-prompt":     {prompt},
-				"plan-process":     {process},
-				"execute-process":  {step, pause, to(task.StateFinish)},
-				"request-approval": {wake, wake, wake},
-			},
-			[]call{
-				{Function: "resume-task"}, {Function: "extract-task"}, {Function: "draft-prompt"}, {"request-approval", "PROMPT#0001", "", true},
-				{Function: "resume-task"}, {Function: "plan-process"}, {"request-approval", "PROCESS#0001", "", true},
-				{Function: "resume-task"}, {Function: "execute-process"}, {"request-approval", "GATE#0001#01#02", "", true},
-				{Function: "resume-task"}, {Function: "execute-process"}, {Function: "resume-task"}, {Function: "execute-process"},
-			},
-			types.ExecutionStatusSucceeded, "",
+var journeys = []journey{
+	{
+		"from message to done",
+		map[string][]answer{
+			"resume-task":      {to(task.StateExtractTask), to(task.StatePlanProcess), to(task.StateExecuteProcess), to(task.StateExecuteProcess), to(task.StateExecuteProcess)},
+			"extract-task":     {to(task.StateDraftPrompt)},
+			"draft-prompt":     {prompt},
+			"plan-process":     {process},
+			"execute-process":  {step, pause, to(task.StateFinish)},
+			"request-approval": {wake, wake, wake},
 		},
-		{
-			"what heals is tried again",
-			map[string][]answer{
-				"resume-task":  {{fails: pipeline.Unavailable}, {fails: "Runtime.ExitError"}, to(task.StateExtractTask)},
-				"extract-task": {{fails: "Sandbox.Timedout"}, to(task.StateFinish)},
-			},
-			[]call{{Function: "resume-task"}, {Function: "resume-task"}, {Function: "resume-task"}, {Function: "extract-task"}, {Function: "extract-task"}},
-			types.ExecutionStatusSucceeded, "",
+		[]call{
+			{Function: "resume-task"}, {Function: "extract-task"}, {Function: "draft-prompt"}, {"request-approval", "PROMPT#0001", "", true},
+			{Function: "resume-task"}, {Function: "plan-process"}, {"request-approval", "PROCESS#0001", "", true},
+			{Function: "resume-task"}, {Function: "execute-process"}, {"request-approval", "GATE#0001#01#02", "", true},
+			{Function: "resume-task"}, {Function: "execute-process"}, {Function: "resume-task"}, {Function: "execute-process"},
 		},
-		{
-			"a bug is written down, and ends red",
-			map[string][]answer{"resume-task": {to(task.StatePlanProcess)}, "plan-process": {{fails: pipeline.Internal}}, "close-task": {to(task.StateFail)}},
-			[]call{{Function: "resume-task"}, {Function: "plan-process"}, {"close-task", "", pipeline.Internal, false}},
-			types.ExecutionStatusFailed, "TaskFailed",
+		types.ExecutionStatusSucceeded, "",
+	},
+	{
+		"what heals is tried again",
+		map[string][]answer{
+			"resume-task":  {{fails: pipeline.Unavailable}, {fails: "Runtime.ExitError"}, to(task.StateExtractTask)},
+			"extract-task": {{fails: "Sandbox.Timedout"}, to(task.StateFinish)},
 		},
-		{
-			"a gate that is pending outlives the run",
-			map[string][]answer{"resume-task": {prompt}, "request-approval": {{fails: pipeline.BadInput}}, "close-task": {to(task.StateFinish)}},
-			[]call{{Function: "resume-task"}, {"request-approval", "PROMPT#0001", "", true}, {"close-task", "", pipeline.BadInput, false}},
-			types.ExecutionStatusSucceeded, "",
-		},
-		{
-			"a burnt fuse reads the rows again",
-			map[string][]answer{"resume-task": {await(task.StateAwaitPromptApproval, "PROMPT#0001", 1), to(task.StateFinish)}, "request-approval": {to(task.StateFinish)}},
-			[]call{{Function: "resume-task"}, {"request-approval", "PROMPT#0001", "", true}, {Function: "resume-task"}},
-			types.ExecutionStatusSucceeded, "",
-		},
-		{
-			"even closing may fail",
-			map[string][]answer{"resume-task": {{fails: pipeline.Internal}}, "close-task": {{fails: pipeline.Internal}}},
-			[]call{{Function: "resume-task"}, {"close-task", "", pipeline.Internal, false}},
-			types.ExecutionStatusFailed, "TaskFailed",
-		},
-		{
-			"a state from another release",
-			map[string][]answer{"resume-task": {to("RunContest")}},
-			[]call{{Function: "resume-task"}},
-			types.ExecutionStatusFailed, "UnknownRoute",
-		},
-	}
+		[]call{{Function: "resume-task"}, {Function: "resume-task"}, {Function: "resume-task"}, {Function: "extract-task"}, {Function: "extract-task"}},
+		types.ExecutionStatusSucceeded, "",
+	},
+	{
+		"a bug is written down, and ends red",
+		map[string][]answer{"resume-task": {to(task.StatePlanProcess)}, "plan-process": {{fails: pipeline.Internal}}, "close-task": {to(task.StateFail)}},
+		[]call{{Function: "resume-task"}, {Function: "plan-process"}, {"close-task", "", pipeline.Internal, false}},
+		types.ExecutionStatusFailed, "TaskFailed",
+	},
+	{
+		"a gate that is pending outlives the run",
+		map[string][]answer{"resume-task": {prompt}, "request-approval": {{fails: pipeline.BadInput}}, "close-task": {to(task.StateFinish)}},
+		[]call{{Function: "resume-task"}, {"request-approval", "PROMPT#0001", "", true}, {"close-task", "", pipeline.BadInput, false}},
+		types.ExecutionStatusSucceeded, "",
+	},
+	{
+		"a burnt fuse reads the rows again",
+		map[string][]answer{"resume-task": {await(task.StateAwaitPromptApproval, "PROMPT#0001", 1), to(task.StateFinish)}, "request-approval": {to(task.StateFinish)}},
+		[]call{{Function: "resume-task"}, {"request-approval", "PROMPT#0001", "", true}, {Function: "resume-task"}},
+		types.ExecutionStatusSucceeded, "",
+	},
+	{
+		"even closing may fail",
+		map[string][]answer{"resume-task": {{fails: pipeline.Internal}}, "close-task": {{fails: pipeline.Internal}}},
+		[]call{{Function: "resume-task"}, {"close-task", "", pipeline.Internal, false}},
+		types.ExecutionStatusFailed, "TaskFailed",
+	},
+	{
+		"a state from another release",
+		map[string][]answer{"resume-task": {to("RunContest")}},
+		[]call{{Function: "resume-task"}},
+		types.ExecutionStatusFailed, "UnknownRoute",
+	},
 }
 
 // The whole path, and each way off it.
 func TestRunsGoWhereTheRowsSay(t *testing.T) {
 	i := startInterpreter(t)
-	for _, c := range journeys() {
+	for _, c := range journeys {
 		t.Run(c.name, func(t *testing.T) {
 			calls, status, failure := i.run(t, strings.ReplaceAll(c.name, " ", "-"), c.answers)
 			if diff := cmp.Diff(c.calls, calls); diff != "" {

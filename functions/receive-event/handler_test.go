@@ -18,51 +18,54 @@ import (
 	"ringi/shared/tenancy"
 )
 
+// messages are requests as Slack sends them: what differs from a mention in a channel, and from what is kept of that.
+var messages = []struct {
+	name   string
+	fields map[string]any
+	outer  map[string]any
+	want   func(r *task.Request)
+}{
+	{"a mention in a channel", nil, nil, func(*task.Request) {}},
+	{"a mention in a private channel", map[string]any{"channel": "G0SECRET"}, nil, func(r *task.Request) { r.Channel, r.ChannelType = "G0SECRET", "group" }},
+	{"a mention in a thread: the cards go to its root", map[string]any{"thread_ts": "1776675000.000200"}, nil, func(r *task.Request) {
+		r.ThreadTS = "1776675000.000200"
+	}},
+	{"a direct message", map[string]any{"type": "message", "channel": "D0DM", "channel_type": "im", "text": "従業員一覧を取得して"}, nil, func(r *task.Request) {
+		r.Channel, r.ChannelType, r.Text, r.Source = "D0DM", "im", "従業員一覧を取得して", task.SourceAgentContainer
+	}},
+	{"a direct message that is its own thread's root", map[string]any{"type": "message", "channel": "D0DM", "channel_type": "im", "thread_ts": "1776675599.000100"}, nil, func(r *task.Request) {
+		r.Channel, r.ChannelType, r.Source = "D0DM", "im", task.SourceAgentContainer
+	}},
+	{"a direct message with a file", map[string]any{"type": "message", "subtype": "file_share", "channel": "D0DM", "channel_type": "im"}, nil, func(r *task.Request) {
+		r.Channel, r.ChannelType, r.Source = "D0DM", "im", task.SourceAgentContainer
+	}},
+	{"a direct message's reply that mentions Ringi", map[string]any{"type": "message", "channel": "D0DM", "channel_type": "im", "thread_ts": "1776675000.000200", "text": "<@U0BOT> 10月ではなく9月で"}, nil, func(r *task.Request) {
+		r.Channel, r.ChannelType, r.Source, r.ThreadTS, r.Text = "D0DM", "im", task.SourceAgentContainer, "1776675000.000200", "10月ではなく9月で"
+	}},
+	{"a mention at the end", map[string]any{"text": "まとめて <@U0BOT|ringi>"}, nil, func(r *task.Request) { r.Text = "まとめて" }},
+	{"a mention in the middle, and a list with indents", map[string]any{"text": "ねえ <@U0BOT> これ:\n  - a\n    - b"}, nil, func(r *task.Request) {
+		r.Text = "ねえ これ:\n  - a\n    - b"
+	}},
+	{"what Slack escapes", map[string]any{"text": "<@U0BOT> A &amp; B &lt;3 &amp;lt;"}, nil, func(r *task.Request) { r.Text = "A & B <3 &lt;" }},
+	{"someone else is mentioned too", map[string]any{"text": "<@U0BOT> tell <@U0BOB>"}, nil, func(r *task.Request) { r.Text = "tell <@U0BOB>" }},
+	{"the bot is not named: the first mention is it", map[string]any{"text": "<@U0BOT> <@U0BOB>に送って"}, map[string]any{"authorizations": nil}, func(r *task.Request) {
+		r.Text = "<@U0BOB>に送って"
+	}},
+	{"nothing but the mention", map[string]any{"text": "<@U0BOT>"}, nil, func(r *task.Request) { r.Text = "" }},
+	{"text over the limit is cut", map[string]any{"text": strings.Repeat("あ", task.MaxText+1)}, nil, func(r *task.Request) {
+		r.Text = strings.Repeat("あ", task.MaxText-1) + "…"
+	}},
+	{"text at the limit is kept", map[string]any{"text": strings.Repeat("あ", task.MaxText)}, nil, func(r *task.Request) { r.Text = strings.Repeat("あ", task.MaxText) }},
+	{"the app is installed elsewhere than the message says", map[string]any{"team": nil}, map[string]any{"team_id": "T0OTHER"}, func(*task.Request) {}},
+	{"unknown fields change nothing", map[string]any{"blocks": []any{map[string]any{"type": "rich_text"}}, "client_msg_id": 7}, map[string]any{"event_context": "4-x", "is_ext_shared_channel": false}, func(*task.Request) {}},
+}
+
 func TestMessagesBecomeOneWrite(t *testing.T) {
 	base := task.Request{
 		TeamID: "T0TEAM", Text: "今月の勤怠をまとめて", User: "U0ALICE", Channel: "C0HR", ChannelType: "channel",
 		MessageTS: "1776675599.000100", ThreadTS: "1776675599.000100", Source: task.SourceChannel, EventID: "Ev1", CreatedAt: now,
 	}
-	for _, tt := range []struct {
-		name   string
-		fields map[string]any
-		outer  map[string]any
-		want   func(r *task.Request)
-	}{
-		{"a mention in a channel", nil, nil, func(*task.Request) {}},
-		{"a mention in a private channel", map[string]any{"channel": "G0SECRET"}, nil, func(r *task.Request) { r.Channel, r.ChannelType = "G0SECRET", "group" }},
-		{"a mention in a thread: the cards go to its root", map[string]any{"thread_ts": "1776675000.000200"}, nil, func(r *task.Request) {
-			r.ThreadTS = "1776675000.000200"
-		}},
-		{"a direct message", map[string]any{"type": "message", "channel": "D0DM", "channel_type": "im", "text": "従業員一覧を取得して"}, nil, func(r *task.Request) {
-			r.Channel, r.ChannelType, r.Text, r.Source = "D0DM", "im", "従業員一覧を取得して", task.SourceAgentContainer
-		}},
-		{"a direct message that is its own thread's root", map[string]any{"type": "message", "channel": "D0DM", "channel_type": "im", "thread_ts": "1776675599.000100"}, nil, func(r *task.Request) {
-			r.Channel, r.ChannelType, r.Source = "D0DM", "im", task.SourceAgentContainer
-		}},
-		{"a direct message with a file", map[string]any{"type": "message", "subtype": "file_share", "channel": "D0DM", "channel_type": "im"}, nil, func(r *task.Request) {
-			r.Channel, r.ChannelType, r.Source = "D0DM", "im", task.SourceAgentContainer
-		}},
-		{"a direct message's reply that mentions Ringi", map[string]any{"type": "message", "channel": "D0DM", "channel_type": "im", "thread_ts": "1776675000.000200", "text": "<@U0BOT> 10月ではなく9月で"}, nil, func(r *task.Request) {
-			r.Channel, r.ChannelType, r.Source, r.ThreadTS, r.Text = "D0DM", "im", task.SourceAgentContainer, "1776675000.000200", "10月ではなく9月で"
-		}},
-		{"a mention at the end", map[string]any{"text": "まとめて <@U0BOT|ringi>"}, nil, func(r *task.Request) { r.Text = "まとめて" }},
-		{"a mention in the middle, and a list with indents", map[string]any{"text": "ねえ <@U0BOT> これ:\n  - a\n    - b"}, nil, func(r *task.Request) {
-			r.Text = "ねえ これ:\n  - a\n    - b"
-		}},
-		{"what Slack escapes", map[string]any{"text": "<@U0BOT> A &amp; B &lt;3 &amp;lt;"}, nil, func(r *task.Request) { r.Text = "A & B <3 &lt;" }},
-		{"someone else is mentioned too", map[string]any{"text": "<@U0BOT> tell <@U0BOB>"}, nil, func(r *task.Request) { r.Text = "tell <@U0BOB>" }},
-		{"the bot is not named: the first mention is it", map[string]any{"text": "<@U0BOT> <@U0BOB>に送って"}, map[string]any{"authorizations": nil}, func(r *task.Request) {
-			r.Text = "<@U0BOB>に送って"
-		}},
-		{"nothing but the mention", map[string]any{"text": "<@U0BOT>"}, nil, func(r *task.Request) { r.Text = "" }},
-		{"text over the limit is cut", map[string]any{"text": strings.Repeat("あ", task.MaxText+1)}, nil, func(r *task.Request) {
-			r.Text = strings.Repeat("あ", task.MaxText-1) + "…"
-		}},
-		{"text at the limit is kept", map[string]any{"text": strings.Repeat("あ", task.MaxText)}, nil, func(r *task.Request) { r.Text = strings.Repeat("あ", task.MaxText) }},
-		{"the app is installed elsewhere than the message says", map[string]any{"team": nil}, map[string]any{"team_id": "T0OTHER"}, func(*task.Request) {}},
-		{"unknown fields change nothing", map[string]any{"blocks": []any{map[string]any{"type": "rich_text"}}, "client_msg_id": 7}, map[string]any{"event_context": "4-x", "is_ext_shared_channel": false}, func(*task.Request) {}},
-	} {
+	for _, tt := range messages {
 		t.Run(tt.name, func(t *testing.T) {
 			s := &kept{}
 			out := post(t, handler(s), signed(callback(t, tt.fields, tt.outer)))

@@ -173,44 +173,56 @@ var (
 	named    = regexp.MustCompile(`<@[UW][A-Z0-9]+> \([UW][A-Z0-9]+\)`) // somebody in others' words stands with the id beside; ours stand alone
 )
 
+// part is a block of a card without the words that are not ours.
+type part struct {
+	Kind  slack.MessageBlockType
+	Texts []string
+	Lines int // of a list of steps
+}
+
+// partOf is a block as frame compares it, and all that it shows. A list of steps is counted in lines.
+func partOf(b slack.Block, list bool) (p part, all string, err error) {
+	p.Kind = b.BlockType()
+	switch b := b.(type) {
+	case *slack.HeaderBlock:
+		all = b.Text.Text + "\n"
+		if strings.ContainsAny(b.Text.Text, marks) { // a task's header is its title
+			p.Texts = append(p.Texts, b.Text.Text)
+		}
+	case *slack.SectionBlock:
+		if b.Text != nil {
+			all = code.ReplaceAllString(b.Text.Text, "") + "\n"
+			if list {
+				p.Lines = strings.Count(b.Text.Text, "\n") + 1
+			}
+		}
+	case *slack.ContextBlock:
+		for _, e := range b.ContextElements.Elements {
+			text := e.(*slack.TextBlockObject).Text
+			all += text + "\n"
+			p.Texts = append(p.Texts, reasoned.ReplaceAllString(text, "理由"))
+		}
+	case *slack.ActionBlock:
+		j, err := json.Marshal(b)
+		if err != nil {
+			return p, "", err
+		}
+		p.Texts = append(p.Texts, string(j))
+	}
+	return p, all, nil
+}
+
 // frame is a card without the words that are not ours: colour, headers, buttons,
 // contexts, and how often each mark and each command of Slack stands on it.
 func frame(m card.Message, steps bool) any {
-	type part struct {
-		Kind  slack.MessageBlockType
-		Texts []string
-		Lines int // of a list of steps
-	}
 	var parts []part
 	all := ""
 	for _, b := range m.Attachments[0].Blocks.BlockSet {
-		p := part{Kind: b.BlockType()}
-		switch b := b.(type) {
-		case *slack.HeaderBlock:
-			all += b.Text.Text + "\n"
-			if strings.ContainsAny(b.Text.Text, marks) { // a task's header is its title
-				p.Texts = append(p.Texts, b.Text.Text)
-			}
-		case *slack.SectionBlock:
-			if b.Text != nil {
-				all += code.ReplaceAllString(b.Text.Text, "") + "\n"
-				if len(parts) == 1 && steps {
-					p.Lines = strings.Count(b.Text.Text, "\n") + 1
-				}
-			}
-		case *slack.ContextBlock:
-			for _, e := range b.ContextElements.Elements {
-				text := e.(*slack.TextBlockObject).Text
-				all += text + "\n"
-				p.Texts = append(p.Texts, reasoned.ReplaceAllString(text, "理由"))
-			}
-		case *slack.ActionBlock:
-			j, err := json.Marshal(b)
-			if err != nil {
-				return err
-			}
-			p.Texts = append(p.Texts, string(j))
+		p, text, err := partOf(b, len(parts) == 1 && steps)
+		if err != nil {
+			return err
 		}
+		all += text
 		if n := len(parts); n > 0 && p.Kind == "section" && parts[n-1].Kind == p.Kind && p.Lines == 0 {
 			continue // a longer text fills more sections
 		}

@@ -107,70 +107,57 @@ func TestAReadThatWasGivenUpIsNotReportedLater(t *testing.T) {
 	s.refused(s.finish(done), aggregate.ErrSuperseded)
 }
 
+func TestAnExecutionEndsAfterItsTimeLimit(t *testing.T) {
+	s := running(t)
+	s.now = s.load().Execution().StartedAt.Add(360 * time.Second)
+	if s.load().OverLimit(s.now) {
+		t.Error("over at the limit itself")
+	}
+	s.now = s.now.Add(time.Millisecond)
+	if !s.load().OverLimit(s.now) {
+		t.Error("not over after the limit")
+	}
+	stops(t, s, s.claim, ReasonTimeout)
+	s.do(func(a *Aggregate, now time.Time) (Change, error) {
+		return a.FailExecution(1, ReasonTimeout, "360", now)
+	})
+	if e := s.load().Execution(); e.Status != ExecutionFailed || e.Error != ReasonTimeout || e.ErrorDetail != "360" {
+		t.Errorf("%s for %s %q", e.Status, e.Error, e.ErrorDetail)
+	}
+}
+
 func TestTheTimeLimitExcludesWaiting(t *testing.T) {
-	limit := 360 * time.Second
-	t.Run("work alone", func(t *testing.T) {
-		s := running(t)
-		started := *s.load().Execution().StartedAt
-		s.now = started.Add(limit)
+	waits := func(s *story, d time.Duration, when string) {
+		t.Helper()
+		s.now = s.now.Add(d)
 		if s.load().OverLimit(s.now) {
-			t.Error("over at the limit itself")
+			t.Errorf("over %s", when)
 		}
-		s.now = s.now.Add(time.Millisecond)
-		if !s.load().OverLimit(s.now) {
-			t.Error("not over after the limit")
-		}
-		stops(t, s, s.claim, ReasonTimeout)
-		s.do(func(a *Aggregate, now time.Time) (Change, error) {
-			return a.FailExecution(1, ReasonTimeout, "360", now)
-		})
-		if e := s.load().Execution(); e.Status != ExecutionFailed || e.Error != ReasonTimeout || e.ErrorDetail != "360" {
-			t.Errorf("%s for %s %q", e.Status, e.Error, e.ErrorDetail)
-		}
-	})
-	t.Run("a person's time", func(t *testing.T) {
-		s := waitingStep(t)
-		s.now = s.now.Add(100 * time.Hour)
-		if s.load().OverLimit(s.now) {
-			t.Error("over while a person is asked")
-		}
-		s.do(s.approveStep, s.claim)
-	})
-	t.Run("a dead lease's time", func(t *testing.T) {
-		s := running(t)
-		s.do(s.claim)
-		s.now = s.now.Add(time.Hour)
-		if s.load().OverLimit(s.now) {
-			t.Error("over while nobody works")
-		}
-		s.do(s.claim, s.finish(done))
-		if left := s.load().Deadline(s.load().Execution()).Sub(s.now); left < 350*time.Second || left > limit {
-			t.Errorf("%v left after a crash", left)
-		}
-	})
-	t.Run("a call is out", func(t *testing.T) {
-		s := running(t)
-		s.now = s.now.Add(340 * time.Second)
-		s.do(s.claim)
-		s.now = s.now.Add(60 * time.Second)
-		if s.load().OverLimit(s.now) {
-			t.Error("over while a call is out")
-		}
-	})
-	t.Run("after it ended", func(t *testing.T) {
-		s := allDone(t)
-		s.do(s.complete)
-		if s.now = s.now.Add(200 * time.Hour); s.load().OverLimit(s.now) {
-			t.Error("over after it ended")
-		}
-	})
-	t.Run("before it starts", func(t *testing.T) {
-		s := waitingProcess(t)
-		s.do(s.approveProcess)
-		if s.now = s.now.Add(200 * time.Hour); s.load().OverLimit(s.now) {
-			t.Error("over before it started")
-		}
-	})
+	}
+	s := waitingStep(t)
+	waits(s, 100*time.Hour, "while a person is asked")
+	s.do(s.approveStep, s.claim)
+
+	s = running(t)
+	s.do(s.claim)
+	waits(s, time.Hour, "while nobody works, after a lease that died")
+	s.do(s.claim, s.finish(done))
+	if left := s.load().Deadline(s.load().Execution()).Sub(s.now); left < 350*time.Second || left > 360*time.Second {
+		t.Errorf("%v left after a crash", left)
+	}
+
+	s = running(t)
+	s.now = s.now.Add(340 * time.Second)
+	s.do(s.claim)
+	waits(s, time.Minute, "while a call is out")
+
+	s = allDone(t)
+	s.do(s.complete)
+	waits(s, 200*time.Hour, "after it ended")
+
+	s = waitingProcess(t)
+	s.do(s.approveProcess)
+	waits(s, 200*time.Hour, "before it started")
 }
 
 func TestAFailureThatTheRowsDoNotShowFailsNothing(t *testing.T) {

@@ -268,52 +268,53 @@ func TestThreeRestartsWithoutProgressAreEnough(t *testing.T) {
 			}
 		})
 	}
-	t.Run("a gate that asks nobody and whose run fails is left to the sweeper until then", func(t *testing.T) {
-		s := asksNobody(func(s *story) { s.do(s.extract, s.beginPrompt, s.finishPrompt) })(t)
-		for range MaxRestarts {
-			s.nothing(s.giveUp)
-			s.do(s.restart)
-		}
-		s.do(s.giveUp)
-		if !parkedAt(L2)(s.load()) {
-			t.Fatalf("head %+v", s.head)
-		}
+}
+
+func TestAGateThatAsksNobodyAndWhoseRunFailsIsLeftToTheSweeper(t *testing.T) {
+	s := asksNobody(func(s *story) { s.do(s.extract, s.beginPrompt, s.finishPrompt) })(t)
+	for range MaxRestarts {
 		s.nothing(s.giveUp)
-		s.do(s.retryGeneration)
-		if next := s.load().Next(s.now); next.State != StateAwaitPromptApproval {
-			t.Errorf("next %+v", next)
+		s.do(s.restart)
+	}
+	s.do(s.giveUp)
+	if !parkedAt(L2)(s.load()) {
+		t.Fatalf("head %+v", s.head)
+	}
+	s.nothing(s.giveUp)
+	s.do(s.retryGeneration)
+	if next := s.load().Next(s.now); next.State != StateAwaitPromptApproval {
+		t.Errorf("next %+v", next)
+	}
+	s.do(s.approveAsSystem)
+	if next := s.load().Next(s.now); next.State != StatePlanProcess {
+		t.Errorf("next %+v", next)
+	}
+}
+
+func TestAStampThatComesAfterAllUnparks(t *testing.T) {
+	s := asksNobody(func(s *story) { s.do(s.extract, s.beginPrompt, s.finishPrompt) })(t)
+	s.do(s.restart, s.restart, s.restart, s.restart, s.approveAsSystem)
+	if e := s.load().Effects(s.now); s.head.Parked != nil || e.Run == nil {
+		t.Errorf("head %+v, run %+v", s.head, e.Run)
+	}
+}
+
+func TestProgressForgivesRestarts(t *testing.T) {
+	result := running(t)
+	result.do(result.restart, result.restart, result.claim)
+	if result.head.Restarts != 2 {
+		t.Errorf("a claim forgives: %d", result.head.Restarts)
+	}
+	result.do(result.finish(done))
+	generation := begin(t)
+	generation.do(generation.restart, generation.extract)
+	decision := waitingPrompt(t)
+	decision.do(decision.approvePrompt, decision.beginProcess, decision.restart, decision.finishProcess, decision.approveProcess)
+	for name, s := range map[string]*story{"a step's result": result, "a generation": generation, "a decision": decision} {
+		if s.head.Restarts != 0 {
+			t.Errorf("%s: %d restarts", name, s.head.Restarts)
 		}
-		s.do(s.approveAsSystem)
-		if next := s.load().Next(s.now); next.State != StatePlanProcess {
-			t.Errorf("next %+v", next)
-		}
-	})
-	t.Run("a stamp that comes after all unparks", func(t *testing.T) {
-		s := asksNobody(func(s *story) { s.do(s.extract, s.beginPrompt, s.finishPrompt) })(t)
-		s.do(s.restart, s.restart, s.restart, s.restart, s.approveAsSystem)
-		if e := s.load().Effects(s.now); s.head.Parked != nil || e.Run == nil {
-			t.Errorf("head %+v, run %+v", s.head, e.Run)
-		}
-	})
-	t.Run("progress forgives them", func(t *testing.T) {
-		for name, s := range map[string]*story{"a step's result": running(t), "a generation": begin(t), "a decision": waitingPrompt(t)} {
-			switch name {
-			case "a step's result":
-				s.do(s.restart, s.restart, s.claim)
-				if s.head.Restarts != 2 {
-					t.Errorf("a claim forgives: %d", s.head.Restarts)
-				}
-				s.do(s.finish(done))
-			case "a generation":
-				s.do(s.restart, s.extract)
-			case "a decision":
-				s.do(s.approvePrompt, s.beginProcess, s.restart, s.finishProcess, s.approveProcess)
-			}
-			if s.head.Restarts != 0 {
-				t.Errorf("%s: %d restarts", name, s.head.Restarts)
-			}
-		}
-	})
+	}
 }
 
 // asksNobody is a story under settings that switch approvals off.

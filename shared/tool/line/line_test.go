@@ -32,68 +32,71 @@ func text(pieces []line.Piece) string {
 	return b.String()
 }
 
-func TestEachToolSaysWhatItWouldDo(t *testing.T) {
-	steps := plan(
-		"list_employees", `{"department":"営業部","status":"active"}`,
-		"list_employees", `{"department":null,"status":"all"}`,
+// lines are what each step says, in Japanese and in English; one refers to another by its place.
+var lines = []struct{ tool, input, ja, en string }{
+	{"list_employees", `{"department":"営業部","status":"active"}`, "部署: 「営業部」 · 在籍者のみ", "Department: “営業部” · current employees only"},
+	{"list_employees", `{"department":null,"status":"all"}`, "全社 · 退職者を含む", "The whole company · people who have retired too"},
+	{
 		"list_attendance", `{"year":2026,"month":11,"employees":{"$ref":"step-1.result.employees"}}`,
+		"2026年11月の勤怠 · 対象: ステップ1の結果 (employees)",
+		"Attendance of 2026-11 · of: the result of step 1 (employees)",
+	},
+	{
 		"calculate_overtime", `{"mode":"calculate","records":{"$ref":"step-3.result.records"},"earlier":[{"$ref":"step-3.result.records"}]}`,
+		"残業時間を計算 · 勤怠: ステップ3の結果 (records) · それ以前の月: [ステップ3の結果 (records)]",
+		"Calculate overtime · attendance: the result of step 3 (records) · the months before: [the result of step 3 (records)]",
+	},
+	{
 		"write_rows_to_google_sheet", `{"spreadsheet_id":"1aB","sheet":"2026-11","columns":[{"key":"num","title":"社員番号"},{"key":"flag","title":"flag"}],"rows":{"$ref":"step-4.result.rows"}}`,
+		"スプレッドシート「1aB」のタブ「2026-11」に最大 1,000 行を書き込み(A1 から上書き。表の下と右にあるものは残ります) · 行: ステップ4の結果 (rows) · 列: 社員番号 = num, flag",
+		"Write up to 1,000 rows to the tab “2026-11” of the spreadsheet “1aB”, from A1 over what is there; what stands below or beside the table stays · rows: the result of step 4 (rows) · columns: 社員番号 = num, flag",
+	},
+	{
 		"write_rows_to_google_sheet", `{"spreadsheet_id":"1aB","sheet":"x","columns":[{"key":"a","title":"a"}],"rows":[{"a":25000000},{"a":"=1"}]}`,
+		"スプレッドシート「1aB」のタブ「x」に2 行を書き込み(A1 から上書き。表の下と右にあるものは残ります) · 行: [{a: 25000000}, {a: 「=1」}] · 列: a",
+		"Write 2 rows to the tab “x” of the spreadsheet “1aB”, from A1 over what is there; what stands below or beside the table stays · rows: [{a: 25000000}, {a: “=1”}] · columns: a",
+	},
+	{
 		"send_slack_dm", `{"recipient":"U0SATO","text":"完了です。\n確認してください","details":[{"label":"人数","value":{"$ref":"step-1.result.count"}},{"label":"賞与","value":25000000},{"label":"備考","value":null}]}`,
+		"@U0SATO へ DM: 「完了です。 ⏎ 確認してください」 · 人数: ステップ1の結果 (count) · 賞与: 25000000 · 備考: (なし)",
+		"DM to @U0SATO: “完了です。 ⏎ 確認してください” · 人数: the result of step 1 (count) · 賞与: 25000000 · 備考: (none)",
+	},
+	{
 		"send_slack_dm", `{"recipient":"sato@example.com","text":"x","details":[{"label":"a","value":9007199254740993}]}`,
+		"「sato@example.com」 へ DM: 「x」 · a: 9007199254740993",
+		"DM to “sato@example.com”: “x” · a: 9007199254740993",
+	},
+	{
 		"send_slack_dm", `{"recipient":{"$ref":"step-1.result.employees.0.email"},"text":{"$ref":"step-4.result"},"details":[]}`,
+		"ステップ1の結果 (employees.0.email) へ DM: ステップ4の結果",
+		"DM to the result of step 1 (employees.0.email): the result of step 4",
+	},
+	{
 		"rooms.book_room", `{"room_id":{"$ref":"step-9.result.rooms.0.id"},"title":"定例","notify":true,"cc":["U1",2,null],"acl":{"mallory@evil.example":{"public":false}}}`,
-		"gone_tool", `{}`,
+		"rooms の book_room · acl: {「mallory@evil.example」: {public: false}} · cc: [「U1」, 2, (なし)] · notify: true · room_id: ステップ9の結果 (rooms.0.id) · title: 「定例」",
+		"book_room of rooms · acl: {“mallory@evil.example”: {public: false}} · cc: [“U1”, 2, (none)] · notify: true · room_id: the result of step 9 (rooms.0.id) · title: “定例”",
+	},
+	{"gone_tool", `{}`, "gone_tool", "gone_tool"},
+	{
 		"list_employees", `{"department":{"$ref":"step-4.result.x"},"status":"odd","more":1}`,
-		"send_slack_dm", `not JSON`,
-		"send_slack_dm", `{"text":5,"details":[{"label":"a"},"b"]}`,
-		"list_departments", `{"department":null}`,
-		"list_departments", `{"department":"営業部"}`,
-	)
-	want := map[string][]string{
-		"ja": {
-			"部署: 「営業部」 · 在籍者のみ",
-			"全社 · 退職者を含む",
-			"2026年11月の勤怠 · 対象: ステップ1の結果 (employees)",
-			"残業時間を計算 · 勤怠: ステップ3の結果 (records) · それ以前の月: [ステップ3の結果 (records)]",
-			"スプレッドシート「1aB」のタブ「2026-11」に最大 1,000 行を書き込み(A1 から上書き。表の下と右にあるものは残ります) · 行: ステップ4の結果 (rows) · 列: 社員番号 = num, flag",
-			"スプレッドシート「1aB」のタブ「x」に2 行を書き込み(A1 から上書き。表の下と右にあるものは残ります) · 行: [{a: 25000000}, {a: 「=1」}] · 列: a",
-			"@U0SATO へ DM: 「完了です。 ⏎ 確認してください」 · 人数: ステップ1の結果 (count) · 賞与: 25000000 · 備考: (なし)",
-			"「sato@example.com」 へ DM: 「x」 · a: 9007199254740993",
-			"ステップ1の結果 (employees.0.email) へ DM: ステップ4の結果",
-			"rooms の book_room · acl: {「mallory@evil.example」: {public: false}} · cc: [「U1」, 2, (なし)] · notify: true · room_id: ステップ9の結果 (rooms.0.id) · title: 「定例」",
-			"gone_tool",
-			"部署: ステップ4の結果 (x) · 「odd」 · 引数 more: 1",
-			"引数を読み取れません: 「not JSON」",
-			"(指定なし) へ DM: 5 · {label: 「a」} · 「b」",
-			"会社のすべての部署",
-			"部署: 「営業部」 · 下位の部署を含む",
-		},
-		"en": {
-			"Department: “営業部” · current employees only",
-			"The whole company · people who have retired too",
-			"Attendance of 2026-11 · of: the result of step 1 (employees)",
-			"Calculate overtime · attendance: the result of step 3 (records) · the months before: [the result of step 3 (records)]",
-			"Write up to 1,000 rows to the tab “2026-11” of the spreadsheet “1aB”, from A1 over what is there; what stands below or beside the table stays · rows: the result of step 4 (rows) · columns: 社員番号 = num, flag",
-			"Write 2 rows to the tab “x” of the spreadsheet “1aB”, from A1 over what is there; what stands below or beside the table stays · rows: [{a: 25000000}, {a: “=1”}] · columns: a",
-			"DM to @U0SATO: “完了です。 ⏎ 確認してください” · 人数: the result of step 1 (count) · 賞与: 25000000 · 備考: (none)",
-			"DM to “sato@example.com”: “x” · a: 9007199254740993",
-			"DM to the result of step 1 (employees.0.email): the result of step 4",
-			"book_room of rooms · acl: {“mallory@evil.example”: {public: false}} · cc: [“U1”, 2, (none)] · notify: true · room_id: the result of step 9 (rooms.0.id) · title: “定例”",
-			"gone_tool",
-			"Department: the result of step 4 (x) · “odd” · argument more: 1",
-			"The arguments can't be read: “not JSON”",
-			"DM to (not given): 5 · {label: “a”} · “b”",
-			"All departments of the company",
-			"Department: “営業部” · with those below it",
-		},
+		"部署: ステップ4の結果 (x) · 「odd」 · 引数 more: 1",
+		"Department: the result of step 4 (x) · “odd” · argument more: 1",
+	},
+	{"send_slack_dm", `not JSON`, "引数を読み取れません: 「not JSON」", "The arguments can't be read: “not JSON”"},
+	{"send_slack_dm", `{"text":5,"details":[{"label":"a"},"b"]}`, "(指定なし) へ DM: 5 · {label: 「a」} · 「b」", "DM to (not given): 5 · {label: “a”} · “b”"},
+	{"list_departments", `{"department":null}`, "会社のすべての部署", "All departments of the company"},
+	{"list_departments", `{"department":"営業部"}`, "部署: 「営業部」 · 下位の部署を含む", "Department: “営業部” · with those below it"},
+}
+
+func TestEachToolSaysWhatItWouldDo(t *testing.T) {
+	var of []string
+	for _, l := range lines {
+		of = append(of, l.tool, l.input)
 	}
-	for locale, want := range want {
-		for i, pieces := range line.Of(locale, steps) {
-			if got := text(pieces); got != want[i] {
-				t.Errorf("%s, step %d: %q, want %q", locale, i+1, got, want[i])
-			}
+	ja, en := line.Of("ja", plan(of...)), line.Of("en", plan(of...))
+	for i, l := range lines {
+		if gotJa, gotEn := text(ja[i]), text(en[i]); gotJa != l.ja || gotEn != l.en {
+			t.Errorf("step %d: %q and %q, want %q and %q", i+1, gotJa, gotEn, l.ja, l.en)
 		}
 	}
 }
