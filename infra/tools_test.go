@@ -59,7 +59,7 @@ func tableOfTools(t *testing.T) string {
 			constraints = append(constraints, "`"+string(name)+"`")
 		}
 		fmt.Fprintf(&out, "| `%s` | %s (%s) | %s | %s | %.0f s, %d rows, result %d KiB | %s |\n",
-			s.Name, s.TitleEN, s.TitleJA, s.Effect, vendor, s.Timeout.Seconds(), s.MaxRows, s.MaxBytes>>10, strings.Join(constraints, ", "))
+			s.Name, s.TitleEN, s.TitleJA, s.Access, vendor, s.Timeout.Seconds(), s.MaxRows, s.MaxBytes>>10, strings.Join(constraints, ", "))
 	}
 	return out.String()
 }

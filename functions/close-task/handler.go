@@ -28,7 +28,7 @@ type Handler struct {
 // the run ends: the decision, or the sweeper where no person is asked, starts the next run. While a
 // step's call is under way, the run goes on and waits for its outcome.
 func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next, error) {
-	a, err := h.Store.Decide(ctx, in.Ref(), func(a *task.Aggregate) (task.Change, error) {
+	a, err := h.Store.Decide(ctx, in.Ref(), func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.GiveUp(in.Run, reason(in.Error, a), h.Now())
 	})
 	if errors.Is(err, aggregate.ErrInFlight) {

@@ -33,7 +33,7 @@ func TestCloseTask(t *testing.T) {
 
 func handle(w *pipelinetest.World, in pipeline.Input, caught string) (aggregate.Next, error) {
 	in.Error = caught
-	return (&Handler{Store: w.OnWire(), Now: w.Now}).Handle(w.T.Context(), in)
+	return (&Handler{Store: w.StoreOverTransport(), Now: w.Now}).Handle(w.T.Context(), in)
 }
 
 func done(t *testing.T, w *pipelinetest.World, in pipeline.Input, caught string) aggregate.Next {
@@ -143,7 +143,7 @@ func testSuperseded(t *testing.T, w *pipelinetest.World) {
 }
 
 func testTwice(t *testing.T, w *pipelinetest.World) {
-	w.Wire.LoseAnswer("TransactWriteItems", 3) // all that the client tries
+	w.Transport.DropAnswers("TransactWriteItems", 3) // all that the client tries
 	in := w.In()
 	done(t, w, in, pipeline.Internal)
 	if next := done(t, w, in, pipeline.Internal); next.State != task.StateFail {

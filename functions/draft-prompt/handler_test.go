@@ -44,7 +44,7 @@ func (g *generator) Generate(ctx context.Context, r model.Request) (model.Respon
 }
 
 func handler(w *pipelinetest.World, g *generator) *Handler {
-	return &Handler{Store: w.OnWire(), Tools: tool.Builtin, Open: func(string) (model.Generator, error) { return g, nil }, Model: "demo", Now: w.Now}
+	return &Handler{Store: w.StoreOverTransport(), Tools: tool.Builtin, Open: func(string) (model.Generator, error) { return g, nil }, Model: "demo", Now: w.Now}
 }
 
 func handle(t *testing.T, w *pipelinetest.World, g *generator) aggregate.Next {
@@ -59,7 +59,7 @@ func handle(t *testing.T, w *pipelinetest.World, g *generator) aggregate.Next {
 const reason = "データの検証を追加して"
 
 func reject(w *pipelinetest.World) {
-	w.Decide(func(a *task.Aggregate) (task.Change, error) {
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.Reject(a.Prompt().ID, reason, pipelinetest.Approver(), pipelinetest.Policy(), w.Now())
 	})
 }
@@ -156,7 +156,7 @@ func testVersions(t *testing.T, server *pipelinetest.Server) {
 		slow.before = func() { // its state has tried again, people have judged that draft, the next is being written
 			handle(t, w, &generator{})
 			reject(w)
-			w.Decide(func(a *task.Aggregate) (task.Change, error) { return a.BeginPrompt(a.Head.Run, w.Now()) })
+			w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginPrompt(a.Head.Run, w.Now()) })
 		}
 		if next := handle(t, w, slow); next.State != task.StateDraftPrompt {
 			t.Errorf("%+v", next)
@@ -177,7 +177,7 @@ func testInterruptions(t *testing.T, server *pipelinetest.Server) {
 			slow.before = func() {
 				handle(t, w, &generator{})
 				reject(w)
-				w.Decide(func(a *task.Aggregate) (task.Change, error) { return a.BeginPrompt(a.Head.Run, w.Now()) })
+				w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginPrompt(a.Head.Run, w.Now()) })
 			}
 			if next := handle(t, w, slow); next.State != task.StateDraftPrompt {
 				t.Errorf("%+v", next)
@@ -204,7 +204,7 @@ func testInterruptions(t *testing.T, server *pipelinetest.Server) {
 		if p := w.Load().Head.Parked; p == nil || p.Layer != task.L2 || p.Sentence != task.ReasonModelRefused {
 			t.Errorf("%+v", p)
 		}
-		w.Decide(func(a *task.Aggregate) (task.Change, error) {
+		w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 			return a.RetryGeneration(pipelinetest.Approver(), pipelinetest.Policy(), w.Now())
 		})
 		if next := handle(t, w, &generator{}); next.Gate != task.PromptKey(1) || len(w.Load().Prompts) != 1 {

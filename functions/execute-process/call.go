@@ -23,7 +23,7 @@ import (
 func (j *job) claim(ctx context.Context, a *task.Aggregate, call task.Call) (*task.Aggregate, error) {
 	within, cancel := context.WithTimeout(ctx, claimWithin)
 	defer cancel()
-	a, err := j.Store.DecideOn(within, a, func(a *task.Aggregate) (task.Change, error) {
+	a, err := j.Store.DecideOn(within, a, func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.ClaimStep(j.in.Run, call, j.Now())
 	})
 	switch stop := (task.StopError{}); {
@@ -52,7 +52,7 @@ func (j *job) call(ctx context.Context, a *task.Aggregate, step task.Step, claim
 	key := task.StepKey(e.ProcessVersion, e.Attempt, step.Order)
 	callCtx, stop := context.WithDeadline(ctx, deadline)
 	defer stop()
-	if step.Effect == aggregate.Read { // cancelling a write under way would leave its outcome unknown
+	if step.Access == aggregate.Read { // cancelling a write under way would leave its outcome unknown
 		go j.watch(callCtx, a.Ref(), stop)
 	}
 	began := time.Now()
@@ -99,7 +99,7 @@ func (j *job) outcome(ctx context.Context, ref aggregate.Ref, step task.Step, va
 			o.Reason = task.ReasonToolValue
 		}
 	}
-	if step.Effect == aggregate.Write && !known {
+	if step.Access == aggregate.Write && !known {
 		o.Status, o.Reason = task.StepUnknown, task.ReasonToolUnknown
 	}
 	return o, nil
@@ -108,7 +108,7 @@ func (j *job) outcome(ctx context.Context, ref aggregate.Ref, step task.Step, va
 // kept is the outcome of a call that succeeded. A write counts as completed even if its result could not be stored.
 func (j *job) kept(ctx context.Context, ref aggregate.Ref, step task.Step, value json.RawMessage, until time.Time) (task.Outcome, error) {
 	blob, err := j.keep(ctx, ref, value, until)
-	if err == nil || step.Effect == aggregate.Write {
+	if err == nil || step.Access == aggregate.Write {
 		if err != nil {
 			slog.ErrorContext(ctx, "result not kept", "task_id", ref.ID, "step", step.StepID, "err", err)
 		}
@@ -139,7 +139,7 @@ func (j *job) keep(ctx context.Context, ref aggregate.Ref, value json.RawMessage
 // It returns the task after that commit, nil when the lease had ended and another invocation repeated the call.
 func (j *job) record(ctx context.Context, a *task.Aggregate, key string, claim task.Claim, o task.Outcome) (*task.Aggregate, error) {
 	for wait := 100 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
-		after, err := j.Store.DecideOn(ctx, a, func(a *task.Aggregate) (task.Change, error) {
+		after, err := j.Store.DecideOn(ctx, a, func(a *task.Aggregate) (aggregate.Change, error) {
 			return a.FinishStep(key, claim.Invocation, o, j.Now())
 		})
 		switch {

@@ -51,7 +51,7 @@ func benchmarkCall(b *testing.B, people int) {
 		records = append(records, fmt.Sprintf(record, i+1))
 	}
 	attendance := aggregate.Blob{JSON: aggregate.JSON(`{"year":2026,"month":4,"records":[` + strings.Join(records, ",") + `]}`)}
-	step := task.Step{StepID: "step-2", Order: 2, Tool: name, Effect: aggregate.Read, ToolInput: `{"mode":"calculate","records":{"$ref":"step-1.result.records"}}`}
+	step := task.Step{StepID: "step-2", Order: 2, Tool: name, Access: aggregate.Read, ToolInput: `{"mode":"calculate","records":{"$ref":"step-1.result.records"}}`}
 	e := &task.Execution{ProcessVersion: 1, Attempt: 1}
 	a := &task.Aggregate{
 		Prompts: []*task.Prompt{{}}, Processes: []*task.Process{{Version: 1, Steps: []task.Step{{StepID: "step-1", Order: 1}, step}}}, Executions: []*task.Execution{e},

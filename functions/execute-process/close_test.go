@@ -23,7 +23,7 @@ func (m *sessionWorld) givenUp(t *testing.T, limit float64) *task.Execution {
 		m.run()
 		m.later(time.Minute)
 	}
-	m.Decide(func(a *task.Aggregate) (task.Change, error) {
+	m.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.GiveUp(a.Head.Run, task.ReasonRunFailed, m.h.Now())
 	})
 	m.h.PollFor = time.Minute
@@ -31,7 +31,7 @@ func (m *sessionWorld) givenUp(t *testing.T, limit float64) *task.Execution {
 }
 
 func (m *sessionWorld) retry(e *task.Execution) {
-	m.Decide(func(a *task.Aggregate) (task.Change, error) {
+	m.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.RetryExecution(e.ID, pipelinetest.Approver(), pipelinetest.Policy(), m.h.Now())
 	})
 }

@@ -66,7 +66,7 @@ func testNotListed(t *testing.T, w *world) {
 	w.written(0)
 
 	w.constrain(writing, `{"spreadsheet_ids":["another","`+vendors.Sheet+`"]}`)
-	w.Decide(func(a *task.Aggregate) (task.Change, error) {
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.RetryExecution(e.ID, pipelinetest.Approver(), pipelinetest.Policy(), w.Now())
 	})
 	w.run()
@@ -156,7 +156,7 @@ func testConstraintAfterCrash(t *testing.T, w *world) {
 	w.approved(w.lone(1), w.follow(2))
 	w.Begin()
 	w.Claim("first")
-	w.Decide(func(a *task.Aggregate) (task.Change, error) {
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		named := aggregate.Blob{JSON: `{"spreadsheet_id":"` + vendors.Sheet + `"}`, Bytes: 60}
 		return a.FinishStep(task.StepKey(1, 1, 1), "first", task.Outcome{Status: task.StepCompleted, Result: &named}, w.Now())
 	})

@@ -21,7 +21,7 @@ func (w *world) limited(dollars float64) {
 }
 
 func (w *world) spend(id string, dollars float64) {
-	w.Decide(task.Charge(aggregate.Usage{ID: id, Calls: 1, Cost: aggregate.USD(dollars)}, w.Now(), func(*task.Aggregate) (task.Change, error) { return task.Change{}, nil }))
+	w.Decide(task.Charge(aggregate.Usage{ID: id, Calls: 1, Cost: aggregate.USD(dollars)}, w.Now(), func(*task.Aggregate) (aggregate.Change, error) { return aggregate.Change{}, nil }))
 }
 
 func TestAnExecutionUnderALimitOfCosts(t *testing.T) {

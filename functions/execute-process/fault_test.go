@@ -128,8 +128,8 @@ func testNoSuchDepartment(t *testing.T, w *world) {
 func testLostClaim(t *testing.T, w *world) {
 	w.approved(w.lone(1))
 	w.Begin()
-	w.Wire.LoseAnswer("TransactWriteItems", 3) // all that the client tries
-	w.Wire.Cut("GetItem", 6)                   // the permission is read before; then nobody can tell
+	w.Transport.DropAnswers("TransactWriteItems", 3) // all that the client tries
+	w.Transport.DropCalls("GetItem", 6)              // the permission is read before; then nobody can tell
 	w.h.Store = fixedPermissions{w.h.Store}
 	w.run()
 	w.ends(task.ExecutionCompleted, "", task.StepCompleted)
@@ -149,7 +149,7 @@ func (fixedPermissions) Settings(context.Context, string) (tenancy.Settings, err
 
 func testRecord(t *testing.T, w *world) {
 	w.approved(w.lone(1))
-	w.tools.before = func(tool.Call) { w.Wire.Cut("TransactWriteItems", 8) }
+	w.tools.before = func(tool.Call) { w.Transport.DropCalls("TransactWriteItems", 8) }
 	w.run()
 	w.ends(task.ExecutionCompleted, "", task.StepCompleted)
 	w.written(1)
@@ -157,7 +157,7 @@ func testRecord(t *testing.T, w *world) {
 
 func testBucketDownAMoment(t *testing.T, w *world) {
 	w.approved(w.read(1), w.write(2))
-	w.Wire.Cut("PUT", 7) // more than the client tries at once
+	w.Transport.DropCalls("PUT", 7) // more than the client tries at once
 	w.run()
 	w.ends(task.ExecutionCompleted, "", task.StepCompleted, task.StepCompleted)
 	if n := w.vendors.Calls(listing); n != 1 {
@@ -195,18 +195,18 @@ func testBucketDown(t *testing.T, w *world) {
 	w.h.Results = &failing{w.h.Results, w}
 	down := func(call string, want task.StepStatus) {
 		t.Helper()
-		w.Wire.Cut(call, 99)
+		w.Transport.DropCalls(call, 99)
 		if _, err := w.try(time.Minute); pipeline.Name(err) != pipeline.Unavailable {
 			t.Errorf("%s: %v, want one that is tried again", call, err)
 		}
 		w.ends(task.ExecutionRunning, "", want)
-		w.Wire.Mend()
+		w.Transport.ClearFaults()
 		w.later(2 * time.Minute)
 	}
 	down("PUT", task.StepRunning)
 	w.tools.before = func(c tool.Call) {
 		if c.Tool == listing {
-			w.Wire.Cut("GET", 99)
+			w.Transport.DropCalls("GET", 99)
 		}
 	}
 	down("nothing", task.StepCompleted) // the list is kept, and can't be opened for the next step
@@ -309,7 +309,7 @@ type stops struct {
 
 func (s stops) Run(ctx context.Context, c tool.Call) (json.RawMessage, error) {
 	v, err := s.tools.Run(ctx, c)
-	s.w.Decide(func(a *task.Aggregate) (task.Change, error) {
+	s.w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		row := a.Steps[0]
 		return a.FinishStep(row.Key(), row.Claim.Invocation, task.Outcome{Status: task.StepCompleted, Result: &aggregate.Blob{JSON: "{}", Bytes: 2}}, s.w.h.Now())
 	})
@@ -378,7 +378,7 @@ func testLateWrite(t *testing.T, w *world) {
 			t.Errorf("%+v, %v", next, err)
 		}
 		e := w.ends(task.ExecutionFailed, task.ReasonToolUnknown, task.StepUnknown)
-		w.Decide(func(a *task.Aggregate) (task.Change, error) {
+		w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 			return a.RetryExecution(e.ID, pipelinetest.Approver(), pipelinetest.Policy(), w.h.Now())
 		})
 	}

@@ -97,9 +97,9 @@ var errNoTime = errors.New("no time for the call")
 // time ends the loop; the run then goes to the state that the rows name as next. The rows
 // are read again only after a turn that did not return them.
 func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next, error) {
-	a, err := h.Store.Decide(ctx, in.Ref(), func(a *task.Aggregate) (task.Change, error) {
+	a, err := h.Store.Decide(ctx, in.Ref(), func(a *task.Aggregate) (aggregate.Change, error) {
 		if a.OpenSession() != nil && a.Head.Run == in.Run { // a new attempt waits until the previous attempt's session is closed
-			return task.Change{}, nil
+			return aggregate.Change{}, nil
 		}
 		return a.StartExecution(in.Run, h.Now())
 	})
@@ -192,7 +192,7 @@ func (j *job) take(ctx context.Context, a *task.Aggregate, f filled, request str
 	}
 	call.ToolRequest = request
 	if call.NeedsGate && a.GateOf(e, step.Order) == nil {
-		return j.Store.DecideOn(ctx, a, func(a *task.Aggregate) (task.Change, error) {
+		return j.Store.DecideOn(ctx, a, func(a *task.Aggregate) (aggregate.Change, error) {
 			return a.OpenStepGate(j.in.Run, step.Order, call.Arguments, call.ArgumentsHash, j.Now())
 		})
 	}
@@ -229,13 +229,13 @@ func (j *job) within(ctx context.Context, timeout time.Duration) (time.Duration,
 // complete ends the execution with a summary.
 func (j *job) complete(ctx context.Context, a *task.Aggregate) (*task.Aggregate, error) {
 	summary, usage := j.summary(ctx, a)
-	return j.Store.DecideOn(ctx, a, task.Charge(usage, j.Now(), func(a *task.Aggregate) (task.Change, error) {
+	return j.Store.DecideOn(ctx, a, task.Charge(usage, j.Now(), func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.CompleteExecution(j.in.Run, summary, j.Now())
 	}))
 }
 
 func (j *job) fail(ctx context.Context, why task.StopError) (*task.Aggregate, error) {
-	return j.Store.Decide(ctx, j.in.Ref(), func(a *task.Aggregate) (task.Change, error) {
+	return j.Store.Decide(ctx, j.in.Ref(), func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.FailExecution(j.in.Run, why.Reason, why.Detail, j.Now())
 	})
 }

@@ -86,7 +86,7 @@ func testGateOfRetry(t *testing.T, w *world) {
 	w.run()
 	e := w.ends(task.ExecutionFailed, task.ReasonToolUnknown, task.StepUnknown)
 	w.vendors.Fail(writing, 500, false)
-	w.Decide(func(a *task.Aggregate) (task.Change, error) {
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.RetryExecution(e.ID, pipelinetest.Approver(), pipelinetest.Policy(), w.Now())
 	})
 	if next := w.run(); next.State != task.StateAwaitStepApproval || next.Gate != task.GateKey(1, 2, 1) {

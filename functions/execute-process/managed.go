@@ -65,7 +65,7 @@ func (j *sessionJob) turn(ctx context.Context, a *task.Aggregate) (*task.Aggrega
 	e, now := a.Execution(), j.Now()
 	lease := a.SessionLease(e)
 	if e.Status == task.ExecutionPending {
-		return j.Store.DecideOn(ctx, a, func(a *task.Aggregate) (task.Change, error) { return a.StartExecution(j.in.Run, j.Now()) })
+		return j.Store.DecideOn(ctx, a, func(a *task.Aggregate) (aggregate.Change, error) { return a.StartExecution(j.in.Run, j.Now()) })
 	}
 	step := a.NextStep(e)
 	if step != nil {
@@ -130,7 +130,7 @@ func (j *sessionJob) finish(ctx context.Context, a *task.Aggregate, said string)
 	if words == "" {
 		words = model.Plain(j.summaryInput(ctx, a))
 	}
-	return j.Store.DecideOn(ctx, a, func(a *task.Aggregate) (task.Change, error) {
+	return j.Store.DecideOn(ctx, a, func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.CompleteExecution(j.in.Run, words, j.Now())
 	})
 }
@@ -175,7 +175,7 @@ func (j *sessionJob) close(ctx context.Context, a *task.Aggregate) (*task.Aggreg
 // closed charges the task for its session and marks the session as closed.
 func (j *sessionJob) closed(ctx context.Context, a *task.Aggregate, u aggregate.Usage) (*task.Aggregate, error) {
 	j.closing = 0
-	return j.Store.DecideOn(ctx, a, task.Charge(u, j.Now(), func(a *task.Aggregate) (task.Change, error) {
+	return j.Store.DecideOn(ctx, a, task.Charge(u, j.Now(), func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.CloseSession(j.in.Run, j.Now())
 	}))
 }
@@ -219,7 +219,7 @@ func (j *sessionJob) leaveForLater(ctx context.Context, a *task.Aggregate, d tim
 	if err := j.release(ctx, a, max(d, time.Second)); err != nil {
 		return nil, err
 	}
-	return j.Store.Decide(ctx, a.Ref(), func(a *task.Aggregate) (task.Change, error) { return a.HandOver(j.in.Run, j.Now()) })
+	return j.Store.Decide(ctx, a.Ref(), func(a *task.Aggregate) (aggregate.Change, error) { return a.HandOver(j.in.Run, j.Now()) })
 }
 
 // release lets the lease go, and keeps everybody from the session for d.

@@ -152,7 +152,7 @@ func testSessionRetry(t *testing.T, m *sessionWorld) {
 	m.run()
 	e := m.ends(task.ExecutionFailed, task.ReasonStepsNotDone, task.StepCompleted)
 	m.agents.Script = nil
-	m.Decide(func(a *task.Aggregate) (task.Change, error) {
+	m.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.RetryExecution(e.ID, pipelinetest.Approver(), pipelinetest.Policy(), m.Now())
 	})
 	m.run()

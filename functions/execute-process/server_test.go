@@ -54,7 +54,7 @@ func newMeeting(t *testing.T, server *pipelinetest.Server) *meeting {
 	return m
 }
 
-func (m *meeting) allow(name string, effect aggregate.Effect) {
+func (m *meeting) allow(name string, access aggregate.Access) {
 	m.T.Helper()
 	all, err := m.admin.Tools(m.T.Context(), m.Ref.Tenant, "rooms")
 	if err != nil {
@@ -62,7 +62,7 @@ func (m *meeting) allow(name string, effect aggregate.Effect) {
 	}
 	for _, x := range all {
 		if x.Name == name {
-			if err := m.admin.Allow(m.T.Context(), m.Ref.Tenant, name, x.Hash, effect, aggregate.System()); err != nil {
+			if err := m.admin.Allow(m.T.Context(), m.Ref.Tenant, name, x.Hash, access, aggregate.System()); err != nil {
 				m.T.Fatal(err)
 			}
 			return
@@ -91,7 +91,7 @@ func (m *meeting) planned(order int, name, input string) task.Step {
 	if !ok {
 		m.T.Fatalf("%s is not allowed", name)
 	}
-	s := pipelinetest.Step(order, name, spec.Effect, input)
+	s := pipelinetest.Step(order, name, spec.Access, input)
 	s.ToolVersion = spec.Version()
 	return s
 }

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"time"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/model"
 	"ringi/shared/model/managed"
 	"ringi/shared/model/price"
@@ -57,7 +58,7 @@ func (j *sessionJob) open(ctx context.Context, a *task.Aggregate) (*task.Aggrega
 	if err != nil {
 		return j.later(ctx, a, err)
 	}
-	a, err = j.Store.DecideOn(ctx, a, func(a *task.Aggregate) (task.Change, error) {
+	a, err = j.Store.DecideOn(ctx, a, func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.BindSession(j.in.Run, id, plan.MaxCost, j.Now())
 	})
 	if err == nil && a.Execution().SessionID != id {

@@ -43,7 +43,7 @@ func (j *job) find(ctx context.Context, tenant string, step task.Step) (found, e
 	}
 	var known bool
 	f.spec, known = f.catalog.Lookup(step.Tool)
-	if !known || !f.spec.Approved(step.ToolVersion) || f.spec.Effect != step.Effect {
+	if !known || !f.spec.Approved(step.ToolVersion) || f.spec.Access != step.Access {
 		return found{}, changed
 	}
 	bounds, err := permission.Bounds(f.spec.Knows())

@@ -83,7 +83,7 @@ func newWorld(t *testing.T, server *pipelinetest.Server) *world {
 	}
 	w.tools = &tools{Tools: real}
 	w.h = &Handler{
-		Store: w.OnWire(), Results: result.Store{S3: w.S3(), Bucket: w.Bucket}, Tools: w.tools, Catalog: catalog,
+		Store: w.StoreOverTransport(), Results: result.Store{S3: w.S3(), Bucket: w.Bucket}, Tools: w.tools, Catalog: catalog,
 		Open:  func(string) (model.Generator, error) { return model.Demonstration{}, nil },
 		Model: "demo", Now: func() time.Time { return time.Now().Add(time.Duration(w.ahead.Load())) }, NewID: aggregate.NewID,
 	}
@@ -105,8 +105,8 @@ func (w *world) lone(order int) task.Step {
 	return w.step(order, writing, aggregate.Write, `{"spreadsheet_id":"`+vendors.Sheet+`","sheet":"名簿","columns":[{"key":"n","title":"氏名"}],"rows":[{"n":"a"},{"n":"b"}]}`)
 }
 
-func (w *world) step(order int, name string, effect aggregate.Effect, input string) task.Step {
-	s := pipelinetest.Step(order, name, effect, input)
+func (w *world) step(order int, name string, access aggregate.Access, input string) task.Step {
+	s := pipelinetest.Step(order, name, access, input)
 	spec, ok := w.h.Catalog.Lookup(name)
 	if !ok {
 		w.T.Fatalf("no tool %s", name)

@@ -41,7 +41,7 @@ func (g *generator) Generate(ctx context.Context, r model.Request) (model.Respon
 }
 
 func handler(w *pipelinetest.World, g *generator) *Handler {
-	return &Handler{Store: w.OnWire(), Open: func(string) (model.Generator, error) { return g, nil }, Model: "demo", Now: w.Now}
+	return &Handler{Store: w.StoreOverTransport(), Open: func(string) (model.Generator, error) { return g, nil }, Model: "demo", Now: w.Now}
 }
 
 func TestExtractTask(t *testing.T) {
@@ -73,7 +73,7 @@ func TestExtractTask(t *testing.T) {
 			t.Errorf("%+v", a.Head)
 		}
 		log, err := w.Store.Audit(t.Context(), w.Ref.Tenant, store.AuditFilter{Resource: w.Ref.ID}, "", 10)
-		if err != nil || len(log.Items) != 1 || log.Items[0].Action != task.RequestAnswered {
+		if err != nil || len(log.Items) != 1 || log.Items[0].Action != task.AuditRequestAnswered {
 			t.Errorf("%+v, %v", log.Items, err)
 		}
 	})
@@ -97,7 +97,7 @@ func TestExtractTask(t *testing.T) {
 	})
 	t.Run("a commit whose answer is lost counts", func(t *testing.T) {
 		w, g := server.World(t), &generator{}
-		w.Wire.LoseAnswer("TransactWriteItems", 3)
+		w.Transport.DropAnswers("TransactWriteItems", 3)
 		if next, err := handler(w, g).Handle(t.Context(), w.In()); err != nil || next.State != task.StateDraftPrompt || w.Load().Head.Rev != 2 {
 			t.Errorf("%+v, %v", next, err)
 		}

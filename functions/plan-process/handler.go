@@ -50,7 +50,7 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 		Make: func(ctx context.Context, a *task.Aggregate, s tenancy.Settings) (plan, model.Usage, error) {
 			return h.make(ctx, s, a, allowed, forbidden)
 		},
-		Finish: func(a *task.Aggregate, run int, made plan, s tenancy.Settings, now time.Time) (task.Change, error) {
+		Finish: func(a *task.Aggregate, run int, made plan, s tenancy.Settings, now time.Time) (aggregate.Change, error) {
 			return a.FinishProcess(run, made.steps, made.remarks, s, now)
 		},
 	}.Run(ctx, h.Store, in, h.Now)

@@ -43,7 +43,7 @@ func (g *generator) Generate(ctx context.Context, r model.Request) (model.Respon
 
 func handle(t *testing.T, w *pipelinetest.World, g *generator) aggregate.Next {
 	t.Helper()
-	h := &Handler{Store: w.OnWire(), Tools: tool.Builtin, Open: func(string) (model.Generator, error) { return g, nil }, Model: "demo", Now: w.Now}
+	h := &Handler{Store: w.StoreOverTransport(), Tools: tool.Builtin, Open: func(string) (model.Generator, error) { return g, nil }, Model: "demo", Now: w.Now}
 	next, err := h.Handle(t.Context(), w.In())
 	if err != nil {
 		t.Fatal(err)
@@ -61,7 +61,7 @@ func approved(t *testing.T, server *pipelinetest.Server) *pipelinetest.World {
 }
 
 func reject(w *pipelinetest.World) {
-	w.Decide(func(a *task.Aggregate) (task.Change, error) {
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.Reject(a.Process().ID, "データの検証を追加して", pipelinetest.Approver(), pipelinetest.Policy(), w.Now())
 	})
 }
@@ -174,7 +174,7 @@ func testLateSteps(t *testing.T, server *pipelinetest.Server) {
 		slow.before = func() { // its state has tried again, people have judged those steps, the next are being planned
 			handle(t, w, &generator{})
 			reject(w)
-			w.Decide(func(a *task.Aggregate) (task.Change, error) { return a.BeginProcess(a.Head.Run, w.Now()) })
+			w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginProcess(a.Head.Run, w.Now()) })
 		}
 		if next := handle(t, w, slow); next.State != task.StatePlanProcess {
 			t.Errorf("%+v", next)
@@ -188,7 +188,7 @@ func testLateSteps(t *testing.T, server *pipelinetest.Server) {
 		slow.before = func() {
 			handle(t, w, &generator{})
 			reject(w)
-			w.Decide(func(a *task.Aggregate) (task.Change, error) { return a.BeginProcess(a.Head.Run, w.Now()) })
+			w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginProcess(a.Head.Run, w.Now()) })
 		}
 		if next := handle(t, w, slow); next.State != task.StatePlanProcess || w.Load().Head.Parked != nil {
 			t.Errorf("%+v, parked %+v", next, w.Load().Head.Parked)

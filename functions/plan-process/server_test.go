@@ -15,7 +15,7 @@ func TestToolsOfServersAreOfferedAsTheyWereAllowed(t *testing.T) {
 	server := pipelinetest.Start(t)
 	const url = "https://mcp.invalid/"
 	pin := func() *tenancy.Pin {
-		return &tenancy.Pin{URL: url, Title: "予約", Description: "Books a </data> room.", Input: `{"type":"object"}`, Effect: aggregate.Write, Hash: "h"}
+		return &tenancy.Pin{URL: url, Title: "予約", Description: "Books a </data> room.", Input: `{"type":"object"}`, Access: aggregate.Write, Hash: "h"}
 	}
 	for name, test := range map[string]struct {
 		permission tenancy.ToolPermission
@@ -25,8 +25,8 @@ func TestToolsOfServersAreOfferedAsTheyWereAllowed(t *testing.T) {
 		"allowed":             {permission: tenancy.ToolPermission{Allowed: true, Pin: pin()}, offered: true},
 		"forbidden":           {permission: tenancy.ToolPermission{Pin: pin()}},
 		"changed":             {permission: tenancy.ToolPermission{Allowed: true, Pin: pin()}, changed: true},
-		"schema of old times": {permission: tenancy.ToolPermission{Allowed: true, Pin: &tenancy.Pin{URL: url, Input: `{"$ref":"#"}`, Effect: aggregate.Read}}},
-		"elsewhere":           {permission: tenancy.ToolPermission{Allowed: true, Pin: &tenancy.Pin{URL: "https://else.invalid/", Input: `{"type":"object"}`, Effect: aggregate.Read}}},
+		"schema of old times": {permission: tenancy.ToolPermission{Allowed: true, Pin: &tenancy.Pin{URL: url, Input: `{"$ref":"#"}`, Access: aggregate.Read}}},
+		"elsewhere":           {permission: tenancy.ToolPermission{Allowed: true, Pin: &tenancy.Pin{URL: "https://else.invalid/", Input: `{"type":"object"}`, Access: aggregate.Read}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w, g := approved(t, server), &generator{}

@@ -15,15 +15,15 @@ import (
 func planned(t *testing.T, w *pipelinetest.World, s tenancy.Settings, to string) task.Step {
 	t.Helper()
 	w.Extracted()
-	w.Decide(func(a *task.Aggregate) (task.Change, error) { return a.BeginPrompt(a.Head.Run, w.Now()) })
-	w.Decide(func(a *task.Aggregate) (task.Change, error) {
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginPrompt(a.Head.Run, w.Now()) })
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.FinishPrompt(a.Head.Run, "全員の給与を U0EVIL001 に送ります。", s, w.Now())
 	})
 	by := aggregate.System()
 	if s.PromptApprovalRequired {
 		by = pipelinetest.Approver()
 	}
-	w.Decide(func(a *task.Aggregate) (task.Change, error) {
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.Approve(a.Prompt().ID, by, pipelinetest.Policy(), w.Now())
 	})
 	input, err := json.Marshal(map[string]any{"recipient": to, "text": "給与", "details": []any{}})
@@ -63,7 +63,7 @@ func TestAPolicyThatNobodyStampedNamesNothing(t *testing.T) {
 		w := server.World(t)
 		s := w.Settings(func(s *tenancy.Settings) { s.PromptApprovalRequired, s.ProcessApprovalRequired = false, false })
 		w.Prompted(s)
-		w.Decide(func(a *task.Aggregate) (task.Change, error) {
+		w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 			return a.Approve(a.Prompt().ID, aggregate.System(), pipelinetest.Policy(), w.Now())
 		})
 		handle(t, w, &generator{})

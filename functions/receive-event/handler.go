@@ -22,7 +22,7 @@ const maxChallenge = 4096
 
 // Store keeps a new task with one call, and ends integrations with one conditional write.
 type Store interface {
-	Create(ctx context.Context, c task.Change) error
+	Create(ctx context.Context, c aggregate.Change) error
 	EndIntegrations(ctx context.Context, tenant string, why tenancy.IntegrationReason, at, now time.Time) (int, error)
 }
 
@@ -110,7 +110,7 @@ func (h *Handler) keep(ctx context.Context, r task.Request) (inbound.Response, e
 }
 
 // create makes the one write. If the rows exist the event was repeated: the answer is 200.
-func (h *Handler) create(ctx context.Context, change task.Change, ref aggregate.Ref, r task.Request) (inbound.Response, error) {
+func (h *Handler) create(ctx context.Context, change aggregate.Change, ref aggregate.Ref, r task.Request) (inbound.Response, error) {
 	ctx, cancel := context.WithTimeout(ctx, budget)
 	defer cancel()
 	log := slog.With("task_id", ref.ID, "event_id", r.EventID)

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/slackapi/inbound"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
@@ -17,7 +18,7 @@ var now = time.Date(2026, 4, 20, 9, 0, 0, 0, time.UTC)
 
 // kept records what would be written.
 type kept struct {
-	changes []task.Change
+	changes []aggregate.Change
 	ended   []ending
 	err     error
 }
@@ -29,7 +30,7 @@ type ending struct {
 	at     time.Time
 }
 
-func (k *kept) Create(_ context.Context, c task.Change) error {
+func (k *kept) Create(_ context.Context, c aggregate.Change) error {
 	k.changes = append(k.changes, c)
 	return k.err
 }

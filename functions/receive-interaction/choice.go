@@ -19,7 +19,7 @@ func (h *Handler) takeAsReason(ctx context.Context, c click) {
 	var by aggregate.Actor
 	var policy aggregate.Policy
 	var refused error // why the gate can't be rejected
-	mine := func(a *task.Aggregate, id string, actor aggregate.Actor, p aggregate.Policy, now time.Time) (task.Change, error) {
+	mine := func(a *task.Aggregate, id string, actor aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
 		by, policy = actor, p
 		return a.TakeAsReason(id, actor, p, now)
 	}
@@ -34,10 +34,10 @@ func (h *Handler) takeAsReason(ctx context.Context, c click) {
 		}
 		reject := rejections()[a.Choice.Beside.Kind]
 		other.ref.ID, other.id = a.Choice.Beside.TaskID, a.Choice.Beside.ID
-		return h.Store.DecideBoth(ctx, c.ref, other.ref, func(own, gate *task.Aggregate) (end, rejection task.Change, err error) {
+		return h.Store.DecideBoth(ctx, c.ref, other.ref, func(own, gate *task.Aggregate) (end, rejection aggregate.Change, err error) {
 			refused = nil
 			if end, err = f(own); err != nil || end.Empty() {
-				return task.Change{}, task.Change{}, err
+				return aggregate.Change{}, aggregate.Change{}, err
 			}
 			rejection, refused = reject.once(own.Request.Text)(gate, other.id, by, policy, h.Now())
 			if refused == nil || errors.Is(refused, aggregate.ErrConflict) {
@@ -46,7 +46,7 @@ func (h *Handler) takeAsReason(ctx context.Context, c click) {
 			if end, err = own.GateOver(gate, h.Now()); err != nil {
 				err = refused
 			}
-			return end, task.Change{}, err
+			return end, aggregate.Change{}, err
 		})
 	})
 	if refused != nil {
@@ -60,10 +60,10 @@ func (h *Handler) takeAsReason(ctx context.Context, c click) {
 // once is with for a gate that may be rejected already: by the same person with the same reason it
 // is no change; with another reason it is ErrDecided, since this reason would not be saved.
 func (r rejection) once(reason string) decision {
-	return func(a *task.Aggregate, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (task.Change, error) {
+	return func(a *task.Aggregate, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
 		c, err := r(a, id, reason, by, p, now)
 		if v := a.VerdictOn(id); err == nil && c.Empty() && v.RejectedAt != nil && v.RejectionReason != strings.TrimSpace(reason) {
-			return task.Change{}, aggregate.ErrDecided{Status: string(aggregate.Rejected), By: v.RejectedBy, At: *v.RejectedAt}
+			return aggregate.Change{}, aggregate.ErrDecided{Status: string(aggregate.Rejected), By: v.RejectedBy, At: *v.RejectedAt}
 		}
 		return c, err
 	}

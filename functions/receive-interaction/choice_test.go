@@ -29,7 +29,7 @@ func (w *world) beside(text string) (waits *task.Prompt, reply aggregate.Ref) {
 	if err := w.store.Create(w.t.Context(), c); err != nil {
 		w.t.Fatal(err)
 	}
-	_, err = w.store.Decide(w.t.Context(), reply, func(a *task.Aggregate) (task.Change, error) {
+	_, err = w.store.Decide(w.t.Context(), reply, func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.Ask(1, b, tenancy.DefaultSettings(), w.clock)
 	})
 	if err != nil {
@@ -63,7 +63,7 @@ type crashing struct {
 	after bool
 }
 
-func (d crashing) DecideBoth(ctx context.Context, first, second aggregate.Ref, decide func(a, b *task.Aggregate) (task.Change, task.Change, error)) error {
+func (d crashing) DecideBoth(ctx context.Context, first, second aggregate.Ref, decide func(a, b *task.Aggregate) (aggregate.Change, aggregate.Change, error)) error {
 	if d.after {
 		if err := d.Store.DecideBoth(ctx, first, second, decide); err != nil {
 			return err
@@ -115,8 +115,8 @@ type meanwhile struct {
 	do func()
 }
 
-func (m *meanwhile) DecideBoth(ctx context.Context, first, second aggregate.Ref, decide func(a, b *task.Aggregate) (task.Change, task.Change, error)) error {
-	return m.Store.DecideBoth(ctx, first, second, func(a, b *task.Aggregate) (task.Change, task.Change, error) {
+func (m *meanwhile) DecideBoth(ctx context.Context, first, second aggregate.Ref, decide func(a, b *task.Aggregate) (aggregate.Change, aggregate.Change, error)) error {
+	return m.Store.DecideBoth(ctx, first, second, func(a, b *task.Aggregate) (aggregate.Change, aggregate.Change, error) {
 		x, y, err := decide(a, b)
 		if do := m.do; do != nil {
 			m.do = nil
@@ -144,7 +144,7 @@ func testReasonOrRequest(t *testing.T, w *world) {
 // behind it, lets the same person end the message with a click, and nobody else.
 func testReasonMadeUp(t *testing.T, w *world) {
 	waits, reply := w.beside("DM での連絡は不要です")
-	w.move(func(a *task.Aggregate) (task.Change, error) {
+	w.move(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.Reject(waits.ID, "DM での連絡は不要です", approver(), aggregate.Policy{Team: slacktest.Team}, w.clock)
 	})
 	second := w.draft()
@@ -176,7 +176,7 @@ func testSecondReason(t *testing.T, w *world) {
 	if err := w.store.Create(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.store.Decide(t.Context(), second, func(a *task.Aggregate) (task.Change, error) {
+	if _, err := w.store.Decide(t.Context(), second, func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.Ask(1, gate, tenancy.DefaultSettings(), w.clock)
 	}); err != nil {
 		t.Fatal(err)

@@ -39,7 +39,7 @@ func FuzzForm(f *testing.F) {
 type gate struct {
 	empty
 	a      *task.Aggregate
-	change task.Change
+	change aggregate.Change
 }
 
 func (g *gate) Decide(_ context.Context, ref aggregate.Ref, decide task.Decision) (*task.Aggregate, error) {
@@ -71,10 +71,10 @@ func waiting(t testing.TB) *gate {
 		t.Fatal(err)
 	}
 	a := (&task.Aggregate{}).Apply(c)
-	for _, d := range []func() (task.Change, error){
-		func() (task.Change, error) { return a.Extracted(1, task.Extract{Title: "x"}, now) },
-		func() (task.Change, error) { return a.BeginPrompt(1, now) },
-		func() (task.Change, error) { return a.FinishPrompt(1, "x", tenancy.DefaultSettings(), now) },
+	for _, d := range []func() (aggregate.Change, error){
+		func() (aggregate.Change, error) { return a.Extracted(1, task.Extract{Title: "x"}, now) },
+		func() (aggregate.Change, error) { return a.BeginPrompt(1, now) },
+		func() (aggregate.Change, error) { return a.FinishPrompt(1, "x", tenancy.DefaultSettings(), now) },
 	} {
 		c, err := d()
 		if err != nil {

@@ -38,7 +38,7 @@ type Store interface {
 	Integrations(ctx context.Context, tenant string) ([]tenancy.Integration, error)
 	Load(ctx context.Context, ref aggregate.Ref) (*task.Aggregate, error)
 	Decide(ctx context.Context, ref aggregate.Ref, decide task.Decision) (*task.Aggregate, error)
-	DecideBoth(ctx context.Context, first, second aggregate.Ref, decide func(a, b *task.Aggregate) (ofA, ofB task.Change, err error)) error
+	DecideBoth(ctx context.Context, first, second aggregate.Ref, decide func(a, b *task.Aggregate) (ofA, ofB aggregate.Change, err error)) error
 	Redraw(ctx context.Context, ref aggregate.Ref) error
 }
 

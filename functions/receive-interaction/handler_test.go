@@ -229,7 +229,7 @@ func testCancelExecution(t *testing.T, w *world) {
 
 func testRetryExecution(t *testing.T, w *world) {
 	e := w.running()
-	w.move(func(a *task.Aggregate) (task.Change, error) {
+	w.move(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.FailExecution(a.Head.Run, task.ReasonToolFailed, "", w.clock)
 	})
 	w.quiet(w.post(w.click(workspace.Sato, "retry_execution", e.ID)), workspace.Sato)
@@ -244,7 +244,7 @@ func testRetryExecution(t *testing.T, w *world) {
 }
 
 func testRetryGeneration(t *testing.T, w *world) {
-	w.move(func(a *task.Aggregate) (task.Change, error) {
+	w.move(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.Park(1, a.Generating(), task.ReasonModelDemo, "", w.clock)
 	})
 	w.told(w.post(w.click(workspace.Alex, "retry_generation", aggregate.NewID())), workspace.Alex, "見つかりません")

@@ -124,7 +124,7 @@ func testGuestRetries(t *testing.T, w *world) {
 	w.root = w.slack.Say(t, workspace.Guest, workspace.HR, "勤怠を送って")
 	w.ref = w.receiveFrom(workspace.Guest, workspace.HR, "channel", w.root)
 	e := w.running()
-	w.move(func(a *task.Aggregate) (task.Change, error) {
+	w.move(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.FailExecution(a.Head.Run, task.ReasonToolFailed, "", w.clock)
 	})
 	w.told(w.post(w.click(workspace.Guest, "retry_execution", e.ID)), workspace.Guest, card.Note("ja", aggregate.ErrNotAllowed{Rule: aggregate.RuleGuest}))

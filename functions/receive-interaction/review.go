@@ -42,7 +42,7 @@ func (h *Handler) review(ctx context.Context, c click, kind aggregate.CardType, 
 	c.card = ""
 	var a *task.Aggregate
 	approve := buttons()["approve_"+string(kind)]
-	v := h.check(ctx, c, func(now *task.Aggregate, id string, by aggregate.Actor, p aggregate.Policy, at time.Time) (task.Change, error) {
+	v := h.check(ctx, c, func(now *task.Aggregate, id string, by aggregate.Actor, p aggregate.Policy, at time.Time) (aggregate.Change, error) {
 		a = now
 		return approve(now, id, by, p, at)
 	})
@@ -122,7 +122,7 @@ func (h *Handler) approveRead(ctx context.Context, p payload) (inbound.Response,
 		return inbound.Response{}, inbound.Bad("payload.view.private_metadata must be the JSON object of a review")
 	}
 	c := p.click(r.TaskID, r.ID)
-	v := h.decide(ctx, c, ofKind(r.Type, func(a *task.Aggregate, id string, by aggregate.Actor, policy aggregate.Policy, now time.Time) (task.Change, error) {
+	v := h.decide(ctx, c, ofKind(r.Type, func(a *task.Aggregate, id string, by aggregate.Actor, policy aggregate.Policy, now time.Time) (aggregate.Change, error) {
 		return a.ApproveRead(id, r.Hash, by, policy, now)
 	}))
 	if text, ok := v.inForm(); ok {

@@ -37,11 +37,11 @@ func TestReviews(t *testing.T) {
 func (w *world) asked() *task.Prompt {
 	w.t.Helper()
 	p := w.prompted()
-	w.move(func(a *task.Aggregate) (task.Change, error) {
+	w.move(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.Reject(p.ID, "長く", approver(), aggregate.Policy{Team: slacktest.Team}, w.clock)
 	})
-	w.move(func(a *task.Aggregate) (task.Change, error) { return a.BeginPrompt(a.Head.Run, w.clock) })
-	return w.move(func(a *task.Aggregate) (task.Change, error) {
+	w.move(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginPrompt(a.Head.Run, w.clock) })
+	return w.move(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.FinishPrompt(a.Head.Run, long, tenancy.DefaultSettings(), w.clock)
 	}).Prompt()
 }
@@ -129,7 +129,7 @@ func testReviewOfLargeArguments(t *testing.T, w *world) {
 	w.running()
 	arguments := aggregate.JSON(`{"recipient":"U0SUZUKI","text":"` + strings.Repeat("長", 20000) + `末尾"}`)
 	w.results["key"] = arguments
-	g := w.move(func(a *task.Aggregate) (task.Change, error) {
+	g := w.move(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.OpenStepGate(a.Head.Run, 1, aggregate.Blob{S3Key: "key", Preview: "{}", Bytes: len(arguments)}, aggregate.HashOf(string(arguments)), w.clock)
 	}).Gates[0]
 	w.quiet(w.post(w.click(workspace.Suzuki, "approve_step", g.ID)), workspace.Suzuki)
@@ -181,7 +181,7 @@ func testReviewLate(t *testing.T, w *world) {
 	w.quiet(w.post(w.click(workspace.Suzuki, "review_prompt", p.ID)), workspace.Suzuki)
 	for w.turn(workspace.Suzuki, card.ReviewTurn+"on") {
 	}
-	w.move(func(a *task.Aggregate) (task.Change, error) {
+	w.move(func(a *task.Aggregate) (aggregate.Change, error) {
 		by := approver()
 		by.ID = workspace.Tanaka
 		return a.Approve(p.ID, by, aggregate.Policy{Team: slacktest.Team}, w.clock)

@@ -65,18 +65,18 @@ func (h *Handler) judge(ctx context.Context, c click, d decision,
 	}
 	var by aggregate.Actor
 	var policy aggregate.Policy
-	v.err = run(ctx, func(a *task.Aggregate) (task.Change, error) {
+	v.err = run(ctx, func(a *task.Aggregate) (aggregate.Change, error) {
 		if a.Request == nil {
-			return task.Change{}, aggregate.ErrConflict // a torn read
+			return aggregate.Change{}, aggregate.ErrConflict // a torn read
 		}
 		if v.request == nil { // asked once, however often the decision is made again
 			if by, policy, err = h.People.Who(ctx, c.Want, a.Request, settings); err != nil {
-				return task.Change{}, err
+				return aggregate.Change{}, err
 			}
 			v.request = a.Request
 		}
 		if err := h.unread(ctx, c, a, settings.Locale); err != nil {
-			return task.Change{}, err
+			return aggregate.Change{}, err
 		}
 		change, err := d(a, c.id, by, policy, h.Now())
 		v.empty = err == nil && change.Empty()

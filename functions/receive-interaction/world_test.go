@@ -29,7 +29,7 @@ type world struct {
 	t       *testing.T
 	store   *tasks.Store
 	slack   *slacktest.Slack
-	results storetest.Results
+	results storetest.Bucket
 	h       *Handler
 	ref     aggregate.Ref
 	root    string // of the thread
@@ -39,7 +39,7 @@ type world struct {
 func newWorld(t *testing.T, db *storetest.Server) *world {
 	t.Helper()
 	s, _ := db.Store(t)
-	w := &world{t: t, store: s, slack: slacktest.Start(t), results: storetest.Results{}, clock: time.Now()}
+	w := &world{t: t, store: s, slack: slacktest.Start(t), results: storetest.Bucket{}, clock: time.Now()}
 	now := func() time.Time { return w.clock }
 	w.h = &Handler{
 		Store: s, Slack: w.slack.Client, People: &people.People{Slack: w.slack.Client, Now: now}, Results: w.results,
@@ -96,7 +96,7 @@ func approver() aggregate.Actor {
 // prompted brings the task to its prompt's approval.
 func (w *world) prompted() *task.Prompt {
 	w.t.Helper()
-	w.move(func(a *task.Aggregate) (task.Change, error) {
+	w.move(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.Extracted(a.Head.Run, task.Extract{Title: "勤怠", Description: "今月", Priority: task.High, TaskType: task.TypeStandard}, w.clock)
 	})
 	return w.draft()
@@ -105,8 +105,8 @@ func (w *world) prompted() *task.Prompt {
 // draft generates the next prompt.
 func (w *world) draft() *task.Prompt {
 	w.t.Helper()
-	w.move(func(a *task.Aggregate) (task.Change, error) { return a.BeginPrompt(a.Head.Run, w.clock) })
-	return w.move(func(a *task.Aggregate) (task.Change, error) {
+	w.move(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginPrompt(a.Head.Run, w.clock) })
+	return w.move(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.FinishPrompt(a.Head.Run, "方針", tenancy.DefaultSettings(), w.clock)
 	}).Prompt()
 }
@@ -115,12 +115,12 @@ func (w *world) draft() *task.Prompt {
 func (w *world) planned() *task.Process {
 	w.t.Helper()
 	p := w.prompted()
-	w.move(func(a *task.Aggregate) (task.Change, error) {
+	w.move(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.Approve(p.ID, approver(), aggregate.Policy{Team: slacktest.Team}, w.clock)
 	})
-	w.move(func(a *task.Aggregate) (task.Change, error) { return a.BeginProcess(a.Head.Run, w.clock) })
-	steps := []task.Step{{StepID: "step-1", Order: 1, Title: "通知", Tool: "send_slack_dm", ToolInput: `{"text":"x"}`, Effect: aggregate.Write, ToolVersion: "1"}}
-	return w.move(func(a *task.Aggregate) (task.Change, error) {
+	w.move(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginProcess(a.Head.Run, w.clock) })
+	steps := []task.Step{{StepID: "step-1", Order: 1, Title: "通知", Tool: "send_slack_dm", ToolInput: `{"text":"x"}`, Access: aggregate.Write, ToolVersion: "1"}}
+	return w.move(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.FinishProcess(a.Head.Run, steps, "", tenancy.DefaultSettings(), w.clock)
 	}).Process()
 }
@@ -129,17 +129,17 @@ func (w *world) planned() *task.Process {
 func (w *world) running() *task.Execution {
 	w.t.Helper()
 	p := w.planned()
-	w.move(func(a *task.Aggregate) (task.Change, error) {
+	w.move(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.Approve(p.ID, approver(), aggregate.Policy{Team: slacktest.Team}, w.clock)
 	})
-	return w.move(func(a *task.Aggregate) (task.Change, error) { return a.StartExecution(a.Head.Run, w.clock) }).Execution()
+	return w.move(func(a *task.Aggregate) (aggregate.Change, error) { return a.StartExecution(a.Head.Run, w.clock) }).Execution()
 }
 
 // gated brings it to a step's approval.
 func (w *world) gated() *task.StepGate {
 	w.t.Helper()
 	w.running()
-	return w.move(func(a *task.Aggregate) (task.Change, error) {
+	return w.move(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.OpenStepGate(a.Head.Run, 1, aggregate.Blob{JSON: `{"text":"x"}`, Bytes: 12}, "hash", w.clock)
 	}).Gates[0]
 }

@@ -36,7 +36,7 @@ func TestRelay(t *testing.T) {
 
 func handle(t *testing.T, w *pipelinetest.World, records ...events.DynamoDBEventRecord) []events.DynamoDBBatchItemFailure {
 	t.Helper()
-	out, err := (&Handler{Kinds: aggregate.Kinds{task.Kind}, Store: w.OnWire().Of.Store, Effects: w.Effects()}).Handle(t.Context(), events.DynamoDBEvent{Records: records})
+	out, err := (&Handler{Kinds: aggregate.Kinds{task.Kind}, Store: w.StoreOverTransport().Of.Store, Effects: w.Effects()}).Handle(t.Context(), events.DynamoDBEvent{Records: records})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +79,7 @@ func testTwice(t *testing.T, w *pipelinetest.World) {
 // given back begins there, and nothing of the second task is left out.
 func testGivesBack(t *testing.T, w *pipelinetest.World) {
 	other, third := w.Another(), w.Another()
-	w.Wire.Before("SendMessage", func() { w.Wire.Cut("SendMessage", 99) }) // the first goes through
+	w.Transport.Before("SendMessage", func() { w.Transport.DropCalls("SendMessage", 99) }) // the first goes through
 	back := handle(t, w,
 		moved(1, w.Ref, nil, head("1", "1", "")), moved(2, other.Ref, nil, head("1", "1", "")), moved(3, third.Ref, nil, head("1", "1", "")),
 		moved(4, w.Ref, head("1", "1", ""), head("2", "1", "")), moved(5, other.Ref, head("1", "1", ""), head("2", "1", "")),
@@ -87,7 +87,7 @@ func testGivesBack(t *testing.T, w *pipelinetest.World) {
 	if len(back) != 1 || back[0].ItemIdentifier != "s2" {
 		t.Fatalf("gave back %v, want from s2", back)
 	}
-	w.Wire.Mend()
+	w.Transport.ClearFaults()
 	handle(t, w, moved(2, other.Ref, nil, head("1", "1", "")), moved(3, third.Ref, nil, head("1", "1", "")),
 		moved(4, w.Ref, head("1", "1", ""), head("2", "1", "")), moved(5, other.Ref, head("1", "1", ""), head("2", "1", "")))
 	if n := w.Drawn(); n != 3 {
@@ -97,14 +97,14 @@ func testGivesBack(t *testing.T, w *pipelinetest.World) {
 
 func testRunsGoOn(t *testing.T, w *pipelinetest.World) {
 	other := w.Another()
-	w.Wire.Cut("SendMessage", 99)
+	w.Transport.DropCalls("SendMessage", 99)
 	back := handle(t, w, moved(1, w.Ref, nil, head("1", "1", "")), moved(2, other.Ref, nil, head("1", "1", "")))
 	if len(back) != 1 || back[0].ItemIdentifier != "s1" {
 		t.Errorf("gave back %v, want all", back)
 	}
 	w.Becomes(1, sfntypes.ExecutionStatusRunning)
 	other.Becomes(1, sfntypes.ExecutionStatusRunning)
-	if n := w.Wire.Count("SendMessage"); n > 3 {
+	if n := w.Transport.Count("SendMessage"); n > 3 {
 		t.Errorf("the queue was asked %d times though it is down", n)
 	}
 }
@@ -114,7 +114,7 @@ func testTimeUp(t *testing.T, w *pipelinetest.World) {
 	other := w.Another()
 	ctx, cancel := context.WithTimeout(t.Context(), margin+100*time.Millisecond)
 	defer cancel()
-	hangs := slow{w.OnWire().Of.Store, w.Ref}
+	hangs := slow{w.StoreOverTransport().Of.Store, w.Ref}
 	batch := []events.DynamoDBEventRecord{moved(1, w.Ref, nil, head("1", "1", "")), moved(2, other.Ref, nil, head("1", "1", ""))}
 	out, err := (&Handler{Kinds: aggregate.Kinds{task.Kind}, Store: hangs, Effects: w.Effects()}).Handle(ctx, events.DynamoDBEvent{Records: batch})
 	if err != nil || len(out.BatchItemFailures) != 1 || out.BatchItemFailures[0].ItemIdentifier != "s2" {
@@ -148,7 +148,7 @@ func testPoisonous(t *testing.T, w *pipelinetest.World) {
 	}
 	w.Becomes(1, sfntypes.ExecutionStatusRunning)
 
-	panics := &Handler{Kinds: aggregate.Kinds{task.Kind}, Store: w.OnWire().Of.Store, Effects: w.Effects()}
+	panics := &Handler{Kinds: aggregate.Kinds{task.Kind}, Store: w.StoreOverTransport().Of.Store, Effects: w.Effects()}
 	panics.Effects.Runs = nil
 	out, err := panics.Handle(t.Context(), events.DynamoDBEvent{Records: []events.DynamoDBEventRecord{moved(3, w.Ref, head("1", "1", ""), head("2", "2", ""))}})
 	if err != nil || out.BatchItemFailures != nil {

@@ -75,9 +75,9 @@ func (h *Handler) parked(a *task.Aggregate, in pipeline.Input) bool {
 
 // approve stamps a gate in the system's name, as the settings asked when it opened.
 func (h *Handler) approve(ctx context.Context, in pipeline.Input, open task.OpenGate) (*task.Aggregate, error) {
-	a, err := h.Store.Decide(ctx, in.Ref(), func(a *task.Aggregate) (task.Change, error) {
+	a, err := h.Store.Decide(ctx, in.Ref(), func(a *task.Aggregate) (aggregate.Change, error) {
 		if a.Head.Run != in.Run {
-			return task.Change{}, aggregate.ErrSuperseded
+			return aggregate.Change{}, aggregate.ErrSuperseded
 		}
 		return a.Approve(open.ID, aggregate.System(), aggregate.Policy{}, h.Now())
 	})

@@ -38,7 +38,7 @@ func TestRequestApproval(t *testing.T) {
 }
 
 func handler(w *pipelinetest.World) *Handler {
-	return &Handler{Store: w.OnWire(), Runs: w.Runs(), Now: w.Now}
+	return &Handler{Store: w.StoreOverTransport(), Runs: w.Runs(), Now: w.Now}
 }
 
 // input is what the Await state sends for the gate that waits.
@@ -94,7 +94,7 @@ func testDecidedBefore(t *testing.T, w *pipelinetest.World) {
 func testDecidedBetween(t *testing.T, w *pipelinetest.World) {
 	w.Prompted(tenancy.DefaultSettings())
 	in := input(w, w.Open())
-	w.Wire.Before("PutItem", func() { w.Approve() }) // the relay has been and gone when the token arrives
+	w.Transport.Before("PutItem", func() { w.Approve() }) // the relay has been and gone when the token arrives
 	if next := handle(t, w, in); next.State != task.StatePlanProcess {
 		t.Errorf("%+v", next)
 	}
@@ -124,7 +124,7 @@ func testCancelledBetween(t *testing.T, w *pipelinetest.World) {
 	s.PromptApprovalRequired = false
 	w.Prompted(s)
 	in := input(w, w.Open())
-	w.Wire.Before("TransactWriteItems", func() { w.Cancel() })
+	w.Transport.Before("TransactWriteItems", func() { w.Cancel() })
 	if next := handle(t, w, in); next.State != task.StateFinish || next.Outcome != string(task.TaskCancelled) {
 		t.Errorf("%+v", next)
 	}
@@ -154,7 +154,7 @@ func testStale(t *testing.T, w *pipelinetest.World) {
 	s := tenancy.DefaultSettings()
 	w.Prompted(s)
 	in := input(w, w.Open())
-	w.Wire.Before("PutItem", func() {
+	w.Transport.Before("PutItem", func() {
 		w.Approve()
 		w.Restart()
 		wait := aggregate.Wait{Gate: in.Gate, Token: "the successor's", Run: 2, Entered: w.Now()}
@@ -187,12 +187,12 @@ func testRetried(t *testing.T, w *pipelinetest.World) {
 func testLostAnswer(t *testing.T, w *pipelinetest.World) {
 	w.Prompted(tenancy.DefaultSettings())
 	in := input(w, w.Open())
-	w.Wire.LoseAnswer("PutItem", 1)
+	w.Transport.DropAnswers("PutItem", 1)
 	handle(t, w, in)
 	if waits := w.Load().Waits; len(waits) != 1 || waits[0].Token != in.TaskToken {
 		t.Errorf("%+v", waits)
 	}
-	w.Wire.LoseAnswer("PutItem", 99)
+	w.Transport.DropAnswers("PutItem", 99)
 	if _, err := handler(w).Handle(t.Context(), in); pipeline.Name(err) != pipeline.Unavailable {
 		t.Errorf("%v, want one that is tried again", err)
 	}
@@ -202,11 +202,11 @@ func testWakeFails(t *testing.T, w *pipelinetest.World) {
 	w.Prompted(tenancy.DefaultSettings())
 	in := input(w, w.Open())
 	w.Approve()
-	w.Wire.Cut("SendTaskSuccess", 99)
+	w.Transport.DropCalls("SendTaskSuccess", 99)
 	if _, err := handler(w).Handle(t.Context(), in); pipeline.Name(err) != pipeline.Unavailable {
 		t.Fatalf("%v, want one that is tried again", err)
 	}
-	w.Wire.Mend()
+	w.Transport.ClearFaults()
 	handle(t, w, in)
 	w.Becomes(1, sfntypes.ExecutionStatusSucceeded)
 }

@@ -29,7 +29,7 @@ func (h *Handler) refuseRequester(ctx context.Context, a *task.Aggregate, by agg
 	if c, err := a.RefuseOutsider(run, by, h.Now()); err == nil && c.Empty() {
 		return a, nil
 	}
-	after, err := h.Store.DecideOn(ctx, a, func(a *task.Aggregate) (task.Change, error) { return a.RefuseOutsider(run, by, h.Now()) })
+	after, err := h.Store.DecideOn(ctx, a, func(a *task.Aggregate) (aggregate.Change, error) { return a.RefuseOutsider(run, by, h.Now()) })
 	if err != nil {
 		return nil, fmt.Errorf("turn the requester away: %w", err)
 	}
@@ -45,7 +45,7 @@ func (h *Handler) accept(ctx context.Context, a *task.Aggregate, by aggregate.Ac
 	if err != nil {
 		return nil, fmt.Errorf("read the quotas: %w", err)
 	}
-	after, err := h.decide(ctx, a, func(a *task.Aggregate) (task.Change, error) { return a.Accept(run, by, settings, h.Now()) })
+	after, err := h.decide(ctx, a, func(a *task.Aggregate) (aggregate.Change, error) { return a.Accept(run, by, settings, h.Now()) })
 	if err != nil {
 		return nil, fmt.Errorf("accept the request: %w", err)
 	}
@@ -66,7 +66,7 @@ func (h *Handler) decide(ctx context.Context, a *task.Aggregate, decide task.Dec
 	after, err := h.Store.DecideOn(ctx, a, decide)
 	var full aggregate.ErrFull
 	if errors.As(err, &full) {
-		after, err = h.Store.DecideOn(ctx, a, func(a *task.Aggregate) (task.Change, error) { return a.RefuseFull(run, full, h.Now()) })
+		after, err = h.Store.DecideOn(ctx, a, func(a *task.Aggregate) (aggregate.Change, error) { return a.RefuseFull(run, full, h.Now()) })
 	}
 	if err == nil {
 		logRefused(ctx, after)

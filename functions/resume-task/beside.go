@@ -32,7 +32,7 @@ func (h *Handler) ask(ctx context.Context, a *task.Aggregate) (*task.Aggregate, 
 		return nil, fmt.Errorf("read the settings: %w", err)
 	}
 	run := a.Head.Run
-	asked, err := h.decide(ctx, a, func(a *task.Aggregate) (task.Change, error) { return a.Ask(run, beside, s, h.Now()) })
+	asked, err := h.decide(ctx, a, func(a *task.Aggregate) (aggregate.Change, error) { return a.Ask(run, beside, s, h.Now()) })
 	if err != nil {
 		return nil, fmt.Errorf("ask what the message is meant to be: %w", err)
 	}

@@ -122,7 +122,7 @@ func TestWhoMayAskBesideAGate(t *testing.T) {
 				t.Error("it has a place before anybody said that it is a request")
 			}
 			choice := a.Choice.ID
-			reply.Decide(func(a *task.Aggregate) (task.Change, error) {
+			reply.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 				if as == task.AsReason {
 					return a.TakeAsReason(choice, pipelinetest.Approver(), pipelinetest.Policy(), reply.Now())
 				}

@@ -75,7 +75,7 @@ func TestWhatIsResumed(t *testing.T) {
 	t.Run("a table that does not answer", func(t *testing.T) {
 		w := server.World(t)
 		in := w.In()
-		w.Wire.Cut("Query", 99)
+		w.Transport.DropCalls("Query", 99)
 		if _, err := handler(w).Handle(t.Context(), in); pipeline.Name(err) != pipeline.Unavailable {
 			t.Errorf("%v, want one that is tried again", err)
 		}
@@ -84,7 +84,7 @@ func TestWhatIsResumed(t *testing.T) {
 
 func handler(w *pipelinetest.World) *Handler {
 	return &Handler{
-		Store: w.OnWire(), Now: w.Now, Admin: "U0ADMIN",
+		Store: w.StoreOverTransport(), Now: w.Now, Admin: "U0ADMIN",
 		Slack: answers{team: pipelinetest.Team, name: "株式会社りんぎ", user: slackapi.User{ID: pipelinetest.Requester, Team: pipelinetest.Team}},
 	}
 }

@@ -21,7 +21,7 @@ func (h *Handler) wait(ctx context.Context, in aggregate.Ref, run int, why error
 	slog.WarnContext(ctx, "waits for Slack", "task_id", in.ID, "err", why)
 	var limited slackapi.RateLimited
 	errors.As(why, &limited)
-	after, err := h.Store.Decide(ctx, in, func(a *task.Aggregate) (task.Change, error) {
+	after, err := h.Store.Decide(ctx, in, func(a *task.Aggregate) (aggregate.Change, error) {
 		now := h.Now()
 		rest := pipeline.RetryDelay(limited.RetryAfter, now.Sub(a.TryingSince()), pipeline.MinRetryDelay)
 		return a.WaitUntil(run, task.Generation{Layer: task.L1}, now.Add(rest), now)

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/slackapi"
 	"ringi/shared/task"
@@ -74,7 +75,7 @@ func TestAChoiceThatTookLongIsNoSilence(t *testing.T) {
 	}
 	now = now.Add(10 * time.Hour)
 	choice := reply.Load().Choice.ID
-	reply.Decide(func(a *task.Aggregate) (task.Change, error) {
+	reply.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.TakeAsRequest(choice, pipelinetest.Approver(), pipelinetest.Policy(), now)
 	})
 	h.Slack = answers{team: pipelinetest.Team, err: slackapi.Unknown{Cause: "timeout"}}

@@ -61,7 +61,7 @@ func (h *Handler) ensureTenant(ctx context.Context, a *task.Aggregate) (*task.Ag
 
 func (h *Handler) refuseWorkspace(ctx context.Context, a *task.Aggregate) (*task.Aggregate, error) {
 	run := a.Head.Run
-	after, err := h.Store.DecideOn(ctx, a, func(a *task.Aggregate) (task.Change, error) { return a.RefuseWorkspace(run, h.Now()) })
+	after, err := h.Store.DecideOn(ctx, a, func(a *task.Aggregate) (aggregate.Change, error) { return a.RefuseWorkspace(run, h.Now()) })
 	if err != nil {
 		return nil, fmt.Errorf("refuse an unknown workspace: %w", err)
 	}

@@ -44,7 +44,7 @@ func TestSweep(t *testing.T) {
 }
 
 func handler(w *pipelinetest.World) *Handler {
-	return &Handler{Store: w.OnWire().Of.Store, Effects: w.Effects(), Results: &expiries{}, Now: w.Now}
+	return &Handler{Store: w.StoreOverTransport().Of.Store, Effects: w.Effects(), Results: &expiries{}, Now: w.Now}
 }
 
 // expiries counts how often results were to be deleted.
@@ -187,7 +187,7 @@ func called(w *pipelinetest.World) {
 	w.Approved(tenancy.DefaultSettings(), steps()...)
 	w.Begin()
 	w.Claim("reads")
-	w.Decide(func(a *task.Aggregate) (task.Change, error) {
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		o := task.Outcome{Status: task.StepCompleted, Result: &aggregate.Blob{JSON: "{}", Bytes: 2}}
 		return a.FinishStep(task.StepKey(1, 1, 1), "reads", o, w.Now())
 	})
@@ -259,7 +259,7 @@ func testParksUnstamped(t *testing.T, w *pipelinetest.World) {
 	s.PromptApprovalRequired = false
 	w.Prompted(s)
 	parks(t, w) // each run's request-approval fails
-	w.Decide(func(a *task.Aggregate) (task.Change, error) {
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.RetryGeneration(pipelinetest.Approver(), pipelinetest.Policy(), w.Now())
 	})
 	if a := sweep(t, w, soon); a.Next(w.Now()).State != task.StateAwaitPromptApproval {
@@ -272,7 +272,9 @@ func testGateOver(t *testing.T, w *pipelinetest.World) {
 	w.Prompted(tenancy.DefaultSettings())
 	b, _ := w.Load().OpenGateBeside()
 	reply := w.Reply()
-	reply.Decide(func(a *task.Aggregate) (task.Change, error) { return a.Ask(1, b, tenancy.DefaultSettings(), w.Now()) })
+	reply.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.Ask(1, b, tenancy.DefaultSettings(), w.Now())
+	})
 	show(t, reply)
 	sweep(t, w, soon)
 	if a := reply.Load(); a.Choice.GateOver {

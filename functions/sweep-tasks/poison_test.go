@@ -16,7 +16,7 @@ import (
 func testPoisonous(t *testing.T, w *pipelinetest.World) {
 	other := w.Another()
 	h := handler(w)
-	h.Store = poisoned{Store: w.OnWire().Of.Store, ref: w.Ref}
+	h.Store = poisoned{Store: w.StoreOverTransport().Of.Store, ref: w.Ref}
 	w.Later(soon)
 	for i, want := range []time.Duration{2, 4, 8, 16, 32, 60, 60} {
 		if err := h.Handle(t.Context()); err != nil {
@@ -70,7 +70,7 @@ func testShardDown(t *testing.T, w *pipelinetest.World) {
 	}
 	h := handler(tasks[11])
 	tasks[11].Later(soon)
-	h.Store = poisoned{Store: w.OnWire().Of.Store}
+	h.Store = poisoned{Store: w.StoreOverTransport().Of.Store}
 	if err := h.Handle(t.Context()); !errors.Is(err, errPoison) {
 		t.Errorf("%v, want what went wrong", err)
 	}
@@ -103,7 +103,7 @@ func eachDue(t *testing.T, w *pipelinetest.World, now time.Time, shard int) []ag
 
 func testPanic(t *testing.T, w *pipelinetest.World) {
 	h := handler(w)
-	h.Store = poisoned{Store: w.OnWire().Of.Store, ref: w.Ref, panics: true}
+	h.Store = poisoned{Store: w.StoreOverTransport().Of.Store, ref: w.Ref, panics: true}
 	w.Later(soon)
 	if err := h.Handle(t.Context()); err != nil {
 		t.Fatal(err)

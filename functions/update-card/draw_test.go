@@ -187,7 +187,7 @@ func testArchived(t *testing.T, w *world) {
 	if err := w.slack.SetArchived(workspace.HR, false); err != nil {
 		t.Fatal(err)
 	}
-	w.decide(func(a *task.Aggregate) (task.Change, error) {
+	w.decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		by := aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Suzuki, Team: slacktest.Team, Member: true}
 		return a.Approve(a.Prompt().ID, by, aggregate.Policy{Team: slacktest.Team, AllowSelf: true}, w.clock)
 	})
@@ -263,7 +263,7 @@ func testAppRefused(t *testing.T, w *world) {
 func testUpdateFault(t *testing.T, w *world) {
 	w.done()
 	w.extract()
-	w.decide(func(a *task.Aggregate) (task.Change, error) { return a.BeginPrompt(1, w.clock) })
+	w.decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginPrompt(1, w.clock) })
 	w.slack.Faults.Add(webapi.Fault{Method: "chat.update", Kind: webapi.Unavailable})
 	w.back(1, 2)
 	w.shows("受け付けました", "実行方針") // an update to be done again holds up no other card
@@ -279,14 +279,14 @@ func testUpdateFault(t *testing.T, w *world) {
 	w.slack.Faults.Add(webapi.Fault{Method: "chat.update", Kind: webapi.Refused, Code: "msg_too_long"})
 	by := aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Sato, Team: slacktest.Team, Member: true}
 	policy := aggregate.Policy{Team: slacktest.Team, AllowSelf: true}
-	w.decide(func(a *task.Aggregate) (task.Change, error) {
+	w.decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.Approve(a.Prompt().ID, by, policy, w.clock)
 	})
 	w.done()
 	if c := w.load().Card("CARD#prompt#0001"); c.State != aggregate.CardUnreachable || c.MessageTS != before || c.Refusal != "msg_too_long" {
 		t.Errorf("%+v", c)
 	}
-	w.decide(func(a *task.Aggregate) (task.Change, error) { return a.CancelTask(by, policy, w.clock) })
+	w.decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.CancelTask(by, policy, w.clock) })
 	w.done()
 	if c := w.load().Card("CARD#prompt#0001"); c.State != aggregate.CardPosted || c.MessageTS != before {
 		t.Errorf("%+v", c)
@@ -308,26 +308,26 @@ func testRedraw(t *testing.T, w *world) {
 // The card before a call shows the whole arguments, wherever they are kept, and the row does not grow by it.
 func testLargeArguments(t *testing.T, w *world) {
 	w.extract()
-	w.decide(func(a *task.Aggregate) (task.Change, error) { return a.BeginPrompt(1, w.clock) })
-	w.decide(func(a *task.Aggregate) (task.Change, error) {
+	w.decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginPrompt(1, w.clock) })
+	w.decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.FinishPrompt(1, "方針", tenancy.DefaultSettings(), w.clock)
 	})
 	by, policy := aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Suzuki, Team: slacktest.Team, Member: true}, aggregate.Policy{Team: slacktest.Team}
-	w.decide(func(a *task.Aggregate) (task.Change, error) {
+	w.decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.Approve(a.Prompt().ID, by, policy, w.clock)
 	})
-	w.decide(func(a *task.Aggregate) (task.Change, error) { return a.BeginProcess(1, w.clock) })
+	w.decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginProcess(1, w.clock) })
 	arguments := aggregate.JSON(`{"recipient":"U1","text":"` + strings.Repeat("長", 2000) + `末尾"}`)
-	steps := []task.Step{{StepID: "step-1", Order: 1, Title: "通知", Tool: "send_slack_dm", ToolInput: arguments, Effect: aggregate.Write, ToolVersion: "1"}}
-	w.decide(func(a *task.Aggregate) (task.Change, error) {
+	steps := []task.Step{{StepID: "step-1", Order: 1, Title: "通知", Tool: "send_slack_dm", ToolInput: arguments, Access: aggregate.Write, ToolVersion: "1"}}
+	w.decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.FinishProcess(1, steps, "", tenancy.DefaultSettings(), w.clock)
 	})
-	w.decide(func(a *task.Aggregate) (task.Change, error) {
+	w.decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.Approve(a.Process().ID, by, policy, w.clock)
 	})
-	w.decide(func(a *task.Aggregate) (task.Change, error) { return a.StartExecution(1, w.clock) })
-	w.shelf["key"] = arguments
-	w.decide(func(a *task.Aggregate) (task.Change, error) {
+	w.decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.StartExecution(1, w.clock) })
+	w.bucket["key"] = arguments
+	w.decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.OpenStepGate(1, 1, aggregate.Blob{S3Key: "key", Preview: "{}", Bytes: len(arguments)}, aggregate.HashOf(string(arguments)), w.clock)
 	})
 	w.done()
@@ -339,10 +339,10 @@ func testLargeArguments(t *testing.T, w *world) {
 	if !strings.Contains(string(last), "末尾") || !strings.Contains(string(last), "approve_step") {
 		t.Errorf("the card is %s", last)
 	}
-	if n := len(w.shelf[storetest.Fetched]); n != 1 {
+	if n := len(w.bucket[storetest.FetchCount]); n != 1 {
 		t.Errorf("the arguments were fetched %d times for one card", n)
 	}
-	w.decide(func(a *task.Aggregate) (task.Change, error) {
+	w.decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.Approve(a.Gates[0].ID, by, policy, w.clock)
 	})
 	w.done()
@@ -350,9 +350,9 @@ func testLargeArguments(t *testing.T, w *world) {
 	if last, err = json.Marshal(thread[len(thread)-1].Attachments); err != nil || !strings.Contains(string(last), "末尾") || strings.Contains(string(last), "approve_step") {
 		t.Errorf("%v: after the stamp the card is %s", err, last)
 	}
-	w.decide(func(a *task.Aggregate) (task.Change, error) { return a.RestartRun(1, w.clock) })
+	w.decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.RestartRun(1, w.clock) })
 	w.done()
-	if n := len(w.shelf[storetest.Fetched]); n != 2 {
+	if n := len(w.bucket[storetest.FetchCount]); n != 2 {
 		t.Errorf("the arguments were fetched %d times for a card that was drawn twice", n)
 	}
 	if kept := w.load().Gates[0].Arguments; kept.JSON != "" {

@@ -32,7 +32,7 @@ func testForeign(t *testing.T, w *world) {
 	w.slack.Calls()
 	w.back(20, 25) // while nobody says whose the app is
 	w.done()
-	w.decide(func(a *task.Aggregate) (task.Change, error) { return a.RefuseWorkspace(1, w.clock) })
+	w.decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.RefuseWorkspace(1, w.clock) })
 	w.done()
 	for _, c := range w.slack.Calls() {
 		if c != "auth.test" {

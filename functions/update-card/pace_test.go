@@ -34,7 +34,7 @@ func (w *world) use(name string, calls int, window time.Duration) {
 
 func (w *world) approve() {
 	w.t.Helper()
-	w.decide(func(a *task.Aggregate) (task.Change, error) {
+	w.decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		by := aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Suzuki, Team: slacktest.Team, Member: true}
 		return a.Approve(a.Prompt().ID, by, aggregate.Policy{Team: slacktest.Team, AllowSelf: true}, w.clock)
 	})
@@ -64,7 +64,7 @@ func testProgressIsLeftOut(t *testing.T, w *world) {
 // the button to try again: such a card is no progress, though its message is there.
 func testAskingIsNotLeftOut(t *testing.T, w *world) {
 	w.done()
-	w.decide(func(a *task.Aggregate) (task.Change, error) {
+	w.decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.Ask(1, task.Beside{TaskID: "01OTHER", Title: "勤怠集計", ID: "01PROMPT", Kind: task.CardPrompt, Version: 1}, tenancy.DefaultSettings(), w.clock)
 	})
 	w.paced(5) // of ten: room for what asks and for what is settled
@@ -75,7 +75,7 @@ func testAskingIsNotLeftOut(t *testing.T, w *world) {
 func testRetryIsNotLeftOut(t *testing.T, w *world) {
 	w.extract()
 	w.done()
-	w.decide(func(a *task.Aggregate) (task.Change, error) { return a.GiveUp(1, task.ReasonRunFailed, w.clock) })
+	w.decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.GiveUp(1, task.ReasonRunFailed, w.clock) })
 	w.paced(5)
 	w.done()
 	w.shows("retry_generation")
@@ -86,11 +86,11 @@ func testPostedPending(t *testing.T, w *world) {
 	w.done()
 	w.extract()
 	w.done()
-	w.decide(func(a *task.Aggregate) (task.Change, error) { return a.BeginPrompt(1, w.clock) })
+	w.decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginPrompt(1, w.clock) })
 	w.paced(6)
 	w.done()
 	w.shows("勤怠") // it would have to be updated at once, and there is no room for it
-	w.decide(func(a *task.Aggregate) (task.Change, error) {
+	w.decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.FinishPrompt(1, "方針", tenancy.DefaultSettings(), w.clock)
 	})
 	w.slack.Calls()
@@ -117,7 +117,9 @@ func testShortOfUpdates(t *testing.T, w *world) {
 	for range 9 {
 		w.use("chat.update", updates, updateWindow)
 	}
-	w.decide(func(a *task.Aggregate) (task.Change, error) { return a.CancelTask(w.requester(), w.policy(), w.clock) })
+	w.decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.CancelTask(w.requester(), w.policy(), w.clock)
+	})
 	w.back(1, 13)
 }
 

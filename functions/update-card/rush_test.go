@@ -121,7 +121,7 @@ func (r *rush) move(x *asked) {
 	}
 	now, s := r.clock, tenancy.DefaultSettings()
 	after := []time.Duration{1, 5, 0, 1, 5, 0, 1, 2, 4, 0}[x.next] * time.Second
-	_, err := r.store.Decide(r.t.Context(), x.ref, func(a *task.Aggregate) (task.Change, error) {
+	_, err := r.store.Decide(r.t.Context(), x.ref, func(a *task.Aggregate) (aggregate.Change, error) {
 		switch x.next {
 		case 0:
 			return a.Extracted(a.Head.Run, task.Extract{Title: "依頼", Description: "今月", Priority: task.High, TaskType: task.TypeStandard}, now)
@@ -135,7 +135,7 @@ func (r *rush) move(x *asked) {
 			return a.BeginProcess(a.Head.Run, now)
 		case 5:
 			return a.FinishProcess(a.Head.Run, []task.Step{{
-				StepID: "s1", Order: 1, Title: "一覧", Description: "手順", ExpectedOutput: "結果", Tool: "list_employees", ToolInput: aggregate.JSON("{}"), Effect: aggregate.Read, ToolVersion: "1",
+				StepID: "s1", Order: 1, Title: "一覧", Description: "手順", ExpectedOutput: "結果", Tool: "list_employees", ToolInput: aggregate.JSON("{}"), Access: aggregate.Read, ToolVersion: "1",
 			}}, "", s, now)
 		case 6:
 			return a.Approve(a.Process().ID, r.requester(), r.policy(), now)
@@ -143,7 +143,7 @@ func (r *rush) move(x *asked) {
 			if a.Execution().Status == task.ExecutionPending {
 				return a.StartExecution(a.Head.Run, now)
 			}
-			return task.Change{}, nil
+			return aggregate.Change{}, nil
 		}
 		return a.FailExecution(a.Head.Run, task.ReasonRunFailed, "", now)
 	})

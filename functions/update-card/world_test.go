@@ -23,15 +23,15 @@ import (
 
 // world is one workspace and one table with one task in it.
 type world struct {
-	t     *testing.T
-	store *tasks.Store
-	slack *slacktest.Slack
-	h     *Handler
-	queue *queue
-	shelf storetest.Results
-	ref   aggregate.Ref
-	root  string // of the thread
-	clock time.Time
+	t      *testing.T
+	store  *tasks.Store
+	slack  *slacktest.Slack
+	h      *Handler
+	queue  *queue
+	bucket storetest.Bucket
+	ref    aggregate.Ref
+	root   string // of the thread
+	clock  time.Time
 }
 
 // queue remembers what it was asked to hide, and for how long.
@@ -51,7 +51,7 @@ func (q *queue) ChangeMessageVisibility(_ context.Context, in *sqs.ChangeMessage
 func newWorld(t *testing.T, db *storetest.Server) *world {
 	t.Helper()
 	s, _ := db.Store(t)
-	w := &world{t: t, store: s, slack: slacktest.Start(t), queue: &queue{}, shelf: storetest.Results{}, clock: time.Now()}
+	w := &world{t: t, store: s, slack: slacktest.Start(t), queue: &queue{}, bucket: storetest.Bucket{}, clock: time.Now()}
 	w.h = w.handler()
 	w.root = w.slack.Say(t, workspace.Sato, workspace.HR, "今月の勤怠をまとめて")
 	c, ref, err := task.Receive(aggregate.TenantID(slacktest.Team), task.Request{
@@ -71,7 +71,7 @@ func newWorld(t *testing.T, db *storetest.Server) *world {
 // handler is another invocation's.
 func (w *world) handler() *Handler {
 	return &Handler{
-		Store: w.store.Of.Store, Rows: w.store, Kinds: map[string]Kind{task.Kind.Name: taskCards{w.shelf}}, Slack: w.slack.Client, Queue: w.queue, QueueURL: "queue", NewID: aggregate.NewID,
+		Store: w.store.Of.Store, Rows: w.store, Kinds: map[string]Kind{task.Kind.Name: taskCards{w.bucket}}, Slack: w.slack.Client, Queue: w.queue, QueueURL: "queue", NewID: aggregate.NewID,
 		Now:  func() time.Time { return w.clock },
 		Wait: func(context.Context, time.Duration) error { return nil },
 	}
@@ -89,15 +89,15 @@ func (w *world) decide(f task.Decision) *task.Aggregate {
 
 func (w *world) extract() {
 	w.t.Helper()
-	w.decide(func(a *task.Aggregate) (task.Change, error) {
+	w.decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.Extracted(1, task.Extract{Title: "勤怠", Description: "今月", Priority: task.High, TaskType: task.TypeStandard}, w.clock)
 	})
 }
 
 func (w *world) draft() {
 	w.t.Helper()
-	w.decide(func(a *task.Aggregate) (task.Change, error) { return a.BeginPrompt(1, w.clock) })
-	w.decide(func(a *task.Aggregate) (task.Change, error) {
+	w.decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginPrompt(1, w.clock) })
+	w.decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.FinishPrompt(1, "方針", tenancy.DefaultSettings(), w.clock)
 	})
 }

@@ -51,11 +51,11 @@ func newExample(ctx context.Context, endpoint string, described template.Table) 
 	}
 	x.ref = ref
 	for _, decide := range []task.Decision{
-		func(a *task.Aggregate) (task.Change, error) {
+		func(a *task.Aggregate) (aggregate.Change, error) {
 			return a.Extracted(1, task.Extract{Title: "勤怠の集計", Description: everyTool, Priority: task.Medium, TaskType: task.TypeStandard}, now)
 		},
-		func(a *task.Aggregate) (task.Change, error) { return a.BeginPrompt(1, now) },
-		func(a *task.Aggregate) (task.Change, error) {
+		func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginPrompt(1, now) },
+		func(a *task.Aggregate) (aggregate.Change, error) {
 			return a.FinishPrompt(1, strings.Repeat("従業員ごとに残業時間を集計します。", 20), tenancy.DefaultSettings(), now)
 		},
 	} {

@@ -85,7 +85,7 @@ func fillings(ctx context.Context) []filling {
 		}},
 		{"audit", "AUDIT", []list{
 			{"audit log", "", audit(store.AuditFilter{})},
-			{"audit log of an action", "GSI1", audit(store.AuditFilter{Action: task.TaskCreated})},
+			{"audit log of an action", "GSI1", audit(store.AuditFilter{Action: task.AuditTaskCreated})},
 		}},
 	}
 }

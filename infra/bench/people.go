@@ -41,7 +41,7 @@ func ask(t driver.T, s *stack.Stack, poll time.Duration) *driver.Request {
 // askIn is a message of a person's, somewhere.
 func askIn(t driver.T, s *stack.Stack, person, channel, text string, poll time.Duration) *driver.Request {
 	r := driver.Say(t, s, person, channel, text)
-	r.Patience, r.Poll = patience, poll
+	r.Timeout, r.Poll = patience, poll
 	return r
 }
 

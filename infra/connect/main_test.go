@@ -57,7 +57,7 @@ func TestConnect(t *testing.T) {
 		if _, err := v.Token(t.Context(), aggregate.TenantID("T0OTHER"), "freee"); !errors.Is(err, aggregate.ErrNotFound) {
 			t.Errorf("another tenant: %v", err)
 		}
-		log, err := rows.Audit(t.Context(), tenant, store.AuditFilter{Action: tenancy.IntegrationConnected}, "", 10)
+		log, err := rows.Audit(t.Context(), tenant, store.AuditFilter{Action: tenancy.AuditIntegrationConnected}, "", 10)
 		if err != nil || len(log.Items) != 2 || log.Items[0].ActorID != "U0ADMIN" {
 			t.Errorf("recorded %+v, %v", log, err)
 		}

@@ -43,7 +43,7 @@ func servers(ctx context.Context, rows *tasks.Store, o order, args []string, out
 	case verb == "tools" && len(args) == 2:
 		return show(ctx, d, o.tenant, args[1], out)
 	case verb == "allow" && len(args) == 4:
-		err = allow(ctx, d, o, args[1], args[2], aggregate.Effect(args[3]))
+		err = allow(ctx, d, o, args[1], args[2], aggregate.Access(args[3]))
 	case verb == "forbid" && len(args) == 2:
 		err = d.Forbid(ctx, o.tenant, args[1], o.by)
 	}
@@ -74,8 +74,8 @@ func show(ctx context.Context, d mcp.Admin, tenant, server string, out io.Writer
 	}
 	for _, x := range all {
 		state := string(x.State)
-		if x.Effect != "" {
-			state += ", " + string(x.Effect)
+		if x.Access != "" {
+			state += ", " + string(x.Access)
 		}
 		fmt.Fprintf(out, "%s (%s)\n", visible(x.Name), state)
 		for _, line := range [][2]string{
@@ -90,8 +90,8 @@ func show(ctx context.Context, d mcp.Admin, tenant, server string, out io.Writer
 }
 
 // allow takes the whole hash of the tool that was shown.
-func allow(ctx context.Context, d mcp.Admin, o order, name, hash string, effect aggregate.Effect) error {
-	if effect != aggregate.Read && effect != aggregate.Write {
+func allow(ctx context.Context, d mcp.Admin, o order, name, hash string, access aggregate.Access) error {
+	if access != aggregate.Read && access != aggregate.Write {
 		return fmt.Errorf("say whether %s reads or writes: a tool that writes is never called twice on its own", name)
 	}
 	server, _, _ := tenancy.ServerTool(name)
@@ -99,7 +99,7 @@ func allow(ctx context.Context, d mcp.Admin, o order, name, hash string, effect 
 	if len(hash) != digits {
 		return fmt.Errorf("the hash has %d digits, not %d: copy all of them; %s", digits, len(hash), look)
 	}
-	err := d.Allow(ctx, o.tenant, name, hash, effect, o.by)
+	err := d.Allow(ctx, o.tenant, name, hash, access, o.by)
 	if errors.Is(err, mcp.ErrChanged) {
 		return fmt.Errorf("%s has not the hash %.80q (any more); %s", name, hash, look)
 	}

@@ -67,7 +67,7 @@ func TestServers(t *testing.T) {
 	refused("has not the hash", "mcp", "allow", "rooms.book_room", strings.Repeat("0", 64), "write")
 	must("", "mcp", "allow", "rooms.book_room", hash, "write")
 	p, found, err := rows.ToolPermission(t.Context(), tenant, "rooms.book_room")
-	if err != nil || !found || !p.Allowed || p.Pin.Effect != aggregate.Write || p.Pin.Hash != hash {
+	if err != nil || !found || !p.Allowed || p.Pin.Access != aggregate.Write || p.Pin.Hash != hash {
 		t.Errorf("%+v, %v", p, err)
 	}
 	v.Rooms().Describe("Books \x1b[31m a room.")

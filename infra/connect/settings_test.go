@@ -94,7 +94,7 @@ func TestSettings(t *testing.T) {
 		if _, err := d.command(append([]string{"settings", "set"}, shown...)...); err != nil {
 			t.Fatal(err)
 		}
-		if again := get(); !slices.Equal(again, shown) || len(d.entries(t, tenancy.SettingsUpdated)) != 0 {
+		if again := get(); !slices.Equal(again, shown) || len(d.entries(t, tenancy.AuditSettingsUpdated)) != 0 {
 			t.Errorf("%v became %v", shown, again)
 		}
 	})
@@ -127,7 +127,7 @@ func TestSettings(t *testing.T) {
 					t.Errorf("%s changed %s into %s", line, before[at], now)
 				}
 			}
-			log := d.entries(t, tenancy.SettingsUpdated)
+			log := d.entries(t, tenancy.AuditSettingsUpdated)
 			field, _, _ := strings.Cut(name, ".")
 			if len(log) != i+1 || log[i].ActorID != "U0ADMIN" || string(log[i].Details) != `{"fields":["`+field+`"]}` {
 				t.Errorf("%s: recorded %+v", line, log)
@@ -163,7 +163,7 @@ func TestSettings(t *testing.T) {
 	}
 	d.refused(t, "-by", "-by", "", "settings", "set", "max_versions=4")
 	t.Run("several people at once keep each other's changes", func(t *testing.T) {
-		before := len(d.entries(t, tenancy.SettingsUpdated))
+		before := len(d.entries(t, tenancy.AuditSettingsUpdated))
 		lines := []string{"max_versions=7", "locale=ja", "max_cost_usd=9", "retain_results_days=99", "max_open_tasks.person=1"}
 		var all sync.WaitGroup
 		for _, line := range lines {
@@ -179,7 +179,7 @@ func TestSettings(t *testing.T) {
 				t.Errorf("%s is lost: %v", line, get())
 			}
 		}
-		if n := len(d.entries(t, tenancy.SettingsUpdated)) - before; n != len(lines) {
+		if n := len(d.entries(t, tenancy.AuditSettingsUpdated)) - before; n != len(lines) {
 			t.Errorf("%d entries for %d changes", n, len(lines))
 		}
 	})
@@ -205,7 +205,7 @@ func TestTenantIsNamedAndItsAdministratorsToo(t *testing.T) {
 	if out, err := d.command("tenant", "get"); err != nil || !strings.Contains(out, "team_id=T0RINGI\n") || !strings.Contains(out, "name=株式会社りんぎ\n") {
 		t.Errorf("%q, %v", out, err)
 	}
-	log := d.entries(t, tenancy.SettingsUpdated)
+	log := d.entries(t, tenancy.AuditSettingsUpdated)
 	if len(log) != 1 || log[0].ActorID != "U0ADMIN" || log[0].ResourceType != "tenant" || log[0].Details != `{"fields":["admins","name"]}` {
 		t.Errorf("%+v", log)
 	}

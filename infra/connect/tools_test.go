@@ -40,7 +40,7 @@ func TestTools(t *testing.T) {
 	if err != nil || !found || !p.Allowed || p.Constraints != `{"recipients":["U0SATO","sato@example.com"]}` {
 		t.Errorf("%+v, %v", p, err)
 	}
-	log := d.entries(t, tenancy.ToolPermissionUpdated)
+	log := d.entries(t, tenancy.AuditToolPermissionUpdated)
 	if len(log) != 7 || log[1].ActorID != "U0ADMIN" || log[1].Details != `{"allowed":false,"constraints":{"departments":["営業部","人事部"],"max_rows":100},"tool":"list_attendance"}` {
 		t.Errorf("%+v", log)
 	}
@@ -60,7 +60,7 @@ func TestTools(t *testing.T) {
 	} {
 		d.refused(t, want, append([]string{"tool"}, strings.Fields(args)...)...)
 	}
-	if n := len(d.entries(t, tenancy.ToolPermissionUpdated)); n != len(log) {
+	if n := len(d.entries(t, tenancy.AuditToolPermissionUpdated)); n != len(log) {
 		t.Errorf("%d entries after refusals, want %d", n, len(log))
 	}
 }

@@ -27,7 +27,7 @@ func (r *Request) Click(user, key, action string) (p Press) {
 	r.T.Helper()
 	p.Card = r.Card(key, action)
 	again := false
-	for end := time.Now().Add(r.Patience); time.Now().Before(end) && r.T.Context().Err() == nil; again = true {
+	for end := time.Now().Add(r.Timeout); time.Now().Before(end) && r.T.Context().Err() == nil; again = true {
 		before := r.unsaved(user)
 		p.At = time.Now()
 		err := r.S.Sandbox.Click(user, r.Channel, p.Card.TS, action)

@@ -18,9 +18,9 @@ import (
 	"ringi/shared/tasks"
 )
 
-// patience is how long one thing may take on a busy machine, calm how long a
-// request waits before it nudges, and poll how often it looks.
-const patience, calm, poll = 60 * time.Second, 6 * time.Second, 40 * time.Millisecond
+// defaultTimeout is how long one thing may take on a busy machine, defaultQuietTime how long nothing
+// may move before a request calls WhenQuiet, and poll how often it looks.
+const defaultTimeout, defaultQuietTime, poll = 60 * time.Second, 6 * time.Second, 40 * time.Millisecond
 
 // T is a test, or what Try makes of a program.
 type T interface {
@@ -44,11 +44,11 @@ type Request struct {
 	Ref     aggregate.Ref
 	Asked   time.Time // when the message was said
 
-	Patience, Poll time.Duration        // how long one thing may take, and how often it is looked for
-	Nudge          func()               // called now and then while something is waited for; may be nil
-	Calm           func() time.Duration // how long nothing may move before Nudge is called; nil is six seconds
-	Pressed        func()               // called after each press of a button that is pressed until it is taken; may be nil
-	Unsaved        int                  // how often a person pressed or sent again what was not saved
+	Timeout, Poll time.Duration        // how long one thing may take, and how often it is looked for
+	WhenQuiet     func()               // called now and then while something is waited for; may be nil
+	QuietTime     func() time.Duration // how long nothing may move before WhenQuiet is called; nil is six seconds
+	Pressed       func()               // called after each press of a button that is pressed until it is taken; may be nil
+	Unsaved       int                  // how often a person pressed or sent again what was not saved
 }
 
 // Ask says something to Ringi in #人事 and waits for the first card.
@@ -88,33 +88,33 @@ func At(t T, s *stack.Stack, channel, ts string) *Request {
 	}
 	return &Request{
 		T: t, S: s, Channel: channel, Root: ts, Ref: task.RefOf(aggregate.TenantID(team), id),
-		Store: tasks.New(dynamodb.NewFromConfig(s.AWS), s.TableName), Patience: patience, Poll: poll,
+		Store: tasks.New(dynamodb.NewFromConfig(s.AWS), s.TableName), Timeout: defaultTimeout, Poll: poll,
 	}
 }
 
-// Eventually polls until what holds, and nudges when nothing moves.
+// Eventually polls until what holds, and calls WhenQuiet when nothing moves.
 func (r *Request) Eventually(what string, holds func() bool) {
 	r.T.Helper()
 	if !r.wait(holds) {
-		r.T.Fatalf("task %s: not within %s: %s", r.Ref.ID, r.Patience, what)
+		r.T.Fatalf("task %s: not within %s: %s", r.Ref.ID, r.Timeout, what)
 	}
 }
 
 // wait polls until it holds, and reports whether it came to that.
 func (r *Request) wait(holds func() bool) bool {
 	pause := func() time.Duration {
-		if r.Calm != nil {
-			return r.Calm()
+		if r.QuietTime != nil {
+			return r.QuietTime()
 		}
-		return calm
+		return defaultQuietTime
 	}
 	nudge := time.Now().Add(pause())
-	return within(r.T.Context(), r.Patience, r.Poll, func() bool {
+	return within(r.T.Context(), r.Timeout, r.Poll, func() bool {
 		if holds() {
 			return true
 		}
-		if r.Nudge != nil && time.Now().After(nudge) {
-			r.Nudge()
+		if r.WhenQuiet != nil && time.Now().After(nudge) {
+			r.WhenQuiet()
 			nudge = time.Now().Add(pause())
 		}
 		return false
@@ -134,8 +134,8 @@ func within(ctx context.Context, patience, poll time.Duration, holds func() bool
 // Eventually polls until what holds.
 func Eventually(t T, what string, holds func() bool) {
 	t.Helper()
-	if !within(t.Context(), patience, poll, holds) {
-		t.Fatalf("not within %s: %s", patience, what)
+	if !within(t.Context(), defaultTimeout, poll, holds) {
+		t.Fatalf("not within %s: %s", defaultTimeout, what)
 	}
 }
 

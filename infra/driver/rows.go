@@ -33,7 +33,7 @@ func (r *Request) Until(what string, holds func(*task.Aggregate) bool) *task.Agg
 	}) {
 		return a
 	}
-	r.T.Fatalf("not within %s: %s\n%s", r.Patience, what, r.Summary())
+	r.T.Fatalf("not within %s: %s\n%s", r.Timeout, what, r.Summary())
 	return nil
 }
 

@@ -20,14 +20,14 @@ type clock struct {
 
 // set changes one row behind the system's back, :past being when everything became
 // due; a row that is not so any more stays as it is.
-func (c *clock) set(d *telling, sk, update, condition string, more map[string]string) {
+func (c *clock) set(d *scenarioRun, sk, update, condition string, more map[string]string) {
 	texts := map[string]string{":past": driver.Moment(time.Now().Add(-2 * time.Minute))}
 	maps.Copy(texts, more)
 	d.ChangeRow(sk, update, condition, texts)
 }
 
 // expire ends the leases, or the claims on cards, of a task.
-func (c *clock) expire(d *telling, leases bool) {
+func (c *clock) expire(d *scenarioRun, leases bool) {
 	a, err := d.Store.Load(context.Background(), d.Ref)
 	if err != nil {
 		return // there is no task yet
@@ -49,7 +49,7 @@ func (c *clock) expire(d *telling, leases bool) {
 
 // sweep makes a task due and lets the sweeper's minute pass; calls that come
 // together share a sweep.
-func (c *clock) sweep(d *telling) {
+func (c *clock) sweep(d *scenarioRun) {
 	if _, err := d.Store.Head(context.Background(), d.Ref); err != nil {
 		return
 	}
@@ -66,12 +66,12 @@ func (c *clock) sweep(d *telling) {
 	}
 }
 
-// sweepFor is a sweep of a task's own, whose every call counts as its story's.
-func (c *clock) sweepFor(d *telling) {
+// sweepFor is a sweep of a task's own, whose every call counts as its scenario's.
+func (c *clock) sweepFor(d *scenarioRun) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.due(d)
-	event, err := json.Marshal(map[string]any{"source": "aws.events", "detail": map[string]string{"story": d.mark}})
+	event, err := json.Marshal(map[string]any{"source": "aws.events", "detail": map[string]string{"scenario": d.mark}})
 	if err != nil {
 		failf("sweep: %w", err)
 	}
@@ -82,6 +82,6 @@ func (c *clock) sweepFor(d *telling) {
 }
 
 // due makes a task due, unless it never will be.
-func (c *clock) due(d *telling) {
+func (c *clock) due(d *scenarioRun) {
 	c.set(d, aggregate.HeadKey, "SET due_at = :past, GSI1SK = :past", "attribute_exists(GSI1PK)", nil)
 }

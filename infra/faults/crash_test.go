@@ -18,27 +18,27 @@ import (
 	"ringi/shared/task"
 )
 
-// slow is when a story waited for something that its death set off.
+// slow is how long a scenario takes when it waited for the sweeper or a lease after a death.
 const slow = 20 * time.Second
 
-// trial is one story with the deaths that it has to survive.
+// trial is one scenario with the deaths that it has to survive.
 type trial struct {
-	story story
-	base  end
-	kills []point
+	scenario scenario
+	base     end
+	kills    []point
 
-	told *telling
+	result *scenarioRun
 }
 
-func (x trial) String() string { return fmt.Sprintf("%s: %v", x.story.name, x.kills) }
+func (x trial) String() string { return fmt.Sprintf("%s: %v", x.scenario.name, x.kills) }
 
-// undisturbed tells every story once, the first time, and returns what they came
+// undisturbed runs every scenario once, at its first call, and returns what they came
 // to with all points at which they could have been disturbed.
-func (b *bench) undisturbed(t *testing.T) []trial {
+func (b *harness) undisturbed(t *testing.T) []trial {
 	t.Helper()
 	b.once.Do(func() {
 		first := b.first(t)
-		for _, s := range stories() {
+		for _, s := range scenarios() {
 			begun := time.Now()
 			d, err := b.run(s)
 			if err != nil {
@@ -46,7 +46,7 @@ func (b *bench) undisturbed(t *testing.T) []trial {
 			}
 			base := settled(t, d)
 			for i, x := range first {
-				if x.story.name != s.name {
+				if x.scenario.name != s.name {
 					continue
 				}
 				first[i].base = base
@@ -57,7 +57,7 @@ func (b *bench) undisturbed(t *testing.T) []trial {
 			points := slices.DeleteFunc(d.points(), func(p point) bool { return s.kills != nil && !s.kills(p) })
 			t.Logf("%s: %d points, %s", s.name, len(points), time.Since(begun).Round(time.Millisecond))
 			for _, p := range points {
-				b.trials = append(b.trials, trial{story: s, base: base, kills: []point{p}})
+				b.trials = append(b.trials, trial{scenario: s, base: base, kills: []point{p}})
 			}
 		}
 	})
@@ -67,23 +67,23 @@ func (b *bench) undisturbed(t *testing.T) []trial {
 	return slices.Clone(b.trials)
 }
 
-// first tells the stories that make the spreadsheet's tabs, which are there ever after:
+// first runs the scenarios that make the spreadsheet's tabs, which are there ever after:
 // what happens there can be disturbed only now, and is with -long.
-func (b *bench) first(t *testing.T) []trial {
+func (b *harness) first(t *testing.T) []trial {
 	t.Helper()
 	tab := point{function: execute, kind: "POST /sheets/v4/spreadsheets/ringi-demo-sheet:batchUpdate", ordinal: 1, kill: lambda.Before}
 	var out []trial
-	for _, s := range stories()[:2] {
-		x := trial{story: s}
+	for _, s := range scenarios()[:2] {
+		x := trial{scenario: s}
 		if *long {
 			x.kills = []point{tab}
 			tab.kill = lambda.After
 		}
 		var err error
-		if x.told, err = b.run(x.story, x.kills...); err != nil {
+		if x.result, err = b.run(x.scenario, x.kills...); err != nil {
 			t.Fatalf("%s: %v", x, err)
 		}
-		if n := len(x.told.dead()); n != len(x.kills) {
+		if n := len(x.result.dead()); n != len(x.kills) {
 			t.Errorf("%s: %d deaths were met", x, n)
 		}
 		out = append(out, x)
@@ -91,8 +91,8 @@ func (b *bench) first(t *testing.T) []trial {
 	return out
 }
 
-// settled is a story's end.
-func settled(t *testing.T, d *telling) end {
+// settled is a scenario's end.
+func settled(t *testing.T, d *scenarioRun) end {
 	t.Helper()
 	out, err := d.end()
 	if err != nil {
@@ -114,7 +114,7 @@ func TestACrashAnywhereChangesNothing(t *testing.T) {
 	survived(t, b, trials, len(all))
 }
 
-// TestNoProcessComesUpAtFirst: of every function that the story meets, the first process
+// TestNoProcessComesUpAtFirst: of every function that the scenario meets, the first process
 // dies before it asks for its event.
 func TestNoProcessComesUpAtFirst(t *testing.T) {
 	b := running
@@ -122,7 +122,7 @@ func TestNoProcessComesUpAtFirst(t *testing.T) {
 	x := all[0]
 	x.kills = nil
 	for _, y := range all {
-		if y.story.name == x.story.name && y.kills[0].kind == lambda.KindInit {
+		if y.scenario.name == x.scenario.name && y.kills[0].kind == lambda.KindInit {
 			x.kills = append(x.kills, y.kills[0])
 		}
 	}
@@ -141,7 +141,7 @@ func TestTwoCrashesChangeNothing(t *testing.T) {
 	var trials []trial
 	for range *pairs {
 		x := all[lot.IntN(len(all))]
-		same := slices.DeleteFunc(slices.Clone(all), func(y trial) bool { return y.story.name != x.story.name })
+		same := slices.DeleteFunc(slices.Clone(all), func(y trial) bool { return y.scenario.name != x.scenario.name })
 		x.kills = []point{x.kills[0], same[lot.IntN(len(same))].kills[0]}
 		trials = append(trials, x)
 	}
@@ -152,15 +152,15 @@ func TestTwoCrashesChangeNothing(t *testing.T) {
 type tally struct {
 	mu                            sync.Mutex
 	tried, survived, asked, unmet int
-	twice                         int // told again, since a death did not happen the first time
+	twice                         int // run again, since a death did not happen the first time
 }
 
 func (n *tally) String() string {
-	return fmt.Sprintf("%d tried, %d survived, %d of them with 結果不明, %d not met; %d told twice", n.tried, n.survived, n.asked, n.unmet, n.twice)
+	return fmt.Sprintf("%d tried, %d survived, %d of them with 結果不明, %d not met; %d run twice", n.tried, n.survived, n.asked, n.unmet, n.twice)
 }
 
 // survived tries crashes side by side and reports what did not come out right.
-func survived(t *testing.T, b *bench, trials []trial, of int) *tally {
+func survived(t *testing.T, b *harness, trials []trial, of int) *tally {
 	t.Helper()
 	begun := time.Now()
 	n := &tally{}
@@ -199,9 +199,9 @@ func survived(t *testing.T, b *bench, trials []trial, of int) *tally {
 	return n
 }
 
-// try tells a story with its deaths, and once more if one of them did not happen. It
+// try runs a scenario with its deaths, and once more if one of them did not happen. It
 // reports whether all did, and whether a person asked again for what was 結果不明.
-func (b *bench) try(t *testing.T, n *tally, x trial) (met, asked bool, err error) {
+func (b *harness) try(t *testing.T, n *tally, x trial) (met, asked bool, err error) {
 	for again := range 2 {
 		if again > 0 {
 			n.mu.Lock()
@@ -209,11 +209,11 @@ func (b *bench) try(t *testing.T, n *tally, x trial) (met, asked bool, err error
 			n.mu.Unlock()
 		}
 		began := time.Now()
-		d, err := b.run(x.story, x.kills...)
+		d, err := b.run(x.scenario, x.kills...)
 		if took := time.Since(began); took > slow {
 			t.Logf("%s: %s%s", x, took.Round(time.Millisecond), d.timeline())
 		}
-		if x.told = d; err == nil {
+		if x.result = d; err == nil {
 			err = x.check()
 		}
 		met, asked = len(d.dead()) == len(x.kills), d.asked > 0
@@ -224,9 +224,9 @@ func (b *bench) try(t *testing.T, n *tally, x trial) (met, asked bool, err error
 	return false, asked, nil
 }
 
-// check holds the story's end against the undisturbed one.
+// check holds the scenario's end against the undisturbed one.
 func (x trial) check() error {
-	d, want := x.told, x.base
+	d, want := x.result, x.base
 	got, err := d.end()
 	if err != nil {
 		return err
@@ -234,7 +234,7 @@ func (x trial) check() error {
 	if d.asked > 0 {
 		return x.checkAsked(got)
 	}
-	if row, _ := got.Rows[read].(map[string]any); x.story.name == "cancel" && row["status"] == string(task.StepFailed) {
+	if row, _ := got.Rows[read].(map[string]any); x.scenario.name == "cancel" && row["status"] == string(task.StepFailed) {
 		want = want.interrupted(row)
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -243,7 +243,7 @@ func (x trial) check() error {
 	return nil
 }
 
-// read is the row of the step that the story of a cancel reads with.
+// read is the row of the reading step in the scenario that cancels.
 const read = "STEP#0001#001#01"
 
 // interrupted is the same end with a read that has no result: it was in flight at the
@@ -279,7 +279,7 @@ var lineForm = regexp.MustCompile(`✅( 1\. .*) \(中止の後に完了\)`)
 // checkAsked is for a write whose outcome nobody knew and that a person asked for
 // again: it may have been called once more for each time, and the log says who asked.
 func (x trial) checkAsked(got end) error {
-	d := x.told
+	d := x.result
 	if !slices.ContainsFunc(d.dead(), func(p point) bool { return p.function == execute }) {
 		return fmt.Errorf("結果不明, but no tool's call was interrupted")
 	}

@@ -18,7 +18,7 @@ import (
 )
 
 // TestDeliveriesTwiceLateAndOutOfOrder: events, stream records and queue messages
-// come two times at once, late and shuffled, and every story ends as ever.
+// come two times at once, late and shuffled, and every scenario ends as it does undisturbed.
 func TestDeliveriesTwiceLateAndOutOfOrder(t *testing.T) {
 	b := running
 	all := b.undisturbed(t)
@@ -30,21 +30,21 @@ func TestDeliveriesTwiceLateAndOutOfOrder(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	end := b.post.unruly(*seed)
+	end := b.delivery.disturb(*seed)
 	var trials []trial
 	seen := map[string]bool{}
 	for _, x := range all {
-		if !seen[x.story.name] {
-			seen[x.story.name] = true
+		if !seen[x.scenario.name] {
+			seen[x.scenario.name] = true
 			x.kills = nil
 			trials = append(trials, x)
 		}
 	}
 	survived(t, b, trials, len(trials))
 	if n := end(); n < len(trials)*5 {
-		t.Errorf("only %d deliveries were unruly", n)
+		t.Errorf("only %d deliveries were disturbed", n)
 	} else {
-		t.Logf("%d unruly deliveries", n)
+		t.Logf("%d disturbed deliveries", n)
 	}
 }
 
@@ -55,7 +55,7 @@ func TestTheSweeperSawTheTaskLongAgo(t *testing.T) {
 		{function: sweeper, kind: "DynamoDB.Query", ordinal: 1}, {function: sweeper, kind: "DynamoDB.UpdateItem", ordinal: 1},
 	} {
 		t.Run(at.moment(), func(t *testing.T) {
-			running.tell(t, func(d *telling) {
+			running.runHappy(t, func(d *scenarioRun) {
 				release := d.holds(at.moment())
 				defer release()
 				d.Eventually("the gate is open", func() bool { return d.Shows("CARD#prompt#0001", "approve_prompt") && len(d.Load().Waits) == 1 })
@@ -74,7 +74,7 @@ func TestTheSweeperSawTheTaskLongAgo(t *testing.T) {
 				d.Eventually("the work is done", func() bool { return d.Shows("CARD#execution", "✅ 実行完了") })
 				release()
 				swept.Wait()
-				d.finishes()
+				d.untilCompleted()
 			})
 		})
 	}
@@ -83,11 +83,11 @@ func TestTheSweeperSawTheTaskLongAgo(t *testing.T) {
 // TestTheCardQueueIsDown: the relay gives the records back until it can send.
 func TestTheCardQueueIsDown(t *testing.T) {
 	const send = "AmazonSQS.SendMessage"
-	running.tell(t, func(d *telling) {
+	running.runHappy(t, func(d *scenarioRun) {
 		d.refuses(send, http.StatusServiceUnavailable)
 		d.Eventually("the relay tried twice", func() bool { return d.met("RelayChangesFunction", send) > 3 })
 		d.refuses(send, 0)
-		d.happily()
+		d.approveBoth()
 	})
 }
 
@@ -95,7 +95,7 @@ func TestTheCardQueueIsDown(t *testing.T) {
 func TestAPoisonousMessageDelaysNobody(t *testing.T) {
 	queue := sqs.NewFromConfig(running.AWS)
 	url := running.QueueURL("CardQueue")
-	running.tell(t, func(d *telling) {
+	running.runHappy(t, func(d *scenarioRun) {
 		for _, body := range []string{"no JSON", `{"tenant":1}`, `{"tenant":"` + d.Ref.Tenant + `","task":"` + aggregate.NewID() + `"}`} {
 			for _, group := range []string{d.Ref.ID, "another"} {
 				_, err := queue.SendMessage(context.Background(), &sqs.SendMessageInput{
@@ -106,7 +106,7 @@ func TestAPoisonousMessageDelaysNobody(t *testing.T) {
 				}
 			}
 		}
-		d.happily()
+		d.approveBoth()
 		d.Eventually("the queue is empty", func() bool {
 			out, err := queue.GetQueueAttributes(context.Background(), &sqs.GetQueueAttributesInput{QueueUrl: &url, AttributeNames: []sqstypes.QueueAttributeName{"All"}})
 			if err != nil {
@@ -119,21 +119,21 @@ func TestAPoisonousMessageDelaysNobody(t *testing.T) {
 
 // TestAClickInTheLastMoment: past decide_by, but before the sweeper, a click counts.
 func TestAClickInTheLastMoment(t *testing.T) {
-	running.tell(t, func(d *telling) {
+	running.runHappy(t, func(d *scenarioRun) {
 		d.Eventually("the gate is open", func() bool { return d.Shows("CARD#prompt#0001", "approve_prompt") })
 		d.clock.set(d, "PROMPT#0001", "SET terms.decide_by = :past", "attribute_exists(PK)", nil)
-		d.happily()
+		d.approveBoth()
 	})
 }
 
 // TestARunStoppedByHand: at each gate somebody stops the run; the approval starts another.
 func TestARunStoppedByHand(t *testing.T) {
-	running.tell(t, func(d *telling) {
+	running.runHappy(t, func(d *scenarioRun) {
 		d.stop("PROMPT#0001")
 		d.ClickUntilTaken(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
 		d.stop("PROCESS#0001")
 		d.ClickUntilTaken(workspace.Tanaka, "CARD#process#0001", "approve_process")
-		d.finishes()
+		d.untilCompleted()
 		if run := d.Load().Head.Run; run != 3 {
 			failf("run %d ended it, not the third", run)
 		}
@@ -141,7 +141,7 @@ func TestARunStoppedByHand(t *testing.T) {
 }
 
 // stop ends the run that waits at a gate.
-func (d *telling) stop(gate string) {
+func (d *scenarioRun) stop(gate string) {
 	d.Eventually("the run waits", func() bool {
 		a, err := d.Store.Load(context.Background(), d.Ref) // at first the message is not even kept
 		return err == nil && len(a.Waits) == 1 && a.Waits[0].Gate == gate
@@ -155,17 +155,17 @@ func (d *telling) stop(gate string) {
 // TestTheStateMachineIsLost: between the gates Step Functions forgets all its runs and
 // their tokens, as the emulator does when it starts anew; the rows are enough to go on.
 func TestTheStateMachineIsLost(t *testing.T) {
-	running.tell(t, func(d *telling) {
+	running.runHappy(t, func(d *scenarioRun) {
 		d.ClickUntilTaken(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
 		d.Eventually("the run waits", func() bool { return len(d.Load().Waits) == 1 && d.Shows("CARD#process#0001", "approve_process") })
-		d.forget()
+		d.recreateMachine()
 		d.ClickUntilTaken(workspace.Tanaka, "CARD#process#0001", "approve_process")
-		d.finishes()
+		d.untilCompleted()
 	})
 }
 
-// forget makes the state machine anew, without any of its runs.
-func (d *telling) forget() {
+// recreateMachine makes the state machine anew, without any of its runs.
+func (d *scenarioRun) recreateMachine() {
 	ctx, c := context.Background(), sfn.NewFromConfig(d.AWS)
 	m, err := c.DescribeStateMachine(ctx, &sfn.DescribeStateMachineInput{StateMachineArn: aws.String(d.StateMachineARN("Pipeline"))})
 	if err == nil {

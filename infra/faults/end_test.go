@@ -15,7 +15,7 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 )
 
-// end is what a story came to, without what differs from one time to the next.
+// end is what a scenario came to, without what differs from one time to the next.
 type end struct {
 	Rows  map[string]any
 	Cards map[string]string // what each card shows
@@ -38,7 +38,7 @@ var (
 	}
 )
 
-func (d *telling) plainText(s string) string {
+func (d *scenarioRun) normalizedText(s string) string {
 	s = strings.ReplaceAll(s, d.mark, "MARK")
 	s = strings.ReplaceAll(s, strings.ToLower(d.Ref.ID), "task")
 	s = idForm.ReplaceAllString(s, "ID")
@@ -48,21 +48,21 @@ func (d *telling) plainText(s string) string {
 	return stampForm.ReplaceAllString(s, "STAMP")
 }
 
-func (d *telling) plain(v any) any {
+func (d *scenarioRun) normalized(v any) any {
 	switch v := v.(type) {
 	case string:
-		return d.plainText(v)
+		return d.normalizedText(v)
 	case []any:
 		out := make([]any, len(v))
 		for i, e := range v {
-			out[i] = d.plain(e)
+			out[i] = d.normalized(e)
 		}
 		return out
 	case map[string]any:
 		out := map[string]any{}
 		for name, e := range v {
 			if !runOnly[name] {
-				out[name] = d.plain(e)
+				out[name] = d.normalized(e)
 			}
 		}
 		return out
@@ -70,8 +70,8 @@ func (d *telling) plain(v any) any {
 	return v
 }
 
-// end gathers what became of the story.
-func (d *telling) end() (end, error) {
+// end gathers what became of the scenario.
+func (d *scenarioRun) end() (end, error) {
 	out := end{Rows: map[string]any{}, Cards: map[string]string{}, Sent: map[string]int{writeRows: d.made(execute, writeRows), direct: d.made(execute, direct)}}
 	pages := dynamodb.NewQueryPaginator(d.db, &dynamodb.QueryInput{
 		TableName: &d.TableName, ConsistentRead: aws.Bool(true), KeyConditionExpression: aws.String("PK = :pk"),
@@ -96,7 +96,7 @@ func (d *telling) end() (end, error) {
 					return out, fmt.Errorf("two usages made %s", row["made"])
 				}
 			}
-			out.Rows[key] = d.plain(row)
+			out.Rows[key] = d.normalized(row)
 		}
 	}
 	if err := driver.Try(context.Background(), func(driver.T) {
@@ -112,11 +112,11 @@ func (d *telling) end() (end, error) {
 			return out, fmt.Errorf("%s is %d messages", key, len(messages))
 		}
 		known[messages[0].TS] = true
-		out.Cards[key] = d.plainText(messages[0].Text + "\n" + driver.Face(messages[0]))
+		out.Cards[key] = d.normalizedText(messages[0].Text + "\n" + driver.Face(messages[0]))
 	}
 	for _, m := range d.Sandbox.Messages(workspace.HR, d.Root) {
 		if !known[m.TS] {
-			out.Extra = append(out.Extra, d.plainText(m.Text))
+			out.Extra = append(out.Extra, d.normalizedText(m.Text))
 		}
 	}
 	return out, nil

@@ -11,8 +11,8 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 )
 
-// letter is a call that its process did not live to see delivered.
-type letter struct {
+// callInFlight is a call whose process was killed before the call reached its service.
+type callInFlight struct {
 	header http.Header
 	body   []byte
 	sent   time.Time
@@ -21,7 +21,7 @@ type letter struct {
 }
 
 // ServeHTTP keeps the call until its process is killed.
-func (l *letter) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
+func (l *callInFlight) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		return
@@ -32,17 +32,17 @@ func (l *letter) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
 	close(l.gone)
 }
 
-// strands makes the process that meets a moment stand still there, with its call on the
+// hangInFlight makes the process that meets a moment stand still there, with its call on the
 // way, until it is killed: at its timeout, or when left is over.
-func (d *telling) strands(at point, left time.Duration) *letter {
-	l := &letter{gone: make(chan struct{})}
+func (d *scenarioRun) hangInFlight(at point, left time.Duration) *callInFlight {
+	l := &callInFlight{gone: make(chan struct{})}
 	d.freezes(at, left)
 	d.answers(at, l)
 	return l
 }
 
-// land delivers the call at last, and returns what the table says.
-func (d *telling) land(l *letter) (status int, said string) {
+// deliver sends the call at last, and returns what the table answers.
+func (d *scenarioRun) deliver(l *callInFlight) (status int, said string) {
 	req, err := http.NewRequest(http.MethodPost, d.AWSEndpoint, bytes.NewReader(l.body))
 	if err != nil {
 		failf("%w", err)
@@ -84,10 +84,10 @@ func TestAFunctionHangsPastItsTime(t *testing.T) {
 			if *long || tt.left > limit {
 				tt.left = limit
 			}
-			s := stories()[0]
-			var l *letter
-			s.before = func(d *telling) { l = d.strands(tt.at, tt.left) }
-			s.tell = func(d *telling) {
+			s := scenarios()[0]
+			var l *callInFlight
+			s.before = func(d *scenarioRun) { l = d.hangInFlight(tt.at, tt.left) }
+			s.act = func(d *scenarioRun) {
 				if tt.at.function == execute {
 					d.ClickUntilTaken(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
 					d.ClickUntilTaken(workspace.Tanaka, "CARD#process#0001", "approve_process")
@@ -101,11 +101,11 @@ func TestAFunctionHangsPastItsTime(t *testing.T) {
 					failf("it was killed after %s, not %s", l.lived, tt.left)
 				}
 				if tt.at.function == execute {
-					d.finishes()
+					d.untilCompleted()
 				} else {
-					d.happily()
+					d.approveBoth()
 				}
-				if status, said := d.land(l); status != http.StatusBadRequest || !strings.Contains(said, "ConditionalCheckFailed") {
+				if status, said := d.deliver(l); status != http.StatusBadRequest || !strings.Contains(said, "ConditionalCheckFailed") {
 					failf("the late write was answered %d %s", status, said)
 				}
 			}
@@ -113,7 +113,7 @@ func TestAFunctionHangsPastItsTime(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			x := trial{story: s, base: want, told: d}
+			x := trial{scenario: s, base: want, result: d}
 			if err := x.check(); err != nil {
 				t.Error(err)
 			}
@@ -122,7 +122,7 @@ func TestAFunctionHangsPastItsTime(t *testing.T) {
 }
 
 // timeout is the template's.
-func (b *bench) timeout(t *testing.T, function string) time.Duration {
+func (b *harness) timeout(t *testing.T, function string) time.Duration {
 	t.Helper()
 	for _, f := range b.Template.Functions {
 		if f.ID == function {

@@ -29,9 +29,9 @@ const mostEdited = 10
 // kindPoints is how many of a note's crash points are tried.
 const kindPoints = 14
 
-// keeping is one note from its beginning to its end, and what its functions did for it.
-type keeping struct {
-	*bench
+// noteRun is one note from its beginning to its end, and what its functions did for it.
+type noteRun struct {
+	*harness
 	*trace
 	notes  store.Of[*note.Aggregate]
 	ref    aggregate.Ref
@@ -72,7 +72,7 @@ func TestANewKindNeedsFewFiles(t *testing.T) {
 			t.Fatal(diff)
 		}
 		for _, p := range k.points() {
-			all = append(all, trial{story: story{name: "note"}, kills: []point{p}})
+			all = append(all, trial{scenario: scenario{name: "note"}, kills: []point{p}})
 		}
 	}) {
 		return
@@ -85,13 +85,13 @@ func TestANewKindNeedsFewFiles(t *testing.T) {
 		b.notesSurvive(t, base, sample(slices.Clone(all), n), len(all))
 	})
 	t.Run("what the relay never gets, the sweeper finds", func(t *testing.T) {
-		k := b.begin(t, func(k *keeping) { k.alone = true })
+		k := b.begin(t, func(k *noteRun) { k.sweeperOnly = true })
 		if diff := cmp.Diff(base, k.end(t)); diff != "" || k.met("RelayChangesFunction", lambda.KindStart) > 0 {
 			t.Error("the relay was not left out, or:", diff)
 		}
 	})
 	t.Run("deliveries that are repeated, late and in another order", func(t *testing.T) {
-		over := b.post.unruly(*seed)
+		over := b.delivery.disturb(*seed)
 		b.notesSurvive(t, base, make([]trial, 6), 6)
 		if n := over(); n == 0 {
 			t.Error("every delivery was as it should be")
@@ -100,7 +100,7 @@ func TestANewKindNeedsFewFiles(t *testing.T) {
 }
 
 // notesSurvive keeps a note for each trial, side by side, and holds what comes of it against the undisturbed one.
-func (b *bench) notesSurvive(t *testing.T, base kept, trials []trial, of int) {
+func (b *harness) notesSurvive(t *testing.T, base kept, trials []trial, of int) {
 	t.Helper()
 	begun, unmet := time.Now(), make([]bool, len(trials))
 	var all sync.WaitGroup
@@ -110,7 +110,7 @@ func (b *bench) notesSurvive(t *testing.T, base kept, trials []trial, of int) {
 		all.Go(func() {
 			defer func() { <-places }()
 			if err := driver.Try(context.Background(), func(t driver.T) {
-				k := b.begin(t, func(k *keeping) { k.kills = slices.Clone(x.kills) })
+				k := b.begin(t, func(k *noteRun) { k.kills = slices.Clone(x.kills) })
 				if diff := cmp.Diff(base, k.end(t)); diff != "" {
 					driver.Failf("note %s: %s", k.ref.ID, diff)
 				}
@@ -135,10 +135,10 @@ func (b *bench) notesSurvive(t *testing.T, base kept, trials []trial, of int) {
 }
 
 // begin makes a note of what a person says.
-func (b *bench) begin(t driver.T, prepare ...func(*keeping)) *keeping {
+func (b *harness) begin(t driver.T, prepare ...func(*noteRun)) *noteRun {
 	t.Helper()
 	ref := note.RefOf(aggregate.TenantID(b.Sandbox.TeamID()), aggregate.NewID())
-	k := &keeping{bench: b, trace: newTrace(), ref: ref, notes: store.Of[*note.Aggregate]{Store: store.New(b.db, b.TableName, note.Kind)}}
+	k := &noteRun{harness: b, trace: newTrace(), ref: ref, notes: store.Of[*note.Aggregate]{Store: store.New(b.db, b.TableName, note.Kind)}}
 	for _, p := range prepare {
 		p(k)
 	}
@@ -147,7 +147,7 @@ func (b *bench) begin(t driver.T, prepare ...func(*keeping)) *keeping {
 			k.pass(t, "CARD#note", "SET claimed_at = :past", "attribute_exists(claimed_at)")
 		}
 	}
-	b.witness.knows(ref.ID, k.trace)
+	b.injector.knows(ref.ID, k.trace)
 	var err error
 	if k.thread, err = b.Sandbox.Say(workspace.Sato, workspace.HR, "milk"); err != nil {
 		t.Fatal(err)
@@ -160,7 +160,7 @@ func (b *bench) begin(t driver.T, prepare ...func(*keeping)) *keeping {
 }
 
 // pass lets time pass for one of the note's rows, unless it is not as the condition says.
-func (k *keeping) pass(t driver.T, sk, update, condition string) {
+func (k *noteRun) pass(t driver.T, sk, update, condition string) {
 	_, err := k.db.UpdateItem(context.Background(), &dynamodb.UpdateItemInput{
 		TableName: &k.TableName, UpdateExpression: &update, ConditionExpression: &condition,
 		Key:                       map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: note.Kind.Prefix + k.ref.Tenant + "#" + k.ref.ID}, "SK": &types.AttributeValueMemberS{Value: sk}},
@@ -173,7 +173,7 @@ func (k *keeping) pass(t driver.T, sk, update, condition string) {
 }
 
 // sweep lets the sweeper's minute pass.
-func (k *keeping) sweep(t driver.T) {
+func (k *noteRun) sweep(t driver.T) {
 	k.pass(t, aggregate.HeadKey, "SET due_at = :past, GSI1SK = :past", "attribute_exists(GSI1PK)")
 	k.clock.mu.Lock()
 	defer k.clock.mu.Unlock()
@@ -183,7 +183,7 @@ func (k *keeping) sweep(t driver.T) {
 }
 
 // end waits until the note is kept and shown, lets the sweeper look once more, and says what became of it.
-func (k *keeping) end(t driver.T) (out kept) {
+func (k *noteRun) end(t driver.T) (out kept) {
 	t.Helper()
 	k.rest(t)
 	k.sweep(t)
@@ -212,10 +212,10 @@ func (k *keeping) end(t driver.T) (out kept) {
 }
 
 // rest polls until nothing is left to do, and sweeps when that takes long.
-func (k *keeping) rest(t driver.T) (a *note.Aggregate) {
+func (k *noteRun) rest(t driver.T) (a *note.Aggregate) {
 	t.Helper()
 	nudge := time.Now().Add(3 * time.Second)
-	for end := time.Now().Add(patience); time.Now().Before(end); {
+	for end := time.Now().Add(stepTimeout); time.Now().Before(end); {
 		var err error
 		if a, err = k.notes.Load(context.Background(), k.ref); err != nil {
 			t.Fatal(err)

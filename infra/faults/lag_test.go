@@ -70,7 +70,7 @@ func (l *lag) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // lags lets every index be behind until the test ends, and returns what reads them so.
-func (b *bench) lags(t *testing.T, behind time.Duration) (*lag, *tasks.Store) {
+func (b *harness) lags(t *testing.T, behind time.Duration) (*lag, *tasks.Store) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	l := &lag{endpoint: b.AWSEndpoint, table: b.TableName + "-behind", behind: behind}
@@ -90,10 +90,10 @@ func (b *bench) lags(t *testing.T, behind time.Duration) (*lag, *tasks.Store) {
 	next := b.latest(t, *about.Table.LatestStreamArn)
 	done := make(chan error, 1)
 	go func() { done <- b.follow(ctx, l, next) }()
-	b.witness.lag.Store(l)
+	b.injector.lag.Store(l)
 	proxy := httptest.NewServer(l)
 	t.Cleanup(func() {
-		b.witness.lag.Store(nil)
+		b.injector.lag.Store(nil)
 		cancel()
 		if err := <-done; err != nil && !errors.Is(err, context.Canceled) {
 			t.Error("follow the stream:", err)
@@ -107,7 +107,7 @@ func (b *bench) lags(t *testing.T, behind time.Duration) (*lag, *tasks.Store) {
 }
 
 // latest is where the stream goes on from now.
-func (b *bench) latest(t *testing.T, stream string) *string {
+func (b *harness) latest(t *testing.T, stream string) *string {
 	t.Helper()
 	c := dynamodbstreams.NewFromConfig(b.AWS)
 	about, err := c.DescribeStream(t.Context(), &dynamodbstreams.DescribeStreamInput{StreamArn: &stream})
@@ -124,7 +124,7 @@ func (b *bench) latest(t *testing.T, stream string) *string {
 }
 
 // follow writes what the stream says into the second table, late. Audit rows, of which there are many, nobody asks for here.
-func (b *bench) follow(ctx context.Context, l *lag, next *string) error {
+func (b *harness) follow(ctx context.Context, l *lag, next *string) error {
 	type change struct {
 		at     time.Time
 		record streams.Record
@@ -154,7 +154,7 @@ func (b *bench) follow(ctx context.Context, l *lag, next *string) error {
 	}
 }
 
-func (b *bench) apply(ctx context.Context, l *lag, r streams.Record) error {
+func (b *harness) apply(ctx context.Context, l *lag, r streams.Record) error {
 	if r.Dynamodb.NewImage == nil {
 		key, err := attributevalue.FromDynamoDBStreamsMap(r.Dynamodb.Keys)
 		if err == nil {
@@ -170,13 +170,13 @@ func (b *bench) apply(ctx context.Context, l *lag, r streams.Record) error {
 }
 
 // TestIndexesAreBehind: what is due is seen seconds late, and what is due no more is
-// seen as due for seconds; every story that needs the sweeper ends as ever.
+// seen as due for seconds; every scenario that needs the sweeper ends as it does undisturbed.
 func TestIndexesAreBehind(t *testing.T) {
 	b := running
 	var trials []trial
 	for _, x := range b.undisturbed(t) {
-		sweeps := slices.Contains([]string{"swept", "expired", "settled"}, x.story.name)
-		if x.kills = nil; sweeps && !slices.ContainsFunc(trials, func(y trial) bool { return y.story.name == x.story.name }) {
+		sweeps := slices.Contains([]string{"swept", "expired", "settled"}, x.scenario.name)
+		if x.kills = nil; sweeps && !slices.ContainsFunc(trials, func(y trial) bool { return y.scenario.name == x.scenario.name }) {
 			trials = append(trials, x)
 		}
 	}
@@ -194,7 +194,7 @@ func TestTheIndexStandsStill(t *testing.T) {
 	b := running
 	b.happyEnd(t)
 	l, old := b.lags(t, 0)
-	b.tell(t, func(d *telling) {
+	b.runHappy(t, func(d *scenarioRun) {
 		d.Eventually("the gate is open", func() bool { return d.Shows("CARD#prompt#0001", "approve_prompt") && len(d.Load().Waits) == 1 })
 		prompt := d.Load().Prompt().ID
 		listed := func() bool {
@@ -227,14 +227,14 @@ func TestTheIndexStandsStill(t *testing.T) {
 		d.ClickUntilTaken(workspace.Tanaka, "CARD#process#0001", "approve_process")
 		sweeps()
 		d.Eventually("the work is done", func() bool { return d.Shows("CARD#execution", "✅ 実行完了") })
-		d.rests()
+		d.untilEnded()
 		rev := d.Load().Head.Rev
 		sweeps()
 		if !listed() {
 			failf("the index does not stand still")
 		}
 		by := aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Tanaka}
-		_, err := old.Decide(context.Background(), d.Ref, func(a *task.Aggregate) (task.Change, error) {
+		_, err := old.Decide(context.Background(), d.Ref, func(a *task.Aggregate) (aggregate.Change, error) {
 			return a.Approve(prompt, by, aggregate.Policy{}, time.Now())
 		})
 		if decided := (aggregate.ErrDecided{}); !errors.As(err, &decided) || decided.By != workspace.Suzuki {
@@ -249,7 +249,7 @@ func TestTheIndexStandsStill(t *testing.T) {
 }
 
 // due reports whether an index says that the task is due.
-func (d *telling) due(s *tasks.Store) bool {
+func (d *scenarioRun) due(s *tasks.Store) bool {
 	for shard := range store.Shards {
 		for ref, err := range s.Due(context.Background(), shard, time.Now()) {
 			if err != nil {

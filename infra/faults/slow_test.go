@@ -11,31 +11,31 @@ import (
 	"ringi/shared/task"
 )
 
-// happyEnd is what the happy story comes to undisturbed.
-func (b *bench) happyEnd(t *testing.T) end {
+// happyEnd is what the happy scenario comes to undisturbed.
+func (b *harness) happyEnd(t *testing.T) end {
 	t.Helper()
 	return b.undisturbed(t)[0].base
 }
 
-// tell runs one story and fails the test unless it ends as the happy one does.
-func (b *bench) tell(t *testing.T, story func(*telling)) {
+// runHappy runs a variant of the happy scenario and fails the test unless it ends as that does.
+func (b *harness) runHappy(t *testing.T, act func(*scenarioRun)) {
 	t.Helper()
 	want := b.happyEnd(t)
-	s := stories()[0]
-	s.tell = story
+	s := scenarios()[0]
+	s.act = act
 	d, err := b.run(s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := trial{story: s, base: want, told: d}
+	x := trial{scenario: s, base: want, result: d}
 	if err := x.check(); err != nil {
 		t.Error(err)
 	}
 }
 
-// succeed invokes a function for the task's run once more, as the state machine
+// invokeAgain invokes a function for the task's run once more, as the state machine
 // does when it has given the first invocation up.
-func (d *telling) succeed(function string) {
+func (d *scenarioRun) invokeAgain(function string) {
 	payload, err := json.Marshal(map[string]any{"tenant": d.Ref.Tenant, "task": d.Ref.ID, "run": d.Load().Head.Run})
 	if err != nil {
 		failf("%w", err)
@@ -49,19 +49,19 @@ func (d *telling) succeed(function string) {
 // TestASuccessorReadsAgain: an invocation hangs in a read, past its lease; its
 // successor reads again and goes on, and what the first brings in the end changes nothing.
 func TestASuccessorReadsAgain(t *testing.T) {
-	running.tell(t, func(d *telling) {
+	running.runHappy(t, func(d *scenarioRun) {
 		release := d.holds(point{function: execute, kind: readStaff, ordinal: 1}.moment())
 		defer release()
 		d.ClickUntilTaken(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
 		d.ClickUntilTaken(workspace.Tanaka, "CARD#process#0001", "approve_process")
 		d.Eventually("the call is out", func() bool { return d.met(execute, readStaff) > 0 })
 		d.clock.expire(d, true)
-		d.succeed(execute)
+		d.invokeAgain(execute)
 		if n := d.met(execute, readStaff); n != 2 {
 			failf("the read was made %d times", n)
 		}
 		release()
-		d.finishes()
+		d.untilCompleted()
 	})
 }
 
@@ -71,15 +71,15 @@ func TestASuccessorReadsAgain(t *testing.T) {
 func TestASuccessorNeverWritesAgain(t *testing.T) {
 	b := running
 	want := b.happyEnd(t)
-	s := stories()[0]
-	s.tell = func(d *telling) {
+	s := scenarios()[0]
+	s.act = func(d *scenarioRun) {
 		release := d.holds(writeRows)
 		defer release()
 		d.ClickUntilTaken(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
 		d.ClickUntilTaken(workspace.Tanaka, "CARD#process#0001", "approve_process")
 		d.Eventually("the write is out", func() bool { return d.met(execute, writeRows) > 0 })
 		d.clock.expire(d, true)
-		d.succeed(execute)
+		d.invokeAgain(execute)
 		d.Eventually("the outcome is unknown", func() bool { return d.Shows("CARD#execution", "結果不明") })
 		if n := d.met(execute, writeRows); n != 1 {
 			failf("the write was made %d times", n)
@@ -92,7 +92,7 @@ func TestASuccessorNeverWritesAgain(t *testing.T) {
 		})
 		d.asked++
 		d.ClickUntilTaken(workspace.Sato, "CARD#execution", "retry_execution")
-		d.finishes()
+		d.untilCompleted()
 	}
 	d, err := b.run(s)
 	if err != nil {
@@ -122,7 +122,7 @@ func TestTwoRunsAtOnce(t *testing.T) {
 		{point{function: execute, kind: commit, ordinal: 1}, 2},
 	} {
 		t.Run(at.moment(), func(t *testing.T) {
-			running.tell(t, func(d *telling) {
+			running.runHappy(t, func(d *scenarioRun) {
 				release := d.holds(at.moment())
 				defer release()
 				clicks := []func(){
@@ -143,13 +143,13 @@ func TestTwoRunsAtOnce(t *testing.T) {
 				for _, click := range clicks[at.gates:] {
 					click()
 				}
-				d.finishes()
+				d.untilCompleted()
 			})
 		})
 	}
 }
 
 // stuckFor makes the task's newest change so old.
-func (d *telling) stuckFor(age time.Duration) {
+func (d *scenarioRun) stuckFor(age time.Duration) {
 	d.SetRow(aggregate.HeadKey, "SET changed_at = :v", time.Now().Add(-age))
 }

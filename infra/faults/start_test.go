@@ -20,15 +20,15 @@ import (
 // What is asked of the tests: go test ./infra/faults -long -seed 7.
 var (
 	long   = flag.Bool("long", false, "try every point, not a sample")
-	seed   = flag.Uint64("seed", 1, "of what is drawn by lot; 0 takes the time")
+	seed   = flag.Uint64("seed", 1, "of what is drawn at random; 0 takes the time")
 	points = flag.Int("points", 10, "how many points are tried without -long")
 	pairs  = flag.Int("pairs", 2, "how many pairs of points are tried")
 	only   = flag.String("only", "", "try only points whose name contains this")
-	beside = flag.Int("beside", 4, "how many stories take place side by side")
+	beside = flag.Int("beside", 4, "how many scenarios run side by side")
 )
 
 // running is the one stack of this package's tests.
-var running *bench
+var running *harness
 
 func TestMain(m *testing.M) {
 	flag.Parse()
@@ -49,15 +49,15 @@ func TestMain(m *testing.M) {
 	}())
 }
 
-// open starts a stack of a template, "" being this module's, whose every call the witness sees; its sweeper runs only when told.
-func open(ctx context.Context, template string) (*bench, error) {
-	w := newWitness()
-	p := &post{lost: func(record []byte) bool {
+// open starts a stack of a template, "" being this module's, whose every call the injector sees; its sweeper runs only when told.
+func open(ctx context.Context, template string) (*harness, error) {
+	w := newInjector()
+	p := &delivery{lost: func(record []byte) bool {
 		t := w.whose(lambda.Call{Event: record})
-		return t != nil && t.alone
+		return t != nil && t.sweeperOnly
 	}}
 	o := driver.Options()
-	o.Faults, o.Between = w, p.between
+	o.Faults, o.Between = w, p.wrap
 	if template != "" {
 		o.Template, o.Artifacts = template, ""
 	}
@@ -66,5 +66,5 @@ func open(ctx context.Context, template string) (*bench, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &bench{Stack: s, witness: w, db: dynamodb.NewFromConfig(s.AWS), post: p}, nil
+	return &harness{Stack: s, injector: w, db: dynamodb.NewFromConfig(s.AWS), delivery: p}, nil
 }

@@ -119,7 +119,7 @@ func (w *walk) bound() {
 	w.Helper()
 	for _, s := range w.steps {
 		spec, ok := w.attack.tools(w.T).Lookup(s.Tool)
-		if !ok || s.Effect != spec.Effect || s.ToolVersion != spec.Version() {
+		if !ok || s.Access != spec.Access || s.ToolVersion != spec.Version() {
 			w.Errorf("planned %+v", s)
 		}
 	}

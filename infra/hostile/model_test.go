@@ -129,9 +129,9 @@ func (a attack) tools(t *testing.T) *tool.Catalog {
 	if a.who == aServer {
 		pin.Title, pin.Description = cut(a.text, 100), a.text
 	}
-	for name, effect := range map[string]aggregate.Effect{"notes.post": aggregate.Write, "notes.find": aggregate.Read} {
+	for name, effect := range map[string]aggregate.Access{"notes.post": aggregate.Write, "notes.find": aggregate.Read} {
 		pin := pin
-		pin.Effect = effect
+		pin.Access = effect
 		s, ok := tool.Pinned(tenancy.ToolPermission{ToolName: name, Allowed: true, Pin: &pin}, []tenancy.MCPServer{{Name: "notes", URL: pin.URL}})
 		if !ok {
 			t.Fatal("the server's tool is not allowed")

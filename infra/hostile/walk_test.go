@@ -33,7 +33,7 @@ var (
 )
 
 // do commits a decision, and draws every card as it is then.
-func (w *walk) do(stage string, c task.Change, err error) {
+func (w *walk) do(stage string, c aggregate.Change, err error) {
 	w.Helper()
 	if err != nil {
 		w.Fatalf("%s: %v", stage, err)

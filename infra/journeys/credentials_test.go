@@ -93,7 +93,7 @@ func TestAnUninstallationEndsAllIntegrations(t *testing.T) {
 	}, integrations(t, rows, tenant)); diff != "" {
 		t.Error(diff)
 	}
-	log, err := rows.Audit(t.Context(), tenant, store.AuditFilter{Action: tenancy.IntegrationDisconnected}, "", 100)
+	log, err := rows.Audit(t.Context(), tenant, store.AuditFilter{Action: tenancy.AuditIntegrationDisconnected}, "", 100)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,7 @@ import (
 var administrator = aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Suzuki}
 
 // allow does what an administrator does who has looked at a tool of the MCP server.
-func allow(t *testing.T, s *stack.Stack, name string, effect aggregate.Effect) {
+func allow(t *testing.T, s *stack.Stack, name string, access aggregate.Access) {
 	t.Helper()
 	office, tenant := admin.MCP(s), aggregate.TenantID(s.Sandbox.TeamID())
 	all, err := office.Tools(t.Context(), tenant, vendors.RoomsServer)
@@ -26,7 +26,7 @@ func allow(t *testing.T, s *stack.Stack, name string, effect aggregate.Effect) {
 	}
 	for _, x := range all {
 		if x.Name == name {
-			if err := office.Allow(t.Context(), tenant, name, x.Hash, effect, administrator); err != nil {
+			if err := office.Allow(t.Context(), tenant, name, x.Hash, access, administrator); err != nil {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() {

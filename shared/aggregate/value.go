@@ -37,10 +37,10 @@ func HashOf(s string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Effect says whether calling a tool again could do something twice.
-type Effect string
+// Access says whether a tool only reads or changes something: calling a write again could do it twice.
+type Access string
 
 const (
-	Read  Effect = "read"
-	Write Effect = "write"
+	Read  Access = "read"
+	Write Access = "write"
 )

@@ -33,18 +33,18 @@ func click(s *story, b *slack.ButtonBlockElement) error {
 		return err
 	}
 	reason := "検証を追加してください"
-	_, err := map[string]func() (task.Change, error){
-		"approve_prompt":   func() (task.Change, error) { return s.Approve(b.Value, approver, policy, s.now) },
-		"reject_prompt":    func() (task.Change, error) { return s.Reject(b.Value, reason, approver, policy, s.now) },
-		"approve_process":  func() (task.Change, error) { return s.Approve(b.Value, approver, policy, s.now) },
-		"reject_process":   func() (task.Change, error) { return s.Reject(b.Value, reason, approver, policy, s.now) },
-		"approve_step":     func() (task.Change, error) { return s.Approve(b.Value, approver, policy, s.now) },
-		"reject_step":      func() (task.Change, error) { return s.Reject(b.Value, reason, approver, policy, s.now) },
-		"cancel_execution": func() (task.Change, error) { return s.CancelExecution(b.Value, approver, policy, s.now) },
-		"retry_execution":  func() (task.Change, error) { return s.RetryExecution(b.Value, approver, policy, s.now) },
-		"take_as_reason":   func() (task.Change, error) { return s.TakeAsReason(b.Value, approver, policy, s.now) },
-		"take_as_request":  func() (task.Change, error) { return s.TakeAsRequest(b.Value, requester, policy, s.now) },
-		"retry_generation": func() (task.Change, error) { return s.RetryGeneration(approver, policy, s.now) },
+	_, err := map[string]func() (aggregate.Change, error){
+		"approve_prompt":   func() (aggregate.Change, error) { return s.Approve(b.Value, approver, policy, s.now) },
+		"reject_prompt":    func() (aggregate.Change, error) { return s.Reject(b.Value, reason, approver, policy, s.now) },
+		"approve_process":  func() (aggregate.Change, error) { return s.Approve(b.Value, approver, policy, s.now) },
+		"reject_process":   func() (aggregate.Change, error) { return s.Reject(b.Value, reason, approver, policy, s.now) },
+		"approve_step":     func() (aggregate.Change, error) { return s.Approve(b.Value, approver, policy, s.now) },
+		"reject_step":      func() (aggregate.Change, error) { return s.Reject(b.Value, reason, approver, policy, s.now) },
+		"cancel_execution": func() (aggregate.Change, error) { return s.CancelExecution(b.Value, approver, policy, s.now) },
+		"retry_execution":  func() (aggregate.Change, error) { return s.RetryExecution(b.Value, approver, policy, s.now) },
+		"take_as_reason":   func() (aggregate.Change, error) { return s.TakeAsReason(b.Value, approver, policy, s.now) },
+		"take_as_request":  func() (aggregate.Change, error) { return s.TakeAsRequest(b.Value, requester, policy, s.now) },
+		"retry_generation": func() (aggregate.Change, error) { return s.RetryGeneration(approver, policy, s.now) },
 	}[b.ActionID]()
 	return err
 }

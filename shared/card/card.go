@@ -19,7 +19,8 @@ import (
 	"ringi/shared/tenancy"
 )
 
-// Message is what a card is drawn as, and Suggestion a request that people may begin with.
+// Message is what a card is drawn as, and Suggestion a request that people may begin with. The aliases spare whoever draws
+// cards a second import.
 type (
 	Message    = outgoing.Message
 	Suggestion = outgoing.Suggestion

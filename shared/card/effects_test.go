@@ -77,7 +77,7 @@ func TestValuesThatDifferInSpacesAreTold(t *testing.T) {
 			var effects, gates [2]string
 			for i, v := range pair {
 				args := jsonOf(map[string]any{"recipient": "U1", "text": v, "details": []any{map[string]any{"label": v, "value": v}}})
-				effects[i], _ = shownOf(t, []task.Step{{StepID: "step-1", Order: 1, Title: "通知", Tool: "send_slack_dm", ToolInput: aggregate.JSON(args), Effect: aggregate.Write}})
+				effects[i], _ = shownOf(t, []task.Step{{StepID: "step-1", Order: 1, Title: "通知", Tool: "send_slack_dm", ToolInput: aggregate.JSON(args), Access: aggregate.Write}})
 				_, blocks := calling(t, "rooms.book", args, args).gate(t)
 				gates[i] = drawn(blocks)
 			}

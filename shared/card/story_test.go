@@ -29,19 +29,19 @@ const content = "勤怠データを集計し、Google Sheet に書き込みま�
 // fiveSteps are those of the card specification.
 func fiveSteps() []task.Step {
 	return []task.Step{
-		{StepID: "step-1", Order: 1, Title: "従業員一覧を取得", Tool: "list_employees", Effect: aggregate.Read},
-		{StepID: "step-2", Order: 2, Title: "勤怠データ取得", Tool: "list_attendance", Effect: aggregate.Read},
-		{StepID: "step-3", Order: 3, Title: "残業時間計算", Tool: "calculate_overtime", Effect: aggregate.Read},
-		{StepID: "step-4", Order: 4, Title: "Sheet 書き込み", Tool: "write_rows_to_google_sheet", Effect: aggregate.Write},
-		{StepID: "step-5", Order: 5, Title: "完了通知", Tool: "send_slack_dm", Effect: aggregate.Write},
+		{StepID: "step-1", Order: 1, Title: "従業員一覧を取得", Tool: "list_employees", Access: aggregate.Read},
+		{StepID: "step-2", Order: 2, Title: "勤怠データ取得", Tool: "list_attendance", Access: aggregate.Read},
+		{StepID: "step-3", Order: 3, Title: "残業時間計算", Tool: "calculate_overtime", Access: aggregate.Read},
+		{StepID: "step-4", Order: 4, Title: "Sheet 書き込み", Tool: "write_rows_to_google_sheet", Access: aggregate.Write},
+		{StepID: "step-5", Order: 5, Title: "完了通知", Tool: "send_slack_dm", Access: aggregate.Write},
 	}
 }
 
 // departmentSteps write what is below a department into a sheet.
 func departmentSteps() []task.Step {
 	return []task.Step{
-		{StepID: "step-1", Order: 1, Title: "部署一覧を取得", Tool: "list_departments", Effect: aggregate.Read, ToolInput: `{"department":"営業部"}`},
-		{StepID: "step-2", Order: 2, Title: "Sheet 書き込み", Tool: "write_rows_to_google_sheet", Effect: aggregate.Write,
+		{StepID: "step-1", Order: 1, Title: "部署一覧を取得", Tool: "list_departments", Access: aggregate.Read, ToolInput: `{"department":"営業部"}`},
+		{StepID: "step-2", Order: 2, Title: "Sheet 書き込み", Tool: "write_rows_to_google_sheet", Access: aggregate.Write,
 			ToolInput: `{"spreadsheet_id":"ringi-demo-sheet","sheet":"部署一覧 営業部","columns":[{"key":"name","title":"部署"}],"rows":{"$ref":"step-1.result.departments"}}`},
 	}
 }
@@ -61,7 +61,7 @@ func received(t testing.TB) *story {
 }
 
 // do commits a decision; a second passes with each.
-func (s *story) do(c task.Change, err error) *story {
+func (s *story) do(c aggregate.Change, err error) *story {
 	s.Helper()
 	if err != nil {
 		s.Fatal(err)
@@ -192,7 +192,7 @@ func manySteps(n, width int) []task.Step {
 			name = append(name, '長')
 		}
 		steps[i] = task.Step{
-			StepID: fmt.Sprintf("step-%d", i+1), Order: i + 1, Title: string(name), Tool: "write_rows_to_google_sheet", Effect: aggregate.Write,
+			StepID: fmt.Sprintf("step-%d", i+1), Order: i + 1, Title: string(name), Tool: "write_rows_to_google_sheet", Access: aggregate.Write,
 		}
 	}
 	return steps
@@ -200,7 +200,7 @@ func manySteps(n, width int) []task.Step {
 
 // costLimit stops a task that was allowed 3 dollars.
 func (s *story) costLimit() *story {
-	bill := task.Charge(aggregate.Usage{ID: "1", Calls: 1, Cost: aggregate.USD(3.5)}, s.now, func(*task.Aggregate) (task.Change, error) { return task.Change{}, nil })
+	bill := task.Charge(aggregate.Usage{ID: "1", Calls: 1, Cost: aggregate.USD(3.5)}, s.now, func(*task.Aggregate) (aggregate.Change, error) { return aggregate.Change{}, nil })
 	s.do(bill(s.Aggregate))
 	return s.do(s.StopForCost(s.Head.Run, aggregate.USD(3), s.now))
 }

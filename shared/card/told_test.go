@@ -13,7 +13,7 @@ import (
 
 // aboveTheStamp is what the steps' card shows of a call's arguments, atTheGate what the 🔍 gate and its dialog do.
 func aboveTheStamp(t testing.TB, tool, args string) string {
-	return aboveTheStampOf(t, []task.Step{{StepID: "step-1", Order: 1, Title: "x", Tool: tool, ToolInput: aggregate.JSON(args), Effect: aggregate.Write}})
+	return aboveTheStampOf(t, []task.Step{{StepID: "step-1", Order: 1, Title: "x", Tool: tool, ToolInput: aggregate.JSON(args), Access: aggregate.Write}})
 }
 
 func aboveTheStampOf(t testing.TB, steps []task.Step) string {
@@ -176,7 +176,7 @@ func object(s string) (string, bool) {
 
 // What a server does with what it is not given stands where the call is stamped.
 func TestDefaultsOfWhatACallLeavesOutAreSaid(t *testing.T) {
-	steps := []task.Step{{StepID: "step-1", Order: 1, Title: "x", Tool: "notes.post", ToolInput: `{"to":"人事部"}`, LeftOut: `{"cc":{"$ref":"step-1.result"},"public":true}`, Effect: aggregate.Write}}
+	steps := []task.Step{{StepID: "step-1", Order: 1, Title: "x", Tool: "notes.post", ToolInput: `{"to":"人事部"}`, LeftOut: `{"cc":{"$ref":"step-1.result"},"public":true}`, Access: aggregate.Write}}
 	above := aboveTheStampOf(t, steps)
 	if want := `notes の post · to: 「人事部」 · cc: {$ref: 「step-1.result」} (既定) · public: true (既定)`; !strings.Contains(above, want) {
 		t.Errorf("%s lacks %s", above, want)

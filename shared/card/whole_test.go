@@ -182,7 +182,7 @@ func TestStepsThatACardCannotShowAreReadToTheEnd(t *testing.T) {
 func TestToolsThatBeginAlikeAreToldApart(t *testing.T) {
 	long := "server." + strings.Repeat("x", 100)
 	show := func(tool string) string {
-		s := planned(t, []task.Step{{StepID: "step-1", Order: 1, Title: "通知", Tool: tool, ToolInput: "{}", Effect: aggregate.Write}}, tenancy.DefaultSettings())
+		s := planned(t, []task.Step{{StepID: "step-1", Order: 1, Title: "通知", Tool: tool, ToolInput: "{}", Access: aggregate.Write}}, tenancy.DefaultSettings())
 		return fmt.Sprint(drawn(card.Render(s.Aggregate, s.card(processCard), "ja", s.now).Attachments[0].Blocks.BlockSet))
 	}
 	if show(long+"read") == show(long+"delete") {

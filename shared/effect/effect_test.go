@@ -142,15 +142,15 @@ func testUnanswered(t *testing.T, w *pipelinetest.World) {
 	w.Prompted(tenancy.DefaultSettings())
 	w.Wait(w.Open())
 	w.Approve()
-	w.Wire.Cut("SendTaskSuccess", 99)
+	w.Transport.DropCalls("SendTaskSuccess", 99)
 	if _, err := w.Effects().Run(t.Context(), w.Load(), false); err == nil {
 		t.Error("no error")
 	}
 	if len(w.Load().Waits) != 1 {
 		t.Fatal("the token is lost")
 	}
-	w.Wire.Mend()
-	w.Wire.LoseAnswer("SendTaskSuccess", 1)
+	w.Transport.ClearFaults()
+	w.Transport.DropAnswers("SendTaskSuccess", 1)
 	run(t, w, false)
 	w.Becomes(1, sfntypes.ExecutionStatusSucceeded)
 }
@@ -195,7 +195,7 @@ func testRedraw(t *testing.T, w *pipelinetest.World) {
 }
 
 func testQueueDown(t *testing.T, w *pipelinetest.World) {
-	w.Wire.Cut("SendMessage", 99)
+	w.Transport.DropCalls("SendMessage", 99)
 	if err := w.Effects().Redraw(t.Context(), w.Ref, "event"); !errors.Is(err, effect.ErrQueue) {
 		t.Errorf("%v, want ErrQueue", err)
 	}

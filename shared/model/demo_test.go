@@ -99,9 +99,9 @@ func TestDemoPlans(t *testing.T) {
 
 func TestDemoBooksARoomWhenItMay(t *testing.T) {
 	tools := catalog(t)
-	for name, effect := range map[string]aggregate.Effect{"rooms.list_rooms": aggregate.Read, "rooms.book_room": aggregate.Write} {
+	for name, effect := range map[string]aggregate.Access{"rooms.list_rooms": aggregate.Read, "rooms.book_room": aggregate.Write} {
 		s, ok := tool.Pinned(tenancy.ToolPermission{ToolName: name, Allowed: true, Pin: &tenancy.Pin{
-			URL: "https://example.com", Title: name, Effect: effect, Input: `{"type":"object"}`, Output: `{"type":"object"}`,
+			URL: "https://example.com", Title: name, Access: effect, Input: `{"type":"object"}`, Output: `{"type":"object"}`,
 		}}, []tenancy.MCPServer{{Name: "rooms", URL: "https://example.com"}})
 		var err error
 		if tools, err = tools.With(s); err != nil || !ok {

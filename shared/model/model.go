@@ -74,5 +74,6 @@ const (
 	StopRefused Stop = "refused"
 )
 
-// Usage is what calls used; Generate leaves the cost empty, and this package computes it.
+// Usage is what calls used; Generate leaves the cost empty, and this package computes it. The alias spares the vendors'
+// clients an import of the domain.
 type Usage = aggregate.Usage

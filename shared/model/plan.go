@@ -90,7 +90,7 @@ type ToolData struct {
 	Name        string           `json:"name"`
 	Title       string           `json:"title"`
 	Description string           `json:"description"`
-	Effect      aggregate.Effect `json:"effect"`
+	Access      aggregate.Access `json:"effect"`
 	Input       json.RawMessage  `json:"input"`
 	Output      json.RawMessage  `json:"output"`
 	// Constraints are what an administrator adds; nil where there are none.
@@ -141,7 +141,7 @@ func toolData(in PlanInput) []ToolData {
 	tools := []ToolData{}
 	for _, s := range in.Tools.All() {
 		d := ToolData{
-			Name: s.Name, Title: s.Title(in.Locale), Description: s.Description, Effect: s.Effect,
+			Name: s.Name, Title: s.Title(in.Locale), Description: s.Description, Access: s.Access,
 			Input: json.RawMessage(s.InputSchema), Output: json.RawMessage(s.OutputSchema),
 		}
 		if !s.Bounds.None() {
@@ -220,7 +220,7 @@ func readStep(i int, d StepData, in PlanInput, before map[string]string) (task.S
 	if !known {
 		return s, append(problems, fmt.Sprintf("%s.tool: there is no tool %.100q", at, d.Tool))
 	}
-	s.Effect, s.ToolVersion = spec.Effect, spec.Version()
+	s.Access, s.ToolVersion = spec.Access, spec.Version()
 	args, err := tool.Parse(aggregate.JSON(d.ToolInput))
 	if err != nil {
 		return s, append(problems, fmt.Sprintf("%s.toolInput: %s", at, err))

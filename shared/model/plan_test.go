@@ -91,7 +91,7 @@ func TestPlanIsBoundToTheCatalog(t *testing.T) {
 		t.Fatal(err)
 	}
 	spec, _ := catalog(t).Lookup("list_employees")
-	if s := steps[0]; s.Effect != aggregate.Read || s.ToolVersion != spec.Version() || s.ToolInput != `{"department":null,"status":"all"}` {
+	if s := steps[0]; s.Access != aggregate.Read || s.ToolVersion != spec.Version() || s.ToolInput != `{"department":null,"status":"all"}` {
 		t.Errorf("%+v", s)
 	}
 }
@@ -233,7 +233,7 @@ func TestAServerIsGivenOnlyItsOwnResultsUnseen(t *testing.T) {
 	in := planInput(t)
 	for _, name := range []string{"notes.find", "notes.read", "other.read"} {
 		server, _, _ := strings.Cut(name, ".")
-		s, ok := tool.Pinned(tenancy.ToolPermission{ToolName: name, Allowed: true, Pin: &tenancy.Pin{URL: "https://x", Effect: aggregate.Read, Input: `{"type":"object"}`, Output: `{"type":"object"}`}}, []tenancy.MCPServer{{Name: server, URL: "https://x"}})
+		s, ok := tool.Pinned(tenancy.ToolPermission{ToolName: name, Allowed: true, Pin: &tenancy.Pin{URL: "https://x", Access: aggregate.Read, Input: `{"type":"object"}`, Output: `{"type":"object"}`}}, []tenancy.MCPServer{{Name: server, URL: "https://x"}})
 		var err error
 		if in.Tools, err = in.Tools.With(s); err != nil || !ok {
 			t.Fatal(err, ok)
@@ -272,7 +272,7 @@ func FuzzAnswers(f *testing.F) {
 		if steps, _, _, err := model.Plan(ctx, says(text, text), in); err == nil {
 			for i, s := range steps {
 				spec, ok := c.Lookup(s.Tool)
-				if !ok || s.ToolVersion != spec.Version() || s.Effect != spec.Effect || s.Order != i+1 || !json.Valid([]byte(s.ToolInput)) {
+				if !ok || s.ToolVersion != spec.Version() || s.Access != spec.Access || s.Order != i+1 || !json.Valid([]byte(s.ToolInput)) {
 					t.Errorf("taken: %+v", s)
 				}
 				args, err := tool.Parse(s.ToolInput)
@@ -308,7 +308,7 @@ func hidden(t *testing.T, texts ...string) {
 
 // What a server does with what a write leaves out is planned, and so stamped, with the step.
 func TestAServersDefaultsArePlanned(t *testing.T) {
-	pin := &tenancy.Pin{URL: "https://x", Title: "Post", Description: "Posts.", Effect: aggregate.Write, Input: `{"type":"object","properties":{"to":{"type":"string"},"public":{"type":"boolean","default":true}}}`}
+	pin := &tenancy.Pin{URL: "https://x", Title: "Post", Description: "Posts.", Access: aggregate.Write, Input: `{"type":"object","properties":{"to":{"type":"string"},"public":{"type":"boolean","default":true}}}`}
 	spec, ok := tool.Pinned(tenancy.ToolPermission{ToolName: "notes.post", Allowed: true, Pin: pin}, []tenancy.MCPServer{{Name: "notes", URL: "https://x"}})
 	if !ok {
 		t.Fatal("notes.post is not allowed")

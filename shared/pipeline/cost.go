@@ -38,9 +38,9 @@ type SettingsReader interface {
 func CommitGate(ctx context.Context, s interface {
 	Committer
 	SettingsReader
-}, in Input, a *task.Aggregate, u aggregate.Usage, settings tenancy.Settings, now time.Time, open func(*task.Aggregate, tenancy.Settings) (task.Change, error)) (aggregate.Next, error) {
+}, in Input, a *task.Aggregate, u aggregate.Usage, settings tenancy.Settings, now time.Time, open func(*task.Aggregate, tenancy.Settings) (aggregate.Change, error)) (aggregate.Next, error) {
 	for {
-		next, err := CommitUsage(ctx, s, in, a, u, settings.MaxCost(), now, func(a *task.Aggregate) (task.Change, error) { return open(a, settings) })
+		next, err := CommitUsage(ctx, s, in, a, u, settings.MaxCost(), now, func(a *task.Aggregate) (aggregate.Change, error) { return open(a, settings) })
 		if !errors.Is(err, aggregate.ErrSettings) || ctx.Err() != nil {
 			return next, err
 		}
@@ -66,7 +66,7 @@ func within(ctx context.Context, s Decider, in Input, a *task.Aggregate, limit a
 
 // StopForCost ends a task that has cost what it may.
 func StopForCost(ctx context.Context, s Decider, in Input, limit aggregate.MicroUSD, now time.Time) (aggregate.Next, error) {
-	a, err := s.Decide(ctx, in.Ref(), func(a *task.Aggregate) (task.Change, error) {
+	a, err := s.Decide(ctx, in.Ref(), func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.StopForCost(in.Run, limit, now)
 	})
 	if err != nil {

@@ -19,13 +19,13 @@ func bill(id string, dollars float64) aggregate.Usage {
 func TestWhatIsPaidIsCommitted(t *testing.T) {
 	server := pipelinetest.Start(t)
 	extracting := func(w *pipelinetest.World, run int) task.Decision {
-		return func(a *task.Aggregate) (task.Change, error) {
+		return func(a *task.Aggregate) (aggregate.Change, error) {
 			return a.Extracted(run, task.Extract{Title: "t", Description: "d", Priority: task.Low, TaskType: task.TypeStandard}, w.Now())
 		}
 	}
 	paid := func(w *pipelinetest.World, u aggregate.Usage, limit float64) (aggregate.Next, error) {
 		in := w.In()
-		return pipeline.CommitUsage(t.Context(), w.OnWire(), in, w.Load(), u, aggregate.USD(limit), w.Now(), extracting(w, in.Run))
+		return pipeline.CommitUsage(t.Context(), w.StoreOverTransport(), in, w.Load(), u, aggregate.USD(limit), w.Now(), extracting(w, in.Run))
 	}
 	spent := func(t *testing.T, w *pipelinetest.World, dollars float64) *task.Aggregate {
 		t.Helper()
@@ -39,9 +39,9 @@ func TestWhatIsPaidIsCommitted(t *testing.T) {
 	t.Run("once, though the commit's answer is lost", func(t *testing.T) {
 		for _, lost := range []int{1, 2, 20} { // the client tries three times
 			w := server.World(t)
-			w.Wire.LoseAnswer("TransactWriteItems", lost)
+			w.Transport.DropAnswers("TransactWriteItems", lost)
 			_, _ = paid(w, bill("1", 0.25), 0)
-			w.Wire.Mend()
+			w.Transport.ClearFaults()
 			if _, err := paid(w, bill("1", 0.25), 0); err != nil {
 				t.Error(err)
 			}
@@ -99,7 +99,7 @@ func TestWhatIsPaidIsCommitted(t *testing.T) {
 		} {
 			w := server.World(t)
 			tt.f.Reason, tt.f.Usage = task.ReasonModelBadOutput, bill("1", 3.5)
-			next, err := pipeline.Failed(t.Context(), w.OnWire(), w.In(), task.Generation{Layer: task.L1}, tt.f, aggregate.USD(tt.limit), w.Now())
+			next, err := pipeline.Failed(t.Context(), w.StoreOverTransport(), w.In(), task.Generation{Layer: task.L1}, tt.f, aggregate.USD(tt.limit), w.Now())
 			if next.State != tt.state || !errors.Is(err, tt.err) {
 				t.Errorf("%s: %+v, %v", name, next, err)
 			}

@@ -55,11 +55,11 @@ func Failed(ctx context.Context, s Decider, in Input, g task.Generation, f task.
 	if mendable && f.Usage.Free() {
 		return aggregate.Next{}, fmt.Errorf("%s: %w", g.Layer, errorclass.ErrModelUnavailable)
 	}
-	a, err := s.Decide(ctx, in.Ref(), task.Charge(f.Usage, now, func(a *task.Aggregate) (task.Change, error) {
+	a, err := s.Decide(ctx, in.Ref(), task.Charge(f.Usage, now, func(a *task.Aggregate) (aggregate.Change, error) {
 		until := resumeAt(f.RetryAfter, a.TryingSince(), now)
 		switch {
 		case mendable:
-			return task.Change{}, nil
+			return aggregate.Change{}, nil
 		case f.RetryAfter > 0 && until.Sub(a.TryingSince()) <= task.MaxPausing:
 			return a.WaitUntil(in.Run, g, until, now)
 		}

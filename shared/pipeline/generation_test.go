@@ -17,7 +17,7 @@ func TestAGenerationThatFails(t *testing.T) {
 	server := pipelinetest.Start(t)
 	fail := func(w *pipelinetest.World, f task.Failure) (aggregate.Next, error) {
 		f.Reason = task.ReasonModelUnavailable
-		return pipeline.Failed(t.Context(), w.OnWire(), w.In(), task.Generation{Layer: task.L1}, f, 0, w.Now())
+		return pipeline.Failed(t.Context(), w.StoreOverTransport(), w.In(), task.Generation{Layer: task.L1}, f, 0, w.Now())
 	}
 	t.Run("what may mend is tried again by the state machine", func(t *testing.T) {
 		w := server.World(t)
@@ -49,7 +49,7 @@ func TestAGenerationThatFails(t *testing.T) {
 		if p := w.Load().Head.Parked; err != nil || next.State != task.StateFail || p == nil {
 			t.Errorf("%+v, %v, parked %+v", next, err, p)
 		}
-		w.Decide(func(a *task.Aggregate) (task.Change, error) {
+		w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 			return a.RetryGeneration(pipelinetest.Approver(), pipelinetest.Policy(), w.Now())
 		})
 		if next, err := fail(w, task.Failure{RetryAfter: time.Millisecond}); err != nil || next.State != task.StatePause || next.WaitSeconds < 5 {
@@ -60,11 +60,11 @@ func TestAGenerationThatFails(t *testing.T) {
 		for name, wait := range map[string]func(w *pipelinetest.World){
 			"for Slack": func(w *pipelinetest.World) { w.Later(3 * time.Hour) },
 			"for a choice": func(w *pipelinetest.World) {
-				a := w.Decide(func(a *task.Aggregate) (task.Change, error) {
+				a := w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 					return a.Ask(1, task.Beside{TaskID: "01OTHER", ID: "01PROMPT", Kind: task.CardPrompt, Version: 1}, tenancy.DefaultSettings(), w.Now())
 				})
 				w.Later(3 * time.Hour)
-				w.Decide(func(now *task.Aggregate) (task.Change, error) {
+				w.Decide(func(now *task.Aggregate) (aggregate.Change, error) {
 					return now.TakeAsRequest(a.Choice.ID, pipelinetest.Approver(), pipelinetest.Policy(), w.Now())
 				})
 			},
@@ -72,7 +72,7 @@ func TestAGenerationThatFails(t *testing.T) {
 			w := server.World(t)
 			wait(w)
 			by := aggregate.Actor{Type: aggregate.ActorUser, ID: pipelinetest.Requester, Team: pipelinetest.Team}
-			w.Decide(func(a *task.Aggregate) (task.Change, error) {
+			w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 				return a.Accept(a.Head.Run, by, tenancy.DefaultSettings(), w.Now())
 			})
 			next, err := fail(w, task.Failure{Transient: true, RetryAfter: 30 * time.Second})

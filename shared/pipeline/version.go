@@ -13,11 +13,11 @@ import (
 // Version makes the next version of what people stamp: a policy, or steps.
 type Version[T any] struct {
 	State  string // of the run that makes it
-	Begin  func(a *task.Aggregate, run int, now time.Time) (task.Change, error)
+	Begin  func(a *task.Aggregate, run int, now time.Time) (aggregate.Change, error)
 	Read   func(ctx context.Context, s tenancy.Settings) error // what Make needs; its error is no model's
 	Make   func(ctx context.Context, a *task.Aggregate, s tenancy.Settings) (T, aggregate.Usage, error)
 	Failed func(err error, used aggregate.Usage) task.Failure // what Make's error means
-	Finish func(a *task.Aggregate, run int, made T, s tenancy.Settings, now time.Time) (task.Change, error)
+	Finish func(a *task.Aggregate, run int, made T, s tenancy.Settings, now time.Time) (aggregate.Change, error)
 }
 
 // VersionStore is what a Version reads and commits.
@@ -28,7 +28,7 @@ type VersionStore interface {
 
 // Run records that a version is being made, makes it, and opens its gate. When the gate is open already, nothing is made.
 func (v Version[T]) Run(ctx context.Context, store VersionStore, in Input, now func() time.Time) (aggregate.Next, error) {
-	a, err := store.Decide(ctx, in.Ref(), func(a *task.Aggregate) (task.Change, error) { return v.Begin(a, in.Run, now()) })
+	a, err := store.Decide(ctx, in.Ref(), func(a *task.Aggregate) (aggregate.Change, error) { return v.Begin(a, in.Run, now()) })
 	if err != nil {
 		return aggregate.Next{}, fmt.Errorf("begin a version: %w", err)
 	}
@@ -50,9 +50,9 @@ func (v Version[T]) Run(ctx context.Context, store VersionStore, in Input, now f
 	if err != nil {
 		return Failed(ctx, store, in, making, v.Failed(err, used), s.MaxCost(), now())
 	}
-	return CommitGate(ctx, store, in, a, used, s, now(), func(a *task.Aggregate, s tenancy.Settings) (task.Change, error) {
+	return CommitGate(ctx, store, in, a, used, s, now(), func(a *task.Aggregate, s tenancy.Settings) (aggregate.Change, error) {
 		if a.Generating() != making { // another invocation finished this version first, and it has been decided
-			return task.Change{}, nil
+			return aggregate.Change{}, nil
 		}
 		return v.Finish(a, in.Run, made, s, now())
 	})

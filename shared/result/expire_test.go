@@ -136,15 +136,15 @@ func TestResultsUnderOlderKeysExpireAndTheArgumentsBesideThemStay(t *testing.T) 
 	checked.RequiresHumanCheck = true
 	k.Approved(tenancy.DefaultSettings(), pipelinetest.Step(1, "list_employees", aggregate.Read, "{}"), checked)
 	k.Begin()
-	k.Decide(func(a *task.Aggregate) (task.Change, error) {
+	k.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.ClaimStep(a.Head.Run, task.Call{
 			Order: 1, Arguments: given, Tool: task.ToolRef{Name: "list_employees"}, Claim: task.Claim{Invocation: "reads", LeaseUntil: k.Now().Add(time.Minute)},
 		}, k.Now())
 	})
-	k.Decide(func(a *task.Aggregate) (task.Change, error) {
+	k.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.FinishStep(task.StepKey(1, 1, 1), "reads", task.Outcome{Status: task.StepCompleted, Result: &of}, k.Now())
 	})
-	k.Decide(func(a *task.Aggregate) (task.Change, error) {
+	k.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.OpenStepGate(a.Head.Run, 2, asked, "hash", k.Now())
 	})
 	if n := k.expire(t, 401*day); n != 0 {

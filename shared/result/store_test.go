@@ -39,10 +39,10 @@ func TestResults(t *testing.T) {
 	}
 
 	t.Run("what is small stays in the row", func(t *testing.T) {
-		before := w.Wire.Count("PUT")
+		before := w.Transport.Count("PUT")
 		v := text(result.MaxInline)
 		b := keep(t, v)
-		if b.S3Key != "" || b.Bytes != len(v) || w.Wire.Count("PUT") != before {
+		if b.S3Key != "" || b.Bytes != len(v) || w.Transport.Count("PUT") != before {
 			t.Errorf("%+v", b)
 		}
 		open(t, b, v)
@@ -59,9 +59,9 @@ func TestResults(t *testing.T) {
 		open(t, b, v)
 	})
 	t.Run("what is too large is named so, and not sent", func(t *testing.T) {
-		before := w.Wire.Count("PUT")
+		before := w.Transport.Count("PUT")
 		b, err := s.Keep(t.Context(), w.Ref, text(result.MaxBytes+1))
-		if !errors.Is(err, result.ErrTooLarge) || b.S3Key != "" || b.Preview == "" || w.Wire.Count("PUT") != before {
+		if !errors.Is(err, result.ErrTooLarge) || b.S3Key != "" || b.Preview == "" || w.Transport.Count("PUT") != before {
 			t.Errorf("%+v, %v", b, err)
 		}
 		if _, err := s.Open(t.Context(), w.Ref, b); err == nil {
@@ -73,8 +73,8 @@ func TestResults(t *testing.T) {
 		for _, ref := range []aggregate.Ref{
 			task.RefOf(w.Ref.Tenant, aggregate.NewID()), task.RefOf(aggregate.TenantID("T0OTHER"), w.Ref.ID), task.RefOf(w.Ref.Tenant, w.Ref.ID[:25]),
 		} {
-			before := w.Wire.Count("GET")
-			if _, err := s.Open(t.Context(), ref, b); !errors.Is(err, aggregate.ErrNotFound) || w.Wire.Count("GET") != before {
+			before := w.Transport.Count("GET")
+			if _, err := s.Open(t.Context(), ref, b); !errors.Is(err, aggregate.ErrNotFound) || w.Transport.Count("GET") != before {
 				t.Errorf("%v: %v", ref, err)
 			}
 		}
@@ -86,25 +86,25 @@ func TestResults(t *testing.T) {
 			a.Gates = append(a.Gates, &task.StepGate{ID: fmt.Sprint("01GATE", n), ProcessVersion: 1, Attempt: 1 + n, Order: 1, Arguments: b})
 		}
 		for _, name := range []string{a.Gates[7].ID, a.Gates[7].Key()} {
-			before := w.Wire.Count("GET")
+			before := w.Transport.Count("GET")
 			drawn, err := s.Opened(t.Context(), a, name)
 			if err != nil || string(drawn.Gates[7].Arguments.JSON) != string(text(result.MaxInline+107)) || a.Gates[7].Arguments.JSON != "" {
 				t.Fatalf("%v, %+v", err, a.Gates[7])
 			}
-			if n := w.Wire.Count("GET") - before; n != 1 {
+			if n := w.Transport.Count("GET") - before; n != 1 {
 				t.Errorf("%d were fetched", n)
 			}
 		}
-		before := w.Wire.Count("GET")
-		if drawn, err := s.Opened(t.Context(), a, "01PROMPT"); err != nil || drawn != a || w.Wire.Count("GET") != before {
+		before := w.Transport.Count("GET")
+		if drawn, err := s.Opened(t.Context(), a, "01PROMPT"); err != nil || drawn != a || w.Transport.Count("GET") != before {
 			t.Errorf("a policy has no arguments: %v", err)
 		}
 	})
 	t.Run("a bucket that is down is worth another try", func(t *testing.T) {
-		defer w.Wire.Mend()
+		defer w.Transport.ClearFaults()
 		b := keep(t, text(result.MaxInline+3))
-		w.Wire.Cut("PUT", 99)
-		w.Wire.Cut("GET", 99)
+		w.Transport.DropCalls("PUT", 99)
+		w.Transport.DropCalls("GET", 99)
 		failed, err := s.Keep(t.Context(), w.Ref, text(result.MaxInline+4))
 		if pipeline.Name(err) != pipeline.Unavailable || failed.S3Key != "" {
 			t.Errorf("keep: %+v, %v", failed, err)

@@ -23,7 +23,7 @@ func testAudit(t *testing.T, s *suite) {
 	add := func(owner string, n int, when time.Time) {
 		x := aggregate.AuditEntry{
 			ID: fmt.Sprintf("%026d", n), TenantID: owner, Timestamp: when, ActorType: aggregate.ActorUser, ActorID: fmt.Sprintf("U%d", n%3),
-			Action: []aggregate.Action{task.PromptApproved, task.PromptRejected}[n%2], ResourceType: "prompt", ResourceID: fmt.Sprintf("p%d", n),
+			Action: []aggregate.Action{task.AuditPromptApproved, task.AuditPromptRejected}[n%2], ResourceType: "prompt", ResourceID: fmt.Sprintf("p%d", n),
 			TaskID: fmt.Sprintf("t%d", n%7), Details: `{"version":1}`,
 		}
 		if n%3 == 0 {
@@ -58,12 +58,12 @@ func testAudit(t *testing.T, s *suite) {
 			return !x.Timestamp.Before(march15) && x.Timestamp.Before(may2)
 		}},
 		{"until far ahead", AuditFilter{To: time.Date(9000, 1, 1, 0, 0, 0, 0, time.UTC)}, func(aggregate.AuditEntry) bool { return true }},
-		{"by action", AuditFilter{Action: task.PromptRejected}, func(x aggregate.AuditEntry) bool { return x.Action == task.PromptRejected }},
+		{"by action", AuditFilter{Action: task.AuditPromptRejected}, func(x aggregate.AuditEntry) bool { return x.Action == task.AuditPromptRejected }},
 		{"by task", AuditFilter{Resource: "t3"}, func(x aggregate.AuditEntry) bool { return x.TaskID == "t3" }},
 		{"by person", AuditFilter{Actor: "U2"}, func(x aggregate.AuditEntry) bool { return x.ActorID == "U2" }},
 		{"by Ringi itself", AuditFilter{Actor: "system"}, func(x aggregate.AuditEntry) bool { return x.ActorType == aggregate.ActorSystem }},
-		{"by everything", AuditFilter{Actor: "U1", Action: task.PromptApproved, Resource: "t3", From: march15, To: may2}, func(x aggregate.AuditEntry) bool {
-			return x.ActorID == "U1" && x.Action == task.PromptApproved && x.TaskID == "t3" && !x.Timestamp.Before(march15) && x.Timestamp.Before(may2)
+		{"by everything", AuditFilter{Actor: "U1", Action: task.AuditPromptApproved, Resource: "t3", From: march15, To: may2}, func(x aggregate.AuditEntry) bool {
+			return x.ActorID == "U1" && x.Action == task.AuditPromptApproved && x.TaskID == "t3" && !x.Timestamp.Before(march15) && x.Timestamp.Before(may2)
 		}},
 		{"of a time without any", AuditFilter{To: first}, func(aggregate.AuditEntry) bool { return false }},
 	} {
@@ -91,14 +91,14 @@ func testAudit(t *testing.T, s *suite) {
 			t.Fatal(err)
 		}
 		p, err := st.Audit(t.Context(), tenant, AuditFilter{Resource: saved.ID}, "", 10)
-		if err != nil || len(p.Items) != 1 || p.Items[0].Action != tenancy.ToolPermissionUpdated {
+		if err != nil || len(p.Items) != 1 || p.Items[0].Action != tenancy.AuditToolPermissionUpdated {
 			t.Errorf("%+v, %v", p.Items, err)
 		}
 	})
 
 	t.Run("an entry is never written over", func(t *testing.T) {
 		x := all[0]
-		x.Action = task.TaskExpired
+		x.Action = task.AuditTaskExpired
 		a, err := st.Load(t.Context(), created(t, st, 1))
 		if err != nil {
 			t.Fatal(err)
@@ -130,7 +130,7 @@ func testAudit(t *testing.T, s *suite) {
 		if _, err := st.Audit(t.Context(), "01OTHER", AuditFilter{}, mine.Next, 5); !errors.As(err, &bad) || bad.Field != "cursor" {
 			t.Errorf("another tenant's cursor: %v, want ErrField of cursor", err)
 		}
-		if _, err := st.Audit(t.Context(), tenant, AuditFilter{Action: task.PromptApproved}, mine.Next, 5); !errors.As(err, &bad) || bad.Field != "cursor" {
+		if _, err := st.Audit(t.Context(), tenant, AuditFilter{Action: task.AuditPromptApproved}, mine.Next, 5); !errors.As(err, &bad) || bad.Field != "cursor" {
 			t.Errorf("another filter's cursor: %v, want ErrField of cursor", err)
 		}
 	})

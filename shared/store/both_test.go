@@ -11,11 +11,11 @@ import (
 
 func testDecideBoth(t *testing.T, s *suite) {
 	st := s.store(t)
-	reject := func(a *task.Aggregate) (task.Change, error) {
+	reject := func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.Reject(a.Prompt().ID, "もっと詳しく", approver(), policy(), at())
 	}
 	both := func(st *taskStore, first, second aggregate.Ref, meanwhile func()) error {
-		return st.DecideBoth(t.Context(), first, second, func(a, b *task.Aggregate) (x, y task.Change, err error) {
+		return st.DecideBoth(t.Context(), first, second, func(a, b *task.Aggregate) (x, y aggregate.Change, err error) {
 			if x, err = cancel(a); err != nil {
 				return x, y, err
 			}
@@ -31,7 +31,7 @@ func testDecideBoth(t *testing.T, s *suite) {
 		if a.Head.Ended == nil || b.Prompt().Status != aggregate.Rejected {
 			t.Errorf("the one ended %v, the other's prompt is %s", a.Head.Ended, b.Prompt().Status)
 		}
-		if n, m := countAudit(t, st, first, task.TaskCancelledAction), countAudit(t, st, second, task.PromptRejected); n != 1 || m != 1 {
+		if n, m := countAudit(t, st, first, task.AuditTaskCancelled), countAudit(t, st, second, task.AuditPromptRejected); n != 1 || m != 1 {
 			t.Errorf("%d and %d audit entries", n, m)
 		}
 	}
@@ -75,14 +75,14 @@ func testDecideBoth(t *testing.T, s *suite) {
 		}
 	})
 	t.Run("both give their places back", func(t *testing.T) {
-		accept := func(a *task.Aggregate) (task.Change, error) {
+		accept := func(a *task.Aggregate) (aggregate.Change, error) {
 			return a.Accept(1, aggregate.Actor{Type: aggregate.ActorUser, ID: requester, Team: "T0TEAM", Member: true}, tenancy.DefaultSettings(), at())
 		}
 		first, second := created(t, st, 60), created(t, st, 61)
 		for _, ref := range []aggregate.Ref{first, second} {
 			decided(t, st, ref, accept)
 		}
-		err := st.DecideBoth(t.Context(), first, second, func(a, b *task.Aggregate) (x, y task.Change, err error) {
+		err := st.DecideBoth(t.Context(), first, second, func(a, b *task.Aggregate) (x, y aggregate.Change, err error) {
 			if x, err = cancel(a); err == nil {
 				y, err = cancel(b)
 			}
@@ -94,7 +94,7 @@ func testDecideBoth(t *testing.T, s *suite) {
 	})
 	t.Run("with nothing to change in one the other's is a commit alone", func(t *testing.T) {
 		first, second := waitingPrompt(t, st, 70), waitingPrompt(t, st, 71)
-		err := st.DecideBoth(t.Context(), first, second, func(_, b *task.Aggregate) (x, y task.Change, err error) {
+		err := st.DecideBoth(t.Context(), first, second, func(_, b *task.Aggregate) (x, y aggregate.Change, err error) {
 			y, err = reject(b)
 			return x, y, err
 		})
@@ -105,8 +105,8 @@ func testDecideBoth(t *testing.T, s *suite) {
 }
 
 // charge moves a task and leaves everything in it as it is.
-func charge(a *task.Aggregate) (task.Change, error) {
-	nothing := func(*task.Aggregate) (task.Change, error) { return task.Change{}, nil }
+func charge(a *task.Aggregate) (aggregate.Change, error) {
+	nothing := func(*task.Aggregate) (aggregate.Change, error) { return aggregate.Change{}, nil }
 	return task.Charge(aggregate.Usage{ID: "01USAGE", Calls: 1, Cost: 1}, at(), nothing)(a)
 }
 

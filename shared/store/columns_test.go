@@ -81,7 +81,7 @@ func testColumns(t *testing.T, s *suite) {
 	if _, err := st.Bootstrap(t.Context(), owner, at()); err != nil {
 		t.Fatal(err)
 	}
-	decided(t, st, finished, claim(1), finishStep(1), func(a *task.Aggregate) (task.Change, error) {
+	decided(t, st, finished, claim(1), finishStep(1), func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.CompleteExecution(a.Head.Run, "終わりました。", at())
 	})
 	decided(t, st, failed, claim(1), finishStep(1), failing)
@@ -136,7 +136,7 @@ func testColumns(t *testing.T, s *suite) {
 		if got := textOf(it, "error"); !strings.HasPrefix(got, "ツールの呼び出しに失敗しました(calculate_overtime)。") || textOf(it, "error_code") != string(task.ReasonToolFailed) {
 			t.Errorf("error %q, error_code %q", got, textOf(it, "error_code"))
 		}
-		decided(t, st, english, func(a *task.Aggregate) (task.Change, error) {
+		decided(t, st, english, func(a *task.Aggregate) (aggregate.Change, error) {
 			a.Execution().Terms.Locale = "en"
 			return failing(a)
 		})
@@ -187,7 +187,7 @@ func testColumns(t *testing.T, s *suite) {
 	})
 }
 
-func failing(a *task.Aggregate) (task.Change, error) {
+func failing(a *task.Aggregate) (aggregate.Change, error) {
 	return a.FailExecution(a.Head.Run, task.ReasonToolFailed, "calculate_overtime", at())
 }
 

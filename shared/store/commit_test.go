@@ -19,7 +19,7 @@ func testCommit(t *testing.T, s *suite) {
 
 	t.Run("what it returns is what a load finds", func(t *testing.T) {
 		ref := running(t, st, 1, 2)
-		after := decided(t, st, ref, claim(1), finishStep(1), claim(2), finishStep(2), func(a *task.Aggregate) (task.Change, error) {
+		after := decided(t, st, ref, claim(1), finishStep(1), claim(2), finishStep(2), func(a *task.Aggregate) (aggregate.Change, error) {
 			return a.CompleteExecution(a.Head.Run, "完了しました", at())
 		})
 		loaded, err := st.Load(t.Context(), ref)
@@ -37,17 +37,19 @@ func testCommit(t *testing.T, s *suite) {
 
 	t.Run("parked and paused come and go", func(t *testing.T) {
 		ref := created(t, st, 2)
-		a := decided(t, st, ref, func(a *task.Aggregate) (task.Change, error) {
+		a := decided(t, st, ref, func(a *task.Aggregate) (aggregate.Change, error) {
 			return a.Park(a.Head.Run, a.Generating(), task.ReasonModelRefused, "", at())
 		})
 		if h, err := st.Head(t.Context(), ref); err != nil || h.Parked == nil || h.Parked.Sentence != task.ReasonModelRefused {
 			t.Fatalf("parked %v, %v", h.Parked, err)
 		}
-		decided(t, st, ref, func(a *task.Aggregate) (task.Change, error) { return a.RetryGeneration(approver(), policy(), at()) })
+		decided(t, st, ref, func(a *task.Aggregate) (aggregate.Change, error) {
+			return a.RetryGeneration(approver(), policy(), at())
+		})
 		if h, err := st.Head(t.Context(), ref); err != nil || h.Parked != nil || h.Run != a.Head.Run+1 || h.Retried == nil || h.Retried.By != approver().ID {
 			t.Errorf("parked %v in run %d, retried %v after a retry, %v", h.Parked, h.Run, h.Retried, err)
 		}
-		decided(t, st, ref, func(a *task.Aggregate) (task.Change, error) {
+		decided(t, st, ref, func(a *task.Aggregate) (aggregate.Change, error) {
 			return a.WaitUntil(a.Head.Run, a.Generating(), at().Add(time.Minute), at())
 		})
 		if h, err := st.Head(t.Context(), ref); err != nil || h.PausedUntil == nil {
@@ -83,7 +85,7 @@ func testCommit(t *testing.T, s *suite) {
 	t.Run("an empty change is no call", func(t *testing.T) {
 		counted := &counter{}
 		a := &task.Aggregate{Head: task.Head{Head: aggregate.Head{TenantID: tenant, Rev: 3}, TaskID: aggregate.NewID()}}
-		got, err := s.over(st, counted).Commit(t.Context(), a, task.Change{})
+		got, err := s.over(st, counted).Commit(t.Context(), a, aggregate.Change{})
 		if err != nil || got != a || counted.calls.Load() != 0 {
 			t.Errorf("%v, %v, %d calls", got, err, counted.calls.Load())
 		}
@@ -180,7 +182,7 @@ func testCommit(t *testing.T, s *suite) {
 			t.Fatal(err)
 		}
 		finish := func(under tenancy.Settings) error {
-			_, err := st.Decide(t.Context(), ref, func(a *task.Aggregate) (task.Change, error) {
+			_, err := st.Decide(t.Context(), ref, func(a *task.Aggregate) (aggregate.Change, error) {
 				return a.FinishPrompt(a.Head.Run, "方針", under, at())
 			})
 			return err
@@ -241,11 +243,11 @@ func testCommit(t *testing.T, s *suite) {
 		e, failed := *a.Execution(), *a.Task
 		e.Status, failed.Status = task.ExecutionFailed, task.TaskFailed
 		h := a.Head
-		c := task.Change{Head: &h, Now: at().Add(time.Second), Rows: []aggregate.Row{&e, &failed}}
+		c := aggregate.Change{Head: &h, Now: at().Add(time.Second), Rows: []aggregate.Row{&e, &failed}}
 		h.Ended = &task.Ended{As: task.TaskFailed, At: c.Now, Reason: task.ReasonToolFailed}
 		for i := 1; i < steps; i++ {
 			c.Rows = append(c.Rows, &task.StepResult{
-				TaskID: ref.ID, ProcessVersion: 1, Attempt: 1, Order: i, StepID: fmt.Sprintf("step-%d", i), Effect: aggregate.Read, Call: 1,
+				TaskID: ref.ID, ProcessVersion: 1, Attempt: 1, Order: i, StepID: fmt.Sprintf("step-%d", i), Access: aggregate.Read, Call: 1,
 				Status: task.StepCompleted, Result: &aggregate.Blob{JSON: aggregate.JSON(`"` + strings.Repeat("x", 4<<10) + `"`)}, StartedAt: c.Now, CompletedAt: &c.Now,
 			})
 		}
@@ -254,7 +256,7 @@ func testCommit(t *testing.T, s *suite) {
 		}
 		counted := &actionCounter{}
 		counting := s.over(st, counted)
-		a = decided(t, counting, ref, func(a *task.Aggregate) (task.Change, error) {
+		a = decided(t, counting, ref, func(a *task.Aggregate) (aggregate.Change, error) {
 			return a.RetryExecution(a.Execution().ID, approver(), policy(), at())
 		})
 		t.Logf("%d actions", counted.most.Load())

@@ -34,7 +34,7 @@ func testRaces(t *testing.T, s *suite) {
 			all.Go(func() {
 				by := approver()
 				by.ID = fmt.Sprintf("U%02d", i)
-				_, err := st.Decide(t.Context(), ref, func(a *task.Aggregate) (task.Change, error) {
+				_, err := st.Decide(t.Context(), ref, func(a *task.Aggregate) (aggregate.Change, error) {
 					return a.Approve(id, by, policy(), at())
 				})
 				mu.Lock()
@@ -57,7 +57,7 @@ func testRaces(t *testing.T, s *suite) {
 		if diff := cmp.Diff(map[string]int{winners[0]: people - 1}, told); diff != "" {
 			t.Error(diff)
 		}
-		if got := countAudit(t, st, ref, task.PromptApproved); got != 1 {
+		if got := countAudit(t, st, ref, task.AuditPromptApproved); got != 1 {
 			t.Errorf("%d audit entries, want 1", got)
 		}
 	})
@@ -94,7 +94,7 @@ func testRaces(t *testing.T, s *suite) {
 		var all sync.WaitGroup
 		for i := range writers {
 			all.Go(func() {
-				a, err := st.Decide(t.Context(), ref, func(a *task.Aggregate) (task.Change, error) {
+				a, err := st.Decide(t.Context(), ref, func(a *task.Aggregate) (aggregate.Change, error) {
 					return a.WaitUntil(a.Head.Run, a.Generating(), at().Add(time.Duration(i)*time.Minute), at())
 				})
 				if err != nil {
@@ -124,7 +124,7 @@ func testDecide(t *testing.T, s *suite) {
 	t.Run("a decision is made again over what somebody else did", func(t *testing.T) {
 		ref := waitingPrompt(t, st, 1)
 		calls := 0
-		_, err := st.Decide(t.Context(), ref, func(a *task.Aggregate) (task.Change, error) {
+		_, err := st.Decide(t.Context(), ref, func(a *task.Aggregate) (aggregate.Change, error) {
 			if calls++; calls == 1 {
 				decided(t, st, ref, rejectPrompt)
 			}
@@ -141,9 +141,9 @@ func testDecide(t *testing.T, s *suite) {
 	t.Run("rows that stay at odds are reported", func(t *testing.T) {
 		ref := created(t, st, 2)
 		calls := 0
-		_, err := st.Decide(t.Context(), ref, func(a *task.Aggregate) (task.Change, error) {
+		_, err := st.Decide(t.Context(), ref, func(a *task.Aggregate) (aggregate.Change, error) {
 			calls++
-			return task.Change{}, aggregate.ErrConflict
+			return aggregate.Change{}, aggregate.ErrConflict
 		})
 		if !errors.Is(err, aggregate.ErrConflict) || calls != tornReads {
 			t.Errorf("%v after %d calls, want ErrConflict after %d", err, calls, tornReads)
@@ -154,9 +154,9 @@ func testDecide(t *testing.T, s *suite) {
 		ref := created(t, st, 3)
 		no := errors.New("no")
 		calls := 0
-		_, err := st.Decide(t.Context(), ref, func(a *task.Aggregate) (task.Change, error) {
+		_, err := st.Decide(t.Context(), ref, func(a *task.Aggregate) (aggregate.Change, error) {
 			calls++
-			return task.Change{}, no
+			return aggregate.Change{}, no
 		})
 		if !errors.Is(err, no) || calls != 1 {
 			t.Errorf("%v after %d calls", err, calls)
@@ -172,12 +172,12 @@ func testDecide(t *testing.T, s *suite) {
 		failed := *a.Task
 		failed.Status = task.TaskFailed
 		h := a.Head
-		c := task.Change{Head: &h, Rows: []aggregate.Row{&e, &failed}, Now: at().Add(time.Second)}
+		c := aggregate.Change{Head: &h, Rows: []aggregate.Row{&e, &failed}, Now: at().Add(time.Second)}
 		h.Ended = &task.Ended{As: task.TaskFailed, At: at(), Reason: task.ReasonRunFailed}
 		if _, err := st.Commit(t.Context(), a, c); err != nil {
 			t.Fatal(err)
 		}
-		after, err := st.Decide(t.Context(), ref, func(a *task.Aggregate) (task.Change, error) {
+		after, err := st.Decide(t.Context(), ref, func(a *task.Aggregate) (aggregate.Change, error) {
 			return a.RetryExecution(a.Execution().ID, approver(), policy(), at().Add(time.Hour))
 		})
 		if !errors.Is(err, aggregate.ErrUncovered) || after == nil {

@@ -44,9 +44,9 @@ func testDecideOn(t *testing.T, s *suite) {
 	})
 
 	t.Run("rows that are behind can neither refuse nor say that there is nothing to do", func(t *testing.T) {
-		for name, stale := range map[string]func() (task.Change, error){
-			"refuse":         func() (task.Change, error) { return task.Change{}, aggregate.ErrSuperseded },
-			"have no change": func() (task.Change, error) { return task.Change{}, nil },
+		for name, stale := range map[string]func() (aggregate.Change, error){
+			"refuse":         func() (aggregate.Change, error) { return aggregate.Change{}, aggregate.ErrSuperseded },
+			"have no change": func() (aggregate.Change, error) { return aggregate.Change{}, nil },
 		} {
 			ref := waitingPrompt(t, st, 3+len(name))
 			behind, err := st.Load(t.Context(), ref)
@@ -54,7 +54,7 @@ func testDecideOn(t *testing.T, s *suite) {
 				t.Fatal(err)
 			}
 			asked := 0
-			a, err := st.DecideOn(t.Context(), behind, func(a *task.Aggregate) (task.Change, error) {
+			a, err := st.DecideOn(t.Context(), behind, func(a *task.Aggregate) (aggregate.Change, error) {
 				if asked++; asked == 1 {
 					return stale()
 				}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/task"
 )
 
@@ -23,7 +24,7 @@ func testHead(t *testing.T, s *suite) {
 	}
 	committed := func(a *task.Aggregate, h task.Head) *task.Aggregate {
 		t.Helper()
-		if _, err := st.Commit(t.Context(), a, task.Change{Head: &h, Now: at()}); err != nil {
+		if _, err := st.Commit(t.Context(), a, aggregate.Change{Head: &h, Now: at()}); err != nil {
 			t.Fatal(err)
 		}
 		after, err := st.Load(t.Context(), ref)

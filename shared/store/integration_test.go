@@ -135,7 +135,7 @@ func testEndedIntegrations(t *testing.T, s *suite) {
 	everybody.Wait()
 	ended := map[string]int{}
 	for _, e := range auditOfTenant(t, st, tenant) {
-		if e.Action == tenancy.IntegrationDisconnected {
+		if e.Action == tenancy.AuditIntegrationDisconnected {
 			ended[string(e.Details)]++
 			if e.ActorType != aggregate.System().Type {
 				t.Errorf("%+v", e)

@@ -55,9 +55,9 @@ func testLoad(t *testing.T, s *suite) {
 			if _, err := st.Head(t.Context(), c.ref); !errors.Is(err, aggregate.ErrNotFound) {
 				t.Errorf("Head: %v", err)
 			}
-			_, err := st.Decide(t.Context(), c.ref, func(*task.Aggregate) (task.Change, error) {
+			_, err := st.Decide(t.Context(), c.ref, func(*task.Aggregate) (aggregate.Change, error) {
 				t.Error("a decision was asked for")
-				return task.Change{}, nil
+				return aggregate.Change{}, nil
 			})
 			if !errors.Is(err, aggregate.ErrNotFound) {
 				t.Errorf("Decide: %v", err)

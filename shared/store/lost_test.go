@@ -40,7 +40,7 @@ func testLostAnswers(t *testing.T, s *suite) {
 			if after.Head.Rev != loaded.Head.Rev || loaded.Prompt().Status != aggregate.Approved {
 				t.Errorf("rev %d returned, %d in the table, prompt %s", after.Head.Rev, loaded.Head.Rev, loaded.Prompt().Status)
 			}
-			if got := countAudit(t, st, ref, task.PromptApproved); got != 1 {
+			if got := countAudit(t, st, ref, task.AuditPromptApproved); got != 1 {
 				t.Errorf("%d audit entries, want 1", got)
 			}
 		})
@@ -77,7 +77,7 @@ func testLostAnswers(t *testing.T, s *suite) {
 		if d.dropped.Load() != 1 {
 			t.Error("no answer was lost")
 		}
-		if got := countAudit(t, st, ref, task.PromptApproved); got != 1 {
+		if got := countAudit(t, st, ref, task.AuditPromptApproved); got != 1 {
 			t.Errorf("%d audit entries, want 1", got)
 		}
 		d.left.Store(1)

@@ -45,7 +45,7 @@ func TestArgumentsAreAnObjectOnlyIfItSaysTheVeryText(t *testing.T) {
 		"no JSON":                        {`{"a":1}x`, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := task.Process{Version: 1, Steps: []task.Step{{StepID: "step-1", Order: 1, Tool: "x", ToolInput: c.input, Effect: aggregate.Read}}}
+			p := task.Process{Version: 1, Steps: []task.Step{{StepID: "step-1", Order: 1, Tool: "x", ToolInput: c.input, Access: aggregate.Read}}}
 			it, err := pack("process", "PK", p.Key(), &p)
 			if err != nil {
 				t.Fatal(err)

@@ -44,7 +44,7 @@ func testPending(t *testing.T, s *suite) {
 		decided(t, st, refs[1], rejectPrompt)
 		decided(t, st, refs[2], cancel)
 		unasked := created(t, st, 10)
-		decided(t, st, unasked, extract, beginPrompt, func(a *task.Aggregate) (task.Change, error) {
+		decided(t, st, unasked, extract, beginPrompt, func(a *task.Aggregate) (aggregate.Change, error) {
 			settings := tenancy.DefaultSettings()
 			settings.PromptApprovalRequired = false
 			return a.FinishPrompt(a.Head.Run, "方針", settings, at())
@@ -60,7 +60,7 @@ func testPending(t *testing.T, s *suite) {
 
 	t.Run("processes and step gates are listed as what they are", func(t *testing.T) {
 		decided(t, st, refs[0], beginProcess, finishProcess(2))
-		decided(t, st, refs[3], approvePrompt, beginProcess, finishProcess(1), approveProcess, start, func(a *task.Aggregate) (task.Change, error) {
+		decided(t, st, refs[3], approvePrompt, beginProcess, finishProcess(1), approveProcess, start, func(a *task.Aggregate) (aggregate.Change, error) {
 			return a.OpenStepGate(a.Head.Run, 1, aggregate.Blob{JSON: "{}"}, aggregate.HashOf("{}"), at())
 		})
 		kinds := map[string]WaitingItem{}
@@ -76,16 +76,16 @@ func testPending(t *testing.T, s *suite) {
 	})
 
 	t.Run("a choice is listed until somebody says what it is, or nobody is asked any more", func(t *testing.T) {
-		ask := func(a *task.Aggregate) (task.Change, error) {
+		ask := func(a *task.Aggregate) (aggregate.Change, error) {
 			return a.Ask(a.Head.Run, task.Beside{TaskID: "01OTHER", ID: "01PROMPT", Kind: task.CardPrompt}, tenancy.DefaultSettings(), at())
 		}
 		st := s.store(t)
-		for n, over := range []func(a *task.Aggregate) (task.Change, error){
-			func(a *task.Aggregate) (task.Change, error) {
+		for n, over := range []func(a *task.Aggregate) (aggregate.Change, error){
+			func(a *task.Aggregate) (aggregate.Change, error) {
 				return a.TakeAsRequest(a.Choice.ID, approver(), policy(), at())
 			},
 			cancel,
-			func(a *task.Aggregate) (task.Change, error) {
+			func(a *task.Aggregate) (aggregate.Change, error) {
 				return a.Expire(a.Choice.Terms.DecideBy.Add(time.Second))
 			},
 		} {

@@ -16,7 +16,7 @@ import (
 const hourOfAt = "2026-04-18T14"
 
 func accept(s tenancy.Settings) decision {
-	return func(a *task.Aggregate) (task.Change, error) {
+	return func(a *task.Aggregate) (aggregate.Change, error) {
 		by := aggregate.Actor{Type: aggregate.ActorUser, ID: a.Head.Requester, Team: a.Request.TeamID}
 		return a.Accept(a.Head.Run, by, s, at())
 	}
@@ -80,11 +80,11 @@ func testQuota(t *testing.T, s *suite) {
 				if hourly := tt.hour != (tenancy.Limit{}); hourly != !full.Until.IsZero() {
 					t.Errorf("until %v", full.Until)
 				}
-				a := decided(t, st, second, func(a *task.Aggregate) (task.Change, error) { return a.RefuseFull(1, full, at()) })
+				a := decided(t, st, second, func(a *task.Aggregate) (aggregate.Change, error) { return a.RefuseFull(1, full, at()) })
 				if e := a.Head.Ended; e == nil || e.As != task.TaskRefused || e.Detail != "1" {
 					t.Errorf("%+v", e)
 				}
-				if n := countAudit(t, st, second, task.TaskRefusedAction); n != 1 {
+				if n := countAudit(t, st, second, task.AuditTaskRefused); n != 1 {
 					t.Errorf("%d audit entries", n)
 				}
 				if open, _ := counted(t, st, second, "*"); open != 1 {

@@ -76,7 +76,7 @@ func testSettings(t *testing.T, s *suite) {
 		log := auditOfTenant(t, st, owner.ID)
 		want := []aggregate.AuditEntry{{
 			ID: log[0].ID, TenantID: owner.ID, Timestamp: at().Add(time.Hour), ActorType: aggregate.ActorUser, ActorID: approver().ID,
-			Action: tenancy.SettingsUpdated, ResourceType: "settings", ResourceID: textOf(raw(t, st, "TENANT#"+owner.ID, "SETTINGS"), "id"),
+			Action: tenancy.AuditSettingsUpdated, ResourceType: "settings", ResourceID: textOf(raw(t, st, "TENANT#"+owner.ID, "SETTINGS"), "id"),
 			Details: `{"fields":["approvers","max_cost_usd","prompt_approval_required"]}`,
 		}}
 		if diff := cmp.Diff(want, log); diff != "" {

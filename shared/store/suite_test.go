@@ -162,7 +162,7 @@ func request(n int) task.Request {
 	}
 }
 
-func received(t *testing.T, n int) (task.Change, aggregate.Ref) {
+func received(t *testing.T, n int) (aggregate.Change, aggregate.Ref) {
 	t.Helper()
 	c, ref, err := task.Receive(tenant, request(n), at().Add(time.Duration(n)*time.Millisecond))
 	if err != nil {
@@ -196,51 +196,55 @@ func decided(t *testing.T, s *taskStore, ref aggregate.Ref, decisions ...decisio
 	return a
 }
 
-func extract(a *task.Aggregate) (task.Change, error) {
+func extract(a *task.Aggregate) (aggregate.Change, error) {
 	return a.Extracted(a.Head.Run, task.Extract{Title: "勤怠集計", Priority: task.Medium, TaskType: task.TypeStandard}, at())
 }
 
-func beginPrompt(a *task.Aggregate) (task.Change, error) { return a.BeginPrompt(a.Head.Run, at()) }
+func beginPrompt(a *task.Aggregate) (aggregate.Change, error) { return a.BeginPrompt(a.Head.Run, at()) }
 
-func finishPrompt(a *task.Aggregate) (task.Change, error) {
+func finishPrompt(a *task.Aggregate) (aggregate.Change, error) {
 	return a.FinishPrompt(a.Head.Run, "方針", tenancy.DefaultSettings(), at())
 }
 
-func approvePrompt(a *task.Aggregate) (task.Change, error) {
+func approvePrompt(a *task.Aggregate) (aggregate.Change, error) {
 	return a.Approve(a.Prompt().ID, approver(), policy(), at())
 }
 
-func rejectPrompt(a *task.Aggregate) (task.Change, error) {
+func rejectPrompt(a *task.Aggregate) (aggregate.Change, error) {
 	return a.Reject(a.Prompt().ID, "もっと詳しく", approver(), policy(), at())
 }
 
-func beginProcess(a *task.Aggregate) (task.Change, error) { return a.BeginProcess(a.Head.Run, at()) }
+func beginProcess(a *task.Aggregate) (aggregate.Change, error) {
+	return a.BeginProcess(a.Head.Run, at())
+}
 
 // finishProcess plans n steps, the last of which writes.
 func finishProcess(n int) decision {
-	return func(a *task.Aggregate) (task.Change, error) {
+	return func(a *task.Aggregate) (aggregate.Change, error) {
 		var steps []task.Step
 		for i := 1; i <= n; i++ {
 			steps = append(steps, task.Step{
-				StepID: fmt.Sprintf("step-%d", i), Order: i, Tool: "list_employees", ToolInput: `{"department":null}`, Effect: aggregate.Read,
+				StepID: fmt.Sprintf("step-%d", i), Order: i, Tool: "list_employees", ToolInput: `{"department":null}`, Access: aggregate.Read,
 				Description: "従業員一覧を取得する", ExpectedOutput: "従業員のリスト", ToolVersion: "1",
 			})
 		}
-		steps[n-1].Tool, steps[n-1].Effect = "send_slack_dm", aggregate.Write
+		steps[n-1].Tool, steps[n-1].Access = "send_slack_dm", aggregate.Write
 		return a.FinishProcess(a.Head.Run, steps, "", tenancy.DefaultSettings(), at())
 	}
 }
 
-func approveProcess(a *task.Aggregate) (task.Change, error) {
+func approveProcess(a *task.Aggregate) (aggregate.Change, error) {
 	return a.Approve(a.Process().ID, approver(), policy(), at())
 }
 
-func start(a *task.Aggregate) (task.Change, error) { return a.StartExecution(a.Head.Run, at()) }
+func start(a *task.Aggregate) (aggregate.Change, error) { return a.StartExecution(a.Head.Run, at()) }
 
-func cancel(a *task.Aggregate) (task.Change, error) { return a.CancelTask(approver(), policy(), at()) }
+func cancel(a *task.Aggregate) (aggregate.Change, error) {
+	return a.CancelTask(approver(), policy(), at())
+}
 
 func claim(order int) decision {
-	return func(a *task.Aggregate) (task.Change, error) {
+	return func(a *task.Aggregate) (aggregate.Change, error) {
 		step := a.NextStep(a.Execution())
 		return a.ClaimStep(a.Head.Run, task.Call{
 			Order: order, Arguments: aggregate.Blob{JSON: "{}", Bytes: 2}, Tool: task.ToolRef{Name: step.Tool},
@@ -250,7 +254,7 @@ func claim(order int) decision {
 }
 
 func finishStep(order int) decision {
-	return func(a *task.Aggregate) (task.Change, error) {
+	return func(a *task.Aggregate) (aggregate.Change, error) {
 		e := a.Execution()
 		result := aggregate.Blob{JSON: `{"count":42}`, Bytes: 12}
 		return a.FinishStep(task.StepKey(e.ProcessVersion, e.Attempt, order), "invocation", task.Outcome{Status: task.StepCompleted, Result: &result}, at())

@@ -136,7 +136,7 @@ func testTenants(t *testing.T, s *suite) {
 			}
 		}
 		log := auditOfTenant(t, st, x.ID)
-		if len(log) != 1 || log[0].Action != tenancy.SettingsUpdated || log[0].ActorID != approver().ID || log[0].ResourceType != "tenant" || log[0].Details != `{"fields":["admins","name"]}` {
+		if len(log) != 1 || log[0].Action != tenancy.AuditSettingsUpdated || log[0].ActorID != approver().ID || log[0].ResourceType != "tenant" || log[0].Details != `{"fields":["admins","name"]}` {
 			t.Errorf("%+v", log)
 		}
 		if err := st.SaveTenant(t.Context(), before, approver(), at()); !errors.Is(err, aggregate.ErrConflict) {

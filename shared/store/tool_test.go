@@ -44,7 +44,7 @@ func testTools(t *testing.T, s *suite) {
 		t.Errorf("%+v, %v", every, err)
 	}
 	log := auditOfTenant(t, st, tenant)
-	if len(log) != 2 || log[0].Action != tenancy.ToolPermissionUpdated || log[0].Details != `{"allowed":false,"constraints":{"recipients":["U123"]},"tool":"send_slack_dm"}` {
+	if len(log) != 2 || log[0].Action != tenancy.AuditToolPermissionUpdated || log[0].Details != `{"allowed":false,"constraints":{"recipients":["U123"]},"tool":"send_slack_dm"}` {
 		t.Errorf("%+v", log)
 	}
 	testServerTool(t, st)
@@ -57,7 +57,7 @@ func testServerTool(t *testing.T, st *taskStore) {
 		t.Fatalf("without a row: %+v, %v, %v; want it off", p, found, err)
 	}
 	p.Allowed = true
-	p.Pin = &tenancy.Pin{URL: "https://example.com", Title: "予約", Description: "Books.", Input: `{"type":"object"}`, Output: `{"maximum":9007199254740993}`, Effect: aggregate.Write, Hash: "h"}
+	p.Pin = &tenancy.Pin{URL: "https://example.com", Title: "予約", Description: "Books.", Input: `{"type":"object"}`, Output: `{"maximum":9007199254740993}`, Access: aggregate.Write, Hash: "h"}
 	saved, err := st.SaveToolPermission(t.Context(), p, approver(), at().Add(2*time.Hour))
 	if err != nil {
 		t.Fatal(err)

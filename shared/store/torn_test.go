@@ -35,7 +35,7 @@ func testTornReads(t *testing.T, s *suite) {
 		{
 			"a completion that did not see the cancellation", toResult,
 			func(a *task.Aggregate) aggregate.Row { return a.Execution() }, cancel,
-			forgetEnd(func(a *task.Aggregate) (task.Change, error) {
+			forgetEnd(func(a *task.Aggregate) (aggregate.Change, error) {
 				open := *a.Task
 				open.Status = task.TaskRunning
 				a.Task = &open
@@ -89,7 +89,7 @@ func testTornReads(t *testing.T, s *suite) {
 
 // forgetEnd lets a decision pass that the head's end alone would refuse.
 func forgetEnd(d decision) decision {
-	return func(a *task.Aggregate) (task.Change, error) {
+	return func(a *task.Aggregate) (aggregate.Change, error) {
 		open := *a
 		open.Head.Ended = nil
 		return d(&open)

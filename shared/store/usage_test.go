@@ -20,7 +20,7 @@ func testUsage(t *testing.T, s *suite) {
 		}
 		return a
 	}
-	pay := func(u aggregate.Usage, decide func(a *task.Aggregate) (task.Change, error)) {
+	pay := func(u aggregate.Usage, decide func(a *task.Aggregate) (aggregate.Change, error)) {
 		t.Helper()
 		after, err := st.Decide(t.Context(), ref, task.Charge(u, at(), decide))
 		if err != nil {
@@ -36,13 +36,13 @@ func testUsage(t *testing.T, s *suite) {
 			Input: 1 << 40, Output: 2, Cached: 3, Written: 4, MS: 5, Cost: 3_500_000, Unpriced: 1,
 		}
 	}
-	nothing := func(*task.Aggregate) (task.Change, error) { return task.Change{}, nil }
+	nothing := func(*task.Aggregate) (aggregate.Change, error) { return aggregate.Change{}, nil }
 
 	if h := load().Head; h.Usage != nil || h.Charged != nil {
 		t.Errorf("a new head has been charged: %+v", h)
 	}
 	pay(used("1"), nothing)
-	pay(used("2"), func(a *task.Aggregate) (task.Change, error) {
+	pay(used("2"), func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.Extracted(1, task.Extract{Title: "t", Description: "d", Priority: task.Low, TaskType: task.TypeStandard}, at())
 	})
 	pay(used("2"), nothing)

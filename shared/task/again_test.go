@@ -39,7 +39,9 @@ func TestTryingSince(t *testing.T) {
 	if !since().Equal(s.head.CreatedAt) {
 		t.Errorf("the first layer: since %v", since())
 	}
-	s.do(func(a *Aggregate, now time.Time) (Change, error) { return a.Ask(1, beside(), s.settings, now) })
+	s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+		return a.Ask(1, beside(), s.settings, now)
+	})
 	s.now = s.now.Add(time.Hour)
 	s.do(asRequest(s, person(requester)))
 	if !since().Equal(*s.load().Choice.DecidedAt) {
@@ -80,7 +82,7 @@ func TestAReadThatCrashesEachTimeIsGivenUp(t *testing.T) {
 		s.now = s.now.Add(2 * time.Minute)
 	}
 	stops(t, s, s.claim, ReasonInterruptedRead)
-	s.do(func(a *Aggregate, now time.Time) (Change, error) {
+	s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 		return a.FailExecution(1, ReasonInterruptedRead, "step-1", now)
 	})
 	a := s.load()
@@ -96,10 +98,10 @@ func TestAReadThatCrashesEachTimeIsGivenUp(t *testing.T) {
 func TestAClaimWhoseAnswerWasLostIsStillTheClaim(t *testing.T) {
 	s := running(t)
 	held := call(s.load(), s.now)
-	s.do(func(a *Aggregate, now time.Time) (Change, error) { return a.ClaimStep(1, held, now) })
-	s.nothing(func(a *Aggregate, now time.Time) (Change, error) { return a.ClaimStep(1, held, now) })
+	s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.ClaimStep(1, held, now) })
+	s.nothing(func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.ClaimStep(1, held, now) })
 	s.do(s.finish(done))
-	s.refused(func(a *Aggregate, now time.Time) (Change, error) { return a.ClaimStep(1, held, now) }, aggregate.ErrMoved)
+	s.refused(func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.ClaimStep(1, held, now) }, aggregate.ErrMoved)
 }
 
 func TestTimeDoesNotTakeBackWhatWasDone(t *testing.T) {
@@ -122,10 +124,10 @@ func TestAClickThatSeesAnEndHalfWrittenLooksAgain(t *testing.T) {
 	a := s.load()
 	a.Head = before // read before the commit, the prompt after it
 	for name, d := range map[string]decision{
-		"approve": func(a *Aggregate, now time.Time) (Change, error) {
+		"approve": func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 			return a.Approve(id, person(suzuki), s.policy, now)
 		},
-		"reject": func(a *Aggregate, now time.Time) (Change, error) {
+		"reject": func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 			return a.Reject(id, "x", person(suzuki), s.policy, now)
 		},
 	} {

@@ -103,7 +103,7 @@ func (a *Aggregate) LiveLease(now time.Time) *StepResult {
 }
 
 // Apply returns the aggregate as it is after c was committed.
-func (a *Aggregate) Apply(c Change) *Aggregate {
+func (a *Aggregate) Apply(c aggregate.Change) *Aggregate {
 	n := *a
 	n.Prompts, n.Processes, n.Executions = slices.Clone(a.Prompts), slices.Clone(a.Processes), slices.Clone(a.Executions)
 	n.Steps, n.Gates, n.Cards = slices.Clone(a.Steps), slices.Clone(a.Gates), slices.Clone(a.Cards)
@@ -119,7 +119,7 @@ func (a *Aggregate) Apply(c Change) *Aggregate {
 }
 
 // After is Apply.
-func (a *Aggregate) After(c Change) aggregate.Aggregate { return a.Apply(c) }
+func (a *Aggregate) After(c aggregate.Change) aggregate.Aggregate { return a.Apply(c) }
 
 // Add puts a row in its place, over one with the same key.
 func (a *Aggregate) Add(r aggregate.Row) {

@@ -81,7 +81,7 @@ func TestTheRowsOfARunAreWrittenInTheDataModelsOrder(t *testing.T) {
 	for _, entry := range s.audit {
 		actions = append(actions, entry.Action)
 	}
-	if diff := cmp.Diff([]aggregate.Action{TaskCreated, PromptApproved, ProcessApproved, ExecutionStarted, ExecutionCompletedEntry}, actions); diff != "" {
+	if diff := cmp.Diff([]aggregate.Action{AuditTaskCreated, AuditPromptApproved, AuditProcessApproved, AuditExecutionStarted, AuditExecutionCompleted}, actions); diff != "" {
 		t.Error(diff)
 	}
 }

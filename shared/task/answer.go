@@ -44,12 +44,12 @@ func (k ExtractKind) reason() aggregate.Reason {
 }
 
 // answered ends the head with a plain reply. Nobody is asked for a stamp.
-func (a *Aggregate) answered(e Extract, now time.Time) (Change, error) {
+func (a *Aggregate) answered(e Extract, now time.Time) (aggregate.Change, error) {
 	c := a.begin(now)
 	c.progress()
 	row := &Answer{Kind: e.Kind, Sentence: e.Sentence, CreatedAt: c.Now}
 	c.Put(row)
 	c.Made = row
-	c.audit(aggregate.System(), RequestAnswered, "task", a.Head.TaskID, map[string]any{"kind": e.Kind, "requester": a.Head.Requester})
+	c.audit(aggregate.System(), AuditRequestAnswered, "task", a.Head.TaskID, map[string]any{"kind": e.Kind, "requester": a.Head.Requester})
 	return c.ended(nil, TaskAnswered, aggregate.System(), e.Kind.reason())
 }

@@ -9,33 +9,33 @@ import (
 // CancelTask withdraws a task wherever it stands. A call that is in flight is
 // not called back; its outcome is recorded when it is known.
 // It returns ErrDecided when the task is over, ErrNotAllowed with the rule that refused.
-func (a *Aggregate) CancelTask(by aggregate.Actor, p aggregate.Policy, now time.Time) (Change, error) {
+func (a *Aggregate) CancelTask(by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
 	if stop, err := a.cancelled(by, p); stop {
-		return Change{}, err
+		return aggregate.Change{}, err
 	}
 	c, err := a.withdraw(by, aggregate.Cancelled, now)
 	if err != nil {
-		return Change{}, err
+		return aggregate.Change{}, err
 	}
-	c.audit(by, TaskCancelledAction, "task", a.Head.TaskID, map[string]any{"reason": ReasonByPerson})
+	c.audit(by, AuditTaskCancelled, "task", a.Head.TaskID, map[string]any{"reason": ReasonByPerson})
 	return c.ended(a.Task, TaskCancelled, by, ReasonByPerson)
 }
 
 // CancelExecution is CancelTask by the button of the running card: id must be the newest execution's.
-func (a *Aggregate) CancelExecution(id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (Change, error) {
+func (a *Aggregate) CancelExecution(id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
 	e := a.Execution()
 	if e == nil {
-		return Change{}, aggregate.ErrNotFound
+		return aggregate.Change{}, aggregate.ErrNotFound
 	}
 	if e.ID != id {
-		return Change{}, a.otherExecution(id)
+		return aggregate.Change{}, a.otherExecution(id)
 	}
 	if stop, err := a.cancelled(by, p); stop {
-		return Change{}, err
+		return aggregate.Change{}, err
 	}
 	c, err := a.withdraw(by, aggregate.Cancelled, now)
 	if err != nil {
-		return Change{}, err
+		return aggregate.Change{}, err
 	}
 	return c.ended(a.Task, TaskCancelled, by, ReasonByPerson)
 }
@@ -79,7 +79,7 @@ func (a *Aggregate) cancelExecution(c *change, e *Execution, by aggregate.Actor)
 		return err
 	}
 	a.relyOnStep(c, e)
-	c.audit(by, ExecutionCancelledEntry, "execution", e.ID, nil)
+	c.audit(by, AuditExecutionCancelled, "execution", e.ID, nil)
 	return nil
 }
 
@@ -94,23 +94,23 @@ func (a *Aggregate) closePending(c *change, to aggregate.GateStatus) error {
 
 // Expire ends a task whose gate nobody decided in time. Only the sweeper calls it.
 // It returns ErrNotDue before decide_by, or when nothing waits.
-func (a *Aggregate) Expire(now time.Time) (Change, error) {
+func (a *Aggregate) Expire(now time.Time) (aggregate.Change, error) {
 	if row := a.Choosing(); row != nil {
 		return a.expireChoice(row, now)
 	}
 	open, ok := a.OpenGate()
 	if !ok || open.Terms.DecideBy == nil || !now.After(*open.Terms.DecideBy) {
-		return Change{}, aggregate.ErrNotDue
+		return aggregate.Change{}, aggregate.ErrNotDue
 	}
 	c, err := a.withdraw(aggregate.System(), aggregate.Expired, now)
 	if err != nil {
-		return Change{}, err
+		return aggregate.Change{}, err
 	}
 	kind, id := string(open.Kind), open.ID
 	if e := a.Execution(); open.Kind == CardStep && e != nil {
 		kind, id = "execution", e.ID
 	}
-	c.audit(aggregate.System(), TaskExpired, kind, id, map[string]any{"hours": open.Terms.ApprovalHours})
+	c.audit(aggregate.System(), AuditTaskExpired, kind, id, map[string]any{"hours": open.Terms.ApprovalHours})
 	return c.ended(a.Task, TaskCancelled, aggregate.System(), ReasonExpired)
 }
 

@@ -34,9 +34,9 @@ func TestACancelledTaskLeavesNothingOpen(t *testing.T) {
 					t.Errorf("%s waits still", key)
 				}
 			}
-			actions := []aggregate.Action{TaskCancelledAction}
+			actions := []aggregate.Action{AuditTaskCancelled}
 			if e := a.Execution(); e != nil {
-				actions = []aggregate.Action{ExecutionCancelledEntry, TaskCancelledAction}
+				actions = []aggregate.Action{AuditExecutionCancelled, AuditTaskCancelled}
 				if e.Status != ExecutionCancelled || e.CancelledBy != requester || !e.CancelledAt.Equal(s.head.ChangedAt) {
 					t.Errorf("the execution is %s by %q", e.Status, e.CancelledBy)
 				}
@@ -52,7 +52,9 @@ func TestACancelledTaskLeavesNothingOpen(t *testing.T) {
 				t.Error(diff)
 			}
 			s.nothing(s.cancel)
-			s.refused(func(a *Aggregate, now time.Time) (Change, error) { return a.CancelTask(person(suzuki), s.policy, now) },
+			s.refused(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+				return a.CancelTask(person(suzuki), s.policy, now)
+			},
 				aggregate.ErrDecided{Status: "cancelled", By: requester, At: s.head.Ended.At, Reason: ReasonByPerson})
 		})
 	}
@@ -107,10 +109,10 @@ func TestTheCancelButtonOfAnOldAttemptSaysSo(t *testing.T) {
 	s := running(t)
 	old := s.load().Execution().ID
 	s.do(s.claim, s.finish(failed), s.fail, s.retry)
-	s.refused(func(a *Aggregate, now time.Time) (Change, error) {
+	s.refused(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 		return a.CancelExecution(old, person(suzuki), s.policy, now)
 	}, aggregate.ErrNotLatest{Latest: 2})
-	s.refused(func(a *Aggregate, now time.Time) (Change, error) {
+	s.refused(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 		return a.CancelExecution("01JS0000000000000000000000", person(suzuki), s.policy, now)
 	}, aggregate.ErrNotFound)
 }
@@ -135,7 +137,7 @@ func TestAGateExpiresAfterItsTimeAndNotBefore(t *testing.T) {
 				t.Error(diff)
 			}
 			last := s.audit[len(s.audit)-1]
-			if last.Action != TaskExpired || last.ActorType != aggregate.ActorSystem || last.Details != `{"hours":168}` {
+			if last.Action != AuditTaskExpired || last.ActorType != aggregate.ActorSystem || last.Details != `{"hours":168}` {
 				t.Errorf("recorded %+v", last)
 			}
 			if e := a.Execution(); e != nil && (e.Status != ExecutionCancelled || last.ResourceID != e.ID) {

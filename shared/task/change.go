@@ -7,10 +7,7 @@ import (
 	"ringi/shared/tenancy"
 )
 
-// Change is a commit to a task.
-type Change = aggregate.Change
-
-// Decision makes a Change of a task as it was loaded.
+// Decision is the Decision of a task: the alias spares the type parameter at each use.
 type Decision = aggregate.Decision[*Aggregate]
 
 // change is a Change while it is put together.
@@ -31,7 +28,7 @@ func (a *Aggregate) begin(now time.Time) *change {
 }
 
 // done is the Change as it is committed.
-func (c *change) done() Change {
+func (c *change) done() aggregate.Change {
 	out, head := c.Change, c.Head
 	out.Head, out.Counts = &head, c.counts()
 	return out
@@ -72,9 +69,9 @@ func (c *change) end(t *Task, as TaskStatus, by aggregate.Actor, reason aggregat
 }
 
 // ended is end, and the Change that comes of it.
-func (c *change) ended(t *Task, as TaskStatus, by aggregate.Actor, reason aggregate.Reason) (Change, error) {
+func (c *change) ended(t *Task, as TaskStatus, by aggregate.Actor, reason aggregate.Reason) (aggregate.Change, error) {
 	if err := c.end(t, as, by, reason); err != nil {
-		return Change{}, err
+		return aggregate.Change{}, err
 	}
 	return c.done(), nil
 }

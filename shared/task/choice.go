@@ -82,12 +82,12 @@ func (a *Aggregate) OpenGateBeside() (b Beside, ok bool) {
 // Ask opens the choice of what the message is meant to be. It is no change when
 // people were asked already, or the first layer is done. That the requester has another one
 // open beside the same gate shows when it is committed, as ErrFull.
-func (a *Aggregate) Ask(run int, b Beside, s tenancy.Settings, now time.Time) (Change, error) {
+func (a *Aggregate) Ask(run int, b Beside, s tenancy.Settings, now time.Time) (aggregate.Change, error) {
 	if err := a.working(run); err != nil {
-		return Change{}, err
+		return aggregate.Change{}, err
 	}
 	if a.Choice != nil || a.Task != nil {
-		return Change{}, nil
+		return aggregate.Change{}, nil
 	}
 	c := a.begin(now)
 	c.progress()
@@ -100,10 +100,10 @@ func (a *Aggregate) Ask(run int, b Beside, s tenancy.Settings, now time.Time) (C
 
 // TakeAsRequest lets the message be a new request: a run begins. It returns ErrDecided,
 // ErrNotAllowed or ErrNotFound; the same person choosing it twice is no change.
-func (a *Aggregate) TakeAsRequest(id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (Change, error) {
+func (a *Aggregate) TakeAsRequest(id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
 	c, ok, err := a.choose(id, AsRequest, by, p.Withdraw, now)
 	if !ok {
-		return Change{}, err
+		return aggregate.Change{}, err
 	}
 	c.startRun()
 	return c.done(), nil
@@ -111,10 +111,10 @@ func (a *Aggregate) TakeAsRequest(id string, by aggregate.Actor, p aggregate.Pol
 
 // TakeAsReason ends the head of a message that becomes the reason of a rejection. The
 // rejection itself is the other task's Change, in the same commit. Its errors are TakeAsRequest's.
-func (a *Aggregate) TakeAsReason(id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (Change, error) {
+func (a *Aggregate) TakeAsReason(id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
 	c, ok, err := a.choose(id, AsReason, by, p.Reject, now)
 	if !ok {
-		return Change{}, err
+		return aggregate.Change{}, err
 	}
 	return c.ended(nil, TaskAnswered, by, ReasonBecameReason)
 }
@@ -140,21 +140,21 @@ func (a *Aggregate) choose(id string, as ChoiceAs, by aggregate.Actor, may func(
 	n := *row
 	n.As, n.DecidedBy, n.DecidedAt = as, by.ID, &c.Now
 	c.Put(&n)
-	c.audit(by, RequestChosen, "task", a.Head.TaskID, map[string]any{"as": as, "beside": row.Beside.TaskID, "gate": row.Beside.ID})
+	c.audit(by, AuditRequestChosen, "task", a.Head.TaskID, map[string]any{"as": as, "beside": row.Beside.TaskID, "gate": row.Beside.ID})
 	return c, true, nil
 }
 
 // GateOver notes that the gate beside which the message was written waits no more: the
 // message can't be its reason any more, but still a request, if somebody says so. other is the
 // gate's task, nil if it is gone. It returns ErrNotDue while the gate waits, or when nobody is asked.
-func (a *Aggregate) GateOver(other *Aggregate, now time.Time) (Change, error) {
+func (a *Aggregate) GateOver(other *Aggregate, now time.Time) (aggregate.Change, error) {
 	row := a.Choosing()
 	if row == nil || row.GateOver {
-		return Change{}, aggregate.ErrNotDue
+		return aggregate.Change{}, aggregate.ErrNotDue
 	}
 	if other != nil {
 		if open, waits := other.OpenGate(); waits && open.ID == row.Beside.ID {
-			return Change{}, aggregate.ErrNotDue
+			return aggregate.Change{}, aggregate.ErrNotDue
 		}
 	}
 	c := a.begin(now)
@@ -165,12 +165,12 @@ func (a *Aggregate) GateOver(other *Aggregate, now time.Time) (Change, error) {
 }
 
 // expireChoice ends the head of a message that nobody said anything about in time.
-func (a *Aggregate) expireChoice(row *Choice, now time.Time) (Change, error) {
+func (a *Aggregate) expireChoice(row *Choice, now time.Time) (aggregate.Change, error) {
 	if row.Terms.DecideBy == nil || !now.After(*row.Terms.DecideBy) {
-		return Change{}, aggregate.ErrNotDue
+		return aggregate.Change{}, aggregate.ErrNotDue
 	}
 	c := a.begin(now)
-	c.audit(aggregate.System(), TaskExpired, "task", a.Head.TaskID, map[string]any{"hours": row.Terms.ApprovalHours})
+	c.audit(aggregate.System(), AuditTaskExpired, "task", a.Head.TaskID, map[string]any{"hours": row.Terms.ApprovalHours})
 	return c.ended(nil, TaskCancelled, aggregate.System(), ReasonExpired)
 }
 

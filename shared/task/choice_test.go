@@ -17,20 +17,20 @@ func beside() Beside {
 // asked is a message beside it.
 func asked(t testing.TB) *story {
 	s := begin(t)
-	s.do(func(a *Aggregate, now time.Time) (Change, error) {
+	s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 		return a.Ask(1, beside(), tenancy.DefaultSettings(), now)
 	})
 	return s
 }
 
 func asRequest(s *story, by aggregate.Actor) decision {
-	return func(a *Aggregate, now time.Time) (Change, error) {
+	return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 		return a.TakeAsRequest(s.load().Choice.ID, by, s.policy, now)
 	}
 }
 
 func asReason(s *story, by aggregate.Actor) decision {
-	return func(a *Aggregate, now time.Time) (Change, error) {
+	return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 		return a.TakeAsReason(s.load().Choice.ID, by, s.policy, now)
 	}
 }
@@ -55,7 +55,7 @@ func TestNothingIsGeneratedBeforeAPersonChooses(t *testing.T) {
 	if a.Stuck(now.Add(time.Hour)) {
 		t.Error("it counts as stuck")
 	}
-	s.nothing(func(a *Aggregate, now time.Time) (Change, error) {
+	s.nothing(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 		return a.Ask(1, Beside{}, tenancy.DefaultSettings(), now)
 	})
 }
@@ -73,7 +73,7 @@ func TestAMessageBecomesANewRequestByChoice(t *testing.T) {
 	s.nothing(asRequest(s, person(requester)))
 	s.refused(asRequest(s, person(suzuki)), aggregate.ErrDecided{Status: "request", By: requester, At: at})
 	s.refused(asReason(s, person(suzuki)), aggregate.ErrDecided{Status: "request", By: requester, At: at})
-	s.nothing(func(a *Aggregate, now time.Time) (Change, error) {
+	s.nothing(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 		return a.Ask(2, Beside{}, tenancy.DefaultSettings(), now)
 	})
 }
@@ -90,7 +90,7 @@ func TestAMessageBecomesAReasonByChoice(t *testing.T) {
 	}
 	s.nothing(asReason(s, person(suzuki)))
 	s.refused(asRequest(s, person(requester)), aggregate.ErrDecided{Status: "reason", By: suzuki, At: *a.Choice.DecidedAt})
-	if n := len(s.audit); s.audit[n-1].Action != RequestChosen {
+	if n := len(s.audit); s.audit[n-1].Action != AuditRequestChosen {
 		t.Errorf("%+v", s.audit)
 	}
 }
@@ -98,7 +98,7 @@ func TestAMessageBecomesAReasonByChoice(t *testing.T) {
 // A run that fails while people are asked parks nothing: the choice stays open and expires in time.
 func TestAChoiceOutlivesAFailedRun(t *testing.T) {
 	s := asked(t)
-	s.nothing(func(a *Aggregate, now time.Time) (Change, error) { return a.GiveUp(1, ReasonRunFailed, now) })
+	s.nothing(func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.GiveUp(1, ReasonRunFailed, now) })
 	a := s.load()
 	a.Head.ShownRev = a.Head.Rev
 	a.Head.Parked = &Parked{Layer: L1, Sentence: ReasonRunFailed} // a row of before
@@ -144,12 +144,14 @@ func TestNobodyIsAcceptedOrRefusedWhileTheMessageMayBeNoRequest(t *testing.T) {
 	guest := person(requester)
 	guest.Guest = true
 	for name, d := range map[string]decision{
-		"accept": func(a *Aggregate, now time.Time) (Change, error) {
+		"accept": func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 			return a.Accept(1, person(requester), tenancy.DefaultSettings(), now)
 		},
-		"refuse for quota":  func(a *Aggregate, now time.Time) (Change, error) { return a.RefuseFull(1, aggregate.ErrFull{}, now) },
-		"turn away":         func(a *Aggregate, now time.Time) (Change, error) { return a.RefuseOutsider(1, guest, now) },
-		"not our workspace": func(a *Aggregate, now time.Time) (Change, error) { return a.RefuseWorkspace(1, now) },
+		"refuse for quota": func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+			return a.RefuseFull(1, aggregate.ErrFull{}, now)
+		},
+		"turn away":         func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.RefuseOutsider(1, guest, now) },
+		"not our workspace": func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.RefuseWorkspace(1, now) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := asked(t)
@@ -173,7 +175,7 @@ func TestNobodyIsAcceptedOrRefusedWhileTheMessageMayBeNoRequest(t *testing.T) {
 func TestAChoiceOutlivesItsGate(t *testing.T) {
 	gate := waitingPrompt(t)
 	over := func(s *story) decision {
-		return func(a *Aggregate, now time.Time) (Change, error) {
+		return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 			a.Choice.Beside.ID = gate.load().Prompts[0].ID
 			return a.GateOver(gate.load(), now)
 		}
@@ -190,14 +192,14 @@ func TestAChoiceOutlivesItsGate(t *testing.T) {
 	s.do(asRequest(s, person(requester)))
 	s.refused(over(s), aggregate.ErrNotDue)
 	s = asked(t)
-	s.do(func(a *Aggregate, now time.Time) (Change, error) { return a.GateOver(nil, now) }) // its task is gone
+	s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.GateOver(nil, now) }) // its task is gone
 }
 
 // However a message's head ends, nobody is asked about it any more; and nobody takes or
 // refuses what people are asked about.
 func TestEveryEndClosesTheChoice(t *testing.T) {
 	s := asked(t)
-	full := func(a *Aggregate, now time.Time) (Change, error) {
+	full := func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 		return a.RefuseFull(1, aggregate.ErrFull{Count: aggregate.Count{Most: 1, Reason: ReasonOpenPerson}}, now)
 	}
 	s.nothing(s.accept)
@@ -211,7 +213,7 @@ func TestEveryEndClosesTheChoice(t *testing.T) {
 		"a reason":  func(s *story) decision { return asReason(s, person(suzuki)) },
 		"a request": func(s *story) decision { return asRequest(s, person(suzuki)) },
 		"answered by a run that didn't know": func(s *story) decision {
-			return func(a *Aggregate, now time.Time) (Change, error) {
+			return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 				return a.Extracted(1, Extract{Kind: KindHelp, Sentence: "x"}, now)
 			}
 		},

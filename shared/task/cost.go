@@ -23,7 +23,7 @@ func (e *Execution) paid(u aggregate.Usage) { e.Usage = &u }
 // caller must look whether the head's run is still its own. Charged a second time,
 // a usage adds nothing.
 func Charge(u aggregate.Usage, now time.Time, decide Decision) Decision {
-	return func(a *Aggregate) (Change, error) {
+	return func(a *Aggregate) (aggregate.Change, error) {
 		c, err := decide(a)
 		if u.Calls == 0 || err != nil && !errors.Is(err, aggregate.ErrSuperseded) {
 			return c, err
@@ -37,7 +37,7 @@ func Charge(u aggregate.Usage, now time.Time, decide Decision) Decision {
 		case a.charged(u.ID), nothing && u.Free():
 			return c, err
 		case nothing:
-			return Change{Rows: []aggregate.Row{row}, Now: row.CreatedAt}, nil
+			return aggregate.Change{Rows: []aggregate.Row{row}, Now: row.CreatedAt}, nil
 		}
 		c.Put(row)
 		return c, nil
@@ -82,9 +82,9 @@ func (a *Aggregate) CostStop(limit aggregate.MicroUSD) StopError {
 // StopForCost ends a task that has cost what it may: an execution fails, and before
 // there is one the task is cancelled. It is no change while the limit is not
 // reached; otherwise it returns what FailExecution does.
-func (a *Aggregate) StopForCost(run int, limit aggregate.MicroUSD, now time.Time) (Change, error) {
+func (a *Aggregate) StopForCost(run int, limit aggregate.MicroUSD, now time.Time) (aggregate.Change, error) {
 	if err := a.working(run); err != nil || !a.CostReached(limit) {
-		return Change{}, err
+		return aggregate.Change{}, err
 	}
 	why := a.CostStop(limit)
 	if a.Execution() != nil {
@@ -92,13 +92,13 @@ func (a *Aggregate) StopForCost(run int, limit aggregate.MicroUSD, now time.Time
 	}
 	c, err := a.withdraw(aggregate.System(), aggregate.Cancelled, now)
 	if err != nil {
-		return Change{}, err
+		return aggregate.Change{}, err
 	}
-	c.audit(aggregate.System(), TaskCancelledAction, "task", a.Head.TaskID, map[string]any{
+	c.audit(aggregate.System(), AuditTaskCancelled, "task", a.Head.TaskID, map[string]any{
 		"reason": why.Reason, "cost_usd": a.Spent().String(), "max_cost_usd": limit.String(),
 	})
 	if err := c.end(a.Task, TaskCancelled, aggregate.System(), why.Reason); err != nil {
-		return Change{}, err
+		return aggregate.Change{}, err
 	}
 	c.Head.Ended.Detail = why.Detail
 	return c.done(), nil

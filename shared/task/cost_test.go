@@ -22,12 +22,12 @@ func answer(id string, dollars float64) aggregate.Usage {
 }
 
 func paying(u aggregate.Usage, d decision) decision {
-	return func(a *Aggregate, now time.Time) (Change, error) {
-		return Charge(u, now, func(a *Aggregate) (Change, error) { return d(a, now) })(a)
+	return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+		return Charge(u, now, func(a *Aggregate) (aggregate.Change, error) { return d(a, now) })(a)
 	}
 }
 
-func nothing(*Aggregate, time.Time) (Change, error) { return Change{}, nil }
+func nothing(*Aggregate, time.Time) (aggregate.Change, error) { return aggregate.Change{}, nil }
 
 func TestWhatAModelMadeSaysWhatItCost(t *testing.T) {
 	s := begin(t)
@@ -87,7 +87,7 @@ func TestWhatCameToNothingIsPaidFor(t *testing.T) {
 	}{
 		{"another invocation was faster", told(begin, func(s *story) { s.do(s.extract) }), func(s *story) decision { return s.extract }},
 		{"the run is another's", told(begin, func(s *story) { s.do(s.restart) }), func(s *story) decision {
-			return func(a *Aggregate, now time.Time) (Change, error) { return a.Extracted(1, Extract{}, now) }
+			return func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.Extracted(1, Extract{}, now) }
 		}},
 		{"the task was cancelled", told(waitingPrompt, func(s *story) { s.do(s.cancel) }), func(s *story) decision { return s.finishPrompt }},
 		{"the work was done", told(allDone, func(s *story) { s.do(s.complete) }), func(s *story) decision { return s.complete }},
@@ -107,8 +107,12 @@ func TestWhatCameToNothingIsPaidFor(t *testing.T) {
 	}
 	s := begin(t)
 	s.nothing(paying(aggregate.Usage{ID: "1", Calls: 1, MS: 60_000}, nothing)) // nobody answered
-	s.refused(paying(answer("1", 1), func(*Aggregate, time.Time) (Change, error) { return Change{}, aggregate.ErrConflict }), aggregate.ErrConflict)
-	s.refused(paying(aggregate.Usage{}, func(*Aggregate, time.Time) (Change, error) { return Change{}, aggregate.ErrSuperseded }), aggregate.ErrSuperseded)
+	s.refused(paying(answer("1", 1), func(*Aggregate, time.Time) (aggregate.Change, error) {
+		return aggregate.Change{}, aggregate.ErrConflict
+	}), aggregate.ErrConflict)
+	s.refused(paying(aggregate.Usage{}, func(*Aggregate, time.Time) (aggregate.Change, error) {
+		return aggregate.Change{}, aggregate.ErrSuperseded
+	}), aggregate.ErrSuperseded)
 }
 
 // A run that fails just after a decision did not see it; a late bill in between changes nothing.
@@ -131,7 +135,9 @@ func TestATaskThatCostWhatItMayIsStopped(t *testing.T) {
 			s := state.reach(t)
 			s.do(paying(answer("1", spent), nothing))
 			before, audit := s.load(), len(s.audit)
-			c, err := s.try(func(a *Aggregate, now time.Time) (Change, error) { return a.StopForCost(a.Head.Run, limit, now) })
+			c, err := s.try(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+				return a.StopForCost(a.Head.Run, limit, now)
+			})
 			after := s.load()
 			e, waits := before.Execution(), false
 			if open, ok := before.OpenGate(); ok {
@@ -156,7 +162,7 @@ func TestATaskThatCostWhatItMayIsStopped(t *testing.T) {
 			case e == nil:
 				want := Ended{As: TaskCancelled, At: after.Head.ChangedAt, Reason: ReasonCostLimit, Detail: fmt.Sprintf("%s/3.00", aggregate.USD(spent))}
 				last := s.audit[len(s.audit)-1]
-				if d := cmp.Diff(&want, after.Head.Ended); d != "" || len(s.audit) != audit+1 || last.Action != TaskCancelledAction || last.ActorType != aggregate.ActorSystem ||
+				if d := cmp.Diff(&want, after.Head.Ended); d != "" || len(s.audit) != audit+1 || last.Action != AuditTaskCancelled || last.ActorType != aggregate.ActorSystem ||
 					last.Details != aggregate.JSON(fmt.Sprintf(`{"cost_usd":"%s","max_cost_usd":"3.00","reason":"cost_limit"}`, aggregate.USD(spent))) {
 					t.Errorf("%s %s, recorded %+v", what, d, last)
 				}
@@ -169,7 +175,7 @@ func TestATaskThatCostWhatItMayIsStopped(t *testing.T) {
 				if after.Head.Ended == nil || after.Head.Ended.As != TaskFailed || x.Status != ExecutionFailed || !unknown && (x.Error != ReasonCostLimit || x.ErrorDetail != fmt.Sprintf("%s/3.00", aggregate.USD(spent))) {
 					t.Errorf("%s: %+v", what, x)
 				}
-				if last := s.audit[len(s.audit)-1]; last.Action != ExecutionFailedEntry || len(s.audit) != audit+1 {
+				if last := s.audit[len(s.audit)-1]; last.Action != AuditExecutionFailed || len(s.audit) != audit+1 {
 					t.Errorf("%s: recorded %+v", what, last)
 				}
 			}
@@ -180,7 +186,7 @@ func TestATaskThatCostWhatItMayIsStopped(t *testing.T) {
 func TestNoLimitStopsNothing(t *testing.T) {
 	s := begin(t)
 	s.do(paying(answer("1", 1e6), nothing))
-	s.nothing(func(a *Aggregate, now time.Time) (Change, error) { return a.StopForCost(1, 0, now) })
+	s.nothing(func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.StopForCost(1, 0, now) })
 	for dollars, want := range map[float64]aggregate.MicroUSD{0: 0, 0.0000001: 1, 0.29: 290000, 1e6: 1e12} {
 		if got := (tenancy.Settings{MaxCostUSD: dollars}).MaxCost(); got != want {
 			t.Errorf("%v dollars are %d", dollars, got)

@@ -33,7 +33,7 @@ func (a *Aggregate) recordCrashedCalls(c *change) error {
 			return aggregate.ErrInFlight
 		}
 		o := Outcome{Status: StepFailed, Reason: ReasonInterruptedRead, Detail: s.StepID}
-		if s.Effect == aggregate.Write {
+		if s.Access == aggregate.Write {
 			o = Outcome{Status: StepUnknown, Reason: ReasonToolUnknown, Detail: s.StepID}
 		}
 		if err := a.finishStep(c, s, o); err != nil {
@@ -45,16 +45,16 @@ func (a *Aggregate) recordCrashedCalls(c *change) error {
 
 // RecordCrashedCalls is for the sweeper: the calls that were in flight when a task was cancelled.
 // It returns ErrNotDue when there are none or the execution goes on, ErrInFlight while a lease lives.
-func (a *Aggregate) RecordCrashedCalls(now time.Time) (Change, error) {
+func (a *Aggregate) RecordCrashedCalls(now time.Time) (aggregate.Change, error) {
 	if e := a.Execution(); e == nil || !e.over() {
-		return Change{}, aggregate.ErrNotDue
+		return aggregate.Change{}, aggregate.ErrNotDue
 	}
 	c := a.begin(now)
 	if err := a.recordCrashedCalls(c); err != nil {
-		return Change{}, err
+		return aggregate.Change{}, err
 	}
 	if len(c.Rows) == 0 {
-		return Change{}, aggregate.ErrNotDue
+		return aggregate.Change{}, aggregate.ErrNotDue
 	}
 	return c.done(), nil
 }

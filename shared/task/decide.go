@@ -16,30 +16,30 @@ const MaxReason = 1000
 // cancelled. A stamped step runs with the arguments that its gate showed. It returns ErrDecided, ErrNotLatest,
 // ErrNotAllowed or ErrNotFound; the same person stamping twice is no change.
 // The system stamps only what was opened with approvals switched off.
-func (a *Aggregate) Approve(id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (Change, error) {
+func (a *Aggregate) Approve(id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
 	row, err := a.decidable(id)
 	if err != nil {
-		return Change{}, err
+		return aggregate.Change{}, err
 	}
 	g := row.gate()
 	if g.Status == aggregate.Approved && g.ApprovedBy == by.ID && g.ApprovedAt != nil {
-		return Change{}, nil
+		return aggregate.Change{}, nil
 	}
 	if err := a.mustBeOpen(g); err != nil {
-		return Change{}, err
+		return aggregate.Change{}, err
 	}
 	if err := p.Approve(by, a.Head.Requester); err != nil {
-		return Change{}, err
+		return aggregate.Change{}, err
 	}
 	if by.Type == aggregate.ActorSystem && g.Terms.ApprovalRequired {
-		return Change{}, aggregate.ErrNotAllowed{Rule: aggregate.RuleNotListed}
+		return aggregate.Change{}, aggregate.ErrNotAllowed{Rule: aggregate.RuleNotListed}
 	}
 	c := a.begin(now)
 	c.progress()
 	hash := row.hash()
 	stamped, settled := g.Approved(by, hash, c.Now)
 	if !settled {
-		return Change{}, fmt.Errorf("gate %s needs more than one stamp: no release opens such a route yet", id)
+		return aggregate.Change{}, fmt.Errorf("gate %s needs more than one stamp: no release opens such a route yet", id)
 	}
 	err = c.moveGate(row, aggregate.Approved, func(n Gated) {
 		*n.gate() = stamped
@@ -48,10 +48,10 @@ func (a *Aggregate) Approve(id string, by aggregate.Actor, p aggregate.Policy, n
 		}
 	})
 	if err != nil {
-		return Change{}, err
+		return aggregate.Change{}, err
 	}
 	if err := a.approved(c, row, hash, by); err != nil {
-		return Change{}, err
+		return aggregate.Change{}, err
 	}
 	return c.done(), nil
 }
@@ -60,7 +60,7 @@ func (a *Aggregate) Approve(id string, by aggregate.Actor, p aggregate.Policy, n
 func (a *Aggregate) approved(c *change, row Gated, hash string, by aggregate.Actor) error {
 	switch row := row.(type) {
 	case *Prompt:
-		c.audit(by, PromptApproved, "prompt", row.ID, map[string]any{"version": row.Version})
+		c.audit(by, AuditPromptApproved, "prompt", row.ID, map[string]any{"version": row.Version})
 	case *Process:
 		prompt := a.Prompt()
 		if prompt == nil || prompt.Status != aggregate.Approved {
@@ -77,12 +77,12 @@ func (a *Aggregate) approved(c *change, row Gated, hash string, by aggregate.Act
 		c.Put(e)
 		c.card(a, CardExecution, "EXECUTION")
 		c.RelyOn(prompt)
-		c.audit(by, ProcessApproved, "process", row.ID, map[string]any{"version": row.Version, "hash": hash})
+		c.audit(by, AuditProcessApproved, "process", row.ID, map[string]any{"version": row.Version, "hash": hash})
 	case *StepGate:
 		e := *a.executionOf(row)
 		e.WaitedMS += c.Now.Sub(row.CreatedAt).Milliseconds()
 		c.Put(&e)
-		c.audit(by, StepApproved, "execution", e.ID, map[string]any{"step": row.StepID, "arguments_hash": hash})
+		c.audit(by, AuditStepApproved, "execution", e.ID, map[string]any{"step": row.StepID, "arguments_hash": hash})
 	}
 	return nil
 }
@@ -90,42 +90,42 @@ func (a *Aggregate) approved(c *change, row Gated, hash string, by aggregate.Act
 // Reject sends back, with a reason, what the gate with this id asks about. The next version of a policy or of steps is
 // generated, until max_versions are used up: then the task is cancelled. A step that is refused ends the execution
 // and the task: it is not planned anew behind people's back, and completed steps stay.
-func (a *Aggregate) Reject(id, reason string, by aggregate.Actor, p aggregate.Policy, now time.Time) (Change, error) {
+func (a *Aggregate) Reject(id, reason string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
 	row, err := a.decidable(id)
 	if err != nil {
-		return Change{}, err
+		return aggregate.Change{}, err
 	}
 	if reason, err = CheckReason(reason); err != nil {
-		return Change{}, err
+		return aggregate.Change{}, err
 	}
 	g := row.gate()
 	if g.Status == aggregate.Rejected && g.RejectedBy == by.ID {
-		return Change{}, nil
+		return aggregate.Change{}, nil
 	}
 	if err := a.mustBeOpen(g); err != nil {
-		return Change{}, err
+		return aggregate.Change{}, err
 	}
 	if err := p.Reject(by, a.Head.Requester); err != nil {
-		return Change{}, err
+		return aggregate.Change{}, err
 	}
 	c := a.begin(now)
 	c.progress()
 	if err := c.moveGate(row, aggregate.Rejected, func(n Gated) { n.gate().Reject(by, reason, c.Now) }); err != nil {
-		return Change{}, err
+		return aggregate.Change{}, err
 	}
 	switch row := row.(type) {
 	case *Prompt:
-		c.audit(by, PromptRejected, "prompt", row.ID, map[string]any{"version": row.Version, "reason": reason})
+		c.audit(by, AuditPromptRejected, "prompt", row.ID, map[string]any{"version": row.Version, "reason": reason})
 		return a.afterRejection(c, row.Version, g.Terms)
 	case *Process:
-		c.audit(by, ProcessRejected, "process", row.ID, map[string]any{"version": row.Version, "reason": reason})
+		c.audit(by, AuditProcessRejected, "process", row.ID, map[string]any{"version": row.Version, "reason": reason})
 		return a.afterRejection(c, row.Version, g.Terms)
 	}
 	step := row.(*StepGate)
 	e := a.executionOf(step)
-	c.audit(by, StepRejected, "execution", e.ID, map[string]any{"step": step.StepID, "reason": reason})
+	c.audit(by, AuditStepRejected, "execution", e.ID, map[string]any{"step": step.StepID, "reason": reason})
 	if err := a.cancelExecution(c, e, by); err != nil {
-		return Change{}, err
+		return aggregate.Change{}, err
 	}
 	return c.ended(a.Task, TaskCancelled, by, ReasonStepRejected)
 }
@@ -139,11 +139,11 @@ func CheckReason(reason string) (string, error) {
 	return reason, nil
 }
 
-func (a *Aggregate) afterRejection(c *change, version int, terms aggregate.Terms) (Change, error) {
+func (a *Aggregate) afterRejection(c *change, version int, terms aggregate.Terms) (aggregate.Change, error) {
 	if version < terms.MaxVersions {
 		return c.done(), nil
 	}
-	c.audit(aggregate.System(), TaskCancelledAction, "task", a.Head.TaskID, map[string]any{"reason": ReasonMaxVersions, "max_versions": terms.MaxVersions})
+	c.audit(aggregate.System(), AuditTaskCancelled, "task", a.Head.TaskID, map[string]any{"reason": ReasonMaxVersions, "max_versions": terms.MaxVersions})
 	return c.ended(a.Task, TaskCancelled, aggregate.System(), ReasonMaxVersions)
 }
 

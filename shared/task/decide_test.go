@@ -48,30 +48,30 @@ func TestASecondClickChangesNothingAndSaysWhoDecided(t *testing.T) {
 var (
 	promptButtons = map[string]func(*story, string, aggregate.Actor) decision{
 		"approve": func(s *story, id string, by aggregate.Actor) decision {
-			return func(a *Aggregate, now time.Time) (Change, error) { return a.Approve(id, by, s.policy, now) }
+			return func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.Approve(id, by, s.policy, now) }
 		},
 		"reject": func(s *story, id string, by aggregate.Actor) decision {
-			return func(a *Aggregate, now time.Time) (Change, error) {
+			return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 				return a.Reject(id, "短く", by, s.policy, now)
 			}
 		},
 	}
 	processButtons = map[string]func(*story, string, aggregate.Actor) decision{
 		"approve": func(s *story, id string, by aggregate.Actor) decision {
-			return func(a *Aggregate, now time.Time) (Change, error) { return a.Approve(id, by, s.policy, now) }
+			return func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.Approve(id, by, s.policy, now) }
 		},
 		"reject": func(s *story, id string, by aggregate.Actor) decision {
-			return func(a *Aggregate, now time.Time) (Change, error) {
+			return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 				return a.Reject(id, "短く", by, s.policy, now)
 			}
 		},
 	}
 	stepButtons = map[string]func(*story, string, aggregate.Actor) decision{
 		"approve": func(s *story, id string, by aggregate.Actor) decision {
-			return func(a *Aggregate, now time.Time) (Change, error) { return a.Approve(id, by, s.policy, now) }
+			return func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.Approve(id, by, s.policy, now) }
 		},
 		"reject": func(s *story, id string, by aggregate.Actor) decision {
-			return func(a *Aggregate, now time.Time) (Change, error) {
+			return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 				return a.Reject(id, "宛先", by, s.policy, now)
 			}
 		},
@@ -159,13 +159,13 @@ func TestARejectionsReasonHasOneToAThousandCharacters(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			for kind, s := range map[string]*story{"prompt": waitingPrompt(t), "process": waitingProcess(t), "step": waitingStep(t)} {
 				reject := map[string]decision{
-					"prompt": func(a *Aggregate, now time.Time) (Change, error) {
+					"prompt": func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 						return a.Reject(a.Prompt().ID, tt.reason, person(suzuki), s.policy, now)
 					},
-					"process": func(a *Aggregate, now time.Time) (Change, error) {
+					"process": func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 						return a.Reject(a.Process().ID, tt.reason, person(suzuki), s.policy, now)
 					},
-					"step": func(a *Aggregate, now time.Time) (Change, error) {
+					"step": func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 						return a.Reject(gateID(a), tt.reason, person(suzuki), s.policy, now)
 					},
 				}[kind]
@@ -196,9 +196,9 @@ func TestTheFifthRejectionCancelsTheTask(t *testing.T) {
 		action                aggregate.Action
 	}{
 		{"prompt", waitingPrompt, func(s *story) decision { return s.rejectPrompt }, func(s *story) decision { return s.beginPrompt },
-			func(s *story) decision { return s.finishPrompt }, PromptRejected},
+			func(s *story) decision { return s.finishPrompt }, AuditPromptRejected},
 		{"process", waitingProcess, func(s *story) decision { return s.rejectProcess }, func(s *story) decision { return s.beginProcess },
-			func(s *story) decision { return s.finishProcess }, ProcessRejected},
+			func(s *story) decision { return s.finishProcess }, AuditProcessRejected},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := tt.from(t)
@@ -218,7 +218,7 @@ func TestTheFifthRejectionCancelsTheTask(t *testing.T) {
 				t.Errorf("the task is %s", got)
 			}
 			last := s.audit[len(s.audit)-2:]
-			if last[0].Action != tt.action || last[0].ActorID != suzuki || last[1].Action != TaskCancelledAction || last[1].ActorType != aggregate.ActorSystem {
+			if last[0].Action != tt.action || last[0].ActorID != suzuki || last[1].Action != AuditTaskCancelled || last[1].ActorType != aggregate.ActorSystem {
 				t.Errorf("recorded %+v", last)
 			}
 			if last[1].Details != `{"max_versions":5,"reason":"max_versions"}` {
@@ -230,7 +230,7 @@ func TestTheFifthRejectionCancelsTheTask(t *testing.T) {
 
 func TestTheSystemStampsOnlyWhatAsksNobody(t *testing.T) {
 	s := waitingPrompt(t)
-	asSystem := func(a *Aggregate, now time.Time) (Change, error) {
+	asSystem := func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 		return a.Approve(a.Prompt().ID, aggregate.System(), aggregate.Policy{}, now)
 	}
 	s.settings.PromptApprovalRequired = false // too late for a gate that waits
@@ -247,7 +247,7 @@ func TestTheSystemStampsOnlyWhatAsksNobody(t *testing.T) {
 	}
 	s.nothing(asSystem)
 	s.refused(promptButtons["approve"](s, p.ID, person(suzuki)), aggregate.ErrDecided{Status: "approved", At: *p.ApprovedAt})
-	if last := s.audit[len(s.audit)-1]; last.Action != PromptApproved || last.ActorType != aggregate.ActorSystem || last.ActorID != "" {
+	if last := s.audit[len(s.audit)-1]; last.Action != AuditPromptApproved || last.ActorType != aggregate.ActorSystem || last.ActorID != "" {
 		t.Errorf("recorded %+v", last)
 	}
 }

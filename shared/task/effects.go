@@ -161,28 +161,28 @@ func (a *Aggregate) Beside() (aggregate.Ref, bool) {
 // Overdue are the decisions that time alone makes.
 func (a *Aggregate) Overdue(now time.Time, beside aggregate.Aggregate) []aggregate.Overdue {
 	other, _ := beside.(*Aggregate)
-	of := func(decide func(*Aggregate) (Change, error)) aggregate.Decision[aggregate.Aggregate] {
-		return func(x aggregate.Aggregate) (Change, error) { return decide(x.(*Aggregate)) }
+	of := func(decide func(*Aggregate) (aggregate.Change, error)) aggregate.Decision[aggregate.Aggregate] {
+		return func(x aggregate.Aggregate) (aggregate.Change, error) { return decide(x.(*Aggregate)) }
 	}
 	return []aggregate.Overdue{
-		{Decide: of(func(a *Aggregate) (Change, error) { return a.Expire(now) })},
-		{Decide: of(func(a *Aggregate) (Change, error) { return a.GateOver(other, now) })},
-		{Decide: of(func(a *Aggregate) (Change, error) { return a.RecordCrashedCalls(now) })},
-		{Decide: of(func(a *Aggregate) (Change, error) { return a.failOverLimit(now) })},
-		{Decide: of(func(a *Aggregate) (Change, error) { return a.restartStuck(now) }), Repair: true},
+		{Decide: of(func(a *Aggregate) (aggregate.Change, error) { return a.Expire(now) })},
+		{Decide: of(func(a *Aggregate) (aggregate.Change, error) { return a.GateOver(other, now) })},
+		{Decide: of(func(a *Aggregate) (aggregate.Change, error) { return a.RecordCrashedCalls(now) })},
+		{Decide: of(func(a *Aggregate) (aggregate.Change, error) { return a.failOverLimit(now) })},
+		{Decide: of(func(a *Aggregate) (aggregate.Change, error) { return a.restartStuck(now) }), Repair: true},
 	}
 }
 
-func (a *Aggregate) failOverLimit(now time.Time) (Change, error) {
+func (a *Aggregate) failOverLimit(now time.Time) (aggregate.Change, error) {
 	if !a.OverLimit(now) {
-		return Change{}, aggregate.ErrNotDue
+		return aggregate.Change{}, aggregate.ErrNotDue
 	}
 	return a.FailExecution(a.Head.Run, ReasonTimeout, fmt.Sprint(a.Execution().Terms.L4TimeoutSeconds), now)
 }
 
-func (a *Aggregate) restartStuck(now time.Time) (Change, error) {
+func (a *Aggregate) restartStuck(now time.Time) (aggregate.Change, error) {
 	if !a.Stuck(now) {
-		return Change{}, aggregate.ErrNotDue
+		return aggregate.Change{}, aggregate.ErrNotDue
 	}
 	return a.RestartRun(a.Head.Run, now)
 }

@@ -195,7 +195,7 @@ func TestWhatIsStuck(t *testing.T) {
 func TestALongPauseIsNotStuck(t *testing.T) {
 	s := reach(t, "prompt generating")
 	until := s.now.Add(25 * time.Minute)
-	s.do(func(a *Aggregate, now time.Time) (Change, error) {
+	s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 		return a.WaitUntil(a.Head.Run, a.Generating(), until, now)
 	})
 	for after, want := range map[time.Duration]bool{20 * time.Second: false, 20 * time.Minute: false, 21 * time.Minute: true} {
@@ -213,7 +213,7 @@ func TestTheNearestReasonToLookIsWhenATaskIsDue(t *testing.T) {
 		t.Errorf("due at %v, to be decided by %v", due, open.Terms.DecideBy)
 	}
 	s = running(t)
-	s.do(func(a *Aggregate, now time.Time) (Change, error) {
+	s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 		c := call(a, now)
 		c.Claim.LeaseUntil = now.Add(time.Hour)
 		return a.ClaimStep(1, c, now)

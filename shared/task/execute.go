@@ -19,17 +19,17 @@ func (e StopError) Error() string { return fmt.Sprintf("%s: %s", e.Reason, e.Det
 
 // StartExecution moves the pending execution to running. Doing it again is no change.
 // It is recorded here, and with a managed session when that exists: see BindSession.
-func (a *Aggregate) StartExecution(run int, now time.Time) (Change, error) {
+func (a *Aggregate) StartExecution(run int, now time.Time) (aggregate.Change, error) {
 	e, err := a.executing(run)
 	if err != nil || e.Status == ExecutionRunning {
-		return Change{}, err
+		return aggregate.Change{}, err
 	}
 	c := a.begin(now)
 	if err := c.moveExecution(e, ExecutionRunning, func(n *Execution) { n.StartedAt = &c.Now }); err != nil {
-		return Change{}, err
+		return aggregate.Change{}, err
 	}
 	if !e.Managed() {
-		c.audit(aggregate.System(), ExecutionStarted, "execution", e.ID, map[string]any{"attempt": e.Attempt})
+		c.audit(aggregate.System(), AuditExecutionStarted, "execution", e.ID, map[string]any{"attempt": e.Attempt})
 	}
 	return c.done(), nil
 }
@@ -106,7 +106,7 @@ type Call struct {
 // NeedsGate reports whether a person must see a step's resolved arguments first.
 // dynamic says that a write's destination comes from an earlier result.
 func NeedsGate(s Step, t aggregate.Terms, dynamic bool) bool {
-	return s.RequiresHumanCheck || s.Effect == aggregate.Write && (!t.AutoApproveTools || dynamic)
+	return s.RequiresHumanCheck || s.Access == aggregate.Write && (!t.AutoApproveTools || dynamic)
 }
 
 // MaxCrashes is how many calls of one read may be lost before it is not called again.
@@ -115,24 +115,24 @@ const MaxCrashes = 3
 // ClaimStep is where a call begins. Claiming again what the same invocation holds is no change. It relies on the approved prompt and process,
 // the gate, and the tool's permission; it writes the execution, so that a cancel in between makes it fail.
 // It returns StopError when the execution must be failed, ErrInFlight when another's lease lives, ErrMoved when another step is next.
-func (a *Aggregate) ClaimStep(run int, call Call, now time.Time) (Change, error) {
+func (a *Aggregate) ClaimStep(run int, call Call, now time.Time) (aggregate.Change, error) {
 	e, err := a.executing(run)
 	if err != nil {
-		return Change{}, err
+		return aggregate.Change{}, err
 	}
 	process, prompt := a.ProcessOf(e), a.Prompt()
 	if e.Status != ExecutionRunning || process != a.Process() || prompt == nil || prompt.Status != aggregate.Approved {
-		return Change{}, aggregate.ErrConflict
+		return aggregate.Change{}, aggregate.ErrConflict
 	}
 	if Hash(process.Steps) != process.ApprovedHash {
-		return Change{}, StopError{Reason: ReasonStepsChanged}
+		return aggregate.Change{}, StopError{Reason: ReasonStepsChanged}
 	}
 	step := a.NextStep(e)
 	if step == nil || step.Order != call.Order {
-		return Change{}, aggregate.ErrMoved
+		return aggregate.Change{}, aggregate.ErrMoved
 	}
 	if a.timeUp(e, now) {
-		return Change{}, StopError{ReasonTimeout, fmt.Sprint(e.Terms.L4TimeoutSeconds)}
+		return aggregate.Change{}, StopError{ReasonTimeout, fmt.Sprint(e.Terms.L4TimeoutSeconds)}
 	}
 	c := a.begin(now)
 	number, from := a.callNumber(e, step.Order)
@@ -143,23 +143,23 @@ func (a *Aggregate) ClaimStep(run int, call Call, now time.Time) (Change, error)
 	held := a.StepOf(e, step.Order)
 	if held != nil {
 		if held.Status == StepRunning && held.Claim.Invocation == call.Claim.Invocation {
-			return Change{}, nil // the answer to the first claim was lost
+			return aggregate.Change{}, nil // the answer to the first claim was lost
 		}
 		if err := reclaimable(held, now); err != nil {
-			return Change{}, err
+			return aggregate.Change{}, err
 		}
 		n.WaitedMS += now.Sub(held.StartedAt).Milliseconds()
 	}
 	if err := a.passGate(c, e, *step, call); err != nil {
-		return Change{}, err
+		return aggregate.Change{}, err
 	}
 	row := StepResult{
 		TaskID: a.Head.TaskID, ProcessVersion: e.ProcessVersion, Attempt: e.Attempt, Order: step.Order, StepID: step.StepID,
-		Tool: step.Tool, Effect: step.Effect, Status: StepRunning, Call: number,
+		Tool: step.Tool, Access: step.Access, Status: StepRunning, Call: number,
 		Claim: &call.Claim, ToolRequest: call.ToolRequest, Arguments: call.Arguments, StartedAt: c.Now,
 	}
 	if err := c.claim(row, held); err != nil {
-		return Change{}, err
+		return aggregate.Change{}, err
 	}
 	n.CurrentStep = step.Order
 	c.Put(&n)
@@ -204,7 +204,7 @@ func reclaimable(held *StepResult, now time.Time) error {
 	switch {
 	case now.Before(held.Claim.LeaseUntil):
 		return aggregate.ErrInFlight
-	case held.Effect == aggregate.Write:
+	case held.Access == aggregate.Write:
 		return StopError{ReasonToolUnknown, held.StepID}
 	case held.Crashes+1 >= MaxCrashes:
 		return StopError{ReasonInterruptedRead, held.StepID}
@@ -259,23 +259,23 @@ func (a *Aggregate) IdempotencyKey(e *Execution, s Step) string {
 
 // OpenStepGate asks people about the next step with its resolved arguments. Doing it
 // again is no change. It returns ErrMoved when another step is next, or its call has begun: see Outstanding.
-func (a *Aggregate) OpenStepGate(run int, order int, args aggregate.Blob, hash string, now time.Time) (Change, error) {
+func (a *Aggregate) OpenStepGate(run int, order int, args aggregate.Blob, hash string, now time.Time) (aggregate.Change, error) {
 	e, err := a.executing(run)
 	if err != nil {
-		return Change{}, err
+		return aggregate.Change{}, err
 	}
 	if e.Status != ExecutionRunning {
-		return Change{}, aggregate.ErrConflict
+		return aggregate.Change{}, aggregate.ErrConflict
 	}
 	step := a.NextStep(e)
 	if step == nil || step.Order != order {
-		return Change{}, aggregate.ErrMoved
+		return aggregate.Change{}, aggregate.ErrMoved
 	}
 	if a.GateOf(e, order) != nil {
-		return Change{}, nil
+		return aggregate.Change{}, nil
 	}
 	if a.StepOf(e, order) != nil { // called already, or being called
-		return Change{}, aggregate.ErrMoved
+		return aggregate.Change{}, aggregate.ErrMoved
 	}
 	c := a.begin(now)
 	g := &StepGate{
@@ -304,21 +304,21 @@ type Outcome struct {
 // FinishStep records a call's outcome on its claim alone, whatever the execution
 // has become meanwhile: late truth is truth. It returns ErrSuperseded when the
 // claim is another's, or was settled for good.
-func (a *Aggregate) FinishStep(key, invocation string, o Outcome, now time.Time) (Change, error) {
+func (a *Aggregate) FinishStep(key, invocation string, o Outcome, now time.Time) (aggregate.Change, error) {
 	row := aggregate.Find(a.Steps, key)
 	if row == nil || row.Claim == nil || row.Claim.Invocation != invocation {
-		return Change{}, aggregate.ErrSuperseded
+		return aggregate.Change{}, aggregate.ErrSuperseded
 	}
 	switch {
 	case row.Status == o.Status:
-		return Change{}, nil
+		return aggregate.Change{}, nil
 	case len(StepMoves[row.Status]) == 0:
-		return Change{}, aggregate.ErrSuperseded
+		return aggregate.Change{}, aggregate.ErrSuperseded
 	}
 	c := a.begin(now)
 	c.Head.Restarts = 0
 	if err := a.finishStep(c, row, o); err != nil {
-		return Change{}, err
+		return aggregate.Change{}, err
 	}
 	return c.done(), nil
 }

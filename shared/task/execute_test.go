@@ -23,7 +23,7 @@ func TestStepsThatAreNotTheApprovedOnesDoNotRun(t *testing.T) {
 		"input":       func(s *Step) { s.ToolInput = `{"month":5}` },
 		"order":       func(s *Step) { s.Order = 9 },
 		"human check": func(s *Step) { s.RequiresHumanCheck = true },
-		"effect":      func(s *Step) { s.Effect = aggregate.Read },
+		"effect":      func(s *Step) { s.Access = aggregate.Read },
 		"version":     func(s *Step) { s.ToolVersion = "v2" },
 		"title":       func(s *Step) { s.Title = "別の手順" },
 		"step id":     func(s *Step) { s.StepID = "step-9" },
@@ -42,7 +42,7 @@ func TestStepsThatAreNotTheApprovedOnesDoNotRun(t *testing.T) {
 func TestOneStepIsClaimedByOneInvocation(t *testing.T) {
 	s := running(t)
 	saw := s.load()
-	other := func(a *Aggregate, now time.Time) (Change, error) {
+	other := func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 		c := call(a, now)
 		c.Claim.Invocation = "another"
 		return a.ClaimStep(1, c, now)
@@ -62,10 +62,10 @@ func TestOneStepIsClaimedByOneInvocation(t *testing.T) {
 		t.Errorf("the second claim commits: %v", err)
 	}
 	s.refused(other, aggregate.ErrInFlight)
-	s.refused(func(a *Aggregate, now time.Time) (Change, error) {
+	s.refused(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 		return a.FinishStep(StepKey(1, 1, 1), "another", done, now)
 	}, aggregate.ErrSuperseded)
-	s.refused(func(a *Aggregate, now time.Time) (Change, error) {
+	s.refused(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 		return a.FinishStep(StepKey(1, 1, 2), "another", done, now)
 	}, aggregate.ErrSuperseded)
 	s.do(s.finish(done))
@@ -81,13 +81,13 @@ func TestACrashedReadIsCalledAgainACrashedWriteNever(t *testing.T) {
 	if row := s.load().Steps[0]; row.Claim.Invocation == crashed || row.Call != 1 {
 		t.Errorf("claimed by %s, call %d", row.Claim.Invocation, row.Call)
 	}
-	s.refused(func(a *Aggregate, now time.Time) (Change, error) {
+	s.refused(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 		return a.FinishStep(StepKey(1, 1, 1), crashed, done, now)
 	}, aggregate.ErrSuperseded)
 	s.do(s.finish(done), s.claim)
 	s.now = s.now.Add(2 * time.Minute)
 	stops(t, s, s.claim, ReasonToolUnknown)
-	s.do(func(a *Aggregate, now time.Time) (Change, error) {
+	s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 		return a.FailExecution(1, ReasonToolUnknown, "step-2", now)
 	})
 	a := s.load()
@@ -118,7 +118,7 @@ func TestAnExecutionEndsAfterItsTimeLimit(t *testing.T) {
 		t.Error("not over after the limit")
 	}
 	stops(t, s, s.claim, ReasonTimeout)
-	s.do(func(a *Aggregate, now time.Time) (Change, error) {
+	s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 		return a.FailExecution(1, ReasonTimeout, "360", now)
 	})
 	if e := s.load().Execution(); e.Status != ExecutionFailed || e.Error != ReasonTimeout || e.ErrorDetail != "360" {
@@ -162,13 +162,13 @@ func TestTheTimeLimitExcludesWaiting(t *testing.T) {
 
 func TestAFailureThatTheRowsDoNotShowFailsNothing(t *testing.T) {
 	s := running(t)
-	s.refused(func(a *Aggregate, now time.Time) (Change, error) {
+	s.refused(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 		return a.FailExecution(1, ReasonInterruptedRead, "step-1", now)
 	}, aggregate.ErrMoved)
-	s.refused(func(a *Aggregate, now time.Time) (Change, error) {
+	s.refused(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 		return a.FailExecution(1, ReasonTimeout, "360", now)
 	}, aggregate.ErrMoved)
-	s.refused(func(a *Aggregate, now time.Time) (Change, error) {
+	s.refused(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 		return a.FailExecution(1, ReasonToolUnknown, "", now)
 	}, aggregate.ErrMoved)
 }
@@ -203,7 +203,7 @@ func TestIdempotencyKeysGrowOnlyAfterADefiniteFailure(t *testing.T) {
 	s.do(s.claim)
 	want("2")
 	first := s.load().Steps[1]
-	s.do(func(a *Aggregate, now time.Time) (Change, error) { // the very first call failed after all
+	s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) { // the very first call failed after all
 		return a.FinishStep(first.Key(), first.Claim.Invocation, failed, now)
 	})
 	want("2")

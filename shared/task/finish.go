@@ -8,13 +8,13 @@ import (
 )
 
 // CompleteExecution ends the task well. It returns ErrMoved while a step has not completed.
-func (a *Aggregate) CompleteExecution(run int, summary string, now time.Time) (Change, error) {
+func (a *Aggregate) CompleteExecution(run int, summary string, now time.Time) (aggregate.Change, error) {
 	e, err := a.executing(run)
 	if err != nil {
-		return Change{}, err
+		return aggregate.Change{}, err
 	}
 	if a.NextStep(e) != nil || e.Status != ExecutionRunning {
-		return Change{}, aggregate.ErrMoved
+		return aggregate.Change{}, aggregate.ErrMoved
 	}
 	c := a.begin(now)
 	results := a.results(e, c)
@@ -23,32 +23,32 @@ func (a *Aggregate) CompleteExecution(run int, summary string, now time.Time) (C
 		c.Made = n
 	})
 	if err != nil {
-		return Change{}, err
+		return aggregate.Change{}, err
 	}
 	if err := c.end(a.Task, TaskCompleted, aggregate.System(), ReasonDone); err != nil {
-		return Change{}, err
+		return aggregate.Change{}, err
 	}
-	c.audit(aggregate.System(), ExecutionCompletedEntry, "execution", e.ID, map[string]any{"attempt": e.Attempt, "steps": len(results)})
+	c.audit(aggregate.System(), AuditExecutionCompleted, "execution", e.ID, map[string]any{"attempt": e.Attempt, "steps": len(results)})
 	return c.done(), nil
 }
 
 // FailExecution ends the attempt; a person may try again. The calls that crashed
 // are settled with it; while a lease lives it returns ErrInFlight. It is no change
 // while a gate waits, and returns ErrMoved when the rows no longer say why.
-func (a *Aggregate) FailExecution(run int, why aggregate.Reason, detail string, now time.Time) (Change, error) {
+func (a *Aggregate) FailExecution(run int, why aggregate.Reason, detail string, now time.Time) (aggregate.Change, error) {
 	e, err := a.executing(run)
 	if err != nil {
-		return Change{}, err
+		return aggregate.Change{}, err
 	}
 	if _, waits := a.OpenGate(); waits {
-		return Change{}, nil
+		return aggregate.Change{}, nil
 	}
 	if why == ReasonTimeout && !a.timeUp(e, now) {
-		return Change{}, aggregate.ErrMoved
+		return aggregate.Change{}, aggregate.ErrMoved
 	}
 	c := a.begin(now)
 	if err := a.recordCrashedCalls(c); err != nil {
-		return Change{}, err
+		return aggregate.Change{}, err
 	}
 	results := a.results(e, c)
 	has := func(s StepStatus) bool {
@@ -56,7 +56,7 @@ func (a *Aggregate) FailExecution(run int, why aggregate.Reason, detail string, 
 	}
 	switch unknown := has(StepUnknown); {
 	case why == ReasonToolUnknown && !unknown, why == ReasonInterruptedRead && !unknown && !has(StepFailed):
-		return Change{}, aggregate.ErrMoved
+		return aggregate.Change{}, aggregate.ErrMoved
 	case unknown && why != ReasonToolUnknown: // whatever else went wrong, this is what a person has to look at
 		why, detail = ReasonToolUnknown, ""
 	}
@@ -64,10 +64,10 @@ func (a *Aggregate) FailExecution(run int, why aggregate.Reason, detail string, 
 		n.Error, n.ErrorDetail, n.CompletedAt, n.Results = why, detail, &c.Now, results
 	})
 	if err != nil {
-		return Change{}, err
+		return aggregate.Change{}, err
 	}
 	a.relyOnStep(c, e)
-	c.audit(aggregate.System(), ExecutionFailedEntry, "execution", e.ID, map[string]any{"attempt": e.Attempt, "reason": why})
+	c.audit(aggregate.System(), AuditExecutionFailed, "execution", e.ID, map[string]any{"attempt": e.Attempt, "reason": why})
 	return c.ended(a.Task, TaskFailed, aggregate.System(), why)
 }
 
@@ -98,33 +98,33 @@ func (a *Aggregate) relyOnEarlierCalls(c *change, e *Execution) {
 // completed are carried over. When it finds a write whose outcome nobody saw, it records only
 // that (Change.Then is ErrUncovered): the person must look, and click again. ErrDecided names who was faster, ErrMaxAttempts
 // ends it.
-func (a *Aggregate) RetryExecution(id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (Change, error) {
+func (a *Aggregate) RetryExecution(id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
 	e := a.Execution()
 	if e == nil {
-		return Change{}, aggregate.ErrNotFound
+		return aggregate.Change{}, aggregate.ErrNotFound
 	}
 	if e.ID != id {
-		return Change{}, a.retried(id, by)
+		return aggregate.Change{}, a.retried(id, by)
 	}
 	if err := p.Retry(by, a.Head.Requester); err != nil {
-		return Change{}, err
+		return aggregate.Change{}, err
 	}
 	if a.Head.Ended != nil && a.Head.Ended.As != TaskFailed {
-		return Change{}, a.ended()
+		return aggregate.Change{}, a.ended()
 	}
 	if a.Head.Ended == nil {
-		return Change{}, ErrNothingToRetry
+		return aggregate.Change{}, ErrNothingToRetry
 	}
 	process := a.ProcessOf(e)
 	if e.Status != ExecutionFailed || process == nil {
-		return Change{}, aggregate.ErrConflict
+		return aggregate.Change{}, aggregate.ErrConflict
 	}
 	if !e.AttemptsLeft() {
-		return Change{}, ErrMaxAttempts
+		return aggregate.Change{}, ErrMaxAttempts
 	}
 	c := a.begin(now)
 	if err := a.recordCrashedCalls(c); err != nil {
-		return Change{}, err
+		return aggregate.Change{}, err
 	}
 	if slices.ContainsFunc(c.Rows, func(r aggregate.Row) bool {
 		s, ok := r.(*StepResult)
@@ -137,7 +137,7 @@ func (a *Aggregate) RetryExecution(id string, by aggregate.Actor, p aggregate.Po
 	c.startRun()
 	c.Head.Ended = nil
 	if err := c.moveTask(a.Task, TaskRunning); err != nil {
-		return Change{}, err
+		return aggregate.Change{}, err
 	}
 	n := &Execution{
 		TaskID: e.TaskID, ProcessID: e.ProcessID, ProcessVersion: e.ProcessVersion, Attempt: e.Attempt + 1, Status: ExecutionPending,
@@ -153,7 +153,7 @@ func (a *Aggregate) RetryExecution(id string, by aggregate.Actor, p aggregate.Po
 	c.RelyOn(e)
 	a.relyOnStep(c, e)
 	a.relyOnEarlierCalls(c, e)
-	c.audit(by, ExecutionRetried, "execution", n.ID, map[string]any{"attempt": n.Attempt})
+	c.audit(by, AuditExecutionRetried, "execution", n.ID, map[string]any{"attempt": n.Attempt})
 	return c.done(), nil
 }
 
@@ -179,15 +179,15 @@ const MaxRestarts = 3
 // gives up: the generation is parked, or the execution fails.
 // A task that is over gets a run only for a session that is still open.
 // It returns ErrSuperseded when the head's run is another, or there is nothing to run.
-func (a *Aggregate) RestartRun(run int, now time.Time) (Change, error) {
+func (a *Aggregate) RestartRun(run int, now time.Time) (aggregate.Change, error) {
 	if a.Head.Ended != nil {
 		return a.reclose(run, now)
 	}
 	if err := a.working(run); err != nil {
-		return Change{}, err
+		return aggregate.Change{}, err
 	}
 	if !a.work(now) {
-		return Change{}, aggregate.ErrSuperseded
+		return aggregate.Change{}, aggregate.ErrSuperseded
 	}
 	if a.Head.Restarts >= MaxRestarts {
 		return a.GiveUp(run, ReasonRunFailed, now)
@@ -195,7 +195,7 @@ func (a *Aggregate) RestartRun(run int, now time.Time) (Change, error) {
 	return a.restart(now), nil
 }
 
-func (a *Aggregate) restart(now time.Time) Change {
+func (a *Aggregate) restart(now time.Time) aggregate.Change {
 	c := a.begin(now)
 	c.startRun()
 	c.Head.Restarts++
@@ -209,16 +209,16 @@ func (a *Aggregate) restart(now time.Time) Change {
 // restarts are used up; then that is parked too. A gate that was just decided gets its
 // run here: its wake-up met a run that was already failing. It is no change when the
 // head is parked already, ErrInFlight while a call's lease lives.
-func (a *Aggregate) GiveUp(run int, why aggregate.Reason, now time.Time) (Change, error) {
+func (a *Aggregate) GiveUp(run int, why aggregate.Reason, now time.Time) (aggregate.Change, error) {
 	if err := a.working(run); err != nil {
-		return Change{}, err
+		return aggregate.Change{}, err
 	}
 	if open, waits := a.OpenGate(); waits && (open.Terms.ApprovalRequired || a.Head.Restarts < MaxRestarts) {
-		return Change{}, nil
+		return aggregate.Change{}, nil
 	}
 	switch {
 	case a.Head.Parked != nil, a.Choosing() != nil: // a decision starts the next run
-		return Change{}, nil
+		return aggregate.Change{}, nil
 	case a.justDecided():
 		return a.restart(now), nil
 	case a.Execution() != nil:

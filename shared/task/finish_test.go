@@ -34,7 +34,7 @@ func TestARetryKeepsWhatIsDone(t *testing.T) {
 	if next := a.NextStep(e); next == nil || next.Order != 2 {
 		t.Errorf("next is %+v", next)
 	}
-	s.refused(func(a *Aggregate, now time.Time) (Change, error) { return a.StartExecution(run, now) }, aggregate.ErrSuperseded)
+	s.refused(func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.StartExecution(run, now) }, aggregate.ErrSuperseded)
 	s.do(s.start, s.claim, s.finish(done), s.claim, s.finish(done), s.complete)
 	var reused []bool
 	for _, r := range s.load().Execution().Results {
@@ -50,13 +50,15 @@ func TestASecondClickOnRetryStartsNothing(t *testing.T) {
 	s.do(s.claim, s.finish(failed), s.fail)
 	old, at := s.load().Execution().ID, s.now
 	again := func(by aggregate.Actor) decision {
-		return func(a *Aggregate, now time.Time) (Change, error) { return a.RetryExecution(old, by, s.policy, now) }
+		return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+			return a.RetryExecution(old, by, s.policy, now)
+		}
 	}
 	s.do(again(person(suzuki)))
 	s.nothing(again(person(suzuki)))
 	s.refused(again(person(tanaka)), aggregate.ErrDecided{Status: "retried", By: suzuki, At: at})
 	s.refused(s.retry, ErrNothingToRetry)
-	s.refused(func(a *Aggregate, now time.Time) (Change, error) {
+	s.refused(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 		return a.RetryExecution("01JS0000000000000000000000", person(suzuki), s.policy, now)
 	}, aggregate.ErrNotFound)
 	s.do(s.start, s.claim, s.finish(failed), s.fail)
@@ -120,7 +122,7 @@ func TestLateTruthIsKeptWhereverTheTaskIs(t *testing.T) {
 	s.do(s.claim, s.finish(done), s.claim, s.finish(unknown), s.fail, s.retry)
 	first := s.load().StepOf(s.load().Executions[0], 2)
 	late := func(o Outcome) decision {
-		return func(a *Aggregate, now time.Time) (Change, error) {
+		return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 			return a.FinishStep(first.Key(), first.Claim.Invocation, o, now)
 		}
 	}
@@ -155,7 +157,7 @@ func TestAWriteThatCompletesLateIsNotMadeAgain(t *testing.T) {
 		s.do(s.claim, s.finish(done), s.claim)
 		first := s.load().StepOf(s.load().Execution(), 2)
 		s.do(s.finish(unknown), s.fail, s.retry)
-		return s, func(a *Aggregate, now time.Time) (Change, error) {
+		return s, func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 			return a.FinishStep(first.Key(), first.Claim.Invocation, done, now)
 		}
 	}
@@ -220,7 +222,9 @@ func TestAnUnknownOutcomeIsWhatAFailureSays(t *testing.T) {
 	for _, why := range []aggregate.Reason{ReasonRunFailed, ReasonToolFailed, ReasonToolNotAllowed} {
 		s := running(t)
 		s.do(s.claim, s.finish(done), s.claim, s.finish(unknown))
-		s.do(func(a *Aggregate, now time.Time) (Change, error) { return a.FailExecution(1, why, "detail", now) })
+		s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+			return a.FailExecution(1, why, "detail", now)
+		})
 		if e := s.load().Execution(); e.Error != ReasonToolUnknown || e.ErrorDetail != "" || s.head.Ended.Reason != ReasonToolUnknown {
 			t.Errorf("%s: %s %q, ended %+v", why, e.Error, e.ErrorDetail, s.head.Ended)
 		}
@@ -252,7 +256,7 @@ func TestThreeRestartsWithoutProgressAreEnough(t *testing.T) {
 					t.Fatalf("after %d: %+v", n, s.head)
 				}
 			}
-			s.refused(func(a *Aggregate, now time.Time) (Change, error) { return a.RestartRun(1, now) }, aggregate.ErrSuperseded)
+			s.refused(func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.RestartRun(1, now) }, aggregate.ErrSuperseded)
 			s.do(s.restart)
 			if !tt.end(s.load()) || s.head.Run != MaxRestarts+1 {
 				t.Errorf("ended as %+v", s.head)

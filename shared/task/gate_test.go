@@ -10,7 +10,7 @@ import (
 
 func TestAStepThatMustBeLookedAtRunsOnlyWithWhatWasSeen(t *testing.T) {
 	claimWith := func(arguments string, needs bool) decision {
-		return func(a *Aggregate, now time.Time) (Change, error) {
+		return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 			c := call(a, now)
 			c.Arguments, c.ArgumentsHash, c.NeedsGate = aggregate.Blob{JSON: aggregate.JSON(arguments)}, aggregate.HashOf(arguments), needs
 			return a.ClaimStep(1, c, now)
@@ -50,7 +50,7 @@ func TestAStepThatMustBeLookedAtRunsOnlyWithWhatWasSeen(t *testing.T) {
 	})
 	t.Run("nor for another step", func(t *testing.T) {
 		s := running(t)
-		s.refused(func(a *Aggregate, now time.Time) (Change, error) {
+		s.refused(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 			return a.OpenStepGate(1, 2, aggregate.Blob{}, "", now)
 		}, aggregate.ErrMoved)
 	})
@@ -64,13 +64,13 @@ func TestWhichStepsNeedALook(t *testing.T) {
 		dynamic bool
 		want    bool
 	}{
-		{"a read", Step{Effect: aggregate.Read}, true, false, false},
-		{"a write", Step{Effect: aggregate.Write}, true, false, false},
-		{"a read that asks for it", Step{Effect: aggregate.Read, RequiresHumanCheck: true}, true, false, true},
-		{"a write, when tools are not approved by themselves", Step{Effect: aggregate.Write}, false, false, true},
-		{"a read, when tools are not approved by themselves", Step{Effect: aggregate.Read}, false, false, false},
-		{"a write to where an earlier result says", Step{Effect: aggregate.Write}, true, true, true},
-		{"a read from where an earlier result says", Step{Effect: aggregate.Read}, true, true, false},
+		{"a read", Step{Access: aggregate.Read}, true, false, false},
+		{"a write", Step{Access: aggregate.Write}, true, false, false},
+		{"a read that asks for it", Step{Access: aggregate.Read, RequiresHumanCheck: true}, true, false, true},
+		{"a write, when tools are not approved by themselves", Step{Access: aggregate.Write}, false, false, true},
+		{"a read, when tools are not approved by themselves", Step{Access: aggregate.Read}, false, false, false},
+		{"a write to where an earlier result says", Step{Access: aggregate.Write}, true, true, true},
+		{"a read from where an earlier result says", Step{Access: aggregate.Read}, true, true, false},
 	} {
 		if got := NeedsGate(tt.step, aggregate.Terms{AutoApproveTools: tt.auto}, tt.dynamic); got != tt.want {
 			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)

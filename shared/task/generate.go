@@ -9,9 +9,9 @@ import (
 
 // BeginPrompt makes the row of the next version, generating, and its card. It is
 // no change when such a row is there. It relies on the version before it being rejected.
-func (a *Aggregate) BeginPrompt(run int, now time.Time) (Change, error) {
+func (a *Aggregate) BeginPrompt(run int, now time.Time) (aggregate.Change, error) {
 	if err := a.working(run); err != nil || a.Task == nil {
-		return Change{}, err
+		return aggregate.Change{}, err
 	}
 	n := &Prompt{TaskID: a.Head.TaskID, Version: 1, Gate: aggregate.Gate{Status: aggregate.Generating}}
 	before := a.Prompt()
@@ -24,10 +24,10 @@ func (a *Aggregate) BeginPrompt(run int, now time.Time) (Change, error) {
 }
 
 // BeginProcess is BeginPrompt for the steps. It relies on the prompt that was approved.
-func (a *Aggregate) BeginProcess(run int, now time.Time) (Change, error) {
+func (a *Aggregate) BeginProcess(run int, now time.Time) (aggregate.Change, error) {
 	prompt := a.Prompt()
 	if err := a.working(run); err != nil || prompt == nil || prompt.Status != aggregate.Approved {
-		return Change{}, err
+		return aggregate.Change{}, err
 	}
 	n := &Process{TaskID: a.Head.TaskID, PromptID: prompt.ID, Version: 1, Steps: []Step{}, Gate: aggregate.Gate{Status: aggregate.Generating}}
 	before := a.Process()
@@ -40,9 +40,9 @@ func (a *Aggregate) BeginProcess(run int, now time.Time) (Change, error) {
 }
 
 // beginVersion puts the next version of what basis asks for. It is no change unless it is the first, or the version before it was rejected.
-func (a *Aggregate) beginVersion(c *change, n Gated, card aggregate.CardType, before Gated, first bool, basis aggregate.Row) (Change, error) {
+func (a *Aggregate) beginVersion(c *change, n Gated, card aggregate.CardType, before Gated, first bool, basis aggregate.Row) (aggregate.Change, error) {
 	if !first && before.gate().Status != aggregate.Rejected {
-		return Change{}, nil
+		return aggregate.Change{}, nil
 	}
 	c.Put(n)
 	c.card(a, card, n.Key())
@@ -55,29 +55,29 @@ func (a *Aggregate) beginVersion(c *change, n Gated, card aggregate.CardType, be
 
 // FinishPrompt puts the policy text in and opens the gate under these settings, on which it relies. It is no change
 // when the newest version is not generating.
-func (a *Aggregate) FinishPrompt(run int, content string, s tenancy.Settings, now time.Time) (Change, error) {
+func (a *Aggregate) FinishPrompt(run int, content string, s tenancy.Settings, now time.Time) (aggregate.Change, error) {
 	p := a.Prompt()
 	if err := a.working(run); err != nil || p == nil || p.Status != aggregate.Generating {
-		return Change{}, err
+		return aggregate.Change{}, err
 	}
 	return a.openGate(p, s.PromptApprovalRequired, s, now, func(n Gated) { n.(*Prompt).Content = content })
 }
 
 // FinishProcess puts the steps and the remarks on them in and opens the gate under these settings, on which it relies. It is no change
 // when the newest version is not generating. It returns ErrField for steps that could not be told apart, or not be hashed.
-func (a *Aggregate) FinishProcess(run int, steps []Step, remarks string, s tenancy.Settings, now time.Time) (Change, error) {
+func (a *Aggregate) FinishProcess(run int, steps []Step, remarks string, s tenancy.Settings, now time.Time) (aggregate.Change, error) {
 	p := a.Process()
 	if err := a.working(run); err != nil || p == nil || p.Status != aggregate.Generating {
-		return Change{}, err
+		return aggregate.Change{}, err
 	}
 	if err := checkSteps(steps); err != nil {
-		return Change{}, err
+		return aggregate.Change{}, err
 	}
 	return a.openGate(p, s.ProcessApprovalRequired, s, now, func(n Gated) { n.(*Process).Steps, n.(*Process).Remarks = steps, remarks })
 }
 
 // openGate asks about a version that a model made.
-func (a *Aggregate) openGate(row Gated, required bool, s tenancy.Settings, now time.Time, fill func(n Gated)) (Change, error) {
+func (a *Aggregate) openGate(row Gated, required bool, s tenancy.Settings, now time.Time, fill func(n Gated)) (aggregate.Change, error) {
 	c := a.begin(now)
 	c.progress()
 	err := c.moveGate(row, aggregate.PendingApproval, func(n Gated) {
@@ -86,7 +86,7 @@ func (a *Aggregate) openGate(row Gated, required bool, s tenancy.Settings, now t
 		c.Made = n
 	})
 	if err != nil {
-		return Change{}, err
+		return aggregate.Change{}, err
 	}
 	c.under(s.Rev)
 	return c.done(), nil
@@ -123,20 +123,20 @@ func (a *Aggregate) failing(run int, g Generation) (ok bool, err error) {
 
 // Park records that g failed: the run ends, a person may try again. It is no change
 // when g got done meanwhile, by whoever, or is parked already.
-func (a *Aggregate) Park(run int, g Generation, why aggregate.Reason, detail string, now time.Time) (Change, error) {
+func (a *Aggregate) Park(run int, g Generation, why aggregate.Reason, detail string, now time.Time) (aggregate.Change, error) {
 	if ok, err := a.failing(run, g); !ok {
-		return Change{}, err
+		return aggregate.Change{}, err
 	}
 	return a.park(why, detail, now), nil
 }
 
 // park stops at the stage that the rows are at until a person asks to go on.
-func (a *Aggregate) park(why aggregate.Reason, detail string, now time.Time) Change {
+func (a *Aggregate) park(why aggregate.Reason, detail string, now time.Time) aggregate.Change {
 	c := a.begin(now)
 	a.relyOnStage(c)
 	layer := a.Layer()
 	c.Head.Parked, c.Head.PausedUntil, c.Head.Retried = &Parked{Layer: layer, Sentence: why, Detail: detail}, nil, nil
-	c.audit(aggregate.System(), GenerationFailed, layer.resource(), a.layerID(), map[string]any{"layer": layer, "reason": why})
+	c.audit(aggregate.System(), AuditGenerationFailed, layer.resource(), a.layerID(), map[string]any{"layer": layer, "reason": why})
 	return c.done()
 }
 
@@ -150,18 +150,18 @@ func (h Head) RetriesLeft() bool { return h.Retries < MaxRetries }
 // RetryGeneration unparks the head and starts a new run. While that generation
 // runs, asking again is no change for the same person and ErrDecided for another;
 // it returns ErrNothingToRetry when none had failed, and ErrMaxRetries when it was asked for MaxRetries times.
-func (a *Aggregate) RetryGeneration(by aggregate.Actor, p aggregate.Policy, now time.Time) (Change, error) {
+func (a *Aggregate) RetryGeneration(by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
 	if err := p.Retry(by, a.Head.Requester); err != nil {
-		return Change{}, err
+		return aggregate.Change{}, err
 	}
 	if a.Head.Ended != nil {
-		return Change{}, a.ended()
+		return aggregate.Change{}, a.ended()
 	}
 	if a.Head.Parked == nil {
-		return Change{}, a.Head.Retried.again(by)
+		return aggregate.Change{}, a.Head.Retried.again(by)
 	}
 	if !a.Head.RetriesLeft() {
-		return Change{}, ErrMaxRetries
+		return aggregate.Change{}, ErrMaxRetries
 	}
 	c := a.begin(now)
 	layer := a.Head.Parked.Layer
@@ -170,7 +170,7 @@ func (a *Aggregate) RetryGeneration(by aggregate.Actor, p aggregate.Policy, now 
 	c.startRun()
 	c.Head.Retries = a.Head.Retries + 1
 	c.Head.Retried = &Retried{By: by.ID, At: c.Now}
-	c.audit(by, GenerationRetried, a.Layer().resource(), a.layerID(), map[string]any{"layer": layer})
+	c.audit(by, AuditGenerationRetried, a.Layer().resource(), a.layerID(), map[string]any{"layer": layer})
 	return c.done(), nil
 }
 
@@ -220,9 +220,9 @@ func latest(t time.Time, others ...*time.Time) time.Time {
 
 // WaitUntil keeps the run from working at g before until, as a model's Retry-After asks.
 // It is no change when g got done meanwhile, or is parked.
-func (a *Aggregate) WaitUntil(run int, g Generation, until, now time.Time) (Change, error) {
+func (a *Aggregate) WaitUntil(run int, g Generation, until, now time.Time) (aggregate.Change, error) {
 	if ok, err := a.failing(run, g); !ok {
-		return Change{}, err
+		return aggregate.Change{}, err
 	}
 	c := a.begin(now)
 	a.relyOnStage(c)

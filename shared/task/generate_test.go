@@ -87,7 +87,7 @@ func TestAFailedGenerationIsParkedUntilSomebodyTriesAgain(t *testing.T) {
 			a := s.load()
 			id := map[Layer]string{L1: a.Head.TaskID, L2: idOf(a.Prompt()), L3: idOf(a.Process())}[tt.layer]
 			last := s.audit[len(s.audit)-1]
-			if last.Action != GenerationFailed || last.ResourceType != tt.resource || last.ResourceID != id {
+			if last.Action != AuditGenerationFailed || last.ResourceType != tt.resource || last.ResourceID != id {
 				t.Errorf("recorded %+v, want %s %s", last, tt.resource, id)
 			}
 			s.nothing(s.park)
@@ -95,7 +95,7 @@ func TestAFailedGenerationIsParkedUntilSomebodyTriesAgain(t *testing.T) {
 			before := s.load().Next(s.now)
 			s.do(s.retryGeneration)
 			last = s.audit[len(s.audit)-1]
-			if last.Action != GenerationRetried || last.ActorID != requester || last.ResourceType != tt.resource || last.ResourceID != id {
+			if last.Action != AuditGenerationRetried || last.ActorID != requester || last.ResourceType != tt.resource || last.ResourceID != id {
 				t.Errorf("recorded %+v", last)
 			}
 			if after := s.load().Next(s.now); before.State != StateFail || after.State == StateFail || s.head.Run != 2 || s.head.Parked != nil {
@@ -109,10 +109,14 @@ func TestAFailedGenerationIsParkedUntilSomebodyTriesAgain(t *testing.T) {
 func TestOnlyWhatFailedIsParked(t *testing.T) {
 	for name, failed := range map[string]func(Generation) decision{
 		"parked": func(g Generation) decision {
-			return func(a *Aggregate, now time.Time) (Change, error) { return a.Park(1, g, ReasonModelRefused, "", now) }
+			return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+				return a.Park(1, g, ReasonModelRefused, "", now)
+			}
 		},
 		"paused": func(g Generation) decision {
-			return func(a *Aggregate, now time.Time) (Change, error) { return a.WaitUntil(1, g, now.Add(time.Minute), now) }
+			return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+				return a.WaitUntil(1, g, now.Add(time.Minute), now)
+			}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -158,9 +162,11 @@ func TestAnOldFailureIsNotCommittedOverATornRead(t *testing.T) {
 	torn := s.load()
 	s.do(s.finishPrompt, s.rejectPrompt, s.beginPrompt)
 	torn.Head = s.head
-	for name, d := range map[string]func(Generation) (Change, error){
-		"park":  func(g Generation) (Change, error) { return torn.Park(1, g, ReasonModelRefused, "", s.now) },
-		"pause": func(g Generation) (Change, error) { return torn.WaitUntil(1, g, s.now.Add(time.Minute), s.now) },
+	for name, d := range map[string]func(Generation) (aggregate.Change, error){
+		"park": func(g Generation) (aggregate.Change, error) { return torn.Park(1, g, ReasonModelRefused, "", s.now) },
+		"pause": func(g Generation) (aggregate.Change, error) {
+			return torn.WaitUntil(1, g, s.now.Add(time.Minute), s.now)
+		},
 	} {
 		c, err := d(Generation{L2, 1})
 		if err != nil || c.Empty() {
@@ -195,7 +201,7 @@ func TestStepsThatCouldNotBeStampedAreRefused(t *testing.T) {
 		{"one id twice", func(s []Step) []Step { s[1].StepID = "step-1"; return s }, "steps[1].stepId"},
 		{"no id", func(s []Step) []Step { s[0].StepID = ""; return s }, "steps[0].stepId"},
 		{"input that is no JSON", func(s []Step) []Step { s[2].ToolInput = `{"a":`; return s }, "steps[2].toolInput"},
-		{"no effect", func(s []Step) []Step { s[2].Effect = ""; return s }, "steps[2].effect"},
+		{"no effect", func(s []Step) []Step { s[2].Access = ""; return s }, "steps[2].effect"},
 		{"sixty", func([]Step) []Step { return many(60) }, ""},
 		{"no input", func(s []Step) []Step { s[0].ToolInput = ""; return s }, ""},
 	} {
@@ -230,28 +236,36 @@ func TestARunThatIsNotTheHeadsCommitsNothing(t *testing.T) {
 		s.head.Run++
 		old := s.head.Run - 1
 		for name, d := range map[string]decision{
-			"extract":       func(a *Aggregate, now time.Time) (Change, error) { return a.Extracted(old, Extract{}, now) },
-			"begin prompt":  func(a *Aggregate, now time.Time) (Change, error) { return a.BeginPrompt(old, now) },
-			"finish prompt": func(a *Aggregate, now time.Time) (Change, error) { return a.FinishPrompt(old, "", s.settings, now) },
-			"begin process": func(a *Aggregate, now time.Time) (Change, error) { return a.BeginProcess(old, now) },
-			"finish process": func(a *Aggregate, now time.Time) (Change, error) {
+			"extract":      func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.Extracted(old, Extract{}, now) },
+			"begin prompt": func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.BeginPrompt(old, now) },
+			"finish prompt": func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+				return a.FinishPrompt(old, "", s.settings, now)
+			},
+			"begin process": func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.BeginProcess(old, now) },
+			"finish process": func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 				return a.FinishProcess(old, s.steps, "", s.settings, now)
 			},
-			"park": func(a *Aggregate, now time.Time) (Change, error) {
+			"park": func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 				return a.Park(old, a.Generating(), ReasonRunFailed, "", now)
 			},
-			"pause": func(a *Aggregate, now time.Time) (Change, error) { return a.WaitUntil(old, a.Generating(), now, now) },
-			"start": func(a *Aggregate, now time.Time) (Change, error) { return a.StartExecution(old, now) },
-			"claim": func(a *Aggregate, now time.Time) (Change, error) { return a.ClaimStep(old, call(a, now), now) },
-			"open gate": func(a *Aggregate, now time.Time) (Change, error) {
+			"pause": func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+				return a.WaitUntil(old, a.Generating(), now, now)
+			},
+			"start": func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.StartExecution(old, now) },
+			"claim": func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+				return a.ClaimStep(old, call(a, now), now)
+			},
+			"open gate": func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 				return a.OpenStepGate(old, 1, aggregate.Blob{}, "", now)
 			},
-			"complete": func(a *Aggregate, now time.Time) (Change, error) { return a.CompleteExecution(old, "", now) },
-			"fail": func(a *Aggregate, now time.Time) (Change, error) {
+			"complete": func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.CompleteExecution(old, "", now) },
+			"fail": func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 				return a.FailExecution(old, ReasonRunFailed, "", now)
 			},
-			"give up": func(a *Aggregate, now time.Time) (Change, error) { return a.GiveUp(old, ReasonRunFailed, now) },
-			"restart": func(a *Aggregate, now time.Time) (Change, error) { return a.RestartRun(old, now) },
+			"give up": func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+				return a.GiveUp(old, ReasonRunFailed, now)
+			},
+			"restart": func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.RestartRun(old, now) },
 		} {
 			if _, err := d(s.load(), s.now); !errors.Is(err, aggregate.ErrSuperseded) {
 				t.Errorf("%s, %s: %v", state.name, name, err)

@@ -12,10 +12,10 @@ const MaxText = 40000
 // Receive makes a task of a message: its head, the request and the card that
 // says 受け付けました. The task's row comes later, from the first layer.
 // It returns an error when the message's timestamp is not one.
-func Receive(tenant string, r Request, now time.Time) (Change, aggregate.Ref, error) {
+func Receive(tenant string, r Request, now time.Time) (aggregate.Change, aggregate.Ref, error) {
 	id, err := ID(r.TeamID, r.Channel, r.MessageTS)
 	if err != nil {
-		return Change{}, aggregate.Ref{}, err
+		return aggregate.Change{}, aggregate.Ref{}, err
 	}
 	now = now.UTC().Truncate(time.Millisecond)
 	r.CreatedAt = now
@@ -38,12 +38,12 @@ type Extract struct {
 
 // Extracted makes the task's row of the first layer's answer, or ends the head with a
 // plain reply. Doing it again is no change.
-func (a *Aggregate) Extracted(run int, e Extract, now time.Time) (Change, error) {
+func (a *Aggregate) Extracted(run int, e Extract, now time.Time) (aggregate.Change, error) {
 	if err := a.working(run); err != nil {
-		return Change{}, err
+		return aggregate.Change{}, err
 	}
 	if a.Task != nil {
-		return Change{}, nil
+		return aggregate.Change{}, nil
 	}
 	if e.Kind.plain() {
 		return a.answered(e, now)
@@ -57,7 +57,7 @@ func (a *Aggregate) Extracted(run int, e Extract, now time.Time) (Change, error)
 	}
 	c.Put(t)
 	c.Made = t
-	c.audit(aggregate.System(), TaskCreated, "task", a.Head.TaskID, map[string]any{"title": e.Title, "requester": a.Head.Requester})
+	c.audit(aggregate.System(), AuditTaskCreated, "task", a.Head.TaskID, map[string]any{"title": e.Title, "requester": a.Head.Requester})
 	return c.done(), nil
 }
 

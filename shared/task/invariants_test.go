@@ -11,7 +11,7 @@ import (
 )
 
 // check asserts, after each commit, what the design promises whatever happens.
-func (w *world) check(before, after *Aggregate, c Change) {
+func (w *world) check(before, after *Aggregate, c aggregate.Change) {
 	w.moves(before, after)
 	w.decidedOnce(before, after)
 	w.recorded(before, after, c)
@@ -85,13 +85,13 @@ func (w *world) decidedOnce(before, after *Aggregate) {
 }
 
 var verdicts = map[string]map[aggregate.GateStatus]aggregate.Action{
-	"PROM": {aggregate.Approved: PromptApproved, aggregate.Rejected: PromptRejected},
-	"PROC": {aggregate.Approved: ProcessApproved, aggregate.Rejected: ProcessRejected},
-	"GATE": {aggregate.Approved: StepApproved, aggregate.Rejected: StepRejected},
+	"PROM": {aggregate.Approved: AuditPromptApproved, aggregate.Rejected: AuditPromptRejected},
+	"PROC": {aggregate.Approved: AuditProcessApproved, aggregate.Rejected: AuditProcessRejected},
+	"GATE": {aggregate.Approved: AuditStepApproved, aggregate.Rejected: AuditStepRejected},
 }
 
 // recorded: each change of state has its audit entry in the same commit, and no other. (Invariant 3.)
-func (w *world) recorded(before, after *Aggregate, c Change) {
+func (w *world) recorded(before, after *Aggregate, c aggregate.Change) {
 	want := map[aggregate.Action]int{}
 	old := before.Rows()
 	for key, r := range after.Rows() {
@@ -101,7 +101,7 @@ func (w *world) recorded(before, after *Aggregate, c Change) {
 		switch r := r.(type) {
 		case *Task:
 			if old[key] == nil {
-				want[TaskCreated]++
+				want[AuditTaskCreated]++
 			}
 		case *Prompt, *Process, *StepGate:
 			was, _, _ := gateOf(old[key])
@@ -112,31 +112,31 @@ func (w *world) recorded(before, after *Aggregate, c Change) {
 			was, _ := old[key].(*Execution)
 			switch {
 			case was == nil && r.Attempt > 1:
-				want[ExecutionRetried]++
+				want[AuditExecutionRetried]++
 			case r.Managed() && was != nil && was.SessionID != r.SessionID:
-				want[ExecutionStarted]++
+				want[AuditExecutionStarted]++
 			case r.Managed() && r.Status == ExecutionRunning: // recorded with its session
 			case was != nil && was.Status != r.Status:
 				want[map[ExecutionStatus]aggregate.Action{
-					ExecutionRunning: ExecutionStarted, ExecutionCompleted: ExecutionCompletedEntry,
-					ExecutionFailed: ExecutionFailedEntry, ExecutionCancelled: ExecutionCancelledEntry,
+					ExecutionRunning: AuditExecutionStarted, ExecutionCompleted: AuditExecutionCompleted,
+					ExecutionFailed: AuditExecutionFailed, ExecutionCancelled: AuditExecutionCancelled,
 				}[r.Status]]++
 			}
 		}
 	}
 	parked := func(a *Aggregate) bool { return a.Head.Parked != nil }
 	if !parked(before) && parked(after) {
-		want[GenerationFailed]++
+		want[AuditGenerationFailed]++
 	}
 	if w.kind == "person: retry generation" {
-		want[GenerationRetried]++
+		want[AuditGenerationRetried]++
 	}
 	if e := after.Head.Ended; before.Head.Ended == nil && e != nil {
 		switch {
 		case e.Reason == ReasonExpired:
-			want[TaskExpired]++
+			want[AuditTaskExpired]++
 		case e.Reason == ReasonMaxVersions || e.Reason == ReasonByPerson && w.kind == "person: cancel":
-			want[TaskCancelledAction]++
+			want[AuditTaskCancelled]++
 		}
 	}
 	delete(want, "")
@@ -145,7 +145,7 @@ func (w *world) recorded(before, after *Aggregate, c Change) {
 		got[entry.Action]++
 		w.require(entry.TenantID == after.Head.TenantID && entry.TaskID == after.Head.TaskID && entry.Timestamp.Equal(c.Now) && entry.ResourceID != "",
 			"audit entry %+v belongs elsewhere", entry)
-		person := strings.HasPrefix(w.kind, "person") && !(entry.Action == TaskCancelledAction && after.Head.Ended.Reason == ReasonMaxVersions)
+		person := strings.HasPrefix(w.kind, "person") && !(entry.Action == AuditTaskCancelled && after.Head.Ended.Reason == ReasonMaxVersions)
 		w.require(person == (entry.ActorType == aggregate.ActorUser) && person == (entry.ActorID != ""), "%s is recorded as of %s %q", entry.Action, entry.ActorType, entry.ActorID)
 	}
 	w.require(maps.Equal(want, got), "recorded %v, want %v", got, want)
@@ -216,7 +216,7 @@ func (w *world) approvedIsWhatRuns(before, after *Aggregate) {
 		w.require(prompt.Status == aggregate.Approved && process.Status == aggregate.Approved && process.ID == e.ProcessID, "%s begins without stamps", s.Key())
 		w.require(reflect.DeepEqual(w.stamped[process.ID], process.Steps), "%s is not what was stamped", s.Key())
 		step := process.Steps[s.Order-1]
-		w.require(s.Tool == step.Tool && s.StepID == step.StepID && s.Effect == step.Effect, "%s calls %s, stamped was %s", s.Key(), s.Tool, step.Tool)
+		w.require(s.Tool == step.Tool && s.StepID == step.StepID && s.Access == step.Access, "%s calls %s, stamped was %s", s.Key(), s.Tool, step.Tool)
 		if NeedsGate(step, e.Terms, false) {
 			g := before.GateOf(e, s.Order)
 			w.require(g != nil && g.Status == aggregate.Approved && g.ApprovedBy != "" && g.Arguments == s.Arguments, "%s begins without a look at its arguments", s.Key())
@@ -231,7 +231,7 @@ func (w *world) approvedIsWhatRuns(before, after *Aggregate) {
 // and nobody is asked before they could know what became of the last time. (Invariant 7.)
 func (w *world) calledOnce(before, after *Aggregate) {
 	for key, n := range w.calls {
-		w.require(n <= 1 || w.rows[key].(*StepResult).Effect == aggregate.Read, "%s was called %d times", key, n)
+		w.require(n <= 1 || w.rows[key].(*StepResult).Access == aggregate.Read, "%s was called %d times", key, n)
 	}
 	old := before.Rows()
 	for _, s := range after.Steps {

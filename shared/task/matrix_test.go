@@ -80,7 +80,7 @@ var columns = []string{
 	"give up", "restart", "park", "retry generation", "pause", "late truth",
 }
 
-func outcome(c Change, err error) string {
+func outcome(c aggregate.Change, err error) string {
 	if stop := (StopError{}); errors.As(err, &stop) {
 		return "X"
 	}

@@ -75,7 +75,9 @@ func TestAPauseIsWaitedForInPiecesOfFiveMinutes(t *testing.T) {
 	} {
 		s := begin(t)
 		until := s.now.Add(tt.pause)
-		s.do(func(a *Aggregate, now time.Time) (Change, error) { return a.WaitUntil(1, a.Generating(), until, now) })
+		s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+			return a.WaitUntil(1, a.Generating(), until, now)
+		})
 		if diff := cmp.Diff(tt.want, s.load().Next(until.Add(-tt.pause))); diff != "" {
 			t.Errorf("%v:\n%s", tt.pause, diff)
 		}

@@ -17,7 +17,7 @@ func TestAProcessIsNotApprovedBesideAPromptThatIsNot(t *testing.T) {
 		"a task that ended": func(a *Aggregate) { t := *a.Task; t.Status = TaskCancelled; a.Add(&t) },
 	} {
 		s := waitingProcess(t)
-		s.refused(func(a *Aggregate, now time.Time) (Change, error) {
+		s.refused(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 			change(a)
 			return a.Approve(a.Process().ID, person(suzuki), s.policy, now)
 		}, aggregate.ErrConflict)
@@ -41,7 +41,7 @@ func TestNothingEndsWithoutTheTasksRow(t *testing.T) {
 	for name, from := range map[string]func(testing.TB) *story{"complete": allDone, "fail": running, "cancel": running, "reject step": waitingStep} {
 		s := from(t)
 		decide := map[string]decision{"complete": s.complete, "fail": s.fail, "cancel": s.cancel, "reject step": s.rejectStep}[name]
-		s.refused(func(a *Aggregate, now time.Time) (Change, error) {
+		s.refused(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 			a.Task = nil // not yet read, or never
 			return decide(a, now)
 		}, aggregate.ErrConflict)
@@ -69,7 +69,7 @@ func TestAClaimReliesOnAllThatWasStamped(t *testing.T) {
 
 func TestOnlyTheNextStepIsClaimed(t *testing.T) {
 	claim := func(order int) decision {
-		return func(a *Aggregate, now time.Time) (Change, error) {
+		return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 			c := call(a, now)
 			c.Order = order
 			return a.ClaimStep(1, c, now)

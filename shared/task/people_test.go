@@ -34,28 +34,36 @@ func (w *world) click() {
 		decide decision
 	}
 	buttons := []button{
-		{"retry generation", func(a *Aggregate, now time.Time) (Change, error) { return a.RetryGeneration(by, p, now) }},
+		{"retry generation", func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.RetryGeneration(by, p, now) }},
 	}
 	add := func(name string, d decision) { buttons = append(buttons, button{name, d}) }
 	for _, r := range a.Prompts {
-		add("reject prompt", func(a *Aggregate, now time.Time) (Change, error) { return a.Reject(r.ID, "短く", by, p, now) })
-		add("approve prompt", func(a *Aggregate, now time.Time) (Change, error) { return a.Approve(r.ID, by, p, now) })
+		add("reject prompt", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+			return a.Reject(r.ID, "短く", by, p, now)
+		})
+		add("approve prompt", func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.Approve(r.ID, by, p, now) })
 	}
 	for _, r := range a.Processes {
-		add("reject process", func(a *Aggregate, now time.Time) (Change, error) { return a.Reject(r.ID, "短く", by, p, now) })
-		add("approve process", func(a *Aggregate, now time.Time) (Change, error) { return a.Approve(r.ID, by, p, now) })
+		add("reject process", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+			return a.Reject(r.ID, "短く", by, p, now)
+		})
+		add("approve process", func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.Approve(r.ID, by, p, now) })
 	}
 	for _, r := range a.Gates {
-		add("reject step", func(a *Aggregate, now time.Time) (Change, error) { return a.Reject(r.ID, "宛先", by, p, now) })
-		add("approve step", func(a *Aggregate, now time.Time) (Change, error) { return a.Approve(r.ID, by, p, now) })
+		add("reject step", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+			return a.Reject(r.ID, "宛先", by, p, now)
+		})
+		add("approve step", func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.Approve(r.ID, by, p, now) })
 	}
 	for _, r := range a.Executions {
-		add("retry execution", func(a *Aggregate, now time.Time) (Change, error) { return a.RetryExecution(r.ID, by, p, now) })
+		add("retry execution", func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.RetryExecution(r.ID, by, p, now) })
 	}
 	if rapid.IntRange(0, 4).Draw(w.rt, "withdraw") == 4 { // seldom: it ends the story
-		add("cancel", func(a *Aggregate, now time.Time) (Change, error) { return a.CancelTask(by, p, now) })
+		add("cancel", func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.CancelTask(by, p, now) })
 		for _, r := range a.Executions {
-			add("cancel execution", func(a *Aggregate, now time.Time) (Change, error) { return a.CancelExecution(r.ID, by, p, now) })
+			add("cancel execution", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+				return a.CancelExecution(r.ID, by, p, now)
+			})
 		}
 	}
 	b := rapid.SampledFrom(buttons).Draw(w.rt, "button")
@@ -69,20 +77,22 @@ func (w *world) stamp() {
 	a := w.load()
 	if a.Head.Ended != nil && a.Execution() != nil {
 		id := a.Execution().ID
-		w.decide("person: retry execution", func(a *Aggregate, now time.Time) (Change, error) {
+		w.decide("person: retry execution", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 			return a.RetryExecution(id, by, policies[0], now)
 		})
 		return
 	}
 	if a.Head.Parked != nil {
-		w.decide("person: retry generation", func(a *Aggregate, now time.Time) (Change, error) { return a.RetryGeneration(by, policies[0], now) })
+		w.decide("person: retry generation", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+			return a.RetryGeneration(by, policies[0], now)
+		})
 		return
 	}
 	open, waits := a.OpenGate()
 	if !waits {
 		return
 	}
-	w.decide("person: approve", func(a *Aggregate, now time.Time) (Change, error) {
+	w.decide("person: approve", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 		switch open.Kind {
 		case CardPrompt:
 			return a.Approve(open.ID, by, policies[0], now)
@@ -134,17 +144,17 @@ func (w *world) answered(a *Aggregate, name string, by aggregate.Actor, err erro
 
 // sweep does what time alone decides.
 func (w *world) sweep() {
-	w.decide("sweeper: expire", func(a *Aggregate, now time.Time) (Change, error) { return a.Expire(now) })
-	w.decide("sweeper: settle", func(a *Aggregate, now time.Time) (Change, error) { return a.RecordCrashedCalls(now) })
-	w.decide("sweeper: over limit", func(a *Aggregate, now time.Time) (Change, error) {
+	w.decide("sweeper: expire", func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.Expire(now) })
+	w.decide("sweeper: settle", func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.RecordCrashedCalls(now) })
+	w.decide("sweeper: over limit", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 		if !a.OverLimit(now) {
-			return Change{}, aggregate.ErrNotDue
+			return aggregate.Change{}, aggregate.ErrNotDue
 		}
 		return a.FailExecution(a.Head.Run, ReasonTimeout, fmt.Sprint(a.Execution().Terms.L4TimeoutSeconds), now)
 	})
-	w.decide("sweeper: stuck", func(a *Aggregate, now time.Time) (Change, error) {
+	w.decide("sweeper: stuck", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 		if !a.Stuck(now) {
-			return Change{}, aggregate.ErrNotDue
+			return aggregate.Change{}, aggregate.ErrNotDue
 		}
 		return a.RestartRun(a.Head.Run, now)
 	})

@@ -69,39 +69,41 @@ func TestARefusedPersonChangesNothingWhereverTheyClick(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		from   func(testing.TB) *story
-		decide func(a *Aggregate, s *story) (Change, error)
+		decide func(a *Aggregate, s *story) (aggregate.Change, error)
 		rule   aggregate.Rule
 	}{
-		{"approve prompt", waitingPrompt, func(a *Aggregate, s *story) (Change, error) {
+		{"approve prompt", waitingPrompt, func(a *Aggregate, s *story) (aggregate.Change, error) {
 			return a.Approve(a.Prompt().ID, outsider, s.policy, s.now)
 		}, aggregate.RuleNotListed},
-		{"reject prompt", waitingPrompt, func(a *Aggregate, s *story) (Change, error) {
+		{"reject prompt", waitingPrompt, func(a *Aggregate, s *story) (aggregate.Change, error) {
 			return a.Reject(a.Prompt().ID, "短く", outsider, s.policy, s.now)
 		}, aggregate.RuleNotListed},
-		{"approve process", waitingProcess, func(a *Aggregate, s *story) (Change, error) {
+		{"approve process", waitingProcess, func(a *Aggregate, s *story) (aggregate.Change, error) {
 			return a.Approve(a.Process().ID, outsider, s.policy, s.now)
 		}, aggregate.RuleNotListed},
-		{"reject process", waitingProcess, func(a *Aggregate, s *story) (Change, error) {
+		{"reject process", waitingProcess, func(a *Aggregate, s *story) (aggregate.Change, error) {
 			return a.Reject(a.Process().ID, "短く", outsider, s.policy, s.now)
 		}, aggregate.RuleNotListed},
-		{"approve step", waitingStep, func(a *Aggregate, s *story) (Change, error) {
+		{"approve step", waitingStep, func(a *Aggregate, s *story) (aggregate.Change, error) {
 			return a.Approve(gateID(a), outsider, s.policy, s.now)
 		}, aggregate.RuleNotListed},
-		{"reject step", waitingStep, func(a *Aggregate, s *story) (Change, error) {
+		{"reject step", waitingStep, func(a *Aggregate, s *story) (aggregate.Change, error) {
 			return a.Reject(gateID(a), "宛先", outsider, s.policy, s.now)
 		}, aggregate.RuleNotListed},
-		{"cancel", waitingPrompt, func(a *Aggregate, s *story) (Change, error) { return a.CancelTask(outsider, s.policy, s.now) }, aggregate.RuleNotParty},
-		{"cancel execution", running, func(a *Aggregate, s *story) (Change, error) {
+		{"cancel", waitingPrompt, func(a *Aggregate, s *story) (aggregate.Change, error) { return a.CancelTask(outsider, s.policy, s.now) }, aggregate.RuleNotParty},
+		{"cancel execution", running, func(a *Aggregate, s *story) (aggregate.Change, error) {
 			return a.CancelExecution(a.Execution().ID, outsider, s.policy, s.now)
 		}, aggregate.RuleNotParty},
-		{"retry", failed, func(a *Aggregate, s *story) (Change, error) {
+		{"retry", failed, func(a *Aggregate, s *story) (aggregate.Change, error) {
 			return a.RetryExecution(a.Execution().ID, outsider, s.policy, s.now)
 		}, aggregate.RuleNotParty},
-		{"retry generation", parked, func(a *Aggregate, s *story) (Change, error) { return a.RetryGeneration(outsider, s.policy, s.now) }, aggregate.RuleNotParty},
+		{"retry generation", parked, func(a *Aggregate, s *story) (aggregate.Change, error) {
+			return a.RetryGeneration(outsider, s.policy, s.now)
+		}, aggregate.RuleNotParty},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := tt.from(t)
-			s.refused(func(a *Aggregate, _ time.Time) (Change, error) { return tt.decide(a, s) }, aggregate.ErrNotAllowed{Rule: tt.rule})
+			s.refused(func(a *Aggregate, _ time.Time) (aggregate.Change, error) { return tt.decide(a, s) }, aggregate.ErrNotAllowed{Rule: tt.rule})
 		})
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"ringi/shared/aggregate"
 )
 
 // Whatever people, runs, crashes and the clock do to a task, the design's
@@ -44,18 +46,22 @@ func (w *world) step() {
 		w.click()
 	case 20: // a run died, and the relay or the sweeper meets its name
 		run := w.anyRun()
-		w.decide("relay: restart", func(a *Aggregate, now time.Time) (Change, error) { return a.RestartRun(run, now) })
+		w.decide("relay: restart", func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.RestartRun(run, now) })
 	case 21:
 		run := w.anyRun()
-		w.decideAs(run, "give up", func(a *Aggregate, now time.Time) (Change, error) { return a.GiveUp(run, ReasonRunFailed, now) })
+		w.decideAs(run, "give up", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+			return a.GiveUp(run, ReasonRunFailed, now)
+		})
 	case 22:
 		run := w.anyRun()
 		g := w.anyGeneration()
-		w.decideAs(run, "park", func(a *Aggregate, now time.Time) (Change, error) { return a.Park(run, g, ReasonModelRefused, "", now) })
+		w.decideAs(run, "park", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+			return a.Park(run, g, ReasonModelRefused, "", now)
+		})
 	case 23:
 		run := w.anyRun()
 		g := w.anyGeneration()
-		w.decideAs(run, "pause", func(a *Aggregate, now time.Time) (Change, error) {
+		w.decideAs(run, "pause", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 			return a.WaitUntil(run, g, now.Add(time.Minute), now)
 		})
 	case 24: // a result that comes long after
@@ -103,7 +109,7 @@ func (w *world) echo() {
 	if s.Status != StepUnknown || w.calls[s.Key()] == 0 {
 		return // only the one who made the call knows better
 	}
-	w.decide("outcome", func(a *Aggregate, now time.Time) (Change, error) {
+	w.decide("outcome", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 		return a.FinishStep(s.Key(), s.Claim.Invocation, o, now)
 	})
 }

@@ -65,7 +65,7 @@ func (h Head) holds() bool { return h.AcceptedAt != nil && h.Ended == nil && h.P
 // strangers are refused by the Change itself; that there is no place shows when it is
 // committed, as ErrFull. It is no change for a task that was accepted, or was there
 // before tasks had to be.
-func (a *Aggregate) Accept(run int, by aggregate.Actor, s tenancy.Settings, now time.Time) (Change, error) {
+func (a *Aggregate) Accept(run int, by aggregate.Actor, s tenancy.Settings, now time.Time) (aggregate.Change, error) {
 	if c, err := a.RefuseOutsider(run, by, now); err != nil || !a.Waiting() || !c.Empty() {
 		return c, err
 	}
@@ -76,9 +76,9 @@ func (a *Aggregate) Accept(run int, by aggregate.Actor, s tenancy.Settings, now 
 }
 
 // RefuseOutsider ends the request of a guest or a stranger. It is no change for anybody else.
-func (a *Aggregate) RefuseOutsider(run int, by aggregate.Actor, now time.Time) (Change, error) {
+func (a *Aggregate) RefuseOutsider(run int, by aggregate.Actor, now time.Time) (aggregate.Change, error) {
 	if a.Request == nil {
-		return Change{}, aggregate.ErrConflict // a torn read
+		return aggregate.Change{}, aggregate.ErrConflict // a torn read
 	}
 	reason := ReasonGuest
 	switch err := (aggregate.Policy{Team: a.Request.TeamID}).Request(by); {
@@ -91,14 +91,14 @@ func (a *Aggregate) RefuseOutsider(run int, by aggregate.Actor, now time.Time) (
 }
 
 // RefuseWorkspace ends a request of a workspace that is none of ours.
-func (a *Aggregate) RefuseWorkspace(run int, now time.Time) (Change, error) {
+func (a *Aggregate) RefuseWorkspace(run int, now time.Time) (aggregate.Change, error) {
 	return a.refuse(run, ReasonWorkspace, now)
 }
 
 // refuse ends a request that nobody has decided about; without a reason it is no change.
-func (a *Aggregate) refuse(run int, why aggregate.Reason, now time.Time) (Change, error) {
+func (a *Aggregate) refuse(run int, why aggregate.Reason, now time.Time) (aggregate.Change, error) {
 	if err := a.working(run); err != nil || why == "" || !a.Waiting() {
-		return Change{}, err
+		return aggregate.Change{}, err
 	}
 	return a.endRefused(why, "", time.Time{}, now)
 }
@@ -110,20 +110,20 @@ func (a *Aggregate) Waiting() bool {
 }
 
 // RefuseFull ends a request for which there is no place. Nothing was spent on it.
-func (a *Aggregate) RefuseFull(run int, full aggregate.ErrFull, now time.Time) (Change, error) {
+func (a *Aggregate) RefuseFull(run int, full aggregate.ErrFull, now time.Time) (aggregate.Change, error) {
 	if err := a.working(run); err != nil {
-		return Change{}, err
+		return aggregate.Change{}, err
 	}
 	if !a.Waiting() {
-		return Change{}, nil
+		return aggregate.Change{}, nil
 	}
 	return a.endRefused(full.Reason, strconv.Itoa(full.Most), full.Until, now)
 }
 
-func (a *Aggregate) endRefused(why aggregate.Reason, detail string, until, now time.Time) (Change, error) {
+func (a *Aggregate) endRefused(why aggregate.Reason, detail string, until, now time.Time) (aggregate.Change, error) {
 	c := a.begin(now)
 	if err := c.end(nil, TaskRefused, aggregate.System(), why); err != nil {
-		return Change{}, err
+		return aggregate.Change{}, err
 	}
 	c.Head.Ended.Detail = detail
 	about := map[string]any{"reason": why, "requester": a.Head.Requester}
@@ -134,6 +134,6 @@ func (a *Aggregate) endRefused(why aggregate.Reason, detail string, until, now t
 		until = latest(until, &c.Now) // the hour in which it was asked for may be over
 		c.Head.Ended.Until = &until
 	}
-	c.audit(aggregate.System(), TaskRefusedAction, "task", a.Head.TaskID, about)
+	c.audit(aggregate.System(), AuditTaskRefused, "task", a.Head.TaskID, about)
 	return c.done(), nil
 }

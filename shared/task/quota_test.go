@@ -10,7 +10,7 @@ import (
 	"ringi/shared/aggregate"
 )
 
-func (s *story) accept(a *Aggregate, now time.Time) (Change, error) {
+func (s *story) accept(a *Aggregate, now time.Time) (aggregate.Change, error) {
 	return a.Accept(a.Head.Run, person(requester), s.settings, now)
 }
 
@@ -27,7 +27,9 @@ func TestWhoMayAsk(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := begin(t)
-			s.do(func(a *Aggregate, now time.Time) (Change, error) { return a.Accept(1, tt.by, s.settings, now) })
+			s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+				return a.Accept(1, tt.by, s.settings, now)
+			})
 			if tt.reason == "" {
 				if s.head.Ended != nil || s.head.AcceptedAt == nil || s.load().Next(s.now).State != StateExtractTask {
 					t.Errorf("%+v", s.head)
@@ -38,7 +40,7 @@ func TestWhoMayAsk(t *testing.T) {
 			if e == nil || e.As != TaskRefused || e.Reason != tt.reason || s.load().Next(s.now) != (aggregate.Next{State: StateFinish, Outcome: "refused"}) {
 				t.Errorf("%+v", e)
 			}
-			if last := s.audit[len(s.audit)-1]; last.Action != TaskRefusedAction || len(s.counts) != 0 {
+			if last := s.audit[len(s.audit)-1]; last.Action != AuditTaskRefused || len(s.counts) != 0 {
 				t.Errorf("recorded %+v, counted %v", last, s.counts)
 			}
 			if c, err := s.load().RetryGeneration(person(suzuki), s.policy, s.now); err == nil {

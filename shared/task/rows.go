@@ -205,7 +205,7 @@ type StepResult struct {
 	Order          int              `json:"order"`
 	StepID         string           `json:"step_id"`
 	Tool           string           `json:"tool"`
-	Effect         aggregate.Effect `json:"effect"`
+	Access         aggregate.Access `json:"effect"`
 	Status         StepStatus       `json:"status"`
 	Claim          *Claim           `json:"claim,omitempty"`
 	ToolRequest    string           `json:"wish,omitempty"`    // of a session: what the call answers

@@ -104,13 +104,13 @@ func (a *Aggregate) leased(e *Execution, invocation string, now time.Time) (unti
 
 // reclose starts another run for the session of a task that is over. When it was asked long enough it is closed as
 // one whose cost nobody knows.
-func (a *Aggregate) reclose(run int, now time.Time) (Change, error) {
+func (a *Aggregate) reclose(run int, now time.Time) (aggregate.Change, error) {
 	if a.Head.Run != run || !a.closing(now) {
-		return Change{}, aggregate.ErrSuperseded
+		return aggregate.Change{}, aggregate.ErrSuperseded
 	}
 	e := a.OpenSession()
 	if e.ClosingOver(now) && e.SessionBudget != nil { // without it the run knows what is left
-		return Charge(e.Unbilled(0), now, func(a *Aggregate) (Change, error) { return a.CloseSession(run, now) })(a)
+		return Charge(e.Unbilled(0), now, func(a *Aggregate) (aggregate.Change, error) { return a.CloseSession(run, now) })(a)
 	}
 	c := a.begin(now)
 	c.startRun()
@@ -173,16 +173,16 @@ func (a *Aggregate) HoldSession(run int, invocation string, until, now time.Time
 // BindSession makes a session the execution's, before anything is sent to it: now
 // the execution has started. budget is what the session may spend, 0 without a limit.
 // It is no change when the execution has one: whose it is, the row says.
-func (a *Aggregate) BindSession(run int, id string, budget aggregate.MicroUSD, now time.Time) (Change, error) {
+func (a *Aggregate) BindSession(run int, id string, budget aggregate.MicroUSD, now time.Time) (aggregate.Change, error) {
 	e, err := a.inSession(run)
 	if err != nil || e.SessionID != "" {
-		return Change{}, err
+		return aggregate.Change{}, err
 	}
 	c := a.begin(now)
 	n := *e
 	n.SessionID, n.SessionBudget = id, &budget
 	c.Put(&n)
-	c.audit(aggregate.System(), ExecutionStarted, "execution", e.ID, map[string]any{"attempt": e.Attempt, "session_id": id})
+	c.audit(aggregate.System(), AuditExecutionStarted, "execution", e.ID, map[string]any{"attempt": e.Attempt, "session_id": id})
 	return c.done(), nil
 }
 
@@ -207,13 +207,13 @@ func (a *Aggregate) ReleaseSession(run int, invocation string, until, failing, n
 }
 
 // HandOver starts another run for a session that this one has polled MaxSessionPauses times. Before that it is no change.
-func (a *Aggregate) HandOver(run int, now time.Time) (Change, error) {
+func (a *Aggregate) HandOver(run int, now time.Time) (aggregate.Change, error) {
 	e, err := a.inSession(run)
 	if err != nil {
-		return Change{}, err
+		return aggregate.Change{}, err
 	}
 	if l := a.SessionLease(e); l.Run != run || l.Pauses < MaxSessionPauses {
-		return Change{}, nil
+		return aggregate.Change{}, nil
 	}
 	c := a.begin(now)
 	c.startRun()
@@ -223,13 +223,13 @@ func (a *Aggregate) HandOver(run int, now time.Time) (Change, error) {
 
 // CloseSession records that the session of an execution that is over was told to
 // stop, and is paid. It is no change when that is recorded.
-func (a *Aggregate) CloseSession(run int, now time.Time) (Change, error) {
+func (a *Aggregate) CloseSession(run int, now time.Time) (aggregate.Change, error) {
 	e := a.OpenSession()
 	if a.Head.Run != run {
-		return Change{}, aggregate.ErrSuperseded
+		return aggregate.Change{}, aggregate.ErrSuperseded
 	}
 	if e == nil {
-		return Change{}, nil
+		return aggregate.Change{}, nil
 	}
 	c := a.begin(now)
 	n := *e

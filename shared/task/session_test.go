@@ -52,7 +52,7 @@ func hold(by string) leasing {
 }
 
 func bind(id string) decision {
-	return func(a *Aggregate, now time.Time) (Change, error) {
+	return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 		return a.BindSession(a.Head.Run, id, aggregate.USD(0.25), now)
 	}
 }
@@ -63,11 +63,11 @@ func rest(by string) leasing {
 	}
 }
 
-func handOver(a *Aggregate, now time.Time) (Change, error) {
+func handOver(a *Aggregate, now time.Time) (aggregate.Change, error) {
 	return a.HandOver(a.Head.Run, now)
 }
 
-func closeSession(a *Aggregate, now time.Time) (Change, error) {
+func closeSession(a *Aggregate, now time.Time) (aggregate.Change, error) {
 	return a.CloseSession(a.Head.Run, now)
 }
 
@@ -96,7 +96,7 @@ func TestAnExecutionHasOneSession(t *testing.T) {
 		t.Errorf("it is %s", id)
 	}
 	entries := s.audit
-	if n := len(entries); n == 0 || entries[n-1].Action != ExecutionStarted || entries[n-1].Details != `{"attempt":1,"session_id":"first"}` {
+	if n := len(entries); n == 0 || entries[n-1].Action != AuditExecutionStarted || entries[n-1].Details != `{"attempt":1,"session_id":"first"}` {
 		t.Errorf("recorded %+v", entries)
 	}
 	steps := running(t)
@@ -170,7 +170,9 @@ func TestAnotherRunTakesOverAfterManyPauses(t *testing.T) {
 func TestASessionIsToldToStopWhenItsTaskIsOver(t *testing.T) {
 	s := inSession(t)
 	s.nothing(closeSession)
-	s.do(bind("first"), func(a *Aggregate, now time.Time) (Change, error) { return a.CancelTask(person(suzuki), s.policy, now) })
+	s.do(bind("first"), func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+		return a.CancelTask(person(suzuki), s.policy, now)
+	})
 	a := s.load()
 	if n := a.Next(s.now); n.State != StateExecuteProcess {
 		t.Errorf("%+v", n)
@@ -178,7 +180,7 @@ func TestASessionIsToldToStopWhenItsTaskIsOver(t *testing.T) {
 	if a.Effects(s.now).Run != nil {
 		t.Error("a task that is over gets a run")
 	}
-	s.refused(func(a *Aggregate, now time.Time) (Change, error) { return a.CloseSession(2, now) }, aggregate.ErrSuperseded)
+	s.refused(func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.CloseSession(2, now) }, aggregate.ErrSuperseded)
 	s.do(closeSession)
 	s.nothing(closeSession)
 	if n := s.load().Next(s.now); n.State != StateFinish || n.Outcome != "cancelled" {
@@ -199,7 +201,7 @@ func TestATaskDoesNotRestBeforeItsSessionIsClosed(t *testing.T) {
 	if a.Effects(at).Run != nil {
 		t.Error("another run is started while the one that ended it may be at it")
 	}
-	restart := func(a *Aggregate, now time.Time) (Change, error) { return a.RestartRun(1, now) }
+	restart := func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.RestartRun(1, now) }
 	s.refused(restart, aggregate.ErrSuperseded)
 	s.now = at.Add(3 * time.Minute)
 	if r := s.load().Effects(s.now).Run; r == nil || r.Run != 1 {
@@ -221,7 +223,7 @@ func TestASessionThatNobodyCanCloseIsGivenUp(t *testing.T) {
 	s := inSession(t)
 	s.do(bind("first"), s.fail)
 	s.now = s.now.Add(MaxClosing + time.Minute)
-	s.do(func(a *Aggregate, now time.Time) (Change, error) { return a.RestartRun(1, now) })
+	s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.RestartRun(1, now) })
 	if e := s.load().Execution(); !e.SessionClosed || e.Usage == nil || e.Usage.Unpriced != 1 || s.head.Run != 1 {
 		t.Errorf("closed %v, %+v, run %d", e.SessionClosed, e.Usage, s.head.Run)
 	}
@@ -236,7 +238,7 @@ func TestASessionOfAnEarlierReleaseIsGivenUpByARun(t *testing.T) {
 	s.do(bind("first"), s.fail)
 	s.rows[s.load().Execution().Key()].(*Execution).SessionBudget = nil
 	s.now = s.now.Add(MaxClosing + time.Minute)
-	s.do(func(a *Aggregate, now time.Time) (Change, error) { return a.RestartRun(1, now) })
+	s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.RestartRun(1, now) })
 	if e := s.load().Execution(); e.SessionClosed || s.head.Run != 2 || e.Unbilled(7).Cost != 7 {
 		t.Errorf("closed %v, run %d, counts for %v", e.SessionClosed, s.head.Run, e.Unbilled(7).Cost)
 	}
@@ -262,8 +264,8 @@ func TestASessionIsClosedBeforeTheNextAttemptBegins(t *testing.T) {
 		t.Errorf("%+v", n)
 	}
 	s.now = s.now.Add(5 * time.Minute)
-	s.do(func(a *Aggregate, now time.Time) (Change, error) {
-		return Charge(aggregate.Usage{ID: "first", Calls: 1, Cost: 7}, now, func(a *Aggregate) (Change, error) { return a.CloseSession(2, now) })(a)
+	s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+		return Charge(aggregate.Usage{ID: "first", Calls: 1, Cost: 7}, now, func(a *Aggregate) (aggregate.Change, error) { return a.CloseSession(2, now) })(a)
 	})
 	if a := s.load(); a.Executions[0].Usage.Cost != 7 || a.Spent() != 7 || a.OpenSession() != nil {
 		t.Errorf("%+v, spent %v", a.Executions[0].Usage, a.Spent())
@@ -374,7 +376,7 @@ func TestAWishIsAnApprovedStepOrDenied(t *testing.T) {
 
 func TestACallRemembersTheWishThatItAnswers(t *testing.T) {
 	s := inSession(t)
-	s.do(func(a *Aggregate, now time.Time) (Change, error) {
+	s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 		c := call(a, now)
 		c.ToolRequest = "w1"
 		return a.ClaimStep(1, c, now)

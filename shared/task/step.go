@@ -19,8 +19,8 @@ type Step struct {
 	RequiresHumanCheck bool           `json:"requiresHumanCheck,omitempty"`
 	// LeftOut are an MCP server's defaults for arguments that ToolInput does not have, by name.
 	LeftOut aggregate.JSON `json:"leftOut,omitempty"`
-	// Effect and ToolVersion are the catalog's at planning; a tool that changed since is not called.
-	Effect      aggregate.Effect `json:"effect"`
+	// Access and ToolVersion are the catalog's at planning; a tool that changed since is not called.
+	Access      aggregate.Access `json:"effect"`
 	ToolVersion string           `json:"toolVersion"`
 }
 
@@ -42,7 +42,7 @@ func checkSteps(steps []Step) error {
 			return aggregate.ErrField{Field: field("stepId"), Limit: "must be there and used once"}
 		case s.ToolInput != "" && !json.Valid([]byte(s.ToolInput)):
 			return aggregate.ErrField{Field: field("toolInput"), Limit: "must be JSON"}
-		case s.Effect != aggregate.Read && s.Effect != aggregate.Write:
+		case s.Access != aggregate.Read && s.Access != aggregate.Write:
 			return aggregate.ErrField{Field: field("effect"), Limit: "must be read or write"}
 		}
 		seen[s.StepID] = true

@@ -19,7 +19,7 @@ type story struct {
 	steps    []Step
 }
 
-type decision func(a *Aggregate, now time.Time) (Change, error)
+type decision func(a *Aggregate, now time.Time) (aggregate.Change, error)
 
 var dawn = time.Date(2026, 4, 18, 5, 30, 0, 0, time.UTC)
 
@@ -43,9 +43,9 @@ func request() Request {
 
 // threeSteps reads once and writes twice.
 func threeSteps() []Step {
-	step := func(n int, tool string, e aggregate.Effect) Step {
+	step := func(n int, tool string, e aggregate.Access) Step {
 		return Step{
-			StepID: fmt.Sprint("step-", n), Order: n, Tool: tool, ToolInput: `{"month":4}`, Effect: e, ToolVersion: "v1",
+			StepID: fmt.Sprint("step-", n), Order: n, Tool: tool, ToolInput: `{"month":4}`, Access: e, ToolVersion: "v1",
 			Description: "手順 " + fmt.Sprint(n), ExpectedOutput: "結果",
 		}
 	}
@@ -66,7 +66,7 @@ func begin(t testing.TB) *story {
 }
 
 // try decides over what is there, commits, and lets a second pass.
-func (s *story) try(d decision) (Change, error) {
+func (s *story) try(d decision) (aggregate.Change, error) {
 	s.t.Helper()
 	a := s.load()
 	c, err := d(a, s.now)
@@ -117,114 +117,116 @@ func (s *story) nothing(d decision) {
 	}
 }
 
-func (s *story) extract(a *Aggregate, now time.Time) (Change, error) {
+func (s *story) extract(a *Aggregate, now time.Time) (aggregate.Change, error) {
 	return a.Extracted(s.head.Run, Extract{Title: "勤怠集計", Description: "今月分", Priority: Medium, TaskType: TypeStandard}, now)
 }
 
-func (s *story) beginPrompt(a *Aggregate, now time.Time) (Change, error) {
+func (s *story) beginPrompt(a *Aggregate, now time.Time) (aggregate.Change, error) {
 	return a.BeginPrompt(s.head.Run, now)
 }
 
-func (s *story) finishPrompt(a *Aggregate, now time.Time) (Change, error) {
+func (s *story) finishPrompt(a *Aggregate, now time.Time) (aggregate.Change, error) {
 	return a.FinishPrompt(s.head.Run, "方針", s.settings, now)
 }
 
-func (s *story) approvePrompt(a *Aggregate, now time.Time) (Change, error) {
+func (s *story) approvePrompt(a *Aggregate, now time.Time) (aggregate.Change, error) {
 	return a.Approve(idOf(s.load().Prompt()), person(suzuki), s.policy, now)
 }
 
-func (s *story) approveAsSystem(a *Aggregate, now time.Time) (Change, error) {
+func (s *story) approveAsSystem(a *Aggregate, now time.Time) (aggregate.Change, error) {
 	return a.Approve(idOf(s.load().Prompt()), aggregate.System(), aggregate.Policy{}, now)
 }
 
-func (s *story) rejectPrompt(a *Aggregate, now time.Time) (Change, error) {
+func (s *story) rejectPrompt(a *Aggregate, now time.Time) (aggregate.Change, error) {
 	return a.Reject(idOf(s.load().Prompt()), "もっと詳しく", person(suzuki), s.policy, now)
 }
 
-func (s *story) beginProcess(a *Aggregate, now time.Time) (Change, error) {
+func (s *story) beginProcess(a *Aggregate, now time.Time) (aggregate.Change, error) {
 	return a.BeginProcess(s.head.Run, now)
 }
 
-func (s *story) finishProcess(a *Aggregate, now time.Time) (Change, error) {
+func (s *story) finishProcess(a *Aggregate, now time.Time) (aggregate.Change, error) {
 	return a.FinishProcess(s.head.Run, s.steps, "", s.settings, now)
 }
 
-func (s *story) approveProcess(a *Aggregate, now time.Time) (Change, error) {
+func (s *story) approveProcess(a *Aggregate, now time.Time) (aggregate.Change, error) {
 	return a.Approve(idOf(s.load().Process()), person(suzuki), s.policy, now)
 }
 
-func (s *story) rejectProcess(a *Aggregate, now time.Time) (Change, error) {
+func (s *story) rejectProcess(a *Aggregate, now time.Time) (aggregate.Change, error) {
 	return a.Reject(idOf(s.load().Process()), "確認を増やして", person(suzuki), s.policy, now)
 }
 
-func (s *story) start(a *Aggregate, now time.Time) (Change, error) {
+func (s *story) start(a *Aggregate, now time.Time) (aggregate.Change, error) {
 	return a.StartExecution(s.head.Run, now)
 }
 
-func (s *story) claim(a *Aggregate, now time.Time) (Change, error) {
+func (s *story) claim(a *Aggregate, now time.Time) (aggregate.Change, error) {
 	return a.ClaimStep(s.head.Run, call(a, now), now)
 }
 
-func (s *story) openGate(a *Aggregate, now time.Time) (Change, error) {
+func (s *story) openGate(a *Aggregate, now time.Time) (aggregate.Change, error) {
 	c := call(a, now)
 	return a.OpenStepGate(s.head.Run, c.Order, c.Arguments, c.ArgumentsHash, now)
 }
 
-func (s *story) approveStep(a *Aggregate, now time.Time) (Change, error) {
+func (s *story) approveStep(a *Aggregate, now time.Time) (aggregate.Change, error) {
 	return a.Approve(gateID(s.load()), person(suzuki), s.policy, now)
 }
 
-func (s *story) rejectStep(a *Aggregate, now time.Time) (Change, error) {
+func (s *story) rejectStep(a *Aggregate, now time.Time) (aggregate.Change, error) {
 	return a.Reject(gateID(s.load()), "宛先が違う", person(suzuki), s.policy, now)
 }
 
-func (s *story) complete(a *Aggregate, now time.Time) (Change, error) {
+func (s *story) complete(a *Aggregate, now time.Time) (aggregate.Change, error) {
 	return a.CompleteExecution(s.head.Run, "42 名分を集計しました", now)
 }
 
-func (s *story) fail(a *Aggregate, now time.Time) (Change, error) {
+func (s *story) fail(a *Aggregate, now time.Time) (aggregate.Change, error) {
 	return a.FailExecution(s.head.Run, ReasonToolFailed, "", now)
 }
 
-func (s *story) retry(a *Aggregate, now time.Time) (Change, error) {
+func (s *story) retry(a *Aggregate, now time.Time) (aggregate.Change, error) {
 	return a.RetryExecution(idOf(s.load().Execution()), person(requester), s.policy, now)
 }
 
-func (s *story) cancel(a *Aggregate, now time.Time) (Change, error) {
+func (s *story) cancel(a *Aggregate, now time.Time) (aggregate.Change, error) {
 	return a.CancelTask(person(requester), s.policy, now)
 }
 
-func (s *story) cancelExecution(a *Aggregate, now time.Time) (Change, error) {
+func (s *story) cancelExecution(a *Aggregate, now time.Time) (aggregate.Change, error) {
 	return a.CancelExecution(idOf(s.load().Execution()), person(requester), s.policy, now)
 }
 
-func (s *story) expire(a *Aggregate, now time.Time) (Change, error) { return a.Expire(now) }
+func (s *story) expire(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.Expire(now) }
 
-func (s *story) settle(a *Aggregate, now time.Time) (Change, error) { return a.RecordCrashedCalls(now) }
+func (s *story) settle(a *Aggregate, now time.Time) (aggregate.Change, error) {
+	return a.RecordCrashedCalls(now)
+}
 
-func (s *story) giveUp(a *Aggregate, now time.Time) (Change, error) {
+func (s *story) giveUp(a *Aggregate, now time.Time) (aggregate.Change, error) {
 	return a.GiveUp(s.head.Run, ReasonRunFailed, now)
 }
 
-func (s *story) restart(a *Aggregate, now time.Time) (Change, error) {
+func (s *story) restart(a *Aggregate, now time.Time) (aggregate.Change, error) {
 	return a.RestartRun(s.head.Run, now)
 }
 
-func (s *story) park(a *Aggregate, now time.Time) (Change, error) {
+func (s *story) park(a *Aggregate, now time.Time) (aggregate.Change, error) {
 	return a.Park(s.head.Run, a.Generating(), ReasonModelRefused, "", now)
 }
 
-func (s *story) retryGeneration(a *Aggregate, now time.Time) (Change, error) {
+func (s *story) retryGeneration(a *Aggregate, now time.Time) (aggregate.Change, error) {
 	return a.RetryGeneration(person(requester), s.policy, now)
 }
 
-func (s *story) pause(a *Aggregate, now time.Time) (Change, error) {
+func (s *story) pause(a *Aggregate, now time.Time) (aggregate.Change, error) {
 	return a.WaitUntil(s.head.Run, a.Generating(), now.Add(time.Minute), now)
 }
 
 // finish ends the newest claimed call of the newest attempt.
 func (s *story) finish(o Outcome) decision {
-	return func(a *Aggregate, now time.Time) (Change, error) {
+	return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 		rows := a.StepsOf(a.Execution())
 		row := rows[len(rows)-1]
 		return a.FinishStep(row.Key(), row.Claim.Invocation, o, now)

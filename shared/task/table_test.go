@@ -36,7 +36,7 @@ type image struct {
 }
 
 // create puts the rows of a received message.
-func create(t reporter, c Change) *table {
+func create(t reporter, c aggregate.Change) *table {
 	t.Helper()
 	tb := &table{t: t, rows: map[string]aggregate.Row{}, waits: map[string]aggregate.Wait{}, counts: map[string]int{}}
 	first := c.Head.(*Head)
@@ -48,7 +48,7 @@ func create(t reporter, c Change) *table {
 }
 
 // commit writes c as it was decided over a head with read's rev and run.
-func (tb *table) commit(read Head, c Change) error {
+func (tb *table) commit(read Head, c aggregate.Change) error {
 	tb.t.Helper()
 	if c.Empty() {
 		return nil
@@ -84,7 +84,7 @@ func (tb *table) commit(read Head, c Change) error {
 }
 
 // wellFormed refuses what DynamoDB would: an item that is named twice, too many of them.
-func (tb *table) wellFormed(c Change) {
+func (tb *table) wellFormed(c aggregate.Change) {
 	tb.t.Helper()
 	seen := map[string]bool{}
 	for _, r := range slices.Concat(c.Rows, c.Rely) {

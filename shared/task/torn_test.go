@@ -84,7 +84,7 @@ func (s *story) tear(t *testing.T, from, to int, old map[string]bool, truths []t
 
 // ruling is what came of a decision.
 type ruling struct {
-	change Change
+	change aggregate.Change
 	err    error
 	lost   bool // refused at commit
 	after  *Aggregate
@@ -143,19 +143,19 @@ func (s *story) decisions(rev int) map[string]decision {
 		"complete": v.complete, "fail": v.fail, "retry": v.retry, "cancel": v.cancel, "cancel execution": v.cancelExecution,
 		"expire": v.expire, "settle": v.settle, "give up": v.giveUp, "restart": v.restart, "park": v.park,
 		"retry generation": v.retryGeneration, "pause": v.pause,
-		"time is up": func(a *Aggregate, now time.Time) (Change, error) {
+		"time is up": func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 			if !a.OverLimit(now) {
-				return Change{}, aggregate.ErrNotDue
+				return aggregate.Change{}, aggregate.ErrNotDue
 			}
 			return a.FailExecution(run, ReasonTimeout, "", now)
 		},
-		"late truth": func(a *Aggregate, now time.Time) (Change, error) {
+		"late truth": func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 			for _, row := range a.Steps {
 				if row.Status == StepRunning || row.Status == StepUnknown {
 					return a.FinishStep(row.Key(), row.Claim.Invocation, done, now)
 				}
 			}
-			return Change{}, aggregate.ErrMoved
+			return aggregate.Change{}, aggregate.ErrMoved
 		},
 	}
 }

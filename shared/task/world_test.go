@@ -56,7 +56,7 @@ func newWorld(rt *rapid.T) *world {
 		table: create(rt, c), rt: rt, now: dawn, settings: s,
 		calls: map[string]int{}, told: map[int]bool{}, stamped: map[string][]Step{}, paid: map[string]bool{}, unbilled: map[string]bool{},
 	}
-	w.decide("accept", func(a *Aggregate, now time.Time) (Change, error) {
+	w.decide("accept", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 		return a.Accept(a.Head.Run, person(requester), w.settings, now)
 	})
 	return w
@@ -97,7 +97,7 @@ func (w *world) view() *Aggregate {
 
 // decide is the store's: load, decide, commit; again when somebody was faster.
 // Now and then the answer of the commit is lost, and the caller, who can't know, gives up or asks again.
-func (w *world) decide(kind string, d decision) (Change, error) {
+func (w *world) decide(kind string, d decision) (aggregate.Change, error) {
 	c, err := w.once(kind, d, w.view())
 	for try := 0; try < 2 && errors.Is(err, aggregate.ErrConflict); try++ {
 		c, err = w.once(kind, d, w.load())
@@ -110,14 +110,14 @@ func (w *world) decide(kind string, d decision) (Change, error) {
 		if rapid.Bool().Draw(w.rt, "again") {
 			_, _ = w.once(kind, d, w.load())
 		}
-		return Change{}, errLost
+		return aggregate.Change{}, errLost
 	}
 	return c, err
 }
 
 var errLost = errors.New("the answer was lost")
 
-func (w *world) once(kind string, d decision, a *Aggregate) (Change, error) {
+func (w *world) once(kind string, d decision, a *Aggregate) (aggregate.Change, error) {
 	before := w.load()
 	c, err := d(a, w.now)
 	if err != nil {
@@ -162,20 +162,20 @@ func (w *world) work(run int) {
 	a := w.view()
 	switch n := a.Next(w.now); n.State {
 	case StateExtractTask:
-		w.pay(run, "extract", func(a *Aggregate, now time.Time) (Change, error) {
+		w.pay(run, "extract", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 			return a.Extracted(run, Extract{Title: "勤怠集計", Priority: Medium, TaskType: TypeStandard}, now)
 		})
 	case StateDraftPrompt:
-		_, err := w.decideAs(run, "begin prompt", func(a *Aggregate, now time.Time) (Change, error) { return a.BeginPrompt(run, now) })
+		_, err := w.decideAs(run, "begin prompt", func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.BeginPrompt(run, now) })
 		if err == nil && (w.calm || rapid.Bool().Draw(w.rt, "drafted")) {
-			w.pay(run, "finish prompt", func(a *Aggregate, now time.Time) (Change, error) {
+			w.pay(run, "finish prompt", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 				return a.FinishPrompt(run, "方針", w.settings, now)
 			})
 		}
 	case StatePlanProcess:
-		_, err := w.decideAs(run, "begin process", func(a *Aggregate, now time.Time) (Change, error) { return a.BeginProcess(run, now) })
+		_, err := w.decideAs(run, "begin process", func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.BeginProcess(run, now) })
 		if err == nil && (w.calm || rapid.Bool().Draw(w.rt, "planned")) {
-			w.pay(run, "finish process", func(a *Aggregate, now time.Time) (Change, error) {
+			w.pay(run, "finish process", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 				return a.FinishProcess(run, w.plan(), "", w.settings, now)
 			})
 		}
@@ -196,7 +196,7 @@ func (w *world) plan() []Step {
 }
 
 // decideAs commits for a run of the pipeline.
-func (w *world) decideAs(run int, kind string, d decision) (Change, error) {
+func (w *world) decideAs(run int, kind string, d decision) (aggregate.Change, error) {
 	w.run = run
 	return w.decide("run: "+kind, d)
 }
@@ -205,8 +205,8 @@ func (w *world) decideAs(run int, kind string, d decision) (Change, error) {
 func (w *world) pay(run int, kind string, d decision) {
 	w.answers++
 	id := fmt.Sprint("answer-", w.answers)
-	w.decideAs(run, kind, func(a *Aggregate, now time.Time) (Change, error) {
-		return Charge(w.usage(id), now, func(a *Aggregate) (Change, error) { return d(a, now) })(a)
+	w.decideAs(run, kind, func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+		return Charge(w.usage(id), now, func(a *Aggregate) (aggregate.Change, error) { return d(a, now) })(a)
 	})
 }
 
@@ -226,9 +226,9 @@ func (w *world) await(run int, gate string) {
 		w.waits[gate] = aggregate.Wait{Gate: gate, Token: fmt.Sprint("token-", run), Run: run, Entered: w.now}
 		return
 	}
-	w.decideAs(run, "stamp", func(a *Aggregate, now time.Time) (Change, error) {
+	w.decideAs(run, "stamp", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 		if a.Head.Run != run {
-			return Change{}, aggregate.ErrSuperseded
+			return aggregate.Change{}, aggregate.ErrSuperseded
 		}
 		if open.Kind == CardPrompt {
 			return a.Approve(open.ID, aggregate.System(), aggregate.Policy{}, now)
@@ -246,12 +246,12 @@ func (w *world) execute(run int) {
 			})
 			return
 		}
-		w.decide("session: close", func(a *Aggregate, now time.Time) (Change, error) {
-			return Charge(w.usage(e.SessionID), now, func(a *Aggregate) (Change, error) { return a.CloseSession(run, now) })(a)
+		w.decide("session: close", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+			return Charge(w.usage(e.SessionID), now, func(a *Aggregate) (aggregate.Change, error) { return a.CloseSession(run, now) })(a)
 		})
 		return
 	}
-	if _, err := w.decideAs(run, "start", func(a *Aggregate, now time.Time) (Change, error) { return a.StartExecution(run, now) }); err != nil {
+	if _, err := w.decideAs(run, "start", func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.StartExecution(run, now) }); err != nil {
 		return
 	}
 	a := w.view()
@@ -260,21 +260,23 @@ func (w *world) execute(run int) {
 		return
 	}
 	if a.NextStep(e) == nil {
-		w.pay(run, "complete", func(a *Aggregate, now time.Time) (Change, error) { return a.CompleteExecution(run, "完了", now) })
+		w.pay(run, "complete", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+			return a.CompleteExecution(run, "完了", now)
+		})
 		return
 	}
 	cl := call(a, w.now)
 	cl.Claim = Claim{Invocation: fmt.Sprint("invocation-", w.changes, "-", run), LeaseUntil: w.now.Add(75 * time.Second)}
 	cl.NeedsGate = NeedsGate(*a.NextStep(e), e.Terms, false)
 	if cl.NeedsGate && a.GateOf(e, cl.Order) == nil {
-		w.decideAs(run, "open gate", func(a *Aggregate, now time.Time) (Change, error) {
+		w.decideAs(run, "open gate", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 			return a.OpenStepGate(run, cl.Order, cl.Arguments, cl.ArgumentsHash, now)
 		})
 		return
 	}
-	c, err := w.decideAs(run, "claim", func(a *Aggregate, now time.Time) (Change, error) { return a.ClaimStep(run, cl, now) })
+	c, err := w.decideAs(run, "claim", func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.ClaimStep(run, cl, now) })
 	if stop := (StopError{}); errors.As(err, &stop) {
-		w.decideAs(run, "fail", func(a *Aggregate, now time.Time) (Change, error) {
+		w.decideAs(run, "fail", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 			return a.FailExecution(run, stop.Reason, stop.Detail, now)
 		})
 		return
@@ -301,14 +303,14 @@ func (w *world) poll(run int) bool {
 	}
 	w.answers++
 	id := fmt.Sprint("session-", w.answers)
-	w.decideAs(run, "bind session", func(a *Aggregate, now time.Time) (Change, error) { return a.BindSession(run, id, 0, now) })
+	w.decideAs(run, "bind session", func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.BindSession(run, id, 0, now) })
 	if w.calm || rapid.IntRange(0, 2).Draw(w.rt, "polls in vain") < 2 {
 		return false
 	}
 	w.lease("pause session", invocation, func(a *Aggregate, now time.Time) (*aggregate.Lease, error) {
 		return a.ReleaseSession(run, invocation, now.Add(3*time.Second), time.Time{}, now)
 	})
-	w.decideAs(run, "hand over", func(a *Aggregate, now time.Time) (Change, error) { return a.HandOver(run, now) })
+	w.decideAs(run, "hand over", func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.HandOver(run, now) })
 	return true
 }
 
@@ -354,11 +356,13 @@ func (w *world) fly(i int, crash bool) {
 	if !w.calm {
 		o = rapid.SampledFrom([]Outcome{done, done, done, failed, unknown}).Draw(w.rt, "outcome")
 	}
-	if s := w.rows[key].(*StepResult); s.Effect == aggregate.Read && o.Status == StepUnknown {
+	if s := w.rows[key].(*StepResult); s.Access == aggregate.Read && o.Status == StepUnknown {
 		o = failed
 	}
 	w.out = slices.Delete(w.out, i, i+1)
-	w.decide("outcome", func(a *Aggregate, now time.Time) (Change, error) { return a.FinishStep(key, invocation, o, now) })
+	w.decide("outcome", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+		return a.FinishStep(key, invocation, o, now)
+	})
 }
 
 func later(x, y time.Time) time.Time {

@@ -173,36 +173,36 @@ func goesOn() map[string]task.Decision {
 	now := at().Add(10 * time.Second)
 	type agg = *task.Aggregate
 	return map[string]task.Decision{
-		"received":                         func(a agg) (task.Change, error) { return a.Accept(a.Head.Run, by, tenancy.DefaultSettings(), now) },
-		"prompt waits, with a run's token": func(a agg) (task.Change, error) { return a.Approve(a.Prompt().ID, by, policy, now) },
-		"second prompt waits": func(a agg) (task.Change, error) {
+		"received":                         func(a agg) (aggregate.Change, error) { return a.Accept(a.Head.Run, by, tenancy.DefaultSettings(), now) },
+		"prompt waits, with a run's token": func(a agg) (aggregate.Change, error) { return a.Approve(a.Prompt().ID, by, policy, now) },
+		"second prompt waits": func(a agg) (aggregate.Change, error) {
 			return a.Reject(a.Prompt().ID, "もっと詳しく", by, policy, now)
 		},
-		"process waits":                func(a agg) (task.Change, error) { return a.Approve(a.Process().ID, by, policy, now) },
-		"step gate waits":              func(a agg) (task.Change, error) { return a.Approve(a.Gates[0].ID, by, policy, now) },
-		"asked what it is meant to be": func(a agg) (task.Change, error) { return a.TakeAsReason(a.Choice.ID, by, policy, now) },
-		"process approved":             func(a agg) (task.Change, error) { return a.StartExecution(a.Head.Run, now) },
-		"running, a step is claimed": func(a agg) (task.Change, error) {
+		"process waits":                func(a agg) (aggregate.Change, error) { return a.Approve(a.Process().ID, by, policy, now) },
+		"step gate waits":              func(a agg) (aggregate.Change, error) { return a.Approve(a.Gates[0].ID, by, policy, now) },
+		"asked what it is meant to be": func(a agg) (aggregate.Change, error) { return a.TakeAsReason(a.Choice.ID, by, policy, now) },
+		"process approved":             func(a agg) (aggregate.Change, error) { return a.StartExecution(a.Head.Run, now) },
+		"running, a step is claimed": func(a agg) (aggregate.Change, error) {
 			return a.FinishStep(task.StepKey(1, 1, 2), "invocation", task.Outcome{Status: task.StepCompleted, Result: &aggregate.Blob{JSON: "{}", Bytes: 2}}, now)
 		},
-		"all steps done": task.Charge(aggregate.Usage{ID: "new", Calls: 1, Input: 1, Cost: 1}, now, func(a agg) (task.Change, error) {
+		"all steps done": task.Charge(aggregate.Usage{ID: "new", Calls: 1, Input: 1, Cost: 1}, now, func(a agg) (aggregate.Change, error) {
 			return a.CompleteExecution(a.Head.Run, "完了", now)
 		}),
-		"failed":                    func(a agg) (task.Change, error) { return a.RetryExecution(a.Execution().ID, by, policy, now) },
-		"parked at the first layer": func(a agg) (task.Change, error) { return a.RetryGeneration(by, policy, now) },
-		"a session of an execution that failed is open": func(a agg) (task.Change, error) { return a.CloseSession(a.Head.Run, now) },
+		"failed":                    func(a agg) (aggregate.Change, error) { return a.RetryExecution(a.Execution().ID, by, policy, now) },
+		"parked at the first layer": func(a agg) (aggregate.Change, error) { return a.RetryGeneration(by, policy, now) },
+		"a session of an execution that failed is open": func(a agg) (aggregate.Change, error) { return a.CloseSession(a.Head.Run, now) },
 		// A stamp was the last thing that happened: the run that died before it is not the task's failure.
-		"charged aside just after a stamp": func(a agg) (task.Change, error) {
+		"charged aside just after a stamp": func(a agg) (aggregate.Change, error) {
 			c, err := a.GiveUp(a.Head.Run, task.ReasonRunFailed, now)
 			if err == nil && !c.Empty() && c.Head.(*task.Head).Parked != nil {
 				err = fmt.Errorf("it is parked: %+v", c.Head)
 			}
 			return c, err
 		},
-		"charged aside, and more often than a head remembers": func(a agg) (task.Change, error) {
+		"charged aside, and more often than a head remembers": func(a agg) (aggregate.Change, error) {
 			return a.Approve(a.Prompt().ID, by, policy, now)
 		},
-		"a card that Slack refused, the sweeper failing, in line": func(a agg) (task.Change, error) {
+		"a card that Slack refused, the sweeper failing, in line": func(a agg) (aggregate.Change, error) {
 			return a.Approve(a.Prompt().ID, by, policy, now)
 		},
 	}
@@ -273,7 +273,7 @@ func (b before) cancelled(t *testing.T, r read) {
 	if a.Head.Ended != nil {
 		return
 	}
-	a, err = b.Decide(t.Context(), ref, func(a *task.Aggregate) (task.Change, error) {
+	a, err = b.Decide(t.Context(), ref, func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.CancelTask(by, aggregate.Policy{Team: "T0TEAM", AllowSelf: true}, at().Add(time.Minute))
 	})
 	if err != nil || a.Head.Ended == nil {

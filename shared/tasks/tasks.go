@@ -34,7 +34,7 @@ func New(db *dynamodb.Client, table string) *Store {
 }
 
 // Create is store.Store.Create for the task that c begins.
-func (s *Store) Create(ctx context.Context, c task.Change) error {
+func (s *Store) Create(ctx context.Context, c aggregate.Change) error {
 	h := c.Head.(*task.Head)
 	return s.Of.Create(ctx, task.RefOf(h.TenantID, h.TaskID), c)
 }

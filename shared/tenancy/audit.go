@@ -4,9 +4,9 @@ import "ringi/shared/aggregate"
 
 // The audit log's names of changes to a tenant's settings, permissions and integrations.
 const (
-	SettingsUpdated         aggregate.Action = "settings.updated"
-	IntegrationConnected    aggregate.Action = "integration.connected"
-	IntegrationDisconnected aggregate.Action = "integration.disconnected"
-	IntegrationFailed       aggregate.Action = "integration.failed"
-	ToolPermissionUpdated   aggregate.Action = "tool_permission.updated"
+	AuditSettingsUpdated         aggregate.Action = "settings.updated"
+	AuditIntegrationConnected    aggregate.Action = "integration.connected"
+	AuditIntegrationDisconnected aggregate.Action = "integration.disconnected"
+	AuditIntegrationFailed       aggregate.Action = "integration.failed"
+	AuditToolPermissionUpdated   aggregate.Action = "tool_permission.updated"
 )

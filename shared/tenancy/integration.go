@@ -92,10 +92,10 @@ func (i Integration) Save(was Integration, id string, by aggregate.Actor, now ti
 	case i.Status != Connected:
 		i = i.Ended(i.Status, i.StatusReason)
 		if i.Status != was.Status {
-			action = map[IntegrationStatus]aggregate.Action{Disconnected: IntegrationDisconnected, Broken: IntegrationFailed}[i.Status]
+			action = map[IntegrationStatus]aggregate.Action{Disconnected: AuditIntegrationDisconnected, Broken: AuditIntegrationFailed}[i.Status]
 		}
 	case was.Status != Connected || was.Credentials != i.Credentials:
-		i.ConnectedAt, action = &at, IntegrationConnected
+		i.ConnectedAt, action = &at, AuditIntegrationConnected
 	}
 	return i.next(action, id, by, now)
 }
@@ -147,7 +147,7 @@ func EndBySlack(tenant string, rows []Integration, why IntegrationReason, at tim
 		if i.Status == Disconnected || since || i.Provider != SlackProvider && why != AppUninstalled {
 			continue
 		}
-		_, c, err := i.Ended(Disconnected, why).next(IntegrationDisconnected, id, aggregate.System(), now)
+		_, c, err := i.Ended(Disconnected, why).next(AuditIntegrationDisconnected, id, aggregate.System(), now)
 		if err != nil {
 			return all, err
 		}

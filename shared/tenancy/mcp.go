@@ -27,8 +27,8 @@ type Pin struct {
 	Description string         `json:"description"`
 	Input       aggregate.JSON `json:"input_schema"`
 	Output      aggregate.JSON `json:"output_schema,omitempty"`
-	// Effect is what the administrator declared; the server's own annotations are not trusted.
-	Effect aggregate.Effect `json:"effect"`
+	// Access is what the administrator declared; the server's own annotations are not trusted.
+	Access aggregate.Access `json:"effect"`
 	Hash   string           `json:"hash"` // of all that the server said of the tool
 }
 

@@ -51,11 +51,11 @@ func TestServersThatSettingsMayName(t *testing.T) {
 }
 
 func TestAPinIsAnotherWhenAnythingOfItIs(t *testing.T) {
-	a := Pin{URL: "https://a", Title: "t", Description: "d", Input: `{"type":"object"}`, Output: `{}`, Effect: aggregate.Write, Hash: "h"}
+	a := Pin{URL: "https://a", Title: "t", Description: "d", Input: `{"type":"object"}`, Output: `{}`, Access: aggregate.Write, Hash: "h"}
 	seen := map[string]bool{a.Version(): true}
 	for _, change := range []func(*Pin){
 		func(p *Pin) { p.URL = "https://b" }, func(p *Pin) { p.Description = "e" }, func(p *Pin) { p.Input = `{}` },
-		func(p *Pin) { p.Output = "" }, func(p *Pin) { p.Effect = aggregate.Read }, func(p *Pin) { p.Hash = "i" }, func(p *Pin) { p.Title = "u" },
+		func(p *Pin) { p.Output = "" }, func(p *Pin) { p.Access = aggregate.Read }, func(p *Pin) { p.Hash = "i" }, func(p *Pin) { p.Title = "u" },
 	} {
 		b := a
 		change(&b)

@@ -66,7 +66,7 @@ func (x Settings) Save(was SettingsRow, owner Tenant, id string, by aggregate.Ac
 		}
 		c.Writes = append(c.Writes, owner.moveSlug(x.Slug, now)...)
 	}
-	c.Audit = append(c.Audit, entry(was.TenantID, SettingsUpdated, "settings", id, map[string]any{"fields": fields}, by, now))
+	c.Audit = append(c.Audit, entry(was.TenantID, AuditSettingsUpdated, "settings", id, map[string]any{"fields": fields}, by, now))
 	c.Redraw = slices.ContainsFunc(fields, func(f string) bool { return slices.Contains(shown, f) })
 	return x, c, nil
 }

@@ -141,7 +141,7 @@ func (t Tenant) Save(was Tenant, by aggregate.Actor, now time.Time) (Change, err
 		Row: t, Set: map[string]any{"admins": append([]string{}, t.Admins...), "name": t.Name, "updated_at": moment(now), "rev": t.Rev + 1},
 		// Whoever else writes some attributes of this row moves no revision: of what is written here that is the name.
 		If: map[string]any{"rev": t.Rev, "name": was.Name},
-	}}, Audit: []aggregate.AuditEntry{entry(t.ID, SettingsUpdated, "tenant", t.ID, map[string]any{"fields": fields}, by, now)}}, nil
+	}}, Audit: []aggregate.AuditEntry{entry(t.ID, AuditSettingsUpdated, "tenant", t.ID, map[string]any{"fields": fields}, by, now)}}, nil
 }
 
 // Rename gives a tenant that was read as t another name.

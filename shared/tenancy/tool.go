@@ -60,7 +60,7 @@ func (p ToolPermission) Save(id string, by aggregate.Actor, now time.Time, known
 	p.Rev++
 	return p, Change{
 		Tenant: p.TenantID, Writes: []Write{{Row: p, Over: p.Rev - 1}},
-		Audit: []aggregate.AuditEntry{entry(p.TenantID, ToolPermissionUpdated, "tool_permission", p.ID, p.details(), by, now)},
+		Audit: []aggregate.AuditEntry{entry(p.TenantID, AuditToolPermissionUpdated, "tool_permission", p.ID, p.details(), by, now)},
 	}, nil
 }
 
@@ -71,7 +71,7 @@ func (p ToolPermission) NoteChanged(now time.Time) Change {
 	return Change{
 		Tenant: p.TenantID,
 		Writes: []Write{{Row: p, Set: map[string]any{"changed_at": moment(now), "updated_at": moment(now)}, If: map[string]any{"rev": p.Rev, "changed_at": nil}}},
-		Audit:  []aggregate.AuditEntry{entry(p.TenantID, ToolPermissionUpdated, "tool_permission", p.ID, details, aggregate.System(), now)},
+		Audit:  []aggregate.AuditEntry{entry(p.TenantID, AuditToolPermissionUpdated, "tool_permission", p.ID, details, aggregate.System(), now)},
 	}
 }
 
@@ -88,7 +88,7 @@ func (p ToolPermission) check(known []Constraint) error {
 		return aggregate.ErrField{Field: "pin", Limit: "must be there for an MCP server's tool that is allowed, and for no other"}
 	case p.Pin == nil:
 		return nil
-	case p.Pin.Effect != aggregate.Read && p.Pin.Effect != aggregate.Write:
+	case p.Pin.Access != aggregate.Read && p.Pin.Access != aggregate.Write:
 		return aggregate.ErrField{Field: "pin.effect", Limit: "must be read or write"}
 	}
 	for _, schema := range []aggregate.JSON{p.Pin.Input, p.Pin.Output} {
@@ -106,7 +106,7 @@ func (p ToolPermission) details() map[string]any {
 		d["constraints"] = p.Constraints
 	}
 	if p.Pin != nil && p.Allowed {
-		d["effect"], d["url"], d["hash"] = p.Pin.Effect, p.Pin.URL, p.Pin.Hash
+		d["effect"], d["url"], d["hash"] = p.Pin.Access, p.Pin.URL, p.Pin.Hash
 	}
 	return d
 }

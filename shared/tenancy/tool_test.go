@@ -9,7 +9,7 @@ import (
 )
 
 func TestAPermissionIsSavedWithItsEntry(t *testing.T) {
-	pin := &Pin{URL: "https://example.com", Input: `{"type":"object"}`, Effect: aggregate.Write, Hash: "h"}
+	pin := &Pin{URL: "https://example.com", Input: `{"type":"object"}`, Access: aggregate.Write, Hash: "h"}
 	for name, test := range map[string]struct {
 		p     ToolPermission
 		wrong string
@@ -28,7 +28,7 @@ func TestAPermissionIsSavedWithItsEntry(t *testing.T) {
 		"a server's without a pin":      {ToolPermission{ToolName: "rooms.book", Allowed: true}, "pin", ""},
 		"an own one with a pin":         {ToolPermission{ToolName: "send_email", Allowed: true, Pin: pin}, "pin", ""},
 		"a pin without an effect":       {ToolPermission{ToolName: "rooms.book", Pin: &Pin{}}, "pin.effect", ""},
-		"a schema that is no JSON":      {ToolPermission{ToolName: "rooms.book", Pin: &Pin{Effect: aggregate.Read, Input: "{"}}, "pin", ""},
+		"a schema that is no JSON":      {ToolPermission{ToolName: "rooms.book", Pin: &Pin{Access: aggregate.Read, Input: "{"}}, "pin", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			test.p.TenantID = "T1"

@@ -30,7 +30,7 @@ type Spec struct {
 	TitleJA     string
 	TitleEN     string
 	Description string // for the model that plans
-	Effect      aggregate.Effect
+	Access      aggregate.Access
 	Provider    string        // whose credentials it needs; empty: nobody's
 	Timeout     time.Duration // the longest a call may take
 	MaxRows     int           // of the longest list that it takes or gives
@@ -64,7 +64,7 @@ func (s Spec) Version() string {
 	if s.Pin != nil {
 		return s.Pin.Version()
 	}
-	sum := sha256.Sum256([]byte(s.Name + "\x00" + string(s.Effect) + "\x00" + s.InputSchema))
+	sum := sha256.Sum256([]byte(s.Name + "\x00" + string(s.Access) + "\x00" + s.InputSchema))
 	return hex.EncodeToString(sum[:])
 }
 
@@ -158,7 +158,7 @@ func parse(text []byte) (Spec, error) {
 		TitleJA     string           `json:"title_ja"`
 		TitleEN     string           `json:"title_en"`
 		Description string           `json:"description"`
-		Effect      aggregate.Effect `json:"effect"`
+		Effect      aggregate.Access `json:"effect"`
 		Provider    string           `json:"provider"`
 		Limits      struct {
 			TimeoutSeconds int `json:"timeout_seconds"`
@@ -175,7 +175,7 @@ func parse(text []byte) (Spec, error) {
 		return Spec{}, err
 	}
 	return Spec{
-		Name: f.Name, TitleJA: f.TitleJA, TitleEN: f.TitleEN, Description: f.Description, Effect: f.Effect, Provider: f.Provider,
+		Name: f.Name, TitleJA: f.TitleJA, TitleEN: f.TitleEN, Description: f.Description, Access: f.Effect, Provider: f.Provider,
 		Timeout: time.Duration(f.Limits.TimeoutSeconds) * time.Second, MaxRows: f.Limits.MaxRows, MaxBytes: f.Limits.MaxBytes,
 		Destination: f.Destination, Said: f.Said, Bound: f.Constraints,
 		InputSchema: Canonical(f.Input), OutputSchema: Canonical(f.Output),

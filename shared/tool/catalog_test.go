@@ -24,13 +24,13 @@ func builtin(t testing.TB) *tool.Catalog {
 
 func TestTheTools(t *testing.T) {
 	type row struct {
-		Effect      aggregate.Effect
+		Effect      aggregate.Access
 		Provider    string
 		Destination []string
 	}
 	got := map[string]row{}
 	for _, s := range builtin(t).All() {
-		got[s.Name] = row{s.Effect, s.Provider, s.Destination}
+		got[s.Name] = row{s.Access, s.Provider, s.Destination}
 		for what, text := range map[string]string{"title ja": s.Title("ja"), "title en": s.Title("en"), "description": s.Description} {
 			if text == "" {
 				t.Errorf("%s has no %s", s.Name, what)
@@ -101,7 +101,7 @@ func TestVersionFollowsWhatPeopleApprove(t *testing.T) {
 	}
 	for name, change := range map[string]func(*tool.Spec){
 		"name":   func(s *tool.Spec) { s.Name = "x" },
-		"effect": func(s *tool.Spec) { s.Effect = aggregate.Read },
+		"effect": func(s *tool.Spec) { s.Access = aggregate.Read },
 		"input":  func(s *tool.Spec) { s.InputSchema = `{}` },
 	} {
 		other := s
@@ -116,7 +116,7 @@ func TestVersionFollowsWhatPeopleApprove(t *testing.T) {
 // alike has one of them allowed and stamped, and calls the other.
 func TestAnApprovedVersionIsTheWholeHash(t *testing.T) {
 	own, _ := builtin(t).Lookup("send_slack_dm")
-	pinned := tool.Spec{Name: "rooms.book", Pin: &tenancy.Pin{URL: "https://a", Effect: aggregate.Write, Hash: "h"}}
+	pinned := tool.Spec{Name: "rooms.book", Pin: &tenancy.Pin{URL: "https://a", Access: aggregate.Write, Hash: "h"}}
 	for _, s := range []tool.Spec{own, pinned} {
 		v := s.Version()
 		if len(v) != 64 || !s.Approved(v) || s.Approved("") || s.Approved(v[:63]) || s.Approved(strings.Repeat("0", 64)) {
@@ -144,7 +144,7 @@ func TestCatalogRefusesNonsense(t *testing.T) {
 }
 
 func TestOnlyLeavesTheRestOut(t *testing.T) {
-	c := builtin(t).Only(func(s tool.Spec) bool { return s.Effect == aggregate.Read })
+	c := builtin(t).Only(func(s tool.Spec) bool { return s.Access == aggregate.Read })
 	if _, ok := c.Lookup("send_slack_dm"); ok || len(c.All()) != 4 {
 		t.Errorf("left: %v", c.All())
 	}

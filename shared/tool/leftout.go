@@ -10,7 +10,7 @@ import (
 // as an object by name; empty if there are none. Cards show them, because people who approve the
 // call have not read the schema. Defaults of nested members are not included.
 func LeftOut(s Spec, a Arguments) aggregate.JSON {
-	if s.Pin == nil || s.Effect != aggregate.Write {
+	if s.Pin == nil || s.Access != aggregate.Write {
 		return ""
 	}
 	var input struct {

@@ -11,14 +11,14 @@ import (
 func TestDefaultsOfWhatAWriteLeavesOut(t *testing.T) {
 	const input = `{"type":"object","properties":{"to":{},"any":true,"public":{"type":"boolean","default":true},"cc":{"default":["all@example.com"]},"note":{"default":null}}}`
 	for name, test := range map[string]struct {
-		effect     aggregate.Effect
+		effect     aggregate.Access
 		args, want string
 	}{
 		"left out":  {aggregate.Write, `{"to":"x"}`, `{"cc":["all@example.com"],"public":true}`},
 		"given":     {aggregate.Write, `{"to":"x","public":false,"cc":[]}`, ``},
 		"of a read": {aggregate.Read, `{"to":"x"}`, ``},
 	} {
-		spec, ok := tool.Pinned(tenancy.ToolPermission{ToolName: "notes.post", Allowed: true, Pin: &tenancy.Pin{URL: "https://x", Effect: test.effect, Input: input}}, []tenancy.MCPServer{{Name: "notes", URL: "https://x"}})
+		spec, ok := tool.Pinned(tenancy.ToolPermission{ToolName: "notes.post", Allowed: true, Pin: &tenancy.Pin{URL: "https://x", Access: test.effect, Input: input}}, []tenancy.MCPServer{{Name: "notes", URL: "https://x"}})
 		if !ok {
 			t.Fatal("notes.post is not allowed")
 		}

@@ -23,7 +23,7 @@ func Pinned(p tenancy.ToolPermission, servers []tenancy.MCPServer) (Spec, bool) 
 		return Spec{}, false
 	}
 	s := Spec{
-		Name: p.ToolName, TitleJA: p.Pin.Title, TitleEN: p.Pin.Title, Description: p.Pin.Description, Effect: p.Pin.Effect,
+		Name: p.ToolName, TitleJA: p.Pin.Title, TitleEN: p.Pin.Title, Description: p.Pin.Description, Access: p.Pin.Access,
 		Provider: tenancy.MCPServer{Name: server}.Provider(), Timeout: MaxPinned,
 		InputSchema: string(p.Pin.Input), OutputSchema: string(p.Pin.Output), Pin: p.Pin,
 	}

@@ -12,7 +12,7 @@ import (
 
 func allowed() tenancy.ToolPermission {
 	return tenancy.ToolPermission{ToolName: "rooms.book", Allowed: true, Pin: &tenancy.Pin{
-		URL: "https://example.com/mcp", Title: "予約", Description: "Books a room.", Effect: aggregate.Write, Hash: "h",
+		URL: "https://example.com/mcp", Title: "予約", Description: "Books a room.", Access: aggregate.Write, Hash: "h",
 		Input: `{"type":"object","properties":{"room":{"type":"string"}},"required":["room"]}`,
 	}}
 }
@@ -21,7 +21,7 @@ var servers = []tenancy.MCPServer{{Name: "rooms", URL: "https://example.com/mcp"
 
 func TestAToolIsInTheCatalogOnlyAsItWasAllowed(t *testing.T) {
 	s, ok := tool.Pinned(allowed(), servers)
-	if !ok || s.Name != "rooms.book" || s.Effect != aggregate.Write || s.Provider != "mcp:rooms" || s.Title("ja") != "予約" || s.Timeout == 0 {
+	if !ok || s.Name != "rooms.book" || s.Access != aggregate.Write || s.Provider != "mcp:rooms" || s.Title("ja") != "予約" || s.Timeout == 0 {
 		t.Errorf("%v, %+v", ok, s)
 	}
 	for name, change := range map[string]func(*tenancy.ToolPermission){

@@ -15,7 +15,7 @@ import (
 // servers take an empty list of people for everybody) and each member name that the schema does
 // not declare. References are not looked at; see Dynamic.
 func Unseen(s Spec, a Arguments, seen ...string) bool {
-	if s.Effect != aggregate.Write {
+	if s.Access != aggregate.Write {
 		return false
 	}
 	if s.Pin != nil && slices.ContainsFunc(s.chosenNames(a), func(name string) bool { return !anySays(seen, name) }) {

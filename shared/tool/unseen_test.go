@@ -15,7 +15,7 @@ func TestADestinationThatNobodySawIsUnseen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	notes, ok := tool.Pinned(tenancy.ToolPermission{ToolName: "notes.post", Allowed: true, Pin: &tenancy.Pin{URL: "https://x", Effect: aggregate.Write, Input: `{"type":"object","properties":{"to":{},"day":{"type":"integer"},"month":{},"notify":{"type":"boolean"},"cc":{"type":"array"},"amount":{},"text":{},"permissions":{"type":"object","additionalProperties":{"type":"string"}}}}`}}, []tenancy.MCPServer{{Name: "notes", URL: "https://x"}})
+	notes, ok := tool.Pinned(tenancy.ToolPermission{ToolName: "notes.post", Allowed: true, Pin: &tenancy.Pin{URL: "https://x", Access: aggregate.Write, Input: `{"type":"object","properties":{"to":{},"day":{"type":"integer"},"month":{},"notify":{"type":"boolean"},"cc":{"type":"array"},"amount":{},"text":{},"permissions":{"type":"object","additionalProperties":{"type":"string"}}}}`}}, []tenancy.MCPServer{{Name: "notes", URL: "https://x"}})
 	if !ok {
 		t.Fatal("notes.post is not allowed")
 	}
@@ -196,7 +196,7 @@ var namedOrNot = []struct {
 }
 
 func TestAPolicyNamesWholeWordsOnly(t *testing.T) {
-	pin := tenancy.Pin{URL: "https://x", Effect: aggregate.Write, Input: `{"type":"object","properties":{"v":{}}}`}
+	pin := tenancy.Pin{URL: "https://x", Access: aggregate.Write, Input: `{"type":"object","properties":{"v":{}}}`}
 	spec, ok := tool.Pinned(tenancy.ToolPermission{ToolName: "notes.post", Allowed: true, Pin: &pin}, []tenancy.MCPServer{{Name: "notes", URL: "https://x"}})
 	if !ok {
 		t.Fatal("notes.post is not allowed")

@@ -15,7 +15,7 @@ import (
 // A text is in a policy if it stands there as whole lines, sentences or quotations: 支払わない
 // is not in 「支払わないでください」. Spaces make no difference. Arguments that cannot be read count as untold.
 func Untold(s Spec, a Arguments, policy string) bool {
-	if s.Effect != aggregate.Write || len(s.Said) == 0 {
+	if s.Access != aggregate.Write || len(s.Said) == 0 {
 		return false
 	}
 	return a.members == nil || slices.ContainsFunc(s.Said, func(name string) bool { return untold(a.members[name], policy) })

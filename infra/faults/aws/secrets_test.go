@@ -42,9 +42,9 @@ func (k *tokens) keep(token string) {
 
 var planted = &tokens{}
 
-// leftBehind: no line that a function printed and no event of a run's history holds
+// checkLeaks: no line that a function printed and no event of a run's history holds
 // a secret, a token or what people wrote.
-func leftBehind(t *testing.T, told []*driver.Request) {
+func checkLeaks(t *testing.T, told []*driver.Request) {
 	s := running
 	if len(told) == 0 || len(planted.list) == 0 {
 		t.Fatal("nothing was told: the test proves nothing")

@@ -18,29 +18,29 @@ import (
 
 // What is asked of the tests: go test ./infra/faults/aws -long -seed 7.
 var (
-	long = flag.Bool("long", false, "many rounds of every story, not one")
-	seed = flag.Uint64("seed", 1, "of what is drawn by lot; 0 takes the time")
+	long = flag.Bool("long", false, "many rounds of every scenario, not one")
+	seed = flag.Uint64("seed", 1, "of what is drawn at random; 0 takes the time")
 )
 
 var (
 	running *stack.Stack
 	faulty  *serviceFaults
-	printed = &paper{}
+	printed = &printedLines{}
 )
 
-// paper keeps everything that functions print.
-type paper struct {
+// printedLines keeps everything that functions print.
+type printedLines struct {
 	mu   sync.Mutex
 	text bytes.Buffer
 }
 
-func (p *paper) Write(b []byte) (int, error) {
+func (p *printedLines) Write(b []byte) (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.text.Write(b)
 }
 
-func (p *paper) String() string {
+func (p *printedLines) String() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.text.String()
@@ -70,9 +70,9 @@ func start(t *testing.T) *stack.Stack {
 	return running
 }
 
-// patient makes a request wait for what only the next sweep or the end of a lease puts right.
-func patient(d *driver.Request) *driver.Request {
-	d.Patience, d.Nudge = 150*time.Second, d.Sweep
+// withLongTimeout makes a request wait for what only the next sweep or the end of a lease puts right.
+func withLongTimeout(d *driver.Request) *driver.Request {
+	d.Timeout, d.WhenQuiet = 150*time.Second, d.Sweep
 	return d
 }
 
@@ -83,5 +83,5 @@ func (w *serviceFaults) String() string {
 	for _, times := range w.calls {
 		n += times
 	}
-	return fmt.Sprintf("seed %d: %d lots, faults %v", w.seed, n, w.hit)
+	return fmt.Sprintf("seed %d: %d calls, faults %v", w.seed, n, w.hit)
 }

@@ -21,11 +21,11 @@ func say(t *testing.T, s *stack.Stack, user, text string) *driver.Request {
 		_, err := d.Store.Load(t.Context(), d.Ref)
 		return err == nil
 	})
-	return patient(d)
+	return withLongTimeout(d)
 }
 
-// stories are what people do; each returns what its audit log must be, in order.
-var stories = map[string]func(*testing.T, *stack.Stack) (*driver.Request, []string){
+// scenarios are what people do; each returns what its audit log must be, in order.
+var scenarios = map[string]func(*testing.T, *stack.Stack) (*driver.Request, []string){
 	"done":                doneAtOnce,
 	"rejected, then done": rejectedFirst,
 	"cancelled":           withdrawn,
@@ -62,7 +62,7 @@ func withdrawn(t *testing.T, s *stack.Stack) (*driver.Request, []string) {
 	return d, []string{"task.created by system", "prompt.approved by " + workspace.Tanaka, "task.cancelled by " + workspace.Alex}
 }
 
-// triedAgain is the only story that reads attendance, which fails for anybody at first.
+// triedAgain is the only scenario that reads attendance, which fails for anybody at first.
 func triedAgain(t *testing.T, s *stack.Stack) (*driver.Request, []string) {
 	s.Vendors.Fail("list_attendance", http.StatusBadRequest, true)
 	d := say(t, s, workspace.Sato, "今月の勤怠をまとめて "+markText)
@@ -95,10 +95,10 @@ func finish(d *driver.Request, log ...string) []string {
 
 func completed(a *task.Aggregate) bool { return a.Task != nil && a.Task.Status == task.TaskCompleted }
 
-// TestStormyWeather: one in ten of all calls to AWS fails, one in fifty with every
+// TestCallsToAWSFailAtRandom: one in ten of all calls to AWS fails, one in fifty with every
 // try of it; every task comes to the end that its people chose, and nothing is left
 // behind that nobody should read.
-func TestStormyWeather(t *testing.T) {
+func TestCallsToAWSFailAtRandom(t *testing.T) {
 	s := start(t)
 	rounds := 1
 	if *long {
@@ -109,17 +109,17 @@ func TestStormyWeather(t *testing.T) {
 	defer func() { t.Log(faulty) }()
 	var ended []*driver.Request
 	told := 0
-	results := make(chan *driver.Request, rounds*len(stories))
-	t.Run("stories", func(t *testing.T) {
+	results := make(chan *driver.Request, rounds*len(scenarios))
+	t.Run("scenarios", func(t *testing.T) {
 		for round := range rounds {
-			for name, tell := range stories {
+			for name, act := range scenarios {
 				if name == "tried again" && round > 0 {
 					continue // it makes a tool fail for everybody
 				}
 				told++
 				t.Run(fmt.Sprint(name, " ", round), func(t *testing.T) {
 					t.Parallel()
-					d, want := tell(t, s)
+					d, want := act(t, s)
 					if diff := cmp.Diff(want, d.Audit()); diff != "" {
 						t.Error("audit log:", diff)
 					}
@@ -151,7 +151,7 @@ func TestStormyWeather(t *testing.T) {
 	}
 	faulty.set(0, 0, nil)
 	t.Run("tokens are renewed", renewed)
-	t.Run("what is left behind", func(t *testing.T) { leftBehind(t, ended) })
+	t.Run("what is left behind", func(t *testing.T) { checkLeaks(t, ended) })
 	if !t.Failed() && (len(ended) != told || len(faulty.hit) < 8) {
 		t.Errorf("%d tasks ended, under %d kinds of fault", len(ended), len(faulty.hit))
 	}

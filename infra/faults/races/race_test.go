@@ -28,48 +28,48 @@ const clients = 32
 // stages are where rounds begin, and what clients do there besides cancelling.
 var stages = []struct {
 	name  string
-	reach func(t fataler, s *story)
-	moves func(s *story, by aggregate.Actor) []decision
+	reach func(t fataler, s *scenario)
+	moves func(s *scenario, by aggregate.Actor) []decision
 }{
 	{
-		"the policy waits", func(t fataler, s *story) { s.do(t, s.extract, s.beginPrompt, s.finishPrompt) },
-		func(s *story, by aggregate.Actor) []decision {
+		"the policy waits", func(t fataler, s *scenario) { s.do(t, s.extract, s.beginPrompt, s.finishPrompt) },
+		func(s *scenario, by aggregate.Actor) []decision {
 			return []decision{s.approvePrompt(by), s.rejectPrompt(by), s.beginProcess, s.beginPrompt}
 		},
 	},
 	{
-		"the steps wait", func(t fataler, s *story) {
+		"the steps wait", func(t fataler, s *scenario) {
 			s.do(t, s.extract, s.beginPrompt, s.finishPrompt, s.approvePrompt(person("U_FIRST")), s.beginProcess, s.finishProcess)
 		},
-		func(s *story, by aggregate.Actor) []decision {
+		func(s *scenario, by aggregate.Actor) []decision {
 			return []decision{s.approveProcess(by), s.rejectProcess(by), s.start, s.cancelExecution(by)}
 		},
 	},
 	{
-		"a generation is parked", func(t fataler, s *story) {
-			s.do(t, s.extract, s.beginPrompt, func(a *task.Aggregate) (task.Change, error) {
+		"a generation is parked", func(t fataler, s *scenario) {
+			s.do(t, s.extract, s.beginPrompt, func(a *task.Aggregate) (aggregate.Change, error) {
 				return a.Park(a.Head.Run, a.Generating(), task.ReasonModelRefused, "", s.now)
 			})
 		},
-		func(s *story, by aggregate.Actor) []decision {
+		func(s *scenario, by aggregate.Actor) []decision {
 			return []decision{s.retryGeneration(by), s.finishPrompt, s.retryGeneration(by)}
 		},
 	},
 	{
-		"a call is out", func(t fataler, s *story) {
+		"a call is out", func(t fataler, s *scenario) {
 			s.do(t, s.extract, s.beginPrompt, s.finishPrompt, s.approvePrompt(person("U_FIRST")), s.beginProcess, s.finishProcess,
 				s.approveProcess(person("U_FIRST")), s.start, s.claim)
 		},
-		func(s *story, by aggregate.Actor) []decision {
+		func(s *scenario, by aggregate.Actor) []decision {
 			return []decision{s.finish(task.StepCompleted), s.finish(task.StepFailed), s.claim, s.fail, s.cancelExecution(by), s.retry(by)}
 		},
 	},
 	{
-		"the execution failed", func(t fataler, s *story) {
+		"the execution failed", func(t fataler, s *scenario) {
 			s.do(t, s.extract, s.beginPrompt, s.finishPrompt, s.approvePrompt(person("U_FIRST")), s.beginProcess, s.finishProcess,
 				s.approveProcess(person("U_FIRST")), s.start, s.claim, s.finish(task.StepFailed), s.fail)
 		},
-		func(s *story, by aggregate.Actor) []decision {
+		func(s *scenario, by aggregate.Actor) []decision {
 			return []decision{s.retry(by), s.retry(by), s.start, s.claim, s.cancelExecution(by)}
 		},
 	},
@@ -100,7 +100,7 @@ func TestThirtyTwoClientsAtOnce(t *testing.T) {
 func TestARaceThatIsLostIsSeen(t *testing.T) {
 	server := storetest.Start(t)
 	_, table := server.Store(t)
-	st := tasks.New(over(server, careless{}), table)
+	st := tasks.New(over(server, unconditional{}), table)
 	for i := range 40 {
 		if r := race(t, st, i); len(r.wrong) > 0 {
 			t.Logf("round %d, %s: %s", i, r.stage, r.wrong[0])
@@ -110,10 +110,10 @@ func TestARaceThatIsLostIsSeen(t *testing.T) {
 	t.Error("40 rounds without conditions, and nothing was seen")
 }
 
-// careless makes every condition of a transaction one that holds.
-type careless struct{}
+// unconditional makes every condition of a transaction one that holds.
+type unconditional struct{}
 
-func (careless) RoundTrip(r *http.Request) (*http.Response, error) {
+func (unconditional) RoundTrip(r *http.Request) (*http.Response, error) {
 	if !strings.HasSuffix(r.Header.Get("X-Amz-Target"), "TransactWriteItems") {
 		return http.DefaultTransport.RoundTrip(r)
 	}
@@ -138,7 +138,7 @@ type result struct {
 // move is a change that its client was told is committed.
 type move struct {
 	by     string
-	change task.Change
+	change aggregate.Change
 }
 
 // race lets all clients loose on one task and looks at what they left.
@@ -165,8 +165,8 @@ func race(t *testing.T, st *tasks.Store, round int) result {
 		}
 		all.Go(func() {
 			<-gun
-			var last task.Change
-			_, err := st.Decide(context.Background(), s.ref, func(a *task.Aggregate) (task.Change, error) {
+			var last aggregate.Change
+			_, err := st.Decide(context.Background(), s.ref, func(a *task.Aggregate) (aggregate.Change, error) {
 				c, err := d(a)
 				last = c
 				return c, err
@@ -262,7 +262,7 @@ func entries(won []move) []string {
 }
 
 // audit is the task's audit log, oldest first.
-func audit(t fataler, s *story) []string {
+func audit(t fataler, s *scenario) []string {
 	page, err := s.store.Audit(context.Background(), s.ref.Tenant, store.AuditFilter{Resource: s.ref.ID}, "", 100)
 	if err != nil {
 		t.Fatal(err)

@@ -138,7 +138,7 @@ func (r *reference) end(as string) {
 }
 
 // seen is the real task in the reference's words.
-func seen(t fataler, s *story) *reference {
+func seen(t fataler, s *scenario) *reference {
 	a := s.load(t)
 	r := &reference{Audit: audit(t, s)}
 	if a.Task != nil {
@@ -262,7 +262,7 @@ func try(r *reference, name, by string) bool {
 }
 
 // grant does to the real task what is tried; several decisions in a row stop at the first that changes nothing.
-func grant(s *story, name string, by aggregate.Actor) (changed bool, err error) {
+func grant(s *scenario, name string, by aggregate.Actor) (changed bool, err error) {
 	s.now = s.now.Add(time.Second)
 	several := func(decisions ...decision) (bool, error) {
 		for i, d := range decisions {
@@ -301,7 +301,7 @@ func grant(s *story, name string, by aggregate.Actor) (changed bool, err error) 
 		return s.try(s.cancel(by))
 	case "expire":
 		s.now = s.now.Add(8 * 24 * time.Hour)
-		return s.try(func(a *task.Aggregate) (task.Change, error) { return a.Expire(s.now) })
+		return s.try(func(a *task.Aggregate) (aggregate.Change, error) { return a.Expire(s.now) })
 	}
 	panic("no such try: " + name)
 }

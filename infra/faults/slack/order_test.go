@@ -73,20 +73,20 @@ func TestEventsOfTwoMessagesArriveSwapped(t *testing.T) {
 func TestAnEventFourMinutesOld(t *testing.T) {
 	d, _ := atGate(t)
 	withdraw(d)
-	rests(t, d.S)
+	untilQueueEmpty(t, d.S)
 	after, audit, heard := d.Load(), d.Audit(), listen(d.S)
 	team := d.S.Sandbox.TeamID()
 	if code, body := event(t, d.S, team, d.Root, "従業員一覧を取得して").late(d.S).send(t, d.S); code != http.StatusOK || body != "" {
 		t.Errorf("answered %d %s", code, body)
 	}
-	rests(t, d.S)
+	untilQueueEmpty(t, d.S)
 	if diff := cmp.Diff(after, d.Load(), equal); diff != "" {
 		t.Error("the task moved:", diff)
 	}
 	if diff := cmp.Diff(audit, d.Audit()); diff != "" {
 		t.Error("audit log:", diff)
 	}
-	if n := heard.heard("chat.postMessage", ""); n != 0 {
+	if n := heard.count("chat.postMessage", ""); n != 0 {
 		t.Errorf("%d messages", n)
 	}
 
@@ -111,7 +111,7 @@ func TestAClickOnAnOldCardArrivesLate(t *testing.T) {
 	d.Reject(workspace.Suzuki, "CARD#prompt#0001", "reject_prompt", "もっと簡潔に")
 	d.Card("CARD#prompt#0002", "approve_prompt")
 	d.Until("the run waits", func(a *task.Aggregate) bool { return len(a.Waits) == 1 && a.Waits[0].Gate == "PROMPT#0002" })
-	rests(t, d.S)
+	untilQueueEmpty(t, d.S)
 	rejected := card.Note("ja", sentBack(d.Load()))
 	late := func(user string, payload object, note string) {
 		t.Helper()
@@ -132,7 +132,7 @@ func TestAClickOnAnOldCardArrivesLate(t *testing.T) {
 	}
 	d.Click(workspace.Sato, "CARD#execution", "retry_execution")
 	a := d.Until("done", func(a *task.Aggregate) bool { return a.Task.Status == task.TaskCompleted })
-	rests(t, d.S)
+	untilQueueEmpty(t, d.S)
 	late(workspace.Sato, click(team, workspace.Sato, failed, d.Ref.ID, "retry_execution", attempt), "")
 	late(workspace.Tanaka, click(team, workspace.Tanaka, failed, d.Ref.ID, "cancel_execution", attempt), card.Note("ja", aggregate.ErrNotLatest{Latest: 2}))
 	late(workspace.Suzuki, click(team, workspace.Suzuki, running, d.Ref.ID, "approve_process", a.Process().ID),
@@ -154,7 +154,7 @@ func ignored(t *testing.T, d *driver.Request, user string, r request, note strin
 		t.Errorf("%s was told %q, want %q", user, told, want)
 	}
 	d.Until("shown", func(*task.Aggregate) bool { return true })
-	rests(t, d.S)
+	untilQueueEmpty(t, d.S)
 	if diff := cmp.Diff(before, d.Load(), equal); diff != "" {
 		t.Error("the task moved:", diff)
 	}
@@ -189,7 +189,7 @@ func TestTwoDecisionsArriveSwapped(t *testing.T) {
 				_, open := a.OpenGate()
 				return tt.stands(a) && (a.Head.Ended != nil || open && len(a.Waits) == 1)
 			})
-			rests(t, d.S)
+			untilQueueEmpty(t, d.S)
 			ignored(t, d, late, second.late(d.S), card.Note("ja", tt.decided(d.Load())))
 		})
 	}

@@ -39,14 +39,14 @@ func TestANoteThatCantBeShown(t *testing.T) {
 	d.Until("done", func(a *task.Aggregate) bool { return a.Task.Status == task.TaskCompleted })
 	for name, fault := range bad {
 		t.Run(name, func(t *testing.T) {
-			rests(t, d.S)
+			untilQueueEmpty(t, d.S)
 			heard, before := listen(d.S), d.Load().Head.Rev
 			fault.Method = "chat.postEphemeral"
 			d.S.Sandbox.Faults().Add(fault)
 			if code := press(t, d, workspace.Tanaka, old, "approve_process", d.Load().Process().ID); code != http.StatusOK {
 				t.Errorf("answered %d", code)
 			}
-			if n := heard.heard("chat.postEphemeral", ""); n > 1 {
+			if n := heard.count("chat.postEphemeral", ""); n > 1 {
 				t.Errorf("%d notes were tried", n)
 			}
 			a := d.Until("shown", func(*task.Aggregate) bool { return true })
@@ -75,7 +75,7 @@ func TestADialogThatDoesNotOpen(t *testing.T) {
 				t.Errorf("Slack had no good answer: %v", err)
 			}
 			d.S.Sandbox.Faults().Clear("")
-			if n := heard.heard("views.open", ""); n > 1 {
+			if n := heard.count("views.open", ""); n > 1 {
 				t.Errorf("%d dialogs were asked for", n)
 			}
 			unknown := fault.Kind != webapi.Refused && fault.Kind != webapi.RateLimited
@@ -140,8 +140,8 @@ func TestADirectMessageThatAStepSends(t *testing.T) {
 				if seen := driver.Face(d.Card("CARD#execution", tt.shows)); strings.Contains(seen, "xoxb") {
 					t.Error("the card shows the token")
 				}
-				rests(t, s)
-				if n := heard.heard("chat.postMessage", tt.fault.Channel); n != 1 {
+				untilQueueEmpty(t, s)
+				if n := heard.count("chat.postMessage", tt.fault.Channel); n != 1 {
 					t.Errorf("%d direct messages were tried before anybody asked again", n)
 				}
 				d.Click(workspace.Sato, "CARD#execution", "retry_execution")
@@ -151,7 +151,7 @@ func TestADirectMessageThatAStepSends(t *testing.T) {
 			if tt.fault.Kind == webapi.Lost {
 				calls = 1 // the first was found
 			}
-			if n := heard.heard("chat.postMessage", tt.fault.Channel); n != calls {
+			if n := heard.count("chat.postMessage", tt.fault.Channel); n != calls {
 				t.Errorf("%d direct messages were tried, want %d", n, calls)
 			}
 			if n := d.Notified(a, workspace.Sato); n != 1 {

@@ -63,8 +63,8 @@ func TestAPostThatFailsOnceIsOneMessage(t *testing.T) {
 			d.Card("CARD#task", "*優先度*")
 			d.Card("CARD#prompt#0001", "approve_prompt")
 			withdraw(d)
-			rests(t, s)
-			if n := heard.heard("chat.postMessage", workspace.HR); n != tt.posts {
+			untilQueueEmpty(t, s)
+			if n := heard.count("chat.postMessage", workspace.HR); n != tt.posts {
 				t.Errorf("%d posts, want %d", n, tt.posts)
 			}
 			if n := len(s.Sandbox.Messages(d.Channel, d.Root)); n != 3 {
@@ -84,8 +84,8 @@ func TestAPostThatIsRefusedForGood(t *testing.T) {
 			s.Sandbox.Faults().Add(always(webapi.Fault{Method: "chat.postMessage", Channel: workspace.HR, Kind: webapi.Refused, Code: code}))
 			d := say(t, s)
 			a := d.Until("the policy waits, and what can be shown is", waits)
-			rests(t, s)
-			if n := heard.heard("chat.postMessage", workspace.HR); n > len(a.Cards)*a.Head.Rev {
+			untilQueueEmpty(t, s)
+			if n := heard.count("chat.postMessage", workspace.HR); n > len(a.Cards)*a.Head.Rev {
 				t.Errorf("%d posts of %d cards in %d revisions", n, len(a.Cards), a.Head.Rev)
 			}
 			if got := direct(s)[len(told):]; len(got) != 1 || !strings.Contains(got[0], code) || !strings.Contains(got[0], workspace.HR) {
@@ -118,9 +118,9 @@ func TestAGateThatOpensWhileSlackRefusesTheAppIsShownAfterwards(t *testing.T) {
 				if a, err = d.Store.Load(t.Context(), d.Ref); err != nil {
 					t.Fatal(err)
 				}
-				return waits(a) && len(a.Waits) == 1 && heard.heard("chat.postMessage", "") > 1
+				return waits(a) && len(a.Waits) == 1 && heard.count("chat.postMessage", "") > 1
 			})
-			if n, most := heard.heard("chat.postMessage", ""), 10+2*a.Head.Rev; n > most || heard.heard("conversations.open", "") != 0 {
+			if n, most := heard.count("chat.postMessage", ""), 10+2*a.Head.Rev; n > most || heard.count("conversations.open", "") != 0 {
 				t.Errorf("%d posts in %d revisions", n, a.Head.Rev)
 			}
 			for _, c := range a.Cards {
@@ -130,7 +130,7 @@ func TestAGateThatOpensWhileSlackRefusesTheAppIsShownAfterwards(t *testing.T) {
 			}
 			s.Sandbox.Faults().Clear("")
 			d.Card("CARD#prompt#0001", "approve_prompt")
-			rests(t, s)
+			untilQueueEmpty(t, s)
 			if now := d.Load(); now.Head.Rev != a.Head.Rev || now.Head.ShownRev != now.Head.Rev {
 				t.Errorf("rev %d, then %d, shown %d", a.Head.Rev, now.Head.Rev, now.Head.ShownRev)
 			}

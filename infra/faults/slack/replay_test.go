@@ -23,7 +23,7 @@ func TestTheSameSignedBytesThreeTimes(t *testing.T) {
 	}
 	d.Click(workspace.Suzuki, "CARD#process#0001", "approve_process")
 	after := d.Until("done", func(a *task.Aggregate) bool { return a.Task.Status == task.TaskCompleted })
-	rests(t, d.S)
+	untilQueueEmpty(t, d.S)
 	audit := d.Audit()
 	root, err := d.S.Sandbox.Say(workspace.Sato, workspace.HR, "Ringi に頼む前の下書き") // no mention: no task yet
 	if err != nil {
@@ -52,11 +52,11 @@ func TestTheSameSignedBytesThreeTimes(t *testing.T) {
 	again.Root, again.Ref.ID = root, id
 	again.Until("the policy waits", waits)
 	withdraw(&again)
-	rests(t, d.S)
-	if n := heard.heard("chat.postMessage", workspace.HR); n != 2 {
+	untilQueueEmpty(t, d.S)
+	if n := heard.count("chat.postMessage", workspace.HR); n != 2 {
 		t.Errorf("%d messages, not the two cards of one task", n)
 	}
-	if n := heard.heard("chat.postEphemeral", ""); n != 1 { // the withdrawal's own
+	if n := heard.count("chat.postEphemeral", ""); n != 1 { // the withdrawal's own
 		t.Errorf("%d notes", n)
 	}
 }

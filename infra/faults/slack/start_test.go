@@ -43,16 +43,16 @@ func start(t *testing.T) *stack.Stack {
 	return running
 }
 
-// ear counts what the app asks of Slack from a moment on.
-type ear struct {
+// callCounter counts what the app asks of Slack from a moment on.
+type callCounter struct {
 	s     *stack.Stack
 	since time.Time
 }
 
-func listen(s *stack.Stack) ear { return ear{s, time.Now()} }
+func listen(s *stack.Stack) callCounter { return callCounter{s, time.Now()} }
 
-// heard is how often a method was called about a channel; "" is any.
-func (e ear) heard(method, channel string) (n int) {
+// count is how often a method was called about a channel; "" is any.
+func (e callCounter) count(method, channel string) (n int) {
 	for _, c := range e.s.Sandbox.Calls() {
 		if c.Method == method && (channel == "" || c.Channel == channel) && !c.At.Before(e.since) {
 			n++
@@ -61,9 +61,9 @@ func (e ear) heard(method, channel string) (n int) {
 	return n
 }
 
-// rests waits until no message about cards is left: what has not happened by then
+// untilQueueEmpty waits until no message about cards is left: what has not happened by then
 // does not happen by itself any more.
-func rests(t *testing.T, s *stack.Stack) {
+func untilQueueEmpty(t *testing.T, s *stack.Stack) {
 	t.Helper()
 	queue, url := sqs.NewFromConfig(s.AWS), s.QueueURL("CardQueue")
 	driver.Eventually(t, "the card queue is empty", func() bool {

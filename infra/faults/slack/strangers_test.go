@@ -76,7 +76,7 @@ func TestIdsOfAnotherWorkspace(t *testing.T) {
 		{"a shortcut on a message with buttons", shortcut(object{"ts": "2.000001", "attachments": []object{{"blocks": []object{{"block_id": d.Ref.ID}}}}})},
 		{"a shortcut on the request", shortcut(object{"ts": d.Root, "thread_ts": d.Root})},
 	} {
-		t.Run(tt.name, func(t *testing.T) { leavesAlone(t, tt.name, tt.payload, victim, running) })
+		t.Run(tt.name, func(t *testing.T) { checkNotFound(t, tt.name, tt.payload, victim, running) })
 	}
 	withdraw(d) // the control: what was compared does see a change
 	if cmp.Equal(a, d.Load(), equal) {
@@ -84,9 +84,9 @@ func TestIdsOfAnotherWorkspace(t *testing.T) {
 	}
 }
 
-// leavesAlone sends what a stranger does with the ids of what belongs to others: they
+// checkNotFound sends what a stranger does with the ids of what belongs to others: they
 // learn nothing of it but that it was not found.
-func leavesAlone(t *testing.T, name string, payload object, all ...belonging) {
+func checkNotFound(t *testing.T, name string, payload object, all ...belonging) {
 	d := all[0]
 	noted := len(d.S.Sandbox.Ephemerals(workspace.Tanaka))
 	code, body := interaction(t, d.S, payload).send(t, d.S)

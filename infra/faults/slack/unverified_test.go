@@ -27,7 +27,7 @@ func TestWhoeverCantBeCheckedDecidesNothing(t *testing.T) {
 			if err := d.S.Sandbox.Click(workspace.Suzuki, d.Channel, m.TS, "approve_prompt"); err != nil {
 				t.Errorf("Slack had no good answer: %v", err)
 			}
-			if n := heard.heard("users.info", ""); n != 1 {
+			if n := heard.count("users.info", ""); n != 1 {
 				t.Errorf("asked %d times", n)
 			}
 			if told := d.Notes(workspace.Suzuki)[noted:]; !slices.Equal(told, []string{card.Note("ja", errorclass.ErrUnverified)}) {

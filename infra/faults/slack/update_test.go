@@ -13,13 +13,13 @@ import (
 )
 
 // atGate is a request whose run waits for the policy's stamp, with all cards shown.
-func atGate(t *testing.T) (*driver.Request, ear) {
+func atGate(t *testing.T) (*driver.Request, callCounter) {
 	t.Helper()
 	s := start(t)
 	d := say(t, s)
 	d.Until("a run waits for the policy's stamp", func(a *task.Aggregate) bool { return waits(a) && len(a.Waits) == 1 })
 	d.Card("CARD#prompt#0001", "approve_prompt")
-	rests(t, s)
+	untilQueueEmpty(t, s)
 	return d, listen(s)
 }
 
@@ -39,11 +39,11 @@ func TestAnUpdateThatFailsIsDoneAgain(t *testing.T) {
 			tt.fault.Method, tt.fault.Channel = "chat.update", workspace.HR
 			d.S.Sandbox.Faults().Add(tt.fault)
 			withdraw(d)
-			rests(t, d.S)
-			if n := heard.heard("chat.postMessage", workspace.HR); n != 0 {
+			untilQueueEmpty(t, d.S)
+			if n := heard.count("chat.postMessage", workspace.HR); n != 0 {
 				t.Errorf("%d new messages", n)
 			}
-			if n := heard.heard("chat.update", workspace.HR); n > 6 {
+			if n := heard.count("chat.update", workspace.HR); n > 6 {
 				t.Errorf("%d updates of two cards", n)
 			}
 		})
@@ -59,8 +59,8 @@ func TestAMessageThatIsGoneIsPostedAnewOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		withdraw(d)
-		rests(t, d.S)
-		if n := heard.heard("chat.postMessage", workspace.HR); n != 1 {
+		untilQueueEmpty(t, d.S)
+		if n := heard.count("chat.postMessage", workspace.HR); n != 1 {
 			t.Errorf("%d posts, want one", n)
 		}
 	})
@@ -70,8 +70,8 @@ func TestAMessageThatIsGoneIsPostedAnewOnce(t *testing.T) {
 			d.S.Sandbox.Faults().Add(webapi.Fault{Method: "chat.update", Channel: workspace.HR, Kind: webapi.Refused, Code: code})
 			d.Cancel(workspace.Sato, d.Root)
 			d.Until("cancelled and shown", func(a *task.Aggregate) bool { return a.Head.Ended != nil })
-			rests(t, d.S)
-			if n := heard.heard("chat.postMessage", workspace.HR); n != 1 {
+			untilQueueEmpty(t, d.S)
+			if n := heard.count("chat.postMessage", workspace.HR); n != 1 {
 				t.Errorf("%d posts, want one", n)
 			}
 		})
@@ -93,8 +93,8 @@ func TestAnUpdateThatIsRefusedForGood(t *testing.T) {
 			a := d.Until("the steps wait", func(a *task.Aggregate) bool {
 				return a.Process() != nil && a.Process().Status == aggregate.PendingApproval
 			})
-			rests(t, d.S)
-			if n, most := heard.heard("chat.update", workspace.HR)+heard.heard("chat.postMessage", workspace.HR), len(a.Cards)*(a.Head.Rev-before+1); n > most {
+			untilQueueEmpty(t, d.S)
+			if n, most := heard.count("chat.update", workspace.HR)+heard.count("chat.postMessage", workspace.HR), len(a.Cards)*(a.Head.Rev-before+1); n > most {
 				t.Errorf("%d calls of %d cards in %d revisions", n, len(a.Cards), a.Head.Rev-before)
 			}
 			if got := direct(d.S)[len(told):]; len(got) != 1 {

@@ -70,7 +70,7 @@ func (p servers) List(ctx context.Context) ([]sandbox.ServerTool, error) {
 		}
 		for _, t := range all {
 			out = append(out, sandbox.ServerTool{
-				Tool: t.Name, Title: t.Tool.Title, Description: t.Tool.Description, State: string(t.State), Effect: string(t.Effect), Hash: t.Hash, Problem: t.Problem,
+				Tool: t.Name, Title: t.Tool.Title, Description: t.Tool.Description, State: string(t.State), Effect: string(t.Access), Hash: t.Hash, Problem: t.Problem,
 			})
 		}
 	}
@@ -84,7 +84,7 @@ func (p servers) Allow(ctx context.Context, by, name, hash, effect string) error
 	if effect == "" {
 		return d.Forbid(ctx, tenant, name, actor)
 	}
-	return d.Allow(ctx, tenant, name, hash, aggregate.Effect(effect), actor)
+	return d.Allow(ctx, tenant, name, hash, aggregate.Access(effect), actor)
 }
 
 // sentence is an error in words for people.

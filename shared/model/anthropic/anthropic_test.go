@@ -13,8 +13,8 @@ import (
 	"ringi/shared/model/provider"
 )
 
-func wire() modeltest.Wire {
-	return modeltest.Wire{
+func wire() modeltest.Vendor {
+	return modeltest.Vendor{
 		New: func(url string) model.Generator {
 			return anthropic.New(anthropic.Config{BaseURL: url, Model: "claude-sonnet-4-6", Key: modeltest.Secret, HTTP: provider.VendorClient()})
 		},

@@ -49,7 +49,7 @@ func TestContract(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	modeltest.Run(t, modeltest.Wire{
+	modeltest.Run(t, modeltest.Vendor{
 		New: open,
 		Key: signer, ID: "X-Amzn-RequestId", Path: "/model/" + name + "/converse",
 		Sent: `{

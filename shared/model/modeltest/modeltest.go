@@ -26,8 +26,8 @@ const (
 	Content = "himitsu no irai"
 )
 
-// Wire is one vendor's: how it is called, and what it answers.
-type Wire struct {
+// Vendor is one vendor's API: how it is called, and what it answers.
+type Vendor struct {
 	New  func(url string) model.Generator // a client with Secret as its key
 	Key  func(http.Header) string         // the key that a request carries
 	ID   string                           // the header that names a request
@@ -71,7 +71,7 @@ func answer(body string) string {
 }
 
 // Run is the contract.
-func Run(t *testing.T, w Wire) {
+func Run(t *testing.T, w Vendor) {
 	for name, value := range map[string]string{
 		"ANTHROPIC_API_KEY": "poison", "ANTHROPIC_AUTH_TOKEN": "poison", "ANTHROPIC_CUSTOM_HEADERS": "X-Odd: poison", "ANTHROPIC_BASE_URL": "http://127.0.0.1:1", "OPENAI_API_KEY": "poison", "OPENAI_ORG_ID": "poison",
 		"OPENAI_BASE_URL": "http://127.0.0.1:1", "AWS_BEARER_TOKEN_BEDROCK": "poison", "AWS_ENDPOINT_URL": "http://127.0.0.1:1", "AWS_ENDPOINT_URL_BEDROCK_RUNTIME": "http://127.0.0.1:1",
@@ -97,7 +97,7 @@ func Run(t *testing.T, w Wire) {
 
 // published holds the answers that the contract gives against what the vendor publishes:
 // they would share the client's mistakes otherwise.
-func (w Wire) published(t *testing.T) {
+func (w Vendor) published(t *testing.T) {
 	for name, body := range map[string]string{"good": w.Good, "cut off": w.CutOff, "refused": w.Refused} {
 		for _, d := range w.Published(answer(body)) {
 			t.Errorf("%s: %s", name, d)
@@ -115,7 +115,7 @@ func (w Wire) published(t *testing.T) {
 	}
 }
 
-func (w Wire) ask(t *testing.T, ctx context.Context, h http.HandlerFunc) (model.Response, error) {
+func (w Vendor) ask(t *testing.T, ctx context.Context, h http.HandlerFunc) (model.Response, error) {
 	t.Helper()
 	s := httptest.NewServer(h)
 	defer s.Close()
@@ -126,7 +126,7 @@ func (w Wire) ask(t *testing.T, ctx context.Context, h http.HandlerFunc) (model.
 	return r, err
 }
 
-func (w Wire) answers(t *testing.T) {
+func (w Vendor) answers(t *testing.T) {
 	want := w.Usage
 	want.Calls = 1
 	for name, test := range map[string]struct {
@@ -186,7 +186,7 @@ func decode(t *testing.T, text string) (v any) {
 	return v
 }
 
-func (w Wire) errors(t *testing.T) {
+func (w Vendor) errors(t *testing.T) {
 	type want struct {
 		kind  model.Kind
 		after time.Duration
@@ -224,7 +224,7 @@ func (w Wire) errors(t *testing.T) {
 	})
 }
 
-func (w Wire) error(t *testing.T, status int, code, after string, kind model.Kind, wait time.Duration, again bool) {
+func (w Vendor) error(t *testing.T, status int, code, after string, kind model.Kind, wait time.Duration, again bool) {
 	t.Helper()
 	calls := 0
 	r, err := w.ask(t, t.Context(), func(rw http.ResponseWriter, _ *http.Request) {
@@ -262,7 +262,7 @@ func expect(t *testing.T, err error, kind model.Kind, again bool) *model.Error {
 	return e
 }
 
-func (w Wire) broken(t *testing.T) {
+func (w Vendor) broken(t *testing.T) {
 	for name, h := range map[string]http.HandlerFunc{
 		"half a body": func(rw http.ResponseWriter, _ *http.Request) {
 			body := answer(w.Good)
@@ -300,14 +300,14 @@ func (w Wire) broken(t *testing.T) {
 }
 
 // RunNoCredit is the part of the contract about an account that has nothing left.
-func (w Wire) RunNoCredit(t *testing.T) {
+func (w Vendor) RunNoCredit(t *testing.T) {
 	w.error(t, w.NoCredit, w.NoCreditCode, "60", model.NoCredit, 0, false)
 }
 
 // Expect asks a server that answers 200 with body for an error of a kind.
 func Expect(t *testing.T, client func(url string) model.Generator, body string, kind model.Kind, again bool) {
 	t.Helper()
-	_, err := Wire{New: client}.ask(t, t.Context(), func(rw http.ResponseWriter, _ *http.Request) {
+	_, err := Vendor{New: client}.ask(t, t.Context(), func(rw http.ResponseWriter, _ *http.Request) {
 		rw.Header().Set("Content-Type", "application/json")
 		io.WriteString(rw, body)
 	})

@@ -20,7 +20,7 @@ func open(url string) model.Generator {
 }
 
 func TestContract(t *testing.T) {
-	modeltest.Run(t, modeltest.Wire{
+	modeltest.Run(t, modeltest.Vendor{
 		New: open,
 		Key: func(h http.Header) string { return strings.TrimPrefix(h.Get("Authorization"), "Bearer ") }, ID: "X-Request-Id", Path: "/v1/responses",
 		Sent: `{

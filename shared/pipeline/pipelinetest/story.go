@@ -57,7 +57,7 @@ func (w *World) Reply() *World { return w.another(w.Load().Request.ThreadTS) }
 func (w *World) another(thread string) *World {
 	w.T.Helper()
 	n := &World{
-		T: w.T, Store: w.Store, Wire: w.Wire, Config: w.Config, Machine: w.Machine, QueueURL: w.QueueURL, Bucket: w.Bucket,
+		T: w.T, Store: w.Store, Transport: w.Transport, Config: w.Config, Machine: w.Machine, QueueURL: w.QueueURL, Bucket: w.Bucket,
 		plain: w.plain, tokens: w.tokens, table: w.table,
 	}
 	n.clock.Store(w.clock.Add(1000))
@@ -103,13 +103,13 @@ func (w *World) Wait(token string) aggregate.Wait {
 // Restart supersedes the head's run.
 func (w *World) Restart() {
 	w.T.Helper()
-	w.Decide(func(a *task.Aggregate) (task.Change, error) { return a.RestartRun(a.Head.Run, w.Now()) })
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.RestartRun(a.Head.Run, w.Now()) })
 }
 
 // Extracted brings the task to the second layer.
 func (w *World) Extracted() *task.Aggregate {
 	w.T.Helper()
-	return w.Decide(func(a *task.Aggregate) (task.Change, error) {
+	return w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.Extracted(a.Head.Run, task.Extract{Title: "勤怠集計", Description: "今月", Priority: task.Medium, TaskType: task.TypeStandard}, w.Now())
 	})
 }
@@ -125,8 +125,10 @@ func (w *World) Prompted(s tenancy.Settings) *task.Aggregate {
 func (w *World) Draft(s tenancy.Settings) *task.Aggregate {
 	w.T.Helper()
 	s.Rev = w.settingsRev()
-	w.Decide(func(a *task.Aggregate) (task.Change, error) { return a.BeginPrompt(a.Head.Run, w.Now()) })
-	return w.Decide(func(a *task.Aggregate) (task.Change, error) { return a.FinishPrompt(a.Head.Run, "方針", s, w.Now()) })
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginPrompt(a.Head.Run, w.Now()) })
+	return w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.FinishPrompt(a.Head.Run, "方針", s, w.Now())
+	})
 }
 
 // settingsRev is the revision of the tenant's settings: a gate opens under the newest.
@@ -154,8 +156,8 @@ func (w *World) Planned(s tenancy.Settings, steps ...task.Step) *task.Aggregate 
 	w.Prompted(s)
 	w.Approve()
 	s.Rev = w.settingsRev()
-	w.Decide(func(a *task.Aggregate) (task.Change, error) { return a.BeginProcess(a.Head.Run, w.Now()) })
-	return w.Decide(func(a *task.Aggregate) (task.Change, error) {
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginProcess(a.Head.Run, w.Now()) })
+	return w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.FinishProcess(a.Head.Run, steps, "", s, w.Now())
 	})
 }
@@ -170,13 +172,13 @@ func (w *World) Approved(s tenancy.Settings, steps ...task.Step) *task.Aggregate
 // Approve stamps the gate that waits.
 func (w *World) Approve() *task.Aggregate {
 	w.T.Helper()
-	return w.Decide(func(a *task.Aggregate) (task.Change, error) { return w.approve(a) })
+	return w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return w.approve(a) })
 }
 
-func (w *World) approve(a *task.Aggregate) (task.Change, error) {
+func (w *World) approve(a *task.Aggregate) (aggregate.Change, error) {
 	open, waits := a.OpenGate()
 	if !waits {
-		return task.Change{}, aggregate.ErrNotFound
+		return aggregate.Change{}, aggregate.ErrNotFound
 	}
 	return a.Approve(open.ID, Approver(), Policy(), w.Now())
 }
@@ -184,21 +186,21 @@ func (w *World) approve(a *task.Aggregate) (task.Change, error) {
 // Cancel withdraws the task.
 func (w *World) Cancel() *task.Aggregate {
 	w.T.Helper()
-	return w.Decide(func(a *task.Aggregate) (task.Change, error) { return a.CancelTask(Approver(), Policy(), w.Now()) })
+	return w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.CancelTask(Approver(), Policy(), w.Now()) })
 }
 
 // Step is one of a plan.
-func Step(order int, tool string, effect aggregate.Effect, input string) task.Step {
+func Step(order int, tool string, access aggregate.Access, input string) task.Step {
 	return task.Step{
 		StepID: fmt.Sprintf("step-%d", order), Order: order, Title: tool, Tool: tool, ToolInput: aggregate.JSON(input),
-		Description: "手順", ExpectedOutput: "結果", Effect: effect, ToolVersion: "1",
+		Description: "手順", ExpectedOutput: "結果", Access: access, ToolVersion: "1",
 	}
 }
 
 // Claim makes a step of the newest attempt some invocation's for a minute.
 func (w *World) Claim(invocation string) *task.Aggregate {
 	w.T.Helper()
-	return w.Decide(func(a *task.Aggregate) (task.Change, error) {
+	return w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		step := a.NextStep(a.Execution())
 		return a.ClaimStep(a.Head.Run, task.Call{
 			Order: step.Order, Arguments: aggregate.Blob{JSON: "{}", Bytes: 2}, Tool: task.ToolRef{Name: step.Tool},
@@ -210,5 +212,5 @@ func (w *World) Claim(invocation string) *task.Aggregate {
 // Begin starts the execution.
 func (w *World) Begin() *task.Aggregate {
 	w.T.Helper()
-	return w.Decide(func(a *task.Aggregate) (task.Change, error) { return a.StartExecution(a.Head.Run, w.Now()) })
+	return w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.StartExecution(a.Head.Run, w.Now()) })
 }

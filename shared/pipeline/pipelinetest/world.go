@@ -39,11 +39,11 @@ func Start(t testing.TB) *Server {
 
 // World is one task, just received, with a table, a state machine, a queue and a bucket of its own.
 type World struct {
-	T      testing.TB
-	Ref    aggregate.Ref
-	Store  *tasks.Store // not through the wire
-	Wire   *Wire
-	Config aws.Config // through the wire
+	T         testing.TB
+	Ref       aggregate.Ref
+	Store     *tasks.Store // not through the wire
+	Transport *FaultyTransport
+	Config    aws.Config // through the wire
 
 	Machine  string // ARN
 	QueueURL string
@@ -63,9 +63,9 @@ const machine = `{"StartAt":"Ask","States":{"Ask":{"Type":"Task","Resource":"arn
 func (s *Server) World(t testing.TB) *World {
 	t.Helper()
 	n := s.worlds.Add(1)
-	w := &World{T: t, Wire: &Wire{next: http.DefaultTransport}, plain: s.Config, Bucket: fmt.Sprintf("results-%d", n)}
+	w := &World{T: t, Transport: &FaultyTransport{next: http.DefaultTransport}, plain: s.Config, Bucket: fmt.Sprintf("results-%d", n)}
 	w.Config = s.Config
-	w.Config.HTTPClient = &http.Client{Transport: w.Wire}
+	w.Config.HTTPClient = &http.Client{Transport: w.Transport}
 	w.Config.Retryer = func() aws.Retryer { return retry.AddWithMaxBackoffDelay(retry.NewStandard(), 5*time.Millisecond) }
 	w.Store, w.table = s.Store(t)
 	w.clock.Store(time.Now().UnixMilli())
@@ -95,8 +95,10 @@ func (w *World) Now() time.Time { return time.UnixMilli(w.clock.Load()).UTC() }
 // Later lets time pass.
 func (w *World) Later(d time.Duration) { w.clock.Add(d.Milliseconds()) }
 
-// OnWire is the store as a function has it.
-func (w *World) OnWire() *tasks.Store { return tasks.New(dynamodb.NewFromConfig(w.Config), w.table) }
+// StoreOverTransport is the store as a function has it: its calls go through Transport.
+func (w *World) StoreOverTransport() *tasks.Store {
+	return tasks.New(dynamodb.NewFromConfig(w.Config), w.table)
+}
 
 // Runs is Step Functions as a function has it.
 func (w *World) Runs() *sfn.Client { return sfn.NewFromConfig(w.Config) }
@@ -109,7 +111,7 @@ func (w *World) S3() *s3.Client {
 // Effects is a runner of them.
 func (w *World) Effects() effect.Runner {
 	return effect.Runner{
-		Store: w.OnWire().Of.Store, Runs: w.Runs(), Queue: sqs.NewFromConfig(w.Config), Machines: map[string]string{task.Kind.Name: w.Machine}, QueueURL: w.QueueURL, Now: w.Now,
+		Store: w.StoreOverTransport().Of.Store, Runs: w.Runs(), Queue: sqs.NewFromConfig(w.Config), Machines: map[string]string{task.Kind.Name: w.Machine}, QueueURL: w.QueueURL, Now: w.Now,
 	}
 }
 

@@ -128,7 +128,7 @@ func (w *world) ended(t *testing.T, provider string, err error, why tenancy.Inte
 	if row := w.row(t, provider); row.Status != tenancy.Broken || row.StatusReason != why || row.Credentials != "" || row.Refreshing != nil {
 		t.Errorf("%+v", row)
 	}
-	log, err := w.rows.Audit(t.Context(), tenant, store.AuditFilter{Action: tenancy.IntegrationFailed}, "", 10)
+	log, err := w.rows.Audit(t.Context(), tenant, store.AuditFilter{Action: tenancy.AuditIntegrationFailed}, "", 10)
 	if err != nil || len(log.Items) != 1 || string(log.Items[0].Details) != `{"provider":"`+provider+`","reason":"`+string(why)+`"}` {
 		t.Errorf("recorded %+v, %v", log.Items, err)
 	}

@@ -8,15 +8,15 @@ import (
 	"ringi/shared/task"
 )
 
-// Results stands in for the bucket in tests that only draw: large arguments by their key.
-// It counts, under Fetched, how often some were asked for.
-type Results map[string]aggregate.JSON
+// Bucket stands in for the bucket of results in tests that only draw: large arguments by their key.
+// It counts, under FetchCount, how often some were asked for.
+type Bucket map[string]aggregate.JSON
 
-// Fetched is the key under which Results have a digit for each time that arguments were opened.
-const Fetched = "fetched"
+// FetchCount is the key under which a Bucket has a digit for each time that arguments were opened.
+const FetchCount = "fetched"
 
 // Opened is result.Store's.
-func (s Results) Opened(_ context.Context, a *task.Aggregate, gate string) (*task.Aggregate, error) {
+func (s Bucket) Opened(_ context.Context, a *task.Aggregate, gate string) (*task.Aggregate, error) {
 	out := *a
 	out.Gates = slices.Clone(a.Gates)
 	for i, g := range out.Gates {
@@ -24,7 +24,7 @@ func (s Results) Opened(_ context.Context, a *task.Aggregate, gate string) (*tas
 			opened := *g
 			opened.Arguments.JSON = s[g.Arguments.S3Key]
 			out.Gates[i] = &opened
-			s[Fetched] += "1"
+			s[FetchCount] += "1"
 		}
 	}
 	return &out, nil

@@ -52,7 +52,7 @@ type Listed struct {
 	Tool    Tool
 	Hash    string // to be given when it is allowed; empty when it is gone
 	State   State
-	Effect  aggregate.Effect // as it was allowed; empty before
+	Access  aggregate.Access // as it was allowed; empty before
 	Problem string           // why it is unfit
 }
 
@@ -82,9 +82,9 @@ func (d Admin) Tools(ctx context.Context, tenant, server string) ([]Listed, erro
 		case x.Problem != "":
 			x.State = Unfit
 		case allowed && row.ChangedAt == nil && row.Pin.Hash == x.Hash && row.Pin.URL == s.URL:
-			x.State, x.Effect = On, row.Pin.Effect
+			x.State, x.Access = On, row.Pin.Access
 		case allowed:
-			x.State, x.Effect = Changed, row.Pin.Effect
+			x.State, x.Access = Changed, row.Pin.Access
 		}
 		all = append(all, x)
 	}
@@ -92,7 +92,7 @@ func (d Admin) Tools(ctx context.Context, tenant, server string) ([]Listed, erro
 		mine := strings.HasPrefix(row.ToolName, s.Name+".") && row.Allowed && row.Pin != nil
 		if mine && !slices.ContainsFunc(all, func(x Listed) bool { return x.Name == row.ToolName }) {
 			_, name, _ := tenancy.ServerTool(row.ToolName)
-			all = append(all, Listed{Name: row.ToolName, URL: s.URL, Tool: Tool{Name: name, Title: row.Pin.Title}, State: Gone, Effect: row.Pin.Effect})
+			all = append(all, Listed{Name: row.ToolName, URL: s.URL, Tool: Tool{Name: name, Title: row.Pin.Title}, State: Gone, Access: row.Pin.Access})
 		}
 	}
 	slices.SortStableFunc(all, func(a, b Listed) int { return strings.Compare(a.Name, b.Name) })

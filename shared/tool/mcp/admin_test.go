@@ -99,17 +99,17 @@ func (o *office) offered() []string {
 	var names []string
 	for _, p := range permissions {
 		if s, ok := tool.Pinned(p, settings.MCPServers); ok {
-			names = append(names, s.Name+" "+string(s.Effect))
+			names = append(names, s.Name+" "+string(s.Access))
 		}
 	}
 	return names
 }
 
-func (o *office) allow(name string, effect aggregate.Effect) {
+func (o *office) allow(name string, access aggregate.Access) {
 	o.t.Helper()
 	for _, x := range o.list() {
 		if x.Name == name {
-			if err := o.Allow(o.t.Context(), o.tenant, name, x.Hash, effect, admin); err != nil {
+			if err := o.Allow(o.t.Context(), o.tenant, name, x.Hash, access, admin); err != nil {
 				o.t.Fatal(err)
 			}
 			return

@@ -19,7 +19,7 @@ var ErrChanged = errors.New("the tool is not the one that was shown: look at it 
 
 // Allow lets a tenant's tasks call a tool, exactly as it was shown: hash is that of
 // the Listed. ErrChanged: the server has another one now. ErrField: it can't be allowed.
-func (d Admin) Allow(ctx context.Context, tenant, name, hash string, effect aggregate.Effect, by aggregate.Actor) error {
+func (d Admin) Allow(ctx context.Context, tenant, name, hash string, access aggregate.Access, by aggregate.Actor) error {
 	server, _, foreign := tenancy.ServerTool(name)
 	if !foreign {
 		return aggregate.ErrField{Field: "tool_name", Limit: "must be <server>.<tool>"}
@@ -39,7 +39,7 @@ func (d Admin) Allow(ctx context.Context, tenant, name, hash string, effect aggr
 	}
 	t := all[i].Tool
 	pin := tenancy.Pin{
-		URL: all[i].URL, Title: t.Title, Description: t.Description, Input: aggregate.JSON(t.Input), Output: aggregate.JSON(t.Output), Effect: effect, Hash: hash,
+		URL: all[i].URL, Title: t.Title, Description: t.Description, Input: aggregate.JSON(t.Input), Output: aggregate.JSON(t.Output), Access: access, Hash: hash,
 	}
 	if pin.Title == "" {
 		pin.Title = t.Name

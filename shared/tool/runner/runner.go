@@ -109,9 +109,9 @@ func (r *Runner) Run(ctx context.Context, c tool.Call) (json.RawMessage, error) 
 
 // find returns the function that makes a call. It checks the arguments against the schema of
 // a tool of Ringi's own; those of a server's tool were checked against the schema that was allowed.
-func (r *Runner) find(c tool.Call) (aggregate.Effect, function, error) {
+func (r *Runner) find(c tool.Call) (aggregate.Access, function, error) {
 	if c.Pin != nil {
-		return c.Pin.Effect, r.callServer, nil
+		return c.Pin.Access, r.callServer, nil
 	}
 	spec, known := r.catalog.Lookup(c.Tool)
 	if !known {
@@ -120,7 +120,7 @@ func (r *Runner) find(c tool.Call) (aggregate.Effect, function, error) {
 	if _, err := r.catalog.Check(c.Tool, c.Arguments); err != nil {
 		return "", nil, err
 	}
-	return spec.Effect, func(ctx context.Context, c tool.Call) (any, error) {
+	return spec.Access, func(ctx context.Context, c tool.Call) (any, error) {
 		ctx, cancel := context.WithTimeout(ctx, spec.Timeout)
 		defer cancel()
 		return r.tools[c.Tool](ctx, c)

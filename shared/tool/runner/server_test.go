@@ -70,7 +70,7 @@ func TestTheDoorOfAServer(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, err = r.Run(t.Context(), tool.Call{
-				Tenant: "T", Tool: "rooms.book", Arguments: given(`{}`), Locale: "en", Pin: &tenancy.Pin{URL: s.URL, Effect: aggregate.Write, Hash: "h"},
+				Tenant: "T", Tool: "rooms.book", Arguments: given(`{}`), Locale: "en", Pin: &tenancy.Pin{URL: s.URL, Access: aggregate.Write, Hash: "h"},
 			})
 			var e *failure.Error
 			if !errors.As(err, &e) || e.Outcome != failure.Failed || e.Problem != test.problem || e.Detail == "" {

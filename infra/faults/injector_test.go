@@ -16,11 +16,11 @@ import (
 	"ringi/infra/local/lambda"
 )
 
-// point is one moment of a story at which one process dies.
+// point is one moment of a scenario at which one process dies.
 type point struct {
 	function string
 	kind     string
-	ordinal  int // the how manieth of its function and kind, from 1
+	ordinal  int // counts the calls of its function and kind, from 1
 	kill     lambda.Moment
 }
 
@@ -56,21 +56,21 @@ type moment struct {
 	invocation string // empty while a process starts up
 }
 
-// trace is what the processes did for one story, and what is to happen to them.
+// trace records what the processes did for one scenario, and holds the faults that they meet.
 type trace struct {
-	mu      sync.Mutex
-	counts  map[string]int // moments by function and kind
-	order   []moment       // the same in order
-	left    map[string]int // calls that were made, by function and kind
-	kills   []point        // still to come
-	died    []point
-	refuse  map[string]int           // calls of this kind are answered with this status
-	hold    map[string]chan struct{} // calls of this kind, or this moment, wait until it is closed
-	freeze  map[string]time.Duration // processes stand still in this moment, their time is up that much later
-	instead map[string]http.Handler  // answers this moment in the service's place
-	dying   func(lambda.Call)        // may be nil
-	warm    map[string]bool          // functions that need no new process (any more)
-	alone   bool                     // no relay: the sweeper has to do everything
+	mu          sync.Mutex
+	counts      map[string]int // moments by function and kind
+	order       []moment       // the same in order
+	left        map[string]int // calls that were made, by function and kind
+	kills       []point        // still to come
+	died        []point
+	refuse      map[string]int           // calls of this kind are answered with this status
+	hold        map[string]chan struct{} // calls of this kind, or this moment, wait until it is closed
+	freeze      map[string]time.Duration // processes stand still in this moment, their time is up that much later
+	instead     map[string]http.Handler  // answers this moment in the service's place
+	dying       func(lambda.Call)        // may be nil
+	warm        map[string]bool          // functions that need no new process (any more)
+	sweeperOnly bool                     // no relay: the sweeper has to do everything
 }
 
 func newTrace(kills ...point) *trace {
@@ -98,30 +98,30 @@ func (t *trace) meet(c lambda.Call) lambda.Fault {
 	t.counts[key]++
 	here := point{function: c.Function, kind: c.Kind, ordinal: t.counts[key]}
 	t.order = append(t.order, moment{here, c.RequestID})
-	fate := lambda.Fault{Freeze: t.freeze[here.moment()], Instead: t.instead[here.moment()]}
+	fault := lambda.Fault{Freeze: t.freeze[here.moment()], Instead: t.instead[here.moment()]}
 	for i, k := range t.kills {
 		if k.function == here.function && k.kind == here.kind && k.ordinal == here.ordinal {
-			fate.Kill = k.kill
+			fault.Kill = k.kill
 			t.kills, t.died = slices.Delete(t.kills, i, i+1), append(t.died, k)
 			break
 		}
 	}
 	status := t.refuse[c.Kind]
-	if fate.Kill != lambda.Before && status == 0 {
+	if fault.Kill != lambda.Before && status == 0 {
 		t.left[key]++
 	}
 	if status != 0 {
-		fate.Instead = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, `{"message":"refused"}`, status) })
+		fault.Instead = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, `{"message":"refused"}`, status) })
 	}
 	held := t.hold[c.Kind]
 	if at, ok := t.hold[here.moment()]; ok {
 		held = at
 	}
 	t.mu.Unlock()
-	if held != nil && fate.Kill != lambda.Before {
+	if held != nil && fault.Kill != lambda.Before {
 		<-held
 	}
-	return fate
+	return fault
 }
 
 // holds makes calls of a kind, or one moment, wait until the returned function is called.
@@ -221,15 +221,15 @@ func reads(kind string) bool {
 	return strings.HasPrefix(kind, http.MethodGet+" ")
 }
 
-// witness sees every call of every function and tells whose story it belongs to:
+// injector sees every call of every function and finds the scenario that it belongs to:
 // by the mark in the request's text, by the task's id, else by what the same invocation did last.
-type witness struct {
+type injector struct {
 	lag atomic.Pointer[lag] // answers queries; nil leaves them to the table
 
-	mu      sync.Mutex
-	stories map[string]*trace // by mark
-	marks   map[string]string // by task id, and by task token
-	last    map[string]string // mark by request id
+	mu     sync.Mutex
+	traces map[string]*trace // by mark
+	marks  map[string]string // by task id, and by task token
+	last   map[string]string // mark by request id
 }
 
 var (
@@ -241,48 +241,48 @@ var (
 	idForm    = regexp.MustCompile(`[0-9A-HJKMNP-TV-Z]{26}`)
 )
 
-func newWitness() *witness {
-	return &witness{stories: map[string]*trace{}, marks: map[string]string{}, last: map[string]string{}}
+func newInjector() *injector {
+	return &injector{traces: map[string]*trace{}, marks: map[string]string{}, last: map[string]string{}}
 }
 
-func (w *witness) expect(mark string, t *trace) {
+func (w *injector) expect(mark string, t *trace) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.stories[mark] = t
+	w.traces[mark] = t
 }
 
-// knows expects the story of an aggregate whose id is known before anything is said of it.
-func (w *witness) knows(id string, t *trace) {
+// knows is expect for an aggregate whose id is known before any call carries a mark.
+func (w *injector) knows(id string, t *trace) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.stories[id], w.marks[id] = t, id
+	w.traces[id], w.marks[id] = t, id
 }
 
 // Cold implements lambda.Faults.
-func (w *witness) Cold(function string, event []byte) bool {
+func (w *injector) Cold(function string, event []byte) bool {
 	t := w.whose(lambda.Call{Function: function, Event: event})
 	return t != nil && t.cold(function)
 }
 
 // Meet implements lambda.Faults.
-func (w *witness) Meet(c lambda.Call) (fate lambda.Fault) {
+func (w *injector) Meet(c lambda.Call) (fault lambda.Fault) {
 	if t := w.whose(c); t != nil {
-		fate = t.meet(c)
+		fault = t.meet(c)
 	}
-	if lag := w.lag.Load(); lag != nil && fate.Instead == nil && c.Kind == "DynamoDB.Query" {
-		fate.Instead = lag
+	if lag := w.lag.Load(); lag != nil && fault.Instead == nil && c.Kind == "DynamoDB.Query" {
+		fault.Instead = lag
 	}
-	return fate
+	return fault
 }
 
 // Dying implements lambda.Faults.
-func (w *witness) Dying(c lambda.Call) {
+func (w *injector) Dying(c lambda.Call) {
 	if t := w.whose(c); t != nil && t.dying != nil {
 		t.dying(c)
 	}
 }
 
-func (w *witness) whose(c lambda.Call) *trace {
+func (w *injector) whose(c lambda.Call) *trace {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	mark := w.markIn(c.Body)
@@ -299,11 +299,11 @@ func (w *witness) whose(c lambda.Call) *trace {
 	if c.RequestID != "" && mark != "" {
 		w.last[c.RequestID] = mark
 	}
-	return w.stories[mark]
+	return w.traces[mark]
 }
 
 // markIn finds whose a text is, and learns a task's id from where it is written first.
-func (w *witness) markIn(text []byte) string {
+func (w *injector) markIn(text []byte) string {
 	if len(text) == 0 {
 		return ""
 	}

@@ -25,7 +25,7 @@ import (
 // What is asked of the tests: go test ./infra/faults/races -long -seed 7.
 var (
 	long = flag.Bool("long", false, "200 rounds, not 40")
-	seed = flag.Uint64("seed", 1, "of what is drawn by lot; 0 takes the time")
+	seed = flag.Uint64("seed", 1, "of what is drawn at random; 0 takes the time")
 )
 
 func TestMain(m *testing.M) {
@@ -50,15 +50,15 @@ func person(id string) aggregate.Actor {
 	return aggregate.Actor{Type: aggregate.ActorUser, ID: id, Team: team, Member: true}
 }
 
-// story is one task that is taken from state to state.
-type story struct {
+// scenario is one task that is taken from state to state.
+type scenario struct {
 	store    *tasks.Store
 	ref      aggregate.Ref
 	settings tenancy.Settings
 	now      time.Time
 }
 
-func begin(t fataler, s *tasks.Store) *story {
+func begin(t fataler, s *tasks.Store) *scenario {
 	ts := fmt.Sprintf("1776490200.%06d", told.Add(1))
 	c, ref, err := task.Receive(aggregate.TenantID(team), task.Request{
 		TeamID: team, Text: "今月の勤怠をまとめて", User: "U_SATO", Channel: "C_HR", ChannelType: "channel",
@@ -70,7 +70,7 @@ func begin(t fataler, s *tasks.Store) *story {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &story{s, ref, tenancy.DefaultSettings(), dawn.Add(time.Second)}
+	return &scenario{s, ref, tenancy.DefaultSettings(), dawn.Add(time.Second)}
 }
 
 // fataler is a *testing.T or a *rapid.T.
@@ -79,7 +79,7 @@ type fataler interface {
 	Fatalf(format string, args ...any)
 }
 
-func (s *story) load(t fataler) *task.Aggregate {
+func (s *scenario) load(t fataler) *task.Aggregate {
 	a, err := s.store.Load(context.Background(), s.ref)
 	if err != nil {
 		t.Fatal(err)
@@ -88,8 +88,8 @@ func (s *story) load(t fataler) *task.Aggregate {
 }
 
 // try decides and commits; it reports whether anything changed.
-func (s *story) try(d decision) (changed bool, err error) {
-	_, err = s.store.Decide(context.Background(), s.ref, func(a *task.Aggregate) (task.Change, error) {
+func (s *scenario) try(d decision) (changed bool, err error) {
+	_, err = s.store.Decide(context.Background(), s.ref, func(a *task.Aggregate) (aggregate.Change, error) {
 		c, err := d(a)
 		changed = err == nil && !c.Empty()
 		return c, err
@@ -98,7 +98,7 @@ func (s *story) try(d decision) (changed bool, err error) {
 }
 
 // do is try for what must change something.
-func (s *story) do(t fataler, decisions ...decision) {
+func (s *scenario) do(t fataler, decisions ...decision) {
 	for i, d := range decisions {
 		if changed, err := s.try(d); err != nil || !changed {
 			t.Fatalf("decision %d: changed %v, %v", i+1, changed, err)
@@ -107,45 +107,45 @@ func (s *story) do(t fataler, decisions ...decision) {
 	}
 }
 
-func (s *story) extract(a *task.Aggregate) (task.Change, error) {
+func (s *scenario) extract(a *task.Aggregate) (aggregate.Change, error) {
 	return a.Extracted(a.Head.Run, task.Extract{Title: "勤怠集計", Priority: task.Medium, TaskType: task.TypeStandard}, s.now)
 }
 
-func (s *story) beginPrompt(a *task.Aggregate) (task.Change, error) {
+func (s *scenario) beginPrompt(a *task.Aggregate) (aggregate.Change, error) {
 	return a.BeginPrompt(a.Head.Run, s.now)
 }
 
-func (s *story) finishPrompt(a *task.Aggregate) (task.Change, error) {
+func (s *scenario) finishPrompt(a *task.Aggregate) (aggregate.Change, error) {
 	return a.FinishPrompt(a.Head.Run, "方針", s.settings, s.now)
 }
 
-func (s *story) beginProcess(a *task.Aggregate) (task.Change, error) {
+func (s *scenario) beginProcess(a *task.Aggregate) (aggregate.Change, error) {
 	return a.BeginProcess(a.Head.Run, s.now)
 }
 
-func (s *story) finishProcess(a *task.Aggregate) (task.Change, error) {
+func (s *scenario) finishProcess(a *task.Aggregate) (aggregate.Change, error) {
 	steps := make([]task.Step, 2)
 	for i := range steps {
 		steps[i] = task.Step{
-			StepID: fmt.Sprint("step-", i+1), Order: i + 1, Tool: "list_employees", ToolInput: "{}", Effect: aggregate.Read, ToolVersion: "v1", Description: "一覧",
+			StepID: fmt.Sprint("step-", i+1), Order: i + 1, Tool: "list_employees", ToolInput: "{}", Access: aggregate.Read, ToolVersion: "v1", Description: "一覧",
 		}
 	}
 	return a.FinishProcess(a.Head.Run, steps, "", s.settings, s.now)
 }
 
 // start is a run's that was sent to execute: there is an execution.
-func (s *story) start(a *task.Aggregate) (task.Change, error) {
+func (s *scenario) start(a *task.Aggregate) (aggregate.Change, error) {
 	if a.Execution() == nil {
-		return task.Change{}, aggregate.ErrMoved
+		return aggregate.Change{}, aggregate.ErrMoved
 	}
 	return a.StartExecution(a.Head.Run, s.now)
 }
 
 // claim is a run's that has started its execution.
-func (s *story) claim(a *task.Aggregate) (task.Change, error) {
+func (s *scenario) claim(a *task.Aggregate) (aggregate.Change, error) {
 	e := a.Execution()
 	if e == nil || e.Status == task.ExecutionPending || a.NextStep(e) == nil {
-		return task.Change{}, aggregate.ErrMoved
+		return aggregate.Change{}, aggregate.ErrMoved
 	}
 	step := a.NextStep(e)
 	return a.ClaimStep(a.Head.Run, task.Call{
@@ -155,8 +155,8 @@ func (s *story) claim(a *task.Aggregate) (task.Change, error) {
 }
 
 // finish ends the call that is out.
-func (s *story) finish(status task.StepStatus) decision {
-	return func(a *task.Aggregate) (task.Change, error) {
+func (s *scenario) finish(status task.StepStatus) decision {
+	return func(a *task.Aggregate) (aggregate.Change, error) {
 		for _, x := range a.Steps {
 			if x.Status == task.StepRunning {
 				o := task.Outcome{Status: status, Result: &aggregate.Blob{JSON: "{}", Bytes: 2}}
@@ -166,62 +166,62 @@ func (s *story) finish(status task.StepStatus) decision {
 				return a.FinishStep(x.Key(), x.Claim.Invocation, o, s.now)
 			}
 		}
-		return task.Change{}, aggregate.ErrMoved
+		return aggregate.Change{}, aggregate.ErrMoved
 	}
 }
 
-func (s *story) complete(a *task.Aggregate) (task.Change, error) {
+func (s *scenario) complete(a *task.Aggregate) (aggregate.Change, error) {
 	return a.CompleteExecution(a.Head.Run, "完了", s.now)
 }
 
-func (s *story) fail(a *task.Aggregate) (task.Change, error) {
+func (s *scenario) fail(a *task.Aggregate) (aggregate.Change, error) {
 	return a.FailExecution(a.Head.Run, task.ReasonToolFailed, "", s.now)
 }
 
 // Decisions of people, on what is newest when they decide.
 
-func (s *story) approvePrompt(by aggregate.Actor) decision {
-	return func(a *task.Aggregate) (task.Change, error) {
+func (s *scenario) approvePrompt(by aggregate.Actor) decision {
+	return func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.Approve(idOf(a.Prompt()), by, policy, s.now)
 	}
 }
 
-func (s *story) rejectPrompt(by aggregate.Actor) decision {
-	return func(a *task.Aggregate) (task.Change, error) {
+func (s *scenario) rejectPrompt(by aggregate.Actor) decision {
+	return func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.Reject(idOf(a.Prompt()), "もっと詳しく", by, policy, s.now)
 	}
 }
 
-func (s *story) approveProcess(by aggregate.Actor) decision {
-	return func(a *task.Aggregate) (task.Change, error) {
+func (s *scenario) approveProcess(by aggregate.Actor) decision {
+	return func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.Approve(idOf(a.Process()), by, policy, s.now)
 	}
 }
 
-func (s *story) rejectProcess(by aggregate.Actor) decision {
-	return func(a *task.Aggregate) (task.Change, error) {
+func (s *scenario) rejectProcess(by aggregate.Actor) decision {
+	return func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.Reject(idOf(a.Process()), "確認を増やして", by, policy, s.now)
 	}
 }
 
-func (s *story) cancel(by aggregate.Actor) decision {
-	return func(a *task.Aggregate) (task.Change, error) { return a.CancelTask(by, policy, s.now) }
+func (s *scenario) cancel(by aggregate.Actor) decision {
+	return func(a *task.Aggregate) (aggregate.Change, error) { return a.CancelTask(by, policy, s.now) }
 }
 
-func (s *story) cancelExecution(by aggregate.Actor) decision {
-	return func(a *task.Aggregate) (task.Change, error) {
+func (s *scenario) cancelExecution(by aggregate.Actor) decision {
+	return func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.CancelExecution(idOf(a.Execution()), by, policy, s.now)
 	}
 }
 
-func (s *story) retry(by aggregate.Actor) decision {
-	return func(a *task.Aggregate) (task.Change, error) {
+func (s *scenario) retry(by aggregate.Actor) decision {
+	return func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.RetryExecution(idOf(a.Execution()), by, policy, s.now)
 	}
 }
 
-func (s *story) retryGeneration(by aggregate.Actor) decision {
-	return func(a *task.Aggregate) (task.Change, error) { return a.RetryGeneration(by, policy, s.now) }
+func (s *scenario) retryGeneration(by aggregate.Actor) decision {
+	return func(a *task.Aggregate) (aggregate.Change, error) { return a.RetryGeneration(by, policy, s.now) }
 }
 
 // idOf is a row's id; of none one that no row has.

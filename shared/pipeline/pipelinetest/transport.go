@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// Wire is what calls to AWS go through. It loses some of them when it is told to.
-type Wire struct {
+// FaultyTransport is what calls to AWS go through. It loses some of them when it is told to.
+type FaultyTransport struct {
 	next   http.RoundTripper
 	mu     sync.Mutex
 	faults []*fault
@@ -22,31 +22,31 @@ type fault struct {
 	before func()
 }
 
-var errWire = errors.New("the wire is cut")
+var errDropped = errors.New("the call was dropped")
 
-// Cut loses the next so many calls whose name ends like call, "SendMessage" or
-// "PUT": nobody hears them.
-func (w *Wire) Cut(call string, times int) { w.add(&fault{call: call, times: times}) }
+// DropCalls loses the next so many calls whose name ends like call, "SendMessage" or
+// "PUT", before they reach the service.
+func (w *FaultyTransport) DropCalls(call string, times int) { w.add(&fault{call: call, times: times}) }
 
-// LoseAnswer lets the next so many calls be done and loses their answers.
-func (w *Wire) LoseAnswer(call string, times int) {
+// DropAnswers lets the next so many calls be done and loses their answers.
+func (w *FaultyTransport) DropAnswers(call string, times int) {
 	w.add(&fault{call: call, times: times, answer: true})
 }
 
 // Before does something once, just before the next such call.
-func (w *Wire) Before(call string, do func()) {
+func (w *FaultyTransport) Before(call string, do func()) {
 	w.add(&fault{call: call, times: 1, before: do})
 }
 
-// Mend forgets all faults.
-func (w *Wire) Mend() {
+// ClearFaults forgets all faults.
+func (w *FaultyTransport) ClearFaults() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.faults = nil
 }
 
 // Count is how many calls of that name arrived here.
-func (w *Wire) Count(call string) int {
+func (w *FaultyTransport) Count(call string) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	n := 0
@@ -58,14 +58,14 @@ func (w *Wire) Count(call string) int {
 	return n
 }
 
-func (w *Wire) add(f *fault) {
+func (w *FaultyTransport) add(f *fault) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.faults = append(w.faults, f)
 }
 
-// RoundTrip makes the call, or says that the wire is cut.
-func (w *Wire) RoundTrip(r *http.Request) (*http.Response, error) {
+// RoundTrip makes the call, or returns errDropped.
+func (w *FaultyTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	call := r.Header.Get("X-Amz-Target")
 	if call == "" {
 		call = r.Method
@@ -79,15 +79,15 @@ func (w *Wire) RoundTrip(r *http.Request) (*http.Response, error) {
 		if err == nil {
 			res.Body.Close()
 		}
-		return nil, errWire
+		return nil, errDropped
 	default:
-		return nil, errWire
+		return nil, errDropped
 	}
 	return w.next.RoundTrip(r)
 }
 
 // take notes a call and uses up what is to happen to it.
-func (w *Wire) take(call string) *fault {
+func (w *FaultyTransport) take(call string) *fault {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.calls = append(w.calls, call)

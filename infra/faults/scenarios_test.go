@@ -8,15 +8,15 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 )
 
-// story is what people do, whatever happens to the processes meanwhile.
-type story struct {
+// scenario is what people do, whatever happens to the processes meanwhile.
+type scenario struct {
 	name string
 	text string
-	tell func(*telling)
+	act  func(*scenarioRun)
 
-	before func(*telling)   // the message is written; may be nil
-	alone  bool             // the relay gets nothing of it: the sweeper has to do everything
-	kills  func(point) bool // which of its points are tried; nil tries all
+	before      func(*scenarioRun) // the message is written; may be nil
+	sweeperOnly bool               // the relay gets nothing of it: the sweeper has to do everything
+	kills       func(point) bool   // which of its points are tried; nil tries all
 }
 
 // The calls of tools that change something outside.
@@ -28,17 +28,17 @@ const (
 	readStaff = "GET /freee/hr/api/v1/companies/*/employees"
 )
 
-func stories() []story {
-	return []story{
-		{name: "happy", text: "今月の勤怠をまとめて", tell: (*telling).happily},
-		{name: "reject", text: "従業員一覧を取得して", tell: func(d *telling) {
+func scenarios() []scenario {
+	return []scenario{
+		{name: "happy", text: "今月の勤怠をまとめて", act: (*scenarioRun).approveBoth},
+		{name: "reject", text: "従業員一覧を取得して", act: func(d *scenarioRun) {
 			d.reject(workspace.Suzuki, "CARD#prompt#0001", "reject_prompt", "もっと簡潔にしてください")
 			d.ClickUntilTaken(workspace.Suzuki, "CARD#prompt#0002", "approve_prompt")
 			d.reject(workspace.Tanaka, "CARD#process#0001", "reject_process", "データの検証を追加して")
 			d.ClickUntilTaken(workspace.Tanaka, "CARD#process#0002", "approve_process")
-			d.finishes()
+			d.untilCompleted()
 		}},
-		{name: "cancel", text: "従業員一覧を取得して", tell: func(d *telling) {
+		{name: "cancel", text: "従業員一覧を取得して", act: func(d *scenarioRun) {
 			release := d.holds(readStaff)
 			defer release()
 			d.ClickUntilTaken(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
@@ -46,18 +46,18 @@ func stories() []story {
 			d.Eventually("the call is out", func() bool { return d.met(execute, readStaff) > 0 })
 			d.ClickUntilTaken(workspace.Tanaka, "CARD#execution", "cancel_execution")
 			release()
-			d.rests()
+			d.untilEnded()
 		}},
-		{name: "retry", text: "従業員一覧を取得して", tell: func(d *telling) {
+		{name: "retry", text: "従業員一覧を取得して", act: func(d *scenarioRun) {
 			d.refuses(readStaff, http.StatusBadRequest)
 			d.ClickUntilTaken(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
 			d.ClickUntilTaken(workspace.Tanaka, "CARD#process#0001", "approve_process")
 			d.Eventually("the failure is shown", func() bool { return d.Shows("CARD#execution", "retry_execution") })
 			d.refuses(readStaff, 0)
 			d.ClickUntilTaken(workspace.Sato, "CARD#execution", "retry_execution")
-			d.finishes()
+			d.untilCompleted()
 		}},
-		{name: "swept", text: "従業員一覧を取得して", alone: true, tell: func(d *telling) {
+		{name: "swept", text: "従業員一覧を取得して", sweeperOnly: true, act: func(d *scenarioRun) {
 			d.sweptTo("PROMPT#0001")
 			d.ClickUntilTaken(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
 			d.stop("PROCESS#0001")
@@ -66,15 +66,15 @@ func stories() []story {
 			d.sweep() // for the run in place of the one that was stopped
 			d.Eventually("the work is done", func() bool { return d.Load().Head.Ended != nil })
 			d.sweep()
-			d.finishes()
+			d.untilCompleted()
 		}},
-		{name: "expired", text: "従業員一覧を取得して", alone: true, tell: func(d *telling) {
+		{name: "expired", text: "従業員一覧を取得して", sweeperOnly: true, act: func(d *scenarioRun) {
 			d.sweptTo("PROMPT#0001")
 			d.clock.set(d, "PROMPT#0001", "SET terms.decide_by = :past", "attribute_exists(PK)", nil)
 			d.sweep()
-			d.rests()
+			d.untilEnded()
 		}},
-		{name: "settled", text: "従業員一覧を取得して", kills: func(p point) bool { return p.function == sweeper }, tell: func(d *telling) {
+		{name: "settled", text: "従業員一覧を取得して", kills: func(p point) bool { return p.function == sweeper }, act: func(d *scenarioRun) {
 			d.freezes(point{function: execute, kind: readStaff, ordinal: 1}, 5*time.Second)
 			d.ClickUntilTaken(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
 			d.ClickUntilTaken(workspace.Tanaka, "CARD#process#0001", "approve_process")
@@ -82,29 +82,29 @@ func stories() []story {
 			d.ClickUntilTaken(workspace.Tanaka, "CARD#execution", "cancel_execution")
 			d.clock.expire(d, true)
 			d.clock.sweepFor(d)
-			d.rests()
+			d.untilEnded()
 		}},
 	}
 }
 
 // sweptTo lets the sweeper begin the work, and draw the gate that it comes to.
-func (d *telling) sweptTo(gate string) {
+func (d *scenarioRun) sweptTo(gate string) {
 	d.Eventually("the message is kept", func() bool { _, err := d.Store.Head(context.Background(), d.Ref); return err == nil })
 	d.sweep()
 	d.Eventually("the run waits at "+gate, func() bool { a := d.Load(); return len(a.Waits) == 1 && a.Waits[0].Gate == gate })
 	d.sweep()
 }
 
-// happily approves both gates and waits for the work.
-func (d *telling) happily() {
+// approveBoth approves both gates and waits for the work.
+func (d *scenarioRun) approveBoth() {
 	d.ClickUntilTaken(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
 	d.ClickUntilTaken(workspace.Tanaka, "CARD#process#0001", "approve_process")
-	d.finishes()
+	d.untilCompleted()
 }
 
-// finishes waits until the work is done. When a write that was in flight has an
+// untilCompleted waits until the work is done. When a write that was in flight has an
 // unknown outcome, the requester asks for it again.
-func (d *telling) finishes() {
+func (d *scenarioRun) untilCompleted() {
 	d.Eventually("the work is done", func() bool {
 		if d.Shows("CARD#execution", "結果不明") && d.Shows("CARD#execution", "retry_execution") {
 			d.asked++
@@ -112,5 +112,5 @@ func (d *telling) finishes() {
 		}
 		return d.Shows("CARD#execution", "✅ 実行完了")
 	})
-	d.rests()
+	d.untilEnded()
 }

@@ -14,72 +14,72 @@ import (
 	"ringi/shared/sleep"
 )
 
-// post delivers what streams, queues and schedules bring; when it is unruly, twice,
-// late and in another order.
-type post struct {
+// delivery passes on what streams, queues and schedules invoke; while it is disturbed, some
+// batches come twice, late or in another order.
+type delivery struct {
 	next mapping.Invoker
 	lost func(record []byte) bool // records that the relay never gets
 
-	mu    sync.Mutex
-	lot   *rand.Rand // nil while it delivers as AWS does
-	times int        // what it did to deliveries
+	mu     sync.Mutex
+	random *rand.Rand // nil while it delivers undisturbed
+	times  int        // what it did to deliveries
 }
 
-func (p *post) between(next mapping.Invoker) mapping.Invoker {
+func (p *delivery) wrap(next mapping.Invoker) mapping.Invoker {
 	p.next = next
 	return p
 }
 
-// unruly begins a bad day that is drawn by lot; the returned function ends it
-// and says how many deliveries were not as they should have been.
-func (p *post) unruly(seed uint64) (end func() int) {
+// disturb draws faults of deliveries at random, by the seed, until the returned function is called,
+// which reports how many deliveries were disturbed.
+func (p *delivery) disturb(seed uint64) (end func() int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.lot, p.times = rand.New(rand.NewPCG(seed, 2)), 0
+	p.random, p.times = rand.New(rand.NewPCG(seed, 2)), 0
 	return func() int {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		p.lot = nil
+		p.random = nil
 		return p.times
 	}
 }
 
 // Invoke implements mapping.Invoker.
-func (p *post) Invoke(ctx context.Context, function string, payload []byte) (lambda.Result, error) {
+func (p *delivery) Invoke(ctx context.Context, function string, payload []byte) (lambda.Result, error) {
 	payload, some := p.withoutLost(payload)
 	if !some {
 		return lambda.Result{Payload: []byte(`{"batchItemFailures":[]}`)}, nil
 	}
-	twice, late, mixed := p.mood(payload)
+	twice, late, mixed := p.draw(payload)
 	if err := sleep.For(ctx, late); err != nil {
 		return lambda.Result{}, err
 	}
 	if twice {
 		var copies sync.WaitGroup
 		defer copies.Wait()
-		// What becomes of the copy is nobody's business.
+		// The answer to the copy is dropped: AWS, too, hears only one of them.
 		copies.Go(func() { _, _ = p.next.Invoke(ctx, function, payload) })
 	}
 	return p.next.Invoke(ctx, function, mixed)
 }
 
-// mood draws what happens to a delivery.
-func (p *post) mood(payload []byte) (twice bool, late time.Duration, mixed []byte) {
+// draw decides at random what happens to a delivery.
+func (p *delivery) draw(payload []byte) (twice bool, late time.Duration, mixed []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.lot == nil {
+	if p.random == nil {
 		return false, 0, payload
 	}
-	twice = p.lot.IntN(2) == 0
-	if p.lot.IntN(3) == 0 {
-		late = time.Duration(p.lot.IntN(600)) * time.Millisecond
+	twice = p.random.IntN(2) == 0
+	if p.random.IntN(3) == 0 {
+		late = time.Duration(p.random.IntN(600)) * time.Millisecond
 	}
 	mixed = payload
 	var batch struct {
 		Records []json.RawMessage `json:"Records"`
 	}
 	if json.Unmarshal(payload, &batch) == nil && len(batch.Records) > 1 {
-		p.lot.Shuffle(len(batch.Records), func(i, j int) { batch.Records[i], batch.Records[j] = batch.Records[j], batch.Records[i] })
+		p.random.Shuffle(len(batch.Records), func(i, j int) { batch.Records[i], batch.Records[j] = batch.Records[j], batch.Records[i] })
 		if b, err := json.Marshal(batch); err == nil {
 			mixed = b
 		}
@@ -92,7 +92,7 @@ func (p *post) mood(payload []byte) (twice bool, late time.Duration, mixed []byt
 
 // withoutLost is a batch of the table's changes without those that are lost, and
 // reports whether any is left; what is no such batch stays as it is.
-func (p *post) withoutLost(payload []byte) (rest []byte, some bool) {
+func (p *delivery) withoutLost(payload []byte) (rest []byte, some bool) {
 	var batch struct {
 		Records []json.RawMessage `json:"Records"`
 	}
