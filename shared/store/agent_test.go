@@ -9,8 +9,7 @@ import (
 	"ringi/shared/tenancy"
 )
 
-func testAgents(t *testing.T, s *suite) {
-	st := s.store(t)
+func testAgents(t *testing.T, st *taskStore) {
 	if _, err := st.SaveAgent(t.Context(), workspace("T0NOBODY"), "agent_1", "env_1", at()); !errors.Is(err, aggregate.ErrNotFound) {
 		t.Errorf("%v for a tenant that is not there", err)
 	}

@@ -13,8 +13,7 @@ import (
 	"ringi/shared/tenancy"
 )
 
-func testAudit(t *testing.T, s *suite) {
-	st := s.store(t)
+func testAudit(t *testing.T, st *taskStore) {
 	st.now = func() time.Time { return time.Date(2026, 7, 2, 0, 0, 0, 0, time.UTC) }
 	// One entry each twelve hours through four months, and two at the same moment.
 	var all []aggregate.AuditEntry
@@ -29,10 +28,7 @@ func testAudit(t *testing.T, s *suite) {
 		if n%3 == 0 {
 			x.ActorType, x.ActorID = aggregate.ActorSystem, ""
 		}
-		it, err := packAudit(x)
-		if err != nil {
-			t.Fatal(err)
-		}
+		it := must(packAudit(x))(t)
 		if items = append(items, it); owner == tenant {
 			all = append(all, x)
 		}
@@ -86,10 +82,7 @@ func testAudit(t *testing.T, s *suite) {
 	}
 
 	t.Run("entries outside of tasks are found by their own resource", func(t *testing.T) {
-		saved, err := st.SaveToolPermission(t.Context(), tenancy.ToolPermission{TenantID: tenant, ToolName: "send_slack_dm"}, approver(), at())
-		if err != nil {
-			t.Fatal(err)
-		}
+		saved := must(st.SaveToolPermission(t.Context(), tenancy.ToolPermission{TenantID: tenant, ToolName: "send_slack_dm"}, approver(), at()))(t)
 		p, err := st.Audit(t.Context(), tenant, AuditFilter{Resource: saved.ID}, "", 10)
 		if err != nil || len(p.Items) != 1 || p.Items[0].Action != tenancy.AuditToolPermissionUpdated {
 			t.Errorf("%+v, %v", p.Items, err)
@@ -99,14 +92,8 @@ func testAudit(t *testing.T, s *suite) {
 	t.Run("an entry is never written over", func(t *testing.T) {
 		x := all[0]
 		x.Action = task.AuditTaskExpired
-		a, err := st.Load(t.Context(), created(t, st, 1))
-		if err != nil {
-			t.Fatal(err)
-		}
-		c, err := extract(a)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := loaded(t, st, created(t, st, 1))
+		c := must(extract(a))(t)
 		c.Audit = []aggregate.AuditEntry{x}
 		again := *st
 		again.newID = func() string { return x.ID }
@@ -123,10 +110,7 @@ func testAudit(t *testing.T, s *suite) {
 		if _, err := st.Audit(t.Context(), tenant, AuditFilter{From: may2, To: march15}, "", 10); !errors.As(err, &bad) || bad.Field != "from" {
 			t.Errorf("%v, want ErrField of from", err)
 		}
-		mine, err := st.Audit(t.Context(), tenant, AuditFilter{}, "", 5)
-		if err != nil {
-			t.Fatal(err)
-		}
+		mine := must(st.Audit(t.Context(), tenant, AuditFilter{}, "", 5))(t)
 		if _, err := st.Audit(t.Context(), "01OTHER", AuditFilter{}, mine.Next, 5); !errors.As(err, &bad) || bad.Field != "cursor" {
 			t.Errorf("another tenant's cursor: %v, want ErrField of cursor", err)
 		}

@@ -9,8 +9,7 @@ import (
 	"ringi/shared/tenancy"
 )
 
-func testDecideBoth(t *testing.T, s *suite) {
-	st := s.store(t)
+func testDecideBoth(t *testing.T, st *taskStore) {
 	reject := func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.Reject(a.Prompt().ID, "もっと詳しく", approver(), policy(), at())
 	}
@@ -39,10 +38,7 @@ func testDecideBoth(t *testing.T, s *suite) {
 	t.Run("whoever moves one of them has both decided again", func(t *testing.T) {
 		for i, moved := range []int{0, 1} {
 			refs := []aggregate.Ref{waitingPrompt(t, st, 10*i), waitingPrompt(t, st, 10*i+1)}
-			err := both(st, refs[0], refs[1], func() { decided(t, st, refs[moved], charge) })
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, both(st, refs[0], refs[1], func() { decided(t, st, refs[moved], charge) }))
 			stand(t, refs[0], refs[1])
 		}
 	})
@@ -60,14 +56,14 @@ func testDecideBoth(t *testing.T, s *suite) {
 		first, second := waitingPrompt(t, st, 40), waitingPrompt(t, st, 41)
 		d := &dropper{operation: "TransactWriteItems"}
 		d.left.Store(1)
-		if err := both(s.over(st, &forgetful{d}), first, second, func() {}); err != nil || d.dropped.Load() != 1 {
+		if err := both(st.over(&forgetful{d}), first, second, func() {}); err != nil || d.dropped.Load() != 1 {
 			t.Fatalf("%v, %d answers were lost", err, d.dropped.Load())
 		}
 		stand(t, first, second)
 	})
 	t.Run("one that did not arrive is none", func(t *testing.T) {
 		first, second := waitingPrompt(t, st, 50), waitingPrompt(t, st, 51)
-		if err := both(s.over(st, unreachable{}, oneTry), first, second, func() {}); err == nil {
+		if err := both(st.over(unreachable{}, oneTry), first, second, func() {}); err == nil {
 			t.Error("it counts as done")
 		}
 		if a, b := loaded(t, st, first), loaded(t, st, second); a.Head.Ended != nil || b.Prompt().Status != aggregate.PendingApproval {
@@ -108,13 +104,4 @@ func testDecideBoth(t *testing.T, s *suite) {
 func charge(a *task.Aggregate) (aggregate.Change, error) {
 	nothing := func(*task.Aggregate) (aggregate.Change, error) { return aggregate.Change{}, nil }
 	return task.Charge(aggregate.Usage{ID: "01USAGE", Calls: 1, Cost: 1}, at(), nothing)(a)
-}
-
-func loaded(t *testing.T, s *taskStore, ref aggregate.Ref) *task.Aggregate {
-	t.Helper()
-	a, err := s.Load(t.Context(), ref)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a
 }

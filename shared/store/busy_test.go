@@ -18,12 +18,11 @@ const (
 	refused = `{"__type":"com.amazon.coral.service#ValidationException","message":"no such thing"}`
 )
 
-func testBusyTable(t *testing.T, s *suite) {
-	st := s.store(t)
+func testBusyTable(t *testing.T, st *taskStore) {
 	refusing := func(body string, times int32) (*taskStore, *refuser) {
 		r := &refuser{operation: "TransactWriteItems", body: body}
 		r.left.Store(times)
-		return s.over(st, r, oneTry), r
+		return st.over(r, oneTry), r
 	}
 
 	for i, c := range []struct{ name, body string }{
@@ -34,9 +33,7 @@ func testBusyTable(t *testing.T, s *suite) {
 		t.Run(c.name+" delays a create", func(t *testing.T) {
 			busy, r := refusing(c.body, 3)
 			change, ref := received(t, 10*i)
-			if err := busy.Create(t.Context(), change); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, busy.Create(t.Context(), change))
 			if _, err := st.Load(t.Context(), ref); err != nil || r.refused.Load() != 3 {
 				t.Errorf("%v after %d refusals", err, r.refused.Load())
 			}
@@ -44,10 +41,7 @@ func testBusyTable(t *testing.T, s *suite) {
 		t.Run(c.name+" delays a decision", func(t *testing.T) {
 			ref := waitingPrompt(t, st, 10*i+1)
 			busy, _ := refusing(c.body, 3)
-			a, err := busy.Decide(t.Context(), ref, approvePrompt)
-			if err != nil {
-				t.Fatal(err)
-			}
+			a := must(busy.Decide(t.Context(), ref, approvePrompt))(t)
 			if a.Prompt().Status != aggregate.Approved {
 				t.Errorf("prompt %s", a.Prompt().Status)
 			}

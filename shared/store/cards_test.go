@@ -7,13 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"ringi/shared/aggregate"
 )
 
-func testCards(t *testing.T, s *suite) {
-	st := s.store(t)
+func testCards(t *testing.T, st *taskStore) {
 	const card = "CARD#task"
 	n := 0
 	fresh := func(t *testing.T) aggregate.Ref {
@@ -23,17 +20,12 @@ func testCards(t *testing.T, s *suite) {
 	}
 	read := func(t *testing.T, ref aggregate.Ref) aggregate.Card {
 		t.Helper()
-		a, err := st.Load(t.Context(), ref)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := loaded(t, st, ref)
 		return *a.Card(card)
 	}
 	must := func(t *testing.T, err error) {
 		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 	}
 	claimed := func(t *testing.T, ref aggregate.Ref, by string, now time.Time) {
 		t.Helper()
@@ -54,16 +46,12 @@ func testCards(t *testing.T, s *suite) {
 		moment := at()
 		want := was
 		want.State, want.ClaimedBy, want.ClaimedAt = aggregate.CardPosting, "me", &moment
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Error(diff)
-		}
+		same(t, want, got)
 		for range 2 { // as after a lost answer
 			must(t, st.PostedCard(t.Context(), ref, card, "me", "1.000001", "C1", "hash"))
 		}
 		want.State, want.ClaimedBy, want.ClaimedAt, want.MessageTS, want.Channel, want.Hash = aggregate.CardPosted, "", nil, "1.000001", "C1", "hash"
-		if diff := cmp.Diff(want, read(t, ref)); diff != "" {
-			t.Error(diff)
-		}
+		same(t, want, read(t, ref))
 	})
 
 	for _, c := range []struct {

@@ -8,9 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"github.com/google/go-cmp/cmp"
 
 	"ringi/shared/aggregate"
 	"ringi/shared/task"
@@ -73,14 +71,11 @@ func columns(t *testing.T, table string, it item) {
 	}
 }
 
-func testColumns(t *testing.T, s *suite) {
-	st := s.store(t)
+func testColumns(t *testing.T, st *taskStore) {
 	finished, failed, cancelled, english := running(t, st, 1, 1), running(t, st, 2, 2), running(t, st, 3, 2), running(t, st, 4, 1)
 	owner := workspace("T0COLUMNS")
 	owner.ID = tenant
-	if _, err := st.Bootstrap(t.Context(), owner, at()); err != nil {
-		t.Fatal(err)
-	}
+	must(st.Bootstrap(t.Context(), owner, at()))(t)
 	decided(t, st, finished, claim(1), finishStep(1), func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.CompleteExecution(a.Head.Run, "終わりました。", at())
 	})
@@ -91,13 +86,9 @@ func testColumns(t *testing.T, s *suite) {
 		if provider == "freee" {
 			x.Status, x.Credentials = tenancy.Connected, "sealed"
 		}
-		if _, err := st.SaveIntegration(t.Context(), x, approver(), at()); err != nil {
-			t.Fatal(err)
-		}
+		must(st.SaveIntegration(t.Context(), x, approver(), at()))(t)
 	}
-	if _, err := st.SaveToolPermission(t.Context(), tenancy.ToolPermission{TenantID: tenant, ToolName: "send_slack_dm"}, approver(), at()); err != nil {
-		t.Fatal(err)
-	}
+	must(st.SaveToolPermission(t.Context(), tenancy.ToolPermission{TenantID: tenant, ToolName: "send_slack_dm"}, approver(), at()))(t)
 	seen := map[string]int{}
 	look := func(pk string) {
 		for _, it := range rows(t, st, pk) {
@@ -112,12 +103,8 @@ func testColumns(t *testing.T, s *suite) {
 		}
 	}
 	for _, ref := range []aggregate.Ref{finished, failed, cancelled} {
-		if _, err := st.ClaimCard(t.Context(), ref, "CARD#task", "me", at(), at().Add(-time.Minute)); err != nil {
-			t.Fatal(err)
-		}
-		if err := st.PostedCard(t.Context(), ref, "CARD#task", "me", "1.000001", "C1", "hash"); err != nil {
-			t.Fatal(err)
-		}
+		must(st.ClaimCard(t.Context(), ref, "CARD#task", "me", at(), at().Add(-time.Minute)))(t)
+		noError(t, st.PostedCard(t.Context(), ref, "CARD#task", "me", "1.000001", "C1", "hash"))
 		look("TASK#" + tenant + "#" + ref.ID)
 	}
 	look("TENANT#" + tenant)
@@ -150,40 +137,21 @@ func testColumns(t *testing.T, s *suite) {
 		}
 	})
 	t.Run("a result is itself, and comes back", func(t *testing.T) {
-		a, err := st.Load(t.Context(), failed)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := loaded(t, st, failed)
 		want := &aggregate.Blob{JSON: `{"count":42}`, Bytes: 12}
-		if diff := cmp.Diff(want, a.Execution().Results[0].Result); diff != "" {
-			t.Error(diff)
-		}
+		same(t, want, a.Execution().Results[0].Result)
 	})
 	t.Run("rows of a release before load as they were", func(t *testing.T) {
-		before, err := st.Load(t.Context(), failed)
-		if err != nil {
-			t.Fatal(err)
-		}
+		before := loaded(t, st, failed)
 		for _, r := range []aggregate.Row{before.Process(), before.Execution()} {
-			old := raw(t, st, pk, r.Key())
-			if old, err = fromColumns(old, r); err != nil { // arguments and results as text
-				t.Fatal(err)
-			}
+			old := must(fromColumns(raw(t, st, pk, r.Key()), r))(t) // arguments and results as text
 			if old["error_code"] != nil {
 				old["error"] = old["error_code"]
 				delete(old, "error_code")
 			}
-			if _, err := st.db.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &st.table, Item: old}); err != nil {
-				t.Fatal(err)
-			}
+			write(t, st, old)
 		}
-		after, err := st.Load(t.Context(), failed)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(before, after); diff != "" {
-			t.Error(diff)
-		}
+		same(t, before, loaded(t, st, failed))
 	})
 }
 
@@ -204,18 +172,13 @@ func TestAResultThatIsElsewhereStaysAReference(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := task.Execution{ProcessVersion: 1, Attempt: 1, Results: []task.ResultEntry{{StepID: "step-1", Result: &c.result}, {StepID: "step-2"}}}
-			it, err := pack("execution", "PK", e.Key(), &e)
-			if err != nil {
-				t.Fatal(err)
-			}
+			it := must(pack("execution", "PK", e.Key(), &e))(t)
 			entry := it["results"].(*types.AttributeValueMemberL).Value[0].(*types.AttributeValueMemberM).Value
 			if (entry["result_bytes"] != nil) != c.object {
 				t.Errorf("stored as %v", entry)
 			}
 			var back task.Execution
-			if err := unpack(it, &back); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, unpack(it, &back))
 			got := *back.Results[0].Result
 			if name == "an object" { // members are sorted then
 				c.result.JSON = `{"bytes":1,"s3_key":"its own"}`

@@ -7,29 +7,20 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"ringi/shared/aggregate"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
 )
 
-func testCommit(t *testing.T, s *suite) {
-	st := s.store(t)
-
+func testCommit(t *testing.T, st *taskStore) {
 	t.Run("what it returns is what a load finds", func(t *testing.T) {
 		ref := running(t, st, 1, 2)
 		after := decided(t, st, ref, claim(1), finishStep(1), claim(2), finishStep(2), func(a *task.Aggregate) (aggregate.Change, error) {
 			return a.CompleteExecution(a.Head.Run, "完了しました", at())
 		})
-		loaded, err := st.Load(t.Context(), ref)
-		if err != nil {
-			t.Fatal(err)
-		}
+		loaded := loaded(t, st, ref)
 		after.Head.DueAt = loaded.Head.DueAt // bookkeeping, not of the change
-		if diff := cmp.Diff(after, loaded); diff != "" {
-			t.Error(diff)
-		}
+		same(t, after, loaded)
 		if want := loaded.Head.ChangedAt.Add(time.Minute); !loaded.Head.DueAt.Equal(want) {
 			t.Errorf("due at %v, want a minute after the change, %v", loaded.Head.DueAt, want)
 		}
@@ -63,20 +54,10 @@ func testCommit(t *testing.T, s *suite) {
 
 	t.Run("bookkeeping beside a commit survives it", func(t *testing.T) {
 		ref := created(t, st, 3)
-		a, err := st.Load(t.Context(), ref)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := st.Shown(t.Context(), ref, aggregate.Head{Rev: 1}); err != nil {
-			t.Fatal(err)
-		}
-		c, err := extract(a)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := st.Commit(t.Context(), a, c); err != nil {
-			t.Fatal(err)
-		}
+		a := loaded(t, st, ref)
+		noError(t, st.Shown(t.Context(), ref, aggregate.Head{Rev: 1}))
+		c := must(extract(a))(t)
+		must(st.Commit(t.Context(), a, c))(t)
 		if h, err := st.Head(t.Context(), ref); err != nil || h.ShownRev != 1 || h.Rev != 2 {
 			t.Errorf("shown_rev %d at rev %d, %v; want 1 at 2", h.ShownRev, h.Rev, err)
 		}
@@ -85,7 +66,7 @@ func testCommit(t *testing.T, s *suite) {
 	t.Run("an empty change is no call", func(t *testing.T) {
 		counted := &counter{}
 		a := &task.Aggregate{Head: task.Head{Head: aggregate.Head{TenantID: tenant, Rev: 3}, TaskID: aggregate.NewID()}}
-		got, err := s.over(st, counted).Commit(t.Context(), a, aggregate.Change{})
+		got, err := st.over(counted).Commit(t.Context(), a, aggregate.Change{})
 		if err != nil || got != a || counted.calls.Load() != 0 {
 			t.Errorf("%v, %v, %d calls", got, err, counted.calls.Load())
 		}
@@ -93,52 +74,29 @@ func testCommit(t *testing.T, s *suite) {
 
 	t.Run("a newer commit wins", func(t *testing.T) {
 		ref := waitingPrompt(t, st, 4)
-		a, err := st.Load(t.Context(), ref)
-		if err != nil {
-			t.Fatal(err)
-		}
-		c, err := approvePrompt(a)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := loaded(t, st, ref)
+		c := must(approvePrompt(a))(t)
 		decided(t, st, ref, cancel)
 		before := rows(t, st, "TASK#"+ref.Tenant+"#"+ref.ID)
 		if _, err := st.Commit(t.Context(), a, c); !errors.Is(err, aggregate.ErrConflict) {
 			t.Errorf("%v, want ErrConflict", err)
 		}
-		if diff := cmp.Diff(before, rows(t, st, "TASK#"+ref.Tenant+"#"+ref.ID), items()); diff != "" {
-			t.Error(diff)
-		}
+		same(t, before, rows(t, st, "TASK#"+ref.Tenant+"#"+ref.ID), items())
 	})
 
 	t.Run("a run that is not the head's cannot commit", func(t *testing.T) {
-		a, err := st.Load(t.Context(), created(t, st, 12))
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := loaded(t, st, created(t, st, 12))
 		a.Head.Run++ // and nothing else differs
-		c, err := extract(a)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must(extract(a))(t)
 		if _, err := st.Commit(t.Context(), a, c); !errors.Is(err, aggregate.ErrConflict) {
 			t.Errorf("%v, want ErrConflict", err)
 		}
 	})
 
 	t.Run("a change of another task is refused", func(t *testing.T) {
-		a, err := st.Load(t.Context(), created(t, st, 5))
-		if err != nil {
-			t.Fatal(err)
-		}
-		b, err := st.Load(t.Context(), created(t, st, 6))
-		if err != nil {
-			t.Fatal(err)
-		}
-		c, err := extract(a)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := loaded(t, st, created(t, st, 5))
+		b := loaded(t, st, created(t, st, 6))
+		c := must(extract(a))(t)
 		if _, err := st.Commit(t.Context(), b, c); err == nil || errors.Is(err, aggregate.ErrConflict) {
 			t.Errorf("%v, want an error that is no conflict", err)
 		}
@@ -146,22 +104,12 @@ func testCommit(t *testing.T, s *suite) {
 
 	t.Run("a claim relies on the tool's permission", func(t *testing.T) {
 		ref := running(t, st, 7, 1)
-		a, err := st.Load(t.Context(), ref)
-		if err != nil {
-			t.Fatal(err)
-		}
-		c, err := claim(1)(a)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := loaded(t, st, ref)
+		c := must(claim(1)(a))(t)
 		p, _, err := st.ToolPermission(t.Context(), tenant, "send_slack_dm")
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		p.Allowed = false
-		if p, err = st.SaveToolPermission(t.Context(), p, approver(), at()); err != nil {
-			t.Fatal(err)
-		}
+		p = must(st.SaveToolPermission(t.Context(), p, approver(), at()))(t)
 		if _, err := st.Commit(t.Context(), a, c); !errors.Is(err, aggregate.ErrConflict) {
 			t.Errorf("a claim that saw no row: %v, want ErrConflict", err)
 		}
@@ -172,15 +120,12 @@ func testCommit(t *testing.T, s *suite) {
 	})
 
 	t.Run("a gate relies on the settings it opens under", func(t *testing.T) {
-		st := s.store(t)
+		st := st.suite.store(t)
 		ref := created(t, st, 1)
 		before := decided(t, st, ref, extract, beginPrompt)
 		saved := tenancy.DefaultSettings()
 		saved.PromptApprovalRequired = false
-		saved, err := st.SaveSettings(t.Context(), tenant, saved, approver(), at())
-		if err != nil {
-			t.Fatal(err)
-		}
+		saved = must(st.SaveSettings(t.Context(), tenant, saved, approver(), at()))(t)
 		finish := func(under tenancy.Settings) error {
 			_, err := st.Decide(t.Context(), ref, func(a *task.Aggregate) (aggregate.Change, error) {
 				return a.FinishPrompt(a.Head.Run, "方針", under, at())
@@ -201,14 +146,8 @@ func testCommit(t *testing.T, s *suite) {
 	t.Run("the head stays small at its fullest", func(t *testing.T) {
 		ref := created(t, st, 8)
 		until := at().Add(time.Hour)
-		a, err := st.Load(t.Context(), ref)
-		if err != nil {
-			t.Fatal(err)
-		}
-		c, err := extract(a)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := loaded(t, st, ref)
+		c := must(extract(a))(t)
 		h := c.Head.(*task.Head)
 		h.Run, h.Restarts, h.PausedUntil = 1_000_000, 3, &until
 		h.Parked = &task.Parked{Layer: task.L4, Sentence: longest(task.Reasons), Detail: strings.Repeat("d", 180)}
@@ -216,15 +155,9 @@ func testCommit(t *testing.T, s *suite) {
 		h.Ended.Detail = "1000000.000001/1000000.000001"
 		h.Usage = &aggregate.Usage{Calls: 10_000, Input: 1e9 + 1, Output: 1e9 + 1, Cached: 1e9 + 1, MS: 1e9 + 1, Cost: 1e12 + 1, Unpriced: 10_000}
 		h.Charged = []string{aggregate.NewID(), aggregate.NewID(), aggregate.NewID()}
-		if _, err := st.Commit(t.Context(), a, c); err != nil {
-			t.Fatal(err)
-		}
-		if err := st.Shown(t.Context(), ref, aggregate.Head{Rev: 1_000_000}); err != nil {
-			t.Fatal(err)
-		}
-		if err := st.SweepFailed(t.Context(), ref, 1_000_000, at(), at()); err != nil {
-			t.Fatal(err)
-		}
+		must(st.Commit(t.Context(), a, c))(t)
+		noError(t, st.Shown(t.Context(), ref, aggregate.Head{Rev: 1_000_000}))
+		noError(t, st.SweepFailed(t.Context(), ref, 1_000_000, at(), at()))
 		size := sizeOf(raw(t, st, "TASK#"+ref.Tenant+"#"+ref.ID, "HEAD"))
 		t.Logf("%d bytes", size)
 		if size > 1024 {
@@ -236,10 +169,7 @@ func testCommit(t *testing.T, s *suite) {
 		const steps = 60
 		ref := running(t, st, 9, steps)
 		// All but the last step done, and the attempt failed: as one commit, for 59 claims take their time.
-		a, err := st.Load(t.Context(), ref)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := loaded(t, st, ref)
 		e, failed := *a.Execution(), *a.Task
 		e.Status, failed.Status = task.ExecutionFailed, task.TaskFailed
 		h := a.Head
@@ -251,11 +181,9 @@ func testCommit(t *testing.T, s *suite) {
 				Status: task.StepCompleted, Result: &aggregate.Blob{JSON: aggregate.JSON(`"` + strings.Repeat("x", 4<<10) + `"`)}, StartedAt: c.Now, CompletedAt: &c.Now,
 			})
 		}
-		if _, err := st.Commit(t.Context(), a, c); err != nil {
-			t.Fatal(err)
-		}
+		must(st.Commit(t.Context(), a, c))(t)
 		counted := &actionCounter{}
-		counting := s.over(st, counted)
+		counting := st.over(counted)
 		a = decided(t, counting, ref, func(a *task.Aggregate) (aggregate.Change, error) {
 			return a.RetryExecution(a.Execution().ID, approver(), policy(), at())
 		})
@@ -263,28 +191,19 @@ func testCommit(t *testing.T, s *suite) {
 		if got := len(a.StepsOf(a.Execution())); got != steps-1 {
 			t.Errorf("%d steps carried over, want %d", got, steps-1)
 		}
-		loaded, err := st.Load(t.Context(), ref)
-		if err != nil {
-			t.Fatal(err)
-		}
+		loaded := loaded(t, st, ref)
 		if got := len(loaded.StepsOf(loaded.Execution())); got != steps-1 {
 			t.Errorf("%d steps carried over in the table, want %d", got, steps-1)
 		}
 	})
 
 	t.Run("more than a transaction takes is said clearly", func(t *testing.T) {
-		a, err := st.Load(t.Context(), created(t, st, 10))
-		if err != nil {
-			t.Fatal(err)
-		}
-		c, err := extract(a)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := loaded(t, st, created(t, st, 10))
+		c := must(extract(a))(t)
 		for v := 1; v <= 100; v++ {
 			c.Rows = append(c.Rows, &task.Prompt{ID: aggregate.NewID(), Version: v})
 		}
-		_, err = st.Commit(t.Context(), a, c)
+		_, err := st.Commit(t.Context(), a, c)
 		if want := fmt.Sprintf("%d actions in one change, a transaction takes at most 100", 1+len(c.Rows)+len(c.Audit)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
@@ -292,7 +211,7 @@ func testCommit(t *testing.T, s *suite) {
 
 	t.Run("audit entries keep their order within a commit", func(t *testing.T) {
 		ref := running(t, st, 11, 1)
-		falling := s.over(st, nil) // as random ids may
+		falling := st.over(nil) // as random ids may
 		n := 1_000_000
 		falling.newID = func() string { n--; return fmt.Sprint(n) }
 		decided(t, falling, ref, cancel)
@@ -303,9 +222,7 @@ func testCommit(t *testing.T, s *suite) {
 			}
 		}
 		want := []string{"task.created", "prompt.approved", "process.approved", "execution.started", "execution.cancelled", "task.cancelled"}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Error(diff)
-		}
+		same(t, want, got)
 	})
 }
 

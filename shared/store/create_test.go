@@ -7,29 +7,19 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"ringi/shared/task"
 )
 
-func testCreate(t *testing.T, s *suite) {
-	st := s.store(t)
+func testCreate(t *testing.T, st *taskStore) {
 	c, ref := received(t, 1)
-	if err := st.Create(t.Context(), c); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, st.Create(t.Context(), c))
 
 	t.Run("makes the head, the request and the task's card", func(t *testing.T) {
-		a, err := st.Load(t.Context(), ref)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := loaded(t, st, ref)
 		want := (&task.Aggregate{}).Apply(c)
 		due := c.Now.Add(time.Minute)
 		want.Head.DueAt, want.Head.LastChange = &due, a.Head.LastChange
-		if diff := cmp.Diff(want, a); diff != "" {
-			t.Error(diff)
-		}
+		same(t, want, a)
 		if a.Head.LastChange == "" {
 			t.Error("the head does not say which change made it")
 		}
@@ -52,23 +42,17 @@ func testCreate(t *testing.T, s *suite) {
 			},
 			{SK: "REQUEST", Type: "request", Rev: "1", Schema: "1"},
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Error(diff)
-		}
+		same(t, want, got)
 	})
 
 	t.Run("a repeated message is refused and changes nothing", func(t *testing.T) {
 		before := rows(t, st, "TASK#"+tenant+"#"+ref.ID)
 		later, _, err := task.Receive(tenant, request(1), at().Add(time.Hour))
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		if err := st.Create(t.Context(), later); !errors.Is(err, ErrExists) {
 			t.Errorf("%v, want ErrExists", err)
 		}
-		if diff := cmp.Diff(before, rows(t, st, "TASK#"+tenant+"#"+ref.ID), items()); diff != "" {
-			t.Error(diff)
-		}
+		same(t, before, rows(t, st, "TASK#"+tenant+"#"+ref.ID), items())
 	})
 
 	t.Run("five deliveries at once make one task", func(t *testing.T) {

@@ -33,8 +33,7 @@ func (h hanging) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // A decision whose time ends in the middle of its commit is looked for once more; what
 // can't be seen is not said to be unsaved. Before the commit, nothing was.
-func testCutOff(t *testing.T, s *suite) {
-	st := s.store(t)
+func testCutOff(t *testing.T, st *taskStore) {
 	for i, tt := range []struct {
 		name        string
 		transport   hanging
@@ -49,7 +48,7 @@ func testCutOff(t *testing.T, s *suite) {
 			ref := waitingPrompt(t, st, i)
 			ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 			defer cancel()
-			_, err := s.over(st, tt.transport).Decide(ctx, ref, approvePrompt)
+			_, err := st.over(tt.transport).Decide(ctx, ref, approvePrompt)
 			if (err == nil) != tt.saved || errors.Is(err, aggregate.ErrUnconfirmed) != tt.unconfirmed {
 				t.Errorf("err = %v", err)
 			}

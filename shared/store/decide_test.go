@@ -8,22 +8,15 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"ringi/shared/aggregate"
 	"ringi/shared/task"
 )
 
-func testRaces(t *testing.T, s *suite) {
-	st := s.store(t)
-
+func testRaces(t *testing.T, st *taskStore) {
 	t.Run("of 32 people who approve at once one does, and 31 learn who", func(t *testing.T) {
 		ref := waitingPrompt(t, st, 1)
 
-		a, err := st.Load(t.Context(), ref)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := loaded(t, st, ref)
 		id := a.Prompt().ID
 		const people = 32
 		var mu sync.Mutex
@@ -54,9 +47,7 @@ func testRaces(t *testing.T, s *suite) {
 		if len(winners) != 1 {
 			t.Fatalf("%v approved, want one", winners)
 		}
-		if diff := cmp.Diff(map[string]int{winners[0]: people - 1}, told); diff != "" {
-			t.Error(diff)
-		}
+		same(t, map[string]int{winners[0]: people - 1}, told)
 		if got := countAudit(t, st, ref, task.AuditPromptApproved); got != 1 {
 			t.Errorf("%d audit entries, want 1", got)
 		}
@@ -77,10 +68,7 @@ func testRaces(t *testing.T, s *suite) {
 			})
 		}
 		all.Wait()
-		a, err := st.Load(t.Context(), ref)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := loaded(t, st, ref)
 		if len(a.Prompts) != 2 || a.Prompt().Version != 2 || len(a.Cards) != 3 {
 			t.Errorf("%d prompts, version %d, %d cards; want 2, 2, 3", len(a.Prompts), a.Prompt().Version, len(a.Cards))
 		}
@@ -112,15 +100,11 @@ func testRaces(t *testing.T, s *suite) {
 		for i := range writers {
 			want = append(want, i+2)
 		}
-		if diff := cmp.Diff(want, revs); diff != "" {
-			t.Error(diff)
-		}
+		same(t, want, revs)
 	})
 }
 
-func testDecide(t *testing.T, s *suite) {
-	st := s.store(t)
-
+func testDecide(t *testing.T, st *taskStore) {
 	t.Run("a decision is made again over what somebody else did", func(t *testing.T) {
 		ref := waitingPrompt(t, st, 1)
 		calls := 0
@@ -174,19 +158,14 @@ func testDecide(t *testing.T, s *suite) {
 		h := a.Head
 		c := aggregate.Change{Head: &h, Rows: []aggregate.Row{&e, &failed}, Now: at().Add(time.Second)}
 		h.Ended = &task.Ended{As: task.TaskFailed, At: at(), Reason: task.ReasonRunFailed}
-		if _, err := st.Commit(t.Context(), a, c); err != nil {
-			t.Fatal(err)
-		}
+		must(st.Commit(t.Context(), a, c))(t)
 		after, err := st.Decide(t.Context(), ref, func(a *task.Aggregate) (aggregate.Change, error) {
 			return a.RetryExecution(a.Execution().ID, approver(), policy(), at().Add(time.Hour))
 		})
 		if !errors.Is(err, aggregate.ErrUncovered) || after == nil {
 			t.Fatalf("%v, want ErrUncovered and the aggregate", err)
 		}
-		loaded, err := st.Load(t.Context(), ref)
-		if err != nil {
-			t.Fatal(err)
-		}
+		loaded := loaded(t, st, ref)
 		if got := loaded.Steps[0].Status; got != task.StepUnknown || len(loaded.Executions) != 1 {
 			t.Errorf("step %s, %d executions; want unknown, 1", got, len(loaded.Executions))
 		}

@@ -8,17 +8,12 @@ import (
 	"ringi/shared/task"
 )
 
-func testDecideOn(t *testing.T, s *suite) {
-	st := s.store(t)
-
+func testDecideOn(t *testing.T, st *taskStore) {
 	t.Run("what nobody moved is not read again", func(t *testing.T) {
 		ref := waitingPrompt(t, st, 1)
 		a := decided(t, st, ref, rejectPrompt)
 		count := &counter{}
-		a, err := s.over(st, count).DecideOn(t.Context(), a, beginPrompt)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a = must(st.over(count).DecideOn(t.Context(), a, beginPrompt))(t)
 		if calls := count.calls.Load(); calls != 1 {
 			t.Errorf("%d calls, want the one that commits", calls)
 		}
@@ -29,12 +24,9 @@ func testDecideOn(t *testing.T, s *suite) {
 
 	t.Run("an approval over rows that are behind learns who was faster", func(t *testing.T) {
 		ref := waitingPrompt(t, st, 2)
-		behind, err := st.Load(t.Context(), ref)
-		if err != nil {
-			t.Fatal(err)
-		}
+		behind := loaded(t, st, ref)
 		decided(t, st, ref, rejectPrompt)
-		_, err = st.DecideOn(t.Context(), behind, approvePrompt)
+		_, err := st.DecideOn(t.Context(), behind, approvePrompt)
 		if late := (aggregate.ErrDecided{}); !errors.As(err, &late) || late.Status != string(aggregate.Rejected) {
 			t.Errorf("got %v, want who rejected", err)
 		}
@@ -49,10 +41,7 @@ func testDecideOn(t *testing.T, s *suite) {
 			"have no change": func() (aggregate.Change, error) { return aggregate.Change{}, nil },
 		} {
 			ref := waitingPrompt(t, st, 3+len(name))
-			behind, err := st.Load(t.Context(), ref)
-			if err != nil {
-				t.Fatal(err)
-			}
+			behind := loaded(t, st, ref)
 			asked := 0
 			a, err := st.DecideOn(t.Context(), behind, func(a *task.Aggregate) (aggregate.Change, error) {
 				if asked++; asked == 1 {
@@ -71,7 +60,7 @@ func testDecideOn(t *testing.T, s *suite) {
 		a := decided(t, st, ref, rejectPrompt)
 		drop := &dropper{operation: "TransactWriteItems"}
 		drop.left.Store(1)
-		after, err := s.over(st, &forgetful{drop}).DecideOn(t.Context(), a, beginPrompt)
+		after, err := st.over(&forgetful{drop}).DecideOn(t.Context(), a, beginPrompt)
 		if err != nil || drop.dropped.Load() != 1 {
 			t.Fatalf("%v, %d answers were lost", err, drop.dropped.Load())
 		}

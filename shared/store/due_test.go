@@ -6,8 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"ringi/shared/aggregate"
 	"ringi/shared/task"
 )
@@ -17,43 +15,34 @@ func walked(t *testing.T, st *taskStore, shard int, now time.Time) []aggregate.R
 	t.Helper()
 	var out []aggregate.Ref
 	for ref, err := range st.Due(t.Context(), shard, now) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		out = append(out, ref)
 	}
 	return out
 }
 
 // testDueMany walks more than a page of one shard, while what was met is put off.
-func testDueMany(t *testing.T, s *suite) {
-	st := s.store(t)
+func testDueMany(t *testing.T, st *taskStore) {
 	want := map[aggregate.Ref]bool{}
 	for n := 1; len(want) < 2*duePage+7; n++ {
 		c, ref := received(t, n)
 		if shardOf(ref.ID) != 0 {
 			continue
 		}
-		if err := st.Create(t.Context(), c); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, st.Create(t.Context(), c))
 		want[ref] = true
 	}
 	now := at().Add(time.Hour)
 	met := 0
 	for ref, err := range st.Due(t.Context(), 0, now) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		if !want[ref] {
 			t.Errorf("%s is met twice", ref.ID)
 		}
 		delete(want, ref)
 		met++
 		later := now.Add(time.Minute)
-		if err := st.Postpone(t.Context(), ref, aggregate.Head{Rev: 1}, &later); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, st.Postpone(t.Context(), ref, aggregate.Head{Rev: 1}, &later))
 	}
 	if len(want) != 0 {
 		t.Errorf("%d met, %d are left out", met, len(want))
@@ -63,8 +52,7 @@ func testDueMany(t *testing.T, s *suite) {
 	}
 }
 
-func testDue(t *testing.T, s *suite) {
-	st := s.store(t)
+func testDue(t *testing.T, st *taskStore) {
 	due := func(t *testing.T, now time.Time) []aggregate.Ref {
 		t.Helper()
 		var out []aggregate.Ref
@@ -97,9 +85,7 @@ func testDue(t *testing.T, s *suite) {
 		}
 	})
 	t.Run("what is due is found once, whatever its shard", func(t *testing.T) {
-		if diff := cmp.Diff(all, sorted(due(t, minute.Add(tasks*time.Millisecond)))); diff != "" {
-			t.Error(diff)
-		}
+		same(t, all, sorted(due(t, minute.Add(tasks*time.Millisecond))))
 		if got := len(due(t, minute.Add(10*time.Millisecond))); got != 10 {
 			t.Errorf("%d due, want the first 10", got)
 		}
@@ -136,15 +122,11 @@ func testDue(t *testing.T, s *suite) {
 	})
 	t.Run("a handled task is postponed", func(t *testing.T) {
 		later := at().Add(2 * time.Hour)
-		if err := st.SweepFailed(t.Context(), all[0], 3, minute, at()); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, st.SweepFailed(t.Context(), all[0], 3, minute, at()))
 		if h, err := st.Head(t.Context(), all[0]); err != nil || h.SweepFailures != 3 || !h.DueAt.Equal(minute) {
 			t.Errorf("%d failures, due %v, %v", h.SweepFailures, h.DueAt, err)
 		}
-		if err := st.Postpone(t.Context(), all[0], aggregate.Head{Rev: 1}, &later); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, st.Postpone(t.Context(), all[0], aggregate.Head{Rev: 1}, &later))
 		if slices.Contains(due(t, later.Add(-time.Millisecond)), all[0]) || !slices.Contains(due(t, later), all[0]) {
 			t.Error("it is not due at the later time")
 		}
@@ -153,9 +135,7 @@ func testDue(t *testing.T, s *suite) {
 		}
 	})
 	t.Run("a task that has ended is never due", func(t *testing.T) {
-		if err := st.Postpone(t.Context(), all[1], aggregate.Head{Rev: 1}, nil); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, st.Postpone(t.Context(), all[1], aggregate.Head{Rev: 1}, nil))
 		if slices.Contains(due(t, at().AddDate(10, 0, 0)), all[1]) || dueAt(t, st, all[1]) != nil {
 			t.Error("it is still due")
 		}
@@ -168,15 +148,11 @@ func testDue(t *testing.T, s *suite) {
 		ref, now := created(t, st, 99), at()
 		decided(t, st, ref, extract)
 		moved := dueAt(t, st, ref)
-		if err := st.SweepFailed(t.Context(), ref, 4, moved.Add(time.Hour), now); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, st.SweepFailed(t.Context(), ref, 4, moved.Add(time.Hour), now))
 		if h, err := st.Head(t.Context(), ref); err != nil || h.SweepFailures != 4 || !h.DueAt.Equal(*moved) {
 			t.Errorf("%d failures, due %v, want %v, %v", h.SweepFailures, h.DueAt, moved, err)
 		}
-		if err := st.SweepFailed(t.Context(), ref, 5, moved.Add(time.Hour), *moved); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, st.SweepFailed(t.Context(), ref, 5, moved.Add(time.Hour), *moved))
 		if got := dueAt(t, st, ref); !got.Equal(moved.Add(time.Hour)) {
 			t.Errorf("due %v: a task that can't be handled is not put off", got)
 		}
@@ -188,9 +164,7 @@ func testDue(t *testing.T, s *suite) {
 		if err := st.Postpone(t.Context(), all[2], aggregate.Head{Rev: 1}, &later); !errors.Is(err, aggregate.ErrConflict) {
 			t.Errorf("%v, want ErrConflict", err)
 		}
-		if diff := cmp.Diff(before, dueAt(t, st, all[2])); diff != "" {
-			t.Error(diff)
-		}
+		same(t, before, dueAt(t, st, all[2]))
 	})
 	t.Run("a task that is not there stays so", func(t *testing.T) {
 		gone := task.RefOf(tenant, aggregate.NewID())
@@ -215,17 +189,7 @@ func dueAt(t *testing.T, s *taskStore, ref aggregate.Ref) *time.Time {
 	return headOf(t, s, ref).DueAt
 }
 
-func headOf(t *testing.T, s *taskStore, ref aggregate.Ref) task.Head {
-	t.Helper()
-	h, err := s.Head(t.Context(), ref)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return h
-}
-
-func testShown(t *testing.T, s *suite) {
-	st := s.store(t)
+func testShown(t *testing.T, st *taskStore) {
 	ref := created(t, st, 1)
 	for _, c := range []struct {
 		name string
@@ -240,13 +204,8 @@ func testShown(t *testing.T, s *suite) {
 		{"again", func() error { return st.Shown(t.Context(), ref, aggregate.Head{Rev: 5, Redraws: 1}) }, 5},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if err := c.do(); err != nil {
-				t.Fatal(err)
-			}
-			h, err := st.Head(t.Context(), ref)
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, c.do())
+			h := headOf(t, st, ref)
 			if h.ShownRev != c.want || h.Rev != 1 {
 				t.Errorf("shown %d at rev %d, want %d at 1", h.ShownRev, h.Rev, c.want)
 			}
@@ -256,15 +215,9 @@ func testShown(t *testing.T, s *suite) {
 		sooner := at().Add(20 * time.Second)
 		for _, due := range []time.Time{sooner, at().Add(-time.Hour)} {
 			h := headOf(t, st, ref)
-			if err := st.Shown(t.Context(), ref, h.Head); err != nil {
-				t.Fatal(err)
-			}
-			if err := st.Postpone(t.Context(), ref, h.Head, &due); err != nil {
-				t.Fatal(err)
-			}
-			if err := st.Redraw(t.Context(), ref); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, st.Shown(t.Context(), ref, h.Head))
+			noError(t, st.Postpone(t.Context(), ref, h.Head, &due))
+			noError(t, st.Redraw(t.Context(), ref))
 			if h, err := st.Head(t.Context(), ref); err != nil || !h.DueAt.Equal(due) || h.ShownRev != 0 {
 				t.Errorf("due %v, want %v; shown %d, %v", h.DueAt, due, h.ShownRev, err)
 			}
@@ -272,9 +225,7 @@ func testShown(t *testing.T, s *suite) {
 	})
 	t.Run("a redraw that was asked for during a sweep is not put off", func(t *testing.T) {
 		read, later := headOf(t, st, ref).Head, at().Add(time.Hour)
-		if err := st.Redraw(t.Context(), ref); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, st.Redraw(t.Context(), ref))
 		if err := st.Postpone(t.Context(), ref, read, &later); !errors.Is(err, aggregate.ErrConflict) {
 			t.Errorf("%v, due %v", err, dueAt(t, st, ref))
 		}
@@ -282,34 +233,24 @@ func testShown(t *testing.T, s *suite) {
 	t.Run("a place in line is kept until all is shown, and due when it is far off", func(t *testing.T) {
 		h := headOf(t, st, ref)
 		later, soon, far := at().Add(time.Hour), at().Add(20*time.Second), at().Add(30*time.Minute)
-		if err := st.Postpone(t.Context(), ref, h.Head, &later); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, st.Postpone(t.Context(), ref, h.Head, &later))
 		for _, place := range []struct {
 			at  time.Time
 			due bool
 		}{{soon, false}, {far, true}} {
-			if err := st.DrawAt(t.Context(), ref, place.at, place.due); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, st.DrawAt(t.Context(), ref, place.at, place.due))
 			if h := headOf(t, st, ref); h.DrawAt == nil || !h.DrawAt.Equal(place.at) || place.due != h.DueAt.Equal(place.at) {
 				t.Errorf("%+v", h)
 			}
 		}
-		if err := st.Shown(t.Context(), ref, h.Head); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, st.Shown(t.Context(), ref, h.Head))
 		if h := headOf(t, st, ref); h.DrawAt != nil {
 			t.Errorf("%+v", h)
 		}
 	})
 	t.Run("a task that is never due is, after it was to be drawn again", func(t *testing.T) {
-		if err := st.Postpone(t.Context(), ref, headOf(t, st, ref).Head, nil); err != nil {
-			t.Fatal(err)
-		}
-		if err := st.Redraw(t.Context(), ref); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, st.Postpone(t.Context(), ref, headOf(t, st, ref).Head, nil))
+		noError(t, st.Redraw(t.Context(), ref))
 		if got := dueAt(t, st, ref); got == nil || !got.Equal(at().Add(time.Minute)) {
 			t.Errorf("due %v, want in a minute", got)
 		}

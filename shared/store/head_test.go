@@ -15,8 +15,7 @@ import (
 // beside are the head's members that a Change does not write: what names the task, and the bookkeeping.
 var beside = []string{"TenantID", "TaskID", "Requester", "CreatedAt", "Rev", "LastChange", "DueAt", "ShownRev", "Redraws", "DrawAt", "SweepFailures"}
 
-func testHead(t *testing.T, s *suite) {
-	st := s.store(t)
+func testHead(t *testing.T, st *taskStore) {
 	ref := created(t, st, 1)
 	before, err := st.Load(t.Context(), ref)
 	if err != nil {

@@ -10,8 +10,7 @@ import (
 const held = `{"__type":"com.amazonaws.dynamodb.v20120810#TransactionConflictException","message":"Transaction is ongoing for the item"}`
 
 // Commits are transactions on rows that other calls write one by one: a short wait, and they get their turn.
-func testHinderedWrites(t *testing.T, s *suite) {
-	st := s.store(t)
+func testHinderedWrites(t *testing.T, st *taskStore) {
 	ref := waitingPrompt(t, st, 1)
 	wait := aggregate.Wait{Gate: "PROMPT#0001", Token: "token", Run: 1, Entered: at()}
 	for _, c := range []struct {
@@ -29,7 +28,7 @@ func testHinderedWrites(t *testing.T, s *suite) {
 		t.Run(c.name, func(t *testing.T) {
 			r := &refuser{operation: c.operation, body: held}
 			r.left.Store(4)
-			if err := c.write(s.over(st, r)); err != nil {
+			if err := c.write(st.over(r)); err != nil {
 				t.Error(err)
 			}
 			if n := r.refused.Load(); n != 4 {

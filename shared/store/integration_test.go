@@ -13,8 +13,7 @@ import (
 	"ringi/shared/tenancy"
 )
 
-func testIntegrations(t *testing.T, s *suite) {
-	st := s.store(t)
+func testIntegrations(t *testing.T, st *taskStore) {
 	by := approver()
 	x := tenancy.Integration{TenantID: tenant, Provider: "freee", Status: tenancy.Connected, Credentials: "sealed-1", Metadata: `{"company_id":1}`}
 
@@ -72,8 +71,7 @@ func testIntegrations(t *testing.T, s *suite) {
 }
 
 // testRenewedIntegrations: one of many may write over a revision, and the audit log has nothing of it.
-func testRenewedIntegrations(t *testing.T, s *suite) {
-	st := s.store(t)
+func testRenewedIntegrations(t *testing.T, st *taskStore) {
 	x, err := st.SaveIntegration(t.Context(), tenancy.Integration{TenantID: tenant, Provider: "freee", Status: tenancy.Connected, Credentials: "one"}, approver(), at())
 	if err != nil {
 		t.Fatal(err)
@@ -110,8 +108,7 @@ func testRenewedIntegrations(t *testing.T, s *suite) {
 	}
 }
 
-func testEndedIntegrations(t *testing.T, s *suite) {
-	st := s.store(t)
+func testEndedIntegrations(t *testing.T, st *taskStore) {
 	first := at()
 	for _, provider := range []string{"freee", "google", "mcp:rooms"} {
 		if _, err := st.SaveIntegration(t.Context(), tenancy.Integration{TenantID: tenant, Provider: provider}.Fresh("sealed", "{}"), approver(), first); err != nil {

@@ -10,8 +10,7 @@ import (
 	"ringi/shared/aggregate"
 )
 
-func testLeases(t *testing.T, s *suite) {
-	st := s.store(t)
+func testLeases(t *testing.T, st *taskStore) {
 	ref := created(t, st, 1)
 	lease := func(by string, until time.Time) *aggregate.Lease {
 		return &aggregate.Lease{Of: "EXECUTION#0001#001", Invocation: by, LeaseUntil: until, Run: 1, Pauses: 2, Failing: &until}
@@ -47,7 +46,7 @@ func testLeases(t *testing.T, s *suite) {
 		d := &dropper{operation: "PutItem"}
 		d.left.Store(1)
 		soon = soon.Add(time.Hour)
-		put(s.over(st, d, options...).Store, load(), lease("mine", soon), nil)
+		put(st.over(d, options...).Store, load(), lease("mine", soon), nil)
 		if d.dropped.Load() != 1 || !load().Common().Leases[0].Same(lease("mine", soon)) {
 			t.Error("no answer was lost, or it is not there")
 		}

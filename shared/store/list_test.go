@@ -11,7 +11,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"github.com/google/go-cmp/cmp"
 
 	"ringi/shared/aggregate"
 	"ringi/shared/task"
@@ -25,9 +24,7 @@ func write(t *testing.T, s *taskStore, items ...item) {
 		for _, it := range batch {
 			puts = append(puts, types.WriteRequest{PutRequest: &types.PutRequest{Item: it}})
 		}
-		if _, err := s.db.BatchWriteItem(t.Context(), &dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{s.table: puts}}); err != nil {
-			t.Fatal(err)
-		}
+		must(s.db.BatchWriteItem(t.Context(), &dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{s.table: puts}}))(t)
 	}
 }
 
@@ -36,10 +33,7 @@ func walk[T any](t *testing.T, limit int, list func(cursor string) (Page[T], err
 	t.Helper()
 	var out []T
 	for cursor := ""; ; {
-		p, err := list(cursor)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must(list(cursor))(t)
 		if len(p.Items) > limit || len(p.Items) == 0 && p.Next != "" || len(p.Items) < limit && p.Next != "" {
 			t.Fatalf("a page of %d of %d with next %q", len(p.Items), limit, p.Next)
 		}
@@ -58,10 +52,7 @@ func walk[T any](t *testing.T, limit int, list func(cursor string) (Page[T], err
 func taskRows(t *testing.T, owner string, n int) ([]item, task.Task) {
 	t.Helper()
 	made := at().Add(time.Duration(n/4) * time.Second)
-	id, err := task.ID("T0TEAM", owner, request(n).MessageTS)
-	if err != nil {
-		t.Fatal(err)
-	}
+	id := must(task.ID("T0TEAM", owner, request(n).MessageTS))(t)
 	x := task.Task{ID: id, TenantID: owner, Title: fmt.Sprint(n), Status: task.TaskRunning, CreatedAt: made, UpdatedAt: made}
 	if n%3 == 0 {
 		x.Status = task.TaskFailed
@@ -72,19 +63,12 @@ func taskRows(t *testing.T, owner string, n int) ([]item, task.Task) {
 	}
 	x.Rev = 2
 	pk := "TASK#" + owner + "#" + id
-	head, err := headItem(pk, task.RefOf(owner, id), &h)
-	if err != nil {
-		t.Fatal(err)
-	}
-	row, err := packRow(taskKind(), &h, pk, &x, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	head := must(headItem(pk, task.RefOf(owner, id), &h))(t)
+	row := must(packRow(taskKind(), &h, pk, &x, 2))(t)
 	return []item{head, row}, x
 }
 
-func testLists(t *testing.T, s *suite) {
-	st := s.store(t)
+func testLists(t *testing.T, st *taskStore) {
 	const tasks = 1100
 	var all []task.Task
 	var items []item
@@ -138,26 +122,19 @@ func testLists(t *testing.T, s *suite) {
 				got = append(got, x.ID)
 			}
 			slices.Sort(got)
-			if diff := cmp.Diff(kept(c.keep), got); diff != "" {
-				t.Error(diff)
-			}
+			same(t, kept(c.keep), got)
 		})
 	}
 
 	t.Run("what comes and goes between two pages hides nothing else", func(t *testing.T) {
-		first, err := st.Tasks(t.Context(), tenant, task.Filter{}, "", 50)
-		if err != nil {
-			t.Fatal(err)
-		}
+		first := must(st.Tasks(t.Context(), tenant, task.Filter{}, "", 50))(t)
 		newer, _ := taskRows(t, tenant, tasks+100)
 		write(t, st, newer...)
 		// The row that the cursor stands on is gone.
 		last := first.Items[len(first.Items)-1]
 		k := key("TASK#"+tenant+"#"+last.ID, "TASK")
 		removed := raw(t, st, "TASK#"+tenant+"#"+last.ID, "TASK")
-		if _, err := st.db.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: &st.table, Key: k}); err != nil {
-			t.Fatal(err)
-		}
+		must(st.db.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: &st.table, Key: k}))(t)
 		defer write(t, st, removed)
 		seen := map[string]bool{}
 		for _, x := range first.Items {
@@ -183,18 +160,9 @@ func testLists(t *testing.T, s *suite) {
 	})
 
 	t.Run("a cursor is good for its own list only", func(t *testing.T) {
-		mine, err := st.Tasks(t.Context(), tenant, task.Filter{}, "", 5)
-		if err != nil {
-			t.Fatal(err)
-		}
-		another, err := st.Tasks(t.Context(), tenant, task.Filter{Requester: "U0ANOTHER"}, "", 5)
-		if err != nil {
-			t.Fatal(err)
-		}
-		others, err := st.Tasks(t.Context(), "01OTHER", task.Filter{}, "", 5)
-		if err != nil {
-			t.Fatal(err)
-		}
+		mine := must(st.Tasks(t.Context(), tenant, task.Filter{}, "", 5))(t)
+		another := must(st.Tasks(t.Context(), tenant, task.Filter{Requester: "U0ANOTHER"}, "", 5))(t)
+		others := must(st.Tasks(t.Context(), "01OTHER", task.Filter{}, "", 5))(t)
 		list := func(f task.Filter) func(string) error {
 			return func(cursor string) error { return second(st.Tasks(t.Context(), tenant, f, cursor, 5)) }
 		}
@@ -243,13 +211,10 @@ func testLists(t *testing.T, s *suite) {
 	})
 
 	t.Run("a status that changes moves the task to the other list", func(t *testing.T) {
-		st := s.store(t)
+		st := st.suite.store(t)
 		ref := running(t, st, 1, 1)
 		has := func(status task.TaskStatus) bool {
-			p, err := st.Tasks(t.Context(), tenant, task.Filter{Status: status}, "", 1)
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := must(st.Tasks(t.Context(), tenant, task.Filter{Status: status}, "", 1))(t)
 			return len(p.Items) == 1 && p.Items[0].ID == ref.ID
 		}
 		if !has(task.TaskRunning) || has(task.TaskCancelled) {

@@ -22,8 +22,7 @@ func items() cmp.Option {
 		types.AttributeValueMemberM{}, types.AttributeValueMemberL{}, types.AttributeValueMemberNULL{})
 }
 
-func testLoad(t *testing.T, s *suite) {
-	st := s.store(t)
+func testLoad(t *testing.T, st *taskStore) {
 	ref := created(t, st, 1)
 	pk := "TASK#" + ref.Tenant + "#" + ref.ID
 	change := func(t *testing.T, sk, attribute string, v any) {
@@ -33,9 +32,7 @@ func testLoad(t *testing.T, s *suite) {
 		_, err := st.db.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
 			TableName: &st.table, Key: key(pk, sk), UpdateExpression: e.update(), ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 	}
 
 	for _, c := range []struct {
@@ -66,17 +63,8 @@ func testLoad(t *testing.T, s *suite) {
 	}
 
 	t.Run("the head alone is the aggregate's", func(t *testing.T) {
-		a, err := st.Load(t.Context(), ref)
-		if err != nil {
-			t.Fatal(err)
-		}
-		h, err := st.Head(t.Context(), ref)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(a.Head, h); diff != "" {
-			t.Error(diff)
-		}
+		a := loaded(t, st, ref)
+		same(t, a.Head, headOf(t, st, ref))
 	})
 
 	t.Run("a row of a later release is refused by name", func(t *testing.T) {
@@ -101,16 +89,12 @@ func testLoad(t *testing.T, s *suite) {
 
 	t.Run("what is past its time is gone", func(t *testing.T) {
 		change(t, "CARD#task", "delete_after", at().Unix())
-		a, err := st.Load(t.Context(), ref)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(a.Cards) != 0 {
+		if a := loaded(t, st, ref); len(a.Cards) != 0 {
 			t.Errorf("%d cards, want none", len(a.Cards))
 		}
 		change(t, "CARD#task", "delete_after", at().Add(time.Second).Unix())
-		if a, err = st.Load(t.Context(), ref); err != nil || len(a.Cards) != 1 {
-			t.Errorf("%d cards, %v; want the one that is not past its time", len(a.Cards), err)
+		if a := loaded(t, st, ref); len(a.Cards) != 1 {
+			t.Errorf("%d cards, want the one that is not past its time", len(a.Cards))
 		}
 	})
 
@@ -120,19 +104,11 @@ func testLoad(t *testing.T, s *suite) {
 		pk := "TASK#" + ref.Tenant + "#" + ref.ID
 		const versions = 20
 		for v := 2; v <= versions; v++ {
-			it, err := packRow(taskKind(), &task.Head{Head: aggregate.Head{TenantID: ref.Tenant}, TaskID: ref.ID}, pk, &task.Prompt{ID: aggregate.NewID(), TaskID: ref.ID, Version: v, Content: text, CreatedAt: at(), Gate: aggregate.Gate{Status: aggregate.Rejected}}, 3)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if _, err := st.db.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &st.table, Item: it}); err != nil {
-				t.Fatal(err)
-			}
+			it := must(packRow(taskKind(), &task.Head{Head: aggregate.Head{TenantID: ref.Tenant}, TaskID: ref.ID}, pk, &task.Prompt{ID: aggregate.NewID(), TaskID: ref.ID, Version: v, Content: text, CreatedAt: at(), Gate: aggregate.Gate{Status: aggregate.Rejected}}, 3))(t)
+			write(t, st, it)
 		}
 		counted := &counter{}
-		a, err := s.over(st, counted).Load(t.Context(), ref)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := must(st.over(counted).Load(t.Context(), ref))(t)
 		var got []string
 		for _, p := range a.Prompts {
 			got = append(got, p.Key())
@@ -141,9 +117,7 @@ func testLoad(t *testing.T, s *suite) {
 		for v := 1; v <= versions; v++ {
 			want = append(want, fmt.Sprintf("PROMPT#%04d", v))
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Error(diff)
-		}
+		same(t, want, got)
 		if counted.calls.Load() < 2 {
 			t.Error("the rows came in one page: the test proves nothing")
 		}

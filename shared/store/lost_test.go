@@ -10,8 +10,7 @@ import (
 	"ringi/shared/task"
 )
 
-func testLostAnswers(t *testing.T, s *suite) {
-	st := s.store(t)
+func testLostAnswers(t *testing.T, st *taskStore) {
 	for i, c := range []struct {
 		name    string
 		lose    int32
@@ -24,16 +23,13 @@ func testLostAnswers(t *testing.T, s *suite) {
 		losing := func(operation string) (*taskStore, *dropper) {
 			d := &dropper{operation: operation}
 			d.left.Store(c.lose)
-			return s.over(st, d, c.options...), d
+			return st.over(d, c.options...), d
 		}
 		t.Run("of a commit, "+c.name, func(t *testing.T) {
 			ref := waitingPrompt(t, st, 10*i)
 			through, d := losing("TransactWriteItems")
 			after := committed(t, through, ref, approvePrompt)
-			loaded, err := st.Load(t.Context(), ref)
-			if err != nil {
-				t.Fatal(err)
-			}
+			loaded := loaded(t, st, ref)
 			if d.dropped.Load() == 0 {
 				t.Error("no answer was lost: the test proves nothing")
 			}
@@ -60,7 +56,7 @@ func testLostAnswers(t *testing.T, s *suite) {
 		d := &dropper{operation: "TransactWriteItems"}
 		d.left.Store(1)
 		c, _ := received(t, 100)
-		if err := s.over(st, d).Create(t.Context(), c); err != nil {
+		if err := st.over(d).Create(t.Context(), c); err != nil {
 			t.Error(err)
 		}
 		if d.dropped.Load() != 1 {
@@ -73,7 +69,7 @@ func testLostAnswers(t *testing.T, s *suite) {
 		ref := waitingPrompt(t, st, 101)
 		d := &dropper{operation: "TransactWriteItems"}
 		d.left.Store(1)
-		committed(t, s.over(st, &forgetful{next: d}), ref, approvePrompt)
+		committed(t, st.over(&forgetful{next: d}), ref, approvePrompt)
 		if d.dropped.Load() != 1 {
 			t.Error("no answer was lost")
 		}
@@ -82,14 +78,14 @@ func testLostAnswers(t *testing.T, s *suite) {
 		}
 		d.left.Store(1)
 		c, _ := received(t, 102)
-		if err := s.over(st, &forgetful{next: d}).Create(t.Context(), c); err != nil {
+		if err := st.over(&forgetful{next: d}).Create(t.Context(), c); err != nil {
 			t.Errorf("create: %v", err)
 		}
 	})
 
 	t.Run("a commit that did not arrive is an error", func(t *testing.T) {
 		ref := waitingPrompt(t, st, 103)
-		_, err := s.over(st, unreachable{}, oneTry).Decide(t.Context(), ref, approvePrompt)
+		_, err := st.over(unreachable{}, oneTry).Decide(t.Context(), ref, approvePrompt)
 		if err == nil || errors.Is(err, aggregate.ErrConflict) {
 			t.Errorf("%v, want an error that is no conflict", err)
 		}
@@ -102,18 +98,9 @@ func testLostAnswers(t *testing.T, s *suite) {
 // committed is a decision in one try: deciding again would hide what the commit said.
 func committed(t *testing.T, s *taskStore, ref aggregate.Ref, d decision) *task.Aggregate {
 	t.Helper()
-	a, err := s.Load(t.Context(), ref)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := d(a)
-	if err != nil {
-		t.Fatal(err)
-	}
-	after, err := s.Commit(t.Context(), a, c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := loaded(t, s, ref)
+	c := must(d(a))(t)
+	after := must(s.Commit(t.Context(), a, c))(t)
 	return after
 }
 

@@ -5,27 +5,18 @@ import (
 	"sync"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 )
 
-func testPace(t *testing.T, s *suite) {
-	st := s.store(t)
+func testPace(t *testing.T, st *taskStore) {
 	b := Budget{Workspace: "T1", Name: "chat.update", Calls: 4, Window: 10 * time.Second}
 	take := func(t *testing.T, b Budget, spare int, now time.Time) time.Time {
 		t.Helper()
-		until, err := st.TakePace(t.Context(), b, spare, now)
-		if err != nil {
-			t.Fatal(err)
-		}
+		until := must(st.TakePace(t.Context(), b, spare, now))(t)
 		return until
 	}
 	left := func(t *testing.T, b Budget, now time.Time) int {
 		t.Helper()
-		n, err := st.SparePace(t.Context(), b, now)
-		if err != nil {
-			t.Fatal(err)
-		}
+		n := must(st.SparePace(t.Context(), b, now))(t)
 		return n
 	}
 	t.Run("so many calls in any window, and when the next one may be", func(t *testing.T) {
@@ -64,9 +55,7 @@ func testPace(t *testing.T, s *suite) {
 		b := b
 		b.Workspace = "T3"
 		for _, d := range []time.Duration{30 * time.Second, 5 * time.Second} {
-			if err := st.HoldPace(t.Context(), b, at().Add(d)); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, st.HoldPace(t.Context(), b, at().Add(d)))
 		}
 		if until := take(t, b, 0, at().Add(20*time.Second)); !until.Equal(at().Add(30 * time.Second)) {
 			t.Errorf("held until %v", until)
@@ -112,10 +101,7 @@ func testPace(t *testing.T, s *suite) {
 		b := Budget{Workspace: "T1", Name: "line", Calls: 5, Window: 10 * time.Second}
 		join := func(spare int, now time.Time) time.Duration {
 			t.Helper()
-			place, err := st.JoinLine(t.Context(), b, spare, now)
-			if err != nil {
-				t.Fatal(err)
-			}
+			place := must(st.JoinLine(t.Context(), b, spare, now))(t)
 			return place.Sub(at())
 		}
 		var got []time.Duration
@@ -124,9 +110,7 @@ func testPace(t *testing.T, s *suite) {
 		}
 		got = append(got, join(1, at()), join(1, at()), join(0, at().Add(time.Minute)), join(0, at().Add(time.Minute)))
 		want := []time.Duration{2 * time.Second, 4 * time.Second, 6 * time.Second, 2500 * time.Millisecond, 5 * time.Second, 62 * time.Second, 64 * time.Second}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Error(diff)
-		}
+		same(t, want, got)
 		if until := take(t, b, 0, at()); !until.IsZero() {
 			t.Errorf("a line takes calls: until %v", until)
 		}

@@ -4,15 +4,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"ringi/shared/aggregate"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
 )
 
-func testPending(t *testing.T, s *suite) {
-	st := s.store(t)
+func testPending(t *testing.T, st *taskStore) {
 	list := func(t *testing.T) []WaitingItem {
 		t.Helper()
 		return walk(t, 2, func(cursor string) (Page[WaitingItem], error) { return st.Waiting(t.Context(), tenant, cursor, 2) })
@@ -34,9 +31,7 @@ func testPending(t *testing.T, s *suite) {
 		for _, r := range refs {
 			want = append(want, r.ID)
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Error(diff)
-		}
+		same(t, want, got)
 	})
 
 	t.Run("what is decided, cancelled or asks nobody is not", func(t *testing.T) {
@@ -53,9 +48,7 @@ func testPending(t *testing.T, s *suite) {
 		for _, x := range list(t) {
 			got = append(got, x.Ref.ID)
 		}
-		if diff := cmp.Diff([]string{refs[3].ID, refs[4].ID}, got); diff != "" {
-			t.Error(diff)
-		}
+		same(t, []string{refs[3].ID, refs[4].ID}, got)
 	})
 
 	t.Run("processes and step gates are listed as what they are", func(t *testing.T) {
@@ -79,7 +72,7 @@ func testPending(t *testing.T, s *suite) {
 		ask := func(a *task.Aggregate) (aggregate.Change, error) {
 			return a.Ask(a.Head.Run, task.Beside{TaskID: "01OTHER", ID: "01PROMPT", Kind: task.CardPrompt}, tenancy.DefaultSettings(), at())
 		}
-		st := s.store(t)
+		st := st.suite.store(t)
 		for n, over := range []func(a *task.Aggregate) (aggregate.Change, error){
 			func(a *task.Aggregate) (aggregate.Change, error) {
 				return a.TakeAsRequest(a.Choice.ID, approver(), policy(), at())
@@ -110,21 +103,15 @@ func testPending(t *testing.T, s *suite) {
 	})
 
 	t.Run("when the settings say otherwise who decides, cards that wait are drawn anew", func(t *testing.T) {
-		st := s.store(t)
+		st := st.suite.store(t)
 		var refs []aggregate.Ref
 		for n := range 5 {
 			refs = append(refs, waitingPrompt(t, st, n))
 		}
-		x, err := st.Settings(t.Context(), tenant)
-		if err != nil {
-			t.Fatal(err)
-		}
+		x := must(st.Settings(t.Context(), tenant))(t)
 		shown := func() (n int) {
 			for _, r := range refs {
-				h, err := st.Head(t.Context(), r)
-				if err != nil {
-					t.Fatal(err)
-				}
+				h := headOf(t, st, r)
 				if h.ShownRev != 0 {
 					n++
 				}
@@ -132,17 +119,15 @@ func testPending(t *testing.T, s *suite) {
 			return n
 		}
 		for _, r := range refs {
-			if err := st.Shown(t.Context(), r, aggregate.Head{Rev: 1}); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, st.Shown(t.Context(), r, aggregate.Head{Rev: 1}))
 		}
 		x.MaxVersions++
-		if x, err = st.SaveSettings(t.Context(), tenant, x, approver(), at()); err != nil || shown() != len(refs) {
-			t.Fatalf("%d of %d tasks stay as they are, %v", shown(), len(refs), err)
+		if x = must(st.SaveSettings(t.Context(), tenant, x, approver(), at()))(t); shown() != len(refs) {
+			t.Fatalf("%d of %d tasks stay as they are", shown(), len(refs))
 		}
 		x.AllowSelfApproval = !x.AllowSelfApproval
-		if _, err = st.SaveSettings(t.Context(), tenant, x, approver(), at()); err != nil || shown() != 0 {
-			t.Fatalf("%d of %d tasks still show who could decide before, %v", shown(), len(refs), err)
+		if must(st.SaveSettings(t.Context(), tenant, x, approver(), at()))(t); shown() != 0 {
+			t.Fatalf("%d of %d tasks still show who could decide before", shown(), len(refs))
 		}
 	})
 }

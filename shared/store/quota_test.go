@@ -22,7 +22,7 @@ func accept(s tenancy.Settings) decision {
 	}
 }
 
-func testQuota(t *testing.T, s *suite) {
+func testQuota(t *testing.T, st *taskStore) {
 	counted := func(t *testing.T, st *taskStore, ref aggregate.Ref, user string) (open, hour int) {
 		t.Helper()
 		for key, n := range map[string]*int{"OPEN#" + user: &open, user + "#" + hourOfAt: &hour} {
@@ -35,7 +35,7 @@ func testQuota(t *testing.T, s *suite) {
 	}
 
 	t.Run("a place is taken with the task and given back with its end", func(t *testing.T) {
-		st := s.store(t)
+		st := st.suite.store(t)
 		ref := created(t, st, 1)
 		a := decided(t, st, ref, accept(tenancy.DefaultSettings()))
 		for _, user := range []string{a.Head.Requester, "*"} {
@@ -65,7 +65,7 @@ func testQuota(t *testing.T, s *suite) {
 			"in the tenant this hour":  {tenancy.Limit{Person: 1}, tenancy.Limit{Tenant: 1}, task.ReasonHourTenant},
 		} {
 			t.Run(name, func(t *testing.T) {
-				st, x := s.store(t), tenancy.DefaultSettings()
+				st, x := st.suite.store(t), tenancy.DefaultSettings()
 				x.MaxOpenTasks, x.MaxTasksPerHour = tt.open, tt.hour
 				decided(t, st, created(t, st, 1), accept(x))
 				second := created(t, st, 2)
@@ -95,7 +95,7 @@ func testQuota(t *testing.T, s *suite) {
 	})
 
 	t.Run("many at once take as many places as there are", func(t *testing.T) {
-		st, x := s.store(t), tenancy.DefaultSettings()
+		st, x := st.suite.store(t), tenancy.DefaultSettings()
 		x.MaxOpenTasks.Person = 3
 		var refs []aggregate.Ref
 		for n := range 10 {
@@ -128,12 +128,12 @@ func testQuota(t *testing.T, s *suite) {
 
 	t.Run("an answer that is lost counts once", func(t *testing.T) {
 		for n, options := range [][]func(*dynamodb.Options){nil, {oneTry}} {
-			st := s.store(t)
+			st := st.suite.store(t)
 			ref := created(t, st, n+1)
 			for _, d := range []decision{accept(tenancy.DefaultSettings()), cancel} {
 				drop := &dropper{operation: "TransactWriteItems"}
 				drop.left.Store(1)
-				committed(t, s.over(st, drop, options...), ref, d)
+				committed(t, st.over(drop, options...), ref, d)
 				if drop.dropped.Load() == 0 {
 					t.Fatal("no answer was lost: the test proves nothing")
 				}

@@ -14,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/google/go-cmp/cmp"
 
 	"ringi/infra/local/moto"
 	"ringi/infra/local/template"
@@ -32,10 +33,7 @@ func TestStore(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := &suite{endpoint: moto.StartForTest(t), described: described.Tables[0]}
-	for _, part := range []struct {
-		name string
-		run  func(*testing.T, *suite)
-	}{
+	for _, part := range []part{
 		{"create", testCreate},
 		{"load", testLoad},
 		{"the data model's columns", testColumns},
@@ -70,7 +68,20 @@ func TestStore(t *testing.T) {
 		{"pending", testPending},
 		{"audit log", testAudit},
 	} {
-		t.Run(part.name, func(t *testing.T) { part.run(t, s) })
+		t.Run(part.name, func(t *testing.T) { part.run(t, s.store(t)) })
+	}
+}
+
+// part is a named part of what the store must do.
+type part struct {
+	name string
+	run  func(*testing.T, *taskStore)
+}
+
+// parts runs them one after the other over the same table.
+func (s *taskStore) parts(t *testing.T, parts ...part) {
+	for _, p := range parts {
+		t.Run(p.name, func(t *testing.T) { p.run(t, s) })
 	}
 }
 
@@ -86,7 +97,7 @@ func at() time.Time { return time.Date(2026, 4, 18, 14, 30, 0, 0, time.UTC) }
 // store returns one over a new table, which is made as template.yaml says.
 func (s *suite) store(t *testing.T) *taskStore {
 	t.Helper()
-	st := &taskStore{Of[*task.Aggregate]{New(s.client(nil), fmt.Sprintf("rows-%d", s.tables.Add(1)), taskKind())}}
+	st := &taskStore{Of[*task.Aggregate]{New(s.client(nil), fmt.Sprintf("rows-%d", s.tables.Add(1)), taskKind())}, s}
 	st.now = at
 	if _, err := st.db.CreateTable(t.Context(), input(s.described, st.table)); err != nil {
 		t.Fatal(err)
@@ -95,10 +106,10 @@ func (s *suite) store(t *testing.T) *taskStore {
 }
 
 // over returns a store on the same table whose calls go through the transport.
-func (s *suite) over(st *taskStore, transport http.RoundTripper, options ...func(*dynamodb.Options)) *taskStore {
-	other := *st.Store
-	other.db = s.client(transport, options...)
-	return &taskStore{Of[*task.Aggregate]{&other}}
+func (s *taskStore) over(transport http.RoundTripper, options ...func(*dynamodb.Options)) *taskStore {
+	other := *s.Store
+	other.db = s.suite.client(transport, options...)
+	return &taskStore{Of[*task.Aggregate]{&other}, s.suite}
 }
 
 func (s *suite) client(transport http.RoundTripper, options ...func(*dynamodb.Options)) *dynamodb.Client {
@@ -153,6 +164,30 @@ func policy() aggregate.Policy {
 	return aggregate.Policy{Team: "T0TEAM", Mode: aggregate.ApproversChannel, AllowSelf: true}
 }
 
+// must is what a call returned. The test ends if the call failed.
+func must[T any](v T, err error) func(*testing.T) T {
+	return func(t *testing.T) T {
+		t.Helper()
+		noError(t, err)
+		return v
+	}
+}
+
+func noError(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// same fails the test when there is a difference.
+func same(t *testing.T, want, got any, options ...cmp.Option) {
+	t.Helper()
+	if diff := cmp.Diff(want, got, options...); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // request is the n-th message.
 func request(n int) task.Request {
 	ts := fmt.Sprintf("%d.%06d", at().Unix()+int64(n/1000), (n%1000)*1000)
@@ -179,6 +214,16 @@ func created(t *testing.T, s *taskStore, n int) aggregate.Ref {
 		t.Fatal(err)
 	}
 	return ref
+}
+
+func loaded(t *testing.T, s *taskStore, ref aggregate.Ref) *task.Aggregate {
+	t.Helper()
+	return must(s.Load(t.Context(), ref))(t)
+}
+
+func headOf(t *testing.T, s *taskStore, ref aggregate.Ref) task.Head {
+	t.Helper()
+	return must(s.Head(t.Context(), ref))(t)
 }
 
 type decision = task.Decision
@@ -300,8 +345,11 @@ func rows(t *testing.T, s *taskStore, pk string) []item {
 	return out.Items
 }
 
-// taskStore is the store as package tasks has it.
-type taskStore struct{ Of[*task.Aggregate] }
+// taskStore is the store as package tasks has it, and the suite that made its table.
+type taskStore struct {
+	Of[*task.Aggregate]
+	suite *suite
+}
 
 func taskKind() aggregate.Kind {
 	k := task.Kind

@@ -17,33 +17,18 @@ func workspace(team string) tenancy.Tenant {
 	return tenancy.Tenant{ID: aggregate.TenantID(team), Name: "株式会社 " + team, Slug: "default", TeamID: team, Admins: []string{"U0ADMIN"}}
 }
 
-func testTenants(t *testing.T, s *suite) {
-	st := s.store(t)
-	first, err := st.Bootstrap(t.Context(), workspace("T0FIRST"), at())
-	if err != nil {
-		t.Fatal(err)
-	}
+func testTenants(t *testing.T, st *taskStore) {
+	first := must(st.Bootstrap(t.Context(), workspace("T0FIRST"), at()))(t)
 
 	t.Run("the first contact makes tenant, slug and settings", func(t *testing.T) {
 		want := workspace("T0FIRST")
 		want.Rev, want.CreatedAt, want.UpdatedAt = 1, at(), at()
-		if diff := cmp.Diff(want, first); diff != "" {
-			t.Error(diff)
-		}
-		got, err := st.Tenant(t.Context(), want.ID)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Error(diff)
-		}
+		same(t, want, first)
+		same(t, want, must(st.Tenant(t.Context(), want.ID))(t))
 		if got := textOf(raw(t, st, "SLUG#default", "SLUG"), "tenant_id"); got != want.ID {
 			t.Errorf("the slug is %q's", got)
 		}
-		settings, err := st.Settings(t.Context(), want.ID)
-		if err != nil {
-			t.Fatal(err)
-		}
+		settings := must(st.Settings(t.Context(), want.ID))(t)
 		if settings.Rev != 1 || settings.Slug != "default" {
 			t.Errorf("settings at rev %d with slug %q", settings.Rev, settings.Slug)
 		}
@@ -52,20 +37,11 @@ func testTenants(t *testing.T, s *suite) {
 	t.Run("a tenant that is there is returned as it is", func(t *testing.T) {
 		other := workspace("T0FIRST")
 		other.Name, other.Admins = "別名", []string{"U0STRANGER"}
-		got, err := st.Bootstrap(t.Context(), other, at().Add(time.Hour))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(first, got); diff != "" {
-			t.Error(diff)
-		}
+		same(t, first, must(st.Bootstrap(t.Context(), other, at().Add(time.Hour)))(t))
 	})
 
 	t.Run("another tenant's slug gets the team behind it", func(t *testing.T) {
-		got, err := st.Bootstrap(t.Context(), workspace("T0SECOND"), at())
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must(st.Bootstrap(t.Context(), workspace("T0SECOND"), at()))(t)
 		if got.Slug != "default-t0second" {
 			t.Errorf("slug %q", got.Slug)
 		}
@@ -90,9 +66,7 @@ func testTenants(t *testing.T, s *suite) {
 		}
 		all.Wait()
 		for _, x := range got[1:] {
-			if diff := cmp.Diff(got[0], x); diff != "" {
-				t.Error(diff)
-			}
+			same(t, got[0], x)
 		}
 		if got[0].Slug != "third" {
 			t.Errorf("slug %q, want no tail: no other tenant has it", got[0].Slug)
@@ -104,31 +78,20 @@ func testTenants(t *testing.T, s *suite) {
 		x.Slug = "early"
 		settings := tenancy.DefaultSettings()
 		settings.Locale = "en"
-		if _, err := st.SaveSettings(t.Context(), x.ID, settings, approver(), at()); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := st.Bootstrap(t.Context(), x, at()); err != nil {
-			t.Fatal(err)
-		}
+		must(st.SaveSettings(t.Context(), x.ID, settings, approver(), at()))(t)
+		must(st.Bootstrap(t.Context(), x, at()))(t)
 		if got, err := st.Settings(t.Context(), x.ID); err != nil || got.Locale != "en" {
 			t.Errorf("locale %q, %v", got.Locale, err)
 		}
 	})
 
 	t.Run("name and administrators are saved with their entry, by a person, over what was read", func(t *testing.T) {
-		x, err := st.Tenant(t.Context(), first.ID)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if x, err = st.SaveAgent(t.Context(), x, "agent", "environment", at()); err != nil {
-			t.Fatal(err)
-		}
+		x := must(st.Tenant(t.Context(), first.ID))(t)
+		x = must(st.SaveAgent(t.Context(), x, "agent", "environment", at()))(t)
 		before := x
 		x.Name, x.Admins = "人事部", []string{"U0ADMIN", "U0SATO"}
 		for range 2 { // the second time nothing is left to write
-			if err := st.SaveTenant(t.Context(), x, approver(), at().Add(time.Hour)); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, st.SaveTenant(t.Context(), x, approver(), at().Add(time.Hour)))
 			x.Rev, x.UpdatedAt = before.Rev+1, at().Add(time.Hour)
 			got, err := st.Tenant(t.Context(), x.ID)
 			if diff := cmp.Diff(x, got); diff != "" || err != nil {

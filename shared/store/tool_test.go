@@ -11,8 +11,7 @@ import (
 	"ringi/shared/tenancy"
 )
 
-func testTools(t *testing.T, s *suite) {
-	st := s.store(t)
+func testTools(t *testing.T, st *taskStore) {
 	p, found, err := st.ToolPermission(t.Context(), tenant, "send_slack_dm")
 	if err != nil || found || !p.Allowed || p.Rev != 0 {
 		t.Fatalf("without a row: %+v, %v, %v; want allowed", p, found, err)

@@ -11,8 +11,7 @@ import (
 
 // A query is no snapshot: it may return one row as it was before a commit
 // beside a head as it is after. No decision over such rows may go through.
-func testTornReads(t *testing.T, s *suite) {
-	st := s.store(t)
+func testTornReads(t *testing.T, st *taskStore) {
 	toPrompt := []decision{extract, beginPrompt, finishPrompt}
 	toExecution := append(append([]decision{}, toPrompt...), approvePrompt, beginProcess, finishProcess(1), approveProcess, start)
 	toResult := append(append([]decision{}, toExecution...), claim(1), finishStep(1))
@@ -51,21 +50,12 @@ func testTornReads(t *testing.T, s *suite) {
 			ref := created(t, st, i)
 			decided(t, st, ref, c.before...)
 			old := &wire{}
-			a, err := s.over(st, &editor{operation: "Query", edit: old.keep}).Load(t.Context(), ref)
-			if err != nil {
-				t.Fatal(err)
-			}
+			a := must(st.over(&editor{operation: "Query", edit: old.keep}).Load(t.Context(), ref))(t)
 			decided(t, st, ref, c.moves)
-			before, err := st.Load(t.Context(), ref)
-			if err != nil {
-				t.Fatal(err)
-			}
+			before := loaded(t, st, ref)
 
 			tear := &editor{operation: "Query", edit: func(b []byte) []byte { return old.into(b, c.row(a).Key()) }}
-			torn, err := s.over(st, tear).Load(t.Context(), ref)
-			if err != nil {
-				t.Fatal(err)
-			}
+			torn := must(st.over(tear).Load(t.Context(), ref))(t)
 			if torn.Head.Rev != before.Head.Rev || c.row(torn).Revision() != c.row(a).Revision() || c.row(before).Revision() == c.row(a).Revision() {
 				t.Fatal("the read was not torn")
 			}
@@ -76,10 +66,7 @@ func testTornReads(t *testing.T, s *suite) {
 			if _, err := st.Commit(t.Context(), torn, change); !errors.Is(err, aggregate.ErrConflict) {
 				t.Errorf("%v, want ErrConflict", err)
 			}
-			after, err := st.Head(t.Context(), ref)
-			if err != nil {
-				t.Fatal(err)
-			}
+			after := headOf(t, st, ref)
 			if after.Rev != before.Head.Rev {
 				t.Errorf("the head moved from rev %d to %d", before.Head.Rev, after.Rev)
 			}

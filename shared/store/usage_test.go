@@ -9,8 +9,7 @@ import (
 	"ringi/shared/task"
 )
 
-func testUsage(t *testing.T, s *suite) {
-	st := s.store(t)
+func testUsage(t *testing.T, st *taskStore) {
 	ref := created(t, st, 1)
 	load := func() *task.Aggregate {
 		t.Helper()

@@ -5,23 +5,17 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"ringi/shared/aggregate"
 )
 
-func testWaits(t *testing.T, s *suite) {
-	st := s.store(t)
+func testWaits(t *testing.T, st *taskStore) {
 	ref := created(t, st, 1)
 	wait := func(token string, run int, entered time.Duration, retry int) aggregate.Wait {
 		return aggregate.Wait{Gate: "PROMPT#0001", Token: token, Run: run, Entered: at().Add(entered), Retry: retry}
 	}
 	held := func(t *testing.T) []aggregate.Wait {
 		t.Helper()
-		a, err := st.Load(t.Context(), ref)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := loaded(t, st, ref)
 		return a.Waits
 	}
 
@@ -42,13 +36,9 @@ func testWaits(t *testing.T, s *suite) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for _, w := range held(t) {
-				if err := st.DropWait(t.Context(), ref, w); err != nil {
-					t.Fatal(err)
-				}
+				noError(t, st.DropWait(t.Context(), ref, w))
 			}
-			if err := st.PutWait(t.Context(), ref, c.was); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, st.PutWait(t.Context(), ref, c.was))
 			err := st.PutWait(t.Context(), ref, c.put)
 			if errors.Is(err, ErrStale) != c.stale || err != nil && !c.stale {
 				t.Fatalf("%v, want stale %v", err, c.stale)
@@ -57,9 +47,7 @@ func testWaits(t *testing.T, s *suite) {
 			if c.stale {
 				want = c.was
 			}
-			if diff := cmp.Diff([]aggregate.Wait{want}, held(t)); diff != "" {
-				t.Error(diff)
-			}
+			same(t, []aggregate.Wait{want}, held(t))
 		})
 	}
 
@@ -67,16 +55,12 @@ func testWaits(t *testing.T, s *suite) {
 		now := held(t)[0]
 		other := now
 		other.Token = "another"
-		if err := st.DropWait(t.Context(), ref, other); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, st.DropWait(t.Context(), ref, other))
 		if len(held(t)) != 1 {
 			t.Fatal("another's token was dropped")
 		}
 		for range 2 {
-			if err := st.DropWait(t.Context(), ref, now); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, st.DropWait(t.Context(), ref, now))
 		}
 		if len(held(t)) != 0 {
 			t.Error("the token is still there")
