@@ -13,14 +13,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/kms"
-
 	"ringi/infra/local/vendors"
 	"ringi/shared/aggregate"
 	"ringi/shared/secret/oauth"
 	"ringi/shared/secret/vault"
-	"ringi/shared/tasks"
 )
 
 // output is the command's output; the test reads it while the command runs.
@@ -43,9 +39,57 @@ func (o *output) String() string {
 
 var link = regexp.MustCompile(`http\S+`)
 
+// consent is the command while it asks: its output, and how it ended.
+type consent struct {
+	*output
+	ended <-chan error
+}
+
+// asks runs the command until it shows the address at which the vendor v asks; tokens is the path of the vendor's tokens.
+func asks(t *testing.T, w *workspace, v, provider, tokens string) consent {
+	t.Helper()
+	out, ended := &output{}, make(chan error, 1)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	t.Cleanup(cancel)
+	args := append(append([]string{}, w.flags...), "-team", "T0CONSENT", "-listen", "127.0.0.1:0", "-auth-url", v+"/"+provider+"/authorize", "-token-url", v+"/"+provider+tokens, provider)
+	go func() { ended <- run(ctx, w.Config, args, strings.NewReader(""), out) }()
+	for link.FindString(out.String()) == "" {
+		select {
+		case err := <-ended:
+			t.Fatalf("it ended before it asked: %v", err)
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+	return consent{out, ended}
+}
+
+// address is where the vendor asks, and what the command put into it.
+func (c consent) address(t *testing.T) (string, url.Values) {
+	t.Helper()
+	shown, err := url.Parse(link.FindString(c.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return shown.String(), shown.Query()
+}
+
+func visit(t *testing.T, address string) (int, string) {
+	t.Helper()
+	res, err := http.Get(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	b, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res.StatusCode, string(b)
+}
+
 // testConsent connects as a person does: it opens the address that the command
 // shows, and the browser comes back.
-func testConsent(t *testing.T, rows *tasks.Store, cfg aws.Config, table, key string) {
+func testConsent(t *testing.T, w *workspace) {
 	v := vendors.New()
 	s := httptest.NewServer(v.Handler())
 	t.Cleanup(s.Close)
@@ -54,106 +98,65 @@ func testConsent(t *testing.T, rows *tasks.Store, cfg aws.Config, table, key str
 		t.Setenv(prefix+"_CLIENT_ID", c.ID)
 		t.Setenv(prefix+"_CLIENT_SECRET", c.Secret)
 	}
-	begin := func(t *testing.T, provider, tokens string) (*output, <-chan error) {
-		t.Helper()
-		out, ended := &output{}, make(chan error, 1)
-		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-		t.Cleanup(cancel)
-		go func() {
-			ended <- run(ctx, cfg, []string{
-				"-table", table, "-key", key, "-team", "T0CONSENT", "-by", "U0ADMIN", "-listen", "127.0.0.1:0",
-				"-auth-url", s.URL + "/" + provider + "/authorize", "-token-url", s.URL + "/" + provider + tokens, provider,
-			}, strings.NewReader(""), out)
-		}()
-		for link.FindString(out.String()) == "" {
-			select {
-			case err := <-ended:
-				t.Fatalf("it ended before it asked: %v", err)
-			case <-time.After(5 * time.Millisecond):
-			}
-		}
-		return out, ended
-	}
-	visit := func(t *testing.T, address string) (int, string) {
-		t.Helper()
-		res, err := http.Get(address)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer res.Body.Close()
-		b, err := io.ReadAll(res.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return res.StatusCode, string(b)
-	}
-	tenant := aggregate.TenantID("T0CONSENT")
-	keys := vault.Envelope{KMS: kms.NewFromConfig(cfg), KeyID: key}
-	for _, provider := range []string{"freee", "google"} {
+	for provider, metadata := range map[string]aggregate.JSON{"freee": `{"company_id":"1884310"}`, "google": "{}"} {
 		t.Run(provider, func(t *testing.T) {
-			out, ended := begin(t, provider, "/token")
-			address := link.FindString(out.String())
-			shown, err := url.Parse(address)
-			if err != nil {
-				t.Fatal(err)
-			}
-			back := shown.Query().Get("redirect_uri")
-			if status, _ := visit(t, back+"?code=x&state=forged"); status != 400 {
+			c := asks(t, w, s.URL, provider, "/token")
+			address, asked := c.address(t)
+			if status, _ := visit(t, asked.Get("redirect_uri")+"?code=x&state=forged"); status != 400 {
 				t.Errorf("a forged return is answered %d", status)
 			}
 			if status, page := visit(t, address); status != 200 || !strings.Contains(page, "Connected") {
 				t.Errorf("%d %s", status, page)
 			}
-			if err := <-ended; err != nil {
+			if err := <-c.ended; err != nil {
 				t.Fatal(err)
 			}
-			vault := vault.New(rows, keys, oauth.Freee("", s.URL+"/freee/token"), oauth.Google("", s.URL+"/google/token"))
-			first, err := vault.Token(t.Context(), tenant, provider)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if second, err := vault.Renew(t.Context(), tenant, provider, first); err != nil || second == first {
-				t.Errorf("it cannot be renewed: %v", err)
-			}
-			row, err := rows.Integration(t.Context(), tenant, provider)
-			if want := map[string]aggregate.JSON{"freee": `{"company_id":"1884310"}`, "google": "{}"}[provider]; err != nil || row.Metadata != want {
-				t.Errorf("%s, %v", row.Metadata, err)
-			}
+			connected(t, w, s.URL, provider, metadata)
 			for _, secret := range v.Secrets() {
-				if strings.Contains(out.String(), secret) {
-					t.Errorf("it shows a secret: %s", out)
+				if strings.Contains(c.String(), secret) {
+					t.Errorf("it shows a secret: %s", c)
 				}
 			}
 		})
 	}
-	t.Run("denied", func(t *testing.T) {
-		out, ended := begin(t, "freee", "/token")
-		shown, err := url.Parse(link.FindString(out.String()))
-		if err != nil {
-			t.Fatal(err)
-		}
-		q := shown.Query()
-		if status, _ := visit(t, q.Get("redirect_uri")+"?error=access_denied&state="+q.Get("state")); status != 400 {
-			t.Errorf("answered %d", status)
-		}
-		if err := <-ended; err == nil || !strings.Contains(err.Error(), "access_denied") {
-			t.Errorf("%v", err)
-		}
-	})
-	t.Run("the vendor's tokens are away", func(t *testing.T) {
-		out, ended := begin(t, "freee", "/nowhere")
-		if status, _ := visit(t, link.FindString(out.String())); status != 400 {
-			t.Errorf("answered %d", status)
-		}
-		if err := <-ended; err == nil || !strings.Contains(err.Error(), "connect freee") {
-			t.Errorf("%v", err)
-		}
-	})
+	for _, tt := range []struct{ name, tokens, comes, want string }{
+		{"denied", "/token", "?error=access_denied&state=", "access_denied"},
+		{"the vendor's tokens are away", "/nowhere", "", "connect freee"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c := asks(t, w, s.URL, "freee", tt.tokens)
+			address, asked := c.address(t)
+			if tt.comes != "" { // back at once
+				address = asked.Get("redirect_uri") + tt.comes + asked.Get("state")
+			}
+			if status, _ := visit(t, address); status != 400 {
+				t.Errorf("answered %d", status)
+			}
+			if err := <-c.ended; err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("%v", err)
+			}
+		})
+	}
 	t.Run("no app", func(t *testing.T) {
 		t.Setenv("FREEE_CLIENT_SECRET", "")
-		err := run(t.Context(), cfg, []string{"-table", table, "-key", key, "-team", "T0CONSENT", "-by", "U0ADMIN", "freee"}, strings.NewReader(""), io.Discard)
-		if err == nil || !strings.Contains(err.Error(), "FREEE_CLIENT_SECRET") || !strings.Contains(err.Error(), "-token") {
-			t.Errorf("%v", err)
-		}
+		w.refused(t, "FREEE_CLIENT_SECRET", "freee")
+		w.refused(t, "-token", "freee")
 	})
+}
+
+// connected says what is wrong with a provider's tokens and what was learned of the company.
+func connected(t *testing.T, w *workspace, v, provider string, metadata aggregate.JSON) {
+	t.Helper()
+	tenant := aggregate.TenantID("T0CONSENT")
+	vault := vault.New(w.rows, w.keys, oauth.Freee("", v+"/freee/token"), oauth.Google("", v+"/google/token"))
+	first, err := vault.Token(t.Context(), tenant, provider)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if second, err := vault.Renew(t.Context(), tenant, provider, first); err != nil || second == first {
+		t.Errorf("it cannot be renewed: %v", err)
+	}
+	if row, err := w.rows.Integration(t.Context(), tenant, provider); err != nil || row.Metadata != metadata {
+		t.Errorf("%s, %v", row.Metadata, err)
+	}
 }

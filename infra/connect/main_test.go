@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"flag"
@@ -9,125 +8,105 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/kms"
-
 	"ringi/shared/aggregate"
 	"ringi/shared/secret/vault"
 	"ringi/shared/store"
-	"ringi/shared/store/storetest"
 	"ringi/shared/tenancy"
 )
 
 const token = "freee-himitsu"
 
 func TestConnect(t *testing.T) {
-	server := storetest.Start(t)
-	rows, table := server.Store(t)
-	keys := kms.NewFromConfig(server.Config)
-	made, err := keys.CreateKey(t.Context(), &kms.CreateKeyInput{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	key := *made.KeyMetadata.Arn
-	connect := func(in string, args ...string) (string, error) {
-		var out bytes.Buffer
-		err := run(t.Context(), server.Config, args, strings.NewReader(in), &out)
-		return out.String(), err
-	}
-
-	t.Run("a token is kept sealed, and found by the tools", func(t *testing.T) {
-		for _, sent := range []string{"an older one", token + "\n"} {
-			said, err := connect(sent, "-table", table, "-key", key, "-team", "T0RINGI", "-by", "U0ADMIN", "-token", "freee")
-			if err != nil {
-				t.Fatal(err)
-			}
-			if strings.Contains(said, strings.TrimSpace(sent)) || !strings.Contains(said, "freee is connected") {
-				t.Errorf("said %q", said)
-			}
-		}
-		tenant := aggregate.TenantID("T0RINGI")
-		row, err := rows.Integration(t.Context(), tenant, "freee")
-		if err != nil || row.Status != tenancy.Connected || strings.Contains(row.Credentials, token) {
-			t.Errorf("%+v, %v", row, err)
-		}
-		v := vault.New(rows, vault.Envelope{KMS: keys, KeyID: key})
-		if got, err := v.Token(t.Context(), tenant, "freee"); err != nil || got != token {
-			t.Errorf("the tools find %q, %v", got, err)
-		}
-		if _, err := v.Token(t.Context(), aggregate.TenantID("T0OTHER"), "freee"); !errors.Is(err, aggregate.ErrNotFound) {
-			t.Errorf("another tenant: %v", err)
-		}
-		log, err := rows.Audit(t.Context(), tenant, store.AuditFilter{Action: tenancy.AuditIntegrationConnected}, "", 10)
-		if err != nil || len(log.Items) != 2 || log.Items[0].ActorID != "U0ADMIN" {
-			t.Errorf("recorded %+v, %v", log, err)
+	w := sealing(t, "T0RINGI")
+	t.Run("a token is kept sealed, and found by the tools", func(t *testing.T) { testSealed(t, w) })
+	t.Run("what is wrong is named, and keeps nothing", func(t *testing.T) { testRefused(t, w) })
+	t.Run("what is given back is forgotten", func(t *testing.T) { testGivenBack(t, w) })
+	t.Run("help is no failure", func(t *testing.T) {
+		if _, err := w.command(t, "-h"); !errors.Is(err, flag.ErrHelp) {
+			t.Errorf("%v", err)
 		}
 	})
+	t.Run("consent", func(t *testing.T) { testConsent(t, w) })
+}
 
-	good := []string{"-table", table, "-key", key, "-team", "T0RINGI", "-by", "U0ADMIN", "-token", "google"}
+func testSealed(t *testing.T, w *workspace) {
+	for _, sent := range []string{"an older one", token + "\n"} {
+		said, err := w.given(t, sent, "-token", "freee")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(said, strings.TrimSpace(sent)) || !strings.Contains(said, "freee is connected") {
+			t.Errorf("said %q", said)
+		}
+	}
+	row, err := w.rows.Integration(t.Context(), w.tenant, "freee")
+	if err != nil || row.Status != tenancy.Connected || strings.Contains(row.Credentials, token) {
+		t.Errorf("%+v, %v", row, err)
+	}
+	v := vault.New(w.rows, w.keys)
+	if got, err := v.Token(t.Context(), w.tenant, "freee"); err != nil || got != token {
+		t.Errorf("the tools find %q, %v", got, err)
+	}
+	if _, err := v.Token(t.Context(), aggregate.TenantID("T0OTHER"), "freee"); !errors.Is(err, aggregate.ErrNotFound) {
+		t.Errorf("another tenant: %v", err)
+	}
+	log, err := w.rows.Audit(t.Context(), w.tenant, store.AuditFilter{Action: tenancy.AuditIntegrationConnected}, "", 10)
+	if err != nil || len(log.Items) != 2 || log.Items[0].ActorID != "U0ADMIN" {
+		t.Errorf("recorded %+v, %v", log, err)
+	}
+}
+
+func testRefused(t *testing.T, w *workspace) {
 	for _, tt := range []struct {
-		name, in string
-		args     []string
-		want     string // named in the error
+		name, in, args string
+		want           string // named in the error
 	}{
-		{"no table", token, good[2:], "-table"},
-		{"a token of Slack's", token, append(append([]string{}, good[:9]...), "slack"), "the Slack secret"},
-		{"no key", token, append([]string{"-table", table}, good[4:]...), "-key"},
-		{"no team", token, append(append([]string{}, good[:4]...), "google"), "-team"},
-		{"a team of another form", token, append(append([]string{}, good[:4]...), "-team", "C0RINGI", "google"), "-team"},
-		{"nobody who does it", token, append(append([]string{}, good[:6]...), "google"), "-by"},
-		{"the system", token, append(append([]string{}, good[:6]...), "-by", "system", "google"), "-by"},
-		{"no provider", token, good[:8], "freee, google, slack"},
-		{"an unknown provider", token, append(append([]string{}, good[:8]...), "github"), "freee, google, slack"},
-		{"two providers", token, append(append([]string{}, good...), "freee"), "freee, google, slack"},
-		{"no token", " \n", good, "1 to 16384 bytes"},
-		{"a token that is none", strings.Repeat("x", maxToken+1), good, "1 to 16384 bytes"},
-		{"a key that is not there", token, append([]string{"-table", table, "-key", "nobody's"}, good[4:]...), "google"},
-		{"a table that is not there", token, append([]string{"-table", "nobodys"}, good[2:]...), "google"},
+		{"no table", token, "-table= -token google", "-table"},
+		{"a token of Slack's", token, "-token slack", "the Slack secret"},
+		{"no key", token, "-key= -token google", "-key"},
+		{"no team", token, "-team= google", "-team"},
+		{"a team of another form", token, "-team C0RINGI google", "-team"},
+		{"nobody who does it", token, "-by= google", "-by"},
+		{"the system", token, "-by system google", "-by"},
+		{"no provider", token, "", "freee, google, slack"},
+		{"an unknown provider", token, "github", "freee, google, slack"},
+		{"two providers", token, "-token google freee", "freee, google, slack"},
+		{"no token", " \n", "-token google", "1 to 16384 bytes"},
+		{"a token that is none", strings.Repeat("x", maxToken+1), "-token google", "1 to 16384 bytes"},
+		{"a key that is not there", token, "-key nobody's -token google", "google"},
+		{"a table that is not there", token, "-table nobodys -token google", "google"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := connect(tt.in, tt.args...)
+			_, err := w.given(t, tt.in, strings.Fields(tt.args)...)
 			if err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), token) {
 				t.Errorf("%v, want one that names %s", err, tt.want)
 			}
 		})
 	}
-	t.Run("nothing was kept by any of these", func(t *testing.T) {
-		if _, err := rows.Integration(t.Context(), aggregate.TenantID("T0RINGI"), "google"); !errors.Is(err, aggregate.ErrNotFound) {
-			t.Errorf("%v", err)
-		}
-	})
-	t.Run("Slack is said to be there again", func(t *testing.T) {
-		tenant := aggregate.TenantID("T0RINGI")
-		if _, err := rows.EndIntegrations(t.Context(), tenant, tenancy.AppUninstalled, time.Now(), time.Now()); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := connect("", "-table", table, "-key", key, "-team", "T0RINGI", "-by", "U0ADMIN", "slack"); err != nil {
-			t.Fatal(err)
-		}
-		v := vault.New(rows, vault.Envelope{KMS: keys, KeyID: key})
-		if got, err := v.SlackToken(t.Context(), tenant, "xoxb", func(context.Context, string) (bool, error) { return true, nil }); got != "xoxb" || err != nil {
-			t.Errorf("%q, %v", got, err)
-		}
-		if _, err := v.Token(t.Context(), tenant, "freee"); !errors.Is(err, aggregate.ErrNotFound) {
-			t.Errorf("freee came back with it: %v", err)
-		}
-	})
-	t.Run("what is disconnected is forgotten", func(t *testing.T) {
-		if _, err := connect(token, "-table", table, "-key", key, "-team", "T0RINGI", "-by", "U0ADMIN", "-token", "google"); err != nil {
-			t.Fatal(err)
-		}
-		said, err := connect("", "-table", table, "-key", key, "-team", "T0RINGI", "-by", "U0ADMIN", "-disconnect", "google")
-		if err != nil || !strings.Contains(said, "google is disconnected") {
-			t.Errorf("%q, %v", said, err)
-		}
-		if row, err := rows.Integration(t.Context(), aggregate.TenantID("T0RINGI"), "google"); err != nil || row.Status != tenancy.Disconnected || row.Credentials != "" {
-			t.Errorf("%+v, %v", row, err)
-		}
-	})
-	t.Run("consent", func(t *testing.T) { testConsent(t, rows, server.Config, table, key) })
-	t.Run("help is no failure", func(t *testing.T) {
-		if _, err := connect("", "-h"); !errors.Is(err, flag.ErrHelp) {
-			t.Errorf("%v", err)
-		}
-	})
+	if _, err := w.rows.Integration(t.Context(), w.tenant, "google"); !errors.Is(err, aggregate.ErrNotFound) {
+		t.Errorf("something was kept: %v", err)
+	}
+}
+
+func testGivenBack(t *testing.T, w *workspace) {
+	if _, err := w.rows.EndIntegrations(t.Context(), w.tenant, tenancy.AppUninstalled, time.Now(), time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	w.must(t, "slack") // is installed again
+	v := vault.New(w.rows, w.keys)
+	if got, err := v.SlackToken(t.Context(), w.tenant, "xoxb", func(context.Context, string) (bool, error) { return true, nil }); got != "xoxb" || err != nil {
+		t.Errorf("%q, %v", got, err)
+	}
+	if _, err := v.Token(t.Context(), w.tenant, "freee"); !errors.Is(err, aggregate.ErrNotFound) {
+		t.Errorf("freee came back with it: %v", err)
+	}
+	if _, err := w.given(t, token, "-token", "google"); err != nil {
+		t.Fatal(err)
+	}
+	if said := w.must(t, "-disconnect", "google"); !strings.Contains(said, "google is disconnected") {
+		t.Errorf("%q", said)
+	}
+	if row, err := w.rows.Integration(t.Context(), w.tenant, "google"); err != nil || row.Status != tenancy.Disconnected || row.Credentials != "" {
+		t.Errorf("%+v, %v", row, err)
+	}
 }

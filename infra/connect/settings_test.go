@@ -1,14 +1,12 @@
 package main
 
 import (
-	"bytes"
 	"maps"
 	"os"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -16,44 +14,15 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/store"
-	"ringi/shared/store/storetest"
-	"ringi/shared/tasks"
 	"ringi/shared/tenancy"
 )
 
-// decided runs the command for what needs no key, over a table of its own whose
-// workspace has asked for something.
-type decided struct {
-	db      *dynamodb.Client
-	table   string
-	rows    *tasks.Store
-	tenant  string
-	command func(args ...string) (string, error)
-}
-
-func decide(t *testing.T, team string) decided {
-	t.Helper()
-	world := storetest.Start(t)
-	rows, table := world.Store(t)
-	d := decided{db: dynamodb.NewFromConfig(world.Config), table: table, rows: rows, tenant: aggregate.TenantID(team)}
-	_, err := rows.Bootstrap(t.Context(), tenancy.Tenant{ID: d.tenant, Name: team, Slug: "default", TeamID: team, Admins: []string{}}, time.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
-	d.command = func(args ...string) (string, error) {
-		var out bytes.Buffer
-		err := run(t.Context(), world.Config, append([]string{"-table", table, "-team", team, "-by", "U0ADMIN"}, args...), nil, &out)
-		return out.String(), err
-	}
-	return d
-}
-
 // constrain writes a tool's constraints as no command of this release would.
-func (d decided) constrain(t *testing.T, tool, constraints string) {
+func (w *workspace) constrain(t *testing.T, tool, constraints string) {
 	t.Helper()
 	text := func(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
-	_, err := d.db.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
-		TableName: &d.table, Key: map[string]types.AttributeValue{"PK": text("TENANT#" + d.tenant), "SK": text("TOOL#" + tool)},
+	_, err := w.DB.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
+		TableName: &w.table, Key: map[string]types.AttributeValue{"PK": text("TENANT#" + w.tenant), "SK": text("TOOL#" + tool)},
 		UpdateExpression: aws.String("SET #c = :c"), ExpressionAttributeNames: map[string]string{"#c": "constraints"}, ExpressionAttributeValues: map[string]types.AttributeValue{":c": text(constraints)},
 	})
 	if err != nil {
@@ -62,9 +31,9 @@ func (d decided) constrain(t *testing.T, tool, constraints string) {
 }
 
 // entries are the audit log's of an action, oldest first.
-func (d decided) entries(t *testing.T, action aggregate.Action) []aggregate.AuditEntry {
+func (w *workspace) entries(t *testing.T, action aggregate.Action) []aggregate.AuditEntry {
 	t.Helper()
-	log, err := d.rows.Audit(t.Context(), d.tenant, store.AuditFilter{Action: action}, "", 100)
+	log, err := w.rows.Audit(t.Context(), w.tenant, store.AuditFilter{Action: action}, "", 100)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,153 +41,145 @@ func (d decided) entries(t *testing.T, action aggregate.Action) []aggregate.Audi
 	return log.Items
 }
 
-func (d decided) refused(t *testing.T, want string, args ...string) {
+// get is what the command shows of the settings, a line for each.
+func (w *workspace) get(t *testing.T) []string {
 	t.Helper()
-	if _, err := d.command(args...); err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("%v: %v, want one that says %q", args, err, want)
-	}
+	return strings.Split(strings.TrimSpace(w.must(t, "settings", "get")), "\n")
+}
+
+// changed is a value for each setting, other than what it has at first.
+var changed = map[string]string{
+	"name": "人事アシスタント", "slug": "jinji", "prompt_approval_required": "false", "process_approval_required": "false",
+	"model": "openai:gpt-5.4", "l4_timeout_seconds": "600", "auto_approve_tools": "false", "approvers.mode": "list",
+	"approvers.users": "U0SATO,U0SUZUKI", "approvers.usergroups": "S0HR", "allow_self_approval": "false", "approval_timeout_hours": "24",
+	"max_versions": "3", "locale": "en", "executor": "managed", "dm_default": "agent", "max_cost_usd": "2.5",
+	"max_open_tasks.person": "5", "max_open_tasks.tenant": "2000", "max_tasks_per_hour.person": "6", "max_tasks_per_hour.tenant": "0",
+	"retain_results_days": "30", "mcp_servers": `[{"name":"rooms","url":"https://rooms.example.com/mcp"}]`,
+}
+
+// wrong is what no setting takes, and what is said of it.
+var wrong = map[string]string{
+	"name=": "name must be between 1 and 80", "slug=A b": "slug must be 1 to 63", "prompt_approval_required=yes": "prompt_approval_required must be true or false",
+	"process_approval_required=": "must be true or false", "model=llama": "model must be anthropic:", "l4_timeout_seconds=29": "must be between 30 and 86400",
+	"auto_approve_tools=null": "must be true or false", "approvers.mode=all": "approvers.mode must be channel or list", "approvers.users=@sato": "approvers.users[0] must be a Slack user id",
+	"approvers.usergroups=S0HR,hr": "approvers.usergroups[1] must be", "allow_self_approval=1": "must be true or false", "approval_timeout_hours=9000": "must be between 1 and 8736",
+	"max_versions=51": "max_versions must be between 1 and 50", "max_versions=2.5": "max_versions must be a whole number", "max_versions=": "must be a whole number", "locale=fr": "locale must be ja or en",
+	"executor=x": "executor must be", "dm_default=x": "dm_default must be", "max_cost_usd=-1": "max_cost_usd must be between 0 and 1000000", "max_cost_usd=NaN": "max_cost_usd must be a number",
+	"max_open_tasks.person=-1": "max_open_tasks.person must be between 0 and 100000", "max_open_tasks.tenant=x": "must be a whole number", "max_tasks_per_hour.person=100001": "must be between",
+	"max_tasks_per_hour.tenant=1e3x": "must be a whole number", "retain_results_days=0": "retain_results_days must be between 1 and 3650", "mcp_servers=rooms": "mcp_servers must be a list", `mcp_servers=[{"name":"a","url":"http://a.example"}]`: "must begin with https://",
+	"max_opne_tasks=1": "max_opne_tasks is no setting", "rev=1": "rev is no setting", "locale": "locale needs a value", "": "needs a value",
 }
 
 func TestSettings(t *testing.T) {
-	d := decide(t, "T0RINGI")
-	get := func() []string {
-		t.Helper()
-		out, err := d.command("settings", "get")
-		if err != nil {
-			t.Fatal(err)
-		}
-		return strings.Split(strings.TrimSpace(out), "\n")
+	w := deciding(t)
+	shown := w.get(t)
+	w.must(t, append([]string{"settings", "set"}, shown...)...)
+	if again := w.get(t); !slices.Equal(again, shown) || len(w.entries(t, tenancy.AuditSettingsUpdated)) != 0 {
+		t.Errorf("set takes what get shows, and %v became %v", shown, again)
 	}
-	t.Run("what get shows, set takes, and it changes nothing", func(t *testing.T) {
-		shown := get()
-		if _, err := d.command(append([]string{"settings", "set"}, shown...)...); err != nil {
-			t.Fatal(err)
-		}
-		if again := get(); !slices.Equal(again, shown) || len(d.entries(t, tenancy.AuditSettingsUpdated)) != 0 {
-			t.Errorf("%v became %v", shown, again)
-		}
-	})
-	set := map[string]string{
-		"name": "人事アシスタント", "slug": "jinji", "prompt_approval_required": "false", "process_approval_required": "false",
-		"model": "openai:gpt-5.4", "l4_timeout_seconds": "600", "auto_approve_tools": "false", "approvers.mode": "list",
-		"approvers.users": "U0SATO,U0SUZUKI", "approvers.usergroups": "S0HR", "allow_self_approval": "false", "approval_timeout_hours": "24",
-		"max_versions": "3", "locale": "en", "executor": "managed", "dm_default": "agent", "max_cost_usd": "2.5",
-		"max_open_tasks.person": "5", "max_open_tasks.tenant": "2000", "max_tasks_per_hour.person": "6", "max_tasks_per_hour.tenant": "0",
-		"retain_results_days": "30", "mcp_servers": `[{"name":"rooms","url":"https://rooms.example.com/mcp"}]`,
-	}
-	t.Run("each setting is changed alone, by a person who is named", func(t *testing.T) {
-		var names []string
-		for _, f := range fieldsOf(&tenancy.Settings{}) {
-			names = append(names, f.name)
-		}
-		slices.Sort(names)
-		if all := slices.Sorted(maps.Keys(set)); !slices.Equal(all, names) {
-			t.Fatalf("this test sets %v of %v", all, names)
-		}
-		for i, name := range names {
-			line := name + "=" + set[name]
-			before := get()
-			out, err := d.command("settings", "set", line)
-			if err != nil || out != line+"\n" {
-				t.Errorf("%s: said %q, %v", line, out, err)
-			}
-			for at, now := range get() {
-				if now != before[at] && now != line {
-					t.Errorf("%s changed %s into %s", line, before[at], now)
-				}
-			}
-			log := d.entries(t, tenancy.AuditSettingsUpdated)
-			field, _, _ := strings.Cut(name, ".")
-			if len(log) != i+1 || log[i].ActorID != "U0ADMIN" || string(log[i].Details) != `{"fields":["`+field+`"]}` {
-				t.Errorf("%s: recorded %+v", line, log)
-			}
-		}
-		for name, value := range set {
-			if !slices.Contains(get(), name+"="+value) {
-				t.Errorf("%s is not kept: %v", name, get())
-			}
-		}
-	})
+	t.Run("each setting is changed alone, by a person who is named", func(t *testing.T) { testEachSetting(t, w) })
 	t.Run("what is wrong is named with its limit, and nothing is saved", func(t *testing.T) {
-		before := get()
-		for arg, want := range map[string]string{
-			"name=": "name must be between 1 and 80", "slug=A b": "slug must be 1 to 63", "prompt_approval_required=yes": "prompt_approval_required must be true or false",
-			"process_approval_required=": "must be true or false", "model=llama": "model must be anthropic:", "l4_timeout_seconds=29": "must be between 30 and 86400",
-			"auto_approve_tools=null": "must be true or false", "approvers.mode=all": "approvers.mode must be channel or list", "approvers.users=@sato": "approvers.users[0] must be a Slack user id",
-			"approvers.usergroups=S0HR,hr": "approvers.usergroups[1] must be", "allow_self_approval=1": "must be true or false", "approval_timeout_hours=9000": "must be between 1 and 8736",
-			"max_versions=51": "max_versions must be between 1 and 50", "max_versions=2.5": "max_versions must be a whole number", "max_versions=": "must be a whole number", "locale=fr": "locale must be ja or en",
-			"executor=x": "executor must be", "dm_default=x": "dm_default must be", "max_cost_usd=-1": "max_cost_usd must be between 0 and 1000000", "max_cost_usd=NaN": "max_cost_usd must be a number",
-			"max_open_tasks.person=-1": "max_open_tasks.person must be between 0 and 100000", "max_open_tasks.tenant=x": "must be a whole number", "max_tasks_per_hour.person=100001": "must be between",
-			"max_tasks_per_hour.tenant=1e3x": "must be a whole number", "retain_results_days=0": "retain_results_days must be between 1 and 3650", "mcp_servers=rooms": "mcp_servers must be a list", `mcp_servers=[{"name":"a","url":"http://a.example"}]`: "must begin with https://",
-			"max_opne_tasks=1": "max_opne_tasks is no setting", "rev=1": "rev is no setting", "locale": "locale needs a value", "": "needs a value",
-		} {
-			d.refused(t, want, "settings", "set", "max_versions=4", arg)
+		before := w.get(t)
+		for arg, want := range wrong {
+			w.refused(t, want, "settings", "set", "max_versions=4", arg)
 		}
-		if now := get(); !slices.Equal(now, before) {
+		if now := w.get(t); !slices.Equal(now, before) {
 			t.Errorf("%v became %v", before, now)
 		}
 	})
 	for _, args := range [][]string{{"settings"}, {"settings", "set"}, {"settings", "get", "model"}, {"settings", "show"}} {
-		d.refused(t, "settings takes one of", args...)
+		w.refused(t, "settings takes one of", args...)
 	}
-	d.refused(t, "-by", "-by", "", "settings", "set", "max_versions=4")
-	t.Run("several people at once keep each other's changes", func(t *testing.T) {
-		before := len(d.entries(t, tenancy.AuditSettingsUpdated))
-		lines := []string{"max_versions=7", "locale=ja", "max_cost_usd=9", "retain_results_days=99", "max_open_tasks.person=1"}
-		var all sync.WaitGroup
-		for _, line := range lines {
-			all.Go(func() {
-				if _, err := d.command("settings", "set", line); err != nil {
-					t.Errorf("%s: %v", line, err)
-				}
-			})
+	w.refused(t, "-by", "-by", "", "settings", "set", "max_versions=4")
+	t.Run("several people at once keep each other's changes", func(t *testing.T) { testSettingsAtOnce(t, w) })
+	if out := w.must(t, "-team", "T0TYPO", "settings", "set", "locale=en"); !strings.Contains(out, "has not asked for anything yet") {
+		t.Errorf("of a workspace that never wrote is said %q", out)
+	}
+}
+
+func testEachSetting(t *testing.T, w *workspace) {
+	names := slices.Sorted(maps.Keys(changed))
+	var all []string
+	for _, f := range fieldsOf(&tenancy.Settings{}) {
+		all = append(all, f.name)
+	}
+	if slices.Sort(all); !slices.Equal(all, names) {
+		t.Fatalf("this test sets %v of %v", names, all)
+	}
+	for i, name := range names {
+		line := name + "=" + changed[name]
+		before := w.get(t)
+		if out, err := w.command(t, "settings", "set", line); err != nil || out != line+"\n" {
+			t.Errorf("%s: said %q, %v", line, out, err)
 		}
-		all.Wait()
-		for _, line := range lines {
-			if !slices.Contains(get(), line) {
-				t.Errorf("%s is lost: %v", line, get())
+		for at, now := range w.get(t) {
+			if now != before[at] && now != line {
+				t.Errorf("%s changed %s into %s", line, before[at], now)
 			}
 		}
-		if n := len(d.entries(t, tenancy.AuditSettingsUpdated)) - before; n != len(lines) {
-			t.Errorf("%d entries for %d changes", n, len(lines))
+		log := w.entries(t, tenancy.AuditSettingsUpdated)
+		field, _, _ := strings.Cut(name, ".")
+		if len(log) != i+1 || log[i].ActorID != "U0ADMIN" || string(log[i].Details) != `{"fields":["`+field+`"]}` {
+			t.Errorf("%s: recorded %+v", line, log)
 		}
-	})
-	t.Run("of a workspace that never wrote it is said", func(t *testing.T) {
-		if out, err := d.command("-team", "T0TYPO", "settings", "set", "locale=en"); err != nil || !strings.Contains(out, "has not asked for anything yet") {
-			t.Errorf("%q, %v", out, err)
+	}
+	for name, value := range changed {
+		if !slices.Contains(w.get(t), name+"="+value) {
+			t.Errorf("%s is not kept: %v", name, w.get(t))
 		}
-	})
+	}
+}
+
+func testSettingsAtOnce(t *testing.T, w *workspace) {
+	before := len(w.entries(t, tenancy.AuditSettingsUpdated))
+	lines := []string{"max_versions=7", "locale=ja", "max_cost_usd=9", "retain_results_days=99", "max_open_tasks.person=1"}
+	var all sync.WaitGroup
+	for _, line := range lines {
+		all.Go(func() {
+			if _, err := w.command(t, "settings", "set", line); err != nil {
+				t.Errorf("%s: %v", line, err)
+			}
+		})
+	}
+	all.Wait()
+	for _, line := range lines {
+		if !slices.Contains(w.get(t), line) {
+			t.Errorf("%s is lost: %v", line, w.get(t))
+		}
+	}
+	if n := len(w.entries(t, tenancy.AuditSettingsUpdated)) - before; n != len(lines) {
+		t.Errorf("%d entries for %d changes", n, len(lines))
+	}
 }
 
 func TestTenantIsNamedAndItsAdministratorsToo(t *testing.T) {
-	d := decide(t, "T0RINGI")
+	w := deciding(t)
 	for range 2 {
-		out, err := d.command("tenant", "set", "admins=U0SATO,U0SUZUKI", "name=株式会社りんぎ")
-		if err != nil || !strings.Contains(out, "admins=U0SATO,U0SUZUKI\n") {
-			t.Fatalf("%q, %v", out, err)
+		if out := w.must(t, "tenant", "set", "admins=U0SATO,U0SUZUKI", "name=株式会社りんぎ"); !strings.Contains(out, "admins=U0SATO,U0SUZUKI\n") {
+			t.Fatalf("%q", out)
 		}
 	}
-	x, err := d.rows.Tenant(t.Context(), d.tenant)
+	x, err := w.rows.Tenant(t.Context(), w.tenant)
 	if err != nil || x.Name != "株式会社りんぎ" || !slices.Equal(x.Admins, []string{"U0SATO", "U0SUZUKI"}) || x.Slug != "default" {
 		t.Errorf("%+v, %v", x, err)
 	}
-	if out, err := d.command("tenant", "get"); err != nil || !strings.Contains(out, "team_id=T0RINGI\n") || !strings.Contains(out, "name=株式会社りんぎ\n") {
-		t.Errorf("%q, %v", out, err)
+	if out := w.must(t, "tenant", "get"); !strings.Contains(out, "team_id=T0RINGI\n") || !strings.Contains(out, "name=株式会社りんぎ\n") {
+		t.Errorf("%q", out)
 	}
-	log := d.entries(t, tenancy.AuditSettingsUpdated)
+	log := w.entries(t, tenancy.AuditSettingsUpdated)
 	if len(log) != 1 || log[0].ActorID != "U0ADMIN" || log[0].ResourceType != "tenant" || log[0].Details != `{"fields":["admins","name"]}` {
 		t.Errorf("%+v", log)
 	}
-	d.refused(t, "admins[1] must be a Slack user id", "tenant", "set", "admins=U0SATO,@suzuki")
-	d.refused(t, "name must be between 1 and 255", "tenant", "set", "name=")
-	d.refused(t, "slug is not set here", "tenant", "set", "slug=x")
-	d.refused(t, "tenant takes one of", "tenant")
-	d.refused(t, "T0TYPO has not asked for anything yet", "-team", "T0TYPO", "tenant", "set", "admins=U0SATO")
+	w.refused(t, "admins[1] must be a Slack user id", "tenant", "set", "admins=U0SATO,@suzuki")
+	w.refused(t, "name must be between 1 and 255", "tenant", "set", "name=")
+	w.refused(t, "slug is not set here", "tenant", "set", "slug=x")
+	w.refused(t, "tenant takes one of", "tenant")
+	w.refused(t, "T0TYPO has not asked for anything yet", "-team", "T0TYPO", "tenant", "set", "admins=U0SATO")
 }
 
 // What the READMEs and the runbook tell people to type is taken as it stands there.
 func TestCommandsThatAreWrittenDownWork(t *testing.T) {
-	d := decide(t, "T0RINGI")
+	w := deciding(t)
 	n := 0
 	for _, name := range []string{"../../README.md", "README.md", "../runbook.md"} {
 		b, err := os.ReadFile(name)
@@ -232,7 +193,7 @@ func TestCommandsThatAreWrittenDownWork(t *testing.T) {
 				continue
 			}
 			n++
-			if _, err := d.command(args[1:]...); err != nil {
+			if _, err := w.command(t, args[1:]...); err != nil {
 				t.Errorf("%s: %s: %v", name, strings.TrimSpace(line), err)
 			}
 		}
@@ -240,7 +201,7 @@ func TestCommandsThatAreWrittenDownWork(t *testing.T) {
 	if n < 8 {
 		t.Errorf("%d commands are written down; there were eight", n)
 	}
-	x, err := d.rows.Tenant(t.Context(), d.tenant)
+	x, err := w.rows.Tenant(t.Context(), w.tenant)
 	if err != nil || len(x.Admins) != 1 {
 		t.Errorf("%+v, %v", x, err)
 	}

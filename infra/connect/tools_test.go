@@ -8,14 +8,10 @@ import (
 )
 
 func TestTools(t *testing.T) {
-	d := decide(t, "T0RINGI")
+	w := deciding(t)
 	must := func(args ...string) string {
 		t.Helper()
-		out, err := d.command(append([]string{"tool"}, args...)...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return strings.TrimSpace(out)
+		return strings.TrimSpace(w.must(t, append([]string{"tool"}, args...)...))
 	}
 	if out := must("list"); !strings.Contains(out, "list_attendance: allowed (knows: departments, max_rows)\n") || !strings.Contains(out, "calculate_overtime: allowed (knows: none)") {
 		t.Errorf("%s", out)
@@ -36,11 +32,11 @@ func TestTools(t *testing.T) {
 			t.Errorf("%s is not kept: %s", step.args, must("list"))
 		}
 	}
-	p, found, err := d.rows.ToolPermission(t.Context(), d.tenant, "send_slack_dm")
+	p, found, err := w.rows.ToolPermission(t.Context(), w.tenant, "send_slack_dm")
 	if err != nil || !found || !p.Allowed || p.Constraints != `{"recipients":["U0SATO","sato@example.com"]}` {
 		t.Errorf("%+v, %v", p, err)
 	}
-	log := d.entries(t, tenancy.AuditToolPermissionUpdated)
+	log := w.entries(t, tenancy.AuditToolPermissionUpdated)
 	if len(log) != 7 || log[1].ActorID != "U0ADMIN" || log[1].Details != `{"allowed":false,"constraints":{"departments":["営業部","人事部"],"max_rows":100},"tool":"list_attendance"}` {
 		t.Errorf("%+v", log)
 	}
@@ -58,29 +54,26 @@ func TestTools(t *testing.T) {
 		"":                                         "tool takes one of",
 		"allow":                                    "tool takes one of",
 	} {
-		d.refused(t, want, append([]string{"tool"}, strings.Fields(args)...)...)
+		w.refused(t, want, append([]string{"tool"}, strings.Fields(args)...)...)
 	}
-	if n := len(d.entries(t, tenancy.AuditToolPermissionUpdated)); n != len(log) {
+	if n := len(w.entries(t, tenancy.AuditToolPermissionUpdated)); n != len(log) {
 		t.Errorf("%d entries after refusals, want %d", n, len(log))
 	}
 }
 
 // What a later release wrote binds a tool in a way that this one can't read.
 func TestConstraintsThatCannotBeReadStay(t *testing.T) {
-	d := decide(t, "T0RINGI")
+	w := deciding(t)
 	const unread = `{"departments":["営業部"],"from_a_later_release":1}`
-	if out, err := d.command("tool", "allow", "list_attendance", "departments=営業部"); err != nil {
-		t.Fatal(out, err)
-	}
-	d.constrain(t, "list_attendance", unread)
+	w.must(t, "tool", "allow", "list_attendance", "departments=営業部")
+	w.constrain(t, "list_attendance", unread)
 	for _, args := range []string{"forbid list_attendance", "allow list_attendance", "allow list_attendance max_rows=5"} {
-		d.refused(t, "nothing calls list_attendance", append([]string{"tool"}, strings.Fields(args)...)...)
-		if p, _, err := d.rows.ToolPermission(t.Context(), d.tenant, "list_attendance"); err != nil || string(p.Constraints) != unread {
+		w.refused(t, "nothing calls list_attendance", append([]string{"tool"}, strings.Fields(args)...)...)
+		if p, _, err := w.rows.ToolPermission(t.Context(), w.tenant, "list_attendance"); err != nil || string(p.Constraints) != unread {
 			t.Fatalf("%s: %s, %v", args, p.Constraints, err)
 		}
 	}
-	out, err := d.command("tool", "allow", "list_attendance", "departments=人事部", "max_rows=0")
-	if err != nil || !strings.Contains(out, "list_attendance: allowed departments=人事部") {
-		t.Error(out, err)
+	if out := w.must(t, "tool", "allow", "list_attendance", "departments=人事部", "max_rows=0"); !strings.Contains(out, "list_attendance: allowed departments=人事部") {
+		t.Error(out)
 	}
 }

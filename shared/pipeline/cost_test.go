@@ -16,26 +16,34 @@ func bill(id string, dollars float64) aggregate.Usage {
 	return aggregate.Usage{ID: id, Calls: 1, Input: 10, Output: 1, Cost: aggregate.USD(dollars)}
 }
 
+// extracting is what a generation of the first layer commits in a run.
+func extracting(w *pipelinetest.World, run int) task.Decision {
+	return func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.Extracted(run, task.Extract{Title: "t", Description: "d", Priority: task.Low, TaskType: task.TypeStandard}, w.Now())
+	}
+}
+
+func paid(w *pipelinetest.World, u aggregate.Usage, limit float64) (aggregate.Next, error) {
+	in := w.In()
+	return pipeline.CommitUsage(w.T.Context(), w.StoreOverTransport(), in, w.Load(), u, aggregate.USD(limit), w.Now(), extracting(w, in.Run))
+}
+
+func spent(t *testing.T, w *pipelinetest.World, dollars float64) *task.Aggregate {
+	t.Helper()
+	a := w.Load()
+	if a.Spent() != aggregate.USD(dollars) {
+		t.Errorf("spent %s, want %v", a.Spent(), dollars)
+	}
+	return a
+}
+
 func TestWhatIsPaidIsCommitted(t *testing.T) {
 	server := pipelinetest.Start(t)
-	extracting := func(w *pipelinetest.World, run int) task.Decision {
-		return func(a *task.Aggregate) (aggregate.Change, error) {
-			return a.Extracted(run, task.Extract{Title: "t", Description: "d", Priority: task.Low, TaskType: task.TypeStandard}, w.Now())
-		}
-	}
-	paid := func(w *pipelinetest.World, u aggregate.Usage, limit float64) (aggregate.Next, error) {
-		in := w.In()
-		return pipeline.CommitUsage(t.Context(), w.StoreOverTransport(), in, w.Load(), u, aggregate.USD(limit), w.Now(), extracting(w, in.Run))
-	}
-	spent := func(t *testing.T, w *pipelinetest.World, dollars float64) *task.Aggregate {
-		t.Helper()
-		a := w.Load()
-		if a.Spent() != aggregate.USD(dollars) {
-			t.Errorf("spent %s, want %v", a.Spent(), dollars)
-		}
-		return a
-	}
+	testPaid(t, server)
+	testPaidForFailures(t, server)
+}
 
+func testPaid(t *testing.T, server *pipelinetest.Server) {
 	t.Run("once, though the commit's answer is lost", func(t *testing.T) {
 		for _, lost := range []int{1, 2, 20} { // the client tries three times
 			w := server.World(t)
@@ -84,6 +92,9 @@ func TestWhatIsPaidIsCommitted(t *testing.T) {
 			spent(t, w, dollars)
 		}
 	})
+}
+
+func testPaidForFailures(t *testing.T, server *pipelinetest.Server) {
 	t.Run("by a generation that failed", func(t *testing.T) {
 		for name, tt := range map[string]struct {
 			f     task.Failure

@@ -13,12 +13,19 @@ import (
 	"ringi/shared/tenancy"
 )
 
+func fail(w *pipelinetest.World, f task.Failure) (aggregate.Next, error) {
+	f.Reason = task.ReasonModelUnavailable
+	return pipeline.Failed(w.T.Context(), w.StoreOverTransport(), w.In(), task.Generation{Layer: task.L1}, f, 0, w.Now())
+}
+
 func TestAGenerationThatFails(t *testing.T) {
 	server := pipelinetest.Start(t)
-	fail := func(w *pipelinetest.World, f task.Failure) (aggregate.Next, error) {
-		f.Reason = task.ReasonModelUnavailable
-		return pipeline.Failed(t.Context(), w.StoreOverTransport(), w.In(), task.Generation{Layer: task.L1}, f, 0, w.Now())
-	}
+	testFailures(t, server)
+	testVendorsTime(t, server)
+	testAfterAWait(t, server)
+}
+
+func testFailures(t *testing.T, server *pipelinetest.Server) {
 	t.Run("what may mend is tried again by the state machine", func(t *testing.T) {
 		w := server.World(t)
 		if _, err := fail(w, task.Failure{Transient: true}); !errors.Is(err, errorclass.ErrModelUnavailable) {
@@ -35,6 +42,30 @@ func TestAGenerationThatFails(t *testing.T) {
 			t.Errorf("%+v, %v, parked %+v", next, err, p)
 		}
 	})
+	t.Run("a run that is not the head's records nothing", func(t *testing.T) {
+		w := server.World(t)
+		in := w.In()
+		w.Restart()
+		if _, err := pipeline.Failed(t.Context(), w.Store, in, task.Generation{Layer: task.L1}, task.Failure{}, 0, w.Now()); !errors.Is(err, aggregate.ErrSuperseded) {
+			t.Errorf("%v, want ErrSuperseded", err)
+		}
+	})
+	t.Run("tasks that were turned away together part", func(t *testing.T) {
+		waits := map[time.Duration]bool{}
+		for range 8 {
+			w := server.World(t)
+			if _, err := fail(w, task.Failure{Transient: true, RetryAfter: time.Minute}); err != nil {
+				t.Fatal(err)
+			}
+			waits[w.Load().Head.PausedUntil.Sub(w.Now())] = true
+		}
+		if len(waits) < 3 {
+			t.Errorf("eight tasks wait for %v", waits)
+		}
+	})
+}
+
+func testVendorsTime(t *testing.T, server *pipelinetest.Server) {
 	t.Run("a vendor that asks for time gets it, an hour in all", func(t *testing.T) {
 		w := server.World(t)
 		for range 5 {
@@ -54,31 +85,6 @@ func TestAGenerationThatFails(t *testing.T) {
 		})
 		if next, err := fail(w, task.Failure{RetryAfter: time.Millisecond}); err != nil || next.State != task.StatePause || next.WaitSeconds < 5 {
 			t.Errorf("%+v, %v, want a pause that deserves its name", next, err)
-		}
-	})
-	t.Run("a request that waited for Slack or for a choice gets that time too", func(t *testing.T) {
-		for name, wait := range map[string]func(w *pipelinetest.World){
-			"for Slack": func(w *pipelinetest.World) { w.Later(3 * time.Hour) },
-			"for a choice": func(w *pipelinetest.World) {
-				a := w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-					return a.Ask(1, task.Beside{TaskID: "01OTHER", ID: "01PROMPT", Kind: task.CardPrompt, Version: 1}, tenancy.DefaultSettings(), w.Now())
-				})
-				w.Later(3 * time.Hour)
-				w.Decide(func(now *task.Aggregate) (aggregate.Change, error) {
-					return now.TakeAsRequest(a.Choice.ID, pipelinetest.Approver(), pipelinetest.Policy(), w.Now())
-				})
-			},
-		} {
-			w := server.World(t)
-			wait(w)
-			by := aggregate.Actor{Type: aggregate.ActorUser, ID: pipelinetest.Requester, Team: pipelinetest.Team}
-			w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-				return a.Accept(a.Head.Run, by, tenancy.DefaultSettings(), w.Now())
-			})
-			next, err := fail(w, task.Failure{Transient: true, RetryAfter: 30 * time.Second})
-			if err != nil || next.State != task.StatePause {
-				t.Errorf("%s: %+v, %v, parked %+v: somebody has to press 🔄", name, next, err, w.Load().Head.Parked)
-			}
 		}
 	})
 	t.Run("a vendor that says five seconds for an hour is asked ever more rarely", func(t *testing.T) {
@@ -104,25 +110,31 @@ func TestAGenerationThatFails(t *testing.T) {
 			t.Errorf("%d rounds in %s, the longest wait %s", rounds, tried, longest)
 		}
 	})
-	t.Run("tasks that were turned away together part", func(t *testing.T) {
-		waits := map[time.Duration]bool{}
-		for range 8 {
-			w := server.World(t)
-			if _, err := fail(w, task.Failure{Transient: true, RetryAfter: time.Minute}); err != nil {
-				t.Fatal(err)
-			}
-			waits[w.Load().Head.PausedUntil.Sub(w.Now())] = true
-		}
-		if len(waits) < 3 {
-			t.Errorf("eight tasks wait for %v", waits)
-		}
-	})
-	t.Run("a run that is not the head's records nothing", func(t *testing.T) {
+}
+
+// A request that waited for Slack or for a choice gets the vendor's time too.
+func testAfterAWait(t *testing.T, server *pipelinetest.Server) {
+	for name, wait := range map[string]func(w *pipelinetest.World){
+		"for Slack": func(w *pipelinetest.World) { w.Later(3 * time.Hour) },
+		"for a choice": func(w *pipelinetest.World) {
+			a := w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+				return a.Ask(1, task.Beside{TaskID: "01OTHER", ID: "01PROMPT", Kind: task.CardPrompt, Version: 1}, tenancy.DefaultSettings(), w.Now())
+			})
+			w.Later(3 * time.Hour)
+			w.Decide(func(now *task.Aggregate) (aggregate.Change, error) {
+				return now.TakeAsRequest(a.Choice.ID, pipelinetest.Approver(), pipelinetest.Policy(), w.Now())
+			})
+		},
+	} {
 		w := server.World(t)
-		in := w.In()
-		w.Restart()
-		if _, err := pipeline.Failed(t.Context(), w.Store, in, task.Generation{Layer: task.L1}, task.Failure{}, 0, w.Now()); !errors.Is(err, aggregate.ErrSuperseded) {
-			t.Errorf("%v, want ErrSuperseded", err)
+		wait(w)
+		by := aggregate.Actor{Type: aggregate.ActorUser, ID: pipelinetest.Requester, Team: pipelinetest.Team}
+		w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+			return a.Accept(a.Head.Run, by, tenancy.DefaultSettings(), w.Now())
+		})
+		next, err := fail(w, task.Failure{Transient: true, RetryAfter: 30 * time.Second})
+		if err != nil || next.State != task.StatePause {
+			t.Errorf("%s: %+v, %v, parked %+v: somebody has to press 🔄", name, next, err, w.Load().Head.Parked)
 		}
-	})
+	}
 }

@@ -19,17 +19,24 @@ import (
 // text is a JSON value of so many bytes.
 func text(n int) json.RawMessage { return json.RawMessage(`"` + strings.Repeat("x", n-2) + `"`) }
 
+// keep keeps a value of a world's task.
+func keep(t *testing.T, s result.Store, w *pipelinetest.World, v json.RawMessage) aggregate.Blob {
+	t.Helper()
+	b, err := s.Keep(t.Context(), w.Ref, v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
 func TestResults(t *testing.T) {
 	w := pipelinetest.Start(t).World(t)
 	s := result.Store{S3: w.S3(), Bucket: w.Bucket}
-	keep := func(t *testing.T, v json.RawMessage) aggregate.Blob {
-		t.Helper()
-		b, err := s.Keep(t.Context(), w.Ref, v)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return b
-	}
+	testKept(t, s, w)
+	testOpened(t, s, w)
+}
+
+func testKept(t *testing.T, s result.Store, w *pipelinetest.World) {
 	open := func(t *testing.T, b aggregate.Blob, want json.RawMessage) {
 		t.Helper()
 		got, err := s.Open(t.Context(), w.Ref, b)
@@ -37,11 +44,10 @@ func TestResults(t *testing.T) {
 			t.Errorf("%d bytes, %v, want %d", len(got), err, len(want))
 		}
 	}
-
 	t.Run("what is small stays in the row", func(t *testing.T) {
 		before := w.Transport.Count("PUT")
 		v := text(result.MaxInline)
-		b := keep(t, v)
+		b := keep(t, s, w, v)
 		if b.S3Key != "" || b.Bytes != len(v) || w.Transport.Count("PUT") != before {
 			t.Errorf("%+v", b)
 		}
@@ -49,11 +55,11 @@ func TestResults(t *testing.T) {
 	})
 	t.Run("what is larger goes to the bucket, once", func(t *testing.T) {
 		v := text(result.MaxInline + 1)
-		b := keep(t, v)
+		b := keep(t, s, w, v)
 		if b.JSON != "" || b.Preview == "" || b.Bytes != len(v) || !strings.HasPrefix(b.S3Key, "results/"+w.Ref.Tenant+"/"+w.Ref.ID+"/") {
 			t.Errorf("%+v", b)
 		}
-		if diff := cmp.Diff(b, keep(t, v)); diff != "" {
+		if diff := cmp.Diff(b, keep(t, s, w, v)); diff != "" {
 			t.Error(diff)
 		}
 		open(t, b, v)
@@ -68,8 +74,11 @@ func TestResults(t *testing.T) {
 			t.Error("a preview was opened as the value")
 		}
 	})
+}
+
+func testOpened(t *testing.T, s result.Store, w *pipelinetest.World) {
 	t.Run("another task's value is not opened", func(t *testing.T) {
-		b := keep(t, text(result.MaxInline+2))
+		b := keep(t, s, w, text(result.MaxInline+2))
 		for _, ref := range []aggregate.Ref{
 			task.RefOf(w.Ref.Tenant, aggregate.NewID()), task.RefOf(aggregate.TenantID("T0OTHER"), w.Ref.ID), task.RefOf(w.Ref.Tenant, w.Ref.ID[:25]),
 		} {
@@ -82,7 +91,7 @@ func TestResults(t *testing.T) {
 	t.Run("of the steps that waited only the one that is asked about is opened", func(t *testing.T) {
 		a := &task.Aggregate{Head: task.Head{Head: aggregate.Head{TenantID: w.Ref.Tenant}, TaskID: w.Ref.ID}}
 		for n := range 10 {
-			b := keep(t, text(result.MaxInline+100+n))
+			b := keep(t, s, w, text(result.MaxInline+100+n))
 			a.Gates = append(a.Gates, &task.StepGate{ID: fmt.Sprint("01GATE", n), ProcessVersion: 1, Attempt: 1 + n, Order: 1, Arguments: b})
 		}
 		for _, name := range []string{a.Gates[7].ID, a.Gates[7].Key()} {
@@ -102,7 +111,7 @@ func TestResults(t *testing.T) {
 	})
 	t.Run("a bucket that is down is worth another try", func(t *testing.T) {
 		defer w.Transport.ClearFaults()
-		b := keep(t, text(result.MaxInline+3))
+		b := keep(t, s, w, text(result.MaxInline+3))
 		w.Transport.DropCalls("PUT", 99)
 		w.Transport.DropCalls("GET", 99)
 		failed, err := s.Keep(t.Context(), w.Ref, text(result.MaxInline+4))

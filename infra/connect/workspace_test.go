@@ -1,0 +1,85 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/kms"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/secret/vault"
+	"ringi/shared/store/storetest"
+	"ringi/shared/tasks"
+	"ringi/shared/tenancy"
+)
+
+// workspace is one with a table of its own, in which an administrator runs the command.
+type workspace struct {
+	*storetest.Server
+	rows          *tasks.Store
+	table, tenant string
+	flags         []string       // of each run; a run may say them anew
+	keys          vault.Envelope // none in a workspace that only decides
+}
+
+func newWorkspace(t *testing.T, team string) *workspace {
+	t.Helper()
+	w := &workspace{Server: storetest.Start(t), tenant: aggregate.TenantID(team)}
+	w.rows, w.table = w.Store(t)
+	w.flags = []string{"-table", w.table, "-team", team, "-by", "U0ADMIN"}
+	return w
+}
+
+// sealing is a workspace whose deployment has a key for credentials.
+func sealing(t *testing.T, team string) *workspace {
+	t.Helper()
+	w := newWorkspace(t, team)
+	w.keys.KMS = kms.NewFromConfig(w.Config)
+	made, err := kms.NewFromConfig(w.Config).CreateKey(t.Context(), &kms.CreateKeyInput{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.keys.KeyID = *made.KeyMetadata.Arn
+	w.flags = append(w.flags, "-key", w.keys.KeyID)
+	return w
+}
+
+// deciding is a workspace that has asked for something, and whose commands need no key.
+func deciding(t *testing.T) *workspace {
+	t.Helper()
+	w := newWorkspace(t, "T0RINGI")
+	_, err := w.rows.Bootstrap(t.Context(), tenancy.Tenant{ID: w.tenant, Name: "T0RINGI", Slug: "default", TeamID: "T0RINGI", Admins: []string{}}, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// given runs the command with something on its standard input.
+func (w *workspace) given(t *testing.T, in string, args ...string) (string, error) {
+	var out bytes.Buffer
+	err := run(t.Context(), w.Config, append(append([]string{}, w.flags...), args...), strings.NewReader(in), &out)
+	return out.String(), err
+}
+
+func (w *workspace) command(t *testing.T, args ...string) (string, error) {
+	return w.given(t, "", args...)
+}
+
+func (w *workspace) must(t *testing.T, args ...string) string {
+	t.Helper()
+	out, err := w.command(t, args...)
+	if err != nil {
+		t.Fatalf("%v: %v", args, err)
+	}
+	return out
+}
+
+func (w *workspace) refused(t *testing.T, want string, args ...string) {
+	t.Helper()
+	if _, err := w.command(t, args...); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v: %v, want one that says %q", args, err, want)
+	}
+}
