@@ -13,6 +13,7 @@ import (
 	"sync"
 	"testing"
 
+	"ringi/shared/expect"
 	"ringi/shared/metric"
 )
 
@@ -151,10 +152,7 @@ func checkCounted(s *stack, all []watched, wrong func(string, ...any)) {
 
 // The list of names is what the rules go by: a name that it lacks would be watched by nobody.
 func TestMetricNamesAreAllListed(t *testing.T) {
-	file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(repository, "shared/metric/metric.go"), nil, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := expect.Value(parser.ParseFile(token.NewFileSet(), filepath.Join(repository, "shared/metric/metric.go"), nil, 0))(t)
 	for _, d := range file.Decls {
 		g, ok := d.(*ast.GenDecl)
 		if !ok || g.Tok != token.CONST {

@@ -19,6 +19,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"ringi/shared/expect"
 	"ringi/shared/modelname"
 )
 
@@ -87,16 +88,9 @@ func readmeDeploys(t *testing.T, args ...string) *account {
 	sam := samTool(t, "sam")
 	folder := t.TempDir()
 	for _, name := range append(definitions(t), "template.yaml", "samconfig.toml") {
-		text, err := os.ReadFile(filepath.Join(repository, name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.MkdirAll(filepath.Dir(filepath.Join(folder, name)), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(folder, name), text, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		text := expect.Value(os.ReadFile(filepath.Join(repository, name)))(t)
+		expect.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(folder, name)), 0o755))
+		expect.NoError(t, os.WriteFile(filepath.Join(folder, name), text, 0o600))
 	}
 	a := &account{}
 	server := httptest.NewServer(a)
@@ -176,13 +170,8 @@ type templateRules struct {
 
 func readRules(t *testing.T) (r templateRules) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(repository, templateFile))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := yaml.Unmarshal(text, &r); err != nil {
-		t.Fatal(err)
-	}
+	text := expect.Value(os.ReadFile(filepath.Join(repository, templateFile)))(t)
+	expect.NoError(t, yaml.Unmarshal(text, &r))
 	return r
 }
 
@@ -200,10 +189,7 @@ func (r templateRules) complete(given map[string]string) map[string]string {
 func TestProductionTakesNoDemoModelByAnyName(t *testing.T) {
 	rules := readRules(t)
 	for _, name := range []string{"demo", "demo:any", "demo:claude-sonnet-4-6", "claude-sonnet-4-6", "anthropic:demo", "openai:gpt-5.4", "o3", "gemini-2.5-flash", "compatible:demo/demo", "bedrock:global.anthropic.claude-sonnet-4-6"} {
-		parsed, err := modelname.Parse(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		parsed := expect.Value(modelname.Parse(name))(t)
 		parameters := rules.complete(map[string]string{"Stage": "prod", "Model": name})
 		if demo := parsed.Provider == modelname.Demo; rules.refuse(t, parameters) != demo {
 			t.Errorf("%s is refused: %t, wanted %t", name, !demo, demo)

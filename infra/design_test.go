@@ -12,15 +12,13 @@ import (
 	"strings"
 	"testing"
 
+	"ringi/shared/expect"
 	"ringi/shared/task"
 )
 
 // What design.md names exists: each function, state, member of the head and word of code.
 func TestTheDesignIsOfThisCode(t *testing.T) {
-	b, err := os.ReadFile("design.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := expect.Value(os.ReadFile("design.md"))(t)
 	design := string(b)
 	names := func(what string, all []string) {
 		t.Helper()
@@ -47,10 +45,7 @@ func TestTheDesignIsOfThisCode(t *testing.T) {
 
 func folders(t *testing.T, in string) (out []string) {
 	t.Helper()
-	entries, err := os.ReadDir(in)
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := expect.Value(os.ReadDir(in))(t)
 	for _, e := range entries {
 		if e.IsDir() {
 			out = append(out, e.Name())
@@ -62,14 +57,9 @@ func folders(t *testing.T, in string) (out []string) {
 func states(t *testing.T) (out []string) {
 	t.Helper()
 	for _, name := range machines(t) {
-		b, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := expect.Value(os.ReadFile(name))(t)
 		var machine struct{ States map[string]json.RawMessage }
-		if err := json.Unmarshal(b, &machine); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, json.Unmarshal(b, &machine))
 		out = slices.AppendSeq(out, maps.Keys(machine.States))
 	}
 	return out
@@ -78,10 +68,7 @@ func states(t *testing.T) (out []string) {
 // machines are the files of all state machines.
 func machines(t *testing.T) []string {
 	t.Helper()
-	names, err := filepath.Glob("*.asl.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	names := expect.Value(filepath.Glob("*.asl.json"))(t)
 	return names
 }
 
@@ -103,7 +90,7 @@ func sources(t *testing.T) string {
 	t.Helper()
 	var all strings.Builder
 	for _, root := range append(machines(t), "../shared", "../functions", "../template.yaml", "../infra/local") {
-		err := filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
+		expect.NoError(t, filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
 			switch filepath.Ext(path) {
 			case ".go", ".yaml", ".json":
 			default:
@@ -112,10 +99,7 @@ func sources(t *testing.T) string {
 			b, err := os.ReadFile(path)
 			all.Write(b)
 			return err
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))
 	}
 	return all.String()
 }

@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"ringi/shared/expect"
 )
 
 // setting is a field of a function's environment, or of what it embeds.
@@ -31,10 +33,7 @@ func structs(t *testing.T, folder string) map[string]*ast.StructType {
 		t.Fatalf("%s: %v", folder, err)
 	}
 	for _, name := range files {
-		file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		file := expect.Value(parser.ParseFile(token.NewFileSet(), name, nil, 0))(t)
 		ast.Inspect(file, func(n ast.Node) bool {
 			if spec, ok := n.(*ast.TypeSpec); ok {
 				if s, ok := spec.Type.(*ast.StructType); ok {
@@ -79,10 +78,7 @@ var onlyLocal = []string{"SLACK_API_URL"}
 // A variable that nobody sets is empty in AWS and nowhere else; one that nobody
 // reads is a permission that nobody needs.
 func TestFunctionsReadWhatTheTemplateSets(t *testing.T) {
-	s, err := read(t.TempDir(), files(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := expect.Value(read(t.TempDir(), files(t)))(t)
 	groups := structs(t, "shared/config")
 	for _, f := range s.inOrder() {
 		t.Run(f.Folder, func(t *testing.T) {
@@ -125,18 +121,13 @@ func TestNothingElseReadsTheEnvironment(t *testing.T) {
 			}
 			return err
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 	}
 }
 
 // The table of variables is written from the structs: go test ./infra -run TestTheTableOfVariables -update
 func TestTheTableOfVariables(t *testing.T) {
-	s, err := read(t.TempDir(), files(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := expect.Value(read(t.TempDir(), files(t)))(t)
 	groups, docs, readers := structs(t, "shared/config"), map[string]setting{}, map[string][]string{}
 	for _, f := range s.inOrder() {
 		for name, v := range settings(t, structs(t, "functions/"+f.Folder)["environment"], groups) {
@@ -160,15 +151,10 @@ func TestTheTableOfVariables(t *testing.T) {
 		table += fmt.Sprintf("| `%s` | %s | %s |\n", name, doc, by)
 	}
 	path := filepath.Join(repository, "functions", "README.md")
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := expect.Value(os.ReadFile(path))(t)
 	before, _, found := strings.Cut(string(b), "| variable |")
 	if *update {
-		if err := os.WriteFile(path, []byte(before+table), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, os.WriteFile(path, []byte(before+table), 0o644))
 	} else if !found || before+table != string(b) {
 		t.Error("functions/README.md is not of these functions; write it with -update")
 	}

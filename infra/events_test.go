@@ -19,6 +19,7 @@ import (
 	"ringi/infra/local/template"
 	"ringi/shared/aggregate"
 	"ringi/shared/effect"
+	"ringi/shared/expect"
 	"ringi/shared/pipeline"
 	"ringi/shared/task"
 )
@@ -26,10 +27,7 @@ import (
 // sample reads one of the sample events into a value; a field that the value lacks is an error.
 func sample(t *testing.T, name string, into any) {
 	t.Helper()
-	b, err := os.ReadFile(filepath.Join("events", name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := expect.Value(os.ReadFile(filepath.Join("events", name)))(t)
 	strictly(t, name, b, into)
 }
 
@@ -53,21 +51,12 @@ func (s *stack) inOrder() []template.Function {
 
 // A function that can't be tried by hand is debugged in production.
 func TestEveryFunctionHasASampleEvent(t *testing.T) {
-	s, err := read(t.TempDir(), files(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	entries, err := os.ReadDir("events")
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := expect.Value(read(t.TempDir(), files(t)))(t)
+	entries := expect.Value(os.ReadDir("events"))(t)
 	tried := map[string]bool{}
 	for _, e := range entries {
 		var request events.APIGatewayV2HTTPRequest
-		b, err := os.ReadFile(filepath.Join("events", e.Name()))
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := expect.Value(os.ReadFile(filepath.Join("events", e.Name())))(t)
 		if err := json.Unmarshal(b, &request); err != nil {
 			t.Fatalf("%s: %v", e.Name(), err)
 		}
@@ -106,14 +95,8 @@ func TestSampleRequestsAreEncodedAsAPIGatewayDoes(t *testing.T) {
 			}
 			body := []byte(r.Body)
 			if form {
-				raw, err := base64.StdEncoding.DecodeString(r.Body)
-				if err != nil {
-					t.Fatal(err)
-				}
-				values, err := url.ParseQuery(string(raw))
-				if err != nil {
-					t.Fatal(err)
-				}
+				raw := expect.Value(base64.StdEncoding.DecodeString(r.Body))(t)
+				values := expect.Value(url.ParseQuery(string(raw)))(t)
 				body = []byte(values.Get("payload"))
 			}
 			if !json.Valid(body) {
@@ -136,13 +119,8 @@ func TestSampleEventsTellOfOneTask(t *testing.T) {
 		TeamID string `json:"team_id"`
 		Event  struct{ Channel, TS string }
 	}
-	if err := json.Unmarshal([]byte(r.Body), &mention); err != nil {
-		t.Fatal(err)
-	}
-	id, err := task.ID(mention.TeamID, mention.Event.Channel, mention.Event.TS)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, json.Unmarshal([]byte(r.Body), &mention))
+	id := expect.Value(task.ID(mention.TeamID, mention.Event.Channel, mention.Event.TS))(t)
 	want := task.RefOf(aggregate.TenantID(mention.TeamID), id)
 
 	var sqs events.SQSEvent
@@ -167,22 +145,13 @@ func TestSampleEventsTellOfOneTask(t *testing.T) {
 
 // The stream is full of rows that move nothing; what moves something must come through.
 func TestTheRelayHearsOfHeadsAndWaits(t *testing.T) {
-	s, err := read(t.TempDir(), files(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	filter, err := mapping.ParseFilter(s.functions["RelayChangesFunction"].Streams[0].Filters)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := expect.Value(read(t.TempDir(), files(t)))(t)
+	filter := expect.Value(mapping.ParseFilter(s.functions["RelayChangesFunction"].Streams[0].Filters))(t)
 	for kind, want := range map[string]bool{"head": true, "wait": true, "card": false, "audit": false} {
 		var change struct{ Records []map[string]any }
 		sample(t, "relay-changes.json", &change)
 		object(at(change.Records[0], "dynamodb", "NewImage", "type"))["S"] = kind
-		record, err := json.Marshal(change.Records[0])
-		if err != nil {
-			t.Fatal(err)
-		}
+		record := expect.Value(json.Marshal(change.Records[0]))(t)
 		if got, err := filter.Passes(record); got != want || err != nil {
 			t.Errorf("a row of type %s passes: %v (%v), not %v", kind, got, err, want)
 		}
@@ -191,10 +160,7 @@ func TestTheRelayHearsOfHeadsAndWaits(t *testing.T) {
 
 // What the state machine sends is what the samples send.
 func TestSamplePayloadsAreTheStateMachines(t *testing.T) {
-	s, err := read(t.TempDir(), files(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := expect.Value(read(t.TempDir(), files(t)))(t)
 	for name, st := range s.states() {
 		if st.Type != "Task" {
 			continue

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 	"ringi/shared/model"
 	"ringi/shared/result"
 	"ringi/shared/slackapi/inbound"
@@ -21,10 +22,7 @@ func TestTheTableOfLimits(t *testing.T) {
 	s := tenancy.DefaultSettings()
 	set := func(change func(*tenancy.Settings, int)) int { return highest(t, change) }
 	open, hour := s.MaxOpenTasks, s.MaxTasksPerHour
-	text, err := os.ReadFile(filepath.Join(repository, "infra/bench/README.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := expect.Value(os.ReadFile(filepath.Join(repository, "infra/bench/README.md")))(t)
 	for _, row := range []string{
 		fmt.Sprintf("| a policy's text | %s characters,", grouped(model.MaxPolicy)),
 		fmt.Sprintf("| steps of a process | %d |", task.MaxSteps),

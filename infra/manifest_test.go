@@ -10,21 +10,18 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/slack-go/slack"
 	"go.yaml.in/yaml/v3"
+
+	"ringi/shared/expect"
 )
 
 func readManifest(t *testing.T) slack.Manifest {
 	t.Helper()
-	f, err := os.Open("slack-manifest.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := expect.Value(os.Open("slack-manifest.yaml"))(t)
 	defer f.Close()
 	d := yaml.NewDecoder(f)
 	d.KnownFields(true)
 	var m slack.Manifest
-	if err := d.Decode(&m); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, d.Decode(&m))
 	return m
 }
 
@@ -60,18 +57,13 @@ func TestManifestSuggestsTheKnownPrompts(t *testing.T) {
 		{Title: "残業確認", Message: "先月の残業時間を確認して"},
 		{Title: "従業員一覧", Message: "従業員一覧を取得して"},
 	}
-	if diff := cmp.Diff(want, readManifest(t).Features.AgentView.SuggestedPrompts); diff != "" {
-		t.Error(diff)
-	}
+	expect.Same(t, want, readManifest(t).Features.AgentView.SuggestedPrompts)
 }
 
 // What Slack calls must be a route of the API, and what the API serves must be called by Slack.
 func TestManifestCallsTheRoutesOfTheAPI(t *testing.T) {
 	m := readManifest(t)
-	s, err := read(t.TempDir(), files(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := expect.Value(read(t.TempDir(), files(t)))(t)
 	var routes, called []string
 	for _, f := range s.functions {
 		for _, r := range f.Routes {
@@ -79,10 +71,7 @@ func TestManifestCallsTheRoutesOfTheAPI(t *testing.T) {
 		}
 	}
 	for _, address := range []string{m.Settings.EventSubscriptions.RequestUrl, m.Settings.Interactivity.RequestUrl} {
-		u, err := url.Parse(address)
-		if err != nil {
-			t.Fatal(err)
-		}
+		u := expect.Value(url.Parse(address))(t)
 		called = append(called, "POST "+u.Path)
 	}
 	slices.Sort(routes)

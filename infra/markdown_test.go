@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"ringi/shared/expect"
 )
 
 var (
@@ -66,9 +68,6 @@ func checkLink(t *testing.T, from, to string) {
 
 func textOf(t *testing.T, path string) string {
 	t.Helper()
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := expect.Value(os.ReadFile(path))(t)
 	return string(b)
 }

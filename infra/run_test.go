@@ -24,6 +24,7 @@ import (
 
 	"ringi/infra/local/moto"
 	"ringi/infra/local/template"
+	"ringi/shared/expect"
 	"ringi/shared/pipeline"
 	"ringi/shared/task"
 )
@@ -100,31 +101,21 @@ func startInterpreter(t *testing.T) *interpreter {
 	lambda := httptest.NewServer(s)
 	t.Cleanup(lambda.Close)
 	_, p, err := net.SplitHostPort(lambda.Listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	port, err := strconv.Atoi(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	server, err := moto.Start(t.Context(), moto.Options{TaskPort: port})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	t.Cleanup(server.Stop)
 	s.runs = sfn.New(sfn.Options{Region: "us-east-1", BaseEndpoint: &server.URL, Credentials: credentials.NewStaticCredentialsProvider("local", "local", "")})
 	names := template.Names{Stack: "ringi", Region: "us-east-1", Account: "123456789012", Endpoint: server.URL}
 	tpl, err := template.Read(filepath.Join(repository, templateFile), names, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	at := slices.IndexFunc(tpl.Machines, func(m template.Machine) bool { return m.ID == "Pipeline" })
 	made, err := s.runs.CreateStateMachine(t.Context(), &sfn.CreateStateMachineInput{
 		Name: aws.String("pipeline"), Definition: &tpl.Machines[at].Definition, RoleArn: aws.String("arn:aws:iam::123456789012:role/pipeline"),
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	return &interpreter{s, s.runs, *made.StateMachineArn}
 }
 
@@ -134,19 +125,13 @@ func (i *interpreter) run(t *testing.T, name string, answers map[string][]answer
 	i.script.mu.Lock()
 	i.script.answers, i.script.calls = answers, nil
 	i.script.mu.Unlock()
-	e, err := i.runs.StartExecution(t.Context(), &sfn.StartExecutionInput{StateMachineArn: &i.machine, Name: &name, Input: aws.String(`{"tenant":"t","task":"01TASK","run":1}`)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := expect.Value(i.runs.StartExecution(t.Context(), &sfn.StartExecutionInput{StateMachineArn: &i.machine, Name: &name, Input: aws.String(`{"tenant":"t","task":"01TASK","run":1}`)}))(t)
 	deadline := time.NewTimer(time.Minute)
 	defer deadline.Stop()
 	poll := time.NewTicker(20 * time.Millisecond)
 	defer poll.Stop()
 	for {
-		d, err := i.runs.DescribeExecution(t.Context(), &sfn.DescribeExecutionInput{ExecutionArn: e.ExecutionArn})
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := expect.Value(i.runs.DescribeExecution(t.Context(), &sfn.DescribeExecutionInput{ExecutionArn: e.ExecutionArn}))(t)
 		if d.Status != types.ExecutionStatusRunning {
 			i.script.mu.Lock()
 			defer i.script.mu.Unlock()

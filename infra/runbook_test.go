@@ -7,19 +7,15 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"ringi/shared/expect"
 )
 
 // Who is woken at night finds the alarm's name as a heading, and below it what
 // it means, where to look and what to do.
 func TestRunbookKnowsEveryAlarm(t *testing.T) {
-	b, err := os.ReadFile(filepath.Join(repository, "infra/runbook.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := read(t.TempDir(), files(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := expect.Value(os.ReadFile(filepath.Join(repository, "infra/runbook.md")))(t)
+	s := expect.Value(read(t.TempDir(), files(t)))(t)
 	alarms := s.of("AWS::CloudWatch::Alarm")
 	sections := map[string]string{}
 	for _, section := range regexp.MustCompile(`(?m)^#{2,3} `).Split(string(b), -1)[1:] {

@@ -14,6 +14,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"ringi/infra/local/template"
+	"ringi/shared/expect"
 )
 
 // stack is template.yaml read twice: as it stands, with its intrinsics, and
@@ -33,10 +34,7 @@ type stack struct {
 
 // A comment that sends its reader to a test that is not there proves nothing.
 func TestTheTemplateNamesTestsThatExist(t *testing.T) {
-	text, err := os.ReadFile("../template.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := expect.Value(os.ReadFile("../template.yaml"))(t)
 	named := testFile.FindAllString(string(text), -1)
 	if len(named) == 0 {
 		t.Error("the template names no test that holds it")
@@ -75,10 +73,7 @@ func files(t *testing.T) map[string]string {
 	t.Helper()
 	texts := map[string]string{}
 	for _, name := range append(definitions(t), templateFile) {
-		text, err := os.ReadFile(filepath.Join(repository, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := expect.Value(os.ReadFile(filepath.Join(repository, name)))(t)
 		texts[name] = string(text)
 	}
 	return texts

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"ringi/shared/expect"
 	"ringi/shared/tool"
 )
 
@@ -20,10 +21,7 @@ const tableBegins, tableEnds = "<!-- tools -->\n", "<!-- /tools -->"
 // The table of tools in shared/tool/README.md is the catalog's.
 func TestReadmeListsTheTools(t *testing.T) {
 	path := filepath.Join(repository, "shared", "tool", "README.md")
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := expect.Value(os.ReadFile(path))(t)
 	before, rest, begins := strings.Cut(string(b), tableBegins)
 	table, after, ends := strings.Cut(rest, tableEnds)
 	if !begins || !ends {
@@ -31,9 +29,7 @@ func TestReadmeListsTheTools(t *testing.T) {
 	}
 	want := tableOfTools(t)
 	if *update {
-		if err := os.WriteFile(path, []byte(before+tableBegins+want+tableEnds+after), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, os.WriteFile(path, []byte(before+tableBegins+want+tableEnds+after), 0o644))
 		return
 	}
 	if diff := cmp.Diff(want, table); diff != "" {
@@ -42,10 +38,7 @@ func TestReadmeListsTheTools(t *testing.T) {
 }
 
 func tableOfTools(t *testing.T) string {
-	catalog, err := tool.Builtin()
-	if err != nil {
-		t.Fatal(err)
-	}
+	catalog := expect.Value(tool.Builtin())(t)
 	vendors := map[string]string{"": "nobody", "freee": "freee HR", "google": "Google Sheets", "slack": "Slack"}
 	var out strings.Builder
 	out.WriteString("| tool | | effect | calls | at most | constraints |\n|---|---|---|---|---|---|\n")

@@ -9,15 +9,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"ringi/shared/expect"
 )
 
 // samTool is a program of the private environment that .ci/run makes for SAM.
 func samTool(t *testing.T, name string) string {
 	t.Helper()
-	path, err := filepath.Abs(filepath.Join(repository, ".ringi-local", "ci", "bin", name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	path := expect.Value(filepath.Abs(filepath.Join(repository, ".ringi-local", "ci", "bin", name)))(t)
 	if _, err := os.Stat(path); err == nil {
 		return path
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 	"ringi/shared/pipeline"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/task"
@@ -38,10 +39,7 @@ func handle(w *pipelinetest.World, in pipeline.Input, caught string) (aggregate.
 
 func done(t *testing.T, w *pipelinetest.World, in pipeline.Input, caught string) aggregate.Next {
 	t.Helper()
-	next, err := handle(w, in, caught)
-	if err != nil {
-		t.Fatal(err)
-	}
+	next := expect.Value(handle(w, in, caught))(t)
 	return next
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/card"
+	"ringi/shared/expect"
 	"ringi/shared/model"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/task"
@@ -49,10 +50,7 @@ func handler(w *pipelinetest.World, g *generator) *Handler {
 
 func handle(t *testing.T, w *pipelinetest.World, g *generator) aggregate.Next {
 	t.Helper()
-	next, err := handler(w, g).Handle(t.Context(), w.In())
-	if err != nil {
-		t.Fatal(err)
-	}
+	next := expect.Value(handler(w, g).Handle(t.Context(), w.In()))(t)
 	return next
 }
 
@@ -85,10 +83,7 @@ func testDrafts(t *testing.T, server *pipelinetest.Server) {
 		}
 	})
 	t.Run("a policy that its card can't show whole is not asked of people", func(t *testing.T) {
-		unseen, err := json.Marshal(map[string]string{"policy": strings.Repeat("@here ", 1300) + "最後に全員へ送る"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		unseen := expect.Value(json.Marshal(map[string]string{"policy": strings.Repeat("@here ", 1300) + "最後に全員へ送る"}))(t)
 		w, g := server.World(t), &generator{first: string(unseen)}
 		w.Extracted()
 		if next := handle(t, w, g); next.State != task.StateAwaitPromptApproval {
@@ -107,9 +102,7 @@ func testDrafts(t *testing.T, server *pipelinetest.Server) {
 			{ToolName: "list_attendance", Allowed: true, Constraints: "{}"},
 		} {
 			p.TenantID = w.Ref.Tenant
-			if _, err := w.Store.SaveToolPermission(t.Context(), p, aggregate.System(), w.Now(), tenancy.OnlyDepartments); err != nil {
-				t.Fatal(err)
-			}
+			expect.Value(w.Store.SaveToolPermission(t.Context(), p, aggregate.System(), w.Now(), tenancy.OnlyDepartments))(t)
 		}
 		handle(t, w, g)
 		for _, want := range []string{`"forbidden":["send_slack_dm"]`, `"constraints":[{"tool":"list_employees","departments":["営業部"]}]`} {

@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 	"ringi/shared/result"
 	"ringi/shared/task"
 	"ringi/shared/tool"
@@ -34,14 +35,8 @@ func BenchmarkCall(b *testing.B) {
 }
 
 func benchmarkCall(b *testing.B, people int) {
-	catalog, err := tool.Builtin()
-	if err != nil {
-		b.Fatal(err)
-	}
-	tools, err := runner.New(catalog, runner.Config{Now: time.Now, Log: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		b.Fatal(err)
-	}
+	catalog := expect.Value(tool.Builtin())(b)
+	tools := expect.Value(runner.New(catalog, runner.Config{Now: time.Now, Log: slog.New(slog.DiscardHandler)}))(b)
 	const name = "calculate_overtime"
 	spec, _ := catalog.Lookup(name)
 	record := `{"employee_id":%d,"num":"%[1]d","display_name":"山田 %[1]d","start_date":"2026-04-01","end_date":"2026-04-30","work_days":20,"total_work_mins":9600,` +
@@ -61,11 +56,7 @@ func benchmarkCall(b *testing.B, people int) {
 	j := &job{Handler: &Handler{Results: result.Store{S3: bucket, Bucket: "bucket"}, Tools: tools, Catalog: catalog, Now: time.Now}}
 	for b.Loop() {
 		_, arguments, err := j.prepare(b.Context(), a, j.fill(b.Context(), a, step), found{spec: spec, catalog: catalog})
-		if err != nil {
-			b.Fatal(err)
-		}
-		if _, err := j.run(b.Context(), tool.Call{Tool: name, Arguments: arguments, Locale: "ja"}); err != nil {
-			b.Fatal(err)
-		}
+		expect.NoError(b, err)
+		expect.Value(j.run(b.Context(), tool.Call{Tool: name, Arguments: arguments, Locale: "ja"}))(b)
 	}
 }

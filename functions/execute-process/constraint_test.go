@@ -9,6 +9,7 @@ import (
 
 	"ringi/infra/local/vendors"
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
@@ -39,13 +40,9 @@ func TestConstraintsHoldWhenAStepIsCalled(t *testing.T) {
 func (w *world) constrain(name string, constraints aggregate.JSON) {
 	w.T.Helper()
 	p, _, err := w.Store.ToolPermission(w.T.Context(), w.Ref.Tenant, name)
-	if err != nil {
-		w.T.Fatal(err)
-	}
+	expect.NoError(w.T, err)
 	p.Constraints = constraints
-	if _, err := w.Store.SaveToolPermission(w.T.Context(), p, aggregate.System(), w.Now(), w.h.Catalog.Knows(name)...); err != nil {
-		w.T.Fatal(err)
-	}
+	expect.Value(w.Store.SaveToolPermission(w.T.Context(), p, aggregate.System(), w.Now(), w.h.Catalog.Knows(name)...))(w.T)
 }
 
 // breaks asserts that the execution failed for a constraint, which its sentence names.

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 	"ringi/shared/model"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/task"
@@ -15,9 +16,7 @@ import (
 func (w *world) limited(dollars float64) {
 	s := tenancy.DefaultSettings()
 	s.MaxCostUSD = dollars
-	if _, err := w.Store.SaveSettings(w.T.Context(), w.Ref.Tenant, s, pipelinetest.Approver(), w.Now()); err != nil {
-		w.T.Fatal(err)
-	}
+	expect.Value(w.Store.SaveSettings(w.T.Context(), w.Ref.Tenant, s, pipelinetest.Approver(), w.Now()))(w.T)
 }
 
 func (w *world) spend(id string, dollars float64) {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
+	"ringi/shared/expect"
 	"ringi/shared/task"
 )
 
@@ -17,9 +18,7 @@ func testExpiredResult(t *testing.T, w *world) {
 	w.run()
 	e := w.Load().Execution()
 	result := w.Load().StepOf(e, 1).Result
-	if _, err := w.S3().DeleteObject(t.Context(), &s3.DeleteObjectInput{Bucket: &w.Bucket, Key: &result.S3Key}); err != nil {
-		t.Fatal(err)
-	}
+	expect.Value(w.S3().DeleteObject(t.Context(), &s3.DeleteObjectInput{Bucket: &w.Bucket, Key: &result.S3Key}))(t)
 	w.Approve()
 	w.run()
 	w.ends(task.ExecutionFailed, task.ReasonResultExpired, task.StepCompleted)

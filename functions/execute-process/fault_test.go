@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 	"ringi/shared/pipeline"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/reason"
@@ -292,9 +293,7 @@ func testDied(t *testing.T, w *world) {
 		}
 	}
 	w.h.Tools = stops{w.tools, w}
-	if _, err := w.try(time.Minute); err != nil {
-		t.Fatal(err)
-	}
+	expect.Value(w.try(time.Minute))(t)
 	w.later(2 * time.Minute)
 	w.run()
 	w.ends(task.ExecutionFailed, task.ReasonToolUnknown, task.StepCompleted, task.StepUnknown)

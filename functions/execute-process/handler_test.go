@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 	"ringi/shared/model"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/task"
@@ -98,9 +99,7 @@ func testGateOfRetry(t *testing.T, w *world) {
 func testNotAllowed(t *testing.T, w *world) {
 	w.approved(w.lone(1))
 	w.tools.before = func(tool.Call) { t.Error("it was called") }
-	if _, err := w.Store.SaveToolPermission(t.Context(), tenancy.ToolPermission{TenantID: w.Ref.Tenant, ToolName: writing, Constraints: "{}"}, aggregate.System(), w.Now()); err != nil {
-		t.Fatal(err)
-	}
+	expect.Value(w.Store.SaveToolPermission(t.Context(), tenancy.ToolPermission{TenantID: w.Ref.Tenant, ToolName: writing, Constraints: "{}"}, aggregate.System(), w.Now()))(t)
 	if next := w.run(); next.State != task.StateFail {
 		t.Errorf("%+v", next)
 	}

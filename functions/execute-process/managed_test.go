@@ -12,6 +12,7 @@ import (
 
 	"ringi/infra/local/vendors/agents"
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 	"ringi/shared/model/managed"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/task"
@@ -276,14 +277,9 @@ func testAgentGone(t *testing.T, m *sessionWorld) {
 }
 
 func testBudget(t *testing.T, m *sessionWorld) {
-	settings, err := m.Store.Settings(t.Context(), m.Ref.Tenant)
-	if err != nil {
-		t.Fatal(err)
-	}
+	settings := expect.Value(m.Store.Settings(t.Context(), m.Ref.Tenant))(t)
 	settings.MaxCostUSD = 0.25
-	if _, err := m.Store.SaveSettings(t.Context(), m.Ref.Tenant, settings, pipelinetest.Approver(), m.Now()); err != nil {
-		t.Fatal(err)
-	}
+	expect.Value(m.Store.SaveSettings(t.Context(), m.Ref.Tenant, settings, pipelinetest.Approver(), m.Now()))(t)
 	m.approved(m.lone(1))
 	m.run()
 	if b := m.session().Made.Budget; b == nil || b.MaxListCost.Amount != "25" {
@@ -299,9 +295,7 @@ func testManyPauses(t *testing.T, m *sessionWorld) {
 	a := m.Load() // by a hand in the table
 	l := a.SessionLease(a.Execution())
 	l.Pauses = task.MaxSessionPauses - 1
-	if err := m.Store.PutLease(t.Context(), a, &l); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, m.Store.PutLease(t.Context(), a, &l))
 	m.later(time.Minute)
 	if _, err := m.try(functionTime); !errors.Is(err, aggregate.ErrSuperseded) {
 		t.Errorf("%v", err)

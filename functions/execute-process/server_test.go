@@ -12,6 +12,7 @@ import (
 
 	"ringi/infra/local/vendors/rooms"
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 	"ringi/shared/outbound"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/task"
@@ -36,18 +37,13 @@ func newMeeting(t *testing.T, server *pipelinetest.Server) *meeting {
 	s := httptest.NewServer(m.rooms)
 	t.Cleanup(s.Close)
 	reach := outbound.Dialer{Allow: []string{s.Listener.Addr().String()}}.Client()
-	real, err := runner.New(m.h.Catalog, runner.Config{
+	real := expect.Value(runner.New(m.h.Catalog, runner.Config{
 		Credentials: tokens{m.vendors}, Outbound: reach, Now: time.Now, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	m.tools.Tools = real
 	settings := tenancy.DefaultSettings()
 	settings.MCPServers = []tenancy.MCPServer{{Name: "rooms", URL: s.URL}}
-	if _, err := m.Store.SaveSettings(t.Context(), m.Ref.Tenant, settings, pipelinetest.Approver(), m.Now()); err != nil {
-		t.Fatal(err)
-	}
+	expect.Value(m.Store.SaveSettings(t.Context(), m.Ref.Tenant, settings, pipelinetest.Approver(), m.Now()))(t)
 	m.admin = mcp.Admin{Rows: m.Store, Credentials: tokens{m.vendors}, Client: mcp.Client{HTTP: reach}, Now: time.Now}
 	m.allow(booking, aggregate.Write)
 	m.allow("rooms.list_rooms", aggregate.Read)
@@ -56,15 +52,10 @@ func newMeeting(t *testing.T, server *pipelinetest.Server) *meeting {
 
 func (m *meeting) allow(name string, access aggregate.Access) {
 	m.T.Helper()
-	all, err := m.admin.Tools(m.T.Context(), m.Ref.Tenant, "rooms")
-	if err != nil {
-		m.T.Fatal(err)
-	}
+	all := expect.Value(m.admin.Tools(m.T.Context(), m.Ref.Tenant, "rooms"))(m.T)
 	for _, x := range all {
 		if x.Name == name {
-			if err := m.admin.Allow(m.T.Context(), m.Ref.Tenant, name, x.Hash, access, aggregate.System()); err != nil {
-				m.T.Fatal(err)
-			}
+			expect.NoError(m.T, m.admin.Allow(m.T.Context(), m.Ref.Tenant, name, x.Hash, access, aggregate.System()))
 			return
 		}
 	}
@@ -74,19 +65,14 @@ func (m *meeting) allow(name string, access aggregate.Access) {
 func (m *meeting) permission(name string) tenancy.ToolPermission {
 	m.T.Helper()
 	p, _, err := m.Store.ToolPermission(m.T.Context(), m.Ref.Tenant, name)
-	if err != nil {
-		m.T.Fatal(err)
-	}
+	expect.NoError(m.T, err)
 	return p
 }
 
 // planned is a step as the model plans it with what is allowed now.
 func (m *meeting) planned(order int, name, input string) task.Step {
 	m.T.Helper()
-	settings, err := m.Store.Settings(m.T.Context(), m.Ref.Tenant)
-	if err != nil {
-		m.T.Fatal(err)
-	}
+	settings := expect.Value(m.Store.Settings(m.T.Context(), m.Ref.Tenant))(m.T)
 	spec, ok := tool.Pinned(m.permission(name), settings.MCPServers)
 	if !ok {
 		m.T.Fatalf("%s is not allowed", name)
@@ -162,9 +148,7 @@ func testServerChanged(t *testing.T, m *meeting) {
 
 func testForbidden(t *testing.T, m *meeting) {
 	m.approved(m.book(1))
-	if err := m.admin.Forbid(t.Context(), m.Ref.Tenant, booking, aggregate.System()); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, m.admin.Forbid(t.Context(), m.Ref.Tenant, booking, aggregate.System()))
 	m.tools.before = func(tool.Call) { t.Error("it was called") }
 	m.run()
 	m.ends(task.ExecutionFailed, task.ReasonToolNotAllowed)
@@ -182,14 +166,9 @@ func testAllowedAnew(t *testing.T, m *meeting) {
 
 func testMoved(t *testing.T, m *meeting) {
 	m.approved(m.book(1))
-	settings, err := m.Store.Settings(t.Context(), m.Ref.Tenant)
-	if err != nil {
-		t.Fatal(err)
-	}
+	settings := expect.Value(m.Store.Settings(t.Context(), m.Ref.Tenant))(t)
 	settings.MCPServers[0].URL = "https://example.com/mcp"
-	if _, err := m.Store.SaveSettings(t.Context(), m.Ref.Tenant, settings, pipelinetest.Approver(), m.Now()); err != nil {
-		t.Fatal(err)
-	}
+	expect.Value(m.Store.SaveSettings(t.Context(), m.Ref.Tenant, settings, pipelinetest.Approver(), m.Now()))(t)
 	m.tools.before = func(tool.Call) { t.Error("it was called") }
 	m.run()
 	m.ends(task.ExecutionFailed, task.ReasonToolChanged)

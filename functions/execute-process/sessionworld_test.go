@@ -9,6 +9,7 @@ import (
 
 	"ringi/infra/local/vendors/agents"
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 	"ringi/shared/model/managed"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/task"
@@ -36,9 +37,7 @@ func sessionWorldIn(t *testing.T, w *world) *sessionWorld {
 	})
 	m.h.Model, m.h.PollEvery, m.h.PollFor, m.h.HoldFor = "claude-sonnet-4-6", time.Millisecond, time.Minute, 30*time.Second
 	tenant := tenancy.Tenant{ID: m.Ref.Tenant, Name: "Ringi", Slug: "ringi", TeamID: pipelinetest.Team, Admins: []string{}}
-	if _, err := m.Store.Bootstrap(t.Context(), tenant, m.Now()); err != nil {
-		t.Fatal(err)
-	}
+	expect.Value(m.Store.Bootstrap(t.Context(), tenant, m.Now()))(t)
 	return m
 }
 

@@ -4,11 +4,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"ringi/infra/local/vendors"
 	"ringi/infra/local/vendors/agents"
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/task"
 )
@@ -112,9 +111,7 @@ func testAtOnce(t *testing.T, m *sessionWorld) {
 func testNames(t *testing.T, _ *sessionWorld) {
 	steps := []task.Step{{Tool: "rooms.book"}, {Tool: "rooms_book"}, {Tool: "rooms.book"}}
 	want := map[string]string{"rooms.book": "rooms_book", "rooms_book": "rooms_book_2"}
-	if d := cmp.Diff(want, namesOf(steps)); d != "" {
-		t.Error(d)
-	}
+	expect.Same(t, want, namesOf(steps))
 }
 
 func TestASessionCallsAServersTools(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 
 	"ringi/infra/local/vendors"
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 	"ringi/shared/model"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/result"
@@ -69,18 +70,12 @@ func newWorld(t *testing.T, server *pipelinetest.Server) *world {
 	w := &world{World: server.World(t), vendors: vendors.New()}
 	s := httptest.NewServer(w.vendors.Handler())
 	t.Cleanup(s.Close)
-	catalog, err := tool.Builtin()
-	if err != nil {
-		t.Fatal(err)
-	}
+	catalog := expect.Value(tool.Builtin())(t)
 	quiet := slog.New(slog.NewTextHandler(io.Discard, nil))
-	real, err := runner.New(catalog, runner.Config{
+	real := expect.Value(runner.New(catalog, runner.Config{
 		FreeeURL: s.URL + "/freee/hr", SheetsURL: s.URL + "/sheets", Credentials: tokens{w.vendors},
 		Slack: func(context.Context, string) (string, string, error) { return "xoxb-token", s.URL + "/", nil }, Now: time.Now, Log: quiet,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	w.tools = &tools{Tools: real}
 	w.h = &Handler{
 		Store: w.StoreOverTransport(), Results: result.Store{S3: w.S3(), Bucket: w.Bucket}, Tools: w.tools, Catalog: catalog,
@@ -138,10 +133,7 @@ const functionTime = 150 * time.Second
 // run is one invocation, which must go well.
 func (w *world) run() aggregate.Next {
 	w.T.Helper()
-	next, err := w.try(functionTime)
-	if err != nil {
-		w.T.Fatal(err)
-	}
+	next := expect.Value(w.try(functionTime))(w.T)
 	return next
 }
 

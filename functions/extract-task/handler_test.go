@@ -7,10 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"ringi/shared/aggregate"
 	"ringi/shared/errorclass"
+	"ringi/shared/expect"
 	"ringi/shared/model"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/slackapi"
@@ -159,12 +158,8 @@ func TestARequestInAThread(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			h := &Handler{Threads: &tt.talk}
-			if d := cmp.Diff(tt.want, h.thread(t.Context(), in(tt.root))); d != "" {
-				t.Error(d)
-			}
-			if d := cmp.Diff(tt.asked, tt.talk.asked); d != "" {
-				t.Error(d)
-			}
+			expect.Same(t, tt.want, h.thread(t.Context(), in(tt.root)))
+			expect.Same(t, tt.asked, tt.talk.asked)
 		})
 	}
 }

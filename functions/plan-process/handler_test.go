@@ -9,6 +9,7 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/card"
+	"ringi/shared/expect"
 	"ringi/shared/model"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/task"
@@ -44,10 +45,7 @@ func (g *generator) Generate(ctx context.Context, r model.Request) (model.Respon
 func handle(t *testing.T, w *pipelinetest.World, g *generator) aggregate.Next {
 	t.Helper()
 	h := &Handler{Store: w.StoreOverTransport(), Tools: tool.Builtin, Open: func(string) (model.Generator, error) { return g, nil }, Model: "demo", Now: w.Now}
-	next, err := h.Handle(t.Context(), w.In())
-	if err != nil {
-		t.Fatal(err)
-	}
+	next := expect.Value(h.Handle(t.Context(), w.In()))(t)
 	return next
 }
 
@@ -94,10 +92,7 @@ func testPlans(t *testing.T, server *pipelinetest.Server) {
 				ToolInput: `{"department":null,"status":"active"}`, Description: "x", ExpectedOutput: "x",
 			})
 		}
-		unseen, err := json.Marshal(map[string]any{"steps": steps, "missing": []any{}, "remarks": ""})
-		if err != nil {
-			t.Fatal(err)
-		}
+		unseen := expect.Value(json.Marshal(map[string]any{"steps": steps, "missing": []any{}, "remarks": ""}))(t)
 		w, g := approved(t, server), &generator{first: string(unseen)}
 		if next := handle(t, w, g); next.State != task.StateAwaitProcessApproval {
 			t.Fatalf("%+v", next)
@@ -125,9 +120,7 @@ func testPermissions(t *testing.T, server *pipelinetest.Server) {
 		w, g := approved(t, server), &generator{}
 		for name, allowed := range map[string]bool{"send_slack_dm": false, "list_employees": true} {
 			p := tenancy.ToolPermission{TenantID: w.Ref.Tenant, ToolName: name, Allowed: allowed, Constraints: "{}"}
-			if _, err := w.Store.SaveToolPermission(t.Context(), p, aggregate.System(), w.Now()); err != nil {
-				t.Fatal(err)
-			}
+			expect.Value(w.Store.SaveToolPermission(t.Context(), p, aggregate.System(), w.Now()))(t)
 		}
 		handle(t, w, g)
 		if strings.Contains(g.asked[0], `"name": "send_slack_dm"`) || !strings.Contains(g.asked[0], `"name": "list_employees"`) {
@@ -140,9 +133,7 @@ func testPermissions(t *testing.T, server *pipelinetest.Server) {
 	t.Run("a tool's constraints are told, and nothing takes the place of what they leave out", func(t *testing.T) {
 		w, g := approved(t, server), &generator{}
 		p := tenancy.ToolPermission{TenantID: w.Ref.Tenant, ToolName: "list_employees", Allowed: true, Constraints: `{"departments":["人事部"]}`}
-		if _, err := w.Store.SaveToolPermission(t.Context(), p, aggregate.System(), w.Now(), tenancy.OnlyDepartments); err != nil {
-			t.Fatal(err)
-		}
+		expect.Value(w.Store.SaveToolPermission(t.Context(), p, aggregate.System(), w.Now(), tenancy.OnlyDepartments))(t)
 		handle(t, w, g)
 		if !strings.Contains(g.asked[0], `"departments"`) || g.calls != 1 {
 			t.Errorf("the model was told %s in %d calls", g.asked[0], g.calls)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/tenancy"
 )
@@ -32,19 +33,12 @@ func TestToolsOfServersAreOfferedAsTheyWereAllowed(t *testing.T) {
 			w, g := approved(t, server), &generator{}
 			s := tenancy.DefaultSettings()
 			s.MCPServers = []tenancy.MCPServer{{Name: "rooms", URL: url}}
-			if _, err := w.Store.SaveSettings(t.Context(), w.Ref.Tenant, s, pipelinetest.Approver(), w.Now()); err != nil {
-				t.Fatal(err)
-			}
+			expect.Value(w.Store.SaveSettings(t.Context(), w.Ref.Tenant, s, pipelinetest.Approver(), w.Now()))(t)
 			p := test.permission
 			p.TenantID, p.ToolName = w.Ref.Tenant, "rooms.book_room"
-			saved, err := w.Store.SaveToolPermission(t.Context(), p, aggregate.System(), w.Now())
-			if err != nil {
-				t.Fatal(err)
-			}
+			saved := expect.Value(w.Store.SaveToolPermission(t.Context(), p, aggregate.System(), w.Now()))(t)
 			if test.changed {
-				if err := w.Store.NoteToolChanged(t.Context(), saved, time.Now()); err != nil {
-					t.Fatal(err)
-				}
+				expect.NoError(t, w.Store.NoteToolChanged(t.Context(), saved, time.Now()))
 			}
 			handle(t, w, g)
 			asked := g.asked[0]

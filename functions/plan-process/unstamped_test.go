@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 	"ringi/shared/model"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/task"
@@ -26,16 +27,10 @@ func planned(t *testing.T, w *pipelinetest.World, s tenancy.Settings, to string)
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.Approve(a.Prompt().ID, by, pipelinetest.Policy(), w.Now())
 	})
-	input, err := json.Marshal(map[string]any{"recipient": to, "text": "給与", "details": []any{}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	answer, err := json.Marshal(map[string]any{"missing": []any{}, "remarks": "", "steps": []model.StepData{{
+	input := expect.Value(json.Marshal(map[string]any{"recipient": to, "text": "給与", "details": []any{}}))(t)
+	answer := expect.Value(json.Marshal(map[string]any{"missing": []any{}, "remarks": "", "steps": []model.StepData{{
 		StepID: "step-1", Order: 1, Title: "通知", Tool: "send_slack_dm", ToolInput: string(input), Description: "x", ExpectedOutput: "x",
-	}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}}}))(t)
 	handle(t, w, &generator{first: string(answer)})
 	return w.Load().Process().Steps[0]
 }

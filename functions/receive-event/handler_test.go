@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 	"ringi/shared/slackapi/inbound"
 	"ringi/shared/store"
 	"ringi/shared/task"
@@ -74,9 +75,7 @@ func TestMessagesBecomeOneWrite(t *testing.T) {
 			}
 			want := base
 			tt.want(&want)
-			if diff := cmp.Diff(&want, s.request(t)); diff != "" {
-				t.Error(diff)
-			}
+			expect.Same(t, &want, s.request(t))
 			if c := s.changes[0]; c.Head.(*task.Head).TenantID != aggregate.TenantID("T0TEAM") {
 				t.Errorf("tenant %s", c.Head.(*task.Head).TenantID)
 			}

@@ -10,6 +10,7 @@ import (
 	"github.com/aws/smithy-go/middleware"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 	"ringi/shared/store/storetest"
 	"ringi/shared/task"
 	"ringi/shared/tasks"
@@ -63,14 +64,8 @@ func testOneCall(t *testing.T, db *storetest.Server) {
 		})
 	}
 	wg.Wait()
-	id, err := task.ID("T0TEAM", "C0HR", "1776675599.000100")
-	if err != nil {
-		t.Fatal(err)
-	}
-	a, err := s.Load(t.Context(), task.RefOf(aggregate.TenantID("T0TEAM"), id))
-	if err != nil {
-		t.Fatal(err)
-	}
+	id := expect.Value(task.ID("T0TEAM", "C0HR", "1776675599.000100"))(t)
+	a := expect.Value(s.Load(t.Context(), task.RefOf(aggregate.TenantID("T0TEAM"), id)))(t)
 	if a.Head.Rev != 1 || a.Request.Text != "今月の勤怠をまとめて" || len(a.Cards) != 1 || a.Cards[0].State != aggregate.CardNone {
 		t.Errorf("%+v", a)
 	}
@@ -97,10 +92,7 @@ func testAtOnce(t *testing.T, db *storetest.Server) {
 			t.Errorf("answered %d", status)
 		}
 	}
-	id, err := task.ID("T0TEAM", "C0HR", "1776675599.000100")
-	if err != nil {
-		t.Fatal(err)
-	}
+	id := expect.Value(task.ID("T0TEAM", "C0HR", "1776675599.000100"))(t)
 	if a, err := s.Load(t.Context(), task.RefOf(aggregate.TenantID("T0TEAM"), id)); err != nil || a.Head.Rev != 1 {
 		t.Errorf("%v %+v", err, a)
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 	"ringi/shared/slackapi/inbound"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
@@ -69,10 +70,7 @@ func signed(body string) inbound.Request {
 
 func post(t *testing.T, h *Handler, r inbound.Request) inbound.Response {
 	t.Helper()
-	out, err := h.Handle(t.Context(), r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := expect.Value(h.Handle(t.Context(), r))(t)
 	return out
 }
 
@@ -89,10 +87,7 @@ func callback(t *testing.T, fields map[string]any, outer map[string]any) string 
 		"authorizations": []any{map[string]any{"team_id": "T0TEAM", "user_id": "U0BOT", "is_bot": true}},
 	}
 	merge(e, outer)
-	b, err := json.Marshal(e)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := expect.Value(json.Marshal(e))(t)
 	return string(b)
 }
 

@@ -8,6 +8,7 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/aggregate"
 	"ringi/shared/card"
+	"ringi/shared/expect"
 	"ringi/shared/slackapi/slacktest"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
@@ -23,27 +24,18 @@ func (w *world) beside(text string) (waits *task.Prompt, reply aggregate.Ref) {
 		TeamID: slacktest.Team, Text: text, User: workspace.Sato, Channel: workspace.HR, ChannelType: "channel",
 		MessageTS: ts, ThreadTS: w.root, Source: task.SourceChannel, EventID: "Ev2",
 	}, w.clock)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	if err := w.store.Create(w.t.Context(), c); err != nil {
-		w.t.Fatal(err)
-	}
+	expect.NoError(w.t, err)
+	expect.NoError(w.t, w.store.Create(w.t.Context(), c))
 	_, err = w.store.Decide(w.t.Context(), reply, func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.Ask(1, b, tenancy.DefaultSettings(), w.clock)
 	})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	expect.NoError(w.t, err)
 	return waits, reply
 }
 
 func (w *world) of(ref aggregate.Ref) *task.Aggregate {
 	w.t.Helper()
-	a, err := w.store.Load(w.t.Context(), ref)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	a := expect.Value(w.store.Load(w.t.Context(), ref))(w.t)
 	return a
 }
 
@@ -170,17 +162,11 @@ func testSecondReason(t *testing.T, w *world) {
 		TeamID: slacktest.Team, Text: "営業部だけにしてください", User: workspace.Tanaka, Channel: workspace.HR, ChannelType: "channel",
 		MessageTS: ts, ThreadTS: w.root, Source: task.SourceChannel, EventID: "Ev3",
 	}, w.clock)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := w.store.Create(t.Context(), c); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := w.store.Decide(t.Context(), second, func(a *task.Aggregate) (aggregate.Change, error) {
+	expect.NoError(t, err)
+	expect.NoError(t, w.store.Create(t.Context(), c))
+	expect.Value(w.store.Decide(t.Context(), second, func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.Ask(1, gate, tenancy.DefaultSettings(), w.clock)
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	w.chooses(workspace.Suzuki, card.TakeAsReason, first)
 	w.chooses(workspace.Suzuki, card.TakeAsReason, second)
 	if a := w.of(second); a.Choosing() == nil || !a.Choice.GateOver {

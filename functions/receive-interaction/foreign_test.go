@@ -6,6 +6,7 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/aggregate"
 	"ringi/shared/card"
+	"ringi/shared/expect"
 	"ringi/shared/slackapi/slacktest"
 	"ringi/shared/store/storetest"
 	"ringi/shared/tenancy"
@@ -15,9 +16,7 @@ import (
 func (w *world) connected(team string) {
 	w.t.Helper()
 	own := tenancy.Integration{TenantID: aggregate.TenantID(team), Provider: tenancy.SlackProvider, Status: tenancy.Connected, Credentials: "sealed"}
-	if _, err := w.store.SaveIntegration(w.t.Context(), own, aggregate.Actor{Type: aggregate.ActorUser, ID: "U0ADMIN"}, w.clock); err != nil {
-		w.t.Fatal(err)
-	}
+	expect.Value(w.store.SaveIntegration(w.t.Context(), own, aggregate.Actor{Type: aggregate.ActorUser, ID: "U0ADMIN"}, w.clock))(w.t)
 }
 
 // Whatever comes from a workspace that is none of ours is accepted, counted and answered nothing: no note, no dialog.

@@ -12,6 +12,7 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/card"
+	"ringi/shared/expect"
 	"ringi/shared/people"
 	"ringi/shared/slackapi"
 	"ringi/shared/task"
@@ -67,19 +68,14 @@ func waiting(t testing.TB) *gate {
 	c, _, err := task.Receive(aggregate.TenantID(team), task.Request{
 		TeamID: team, Text: "x", User: "U1", Channel: "D1", ChannelType: "im", MessageTS: "1776675600.000100", ThreadTS: "1776675600.000100", Source: task.SourceAgentContainer,
 	}, now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	a := (&task.Aggregate{}).Apply(c)
 	for _, d := range []func() (aggregate.Change, error){
 		func() (aggregate.Change, error) { return a.Extracted(1, task.Extract{Title: "x"}, now) },
 		func() (aggregate.Change, error) { return a.BeginPrompt(1, now) },
 		func() (aggregate.Change, error) { return a.FinishPrompt(1, "x", tenancy.DefaultSettings(), now) },
 	} {
-		c, err := d()
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := expect.Value(d())(t)
 		a = a.Apply(c)
 	}
 	return &gate{a: a}
@@ -89,10 +85,7 @@ func waiting(t testing.TB) *gate {
 // committed only with a reason that a card can show, of the prompt that is meant.
 func FuzzModal(f *testing.F) {
 	g := waiting(f)
-	meant, err := json.Marshal(card.Rejection{Type: task.CardPrompt, ID: g.a.Prompt().ID, TaskID: g.a.Head.TaskID})
-	if err != nil {
-		f.Fatal(err)
-	}
+	meant := expect.Value(json.Marshal(card.Rejection{Type: task.CardPrompt, ID: g.a.Prompt().ID, TaskID: g.a.Head.TaskID}))(f)
 	f.Add("もっと簡潔に", string(meant))
 	f.Add(" \n\t ", string(meant))
 	f.Add(strings.Repeat("長", task.MaxReason+1), string(meant))
@@ -108,9 +101,7 @@ func FuzzModal(f *testing.F) {
 				"state": map[string]any{"values": map[string]any{card.ReasonBlock: map[string]any{card.ReasonInput: map[string]any{"value": reason}}}},
 			},
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		out, err := h.Handle(context.Background(), signed(url.Values{"payload": {string(payload)}}.Encode(), h.Now()))
 		if err != nil || out.StatusCode != 200 && out.StatusCode != 400 && len(payload) < 1<<18 {
 			t.Fatalf("%d %v for %q, %q", out.StatusCode, err, reason, private)

@@ -8,13 +8,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/aggregate"
 	"ringi/shared/card"
 	"ringi/shared/errorclass"
+	"ringi/shared/expect"
 	"ringi/shared/slackapi/inbound"
 	"ringi/shared/store/storetest"
 	"ringi/shared/task"
@@ -94,12 +93,8 @@ func testReject(t *testing.T, w *world) {
 		t.Fatalf("%d forms, prompt %s", len(views), w.load().Prompt().Status)
 	}
 	var about card.Rejection
-	if err := json.Unmarshal([]byte(views[0].PrivateMetadata), &about); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(card.Rejection{Type: task.CardPrompt, ID: p.ID, TaskID: w.ref.ID}, about); diff != "" {
-		t.Error(diff)
-	}
+	expect.NoError(t, json.Unmarshal([]byte(views[0].PrivateMetadata), &about))
+	expect.Same(t, card.Rejection{Type: task.CardPrompt, ID: p.ID, TaskID: w.ref.ID}, about)
 	w.quiet(w.post(w.form(workspace.Suzuki, "prompt", p.ID, " データの検証を追加して\n")), workspace.Suzuki)
 	if got := w.load().Prompt(); got.Status != aggregate.Rejected || got.RejectedBy != workspace.Suzuki || got.RejectionReason != "データの検証を追加して" {
 		t.Errorf("%+v", got)

@@ -9,6 +9,7 @@ import (
 	"ringi/shared/aggregate"
 	"ringi/shared/card"
 	"ringi/shared/errorclass"
+	"ringi/shared/expect"
 	"ringi/shared/slackapi/slacktest"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
@@ -40,9 +41,7 @@ func testPolicy(t *testing.T, w *world) {
 		{"who is in a listed group, though not in the channel", list(nil, []string{workspace.Approvers}), workspace.Tanaka, slacktest.Team, "", ""},
 	} {
 		if tt.user == workspace.Tanaka {
-			if err := w.slack.SetMember(workspace.HR, workspace.Tanaka, false); err != nil {
-				t.Fatal(err)
-			}
+			expect.NoError(t, w.slack.SetMember(workspace.HR, workspace.Tanaka, false))
 		}
 		w.changeSettings(tt.settings)
 		w.shown()
@@ -77,10 +76,7 @@ func testPolicy(t *testing.T, w *world) {
 // members are those to whom Slack lets an app send ephemeral messages.
 func members(t *testing.T, w *world) []string {
 	t.Helper()
-	c, err := w.slack.Channel(workspace.HR)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := expect.Value(w.slack.Channel(workspace.HR))(t)
 	return c.Members
 }
 

@@ -9,6 +9,7 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/aggregate"
 	"ringi/shared/card"
+	"ringi/shared/expect"
 	"ringi/shared/slackapi/slacktest"
 	"ringi/shared/store/storetest"
 	"ringi/shared/task"
@@ -64,9 +65,7 @@ func (w *world) turn(user, action string) bool {
 		return false
 	}
 	var r card.Review
-	if err := json.Unmarshal([]byte(v.PrivateMetadata), &r); err != nil {
-		w.t.Fatal(err)
-	}
+	expect.NoError(w.t, json.Unmarshal([]byte(v.PrivateMetadata), &r))
 	to := r.Page + 1
 	if action == card.ReviewTurn+"back" {
 		to = r.Page - 1
@@ -163,10 +162,7 @@ func testReadOnly(t *testing.T, w *world) {
 
 func testReadSomethingElse(t *testing.T, w *world) {
 	p := w.asked()
-	about, err := json.Marshal(card.Review{Type: task.CardPrompt, ID: p.ID, TaskID: w.ref.ID, Hash: aggregate.HashOf("another policy")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	about := expect.Value(json.Marshal(card.Review{Type: task.CardPrompt, ID: p.ID, TaskID: w.ref.ID, Hash: aggregate.HashOf("another policy")}))(t)
 	forged := workspace.View{CallbackID: card.ReviewCallback, PrivateMetadata: string(about)}
 	if out := w.post(w.submission(workspace.Suzuki, forged)); !strings.Contains(out.Body, "状態が変わりました") {
 		t.Errorf("%d %s", out.StatusCode, out.Body)

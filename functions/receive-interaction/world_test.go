@@ -13,6 +13,7 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/aggregate"
 	"ringi/shared/card"
+	"ringi/shared/expect"
 	"ringi/shared/people"
 	"ringi/shared/slackapi/inbound"
 	"ringi/shared/slackapi/slacktest"
@@ -61,31 +62,21 @@ func (w *world) receiveFrom(user, channel, kind, ts string) aggregate.Ref {
 		TeamID: slacktest.Team, Text: "今月の勤怠をまとめて", User: user, Channel: channel, ChannelType: kind,
 		MessageTS: ts, ThreadTS: ts, Source: task.SourceChannel, EventID: "Ev1",
 	}, w.clock)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	if err := w.store.Create(w.t.Context(), c); err != nil {
-		w.t.Fatal(err)
-	}
+	expect.NoError(w.t, err)
+	expect.NoError(w.t, w.store.Create(w.t.Context(), c))
 	return ref
 }
 
 // move commits what a function of the pipeline would.
 func (w *world) move(f task.Decision) *task.Aggregate {
 	w.t.Helper()
-	a, err := w.store.Decide(w.t.Context(), w.ref, f)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	a := expect.Value(w.store.Decide(w.t.Context(), w.ref, f))(w.t)
 	return a
 }
 
 func (w *world) load() *task.Aggregate {
 	w.t.Helper()
-	a, err := w.store.Load(w.t.Context(), w.ref)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	a := expect.Value(w.store.Load(w.t.Context(), w.ref))(w.t)
 	return a
 }
 
@@ -148,38 +139,23 @@ func (w *world) gated() *task.StepGate {
 func (w *world) changeSettings(change func(s *tenancy.Settings)) {
 	w.t.Helper()
 	ctx := w.t.Context()
-	if _, err := w.store.Bootstrap(ctx, tenancy.Tenant{ID: w.ref.Tenant, Name: "x", Slug: "default", TeamID: slacktest.Team, Admins: []string{}}, w.clock); err != nil {
-		w.t.Fatal(err)
-	}
-	s, err := w.store.Settings(ctx, w.ref.Tenant)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	expect.Value(w.store.Bootstrap(ctx, tenancy.Tenant{ID: w.ref.Tenant, Name: "x", Slug: "default", TeamID: slacktest.Team, Admins: []string{}}, w.clock))(w.t)
+	s := expect.Value(w.store.Settings(ctx, w.ref.Tenant))(w.t)
 	change(&s)
-	if _, err := w.store.SaveSettings(ctx, w.ref.Tenant, s, aggregate.Actor{Type: aggregate.ActorUser, ID: "U0ADMIN"}, w.clock); err != nil {
-		w.t.Fatal(err)
-	}
+	expect.Value(w.store.SaveSettings(ctx, w.ref.Tenant, s, aggregate.Actor{Type: aggregate.ActorUser, ID: "U0ADMIN"}, w.clock))(w.t)
 }
 
 // shown notes that the cards show everything, so that a redraw can be seen.
 func (w *world) shown() {
 	w.t.Helper()
-	if err := w.store.Shown(w.t.Context(), w.ref, w.load().Head.Head); err != nil {
-		w.t.Fatal(err)
-	}
+	expect.NoError(w.t, w.store.Shown(w.t.Context(), w.ref, w.load().Head.Head))
 }
 
 // post sends a payload as API Gateway hands it over.
 func (w *world) post(payload map[string]any) inbound.Response {
 	w.t.Helper()
-	b, err := json.Marshal(payload)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	out, err := w.h.Handle(w.t.Context(), signed(url.Values{"payload": {string(b)}}.Encode(), w.clock))
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	b := expect.Value(json.Marshal(payload))(w.t)
+	out := expect.Value(w.h.Handle(w.t.Context(), signed(url.Values{"payload": {string(b)}}.Encode(), w.clock)))(w.t)
 	return out
 }
 
@@ -219,10 +195,7 @@ func (w *world) click(user, action, value string) map[string]any {
 // form is a payload of the submitted rejection.
 func (w *world) form(user, kind, id string, reason any) map[string]any {
 	p := person("view_submission", user, slacktest.Team)
-	metadata, err := json.Marshal(card.Rejection{Type: aggregate.CardType(kind), ID: id, TaskID: w.ref.ID})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	metadata := expect.Value(json.Marshal(card.Rejection{Type: aggregate.CardType(kind), ID: id, TaskID: w.ref.ID}))(w.t)
 	p["view"] = map[string]any{
 		"id": "V1", "type": "modal", "callback_id": card.RejectionCallback, "private_metadata": string(metadata), "previous_view_id": nil,
 		"state": map[string]any{"values": map[string]any{card.ReasonBlock: map[string]any{card.ReasonInput: map[string]any{"type": "plain_text_input", "value": reason}}}},

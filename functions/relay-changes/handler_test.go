@@ -10,6 +10,7 @@ import (
 	sfntypes "github.com/aws/aws-sdk-go-v2/service/sfn/types"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
@@ -36,10 +37,7 @@ func TestRelay(t *testing.T) {
 
 func handle(t *testing.T, w *pipelinetest.World, records ...events.DynamoDBEventRecord) []events.DynamoDBBatchItemFailure {
 	t.Helper()
-	out, err := (&Handler{Kinds: aggregate.Kinds{task.Kind}, Store: w.StoreOverTransport().Of.Store, Effects: w.Effects()}).Handle(t.Context(), events.DynamoDBEvent{Records: records})
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := expect.Value((&Handler{Kinds: aggregate.Kinds{task.Kind}, Store: w.StoreOverTransport().Of.Store, Effects: w.Effects()}).Handle(t.Context(), events.DynamoDBEvent{Records: records}))(t)
 	return out.BatchItemFailures
 }
 
@@ -171,9 +169,7 @@ func testLateToken(t *testing.T, w *pipelinetest.World) {
 }
 
 func testShown(t *testing.T, w *pipelinetest.World) {
-	if err := w.Store.Shown(t.Context(), w.Ref, aggregate.Head{Rev: 1}); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, w.Store.Shown(t.Context(), w.Ref, aggregate.Head{Rev: 1}))
 	handle(t, w, moved(1, w.Ref, nil, head("1", "1", "")))
 	if n := w.Drawn(); n != 0 {
 		t.Errorf("%d messages for what is shown", n)

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 	"ringi/shared/task"
 )
 
@@ -87,9 +88,7 @@ func TestMoves(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if diff := cmp.Diff(tt.want, moves(aggregate.Kinds{task.Kind}, tt.records), cmp.AllowUnexported(move{})); diff != "" {
-				t.Error(diff)
-			}
+			expect.Same(t, tt.want, moves(aggregate.Kinds{task.Kind}, tt.records), cmp.AllowUnexported(move{}))
 		})
 	}
 }

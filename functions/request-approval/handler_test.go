@@ -9,6 +9,7 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/errorclass"
+	"ringi/shared/expect"
 	"ringi/shared/pipeline"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/task"
@@ -50,10 +51,7 @@ func input(w *pipelinetest.World, token string) pipeline.Input {
 
 func handle(t *testing.T, w *pipelinetest.World, in pipeline.Input) aggregate.Next {
 	t.Helper()
-	next, err := handler(w).Handle(t.Context(), in)
-	if err != nil {
-		t.Fatal(err)
-	}
+	next := expect.Value(handler(w).Handle(t.Context(), in))(t)
 	return next
 }
 

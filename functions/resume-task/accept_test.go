@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 	"ringi/shared/metric/metrictest"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/slackapi"
@@ -38,10 +39,7 @@ func TestWhoeverMayNotAskCostsNothing(t *testing.T) {
 			h := handler(w)
 			tt.who.team = pipelinetest.Team
 			h.Slack = tt.who
-			next, err := h.Handle(t.Context(), w.In())
-			if err != nil {
-				t.Fatal(err)
-			}
+			next := expect.Value(h.Handle(t.Context(), w.In()))(t)
 			ended := w.Load().Head.Ended
 			if tt.reason == "" {
 				if next.State != task.StateExtractTask || ended != nil {
@@ -65,15 +63,10 @@ func TestATaskTooManyIsRefused(t *testing.T) {
 	w := server.World(t)
 	x := tenancy.DefaultSettings()
 	x.MaxOpenTasks.Person = 1
-	if _, err := w.Store.SaveSettings(t.Context(), w.Ref.Tenant, x, pipelinetest.Approver(), w.Now()); err != nil {
-		t.Fatal(err)
-	}
+	expect.Value(w.Store.SaveSettings(t.Context(), w.Ref.Tenant, x, pipelinetest.Approver(), w.Now()))(t)
 	resume := func(w *pipelinetest.World) aggregate.Next {
 		t.Helper()
-		next, err := handler(w).Handle(t.Context(), w.In())
-		if err != nil {
-			t.Fatal(err)
-		}
+		next := expect.Value(handler(w).Handle(t.Context(), w.In()))(t)
 		return next
 	}
 	if next := resume(w); next.State != task.StateExtractTask {
@@ -108,12 +101,8 @@ func TestAWorkspaceThatIsFullIsCounted(t *testing.T) {
 		w := server.World(t)
 		x := tenancy.DefaultSettings()
 		limit(&x)
-		if _, err := w.Store.SaveSettings(t.Context(), w.Ref.Tenant, x, pipelinetest.Approver(), w.Now()); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := handler(w).Handle(t.Context(), w.In()); err != nil {
-			t.Fatal(err)
-		}
+		expect.Value(w.Store.SaveSettings(t.Context(), w.Ref.Tenant, x, pipelinetest.Approver(), w.Now()))(t)
+		expect.Value(handler(w).Handle(t.Context(), w.In()))(t)
 		full := w.Another()
 		out := metrictest.Printed(t, func() {
 			for range 2 {

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/slackapi"
 	"ringi/shared/task"
@@ -107,14 +108,9 @@ func TestWhoMayAskBesideAGate(t *testing.T) {
 			w := server.World(t)
 			x := tenancy.DefaultSettings()
 			x.MaxOpenTasks.Person = 1
-			if _, err := w.Store.SaveSettings(t.Context(), w.Ref.Tenant, x, pipelinetest.Approver(), w.Now()); err != nil {
-				t.Fatal(err)
-			}
+			expect.Value(w.Store.SaveSettings(t.Context(), w.Ref.Tenant, x, pipelinetest.Approver(), w.Now()))(t)
 			resume(handler(w), w, "")
-			settings, err := w.Store.Settings(t.Context(), w.Ref.Tenant)
-			if err != nil {
-				t.Fatal(err)
-			}
+			settings := expect.Value(w.Store.Settings(t.Context(), w.Ref.Tenant))(t)
 			w.Prompted(settings)
 			reply := w.Reply()
 			a := resume(handler(reply), reply, "asked")

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 	"ringi/shared/pipeline"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/slackapi"
@@ -45,9 +46,7 @@ func TestWhatIsResumed(t *testing.T) {
 	t.Run("the first contact makes the tenant, once", func(t *testing.T) {
 		w := server.World(t)
 		for range 2 {
-			if _, err := handler(w).Handle(t.Context(), w.In()); err != nil {
-				t.Fatal(err)
-			}
+			expect.Value(handler(w).Handle(t.Context(), w.In()))(t)
 		}
 		made, err := w.Store.Tenant(t.Context(), w.Ref.Tenant)
 		if err != nil || made.TeamID != pipelinetest.Team || len(made.Admins) != 1 || made.Admins[0] != "U0ADMIN" {

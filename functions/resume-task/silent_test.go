@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/slackapi"
 	"ringi/shared/task"
@@ -79,9 +80,7 @@ func TestAChoiceThatTookLongIsNoSilence(t *testing.T) {
 		return a.TakeAsRequest(choice, pipelinetest.Approver(), pipelinetest.Policy(), now)
 	})
 	h.Slack = answers{team: pipelinetest.Team, err: slackapi.Unknown{Cause: "timeout"}}
-	if _, err := h.Handle(t.Context(), reply.In()); err != nil {
-		t.Fatal(err)
-	}
+	expect.Value(h.Handle(t.Context(), reply.In()))(t)
 	if rest := reply.Load().Head.PausedUntil.Sub(now); rest > 10*time.Second {
 		t.Errorf("one answer was lost, and Slack is asked again in %s", rest)
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/slackapi"
 	"ringi/shared/task"
@@ -37,10 +38,7 @@ func TestAnUnknownWorkspaceIsRefused(t *testing.T) {
 // bootstrapped makes the world's tenant.
 func bootstrapped(t *testing.T, w *pipelinetest.World) {
 	t.Helper()
-	_, err := w.Store.Bootstrap(t.Context(), tenancy.Tenant{ID: w.Ref.Tenant, Name: pipelinetest.Team, Slug: "other", TeamID: pipelinetest.Team, Admins: []string{}}, w.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.Value(w.Store.Bootstrap(t.Context(), tenancy.Tenant{ID: w.Ref.Tenant, Name: pipelinetest.Team, Slug: "other", TeamID: pipelinetest.Team, Admins: []string{}}, w.Now()))(t)
 }
 
 // A workspace that has connected Slack itself is one of ours, whatever token this function has; that a tenant is there,
@@ -56,10 +54,7 @@ func TestAWorkspaceThatConnectedSlackIsKnown(t *testing.T) {
 	}
 	w := server.World(t)
 	bootstrapped(t, w)
-	_, err := w.Store.SaveIntegration(t.Context(), tenancy.Integration{TenantID: w.Ref.Tenant, Provider: tenancy.SlackProvider, Status: tenancy.Connected, Credentials: "sealed"}, pipelinetest.Approver(), w.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.Value(w.Store.SaveIntegration(t.Context(), tenancy.Integration{TenantID: w.Ref.Tenant, Provider: tenancy.SlackProvider, Status: tenancy.Connected, Credentials: "sealed"}, pipelinetest.Approver(), w.Now()))(t)
 	h = handler(w)
 	h.Slack = answers{team: "T0ELSEWHERE", name: "よその会社", user: slackapi.User{ID: pipelinetest.Requester, Team: pipelinetest.Team}}
 	if next, err := h.Handle(t.Context(), w.In()); err != nil || next.State != task.StateExtractTask {
@@ -86,9 +81,7 @@ func TestATenantIsCalledWhatItsWorkspaceIs(t *testing.T) {
 		w := server.World(t)
 		h := handler(w)
 		h.Slack = answers{team: pipelinetest.Team, name: said, user: slackapi.User{ID: pipelinetest.Requester, Team: pipelinetest.Team}}
-		if _, err := h.Handle(t.Context(), w.In()); err != nil {
-			t.Fatal(err)
-		}
+		expect.Value(h.Handle(t.Context(), w.In()))(t)
 		named(w, want)
 	}
 

@@ -9,6 +9,7 @@ import (
 	sfntypes "github.com/aws/aws-sdk-go-v2/service/sfn/types"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 	"ringi/shared/metric/metrictest"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/task"
@@ -83,9 +84,7 @@ func testExpiresHourly(t *testing.T, w *pipelinetest.World) {
 func sweep(t *testing.T, w *pipelinetest.World, after time.Duration) *task.Aggregate {
 	t.Helper()
 	w.Later(after)
-	if err := handler(w).Handle(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, handler(w).Handle(t.Context()))
 	return w.Load()
 }
 
@@ -95,9 +94,7 @@ const soon = 65 * time.Second
 func show(t *testing.T, w *pipelinetest.World) {
 	t.Helper()
 	w.Drawn()
-	if err := w.Store.Shown(t.Context(), w.Ref, w.Load().Head.Head); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, w.Store.Shown(t.Context(), w.Ref, w.Load().Head.Head))
 }
 
 func testMissed(t *testing.T, w *pipelinetest.World) {
@@ -291,9 +288,7 @@ func testTurn(t *testing.T, w *pipelinetest.World) {
 	w.Extracted()
 	w.Cancel()
 	turn := w.Now().Add(10 * time.Minute)
-	if err := w.Store.DrawAt(t.Context(), w.Ref, turn, true); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, w.Store.DrawAt(t.Context(), w.Ref, turn, true))
 	w.Drawn()
 	a := sweep(t, w, soon)
 	if n := w.Drawn(); n != 0 || a.Head.DueAt == nil || !a.Head.DueAt.Equal(turn) {

@@ -10,6 +10,7 @@ import (
 	sfntypes "github.com/aws/aws-sdk-go-v2/service/sfn/types"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 	"ringi/shared/pipeline/pipelinetest"
 )
 
@@ -19,9 +20,7 @@ func testPoisonous(t *testing.T, w *pipelinetest.World) {
 	h.Store = poisoned{Store: w.StoreOverTransport().Of.Store, ref: w.Ref}
 	w.Later(soon)
 	for i, want := range []time.Duration{2, 4, 8, 16, 32, 60, 60} {
-		if err := h.Handle(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, h.Handle(t.Context()))
 		head := w.Load().Head
 		if head.SweepFailures != i+1 || !head.DueAt.Equal(w.Now().Add(want*time.Minute)) {
 			t.Errorf("failure %d: %d noted, due in %v", i+1, head.SweepFailures, head.DueAt.Sub(w.Now()))
@@ -105,9 +104,7 @@ func testPanic(t *testing.T, w *pipelinetest.World) {
 	h := handler(w)
 	h.Store = poisoned{Store: w.StoreOverTransport().Of.Store, ref: w.Ref, panics: true}
 	w.Later(soon)
-	if err := h.Handle(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, h.Handle(t.Context()))
 	if head := w.Load().Head; head.SweepFailures != 1 {
 		t.Errorf("%d failures noted", head.SweepFailures)
 	}
@@ -117,9 +114,7 @@ func testNoTime(t *testing.T, w *pipelinetest.World) {
 	w.Later(soon)
 	ctx, cancel := context.WithTimeout(t.Context(), spare-time.Second)
 	defer cancel()
-	if err := handler(w).Handle(ctx); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, handler(w).Handle(ctx))
 	if s := w.Status(1); s != "" {
 		t.Errorf("the run is %s", s)
 	}

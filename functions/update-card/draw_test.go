@@ -13,6 +13,7 @@ import (
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 	"ringi/shared/slackapi/slacktest"
 	"ringi/shared/store/storetest"
 	"ringi/shared/task"
@@ -116,17 +117,10 @@ func testRepeated(t *testing.T, w *world) {
 
 func testLocale(t *testing.T, w *world) {
 	tenant := tenancy.Tenant{ID: w.ref.Tenant, Name: "x", Slug: "default", TeamID: slacktest.Team, Admins: []string{}}
-	if _, err := w.store.Bootstrap(t.Context(), tenant, w.clock); err != nil {
-		t.Fatal(err)
-	}
-	saved, err := w.store.Settings(t.Context(), w.ref.Tenant)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.Value(w.store.Bootstrap(t.Context(), tenant, w.clock))(t)
+	saved := expect.Value(w.store.Settings(t.Context(), w.ref.Tenant))(t)
 	saved.Locale = "en"
-	if _, err := w.store.SaveSettings(t.Context(), w.ref.Tenant, saved, aggregate.Actor{Type: aggregate.ActorUser, ID: "U0ADMIN"}, w.clock); err != nil {
-		t.Fatal(err)
-	}
+	expect.Value(w.store.SaveSettings(t.Context(), w.ref.Tenant, saved, aggregate.Actor{Type: aggregate.ActorUser, ID: "U0ADMIN"}, w.clock))(t)
 	w.done()
 	if m := w.shows("")[0]; strings.Contains(fmt.Sprint(m.Attachments), "受け付けました") {
 		t.Error("the card is Japanese")
@@ -136,9 +130,7 @@ func testLocale(t *testing.T, w *world) {
 func testDeleted(t *testing.T, w *world) {
 	w.done()
 	old := w.shows("受け付けました")[0].TS
-	if err := w.slack.Delete(workspace.HR, old, workspace.Bot); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, w.slack.Delete(workspace.HR, old, workspace.Bot))
 	w.extract()
 	w.done()
 	if m := w.shows("勤怠"); m[0].TS == old {
@@ -155,19 +147,14 @@ func testCantUpdate(_ *testing.T, w *world) {
 }
 
 func testArchived(t *testing.T, w *world) {
-	if err := w.slack.SetArchived(workspace.HR, true); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, w.slack.SetArchived(workspace.HR, true))
 	w.done()
 	c := w.load().Card("CARD#task")
 	if c.State != aggregate.CardUnreachable || c.Refusal != "is_archived" || c.TriedRev != 1 {
 		t.Fatalf("%+v", c)
 	}
 	dm := func() int {
-		all, err := w.slack.Everything(workspace.DirectMessage(workspace.Sato))
-		if err != nil {
-			t.Fatal(err)
-		}
+		all := expect.Value(w.slack.Everything(workspace.DirectMessage(workspace.Sato)))(t)
 		return len(all)
 	}
 	if dm() != 1 {
@@ -184,9 +171,7 @@ func testArchived(t *testing.T, w *world) {
 	if dm() != 1 {
 		t.Errorf("the requester was told %d times", dm())
 	}
-	if err := w.slack.SetArchived(workspace.HR, false); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, w.slack.SetArchived(workspace.HR, false))
 	w.decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		by := aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Suzuki, Team: slacktest.Team, Member: true}
 		return a.Approve(a.Prompt().ID, by, aggregate.Policy{Team: slacktest.Team, AllowSelf: true}, w.clock)
@@ -202,16 +187,12 @@ func testArchived(t *testing.T, w *world) {
 func testArchivedAtGate(t *testing.T, w *world) {
 	w.extract()
 	w.draft()
-	if err := w.slack.SetArchived(workspace.HR, true); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, w.slack.SetArchived(workspace.HR, true))
 	w.done()
 	if c := w.load().Card("CARD#prompt#0001"); c.State != aggregate.CardUnreachable || c.TriedAt == nil {
 		t.Fatalf("%+v", c)
 	}
-	if err := w.slack.SetArchived(workspace.HR, false); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, w.slack.SetArchived(workspace.HR, false))
 	w.slack.Calls()
 	w.clock = w.clock.Add(time.Hour - time.Second)
 	if e := w.load().Effects(w.clock); e.Cards {
@@ -295,9 +276,7 @@ func testUpdateFault(t *testing.T, w *world) {
 
 func testRedraw(t *testing.T, w *world) {
 	w.done()
-	if err := w.store.Redraw(t.Context(), w.ref); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, w.store.Redraw(t.Context(), w.ref))
 	w.done()
 	if head := w.load().Head; head.ShownRev != head.Rev {
 		t.Errorf("shown %d of %d", head.ShownRev, head.Rev)
@@ -333,9 +312,7 @@ func testLargeArguments(t *testing.T, w *world) {
 	w.done()
 	thread := w.slack.Thread(t, workspace.HR, w.root)
 	last, err := json.Marshal(thread[len(thread)-1].Attachments)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	if !strings.Contains(string(last), "末尾") || !strings.Contains(string(last), "approve_step") {
 		t.Errorf("the card is %s", last)
 	}
@@ -379,9 +356,7 @@ func testRedrawMeanwhile(t *testing.T, w *world) {
 	x.Approvers = tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{workspace.Tanaka}}
 	w.h.Store = meanwhile{w.store.Of.Store, func() {
 		by := aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Suzuki, Team: slacktest.Team}
-		if _, err := w.store.SaveSettings(t.Context(), w.ref.Tenant, x, by, w.clock); err != nil {
-			t.Fatal(err)
-		}
+		expect.Value(w.store.SaveSettings(t.Context(), w.ref.Tenant, x, by, w.clock))(t)
 	}}
 	w.done()
 	if a := w.load(); !a.Effects(w.clock).Cards {

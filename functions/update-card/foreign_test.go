@@ -7,6 +7,7 @@ import (
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
 )
@@ -17,12 +18,8 @@ func (w *world) receivedOf(team string) {
 	c, ref, err := task.Receive(aggregate.TenantID(team), task.Request{
 		TeamID: team, Text: "従業員一覧", User: workspace.Alex, Channel: workspace.HR, MessageTS: w.root, ThreadTS: w.root, Source: task.SourceChannel,
 	}, w.clock)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	if err := w.store.Create(w.t.Context(), c); err != nil {
-		w.t.Fatal(err)
-	}
+	expect.NoError(w.t, err)
+	expect.NoError(w.t, w.store.Create(w.t.Context(), c))
 	w.ref = ref
 }
 
@@ -46,9 +43,7 @@ func testForeign(t *testing.T, w *world) {
 
 	w.receivedOf("T0CONNECTED")
 	own := tenancy.Integration{TenantID: w.ref.Tenant, Provider: tenancy.SlackProvider, Status: tenancy.Connected, Credentials: "sealed"}
-	if _, err := w.store.SaveIntegration(t.Context(), own, aggregate.Actor{Type: aggregate.ActorUser, ID: "U0ADMIN"}, w.clock); err != nil {
-		t.Fatal(err)
-	}
+	expect.Value(w.store.SaveIntegration(t.Context(), own, aggregate.Actor{Type: aggregate.ActorUser, ID: "U0ADMIN"}, w.clock))(t)
 	w.done()
 	w.shows("受け付けました")
 }

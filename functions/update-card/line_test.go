@@ -15,6 +15,7 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/card"
+	"ringi/shared/expect"
 	"ringi/shared/slackapi"
 	"ringi/shared/store"
 	"ringi/shared/task"
@@ -144,13 +145,10 @@ func (b *backlogged) receive(h *Handler) {
 		b.received++
 		w.received++
 		w.most = max(w.most, w.received)
-		out, err := h.Handle(b.t.Context(), events.SQSEvent{Records: []events.SQSMessage{{
+		out := expect.Value(h.Handle(b.t.Context(), events.SQSEvent{Records: []events.SQSMessage{{
 			MessageId: "m", ReceiptHandle: w.a.Head.TaskID, Body: fmt.Sprintf(`{"tenant":%q,"task":%q}`, w.a.Head.TenantID, w.a.Head.TaskID),
 			Attributes: map[string]string{"ApproximateReceiveCount": strconv.Itoa(w.received)},
-		}}})
-		if err != nil {
-			b.t.Fatal(err)
-		}
+		}}}))(b.t)
 		if len(out.BatchItemFailures) == 0 {
 			b.queue = slices.Delete(b.queue, i, i+1)
 			w.received = 0

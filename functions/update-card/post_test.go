@@ -9,6 +9,7 @@ import (
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 	"ringi/shared/slackapi"
 )
 
@@ -111,9 +112,7 @@ func testCrash(t *testing.T, w *world) {
 	w.back(30, 38)
 	first := w.shows("受け付けました")[0].TS
 	// Another invocation's late try, which the first one's claim did not stop.
-	if _, err := w.slack.Client.Post(t.Context(), workspace.HR, w.root, message(), slackapi.Metadata{Task: w.ref.ID, Card: "CARD#task"}); err != nil {
-		t.Fatal(err)
-	}
+	expect.Value(w.slack.Client.Post(t.Context(), workspace.HR, w.root, message(), slackapi.Metadata{Task: w.ref.ID, Card: "CARD#task"}))(t)
 	w.extract()
 	w.h = w.handler()
 	w.clock = w.clock.Add(31 * time.Second)
@@ -124,9 +123,7 @@ func testCrash(t *testing.T, w *world) {
 }
 
 func testClaimed(_ *testing.T, w *world) {
-	if _, err := w.store.ClaimCard(context.Background(), w.ref, "CARD#task", "another", w.clock, w.clock.Add(-stale)); err != nil {
-		w.t.Fatal(err)
-	}
+	expect.Value(w.store.ClaimCard(context.Background(), w.ref, "CARD#task", "another", w.clock, w.clock.Add(-stale)))(w.t)
 	w.clock = w.clock.Add(10 * time.Second)
 	w.back(3, 4)
 	w.shows()
@@ -167,16 +164,9 @@ func testLostClaim(t *testing.T, w *world) {
 	w.h.Slack = slow{w.slack.Client, func() {
 		w.clock = w.clock.Add(31 * time.Second)
 		other := "another"
-		if _, err := w.store.ClaimCard(t.Context(), w.ref, "CARD#task", other, w.clock, w.clock.Add(-stale)); err != nil {
-			t.Fatal(err)
-		}
-		ts, err := w.slack.Client.Post(t.Context(), workspace.HR, w.root, message(), slackapi.Metadata{Task: w.ref.ID, Card: "CARD#task"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := w.store.PostedCard(t.Context(), w.ref, "CARD#task", other, ts, workspace.HR, ""); err != nil {
-			t.Fatal(err)
-		}
+		expect.Value(w.store.ClaimCard(t.Context(), w.ref, "CARD#task", other, w.clock, w.clock.Add(-stale)))(t)
+		ts := expect.Value(w.slack.Client.Post(t.Context(), workspace.HR, w.root, message(), slackapi.Metadata{Task: w.ref.ID, Card: "CARD#task"}))(t)
+		expect.NoError(t, w.store.PostedCard(t.Context(), w.ref, "CARD#task", other, ts, workspace.HR, ""))
 	}}
 	w.back(1, 1)
 	w.shows("x")

@@ -13,6 +13,7 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/card"
+	"ringi/shared/expect"
 	"ringi/shared/slackapi"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
@@ -78,10 +79,7 @@ func TestWhatCanNeverBeHandledIsDoneWith(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			q := &queue{}
 			h := &Handler{Store: tt.b, Kinds: map[string]Kind{task.Kind.Name: taskCards{}}, Queue: q, NewID: aggregate.NewID, Now: time.Now}
-			out, err := h.Handle(t.Context(), records(tt.body))
-			if err != nil {
-				t.Fatal(err)
-			}
+			out := expect.Value(h.Handle(t.Context(), records(tt.body)))(t)
 			var got []string
 			for _, f := range out.BatchItemFailures {
 				got = append(got, f.ItemIdentifier)
@@ -97,10 +95,7 @@ func TestNoMessageOvertakesOneThatWaits(t *testing.T) {
 	good := fmt.Sprintf(`{"tenant":%q,"task":%q}`, aggregate.NewID(), aggregate.NewID())
 	b := &broken{err: errors.New("throttled")}
 	h := &Handler{Store: b, Kinds: map[string]Kind{task.Kind.Name: taskCards{}}, Queue: &queue{err: errors.New("gone")}, NewID: aggregate.NewID, Now: time.Now}
-	out, err := h.Handle(t.Context(), records("x", good, good))
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := expect.Value(h.Handle(t.Context(), records("x", good, good)))(t)
 	want := []events.SQSBatchItemFailure{{ItemIdentifier: "m1"}, {ItemIdentifier: "m2"}}
 	if diff := cmp.Diff(want, out.BatchItemFailures); diff != "" || len(b.loads) != 1 {
 		t.Error(diff, len(b.loads))

@@ -11,6 +11,7 @@ import (
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 	"ringi/shared/slackapi/slacktest"
 	"ringi/shared/store/storetest"
 	"ringi/shared/task"
@@ -98,12 +99,8 @@ func (r *rush) ask(channel string) {
 		TeamID: slacktest.Team, Text: "依頼", User: workspace.Sato, Channel: channel, ChannelType: kind,
 		MessageTS: root, ThreadTS: root, Source: task.SourceChannel, EventID: fmt.Sprintf("EvRush%d", n),
 	}, r.clock)
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	if err := r.store.Create(r.t.Context(), c); err != nil {
-		r.t.Fatal(err)
-	}
+	expect.NoError(r.t, err)
+	expect.NoError(r.t, r.store.Create(r.t.Context(), c))
 	r.all = append(r.all, &asked{ref: ref, root: root, channel: channel, at: r.clock.Add(time.Second), messages: 1})
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 	"ringi/shared/slackapi/slacktest"
 	"ringi/shared/store/storetest"
 	"ringi/shared/task"
@@ -58,13 +59,9 @@ func newWorld(t *testing.T, db *storetest.Server) *world {
 		TeamID: slacktest.Team, Text: "今月の勤怠をまとめて", User: workspace.Sato, Channel: workspace.HR, ChannelType: "channel",
 		MessageTS: w.root, ThreadTS: w.root, Source: task.SourceChannel, EventID: "Ev1",
 	}, w.clock)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	w.ref = ref
-	if err := s.Create(t.Context(), c); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, s.Create(t.Context(), c))
 	return w
 }
 
@@ -80,10 +77,7 @@ func (w *world) handler() *Handler {
 // decide moves the task on.
 func (w *world) decide(f task.Decision) *task.Aggregate {
 	w.t.Helper()
-	a, err := w.store.Decide(w.t.Context(), w.ref, f)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	a := expect.Value(w.store.Decide(w.t.Context(), w.ref, f))(w.t)
 	return a
 }
 
@@ -110,12 +104,9 @@ func (w *world) deliver() bool {
 
 func (w *world) send(body string) bool {
 	w.t.Helper()
-	out, err := w.h.Handle(w.t.Context(), events.SQSEvent{Records: []events.SQSMessage{{
+	out := expect.Value(w.h.Handle(w.t.Context(), events.SQSEvent{Records: []events.SQSMessage{{
 		MessageId: "m1", ReceiptHandle: "r1", Body: body, Attributes: map[string]string{"ApproximateReceiveCount": "1"},
-	}}})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	}}}))(w.t)
 	if n := len(out.BatchItemFailures); n > 0 && out.BatchItemFailures[0].ItemIdentifier != "m1" {
 		w.t.Fatalf("%+v", out)
 	}
@@ -144,10 +135,7 @@ func (w *world) back(min, max int32) {
 
 func (w *world) load() *task.Aggregate {
 	w.t.Helper()
-	a, err := w.store.Load(w.t.Context(), w.ref)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	a := expect.Value(w.store.Load(w.t.Context(), w.ref))(w.t)
 	return a
 }
 
@@ -157,10 +145,7 @@ func (w *world) shows(texts ...string) []workspace.Message {
 	thread := w.slack.Thread(w.t, workspace.HR, w.root)
 	var got []string
 	for _, m := range thread {
-		b, err := json.Marshal(m)
-		if err != nil {
-			w.t.Fatal(err)
-		}
+		b := expect.Value(json.Marshal(m))(w.t)
 		got = append(got, string(b))
 	}
 	ok := len(got) == len(texts)

@@ -16,6 +16,7 @@ import (
 	"ringi/infra/bench/recorder"
 	"ringi/infra/driver"
 	"ringi/infra/local/moto"
+	"ringi/shared/expect"
 )
 
 // quiet gives a test its context; without Python it is skipped on a laptop.
@@ -24,17 +25,12 @@ func quiet(t *testing.T, err error) {
 	if errors.Is(err, moto.ErrPython) && os.Getenv("CI") == "" {
 		t.Skip(err)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 }
 
 func stored(t *testing.T) Baseline {
 	t.Helper()
-	b, err := readBaseline("baseline.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := expect.Value(readBaseline("baseline.json"))(t)
 	return b
 }
 
@@ -69,10 +65,7 @@ func TestAPipelineCostsWhatItDid(t *testing.T) {
 const coldRatio = 1.5
 
 func TestStartsAreNoSlowerThanTheyWere(t *testing.T) {
-	r, err := coldstart.Measure(t.Context(), coldstart.Options{Spawns: 9, Functions: []string{"receive-event", "receive-interaction"}, NoBolt: true, Log: io.Discard})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := expect.Value(coldstart.Measure(t.Context(), coldstart.Options{Spawns: 9, Functions: []string{"receive-event", "receive-interaction"}, NoBolt: true, Log: io.Discard}))(t)
 	if len(r.Functions) != 2 {
 		t.Fatalf("measured %+v", r.Functions)
 	}
@@ -109,9 +102,7 @@ func TestWorseSeesWhatGrew(t *testing.T) {
 	before := map[string]float64{"a": 10, "b": 10, "c": 10}
 	got := worse(map[string]float64{"a": 12, "b": 14, "d": 1}, before, 1.2, 0)
 	want := []string{"b is 14, 1.4 times the baseline's 10", "d is new: 1"}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
+	expect.Same(t, want, got)
 	if got := worse(map[string]float64{"b": 14}, before, 1.2, 2); got != nil {
 		t.Errorf("within the noise, but %v", got)
 	}
@@ -123,10 +114,7 @@ func TestTheWayToTheFirstCardIsTimedWithoutTheMeter(t *testing.T) {
 	for i, p := range passages {
 		calls = append(calls, recorder.Call{Function: p.function, Name: p.name, At: began.Add(time.Duration((i+1)*(i+1)) * time.Millisecond)})
 	}
-	got, err := shares([]*driver.Request{{Asked: began}}, calls)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := expect.Value(shares([]*driver.Request{{Asked: began}}, calls))(t)
 	for i, s := range got {
 		if want := time.Duration(2*i+1) * time.Millisecond; s.Took != want || s.Of != round(float64(2*i+1)/36) {
 			t.Errorf("%s: %s, %v of the way, want %s", s.Stage, s.Took, s.Of, want)
@@ -154,25 +142,16 @@ func TestTheTableGoesBetweenItsMarks(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "README.md")
 	m := &Measured{At: "2026-11-20", Growth: &Growth{PageSize: 25, Pages: []Page{{"tasks", 100_000, 2, 2}}}}
 	for name, text := range map[string]string{"none": "x", "one": "x " + begin, "turned round": end + begin} {
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 		if err := insert(path, m.markdown()); err == nil {
 			t.Errorf("%s of the marks: it went somewhere", name)
 		}
 	}
-	if err := os.WriteFile(path, []byte("before\n"+begin+"old"+end+"\nafter\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, os.WriteFile(path, []byte("before\n"+begin+"old"+end+"\nafter\n"), 0o600))
 	for range 2 {
-		if err := insert(path, m.markdown()); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, insert(path, m.markdown()))
 	}
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := expect.Value(os.ReadFile(path))(t)
 	text := string(b)
 	if !strings.HasPrefix(text, "before\n"+begin+"\nMeasured 2026-11-20") || !strings.HasSuffix(text, "| tasks | 100,000: 2, 2 |  |\n"+end+"\nafter\n") || strings.Contains(text, "old") {
 		t.Errorf("the file is %s", text)

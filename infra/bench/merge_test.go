@@ -5,9 +5,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"ringi/infra/bench/coldstart"
+	"ringi/shared/expect"
 )
 
 func TestAPartMeasuredAloneLeavesTheOthers(t *testing.T) {
@@ -26,22 +25,11 @@ func TestAPartMeasuredAloneLeavesTheOthers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "README.md")
-			if err := os.WriteFile(path, []byte("x\n"+begin+"\n"+before.markdown()+end+"\ny"), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			if err := insert(path, test.now.markdown()); err != nil {
-				t.Fatal(err)
-			}
-			got, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff("x\n"+begin+"\n"+test.want.markdown()+end+"\ny", string(got)); diff != "" {
-				t.Error(diff)
-			}
-			if diff := cmp.Diff(test.want.baseline(Baseline{}), test.now.baseline(before.baseline(Baseline{}))); diff != "" {
-				t.Error(diff)
-			}
+			expect.NoError(t, os.WriteFile(path, []byte("x\n"+begin+"\n"+before.markdown()+end+"\ny"), 0o600))
+			expect.NoError(t, insert(path, test.now.markdown()))
+			got := expect.Value(os.ReadFile(path))(t)
+			expect.Same(t, "x\n"+begin+"\n"+test.want.markdown()+end+"\ny", string(got))
+			expect.Same(t, test.want.baseline(Baseline{}), test.now.baseline(before.baseline(Baseline{})))
 		})
 	}
 }

@@ -15,6 +15,7 @@ import (
 
 	"ringi/infra/local/vendors"
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 	"ringi/shared/secret/oauth"
 	"ringi/shared/secret/vault"
 )
@@ -66,24 +67,15 @@ func asks(t *testing.T, w *workspace, v, provider, tokens string) consent {
 // address is where the vendor asks, and what the command put into it.
 func (c consent) address(t *testing.T) (string, url.Values) {
 	t.Helper()
-	shown, err := url.Parse(link.FindString(c.String()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	shown := expect.Value(url.Parse(link.FindString(c.String())))(t)
 	return shown.String(), shown.Query()
 }
 
 func visit(t *testing.T, address string) (int, string) {
 	t.Helper()
-	res, err := http.Get(address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := expect.Value(http.Get(address))(t)
 	defer res.Body.Close()
-	b, err := io.ReadAll(res.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := expect.Value(io.ReadAll(res.Body))(t)
 	return res.StatusCode, string(b)
 }
 
@@ -108,9 +100,7 @@ func testConsent(t *testing.T, w *workspace) {
 			if status, page := visit(t, address); status != 200 || !strings.Contains(page, "Connected") {
 				t.Errorf("%d %s", status, page)
 			}
-			if err := <-c.ended; err != nil {
-				t.Fatal(err)
-			}
+			expect.NoError(t, <-c.ended)
 			connected(t, w, s.URL, provider, metadata)
 			for _, secret := range v.Secrets() {
 				if strings.Contains(c.String(), secret) {
@@ -149,10 +139,7 @@ func connected(t *testing.T, w *workspace, v, provider string, metadata aggregat
 	t.Helper()
 	tenant := aggregate.TenantID("T0CONSENT")
 	vault := vault.New(w.rows, w.keys, oauth.Freee("", v+"/freee/token"), oauth.Google("", v+"/google/token"))
-	first, err := vault.Token(t.Context(), tenant, provider)
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := expect.Value(vault.Token(t.Context(), tenant, provider))(t)
 	if second, err := vault.Renew(t.Context(), tenant, provider, first); err != nil || second == first {
 		t.Errorf("it cannot be renewed: %v", err)
 	}

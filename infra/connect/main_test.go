@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 	"ringi/shared/secret/vault"
 	"ringi/shared/store"
 	"ringi/shared/tenancy"
@@ -31,10 +32,7 @@ func TestConnect(t *testing.T) {
 
 func testSealed(t *testing.T, w *workspace) {
 	for _, sent := range []string{"an older one", token + "\n"} {
-		said, err := w.given(t, sent, "-token", "freee")
-		if err != nil {
-			t.Fatal(err)
-		}
+		said := expect.Value(w.given(t, sent, "-token", "freee"))(t)
 		if strings.Contains(said, strings.TrimSpace(sent)) || !strings.Contains(said, "freee is connected") {
 			t.Errorf("said %q", said)
 		}
@@ -89,9 +87,7 @@ func testRefused(t *testing.T, w *workspace) {
 }
 
 func testGivenBack(t *testing.T, w *workspace) {
-	if _, err := w.rows.EndIntegrations(t.Context(), w.tenant, tenancy.AppUninstalled, time.Now(), time.Now()); err != nil {
-		t.Fatal(err)
-	}
+	expect.Value(w.rows.EndIntegrations(t.Context(), w.tenant, tenancy.AppUninstalled, time.Now(), time.Now()))(t)
 	w.must(t, "slack") // is installed again
 	v := vault.New(w.rows, w.keys)
 	if got, err := v.SlackToken(t.Context(), w.tenant, "xoxb", func(context.Context, string) (bool, error) { return true, nil }); got != "xoxb" || err != nil {
@@ -100,9 +96,7 @@ func testGivenBack(t *testing.T, w *workspace) {
 	if _, err := v.Token(t.Context(), w.tenant, "freee"); !errors.Is(err, aggregate.ErrNotFound) {
 		t.Errorf("freee came back with it: %v", err)
 	}
-	if _, err := w.given(t, token, "-token", "google"); err != nil {
-		t.Fatal(err)
-	}
+	expect.Value(w.given(t, token, "-token", "google"))(t)
 	if said := w.must(t, "-disconnect", "google"); !strings.Contains(said, "google is disconnected") {
 		t.Errorf("%q", said)
 	}

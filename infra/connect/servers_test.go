@@ -9,6 +9,7 @@ import (
 
 	"ringi/infra/local/vendors"
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 )
 
 func TestServers(t *testing.T) {
@@ -24,9 +25,7 @@ func TestServers(t *testing.T) {
 	w.refused(t, "first `mcp add rooms", "mcp:rooms")
 	w.must(t, "mcp", "add", "rooms", s.URL+vendors.RoomsPath)
 	w.refused(t, "rooms (MCP) is not connected", "mcp", "tools", "rooms")
-	if _, err := w.given(t, v.RoomsToken()+"\n", "mcp:rooms"); err != nil {
-		t.Fatal(err)
-	}
+	expect.Value(w.given(t, v.RoomsToken()+"\n", "mcp:rooms"))(t)
 	shown := w.must(t, "mcp", "tools", "rooms")
 	if !strings.Contains(shown, "rooms.book_room (off)") || strings.Contains(shown, v.RoomsToken()) {
 		t.Errorf("shown %s", shown)

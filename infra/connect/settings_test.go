@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 	"ringi/shared/store"
 	"ringi/shared/tenancy"
 )
@@ -21,22 +22,16 @@ import (
 func (w *workspace) constrain(t *testing.T, tool, constraints string) {
 	t.Helper()
 	text := func(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
-	_, err := w.DB.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
+	expect.Value(w.DB.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
 		TableName: &w.table, Key: map[string]types.AttributeValue{"PK": text("TENANT#" + w.tenant), "SK": text("TOOL#" + tool)},
 		UpdateExpression: aws.String("SET #c = :c"), ExpressionAttributeNames: map[string]string{"#c": "constraints"}, ExpressionAttributeValues: map[string]types.AttributeValue{":c": text(constraints)},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 }
 
 // entries are the audit log's of an action, oldest first.
 func (w *workspace) entries(t *testing.T, action aggregate.Action) []aggregate.AuditEntry {
 	t.Helper()
-	log, err := w.rows.Audit(t.Context(), w.tenant, store.AuditFilter{Action: action}, "", 100)
-	if err != nil {
-		t.Fatal(err)
-	}
+	log := expect.Value(w.rows.Audit(t.Context(), w.tenant, store.AuditFilter{Action: action}, "", 100))(t)
 	slices.Reverse(log.Items)
 	return log.Items
 }
@@ -182,10 +177,7 @@ func TestCommandsThatAreWrittenDownWork(t *testing.T) {
 	w := deciding(t)
 	n := 0
 	for _, name := range []string{"../../README.md", "README.md", "../runbook.md"} {
-		b, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := expect.Value(os.ReadFile(name))(t)
 		for line := range strings.Lines(string(b)) {
 			command, _, _ := strings.Cut(line, " #")
 			args := strings.Fields(command)

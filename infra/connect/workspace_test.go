@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 	"ringi/shared/secret/vault"
 	"ringi/shared/store/storetest"
 	"ringi/shared/tasks"
@@ -37,10 +38,7 @@ func sealing(t *testing.T, team string) *workspace {
 	t.Helper()
 	w := newWorkspace(t, team)
 	w.keys.KMS = kms.NewFromConfig(w.Config)
-	made, err := kms.NewFromConfig(w.Config).CreateKey(t.Context(), &kms.CreateKeyInput{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	made := expect.Value(kms.NewFromConfig(w.Config).CreateKey(t.Context(), &kms.CreateKeyInput{}))(t)
 	w.keys.KeyID = *made.KeyMetadata.Arn
 	w.flags = append(w.flags, "-key", w.keys.KeyID)
 	return w
@@ -50,10 +48,7 @@ func sealing(t *testing.T, team string) *workspace {
 func deciding(t *testing.T) *workspace {
 	t.Helper()
 	w := newWorkspace(t, "T0RINGI")
-	_, err := w.rows.Bootstrap(t.Context(), tenancy.Tenant{ID: w.tenant, Name: "T0RINGI", Slug: "default", TeamID: "T0RINGI", Admins: []string{}}, time.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.Value(w.rows.Bootstrap(t.Context(), tenancy.Tenant{ID: w.tenant, Name: "T0RINGI", Slug: "default", TeamID: "T0RINGI", Admins: []string{}}, time.Now()))(t)
 	return w
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"ringi/infra/local/lambda"
 	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/expect"
 	"ringi/shared/task"
 )
 
@@ -94,10 +95,7 @@ func (b *harness) first(t *testing.T) []trial {
 // settled is a scenario's end.
 func settled(t *testing.T, d *scenarioRun) end {
 	t.Helper()
-	out, err := d.end()
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := expect.Value(d.end())(t)
 	return out
 }
 

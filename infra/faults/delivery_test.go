@@ -15,6 +15,7 @@ import (
 	"ringi/infra/local/sandbox"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 )
 
 // TestDeliveriesTwiceLateAndOutOfOrder: events, stream records and queue messages
@@ -22,9 +23,7 @@ import (
 func TestDeliveriesTwiceLateAndOutOfOrder(t *testing.T) {
 	b := running
 	all := b.undisturbed(t)
-	if err := b.Sandbox.SetToggles(sandbox.Toggles{Twice: true}); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, b.Sandbox.SetToggles(sandbox.Toggles{Twice: true}))
 	defer func() {
 		if err := b.Sandbox.SetToggles(sandbox.Toggles{}); err != nil {
 			t.Error(err)

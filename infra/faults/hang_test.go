@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/expect"
 )
 
 // callInFlight is a call whose process was killed before the call reached its service.
@@ -109,10 +110,7 @@ func TestAFunctionHangsPastItsTime(t *testing.T) {
 					failf("the late write was answered %d %s", status, said)
 				}
 			}
-			d, err := running.run(s)
-			if err != nil {
-				t.Fatal(err)
-			}
+			d := expect.Value(running.run(s))(t)
 			x := trial{scenario: s, base: want, result: d}
 			if err := x.check(); err != nil {
 				t.Error(err)

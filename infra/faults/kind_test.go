@@ -19,6 +19,7 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/stack"
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 	"ringi/shared/sleep"
 	"ringi/shared/store"
 )
@@ -57,10 +58,7 @@ func TestANewKindNeedsFewFiles(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	rulesHold(ctx, t, root)
-	b, err := open(ctx, filepath.Join(root, "template.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := expect.Value(open(ctx, filepath.Join(root, "template.yaml")))(t)
 	t.Cleanup(b.Close)
 	var base kept
 	var all []trial
@@ -153,9 +151,7 @@ func (b *harness) begin(t driver.T, prepare ...func(*noteRun)) *noteRun {
 		t.Fatal(err)
 	}
 	n := note.Note{Text: "milk", TeamID: b.Sandbox.TeamID(), ThreadTS: k.thread}
-	if err := k.notes.Create(context.Background(), ref, note.Begin(ref, n, workspace.Sato, workspace.HR, time.Now())); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, k.notes.Create(context.Background(), ref, note.Begin(ref, n, workspace.Sato, workspace.HR, time.Now())))
 	return k
 }
 
@@ -194,17 +190,11 @@ func (k *noteRun) end(t driver.T) (out kept) {
 			out.Cards = append(out.Cards, m.Text)
 		}
 	}
-	page, err := k.notes.Audit(context.Background(), k.ref.Tenant, store.AuditFilter{Resource: k.ref.ID}, "", 100)
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := expect.Value(k.notes.Audit(context.Background(), k.ref.Tenant, store.AuditFilter{Resource: k.ref.ID}, "", 100))(t)
 	for _, x := range slices.Backward(page.Items) {
 		out.Audit = append(out.Audit, string(x.Action))
 	}
-	view, err := k.Task(context.Background(), k.ref.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	view := expect.Value(k.Task(context.Background(), k.ref.ID))(t)
 	for _, run := range view.Runs {
 		out.Runs = append(out.Runs, run.Status)
 	}

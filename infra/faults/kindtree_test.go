@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"ringi/infra/local/process"
+	"ringi/shared/expect"
 )
 
 // newKind has the files that the kind of notes adds, but for what stands in template.yaml.
@@ -21,10 +22,7 @@ const newKind = "testdata/kind"
 func edits(t *testing.T) map[string][][2]string {
 	after := func(anchor, text string) [2]string { return [2]string{anchor, anchor + text} }
 	before := func(anchor, file string) [2]string {
-		text, err := os.ReadFile(filepath.Join(newKind, file))
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := expect.Value(os.ReadFile(filepath.Join(newKind, file)))(t)
 		return [2]string{anchor, string(text) + anchor}
 	}
 	return map[string][][2]string{
@@ -60,29 +58,21 @@ func edits(t *testing.T) map[string][][2]string {
 // withNewKind is a copy of this module with the kind of notes in it, and the files that had to be edited for that.
 func withNewKind(t *testing.T) (root string, edited []string) {
 	t.Helper()
-	module, err := process.ModuleRoot()
-	if err != nil {
-		t.Fatal(err)
-	}
+	module := expect.Value(process.ModuleRoot())(t)
 	root = t.TempDir()
 	copyTree(t, module, root)
 	changes := edits(t)
 	edited = slices.Sorted(maps.Keys(changes))
 	for _, name := range edited {
 		path := filepath.Join(root, name)
-		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := expect.Value(os.ReadFile(path))(t)
 		for _, e := range changes[name] {
 			if !strings.Contains(string(text), e[0]) {
 				t.Fatalf("%s has no %q any more: where does a kind's part go now?", name, e[0])
 			}
 			text = []byte(strings.ReplaceAll(string(text), e[0], e[1]))
 		}
-		if err := os.WriteFile(path, text, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, os.WriteFile(path, text, 0o600))
 	}
 	for _, dir := range []string{"shared", "functions", "infra"} {
 		copyTree(t, filepath.Join(newKind, dir), filepath.Join(root, dir))
@@ -93,7 +83,7 @@ func withNewKind(t *testing.T) (root string, edited []string) {
 // copyTree copies files, but for hidden ones, to where none of that name is.
 func copyTree(t *testing.T, from, to string) {
 	t.Helper()
-	err := filepath.WalkDir(from, func(path string, entry fs.DirEntry, err error) error {
+	expect.NoError(t, filepath.WalkDir(from, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -121,10 +111,7 @@ func copyTree(t *testing.T, from, to string) {
 			return err
 		}
 		return out.Close()
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 }
 
 // rulesHold runs the tests of template, permissions, imports and documents in a copy of this module: a kind

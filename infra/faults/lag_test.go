@@ -22,6 +22,7 @@ import (
 
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 	"ringi/shared/sleep"
 	"ringi/shared/store"
 	"ringi/shared/task"
@@ -74,19 +75,14 @@ func (b *harness) lags(t *testing.T, behind time.Duration) (*lag, *tasks.Store) 
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	l := &lag{endpoint: b.AWSEndpoint, table: b.TableName + "-behind", behind: behind}
-	about, err := b.db.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &b.TableName})
-	if err != nil {
-		t.Fatal(err)
-	}
+	about := expect.Value(b.db.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &b.TableName}))(t)
 	in := &dynamodb.CreateTableInput{
 		TableName: &l.table, KeySchema: about.Table.KeySchema, AttributeDefinitions: about.Table.AttributeDefinitions, BillingMode: types.BillingModePayPerRequest,
 	}
 	for _, x := range about.Table.GlobalSecondaryIndexes {
 		in.GlobalSecondaryIndexes = append(in.GlobalSecondaryIndexes, types.GlobalSecondaryIndex{IndexName: x.IndexName, KeySchema: x.KeySchema, Projection: x.Projection})
 	}
-	if _, err := b.db.CreateTable(ctx, in); err != nil {
-		t.Fatal(err)
-	}
+	expect.Value(b.db.CreateTable(ctx, in))(t)
 	next := b.latest(t, *about.Table.LatestStreamArn)
 	done := make(chan error, 1)
 	go func() { done <- b.follow(ctx, l, next) }()
@@ -110,16 +106,10 @@ func (b *harness) lags(t *testing.T, behind time.Duration) (*lag, *tasks.Store) 
 func (b *harness) latest(t *testing.T, stream string) *string {
 	t.Helper()
 	c := dynamodbstreams.NewFromConfig(b.AWS)
-	about, err := c.DescribeStream(t.Context(), &dynamodbstreams.DescribeStreamInput{StreamArn: &stream})
-	if err != nil {
-		t.Fatal(err)
-	}
-	at, err := c.GetShardIterator(t.Context(), &dynamodbstreams.GetShardIteratorInput{
+	about := expect.Value(c.DescribeStream(t.Context(), &dynamodbstreams.DescribeStreamInput{StreamArn: &stream}))(t)
+	at := expect.Value(c.GetShardIterator(t.Context(), &dynamodbstreams.GetShardIteratorInput{
 		StreamArn: &stream, ShardId: about.StreamDescription.Shards[0].ShardId, ShardIteratorType: streams.ShardIteratorTypeLatest,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	return at.ShardIterator
 }
 

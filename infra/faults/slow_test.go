@@ -8,6 +8,7 @@ import (
 
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 	"ringi/shared/task"
 )
 
@@ -23,10 +24,7 @@ func (b *harness) runHappy(t *testing.T, act func(*scenarioRun)) {
 	want := b.happyEnd(t)
 	s := scenarios()[0]
 	s.act = act
-	d, err := b.run(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := expect.Value(b.run(s))(t)
 	x := trial{scenario: s, base: want, result: d}
 	if err := x.check(); err != nil {
 		t.Error(err)
@@ -94,10 +92,7 @@ func TestASuccessorNeverWritesAgain(t *testing.T) {
 		d.ClickUntilTaken(workspace.Sato, "CARD#execution", "retry_execution")
 		d.untilCompleted()
 	}
-	d, err := b.run(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := expect.Value(b.run(s))(t)
 	got := settled(t, d)
 	if got.Sent[writeRows] != want.Sent[writeRows] || got.Sent[direct] != want.Sent[direct] {
 		t.Errorf("write tools were called %v times, undisturbed %v", got.Sent, want.Sent)

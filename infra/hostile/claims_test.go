@@ -6,30 +6,23 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"ringi/shared/expect"
 )
 
 // What infra/claims.md claims, a test must say: each that it names is there.
 func TestTheClaimsNameTestsThatThereAre(t *testing.T) {
 	const root = "../.."
-	claims, err := os.ReadFile(filepath.Join(root, "infra", "claims.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	claims := expect.Value(os.ReadFile(filepath.Join(root, "infra", "claims.md")))(t)
 	named := regexp.MustCompile("`([a-z/-]+)` (Test[A-Za-z0-9]+)").FindAllStringSubmatch(string(claims), -1)
 	if len(named) < 10 {
 		t.Fatalf("it names %d tests", len(named))
 	}
 	for _, n := range named {
-		files, err := filepath.Glob(filepath.Join(root, n[1], "*_test.go"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		files := expect.Value(filepath.Glob(filepath.Join(root, n[1], "*_test.go")))(t)
 		found := false
 		for _, name := range files {
-			text, err := os.ReadFile(name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := expect.Value(os.ReadFile(name))(t)
 			found = found || strings.Contains(string(text), "\nfunc "+n[2]+"(t *testing.T)")
 		}
 		if !found {

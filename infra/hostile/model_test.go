@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 	"ringi/shared/model"
 	"ringi/shared/tenancy"
 	"ringi/shared/tool"
@@ -121,9 +122,7 @@ func cut(s string, n int) string {
 func (a attack) tools(t *testing.T) *tool.Catalog {
 	t.Helper()
 	c, err := tool.Builtin()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	pin := tenancy.Pin{URL: "https://notes.example/mcp", Title: "Post", Description: "Posts a note.", Hash: "h",
 		Input: `{"type":"object","additionalProperties":false,"required":["to","body"],"properties":{"to":{"type":"string"},"body":{"type":"string"}}}`}
 	if a.who == aServer {

@@ -11,6 +11,7 @@ import (
 	"ringi/infra/local/browser"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/expect"
 	"ringi/shared/tenancy"
 )
 
@@ -231,9 +232,7 @@ var stories = []struct {
 	}},
 	{"long words and sixty messages", func(v *visitor) {
 		for n := range 60 {
-			if _, err := v.s.Sandbox.Say([]string{workspace.Sato, workspace.Tanaka}[n/3%2], v.channel, strings.Repeat("承認待ちの件を確認しました。", 1+n%9)); err != nil {
-				v.t.Fatal(err)
-			}
+			expect.Value(v.s.Sandbox.Say([]string{workspace.Sato, workspace.Tanaka}[n/3%2], v.channel, strings.Repeat("承認待ちの件を確認しました。", 1+n%9)))(v.t)
 		}
 		v.asks(strings.Repeat("Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft", 3) + strings.Repeat(" 今月の勤怠をまとめて", 12))
 		v.Until(`document.querySelector(` + browser.Quote(v.button("approve_prompt")) + `)`)

@@ -9,14 +9,13 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/google/go-cmp/cmp"
-
 	"ringi/infra/driver"
 	"ringi/infra/local/admin"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/stack"
 	"ringi/infra/local/vendors"
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 	"ringi/shared/store"
 	"ringi/shared/tasks"
 	"ringi/shared/tenancy"
@@ -25,9 +24,7 @@ import (
 // connected makes the workspace's integrations new.
 func connected(t *testing.T, s *stack.Stack) *tasks.Store {
 	t.Helper()
-	if err := admin.Connect(t.Context(), s, s.Sandbox.TeamID()); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, admin.Connect(t.Context(), s, s.Sandbox.TeamID()))
 	return tasks.New(dynamodb.NewFromConfig(s.AWS), s.TableName)
 }
 
@@ -69,13 +66,10 @@ func TestAnUninstallationEndsAllIntegrations(t *testing.T) {
 	rows := connected(t, s)
 	began, tenant := time.Now(), aggregate.TenantID(s.Sandbox.TeamID())
 	driver.Eventually(t, "a second has passed", func() bool { return time.Since(began) > 1100*time.Millisecond }) // Slack's times are in seconds
-	body, err := json.Marshal(map[string]any{
+	body := expect.Value(json.Marshal(map[string]any{
 		"token": "x", "type": "event_callback", "team_id": s.Sandbox.TeamID(), "api_app_id": "A0SANDBOX", "event_id": "EvUNINSTALL",
 		"event_time": time.Now().Unix(), "event": map[string]any{"type": "app_uninstalled"},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	deliver := func(times int) {
 		var all sync.WaitGroup
 		for range times {
@@ -88,15 +82,10 @@ func TestAnUninstallationEndsAllIntegrations(t *testing.T) {
 		all.Wait()
 	}
 	deliver(5)
-	if diff := cmp.Diff([]string{
+	expect.Same(t, []string{
 		"freee disconnected app_uninstalled", "google disconnected app_uninstalled", "mcp:rooms disconnected app_uninstalled", "slack disconnected app_uninstalled",
-	}, integrations(t, rows, tenant)); diff != "" {
-		t.Error(diff)
-	}
-	log, err := rows.Audit(t.Context(), tenant, store.AuditFilter{Action: tenancy.AuditIntegrationDisconnected}, "", 100)
-	if err != nil {
-		t.Fatal(err)
-	}
+	}, integrations(t, rows, tenant))
+	log := expect.Value(rows.Audit(t.Context(), tenant, store.AuditFilter{Action: tenancy.AuditIntegrationDisconnected}, "", 100))(t)
 	recorded := 0
 	for _, e := range log.Items {
 		if e.Timestamp.After(began) {
@@ -121,10 +110,7 @@ func TestAnUninstallationEndsAllIntegrations(t *testing.T) {
 // integrations are a tenant's, each with how it stands and why.
 func integrations(t *testing.T, rows *tasks.Store, tenant string) (all []string) {
 	t.Helper()
-	list, err := rows.Integrations(t.Context(), tenant)
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := expect.Value(rows.Integrations(t.Context(), tenant))(t)
 	for _, x := range list {
 		all = append(all, fmt.Sprintf("%s %s %s", x.Provider, x.Status, x.StatusReason))
 	}

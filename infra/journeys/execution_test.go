@@ -12,6 +12,7 @@ import (
 	"ringi/infra/driver"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/vendors"
+	"ringi/shared/expect"
 	"ringi/shared/task"
 )
 
@@ -95,9 +96,7 @@ func TestAStepThatAsksForAPersonShowsItsArguments(t *testing.T) {
 	if n := s.Vendors.Calls("write_rows_to_google_sheet"); n != writes+1 {
 		t.Errorf("the approved write was called %d times", n-writes)
 	}
-	if err := s.Sandbox.Click(workspace.Suzuki, d.Channel, second.TS, "reject_step"); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, s.Sandbox.Click(workspace.Suzuki, d.Channel, second.TS, "reject_step"))
 	views := s.Sandbox.Views(workspace.Suzuki)
 	if len(views) != 1 {
 		t.Fatalf("%d dialogs are open", len(views))
@@ -160,9 +159,7 @@ func tabOf(t *testing.T, d *driver.Request) string {
 	}
 	for _, step := range d.Load().Process().Steps {
 		if step.Tool == "write_rows_to_google_sheet" {
-			if err := json.Unmarshal([]byte(step.ToolInput), &to); err != nil {
-				t.Fatal(err)
-			}
+			expect.NoError(t, json.Unmarshal([]byte(step.ToolInput), &to))
 		}
 	}
 	return to.Tab
@@ -175,12 +172,8 @@ func TestAFinishedCardSaysWhatStandsBelowItsTable(t *testing.T) {
 	d.Click(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
 	d.Card("CARD#process#0001", "A1 から上書き。表の下と右にあるものは残ります")
 	tab := tabOf(t, d)
-	if err := s.Vendors.Add(tab, 1000, 26); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Vendors.Put("'"+tab+"'!A60:B62", [][]any{{"鈴木", 1}, {"", ""}, {"確認済み"}}); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, s.Vendors.Add(tab, 1000, 26))
+	expect.NoError(t, s.Vendors.Put("'"+tab+"'!A60:B62", [][]any{{"鈴木", 1}, {"", ""}, {"確認済み"}}))
 	d.Click(workspace.Suzuki, "CARD#process#0001", "approve_process")
 	d.Card("CARD#execution", "書き込んだ表の下に、以前からある 2 行が残っています")
 	if rows := s.Vendors.Rows(vendors.Sheet, tab); len(rows) != 62 || rows[61][0] != "確認済み" {

@@ -14,6 +14,7 @@ import (
 	"ringi/infra/driver"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
 )
@@ -156,9 +157,7 @@ func TestATaskIsWithdrawnWhileItWaits(t *testing.T) {
 	s := start(t)
 	d := driver.Ask(t, s, workspace.Sato, "従業員一覧を取得して")
 	m := d.Card("CARD#prompt#0001", "approve_prompt")
-	if err := s.Sandbox.Shortcut(workspace.Sato, d.Channel, m.TS, "cancel_task"); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, s.Sandbox.Shortcut(workspace.Sato, d.Channel, m.TS, "cancel_task"))
 	if views := s.Sandbox.Views(workspace.Sato); len(views) != 1 || d.Load().Head.Ended != nil {
 		t.Fatalf("%d dialogs ask whether that is meant; ended: %v", len(views), d.Load().Head.Ended)
 	}
@@ -168,9 +167,7 @@ func TestATaskIsWithdrawnWhileItWaits(t *testing.T) {
 	d.Cancel(workspace.Sato, m.TS)
 	card := d.Card("CARD#prompt#0001", "キャンセルされました")
 	d.Card("CARD#task", "⏹️ <@"+workspace.Sato+"> によりキャンセルされました")
-	if err := s.Sandbox.Shortcut(workspace.Sato, d.Channel, m.TS, "cancel_task"); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, s.Sandbox.Shortcut(workspace.Sato, d.Channel, m.TS, "cancel_task"))
 	if notes := d.Notes(workspace.Sato); len(notes) != 2 || !strings.Contains(notes[1], "にこのタスクをキャンセルしました") {
 		t.Errorf("who cancels again is told %q", notes)
 	}
@@ -190,9 +187,7 @@ func TestARunStoppedByHandGoesOnAfterTheApproval(t *testing.T) {
 	driver.Eventually(t, "the run waits", func() bool { return len(d.Load().Waits) == 1 })
 	runs := sfn.NewFromConfig(s.AWS)
 	arn := strings.Replace(s.StateMachineARN("Pipeline"), ":stateMachine:", ":execution:", 1) + ":" + d.Ref.ID + "-1"
-	if _, err := runs.StopExecution(context.Background(), &sfn.StopExecutionInput{ExecutionArn: &arn}); err != nil {
-		t.Fatal(err)
-	}
+	expect.Value(runs.StopExecution(context.Background(), &sfn.StopExecutionInput{ExecutionArn: &arn}))(t)
 	d.Approve(workspace.Suzuki)
 	d.Card("CARD#execution", "✅ 実行完了")
 	if a := d.Load(); a.Head.Run != 2 {

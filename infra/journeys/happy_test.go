@@ -10,6 +10,7 @@ import (
 	"ringi/infra/driver"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/vendors"
+	"ringi/shared/expect"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
 )
@@ -89,9 +90,7 @@ func TestTheSecondEventOfAMessageAndARetryAreOneTask(t *testing.T) {
 	s := start(t)
 	toggles := s.Sandbox.Toggles()
 	toggles.Twice = true
-	if err := s.Sandbox.SetToggles(toggles); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, s.Sandbox.SetToggles(toggles))
 	d := driver.Ask(t, s, workspace.Sato, "従業員一覧を取得して")
 	d.Approve(workspace.Suzuki)
 	d.Card("CARD#execution", "✅ 実行完了")

@@ -12,6 +12,7 @@ import (
 
 	"ringi/infra/driver"
 	"ringi/infra/local/stack"
+	"ringi/shared/expect"
 )
 
 // The samples of what Slack sends carry no signature; invoking them signs them.
@@ -21,9 +22,7 @@ func TestASampleRequestIsSignedWhenItIsInvoked(t *testing.T) {
 		"app_mention.json": "receive-event", "url_verification.json": "receive-event", "approve_prompt.json": "receive-interaction",
 	} {
 		event, err := os.ReadFile(filepath.Join("..", "events", sample))
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		o := driver.Options()
 		o.AWSAddr = strings.TrimPrefix(s.AWSEndpoint, "http://")
 		result, err := stack.InvokeOnce(t.Context(), o, function, event, nil)
@@ -43,32 +42,18 @@ func TestASampleRequestIsSignedWhenItIsInvoked(t *testing.T) {
 // What `go run ./infra/local event` prints is believed by the stack as it is.
 func TestASampleRequestIsSignedToBeSentByHand(t *testing.T) {
 	s := start(t)
-	sample, err := os.ReadFile(filepath.Join("..", "events", "url_verification.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	event, err := stack.SignEvent(t.Context(), strings.TrimPrefix(s.AWSEndpoint, "http://"), sample)
-	if err != nil {
-		t.Fatal(err)
-	}
+	sample := expect.Value(os.ReadFile(filepath.Join("..", "events", "url_verification.json")))(t)
+	event := expect.Value(stack.SignEvent(t.Context(), strings.TrimPrefix(s.AWSEndpoint, "http://"), sample))(t)
 	var r struct {
 		Headers map[string]string
 		Body    string
 	}
-	if err := json.Unmarshal(event, &r); err != nil {
-		t.Fatal(err)
-	}
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+"/slack/events", strings.NewReader(r.Body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, json.Unmarshal(event, &r))
+	req := expect.Value(http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+"/slack/events", strings.NewReader(r.Body)))(t)
 	for _, name := range []string{"content-type", "x-slack-request-timestamp", "x-slack-signature"} {
 		req.Header.Set(name, r.Headers[name])
 	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	resp := expect.Value(http.DefaultClient.Do(req))(t)
 	resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
 		t.Errorf("answered %d", resp.StatusCode)

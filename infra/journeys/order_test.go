@@ -10,10 +10,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
-	"github.com/google/go-cmp/cmp"
-
 	"ringi/infra/driver"
 	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/expect"
 	"ringi/shared/task"
 )
 
@@ -37,9 +36,7 @@ func TestRowsAreWrittenInTheDataModelsOrder(t *testing.T) {
 	d := driver.Ask(t, s, workspace.Sato, "従業員一覧を取得して")
 	d.Approve(workspace.Suzuki)
 	d.Until("completed", func(a *task.Aggregate) bool { return a.Task != nil && a.Task.Status == task.TaskCompleted })
-	if diff := cmp.Diff(writingOrder, commits(d)); diff != "" {
-		t.Error(diff)
-	}
+	expect.Same(t, writingOrder, commits(d))
 }
 
 // commits reads the task's commits off the table's stream: the seed's tables that
@@ -103,27 +100,15 @@ func described(image map[string]types.AttributeValue, event types.OperationType)
 func stream(d *driver.Request) []types.Record {
 	d.T.Helper()
 	ctx := context.Background()
-	table, err := dynamodb.NewFromConfig(d.S.AWS).DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &d.S.TableName})
-	if err != nil {
-		d.T.Fatal(err)
-	}
+	table := expect.Value(dynamodb.NewFromConfig(d.S.AWS).DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &d.S.TableName}))(d.T)
 	streams := dynamodbstreams.NewFromConfig(d.S.AWS)
-	about, err := streams.DescribeStream(ctx, &dynamodbstreams.DescribeStreamInput{StreamArn: table.Table.LatestStreamArn})
-	if err != nil {
-		d.T.Fatal(err)
-	}
-	at, err := streams.GetShardIterator(ctx, &dynamodbstreams.GetShardIteratorInput{
+	about := expect.Value(streams.DescribeStream(ctx, &dynamodbstreams.DescribeStreamInput{StreamArn: table.Table.LatestStreamArn}))(d.T)
+	at := expect.Value(streams.GetShardIterator(ctx, &dynamodbstreams.GetShardIteratorInput{
 		StreamArn: table.Table.LatestStreamArn, ShardId: about.StreamDescription.Shards[0].ShardId, ShardIteratorType: types.ShardIteratorTypeTrimHorizon,
-	})
-	if err != nil {
-		d.T.Fatal(err)
-	}
+	}))(d.T)
 	var out []types.Record
 	for next := at.ShardIterator; next != nil; {
-		page, err := streams.GetRecords(ctx, &dynamodbstreams.GetRecordsInput{ShardIterator: next})
-		if err != nil {
-			d.T.Fatal(err)
-		}
+		page := expect.Value(streams.GetRecords(ctx, &dynamodbstreams.GetRecordsInput{ShardIterator: next}))(d.T)
 		if len(page.Records) == 0 {
 			break
 		}

@@ -10,6 +10,7 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/aggregate"
 	"ringi/shared/card"
+	"ringi/shared/expect"
 	"ringi/shared/tenancy"
 )
 
@@ -55,9 +56,7 @@ func aLongGateIsReadToItsEnd(v *visitor) {
 
 	gate := "CARD#step#0001#001#02"
 	m := v.d.Card(gate, "review_step")
-	if err := v.s.Sandbox.Click(v.requester, v.channel, m.TS, card.ReviewAction+"step"); err != nil {
-		v.t.Fatal(err)
-	}
+	expect.NoError(v.t, v.s.Sandbox.Click(v.requester, v.channel, m.TS, card.ReviewAction+"step"))
 	late := v.s.Sandbox.Views(v.requester)
 	if len(late) != 1 {
 		v.t.Fatalf("%d dialogs are open", len(late))
@@ -67,9 +66,7 @@ func aLongGateIsReadToItsEnd(v *visitor) {
 		if len(now) == 1 && now[0].Submit != nil {
 			break
 		}
-		if err := v.s.Sandbox.ClickView(v.requester, late[0].ID, card.ReviewTurn+"on", nil); err != nil {
-			v.t.Fatal(err)
-		}
+		expect.NoError(v.t, v.s.Sandbox.ClickView(v.requester, late[0].ID, card.ReviewTurn+"on", nil))
 	}
 
 	v.presses("review_step")

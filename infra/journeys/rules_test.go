@@ -11,6 +11,7 @@ import (
 	"ringi/infra/driver"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/stack"
+	"ringi/shared/expect"
 	"ringi/shared/task"
 )
 
@@ -18,24 +19,12 @@ import (
 func rule(t *testing.T, s *stack.Stack, tool, constraints string) (status int, answer string) {
 	t.Helper()
 	put := func(constraints string) (int, string) {
-		body, err := json.Marshal(map[string]any{"user": workspace.Suzuki, "tool": tool, "allowed": true, "constraints": json.RawMessage(constraints)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, err := http.NewRequest(http.MethodPut, s.URL+"/sandbox/permissions", bytes.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
+		body := expect.Value(json.Marshal(map[string]any{"user": workspace.Suzuki, "tool": tool, "allowed": true, "constraints": json.RawMessage(constraints)}))(t)
+		r := expect.Value(http.NewRequest(http.MethodPut, s.URL+"/sandbox/permissions", bytes.NewReader(body)))(t)
 		r.Header.Set("Content-Type", "application/json")
-		res, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		res := expect.Value(http.DefaultClient.Do(r))(t)
 		defer res.Body.Close()
-		b, err := io.ReadAll(res.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := expect.Value(io.ReadAll(res.Body))(t)
 		return res.StatusCode, string(b)
 	}
 	t.Cleanup(func() { put(`{}`) })

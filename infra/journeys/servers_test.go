@@ -11,6 +11,7 @@ import (
 	"ringi/infra/local/stack"
 	"ringi/infra/local/vendors"
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 	"ringi/shared/task"
 )
 
@@ -20,15 +21,10 @@ var administrator = aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Suz
 func allow(t *testing.T, s *stack.Stack, name string, access aggregate.Access) {
 	t.Helper()
 	office, tenant := admin.MCP(s), aggregate.TenantID(s.Sandbox.TeamID())
-	all, err := office.Tools(t.Context(), tenant, vendors.RoomsServer)
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := expect.Value(office.Tools(t.Context(), tenant, vendors.RoomsServer))(t)
 	for _, x := range all {
 		if x.Name == name {
-			if err := office.Allow(t.Context(), tenant, name, x.Hash, access, administrator); err != nil {
-				t.Fatal(err)
-			}
+			expect.NoError(t, office.Allow(t.Context(), tenant, name, x.Hash, access, administrator))
 			t.Cleanup(func() {
 				if err := office.Forbid(t.Context(), tenant, name, administrator); err != nil {
 					t.Log(err)

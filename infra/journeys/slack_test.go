@@ -22,6 +22,7 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/stack"
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 	"ringi/shared/task"
 )
 
@@ -48,9 +49,7 @@ func post(s *stack.Stack, path, contentType string, body []byte) (int, error) {
 func TestAnEventDeliveredFiveTimesAtOnceIsOneTask(t *testing.T) {
 	s := start(t)
 	root, err := s.Sandbox.Say(workspace.Sato, workspace.HR, "Ringi に頼む前の下書き") // no mention: no task yet
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	body, err := json.Marshal(map[string]any{
 		"type": "event_callback", "team_id": s.Sandbox.TeamID(), "event_id": "Ev" + strings.ReplaceAll(root, ".", ""),
 		"event": map[string]any{
@@ -58,9 +57,7 @@ func TestAnEventDeliveredFiveTimesAtOnceIsOneTask(t *testing.T) {
 			"text": "<@" + workspace.Bot + "> 従業員一覧を取得して",
 		},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	var deliveries sync.WaitGroup
 	for range 5 {
 		deliveries.Go(func() {
@@ -89,17 +86,13 @@ func TestSlacksBadDaysMakeNoSecondMessage(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := start(t)
-			if err := s.Sandbox.SetToggles(bad); err != nil {
-				t.Fatal(err)
-			}
+			expect.NoError(t, s.Sandbox.SetToggles(bad))
 			d := driver.Say(t, s, workspace.Sato, workspace.HR, "<@"+workspace.Bot+"> 従業員一覧を取得して")
 			driver.Eventually(t, "the policy is drafted", func() bool {
 				a, err := d.Store.Load(context.Background(), d.Ref)
 				return err == nil && a.Prompt() != nil && a.Prompt().Status == aggregate.PendingApproval
 			})
-			if err := s.Sandbox.SetToggles(sandbox.Toggles{}); err != nil {
-				t.Fatal(err)
-			}
+			expect.NoError(t, s.Sandbox.SetToggles(sandbox.Toggles{}))
 			d.Approve(workspace.Suzuki)
 			d.Card("CARD#execution", "✅ 実行完了")
 			d.Until("shown", func(a *task.Aggregate) bool { return a.Task.Status == task.TaskCompleted })
@@ -123,10 +116,7 @@ func TestAnotherSlackThanTheSandbox(t *testing.T) {
 		Model: "demo", ByHand: true, Artifacts: driver.Options().Artifacts,
 	}
 	admin.Configure(&o)
-	s, err := stack.Start(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := expect.Value(stack.Start(t.Context(), o))(t)
 	defer s.Close()
 	slack.Connect(sandbox.Endpoints{Self: server.URL, Events: s.URL + "/slack/events", Interactions: s.URL + "/slack/interactions"})
 	s.Sandbox = slack // the acts of people go through the other Slack

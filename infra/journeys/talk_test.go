@@ -9,6 +9,7 @@ import (
 	"ringi/infra/driver"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
 )
@@ -40,10 +41,7 @@ func TestAMentionWhereAPolicyWaits(t *testing.T) {
 	waits := driver.Ask(t, s, workspace.Sato, "従業員一覧を取得して")
 	waits.Card("CARD#prompt#0001", "approve_prompt")
 	say := func(who, text string) *driver.Request {
-		ts, err := s.Sandbox.Reply(who, workspace.HR, waits.Root, "<@"+workspace.Bot+"> "+text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		ts := expect.Value(s.Sandbox.Reply(who, workspace.HR, waits.Root, "<@"+workspace.Bot+"> "+text))(t)
 		d := driver.At(t, s, workspace.HR, ts)
 		d.Root = waits.Root // where its cards are
 		return d
@@ -98,9 +96,7 @@ func TestAPersonIsGreetedOnce(t *testing.T) {
 				return n
 			}
 			for range 3 {
-				if err := s.Sandbox.OpenMessages(user); err != nil {
-					t.Fatal(err)
-				}
+				expect.NoError(t, s.Sandbox.OpenMessages(user))
 				driver.Eventually(t, "the person is greeted", func() bool { return said() > 0 })
 			}
 			driver.Eventually(t, "requests are suggested", func() bool {
@@ -127,9 +123,7 @@ func TestAReplyInADirectMessagesThreadGetsAHintOnce(t *testing.T) {
 		return n
 	}
 	for _, text := range []string{"ついでに残業も", "聞こえていますか"} {
-		if _, err := s.Sandbox.Reply(workspace.Sato, d.Channel, d.Root, text); err != nil {
-			t.Fatal(err)
-		}
+		expect.Value(s.Sandbox.Reply(workspace.Sato, d.Channel, d.Root, text))(t)
 		driver.Eventually(t, "the person is told how to ask", func() bool { return hints() > 0 })
 	}
 	d.Cancel(workspace.Sato, d.Root)
@@ -146,10 +140,7 @@ func TestAMentionInADirectMessagesThreadWhereAPolicyWaits(t *testing.T) {
 	waits := driver.AskIn(t, s, workspace.Tanaka, workspace.DirectMessage(workspace.Tanaka), "従業員一覧を取得して")
 	waits.Card("CARD#prompt#0001", "approve_prompt")
 	reply := func(text string) string {
-		ts, err := s.Sandbox.Reply(workspace.Tanaka, waits.Channel, waits.Root, text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		ts := expect.Value(s.Sandbox.Reply(workspace.Tanaka, waits.Channel, waits.Root, text))(t)
 		return ts
 	}
 	reply("やっぱり DM は不要です")

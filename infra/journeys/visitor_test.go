@@ -12,6 +12,7 @@ import (
 	"ringi/infra/local/browser"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/stack"
+	"ringi/shared/expect"
 )
 
 // visitor is a person at the sandbox, and what they read there in their language.
@@ -49,10 +50,7 @@ func (v *visitor) asks(text string) {
 // replies writes in the thread of the request at hand, and turns to that message.
 func (v *visitor) replies(text string) {
 	v.t.Helper()
-	ts, err := v.s.Sandbox.Reply(v.requester, v.channel, v.d.Root, text)
-	if err != nil {
-		v.t.Fatal(err)
-	}
+	ts := expect.Value(v.s.Sandbox.Reply(v.requester, v.channel, v.d.Root, text))(v.t)
 	root := v.d.Root
 	v.d = driver.At(v.t, v.s, v.channel, ts)
 	v.d.Root = root // where its cards are

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"ringi/infra/local/process"
+	"ringi/shared/expect"
 )
 
 func TestParse(t *testing.T) {
@@ -71,9 +72,7 @@ func TestEventsAndVariables(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, os.WriteFile(path, []byte(text), 0o644))
 		return path
 	}
 	event := write("event.json", `{"a":1}`)
@@ -111,13 +110,8 @@ func serving(t *testing.T, cmd *exec.Cmd) (url string, logged *bytes.Buffer) {
 	t.Helper()
 	logged = &bytes.Buffer{}
 	cmd.Stderr = logged
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	out := expect.Value(cmd.StdoutPipe())(t)
+	expect.NoError(t, cmd.Start())
 	watchdog := time.AfterFunc(5*time.Minute, func() { cmd.Process.Kill() })
 	t.Cleanup(func() { watchdog.Stop(); cmd.Process.Kill() })
 	for lines := bufio.NewScanner(out); lines.Scan(); {
@@ -146,17 +140,13 @@ func TestCtrlCStopsEverything(t *testing.T) {
 	cmd := command(t, "-addr", "127.0.0.1:0", "-aws-addr", "127.0.0.1:0")
 	url, logged := serving(t, cmd)
 	resp, err := http.Get(url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
 		t.Errorf("the page is %d", resp.StatusCode)
 	}
 	resp, err = http.Get(url + "/sandbox/servers") // what infra/connect/README.md says to allow first is there from the start
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	listed, err := io.ReadAll(resp.Body)
 	resp.Body.Close()
 	if err != nil || !strings.Contains(string(listed), "rooms.book_room") {
@@ -167,9 +157,7 @@ func TestCtrlCStopsEverything(t *testing.T) {
 	if len(children) == 0 {
 		t.Error("it has no children; the stand-ins should be one")
 	}
-	if err := cmd.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, cmd.Process.Signal(os.Interrupt))
 	if err := cmd.Wait(); err != nil {
 		t.Errorf("it ended with %v: %s", err, logged)
 	}
@@ -182,15 +170,9 @@ func TestCtrlCStopsEverything(t *testing.T) {
 // printed has a function print something, and waits until it stands in the file.
 func printed(t *testing.T, url string) {
 	t.Helper()
-	resp, err := http.Post(url+"/slack/events", "application/json", strings.NewReader("{}"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	resp := expect.Value(http.Post(url+"/slack/events", "application/json", strings.NewReader("{}")))(t)
 	resp.Body.Close()
-	dir, err := process.Folder()
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := expect.Value(process.Folder())(t)
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
 		if text, err := os.ReadFile(filepath.Join(dir, "functions.log")); err == nil && strings.Contains(string(text), `"_aws"`) {
 			return
@@ -209,19 +191,14 @@ func TestKillingGoRunStopsEverything(t *testing.T) {
 	if len(pids) < 2 {
 		t.Errorf("processes %v, want the program and the stand-ins", pids)
 	}
-	if err := cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, cmd.Process.Kill())
 	gone(t, pids)
 }
 
 // childrenOf lists a process's children: from /proc, else, as on macOS, with ps.
 func childrenOf(t *testing.T, parent int) []int {
 	t.Helper()
-	stats, err := filepath.Glob("/proc/[0-9]*/stat")
-	if err != nil {
-		t.Fatal(err)
-	}
+	stats := expect.Value(filepath.Glob("/proc/[0-9]*/stat"))(t)
 	var lines []string
 	for _, path := range stats {
 		stat, err := os.ReadFile(path)
@@ -235,10 +212,7 @@ func childrenOf(t *testing.T, parent int) []int {
 		}
 	}
 	if len(stats) == 0 {
-		out, err := exec.Command("ps", "-A", "-o", "pid=,ppid=").Output()
-		if err != nil {
-			t.Fatal(err)
-		}
+		out := expect.Value(exec.Command("ps", "-A", "-o", "pid=,ppid=").Output())(t)
 		lines = strings.Split(strings.TrimSpace(string(out)), "\n")
 	}
 	var pids []int
@@ -253,9 +227,7 @@ func childrenOf(t *testing.T, parent int) []int {
 
 func TestAPortInUseIsSaidInOneSentence(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	defer l.Close()
 	out, err := command(t, "-addr", l.Addr().String()).CombinedOutput()
 	if err == nil || !strings.Contains(string(out), "-addr") || strings.Count(string(out), "\n") != 1 {

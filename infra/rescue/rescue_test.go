@@ -16,6 +16,7 @@ import (
 
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 	"ringi/shared/metric"
 	"ringi/shared/task"
 )
@@ -28,13 +29,10 @@ func TestDeadCardsAreDrawnAfterAReplay(t *testing.T) {
 	r.spoil(key)
 	dead := running.QueueURL("CardDeadLetters")
 	for i := range 2 { // the same card may have died twice
-		_, err := sqs.NewFromConfig(running.AWS).SendMessage(t.Context(), &sqs.SendMessageInput{
+		expect.Value(sqs.NewFromConfig(running.AWS).SendMessage(t.Context(), &sqs.SendMessageInput{
 			QueueUrl: &dead, MessageGroupId: &r.ref.ID, MessageDeduplicationId: aws.String(fmt.Sprint(i)),
 			MessageBody: aws.String(fmt.Sprintf(`{"tenant":%q,"task":%q}`, r.ref.Tenant, r.ref.ID)),
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))(t)
 	}
 	for _, args := range runbook(t, "cards", map[string]string{"CardDeadLettersUrl": dead, "CardQueueUrl": running.QueueURL("CardQueue")}) {
 		if said := rescue(t, args); !strings.Contains(said, "2 cards") {
@@ -85,9 +83,7 @@ func TestChangesOlderThanTheStreamAreSaidToBeGone(t *testing.T) {
 func TestALetterThatNobodyUnderstandsStays(t *testing.T) {
 	dead := running.QueueURL("ChangeDeadLetters")
 	client := sqs.NewFromConfig(running.AWS)
-	if _, err := client.SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: &dead, MessageBody: aws.String("hello")}); err != nil {
-		t.Fatal(err)
-	}
+	expect.Value(client.SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: &dead, MessageBody: aws.String("hello")}))(t)
 	t.Cleanup(func() {
 		if _, err := client.PurgeQueue(context.Background(), &sqs.PurgeQueueInput{QueueUrl: &dead}); err != nil {
 			t.Error(err)
@@ -156,9 +152,7 @@ func TestFunctionsCountWhatIsWatched(t *testing.T) {
 	r := ask(t)
 	r.approve(promptCard, "approve_prompt")
 	r.pending(task.CardProcess)
-	if _, err := running.Fire(t.Context(), "SweepTasksFunction"); err != nil {
-		t.Fatal(err)
-	}
+	expect.Value(running.Fire(t.Context(), "SweepTasksFunction"))(t)
 	for function, names := range map[string][]metric.Name{
 		"UpdateCardFunction":         {metric.SlackCalled, metric.SlackFailed},
 		"ReceiveInteractionFunction": {metric.SlackCalled, metric.SlackFailed, metric.DecisionSeconds},

@@ -26,6 +26,7 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/stack"
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 	"ringi/shared/task"
 	"ringi/shared/tasks"
 )
@@ -54,14 +55,8 @@ func TestMain(m *testing.M) {
 // stack's values in place of <…>.
 func runbook(t *testing.T, kind string, values map[string]string) [][]string {
 	t.Helper()
-	root, err := process.ModuleRoot()
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := os.ReadFile(filepath.Join(root, "infra/runbook.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := expect.Value(process.ModuleRoot())(t)
+	b := expect.Value(os.ReadFile(filepath.Join(root, "infra/runbook.md")))(t)
 	var all [][]string
 	for line := range strings.Lines(string(b)) {
 		rest, ok := strings.CutPrefix(strings.TrimSpace(line), "go run ./infra/rescue "+kind+" ")
@@ -103,14 +98,8 @@ type request struct {
 // ask makes a task and waits until its policy asks for approval.
 func ask(t *testing.T) *request {
 	t.Helper()
-	root, err := running.Sandbox.Say(workspace.Sato, workspace.HR, sandbox.Mention("今月の勤怠をまとめて"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	id, err := task.ID(running.Sandbox.TeamID(), workspace.HR, root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := expect.Value(running.Sandbox.Say(workspace.Sato, workspace.HR, sandbox.Mention("今月の勤怠をまとめて")))(t)
+	id := expect.Value(task.ID(running.Sandbox.TeamID(), workspace.HR, root))(t)
 	r := &request{t, root, task.RefOf(aggregate.TenantID(running.Sandbox.TeamID()), id), tasks.New(dynamodb.NewFromConfig(running.AWS), running.TableName)}
 	r.pending(task.CardPrompt)
 	return r

@@ -11,18 +11,17 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 	streams "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
+
+	"ringi/shared/expect"
 )
 
 // restore makes a new table as point-in-time recovery does, and returns its name.
 func restore(t *testing.T) string {
 	t.Helper()
 	name := "restored-" + strings.ToLower(t.Name())
-	_, err := dynamodb.NewFromConfig(running.AWS).RestoreTableToPointInTime(t.Context(), &dynamodb.RestoreTableToPointInTimeInput{
+	expect.Value(dynamodb.NewFromConfig(running.AWS).RestoreTableToPointInTime(t.Context(), &dynamodb.RestoreTableToPointInTimeInput{
 		SourceTableName: &running.TableName, TargetTableName: &name, UseLatestRestorableTime: aws.Bool(true),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	return name
 }
 

@@ -17,6 +17,7 @@ import (
 
 	"ringi/infra/local/stack"
 	"ringi/infra/smoke/standin"
+	"ringi/shared/expect"
 )
 
 // deployed stands in for sam: it "deploys" the local stack, and writes down what it was told.
@@ -72,10 +73,7 @@ func inProject(t *testing.T) {
 // The whole program, against the local stack in place of what sam deploys.
 func TestTheSmokeTestHoldsAgainstTheLocalStack(t *testing.T) {
 	inProject(t)
-	s, err := stack.Start(t.Context(), stack.Options{Model: "demo", Artifacts: os.Getenv("RINGI_ARTIFACTS")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := expect.Value(stack.Start(t.Context(), stack.Options{Model: "demo", Artifacts: os.Getenv("RINGI_ARTIFACTS")}))(t)
 	t.Cleanup(s.Close)
 	slackSide := httptest.NewServer(standin.Handler())
 	t.Cleanup(slackSide.Close)

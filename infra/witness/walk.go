@@ -9,15 +9,13 @@ import (
 
 	"ringi/infra/local/sandbox"
 	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/expect"
 )
 
 // Walk does all that the app knows, as a person in the sandbox.
 func Walk(t *testing.T, app App) {
 	p := start(t, app, "the-signing-secret")
-	root, err := p.Say(workspace.Sato, workspace.HR, sandbox.Mention("こんにちは <&>"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := expect.Value(p.Say(workspace.Sato, workspace.HR, sandbox.Mention("こんにちは <&>")))(t)
 	p.eventually("the app answers in the thread", func() bool { return len(p.Messages(workspace.HR, root)) == 2 })
 	card := p.Messages(workspace.HR, root)[1]
 	if card.ThreadTS != root || card.BotID != workspace.BotID || !strings.Contains(blocks(card), "heard \\u003c@"+workspace.Sato) {
@@ -50,10 +48,7 @@ func Walk(t *testing.T, app App) {
 // message is the card as it is now.
 func (p *place) message(card string) workspace.Message {
 	p.t.Helper()
-	m, err := p.Workspace().Message(workspace.HR, card, workspace.Suzuki)
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	m := expect.Value(p.Workspace().Message(workspace.HR, card, workspace.Suzuki))(p.t)
 	return m
 }
 
@@ -98,9 +93,7 @@ func (p *place) finish(card string) {
 func CheckForgeryRefused(t *testing.T, app App) {
 	p := start(t, app, "another-secret")
 	root, err := p.Say(workspace.Sato, workspace.HR, sandbox.Mention("こんにちは"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	p.eventually("the event is given up", func() bool {
 		all := p.Attempts()
 		return len(all) > 0 && all[len(all)-1].Final

@@ -23,6 +23,7 @@ import (
 
 	"ringi/infra/local/process"
 	"ringi/infra/local/sandbox"
+	"ringi/shared/expect"
 	"ringi/shared/sleep"
 )
 
@@ -57,26 +58,18 @@ func start(t testing.TB, app App, appsSecret string) *place {
 		"SLACK_SIGNING_SECRET=" + appsSecret, "SLACK_BOT_TOKEN=xoxb-witness", "SLACK_API_URL=" + server.URL + "/api/",
 	}
 	stdin, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	t.Cleanup(func() { stdin.Close() })
 	said, told, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	defer said.Close()
 	p := &place{Sandbox: s, t: t, stderr: &tail{}}
 	cmd.Stdout, cmd.Stderr = told, p.stderr
 	child, err := process.Start(cmd)
 	told.Close()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	t.Cleanup(child.Kill)
-	if err := said.SetReadDeadline(time.Now().Add(startWithin)); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, said.SetReadDeadline(time.Now().Add(startWithin)))
 	var ready struct{ Port int }
 	line, err := bufio.NewReader(said).ReadBytes('\n')
 	if err == nil {

@@ -4,16 +4,15 @@ import (
 	"testing"
 
 	"github.com/oklog/ulid/v2"
+
+	"ringi/shared/expect"
 )
 
 // A source that counts up within a millisecond would give ids with equal beginnings.
 func TestNewIDsOfOneMomentAreUnrelated(t *testing.T) {
 	seen := map[[4]byte]bool{}
 	for range 200 {
-		id, err := ulid.ParseStrict(NewID())
-		if err != nil {
-			t.Fatal(err)
-		}
+		id := expect.Value(ulid.ParseStrict(NewID()))(t)
 		begin := [4]byte(id.Entropy()[:4])
 		if seen[begin] {
 			t.Fatalf("two ids begin their random part with %x", begin)

@@ -7,6 +7,7 @@ import (
 	"ringi/shared/aggregate"
 	"ringi/shared/card"
 	"ringi/shared/card/cardtest"
+	"ringi/shared/expect"
 	"ringi/shared/task"
 )
 
@@ -34,9 +35,7 @@ func TestACardSaysWhichRowsStandBelowATable(t *testing.T) {
 			s = end(s.finish(4, task.Outcome{Status: task.StepCompleted, Result: &aggregate.Blob{JSON: aggregate.JSON(result)}}))
 			for i, locale := range []string{"ja", "en"} {
 				m := card.Render(s.Aggregate, s.card(executionCard), locale, s.now)
-				if err := cardtest.Check(m); err != nil {
-					t.Fatal(err)
-				}
+				expect.NoError(t, cardtest.Check(m))
 				said := drawn(m.Attachments[0].Blocks.BlockSet)
 				if want[i] != "" && !strings.Contains(said, want[i]) || want[i] == "" && strings.Contains(said, "⚠️") {
 					t.Errorf("%s, %s, %s: %s", name, locale, result, said)

@@ -11,6 +11,7 @@ import (
 	"ringi/shared/aggregate"
 	"ringi/shared/card"
 	"ringi/shared/card/cardtest"
+	"ringi/shared/expect"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
 )
@@ -22,10 +23,7 @@ func TestHashChangesWithWhatIsShownOnly(t *testing.T) {
 	if later := card.Render(s.Aggregate, c, "ja", s.now.Add(time.Hour)); card.Hash(later) != card.Hash(m) {
 		t.Error("an hour that changes nothing changes the hash")
 	}
-	sorted, err := json.Marshal(decoded(t, m))
-	if err != nil {
-		t.Fatal(err)
-	}
+	sorted := expect.Value(json.Marshal(decoded(t, m)))(t)
 	if want := aggregate.HashOf(string(sorted)); card.Hash(m) != want {
 		t.Errorf("hash is %q, that of the JSON with sorted keys is %q", card.Hash(m), want)
 	}
@@ -48,10 +46,7 @@ func TestMessageSurvivesTheWire(t *testing.T) {
 	for _, st := range states {
 		s := st.story(t)
 		m := card.Render(s.Aggregate, s.card(st.card), "ja", s.now)
-		b, err := json.Marshal(m)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := expect.Value(json.Marshal(m))(t)
 		var back card.Message
 		if err := json.Unmarshal(b, &back); err != nil {
 			t.Fatalf("%s: %v", st.name, err)
@@ -161,9 +156,7 @@ func TestRejectionModalOfEveryKind(t *testing.T) {
 				t.Errorf("%s %s: %v", locale, kind, err)
 			}
 			var got card.Rejection
-			if err := json.Unmarshal([]byte(v.PrivateMetadata), &got); err != nil {
-				t.Fatal(err)
-			}
+			expect.NoError(t, json.Unmarshal([]byte(v.PrivateMetadata), &got))
 			if diff := cmp.Diff(card.Rejection{Type: kind, ID: "01ROW", TaskID: "01TASK"}, got); diff != "" {
 				t.Errorf("%s %s: (-want +got)\n%s", locale, kind, diff)
 			}

@@ -6,6 +6,7 @@ import (
 
 	"ringi/shared/card"
 	"ringi/shared/card/cardtest"
+	"ringi/shared/expect"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
 )
@@ -31,9 +32,7 @@ func TestAChoiceShowsAllOfTheReason(t *testing.T) {
 			s.do(s.Ask(1, task.Beside{TaskID: "01OTHER", Title: "x", ID: "01GATE", Kind: task.CardPrompt, Version: 1}, tenancy.DefaultSettings(), s.now))
 			for locale, says := range map[string]string{"ja": "却下理由にできません", "en": "can't be a reason"} {
 				m := card.Render(s.Aggregate, s.card(taskCard), locale, s.now)
-				if err := cardtest.Check(m); err != nil {
-					t.Fatal(err)
-				}
+				expect.NoError(t, cardtest.Check(m))
 				text := drawn(m.Attachments[0].Blocks.BlockSet)
 				if offers(m, card.TakeAsReason) != tc.offers || !offers(m, card.TakeAsRequest) || strings.Contains(text, says) == tc.offers {
 					t.Errorf("offered as a reason: %v: %s", offers(m, card.TakeAsReason), text)

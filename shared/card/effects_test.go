@@ -11,6 +11,7 @@ import (
 	"ringi/shared/aggregate"
 	"ringi/shared/card"
 	"ringi/shared/card/cardtest"
+	"ringi/shared/expect"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
 )
@@ -21,18 +22,13 @@ func shownOf(t *testing.T, steps []task.Step) (text string, approvable bool) {
 	s := planned(t, fiveSteps(), tenancy.DefaultSettings())
 	s.Process().Steps = steps
 	m := card.Render(s.Aggregate, s.card(processCard), "ja", s.now)
-	if err := cardtest.Check(m); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, cardtest.Check(m))
 	for _, b := range m.Attachments[0].Blocks.BlockSet {
 		if sec, ok := b.(*slack.SectionBlock); ok && sec.Text != nil {
 			text += sec.Text.Text + "\n"
 		}
 	}
-	all, err := json.Marshal(m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := expect.Value(json.Marshal(m))(t)
 	return text, strings.Contains(string(all), "approve_process")
 }
 
@@ -97,9 +93,7 @@ func TestWhatBecameOfReasonsStandsAboveTheSteps(t *testing.T) {
 		s := planned(t, fiveSteps(), tenancy.DefaultSettings())
 		s.Process().Remarks = "「もっと短く」 → 反映しました。\n<!channel> ✅ 承認済み"
 		m := card.Render(s.Aggregate, s.card(processCard), locale, s.now)
-		if err := cardtest.Check(m); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, cardtest.Check(m))
 		got := m.Attachments[0].Blocks.BlockSet[1].(*slack.SectionBlock).Text.Text
 		if !strings.HasPrefix(got, heading+"\n「もっと短く」 → 反映しました。\n") || strings.Contains(got, "<!") || strings.Contains(got, "✅") || !offers(m, "approve_process") {
 			t.Errorf("above the steps stands %q", got)

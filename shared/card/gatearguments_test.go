@@ -12,6 +12,7 @@ import (
 	"ringi/shared/aggregate"
 	"ringi/shared/card"
 	"ringi/shared/card/cardtest"
+	"ringi/shared/expect"
 	"ringi/shared/task"
 	"ringi/shared/tool"
 )
@@ -31,9 +32,7 @@ func (s *story) gate(t testing.TB) (m card.Message, blocks []slack.Block) {
 		if m == nil {
 			continue
 		}
-		if err := cardtest.Check(*m); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, cardtest.Check(*m))
 	}
 	return m, m.Attachments[0].Blocks.BlockSet
 }
@@ -186,17 +185,12 @@ func raw(s string) any { return slack.NewTableRawTextCell(s) }
 
 // The cards know Ringi's tools by the names of their arguments; the catalog has them.
 func TestEveryArgumentOfRingisToolsHasAName(t *testing.T) {
-	c, err := tool.Builtin()
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := expect.Value(tool.Builtin())(t)
 	for _, s := range c.All() {
 		var input struct {
 			Properties map[string]any `json:"properties"`
 		}
-		if err := json.Unmarshal([]byte(s.InputSchema), &input); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, json.Unmarshal([]byte(s.InputSchema), &input))
 		for name := range input.Properties {
 			arguments := jsonOf(map[string]any{name: "x", "zz": "y"})
 			_, blocks := calling(t, s.Name, arguments, arguments).gate(t)

@@ -12,6 +12,7 @@ import (
 
 	"ringi/shared/card"
 	"ringi/shared/card/cardtest"
+	"ringi/shared/expect"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -39,24 +40,16 @@ func golden(t *testing.T, path string, v any) {
 		enc := json.NewEncoder(&b)
 		enc.SetEscapeHTML(false)
 		enc.SetIndent("", "  ")
-		if err := enc.Encode(decoded(t, v)); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, enc.Encode(decoded(t, v)))
+		expect.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		expect.NoError(t, os.WriteFile(path, b.Bytes(), 0o644))
 	}
 	b, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatalf("%v; run the test with -update", err)
 	}
 	var want any
-	if err := json.Unmarshal(b, &want); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, json.Unmarshal(b, &want))
 	if diff := cmp.Diff(want, decoded(t, v)); diff != "" {
 		t.Errorf("(-%s +rendered)\n%s", path, diff)
 	}
@@ -64,13 +57,8 @@ func golden(t *testing.T, path string, v any) {
 
 func decoded(t *testing.T, v any) any {
 	t.Helper()
-	b, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := expect.Value(json.Marshal(v))(t)
 	var out any
-	if err := json.Unmarshal(b, &out); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, json.Unmarshal(b, &out))
 	return out
 }

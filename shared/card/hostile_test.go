@@ -12,6 +12,7 @@ import (
 	"ringi/shared/aggregate"
 	"ringi/shared/card"
 	"ringi/shared/card/cardtest"
+	"ringi/shared/expect"
 	"ringi/shared/task"
 )
 
@@ -111,10 +112,7 @@ func TestHostileTextsOnEveryCard(t *testing.T) {
 // turn the direction, or add lines to a list of steps.
 func harmless(t *testing.T, a *task.Aggregate, c *aggregate.Card, m card.Message) {
 	t.Helper()
-	b, err := json.Marshal(m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := expect.Value(json.Marshal(m))(t)
 	all := string(b)
 	for _, bad := range []string{`\u003c!channel`, `\u003c!here`, `\u003chttps:`, "\u202e", "\u2066", "\u0000"} {
 		if strings.Contains(all, bad) {
@@ -169,9 +167,7 @@ func TestAnyAggregateMakesAValidCard(t *testing.T) {
 			}
 		}
 		for _, kind := range []aggregate.CardType{task.CardPrompt, task.CardProcess, task.CardStep} {
-			if err := cardtest.CheckView(card.RejectionModal(kind, a.Head.LastChange, a.Head.TaskID, locale)); err != nil {
-				t.Fatal(err)
-			}
+			expect.NoError(t, cardtest.CheckView(card.RejectionModal(kind, a.Head.LastChange, a.Head.TaskID, locale)))
 		}
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"ringi/shared/aggregate"
 	"ringi/shared/card"
 	"ringi/shared/card/cardtest"
+	"ringi/shared/expect"
 	"ringi/shared/task"
 )
 
@@ -21,9 +22,7 @@ func TestOnlyResultsAreLinks(t *testing.T) {
 		s.finish(1, task.Outcome{Status: task.StepCompleted, Result: &aggregate.Blob{JSON: aggregate.JSON(jsonOf(map[string]any{"url": url}))}})
 		s.do(s.CompleteExecution(s.Head.Run, "見てください: https://evil.example/ と evil.example", s.now))
 		m := card.Render(s.Aggregate, s.card(executionCard), "ja", s.now)
-		if err := cardtest.Check(m); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, cardtest.Check(m))
 		if strings.Contains(drawn(m.Attachments[0].Blocks.BlockSet), "<"+url+">") != links {
 			t.Errorf("%s is a link: %v", url, !links)
 		}

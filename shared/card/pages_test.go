@@ -9,6 +9,7 @@ import (
 
 	"ringi/shared/card"
 	"ringi/shared/card/cardtest"
+	"ringi/shared/expect"
 	"ringi/shared/tenancy"
 )
 
@@ -29,9 +30,7 @@ func TestManyStepsPageOrAreCounted(t *testing.T) {
 			s := planned(t, fiveSteps(), tenancy.DefaultSettings())
 			s.Process().Steps = manySteps(tc.n, tc.width)
 			m := card.Render(s.Aggregate, s.card(processCard), "ja", s.now)
-			if err := cardtest.Check(m); err != nil {
-				t.Fatal(err)
-			}
+			expect.NoError(t, cardtest.Check(m))
 			pages, lines, last := 0, 0, ""
 			for _, b := range m.Attachments[0].Blocks.BlockSet {
 				if sec, ok := b.(*slack.SectionBlock); ok {
@@ -74,9 +73,7 @@ func TestALongPolicyIsShownWhole(t *testing.T) {
 			s := received(t).extracted().drafting()
 			s.do(s.FinishPrompt(s.Head.Run, tc.text, tenancy.DefaultSettings(), s.now))
 			m := card.Render(s.Aggregate, s.card(promptCard), "ja", s.now)
-			if err := cardtest.Check(m); err != nil {
-				t.Fatal(err)
-			}
+			expect.NoError(t, cardtest.Check(m))
 			shown, pages := "", 0
 			for _, b := range m.Attachments[0].Blocks.BlockSet {
 				if sec, ok := b.(*slack.SectionBlock); ok {

@@ -7,6 +7,7 @@ import (
 
 	"ringi/shared/card"
 	"ringi/shared/card/cardtest"
+	"ringi/shared/expect"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
 )
@@ -35,9 +36,7 @@ func TestPeopleAreDrawnByNameWithTheirIDs(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s, kind := s()
 			m := card.Render(s.Aggregate, s.card(kind), "ja", s.now)
-			if err := cardtest.Check(m); err != nil {
-				t.Fatal(err)
-			}
+			expect.NoError(t, cardtest.Check(m))
 			got := drawn(m.Attachments[0].Blocks.BlockSet)
 			if !strings.Contains(got, "完了したら、<@U0SANDSUZU> (U0SANDSUZU)に知らせます。") {
 				t.Errorf("the person has no name: %s", got)
@@ -61,9 +60,7 @@ func TestManyPeopleStillFit(t *testing.T) {
 		s := received(t).extracted().drafted(tenancy.DefaultSettings())
 		s.Prompt().Content = text
 		m := card.Render(s.Aggregate, s.card(promptCard), "ja", s.now)
-		if err := cardtest.Check(m); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, cardtest.Check(m))
 		got := drawn(m.Attachments[0].Blocks.BlockSet)
 		if strings.Contains(got, "<@U0LAST0000> (U0LAST0000)") != whole || offers(m, "approve_prompt") != whole {
 			t.Errorf("%d people: approve %v: the last is to be seen: %v", n, offers(m, "approve_prompt"), !whole)
@@ -86,9 +83,7 @@ func TestNoTextCallsEverybody(t *testing.T) {
 	s.Task.Description, s.Prompt().Content = text.String(), text.String()
 	for _, kind := range []string{taskCard, promptCard} {
 		m := card.Render(s.Aggregate, s.card(kind), "ja", s.now)
-		if err := cardtest.Check(m); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, cardtest.Check(m))
 		got := drawn(m.Attachments[0].Blocks.BlockSet)
 		called := map[string]bool{}
 		for _, piece := range strings.Split(got, "<@")[1:] {

@@ -15,6 +15,7 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/card"
+	"ringi/shared/expect"
 	"ringi/shared/task"
 )
 
@@ -126,10 +127,7 @@ func unlinked(v any) any {
 // sample reads a sample with its places filled by the story's values.
 func sample(t *testing.T, name string, s *story, more ...string) any {
 	t.Helper()
-	b, err := os.ReadFile(filepath.Join("testdata", "seed", name+".json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := expect.Value(os.ReadFile(filepath.Join("testdata", "seed", name+".json")))(t)
 	at := func(at *time.Time) string {
 		if at == nil {
 			return ""
@@ -168,15 +166,10 @@ func sample(t *testing.T, name string, s *story, more ...string) any {
 	}
 	var pairs []string
 	for k, v := range places {
-		q, err := json.Marshal(v)
-		if err != nil {
-			t.Fatal(err)
-		}
+		q := expect.Value(json.Marshal(v))(t)
 		pairs = append(pairs, "{"+k+"}", strings.Trim(string(q), `"`))
 	}
 	var v any
-	if err := json.Unmarshal([]byte(strings.NewReplacer(append(pairs, more...)...).Replace(string(b))), &v); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, json.Unmarshal([]byte(strings.NewReplacer(append(pairs, more...)...).Replace(string(b))), &v))
 	return v
 }

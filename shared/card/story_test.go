@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
 )
@@ -53,9 +54,7 @@ func received(t testing.TB) *story {
 		TeamID: "T1", Text: "今月の勤怠をまとめて", User: requester.ID, Channel: "C0HR", ChannelType: "channel",
 		MessageTS: "1776522792.000100", ThreadTS: "1776522792.000100", Source: task.SourceChannel,
 	}, s.now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	s.Aggregate = &task.Aggregate{Head: task.Head{Head: aggregate.Head{TenantID: ref.Tenant, Run: 1, Requester: requester.ID}, TaskID: ref.ID}}
 	return s.do(c, nil)
 }

@@ -12,6 +12,7 @@ import (
 	"ringi/shared/aggregate"
 	"ringi/shared/card"
 	"ringi/shared/card/cardtest"
+	"ringi/shared/expect"
 	"ringi/shared/legible"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
@@ -72,9 +73,7 @@ func reviewed(t testing.TB, s *story, kind aggregate.CardType, id string) (all s
 		if !ok {
 			t.Fatalf("no page %d", page)
 		}
-		if err := cardtest.CheckView(view); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, cardtest.CheckView(view))
 		all += drawn(view.Blocks.BlockSet)
 		last := true
 		for _, b := range view.Blocks.BlockSet {
@@ -115,9 +114,7 @@ func TestNobodyApprovesWhatACardDoesNotShow(t *testing.T) {
 			s := received(t).extracted().drafting()
 			s.do(s.FinishPrompt(s.Head.Run, content, tenancy.DefaultSettings(), s.now))
 			m := card.Render(s.Aggregate, s.card(promptCard), "ja", s.now)
-			if err := cardtest.Check(m); err != nil {
-				t.Fatal(err)
-			}
+			expect.NoError(t, cardtest.Check(m))
 			whole := strings.Contains(seen(drawn(m.Attachments[0].Blocks.BlockSet)), seen(content))
 			if offers(m, "approve_prompt") != whole || offers(m, "review_prompt") == whole {
 				t.Errorf("all is shown: %v; approve %v, review %v", whole, offers(m, "approve_prompt"), offers(m, "review_prompt"))
@@ -160,9 +157,7 @@ func TestStepsThatACardCannotShowAreReadToTheEnd(t *testing.T) {
 			s := planned(t, fiveSteps(), tenancy.DefaultSettings())
 			s.Process().Steps = steps
 			m := card.Render(s.Aggregate, s.card(processCard), "ja", s.now)
-			if err := cardtest.Check(m); err != nil {
-				t.Fatal(err)
-			}
+			expect.NoError(t, cardtest.Check(m))
 			if offers(m, "approve_process") || !offers(m, "review_process") || card.StepsFit(steps, "") {
 				t.Errorf("it can be approved on its card")
 			}
@@ -236,10 +231,7 @@ func TestNobodyApprovesWhatStandsBehindEmptyLines(t *testing.T) {
 	if all, submits := reviewed(t, s, task.CardPrompt, s.Prompt().ID); !submits || !strings.Contains(all, "U0EVIL001") {
 		t.Error("900 lines can't be approved in the dialog")
 	}
-	text, err := json.Marshal(map[string]any{"recipient": "U1", "text": "完了しました" + strings.Repeat("\n", 2801) + "解雇します", "details": []any{}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := expect.Value(json.Marshal(map[string]any{"recipient": "U1", "text": "完了しました" + strings.Repeat("\n", 2801) + "解雇します", "details": []any{}}))(t)
 	_, blocks := calling(t, "send_slack_dm", string(text), string(text)).gate(t)
 	if all := drawn(blocks); !strings.Contains(all, "完了しました\n⏎ ×2800\n解雇します") {
 		t.Errorf("%d lines for a message", strings.Count(all, "\n"))

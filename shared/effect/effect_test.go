@@ -8,6 +8,7 @@ import (
 	sfntypes "github.com/aws/aws-sdk-go-v2/service/sfn/types"
 
 	"ringi/shared/effect"
+	"ringi/shared/expect"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
@@ -38,10 +39,7 @@ func TestEffects(t *testing.T) {
 
 func run(t *testing.T, w *pipelinetest.World, start bool) int {
 	t.Helper()
-	n, err := w.Effects().Run(t.Context(), w.Load(), start)
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := expect.Value(w.Effects().Run(t.Context(), w.Load(), start))(t)
 	return n
 }
 
@@ -185,9 +183,7 @@ func testRefusals(t *testing.T, w *pipelinetest.World) {
 
 func testRedraw(t *testing.T, w *pipelinetest.World) {
 	for _, id := range []string{"event-1", "event-1", "event-2"} {
-		if err := w.Effects().Redraw(t.Context(), w.Ref, id); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, w.Effects().Redraw(t.Context(), w.Ref, id))
 	}
 	if n := w.Drawn(); n != 2 {
 		t.Errorf("%d messages for two events", n)

@@ -16,6 +16,7 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/errorclass"
+	"ringi/shared/expect"
 	"ringi/shared/task"
 )
 
@@ -76,14 +77,8 @@ func errorsIn(t *testing.T, folder string) (names []string) {
 		if strings.HasSuffix(name, "_test.go") {
 			continue
 		}
-		b, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		file, err := parser.ParseFile(token.NewFileSet(), name, b, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := expect.Value(os.ReadFile(name))(t)
+		file := expect.Value(parser.ParseFile(token.NewFileSet(), name, b, 0))(t)
 		ast.Inspect(file, func(n ast.Node) bool {
 			switch n := n.(type) {
 			case *ast.FuncDecl:

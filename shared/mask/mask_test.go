@@ -14,6 +14,7 @@ import (
 	"github.com/oklog/ulid/v2"
 	"pgregory.net/rapid"
 
+	"ringi/shared/expect"
 	"ringi/shared/mask"
 )
 
@@ -137,9 +138,7 @@ func TestJSON(t *testing.T) {
 			t.Errorf("%s: %s", name, diff)
 		}
 	}
-	if diff := cmp.Diff([]any{"a*@example.com"}, mask.Arguments([]any{"a@example.com"})); diff != "" {
-		t.Error(diff)
-	}
+	expect.Same(t, []any{"a*@example.com"}, mask.Arguments([]any{"a@example.com"}))
 }
 
 func decode(t *testing.T, text string) any {
@@ -147,9 +146,7 @@ func decode(t *testing.T, text string) any {
 	d := json.NewDecoder(strings.NewReader(text))
 	d.UseNumber()
 	var v any
-	if err := d.Decode(&v); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, d.Decode(&v))
 	return v
 }
 

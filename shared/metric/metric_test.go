@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	"ringi/shared/expect"
 )
 
 func TestALineIsWhatCloudWatchReads(t *testing.T) {
@@ -16,9 +16,7 @@ func TestALineIsWhatCloudWatchReads(t *testing.T) {
 		t.Errorf("want one line, got %q", b.String())
 	}
 	var got any
-	if err := json.Unmarshal(b.Bytes(), &got); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, json.Unmarshal(b.Bytes(), &got))
 	want := map[string]any{
 		"_aws": map[string]any{"Timestamp": 1700000000123.0, "CloudWatchMetrics": []any{map[string]any{
 			"Namespace": "Ringi", "Dimensions": []any{[]any{"function"}},
@@ -26,7 +24,5 @@ func TestALineIsWhatCloudWatchReads(t *testing.T) {
 		}}},
 		"function": "receive-interaction", "SlackCalled": 1.0, "DecisionSeconds": 90.5,
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
+	expect.Same(t, want, got)
 }

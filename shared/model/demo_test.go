@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 	"ringi/shared/model"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
@@ -22,9 +23,7 @@ func think(t *testing.T, text, locale string, l2, l3 []string) (e task.Extract, 
 	t.Helper()
 	g := demo(t)
 	e, _, err := model.Extract(t.Context(), g, model.ExtractInput{Text: text, Locale: locale, Now: now(), Try: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	tk := task.Task{Title: e.Title, Description: e.Description, Priority: e.Priority}
 	draft := model.DraftInput{Task: tk, Request: text, Locale: locale, Now: now(), Try: 1}
 	for _, reason := range append(l2, "") {
@@ -86,9 +85,7 @@ func TestDemoPlans(t *testing.T) {
 			if e.Title != test.title || policy == "" {
 				t.Errorf("title %q, want %q", e.Title, test.title)
 			}
-			if d := cmp.Diff(test.want, shown(steps)); d != "" {
-				t.Error(d)
-			}
+			expect.Same(t, test.want, shown(steps))
 			all, _ := json.Marshal(steps)
 			if !strings.Contains(string(all), test.month) || !strings.Contains(string(all), `"recipient":"U0SANDSATO"`) {
 				t.Errorf("steps: %s", all)
@@ -115,12 +112,8 @@ func TestDemoBooksARoomWhenItMay(t *testing.T) {
 		steps, _, _, err := model.Plan(t.Context(), demo(t), model.PlanInput{
 			Task: task.Task{Title: "t"}, Request: text, Policy: "p", Tools: tools, Requester: "U0SANDSATO", Locale: "ja", Now: now(), Try: 1,
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if d := cmp.Diff(want, shown(steps)); d != "" {
-			t.Error(d)
-		}
+		expect.NoError(t, err)
+		expect.Same(t, want, shown(steps))
 		if !strings.Contains(string(steps[1].ToolInput), `"room_id":{"$ref":"step-1.result.rooms.0.id"}`) {
 			t.Errorf("it books %s", steps[1].ToolInput)
 		}
@@ -175,9 +168,7 @@ func TestDemoListensToRejections(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			_, first, _ := think(t, "今月の勤怠をまとめて", "ja", nil, nil)
 			_, policy, steps := think(t, "今月の勤怠をまとめて", "ja", test.l2, test.l3)
-			if d := cmp.Diff(test.want, shown(steps)); d != "" {
-				t.Error(d)
-			}
+			expect.Same(t, test.want, shown(steps))
 			if !strings.Contains(policy, test.line) || (len(test.l2) > 0) == (policy == first) {
 				t.Errorf("policy: %s", policy)
 			}
@@ -201,9 +192,7 @@ func TestDemoSaysWhatBecameOfEveryReason(t *testing.T) {
 		in := model.PlanInput{Task: task.Task{Title: "t"}, Request: tt.request, Policy: "p", Tools: catalog(t), Requester: "U0SANDSATO", Locale: locale, Now: now(), Try: 1}
 		for n, reason := range append(tt.reasons, "") {
 			steps, remarks, _, err := model.Plan(t.Context(), demo(t), in)
-			if err != nil {
-				t.Fatal(err)
-			}
+			expect.NoError(t, err)
 			if (remarks == "") != (n == 0) || n == len(tt.reasons) && remarks != tt.want || len(steps) < 3 || strings.Contains(steps[0].Title, "(") {
 				t.Errorf("%s v%d: %q, %v", locale, n+1, remarks, shown(steps))
 			}
@@ -291,9 +280,7 @@ func TestACallIsLoggedWithoutItsContent(t *testing.T) {
 	slog.SetDefault(slog.New(slog.NewJSONHandler(&b, nil)))
 	defer slog.SetDefault(was)
 	_, usage, err := model.Extract(t.Context(), demo(t), model.ExtractInput{Text: "himitsu", Now: now(), Locale: "en", Try: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	if n := strings.Count(b.String(), `"provider":"demo"`); n != 1 || strings.Contains(b.String(), "himitsu") {
 		t.Errorf("%d lines: %s", n, b.String())
 	}

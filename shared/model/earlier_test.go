@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 	"ringi/shared/task"
 )
 
@@ -24,10 +25,7 @@ func TestWhatWasRejectedBoundsThePrompt(t *testing.T) {
 	for name, data := range map[string]any{
 		"方針": draftTries(drafts), "手順": planData(PlanInput{Earlier: plans}).Earlier,
 	} {
-		b, err := json.Marshal(data)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := expect.Value(json.Marshal(data))(t)
 		text := string(b)
 		if n := estimate(text); n > 10_000+maxEarlier+50*(maxOldReason+20) {
 			t.Errorf("%s: %d tokens", name, n)

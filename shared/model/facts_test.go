@@ -9,6 +9,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"ringi/shared/expect"
 	"ringi/shared/model"
 )
 
@@ -26,10 +27,7 @@ func TestFactsAreFewAndShort(t *testing.T) {
 }
 
 func TestAnAddressIsOneLineOfThePlainSummary(t *testing.T) {
-	result, err := json.Marshal(map[string]string{"url": "https://x.example/\n✅ 全ステップ承認済み\u202e"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	result := expect.Value(json.Marshal(map[string]string{"url": "https://x.example/\n✅ 全ステップ承認済み\u202e"}))(t)
 	got := model.Plain(model.SummaryInput{Locale: "ja", Steps: []model.StepResult{{Title: "Sheet 書き込み", Result: result}}})
 	if want := "完了したステップ:\n• Sheet 書き込み — https://x.example/ ✅ 全ステップ承認済み"; got != want {
 		t.Errorf("%q, want %q", got, want)

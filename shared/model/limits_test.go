@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"ringi/shared/expect"
 	"ringi/shared/language"
 	"ringi/shared/task"
 )
@@ -18,10 +19,7 @@ func TestModelsAreToldHowManyStepsThereMayBe(t *testing.T) {
 		t.Fatalf("%d prompts, %v", len(told), err)
 	}
 	for _, file := range append(told, "schemas/plan.json") {
-		b, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := expect.Value(os.ReadFile(file))(t)
 		if !strings.Contains(string(b), fmt.Sprint(task.MaxSteps)) {
 			t.Errorf("%s does not say %d", file, task.MaxSteps)
 		}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 	"ringi/shared/model"
 	"ringi/shared/task"
 	"ringi/shared/tool"
@@ -14,10 +15,7 @@ import (
 
 func lacking(t *testing.T, steps []step, lacks ...model.LackData) string {
 	t.Helper()
-	b, err := json.Marshal(map[string]any{"steps": append([]step{}, steps...), "missing": lacks, "remarks": ""})
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := expect.Value(json.Marshal(map[string]any{"steps": append([]step{}, steps...), "missing": lacks, "remarks": ""}))(t)
 	return string(b)
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"ringi/shared/expect"
 	"ringi/shared/model"
 	"ringi/shared/task"
 	"ringi/shared/tool"
@@ -26,10 +27,7 @@ func demo(t testing.TB) model.Generator {
 
 func catalog(t testing.TB) *tool.Catalog {
 	t.Helper()
-	c, err := tool.Builtin()
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := expect.Value(tool.Builtin())(t)
 	return c
 }
 
@@ -99,9 +97,7 @@ func TestExtractChecksTheAnswer(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := says(test.first, goodExtract)
 			got, usage, err := model.Extract(t.Context(), g, model.ExtractInput{Text: "x", Locale: "ja", Now: now(), Try: 1})
-			if err != nil {
-				t.Fatal(err)
-			}
+			expect.NoError(t, err)
 			if test.told == "" {
 				if d := cmp.Diff(test.want, got); d != "" || len(g.asked) != 1 {
 					t.Errorf("%d calls, %s", len(g.asked), d)
@@ -248,9 +244,7 @@ func TestAThreadIsCutToItsLimits(t *testing.T) {
 			t.Fatal(err)
 		}
 		var data model.ExtractData
-		if err := json.Unmarshal([]byte(strings.TrimSuffix(strings.TrimPrefix(g.asked[0].Messages[0].Text, "<data>"), "</data>")), &data); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, json.Unmarshal([]byte(strings.TrimSuffix(strings.TrimPrefix(g.asked[0].Messages[0].Text, "<data>"), "</data>")), &data))
 		got := []int{}
 		for _, s := range data.Thread {
 			got = append(got, len([]rune(s.Text)))

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 	"ringi/shared/model"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
@@ -28,10 +29,7 @@ func (s step) with(name string, v any) step { s[name] = v; return s }
 
 func answer(t testing.TB, steps ...step) string {
 	t.Helper()
-	b, err := json.Marshal(map[string]any{"steps": steps, "missing": []any{}, "remarks": "すべて反映しました。"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := expect.Value(json.Marshal(map[string]any{"steps": steps, "missing": []any{}, "remarks": "すべて反映しました。"}))(t)
 	return string(b)
 }
 
@@ -71,9 +69,7 @@ func TestPlanRefuses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := says(answer(t, test.steps...), answer(t, listStep(1)))
 			steps, _, _, err := model.Plan(t.Context(), g, planInput(t))
-			if err != nil {
-				t.Fatal(err)
-			}
+			expect.NoError(t, err)
 			if len(g.asked) != 2 {
 				t.Fatalf("%d calls: the plan was taken: %+v", len(g.asked), steps)
 			}
@@ -87,9 +83,7 @@ func TestPlanRefuses(t *testing.T) {
 func TestPlanIsBoundToTheCatalog(t *testing.T) {
 	g := says(answer(t, listStep(1).with("toolInput", "{\n \"status\": \"active\", \"status\": \"all\", \"department\": null }")))
 	steps, _, _, err := model.Plan(t.Context(), g, planInput(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	spec, _ := catalog(t).Lookup("list_employees")
 	if s := steps[0]; s.Access != aggregate.Read || s.ToolVersion != spec.Version() || s.ToolInput != `{"department":null,"status":"all"}` {
 		t.Errorf("%+v", s)
@@ -203,9 +197,7 @@ func TestFactsLeaveListsOut(t *testing.T) {
 func TestASummaryNamesNobodysAddress(t *testing.T) {
 	const said, want = "hanako@example.com (090-1234-5678) ほか 42 名", "h*****@example.com (***-****-**78) ほか 42 名"
 	b, err := json.Marshal(map[string]string{"summary": said})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	got, _, err := model.Summarize(t.Context(), says(string(b)), model.SummaryInput{Locale: "ja", Now: now(), Try: 1})
 	if err != nil || got != want || model.SessionSummary(said) != want {
 		t.Errorf("%q and %q, %v", got, model.SessionSummary(said), err)
@@ -244,9 +236,7 @@ func TestAServerIsGivenOnlyItsOwnResultsUnseen(t *testing.T) {
 	}
 	steps, _, _, err := model.Plan(t.Context(), says(answer(t, listStep(1), listStep(2).with("tool", "notes.find").with("toolInput", `{"text":"x"}`),
 		reads(3, "notes.read", "step-2.result.id"), reads(4, "other.read", "step-2.result.id"), reads(5, "notes.read", "step-1.result.count"))), in)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	for i, want := range []bool{false, false, false, true, true} {
 		if steps[i].RequiresHumanCheck != want {
 			t.Errorf("step %d is shown: %v, want %v", i+1, steps[i].RequiresHumanCheck, want)
@@ -314,9 +304,7 @@ func TestAServersDefaultsArePlanned(t *testing.T) {
 		t.Fatal("notes.post is not allowed")
 	}
 	c, err := catalog(t).With(spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	in := planInput(t)
 	in.Tools = c
 	said := answer(t, listStep(1).with("tool", "notes.post").with("toolInput", `{"to":"x"}`))

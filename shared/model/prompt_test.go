@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"ringi/shared/expect"
 )
 
 var update = flag.Bool("update", false, "write the sums of the prompts as they are")
@@ -34,10 +36,7 @@ func TestAChangedPromptHasAnotherVersion(t *testing.T) {
 	}
 	var now []string
 	for _, name := range names {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := expect.Value(os.ReadFile(name))(t)
 		first, words, _ := strings.Cut(string(text), "\n")
 		id := strings.TrimSuffix(filepath.Base(name), ".md") + "." + strings.TrimPrefix(first, "version: ")
 		sum := fmt.Sprintf("%x", sha256.Sum256([]byte(strings.TrimSpace(words))))[:16]
@@ -49,9 +48,7 @@ func TestAChangedPromptHasAnotherVersion(t *testing.T) {
 	slices.Sort(now)
 	text := strings.Join(now, "\n") + "\n"
 	if *update && !t.Failed() {
-		if err := os.WriteFile(kept, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, os.WriteFile(kept, []byte(text), 0o644))
 		return
 	}
 	if d := cmp.Diff(string(old), text); d != "" {
@@ -69,10 +66,7 @@ func TestPromptsNameTheData(t *testing.T) {
 		"execute":   {"facts", "steps", "message", "order", "tool", "arguments", "done"},
 	} {
 		for _, locale := range []string{"ja", "en"} {
-			text, err := os.ReadFile("prompts/" + purpose + "." + locale + ".md")
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := expect.Value(os.ReadFile("prompts/" + purpose + "." + locale + ".md"))(t)
 			for _, name := range append(names, "<data>") {
 				if !strings.Contains(string(text), "`"+name+"`") {
 					t.Errorf("%s.%s does not speak of `%s`", purpose, locale, name)

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 	"ringi/shared/model"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
@@ -54,13 +55,9 @@ func TestADemonstrationSaysWhatItUsed(t *testing.T) {
 	use := func(text string, try int) (extract, draft model.Usage) {
 		t.Helper()
 		_, extract, err := model.Extract(t.Context(), demo(t), model.ExtractInput{Text: text, Now: now(), Try: try})
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		_, draft, err = model.Draft(t.Context(), demo(t), model.DraftInput{Request: text, Now: now(), Try: try})
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		return extract, draft
 	}
 	one, _ := use("今月の勤怠をまとめて", 1)
@@ -99,9 +96,7 @@ func (name aliased) Generate(context.Context, model.Request) (model.Response, er
 func TestWhateverAModelCallsItselfItsCallsArePaid(t *testing.T) {
 	for _, name := range []string{"", "gpt-5.4-2026-03-05", "gpt-5.4-0305", "GPT-5.4", "models/x", strings.Repeat("x", 500_000), "x\u202e\n" + strings.Repeat("é", 200)} {
 		_, u, err := model.Draft(t.Context(), aliased(name), model.DraftInput{Locale: "ja", Now: time.Now()})
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		if !(&task.Aggregate{Head: task.Head{Usage: &u}}).CostReached(aggregate.USD(0.01)) || u.Unpriced != 0 {
 			t.Errorf("%.20q: a million tokens cost %d, unpriced %d", name, u.Cost, u.Unpriced)
 		}

@@ -7,16 +7,15 @@ import (
 	"net/netip"
 	"sync/atomic"
 	"testing"
+
+	"ringi/shared/expect"
 )
 
 // nameserver answers each question for an IPv4 address with the next of the
 // answers, the last for ever, and knows no IPv6 address. asked counts them.
 func nameserver(t *testing.T, answers ...string) (r *net.Resolver, asked *atomic.Int32) {
 	t.Helper()
-	c, err := net.ListenPacket("udp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := expect.Value(net.ListenPacket("udp", "127.0.0.1:0"))(t)
 	asked = new(atomic.Int32)
 	done := make(chan struct{})
 	t.Cleanup(func() { c.Close(); <-done })

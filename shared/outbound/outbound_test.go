@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"ringi/shared/expect"
 	"ringi/shared/outbound"
 )
 
@@ -83,9 +84,7 @@ func refused(t *testing.T, c *http.Client, url string) {
 func TestNothingOnThisMachineIsReached(t *testing.T) {
 	s, met := listening(t, hello)
 	_, port, err := net.SplitHostPort(s.Listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	// Lambda's Runtime API is on loopback as well, and the functions know where.
 	t.Setenv("AWS_LAMBDA_RUNTIME_API", "127.0.0.1:"+port)
 	t.Setenv("HTTPS_PROXY", s.URL)
@@ -108,9 +107,7 @@ func TestNothingOnThisMachineIsReached(t *testing.T) {
 func TestANameIsJudgedByWhatItResolvesToAsTheCallIsMade(t *testing.T) {
 	s, met := listening(t, hello)
 	_, port, err := net.SplitHostPort(s.Listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	// A name that is public when it is looked at, and this machine when it is called.
 	names, asked := nameserver(t, "93.184.216.34", "127.0.0.1")
 	looked, err := names.LookupNetIP(t.Context(), "ip4", "rebind.test")
@@ -134,10 +131,7 @@ func TestWhatIsAllowedIsReachedAndNothingBesideIt(t *testing.T) {
 	if len(d.Allow) != 2 {
 		t.Fatalf("%q", d.Allow)
 	}
-	res, err := d.Client().Get(s.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := expect.Value(d.Client().Get(s.URL))(t)
 	defer res.Body.Close()
 	if b, _ := io.ReadAll(res.Body); string(b) != "hello" {
 		t.Errorf("got %q", b)
@@ -175,10 +169,7 @@ func TestRedirects(t *testing.T) {
 	if met.Load() != 0 || posted.Load() != 0 {
 		t.Errorf("elsewhere %d, there %d", met.Load(), posted.Load())
 	}
-	res, err := d.Client().Post(s.URL+"/same", "text/plain", strings.NewReader("x"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := expect.Value(d.Client().Post(s.URL+"/same", "text/plain", strings.NewReader("x")))(t)
 	res.Body.Close()
 	if posted.Load() != 1 {
 		t.Error("a redirect on the same host was not followed")
@@ -194,9 +185,7 @@ func TestAnAnswerThatIsTooLarge(t *testing.T) {
 	d := outbound.Dialer{Allow: []string{s.Listener.Addr().String()}}
 	read := func() (int, error) {
 		res, err := d.Client().Get(s.URL)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		defer res.Body.Close()
 		b, err := io.ReadAll(res.Body)
 		return len(b), err
@@ -216,10 +205,7 @@ func TestACallEndsWithItsContext(t *testing.T) {
 	d := outbound.Dialer{Allow: []string{s.Listener.Addr().String()}}
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, s.URL, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := expect.Value(http.NewRequestWithContext(ctx, http.MethodGet, s.URL, nil))(t)
 	if res, err := d.Client().Do(r); !errors.Is(err, context.DeadlineExceeded) {
 		if err == nil {
 			res.Body.Close()

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 	"ringi/shared/slackapi"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
@@ -51,9 +52,7 @@ func TestAMemberOfAHugeChannelIsFoundByTheirOwnChannels(t *testing.T) {
 	who := func(user, channel, kind string) bool {
 		t.Helper()
 		by, _, err := p.Who(t.Context(), Want{User: user, Team: "T1"}, &task.Request{TeamID: "T1", User: "U0", Channel: channel, ChannelType: kind}, tenancy.DefaultSettings())
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		return by.Member
 	}
 	if !who("U1", "C1200", "channel") || d.seen != 1201 {
@@ -100,9 +99,7 @@ func TestSlackSaysWhoseAPersonIs(t *testing.T) {
 	} {
 		r := &task.Request{TeamID: "T1", User: "U0", Channel: "C1", ChannelType: "channel"}
 		by, policy, err := p.Who(t.Context(), Want{User: tt.user, Team: tt.team}, r, tenancy.DefaultSettings())
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		var refused aggregate.ErrNotAllowed
 		if err := policy.Approve(by, "U0"); (err != nil) != (tt.rule != "") || errors.As(err, &refused) && refused.Rule != tt.rule {
 			t.Errorf("%s, whose click says %q: %v", tt.user, tt.team, err)

@@ -16,10 +16,9 @@ import (
 	ddbtypes "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
 	"github.com/aws/smithy-go"
-	"github.com/google/go-cmp/cmp"
-
 	"ringi/shared/aggregate"
 	"ringi/shared/errorclass"
+	"ringi/shared/expect"
 	"ringi/shared/pipeline"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
@@ -33,25 +32,15 @@ func TestEdgeAnswersWithEveryKey(t *testing.T) {
 	w := func(context.Context, pipeline.Input) (aggregate.Next, error) {
 		return aggregate.Next{State: task.StateAwaitPromptApproval, Gate: "PROMPT#0001", TimeoutSeconds: 60}, nil
 	}
-	out, err := pipeline.Edge(w)(t.Context(), in)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := json.Marshal(out)
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := expect.Value(pipeline.Edge(w)(t.Context(), in))(t)
+	b := expect.Value(json.Marshal(out))(t)
 	var got map[string]any
-	if err := json.Unmarshal(b, &got); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, json.Unmarshal(b, &got))
 	want := map[string]any{
 		"tenant": "T", "task": "A", "run": 2.0, "next": "AwaitPromptApproval", "gate": "PROMPT#0001",
 		"timeout_seconds": 60.0, "wait_seconds": 0.0, "outcome": "",
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
+	expect.Same(t, want, got)
 }
 
 func TestASupersededRunEndsQuietly(t *testing.T) {

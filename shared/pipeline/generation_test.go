@@ -7,6 +7,7 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/errorclass"
+	"ringi/shared/expect"
 	"ringi/shared/pipeline"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/task"
@@ -54,9 +55,7 @@ func testFailures(t *testing.T, server *pipelinetest.Server) {
 		waits := map[time.Duration]bool{}
 		for range 8 {
 			w := server.World(t)
-			if _, err := fail(w, task.Failure{Transient: true, RetryAfter: time.Minute}); err != nil {
-				t.Fatal(err)
-			}
+			expect.Value(fail(w, task.Failure{Transient: true, RetryAfter: time.Minute}))(t)
 			waits[w.Load().Head.PausedUntil.Sub(w.Now())] = true
 		}
 		if len(waits) < 3 {
@@ -91,10 +90,7 @@ func testVendorsTime(t *testing.T, server *pipelinetest.Server) {
 		w := server.World(t)
 		rounds, began, longest := 0, w.Now(), time.Duration(0)
 		for w.Load().Head.Parked == nil {
-			next, err := fail(w, task.Failure{Transient: true, RetryAfter: 5 * time.Second})
-			if err != nil {
-				t.Fatal(err)
-			}
+			next := expect.Value(fail(w, task.Failure{Transient: true, RetryAfter: 5 * time.Second}))(t)
 			if next.State != task.StatePause {
 				break
 			}

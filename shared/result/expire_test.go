@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/result"
 	"ringi/shared/task"
@@ -48,10 +49,7 @@ func (k *world) results() result.Store { return result.Store{S3: k.S3(), Bucket:
 // expire is the sweeper's work so long from now.
 func (k *world) expire(t *testing.T, after time.Duration) int {
 	t.Helper()
-	n, err := result.Retention{Results: k.results(), Rows: k, Now: func() time.Time { return time.Now().Add(after) }}.Expire(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := expect.Value(result.Retention{Results: k.results(), Rows: k, Now: func() time.Time { return time.Now().Add(after) }}.Expire(t.Context()))(t)
 	return n
 }
 
@@ -59,9 +57,7 @@ func (k *world) expire(t *testing.T, after time.Duration) int {
 func (k *world) keep(t *testing.T, ref aggregate.Ref, n int) (of, arguments aggregate.Blob) {
 	t.Helper()
 	of, err := k.results().Keep(t.Context(), ref, text(n))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	if arguments, err = k.results().KeepArguments(t.Context(), ref, text(n), nil); err != nil {
 		t.Fatal(err)
 	}
@@ -126,9 +122,7 @@ func TestResultsUnderOlderKeysExpireAndTheArgumentsBesideThemStay(t *testing.T) 
 	k := &world{World: pipelinetest.Start(t).World(t), days: 400}
 	put := func(id, name string) aggregate.Blob {
 		key := k.Ref.Tenant + "/" + id + "/" + name + ".json"
-		if _, err := k.S3().PutObject(t.Context(), &s3.PutObjectInput{Bucket: &k.Bucket, Key: &key, Body: strings.NewReader("{}")}); err != nil {
-			t.Fatal(err)
-		}
+		expect.Value(k.S3().PutObject(t.Context(), &s3.PutObjectInput{Bucket: &k.Bucket, Key: &key, Body: strings.NewReader("{}")}))(t)
 		return blob(key)
 	}
 	of, orphan, asked, given, lost := put(k.Ref.ID, "result"), put(k.Ref.ID, "nobodys"), put(k.Ref.ID, "asked"), put(k.Ref.ID, "given"), put(aggregate.NewID(), "lost")
@@ -180,9 +174,7 @@ func blob(key string) aggregate.Blob { return aggregate.Blob{S3Key: key, Bytes: 
 func TestOlderKeysAreRead(t *testing.T) {
 	k := &world{World: pipelinetest.Start(t).World(t)}
 	key := k.Ref.Tenant + "/" + k.Ref.ID + "/old.json"
-	if _, err := k.S3().PutObject(t.Context(), &s3.PutObjectInput{Bucket: &k.Bucket, Key: &key, Body: strings.NewReader("{}")}); err != nil {
-		t.Fatal(err)
-	}
+	expect.Value(k.S3().PutObject(t.Context(), &s3.PutObjectInput{Bucket: &k.Bucket, Key: &key, Body: strings.NewReader("{}")}))(t)
 	v, err := k.results().Open(t.Context(), k.Ref, aggregate.Blob{S3Key: key})
 	if err != nil || !json.Valid(v) {
 		t.Errorf("%s, %v", v, err)

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"ringi/shared/expect"
 )
 
 func TestPreviewKeepsEveryNameAndWhatIsShort(t *testing.T) {
@@ -35,9 +37,7 @@ func TestPreviewsMaskPersonalData(t *testing.T) {
 	long := strings.Repeat("長", 110)
 	v := json.RawMessage(`{"recipient":"hanako@example.com","text":"` + long + `hanako@example.com に","rows":[{"email":"ichiro@example.com","tel":"090-1234-5678"},{}],"my_number":"123456789018"}`)
 	var members map[string]any
-	if err := json.Unmarshal(v, &members); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, json.Unmarshal(v, &members))
 	for name, test := range map[string]struct{ got, recipient string }{
 		"a result": {preview(v), `"h*****@example.com"`}, "arguments": {previewArguments(members), `"hanako@example.com"`},
 	} {

@@ -7,9 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 	"ringi/shared/pipeline"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/result"
@@ -22,10 +21,7 @@ func text(n int) json.RawMessage { return json.RawMessage(`"` + strings.Repeat("
 // keep keeps a value of a world's task.
 func keep(t *testing.T, s result.Store, w *pipelinetest.World, v json.RawMessage) aggregate.Blob {
 	t.Helper()
-	b, err := s.Keep(t.Context(), w.Ref, v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := expect.Value(s.Keep(t.Context(), w.Ref, v))(t)
 	return b
 }
 
@@ -59,9 +55,7 @@ func testKept(t *testing.T, s result.Store, w *pipelinetest.World) {
 		if b.JSON != "" || b.Preview == "" || b.Bytes != len(v) || !strings.HasPrefix(b.S3Key, "results/"+w.Ref.Tenant+"/"+w.Ref.ID+"/") {
 			t.Errorf("%+v", b)
 		}
-		if diff := cmp.Diff(b, keep(t, s, w, v)); diff != "" {
-			t.Error(diff)
-		}
+		expect.Same(t, b, keep(t, s, w, v))
 		open(t, b, v)
 	})
 	t.Run("what is too large is named so, and not sent", func(t *testing.T) {

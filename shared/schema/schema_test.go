@@ -6,26 +6,19 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
+	"ringi/shared/expect"
 	"ringi/shared/schema"
 )
 
 func compile(t *testing.T, text string) *schema.Schema {
 	t.Helper()
-	s, err := schema.Compile("s", text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := expect.Value(schema.Compile("s", text))(t)
 	return s
 }
 
 func check(t *testing.T, s *schema.Schema, value string) (said []string) {
 	t.Helper()
-	v, err := schema.Decode([]byte(value))
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := expect.Value(schema.Decode([]byte(value)))(t)
 	for _, p := range s.Check(v) {
 		said = append(said, p.String())
 	}
@@ -56,9 +49,7 @@ func TestCheckNamesEveryPlace(t *testing.T) {
 		"beyond any machine": {`{"name":"a","tags":[1e999999999]}`, []string{"tags.0: the number is too large"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if d := cmp.Diff(test.want, check(t, s, test.value)); d != "" {
-				t.Error(d)
-			}
+			expect.Same(t, test.want, check(t, s, test.value))
 		})
 	}
 }
@@ -66,9 +57,7 @@ func TestCheckNamesEveryPlace(t *testing.T) {
 func TestMultiplesAreDecimal(t *testing.T) {
 	s := compile(t, `{"items":{"multipleOf":0.01}}`)
 	want := []string{"1: 0.005 is no multiple of 0.01", "4: 1e-07 is no multiple of 0.01"}
-	if d := cmp.Diff(want, check(t, s, `[19.99,0.005,3,"x",1e-7,1e20]`)); d != "" {
-		t.Error(d)
-	}
+	expect.Same(t, want, check(t, s, `[19.99,0.005,3,"x",1e-7,1e20]`))
 }
 
 func TestASchemaOpensNothing(t *testing.T) {

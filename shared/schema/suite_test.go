@@ -9,28 +9,20 @@ import (
 	"strings"
 	"testing"
 
+	"ringi/shared/expect"
 	"ringi/shared/schema"
 )
 
 // TestTheOfficialSuite holds verdicts against the JSON Schema Test Suite, which comes
 // with the library. What is refused must be refused for one of our reasons.
 func TestTheOfficialSuite(t *testing.T) {
-	dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/google/jsonschema-go").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	files, err := filepath.Glob(filepath.Join(strings.TrimSpace(string(dir)), "jsonschema", "testdata", "draft*", "*.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := expect.Value(exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/google/jsonschema-go").Output())(t)
+	files := expect.Value(filepath.Glob(filepath.Join(strings.TrimSpace(string(dir)), "jsonschema", "testdata", "draft*", "*.json")))(t)
 	reasons := regexp.MustCompile(`may not refer to (other documents|themselves)$|must be spelled dependentRequired or dependentSchemas$|only \$ref is followed$|\$id: only the whole may have one$|\$ref: "#\w+": there is no such schema$`)
 	const other = "ref overrides any sibling keywords" // only in draft 7; here they count
 	verdicts := 0
 	for _, file := range files {
-		b, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := expect.Value(os.ReadFile(file))(t)
 		var groups []struct {
 			Description string
 			Schema      json.RawMessage
@@ -40,9 +32,7 @@ func TestTheOfficialSuite(t *testing.T) {
 				Valid       bool
 			}
 		}
-		if err := json.Unmarshal(b, &groups); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, json.Unmarshal(b, &groups))
 		for _, g := range groups {
 			s, err := schema.Compile(filepath.Base(file), string(g.Schema))
 			if err != nil {

@@ -3,8 +3,7 @@ package schema_test
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"ringi/shared/expect"
 	"ringi/shared/schema"
 )
 
@@ -22,17 +21,9 @@ func TestNamesThatASchemaLeavesOpen(t *testing.T) {
 		"under conditions": {`{"if":{"properties":{"a":{}}}}`, `{"a":1}`, []string{"a"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, err := schema.Compile(name, test.schema)
-			if err != nil {
-				t.Fatal(err)
-			}
-			v, err := schema.Decode([]byte(test.value))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if d := cmp.Diff(test.want, s.Undeclared(v)); d != "" {
-				t.Error(d)
-			}
+			s := expect.Value(schema.Compile(name, test.schema))(t)
+			v := expect.Value(schema.Decode([]byte(test.value)))(t)
+			expect.Same(t, test.want, s.Undeclared(v))
 		})
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
 	"ringi/shared/config"
+	"ringi/shared/expect"
 	"ringi/shared/secret"
 )
 
@@ -84,9 +85,7 @@ func TestAReplacedSecretIsTakenByWarmEnvironments(t *testing.T) {
 	token := func() string {
 		t.Helper()
 		got, _, err := s.Bot(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		return got
 	}
 	token()

@@ -10,6 +10,7 @@ import (
 
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/expect"
 	"ringi/shared/slackapi"
 	"ringi/shared/slackapi/slacktest"
 )
@@ -42,10 +43,7 @@ func with(t *testing.T, r *keys) (*slackapi.Client, *workspace.Workspace, *[]web
 	}))
 	t.Cleanup(server.Close)
 	r.address = server.URL + "/api/"
-	c, err := slackapi.With(r, 5*time.Second)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := expect.Value(slackapi.With(r, 5*time.Second))(t)
 	return c, w, calls
 }
 
@@ -111,10 +109,7 @@ func TestAnotherTokenIsAnotherBot(t *testing.T) {
 	}))
 	defer server.Close()
 	r := &keys{token: "old", address: server.URL + "/api/"}
-	c, err := slackapi.With(r, 5*time.Second)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := expect.Value(slackapi.With(r, 5*time.Second))(t)
 	for _, want := range []struct {
 		token string
 		found int

@@ -11,6 +11,7 @@ import (
 	"github.com/slack-go/slack"
 
 	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/expect"
 	"ringi/shared/slackapi"
 	"ringi/shared/slackapi/outgoing"
 	"ringi/shared/slackapi/slacktest"
@@ -27,25 +28,16 @@ func message(text string) outgoing.Message {
 func TestACardIsPostedUpdatedAndDeleted(t *testing.T) {
 	s := slacktest.Start(t)
 	root := s.Say(t, workspace.Sato, workspace.HR, "お願い")
-	ts, err := s.Client.Post(t.Context(), workspace.HR, root, message("one"), about)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Client.Update(t.Context(), workspace.HR, ts, message("two"), about); err != nil {
-		t.Fatal(err)
-	}
+	ts := expect.Value(s.Client.Post(t.Context(), workspace.HR, root, message("one"), about))(t)
+	expect.NoError(t, s.Client.Update(t.Context(), workspace.HR, ts, message("two"), about))
 	thread := s.Thread(t, workspace.HR, root)
 	if len(thread) != 1 || thread[0].TS != ts || thread[0].Text != "two" || len(thread[0].Attachments) != 1 {
 		t.Fatalf("%+v", thread)
 	}
 	want := map[string]any{"event_type": "ringi_card", "event_payload": map[string]any{"task": "01TASK", "card": "CARD#task"}}
-	if diff := cmp.Diff(want, thread[0].Metadata); diff != "" {
-		t.Error(diff)
-	}
+	expect.Same(t, want, thread[0].Metadata)
 	for range 2 { // the second time it is gone already
-		if err := s.Client.Delete(t.Context(), workspace.HR, ts); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, s.Client.Delete(t.Context(), workspace.HR, ts))
 	}
 	if thread := s.Thread(t, workspace.HR, root); len(thread) != 0 {
 		t.Errorf("%d messages stay", len(thread))
@@ -60,30 +52,18 @@ func TestFindCards(t *testing.T) {
 	for i := range 450 {
 		switch i {
 		case 3, 230, 444:
-			ts, err := s.Client.Post(t.Context(), workspace.HR, root, message("card"), about)
-			if err != nil {
-				t.Fatal(err)
-			}
+			ts := expect.Value(s.Client.Post(t.Context(), workspace.HR, root, message("card"), about))(t)
 			want = append(want, ts)
 		default:
 			forged := map[string]any{"event_type": "ringi_card", "event_payload": map[string]any{"task": "01TASK", "card": "CARD#task"}}
-			if _, err := s.Post(workspace.Draft{Channel: workspace.HR, User: workspace.Alex, ThreadTS: root, Text: fmt.Sprint(i), Metadata: forged}); err != nil {
-				t.Fatal(err)
-			}
+			expect.Value(s.Post(workspace.Draft{Channel: workspace.HR, User: workspace.Alex, ThreadTS: root, Text: fmt.Sprint(i), Metadata: forged}))(t)
 		}
 	}
 	for _, other := range []slackapi.Metadata{{Task: "01TASK", Card: "CARD#prompt#0001"}, {Task: "01OTHER", Card: "CARD#task"}} {
-		if _, err := s.Client.Post(t.Context(), workspace.HR, root, message("other"), other); err != nil {
-			t.Fatal(err)
-		}
+		expect.Value(s.Client.Post(t.Context(), workspace.HR, root, message("other"), other))(t)
 	}
-	got, err := s.Client.FindCards(t.Context(), workspace.HR, root, about)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
+	got := expect.Value(s.Client.FindCards(t.Context(), workspace.HR, root, about))(t)
+	expect.Same(t, want, got)
 	if n := len(s.Calls("conversations.replies")); n < 3 {
 		t.Errorf("%d pages", n)
 	}
@@ -99,28 +79,19 @@ func TestPeople(t *testing.T) {
 		workspace.Guest:    {ID: workspace.Guest, Team: slacktest.Team, Guest: true},
 		workspace.Stranger: {ID: workspace.Stranger, Team: workspace.StrangerTeam},
 	} {
-		got, err := s.Client.User(t.Context(), id)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Error(diff)
-		}
+		got := expect.Value(s.Client.User(t.Context(), id))(t)
+		expect.Same(t, want, got)
 	}
 	group, err := s.Client.UsergroupMembers(t.Context(), workspace.Approvers)
 	if diff := cmp.Diff([]string{workspace.Suzuki, workspace.Tanaka}, group); diff != "" || err != nil {
 		t.Error(err, diff)
 	}
-	if err := s.Client.Direct(t.Context(), workspace.Sato, "hello"); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, s.Client.Direct(t.Context(), workspace.Sato, "hello"))
 	dm, err := s.Everything(workspace.DirectMessage(workspace.Sato))
 	if err != nil || len(dm) != 1 || dm[0].Text != "hello" {
 		t.Errorf("%v %+v", err, dm)
 	}
-	if err := s.Client.Ephemeral(t.Context(), workspace.HR, "", workspace.Alex, "psst"); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, s.Client.Ephemeral(t.Context(), workspace.HR, "", workspace.Alex, "psst"))
 	if seen := s.Ephemerals(workspace.Alex); len(seen) != 1 || seen[0].Text != "psst" {
 		t.Errorf("%+v", seen)
 	}
@@ -146,9 +117,7 @@ func TestChannels(t *testing.T) {
 		}
 		all = append(all, id)
 	}
-	if diff := cmp.Diff([]string{"C1", "C2", "C3"}, all); diff != "" {
-		t.Error(diff)
-	}
+	expect.Same(t, []string{"C1", "C2", "C3"}, all)
 	pages = 0
 	for range c.Channels(t.Context(), "U1", "public_channel", "private_channel") {
 		break

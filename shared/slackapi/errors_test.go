@@ -7,18 +7,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
+	"ringi/shared/expect"
 	"ringi/shared/slackapi"
 	"ringi/shared/slackapi/outgoing"
 )
 
 func client(t *testing.T, address string, timeout time.Duration) *slackapi.Client {
 	t.Helper()
-	c, err := slackapi.New("xoxb-test", address, timeout)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := expect.Value(slackapi.New("xoxb-test", address, timeout))(t)
 	return c
 }
 
@@ -125,7 +121,5 @@ func TestAddressesThatSlackGoWouldMisread(t *testing.T) {
 
 func TestCode(t *testing.T) {
 	got := []string{slackapi.Code(nil), slackapi.Code(errors.New("x")), slackapi.Code(slackapi.Refused{Code: "y"})}
-	if diff := cmp.Diff([]string{"", "", "y"}, got); diff != "" {
-		t.Error(diff)
-	}
+	expect.Same(t, []string{"", "", "y"}, got)
 }

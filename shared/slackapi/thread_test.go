@@ -8,6 +8,7 @@ import (
 
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/expect"
 	"ringi/shared/slackapi"
 	"ringi/shared/slackapi/slacktest"
 )
@@ -17,18 +18,13 @@ func TestWhatWasSaidBefore(t *testing.T) {
 	root := s.Say(t, workspace.Sato, workspace.HR, "有給の残りが合わない")
 	reply := func(user, text string) string {
 		t.Helper()
-		m, err := s.Workspace.Post(workspace.Draft{Channel: workspace.HR, User: user, Text: text, ThreadTS: root})
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := expect.Value(s.Workspace.Post(workspace.Draft{Channel: workspace.HR, User: user, Text: text, ThreadTS: root}))(t)
 		return m.TS
 	}
 	for i := range 250 {
 		reply(workspace.Suzuki, fmt.Sprintf("%d", i))
 	}
-	if _, err := s.Client.Post(t.Context(), workspace.HR, root, message("a card of ours"), about); err != nil {
-		t.Fatal(err)
-	}
+	expect.Value(s.Client.Post(t.Context(), workspace.HR, root, message("a card of ours"), about))(t)
 	asked := reply(workspace.Sato, "<@"+workspace.Bot+"> お願い")
 	reply(workspace.Suzuki, "later")
 

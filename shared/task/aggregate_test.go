@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 	"ringi/shared/tenancy"
 )
 
@@ -74,16 +75,12 @@ func TestTheRowsOfARunAreWrittenInTheDataModelsOrder(t *testing.T) {
 		slices.SortFunc(now, func(a, b write) int { return slices.Index(listed, a) - slices.Index(listed, b) }) // within a commit there is no order
 		got = append(got, now...)
 	}
-	if diff := cmp.Diff(listed, got, cmp.AllowUnexported(write{})); diff != "" {
-		t.Error(diff)
-	}
+	expect.Same(t, listed, got, cmp.AllowUnexported(write{}))
 	var actions []aggregate.Action
 	for _, entry := range s.audit {
 		actions = append(actions, entry.Action)
 	}
-	if diff := cmp.Diff([]aggregate.Action{AuditTaskCreated, AuditPromptApproved, AuditProcessApproved, AuditExecutionStarted, AuditExecutionCompleted}, actions); diff != "" {
-		t.Error(diff)
-	}
+	expect.Same(t, []aggregate.Action{AuditTaskCreated, AuditPromptApproved, AuditProcessApproved, AuditExecutionStarted, AuditExecutionCompleted}, actions)
 }
 
 func TestTimesWithinATaskGoOnWhateverTheClocksSay(t *testing.T) {

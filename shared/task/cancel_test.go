@@ -4,9 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 )
 
 func TestACancelledTaskLeavesNothingOpen(t *testing.T) {
@@ -20,9 +19,7 @@ func TestACancelledTaskLeavesNothingOpen(t *testing.T) {
 			s.do(s.cancel)
 			a := s.load()
 			want := &Ended{As: TaskCancelled, By: requester, At: s.head.ChangedAt, Reason: ReasonByPerson}
-			if diff := cmp.Diff(want, a.Head.Ended); diff != "" {
-				t.Error(diff)
-			}
+			expect.Same(t, want, a.Head.Ended)
 			if a.Head.Parked != nil || a.Head.PausedUntil != nil {
 				t.Errorf("still parked or paused: %+v", a.Head)
 			}
@@ -48,9 +45,7 @@ func TestACancelledTaskLeavesNothingOpen(t *testing.T) {
 			for _, entry := range s.audit[len(s.audit)-len(actions):] {
 				got = append(got, entry.Action)
 			}
-			if diff := cmp.Diff(actions, got); diff != "" {
-				t.Error(diff)
-			}
+			expect.Same(t, actions, got)
 			s.nothing(s.cancel)
 			s.refused(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 				return a.CancelTask(person(suzuki), s.policy, now)
@@ -133,9 +128,7 @@ func TestAGateExpiresAfterItsTimeAndNotBefore(t *testing.T) {
 				t.Errorf("the gate is %s, %+v", status, v)
 			}
 			want := &Ended{As: TaskCancelled, At: s.head.ChangedAt, Reason: ReasonExpired}
-			if diff := cmp.Diff(want, a.Head.Ended); diff != "" {
-				t.Error(diff)
-			}
+			expect.Same(t, want, a.Head.Ended)
 			last := s.audit[len(s.audit)-1]
 			if last.Action != AuditTaskExpired || last.ActorType != aggregate.ActorSystem || last.Details != `{"hours":168}` {
 				t.Errorf("recorded %+v", last)
@@ -152,10 +145,7 @@ func TestUntilTheSweeperExpiresAGateAClickCounts(t *testing.T) {
 	s := waitingPrompt(t)
 	s.now = s.now.Add(200 * time.Hour)
 	saw := s.load()
-	expiry, err := saw.Expire(s.now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expiry := expect.Value(saw.Expire(s.now))(t)
 	s.do(s.approvePrompt)
 	if err := s.commit(saw.Head, expiry); err == nil {
 		t.Error("the expiry commits over the approval")

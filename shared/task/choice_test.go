@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 	"ringi/shared/tenancy"
 )
 
@@ -227,10 +228,7 @@ func TestEveryEndClosesTheChoice(t *testing.T) {
 	// Who ends a request about which nobody was asked, and has not seen that somebody is, is refused.
 	s = begin(t)
 	before := s.load()
-	c, err := full(before, s.now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := expect.Value(full(before, s.now))(t)
 	row := &Choice{ID: "01CHOICE", Beside: beside()}
 	s.rows[row.Key()] = row.At(1) // of a commit that the read of the rows missed
 	if err := s.commit(before.Head, c); err == nil {

@@ -6,9 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 )
 
 func TestASecondClickChangesNothingAndSaysWhoDecided(t *testing.T) {
@@ -85,17 +84,9 @@ func TestOfTwoApproversAtOnceOneDecidesAndTheOtherLearnsIt(t *testing.T) {
 			open, _ := s.load().OpenGate()
 			buttons := map[string]map[string]func(*story, string, aggregate.Actor) decision{"prompt": promptButtons, "process": processButtons, "step": stepButtons}[name]
 			saw := s.load() // both of them
-			first, err := buttons["approve"](s, open.ID, person(suzuki))(saw, s.now)
-			if err != nil {
-				t.Fatal(err)
-			}
-			second, err := buttons["reject"](s, open.ID, person(tanaka))(saw, s.now)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := s.commit(saw.Head, first); err != nil {
-				t.Fatal(err)
-			}
+			first := expect.Value(buttons["approve"](s, open.ID, person(suzuki))(saw, s.now))(t)
+			second := expect.Value(buttons["reject"](s, open.ID, person(tanaka))(saw, s.now))(t)
+			expect.NoError(t, s.commit(saw.Head, first))
 			if err := s.commit(saw.Head, second); !errors.Is(err, aggregate.ErrConflict) {
 				t.Errorf("the second commits: %v", err)
 			}
@@ -211,9 +202,7 @@ func TestTheFifthRejectionCancelsTheTask(t *testing.T) {
 			}
 			s.do(tt.reject(s))
 			want := &Ended{As: TaskCancelled, At: s.head.ChangedAt, Reason: ReasonMaxVersions}
-			if diff := cmp.Diff(want, s.head.Ended); diff != "" {
-				t.Error(diff)
-			}
+			expect.Same(t, want, s.head.Ended)
 			if got := s.load().Task.Status; got != TaskCancelled {
 				t.Errorf("the task is %s", got)
 			}

@@ -4,9 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 )
 
 func TestWhatFollowsFromEachState(t *testing.T) {
@@ -82,9 +81,7 @@ func TestARunIsStartedWithTheSameNameAndBytesEachTime(t *testing.T) {
 		Run:   1,
 	}
 	for range 2 {
-		if diff := cmp.Diff(want, s.load().Effects(s.now).Run); diff != "" {
-			t.Error(diff)
-		}
+		expect.Same(t, want, s.load().Effects(s.now).Run)
 		s.do(s.pause)
 		s.now = s.now.Add(time.Hour)
 	}
@@ -161,9 +158,7 @@ func TestARunWaitsOnlyForWhatIsUndecidedAndOnlyTheHeads(t *testing.T) {
 			if tt.wake {
 				want = []aggregate.Wait{tt.wait}
 			}
-			if diff := cmp.Diff(want, s.load().Effects(s.now).Wake); diff != "" {
-				t.Error(diff)
-			}
+			expect.Same(t, want, s.load().Effects(s.now).Wake)
 		})
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 )
 
 func stops(t *testing.T, s *story, d decision, want aggregate.Reason) {
@@ -47,17 +48,9 @@ func TestOneStepIsClaimedByOneInvocation(t *testing.T) {
 		c.Claim.Invocation = "another"
 		return a.ClaimStep(1, c, now)
 	}
-	mine, err := s.claim(saw, s.now)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.commit(saw.Head, mine); err != nil {
-		t.Fatal(err)
-	}
-	theirs, err := other(saw, s.now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	mine := expect.Value(s.claim(saw, s.now))(t)
+	expect.NoError(t, s.commit(saw.Head, mine))
+	theirs := expect.Value(other(saw, s.now))(t)
 	if err := s.commit(saw.Head, theirs); !errors.Is(err, aggregate.ErrConflict) {
 		t.Errorf("the second claim commits: %v", err)
 	}

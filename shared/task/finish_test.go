@@ -6,9 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 )
 
 func TestARetryKeepsWhatIsDone(t *testing.T) {
@@ -40,9 +39,7 @@ func TestARetryKeepsWhatIsDone(t *testing.T) {
 	for _, r := range s.load().Execution().Results {
 		reused = append(reused, r.Reused)
 	}
-	if diff := cmp.Diff([]bool{true, false, false}, reused); diff != "" {
-		t.Error(diff)
-	}
+	expect.Same(t, []bool{true, false, false}, reused)
 }
 
 func TestASecondClickOnRetryStartsNothing(t *testing.T) {

@@ -6,9 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 )
 
 func TestAGateKeepsTheTermsItOpenedUnder(t *testing.T) {
@@ -25,9 +24,7 @@ func TestAGateKeepsTheTermsItOpenedUnder(t *testing.T) {
 	if s.head.Ended != nil {
 		t.Errorf("ended %+v", s.head.Ended)
 	}
-	if diff := cmp.Diff(want, s.load().Prompt().Terms); diff != "" {
-		t.Error(diff)
-	}
+	expect.Same(t, want, s.load().Prompt().Terms)
 }
 
 func TestAGenerationThatRunsTwiceMakesOneVersion(t *testing.T) {
@@ -51,17 +48,9 @@ func TestOfTwoGenerationsAtOnceOneIsKept(t *testing.T) {
 	s := begin(t)
 	s.do(s.extract)
 	saw := s.load()
-	one, err := s.beginPrompt(saw, s.now)
-	if err != nil {
-		t.Fatal(err)
-	}
-	other, err := s.beginPrompt(saw, s.now.Add(time.Second))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.commit(saw.Head, one); err != nil {
-		t.Fatal(err)
-	}
+	one := expect.Value(s.beginPrompt(saw, s.now))(t)
+	other := expect.Value(s.beginPrompt(saw, s.now.Add(time.Second)))(t)
+	expect.NoError(t, s.commit(saw.Head, one))
 	if err := s.commit(saw.Head, other); !errors.Is(err, aggregate.ErrConflict) {
 		t.Errorf("a second version 1 commits: %v", err)
 	}
@@ -81,9 +70,7 @@ func TestAFailedGenerationIsParkedUntilSomebodyTriesAgain(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			s := tt.from(t)
 			s.do(s.park)
-			if diff := cmp.Diff(&Parked{tt.layer, ReasonModelRefused, ""}, s.head.Parked); diff != "" {
-				t.Error(diff)
-			}
+			expect.Same(t, &Parked{tt.layer, ReasonModelRefused, ""}, s.head.Parked)
 			a := s.load()
 			id := map[Layer]string{L1: a.Head.TaskID, L2: idOf(a.Prompt()), L3: idOf(a.Process())}[tt.layer]
 			last := s.audit[len(s.audit)-1]

@@ -8,15 +8,13 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 )
 
 func TestEveryDeliveryOfAMessageMakesOneTask(t *testing.T) {
 	id := func(team, channel, ts string) string {
 		t.Helper()
-		got, err := ID(team, channel, ts)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := expect.Value(ID(team, channel, ts))(t)
 		return got
 	}
 	ts := "1776490200.000100"
@@ -50,9 +48,7 @@ func TestEveryDeliveryOfAMessageMakesOneTask(t *testing.T) {
 	mention, direct := request(), request()
 	direct.EventID, direct.Source, direct.Text = "Ev2", SourceAgentContainer, "別の本文"
 	a, ref, err := Receive(aggregate.TenantID(team), mention, dawn)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	_, again, err := Receive(aggregate.TenantID(team), direct, dawn.Add(time.Hour))
 	if err != nil || ref != again || ref.ID != one {
 		t.Errorf("%+v, then %+v, %v", ref, again, err)

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 )
 
 // Every pair of statuses is tried on every kind of row: what is listed is written, what is not is refused and writes nothing.
@@ -66,10 +67,7 @@ var beginnings = map[string][]string{
 
 // move.go alone writes statuses over others, so that nothing gets round the tables.
 func TestStatusesAreWrittenInOnePlace(t *testing.T) {
-	files, err := os.ReadDir(".")
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := expect.Value(os.ReadDir("."))(t)
 	seen := 0
 	for _, f := range files {
 		name := f.Name()
@@ -77,10 +75,7 @@ func TestStatusesAreWrittenInOnePlace(t *testing.T) {
 			continue // an integration is no row of a task
 		}
 		fset := token.NewFileSet()
-		file, err := parser.ParseFile(fset, name, nil, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		file := expect.Value(parser.ParseFile(fset, name, nil, 0))(t)
 		ast.Inspect(file, func(n ast.Node) bool {
 			switch n := n.(type) {
 			case *ast.AssignStmt:

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 )
 
 func TestWhereARunGoesFromEachState(t *testing.T) {
@@ -95,7 +96,5 @@ func TestAWaitsFuseIsNeverShort(t *testing.T) {
 }
 
 func TestASupersededRunFinishes(t *testing.T) {
-	if diff := cmp.Diff(aggregate.Next{State: StateFinish, Outcome: "superseded"}, aggregate.Superseded()); diff != "" {
-		t.Error(diff)
-	}
+	expect.Same(t, aggregate.Next{State: StateFinish, Outcome: "superseded"}, aggregate.Superseded())
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 	"ringi/shared/tenancy"
 )
 
@@ -27,10 +28,7 @@ func TestAProcessIsNotApprovedBesideAPromptThatIsNot(t *testing.T) {
 	}
 	s := waitingProcess(t)
 	saw := s.load()
-	c, err := s.approveProcess(saw, s.now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := expect.Value(s.approveProcess(saw, s.now))(t)
 	s.rows[PromptKey(1)] = s.rows[PromptKey(1)].At(99) // written again by somebody
 	if err := s.commit(saw.Head, c); !errors.Is(err, aggregate.ErrConflict) {
 		t.Errorf("committed over another prompt: %v", err)
@@ -53,10 +51,7 @@ func TestAClaimReliesOnAllThatWasStamped(t *testing.T) {
 		s := waitingStep(t)
 		s.do(s.approveStep)
 		saw := s.load()
-		c, err := s.claim(saw, s.now)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := expect.Value(s.claim(saw, s.now))(t)
 		if len(c.Owned) != 1 || c.Owned[0].Key != tenancy.ToolKey("write_rows_to_google_sheet") {
 			t.Errorf("the tool's permission: %+v", c.Owned)
 		}

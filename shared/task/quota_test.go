@@ -5,9 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 )
 
 func (s *story) accept(a *Aggregate, now time.Time) (aggregate.Change, error) {
@@ -79,9 +78,7 @@ func TestAPlaceIsTakenOnceAndGivenBack(t *testing.T) {
 			tt.then(s)
 			hour := s.load().Head.AcceptedAt.Format("2006-01-02T15")
 			want := map[string]int{"OPEN#" + requester: tt.open, "OPEN#*": tt.open, requester + "#" + hour: 1, "*#" + hour: 1}
-			if diff := cmp.Diff(want, s.counts); diff != "" {
-				t.Error(diff)
-			}
+			expect.Same(t, want, s.counts)
 		})
 	}
 	t.Run("one that began before there were quotas", func(t *testing.T) {
@@ -102,10 +99,7 @@ func TestARequestThatWaitedCountsInTheHourOfItsMessage(t *testing.T) {
 	hour := s.head.CreatedAt.UTC().Truncate(time.Hour)
 	s.now = s.now.Add(60 * time.Hour)
 	a := s.load()
-	c, err := s.accept(a, s.now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := expect.Value(s.accept(a, s.now))(t)
 	for _, n := range c.Counts {
 		if n.Key == openKey(requester) || n.Key == openKey(everybody) {
 			continue

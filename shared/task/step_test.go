@@ -4,9 +4,8 @@ import (
 	"encoding/json"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 )
 
 func TestTheHashSeesWhatAPersonStampsAndNoWhitespace(t *testing.T) {
@@ -52,7 +51,5 @@ func TestJSONIsKeptAsItsText(t *testing.T) {
 
 func TestAStepIsCalledByItsTitleElseByItsDescription(t *testing.T) {
 	got := []string{Step{Title: "集計", Description: "集計する"}.Name(), Step{Description: "集計する"}.Name()}
-	if diff := cmp.Diff([]string{"集計", "集計する"}, got); diff != "" {
-		t.Error(diff)
-	}
+	expect.Same(t, []string{"集計", "集計する"}, got)
 }

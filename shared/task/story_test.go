@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 	"ringi/shared/tenancy"
 )
 
@@ -56,9 +57,7 @@ func threeSteps() []Step {
 func begin(t testing.TB) *story {
 	t.Helper()
 	c, _, err := Receive(aggregate.TenantID(team), request(), dawn)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	return &story{
 		table: create(t, c), now: dawn.Add(time.Second), settings: tenancy.DefaultSettings(), steps: threeSteps(),
 		policy: aggregate.Policy{Team: team, Mode: aggregate.ApproversList, Approvers: []string{requester, suzuki, tanaka}, AllowSelf: true},

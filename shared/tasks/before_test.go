@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 	"ringi/shared/store"
 	"ringi/shared/store/storetest"
 	"ringi/shared/task"
@@ -85,9 +86,7 @@ func (b before) fill(t *testing.T) {
 			return
 		}
 		in := &dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{b.table: batch}}
-		if _, err := b.db.BatchWriteItem(t.Context(), in); err != nil {
-			t.Fatal(err)
-		}
+		expect.Value(b.db.BatchWriteItem(t.Context(), in))(t)
 		batch = nil
 	}
 	for line := range lines(t, "rows.jsonl.gz") {
@@ -103,10 +102,7 @@ func (b before) fill(t *testing.T) {
 
 // same compares what is read of a task with what the earlier release read.
 func (b before) same(t *testing.T, was read) {
-	a, err := b.Load(t.Context(), task.RefOf(tenant, was.Task))
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := expect.Value(b.Load(t.Context(), task.RefOf(tenant, was.Task)))(t)
 	now := at().Add(10 * time.Second)
 	got := plain(t, a).(map[string]any)
 	delete(got, "Uses") // rows that the earlier release did not have
@@ -377,7 +373,5 @@ func lines(t *testing.T, name string) func(func([]byte) bool) {
 
 func must(t *testing.T, err error) {
 	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 }

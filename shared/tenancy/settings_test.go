@@ -7,13 +7,12 @@ import (
 	"testing"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 )
 
 func TestDefaultSettingsAreTheSeeds(t *testing.T) {
 	d := DefaultSettings()
-	if err := d.Validate(); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, d.Validate())
 	if !d.PromptApprovalRequired || !d.ProcessApprovalRequired || d.L4TimeoutSeconds != 360 || !d.AutoApproveTools || !d.AllowSelfApproval ||
 		d.Model != "claude-sonnet-4-6" || d.MaxVersions != 5 || d.ApprovalTimeoutHours != 168 || d.Approvers.Mode != aggregate.ApproversChannel || d.Locale != "ja" {
 		t.Errorf("%+v", d)

@@ -6,19 +6,15 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 	"ringi/shared/tenancy"
 	"ringi/shared/tool"
 )
 
 func builtin(t testing.TB) *tool.Catalog {
 	t.Helper()
-	c, err := tool.Builtin()
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := expect.Value(tool.Builtin())(t)
 	return c
 }
 
@@ -54,9 +50,7 @@ func TestTheTools(t *testing.T) {
 		"write_rows_to_google_sheet": {aggregate.Write, "google", []string{"spreadsheet_id", "sheet"}},
 		"send_slack_dm":              {aggregate.Write, "slack", []string{"recipient"}},
 	}
-	if d := cmp.Diff(want, got); d != "" {
-		t.Error(d)
-	}
+	expect.Same(t, want, got)
 }
 
 // holdsLimits compares what a catalog entry says with its schema, and with what rows may say of its constraints.
@@ -67,9 +61,7 @@ func holdsLimits(t *testing.T, s tool.Spec) {
 			MaxItems int `json:"maxItems"`
 		} `json:"properties"`
 	}
-	if err := json.Unmarshal([]byte(s.InputSchema), &input); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, json.Unmarshal([]byte(s.InputSchema), &input))
 	longest := 0
 	for _, p := range input.Properties {
 		longest = max(longest, p.MaxItems)
@@ -174,9 +166,7 @@ func check(c *tool.Catalog, name, args string) error {
 func TestWhatWasCheckedForOneToolIsCheckedForAnother(t *testing.T) {
 	c := builtin(t)
 	r, err := given(`{"department":null,"status":"active"}`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	if r, err = c.Check("list_employees", r); err != nil {
 		t.Fatal(err)
 	}
@@ -185,9 +175,7 @@ func TestWhatWasCheckedForOneToolIsCheckedForAnother(t *testing.T) {
 	}
 	other := tool.Spec{Name: "list_employees", InputSchema: `{"required":["more"]}`, OutputSchema: `{}`}
 	changed, err := tool.NewCatalog(other)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	if _, err := changed.Check("list_employees", r); err == nil {
 		t.Error("what was checked with one schema was taken for another of the same name")
 	}

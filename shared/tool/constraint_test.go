@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 	"ringi/shared/failure"
 	"ringi/shared/tenancy"
 	"ringi/shared/tool"
@@ -18,10 +19,7 @@ const (
 // bound is a tool of the catalog of a tenant that has set constraints.
 func bound(t *testing.T, name, constraints string) (*tool.Catalog, tool.Spec) {
 	t.Helper()
-	c, err := builtin(t).Under([]tenancy.ToolPermission{{ToolName: name, Allowed: true, Constraints: aggregate.JSON(constraints)}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := expect.Value(builtin(t).Under([]tenancy.ToolPermission{{ToolName: name, Allowed: true, Constraints: aggregate.JSON(constraints)}}))(t)
 	s, ok := c.Lookup(name)
 	if !ok {
 		t.Fatalf("%s is not in the catalog", name)
@@ -51,10 +49,7 @@ func TestArgumentsKeepToConstraints(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, s := bound(t, test.tool, test.constraints)
-			r, err := given(test.args)
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := expect.Value(given(test.args))(t)
 			e := s.Hold(r)
 			if test.want == "" {
 				if e != nil {
@@ -83,9 +78,7 @@ func TestAPlanKeepsToConstraints(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c, _ := bound(t, sheet, book)
 			a, err := tool.Parse(aggregate.JSON(strings.NewReplacer("%ID", test.id, "%ROWS", test.rows).Replace(row)))
-			if err != nil {
-				t.Fatal(err)
-			}
+			expect.NoError(t, err)
 			err = c.CheckPlanned(sheet, a, earlier)
 			if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
 				t.Errorf("%v, want %q", err, test.want)

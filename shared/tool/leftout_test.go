@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 	"ringi/shared/tenancy"
 	"ringi/shared/tool"
 )
@@ -22,10 +23,7 @@ func TestDefaultsOfWhatAWriteLeavesOut(t *testing.T) {
 		if !ok {
 			t.Fatal("notes.post is not allowed")
 		}
-		a, err := tool.Parse(aggregate.JSON(test.args))
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := expect.Value(tool.Parse(aggregate.JSON(test.args)))(t)
 		if got := tool.LeftOut(spec, a); string(got) != test.want {
 			t.Errorf("%s: %s, want %s", name, got, test.want)
 		}

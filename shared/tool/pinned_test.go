@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 	"ringi/shared/tenancy"
 	"ringi/shared/tool"
 )
@@ -42,10 +43,7 @@ func TestAToolIsInTheCatalogOnlyAsItWasAllowed(t *testing.T) {
 
 func TestTheCatalogTakesMoreTools(t *testing.T) {
 	s, _ := tool.Pinned(allowed(), servers)
-	c, err := builtin(t).With(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := expect.Value(builtin(t).With(s))(t)
 	if len(c.All()) != len(builtin(t).All())+1 {
 		t.Errorf("%d tools", len(c.All()))
 	}
@@ -62,10 +60,7 @@ func TestTheCatalogTakesMoreTools(t *testing.T) {
 		t.Error("its version is not what was allowed")
 	}
 	after := func(argument string) error {
-		a, err := tool.Parse(aggregate.JSON(`{"room":{"$ref":"step-1.result.` + argument + `"}}`))
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := expect.Value(tool.Parse(aggregate.JSON(`{"room":{"$ref":"step-1.result.` + argument + `"}}`)))(t)
 		return c.CheckPlanned("rooms.book", a, func(string) (string, bool) { return "rooms.book", true })
 	}
 	if after("text") != nil || after("id") == nil { // what declares no result gives a text

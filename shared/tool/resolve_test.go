@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 	"ringi/shared/schema"
 	"ringi/shared/tenancy"
 	"ringi/shared/tool"
@@ -79,15 +80,9 @@ func TestResolve(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, refs, err := resolve(t, test.raw)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if d := cmp.Diff(test.want, got); d != "" {
-				t.Error(d)
-			}
-			if d := cmp.Diff(test.refs, refs); d != "" {
-				t.Error(d)
-			}
+			expect.NoError(t, err)
+			expect.Same(t, test.want, got)
+			expect.Same(t, test.refs, refs)
 		})
 	}
 }
@@ -149,9 +144,7 @@ func TestCheckPlanned(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			a, err := tool.Parse(aggregate.JSON(test.args))
-			if err != nil {
-				t.Fatal(err)
-			}
+			expect.NoError(t, err)
 			err = c.CheckPlanned(test.tool, a, earlier)
 			if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
 				t.Errorf("%v, want %q", err, test.want)
@@ -185,13 +178,10 @@ func TestDynamicDestinations(t *testing.T) {
 }
 
 func TestAListedDestinationHasBeenSeen(t *testing.T) {
-	c, err := builtin(t).Under([]tenancy.ToolPermission{
+	c := expect.Value(builtin(t).Under([]tenancy.ToolPermission{
 		{ToolName: "send_slack_dm", Allowed: true, Constraints: `{"recipients":["U012"]}`},
 		{ToolName: "write_rows_to_google_sheet", Allowed: true, Constraints: `{"spreadsheet_ids":["book"],"max_rows":5}`},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	for name, test := range map[string]struct {
 		tool, args string
 		want       bool

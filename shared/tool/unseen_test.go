@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 	"ringi/shared/tenancy"
 	"ringi/shared/tool"
 )
@@ -12,9 +13,7 @@ import (
 func TestADestinationThatNobodySawIsUnseen(t *testing.T) {
 	const policy = "依頼者とU0KEIRI001と jinji@Example.co.jp に知らせ、https://docs.google.com/spreadsheets/d/1aB-c_D/edit の「4月」に書く。hr.sheet も見る。notify: true"
 	c, err := builtin(t).Under([]tenancy.ToolPermission{{ToolName: "write_rows_to_google_sheet", Allowed: true, Constraints: `{"spreadsheet_ids":["listed"]}`}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	notes, ok := tool.Pinned(tenancy.ToolPermission{ToolName: "notes.post", Allowed: true, Pin: &tenancy.Pin{URL: "https://x", Access: aggregate.Write, Input: `{"type":"object","properties":{"to":{},"day":{"type":"integer"},"month":{},"notify":{"type":"boolean"},"cc":{"type":"array"},"amount":{},"text":{},"permissions":{"type":"object","additionalProperties":{"type":"string"}}}}`}}, []tenancy.MCPServer{{Name: "notes", URL: "https://x"}})
 	if !ok {
 		t.Fatal("notes.post is not allowed")
@@ -54,10 +53,7 @@ func TestADestinationThatNobodySawIsUnseen(t *testing.T) {
 		"a server's, deep inside":  {"notes.post", `{"to":{"list":["U0EVIL001"]}}`, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			a, err := tool.Parse(aggregate.JSON(test.args))
-			if err != nil {
-				t.Fatal(err)
-			}
+			a := expect.Value(tool.Parse(aggregate.JSON(test.args)))(t)
 			s, _ := c.Lookup(test.tool)
 			if got := tool.Unseen(s, a, policy, "U0REQUESTER"); got != test.want {
 				t.Errorf("%v, want %v", got, test.want)
@@ -202,10 +198,7 @@ func TestAPolicyNamesWholeWordsOnly(t *testing.T) {
 		t.Fatal("notes.post is not allowed")
 	}
 	for _, test := range namedOrNot {
-		a, err := tool.Parse(aggregate.JSON(`{"v":` + test.value + `}`))
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := expect.Value(tool.Parse(aggregate.JSON(`{"v":` + test.value + `}`)))(t)
 		if got := !tool.Unseen(spec, a, test.policy); got != test.named {
 			t.Errorf("%q names %s: %v", test.policy, test.value, got)
 		}
@@ -214,16 +207,10 @@ func TestAPolicyNamesWholeWordsOnly(t *testing.T) {
 
 // A constraint's addresses are compared letter by letter, A to Z without regard to case.
 func TestAConstraintTakesNoLookAlike(t *testing.T) {
-	c, err := builtin(t).Under([]tenancy.ToolPermission{{ToolName: "send_slack_dm", Allowed: true, Constraints: `{"recipients":["sato@x.example"]}`}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := expect.Value(builtin(t).Under([]tenancy.ToolPermission{{ToolName: "send_slack_dm", Allowed: true, Constraints: `{"recipients":["sato@x.example"]}`}}))(t)
 	s, _ := c.Lookup("send_slack_dm")
 	for recipient, held := range map[string]bool{"sato@x.example": true, "SATO@x.example": true, "ſato@x.example": false} {
-		r, err := given(`{"recipient":"` + recipient + `","text":"x","details":[]}`)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := expect.Value(given(`{"recipient":"` + recipient + `","text":"x","details":[]}`))(t)
 		if got := s.Hold(r) == nil; got != held {
 			t.Errorf("%s is held to the constraint: %v", recipient, got)
 		}
@@ -259,10 +246,7 @@ func TestAMessageIsToldByWholeSentencesOnly(t *testing.T) {
 		{`本文は"解雇します。"とする。`, `解雇します。`, true},
 		{"本文は`完了`、件名は'勤怠'。", `勤怠`, true},
 	} {
-		text, err := json.Marshal(x.text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := expect.Value(json.Marshal(x.text))(t)
 		if got := !tool.Untold(s, planned(`{"recipient":"U1","text":`+string(text)+`,"details":[]}`), x.policy); got != x.told {
 			t.Errorf("%s tells %s: %v", x.policy, x.text, got)
 		}

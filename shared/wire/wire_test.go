@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"ringi/shared/expect"
 	"ringi/shared/failure"
 	"ringi/shared/wire"
 )
@@ -97,10 +98,7 @@ func TestWhatAFailedWriteMayHaveDone(t *testing.T) {
 }
 
 func TestAWriteThatNeverLeftHasFailed(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := expect.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	closed := "http://" + l.Addr().String()
 	l.Close()
 	for name, base := range map[string]string{"refused": closed, "no TLS": strings.Replace(plainServer(t), "http:", "https:", 1)} {

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"ringi/shared/expect"
 )
 
 func item(t *testing.T, text string) Item {
@@ -12,9 +14,7 @@ func item(t *testing.T, text string) Item {
 		return nil
 	}
 	var it Item
-	if err := json.Unmarshal([]byte(text), &it); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, json.Unmarshal([]byte(text), &it))
 	return it
 }
 
@@ -25,10 +25,7 @@ func of(t *testing.T, size int, key string) Item {
 	if key != "" {
 		it = item(t, `{"GPK":{"S":"p"},"GSK":{"S":"`+key+`"}}`)
 	}
-	n, err := Size(it)
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := expect.Value(Size(it))(t)
 	text, _ := json.Marshal(strings.Repeat("x", size-n-1))
 	it["f"] = Value{"S": text}
 	return it

@@ -10,6 +10,7 @@ import (
 	"ringi/infra/bench/capacity"
 	"ringi/infra/local/lambda"
 	"ringi/infra/local/moto"
+	"ringi/shared/expect"
 )
 
 func TestName(t *testing.T) {
@@ -71,9 +72,7 @@ func TestFaultsFollowTheSeed(t *testing.T) {
 		return list
 	}
 	one := failed(7)
-	if diff := cmp.Diff(one, failed(7)); diff != "" {
-		t.Error(diff)
-	}
+	expect.Same(t, one, failed(7))
 	if cmp.Equal(one, failed(8)) || len(one) < 20 || len(one) > 60 {
 		t.Errorf("%d of 200 failed, or every seed is the same", len(one))
 	}
@@ -105,9 +104,7 @@ func table(t *testing.T) (m *Meter, call func(operation, body string) (int, stri
 	call = func(operation, body string) (int, string) {
 		t.Helper()
 		status, answer, err := m.Call(t.Context(), operation, []byte(body))
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		return status, string(answer)
 	}
 	if status, answer := call("CreateTable", `{"TableName":"t","BillingMode":"PAY_PER_REQUEST",

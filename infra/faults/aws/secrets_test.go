@@ -16,6 +16,7 @@ import (
 	"ringi/infra/local/admin"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/vendors"
+	"ringi/shared/expect"
 )
 
 // What is planted, and must be found nowhere.
@@ -107,15 +108,10 @@ func everyRow(t *testing.T) string {
 	var all strings.Builder
 	pages := dynamodb.NewScanPaginator(dynamodb.NewFromConfig(running.AWS), &dynamodb.ScanInput{TableName: &running.TableName})
 	for pages.HasMorePages() {
-		page, err := pages.NextPage(context.Background())
-		if err != nil {
-			t.Fatal(err)
-		}
+		page := expect.Value(pages.NextPage(context.Background()))(t)
 		for _, it := range page.Items {
 			var row map[string]any
-			if err := attributevalue.UnmarshalMap(it, &row); err != nil {
-				t.Fatal(err)
-			}
+			expect.NoError(t, attributevalue.UnmarshalMap(it, &row))
 			fmt.Fprintln(&all, row)
 		}
 	}
@@ -137,9 +133,7 @@ func messages() string {
 func renewed(t *testing.T) {
 	s := running
 	connect := func() {
-		if err := admin.Connect(t.Context(), s, s.Sandbox.TeamID()); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, admin.Connect(t.Context(), s, s.Sandbox.TeamID()))
 	}
 	connect()
 	for shows, fault := range map[string]func(){
@@ -163,21 +157,12 @@ func history(t *testing.T) string {
 	var all strings.Builder
 	runs := sfn.NewListExecutionsPaginator(client, &sfn.ListExecutionsInput{StateMachineArn: new(running.StateMachineARN("Pipeline"))})
 	for runs.HasMorePages() {
-		page, err := runs.NextPage(context.Background())
-		if err != nil {
-			t.Fatal(err)
-		}
+		page := expect.Value(runs.NextPage(context.Background()))(t)
 		for _, x := range page.Executions {
 			events := sfn.NewGetExecutionHistoryPaginator(client, &sfn.GetExecutionHistoryInput{ExecutionArn: x.ExecutionArn})
 			for events.HasMorePages() {
-				page, err := events.NextPage(context.Background())
-				if err != nil {
-					t.Fatal(err)
-				}
-				b, err := json.Marshal(page.Events)
-				if err != nil {
-					t.Fatal(err)
-				}
+				page := expect.Value(events.NextPage(context.Background()))(t)
+				b := expect.Value(json.Marshal(page.Events))(t)
 				all.Write(b)
 			}
 		}

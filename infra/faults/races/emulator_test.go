@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"ringi/shared/expect"
 	"ringi/shared/store/storetest"
 )
 
@@ -25,9 +26,7 @@ func TestTheEmulatorKeepsItsWord(t *testing.T) {
 	}
 	for i := range rounds {
 		pk := fmt.Sprint("CONTROL#", i)
-		if _, err := server.DB.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: row(pk, "COUNTER", map[string]string{"v": "0"})}); err != nil {
-			t.Fatal(err)
-		}
+		expect.Value(server.DB.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: row(pk, "COUNTER", map[string]string{"v": "0"})}))(t)
 		swapped := atOnce(t, func(who int) error {
 			_, err := server.DB.TransactWriteItems(context.Background(), &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{
 				{Update: &types.Update{
@@ -51,13 +50,10 @@ func TestTheEmulatorKeepsItsWord(t *testing.T) {
 			})
 			return err
 		})
-		out, err := server.DB.Query(t.Context(), &dynamodb.QueryInput{
+		out := expect.Value(server.DB.Query(t.Context(), &dynamodb.QueryInput{
 			TableName: &table, ConsistentRead: aws.Bool(true), KeyConditionExpression: aws.String("PK = :pk"),
 			ExpressionAttributeValues: map[string]types.AttributeValue{":pk": &types.AttributeValueMemberS{Value: pk}},
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))(t)
 		values := map[string]string{}
 		for _, it := range out.Items {
 			if v, ok := it["v"].(*types.AttributeValueMemberN); ok {

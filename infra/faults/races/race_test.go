@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 	"ringi/shared/store"
 	"ringi/shared/store/storetest"
 	"ringi/shared/task"
@@ -263,10 +264,7 @@ func entries(won []move) []string {
 
 // audit is the task's audit log, oldest first.
 func audit(t fataler, s *scenario) []string {
-	page, err := s.store.Audit(context.Background(), s.ref.Tenant, store.AuditFilter{Resource: s.ref.ID}, "", 100)
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := expect.Value(s.store.Audit(context.Background(), s.ref.Tenant, store.AuditFilter{Resource: s.ref.ID}, "", 100))(t)
 	out := []string{}
 	for _, x := range slices.Backward(page.Items) {
 		out = append(out, string(x.Action)+" by "+x.ActorID)

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 	"ringi/shared/store/storetest"
 	"ringi/shared/task"
 )
@@ -166,9 +167,7 @@ func TestTheStoreDoesWhatTheReferenceDoes(t *testing.T) {
 	if *long {
 		checks = "300"
 	}
-	if err := flag.Set("rapid.checks", checks); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, flag.Set("rapid.checks", checks))
 	server := storetest.Start(t)
 	st, _ := server.Store(t)
 	began, granted, tries := time.Now(), map[string]int{}, 0

@@ -16,6 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 	"ringi/shared/store/storetest"
 	"ringi/shared/task"
 	"ringi/shared/tasks"
@@ -67,23 +68,18 @@ func begin(t fataler, s *tasks.Store) *scenario {
 	if err == nil {
 		err = s.Create(context.Background(), c)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	return &scenario{s, ref, tenancy.DefaultSettings(), dawn.Add(time.Second)}
 }
 
 // fataler is a *testing.T or a *rapid.T.
 type fataler interface {
-	Fatal(args ...any)
+	expect.T
 	Fatalf(format string, args ...any)
 }
 
 func (s *scenario) load(t fataler) *task.Aggregate {
-	a, err := s.store.Load(context.Background(), s.ref)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := expect.Value(s.store.Load(context.Background(), s.ref))(t)
 	return a
 }
 

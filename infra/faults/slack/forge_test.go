@@ -15,6 +15,7 @@ import (
 	"ringi/infra/local/stack"
 	"ringi/shared/aggregate"
 	"ringi/shared/card"
+	"ringi/shared/expect"
 	"ringi/shared/slackapi/inbound"
 )
 
@@ -42,24 +43,18 @@ func signedAt(at time.Time, s *stack.Stack, path, kind string, body []byte) requ
 // interaction is a payload in the form that Slack posts it in.
 func interaction(t *testing.T, s *stack.Stack, payload object) request {
 	t.Helper()
-	b, err := json.Marshal(payload)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := expect.Value(json.Marshal(payload))(t)
 	return signed(s, "/slack/interactions", "application/x-www-form-urlencoded", []byte(url.Values{"payload": {string(b)}}.Encode()))
 }
 
 // event is an app_mention as a workspace would send it.
 func event(t *testing.T, s *stack.Stack, team, root, text string) request {
 	t.Helper()
-	b, err := json.Marshal(object{
+	b := expect.Value(json.Marshal(object{
 		"type": "event_callback", "team_id": team, "event_id": "Ev" + team + root, "event": object{
 			"type": "app_mention", "user": workspace.Sato, "channel": workspace.HR, "ts": root, "event_ts": root, "text": text,
 		},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	return signed(s, "/slack/events", "application/json", b)
 }
 
@@ -71,20 +66,11 @@ func (r request) late(s *stack.Stack) request {
 // send sends a request, the very same bytes each time.
 func (r request) send(t *testing.T, s *stack.Stack) (status int, body string) {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+r.path, bytes.NewReader(r.body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	req := expect.Value(http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+r.path, bytes.NewReader(r.body)))(t)
 	req.Header = r.header
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := expect.Value(http.DefaultClient.Do(req))(t)
 	defer res.Body.Close()
-	answer, err := io.ReadAll(res.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	answer := expect.Value(io.ReadAll(res.Body))(t)
 	return res.StatusCode, string(answer)
 }
 
@@ -107,10 +93,7 @@ func press(t *testing.T, d *driver.Request, user string, m workspace.Message, ac
 // submission is the payload of a rejection's form.
 func submission(t *testing.T, team, user string, kind aggregate.CardType, taskID, id, reason string) object {
 	t.Helper()
-	private, err := json.Marshal(card.Rejection{Type: kind, TaskID: taskID, ID: id})
-	if err != nil {
-		t.Fatal(err)
-	}
+	private := expect.Value(json.Marshal(card.Rejection{Type: kind, TaskID: taskID, ID: id}))(t)
 	return object{
 		"type": "view_submission", "team": object{"id": team}, "user": object{"id": user, "team_id": team}, "view": object{
 			"callback_id": card.RejectionCallback, "private_metadata": string(private),
@@ -122,10 +105,7 @@ func submission(t *testing.T, team, user string, kind aggregate.CardType, taskID
 // cancellation is the submitted dialog that asks whether a task shall be cancelled.
 func cancellation(t *testing.T, team, user string, c card.Cancellation) object {
 	t.Helper()
-	private, err := json.Marshal(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	private := expect.Value(json.Marshal(c))(t)
 	return object{
 		"type": "view_submission", "team": object{"id": team}, "user": object{"id": user, "team_id": team},
 		"view": object{"callback_id": card.CancelCallback, "private_metadata": string(private), "state": object{"values": object{}}},

@@ -14,6 +14,7 @@ import (
 	"ringi/infra/local/vendors"
 	"ringi/shared/aggregate"
 	"ringi/shared/card"
+	"ringi/shared/expect"
 	"ringi/shared/task"
 )
 
@@ -26,24 +27,14 @@ func TestEventsOfTwoMessagesArriveSwapped(t *testing.T) {
 	}{{"in a channel", false}, {"in one thread", true}} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := start(t)
-			if err := s.Sandbox.SetToggles(sandbox.Toggles{LateSeconds: 4}); err != nil {
-				t.Fatal(err)
-			}
-			root, err := s.Sandbox.Say(workspace.Sato, workspace.HR, sandbox.Mention("従業員一覧を取得して"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := s.Sandbox.SetToggles(sandbox.Toggles{}); err != nil {
-				t.Fatal(err)
-			}
+			expect.NoError(t, s.Sandbox.SetToggles(sandbox.Toggles{LateSeconds: 4}))
+			root := expect.Value(s.Sandbox.Say(workspace.Sato, workspace.HR, sandbox.Mention("従業員一覧を取得して")))(t)
+			expect.NoError(t, s.Sandbox.SetToggles(sandbox.Toggles{}))
 			in := ""
 			if tt.thread {
 				in = root
 			}
-			ts, err := s.Sandbox.Reply(workspace.Sato, workspace.HR, in, sandbox.Mention("今月の勤怠をまとめて"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			ts := expect.Value(s.Sandbox.Reply(workspace.Sato, workspace.HR, in, sandbox.Mention("今月の勤怠をまとめて")))(t)
 			first, second := driver.At(t, s, workspace.HR, root), driver.At(t, s, workspace.HR, ts)
 			if tt.thread {
 				second.Root = root
@@ -91,9 +82,7 @@ func TestAnEventFourMinutesOld(t *testing.T) {
 	}
 
 	root, err := d.S.Sandbox.Say(workspace.Sato, workspace.HR, "Ringi に頼む前の下書き") // no mention: no event of its own
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	if code, body := event(t, d.S, team, root, "従業員一覧を取得して").late(d.S).send(t, d.S); code != http.StatusOK || body != "" {
 		t.Errorf("answered %d %s", code, body)
 	}

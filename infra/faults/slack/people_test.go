@@ -12,6 +12,7 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/card"
 	"ringi/shared/errorclass"
+	"ringi/shared/expect"
 	"ringi/shared/task"
 )
 
@@ -87,9 +88,7 @@ func TestADialogThatDoesNotOpen(t *testing.T) {
 				if !unknown {
 					t.Error("a dialog is open")
 				}
-				if err := d.S.Sandbox.CloseView(workspace.Suzuki, v.ID); err != nil {
-					t.Fatal(err)
-				}
+				expect.NoError(t, d.S.Sandbox.CloseView(workspace.Suzuki, v.ID))
 			}
 		})
 	}

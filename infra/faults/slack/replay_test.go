@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/expect"
 	"ringi/shared/slackapi/inbound"
 	"ringi/shared/task"
 )
@@ -26,9 +27,7 @@ func TestTheSameSignedBytesThreeTimes(t *testing.T) {
 	untilQueueEmpty(t, d.S)
 	audit := d.Audit()
 	root, err := d.S.Sandbox.Say(workspace.Sato, workspace.HR, "Ringi に頼む前の下書き") // no mention: no task yet
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	mention := event(t, d.S, d.S.Sandbox.TeamID(), root, "従業員一覧を取得して")
 	heard := listen(d.S)
 	for range 3 {
@@ -46,9 +45,7 @@ func TestTheSameSignedBytesThreeTimes(t *testing.T) {
 	}
 	again := *d
 	id, err := task.ID(d.S.Sandbox.TeamID(), workspace.HR, root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	again.Root, again.Ref.ID = root, id
 	again.Until("the policy waits", waits)
 	withdraw(&again)

@@ -16,6 +16,7 @@ import (
 	"ringi/infra/driver"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/stack"
+	"ringi/shared/expect"
 )
 
 // long is asked for with go test ./infra/faults/slack -long.
@@ -67,12 +68,9 @@ func untilQueueEmpty(t *testing.T, s *stack.Stack) {
 	t.Helper()
 	queue, url := sqs.NewFromConfig(s.AWS), s.QueueURL("CardQueue")
 	driver.Eventually(t, "the card queue is empty", func() bool {
-		out, err := queue.GetQueueAttributes(context.Background(), &sqs.GetQueueAttributesInput{
+		out := expect.Value(queue.GetQueueAttributes(context.Background(), &sqs.GetQueueAttributesInput{
 			QueueUrl: &url, AttributeNames: []types.QueueAttributeName{"ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"},
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))(t)
 		return !slices.ContainsFunc([]string{"ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"}, func(name string) bool {
 			return out.Attributes[name] != "0"
 		})

@@ -18,6 +18,7 @@ import (
 	"ringi/shared/aggregate"
 	"ringi/shared/card"
 	"ringi/shared/errorclass"
+	"ringi/shared/expect"
 	"ringi/shared/task"
 	"ringi/shared/tasks"
 	"ringi/shared/tenancy"
@@ -127,16 +128,12 @@ func TestAnEventOfAnUnknownWorkspaceMakesNoTenant(t *testing.T) {
 	rows := tasks.New(dynamodb.NewFromConfig(s.AWS), s.TableName)
 	const unknown = "T0UNKNOWN"
 	root, err := s.Sandbox.Say(workspace.Alex, workspace.HR, "こちらは知らない会社です")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	if code, body := event(t, s, unknown, root, "従業員一覧を取得して").send(t, s); code != http.StatusOK {
 		t.Fatalf("answered %d %s", code, body)
 	}
 	id, err := task.ID(unknown, workspace.HR, root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	var a *task.Aggregate
 	driver.Eventually(t, "the request is refused", func() bool {
 		a, err = rows.Load(t.Context(), task.RefOf(aggregate.TenantID(unknown), id))
@@ -164,35 +161,25 @@ func TestAnEventOfAnUnknownWorkspaceMakesNoTenant(t *testing.T) {
 func strangersTask(t *testing.T, like *driver.Request) *driver.Request {
 	t.Helper()
 	_, err := like.Store.Bootstrap(t.Context(), tenancy.Tenant{ID: aggregate.TenantID(stranger), Name: "よその会社", Slug: "stranger", TeamID: stranger, Admins: []string{}}, time.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	// The local stack connects a workspace that arrives, as one of the deployment's: what is kept after that is its own.
 	arrives := object{"type": "shortcut", "team": object{"id": stranger}, "user": object{"id": workspace.Alex, "team_id": stranger}}
 	if code, body := interaction(t, like.S, arrives).send(t, like.S); code != http.StatusOK {
 		t.Fatalf("answered %d %s", code, body)
 	}
 	connected, err := like.Store.Integration(t.Context(), aggregate.TenantID(stranger), tenancy.SlackProvider)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	connected.Credentials = "sealed"
-	if _, err := like.Store.SaveIntegration(t.Context(), connected, aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Alex}, time.Now()); err != nil {
-		t.Fatal(err)
-	}
+	expect.Value(like.Store.SaveIntegration(t.Context(), connected, aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Alex}, time.Now()))(t)
 	like.S.Sandbox.Faults().Add(webapi.Fault{Method: "users.info", Kind: webapi.Refused, Code: "unknown_method", Times: -1})
 	defer like.S.Sandbox.Faults().Clear("")
 	root, err := like.S.Sandbox.Say(workspace.Alex, workspace.HR, "こちらは別の会社です") // no mention: no task of this workspace
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	if code, body := event(t, like.S, stranger, root, "従業員一覧を取得して").send(t, like.S); code != http.StatusOK {
 		t.Fatalf("answered %d %s", code, body)
 	}
 	id, err := task.ID(stranger, workspace.HR, root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	own := *like
 	own.Root, own.Ref = root, task.RefOf(aggregate.TenantID(stranger), id)
 	driver.Eventually(t, "the other workspace's policy waits", func() bool {

@@ -9,6 +9,7 @@ import (
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 	"ringi/shared/task"
 )
 
@@ -55,9 +56,7 @@ func TestAMessageThatIsGoneIsPostedAnewOnce(t *testing.T) {
 	t.Run("deleted by a person", func(t *testing.T) {
 		d, heard := atGate(t)
 		old := d.Card("CARD#prompt#0001", "")
-		if err := d.S.Sandbox.Workspace().Delete(d.Channel, old.TS, workspace.Bot); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, d.S.Sandbox.Workspace().Delete(d.Channel, old.TS, workspace.Bot))
 		withdraw(d)
 		untilQueueEmpty(t, d.S)
 		if n := heard.count("chat.postMessage", workspace.HR); n != 1 {

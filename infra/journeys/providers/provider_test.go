@@ -20,6 +20,7 @@ import (
 	"ringi/infra/local/stack"
 	"ringi/infra/local/vendors/agents"
 	"ringi/infra/local/vendors/llm"
+	"ringi/shared/expect"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
 )
@@ -129,15 +130,9 @@ func TestWhatTheCardSaysOfAVendorsRefusal(t *testing.T) {
 func TestAThreadGoesWithTheRequest(t *testing.T) {
 	driver.Leave(t, running)
 	setModel(t, "gpt-5.4")
-	root, err := running.Sandbox.Say(workspace.Suzuki, workspace.HR, "営業部の有給の残りが合わないようです")
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := expect.Value(running.Sandbox.Say(workspace.Suzuki, workspace.HR, "営業部の有給の残りが合わないようです"))(t)
 	for _, text := range []string{"<@" + workspace.Bot + "> 従業員一覧を取得して", "<@" + workspace.Bot + "> もう一度、従業員一覧をお願い"} {
-		ts, err := running.Sandbox.Reply(workspace.Sato, workspace.HR, root, text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		ts := expect.Value(running.Sandbox.Reply(workspace.Sato, workspace.HR, root, text))(t)
 		d := driver.At(t, running, workspace.HR, ts)
 		d.Root = root
 		d.Card("CARD#prompt#0001", "approve_prompt")
@@ -191,16 +186,11 @@ func setModel(t *testing.T, name string) {
 func putKey(t *testing.T) {
 	t.Helper()
 	keys["anthropic"] = vendors.Key
-	value, err := json.Marshal(keys)
-	if err != nil {
-		t.Fatal(err)
-	}
+	value := expect.Value(json.Marshal(keys))(t)
 	for _, s := range running.Template.Secrets {
 		if s.ID != "ModelSecret" {
 			continue
 		}
-		if _, err := secretsmanager.NewFromConfig(running.AWS).PutSecretValue(context.Background(), &secretsmanager.PutSecretValueInput{SecretId: &s.Name, SecretString: aws.String(string(value))}); err != nil {
-			t.Fatal(err)
-		}
+		expect.Value(secretsmanager.NewFromConfig(running.AWS).PutSecretValue(context.Background(), &secretsmanager.PutSecretValueInput{SecretId: &s.Name, SecretString: aws.String(string(value))}))(t)
 	}
 }

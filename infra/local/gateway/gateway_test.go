@@ -12,11 +12,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"ringi/infra/local/lambda"
 	"ringi/infra/local/template"
+	"ringi/shared/expect"
 )
 
 // function answers as it is told and keeps the last event.
@@ -76,9 +76,7 @@ func TestEventIsPayloadTwo(t *testing.T) {
 		},
 		Body: `{"x":"é"}`,
 	}
-	if diff := cmp.Diff(want, f.event, cmpopts.IgnoreFields(requestContext{}, "RequestID")); diff != "" {
-		t.Error(diff)
-	}
+	expect.Same(t, want, f.event, cmpopts.IgnoreFields(requestContext{}, "RequestID"))
 	if f.event.RequestContext.RequestID == "" {
 		t.Error("there is no request id")
 	}
@@ -137,9 +135,7 @@ func TestRoutes(t *testing.T) {
 			if w.Code != tt.status || f.name != tt.function {
 				t.Errorf("status %d by %q, want %d by %q", w.Code, f.name, tt.status, tt.function)
 			}
-			if diff := cmp.Diff(tt.parameters, f.event.PathParameters); diff != "" {
-				t.Error(diff)
-			}
+			expect.Same(t, tt.parameters, f.event.PathParameters)
 		})
 	}
 }

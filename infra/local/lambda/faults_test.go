@@ -8,9 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"ringi/infra/local/lambda"
+	"ringi/shared/expect"
 )
 
 // plannedFault applies a fault at one kind of moment, once.
@@ -45,10 +44,7 @@ func (d *plannedFault) Dying(lambda.Call) {
 // startWithFault starts Probe, which calls a service as it comes up, and counts what is posted there.
 func startWithFault(t *testing.T, d *plannedFault, timeout time.Duration) (s *lambda.Service, posted *atomic.Int32) {
 	t.Helper()
-	built, err := build()
-	if err != nil {
-		t.Fatal(err)
-	}
+	built := expect.Value(build())(t)
 	posted = &atomic.Int32{}
 	service := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodPost {
@@ -96,9 +92,7 @@ func TestAProcessDiesWhereItShould(t *testing.T) {
 			}
 			if tt.kind == "nothing" {
 				want := []string{"Probe GET /warm " + event, "Probe init " + event, "Probe start " + event, "Probe " + call + " " + event, "Probe answer " + event}
-				if diff := cmp.Diff(want, d.seen); diff != "" {
-					t.Error(diff)
-				}
+				expect.Same(t, want, d.seen)
 			}
 			if a, r := invoke(t, s, `{"Text":"next"}`); r.Failed || a.Text != "next" {
 				t.Errorf("the next invocation: %s", r.Payload)

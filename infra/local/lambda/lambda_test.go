@@ -19,6 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ringi/infra/local/lambda"
+	"ringi/shared/expect"
 )
 
 var build = sync.OnceValues(func() (*lambda.Built, error) { return lambda.Build(context.Background(), "testdata") })
@@ -35,14 +36,8 @@ func TestMain(m *testing.M) {
 }
 
 func TestBuildAgainIsTheSameBinary(t *testing.T) {
-	first, err := build()
-	if err != nil {
-		t.Fatal(err)
-	}
-	second, err := lambda.Build(t.Context(), "testdata")
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := expect.Value(build())(t)
+	second := expect.Value(lambda.Build(t.Context(), "testdata"))(t)
 	defer second.Release()
 	if diff := cmp.Diff(first.Binaries, second.Binaries); diff != "" || len(first.Binaries) != 1 {
 		t.Errorf("%d binaries, %s", len(first.Binaries), diff)
@@ -57,13 +52,9 @@ func TestBuildSaysWhatDoesNotCompile(t *testing.T) {
 
 func TestArtifactsAreThoseOfSAM(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.Mkdir(filepath.Join(dir, "ProbeFunction"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, os.Mkdir(filepath.Join(dir, "ProbeFunction"), 0o755))
 	want := filepath.Join(dir, "ProbeFunction", "bootstrap")
-	if err := os.WriteFile(want, nil, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, os.WriteFile(want, nil, 0o755))
 	got, err := lambda.Artifacts(dir, []string{"ProbeFunction"})
 	if err != nil || got["ProbeFunction"] != want {
 		t.Errorf("got %v, %v", got, err)
@@ -84,10 +75,7 @@ type probeAnswer struct {
 
 func start(t *testing.T, change func(*lambda.Function), log *bytes.Buffer) *lambda.Service {
 	t.Helper()
-	built, err := build()
-	if err != nil {
-		t.Fatal(err)
-	}
+	built := expect.Value(build())(t)
 	f := lambda.Function{Name: "Probe", Binary: built.Binaries["probe"], Timeout: 10 * time.Second, Memory: 256, LogLevel: "INFO", Environment: map[string]string{"TABLE_NAME": "rows"}}
 	if change != nil {
 		change(&f)
@@ -303,20 +291,12 @@ func TestInvokeDoor(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, door.URL+"/2015-03-31/functions/"+tt.function+"/invocations", strings.NewReader(tt.body))
-			if err != nil {
-				t.Fatal(err)
-			}
+			req := expect.Value(http.NewRequestWithContext(t.Context(), http.MethodPost, door.URL+"/2015-03-31/functions/"+tt.function+"/invocations", strings.NewReader(tt.body)))(t)
 			req.Header.Set("X-Amz-Invocation-Type", tt.kind)
-			resp, err := http.DefaultClient.Do(req)
-			if err != nil {
-				t.Fatal(err)
-			}
+			resp := expect.Value(http.DefaultClient.Do(req))(t)
 			defer resp.Body.Close()
 			var body bytes.Buffer
-			if _, err := body.ReadFrom(resp.Body); err != nil {
-				t.Fatal(err)
-			}
+			expect.Value(body.ReadFrom(resp.Body))(t)
 			if resp.StatusCode != tt.status || !strings.Contains(body.String(), tt.want) {
 				t.Errorf("answer %d %s, want %d with %s", resp.StatusCode, body.String(), tt.status, tt.want)
 			}

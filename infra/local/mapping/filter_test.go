@@ -3,6 +3,8 @@ package mapping
 import (
 	"strings"
 	"testing"
+
+	"ringi/shared/expect"
 )
 
 func TestFilterPasses(t *testing.T) {
@@ -28,9 +30,7 @@ func TestFilterPasses(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			f, err := ParseFilter([]string{tt.pattern})
-			if err != nil {
-				t.Fatal(err)
-			}
+			expect.NoError(t, err)
 			got, err := f.Passes([]byte(record))
 			if err != nil || got != tt.want {
 				t.Errorf("%s: %v, %v; want %v", tt.pattern, got, err, tt.want)
@@ -48,10 +48,7 @@ func TestFiltersAreAlternatives(t *testing.T) {
 		{[]string{`{"a":[1]}`, `{"a":[2]}`}, true},
 		{[]string{`{"a":[1]}`, `{"a":[3]}`}, false},
 	} {
-		f, err := ParseFilter(tt.patterns)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := expect.Value(ParseFilter(tt.patterns))(t)
 		if got, err := f.Passes([]byte(`{"a":2}`)); err != nil || got != tt.want {
 			t.Errorf("%q: %v, %v", tt.patterns, got, err)
 		}

@@ -18,12 +18,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
-	"github.com/google/go-cmp/cmp"
-
 	"ringi/infra/local/lambda"
 	"ringi/infra/local/mapping"
 	"ringi/infra/local/moto"
 	"ringi/infra/local/template"
+	"ringi/shared/expect"
 )
 
 // probe is a function that notes what it got and answers as it is told.
@@ -120,10 +119,7 @@ func run(t *testing.T, f func(context.Context)) {
 
 func filter(t *testing.T, patterns []string) mapping.Filter {
 	t.Helper()
-	f, err := mapping.ParseFilter(patterns)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := expect.Value(mapping.ParseFilter(patterns))(t)
 	return f
 }
 
@@ -156,22 +152,17 @@ func refuses(mark string) func(int, []string) (string, bool) {
 func table(t *testing.T, db *dynamodb.Client, rows []string) string {
 	t.Helper()
 	name := aws.String(strings.NewReplacer("/", "-", " ", "-").Replace(t.Name()))
-	out, err := db.CreateTable(t.Context(), &dynamodb.CreateTableInput{
+	out := expect.Value(db.CreateTable(t.Context(), &dynamodb.CreateTableInput{
 		TableName: name, BillingMode: types.BillingModePayPerRequest,
 		AttributeDefinitions: []types.AttributeDefinition{{AttributeName: aws.String("PK"), AttributeType: "S"}, {AttributeName: aws.String("SK"), AttributeType: "S"}},
 		KeySchema:            []types.KeySchemaElement{{AttributeName: aws.String("PK"), KeyType: "HASH"}, {AttributeName: aws.String("SK"), KeyType: "RANGE"}},
 		StreamSpecification:  &types.StreamSpecification{StreamEnabled: aws.Bool(true), StreamViewType: "NEW_AND_OLD_IMAGES"},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	for _, row := range rows {
 		item := map[string]types.AttributeValue{
 			"PK": &types.AttributeValueMemberS{Value: "p"}, "SK": &types.AttributeValueMemberS{Value: row}, "type": &types.AttributeValueMemberS{Value: row[:1]},
 		}
-		if _, err := db.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: name, Item: item}); err != nil {
-			t.Fatal(err)
-		}
+		expect.Value(db.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: name, Item: item}))(t)
 	}
 	return aws.ToString(out.TableDescription.LatestStreamArn)
 }
@@ -219,14 +210,10 @@ func TestStream(t *testing.T) {
 			}
 			run(t, s.Run)
 			until(t, "the last batch", func() bool { return len(p.seen()) >= len(tt.want) })
-			if diff := cmp.Diff(tt.want, p.seen()); diff != "" {
-				t.Error(diff)
-			}
+			expect.Same(t, tt.want, p.seen())
 			lost.mu.Lock()
 			defer lost.mu.Unlock()
-			if diff := cmp.Diff(tt.lost, lost.said); diff != "" {
-				t.Error(diff)
-			}
+			expect.Same(t, tt.lost, lost.said)
 		})
 	}
 }
@@ -253,14 +240,9 @@ func (l *losses) hear(_ context.Context, body string) error {
 func startQueue(t *testing.T, c *sqs.Client, p *probe, m template.QueueMapping, messages ...string) *string {
 	t.Helper()
 	name := strings.NewReplacer("/", "-", " ", "-", ",", "").Replace(t.Name()) + ".fifo"
-	out, err := c.CreateQueue(t.Context(), &sqs.CreateQueueInput{QueueName: &name, Attributes: map[string]string{"FifoQueue": "true", "VisibilityTimeout": "60"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := expect.Value(c.CreateQueue(t.Context(), &sqs.CreateQueueInput{QueueName: &name, Attributes: map[string]string{"FifoQueue": "true", "VisibilityTimeout": "60"}}))(t)
 	for i, body := range messages {
-		if _, err := c.SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: out.QueueUrl, MessageBody: aws.String(body), MessageGroupId: aws.String(body[:1]), MessageDeduplicationId: aws.String(fmt.Sprint(i))}); err != nil {
-			t.Fatal(err)
-		}
+		expect.Value(c.SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: out.QueueUrl, MessageBody: aws.String(body), MessageGroupId: aws.String(body[:1]), MessageDeduplicationId: aws.String(fmt.Sprint(i))}))(t)
 	}
 	p.release = func(handle string) {
 		if _, err := c.ChangeMessageVisibility(t.Context(), &sqs.ChangeMessageVisibilityInput{QueueUrl: out.QueueUrl, ReceiptHandle: &handle}); err != nil {
@@ -291,9 +273,7 @@ func TestQueue(t *testing.T) {
 		p := &probe{}
 		url := startQueue(t, c, p, template.QueueMapping{BatchSize: 1}, "a1", "a2", "a3")
 		emptied(t, c, url, p, 3)
-		if diff := cmp.Diff([]string{"a1", "a2", "a3"}, p.seen()); diff != "" {
-			t.Error(diff)
-		}
+		expect.Same(t, []string{"a1", "a2", "a3"}, p.seen())
 	})
 	t.Run("groups side by side up to the maximum", func(t *testing.T) {
 		p := &probe{hold: make(chan struct{})}
@@ -309,25 +289,19 @@ func TestQueue(t *testing.T) {
 		p := &probe{answer: first(fails("a2", "a3"), `{"batchItemFailures":[]}`)}
 		url := startQueue(t, c, p, template.QueueMapping{BatchSize: 10, PartialFailures: true}, "a1", "a2", "a3")
 		emptied(t, c, url, p, 2)
-		if diff := cmp.Diff([]string{"a1 a2 a3", "a2 a3"}, p.seen()); diff != "" {
-			t.Error(diff)
-		}
+		expect.Same(t, []string{"a1 a2 a3", "a2 a3"}, p.seen())
 	})
 	t.Run("a failed batch comes back", func(t *testing.T) {
 		p := &probe{answer: func(call int, marks []string) (string, bool) { return `{"errorType":"Internal"}`, call == 1 }}
 		url := startQueue(t, c, p, template.QueueMapping{BatchSize: 1}, "a1")
 		emptied(t, c, url, p, 2)
-		if diff := cmp.Diff([]string{"a1", "a1"}, p.seen()); diff != "" {
-			t.Error(diff)
-		}
+		expect.Same(t, []string{"a1", "a1"}, p.seen())
 	})
 	t.Run("what no filter passes is deleted", func(t *testing.T) {
 		p := &probe{}
 		url := startQueue(t, c, p, template.QueueMapping{BatchSize: 1, Filters: []string{`{"body":{"k":["x"]}}`}}, `{"k":"y"}`, `{"k":"x"}`)
 		emptied(t, c, url, p, 1)
-		if diff := cmp.Diff([]string{`{"k":"x"}`}, p.seen()); diff != "" {
-			t.Error(diff)
-		}
+		expect.Same(t, []string{`{"k":"x"}`}, p.seen())
 	})
 }
 

@@ -14,9 +14,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 	streamtypes "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
-	"github.com/google/go-cmp/cmp"
-
 	"ringi/infra/local/moto"
+	"ringi/shared/expect"
 )
 
 func config(endpoint string) aws.Config {
@@ -29,7 +28,7 @@ func config(endpoint string) aws.Config {
 
 func table(t *testing.T, db *dynamodb.Client) string {
 	t.Helper()
-	out, err := db.CreateTable(t.Context(), &dynamodb.CreateTableInput{
+	out := expect.Value(db.CreateTable(t.Context(), &dynamodb.CreateTableInput{
 		TableName:   aws.String("rows"),
 		BillingMode: types.BillingModePayPerRequest,
 		AttributeDefinitions: []types.AttributeDefinition{
@@ -43,10 +42,7 @@ func table(t *testing.T, db *dynamodb.Client) string {
 			Projection: &types.Projection{ProjectionType: "ALL"},
 		}},
 		StreamSpecification: &types.StreamSpecification{StreamEnabled: aws.Bool(true), StreamViewType: "NEW_AND_OLD_IMAGES"},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	return aws.ToString(out.TableDescription.LatestStreamArn)
 }
 
@@ -63,20 +59,11 @@ func put(item map[string]types.AttributeValue) types.TransactWriteItem {
 func records(t *testing.T, cfg aws.Config, stream string) []string {
 	t.Helper()
 	c := dynamodbstreams.NewFromConfig(cfg)
-	d, err := c.DescribeStream(t.Context(), &dynamodbstreams.DescribeStreamInput{StreamArn: &stream})
-	if err != nil {
-		t.Fatal(err)
-	}
-	it, err := c.GetShardIterator(t.Context(), &dynamodbstreams.GetShardIteratorInput{
+	d := expect.Value(c.DescribeStream(t.Context(), &dynamodbstreams.DescribeStreamInput{StreamArn: &stream}))(t)
+	it := expect.Value(c.GetShardIterator(t.Context(), &dynamodbstreams.GetShardIteratorInput{
 		StreamArn: &stream, ShardId: d.StreamDescription.Shards[0].ShardId, ShardIteratorType: streamtypes.ShardIteratorTypeTrimHorizon,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := c.GetRecords(t.Context(), &dynamodbstreams.GetRecordsInput{ShardIterator: it.ShardIterator})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
+	out := expect.Value(c.GetRecords(t.Context(), &dynamodbstreams.GetRecordsInput{ShardIterator: it.ShardIterator}))(t)
 	var seen []string
 	for _, r := range out.Records {
 		sk := r.Dynamodb.Keys["SK"].(*streamtypes.AttributeValueMemberS).Value
@@ -115,12 +102,9 @@ func TestOneWriterOfManyWins(t *testing.T) {
 	if won != 1 || lost != writers-1 {
 		t.Errorf("%d won and %d lost, want 1 and %d", won, lost, writers-1)
 	}
-	rows, err := db.Query(t.Context(), &dynamodb.QueryInput{
+	rows := expect.Value(db.Query(t.Context(), &dynamodb.QueryInput{
 		TableName: aws.String("rows"), KeyConditionExpression: aws.String("PK = :p"), ExpressionAttributeValues: map[string]types.AttributeValue{":p": text("a")},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	if rows.Count != 2 {
 		t.Errorf("%d rows, want the winner's two", rows.Count)
 	}
@@ -138,9 +122,7 @@ func TestRepeatedRequestTokenWritesOnce(t *testing.T) {
 		})
 		return err
 	}
-	if err := write("1"); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, write("1"))
 	if err := write("1"); err != nil {
 		t.Errorf("the same request again: %v", err)
 	}
@@ -156,23 +138,16 @@ func TestStreamHasOneRecordPerChange(t *testing.T) {
 	stream := table(t, db)
 	set := func(value string) {
 		t.Helper()
-		_, err := db.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
+		expect.Value(db.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
 			TableName: aws.String("rows"), Key: key("a", "1"), UpdateExpression: aws.String("SET v = :v"), ExpressionAttributeValues: map[string]types.AttributeValue{":v": text(value)},
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))(t)
 	}
 	set("x")
 	set("x")
 	set("y")
-	if _, err := db.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String("rows"), Key: key("a", "1")}); err != nil {
-		t.Fatal(err)
-	}
+	expect.Value(db.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String("rows"), Key: key("a", "1")}))(t)
 	want := []string{"INSERT 1 3", "MODIFY 1 3", "REMOVE 1 0"}
-	if diff := cmp.Diff(want, records(t, cfg, stream)); diff != "" {
-		t.Error(diff)
-	}
+	expect.Same(t, want, records(t, cfg, stream))
 }
 
 func TestIndexPagesInOrder(t *testing.T) {
@@ -186,9 +161,7 @@ func TestIndexPagesInOrder(t *testing.T) {
 			item["GSI1PK"], item["GSI1SK"] = text([]string{"odd", "even"}[(i+1)%2]), text(fmt.Sprintf("%04d", rows-i))
 			batch = append(batch, types.WriteRequest{PutRequest: &types.PutRequest{Item: item}})
 		}
-		if _, err := db.BatchWriteItem(t.Context(), &dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{"rows": batch}}); err != nil {
-			t.Fatal(err)
-		}
+		expect.Value(db.BatchWriteItem(t.Context(), &dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{"rows": batch}}))(t)
 	}
 	begin := time.Now()
 	pages := dynamodb.NewQueryPaginator(db, &dynamodb.QueryInput{
@@ -197,10 +170,7 @@ func TestIndexPagesInOrder(t *testing.T) {
 	})
 	var got []string
 	for pages.HasMorePages() {
-		page, err := pages.NextPage(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		page := expect.Value(pages.NextPage(t.Context()))(t)
 		for _, item := range page.Items {
 			got = append(got, item["SK"].(*types.AttributeValueMemberS).Value)
 		}
@@ -210,7 +180,5 @@ func TestIndexPagesInOrder(t *testing.T) {
 	for i := rows - 2; i >= 0; i -= 2 {
 		want = append(want, fmt.Sprintf("%04d", i))
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
+	expect.Same(t, want, got)
 }

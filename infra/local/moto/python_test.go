@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"ringi/infra/local/moto"
+	"ringi/shared/expect"
 )
 
 func TestWithoutPythonTheErrorSaysWhatToInstall(t *testing.T) {
@@ -29,9 +30,7 @@ case "$*" in
 *"-m pip "*) echo "ERROR: No matching distribution found for moto" >&2; exit 1 ;;
 esac
 `
-	if err := os.WriteFile(filepath.Join(bin, "python3"), []byte(script), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, os.WriteFile(filepath.Join(bin, "python3"), []byte(script), 0o755))
 	t.Setenv("PATH", bin+":/usr/bin:/bin")
 	_, err := moto.Start(t.Context(), moto.Options{})
 	if err == nil || !strings.Contains(err.Error(), "pip could not install moto") || !strings.Contains(err.Error(), "No matching distribution") {

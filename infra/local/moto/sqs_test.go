@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"ringi/infra/local/moto"
+	"ringi/shared/expect"
 )
 
 type fifo struct {
@@ -22,12 +23,9 @@ type fifo struct {
 func startFIFO(t *testing.T) *fifo {
 	t.Helper()
 	c := sqs.NewFromConfig(config(moto.StartForTest(t)))
-	q, err := c.CreateQueue(t.Context(), &sqs.CreateQueueInput{
+	q := expect.Value(c.CreateQueue(t.Context(), &sqs.CreateQueueInput{
 		QueueName: aws.String("cards.fifo"), Attributes: map[string]string{"FifoQueue": "true", "VisibilityTimeout": "60", "DeduplicationScope": "messageGroup", "FifoThroughputLimit": "perMessageGroupId"},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	return &fifo{t: t, c: c, url: q.QueueUrl}
 }
 
@@ -39,10 +37,7 @@ func (q *fifo) send(group, id string) error {
 // receive returns a body and what deletes the message; "" if there was none.
 func (q *fifo) receive(seconds int32) (string, func()) {
 	q.t.Helper()
-	out, err := q.c.ReceiveMessage(context.Background(), &sqs.ReceiveMessageInput{QueueUrl: q.url, WaitTimeSeconds: seconds})
-	if err != nil {
-		q.t.Fatal(err)
-	}
+	out := expect.Value(q.c.ReceiveMessage(context.Background(), &sqs.ReceiveMessageInput{QueueUrl: q.url, WaitTimeSeconds: seconds}))(q.t)
 	if len(out.Messages) == 0 {
 		return "", nil
 	}
@@ -56,9 +51,7 @@ func (q *fifo) receive(seconds int32) (string, func()) {
 func TestWaitingReceiveSeesAGroupBecomeFree(t *testing.T) {
 	q := startFIFO(t)
 	for _, id := range []string{"1", "2"} {
-		if err := q.send("a", id); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, q.send("a", id))
 	}
 	first, done := q.receive(1)
 	if blocked, _ := q.receive(0); first != "a1" || blocked != "" {
@@ -81,19 +74,13 @@ func TestWaitingReceiveSeesAGroupBecomeFree(t *testing.T) {
 func TestDeduplicationOutlivesTheMessage(t *testing.T) {
 	q := startFIFO(t)
 	for range 2 {
-		if err := q.send("a", "same"); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, q.send("a", "same"))
 		if body, done := q.receive(0); body != "" {
 			done()
 		}
 	}
-	if err := q.send("b", "same"); err != nil {
-		t.Fatal(err)
-	}
-	if err := q.send("a", "same"); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, q.send("b", "same"))
+	expect.NoError(t, q.send("a", "same"))
 	if body, done := q.receive(0); body != "bsame" {
 		t.Errorf("received %q, want the other group's", body)
 	} else {

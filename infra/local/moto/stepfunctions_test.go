@@ -15,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"ringi/infra/local/moto"
+	"ringi/shared/expect"
 )
 
 // waiting is a machine whose one state sends its token to a queue and waits.
@@ -33,17 +34,11 @@ func startMachine(t *testing.T) *machine {
 	t.Helper()
 	cfg := config(moto.StartForTest(t))
 	m := &machine{t: t, sfn: sfn.NewFromConfig(cfg), sqs: sqs.NewFromConfig(cfg)}
-	q, err := m.sqs.CreateQueue(t.Context(), &sqs.CreateQueueInput{QueueName: aws.String("tokens")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	q := expect.Value(m.sqs.CreateQueue(t.Context(), &sqs.CreateQueueInput{QueueName: aws.String("tokens")}))(t)
 	m.queue = aws.ToString(q.QueueUrl)
-	made, err := m.sfn.CreateStateMachine(t.Context(), &sfn.CreateStateMachineInput{
+	made := expect.Value(m.sfn.CreateStateMachine(t.Context(), &sfn.CreateStateMachineInput{
 		Name: aws.String("ask"), RoleArn: aws.String("arn:aws:iam::123456789012:role/local"), Definition: aws.String(fmt.Sprintf(waiting, m.queue)),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	m.arn = aws.ToString(made.StateMachineArn)
 	return m
 }
@@ -73,10 +68,7 @@ func (m *machine) becomes(arn string, want types.ExecutionStatus) {
 	m.t.Helper()
 	var got types.ExecutionStatus
 	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); {
-		out, err := m.sfn.DescribeExecution(m.t.Context(), &sfn.DescribeExecutionInput{ExecutionArn: &arn})
-		if err != nil {
-			m.t.Fatal(err)
-		}
+		out := expect.Value(m.sfn.DescribeExecution(m.t.Context(), &sfn.DescribeExecutionInput{ExecutionArn: &arn}))(m.t)
 		if got = out.Status; got == want {
 			return
 		}
@@ -86,10 +78,7 @@ func (m *machine) becomes(arn string, want types.ExecutionStatus) {
 
 func TestTokenTakesOneAnswer(t *testing.T) {
 	m := startMachine(t)
-	arn, err := m.start("one")
-	if err != nil {
-		t.Fatal(err)
-	}
+	arn := expect.Value(m.start("one"))(t)
 	token := m.token()
 	var taken atomic.Int32
 	var all sync.WaitGroup
@@ -121,14 +110,9 @@ func TestTokenTakesOneAnswer(t *testing.T) {
 
 func TestStopEndsAWaitingRun(t *testing.T) {
 	m := startMachine(t)
-	arn, err := m.start("stopped")
-	if err != nil {
-		t.Fatal(err)
-	}
+	arn := expect.Value(m.start("stopped"))(t)
 	token := m.token()
-	if _, err := m.sfn.StopExecution(t.Context(), &sfn.StopExecutionInput{ExecutionArn: &arn}); err != nil {
-		t.Fatal(err)
-	}
+	expect.Value(m.sfn.StopExecution(t.Context(), &sfn.StopExecutionInput{ExecutionArn: &arn}))(t)
 	m.becomes(arn, types.ExecutionStatusAborted)
 	var over *types.TaskTimedOut
 	if _, err := m.sfn.SendTaskSuccess(t.Context(), &sfn.SendTaskSuccessInput{TaskToken: &token, Output: aws.String(`{}`)}); !errors.As(err, &over) {
@@ -151,10 +135,7 @@ func TestOneNameIsOneRun(t *testing.T) {
 		})
 	}
 	all.Wait()
-	out, err := m.sfn.ListExecutions(t.Context(), &sfn.ListExecutionsInput{StateMachineArn: &m.arn})
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := expect.Value(m.sfn.ListExecutions(t.Context(), &sfn.ListExecutionsInput{StateMachineArn: &m.arn}))(t)
 	if len(out.Executions) != 1 {
 		t.Errorf("%d runs, want 1", len(out.Executions))
 	}

@@ -13,30 +13,23 @@ import (
 	"time"
 
 	"ringi/infra/local/process"
+	"ringi/shared/expect"
 )
 
 func TestKillEndsTheWholeGroup(t *testing.T) {
 	// The shell's child would outlive it if only the shell were killed.
 	cmd := exec.Command("sh", "-c", "sleep 60 & echo $!; wait")
 	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	defer r.Close()
 	cmd.Stdout = w
 	p, err := process.Start(cmd)
 	w.Close()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	line, err := bufio.NewReader(r).ReadString('\n')
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	grandchild, err := strconv.Atoi(strings.TrimSpace(line))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	p.Kill()
 	p.Kill() // once more does nothing
 	for _, pid := range []int{p.PID(), grandchild} {
@@ -62,10 +55,7 @@ func ended(pid int) bool {
 }
 
 func TestStopLetsAProcessEndByItself(t *testing.T) {
-	p, err := process.Start(exec.Command("sh", "-c", "trap 'exit 0' TERM; while :; do sleep 0.05; done"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := expect.Value(process.Start(exec.Command("sh", "-c", "trap 'exit 0' TERM; while :; do sleep 0.05; done")))(t)
 	p.Stop(10 * time.Second)
 	// The trap may not be set yet; then the signal itself ends the shell.
 	if err := p.Err(); err != nil && !strings.Contains(err.Error(), "terminated") {
@@ -82,13 +72,9 @@ func TestStartSaysWhatIsMissing(t *testing.T) {
 func TestLocks(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	first, err := process.Share(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	second, err := process.Share(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	first()
 	if _, ok, err := process.TryLock(path); ok || err != nil {
 		t.Errorf("a shared file was locked: %v", err)
@@ -120,9 +106,7 @@ func TestFolder(t *testing.T) {
 	}
 	t.Setenv(process.FolderVariable, "")
 	root, err := process.ModuleRoot()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	if got, err := process.Folder(); err != nil || got != filepath.Join(root, ".ringi-local") {
 		t.Errorf("%s, %v", got, err)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"ringi/infra/local/sandbox"
 	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/expect"
 )
 
 func plain(s string) *slack.TextBlockObject {
@@ -32,18 +33,14 @@ func (w *world) card(t *testing.T) string {
 	t.Helper()
 	root := must(w.Say(workspace.Sato, workspace.HR, "x"))(t)
 	_, ts, err := w.slack.PostMessage(workspace.HR, slack.MsgOptionTS(root), slack.MsgOptionText("f", false), card("#2196f3", "📝 実行方針", button("approve_prompt", "01P"), button("reject_prompt", "01P")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	return ts
 }
 
 func TestClickCarriesTheWholeMessage(t *testing.T) {
 	w := newWorld(t)
 	ts := w.card(t)
-	if err := w.Click(workspace.Suzuki, workspace.HR, ts, "approve_prompt"); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, w.Click(workspace.Suzuki, workspace.HR, ts, "approve_prompt"))
 	got := w.app.actions()[0].body
 	want := map[string]any{"type": "message_attachment", "message_ts": ts, "attachment_id": 1.0, "channel_id": workspace.HR, "is_ephemeral": false, "is_app_unfurl": false, "thread_ts": at(got, "message", "thread_ts")}
 	if diff := cmp.Diff(want, got["container"]); diff != "" {
@@ -90,9 +87,7 @@ func TestClickThatTheAppMissesIsMarked(t *testing.T) {
 			if tt.answer != nil {
 				w.app.onAction = func(rw http.ResponseWriter, _ map[string]any) { tt.answer(rw, release) }
 			}
-			if err := w.SetToggles(tt.toggle); err != nil {
-				t.Fatal(err)
-			}
+			expect.NoError(t, w.SetToggles(tt.toggle))
 			var trouble sandbox.InteractionError
 			if err := w.Click(workspace.Suzuki, workspace.HR, ts, "approve_prompt"); !errors.As(err, &trouble) || trouble.Reason != tt.reason {
 				t.Fatalf("click = %v, want trouble %s", err, tt.reason)
@@ -156,9 +151,7 @@ func TestTriggerExpires(t *testing.T) {
 		o.Now = func() time.Time { return time.Now().Add(time.Duration(skew.Load())) }
 	})
 	ts := w.card(t)
-	if err := w.Click(workspace.Suzuki, workspace.HR, ts, "reject_prompt"); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, w.Click(workspace.Suzuki, workspace.HR, ts, "reject_prompt"))
 	skew.Store(int64(3100 * time.Millisecond))
 	if _, err := w.slack.OpenView(w.app.actions()[0].body["trigger_id"].(string), modal()); err == nil || err.Error() != "expired_trigger_id" {
 		t.Errorf("views.open after 3.1 s = %v", err)
@@ -193,9 +186,7 @@ func TestAnswersToForms(t *testing.T) {
 					t.Error(err)
 				}
 			}
-			if err := w.Click(workspace.Suzuki, workspace.HR, ts, "reject_prompt"); err != nil {
-				t.Fatal(err)
-			}
+			expect.NoError(t, w.Click(workspace.Suzuki, workspace.HR, ts, "reject_prompt"))
 			_, err := w.Submit(workspace.Suzuki, w.Views(workspace.Suzuki)[0].ID, map[string]any{"rejection_reason_block": "x"})
 			var trouble sandbox.InteractionError
 			if errors.As(err, &trouble) != tt.trouble || len(w.Views(workspace.Suzuki)) != tt.open {
@@ -208,16 +199,12 @@ func TestAnswersToForms(t *testing.T) {
 func TestClosingTellsTheApp(t *testing.T) {
 	w := newWorld(t)
 	ts := w.card(t)
-	if err := w.Click(workspace.Suzuki, workspace.HR, ts, "reject_prompt"); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, w.Click(workspace.Suzuki, workspace.HR, ts, "reject_prompt"))
 	v := must(w.slack.OpenView(w.app.actions()[0].body["trigger_id"].(string), modal()))(t)
 	if _, err := w.slack.UpdateView(modal(), "", "stale", v.View.ID); err == nil || err.Error() != "hash_conflict" {
 		t.Errorf("views.update with another hash = %v", err)
 	}
-	if err := w.CloseView(workspace.Suzuki, v.View.ID); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, w.CloseView(workspace.Suzuki, v.View.ID))
 	a := w.app.actions()
 	if last := a[len(a)-1].body; last["type"] != "view_closed" || at(last, "view", "id") != v.View.ID || last["is_cleared"] != false {
 		t.Errorf("the app heard %v", last)
@@ -227,31 +214,23 @@ func TestClosingTellsTheApp(t *testing.T) {
 func TestShortcutAndResponseURL(t *testing.T) {
 	w := newWorld(t)
 	ts := w.card(t)
-	if err := w.Shortcut(workspace.Sato, workspace.HR, ts, "cancel_task"); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, w.Shortcut(workspace.Sato, workspace.HR, ts, "cancel_task"))
 	got := w.app.actions()[0].body
 	if got["type"] != "message_action" || got["callback_id"] != "cancel_task" || got["message_ts"] != ts || at(got, "message", "attachments", 0, "color") != "2196f3" {
 		t.Errorf("payload = %v", got)
 	}
 	hook := got["response_url"].(string)
-	if err := slack.PostWebhook(hook, &slack.WebhookMessage{Text: "できません", ResponseType: "ephemeral"}); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, slack.PostWebhook(hook, &slack.WebhookMessage{Text: "できません", ResponseType: "ephemeral"}))
 	if e := w.Ephemerals(workspace.Sato); len(e) != 1 || e[0].Text != "できません" || len(w.Ephemerals(workspace.Suzuki)) != 0 {
 		t.Errorf("ephemerals = %+v", e)
 	}
-	if err := slack.PostWebhook(hook, &slack.WebhookMessage{Text: "変わりました", ReplaceOriginal: true}); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, slack.PostWebhook(hook, &slack.WebhookMessage{Text: "変わりました", ReplaceOriginal: true}))
 	m, err := w.Workspace().Message(workspace.HR, ts, "")
 	if err != nil || m.Text != "変わりました" || m.Attachments != nil {
 		t.Errorf("replaced message = %+v, %v", m, err)
 	}
 	for range 3 {
-		if err := slack.PostWebhook(hook, &slack.WebhookMessage{Text: "x"}); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, slack.PostWebhook(hook, &slack.WebhookMessage{Text: "x"}))
 	}
 	if err := slack.PostWebhook(hook, &slack.WebhookMessage{Text: "x"}); err == nil {
 		t.Error("a sixth use was accepted")

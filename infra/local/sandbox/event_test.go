@@ -10,6 +10,7 @@ import (
 
 	"ringi/infra/local/sandbox"
 	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/expect"
 )
 
 func TestMentionArrivesOnceAndWhole(t *testing.T) {
@@ -49,15 +50,11 @@ func TestDirectMessagesEchoTheBot(t *testing.T) {
 	im := workspace.DirectMessage(workspace.Sato)
 	must(w.Say(workspace.Sato, im, "従業員一覧を取得して"))(t)
 	_, ts, err := w.slack.PostMessage(im, slack.MsgOptionText("受け付けました", false))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	if _, _, _, err := w.slack.UpdateMessage(im, ts, slack.MsgOptionText("完了", false)); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.OpenMessages(workspace.Sato); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, w.OpenMessages(workspace.Sato))
 	eventually(t, "four events", func() bool { return len(w.app.events()) == 4 })
 	kinds := map[string]int{}
 	for _, e := range w.app.events() {
@@ -103,9 +100,7 @@ func TestEventsAreRetriedThreeTimes(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newWorld(t)
 			w.app.onEvent = tt.answer
-			if err := w.SetToggles(tt.toggle); err != nil {
-				t.Fatal(err)
-			}
+			expect.NoError(t, w.SetToggles(tt.toggle))
 			ts := must(w.Say(workspace.Sato, workspace.HR, sandbox.Mention("x")))(t)
 			eventually(t, "the last attempt", func() bool {
 				a := w.Attempts()
@@ -149,9 +144,7 @@ func TestSlowAppIsNotWaitedFor(t *testing.T) {
 func TestTogglesOfDelivery(t *testing.T) {
 	t.Run("twice", func(t *testing.T) {
 		w := newWorld(t)
-		if err := w.SetToggles(sandbox.Toggles{Twice: true}); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, w.SetToggles(sandbox.Toggles{Twice: true}))
 		must(w.Say(workspace.Sato, workspace.HR, sandbox.Mention("x")))(t)
 		eventually(t, "two deliveries", func() bool { return len(w.app.events()) == 2 })
 		e := w.app.events()
@@ -161,9 +154,7 @@ func TestTogglesOfDelivery(t *testing.T) {
 	})
 	t.Run("late", func(t *testing.T) {
 		w := newWorld(t)
-		if err := w.SetToggles(sandbox.Toggles{LateSeconds: 1}); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, w.SetToggles(sandbox.Toggles{LateSeconds: 1}))
 		said := time.Now()
 		must(w.Say(workspace.Sato, workspace.HR, sandbox.Mention("x")))(t)
 		eventually(t, "the event", func() bool { return len(w.app.events()) == 1 })

@@ -13,6 +13,7 @@ import (
 	"github.com/slack-go/slack"
 
 	"ringi/infra/local/sandbox"
+	"ringi/shared/expect"
 )
 
 const (
@@ -134,9 +135,7 @@ func eventually(t *testing.T, what string, claim func() bool) {
 func must[T any](v T, err error) func(*testing.T) T {
 	return func(t *testing.T) T {
 		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		return v
 	}
 }
@@ -161,9 +160,6 @@ func at(v any, path ...any) any {
 
 func raw(t *testing.T, v any) []byte {
 	t.Helper()
-	b, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := expect.Value(json.Marshal(v))(t)
 	return b
 }

@@ -3,10 +3,10 @@ package sandbox_test
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/slack-go/slack"
 
 	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/expect"
 )
 
 // As https://docs.slack.dev/reference/methods/users.conversations says: public channels of the
@@ -16,9 +16,7 @@ func TestThePersonsOwnChannels(t *testing.T) {
 	list := func(p slack.GetConversationsForUserParameters) []string {
 		t.Helper()
 		channels, _, err := w.slack.GetConversationsForUser(&p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		ids := []string{}
 		for _, c := range channels {
 			if c.IsMember {
@@ -29,22 +27,14 @@ func TestThePersonsOwnChannels(t *testing.T) {
 		return ids
 	}
 	all := list(slack.GetConversationsForUserParameters{UserID: workspace.Tanaka, Limit: 999})
-	if err := w.Workspace().SetMember(workspace.HR, workspace.Tanaka, false); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, w.Workspace().SetMember(workspace.HR, workspace.Tanaka, false))
 	left := list(slack.GetConversationsForUserParameters{UserID: workspace.Tanaka, Types: []string{"public_channel", "private_channel"}})
 	if len(left) != len(all)-1 {
 		t.Errorf("%v, before %v", left, all)
 	}
-	if err := w.Workspace().SetArchived(left[0], true); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(left[1:], list(slack.GetConversationsForUserParameters{UserID: workspace.Tanaka, ExcludeArchived: true})); diff != "" {
-		t.Error(diff)
-	}
-	if diff := cmp.Diff([]string{workspace.DirectMessage(workspace.Tanaka)}, list(slack.GetConversationsForUserParameters{UserID: workspace.Tanaka, Types: []string{"im"}})); diff != "" {
-		t.Error(diff)
-	}
+	expect.NoError(t, w.Workspace().SetArchived(left[0], true))
+	expect.Same(t, left[1:], list(slack.GetConversationsForUserParameters{UserID: workspace.Tanaka, ExcludeArchived: true}))
+	expect.Same(t, []string{workspace.DirectMessage(workspace.Tanaka)}, list(slack.GetConversationsForUserParameters{UserID: workspace.Tanaka, Types: []string{"im"}}))
 	for name, p := range map[string]slack.GetConversationsForUserParameters{
 		"invalid_limit": {Limit: 1000}, "invalid_types": {Types: []string{"channel"}}, "user_not_found": {UserID: "U0NOBODY"},
 	} {

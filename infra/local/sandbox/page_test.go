@@ -15,25 +15,17 @@ import (
 
 	"ringi/infra/local/sandbox"
 	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/expect"
 )
 
 // send calls the page's own API and decodes the answer.
 func (w *world) send(t *testing.T, method, path, kind, body string) (int, map[string]any) {
 	t.Helper()
-	req, err := http.NewRequestWithContext(context.Background(), method, w.url+"/sandbox/"+path, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	req := expect.Value(http.NewRequestWithContext(context.Background(), method, w.url+"/sandbox/"+path, strings.NewReader(body)))(t)
 	req.Header.Set("Content-Type", kind)
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	resp := expect.Value(http.DefaultClient.Do(req))(t)
 	defer resp.Body.Close()
-	text, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := expect.Value(io.ReadAll(resp.Body))(t)
 	var out map[string]any
 	// Errors of the plain kind are text; the status says enough about those.
 	_ = json.Unmarshal(text, &out)
@@ -80,9 +72,7 @@ func TestPageShowsEachPersonTheirOwn(t *testing.T) {
 	if _, _, err := w.slack.PostMessage(workspace.Sato, slack.MsgOptionText("for you", false)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.slack.PostEphemeral(workspace.HR, workspace.Suzuki, slack.MsgOptionText("psst", false)); err != nil {
-		t.Fatal(err)
-	}
+	expect.Value(w.slack.PostEphemeral(workspace.HR, workspace.Suzuki, slack.MsgOptionText("psst", false)))(t)
 	for _, tt := range []struct {
 		user               string
 		channels, whispers int
@@ -107,14 +97,8 @@ func TestStreamKeepsSecrets(t *testing.T) {
 	w := newWorld(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, w.url+"/sandbox/stream?user="+workspace.Tanaka, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	req := expect.Value(http.NewRequestWithContext(ctx, http.MethodGet, w.url+"/sandbox/stream?user="+workspace.Tanaka, nil))(t)
+	resp := expect.Value(http.DefaultClient.Do(req))(t)
 	defer resp.Body.Close()
 	lines := bufio.NewScanner(resp.Body)
 	next := func() string {
@@ -130,9 +114,7 @@ func TestStreamKeepsSecrets(t *testing.T) {
 	if _, _, err := w.slack.PostMessage(workspace.Sato, slack.MsgOptionText("for 佐藤 alone", false)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.slack.PostEphemeral(workspace.HR, workspace.Suzuki, slack.MsgOptionText("for 鈴木 alone", false)); err != nil {
-		t.Fatal(err)
-	}
+	expect.Value(w.slack.PostEphemeral(workspace.HR, workspace.Suzuki, slack.MsgOptionText("for 鈴木 alone", false)))(t)
 	must(w.Say(workspace.Sato, workspace.HR, "for all"))(t)
 	if got := next(); !strings.Contains(got, "for all") {
 		t.Errorf("田中 hears %s first, want what is for all", got)

@@ -11,21 +11,16 @@ import (
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/vendors/published"
+	"ringi/shared/expect"
 )
 
 // call makes one call as a form, as slack-go does, and returns the decoded answer.
 func (w *world) call(t *testing.T, token, method, form string) map[string]any {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, w.url+"/api/"+method, strings.NewReader(form))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := expect.Value(http.NewRequestWithContext(t.Context(), http.MethodPost, w.url+"/api/"+method, strings.NewReader(form)))(t)
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	r.Header.Set("Authorization", "Bearer "+token)
-	res, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := expect.Value(http.DefaultClient.Do(r))(t)
 	defer res.Body.Close()
 	var answer map[string]any
 	if err := json.NewDecoder(res.Body).Decode(&answer); err != nil {
@@ -75,10 +70,7 @@ var calls = []struct{ method, form, refused string }{
 
 // What the sandbox answers has the names and types of what Slack answers.
 func TestAnswersAreAsSlackPublishesThem(t *testing.T) {
-	api, err := published.Open("slack")
-	if err != nil {
-		t.Fatal(err)
-	}
+	api := expect.Value(published.Open("slack"))(t)
 	w := newWorld(t, func(o *sandbox.Options) { o.TimeScale = 1 })
 	root := must(w.Say(workspace.Sato, workspace.HR, sandbox.Mention("今月の勤怠をまとめて")))(t)
 	posted := w.call(t, botToken, "chat.postMessage", "channel="+workspace.HR+"&text=x&thread_ts="+root)
@@ -117,12 +109,8 @@ func TestAnswersAreAsSlackPublishesThem(t *testing.T) {
 func trigger(t *testing.T, w *world) string {
 	t.Helper()
 	_, ts, err := w.slack.PostMessage(workspace.HR, card("#fff", "x", button("a", "v")))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Click(workspace.Sato, workspace.HR, ts, "a"); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
+	expect.NoError(t, w.Click(workspace.Sato, workspace.HR, ts, "a"))
 	actions := w.app.actions()
 	id, _ := actions[len(actions)-1].body["trigger_id"].(string)
 	return id

@@ -16,6 +16,7 @@ import (
 	"ringi/infra/local/sandbox"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/expect"
 )
 
 func card(color, text string, elements ...slack.BlockElement) slack.MsgOption {
@@ -38,9 +39,7 @@ func TestCardPostedInThreadKeepsItsMetadata(t *testing.T) {
 	root := must(w.Say(workspace.Sato, workspace.HR, sandbox.Mention("今月の勤怠をまとめて")))(t)
 	_, ts, err := w.slack.PostMessage(workspace.HR, slack.MsgOptionTS(root), slack.MsgOptionText("fallback", false), card("#f2c744", "📝 実行方針"),
 		slack.MsgOptionMetadata(slack.SlackMetadata{EventType: "ringi_card", EventPayload: map[string]any{"task": "01J", "card": "prompt#1"}}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	for _, all := range []bool{false, true} {
 		msgs, more, _, err := w.slack.GetConversationReplies(&slack.GetConversationRepliesParameters{ChannelID: workspace.HR, Timestamp: root, IncludeAllMetadata: all})
 		if err != nil || more || len(msgs) != 2 || msgs[1].Timestamp != ts {
@@ -90,9 +89,7 @@ func TestUpdateKeepsAndRemovesAsSlackDoes(t *testing.T) {
 			w := newWorld(t)
 			_, ts, err := w.slack.PostMessage(workspace.HR, slack.MsgOptionText("old", false), blocks, card("#f2c744", "a"),
 				slack.MsgOptionMetadata(slack.SlackMetadata{EventType: "e", EventPayload: map[string]any{"a": "b"}}))
-			if err != nil {
-				t.Fatal(err)
-			}
+			expect.NoError(t, err)
 			if _, _, _, err := w.slack.UpdateMessage(workspace.HR, ts, tt.options...); err != nil {
 				t.Fatal(err)
 			}
@@ -108,13 +105,9 @@ func TestRefusalsHaveSlacksShape(t *testing.T) {
 	w := newWorld(t)
 	long := strings.Repeat("あ", 3001)
 	_, mine, err := w.slack.PostMessage(workspace.HR, slack.MsgOptionText("x", false))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	theirs := must(w.Say(workspace.Sato, workspace.HR, "やあ"))(t)
-	if err := w.Workspace().SetArchived(workspace.General, true); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, w.Workspace().SetArchived(workspace.General, true))
 	post := func(channel string, o ...slack.MsgOption) error {
 		_, _, err := w.slack.PostMessage(channel, o...)
 		return err
@@ -190,23 +183,14 @@ func TestBothWiresAreAccepted(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			req, err := http.NewRequestWithContext(context.Background(), http.MethodPost, w.url+"/api/"+tt.method, strings.NewReader(tt.body))
-			if err != nil {
-				t.Fatal(err)
-			}
+			req := expect.Value(http.NewRequestWithContext(context.Background(), http.MethodPost, w.url+"/api/"+tt.method, strings.NewReader(tt.body)))(t)
 			req.Header.Set("Content-Type", tt.kind)
 			if tt.auth != "" {
 				req.Header.Set("Authorization", tt.auth)
 			}
-			resp, err := http.DefaultClient.Do(req)
-			if err != nil {
-				t.Fatal(err)
-			}
+			resp := expect.Value(http.DefaultClient.Do(req))(t)
 			defer resp.Body.Close()
-			raw, err := io.ReadAll(resp.Body)
-			if err != nil {
-				t.Fatal(err)
-			}
+			raw := expect.Value(io.ReadAll(resp.Body))(t)
 			var answer struct {
 				OK    bool   `json:"ok"`
 				Error string `json:"error"`
@@ -230,10 +214,7 @@ func TestHistoryPages(t *testing.T) {
 	var got []string
 	cursor := ""
 	for {
-		h, err := w.slack.GetConversationHistory(&slack.GetConversationHistoryParameters{ChannelID: workspace.HR, Limit: 10, Cursor: cursor, Oldest: posted[2], Inclusive: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+		h := expect.Value(w.slack.GetConversationHistory(&slack.GetConversationHistoryParameters{ChannelID: workspace.HR, Limit: 10, Cursor: cursor, Oldest: posted[2], Inclusive: true}))(t)
 		for _, m := range h.Messages {
 			got = append([]string{m.Timestamp}, got...)
 		}
@@ -315,9 +296,7 @@ func TestFaults(t *testing.T) {
 	if err := post(); err != nil {
 		t.Fatalf("after the faults: %v", err)
 	}
-	if err := w.SetToggles(sandbox.Toggles{EnforceRates: true}); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, w.SetToggles(sandbox.Toggles{EnforceRates: true}))
 	var last error
 	for range 5 {
 		last = post()

@@ -7,15 +7,13 @@ import (
 	"testing"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 	"ringi/shared/task"
 )
 
 // Whatever state a row or a run is in, the panel has a word for it in both languages.
 func TestThePanelHasAWordForEveryStatus(t *testing.T) {
-	text, err := os.ReadFile("ui/i18n.js")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := expect.Value(os.ReadFile("ui/i18n.js"))(t)
 	_, words, _ := strings.Cut(string(text), "const statusWords = {")
 	words, _, _ = strings.Cut(words, "\n};")
 	all := []string{string(task.TaskAnswered), string(task.TaskRefused), aggregate.Superseded().Outcome, "asked", "parked", "waiting"}

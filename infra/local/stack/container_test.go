@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"ringi/infra/local/stack"
+	"ringi/shared/expect"
 )
 
 const dockerHost = "host.docker.internal"
@@ -14,18 +15,12 @@ const dockerHost = "host.docker.internal"
 // asks calls an address as a container does: by a name of its own for this machine.
 func asks(t *testing.T, addr, host, method, path, body string, header map[string]string) (status int) {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), method, "http://"+addr+path, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := expect.Value(http.NewRequestWithContext(t.Context(), method, "http://"+addr+path, strings.NewReader(body)))(t)
 	r.Host = host
 	for name, value := range header {
 		r.Header.Set(name, value)
 	}
-	resp, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	resp := expect.Value(http.DefaultClient.Do(r))(t)
 	resp.Body.Close()
 	return resp.StatusCode
 }
@@ -65,10 +60,7 @@ func TestContainersAreServedUnderOneName(t *testing.T) {
 func TestATemplateForContainersSaysAllThatFunctionsAreTold(t *testing.T) {
 	s := start(t, stack.Options{ContainerHost: dockerHost})
 	door := strings.TrimPrefix(s.AWSEndpoint, "http://")
-	text, err := stack.ContainerTemplate(t.Context(), door, "build", "x86_64")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := expect.Value(stack.ContainerTemplate(t.Context(), door, "build", "x86_64"))(t)
 	if strings.Contains(string(text), "127.0.0.1") {
 		t.Errorf("a container can't reach what is named here:\n%s", text)
 	}
@@ -80,9 +72,7 @@ func TestATemplateForContainersSaysAllThatFunctionsAreTold(t *testing.T) {
 			}
 		}
 	}
-	if err := json.Unmarshal(text, &made); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, json.Unmarshal(text, &made))
 	if len(made.Resources) != len(s.Template.Functions) {
 		t.Errorf("it has %d functions, not %d", len(made.Resources), len(s.Template.Functions))
 	}

@@ -21,6 +21,7 @@ import (
 	"ringi/infra/local/browser"
 	"ringi/infra/local/sandbox"
 	"ringi/infra/local/stack"
+	"ringi/shared/expect"
 )
 
 // foreign is a name that somebody's name server says is this machine.
@@ -150,9 +151,7 @@ func TestNoPageReachesTheStack(t *testing.T) {
 // would, and as a program does.
 func TestEveryListenerRefusesWhatAPageSends(t *testing.T) {
 	s := start(t, stack.Options{Hosts: []string{"stack.internal"}})
-	if _, err := s.Fire(t.Context(), "TickFunction"); err != nil {
-		t.Fatal(err)
-	}
+	expect.Value(s.Fire(t.Context(), "TickFunction"))(t)
 	ports := listening(t, s)
 	if len(ports) < 5 {
 		t.Fatalf("only %v listen: not the sandbox, AWS, its stand-in, the vendors and a function's environment", ports)
@@ -167,17 +166,11 @@ func TestEveryListenerRefusesWhatAPageSends(t *testing.T) {
 			"a program that asks a name that was opened": func(r *http.Request) { r.Host = fmt.Sprintf("stack.internal:%d", port) },
 		} {
 			ctx, cancel := context.WithCancel(t.Context())
-			r, err := http.NewRequestWithContext(ctx, http.MethodPost, fmt.Sprintf("http://127.0.0.1:%d/nowhere", port), strings.NewReader("x"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := expect.Value(http.NewRequestWithContext(ctx, http.MethodPost, fmt.Sprintf("http://127.0.0.1:%d/nowhere", port), strings.NewReader("x")))(t)
 			if dress != nil {
 				dress(r)
 			}
-			resp, err := http.DefaultClient.Do(r)
-			if err != nil {
-				t.Fatal(err)
-			}
+			resp := expect.Value(http.DefaultClient.Do(r))(t)
 			resp.Body.Close()
 			cancel()
 			refused := resp.StatusCode == http.StatusForbidden
@@ -196,10 +189,7 @@ func environment(t *testing.T, s *stack.Stack, ports []int) int {
 	t.Helper()
 	known := s.URL + " " + s.AWSEndpoint + " " + s.VendorsURL
 	for _, port := range ports {
-		resp, err := http.Post(fmt.Sprintf("http://127.0.0.1:%d/2018-06-01/runtime/init/error", port), "", strings.NewReader("{}"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		resp := expect.Value(http.Post(fmt.Sprintf("http://127.0.0.1:%d/2018-06-01/runtime/init/error", port), "", strings.NewReader("{}")))(t)
 		resp.Body.Close()
 		if !strings.Contains(known, fmt.Sprint(":", port)) && resp.StatusCode == http.StatusAccepted {
 			return port
@@ -210,10 +200,7 @@ func environment(t *testing.T, s *stack.Stack, ports []int) int {
 
 func queues(t *testing.T, s *stack.Stack) []string {
 	t.Helper()
-	out, err := sqs.NewFromConfig(s.AWS).ListQueues(t.Context(), &sqs.ListQueuesInput{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := expect.Value(sqs.NewFromConfig(s.AWS).ListQueues(t.Context(), &sqs.ListQueuesInput{}))(t)
 	return out.QueueUrls
 }
 
@@ -224,10 +211,7 @@ func listening(t *testing.T, s *stack.Stack) []int {
 	t.Helper()
 	mine := map[string]bool{}
 	for _, pid := range append(s.PIDs(), os.Getpid()) {
-		files, err := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", pid))
-		if err != nil {
-			t.Fatal(err)
-		}
+		files := expect.Value(filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", pid)))(t)
 		for _, file := range files {
 			to, err := os.Readlink(file)
 			if m := socket.FindStringSubmatch(to); err == nil && m != nil {
@@ -250,10 +234,7 @@ func listening(t *testing.T, s *stack.Stack) []int {
 				continue
 			}
 			_, hex, _ := strings.Cut(f[1], ":")
-			port, err := strconv.ParseInt(hex, 16, 32)
-			if err != nil {
-				t.Fatal(err)
-			}
+			port := expect.Value(strconv.ParseInt(hex, 16, 32))(t)
 			ports = append(ports, int(port))
 		}
 	}

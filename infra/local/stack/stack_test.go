@@ -24,6 +24,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ringi/infra/local/stack"
+	"ringi/shared/expect"
 )
 
 var system = filepath.Join("testdata", "system", "template.yaml")
@@ -31,10 +32,7 @@ var system = filepath.Join("testdata", "system", "template.yaml")
 func start(t *testing.T, o stack.Options) *stack.Stack {
 	t.Helper()
 	o.Template, o.ByHand = system, true
-	s, err := stack.Start(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := expect.Value(stack.Start(t.Context(), o))(t)
 	t.Cleanup(s.Close)
 	return s
 }
@@ -54,12 +52,9 @@ func until[T any](t *testing.T, what string, look func() (T, bool)) T {
 // row reads an attribute of a task's row; "" while it isn't there.
 func row(t *testing.T, s *stack.Stack, id, sk, attribute string) string {
 	t.Helper()
-	out, err := dynamodb.NewFromConfig(s.AWS).GetItem(t.Context(), &dynamodb.GetItemInput{
+	out := expect.Value(dynamodb.NewFromConfig(s.AWS).GetItem(t.Context(), &dynamodb.GetItemInput{
 		TableName: &s.TableName, Key: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "TASK#t#" + id}, "SK": &types.AttributeValueMemberS{Value: sk}},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	if v, ok := out.Item[attribute].(*types.AttributeValueMemberS); ok {
 		return v.Value
 	}
@@ -69,9 +64,7 @@ func row(t *testing.T, s *stack.Stack, id, sk, attribute string) string {
 func keep(t *testing.T, s *stack.Stack, id string) string {
 	t.Helper()
 	resp, err := http.PostForm(s.URL+"/slack/events", url.Values{"id": {id}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	defer resp.Body.Close()
 	body, err := io.ReadAll(resp.Body)
 	if err != nil || resp.StatusCode != http.StatusOK {
@@ -89,10 +82,7 @@ func TestEverythingOfTheTemplateIsConnected(t *testing.T) {
 	if want := `{"bot_token":"xoxb-1","signing_secret":"sign"}`; secret != want {
 		t.Errorf("the secret is %s, want %s", secret, want)
 	}
-	object, err := s3.NewFromConfig(s.AWS).GetObject(t.Context(), &s3.GetObjectInput{Bucket: &s.BucketName, Key: aws.String("n1")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	object := expect.Value(s3.NewFromConfig(s.AWS).GetObject(t.Context(), &s3.GetObjectInput{Bucket: &s.BucketName, Key: aws.String("n1")}))(t)
 	if body, err := io.ReadAll(object.Body); err != nil || string(body) != "n1" {
 		t.Errorf("the object is %q, %v", body, err)
 	}
@@ -105,9 +95,7 @@ func TestEverythingOfTheTemplateIsConnected(t *testing.T) {
 	if r := view.Runs[0]; view.Tenant != "t" || r.Name != "n1-1" || r.Status != "RUNNING" || len(r.States) != 1 || r.States[0].Name != "AwaitAnswer" || r.Waiting.Since.IsZero() {
 		t.Errorf("view is %+v", view)
 	}
-	if _, err := sfn.NewFromConfig(s.AWS).SendTaskSuccess(t.Context(), &sfn.SendTaskSuccessInput{TaskToken: &token, Output: aws.String("{}")}); err != nil {
-		t.Fatal(err)
-	}
+	expect.Value(sfn.NewFromConfig(s.AWS).SendTaskSuccess(t.Context(), &sfn.SendTaskSuccessInput{TaskToken: &token, Output: aws.String("{}")}))(t)
 	view = until(t, "the end of the run", func() (stack.TaskView, bool) {
 		v, err := s.Task(t.Context(), "n1")
 		return v, err == nil && v.Runs[0].Status == "SUCCEEDED"
@@ -122,9 +110,7 @@ func TestEverythingOfTheTemplateIsConnected(t *testing.T) {
 	if diff := cmp.Diff([]string{"AwaitAnswer", "Finish"}, states); diff != "" || view.Runs[0].Waiting != nil {
 		t.Errorf("waiting %v, %s", view.Runs[0].Waiting, diff)
 	}
-	if diff := cmp.Diff([]string{"note NOTE", "drawing DRAWN", "wait WAIT"}, keys); diff != "" {
-		t.Error(diff)
-	}
+	expect.Same(t, []string{"note NOTE", "drawing DRAWN", "wait WAIT"}, keys)
 }
 
 func TestEachStateMachineRunsUnderItsOwnName(t *testing.T) {
@@ -145,9 +131,7 @@ func TestEachStateMachineRunsUnderItsOwnName(t *testing.T) {
 	started, err := runs.StartExecution(t.Context(), &sfn.StartExecutionInput{
 		StateMachineArn: aws.String(told["TickFunction"]), Name: aws.String("n8-2"), Input: aws.String(`{"tenant":"t","source":"me"}`),
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	output := until(t, "the second machine's output", func() (string, bool) {
 		d, err := runs.DescribeExecution(t.Context(), &sfn.DescribeExecutionInput{ExecutionArn: started.ExecutionArn})
 		return aws.ToString(d.Output), err == nil && d.Status == "SUCCEEDED"
@@ -160,9 +144,7 @@ func TestEachStateMachineRunsUnderItsOwnName(t *testing.T) {
 	for _, r := range view.Runs {
 		states = append(states, r.Name+" "+r.States[0].Name)
 	}
-	if diff := cmp.Diff([]string{"n8-1 AwaitAnswer", "n8-2 Tick"}, states); diff != "" {
-		t.Error(diff)
-	}
+	expect.Same(t, []string{"n8-1 AwaitAnswer", "n8-2 Tick"}, states)
 }
 
 func TestWhatCannotBeRelayedGoesToItsDestinationAndDelaysNothing(t *testing.T) {
@@ -190,9 +172,7 @@ func TestSchedulesFireByHand(t *testing.T) {
 		t.Errorf("fired: %s, %v", r.Payload, err)
 	}
 	got := until(t, "the log", func() ([]string, bool) { l := s.Lambda.Logs("TickFunction"); return l, len(l) > 0 })
-	if diff := cmp.Diff([]string{"ticked"}, got); diff != "" {
-		t.Error(diff)
-	}
+	expect.Same(t, []string{"ticked"}, got)
 	if _, err := s.Fire(t.Context(), "KeepNoteFunction"); err == nil {
 		t.Error("a function without a schedule fired")
 	}
@@ -230,10 +210,7 @@ func TestAnotherSlackReplacesTheSandbox(t *testing.T) {
 	if secret := until(t, "the drawing", func() (string, bool) { v := row(t, s, "n5", "DRAWN", "secret"); return v, v != "" }); !strings.Contains(secret, `"api_url":"http://127.0.0.1:1/api/"`) {
 		t.Errorf("the functions see %s", secret)
 	}
-	resp, err := http.Get(s.URL + "/")
-	if err != nil {
-		t.Fatal(err)
-	}
+	resp := expect.Value(http.Get(s.URL + "/"))(t)
 	resp.Body.Close()
 	if s.Sandbox != nil || resp.StatusCode != http.StatusNotFound {
 		t.Errorf("there is a sandbox, or something answers %d", resp.StatusCode)
@@ -243,10 +220,7 @@ func TestAnotherSlackReplacesTheSandbox(t *testing.T) {
 func TestSandboxHasEveryPathThatIsNoRoute(t *testing.T) {
 	s := start(t, stack.Options{})
 	for path, want := range map[string]int{"/": 200, "/api/api.test": 200, "/sandbox/run?task=none": 200, "/slack/events": 404} {
-		resp, err := http.Get(s.URL + path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		resp := expect.Value(http.Get(s.URL + path))(t)
 		resp.Body.Close()
 		if resp.StatusCode != want {
 			t.Errorf("GET %s is %d, want %d", path, resp.StatusCode, want)
@@ -255,10 +229,7 @@ func TestSandboxHasEveryPathThatIsNoRoute(t *testing.T) {
 }
 
 func TestStartSaysWhatIsInTheWay(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := expect.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer l.Close()
 	taken := l.Addr().String()
 	seed := errors.New("no seed")

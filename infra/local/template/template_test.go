@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	"ringi/shared/expect"
 )
 
 func names() Names {
@@ -18,10 +18,7 @@ func names() Names {
 
 func read(t *testing.T, parameters map[string]string) *Template {
 	t.Helper()
-	got, err := Read(filepath.Join("testdata", "template.yaml"), names(), parameters)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := expect.Value(Read(filepath.Join("testdata", "template.yaml"), names(), parameters))(t)
 	return got
 }
 
@@ -79,9 +76,7 @@ func TestReadResolvesTheWholeTemplate(t *testing.T) {
 		Keys:    []Resource{{ID: "Key", Name: "key-1"}},
 		Secrets: []Resource{{ID: "Secret", Name: "ringi-Secret"}},
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
+	expect.Same(t, want, got)
 }
 
 func TestParametersDecideConditions(t *testing.T) {

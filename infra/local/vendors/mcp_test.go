@@ -9,14 +9,12 @@ import (
 
 	"ringi/infra/local/vendors"
 	"ringi/infra/local/vendors/published"
+	"ringi/shared/expect"
 )
 
 // The rooms answer with what the protocol publishes, to whom names a version of it.
 func TestTheRoomsAnswerAsTheProtocolHasIt(t *testing.T) {
-	api, err := published.Open("mcp")
-	if err != nil {
-		t.Fatal(err)
-	}
+	api := expect.Value(published.Open("mcp"))(t)
 	v := vendors.New()
 	s := httptest.NewServer(v.Handler())
 	t.Cleanup(s.Close)
@@ -29,18 +27,14 @@ func TestTheRoomsAnswerAsTheProtocolHasIt(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+vendors.RoomsPath, strings.NewReader(tt.body))
-			if err != nil {
-				t.Fatal(err)
-			}
+			expect.NoError(t, err)
 			for name, value := range map[string]string{
 				"Authorization": "Bearer " + v.RoomsToken(), "Content-Type": "application/json", "Accept": "application/json, text/event-stream", "MCP-Protocol-Version": tt.version,
 			} {
 				r.Header.Set(name, value)
 			}
 			res, err := http.DefaultClient.Do(r)
-			if err != nil {
-				t.Fatal(err)
-			}
+			expect.NoError(t, err)
 			defer res.Body.Close()
 			body, err := io.ReadAll(res.Body)
 			if err != nil || !strings.Contains(string(body), tt.has) {
@@ -59,17 +53,11 @@ func TestTheRoomsAreBehindTheirDoor(t *testing.T) {
 	t.Cleanup(s.Close)
 	ask := func(token, body string) int {
 		t.Helper()
-		r, err := http.NewRequest(http.MethodPost, s.URL+vendors.RoomsPath, strings.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := expect.Value(http.NewRequest(http.MethodPost, s.URL+vendors.RoomsPath, strings.NewReader(body)))(t)
 		r.Header.Set("Authorization", "Bearer "+token)
 		r.Header.Set("Content-Type", "application/json")
 		r.Header.Set("Accept", "application/json, text/event-stream")
-		res, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		res := expect.Value(http.DefaultClient.Do(r))(t)
 		res.Body.Close()
 		return res.StatusCode
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"ringi/infra/local/vendors/published"
+	"ringi/shared/expect"
 )
 
 // What the stand-ins answer has the names, types and values that the vendors publish.
@@ -38,10 +39,7 @@ func TestAnswersAreAsTheVendorsPublishThem(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			vendor, _, nobody := strings.Cut(test.vendor, "/")
-			api, err := published.Open(vendor)
-			if err != nil {
-				t.Fatal(err)
-			}
+			api := expect.Value(published.Open(vendor))(t)
 			token := o.Token(map[string]string{"freee": "freee", "sheets": "google"}[vendor])
 			if nobody {
 				token = ""
@@ -64,15 +62,11 @@ func TestTokensAreAsTheVendorsPublishThem(t *testing.T) {
 	o := open(t)
 	for provider, of := range map[string][2]string{"freee": {"freee", "token"}, "google": {"sheets", "Token"}} {
 		api, err := published.Open(of[0])
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		client := o.Client(provider)
 		form := url.Values{"grant_type": {"refresh_token"}, "client_id": {client.ID}, "client_secret": {client.Secret}, "refresh_token": {o.Grant(provider).Refresh}}
 		res, err := http.PostForm(o.url+"/"+provider+"/token", form)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		body, err := io.ReadAll(res.Body)
 		res.Body.Close()
 		if err != nil || res.StatusCode != 200 {
@@ -86,10 +80,7 @@ func TestTokensAreAsTheVendorsPublishThem(t *testing.T) {
 
 // A refusal of freee's has its form, and the headers that all of its answers have.
 func TestRefusalsAreAsFreeePublishesThem(t *testing.T) {
-	api, err := published.Open("freee")
-	if err != nil {
-		t.Fatal(err)
-	}
+	api := expect.Value(published.Open("freee"))(t)
 	o := open(t)
 	for status, schema := range map[int]string{401: "accessDeniedError", 403: "forbiddenError", 429: "error", 500: "internalServerError"} {
 		o.Fail("list_employees", status, true)
@@ -127,10 +118,7 @@ func elements(t *testing.T, body string) []any {
 
 // Values of texts without a published list are those of the published examples.
 func TestPaydaysAreSpelledAsPublished(t *testing.T) {
-	api, err := published.Open("freee")
-	if err != nil {
-		t.Fatal(err)
-	}
+	api := expect.Value(published.Open("freee"))(t)
 	of := api.Schemas["ApiV1CompaniesEmployeeSerializer"].Properties
 	o := open(t)
 	_, body, _ := o.get(t, "GET", hr+"/companies/1884310/employees?limit=100&with_no_payroll_calculation=true", o.Token("freee"), "")

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"ringi/infra/local/vendors"
+	"ringi/shared/expect"
 )
 
 type office struct {
@@ -26,22 +27,13 @@ func open(t *testing.T) office {
 
 func (o office) get(t *testing.T, method, path, token, body string) (int, string, http.Header) {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), method, o.url+path, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := expect.Value(http.NewRequestWithContext(t.Context(), method, o.url+path, strings.NewReader(body)))(t)
 	if token != "" {
 		r.Header.Set("Authorization", "Bearer "+token)
 	}
-	res, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := expect.Value(http.DefaultClient.Do(r))(t)
 	defer res.Body.Close()
-	b, err := io.ReadAll(res.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := expect.Value(io.ReadAll(res.Body))(t)
 	return res.StatusCode, string(b), res.Header
 }
 
@@ -80,9 +72,7 @@ func TestFreeePages(t *testing.T) {
 	for _, offset := range []string{"0", "20", "40", "60"} {
 		_, body, _ := o.get(t, "GET", hr+"/companies/1884310/employees?with_no_payroll_calculation=true&limit=20&offset="+offset, o.Token("freee"), "")
 		var page []map[string]any
-		if err := json.Unmarshal([]byte(body), &page); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, json.Unmarshal([]byte(body), &page))
 		for _, e := range page {
 			seen[e["id"].(float64)] = true
 		}

@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ringi/infra/witness/npm"
+	"ringi/shared/expect"
 	"ringi/shared/model"
 	"ringi/shared/model/anthropic"
 	"ringi/shared/model/bedrock"
@@ -34,19 +35,14 @@ var files embed.FS
 func start(t *testing.T) (url string) {
 	t.Helper()
 	node, dir := npm.Start(t, "aimock", files)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := expect.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	address := l.Addr().String()
 	l.Close()
 	_, port, _ := net.SplitHostPort(address)
 	cmd := exec.Command(node, filepath.Join("node_modules", "@copilotkit", "aimock", "dist", "cli.js"), "-p", port, "-f", "fixtures", "--strict", "--log-level", "warn")
 	var said bytes.Buffer
 	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, &said, &said
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, cmd.Start())
 	t.Cleanup(func() {
 		cmd.Process.Kill()
 		cmd.Wait()

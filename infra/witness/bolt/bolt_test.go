@@ -9,6 +9,7 @@ import (
 
 	"ringi/infra/witness"
 	"ringi/infra/witness/npm"
+	"ringi/shared/expect"
 )
 
 //go:embed package.json package-lock.json .npmrc app.js
@@ -30,10 +31,7 @@ func TestBoltRefusesAForeignSignature(t *testing.T) { witness.CheckForgeryRefuse
 
 // The lock pins contents, not the place that they come from.
 func TestTheLockNamesNoRegistry(t *testing.T) {
-	lock, err := files.ReadFile("package-lock.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	lock := expect.Value(files.ReadFile("package-lock.json"))(t)
 	if bytes.Contains(lock, []byte(`"resolved"`)) || !bytes.Contains(lock, []byte(`"integrity": "sha512-`)) {
 		t.Error("package-lock.json holds addresses, or no hashes; .npmrc leaves the addresses out when npm writes it")
 	}

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"ringi/infra/local/process"
+	"ringi/shared/expect"
 )
 
 // ErrNode says what to install when there is no suitable Node.
@@ -45,13 +46,9 @@ func Start(t testing.TB, name string, files fs.FS) (node, dir string) {
 	if errors.Is(err, ErrNode) && (os.Getenv("CI") == "" || os.Getenv(withoutNode) != "") {
 		t.Skip(err)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	folder, err := process.Folder()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	if dir, err = Install(t.Context(), folder, name, files); err != nil {
 		t.Fatal(err)
 	}

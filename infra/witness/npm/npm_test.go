@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"ringi/shared/expect"
 )
 
 func TestWithoutNodeTheErrorSaysWhatToInstall(t *testing.T) {
@@ -20,9 +22,7 @@ func TestAFailedInstallationIsSaidAndDoneAgain(t *testing.T) {
 	bin, folder := t.TempDir(), t.TempDir()
 	files := fstest.MapFS{"app.js": {}, "package-lock.json": {}, ".npmrc": {}, "more/one.json": {Data: []byte("{}")}}
 	npm := func(script string) {
-		if err := os.WriteFile(filepath.Join(bin, "npm"), []byte("#!/bin/sh\n"+script), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, os.WriteFile(filepath.Join(bin, "npm"), []byte("#!/bin/sh\n"+script), 0o755))
 	}
 	t.Setenv("PATH", bin+":/usr/bin:/bin")
 	npm("echo ENOTFOUND >&2; exit 1\n")
@@ -30,10 +30,7 @@ func TestAFailedInstallationIsSaidAndDoneAgain(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	npm("mkdir node_modules\n")
-	dir, err := Install(t.Context(), folder, "app", files)
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := expect.Value(Install(t.Context(), folder, "app", files))(t)
 	for _, name := range []string{"app.js", "package-lock.json", ".npmrc", "more/one.json", "node_modules", "installed"} {
 		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
 			t.Error(err)

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"ringi/infra/local/process"
+	"ringi/shared/expect"
 )
 
 type content struct {
@@ -29,16 +30,11 @@ func opinions(t *testing.T, all []content) map[string]opinion {
 	t.Helper()
 	var in bytes.Buffer
 	for _, c := range all {
-		if err := json.NewEncoder(&in).Encode(c); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, json.NewEncoder(&in).Encode(c))
 	}
 	cmd := command(t, "blocks.py")(t)
 	cmd.Stdin, cmd.Stderr = &in, os.Stderr
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := expect.Value(cmd.Output())(t)
 	said := map[string]opinion{}
 	for d := json.NewDecoder(bytes.NewReader(out)); ; {
 		var o opinion
@@ -57,10 +53,7 @@ func opinions(t *testing.T, all []content) map[string]opinion {
 
 // Every card and form that Ringi can show, as the card package's tests keep them.
 func TestSlackSDKAcceptsEveryCard(t *testing.T) {
-	root, err := process.ModuleRoot()
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := expect.Value(process.ModuleRoot())(t)
 	var all []content
 	for _, folder := range []string{"golden/ja", "golden/en"} {
 		paths, err := filepath.Glob(filepath.Join(root, "shared/card/testdata", folder, "*.json"))
@@ -68,10 +61,7 @@ func TestSlackSDKAcceptsEveryCard(t *testing.T) {
 			t.Fatalf("%s has %d cards, %v", folder, len(paths), err)
 		}
 		for _, path := range paths {
-			b, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			b := expect.Value(os.ReadFile(path))(t)
 			all = append(all, content{folder + "/" + filepath.Base(path), b})
 		}
 	}
@@ -121,10 +111,7 @@ func TestSlackSDKRefusesWhatSlackRefuses(t *testing.T) {
 		if tt.block["type"] == "modal" {
 			m = tt.block
 		}
-		b, err := json.Marshal(m)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := expect.Value(json.Marshal(m))(t)
 		all = append(all, content{tt.name, b})
 	}
 	said := opinions(t, all)

@@ -8,6 +8,7 @@ import (
 
 	"ringi/infra/local/python"
 	"ringi/infra/witness"
+	"ringi/shared/expect"
 )
 
 // command runs one of the package's programs; without a Python the test is
@@ -18,13 +19,9 @@ func command(t *testing.T, name string) func(testing.TB) *exec.Cmd {
 	if errors.Is(err, python.ErrMissing) && os.Getenv("CI") == "" {
 		t.Skip(err)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	path, err := script(t.TempDir(), name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	return func(testing.TB) *exec.Cmd { return exec.Command(interpreter, path) }
 }
 

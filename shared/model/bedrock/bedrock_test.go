@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
 	"ringi/infra/local/vendors/published"
+	"ringi/shared/expect"
 	"ringi/shared/model"
 	"ringi/shared/model/bedrock"
 	"ringi/shared/model/modeltest"
@@ -45,10 +46,7 @@ func converse(content, stop, cache string) string {
 var good = converse(`{"text":%TEXT%}`, "end_turn", `,"cacheReadInputTokens":2000,"cacheWriteInputTokens":100`)
 
 func TestContract(t *testing.T) {
-	api, err := published.Open("bedrock")
-	if err != nil {
-		t.Fatal(err)
-	}
+	api := expect.Value(published.Open("bedrock"))(t)
 	modeltest.Run(t, modeltest.Vendor{
 		New: open,
 		Key: signer, ID: "X-Amzn-RequestId", Path: "/model/" + name + "/converse",

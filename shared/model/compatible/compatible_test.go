@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/openai/openai-go/v3"
 
+	"ringi/shared/expect"
 	"ringi/shared/model"
 	"ringi/shared/model/compatible"
 	"ringi/shared/model/modeltest"
@@ -119,9 +119,7 @@ func TestRequestsAreAsPublished(t *testing.T) {
 			t.Error(err)
 		}
 		_, _ = json.Unmarshal(body, &sent), json.Unmarshal(written, &again)
-		if d := cmp.Diff(again, sent); d != "" {
-			t.Error(d)
-		}
+		expect.Same(t, again, sent)
 		io.WriteString(w, strings.ReplaceAll(good, "%TEXT%", `"{}"`))
 	}))
 	defer s.Close()

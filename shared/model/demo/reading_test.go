@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"ringi/shared/expect"
 )
 
 // written is Friday, 20 November 2026, nine in the morning in Japan.
@@ -11,10 +13,7 @@ const written = "2026-11-20T09:00+09:00"
 
 func understood(t *testing.T, text string) reading {
 	t.Helper()
-	r, err := read(input{Message: text, Now: written, Locale: "ja"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := expect.Value(read(input{Message: text, Now: written, Locale: "ja"}))(t)
 	return r
 }
 

@@ -17,6 +17,7 @@ import (
 
 	"ringi/infra/local/vendors/agents"
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 	"ringi/shared/model"
 	"ringi/shared/model/managed"
 )
@@ -53,14 +54,8 @@ func plan() managed.Plan {
 // start makes a session in a new place.
 func start(t *testing.T, c *managed.Client) (managed.Place, string) {
 	t.Helper()
-	at, err := c.CreateAgent(t.Context(), "T", "claude-sonnet-4-6")
-	if err != nil {
-		t.Fatal(err)
-	}
-	id, err := c.Start(t.Context(), at, plan())
-	if err != nil {
-		t.Fatal(err)
-	}
+	at := expect.Value(c.CreateAgent(t.Context(), "T", "claude-sonnet-4-6"))(t)
+	id := expect.Value(c.Start(t.Context(), at, plan()))(t)
 	return at, id
 }
 
@@ -77,18 +72,13 @@ func TestASessionFromBeginningToEnd(t *testing.T) {
 	}
 	poll := func() managed.State {
 		t.Helper()
-		s, err := c.Poll(t.Context(), id)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := expect.Value(c.Poll(t.Context(), id))(t)
 		return s
 	}
 	if s := poll(); s.Told || s.Stop != "" {
 		t.Errorf("a session that nobody has spoken to: %+v", s)
 	}
-	if err := c.Say(t.Context(), id, `<data>{"steps":[]}</data>`); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, c.Say(t.Context(), id, `<data>{"steps":[]}</data>`))
 	if s := poll(); !s.Told || s.Stop != "" || len(s.ToolRequests) != 0 {
 		t.Errorf("the message waits: %+v", s)
 	}
@@ -96,23 +86,17 @@ func TestASessionFromBeginningToEnd(t *testing.T) {
 	if len(s.ToolRequests) != 2 || s.Stop != "" || s.ToolRequests[0].Name != "list" || string(s.ToolRequests[0].Input) != `{"n":1}` {
 		t.Fatalf("it asks for %+v", s)
 	}
-	if err := c.Answer(t.Context(), id, s.ToolRequests[1].ID, "two", false); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, c.Answer(t.Context(), id, s.ToolRequests[1].ID, "two", false))
 	rest := poll()
 	if len(rest.ToolRequests) != 1 || rest.ToolRequests[0].ID != s.ToolRequests[0].ID || rest.Stop != "" {
 		t.Fatalf("with one answer it asks for %+v", rest)
 	}
-	if err := c.Answer(t.Context(), id, s.ToolRequests[0].ID, "no", true); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, c.Answer(t.Context(), id, s.ToolRequests[0].ID, "no", true))
 	poll()
 	if s := poll(); s.Stop != managed.StopDone || s.Said != "終わり" || s.Calls != 2 || len(s.ToolRequests) != 0 {
 		t.Errorf("at its end: %+v", s)
 	}
-	if d := cmp.Diff([]agents.Answer{{Tool: "list", Text: "two"}, {Tool: "list", Text: "no", Error: true}}, x.Answers); d != "" {
-		t.Error(d)
-	}
+	expect.Same(t, []agents.Answer{{Tool: "list", Text: "two"}, {Tool: "list", Text: "no", Error: true}}, x.Answers)
 	u, running, err := c.Bill(t.Context(), id)
 	want := aggregate.Usage{ID: id, Provider: "anthropic", Model: "claude-sonnet-4-6", Calls: 1, Input: 207, Output: 20, Cached: 10, Written: 7, MS: 1500, Cost: 20_000}
 	if d := cmp.Diff(want, u); d != "" || running || err != nil {
@@ -143,16 +127,12 @@ func TestAnInterruptMayBeRepeated(t *testing.T) {
 	v, c, _ := vendor(t)
 	_, id := start(t, c)
 	v.Thinks = 100
-	if err := c.Say(t.Context(), id, said); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, c.Say(t.Context(), id, said))
 	if _, running, err := c.Bill(t.Context(), id); !running || err != nil {
 		t.Errorf("running %v, %v", running, err)
 	}
 	for range 2 {
-		if err := c.Interrupt(t.Context(), id); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, c.Interrupt(t.Context(), id))
 	}
 	if n := v.Sessions()[0].Interrupts; n != 2 {
 		t.Errorf("%d interrupts", n)
@@ -282,13 +262,8 @@ func TestPoll(t *testing.T) {
 				_, _ = w.Write([]byte(`{"data":[` + strings.Join(test.body, ",") + `],"next_page":null,"new":1}`))
 			}))
 			defer s.Close()
-			got, err := client(s.URL, "k").Poll(t.Context(), "sesn_1")
-			if err != nil {
-				t.Fatal(err)
-			}
-			if d := cmp.Diff(test.want, got); d != "" {
-				t.Error(d)
-			}
+			got := expect.Value(client(s.URL, "k").Poll(t.Context(), "sesn_1"))(t)
+			expect.Same(t, test.want, got)
 		})
 	}
 }

@@ -6,15 +6,13 @@ import (
 	"time"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 	"ringi/shared/modelname"
 	"ringi/shared/tenancy"
 )
 
 func TestTheTableIsWhole(t *testing.T) {
-	lists, err := read()
-	if err != nil {
-		t.Fatal(err)
-	}
+	lists := expect.Value(read())(t)
 	if prices, err := table(); err != nil || len(prices) != len(lists) {
 		t.Errorf("%d of %d providers: %v", len(prices), len(lists), err)
 	}

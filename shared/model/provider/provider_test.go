@@ -16,6 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 	"github.com/google/go-cmp/cmp"
 
+	"ringi/shared/expect"
 	"ringi/shared/model"
 	"ringi/shared/model/modeltest"
 	"ringi/shared/model/provider"
@@ -78,9 +79,7 @@ func config(s *httptest.Server, k *secretReader) provider.Config {
 func ask(t *testing.T, c provider.Config, name string) error {
 	t.Helper()
 	g, err := c.Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	r, err := g.Generate(t.Context(), modeltest.Request())
 	if err == nil && r.Text != "{}" {
 		t.Errorf("%s says %q", name, r.Text)
@@ -99,9 +98,7 @@ func TestEachNameFindsItsVendor(t *testing.T) {
 		}
 	}
 	want := []string{"/v1/messages", "/v1/responses", "/v1/responses", "/v1/chat/completions", "/v1/chat/completions", "/model/amazon.nova-pro-v1:0/converse"}
-	if d := cmp.Diff(want, paths); d != "" {
-		t.Error(d)
-	}
+	expect.Same(t, want, paths)
 	if k.reads != 1 {
 		t.Errorf("the secret was read %d times", k.reads)
 	}

@@ -20,6 +20,7 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/effect"
+	"ringi/shared/expect"
 	"ringi/shared/store/storetest"
 	"ringi/shared/task"
 	"ringi/shared/tasks"
@@ -212,7 +213,5 @@ func (w *World) Drawn() int {
 
 func (w *World) must(err error) {
 	w.T.Helper()
-	if err != nil {
-		w.T.Fatal(err)
-	}
+	expect.NoError(w.T, err)
 }

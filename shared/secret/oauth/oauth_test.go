@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"ringi/infra/local/vendors"
+	"ringi/shared/expect"
 	"ringi/shared/failure"
 	"ringi/shared/secret/oauth"
 )
@@ -51,10 +52,7 @@ func TestRefreshSendsOneForm(t *testing.T) {
 		_, _, basic = r.BasicAuth()
 		says(200, `{"access_token":"a2","token_type":"bearer","expires_in":21600,"refresh_token":"r2","scope":"read write","company_id":"123","external_cid":"xyz","new":{"field":[1]}}`)(w, r)
 	})
-	got, err := p.Refresh(t.Context(), app, "r1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := expect.Value(p.Refresh(t.Context(), app, "r1"))(t)
 	if got.Access != "a2" || got.Refresh != "r2" || got.CompanyID != "123" || time.Until(got.ExpiresAt).Round(time.Hour) != 6*time.Hour {
 		t.Errorf("%q %q %q %s", got.Access, got.Refresh, got.CompanyID, got.ExpiresAt)
 	}
@@ -84,10 +82,7 @@ func TestWhatAnAnswerBrings(t *testing.T) {
 // TestFates: what an exchange that failed says of the token, and that nothing of what was sent or came is in the error.
 func TestFates(t *testing.T) {
 	echo := `"error_description":"himitsu is not known"}`
-	closed, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	closed := expect.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	closed.Close()
 	for name, test := range map[string]struct {
 		do      http.HandlerFunc // nil: nobody listens
@@ -185,9 +180,7 @@ func follow(t *testing.T, address string) url.Values {
 	t.Helper()
 	browser := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	res, err := browser.Get(address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	res.Body.Close()
 	back, err := res.Location()
 	if err != nil {
@@ -203,10 +196,7 @@ func TestTheAddressOfConsent(t *testing.T) {
 	if one.State == two.State || one.Verifier == two.Verifier || first == second {
 		t.Error("two consents are the same")
 	}
-	u, err := url.Parse(first)
-	if err != nil {
-		t.Fatal(err)
-	}
+	u := expect.Value(url.Parse(first))(t)
 	q := u.Query()
 	for name, want := range map[string]string{
 		"response_type": "code", "client_id": "app", "redirect_uri": "http://127.0.0.1:8723/callback", "state": one.State, "access_type": "offline",

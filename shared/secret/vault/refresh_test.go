@@ -14,6 +14,7 @@ import (
 
 	"ringi/infra/local/vendors"
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 	"ringi/shared/failure"
 	"ringi/shared/secret/oauth"
 	"ringi/shared/secret/vault"
@@ -104,9 +105,7 @@ func testRevoked(t *testing.T, w *world) {
 	w.ended(t, "freee", err, tenancy.CredentialRefused)
 	w.posts(t, "freee", 1)
 
-	if err := w.Connect(t.Context(), "T2", "google", vault.Credential{AccessToken: "by hand"}, "{}", aggregate.System()); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, w.Connect(t.Context(), "T2", "google", vault.Credential{AccessToken: "by hand"}, "{}", aggregate.System()))
 	if token, err := w.Token(t.Context(), "T2", "google"); token != "by hand" || err != nil {
 		t.Errorf("%v", err)
 	}
@@ -146,9 +145,7 @@ func testFailures(t *testing.T, base *world) {
 			w, p := newWorld(t, base.rows, base.Envelope), test.provider
 			team := aggregate.NewID()
 			first := w.vendors.Grant(p)
-			if err := w.Connect(t.Context(), team, p, vault.Of(first, w.vendors.Client(p)), "{}", aggregate.System()); err != nil {
-				t.Fatal(err)
-			}
+			expect.NoError(t, w.Connect(t.Context(), team, p, vault.Of(first, w.vendors.Client(p)), "{}", aggregate.System()))
 			test.fault(w.vendors, p+"_token")
 			_, err := w.Renew(t.Context(), team, p, first.Access)
 			w.posts(t, p, 1)
@@ -181,9 +178,7 @@ func testCrash(t *testing.T, w *world) {
 		w.connectFor(t, p, time.Minute)
 		row := w.row(t, p)
 		row.Refreshing = &tenancy.Refreshing{By: "dead", Until: w.now().Add(-time.Second)}
-		if _, err := w.rows.RenewIntegration(t.Context(), row, w.now()); err != nil {
-			t.Fatal(err)
-		}
+		expect.Value(w.rows.RenewIntegration(t.Context(), row, w.now()))(t)
 	}
 	_, err := w.Token(t.Context(), tenant, "freee")
 	w.ended(t, "freee", err, tenancy.CredentialLost)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 	"ringi/shared/secret/oauth"
 	"ringi/shared/secret/vault"
 	"ringi/shared/tenancy"
@@ -18,9 +19,7 @@ func testEnvelope(t *testing.T, w *world) {
 	e := w.Envelope
 	himitsu := vault.Credential{AccessToken: "himitsu"}
 	sealed, err := e.SealCredential(t.Context(), "T1", "freee", himitsu)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	if strings.Contains(sealed, "himitsu") || !strings.HasPrefix(sealed, "v1.") {
 		t.Errorf("sealed: %s", sealed)
 	}
@@ -60,9 +59,7 @@ func testEnvelope(t *testing.T, w *world) {
 
 	t.Run("a row copied to another tenant does not open", func(t *testing.T) {
 		row := tenancy.Integration{TenantID: "TCOPY", Provider: "freee", Status: tenancy.Connected, Credentials: sealed}
-		if _, err := w.rows.SaveIntegration(t.Context(), row, aggregate.System(), w.now()); err != nil {
-			t.Fatal(err)
-		}
+		expect.Value(w.rows.SaveIntegration(t.Context(), row, aggregate.System(), w.now()))(t)
 		if token, err := w.Token(t.Context(), "TCOPY", "freee"); !errors.Is(err, vault.ErrSealed) {
 			t.Errorf("%q, %v", token, err)
 		}
@@ -76,9 +73,7 @@ func testServerSecret(t *testing.T, w *world) {
 	if err := w.Connect(t.Context(), "T1", here.Provider(), vault.Credential{AccessToken: "himitsu"}, "{}", aggregate.System()); !errors.As(err, &field) {
 		t.Errorf("without an address: %v", err)
 	}
-	if err := w.Connect(t.Context(), "T1", here.Provider(), vault.Credential{AccessToken: "himitsu", Address: here.URL}, "{}", aggregate.System()); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, w.Connect(t.Context(), "T1", here.Provider(), vault.Credential{AccessToken: "himitsu", Address: here.URL}, "{}", aggregate.System()))
 	if token, err := w.ServerToken(t.Context(), "T1", here); err != nil || token != "himitsu" {
 		t.Errorf("here: %q, %v", token, err)
 	}
@@ -93,15 +88,11 @@ func testServerSecret(t *testing.T, w *world) {
 	elsewhere(w.Token(t.Context(), "T1", here.Provider()))
 	// One that was kept before addresses were: it is for no address that anybody knows.
 	row, err := w.rows.Integration(t.Context(), "T1", here.Provider())
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	if row.Credentials, err = w.Envelope.SealCredential(t.Context(), "T1", here.Provider(), vault.Credential{AccessToken: "himitsu"}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.rows.SaveIntegration(t.Context(), row, aggregate.System(), w.now()); err != nil {
-		t.Fatal(err)
-	}
+	expect.Value(w.rows.SaveIntegration(t.Context(), row, aggregate.System(), w.now()))(t)
 	elsewhere(w.ServerToken(t.Context(), "T1", here))
 }
 
@@ -137,16 +128,12 @@ func testConnecting(t *testing.T, w *world) {
 	}
 	admin, rooms := aggregate.Actor{Type: aggregate.ActorUser, ID: "U0ADMIN"}, tenancy.MCPServer{Name: "rooms", URL: "https://rooms.example.com/mcp"}
 	for _, token := range []string{"first", "second"} {
-		if err := w.Connect(t.Context(), "TNEW", "mcp:rooms", vault.Credential{AccessToken: token, Address: rooms.URL}, "{}", admin); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, w.Connect(t.Context(), "TNEW", "mcp:rooms", vault.Credential{AccessToken: token, Address: rooms.URL}, "{}", admin))
 		if got, err := w.ServerToken(t.Context(), "TNEW", rooms); got != token || err != nil {
 			t.Errorf("%q, %v", got, err)
 		}
 	}
-	if err := w.Disconnect(t.Context(), "TNEW", "mcp:rooms", admin); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, w.Disconnect(t.Context(), "TNEW", "mcp:rooms", admin))
 	ended := tenancy.ErrNotConnected{}
 	if _, err := w.ServerToken(t.Context(), "TNEW", rooms); !errors.As(err, &ended) || ended.Status != tenancy.Disconnected || ended.Reason != "" {
 		t.Errorf("%v", err)
@@ -168,14 +155,10 @@ func testSlack(t *testing.T, w *world) {
 	}
 	token("xoxb-deployment", "")
 	for _, why := range []tenancy.IntegrationReason{tenancy.TokensRevoked, tenancy.AppUninstalled} {
-		if _, err := w.rows.EndIntegrations(t.Context(), "TSLACK", why, w.now(), w.now()); err != nil {
-			t.Fatal(err)
-		}
+		expect.Value(w.rows.EndIntegrations(t.Context(), "TSLACK", why, w.now(), w.now()))(t)
 		token("", why)
 		w.later(1)
-		if err := w.Allow(t.Context(), "TSLACK", "slack", aggregate.System()); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, w.Allow(t.Context(), "TSLACK", "slack", aggregate.System()))
 		token("xoxb-deployment", "")
 	}
 	notConnected := tenancy.ErrNotConnected{}
@@ -193,8 +176,6 @@ func testSlack(t *testing.T, w *world) {
 	if got != "" || !errors.Is(err, silent) {
 		t.Errorf("while nobody knows whose it is, %q, %v", got, err)
 	}
-	if err := w.Connect(t.Context(), "TSLACK", "slack", vault.Credential{AccessToken: "xoxb-own"}, "{}", aggregate.System()); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, w.Connect(t.Context(), "TSLACK", "slack", vault.Credential{AccessToken: "xoxb-own"}, "{}", aggregate.System()))
 	token("xoxb-own", "")
 }

@@ -12,6 +12,7 @@ import (
 
 	"ringi/infra/local/vendors"
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 	"ringi/shared/secret/oauth"
 	"ringi/shared/secret/vault"
 	"ringi/shared/store"
@@ -24,10 +25,7 @@ import (
 func TestVault(t *testing.T) {
 	server := storetest.Start(t)
 	client := kms.NewFromConfig(server.Config)
-	key, err := client.CreateKey(t.Context(), &kms.CreateKeyInput{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := expect.Value(client.CreateKey(t.Context(), &kms.CreateKeyInput{}))(t)
 	for _, part := range []struct {
 		name string
 		run  func(*testing.T, *world)
@@ -91,29 +89,21 @@ func (w *world) connectFor(t *testing.T, provider string, lifetime time.Duration
 	t.Helper()
 	got := w.vendors.Grant(provider)
 	got.ExpiresAt = w.now().Add(lifetime)
-	if err := w.Connect(t.Context(), tenant, provider, vault.Of(got, w.vendors.Client(provider)), "{}", aggregate.System()); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, w.Connect(t.Context(), tenant, provider, vault.Of(got, w.vendors.Client(provider)), "{}", aggregate.System()))
 	return got
 }
 
 // row is the integration as it is.
 func (w *world) row(t *testing.T, provider string) tenancy.Integration {
 	t.Helper()
-	row, err := w.rows.Integration(t.Context(), tenant, provider)
-	if err != nil {
-		t.Fatal(err)
-	}
+	row := expect.Value(w.rows.Integration(t.Context(), tenant, provider))(t)
 	return row
 }
 
 // token must be found.
 func (w *world) token(t *testing.T, provider string) string {
 	t.Helper()
-	token, err := w.Token(t.Context(), tenant, provider)
-	if err != nil {
-		t.Fatal(err)
-	}
+	token := expect.Value(w.Token(t.Context(), tenant, provider))(t)
 	return token
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/expect"
 	"ringi/shared/slackapi"
 )
 
@@ -37,10 +38,7 @@ func Start(t testing.TB) *Slack {
 	}))
 	t.Cleanup(server.Close)
 	s.URL = server.URL + "/api/"
-	client, err := slackapi.New("xoxb-test", s.URL, 5*time.Second)
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := expect.Value(slackapi.New("xoxb-test", s.URL, 5*time.Second))(t)
 	s.Client = client
 	return s
 }
@@ -87,19 +85,13 @@ func (s *Slack) Refusals() (out []string) {
 // Say posts a person's message and returns its timestamp.
 func (s *Slack) Say(t testing.TB, user, channel, text string) string {
 	t.Helper()
-	m, err := s.Post(workspace.Draft{Channel: channel, User: user, Text: text})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := expect.Value(s.Post(workspace.Draft{Channel: channel, User: user, Text: text}))(t)
 	return m.TS
 }
 
 // Thread are the bot's messages in a thread, in its order.
 func (s *Slack) Thread(t testing.TB, channel, ts string) []workspace.Message {
 	t.Helper()
-	all, err := s.Replies(channel, ts, workspace.Range{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := expect.Value(s.Replies(channel, ts, workspace.Range{}))(t)
 	return slices.DeleteFunc(all, func(m workspace.Message) bool { return m.User != workspace.Bot })
 }

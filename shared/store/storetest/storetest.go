@@ -15,6 +15,7 @@ import (
 
 	"ringi/infra/local/moto"
 	"ringi/infra/local/template"
+	"ringi/shared/expect"
 	"ringi/shared/tasks"
 )
 
@@ -37,14 +38,9 @@ func Start(t testing.TB) *Server {
 func (s *Server) Store(t testing.TB) (*tasks.Store, string) {
 	t.Helper()
 	_, here, _, _ := runtime.Caller(0)
-	described, err := template.Read(filepath.Join(filepath.Dir(here), "..", "..", "..", "template.yaml"), template.Names{}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	described := expect.Value(template.Read(filepath.Join(filepath.Dir(here), "..", "..", "..", "template.yaml"), template.Names{}, nil))(t)
 	name := fmt.Sprintf("rows-%d", s.tables.Add(1))
-	if _, err := s.DB.CreateTable(t.Context(), input(described.Tables[0], name)); err != nil {
-		t.Fatal(err)
-	}
+	expect.Value(s.DB.CreateTable(t.Context(), input(described.Tables[0], name)))(t)
 	return tasks.New(s.DB, name), name
 }
 

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"ringi/infra/local/vendors/published"
+	"ringi/shared/expect"
 	"ringi/shared/failure"
 	"ringi/shared/tool/freee"
 	"ringi/shared/wire"
@@ -98,9 +99,7 @@ func TestTheMonthIsTheOneThatWasAskedFor(t *testing.T) {
 			c := &company{employee: test.employee, period: test.period}
 			f := client(t, c)
 			people, err := f.ListEmployees(t.Context(), true, "")
-			if err != nil {
-				t.Fatal(err)
-			}
+			expect.NoError(t, err)
 			got, err := f.ListAttendance(t.Context(), 2026, 2, people.Employees, nil)
 			if e := (*failure.Error)(nil); test.want == "" && (!errors.As(err, &e) || e.Problem != failure.ProblemPeriod) || test.want != "" && err != nil {
 				t.Errorf("%v", err)

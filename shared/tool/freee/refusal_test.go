@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"ringi/infra/local/vendors/published"
+	"ringi/shared/expect"
 	"ringi/shared/failure"
 	"ringi/shared/tool/freee"
 	"ringi/shared/wire"
@@ -34,10 +35,7 @@ func (p *renewableTokens) Refused(context.Context, string) { p.ended++ }
 // The bodies are those of freee's schema; the codes beside its example are from its page
 // on errors of the 400s.
 func TestWhatFreeesRefusalsMean(t *testing.T) {
-	api, err := published.Open("freee")
-	if err != nil {
-		t.Fatal(err)
-	}
+	api := expect.Value(published.Open("freee"))(t)
 	flat := func(code string) map[string]any {
 		return api.Example("accessDeniedError", map[string]any{"code": code})
 	}

@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"ringi/shared/expect"
 	"ringi/shared/tool/line"
 )
 
@@ -91,10 +92,7 @@ func TestTwoCallsHaveTwoLines(t *testing.T) {
 		tool := rapid.SampledFrom(someTools).Draw(t, "tool")
 		seen := map[string]string{}
 		for range 12 {
-			raw, err := json.Marshal(args.Draw(t, "arguments"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			raw := expect.Value(json.Marshal(args.Draw(t, "arguments")))(t)
 			line := drawnWith("ja", tool, string(raw))
 			if before, was := seen[line]; was {
 				differ(t, tool, before, string(raw))

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 	"ringi/shared/task"
 	"ringi/shared/tool"
 	"ringi/shared/tool/line"
@@ -103,10 +104,7 @@ func TestEachToolSaysWhatItWouldDo(t *testing.T) {
 
 // Ringi's own tools all have words of their own, and know what the catalog says of rows.
 func TestEveryToolOfTheCatalogHasItsLine(t *testing.T) {
-	c, err := tool.Builtin()
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := expect.Value(tool.Builtin())(t)
 	for _, s := range c.All() {
 		own := text(line.Of("ja", plan(s.Name, `{}`))[0])
 		if strings.HasPrefix(own, s.Name) {

@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 	"ringi/shared/failure"
 	"ringi/shared/store/storetest"
 	"ringi/shared/tasks"
@@ -56,22 +56,14 @@ func newOffice(t *testing.T, server *storetest.Server, tools ...*sdk.Tool) *offi
 // name makes the settings name these servers and no others.
 func (o *office) name(servers ...tenancy.MCPServer) {
 	o.t.Helper()
-	x, err := o.rows.Settings(o.t.Context(), o.tenant)
-	if err != nil {
-		o.t.Fatal(err)
-	}
+	x := expect.Value(o.rows.Settings(o.t.Context(), o.tenant))(o.t)
 	x.MCPServers = servers
-	if _, err := o.rows.SaveSettings(o.t.Context(), o.tenant, x, admin, o.Now()); err != nil {
-		o.t.Fatal(err)
-	}
+	expect.Value(o.rows.SaveSettings(o.t.Context(), o.tenant, x, admin, o.Now()))(o.t)
 }
 
 func (o *office) list() []mcp.Listed {
 	o.t.Helper()
-	all, err := o.Tools(o.t.Context(), o.tenant, "rooms")
-	if err != nil {
-		o.t.Fatal(err)
-	}
+	all := expect.Value(o.Tools(o.t.Context(), o.tenant, "rooms"))(o.t)
 	return all
 }
 
@@ -88,14 +80,8 @@ func (o *office) states() map[string]mcp.State {
 // offered are the tools that a plan may use now.
 func (o *office) offered() []string {
 	o.t.Helper()
-	settings, err := o.rows.Settings(o.t.Context(), o.tenant)
-	if err != nil {
-		o.t.Fatal(err)
-	}
-	permissions, err := o.rows.ToolPermissions(o.t.Context(), o.tenant)
-	if err != nil {
-		o.t.Fatal(err)
-	}
+	settings := expect.Value(o.rows.Settings(o.t.Context(), o.tenant))(o.t)
+	permissions := expect.Value(o.rows.ToolPermissions(o.t.Context(), o.tenant))(o.t)
 	var names []string
 	for _, p := range permissions {
 		if s, ok := tool.Pinned(p, settings.MCPServers); ok {
@@ -109,9 +95,7 @@ func (o *office) allow(name string, access aggregate.Access) {
 	o.t.Helper()
 	for _, x := range o.list() {
 		if x.Name == name {
-			if err := o.Allow(o.t.Context(), o.tenant, name, x.Hash, access, admin); err != nil {
-				o.t.Fatal(err)
-			}
+			expect.NoError(o.t, o.Allow(o.t.Context(), o.tenant, name, x.Hash, access, admin))
 			return
 		}
 	}
@@ -120,12 +104,8 @@ func (o *office) allow(name string, access aggregate.Access) {
 
 func (o *office) want(states map[string]mcp.State, offered ...string) {
 	o.t.Helper()
-	if d := cmp.Diff(states, o.states()); d != "" {
-		o.t.Error(d)
-	}
-	if d := cmp.Diff(offered, o.offered()); d != "" {
-		o.t.Error(d)
-	}
+	expect.Same(o.t, states, o.states())
+	expect.Same(o.t, offered, o.offered())
 }
 
 func plain(name, description string) *sdk.Tool {
@@ -154,9 +134,7 @@ func testAllow(t *testing.T, server *storetest.Server) {
 	o.allow("rooms.book", aggregate.Write)
 	o.want(map[string]mcp.State{"rooms.list": mcp.On, "rooms.book": mcp.On}, "rooms.book write", "rooms.list read")
 	for range 2 {
-		if err := o.Forbid(t.Context(), o.tenant, "rooms.list", admin); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, o.Forbid(t.Context(), o.tenant, "rooms.list", admin))
 	}
 	o.want(map[string]mcp.State{"rooms.list": mcp.Off, "rooms.book": mcp.On}, "rooms.book write")
 	if err := o.Allow(t.Context(), o.tenant, "send_slack_dm", "", aggregate.Read, admin); err == nil {
@@ -173,9 +151,7 @@ func testChange(t *testing.T, server *storetest.Server) {
 	o.allow("rooms.book", aggregate.Write)
 	o.tools.set(plain("list", "Lists, and tells everyone."))
 	p, _, err := o.rows.ToolPermission(t.Context(), o.tenant, "rooms.list")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	if err := o.rows.NoteToolChanged(t.Context(), p, o.Now()); err != nil { // a task met it
 		t.Fatal(err)
 	}

@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"ringi/infra/local/vendors/rooms"
+	"ringi/shared/expect"
 	"ringi/shared/failure"
 	"ringi/shared/outbound"
 	"ringi/shared/tool/mcp"
@@ -25,14 +25,9 @@ func TestACallIsMadeOnce(t *testing.T) {
 				v.faults["tools/call"] = func(w http.ResponseWriter, r *http.Request) { stream(w, r, s) }
 			}
 			hash := v.hash(t, "book_room")
-			got, err := v.book(t, hash)
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := expect.Value(v.book(t, hash))(t)
 			want := `{"booking_id":1,"date":"2026-04-01","end":"11:00","room_id":"fuji","start":"10:00","title":"定例"}`
-			if d := cmp.Diff(want, string(got.(json.RawMessage))); d != "" {
-				t.Error(d)
-			}
+			expect.Same(t, want, string(got.(json.RawMessage)))
 			if n := v.times("tools/call"); n != 1 || len(s.Bookings()) != 1 {
 				t.Errorf("%d calls, %d bookings", n, len(s.Bookings()))
 			}
@@ -44,9 +39,7 @@ func TestAServerOfAnOlderProtocol(t *testing.T) {
 	s := rooms.New()
 	v := newVendor(t, sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return s.MCP() }, nil))
 	v.faults["server/discover"] = status(404, "no such method")
-	if _, err := v.book(t, v.hash(t, "book_room")); err != nil {
-		t.Fatal(err)
-	}
+	expect.Value(v.book(t, v.hash(t, "book_room")))(t)
 	if v.times("initialize") != 2 || v.times("tools/call") != 1 || len(s.Bookings()) != 1 {
 		t.Errorf("asked %v", v.asked)
 	}
@@ -73,13 +66,8 @@ func TestAWriteThatWasDoneIsDoneWhateverItSays(t *testing.T) {
 		_, v := newRooms(t)
 		hash := v.hash(t, "book_room")
 		v.faults["tools/call"] = replying(result)
-		got, err := v.book(t, hash)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if d := cmp.Diff(map[string]string{"text": want}, got); d != "" {
-			t.Error(d)
-		}
+		got := expect.Value(v.book(t, hash))(t)
+		expect.Same(t, map[string]string{"text": want}, got)
 	}
 }
 
@@ -95,13 +83,8 @@ func TestAToolThatAsksForMoreIsNotAskedAgain(t *testing.T) {
 
 func TestAToolWithoutAnOutputSchemaGivesText(t *testing.T) {
 	_, v := newRooms(t)
-	got, err := v.call(t, "house_rules", v.hash(t, "house_rules"), `{}`)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if d := cmp.Diff(map[string]string{"text": "使った後はホワイトボードを消してください。"}, got); d != "" {
-		t.Error(d)
-	}
+	got := expect.Value(v.call(t, "house_rules", v.hash(t, "house_rules"), `{}`))(t)
+	expect.Same(t, map[string]string{"text": "使った後はホワイトボードを消してください。"}, got)
 }
 
 func TestWhatAFailedCallMayHaveDone(t *testing.T) {
@@ -205,9 +188,7 @@ func TestAToolSaysThatItFailed(t *testing.T) {
 	}
 	_, v := newRooms(t)
 	hash := v.hash(t, "book_room")
-	if _, err := v.book(t, hash); err != nil {
-		t.Fatal(err)
-	}
+	expect.Value(v.book(t, hash))(t)
 	_, err := v.book(t, hash)
 	e := known(t, err)
 	if said := failure.Sentence("en", e.Problem, e.Args...); !strings.Contains(said, "rooms (MCP)") || !strings.Contains(said, "the room is taken at that time") {
@@ -231,9 +212,7 @@ func TestAToolThatChangedIsNotCalled(t *testing.T) {
 			c.set(&allowed)
 			v := newVendor(t, c)
 			hash := v.hash(t, "do")
-			if _, err := v.call(t, "do", hash, `{}`); err != nil {
-				t.Fatal(err)
-			}
+			expect.Value(v.call(t, "do", hash, `{}`))(t)
 			c.set(now...)
 			_, err := v.call(t, "do", hash, `{}`)
 			if e := known(t, err); e.Outcome != failure.Failed || e.Problem != failure.ProblemChanged {

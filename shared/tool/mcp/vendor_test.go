@@ -15,6 +15,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"ringi/infra/local/vendors/rooms"
+	"ringi/shared/expect"
 	"ringi/shared/failure"
 	"ringi/shared/outbound"
 	"ringi/shared/tenancy"
@@ -85,10 +86,7 @@ func client(urls ...string) mcp.Client {
 // hash is a tool's as the server has it now.
 func (v *vendor) hash(t *testing.T, name string) string {
 	t.Helper()
-	tools, err := client(v.URL).List(t.Context(), v.Server)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tools := expect.Value(client(v.URL).List(t.Context(), v.Server))(t)
 	for _, x := range tools {
 		if x.Name == name {
 			return x.Hash()

@@ -6,8 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
+	"ringi/shared/expect"
 	"ringi/shared/tool/freee"
 	"ringi/shared/tool/overtime"
 )
@@ -60,9 +59,7 @@ func TestMonthsTogether(t *testing.T) {
 			if a := r.Rows[0].AverageHours; a != nil {
 				got.Average = *a
 			}
-			if diff := cmp.Diff(test.want, got); diff != "" {
-				t.Error(diff)
-			}
+			expect.Same(t, test.want, got)
 			if *r.Over80hAverage != strings.Count(got.Flag, "avg") || *r.Over360h != strings.Count(got.Flag, "year") || r.Months != 1+len(test.earlier) {
 				t.Errorf("counted %+v", r)
 			}

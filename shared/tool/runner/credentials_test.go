@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 	"ringi/shared/failure"
 	"ringi/shared/secret/oauth"
 	"ringi/shared/secret/vault"
@@ -25,10 +26,7 @@ import (
 func TestWithTheVault(t *testing.T) {
 	server := storetest.Start(t)
 	keys := kms.NewFromConfig(server.Config)
-	key, err := keys.CreateKey(t.Context(), &kms.CreateKeyInput{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := expect.Value(keys.CreateKey(t.Context(), &kms.CreateKeyInput{}))(t)
 	for name, test := range map[string]func(*testing.T, *office){
 		"expired at the start":              testExpiredAtStart,
 		"refused in the middle":             testRefusedInTheMiddle,
@@ -69,9 +67,7 @@ func (o *office) connect(t *testing.T, provider string, lifetime time.Duration) 
 	t.Helper()
 	got := o.vendors.Grant(provider)
 	got.ExpiresAt = time.Now().Add(lifetime)
-	if err := o.vault.Connect(t.Context(), "T1", provider, vault.Of(got, o.vendors.Client(provider)), "{}", aggregate.System()); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, o.vault.Connect(t.Context(), "T1", provider, vault.Of(got, o.vendors.Client(provider)), "{}", aggregate.System()))
 }
 
 func testExpiredAtStart(t *testing.T, o *office) {
@@ -123,9 +119,7 @@ func testEndings(t *testing.T, o *office) {
 	now := time.Now().Add(time.Second)
 	slackEnds := func(why tenancy.IntegrationReason) func() {
 		return func() {
-			if _, err := o.rows.EndIntegrations(t.Context(), "T1", why, now, now); err != nil {
-				t.Fatal(err)
-			}
+			expect.Value(o.rows.EndIntegrations(t.Context(), "T1", why, now, now))(t)
 		}
 	}
 	for _, test := range []struct {
@@ -140,9 +134,7 @@ func testEndings(t *testing.T, o *office) {
 		{"the bot's token was revoked", slackEnds(tenancy.TokensRevoked), "send_slack_dm", dmArgs, failure.ProblemRevoked, "The token for Slack was revoked"},
 		{"the app was uninstalled", slackEnds(tenancy.AppUninstalled), sheetTool, sheetArgs, failure.ProblemUninstalled, "The app was removed from Slack, so Google Sheets is disconnected"},
 		{"somebody disconnected it", func() {
-			if err := o.vault.Disconnect(t.Context(), "T1", "freee", aggregate.System()); err != nil {
-				t.Fatal(err)
-			}
+			expect.NoError(t, o.vault.Disconnect(t.Context(), "T1", "freee", aggregate.System()))
 		}, "list_employees", listArgs, failure.ProblemNotConnected, "freee HR is not connected. Ask an administrator"},
 	} {
 		if row, err := o.rows.Integration(t.Context(), "T1", "freee"); err != nil || row.Status != tenancy.Connected {
@@ -186,10 +178,7 @@ func testOnlyWhatIsNeeded(t *testing.T, o *office) {
 		"list_employees":  listArgs,
 		"list_attendance": `{"year":2026,"month":3,"employees":[{"id":3510001,"paid_next_month":true}]}`,
 	} {
-		result, err := o.Run(t.Context(), tool.Call{Tenant: "T1", Tool: name, Arguments: given(args), Locale: "ja"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		result := expect.Value(o.Run(t.Context(), tool.Call{Tenant: "T1", Tool: name, Arguments: given(args), Locale: "ja"}))(t)
 		for _, word := range []string{"pay_day", "payroll", "bank", "basic_pay", "closing", "birth", "address", "salary", "user_id"} {
 			if strings.Contains(string(result), `"`+word) {
 				t.Errorf("%s keeps %s: %.300s", name, word, result)
@@ -212,9 +201,7 @@ func testChosenCompany(t *testing.T, o *office) {
 		t.Helper()
 		got := o.vendors.Grant("freee")
 		got.CompanyID = id
-		if err := o.vault.Connect(t.Context(), "T1", "freee", vault.Of(got, o.vendors.Client("freee")), vault.About(got), aggregate.System()); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, o.vault.Connect(t.Context(), "T1", "freee", vault.Of(got, o.vendors.Client("freee")), vault.About(got), aggregate.System()))
 	}
 	choose("1884309") // the token's owner does not administer it
 	if e := o.refuse(t, "list_employees", listArgs); e.Problem != failure.ProblemNoCompany || o.vendors.Calls("list_employees") != 0 {

@@ -9,10 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/expect"
 	"ringi/shared/failure"
 	"ringi/shared/metric"
 	"ringi/shared/tool"
@@ -23,14 +22,8 @@ import (
 // sent are the messages that a person got.
 func (w *world) sent(t *testing.T, user string) (texts []string) {
 	t.Helper()
-	c, err := w.people.Channel(user)
-	if err != nil {
-		t.Fatal(err)
-	}
-	messages, err := w.people.History(c.ID, workspace.Range{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := expect.Value(w.people.Channel(user))(t)
+	messages := expect.Value(w.people.History(c.ID, workspace.Range{}))(t)
 	for _, m := range messages {
 		texts = append(texts, m.Text)
 	}
@@ -43,9 +36,7 @@ func TestADirectMessageIsSentOncePerKey(t *testing.T) {
 	w.run(t, "send_slack_dm", dmArgs, &first)
 	w.run(t, "send_slack_dm", dmArgs, &again)
 	want := []string{"&lt;!channel&gt; done &amp; dusted\n• n: 42\n• none: -"}
-	if d := cmp.Diff(want, w.sent(t, workspace.Sato)); d != "" {
-		t.Error(d)
-	}
+	expect.Same(t, want, w.sent(t, workspace.Sato))
 	if first.AlreadySent || !again.AlreadySent || first.MessageTS == "" || again.MessageTS != first.MessageTS || first.User != workspace.Sato {
 		t.Errorf("%+v, %+v", first, again)
 	}
@@ -63,9 +54,7 @@ func TestOnlyOurOwnMessageIsFoundAgain(t *testing.T) {
 		Channel: workspace.DirectMessage(workspace.Sato), User: workspace.Sato, Text: "nothing to see",
 		Metadata: map[string]any{"event_type": slackdm.EventType, "event_payload": map[string]any{"key": "p/step-1/1"}},
 	}
-	if _, err := w.people.Post(forged); err != nil {
-		t.Fatal(err)
-	}
+	expect.Value(w.people.Post(forged))(t)
 	var first, again slackdm.Sent
 	w.run(t, "send_slack_dm", dmArgs, &first)
 	w.run(t, "send_slack_dm", dmArgs, &again)
@@ -151,19 +140,13 @@ func TestADirectMessagesCallsAreCounted(t *testing.T) {
 // counted adds up what do writes for CloudWatch.
 func counted(t *testing.T, do func()) map[metric.Name]float64 {
 	t.Helper()
-	file, err := os.Create(filepath.Join(t.TempDir(), "stdout"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := expect.Value(os.Create(filepath.Join(t.TempDir(), "stdout")))(t)
 	defer file.Close()
 	stdout := os.Stdout
 	os.Stdout = file
 	defer func() { os.Stdout = stdout }()
 	do()
-	b, err := os.ReadFile(file.Name())
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := expect.Value(os.ReadFile(file.Name()))(t)
 	sums := map[metric.Name]float64{}
 	for line := range bytes.Lines(b) {
 		var fields map[string]any
@@ -206,33 +189,21 @@ func TestNumbersAreSentAsTheyWereApproved(t *testing.T) {
 	w := newWorld(t)
 	var sent slackdm.Sent
 	w.run(t, "send_slack_dm", `{"recipient":"U0SANDSATO","text":"x","details":[{"label":"賞与","value":25000000},{"label":"番号","value":9007199254740993},{"label":"率","value":0.10}]}`, &sent)
-	if d := cmp.Diff([]string{"x\n• 賞与: 25000000\n• 番号: 9007199254740993\n• 率: 0.10"}, w.sent(t, workspace.Sato)); d != "" {
-		t.Error(d)
-	}
+	expect.Same(t, []string{"x\n• 賞与: 25000000\n• 番号: 9007199254740993\n• 率: 0.10"}, w.sent(t, workspace.Sato))
 	var out sheets.Written
 	w.run(t, sheetTool, `{"spreadsheet_id":"ringi-demo-sheet","sheet":"n","columns":[{"key":"n","title":"N"}],"rows":[{"n":25000000},{"n":9007199254740993},{"n":9007199254740992},{"n":0.1}]}`, &out)
-	if d := cmp.Diff([][]any{{"N"}, {25000000.0}, {"9007199254740993"}, {9007199254740992.0}, {0.1}}, w.vendors.Rows("ringi-demo-sheet", "n")); d != "" {
-		t.Error(d)
-	}
+	expect.Same(t, [][]any{{"N"}, {25000000.0}, {"9007199254740993"}, {9007199254740992.0}, {0.1}}, w.vendors.Rows("ringi-demo-sheet", "n"))
 }
 
 // A result of any size makes one message that Slack takes whole, with a link to where all is told.
 func TestALongMessageLinksToItsThread(t *testing.T) {
 	w := newWorld(t)
-	root, err := w.people.Post(workspace.Draft{Channel: workspace.General, User: workspace.Sato, Text: "お願いします"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	args, err := json.Marshal(map[string]any{"recipient": workspace.Sato, "text": "done", "details": []any{map[string]any{"label": "all", "value": strings.Repeat("勤怠", 1<<20/6)}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := expect.Value(w.people.Post(workspace.Draft{Channel: workspace.General, User: workspace.Sato, Text: "お願いします"}))(t)
+	args := expect.Value(json.Marshal(map[string]any{"recipient": workspace.Sato, "text": "done", "details": []any{map[string]any{"label": "all", "value": strings.Repeat("勤怠", 1<<20/6)}}}))(t)
 	for ts, want := range map[string]string{root.TS: "依頼のスレッド: <http://slack/archives/", "1.000001": "文字を省略しました)"} {
-		if _, err := w.Run(t.Context(), tool.Call{
+		expect.Value(w.Run(t.Context(), tool.Call{
 			Tenant: "T1", Tool: "send_slack_dm", Arguments: given(string(args)), Key: "p/step-1/" + ts, Locale: "ja", Thread: tool.Thread{Channel: workspace.General, TS: ts},
-		}); err != nil {
-			t.Fatal(err)
-		}
+		}))(t)
 		sent := w.sent(t, workspace.Sato)
 		if text := sent[0]; !strings.Contains(strings.Join(sent, "\n"), want) || len([]rune(text)) > 4000 {
 			t.Errorf("%d characters: %.200q", len([]rune(text)), text)

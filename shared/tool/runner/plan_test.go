@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/expect"
 	"ringi/shared/model"
 	"ringi/shared/schema"
 	"ringi/shared/task"
@@ -42,9 +43,7 @@ func TestTheDemosPlansRun(t *testing.T) {
 				in.Earlier = []model.PlanVersion{{Reason: test.reason}}
 			}
 			steps, _, _, err := model.Plan(t.Context(), g, in)
-			if err != nil {
-				t.Fatal(err)
-			}
+			expect.NoError(t, err)
 			done := map[string]json.RawMessage{}
 			summary := model.SummaryInput{Request: text, Locale: "ja", Now: now, Try: 1}
 			for _, s := range steps {
@@ -91,13 +90,9 @@ func (w *world) step(t *testing.T, s task.Step, done map[string]json.RawMessage)
 	}
 	spec, _ := w.catalog.Lookup(s.Tool)
 	output, err := schema.Compile(s.Tool, spec.OutputSchema)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	v, err := schema.Decode(result)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	if problems := output.Check(v); len(problems) > 0 {
 		t.Errorf("%s returns what it does not describe: %v", s.Tool, problems)
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"ringi/shared/expect"
 	"ringi/shared/failure"
 	"ringi/shared/tenancy"
 	"ringi/shared/tool"
@@ -140,10 +141,7 @@ func TestAttendanceIsOfTheMonthThatWasWorked(t *testing.T) {
 
 func TestOvertimeOfTheSampleCompany(t *testing.T) {
 	w := newWorld(t)
-	records, err := json.Marshal(w.attendance(t, 2026, 3).Records)
-	if err != nil {
-		t.Fatal(err)
-	}
+	records := expect.Value(json.Marshal(w.attendance(t, 2026, 3).Records))(t)
 	var v overtime.Validated
 	w.run(t, "calculate_overtime", fmt.Sprintf(`{"mode":"validate","records":%s}`, records), &v)
 	var r overtime.Result
@@ -162,10 +160,7 @@ func TestOvertimeOverSeveralMonths(t *testing.T) {
 	w := newWorld(t)
 	var months []string
 	for month := 3; month > 0; month-- {
-		b, err := json.Marshal(w.attendance(t, 2026, month).Records)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := expect.Value(json.Marshal(w.attendance(t, 2026, month).Records))(t)
 		months = append(months, string(b))
 	}
 	var r overtime.Result
@@ -189,9 +184,7 @@ func TestOvertimeOverSeveralMonths(t *testing.T) {
 func firstOf(t *testing.T, list json.RawMessage) json.RawMessage {
 	t.Helper()
 	var all []json.RawMessage
-	if err := json.Unmarshal(list, &all); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, json.Unmarshal(list, &all))
 	return all[0]
 }
 

@@ -18,6 +18,7 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/vendors"
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 	"ringi/shared/failure"
 	"ringi/shared/tenancy"
 	"ringi/shared/tool"
@@ -159,9 +160,7 @@ func (w *world) arm(t *testing.T, k slackTokens) {
 		Now:     func() time.Time { return time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC) },
 		Log:     slog.New(slog.NewJSONHandler(w.log, nil)),
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 }
 
 // given are a call's arguments, each from an earlier result, which may be large; none if they are no object.
@@ -180,10 +179,7 @@ func given(args string) tool.Resolved {
 // run makes a call that must succeed, and reads its result.
 func (w *world) run(t *testing.T, name, args string, out any) {
 	t.Helper()
-	result, err := w.Run(t.Context(), tool.Call{Tenant: "T1", Tool: name, Arguments: given(args), Key: "p/step-1/1", Locale: "ja"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	result := expect.Value(w.Run(t.Context(), tool.Call{Tenant: "T1", Tool: name, Arguments: given(args), Key: "p/step-1/1", Locale: "ja"}))(t)
 	if err := json.Unmarshal(result, out); err != nil {
 		t.Fatalf("%s: %v", result, err)
 	}
@@ -217,10 +213,7 @@ const (
 )
 
 func TestRunnerNeedsAFunctionForEveryTool(t *testing.T) {
-	c, err := tool.NewCatalog(tool.Spec{Name: "pay_everyone", InputSchema: `{}`, OutputSchema: `{}`})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := expect.Value(tool.NewCatalog(tool.Spec{Name: "pay_everyone", InputSchema: `{}`, OutputSchema: `{}`}))(t)
 	if _, err := runner.New(c, runner.Config{}); err == nil || !strings.Contains(err.Error(), "pay_everyone") {
 		t.Error(err)
 	}
@@ -230,10 +223,7 @@ func TestAResultOverItsLimitIsNotTaken(t *testing.T) {
 	w := newWorld(t)
 	s, _ := w.catalog.Lookup("list_employees")
 	s.MaxBytes = 100
-	c, err := tool.NewCatalog(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := expect.Value(tool.NewCatalog(s))(t)
 	w.catalog = c
 	w.arm(t, w.tokens)
 	if e := w.refuse(t, "list_employees", listArgs); e.Outcome != failure.Failed || e.Problem != failure.ProblemTooLarge || !strings.Contains(e.Detail, "100 bytes") {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 	"ringi/shared/failure"
 	"ringi/shared/outbound"
 	"ringi/shared/tenancy"
@@ -59,16 +60,12 @@ func TestTheDoorOfAServer(t *testing.T) {
 			}))
 			t.Cleanup(s.Close)
 			catalog, err := tool.NewCatalog()
-			if err != nil {
-				t.Fatal(err)
-			}
+			expect.NoError(t, err)
 			r, err := runner.New(catalog, runner.Config{
 				Credentials: test.door, Outbound: outbound.Dialer{Allow: []string{s.Listener.Addr().String()}}.Client(),
 				Now: time.Now, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
 			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			expect.NoError(t, err)
 			_, err = r.Run(t.Context(), tool.Call{
 				Tenant: "T", Tool: "rooms.book", Arguments: given(`{}`), Locale: "en", Pin: &tenancy.Pin{URL: s.URL, Access: aggregate.Write, Hash: "h"},
 			})

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"ringi/shared/expect"
 	"ringi/shared/failure"
 	"ringi/shared/tool/sheets"
 )
@@ -22,14 +23,10 @@ func TestRowsAreWrittenRaw(t *testing.T) {
 	for range 2 { // the second time, the tab is there, and the same call leaves the same
 		var out sheets.Written
 		w.run(t, sheetTool, sheetArgs, &out)
-		if d := cmp.Diff(sheets.Written{
+		expect.Same(t, sheets.Written{
 			SpreadsheetID: "ringi-demo-sheet", UpdatedRange: "'tab ''a'''!A1:B4", UpdatedRows: 3, UpdatedCells: 8, URL: w.url + "/sheets/ringi-demo-sheet", RowsBelow: new(int),
-		}, out); d != "" {
-			t.Error(d)
-		}
-		if d := cmp.Diff(want, w.vendors.Rows("ringi-demo-sheet", "tab 'a'")); d != "" {
-			t.Error(d)
-		}
+		}, out)
+		expect.Same(t, want, w.vendors.Rows("ringi-demo-sheet", "tab 'a'"))
 	}
 	if tabs := w.vendors.Tabs(); len(tabs) != 1 {
 		t.Errorf("tabs: %v", tabs)
@@ -46,17 +43,12 @@ func TestFormulasStayText(t *testing.T) {
 		rows = append(rows, map[string]string{"v": text})
 		want = append(want, []any{text})
 	}
-	b, err := json.Marshal(map[string]any{
+	b := expect.Value(json.Marshal(map[string]any{
 		"spreadsheet_id": "ringi-demo-sheet", "sheet": "=A1", "columns": []any{map[string]string{"key": "v", "title": "=TITLE()"}}, "rows": rows,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	var out sheets.Written
 	w.run(t, sheetTool, string(b), &out) // the stand-in refuses all but RAW
-	if d := cmp.Diff(want, w.vendors.Rows("ringi-demo-sheet", "=A1")); d != "" {
-		t.Error(d)
-	}
+	expect.Same(t, want, w.vendors.Rows("ringi-demo-sheet", "=A1"))
 }
 
 // table is a call that writes so many rows of so many columns.
@@ -70,10 +62,7 @@ func table(t *testing.T, tab string, rows, columns int) string {
 	for i := range lines {
 		lines[i] = map[string]int{"v": i}
 	}
-	b, err := json.Marshal(map[string]any{"spreadsheet_id": "ringi-demo-sheet", "sheet": tab, "columns": titles, "rows": lines})
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := expect.Value(json.Marshal(map[string]any{"spreadsheet_id": "ringi-demo-sheet", "sheet": tab, "columns": titles, "rows": lines}))(t)
 	return string(b)
 }
 
@@ -89,9 +78,7 @@ func TestATabIsAsLargeAsItsTable(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
 			if test.height > 0 {
-				if err := w.vendors.Add("tab", test.height, test.width); err != nil {
-					t.Fatal(err)
-				}
+				expect.NoError(t, w.vendors.Add("tab", test.height, test.width))
 			}
 			var out sheets.Written
 			w.run(t, sheetTool, table(t, "tab", test.rows, test.columns), &out)
@@ -117,13 +104,9 @@ func TestASpreadsheetWithoutRoom(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
-			if err := w.vendors.Add("others", test.others, 1000); err != nil {
-				t.Fatal(err)
-			}
+			expect.NoError(t, w.vendors.Add("others", test.others, 1000))
 			if test.tab == "small" {
-				if err := w.vendors.Add("small", 500, 2); err != nil {
-					t.Fatal(err)
-				}
+				expect.NoError(t, w.vendors.Add("small", 500, 2))
 			}
 			if !test.full {
 				var out sheets.Written
@@ -196,9 +179,7 @@ func TestRowsThatStandBelowATableAreCounted(t *testing.T) {
 		"a longer and wider one":           {wrote(42, 5), 21, new(21), false, 1, false},
 		"the table reaches the grid's end": {wrote(1500, 2), 1500, new(0), false, 0, false},
 		"more than is read": {func(t *testing.T, w *world) {
-			if err := w.vendors.Add("tab", 60_000, 2); err != nil {
-				t.Fatal(err)
-			}
+			expect.NoError(t, w.vendors.Add("tab", 60_000, 2))
 			wrote(20_000, 2)(t, w)
 		}, 21, new(19_979), true, 1, false},
 		"the count fails": {wrote(42, 2), 21, nil, false, 3, true},

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ringi/infra/local/vendors/published"
+	"ringi/shared/expect"
 	"ringi/shared/failure"
 	"ringi/shared/tool/sheets"
 	"ringi/shared/wire"
@@ -27,10 +28,7 @@ func (tokens) Refused(context.Context, string)               {}
 // What is sent has the names and types that Google publishes; so has what is answered
 // here, by nobody who knows the client.
 func TestRequestsAreAsGooglePublishesThem(t *testing.T) {
-	api, err := published.Open("sheets")
-	if err != nil {
-		t.Fatal(err)
-	}
+	api := expect.Value(published.Open("sheets"))(t)
 	answers := map[string]map[string]any{
 		"values": api.Example("ValueRange", map[string]any{"range": "a!A4:B9", "values": []any{[]any{"x"}, []any{}, []any{"", ""}, []any{"", 0}}}),
 		http.MethodGet: api.Example("Spreadsheet", map[string]any{"spreadsheetUrl": "https://docs.example/x", "sheets": []any{

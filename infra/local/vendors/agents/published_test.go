@@ -11,6 +11,7 @@ import (
 	"github.com/anthropics/anthropic-sdk-go/shared"
 
 	"ringi/infra/local/vendors/agents"
+	"ringi/shared/expect"
 	"ringi/shared/model/modeltest"
 )
 
@@ -36,15 +37,11 @@ func TestAnswersAreAsAnthropicPublishesThem(t *testing.T) {
 	ask := func(method, path, key, body string, status int, differences func(string) []string) string {
 		t.Helper()
 		r, err := http.NewRequestWithContext(t.Context(), method, s.URL+path, strings.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		r.Header.Set("X-Api-Key", key)
 		r.Header.Set("Anthropic-Beta", "managed-agents-2026-04-01")
 		res, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		defer res.Body.Close()
 		b, err := io.ReadAll(res.Body)
 		if err != nil || res.StatusCode != status {

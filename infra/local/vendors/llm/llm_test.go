@@ -15,6 +15,7 @@ import (
 
 	"ringi/infra/local/vendors/llm"
 	"ringi/infra/local/vendors/published"
+	"ringi/shared/expect"
 	"ringi/shared/model/modeltest"
 )
 
@@ -39,14 +40,10 @@ type vendor struct {
 func (v vendor) ask(t *testing.T, url, key string, want int, differences func(string) []string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url+v.path, strings.NewReader(v.body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	v.key(r.Header, key)
 	res, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	defer res.Body.Close()
 	body, err := io.ReadAll(res.Body)
 	if err != nil || res.StatusCode != want || res.Header.Get(v.id) == "" {
@@ -59,10 +56,7 @@ func (v vendor) ask(t *testing.T, url, key string, want int, differences func(st
 
 // What stands in for the vendors answers with the members that each of them publishes.
 func TestAnswersAreAsTheVendorsPublishThem(t *testing.T) {
-	bedrock, err := published.Open("bedrock")
-	if err != nil {
-		t.Fatal(err)
-	}
+	bedrock := expect.Value(published.Open("bedrock"))(t)
 	quoted, _ := json.Marshal(schema) // a string has a form
 	for _, v := range []vendor{
 		{

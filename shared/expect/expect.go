@@ -1,0 +1,36 @@
+// Package expect says in one line what a test needs.
+package expect
+
+import "github.com/google/go-cmp/cmp"
+
+// T is a test: testing's own or rapid's.
+type T interface {
+	Helper()
+	Fatal(...any)
+	Errorf(string, ...any)
+}
+
+// NoError ends the test when there is an error.
+func NoError(t T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Value is what a call returned. The test ends if the call failed: x := expect.Value(call())(t).
+func Value[V any](v V, err error) func(T) V {
+	return func(t T) V {
+		t.Helper()
+		NoError(t, err)
+		return v
+	}
+}
+
+// Same fails the test with the difference between two values, and lets it go on.
+func Same(t T, a, b any, options ...cmp.Option) {
+	t.Helper()
+	if diff := cmp.Diff(a, b, options...); diff != "" {
+		t.Errorf("%s", diff)
+	}
+}
