@@ -10,41 +10,16 @@ import (
 )
 
 func testDecideBoth(t *testing.T, st *taskStore) {
-	reject := func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.Reject(a.Prompt().ID, "もっと詳しく", approver(), policy(), at())
-	}
-	both := func(st *taskStore, first, second aggregate.Ref, meanwhile func()) error {
-		return st.DecideBoth(t.Context(), first, second, func(a, b *task.Aggregate) (x, y aggregate.Change, err error) {
-			if x, err = cancel(a); err != nil {
-				return x, y, err
-			}
-			y, err = reject(b)
-			meanwhile()
-			meanwhile = func() {}
-			return x, y, err
-		})
-	}
-	stand := func(t *testing.T, first, second aggregate.Ref) {
-		t.Helper()
-		a, b := loaded(t, st, first), loaded(t, st, second)
-		if a.Head.Ended == nil || b.Prompt().Status != aggregate.Rejected {
-			t.Errorf("the one ended %v, the other's prompt is %s", a.Head.Ended, b.Prompt().Status)
-		}
-		if n, m := countAudit(t, st, first, task.AuditTaskCancelled), countAudit(t, st, second, task.AuditPromptRejected); n != 1 || m != 1 {
-			t.Errorf("%d and %d audit entries", n, m)
-		}
-	}
-
 	t.Run("whoever moves one of them has both decided again", func(t *testing.T) {
 		for i, moved := range []int{0, 1} {
 			refs := []aggregate.Ref{waitingPrompt(t, st, 10*i), waitingPrompt(t, st, 10*i+1)}
-			noError(t, both(st, refs[0], refs[1], func() { decided(t, st, refs[moved], charge) }))
-			stand(t, refs[0], refs[1])
+			noError(t, cancelAndReject(t, st, refs[0], refs[1], func() { decided(t, st, refs[moved], charge) }))
+			wantBoth(t, st, refs[0], refs[1])
 		}
 	})
 	t.Run("what one of them refuses is done to neither", func(t *testing.T) {
 		first, second := waitingPrompt(t, st, 30), waitingPrompt(t, st, 31)
-		err := both(st, first, second, func() { decided(t, st, second, approvePrompt) })
+		err := cancelAndReject(t, st, first, second, func() { decided(t, st, second, approvePrompt) })
 		if late := (aggregate.ErrDecided{}); !errors.As(err, &late) || late.Status != string(aggregate.Approved) {
 			t.Errorf("%v", err)
 		}
@@ -54,50 +29,77 @@ func testDecideBoth(t *testing.T, st *taskStore) {
 	})
 	t.Run("an answer that was lost counts, and once", func(t *testing.T) {
 		first, second := waitingPrompt(t, st, 40), waitingPrompt(t, st, 41)
-		d := &dropper{operation: "TransactWriteItems"}
-		d.left.Store(1)
-		if err := both(st.over(&forgetful{d}), first, second, func() {}); err != nil || d.dropped.Load() != 1 {
+		d := dropping("TransactWriteItems", 1)
+		if err := cancelAndReject(t, st.over(&forgetful{d}), first, second, func() {}); err != nil || d.dropped.Load() != 1 {
 			t.Fatalf("%v, %d answers were lost", err, d.dropped.Load())
 		}
-		stand(t, first, second)
+		wantBoth(t, st, first, second)
 	})
 	t.Run("one that did not arrive is none", func(t *testing.T) {
 		first, second := waitingPrompt(t, st, 50), waitingPrompt(t, st, 51)
-		if err := both(st.over(unreachable{}, oneTry), first, second, func() {}); err == nil {
+		if err := cancelAndReject(t, st.over(unreachable{}, oneTry), first, second, func() {}); err == nil {
 			t.Error("it counts as done")
 		}
 		if a, b := loaded(t, st, first), loaded(t, st, second); a.Head.Ended != nil || b.Prompt().Status != aggregate.PendingApproval {
 			t.Errorf("ended %v, prompt %s", a.Head.Ended, b.Prompt().Status)
 		}
 	})
-	t.Run("both give their places back", func(t *testing.T) {
-		accept := func(a *task.Aggregate) (aggregate.Change, error) {
-			return a.Accept(1, aggregate.Actor{Type: aggregate.ActorUser, ID: requester, Team: "T0TEAM", Member: true}, tenancy.DefaultSettings(), at())
-		}
-		first, second := created(t, st, 60), created(t, st, 61)
-		for _, ref := range []aggregate.Ref{first, second} {
-			decided(t, st, ref, accept)
-		}
-		err := st.DecideBoth(t.Context(), first, second, func(a, b *task.Aggregate) (x, y aggregate.Change, err error) {
-			if x, err = cancel(a); err == nil {
-				y, err = cancel(b)
-			}
-			return x, y, err
-		})
-		if n, _ := st.Quota(t.Context(), tenant, "OPEN#*"); err != nil || n != 0 {
-			t.Errorf("%v, %d places are taken", err, n)
-		}
+	st.parts(t, []part{
+		{"both give their places back", testBothGivePlacesBack},
+		{"with nothing to change in one the other's is a commit alone", testOneChangeOfTwo},
 	})
-	t.Run("with nothing to change in one the other's is a commit alone", func(t *testing.T) {
-		first, second := waitingPrompt(t, st, 70), waitingPrompt(t, st, 71)
-		err := st.DecideBoth(t.Context(), first, second, func(_, b *task.Aggregate) (x, y aggregate.Change, err error) {
-			y, err = reject(b)
-			return x, y, err
-		})
-		if a, b := loaded(t, st, first), loaded(t, st, second); err != nil || a.Head.Rev != 4 || b.Prompt().Status != aggregate.Rejected {
-			t.Errorf("%v, rev %d, prompt %s", err, a.Head.Rev, b.Prompt().Status)
+}
+
+func testBothGivePlacesBack(t *testing.T, st *taskStore) {
+	first, second := created(t, st, 60), created(t, st, 61)
+	for _, ref := range []aggregate.Ref{first, second} {
+		decided(t, st, ref, accept(tenancy.DefaultSettings()))
+	}
+	err := st.DecideBoth(t.Context(), first, second, func(a, b *task.Aggregate) (x, y aggregate.Change, err error) {
+		if x, err = cancel(a); err == nil {
+			y, err = cancel(b)
 		}
+		return x, y, err
 	})
+	if n, _ := st.Quota(t.Context(), tenant, "OPEN#*"); err != nil || n != 0 {
+		t.Errorf("%v, %d places are taken", err, n)
+	}
+}
+
+func testOneChangeOfTwo(t *testing.T, st *taskStore) {
+	first, second := waitingPrompt(t, st, 70), waitingPrompt(t, st, 71)
+	err := st.DecideBoth(t.Context(), first, second, func(_, b *task.Aggregate) (x, y aggregate.Change, err error) {
+		y, err = rejectPrompt(b)
+		return x, y, err
+	})
+	if a, b := loaded(t, st, first), loaded(t, st, second); err != nil || a.Head.Rev != 4 || b.Prompt().Status != aggregate.Rejected {
+		t.Errorf("%v, rev %d, prompt %s", err, a.Head.Rev, b.Prompt().Status)
+	}
+}
+
+// cancelAndReject does so to the one and the other. After the first try something happens meanwhile.
+func cancelAndReject(t *testing.T, st *taskStore, first, second aggregate.Ref, meanwhile func()) error {
+	return st.DecideBoth(t.Context(), first, second, func(a, b *task.Aggregate) (x, y aggregate.Change, err error) {
+		if x, err = cancel(a); err != nil {
+			return x, y, err
+		}
+		y, err = rejectPrompt(b)
+		meanwhile()
+		meanwhile = func() {}
+		return x, y, err
+	})
+}
+
+// wantBoth fails the test unless both decisions stand, and were recorded once.
+func wantBoth(t *testing.T, st *taskStore, first, second aggregate.Ref) {
+	t.Helper()
+	a, b := loaded(t, st, first), loaded(t, st, second)
+	if a.Head.Ended == nil || b.Prompt().Status != aggregate.Rejected {
+		t.Errorf("the one ended %v, the other's prompt is %s", a.Head.Ended, b.Prompt().Status)
+	}
+	if n, m := countAudit(t, st, first, task.AuditTaskCancelled), countAudit(t, st, second, task.AuditPromptRejected); n != 1 || m != 1 {
+		t.Errorf("%d and %d audit entries", n, m)
+	}
 }
 
 // charge moves a task and leaves everything in it as it is.

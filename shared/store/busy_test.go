@@ -18,20 +18,21 @@ const (
 	refused = `{"__type":"com.amazon.coral.service#ValidationException","message":"no such thing"}`
 )
 
-func testBusyTable(t *testing.T, st *taskStore) {
-	refusing := func(body string, times int32) (*taskStore, *refuser) {
-		r := &refuser{operation: "TransactWriteItems", body: body}
-		r.left.Store(times)
-		return st.over(r, oneTry), r
-	}
+// refusing is the store while the table answers so many transactions with the body.
+func refusing(st *taskStore, body string, times int32) (*taskStore, *refuser) {
+	r := &refuser{operation: "TransactWriteItems", body: body}
+	r.left.Store(times)
+	return st.over(r, oneTry), r
+}
 
+func testBusyTable(t *testing.T, st *taskStore) {
 	for i, c := range []struct{ name, body string }{
 		{"a throttled transaction", throttled},
 		{"a throttled table", tooMuch},
 		{"another transaction in the way", inTheWay},
 	} {
 		t.Run(c.name+" delays a create", func(t *testing.T) {
-			busy, r := refusing(c.body, 3)
+			busy, r := refusing(st, c.body, 3)
 			change, ref := received(t, 10*i)
 			noError(t, busy.Create(t.Context(), change))
 			if _, err := st.Load(t.Context(), ref); err != nil || r.refused.Load() != 3 {
@@ -40,14 +41,14 @@ func testBusyTable(t *testing.T, st *taskStore) {
 		})
 		t.Run(c.name+" delays a decision", func(t *testing.T) {
 			ref := waitingPrompt(t, st, 10*i+1)
-			busy, _ := refusing(c.body, 3)
+			busy, _ := refusing(st, c.body, 3)
 			a := must(busy.Decide(t.Context(), ref, approvePrompt))(t)
 			if a.Prompt().Status != aggregate.Approved {
 				t.Errorf("prompt %s", a.Prompt().Status)
 			}
 		})
 		t.Run(c.name+" that lasts ends a create in time", func(t *testing.T) {
-			busy, _ := refusing(c.body, 1<<30)
+			busy, _ := refusing(st, c.body, 1<<30)
 			change, _ := received(t, 10*i+2)
 			begun := time.Now()
 			if err := busy.Create(t.Context(), change); err == nil || errors.Is(err, ErrExists) {
@@ -59,7 +60,7 @@ func testBusyTable(t *testing.T, st *taskStore) {
 		})
 		t.Run(c.name+" that lasts ends a decision before its deadline", func(t *testing.T) {
 			ref := waitingPrompt(t, st, 10*i+3)
-			busy, _ := refusing(c.body, 1<<30)
+			busy, _ := refusing(st, c.body, 1<<30)
 			ctx, done := context.WithTimeout(t.Context(), time.Second)
 			defer done()
 			if _, err := busy.Decide(ctx, ref, approvePrompt); err == nil {
@@ -72,7 +73,7 @@ func testBusyTable(t *testing.T, st *taskStore) {
 	}
 
 	t.Run("what is refused for good is not tried again", func(t *testing.T) {
-		busy, r := refusing(refused, 1<<30)
+		busy, r := refusing(st, refused, 1<<30)
 		change, _ := received(t, 100)
 		if err := busy.Create(t.Context(), change); err == nil {
 			t.Error("no error")

@@ -109,13 +109,9 @@ func testCards(t *testing.T, st *taskStore) {
 		ref := fresh(t)
 		claimed(t, ref, "me", at())
 		claimed(t, ref, "other", at().Add(time.Minute))
-		if err := st.PostedCard(t.Context(), ref, card, "me", "1.000001", "C1", "hash"); !errors.Is(err, ErrClaimed) {
-			t.Errorf("%v, want ErrClaimed", err)
-		}
+		wantError(t, st.PostedCard(t.Context(), ref, card, "me", "1.000001", "C1", "hash"), ErrClaimed)
 		must(t, st.PostedCard(t.Context(), ref, card, "other", "2.000001", "C1", "hash"))
-		if err := st.PostedCard(t.Context(), ref, card, "me", "1.000001", "C1", "hash"); !errors.Is(err, ErrClaimed) {
-			t.Errorf("%v, want ErrClaimed", err)
-		}
+		wantError(t, st.PostedCard(t.Context(), ref, card, "me", "1.000001", "C1", "hash"), ErrClaimed)
 		if got := read(t, ref).MessageTS; got != "2.000001" {
 			t.Errorf("message %s, want the other's", got)
 		}
@@ -202,9 +198,7 @@ func testCards(t *testing.T, st *taskStore) {
 	t.Run("a message that may not be changed makes its card unreachable, another's does not", func(t *testing.T) {
 		ref := fresh(t)
 		posted(t, ref)
-		if err := st.UnreachableCard(t.Context(), ref, card, "other", "9.000001", "is_archived", 7, at()); !errors.Is(err, ErrClaimed) {
-			t.Errorf("%v, want ErrClaimed", err)
-		}
+		wantError(t, st.UnreachableCard(t.Context(), ref, card, "other", "9.000001", "is_archived", 7, at()), ErrClaimed)
 		must(t, st.UnreachableCard(t.Context(), ref, card, "other", "1.000001", "is_archived", 7, at()))
 		if got := read(t, ref); got.State != aggregate.CardUnreachable || got.MessageTS != "1.000001" {
 			t.Errorf("%+v", got)

@@ -49,31 +49,31 @@ func testCreate(t *testing.T, st *taskStore) {
 		before := rows(t, st, "TASK#"+tenant+"#"+ref.ID)
 		later, _, err := task.Receive(tenant, request(1), at().Add(time.Hour))
 		noError(t, err)
-		if err := st.Create(t.Context(), later); !errors.Is(err, ErrExists) {
-			t.Errorf("%v, want ErrExists", err)
-		}
+		wantError(t, st.Create(t.Context(), later), ErrExists)
 		same(t, before, rows(t, st, "TASK#"+tenant+"#"+ref.ID), items())
 	})
 
-	t.Run("five deliveries at once make one task", func(t *testing.T) {
-		c, _ := received(t, 2)
-		errs := make([]error, 5)
-		var all sync.WaitGroup
-		for i := range errs {
-			all.Go(func() { errs[i] = st.Create(t.Context(), c) })
+	t.Run("five deliveries at once make one task", func(t *testing.T) { testDeliveriesAtOnce(t, st) })
+}
+
+func testDeliveriesAtOnce(t *testing.T, st *taskStore) {
+	c, _ := received(t, 2)
+	errs := make([]error, 5)
+	var all sync.WaitGroup
+	for i := range errs {
+		all.Go(func() { errs[i] = st.Create(t.Context(), c) })
+	}
+	all.Wait()
+	made := 0
+	for _, err := range errs {
+		switch {
+		case err == nil:
+			made++
+		case !errors.Is(err, ErrExists):
+			t.Error(err)
 		}
-		all.Wait()
-		made := 0
-		for _, err := range errs {
-			switch {
-			case err == nil:
-				made++
-			case !errors.Is(err, ErrExists):
-				t.Error(err)
-			}
-		}
-		if made != 1 {
-			t.Errorf("%d made the task, want 1", made)
-		}
-	})
+	}
+	if made != 1 {
+		t.Errorf("%d made the task, want 1", made)
+	}
 }

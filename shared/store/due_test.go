@@ -114,10 +114,7 @@ func testDue(t *testing.T, st *taskStore) {
 	})
 	t.Run("bounds are named", func(t *testing.T) {
 		for _, err := range st.Due(t.Context(), Shards, minute) {
-			var bad aggregate.ErrField
-			if !errors.As(err, &bad) || bad.Field != "shard" {
-				t.Errorf("%v, want ErrField of shard", err)
-			}
+			wantField(t, err, "shard")
 		}
 	})
 	t.Run("a handled task is postponed", func(t *testing.T) {
@@ -161,9 +158,7 @@ func testDue(t *testing.T, st *taskStore) {
 		decided(t, st, all[2], extract)
 		before := dueAt(t, st, all[2])
 		later := at().Add(time.Hour)
-		if err := st.Postpone(t.Context(), all[2], aggregate.Head{Rev: 1}, &later); !errors.Is(err, aggregate.ErrConflict) {
-			t.Errorf("%v, want ErrConflict", err)
-		}
+		wantError(t, st.Postpone(t.Context(), all[2], aggregate.Head{Rev: 1}, &later), aggregate.ErrConflict)
 		same(t, before, dueAt(t, st, all[2]))
 	})
 	t.Run("a task that is not there stays so", func(t *testing.T) {

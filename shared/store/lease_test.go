@@ -43,8 +43,7 @@ func testLeases(t *testing.T, st *taskStore) {
 	put(st.Store, second, lease("another", soon.Add(time.Hour)), aggregate.ErrInFlight) // as it was before
 	put(st.Store, load(), lease("", soon.Add(time.Minute)), nil)                        // released
 	for _, options := range [][]func(*dynamodb.Options){nil, {oneTry}} {
-		d := &dropper{operation: "PutItem"}
-		d.left.Store(1)
+		d := dropping("PutItem", 1)
 		soon = soon.Add(time.Hour)
 		put(st.over(d, options...).Store, load(), lease("mine", soon), nil)
 		if d.dropped.Load() != 1 || !load().Common().Leases[0].Same(lease("mine", soon)) {

@@ -2,7 +2,6 @@ package store
 
 import (
 	"encoding/base64"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -188,10 +187,7 @@ func testLists(t *testing.T, st *taskStore) {
 			"longer than any is":    {strings.Repeat("A", 3000), list(task.Filter{})},
 			"one with a bit missed": {mine.Next[:len(mine.Next)-9], list(task.Filter{})},
 		} {
-			var bad aggregate.ErrField
-			if err := c.use(c.cursor); !errors.As(err, &bad) || bad.Field != "cursor" {
-				t.Errorf("%s: %v, want ErrField of cursor", name, err)
-			}
+			t.Run(name, func(t *testing.T) { wantField(t, c.use(c.cursor), "cursor") })
 		}
 	})
 
@@ -200,10 +196,7 @@ func testLists(t *testing.T, st *taskStore) {
 			"limit":  second(st.Tasks(t.Context(), tenant, task.Filter{}, "", 0)),
 			"status": second(st.Tasks(t.Context(), tenant, task.Filter{Status: "done"}, "", 10)),
 		} {
-			var bad aggregate.ErrField
-			if !errors.As(err, &bad) || bad.Field != field {
-				t.Errorf("%v, want ErrField of %s", err, field)
-			}
+			wantField(t, err, field)
 		}
 		if _, err := st.Tasks(t.Context(), tenant, task.Filter{}, "", MaxPage+1); err == nil {
 			t.Error("a page larger than MaxPage was given")

@@ -22,19 +22,19 @@ func items() cmp.Option {
 		types.AttributeValueMemberM{}, types.AttributeValueMemberL{}, types.AttributeValueMemberNULL{})
 }
 
+// change sets an attribute of a task's row.
+func change(t *testing.T, st *taskStore, ref aggregate.Ref, sk, attribute string, v any) {
+	t.Helper()
+	e := newExpression()
+	e.set(attribute, v)
+	must(st.db.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
+		TableName: &st.table, Key: key("TASK#"+ref.Tenant+"#"+ref.ID, sk), UpdateExpression: e.update(),
+		ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
+	}))(t)
+}
+
 func testLoad(t *testing.T, st *taskStore) {
 	ref := created(t, st, 1)
-	pk := "TASK#" + ref.Tenant + "#" + ref.ID
-	change := func(t *testing.T, sk, attribute string, v any) {
-		t.Helper()
-		e := newExpression()
-		e.set(attribute, v)
-		_, err := st.db.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
-			TableName: &st.table, Key: key(pk, sk), UpdateExpression: e.update(), ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
-		})
-		noError(t, err)
-	}
-
 	for _, c := range []struct {
 		name string
 		ref  aggregate.Ref
@@ -67,59 +67,64 @@ func testLoad(t *testing.T, st *taskStore) {
 		same(t, a.Head, headOf(t, st, ref))
 	})
 
-	t.Run("a row of a later release is refused by name", func(t *testing.T) {
-		change(t, "REQUEST", "schema_version", 2)
-		defer change(t, "REQUEST", "schema_version", 1)
-		_, err := st.Load(t.Context(), ref)
-		var newer ErrNewerSchema
-		if !errors.As(err, &newer) || newer.Version != 2 || !strings.HasSuffix(newer.Item, "REQUEST") {
-			t.Errorf("%v, want ErrNewerSchema of version 2 naming REQUEST", err)
-		}
-	})
+	t.Run("a row of a later release is refused by name", func(t *testing.T) { testLaterSchema(t, st, ref) })
+	t.Run("a type of row that a later release has is skipped", func(t *testing.T) { testLaterType(t, st, ref) })
+	t.Run("what is past its time is gone", func(t *testing.T) { testPastItsTime(t, st, ref) })
+	t.Run("a task of more than a megabyte is loaded whole", func(t *testing.T) { testMoreThanAMegabyte(t, st) })
+}
 
-	t.Run("a type of row that a later release has is skipped", func(t *testing.T) {
-		change(t, "CARD#task", "schema_version", 3)
-		change(t, "CARD#task", "type", "stamp")
-		defer change(t, "CARD#task", "schema_version", 1)
-		defer change(t, "CARD#task", "type", "card")
-		if a, err := st.Load(t.Context(), ref); err != nil || a.Request == nil || len(a.Cards) != 0 {
-			t.Errorf("%+v, %v; want all but the row that nobody knows", a, err)
-		}
-	})
+func testMoreThanAMegabyte(t *testing.T, st *taskStore) {
+	ref := waitingPrompt(t, st, 2)
+	text := strings.Repeat("方針", 60<<10/6)
+	pk := "TASK#" + ref.Tenant + "#" + ref.ID
+	const versions = 20
+	for v := 2; v <= versions; v++ {
+		p := &task.Prompt{ID: aggregate.NewID(), TaskID: ref.ID, Version: v, Content: text, CreatedAt: at(), Gate: aggregate.Gate{Status: aggregate.Rejected}}
+		write(t, st, must(packRow(taskKind(), &task.Head{Head: aggregate.Head{TenantID: ref.Tenant}, TaskID: ref.ID}, pk, p, 3))(t))
+	}
+	counted := &counter{}
+	a := must(st.over(counted).Load(t.Context(), ref))(t)
+	var got []string
+	for _, p := range a.Prompts {
+		got = append(got, p.Key())
+	}
+	var want []string
+	for v := 1; v <= versions; v++ {
+		want = append(want, fmt.Sprintf("PROMPT#%04d", v))
+	}
+	same(t, want, got)
+	if counted.calls.Load() < 2 {
+		t.Error("the rows came in one page: the test proves nothing")
+	}
+}
 
-	t.Run("what is past its time is gone", func(t *testing.T) {
-		change(t, "CARD#task", "delete_after", at().Unix())
-		if a := loaded(t, st, ref); len(a.Cards) != 0 {
-			t.Errorf("%d cards, want none", len(a.Cards))
-		}
-		change(t, "CARD#task", "delete_after", at().Add(time.Second).Unix())
-		if a := loaded(t, st, ref); len(a.Cards) != 1 {
-			t.Errorf("%d cards, want the one that is not past its time", len(a.Cards))
-		}
-	})
+func testLaterSchema(t *testing.T, st *taskStore, ref aggregate.Ref) {
+	change(t, st, ref, "REQUEST", "schema_version", 2)
+	defer change(t, st, ref, "REQUEST", "schema_version", 1)
+	_, err := st.Load(t.Context(), ref)
+	var newer ErrNewerSchema
+	if !errors.As(err, &newer) || newer.Version != 2 || !strings.HasSuffix(newer.Item, "REQUEST") {
+		t.Errorf("%v, want ErrNewerSchema of version 2 naming REQUEST", err)
+	}
+}
 
-	t.Run("a task of more than a megabyte is loaded whole", func(t *testing.T) {
-		ref := waitingPrompt(t, st, 2)
-		text := strings.Repeat("方針", 60<<10/6)
-		pk := "TASK#" + ref.Tenant + "#" + ref.ID
-		const versions = 20
-		for v := 2; v <= versions; v++ {
-			it := must(packRow(taskKind(), &task.Head{Head: aggregate.Head{TenantID: ref.Tenant}, TaskID: ref.ID}, pk, &task.Prompt{ID: aggregate.NewID(), TaskID: ref.ID, Version: v, Content: text, CreatedAt: at(), Gate: aggregate.Gate{Status: aggregate.Rejected}}, 3))(t)
-			write(t, st, it)
-		}
-		counted := &counter{}
-		a := must(st.over(counted).Load(t.Context(), ref))(t)
-		var got []string
-		for _, p := range a.Prompts {
-			got = append(got, p.Key())
-		}
-		var want []string
-		for v := 1; v <= versions; v++ {
-			want = append(want, fmt.Sprintf("PROMPT#%04d", v))
-		}
-		same(t, want, got)
-		if counted.calls.Load() < 2 {
-			t.Error("the rows came in one page: the test proves nothing")
-		}
-	})
+func testLaterType(t *testing.T, st *taskStore, ref aggregate.Ref) {
+	change(t, st, ref, "CARD#task", "schema_version", 3)
+	change(t, st, ref, "CARD#task", "type", "stamp")
+	defer change(t, st, ref, "CARD#task", "schema_version", 1)
+	defer change(t, st, ref, "CARD#task", "type", "card")
+	if a, err := st.Load(t.Context(), ref); err != nil || a.Request == nil || len(a.Cards) != 0 {
+		t.Errorf("%+v, %v; want all but the row that nobody knows", a, err)
+	}
+}
+
+func testPastItsTime(t *testing.T, st *taskStore, ref aggregate.Ref) {
+	change(t, st, ref, "CARD#task", "delete_after", at().Unix())
+	if a := loaded(t, st, ref); len(a.Cards) != 0 {
+		t.Errorf("%d cards, want none", len(a.Cards))
+	}
+	change(t, st, ref, "CARD#task", "delete_after", at().Add(time.Second).Unix())
+	if a := loaded(t, st, ref); len(a.Cards) != 1 {
+		t.Errorf("%d cards, want the one that is not past its time", len(a.Cards))
+	}
 }

@@ -21,8 +21,7 @@ func testLostAnswers(t *testing.T, st *taskStore) {
 		{"each time", 100, nil},
 	} {
 		losing := func(operation string) (*taskStore, *dropper) {
-			d := &dropper{operation: operation}
-			d.left.Store(c.lose)
+			d := dropping(operation, c.lose)
 			return st.over(d, c.options...), d
 		}
 		t.Run("of a commit, "+c.name, func(t *testing.T) {
@@ -46,53 +45,53 @@ func testLostAnswers(t *testing.T, st *taskStore) {
 			}
 			ref := created(t, st, 10*i+1)
 			through, _ := losing("UpdateItem")
-			if _, err := through.ClaimCard(t.Context(), ref, "CARD#task", "me", at(), at()); err != nil {
-				t.Error(err)
-			}
+			must(through.ClaimCard(t.Context(), ref, "CARD#task", "me", at(), at()))(t)
 		})
 	}
 
-	t.Run("of a create that is repeated", func(t *testing.T) {
-		d := &dropper{operation: "TransactWriteItems"}
-		d.left.Store(1)
-		c, _ := received(t, 100)
-		if err := st.over(d).Create(t.Context(), c); err != nil {
-			t.Error(err)
-		}
-		if d.dropped.Load() != 1 {
-			t.Error("no answer was lost")
-		}
+	st.parts(t, []part{
+		{"of a create that is repeated", testLostCreate},
+		{"and the table has forgotten the token", testForgottenToken},
+		{"a commit that did not arrive is an error", testNoArrival},
 	})
+}
 
-	t.Run("and the table has forgotten the token", func(t *testing.T) {
-		// The repeated call meets its own earlier write.
-		ref := waitingPrompt(t, st, 101)
-		d := &dropper{operation: "TransactWriteItems"}
-		d.left.Store(1)
-		committed(t, st.over(&forgetful{next: d}), ref, approvePrompt)
-		if d.dropped.Load() != 1 {
-			t.Error("no answer was lost")
-		}
-		if got := countAudit(t, st, ref, task.AuditPromptApproved); got != 1 {
-			t.Errorf("%d audit entries, want 1", got)
-		}
-		d.left.Store(1)
-		c, _ := received(t, 102)
-		if err := st.over(&forgetful{next: d}).Create(t.Context(), c); err != nil {
-			t.Errorf("create: %v", err)
-		}
-	})
+func testLostCreate(t *testing.T, st *taskStore) {
+	d := dropping("TransactWriteItems", 1)
+	c, _ := received(t, 100)
+	noError(t, st.over(d).Create(t.Context(), c))
+	if d.dropped.Load() != 1 {
+		t.Error("no answer was lost")
+	}
+}
 
-	t.Run("a commit that did not arrive is an error", func(t *testing.T) {
-		ref := waitingPrompt(t, st, 103)
-		_, err := st.over(unreachable{}, oneTry).Decide(t.Context(), ref, approvePrompt)
-		if err == nil || errors.Is(err, aggregate.ErrConflict) {
-			t.Errorf("%v, want an error that is no conflict", err)
-		}
-		if a, err := st.Load(t.Context(), ref); err != nil || a.Prompt().Status != aggregate.PendingApproval {
-			t.Errorf("prompt %s, %v", a.Prompt().Status, err)
-		}
-	})
+func testForgottenToken(t *testing.T, st *taskStore) {
+	// The repeated call meets its own earlier write.
+	ref := waitingPrompt(t, st, 101)
+	d := dropping("TransactWriteItems", 1)
+	committed(t, st.over(&forgetful{next: d}), ref, approvePrompt)
+	if d.dropped.Load() != 1 {
+		t.Error("no answer was lost")
+	}
+	if got := countAudit(t, st, ref, task.AuditPromptApproved); got != 1 {
+		t.Errorf("%d audit entries, want 1", got)
+	}
+	d.left.Store(1)
+	c, _ := received(t, 102)
+	if err := st.over(&forgetful{next: d}).Create(t.Context(), c); err != nil {
+		t.Errorf("create: %v", err)
+	}
+}
+
+func testNoArrival(t *testing.T, st *taskStore) {
+	ref := waitingPrompt(t, st, 103)
+	_, err := st.over(unreachable{}, oneTry).Decide(t.Context(), ref, approvePrompt)
+	if err == nil || errors.Is(err, aggregate.ErrConflict) {
+		t.Errorf("%v, want an error that is no conflict", err)
+	}
+	if a, err := st.Load(t.Context(), ref); err != nil || a.Prompt().Status != aggregate.PendingApproval {
+		t.Errorf("prompt %s, %v", a.Prompt().Status, err)
+	}
 }
 
 // committed is a decision in one try: deciding again would hide what the commit said.

@@ -131,8 +131,7 @@ func testQuota(t *testing.T, st *taskStore) {
 			st := st.suite.store(t)
 			ref := created(t, st, n+1)
 			for _, d := range []decision{accept(tenancy.DefaultSettings()), cancel} {
-				drop := &dropper{operation: "TransactWriteItems"}
-				drop.left.Store(1)
+				drop := dropping("TransactWriteItems", 1)
 				committed(t, st.over(drop, options...), ref, d)
 				if drop.dropped.Load() == 0 {
 					t.Fatal("no answer was lost: the test proves nothing")

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"path/filepath"
@@ -79,7 +80,7 @@ type part struct {
 }
 
 // parts runs them one after the other over the same table.
-func (s *taskStore) parts(t *testing.T, parts ...part) {
+func (s *taskStore) parts(t *testing.T, parts []part) {
 	for _, p := range parts {
 		t.Run(p.name, func(t *testing.T) { p.run(t, s) })
 	}
@@ -185,6 +186,21 @@ func same(t *testing.T, want, got any, options ...cmp.Option) {
 	t.Helper()
 	if diff := cmp.Diff(want, got, options...); diff != "" {
 		t.Error(diff)
+	}
+}
+
+func wantError(t *testing.T, err, want error) {
+	t.Helper()
+	if !errors.Is(err, want) {
+		t.Errorf("%v, want %v", err, want)
+	}
+}
+
+// wantField fails the test unless err is ErrField of the field.
+func wantField(t *testing.T, err error, field string) {
+	t.Helper()
+	if bad := (aggregate.ErrField{}); !errors.As(err, &bad) || bad.Field != field {
+		t.Errorf("%v, want ErrField of %s", err, field)
 	}
 }
 

@@ -105,14 +105,10 @@ func testTenants(t *testing.T, st *taskStore) {
 		if err := st.SaveTenant(t.Context(), before, approver(), at()); !errors.Is(err, aggregate.ErrConflict) {
 			t.Errorf("over another's change: %v, want ErrConflict", err)
 		}
-		if err := st.SaveTenant(t.Context(), tenancy.Tenant{ID: "01NOBODY", Name: "x"}, approver(), at()); !errors.Is(err, aggregate.ErrNotFound) {
-			t.Errorf("%v, want ErrNotFound", err)
-		}
+		wantError(t, st.SaveTenant(t.Context(), tenancy.Tenant{ID: "01NOBODY", Name: "x"}, approver(), at()), aggregate.ErrNotFound)
 	})
 
 	t.Run("a tenant that is not there", func(t *testing.T) {
-		if _, err := st.Tenant(t.Context(), "01NOBODY"); !errors.Is(err, aggregate.ErrNotFound) {
-			t.Errorf("%v, want ErrNotFound", err)
-		}
+		wantError(t, second(st.Tenant(t.Context(), "01NOBODY")), aggregate.ErrNotFound)
 	})
 }

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"errors"
 	"testing"
 	"time"
 
@@ -31,9 +30,7 @@ func testTools(t *testing.T, st *taskStore) {
 	if got.Allowed || got.Rev != 1 || got.Constraints != p.Constraints || !got.CreatedAt.Equal(at()) {
 		t.Errorf("%+v", got)
 	}
-	if _, err := st.SaveToolPermission(t.Context(), p, approver(), at(), tenancy.OnlyRecipients); !errors.Is(err, aggregate.ErrConflict) {
-		t.Errorf("%v, want ErrConflict", err)
-	}
+	wantError(t, second(st.SaveToolPermission(t.Context(), p, approver(), at(), tenancy.OnlyRecipients)), aggregate.ErrConflict)
 	got.Allowed = true
 	if _, err := st.SaveToolPermission(t.Context(), got, approver(), at().Add(time.Hour), tenancy.OnlyRecipients); err != nil {
 		t.Fatal(err)

@@ -2,7 +2,6 @@ package store
 
 import (
 	"encoding/json"
-	"errors"
 	"testing"
 
 	"ringi/shared/aggregate"
@@ -63,9 +62,7 @@ func testTornReads(t *testing.T, st *taskStore) {
 			if err != nil {
 				t.Fatalf("the torn rows refuse by themselves, which proves nothing: %v", err)
 			}
-			if _, err := st.Commit(t.Context(), torn, change); !errors.Is(err, aggregate.ErrConflict) {
-				t.Errorf("%v, want ErrConflict", err)
-			}
+			wantError(t, second(st.Commit(t.Context(), torn, change)), aggregate.ErrConflict)
 			after := headOf(t, st, ref)
 			if after.Rev != before.Head.Rev {
 				t.Errorf("the head moved from rev %d to %d", before.Head.Rev, after.Rev)

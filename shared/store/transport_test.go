@@ -49,6 +49,12 @@ type dropper struct {
 	dropped   atomic.Int32
 }
 
+func dropping(operation string, answers int32) *dropper {
+	d := &dropper{operation: operation}
+	d.left.Store(answers)
+	return d
+}
+
 func (d *dropper) RoundTrip(r *http.Request) (*http.Response, error) {
 	res, err := http.DefaultTransport.RoundTrip(r)
 	if err != nil || operation(r) != d.operation || d.left.Add(-1) < 0 {
