@@ -15,11 +15,11 @@ import (
 	"ringi/shared/pipeline"
 )
 
-// margin of the invocation's time is kept for saying how far it came: what times
-// out is done again from its first record.
+// margin of the invocation's time is kept to return the records that were not handled: after a timeout the whole
+// batch would be repeated.
 const margin = 5 * time.Second
 
-// Store is where the relay reads what follows.
+// Store is what the relay reads.
 type Store interface {
 	Load(ctx context.Context, ref aggregate.Ref) (aggregate.Aggregate, error)
 }
@@ -31,12 +31,11 @@ type Handler struct {
 	Kinds   aggregate.Kinds
 }
 
-// Handle carries out what follows from a batch of the table's stream. The records
-// of one task are looked at together: effects come from the rows as they are now,
-// not from the records. It gives records back while the card queue is down: all
-// from the first of the first task that could not be drawn. Runs go on meanwhile.
-// So it does with the tasks that its time does not suffice for. A record that can't
-// be handled is logged and counted, and the sweeper has its task within a minute.
+// Handle carries out what follows from a batch of the table's stream. The records of one task are looked at together:
+// effects come from the rows as they are now, not from the records. It gives records back while the card queue is
+// down: all from the first of the first task that could not be drawn. Runs are started and woken all the same. It
+// also gives back the records of tasks for which its time does not suffice. A record that can't be handled is logged
+// and counted, and the sweeper has its task within a minute.
 func (h *Handler) Handle(ctx context.Context, e events.DynamoDBEvent) (events.DynamoDBEventResponse, error) {
 	var out events.DynamoDBEventResponse
 	if deadline, ok := ctx.Deadline(); ok {
@@ -66,8 +65,8 @@ func (h *Handler) Handle(ctx context.Context, e events.DynamoDBEvent) (events.Dy
 	return out, nil
 }
 
-// relay does what follows for one task: what people see first. With draw false the
-// records come again anyway, and the queue is not asked.
+// relay carries out one task's effects, its cards first. With draw false no card is asked for, since the records are
+// given back anyway.
 func (h *Handler) relay(ctx context.Context, m move, draw bool) (err error) {
 	defer pipeline.Recovered(ctx, &err, "task_id", m.ref.ID)
 	a, err := h.Store.Load(ctx, m.ref)

@@ -8,7 +8,7 @@ import (
 	"ringi/shared/aggregate"
 )
 
-// move is what a batch says about one aggregate.
+// move is what has changed of one aggregate in a batch.
 type move struct {
 	ref   aggregate.Ref
 	run   bool   // the head names another run than before

@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	// spare is left of the function's own time when no task is begun any more.
+	// spare: no further task is begun when less than this is left of the function's time.
 	spare = 10 * time.Second
 	// perTask bounds what one task may take, so that it delays no other for long.
 	perTask = 8 * time.Second
@@ -33,12 +33,12 @@ type Store interface {
 	SweepFailed(ctx context.Context, ref aggregate.Ref, failures int, due, now time.Time) error
 }
 
-// Results deletes the results whose time is over.
+// Results deletes the results that are older than their tenant keeps them.
 type Results interface {
 	Expire(ctx context.Context) (deleted int, err error)
 }
 
-// Handler sweeps.
+// Handler handles the tasks that are due.
 type Handler struct {
 	Store   Store
 	Effects effect.Runner
@@ -49,7 +49,7 @@ type Handler struct {
 // expiring is the minute of each hour in which results are deleted: nobody waits for it.
 const expiring = 17
 
-// count is what one sweep met.
+// count is what one sweep handled, repaired and could not handle.
 type count struct{ swept, repairs, failed atomic.Int64 }
 
 // Handle looks at every task that is due, all shards side by side, until none is or
@@ -67,7 +67,7 @@ func (h *Handler) Handle(ctx context.Context) error {
 		n, err := h.Results.Expire(ctx)
 		slog.InfoContext(ctx, "expired", "results", n, "err", err)
 		errs = append(errs, err)
-		if err != nil { // one failure of sixty in an hour, which the functions' errors do not show
+		if err != nil { // runs once an hour, so its failure would not show among the function's errors
 			metric.Count(metric.ExpireFailed, 1)
 		}
 	}
@@ -102,7 +102,7 @@ func enough(ctx context.Context) bool {
 	return ctx.Err() == nil && (!ok || time.Until(deadline) > spare)
 }
 
-// putOff tries a task that failed again after 2^n minutes, an hour at most.
+// putOff makes a task whose handling failed n times due again after 2^n minutes, at most an hour.
 func (h *Handler) putOff(ctx context.Context, ref aggregate.Ref, why error) {
 	failures := 1
 	if head, err := h.Store.Head(ctx, ref); err == nil {

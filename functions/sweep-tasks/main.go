@@ -1,5 +1,4 @@
-// Command sweep-tasks looks, each minute, at every task that is due, and does what
-// ought to have been done.
+// Command sweep-tasks looks, each minute, at every task that is due, and does what other functions have left undone.
 package main
 
 import (

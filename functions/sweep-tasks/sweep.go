@@ -41,7 +41,7 @@ func (h *Handler) sweep(ctx context.Context, ref aggregate.Ref) (repairs int, er
 	}
 	n, err := h.Effects.Run(ctx, a, true)
 	repairs += n
-	if a.Effects(h.Now()).Cards && !a.Root().Common().InLine(h.Now()) { // people see where the task is even when its run can't be reached
+	if a.Effects(h.Now()).Cards && !a.Root().Common().InLine(h.Now()) { // the cards are drawn even when the task's run could not be woken
 		err = errors.Join(err, h.Effects.Redraw(ctx, ref, aggregate.NewID()))
 	}
 	if err != nil {
@@ -54,14 +54,14 @@ func (h *Handler) sweep(ctx context.Context, ref aggregate.Ref) (repairs int, er
 	if err := h.Store.Postpone(ctx, ref, *a.Root().Common(), due); err != nil && !errors.Is(err, aggregate.ErrConflict) {
 		return repairs, fmt.Errorf("put off: %w", err)
 	}
-	return repairs, nil // on a conflict the task moved, and is due anew
+	return repairs, nil // on a conflict the task has changed, which makes it due again
 }
 
 func notDue(err error) bool {
 	return errors.Is(err, aggregate.ErrNotDue) || errors.Is(err, aggregate.ErrInFlight) || errors.Is(err, aggregate.ErrSuperseded)
 }
 
-// beside loads what the decisions of time want to see beside a; nil when they want nothing, or it is gone.
+// beside loads the aggregate that a's overdue decisions need, nil if they need none or it is gone.
 func (h *Handler) beside(ctx context.Context, a aggregate.Aggregate) (aggregate.Aggregate, error) {
 	ref, wants := a.Beside()
 	if !wants {

@@ -17,7 +17,7 @@ import (
 	"ringi/shared/tenancy"
 )
 
-// Store has what is drawn.
+// Store reads the aggregates whose cards are drawn.
 type Store interface {
 	Load(ctx context.Context, ref aggregate.Ref) (aggregate.Aggregate, error)
 	Settings(ctx context.Context, tenant string) (tenancy.Settings, error)
@@ -26,7 +26,7 @@ type Store interface {
 	Integrations(ctx context.Context, tenant string) ([]tenancy.Integration, error)
 }
 
-// Rows keep which message is whose.
+// Rows keep which message shows which card.
 type Rows interface {
 	ClaimCard(ctx context.Context, ref aggregate.Ref, key, by string, now, staleBefore time.Time) (aggregate.Card, error)
 	PostedCard(ctx context.Context, ref aggregate.Ref, key, by, messageTS, channel, hash string) error
@@ -39,7 +39,7 @@ type Rows interface {
 
 // Kind is how the cards of one kind of aggregates are drawn.
 type Kind interface {
-	// Place is where the cards go. It reports false while the rows don't say: they are of two commits.
+	// Place is where the cards go. It reports false when the rows don't say, because they are of two commits.
 	Place(a aggregate.Aggregate) (Place, bool)
 	Render(a aggregate.Aggregate, c *aggregate.Card, s tenancy.Settings, now time.Time) card.Message
 	// Opened has in it what is fetched only for a card that is drawn anew.
@@ -53,7 +53,7 @@ type Kind interface {
 type Place struct {
 	Team     string
 	Thread   string
-	Accepted bool // somebody found already that the deployment works for this workspace
+	Accepted bool // it is known that the deployment works for this workspace
 }
 
 // Slack is where cards are shown.
@@ -67,7 +67,7 @@ type Slack interface {
 	Suggest(ctx context.Context, channel string, suggestions []card.Suggestion) error
 }
 
-// drawing is one task being shown as it was when it was loaded.
+// drawing shows the cards of one task as it was when it was loaded.
 type drawing struct {
 	*Handler
 	ref      aggregate.Ref
@@ -83,11 +83,10 @@ type drawing struct {
 	short   map[string]short   // methods for which no call is left
 }
 
-// draw shows a task: each card whose content differs from what was shown is
-// posted or updated, the most urgent first, posts in the order of the thread. If the
-// task moves on meanwhile, the message of that move brings the rest. What Slack's pace
-// has no room for waits for its turn; progress does not, but with the task's next revision, or
-// when the sweeper finds shown_rev behind.
+// draw shows a task: each card whose content differs from what was shown is posted or updated, the most urgent first,
+// posts in the order of the thread. If the task moves on meanwhile, the message of that move brings the rest. Cards
+// that Slack's rate limits delay wait for their turn. Those that only show progress are left out: the task's next
+// revision draws them, or the sweeper when it finds shown_rev behind.
 func (h *Handler) draw(ctx context.Context, ref aggregate.Ref) error {
 	a, err := h.Store.Load(ctx, ref)
 	if err != nil {
@@ -119,8 +118,8 @@ func (h *Handler) draw(ctx context.Context, ref aggregate.Ref) error {
 	return h.shown(ctx, a)
 }
 
-// ours reports whether the cards are of a workspace that the deployment works for: others are called nothing. What was
-// accepted is.
+// ours reports whether the deployment works for the workspace of the cards; nothing is sent to any other. For a task
+// that was accepted it does.
 func (h *Handler) ours(ctx context.Context, a aggregate.Aggregate, place Place) (bool, error) {
 	if place.Accepted {
 		return true, nil
@@ -160,7 +159,7 @@ func (d *drawing) cards(ctx context.Context) (left bool, err error) {
 		var unknown slackapi.Unknown
 		switch {
 		case over.add(err, d.urgency[c.Key()]):
-		case errors.As(err, &unknown): // an update, to be done again; no other card need wait for that
+		case errors.As(err, &unknown): // an update is done again later; the other cards need not wait for it
 			behind = err
 		case err != nil:
 			return true, err
@@ -175,8 +174,8 @@ func (d *drawing) cards(ctx context.Context) (left bool, err error) {
 	return over.skipped > 0, behind
 }
 
-// card makes one message show its card. Whether it does is read off the rows: large
-// arguments never change, and are fetched only for a card that is drawn anew.
+// card makes one message show its card. Whether it does already is decided from the rows. Large arguments, which
+// never change, are fetched only for a card that is drawn.
 func (d *drawing) card(ctx context.Context, c *aggregate.Card) error {
 	m := d.kind.Render(d.a, c, d.settings, d.Now())
 	hash := card.Hash(m)
@@ -197,9 +196,8 @@ func (d *drawing) card(ctx context.Context, c *aggregate.Card) error {
 	return d.post(ctx, c, m, hash)
 }
 
-// rests reports whether a card that Slack refused is left alone: until the next
-// revision, or the next try while a gate waits, unless shown_rev was removed: somebody
-// clicked, and asks to see what is true.
+// rests reports whether a card that Slack refused is left as it is. It is tried again at the next revision, at the
+// time that TryAgainAt says, or when shown_rev was removed because a person clicked on an outdated card.
 func (d *drawing) rests(c *aggregate.Card) bool {
 	again := d.a.TryAgainAt(c)
 	return c.State == aggregate.CardUnreachable && c.TriedRev >= d.head.Rev && d.head.ShownRev != 0 &&
@@ -238,10 +236,9 @@ func (d *drawing) update(ctx context.Context, c *aggregate.Card, m card.Message,
 	return nil
 }
 
-// failed decides what a call's failure means. A refusal of this channel or message
-// for good is noted and told, and the other cards go on; everything else ends this
-// try. What Slack refuses to the app as a whole is no card's refusal: somebody is
-// woken, and the message comes again until the token is good.
+// failed decides what a call's failure means. A refusal of this channel or message for good is noted and told, and
+// the other cards go on; everything else ends this try. A refusal of the app as a whole is not noted on the card: an
+// alarm is raised, and the message is tried again until the token is valid.
 func (d *drawing) failed(ctx context.Context, c *aggregate.Card, err error) error {
 	var refused slackapi.Refused
 	if errors.As(err, &refused) && refused.App {

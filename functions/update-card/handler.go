@@ -22,7 +22,7 @@ import (
 const (
 	// margin of the invocation's time is kept for giving the message back.
 	margin = 1500 * time.Millisecond
-	// maxBackoff is the longest wait after a failure that says nothing of its end.
+	// maxBackoff is the longest wait after a failure for which Slack names no time.
 	maxBackoff = time.Minute
 	// maxRetryAfter bounds what Slack may ask us to wait.
 	maxRetryAfter = time.Hour
@@ -50,7 +50,7 @@ type Handler struct {
 	Wait      func(ctx context.Context, d time.Duration) error
 }
 
-// later is how long a message has to wait, when that is known.
+// later is an error that says how long a message has to wait.
 type later struct {
 	after time.Duration
 	cause string
@@ -77,7 +77,7 @@ func (h *Handler) Handle(ctx context.Context, e events.SQSEvent) (events.SQSEven
 	return out, nil
 }
 
-// record handles one message. What can never be handled is logged and done with.
+// record handles one message. A message that can never be handled is logged and removed.
 func (h *Handler) record(ctx context.Context, r events.SQSMessage) (err error) {
 	ref, err := effect.ReadMessage(r.Body)
 	if err != nil || h.Kinds[ref.Kind] == nil {
@@ -110,7 +110,7 @@ func (h *Handler) giveBack(ctx context.Context, r events.SQSMessage, err error) 
 	_, err = h.Queue.ChangeMessageVisibility(ctx, &sqs.ChangeMessageVisibilityInput{
 		QueueUrl: &h.QueueURL, ReceiptHandle: aws.String(r.ReceiptHandle), VisibilityTimeout: int32(wait.Seconds()),
 	})
-	if err != nil { // then the queue's own timeout has it wait
+	if err != nil { // then the message waits for the queue's own visibility timeout
 		slog.WarnContext(ctx, "change the visibility", "message_id", r.MessageId, "err", err)
 	}
 }

@@ -36,17 +36,17 @@ const (
 )
 
 const (
-	// longLine is how far off a place in line may be for its message to stay in the queue. Farther
-	// off the message would be received again and again, to the queue's limit, and keep lanes from others:
-	// it is done with, and the sweeper, who comes each minute, asks for the cards when it is their turn.
+	// longLine is how far in the future a turn may be for its message to stay in the queue. With a later turn the
+	// message would be received again and again, up to the queue's limit, and occupy invocations that others need: it
+	// is removed, and the sweeper, which runs each minute, asks for the cards at their turn.
 	longLine = time.Minute
-	// turnLasts is how long after its time a place counts: those that the sweeper asks for in
-	// one minute take their turns within the next. Who was overtaken for longer joins anew.
+	// turnLasts is how long after its time a turn is valid: the tasks that the sweeper asks for in one minute are
+	// drawn within the next. A task whose turn is older reserves a new one.
 	turnLasts = 3 * time.Minute
 	// mostShort is how long a message waits for Slack's pace before it looks again: in the
 	// same task a gate may open meanwhile, whose message waits behind this one.
 	mostShort = 10 * time.Second
-	// mostHeld is that wait while Slack said no for longer than a minute.
+	// mostHeld is that wait while Slack has refused calls for longer than a minute.
 	mostHeld = time.Minute
 )
 
@@ -61,7 +61,7 @@ type Pace interface {
 // short says that Slack's pace does not allow a call before a time.
 type short struct {
 	budget store.Budget
-	spare  int // calls of it that are kept for who is more urgent
+	spare  int // calls that are kept for more urgent cards
 	until  time.Time
 }
 
@@ -69,7 +69,7 @@ func (e short) Error() string {
 	return fmt.Sprintf("%s: no call is left before %s", e.budget.Name, e.until.Format(time.TimeOnly))
 }
 
-// spare is how many calls of a budget of n must be left for those who are more urgent.
+// spare is how many calls of a budget of n must be left for more urgent cards.
 func spare(u urgency, n int) int {
 	switch u {
 	case asks:
@@ -92,18 +92,18 @@ func (d *drawing) budgets(method, channel string) []store.Budget {
 	return []store.Budget{d.budget(method+"#"+channel, posts, postWindow), d.budget(method, allPosts, allPostWindow)}
 }
 
-// take takes what one call for a card needs of Slack's pace, or returns short. What can't
-// be read or written is no reason to wait: Slack says no itself.
+// take takes what one call for a card needs of Slack's pace, or returns short. When the budget can't be read or
+// written, the call is made: Slack itself refuses what is too much.
 func (d *drawing) take(ctx context.Context, c *aggregate.Card, method string) error {
 	if d.Pace == nil {
 		return nil
 	}
 	u, now := d.urgency[c.Key()], d.Now()
-	if s, ok := d.short[method]; ok { // nothing less urgent overtakes it
+	if s, ok := d.short[method]; ok { // less urgent cards must not overtake it
 		return s
 	}
 	if u == progress && method == methodPost {
-		// What is posted while it comes about has to be updated once it is there.
+		// A card that is posted while its content is still being made must be updated later.
 		b := d.budget(methodUpdate, updates, updateWindow)
 		left, err := d.Pace.SparePace(ctx, b, now)
 		if err == nil && left <= spare(progress, updates) {
@@ -128,8 +128,8 @@ func (d *drawing) isShort(method string, s short) error {
 	return s
 }
 
-// limited has all invocations wait that call this method in this workspace, when err is
-// Slack's 429. Otherwise it returns err.
+// limited makes all invocations wait that call this method in this workspace, when err is Slack's 429. Otherwise it
+// returns err.
 func (d *drawing) limited(ctx context.Context, method string, err error) error {
 	var limit slackapi.RateLimited
 	if !errors.As(err, &limit) || d.Pace == nil {
@@ -144,10 +144,10 @@ func (d *drawing) limited(ctx context.Context, method string, err error) error {
 	return d.isShort(method, short{b, 0, until})
 }
 
-// leftover is what a draw could not do for want of pace.
+// leftover are the cards that Slack's rate limits kept from being drawn.
 type leftover struct {
-	first   *short // of what has to be drawn, that which may be first; nil: nothing has to
-	skipped int    // cards of progress: the task's next revision draws them, or the sweeper
+	first   *short // the earliest turn of a card that must be drawn; nil if there is none
+	skipped int    // cards that only show progress: the task's next revision draws them, or the sweeper
 }
 
 // add takes note of a card that was not drawn, and reports whether that is so.
@@ -164,10 +164,10 @@ func (l *leftover) add(err error, u urgency) bool {
 	return true
 }
 
-// wait is what becomes of a message whose cards have to wait for Slack's pace: later, or
-// nil when the sweeper asks for them. The task gets a place in line, which it keeps, so that
-// whoever came first is drawn first. Close to its turn the message comes again, and soon: a
-// gate of the same task may open meanwhile, whose message waits behind this one.
+// wait returns what Handle does with a message whose cards wait for Slack's rate limits: later, or nil when the
+// sweeper will ask for them. The task reserves a turn and keeps it, so that tasks are drawn in the order in which
+// they came. Close to its turn the message is looked at again soon, because a gate of the same task may open
+// meanwhile, whose message waits behind this one.
 func (d *drawing) wait(ctx context.Context, s short) error {
 	now := d.Now()
 	if s.until.Sub(now) > mostHeld {

@@ -13,15 +13,15 @@ import (
 )
 
 const (
-	// stale is the age at which a claim's invocation has ended, whatever became of it: the function's timeout.
+	// stale is the age at which a claim's invocation must have ended: the function's timeout.
 	stale = 30 * time.Second
 	// soon is when a message looks again at a card that another invocation holds.
 	soon = 3 * time.Second
 	// lookAfter is how long a message whose answer was lost may take to be found.
 	lookAfter = 2 * time.Second
-	// lookAgain is how much longer it may take that Slack itself said to have failed at.
+	// lookAgain is how much longer it may take when Slack answered with an error of its own.
 	lookAgain = 3 * time.Second
-	// enough is what a post may take: the call, the waits and the looks.
+	// enough is how long a post may take: the call, the waits and the searches.
 	enough = slackTimeout + lookAfter + lookAgain + 5*time.Second
 )
 
@@ -42,7 +42,7 @@ func (d *drawing) post(ctx context.Context, c *aggregate.Card, m card.Message, h
 	if err != nil {
 		return fmt.Errorf("claim: %w", err)
 	}
-	if c.State == aggregate.CardPosting { // whoever claimed it never said what became of it
+	if c.State == aggregate.CardPosting { // the invocation that claimed it did not record whether it posted
 		found, err := d.find(ctx, c)
 		if err != nil {
 			return later{stale, err.Error()}
@@ -77,8 +77,8 @@ func wait(held aggregate.Card, now time.Time) error {
 	return later{0, "another invocation was faster"}
 }
 
-// keep saves which message is the card's. Whoever lost the claim meanwhile takes
-// its own message back, but only if the row names another: else somebody will find and adopt it.
+// keep saves which message is the card's. An invocation that lost the claim meanwhile deletes its own message, but
+// only if the row names another: else a later invocation finds and adopts it.
 func (d *drawing) keep(ctx context.Context, c *aggregate.Card, ts, hash string) error {
 	err := d.Rows.PostedCard(ctx, d.ref, c.Key(), d.by, ts, c.Channel, hash)
 	if !isOther(err) {
@@ -99,10 +99,9 @@ func (d *drawing) keep(ctx context.Context, c *aggregate.Card, ts, hash string) 
 	return later{0, "another invocation was faster"}
 }
 
-// look follows a post whose outcome is unknown: once, after a moment. If the
-// message is not to be seen yet, the claim stays, and with it the duty to look. After a
-// failure of Slack's own it looks twice; then nothing will come any more, and the claim is
-// given back, so that the next try posts anew.
+// look follows a post whose outcome is unknown: once, after a moment. If the message is not there yet, the claim
+// stays, so that the next try looks again. After an error of Slack's own it looks twice; then the post will not
+// appear any more, and the claim is given back, so that the next try posts anew.
 func (d *drawing) look(ctx context.Context, c *aggregate.Card, m card.Message, hash string, cause slackapi.Unknown) error {
 	d.log(c).WarnContext(ctx, "unknown outcome", "err", cause)
 	looks := []time.Duration{lookAfter}
@@ -144,8 +143,8 @@ func (d *drawing) find(ctx context.Context, c *aggregate.Card) ([]string, error)
 	return found, err
 }
 
-// adopt makes the earliest of the found messages the card's and deletes the
-// others. If nobody knows what it shows, it is drawn.
+// adopt makes the earliest of the found messages the card's and deletes the others. If it is not known what the
+// message shows, it is updated.
 func (d *drawing) adopt(ctx context.Context, c *aggregate.Card, found []string, m card.Message, hash string, known bool) error {
 	d.log(c).InfoContext(ctx, "adopted", "ts", found[0], "others", len(found)-1)
 	shows := hash
@@ -178,7 +177,7 @@ func (d *drawing) notPosted(ctx context.Context, c *aggregate.Card, cause error)
 	return cause
 }
 
-// release gives the claim back; if it can't, it grows stale.
+// release gives the claim back; if that fails, the claim ends when it is stale.
 func (d *drawing) release(ctx context.Context, c *aggregate.Card) {
 	if err := d.Rows.ReleaseCard(ctx, d.ref, c.Key(), d.by); err != nil {
 		d.log(c).WarnContext(ctx, "release the claim", "err", err)

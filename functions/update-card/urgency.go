@@ -6,13 +6,13 @@ import (
 	"ringi/shared/aggregate"
 )
 
-// urgency is how soon a card has to be drawn while Slack's pace does not suffice for all.
+// urgency is how soon a card must be drawn when Slack's rate limits don't allow all.
 type urgency int
 
 const (
 	asks     urgency = iota // it asks for a decision, or says how the work ended
-	settled                 // it says what was decided, or is the first word to who asked
-	progress                // something goes on, and more will be said: it can be left out
+	settled                 // it says what was decided, or is the first answer to a request
+	progress                // it shows progress, which a later card will show too: it may be left out
 )
 
 // inOrder are the cards as they are drawn: the most urgent first. A card that has no

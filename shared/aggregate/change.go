@@ -6,21 +6,22 @@ import (
 	"time"
 )
 
-// Change is one commit: the head, the rows it writes, the rows it relied on, and
-// the audit entries that record it. The store writes it in one transaction. One without a head
-// moves nothing: its rows are put where they are absent.
+// Change is one commit: the head, the rows it writes, the rows it relied on, and the audit entries that record it.
+// The store writes it in one transaction. A Change without a head leaves the aggregate's revision as it is, and puts
+// each of its rows only if it is absent.
 type Change struct {
-	ID     string  // given by the store; how a lost answer is recognised
-	Head   Root    // as it shall be, but for Rev, which the commit adds one to
-	Rows   []Row   // each on its Revision as read
-	Rely   []Row   // must still have the Revision that they were read with; one of Revision 0 must still be absent
-	Owned  []Owned // what it relied on of the tenant's
+	ID     string  // given by the store, which recognises by it a commit whose answer was lost
+	Head   Root    // the new head; the commit adds one to its Rev
+	Rows   []Row   // each is written on condition that its Revision is still as it was read
+	Rely   []Row   // must still have the Revision that they were read with; with Revision 0 they must still be absent
+	Owned  []Owned // the tenant's rows that the decision relied on
 	Counts []Count
 	Audit  []AuditEntry
 	Now    time.Time
 	// Made is the row among Rows that a model made, nil if none did.
 	Made Row
-	// Then is what whoever decides is told once it is committed: it is not all that they asked for.
+	// Then is the error that the decider gets after the commit, when the Change is only a part of what they asked
+	// for.
 	Then error
 }
 
@@ -31,13 +32,13 @@ type Decision[A any] func(A) (Change, error)
 type Owned struct {
 	Key string
 	Rev int
-	Err error // when nothing but this has changed; nil: ErrConflict
+	Err error // returned when only this row has changed; nil: ErrConflict
 }
 
-// Empty reports whether there is nothing to commit: the decision stands already.
+// Empty reports whether there is nothing to commit, because the rows say already what was decided.
 func (c Change) Empty() bool { return c.Head == nil && len(c.Rows) == 0 }
 
-// Put writes rows. A row has one place in a Change: the last one wins, and what is written is relied on already.
+// Put writes rows. Of two rows with one key the later is written; a written row needs no RelyOn.
 func (c *Change) Put(rows ...Row) {
 	for _, r := range rows {
 		same := func(x Row) bool { return x.Key() == r.Key() }
@@ -64,7 +65,7 @@ func (c *Change) Written(key string) Row {
 	return nil
 }
 
-// Moment is when a Change of a head happens: now in milliseconds, but never before its last one.
+// Moment is the time of a head's next Change: now, in milliseconds, but at least one after its last Change.
 func (h *Head) Moment(now time.Time) time.Time {
 	now = now.UTC().Truncate(time.Millisecond)
 	if next := h.ChangedAt.Add(time.Millisecond); now.Before(next) {

@@ -9,8 +9,8 @@ import (
 type Count struct {
 	Key    string // <user>#<hour>, OPEN#<user> or ASKED#<user>#<gate>
 	By     int    // 1 or -1
-	Most   int    // it must not come to more; 0: whatever it comes to
-	Reason Reason // why there is no place, when it would
+	Most   int    // a Change that would move it above this is refused; 0: no limit
+	Reason Reason // what ErrFull says when the limit is reached
 	Until  time.Time
 	Keep   time.Time // zero: for ever
 }

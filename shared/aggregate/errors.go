@@ -15,11 +15,11 @@ var (
 	ErrConflict = errors.New("it changed meanwhile")
 	// ErrUnconfirmed: no answer came to a commit, and it may have been made or may yet be.
 	ErrUnconfirmed = errors.New("it is not known whether it was saved")
-	// ErrMoved: what was to be done next is not next any more; look again.
+	// ErrMoved: what was to be done is no longer the next step; read the rows again.
 	ErrMoved = errors.New("something else is next by now")
 	// ErrSettings: the settings changed meanwhile; read them and decide again.
 	ErrSettings = errors.New("the settings changed meanwhile")
-	// ErrInFlight: a call is still out; its outcome must be known first.
+	// ErrInFlight: a call is still under way, and nothing can be decided before its outcome is known.
 	ErrInFlight = errors.New("a call is still in flight")
 	// ErrUncovered: the decision only recorded that a write's outcome is unknown; a person must look and decide again.
 	ErrUncovered = errors.New("a write with unknown outcome was uncovered")

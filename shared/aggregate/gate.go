@@ -6,16 +6,16 @@ import (
 	"time"
 )
 
-// Gate is where people are asked, whatever row it stands in: under which terms, by which route, what they said.
+// Gate is the part of a row that people decide on: its status, the terms, the route, the stamps and the verdict.
 type Gate struct {
 	Status GateStatus `json:"status"`
 	Terms  Terms      `json:"terms"`
-	Route  []Stage    `json:"route,omitempty"` // frozen when it opens; none: one stage of whoever the policy allows at the click
+	Route  []Stage    `json:"route,omitempty"` // fixed when the gate opens; empty: one stage, of whoever the policy allows when they click
 	Stamps []Stamp    `json:"stamps,omitempty"`
 	Verdict
 }
 
-// Stage is a part of a route; stages are settled in their order, the desks of one side by side.
+// Stage is one part of a route. Stages are settled one after another, the desks of a stage in any order.
 type Stage struct {
 	Desks []Desk `json:"desks"`
 }
@@ -28,15 +28,15 @@ type Desk struct {
 	Mode   DeskMode `json:"mode"`
 }
 
-// DeskMode is whether a desk's stamps are waited for.
+// DeskMode says whether the gate waits for a desk's stamps.
 type DeskMode string
 
 const (
 	DeskStamp DeskMode = "stamp"
-	DeskRead  DeskMode = "read" // shown to, and not waited for
+	DeskRead  DeskMode = "read" // sees the gate; nothing waits for its stamps
 )
 
-// Stamp is one person's yes to one version.
+// Stamp is one person's approval of one version.
 type Stamp struct {
 	By         string     `json:"by"`
 	OnBehalfOf string     `json:"on_behalf_of,omitempty"`
@@ -56,7 +56,8 @@ const (
 	SurfaceConsole Surface = "console"
 )
 
-// Settled alone knows whether a route has the stamps that it needs. A person counts once at a desk.
+// Settled reports whether a route has the stamps that it needs; nothing else decides that. A person counts once at a
+// desk.
 func Settled(route []Stage, stamps []Stamp) bool {
 	given := func(stage, desk int) int {
 		people := map[string]bool{}
@@ -80,8 +81,8 @@ func Settled(route []Stage, stamps []Stamp) bool {
 	return true
 }
 
-// Approved is the gate with a person's stamp on what has this hash, and with its verdict once it is settled. The system
-// passes a gate without a stamp.
+// Approved returns the gate with a person's stamp on the content with this hash, and with the verdict if that settles
+// it. The system approves without a stamp.
 func (g Gate) Approved(by Actor, hash string, at time.Time) (n Gate, settled bool) {
 	if by.Type != ActorSystem {
 		g.Stamps = append(slices.Clone(g.Stamps), Stamp{By: by.ID, At: at, Surface: SurfaceSlack, Hash: hash})
@@ -93,12 +94,12 @@ func (g Gate) Approved(by Actor, hash string, at time.Time) (n Gate, settled boo
 	return g, true
 }
 
-// Reject sends back what the gate asks about.
+// Reject records that a person rejected what the gate asks about.
 func (g *Gate) Reject(by Actor, reason string, at time.Time) {
 	g.RejectedBy, g.RejectedAt, g.RejectionReason = by.ID, &at, reason
 }
 
-// Decided is the ErrDecided of a gate that somebody stamped or sent back; nil of any other.
+// Decided is the ErrDecided of a gate that somebody approved or rejected; nil for any other.
 func (g *Gate) Decided() error {
 	switch {
 	case g.Status == Approved && g.ApprovedAt != nil:
@@ -109,7 +110,7 @@ func (g *Gate) Decided() error {
 	return nil
 }
 
-// WaitingIndexes lists the gate among what waits while a person is asked; one that asks nobody passes by itself.
+// WaitingIndexes puts the gate into the list of what waits for people. A gate that needs no person is not listed.
 func (g *Gate) WaitingIndexes(head Root, since time.Time, id string) []Index {
 	if g.Status != PendingApproval || !g.Terms.ApprovalRequired {
 		return nil
@@ -173,7 +174,7 @@ type Asking interface {
 	Asks() Question
 }
 
-// Question is what a person is asked, as lists of what waits have it.
+// Question is an entry in a list of what waits for people.
 type Question struct {
 	Key       string // of its row
 	ID        string

@@ -5,13 +5,14 @@ import "time"
 // HeadKey is the key of the head row.
 const HeadKey = "HEAD"
 
-// Head is what the heads of all kinds have: the heart of an aggregate. Every Change conditions on its Rev and adds
-// one. When it is due, what is shown and how sweeps failed is bookkeeping, written outside of Changes.
+// Head has the fields that the heads of all kinds share. Every Change is committed on condition of its Rev and adds
+// one. When it is due, what its cards show and how sweeps failed are bookkeeping, which is written outside of
+// Changes.
 type Head struct {
 	TenantID   string    `json:"tenant_id"`
 	Rev        int       `json:"rev"`
 	LastChange string    `json:"last_change"`
-	Run        int       `json:"run"`      // the fence: only this run may commit
+	Run        int       `json:"run"`      // only this run of the state machine may commit
 	Restarts   int       `json:"restarts"` // runs started anew since the last progress
 	Requester  string    `json:"requester"`
 	CreatedAt  time.Time `json:"created_at"`
@@ -20,7 +21,7 @@ type Head struct {
 	DueAt         *time.Time `json:"due_at,omitempty"`
 	ShownRev      int        `json:"shown_rev,omitempty"`
 	Redraws       int        `json:"redraws,omitempty"` // how often somebody asked for the cards to be drawn anew
-	DrawAt        *time.Time `json:"draw_at,omitempty"` // its place in line for Slack's pace, while cards wait for that
+	DrawAt        *time.Time `json:"draw_at,omitempty"` // when its cards may be drawn, while they wait because of Slack's rate limits
 	SweepFailures int        `json:"sweep_failures,omitempty"`
 }
 
@@ -46,13 +47,14 @@ func (h *Head) Type() string { return "head" }
 // Revision is that of the last Change.
 func (h *Head) Revision() int { return h.Rev }
 
-// Committed is the head as it is after c was committed to was: its bookkeeping is not c's.
+// Committed is the head of the Change c as it is after c was committed to was: the bookkeeping stays that of was,
+// since no Change writes it.
 func (h Head) Committed(was Head, c Change) Head {
 	h.Rev, h.LastChange = was.Rev+1, c.ID
 	h.DueAt, h.ShownRev, h.SweepFailures, h.Redraws, h.DrawAt = was.DueAt, was.ShownRev, was.SweepFailures, was.Redraws, was.DrawAt
 	return h
 }
 
-// InLine reports whether cards wait for their turn at Slack's pace, which comes later than now:
-// unless the aggregate moves there is nothing to draw before.
+// InLine reports whether the cards wait for a time after now, because of Slack's rate limits. Before it they are
+// drawn only if the aggregate changes.
 func (h *Head) InLine(now time.Time) bool { return h.DrawAt != nil && now.Before(*h.DrawAt) }

@@ -17,8 +17,8 @@ type Ref struct{ Tenant, Kind, ID string }
 // NewID returns a fresh ULID from crypto/rand.
 func NewID() string { return ulid.MustNew(ulid.Now(), rand.Reader).String() }
 
-// TenantID derives a tenant's id from its Slack team id, so that the ingress
-// needs no look-up. A derived id's time part is zero: a team id carries none.
+// TenantID derives a tenant's id from its Slack team id, so that the functions that Slack calls need not look it up.
+// A derived id's time part is zero: a team id carries none.
 func TenantID(team string) string { return Derive(time.Time{}, "tenant", team) }
 
 // maxSeconds is the end of the year 9999, RFC 3339's last.

@@ -21,7 +21,7 @@ type Aggregate interface {
 	Effects(now time.Time) Effects
 	// DueAt is when the sweeper must look again, nil for never: every effect is done.
 	DueAt(now time.Time) *time.Time
-	// Beside is another aggregate that Overdue wants to see. It reports false when it wants none.
+	// Beside names another aggregate that Overdue needs. It reports false when it needs none.
 	Beside() (Ref, bool)
 	// Overdue are the decisions that time alone makes, in their order. beside is nil if it is gone.
 	Overdue(now time.Time, beside Aggregate) []Overdue
@@ -35,7 +35,7 @@ type Aggregate interface {
 // Overdue is a decision that time alone makes. It returns ErrNotDue when there is nothing to decide.
 type Overdue struct {
 	Decide Decision[Aggregate]
-	Repair bool // something else ought to have done it
+	Repair bool // another function should have made this decision before the sweeper
 }
 
 // Shared is what every aggregate has beside the rows of its kind.
@@ -66,7 +66,7 @@ func (s *Shared) Add(r Row) {
 // Card returns the card with this key, nil if there is none.
 func (s *Shared) Card(key string) *Card { return Find(s.Cards, key) }
 
-// Kind is what the machinery knows of one kind of aggregates.
+// Kind is what the store, the relay and the sweeper know of one kind of aggregates.
 type Kind struct {
 	Name   string // in a Ref and in messages of queues
 	Prefix string // of the partition key, before <tenant>#<id>
@@ -94,7 +94,7 @@ func (k Kind) Row(typ string) Row {
 	return nil
 }
 
-// Kinds are all that somebody knows.
+// Kinds are the kinds that a store or a function handles.
 type Kinds []Kind
 
 // Of returns the kind of that name.

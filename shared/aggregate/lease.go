@@ -2,16 +2,17 @@ package aggregate
 
 import "time"
 
-// Lease says who works on what a row stands for, outside of this program, until when. No Change puts it: it is renewed
-// far more often than anything happens, and it carries no state. Whoever writes it conditions on it as it was read.
+// Lease says which invocation works on something outside of this program that a row stands for, such as a managed
+// session, and until when. No Change puts it, because it is renewed far more often than the task changes and carries
+// no state. Whoever writes it conditions on the lease as it was read.
 type Lease struct {
 	Of         string     `json:"of"`                      // key of the row
-	Invocation string     `json:"invocation"`              // empty: nobody may, until LeaseUntil
+	Invocation string     `json:"invocation"`              // empty: no invocation may work on it before LeaseUntil
 	LeaseUntil time.Time  `json:"lease_until"`             // zero: nobody ever had it
 	Ended      bool       `json:"ended,omitempty"`         // what the row stands for had ended when this was written
 	Run        int        `json:"run"`                     // of whoever wrote it
 	Pauses     int        `json:"pauses"`                  // of that run
-	Failing    *time.Time `json:"failing_since,omitempty"` // since when whoever is asked has only put us off
+	Failing    *time.Time `json:"failing_since,omitempty"` // since when the vendor has only asked us to wait
 }
 
 // LeaseKey is that of the lease of the row with this key.

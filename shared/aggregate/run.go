@@ -1,10 +1,11 @@
 package aggregate
 
-// Effects are what follows from the rows as they are. Every one is safe twice.
+// Effects are what must happen outside of the table because of the rows as they are now. Carrying one out twice does
+// no harm.
 type Effects struct {
 	Run   *Run   // a run that ought to be open
-	Wake  []Wait // runs that wait for what is decided, or that are superseded
-	Cards bool   // what Slack shows is behind
+	Wake  []Wait // waiting runs to be woken: what they wait for is decided, or they are superseded
+	Cards bool   // the cards in Slack are older than the rows
 }
 
 // Run is one execution of the state machine.
@@ -18,7 +19,7 @@ type Run struct {
 type Next struct {
 	State          string
 	Gate           string // key of what an Await state waits for
-	TimeoutSeconds int    // of an Await state: a fuse, not the expiry
+	TimeoutSeconds int    // of an Await state; longer than the gate's own expiry, which the sweeper handles
 	WaitSeconds    int    // of Pause
 	Outcome        string // of Finish and Fail
 }

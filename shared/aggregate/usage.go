@@ -21,10 +21,10 @@ func (m MicroUSD) String() string {
 // Usage is what a model's calls came to: those for one generation, or all of a
 // task's. Input excludes what was read from a cache and includes what was written to one.
 type Usage struct {
-	ID        string   `json:"id,omitempty"` // of the generation: none is charged twice
+	ID        string   `json:"id,omitempty"` // of the generation, so that none is charged twice
 	Provider  string   `json:"provider,omitempty"`
 	Model     string   `json:"model,omitempty"`
-	Prompt    string   `json:"prompt,omitempty"`     // whose words asked: extract.ja.2 is the second version of the Japanese prompt
+	Prompt    string   `json:"prompt,omitempty"`     // name of the prompt: extract.ja.2 is the second version of the Japanese one
 	RequestID string   `json:"request_id,omitempty"` // the vendor's, of the last call
 	Calls     int      `json:"calls"`
 	Input     int64    `json:"input_tokens"`
@@ -49,10 +49,10 @@ func (u Usage) Plus(v Usage) Usage {
 	return v
 }
 
-// Free reports whether nothing was used that anybody could ask money for, as of a call that was refused.
+// Free reports whether the calls cost nothing, such as one that was refused.
 func (u Usage) Free() bool { return u.Input+u.Output+u.Cached == 0 && u.Cost == 0 }
 
-// Sum is u without what is of use with one generation only.
+// Sum is u without the fields that describe a single generation.
 func (u Usage) Sum() Usage {
 	u.ID, u.Provider, u.Model, u.Prompt, u.RequestID, u.Written = "", "", "", "", "", 0
 	return u

@@ -1,6 +1,6 @@
-// Package effect carries out what follows from a task's rows: runs are started
-// and woken, cards are redrawn. The relay calls it when something moved, the
-// sweeper when something is due; both may act at once, and every effect is safe twice.
+// Package effect carries out what follows from a task's rows: runs are started and woken, cards are redrawn. The
+// relay calls it when something moved, the sweeper when something is due; both may act at once, since carrying an
+// effect out twice does no harm.
 package effect
 
 import (
@@ -56,10 +56,9 @@ func New(cfg aws.Config, s Store, machines map[string]string, queueURL string) R
 // ErrQueue marks the one failure for which the relay gives a record back.
 var ErrQueue = errors.New("the card queue does not take messages")
 
-// Run wakes the runs that wait for nothing any more, and starts the run that
-// ought to be open: always with start, else only when a wake-up was refused. A
-// run that turns out to have ended is superseded by the next. It reports how many
-// runs it woke, opened and restarted: what the sweeper finds to do the relay has not done.
+// Run wakes the runs whose gates no longer wait, and starts the run that should be open: always if start is true,
+// else only when a wake-up was refused. A run that turns out to have ended is superseded by the next. It reports how
+// many runs it woke, opened and restarted: what the sweeper finds to do the relay has not done.
 func (r Runner) Run(ctx context.Context, a aggregate.Aggregate, start bool) (repairs int, err error) {
 	e := a.Effects(r.Now())
 	var errs []error
@@ -109,7 +108,7 @@ func (r Runner) start(ctx context.Context, ref aggregate.Ref, run aggregate.Run)
 	_, err = r.Store.Decide(ctx, ref, func(a aggregate.Aggregate) (aggregate.Change, error) { return a.RestartRun(run.Run, r.Now()) })
 	switch {
 	case errors.Is(err, aggregate.ErrSuperseded), errors.Is(err, aggregate.ErrInFlight):
-		return false, nil // somebody was faster; or a call is out, and its lease will be due
+		return false, nil // another was faster; or a call is under way, and the task is due when its lease ends
 	case err != nil:
 		return false, fmt.Errorf("restart run %s: %w", run.Name, err)
 	}

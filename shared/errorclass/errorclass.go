@@ -23,7 +23,7 @@ const (
 	NotAllowed     Class = "not_allowed" // a rule refused
 	Decided        Class = "decided"     // somebody was faster
 	NotLatest      Class = "not_latest"  // a newer version waits
-	InFlight       Class = "in_flight"   // a call is still out
+	InFlight       Class = "in_flight"   // a call is still under way
 	Uncovered      Class = "uncovered"   // a write's outcome is unknown, and a person must look
 	NothingToRetry Class = "nothing_to_retry"
 	MaxAttempts    Class = "max_attempts"
@@ -35,7 +35,7 @@ const (
 	Stopped       Class = "stopped"        // an execution must be failed
 	Unconfirmed   Class = "unconfirmed"    // it may have been saved
 	Conflict      Class = "conflict"       // somebody committed in between
-	Changed       Class = "changed"        // something else is next by now
+	Changed       Class = "changed"        // another step is next by now
 	Superseded    Class = "superseded"     // another run has the task
 	Unverified    Class = "unverified"     // Slack did not say who the person is
 	MalformedForm Class = "malformed_form" // another release's form
@@ -67,7 +67,8 @@ var (
 	ErrUnavailable = errors.New("a service is not available")
 )
 
-// sentinels are the classes of errors that are values. Of an error that wraps several the first here counts.
+// sentinels are the classes of errors that are values. When an error wraps several of them, the first in this list
+// counts.
 var sentinels = []struct {
 	err   error
 	class Class

@@ -17,8 +17,8 @@ const (
 	EventsLimited     Name = "EventsLimited"     // Slack withheld events for a minute: over 30,000 in an hour (docs.slack.dev/reference/events/app_rate_limited)
 	EventRepeated     Name = "EventRepeated"     // delivered again
 	EventForeign      Name = "EventForeign"      // a request of a workspace that is none of ours
-	PersonFull        Name = "PersonFull"        // a request refused for want of a place of the person's
-	TenantFull        Name = "TenantFull"        // one refused for want of a place of the whole workspace's
+	PersonFull        Name = "PersonFull"        // a request refused because the person has as many tasks as allowed
+	TenantFull        Name = "TenantFull"        // one refused because the whole workspace has as many tasks as allowed
 	SecretMissing     Name = "SecretMissing"     // a call that nobody could verify: the signing secret was not pasted yet
 	SignatureRefused  Name = "SignatureRefused"  // a call that Slack did not sign, signed long ago, or made for another app
 	NotAnswered       Name = "NotAnswered"       // a call that was answered 5xx, though it could be verified or should have been
@@ -26,7 +26,7 @@ const (
 	InteractionOdd    Name = "InteractionOdd"    // one that could not be read; Slack's own clients send none
 	DecisionSeconds   Name = "DecisionSeconds"   // from a gate's question to a person's decision, in seconds
 	CardUnreachable   Name = "CardUnreachable"   // Slack refuses the channel for good
-	CardLate          Name = "CardLate"          // one that waits longer than a minute for Slack's pace
+	CardLate          Name = "CardLate"          // one that waits longer than a minute for Slack's rate limits
 	AppRefused        Name = "AppRefused"        // Slack refuses the app as a whole: its token, a scope, its workspace
 	CardSearchRefused Name = "CardSearchRefused" // a repeated post could not be looked for
 	SlackCalled       Name = "SlackCalled"       // a call of Slack's Web API

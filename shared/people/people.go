@@ -18,12 +18,12 @@ import (
 	"ringi/shared/tenancy"
 )
 
-// Users is whom Slack knows.
+// Users looks people up in Slack.
 type Users interface {
 	User(ctx context.Context, id string) (slackapi.User, error)
 }
 
-// Directory is whom Slack knows, and where they are members.
+// Directory looks people up in Slack, with their channels and user groups.
 type Directory interface {
 	Users
 	Channels(ctx context.Context, user string, types ...string) iter.Seq2[string, error]
@@ -46,7 +46,7 @@ type People struct {
 // Want is what one person wants done, and from where.
 type Want struct {
 	User      string
-	Team      string // as the click says it: believed where Slack can't be asked
+	Team      string // as the click says it; used where Slack has no method to ask
 	Channel   string // where the person clicked, empty in a dialog
 	Withdraws bool   // cancels or tries again: the requester may
 	Retries   bool   // tries again: no guest may

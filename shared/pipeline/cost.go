@@ -50,8 +50,8 @@ func CommitGate(ctx context.Context, s interface {
 	}
 }
 
-// within says where the run goes from a: on, unless the task has cost what it may.
-// A charge commits whatever became of the run and the task meanwhile.
+// within returns the run's next state after a charge, or stops the task if its cost has reached the limit. A charge
+// is committed even if the run was superseded or the task ended meanwhile, which is why both are checked here.
 func within(ctx context.Context, s Decider, in Input, a *task.Aggregate, limit aggregate.MicroUSD, now time.Time) (aggregate.Next, error) {
 	switch {
 	case a.Head.Run == in.Run && a.Head.Ended != nil && a.Head.Ended.As == task.TaskAnswered:

@@ -19,9 +19,9 @@ type Decider interface {
 }
 
 const (
-	// MinRetryDelay keeps a vendor that asks for no time to speak of from filling a run's history.
+	// MinRetryDelay is the least pause, so that a vendor that asks for hardly any does not fill a run's history.
 	MinRetryDelay = 5 * time.Second
-	// maxRetryDelay is the longest pause that the vendor did not ask for: what a run waits at once.
+	// maxRetryDelay is the longest pause that the vendor did not ask for: the longest single wait of a run.
 	maxRetryDelay = 5 * time.Minute
 )
 

@@ -14,7 +14,7 @@ import (
 type Version[T any] struct {
 	State  string // of the run that makes it
 	Begin  func(a *task.Aggregate, run int, now time.Time) (aggregate.Change, error)
-	Read   func(ctx context.Context, s tenancy.Settings) error // what Make needs; its error is no model's
+	Read   func(ctx context.Context, s tenancy.Settings) error // reads what Make needs; its error is not one of the model's
 	Make   func(ctx context.Context, a *task.Aggregate, s tenancy.Settings) (T, aggregate.Usage, error)
 	Failed func(err error, used aggregate.Usage) task.Failure // what Make's error means
 	Finish func(a *task.Aggregate, run int, made T, s tenancy.Settings, now time.Time) (aggregate.Change, error)

@@ -8,7 +8,7 @@ import (
 	"ringi/shared/aggregate"
 )
 
-// AuditFilter narrows the audit log; what is empty doesn't.
+// AuditFilter narrows the audit log; an empty field filters nothing.
 type AuditFilter struct {
 	From, To time.Time // from inclusive, to exclusive
 	Action   aggregate.Action

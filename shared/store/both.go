@@ -10,9 +10,9 @@ import (
 	"ringi/shared/aggregate"
 )
 
-// DecideBoth is Decide for two aggregates of a tenant at once: what decide makes of them is
-// written in one transaction, both changes or neither. An empty change leaves its aggregate alone.
-// Of neither change it says what Then and Owned.Err have for the decider of one.
+// DecideBoth is Decide for two aggregates of a tenant at once: what decide makes of them is written in one
+// transaction, both changes or neither. An empty change leaves its aggregate alone. It returns neither change's Then
+// nor its Owned.Err.
 func (s *Store) DecideBoth(ctx context.Context, first, second aggregate.Ref,
 	decide func(a, b aggregate.Aggregate) (ofA, ofB aggregate.Change, err error),
 ) error {

@@ -17,7 +17,8 @@ import (
 // change commits what was decided about a tenant, in one transaction, or returns what the decision did: err. An empty change
 // is none. Cards that wait and show what changed are drawn anew, a hundred tasks at most.
 //
-// It returns what the writes say that found their rows otherwise, aggregate.ErrConflict when none of those says anything.
+// When rows are not as a write expected, it returns the error that the write names, or aggregate.ErrConflict if it
+// names none.
 func (s *Store) change(ctx context.Context, c tenancy.Change, err error) error {
 	return s.changeBy(ctx, s.transactPast, c, err)
 }
@@ -64,7 +65,7 @@ func (s *Store) changeBy(ctx context.Context, transact func(ctx context.Context,
 	return nil
 }
 
-// meaning is what a change's writes say whose conditions failed, nil if they say nothing.
+// meaning is the error named by the writes whose conditions failed, nil if they name none.
 func meaning(c tenancy.Change, err error) error {
 	var l *lost
 	if !errors.As(err, &l) {

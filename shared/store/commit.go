@@ -16,10 +16,9 @@ import (
 // Commit writes a change of a in one transaction headed by the head row, and
 // returns the aggregate as it is afterwards. An empty change is a itself.
 //
-// It returns aggregate.ErrConflict when the head, a row that the change writes, or
-// one that it relied on is no longer as a has it, and what an Owned says when only
-// that is not: to decide again on it would not help. aggregate.ErrFull:
-// a quota leaves no place. A commit whose answer was lost is recognised: it counts.
+// It returns aggregate.ErrConflict when the head, a row that the change writes, or one that it relied on is no longer
+// as a has it, and an Owned's error when only that row has changed: deciding again without reading it would not help.
+// aggregate.ErrFull: a quota leaves no place. A commit whose answer was lost is recognised: it counts.
 // aggregate.ErrUnconfirmed: there was no answer, and it is not to be seen either; it may still come.
 func (s *Store) Commit(ctx context.Context, a aggregate.Aggregate, c aggregate.Change) (aggregate.Aggregate, error) {
 	ref := a.Ref()
@@ -77,7 +76,8 @@ func (s *Store) putAbsent(ctx context.Context, ref aggregate.Ref, rows []aggrega
 	return nil
 }
 
-// changedOwned is what a row of the tenant's says that has changed, if nothing before it in the transaction refused it. Else it is err.
+// changedOwned is the error of the tenant's row that has changed, if its action is the first that was refused; else
+// err.
 func changedOwned(err error, rows []aggregate.Owned) error {
 	var l *lost
 	if !errors.As(err, &l) || l.failed(0) {
@@ -103,7 +103,7 @@ func (s *Store) wentThrough(ctx context.Context, ref aggregate.Ref, change strin
 			return textOf(it, "last_change") == change
 		}
 	}
-	if ctx.Err() != nil { // the caller's time is over, but for what it keeps to say so
+	if ctx.Err() != nil { // the caller's deadline has passed; what is left of its time is for reporting that
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), lastLook)
 		defer cancel()
@@ -112,7 +112,7 @@ func (s *Store) wentThrough(ctx context.Context, ref aggregate.Ref, change strin
 	return err == nil && h.Common().LastChange == change
 }
 
-// lastLook is how long a commit that was cut off is looked for; decideMargin holds it.
+// lastLook is how long a commit that was cut off is looked for; it fits into decideMargin.
 const lastLook = 150 * time.Millisecond
 
 // answered reports whether a failed transaction was refused, rather than cut off or lost.

@@ -12,8 +12,8 @@ import (
 const (
 	decideFor    = 10 * time.Second       // when the caller sets no deadline
 	decideMargin = 200 * time.Millisecond // left to the caller to say that it failed
-	// tornReads is how often a decision may find one head's rows at odds with
-	// each other before that is a fact and no torn read.
+	// tornReads is how often a decision may find one head's rows at odds with each other before they count as
+	// inconsistent rather than as a torn read.
 	tornReads = 3
 )
 
@@ -50,10 +50,9 @@ func (s *Store) Decide(ctx context.Context, ref aggregate.Ref, decide aggregate.
 	}
 }
 
-// DecideOn is Decide for a caller who has just loaded the aggregate or committed to
-// it: as long as nobody else moved it there is nothing to read. Of rows that may
-// be behind only a change that commits is believed; an error of decide, or no
-// change, is asked for again with the rows as they are, and so is a conflict.
+// DecideOn is Decide for a caller who has just loaded the aggregate or committed to it: as long as nobody else moved
+// it there is nothing to read. Since the caller's rows may be out of date, only a change that commits is final: after
+// an error of decide, an empty change or a conflict, the rows are read and decided on again.
 func (s *Store) DecideOn(ctx context.Context, a aggregate.Aggregate, decide aggregate.Decision[aggregate.Aggregate]) (aggregate.Aggregate, error) {
 	ref := a.Ref()
 	within, cancel := context.WithDeadline(ctx, decideUntil(ctx))
@@ -78,7 +77,7 @@ func decideUntil(ctx context.Context) time.Time {
 	return time.Now().Add(decideFor)
 }
 
-// told is what the decider of a committed change is told.
+// told is the error that the decider of a committed change gets: its Then.
 func told(ref aggregate.Ref, c aggregate.Change) error {
 	if c.Then == nil {
 		return nil

@@ -16,10 +16,9 @@ import (
 // duePage is how many due tasks are read at a time.
 const duePage = 50
 
-// Due walks the aggregates of a shard (0 to Shards-1) that are due at now, the longest
-// due first, reading them page by page as it goes. One that is put off on the
-// way is met once. It reads an index, which may be a moment behind: load before
-// deciding. An error ends the walk.
+// Due walks the aggregates of a shard (0 to Shards-1) that are due at now, the longest due first, reading them page
+// by page as it goes. An aggregate that is postponed during the walk is still returned only once. It reads an index,
+// which may be a moment behind: load before deciding. An error ends the walk.
 func (s *Store) Due(ctx context.Context, shard int, now time.Time) iter.Seq2[aggregate.Ref, error] {
 	return func(yield func(aggregate.Ref, error) bool) {
 		if shard < 0 || shard >= Shards {

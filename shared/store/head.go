@@ -77,7 +77,7 @@ func (s *Store) headUpdate(a aggregate.Aggregate, c aggregate.Change) (types.Tra
 	}}, nil
 }
 
-// untouched are attributes of a head that no change writes as it has them.
+// untouched are the attributes that are not copied from the change's head.
 var untouched = append([]string{"rev", "last_change"}, aggregate.Bookkeeping...)
 
 // due sets when the sweeper looks at the aggregate.

@@ -59,7 +59,7 @@ func unpack(it item, into any) error {
 	return nil
 }
 
-// expired reports whether TTL may delete the item any time: it is gone already.
+// expired reports whether the item's TTL has passed: DynamoDB may delete it at any time, so it counts as gone.
 func expired(it item, now time.Time) bool {
 	at := intOf(it, "delete_after")
 	return at != 0 && int64(at) <= now.Unix()

@@ -19,9 +19,9 @@ const MaxPaceCalls = 10
 // paceRowsLast is how long a budget's row that nobody uses is kept.
 const paceRowsLast = 24 * time.Hour
 
-// Budget is what may be called of a method of Slack's: Calls in any Window, by all
-// functions together. Its row is PACE#<workspace>/<name> and holds the times of the last
-// calls and until when Slack said no. It carries no truth: losing it costs at most a 429.
+// Budget is what may be called of a method of Slack's: Calls in any Window, by all functions together. Its row is
+// PACE#<workspace>/<name> and holds the times of the last calls and until when Slack said no. Nothing depends on it:
+// losing it costs at most a 429.
 //
 // A call costs one write unit more for it, of a row below 1 KiB, beside the two that
 // a card's own row takes. The times of ten calls in a sixth of a minute say the same as
@@ -77,9 +77,9 @@ func (s *Store) TakePace(ctx context.Context, b Budget, spare int, now time.Time
 	return time.Time{}, nil
 }
 
-// JoinLine gives out the next place in line for a call of a budget of which spare others
-// must be left: lines of other spares are beside it. It is a time not before now; places
-// are as far apart as such calls may be. Like the budget it carries no truth.
+// JoinLine reserves the next time, not before now, for a call of a budget that must leave spare others; each value of
+// spare has a line of its own. Reserved times are as far apart as such calls may be. Like the budget they are only
+// hints.
 func (s *Store) JoinLine(ctx context.Context, b Budget, spare int, now time.Time) (time.Time, error) {
 	k, err := b.key()
 	if err != nil {

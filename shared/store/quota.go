@@ -27,8 +27,8 @@ type quota struct {
 	N int `json:"n"`
 }
 
-// countMoves are the actions that move counters. One that gives a place back asks for
-// nothing: a task's end must not fail for a counter.
+// countMoves are the actions that move counters. An action that gives a place back has no condition, so that a task's
+// end never fails because of a counter.
 func (s *Store) countMoves(tenant string, counts []aggregate.Count) ([]types.TransactWriteItem, error) {
 	pk, err := quotaPartition(tenant)
 	if err != nil {
@@ -53,8 +53,8 @@ func (s *Store) countMoves(tenant string, counts []aggregate.Count) ([]types.Tra
 	return out, nil
 }
 
-// full is aggregate.ErrFull if nothing but a counter refused the transaction, whose counters
-// begin at an action; of several that are full the one that has a place latest. Else it is err.
+// full is aggregate.ErrFull if only counters, which begin at action first, refused the transaction; of several full
+// counters, the one that has a place again last. Else it is err.
 func full(err error, counts []aggregate.Count, first int) error {
 	var l *lost
 	if !errors.As(err, &l) {

@@ -66,8 +66,8 @@ func (a *Aggregate) ProcessOf(e *Execution) *Process {
 	return aggregate.Find(a.Processes, ProcessKey(e.ProcessVersion))
 }
 
-// Asked are the terms of what waits for a person: of a gate that somebody has to stamp,
-// or of the choice what a message is meant to be. nil: nobody is waited for.
+// Asked are the terms of what waits for a person: of a gate that somebody has to stamp, or of the choice what a
+// message is meant to be. nil: nothing waits for a person.
 func (a *Aggregate) Asked() *aggregate.Terms {
 	if row := a.Choosing(); row != nil {
 		return &row.Terms

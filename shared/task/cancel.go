@@ -54,8 +54,8 @@ func (a *Aggregate) cancelled(by aggregate.Actor, p aggregate.Policy) (stop bool
 	return false, nil
 }
 
-// withdraw closes whatever is open: a gate, an execution. It relies on the
-// stage, so that nothing that opens meanwhile is left behind.
+// withdraw closes whatever is open: a gate, an execution. It relies on the task's stage, so that the commit fails if
+// another gate or execution was opened meanwhile.
 func (a *Aggregate) withdraw(by aggregate.Actor, to aggregate.GateStatus, now time.Time) (*change, error) {
 	c := a.begin(now)
 	if err := a.closePending(c, to); err != nil {

@@ -10,7 +10,7 @@ import (
 // Decision is the Decision of a task: the alias spares the type parameter at each use.
 type Decision = aggregate.Decision[*Aggregate]
 
-// change is a Change while it is put together.
+// change is a Change under construction.
 type change struct {
 	aggregate.Change
 	Head   Head    // as it shall be
@@ -34,8 +34,8 @@ func (c *change) done() aggregate.Change {
 	return out
 }
 
-// progress is what a decision, a finished generation or a step's result is: the
-// restarts so far are forgiven, a pause, a parked failure and the tries after it are over.
+// progress records that the task has moved on, by a decision, a finished generation or a step's result: it resets the
+// count of restarts and clears a pause, a parked failure and its retries.
 func (c *change) progress() {
 	c.Head.Restarts, c.Head.PausedUntil, c.Head.Parked, c.Head.Retried, c.Head.Retries = 0, nil, nil, nil, 0
 }
@@ -68,7 +68,7 @@ func (c *change) end(t *Task, as TaskStatus, by aggregate.Actor, reason aggregat
 	return c.moveTask(t, as)
 }
 
-// ended is end, and the Change that comes of it.
+// ended is end followed by done.
 func (c *change) ended(t *Task, as TaskStatus, by aggregate.Actor, reason aggregate.Reason) (aggregate.Change, error) {
 	if err := c.end(t, as, by, reason); err != nil {
 		return aggregate.Change{}, err

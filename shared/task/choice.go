@@ -34,7 +34,7 @@ type Choice struct {
 	DecidedBy string          `json:"decided_by,omitempty"`
 	DecidedAt *time.Time      `json:"decided_at,omitempty"`
 	Over      bool            `json:"over,omitempty"`      // nobody said so in time, or the message was withdrawn
-	GateOver  bool            `json:"gate_over,omitempty"` // the gate waits no more: it can be no reason
+	GateOver  bool            `json:"gate_over,omitempty"` // the gate no longer waits, so the message can't be a reason any more
 	CreatedAt time.Time       `json:"created_at"`
 }
 
@@ -144,9 +144,9 @@ func (a *Aggregate) choose(id string, as ChoiceAs, by aggregate.Actor, may func(
 	return c, true, nil
 }
 
-// GateOver notes that the gate beside which the message was written waits no more: the
-// message can't be its reason any more, but still a request, if somebody says so. other is the
-// gate's task, nil if it is gone. It returns ErrNotDue while the gate waits, or when nobody is asked.
+// GateOver records that the gate beside which the message was written no longer waits. The message can't be a reason
+// for its rejection any more, but a person may still make it a request. other is the gate's task, nil if it is gone.
+// It returns ErrNotDue while the gate waits, or when nobody is asked.
 func (a *Aggregate) GateOver(other *Aggregate, now time.Time) (aggregate.Change, error) {
 	row := a.Choosing()
 	if row == nil || row.GateOver {
@@ -174,8 +174,8 @@ func (a *Aggregate) expireChoice(row *Choice, now time.Time) (aggregate.Change, 
 	return c.ended(nil, TaskCancelled, aggregate.System(), ReasonExpired)
 }
 
-// closeChoice has nobody asked any more what the message is meant to be, unless c says what
-// it is. Where nobody was asked it relies on that, as long as there is no task.
+// closeChoice closes the open choice, unless c itself decides it. If no choice was opened and there is no task yet, c
+// relies on that.
 func (c *change) closeChoice() {
 	switch row := c.choice; {
 	case row == nil && c.Head.AcceptedAt == nil:

@@ -44,7 +44,8 @@ func Charge(u aggregate.Usage, now time.Time, decide Decision) Decision {
 	}
 }
 
-// charged reports whether a usage is in the task's sum; a head of earlier releases remembers the newest of its own.
+// charged reports whether the task's sum includes a usage already. The head of an earlier release knows that of its
+// newest usage only.
 func (a *Aggregate) charged(id string) bool {
 	return slices.Contains(a.Head.Charged, id) || slices.ContainsFunc(a.Uses, func(u *aggregate.Use) bool { return u.ID == id })
 }

@@ -12,10 +12,10 @@ import (
 // MaxReason is how long a rejection's reason may be, in characters.
 const MaxReason = 1000
 
-// Approve stamps the gate with this id. Stamped steps run: an execution is there from now on that can fail or be
-// cancelled. A stamped step runs with the arguments that its gate showed. It returns ErrDecided, ErrNotLatest,
-// ErrNotAllowed or ErrNotFound; the same person stamping twice is no change.
-// The system stamps only what was opened with approvals switched off.
+// Approve stamps the gate with this id. Approving a process makes its execution's row, which can fail or be cancelled
+// from then on. A stamped step runs with the arguments that its gate showed. It returns ErrDecided, ErrNotLatest,
+// ErrNotAllowed or ErrNotFound; the same person stamping twice is no change. The system stamps only what was opened
+// with approvals switched off.
 func (a *Aggregate) Approve(id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
 	row, err := a.decidable(id)
 	if err != nil {

@@ -17,8 +17,8 @@ type StopError struct {
 
 func (e StopError) Error() string { return fmt.Sprintf("%s: %s", e.Reason, e.Detail) }
 
-// StartExecution moves the pending execution to running. Doing it again is no change.
-// It is recorded here, and with a managed session when that exists: see BindSession.
+// StartExecution moves the pending execution to running. Doing it again is no change. The audit entry is written
+// here; with a managed session BindSession writes it, once the session exists.
 func (a *Aggregate) StartExecution(run int, now time.Time) (aggregate.Change, error) {
 	e, err := a.executing(run)
 	if err != nil || e.Status == ExecutionRunning {
@@ -43,7 +43,7 @@ func (a *Aggregate) executing(run int) (*Execution, error) {
 		return nil, err
 	}
 	e := a.Execution()
-	if e == nil || e.over() { // the head says that work goes on: these rows are older or newer
+	if e == nil || e.over() { // a torn read: by the head the execution still goes on
 		return nil, aggregate.ErrConflict
 	}
 	if p := a.ProcessOf(e); p == nil || p.Status != aggregate.Approved {
@@ -112,9 +112,10 @@ func NeedsGate(s Step, t aggregate.Terms, dynamic bool) bool {
 // MaxCrashes is how many calls of one read may be lost before it is not called again.
 const MaxCrashes = 3
 
-// ClaimStep is where a call begins. Claiming again what the same invocation holds is no change. It relies on the approved prompt and process,
-// the gate, and the tool's permission; it writes the execution, so that a cancel in between makes it fail.
-// It returns StopError when the execution must be failed, ErrInFlight when another's lease lives, ErrMoved when another step is next.
+// ClaimStep gives an invocation the right to make a step's call. Claiming again what the same invocation holds is no
+// change. It relies on the approved prompt and process, the gate, and the tool's permission; it writes the execution,
+// so that a cancel in between makes it fail. It returns StopError when the execution must be failed, ErrInFlight when
+// another's lease lives, ErrMoved when another step is next.
 func (a *Aggregate) ClaimStep(run int, call Call, now time.Time) (aggregate.Change, error) {
 	e, err := a.executing(run)
 	if err != nil {
@@ -301,9 +302,8 @@ type Outcome struct {
 	Detail string
 }
 
-// FinishStep records a call's outcome on its claim alone, whatever the execution
-// has become meanwhile: late truth is truth. It returns ErrSuperseded when the
-// claim is another's, or was settled for good.
+// FinishStep records a call's outcome on its claim alone, whatever the execution has become meanwhile, because a late
+// outcome is still what happened. It returns ErrSuperseded when the claim is another's, or was settled for good.
 func (a *Aggregate) FinishStep(key, invocation string, o Outcome, now time.Time) (aggregate.Change, error) {
 	row := aggregate.Find(a.Steps, key)
 	if row == nil || row.Claim == nil || row.Claim.Invocation != invocation {

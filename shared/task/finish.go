@@ -7,7 +7,7 @@ import (
 	"ringi/shared/aggregate"
 )
 
-// CompleteExecution ends the task well. It returns ErrMoved while a step has not completed.
+// CompleteExecution ends the execution and the task as completed. It returns ErrMoved while a step has not completed.
 func (a *Aggregate) CompleteExecution(run int, summary string, now time.Time) (aggregate.Change, error) {
 	e, err := a.executing(run)
 	if err != nil {
@@ -57,7 +57,7 @@ func (a *Aggregate) FailExecution(run int, why aggregate.Reason, detail string, 
 	switch unknown := has(StepUnknown); {
 	case why == ReasonToolUnknown && !unknown, why == ReasonInterruptedRead && !unknown && !has(StepFailed):
 		return aggregate.Change{}, aggregate.ErrMoved
-	case unknown && why != ReasonToolUnknown: // whatever else went wrong, this is what a person has to look at
+	case unknown && why != ReasonToolUnknown: // an unknown write is reported first: a person has to check it
 		why, detail = ReasonToolUnknown, ""
 	}
 	err = c.moveExecution(e, ExecutionFailed, func(n *Execution) {

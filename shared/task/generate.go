@@ -112,8 +112,8 @@ func (a *Aggregate) Generating() Generation {
 	return Generation{}
 }
 
-// failing is working for who failed at g. It is not ok when g got done meanwhile or is parked already:
-// the run is the same for the next version, so that it alone would not keep an old invocation from that.
+// failing is working for an invocation whose generation g failed. ok is false when g was finished meanwhile or is
+// parked already. The run number alone would not tell, since it is the same for the next version.
 func (a *Aggregate) failing(run int, g Generation) (ok bool, err error) {
 	if err := a.working(run); err != nil {
 		return false, err
@@ -121,8 +121,8 @@ func (a *Aggregate) failing(run int, g Generation) (ok bool, err error) {
 	return a.Head.Parked == nil && g != (Generation{}) && a.Generating() == g, nil
 }
 
-// Park records that g failed: the run ends, a person may try again. It is no change
-// when g got done meanwhile, by whoever, or is parked already.
+// Park records that g failed: the run ends, a person may try again. It is no change when another invocation finished
+// g meanwhile, or it is parked already.
 func (a *Aggregate) Park(run int, g Generation, why aggregate.Reason, detail string, now time.Time) (aggregate.Change, error) {
 	if ok, err := a.failing(run, g); !ok {
 		return aggregate.Change{}, err
@@ -130,7 +130,7 @@ func (a *Aggregate) Park(run int, g Generation, why aggregate.Reason, detail str
 	return a.park(why, detail, now), nil
 }
 
-// park stops at the stage that the rows are at until a person asks to go on.
+// park stops the task at its present stage until a person asks to go on.
 func (a *Aggregate) park(why aggregate.Reason, detail string, now time.Time) aggregate.Change {
 	c := a.begin(now)
 	a.relyOnStage(c)
@@ -174,7 +174,8 @@ func (a *Aggregate) RetryGeneration(by aggregate.Actor, p aggregate.Policy, now 
 	return c.done(), nil
 }
 
-// again says what a second request for the same generation comes to.
+// again returns nil for the person who asked for this generation, ErrDecided for another, ErrNothingToRetry if nobody
+// did.
 func (r *Retried) again(by aggregate.Actor) error {
 	switch {
 	case r == nil:
@@ -188,8 +189,8 @@ func (r *Retried) again(by aggregate.Actor) error {
 // MaxPausing is how long a generation may be put off, pause after pause.
 const MaxPausing = time.Hour
 
-// TryingSince is since when a model was first asked for the generation that is running, or a
-// request is to be accepted. What people and Slack let a request wait for before is not in it.
+// TryingSince is since when a model was first asked for the generation that is running, or a request is to be
+// accepted. Time that the request waited before for people or for Slack does not count.
 func (a *Aggregate) TryingSince() time.Time {
 	var again *time.Time
 	if r := a.Head.Retried; r != nil {
@@ -208,7 +209,7 @@ func (a *Aggregate) TryingSince() time.Time {
 	return latest(a.Head.CreatedAt, a.Head.AcceptedAt, chosen, again)
 }
 
-// latest is the last of times, all but the first of which may be none.
+// latest is the last of the given times; all but the first may be nil.
 func latest(t time.Time, others ...*time.Time) time.Time {
 	for _, u := range others {
 		if u != nil && u.After(t) {
@@ -218,8 +219,8 @@ func latest(t time.Time, others ...*time.Time) time.Time {
 	return t
 }
 
-// WaitUntil keeps the run from working at g before until, as a model's Retry-After asks.
-// It is no change when g got done meanwhile, or is parked.
+// WaitUntil keeps the run from working at g before until, as a model's Retry-After asks. It is no change when g was
+// finished meanwhile, or is parked.
 func (a *Aggregate) WaitUntil(run int, g Generation, until, now time.Time) (aggregate.Change, error) {
 	if ok, err := a.failing(run, g); !ok {
 		return aggregate.Change{}, err

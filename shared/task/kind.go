@@ -4,7 +4,7 @@ import (
 	"ringi/shared/aggregate"
 )
 
-// Kind is what the machinery knows of tasks.
+// Kind describes tasks to the store, the relay and the sweeper.
 var Kind = aggregate.Kind{
 	Name: "task", Prefix: "TASK#",
 	New: func() aggregate.Aggregate { return &Aggregate{} },
@@ -43,10 +43,10 @@ func (p *Process) Objects() (list, member string, blob bool) { return "steps", "
 // Objects are the results.
 func (e *Execution) Objects() (list, member string, blob bool) { return "results", "result", true }
 
-// What lists ask for stands on rows that seldom change: an index is written with
-// each of its items' changes, and the head changes with every commit and card.
+// Indexes are on rows that seldom change: an index is written with each of its items' changes, and the head changes
+// with every commit and card.
 
-// Indexes: by its thread. A message that is no reply has its thread's id.
+// Indexes lists a reply by its thread. Other messages need no entry: their task's id follows from the thread.
 func (r *Request) Indexes(head aggregate.Root) []aggregate.Index {
 	if !r.Threaded() {
 		return nil
@@ -55,7 +55,7 @@ func (r *Request) Indexes(head aggregate.Root) []aggregate.Index {
 	return []aggregate.Index{{N: 1, PK: ThreadOf(h.TenantID, r.Channel, r.ThreadTS), SK: aggregate.TimeText(r.CreatedAt) + "#" + h.TaskID}}
 }
 
-// Indexes: all of a tenant, by status, and by who asked; each by time.
+// Indexes lists the task, by time, among all of the tenant's, those with its status, and those of its requester.
 func (t *Task) Indexes(head aggregate.Root) []aggregate.Index {
 	h, at := head.Common(), aggregate.TimeText(t.CreatedAt)+"#"+t.ID
 	return []aggregate.Index{
@@ -75,7 +75,7 @@ func (g *StepGate) Indexes(head aggregate.Root) []aggregate.Index {
 	return g.WaitingIndexes(head, g.CreatedAt, g.ID)
 }
 
-// Indexes: among what waits, while nobody has chosen.
+// Indexes lists the choice among what waits for people, until somebody has chosen.
 func (r *Choice) Indexes(head aggregate.Root) []aggregate.Index {
 	if r.As != "" || r.Over {
 		return nil
@@ -86,10 +86,10 @@ func (r *Choice) Indexes(head aggregate.Root) []aggregate.Index {
 // AllOf is the partition of a tenant's tasks in an index.
 func AllOf(tenant string) string { return "TENANT#" + tenant + "#TASKS" }
 
-// WithStatus is that of those with a status.
+// WithStatus is the partition of a tenant's tasks with a status.
 func WithStatus(tenant string, s TaskStatus) string { return AllOf(tenant) + "#" + string(s) }
 
-// By is that of those that a person asked for.
+// By is the partition of a tenant's tasks that a person asked for.
 func By(tenant, requester string) string { return "TENANT#" + tenant + "#BY#" + requester }
 
 // ThreadOf is the partition of the requests that were written as replies in a thread.
@@ -114,7 +114,7 @@ func (r *Choice) Asks() aggregate.Question {
 	return aggregate.Question{Key: r.Key(), ID: r.ID, Kind: CardTask, CreatedAt: r.CreatedAt, DecideBy: r.Terms.DecideBy}
 }
 
-// Filter narrows a list of tasks; what is empty doesn't.
+// Filter narrows a list of tasks; an empty field filters nothing.
 type Filter struct {
 	Status    TaskStatus
 	Requester string // Slack user id

@@ -36,7 +36,7 @@ func (a *Aggregate) Next(now time.Time) aggregate.Next { return a.NextOf("", now
 // NextOf is Next for the invocation that may hold the execution's session.
 func (a *Aggregate) NextOf(invocation string, now time.Time) aggregate.Next {
 	switch h := a.Head; {
-	case a.OpenSession() != nil: // to tell it to stop, and pay
+	case a.OpenSession() != nil: // which must be told to stop, and charged to the task
 		if until, held := a.leased(a.OpenSession(), invocation, now); held {
 			return waitState(until, now)
 		}

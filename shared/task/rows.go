@@ -170,7 +170,7 @@ type Execution struct {
 	CreatedAt      time.Time           `json:"created_at"`
 	StartedAt      *time.Time          `json:"started_at,omitempty"`
 	CompletedAt    *time.Time          `json:"completed_at,omitempty"` // also of a failure
-	// WaitedMS is time spent on people and on dead leases; the limit excludes it.
+	// WaitedMS is how long it waited for people and for the leases of crashed calls; the time limit excludes it.
 	WaitedMS int64           `json:"waited_ms"`
 	Terms    aggregate.Terms `json:"terms"`
 }
@@ -208,7 +208,7 @@ type StepResult struct {
 	Access         aggregate.Access `json:"effect"`
 	Status         StepStatus       `json:"status"`
 	Claim          *Claim           `json:"claim,omitempty"`
-	ToolRequest    string           `json:"wish,omitempty"`    // of a session: what the call answers
+	ToolRequest    string           `json:"wish,omitempty"`    // the session's tool request that the call answers
 	Call           int              `json:"call"`              // n of the idempotency key
 	Crashes        int              `json:"crashes,omitempty"` // calls of this attempt whose lease ran out
 	Arguments      aggregate.Blob   `json:"arguments"`
@@ -221,7 +221,7 @@ type StepResult struct {
 	DurationMS     int64            `json:"duration_ms"`
 }
 
-// Claim is where a call begins: one invocation holds the step until LeaseUntil.
+// Claim gives one invocation the right to make a step's call until LeaseUntil.
 type Claim struct {
 	Invocation string    `json:"invocation"`
 	LeaseUntil time.Time `json:"lease_until"`

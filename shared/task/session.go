@@ -31,7 +31,7 @@ func (a *Aggregate) OpenSession() *Execution {
 const (
 	// closeAfter is how long the run that ended an execution has for its session, before another is started for that.
 	closeAfter = 2 * time.Minute
-	// MaxClosing is how long a session is asked what it came to. Then nobody knows.
+	// MaxClosing is how long a session is asked for its cost. After that the cost counts as unknown.
 	MaxClosing = 24 * time.Hour
 )
 
@@ -49,7 +49,8 @@ func (e *Execution) endedAt() time.Time {
 // ClosingOver reports whether an attempt's session was asked long enough.
 func (e *Execution) ClosingOver(now time.Time) bool { return now.Sub(e.endedAt()) > MaxClosing }
 
-// closing reports whether a task that is over needs another run for a session: the one that ended it had its time.
+// closing reports whether a task that is over needs another run to close its session, because the run that ended it
+// did not do so within closeAfter.
 func (a *Aggregate) closing(now time.Time) bool {
 	e := a.OpenSession()
 	return a.Head.Ended != nil && e != nil && now.Sub(a.workedAt(e)) > closeAfter
@@ -63,8 +64,8 @@ func (a *Aggregate) sessionAt() *Execution {
 	return a.Execution()
 }
 
-// workedAt is when the task last moved, or, if that is later, until when somebody has an attempt's session: renewals are
-// no Changes.
+// workedAt is when the task last changed or, if later, until when an invocation holds an attempt's session, since
+// renewing that lease is no Change.
 func (a *Aggregate) workedAt(e *Execution) time.Time {
 	if e != nil && a.liveSessionLease(e).LeaseUntil.After(a.Head.ChangedAt) {
 		return a.liveSessionLease(e).LeaseUntil
@@ -72,7 +73,7 @@ func (a *Aggregate) workedAt(e *Execution) time.Time {
 	return a.Head.ChangedAt
 }
 
-// SessionLease is who has an attempt's session. Rows that an earlier release wrote have that in the execution.
+// SessionLease says which invocation holds an attempt's session. Rows of an earlier release have it in the execution.
 func (a *Aggregate) SessionLease(e *Execution) aggregate.Lease {
 	if l := aggregate.Find(a.Leases, aggregate.LeaseKey(e.Key())); l != nil {
 		return *l
@@ -118,8 +119,8 @@ func (a *Aggregate) reclose(run int, now time.Time) (aggregate.Change, error) {
 	return c.done(), nil
 }
 
-// Unbilled is what the session of an attempt counts for that nobody can say the cost of: all that it might have spent.
-// left is what a row counts for that does not say how much that was.
+// Unbilled is the usage that an attempt is charged for when its session's cost can't be known: all that the session
+// might have spent. left is charged if the row does not say how much that is.
 func (e *Execution) Unbilled(left aggregate.MicroUSD) aggregate.Usage {
 	if e.SessionBudget != nil {
 		left = *e.SessionBudget
@@ -127,8 +128,8 @@ func (e *Execution) Unbilled(left aggregate.MicroUSD) aggregate.Usage {
 	return aggregate.Usage{ID: e.SessionID, Provider: modelname.Anthropic, Calls: 1, Cost: max(0, left), Unpriced: 1}
 }
 
-// DeferClose is the lease by which an invocation keeps everybody from a session that is to be closed, until a time; nil
-// when none is. It returns ErrInFlight while another's lease lives.
+// DeferClose returns the lease that keeps every invocation from closing a session before until; nil when no session
+// is to be closed. It returns ErrInFlight while another's lease lives.
 func (a *Aggregate) DeferClose(run int, invocation string, until, now time.Time) (*aggregate.Lease, error) {
 	e := a.OpenSession()
 	switch {
@@ -156,9 +157,9 @@ func (a *Aggregate) lease(e *Execution, invocation string, until time.Time) *agg
 // TimeUp reports whether the execution's time is up at now.
 func (a *Aggregate) TimeUp(e *Execution, now time.Time) bool { return a.timeUp(e, now) }
 
-// HoldSession is the lease that makes the session an invocation's until a time. It returns
-// ErrInFlight while another's lease lives; a pause is nobody's, and lasts as long.
-// Once it is kept the rows must be read again: another may have had the session since.
+// HoldSession returns the lease that gives an invocation the session until a time. It returns ErrInFlight while
+// another invocation's lease, or a pause, has not ended. Once the lease is stored the rows must be read again, since
+// another invocation may have held the session meanwhile.
 func (a *Aggregate) HoldSession(run int, invocation string, until, now time.Time) (*aggregate.Lease, error) {
 	e, err := a.inSession(run)
 	if err != nil {
@@ -170,9 +171,9 @@ func (a *Aggregate) HoldSession(run int, invocation string, until, now time.Time
 	return a.lease(e, invocation, until), nil
 }
 
-// BindSession makes a session the execution's, before anything is sent to it: now
-// the execution has started. budget is what the session may spend, 0 without a limit.
-// It is no change when the execution has one: whose it is, the row says.
+// BindSession records which session the execution uses, before anything is sent to it, and that the execution has
+// started. budget is what the session may spend, 0 without a limit. It is no change when the execution has a session
+// already.
 func (a *Aggregate) BindSession(run int, id string, budget aggregate.MicroUSD, now time.Time) (aggregate.Change, error) {
 	e, err := a.inSession(run)
 	if err != nil || e.SessionID != "" {
@@ -186,9 +187,9 @@ func (a *Aggregate) BindSession(run int, id string, budget aggregate.MicroUSD, n
 	return c.done(), nil
 }
 
-// ReleaseSession is the lease that lets an invocation's hold go, and keeps everybody from the session
-// until a time. failing is since when its vendor has only put us off, zero if it does not.
-// It is nil when the hold is another's. After MaxSessionPauses nobody is kept from it: see HandOver.
+// ReleaseSession returns the lease that ends an invocation's hold and keeps every invocation from the session until a
+// time; nil when another invocation holds it. failing is since when the vendor has only asked us to wait, zero if it
+// has not. After MaxSessionPauses the session is free at once: see HandOver.
 func (a *Aggregate) ReleaseSession(run int, invocation string, until, failing, now time.Time) (*aggregate.Lease, error) {
 	e, err := a.inSession(run)
 	if err != nil || a.SessionLease(e).Invocation != invocation {

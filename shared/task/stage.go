@@ -6,9 +6,8 @@ import (
 	"ringi/shared/aggregate"
 )
 
-// relyOnStage makes c fail unless the task is still where the rows say. What was
-// not found counts as well: a row that came while the others were read is no less
-// a change. Rows that c writes need no second condition.
+// relyOnStage makes the commit of c fail unless the task is still at the stage that the rows show. Rows that were not
+// found must still be absent. Rows that c writes need no second condition.
 func (a *Aggregate) relyOnStage(c *change) {
 	if a.Task == nil {
 		c.RelyOn(&Task{})
@@ -42,8 +41,8 @@ func (a *Aggregate) relyOnStage(c *change) {
 	a.relyOnStep(c, e)
 }
 
-// relyOnStep makes c fail unless the execution is still at the same step: its row
-// and its gate are as they were found, or still absent. Steps before it have completed for good.
+// relyOnStep makes the commit of c fail unless the execution is still at the same step: its row and its gate are as
+// they were found, or still absent. Steps before it have completed for good.
 func (a *Aggregate) relyOnStep(c *change, e *Execution) {
 	process := a.ProcessOf(e)
 	if process == nil {

@@ -56,8 +56,8 @@ var (
 		ExecutionFailed:    {},
 		ExecutionCancelled: {},
 	}
-	// running → running is a crashed read that is called again; unknown may
-	// still learn the truth from a late answer.
+	// running → running is a crashed read that is called again; unknown becomes completed or failed when a late
+	// answer arrives.
 	StepMoves = aggregate.Moves[StepStatus]{
 		StepRunning:   {StepRunning, StepCompleted, StepFailed, StepUnknown},
 		StepUnknown:   {StepCompleted, StepFailed},
