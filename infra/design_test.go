@@ -68,8 +68,7 @@ func states(t *testing.T) (out []string) {
 // machines are the files of all state machines.
 func machines(t *testing.T) []string {
 	t.Helper()
-	names := expect.Value(filepath.Glob("*.asl.json"))(t)
-	return names
+	return expect.Value(filepath.Glob("*.asl.json"))(t)
 }
 
 // members are the attributes of a row, but for those that every row has.

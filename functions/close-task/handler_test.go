@@ -39,8 +39,7 @@ func handle(w *pipelinetest.World, in pipeline.Input, caught string) (aggregate.
 
 func done(t *testing.T, w *pipelinetest.World, in pipeline.Input, caught string) aggregate.Next {
 	t.Helper()
-	next := expect.Value(handle(w, in, caught))(t)
-	return next
+	return expect.Value(handle(w, in, caught))(t)
 }
 
 func testParks(t *testing.T, w *pipelinetest.World) {

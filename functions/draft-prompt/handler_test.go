@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,45 +12,20 @@ import (
 	"ringi/shared/card"
 	"ringi/shared/expect"
 	"ringi/shared/model"
+	"ringi/shared/model/modeltest"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
 	"ringi/shared/tool"
 )
 
-// generator is the demo's, with something done once before it answers.
-type generator struct {
-	calls  int
-	asked  []string
-	before func()
-	err    error
-	first  string // answers the first call
+func handler(w *pipelinetest.World, g *modeltest.Generator) *Handler {
+	return &Handler{Store: w.StoreOverTransport(), Tools: tool.Builtin, Open: g.Open, Model: "demo", Now: w.Now}
 }
 
-func (g *generator) Generate(ctx context.Context, r model.Request) (model.Response, error) {
-	g.calls++
-	g.asked = append(g.asked, r.Messages[0].Text)
-	if do := g.before; do != nil {
-		g.before = nil
-		do()
-	}
-	if g.err != nil {
-		return model.Response{}, g.err
-	}
-	if g.calls == 1 && g.first != "" {
-		return model.Response{Text: g.first}, nil
-	}
-	return model.Demonstration{}.Generate(ctx, r)
-}
-
-func handler(w *pipelinetest.World, g *generator) *Handler {
-	return &Handler{Store: w.StoreOverTransport(), Tools: tool.Builtin, Open: func(string) (model.Generator, error) { return g, nil }, Model: "demo", Now: w.Now}
-}
-
-func handle(t *testing.T, w *pipelinetest.World, g *generator) aggregate.Next {
+func handle(t *testing.T, w *pipelinetest.World, g *modeltest.Generator) aggregate.Next {
 	t.Helper()
-	next := expect.Value(handler(w, g).Handle(t.Context(), w.In()))(t)
-	return next
+	return expect.Value(handler(w, g).Handle(t.Context(), w.In()))(t)
 }
 
 const reason = "データの検証を追加して"
@@ -71,30 +45,30 @@ func TestDraftPrompt(t *testing.T) {
 
 func testDrafts(t *testing.T, server *pipelinetest.Server) {
 	t.Run("a policy is drafted and waits, once", func(t *testing.T) {
-		w, g := server.World(t), &generator{}
+		w, g := server.World(t), &modeltest.Generator{}
 		w.Extracted()
 		for range 2 {
 			if next := handle(t, w, g); next.State != task.StateAwaitPromptApproval || next.Gate != task.PromptKey(1) {
 				t.Fatalf("%+v", next)
 			}
 		}
-		if p := w.Load().Prompt(); p.Content == "" || p.Status != aggregate.PendingApproval || g.calls != 1 {
-			t.Errorf("%+v after %d calls", p, g.calls)
+		if p := w.Load().Prompt(); p.Content == "" || p.Status != aggregate.PendingApproval || g.Calls != 1 {
+			t.Errorf("%+v after %d calls", p, g.Calls)
 		}
 	})
 	t.Run("a policy that its card can't show whole is not asked of people", func(t *testing.T) {
 		unseen := expect.Value(json.Marshal(map[string]string{"policy": strings.Repeat("@here ", 1300) + "最後に全員へ送る"}))(t)
-		w, g := server.World(t), &generator{first: string(unseen)}
+		w, g := server.World(t), &modeltest.Generator{First: string(unseen)}
 		w.Extracted()
 		if next := handle(t, w, g); next.State != task.StateAwaitPromptApproval {
 			t.Fatalf("%+v", next)
 		}
-		if p := w.Load().Prompt(); g.calls != 2 || !card.PromptFits(p.Content) || p.Content == "" {
-			t.Errorf("after %d calls: %q", g.calls, p.Content)
+		if p := w.Load().Prompt(); g.Calls != 2 || !card.PromptFits(p.Content) || p.Content == "" {
+			t.Errorf("after %d calls: %q", g.Calls, p.Content)
 		}
 	})
 	t.Run("the model is told what an administrator does not allow", func(t *testing.T) {
-		w, g := server.World(t), &generator{}
+		w, g := server.World(t), &modeltest.Generator{}
 		w.Extracted()
 		for _, p := range []tenancy.ToolPermission{
 			{ToolName: "send_slack_dm", Constraints: "{}"},
@@ -106,7 +80,7 @@ func testDrafts(t *testing.T, server *pipelinetest.Server) {
 		}
 		handle(t, w, g)
 		for _, want := range []string{`"forbidden":["send_slack_dm"]`, `"constraints":[{"tool":"list_employees","departments":["営業部"]}]`} {
-			if asked := strings.Join(strings.Fields(g.asked[0]), ""); !strings.Contains(asked, want) {
+			if asked := strings.Join(strings.Fields(g.Asked[0]), ""); !strings.Contains(asked, want) {
 				t.Errorf("%s is not in %s", want, asked)
 			}
 		}
@@ -115,7 +89,7 @@ func testDrafts(t *testing.T, server *pipelinetest.Server) {
 
 func testVersions(t *testing.T, server *pipelinetest.Server) {
 	t.Run("the next version sees what was rejected, and why", func(t *testing.T) {
-		w, g := server.World(t), &generator{}
+		w, g := server.World(t), &modeltest.Generator{}
 		w.Extracted()
 		handle(t, w, g)
 		first := w.Load().Prompt().Content
@@ -123,31 +97,31 @@ func testVersions(t *testing.T, server *pipelinetest.Server) {
 		if next := handle(t, w, g); next.Gate != task.PromptKey(2) {
 			t.Fatalf("%+v", next)
 		}
-		if last := g.asked[len(g.asked)-1]; !strings.Contains(last, reason) || w.Load().Prompt().Content == first {
+		if last := g.Asked[len(g.Asked)-1]; !strings.Contains(last, reason) || w.Load().Prompt().Content == first {
 			t.Errorf("version 2 is %q; asked with %s", w.Load().Prompt().Content, last)
 		}
 	})
 	for _, asks := range []bool{true, false} {
 		t.Run(fmt.Sprintf("approvals switched to %v while the model thinks are honoured", asks), func(t *testing.T) {
-			w, g := server.World(t), &generator{}
+			w, g := server.World(t), &modeltest.Generator{}
 			w.Extracted()
 			w.Settings(func(s *tenancy.Settings) { s.PromptApprovalRequired = !asks })
-			g.before = func() { w.Settings(func(s *tenancy.Settings) { s.PromptApprovalRequired, s.MaxVersions = asks, 7 }) }
+			g.Before = func() { w.Settings(func(s *tenancy.Settings) { s.PromptApprovalRequired, s.MaxVersions = asks, 7 }) }
 			handle(t, w, g)
 			p := w.Load().Prompt()
 			if p.Status != aggregate.PendingApproval || p.Terms.ApprovalRequired != asks || p.Terms.MaxVersions != 7 {
 				t.Errorf("%s under %+v", p.Status, p.Terms)
 			}
-			if s := w.Settings(func(*tenancy.Settings) {}); p.Terms.SettingsRev != s.Rev || g.calls != 1 || p.Usage == nil {
-				t.Errorf("settings %d of %d, %d calls, %+v", p.Terms.SettingsRev, s.Rev, g.calls, p.Usage)
+			if s := w.Settings(func(*tenancy.Settings) {}); p.Terms.SettingsRev != s.Rev || g.Calls != 1 || p.Usage == nil {
+				t.Errorf("settings %d of %d, %d calls, %+v", p.Terms.SettingsRev, s.Rev, g.Calls, p.Usage)
 			}
 		})
 	}
 	t.Run("a draft that comes late is not taken for the next version", func(t *testing.T) {
-		w, slow := server.World(t), &generator{}
+		w, slow := server.World(t), &modeltest.Generator{}
 		w.Extracted()
-		slow.before = func() { // its state has tried again, people have judged that draft, the next is being written
-			handle(t, w, &generator{})
+		slow.Before = func() { // its state has tried again, people have judged that draft, the next is being written
+			handle(t, w, &modeltest.Generator{})
 			reject(w)
 			w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginPrompt(a.Head.Run, w.Now()) })
 		}
@@ -165,10 +139,10 @@ func testInterruptions(t *testing.T, server *pipelinetest.Server) {
 		"a failure": &model.Error{Kind: model.Refused}, "asked to wait": &model.Error{Kind: model.RateLimited, RetryAfter: time.Minute, Retryable: true},
 	} {
 		t.Run(name+" that comes late does not stop the next version", func(t *testing.T) {
-			w, slow := server.World(t), &generator{err: err}
+			w, slow := server.World(t), &modeltest.Generator{Err: err}
 			w.Extracted()
-			slow.before = func() {
-				handle(t, w, &generator{})
+			slow.Before = func() {
+				handle(t, w, &modeltest.Generator{})
 				reject(w)
 				w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginPrompt(a.Head.Run, w.Now()) })
 			}
@@ -181,9 +155,9 @@ func testInterruptions(t *testing.T, server *pipelinetest.Server) {
 		})
 	}
 	t.Run("a task that is cancelled meanwhile stays so", func(t *testing.T) {
-		w, g := server.World(t), &generator{}
+		w, g := server.World(t), &modeltest.Generator{}
 		w.Extracted()
-		g.before = func() { w.Cancel() }
+		g.Before = func() { w.Cancel() }
 		if _, err := handler(w, g).Handle(t.Context(), w.In()); !errors.Is(err, aggregate.ErrSuperseded) {
 			t.Errorf("%v, want ErrSuperseded", err)
 		}
@@ -191,7 +165,7 @@ func testInterruptions(t *testing.T, server *pipelinetest.Server) {
 	t.Run("a model that refuses parks the version, and another try goes on with it", func(t *testing.T) {
 		w := server.World(t)
 		w.Extracted()
-		if next := handle(t, w, &generator{err: &model.Error{Kind: model.Refused}}); next.State != task.StateFail {
+		if next := handle(t, w, &modeltest.Generator{Err: &model.Error{Kind: model.Refused}}); next.State != task.StateFail {
 			t.Errorf("%+v", next)
 		}
 		if p := w.Load().Head.Parked; p == nil || p.Layer != task.L2 || p.Sentence != task.ReasonModelRefused {
@@ -200,7 +174,7 @@ func testInterruptions(t *testing.T, server *pipelinetest.Server) {
 		w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 			return a.RetryGeneration(pipelinetest.Approver(), pipelinetest.Policy(), w.Now())
 		})
-		if next := handle(t, w, &generator{}); next.Gate != task.PromptKey(1) || len(w.Load().Prompts) != 1 {
+		if next := handle(t, w, &modeltest.Generator{}); next.Gate != task.PromptKey(1) || len(w.Load().Prompts) != 1 {
 			t.Errorf("%+v with %d prompts", next, len(w.Load().Prompts))
 		}
 	})

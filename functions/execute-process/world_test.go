@@ -133,8 +133,7 @@ const functionTime = 150 * time.Second
 // run is one invocation, which must go well.
 func (w *world) run() aggregate.Next {
 	w.T.Helper()
-	next := expect.Value(w.try(functionTime))(w.T)
-	return next
+	return expect.Value(w.try(functionTime))(w.T)
 }
 
 // ends asserts how the execution ended, and what became of each step.

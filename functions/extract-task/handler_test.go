@@ -11,62 +11,41 @@ import (
 	"ringi/shared/errorclass"
 	"ringi/shared/expect"
 	"ringi/shared/model"
+	"ringi/shared/model/modeltest"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/slackapi"
 	"ringi/shared/store"
 	"ringi/shared/task"
 )
 
-// generator is the demo's, with something done before each call, and errors.
-type generator struct {
-	calls  int
-	before func()
-	err    error
-	says   string // instead of the demo's answer
-}
-
-func (g *generator) Generate(ctx context.Context, r model.Request) (model.Response, error) {
-	g.calls++
-	if g.before != nil {
-		g.before()
-	}
-	if g.err != nil {
-		return model.Response{}, g.err
-	}
-	if g.says != "" {
-		return model.Response{Text: g.says, Stop: model.StopEnd, Usage: model.Usage{Provider: "demo", Calls: 1, Input: 10, Output: 5}}, nil
-	}
-	return model.Demonstration{}.Generate(ctx, r)
-}
-
-func handler(w *pipelinetest.World, g *generator) *Handler {
-	return &Handler{Store: w.StoreOverTransport(), Open: func(string) (model.Generator, error) { return g, nil }, Model: "demo", Now: w.Now}
+func handler(w *pipelinetest.World, g *modeltest.Generator) *Handler {
+	return &Handler{Store: w.StoreOverTransport(), Open: g.Open, Model: "demo", Now: w.Now}
 }
 
 func TestExtractTask(t *testing.T) {
 	server := pipelinetest.Start(t)
 	t.Run("a message becomes a task, once", func(t *testing.T) {
-		w, g := server.World(t), &generator{}
+		w, g := server.World(t), &modeltest.Generator{}
 		for range 2 {
 			if next, err := handler(w, g).Handle(t.Context(), w.In()); err != nil || next.State != task.StateDraftPrompt {
 				t.Fatalf("%+v, %v", next, err)
 			}
 		}
-		if a := w.Load(); a.Task == nil || a.Task.Title == "" || a.Head.Rev != 2 || g.calls != 1 {
-			t.Errorf("%+v at rev %d after %d calls", a.Task, a.Head.Rev, g.calls)
+		if a := w.Load(); a.Task == nil || a.Task.Title == "" || a.Head.Rev != 2 || g.Calls != 1 {
+			t.Errorf("%+v at rev %d after %d calls", a.Task, a.Head.Rev, g.Calls)
 		}
 	})
 	t.Run("what is no task gets a plain reply: nobody is asked for a stamp, and it is recorded", func(t *testing.T) {
 		w := server.World(t)
-		g := &generator{says: `{"kind":"unsupported","sentence":"請求書は作成できません。","title":"","description":"","priority":"medium","task_type":"standard"}`}
+		g := &modeltest.Generator{First: `{"kind":"unsupported","sentence":"請求書は作成できません。","title":"","description":"","priority":"medium","task_type":"standard"}`}
 		for range 2 {
 			if next, err := handler(w, g).Handle(t.Context(), w.In()); err != nil || next.State != task.StateFinish || next.Outcome != "answered" {
 				t.Fatalf("%+v, %v", next, err)
 			}
 		}
 		a := w.Load()
-		if a.Task != nil || a.Prompt() != nil || a.Answer == nil || a.Answer.Sentence != "請求書は作成できません。" || a.Answer.Usage == nil || g.calls != 1 {
-			t.Fatalf("%+v %+v after %d calls", a.Task, a.Answer, g.calls)
+		if a.Task != nil || a.Prompt() != nil || a.Answer == nil || a.Answer.Sentence != "請求書は作成できません。" || a.Answer.Usage == nil || g.Calls != 1 {
+			t.Fatalf("%+v %+v after %d calls", a.Task, a.Answer, g.Calls)
 		}
 		if e := a.Head.Ended; e == nil || e.As != task.TaskAnswered || e.Reason != task.ReasonUnsupported || a.Used().Calls != 1 {
 			t.Errorf("%+v", a.Head)
@@ -77,8 +56,8 @@ func TestExtractTask(t *testing.T) {
 		}
 	})
 	t.Run("a task that is cancelled meanwhile is not made", func(t *testing.T) {
-		w, g := server.World(t), &generator{}
-		g.before = func() { w.Cancel() }
+		w, g := server.World(t), &modeltest.Generator{}
+		g.Before = func() { w.Cancel() }
 		if _, err := handler(w, g).Handle(t.Context(), w.In()); !errors.Is(err, aggregate.ErrSuperseded) {
 			t.Errorf("%v, want ErrSuperseded", err)
 		}
@@ -87,15 +66,15 @@ func TestExtractTask(t *testing.T) {
 		}
 	})
 	t.Run("a run that is not the head's asks nobody", func(t *testing.T) {
-		w, g := server.World(t), &generator{}
+		w, g := server.World(t), &modeltest.Generator{}
 		in := w.In()
 		w.Restart()
-		if _, err := handler(w, g).Handle(t.Context(), in); !errors.Is(err, aggregate.ErrSuperseded) || g.calls != 0 {
-			t.Errorf("%v after %d calls", err, g.calls)
+		if _, err := handler(w, g).Handle(t.Context(), in); !errors.Is(err, aggregate.ErrSuperseded) || g.Calls != 0 {
+			t.Errorf("%v after %d calls", err, g.Calls)
 		}
 	})
 	t.Run("a commit whose answer is lost counts", func(t *testing.T) {
-		w, g := server.World(t), &generator{}
+		w, g := server.World(t), &modeltest.Generator{}
 		w.Transport.DropAnswers("TransactWriteItems", 3)
 		if next, err := handler(w, g).Handle(t.Context(), w.In()); err != nil || next.State != task.StateDraftPrompt || w.Load().Head.Rev != 2 {
 			t.Errorf("%+v, %v", next, err)
@@ -117,7 +96,7 @@ func TestAModelThatFails(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := server.World(t)
-			next, err := handler(w, &generator{err: tt.err}).Handle(t.Context(), w.In())
+			next, err := handler(w, &modeltest.Generator{Err: tt.err}).Handle(t.Context(), w.In())
 			if next.State != tt.state || !errors.Is(err, tt.want) {
 				t.Errorf("%+v, %v, want %q, %v", next, err, tt.state, tt.want)
 			}

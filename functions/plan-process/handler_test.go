@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -11,42 +10,17 @@ import (
 	"ringi/shared/card"
 	"ringi/shared/expect"
 	"ringi/shared/model"
+	"ringi/shared/model/modeltest"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
 	"ringi/shared/tool"
 )
 
-// generator is the demo's, with something done once before it answers.
-type generator struct {
-	calls  int
-	asked  []string
-	before func()
-	err    error
-	first  string // answers the first call
-}
-
-func (g *generator) Generate(ctx context.Context, r model.Request) (model.Response, error) {
-	g.calls++
-	g.asked = append(g.asked, r.System+r.Standing+r.Messages[0].Text)
-	if do := g.before; do != nil {
-		g.before = nil
-		do()
-	}
-	if g.err != nil {
-		return model.Response{}, g.err
-	}
-	if g.calls == 1 && g.first != "" {
-		return model.Response{Text: g.first}, nil
-	}
-	return model.Demonstration{}.Generate(ctx, r)
-}
-
-func handle(t *testing.T, w *pipelinetest.World, g *generator) aggregate.Next {
+func handle(t *testing.T, w *pipelinetest.World, g *modeltest.Generator) aggregate.Next {
 	t.Helper()
-	h := &Handler{Store: w.StoreOverTransport(), Tools: tool.Builtin, Open: func(string) (model.Generator, error) { return g, nil }, Model: "demo", Now: w.Now}
-	next := expect.Value(h.Handle(t.Context(), w.In()))(t)
-	return next
+	h := &Handler{Store: w.StoreOverTransport(), Tools: tool.Builtin, Open: g.Open, Model: "demo", Now: w.Now}
+	return expect.Value(h.Handle(t.Context(), w.In()))(t)
 }
 
 // approved brings the task to its third layer.
@@ -73,15 +47,15 @@ func TestPlanProcess(t *testing.T) {
 
 func testPlans(t *testing.T, server *pipelinetest.Server) {
 	t.Run("steps are planned and wait, once", func(t *testing.T) {
-		w, g := approved(t, server), &generator{}
+		w, g := approved(t, server), &modeltest.Generator{}
 		for range 2 {
 			if next := handle(t, w, g); next.State != task.StateAwaitProcessApproval || next.Gate != task.ProcessKey(1) {
 				t.Fatalf("%+v", next)
 			}
 		}
 		p := w.Load().Process()
-		if len(p.Steps) < 2 || p.Steps[0].ToolVersion == "" || p.PromptID != w.Load().Prompt().ID || g.calls != 1 {
-			t.Errorf("%+v after %d calls", p, g.calls)
+		if len(p.Steps) < 2 || p.Steps[0].ToolVersion == "" || p.PromptID != w.Load().Prompt().ID || g.Calls != 1 {
+			t.Errorf("%+v after %d calls", p, g.Calls)
 		}
 	})
 	t.Run("steps that their card can't show whole are not asked of people", func(t *testing.T) {
@@ -93,16 +67,16 @@ func testPlans(t *testing.T, server *pipelinetest.Server) {
 			})
 		}
 		unseen := expect.Value(json.Marshal(map[string]any{"steps": steps, "missing": []any{}, "remarks": ""}))(t)
-		w, g := approved(t, server), &generator{first: string(unseen)}
+		w, g := approved(t, server), &modeltest.Generator{First: string(unseen)}
 		if next := handle(t, w, g); next.State != task.StateAwaitProcessApproval {
 			t.Fatalf("%+v", next)
 		}
-		if p := w.Load().Process(); g.calls != 2 || !card.StepsFit(p.Steps, "") || len(p.Steps) == 0 {
-			t.Errorf("after %d calls: %d steps", g.calls, len(p.Steps))
+		if p := w.Load().Process(); g.Calls != 2 || !card.StepsFit(p.Steps, "") || len(p.Steps) == 0 {
+			t.Errorf("after %d calls: %d steps", g.Calls, len(p.Steps))
 		}
 	})
 	t.Run("the next version sees what was rejected, and why", func(t *testing.T) {
-		w, g := approved(t, server), &generator{}
+		w, g := approved(t, server), &modeltest.Generator{}
 		handle(t, w, g)
 		before := len(w.Load().Process().Steps)
 		reject(w)
@@ -117,26 +91,26 @@ func testPlans(t *testing.T, server *pipelinetest.Server) {
 
 func testPermissions(t *testing.T, server *pipelinetest.Server) {
 	t.Run("a tool that the tenant forbids is not offered, and what needs it is said", func(t *testing.T) {
-		w, g := approved(t, server), &generator{}
+		w, g := approved(t, server), &modeltest.Generator{}
 		for name, allowed := range map[string]bool{"send_slack_dm": false, "list_employees": true} {
 			p := tenancy.ToolPermission{TenantID: w.Ref.Tenant, ToolName: name, Allowed: allowed, Constraints: "{}"}
 			expect.Value(w.Store.SaveToolPermission(t.Context(), p, aggregate.System(), w.Now()))(t)
 		}
 		handle(t, w, g)
-		if strings.Contains(g.asked[0], `"name": "send_slack_dm"`) || !strings.Contains(g.asked[0], `"name": "list_employees"`) {
-			t.Errorf("the model was offered %s", g.asked[0])
+		if strings.Contains(g.Asked[0], `"name": "send_slack_dm"`) || !strings.Contains(g.Asked[0], `"name": "list_employees"`) {
+			t.Errorf("the model was offered %s", g.Asked[0])
 		}
 		if p := w.Load().Head.Parked; p == nil || p.Sentence != task.ReasonPlanLacks || !strings.Contains(p.Detail, "send_slack_dm は、管理者が許可していません") {
 			t.Errorf("the card says %+v", p)
 		}
 	})
 	t.Run("a tool's constraints are told, and nothing takes the place of what they leave out", func(t *testing.T) {
-		w, g := approved(t, server), &generator{}
+		w, g := approved(t, server), &modeltest.Generator{}
 		p := tenancy.ToolPermission{TenantID: w.Ref.Tenant, ToolName: "list_employees", Allowed: true, Constraints: `{"departments":["人事部"]}`}
 		expect.Value(w.Store.SaveToolPermission(t.Context(), p, aggregate.System(), w.Now(), tenancy.OnlyDepartments))(t)
 		handle(t, w, g)
-		if !strings.Contains(g.asked[0], `"departments"`) || g.calls != 1 {
-			t.Errorf("the model was told %s in %d calls", g.asked[0], g.calls)
+		if !strings.Contains(g.Asked[0], `"departments"`) || g.Calls != 1 {
+			t.Errorf("the model was told %s in %d calls", g.Asked[0], g.Calls)
 		}
 		if a := w.Load(); len(a.Process().Steps) != 0 || a.Head.Parked == nil || !strings.Contains(a.Head.Parked.Detail, "list_employees の制約 departments (人事部) の外です") {
 			t.Errorf("planned %+v, the card says %+v", a.Process().Steps, a.Head.Parked)
@@ -144,16 +118,16 @@ func testPermissions(t *testing.T, server *pipelinetest.Server) {
 	})
 	for _, asks := range []bool{true, false} {
 		t.Run(fmt.Sprintf("approvals switched to %v while the model thinks are honoured", asks), func(t *testing.T) {
-			w, g := approved(t, server), &generator{}
+			w, g := approved(t, server), &modeltest.Generator{}
 			w.Settings(func(s *tenancy.Settings) { s.ProcessApprovalRequired = !asks })
-			g.before = func() { w.Settings(func(s *tenancy.Settings) { s.ProcessApprovalRequired, s.MaxVersions = asks, 7 }) }
+			g.Before = func() { w.Settings(func(s *tenancy.Settings) { s.ProcessApprovalRequired, s.MaxVersions = asks, 7 }) }
 			handle(t, w, g)
 			p := w.Load().Process()
 			if p.Status != aggregate.PendingApproval || p.Terms.ApprovalRequired != asks || p.Terms.MaxVersions != 7 {
 				t.Errorf("%s under %+v", p.Status, p.Terms)
 			}
-			if s := w.Settings(func(*tenancy.Settings) {}); p.Terms.SettingsRev != s.Rev || g.calls != 1 || p.Usage == nil {
-				t.Errorf("settings %d of %d, %d calls, %+v", p.Terms.SettingsRev, s.Rev, g.calls, p.Usage)
+			if s := w.Settings(func(*tenancy.Settings) {}); p.Terms.SettingsRev != s.Rev || g.Calls != 1 || p.Usage == nil {
+				t.Errorf("settings %d of %d, %d calls, %+v", p.Terms.SettingsRev, s.Rev, g.Calls, p.Usage)
 			}
 		})
 	}
@@ -161,9 +135,9 @@ func testPermissions(t *testing.T, server *pipelinetest.Server) {
 
 func testLateSteps(t *testing.T, server *pipelinetest.Server) {
 	t.Run("steps that come late are not taken for the next version", func(t *testing.T) {
-		w, slow := approved(t, server), &generator{}
-		slow.before = func() { // its state has tried again, people have judged those steps, the next are being planned
-			handle(t, w, &generator{})
+		w, slow := approved(t, server), &modeltest.Generator{}
+		slow.Before = func() { // its state has tried again, people have judged those steps, the next are being planned
+			handle(t, w, &modeltest.Generator{})
 			reject(w)
 			w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginProcess(a.Head.Run, w.Now()) })
 		}
@@ -175,9 +149,9 @@ func testLateSteps(t *testing.T, server *pipelinetest.Server) {
 		}
 	})
 	t.Run("a failure that comes late does not stop the next version", func(t *testing.T) {
-		w, slow := approved(t, server), &generator{err: &model.Error{Kind: model.Refused}}
-		slow.before = func() {
-			handle(t, w, &generator{})
+		w, slow := approved(t, server), &modeltest.Generator{Err: &model.Error{Kind: model.Refused}}
+		slow.Before = func() {
+			handle(t, w, &modeltest.Generator{})
 			reject(w)
 			w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginProcess(a.Head.Run, w.Now()) })
 		}

@@ -7,6 +7,7 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/expect"
+	"ringi/shared/model/modeltest"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/tenancy"
 )
@@ -30,7 +31,7 @@ func TestToolsOfServersAreOfferedAsTheyWereAllowed(t *testing.T) {
 		"elsewhere":           {permission: tenancy.ToolPermission{Allowed: true, Pin: &tenancy.Pin{URL: "https://else.invalid/", Input: `{"type":"object"}`, Access: aggregate.Read}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w, g := approved(t, server), &generator{}
+			w, g := approved(t, server), &modeltest.Generator{}
 			s := tenancy.DefaultSettings()
 			s.MCPServers = []tenancy.MCPServer{{Name: "rooms", URL: url}}
 			expect.Value(w.Store.SaveSettings(t.Context(), w.Ref.Tenant, s, pipelinetest.Approver(), w.Now()))(t)
@@ -41,7 +42,7 @@ func TestToolsOfServersAreOfferedAsTheyWereAllowed(t *testing.T) {
 				expect.NoError(t, w.Store.NoteToolChanged(t.Context(), saved, time.Now()))
 			}
 			handle(t, w, g)
-			asked := g.asked[0]
+			asked := g.Asked[0]
 			if strings.Contains(asked, `"name": "rooms.book_room"`) != test.offered {
 				t.Errorf("the model was asked %s", asked)
 			}

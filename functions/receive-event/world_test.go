@@ -70,8 +70,7 @@ func signed(body string) inbound.Request {
 
 func post(t *testing.T, h *Handler, r inbound.Request) inbound.Response {
 	t.Helper()
-	out := expect.Value(h.Handle(t.Context(), r))(t)
-	return out
+	return expect.Value(h.Handle(t.Context(), r))(t)
 }
 
 // callback wraps an event, whose fields replace those of a mention.

@@ -16,36 +16,40 @@ import (
 
 // beside brings the task's policy to its approval, and asks what a reply in its thread is meant to be.
 func (w *world) beside(text string) (waits *task.Prompt, reply aggregate.Ref) {
-	w.t.Helper()
+	w.T.Helper()
 	waits = w.prompted()
-	b, _ := w.load().OpenGateBeside()
-	ts := w.slack.Say(w.t, workspace.Sato, workspace.HR, text)
-	c, reply, err := task.Receive(w.ref.Tenant, task.Request{
-		TeamID: slacktest.Team, Text: text, User: workspace.Sato, Channel: workspace.HR, ChannelType: "channel",
+	b, _ := w.Load().OpenGateBeside()
+	return waits, w.reply(workspace.Sato, text, b)
+}
+
+// reply is the task of a message in the thread, about which people are asked what it is meant to be.
+func (w *world) reply(user, text string, beside task.Beside) aggregate.Ref {
+	w.T.Helper()
+	ts := w.slack.Say(w.T, user, workspace.HR, text)
+	c, ref, err := task.Receive(w.Ref.Tenant, task.Request{
+		TeamID: slacktest.Team, Text: text, User: user, Channel: workspace.HR, ChannelType: "channel",
 		MessageTS: ts, ThreadTS: w.root, Source: task.SourceChannel, EventID: "Ev2",
-	}, w.clock)
-	expect.NoError(w.t, err)
-	expect.NoError(w.t, w.store.Create(w.t.Context(), c))
-	_, err = w.store.Decide(w.t.Context(), reply, func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.Ask(1, b, tenancy.DefaultSettings(), w.clock)
-	})
-	expect.NoError(w.t, err)
-	return waits, reply
+	}, w.Now())
+	expect.NoError(w.T, err)
+	expect.NoError(w.T, w.Store.Create(w.T.Context(), c))
+	expect.Value(w.Store.Decide(w.T.Context(), ref, func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.Ask(1, beside, tenancy.DefaultSettings(), w.Now())
+	}))(w.T)
+	return ref
 }
 
 func (w *world) of(ref aggregate.Ref) *task.Aggregate {
-	w.t.Helper()
-	a := expect.Value(w.store.Load(w.t.Context(), ref))(w.t)
-	return a
+	w.T.Helper()
+	return expect.Value(w.Store.Load(w.T.Context(), ref))(w.T)
 }
 
 // chooses presses a button of the card that asks.
 func (w *world) chooses(user, action string, reply aggregate.Ref) {
-	w.t.Helper()
+	w.T.Helper()
 	p := w.click(user, action, w.of(reply).Choice.ID)
 	p["actions"].([]any)[0].(map[string]any)["block_id"] = reply.ID
 	if out := w.post(p); out.StatusCode != 200 || out.Body != "" {
-		w.t.Errorf("answered %d %s", out.StatusCode, out.Body)
+		w.T.Errorf("answered %d %s", out.StatusCode, out.Body)
 	}
 }
 
@@ -71,12 +75,12 @@ func testChoiceSurvivesACrash(t *testing.T, w *world) {
 	whole := w.h.Store
 	w.h.Store = crashing{whole, false}
 	w.chooses(workspace.Suzuki, card.TakeAsReason, reply)
-	if a, p := w.of(reply), w.load().Prompt(); a.Choosing() == nil || p.Status != aggregate.PendingApproval {
+	if a, p := w.of(reply), w.Load().Prompt(); a.Choosing() == nil || p.Status != aggregate.PendingApproval {
 		t.Fatalf("before the commit: %+v, the policy is %s", a.Choice, p.Status)
 	}
 	became := func(when string) {
 		t.Helper()
-		a, p := w.of(reply), w.load().Prompts[0]
+		a, p := w.of(reply), w.Load().Prompts[0]
 		if e := a.Head.Ended; e == nil || e.As != task.TaskAnswered || e.Reason != task.ReasonBecameReason || a.Choice.DecidedBy != workspace.Suzuki || a.Head.Run != 1 {
 			t.Errorf("%s: %+v, ended %+v", when, a.Choice, e)
 		}
@@ -87,7 +91,7 @@ func testChoiceSurvivesACrash(t *testing.T, w *world) {
 	w.h.Store = crashing{whole, true}
 	w.chooses(workspace.Suzuki, card.TakeAsReason, reply)
 	became("after the commit")
-	rev := w.load().Head.Rev
+	rev := w.Load().Head.Rev
 	w.h.Store = whole
 	before := len(w.slack.Ephemerals(workspace.Suzuki))
 	w.chooses(workspace.Suzuki, card.TakeAsReason, reply)
@@ -96,7 +100,7 @@ func testChoiceSurvivesACrash(t *testing.T, w *world) {
 	}
 	w.chooses(workspace.Sato, card.TakeAsRequest, reply)
 	became("after other clicks")
-	if now := w.load().Head.Rev; now != rev {
+	if now := w.Load().Head.Rev; now != rev {
 		t.Errorf("the gate's task moved from %d to %d", rev, now)
 	}
 }
@@ -123,7 +127,7 @@ func testReasonOrRequest(t *testing.T, w *world) {
 	whole := w.h.Store
 	w.h.Store = &meanwhile{whole, func() { w.chooses(workspace.Sato, card.TakeAsRequest, reply) }}
 	w.chooses(workspace.Suzuki, card.TakeAsReason, reply)
-	a, p := w.of(reply), w.load().Prompt()
+	a, p := w.of(reply), w.Load().Prompt()
 	if a.Choice.As != task.AsRequest || a.Head.Run != 2 || p.Status != aggregate.PendingApproval {
 		t.Errorf("run %d makes a request of it: %+v; and the policy is %s, for %q", a.Head.Run, a.Choice, p.Status, p.RejectionReason)
 	}
@@ -136,8 +140,8 @@ func testReasonOrRequest(t *testing.T, w *world) {
 // behind it, lets the same person end the message with a click, and nobody else.
 func testReasonMadeUp(t *testing.T, w *world) {
 	waits, reply := w.beside("DM での連絡は不要です")
-	w.move(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.Reject(waits.ID, "DM での連絡は不要です", approver(), aggregate.Policy{Team: slacktest.Team}, w.clock)
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.Reject(waits.ID, "DM での連絡は不要です", approver(), aggregate.Policy{Team: slacktest.Team}, w.Now())
 	})
 	second := w.draft()
 	w.chooses(workspace.Tanaka, card.TakeAsReason, reply)
@@ -148,7 +152,7 @@ func testReasonMadeUp(t *testing.T, w *world) {
 	if a := w.of(reply); a.Head.Ended == nil || a.Head.Ended.As != task.TaskAnswered || a.Choice.DecidedBy != workspace.Suzuki {
 		t.Errorf("%+v, ended %+v", a.Choice, a.Head.Ended)
 	}
-	if a := w.load(); a.Prompt().ID != second.ID || a.Prompt().Status != aggregate.PendingApproval {
+	if a := w.Load(); a.Prompt().ID != second.ID || a.Prompt().Status != aggregate.PendingApproval {
 		t.Errorf("the next version is touched: %+v", a.Prompt())
 	}
 }
@@ -156,21 +160,11 @@ func testReasonMadeUp(t *testing.T, w *world) {
 // What a second message says would be in no rejection: it stays open, to become a request.
 func testSecondReason(t *testing.T, w *world) {
 	_, first := w.beside("DM での連絡は不要です")
-	gate := w.of(first).Choice.Beside
-	ts := w.slack.Say(w.t, workspace.Tanaka, workspace.HR, "営業部だけにしてください")
-	c, second, err := task.Receive(w.ref.Tenant, task.Request{
-		TeamID: slacktest.Team, Text: "営業部だけにしてください", User: workspace.Tanaka, Channel: workspace.HR, ChannelType: "channel",
-		MessageTS: ts, ThreadTS: w.root, Source: task.SourceChannel, EventID: "Ev3",
-	}, w.clock)
-	expect.NoError(t, err)
-	expect.NoError(t, w.store.Create(t.Context(), c))
-	expect.Value(w.store.Decide(t.Context(), second, func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.Ask(1, gate, tenancy.DefaultSettings(), w.clock)
-	}))(t)
+	second := w.reply(workspace.Tanaka, "営業部だけにしてください", w.of(first).Choice.Beside)
 	w.chooses(workspace.Suzuki, card.TakeAsReason, first)
 	w.chooses(workspace.Suzuki, card.TakeAsReason, second)
 	if a := w.of(second); a.Choosing() == nil || !a.Choice.GateOver {
-		t.Errorf("the second message was taken for %+v, ended %+v; the reason is %q", a.Choice, a.Head.Ended, w.load().Prompts[0].RejectionReason)
+		t.Errorf("the second message was taken for %+v, ended %+v; the reason is %q", a.Choice, a.Head.Ended, w.Load().Prompts[0].RejectionReason)
 	}
 	w.chooses(workspace.Tanaka, card.TakeAsRequest, second)
 	if a := w.of(second); a.Choice.As != task.AsRequest {

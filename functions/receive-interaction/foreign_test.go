@@ -14,9 +14,9 @@ import (
 
 // connected makes another workspace one that has connected Slack itself.
 func (w *world) connected(team string) {
-	w.t.Helper()
+	w.T.Helper()
 	own := tenancy.Integration{TenantID: aggregate.TenantID(team), Provider: tenancy.SlackProvider, Status: tenancy.Connected, Credentials: "sealed"}
-	expect.Value(w.store.SaveIntegration(w.t.Context(), own, aggregate.Actor{Type: aggregate.ActorUser, ID: "U0ADMIN"}, w.clock))(w.t)
+	expect.Value(w.Store.SaveIntegration(w.T.Context(), own, aggregate.Actor{Type: aggregate.ActorUser, ID: "U0ADMIN"}, w.Now()))(w.T)
 }
 
 // Whatever comes from a workspace that is none of ours is accepted, counted and answered nothing: no note, no dialog.
@@ -29,7 +29,7 @@ func TestInteractionsOfAWorkspaceThatIsNoneOfOurs(t *testing.T) {
 		p["user"] = map[string]any{"id": workspace.Alex, "username": "x", "team_id": team}
 		return p
 	}
-	before := w.load().Head.Rev
+	before := w.Load().Head.Rev
 	w.slack.Calls()
 	for _, p := range []map[string]any{
 		w.click(workspace.Alex, "approve_prompt", id), w.click(workspace.Alex, "reject_prompt", id), w.form(workspace.Alex, "prompt", id, "いいえ"),
@@ -49,10 +49,10 @@ func TestInteractionsOfAWorkspaceThatIsNoneOfOurs(t *testing.T) {
 	if len(notes) != 1 || notes[0].Text != card.Note("ja", aggregate.ErrNotFound) {
 		t.Errorf("one of ours is told %+v", notes)
 	}
-	if after := w.load().Head.Rev; after != before {
+	if after := w.Load().Head.Rev; after != before {
 		t.Errorf("the task moved from %d to %d", before, after)
 	}
-	if out := w.post(w.click(workspace.Suzuki, "approve_prompt", id)); out.StatusCode != 200 || w.load().Prompt().Status != aggregate.Approved {
+	if out := w.post(w.click(workspace.Suzuki, "approve_prompt", id)); out.StatusCode != 200 || w.Load().Prompt().Status != aggregate.Approved {
 		t.Errorf("our own %s: answered %d", slacktest.Team, out.StatusCode)
 	}
 }

@@ -64,7 +64,7 @@ func TestInteractions(t *testing.T) {
 func testApprovePrompt(t *testing.T, w *world) {
 	p := w.prompted()
 	w.quiet(w.post(w.click(workspace.Suzuki, "approve_prompt", p.ID)), workspace.Suzuki)
-	if got := w.load().Prompt(); got.Status != aggregate.Approved || got.ApprovedBy != workspace.Suzuki {
+	if got := w.Load().Prompt(); got.Status != aggregate.Approved || got.ApprovedBy != workspace.Suzuki {
 		t.Errorf("%+v", got)
 	}
 }
@@ -72,7 +72,7 @@ func testApprovePrompt(t *testing.T, w *world) {
 func testApproveProcess(t *testing.T, w *world) {
 	p := w.planned()
 	w.quiet(w.post(w.click(workspace.Suzuki, "approve_process", p.ID)), workspace.Suzuki)
-	if a := w.load(); a.Process().ApprovedBy != workspace.Suzuki || a.Execution() == nil {
+	if a := w.Load(); a.Process().ApprovedBy != workspace.Suzuki || a.Execution() == nil {
 		t.Errorf("%+v", a.Process())
 	}
 }
@@ -80,7 +80,7 @@ func testApproveProcess(t *testing.T, w *world) {
 func testApproveStep(t *testing.T, w *world) {
 	g := w.gated()
 	w.quiet(w.post(w.click(workspace.Tanaka, "approve_step", g.ID)), workspace.Tanaka)
-	if got := w.load().Gates[0]; got.ApprovedBy != workspace.Tanaka {
+	if got := w.Load().Gates[0]; got.ApprovedBy != workspace.Tanaka {
 		t.Errorf("%+v", got)
 	}
 }
@@ -89,14 +89,14 @@ func testReject(t *testing.T, w *world) {
 	p := w.prompted()
 	w.quiet(w.post(w.click(workspace.Suzuki, "reject_prompt", p.ID)), workspace.Suzuki)
 	views := w.slack.Views(workspace.Suzuki)
-	if len(views) != 1 || w.load().Prompt().Status != aggregate.PendingApproval {
-		t.Fatalf("%d forms, prompt %s", len(views), w.load().Prompt().Status)
+	if len(views) != 1 || w.Load().Prompt().Status != aggregate.PendingApproval {
+		t.Fatalf("%d forms, prompt %s", len(views), w.Load().Prompt().Status)
 	}
 	var about card.Rejection
 	expect.NoError(t, json.Unmarshal([]byte(views[0].PrivateMetadata), &about))
-	expect.Same(t, card.Rejection{Type: task.CardPrompt, ID: p.ID, TaskID: w.ref.ID}, about)
+	expect.Same(t, card.Rejection{Type: task.CardPrompt, ID: p.ID, TaskID: w.Ref.ID}, about)
 	w.quiet(w.post(w.form(workspace.Suzuki, "prompt", p.ID, " データの検証を追加して\n")), workspace.Suzuki)
-	if got := w.load().Prompt(); got.Status != aggregate.Rejected || got.RejectedBy != workspace.Suzuki || got.RejectionReason != "データの検証を追加して" {
+	if got := w.Load().Prompt(); got.Status != aggregate.Rejected || got.RejectedBy != workspace.Suzuki || got.RejectionReason != "データの検証を追加して" {
 		t.Errorf("%+v", got)
 	}
 }
@@ -105,7 +105,7 @@ func testRejectStep(t *testing.T, w *world) {
 	g := w.gated()
 	w.quiet(w.post(w.click(workspace.Suzuki, "reject_step", g.ID)), workspace.Suzuki)
 	w.quiet(w.post(w.form(workspace.Suzuki, "step", g.ID, "宛先が違う")), workspace.Suzuki)
-	if a := w.load(); a.Gates[0].RejectionReason != "宛先が違う" || a.Head.Ended == nil || a.Head.Ended.As != task.TaskCancelled {
+	if a := w.Load(); a.Gates[0].RejectionReason != "宛先が違う" || a.Head.Ended == nil || a.Head.Ended.As != task.TaskCancelled {
 		t.Errorf("%+v", a.Gates[0])
 	}
 }
@@ -133,11 +133,11 @@ func testBadReason(t *testing.T, w *world) {
 	missing := w.form(workspace.Suzuki, "prompt", p.ID, "x")
 	missing["view"].(map[string]any)["state"] = map[string]any{"values": map[string]any{}}
 	inForm(t, w.post(missing), "1〜1000 文字")
-	if got := w.load().Prompt(); got.Status != aggregate.PendingApproval {
+	if got := w.Load().Prompt(); got.Status != aggregate.PendingApproval {
 		t.Fatalf("%+v", got)
 	}
 	w.quiet(w.post(w.form(workspace.Suzuki, "prompt", p.ID, strings.Repeat("あ", 1000))), workspace.Suzuki)
-	if got := w.load().Prompt(); got.Status != aggregate.Rejected {
+	if got := w.Load().Prompt(); got.Status != aggregate.Rejected {
 		t.Errorf("%+v", got)
 	}
 }
@@ -160,7 +160,7 @@ func testSubmitLate(t *testing.T, w *world) {
 	w.shown()
 	w.told(w.post(w.form(workspace.Tanaka, "prompt", p.ID, "遅い")), workspace.Tanaka, "<@"+workspace.Suzuki+"> が <!date^")
 	w.healed()
-	if got := w.load().Prompt(); got.Status != aggregate.Approved {
+	if got := w.Load().Prompt(); got.Status != aggregate.Approved {
 		t.Errorf("%+v", got)
 	}
 }
@@ -168,10 +168,10 @@ func testSubmitLate(t *testing.T, w *world) {
 func testTwice(t *testing.T, w *world) {
 	p := w.prompted()
 	w.quiet(w.post(w.click(workspace.Suzuki, "approve_prompt", p.ID)), workspace.Suzuki)
-	before := w.load().Head.Rev
+	before := w.Load().Head.Rev
 	w.shown()
 	w.quiet(w.post(w.click(workspace.Suzuki, "approve_prompt", p.ID)), workspace.Suzuki)
-	if rev := w.load().Head.Rev; rev != before {
+	if rev := w.Load().Head.Rev; rev != before {
 		t.Errorf("rev %d, then %d", before, rev)
 	}
 	w.healed()
@@ -186,7 +186,7 @@ func testRace(t *testing.T, w *world) {
 		wg.Go(func() { w.post(click) })
 	}
 	wg.Wait()
-	won := w.load().Prompt()
+	won := w.Load().Prompt()
 	for _, user := range people {
 		told := w.slack.Ephemerals(user)
 		if user == won.ApprovedBy && len(told) != 0 {
@@ -206,7 +206,7 @@ func testOldVersion(t *testing.T, w *world) {
 		t.Fatalf("version %d", second.Version)
 	}
 	w.told(w.post(w.click(workspace.Tanaka, "approve_prompt", first.ID)), workspace.Tanaka, "<@"+workspace.Suzuki+">")
-	if got := w.load().Prompt(); got.Status != aggregate.PendingApproval {
+	if got := w.Load().Prompt(); got.Status != aggregate.PendingApproval {
 		t.Errorf("%+v", got)
 	}
 }
@@ -214,7 +214,7 @@ func testOldVersion(t *testing.T, w *world) {
 func testCancelExecution(t *testing.T, w *world) {
 	e := w.running()
 	w.quiet(w.post(w.click(workspace.Sato, "cancel_execution", e.ID)), workspace.Sato)
-	if a := w.load(); a.Execution().Status != task.ExecutionCancelled || a.Execution().CancelledBy != workspace.Sato {
+	if a := w.Load(); a.Execution().Status != task.ExecutionCancelled || a.Execution().CancelledBy != workspace.Sato {
 		t.Errorf("%+v", a.Execution())
 	}
 	w.shown()
@@ -224,29 +224,29 @@ func testCancelExecution(t *testing.T, w *world) {
 
 func testRetryExecution(t *testing.T, w *world) {
 	e := w.running()
-	w.move(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.FailExecution(a.Head.Run, task.ReasonToolFailed, "", w.clock)
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.FailExecution(a.Head.Run, task.ReasonToolFailed, "", w.Now())
 	})
 	w.quiet(w.post(w.click(workspace.Sato, "retry_execution", e.ID)), workspace.Sato)
-	a := w.load()
+	a := w.Load()
 	if a.Execution().Attempt != 2 || a.Execution().RetriedBy != workspace.Sato || a.Head.Ended != nil {
 		t.Fatalf("%+v", a.Execution())
 	}
 	w.quiet(w.post(w.click(workspace.Sato, "retry_execution", e.ID)), workspace.Sato)
-	if n := len(w.load().Executions); n != 2 {
+	if n := len(w.Load().Executions); n != 2 {
 		t.Errorf("%d attempts", n)
 	}
 }
 
 func testRetryGeneration(t *testing.T, w *world) {
-	w.move(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.Park(1, a.Generating(), task.ReasonModelDemo, "", w.clock)
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.Park(1, a.Generating(), task.ReasonModelDemo, "", w.Now())
 	})
 	w.told(w.post(w.click(workspace.Alex, "retry_generation", aggregate.NewID())), workspace.Alex, "見つかりません")
-	w.quiet(w.post(w.click(workspace.Sato, "retry_generation", w.ref.ID)), workspace.Sato)
-	w.quiet(w.post(w.click(workspace.Sato, "retry_generation", w.ref.ID)), workspace.Sato)
-	w.told(w.post(w.click(workspace.Suzuki, "retry_generation", w.ref.ID)), workspace.Suzuki, workspace.Sato)
-	if head := w.load().Head; head.Parked != nil || head.Run != 2 {
+	w.quiet(w.post(w.click(workspace.Sato, "retry_generation", w.Ref.ID)), workspace.Sato)
+	w.quiet(w.post(w.click(workspace.Sato, "retry_generation", w.Ref.ID)), workspace.Sato)
+	w.told(w.post(w.click(workspace.Suzuki, "retry_generation", w.Ref.ID)), workspace.Suzuki, workspace.Sato)
+	if head := w.Load().Head; head.Parked != nil || head.Run != 2 {
 		t.Errorf("%+v", head)
 	}
 }
@@ -254,18 +254,18 @@ func testRetryGeneration(t *testing.T, w *world) {
 func testShortcutOnCard(t *testing.T, w *world) {
 	w.prompted()
 	button := map[string]any{"ts": "1776675600.000100", "thread_ts": w.root, "attachments": []any{
-		map[string]any{"blocks": []any{map[string]any{"type": "header", "block_id": "Xy7"}, map[string]any{"type": "actions", "block_id": w.ref.ID}}},
+		map[string]any{"blocks": []any{map[string]any{"type": "header", "block_id": "Xy7"}, map[string]any{"type": "actions", "block_id": w.Ref.ID}}},
 	}}
 	w.told(w.post(w.shortcut(workspace.Guest, button)), workspace.Guest, card.Note("ja", aggregate.ErrNotAllowed{Rule: aggregate.RuleNotParty}))
-	if w.load().Head.Ended != nil {
+	if w.Load().Head.Ended != nil {
 		t.Fatal("a guest cancelled it")
 	}
 	w.quiet(w.post(w.shortcut(workspace.Sato, button)), workspace.Sato)
-	if w.load().Head.Ended != nil {
+	if w.Load().Head.Ended != nil {
 		t.Fatal("it was cancelled before anybody said yes")
 	}
 	w.told(w.confirm(workspace.Sato), workspace.Sato, "キャンセル")
-	if ended := w.load().Head.Ended; ended == nil || ended.By != workspace.Sato {
+	if ended := w.Load().Head.Ended; ended == nil || ended.By != workspace.Sato {
 		t.Errorf("%+v", ended)
 	}
 	w.post(w.shortcut(workspace.Sato, button)) // again: told so, and no dialog
@@ -274,7 +274,7 @@ func testShortcutOnCard(t *testing.T, w *world) {
 	}
 	// A card without buttons says in its metadata which task it shows.
 	metadata := map[string]any{"ts": "1776675601.000100", "thread_ts": "1.000001", "metadata": map[string]any{
-		"event_type": "ringi_card", "event_payload": map[string]any{"task": w.ref.ID, "card": "CARD#task"},
+		"event_type": "ringi_card", "event_payload": map[string]any{"task": w.Ref.ID, "card": "CARD#task"},
 	}}
 	out := w.post(w.shortcut(workspace.Suzuki, metadata))
 	if told := w.slack.Ephemerals(workspace.Suzuki); out.StatusCode != 200 || len(told) != 1 || !strings.Contains(told[0].Text, "<@"+workspace.Sato+">") {
@@ -285,34 +285,34 @@ func testShortcutOnCard(t *testing.T, w *world) {
 func testShortcutOnRequest(t *testing.T, w *world) {
 	w.post(w.shortcut(workspace.Sato, map[string]any{"ts": w.root, "text": "今月の勤怠をまとめて"}))
 	w.confirm(workspace.Sato)
-	if ended := w.load().Head.Ended; ended == nil || ended.As != task.TaskCancelled {
+	if ended := w.Load().Head.Ended; ended == nil || ended.As != task.TaskCancelled {
 		t.Errorf("%+v", ended)
 	}
 }
 
 func testShortcutElsewhere(t *testing.T, w *world) {
-	forged := map[string]any{"event_type": "other_app", "event_payload": map[string]any{"task": w.ref.ID}}
+	forged := map[string]any{"event_type": "other_app", "event_payload": map[string]any{"task": w.Ref.ID}}
 	w.post(w.shortcut(workspace.Sato, map[string]any{"ts": "1776675600.000100", "thread_ts": "1776675500.000100", "metadata": forged}))
 	if told := w.slack.Ephemerals(workspace.Sato); len(told) != 1 || told[0].Text != card.Note("ja", aggregate.ErrNotFound) {
 		t.Errorf("%+v", told)
 	}
-	if w.load().Head.Ended != nil {
+	if w.Load().Head.Ended != nil {
 		t.Error("it was cancelled")
 	}
 	// A reply in the request's thread means the request.
 	w.post(w.shortcut(workspace.Sato, map[string]any{"ts": "1776675600.000100", "thread_ts": w.root}))
 	w.confirm(workspace.Sato)
-	if w.load().Head.Ended == nil {
+	if w.Load().Head.Ended == nil {
 		t.Error("it was not cancelled")
 	}
 }
 
 func testUnsaved(t *testing.T, w *world) {
 	p := w.prompted()
-	w.h.Store = failing{Store: w.store, err: errors.New("throttled")}
+	w.h.Store = failing{Store: w.Store, err: errors.New("throttled")}
 	w.told(w.post(w.click(workspace.Suzuki, "approve_prompt", p.ID)), workspace.Suzuki, card.Note("ja", errorclass.ErrUnavailable))
 	inForm(t, w.post(w.form(workspace.Suzuki, "prompt", p.ID, "x")), card.Note("ja", errorclass.ErrUnavailable))
-	w.h.Store = w.store
+	w.h.Store = w.Store
 	w.slack.Faults.Add(webapi.Fault{Method: "views.open", Kind: webapi.Refused, Code: "expired_trigger_id"})
 	w.post(w.click(workspace.Tanaka, "reject_prompt", p.ID))
 	if told := w.slack.Ephemerals(workspace.Tanaka); len(told) != 1 || told[0].Text != card.Note("ja", errorclass.ErrUnavailable) {
@@ -328,7 +328,7 @@ func testUnsaved(t *testing.T, w *world) {
 
 func testSlow(t *testing.T, w *world) {
 	p := w.prompted()
-	w.h.Store = failing{Store: w.store, hang: true}
+	w.h.Store = failing{Store: w.Store, hang: true}
 	began := time.Now()
 	w.told(w.post(w.click(workspace.Suzuki, "approve_prompt", p.ID)), workspace.Suzuki, card.Note("ja", errorclass.ErrUnavailable))
 	if took := time.Since(began); took > 3*time.Second {

@@ -49,7 +49,7 @@ func testPolicy(t *testing.T, w *world) {
 		click["user"].(map[string]any)["team_id"] = tt.team
 		w.slack.Calls()
 		w.post(click)
-		status := w.load().Prompt().Status
+		status := w.Load().Prompt().Status
 		if tt.rule == "" {
 			if status != aggregate.Approved {
 				t.Errorf("%s: %s", tt.name, status)
@@ -93,7 +93,7 @@ func testUnverified(t *testing.T, w *world) {
 	}
 	w.slack.Faults.Add(webapi.Fault{Method: "users.info", Kind: webapi.Refused, Code: "missing_scope"})
 	inForm(t, w.post(w.form(workspace.Suzuki, "prompt", p.ID, "x")), card.Note("ja", errorclass.ErrUnverified))
-	if got := w.load().Prompt(); got.Status != aggregate.PendingApproval {
+	if got := w.Load().Prompt(); got.Status != aggregate.PendingApproval {
 		t.Errorf("%+v", got)
 	}
 }
@@ -106,11 +106,11 @@ func testUnknownMethod(t *testing.T, w *world) {
 	elsewhere := w.click(workspace.Suzuki, "approve_prompt", p.ID)
 	elsewhere["container"].(map[string]any)["channel_id"] = workspace.General
 	w.post(elsewhere)
-	if got := w.load().Prompt(); got.Status != aggregate.PendingApproval {
+	if got := w.Load().Prompt(); got.Status != aggregate.PendingApproval {
 		t.Fatal("a click in another channel counts")
 	}
 	w.quiet(w.post(w.click(workspace.Tanaka, "approve_prompt", p.ID)), workspace.Tanaka)
-	if got := w.load().Prompt(); got.ApprovedBy != workspace.Tanaka {
+	if got := w.Load().Prompt(); got.ApprovedBy != workspace.Tanaka {
 		t.Errorf("%+v", got)
 	}
 }
@@ -118,15 +118,15 @@ func testUnknownMethod(t *testing.T, w *world) {
 // testGuestRetries: a guest's own request from before guests were refused, or somebody who became one.
 func testGuestRetries(t *testing.T, w *world) {
 	w.root = w.slack.Say(t, workspace.Guest, workspace.HR, "勤怠を送って")
-	w.ref = w.receiveFrom(workspace.Guest, workspace.HR, "channel", w.root)
+	w.receive(workspace.Guest, workspace.HR, "channel", w.root)
 	e := w.running()
-	w.move(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.FailExecution(a.Head.Run, task.ReasonToolFailed, "", w.clock)
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.FailExecution(a.Head.Run, task.ReasonToolFailed, "", w.Now())
 	})
 	w.told(w.post(w.click(workspace.Guest, "retry_execution", e.ID)), workspace.Guest, card.Note("ja", aggregate.ErrNotAllowed{Rule: aggregate.RuleGuest}))
 	w.slack.Faults.Add(webapi.Fault{Method: "users.info", Kind: webapi.Unavailable, Times: -1})
 	w.post(w.click(workspace.Guest, "retry_execution", e.ID))
-	if n := len(w.load().Executions); n != 1 {
+	if n := len(w.Load().Executions); n != 1 {
 		t.Errorf("%d attempts", n)
 	}
 }
@@ -135,7 +135,7 @@ func testWithdrawUnverified(t *testing.T, w *world) {
 	e := w.running()
 	w.slack.Faults.Add(webapi.Fault{Method: "users.info", Kind: webapi.Unavailable, Times: -1})
 	w.quiet(w.post(w.click(workspace.Sato, "cancel_execution", e.ID)), workspace.Sato)
-	if got := w.load().Execution(); got.Status != task.ExecutionCancelled {
+	if got := w.Load().Execution(); got.Status != task.ExecutionCancelled {
 		t.Errorf("%+v", got)
 	}
 }
@@ -143,16 +143,16 @@ func testWithdrawUnverified(t *testing.T, w *world) {
 func testDirectMessage(t *testing.T, w *world) {
 	dm := workspace.DirectMessage(workspace.Sato)
 	w.root = w.slack.Say(t, workspace.Sato, dm, "従業員一覧")
-	w.ref = w.receive(dm, "im", w.root)
+	w.receive(workspace.Sato, dm, "im", w.root)
 	p := w.prompted()
 	other := w.click(workspace.Suzuki, "approve_prompt", p.ID)
 	w.post(other)
-	if got := w.load().Prompt(); got.Status != aggregate.PendingApproval {
+	if got := w.Load().Prompt(); got.Status != aggregate.PendingApproval {
 		t.Fatal("who is not in the conversation approved")
 	}
 	w.slack.Calls()
 	w.quiet(w.post(w.click(workspace.Sato, "approve_prompt", p.ID)), workspace.Sato)
-	if got := w.load().Prompt(); got.ApprovedBy != workspace.Sato {
+	if got := w.Load().Prompt(); got.ApprovedBy != workspace.Sato {
 		t.Errorf("%+v", got)
 	}
 	if n := len(w.slack.Calls("users.conversations")); n != 0 {
@@ -180,7 +180,7 @@ func testForeignIDs(t *testing.T, w *world) {
 		"no such prompt":               w.click(workspace.Suzuki, "approve_prompt", aggregate.NewID()),
 		"no such task":                 action(w.click(workspace.Suzuki, "approve_prompt", p.ID), aggregate.NewID(), p.ID),
 		"a task id that is none":       action(w.click(workspace.Suzuki, "approve_prompt", p.ID), "x#HEAD", p.ID),
-		"an id that is none":           action(w.click(workspace.Suzuki, "approve_prompt", p.ID), w.ref.ID, ""),
+		"an id that is none":           action(w.click(workspace.Suzuki, "approve_prompt", p.ID), w.Ref.ID, ""),
 		"a process's button, a prompt": w.click(workspace.Suzuki, "approve_process", p.ID),
 	} {
 		before := len(w.slack.Ephemerals(workspace.Suzuki))
@@ -191,7 +191,7 @@ func testForeignIDs(t *testing.T, w *world) {
 		}
 	}
 	inForm(t, w.post(from("T0OTHER", w.form(workspace.Suzuki, "prompt", p.ID, "x"))), card.Note("ja", aggregate.ErrNotFound))
-	if got := w.load().Prompt(); got.Status != aggregate.PendingApproval || len(w.slack.Views(workspace.Suzuki)) != 0 {
+	if got := w.Load().Prompt(); got.Status != aggregate.PendingApproval || len(w.slack.Views(workspace.Suzuki)) != 0 {
 		t.Errorf("%+v", got)
 	}
 }

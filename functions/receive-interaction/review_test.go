@@ -36,36 +36,36 @@ func TestReviews(t *testing.T) {
 
 // asked has a policy that no card can show.
 func (w *world) asked() *task.Prompt {
-	w.t.Helper()
+	w.T.Helper()
 	p := w.prompted()
-	w.move(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.Reject(p.ID, "長く", approver(), aggregate.Policy{Team: slacktest.Team}, w.clock)
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.Reject(p.ID, "長く", approver(), aggregate.Policy{Team: slacktest.Team}, w.Now())
 	})
-	w.move(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginPrompt(a.Head.Run, w.clock) })
-	return w.move(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.FinishPrompt(a.Head.Run, long, tenancy.DefaultSettings(), w.clock)
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginPrompt(a.Head.Run, w.Now()) })
+	return w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.FinishPrompt(a.Head.Run, long, tenancy.DefaultSettings(), w.Now())
 	}).Prompt()
 }
 
 func (w *world) view(user string) workspace.View {
-	w.t.Helper()
+	w.T.Helper()
 	open := w.slack.Views(user)
 	if len(open) != 1 {
-		w.t.Fatalf("%d dialogs are open; told %+v", len(open), w.slack.Ephemerals(user))
+		w.T.Fatalf("%d dialogs are open; told %+v", len(open), w.slack.Ephemerals(user))
 	}
 	return open[0]
 }
 
 // turn presses a button of the open dialog, as long as it has that button.
 func (w *world) turn(user, action string) bool {
-	w.t.Helper()
+	w.T.Helper()
 	v := w.view(user)
 	blocks, _ := json.Marshal(v.Blocks)
 	if !strings.Contains(string(blocks), `"`+action+`"`) {
 		return false
 	}
 	var r card.Review
-	expect.NoError(w.t, json.Unmarshal([]byte(v.PrivateMetadata), &r))
+	expect.NoError(w.T, json.Unmarshal([]byte(v.PrivateMetadata), &r))
 	to := r.Page + 1
 	if action == card.ReviewTurn+"back" {
 		to = r.Page - 1
@@ -73,9 +73,9 @@ func (w *world) turn(user, action string) bool {
 	p := person("block_actions", user, slacktest.Team)
 	p["container"] = map[string]any{"type": "view", "view_id": v.ID}
 	p["view"] = v
-	p["actions"] = []any{map[string]any{"action_id": action, "block_id": w.ref.ID, "value": strconv.Itoa(to), "type": "button"}}
+	p["actions"] = []any{map[string]any{"action_id": action, "block_id": w.Ref.ID, "value": strconv.Itoa(to), "type": "button"}}
 	if out := w.post(p); out.StatusCode != 200 || out.Body != "" {
-		w.t.Fatalf("answered %d %s", out.StatusCode, out.Body)
+		w.T.Fatalf("answered %d %s", out.StatusCode, out.Body)
 	}
 	return true
 }
@@ -106,7 +106,7 @@ func testReadAndApprove(t *testing.T, w *world) {
 	}
 	w.turn(workspace.Suzuki, card.ReviewTurn+"on")
 	w.quiet(w.post(w.submission(workspace.Suzuki, w.view(workspace.Suzuki))), workspace.Suzuki)
-	if got := w.load().Prompt(); got.Status != aggregate.Approved || got.ApprovedBy != workspace.Suzuki {
+	if got := w.Load().Prompt(); got.Status != aggregate.Approved || got.ApprovedBy != workspace.Suzuki {
 		t.Errorf("%+v", got)
 	}
 }
@@ -119,7 +119,7 @@ func text(v workspace.View) string {
 func testButtonOfALongCard(t *testing.T, w *world) {
 	p := w.asked()
 	w.quiet(w.post(w.click(workspace.Suzuki, "approve_prompt", p.ID)), workspace.Suzuki)
-	if got := w.load().Prompt(); got.Status != aggregate.PendingApproval || w.view(workspace.Suzuki).CallbackID != card.ReviewCallback {
+	if got := w.Load().Prompt(); got.Status != aggregate.PendingApproval || w.view(workspace.Suzuki).CallbackID != card.ReviewCallback {
 		t.Errorf("%+v", got)
 	}
 }
@@ -128,8 +128,8 @@ func testReviewOfLargeArguments(t *testing.T, w *world) {
 	w.running()
 	arguments := aggregate.JSON(`{"recipient":"U0SUZUKI","text":"` + strings.Repeat("長", 20000) + `末尾"}`)
 	w.results["key"] = arguments
-	g := w.move(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.OpenStepGate(a.Head.Run, 1, aggregate.Blob{S3Key: "key", Preview: "{}", Bytes: len(arguments)}, aggregate.HashOf(string(arguments)), w.clock)
+	g := w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.OpenStepGate(a.Head.Run, 1, aggregate.Blob{S3Key: "key", Preview: "{}", Bytes: len(arguments)}, aggregate.HashOf(string(arguments)), w.Now())
 	}).Gates[0]
 	w.quiet(w.post(w.click(workspace.Suzuki, "approve_step", g.ID)), workspace.Suzuki)
 	for w.turn(workspace.Suzuki, card.ReviewTurn+"on") {
@@ -138,7 +138,7 @@ func testReviewOfLargeArguments(t *testing.T, w *world) {
 		t.Errorf("the last page is %s", last)
 	}
 	w.quiet(w.post(w.submission(workspace.Suzuki, w.view(workspace.Suzuki))), workspace.Suzuki)
-	if got := w.load().Gates[0]; got.Status != aggregate.Approved || got.Arguments.JSON != "" {
+	if got := w.Load().Gates[0]; got.Status != aggregate.Approved || got.Arguments.JSON != "" {
 		t.Errorf("%s, and the row holds %d bytes of them", got.Status, len(got.Arguments.JSON))
 	}
 }
@@ -155,19 +155,19 @@ func testReadOnly(t *testing.T, w *world) {
 	}
 	w.told(w.post(w.submission(workspace.Sato, v)), workspace.Sato, "自分の依頼")
 	w.told(w.post(w.click(workspace.Guest, "review_prompt", p.ID)), workspace.Guest, "ゲスト")
-	if len(w.slack.Views(workspace.Guest)) != 0 || w.load().Prompt().Status != aggregate.PendingApproval {
+	if len(w.slack.Views(workspace.Guest)) != 0 || w.Load().Prompt().Status != aggregate.PendingApproval {
 		t.Error("a guest reads, or somebody approved")
 	}
 }
 
 func testReadSomethingElse(t *testing.T, w *world) {
 	p := w.asked()
-	about := expect.Value(json.Marshal(card.Review{Type: task.CardPrompt, ID: p.ID, TaskID: w.ref.ID, Hash: aggregate.HashOf("another policy")}))(t)
+	about := expect.Value(json.Marshal(card.Review{Type: task.CardPrompt, ID: p.ID, TaskID: w.Ref.ID, Hash: aggregate.HashOf("another policy")}))(t)
 	forged := workspace.View{CallbackID: card.ReviewCallback, PrivateMetadata: string(about)}
 	if out := w.post(w.submission(workspace.Suzuki, forged)); !strings.Contains(out.Body, "状態が変わりました") {
 		t.Errorf("%d %s", out.StatusCode, out.Body)
 	}
-	if got := w.load().Prompt(); got.Status != aggregate.PendingApproval {
+	if got := w.Load().Prompt(); got.Status != aggregate.PendingApproval {
 		t.Errorf("%+v", got)
 	}
 }
@@ -177,18 +177,18 @@ func testReviewLate(t *testing.T, w *world) {
 	w.quiet(w.post(w.click(workspace.Suzuki, "review_prompt", p.ID)), workspace.Suzuki)
 	for w.turn(workspace.Suzuki, card.ReviewTurn+"on") {
 	}
-	w.move(func(a *task.Aggregate) (aggregate.Change, error) {
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		by := approver()
 		by.ID = workspace.Tanaka
-		return a.Approve(p.ID, by, aggregate.Policy{Team: slacktest.Team}, w.clock)
+		return a.Approve(p.ID, by, aggregate.Policy{Team: slacktest.Team}, w.Now())
 	})
 	w.told(w.post(w.submission(workspace.Suzuki, w.view(workspace.Suzuki))), workspace.Suzuki, "<@"+workspace.Tanaka+"> が")
 }
 
 func testReviewUnsaved(t *testing.T, w *world) {
 	p := w.asked()
-	about, _ := json.Marshal(card.Review{Type: task.CardPrompt, ID: p.ID, TaskID: w.ref.ID, Hash: aggregate.HashOf(long)})
-	w.h.Store = failing{Store: w.store, err: aggregate.ErrConflict}
+	about, _ := json.Marshal(card.Review{Type: task.CardPrompt, ID: p.ID, TaskID: w.Ref.ID, Hash: aggregate.HashOf(long)})
+	w.h.Store = failing{Store: w.Store, err: aggregate.ErrConflict}
 	out := w.post(w.submission(workspace.Suzuki, workspace.View{CallbackID: card.ReviewCallback, PrivateMetadata: string(about)}))
 	if out.StatusCode != 200 || !strings.Contains(out.Body, `"response_action":"update"`) || !strings.Contains(out.Body, "状態が変わりました") {
 		t.Errorf("%d %s", out.StatusCode, out.Body)

@@ -51,8 +51,7 @@ func input(w *pipelinetest.World, token string) pipeline.Input {
 
 func handle(t *testing.T, w *pipelinetest.World, in pipeline.Input) aggregate.Next {
 	t.Helper()
-	next := expect.Value(handler(w).Handle(t.Context(), in))(t)
-	return next
+	return expect.Value(handler(w).Handle(t.Context(), in))(t)
 }
 
 func noWait(t *testing.T, w *pipelinetest.World) {

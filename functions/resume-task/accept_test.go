@@ -66,8 +66,7 @@ func TestATaskTooManyIsRefused(t *testing.T) {
 	expect.Value(w.Store.SaveSettings(t.Context(), w.Ref.Tenant, x, pipelinetest.Approver(), w.Now()))(t)
 	resume := func(w *pipelinetest.World) aggregate.Next {
 		t.Helper()
-		next := expect.Value(handler(w).Handle(t.Context(), w.In()))(t)
-		return next
+		return expect.Value(handler(w).Handle(t.Context(), w.In()))(t)
 	}
 	if next := resume(w); next.State != task.StateExtractTask {
 		t.Fatalf("%+v", next)

@@ -65,7 +65,7 @@ func TestUpdateCard(t *testing.T) {
 func testFollows(t *testing.T, w *world) {
 	w.done()
 	first := w.shows("受け付けました")
-	if head := w.load().Head; head.ShownRev != head.Rev {
+	if head := w.Load().Head; head.ShownRev != head.Rev {
 		t.Errorf("shown %d of %d", head.ShownRev, head.Rev)
 	}
 	w.slack.Calls()
@@ -73,19 +73,19 @@ func testFollows(t *testing.T, w *world) {
 	if calls := w.slack.Calls(); len(calls) != 0 {
 		t.Errorf("nothing changed, yet: %v", calls)
 	}
-	w.extract()
+	w.Extracted()
 	w.done()
 	if now := w.shows("勤怠"); now[0].TS != first[0].TS {
 		t.Error("the card is another message")
 	}
-	if c := w.load().Card("CARD#task"); c.State != aggregate.CardPosted || c.Hash == "" || c.ClaimedBy != "" {
+	if c := w.Load().Card("CARD#task"); c.State != aggregate.CardPosted || c.Hash == "" || c.ClaimedBy != "" {
 		t.Errorf("%+v", c)
 	}
 }
 
 func testOrder(_ *testing.T, w *world) {
-	w.extract()
-	w.draft()
+	w.Extracted()
+	w.Draft(tenancy.DefaultSettings())
 	w.done() // the first message that comes through finds two cards to post
 	w.shows("勤怠", "approve_prompt")
 }
@@ -96,7 +96,7 @@ func testRepeated(t *testing.T, w *world) {
 		h := w.handler()
 		go func() {
 			out, err := h.Handle(t.Context(), events.SQSEvent{Records: []events.SQSMessage{{
-				MessageId: "m", Body: fmt.Sprintf(`{"tenant":%q,"task":%q}`, w.ref.Tenant, w.ref.ID),
+				MessageId: "m", Body: fmt.Sprintf(`{"tenant":%q,"task":%q}`, w.Ref.Tenant, w.Ref.ID),
 			}}})
 			results <- err == nil && len(out.BatchItemFailures) == 0
 		}()
@@ -116,11 +116,11 @@ func testRepeated(t *testing.T, w *world) {
 }
 
 func testLocale(t *testing.T, w *world) {
-	tenant := tenancy.Tenant{ID: w.ref.Tenant, Name: "x", Slug: "default", TeamID: slacktest.Team, Admins: []string{}}
-	expect.Value(w.store.Bootstrap(t.Context(), tenant, w.clock))(t)
-	saved := expect.Value(w.store.Settings(t.Context(), w.ref.Tenant))(t)
+	tenant := tenancy.Tenant{ID: w.Ref.Tenant, Name: "x", Slug: "default", TeamID: slacktest.Team, Admins: []string{}}
+	expect.Value(w.Store.Bootstrap(t.Context(), tenant, w.Now()))(t)
+	saved := expect.Value(w.Store.Settings(t.Context(), w.Ref.Tenant))(t)
 	saved.Locale = "en"
-	expect.Value(w.store.SaveSettings(t.Context(), w.ref.Tenant, saved, aggregate.Actor{Type: aggregate.ActorUser, ID: "U0ADMIN"}, w.clock))(t)
+	expect.Value(w.Store.SaveSettings(t.Context(), w.Ref.Tenant, saved, aggregate.Actor{Type: aggregate.ActorUser, ID: "U0ADMIN"}, w.Now()))(t)
 	w.done()
 	if m := w.shows("")[0]; strings.Contains(fmt.Sprint(m.Attachments), "受け付けました") {
 		t.Error("the card is Japanese")
@@ -131,7 +131,7 @@ func testDeleted(t *testing.T, w *world) {
 	w.done()
 	old := w.shows("受け付けました")[0].TS
 	expect.NoError(t, w.slack.Delete(workspace.HR, old, workspace.Bot))
-	w.extract()
+	w.Extracted()
 	w.done()
 	if m := w.shows("勤怠"); m[0].TS == old {
 		t.Error("the same message")
@@ -140,7 +140,7 @@ func testDeleted(t *testing.T, w *world) {
 
 func testCantUpdate(_ *testing.T, w *world) {
 	w.done()
-	w.extract()
+	w.Extracted()
 	w.slack.Faults.Add(webapi.Fault{Method: "chat.update", Kind: webapi.Refused, Code: "cant_update_message"})
 	w.done()
 	w.shows("受け付けました", "勤怠")
@@ -149,7 +149,7 @@ func testCantUpdate(_ *testing.T, w *world) {
 func testArchived(t *testing.T, w *world) {
 	expect.NoError(t, w.slack.SetArchived(workspace.HR, true))
 	w.done()
-	c := w.load().Card("CARD#task")
+	c := w.Load().Card("CARD#task")
 	if c.State != aggregate.CardUnreachable || c.Refusal != "is_archived" || c.TriedRev != 1 {
 		t.Fatalf("%+v", c)
 	}
@@ -165,50 +165,50 @@ func testArchived(t *testing.T, w *world) {
 	if calls := w.slack.Calls(); len(calls) != 0 {
 		t.Errorf("tried again at the same revision: %v", calls)
 	}
-	w.extract()
-	w.draft()
+	w.Extracted()
+	w.Draft(tenancy.DefaultSettings())
 	w.done()
 	if dm() != 1 {
 		t.Errorf("the requester was told %d times", dm())
 	}
 	expect.NoError(t, w.slack.SetArchived(workspace.HR, false))
-	w.decide(func(a *task.Aggregate) (aggregate.Change, error) {
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		by := aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Suzuki, Team: slacktest.Team, Member: true}
-		return a.Approve(a.Prompt().ID, by, aggregate.Policy{Team: slacktest.Team, AllowSelf: true}, w.clock)
+		return a.Approve(a.Prompt().ID, by, aggregate.Policy{Team: slacktest.Team, AllowSelf: true}, w.Now())
 	})
 	w.done()
 	w.shows("勤怠", "承認")
-	if c := w.load().Card("CARD#task"); c.State != aggregate.CardPosted || c.Refusal != "" {
+	if c := w.Load().Card("CARD#task"); c.State != aggregate.CardPosted || c.Refusal != "" {
 		t.Errorf("%+v", c)
 	}
 }
 
 // Nobody tells the app that a channel is open again.
 func testArchivedAtGate(t *testing.T, w *world) {
-	w.extract()
-	w.draft()
+	w.Extracted()
+	w.Draft(tenancy.DefaultSettings())
 	expect.NoError(t, w.slack.SetArchived(workspace.HR, true))
 	w.done()
-	if c := w.load().Card("CARD#prompt#0001"); c.State != aggregate.CardUnreachable || c.TriedAt == nil {
+	if c := w.Load().Card("CARD#prompt#0001"); c.State != aggregate.CardUnreachable || c.TriedAt == nil {
 		t.Fatalf("%+v", c)
 	}
 	expect.NoError(t, w.slack.SetArchived(workspace.HR, false))
 	w.slack.Calls()
-	w.clock = w.clock.Add(time.Hour - time.Second)
-	if e := w.load().Effects(w.clock); e.Cards {
+	w.Later(time.Hour - time.Second)
+	if e := w.Load().Effects(w.Now()); e.Cards {
 		t.Error("the sweeper asks for cards within the hour")
 	}
 	w.done()
 	if calls := w.slack.Calls(); len(calls) != 0 {
 		t.Errorf("tried again within the hour: %v", calls)
 	}
-	w.clock = w.clock.Add(time.Second)
-	if e := w.load().Effects(w.clock); !e.Cards {
+	w.Later(time.Second)
+	if e := w.Load().Effects(w.Now()); !e.Cards {
 		t.Error("after an hour the sweeper asks for no cards")
 	}
 	w.done()
 	w.shows("勤怠", "approve_prompt")
-	if c := w.load().Card("CARD#prompt#0001"); c.State != aggregate.CardPosted || c.Refusal != "" || c.TriedAt != nil {
+	if c := w.Load().Card("CARD#prompt#0001"); c.State != aggregate.CardPosted || c.Refusal != "" || c.TriedAt != nil {
 		t.Errorf("%+v", c)
 	}
 }
@@ -218,18 +218,18 @@ func testAppRefused(t *testing.T, w *world) {
 	w.done()
 	for _, code := range []string{"invalid_auth", "token_revoked", "account_inactive", "missing_scope"} {
 		w.slack.Faults.Add(webapi.Fault{Kind: webapi.Refused, Code: code, Times: -1})
-		if w.load().Task == nil {
-			w.extract()
-			w.draft()
+		if w.Load().Task == nil {
+			w.Extracted()
+			w.Draft(tenancy.DefaultSettings())
 		}
 		w.back(1, 2)
-		a := w.load()
+		a := w.Load()
 		for _, c := range a.Cards {
 			if c.State == aggregate.CardUnreachable || c.Refusal != "" || c.State == aggregate.CardPosting {
 				t.Errorf("%s: %+v", code, c)
 			}
 		}
-		if due := a.DueAt(w.clock); a.Head.ShownRev == a.Head.Rev || due == nil || due.After(w.clock.Add(time.Hour)) {
+		if due := a.DueAt(w.Now()); a.Head.ShownRev == a.Head.Rev || due == nil || due.After(w.Now().Add(time.Hour)) {
 			t.Errorf("%s: shown %d of %d, due at %v", code, a.Head.ShownRev, a.Head.Rev, due)
 		}
 		w.slack.Faults.Clear("")
@@ -243,42 +243,42 @@ func testAppRefused(t *testing.T, w *world) {
 
 func testUpdateFault(t *testing.T, w *world) {
 	w.done()
-	w.extract()
-	w.decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginPrompt(1, w.clock) })
+	w.Extracted()
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginPrompt(1, w.Now()) })
 	w.slack.Faults.Add(webapi.Fault{Method: "chat.update", Kind: webapi.Unavailable})
 	w.back(1, 2)
 	w.shows("受け付けました", "実行方針") // an update to be done again holds up no other card
-	if c := w.load().Card("CARD#task"); c.Hash != "" || c.State != aggregate.CardPosted {
+	if c := w.Load().Card("CARD#task"); c.Hash != "" || c.State != aggregate.CardPosted {
 		t.Errorf("%+v", c)
 	}
 	w.done()
 	w.shows("勤怠", "実行方針")
 	// A refusal of the content: the message is remembered, and follows again at the next revision.
-	w.draft()
+	w.Draft(tenancy.DefaultSettings())
 	w.done()
-	before := w.load().Card("CARD#prompt#0001").MessageTS
+	before := w.Load().Card("CARD#prompt#0001").MessageTS
 	w.slack.Faults.Add(webapi.Fault{Method: "chat.update", Kind: webapi.Refused, Code: "msg_too_long"})
 	by := aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Sato, Team: slacktest.Team, Member: true}
 	policy := aggregate.Policy{Team: slacktest.Team, AllowSelf: true}
-	w.decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.Approve(a.Prompt().ID, by, policy, w.clock)
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.Approve(a.Prompt().ID, by, policy, w.Now())
 	})
 	w.done()
-	if c := w.load().Card("CARD#prompt#0001"); c.State != aggregate.CardUnreachable || c.MessageTS != before || c.Refusal != "msg_too_long" {
+	if c := w.Load().Card("CARD#prompt#0001"); c.State != aggregate.CardUnreachable || c.MessageTS != before || c.Refusal != "msg_too_long" {
 		t.Errorf("%+v", c)
 	}
-	w.decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.CancelTask(by, policy, w.clock) })
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.CancelTask(by, policy, w.Now()) })
 	w.done()
-	if c := w.load().Card("CARD#prompt#0001"); c.State != aggregate.CardPosted || c.MessageTS != before {
+	if c := w.Load().Card("CARD#prompt#0001"); c.State != aggregate.CardPosted || c.MessageTS != before {
 		t.Errorf("%+v", c)
 	}
 }
 
 func testRedraw(t *testing.T, w *world) {
 	w.done()
-	expect.NoError(t, w.store.Redraw(t.Context(), w.ref))
+	expect.NoError(t, w.Store.Redraw(t.Context(), w.Ref))
 	w.done()
-	if head := w.load().Head; head.ShownRev != head.Rev {
+	if head := w.Load().Head; head.ShownRev != head.Rev {
 		t.Errorf("shown %d of %d", head.ShownRev, head.Rev)
 	}
 	w.shows("受け付けました")
@@ -286,28 +286,28 @@ func testRedraw(t *testing.T, w *world) {
 
 // The card before a call shows the whole arguments, wherever they are kept, and the row does not grow by it.
 func testLargeArguments(t *testing.T, w *world) {
-	w.extract()
-	w.decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginPrompt(1, w.clock) })
-	w.decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.FinishPrompt(1, "方針", tenancy.DefaultSettings(), w.clock)
+	w.Extracted()
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginPrompt(1, w.Now()) })
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.FinishPrompt(1, "方針", tenancy.DefaultSettings(), w.Now())
 	})
 	by, policy := aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Suzuki, Team: slacktest.Team, Member: true}, aggregate.Policy{Team: slacktest.Team}
-	w.decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.Approve(a.Prompt().ID, by, policy, w.clock)
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.Approve(a.Prompt().ID, by, policy, w.Now())
 	})
-	w.decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginProcess(1, w.clock) })
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginProcess(1, w.Now()) })
 	arguments := aggregate.JSON(`{"recipient":"U1","text":"` + strings.Repeat("長", 2000) + `末尾"}`)
 	steps := []task.Step{{StepID: "step-1", Order: 1, Title: "通知", Tool: "send_slack_dm", ToolInput: arguments, Access: aggregate.Write, ToolVersion: "1"}}
-	w.decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.FinishProcess(1, steps, "", tenancy.DefaultSettings(), w.clock)
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.FinishProcess(1, steps, "", tenancy.DefaultSettings(), w.Now())
 	})
-	w.decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.Approve(a.Process().ID, by, policy, w.clock)
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.Approve(a.Process().ID, by, policy, w.Now())
 	})
-	w.decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.StartExecution(1, w.clock) })
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.StartExecution(1, w.Now()) })
 	w.bucket["key"] = arguments
-	w.decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.OpenStepGate(1, 1, aggregate.Blob{S3Key: "key", Preview: "{}", Bytes: len(arguments)}, aggregate.HashOf(string(arguments)), w.clock)
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.OpenStepGate(1, 1, aggregate.Blob{S3Key: "key", Preview: "{}", Bytes: len(arguments)}, aggregate.HashOf(string(arguments)), w.Now())
 	})
 	w.done()
 	thread := w.slack.Thread(t, workspace.HR, w.root)
@@ -319,20 +319,20 @@ func testLargeArguments(t *testing.T, w *world) {
 	if n := len(w.bucket[storetest.FetchCount]); n != 1 {
 		t.Errorf("the arguments were fetched %d times for one card", n)
 	}
-	w.decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.Approve(a.Gates[0].ID, by, policy, w.clock)
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.Approve(a.Gates[0].ID, by, policy, w.Now())
 	})
 	w.done()
 	thread = w.slack.Thread(t, workspace.HR, w.root)
 	if last, err = json.Marshal(thread[len(thread)-1].Attachments); err != nil || !strings.Contains(string(last), "末尾") || strings.Contains(string(last), "approve_step") {
 		t.Errorf("%v: after the stamp the card is %s", err, last)
 	}
-	w.decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.RestartRun(1, w.clock) })
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.RestartRun(1, w.Now()) })
 	w.done()
 	if n := len(w.bucket[storetest.FetchCount]); n != 2 {
 		t.Errorf("the arguments were fetched %d times for a card that was drawn twice", n)
 	}
-	if kept := w.load().Gates[0].Arguments; kept.JSON != "" {
+	if kept := w.Load().Gates[0].Arguments; kept.JSON != "" {
 		t.Errorf("the row holds %d bytes of them", len(kept.JSON))
 	}
 }
@@ -350,22 +350,22 @@ func (m meanwhile) Shown(ctx context.Context, ref aggregate.Ref, h aggregate.Hea
 
 // Who may approve changes while the gate's card is being drawn with the old settings.
 func testRedrawMeanwhile(t *testing.T, w *world) {
-	w.extract()
-	w.draft()
+	w.Extracted()
+	w.Draft(tenancy.DefaultSettings())
 	x := tenancy.DefaultSettings()
 	x.Approvers = tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{workspace.Tanaka}}
-	w.h.Store = meanwhile{w.store.Of.Store, func() {
+	w.h.Store = meanwhile{w.Store.Of.Store, func() {
 		by := aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Suzuki, Team: slacktest.Team}
-		expect.Value(w.store.SaveSettings(t.Context(), w.ref.Tenant, x, by, w.clock))(t)
+		expect.Value(w.Store.SaveSettings(t.Context(), w.Ref.Tenant, x, by, w.Now()))(t)
 	}}
 	w.done()
-	if a := w.load(); !a.Effects(w.clock).Cards {
+	if a := w.Load(); !a.Effects(w.Now()).Cards {
 		t.Fatalf("rev %d, shown %d: neither the relay nor the sweeper draws it again", a.Head.Rev, a.Head.ShownRev)
 	}
-	w.h.Store = w.store.Of.Store
+	w.h.Store = w.Store.Of.Store
 	w.done()
 	w.shows("勤怠", workspace.Tanaka)
-	if a := w.load(); a.Effects(w.clock).Cards {
+	if a := w.Load(); a.Effects(w.Now()).Cards {
 		t.Error("it is drawn for ever")
 	}
 }

@@ -14,13 +14,13 @@ import (
 
 // receivedOf makes the world's task one of another workspace, which says that it was asked in our channel.
 func (w *world) receivedOf(team string) {
-	w.t.Helper()
+	w.T.Helper()
 	c, ref, err := task.Receive(aggregate.TenantID(team), task.Request{
 		TeamID: team, Text: "従業員一覧", User: workspace.Alex, Channel: workspace.HR, MessageTS: w.root, ThreadTS: w.root, Source: task.SourceChannel,
-	}, w.clock)
-	expect.NoError(w.t, err)
-	expect.NoError(w.t, w.store.Create(w.t.Context(), c))
-	w.ref = ref
+	}, w.Now())
+	expect.NoError(w.T, err)
+	expect.NoError(w.T, w.Store.Create(w.T.Context(), c))
+	w.Ref = ref
 }
 
 func testForeign(t *testing.T, w *world) {
@@ -29,7 +29,7 @@ func testForeign(t *testing.T, w *world) {
 	w.slack.Calls()
 	w.back(20, 25) // while nobody says whose the app is
 	w.done()
-	w.decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.RefuseWorkspace(1, w.clock) })
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.RefuseWorkspace(1, w.Now()) })
 	w.done()
 	for _, c := range w.slack.Calls() {
 		if c != "auth.test" {
@@ -37,13 +37,13 @@ func testForeign(t *testing.T, w *world) {
 		}
 	}
 	w.shows()
-	if head := w.load().Head; head.ShownRev != head.Rev {
+	if head := w.Load().Head; head.ShownRev != head.Rev {
 		t.Errorf("shown %d of %d: it would be drawn again and again", head.ShownRev, head.Rev)
 	}
 
 	w.receivedOf("T0CONNECTED")
-	own := tenancy.Integration{TenantID: w.ref.Tenant, Provider: tenancy.SlackProvider, Status: tenancy.Connected, Credentials: "sealed"}
-	expect.Value(w.store.SaveIntegration(t.Context(), own, aggregate.Actor{Type: aggregate.ActorUser, ID: "U0ADMIN"}, w.clock))(t)
+	own := tenancy.Integration{TenantID: w.Ref.Tenant, Provider: tenancy.SlackProvider, Status: tenancy.Connected, Credentials: "sealed"}
+	expect.Value(w.Store.SaveIntegration(t.Context(), own, aggregate.Actor{Type: aggregate.ActorUser, ID: "U0ADMIN"}, w.Now()))(t)
 	w.done()
 	w.shows("受け付けました")
 }

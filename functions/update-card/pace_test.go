@@ -17,45 +17,45 @@ import (
 
 // paced has the world keep Slack's pace, of which so many updates are used up.
 func (w *world) paced(used int) {
-	w.t.Helper()
-	w.h.Pace, w.h.PaceScale = w.store, 1
+	w.T.Helper()
+	w.h.Pace, w.h.PaceScale = w.Store, 1
 	for range used {
 		w.use("chat.update", updates, updateWindow)
 	}
 }
 
 func (w *world) use(name string, calls int, window time.Duration) {
-	w.t.Helper()
+	w.T.Helper()
 	b := store.Budget{Workspace: slacktest.Team, Name: name, Calls: calls, Window: window}
-	if until, err := w.store.TakePace(w.t.Context(), b, 0, w.clock); err != nil || !until.IsZero() {
-		w.t.Fatalf("%v, until %v", err, until)
+	if until, err := w.Store.TakePace(w.T.Context(), b, 0, w.Now()); err != nil || !until.IsZero() {
+		w.T.Fatalf("%v, until %v", err, until)
 	}
 }
 
 func (w *world) approve() {
-	w.t.Helper()
-	w.decide(func(a *task.Aggregate) (aggregate.Change, error) {
+	w.T.Helper()
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		by := aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Suzuki, Team: slacktest.Team, Member: true}
-		return a.Approve(a.Prompt().ID, by, aggregate.Policy{Team: slacktest.Team, AllowSelf: true}, w.clock)
+		return a.Approve(a.Prompt().ID, by, aggregate.Policy{Team: slacktest.Team, AllowSelf: true}, w.Now())
 	})
 }
 
 func testProgressIsLeftOut(t *testing.T, w *world) {
 	w.done()
-	w.extract()
+	w.Extracted()
 	w.paced(5) // of ten: progress leaves half to others
 	w.slack.Calls()
 	w.done()
 	if calls := w.slack.Calls(); len(calls) != 0 {
 		t.Errorf("progress was shown: %v", calls)
 	}
-	if head := w.load().Head; head.ShownRev == head.Rev {
+	if head := w.Load().Head; head.ShownRev == head.Rev {
 		t.Error("the sweeper does not learn that something is behind")
 	}
-	w.clock = w.clock.Add(updateWindow)
+	w.Later(updateWindow)
 	w.done()
 	w.shows("勤怠")
-	if head := w.load().Head; head.ShownRev != head.Rev {
+	if head := w.Load().Head; head.ShownRev != head.Rev {
 		t.Error("all is shown")
 	}
 }
@@ -64,8 +64,8 @@ func testProgressIsLeftOut(t *testing.T, w *world) {
 // the button to try again: such a card is no progress, though its message is there.
 func testAskingIsNotLeftOut(t *testing.T, w *world) {
 	w.done()
-	w.decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.Ask(1, task.Beside{TaskID: "01OTHER", Title: "勤怠集計", ID: "01PROMPT", Kind: task.CardPrompt, Version: 1}, tenancy.DefaultSettings(), w.clock)
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.Ask(1, task.Beside{TaskID: "01OTHER", Title: "勤怠集計", ID: "01PROMPT", Kind: task.CardPrompt, Version: 1}, tenancy.DefaultSettings(), w.Now())
 	})
 	w.paced(5) // of ten: room for what asks and for what is settled
 	w.done()
@@ -73,9 +73,9 @@ func testAskingIsNotLeftOut(t *testing.T, w *world) {
 }
 
 func testRetryIsNotLeftOut(t *testing.T, w *world) {
-	w.extract()
+	w.Extracted()
 	w.done()
-	w.decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.GiveUp(1, task.ReasonRunFailed, w.clock) })
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.GiveUp(1, task.ReasonRunFailed, w.Now()) })
 	w.paced(5)
 	w.done()
 	w.shows("retry_generation")
@@ -84,14 +84,14 @@ func testRetryIsNotLeftOut(t *testing.T, w *world) {
 // A card that could not be shown as being generated is posted as what asks.
 func testPostedPending(t *testing.T, w *world) {
 	w.done()
-	w.extract()
+	w.Extracted()
 	w.done()
-	w.decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginPrompt(1, w.clock) })
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginPrompt(1, w.Now()) })
 	w.paced(6)
 	w.done()
 	w.shows("勤怠") // it would have to be updated at once, and there is no room for it
-	w.decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.FinishPrompt(1, "方針", tenancy.DefaultSettings(), w.clock)
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.FinishPrompt(1, "方針", tenancy.DefaultSettings(), w.Now())
 	})
 	w.slack.Calls()
 	w.done()
@@ -103,22 +103,22 @@ func testPostedPending(t *testing.T, w *world) {
 
 // Without a call left the message waits, but never longer than a gate of the same task may.
 func testShortOfUpdates(t *testing.T, w *world) {
-	w.extract()
-	w.draft()
+	w.Extracted()
+	w.Draft(tenancy.DefaultSettings())
 	w.done()
 	w.paced(10)
 	w.approve()
 	w.back(int32(mostShort/time.Second), 13)
 	w.shows("勤怠", "approve_prompt")
-	w.clock = w.clock.Add(updateWindow)
+	w.Later(updateWindow)
 	w.done()
 	w.shows("勤怠", "承認: ")
 	// A gate that opens needs a post alone: no update holds it up.
 	for range 9 {
 		w.use("chat.update", updates, updateWindow)
 	}
-	w.decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.CancelTask(w.requester(), w.policy(), w.clock)
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.CancelTask(w.requester(), w.policy(), w.Now())
 	})
 	w.back(1, 13)
 }
@@ -143,7 +143,7 @@ func testHeldForAll(t *testing.T, w *world) {
 	if calls := w.slack.Calls(); len(calls) != 0 {
 		t.Errorf("another invocation asked all the same: %v", calls)
 	}
-	w.clock = w.clock.Add(8 * time.Second)
+	w.Later(8 * time.Second)
 	w.done()
 	w.shows("受け付けました")
 }

@@ -21,7 +21,7 @@ func testRateLimit(t *testing.T, w *world) {
 	w.shows("受け付けました")
 	w.slack.Calls()
 
-	w.extract()
+	w.Extracted()
 	w.slack.Faults.Add(webapi.Fault{Method: "chat.update", Kind: webapi.RateLimited, RetryAfter: time.Second})
 	w.back(1, 2)
 	w.shows("受け付けました")
@@ -36,7 +36,7 @@ func testLostAnswer(t *testing.T, w *world) {
 	w.slack.Faults.Add(webapi.Fault{Method: "chat.postMessage", Kind: webapi.Lost})
 	w.done()
 	m := w.shows("受け付けました")
-	if c := w.load().Card("CARD#task"); c.MessageTS != m[0].TS || c.State != aggregate.CardPosted {
+	if c := w.Load().Card("CARD#task"); c.MessageTS != m[0].TS || c.State != aggregate.CardPosted {
 		t.Errorf("%+v", c)
 	}
 	w.slack.Calls()
@@ -53,7 +53,7 @@ func testNeverArrived(t *testing.T, w *world) {
 	if n := len(w.slack.Calls("chat.postMessage")); n != 1 {
 		t.Errorf("posted %d times", n)
 	}
-	w.clock = w.clock.Add(31 * time.Second)
+	w.Later(31 * time.Second)
 	w.done()
 	w.shows("受け付けました")
 }
@@ -95,7 +95,7 @@ func testOwnFaultLate(t *testing.T, w *world) {
 	w.h.Slack = &answersLate{Slack: w.slack.Client}
 	w.done()
 	m := w.shows("受け付けました")
-	if c := w.load().Card("CARD#task"); c.MessageTS != m[0].TS || c.State != aggregate.CardPosted {
+	if c := w.Load().Card("CARD#task"); c.MessageTS != m[0].TS || c.State != aggregate.CardPosted {
 		t.Errorf("%+v", c)
 	}
 }
@@ -108,14 +108,14 @@ func (crashed) PostedCard(context.Context, aggregate.Ref, string, string, string
 }
 
 func testCrash(t *testing.T, w *world) {
-	w.h.Rows = crashed{w.store}
+	w.h.Rows = crashed{w.Store}
 	w.back(30, 38)
 	first := w.shows("受け付けました")[0].TS
 	// Another invocation's late try, which the first one's claim did not stop.
-	expect.Value(w.slack.Client.Post(t.Context(), workspace.HR, w.root, message(), slackapi.Metadata{Task: w.ref.ID, Card: "CARD#task"}))(t)
-	w.extract()
+	expect.Value(w.slack.Client.Post(t.Context(), workspace.HR, w.root, message(), slackapi.Metadata{Task: w.Ref.ID, Card: "CARD#task"}))(t)
+	w.Extracted()
 	w.h = w.handler()
-	w.clock = w.clock.Add(31 * time.Second)
+	w.Later(31 * time.Second)
 	w.done()
 	if m := w.shows("勤怠"); m[0].TS != first {
 		t.Error("the later one was adopted")
@@ -123,27 +123,27 @@ func testCrash(t *testing.T, w *world) {
 }
 
 func testClaimed(_ *testing.T, w *world) {
-	expect.Value(w.store.ClaimCard(context.Background(), w.ref, "CARD#task", "another", w.clock, w.clock.Add(-stale)))(w.t)
-	w.clock = w.clock.Add(10 * time.Second)
+	expect.Value(w.Store.ClaimCard(context.Background(), w.Ref, "CARD#task", "another", w.Now(), w.Now().Add(-stale)))(w.T)
+	w.Later(10 * time.Second)
 	w.back(3, 4)
 	w.shows()
-	w.clock = w.clock.Add(21 * time.Second)
+	w.Later(21 * time.Second)
 	w.done()
 	w.shows("受け付けました")
 }
 
 func testNoSearch(t *testing.T, w *world) {
-	w.h.Rows = crashed{w.store}
+	w.h.Rows = crashed{w.Store}
 	w.back(30, 38)
 	w.h = w.handler()
-	w.clock = w.clock.Add(31 * time.Second)
+	w.Later(31 * time.Second)
 	w.slack.Faults.Add(webapi.Fault{Method: "conversations.replies", Kind: webapi.RateLimited, RetryAfter: time.Second})
 	w.back(30, 38)
-	w.clock = w.clock.Add(31 * time.Second)
+	w.Later(31 * time.Second)
 	w.slack.Faults.Add(webapi.Fault{Method: "conversations.replies", Kind: webapi.Refused, Code: "missing_scope"})
 	w.done()
 	w.shows("受け付けました", "受け付けました")
-	if c := w.load().Card("CARD#task"); c.State != aggregate.CardPosted {
+	if c := w.Load().Card("CARD#task"); c.State != aggregate.CardPosted {
 		t.Errorf("%+v", c)
 	}
 }
@@ -162,17 +162,17 @@ func (s slow) Post(ctx context.Context, channel, thread string, m cardMessage, a
 
 func testLostClaim(t *testing.T, w *world) {
 	w.h.Slack = slow{w.slack.Client, func() {
-		w.clock = w.clock.Add(31 * time.Second)
+		w.Later(31 * time.Second)
 		other := "another"
-		expect.Value(w.store.ClaimCard(t.Context(), w.ref, "CARD#task", other, w.clock, w.clock.Add(-stale)))(t)
-		ts := expect.Value(w.slack.Client.Post(t.Context(), workspace.HR, w.root, message(), slackapi.Metadata{Task: w.ref.ID, Card: "CARD#task"}))(t)
-		expect.NoError(t, w.store.PostedCard(t.Context(), w.ref, "CARD#task", other, ts, workspace.HR, ""))
+		expect.Value(w.Store.ClaimCard(t.Context(), w.Ref, "CARD#task", other, w.Now(), w.Now().Add(-stale)))(t)
+		ts := expect.Value(w.slack.Client.Post(t.Context(), workspace.HR, w.root, message(), slackapi.Metadata{Task: w.Ref.ID, Card: "CARD#task"}))(t)
+		expect.NoError(t, w.Store.PostedCard(t.Context(), w.Ref, "CARD#task", other, ts, workspace.HR, ""))
 	}}
 	w.back(1, 1)
 	w.shows("x")
 	w.h = w.handler()
 	w.done()
-	if m := w.shows("受け付けました"); m[0].TS != w.load().Card("CARD#task").MessageTS {
+	if m := w.shows("受け付けました"); m[0].TS != w.Load().Card("CARD#task").MessageTS {
 		t.Error("the row names another message")
 	}
 }

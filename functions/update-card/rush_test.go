@@ -42,13 +42,13 @@ type rush struct {
 func TestWhatAsksIsSeenFirstAtSlacksPace(t *testing.T) {
 	w := newWorld(t, storetest.Start(t))
 	w.paced(0)
-	w.slack.Now = func() time.Time { return w.clock }
+	w.slack.Now = w.Now
 	w.slack.Faults.SetRates(webapi.Rates{Enforce: true})
 	r := &rush{world: w}
-	w.clock = w.clock.Truncate(time.Second)
-	began := w.clock
-	for done := false; !done; w.clock = w.clock.Add(time.Second) {
-		if n := len(r.all); n < 15 && w.clock.Sub(began) >= time.Duration(n)*time.Second {
+	w.Later(-w.Now().Sub(w.Now().Truncate(time.Second)))
+	began := w.Now()
+	for done := false; !done; w.Later(time.Second) {
+		if n := len(r.all); n < 15 && w.Now().Sub(began) >= time.Duration(n)*time.Second {
 			r.ask([]string{workspace.HR, workspace.General, workspace.DirectMessage(workspace.Sato)}[n%3])
 		}
 		done = len(r.all) == 15
@@ -58,7 +58,7 @@ func TestWhatAsksIsSeenFirstAtSlacksPace(t *testing.T) {
 			r.deliverTo(x)
 			done = done && !x.seen.IsZero()
 		}
-		if w.clock.Sub(began) > 10*time.Minute {
+		if w.Now().Sub(began) > 10*time.Minute {
 			t.Fatal("not all is shown within ten minutes")
 		}
 	}
@@ -72,7 +72,7 @@ func TestWhatAsksIsSeenFirstAtSlacksPace(t *testing.T) {
 	slices.Sort(gates)
 	slices.Sort(ends)
 	p95 := gates[len(gates)*95/100]
-	t.Logf("%d gates, p95 %s, last %s; %d ends, last %s; all within %s", len(gates), p95, gates[len(gates)-1], len(ends), ends[len(ends)-1], w.clock.Sub(began))
+	t.Logf("%d gates, p95 %s, last %s; %d ends, last %s; all within %s", len(gates), p95, gates[len(gates)-1], len(ends), ends[len(ends)-1], w.Now().Sub(began))
 	if p95 > 15*time.Second || ends[len(ends)-1] > 90*time.Second {
 		t.Errorf("gates are seen after %v, ends after %v", gates, ends)
 	}
@@ -88,9 +88,9 @@ func TestWhatAsksIsSeenFirstAtSlacksPace(t *testing.T) {
 }
 
 func (r *rush) ask(channel string) {
-	r.t.Helper()
+	r.T.Helper()
 	n := len(r.all)
-	root := r.slack.Say(r.t, workspace.Sato, channel, fmt.Sprintf("依頼 %d", n))
+	root := r.slack.Say(r.T, workspace.Sato, channel, fmt.Sprintf("依頼 %d", n))
 	kind := "channel"
 	if strings.HasPrefix(channel, "D") {
 		kind = "im"
@@ -98,10 +98,10 @@ func (r *rush) ask(channel string) {
 	c, ref, err := task.Receive(aggregate.TenantID(slacktest.Team), task.Request{
 		TeamID: slacktest.Team, Text: "依頼", User: workspace.Sato, Channel: channel, ChannelType: kind,
 		MessageTS: root, ThreadTS: root, Source: task.SourceChannel, EventID: fmt.Sprintf("EvRush%d", n),
-	}, r.clock)
-	expect.NoError(r.t, err)
-	expect.NoError(r.t, r.store.Create(r.t.Context(), c))
-	r.all = append(r.all, &asked{ref: ref, root: root, channel: channel, at: r.clock.Add(time.Second), messages: 1})
+	}, r.Now())
+	expect.NoError(r.T, err)
+	expect.NoError(r.T, r.Store.Create(r.T.Context(), c))
+	r.all = append(r.all, &asked{ref: ref, root: root, channel: channel, at: r.Now().Add(time.Second), messages: 1})
 }
 
 // thinking is how long a gate's card is looked at before its stamp.
@@ -109,16 +109,16 @@ const thinking = 15 * time.Second
 
 // move does what comes next in a request's story, when it is time.
 func (r *rush) move(x *asked) {
-	r.t.Helper()
+	r.T.Helper()
 	if x.at.IsZero() && len(x.shown) == len(x.opened) {
 		x.at = x.shown[len(x.shown)-1].Add(thinking)
 	}
-	if x.at.IsZero() || r.clock.Before(x.at) || x.next > 9 {
+	if x.at.IsZero() || r.Now().Before(x.at) || x.next > 9 {
 		return
 	}
-	now, s := r.clock, tenancy.DefaultSettings()
+	now, s := r.Now(), tenancy.DefaultSettings()
 	after := []time.Duration{1, 5, 0, 1, 5, 0, 1, 2, 4, 0}[x.next] * time.Second
-	_, err := r.store.Decide(r.t.Context(), x.ref, func(a *task.Aggregate) (aggregate.Change, error) {
+	_, err := r.Store.Decide(r.T.Context(), x.ref, func(a *task.Aggregate) (aggregate.Change, error) {
 		switch x.next {
 		case 0:
 			return a.Extracted(a.Head.Run, task.Extract{Title: "依頼", Description: "今月", Priority: task.High, TaskType: task.TypeStandard}, now)
@@ -145,7 +145,7 @@ func (r *rush) move(x *asked) {
 		return a.FailExecution(a.Head.Run, task.ReasonRunFailed, "", now)
 	})
 	if err != nil {
-		r.t.Fatalf("move %d: %v", x.next, err)
+		r.T.Fatalf("move %d: %v", x.next, err)
 	}
 	x.messages++
 	x.at = time.Time{}
@@ -162,27 +162,27 @@ func (r *rush) move(x *asked) {
 
 // deliverTo hands over what waits in a request's group, in order, and looks at its thread.
 func (r *rush) deliverTo(x *asked) {
-	r.t.Helper()
-	r.ref = x.ref
-	for x.messages > 0 && !r.clock.Before(x.hidden) {
+	r.T.Helper()
+	r.Ref = x.ref
+	for x.messages > 0 && !r.Now().Before(x.hidden) {
 		r.queue.hidden = nil
 		if r.deliver() {
 			x.messages--
 			continue
 		}
-		x.hidden = r.clock.Add(time.Duration(r.queue.hidden[0]) * time.Second)
+		x.hidden = r.Now().Add(time.Duration(r.queue.hidden[0]) * time.Second)
 	}
 	var thread []string
-	for _, m := range r.slack.Thread(r.t, x.channel, x.root) {
+	for _, m := range r.slack.Thread(r.T, x.channel, x.root) {
 		thread = append(thread, fmt.Sprint(m.Attachments))
 	}
 	face := strings.Join(thread, "\n")
 	for n, action := range []string{"approve_prompt", "approve_process"} {
 		if len(x.opened) > n && len(x.shown) == n && strings.Contains(face, action) {
-			x.shown = append(x.shown, r.clock)
+			x.shown = append(x.shown, r.Now())
 		}
 	}
 	if !x.ended.IsZero() && x.seen.IsZero() && strings.Contains(face, "retry_execution") {
-		x.seen = r.clock
+		x.seen = r.Now()
 	}
 }

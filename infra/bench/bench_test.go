@@ -30,8 +30,7 @@ func quiet(t *testing.T, err error) {
 
 func stored(t *testing.T) Baseline {
 	t.Helper()
-	b := expect.Value(readBaseline("baseline.json"))(t)
-	return b
+	return expect.Value(readBaseline("baseline.json"))(t)
 }
 
 // How many changes one redraw covers depends on the machine: those two may vary.

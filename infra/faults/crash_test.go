@@ -95,8 +95,7 @@ func (b *harness) first(t *testing.T) []trial {
 // settled is a scenario's end.
 func settled(t *testing.T, d *scenarioRun) end {
 	t.Helper()
-	out := expect.Value(d.end())(t)
-	return out
+	return expect.Value(d.end())(t)
 }
 
 func TestACrashAnywhereChangesNothing(t *testing.T) {

@@ -140,8 +140,7 @@ func TestAMentionInADirectMessagesThreadWhereAPolicyWaits(t *testing.T) {
 	waits := driver.AskIn(t, s, workspace.Tanaka, workspace.DirectMessage(workspace.Tanaka), "従業員一覧を取得して")
 	waits.Card("CARD#prompt#0001", "approve_prompt")
 	reply := func(text string) string {
-		ts := expect.Value(s.Sandbox.Reply(workspace.Tanaka, waits.Channel, waits.Root, text))(t)
-		return ts
+		return expect.Value(s.Sandbox.Reply(workspace.Tanaka, waits.Channel, waits.Root, text))(t)
 	}
 	reply("やっぱり DM は不要です")
 	driver.Eventually(t, "the person is told how to correct", func() bool {

@@ -48,8 +48,7 @@ func Walk(t *testing.T, app App) {
 // message is the card as it is now.
 func (p *place) message(card string) workspace.Message {
 	p.t.Helper()
-	m := expect.Value(p.Workspace().Message(workspace.HR, card, workspace.Suzuki))(p.t)
-	return m
+	return expect.Value(p.Workspace().Message(workspace.HR, card, workspace.Suzuki))(p.t)
 }
 
 // note fills in the card's form: a note that is too short is refused in the open form, a longer one changes the card.

@@ -39,8 +39,7 @@ func TestEffects(t *testing.T) {
 
 func run(t *testing.T, w *pipelinetest.World, start bool) int {
 	t.Helper()
-	n := expect.Value(w.Effects().Run(t.Context(), w.Load(), start))(t)
-	return n
+	return expect.Value(w.Effects().Run(t.Context(), w.Load(), start))(t)
 }
 
 func testOneName(t *testing.T, w *pipelinetest.World) {

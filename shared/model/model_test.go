@@ -27,8 +27,7 @@ func demo(t testing.TB) model.Generator {
 
 func catalog(t testing.TB) *tool.Catalog {
 	t.Helper()
-	c := expect.Value(tool.Builtin())(t)
-	return c
+	return expect.Value(tool.Builtin())(t)
 }
 
 // scripted answers with the given texts in turn, and keeps what it was asked.

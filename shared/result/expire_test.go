@@ -49,8 +49,7 @@ func (k *world) results() result.Store { return result.Store{S3: k.S3(), Bucket:
 // expire is the sweeper's work so long from now.
 func (k *world) expire(t *testing.T, after time.Duration) int {
 	t.Helper()
-	n := expect.Value(result.Retention{Results: k.results(), Rows: k, Now: func() time.Time { return time.Now().Add(after) }}.Expire(t.Context()))(t)
-	return n
+	return expect.Value(result.Retention{Results: k.results(), Rows: k, Now: func() time.Time { return time.Now().Add(after) }}.Expire(t.Context()))(t)
 }
 
 // keep keeps a result and arguments of a task.

@@ -21,8 +21,7 @@ func text(n int) json.RawMessage { return json.RawMessage(`"` + strings.Repeat("
 // keep keeps a value of a world's task.
 func keep(t *testing.T, s result.Store, w *pipelinetest.World, v json.RawMessage) aggregate.Blob {
 	t.Helper()
-	b := expect.Value(s.Keep(t.Context(), w.Ref, v))(t)
-	return b
+	return expect.Value(s.Keep(t.Context(), w.Ref, v))(t)
 }
 
 func TestResults(t *testing.T) {

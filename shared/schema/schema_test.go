@@ -12,8 +12,7 @@ import (
 
 func compile(t *testing.T, text string) *schema.Schema {
 	t.Helper()
-	s := expect.Value(schema.Compile("s", text))(t)
-	return s
+	return expect.Value(schema.Compile("s", text))(t)
 }
 
 func check(t *testing.T, s *schema.Schema, value string) (said []string) {

@@ -14,8 +14,7 @@ import (
 
 func client(t *testing.T, address string, timeout time.Duration) *slackapi.Client {
 	t.Helper()
-	c := expect.Value(slackapi.New("xoxb-test", address, timeout))(t)
-	return c
+	return expect.Value(slackapi.New("xoxb-test", address, timeout))(t)
 }
 
 // TestErrorsSayWhatIsKnown: who posts must know whether a message may be there.

@@ -14,8 +14,7 @@ import (
 func TestEveryDeliveryOfAMessageMakesOneTask(t *testing.T) {
 	id := func(team, channel, ts string) string {
 		t.Helper()
-		got := expect.Value(ID(team, channel, ts))(t)
-		return got
+		return expect.Value(ID(team, channel, ts))(t)
 	}
 	ts := "1776490200.000100"
 	one := id(team, "C_HR", ts)

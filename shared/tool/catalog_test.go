@@ -14,8 +14,7 @@ import (
 
 func builtin(t testing.TB) *tool.Catalog {
 	t.Helper()
-	c := expect.Value(tool.Builtin())(t)
-	return c
+	return expect.Value(tool.Builtin())(t)
 }
 
 func TestTheTools(t *testing.T) {

@@ -79,8 +79,7 @@ type fataler interface {
 }
 
 func (s *scenario) load(t fataler) *task.Aggregate {
-	a := expect.Value(s.store.Load(context.Background(), s.ref))(t)
-	return a
+	return expect.Value(s.store.Load(context.Background(), s.ref))(t)
 }
 
 // try decides and commits; it reports whether anything changed.

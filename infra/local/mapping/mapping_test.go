@@ -119,8 +119,7 @@ func run(t *testing.T, f func(context.Context)) {
 
 func filter(t *testing.T, patterns []string) mapping.Filter {
 	t.Helper()
-	f := expect.Value(mapping.ParseFilter(patterns))(t)
-	return f
+	return expect.Value(mapping.ParseFilter(patterns))(t)
 }
 
 func fails(marks ...string) string {

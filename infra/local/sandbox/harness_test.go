@@ -160,6 +160,5 @@ func at(v any, path ...any) any {
 
 func raw(t *testing.T, v any) []byte {
 	t.Helper()
-	b := expect.Value(json.Marshal(v))(t)
-	return b
+	return expect.Value(json.Marshal(v))(t)
 }

@@ -18,8 +18,7 @@ func names() Names {
 
 func read(t *testing.T, parameters map[string]string) *Template {
 	t.Helper()
-	got := expect.Value(Read(filepath.Join("testdata", "template.yaml"), names(), parameters))(t)
-	return got
+	return expect.Value(Read(filepath.Join("testdata", "template.yaml"), names(), parameters))(t)
 }
 
 func TestReadResolvesTheWholeTemplate(t *testing.T) {

@@ -13,8 +13,7 @@ const written = "2026-11-20T09:00+09:00"
 
 func understood(t *testing.T, text string) reading {
 	t.Helper()
-	r := expect.Value(read(input{Message: text, Now: written, Locale: "ja"}))(t)
-	return r
+	return expect.Value(read(input{Message: text, Now: written, Locale: "ja"}))(t)
 }
 
 func TestWhenIsUnderstood(t *testing.T) {

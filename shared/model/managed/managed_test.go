@@ -72,8 +72,7 @@ func TestASessionFromBeginningToEnd(t *testing.T) {
 	}
 	poll := func() managed.State {
 		t.Helper()
-		s := expect.Value(c.Poll(t.Context(), id))(t)
-		return s
+		return expect.Value(c.Poll(t.Context(), id))(t)
 	}
 	if s := poll(); s.Told || s.Stop != "" {
 		t.Errorf("a session that nobody has spoken to: %+v", s)

@@ -1,12 +1,17 @@
 package pipelinetest
 
 import (
+	"cmp"
 	"fmt"
+	"sync/atomic"
+	"testing"
 	"time"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 	"ringi/shared/pipeline"
 	"ringi/shared/task"
+	"ringi/shared/tasks"
 	"ringi/shared/tenancy"
 )
 
@@ -29,23 +34,39 @@ func Policy() aggregate.Policy {
 // Text is what the message says; it must be seen in no log and no error.
 const Text = "今月の勤怠をまとめて"
 
-func (w *World) receive() {
-	w.receiveIn("")
+// Story is one task in a store. The pipeline and people move it on.
+type Story struct {
+	T     testing.TB
+	Ref   aggregate.Ref
+	Store *tasks.Store    // not through a wire
+	By    aggregate.Actor // stamps and withdraws
+	clock atomic.Int64
+}
+
+// StartClock sets the clock to the wall's. From then on it moves by Later alone.
+func (w *Story) StartClock() { w.clock.Store(time.Now().UnixMilli()) }
+
+// Now is the story's time, which stands still.
+func (w *Story) Now() time.Time { return time.UnixMilli(w.clock.Load()).UTC() }
+
+// Later lets time pass.
+func (w *Story) Later(d time.Duration) { w.clock.Add(d.Milliseconds()) }
+
+// Receive receives a message of By's workspace, and goes on with its task.
+func (w *Story) Receive(r task.Request) {
+	w.T.Helper()
+	r.TeamID, r.Text, r.Source, r.EventID = w.By.Team, Text, task.SourceChannel, "Ev1"
+	c, ref, err := task.Receive(aggregate.TenantID(r.TeamID), r, w.Now())
+	expect.NoError(w.T, err)
+	expect.NoError(w.T, w.Store.Create(w.T.Context(), c))
+	w.Ref = ref
 }
 
 // receiveIn receives a message in a thread; an empty thread is the message's own.
 func (w *World) receiveIn(thread string) {
+	w.T.Helper()
 	ts := fmt.Sprintf("%d.000100", w.Now().Unix())
-	if thread == "" {
-		thread = ts
-	}
-	c, ref, err := task.Receive(aggregate.TenantID(Team), task.Request{
-		TeamID: Team, Text: Text, User: Requester, Channel: "C0HR", ChannelType: "channel",
-		MessageTS: ts, ThreadTS: thread, Source: task.SourceChannel, EventID: "Ev1",
-	}, w.Now())
-	w.must(err)
-	w.must(w.Store.Create(w.T.Context(), c))
-	w.Ref = ref
+	w.Receive(task.Request{User: Requester, Channel: "C0HR", ChannelType: "channel", MessageTS: ts, ThreadTS: cmp.Or(thread, ts)})
 }
 
 // Another adds a task to the same table and returns a world of it.
@@ -57,7 +78,7 @@ func (w *World) Reply() *World { return w.another(w.Load().Request.ThreadTS) }
 func (w *World) another(thread string) *World {
 	w.T.Helper()
 	n := &World{
-		T: w.T, Store: w.Store, Transport: w.Transport, Config: w.Config, Machine: w.Machine, QueueURL: w.QueueURL, Bucket: w.Bucket,
+		Story: Story{T: w.T, Store: w.Store, By: w.By}, Transport: w.Transport, Config: w.Config, Machine: w.Machine, QueueURL: w.QueueURL, Bucket: w.Bucket,
 		plain: w.plain, tokens: w.tokens, table: w.table,
 	}
 	n.clock.Store(w.clock.Add(1000))
@@ -66,29 +87,25 @@ func (w *World) another(thread string) *World {
 }
 
 // Decide commits.
-func (w *World) Decide(f task.Decision) *task.Aggregate {
+func (w *Story) Decide(f task.Decision) *task.Aggregate {
 	w.T.Helper()
-	a, err := w.Store.Decide(w.T.Context(), w.Ref, f)
-	w.must(err)
-	return a
+	return expect.Value(w.Store.Decide(w.T.Context(), w.Ref, f))(w.T)
 }
 
 // Load reads the task.
-func (w *World) Load() *task.Aggregate {
+func (w *Story) Load() *task.Aggregate {
 	w.T.Helper()
-	a, err := w.Store.Load(w.T.Context(), w.Ref)
-	w.must(err)
-	return a
+	return expect.Value(w.Store.Load(w.T.Context(), w.Ref))(w.T)
 }
 
 // In is what a state sends for the head's run.
-func (w *World) In() pipeline.Input {
+func (w *Story) In() pipeline.Input {
 	w.T.Helper()
 	return pipeline.Input{Tenant: w.Ref.Tenant, Task: w.Ref.ID, Run: w.Load().Head.Run}
 }
 
 // Wait keeps a token of the head's run at the gate that waits.
-func (w *World) Wait(token string) aggregate.Wait {
+func (w *Story) Wait(token string) aggregate.Wait {
 	w.T.Helper()
 	a := w.Load()
 	open, waits := a.OpenGate()
@@ -96,18 +113,18 @@ func (w *World) Wait(token string) aggregate.Wait {
 		w.T.Fatal("no gate waits")
 	}
 	wait := aggregate.Wait{Gate: open.Key, Token: token, Run: a.Head.Run, Entered: w.Now()}
-	w.must(w.Store.PutWait(w.T.Context(), w.Ref, wait))
+	expect.NoError(w.T, w.Store.PutWait(w.T.Context(), w.Ref, wait))
 	return wait
 }
 
 // Restart supersedes the head's run.
-func (w *World) Restart() {
+func (w *Story) Restart() {
 	w.T.Helper()
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.RestartRun(a.Head.Run, w.Now()) })
 }
 
 // Extracted brings the task to the second layer.
-func (w *World) Extracted() *task.Aggregate {
+func (w *Story) Extracted() *task.Aggregate {
 	w.T.Helper()
 	return w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.Extracted(a.Head.Run, task.Extract{Title: "勤怠集計", Description: "今月", Priority: task.Medium, TaskType: task.TypeStandard}, w.Now())
@@ -115,14 +132,14 @@ func (w *World) Extracted() *task.Aggregate {
 }
 
 // Prompted brings it to its prompt's approval, under these settings.
-func (w *World) Prompted(s tenancy.Settings) *task.Aggregate {
+func (w *Story) Prompted(s tenancy.Settings) *task.Aggregate {
 	w.T.Helper()
 	w.Extracted()
 	return w.Draft(s)
 }
 
 // Draft generates the next prompt.
-func (w *World) Draft(s tenancy.Settings) *task.Aggregate {
+func (w *Story) Draft(s tenancy.Settings) *task.Aggregate {
 	w.T.Helper()
 	s.Rev = w.settingsRev()
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginPrompt(a.Head.Run, w.Now()) })
@@ -132,26 +149,23 @@ func (w *World) Draft(s tenancy.Settings) *task.Aggregate {
 }
 
 // settingsRev is the revision of the tenant's settings: a gate opens under the newest.
-func (w *World) settingsRev() int {
+func (w *Story) settingsRev() int {
 	w.T.Helper()
-	s, err := w.Store.Settings(w.T.Context(), w.Ref.Tenant)
-	w.must(err)
+	s := expect.Value(w.Store.Settings(w.T.Context(), w.Ref.Tenant))(w.T)
 	return s.Rev
 }
 
 // Settings changes the tenant's settings, and returns them as they are then.
-func (w *World) Settings(change func(*tenancy.Settings)) tenancy.Settings {
+func (w *Story) Settings(change func(*tenancy.Settings)) tenancy.Settings {
 	w.T.Helper()
-	s, err := w.Store.Settings(w.T.Context(), w.Ref.Tenant)
-	w.must(err)
+	s := expect.Value(w.Store.Settings(w.T.Context(), w.Ref.Tenant))(w.T)
 	change(&s)
-	s, err = w.Store.SaveSettings(w.T.Context(), w.Ref.Tenant, s, Approver(), w.Now())
-	w.must(err)
+	s = expect.Value(w.Store.SaveSettings(w.T.Context(), w.Ref.Tenant, s, w.By, w.Now()))(w.T)
 	return s
 }
 
 // Planned brings it to its process's approval.
-func (w *World) Planned(s tenancy.Settings, steps ...task.Step) *task.Aggregate {
+func (w *Story) Planned(s tenancy.Settings, steps ...task.Step) *task.Aggregate {
 	w.T.Helper()
 	w.Prompted(s)
 	w.Approve()
@@ -163,30 +177,30 @@ func (w *World) Planned(s tenancy.Settings, steps ...task.Step) *task.Aggregate 
 }
 
 // Approved brings it to an execution that has not begun.
-func (w *World) Approved(s tenancy.Settings, steps ...task.Step) *task.Aggregate {
+func (w *Story) Approved(s tenancy.Settings, steps ...task.Step) *task.Aggregate {
 	w.T.Helper()
 	w.Planned(s, steps...)
 	return w.Approve()
 }
 
 // Approve stamps the gate that waits.
-func (w *World) Approve() *task.Aggregate {
+func (w *Story) Approve() *task.Aggregate {
 	w.T.Helper()
 	return w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return w.approve(a) })
 }
 
-func (w *World) approve(a *task.Aggregate) (aggregate.Change, error) {
+func (w *Story) approve(a *task.Aggregate) (aggregate.Change, error) {
 	open, waits := a.OpenGate()
 	if !waits {
 		return aggregate.Change{}, aggregate.ErrNotFound
 	}
-	return a.Approve(open.ID, Approver(), Policy(), w.Now())
+	return a.Approve(open.ID, w.By, w.policy(), w.Now())
 }
 
 // Cancel withdraws the task.
-func (w *World) Cancel() *task.Aggregate {
+func (w *Story) Cancel() *task.Aggregate {
 	w.T.Helper()
-	return w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.CancelTask(Approver(), Policy(), w.Now()) })
+	return w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.CancelTask(w.By, w.policy(), w.Now()) })
 }
 
 // Step is one of a plan.
@@ -198,7 +212,7 @@ func Step(order int, tool string, access aggregate.Access, input string) task.St
 }
 
 // Claim makes a step of the newest attempt some invocation's for a minute.
-func (w *World) Claim(invocation string) *task.Aggregate {
+func (w *Story) Claim(invocation string) *task.Aggregate {
 	w.T.Helper()
 	return w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		step := a.NextStep(a.Execution())
@@ -210,7 +224,12 @@ func (w *World) Claim(invocation string) *task.Aggregate {
 }
 
 // Begin starts the execution.
-func (w *World) Begin() *task.Aggregate {
+func (w *Story) Begin() *task.Aggregate {
 	w.T.Helper()
 	return w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.StartExecution(a.Head.Run, w.Now()) })
+}
+
+// policy lets every member of the channel decide.
+func (w *Story) policy() aggregate.Policy {
+	return aggregate.Policy{Team: w.By.Team, Mode: aggregate.ApproversChannel, AllowSelf: true}
 }

@@ -18,7 +18,6 @@ import (
 	sfntypes "github.com/aws/aws-sdk-go-v2/service/sfn/types"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
-	"ringi/shared/aggregate"
 	"ringi/shared/effect"
 	"ringi/shared/expect"
 	"ringi/shared/store/storetest"
@@ -40,9 +39,7 @@ func Start(t testing.TB) *Server {
 
 // World is one task, just received, with a table, a state machine, a queue and a bucket of its own.
 type World struct {
-	T         testing.TB
-	Ref       aggregate.Ref
-	Store     *tasks.Store // not through the wire
+	Story
 	Transport *FaultyTransport
 	Config    aws.Config // through the wire
 
@@ -53,7 +50,6 @@ type World struct {
 	plain  aws.Config
 	tokens string
 	table  string
-	clock  atomic.Int64
 }
 
 // machine sends its token to a queue and waits.
@@ -64,37 +60,28 @@ const machine = `{"StartAt":"Ask","States":{"Ask":{"Type":"Task","Resource":"arn
 func (s *Server) World(t testing.TB) *World {
 	t.Helper()
 	n := s.worlds.Add(1)
-	w := &World{T: t, Transport: &FaultyTransport{next: http.DefaultTransport}, plain: s.Config, Bucket: fmt.Sprintf("results-%d", n)}
+	w := &World{Story: Story{T: t, By: Approver()}, Transport: &FaultyTransport{next: http.DefaultTransport}, plain: s.Config, Bucket: fmt.Sprintf("results-%d", n)}
 	w.Config = s.Config
 	w.Config.HTTPClient = &http.Client{Transport: w.Transport}
 	w.Config.Retryer = func() aws.Retryer { return retry.AddWithMaxBackoffDelay(retry.NewStandard(), 5*time.Millisecond) }
 	w.Store, w.table = s.Store(t)
-	w.clock.Store(time.Now().UnixMilli())
+	w.StartClock()
 	w.tokens = w.queue(fmt.Sprintf("tokens-%d", n), nil)
 	w.QueueURL = w.queue(fmt.Sprintf("cards-%d.fifo", n), map[string]string{"FifoQueue": "true"})
-	made, err := sfn.NewFromConfig(s.Config).CreateStateMachine(t.Context(), &sfn.CreateStateMachineInput{
+	made := expect.Value(sfn.NewFromConfig(s.Config).CreateStateMachine(t.Context(), &sfn.CreateStateMachineInput{
 		Name: aws.String(fmt.Sprintf("pipeline-%d", n)), RoleArn: aws.String("arn:aws:iam::123456789012:role/local"),
 		Definition: aws.String(fmt.Sprintf(machine, w.tokens)),
-	})
-	w.must(err)
+	}))(w.T)
 	w.Machine = *made.StateMachineArn
-	_, err = w.S3().CreateBucket(t.Context(), &s3.CreateBucketInput{Bucket: &w.Bucket})
-	w.must(err)
-	w.receive()
+	expect.Value(w.S3().CreateBucket(t.Context(), &s3.CreateBucketInput{Bucket: &w.Bucket}))(w.T)
+	w.receiveIn("")
 	return w
 }
 
 func (w *World) queue(name string, attributes map[string]string) string {
-	out, err := sqs.NewFromConfig(w.plain).CreateQueue(w.T.Context(), &sqs.CreateQueueInput{QueueName: &name, Attributes: attributes})
-	w.must(err)
+	out := expect.Value(sqs.NewFromConfig(w.plain).CreateQueue(w.T.Context(), &sqs.CreateQueueInput{QueueName: &name, Attributes: attributes}))(w.T)
 	return *out.QueueUrl
 }
-
-// Now is the world's time, which stands still.
-func (w *World) Now() time.Time { return time.UnixMilli(w.clock.Load()).UTC() }
-
-// Later lets time pass.
-func (w *World) Later(d time.Duration) { w.clock.Add(d.Milliseconds()) }
 
 // StoreOverTransport is the store as a function has it: its calls go through Transport.
 func (w *World) StoreOverTransport() *tasks.Store {
@@ -120,36 +107,32 @@ func (w *World) Effects() effect.Runner {
 func (w *World) Open() string {
 	w.T.Helper()
 	h := w.Load().Head
-	_, err := sfn.NewFromConfig(w.plain).StartExecution(w.T.Context(), &sfn.StartExecutionInput{
+	expect.Value(sfn.NewFromConfig(w.plain).StartExecution(w.T.Context(), &sfn.StartExecutionInput{
 		StateMachineArn: &w.Machine, Name: aws.String(fmt.Sprintf("%s-%d", h.TaskID, h.Run)),
 		Input: aws.String(fmt.Sprintf(`{"tenant":%q,"task":%q,"run":%d}`, h.TenantID, h.TaskID, h.Run)),
-	})
-	w.must(err)
+	}))(w.T)
 	return w.Token()
 }
 
 // Token is that of a run that began to wait.
 func (w *World) Token() string {
 	w.T.Helper()
-	out, err := sqs.NewFromConfig(w.plain).ReceiveMessage(w.T.Context(), &sqs.ReceiveMessageInput{QueueUrl: &w.tokens, WaitTimeSeconds: 10})
-	w.must(err)
+	out := expect.Value(sqs.NewFromConfig(w.plain).ReceiveMessage(w.T.Context(), &sqs.ReceiveMessageInput{QueueUrl: &w.tokens, WaitTimeSeconds: 10}))(w.T)
 	if len(out.Messages) != 1 {
 		w.T.Fatal("no run waits")
 	}
 	var said struct {
 		Token string `json:"token"`
 	}
-	w.must(json.Unmarshal([]byte(*out.Messages[0].Body), &said))
-	_, err = sqs.NewFromConfig(w.plain).DeleteMessage(w.T.Context(), &sqs.DeleteMessageInput{QueueUrl: &w.tokens, ReceiptHandle: out.Messages[0].ReceiptHandle})
-	w.must(err)
+	expect.NoError(w.T, json.Unmarshal([]byte(*out.Messages[0].Body), &said))
+	expect.Value(sqs.NewFromConfig(w.plain).DeleteMessage(w.T.Context(), &sqs.DeleteMessageInput{QueueUrl: &w.tokens, ReceiptHandle: out.Messages[0].ReceiptHandle}))(w.T)
 	return said.Token
 }
 
 // Stop ends a run as a person with the AWS CLI does.
 func (w *World) Stop(run int) {
 	w.T.Helper()
-	_, err := sfn.NewFromConfig(w.plain).StopExecution(w.T.Context(), &sfn.StopExecutionInput{ExecutionArn: aws.String(w.arn(run))})
-	w.must(err)
+	expect.Value(sfn.NewFromConfig(w.plain).StopExecution(w.T.Context(), &sfn.StopExecutionInput{ExecutionArn: aws.String(w.arn(run))}))(w.T)
 	w.Becomes(run, sfntypes.ExecutionStatusAborted)
 }
 
@@ -168,8 +151,7 @@ func (w *World) Becomes(run int, want sfntypes.ExecutionStatus) {
 // Status is that of a run, empty for one that was never started.
 func (w *World) Status(run int) sfntypes.ExecutionStatus {
 	w.T.Helper()
-	out, err := sfn.NewFromConfig(w.plain).ListExecutions(w.T.Context(), &sfn.ListExecutionsInput{StateMachineArn: &w.Machine})
-	w.must(err)
+	out := expect.Value(sfn.NewFromConfig(w.plain).ListExecutions(w.T.Context(), &sfn.ListExecutionsInput{StateMachineArn: &w.Machine}))(w.T)
 	for _, e := range out.Executions {
 		if *e.Name == fmt.Sprintf("%s-%d", w.Ref.ID, run) {
 			return e.Status
@@ -179,8 +161,7 @@ func (w *World) Status(run int) sfntypes.ExecutionStatus {
 }
 
 func (w *World) arn(run int) string {
-	out, err := sfn.NewFromConfig(w.plain).ListExecutions(w.T.Context(), &sfn.ListExecutionsInput{StateMachineArn: &w.Machine})
-	w.must(err)
+	out := expect.Value(sfn.NewFromConfig(w.plain).ListExecutions(w.T.Context(), &sfn.ListExecutionsInput{StateMachineArn: &w.Machine}))(w.T)
 	for _, e := range out.Executions {
 		if *e.Name == fmt.Sprintf("%s-%d", w.Ref.ID, run) {
 			return *e.ExecutionArn
@@ -195,8 +176,7 @@ func (w *World) Drawn() int {
 	w.T.Helper()
 	n := 0
 	for {
-		out, err := sqs.NewFromConfig(w.plain).ReceiveMessage(w.T.Context(), &sqs.ReceiveMessageInput{QueueUrl: &w.QueueURL})
-		w.must(err)
+		out := expect.Value(sqs.NewFromConfig(w.plain).ReceiveMessage(w.T.Context(), &sqs.ReceiveMessageInput{QueueUrl: &w.QueueURL}))(w.T)
 		if len(out.Messages) == 0 {
 			return n
 		}
@@ -204,14 +184,8 @@ func (w *World) Drawn() int {
 			if _, err := effect.ReadMessage(*m.Body); err != nil {
 				w.T.Errorf("the queue has %q: %v", *m.Body, err)
 			}
-			_, err := sqs.NewFromConfig(w.plain).DeleteMessage(w.T.Context(), &sqs.DeleteMessageInput{QueueUrl: &w.QueueURL, ReceiptHandle: m.ReceiptHandle})
-			w.must(err)
+			expect.Value(sqs.NewFromConfig(w.plain).DeleteMessage(w.T.Context(), &sqs.DeleteMessageInput{QueueUrl: &w.QueueURL, ReceiptHandle: m.ReceiptHandle}))(w.T)
 			n++
 		}
 	}
-}
-
-func (w *World) must(err error) {
-	w.T.Helper()
-	expect.NoError(w.T, err)
 }

@@ -96,15 +96,13 @@ func (w *world) connectFor(t *testing.T, provider string, lifetime time.Duration
 // row is the integration as it is.
 func (w *world) row(t *testing.T, provider string) tenancy.Integration {
 	t.Helper()
-	row := expect.Value(w.rows.Integration(t.Context(), tenant, provider))(t)
-	return row
+	return expect.Value(w.rows.Integration(t.Context(), tenant, provider))(t)
 }
 
 // token must be found.
 func (w *world) token(t *testing.T, provider string) string {
 	t.Helper()
-	token := expect.Value(w.Token(t.Context(), tenant, provider))(t)
-	return token
+	return expect.Value(w.Token(t.Context(), tenant, provider))(t)
 }
 
 // ended asserts that a person must connect the provider again, that the row says

@@ -63,8 +63,7 @@ func (o *office) name(servers ...tenancy.MCPServer) {
 
 func (o *office) list() []mcp.Listed {
 	o.t.Helper()
-	all := expect.Value(o.Tools(o.t.Context(), o.tenant, "rooms"))(o.t)
-	return all
+	return expect.Value(o.Tools(o.t.Context(), o.tenant, "rooms"))(o.t)
 }
 
 // states are the tools' by name.

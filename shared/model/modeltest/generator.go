@@ -1,0 +1,36 @@
+package modeltest
+
+import (
+	"context"
+
+	"ringi/shared/model"
+)
+
+// Generator is the demo's, with something done once before it answers.
+type Generator struct {
+	Calls  int
+	Asked  []string // the rules, what stands in each request, and the first message
+	Before func()
+	Err    error  // of every call
+	First  string // answers the first call
+}
+
+// Generate answers as model.Generator says.
+func (g *Generator) Generate(ctx context.Context, r model.Request) (model.Response, error) {
+	g.Calls++
+	g.Asked = append(g.Asked, r.System+r.Standing+r.Messages[0].Text)
+	if do := g.Before; do != nil {
+		g.Before = nil
+		do()
+	}
+	switch {
+	case g.Err != nil:
+		return model.Response{}, g.Err
+	case g.Calls == 1 && g.First != "":
+		return model.Response{Text: g.First, Stop: model.StopEnd, Usage: model.Usage{Provider: "demo", Calls: 1, Input: 10, Output: 5}}, nil
+	}
+	return model.Demonstration{}.Generate(ctx, r)
+}
+
+// Open opens it under any name.
+func (g *Generator) Open(string) (model.Generator, error) { return g, nil }
