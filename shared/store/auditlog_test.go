@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
 )
@@ -27,7 +28,7 @@ func testAudit(t *testing.T, st *taskStore) {
 		if n%3 == 0 {
 			x.ActorType, x.ActorID = aggregate.ActorSystem, ""
 		}
-		it := must(packAudit(x))(t)
+		it := expect.Value(packAudit(x))(t)
 		if items = append(items, it); owner == tenant {
 			all = append(all, x)
 		}
@@ -81,7 +82,7 @@ func testAudit(t *testing.T, st *taskStore) {
 	}
 
 	t.Run("entries outside of tasks are found by their own resource", func(t *testing.T) {
-		saved := must(st.SaveToolPermission(t.Context(), tenancy.ToolPermission{TenantID: tenant, ToolName: "send_slack_dm"}, approver(), at()))(t)
+		saved := expect.Value(st.SaveToolPermission(t.Context(), tenancy.ToolPermission{TenantID: tenant, ToolName: "send_slack_dm"}, approver(), at()))(t)
 		p, err := st.Audit(t.Context(), tenant, AuditFilter{Resource: saved.ID}, "", 10)
 		if err != nil || len(p.Items) != 1 || p.Items[0].Action != tenancy.AuditToolPermissionUpdated {
 			t.Errorf("%+v, %v", p.Items, err)
@@ -92,7 +93,7 @@ func testAudit(t *testing.T, st *taskStore) {
 		x := all[0]
 		x.Action = task.AuditTaskExpired
 		a := loaded(t, st, created(t, st, 1))
-		c := must(extract(a))(t)
+		c := expect.Value(extract(a))(t)
 		c.Audit = []aggregate.AuditEntry{x}
 		again := *st
 		again.newID = func() string { return x.ID }
@@ -104,7 +105,7 @@ func testAudit(t *testing.T, st *taskStore) {
 
 	t.Run("bounds are named", func(t *testing.T) {
 		wantField(t, second(st.Audit(t.Context(), tenant, AuditFilter{From: may2, To: march15}, "", 10)), "from")
-		mine := must(st.Audit(t.Context(), tenant, AuditFilter{}, "", 5))(t)
+		mine := expect.Value(st.Audit(t.Context(), tenant, AuditFilter{}, "", 5))(t)
 		wantField(t, second(st.Audit(t.Context(), "01OTHER", AuditFilter{}, mine.Next, 5)), "cursor")
 		wantField(t, second(st.Audit(t.Context(), tenant, AuditFilter{Action: task.AuditPromptApproved}, mine.Next, 5)), "cursor")
 	})

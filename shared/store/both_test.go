@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
 )
@@ -13,7 +14,7 @@ func testDecideBoth(t *testing.T, st *taskStore) {
 	t.Run("whoever moves one of them has both decided again", func(t *testing.T) {
 		for i, moved := range []int{0, 1} {
 			refs := []aggregate.Ref{waitingPrompt(t, st, 10*i), waitingPrompt(t, st, 10*i+1)}
-			noError(t, cancelAndReject(t, st, refs[0], refs[1], func() { decided(t, st, refs[moved], charge) }))
+			expect.NoError(t, cancelAndReject(t, st, refs[0], refs[1], func() { decided(t, st, refs[moved], charge) }))
 			wantBoth(t, st, refs[0], refs[1])
 		}
 	})

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 )
 
 const (
@@ -34,7 +35,7 @@ func testBusyTable(t *testing.T, st *taskStore) {
 		t.Run(c.name+" delays a create", func(t *testing.T) {
 			busy, r := refusing(st, c.body, 3)
 			change, ref := received(t, 10*i)
-			noError(t, busy.Create(t.Context(), change))
+			expect.NoError(t, busy.Create(t.Context(), change))
 			if _, err := st.Load(t.Context(), ref); err != nil || r.refused.Load() != 3 {
 				t.Errorf("%v after %d refusals", err, r.refused.Load())
 			}
@@ -42,7 +43,7 @@ func testBusyTable(t *testing.T, st *taskStore) {
 		t.Run(c.name+" delays a decision", func(t *testing.T) {
 			ref := waitingPrompt(t, st, 10*i+1)
 			busy, _ := refusing(st, c.body, 3)
-			a := must(busy.Decide(t.Context(), ref, approvePrompt))(t)
+			a := expect.Value(busy.Decide(t.Context(), ref, approvePrompt))(t)
 			if a.Prompt().Status != aggregate.Approved {
 				t.Errorf("prompt %s", a.Prompt().Status)
 			}

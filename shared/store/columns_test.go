@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
 )
@@ -75,7 +76,7 @@ func testColumns(t *testing.T, st *taskStore) {
 	finished, failed, cancelled, english := running(t, st, 1, 1), running(t, st, 2, 2), running(t, st, 3, 2), running(t, st, 4, 1)
 	owner := workspace("T0COLUMNS")
 	owner.ID = tenant
-	must(st.Bootstrap(t.Context(), owner, at()))(t)
+	expect.Value(st.Bootstrap(t.Context(), owner, at()))(t)
 	decided(t, st, finished, claim(1), finishStep(1), func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.CompleteExecution(a.Head.Run, "終わりました。", at())
 	})
@@ -86,9 +87,9 @@ func testColumns(t *testing.T, st *taskStore) {
 		if provider == "freee" {
 			x.Status, x.Credentials = tenancy.Connected, "sealed"
 		}
-		must(st.SaveIntegration(t.Context(), x, approver(), at()))(t)
+		expect.Value(st.SaveIntegration(t.Context(), x, approver(), at()))(t)
 	}
-	must(st.SaveToolPermission(t.Context(), tenancy.ToolPermission{TenantID: tenant, ToolName: "send_slack_dm"}, approver(), at()))(t)
+	expect.Value(st.SaveToolPermission(t.Context(), tenancy.ToolPermission{TenantID: tenant, ToolName: "send_slack_dm"}, approver(), at()))(t)
 	seen := map[string]int{}
 	look := func(pk string) {
 		for _, it := range rows(t, st, pk) {
@@ -103,8 +104,8 @@ func testColumns(t *testing.T, st *taskStore) {
 		}
 	}
 	for _, ref := range []aggregate.Ref{finished, failed, cancelled} {
-		must(st.ClaimCard(t.Context(), ref, "CARD#task", "me", at(), at().Add(-time.Minute)))(t)
-		noError(t, st.PostedCard(t.Context(), ref, "CARD#task", "me", "1.000001", "C1", "hash"))
+		expect.Value(st.ClaimCard(t.Context(), ref, "CARD#task", "me", at(), at().Add(-time.Minute)))(t)
+		expect.NoError(t, st.PostedCard(t.Context(), ref, "CARD#task", "me", "1.000001", "C1", "hash"))
 		look("TASK#" + tenant + "#" + ref.ID)
 	}
 	look("TENANT#" + tenant)
@@ -139,19 +140,19 @@ func testColumns(t *testing.T, st *taskStore) {
 	t.Run("a result is itself, and comes back", func(t *testing.T) {
 		a := loaded(t, st, failed)
 		want := &aggregate.Blob{JSON: `{"count":42}`, Bytes: 12}
-		same(t, want, a.Execution().Results[0].Result)
+		expect.Same(t, want, a.Execution().Results[0].Result)
 	})
 	t.Run("rows of a release before load as they were", func(t *testing.T) {
 		before := loaded(t, st, failed)
 		for _, r := range []aggregate.Row{before.Process(), before.Execution()} {
-			old := must(fromColumns(raw(t, st, pk, r.Key()), r))(t) // arguments and results as text
+			old := expect.Value(fromColumns(raw(t, st, pk, r.Key()), r))(t) // arguments and results as text
 			if old["error_code"] != nil {
 				old["error"] = old["error_code"]
 				delete(old, "error_code")
 			}
 			write(t, st, old)
 		}
-		same(t, before, loaded(t, st, failed))
+		expect.Same(t, before, loaded(t, st, failed))
 	})
 }
 
@@ -172,13 +173,13 @@ func TestAResultThatIsElsewhereStaysAReference(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := task.Execution{ProcessVersion: 1, Attempt: 1, Results: []task.ResultEntry{{StepID: "step-1", Result: &c.result}, {StepID: "step-2"}}}
-			it := must(pack("execution", "PK", e.Key(), &e))(t)
+			it := expect.Value(pack("execution", "PK", e.Key(), &e))(t)
 			entry := it["results"].(*types.AttributeValueMemberL).Value[0].(*types.AttributeValueMemberM).Value
 			if (entry["result_bytes"] != nil) != c.object {
 				t.Errorf("stored as %v", entry)
 			}
 			var back task.Execution
-			noError(t, unpack(it, &back))
+			expect.NoError(t, unpack(it, &back))
 			got := *back.Results[0].Result
 			if name == "an object" { // members are sorted then
 				c.result.JSON = `{"bytes":1,"s3_key":"its own"}`

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
 )
@@ -37,7 +38,7 @@ func testCommitReturnsWhatIsLoaded(t *testing.T, st *taskStore) {
 	})
 	loaded := loaded(t, st, ref)
 	after.Head.DueAt = loaded.Head.DueAt // bookkeeping, not of the change
-	same(t, after, loaded)
+	expect.Same(t, after, loaded)
 	if want := loaded.Head.ChangedAt.Add(time.Minute); !loaded.Head.DueAt.Equal(want) {
 		t.Errorf("due at %v, want a minute after the change, %v", loaded.Head.DueAt, want)
 	}
@@ -72,9 +73,9 @@ func testParkedAndPaused(t *testing.T, st *taskStore) {
 func testBookkeepingSurvives(t *testing.T, st *taskStore) {
 	ref := created(t, st, 3)
 	a := loaded(t, st, ref)
-	noError(t, st.Shown(t.Context(), ref, aggregate.Head{Rev: 1}))
-	c := must(extract(a))(t)
-	must(st.Commit(t.Context(), a, c))(t)
+	expect.NoError(t, st.Shown(t.Context(), ref, aggregate.Head{Rev: 1}))
+	c := expect.Value(extract(a))(t)
+	expect.Value(st.Commit(t.Context(), a, c))(t)
 	if h, err := st.Head(t.Context(), ref); err != nil || h.ShownRev != 1 || h.Rev != 2 {
 		t.Errorf("shown_rev %d at rev %d, %v; want 1 at 2", h.ShownRev, h.Rev, err)
 	}
@@ -92,24 +93,24 @@ func testEmptyChange(t *testing.T, st *taskStore) {
 func testNewerCommitWins(t *testing.T, st *taskStore) {
 	ref := waitingPrompt(t, st, 4)
 	a := loaded(t, st, ref)
-	c := must(approvePrompt(a))(t)
+	c := expect.Value(approvePrompt(a))(t)
 	decided(t, st, ref, cancel)
 	before := rows(t, st, "TASK#"+ref.Tenant+"#"+ref.ID)
 	wantError(t, second(st.Commit(t.Context(), a, c)), aggregate.ErrConflict)
-	same(t, before, rows(t, st, "TASK#"+ref.Tenant+"#"+ref.ID), items())
+	expect.Same(t, before, rows(t, st, "TASK#"+ref.Tenant+"#"+ref.ID), items())
 }
 
 func testRunOfAnother(t *testing.T, st *taskStore) {
 	a := loaded(t, st, created(t, st, 12))
 	a.Head.Run++ // and nothing else differs
-	c := must(extract(a))(t)
+	c := expect.Value(extract(a))(t)
 	wantError(t, second(st.Commit(t.Context(), a, c)), aggregate.ErrConflict)
 }
 
 func testChangeOfAnotherTask(t *testing.T, st *taskStore) {
 	a := loaded(t, st, created(t, st, 5))
 	b := loaded(t, st, created(t, st, 6))
-	c := must(extract(a))(t)
+	c := expect.Value(extract(a))(t)
 	if _, err := st.Commit(t.Context(), b, c); err == nil || errors.Is(err, aggregate.ErrConflict) {
 		t.Errorf("%v, want an error that is no conflict", err)
 	}
@@ -118,11 +119,11 @@ func testChangeOfAnotherTask(t *testing.T, st *taskStore) {
 func testClaimReliesOnPermission(t *testing.T, st *taskStore) {
 	ref := running(t, st, 7, 1)
 	a := loaded(t, st, ref)
-	c := must(claim(1)(a))(t)
+	c := expect.Value(claim(1)(a))(t)
 	p, _, err := st.ToolPermission(t.Context(), tenant, "send_slack_dm")
-	noError(t, err)
+	expect.NoError(t, err)
 	p.Allowed = false
-	p = must(st.SaveToolPermission(t.Context(), p, approver(), at()))(t)
+	p = expect.Value(st.SaveToolPermission(t.Context(), p, approver(), at()))(t)
 	if _, err := st.Commit(t.Context(), a, c); !errors.Is(err, aggregate.ErrConflict) {
 		t.Errorf("a claim that saw no row: %v, want ErrConflict", err)
 	}
@@ -138,7 +139,7 @@ func testGateReliesOnSettings(t *testing.T, other *taskStore) {
 	before := decided(t, st, ref, extract, beginPrompt)
 	saved := tenancy.DefaultSettings()
 	saved.PromptApprovalRequired = false
-	saved = must(st.SaveSettings(t.Context(), tenant, saved, approver(), at()))(t)
+	saved = expect.Value(st.SaveSettings(t.Context(), tenant, saved, approver(), at()))(t)
 	finish := func(under tenancy.Settings) error {
 		_, err := st.Decide(t.Context(), ref, func(a *task.Aggregate) (aggregate.Change, error) {
 			return a.FinishPrompt(a.Head.Run, "方針", under, at())
@@ -160,7 +161,7 @@ func testHeadStaysSmall(t *testing.T, st *taskStore) {
 	ref := created(t, st, 8)
 	until := at().Add(time.Hour)
 	a := loaded(t, st, ref)
-	c := must(extract(a))(t)
+	c := expect.Value(extract(a))(t)
 	h := c.Head.(*task.Head)
 	h.Run, h.Restarts, h.PausedUntil = 1_000_000, 3, &until
 	h.Parked = &task.Parked{Layer: task.L4, Sentence: longest(task.Reasons), Detail: strings.Repeat("d", 180)}
@@ -168,9 +169,9 @@ func testHeadStaysSmall(t *testing.T, st *taskStore) {
 	h.Ended.Detail = "1000000.000001/1000000.000001"
 	h.Usage = &aggregate.Usage{Calls: 10_000, Input: 1e9 + 1, Output: 1e9 + 1, Cached: 1e9 + 1, MS: 1e9 + 1, Cost: 1e12 + 1, Unpriced: 10_000}
 	h.Charged = []string{aggregate.NewID(), aggregate.NewID(), aggregate.NewID()}
-	must(st.Commit(t.Context(), a, c))(t)
-	noError(t, st.Shown(t.Context(), ref, aggregate.Head{Rev: 1_000_000}))
-	noError(t, st.SweepFailed(t.Context(), ref, 1_000_000, at(), at()))
+	expect.Value(st.Commit(t.Context(), a, c))(t)
+	expect.NoError(t, st.Shown(t.Context(), ref, aggregate.Head{Rev: 1_000_000}))
+	expect.NoError(t, st.SweepFailed(t.Context(), ref, 1_000_000, at(), at()))
 	size := sizeOf(raw(t, st, "TASK#"+ref.Tenant+"#"+ref.ID, "HEAD"))
 	t.Logf("%d bytes", size)
 	if size > 1024 {
@@ -194,7 +195,7 @@ func testCarriedSteps(t *testing.T, st *taskStore) {
 			Status: task.StepCompleted, Result: &aggregate.Blob{JSON: aggregate.JSON(`"` + strings.Repeat("x", 4<<10) + `"`)}, StartedAt: c.Now, CompletedAt: &c.Now,
 		})
 	}
-	must(st.Commit(t.Context(), a, c))(t)
+	expect.Value(st.Commit(t.Context(), a, c))(t)
 	counted := &actionCounter{}
 	counting := st.over(counted)
 	a = decided(t, counting, ref, func(a *task.Aggregate) (aggregate.Change, error) {
@@ -212,7 +213,7 @@ func testCarriedSteps(t *testing.T, st *taskStore) {
 
 func testTooManyActions(t *testing.T, st *taskStore) {
 	a := loaded(t, st, created(t, st, 10))
-	c := must(extract(a))(t)
+	c := expect.Value(extract(a))(t)
 	for v := 1; v <= 100; v++ {
 		c.Rows = append(c.Rows, &task.Prompt{ID: aggregate.NewID(), Version: v})
 	}
@@ -235,7 +236,7 @@ func testAuditOrder(t *testing.T, st *taskStore) {
 		}
 	}
 	want := []string{"task.created", "prompt.approved", "process.approved", "execution.started", "execution.cancelled", "task.cancelled"}
-	same(t, want, got)
+	expect.Same(t, want, got)
 }
 
 func longest[S ~string](all []S) (out S) {

@@ -7,19 +7,20 @@ import (
 	"testing"
 	"time"
 
+	"ringi/shared/expect"
 	"ringi/shared/task"
 )
 
 func testCreate(t *testing.T, st *taskStore) {
 	c, ref := received(t, 1)
-	noError(t, st.Create(t.Context(), c))
+	expect.NoError(t, st.Create(t.Context(), c))
 
 	t.Run("makes the head, the request and the task's card", func(t *testing.T) {
 		a := loaded(t, st, ref)
 		want := (&task.Aggregate{}).Apply(c)
 		due := c.Now.Add(time.Minute)
 		want.Head.DueAt, want.Head.LastChange = &due, a.Head.LastChange
-		same(t, want, a)
+		expect.Same(t, want, a)
 		if a.Head.LastChange == "" {
 			t.Error("the head does not say which change made it")
 		}
@@ -42,15 +43,15 @@ func testCreate(t *testing.T, st *taskStore) {
 			},
 			{SK: "REQUEST", Type: "request", Rev: "1", Schema: "1"},
 		}
-		same(t, want, got)
+		expect.Same(t, want, got)
 	})
 
 	t.Run("a repeated message is refused and changes nothing", func(t *testing.T) {
 		before := rows(t, st, "TASK#"+tenant+"#"+ref.ID)
 		later, _, err := task.Receive(tenant, request(1), at().Add(time.Hour))
-		noError(t, err)
+		expect.NoError(t, err)
 		wantError(t, st.Create(t.Context(), later), ErrExists)
-		same(t, before, rows(t, st, "TASK#"+tenant+"#"+ref.ID), items())
+		expect.Same(t, before, rows(t, st, "TASK#"+tenant+"#"+ref.ID), items())
 	})
 
 	t.Run("five deliveries at once make one task", func(t *testing.T) { testDeliveriesAtOnce(t, st) })

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 	"ringi/shared/task"
 )
 
@@ -54,7 +55,7 @@ func testApprovalsAtOnce(t *testing.T, st *taskStore) {
 	if len(winners) != 1 {
 		t.Fatalf("%v approved, want one", winners)
 	}
-	same(t, map[string]int{winners[0]: people - 1}, told)
+	expect.Same(t, map[string]int{winners[0]: people - 1}, told)
 	if got := countAudit(t, st, ref, task.AuditPromptApproved); got != 1 {
 		t.Errorf("%d audit entries, want 1", got)
 	}
@@ -107,7 +108,7 @@ func testRevisionsAtOnce(t *testing.T, st *taskStore) {
 	for i := range writers {
 		want = append(want, i+2)
 	}
-	same(t, want, revs)
+	expect.Same(t, want, revs)
 }
 
 func testDecide(t *testing.T, st *taskStore) {
@@ -172,7 +173,7 @@ func testUncoveredWrite(t *testing.T, st *taskStore) {
 	h := a.Head
 	c := aggregate.Change{Head: &h, Rows: []aggregate.Row{&e, &failed}, Now: at().Add(time.Second)}
 	h.Ended = &task.Ended{As: task.TaskFailed, At: at(), Reason: task.ReasonRunFailed}
-	must(st.Commit(t.Context(), a, c))(t)
+	expect.Value(st.Commit(t.Context(), a, c))(t)
 	after, err := st.Decide(t.Context(), ref, func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.RetryExecution(a.Execution().ID, approver(), policy(), at().Add(time.Hour))
 	})

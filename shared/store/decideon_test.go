@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 	"ringi/shared/task"
 )
 
@@ -21,7 +22,7 @@ func testNotReadAgain(t *testing.T, st *taskStore) {
 	ref := waitingPrompt(t, st, 1)
 	a := decided(t, st, ref, rejectPrompt)
 	count := &counter{}
-	a = must(st.over(count).DecideOn(t.Context(), a, beginPrompt))(t)
+	a = expect.Value(st.over(count).DecideOn(t.Context(), a, beginPrompt))(t)
 	if calls := count.calls.Load(); calls != 1 {
 		t.Errorf("%d calls, want the one that commits", calls)
 	}

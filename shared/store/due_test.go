@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 	"ringi/shared/task"
 )
 
@@ -15,7 +16,7 @@ func walked(t *testing.T, st *taskStore, shard int, now time.Time) []aggregate.R
 	t.Helper()
 	var out []aggregate.Ref
 	for ref, err := range st.Due(t.Context(), shard, now) {
-		noError(t, err)
+		expect.NoError(t, err)
 		out = append(out, ref)
 	}
 	return out
@@ -29,20 +30,20 @@ func testDueMany(t *testing.T, st *taskStore) {
 		if shardOf(ref.ID) != 0 {
 			continue
 		}
-		noError(t, st.Create(t.Context(), c))
+		expect.NoError(t, st.Create(t.Context(), c))
 		want[ref] = true
 	}
 	now := at().Add(time.Hour)
 	met := 0
 	for ref, err := range st.Due(t.Context(), 0, now) {
-		noError(t, err)
+		expect.NoError(t, err)
 		if !want[ref] {
 			t.Errorf("%s is met twice", ref.ID)
 		}
 		delete(want, ref)
 		met++
 		later := now.Add(time.Minute)
-		noError(t, st.Postpone(t.Context(), ref, aggregate.Head{Rev: 1}, &later))
+		expect.NoError(t, st.Postpone(t.Context(), ref, aggregate.Head{Rev: 1}, &later))
 	}
 	if len(want) != 0 {
 		t.Errorf("%d met, %d are left out", met, len(want))
@@ -85,7 +86,7 @@ func testDue(t *testing.T, st *taskStore) {
 		}
 	})
 	t.Run("what is due is found once, whatever its shard", func(t *testing.T) {
-		same(t, all, sorted(due(t, minute.Add(tasks*time.Millisecond))))
+		expect.Same(t, all, sorted(due(t, minute.Add(tasks*time.Millisecond))))
 		if got := len(due(t, minute.Add(10*time.Millisecond))); got != 10 {
 			t.Errorf("%d due, want the first 10", got)
 		}
@@ -119,11 +120,11 @@ func testDue(t *testing.T, st *taskStore) {
 	})
 	t.Run("a handled task is postponed", func(t *testing.T) {
 		later := at().Add(2 * time.Hour)
-		noError(t, st.SweepFailed(t.Context(), all[0], 3, minute, at()))
+		expect.NoError(t, st.SweepFailed(t.Context(), all[0], 3, minute, at()))
 		if h, err := st.Head(t.Context(), all[0]); err != nil || h.SweepFailures != 3 || !h.DueAt.Equal(minute) {
 			t.Errorf("%d failures, due %v, %v", h.SweepFailures, h.DueAt, err)
 		}
-		noError(t, st.Postpone(t.Context(), all[0], aggregate.Head{Rev: 1}, &later))
+		expect.NoError(t, st.Postpone(t.Context(), all[0], aggregate.Head{Rev: 1}, &later))
 		if slices.Contains(due(t, later.Add(-time.Millisecond)), all[0]) || !slices.Contains(due(t, later), all[0]) {
 			t.Error("it is not due at the later time")
 		}
@@ -132,7 +133,7 @@ func testDue(t *testing.T, st *taskStore) {
 		}
 	})
 	t.Run("a task that has ended is never due", func(t *testing.T) {
-		noError(t, st.Postpone(t.Context(), all[1], aggregate.Head{Rev: 1}, nil))
+		expect.NoError(t, st.Postpone(t.Context(), all[1], aggregate.Head{Rev: 1}, nil))
 		if slices.Contains(due(t, at().AddDate(10, 0, 0)), all[1]) || dueAt(t, st, all[1]) != nil {
 			t.Error("it is still due")
 		}
@@ -145,11 +146,11 @@ func testDue(t *testing.T, st *taskStore) {
 		ref, now := created(t, st, 99), at()
 		decided(t, st, ref, extract)
 		moved := dueAt(t, st, ref)
-		noError(t, st.SweepFailed(t.Context(), ref, 4, moved.Add(time.Hour), now))
+		expect.NoError(t, st.SweepFailed(t.Context(), ref, 4, moved.Add(time.Hour), now))
 		if h, err := st.Head(t.Context(), ref); err != nil || h.SweepFailures != 4 || !h.DueAt.Equal(*moved) {
 			t.Errorf("%d failures, due %v, want %v, %v", h.SweepFailures, h.DueAt, moved, err)
 		}
-		noError(t, st.SweepFailed(t.Context(), ref, 5, moved.Add(time.Hour), *moved))
+		expect.NoError(t, st.SweepFailed(t.Context(), ref, 5, moved.Add(time.Hour), *moved))
 		if got := dueAt(t, st, ref); !got.Equal(moved.Add(time.Hour)) {
 			t.Errorf("due %v: a task that can't be handled is not put off", got)
 		}
@@ -159,7 +160,7 @@ func testDue(t *testing.T, st *taskStore) {
 		before := dueAt(t, st, all[2])
 		later := at().Add(time.Hour)
 		wantError(t, st.Postpone(t.Context(), all[2], aggregate.Head{Rev: 1}, &later), aggregate.ErrConflict)
-		same(t, before, dueAt(t, st, all[2]))
+		expect.Same(t, before, dueAt(t, st, all[2]))
 	})
 	t.Run("a task that is not there stays so", func(t *testing.T) {
 		gone := task.RefOf(tenant, aggregate.NewID())
@@ -199,7 +200,7 @@ func testShown(t *testing.T, st *taskStore) {
 		{"again", func() error { return st.Shown(t.Context(), ref, aggregate.Head{Rev: 5, Redraws: 1}) }, 5},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			noError(t, c.do())
+			expect.NoError(t, c.do())
 			h := headOf(t, st, ref)
 			if h.ShownRev != c.want || h.Rev != 1 {
 				t.Errorf("shown %d at rev %d, want %d at 1", h.ShownRev, h.Rev, c.want)
@@ -210,9 +211,9 @@ func testShown(t *testing.T, st *taskStore) {
 		sooner := at().Add(20 * time.Second)
 		for _, due := range []time.Time{sooner, at().Add(-time.Hour)} {
 			h := headOf(t, st, ref)
-			noError(t, st.Shown(t.Context(), ref, h.Head))
-			noError(t, st.Postpone(t.Context(), ref, h.Head, &due))
-			noError(t, st.Redraw(t.Context(), ref))
+			expect.NoError(t, st.Shown(t.Context(), ref, h.Head))
+			expect.NoError(t, st.Postpone(t.Context(), ref, h.Head, &due))
+			expect.NoError(t, st.Redraw(t.Context(), ref))
 			if h, err := st.Head(t.Context(), ref); err != nil || !h.DueAt.Equal(due) || h.ShownRev != 0 {
 				t.Errorf("due %v, want %v; shown %d, %v", h.DueAt, due, h.ShownRev, err)
 			}
@@ -220,7 +221,7 @@ func testShown(t *testing.T, st *taskStore) {
 	})
 	t.Run("a redraw that was asked for during a sweep is not put off", func(t *testing.T) {
 		read, later := headOf(t, st, ref).Head, at().Add(time.Hour)
-		noError(t, st.Redraw(t.Context(), ref))
+		expect.NoError(t, st.Redraw(t.Context(), ref))
 		if err := st.Postpone(t.Context(), ref, read, &later); !errors.Is(err, aggregate.ErrConflict) {
 			t.Errorf("%v, due %v", err, dueAt(t, st, ref))
 		}
@@ -228,24 +229,24 @@ func testShown(t *testing.T, st *taskStore) {
 	t.Run("a place in line is kept until all is shown, and due when it is far off", func(t *testing.T) {
 		h := headOf(t, st, ref)
 		later, soon, far := at().Add(time.Hour), at().Add(20*time.Second), at().Add(30*time.Minute)
-		noError(t, st.Postpone(t.Context(), ref, h.Head, &later))
+		expect.NoError(t, st.Postpone(t.Context(), ref, h.Head, &later))
 		for _, place := range []struct {
 			at  time.Time
 			due bool
 		}{{soon, false}, {far, true}} {
-			noError(t, st.DrawAt(t.Context(), ref, place.at, place.due))
+			expect.NoError(t, st.DrawAt(t.Context(), ref, place.at, place.due))
 			if h := headOf(t, st, ref); h.DrawAt == nil || !h.DrawAt.Equal(place.at) || place.due != h.DueAt.Equal(place.at) {
 				t.Errorf("%+v", h)
 			}
 		}
-		noError(t, st.Shown(t.Context(), ref, h.Head))
+		expect.NoError(t, st.Shown(t.Context(), ref, h.Head))
 		if h := headOf(t, st, ref); h.DrawAt != nil {
 			t.Errorf("%+v", h)
 		}
 	})
 	t.Run("a task that is never due is, after it was to be drawn again", func(t *testing.T) {
-		noError(t, st.Postpone(t.Context(), ref, headOf(t, st, ref).Head, nil))
-		noError(t, st.Redraw(t.Context(), ref))
+		expect.NoError(t, st.Postpone(t.Context(), ref, headOf(t, st, ref).Head, nil))
+		expect.NoError(t, st.Redraw(t.Context(), ref))
 		if got := dueAt(t, st, ref); got == nil || !got.Equal(at().Add(time.Minute)) {
 			t.Errorf("due %v, want in a minute", got)
 		}

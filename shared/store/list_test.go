@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 	"ringi/shared/task"
 )
 
@@ -23,7 +24,7 @@ func write(t *testing.T, s *taskStore, items ...item) {
 		for _, it := range batch {
 			puts = append(puts, types.WriteRequest{PutRequest: &types.PutRequest{Item: it}})
 		}
-		must(s.db.BatchWriteItem(t.Context(), &dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{s.table: puts}}))(t)
+		expect.Value(s.db.BatchWriteItem(t.Context(), &dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{s.table: puts}}))(t)
 	}
 }
 
@@ -32,7 +33,7 @@ func walk[T any](t *testing.T, limit int, list func(cursor string) (Page[T], err
 	t.Helper()
 	var out []T
 	for cursor := ""; ; {
-		p := must(list(cursor))(t)
+		p := expect.Value(list(cursor))(t)
 		if len(p.Items) > limit || len(p.Items) == 0 && p.Next != "" || len(p.Items) < limit && p.Next != "" {
 			t.Fatalf("a page of %d of %d with next %q", len(p.Items), limit, p.Next)
 		}
@@ -51,7 +52,7 @@ func walk[T any](t *testing.T, limit int, list func(cursor string) (Page[T], err
 func taskRows(t *testing.T, owner string, n int) ([]item, task.Task) {
 	t.Helper()
 	made := at().Add(time.Duration(n/4) * time.Second)
-	id := must(task.ID("T0TEAM", owner, request(n).MessageTS))(t)
+	id := expect.Value(task.ID("T0TEAM", owner, request(n).MessageTS))(t)
 	x := task.Task{ID: id, TenantID: owner, Title: fmt.Sprint(n), Status: task.TaskRunning, CreatedAt: made, UpdatedAt: made}
 	if n%3 == 0 {
 		x.Status = task.TaskFailed
@@ -62,8 +63,8 @@ func taskRows(t *testing.T, owner string, n int) ([]item, task.Task) {
 	}
 	x.Rev = 2
 	pk := "TASK#" + owner + "#" + id
-	head := must(headItem(pk, task.RefOf(owner, id), &h))(t)
-	row := must(packRow(taskKind(), &h, pk, &x, 2))(t)
+	head := expect.Value(headItem(pk, task.RefOf(owner, id), &h))(t)
+	row := expect.Value(packRow(taskKind(), &h, pk, &x, 2))(t)
 	return []item{head, row}, x
 }
 
@@ -121,19 +122,19 @@ func testLists(t *testing.T, st *taskStore) {
 				got = append(got, x.ID)
 			}
 			slices.Sort(got)
-			same(t, kept(c.keep), got)
+			expect.Same(t, kept(c.keep), got)
 		})
 	}
 
 	t.Run("what comes and goes between two pages hides nothing else", func(t *testing.T) {
-		first := must(st.Tasks(t.Context(), tenant, task.Filter{}, "", 50))(t)
+		first := expect.Value(st.Tasks(t.Context(), tenant, task.Filter{}, "", 50))(t)
 		newer, _ := taskRows(t, tenant, tasks+100)
 		write(t, st, newer...)
 		// The row that the cursor stands on is gone.
 		last := first.Items[len(first.Items)-1]
 		k := key("TASK#"+tenant+"#"+last.ID, "TASK")
 		removed := raw(t, st, "TASK#"+tenant+"#"+last.ID, "TASK")
-		must(st.db.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: &st.table, Key: k}))(t)
+		expect.Value(st.db.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: &st.table, Key: k}))(t)
 		defer write(t, st, removed)
 		seen := map[string]bool{}
 		for _, x := range first.Items {
@@ -159,9 +160,9 @@ func testLists(t *testing.T, st *taskStore) {
 	})
 
 	t.Run("a cursor is good for its own list only", func(t *testing.T) {
-		mine := must(st.Tasks(t.Context(), tenant, task.Filter{}, "", 5))(t)
-		another := must(st.Tasks(t.Context(), tenant, task.Filter{Requester: "U0ANOTHER"}, "", 5))(t)
-		others := must(st.Tasks(t.Context(), "01OTHER", task.Filter{}, "", 5))(t)
+		mine := expect.Value(st.Tasks(t.Context(), tenant, task.Filter{}, "", 5))(t)
+		another := expect.Value(st.Tasks(t.Context(), tenant, task.Filter{Requester: "U0ANOTHER"}, "", 5))(t)
+		others := expect.Value(st.Tasks(t.Context(), "01OTHER", task.Filter{}, "", 5))(t)
 		list := func(f task.Filter) func(string) error {
 			return func(cursor string) error { return second(st.Tasks(t.Context(), tenant, f, cursor, 5)) }
 		}
@@ -207,7 +208,7 @@ func testLists(t *testing.T, st *taskStore) {
 		st := st.suite.store(t)
 		ref := running(t, st, 1, 1)
 		has := func(status task.TaskStatus) bool {
-			p := must(st.Tasks(t.Context(), tenant, task.Filter{Status: status}, "", 1))(t)
+			p := expect.Value(st.Tasks(t.Context(), tenant, task.Filter{Status: status}, "", 1))(t)
 			return len(p.Items) == 1 && p.Items[0].ID == ref.ID
 		}
 		if !has(task.TaskRunning) || has(task.TaskCancelled) {

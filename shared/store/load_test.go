@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 	"ringi/shared/task"
 )
 
@@ -27,7 +28,7 @@ func change(t *testing.T, st *taskStore, ref aggregate.Ref, sk, attribute string
 	t.Helper()
 	e := newExpression()
 	e.set(attribute, v)
-	must(st.db.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
+	expect.Value(st.db.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
 		TableName: &st.table, Key: key("TASK#"+ref.Tenant+"#"+ref.ID, sk), UpdateExpression: e.update(),
 		ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
 	}))(t)
@@ -64,7 +65,7 @@ func testLoad(t *testing.T, st *taskStore) {
 
 	t.Run("the head alone is the aggregate's", func(t *testing.T) {
 		a := loaded(t, st, ref)
-		same(t, a.Head, headOf(t, st, ref))
+		expect.Same(t, a.Head, headOf(t, st, ref))
 	})
 
 	t.Run("a row of a later release is refused by name", func(t *testing.T) { testLaterSchema(t, st, ref) })
@@ -80,10 +81,10 @@ func testMoreThanAMegabyte(t *testing.T, st *taskStore) {
 	const versions = 20
 	for v := 2; v <= versions; v++ {
 		p := &task.Prompt{ID: aggregate.NewID(), TaskID: ref.ID, Version: v, Content: text, CreatedAt: at(), Gate: aggregate.Gate{Status: aggregate.Rejected}}
-		write(t, st, must(packRow(taskKind(), &task.Head{Head: aggregate.Head{TenantID: ref.Tenant}, TaskID: ref.ID}, pk, p, 3))(t))
+		write(t, st, expect.Value(packRow(taskKind(), &task.Head{Head: aggregate.Head{TenantID: ref.Tenant}, TaskID: ref.ID}, pk, p, 3))(t))
 	}
 	counted := &counter{}
-	a := must(st.over(counted).Load(t.Context(), ref))(t)
+	a := expect.Value(st.over(counted).Load(t.Context(), ref))(t)
 	var got []string
 	for _, p := range a.Prompts {
 		got = append(got, p.Key())
@@ -92,7 +93,7 @@ func testMoreThanAMegabyte(t *testing.T, st *taskStore) {
 	for v := 1; v <= versions; v++ {
 		want = append(want, fmt.Sprintf("PROMPT#%04d", v))
 	}
-	same(t, want, got)
+	expect.Same(t, want, got)
 	if counted.calls.Load() < 2 {
 		t.Error("the rows came in one page: the test proves nothing")
 	}

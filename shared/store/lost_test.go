@@ -7,6 +7,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 	"ringi/shared/task"
 )
 
@@ -45,7 +46,7 @@ func testLostAnswers(t *testing.T, st *taskStore) {
 			}
 			ref := created(t, st, 10*i+1)
 			through, _ := losing("UpdateItem")
-			must(through.ClaimCard(t.Context(), ref, "CARD#task", "me", at(), at()))(t)
+			expect.Value(through.ClaimCard(t.Context(), ref, "CARD#task", "me", at(), at()))(t)
 		})
 	}
 
@@ -59,7 +60,7 @@ func testLostAnswers(t *testing.T, st *taskStore) {
 func testLostCreate(t *testing.T, st *taskStore) {
 	d := dropping("TransactWriteItems", 1)
 	c, _ := received(t, 100)
-	noError(t, st.over(d).Create(t.Context(), c))
+	expect.NoError(t, st.over(d).Create(t.Context(), c))
 	if d.dropped.Load() != 1 {
 		t.Error("no answer was lost")
 	}
@@ -98,8 +99,8 @@ func testNoArrival(t *testing.T, st *taskStore) {
 func committed(t *testing.T, s *taskStore, ref aggregate.Ref, d decision) *task.Aggregate {
 	t.Helper()
 	a := loaded(t, s, ref)
-	c := must(d(a))(t)
-	after := must(s.Commit(t.Context(), a, c))(t)
+	c := expect.Value(d(a))(t)
+	after := expect.Value(s.Commit(t.Context(), a, c))(t)
 	return after
 }
 

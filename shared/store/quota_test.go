@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
 )
@@ -22,124 +23,129 @@ func accept(s tenancy.Settings) decision {
 	}
 }
 
-func testQuota(t *testing.T, st *taskStore) {
-	counted := func(t *testing.T, st *taskStore, ref aggregate.Ref, user string) (open, hour int) {
-		t.Helper()
-		for key, n := range map[string]*int{"OPEN#" + user: &open, user + "#" + hourOfAt: &hour} {
-			var err error
-			if *n, err = st.Quota(t.Context(), ref.Tenant, key); err != nil {
-				t.Fatal(err)
-			}
-		}
-		return open, hour
+// places are those that a person's tasks have taken, or with * the tenant's: of the open ones, and of this hour's.
+func places(t *testing.T, st *taskStore, ref aggregate.Ref, user string) (open, hour int) {
+	t.Helper()
+	for key, n := range map[string]*int{"OPEN#" + user: &open, user + "#" + hourOfAt: &hour} {
+		*n = expect.Value(st.Quota(t.Context(), ref.Tenant, key))(t)
 	}
+	return open, hour
+}
 
-	t.Run("a place is taken with the task and given back with its end", func(t *testing.T) {
-		st := st.suite.store(t)
-		ref := created(t, st, 1)
-		a := decided(t, st, ref, accept(tenancy.DefaultSettings()))
-		for _, user := range []string{a.Head.Requester, "*"} {
-			if open, hour := counted(t, st, ref, user); open != 1 || hour != 1 {
-				t.Errorf("%s: %d open, %d this hour", user, open, hour)
+func testQuota(t *testing.T, st *taskStore) {
+	st.parts(t, []part{
+		{"a place is taken with the task and given back with its end", testPlaceTakenAndGivenBack},
+		{"there is no place", testNoPlace},
+		{"many at once take as many places as there are", testPlacesAtOnce},
+		{"an answer that is lost counts once", testPlaceOfLostAnswer},
+	})
+}
+
+func testPlaceTakenAndGivenBack(t *testing.T, other *taskStore) {
+	st := other.suite.store(t)
+	ref := created(t, st, 1)
+	a := decided(t, st, ref, accept(tenancy.DefaultSettings()))
+	for _, user := range []string{a.Head.Requester, "*"} {
+		if open, hour := places(t, st, ref, user); open != 1 || hour != 1 {
+			t.Errorf("%s: %d open, %d this hour", user, open, hour)
+		}
+	}
+	if h, err := st.Head(t.Context(), ref); err != nil || h.AcceptedAt == nil {
+		t.Errorf("%+v, %v", h, err)
+	}
+	decided(t, st, ref, cancel)
+	for _, user := range []string{a.Head.Requester, "*"} {
+		if open, hour := places(t, st, ref, user); open != 0 || hour != 1 {
+			t.Errorf("%s after the end: %d open, %d this hour", user, open, hour)
+		}
+	}
+}
+
+func testNoPlace(t *testing.T, other *taskStore) {
+	for name, tt := range map[string]struct {
+		open, hour tenancy.Limit
+		reason     aggregate.Reason
+	}{
+		"for the person":           {tenancy.Limit{Person: 1, Tenant: 9}, tenancy.Limit{}, task.ReasonOpenPerson},
+		"in the tenant":            {tenancy.Limit{Person: 9, Tenant: 1}, tenancy.Limit{}, task.ReasonOpenTenant},
+		"for the person this hour": {tenancy.Limit{}, tenancy.Limit{Person: 1, Tenant: 9}, task.ReasonHourPerson},
+		"in the tenant this hour":  {tenancy.Limit{Person: 1}, tenancy.Limit{Tenant: 1}, task.ReasonHourTenant},
+	} {
+		t.Run(name, func(t *testing.T) {
+			st, x := other.suite.store(t), tenancy.DefaultSettings()
+			x.MaxOpenTasks, x.MaxTasksPerHour = tt.open, tt.hour
+			decided(t, st, created(t, st, 1), accept(x))
+			second := created(t, st, 2)
+			_, err := st.Decide(t.Context(), second, accept(x))
+			var full aggregate.ErrFull
+			if !errors.As(err, &full) || full.Reason != tt.reason || full.Most != 1 || errors.Is(err, aggregate.ErrConflict) {
+				t.Fatalf("%v", err)
+			}
+			if h, err := st.Head(t.Context(), second); err != nil || h.Rev != 1 {
+				t.Errorf("a refusal wrote: rev %d, %v", h.Rev, err)
+			}
+			if hourly := tt.hour != (tenancy.Limit{}); hourly != !full.Until.IsZero() {
+				t.Errorf("until %v", full.Until)
+			}
+			a := decided(t, st, second, func(a *task.Aggregate) (aggregate.Change, error) { return a.RefuseFull(1, full, at()) })
+			if e := a.Head.Ended; e == nil || e.As != task.TaskRefused || e.Detail != "1" {
+				t.Errorf("%+v", e)
+			}
+			if n := countAudit(t, st, second, task.AuditTaskRefused); n != 1 {
+				t.Errorf("%d audit entries", n)
+			}
+			if open, _ := places(t, st, second, "*"); open != 1 {
+				t.Errorf("%d open", open)
+			}
+		})
+	}
+}
+
+func testPlacesAtOnce(t *testing.T, other *taskStore) {
+	st, x := other.suite.store(t), tenancy.DefaultSettings()
+	x.MaxOpenTasks.Person = 3
+	var refs []aggregate.Ref
+	for n := range 10 {
+		refs = append(refs, created(t, st, n+1))
+	}
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	taken, refused := 0, 0
+	for _, ref := range refs {
+		wg.Go(func() {
+			_, err := st.Decide(context.WithoutCancel(t.Context()), ref, accept(x))
+			mu.Lock()
+			defer mu.Unlock()
+			var full aggregate.ErrFull
+			switch {
+			case err == nil:
+				taken++
+			case errors.As(err, &full):
+				refused++
+			default:
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if open, _ := places(t, st, refs[0], "*"); taken != 3 || refused != 7 || open != 3 {
+		t.Errorf("%d taken, %d refused, %d counted", taken, refused, open)
+	}
+}
+
+func testPlaceOfLostAnswer(t *testing.T, other *taskStore) {
+	for n, options := range [][]func(*dynamodb.Options){nil, {oneTry}} {
+		st := other.suite.store(t)
+		ref := created(t, st, n+1)
+		for _, d := range []decision{accept(tenancy.DefaultSettings()), cancel} {
+			drop := dropping("TransactWriteItems", 1)
+			committed(t, st.over(drop, options...), ref, d)
+			if drop.dropped.Load() == 0 {
+				t.Fatal("no answer was lost: the test proves nothing")
 			}
 		}
-		if h, err := st.Head(t.Context(), ref); err != nil || h.AcceptedAt == nil {
-			t.Errorf("%+v, %v", h, err)
+		if open, hour := places(t, st, ref, "*"); open != 0 || hour != 1 {
+			t.Errorf("%d open, %d this hour", open, hour)
 		}
-		decided(t, st, ref, cancel)
-		for _, user := range []string{a.Head.Requester, "*"} {
-			if open, hour := counted(t, st, ref, user); open != 0 || hour != 1 {
-				t.Errorf("%s after the end: %d open, %d this hour", user, open, hour)
-			}
-		}
-	})
-
-	t.Run("there is no place", func(t *testing.T) {
-		for name, tt := range map[string]struct {
-			open, hour tenancy.Limit
-			reason     aggregate.Reason
-		}{
-			"for the person":           {tenancy.Limit{Person: 1, Tenant: 9}, tenancy.Limit{}, task.ReasonOpenPerson},
-			"in the tenant":            {tenancy.Limit{Person: 9, Tenant: 1}, tenancy.Limit{}, task.ReasonOpenTenant},
-			"for the person this hour": {tenancy.Limit{}, tenancy.Limit{Person: 1, Tenant: 9}, task.ReasonHourPerson},
-			"in the tenant this hour":  {tenancy.Limit{Person: 1}, tenancy.Limit{Tenant: 1}, task.ReasonHourTenant},
-		} {
-			t.Run(name, func(t *testing.T) {
-				st, x := st.suite.store(t), tenancy.DefaultSettings()
-				x.MaxOpenTasks, x.MaxTasksPerHour = tt.open, tt.hour
-				decided(t, st, created(t, st, 1), accept(x))
-				second := created(t, st, 2)
-				_, err := st.Decide(t.Context(), second, accept(x))
-				var full aggregate.ErrFull
-				if !errors.As(err, &full) || full.Reason != tt.reason || full.Most != 1 || errors.Is(err, aggregate.ErrConflict) {
-					t.Fatalf("%v", err)
-				}
-				if h, err := st.Head(t.Context(), second); err != nil || h.Rev != 1 {
-					t.Errorf("a refusal wrote: rev %d, %v", h.Rev, err)
-				}
-				if hourly := tt.hour != (tenancy.Limit{}); hourly != !full.Until.IsZero() {
-					t.Errorf("until %v", full.Until)
-				}
-				a := decided(t, st, second, func(a *task.Aggregate) (aggregate.Change, error) { return a.RefuseFull(1, full, at()) })
-				if e := a.Head.Ended; e == nil || e.As != task.TaskRefused || e.Detail != "1" {
-					t.Errorf("%+v", e)
-				}
-				if n := countAudit(t, st, second, task.AuditTaskRefused); n != 1 {
-					t.Errorf("%d audit entries", n)
-				}
-				if open, _ := counted(t, st, second, "*"); open != 1 {
-					t.Errorf("%d open", open)
-				}
-			})
-		}
-	})
-
-	t.Run("many at once take as many places as there are", func(t *testing.T) {
-		st, x := st.suite.store(t), tenancy.DefaultSettings()
-		x.MaxOpenTasks.Person = 3
-		var refs []aggregate.Ref
-		for n := range 10 {
-			refs = append(refs, created(t, st, n+1))
-		}
-		var wg sync.WaitGroup
-		var mu sync.Mutex
-		taken, refused := 0, 0
-		for _, ref := range refs {
-			wg.Go(func() {
-				_, err := st.Decide(context.WithoutCancel(t.Context()), ref, accept(x))
-				mu.Lock()
-				defer mu.Unlock()
-				var full aggregate.ErrFull
-				switch {
-				case err == nil:
-					taken++
-				case errors.As(err, &full):
-					refused++
-				default:
-					t.Error(err)
-				}
-			})
-		}
-		wg.Wait()
-		if open, _ := counted(t, st, refs[0], "*"); taken != 3 || refused != 7 || open != 3 {
-			t.Errorf("%d taken, %d refused, %d counted", taken, refused, open)
-		}
-	})
-
-	t.Run("an answer that is lost counts once", func(t *testing.T) {
-		for n, options := range [][]func(*dynamodb.Options){nil, {oneTry}} {
-			st := st.suite.store(t)
-			ref := created(t, st, n+1)
-			for _, d := range []decision{accept(tenancy.DefaultSettings()), cancel} {
-				drop := dropping("TransactWriteItems", 1)
-				committed(t, st.over(drop, options...), ref, d)
-				if drop.dropped.Load() == 0 {
-					t.Fatal("no answer was lost: the test proves nothing")
-				}
-			}
-			if open, hour := counted(t, st, ref, "*"); open != 0 || hour != 1 {
-				t.Errorf("%d open, %d this hour", open, hour)
-			}
-		}
-	})
+	}
 }

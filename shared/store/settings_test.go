@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 	"ringi/shared/tenancy"
 )
 
@@ -20,97 +20,99 @@ func auditOfTenant(t *testing.T, s *taskStore, tenant string) []aggregate.AuditE
 	var out []aggregate.AuditEntry
 	for _, it := range rows(t, s, "AUDIT#"+tenant+"#2026-04") {
 		var x aggregate.AuditEntry
-		noError(t, unpack(it, &x))
+		expect.NoError(t, unpack(it, &x))
 		out = append(out, x)
 	}
 	return out
 }
 
 func testSettings(t *testing.T, st *taskStore) {
-	owner := must(st.Bootstrap(t.Context(), workspace("T0FIRST"), at()))(t)
+	owner := expect.Value(st.Bootstrap(t.Context(), workspace("T0FIRST"), at()))(t)
 	other := workspace("T0SECOND")
 	other.Slug = "taken"
-	must(st.Bootstrap(t.Context(), other, at()))(t)
+	expect.Value(st.Bootstrap(t.Context(), other, at()))(t)
 
 	t.Run("a tenant without any has the defaults", func(t *testing.T) {
-		same(t, tenancy.DefaultSettings(), must(st.Settings(t.Context(), "01NOBODY"))(t))
+		expect.Same(t, tenancy.DefaultSettings(), expect.Value(st.Settings(t.Context(), "01NOBODY"))(t))
 	})
 
-	t.Run("a change is saved with the entry that names the fields", func(t *testing.T) {
-		x := must(st.Settings(t.Context(), owner.ID))(t)
-		x.PromptApprovalRequired, x.MaxCostUSD = false, 1.5
-		x.Approvers = tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{"U1", "U2"}}
-		saved := must(st.SaveSettings(t.Context(), owner.ID, x, approver(), at().Add(time.Hour)))(t)
-		got := must(st.Settings(t.Context(), owner.ID))(t)
-		same(t, saved, got)
-		x.Rev, x.UpdatedAt, x.UpdatedBy = 2, at().Add(time.Hour), approver().ID
-		same(t, x, got)
-		log := auditOfTenant(t, st, owner.ID)
-		want := []aggregate.AuditEntry{{
-			ID: log[0].ID, TenantID: owner.ID, Timestamp: at().Add(time.Hour), ActorType: aggregate.ActorUser, ActorID: approver().ID,
-			Action: tenancy.AuditSettingsUpdated, ResourceType: "settings", ResourceID: textOf(raw(t, st, "TENANT#"+owner.ID, "SETTINGS"), "id"),
-			Details: `{"fields":["approvers","max_cost_usd","prompt_approval_required"]}`,
-		}}
-		same(t, want, log)
-	})
-
-	t.Run("what is refused, and what is there, writes nothing", func(t *testing.T) {
-		x := must(st.Settings(t.Context(), owner.ID))(t)
-		again, err := st.SaveSettings(t.Context(), owner.ID, x, approver(), at().Add(2*time.Hour))
-		if err != nil || again.Rev != 2 {
-			t.Errorf("rev %d, %v", again.Rev, err)
-		}
-		x.Rev, x.MaxVersions = 1, 9
-		if _, err := st.SaveSettings(t.Context(), owner.ID, x, approver(), at()); !errors.Is(err, aggregate.ErrConflict) || len(auditOfTenant(t, st, owner.ID)) != 1 {
-			t.Errorf("%v, want ErrConflict and one entry", err)
-		}
-	})
-
-	t.Run("a slug moves with its row, unless it is another's", func(t *testing.T) {
-		x := must(st.Settings(t.Context(), owner.ID))(t)
-		x.Slug = "taken"
-		wantField(t, second(st.SaveSettings(t.Context(), owner.ID, x, approver(), at())), "slug")
-		x.Slug = "jinji"
-		must(st.SaveSettings(t.Context(), owner.ID, x, approver(), at().Add(time.Hour)))(t)
-		now := must(st.Tenant(t.Context(), owner.ID))(t)
-		if now.Slug != "jinji" || now.Rev != 2 || raw(t, st, "SLUG#default", "SLUG") != nil || textOf(raw(t, st, "SLUG#jinji", "SLUG"), "tenant_id") != owner.ID {
-			t.Errorf("tenant has slug %q at rev %d", now.Slug, now.Rev)
-		}
-		nobody := tenancy.DefaultSettings()
-		nobody.Slug = "nobody"
-		wantField(t, second(st.SaveSettings(t.Context(), "01NOBODY", nobody, approver(), at())), "slug")
-	})
-
-	t.Run("a slug moves, and what is learnt of the tenant meanwhile stays", func(t *testing.T) {
-		known := must(st.Tenant(t.Context(), owner.ID))(t)
-		m := &meanwhile{do: func() {
-			if _, err := st.SaveAgent(t.Context(), known, "agent_1", "env_1", at()); err != nil {
-				t.Error(err)
-			}
-			if err := st.NameTenant(t.Context(), known, "株式会社リンギ", at()); err != nil {
-				t.Error(err)
-			}
-		}}
-		x := must(st.Settings(t.Context(), owner.ID))(t)
-		x.Slug = "ringi"
-		must(st.over(m).SaveSettings(t.Context(), owner.ID, x, approver(), at().Add(time.Hour)))(t)
-		is, err := st.Tenant(t.Context(), owner.ID)
-		if err != nil || is.Slug != "ringi" || is.AgentID != "agent_1" || is.EnvironmentID != "env_1" || is.Name != "株式会社リンギ" {
-			t.Errorf("%+v, %v", is, err)
-		}
-	})
-
+	t.Run("a change is saved with the entry that names the fields", func(t *testing.T) { testSettingsSaved(t, st, owner) })
+	t.Run("what is refused, and what is there, writes nothing", func(t *testing.T) { testNothingToSave(t, st, owner) })
+	t.Run("a slug moves with its row, unless it is another's", func(t *testing.T) { testSlugMoves(t, st, owner) })
+	t.Run("a slug moves, and what is learnt of the tenant meanwhile stays", func(t *testing.T) { testSlugMovesAlone(t, st, owner) })
 	t.Run("settings of an older release have the defaults of newer fields", func(t *testing.T) {
-		_, err := st.db.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &st.table, Item: item{
+		write(t, st, item{
 			"PK": text("TENANT#01OLD"), "SK": text("SETTINGS"), "type": text("settings"), "schema_version": number(1), "rev": number(4),
 			"config": &types.AttributeValueMemberM{Value: item{"name": text("旧"), "prompt_approval_required": &types.AttributeValueMemberBOOL{}}},
-		}})
-		noError(t, err)
-		got := must(st.Settings(t.Context(), "01OLD"))(t)
+		})
 		want := tenancy.DefaultSettings()
 		want.Name, want.PromptApprovalRequired, want.Rev = "旧", false, 4
-		same(t, want, got)
+		expect.Same(t, want, expect.Value(st.Settings(t.Context(), "01OLD"))(t))
 	})
+}
+
+func testSettingsSaved(t *testing.T, st *taskStore, owner tenancy.Tenant) {
+	x := expect.Value(st.Settings(t.Context(), owner.ID))(t)
+	x.PromptApprovalRequired, x.MaxCostUSD = false, 1.5
+	x.Approvers = tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{"U1", "U2"}}
+	saved := expect.Value(st.SaveSettings(t.Context(), owner.ID, x, approver(), at().Add(time.Hour)))(t)
+	got := expect.Value(st.Settings(t.Context(), owner.ID))(t)
+	expect.Same(t, saved, got)
+	x.Rev, x.UpdatedAt, x.UpdatedBy = 2, at().Add(time.Hour), approver().ID
+	expect.Same(t, x, got)
+	log := auditOfTenant(t, st, owner.ID)
+	want := []aggregate.AuditEntry{{
+		ID: log[0].ID, TenantID: owner.ID, Timestamp: at().Add(time.Hour), ActorType: aggregate.ActorUser, ActorID: approver().ID,
+		Action: tenancy.AuditSettingsUpdated, ResourceType: "settings", ResourceID: textOf(raw(t, st, "TENANT#"+owner.ID, "SETTINGS"), "id"),
+		Details: `{"fields":["approvers","max_cost_usd","prompt_approval_required"]}`,
+	}}
+	expect.Same(t, want, log)
+}
+
+func testNothingToSave(t *testing.T, st *taskStore, owner tenancy.Tenant) {
+	x := expect.Value(st.Settings(t.Context(), owner.ID))(t)
+	again, err := st.SaveSettings(t.Context(), owner.ID, x, approver(), at().Add(2*time.Hour))
+	if err != nil || again.Rev != 2 {
+		t.Errorf("rev %d, %v", again.Rev, err)
+	}
+	x.Rev, x.MaxVersions = 1, 9
+	if _, err := st.SaveSettings(t.Context(), owner.ID, x, approver(), at()); !errors.Is(err, aggregate.ErrConflict) || len(auditOfTenant(t, st, owner.ID)) != 1 {
+		t.Errorf("%v, want ErrConflict and one entry", err)
+	}
+}
+
+func testSlugMoves(t *testing.T, st *taskStore, owner tenancy.Tenant) {
+	x := expect.Value(st.Settings(t.Context(), owner.ID))(t)
+	x.Slug = "taken"
+	wantField(t, second(st.SaveSettings(t.Context(), owner.ID, x, approver(), at())), "slug")
+	x.Slug = "jinji"
+	expect.Value(st.SaveSettings(t.Context(), owner.ID, x, approver(), at().Add(time.Hour)))(t)
+	now := expect.Value(st.Tenant(t.Context(), owner.ID))(t)
+	if now.Slug != "jinji" || now.Rev != 2 || raw(t, st, "SLUG#default", "SLUG") != nil || textOf(raw(t, st, "SLUG#jinji", "SLUG"), "tenant_id") != owner.ID {
+		t.Errorf("tenant has slug %q at rev %d", now.Slug, now.Rev)
+	}
+	nobody := tenancy.DefaultSettings()
+	nobody.Slug = "nobody"
+	wantField(t, second(st.SaveSettings(t.Context(), "01NOBODY", nobody, approver(), at())), "slug")
+}
+
+func testSlugMovesAlone(t *testing.T, st *taskStore, owner tenancy.Tenant) {
+	known := expect.Value(st.Tenant(t.Context(), owner.ID))(t)
+	m := &meanwhile{do: func() {
+		if _, err := st.SaveAgent(t.Context(), known, "agent_1", "env_1", at()); err != nil {
+			t.Error(err)
+		}
+		if err := st.NameTenant(t.Context(), known, "株式会社リンギ", at()); err != nil {
+			t.Error(err)
+		}
+	}}
+	x := expect.Value(st.Settings(t.Context(), owner.ID))(t)
+	x.Slug = "ringi"
+	expect.Value(st.over(m).SaveSettings(t.Context(), owner.ID, x, approver(), at().Add(time.Hour)))(t)
+	is, err := st.Tenant(t.Context(), owner.ID)
+	if err != nil || is.Slug != "ringi" || is.AgentID != "agent_1" || is.EnvironmentID != "env_1" || is.Name != "株式会社リンギ" {
+		t.Errorf("%+v, %v", is, err)
+	}
 }
 
 // meanwhile does something just before the first transaction leaves.

@@ -15,11 +15,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"github.com/google/go-cmp/cmp"
-
 	"ringi/infra/local/moto"
 	"ringi/infra/local/template"
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 	"ringi/shared/reason"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
@@ -165,30 +164,6 @@ func policy() aggregate.Policy {
 	return aggregate.Policy{Team: "T0TEAM", Mode: aggregate.ApproversChannel, AllowSelf: true}
 }
 
-// must is what a call returned. The test ends if the call failed.
-func must[T any](v T, err error) func(*testing.T) T {
-	return func(t *testing.T) T {
-		t.Helper()
-		noError(t, err)
-		return v
-	}
-}
-
-func noError(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-// same fails the test when there is a difference.
-func same(t *testing.T, want, got any, options ...cmp.Option) {
-	t.Helper()
-	if diff := cmp.Diff(want, got, options...); diff != "" {
-		t.Error(diff)
-	}
-}
-
 func wantError(t *testing.T, err, want error) {
 	t.Helper()
 	if !errors.Is(err, want) {
@@ -234,12 +209,12 @@ func created(t *testing.T, s *taskStore, n int) aggregate.Ref {
 
 func loaded(t *testing.T, s *taskStore, ref aggregate.Ref) *task.Aggregate {
 	t.Helper()
-	return must(s.Load(t.Context(), ref))(t)
+	return expect.Value(s.Load(t.Context(), ref))(t)
 }
 
 func headOf(t *testing.T, s *taskStore, ref aggregate.Ref) task.Head {
 	t.Helper()
-	return must(s.Head(t.Context(), ref))(t)
+	return expect.Value(s.Head(t.Context(), ref))(t)
 }
 
 type decision = task.Decision

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 	"ringi/shared/task"
 )
 
@@ -49,12 +50,12 @@ func testTornReads(t *testing.T, st *taskStore) {
 			ref := created(t, st, i)
 			decided(t, st, ref, c.before...)
 			old := &wire{}
-			a := must(st.over(&editor{operation: "Query", edit: old.keep}).Load(t.Context(), ref))(t)
+			a := expect.Value(st.over(&editor{operation: "Query", edit: old.keep}).Load(t.Context(), ref))(t)
 			decided(t, st, ref, c.moves)
 			before := loaded(t, st, ref)
 
 			tear := &editor{operation: "Query", edit: func(b []byte) []byte { return old.into(b, c.row(a).Key()) }}
-			torn := must(st.over(tear).Load(t.Context(), ref))(t)
+			torn := expect.Value(st.over(tear).Load(t.Context(), ref))(t)
 			if torn.Head.Rev != before.Head.Rev || c.row(torn).Revision() != c.row(a).Revision() || c.row(before).Revision() == c.row(a).Revision() {
 				t.Fatal("the read was not torn")
 			}

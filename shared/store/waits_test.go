@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 )
 
 func testWaits(t *testing.T, st *taskStore) {
@@ -36,9 +37,9 @@ func testWaits(t *testing.T, st *taskStore) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for _, w := range held(t) {
-				noError(t, st.DropWait(t.Context(), ref, w))
+				expect.NoError(t, st.DropWait(t.Context(), ref, w))
 			}
-			noError(t, st.PutWait(t.Context(), ref, c.was))
+			expect.NoError(t, st.PutWait(t.Context(), ref, c.was))
 			err := st.PutWait(t.Context(), ref, c.put)
 			if errors.Is(err, ErrStale) != c.stale || err != nil && !c.stale {
 				t.Fatalf("%v, want stale %v", err, c.stale)
@@ -47,7 +48,7 @@ func testWaits(t *testing.T, st *taskStore) {
 			if c.stale {
 				want = c.was
 			}
-			same(t, []aggregate.Wait{want}, held(t))
+			expect.Same(t, []aggregate.Wait{want}, held(t))
 		})
 	}
 
@@ -55,12 +56,12 @@ func testWaits(t *testing.T, st *taskStore) {
 		now := held(t)[0]
 		other := now
 		other.Token = "another"
-		noError(t, st.DropWait(t.Context(), ref, other))
+		expect.NoError(t, st.DropWait(t.Context(), ref, other))
 		if len(held(t)) != 1 {
 			t.Fatal("another's token was dropped")
 		}
 		for range 2 {
-			noError(t, st.DropWait(t.Context(), ref, now))
+			expect.NoError(t, st.DropWait(t.Context(), ref, now))
 		}
 		if len(held(t)) != 0 {
 			t.Error("the token is still there")
