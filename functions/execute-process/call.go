@@ -10,6 +10,7 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/failure"
+	"ringi/shared/panics"
 	"ringi/shared/pipeline"
 	"ringi/shared/result"
 	"ringi/shared/sleep"
@@ -72,7 +73,7 @@ func (j *job) call(ctx context.Context, a *task.Aggregate, step task.Step, claim
 
 // run makes the call. A panic of the tool becomes an error: a read has failed, a write's outcome is unknown.
 func (j *job) run(ctx context.Context, c tool.Call) (v json.RawMessage, err error) {
-	defer pipeline.Recovered(ctx, &err, "task_id", j.in.Task, "tool", c.Tool)
+	defer panics.Recover(ctx, &err, "task_id", j.in.Task, "tool", c.Tool)
 	return j.Tools.Run(ctx, c)
 }
 

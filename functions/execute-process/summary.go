@@ -5,6 +5,7 @@ import (
 	"log/slog"
 
 	"ringi/shared/model"
+	"ringi/shared/panics"
 	"ringi/shared/pipeline"
 	"ringi/shared/task"
 )
@@ -28,7 +29,7 @@ func (j *job) summary(ctx context.Context, a *task.Aggregate) (string, model.Usa
 }
 
 func (j *job) words(ctx context.Context, input model.SummaryInput) (text string, usage model.Usage, err error) {
-	defer pipeline.Recovered(ctx, &err, "task_id", j.in.Task)
+	defer panics.Recover(ctx, &err, "task_id", j.in.Task)
 	g, err := model.Within(j.settings, j.Open, pipeline.ModelName(j.Model, j.settings))
 	if err != nil {
 		return "", model.Usage{}, err

@@ -12,7 +12,7 @@ import (
 	"ringi/shared/aggregate"
 	"ringi/shared/effect"
 	"ringi/shared/metric"
-	"ringi/shared/pipeline"
+	"ringi/shared/panics"
 )
 
 // margin of the invocation's time is kept to return the records that were not handled: after a timeout the whole
@@ -68,7 +68,7 @@ func (h *Handler) Handle(ctx context.Context, e events.DynamoDBEvent) (events.Dy
 // relay carries out one task's effects, its cards first. With draw false no card is asked for, since the records are
 // given back anyway.
 func (h *Handler) relay(ctx context.Context, m move, draw bool) (err error) {
-	defer pipeline.Recovered(ctx, &err, "task_id", m.ref.ID)
+	defer panics.Recover(ctx, &err, "task_id", m.ref.ID)
 	a, err := h.Store.Load(ctx, m.ref)
 	if err != nil {
 		return fmt.Errorf("load the task: %w", err)

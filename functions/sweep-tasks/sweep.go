@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"ringi/shared/aggregate"
-	"ringi/shared/pipeline"
+	"ringi/shared/panics"
 )
 
 // sweep does what time alone decides, then every effect, and only then moves the
@@ -15,7 +15,7 @@ import (
 func (h *Handler) sweep(ctx context.Context, ref aggregate.Ref) (repairs int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, perTask)
 	defer cancel()
-	defer pipeline.Recovered(ctx, &err, "task_id", ref.ID)
+	defer panics.Recover(ctx, &err, "task_id", ref.ID)
 	a, err := h.Store.Load(ctx, ref)
 	if err != nil {
 		return 0, fmt.Errorf("load the task: %w", err)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
-	"runtime/debug"
 	"strconv"
 	"time"
 
@@ -16,6 +15,7 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/effect"
+	"ringi/shared/panics"
 	"ringi/shared/slackapi"
 )
 
@@ -84,12 +84,7 @@ func (h *Handler) record(ctx context.Context, r events.SQSMessage) (err error) {
 		slog.ErrorContext(ctx, "dropped: the message names nothing that is drawn", "message_id", r.MessageId)
 		return nil
 	}
-	defer func() {
-		if p := recover(); p != nil {
-			slog.ErrorContext(ctx, "panic", "task_id", ref.ID, "panic", fmt.Sprintf("%T", p), "stack", string(debug.Stack()))
-			err = errors.New("panic")
-		}
-	}()
+	defer panics.Recover(ctx, &err, "task_id", ref.ID)
 	if deadline, ok := ctx.Deadline(); ok {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithDeadline(ctx, deadline.Add(-margin))

@@ -3,10 +3,7 @@ package pipeline
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
-	"runtime"
-	"runtime/debug"
 	"time"
 
 	"github.com/aws/aws-lambda-go/lambda/messages"
@@ -14,6 +11,7 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/errorclass"
+	"ringi/shared/panics"
 )
 
 // The names that Retry and Catch see.
@@ -44,11 +42,11 @@ func Edge(w Worker) func(context.Context, Input) (Output, error) {
 		began := time.Now()
 		log := slog.With("task_id", in.Task+in.ID, "run", in.Run)
 		defer func() {
-			if errors.Is(err, ErrPanic) {
+			if errors.Is(err, panics.Err) {
 				out, err = Output{}, bare(ctx, Internal)
 			}
 		}()
-		defer Recovered(ctx, &err, "task_id", in.Task+in.ID, "run", in.Run)
+		defer panics.Recover(ctx, &err, "task_id", in.Task+in.ID, "run", in.Run)
 		if in.Tenant == "" || in.Task+in.ID == "" || in.Run < 1 {
 			log.ErrorContext(ctx, "refused", "err", "tenant, task or id, and run are required")
 			return Output{}, bare(ctx, BadInput)
@@ -65,24 +63,6 @@ func Edge(w Worker) func(context.Context, Input) (Output, error) {
 		log.InfoContext(ctx, "done", "next", next.State, "gate", next.Gate, "outcome", next.Outcome, "ms", time.Since(began).Milliseconds())
 		return output(in, next), nil
 	}
-}
-
-// ErrPanic stands for a panic; what it said may hold content.
-var ErrPanic = errors.New("panic")
-
-// Recovered, when deferred, turns a panic into ErrPanic and logs where it happened:
-// the runtime's own words, of any other panic only the type.
-func Recovered(ctx context.Context, err *error, about ...any) {
-	p := recover()
-	if p == nil {
-		return
-	}
-	said := fmt.Sprintf("%T", p)
-	if r, ok := p.(runtime.Error); ok {
-		said = r.Error()
-	}
-	slog.With(about...).ErrorContext(ctx, "panic", "panic", said, "stack", string(debug.Stack()))
-	*err = ErrPanic
 }
 
 // Name is what the state machine is told of an error.

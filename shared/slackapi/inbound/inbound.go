@@ -10,12 +10,12 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"runtime/debug"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
 
 	"ringi/shared/metric"
+	"ringi/shared/panics"
 	"ringi/shared/secret"
 )
 
@@ -85,31 +85,27 @@ func (e Edge) FromOurs(app string) error {
 // 503 when the signing secret is not known, else what answer returns. Every error that is not a Refusal, and every
 // panic, is a 500 without details. Each 5xx is counted for the alarm that rolls a new version back, because for Lambda
 // such an invocation succeeded. Requests from before the signing secret was pasted are not counted.
-func (e Edge) Serve(ctx context.Context, r Request, answer func(ctx context.Context, body []byte) (Response, error)) (out Response) {
+func (e Edge) Serve(ctx context.Context, r Request, answer func(ctx context.Context, body []byte) (Response, error)) Response {
 	missing := false
-	defer func() {
-		if out.StatusCode >= http.StatusInternalServerError && !missing {
-			metric.Count(metric.NotAnswered, 1)
+	out, err := func() (out Response, err error) {
+		defer panics.Recover(ctx, &err)
+		body, err := e.read(ctx, r)
+		missing = errors.Is(err, secret.ErrMissing)
+		if err != nil {
+			return Response{}, err
 		}
+		return answer(ctx, body)
 	}()
-	defer func() {
-		if p := recover(); p != nil {
-			slog.ErrorContext(ctx, "panic", "panic", fmt.Sprintf("%T", p), "stack", string(debug.Stack()))
-			out = refuse(Refusal{http.StatusInternalServerError, "internal error"})
-		}
-	}()
-	body, err := e.read(ctx, r)
-	missing = errors.Is(err, secret.ErrMissing)
-	if err == nil {
-		out, err = answer(ctx, body)
+	if err != nil {
+		refusal := Refusal{http.StatusInternalServerError, "internal error"}
+		errors.As(err, &refusal)
+		slog.WarnContext(ctx, "refused", "status", refusal.Status, "err", err.Error())
+		out = refuse(refusal)
 	}
-	if err == nil {
-		return out
+	if out.StatusCode >= http.StatusInternalServerError && !missing {
+		metric.Count(metric.NotAnswered, 1)
 	}
-	refusal := Refusal{http.StatusInternalServerError, "internal error"}
-	errors.As(err, &refusal)
-	slog.WarnContext(ctx, "refused", "status", refusal.Status, "err", err.Error())
-	return refuse(refusal)
+	return out
 }
 
 // read returns the body as Slack sent it. API Gateway passes form bodies on in base64.
