@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -27,6 +28,7 @@ func TestSweep(t *testing.T) {
 		{"a decision whose wake-up was lost", testLostWakeUp},
 		{"a gate expires after its time, not before", testExpires},
 		{"a message beside a gate learns that the gate was decided", testGateOver},
+		{"a message beside a gate that can't be read expires, and is not told that the gate was decided", testBesideUnread},
 		{"a task that waits for its turn at Slack's pace is drawn then", testTurn},
 		{"an ended task is drawn until it is shown, then left alone", testEndedUnshown},
 		{"a call that was out at a cancel becomes a result", testSettles},
@@ -281,6 +283,27 @@ func testGateOver(t *testing.T, w *pipelinetest.World) {
 	sweep(t, w, 6*time.Minute)
 	if a := reply.Load(); a.Choosing() == nil || !a.Choice.GateOver || a.Head.ShownRev == a.Head.Rev {
 		t.Errorf("six minutes after the stamp: %+v, shown %d of %d", a.Choice, a.Head.ShownRev, a.Head.Rev)
+	}
+}
+
+func testBesideUnread(t *testing.T, w *pipelinetest.World) {
+	w.Prompted(tenancy.DefaultSettings())
+	b, _ := w.Load().OpenGateBeside()
+	reply := w.Reply()
+	reply.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.Ask(1, b, tenancy.DefaultSettings(), w.Now())
+	})
+	h := handler(w)
+	h.Store = poisoned{Store: w.StoreOverTransport().Of.Store, ref: w.Ref}
+	if _, err := h.sweep(t.Context(), reply.Ref); !errors.Is(err, errPoison) || reply.Load().Choice.GateOver {
+		t.Errorf("%v, and the gate is taken for: %+v", err, reply.Load().Choice)
+	}
+	if n := w.Drawn(); n != 1 {
+		t.Errorf("%d messages meanwhile, want 1", n)
+	}
+	w.Later(reply.Load().Choice.Terms.DecideBy.Sub(w.Now()) + time.Second)
+	if _, err := h.sweep(t.Context(), reply.Ref); err != nil || reply.Load().Head.Ended == nil {
+		t.Errorf("after its time: %v, ended %+v", err, reply.Load().Head.Ended)
 	}
 }
 

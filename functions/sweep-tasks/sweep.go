@@ -11,7 +11,8 @@ import (
 )
 
 // sweep does what time alone decides, then every effect, and only then moves the
-// task's due time on. It reports how many things it had to repair.
+// aggregate's due time on. It reports how many things it had to repair. A decision that needs what
+// is beside waits while that can't be read, which is an error once all else is done.
 func (h *Handler) sweep(ctx context.Context, ref aggregate.Ref) (repairs int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, perTask)
 	defer cancel()
@@ -20,11 +21,11 @@ func (h *Handler) sweep(ctx context.Context, ref aggregate.Ref) (repairs int, er
 	if err != nil {
 		return 0, fmt.Errorf("load the task: %w", err)
 	}
-	beside, err := h.beside(ctx, a)
-	if err != nil {
-		return 0, err
-	}
+	beside, unread := h.beside(ctx, a)
 	for _, d := range a.Overdue(h.Now(), beside) {
+		if d.Beside && unread != nil {
+			continue
+		}
 		if _, err := d.Decide(a); notDue(err) {
 			continue
 		}
@@ -39,8 +40,12 @@ func (h *Handler) sweep(ctx context.Context, ref aggregate.Ref) (repairs int, er
 			return repairs, fmt.Errorf("settle: %w", err)
 		}
 	}
+	if _, wants := a.Beside(); !wants { // it is over, whatever became of what was beside
+		unread = nil
+	}
 	n, err := h.Effects.Run(ctx, a, true)
 	repairs += n
+	err = errors.Join(err, unread)
 	if a.Effects(h.Now()).Cards && !a.Root().Common().InLine(h.Now()) { // the cards are drawn even when the task's run could not be woken
 		err = errors.Join(err, h.Effects.Redraw(ctx, ref, aggregate.NewID()))
 	}
@@ -61,7 +66,8 @@ func notDue(err error) bool {
 	return errors.Is(err, aggregate.ErrNotDue) || errors.Is(err, aggregate.ErrInFlight) || errors.Is(err, aggregate.ErrSuperseded)
 }
 
-// beside loads the aggregate that a's overdue decisions need, nil if they need none or it is gone.
+// beside loads the aggregate that a's overdue decisions need, nil if they need none or it is gone. An error says that
+// it could not be read.
 func (h *Handler) beside(ctx context.Context, a aggregate.Aggregate) (aggregate.Aggregate, error) {
 	ref, wants := a.Beside()
 	if !wants {

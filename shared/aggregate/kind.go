@@ -23,7 +23,8 @@ type Aggregate interface {
 	DueAt(now time.Time) *time.Time
 	// Beside names another aggregate that Overdue needs. It reports false when it needs none.
 	Beside() (Ref, bool)
-	// Overdue are the decisions that time alone makes, in their order. beside is nil if it is gone.
+	// Overdue are the decisions that time alone makes, in their order. beside is nil if it is gone, or could not be
+	// read; then those that need it are not made.
 	Overdue(now time.Time, beside Aggregate) []Overdue
 	// RestartRun supersedes a run that died, or gives up. It returns ErrSuperseded when the
 	// head's run is another, or there is nothing to run.
@@ -36,6 +37,7 @@ type Aggregate interface {
 type Overdue struct {
 	Decide Decision[Aggregate]
 	Repair bool // another function should have made this decision before the sweeper
+	Beside bool // it needs what is beside: it waits while that can't be read
 }
 
 // Shared is what every aggregate has beside the rows of its kind.

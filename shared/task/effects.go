@@ -166,7 +166,7 @@ func (a *Aggregate) Overdue(now time.Time, beside aggregate.Aggregate) []aggrega
 	}
 	return []aggregate.Overdue{
 		{Decide: of(func(a *Aggregate) (aggregate.Change, error) { return a.Expire(now) })},
-		{Decide: of(func(a *Aggregate) (aggregate.Change, error) { return a.GateOver(other, now) })},
+		{Decide: of(func(a *Aggregate) (aggregate.Change, error) { return a.GateOver(other, now) }), Beside: true},
 		{Decide: of(func(a *Aggregate) (aggregate.Change, error) { return a.RecordCrashedCalls(now) })},
 		{Decide: of(func(a *Aggregate) (aggregate.Change, error) { return a.failOverLimit(now) })},
 		{Decide: of(func(a *Aggregate) (aggregate.Change, error) { return a.restartStuck(now) }), Repair: true},
