@@ -15,6 +15,7 @@ import (
 	"ringi/shared/kinds"
 	"ringi/shared/result"
 	"ringi/shared/store"
+	"ringi/shared/task"
 	"ringi/shared/tasks"
 )
 
@@ -34,10 +35,11 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 	return &Handler{
 		Store:   s,
 		Effects: effect.New(cfg, s, kinds.Machines(env.Effects), env.CardQueueURL),
-		// Path style: a bucket's name need not resolve as a host.
+		// Tasks alone keep values outside of the table: the bucket's keys name a task, and no kind. Path style: a bucket's name
+		// need not resolve as a host.
 		Results: result.Retention{
 			Results: result.Store{S3: s3.NewFromConfig(cfg, func(o *s3.Options) { o.UsePathStyle = true }), Bucket: env.ResultsBucket},
-			Rows:    tasks.New(dynamodb.NewFromConfig(cfg), env.TableName), Now: time.Now,
+			Rows:    &tasks.Store{Of: store.Of[*task.Aggregate]{Store: s}}, Now: time.Now,
 		},
 		Now: time.Now,
 	}, nil

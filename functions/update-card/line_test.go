@@ -114,7 +114,7 @@ func (b *backlogged) asks(team string) {
 		Head:    task.Head{Head: aggregate.Head{TenantID: aggregate.TenantID(team), Rev: 2, ShownRev: 1, Run: 1, Requester: "U1", ChangedAt: b.clock}, TaskID: id, Parked: &task.Parked{Layer: task.L1, Sentence: task.ReasonRunFailed}},
 		Request: &task.Request{TeamID: team, Text: "x", User: "U1", Channel: "C1", MessageTS: "1.1", ThreadTS: "1.1"},
 	}
-	a.Add(&aggregate.Card{ID: aggregate.NewID(), TaskID: id, CardType: task.CardTask, Channel: "C1", State: aggregate.CardPosted, MessageTS: "1.2", Hash: "as received", CreatedAt: b.clock})
+	a.Add(&aggregate.Card{ID: aggregate.NewID(), AggregateID: id, CardType: task.CardTask, Channel: "C1", State: aggregate.CardPosted, MessageTS: "1.2", Hash: "as received", CreatedAt: b.clock})
 	w := &waiting{a: a, began: b.clock, due: b.clock.Add(time.Minute)}
 	b.tasks[id], b.queue, b.left = w, append(b.queue, w), b.left+1
 }

@@ -15,6 +15,6 @@ type AuditEntry struct {
 	Action       Action    `json:"action"`
 	ResourceType string    `json:"resource_type"`
 	ResourceID   string    `json:"resource_id"`
-	TaskID       string    `json:"task_id,omitempty"`
+	AggregateID  string    `json:"task_id,omitempty"` // whatever its kind is; empty for what a tenant owns beside its aggregates
 	Details      JSON      `json:"details"`
 }

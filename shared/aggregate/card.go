@@ -16,23 +16,23 @@ const (
 )
 
 // Card is a Slack message that shows one row. A Change creates the row; the card
-// updater alone writes it afterwards, and those writes carry no state of the task.
+// updater alone writes it afterwards, and those writes carry no state of the aggregate.
 type Card struct {
 	Meta
-	ID        string     `json:"id"`
-	TaskID    string     `json:"task_id"`
-	CardType  CardType   `json:"card_type"`
-	Subject   string     `json:"subject"` // key of the row it shows; TASK and EXECUTION for the newest
-	Channel   string     `json:"channel"`
-	MessageTS string     `json:"message_ts,omitempty"`
-	State     CardState  `json:"state"`
-	Hash      string     `json:"hash,omitempty"` // of what it shows; empty while a call to Slack is under way
-	ClaimedBy string     `json:"claimed_by,omitempty"`
-	ClaimedAt *time.Time `json:"claimed_at,omitempty"`
-	TriedRev  int        `json:"tried_rev,omitempty"` // the rev at which Slack refused for good
-	TriedAt   *time.Time `json:"tried_at,omitempty"`  // when it did so last
-	Refusal   string     `json:"refusal,omitempty"`   // Slack's error code
-	CreatedAt time.Time  `json:"created_at"`
+	ID          string     `json:"id"`
+	AggregateID string     `json:"task_id"` // whatever its kind is
+	CardType    CardType   `json:"card_type"`
+	Subject     string     `json:"subject"` // key of the row it shows; TASK and EXECUTION for the newest
+	Channel     string     `json:"channel"`
+	MessageTS   string     `json:"message_ts,omitempty"`
+	State       CardState  `json:"state"`
+	Hash        string     `json:"hash,omitempty"` // of what it shows; empty while a call to Slack is under way
+	ClaimedBy   string     `json:"claimed_by,omitempty"`
+	ClaimedAt   *time.Time `json:"claimed_at,omitempty"`
+	TriedRev    int        `json:"tried_rev,omitempty"` // the rev at which Slack refused for good
+	TriedAt     *time.Time `json:"tried_at,omitempty"`  // when it did so last
+	Refusal     string     `json:"refusal,omitempty"`   // Slack's error code
+	CreatedAt   time.Time  `json:"created_at"`
 }
 
 // Key of a card follows its subject: CARD#task, CARD#prompt#0001, CARD#execution.

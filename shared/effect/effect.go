@@ -16,6 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/task"
 )
 
 // Store is what effects write: waits that are over, and runs that died.
@@ -130,7 +131,7 @@ func Wake(ctx context.Context, runs Runs, token string) (refused bool, err error
 
 // Redraw asks the card updater to look at the task. Messages with one deduplication id are one message.
 func (r Runner) Redraw(ctx context.Context, ref aggregate.Ref, deduplication string) error {
-	body, err := json.Marshal(messageOf(ref))
+	body, err := json.Marshal(message{Tenant: ref.Tenant, Kind: ref.Kind, ID: ref.ID})
 	if err != nil {
 		return err
 	}
@@ -144,21 +145,12 @@ func (r Runner) Redraw(ctx context.Context, ref aggregate.Ref, deduplication str
 	return nil
 }
 
-// message names an aggregate whose cards are to be drawn. One without a kind is a task's.
+// message names an aggregate whose cards are to be drawn. An early release wrote the id of a task as task, without a kind.
 type message struct {
 	Tenant string `json:"tenant"`
-	Kind   string `json:"kind,omitempty"`
-	ID     string `json:"id,omitempty"`
+	Kind   string `json:"kind"`
+	ID     string `json:"id"`
 	Task   string `json:"task,omitempty"`
-}
-
-const taskKind = "task"
-
-func messageOf(ref aggregate.Ref) message {
-	if ref.Kind == taskKind {
-		return message{Tenant: ref.Tenant, Task: ref.ID}
-	}
-	return message{Tenant: ref.Tenant, Kind: ref.Kind, ID: ref.ID}
 }
 
 // ReadMessage is the aggregate that a message of the card queue names. It returns an error for one that names none.
@@ -169,7 +161,7 @@ func ReadMessage(body string) (aggregate.Ref, error) {
 	}
 	ref := aggregate.Ref{Tenant: m.Tenant, Kind: m.Kind, ID: m.ID}
 	if m.Kind == "" {
-		ref.Kind, ref.ID = taskKind, m.Task
+		ref = task.RefOf(m.Tenant, m.Task)
 	}
 	if !aggregate.ValidID(ref.Tenant) || ref.ID == "" {
 		return aggregate.Ref{}, errors.New("the message names no aggregate")

@@ -19,7 +19,7 @@ const (
 	Unavailable      = "Unavailable"      // something we call is down or slow: try again
 	ModelUnavailable = "ModelUnavailable" // the model is
 	Internal         = "Internal"         // our own fault, or a panic
-	BadInput         = "BadInput"         // no such task, or no such field
+	BadInput         = "BadInput"         // no such aggregate, or no such field
 )
 
 // ErrorNames are all of them.
@@ -29,7 +29,7 @@ var sentences = map[string]string{
 	Unavailable:      "A service that this step needs did not answer.",
 	ModelUnavailable: "The model did not answer.",
 	Internal:         "This step failed unexpectedly; the function's log has the request.",
-	BadInput:         "The input names no task that this step could work on.",
+	BadInput:         "The input names nothing that this step could work on.",
 }
 
 // Worker does one state's work and says where the run goes next.
@@ -47,8 +47,8 @@ func Edge(w Worker) func(context.Context, Input) (Output, error) {
 			}
 		}()
 		defer panics.Recover(ctx, &err, "task_id", in.Task+in.ID, "run", in.Run)
-		if in.Tenant == "" || in.Task+in.ID == "" || in.Run < 1 {
-			log.ErrorContext(ctx, "refused", "err", "tenant, task or id, and run are required")
+		if in.Tenant == "" || in.Ref().ID == "" || in.Run < 1 {
+			log.ErrorContext(ctx, "refused", "err", "tenant, task or kind and id, and run are required")
 			return Output{}, bare(ctx, BadInput)
 		}
 		next, err := w(ctx, in)

@@ -16,7 +16,8 @@ import (
 type Input struct {
 	Tenant string `json:"tenant"`
 	Task   string `json:"task"`
-	ID     string `json:"id"` // of an aggregate that is no task
+	Kind   string `json:"kind"` // of an aggregate that is no task, as is ID
+	ID     string `json:"id"`
 	Run    int    `json:"run"`
 
 	Gate      string    `json:"gate"`
@@ -27,14 +28,20 @@ type Input struct {
 	Error string `json:"error"` // the name of what was caught
 }
 
-// Ref names the task.
-func (in Input) Ref() aggregate.Ref { return task.RefOf(in.Tenant, in.Task) }
+// Ref names the aggregate: a task by Task, any other by Kind and ID.
+func (in Input) Ref() aggregate.Ref {
+	if in.Kind == "" {
+		return task.RefOf(in.Tenant, in.Task)
+	}
+	return aggregate.Ref{Tenant: in.Tenant, Kind: in.Kind, ID: in.ID}
+}
 
 // Output is what every function answers. All keys are always there, so that no path of the definition dangles.
 type Output struct {
 	Tenant         string `json:"tenant"`
 	Task           string `json:"task"`
-	ID             string `json:"id,omitempty"` // of an aggregate that is no task
+	Kind           string `json:"kind,omitempty"` // of an aggregate that is no task, as is ID
+	ID             string `json:"id,omitempty"`
 	Run            int    `json:"run"`
 	Next           string `json:"next"`
 	Gate           string `json:"gate"`
@@ -45,7 +52,7 @@ type Output struct {
 
 func output(in Input, n aggregate.Next) Output {
 	return Output{
-		Tenant: in.Tenant, Task: in.Task, ID: in.ID, Run: in.Run,
+		Tenant: in.Tenant, Task: in.Task, Kind: in.Kind, ID: in.ID, Run: in.Run,
 		Next: n.State, Gate: n.Gate, TimeoutSeconds: n.TimeoutSeconds, WaitSeconds: n.WaitSeconds, Outcome: n.Outcome,
 	}
 }

@@ -20,7 +20,7 @@ func packAudit(x aggregate.AuditEntry) (item, error) {
 		return nil, err
 	}
 	index(it, 1, auditOf(x.TenantID, "ACTION", string(x.Action)), sk)
-	resource := x.TaskID
+	resource := x.AggregateID
 	if resource == "" {
 		resource = x.ResourceID
 	}

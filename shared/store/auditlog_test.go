@@ -23,7 +23,7 @@ func testAudit(t *testing.T, st *taskStore) {
 		x := aggregate.AuditEntry{
 			ID: fmt.Sprintf("%026d", n), TenantID: owner, Timestamp: when, ActorType: aggregate.ActorUser, ActorID: fmt.Sprintf("U%d", n%3),
 			Action: []aggregate.Action{task.AuditPromptApproved, task.AuditPromptRejected}[n%2], ResourceType: "prompt", ResourceID: fmt.Sprintf("p%d", n),
-			TaskID: fmt.Sprintf("t%d", n%7), Details: `{"version":1}`,
+			AggregateID: fmt.Sprintf("t%d", n%7), Details: `{"version":1}`,
 		}
 		if n%3 == 0 {
 			x.ActorType, x.ActorID = aggregate.ActorSystem, ""
@@ -55,11 +55,11 @@ func testAudit(t *testing.T, st *taskStore) {
 		}},
 		{"until far ahead", AuditFilter{To: time.Date(9000, 1, 1, 0, 0, 0, 0, time.UTC)}, func(aggregate.AuditEntry) bool { return true }},
 		{"by action", AuditFilter{Action: task.AuditPromptRejected}, func(x aggregate.AuditEntry) bool { return x.Action == task.AuditPromptRejected }},
-		{"by task", AuditFilter{Resource: "t3"}, func(x aggregate.AuditEntry) bool { return x.TaskID == "t3" }},
+		{"by task", AuditFilter{Resource: "t3"}, func(x aggregate.AuditEntry) bool { return x.AggregateID == "t3" }},
 		{"by person", AuditFilter{Actor: "U2"}, func(x aggregate.AuditEntry) bool { return x.ActorID == "U2" }},
 		{"by Ringi itself", AuditFilter{Actor: "system"}, func(x aggregate.AuditEntry) bool { return x.ActorType == aggregate.ActorSystem }},
 		{"by everything", AuditFilter{Actor: "U1", Action: task.AuditPromptApproved, Resource: "t3", From: march15, To: may2}, func(x aggregate.AuditEntry) bool {
-			return x.ActorID == "U1" && x.Action == task.AuditPromptApproved && x.TaskID == "t3" && !x.Timestamp.Before(march15) && x.Timestamp.Before(may2)
+			return x.ActorID == "U1" && x.Action == task.AuditPromptApproved && x.AggregateID == "t3" && !x.Timestamp.Before(march15) && x.Timestamp.Before(may2)
 		}},
 		{"of a time without any", AuditFilter{To: first}, func(aggregate.AuditEntry) bool { return false }},
 	} {

@@ -51,7 +51,7 @@ func (c *change) under(rev int) {
 func (c *change) audit(by aggregate.Actor, action aggregate.Action, resourceType, resourceID string, details map[string]any) {
 	c.Audit = append(c.Audit, aggregate.AuditEntry{
 		TenantID: c.Head.TenantID, Timestamp: c.Now, ActorType: by.Type, ActorID: by.ID, Action: action,
-		ResourceType: resourceType, ResourceID: resourceID, TaskID: c.Head.TaskID, Details: aggregate.Details(details),
+		ResourceType: resourceType, ResourceID: resourceID, AggregateID: c.Head.TaskID, Details: aggregate.Details(details),
 	})
 }
 
@@ -79,7 +79,7 @@ func (c *change) ended(t *Task, as TaskStatus, by aggregate.Actor, reason aggreg
 // card makes the row of a card that shows subject; its message comes later.
 func (c *change) card(a *Aggregate, typ aggregate.CardType, subject string) {
 	card := &aggregate.Card{
-		ID: aggregate.Derive(c.Now, "card", a.Head.TaskID, string(typ), subject), TaskID: a.Head.TaskID, CardType: typ, Subject: subject,
+		ID: aggregate.Derive(c.Now, "card", a.Head.TaskID, string(typ), subject), AggregateID: a.Head.TaskID, CardType: typ, Subject: subject,
 		Channel: a.Request.Channel, State: aggregate.CardNone, CreatedAt: c.Now,
 	}
 	if a.Card(card.Key()) == nil {

@@ -143,7 +143,7 @@ func (w *world) recorded(before, after *Aggregate, c aggregate.Change) {
 	got := map[aggregate.Action]int{}
 	for _, entry := range c.Audit {
 		got[entry.Action]++
-		w.require(entry.TenantID == after.Head.TenantID && entry.TaskID == after.Head.TaskID && entry.Timestamp.Equal(c.Now) && entry.ResourceID != "",
+		w.require(entry.TenantID == after.Head.TenantID && entry.AggregateID == after.Head.TaskID && entry.Timestamp.Equal(c.Now) && entry.ResourceID != "",
 			"audit entry %+v belongs elsewhere", entry)
 		person := strings.HasPrefix(w.kind, "person") && !(entry.Action == AuditTaskCancelled && after.Head.Ended.Reason == ReasonMaxVersions)
 		w.require(person == (entry.ActorType == aggregate.ActorUser) && person == (entry.ActorID != ""), "%s is recorded as of %s %q", entry.Action, entry.ActorType, entry.ActorID)

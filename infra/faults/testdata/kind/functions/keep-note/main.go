@@ -36,7 +36,7 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 
 // Handle keeps the note, once.
 func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next, error) {
-	_, err := h.Store.Decide(ctx, note.RefOf(in.Tenant, in.ID), func(a *note.Aggregate) (aggregate.Change, error) {
+	_, err := h.Store.Decide(ctx, in.Ref(), func(a *note.Aggregate) (aggregate.Change, error) {
 		return a.Keep(in.Run, h.Now())
 	})
 	return aggregate.Next{State: "Finish", Outcome: "kept"}, err

@@ -87,7 +87,7 @@ func (a *Aggregate) After(c aggregate.Change) aggregate.Aggregate {
 func Begin(ref aggregate.Ref, n Note, requester, channel string, now time.Time) aggregate.Change {
 	now = now.UTC().Truncate(time.Millisecond)
 	head := &Head{Head: aggregate.Head{TenantID: ref.Tenant, Run: 1, Requester: requester, CreatedAt: now, ChangedAt: now}, NoteID: ref.ID}
-	card := &aggregate.Card{ID: aggregate.NewID(), TaskID: ref.ID, CardType: Card, Subject: n.Key(), Channel: channel, State: aggregate.CardNone, CreatedAt: now}
+	card := &aggregate.Card{ID: aggregate.NewID(), AggregateID: ref.ID, CardType: Card, Subject: n.Key(), Channel: channel, State: aggregate.CardNone, CreatedAt: now}
 	c := aggregate.Change{Head: head, Now: now, Audit: []aggregate.AuditEntry{audit(ref, "note.begun", now)}}
 	c.Put(&n, card)
 	return c
@@ -125,7 +125,7 @@ func (a *Aggregate) Effects(now time.Time) aggregate.Effects {
 	if a.Note != nil && a.Note.KeptAt == nil {
 		out.Run = &aggregate.Run{
 			Name:  fmt.Sprintf("%s-%d", a.Head.NoteID, a.Head.Run),
-			Input: fmt.Sprintf(`{"tenant":%q,"id":%q,"run":%d}`, a.Head.TenantID, a.Head.NoteID, a.Head.Run),
+			Input: fmt.Sprintf(`{"tenant":%q,"kind":%q,"id":%q,"run":%d}`, a.Head.TenantID, Kind.Name, a.Head.NoteID, a.Head.Run),
 			Run:   a.Head.Run,
 		}
 	}
