@@ -70,7 +70,7 @@ func (h *Handler) judge(ctx context.Context, c click, d decision,
 			return aggregate.Change{}, aggregate.ErrConflict // a torn read
 		}
 		if v.request == nil { // asked once, however often the decision is made again
-			if by, policy, err = h.People.Who(ctx, c.Want, a.Request, settings); err != nil {
+			if by, policy, err = h.People.Who(ctx, c.Want, a.Request.Origin(), settings); err != nil {
 				return aggregate.Change{}, err
 			}
 			v.request = a.Request
@@ -132,7 +132,7 @@ func (h *Handler) tell(ctx context.Context, c click, v verdict) {
 	if v.err == nil {
 		log.InfoContext(ctx, "decided so before", "id", c.id)
 		if c.Withdraws && !c.Retries && v.ended != nil { // a card that is cancelled may be far up in the thread
-			h.sendEphemeral(ctx, c, v, card.CancelledBefore(v.settings.Locale, *v.ended))
+			h.sendEphemeral(ctx, c, v, card.CancelledBefore(v.settings.Locale, v.ended.By, v.ended.At))
 		}
 		return
 	}
@@ -166,7 +166,7 @@ func (v verdict) log(ctx context.Context, log *slog.Logger) {
 func (v verdict) unsaved() bool { return v.err != nil && !errorclass.Of(v.err).Refusal() }
 
 // text is the sentence for the person.
-func (v verdict) text() string { return card.Refused(v.err, v.settings, v.request) }
+func (v verdict) text() string { return card.Refused(v.err, v.settings, v.request.Origin()) }
 
 // inForm returns what the form has to say and stay open for: a reason that won't
 // do, or that nothing was saved; also whatever there is no place in a channel for.

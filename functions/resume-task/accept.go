@@ -84,7 +84,7 @@ func logRefused(ctx context.Context, a *task.Aggregate) {
 func (h *Handler) requester(ctx context.Context, a *task.Aggregate) (aggregate.Actor, error) {
 	ctx, cancel := context.WithTimeout(ctx, slackWithin)
 	defer cancel()
-	by, err := h.people.Requester(ctx, h.Slack, a.Request, h.Now())
+	by, err := h.people.Requester(ctx, h.Slack, a.Request.TeamID, a.Request.User, h.Now())
 	if err != nil {
 		return by, fmt.Errorf("who requests: %w: %w", errSilent, err)
 	}

@@ -20,6 +20,14 @@ type Actor struct {
 	Member bool   // of the channel the request was made in
 }
 
+// Origin is where in Slack something was asked for, and by whom. The zero value is nowhere, by nobody.
+type Origin struct {
+	Team        string
+	User        string
+	Channel     string
+	ChannelType string // channel, group, im, mpim
+}
+
 // System is Ringi itself.
 func System() Actor { return Actor{Type: ActorSystem} }
 

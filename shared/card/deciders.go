@@ -8,7 +8,7 @@ import (
 
 // waits says who may decide what waits, as the settings say now, and until when.
 func (d drawing) waits(t aggregate.Terms) slack.Block {
-	lines := []string{d.w.surface().WhoDecides(d.settings, d.a.Request)}
+	lines := []string{d.w.surface().WhoDecides(d.settings, d.a.Request.Origin())}
 	if t.DecideBy != nil {
 		lines = append(lines, fill(d.w.DecideBy, "when", when(*t.DecideBy)))
 	}
@@ -18,16 +18,13 @@ func (d drawing) waits(t aggregate.Terms) slack.Block {
 // chooses says who may choose what a message is meant to be, and until when. Those who may
 // reject what waits may use it as the reason; its writer may also make it a request.
 func (d drawing) chooses(t aggregate.Terms, asReason bool) slack.Block {
-	surface, writer := d.w.surface(), ""
-	who := surface.Approvers(d.settings, d.a.Request)
-	if d.a.Request != nil {
-		writer = d.a.Request.User
-	}
+	surface, o := d.w.surface(), d.a.Request.Origin()
+	who := surface.Approvers(d.settings, o)
 	var lines []string
 	if asReason {
 		lines = append(lines, fill(d.w.WhoMakesReason, "who", who))
 	}
-	lines = append(lines, fill(d.w.WhoMakesRequest, "who", surface.Either(writer, who)))
+	lines = append(lines, fill(d.w.WhoMakesRequest, "who", surface.Either(o.User, who)))
 	if t.DecideBy != nil {
 		lines = append(lines, fill(d.w.DecideBy, "when", when(*t.DecideBy)))
 	}

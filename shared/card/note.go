@@ -3,8 +3,8 @@ package card
 import (
 	"time"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/refusal"
-	"ringi/shared/task"
 	"ringi/shared/tenancy"
 )
 
@@ -37,13 +37,13 @@ func (w *words) surface() refusal.Surface {
 func Note(locale string, err error) string { return wordsOf(locale).surface().Note(err) }
 
 // Refused is Note that also names the people who may, when a rule refused.
-func Refused(err error, s tenancy.Settings, r *task.Request) string {
-	return wordsOf(s.Locale).surface().Refused(err, s, r)
+func Refused(err error, s tenancy.Settings, o aggregate.Origin) string {
+	return wordsOf(s.Locale).surface().Refused(err, s, o)
 }
 
 // CancelledBefore is the note for whoever cancels what they cancelled already.
-func CancelledBefore(locale string, e task.Ended) string {
-	return wordsOf(locale).surface().CancelledBefore(e)
+func CancelledBefore(locale, by string, at time.Time) string {
+	return wordsOf(locale).surface().CancelledBefore(by, at)
 }
 
 // CancelAccepted is the note after a task was cancelled by its message shortcut.

@@ -14,7 +14,6 @@ import (
 	"ringi/shared/aggregate"
 	"ringi/shared/errorclass"
 	"ringi/shared/slackapi"
-	"ringi/shared/task"
 	"ringi/shared/tenancy"
 )
 
@@ -60,28 +59,28 @@ type group struct {
 	until   time.Time
 }
 
-// Who returns the person who wants something of what r asked for, and the policy that applies
+// Who returns the person who wants something of what was asked for there, and the policy that applies
 // to them. It returns errorclass.ErrUnverified when Slack can't be asked.
-func (p *People) Who(ctx context.Context, w Want, r *task.Request, s tenancy.Settings) (aggregate.Actor, aggregate.Policy, error) {
+func (p *People) Who(ctx context.Context, w Want, o aggregate.Origin, s tenancy.Settings) (aggregate.Actor, aggregate.Policy, error) {
 	by := aggregate.Actor{Type: aggregate.ActorUser, ID: w.User}
-	policy := aggregate.Policy{Team: r.TeamID, Mode: s.Approvers.Mode, Approvers: slices.Clone(s.Approvers.Users), AllowSelf: s.AllowSelfApproval}
-	if w.Withdraws && !w.Retries && by.ID == r.User { // who asked may cancel it, whatever else they are
-		by.Team = r.TeamID
+	policy := aggregate.Policy{Team: o.Team, Mode: s.Approvers.Mode, Approvers: slices.Clone(s.Approvers.Users), AllowSelf: s.AllowSelfApproval}
+	if w.Withdraws && !w.Retries && by.ID == o.User { // who asked may cancel it, whatever else they are
+		by.Team = o.Team
 		return by, policy, nil
 	}
 	var wg sync.WaitGroup
 	var whoErr, listErr error
-	wg.Go(func() { whoErr = belongs(ctx, p.Slack.User, &by, w.Team, r.TeamID) })
+	wg.Go(func() { whoErr = belongs(ctx, p.Slack.User, &by, w.Team, o.Team) })
 	var member bool
 	wg.Go(func() {
-		if w.Retries && w.User == r.User { // it is enough to be no guest
+		if w.Retries && w.User == o.User { // it is enough to be no guest
 			return
 		}
 		if policy.Mode == aggregate.ApproversList {
 			policy.Approvers, listErr = p.approvers(ctx, w.User, s.Approvers)
 			return
 		}
-		member, listErr = p.memberOf(ctx, w, r)
+		member, listErr = p.memberOf(ctx, w, o)
 	})
 	wg.Wait()
 	by.Member = member
@@ -154,26 +153,26 @@ func (p *People) group(ctx context.Context, name string) ([]string, error) {
 	return members, nil
 }
 
-// memberOf reports whether the person is a member of the channel that the request
-// was made in. Where Slack does not list channels, whoever could click there is a member.
-func (p *People) memberOf(ctx context.Context, w Want, r *task.Request) (bool, error) {
-	if r.ChannelType == "im" {
-		return w.User == r.User, nil
+// memberOf reports whether the person is a member of the channel that something
+// was asked for in. Where Slack does not list channels, whoever could click there is a member.
+func (p *People) memberOf(ctx context.Context, w Want, o aggregate.Origin) (bool, error) {
+	if o.ChannelType == "im" {
+		return w.User == o.User, nil
 	}
-	m := membership{r.TeamID, r.Channel, w.User}
+	m := membership{o.Team, o.Channel, w.User}
 	if p.known(m) {
 		return true, nil
 	}
-	for id, err := range p.Slack.Channels(ctx, w.User, typesOf(r)...) {
+	for id, err := range p.Slack.Channels(ctx, w.User, typesOf(o)...) {
 		if slackapi.Code(err) == slackapi.CodeUnknownMethod {
-			there := w.Channel == "" || w.Channel == r.Channel // a modal was opened by a click there
-			slog.WarnContext(ctx, "a person's channels can't be listed here", "channel", r.Channel, "allowed", there)
+			there := w.Channel == "" || w.Channel == o.Channel // a modal was opened by a click there
+			slog.WarnContext(ctx, "a person's channels can't be listed here", "channel", o.Channel, "allowed", there)
 			return there, nil
 		}
 		if err != nil {
 			return false, err
 		}
-		if id == r.Channel {
+		if id == o.Channel {
 			p.learn(m)
 			return true, nil
 		}
@@ -181,11 +180,11 @@ func (p *People) memberOf(ctx context.Context, w Want, r *task.Request) (bool, e
 	return false, nil
 }
 
-// typesOf are what the request's channel may be. Slack refuses the whole call when it
+// typesOf are what the channel may be. Slack refuses the whole call when it
 // names a type for which the app has no scope; a mention comes without its channel's
 // type, and a private channel's id may look like a public one's.
-func typesOf(r *task.Request) []string {
-	if r.ChannelType == "mpim" {
+func typesOf(o aggregate.Origin) []string {
+	if o.ChannelType == "mpim" {
 		return []string{"mpim"}
 	}
 	return []string{"public_channel", "private_channel"}

@@ -12,7 +12,6 @@ import (
 	"ringi/shared/aggregate"
 	"ringi/shared/expect"
 	"ringi/shared/slackapi"
-	"ringi/shared/task"
 	"ringi/shared/tenancy"
 )
 
@@ -51,7 +50,7 @@ func TestAMemberOfAHugeChannelIsFoundByTheirOwnChannels(t *testing.T) {
 	p := &People{Slack: d, Now: func() time.Time { return now }}
 	who := func(user, channel, kind string) bool {
 		t.Helper()
-		by, _, err := p.Who(t.Context(), Want{User: user, Team: "T1"}, &task.Request{TeamID: "T1", User: "U0", Channel: channel, ChannelType: kind}, tenancy.DefaultSettings())
+		by, _, err := p.Who(t.Context(), Want{User: user, Team: "T1"}, aggregate.Origin{Team: "T1", User: "U0", Channel: channel, ChannelType: kind}, tenancy.DefaultSettings())
 		expect.NoError(t, err)
 		return by.Member
 	}
@@ -97,7 +96,7 @@ func TestSlackSaysWhoseAPersonIs(t *testing.T) {
 		{"UOURS", "T1", ""}, {"UOURS", "E1", ""}, {"UOURS", "", ""}, {"UGRID", "T2", ""}, {"UGRID", "E1", ""}, {"UGUEST", "T1", aggregate.RuleGuest},
 		{"USTRANGER", "", aggregate.RuleForeign}, {"USTRANGER", "T1", aggregate.RuleForeign}, {"USTRANGER", "T9", aggregate.RuleForeign}, {"UUNKNOWN", "T1", aggregate.RuleForeign},
 	} {
-		r := &task.Request{TeamID: "T1", User: "U0", Channel: "C1", ChannelType: "channel"}
+		r := aggregate.Origin{Team: "T1", User: "U0", Channel: "C1", ChannelType: "channel"}
 		by, policy, err := p.Who(t.Context(), Want{User: tt.user, Team: tt.team}, r, tenancy.DefaultSettings())
 		expect.NoError(t, err)
 		var refused aggregate.ErrNotAllowed

@@ -7,7 +7,6 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/slackapi"
-	"ringi/shared/task"
 )
 
 const (
@@ -28,13 +27,13 @@ type known struct {
 	until time.Time
 }
 
-// Requester is who asked for something. It returns Slack's error when Slack doesn't say.
-func (q *Requesters) Requester(ctx context.Context, slack Users, r *task.Request, now time.Time) (aggregate.Actor, error) {
-	by := aggregate.Actor{Type: aggregate.ActorUser, ID: r.User}
+// Requester is the person of a workspace who asks for something. It returns Slack's error when Slack doesn't say.
+func (q *Requesters) Requester(ctx context.Context, slack Users, team, user string, now time.Time) (aggregate.Actor, error) {
+	by := aggregate.Actor{Type: aggregate.ActorUser, ID: user}
 	ask := func(ctx context.Context, id string) (slackapi.User, error) {
-		return q.user(ctx, slack, r.TeamID, id, now)
+		return q.user(ctx, slack, team, id, now)
 	}
-	err := belongs(ctx, ask, &by, r.TeamID, r.TeamID)
+	err := belongs(ctx, ask, &by, team, team)
 	return by, err
 }
 

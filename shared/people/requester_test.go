@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"ringi/shared/slackapi"
-	"ringi/shared/task"
 )
 
 // counted gives one answer, and counts how often Slack is asked who somebody is.
@@ -27,7 +26,7 @@ func TestARequesterIsRememberedForAMinute(t *testing.T) {
 	now, slack := time.Now(), &counted{err: errors.New("timeout")}
 	asked := func(want int, team string) {
 		t.Helper()
-		by, err := q.Requester(t.Context(), slack, &task.Request{TeamID: team, User: "U1"}, now)
+		by, err := q.Requester(t.Context(), slack, team, "U1", now)
 		if slack.n != want || (err != nil) != (slack.err != nil) || by.ID != "U1" || err == nil && by.Team != "T1" {
 			t.Errorf("asked %d times, want %d: %+v, %v", slack.n, want, by, err)
 		}

@@ -4,39 +4,34 @@ import (
 	"strings"
 
 	"ringi/shared/aggregate"
-	"ringi/shared/task"
 	"ringi/shared/tenancy"
 )
 
 // maxNamed is how many people and groups a line names; more are counted.
 const maxNamed = 10
 
-// WhoDecides is the line that names those who may approve or reject what r asked for, as the settings say now.
-func (s Surface) WhoDecides(set tenancy.Settings, r *task.Request) string {
-	w, who := wordsOf(s.Locale), s.Approvers(set, r)
-	if who != w.nobody && !set.AllowSelfApproval && r != nil && r.User != "" {
-		who += fill(w.notRequester, "who", s.Marks.Person(r.User))
+// WhoDecides is the line that names those who may approve or reject what was asked for there, as the settings say now.
+func (s Surface) WhoDecides(set tenancy.Settings, o aggregate.Origin) string {
+	w, who := wordsOf(s.Locale), s.Approvers(set, o)
+	if who != w.nobody && !set.AllowSelfApproval && o.User != "" {
+		who += fill(w.notRequester, "who", s.Marks.Person(o.User))
 	}
 	return fill(w.canDecide, "who", who)
 }
 
-// Approvers names those whom the settings let decide about what r asked for.
-func (s Surface) Approvers(set tenancy.Settings, r *task.Request) string {
+// Approvers names those whom the settings let decide about what was asked for there.
+func (s Surface) Approvers(set tenancy.Settings, o aggregate.Origin) string {
 	w := wordsOf(s.Locale)
-	requester, channel, direct := "", "", false
-	if r != nil {
-		requester, channel, direct = r.User, r.Channel, r.ChannelType == "im"
-	}
 	switch {
 	case set.Approvers.Mode == aggregate.ApproversList:
 		if who := s.listed(set.Approvers); who != "" {
 			return who
 		}
 		return w.nobody
-	case direct && requester != "":
-		return s.Marks.Person(requester)
+	case o.ChannelType == "im" && o.User != "":
+		return s.Marks.Person(o.User)
 	}
-	if name := s.Marks.Channel(channel); name != "" {
+	if name := s.Marks.Channel(o.Channel); name != "" {
 		return fill(w.members, "channel", name)
 	}
 	return w.membersOfIt

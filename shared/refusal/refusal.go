@@ -144,24 +144,21 @@ func stateOf(e aggregate.ErrDecided) state {
 }
 
 // CancelledBefore is the note for whoever cancels what they cancelled already.
-func (s Surface) CancelledBefore(e task.Ended) string {
-	return s.decided(aggregate.ErrDecided{By: e.By, At: e.At, Reason: task.ReasonByPerson})
+func (s Surface) CancelledBefore(by string, at time.Time) string {
+	return s.decided(aggregate.ErrDecided{By: by, At: at, Reason: task.ReasonByPerson})
 }
 
 // CancelAccepted is the note after a task was cancelled where its card is not to be seen.
 func (s Surface) CancelAccepted() string { return wordsOf(s.Locale).cancelAccepted }
 
-// Refused is Note for a click that a rule refused: it also names the people who may. r may be nil.
-func (s Surface) Refused(err error, set tenancy.Settings, r *task.Request) string {
+// Refused is Note for a click that a rule refused: it also names the people who may.
+func (s Surface) Refused(err error, set tenancy.Settings, o aggregate.Origin) string {
 	text := s.Note(err)
 	switch ruleOf(err) {
 	case aggregate.RuleGuest, aggregate.RuleNotMember, aggregate.RuleNotListed, aggregate.RuleSelf:
-		return text + "\n" + s.WhoDecides(set, r)
+		return text + "\n" + s.WhoDecides(set, o)
 	case aggregate.RuleNotParty:
-		who := s.Approvers(set, r)
-		if r != nil {
-			who = s.Either(r.User, who)
-		}
+		who := s.Either(o.User, s.Approvers(set, o))
 		return text + "\n" + fill(wordsOf(s.Locale).may, "who", who)
 	}
 	return text

@@ -32,7 +32,7 @@ func (page) Text(s string, _ int) string { return s }
 func TestAnySurfaceSaysIt(t *testing.T) {
 	en := Surface{"en", page{}}
 	at := time.Date(2026, 4, 18, 0, 0, 0, 0, time.UTC)
-	request := &task.Request{User: "U1", Channel: "C1", ChannelType: "channel"}
+	request := aggregate.Origin{User: "U1", Channel: "C1", ChannelType: "channel"}
 	listed := tenancy.Settings{Approvers: tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{"U2"}, Usergroups: []string{"S1"}}, AllowSelfApproval: true}
 	for got, want := range map[string]string{
 		en.Note(fmt.Errorf("approve: %w", aggregate.ErrDecided{Status: "approved", By: "U1", At: at})): "[U1] already approved this on 2026-04-18.",
@@ -42,8 +42,8 @@ func TestAnySurfaceSaysIt(t *testing.T) {
 		en.Note(errors.New("boom")): "It could not be saved.",
 		en.Refused(aggregate.ErrNotAllowed{Rule: aggregate.RuleNotMember}, tenancy.Settings{}, request): "\n👥 Can approve or reject: members of [in C1] (not [U1]: nobody",
 		en.Refused(aggregate.ErrNotAllowed{Rule: aggregate.RuleNotParty}, listed, request):              "\n👥 Can do this: [U1] / [U2] [group S1]",
-		en.CancelledBefore(task.Ended{By: "U1", At: at}):                                                "[U1] cancelled this task on 2026-04-18.",
-		Surface{"fr", page{}}.Note(aggregate.ErrNotFound):                                               "対象が見つかりません",
+		en.CancelledBefore("U1", at):                      "[U1] cancelled this task on 2026-04-18.",
+		Surface{"fr", page{}}.Note(aggregate.ErrNotFound): "対象が見つかりません",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q, want it to contain %q", got, want)

@@ -70,6 +70,14 @@ type Request struct {
 	CreatedAt   time.Time `json:"created_at"`
 }
 
+// Origin is where the message was written, and by whom; of nil, the zero value.
+func (r *Request) Origin() aggregate.Origin {
+	if r == nil {
+		return aggregate.Origin{}
+	}
+	return aggregate.Origin{Team: r.TeamID, User: r.User, Channel: r.Channel, ChannelType: r.ChannelType}
+}
+
 // Source says how a request came in.
 type Source string
 
