@@ -14,6 +14,9 @@ import (
 // Ref names one aggregate of one tenant.
 type Ref struct{ Tenant, Kind, ID string }
 
+// String is for errors and logs, which name the tenant elsewhere.
+func (r Ref) String() string { return r.Kind + " " + r.ID }
+
 // NewID returns a fresh ULID from crypto/rand.
 func NewID() string { return ulid.MustNew(ulid.Now(), rand.Reader).String() }
 

@@ -47,6 +47,8 @@ func testDecideBoth(t *testing.T, st *taskStore) {
 	})
 	st.parts(t, []part{
 		{"both give their places back", testBothGivePlacesBack},
+		{"rows of one that moves nothing are put beside the other's change", testHeadlessBesideAnother},
+		{"the errors of a commit of two are those of a commit of one", testErrorsOfTwo},
 		{"with nothing to change in one the other's is a commit alone", testOneChangeOfTwo},
 	})
 }
@@ -64,6 +66,49 @@ func testBothGivePlacesBack(t *testing.T, st *taskStore) {
 	})
 	if n, _ := st.Quota(t.Context(), tenant, "OPEN#*"); err != nil || n != 0 {
 		t.Errorf("%v, %d places are taken", err, n)
+	}
+}
+
+func testHeadlessBesideAnother(t *testing.T, st *taskStore) {
+	first, second := waitingPrompt(t, st, 80), waitingPrompt(t, st, 81)
+	expect.NoError(t, st.DecideBoth(t.Context(), first, second, func(_, b *task.Aggregate) (x, y aggregate.Change, err error) {
+		x.Put(&aggregate.Use{Usage: aggregate.Usage{ID: "01USAGE", Calls: 1}})
+		y, err = rejectPrompt(b)
+		return x, y, err
+	}))
+	if a, b := loaded(t, st, first), loaded(t, st, second); len(a.Uses) != 1 || b.Prompt().Status != aggregate.Rejected {
+		t.Errorf("%d rows of usage, prompt %s", len(a.Uses), b.Prompt().Status)
+	}
+}
+
+func testErrorsOfTwo(t *testing.T, st *taskStore) {
+	counter := aggregate.Count{Key: "OPEN#U9", By: 1, Most: 1, Reason: "full"}
+	decided(t, st, waitingPrompt(t, st, 89), func(a *task.Aggregate) (aggregate.Change, error) {
+		c, err := cancel(a)
+		c.Counts = []aggregate.Count{counter}
+		return c, err
+	})
+	changed := aggregate.Owned{Key: tenancy.SettingsKey, Rev: 9, Err: aggregate.ErrSettings}
+	for i, c := range []struct {
+		add  func(*aggregate.Change)
+		want error
+		done bool
+	}{
+		{func(c *aggregate.Change) { c.Then = aggregate.ErrUncovered }, aggregate.ErrUncovered, true},
+		{func(c *aggregate.Change) { c.Owned = []aggregate.Owned{changed} }, aggregate.ErrSettings, false},
+		{func(c *aggregate.Change) { c.Counts = []aggregate.Count{counter} }, aggregate.ErrFull{Count: counter}, false},
+	} {
+		first, second := waitingPrompt(t, st, 90+2*i), waitingPrompt(t, st, 91+2*i)
+		err := st.DecideBoth(t.Context(), first, second, func(a, b *task.Aggregate) (x, y aggregate.Change, err error) {
+			if x, err = cancel(a); err == nil {
+				y, err = rejectPrompt(b)
+			}
+			c.add(&y)
+			return x, y, err
+		})
+		if a := loaded(t, st, first); !errors.Is(err, c.want) || (a.Head.Ended != nil) != c.done {
+			t.Errorf("%v, want %v; ended %v", err, c.want, a.Head.Ended)
+		}
 	}
 }
 

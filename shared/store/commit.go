@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -21,35 +23,62 @@ import (
 // aggregate.ErrFull: a quota leaves no place. A commit whose answer was lost is recognised: it counts.
 // aggregate.ErrUnconfirmed: there was no answer, and it is not to be seen either; it may still come.
 func (s *Store) Commit(ctx context.Context, a aggregate.Aggregate, c aggregate.Change) (aggregate.Aggregate, error) {
-	ref := a.Ref()
-	failed := func(err error) error { return fmt.Errorf("commit to %s %s: %w", ref.Kind, ref.ID, err) }
-	switch {
-	case c.Empty():
-		return a, nil
-	case c.Head == nil:
-		if err := s.putAbsent(ctx, ref, c.Rows); err != nil {
-			return nil, failed(err)
+	after, err := s.commit(ctx, []aggregate.Aggregate{a}, []aggregate.Change{c})
+	if err != nil {
+		return nil, fmt.Errorf("commit to %s: %w", a.Ref(), err)
+	}
+	return after[0], nil
+}
+
+// commit is Commit for several aggregates of one tenant and a change of each. All changes that have a head are made in
+// one transaction, all or none. The rows of a change without a head are put before that, and stay when it is refused.
+func (s *Store) commit(ctx context.Context, all []aggregate.Aggregate, changes []aggregate.Change) ([]aggregate.Aggregate, error) {
+	after := slices.Clone(all)
+	var items []types.TransactWriteItem
+	var counts []aggregate.Count
+	says := map[int]error{} // the error when the condition of the action with this index fails; nil: ErrConflict, whatever else failed
+	var first aggregate.Change
+	var moved aggregate.Ref // the aggregate of first
+	for i, c := range changes {
+		ref := all[i].Ref()
+		if c.Head == nil {
+			if err := s.putAbsent(ctx, ref, c.Rows); err != nil {
+				return nil, err
+			}
+		} else {
+			c = s.numbered(c)
+			actions, err := s.moves(all[i], c)
+			if err != nil {
+				return nil, err
+			}
+			if items == nil {
+				first, moved = c, ref
+			}
+			says[len(items)] = nil
+			for j, o := range c.Owned {
+				says[len(items)+1+j] = o.Err
+			}
+			items, counts = append(items, actions...), summed(counts, c.Counts)
 		}
-		return a.After(c), nil
+		if !c.Empty() {
+			after[i] = all[i].After(c)
+		}
 	}
-	c = s.numbered(c)
-	items, err := s.moves(a, c)
+	if items == nil {
+		return after, nil
+	}
+	counters, err := s.countMoves(moved.Tenant, counts)
 	if err != nil {
-		return nil, failed(err)
+		return nil, err
 	}
-	counters, err := s.countMoves(ref.Tenant, c.Counts)
-	if err != nil {
-		return nil, failed(err)
-	}
-	items = append(items, counters...)
-	err = s.transact(ctx, c.ID, items)
+	err = s.transact(ctx, first.ID, append(items, counters...))
 	switch {
-	case err == nil, s.wentThrough(ctx, ref, c.ID, err):
-		return a.After(c), nil
+	case err == nil, s.wentThrough(ctx, moved, first.ID, err):
+		return after, nil
 	case !answered(err):
-		return nil, failed(fmt.Errorf("%w: %w", aggregate.ErrUnconfirmed, err))
+		return nil, fmt.Errorf("%w: %w", aggregate.ErrUnconfirmed, err)
 	}
-	return nil, failed(full(changedOwned(err, c.Owned), c.Counts, len(items)-len(c.Counts)))
+	return nil, full(meant(err, says), counts, len(items))
 }
 
 // putAbsent puts rows that no commit conditions on. One that is there stays as it is.
@@ -76,19 +105,38 @@ func (s *Store) putAbsent(ctx context.Context, ref aggregate.Ref, rows []aggrega
 	return nil
 }
 
-// changedOwned is the error of the tenant's row that has changed, if its action is the first that was refused; else
-// err.
-func changedOwned(err error, rows []aggregate.Owned) error {
+// meant is the error of the tenant's row that has changed, if the condition of no head failed; else err.
+func meant(err error, says map[int]error) error {
 	var l *lost
-	if !errors.As(err, &l) || l.failed(0) {
+	if !errors.As(err, &l) {
 		return err
 	}
-	for i, r := range rows {
-		if r.Err != nil && l.failed(1+i) {
-			return r.Err
+	var said error
+	for _, i := range slices.Sorted(maps.Keys(says)) {
+		switch {
+		case !l.failed(i):
+		case says[i] == nil:
+			return err
+		case said == nil:
+			said = says[i]
 		}
 	}
-	return err
+	if said == nil {
+		return err
+	}
+	return said
+}
+
+// summed are the counts of both lists, each counter once: a transaction takes one action for an item.
+func summed(counts, more []aggregate.Count) []aggregate.Count {
+	for _, c := range more {
+		if i := slices.IndexFunc(counts, func(x aggregate.Count) bool { return x.Key == c.Key }); i >= 0 {
+			counts[i].By += c.By
+		} else {
+			counts = append(counts, c)
+		}
+	}
+	return counts
 }
 
 // wentThrough looks, after a failure, whether an earlier try of the same commit

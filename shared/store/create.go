@@ -30,7 +30,7 @@ func (s *Store) Create(ctx context.Context, ref aggregate.Ref, c aggregate.Chang
 	head.Put.ReturnValuesOnConditionCheckFailure = types.ReturnValuesOnConditionCheckFailureAllOld
 	rest, err := s.actions(ref, c, 1)
 	if err != nil {
-		return fmt.Errorf("create %s %s: %w", ref.Kind, ref.ID, err)
+		return fmt.Errorf("create %s: %w", ref, err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, retryFor)
 	defer cancel()
@@ -45,5 +45,5 @@ func (s *Store) Create(ctx context.Context, ref aggregate.Ref, c aggregate.Chang
 		}
 		err = ErrExists
 	}
-	return fmt.Errorf("create %s %s: %w", ref.Kind, ref.ID, err)
+	return fmt.Errorf("create %s: %w", ref, err)
 }

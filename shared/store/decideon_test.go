@@ -13,7 +13,7 @@ func testDecideOn(t *testing.T, st *taskStore) {
 	st.parts(t, []part{
 		{"what nobody moved is not read again", testNotReadAgain},
 		{"an approval over rows that are behind learns who was faster", testApprovalBehind},
-		{"rows that are behind can neither refuse nor say that there is nothing to do", testRefusalBehind},
+		{"rows that are behind can neither refuse nor say that nothing moves", testRefusalBehind},
 		{"a commit whose answer was lost counts once", testLostOnKnownRows},
 	})
 }
@@ -48,6 +48,9 @@ func testRefusalBehind(t *testing.T, st *taskStore) {
 	for name, stale := range map[string]func() (aggregate.Change, error){
 		"refuse":         func() (aggregate.Change, error) { return aggregate.Change{}, aggregate.ErrSuperseded },
 		"have no change": func() (aggregate.Change, error) { return aggregate.Change{}, nil },
+		"say that nothing moves": func() (aggregate.Change, error) {
+			return aggregate.Change{Rows: []aggregate.Row{&aggregate.Use{Usage: aggregate.Usage{ID: "01STALE", Calls: 1}}}}, nil
+		},
 	} {
 		ref := waitingPrompt(t, st, 3+len(name))
 		behind := loaded(t, st, ref)
@@ -58,7 +61,7 @@ func testRefusalBehind(t *testing.T, st *taskStore) {
 			}
 			return approvePrompt(a)
 		})
-		if err != nil || asked != 2 || a.Prompt().Status != aggregate.Approved {
+		if err != nil || asked != 2 || a.Prompt().Status != aggregate.Approved || loaded(t, st, ref).Uses != nil {
 			t.Errorf("%s: asked %d times, %v; want the second answer to count", name, asked, err)
 		}
 	}

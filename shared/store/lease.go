@@ -13,7 +13,7 @@ import (
 // the head stays as it is. It returns aggregate.ErrInFlight when another was faster; a write whose answer was lost counts.
 func (s *Store) PutLease(ctx context.Context, a aggregate.Aggregate, l *aggregate.Lease) error {
 	ref := a.Ref()
-	failed := func(err error) error { return fmt.Errorf("lease %s of %s %s: %w", l.Of, ref.Kind, ref.ID, err) }
+	failed := func(err error) error { return fmt.Errorf("lease %s of %s: %w", l.Of, ref, err) }
 	pk, err := s.partition(ref)
 	if err != nil {
 		return failed(err)

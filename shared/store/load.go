@@ -29,12 +29,12 @@ func (s *Store) Load(ctx context.Context, ref aggregate.Ref) (aggregate.Aggregat
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
 		if err != nil {
-			return nil, fmt.Errorf("load %s %s: %w", ref.Kind, ref.ID, err)
+			return nil, fmt.Errorf("load %s: %w", ref, err)
 		}
 		for _, it := range page.Items {
 			r, err := s.unpackRow(kind, it)
 			if err != nil {
-				return nil, fmt.Errorf("load %s %s: %w", ref.Kind, ref.ID, err)
+				return nil, fmt.Errorf("load %s: %w", ref, err)
 			}
 			if r != nil {
 				a.Add(r)
@@ -42,7 +42,7 @@ func (s *Store) Load(ctx context.Context, ref aggregate.Ref) (aggregate.Aggregat
 		}
 	}
 	if a.Root().Common().TenantID == "" {
-		return nil, fmt.Errorf("load %s %s: %w", ref.Kind, ref.ID, aggregate.ErrNotFound)
+		return nil, fmt.Errorf("load %s: %w", ref, aggregate.ErrNotFound)
 	}
 	return a, nil
 }
