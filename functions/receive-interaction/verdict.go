@@ -10,6 +10,7 @@ import (
 	"ringi/shared/card"
 	"ringi/shared/errorclass"
 	"ringi/shared/metric"
+	"ringi/shared/sleep"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
 )
@@ -48,11 +49,8 @@ func (h *Handler) check(ctx context.Context, c click, d decision) verdict {
 func (h *Handler) judge(ctx context.Context, c click, d decision,
 	run func(context.Context, task.Decision) error,
 ) (v verdict) {
-	if deadline, ok := ctx.Deadline(); ok {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithDeadline(ctx, deadline.Add(-reserved))
-		defer cancel()
-	}
+	ctx, cancel := sleep.Sparing(ctx, reserved)
+	defer cancel()
 	settings, err := h.Store.Settings(ctx, c.ref.Tenant)
 	if err != nil {
 		v.err = fmt.Errorf("read the settings: %w", err)

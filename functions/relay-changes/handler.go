@@ -13,6 +13,7 @@ import (
 	"ringi/shared/effect"
 	"ringi/shared/metric"
 	"ringi/shared/panics"
+	"ringi/shared/sleep"
 )
 
 // margin of the invocation's time is kept to return the records that were not handled: after a timeout the whole
@@ -38,11 +39,8 @@ type Handler struct {
 // and counted, and the sweeper has its task within a minute.
 func (h *Handler) Handle(ctx context.Context, e events.DynamoDBEvent) (events.DynamoDBEventResponse, error) {
 	var out events.DynamoDBEventResponse
-	if deadline, ok := ctx.Deadline(); ok {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithDeadline(ctx, deadline.Add(-margin))
-		defer cancel()
-	}
+	ctx, cancel := sleep.Sparing(ctx, margin)
+	defer cancel()
 	for i, m := range moves(h.Kinds, e.Records) {
 		err := ctx.Err()
 		if i == 0 || err == nil {

@@ -17,6 +17,7 @@ import (
 	"ringi/shared/effect"
 	"ringi/shared/panics"
 	"ringi/shared/slackapi"
+	"ringi/shared/sleep"
 )
 
 const (
@@ -85,11 +86,8 @@ func (h *Handler) record(ctx context.Context, r events.SQSMessage) (err error) {
 		return nil
 	}
 	defer panics.Recover(ctx, &err, "task_id", ref.ID)
-	if deadline, ok := ctx.Deadline(); ok {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithDeadline(ctx, deadline.Add(-margin))
-		defer cancel()
-	}
+	ctx, cancel := sleep.Sparing(ctx, margin)
+	defer cancel()
 	err = h.draw(ctx, ref)
 	if errors.Is(err, aggregate.ErrNotFound) {
 		slog.ErrorContext(ctx, "dropped: there is none", "task_id", ref.ID)

@@ -1,4 +1,4 @@
-// Package sleep waits, and stops when a context ends.
+// Package sleep waits and works within a context's time.
 package sleep
 
 import (
@@ -25,4 +25,12 @@ func Within(ctx context.Context, d time.Duration) bool {
 		return false
 	}
 	return For(ctx, d) == nil
+}
+
+// Sparing is ctx without the last of its time, which is kept for saying what came of the work. Without a deadline it is ctx.
+func Sparing(ctx context.Context, last time.Duration) (context.Context, context.CancelFunc) {
+	if deadline, ok := ctx.Deadline(); ok {
+		return context.WithDeadline(ctx, deadline.Add(-last))
+	}
+	return context.WithCancel(ctx)
 }
