@@ -82,7 +82,7 @@ func (a *Aggregate) OverLimit(now time.Time) bool {
 		return false
 	}
 	_, waits := a.OpenGate()
-	return !waits && a.NextStep(e) != nil && a.timeUp(e, now)
+	return !waits && a.NextStep(e) != nil && a.TimeUp(e, now)
 }
 
 // redrawAfter is how long the sweeper waits before it asks again for cards that are

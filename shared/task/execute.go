@@ -74,9 +74,9 @@ func (a *Aggregate) Deadline(e *Execution) time.Time {
 	return e.StartedAt.Add(time.Duration(e.Terms.L4TimeoutSeconds)*time.Second + time.Duration(e.WaitedMS)*time.Millisecond)
 }
 
-// timeUp reports whether the execution's time is up at now. A call whose lease ran
+// TimeUp reports whether the execution's time is up at now. A call whose lease ran
 // out stops the clock until it is made again or settled.
-func (a *Aggregate) timeUp(e *Execution, now time.Time) bool {
+func (a *Aggregate) TimeUp(e *Execution, now time.Time) bool {
 	deadline := a.Deadline(e)
 	for _, s := range a.StepsOf(e) {
 		if s.Status == StepRunning {
@@ -132,7 +132,7 @@ func (a *Aggregate) ClaimStep(run int, call Call, now time.Time) (aggregate.Chan
 	if step == nil || step.Order != call.Order {
 		return aggregate.Change{}, aggregate.ErrMoved
 	}
-	if a.timeUp(e, now) {
+	if a.TimeUp(e, now) {
 		return aggregate.Change{}, StopError{ReasonTimeout, fmt.Sprint(e.Terms.L4TimeoutSeconds)}
 	}
 	c := a.begin(now)

@@ -43,7 +43,7 @@ func (a *Aggregate) FailExecution(run int, why aggregate.Reason, detail string, 
 	if _, waits := a.OpenGate(); waits {
 		return aggregate.Change{}, nil
 	}
-	if why == ReasonTimeout && !a.timeUp(e, now) {
+	if why == ReasonTimeout && !a.TimeUp(e, now) {
 		return aggregate.Change{}, aggregate.ErrMoved
 	}
 	c := a.begin(now)

@@ -154,9 +154,6 @@ func (a *Aggregate) lease(e *Execution, invocation string, until time.Time) *agg
 	return &l
 }
 
-// TimeUp reports whether the execution's time is up at now.
-func (a *Aggregate) TimeUp(e *Execution, now time.Time) bool { return a.timeUp(e, now) }
-
 // HoldSession returns the lease that gives an invocation the session until a time. It returns ErrInFlight while
 // another invocation's lease, or a pause, has not ended. Once the lease is stored the rows must be read again, since
 // another invocation may have held the session meanwhile.
