@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"ringi/shared/aggregate"
@@ -23,28 +22,25 @@ func auditBegins() time.Time { return time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC
 // Audit lists a tenant's audit log, the newest first; by time alone it goes
 // through the months. It returns aggregate.ErrField for a From after To, and as Tasks does.
 func (s *Store) Audit(ctx context.Context, tenant string, f AuditFilter, cursor string, limit int) (Page[aggregate.AuditEntry], error) {
-	if !keyPart(tenant) {
-		return Page[aggregate.AuditEntry]{}, fmt.Errorf("tenant %.40q: %w", tenant, aggregate.ErrNotFound)
-	}
 	if !f.To.IsZero() && f.From.After(f.To) {
 		return Page[aggregate.AuditEntry]{}, aggregate.ErrField{Field: "from", Limit: "must not be after to"}
 	}
-	l := listing{
-		name: "audit", owners: []string{"AUDIT#" + tenant + "#"}, filter: []string{string(f.Action), f.Resource, f.Actor},
-		from: aggregate.TimeText(f.From), until: "9999", sparse: f.Resource != "" && (f.Actor != "" || f.Action != "") || f.Actor != "" && f.Action != "",
+	l := List{
+		Name: "audit", Tenant: tenant, Prefixes: []string{"AUDIT#"}, Filter: []string{string(f.Action), f.Resource, f.Actor},
+		From: aggregate.TimeText(f.From), Until: "9999", Sparse: f.Resource != "" && (f.Actor != "" || f.Action != "") || f.Actor != "" && f.Action != "",
 	}
 	if !f.To.IsZero() {
-		l.until = aggregate.TimeText(f.To)
+		l.Until = aggregate.TimeText(f.To)
 	}
 	switch {
 	case f.Resource != "":
-		l.index, l.partitions = "GSI2", []string{auditOf(tenant, "RESOURCE", f.Resource)}
+		l.Index, l.Partitions = "GSI2", []string{auditOf(tenant, "RESOURCE", f.Resource)}
 	case f.Actor != "":
-		l.index, l.partitions = "GSI3", []string{auditOf(tenant, "ACTOR", f.Actor)}
+		l.Index, l.Partitions = "GSI3", []string{auditOf(tenant, "ACTOR", f.Actor)}
 	case f.Action != "":
-		l.index, l.partitions = "GSI1", []string{auditOf(tenant, "ACTION", string(f.Action))}
+		l.Index, l.Partitions = "GSI1", []string{auditOf(tenant, "ACTION", string(f.Action))}
 	default:
-		l.partitions = s.auditMonths(tenant, f)
+		l.Partitions = s.auditMonths(tenant, f)
 	}
 	return page(ctx, s, l, cursor, limit, func(it item) (*aggregate.AuditEntry, error) {
 		x := &aggregate.AuditEntry{}

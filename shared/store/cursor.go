@@ -42,7 +42,7 @@ func (p position) text() string {
 }
 
 // readCursor returns the position that a cursor of this list names.
-func (l listing) readCursor(cursor string) (position, error) {
+func (l List) readCursor(cursor string) (position, error) {
 	refused := func(why string) (position, error) {
 		return position{}, aggregate.ErrField{Field: "cursor", Limit: "must be one that this list gave: " + why}
 	}
@@ -61,11 +61,11 @@ func (l listing) readCursor(cursor string) (position, error) {
 		return refused("it is of another list")
 	}
 	// The fingerprint is no signature: what names another partition is refused here.
-	inside := slices.ContainsFunc(l.owners, func(o string) bool { return strings.HasPrefix(p.PK, o) && len(p.PK) > len(o) })
-	if l.index == "" {
-		inside = inside && l.has(p.PK) && p.SK != ""
+	inside := slices.ContainsFunc(l.owners(), func(o string) bool { return strings.HasPrefix(p.PK, o) && len(p.PK) > len(o) })
+	if l.Index == "" {
+		inside = inside && slices.Contains(l.Partitions, p.PK) && p.SK != ""
 	} else {
-		inside = inside && l.has(p.GPK) && p.SK != "" && p.GSK != ""
+		inside = inside && slices.Contains(l.Partitions, p.GPK) && p.SK != "" && p.GSK != ""
 	}
 	if !inside {
 		return refused("it leads elsewhere")

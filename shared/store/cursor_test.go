@@ -11,9 +11,9 @@ import (
 
 // FuzzCursor: whatever text comes as a cursor, it is refused by name or leads into its own list.
 func FuzzCursor(f *testing.F) {
-	lists := []listing{
-		{name: "tasks", owners: []string{"TASK#t#"}, index: "GSI1", partitions: []string{task.AllOf("t")}},
-		{name: "audit", owners: []string{"AUDIT#t#"}, partitions: []string{"AUDIT#t#2026-04", "AUDIT#t#2026-03"}},
+	lists := []List{
+		{Name: "tasks", Tenant: "t", Prefixes: []string{"TASK#"}, Index: "GSI1", Partitions: []string{task.AllOf("t")}},
+		{Name: "audit", Tenant: "t", Prefixes: []string{"AUDIT#"}, Partitions: []string{"AUDIT#t#2026-04", "AUDIT#t#2026-03"}},
 	}
 	f.Add("")
 	f.Add(lists[0].behind(item{"PK": text("TASK#t#1"), "SK": text("TASK"), "GSI1PK": text(task.AllOf("t")), "GSI1SK": text("x")}).text())
@@ -29,7 +29,7 @@ func FuzzCursor(f *testing.F) {
 				continue
 			}
 			at, start := l.resume(p)
-			if at < 0 || at >= len(l.partitions) || !strings.HasPrefix(textOf(start, "PK"), l.owners[0]) {
+			if at < 0 || at >= len(l.Partitions) || !strings.HasPrefix(textOf(start, "PK"), l.owners()[0]) {
 				t.Errorf("it leads to partition %d and key %v", at, start)
 			}
 		}

@@ -20,27 +20,23 @@ type Page[T any] struct {
 	Next  string
 }
 
-// List is a list of rows by an index.
+// List is a list of rows over one or more partitions of the table or an index, in order.
 type List struct {
-	Name   string
-	Filter []string // what else tells this list from others
-	Kind   aggregate.Kind
-	Tenant string
-	From   aggregate.Index // its partition
-	Sparse bool            // many rows are left out
+	Name        string
+	Filter      []string // what else tells this list from others
+	Tenant      string
+	Prefixes    []string // of its rows' partition keys, before the tenant's id
+	Index       string   // "" for the table itself
+	Partitions  []string
+	From, Until string // sort keys: from inclusive, until exclusive where it is a time
+	OldestFirst bool
+	Sparse      bool // many rows are left out
 }
 
-// Rows lists rows, the newest first, of which keep leaves some out. Indexes may be a moment behind.
-// It returns aggregate.ErrField for a limit outside 1 to MaxPage, or a cursor that is not this list's.
+// Rows lists rows, of which keep leaves some out. Indexes may be a moment behind. It returns aggregate.ErrField
+// for a limit outside 1 to MaxPage, or a cursor that is not this list's.
 func Rows[T any](ctx context.Context, s *Store, l List, cursor string, limit int, keep func(T) bool) (Page[T], error) {
-	of := listing{
-		name: l.Name, owners: []string{l.Kind.Prefix + l.Tenant + "#"}, filter: l.Filter,
-		index: fmt.Sprintf("GSI%d", l.From.N), partitions: []string{l.From.PK}, sparse: l.Sparse,
-	}
-	if !keyPart(l.Tenant) {
-		return Page[T]{}, fmt.Errorf("tenant %.40q: %w", l.Tenant, aggregate.ErrNotFound)
-	}
-	return page(ctx, s, of, cursor, limit, func(it item) (*T, error) {
+	return page(ctx, s, l, cursor, limit, func(it item) (*T, error) {
 		var x T
 		if err := unpack(it, &x); err != nil || !keep(x) {
 			return nil, err
@@ -49,31 +45,29 @@ func Rows[T any](ctx context.Context, s *Store, l List, cursor string, limit int
 	})
 }
 
-// listing is a list over one or more partitions of the table or an index, in order.
-type listing struct {
-	name        string
-	filter      []string // what else tells this list from others
-	owners      []string // prefixes of its rows' keys
-	index       string   // "" for the table itself
-	partitions  []string
-	from, until string // sort keys: from inclusive, until exclusive where it is a time
-	oldestFirst bool
-	sparse      bool // many items are left out
+// owners are what the partition keys of its rows begin with.
+func (l List) owners() []string {
+	out := make([]string, len(l.Prefixes))
+	for i, p := range l.Prefixes {
+		out[i] = p + l.Tenant + "#"
+	}
+	return out
 }
 
-func (l listing) fingerprint() string {
-	return fingerprint(slices.Concat(l.owners, []string{l.name, l.from, l.until}, l.filter)...)
+func (l List) fingerprint() string {
+	return fingerprint(slices.Concat(l.owners(), []string{l.Name, l.From, l.Until}, l.Filter)...)
 }
-
-func (l listing) has(partition string) bool { return slices.Contains(l.partitions, partition) }
 
 // keys are the names of the attributes that the list is ordered by.
-func (l listing) keys() (pk, sk string) { return l.index + "PK", l.index + "SK" }
+func (l List) keys() (pk, sk string) { return l.Index + "PK", l.Index + "SK" }
 
 // page reads the page behind cursor. convert makes a value of an item, nil for what
 // the list leaves out.
-func page[T any](ctx context.Context, s *Store, l listing, cursor string, limit int, convert func(item) (*T, error)) (Page[T], error) {
+func page[T any](ctx context.Context, s *Store, l List, cursor string, limit int, convert func(item) (*T, error)) (Page[T], error) {
 	out := Page[T]{Items: []T{}}
+	if !keyPart(l.Tenant) {
+		return out, fmt.Errorf("tenant %.40q: %w", l.Tenant, aggregate.ErrNotFound)
+	}
 	if limit < 1 || limit > MaxPage {
 		return out, aggregate.ErrField{Field: "limit", Limit: fmt.Sprintf("must be between 1 and %d", MaxPage)}
 	}
@@ -88,20 +82,20 @@ func page[T any](ctx context.Context, s *Store, l listing, cursor string, limit 
 	}
 	// One more than wanted tells whether there is a next page.
 	fetch := limit + 1
-	if l.sparse {
+	if l.Sparse {
 		fetch = MaxPage
 	}
 	var last item
-	for ; at < len(l.partitions); at, start = at+1, nil {
+	for ; at < len(l.Partitions); at, start = at+1, nil {
 		for {
-			res, err := s.db.Query(ctx, l.query(s.table, l.partitions[at], start, fetch))
+			res, err := s.db.Query(ctx, l.query(s.table, l.Partitions[at], start, fetch))
 			if err != nil {
-				return out, fmt.Errorf("list %s: %w", l.name, err)
+				return out, fmt.Errorf("list %s: %w", l.Name, err)
 			}
 			for _, it := range res.Items {
 				x, err := convert(it)
 				if err != nil {
-					return out, fmt.Errorf("list %s: %w", l.name, err)
+					return out, fmt.Errorf("list %s: %w", l.Name, err)
 				}
 				if x == nil || expired(it, s.now()) {
 					continue
@@ -120,41 +114,41 @@ func page[T any](ctx context.Context, s *Store, l listing, cursor string, limit 
 	return out, nil
 }
 
-func (l listing) query(table, partition string, start item, limit int) *dynamodb.QueryInput {
+func (l List) query(table, partition string, start item, limit int) *dynamodb.QueryInput {
 	e := newExpression()
 	pk, sk := l.keys()
 	conditions := []string{e.is(pk, "=", partition)}
-	if l.from != "" || l.until != "" {
-		conditions = append(conditions, e.name(sk)+" BETWEEN "+e.value(l.from)+" AND "+e.value(l.until))
+	if l.From != "" || l.Until != "" {
+		conditions = append(conditions, e.name(sk)+" BETWEEN "+e.value(l.From)+" AND "+e.value(l.Until))
 	}
 	in := &dynamodb.QueryInput{
 		TableName: &table, KeyConditionExpression: all(conditions...), ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
-		ExclusiveStartKey: start, Limit: aws.Int32(int32(limit)), ScanIndexForward: &l.oldestFirst,
+		ExclusiveStartKey: start, Limit: aws.Int32(int32(limit)), ScanIndexForward: &l.OldestFirst,
 	}
-	if l.index != "" {
-		in.IndexName = &l.index
+	if l.Index != "" {
+		in.IndexName = &l.Index
 	}
 	return in
 }
 
 // behind is the position after an item of the list.
-func (l listing) behind(it item) position {
+func (l List) behind(it item) position {
 	p := position{List: l.fingerprint(), PK: textOf(it, "PK"), SK: textOf(it, "SK")}
-	if pk, sk := l.keys(); l.index != "" {
+	if pk, sk := l.keys(); l.Index != "" {
 		p.GPK, p.GSK = textOf(it, pk), textOf(it, sk)
 	}
 	return p
 }
 
 // resume is the partition to go on in, and the key to start behind.
-func (l listing) resume(p position) (int, item) {
+func (l List) resume(p position) (int, item) {
 	start := key(p.PK, p.SK)
-	if l.index == "" {
-		return slices.Index(l.partitions, p.PK), start
+	if l.Index == "" {
+		return slices.Index(l.Partitions, p.PK), start
 	}
 	pk, sk := l.keys()
 	start[pk], start[sk] = text(p.GPK), text(p.GSK)
-	return slices.Index(l.partitions, p.GPK), start
+	return slices.Index(l.Partitions, p.GPK), start
 }
 
 // Refs are the newest aggregates of which a row stands in a partition of an index, at most limit.

@@ -167,7 +167,7 @@ func testLists(t *testing.T, st *taskStore) {
 			return func(cursor string) error { return second(st.Tasks(t.Context(), tenant, f, cursor, 5)) }
 		}
 		forged := position{
-			List: listing{name: "tasks", owners: []string{"TASK#" + tenant + "#"}, filter: []string{"", ""}}.fingerprint(),
+			List: List{Name: "tasks", Tenant: tenant, Prefixes: []string{"TASK#"}, Filter: []string{"", ""}}.fingerprint(),
 			PK:   "TASK#01OTHER#" + others.Items[0].ID, SK: "TASK", GPK: task.AllOf("01OTHER"), GSK: aggregate.TimeText(others.Items[0].CreatedAt) + "#x",
 		}
 		half := forged

@@ -17,12 +17,9 @@ type WaitingItem struct {
 // index may be a moment behind. It returns aggregate.ErrField for a limit outside 1 to
 // MaxPage, or a cursor that is not this list's.
 func (s *Store) Waiting(ctx context.Context, tenant, cursor string, limit int) (Page[WaitingItem], error) {
-	if !keyPart(tenant) {
-		return Page[WaitingItem]{}, fmt.Errorf("tenant %.40q: %w", tenant, aggregate.ErrNotFound)
-	}
-	l := listing{name: "pending", index: "GSI1", partitions: []string{aggregate.PendingOf(tenant)}, oldestFirst: true}
+	l := List{Name: "pending", Tenant: tenant, Index: "GSI1", Partitions: []string{aggregate.PendingOf(tenant)}, OldestFirst: true}
 	for _, k := range s.kinds {
-		l.owners = append(l.owners, k.Prefix+tenant+"#")
+		l.Prefixes = append(l.Prefixes, k.Prefix)
 	}
 	return page(ctx, s, l, cursor, limit, s.readWaiting)
 }

@@ -370,7 +370,7 @@ func (s *taskStore) Tasks(ctx context.Context, tenant string, f task.Filter, cur
 	if err := f.Check(); err != nil {
 		return Page[task.Task]{}, err
 	}
-	from, sparse := f.In(tenant)
-	l := List{Name: "tasks", Filter: []string{string(f.Status), f.Requester}, Kind: task.Kind, Tenant: tenant, From: from, Sparse: sparse}
+	l := List{Name: "tasks", Filter: []string{string(f.Status), f.Requester}, Tenant: tenant, Prefixes: []string{task.Kind.Prefix}}
+	l.Index, l.Partitions, l.Sparse = f.In(tenant)
 	return Rows(ctx, s.Store, l, cursor, limit, f.Keeps)
 }

@@ -129,14 +129,14 @@ func (f Filter) Check() error {
 }
 
 // In is the index's partition that the list is read from, and whether many of its tasks are left out.
-func (f Filter) In(tenant string) (from aggregate.Index, sparse bool) {
+func (f Filter) In(tenant string) (index string, partitions []string, sparse bool) {
 	switch {
 	case f.Requester != "":
-		return aggregate.Index{N: 3, PK: By(tenant, f.Requester)}, f.Status != ""
+		return "GSI3", []string{By(tenant, f.Requester)}, f.Status != ""
 	case f.Status != "":
-		return aggregate.Index{N: 2, PK: WithStatus(tenant, f.Status)}, false
+		return "GSI2", []string{WithStatus(tenant, f.Status)}, false
 	}
-	return aggregate.Index{N: 1, PK: AllOf(tenant)}, false
+	return "GSI1", []string{AllOf(tenant)}, false
 }
 
 // Keeps reports whether a task of that partition is in the list: an index may be a moment behind.

@@ -58,8 +58,8 @@ func (s *Store) Tasks(ctx context.Context, tenant string, f task.Filter, cursor 
 	if err := f.Check(); err != nil {
 		return store.Page[task.Task]{}, err
 	}
-	from, sparse := f.In(tenant)
-	l := store.List{Name: "tasks", Filter: []string{string(f.Status), f.Requester}, Kind: task.Kind, Tenant: tenant, From: from, Sparse: sparse}
+	l := store.List{Name: "tasks", Filter: []string{string(f.Status), f.Requester}, Tenant: tenant, Prefixes: []string{task.Kind.Prefix}}
+	l.Index, l.Partitions, l.Sparse = f.In(tenant)
 	return store.Rows(ctx, s.Of.Store, l, cursor, limit, f.Keeps)
 }
 
