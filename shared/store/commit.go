@@ -8,7 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
 
@@ -83,22 +82,9 @@ func (s *Store) commit(ctx context.Context, all []aggregate.Aggregate, changes [
 
 // putAbsent puts rows that no commit conditions on. One that is there stays as it is.
 func (s *Store) putAbsent(ctx context.Context, ref aggregate.Ref, rows []aggregate.Row) error {
-	pk, err := s.partition(ref)
-	if err != nil {
-		return err
-	}
 	for _, r := range rows {
-		it, err := pack(r.Type(), pk, r.Key(), r)
-		if err != nil {
-			return err
-		}
 		e := newExpression()
-		absent := e.absent()
-		err = unhindered(ctx, func() error {
-			_, err := s.db.PutItem(ctx, &dynamodb.PutItemInput{TableName: &s.table, Item: it, ConditionExpression: &absent, ExpressionAttributeNames: e.names})
-			return err
-		})
-		if err != nil && !conditionFailed(err) {
+		if err := s.putIf(ctx, ref, r, e, e.absent()); err != nil && !conditionFailed(err) {
 			return err
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -64,6 +65,15 @@ func (e *expression) add(attribute string, n int) {
 func (e *expression) remove(attributes ...string) {
 	for _, a := range attributes {
 		e.removes = append(e.removes, e.name(a))
+	}
+}
+
+// row sets what a row says of itself that no value is packed for; a zero time keeps it for ever.
+func (e *expression) row(typ string, until time.Time) {
+	e.set("type", typ)
+	e.set("schema_version", schemaVersion)
+	if !until.IsZero() {
+		e.set("delete_after", until.Unix())
 	}
 }
 

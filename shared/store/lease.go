@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-
 	"ringi/shared/aggregate"
 )
 
@@ -13,15 +11,6 @@ import (
 // the head stays as it is. It returns aggregate.ErrInFlight when another was faster; a write whose answer was lost counts.
 func (s *Store) PutLease(ctx context.Context, a aggregate.Aggregate, l *aggregate.Lease) error {
 	ref := a.Ref()
-	failed := func(err error) error { return fmt.Errorf("lease %s of %s: %w", l.Of, ref, err) }
-	pk, err := s.partition(ref)
-	if err != nil {
-		return failed(err)
-	}
-	it, err := pack(l.Type(), pk, l.Key(), l)
-	if err != nil {
-		return failed(err)
-	}
 	e := newExpression()
 	var asRead string
 	if was := aggregate.Find(a.Common().Leases, l.Key()); was == nil {
@@ -29,22 +18,16 @@ func (s *Store) PutLease(ctx context.Context, a aggregate.Aggregate, l *aggregat
 	} else {
 		asRead = both(e.is("invocation", "=", was.Invocation), e.is("lease_until", "=", was.LeaseUntil))
 	}
-	err = unhindered(ctx, func() error {
-		_, err := s.db.PutItem(ctx, &dynamodb.PutItemInput{
-			TableName: &s.table, Item: it, ConditionExpression: &asRead,
-			ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
-		})
-		return err
-	})
+	err := s.putIf(ctx, ref, l, e, asRead)
 	if err == nil {
 		return nil
 	}
 	var is aggregate.Lease
-	if unseen := s.get(ctx, pk, l.Key(), &is); unseen == nil && l.Same(&is) {
+	if pk, unseen := s.partition(ref); unseen == nil && s.get(ctx, pk, l.Key(), &is) == nil && l.Same(&is) {
 		return nil
 	}
 	if conditionFailed(err) {
 		err = aggregate.ErrInFlight
 	}
-	return failed(err)
+	return fmt.Errorf("lease %s of %s: %w", l.Of, ref, err)
 }

@@ -56,9 +56,7 @@ func (s *Store) TakePace(ctx context.Context, b Budget, spare int, now time.Time
 		e.sets = append(e.sets, fmt.Sprintf("%s = if_not_exists(%s, %s)", e.name(callName(n)), e.name(callName(n-1)), zero))
 	}
 	e.set(callName(0), now.UnixMilli())
-	e.set("type", "pace")
-	e.set("schema_version", schemaVersion)
-	e.set("delete_after", now.Add(paceRowsLast).Unix())
+	e.row("pace", now.Add(paceRowsLast))
 	free := both(
 		anyOf(e.lacks("held_until"), e.is("held_until", "<=", now.UnixMilli())),
 		anyOf(e.lacks(callName(nth)), e.is(callName(nth), "<=", now.Add(-b.Window).UnixMilli())),
@@ -98,9 +96,7 @@ func (s *Store) JoinLine(ctx context.Context, b Budget, spare int, now time.Time
 				e.set(line, now.UnixMilli()+apart)
 				free = anyOf(e.lacks(line), e.is(line, "<=", now.UnixMilli()))
 			}
-			e.set("type", "pace")
-			e.set("schema_version", schemaVersion)
-			e.set("delete_after", now.Add(paceRowsLast).Unix())
+			e.row("pace", now.Add(paceRowsLast))
 			it, err := s.update(ctx, k, e, &free)
 			switch {
 			case err == nil:
@@ -143,9 +139,7 @@ func (s *Store) HoldPace(ctx context.Context, b Budget, until time.Time) error {
 	}
 	e := newExpression()
 	e.set("held_until", until.UnixMilli())
-	e.set("type", "pace")
-	e.set("schema_version", schemaVersion)
-	e.set("delete_after", until.Add(paceRowsLast).Unix())
+	e.row("pace", until.Add(paceRowsLast))
 	longer := anyOf(e.lacks("held_until"), e.is("held_until", "<", until.UnixMilli()))
 	if _, err := s.update(ctx, k, e, &longer); err != nil && !errors.Is(err, errCondition) {
 		return fmt.Errorf("hold %s: %w", b.Name, err)

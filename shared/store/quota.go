@@ -38,11 +38,7 @@ func (s *Store) countMoves(tenant string, counts []aggregate.Count) ([]types.Tra
 	for _, c := range counts {
 		e := newExpression()
 		e.add("n", c.By)
-		e.set("type", "quota")
-		e.set("schema_version", schemaVersion)
-		if !c.Keep.IsZero() {
-			e.set("delete_after", c.Keep.Unix())
-		}
+		e.row("quota", c.Keep)
 		u := &types.Update{TableName: &s.table, Key: key(pk, c.Key), UpdateExpression: e.update()}
 		if c.Most > 0 {
 			u.ConditionExpression = all(anyOf(e.lacks("n"), e.is("n", "<=", c.Most-c.By)))

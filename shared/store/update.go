@@ -40,6 +40,25 @@ func (s *Store) update(ctx context.Context, k item, e *expression, condition *st
 	return nil, err
 }
 
+// putIf puts a row beside the commits.
+func (s *Store) putIf(ctx context.Context, ref aggregate.Ref, r aggregate.Row, e *expression, condition string) error {
+	pk, err := s.partition(ref)
+	if err != nil {
+		return err
+	}
+	it, err := pack(r.Type(), pk, r.Key(), r)
+	if err != nil {
+		return err
+	}
+	return unhindered(ctx, func() error {
+		_, err := s.db.PutItem(ctx, &dynamodb.PutItemInput{
+			TableName: &s.table, Item: it, ConditionExpression: &condition,
+			ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
+		})
+		return err
+	})
+}
+
 // unhindered does a single write, and again for up to two seconds while a
 // transaction holds the item: the SDK does not take that for a reason to repeat a call.
 func unhindered(ctx context.Context, write func() error) error {

@@ -12,29 +12,14 @@ import (
 // PutWait keeps the token of a run that waits at a gate. It returns ErrStale
 // when the row is of a newer run, of a state entered later, or of a later retry.
 func (s *Store) PutWait(ctx context.Context, ref aggregate.Ref, w aggregate.Wait) error {
-	pk, err := s.partition(ref)
-	if err != nil {
-		return err
-	}
-	it, err := pack("wait", pk, w.Key(), w)
-	if err != nil {
-		return err
-	}
 	e := newExpression()
 	sameRun, sameEntry := e.is("run", "=", w.Run), e.is("entered", "=", w.Entered)
-	newer := anyOf(
+	err := s.putIf(ctx, ref, w, e, anyOf(
 		e.absent(),
 		e.is("run", "<", w.Run),
 		"("+sameRun+" AND "+e.is("entered", "<", w.Entered)+")",
 		"("+sameRun+" AND "+sameEntry+" AND "+e.is("retry", "<=", w.Retry)+")",
-	)
-	err = unhindered(ctx, func() error {
-		_, err := s.db.PutItem(ctx, &dynamodb.PutItemInput{
-			TableName: &s.table, Item: it, ConditionExpression: &newer,
-			ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
-		})
-		return err
-	})
+	))
 	if conditionFailed(err) {
 		err = ErrStale
 	}
