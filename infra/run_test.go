@@ -102,20 +102,16 @@ func startInterpreter(t *testing.T) *interpreter {
 	t.Cleanup(lambda.Close)
 	_, p, err := net.SplitHostPort(lambda.Listener.Addr().String())
 	expect.NoError(t, err)
-	port, err := strconv.Atoi(p)
-	expect.NoError(t, err)
-	server, err := moto.Start(t.Context(), moto.Options{TaskPort: port})
-	expect.NoError(t, err)
+	port := expect.Value(strconv.Atoi(p))(t)
+	server := expect.Value(moto.Start(t.Context(), moto.Options{TaskPort: port}))(t)
 	t.Cleanup(server.Stop)
 	s.runs = sfn.New(sfn.Options{Region: "us-east-1", BaseEndpoint: &server.URL, Credentials: credentials.NewStaticCredentialsProvider("local", "local", "")})
 	names := template.Names{Stack: "ringi", Region: "us-east-1", Account: "123456789012", Endpoint: server.URL}
-	tpl, err := template.Read(filepath.Join(repository, templateFile), names, nil)
-	expect.NoError(t, err)
+	tpl := expect.Value(template.Read(filepath.Join(repository, templateFile), names, nil))(t)
 	at := slices.IndexFunc(tpl.Machines, func(m template.Machine) bool { return m.ID == "Pipeline" })
-	made, err := s.runs.CreateStateMachine(t.Context(), &sfn.CreateStateMachineInput{
+	made := expect.Value(s.runs.CreateStateMachine(t.Context(), &sfn.CreateStateMachineInput{
 		Name: aws.String("pipeline"), Definition: &tpl.Machines[at].Definition, RoleArn: aws.String("arn:aws:iam::123456789012:role/pipeline"),
-	})
-	expect.NoError(t, err)
+	}))(t)
 	return &interpreter{s, s.runs, *made.StateMachineArn}
 }
 

@@ -95,13 +95,12 @@ func FuzzModal(f *testing.F) {
 	f.Fuzz(func(t *testing.T, reason, private string) {
 		g, h := waiting(t), idle()
 		h.Store, h.Slack, h.People = g, silentSlack{}, &people.People{Slack: everybody{}, Now: h.Now}
-		payload, err := json.Marshal(map[string]any{
+		payload := expect.Value(json.Marshal(map[string]any{
 			"type": "view_submission", "team": map[string]any{"id": "T1"}, "user": map[string]any{"id": "U1"}, "view": map[string]any{
 				"callback_id": card.RejectionCallback, "private_metadata": private,
 				"state": map[string]any{"values": map[string]any{card.ReasonBlock: map[string]any{card.ReasonInput: map[string]any{"value": reason}}}},
 			},
-		})
-		expect.NoError(t, err)
+		}))(t)
 		out, err := h.Handle(context.Background(), signed(url.Values{"payload": {string(payload)}}.Encode(), h.Now()))
 		if err != nil || out.StatusCode != 200 && out.StatusCode != 400 && len(payload) < 1<<18 {
 			t.Fatalf("%d %v for %q, %q", out.StatusCode, err, reason, private)

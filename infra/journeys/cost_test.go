@@ -4,11 +4,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"ringi/infra/driver"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
 )
@@ -40,9 +39,7 @@ func TestATaskThatCostWhatItMayIsCancelled(t *testing.T) {
 			if a.Task.Status != task.TaskCancelled || len(a.Prompts) != tt.prompts || len(a.Processes) != 0 {
 				t.Errorf("the task is %s, %d prompts, %d processes", a.Task.Status, len(a.Prompts), len(a.Processes))
 			}
-			if diff := cmp.Diff([]string{"task.created by system", "task.cancelled by system"}, d.Audit()); diff != "" {
-				t.Error("audit log:", diff)
-			}
+			expect.Same(t, []string{"task.created by system", "task.cancelled by system"}, d.Audit())
 		})
 	}
 }
@@ -85,7 +82,5 @@ func TestAnExecutionStopsAtWhatItsTaskMayCost(t *testing.T) {
 		"execution.started by system", "execution.failed by system", "execution.retried by " + workspace.Sato,
 		"execution.started by system", "execution.completed by system",
 	}
-	if diff := cmp.Diff(want, d.Audit()); diff != "" {
-		t.Error("audit log:", diff)
-	}
+	expect.Same(t, want, d.Audit())
 }

@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"ringi/infra/driver"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/vendors"
@@ -43,9 +41,7 @@ func TestAFailingToolIsShownAndTriedAgain(t *testing.T) {
 		"execution.started by system", "execution.failed by system", "execution.retried by " + workspace.Sato,
 		"execution.started by system", "execution.completed by system",
 	}
-	if diff := cmp.Diff(want, d.Audit()); diff != "" {
-		t.Error("audit log:", diff)
-	}
+	expect.Same(t, want, d.Audit())
 }
 
 func TestACancelStopsBeforeTheNextCall(t *testing.T) {

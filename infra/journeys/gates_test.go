@@ -9,8 +9,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/sfn"
-	"github.com/google/go-cmp/cmp"
-
 	"ringi/infra/driver"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/aggregate"
@@ -47,9 +45,7 @@ func TestAReasonMakesTheNextVersionAtBothGates(t *testing.T) {
 		"process.rejected by " + workspace.Tanaka, "process.approved by " + workspace.Tanaka,
 		"execution.started by system", "execution.completed by system",
 	}
-	if diff := cmp.Diff(want, d.Audit()); diff != "" {
-		t.Error("audit log:", diff)
-	}
+	expect.Same(t, want, d.Audit())
 }
 
 func stepsShown(d *driver.Request, key string) []string {
@@ -128,9 +124,7 @@ func TestOneDecisionForTwoApproversAndADoubleClick(t *testing.T) {
 	if notes := d.Notes(a.Prompt().ApprovedBy); len(notes) != 0 {
 		t.Errorf("who was first is told %q", notes)
 	}
-	if diff := cmp.Diff([]string{"task.created by system", "prompt.approved by " + a.Prompt().ApprovedBy}, d.Audit()); diff != "" {
-		t.Error("audit log:", diff)
-	}
+	expect.Same(t, []string{"task.created by system", "prompt.approved by " + a.Prompt().ApprovedBy}, d.Audit())
 }
 
 func TestAnApprovalExpires(t *testing.T) {
@@ -147,9 +141,7 @@ func TestAnApprovalExpires(t *testing.T) {
 	if driver.Color(card) != "888888" || strings.Contains(driver.Face(card), "approve_prompt") {
 		t.Errorf("the expired card: %s %s", driver.Color(card), driver.Face(card))
 	}
-	if diff := cmp.Diff([]string{"task.created by system", "task.expired by system"}, d.Audit()); diff != "" {
-		t.Error("audit log:", diff)
-	}
+	expect.Same(t, []string{"task.created by system", "task.expired by system"}, d.Audit())
 	d.RunsEnd()
 }
 
@@ -174,9 +166,7 @@ func TestATaskIsWithdrawnWhileItWaits(t *testing.T) {
 	if strings.Contains(driver.Face(card), "approve_prompt") {
 		t.Errorf("the withdrawn card still has its buttons: %s", driver.Face(card))
 	}
-	if diff := cmp.Diff([]string{"task.created by system", "task.cancelled by " + workspace.Sato}, d.Audit()); diff != "" {
-		t.Error("audit log:", diff)
-	}
+	expect.Same(t, []string{"task.created by system", "task.cancelled by " + workspace.Sato}, d.Audit())
 	d.RunsEnd()
 }
 

@@ -5,8 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"ringi/infra/driver"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/vendors"
@@ -44,9 +42,7 @@ func TestARequestBecomesDoneWork(t *testing.T) {
 		"task.created by system", "prompt.approved by " + workspace.Suzuki, "process.approved by " + workspace.Tanaka,
 		"execution.started by system", "execution.completed by system",
 	}
-	if diff := cmp.Diff(want, d.Audit()); diff != "" {
-		t.Error("audit log:", diff)
-	}
+	expect.Same(t, want, d.Audit())
 	if rows := s.Vendors.Rows(vendors.Sheet, tabOf(t, d)); len(rows) != 43 {
 		t.Errorf("the sheet has %d rows, not a header and 42 employees", len(rows))
 	}
@@ -80,9 +76,7 @@ func TestApprovalsSwitchedOffGoStraightThrough(t *testing.T) {
 		"task.created by system", "prompt.approved by system", "process.approved by system",
 		"execution.started by system", "execution.completed by system",
 	}
-	if diff := cmp.Diff(want, d.Audit()); diff != "" {
-		t.Error("audit log:", diff)
-	}
+	expect.Same(t, want, d.Audit())
 	d.RanOnce()
 }
 

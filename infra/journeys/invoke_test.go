@@ -21,8 +21,7 @@ func TestASampleRequestIsSignedWhenItIsInvoked(t *testing.T) {
 	for sample, function := range map[string]string{
 		"app_mention.json": "receive-event", "url_verification.json": "receive-event", "approve_prompt.json": "receive-interaction",
 	} {
-		event, err := os.ReadFile(filepath.Join("..", "events", sample))
-		expect.NoError(t, err)
+		event := expect.Value(os.ReadFile(filepath.Join("..", "events", sample)))(t)
 		o := driver.Options()
 		o.AWSAddr = strings.TrimPrefix(s.AWSEndpoint, "http://")
 		result, err := stack.InvokeOnce(t.Context(), o, function, event, nil)

@@ -50,14 +50,13 @@ func TestAnEventDeliveredFiveTimesAtOnceIsOneTask(t *testing.T) {
 	s := start(t)
 	root, err := s.Sandbox.Say(workspace.Sato, workspace.HR, "Ringi に頼む前の下書き") // no mention: no task yet
 	expect.NoError(t, err)
-	body, err := json.Marshal(map[string]any{
+	body := expect.Value(json.Marshal(map[string]any{
 		"type": "event_callback", "team_id": s.Sandbox.TeamID(), "event_id": "Ev" + strings.ReplaceAll(root, ".", ""),
 		"event": map[string]any{
 			"type": "app_mention", "user": workspace.Sato, "channel": workspace.HR, "ts": root, "event_ts": root,
 			"text": "<@" + workspace.Bot + "> 従業員一覧を取得して",
 		},
-	})
-	expect.NoError(t, err)
+	}))(t)
 	var deliveries sync.WaitGroup
 	for range 5 {
 		deliveries.Go(func() {

@@ -4,8 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"ringi/infra/driver"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/aggregate"
@@ -28,9 +26,7 @@ func TestAQuestionGetsAPlainReply(t *testing.T) {
 			if a.Task != nil || len(a.Cards) != 1 || a.Head.Ended.As != task.TaskAnswered {
 				t.Errorf("%+v", a.Head)
 			}
-			if diff := cmp.Diff([]string{"request.answered by system"}, d.Audit()); diff != "" {
-				t.Error("audit log:", diff)
-			}
+			expect.Same(t, []string{"request.answered by system"}, d.Audit())
 			d.RunsEnd()
 		})
 	}
@@ -72,9 +68,7 @@ func TestAMentionWhereAPolicyWaits(t *testing.T) {
 	}
 	request.Click(workspace.Suzuki, "CARD#task", "take_as_request")
 	request.Card("CARD#prompt#0001", "approve_prompt")
-	if diff := cmp.Diff([]string{"request.chosen by " + workspace.Suzuki, "task.created by system"}, request.Audit()); diff != "" {
-		t.Error("audit log:", diff)
-	}
+	expect.Same(t, []string{"request.chosen by " + workspace.Suzuki, "task.created by system"}, request.Audit())
 	request.Cancel(workspace.Suzuki, request.Cards("CARD#prompt#0001")[0].TS)
 }
 

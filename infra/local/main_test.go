@@ -226,8 +226,7 @@ func childrenOf(t *testing.T, parent int) []int {
 }
 
 func TestAPortInUseIsSaidInOneSentence(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	expect.NoError(t, err)
+	l := expect.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer l.Close()
 	out, err := command(t, "-addr", l.Addr().String()).CombinedOutput()
 	if err == nil || !strings.Contains(string(out), "-addr") || strings.Count(string(out), "\n") != 1 {

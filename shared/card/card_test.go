@@ -99,9 +99,7 @@ func TestMarker(t *testing.T) {
 		got[s] = card.Marker(s)
 	}
 	want := map[task.StepStatus]string{"": "⬜", "running": "🔄", "completed": "✅", "failed": "❌", "unknown": "❓", "brand_new": "⬜"}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got)\n%s", diff)
-	}
+	expect.Same(t, want, got)
 }
 
 func TestPriorities(t *testing.T) {
@@ -125,9 +123,7 @@ func TestProgressIsByStep(t *testing.T) {
 	m := card.Render(s.Aggregate, s.card(executionCard), "ja", s.now)
 	want := "✅ 1. *従業員一覧を取得* — `list_employees`\n🔄 2. *勤怠データ取得* — `list_attendance` 実行中...\n⬜ 3. *残業時間計算* — `list_employees`\n" +
 		"⬜ 4. *Sheet 書き込み* — `write_rows_to_google_sheet`\n⬜ 5. *完了通知* — `send_slack_dm`"
-	if diff := cmp.Diff(want, m.Attachments[0].Blocks.BlockSet[1].(*slack.SectionBlock).Text.Text); diff != "" {
-		t.Errorf("(-want +got)\n%s", diff)
-	}
+	expect.Same(t, want, m.Attachments[0].Blocks.BlockSet[1].(*slack.SectionBlock).Text.Text)
 }
 
 func TestElapsed(t *testing.T) {

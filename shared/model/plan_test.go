@@ -196,8 +196,7 @@ func TestFactsLeaveListsOut(t *testing.T) {
 
 func TestASummaryNamesNobodysAddress(t *testing.T) {
 	const said, want = "hanako@example.com (090-1234-5678) ほか 42 名", "h*****@example.com (***-****-**78) ほか 42 名"
-	b, err := json.Marshal(map[string]string{"summary": said})
-	expect.NoError(t, err)
+	b := expect.Value(json.Marshal(map[string]string{"summary": said}))(t)
 	got, _, err := model.Summarize(t.Context(), says(string(b)), model.SummaryInput{Locale: "ja", Now: now(), Try: 1})
 	if err != nil || got != want || model.SessionSummary(said) != want {
 		t.Errorf("%q and %q, %v", got, model.SessionSummary(said), err)
@@ -303,8 +302,7 @@ func TestAServersDefaultsArePlanned(t *testing.T) {
 	if !ok {
 		t.Fatal("notes.post is not allowed")
 	}
-	c, err := catalog(t).With(spec)
-	expect.NoError(t, err)
+	c := expect.Value(catalog(t).With(spec))(t)
 	in := planInput(t)
 	in.Tools = c
 	said := answer(t, listStep(1).with("tool", "notes.post").with("toolInput", `{"to":"x"}`))

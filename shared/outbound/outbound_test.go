@@ -184,8 +184,7 @@ func TestAnAnswerThatIsTooLarge(t *testing.T) {
 	t.Cleanup(s.Close)
 	d := outbound.Dialer{Allow: []string{s.Listener.Addr().String()}}
 	read := func() (int, error) {
-		res, err := d.Client().Get(s.URL)
-		expect.NoError(t, err)
+		res := expect.Value(d.Client().Get(s.URL))(t)
 		defer res.Body.Close()
 		b, err := io.ReadAll(res.Body)
 		return len(b), err

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 	"ringi/shared/tenancy"
 )
 
@@ -46,9 +47,7 @@ func TestWhatAModelMadeSaysWhatItCost(t *testing.T) {
 			t.Error(name, d)
 		}
 	}
-	if d := cmp.Diff(&aggregate.Usage{Calls: 8, Input: 4000, Output: 800, Cached: 200, MS: 3600, Cost: aggregate.USD(0.1)}, a.Used()); d != "" {
-		t.Error("sum:", d)
-	}
+	expect.Same(t, &aggregate.Usage{Calls: 8, Input: 4000, Output: 800, Cached: 200, MS: 3600, Cost: aggregate.USD(0.1)}, a.Used())
 }
 
 func TestACommitThatIsRepeatedIsPaidOnce(t *testing.T) {

@@ -6,9 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 )
 
 // What each decision does in each state:
@@ -69,9 +68,7 @@ func TestWhatEachDecisionDoesInEachState(t *testing.T) {
 		}
 		got.WriteString(strings.TrimRight(line, " ") + "\n")
 	}
-	if diff := cmp.Diff(strings.Split(matrix, "\n"), strings.Split(got.String(), "\n")); diff != "" {
-		t.Errorf("(-want +got)\n%s", diff)
-	}
+	expect.Same(t, strings.Split(matrix, "\n"), strings.Split(got.String(), "\n"))
 }
 
 var columns = []string{

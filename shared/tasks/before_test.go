@@ -107,9 +107,7 @@ func (b before) same(t *testing.T, was read) {
 	got := plain(t, a).(map[string]any)
 	delete(got, "Uses") // rows that the earlier release did not have
 	delete(got, "Leases")
-	if diff := cmp.Diff(was.Aggregate, got); diff != "" {
-		t.Error("rows:", diff)
-	}
+	expect.Same(t, was.Aggregate, got)
 	for _, x := range []struct {
 		name     string
 		was, got any

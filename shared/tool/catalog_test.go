@@ -173,8 +173,7 @@ func TestWhatWasCheckedForOneToolIsCheckedForAnother(t *testing.T) {
 		t.Error("a list's arguments were taken for a message's")
 	}
 	other := tool.Spec{Name: "list_employees", InputSchema: `{"required":["more"]}`, OutputSchema: `{}`}
-	changed, err := tool.NewCatalog(other)
-	expect.NoError(t, err)
+	changed := expect.Value(tool.NewCatalog(other))(t)
 	if _, err := changed.Check("list_employees", r); err == nil {
 		t.Error("what was checked with one schema was taken for another of the same name")
 	}

@@ -5,11 +5,10 @@ import (
 	"net/http"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"ringi/infra/driver"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/stack"
+	"ringi/shared/expect"
 	"ringi/shared/task"
 )
 
@@ -120,9 +119,7 @@ func TestCallsToAWSFailAtRandom(t *testing.T) {
 				t.Run(fmt.Sprint(name, " ", round), func(t *testing.T) {
 					t.Parallel()
 					d, want := act(t, s)
-					if diff := cmp.Diff(want, d.Audit()); diff != "" {
-						t.Error("audit log:", diff)
-					}
+					expect.Same(t, want, d.Audit())
 					results <- d
 				})
 			}

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"ringi/infra/driver"
 	"ringi/infra/local/sandbox"
 	"ringi/infra/local/sandbox/workspace"
@@ -71,12 +69,8 @@ func TestAnEventFourMinutesOld(t *testing.T) {
 		t.Errorf("answered %d %s", code, body)
 	}
 	untilQueueEmpty(t, d.S)
-	if diff := cmp.Diff(after, d.Load(), equal); diff != "" {
-		t.Error("the task moved:", diff)
-	}
-	if diff := cmp.Diff(audit, d.Audit()); diff != "" {
-		t.Error("audit log:", diff)
-	}
+	expect.Same(t, after, d.Load(), equal)
+	expect.Same(t, audit, d.Audit())
 	if n := heard.count("chat.postMessage", ""); n != 0 {
 		t.Errorf("%d messages", n)
 	}
@@ -144,12 +138,8 @@ func ignored(t *testing.T, d *driver.Request, user string, r request, note strin
 	}
 	d.Until("shown", func(*task.Aggregate) bool { return true })
 	untilQueueEmpty(t, d.S)
-	if diff := cmp.Diff(before, d.Load(), equal); diff != "" {
-		t.Error("the task moved:", diff)
-	}
-	if diff := cmp.Diff(audit, d.Audit()); diff != "" {
-		t.Error("audit log:", diff)
-	}
+	expect.Same(t, before, d.Load(), equal)
+	expect.Same(t, audit, d.Audit())
 }
 
 // Two people decide, and what was sent last arrives first: it counts, and the other is told.

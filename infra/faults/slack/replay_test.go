@@ -5,8 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/expect"
 	"ringi/shared/slackapi/inbound"
@@ -37,15 +35,10 @@ func TestTheSameSignedBytesThreeTimes(t *testing.T) {
 			}
 		}
 	}
-	if diff := cmp.Diff(after, d.Load(), equal); diff != "" {
-		t.Error("the task moved:", diff)
-	}
-	if diff := cmp.Diff(audit, d.Audit()); diff != "" {
-		t.Error("audit log:", diff)
-	}
+	expect.Same(t, after, d.Load(), equal)
+	expect.Same(t, audit, d.Audit())
 	again := *d
-	id, err := task.ID(d.S.Sandbox.TeamID(), workspace.HR, root)
-	expect.NoError(t, err)
+	id := expect.Value(task.ID(d.S.Sandbox.TeamID(), workspace.HR, root))(t)
 	again.Root, again.Ref.ID = root, id
 	again.Until("the policy waits", waits)
 	withdraw(&again)

@@ -127,8 +127,7 @@ func TestAnEventOfAnUnknownWorkspaceMakesNoTenant(t *testing.T) {
 	s := start(t)
 	rows := tasks.New(dynamodb.NewFromConfig(s.AWS), s.TableName)
 	const unknown = "T0UNKNOWN"
-	root, err := s.Sandbox.Say(workspace.Alex, workspace.HR, "こちらは知らない会社です")
-	expect.NoError(t, err)
+	root := expect.Value(s.Sandbox.Say(workspace.Alex, workspace.HR, "こちらは知らない会社です"))(t)
 	if code, body := event(t, s, unknown, root, "従業員一覧を取得して").send(t, s); code != http.StatusOK {
 		t.Fatalf("answered %d %s", code, body)
 	}
@@ -160,15 +159,13 @@ func TestAnEventOfAnUnknownWorkspaceMakesNoTenant(t *testing.T) {
 // strangersTask is a task of the other workspace, at its first gate. That workspace has connected Slack itself; Slack tells ours nothing of its people.
 func strangersTask(t *testing.T, like *driver.Request) *driver.Request {
 	t.Helper()
-	_, err := like.Store.Bootstrap(t.Context(), tenancy.Tenant{ID: aggregate.TenantID(stranger), Name: "よその会社", Slug: "stranger", TeamID: stranger, Admins: []string{}}, time.Now())
-	expect.NoError(t, err)
+	expect.Value(like.Store.Bootstrap(t.Context(), tenancy.Tenant{ID: aggregate.TenantID(stranger), Name: "よその会社", Slug: "stranger", TeamID: stranger, Admins: []string{}}, time.Now()))(t)
 	// The local stack connects a workspace that arrives, as one of the deployment's: what is kept after that is its own.
 	arrives := object{"type": "shortcut", "team": object{"id": stranger}, "user": object{"id": workspace.Alex, "team_id": stranger}}
 	if code, body := interaction(t, like.S, arrives).send(t, like.S); code != http.StatusOK {
 		t.Fatalf("answered %d %s", code, body)
 	}
-	connected, err := like.Store.Integration(t.Context(), aggregate.TenantID(stranger), tenancy.SlackProvider)
-	expect.NoError(t, err)
+	connected := expect.Value(like.Store.Integration(t.Context(), aggregate.TenantID(stranger), tenancy.SlackProvider))(t)
 	connected.Credentials = "sealed"
 	expect.Value(like.Store.SaveIntegration(t.Context(), connected, aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Alex}, time.Now()))(t)
 	like.S.Sandbox.Faults().Add(webapi.Fault{Method: "users.info", Kind: webapi.Refused, Code: "unknown_method", Times: -1})
@@ -178,8 +175,7 @@ func strangersTask(t *testing.T, like *driver.Request) *driver.Request {
 	if code, body := event(t, like.S, stranger, root, "従業員一覧を取得して").send(t, like.S); code != http.StatusOK {
 		t.Fatalf("answered %d %s", code, body)
 	}
-	id, err := task.ID(stranger, workspace.HR, root)
-	expect.NoError(t, err)
+	id := expect.Value(task.ID(stranger, workspace.HR, root))(t)
 	own := *like
 	own.Root, own.Ref = root, task.RefOf(aggregate.TenantID(stranger), id)
 	driver.Eventually(t, "the other workspace's policy waits", func() bool {

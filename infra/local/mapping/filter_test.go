@@ -29,8 +29,7 @@ func TestFilterPasses(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			f, err := ParseFilter([]string{tt.pattern})
-			expect.NoError(t, err)
+			f := expect.Value(ParseFilter([]string{tt.pattern}))(t)
 			got, err := f.Passes([]byte(record))
 			if err != nil || got != tt.want {
 				t.Errorf("%s: %v, %v; want %v", tt.pattern, got, err, tt.want)

@@ -26,10 +26,8 @@ func TestKillEndsTheWholeGroup(t *testing.T) {
 	p, err := process.Start(cmd)
 	w.Close()
 	expect.NoError(t, err)
-	line, err := bufio.NewReader(r).ReadString('\n')
-	expect.NoError(t, err)
-	grandchild, err := strconv.Atoi(strings.TrimSpace(line))
-	expect.NoError(t, err)
+	line := expect.Value(bufio.NewReader(r).ReadString('\n'))(t)
+	grandchild := expect.Value(strconv.Atoi(strings.TrimSpace(line)))(t)
 	p.Kill()
 	p.Kill() // once more does nothing
 	for _, pid := range []int{p.PID(), grandchild} {
@@ -71,10 +69,8 @@ func TestStartSaysWhatIsMissing(t *testing.T) {
 
 func TestLocks(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
-	first, err := process.Share(path)
-	expect.NoError(t, err)
-	second, err := process.Share(path)
-	expect.NoError(t, err)
+	first := expect.Value(process.Share(path))(t)
+	second := expect.Value(process.Share(path))(t)
 	first()
 	if _, ok, err := process.TryLock(path); ok || err != nil {
 		t.Errorf("a shared file was locked: %v", err)
@@ -105,8 +101,7 @@ func TestFolder(t *testing.T) {
 		t.Errorf("%s, %v", got, err)
 	}
 	t.Setenv(process.FolderVariable, "")
-	root, err := process.ModuleRoot()
-	expect.NoError(t, err)
+	root := expect.Value(process.ModuleRoot())(t)
 	if got, err := process.Folder(); err != nil || got != filepath.Join(root, ".ringi-local") {
 		t.Errorf("%s, %v", got, err)
 	}

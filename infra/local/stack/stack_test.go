@@ -63,8 +63,7 @@ func row(t *testing.T, s *stack.Stack, id, sk, attribute string) string {
 
 func keep(t *testing.T, s *stack.Stack, id string) string {
 	t.Helper()
-	resp, err := http.PostForm(s.URL+"/slack/events", url.Values{"id": {id}})
-	expect.NoError(t, err)
+	resp := expect.Value(http.PostForm(s.URL+"/slack/events", url.Values{"id": {id}}))(t)
 	defer resp.Body.Close()
 	body, err := io.ReadAll(resp.Body)
 	if err != nil || resp.StatusCode != http.StatusOK {
@@ -128,10 +127,9 @@ func TestEachStateMachineRunsUnderItsOwnName(t *testing.T) {
 	keep(t, s, "n8")
 	until(t, "the first machine's token", func() (string, bool) { v := row(t, s, "n8", "WAIT", "token"); return v, v != "" })
 	runs := sfn.NewFromConfig(s.AWS)
-	started, err := runs.StartExecution(t.Context(), &sfn.StartExecutionInput{
+	started := expect.Value(runs.StartExecution(t.Context(), &sfn.StartExecutionInput{
 		StateMachineArn: aws.String(told["TickFunction"]), Name: aws.String("n8-2"), Input: aws.String(`{"tenant":"t","source":"me"}`),
-	})
-	expect.NoError(t, err)
+	}))(t)
 	output := until(t, "the second machine's output", func() (string, bool) {
 		d, err := runs.DescribeExecution(t.Context(), &sfn.DescribeExecutionInput{ExecutionArn: started.ExecutionArn})
 		return aws.ToString(d.Output), err == nil && d.Status == "SUCCEEDED"

@@ -26,15 +26,13 @@ func TestTheRoomsAnswerAsTheProtocolHasIt(t *testing.T) {
 		{"no such tool", "2025-11-25", `{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"no","arguments":{}}}`, "JSONRPCErrorResponse", `-32602`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+vendors.RoomsPath, strings.NewReader(tt.body))
-			expect.NoError(t, err)
+			r := expect.Value(http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+vendors.RoomsPath, strings.NewReader(tt.body)))(t)
 			for name, value := range map[string]string{
 				"Authorization": "Bearer " + v.RoomsToken(), "Content-Type": "application/json", "Accept": "application/json, text/event-stream", "MCP-Protocol-Version": tt.version,
 			} {
 				r.Header.Set(name, value)
 			}
-			res, err := http.DefaultClient.Do(r)
-			expect.NoError(t, err)
+			res := expect.Value(http.DefaultClient.Do(r))(t)
 			defer res.Body.Close()
 			body, err := io.ReadAll(res.Body)
 			if err != nil || !strings.Contains(string(body), tt.has) {

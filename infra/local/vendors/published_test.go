@@ -61,12 +61,10 @@ func TestAnswersAreAsTheVendorsPublishThem(t *testing.T) {
 func TestTokensAreAsTheVendorsPublishThem(t *testing.T) {
 	o := open(t)
 	for provider, of := range map[string][2]string{"freee": {"freee", "token"}, "google": {"sheets", "Token"}} {
-		api, err := published.Open(of[0])
-		expect.NoError(t, err)
+		api := expect.Value(published.Open(of[0]))(t)
 		client := o.Client(provider)
 		form := url.Values{"grant_type": {"refresh_token"}, "client_id": {client.ID}, "client_secret": {client.Secret}, "refresh_token": {o.Grant(provider).Refresh}}
-		res, err := http.PostForm(o.url+"/"+provider+"/token", form)
-		expect.NoError(t, err)
+		res := expect.Value(http.PostForm(o.url+"/"+provider+"/token", form))(t)
 		body, err := io.ReadAll(res.Body)
 		res.Body.Close()
 		if err != nil || res.StatusCode != 200 {

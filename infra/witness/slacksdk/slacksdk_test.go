@@ -20,8 +20,7 @@ func command(t *testing.T, name string) func(testing.TB) *exec.Cmd {
 		t.Skip(err)
 	}
 	expect.NoError(t, err)
-	path, err := script(t.TempDir(), name)
-	expect.NoError(t, err)
+	path := expect.Value(script(t.TempDir(), name))(t)
 	return func(testing.TB) *exec.Cmd { return exec.Command(interpreter, path) }
 }
 

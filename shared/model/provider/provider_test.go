@@ -78,8 +78,7 @@ func config(s *httptest.Server, k *secretReader) provider.Config {
 
 func ask(t *testing.T, c provider.Config, name string) error {
 	t.Helper()
-	g, err := c.Open(name)
-	expect.NoError(t, err)
+	g := expect.Value(c.Open(name))(t)
 	r, err := g.Generate(t.Context(), modeltest.Request())
 	if err == nil && r.Text != "{}" {
 		t.Errorf("%s says %q", name, r.Text)

@@ -179,8 +179,7 @@ func TestConsent(t *testing.T) {
 func follow(t *testing.T, address string) url.Values {
 	t.Helper()
 	browser := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	res, err := browser.Get(address)
-	expect.NoError(t, err)
+	res := expect.Value(browser.Get(address))(t)
 	res.Body.Close()
 	back, err := res.Location()
 	if err != nil {

@@ -18,8 +18,7 @@ import (
 func testEnvelope(t *testing.T, w *world) {
 	e := w.Envelope
 	himitsu := vault.Credential{AccessToken: "himitsu"}
-	sealed, err := e.SealCredential(t.Context(), "T1", "freee", himitsu)
-	expect.NoError(t, err)
+	sealed := expect.Value(e.SealCredential(t.Context(), "T1", "freee", himitsu))(t)
 	if strings.Contains(sealed, "himitsu") || !strings.HasPrefix(sealed, "v1.") {
 		t.Errorf("sealed: %s", sealed)
 	}

@@ -98,8 +98,7 @@ func TestTheMonthIsTheOneThatWasAskedFor(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := &company{employee: test.employee, period: test.period}
 			f := client(t, c)
-			people, err := f.ListEmployees(t.Context(), true, "")
-			expect.NoError(t, err)
+			people := expect.Value(f.ListEmployees(t.Context(), true, ""))(t)
 			got, err := f.ListAttendance(t.Context(), 2026, 2, people.Employees, nil)
 			if e := (*failure.Error)(nil); test.want == "" && (!errors.As(err, &e) || e.Problem != failure.ProblemPeriod) || test.want != "" && err != nil {
 				t.Errorf("%v", err)

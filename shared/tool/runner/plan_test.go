@@ -89,10 +89,8 @@ func (w *world) step(t *testing.T, s task.Step, done map[string]json.RawMessage)
 		t.Fatalf("%s %s: %v", s.StepID, s.Tool, err)
 	}
 	spec, _ := w.catalog.Lookup(s.Tool)
-	output, err := schema.Compile(s.Tool, spec.OutputSchema)
-	expect.NoError(t, err)
-	v, err := schema.Decode(result)
-	expect.NoError(t, err)
+	output := expect.Value(schema.Compile(s.Tool, spec.OutputSchema))(t)
+	v := expect.Value(schema.Decode(result))(t)
 	if problems := output.Check(v); len(problems) > 0 {
 		t.Errorf("%s returns what it does not describe: %v", s.Tool, problems)
 	}

@@ -149,8 +149,7 @@ func (w *world) equip(t *testing.T, k slackTokens) {
 // arm makes the runner of the world's catalog.
 func (w *world) arm(t *testing.T, k slackTokens) {
 	t.Helper()
-	var err error
-	w.Runner, err = runner.New(w.catalog, runner.Config{
+	w.Runner = expect.Value(runner.New(w.catalog, runner.Config{
 		FreeeURL: w.url + "/freee/hr", SheetsURL: w.url + "/sheets", Credentials: k,
 		Slack: func(ctx context.Context, tenant string) (string, string, error) {
 			token, err := k.SlackToken(ctx, tenant, botToken, ours)
@@ -159,8 +158,7 @@ func (w *world) arm(t *testing.T, k slackTokens) {
 		Company: k.Company,
 		Now:     func() time.Time { return time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC) },
 		Log:     slog.New(slog.NewJSONHandler(w.log, nil)),
-	})
-	expect.NoError(t, err)
+	}))(t)
 }
 
 // given are a call's arguments, each from an earlier result, which may be large; none if they are no object.

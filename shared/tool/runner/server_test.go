@@ -59,8 +59,7 @@ func TestTheDoorOfAServer(t *testing.T) {
 				w.WriteHeader(http.StatusUnauthorized)
 			}))
 			t.Cleanup(s.Close)
-			catalog, err := tool.NewCatalog()
-			expect.NoError(t, err)
+			catalog := expect.Value(tool.NewCatalog())(t)
 			r, err := runner.New(catalog, runner.Config{
 				Credentials: test.door, Outbound: outbound.Dialer{Allow: []string{s.Listener.Addr().String()}}.Client(),
 				Now: time.Now, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),

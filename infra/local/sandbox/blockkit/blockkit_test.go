@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ringi/infra/local/sandbox/blockkit"
+	"ringi/shared/expect"
 )
 
 func decode(t *testing.T, s string) any {
@@ -187,9 +188,7 @@ func TestEveryLimit(t *testing.T) {
 			if tc.item != "" {
 				want = fmt.Sprintf("no more than %d items allowed", tc.n)
 			}
-			if diff := cmp.Diff([]blockkit.Problem{{Message: want, Pointer: "/view" + tc.pointer}}, found(tc.n+1)); diff != "" {
-				t.Errorf("(-want +got)\n%s", diff)
-			}
+			expect.Same(t, []blockkit.Problem{{Message: want, Pointer: "/view" + tc.pointer}}, found(tc.n+1))
 		})
 	}
 }

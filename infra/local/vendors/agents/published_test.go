@@ -36,12 +36,10 @@ func TestAnswersAreAsAnthropicPublishesThem(t *testing.T) {
 	defer s.Close()
 	ask := func(method, path, key, body string, status int, differences func(string) []string) string {
 		t.Helper()
-		r, err := http.NewRequestWithContext(t.Context(), method, s.URL+path, strings.NewReader(body))
-		expect.NoError(t, err)
+		r := expect.Value(http.NewRequestWithContext(t.Context(), method, s.URL+path, strings.NewReader(body)))(t)
 		r.Header.Set("X-Api-Key", key)
 		r.Header.Set("Anthropic-Beta", "managed-agents-2026-04-01")
-		res, err := http.DefaultClient.Do(r)
-		expect.NoError(t, err)
+		res := expect.Value(http.DefaultClient.Do(r))(t)
 		defer res.Body.Close()
 		b, err := io.ReadAll(res.Body)
 		if err != nil || res.StatusCode != status {

@@ -39,11 +39,9 @@ type vendor struct {
 
 func (v vendor) ask(t *testing.T, url, key string, want int, differences func(string) []string) {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url+v.path, strings.NewReader(v.body))
-	expect.NoError(t, err)
+	r := expect.Value(http.NewRequestWithContext(t.Context(), http.MethodPost, url+v.path, strings.NewReader(v.body)))(t)
 	v.key(r.Header, key)
-	res, err := http.DefaultClient.Do(r)
-	expect.NoError(t, err)
+	res := expect.Value(http.DefaultClient.Do(r))(t)
 	defer res.Body.Close()
 	body, err := io.ReadAll(res.Body)
 	if err != nil || res.StatusCode != want || res.Header.Get(v.id) == "" {
