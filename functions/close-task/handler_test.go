@@ -14,22 +14,16 @@ import (
 )
 
 func TestCloseTask(t *testing.T) {
-	server := pipelinetest.Start(t)
-	for _, tt := range []struct {
-		name string
-		run  func(t *testing.T, w *pipelinetest.World)
-	}{
-		{"a generation that failed is parked with its reason", testParks},
-		{"an execution that failed fails its task", testFails},
-		{"a gate that waits is left to people", testWaits},
-		{"a gate that asks nobody is left to the sweeper, until its restarts are used up", testAsksNobody},
-		{"a gate decided while the run died gets the next run", testDecided},
-		{"a call that is out is waited for", testInFlight},
-		{"a run that is not the head's records nothing", testSuperseded},
-		{"what was done already is not done twice", testTwice},
-	} {
-		t.Run(tt.name, func(t *testing.T) { tt.run(t, server.World(t)) })
-	}
+	pipelinetest.Each(t, map[string]func(*testing.T, *pipelinetest.World){
+		"a generation that failed is parked with its reason":                             testParks,
+		"an execution that failed fails its task":                                        testFails,
+		"a gate that waits is left to people":                                            testWaits,
+		"a gate that asks nobody is left to the sweeper, until its restarts are used up": testAsksNobody,
+		"a gate decided while the run died gets the next run":                            testDecided,
+		"a call that is out is waited for":                                               testInFlight,
+		"a run that is not the head's records nothing":                                   testSuperseded,
+		"what was done already is not done twice":                                        testTwice,
+	})
 }
 
 func handle(w *pipelinetest.World, in pipeline.Input, caught string) (aggregate.Next, error) {

@@ -17,22 +17,16 @@ import (
 )
 
 func TestRelay(t *testing.T) {
-	server := pipelinetest.Start(t)
-	for _, tt := range []struct {
-		name string
-		run  func(t *testing.T, w *pipelinetest.World)
-	}{
-		{"a new task gets its run and its card", testNewTask},
-		{"a batch delivered again does nothing twice", testTwice},
-		{"records of several tasks go back from the first that was not drawn", testGivesBack},
-		{"runs go on while the card queue is down", testRunsGoOn},
-		{"what its time does not suffice for goes back", testTimeUp},
-		{"a task that can't be handled holds up no other", testPoisonous},
-		{"a token that arrives too late is answered", testLateToken},
-		{"what is shown already is not drawn", testShown},
-	} {
-		t.Run(tt.name, func(t *testing.T) { tt.run(t, server.World(t)) })
-	}
+	pipelinetest.Each(t, map[string]func(*testing.T, *pipelinetest.World){
+		"a new task gets its run and its card":                               testNewTask,
+		"a batch delivered again does nothing twice":                         testTwice,
+		"records of several tasks go back from the first that was not drawn": testGivesBack,
+		"runs go on while the card queue is down":                            testRunsGoOn,
+		"what its time does not suffice for goes back":                       testTimeUp,
+		"a task that can't be handled holds up no other":                     testPoisonous,
+		"a token that arrives too late is answered":                          testLateToken,
+		"what is shown already is not drawn":                                 testShown,
+	})
 }
 
 func handle(t *testing.T, w *pipelinetest.World, records ...events.DynamoDBEventRecord) []events.DynamoDBBatchItemFailure {

@@ -17,25 +17,19 @@ import (
 )
 
 func TestRequestApproval(t *testing.T) {
-	server := pipelinetest.Start(t)
-	for _, tt := range []struct {
-		name string
-		run  func(t *testing.T, w *pipelinetest.World)
-	}{
-		{"a run waits with its token beside the gate", testWaits},
-		{"a decision that came first wakes the run", testDecidedBefore},
-		{"a decision between the look and the put wakes the run", testDecidedBetween},
-		{"a gate that asks nobody is stamped in the system's name", testAsksNobody},
-		{"a task that was cancelled while the system stamps wakes the run", testCancelledBetween},
-		{"a run that is not the head's is sent on", testSuperseded},
-		{"a run whose successor waits already is sent on", testStale},
-		{"the state's next try has the newest token", testRetried},
-		{"a kept token whose answer was lost is kept", testLostAnswer},
-		{"a token that can't be answered is an error, and the next try answers", testWakeFails},
-		{"what the state machine forgot to send is refused", testMissing},
-	} {
-		t.Run(tt.name, func(t *testing.T) { tt.run(t, server.World(t)) })
-	}
+	pipelinetest.Each(t, map[string]func(*testing.T, *pipelinetest.World){
+		"a run waits with its token beside the gate":                           testWaits,
+		"a decision that came first wakes the run":                             testDecidedBefore,
+		"a decision between the look and the put wakes the run":                testDecidedBetween,
+		"a gate that asks nobody is stamped in the system's name":              testAsksNobody,
+		"a task that was cancelled while the system stamps wakes the run":      testCancelledBetween,
+		"a run that is not the head's is sent on":                              testSuperseded,
+		"a run whose successor waits already is sent on":                       testStale,
+		"the state's next try has the newest token":                            testRetried,
+		"a kept token whose answer was lost is kept":                           testLostAnswer,
+		"a token that can't be answered is an error, and the next try answers": testWakeFails,
+		"what the state machine forgot to send is refused":                     testMissing,
+	})
 }
 
 func handler(w *pipelinetest.World) *Handler {

@@ -18,32 +18,26 @@ import (
 )
 
 func TestSweep(t *testing.T) {
-	server := pipelinetest.Start(t)
-	for _, tt := range []struct {
-		name string
-		run  func(t *testing.T, w *pipelinetest.World)
-	}{
-		{"what the relay missed is done within a minute", testMissed},
-		{"nothing is done before it is due", testNotDue},
-		{"a decision whose wake-up was lost", testLostWakeUp},
-		{"a gate expires after its time, not before", testExpires},
-		{"a message beside a gate learns that the gate was decided", testGateOver},
-		{"a message beside a gate that can't be read expires, and is not told that the gate was decided", testBesideUnread},
-		{"a task that waits for its turn at Slack's pace is drawn then", testTurn},
-		{"an ended task is drawn until it is shown, then left alone", testEndedUnshown},
-		{"a call that was out at a cancel becomes a result", testSettles},
-		{"an execution past its limit fails", testOverLimit},
-		{"a run that does nothing for 20 minutes is replaced", testStuck},
-		{"a task that fails each time is parked after three restarts", testParks},
-		{"a gate that asks nobody and that no run can stamp is parked, and goes on when a person asks", testParksUnstamped},
-		{"a poisonous task is put off further each time, and delays no other", testPoisonous},
-		{"a shard that can't be read delays no other", testShardDown},
-		{"a task that panics is put off", testPanic},
-		{"no task is begun without time for it", testNoTime},
-		{"results expire once an hour, and hold nothing up", testExpiresHourly},
-	} {
-		t.Run(tt.name, func(t *testing.T) { tt.run(t, server.World(t)) })
-	}
+	pipelinetest.Each(t, map[string]func(*testing.T, *pipelinetest.World){
+		"what the relay missed is done within a minute":                                                 testMissed,
+		"nothing is done before it is due":                                                              testNotDue,
+		"a decision whose wake-up was lost":                                                             testLostWakeUp,
+		"a gate expires after its time, not before":                                                     testExpires,
+		"a message beside a gate learns that the gate was decided":                                      testGateOver,
+		"a message beside a gate that can't be read expires, and is not told that the gate was decided": testBesideUnread,
+		"a task that waits for its turn at Slack's pace is drawn then":                                  testTurn,
+		"an ended task is drawn until it is shown, then left alone":                                     testEndedUnshown,
+		"a call that was out at a cancel becomes a result":                                              testSettles,
+		"an execution past its limit fails":                                                             testOverLimit,
+		"a run that does nothing for 20 minutes is replaced":                                            testStuck,
+		"a task that fails each time is parked after three restarts":                                    testParks,
+		"a gate that asks nobody and that no run can stamp is parked, and goes on when a person asks":   testParksUnstamped,
+		"a poisonous task is put off further each time, and delays no other":                            testPoisonous,
+		"a shard that can't be read delays no other":                                                    testShardDown,
+		"a task that panics is put off":                                                                 testPanic,
+		"no task is begun without time for it":                                                          testNoTime,
+		"results expire once an hour, and hold nothing up":                                              testExpiresHourly,
+	})
 }
 
 func handler(w *pipelinetest.World) *Handler {

@@ -15,26 +15,20 @@ import (
 )
 
 func TestEffects(t *testing.T) {
-	server := pipelinetest.Start(t)
-	for _, tt := range []struct {
-		name string
-		run  func(t *testing.T, w *pipelinetest.World)
-	}{
-		{"one name is one run, however often it is started", testOneName},
-		{"a commit of the same run starts nothing by itself", testNoStart},
-		{"a run that ended is superseded once", testRestartedOnce},
-		{"a run that ended over and over is given up", testGivenUp},
-		{"a decision wakes the run that waits, and starts no other", testWakes},
-		{"a refused token starts the run that the rows call for", testRefused},
-		{"every run that is not the head's is woken", testOldRun},
-		{"a token that can't be answered stays", testUnanswered},
-		{"a gate that waits is left alone", testWaiting},
-		{"tokens are refused in three ways", testRefusals},
-		{"one message for one event", testRedraw},
-		{"a queue that is down says so", testQueueDown},
-	} {
-		t.Run(tt.name, func(t *testing.T) { tt.run(t, server.World(t)) })
-	}
+	pipelinetest.Each(t, map[string]func(*testing.T, *pipelinetest.World){
+		"one name is one run, however often it is started":         testOneName,
+		"a commit of the same run starts nothing by itself":        testNoStart,
+		"a run that ended is superseded once":                      testRestartedOnce,
+		"a run that ended over and over is given up":               testGivenUp,
+		"a decision wakes the run that waits, and starts no other": testWakes,
+		"a refused token starts the run that the rows call for":    testRefused,
+		"every run that is not the head's is woken":                testOldRun,
+		"a token that can't be answered stays":                     testUnanswered,
+		"a gate that waits is left alone":                          testWaiting,
+		"tokens are refused in three ways":                         testRefusals,
+		"one message for one event":                                testRedraw,
+		"a queue that is down says so":                             testQueueDown,
+	})
 }
 
 func run(t *testing.T, w *pipelinetest.World, start bool) int {

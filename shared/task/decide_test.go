@@ -16,21 +16,20 @@ func TestASecondClickChangesNothingAndSaysWhoDecided(t *testing.T) {
 		from   func(testing.TB) *story
 		first  func(*story) decision
 		status string
-		again  map[string]func(s *story, id string, by aggregate.Actor) decision
 	}{
-		{"approved prompt", waitingPrompt, func(s *story) decision { return s.approvePrompt }, "approved", promptButtons},
-		{"rejected prompt", waitingPrompt, func(s *story) decision { return s.rejectPrompt }, "rejected", promptButtons},
-		{"approved process", waitingProcess, func(s *story) decision { return s.approveProcess }, "approved", processButtons},
-		{"rejected process", waitingProcess, func(s *story) decision { return s.rejectProcess }, "rejected", processButtons},
-		{"approved step", waitingStep, func(s *story) decision { return s.approveStep }, "approved", stepButtons},
-		{"rejected step", waitingStep, func(s *story) decision { return s.rejectStep }, "rejected", stepButtons},
+		{"approved prompt", waitingPrompt, func(s *story) decision { return s.approvePrompt }, "approved"},
+		{"rejected prompt", waitingPrompt, func(s *story) decision { return s.rejectPrompt }, "rejected"},
+		{"approved process", waitingProcess, func(s *story) decision { return s.approveProcess }, "approved"},
+		{"rejected process", waitingProcess, func(s *story) decision { return s.rejectProcess }, "rejected"},
+		{"approved step", waitingStep, func(s *story) decision { return s.approveStep }, "approved"},
+		{"rejected step", waitingStep, func(s *story) decision { return s.rejectStep }, "rejected"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := tt.from(t)
 			open, _ := s.load().OpenGate()
 			at := s.now
 			s.do(tt.first(s))
-			for button, press := range tt.again {
+			for button, press := range buttons {
 				same := button == strings.TrimSuffix(tt.status, "ed") || button == strings.TrimSuffix(tt.status, "d")
 				for _, by := range []aggregate.Actor{person(suzuki), person(tanaka), person("U_OUTSIDER")} {
 					if same && by.ID == suzuki {
@@ -44,45 +43,23 @@ func TestASecondClickChangesNothingAndSaysWhoDecided(t *testing.T) {
 	}
 }
 
-var (
-	promptButtons = map[string]func(*story, string, aggregate.Actor) decision{
-		"approve": func(s *story, id string, by aggregate.Actor) decision {
-			return func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.Approve(id, by, s.policy, now) }
-		},
-		"reject": func(s *story, id string, by aggregate.Actor) decision {
-			return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-				return a.Reject(id, "短く", by, s.policy, now)
-			}
-		},
-	}
-	processButtons = map[string]func(*story, string, aggregate.Actor) decision{
-		"approve": func(s *story, id string, by aggregate.Actor) decision {
-			return func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.Approve(id, by, s.policy, now) }
-		},
-		"reject": func(s *story, id string, by aggregate.Actor) decision {
-			return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-				return a.Reject(id, "短く", by, s.policy, now)
-			}
-		},
-	}
-	stepButtons = map[string]func(*story, string, aggregate.Actor) decision{
-		"approve": func(s *story, id string, by aggregate.Actor) decision {
-			return func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.Approve(id, by, s.policy, now) }
-		},
-		"reject": func(s *story, id string, by aggregate.Actor) decision {
-			return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-				return a.Reject(id, "宛先", by, s.policy, now)
-			}
-		},
-	}
-)
+// buttons are those of a card that asks.
+var buttons = map[string]func(*story, string, aggregate.Actor) decision{
+	"approve": func(s *story, id string, by aggregate.Actor) decision {
+		return func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.Approve(id, by, s.policy, now) }
+	},
+	"reject": func(s *story, id string, by aggregate.Actor) decision {
+		return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+			return a.Reject(id, "短く", by, s.policy, now)
+		}
+	},
+}
 
 func TestOfTwoApproversAtOnceOneDecidesAndTheOtherLearnsIt(t *testing.T) {
 	for name, from := range map[string]func(testing.TB) *story{"prompt": waitingPrompt, "process": waitingProcess, "step": waitingStep} {
 		t.Run(name, func(t *testing.T) {
 			s := from(t)
 			open, _ := s.load().OpenGate()
-			buttons := map[string]map[string]func(*story, string, aggregate.Actor) decision{"prompt": promptButtons, "process": processButtons, "step": stepButtons}[name]
 			saw := s.load() // both of them
 			first := expect.Value(buttons["approve"](s, open.ID, person(suzuki))(saw, s.now))(t)
 			second := expect.Value(buttons["reject"](s, open.ID, person(tanaka))(saw, s.now))(t)
@@ -99,8 +76,8 @@ func TestAButtonOfAnOldVersionSaysWhatBecameOfIt(t *testing.T) {
 	s := waitingPrompt(t)
 	old, at := s.load().Prompt().ID, s.now
 	s.do(s.rejectPrompt, s.beginPrompt, s.finishPrompt)
-	s.refused(promptButtons["approve"](s, old, person(tanaka)), aggregate.ErrDecided{Status: "rejected", By: suzuki, At: at})
-	s.refused(promptButtons["approve"](s, "01JS0000000000000000000000", person(tanaka)), aggregate.ErrNotFound)
+	s.refused(buttons["approve"](s, old, person(tanaka)), aggregate.ErrDecided{Status: "rejected", By: suzuki, At: at})
+	s.refused(buttons["approve"](s, "01JS0000000000000000000000", person(tanaka)), aggregate.ErrNotFound)
 
 	a := s.load() // rows that no commit of ours writes: the old version waits still
 	stale := *a.Prompts[0]
@@ -126,7 +103,7 @@ func TestALateClickSaysThatTheTaskIsOver(t *testing.T) {
 			id := s.load().Process().ID
 			tt.end(s)
 			want := aggregate.ErrDecided{Status: "cancelled", By: tt.by, At: s.head.ChangedAt, Reason: tt.reason}
-			for _, press := range processButtons {
+			for _, press := range buttons {
 				s.refused(press(s, id, person(suzuki)), want)
 			}
 			s.refused(s.retryGeneration, want)
@@ -235,7 +212,7 @@ func TestTheSystemStampsOnlyWhatAsksNobody(t *testing.T) {
 		t.Errorf("stamped %+v", p.Verdict)
 	}
 	s.nothing(asSystem)
-	s.refused(promptButtons["approve"](s, p.ID, person(suzuki)), aggregate.ErrDecided{Status: "approved", At: *p.ApprovedAt})
+	s.refused(buttons["approve"](s, p.ID, person(suzuki)), aggregate.ErrDecided{Status: "approved", At: *p.ApprovedAt})
 	if last := s.audit[len(s.audit)-1]; last.Action != AuditPromptApproved || last.ActorType != aggregate.ActorSystem || last.ActorID != "" {
 		t.Errorf("recorded %+v", last)
 	}

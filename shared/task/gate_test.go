@@ -103,7 +103,7 @@ func TestAGateBelongsToItsAttempt(t *testing.T) {
 		t.Errorf("%+v waits: %v", open, waits)
 	}
 	first := s.load().Gates[0]
-	s.refused(stepButtons["approve"](s, first.ID, person(tanaka)), aggregate.ErrDecided{Status: "approved", By: suzuki, At: *first.ApprovedAt})
+	s.refused(buttons["approve"](s, first.ID, person(tanaka)), aggregate.ErrDecided{Status: "approved", By: suzuki, At: *first.ApprovedAt})
 }
 
 func TestNothingFailsBehindAPersonsBackWhileAGateWaits(t *testing.T) {

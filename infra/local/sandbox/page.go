@@ -87,31 +87,30 @@ func reply(w http.ResponseWriter, v any, err error) {
 	_ = json.NewEncoder(w).Encode(v)
 }
 
-// read decodes a JSON body. Other content types are refused, so that another
-// site's form can't speak for the person at this page.
-func read(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
+// read decodes a JSON body of this form, or says what is wrong with it. Other content types are refused,
+// so that another site's form can't speak for the person at this page.
+func read[T any](w http.ResponseWriter, r *http.Request, form string) (in T, ok bool) {
 	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind != "application/json" {
 		http.Error(w, "Content-Type must be application/json", http.StatusUnsupportedMediaType)
-		return nil, false
+		return in, false
 	}
 	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequest))
 	if err != nil {
 		http.Error(w, "body is over 1 MiB", http.StatusRequestEntityTooLarge)
-		return nil, false
+		return in, false
 	}
-	return raw, true
+	if err := json.Unmarshal(raw, &in); err != nil {
+		http.Error(w, "body is not "+form+": "+err.Error(), http.StatusBadRequest)
+		return in, false
+	}
+	return in, true
 }
 
 // act is a handler of what a person does on the page.
 func act[T any](do func(T) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		raw, ok := read(w, r)
+		in, ok := read[T](w, r, "what this call takes")
 		if !ok {
-			return
-		}
-		var in T
-		if err := json.Unmarshal(raw, &in); err != nil {
-			http.Error(w, "body is not what this call takes: "+err.Error(), http.StatusBadRequest)
 			return
 		}
 		out, err := do(in)

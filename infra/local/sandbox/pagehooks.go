@@ -65,13 +65,8 @@ func change[T any](there bool, shown http.HandlerFunc, form string, save func(co
 		return absent
 	}
 	return func(w http.ResponseWriter, r *http.Request) {
-		raw, ok := read(w, r)
+		in, ok := read[T](w, r, form)
 		if !ok {
-			return
-		}
-		var in T
-		if err := json.Unmarshal(raw, &in); err != nil {
-			http.Error(w, "body is not "+form+": "+err.Error(), http.StatusBadRequest)
 			return
 		}
 		if err := save(r.Context(), in); err != nil {

@@ -37,6 +37,15 @@ func Start(t testing.TB) *Server {
 	return &Server{Server: storetest.Start(t)}
 }
 
+// Each runs tests over one server, each with a world of its own.
+func Each(t *testing.T, tests map[string]func(*testing.T, *World)) {
+	t.Helper()
+	server := Start(t)
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) { test(t, server.World(t)) })
+	}
+}
+
 // World is one task, just received, with a table, a state machine, a queue and a bucket of its own.
 type World struct {
 	Story
