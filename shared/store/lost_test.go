@@ -100,8 +100,7 @@ func committed(t *testing.T, s *taskStore, ref aggregate.Ref, d decision) *task.
 	t.Helper()
 	a := loaded(t, s, ref)
 	c := expect.Value(d(a))(t)
-	after := expect.Value(s.Commit(t.Context(), a, c))(t)
-	return after
+	return expect.Value(s.Commit(t.Context(), a, c))(t)
 }
 
 func countAudit(t *testing.T, s *taskStore, ref aggregate.Ref, action aggregate.Action) int {
