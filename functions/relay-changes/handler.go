@@ -48,7 +48,7 @@ func (h *Handler) Handle(ctx context.Context, e events.DynamoDBEvent) (events.Dy
 		}
 		switch late := i > 0 && err != nil && ctx.Err() != nil; {
 		case late, errors.Is(err, effect.ErrQueue):
-			slog.ErrorContext(ctx, "gives back", "task_id", m.ref.ID, "done", i, "err", err)
+			slog.ErrorContext(ctx, "gives back", m.ref.Log(), "done", i, "err", err)
 			if out.BatchItemFailures == nil {
 				out.BatchItemFailures = []events.DynamoDBBatchItemFailure{{ItemIdentifier: m.first}}
 			}
@@ -56,7 +56,7 @@ func (h *Handler) Handle(ctx context.Context, e events.DynamoDBEvent) (events.Dy
 				return out, nil
 			}
 		case err != nil:
-			slog.ErrorContext(ctx, "left to the sweeper", "task_id", m.ref.ID, "err", err)
+			slog.ErrorContext(ctx, "left to the sweeper", m.ref.Log(), "err", err)
 			metric.Count(metric.RelayFailed, 1)
 		}
 	}
@@ -66,10 +66,10 @@ func (h *Handler) Handle(ctx context.Context, e events.DynamoDBEvent) (events.Dy
 // relay carries out one task's effects, its cards first. With draw false no card is asked for, since the records are
 // given back anyway.
 func (h *Handler) relay(ctx context.Context, m move, draw bool) (err error) {
-	defer panics.Recover(ctx, &err, "task_id", m.ref.ID)
+	defer panics.Recover(ctx, &err, m.ref.Log())
 	a, err := h.Store.Load(ctx, m.ref)
 	if err != nil {
-		return fmt.Errorf("load the task: %w", err)
+		return fmt.Errorf("load it: %w", err)
 	}
 	var undrawn error
 	if draw && m.cards && a.Effects(h.Effects.Now()).Cards {

@@ -111,5 +111,5 @@ func (h *Handler) putOff(ctx context.Context, ref aggregate.Ref, why error) {
 	wait := min(time.Hour, time.Minute<<min(failures, 6))
 	now := h.Now()
 	err := h.Store.SweepFailed(ctx, ref, failures, now.Add(wait), now)
-	slog.ErrorContext(ctx, "put off", "task_id", ref.ID, "failures", failures, "err", errors.Join(why, err))
+	slog.ErrorContext(ctx, "put off", ref.Log(), "failures", failures, "err", errors.Join(why, err))
 }

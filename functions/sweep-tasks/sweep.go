@@ -16,10 +16,10 @@ import (
 func (h *Handler) sweep(ctx context.Context, ref aggregate.Ref) (repairs int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, perTask)
 	defer cancel()
-	defer panics.Recover(ctx, &err, "task_id", ref.ID)
+	defer panics.Recover(ctx, &err, ref.Log())
 	a, err := h.Store.Load(ctx, ref)
 	if err != nil {
-		return 0, fmt.Errorf("load the task: %w", err)
+		return 0, fmt.Errorf("load it: %w", err)
 	}
 	beside, unread := h.beside(ctx, a)
 	for _, d := range a.Overdue(h.Now(), beside) {

@@ -102,7 +102,7 @@ func (h *Handler) draw(ctx context.Context, ref aggregate.Ref) error {
 		return err
 	}
 	if !ours {
-		slog.WarnContext(ctx, "not drawn: the workspace is none of ours", "task_id", ref.ID)
+		slog.WarnContext(ctx, "not drawn: the workspace is none of ours", ref.Log())
 		return h.shown(ctx, a)
 	}
 	settings, err := h.Store.Settings(ctx, ref.Tenant)
@@ -127,7 +127,7 @@ func (h *Handler) ours(ctx context.Context, a aggregate.Aggregate, place Place) 
 	ours, err := home.Home{Slack: h.Slack, Rows: h.Store}.Knows(ctx, a.Ref().Tenant)
 	if refused := (slackapi.Refused{}); errors.As(err, &refused) && refused.App {
 		metric.Count(metric.AppRefused, 1)
-		slog.ErrorContext(ctx, "Slack refuses the app", "task_id", a.Ref().ID, "err", err)
+		slog.ErrorContext(ctx, "Slack refuses the app", a.Ref().Log(), "err", err)
 	}
 	return ours, err
 }
@@ -166,7 +166,7 @@ func (d *drawing) cards(ctx context.Context) (left bool, err error) {
 		}
 	}
 	if over.skipped > 0 {
-		slog.InfoContext(ctx, "left progress out", "task_id", d.ref.ID, "rev", d.head.Rev, "cards", over.skipped)
+		slog.InfoContext(ctx, "left progress out", d.ref.Log(), "rev", d.head.Rev, "cards", over.skipped)
 	}
 	if behind == nil && over.first != nil {
 		return true, d.wait(ctx, *over.first)
@@ -272,7 +272,7 @@ func (d *drawing) about(c *aggregate.Card) slackapi.Metadata {
 }
 
 func (d *drawing) log(c *aggregate.Card) *slog.Logger {
-	return slog.With("task_id", d.ref.ID, "card", c.Key(), "rev", d.head.Rev)
+	return slog.With(d.ref.Log(), "card", c.Key(), "rev", d.head.Rev)
 }
 
 // isOther reports whether the row is another's to write now.

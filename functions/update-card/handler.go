@@ -85,12 +85,12 @@ func (h *Handler) record(ctx context.Context, r events.SQSMessage) (err error) {
 		slog.ErrorContext(ctx, "dropped: the message names nothing that is drawn", "message_id", r.MessageId)
 		return nil
 	}
-	defer panics.Recover(ctx, &err, "task_id", ref.ID)
+	defer panics.Recover(ctx, &err, ref.Log())
 	ctx, cancel := sleep.Sparing(ctx, margin)
 	defer cancel()
 	err = h.draw(ctx, ref)
 	if errors.Is(err, aggregate.ErrNotFound) {
-		slog.ErrorContext(ctx, "dropped: there is none", "task_id", ref.ID)
+		slog.ErrorContext(ctx, "dropped: there is none", ref.Log())
 		return nil
 	}
 	return err

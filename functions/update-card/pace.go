@@ -180,7 +180,7 @@ func (d *drawing) wait(ctx context.Context, s short) error {
 			err = d.Store.DrawAt(ctx, d.ref, at, at.Sub(now) > longLine)
 		}
 		if err != nil {
-			slog.WarnContext(ctx, "no place in line", "task_id", d.ref.ID, "budget", s.budget.Name, "err", err)
+			slog.WarnContext(ctx, "no place in line", d.ref.Log(), "budget", s.budget.Name, "err", err)
 			return later{min(s.until.Sub(now), mostShort), "Slack's pace"}
 		}
 		place = &at
@@ -188,7 +188,7 @@ func (d *drawing) wait(ctx context.Context, s short) error {
 	turn := place.Sub(now)
 	if turn > longLine {
 		metric.Count(metric.CardLate, 1)
-		slog.InfoContext(ctx, "left to the sweeper", "task_id", d.ref.ID, "rev", d.head.Rev, "budget", s.budget.Name, "seconds", int(turn.Seconds()))
+		slog.InfoContext(ctx, "left to the sweeper", d.ref.Log(), "rev", d.head.Rev, "budget", s.budget.Name, "seconds", int(turn.Seconds()))
 		return nil
 	}
 	return later{min(max(s.until.Sub(now), turn), mostShort), "Slack's pace"}

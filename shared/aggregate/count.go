@@ -15,7 +15,7 @@ type Count struct {
 	Keep   time.Time // zero: for ever
 }
 
-// ErrFull says that there is no place for the task, why, and when there may be one.
+// ErrFull says that there is no place for it, why, and when there may be one.
 type ErrFull struct{ Count }
 
 func (e ErrFull) Error() string { return fmt.Sprintf("%s: at most %d", e.Reason, e.Most) }

@@ -35,7 +35,7 @@ type ErrDecided struct {
 	Status string // what it became
 	By     string // Slack user id, empty for the system
 	At     time.Time
-	Reason Reason // when the task ended instead
+	Reason Reason // when it ended instead
 }
 
 func (e ErrDecided) Error() string {

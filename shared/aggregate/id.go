@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"fmt"
+	"log/slog"
 	"strconv"
 	"strings"
 	"time"
@@ -14,8 +15,14 @@ import (
 // Ref names one aggregate of one tenant.
 type Ref struct{ Tenant, Kind, ID string }
 
-// String is for errors and logs, which name the tenant elsewhere.
+// String is for errors, which name the tenant elsewhere.
 func (r Ref) String() string { return r.Kind + " " + r.ID }
+
+// Log names the aggregate in a log line: its kind, its id, and the id once more under the kind's name, such as task_id,
+// which is what the functions of one kind alone write.
+func (r Ref) Log() slog.Attr {
+	return slog.Group("", "kind", r.Kind, "id", r.ID, r.Kind+"_id", r.ID)
+}
 
 // NewID returns a fresh ULID from crypto/rand.
 func NewID() string { return ulid.MustNew(ulid.Now(), rand.Reader).String() }

@@ -18,8 +18,8 @@ func (m MicroUSD) String() string {
 	return cents + strings.TrimRight(rest, "0")
 }
 
-// Usage is what a model's calls came to: those for one generation, or all of a
-// task's. Input excludes what was read from a cache and includes what was written to one.
+// Usage is what a model's calls came to: those for one generation, or all of an
+// aggregate's. Input excludes what was read from a cache and includes what was written to one.
 type Usage struct {
 	ID        string   `json:"id,omitempty"` // of the generation, so that none is charged twice
 	Provider  string   `json:"provider,omitempty"`

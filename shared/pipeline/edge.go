@@ -40,13 +40,13 @@ type Worker func(ctx context.Context, in Input) (aggregate.Next, error)
 func Edge(w Worker) func(context.Context, Input) (Output, error) {
 	return func(ctx context.Context, in Input) (out Output, err error) {
 		began := time.Now()
-		log := slog.With("task_id", in.Task+in.ID, "run", in.Run)
+		log := slog.With(in.Ref().Log(), "run", in.Run)
 		defer func() {
 			if errors.Is(err, panics.Err) {
 				out, err = Output{}, bare(ctx, Internal)
 			}
 		}()
-		defer panics.Recover(ctx, &err, "task_id", in.Task+in.ID, "run", in.Run)
+		defer panics.Recover(ctx, &err, in.Ref().Log(), "run", in.Run)
 		if in.Tenant == "" || in.Ref().ID == "" || in.Run < 1 {
 			log.ErrorContext(ctx, "refused", "err", "tenant, task or kind and id, and run are required")
 			return Output{}, bare(ctx, BadInput)

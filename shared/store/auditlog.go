@@ -11,7 +11,7 @@ import (
 type AuditFilter struct {
 	From, To time.Time // from inclusive, to exclusive
 	Action   aggregate.Action
-	Resource string // a task's id, or that of a resource outside of tasks
+	Resource string // an aggregate's id, or that of a resource outside of aggregates
 	Actor    string // Slack user id; "system" for Ringi itself
 }
 

@@ -117,7 +117,7 @@ func (s *Store) updateCard(ctx context.Context, what string, ref aggregate.Ref, 
 		err = ErrClaimed
 	}
 	if err != nil {
-		err = fmt.Errorf("%s card %s of task %s: %w", what, cardKey, ref.ID, err)
+		err = fmt.Errorf("%s card %s of %s: %w", what, cardKey, ref, err)
 	}
 	var c aggregate.Card
 	if it != nil {

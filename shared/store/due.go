@@ -13,7 +13,7 @@ import (
 	"ringi/shared/aggregate"
 )
 
-// duePage is how many due tasks are read at a time.
+// duePage is how many due aggregates are read at a time.
 const duePage = 50
 
 // Due walks the aggregates of a shard (0 to Shards-1) that are due at now, the longest due first, reading them page
@@ -47,8 +47,8 @@ func (s *Store) Due(ctx context.Context, shard int, now time.Time) iter.Seq2[agg
 	}
 }
 
-// Postpone sets when the task is due next, nil for never, after every effect of the head
-// as it was read was done. It returns aggregate.ErrConflict when the task moved on, or is to be
+// Postpone sets when the aggregate is due next, nil for never, after every effect of the head
+// as it was read was done. It returns aggregate.ErrConflict when it moved on, or is to be
 // drawn anew: then it is due as it is.
 func (s *Store) Postpone(ctx context.Context, ref aggregate.Ref, h aggregate.Head, due *time.Time) error {
 	e := newExpression()
@@ -60,13 +60,13 @@ func (s *Store) Postpone(ctx context.Context, ref aggregate.Ref, h aggregate.Hea
 	}
 	err := s.updateHead(ctx, "postpone", ref, e, all(e.is("rev", "=", h.Rev), e.asRead(h)))
 	if errors.Is(err, errCondition) {
-		return fmt.Errorf("postpone, task %s: %w", ref.ID, aggregate.ErrConflict)
+		return fmt.Errorf("postpone, %s: %w", ref, aggregate.ErrConflict)
 	}
 	return err
 }
 
-// SweepFailed keeps how often in a row the task could not be handled at now, and when
-// to try again. A task that moved meanwhile is due as that move says.
+// SweepFailed keeps how often in a row the aggregate could not be handled at now, and when
+// to try again. One that moved meanwhile is due as that move says.
 func (s *Store) SweepFailed(ctx context.Context, ref aggregate.Ref, failures int, due, now time.Time) error {
 	e := newExpression()
 	e.set("sweep_failures", failures)

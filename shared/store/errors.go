@@ -6,8 +6,8 @@ import (
 )
 
 var (
-	// ErrExists: the task's head is there; the message was received before.
-	ErrExists = errors.New("the task exists already")
+	// ErrExists: the aggregate's head is there; the message was received before.
+	ErrExists = errors.New("it exists already")
 	// ErrStale: a wait of a newer state, run or retry is there.
 	ErrStale = errors.New("a newer wait is there")
 	// ErrClaimed: the card's message is another's to post, or the row names another message.

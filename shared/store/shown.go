@@ -17,7 +17,7 @@ func (e *expression) asRead(h aggregate.Head) string {
 	return e.is("redraws", "=", h.Redraws)
 }
 
-// Shown notes that all cards show the task as of the head as it was read. A later rev
+// Shown notes that all cards show the aggregate as of the head as it was read. A later rev
 // stands; and so does a redraw that was asked for meanwhile: it may be about what the
 // rows don't say, such as the settings.
 func (s *Store) Shown(ctx context.Context, ref aggregate.Ref, h aggregate.Head) error {
@@ -33,7 +33,7 @@ func (s *Store) Shown(ctx context.Context, ref aggregate.Ref, h aggregate.Head) 
 }
 
 // Redraw asks for all cards to be compared with the rows again. The sweeper
-// looks after it too, even when the task had ended; a task that is due sooner stays so.
+// looks after it too, even when it had ended; one that is due sooner stays so.
 func (s *Store) Redraw(ctx context.Context, ref aggregate.Ref) error {
 	return s.dueBy(ctx, "redraw", ref, s.now().Add(dueAfterCommit), func(e *expression) {
 		e.remove("shown_rev")
@@ -41,7 +41,7 @@ func (s *Store) Redraw(ctx context.Context, ref aggregate.Ref) error {
 	})
 }
 
-// DrawAt keeps a task's place in line for Slack's pace. With due the sweeper asks for its cards then.
+// DrawAt keeps an aggregate's place in line for Slack's pace. With due the sweeper asks for its cards then.
 func (s *Store) DrawAt(ctx context.Context, ref aggregate.Ref, at time.Time, due bool) error {
 	write := func(e *expression) { e.set("draw_at", at) }
 	if due {
@@ -66,14 +66,14 @@ func (s *Store) dueBy(ctx context.Context, what string, ref aggregate.Ref, at ti
 	return s.updateHead(ctx, what, ref, e, all(e.exists()))
 }
 
-// updateHead writes bookkeeping attributes, which carry no state of the task and give it no new rev.
+// updateHead writes bookkeeping attributes, which carry no state of the aggregate and give it no new rev.
 func (s *Store) updateHead(ctx context.Context, what string, ref aggregate.Ref, e *expression, condition *string) error {
 	pk, err := s.partition(ref)
 	if err != nil {
 		return err
 	}
 	if _, err := s.update(ctx, key(pk, aggregate.HeadKey), e, condition); err != nil {
-		return fmt.Errorf("%s, task %s: %w", what, ref.ID, err)
+		return fmt.Errorf("%s, %s: %w", what, ref, err)
 	}
 	return nil
 }

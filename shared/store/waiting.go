@@ -5,7 +5,7 @@ import (
 	"log/slog"
 )
 
-// maxRedrawn bounds how many waiting tasks a change of the settings has drawn anew at
+// maxRedrawn bounds how many waiting aggregates a change of the settings has drawn anew at
 // once: Slack takes about 50 updates a minute. The others show it when they next move.
 const maxRedrawn = 100
 
@@ -19,7 +19,7 @@ func (s *Store) redrawWaiting(ctx context.Context, tenant string) {
 	}
 	for _, x := range waiting.Items {
 		if err := s.Redraw(ctx, x.Ref); err != nil {
-			slog.WarnContext(ctx, "a card keeps the old settings", "task_id", x.Ref.ID, "err", err)
+			slog.WarnContext(ctx, "a card keeps the old settings", x.Ref.Log(), "err", err)
 		}
 	}
 }

@@ -24,7 +24,7 @@ func (s *Store) PutWait(ctx context.Context, ref aggregate.Ref, w aggregate.Wait
 		err = ErrStale
 	}
 	if err != nil {
-		return fmt.Errorf("keep the wait of task %s at %s: %w", ref.ID, w.Gate, err)
+		return fmt.Errorf("keep the wait of %s at %s: %w", ref, w.Gate, err)
 	}
 	return nil
 }
@@ -45,7 +45,7 @@ func (s *Store) DropWait(ctx context.Context, ref aggregate.Ref, w aggregate.Wai
 		return err
 	})
 	if err != nil && !conditionFailed(err) {
-		return fmt.Errorf("drop the wait of task %s at %s: %w", ref.ID, w.Gate, err)
+		return fmt.Errorf("drop the wait of %s at %s: %w", ref, w.Gate, err)
 	}
 	return nil
 }
