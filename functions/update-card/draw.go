@@ -29,9 +29,9 @@ type Store interface {
 // Rows keep which message shows which card.
 type Rows interface {
 	ClaimCard(ctx context.Context, ref aggregate.Ref, key, by string, now, staleBefore time.Time) (aggregate.Card, error)
-	PostedCard(ctx context.Context, ref aggregate.Ref, key, by, messageTS, channel, hash string) error
+	PostedCard(ctx context.Context, ref aggregate.Ref, key, by, messageTS, channel, hash string, all *aggregate.Head) error
 	ForgetCard(ctx context.Context, ref aggregate.Ref, key, messageTS string) error
-	ShownCard(ctx context.Context, ref aggregate.Ref, key, messageTS, hash string) error
+	ShownCard(ctx context.Context, ref aggregate.Ref, key, messageTS, hash string, all *aggregate.Head) error
 	ResetCard(ctx context.Context, ref aggregate.Ref, key, messageTS string) error
 	ReleaseCard(ctx context.Context, ref aggregate.Ref, key, by string) error
 	UnreachableCard(ctx context.Context, ref aggregate.Ref, key, by, messageTS, refusal string, rev int, now time.Time) error
@@ -78,6 +78,8 @@ type drawing struct {
 	settings tenancy.Settings
 	by       string // this invocation
 	told     bool   // the requester knows that a card can't be shown
+	last     bool   // the card that is being drawn is the last one to draw
+	noted    bool   // a card's row says that all cards are shown
 
 	urgency map[string]urgency // of each card
 	short   map[string]short   // methods for which no call is left
@@ -112,7 +114,7 @@ func (h *Handler) draw(ctx context.Context, ref aggregate.Ref) error {
 	d := &drawing{Handler: h, ref: ref, kind: kind, place: place, a: a, head: a.Root().Common(), settings: settings, by: h.NewID()}
 	d.told = slices.ContainsFunc(a.Common().Cards, func(c *aggregate.Card) bool { return c.Refusal != "" })
 	behind, err := d.cards(ctx)
-	if err != nil || behind {
+	if err != nil || behind || d.noted {
 		return err
 	}
 	return h.shown(ctx, a)
@@ -144,15 +146,23 @@ func (h *Handler) shown(ctx context.Context, a aggregate.Aggregate) error {
 	return nil
 }
 
-// cards draws all of the task's cards. It reports whether some were left out.
+// cards draws those of the task's cards that show something else. Whether they do is read off the rows: large
+// arguments never change, and are fetched only for a card that is drawn anew. It reports whether some were left out.
 func (d *drawing) cards(ctx context.Context) (left bool, err error) {
 	var rows []*aggregate.Card
 	rows, d.urgency = d.inOrder()
 	d.short = map[string]short{}
 	var behind error
 	var over leftover
-	for _, c := range rows {
-		err := d.card(ctx, c)
+	now := d.Now()
+	hashes := map[string]string{}
+	rows = slices.DeleteFunc(rows, func(c *aggregate.Card) bool {
+		hashes[c.Key()] = card.Hash(d.kind.Render(d.a, c, d.settings, now))
+		return c.State == aggregate.CardPosted && c.Hash == hashes[c.Key()] || d.rests(c)
+	})
+	for i, c := range rows {
+		d.last = i == len(rows)-1 && behind == nil && over == leftover{}
+		err := d.card(ctx, c, hashes[c.Key()])
 		if err != nil {
 			err = fmt.Errorf("card %s: %w", c.Key(), err)
 		}
@@ -174,26 +184,26 @@ func (d *drawing) cards(ctx context.Context) (left bool, err error) {
 	return over.skipped > 0, behind
 }
 
-// card makes one message show its card. Whether it does already is decided from the rows. Large arguments, which
-// never change, are fetched only for a card that is drawn.
-func (d *drawing) card(ctx context.Context, c *aggregate.Card) error {
-	m := d.kind.Render(d.a, c, d.settings, d.Now())
-	hash := card.Hash(m)
-	switch {
-	case c.State == aggregate.CardPosted && c.Hash == hash:
-		return nil
-	case d.rests(c):
-		return nil
-	}
+// card makes one message show its card. hash is of what it then shows.
+func (d *drawing) card(ctx context.Context, c *aggregate.Card, hash string) error {
 	opened, err := d.kind.Opened(ctx, d.a, c)
 	if err != nil {
 		return err
 	}
-	m = d.kind.Render(opened, c, d.settings, d.Now())
+	m := d.kind.Render(opened, c, d.settings, d.Now())
 	if c.MessageTS != "" {
 		return d.update(ctx, c, m, hash)
 	}
 	return d.post(ctx, c, m, hash)
+}
+
+// all is the head that is noted as shown together with the card that is being drawn. It is nil if other cards are left
+// to draw, or if the head has a draw_at, which only Shown removes.
+func (d *drawing) all() *aggregate.Head {
+	if d.last && d.head.DrawAt == nil {
+		return d.head
+	}
+	return nil
 }
 
 // rests reports whether a card that Slack refused is left as it is. It is tried again at the next revision, at the
@@ -230,9 +240,10 @@ func (d *drawing) update(ctx context.Context, c *aggregate.Card, m card.Message,
 		return d.failed(ctx, c, err)
 	}
 	d.log(c).InfoContext(ctx, "updated", "ts", c.MessageTS)
-	if err := d.Rows.ShownCard(ctx, d.ref, c.Key(), c.MessageTS, hash); err != nil {
+	if err := d.Rows.ShownCard(ctx, d.ref, c.Key(), c.MessageTS, hash, d.all()); err != nil {
 		return fmt.Errorf("save: %w", err)
 	}
+	d.noted = d.all() != nil
 	return nil
 }
 

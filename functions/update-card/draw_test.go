@@ -65,8 +65,9 @@ func TestUpdateCard(t *testing.T) {
 func testFollows(t *testing.T, w *world) {
 	w.done()
 	first := w.shows("受け付けました")
-	if head := w.Load().Head; head.ShownRev != head.Rev {
-		t.Errorf("shown %d of %d", head.ShownRev, head.Rev)
+	alone, err := w.Store.Head(t.Context(), w.Ref)
+	if head := w.Load().Head; err != nil || head.ShownRev != head.Rev || alone.ShownRev != 0 {
+		t.Errorf("shown %d of %d, the head alone says %d, %v; want the card to say so", head.ShownRev, head.Rev, alone.ShownRev, err)
 	}
 	w.slack.Calls()
 	w.done()
@@ -339,13 +340,15 @@ func testLargeArguments(t *testing.T, w *world) {
 
 // meanwhile is a table where something happens between what is drawn and the note of it.
 type meanwhile struct {
-	Store
+	Rows
 	do func()
 }
 
-func (m meanwhile) Shown(ctx context.Context, ref aggregate.Ref, h aggregate.Head) error {
-	m.do()
-	return m.Store.Shown(ctx, ref, h)
+func (m meanwhile) PostedCard(ctx context.Context, ref aggregate.Ref, key, by, messageTS, channel, hash string, all *aggregate.Head) error {
+	if all != nil {
+		m.do()
+	}
+	return m.Rows.PostedCard(ctx, ref, key, by, messageTS, channel, hash, all)
 }
 
 // Who may approve changes while the gate's card is being drawn with the old settings.
@@ -354,7 +357,7 @@ func testRedrawMeanwhile(t *testing.T, w *world) {
 	w.Draft(tenancy.DefaultSettings())
 	x := tenancy.DefaultSettings()
 	x.Approvers = tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{workspace.Tanaka}}
-	w.h.Store = meanwhile{w.Store.Of.Store, func() {
+	w.h.Rows = meanwhile{w.Store, func() {
 		by := aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Suzuki, Team: slacktest.Team}
 		expect.Value(w.Store.SaveSettings(t.Context(), w.Ref.Tenant, x, by, w.Now()))(t)
 	}}
@@ -362,7 +365,7 @@ func testRedrawMeanwhile(t *testing.T, w *world) {
 	if a := w.Load(); !a.Effects(w.Now()).Cards {
 		t.Fatalf("rev %d, shown %d: neither the relay nor the sweeper draws it again", a.Head.Rev, a.Head.ShownRev)
 	}
-	w.h.Store = w.Store.Of.Store
+	w.h.Rows = w.Store
 	w.done()
 	w.shows("勤怠", workspace.Tanaka)
 	if a := w.Load(); a.Effects(w.Now()).Cards {

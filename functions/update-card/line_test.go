@@ -193,8 +193,11 @@ func (b *backlogged) DrawAt(_ context.Context, ref aggregate.Ref, at time.Time, 
 
 func (b *backlogged) ForgetCard(context.Context, aggregate.Ref, string, string) error { return nil }
 
-func (b *backlogged) ShownCard(_ context.Context, ref aggregate.Ref, _, _, hash string) error {
+func (b *backlogged) ShownCard(ctx context.Context, ref aggregate.Ref, _, _, hash string, all *aggregate.Head) error {
 	b.tasks[ref.ID].a.Cards[0].Hash = hash
+	if all != nil {
+		return b.Shown(ctx, ref, *all)
+	}
 	return nil
 }
 

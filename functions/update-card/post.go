@@ -80,11 +80,16 @@ func wait(held aggregate.Card, now time.Time) error {
 // keep saves which message is the card's. An invocation that lost the claim meanwhile deletes its own message, but
 // only if the row names another: else a later invocation finds and adopts it.
 func (d *drawing) keep(ctx context.Context, c *aggregate.Card, ts, hash string) error {
-	err := d.Rows.PostedCard(ctx, d.ref, c.Key(), d.by, ts, c.Channel, hash)
+	all := d.all()
+	if hash == "" { // it is to be drawn yet
+		all = nil
+	}
+	err := d.Rows.PostedCard(ctx, d.ref, c.Key(), d.by, ts, c.Channel, hash, all)
 	if !isOther(err) {
 		if err != nil {
 			return later{stale, fmt.Sprintf("save the message: %s", err)}
 		}
+		d.noted = all != nil
 		return nil
 	}
 	a, err := d.Store.Load(ctx, d.ref)

@@ -103,7 +103,7 @@ func testOwnFaultLate(t *testing.T, w *world) {
 // crashed is a handler that dies before it saves what it posted.
 type crashed struct{ Rows }
 
-func (crashed) PostedCard(context.Context, aggregate.Ref, string, string, string, string, string) error {
+func (crashed) PostedCard(context.Context, aggregate.Ref, string, string, string, string, string, *aggregate.Head) error {
 	return errors.New("the process is gone")
 }
 
@@ -166,7 +166,7 @@ func testLostClaim(t *testing.T, w *world) {
 		other := "another"
 		expect.Value(w.Store.ClaimCard(t.Context(), w.Ref, "CARD#task", other, w.Now(), w.Now().Add(-stale)))(t)
 		ts := expect.Value(w.slack.Client.Post(t.Context(), workspace.HR, w.root, message(), slackapi.Metadata{Task: w.Ref.ID, Card: "CARD#task"}))(t)
-		expect.NoError(t, w.Store.PostedCard(t.Context(), w.Ref, "CARD#task", other, ts, workspace.HR, ""))
+		expect.NoError(t, w.Store.PostedCard(t.Context(), w.Ref, "CARD#task", other, ts, workspace.HR, "", nil))
 	}}
 	w.back(1, 1)
 	w.shows("x")

@@ -33,6 +33,9 @@ type Card struct {
 	TriedAt     *time.Time `json:"tried_at,omitempty"`  // when it did so last
 	Refusal     string     `json:"refusal,omitempty"`   // Slack's error code
 	CreatedAt   time.Time  `json:"created_at"`
+	// The head's rev and redraws as they were loaded, if this card was the last one that was drawn and all are shown.
+	ShownRev     int `json:"shown_rev,omitempty"`
+	ShownRedraws int `json:"shown_redraws,omitempty"`
 }
 
 // Key of a card follows its subject: CARD#task, CARD#prompt#0001, CARD#execution.

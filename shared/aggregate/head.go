@@ -19,9 +19,9 @@ type Head struct {
 	ChangedAt  time.Time `json:"changed_at"`
 
 	DueAt         *time.Time `json:"due_at,omitempty"`
-	ShownRev      int        `json:"shown_rev,omitempty"`
-	Redraws       int        `json:"redraws,omitempty"` // how often somebody asked for the cards to be drawn anew
-	DrawAt        *time.Time `json:"draw_at,omitempty"` // when its cards may be drawn, while they wait because of Slack's rate limits
+	ShownRev      int        `json:"shown_rev,omitempty"` // the revision that all cards show, unless a card's row says it (see See)
+	Redraws       int        `json:"redraws,omitempty"`   // how often somebody asked for the cards to be drawn anew
+	DrawAt        *time.Time `json:"draw_at,omitempty"`   // when its cards may be drawn, while they wait because of Slack's rate limits
 	SweepFailures int        `json:"sweep_failures,omitempty"`
 }
 
@@ -53,6 +53,16 @@ func (h Head) Committed(was Head, c Change) Head {
 	h.Rev, h.LastChange = was.Rev+1, c.ID
 	h.DueAt, h.ShownRev, h.SweepFailures, h.Redraws, h.DrawAt = was.DueAt, was.ShownRev, was.SweepFailures, was.Redraws, was.DrawAt
 	return h
+}
+
+// See takes the revision that all cards show from their rows, where it is higher than the head's. What a row says does
+// not count if a redraw was asked for since.
+func (h *Head) See(cards []*Card) {
+	for _, c := range cards {
+		if c.ShownRedraws == h.Redraws {
+			h.ShownRev = max(h.ShownRev, c.ShownRev)
+		}
+	}
 }
 
 // InLine reports whether the cards wait for a time after now, because of Slack's rate limits. Before it they are

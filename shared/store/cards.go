@@ -25,13 +25,15 @@ func (s *Store) ClaimCard(ctx context.Context, ref aggregate.Ref, key, by string
 	return s.updateCard(ctx, "claim", ref, key, e, free)
 }
 
-// PostedCard saves what by posted under its claim. It returns ErrClaimed when the claim was lost.
-func (s *Store) PostedCard(ctx context.Context, ref aggregate.Ref, key, by, messageTS, channel, hash string) error {
+// PostedCard saves what by posted under its claim. With all it also notes, as Shown does, that every card shows the
+// aggregate as of that head. It returns ErrClaimed when the claim was lost.
+func (s *Store) PostedCard(ctx context.Context, ref aggregate.Ref, key, by, messageTS, channel, hash string, all *aggregate.Head) error {
 	e := newExpression()
 	e.set("state", aggregate.CardPosted)
 	e.set("message_ts", messageTS)
 	e.set("channel", channel)
 	e.set("hash", hash)
+	e.allShown(all)
 	e.remove("claimed_by", "claimed_at", "refusal", "tried_rev", "tried_at")
 	mine := anyOf(
 		both(e.is("state", "=", aggregate.CardPosting), e.is("claimed_by", "=", by)),
@@ -51,11 +53,12 @@ func (s *Store) ForgetCard(ctx context.Context, ref aggregate.Ref, key, messageT
 	return err
 }
 
-// ShownCard saves the hash of what the message shows now. It returns ErrClaimed when the row names another message.
-func (s *Store) ShownCard(ctx context.Context, ref aggregate.Ref, key, messageTS, hash string) error {
+// ShownCard saves the hash of what the message shows now, and notes all as PostedCard does. It returns ErrClaimed when the row names another message.
+func (s *Store) ShownCard(ctx context.Context, ref aggregate.Ref, key, messageTS, hash string, all *aggregate.Head) error {
 	e := newExpression()
 	e.set("state", aggregate.CardPosted)
 	e.set("hash", hash)
+	e.allShown(all)
 	e.remove("refusal", "tried_rev", "tried_at")
 	_, err := s.updateCard(ctx, "save the hash of", ref, key, e, e.is("message_ts", "=", messageTS))
 	return err

@@ -58,7 +58,7 @@ func (c cardTest) claimed(by string, now time.Time) aggregate.Card {
 }
 
 func (c cardTest) post(by, message string) error {
-	return c.st.PostedCard(c.Context(), c.ref, c.key, by, message, "C1", "hash")
+	return c.st.PostedCard(c.Context(), c.ref, c.key, by, message, "C1", "hash", nil)
 }
 
 func (c cardTest) posted() {
@@ -144,12 +144,12 @@ func (c cardTest) hash() {
 	if got := c.read(); got.Hash != "" || got.State != aggregate.CardPosted {
 		c.Errorf("hash %q in state %s", got.Hash, got.State)
 	}
-	expect.NoError(c, c.st.ShownCard(c.Context(), c.ref, c.key, "1.000001", "next"))
+	expect.NoError(c, c.st.ShownCard(c.Context(), c.ref, c.key, "1.000001", "next", nil))
 	if got := c.read().Hash; got != "next" {
 		c.Errorf("hash %q, want the next", got)
 	}
 	wantError(c.T, c.st.ForgetCard(c.Context(), c.ref, c.key, "2.000001"), ErrClaimed)
-	wantError(c.T, c.st.ShownCard(c.Context(), c.ref, c.key, "2.000001", "other"), ErrClaimed)
+	wantError(c.T, c.st.ShownCard(c.Context(), c.ref, c.key, "2.000001", "other", nil), ErrClaimed)
 	if got := c.read().Hash; got != "next" {
 		c.Errorf("hash %q, want it untouched", got)
 	}

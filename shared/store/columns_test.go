@@ -105,7 +105,7 @@ func testColumns(t *testing.T, st *taskStore) {
 	}
 	for _, ref := range []aggregate.Ref{finished, failed, cancelled} {
 		expect.Value(st.ClaimCard(t.Context(), ref, "CARD#task", "me", at(), at().Add(-time.Minute)))(t)
-		expect.NoError(t, st.PostedCard(t.Context(), ref, "CARD#task", "me", "1.000001", "C1", "hash"))
+		expect.NoError(t, st.PostedCard(t.Context(), ref, "CARD#task", "me", "1.000001", "C1", "hash", nil))
 		look("TASK#" + tenant + "#" + ref.ID)
 	}
 	look("TENANT#" + tenant)

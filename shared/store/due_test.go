@@ -207,6 +207,7 @@ func testShown(t *testing.T, st *taskStore) {
 			}
 		})
 	}
+	t.Run("the last card says it as well, while nobody asks for a redraw", func(t *testing.T) { testShownByCard(t, st) })
 	t.Run("a task that is due sooner stays so", func(t *testing.T) {
 		sooner := at().Add(20 * time.Second)
 		for _, due := range []time.Time{sooner, at().Add(-time.Hour)} {
@@ -251,4 +252,31 @@ func testShown(t *testing.T, st *taskStore) {
 			t.Errorf("due %v, want in a minute", got)
 		}
 	})
+}
+
+func testShownByCard(t *testing.T, st *taskStore) {
+	ref := created(t, st, 2)
+	if _, err := st.ClaimCard(t.Context(), ref, "CARD#task", "me", at(), at()); err != nil {
+		t.Fatal(err)
+	}
+	h := headOf(t, st, ref).Head
+	steps := []func() error{
+		func() error { return st.PostedCard(t.Context(), ref, "CARD#task", "me", "1.000001", "C1", "one", &h) },
+		func() error { return st.Redraw(t.Context(), ref) },
+		func() error { return st.ShownCard(t.Context(), ref, "CARD#task", "1.000001", "two", &h) },
+		func() error { h = headOf(t, st, ref).Head; return nil },
+		func() error { return st.ShownCard(t.Context(), ref, "CARD#task", "1.000001", "two", &h) },
+		func() error { return st.ShownCard(t.Context(), ref, "CARD#task", "1.000001", "three", nil) },
+	}
+	for i, want := range []int{1, 0, 0, 0, 1, 1} {
+		if err := steps[i](); err != nil {
+			t.Fatal(err)
+		}
+		if a := loaded(t, st, ref); a.Head.ShownRev != want {
+			t.Errorf("after %d steps shown %d, want %d", i+1, a.Head.ShownRev, want)
+		}
+	}
+	if a := decided(t, st, ref, cancel); a.Head.ShownRev != 1 || a.Head.Rev != 2 {
+		t.Errorf("shown %d of %d once it moved", a.Head.ShownRev, a.Head.Rev)
+	}
 }

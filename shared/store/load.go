@@ -44,6 +44,7 @@ func (s *Store) Load(ctx context.Context, ref aggregate.Ref) (aggregate.Aggregat
 	if a.Root().Common().TenantID == "" {
 		return nil, fmt.Errorf("load %s: %w", ref, aggregate.ErrNotFound)
 	}
+	a.Root().Common().See(a.Common().Cards)
 	return a, nil
 }
 

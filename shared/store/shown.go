@@ -17,6 +17,14 @@ func (e *expression) asRead(h aggregate.Head) string {
 	return e.is("redraws", "=", h.Redraws)
 }
 
+// allShown notes on a card's row what Shown notes on the head, unless h is nil.
+func (e *expression) allShown(h *aggregate.Head) {
+	if h != nil {
+		e.set("shown_rev", h.Rev)
+		e.set("shown_redraws", h.Redraws)
+	}
+}
+
 // Shown notes that all cards show the aggregate as of the head as it was read. A later rev
 // stands; and so does a redraw that was asked for meanwhile: it may be about what the
 // rows don't say, such as the settings.
