@@ -179,7 +179,7 @@ func (s *Store) actions(ref aggregate.Ref, c aggregate.Change, rev int) ([]types
 	if err != nil {
 		return nil, err
 	}
-	tenant, err := tenantPartition(ref.Tenant)
+	tenant, err := tenantPartition("TENANT#", ref.Tenant)
 	if err != nil {
 		return nil, err
 	}

@@ -68,15 +68,5 @@ func (s *Store) Postpone(ctx context.Context, ref aggregate.Ref, h aggregate.Hea
 // SweepFailed keeps how often in a row the aggregate could not be handled at now, and when
 // to try again. One that moved meanwhile is due as that move says.
 func (s *Store) SweepFailed(ctx context.Context, ref aggregate.Ref, failures int, due, now time.Time) error {
-	e := newExpression()
-	e.set("sweep_failures", failures)
-	e.due(ref.ID, due)
-	stillDue := anyOf(e.lacks("due_at"), e.is("due_at", "<=", now), e.is("due_at", ">", due))
-	err := s.updateHead(ctx, "note a failed sweep", ref, e, all(e.exists(), stillDue))
-	if !errors.Is(err, errCondition) {
-		return err
-	}
-	e = newExpression()
-	e.set("sweep_failures", failures)
-	return s.updateHead(ctx, "note a failed sweep", ref, e, all(e.exists()))
+	return s.dueBy(ctx, "note a failed sweep", ref, due, now, func(e *expression) { e.set("sweep_failures", failures) })
 }

@@ -10,17 +10,12 @@ import (
 	"ringi/shared/aggregate"
 )
 
-// quotaPartition is the key of a tenant's counters. A tenant's own two rows are written
+// quotas begins the key of a tenant's counters. A tenant's own two rows are written
 // once as a task begins and once as it ends. DynamoDB lets one row have 1,000 write units a
 // second, of which a transaction takes two for each kilobyte: 500 of these a second at best,
 // and some tens before transactions that meet there have to be repeated. A tenant has
 // tens of tasks a minute; one with thousands would have its sum spread over several rows.
-func quotaPartition(tenant string) (string, error) {
-	if !keyPart(tenant) {
-		return "", fmt.Errorf("tenant %.40q: %w", tenant, aggregate.ErrNotFound)
-	}
-	return "QUOTA#" + tenant, nil
-}
+const quotas = "QUOTA#"
 
 // quota is a counter's row.
 type quota struct {
@@ -30,7 +25,7 @@ type quota struct {
 // countMoves are the actions that move counters. An action that gives a place back has no condition, so that a task's
 // end never fails because of a counter.
 func (s *Store) countMoves(tenant string, counts []aggregate.Count) ([]types.TransactWriteItem, error) {
-	pk, err := quotaPartition(tenant)
+	pk, err := tenantPartition(quotas, tenant)
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +70,7 @@ func full(err error, counts []aggregate.Count, first int) error {
 
 // Quota reads a counter, 0 when there is none.
 func (s *Store) Quota(ctx context.Context, tenant, counter string) (int, error) {
-	pk, err := quotaPartition(tenant)
+	pk, err := tenantPartition(quotas, tenant)
 	if err != nil {
 		return 0, err
 	}

@@ -43,7 +43,7 @@ func (s *Store) Shown(ctx context.Context, ref aggregate.Ref, h aggregate.Head) 
 // Redraw asks for all cards to be compared with the rows again. The sweeper
 // looks after it too, even when it had ended; one that is due sooner stays so.
 func (s *Store) Redraw(ctx context.Context, ref aggregate.Ref) error {
-	return s.dueBy(ctx, "redraw", ref, s.now().Add(dueAfterCommit), func(e *expression) {
+	return s.dueBy(ctx, "redraw", ref, s.now().Add(dueAfterCommit), time.Time{}, func(e *expression) {
 		e.remove("shown_rev")
 		e.add("redraws", 1)
 	})
@@ -53,19 +53,19 @@ func (s *Store) Redraw(ctx context.Context, ref aggregate.Ref) error {
 func (s *Store) DrawAt(ctx context.Context, ref aggregate.Ref, at time.Time, due bool) error {
 	write := func(e *expression) { e.set("draw_at", at) }
 	if due {
-		return s.dueBy(ctx, "keep a place in line", ref, at, write)
+		return s.dueBy(ctx, "keep a place in line", ref, at, time.Time{}, write)
 	}
 	e := newExpression()
 	write(e)
 	return s.updateHead(ctx, "keep a place in line", ref, e, all(e.exists()))
 }
 
-// dueBy writes bookkeeping of a head that is to be due at a time, or sooner as it is.
-func (s *Store) dueBy(ctx context.Context, what string, ref aggregate.Ref, at time.Time, write func(*expression)) error {
+// dueBy writes bookkeeping of a head and makes it due at a time, unless it is due sooner and that is after passed.
+func (s *Store) dueBy(ctx context.Context, what string, ref aggregate.Ref, at, passed time.Time, write func(*expression)) error {
 	e := newExpression()
 	write(e)
 	e.due(ref.ID, at)
-	err := s.updateHead(ctx, what, ref, e, all(e.exists(), anyOf(e.lacks("due_at"), e.is("due_at", ">", at))))
+	err := s.updateHead(ctx, what, ref, e, all(e.exists(), anyOf(e.lacks("due_at"), e.is("due_at", "<=", passed), e.is("due_at", ">", at))))
 	if !errors.Is(err, errCondition) {
 		return err
 	}

@@ -84,12 +84,12 @@ func (s *Store) partition(ref aggregate.Ref) (string, error) {
 	return kind.Prefix + ref.Tenant + "#" + ref.ID, nil
 }
 
-// tenantPartition is the key of what a tenant owns beside its aggregates.
-func tenantPartition(tenant string) (string, error) {
+// tenantPartition is the key of what a tenant owns beside its aggregates: TENANT#, or QUOTA# for its counters.
+func tenantPartition(prefix, tenant string) (string, error) {
 	if !keyPart(tenant) {
 		return "", fmt.Errorf("tenant %.40q: %w", tenant, aggregate.ErrNotFound)
 	}
-	return "TENANT#" + tenant, nil
+	return prefix + tenant, nil
 }
 
 // keyPart reports whether s can stand between the # of a key. DynamoDB's own
