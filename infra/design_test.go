@@ -41,6 +41,44 @@ func TestTheDesignIsOfThisCode(t *testing.T) {
 			t.Errorf("design.md names %s, which is nowhere in the code", quoted[1])
 		}
 	}
+	texts := strings.Join(regexp.MustCompile("`[^`]*`|\"[^\"\n]*\"").FindAllString(product(t), -1), "\n")
+	named, keys := prefixes(design), prefixes(texts)
+	for _, key := range slices.Sorted(maps.Keys(keys)) {
+		if !named[key] {
+			t.Errorf("design.md does not name the rows %s#", key)
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(named)) {
+		if !keys[key] && !strings.Contains(texts, "#"+key) {
+			t.Errorf("design.md names rows %s#, and the code has none", key)
+		}
+	}
+}
+
+// prefixes are the beginnings of keys that a text names, without their #.
+func prefixes(text string) map[string]bool {
+	out := map[string]bool{}
+	for _, key := range regexp.MustCompile(`\b([A-Z]{2,})#`).FindAllStringSubmatch(text, -1) {
+		out[key[1]] = true
+	}
+	return out
+}
+
+// product is the code of shared and functions without its tests, as one text.
+func product(t *testing.T) string {
+	t.Helper()
+	var all strings.Builder
+	for _, root := range []string{"../shared", "../functions"} {
+		expect.NoError(t, filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
+			if err != nil || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") {
+				return err
+			}
+			b, err := os.ReadFile(path)
+			all.Write(b)
+			return err
+		}))
+	}
+	return all.String()
 }
 
 func folders(t *testing.T, in string) (out []string) {

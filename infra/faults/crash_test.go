@@ -105,6 +105,9 @@ func TestACrashAnywhereChangesNothing(t *testing.T) {
 	switch {
 	case *only != "":
 		trials = slices.DeleteFunc(trials, func(x trial) bool { return !strings.Contains(x.String(), *only) })
+		if len(trials) == 0 {
+			t.Fatalf("none of %d points has %q in its name; some are\n%s\n%s\n%s", len(all), *only, all[0], all[len(all)/2], all[len(all)-1])
+		}
 	case !*long:
 		trials = sample(trials, *points)
 	}
