@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"ringi/shared/boot"
 	"ringi/shared/config"
@@ -25,5 +24,5 @@ type environment struct {
 }
 
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
-	return &Handler{Store: tasks.New(dynamodb.NewFromConfig(cfg), env.TableName), Now: time.Now}, nil
+	return &Handler{Store: tasks.Open(cfg, env.Table), Now: time.Now}, nil
 }

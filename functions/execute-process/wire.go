@@ -8,10 +8,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/kms"
-	"github.com/aws/aws-sdk-go-v2/service/s3"
-	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
 	"ringi/shared/aggregate"
 	"ringi/shared/config"
@@ -48,22 +45,20 @@ type environment struct {
 func newHandler(ctx context.Context, cfg aws.Config, env environment) (*Handler, error) {
 	read := sync.OnceValues(tool.Builtin)
 	go read() // beside the read of the secret
-	slack := secret.NewSlack(secretsmanager.NewFromConfig(cfg), env.Slack)
+	slack := secret.OpenSlack(cfg, env.Slack)
 	slack.Preload(ctx)
 	catalog, err := read()
 	if err != nil {
 		return nil, err
 	}
-	s := tasks.New(dynamodb.NewFromConfig(cfg), env.TableName)
+	s := tasks.Open(cfg, env.Table)
 	tools, err := newTools(cfg, env, catalog, s, slack)
 	if err != nil {
 		return nil, err
 	}
-	// Path style: a bucket's name need not resolve as a host.
-	bucket := s3.NewFromConfig(cfg, func(o *s3.Options) { o.UsePathStyle = true })
 	models := provider.New(cfg, env.Models)
 	return &Handler{
-		Store: s, Results: result.Store{S3: bucket, Bucket: env.ResultsBucket},
+		Store: s, Results: result.Open(cfg, env.Results),
 		Tools: tools, Catalog: catalog,
 		Open:  models.Open,
 		Model: env.Model,
@@ -85,11 +80,7 @@ func newSessions(c provider.Config) *managed.Client {
 func newTools(cfg aws.Config, env environment, catalog *tool.Catalog, s *tasks.Store, slack *secret.Slack) (*runner.Runner, error) {
 	credentials := vault.New(s, vault.Envelope{KMS: kms.NewFromConfig(cfg), KeyID: env.CredentialsKeyID},
 		oauth.Freee("", env.FreeeTokenURL), oauth.Google("", env.GoogleTokenURL))
-	client, err := slackapi.With(slack, slackWithin)
-	if err != nil {
-		return nil, err
-	}
-	ours := home.Home{Slack: client, Rows: s}
+	ours := home.Home{Slack: slackapi.With(slack, slackWithin), Rows: s}
 	return runner.New(catalog, runner.Config{
 		FreeeURL: env.FreeeAPIURL, SheetsURL: env.SheetsAPIURL,
 		Credentials: credentials,

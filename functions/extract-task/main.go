@@ -6,8 +6,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
 	"ringi/shared/boot"
 	"ringi/shared/config"
@@ -30,10 +28,10 @@ type environment struct {
 
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
 	return &Handler{
-		Store:   tasks.New(dynamodb.NewFromConfig(cfg), env.TableName),
+		Store:   tasks.Open(cfg, env.Table),
 		Open:    provider.New(cfg, env.Models).Open,
 		Model:   env.Model,
-		Threads: threads{secret.NewSlack(secretsmanager.NewFromConfig(cfg), env.Slack)},
+		Threads: threads{secret.OpenSlack(cfg, env.Slack)},
 		Now:     time.Now,
 	}, nil
 }

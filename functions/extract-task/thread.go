@@ -48,9 +48,5 @@ func (h *Handler) thread(ctx context.Context, a *task.Aggregate) []model.Said {
 type threads struct{ keys *secret.Slack }
 
 func (t threads) Before(ctx context.Context, channel, thread, ts string, n int) ([]slackapi.Said, error) {
-	slack, err := slackapi.With(t.keys, threadWithin)
-	if err != nil {
-		return nil, err
-	}
-	return slack.Before(ctx, channel, thread, ts, n)
+	return slackapi.With(t.keys, threadWithin).Before(ctx, channel, thread, ts, n)
 }

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"ringi/shared/boot"
 	"ringi/shared/config"
@@ -31,7 +30,7 @@ type environment struct {
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
 	return &Handler{
 		Tools: sync.OnceValues(tool.Builtin), // read at the first plan, not at each start
-		Store: tasks.New(dynamodb.NewFromConfig(cfg), env.TableName),
+		Store: tasks.Open(cfg, env.Table),
 		Open:  provider.New(cfg, env.Models).Open,
 		Model: env.Model,
 		Now:   time.Now,

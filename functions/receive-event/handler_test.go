@@ -14,6 +14,7 @@ import (
 	"ringi/shared/aggregate"
 	"ringi/shared/expect"
 	"ringi/shared/slackapi/inbound"
+	"ringi/shared/slackapi/slacktest"
 	"ringi/shared/store"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
@@ -221,7 +222,7 @@ func TestAnotherAppsEventIsRefused(t *testing.T) {
 	for app, want := range map[string]int{"A0RINGI": 200, "A0OTHER": 403} {
 		s := &kept{}
 		h := handler(s)
-		h.Edge.Keys = inbound.Fixed{Secret: signingSecret, App: "A0RINGI"}
+		h.Edge.Keys = slacktest.Keys{Secret: signingSecret, App: "A0RINGI"}
 		if out := post(t, h, signed(callback(t, nil, map[string]any{"api_app_id": app}))); out.StatusCode != want || len(s.changes) != 0 && want != 200 {
 			t.Errorf("%s: answered %d, wrote %d times", app, out.StatusCode, len(s.changes))
 		}

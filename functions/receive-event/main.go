@@ -6,8 +6,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
 	"ringi/shared/boot"
 	"ringi/shared/config"
@@ -27,10 +25,10 @@ type environment struct {
 }
 
 func newHandler(ctx context.Context, cfg aws.Config, env environment) (*Handler, error) {
-	keys := secret.NewSlack(secretsmanager.NewFromConfig(cfg), env.Slack)
+	keys := secret.OpenSlack(cfg, env.Slack)
 	keys.Preload(ctx)
 	return &Handler{
-		Store: tasks.New(dynamodb.NewFromConfig(cfg), env.TableName),
+		Store: tasks.Open(cfg, env.Table),
 		Edge:  inbound.Edge{Keys: keys, Now: time.Now},
 		Now:   time.Now,
 	}, nil

@@ -9,6 +9,7 @@ import (
 	"ringi/shared/aggregate"
 	"ringi/shared/expect"
 	"ringi/shared/slackapi/inbound"
+	"ringi/shared/slackapi/slacktest"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
 )
@@ -57,7 +58,7 @@ func (k *kept) request(t *testing.T) *task.Request {
 
 func handler(s Store) *Handler {
 	clock := func() time.Time { return now }
-	return &Handler{Store: s, Edge: inbound.Edge{Keys: inbound.Fixed{Secret: signingSecret}, Now: clock}, Now: clock}
+	return &Handler{Store: s, Edge: inbound.Edge{Keys: slacktest.Keys{Secret: signingSecret}, Now: clock}, Now: clock}
 }
 
 // signed is a body as API Gateway hands it over.

@@ -9,6 +9,7 @@ import (
 	"ringi/shared/aggregate"
 	"ringi/shared/slackapi"
 	"ringi/shared/slackapi/inbound"
+	"ringi/shared/slackapi/slacktest"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
 )
@@ -32,7 +33,7 @@ func (nobody) Team(context.Context) (string, error) {
 func idle() *Handler {
 	now := time.Unix(1776675600, 0)
 	clock := func() time.Time { return now }
-	return &Handler{Store: nobody{}, Slack: nobody{}, Edge: inbound.Edge{Keys: inbound.Fixed{Secret: signingSecret, App: "A0RINGI"}, Now: clock}, Now: clock}
+	return &Handler{Store: nobody{}, Slack: nobody{}, Edge: inbound.Edge{Keys: slacktest.Keys{Secret: signingSecret, App: "A0RINGI"}, Now: clock}, Now: clock}
 }
 
 // Slack shows a warning sign for every answer but 200, and the person can do nothing about it.

@@ -6,9 +6,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/s3"
-	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
 	"ringi/shared/boot"
 	"ringi/shared/config"
@@ -35,17 +32,14 @@ type environment struct {
 }
 
 func newHandler(ctx context.Context, cfg aws.Config, env environment) (*Handler, error) {
-	keys := secret.NewSlack(secretsmanager.NewFromConfig(cfg), env.Slack)
+	keys := secret.OpenSlack(cfg, env.Slack)
 	keys.Preload(ctx)
-	slack, err := slackapi.With(keys, slackTimeout)
-	if err != nil {
-		return nil, err
-	}
+	slack := slackapi.With(keys, slackTimeout)
 	return &Handler{
-		Store:   tasks.New(dynamodb.NewFromConfig(cfg), env.TableName),
+		Store:   tasks.Open(cfg, env.Table),
 		Slack:   slack,
 		People:  &people.People{Slack: slack, Now: time.Now},
-		Results: result.Store{S3: s3.NewFromConfig(cfg), Bucket: env.ResultsBucket},
+		Results: result.Open(cfg, env.Results),
 		Edge:    inbound.Edge{Keys: keys, Now: time.Now},
 		Now:     time.Now,
 	}, nil

@@ -6,13 +6,11 @@ import (
 	"context"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"ringi/shared/boot"
 	"ringi/shared/config"
 	"ringi/shared/effect"
 	"ringi/shared/kinds"
-	"ringi/shared/store"
 )
 
 func main() {
@@ -26,7 +24,7 @@ type environment struct {
 }
 
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
-	s := store.New(dynamodb.NewFromConfig(cfg), env.TableName, kinds.All()...)
+	s := kinds.Open(cfg, env.Table)
 	return &Handler{
 		Store: s, Kinds: kinds.All(),
 		Effects: effect.New(cfg, s, kinds.Machines(env.Effects), env.CardQueueURL),

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/sfn"
 
 	"ringi/shared/boot"
@@ -26,7 +25,7 @@ type environment struct {
 
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
 	return &Handler{
-		Store: tasks.New(dynamodb.NewFromConfig(cfg), env.TableName),
+		Store: tasks.Open(cfg, env.Table),
 		Runs:  sfn.NewFromConfig(cfg),
 		Now:   time.Now,
 	}, nil

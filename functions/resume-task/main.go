@@ -7,8 +7,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
 	"ringi/shared/boot"
 	"ringi/shared/config"
@@ -30,13 +28,9 @@ type environment struct {
 }
 
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
-	slack, err := slackapi.With(secret.NewSlack(secretsmanager.NewFromConfig(cfg), env.Slack), slackWithin)
-	if err != nil {
-		return nil, err
-	}
 	return &Handler{
-		Store: tasks.New(dynamodb.NewFromConfig(cfg), env.TableName),
-		Slack: slack,
+		Store: tasks.Open(cfg, env.Table),
+		Slack: slackapi.With(secret.OpenSlack(cfg, env.Slack), slackWithin),
 		Now:   time.Now,
 		Admin: env.TenantAdmin,
 	}, nil

@@ -6,8 +6,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"ringi/shared/boot"
 	"ringi/shared/config"
@@ -31,14 +29,13 @@ type environment struct {
 }
 
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
-	s := store.New(dynamodb.NewFromConfig(cfg), env.TableName, kinds.All()...)
+	s := kinds.Open(cfg, env.Table)
 	return &Handler{
 		Store:   s,
 		Effects: effect.New(cfg, s, kinds.Machines(env.Effects), env.CardQueueURL),
-		// Tasks alone keep values outside of the table: the bucket's keys name a task, and no kind. Path style: a bucket's name
-		// need not resolve as a host.
+		// Tasks alone keep values outside of the table: the bucket's keys name a task, and no kind.
 		Results: result.Retention{
-			Results: result.Store{S3: s3.NewFromConfig(cfg, func(o *s3.Options) { o.UsePathStyle = true }), Bucket: env.ResultsBucket},
+			Results: result.Open(cfg, env.Results),
 			Rows:    &tasks.Store{Of: store.Of[*task.Aggregate]{Store: s}}, Now: time.Now,
 		},
 		Now: time.Now,

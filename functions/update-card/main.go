@@ -3,14 +3,9 @@ package main
 
 import (
 	"context"
-	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/s3"
-	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"ringi/shared/aggregate"
@@ -21,12 +16,8 @@ import (
 	"ringi/shared/secret"
 	"ringi/shared/slackapi"
 	"ringi/shared/sleep"
-	"ringi/shared/store"
 	"ringi/shared/task"
 )
-
-// slackTimeout is how long one call may take.
-const slackTimeout = 10 * time.Second
 
 func main() {
 	boot.Run(newHandler, func(h *Handler) any { return h.Handle })
@@ -42,19 +33,13 @@ type environment struct {
 }
 
 func newHandler(ctx context.Context, cfg aws.Config, env environment) (*Handler, error) {
-	keys := secret.NewSlack(secretsmanager.NewFromConfig(cfg), env.Slack)
+	keys := secret.OpenSlack(cfg, env.Slack)
 	keys.Preload(ctx)
-	slack, err := slackapi.With(keys, slackTimeout)
-	if err != nil {
-		return nil, err
-	}
-	scale, err := strconv.ParseFloat(env.SlackPace, 64)
-	if err != nil || !(scale > 0) {
-		return nil, fmt.Errorf("SLACK_PACE must be a number above 0, not %.20q", env.SlackPace)
-	}
-	s := store.New(dynamodb.NewFromConfig(cfg), env.TableName, kinds.All()...)
+	scale, err := paceScale(env.SlackPace)
+	s := kinds.Open(cfg, env.Table)
 	return &Handler{
-		Store: s, Rows: s, Kinds: map[string]Kind{task.Kind.Name: taskCards{result.Store{S3: s3.NewFromConfig(cfg), Bucket: env.ResultsBucket}}}, Slack: slack, Queue: sqs.NewFromConfig(cfg), QueueURL: env.CardQueueURL,
+		Store: s, Rows: s, Kinds: map[string]Kind{task.Kind.Name: taskCards{result.Open(cfg, env.Results)}},
+		Slack: slackapi.With(keys, slackTimeout), Queue: sqs.NewFromConfig(cfg), QueueURL: env.CardQueueURL,
 		Pace: s, PaceScale: scale, Now: time.Now, NewID: aggregate.NewID, Wait: sleep.For,
-	}, nil
+	}, err
 }

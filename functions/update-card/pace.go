@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strconv"
 	"time"
 
 	"ringi/shared/aggregate"
@@ -192,4 +193,13 @@ func (d *drawing) wait(ctx context.Context, s short) error {
 		return nil
 	}
 	return later{min(max(s.until.Sub(now), turn), mostShort), "Slack's pace"}
+}
+
+// paceScale reads SLACK_PACE.
+func paceScale(text string) (float64, error) {
+	scale, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(scale > 0) {
+		return 0, fmt.Errorf("SLACK_PACE must be a number above 0, not %.20q", text)
+	}
+	return scale, nil
 }

@@ -13,6 +13,8 @@ import (
 )
 
 const (
+	// slackTimeout is how long one call may take.
+	slackTimeout = 10 * time.Second
 	// stale is the age at which a claim's invocation must have ended: the function's timeout.
 	stale = 30 * time.Second
 	// soon is when a message looks again at a card that another invocation holds.

@@ -2,13 +2,22 @@
 package kinds
 
 import (
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
 	"ringi/shared/aggregate"
 	"ringi/shared/config"
+	"ringi/shared/store"
 	"ringi/shared/task"
 	"ringi/shared/tasks"
 )
 
-// All are they.
+// Open is a function's store of all kinds, by its environment.
+func Open(cfg aws.Config, env config.Table) *store.Store {
+	return store.New(dynamodb.NewFromConfig(cfg), env.TableName, All()...)
+}
+
+// All are the kinds that this release knows.
 func All() aggregate.Kinds { return aggregate.Kinds{tasks.Kind()} }
 
 // Machines are the ARNs of the state machines that run aggregates, by kind. A kind may have none.

@@ -53,23 +53,6 @@ func All(v any) any {
 	return v
 }
 
-// Arguments hides the personal data in the arguments of a call that a person judges,
-// but for members of the first level that are a Destination.
-func Arguments(v any) any {
-	members, ok := v.(map[string]any)
-	if !ok {
-		return All(v)
-	}
-	out := make(map[string]any, len(members))
-	for name, member := range members {
-		out[Text(name)] = member
-		if !Destination(member) {
-			out[Text(name)] = All(member)
-		}
-	}
-	return out
-}
-
 // Destination reports whether an argument says to whom a call goes, which a person has
 // to see whole: it is nothing but an address or a phone number, or a list of such.
 func Destination(v any) bool {

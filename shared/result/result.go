@@ -15,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/config"
 )
 
 const (
@@ -42,6 +43,11 @@ var ErrExpired = errors.New("the result has expired")
 type Store struct {
 	S3     *s3.Client
 	Bucket string
+}
+
+// Open is a function's store, by its environment. Path style: a bucket's name need not resolve as a host.
+func Open(cfg aws.Config, env config.Results) Store {
+	return Store{S3: s3.NewFromConfig(cfg, func(o *s3.Options) { o.UsePathStyle = true }), Bucket: env.ResultsBucket}
 }
 
 // Keep returns a result as a Blob. A value over MaxInline is put under the task's own

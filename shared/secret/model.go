@@ -15,6 +15,7 @@ import (
 // ModelSecret is what the vendors of models gave the deployment. No key of it may
 // be logged; printing one shows nothing.
 type ModelSecret struct {
+	Hidden
 	Anthropic  string                   `json:"anthropic"`
 	OpenAI     string                   `json:"openai"`
 	Bedrock    string                   `json:"bedrock"` // only outside of AWS; inside, the function's role does
@@ -23,21 +24,10 @@ type ModelSecret struct {
 
 // ModelEndpoint is where a compatible model is, and the key to it; either may be empty.
 type ModelEndpoint struct {
+	Hidden
 	URL string `json:"url"` // what chat/completions is put behind: https://host/v1
 	Key string `json:"key"`
 }
-
-// String keeps the keys out of logs and errors.
-func (ModelSecret) String() string { return "(hidden)" }
-
-// GoString is String.
-func (s ModelSecret) GoString() string { return s.String() }
-
-// String keeps the key out of logs and errors.
-func (ModelEndpoint) String() string { return "(hidden)" }
-
-// GoString is String.
-func (e ModelEndpoint) GoString() string { return e.String() }
 
 // modelSecretKeptFor is how long a value that was read is used before it is read again, so that
 // running functions learn of a replaced key.
@@ -84,9 +74,3 @@ func (m *Models) Forget() {
 	defer m.mu.Unlock()
 	m.read = time.Time{}
 }
-
-// MarshalJSON keeps the keys out of JSON logs.
-func (s ModelSecret) MarshalJSON() ([]byte, error) { return json.Marshal(s.String()) }
-
-// MarshalJSON keeps the key out of JSON logs.
-func (e ModelEndpoint) MarshalJSON() ([]byte, error) { return json.Marshal(e.String()) }

@@ -12,9 +12,10 @@ import (
 	"sync"
 	"time"
 
-	"ringi/shared/config"
-
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
+
+	"ringi/shared/config"
 )
 
 const (
@@ -35,20 +36,12 @@ const (
 // SlackSecret is what Slack gives an app: what its calls are signed with, and what
 // ours carry. Neither may be logged; printing one shows nothing.
 type SlackSecret struct {
-	SigningSecret string
-	BotToken      string
-	AppID         string // which app's; empty when nobody said: then any app's that signs with the secret
-	APIURL        string // of the Web API, ends with a slash
+	Hidden
+	SigningSecret string `json:"signing_secret"`
+	BotToken      string `json:"bot_token"`
+	AppID         string `json:"app_id"`  // which app's; empty when nobody said: then any app's that signs with the secret
+	APIURL        string `json:"api_url"` // of the Web API, ends with a slash
 }
-
-// String keeps the secret out of logs and errors.
-func (SlackSecret) String() string { return "(hidden)" }
-
-// GoString is String.
-func (s SlackSecret) GoString() string { return s.String() }
-
-// MarshalJSON keeps the secret out of JSON logs.
-func (s SlackSecret) MarshalJSON() ([]byte, error) { return json.Marshal(s.String()) }
 
 // Reader reads one secret's value.
 type Reader interface {
@@ -74,6 +67,11 @@ type Slack struct {
 	read  time.Time // when kept was read; zero: never
 	asked time.Time // when it was last tried
 	kept  SlackSecret
+}
+
+// OpenSlack is NewSlack for a function.
+func OpenSlack(cfg aws.Config, env config.Slack) *Slack {
+	return NewSlack(secretsmanager.NewFromConfig(cfg), env)
 }
 
 // NewSlack is the secret that the environment names.
@@ -178,16 +176,11 @@ func (s *Slack) ask(ctx context.Context) error {
 	if out.SecretString == nil {
 		return errors.New("read the Slack secret: it is binary, not JSON text")
 	}
-	var v struct {
-		SigningSecret string `json:"signing_secret"`
-		BotToken      string `json:"bot_token"`
-		AppID         string `json:"app_id"`
-		APIURL        string `json:"api_url"`
-	}
+	var v SlackSecret
 	if json.Unmarshal([]byte(*out.SecretString), &v) != nil { // the error would quote the secret
 		return errors.New("read the Slack secret: it is not JSON with signing_secret and bot_token")
 	}
-	s.kept, s.read = SlackSecret(v).completed(s.kept), s.asked
+	s.kept, s.read = v.completed(s.kept), s.asked
 	if s.kept.SigningSecret != v.SigningSecret || s.kept.BotToken != v.BotToken {
 		slog.Error("the Slack secret lacks a member that it had: paste all of them; until then the one that was known serves, and only where it was",
 			"signing_secret", v.SigningSecret != "", "bot_token", v.BotToken != "")

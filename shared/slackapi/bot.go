@@ -34,13 +34,9 @@ const maxRefusal = 4 << 10
 // With returns a client that reads the token for each call. When Slack rejects the token, it
 // is read again, and if it has changed the call is repeated: Slack had done nothing.
 // Each call ends after timeout.
-func With(keys Keys, timeout time.Duration) (*Client, error) {
-	client, err := httpClient(timeout)
-	if err != nil {
-		return nil, err
-	}
-	b := &bearer{keys: keys, http: client}
-	return &Client{api: slack.New("", slack.OptionHTTPClient(b)), keys: keys}, nil
+func With(keys Keys, timeout time.Duration) *Client {
+	b := &bearer{keys: keys, http: httpClient(timeout)}
+	return &Client{api: slack.New("", slack.OptionHTTPClient(b)), keys: keys}
 }
 
 // bearer adds the token and the address to slack-go's requests, which are made without them.

@@ -10,7 +10,6 @@ import (
 
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/sandbox/workspace"
-	"ringi/shared/expect"
 	"ringi/shared/slackapi"
 	"ringi/shared/slackapi/slacktest"
 )
@@ -43,7 +42,7 @@ func with(t *testing.T, r *keys) (*slackapi.Client, *workspace.Workspace, *[]web
 	}))
 	t.Cleanup(server.Close)
 	r.address = server.URL + "/api/"
-	c := expect.Value(slackapi.With(r, 5*time.Second))(t)
+	c := slackapi.With(r, 5*time.Second)
 	return c, w, calls
 }
 
@@ -109,7 +108,7 @@ func TestAnotherTokenIsAnotherBot(t *testing.T) {
 	}))
 	defer server.Close()
 	r := &keys{token: "old", address: server.URL + "/api/"}
-	c := expect.Value(slackapi.With(r, 5*time.Second))(t)
+	c := slackapi.With(r, 5*time.Second)
 	for _, want := range []struct {
 		token string
 		found int

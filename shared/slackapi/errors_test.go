@@ -10,11 +10,12 @@ import (
 	"ringi/shared/expect"
 	"ringi/shared/slackapi"
 	"ringi/shared/slackapi/outgoing"
+	"ringi/shared/slackapi/slacktest"
 )
 
 func client(t *testing.T, address string, timeout time.Duration) *slackapi.Client {
 	t.Helper()
-	return expect.Value(slackapi.New("xoxb-test", address, timeout))(t)
+	return slackapi.With(slacktest.Keys{Token: "xoxb-test", Address: address}, timeout)
 }
 
 // TestErrorsSayWhatIsKnown: who posts must know whether a message may be there.
@@ -109,12 +110,8 @@ func TestASlowAnswerIsUnknown(t *testing.T) {
 
 func TestAddressesThatSlackGoWouldMisread(t *testing.T) {
 	for _, address := range []string{"", "https://slack.com/api", "slack.com/api/", "://"} {
-		if _, err := slackapi.New("xoxb", address, time.Second); err == nil {
-			t.Errorf("%q is accepted", address)
-		}
-	}
-	if _, err := slackapi.New("", "https://slack.com/api/", time.Second); err == nil {
-		t.Error("an empty token is accepted")
+		_, err := client(t, address, time.Second).Team(t.Context())
+		check(t, err, slackapi.Refused{Code: slackapi.CodeNoToken, App: true})
 	}
 }
 

@@ -5,9 +5,11 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/config"
 	"ringi/shared/reason"
 	"ringi/shared/store"
 	"ringi/shared/task"
@@ -27,6 +29,11 @@ func Kind() aggregate.Kind {
 
 // Store reads and writes tasks, and what a tenant owns beside them.
 type Store struct{ store.Of[*task.Aggregate] }
+
+// Open is New for a function, by its environment.
+func Open(cfg aws.Config, env config.Table) *Store {
+	return New(dynamodb.NewFromConfig(cfg), env.TableName)
+}
 
 // New returns a store of the tasks in the table of that name.
 func New(db *dynamodb.Client, table string) *Store {

@@ -4,8 +4,9 @@
 package oauth
 
 import (
-	"encoding/json"
 	"time"
+
+	"ringi/shared/secret"
 )
 
 // Provider is a vendor's authorization server.
@@ -44,35 +45,19 @@ func Google(authURL, tokenURL string) Provider {
 
 // Client is the app as it is registered with a vendor.
 type Client struct {
+	secret.Hidden
 	ID     string `json:"client_id"`
 	Secret string `json:"client_secret"`
 }
 
-// String keeps the secret out of logs and errors.
-func (Client) String() string { return "(hidden)" }
-
-// GoString is String.
-func (c Client) GoString() string { return c.String() }
-
-// MarshalJSON keeps the secret out of JSON logs; what seals it says so itself.
-func (c Client) MarshalJSON() ([]byte, error) { return json.Marshal(c.String()) }
-
 // Token is the result of an exchange.
 type Token struct {
+	secret.Hidden
 	Access    string
 	Refresh   string    // empty: there is none, so the access token can't be renewed
 	ExpiresAt time.Time // zero: never, as far as the vendor says
 	CompanyID string    // freee's, of the company that the person chose
 }
-
-// String keeps the token out of logs and errors.
-func (Token) String() string { return "(hidden)" }
-
-// GoString is String.
-func (t Token) GoString() string { return t.String() }
-
-// MarshalJSON keeps the token out of JSON logs.
-func (t Token) MarshalJSON() ([]byte, error) { return json.Marshal(t.String()) }
 
 // TokenState is what is known of a token or code after its exchange failed.
 type TokenState string

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/secret"
 	"ringi/shared/secret/oauth"
 	"ringi/shared/tenancy"
 )
@@ -41,6 +42,7 @@ func New(rows Rows, e Envelope, providers ...oauth.Provider) Vault {
 
 // Credential is what is sealed.
 type Credential struct {
+	secret.Hidden
 	AccessToken string
 	// The rest is empty for a token that somebody made by hand.
 	RefreshToken string
@@ -65,15 +67,6 @@ type sealed struct {
 func Of(t oauth.Token, c oauth.Client) Credential {
 	return Credential{AccessToken: t.Access, RefreshToken: t.Refresh, ExpiresAt: t.ExpiresAt, Client: c}
 }
-
-// String keeps the credential out of logs and errors.
-func (Credential) String() string { return "(hidden)" }
-
-// GoString is String.
-func (c Credential) GoString() string { return c.String() }
-
-// MarshalJSON keeps the credential out of JSON logs.
-func (c Credential) MarshalJSON() ([]byte, error) { return json.Marshal(c.String()) }
 
 func (c Credential) clear() ([]byte, error) {
 	s := sealed{AccessToken: c.AccessToken, RefreshToken: c.RefreshToken, ClientID: c.Client.ID, ClientSecret: c.Client.Secret, Address: c.Address}

@@ -9,6 +9,7 @@ import (
 	"ringi/shared/metric"
 	"ringi/shared/metric/metrictest"
 	"ringi/shared/secret"
+	"ringi/shared/slackapi/slacktest"
 )
 
 // A version that fails at every call returns no error to Lambda: the canary's alarms go by this count.
@@ -19,15 +20,15 @@ func TestWhatIsNotAnsweredIsCounted(t *testing.T) {
 		answer  func(context.Context, []byte) (Response, error)
 		counted metric.Name
 	}{
-		"answered":                      {Fixed{Secret: "s"}, ok, ""},
-		"a panic":                       {Fixed{Secret: "s"}, func(context.Context, []byte) (Response, error) { panic("a bad version") }, metric.NotAnswered},
-		"an error":                      {Fixed{Secret: "s"}, func(context.Context, []byte) (Response, error) { return Response{}, errors.New("no") }, metric.NotAnswered},
-		"to be sent again":              {Fixed{Secret: "s"}, func(context.Context, []byte) (Response, error) { return Response{}, Unavailable("again") }, metric.NotAnswered},
-		"a request that makes no sense": {Fixed{Secret: "s"}, func(context.Context, []byte) (Response, error) { return Response{}, Bad("no") }, ""},
-		"no token for the answer":       {Fixed{Secret: "s"}, func(context.Context, []byte) (Response, error) { return Response{}, secret.ErrMissing }, metric.NotAnswered},
+		"answered":                      {slacktest.Keys{Secret: "s"}, ok, ""},
+		"a panic":                       {slacktest.Keys{Secret: "s"}, func(context.Context, []byte) (Response, error) { panic("a bad version") }, metric.NotAnswered},
+		"an error":                      {slacktest.Keys{Secret: "s"}, func(context.Context, []byte) (Response, error) { return Response{}, errors.New("no") }, metric.NotAnswered},
+		"to be sent again":              {slacktest.Keys{Secret: "s"}, func(context.Context, []byte) (Response, error) { return Response{}, Unavailable("again") }, metric.NotAnswered},
+		"a request that makes no sense": {slacktest.Keys{Secret: "s"}, func(context.Context, []byte) (Response, error) { return Response{}, Bad("no") }, ""},
+		"no token for the answer":       {slacktest.Keys{Secret: "s"}, func(context.Context, []byte) (Response, error) { return Response{}, secret.ErrMissing }, metric.NotAnswered},
 		"the secret is not pasted":      {&replaced{err: secret.ErrMissing}, ok, metric.SecretMissing},
 		"the secret can't be read":      {&replaced{err: errors.New("AccessDenied")}, ok, metric.NotAnswered},
-		"another secret":                {Fixed{Secret: "other"}, ok, metric.SignatureRefused},
+		"another secret":                {slacktest.Keys{Secret: "other"}, ok, metric.SignatureRefused},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := edge()
@@ -44,7 +45,7 @@ func TestWhatIsNotAnsweredIsCounted(t *testing.T) {
 
 func TestAnotherAppsCallsAreCounted(t *testing.T) {
 	e := edge()
-	e.Keys = Fixed{Secret: "s", App: "A1"}
+	e.Keys = slacktest.Keys{Secret: "s", App: "A1"}
 	out := metrictest.Printed(t, func() {
 		if e.FromOurs("A2") == nil {
 			t.Error("another app is believed")

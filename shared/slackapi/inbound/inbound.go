@@ -54,18 +54,6 @@ type Keys interface {
 	Refused(ctx context.Context) bool
 }
 
-// Fixed is a signing secret that never changes.
-type Fixed struct{ Secret, App string }
-
-// SigningSecret is the secret.
-func (f Fixed) SigningSecret(context.Context) (string, error) { return f.Secret, nil }
-
-// AppID is the app.
-func (f Fixed) AppID() string { return f.App }
-
-// Refused reports that there is no other.
-func (Fixed) Refused(context.Context) bool { return false }
-
 // Edge verifies requests before anything looks at them.
 type Edge struct {
 	Keys Keys

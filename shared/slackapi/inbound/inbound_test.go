@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"ringi/shared/slackapi/slacktest"
 )
 
 var now = time.Unix(1531420618, 0)
@@ -54,7 +56,9 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-func edge() Edge { return Edge{Keys: Fixed{Secret: "s"}, Now: func() time.Time { return now }} }
+func edge() Edge {
+	return Edge{Keys: slacktest.Keys{Secret: "s"}, Now: func() time.Time { return now }}
+}
 
 func signed(body string) Request {
 	stamp := strconv.FormatInt(now.Unix(), 10)

@@ -38,8 +38,7 @@ func Start(t testing.TB) *Slack {
 	}))
 	t.Cleanup(server.Close)
 	s.URL = server.URL + "/api/"
-	client := expect.Value(slackapi.New("xoxb-test", s.URL, 5*time.Second))(t)
-	s.Client = client
+	s.Client = slackapi.With(Keys{Token: "xoxb-test", Address: s.URL}, 5*time.Second)
 	return s
 }
 
