@@ -30,6 +30,8 @@ const (
 	reserved     = 500 * time.Millisecond
 	// homeWithin bounds the call that asks Slack which workspace the token belongs to, made once for each token.
 	homeWithin = 700 * time.Millisecond
+	// slackTimeout bounds any other call to Slack, so that time is left for the answer.
+	slackTimeout = 2 * time.Second
 )
 
 // Store is where decisions are made.

@@ -17,9 +17,6 @@ import (
 	"ringi/shared/tasks"
 )
 
-// slackTimeout leaves time for an answer within the 3 s that Slack waits.
-const slackTimeout = 2 * time.Second
-
 func main() {
 	boot.Run(newHandler, func(h *Handler) any { return h.Handle })
 }
@@ -36,11 +33,8 @@ func newHandler(ctx context.Context, cfg aws.Config, env environment) (*Handler,
 	keys.Preload(ctx)
 	slack := slackapi.With(keys, slackTimeout)
 	return &Handler{
-		Store:   tasks.Open(cfg, env.Table),
-		Slack:   slack,
-		People:  &people.People{Slack: slack, Now: time.Now},
-		Results: result.Open(cfg, env.Results),
-		Edge:    inbound.Edge{Keys: keys, Now: time.Now},
-		Now:     time.Now,
+		Store: tasks.Open(cfg, env.Table), Results: result.Open(cfg, env.Results),
+		Slack: slack, People: &people.People{Slack: slack, Now: time.Now},
+		Edge: inbound.Edge{Keys: keys, Now: time.Now}, Now: time.Now,
 	}, nil
 }

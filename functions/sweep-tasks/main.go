@@ -12,8 +12,6 @@ import (
 	"ringi/shared/effect"
 	"ringi/shared/kinds"
 	"ringi/shared/result"
-	"ringi/shared/store"
-	"ringi/shared/task"
 	"ringi/shared/tasks"
 )
 
@@ -34,10 +32,7 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 		Store:   s,
 		Effects: effect.New(cfg, s, kinds.Machines(env.Effects), env.CardQueueURL),
 		// Tasks alone keep values outside of the table: the bucket's keys name a task, and no kind.
-		Results: result.Retention{
-			Results: result.Open(cfg, env.Results),
-			Rows:    &tasks.Store{Of: store.Of[*task.Aggregate]{Store: s}}, Now: time.Now,
-		},
-		Now: time.Now,
+		Results: result.Retention{Results: result.Open(cfg, env.Results), Rows: tasks.Of(s), Now: time.Now},
+		Now:     time.Now,
 	}, nil
 }

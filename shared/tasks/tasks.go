@@ -37,8 +37,11 @@ func Open(cfg aws.Config, env config.Table) *Store {
 
 // New returns a store of the tasks in the table of that name.
 func New(db *dynamodb.Client, table string) *Store {
-	return &Store{store.Of[*task.Aggregate]{Store: store.New(db, table, Kind())}}
+	return Of(store.New(db, table, Kind()))
 }
+
+// Of is the store of the tasks among the kinds of s.
+func Of(s *store.Store) *Store { return &Store{store.Of[*task.Aggregate]{Store: s}} }
 
 // Create is store.Store.Create for the task that c begins.
 func (s *Store) Create(ctx context.Context, c aggregate.Change) error {
