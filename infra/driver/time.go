@@ -14,6 +14,7 @@ import (
 	sfntypes "github.com/aws/aws-sdk-go-v2/service/sfn/types"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/kinds"
 	"ringi/shared/task"
 )
 
@@ -24,6 +25,7 @@ func Moment(at time.Time) string { return at.UTC().Format("2006-01-02T15:04:05.0
 // is not as the condition says stays as it is, and then the answer is false.
 func (r *Request) ChangeRow(sk, update, condition string, texts map[string]string) bool {
 	r.T.Helper()
+	pk, _ := kinds.All().Partition(r.Ref)
 	values := map[string]types.AttributeValue{}
 	for name, text := range texts {
 		values[name] = &types.AttributeValueMemberS{Value: text}
@@ -31,7 +33,7 @@ func (r *Request) ChangeRow(sk, update, condition string, texts map[string]strin
 	_, err := dynamodb.NewFromConfig(r.S.AWS).UpdateItem(context.Background(), &dynamodb.UpdateItemInput{
 		TableName: &r.S.TableName, UpdateExpression: &update, ConditionExpression: &condition, ExpressionAttributeValues: values,
 		Key: map[string]types.AttributeValue{
-			"PK": &types.AttributeValueMemberS{Value: "TASK#" + r.Ref.Tenant + "#" + r.Ref.ID}, "SK": &types.AttributeValueMemberS{Value: sk},
+			"PK": &types.AttributeValueMemberS{Value: pk}, "SK": &types.AttributeValueMemberS{Value: sk},
 		},
 	})
 	var moved *types.ConditionalCheckFailedException

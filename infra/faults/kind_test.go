@@ -157,9 +157,10 @@ func (b *harness) begin(t driver.T, prepare ...func(*noteRun)) *noteRun {
 
 // pass lets time pass for one of the note's rows, unless it is not as the condition says.
 func (k *noteRun) pass(t driver.T, sk, update, condition string) {
+	pk, _ := aggregate.Kinds{note.Kind}.Partition(k.ref)
 	_, err := k.db.UpdateItem(context.Background(), &dynamodb.UpdateItemInput{
 		TableName: &k.TableName, UpdateExpression: &update, ConditionExpression: &condition,
-		Key:                       map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: note.Kind.Prefix + k.ref.Tenant + "#" + k.ref.ID}, "SK": &types.AttributeValueMemberS{Value: sk}},
+		Key:                       map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: pk}, "SK": &types.AttributeValueMemberS{Value: sk}},
 		ExpressionAttributeValues: map[string]types.AttributeValue{":past": &types.AttributeValueMemberS{Value: driver.Moment(time.Now().Add(-2 * time.Minute))}},
 	})
 	var moved *types.ConditionalCheckFailedException

@@ -111,7 +111,7 @@ func (r *rows) putBack(ctx context.Context, it item) error {
 // condition that nobody moves it meanwhile. Its revision and its run go forward,
 // not back: whoever still holds what is set back commits nothing any more.
 func (r *rows) setBack(ctx context.Context, ref aggregate.Ref) error {
-	pk := "TASK#" + ref.Tenant + "#" + ref.ID
+	pk, _ := kinds.All().Partition(ref)
 	was, err := r.partition(ctx, r.from, pk)
 	if err != nil {
 		return err

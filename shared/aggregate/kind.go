@@ -109,6 +109,12 @@ func (k Kinds) Of(name string) (Kind, bool) {
 	return Kind{}, false
 }
 
+// Partition is the partition key of an aggregate, as Ref reads it. It reports false for a kind that is none of them.
+func (k Kinds) Partition(ref Ref) (key string, known bool) {
+	kind, known := k.Of(ref.Kind)
+	return kind.Prefix + ref.Tenant + "#" + ref.ID, known
+}
+
 // Ref reads a partition key, such as TASK#<tenant>#<id>. It reports false for what is no aggregate's.
 func (k Kinds) Ref(partition string) (Ref, bool) {
 	for _, x := range k {

@@ -77,11 +77,11 @@ func on[A aggregate.Aggregate](decide aggregate.Decision[A]) aggregate.Decision[
 // partition is the key of an aggregate. Ids may come from outside: what
 // cannot be one names none, so aggregate.ErrNotFound.
 func (s *Store) partition(ref aggregate.Ref) (string, error) {
-	kind, known := s.kinds.Of(ref.Kind)
+	pk, known := s.kinds.Partition(ref)
 	if !known || !keyPart(ref.Tenant) || !keyPart(ref.ID) {
 		return "", fmt.Errorf("%s %.40q: %w", ref.Kind, ref.ID, aggregate.ErrNotFound)
 	}
-	return kind.Prefix + ref.Tenant + "#" + ref.ID, nil
+	return pk, nil
 }
 
 // tenantPartition is the key of what a tenant owns beside its aggregates: TENANT#, or QUOTA# for its counters.

@@ -12,6 +12,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sfn"
 	"github.com/aws/aws-sdk-go-v2/service/sfn/types"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/kinds"
+	"ringi/shared/pipeline"
 )
 
 // TaskView is what the AWS console would show of one task: its runs and rows.
@@ -69,17 +73,19 @@ func (s *Stack) Task(ctx context.Context, taskID string) (TaskView, error) {
 	if err != nil {
 		return view, fmt.Errorf("list the runs of %s: %w", taskID, err)
 	}
+	kind := ""
 	for _, arn := range names {
-		run, tenant, err := readRun(ctx, runs, arn)
+		run, in, err := readRun(ctx, runs, arn)
 		if err != nil {
 			return view, fmt.Errorf("read a run of %s: %w", taskID, err)
 		}
-		view.Tenant, view.Runs = tenant, append(view.Runs, run)
+		view.Tenant, kind, view.Runs = in.Tenant, in.Kind, append(view.Runs, run)
 	}
-	if view.Tenant == "" {
+	partition, known := kinds.All().Partition(aggregate.Ref{Tenant: view.Tenant, Kind: kind, ID: taskID})
+	if view.Tenant == "" || !known {
 		return view, nil
 	}
-	if view.Rows, err = s.rows(ctx, "TASK#"+view.Tenant+"#"+taskID); err != nil {
+	if view.Rows, err = s.rows(ctx, partition); err != nil {
 		return view, fmt.Errorf("read the rows of %s: %w", taskID, err)
 	}
 	return view, nil
@@ -113,23 +119,21 @@ func (s *Stack) runsOf(ctx context.Context, c *sfn.Client, taskID string) ([]str
 	return arns, nil
 }
 
-func readRun(ctx context.Context, c *sfn.Client, arn string) (run RunView, tenant string, err error) {
+func readRun(ctx context.Context, c *sfn.Client, arn string) (run RunView, of aggregate.Ref, err error) {
 	d, err := c.DescribeExecution(ctx, &sfn.DescribeExecutionInput{ExecutionArn: &arn})
 	if err != nil {
-		return run, "", err
+		return run, of, err
 	}
-	var input struct {
-		Tenant string `json:"tenant"`
-	}
+	var input pipeline.Input
 	if err := json.Unmarshal([]byte(aws.ToString(d.Input)), &input); err != nil {
-		return run, "", fmt.Errorf("input: %w", err)
+		return run, of, fmt.Errorf("input: %w", err)
 	}
 	run = RunView{Name: aws.ToString(d.Name), Status: string(d.Status), Started: aws.ToTime(d.StartDate), Stopped: d.StopDate, Error: aws.ToString(d.Error), States: []StateView{}}
 	pages := sfn.NewGetExecutionHistoryPaginator(c, &sfn.GetExecutionHistoryInput{ExecutionArn: &arn})
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
 		if err != nil {
-			return run, "", err
+			return run, of, err
 		}
 		for _, e := range page.Events {
 			run.pass(e)
@@ -138,7 +142,7 @@ func readRun(ctx context.Context, c *sfn.Client, arn string) (run RunView, tenan
 	if d.Status != types.ExecutionStatusRunning {
 		run.Waiting = nil
 	}
-	return run, input.Tenant, nil
+	return run, input.Ref(), nil
 }
 
 // pass follows one event of the history.
