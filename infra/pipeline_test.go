@@ -18,7 +18,7 @@ var serviceErrors = []string{
 
 // ids is everything that a payload may carry, and where from. Content is nowhere in it.
 var ids = map[string]string{
-	"tenant.$": "$.tenant", "task.$": "$.task", "id.$": "$.id", "run.$": "$.run", "gate.$": "$.gate", "error.$": "$.error.Error",
+	"tenant.$": "$.tenant", "task.$": "$.task", "kind.$": "$.kind", "id.$": "$.id", "run.$": "$.run", "gate.$": "$.gate", "error.$": "$.error.Error",
 	"task_token.$": "$$.Task.Token", "entered.$": "$$.State.EnteredTime", "retry.$": "$$.State.RetryCount",
 }
 
