@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 	"ringi/shared/tenancy"
 )
 
@@ -13,10 +14,7 @@ func testAgents(t *testing.T, st *taskStore) {
 	if _, err := st.SaveAgent(t.Context(), workspace("T0NOBODY"), "agent_1", "env_1", at()); !errors.Is(err, aggregate.ErrNotFound) {
 		t.Errorf("%v for a tenant that is not there", err)
 	}
-	made, err := st.Bootstrap(t.Context(), workspace("T0AGENT"), at())
-	if err != nil {
-		t.Fatal(err)
-	}
+	made := expect.Value(st.Bootstrap(t.Context(), workspace("T0AGENT"), at()))(t)
 	for i, try := range []struct {
 		name         string
 		as           tenancy.Tenant
@@ -27,10 +25,7 @@ func testAgents(t *testing.T, st *taskStore) {
 		{"it can be replaced", tenancy.Tenant{ID: made.ID, AgentID: "agent_1"}, "agent_3", "agent_3"},
 		{"once", tenancy.Tenant{ID: made.ID, AgentID: "agent_1"}, "agent_4", "agent_3"},
 	} {
-		got, err := st.SaveAgent(t.Context(), try.as, try.agent, "env of "+try.agent, at().Add(time.Duration(i+1)*time.Hour))
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := expect.Value(st.SaveAgent(t.Context(), try.as, try.agent, "env of "+try.agent, at().Add(time.Duration(i+1)*time.Hour)))(t)
 		if got.AgentID != try.wants || got.EnvironmentID != "env of "+try.wants || got.Name != made.Name {
 			t.Errorf("%s: %+v", try.name, got)
 		}

@@ -13,35 +13,41 @@ import (
 	"ringi/shared/tenancy"
 )
 
+var (
+	march1  = time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
+	march15 = march1.AddDate(0, 0, 14)
+	may2    = time.Date(2026, 5, 2, 6, 0, 0, 0, time.UTC)
+)
+
+// auditEntry is the n-th of many: every third of Ringi itself, half of them approvals.
+func auditEntry(owner string, n int, when time.Time) aggregate.AuditEntry {
+	x := aggregate.AuditEntry{
+		ID: fmt.Sprintf("%026d", n), TenantID: owner, Timestamp: when, ActorType: aggregate.ActorUser, ActorID: fmt.Sprintf("U%d", n%3),
+		Action: []aggregate.Action{task.AuditPromptApproved, task.AuditPromptRejected}[n%2], ResourceType: "prompt", ResourceID: fmt.Sprintf("p%d", n),
+		AggregateID: fmt.Sprintf("t%d", n%7), Details: `{"version":1}`,
+	}
+	if n%3 == 0 {
+		x.ActorType, x.ActorID = aggregate.ActorSystem, ""
+	}
+	return x
+}
+
+// writeAudit writes an entry each twelve hours through four months, the last two at the same moment, and one of another tenant.
+func writeAudit(t *testing.T, st *taskStore) (all []aggregate.AuditEntry) {
+	t.Helper()
+	const entries = 240
+	items := []item{expect.Value(packAudit(auditEntry("01OTHER", 1, march1)))(t)}
+	for n := range entries + 1 {
+		x := auditEntry(tenant, n, march1.Add(time.Duration(min(n, entries-1))*12*time.Hour))
+		items, all = append(items, expect.Value(packAudit(x))(t)), append(all, x)
+	}
+	write(t, st, items...)
+	return all
+}
+
 func testAudit(t *testing.T, st *taskStore) {
 	st.now = func() time.Time { return time.Date(2026, 7, 2, 0, 0, 0, 0, time.UTC) }
-	// One entry each twelve hours through four months, and two at the same moment.
-	var all []aggregate.AuditEntry
-	var items []item
-	first := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
-	add := func(owner string, n int, when time.Time) {
-		x := aggregate.AuditEntry{
-			ID: fmt.Sprintf("%026d", n), TenantID: owner, Timestamp: when, ActorType: aggregate.ActorUser, ActorID: fmt.Sprintf("U%d", n%3),
-			Action: []aggregate.Action{task.AuditPromptApproved, task.AuditPromptRejected}[n%2], ResourceType: "prompt", ResourceID: fmt.Sprintf("p%d", n),
-			AggregateID: fmt.Sprintf("t%d", n%7), Details: `{"version":1}`,
-		}
-		if n%3 == 0 {
-			x.ActorType, x.ActorID = aggregate.ActorSystem, ""
-		}
-		it := expect.Value(packAudit(x))(t)
-		if items = append(items, it); owner == tenant {
-			all = append(all, x)
-		}
-	}
-	const entries = 240
-	for n := range entries {
-		add(tenant, n, first.Add(time.Duration(n)*12*time.Hour))
-	}
-	add(tenant, entries, first.Add((entries-1)*12*time.Hour))
-	add("01OTHER", 1, first)
-	write(t, st, items...)
-
-	march15, may2 := first.AddDate(0, 0, 14), time.Date(2026, 5, 2, 6, 0, 0, 0, time.UTC)
+	all := writeAudit(t, st)
 	for _, c := range []struct {
 		name   string
 		filter AuditFilter
@@ -61,7 +67,7 @@ func testAudit(t *testing.T, st *taskStore) {
 		{"by everything", AuditFilter{Actor: "U1", Action: task.AuditPromptApproved, Resource: "t3", From: march15, To: may2}, func(x aggregate.AuditEntry) bool {
 			return x.ActorID == "U1" && x.Action == task.AuditPromptApproved && x.AggregateID == "t3" && !x.Timestamp.Before(march15) && x.Timestamp.Before(may2)
 		}},
-		{"of a time without any", AuditFilter{To: first}, func(aggregate.AuditEntry) bool { return false }},
+		{"of a time without any", AuditFilter{To: march1}, func(aggregate.AuditEntry) bool { return false }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var want []aggregate.AuditEntry
@@ -81,32 +87,36 @@ func testAudit(t *testing.T, st *taskStore) {
 		})
 	}
 
-	t.Run("entries outside of tasks are found by their own resource", func(t *testing.T) {
-		saved := expect.Value(st.SaveToolPermission(t.Context(), tenancy.ToolPermission{TenantID: tenant, ToolName: "send_slack_dm"}, approver(), at()))(t)
-		p, err := st.Audit(t.Context(), tenant, AuditFilter{Resource: saved.ID}, "", 10)
-		if err != nil || len(p.Items) != 1 || p.Items[0].Action != tenancy.AuditToolPermissionUpdated {
-			t.Errorf("%+v, %v", p.Items, err)
-		}
-	})
+	t.Run("entries outside of tasks are found by their own resource", func(t *testing.T) { testAuditOutsideTasks(t, st) })
+	t.Run("an entry is never written over", func(t *testing.T) { testAuditNotWrittenOver(t, st, all) })
+	t.Run("bounds are named", func(t *testing.T) { testAuditBounds(t, st) })
+}
 
-	t.Run("an entry is never written over", func(t *testing.T) {
-		x := all[0]
-		x.Action = task.AuditTaskExpired
-		a := loaded(t, st, created(t, st, 1))
-		c := expect.Value(extract(a))(t)
-		c.Audit = []aggregate.AuditEntry{x}
-		again := *st
-		again.newID = func() string { return x.ID }
-		wantError(t, second(again.Commit(t.Context(), a, c)), aggregate.ErrConflict)
-		if h, err := st.Head(t.Context(), a.Ref()); err != nil || h.Rev != 1 {
-			t.Errorf("the head is at rev %d without its entry, %v", h.Rev, err)
-		}
-	})
+func testAuditOutsideTasks(t *testing.T, st *taskStore) {
+	saved := expect.Value(st.SaveToolPermission(t.Context(), tenancy.ToolPermission{TenantID: tenant, ToolName: "send_slack_dm"}, approver(), at()))(t)
+	p, err := st.Audit(t.Context(), tenant, AuditFilter{Resource: saved.ID}, "", 10)
+	if err != nil || len(p.Items) != 1 || p.Items[0].Action != tenancy.AuditToolPermissionUpdated {
+		t.Errorf("%+v, %v", p.Items, err)
+	}
+}
 
-	t.Run("bounds are named", func(t *testing.T) {
-		wantField(t, second(st.Audit(t.Context(), tenant, AuditFilter{From: may2, To: march15}, "", 10)), "from")
-		mine := expect.Value(st.Audit(t.Context(), tenant, AuditFilter{}, "", 5))(t)
-		wantField(t, second(st.Audit(t.Context(), "01OTHER", AuditFilter{}, mine.Next, 5)), "cursor")
-		wantField(t, second(st.Audit(t.Context(), tenant, AuditFilter{Action: task.AuditPromptApproved}, mine.Next, 5)), "cursor")
-	})
+func testAuditBounds(t *testing.T, st *taskStore) {
+	wantField(t, second(st.Audit(t.Context(), tenant, AuditFilter{From: may2, To: march15}, "", 10)), "from")
+	mine := expect.Value(st.Audit(t.Context(), tenant, AuditFilter{}, "", 5))(t)
+	wantField(t, second(st.Audit(t.Context(), "01OTHER", AuditFilter{}, mine.Next, 5)), "cursor")
+	wantField(t, second(st.Audit(t.Context(), tenant, AuditFilter{Action: task.AuditPromptApproved}, mine.Next, 5)), "cursor")
+}
+
+func testAuditNotWrittenOver(t *testing.T, st *taskStore, all []aggregate.AuditEntry) {
+	x := all[0]
+	x.Action = task.AuditTaskExpired
+	a := loaded(t, st, created(t, st, 1))
+	c := expect.Value(extract(a))(t)
+	c.Audit = []aggregate.AuditEntry{x}
+	again := st.over(nil)
+	again.newID = func() string { return x.ID }
+	wantError(t, second(again.Commit(t.Context(), a, c)), aggregate.ErrConflict)
+	if h, err := st.Head(t.Context(), a.Ref()); err != nil || h.Rev != 1 {
+		t.Errorf("the head is at rev %d without its entry, %v", h.Rev, err)
+	}
 }

@@ -72,16 +72,21 @@ func columns(t *testing.T, table string, it item) {
 	}
 }
 
-func testColumns(t *testing.T, st *taskStore) {
-	finished, failed, cancelled, english := running(t, st, 1, 1), running(t, st, 2, 2), running(t, st, 3, 2), running(t, st, 4, 1)
+// columnTasks are a task that is finished, one that failed, one that was cancelled, and one that still runs.
+type columnTasks struct{ finished, failed, cancelled, running aggregate.Ref }
+
+// writeColumns writes rows of every kind.
+func writeColumns(t *testing.T, st *taskStore) columnTasks {
+	t.Helper()
+	tasks := columnTasks{running(t, st, 1, 1), running(t, st, 2, 2), running(t, st, 3, 2), running(t, st, 4, 1)}
 	owner := workspace("T0COLUMNS")
 	owner.ID = tenant
 	expect.Value(st.Bootstrap(t.Context(), owner, at()))(t)
-	decided(t, st, finished, claim(1), finishStep(1), func(a *task.Aggregate) (aggregate.Change, error) {
+	decided(t, st, tasks.finished, claim(1), finishStep(1), func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.CompleteExecution(a.Head.Run, "終わりました。", at())
 	})
-	decided(t, st, failed, claim(1), finishStep(1), failing)
-	decided(t, st, cancelled, claim(1), finishStep(1), cancel)
+	decided(t, st, tasks.failed, claim(1), finishStep(1), failing)
+	decided(t, st, tasks.cancelled, claim(1), finishStep(1), cancel)
 	for _, provider := range []string{"freee", "google"} {
 		x := tenancy.Integration{TenantID: tenant, Provider: provider, Status: tenancy.Disconnected}
 		if provider == "freee" {
@@ -90,8 +95,21 @@ func testColumns(t *testing.T, st *taskStore) {
 		expect.Value(st.SaveIntegration(t.Context(), x, approver(), at()))(t)
 	}
 	expect.Value(st.SaveToolPermission(t.Context(), tenancy.ToolPermission{TenantID: tenant, ToolName: "send_slack_dm"}, approver(), at()))(t)
+	for _, ref := range []aggregate.Ref{tasks.finished, tasks.failed, tasks.cancelled} {
+		expect.Value(st.ClaimCard(t.Context(), ref, "CARD#task", "me", at(), at().Add(-time.Minute)))(t)
+		expect.NoError(t, st.PostedCard(t.Context(), ref, "CARD#task", "me", "1.000001", "C1", "hash", nil))
+	}
+	return tasks
+}
+
+func testColumns(t *testing.T, st *taskStore) {
+	tasks := writeColumns(t, st)
 	seen := map[string]int{}
-	look := func(pk string) {
+	partitions := []string{"TENANT#" + tenant, "INTEGRATIONS#" + tenant, "AUDIT#" + tenant + "#2026-04"}
+	for _, ref := range []aggregate.Ref{tasks.finished, tasks.failed, tasks.cancelled} {
+		partitions = append(partitions, "TASK#"+tenant+"#"+ref.ID)
+	}
+	for _, pk := range partitions {
 		for _, it := range rows(t, st, pk) {
 			kind := textOf(it, "type")
 			if kind == "card" && textOf(it, "state") != string(aggregate.CardPosted) {
@@ -103,57 +121,50 @@ func testColumns(t *testing.T, st *taskStore) {
 			}
 		}
 	}
-	for _, ref := range []aggregate.Ref{finished, failed, cancelled} {
-		expect.Value(st.ClaimCard(t.Context(), ref, "CARD#task", "me", at(), at().Add(-time.Minute)))(t)
-		expect.NoError(t, st.PostedCard(t.Context(), ref, "CARD#task", "me", "1.000001", "C1", "hash", nil))
-		look("TASK#" + tenant + "#" + ref.ID)
-	}
-	look("TENANT#" + tenant)
-	look("INTEGRATIONS#" + tenant)
-	look("AUDIT#" + tenant + "#2026-04")
 	for kind := range tables {
 		if seen[kind] == 0 && !strings.HasSuffix(kind, "[]") {
 			t.Errorf("no %s was written", kind)
 		}
 	}
 	t.Logf("compared %v", slices.Sorted(maps.Keys(seen)))
-
-	pk, sk := "TASK#"+tenant+"#"+failed.ID, task.ExecutionKey(1, 1)
-	t.Run("an execution's error is a sentence, its code beside it", func(t *testing.T) {
-		it := raw(t, st, pk, sk)
-		if got := textOf(it, "error"); !strings.HasPrefix(got, "ツールの呼び出しに失敗しました(calculate_overtime)。") || textOf(it, "error_code") != string(task.ReasonToolFailed) {
-			t.Errorf("error %q, error_code %q", got, textOf(it, "error_code"))
-		}
-		decided(t, st, english, func(a *task.Aggregate) (aggregate.Change, error) {
-			a.Execution().Terms.Locale = "en"
-			return failing(a)
-		})
-		if got := textOf(raw(t, st, "TASK#"+tenant+"#"+english.ID, sk), "error"); !strings.HasPrefix(got, "A tool call failed (calculate_overtime).") {
-			t.Errorf("in English: %q", got)
-		}
-		for _, ref := range []aggregate.Ref{finished, cancelled} {
-			if it := raw(t, st, "TASK#"+tenant+"#"+ref.ID, sk); it["error"] != nil || it["error_code"] != nil {
-				t.Errorf("one that did not fail has %q", textOf(it, "error"))
-			}
-		}
-	})
+	t.Run("an execution's error is a sentence, its code beside it", func(t *testing.T) { testErrorColumns(t, st, tasks) })
 	t.Run("a result is itself, and comes back", func(t *testing.T) {
-		a := loaded(t, st, failed)
-		want := &aggregate.Blob{JSON: `{"count":42}`, Bytes: 12}
-		expect.Same(t, want, a.Execution().Results[0].Result)
+		expect.Same(t, &aggregate.Blob{JSON: `{"count":42}`, Bytes: 12}, loaded(t, st, tasks.failed).Execution().Results[0].Result)
 	})
-	t.Run("rows of a release before load as they were", func(t *testing.T) {
-		before := loaded(t, st, failed)
-		for _, r := range []aggregate.Row{before.Process(), before.Execution()} {
-			old := expect.Value(fromColumns(raw(t, st, pk, r.Key()), r))(t) // arguments and results as text
-			if old["error_code"] != nil {
-				old["error"] = old["error_code"]
-				delete(old, "error_code")
-			}
-			write(t, st, old)
+	t.Run("rows of a release before load as they were", func(t *testing.T) { testEarlierRows(t, st, tasks) })
+}
+
+func testErrorColumns(t *testing.T, st *taskStore, tasks columnTasks) {
+	sk := task.ExecutionKey(1, 1)
+	it := raw(t, st, "TASK#"+tenant+"#"+tasks.failed.ID, sk)
+	if got := textOf(it, "error"); !strings.HasPrefix(got, "ツールの呼び出しに失敗しました(calculate_overtime)。") || textOf(it, "error_code") != string(task.ReasonToolFailed) {
+		t.Errorf("error %q, error_code %q", got, textOf(it, "error_code"))
+	}
+	decided(t, st, tasks.running, func(a *task.Aggregate) (aggregate.Change, error) {
+		a.Execution().Terms.Locale = "en"
+		return failing(a)
+	})
+	if got := textOf(raw(t, st, "TASK#"+tenant+"#"+tasks.running.ID, sk), "error"); !strings.HasPrefix(got, "A tool call failed (calculate_overtime).") {
+		t.Errorf("in English: %q", got)
+	}
+	for _, ref := range []aggregate.Ref{tasks.finished, tasks.cancelled} {
+		if it := raw(t, st, "TASK#"+tenant+"#"+ref.ID, sk); it["error"] != nil || it["error_code"] != nil {
+			t.Errorf("one that did not fail has %q", textOf(it, "error"))
 		}
-		expect.Same(t, before, loaded(t, st, failed))
-	})
+	}
+}
+
+func testEarlierRows(t *testing.T, st *taskStore, tasks columnTasks) {
+	before := loaded(t, st, tasks.failed)
+	for _, r := range []aggregate.Row{before.Process(), before.Execution()} {
+		old := expect.Value(fromColumns(raw(t, st, "TASK#"+tenant+"#"+tasks.failed.ID, r.Key()), r))(t) // arguments and results as text
+		if old["error_code"] != nil {
+			old["error"] = old["error_code"]
+			delete(old, "error_code")
+		}
+		write(t, st, old)
+	}
+	expect.Same(t, before, loaded(t, st, tasks.failed))
 }
 
 func failing(a *task.Aggregate) (aggregate.Change, error) {

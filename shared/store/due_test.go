@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -53,129 +54,138 @@ func testDueMany(t *testing.T, st *taskStore) {
 	}
 }
 
+// Of the tasks of testDue the first is due a millisecond after firstDue, each other one a millisecond later.
+const dueTasks = 40
+
+var firstDue = at().Add(time.Minute)
+
+func byID(a, b aggregate.Ref) int { return strings.Compare(a.ID, b.ID) }
+
+// due is what is due in all shards.
+func due(t *testing.T, st *taskStore, now time.Time) (out []aggregate.Ref) {
+	t.Helper()
+	for shard := range Shards {
+		out = append(out, walked(t, st, shard, now)...)
+	}
+	return out
+}
+
 func testDue(t *testing.T, st *taskStore) {
-	due := func(t *testing.T, now time.Time) []aggregate.Ref {
-		t.Helper()
-		var out []aggregate.Ref
-		for shard := range Shards {
-			out = append(out, walked(t, st, shard, now)...)
-		}
-		return out
-	}
-	sorted := func(refs []aggregate.Ref) []aggregate.Ref {
-		slices.SortFunc(refs, func(a, b aggregate.Ref) int {
-			if a.ID < b.ID {
-				return -1
-			}
-			return 1
-		})
-		return refs
-	}
-
-	const tasks = 40
 	var all []aggregate.Ref
-	for n := range tasks {
-		all = append(all, created(t, st, n+1)) // due at 14:31:00 and n+1 milliseconds
+	for n := range dueTasks {
+		all = append(all, created(t, st, n+1))
 	}
-	sorted(all)
-	minute := at().Add(time.Minute)
-
+	slices.SortFunc(all, byID)
 	t.Run("nothing is due before its time", func(t *testing.T) {
-		if got := due(t, minute); len(got) != 0 {
+		if got := due(t, st, firstDue); len(got) != 0 {
 			t.Errorf("%v", got)
 		}
 	})
-	t.Run("what is due is found once, whatever its shard", func(t *testing.T) {
-		expect.Same(t, all, sorted(due(t, minute.Add(tasks*time.Millisecond))))
-		if got := len(due(t, minute.Add(10*time.Millisecond))); got != 10 {
-			t.Errorf("%d due, want the first 10", got)
-		}
-		used := map[int]bool{}
-		for _, r := range all {
-			used[shardOf(r.ID)] = true
-		}
-		if len(used) < Shards/2 {
-			t.Errorf("%d tasks use only %d shards", tasks, len(used))
-		}
-	})
-	t.Run("the longest due come first, until nobody asks", func(t *testing.T) {
-		shard := shardOf(all[0].ID)
-		every := walked(t, st, shard, minute.Add(time.Hour))
-		for ref, err := range st.Due(t.Context(), shard, minute.Add(time.Hour)) {
-			if err != nil || ref != every[0] {
-				t.Errorf("%v, %v, want first %v", ref, err, every[0])
-			}
-			break
-		}
-		for i := 1; i < len(every); i++ {
-			if dueAt(t, st, every[i]).Before(*dueAt(t, st, every[i-1])) {
-				t.Error("not in the order of due_at")
-			}
-		}
-	})
+	t.Run("what is due is found once, whatever its shard", func(t *testing.T) { testDueOnce(t, st, all) })
+	t.Run("the longest due come first, until nobody asks", func(t *testing.T) { testLongestDue(t, st, all) })
 	t.Run("bounds are named", func(t *testing.T) {
-		for _, err := range st.Due(t.Context(), Shards, minute) {
+		for _, err := range st.Due(t.Context(), Shards, firstDue) {
 			wantField(t, err, "shard")
 		}
 	})
-	t.Run("a handled task is postponed", func(t *testing.T) {
-		later := at().Add(2 * time.Hour)
-		expect.NoError(t, st.SweepFailed(t.Context(), all[0], 3, minute, at()))
-		if h, err := st.Head(t.Context(), all[0]); err != nil || h.SweepFailures != 3 || !h.DueAt.Equal(minute) {
-			t.Errorf("%d failures, due %v, %v", h.SweepFailures, h.DueAt, err)
+	t.Run("a handled task is postponed", func(t *testing.T) { testHandled(t, st, all) })
+	t.Run("a task that has ended is never due", func(t *testing.T) { testEndedNeverDue(t, st, all) })
+	t.Run("a task that moved while its sweep failed is due as that move says", func(t *testing.T) { testMovedWhileSweeping(t, st) })
+	t.Run("a task that moved on is not postponed", func(t *testing.T) { testMovedOn(t, st, all) })
+	t.Run("a task that is not there stays so", func(t *testing.T) { testDueOfNothing(t, st) })
+}
+
+func testMovedWhileSweeping(t *testing.T, st *taskStore) {
+	ref, now := created(t, st, 99), at()
+	decided(t, st, ref, extract)
+	moved := dueAt(t, st, ref)
+	expect.NoError(t, st.SweepFailed(t.Context(), ref, 4, moved.Add(time.Hour), now))
+	if h, err := st.Head(t.Context(), ref); err != nil || h.SweepFailures != 4 || !h.DueAt.Equal(*moved) {
+		t.Errorf("%d failures, due %v, want %v, %v", h.SweepFailures, h.DueAt, moved, err)
+	}
+	expect.NoError(t, st.SweepFailed(t.Context(), ref, 5, moved.Add(time.Hour), *moved))
+	if got := dueAt(t, st, ref); !got.Equal(moved.Add(time.Hour)) {
+		t.Errorf("due %v: a task that can't be handled is not put off", got)
+	}
+}
+
+func testDueOfNothing(t *testing.T, st *taskStore) {
+	gone := task.RefOf(tenant, aggregate.NewID())
+	for name, err := range map[string]error{
+		"postpone": st.Postpone(t.Context(), gone, aggregate.Head{Rev: 1}, &firstDue), "failed": st.SweepFailed(t.Context(), gone, 1, firstDue, at()),
+		"shown": st.Shown(t.Context(), gone, aggregate.Head{Rev: 1}), "redraw": st.Redraw(t.Context(), gone),
+	} {
+		t.Run(name, func(t *testing.T) { wantError(t, err, aggregate.ErrNotFound) })
+	}
+	if got := rows(t, st, "TASK#"+gone.Tenant+"#"+gone.ID); len(got) != 0 {
+		t.Errorf("%d rows were made", len(got))
+	}
+}
+
+func testDueOnce(t *testing.T, st *taskStore, all []aggregate.Ref) {
+	found := due(t, st, firstDue.Add(dueTasks*time.Millisecond))
+	slices.SortFunc(found, byID)
+	expect.Same(t, all, found)
+	if got := len(due(t, st, firstDue.Add(10*time.Millisecond))); got != 10 {
+		t.Errorf("%d due, want the first 10", got)
+	}
+	used := map[int]bool{}
+	for _, r := range all {
+		used[shardOf(r.ID)] = true
+	}
+	if len(used) < Shards/2 {
+		t.Errorf("%d tasks use only %d shards", dueTasks, len(used))
+	}
+}
+
+func testLongestDue(t *testing.T, st *taskStore, all []aggregate.Ref) {
+	shard := shardOf(all[0].ID)
+	every := walked(t, st, shard, firstDue.Add(time.Hour))
+	for ref, err := range st.Due(t.Context(), shard, firstDue.Add(time.Hour)) {
+		if err != nil || ref != every[0] {
+			t.Errorf("%v, %v, want first %v", ref, err, every[0])
 		}
-		expect.NoError(t, st.Postpone(t.Context(), all[0], aggregate.Head{Rev: 1}, &later))
-		if slices.Contains(due(t, later.Add(-time.Millisecond)), all[0]) || !slices.Contains(due(t, later), all[0]) {
-			t.Error("it is not due at the later time")
+		break
+	}
+	for i := 1; i < len(every); i++ {
+		if dueAt(t, st, every[i]).Before(*dueAt(t, st, every[i-1])) {
+			t.Error("not in the order of due_at")
 		}
-		if h, err := st.Head(t.Context(), all[0]); err != nil || h.SweepFailures != 0 || h.Rev != 1 {
-			t.Errorf("%d failures at rev %d, %v", h.SweepFailures, h.Rev, err)
-		}
-	})
-	t.Run("a task that has ended is never due", func(t *testing.T) {
-		expect.NoError(t, st.Postpone(t.Context(), all[1], aggregate.Head{Rev: 1}, nil))
-		if slices.Contains(due(t, at().AddDate(10, 0, 0)), all[1]) || dueAt(t, st, all[1]) != nil {
-			t.Error("it is still due")
-		}
-		decided(t, st, all[1], extract)
-		if !slices.Contains(due(t, at().AddDate(10, 0, 0)), all[1]) {
-			t.Error("it is not due after a change")
-		}
-	})
-	t.Run("a task that moved while its sweep failed is due as that move says", func(t *testing.T) {
-		ref, now := created(t, st, 99), at()
-		decided(t, st, ref, extract)
-		moved := dueAt(t, st, ref)
-		expect.NoError(t, st.SweepFailed(t.Context(), ref, 4, moved.Add(time.Hour), now))
-		if h, err := st.Head(t.Context(), ref); err != nil || h.SweepFailures != 4 || !h.DueAt.Equal(*moved) {
-			t.Errorf("%d failures, due %v, want %v, %v", h.SweepFailures, h.DueAt, moved, err)
-		}
-		expect.NoError(t, st.SweepFailed(t.Context(), ref, 5, moved.Add(time.Hour), *moved))
-		if got := dueAt(t, st, ref); !got.Equal(moved.Add(time.Hour)) {
-			t.Errorf("due %v: a task that can't be handled is not put off", got)
-		}
-	})
-	t.Run("a task that moved on is not postponed", func(t *testing.T) {
-		decided(t, st, all[2], extract)
-		before := dueAt(t, st, all[2])
-		later := at().Add(time.Hour)
-		wantError(t, st.Postpone(t.Context(), all[2], aggregate.Head{Rev: 1}, &later), aggregate.ErrConflict)
-		expect.Same(t, before, dueAt(t, st, all[2]))
-	})
-	t.Run("a task that is not there stays so", func(t *testing.T) {
-		gone := task.RefOf(tenant, aggregate.NewID())
-		for name, err := range map[string]error{
-			"postpone": st.Postpone(t.Context(), gone, aggregate.Head{Rev: 1}, &minute), "failed": st.SweepFailed(t.Context(), gone, 1, minute, at()),
-			"shown": st.Shown(t.Context(), gone, aggregate.Head{Rev: 1}), "redraw": st.Redraw(t.Context(), gone),
-		} {
-			if !errors.Is(err, aggregate.ErrNotFound) {
-				t.Errorf("%s: %v, want ErrNotFound", name, err)
-			}
-		}
-		if got := rows(t, st, "TASK#"+gone.Tenant+"#"+gone.ID); len(got) != 0 {
-			t.Errorf("%d rows were made", len(got))
-		}
-	})
+	}
+}
+
+func testHandled(t *testing.T, st *taskStore, all []aggregate.Ref) {
+	later := at().Add(2 * time.Hour)
+	expect.NoError(t, st.SweepFailed(t.Context(), all[0], 3, firstDue, at()))
+	if h, err := st.Head(t.Context(), all[0]); err != nil || h.SweepFailures != 3 || !h.DueAt.Equal(firstDue) {
+		t.Errorf("%d failures, due %v, %v", h.SweepFailures, h.DueAt, err)
+	}
+	expect.NoError(t, st.Postpone(t.Context(), all[0], aggregate.Head{Rev: 1}, &later))
+	if slices.Contains(due(t, st, later.Add(-time.Millisecond)), all[0]) || !slices.Contains(due(t, st, later), all[0]) {
+		t.Error("it is not due at the later time")
+	}
+	if h, err := st.Head(t.Context(), all[0]); err != nil || h.SweepFailures != 0 || h.Rev != 1 {
+		t.Errorf("%d failures at rev %d, %v", h.SweepFailures, h.Rev, err)
+	}
+}
+
+func testEndedNeverDue(t *testing.T, st *taskStore, all []aggregate.Ref) {
+	expect.NoError(t, st.Postpone(t.Context(), all[1], aggregate.Head{Rev: 1}, nil))
+	if slices.Contains(due(t, st, at().AddDate(10, 0, 0)), all[1]) || dueAt(t, st, all[1]) != nil {
+		t.Error("it is still due")
+	}
+	decided(t, st, all[1], extract)
+	if !slices.Contains(due(t, st, at().AddDate(10, 0, 0)), all[1]) {
+		t.Error("it is not due after a change")
+	}
+}
+
+func testMovedOn(t *testing.T, st *taskStore, all []aggregate.Ref) {
+	decided(t, st, all[2], extract)
+	before := dueAt(t, st, all[2])
+	later := at().Add(time.Hour)
+	wantError(t, st.Postpone(t.Context(), all[2], aggregate.Head{Rev: 1}, &later), aggregate.ErrConflict)
+	expect.Same(t, before, dueAt(t, st, all[2]))
 }
 
 func second[T any](_ T, err error) error { return err }
@@ -227,29 +237,12 @@ func testShown(t *testing.T, st *taskStore) {
 			t.Errorf("%v, due %v", err, dueAt(t, st, ref))
 		}
 	})
-	t.Run("a place in line is kept until all is shown, and due when it is far off", func(t *testing.T) {
-		h := headOf(t, st, ref)
-		later, soon, far := at().Add(time.Hour), at().Add(20*time.Second), at().Add(30*time.Minute)
-		expect.NoError(t, st.Postpone(t.Context(), ref, h.Head, &later))
-		for _, place := range []struct {
-			at  time.Time
-			due bool
-		}{{soon, false}, {far, true}} {
-			expect.NoError(t, st.DrawAt(t.Context(), ref, place.at, place.due))
-			if h := headOf(t, st, ref); h.DrawAt == nil || !h.DrawAt.Equal(place.at) || place.due != h.DueAt.Equal(place.at) {
-				t.Errorf("%+v", h)
-			}
-		}
-		expect.NoError(t, st.Shown(t.Context(), ref, h.Head))
-		if h := headOf(t, st, ref); h.DrawAt != nil {
-			t.Errorf("%+v", h)
-		}
-	})
+	t.Run("a place in line is kept until all is shown, and due when it is far off", func(t *testing.T) { testPlaceInLine(t, st, ref) })
 	t.Run("a task that is never due is, after it was to be drawn again", func(t *testing.T) {
 		expect.NoError(t, st.Postpone(t.Context(), ref, headOf(t, st, ref).Head, nil))
 		expect.NoError(t, st.Redraw(t.Context(), ref))
 		if got := dueAt(t, st, ref); got == nil || !got.Equal(at().Add(time.Minute)) {
-			t.Errorf("due %v, want in a minute", got)
+			t.Errorf("due %v, want in a firstDue", got)
 		}
 	})
 }
@@ -278,5 +271,24 @@ func testShownByCard(t *testing.T, st *taskStore) {
 	}
 	if a := decided(t, st, ref, cancel); a.Head.ShownRev != 1 || a.Head.Rev != 2 {
 		t.Errorf("shown %d of %d once it moved", a.Head.ShownRev, a.Head.Rev)
+	}
+}
+
+func testPlaceInLine(t *testing.T, st *taskStore, ref aggregate.Ref) {
+	h := headOf(t, st, ref)
+	later, soon, far := at().Add(time.Hour), at().Add(20*time.Second), at().Add(30*time.Minute)
+	expect.NoError(t, st.Postpone(t.Context(), ref, h.Head, &later))
+	for _, place := range []struct {
+		at  time.Time
+		due bool
+	}{{soon, false}, {far, true}} {
+		expect.NoError(t, st.DrawAt(t.Context(), ref, place.at, place.due))
+		if h := headOf(t, st, ref); h.DrawAt == nil || !h.DrawAt.Equal(place.at) || place.due != h.DueAt.Equal(place.at) {
+			t.Errorf("%+v", h)
+		}
+	}
+	expect.NoError(t, st.Shown(t.Context(), ref, h.Head))
+	if h := headOf(t, st, ref); h.DrawAt != nil {
+		t.Errorf("%+v", h)
 	}
 }

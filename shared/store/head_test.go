@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 	"ringi/shared/task"
 )
 
@@ -17,20 +18,11 @@ var beside = []string{"TenantID", "TaskID", "Requester", "CreatedAt", "Rev", "La
 
 func testHead(t *testing.T, st *taskStore) {
 	ref := created(t, st, 1)
-	before, err := st.Load(t.Context(), ref)
-	if err != nil {
-		t.Fatal(err)
-	}
+	before := loaded(t, st, ref)
 	committed := func(a *task.Aggregate, h task.Head) *task.Aggregate {
 		t.Helper()
-		if _, err := st.Commit(t.Context(), a, aggregate.Change{Head: &h, Now: at()}); err != nil {
-			t.Fatal(err)
-		}
-		after, err := st.Load(t.Context(), ref)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return after
+		expect.Value(st.Commit(t.Context(), a, aggregate.Change{Head: &h, Now: at()}))(t)
+		return loaded(t, st, ref)
 	}
 
 	full := before.Head

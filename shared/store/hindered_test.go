@@ -36,10 +36,7 @@ func testHinderedWrites(t *testing.T, st *taskStore) {
 			}
 		})
 	}
-	a, err := st.Load(t.Context(), ref)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := loaded(t, st, ref)
 	if len(a.Waits) != 0 || a.Card("CARD#task").State != aggregate.CardPosting {
 		t.Errorf("waits %v, the card is %s", a.Waits, a.Card("CARD#task").State)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 	"ringi/shared/tenancy"
 )
 
@@ -22,17 +23,9 @@ func testIntegrations(t *testing.T, st *taskStore) {
 	}
 	save := func(x tenancy.Integration) tenancy.Integration {
 		t.Helper()
-		out, err := st.SaveIntegration(t.Context(), x, by, at())
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := st.Integration(t.Context(), tenant, x.Provider)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(out, got); diff != "" {
-			t.Error(diff)
-		}
+		out := expect.Value(st.SaveIntegration(t.Context(), x, by, at()))(t)
+		got := expect.Value(st.Integration(t.Context(), tenant, x.Provider))(t)
+		expect.Same(t, out, got)
 		stored := textOf(raw(t, st, "INTEGRATIONS#"+tenant, "INTEGRATION#"+x.Provider), "credentials")
 		if want := map[bool]string{true: "{}", false: got.Credentials}[got.Credentials == ""]; stored != want {
 			t.Errorf("credentials %q, and the column holds %q", got.Credentials, stored)
@@ -58,10 +51,7 @@ func testIntegrations(t *testing.T, st *taskStore) {
 		t.Errorf("%+v", log)
 	}
 	save(tenancy.Integration{TenantID: tenant, Provider: "google", Status: tenancy.Connected})
-	every, err := st.Integrations(t.Context(), tenant)
-	if err != nil {
-		t.Fatal(err)
-	}
+	every := expect.Value(st.Integrations(t.Context(), tenant))(t)
 	if len(every) != 2 || every[0].Provider != "freee" || every[1].Provider != "google" {
 		t.Errorf("%+v", every)
 	}
@@ -72,10 +62,7 @@ func testIntegrations(t *testing.T, st *taskStore) {
 
 // testRenewedIntegrations: one of many may write over a revision, and the audit log has nothing of it.
 func testRenewedIntegrations(t *testing.T, st *taskStore) {
-	x, err := st.SaveIntegration(t.Context(), tenancy.Integration{TenantID: tenant, Provider: "freee", Status: tenancy.Connected, Credentials: "one"}, approver(), at())
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := expect.Value(st.SaveIntegration(t.Context(), tenancy.Integration{TenantID: tenant, Provider: "freee", Status: tenancy.Connected, Credentials: "one"}, approver(), at()))(t)
 	since := x.ConnectedAt
 	won := make(chan string, 32)
 	var everybody sync.WaitGroup
@@ -97,9 +84,7 @@ func testRenewedIntegrations(t *testing.T, st *taskStore) {
 		t.Fatalf("%d hold it: %+v, %v", len(won)+1, is, err)
 	}
 	is.Credentials, is.Refreshing = "two", nil
-	if is, err = st.RenewIntegration(t.Context(), is, at()); err != nil {
-		t.Fatal(err)
-	}
+	is = expect.Value(st.RenewIntegration(t.Context(), is, at()))(t)
 	if got, err := st.Integration(t.Context(), tenant, "freee"); err != nil || got.Credentials != "two" || got.Refreshing != nil || !got.ConnectedAt.Equal(*since) {
 		t.Errorf("%+v, %v", got, err)
 	}
@@ -111,9 +96,7 @@ func testRenewedIntegrations(t *testing.T, st *taskStore) {
 func testEndedIntegrations(t *testing.T, st *taskStore) {
 	first := at()
 	for _, provider := range []string{"freee", "google", "mcp:rooms"} {
-		if _, err := st.SaveIntegration(t.Context(), tenancy.Integration{TenantID: tenant, Provider: provider}.Fresh("sealed", "{}"), approver(), first); err != nil {
-			t.Fatal(err)
-		}
+		expect.Value(st.SaveIntegration(t.Context(), tenancy.Integration{TenantID: tenant, Provider: provider}.Fresh("sealed", "{}"), approver(), first))(t)
 	}
 	for want := range 2 { // it comes again
 		if n, err := st.EndIntegrations(t.Context(), tenant, tenancy.TokensRevoked, first.Add(time.Hour), first); err != nil || n != 1-want {

@@ -8,6 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 )
 
 func testLeases(t *testing.T, st *taskStore) {
@@ -17,11 +18,7 @@ func testLeases(t *testing.T, st *taskStore) {
 	}
 	load := func() aggregate.Aggregate {
 		t.Helper()
-		a, err := st.Store.Load(t.Context(), ref)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return a
+		return expect.Value(st.Store.Load(t.Context(), ref))(t)
 	}
 	first := load()
 	put := func(on *Store, a aggregate.Aggregate, l *aggregate.Lease, want error) {

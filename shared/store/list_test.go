@@ -68,11 +68,14 @@ func taskRows(t *testing.T, owner string, n int) ([]item, task.Task) {
 	return []item{head, row}, x
 }
 
-func testLists(t *testing.T, st *taskStore) {
-	const tasks = 1100
-	var all []task.Task
-	var items []item
-	for n := range tasks {
+const manyTasks = 1100
+
+// writeTasks writes many tasks of the tenant, which it returns, and a few of another.
+func writeTasks(t *testing.T, st *taskStore) (all []task.Task) {
+	t.Helper()
+	head, _ := taskRows(t, tenant, manyTasks)
+	items := head[:1] // a request that is no task yet
+	for n := range manyTasks {
 		rows, x := taskRows(t, tenant, n)
 		items, all = append(items, rows...), append(all, x)
 	}
@@ -80,20 +83,12 @@ func testLists(t *testing.T, st *taskStore) {
 		rows, _ := taskRows(t, "01OTHER", n)
 		items = append(items, rows...)
 	}
-	// A request that is no task yet.
-	head, _ := taskRows(t, tenant, tasks)
-	write(t, st, append(items, head[0])...)
+	write(t, st, items...)
+	return all
+}
 
-	kept := func(keep func(n int) bool) []string {
-		var out []string
-		for n, x := range all {
-			if keep(n) {
-				out = append(out, x.ID)
-			}
-		}
-		slices.Sort(out)
-		return out
-	}
+func testLists(t *testing.T, st *taskStore) {
+	all := writeTasks(t, st)
 	for _, c := range []struct {
 		name   string
 		filter task.Filter
@@ -114,109 +109,122 @@ func testLists(t *testing.T, st *taskStore) {
 				return st.Tasks(t.Context(), tenant, c.filter, cursor, c.limit)
 			})
 			t.Logf("%d tasks in %v", len(found), time.Since(begun).Round(time.Millisecond))
-			var got []string
+			var got, want []string
 			for i, x := range found {
 				if i > 0 && found[i-1].CreatedAt.Before(x.CreatedAt) {
 					t.Fatalf("task %d is newer than the one before it", i)
 				}
 				got = append(got, x.ID)
 			}
+			for n, x := range all {
+				if c.keep(n) {
+					want = append(want, x.ID)
+				}
+			}
 			slices.Sort(got)
-			expect.Same(t, kept(c.keep), got)
+			slices.Sort(want)
+			expect.Same(t, want, got)
 		})
 	}
 
-	t.Run("what comes and goes between two pages hides nothing else", func(t *testing.T) {
-		first := expect.Value(st.Tasks(t.Context(), tenant, task.Filter{}, "", 50))(t)
-		newer, _ := taskRows(t, tenant, tasks+100)
-		write(t, st, newer...)
-		// The row that the cursor stands on is gone.
-		last := first.Items[len(first.Items)-1]
-		k := key("TASK#"+tenant+"#"+last.ID, "TASK")
-		removed := raw(t, st, "TASK#"+tenant+"#"+last.ID, "TASK")
-		expect.Value(st.db.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: &st.table, Key: k}))(t)
-		defer write(t, st, removed)
-		seen := map[string]bool{}
-		for _, x := range first.Items {
-			seen[x.ID] = true
-		}
-		rest := walk(t, 50, func(cursor string) (Page[task.Task], error) {
-			if cursor == "" {
-				cursor = first.Next
-			}
-			return st.Tasks(t.Context(), tenant, task.Filter{}, cursor, 50)
-		})
-		for _, x := range rest {
-			if seen[x.ID] {
-				t.Errorf("task %s came twice", x.Title)
-			}
-			seen[x.ID] = true
-		}
-		for _, x := range all {
-			if !seen[x.ID] {
-				t.Errorf("task %s was lost", x.Title)
-			}
-		}
+	t.Run("what comes and goes between two pages hides nothing else", func(t *testing.T) { testPagesMeanwhile(t, st, all) })
+	st.parts(t, []part{
+		{"a cursor is good for its own list only", testCursors},
+		{"bounds are named", testListBounds},
+		{"a status that changes moves the task to the other list", testStatusMoves},
 	})
+}
 
-	t.Run("a cursor is good for its own list only", func(t *testing.T) {
-		mine := expect.Value(st.Tasks(t.Context(), tenant, task.Filter{}, "", 5))(t)
-		another := expect.Value(st.Tasks(t.Context(), tenant, task.Filter{Requester: "U0ANOTHER"}, "", 5))(t)
-		others := expect.Value(st.Tasks(t.Context(), "01OTHER", task.Filter{}, "", 5))(t)
-		list := func(f task.Filter) func(string) error {
-			return func(cursor string) error { return second(st.Tasks(t.Context(), tenant, f, cursor, 5)) }
-		}
-		forged := position{
-			List: List{Name: "tasks", Tenant: tenant, Prefixes: []string{"TASK#"}, Filter: []string{"", ""}}.fingerprint(),
-			PK:   "TASK#01OTHER#" + others.Items[0].ID, SK: "TASK", GPK: task.AllOf("01OTHER"), GSK: aggregate.TimeText(others.Items[0].CreatedAt) + "#x",
-		}
-		half := forged
-		half.GPK = task.AllOf(tenant)
-		for name, c := range map[string]struct {
-			cursor string
-			use    func(string) error
-		}{
-			"another tenant's":      {others.Next, list(task.Filter{})},
-			"of another filter":     {mine.Next, list(task.Filter{Status: task.TaskFailed})},
-			"of a wider filter":     {another.Next, list(task.Filter{Requester: "U0ANOTHER", Status: task.TaskFailed})},
-			"of another list":       {mine.Next, func(c string) error { return second(st.Waiting(t.Context(), tenant, c, 5)) }},
-			"forged":                {forged.text(), list(task.Filter{})},
-			"forged by half":        {half.text(), list(task.Filter{})},
-			"not base64":            {"%%%", list(task.Filter{})},
-			"not JSON":              {base64.RawURLEncoding.EncodeToString([]byte("nonsense")), list(task.Filter{})},
-			"empty JSON":            {base64.RawURLEncoding.EncodeToString([]byte("{}")), list(task.Filter{})},
-			"longer than any is":    {strings.Repeat("A", 3000), list(task.Filter{})},
-			"one with a bit missed": {mine.Next[:len(mine.Next)-9], list(task.Filter{})},
-		} {
-			t.Run(name, func(t *testing.T) { wantField(t, c.use(c.cursor), "cursor") })
-		}
-	})
+func testCursors(t *testing.T, st *taskStore) {
+	mine := expect.Value(st.Tasks(t.Context(), tenant, task.Filter{}, "", 5))(t)
+	another := expect.Value(st.Tasks(t.Context(), tenant, task.Filter{Requester: "U0ANOTHER"}, "", 5))(t)
+	others := expect.Value(st.Tasks(t.Context(), "01OTHER", task.Filter{}, "", 5))(t)
+	list := func(f task.Filter) func(string) error {
+		return func(cursor string) error { return second(st.Tasks(t.Context(), tenant, f, cursor, 5)) }
+	}
+	forged := position{
+		List: List{Name: "tasks", Tenant: tenant, Prefixes: []string{"TASK#"}, Filter: []string{"", ""}}.fingerprint(),
+		PK:   "TASK#01OTHER#" + others.Items[0].ID, SK: "TASK", GPK: task.AllOf("01OTHER"), GSK: aggregate.TimeText(others.Items[0].CreatedAt) + "#x",
+	}
+	half := forged
+	half.GPK = task.AllOf(tenant)
+	for name, c := range map[string]struct {
+		cursor string
+		use    func(string) error
+	}{
+		"another tenant's":      {others.Next, list(task.Filter{})},
+		"of another filter":     {mine.Next, list(task.Filter{Status: task.TaskFailed})},
+		"of a wider filter":     {another.Next, list(task.Filter{Requester: "U0ANOTHER", Status: task.TaskFailed})},
+		"of another list":       {mine.Next, func(c string) error { return second(st.Waiting(t.Context(), tenant, c, 5)) }},
+		"forged":                {forged.text(), list(task.Filter{})},
+		"forged by half":        {half.text(), list(task.Filter{})},
+		"not base64":            {"%%%", list(task.Filter{})},
+		"not JSON":              {base64.RawURLEncoding.EncodeToString([]byte("nonsense")), list(task.Filter{})},
+		"empty JSON":            {base64.RawURLEncoding.EncodeToString([]byte("{}")), list(task.Filter{})},
+		"longer than any is":    {strings.Repeat("A", 3000), list(task.Filter{})},
+		"one with a bit missed": {mine.Next[:len(mine.Next)-9], list(task.Filter{})},
+	} {
+		t.Run(name, func(t *testing.T) { wantField(t, c.use(c.cursor), "cursor") })
+	}
+}
 
-	t.Run("bounds are named", func(t *testing.T) {
-		for field, err := range map[string]error{
-			"limit":  second(st.Tasks(t.Context(), tenant, task.Filter{}, "", 0)),
-			"status": second(st.Tasks(t.Context(), tenant, task.Filter{Status: "done"}, "", 10)),
-		} {
-			wantField(t, err, field)
-		}
-		if _, err := st.Tasks(t.Context(), tenant, task.Filter{}, "", MaxPage+1); err == nil {
-			t.Error("a page larger than MaxPage was given")
-		}
-	})
+func testListBounds(t *testing.T, st *taskStore) {
+	for field, err := range map[string]error{
+		"limit":  second(st.Tasks(t.Context(), tenant, task.Filter{}, "", 0)),
+		"status": second(st.Tasks(t.Context(), tenant, task.Filter{Status: "done"}, "", 10)),
+	} {
+		wantField(t, err, field)
+	}
+	if _, err := st.Tasks(t.Context(), tenant, task.Filter{}, "", MaxPage+1); err == nil {
+		t.Error("a page larger than MaxPage was given")
+	}
+}
 
-	t.Run("a status that changes moves the task to the other list", func(t *testing.T) {
-		st := st.suite.store(t)
-		ref := running(t, st, 1, 1)
-		has := func(status task.TaskStatus) bool {
-			p := expect.Value(st.Tasks(t.Context(), tenant, task.Filter{Status: status}, "", 1))(t)
-			return len(p.Items) == 1 && p.Items[0].ID == ref.ID
+func testStatusMoves(t *testing.T, other *taskStore) {
+	st := other.suite.store(t)
+	ref := running(t, st, 1, 1)
+	has := func(status task.TaskStatus) bool {
+		p := expect.Value(st.Tasks(t.Context(), tenant, task.Filter{Status: status}, "", 1))(t)
+		return len(p.Items) == 1 && p.Items[0].ID == ref.ID
+	}
+	if !has(task.TaskRunning) || has(task.TaskCancelled) {
+		t.Error("a running task is not listed as that alone")
+	}
+	decided(t, st, ref, cancel)
+	if has(task.TaskRunning) || !has(task.TaskCancelled) {
+		t.Error("a cancelled task is not listed as that alone")
+	}
+}
+
+func testPagesMeanwhile(t *testing.T, st *taskStore, all []task.Task) {
+	first := expect.Value(st.Tasks(t.Context(), tenant, task.Filter{}, "", 50))(t)
+	newer, _ := taskRows(t, tenant, manyTasks+100)
+	write(t, st, newer...)
+	// The row that the cursor stands on is gone.
+	last := first.Items[len(first.Items)-1]
+	k := key("TASK#"+tenant+"#"+last.ID, "TASK")
+	removed := raw(t, st, "TASK#"+tenant+"#"+last.ID, "TASK")
+	expect.Value(st.db.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: &st.table, Key: k}))(t)
+	defer write(t, st, removed)
+	seen := map[string]bool{}
+	for _, x := range first.Items {
+		seen[x.ID] = true
+	}
+	rest := walk(t, 50, func(cursor string) (Page[task.Task], error) {
+		if cursor == "" {
+			cursor = first.Next
 		}
-		if !has(task.TaskRunning) || has(task.TaskCancelled) {
-			t.Error("a running task is not listed as that alone")
-		}
-		decided(t, st, ref, cancel)
-		if has(task.TaskRunning) || !has(task.TaskCancelled) {
-			t.Error("a cancelled task is not listed as that alone")
-		}
+		return st.Tasks(t.Context(), tenant, task.Filter{}, cursor, 50)
 	})
+	for _, x := range rest {
+		if seen[x.ID] {
+			t.Errorf("task %s came twice", x.Title)
+		}
+		seen[x.ID] = true
+	}
+	for _, x := range all {
+		if !seen[x.ID] {
+			t.Errorf("task %s was lost", x.Title)
+		}
+	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 	"ringi/shared/task"
 )
 
@@ -46,10 +47,7 @@ func TestArgumentsAreAnObjectOnlyIfItSaysTheVeryText(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := task.Process{Version: 1, Steps: []task.Step{{StepID: "step-1", Order: 1, Tool: "x", ToolInput: c.input, Access: aggregate.Read}}}
-			it, err := pack("process", "PK", p.Key(), &p)
-			if err != nil {
-				t.Fatal(err)
-			}
+			it := expect.Value(pack("process", "PK", p.Key(), &p))(t)
 			input := it["steps"].(*types.AttributeValueMemberL).Value[0].(*types.AttributeValueMemberM).Value["toolInput"]
 			if _, object := input.(*types.AttributeValueMemberM); object != c.object {
 				t.Errorf("stored as %T", input)
@@ -80,10 +78,7 @@ func FuzzNative(f *testing.F) {
 		if !json.Valid([]byte(s)) {
 			t.Fatalf("%q is no JSON", s)
 		}
-		again, err := canonical(object)
-		if err != nil {
-			t.Fatal(err)
-		}
+		again := expect.Value(canonical(object))(t)
 		var a, b any
 		if json.Unmarshal([]byte(s), &a) != nil || json.Unmarshal([]byte(again), &b) != nil || !reflect.DeepEqual(a, b) {
 			t.Errorf("%s became %s", s, again)
@@ -97,10 +92,7 @@ func TestAnItemWithObjectsStaysWithinTheLimit(t *testing.T) {
 		list := strings.Repeat(strings.Repeat("[", 20)+strings.Repeat("]", 20)+",", 80) + "1"
 		p.Steps = append(p.Steps, task.Step{Order: i + 1, ToolInput: aggregate.JSON(`{"a":[` + list + `]}`)})
 	}
-	it, err := pack("process", "PK", p.Key(), &p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	it := expect.Value(pack("process", "PK", p.Key(), &p))(t)
 	if n := sizeOf(it); n > maxNative {
 		t.Errorf("%d bytes", n)
 	}

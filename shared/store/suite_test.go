@@ -28,10 +28,7 @@ import (
 // speaks the real API, each part in a table of its own.
 func TestStore(t *testing.T) {
 	names := template.Names{Stack: "test", Region: "us-east-1", Account: "123456789012"}
-	described, err := template.Read(filepath.Join("..", "..", "template.yaml"), names, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	described := expect.Value(template.Read(filepath.Join("..", "..", "template.yaml"), names, nil))(t)
 	s := &suite{endpoint: moto.StartForTest(t), described: described.Tables[0]}
 	for _, part := range []part{
 		{"create", testCreate},
@@ -99,9 +96,7 @@ func (s *suite) store(t *testing.T) *taskStore {
 	t.Helper()
 	st := &taskStore{Of[*task.Aggregate]{New(s.client(nil), fmt.Sprintf("rows-%d", s.tables.Add(1)), taskKind())}, s}
 	st.now = at
-	if _, err := st.db.CreateTable(t.Context(), input(s.described, st.table)); err != nil {
-		t.Fatal(err)
-	}
+	expect.Value(st.db.CreateTable(t.Context(), input(s.described, st.table)))(t)
 	return st
 }
 
@@ -191,9 +186,7 @@ func request(n int) task.Request {
 func received(t *testing.T, n int) (aggregate.Change, aggregate.Ref) {
 	t.Helper()
 	c, ref, err := task.Receive(tenant, request(n), at().Add(time.Duration(n)*time.Millisecond))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	return c, ref
 }
 
@@ -201,9 +194,7 @@ func received(t *testing.T, n int) (aggregate.Change, aggregate.Ref) {
 func created(t *testing.T, s *taskStore, n int) aggregate.Ref {
 	t.Helper()
 	c, ref := received(t, n)
-	if err := s.Create(t.Context(), c); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, s.Create(t.Context(), c))
 	return ref
 }
 
@@ -316,10 +307,7 @@ func running(t *testing.T, s *taskStore, n, steps int) aggregate.Ref {
 // raw reads an item as the table has it.
 func raw(t *testing.T, s *taskStore, pk, sk string) item {
 	t.Helper()
-	out, err := s.db.GetItem(context.Background(), &dynamodb.GetItemInput{TableName: &s.table, Key: key(pk, sk), ConsistentRead: aws.Bool(true)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := expect.Value(s.db.GetItem(context.Background(), &dynamodb.GetItemInput{TableName: &s.table, Key: key(pk, sk), ConsistentRead: aws.Bool(true)}))(t)
 	return out.Item
 }
 
@@ -330,9 +318,7 @@ func rows(t *testing.T, s *taskStore, pk string) []item {
 	out, err := s.db.Query(t.Context(), &dynamodb.QueryInput{
 		TableName: &s.table, KeyConditionExpression: all(e.is("PK", "=", pk)), ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	return out.Items
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 	"ringi/shared/tenancy"
 )
 
@@ -16,25 +17,18 @@ func testTools(t *testing.T, st *taskStore) {
 		t.Fatalf("without a row: %+v, %v, %v; want allowed", p, found, err)
 	}
 	p.Allowed, p.Constraints = false, `{"recipients":["U123"]}`
-	saved, err := st.SaveToolPermission(t.Context(), p, approver(), at(), tenancy.OnlyRecipients)
-	if err != nil {
-		t.Fatal(err)
-	}
+	saved := expect.Value(st.SaveToolPermission(t.Context(), p, approver(), at(), tenancy.OnlyRecipients))(t)
 	got, found, err := st.ToolPermission(t.Context(), tenant, "send_slack_dm")
 	if err != nil || !found {
 		t.Fatalf("%v, %v", found, err)
 	}
-	if diff := cmp.Diff(saved, got); diff != "" {
-		t.Error(diff)
-	}
+	expect.Same(t, saved, got)
 	if got.Allowed || got.Rev != 1 || got.Constraints != p.Constraints || !got.CreatedAt.Equal(at()) {
 		t.Errorf("%+v", got)
 	}
 	wantError(t, second(st.SaveToolPermission(t.Context(), p, approver(), at(), tenancy.OnlyRecipients)), aggregate.ErrConflict)
 	got.Allowed = true
-	if _, err := st.SaveToolPermission(t.Context(), got, approver(), at().Add(time.Hour), tenancy.OnlyRecipients); err != nil {
-		t.Fatal(err)
-	}
+	expect.Value(st.SaveToolPermission(t.Context(), got, approver(), at().Add(time.Hour), tenancy.OnlyRecipients))(t)
 	every, err := st.ToolPermissions(t.Context(), tenant)
 	if err != nil || len(every) != 1 || !every[0].Allowed || !every[0].CreatedAt.Equal(at()) {
 		t.Errorf("%+v, %v", every, err)
@@ -54,10 +48,7 @@ func testServerTool(t *testing.T, st *taskStore) {
 	}
 	p.Allowed = true
 	p.Pin = &tenancy.Pin{URL: "https://example.com", Title: "予約", Description: "Books.", Input: `{"type":"object"}`, Output: `{"maximum":9007199254740993}`, Access: aggregate.Write, Hash: "h"}
-	saved, err := st.SaveToolPermission(t.Context(), p, approver(), at().Add(2*time.Hour))
-	if err != nil {
-		t.Fatal(err)
-	}
+	saved := expect.Value(st.SaveToolPermission(t.Context(), p, approver(), at().Add(2*time.Hour)))(t)
 	got, found, err := st.ToolPermission(t.Context(), tenant, "rooms.book")
 	if diff := cmp.Diff(saved, got); diff != "" || err != nil || !found || got.Pin.Version() != p.Pin.Version() {
 		t.Error(diff, err, found)
@@ -66,9 +57,7 @@ func testServerTool(t *testing.T, st *taskStore) {
 		t.Errorf("%s", log[len(log)-1].Details)
 	}
 	for range 2 { // the second time it is known
-		if err := st.NoteToolChanged(t.Context(), got, at().Add(3*time.Hour)); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, st.NoteToolChanged(t.Context(), got, at().Add(3*time.Hour)))
 	}
 	noted, _, err := st.ToolPermission(t.Context(), tenant, "rooms.book")
 	if err != nil || noted.ChangedAt == nil || !noted.ChangedAt.Equal(at().Add(3*time.Hour)) || !noted.UpdatedAt.Equal(*noted.ChangedAt) || noted.Rev != got.Rev {
@@ -79,9 +68,7 @@ func testServerTool(t *testing.T, st *taskStore) {
 		t.Errorf("%+v", log)
 	}
 	noted.ChangedAt = nil
-	if noted, err = st.SaveToolPermission(t.Context(), noted, approver(), at().Add(4*time.Hour)); err != nil {
-		t.Fatal(err)
-	}
+	noted = expect.Value(st.SaveToolPermission(t.Context(), noted, approver(), at().Add(4*time.Hour)))(t)
 	if err := st.NoteToolChanged(t.Context(), got, at().Add(5*time.Hour)); err != nil { // what was found concerns the tool of before
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 	"ringi/shared/task"
 )
 
@@ -13,18 +14,11 @@ func testUsage(t *testing.T, st *taskStore) {
 	ref := created(t, st, 1)
 	load := func() *task.Aggregate {
 		t.Helper()
-		a, err := st.Load(t.Context(), ref)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return a
+		return loaded(t, st, ref)
 	}
 	pay := func(u aggregate.Usage, decide func(a *task.Aggregate) (aggregate.Change, error)) {
 		t.Helper()
-		after, err := st.Decide(t.Context(), ref, task.Charge(u, at(), decide))
-		if err != nil {
-			t.Fatal(err)
-		}
+		after := expect.Value(st.Decide(t.Context(), ref, task.Charge(u, at(), decide)))(t)
 		if diff := cmp.Diff(load(), after, cmp.FilterPath(func(p cmp.Path) bool { return p.Last().String() == ".DueAt" }, cmp.Ignore())); diff != "" {
 			t.Error("what was loaded is not what was committed:", diff)
 		}
@@ -47,9 +41,7 @@ func testUsage(t *testing.T, st *taskStore) {
 	pay(used("2"), nothing)
 	a := load()
 	want := used("2")
-	if diff := cmp.Diff(&want, a.Task.Usage); diff != "" {
-		t.Error(diff)
-	}
+	expect.Same(t, &want, a.Task.Usage)
 	sum := aggregate.Usage{Calls: 2, Input: 2 << 40, Output: 4, Cached: 6, MS: 10, Cost: 7_000_000, Unpriced: 2}
 	if diff := cmp.Diff(&sum, a.Used()); diff != "" || a.Head.Usage != nil || len(a.Uses) != 2 || a.Uses[1].Made != "TASK" {
 		t.Errorf("%s in %d rows", diff, len(a.Uses))

@@ -4,9 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"ringi/shared/aggregate"
+	"ringi/shared/expect"
 	"ringi/shared/task"
 )
 
@@ -26,19 +25,14 @@ func FuzzWait(f *testing.F) {
 		if want.Entered.Year() < 0 {
 			return
 		}
-		it, err := pack("wait", "TASK#t#1", want.Key(), want)
-		if err != nil {
-			t.Fatal(err)
-		}
+		it := expect.Value(pack("wait", "TASK#t#1", want.Key(), want))(t)
 		a := task.Aggregate{Head: task.Head{TaskID: "1"}}
 		r, err := New(nil, "").unpackRow(task.Kind, it)
 		if err != nil {
 			t.Fatalf("%+v: %v", want, err)
 		}
 		a.Add(r)
-		if diff := cmp.Diff([]aggregate.Wait{want}, a.Waits); diff != "" {
-			t.Error(diff)
-		}
+		expect.Same(t, []aggregate.Wait{want}, a.Waits)
 		if len(a.Rows()) != 0 || a.Head.TaskID != "1" || want.Key() != "WAIT#"+gate {
 			t.Errorf("%q is taken for another row: %v", want.Key(), a.Rows())
 		}
