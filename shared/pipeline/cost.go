@@ -51,20 +51,21 @@ func CommitGate(ctx context.Context, s interface {
 }
 
 // within returns the run's next state after a charge, or stops the task if its cost has reached the limit. A charge
-// is committed even if the run was superseded or the task ended meanwhile, which is why both are checked here.
+// is committed even if the run was superseded or the task ended meanwhile, which is why both are checked here. What
+// other invocations charged since a was read moves no head, so that under a limit the rows are read once more.
 func within(ctx context.Context, s Decider, in Input, a *task.Aggregate, limit aggregate.MicroUSD, now time.Time) (aggregate.Next, error) {
 	switch {
 	case a.Head.Run == in.Run && a.Head.Ended != nil && a.Head.Ended.As == task.TaskAnswered:
 		return a.Next(now), nil // a plain reply was all that there was to do
 	case a.Head.Run != in.Run || a.Head.Ended != nil:
 		return aggregate.Next{}, aggregate.ErrSuperseded
-	case a.CostReached(limit):
+	case limit > 0:
 		return StopForCost(ctx, s, in, limit, now)
 	}
 	return a.Next(now), nil
 }
 
-// StopForCost ends a task that has cost what it may.
+// StopForCost reads a task's rows, ends it if it has cost what it may, and says where the run goes.
 func StopForCost(ctx context.Context, s Decider, in Input, limit aggregate.MicroUSD, now time.Time) (aggregate.Next, error) {
 	a, err := s.Decide(ctx, in.Ref(), func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.StopForCost(in.Run, limit, now)
@@ -72,6 +73,8 @@ func StopForCost(ctx context.Context, s Decider, in Input, limit aggregate.Micro
 	if err != nil {
 		return aggregate.Next{}, fmt.Errorf("stop a task that cost what it may: %w", err)
 	}
-	slog.InfoContext(ctx, "cost limit", "task_id", in.Task, "spent_usd", a.Spent().String(), "limit_usd", limit.String())
+	if a.CostReached(limit) {
+		slog.InfoContext(ctx, "cost limit", "task_id", in.Task, "spent_usd", a.Spent().String(), "limit_usd", limit.String())
+	}
 	return a.Next(now), nil
 }
