@@ -7,7 +7,7 @@ import "slices"
 // GetObject, "Permissions"); and arguments that wait for a person may stand under keys
 // from before their keys began with arguments/.
 func objectRule(s *stack, wrong func(string, ...any)) {
-	const bucket, results, arguments = "ResultsBucket.Arn", "ResultsBucket.Arn/results/*", "ResultsBucket.Arn/arguments/*"
+	const bucket, results, prompts, arguments = "ResultsBucket.Arn", "ResultsBucket.Arn/results/*", "ResultsBucket.Arn/prompts/*", "ResultsBucket.Arn/arguments/*"
 	for id := range s.functions {
 		all := s.statements(s.role(id))
 		has := func(effect, action, on string) bool {
@@ -23,8 +23,18 @@ func objectRule(s *stack, wrong func(string, ...any)) {
 				wrong("%s may not find and delete results that were kept under older keys", id)
 			}
 		}
+		thinks, keepsResults := s.allowsOn(s.role(id), "secretsmanager:GetSecretValue", "ModelSecret"), id == "ExecuteProcessFunction"
+		if thinks && !has("Allow", "s3:PutObject", prompts) {
+			wrong("%s may not keep what models were sent", id)
+		}
+		if !keepsResults && (s.allows(s.role(id), "s3:PutObject") && !thinks || s.allowsOn(s.role(id), "s3:PutObject", bucket+"/*")) {
+			wrong("%s may put more than prompts into the bucket", id)
+		}
 		if !s.allows(s.role(id), "s3:GetObject") {
 			continue
+		}
+		if !has("Deny", "s3:GetObject", prompts) {
+			wrong("%s may get prompts, which no function reads", id)
 		}
 		if !has("Allow", "s3:ListBucket", bucket) {
 			wrong("%s may get objects and is not told which are gone", id)
@@ -32,7 +42,7 @@ func objectRule(s *stack, wrong func(string, ...any)) {
 		if !has("Allow", "s3:GetObject", bucket+"/*") {
 			wrong("%s may not get arguments that were kept under older keys", id)
 		}
-		if id != "ExecuteProcessFunction" && !has("Deny", "s3:GetObject", results) {
+		if !keepsResults && !has("Deny", "s3:GetObject", results) {
 			wrong("%s may get results; cards show arguments only", id)
 		}
 	}

@@ -22,11 +22,12 @@ type Store interface {
 
 // Handler drafts policies, the second layer.
 type Handler struct {
-	Store Store
-	Tools func() (*tool.Catalog, error)
-	Open  func(name string) (model.Generator, error)
-	Model string // overrides the tenant's, when not empty
-	Now   func() time.Time
+	Store   Store
+	Tools   func() (*tool.Catalog, error)
+	Open    func(name string) (model.Generator, error)
+	Model   string // overrides the tenant's, when not empty
+	Prompts func(ref aggregate.Ref) model.Keep
+	Now     func() time.Time
 }
 
 // Handle has the model draft a policy, given the rejected versions and their reasons.
@@ -57,7 +58,7 @@ func (h *Handler) bounds(ctx context.Context, tenant string) (model.Bounds, erro
 }
 
 func (h *Handler) draft(ctx context.Context, s tenancy.Settings, a *task.Aggregate, bounds model.Bounds) (string, model.Usage, error) {
-	g, err := model.Within(s, h.Open, pipeline.ModelName(h.Model, s))
+	g, err := model.Within(s, h.Open, pipeline.ModelName(h.Model, s), h.Prompts(a.Ref()))
 	if err != nil {
 		return "", model.Usage{}, err
 	}

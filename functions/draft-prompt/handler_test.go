@@ -14,13 +14,14 @@ import (
 	"ringi/shared/model"
 	"ringi/shared/model/modeltest"
 	"ringi/shared/pipeline/pipelinetest"
+	"ringi/shared/result"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
 	"ringi/shared/tool"
 )
 
 func handler(w *pipelinetest.World, g *modeltest.Generator) *Handler {
-	return &Handler{Store: w.StoreOverTransport(), Tools: tool.Builtin, Open: g.Open, Model: "demo", Now: w.Now}
+	return &Handler{Store: w.StoreOverTransport(), Tools: tool.Builtin, Open: g.Open, Model: "demo", Now: w.Now, Prompts: result.Store{S3: w.S3(), Bucket: w.Bucket}.Prompts}
 }
 
 func handle(t *testing.T, w *pipelinetest.World, g *modeltest.Generator) aggregate.Next {

@@ -12,6 +12,7 @@ import (
 	"ringi/shared/config"
 	"ringi/shared/model/provider"
 	"ringi/shared/pipeline"
+	"ringi/shared/result"
 	"ringi/shared/tasks"
 	"ringi/shared/tool"
 )
@@ -24,14 +25,16 @@ func main() {
 type environment struct {
 	config.Table
 	config.Models
+	config.Results
 }
 
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
 	return &Handler{
-		Tools: sync.OnceValues(tool.Builtin), // a start does without
-		Store: tasks.Open(cfg, env.Table),
-		Open:  provider.New(cfg, env.Models).Open,
-		Model: env.Model,
-		Now:   time.Now,
+		Tools:   sync.OnceValues(tool.Builtin), // a start does without
+		Store:   tasks.Open(cfg, env.Table),
+		Open:    provider.New(cfg, env.Models).Open,
+		Model:   env.Model,
+		Prompts: result.Open(cfg, env.Results).Prompts,
+		Now:     time.Now,
 	}, nil
 }

@@ -30,7 +30,7 @@ func (j *job) summary(ctx context.Context, a *task.Aggregate) (string, model.Usa
 
 func (j *job) words(ctx context.Context, input model.SummaryInput) (text string, usage model.Usage, err error) {
 	defer panics.Recover(ctx, &err, "task_id", j.in.Task)
-	g, err := model.Within(j.settings, j.Open, pipeline.ModelName(j.Model, j.settings))
+	g, err := model.Within(j.settings, j.Open, pipeline.ModelName(j.Model, j.settings), j.Results.Prompts(j.in.Ref()))
 	if err != nil {
 		return "", model.Usage{}, err
 	}

@@ -26,6 +26,7 @@ type Handler struct {
 	Store   Store
 	Open    func(name string) (model.Generator, error)
 	Model   string // overrides the tenant's, when not empty
+	Prompts func(ref aggregate.Ref) model.Keep
 	Threads Threads
 	Now     func() time.Time
 }
@@ -77,7 +78,7 @@ func moreTools(permissions []tenancy.ToolPermission) (lines []string) {
 }
 
 func (h *Handler) extract(ctx context.Context, s tenancy.Settings, a *task.Aggregate, tools []string) (task.Extract, model.Usage, error) {
-	g, err := model.Within(s, h.Open, pipeline.ModelName(h.Model, s))
+	g, err := model.Within(s, h.Open, pipeline.ModelName(h.Model, s), h.Prompts(a.Ref()))
 	if err != nil {
 		return task.Extract{}, model.Usage{}, err
 	}

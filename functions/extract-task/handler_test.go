@@ -13,13 +13,14 @@ import (
 	"ringi/shared/model"
 	"ringi/shared/model/modeltest"
 	"ringi/shared/pipeline/pipelinetest"
+	"ringi/shared/result"
 	"ringi/shared/slackapi"
 	"ringi/shared/store"
 	"ringi/shared/task"
 )
 
 func handler(w *pipelinetest.World, g *modeltest.Generator) *Handler {
-	return &Handler{Store: w.StoreOverTransport(), Open: g.Open, Model: "demo", Now: w.Now}
+	return &Handler{Store: w.StoreOverTransport(), Open: g.Open, Model: "demo", Now: w.Now, Prompts: result.Store{S3: w.S3(), Bucket: w.Bucket}.Prompts}
 }
 
 func TestExtractTask(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"ringi/shared/config"
 	"ringi/shared/model/provider"
 	"ringi/shared/pipeline"
+	"ringi/shared/result"
 	"ringi/shared/secret"
 	"ringi/shared/tasks"
 )
@@ -23,6 +24,7 @@ func main() {
 type environment struct {
 	config.Table
 	config.Models
+	config.Results
 	config.Slack
 }
 
@@ -31,6 +33,7 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 		Store:   tasks.Open(cfg, env.Table),
 		Open:    provider.New(cfg, env.Models).Open,
 		Model:   env.Model,
+		Prompts: result.Open(cfg, env.Results).Prompts,
 		Threads: threads{secret.OpenSlack(cfg, env.Slack)},
 		Now:     time.Now,
 	}, nil

@@ -24,11 +24,12 @@ type Store interface {
 
 // Handler plans steps, the third layer.
 type Handler struct {
-	Store Store
-	Tools func() (*tool.Catalog, error)
-	Open  func(name string) (model.Generator, error)
-	Model string // overrides the tenant's, when not empty
-	Now   func() time.Time
+	Store   Store
+	Tools   func() (*tool.Catalog, error)
+	Open    func(name string) (model.Generator, error)
+	Model   string // overrides the tenant's, when not empty
+	Prompts func(ref aggregate.Ref) model.Keep
+	Now     func() time.Time
 }
 
 // plan is what a model made.
@@ -57,7 +58,7 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 }
 
 func (h *Handler) make(ctx context.Context, s tenancy.Settings, a *task.Aggregate, tools *tool.Catalog, forbidden []string) (plan, model.Usage, error) {
-	g, err := model.Within(s, h.Open, pipeline.ModelName(h.Model, s))
+	g, err := model.Within(s, h.Open, pipeline.ModelName(h.Model, s), h.Prompts(a.Ref()))
 	if err != nil {
 		return plan{}, model.Usage{}, err
 	}

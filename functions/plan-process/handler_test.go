@@ -12,6 +12,7 @@ import (
 	"ringi/shared/model"
 	"ringi/shared/model/modeltest"
 	"ringi/shared/pipeline/pipelinetest"
+	"ringi/shared/result"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
 	"ringi/shared/tool"
@@ -19,7 +20,7 @@ import (
 
 func handle(t *testing.T, w *pipelinetest.World, g *modeltest.Generator) aggregate.Next {
 	t.Helper()
-	h := &Handler{Store: w.StoreOverTransport(), Tools: tool.Builtin, Open: g.Open, Model: "demo", Now: w.Now}
+	h := &Handler{Store: w.StoreOverTransport(), Tools: tool.Builtin, Open: g.Open, Model: "demo", Now: w.Now, Prompts: result.Store{S3: w.S3(), Bucket: w.Bucket}.Prompts}
 	return expect.Value(h.Handle(t.Context(), w.In()))(t)
 }
 

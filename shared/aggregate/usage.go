@@ -26,6 +26,7 @@ type Usage struct {
 	Model     string   `json:"model,omitempty"`
 	Prompt    string   `json:"prompt,omitempty"`     // name of the prompt: extract.ja.2 is the second version of the Japanese one
 	RequestID string   `json:"request_id,omitempty"` // the vendor's, of the last call
+	Sent      *Blob    `json:"sent,omitempty"`       // the last call's request, which repeats those before it; nil if it was not kept
 	Calls     int      `json:"calls"`
 	Input     int64    `json:"input_tokens"`
 	Output    int64    `json:"output_tokens"`
@@ -36,8 +37,11 @@ type Usage struct {
 	Unpriced  int      `json:"unpriced_calls,omitempty"` // calls of models whose price is not known
 }
 
-// Plus adds a later usage; the names are the later's.
+// Plus adds a later usage; the names are the later's, and the request that was sent, if it was kept.
 func (u Usage) Plus(v Usage) Usage {
+	if v.Sent == nil {
+		v.Sent = u.Sent
+	}
 	v.Calls += u.Calls
 	v.Input += u.Input
 	v.Output += u.Output
@@ -54,6 +58,6 @@ func (u Usage) Free() bool { return u.Input+u.Output+u.Cached == 0 && u.Cost == 
 
 // Sum is u without the fields that describe a single generation.
 func (u Usage) Sum() Usage {
-	u.ID, u.Provider, u.Model, u.Prompt, u.RequestID, u.Written = "", "", "", "", "", 0
+	u.ID, u.Provider, u.Model, u.Prompt, u.RequestID, u.Sent, u.Written = "", "", "", "", "", nil, 0
 	return u
 }

@@ -5,12 +5,16 @@ import (
 	"ringi/shared/tenancy"
 )
 
-// Within opens the model of that name. It returns an *Error of kind Unpriced when the
+// Within opens the model of that name; what it is sent is kept. It returns an *Error of kind Unpriced when the
 // settings limit a task's cost and the model's price is not known, because the limit could
 // not be enforced.
-func Within(s tenancy.Settings, open func(name string) (Generator, error), name string) (Generator, error) {
+func Within(s tenancy.Settings, open func(name string) (Generator, error), name string, keep Keep) (Generator, error) {
 	if s.MaxCost() > 0 && !price.Known(name) {
 		return nil, &Error{Provider: "none", Model: name, Kind: Unpriced}
 	}
-	return open(name)
+	g, err := open(name)
+	if err != nil {
+		return nil, err
+	}
+	return kept{g, keep}, nil
 }

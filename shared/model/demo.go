@@ -2,6 +2,7 @@ package model
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 
 	"ringi/shared/aggregate"
@@ -18,6 +19,11 @@ func (Demonstration) Generate(ctx context.Context, r Request) (Response, error) 
 	if err := ctx.Err(); err != nil {
 		return Response{Usage: usage}, err
 	}
+	body, err := json.Marshal(r)
+	if err != nil {
+		return Response{Usage: usage}, err
+	}
+	Sent(ctx, body)
 	q := demo.Question{Purpose: string(r.Purpose), Try: r.Try, Repair: len(r.Messages) > 1, Text: r.Standing + r.Messages[0].Text}
 	text, err := demo.Answer(q)
 	if errors.Is(err, demo.ErrAsked) {

@@ -18,23 +18,23 @@ type Generator interface {
 
 // Request is one call.
 type Request struct {
-	Purpose Purpose // what it is for; logs and the demo read it, a vendor does not get it
-	Try     int     // which attempt at this generation it is, from 1; a vendor does not get it
-	System  string
+	Purpose Purpose `json:"purpose"` // what it is for; logs and the demo read it, a vendor does not get it
+	Try     int     `json:"try"`     // which attempt at this generation it is, from 1; a vendor does not get it
+	System  string  `json:"system"`
 	// Standing is fenced data that is the same in many calls, such as the tools. It is
 	// sent before the messages, so that vendors can cache it.
-	Standing  string
-	Messages  []Message
-	MaxTokens int
+	Standing  string    `json:"standing,omitempty"`
+	Messages  []Message `json:"messages"`
+	MaxTokens int       `json:"max_tokens"`
 	// Schema is the JSON Schema of the answer, in the subset that all vendors
 	// take: every property required, no additional ones, no bounds.
-	Schema json.RawMessage
+	Schema json.RawMessage `json:"schema"`
 }
 
 // Message is one turn of the conversation.
 type Message struct {
-	Role Role
-	Text string
+	Role Role   `json:"role"`
+	Text string `json:"text"`
 }
 
 // Role is who speaks.

@@ -123,7 +123,7 @@ func TestALimitNeedsAPrice(t *testing.T) {
 		"a limit and no price":          {1, "compatible:box/llama3.2", false},
 	} {
 		opened = ""
-		g, err := model.Within(tenancy.Settings{MaxCostUSD: tt.limit}, open, tt.model)
+		g, err := model.Within(tenancy.Settings{MaxCostUSD: tt.limit}, open, tt.model, nil)
 		if tt.kept {
 			if g == nil || err != nil || opened != tt.model {
 				t.Errorf("%s: %v", name, err)

@@ -96,13 +96,13 @@ func testPaid(t *testing.T, server *pipelinetest.Server) {
 		for limit, want := range map[float64]aggregate.Next{0: {State: task.StateDraftPrompt}, 4: {State: task.StateDraftPrompt}, 3: {State: task.StateFinish, Outcome: "cancelled"}} {
 			w := server.World(t)
 			in, read := w.In(), w.Load()
-			w.Decide(task.Charge(bill("other", 2.5), w.Now(), func(*task.Aggregate) (task.Change, error) { return task.Change{}, nil }))
-			store, before := w.OnWire(), w.Wire.Count("Query")
+			w.Decide(task.Charge(bill("other", 2.5), w.Now(), func(*task.Aggregate) (aggregate.Change, error) { return aggregate.Change{}, nil }))
+			store, before := w.StoreOverTransport(), w.Transport.Count("Query")
 			next, err := pipeline.CommitUsage(t.Context(), store, in, read, bill("1", 1), aggregate.USD(limit), w.Now(), extracting(w, in.Run))
 			if err != nil || next != want {
 				t.Errorf("limit %v: %+v, %v", limit, next, err)
 			}
-			if reads := w.Wire.Count("Query") - before; (reads > 0) != (limit > 0) {
+			if reads := w.Transport.Count("Query") - before; (reads > 0) != (limit > 0) {
 				t.Errorf("limit %v: the rows were read %d times", limit, reads)
 			}
 			spent(t, w, 3.5)

@@ -35,7 +35,7 @@ type Rows interface {
 	Load(ctx context.Context, ref aggregate.Ref) (*task.Aggregate, error)
 }
 
-// Retention deletes results that are older than their tenant's retain_results_days.
+// Retention deletes results, and prompts, that are older than their tenant's retain_results_days.
 // It stores no cursor: task ids sort by time, so each tenant's listing begins with
 // the oldest results that are left.
 type Retention struct {
@@ -44,7 +44,7 @@ type Retention struct {
 	Now     func() time.Time
 }
 
-// place is a prefix with results of a tenant. An early release put results and arguments
+// place is a prefix with results, or prompts, of a tenant. An early release put results and arguments
 // under one prefix (together): there the task's rows tell which is which.
 type place struct {
 	prefix, tenant string
@@ -76,11 +76,7 @@ func spare(ctx context.Context) bool {
 
 // places are the prefixes that have objects which may expire.
 func (r Retention) places(ctx context.Context) (list []place, err error) {
-	for _, together := range []bool{false, true} {
-		above := results
-		if together {
-			above = ""
-		}
+	for _, above := range []string{results, prompts, ""} {
 		pages := s3.NewListObjectsV2Paginator(r.Results.S3, &s3.ListObjectsV2Input{Bucket: &r.Results.Bucket, Prefix: &above, Delimiter: aws.String("/")})
 		for pages.HasMorePages() {
 			page, err := pages.NextPage(ctx)
@@ -89,8 +85,8 @@ func (r Retention) places(ctx context.Context) (list []place, err error) {
 			}
 			for _, p := range page.CommonPrefixes {
 				prefix := aws.ToString(p.Prefix)
-				if prefix != results && prefix != arguments {
-					list = append(list, place{prefix, strings.TrimSuffix(strings.TrimPrefix(prefix, above), "/"), together})
+				if prefix != results && prefix != prompts && prefix != arguments {
+					list = append(list, place{prefix, strings.TrimSuffix(strings.TrimPrefix(prefix, above), "/"), above == ""})
 				}
 			}
 		}

@@ -63,9 +63,13 @@ func (k *world) keep(t *testing.T, ref aggregate.Ref, n int) (of, arguments aggr
 	return of, arguments
 }
 
-func TestResultsExpireByTheTenantsDaysAndArgumentsNever(t *testing.T) {
+func TestResultsAndPromptsExpireByTheTenantsDaysAndArgumentsNever(t *testing.T) {
 	k := &world{World: pipelinetest.Start(t).World(t), days: 400}
 	of, arguments := k.keep(t, k.Ref, result.MaxInline+1)
+	prompt, err := k.results().Prompts(k.Ref)(t.Context(), text(10))
+	if err != nil {
+		t.Fatal(err)
+	}
 	if n := k.expire(t, 401*day); n != 0 {
 		t.Errorf("%d results of a task that still runs were deleted", n)
 	}
@@ -74,14 +78,16 @@ func TestResultsExpireByTheTenantsDaysAndArgumentsNever(t *testing.T) {
 		days  int
 		after time.Duration
 		want  int
-	}{{400, 399 * day, 0}, {500, 401 * day, 0}, {400, 401 * day, 1}, {400, 402 * day, 0}} {
+	}{{400, 399 * day, 0}, {500, 401 * day, 0}, {400, 401 * day, 2}, {400, 402 * day, 0}} {
 		k.days = tt.days
 		if n := k.expire(t, tt.after); n != tt.want {
 			t.Errorf("%d results deleted after %s of %d days, want %d", n, tt.after, tt.days, tt.want)
 		}
 	}
-	if _, err := k.results().Open(t.Context(), k.Ref, of); !errors.Is(err, result.ErrExpired) {
-		t.Errorf("the result: %v", err)
+	for name, b := range map[string]aggregate.Blob{"result": of, "prompt": prompt} {
+		if _, err := k.results().Open(t.Context(), k.Ref, b); !errors.Is(err, result.ErrExpired) {
+			t.Errorf("the %s: %v", name, err)
+		}
 	}
 	if _, err := k.results().Open(t.Context(), k.Ref, arguments); err != nil {
 		t.Errorf("the arguments: %v", err)

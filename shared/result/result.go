@@ -1,4 +1,4 @@
-// Package result keeps what tools returned: small values in the row, larger ones in S3.
+// Package result keeps what tools returned, small values in the row and larger ones in S3, and what models were sent.
 package result
 
 import (
@@ -29,10 +29,11 @@ const (
 // ErrTooLarge is a value over MaxBytes; trying again does not help.
 var ErrTooLarge = fmt.Errorf("over the limit of %d bytes", MaxBytes)
 
-// Prefixes of the bucket's keys. Results are deleted after retain_results_days; arguments are
-// never deleted, like the audit log that says who approved them.
+// Prefixes of the bucket's keys. Results, and the prompts that may repeat what people wrote of them, are deleted after
+// retain_results_days; arguments are never deleted, like the audit log that says who approved them.
 const (
 	results   = "results/"
+	prompts   = "prompts/"
 	arguments = "arguments/"
 )
 
@@ -62,16 +63,26 @@ func (s Store) KeepArguments(ctx context.Context, ref aggregate.Ref, v json.RawM
 	return s.keep(ctx, arguments+under(ref), v, func() string { return previewArguments(members) })
 }
 
-// under is a task's own prefix below one of the two.
+// Prompts keeps what models are sent about a task: always in the bucket, never in the row, named by its hash.
+func (s Store) Prompts(ref aggregate.Ref) func(ctx context.Context, body []byte) (aggregate.Blob, error) {
+	return func(ctx context.Context, body []byte) (aggregate.Blob, error) {
+		return s.put(ctx, prompts+under(ref), body, aggregate.Blob{})
+	}
+}
+
+// under is a task's own prefix below one of the three.
 func under(ref aggregate.Ref) string { return ref.Tenant + "/" + ref.ID + "/" }
 
 func (s Store) keep(ctx context.Context, prefix string, v json.RawMessage, preview func() string) (aggregate.Blob, error) {
-	b := aggregate.Blob{Bytes: len(v)}
 	if len(v) <= MaxInline {
-		b.JSON = aggregate.JSON(v)
-		return b, nil
+		return aggregate.Blob{Bytes: len(v), JSON: aggregate.JSON(v)}, nil
 	}
-	b.Preview = preview()
+	return s.put(ctx, prefix, v, aggregate.Blob{Preview: preview()})
+}
+
+// put stores a value in the bucket, and says in b where it is. Beside an error b does not.
+func (s Store) put(ctx context.Context, prefix string, v []byte, b aggregate.Blob) (aggregate.Blob, error) {
+	b.Bytes = len(v)
 	if len(v) > MaxBytes {
 		return b, fmt.Errorf("keep a value of %d bytes: %w", len(v), ErrTooLarge)
 	}
@@ -94,7 +105,10 @@ func (s Store) Open(ctx context.Context, ref aggregate.Ref, b aggregate.Blob) (j
 		}
 		return json.RawMessage(b.JSON), nil
 	}
-	own := strings.TrimPrefix(strings.TrimPrefix(b.S3Key, results), arguments) // older keys have neither
+	own := b.S3Key // as an older key is, without any prefix
+	for _, prefix := range []string{results, prompts, arguments} {
+		own = strings.TrimPrefix(own, prefix)
+	}
 	if !strings.HasPrefix(own, under(ref)) {
 		return nil, fmt.Errorf("open a value: %w", aggregate.ErrNotFound)
 	}

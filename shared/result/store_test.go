@@ -57,6 +57,17 @@ func testKept(t *testing.T, s result.Store, w *pipelinetest.World) {
 		expect.Same(t, b, keep(t, s, w, v))
 		open(t, b, v)
 	})
+	t.Run("what a model was sent goes to the bucket, however small", func(t *testing.T) {
+		v := json.RawMessage(`{"system":"rules"}`)
+		b, err := s.Prompts(w.Ref)(t.Context(), v)
+		want := aggregate.Blob{Bytes: len(v), S3Key: "prompts/" + w.Ref.Tenant + "/" + w.Ref.ID + "/" + aggregate.HashOf(string(v)) + ".json"}
+		expect.NoError(t, err)
+		expect.Same(t, want, b)
+		open(t, b, v)
+		if _, err := s.Open(t.Context(), task.RefOf(aggregate.TenantID("T0OTHER"), w.Ref.ID), b); !errors.Is(err, aggregate.ErrNotFound) {
+			t.Errorf("another tenant's: %v", err)
+		}
+	})
 	t.Run("what is too large is named so, and not sent", func(t *testing.T) {
 		before := w.Transport.Count("PUT")
 		b, err := s.Keep(t.Context(), w.Ref, text(result.MaxBytes+1))

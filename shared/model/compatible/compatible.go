@@ -146,6 +146,7 @@ func (c *Client) post(ctx context.Context, q request, into *answer) (id, unknown
 	if c.config.Key != "" {
 		req.Header.Set("Authorization", "Bearer "+c.config.Key)
 	}
+	model.Sent(ctx, body)
 	res, err := c.config.HTTP.Do(req)
 	if err != nil {
 		return "", "", c.problem(model.FromTransport(c.provider(), err), "")

@@ -16,7 +16,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/model"
+	"ringi/shared/tenancy"
 )
 
 // Secret is the key that calls carry, and Content what requests and answers say:
@@ -119,7 +121,16 @@ func (w Vendor) ask(t *testing.T, ctx context.Context, h http.HandlerFunc) (mode
 	t.Helper()
 	s := httptest.NewServer(h)
 	defer s.Close()
-	r, err := w.New(s.URL).Generate(ctx, Request())
+	g, err := model.Within(tenancy.Settings{}, func(string) (model.Generator, error) { return w.New(s.URL), nil }, "", func(_ context.Context, body []byte) (aggregate.Blob, error) {
+		return aggregate.Blob{JSON: aggregate.JSON(body)}, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := g.Generate(ctx, Request())
+	if r.Usage.Sent == nil || strings.Contains(string(r.Usage.Sent.JSON), Secret) {
+		t.Errorf("what is kept of the request: %+v", r.Usage.Sent)
+	}
 	if err != nil && (strings.Contains(err.Error(), Secret) || strings.Contains(err.Error(), "himitsu")) {
 		t.Errorf("the error tells too much: %v", err)
 	}
@@ -154,6 +165,7 @@ func (w Vendor) answers(t *testing.T) {
 				if r.URL.Path != w.Path {
 					t.Errorf("called %s", r.URL.Path)
 				}
+				want.Sent = &aggregate.Blob{JSON: aggregate.JSON(body)} // to the byte
 				if d := cmp.Diff(decode(t, w.Sent), decode(t, string(body))); d != "" {
 					t.Error("sent:", d)
 				}

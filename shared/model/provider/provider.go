@@ -3,8 +3,10 @@
 package provider
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"strings"
 
@@ -141,10 +143,20 @@ func VendorClient() *http.Client {
 	}
 }
 
-// bounded cuts answers off at outbound.MaxBody bytes.
+// bounded tells model.Sent the bodies of requests, which the vendors' SDKs write, and cuts answers off at outbound.MaxBody bytes.
 type bounded struct{ next http.RoundTripper }
 
 func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Body != nil {
+		body, err := io.ReadAll(r.Body)
+		r.Body.Close()
+		if err != nil {
+			return nil, err
+		}
+		model.Sent(r.Context(), body)
+		r = r.Clone(r.Context())
+		r.Body = io.NopCloser(bytes.NewReader(body))
+	}
 	res, err := b.next.RoundTrip(r)
 	if err == nil {
 		res.Body = http.MaxBytesReader(nil, res.Body, outbound.MaxBody)

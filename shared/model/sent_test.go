@@ -1,0 +1,103 @@
+package model_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/model"
+	"ringi/shared/tenancy"
+)
+
+// sender sends what it is asked to a model that answers with each text in turn, and then not at all.
+type sender struct {
+	*scripted
+	sending func() // done once the request is sent
+}
+
+func (s sender) Generate(ctx context.Context, r model.Request) (model.Response, error) {
+	model.Sent(ctx, []byte("in a form that is refused"))
+	model.Sent(ctx, []byte(r.Messages[len(r.Messages)-1].Text))
+	if s.sending != nil {
+		s.sending()
+	}
+	return s.scripted.Generate(ctx, r)
+}
+
+// extract asks about a message, with what is sent kept.
+func extract(ctx context.Context, t *testing.T, g model.Generator, keep model.Keep) (model.Usage, error) {
+	t.Helper()
+	g, err := model.Within(tenancy.Settings{}, func(string) (model.Generator, error) { return g, nil }, "demo", keep)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, usage, err := model.Extract(ctx, g, model.ExtractInput{Text: "himitsu", Now: now(), Try: 1})
+	return usage, err
+}
+
+// whole keeps a body as a row would, so that a test can read it.
+func whole(_ context.Context, body []byte) (aggregate.Blob, error) {
+	return aggregate.Blob{JSON: aggregate.JSON(body), Bytes: len(body)}, nil
+}
+
+func TestTheUsageNamesWhatTheLastCallWasSent(t *testing.T) {
+	refused := says("")
+	refused.answers[0].Stop = model.StopRefused
+	for name, tt := range map[string]struct {
+		g     *scripted
+		want  string
+		fails bool
+	}{
+		"an answer":               {says(goodExtract), "himitsu", false},
+		"an answer and a repair":  {says("no", goodExtract), "can't be used", false},
+		"an answer that is none":  {refused, "himitsu", true},
+		"an answer and then none": {says("no"), "can't be used", true},
+	} {
+		u, err := extract(t.Context(), t, sender{scripted: tt.g}, whole)
+		if u.Sent == nil || !strings.Contains(string(u.Sent.JSON), tt.want) || u.Sent.Bytes != len(u.Sent.JSON) || (err != nil) != tt.fails {
+			t.Errorf("%s: %+v, %v", name, u.Sent, err)
+		}
+	}
+}
+
+func TestAPromptIsStoredWhileTheModelAnswers(t *testing.T) {
+	begun, over := make(chan bool, 2), make(chan bool)
+	ctx, giveUp := context.WithCancel(t.Context())
+	g := sender{says(goodExtract), func() {
+		<-begun
+		<-begun
+		giveUp()
+		close(over)
+	}}
+	u, _ := extract(ctx, t, g, func(ctx context.Context, body []byte) (aggregate.Blob, error) {
+		begun <- true
+		<-over
+		return aggregate.Blob{Bytes: len(body)}, ctx.Err()
+	})
+	if u.Sent == nil {
+		t.Error("a call that was given up took its prompt along")
+	}
+}
+
+func TestAPromptThatCannotBeStoredFailsNothing(t *testing.T) {
+	u, err := extract(t.Context(), t, sender{scripted: says(goodExtract)}, func(context.Context, []byte) (aggregate.Blob, error) {
+		return aggregate.Blob{Bytes: 1}, errors.New("down")
+	})
+	if err != nil || u.Sent != nil || u.Calls != 1 {
+		t.Errorf("%+v, %v", u, err)
+	}
+}
+
+func TestTheDemonstrationSaysWhatItIsAsked(t *testing.T) {
+	u, err := extract(t.Context(), t, model.Demonstration{}, whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`"system":"`, "himitsu", `"schema":{`} {
+		if !strings.Contains(string(u.Sent.JSON), want) {
+			t.Errorf("%s is not in %s", want, u.Sent.JSON)
+		}
+	}
+}
