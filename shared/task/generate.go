@@ -13,14 +13,9 @@ func (a *Aggregate) BeginPrompt(run int, now time.Time) (aggregate.Change, error
 	if err := a.working(run); err != nil || a.Task == nil {
 		return aggregate.Change{}, err
 	}
-	n := &Prompt{TaskID: a.Head.TaskID, Version: 1, Gate: aggregate.Gate{Status: aggregate.Generating}}
-	before := a.Prompt()
-	if before != nil {
-		n.Version = before.Version + 1
-	}
-	c := a.begin(now)
-	n.ID, n.CreatedAt = a.rowID(n.Key(), c.Now), c.Now
-	return a.beginVersion(c, n, CardPrompt, before, before == nil, a.Task)
+	return beginVersion(a, a.Prompts, a.Task, now, func(version int, at time.Time, g aggregate.Gate) Gated {
+		return &Prompt{ID: a.rowID(PromptKey(version), at), TaskID: a.Head.TaskID, Version: version, Gate: g, CreatedAt: at}
+	})
 }
 
 // BeginProcess is BeginPrompt for the steps. It relies on the prompt that was approved.
@@ -29,27 +24,26 @@ func (a *Aggregate) BeginProcess(run int, now time.Time) (aggregate.Change, erro
 	if err := a.working(run); err != nil || prompt == nil || prompt.Status != aggregate.Approved {
 		return aggregate.Change{}, err
 	}
-	n := &Process{TaskID: a.Head.TaskID, PromptID: prompt.ID, Version: 1, Steps: []Step{}, Gate: aggregate.Gate{Status: aggregate.Generating}}
-	before := a.Process()
-	if before != nil {
-		n.Version = before.Version + 1
-	}
-	c := a.begin(now)
-	n.ID, n.CreatedAt = a.rowID(n.Key(), c.Now), c.Now
-	return a.beginVersion(c, n, CardProcess, before, before == nil, prompt)
+	return beginVersion(a, a.Processes, prompt, now, func(version int, at time.Time, g aggregate.Gate) Gated {
+		return &Process{ID: a.rowID(ProcessKey(version), at), TaskID: a.Head.TaskID, PromptID: prompt.ID, Version: version, Steps: []Step{}, Gate: g, CreatedAt: at}
+	})
 }
 
-// beginVersion puts the next version of what basis asks for. It is no change unless it is the first, or the version before it was rejected.
-func (a *Aggregate) beginVersion(c *change, n Gated, card aggregate.CardType, before Gated, first bool, basis aggregate.Row) (aggregate.Change, error) {
-	if !first && before.gate().Status != aggregate.Rejected {
-		return aggregate.Change{}, nil
+// beginVersion puts the row of the next version of what basis asks for. It is no change unless it is the first, or the version before it was rejected.
+func beginVersion[R Gated](a *Aggregate, before []R, basis aggregate.Row, now time.Time, row func(version int, at time.Time, g aggregate.Gate) Gated) (aggregate.Change, error) {
+	c, version := a.begin(now), 1
+	if n := len(before); n > 0 {
+		last := before[n-1]
+		if last.gate().Status != aggregate.Rejected {
+			return aggregate.Change{}, nil
+		}
+		version = last.Asks().Version + 1
+		c.RelyOn(last)
 	}
+	n := row(version, c.Now, aggregate.Gate{Status: aggregate.Generating})
 	c.Put(n)
-	c.card(a, card, n.Key())
+	c.card(a, n.Asks().Kind, n.Key())
 	c.RelyOn(basis)
-	if !first {
-		c.RelyOn(before)
-	}
 	return c.done(), nil
 }
 
