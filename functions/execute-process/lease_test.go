@@ -2,11 +2,13 @@ package main
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"testing"
 	"time"
 
 	"ringi/infra/local/vendors/agents"
+	"ringi/shared/aggregate"
 	"ringi/shared/model"
 	"ringi/shared/model/managed"
 	"ringi/shared/modelname"
@@ -95,4 +97,28 @@ func TestAVendorThatPutsASessionOffIsAskedEverMoreRarely(t *testing.T) {
 			t.Errorf("asked again after %s", wait)
 		}
 	}
+}
+
+// A run that is superseded just before it takes the session sends nothing. The next one waits for that lease, no longer, and goes on.
+func TestARunThatIsSupersededAsItTakesTheSessionOnlyDelaysTheNext(t *testing.T) {
+	m := newSessionWorld(t, pipelinetest.Start(t))
+	sent := 0
+	m.agents.Before = func(string) { sent++ }
+	m.approved(m.lone(1))
+	m.Transport.Before("PutItem", m.Restart)
+	if next, err := m.try(functionTime); !errors.Is(err, aggregate.ErrSuperseded) || sent != 0 {
+		t.Errorf("%+v, %v, %d requests", next, err, sent)
+	}
+	held := m.leaseUntil().Sub(m.h.Now())
+	if held <= 0 || held > m.h.HoldFor {
+		t.Errorf("the session is held for %s", held)
+	}
+	next := m.run()
+	if wait := time.Duration(next.WaitSeconds) * time.Second; next.State != task.StatePause || wait > m.h.HoldFor+time.Second || sent != 0 {
+		t.Errorf("the next run: %+v, %d requests", next, sent)
+	}
+	m.later(m.h.HoldFor)
+	m.through()
+	m.ends(task.ExecutionCompleted, "", task.StepCompleted)
+	m.written(1)
 }

@@ -156,7 +156,10 @@ func (a *Aggregate) lease(e *Execution, invocation string, until time.Time) *agg
 
 // HoldSession returns the lease that gives an invocation the session until a time. It returns ErrInFlight while
 // another invocation's lease, or a pause, has not ended. Once the lease is stored the rows must be read again, since
-// another invocation may have held the session meanwhile.
+// another invocation may have held the session meanwhile, and another run may have begun: a run that is superseded after
+// a was read may still get the lease, but it reads the rows before it sends anything, and ends. The next run waits until
+// that lease has ended, as it does for the lease of a run that was superseded later or crashed, so that storing a lease
+// is not conditioned on the run.
 func (a *Aggregate) HoldSession(run int, invocation string, until, now time.Time) (*aggregate.Lease, error) {
 	e, err := a.inSession(run)
 	if err != nil {
