@@ -1,7 +1,11 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"ringi/shared/aggregate"
 	"ringi/shared/expect"
@@ -21,6 +25,26 @@ func (w *world) limited(dollars float64) {
 
 func (w *world) spend(id string, dollars float64) {
 	w.Decide(task.Charge(aggregate.Usage{ID: id, Calls: 1, Cost: aggregate.USD(dollars)}, w.Now(), func(*task.Aggregate) (aggregate.Change, error) { return aggregate.Change{}, nil }))
+}
+
+// reads are what a store was asked for: whole tasks, usages, and how many rows those were.
+type reads struct{ tasks, usages, rows int }
+
+type countedReads struct {
+	Store
+	reads
+}
+
+func (s *countedReads) Load(ctx context.Context, ref aggregate.Ref) (*task.Aggregate, error) {
+	s.tasks++
+	return s.Store.Load(ctx, ref)
+}
+
+func (s *countedReads) Uses(ctx context.Context, ref aggregate.Ref) ([]*aggregate.Use, error) {
+	uses, err := s.Store.Uses(ctx, ref)
+	s.usages++
+	s.rows += len(uses)
+	return uses, err
 }
 
 func TestAnExecutionUnderALimitOfCosts(t *testing.T) {
@@ -56,6 +80,37 @@ func TestAnExecutionUnderALimitOfCosts(t *testing.T) {
 		e, a := w.ends(task.ExecutionCompleted, "", task.StepCompleted), w.Load()
 		if e.Usage == nil || e.Usage.Calls != 1 || e.Usage.Input == 0 || a.Used().Input != e.Usage.Input {
 			t.Errorf("row %+v, sum %+v", e.Usage, a.Used())
+		}
+	})
+}
+
+func TestWhatIsReadUnderALimitOfCosts(t *testing.T) {
+	server := pipelinetest.Start(t)
+	t.Run("only what was paid is read before each step", func(t *testing.T) {
+		for limit, want := range map[float64]reads{0: {}, 100: {usages: 3, rows: 6}} { // before two steps and the end, two usages each
+			w := newWorld(t, server)
+			w.limited(limit)
+			w.approved(w.read(1), w.read(2))
+			w.spend("1", 1)
+			w.spend("2", 1)
+			counted := &countedReads{Store: w.h.Store}
+			w.h.Store = counted
+			w.run()
+			w.ends(task.ExecutionCompleted, "", task.StepCompleted, task.StepCompleted)
+			expect.Same(t, want, counted.reads, cmp.AllowUnexported(reads{}))
+			t.Logf("limit %v: a whole load is %d rows", limit, len(w.Load().Rows()))
+		}
+	})
+	t.Run("what an earlier release noted in the head counts", func(t *testing.T) {
+		w := newWorld(t, server)
+		w.limited(3)
+		w.approved(w.read(1))
+		a := w.Load()
+		a.Head.Usage = &aggregate.Usage{Calls: 1, Cost: aggregate.USD(2)}
+		w.spend("1", 1)
+		j := &job{Handler: w.h, in: w.In(), settings: w.Settings(func(*tenancy.Settings) {})}
+		if _, err := j.advance(t.Context(), a); !errors.Is(err, task.StopError{Reason: task.ReasonCostLimit, Detail: "3.00/3.00"}) {
+			t.Errorf("%v", err)
 		}
 	})
 }

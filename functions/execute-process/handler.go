@@ -36,6 +36,7 @@ const (
 type Store interface {
 	Load(ctx context.Context, ref aggregate.Ref) (*task.Aggregate, error)
 	Head(ctx context.Context, ref aggregate.Ref) (task.Head, error)
+	Uses(ctx context.Context, ref aggregate.Ref) ([]*aggregate.Use, error)
 	Decide(ctx context.Context, ref aggregate.Ref, decide task.Decision) (*task.Aggregate, error)
 	DecideOn(ctx context.Context, a *task.Aggregate, decide task.Decision) (*task.Aggregate, error)
 	PutLease(ctx context.Context, a aggregate.Aggregate, l *aggregate.Lease) error
@@ -157,11 +158,13 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 // execution must be failed.
 func (j *job) advance(ctx context.Context, a *task.Aggregate) (*task.Aggregate, error) {
 	limit := j.settings.MaxCost()
-	if limit > 0 { // what other invocations used moves no head: the rows are read again
-		var err error
-		if a, err = j.Store.Load(ctx, a.Ref()); err != nil {
-			return nil, fmt.Errorf("load the task before its next step: %w", err)
+	if limit > 0 { // what other invocations used moves no head, so that it is read again; what earlier releases charged stands in the head
+		uses, err := j.Store.Uses(ctx, a.Ref())
+		if err != nil {
+			return nil, fmt.Errorf("read what the task has cost before its next step: %w", err)
 		}
+		paid := *a
+		paid.Uses, a = uses, &paid
 	}
 	e := a.Execution()
 	if e == nil {

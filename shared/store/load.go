@@ -15,15 +15,42 @@ import (
 // later release wrote one of its rows in another form. Rows of types that are not known
 // are a later release's, and skipped.
 func (s *Store) Load(ctx context.Context, ref aggregate.Ref) (aggregate.Aggregate, error) {
+	a, err := s.load(ctx, ref, "")
+	if err != nil {
+		return nil, err
+	}
+	if a.Root().Common().TenantID == "" {
+		return nil, fmt.Errorf("load %s: %w", ref, aggregate.ErrNotFound)
+	}
+	a.Root().Common().See(a.Common().Cards)
+	return a, nil
+}
+
+// Uses reads what the models' calls for an aggregate came to, and none of its other rows. Of one that is not there it
+// finds none.
+func (s *Store) Uses(ctx context.Context, ref aggregate.Ref) ([]*aggregate.Use, error) {
+	a, err := s.load(ctx, ref, (&aggregate.Use{}).Key())
+	if err != nil {
+		return nil, err
+	}
+	return a.Common().Uses, nil
+}
+
+// load reads the rows of an aggregate whose sort keys begin with prefix; all of them, if it is empty.
+func (s *Store) load(ctx context.Context, ref aggregate.Ref, prefix string) (aggregate.Aggregate, error) {
 	pk, err := s.partition(ref)
 	if err != nil {
 		return nil, err
 	}
 	kind, _ := s.kinds.Of(ref.Kind)
 	e := newExpression()
+	which := []string{e.is("PK", "=", pk)}
+	if prefix != "" {
+		which = append(which, "begins_with("+e.name("SK")+", "+e.value(prefix)+")")
+	}
 	pages := dynamodb.NewQueryPaginator(s.db, &dynamodb.QueryInput{
 		TableName: &s.table, ConsistentRead: aws.Bool(true),
-		KeyConditionExpression: all(e.is("PK", "=", pk)), ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
+		KeyConditionExpression: all(which...), ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
 	})
 	a := kind.New()
 	for pages.HasMorePages() {
@@ -41,10 +68,6 @@ func (s *Store) Load(ctx context.Context, ref aggregate.Ref) (aggregate.Aggregat
 			}
 		}
 	}
-	if a.Root().Common().TenantID == "" {
-		return nil, fmt.Errorf("load %s: %w", ref, aggregate.ErrNotFound)
-	}
-	a.Root().Common().See(a.Common().Cards)
 	return a, nil
 }
 
