@@ -31,6 +31,7 @@ func TestConstraintsHoldWhenAStepIsCalled(t *testing.T) {
 		{"a constraint that comes before the claim holds", testConstraintBeforeClaim},
 		{"a write that crashed is unknown, whatever its constraints are by then", testConstraintAfterCrash},
 		{"constraints that nobody can read allow nothing", testUnreadable},
+		{"an argument that turns out null is not called", testNullArgument},
 	} {
 		t.Run(tt.name, func(t *testing.T) { tt.run(t, newWorld(t, server)) })
 	}
@@ -187,4 +188,20 @@ func testUnreadable(t *testing.T, w *world) {
 		t.Errorf("%q", e.ErrorDetail)
 	}
 	w.written(0)
+}
+
+// Stamped were the employees of the department above another; there is none above, and null would list the whole company.
+func testNullArgument(t *testing.T, w *world) {
+	w.approved(
+		w.step(1, "list_departments", aggregate.Read, `{"department":"営業部"}`),
+		w.step(2, listing, aggregate.Read, `{"department":{"$ref":"step-1.result.departments.0.above"},"status":"active"}`),
+	)
+	w.run()
+	e := w.ends(task.ExecutionFailed, task.ReasonBadArguments, task.StepCompleted)
+	if !strings.Contains(e.ErrorDetail, "ステップ1の結果 (departments.0.above) に値がない") {
+		t.Errorf("the sentence is %q", e.ErrorDetail)
+	}
+	if n := w.vendors.Calls(listing); n != 0 {
+		t.Errorf("%d lists were read", n)
+	}
 }

@@ -107,7 +107,11 @@ func (j *job) prepare(ctx context.Context, a *task.Aggregate, f filled, t found)
 		return none, arguments, task.StopError{Reason: task.ReasonBadArguments, Detail: step.StepID}
 	}
 	if broken := t.spec.Hold(arguments); broken != nil {
-		return none, arguments, j.constraint(broken.Problem, broken.Args...)
+		stop := j.constraint(broken.Problem, broken.Args...)
+		if broken.Problem == failure.ProblemNoValue {
+			stop.Reason = task.ReasonBadArguments
+		}
+		return none, arguments, stop
 	}
 	kept, err := j.Results.KeepArguments(ctx, a.Ref(), arguments.JSON(), arguments.Members())
 	if errors.Is(err, result.ErrTooLarge) {

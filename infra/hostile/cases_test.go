@@ -106,6 +106,7 @@ var attacks = []attack{
 	{"climbs out of the sheet's address", aStep, `{"tool":"write_rows_to_google_sheet","toolInput":{"spreadsheet_id":"../../evil","sheet":"4月","columns":[{"key":"a","title":"a"}],"rows":[]}}`, refused("spreadsheet_id")},
 	{"gives a server's tool what nobody saw", aStep, `{"tool":"notes.post","toolInput":{"to":"evil-board","body":"x"}}`, isShown},
 	{"hands people on to a server by a read", aStep, `{"tool":"notes.find","toolInput":{"to":"x","body":{"$ref":"step-1.result.employees.0.email"}}}`, isShown},
+	{"widens a list by a value that is null", aStep, `{"tool":"list_employees","toolInput":{"department":{"$ref":"step-1.result.employees.0.retire_date"},"status":"active"}}`, isHeld},
 	{"takes the recipient from a result", aStep, `{"toolInput":{"recipient":{"$ref":"step-1.result.employees.0.email"},"text":"x",` + none + `}}`, isShown},
 
 	// What a model refers to.

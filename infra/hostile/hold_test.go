@@ -16,6 +16,7 @@ import (
 
 	"ringi/shared/card"
 	"ringi/shared/card/cardtest"
+	"ringi/shared/failure"
 	"ringi/shared/model"
 	"ringi/shared/task"
 	"ringi/shared/tool"
@@ -46,6 +47,22 @@ func isShown(w *walk) {
 	args, err := tool.Parse(s.ToolInput)
 	if err != nil || !ok || len(w.steps) != 2 || !task.NeedsGate(s, w.a.Process().Terms, tool.Dynamic(spec, args)) {
 		w.Errorf("nobody is asked about %+v", w.steps)
+	}
+}
+
+// isHeld: when what the step refers to is null, the call is not made.
+func isHeld(w *walk) {
+	s := w.steps[len(w.steps)-1]
+	spec, _ := w.attack.tools(w.T).Lookup(s.Tool)
+	planned, err := tool.Parse(s.ToolInput)
+	if err != nil || len(w.steps) != 2 {
+		w.Fatalf("planned %+v: %v", w.steps, err)
+	}
+	args, err := planned.Resolve(func(string) (json.RawMessage, error) {
+		return json.RawMessage(`{"employees":[{"retire_date":null}]}`), nil
+	})
+	if e := spec.Hold(args); err != nil || e == nil || e.Problem != failure.ProblemNoValue {
+		w.Errorf("called with %s: %v, %v", args.JSON(), e, err)
 	}
 }
 

@@ -28,6 +28,7 @@ var english = map[Problem]string{
 	ProblemChanged:      "%s has changed or removed its tool %s since an administrator allowed it, so it was not called. Once an administrator has looked at it and allowed it again, please ask again.",
 	ProblemAddress:      "The address of %s may not be called: only public addresses with https are. Ask an administrator to correct it.",
 	ProblemNotListed:    "The constraint %[2]s of %[1]s does not allow %[3]v, only %[4]s.",
+	ProblemNoValue:      "%s was not called: %s was to come from the result of step %s (%s), which has no value there. Without one the call could reach further than what was approved.",
 	ProblemTooMany:      "The constraint %[2]s of %[1]s allows %[3]d rows at once, and there are %[4]d.",
 	ProblemUnbound:      "%s can't be called: its constraints are not right (%s).",
 	ProblemTooLarge:     "The result of %s is over the limit of %s. Ask for less.",

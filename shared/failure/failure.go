@@ -69,6 +69,7 @@ const (
 	ProblemChanged      Problem = "changed"       // provider, tool
 	ProblemAddress      Problem = "address"       // provider
 	ProblemNotListed    Problem = "not_listed"    // tool, constraint, value, the values that are
+	ProblemNoValue      Problem = "no_value"      // tool, argument, number of the earlier step, where in its result
 	ProblemTooMany      Problem = "too_many"      // tool, constraint, limit, how many
 	ProblemUnbound      Problem = "unbound"       // tool, what is wrong with its constraints
 	ProblemTooLarge     Problem = "too_large"     // tool, limit with its unit
@@ -84,6 +85,6 @@ var Problems = []Problem{
 	ProblemNotConnected, ProblemUnauthorized, ProblemForbidden, ProblemNotFound, ProblemRateLimited, ProblemRejected, ProblemDown,
 	ProblemTimeout, ProblemUnreachable, ProblemLost, ProblemBadAnswer, ProblemBadArguments, ProblemBadData, ProblemNoRecipient,
 	ProblemNoCompany, ProblemTokenLost, ProblemUninstalled, ProblemRevoked, ProblemElsewhere, ProblemLocked, ProblemChanged, ProblemAddress,
-	ProblemNotListed, ProblemTooMany, ProblemUnbound, ProblemTooLarge, ProblemNoDepartment,
+	ProblemNotListed, ProblemNoValue, ProblemTooMany, ProblemUnbound, ProblemTooLarge, ProblemNoDepartment,
 	ProblemPayMonth, ProblemPeriod, ProblemDenied, ProblemLimitedUntil, ProblemSheetFull, ProblemInternal,
 }

@@ -17,6 +17,7 @@ func TestEverySentenceIsThereInBothLanguages(t *testing.T) {
 		failure.ProblemChanged:      {failure.Provider("mcp:rooms"), "book_room"},
 		failure.ProblemInternal:     {"send_slack_dm"},
 		failure.ProblemNotListed:    {"send_slack_dm", "recipients", "U1", "U2, U3"},
+		failure.ProblemNoValue:      {"list_employees", "department", "1", "departments.0.above"},
 		failure.ProblemTooMany:      {"write_rows_to_google_sheet", "max_rows", 10, 11},
 		failure.ProblemUnbound:      {"send_slack_dm", "constraints.x is no constraint"},
 		failure.ProblemTooLarge:     {"list_employees", "8 MiB"},

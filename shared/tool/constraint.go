@@ -31,8 +31,19 @@ func (c *Catalog) Under(permissions []tenancy.ToolPermission) (*Catalog, error) 
 }
 
 // Hold checks resolved arguments against the constraints. It returns the first that they break, with the problem that
-// names it, nil when they break none.
-func (s Spec) Hold(r Resolved) *failure.Error { return s.broken(r.members, false) }
+// names it, nil when they break none. It also refuses a whole argument of Ringi's own tools that an earlier result made
+// null, with ProblemNoValue: null means all there is, and those who stamped the reference have not seen that. A null
+// that was planned is shown as one; one inside of a list or an object is an empty cell.
+func (s Spec) Hold(r Resolved) *failure.Error {
+	if s.Pin == nil && len(r.nulls) > 0 {
+		from := r.nulls[0].Path
+		return &failure.Error{
+			Outcome: failure.Failed, Problem: failure.ProblemNoValue,
+			Args: []any{s.Name, dotted(r.nulls[0].At), strings.TrimPrefix(from.StepID, "step-"), dotted(from.Keys)},
+		}
+	}
+	return s.broken(r.members, false)
+}
 
 // broken is the first constraint that arguments break, nil when they break none. In
 // planned arguments a reference is skipped: its value is checked before the call.

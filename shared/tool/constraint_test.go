@@ -1,6 +1,7 @@
 package tool_test
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -102,5 +103,38 @@ func TestAToolWithoutReadableConstraintsIsLeftOut(t *testing.T) {
 	}
 	if len(c.All()) != 4 {
 		t.Errorf("offered: %v", c.All())
+	}
+}
+
+// Whatever an earlier result says, no argument of Ringi's own tools becomes one that means all there is: a whole argument
+// that a reference makes null, or an empty text, is refused. A null that was planned, and one inside of a list, is not.
+func TestNoReferenceWidensACall(t *testing.T) {
+	c := builtin(t)
+	for _, s := range c.All() {
+		var input struct{ Properties map[string]any }
+		expect.NoError(t, json.Unmarshal([]byte(s.InputSchema), &input))
+		for name := range input.Properties {
+			for _, value := range []string{`null`, `""`} {
+				a := planned(`{"` + name + `":{"$ref":"step-1.result.x"}}`)
+				r, err := a.Resolve(func(string) (json.RawMessage, error) { return json.RawMessage(`{"x":` + value + `}`), nil })
+				expect.NoError(t, err)
+				_, err = c.Check(s.Name, r)
+				unfit := err != nil && strings.Contains(err.Error(), name+": ")
+				if e := s.Hold(r); !unfit && (e == nil || e.Problem != failure.ProblemNoValue) || value == `null` && e == nil {
+					t.Errorf("%s takes %s for %s: %v, %v", s.Name, value, name, err, e)
+				}
+			}
+		}
+	}
+	for name, args := range map[string]string{
+		"list_employees": `{"department":null,"status":"active"}`,
+		"send_slack_dm":  `{"recipient":"U012","text":"x","details":[{"label":"n","value":{"$ref":"step-1.result.x"}}]}`,
+	} {
+		a := planned(args)
+		r, err := a.Resolve(func(string) (json.RawMessage, error) { return json.RawMessage(`{"x":null}`), nil })
+		s, _ := c.Lookup(name)
+		if _, unfit := c.Check(name, r); err != nil || unfit != nil || s.Hold(r) != nil {
+			t.Errorf("%s is refused: %v, %v, %v", args, err, unfit, s.Hold(r))
+		}
 	}
 }

@@ -76,6 +76,7 @@ type Resolved struct {
 	text    json.RawMessage
 	members map[string]any
 	fits    *schema.Schema // nil: not checked yet
+	nulls   []Ref          // the references that are a whole argument, and found null
 }
 
 // JSON is the arguments' text.
@@ -88,6 +89,7 @@ func (r Resolved) Members() map[string]any { return r.members }
 // nothing more: a "$ref" inside of it is not followed.
 func (a Arguments) Resolve(results func(stepID string) (json.RawMessage, error)) (Resolved, error) {
 	known := map[string]any{}
+	var nulls []Ref
 	v, err := walk(a.members, nil, func(p Path, at []string) (any, error) {
 		result, ok := known[p.StepID]
 		if !ok {
@@ -100,7 +102,11 @@ func (a Arguments) Resolve(results func(stepID string) (json.RawMessage, error))
 			}
 			known[p.StepID] = result
 		}
-		return p.in(result)
+		value, err := p.in(result)
+		if err == nil && value == nil && len(at) == 1 {
+			nulls = append(nulls, Ref{At: slices.Clone(at), Path: p})
+		}
+		return value, err
 	})
 	if err != nil {
 		return Resolved{}, err
@@ -114,7 +120,7 @@ func (a Arguments) Resolve(results func(stepID string) (json.RawMessage, error))
 	case bytes.Count(text, []byte("{"))+bytes.Count(text, []byte("[")) > maxNested && !json.Valid(text): // who is called could not read them
 		return Resolved{}, fmt.Errorf("resolved arguments are nested deeper than %d", maxNested)
 	}
-	return Resolved{text: text, members: v.(map[string]any)}, nil
+	return Resolved{text: text, members: v.(map[string]any), nulls: nulls}, nil
 }
 
 // walk copies a value with every reference replaced, names in sorted order.
