@@ -38,6 +38,13 @@ func edits(t *testing.T) map[string][][2]string {
 			after("\t\"ringi/shared/kinds\"\n", "\t\"ringi/shared/note\"\n"),
 			after("Kinds: map[string]Kind{", "note.Kind.Name: noteCards{}, "),
 		},
+		"infra/local/sandbox/ui/rows.js": {
+			after("    case \"HEAD\": return t(\"rowHead\");\n", "    case \"NOTE\": return t(\"rowNote\");\n"),
+		},
+		"infra/local/sandbox/ui/i18n.js": {
+			after(" rowHead: \"タスクの現在\",", " rowNote: \"メモ\","),
+			after(" rowHead: \"The task now\",", " rowNote: \"Note\","),
+		},
 		"functions/README.md": {
 			before("| `OPENAI_BASE_URL` |", "variables.md"),
 		},
@@ -114,14 +121,18 @@ func copyTree(t *testing.T, from, to string) {
 	}))
 }
 
-// rulesHold runs the tests of template, permissions, imports and documents in a copy of this module: a kind
-// that had to touch another file would be noticed here. Left out are the rules' own tests, and what needs tools that a copy lacks.
+// rulesHold runs the tests of template, permissions, imports, documents and the sandbox's words in a copy of this module: a
+// kind that had to touch another file would be noticed here. Left out are the rules' own tests, and what needs tools that a copy lacks.
 func rulesHold(ctx context.Context, t *testing.T, root string) {
 	t.Helper()
-	cmd := exec.CommandContext(ctx, "go", "test", "-trimpath", "./infra", "-skip", "TestRunsGoWhereTheRowsSay|TestRulesNoticeMistakes")
-	cmd.Env = append(os.Environ(), "CI=")
-	cmd.Dir = root
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Errorf("%v\n%s", err, out)
+	for _, args := range [][]string{
+		{"./infra", "-skip", "TestRunsGoWhereTheRowsSay|TestRulesNoticeMistakes"}, {"./infra/local/sandbox", "-run", "TestThePanelHasAWord"},
+	} {
+		cmd := exec.CommandContext(ctx, "go", append([]string{"test", "-trimpath"}, args...)...)
+		cmd.Env = append(os.Environ(), "CI=")
+		cmd.Dir = root
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("%v\n%s", err, out)
+		}
 	}
 }

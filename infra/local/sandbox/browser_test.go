@@ -56,7 +56,9 @@ func TestInTheBrowser(t *testing.T) {
 			return map[string]any{
 				"executions": []any{map[string]any{"name": task + "-1", "status": "RUNNING", "waiting": map[string]any{"gate": "PROMPT#0002", "since": "2026-11-20T00:00:02Z"},
 					"states": []any{map[string]any{"name": "AwaitPromptApproval", "entered": "2026-11-20T00:00:02Z"}}}},
-				"rows": []any{map[string]any{"key": "HEAD", "type": "head", "rev": 4, "summary": "ended {as: completed, at: 2026-11-20T00:00:02Z} · run 3", "at": "2026-11-20T00:00:02Z"}},
+				"rows": []any{map[string]any{"key": "USAGE#01J", "type": "usage", "rev": 2, "summary": "made PROMPT#0001 · input_tokens 700 · output_tokens 89 · cost_micro_usd 10000"},
+					map[string]any{"key": "LEASE#EXECUTION#0001#1", "type": "lease", "summary": "lease_until 2026-11-20T00:00:02Z"},
+					map[string]any{"key": "HEAD", "type": "head", "rev": 4, "summary": "ended {as: completed, at: 2026-11-20T00:00:02Z} · run 3", "at": "2026-11-20T00:00:02Z"}},
 			}, nil
 		}
 	})
@@ -73,11 +75,13 @@ func TestInTheBrowser(t *testing.T) {
 	p.Click(`[role="menuitem"][data-id="cancel_task"]`)
 	eventually(t, "the shortcut", func() bool { return w.app.count("message_action") == 1 })
 
-	p.Until(`document.querySelector(".step.waiting .waiting-note")?.textContent.includes("実行方針 v2") && document.querySelector(".row code")?.textContent === "HEAD"`)
-	p.Until(`document.querySelector(".row .chip").textContent === "完了" && document.querySelector(".row-detail").textContent === "変更 4 回 · 実行 3"`)
+	p.Until(`document.querySelector(".step.waiting .waiting-note")?.textContent.includes("実行方針 v2") && document.querySelector(".row:last-child code")?.textContent === "HEAD"`)
+	p.Until(`document.querySelector(".row .chip").textContent === "完了" && document.querySelector(".row:last-child .row-detail").textContent === "変更 4 回 · 実行 3"`)
+	p.Until(rowsSay("AI モデルの使用量: 実行方針 v1 · 789 トークン · $0.01", "担当: 実行 1 回目"))
 	p.Until(`document.querySelector(".task-id code")?.textContent === "01JSGX7Q3M5V8ZK2R9T4W6Y1AB"`)
 	p.Click(`[lang="en"]`)
 	p.Until(`document.querySelector("#skip").textContent === "Skip to the message box" && document.documentElement.lang === "en"`)
+	p.Until(rowsSay("Model usage: Policy v1 · 789 tokens · $0.01", "Lease: Execution, attempt 1"))
 
 	for _, width := range []int64{390, 320} {
 		p.Do(chromedp.EmulateViewport(width, 844))
@@ -88,6 +92,11 @@ func TestInTheBrowser(t *testing.T) {
 	p.Keys(kb.Escape)
 	p.Until(`!document.querySelector(".drawer-open")`)
 	p.Until(`failures.length === 0`)
+}
+
+// rowsSay: the panel's first rows are named and told in these words.
+func rowsSay(texts ...string) string {
+	return fmt.Sprintf(`[...document.querySelectorAll(".row summary")].map((r) => r.querySelector("strong").textContent + ": " + r.querySelector(".row-detail").textContent).join("\n").startsWith(%q)`, strings.Join(texts, "\n"))
 }
 
 // A mention is picked from the list with Enter; the next Enter sends.

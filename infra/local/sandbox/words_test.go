@@ -1,13 +1,17 @@
 package sandbox_test
 
 import (
+	"maps"
 	"os"
+	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"ringi/shared/aggregate"
 	"ringi/shared/expect"
+	"ringi/shared/kinds"
 	"ringi/shared/task"
 )
 
@@ -32,6 +36,29 @@ func TestThePanelHasAWordForEveryStatus(t *testing.T) {
 	for _, s := range all {
 		if n := len(regexp.MustCompile(`[{ ]`+s+`: "[^"]`).FindAllString(words, -1)); n != 2 {
 			t.Errorf("%s has %d words, want one in each language", s, n)
+		}
+	}
+}
+
+// Whatever row is written, the panel names it in both languages, not by its key.
+func TestThePanelHasAWordForEveryRow(t *testing.T) {
+	named, words := string(expect.Value(os.ReadFile("ui/rows.js"))(t)), string(expect.Value(os.ReadFile("ui/i18n.js"))(t))
+	for _, kind := range kinds.All() {
+		types := slices.Collect(maps.Keys(kind.Rows))
+		for shared := range reflect.TypeFor[aggregate.Shared]().Fields() {
+			row := shared.Type.Elem()
+			if row.Kind() == reflect.Pointer {
+				row = row.Elem()
+			}
+			types = append(types, reflect.New(row).Interface().(aggregate.Row).Type())
+		}
+		for _, typ := range types {
+			word := regexp.MustCompile(`case "` + strings.ToUpper(typ) + `": return (?:n \? )?t\("(\w+)"`).FindStringSubmatch(named)
+			if word == nil {
+				t.Errorf("the panel does not name rows of the type %s: add a case to subject in infra/local/sandbox/ui/rows.js", typ)
+			} else if n := len(regexp.MustCompile(`[{ ]`+word[1]+`: "[^"]`).FindAllString(words, -1)); n != 2 {
+				t.Errorf("%s, for rows of the type %s, has %d words in infra/local/sandbox/ui/i18n.js, want one in each language", word[1], typ, n)
+			}
 		}
 	}
 }

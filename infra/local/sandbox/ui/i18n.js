@@ -24,7 +24,7 @@ const words = {
     setTools: "ツールを失敗させる", setToolsText: "オンの間、そのツールの呼び出しはエラーになります。", setSlack: "Slack の不調", setSlackText: "すぐに効きます。現実の Slack で起きることを再現します。",
     tgTwice: "イベントを 2 回届ける", tgLate: "イベントを遅れて届ける(秒)", tgDrop: "アプリの応答を捨てる", tgRate: "書き込みに 429 を返す", tgLose: "書き込みの応答を失う", tgPace: "Slack の速度制限を守らせる",
     tgTwiceText: "同じ event_id が同時に届きます", tgDropText: "タイムアウトとみなし、イベントは再送します", tgRateText: "Retry-After: 1 · 何も書かれません", tgLoseText: "書かれますが、接続が切れます", tgPaceText: "投稿は 1 チャンネル毎秒約 1 件", active: "Slack の不調: オン",
-    rowRequest: "依頼", rowAnswer: "返答", rowChoice: "却下理由か新しい依頼か", rowSaid: "「{text}」", rowTask: "タスク", rowPrompt: "実行方針 v{n}", rowProcess: "実行ステップ v{n}", rowGate: "ステップ {n} の確認", rowStep: "ステップ {n}", rowAttempt: "実行 {n} 回目", rowExecution: "実行", rowCard: "カード: {of}", rowWait: "待機中の実行", rowHead: "タスクの現在", rowAuto: "システム", rowRevision: "変更 {n} 回 · 実行 {run}", rowWaitFor: "{of} の承認で再開",
+    rowRequest: "依頼", rowAnswer: "返答", rowChoice: "却下理由か新しい依頼か", rowSaid: "「{text}」", rowTask: "タスク", rowPrompt: "実行方針 v{n}", rowProcess: "実行ステップ v{n}", rowGate: "ステップ {n} の確認", rowStep: "ステップ {n}", rowAttempt: "実行 {n} 回目", rowExecution: "実行", rowCard: "カード: {of}", rowWait: "待機中の実行", rowHead: "タスクの現在", rowAuto: "システム", rowRevision: "変更 {n} 回 · 実行 {run}", rowWaitFor: "{of} の承認で再開", rowUsage: "AI モデルの使用量", rowTokens: "{n} トークン", rowLease: "担当: {of}", rowLeaseUntil: "{at} まで",
     rowsText: "DynamoDB の 1 テーブルにある、このタスクの行です。押すと属性が見えます。",
     setTitle: "設定と障害", setText: "Ringi の決まりを変え、わざと失敗させて確かめます。", setApprovalText: "保存すると、次に作られる方針とステップから効きます。", cardsKeep: "カードの言語は「設定と障害」で変えられます",
   },
@@ -51,7 +51,7 @@ const words = {
     setTools: "Make a tool fail", setToolsText: "While on, calls of that tool end in an error.", setSlack: "Slack's bad days", setSlackText: "Takes effect at once: what happens with the real Slack, on demand.",
     tgTwice: "Deliver every event twice", tgLate: "Deliver events late (seconds)", tgDrop: "Drop the app's answers", tgRate: "Answer writes with 429", tgLose: "Lose the answer to writes", tgPace: "Enforce Slack's rate limits",
     tgTwiceText: "The same event_id arrives twice at once", tgDropText: "Counts as a timeout; events are sent again", tgRateText: "Retry-After: 1, nothing is written", tgLoseText: "Written, but the connection drops", tgPaceText: "Posts: about one a second and channel", active: "Slack has a bad day",
-    rowRequest: "Request", rowAnswer: "Answer", rowChoice: "A reason or a request?", rowSaid: "“{text}”", rowTask: "Task", rowPrompt: "Policy v{n}", rowProcess: "Steps v{n}", rowGate: "Check of step {n}", rowStep: "Step {n}", rowAttempt: "Execution, attempt {n}", rowExecution: "Execution", rowCard: "Card: {of}", rowWait: "Waiting run", rowHead: "The task now", rowAuto: "the system", rowRevision: "{n} changes · run {run}", rowWaitFor: "goes on with a decision on {of}",
+    rowRequest: "Request", rowAnswer: "Answer", rowChoice: "A reason or a request?", rowSaid: "“{text}”", rowTask: "Task", rowPrompt: "Policy v{n}", rowProcess: "Steps v{n}", rowGate: "Check of step {n}", rowStep: "Step {n}", rowAttempt: "Execution, attempt {n}", rowExecution: "Execution", rowCard: "Card: {of}", rowWait: "Waiting run", rowHead: "The task now", rowAuto: "the system", rowRevision: "{n} changes · run {run}", rowWaitFor: "goes on with a decision on {of}", rowUsage: "Model usage", rowTokens: "{n} tokens", rowLease: "Lease: {of}", rowLeaseUntil: "until {at}",
     rowsText: "This task's rows in the one DynamoDB table. Press one to see its attributes.",
     setTitle: "Settings & faults", setText: "Change Ringi's rules, and make things fail on purpose.", setApprovalText: "Once saved, it counts from the next policy or steps that are written.", cardsKeep: "Cards have their own language: see Settings & faults",
   },
@@ -91,6 +91,9 @@ export const describeState = (name) => stateWords[lang][name] || "";
 
 /** statusWord is a status in words; one that has none stays as it is. */
 export const statusWord = (status) => statusWords[lang][status.toLowerCase()] || status;
+
+/** dollars are millionths of a US dollar as money: two digits behind the point, or as many as there are. */
+export const dollars = (millionths) => `$${(millionths / 1e6).toFixed(6).replace(/0{1,4}$/, "")}`;
 
 const locale = () => (lang === "ja" ? "ja-JP" : "en-US");
 

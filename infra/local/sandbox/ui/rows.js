@@ -1,7 +1,7 @@
 // The rows of the table in words: what each is, how it stands, and what is worth knowing of it.
 
 import { h } from "./dom.js";
-import { clockTime, language, statusWord, t } from "./i18n.js";
+import { clockTime, dollars, language, statusWord, t } from "./i18n.js";
 import { nameOf } from "./people.js";
 
 // attributes takes a summary, "status approved · version 1 · …", apart.
@@ -30,6 +30,8 @@ export function subject(key) {
     case "EXECUTION": return n ? t("rowAttempt", { n }) : t("rowExecution");
     case "CARD": return t("rowCard", { of: subject(numbers.join("#")) });
     case "WAIT": return t("rowWait");
+    case "USAGE": return t("rowUsage");
+    case "LEASE": return t("rowLease", { of: subject(numbers.join("#")) });
     case "HEAD": return t("rowHead");
   }
   return key;
@@ -52,6 +54,13 @@ function again(key) {
   return n > 1 ? ` · ${t("rowAttempt", { n })}` : "";
 }
 
+// usage is what a generation's calls made, how many tokens they took, and what they cost if all their prices are known.
+function usage(a) {
+  const tokens = ["input_tokens", "cached_tokens", "output_tokens"].reduce((sum, name) => sum + Number(a.get(name) || 0), 0);
+  const cost = a.has("unpriced_calls") ? "" : dollars(Number(a.get("cost_micro_usd") || 0));
+  return [subject(a.get("made") || ""), t("rowTokens", { n: tokens }), cost].filter(Boolean).join(" · ");
+}
+
 function detail(r, a) {
   const by = a.get("approved_by") || a.get("rejected_by");
   switch (r.type) {
@@ -62,6 +71,8 @@ function detail(r, a) {
     case "step": return (a.get("tool") || "") + again(r.key);
     case "head": return t("rowRevision", { n: r.rev, run: a.get("run") || 1 });
     case "wait": return t("rowWaitFor", { of: subject(r.key.slice("WAIT#".length)) });
+    case "usage": return usage(a);
+    case "lease": return a.has("lease_until") ? t("rowLeaseUntil", { at: clockTime(Date.parse(a.get("lease_until")), true) }) : "";
   }
   return "";
 }
