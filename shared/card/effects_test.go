@@ -39,7 +39,7 @@ func TestWhoeverStampsStepsSeesWhatTheyWouldDo(t *testing.T) {
 		shows      string
 		approvable bool
 	}{
-		"another department than was asked for": {"list_employees", `{"department":"営業部","status":"active"}`, "1. 部署: 「営業部」 · 在籍者のみ", true},
+		"another department than was asked for": {"list_employees", `{"department":"営業部","status":"active"}`, "1. 部署: 「営業部」 · 下位の部署を含む · 在籍者のみ", true},
 		"what a message says, and to whom":      {"send_slack_dm", `{"recipient":"U0SATO","text":"全員\n解雇です。","details":[{"label":"賞与","value":25000000}]}`, "1. <@U0SATO> (U0SATO) へ DM: 「全員 ⏎ 解雇です。」 · 賞与: 25000000", true},
 		"words that would format":               {"notes.post", `{"body":"<!channel> *x*"}`, "1. notes の post · body: 「 `&lt;!channel&gt; *x*` 」", true},
 		"no words at all":                       {"list_employees", `{`, "1. 引数を読み取れません: 「{」", true},

@@ -69,11 +69,13 @@ func (r *reading) line(t words, line string) {
 		}
 		return
 	}
-	if said, ok := within(line, t.scopeOf); ok {
-		r.departments = strings.Split(said, t.and)
-		return
+	for _, form := range []string{t.scopeOf, t.scopeUnitsOf} {
+		if said, ok := within(line, form); ok {
+			r.departments = strings.Split(said, t.and)
+			return
+		}
 	}
-	if line == t.scope {
+	if line == t.scope || line == t.scopeUnits {
 		r.departments = nil
 	}
 }

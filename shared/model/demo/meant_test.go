@@ -19,7 +19,7 @@ func acts(steps []planned) (out []string) {
 		}
 		_ = json.Unmarshal([]byte(s.ToolInput), &in) // what is missing is empty
 		switch s.Tool {
-		case "list_employees":
+		case "list_employees", "list_departments":
 			out = append(out, "list "+in.Department)
 		case "list_attendance":
 			out = append(out, fmt.Sprintf("read %d-%02d", in.Year, in.Month))
@@ -40,7 +40,7 @@ func acts(steps []planned) (out []string) {
 func allowed(t *testing.T) input {
 	t.Helper()
 	in := input{Requester: "U0SANDSATO", Now: written, Locale: "ja"}
-	for _, n := range []string{"list_employees", "list_attendance", "calculate_overtime", "write_rows_to_google_sheet", "send_slack_dm", listRooms, bookRoom} {
+	for _, n := range []string{"list_employees", "list_departments", "list_attendance", "calculate_overtime", "write_rows_to_google_sheet", "send_slack_dm", listRooms, bookRoom} {
 		in.Tools = append(in.Tools, offered{Name: n})
 	}
 	return in
@@ -176,15 +176,16 @@ func TestNothingIsPlannedAgainstARequest(t *testing.T) {
 // “Also” adds, “instead” replaces, “only” restricts; whatever else a reason may mean is not guessed.
 func TestAReasonChangesWhatItSays(t *testing.T) {
 	for _, tt := range []struct{ name, request, reason, line, told string }{
-		{"a department more", "人事部の10月の勤怠", "営業部も追加してください", "対象: 人事部、営業部に在籍中", "U0SANDSATO"},
+		{"a department more", "人事部の10月の勤怠", "営業部も追加してください", "対象: 人事部、営業部と、その下の部署に在籍中", "U0SANDSATO"},
 		{"a month more", "attendance for October", "Also November, please", "Period: October 2026 to November 2026", "U0SANDSATO"},
 		{"somebody more", "10月の勤怠", "<@U0SANDSUZU> にも送って", "完了したら、依頼者、<@U0SANDSUZU>に", "U0SANDSATO U0SANDSUZU"},
 		{"somebody beside another", "10月の勤怠を <@U0SANDTANA> に送って", "<@U0SANDSUZU> にも送って", "完了したら、<@U0SANDTANA>、<@U0SANDSUZU>に", "U0SANDTANA U0SANDSUZU"},
 		{"somebody more for a message", "<@U0SANDTANA> に「x」とDMして", "<@U0SANDSUZU> にも送って", "目的: <@U0SANDTANA>、<@U0SANDSUZU>に", "U0SANDTANA U0SANDSUZU"},
-		{"one of two departments instead", "人事部と開発部の10月の勤怠", "人事部ではなく営業部にして", "対象: 開発部、営業部に在籍中", "U0SANDSATO"},
+		{"one of two departments instead", "人事部と開発部の10月の勤怠", "人事部ではなく営業部にして", "対象: 開発部、営業部と、その下の部署に在籍中", "U0SANDSATO"},
 		{"a month instead", "attendance for October", "September instead of October", "Period: September 2026 (", "U0SANDSATO"},
 		{"a month alone", "9月と10月の勤怠", "9月だけにして", "期間: 2026年9月(", "U0SANDSATO"},
-		{"a department alone", "10月の勤怠", "営業部に絞って", "対象: 営業部に在籍中", "U0SANDSATO"},
+		{"a department alone", "10月の勤怠", "営業部に絞って", "対象: 営業部と、その下の部署に在籍中", "U0SANDSATO"},
+		{"a department of departments", "部署一覧をまとめて", "営業部だけにして", "対象: 営業部と、その下の部署", "U0SANDSATO"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			policy, did := carriedOut(t, tt.request, tt.reason)
@@ -195,7 +196,7 @@ func TestAReasonChangesWhatItSays(t *testing.T) {
 					told = append(told, id)
 				}
 			}
-			if !strings.Contains(policy, tt.line) || !strings.Contains(policy, tt.reason) || strings.Join(told, " ") != tt.told {
+			if !strings.Contains(policy, tt.line) || !strings.Contains(policy, tt.reason) || strings.Join(told, " ") != tt.told || strings.HasPrefix(tt.line, "対象: 営業部") && !slices.Contains(did, "list 営業部") {
 				t.Errorf("tells %q\n%s", told, policy)
 			}
 		})

@@ -35,7 +35,7 @@ func text(pieces []line.Piece) string {
 
 // lines are what each step says, in Japanese and in English; one refers to another by its place.
 var lines = []struct{ tool, input, ja, en string }{
-	{"list_employees", `{"department":"営業部","status":"active"}`, "部署: 「営業部」 · 在籍者のみ", "Department: “営業部” · current employees only"},
+	{"list_employees", `{"department":"営業部","status":"active"}`, "部署: 「営業部」 · 下位の部署を含む · 在籍者のみ", "Department: “営業部” · with those below it · current employees only"},
 	{"list_employees", `{"department":null,"status":"all"}`, "全社 · 退職者を含む", "The whole company · people who have retired too"},
 	{
 		"list_attendance", `{"year":2026,"month":11,"employees":{"$ref":"step-1.result.employees"}}`,
@@ -80,8 +80,8 @@ var lines = []struct{ tool, input, ja, en string }{
 	{"gone_tool", `{}`, "gone_tool", "gone_tool"},
 	{
 		"list_employees", `{"department":{"$ref":"step-4.result.x"},"status":"odd","more":1}`,
-		"部署: ステップ4の結果 (x) · 「odd」 · 引数 more: 1",
-		"Department: the result of step 4 (x) · “odd” · argument more: 1",
+		"部署: ステップ4の結果 (x) · 下位の部署を含む · 「odd」 · 引数 more: 1",
+		"Department: the result of step 4 (x) · with those below it · “odd” · argument more: 1",
 	},
 	{"send_slack_dm", `not JSON`, "引数を読み取れません: 「not JSON」", "The arguments can't be read: “not JSON”"},
 	{"send_slack_dm", `{"text":5,"details":[{"label":"a"},"b"]}`, "(指定なし) へ DM: 5 · {label: 「a」} · 「b」", "DM to (not given): 5 · {label: “a”} · “b”"},
@@ -115,6 +115,25 @@ func TestEveryToolOfTheCatalogHasItsLine(t *testing.T) {
 		if s.MaxRows >= 1000 && !strings.Contains(strings.ReplaceAll(said, ",", ""), fmt.Sprintf("最大 %d 行", s.MaxRows)) {
 			t.Errorf("rows of %s: %s, want at most %d", s.Name, said, s.MaxRows)
 		}
+	}
+}
+
+// Whoever stamps a call for a department reads that those below it are meant too, as the catalog tells the model.
+func TestADepartmentIsSaidToHaveOthersBelow(t *testing.T) {
+	c := expect.Value(tool.Builtin())(t)
+	said := 0
+	for _, s := range c.All() {
+		if !strings.Contains(string(s.InputSchema), `"department"`) {
+			continue
+		}
+		said++
+		steps := plan(s.Name, `{"department":"営業部"}`)
+		if ja, en := text(line.Of("ja", steps)[0]), text(line.Of("en", steps)[0]); !strings.Contains(s.Description, "below it") || !strings.Contains(ja, "下位の部署を含む") || !strings.Contains(en, "with those below it") {
+			t.Errorf("%s: %q, %q, described as %q", s.Name, ja, en, s.Description)
+		}
+	}
+	if said < 2 {
+		t.Errorf("%d tools take a department", said)
 	}
 }
 

@@ -25,7 +25,7 @@ func (l *writer) employees() {
 	if department := l.take("department"); department == nil {
 		l.words(l.w.company)
 	} else {
-		l.say(l.w.department, map[string]func(){"department": l.of(department)})
+		l.within(department)
 	}
 	l.words(l.w.between)
 	switch status := l.take("status"); status {
@@ -44,6 +44,11 @@ func (l *writer) departments() {
 		l.words(l.w.departments)
 		return
 	}
+	l.within(department)
+}
+
+// within names a department, and says that those below it are meant too.
+func (l *writer) within(department any) {
 	l.say(l.w.department, map[string]func(){"department": l.of(department)})
 	l.words(l.w.between + l.w.below)
 }
