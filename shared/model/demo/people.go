@@ -9,9 +9,9 @@ import (
 
 var (
 	// mailForm is an address that is to be told: somebody in Slack is found by it.
-	mailForm = lazy.Regexp(`(?i)(?:<mailto:)?([\w.+-]+@[\w-]+(?:\.[\w-]+)+)(?:\|[^>]*>|>)?\s*(?:さん|様)?\s*(?:に|へ|宛(?:て)?に?)|\b(?:to|tell|notify|inform|dm|message|cc)\s+(?:<mailto:)?([\w.+-]+@[\w-]+(?:\.[\w-]+)+)(?:\|[^>]*>|>)?`)
+	mailForm = lazy.Regexp(`(?i)(?:<mailto:)?([\w.+-]+@[\w-]+(?:\.[\w-]+)+)(?:\|[^>]*>|>)?\s*(?:さん|様)?\s*(?:だけ|のみ)?\s*(?:に|へ|宛(?:て)?に?)|\b(?:to|tell|notify|inform|dm|message|cc)\s+(?:only\s+)?(?:<mailto:)?([\w.+-]+@[\w-]+(?:\.[\w-]+)+)(?:\|[^>]*>|>)?`)
 	// toForm is a mention of whoever is to be told.
-	toForm = lazy.Regexp(`(?i)(?:<@([UW][A-Z0-9]+)(?:\|[^>]*)?>\s*(?:さん|様|くん|氏)?\s*(?:に|へ|宛(?:て)?に?)|\b(?:to|tell|notify|inform|dm|message|cc)\s+<@([UW][A-Z0-9]+)(?:\|[^>]*)?>)`)
+	toForm = lazy.Regexp(`(?i)(?:<@([UW][A-Z0-9]+)(?:\|[^>]*)?>\s*(?:さん|様|くん|氏)?\s*(?:だけ|のみ)?\s*(?:に|へ|宛(?:て)?に?)|\b(?:to|tell|notify|inform|dm|message|cc)\s+(?:only\s+)?<@([UW][A-Z0-9]+)(?:\|[^>]*)?>)`)
 	// nextToForm is one more of them: <@U1> と <@U2> に, to <@U1> and <@U2>.
 	nextToForm  = lazy.Regexp(`(?i)<@([UW][A-Z0-9]+)(?:\|[^>]*)?>\s*(?:さん|様|くん|氏)?\s*(?:と|、|,)\s*\x1f|\x1f\s*(?:and|,)\s*<@([UW][A-Z0-9]+)(?:\|[^>]*)?>`)
 	mentionForm = lazy.Regexp(`<[@!#][^>]*>`)
@@ -23,7 +23,10 @@ var (
 	addressForm = lazy.Regexp(`<mailto:[^>]*>|[\w.+-]+@[\w-]+(?:\.[\w-]+)+`)
 	// personForm is somebody named otherwise, of whom only a name is known.
 	personForm = lazy.Regexp(`([\p{Han}\p{Katakana}ー々]{1,8}|[A-Za-z]{2,20})\s*(?:さん|様|くん|氏)|\b([A-Z][a-z]{1,19})['’]s\b|\b(?:Mr|Mrs|Ms|Dr)\.?\s+([A-Z][a-z]{1,19})\b`)
-	sendForm   = lazy.Regexp(`(?i)(?:結果を?\s*)?(?:(?:Slack\s*の?\s*)?(?:DM|ダイレクトメッセージ|メッセージ)\s*(?:で|を|も)?\s*)?(?:(?:お?知らせ|通知|連絡|送信|報告|共有|転送)(?:して|する|しといて|しておいて|いただけ|願います|お願い)?|送って|送る|伝えて|渡して|DM\s*して)(?:ください|下さい)?|\b(?:send|post|forward|deliver|share)\b(?:\s+(?:it|the\s+results?|them|a|the|this|that|us|me))*|\b(?:dm|direct\s+messages?|message|notify|tell|inform)\b(?:\s+(?:me|us|about|when|once|with|that|it))*`)
+	sendForm   = lazy.Regexp(`(?i)(?:結果を?\s*)?(?:(?:Slack\s*の?\s*)?(?:DM|ダイレクトメッセージ|メッセージ)\s*(?:で|を|も)?\s*)?(?:お?(?:知らせ|しらせ)(?:て|る)(?:おいて)?|(?:お?知らせ|通知|連絡|送信|報告|共有|転送)(?:して|する|しといて|しておいて|いただけ|願います|お願い)?|送って|送る|伝えて|渡して|DM\s*して)(?:ください|下さい)?|\b(?:send|post|forward|deliver|share)\b(?:\s+(?:it|the\s+results?|them|a|the|this|that|us|me))*|\b(?:dm|direct\s+messages?|message|notify|tell|inform)\b(?:\s+(?:me|us|about|when|once|with|that|it))*`)
+
+	// selfForm is whoever asks, as the one who is told.
+	selfForm = lazy.Regexp(`(?:(?:完了の?)?(?:DM|通知|お?知らせ|連絡|結果)\s*(?:は|を)\s*)?(?:自分|わたし|私|僕|依頼者)\s*(だけ|のみ)?\s*(?:宛て?)?\s*(?:に|へ)(?:は|も)?\s*(だけ|のみ)?`)
 
 	departmentForm = lazy.Regexp(`(?i)([\p{Han}\p{Katakana}ー々A-Za-z0-9]{1,20}?(?:事業部|本部|部門|部署|部|課|室))|\b(?:the\s+)?([A-Za-z&]+)\s+(?:department|dept\.?|division|team)\b|\b(?:department|dept\.?|division)\s+(?:of\s+)?([A-Za-z&]+)\b`)
 	// freeeForm is where records come from, no department.

@@ -80,6 +80,7 @@ func read(in input) (reading, error) {
 	r.stop(t.noPay, strings.Join(s.first(payForm), ""))
 	r.stop(t.noEvery, strings.Join(s.first(everyForm), ""))
 	r.stop(t.noDenied, strings.TrimSpace(deniedForm().FindString(s.text)))
+	r.stop(t.noNarrow, narrowed(s.text))
 	r.departments = s.staff()
 	topic, second := s.about()
 	r.topic = topic
@@ -92,6 +93,8 @@ func read(in input) (reading, error) {
 	s.take(groupedForm)
 	s.take(priorityForm)
 	s.take(afterForm)
+	r.self(s)
+	s.take(sameForm)
 	s.take(sendForm)
 	if r.tab != "" {
 		s.take(writtenForm)
@@ -109,6 +112,19 @@ func read(in input) (reading, error) {
 	r.unread = append(r.unread, s.unread()...)
 	r.judge()
 	return r, nil
+}
+
+// self takes out whoever asks as the one who is told. It stands as not understood where
+// others alone are told too, or nobody is.
+func (r *reading) self(s *scanner) {
+	for _, m := range s.take(selfForm) {
+		alone := m[1]+m[2] != ""
+		if r.noNotice || alone && len(r.recipients) > 0 {
+			r.unread = append(r.unread, strings.Trim(m[0], " \x1f"))
+			continue
+		}
+		r.copied = len(r.recipients) > 0
+	}
 }
 
 // stop adds a sentence that says why nothing is planned, about a word of the message if there is one.
@@ -181,7 +197,7 @@ var (
 	neitherForm   = lazy.Regexp(`(?i)(?:` + notice + joint + writing + `|` + writing + joint + notice + `)` + none + `|` + denied + `(?:dms?|messages?|notifications?)\s+(?:or|and|nor)\s+(?:a\s+)?(?:sheets?|spreadsheets?)\b|` + denied + `(?:sheets?|spreadsheets?)\s+(?:or|and|nor)\s+(?:a\s+)?(?:dms?|messages?|notifications?)\b`)
 	onlyDMForm    = lazy.Regexp(`(?i)` + notice + `\s*(?:だけ|のみ)(?:で|に|を)?|\b(?:only|just)\s+(?:(?:a|the|send|by|as|me|in|via)\s+){0,4}(?:dm|direct\s+message|message|notification|notice)\b|\b(?:dm|direct\s+message|notification)\s+only\b`)
 	onlySheetForm = lazy.Regexp(`(?i)` + writing + `\s*(?:だけ|のみ)(?:で|に|を)?|\b(?:(?:write|put|save)\s+)?(?:only|just)\s+(?:(?:a|the|write|to|in|into|put|it)\s+){0,4}(?:sheet|spreadsheet)\b|\b(?:sheet|spreadsheet)\s+only\b`)
-	sheetForm     = lazy.Regexp(`(?i)(?:結果を?\s*)?(?:Google\s*)?(?:スプレッドシート|スプシ|シート|表)(?:に|へ)(?:も|は)?\s*(?:まとめ|書き込ん|書き込み|書い|出力し?|記入し?|転記し?|保存し?|入れ)?(?:て|で)?|\b(?:write|put|save|export|enter|record|store)?\s*(?:it|them|the\s+results?|everything)?\s*(?:in|into|to|on)\s+(?:a|the|our|google)?\s*(?:google\s+)?(?:sheets?|spreadsheets?)\b`)
+	sheetForm     = lazy.Regexp(`(?i)(?:結果を?\s*)?(?:Google\s*)?(?:スプレッドシート|スプシ|シート|表)(?:に|へ)(?:も|は)?\s*(?:まとめ|書き込ん|書き込み|書き出し|書きだし|書い|出し|だし|吐き出し|落とし|載せ|残し|出力し?|記入し?|転記し?|保存し?|入れ)?(?:て|で)?|\b(?:write|put|save|export|enter|record|store)?\s*(?:it|them|the\s+results?|everything)?\s*(?:in|into|to|on)\s+(?:a|the|our|google)?\s*(?:google\s+)?(?:sheets?|spreadsheets?)\b`)
 	validateForm  = lazy.Regexp(`(?i)(?:データの?)?検証(?:を|も)?(?:追加|加え|入れ|行っ|し)?(?:して|て|する)?|(?:\b(?:add|include|with|and|do|run)\s+)?(?:a\s+|data\s+|the\s+)*\b(?:validation|validate|validating|verification|verify)\b(?:\s+(?:of\s+)?(?:the\s+)?(?:data|step|first))*`)
 	checkForm     = lazy.Regexp(`(?i)(?:(?:書き込み|送信|実行|書く|送る|それぞれ|各ステップ)?の?(?:直?前|まえ)に)?\s*(?:人|担当者|人間|上長|私|誰か)(?:の目|の手)?(?:が|で|に|も|による)\s*(?:目視で?)?\s*(?:内容を?)?(?:確認|チェック|目視)(?:を?(?:する|して|し|させて|入れて|したい|すること)|(?:する)?こと)?|(?:書き込み|送信|実行|書く|送る)の?(?:直?前|まえ)に\s*(?:確認|チェック)(?:を?(?:して|する|入れて))?|\b(?:add\s+a\s+|with\s+a\s+|a\s+)?(?:human|manual|person(?:al)?)\s+(?:check|review|confirmation|approval)\b|\blet\s+(?:a\s+person|somebody|someone|me)\s+(?:check|confirm|review)\b(?:\s+(?:it|before|the|writing|sending|anything|is|written|sent|first))*`)
 	briefForm     = lazy.Regexp(`(?i)(?:もっと|もう少し|より)?\s*(?:簡潔|短く|簡単|シンプル|手短|コンパクト)(?:に|な)?(?:して|書いて|まとめて|お願い)?|\b(?:(?:make|keep)\s+it\s+)?(?:much\s+|more\s+|a\s+bit\s+)?(?:shorter|briefer|concise|brief|simpler|short)\b`)
@@ -189,6 +205,8 @@ var (
 	afterForm     = lazy.Regexp(`(?i)改めて|あらためて|もう\s*一度|再度|もういちど|(?:終わっ|終了し|完了し|でき|出来)たら|終わり次第|でき次第|\bwhen\s+(?:it\s+is\s+|you\s+are\s+)?(?:done|finished|ready)\b`)
 	markForm      = lazy.Regexp(`(?i)(?:月\s*)?(?:45|80|100)\s*時間\s*(?:を|より)?\s*(?:超え?(?:て|る|た)?|こえ(?:て|る|た)?|以上)(?:い?る)?の?(?:人|従業員|社員|者)?|\b(?:who|that)?\s*(?:is|are|has|have|had|with|worked)?\s*(?:more\s+than|over|above|exceed(?:s|ed|ing)?)\s+(?:45|80|100)\s*(?:hours|h)\b`)
 	payForm       = lazy.Regexp(`(?i)残業代|割増賃金|給与|給料|賞与|ボーナス|年収|\bovertime\s+pay\b|\bsalar(?:y|ies)\b|\bpayroll\b|\bwages?\b|\bbonus(?:es)?\b|\bpay\b`)
+	// sameForm repeats what the text says itself, unless it is compared with something else.
+	sameForm = lazy.Regexp(`(^|[^とも])同じ(?:内容|もの|結果)\s*(?:で|を)`)
 	// fineForm makes do with something: it excludes nothing.
 	fineForm = lazy.Regexp(`で\s*も?\s*(?:結構|構いません|かまいません|大丈夫|いい|よい|良い)(?:です)?`)
 	// writtenForm is what is done with a tab that is named.

@@ -118,6 +118,15 @@ func TestWhatIsAskedForIsUnderstood(t *testing.T) {
 		"List all HR staff": {topic: employees, departments: "人事部"},
 		"Could you summarise attendance for the HR department?": {topic: attendance, departments: "人事部"},
 		"残業が45時間を超えている人を教えて":                                    {topic: overtime},
+		"先月の残業をまとめて知らせてください":                                    {topic: overtime},
+		"先月の残業を調べて<@U0SUZUKI> に知らせてください":                        {topic: overtime, told: "U0SUZUKI"},
+		"先月の残業をスプレッドシートに書き出して、DMで知らせてください":                      {topic: overtime},
+		"従業員一覧を同じ内容でシートに書き出してください":                              {topic: employees},
+		"先月の勤怠をまとめて。DMは自分だけに":                                   {topic: attendance},
+		"先月の勤怠をまとめて、私に知らせて":                                     {topic: attendance},
+		"先月の残業を調べて <@U0SUZUKI|鈴木 一郎> さんだけに知らせて":                 {topic: overtime, told: "U0SUZUKI"},
+		"従業員一覧を作って、<@U0SUZUKI> のみへ送って":                          {topic: employees, told: "U0SUZUKI"},
+		"send last month's overtime to only <@U0SUZUKI>":        {topic: overtime, told: "U0SUZUKI"},
 	} {
 		r := understood(t, text)
 		got := want{r.topic, strings.Join(r.departments, " "), strings.Join(r.recipients, " "), r.noSheet, r.noNotice, r.humanCheck, r.validate}

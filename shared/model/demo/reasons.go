@@ -92,6 +92,8 @@ func (r *reading) takeOne(v version, steps bool) (understood, needed bool) {
 	delayed := laterForm().MatchString(s.text)
 	p, departments := s.when(r.now), s.named()
 	s.take(priorityForm)
+	s.take(sameForm)
+	n.self(s)
 	s.take(sendForm)
 	if about, second := s.about(); about != other && about != r.topic && r.topic != other || second != "" {
 		return false, false

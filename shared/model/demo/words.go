@@ -14,14 +14,14 @@ type words struct {
 	titleUnits, purposeUnits, scopeUnits, scopeUnitsOf, readUnits, privacyUnits       string // of departments
 	noHistoryUnits, tabUnits, doneUnits, labelUnits, sumUnits                         string
 
-	can, noAction, noEvery, noDenied, noPay, noTopic, noPerson, tooMuch, tooLong, tooMany, tooManyTold, nothing string // instead of a plan
-	noCancel, noRoom, noSecond, noLater, noWhen, noQuote, noValidate, longMessage                               string // likewise
-	unread, refused, wholeMonths, ahead, marks, noHistory                                                       string // first lines of a policy
-	assumedMonth, fiscal, requester, sayLine, privacyMessage                                                    string
-	purposeAttendance, purposeOvertime, purposeEmployees, purposeMessage                                        string
-	scope, scopeOf, period, how, readEmployees, readAttendance, calculate, average                              string
-	validateLine, sheetLine, noSheetLine, noticeLine, noNoticeLine                                              string
-	humanLine, privacy, earlier, reflected, notReflected, stillNeeded                                           string
+	can, noAction, noEvery, noDenied, noNarrow, noPay, noTopic, noPerson, tooMuch, tooLong, tooMany, tooManyTold, nothing string // instead of a plan
+	noCancel, noRoom, noSecond, noLater, noWhen, noQuote, noValidate, longMessage                                         string // likewise
+	unread, refused, wholeMonths, ahead, marks, noHistory                                                                 string // first lines of a policy
+	assumedMonth, fiscal, requester, sayLine, privacyMessage                                                              string
+	purposeAttendance, purposeOvertime, purposeEmployees, purposeMessage                                                  string
+	scope, scopeOf, period, how, readEmployees, readAttendance, calculate, average                                        string
+	validateLine, sheetLine, noSheetLine, noticeLine, noNoticeLine                                                        string
+	humanLine, privacy, earlier, reflected, notReflected, stillNeeded                                                     string
 
 	tabAttendance, tabOvertime, tabEmployees string
 	columns                                  map[string]string
@@ -65,7 +65,7 @@ var japanese = words{
 
 	can: "デモモデルにできるのは、月ごとの勤怠の集計、残業時間の確認、従業員一覧・部署一覧の取得、会議室の予約、@ で指定した人への「…」の DM です。" +
 		"「営業部の先月の残業を確認して」「7月から9月の勤怠をまとめて、DM は不要」のように書いてください。",
-	noAction: "デモモデルには%sはできません。", noEvery: "%sのような繰り返しの依頼はできません。", noDenied: "デモモデルは%sのような除外や否定を読み取れません。", noPay: "給与に関する情報(%s)は読み取りません。", noTopic: "デモモデルには%sの内容が分かりません。",
+	noAction: "デモモデルには%sはできません。", noEvery: "%sのような繰り返しの依頼はできません。", noDenied: "デモモデルは%sのような除外や否定を読み取れません。", noNarrow: "デモモデルは%sのような絞り込み・順位・比較を読み取れません。", noPay: "給与に関する情報(%s)は読み取りません。", noTopic: "デモモデルには%sの内容が分かりません。",
 	noPerson: "デモモデルには%sが誰のことか分かりません。1 人だけの勤怠を取り出すツールもありません。DM の宛先は @ で指定してください。",
 	tooMuch:  "デモモデルには、依頼のうち%sほか %d 語が分かりません。",
 	tooLong:  "%d か月分の依頼です。一度に扱えるのは %d か月までです。", tooMany: "部署と月の組み合わせが %d 件あります。一度に扱えるのは %d 件までです。",
@@ -145,7 +145,7 @@ var englishWords = words{
 
 	can: "The demo model can sum up attendance by the month, check overtime, list employees or departments, book a meeting room, and send “…” to people named with @. " +
 		"Write, for example, “Check overtime of the sales department for last month” or “Attendance for July to September, no DM”.",
-	noAction: "The demo model can't do what %s asks for. ", noEvery: "Nothing is done again and again (%s). ", noDenied: "The demo model can't read what %s leaves out. ", noPay: "Pay (%s) is not read. ", noTopic: "The demo model doesn't understand %s. ",
+	noAction: "The demo model can't do what %s asks for. ", noEvery: "Nothing is done again and again (%s). ", noDenied: "The demo model can't read what %s leaves out. ", noNarrow: "The demo model can't pick out, rank or compare as %s asks. ", noPay: "Pay (%s) is not read. ", noTopic: "The demo model doesn't understand %s. ",
 	noPerson: "The demo model doesn't know who %s is, and no tool takes one person's records alone. Name with @ whom to send a message to.",
 	tooMuch:  "Of this request the demo model doesn't understand %s and %d more words. ",
 	tooLong:  "The request is about %d months; %d can be handled at once.", tooMany: "Departments times months make %d tables; %d can be handled at once.",
