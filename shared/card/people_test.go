@@ -50,6 +50,15 @@ func TestPeopleAreDrawnByNameWithTheirIDs(t *testing.T) {
 	}
 }
 
+// A reply to somebody who asked about a person calls that person by name too.
+func TestAReplyDrawsPeopleByName(t *testing.T) {
+	s := received(t)
+	s.do(s.Extracted(1, task.Extract{Kind: task.KindUnsupported, Sentence: "「<@U0SANDSUZU>」が誰のことか分かりません。<!channel>"}, s.now))
+	if said := card.Render(s.Aggregate, s.card(taskCard), "ja", s.now).Text; !strings.Contains(said, "「<@U0SANDSUZU> (U0SANDSUZU)」が誰のこと") || strings.Contains(said, "<!channel") {
+		t.Errorf("the reply says %q", said)
+	}
+}
+
 // Names take more room than what was written; a card still shows all or offers no approval.
 func TestManyPeopleStillFit(t *testing.T) {
 	for n, whole := range map[int]bool{200: true, 900: false} {

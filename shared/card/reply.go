@@ -15,7 +15,7 @@ func (d drawing) reply() string {
 	}
 	why := d.a.Head.Ended.Reason
 	if r := d.a.Answer; r != nil {
-		if said := inline(r.Sentence, 2*task.MaxSentence); said != "" {
+		if said := people(inline(r.Sentence, 2*task.MaxSentence)); said != "" {
 			return said + "\n\n" + Sentence(languageOf(said, d.w.Locale), why, "")
 		}
 	}
