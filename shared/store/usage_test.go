@@ -47,4 +47,8 @@ func testUsage(t *testing.T, st *taskStore) {
 	if diff := cmp.Diff(&sum, a.Used()); diff != "" || a.Head.Usage != nil || len(a.Uses) != 2 || a.Uses[1].Made != "TASK" {
 		t.Errorf("%s in %d rows", diff, len(a.Uses))
 	}
+	expect.Same(t, a.Uses, expect.Value(st.Uses(t.Context(), ref))(t))
+	if none := expect.Value(st.Uses(t.Context(), task.RefOf(ref.Tenant, aggregate.NewID())))(t); len(none) != 0 {
+		t.Errorf("of a task that is not there: %d", len(none))
+	}
 }
