@@ -44,8 +44,8 @@ type Departments struct {
 }
 
 // ListDepartments lists departments in freee's order: one, by its name or code and with those below it, or all of the
-// company's when none is named.
-func (c *Client) ListDepartments(ctx context.Context, department string) (Departments, error) {
+// company's when none is named. When a constraint lists departments, Above names none outside of them.
+func (c *Client) ListDepartments(ctx context.Context, department string, listed []string) (Departments, error) {
 	company, err := c.company(ctx)
 	if err != nil {
 		return Departments{}, err
@@ -58,13 +58,14 @@ func (c *Client) ListDepartments(ctx context.Context, department string) (Depart
 	if department != "" && len(within) == 0 {
 		return Departments{}, unknown(department, all)
 	}
+	nameable := below(all, listed)
 	out := Departments{Departments: []Department{}}
 	for _, d := range all {
 		if department != "" && !within[d.ID] {
 			continue
 		}
 		one := Department{ID: d.ID, Code: d.Code, Name: d.Name, Level: d.Level}
-		if i := slices.IndexFunc(all, func(x group) bool { return d.Parent != nil && x.ID == *d.Parent }); i >= 0 {
+		if i := slices.IndexFunc(all, func(x group) bool { return d.Parent != nil && x.ID == *d.Parent }); i >= 0 && (len(listed) == 0 || nameable[all[i].ID]) {
 			one.Above = &all[i].Name
 		}
 		out.Departments = append(out.Departments, one)

@@ -57,6 +57,21 @@ func TestDepartments(t *testing.T) {
 	}
 }
 
+// A constraint on departments keeps back the name of the one above them.
+func TestDepartmentsNameNoneOutsideOfAConstraint(t *testing.T) {
+	w := newWorld(t)
+	for listed, above := range map[string]string{"第一営業課": `null`, "営業部": `"営業部"`} {
+		got, err := w.Run(t.Context(), tool.Call{
+			Tenant: "T1", Tool: "list_departments", Arguments: given(`{"department":"第一営業課"}`), Locale: "ja",
+			Bounds: tenancy.Constraints{Departments: []string{listed, "第一営業課"}},
+		})
+		want := `{"count":1,"departments":[{"id":704,"code":"SALES-1","name":"第一営業課","level":2,"above":` + above + `}]}`
+		if err != nil || string(got) != want {
+			t.Errorf("%s: %s, %v", listed, got, err)
+		}
+	}
+}
+
 func TestEmployeesOfADepartment(t *testing.T) {
 	w := newWorld(t)
 	count := func(department string) int {

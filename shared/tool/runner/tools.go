@@ -54,7 +54,7 @@ func (r *Runner) listDepartments(ctx context.Context, c tool.Call) (any, error) 
 	if err := read(c, &in); err != nil {
 		return nil, err
 	}
-	return r.freee(c).ListDepartments(ctx, in.Department)
+	return r.freee(c).ListDepartments(ctx, in.Department, c.Bounds.Departments)
 }
 
 func (r *Runner) listAttendance(ctx context.Context, c tool.Call) (any, error) {
