@@ -138,12 +138,23 @@ func TestATaskIsSetBackUnlessItsStepsWereCalled(t *testing.T) {
 	if now.Head.Rev <= was.Head.Rev || now.Head.Run <= was.Head.Run || len(now.Processes) != 0 {
 		t.Errorf("head was rev %d run %d, is rev %d run %d with %d processes; they must go forward", was.Head.Rev, was.Head.Run, now.Head.Rev, now.Head.Run, len(now.Processes))
 	}
+	if spent, before := now.Used(), was.Used(); spent.Calls < before.Calls || spent.Input < before.Input || len(was.Uses) < 3 {
+		t.Errorf("%d rows came to %+v, now to %+v; what was spent stays spent", len(was.Uses), before, spent)
+	}
 	r.eventually("the card asks again", func() bool { return strings.Contains(r.shows(promptCard), "approve_prompt") })
 	r.finish(0)
 
 	var out bytes.Buffer
 	if err := run(t.Context(), running.AWS, commands[3], &out); err == nil || !strings.Contains(err.Error(), "was called since") {
 		t.Errorf("after its steps were called: %v", err)
+	}
+}
+
+func TestWhatIsNoStateOfATaskIsNotSetBack(t *testing.T) {
+	for _, sk := range []string{"WAIT#1", "CARD#prompt", "USAGE#01", "LEASE#EXECUTION#0001", "STEP#1", "PROMPT#0001", "GATE#PROMPT#0001"} {
+		if kept := !strings.ContainsAny(sk[:1], "SPG"); bookkept(sk) != kept {
+			t.Errorf("%s is kept: %v", sk, !kept)
+		}
 	}
 }
 

@@ -146,6 +146,11 @@ func (r *rows) setBack(ctx context.Context, ref aggregate.Ref) error {
 		writes = append(writes, types.TransactWriteItem{Delete: &types.Delete{TableName: &r.table, Key: item{"PK": now[sk]["PK"], "SK": now[sk]["SK"]}}})
 	}
 	awakened := awake(restored, number(head["rev"])+1, number(head["run"])+1)
+	for _, name := range []string{"usage", "charged"} { // what earlier releases summed up of what was spent
+		if head[name] != nil {
+			awakened[name] = head[name]
+		}
+	}
 	writes = append(writes, types.TransactWriteItem{Put: &types.Put{
 		TableName: &r.table, Item: awakened, ConditionExpression: aws.String("#rev = :rev"),
 		ExpressionAttributeNames: map[string]string{"#rev": "rev"}, ExpressionAttributeValues: item{":rev": head["rev"]},
@@ -163,9 +168,10 @@ func (r *rows) setBack(ctx context.Context, ref aggregate.Ref) error {
 }
 
 // bookkept rows carry no state of the task and are right as they are: a WAIT is
-// of a run that goes on, a CARD says what its message shows now.
+// of a run that goes on, a CARD says what its message shows now, a USAGE what was spent, which stays spent, a LEASE
+// who is at work.
 func bookkept(sk string) bool {
-	return strings.HasPrefix(sk, "WAIT#") || strings.HasPrefix(sk, "CARD#")
+	return slices.ContainsFunc([]string{"WAIT#", "CARD#", "USAGE#", "LEASE#"}, func(kind string) bool { return strings.HasPrefix(sk, kind) })
 }
 
 // unseen is a card's row that claims nothing of what the message shows: it is drawn
