@@ -14,7 +14,11 @@ func USD(dollars float64) MicroUSD { return MicroUSD(math.Round(dollars * 1e6)) 
 
 // String is the sum in dollars with two digits behind the point, or as many as it has.
 func (m MicroUSD) String() string {
-	cents, rest := fmt.Sprintf("%d.%02d", m/1e6, m%1e6/1e4), fmt.Sprintf("%04d", m%1e4)
+	sign, n := "", uint64(m)
+	if m < 0 {
+		sign, n = "-", -n
+	}
+	cents, rest := fmt.Sprintf("%s%d.%02d", sign, n/1e6, n%1e6/1e4), fmt.Sprintf("%04d", n%1e4)
 	return cents + strings.TrimRight(rest, "0")
 }
 
@@ -35,6 +39,19 @@ type Usage struct {
 	MS        int64    `json:"ms"`
 	Cost      MicroUSD `json:"cost_micro_usd"`           // of the calls whose price is known
 	Unpriced  int      `json:"unpriced_calls,omitempty"` // calls of models whose price is not known
+}
+
+// maxTokens is more than any call reads or writes. More of them times a price may not fit into MicroUSD.
+const maxTokens = 100_000_000
+
+// Counted is u as it may be charged: a count below nothing is nothing, since no call gives back what others cost, and
+// one above maxTokens is that many. Vendors' answers, and those of gateways of a tenant's own, are read with it.
+func (u Usage) Counted() Usage {
+	for _, n := range []*int64{&u.Input, &u.Output, &u.Cached, &u.Written} {
+		*n = min(max(0, *n), maxTokens)
+	}
+	u.Written = min(u.Written, u.Input)
+	return u
 }
 
 // Plus adds a later usage; the names are the later's, and the request that was sent, if it was kept.

@@ -107,6 +107,7 @@ func call(ctx context.Context, g Generator, r Request, p Prompt) (Response, erro
 	began := time.Now()
 	answer, err := g.Generate(ctx, r)
 	u := &answer.Usage
+	*u = u.Counted()
 	u.Prompt, u.MS = p.Name(), time.Since(began).Milliseconds()
 	charge(u, Named(answer.Answered))
 	level, failed := slog.LevelInfo, ""

@@ -3,6 +3,7 @@ package model_test
 import (
 	"context"
 	"errors"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -132,6 +133,27 @@ func TestALimitNeedsAPrice(t *testing.T) {
 		}
 		if f := model.Failure(err); opened != "" || f.Reason != task.ReasonModelUnpriced || f.Detail != tt.model || f.Transient || !errors.As(err, new(*model.Error)) {
 			t.Errorf("%s: %+v of %v", name, f, err)
+		}
+	}
+}
+
+// counting answers with these counts of tokens, as a gateway may that counts wrongly or wants the limit of costs passed by.
+type counting model.Usage
+
+func (c counting) Generate(context.Context, model.Request) (model.Response, error) {
+	c.Provider, c.Model, c.Calls = "openai", "gpt-5.4", 1
+	return model.Response{Text: `{"policy": "1. 勤怠を集計します。"}`, Stop: model.StopEnd, Usage: model.Usage(c)}, nil
+}
+
+func TestNoCountOfTokensTakesBackWhatOthersCost(t *testing.T) {
+	for name, c := range map[string]counting{
+		"output below nothing": {Input: 100, Output: -1_000_000}, "input below nothing": {Input: -1_000_000, Output: 100},
+		"cached below nothing": {Input: 100, Cached: -1_000_000}, "written below nothing": {Input: 100, Written: -1_000_000},
+		"more than a price can be multiplied with": {Input: math.MaxInt64, Output: math.MaxInt64, Cached: math.MaxInt64, Written: math.MaxInt64},
+	} {
+		_, u, err := model.Draft(t.Context(), c, model.DraftInput{Locale: "ja", Now: time.Now()})
+		if err != nil || u.Cost <= 0 || min(u.Input, u.Output, u.Cached, u.Written) < 0 {
+			t.Errorf("%s: %+v, %v", name, u, err)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package task
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -21,9 +22,12 @@ func (e *Execution) paid(u aggregate.Usage) { e.Usage = &u }
 // because another invocation was faster or the task is over, have that row all the
 // same: then the Change has nothing else, whoever's run it is. So after a commit the
 // caller must look whether the head's run is still its own. Charged a second time,
-// a usage adds nothing.
+// a usage adds nothing. One that costs less than nothing is an error, and nothing is decided.
 func Charge(u aggregate.Usage, now time.Time, decide Decision) Decision {
 	return func(a *Aggregate) (aggregate.Change, error) {
+		if u.Cost < 0 {
+			return aggregate.Change{}, fmt.Errorf("the calls %s are said to cost %s dollars", u.ID, u.Cost)
+		}
 		c, err := decide(a)
 		if u.Calls == 0 || err != nil && !errors.Is(err, aggregate.ErrSuperseded) {
 			return c, err

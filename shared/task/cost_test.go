@@ -3,7 +3,9 @@ package task
 import (
 	"errors"
 	"fmt"
+	"math"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -194,9 +196,20 @@ func TestNoLimitStopsNothing(t *testing.T) {
 }
 
 func TestMoneyInWords(t *testing.T) {
-	for m, want := range map[aggregate.MicroUSD]string{0: "0.00", 1: "0.000001", 3_500_000: "3.50", 3_000_000: "3.00", 123: "0.000123", 10_120_300: "10.1203", 99_999: "0.099999", 1e12: "1000000.00"} {
+	for m, want := range map[aggregate.MicroUSD]string{0: "0.00", 1: "0.000001", 3_500_000: "3.50", 3_000_000: "3.00", 123: "0.000123", 10_120_300: "10.1203", 99_999: "0.099999", 1e12: "1000000.00", -1_999_974: "-1.999974", -20_000: "-0.02", math.MinInt64: "-9223372036854.775808"} {
 		if got := m.String(); got != want {
 			t.Errorf("%d is %s, want %s", int64(m), got, want)
 		}
+	}
+}
+
+// What is said to cost less than nothing gives nothing back: it isn't charged, and what was decided with it isn't kept.
+func TestNothingIsChargedBelowNothing(t *testing.T) {
+	s := begin(t)
+	s.do(paying(answer("1", 5), nothing))
+	refund := answer("2", 0)
+	refund.Cost = -1
+	if _, err := paying(refund, s.extract)(s.load(), s.now); err == nil || !strings.Contains(err.Error(), "the calls 2 are said to cost -0.000001 dollars") {
+		t.Error(err)
 	}
 }

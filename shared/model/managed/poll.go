@@ -162,7 +162,7 @@ func (c *Client) Bill(ctx context.Context, session string) (u aggregate.Usage, r
 			ID: s.ID, Provider: modelname.Anthropic, Model: string(s.Agent.Model.ID), Calls: 1,
 			Input: s.Usage.InputTokens + written, Output: s.Usage.OutputTokens, Cached: s.Usage.CacheReadInputTokens, Written: written,
 			MS: int64(s.Usage.ActiveSeconds * 1000),
-		}
+		}.Counted()
 		u.Cost, u.Unpriced = cost(s.Usage.ListCost, u)
 		running = s.Status == sdk.BetaManagedAgentsSessionStatusRunning || s.Status == sdk.BetaManagedAgentsSessionStatusRescheduling
 		return nil

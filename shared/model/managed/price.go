@@ -20,10 +20,13 @@ func budget(limit aggregate.MicroUSD) sdk.BetaManagedAgentsBudgetLimitParam {
 	}
 }
 
-// cost is what the vendor says that a session costs, and where it does not, what
+// maxCents is more than any session costs, ten billion dollars.
+const maxCents = 1e12
+
+// cost is what the vendor says that a session costs, and where it does not, or says a sum that none costs, what
 // its tokens cost.
 func cost(listed sdk.BetaMonetaryAmount, u aggregate.Usage) (c aggregate.MicroUSD, unpriced int) {
-	if cents, err := strconv.ParseInt(listed.Amount, 10, 64); err == nil && listed.Currency == sdk.BetaCurrencyUsd {
+	if cents, err := strconv.ParseInt(listed.Amount, 10, 64); err == nil && cents >= 0 && cents <= maxCents && listed.Currency == sdk.BetaCurrencyUsd {
 		return aggregate.MicroUSD(cents) * perCent, 0
 	}
 	c, known := price.Cost(u)

@@ -132,9 +132,9 @@ func Known(name string) bool {
 }
 
 // Cost is what the calls of u cost, rounded up. known is false for a model without a
-// known price, unless the calls used no tokens: those cost 0 with any model.
+// known price, unless the calls used no tokens: those cost 0 with any model. It is never below 0.
 func Cost(u aggregate.Usage) (cost aggregate.MicroUSD, known bool) {
-	if u.Input+u.Output+u.Cached == 0 {
+	if u = u.Counted(); u.Input+u.Output+u.Cached == 0 {
 		return 0, true
 	}
 	e, markup, known := find(u.Provider, u.Model)
