@@ -43,7 +43,7 @@ type BoundedTool struct {
 // whose constraints can't be read may not be called, so it counts as forbidden.
 func BoundsOf(permissions []tenancy.ToolPermission, knows func(tool string) []tenancy.Constraint) Bounds {
 	b := Bounds{Forbidden: []string{}, Constraints: []BoundedTool{}}
-	for _, p := range permissions {
+	for _, p := range tenancy.Standing(permissions) {
 		switch c, err := p.Bounds(knows(p.ToolName)); {
 		case !p.Allowed || err != nil:
 			b.Forbidden = append(b.Forbidden, p.ToolName)

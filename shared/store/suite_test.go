@@ -61,6 +61,7 @@ func TestStore(t *testing.T) {
 		{"renewed integrations", testRenewedIntegrations},
 		{"ended integrations", testEndedIntegrations},
 		{"tools", testTools},
+		{"tools that are added", testAddedTool},
 		{"lists", testLists},
 		{"pending", testPending},
 		{"audit log", testAudit},

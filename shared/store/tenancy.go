@@ -40,16 +40,25 @@ func (s *Store) SaveSettings(ctx context.Context, tenant string, x tenancy.Setti
 	return x, s.change(ctx, c, err)
 }
 
-// ToolPermission reads whether a tenant's tasks may call a tool. Without a row a
-// tool of Ringi's own is allowed and one of an MCP server is not: then found is
-// false and the revision 0, which a claim relies on as well.
+// ToolPermission reads whether a tenant's tasks may call a tool. Without a row it is as tenancy.Standing has it, else a
+// tool of Ringi's own is allowed and one of an MCP server is not: then found is false and the revision 0, which a claim
+// relies on as well.
 func (s *Store) ToolPermission(ctx context.Context, tenant, name string) (p tenancy.ToolPermission, found bool, err error) {
 	p = tenancy.ToolPermission{TenantID: tenant, ToolName: name}
 	err = s.read(ctx, tenant, &p)
-	if errors.Is(err, aggregate.ErrNotFound) && keyPart(tenant) {
+	switch {
+	case !errors.Is(err, aggregate.ErrNotFound) || !keyPart(tenant):
+		return p, err == nil, err
+	case !tenancy.IsAdded(name):
 		return tenancy.Unsaved(tenant, name), false, nil
 	}
-	return p, err == nil, err
+	rows, err := s.ToolPermissions(ctx, tenant)
+	for _, p := range tenancy.Standing(rows) {
+		if p.ToolName == name { // a row only if it was saved since it was not there
+			return p, p.Rev > 0, err
+		}
+	}
+	return tenancy.Unsaved(tenant, name), false, err
 }
 
 // ToolPermissions returns all rows of a tenant, by name.

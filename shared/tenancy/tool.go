@@ -2,6 +2,8 @@ package tenancy
 
 import (
 	"encoding/json"
+	"maps"
+	"slices"
 	"time"
 
 	"ringi/shared/aggregate"
@@ -13,8 +15,8 @@ const ToolPrefix = "TOOL#"
 // ToolKey is the key of one.
 func ToolKey(name string) string { return ToolPrefix + name }
 
-// ToolPermission says whether a tenant's tasks may call a tool. A tool of Ringi's own
-// without a row is allowed, one of an MCP server is not.
+// ToolPermission says whether a tenant's tasks may call a tool. Without a row a tool of Ringi's own is allowed, unless
+// Standing says otherwise; one of an MCP server is not.
 type ToolPermission struct {
 	aggregate.Meta
 	ID          string         `json:"id"`
@@ -35,10 +37,46 @@ func (p ToolPermission) Place() (partition, key, typ string) {
 	return "TENANT#" + p.TenantID, ToolKey(p.ToolName), "tool"
 }
 
-// Unsaved is what holds for a tool without a row.
+// Unsaved is what holds for a tool without a row, if Standing has none for it.
 func Unsaved(tenant, tool string) ToolPermission {
 	_, _, foreign := ServerTool(tool)
 	return ToolPermission{TenantID: tenant, ToolName: tool, Allowed: !foreign, Constraints: "{}"}
+}
+
+// addedBeside are the tools that came with a later release than the first, each with the tools of its provider that
+// there were before it.
+var addedBeside = map[string][]string{"list_departments": {"list_employees", "list_attendance"}}
+
+// IsAdded reports whether a tool without a row stands as Standing says.
+func IsAdded(tool string) bool { return addedBeside[tool] != nil }
+
+// Standing is a tenant's rows, and one that is off for each tool that came later, has no row, and starts off: where the
+// tenant has rows for tools of its provider that were there before it, and all of those rows forbid their tool or bind
+// it by constraints. Who narrowed all that there was is not given something new without bounds.
+func Standing(rows []ToolPermission) []ToolPermission {
+	out := slices.Clone(rows)
+	for _, tool := range slices.Sorted(maps.Keys(addedBeside)) {
+		var beside []ToolPermission
+		for _, p := range rows {
+			if p.ToolName == tool {
+				beside = nil
+				break
+			}
+			if slices.Contains(addedBeside[tool], p.ToolName) {
+				beside = append(beside, p)
+			}
+		}
+		if len(beside) > 0 && !slices.ContainsFunc(beside, ToolPermission.unbounded) {
+			out = append(out, ToolPermission{TenantID: beside[0].TenantID, ToolName: tool, Constraints: "{}"})
+		}
+	}
+	return out
+}
+
+// unbounded reports whether the tool may be called with whatever it takes.
+func (p ToolPermission) unbounded() bool {
+	var constraints map[string]json.RawMessage
+	return p.Allowed && (p.Constraints == "" || json.Unmarshal([]byte(p.Constraints), &constraints) == nil && len(constraints) == 0)
 }
 
 // Save writes p over the permission of revision p.Rev, 0 for a new one, which id is for. known are the constraints that the

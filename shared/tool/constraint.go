@@ -10,13 +10,13 @@ import (
 	"ringi/shared/tenancy"
 )
 
-// Under is the catalog of a tenant: without the tools that its permissions forbid, the
+// Under is the catalog of a tenant: without the tools that its permissions forbid (see tenancy.Standing), the
 // others with their constraints. The error, returned beside the catalog, names tools that
 // are left out because their constraints can't be read.
 func (c *Catalog) Under(permissions []tenancy.ToolPermission) (*Catalog, error) {
 	forbidden, bounds := map[string]bool{}, map[string]tenancy.Constraints{}
 	var unread error
-	for _, p := range permissions {
+	for _, p := range tenancy.Standing(permissions) {
 		b, err := p.Bounds(c.Knows(p.ToolName))
 		if err != nil {
 			unread = errors.Join(unread, fmt.Errorf("tool %s: %w", p.ToolName, err))
