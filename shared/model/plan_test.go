@@ -90,6 +90,12 @@ func TestPlanIsBoundToTheCatalog(t *testing.T) {
 	}
 }
 
+func TestAPolicyIsToldOfAToolThatStartsOff(t *testing.T) {
+	rows := []tenancy.ToolPermission{{ToolName: "list_employees", Constraints: "{}"}}
+	b := model.BoundsOf(rows, func(string) []tenancy.Constraint { return nil })
+	expect.Same(t, []string{"list_employees", "list_departments"}, b.Forbidden)
+}
+
 func TestAForbiddenToolIsNotOffered(t *testing.T) {
 	in := planInput(t)
 	in.Tools = in.Tools.Only(func(s tool.Spec) bool { return s.Name != "send_slack_dm" })
