@@ -40,6 +40,7 @@ func spent(t *testing.T, w *pipelinetest.World, dollars float64) *task.Aggregate
 func TestWhatIsPaidIsCommitted(t *testing.T) {
 	server := pipelinetest.Start(t)
 	testPaid(t, server)
+	testLimit(t, server)
 	testPaidForFailures(t, server)
 }
 
@@ -81,6 +82,10 @@ func testPaid(t *testing.T, server *pipelinetest.Server) {
 			t.Errorf("it went on: %+v", a.Head)
 		}
 	})
+}
+
+// testLimit are payments under a limit of what the task may cost.
+func testLimit(t *testing.T, server *pipelinetest.Server) {
 	t.Run("up to the limit, which stops the task", func(t *testing.T) {
 		for dollars, want := range map[float64]aggregate.Next{
 			2.99: {State: task.StateDraftPrompt}, 3: {State: task.StateFinish, Outcome: "cancelled"}, 4: {State: task.StateFinish, Outcome: "cancelled"},
