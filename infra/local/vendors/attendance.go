@@ -32,8 +32,9 @@ type summary struct {
 
 // month sums up a person's month by its month of payment. The numbers follow from
 // the person and the month: the n-th employee's overtime has always the same order
-// of size, three are above 45 hours, one is above 80.
-func (e employee) month(n, payYear, payMonth int) summary {
+// of size, three are above 45 hours, one is above 80. Of a month that is not over in Japan, there
+// is as much as its working days until now have; freee's period is the whole month all the same.
+func (e employee) month(n, payYear, payMonth int, now time.Time) summary {
 	first := time.Date(payYear, time.Month(payMonth), 1, 0, 0, 0, 0, time.UTC)
 	if e.MonthOfPayDay != nil && *e.MonthOfPayDay == paidNextMonth {
 		first = first.AddDate(0, -1, 0)
@@ -43,12 +44,17 @@ func (e employee) month(n, payYear, payMonth int) summary {
 		Year: payYear, Month: payMonth, StartDate: first.Format(time.DateOnly), EndDate: last.Format(time.DateOnly),
 		NumPaidHolidaysLeft: 20, WorkRecords: []string{},
 	}
-	if last.Format(time.DateOnly) < e.EntryDate {
+	today, whole := now.In(japan).Format(time.DateOnly), weekdays(first, last)
+	for last.Format(time.DateOnly) > today && !last.Before(first) {
+		last = last.AddDate(0, 0, -1)
+	}
+	if last.Before(first) || last.Format(time.DateOnly) < e.EntryDate {
 		return s
 	}
 	vary := chance(e.ID, first)
-	off := vary(3)
-	days := weekdays(first, last) - off
+	until := weekdays(first, last)
+	off := min(vary(3), until)
+	days := until - off
 	s.WorkDays, s.NumPaidHolidays, s.NumPaidHolidaysLeft = float64(days), float64(off), float64(20-off)
 	s.TotalNormalWorkMins = days * e.dailyMins
 	s.TotalExcessStatutoryWorkMins = days * (8*60 - e.dailyMins) / 2
@@ -61,10 +67,15 @@ func (e employee) month(n, payYear, payMonth int) summary {
 	default:
 		s.TotalOvertimeExceptNormalWorkMins = vary(36 * 60)
 	}
+	s.TotalOvertimeExceptNormalWorkMins = s.TotalOvertimeExceptNormalWorkMins * until / whole
+	s.TotalHolidayWorkMins = s.TotalHolidayWorkMins * until / whole
 	s.TotalLatenightWorkMins = s.TotalOvertimeExceptNormalWorkMins / 12
 	s.TotalWorkMins = s.TotalNormalWorkMins + s.TotalExcessStatutoryWorkMins + s.TotalOvertimeExceptNormalWorkMins + s.TotalHolidayWorkMins
 	return s
 }
+
+// japan is where the company works; it has no summer time.
+var japan = time.FixedZone("JST", 9*60*60)
 
 // chance gives numbers below n that follow from a person and a month.
 func chance(id int64, month time.Time) func(n int) int {

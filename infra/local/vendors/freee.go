@@ -97,7 +97,7 @@ func (v *Vendors) summary(w http.ResponseWriter, r *http.Request) {
 	}
 	for n, e := range v.people() {
 		if strconv.FormatInt(e.ID, 10) == r.PathValue("employee") {
-			answer(w, http.StatusOK, e.month(n, year, month))
+			answer(w, http.StatusOK, e.month(n, year, month, v.now()))
 			return
 		}
 	}

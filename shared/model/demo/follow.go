@@ -63,11 +63,13 @@ var (
 
 // line takes in one line of a policy.
 func (r *reading) line(t words, line string) {
-	if said, ok := within(line, t.period); ok {
-		if p := scan(said).when(r.now); len(p.months) > 0 {
-			r.period.months, r.assumed = p.months, false
+	for _, form := range []string{t.period, t.periodSoFar} {
+		if said, ok := within(line, form); ok {
+			if p := scan(said).when(r.now); len(p.months) > 0 {
+				r.period.months, r.assumed = p.months, false
+			}
+			return
 		}
-		return
 	}
 	for _, form := range []string{t.scopeOf, t.scopeUnitsOf} {
 		if said, ok := within(line, form); ok {

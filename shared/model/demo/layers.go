@@ -76,6 +76,14 @@ func (r reading) withSheet() bool {
 	return (r.withMonth() || r.topic == employees || r.topic == units) && !r.noSheet
 }
 
+// sheetOr is one of two texts: of what the sheet shows, or of what is counted without it.
+func (r reading) sheetOr(sheet, counts string) string {
+	if r.withSheet() {
+		return sheet
+	}
+	return counts
+}
+
 // part is one table of the result: of a department, and of a month where the topic has months.
 type part struct {
 	department string
@@ -182,7 +190,7 @@ func (r reading) doubts() (lines []string) {
 		}
 		return lines
 	}
-	if r.marked {
+	if r.marked && r.withSheet() {
 		lines = append(lines, t.marks)
 	}
 	if r.period.part != "" {
@@ -219,7 +227,11 @@ func draft(r reading) string {
 	case units:
 		lines = append(lines, r.words.privacyUnits)
 	default:
-		lines = append(lines, r.words.privacy)
+		of := r.words.ofEmployees
+		if r.withMonth() {
+			of += r.words.ofAttendance
+		}
+		lines = append(lines, fmt.Sprintf(r.words.privacy, of))
 	}
 	if len(r.taken) > 0 {
 		lines = append(lines, r.words.earlier)
@@ -240,15 +252,18 @@ func (r reading) head() []string {
 	case message:
 		return []string{fmt.Sprintf(t.purposeMessage, r.addressees())}
 	case employees:
-		return []string{t.purposeEmployees, or(r.of(t.scopeOf), t.scope)}
+		return []string{r.sheetOr(t.purposeEmployees, t.countEmployees), or(r.of(t.scopeOf), t.scope)}
 	case units:
-		return []string{t.purposeUnits, or(r.of(t.scopeUnitsOf), t.scopeUnits)}
+		return []string{r.sheetOr(t.purposeUnits, t.countUnits), or(r.of(t.scopeUnitsOf), t.scopeUnits)}
 	}
-	purpose := t.purposeAttendance
+	purpose, period := r.sheetOr(t.purposeAttendance, t.countAttendance), t.period
 	if r.topic == overtime {
-		purpose = t.purposeOvertime
+		purpose = r.sheetOr(t.purposeOvertime, t.countOvertime)
 	}
-	lines := []string{fmt.Sprintf(purpose, r.when()), or(r.of(t.scopeOf), t.scope), fmt.Sprintf(t.period, r.when())}
+	if slices.Contains(r.period.months, thisMonth(r.now)) {
+		period = t.periodSoFar
+	}
+	lines := []string{fmt.Sprintf(purpose, r.when()), or(r.of(t.scopeOf), t.scope), fmt.Sprintf(period, r.when())}
 	if r.assumed {
 		lines = append(lines, t.assumedMonth)
 	}
@@ -294,9 +309,9 @@ func (r reading) how() []string {
 		how = append(how, t.validateLine)
 	}
 	if r.withMonth() {
-		how = append(how, t.calculate)
+		how = append(how, r.sheetOr(t.calculate, t.count))
 		if len(r.period.months) > 1 {
-			how = append(how, t.average)
+			how = append(how, r.sheetOr(t.average, t.countAverage))
 		}
 	}
 	switch {
@@ -305,9 +320,15 @@ func (r reading) how() []string {
 		for _, p := range r.parts() {
 			tabs = append(tabs, fmt.Sprintf(t.quote, p.tab))
 		}
-		how = append(how, fmt.Sprintf(t.sheetLine, strings.Join(tabs, "")))
-	case r.noSheet:
+		var titles []string
+		for _, key := range columnsOf(r.topic) {
+			titles = append(titles, t.title(r.topic, key))
+		}
+		how = append(how, fmt.Sprintf(t.sheetLine, strings.Join(tabs, ""), strings.Join(titles, t.and)))
+	case r.noSheet && r.topic == meeting:
 		how = append(how, t.noSheetLine)
+	case r.noSheet:
+		how = append(how, t.noSheetLine, t.onlyCounts)
 	}
 	if r.noNotice {
 		how = append(how, t.noNoticeLine)
@@ -318,56 +339,6 @@ func (r reading) how() []string {
 		how = append(how, t.humanLine)
 	}
 	return how
-}
-
-// summary tells the counts and addresses that the steps returned.
-func summary(in input, r reading) string {
-	t := r.words
-	var lines []string
-	times := map[string]int{}
-	for _, s := range in.Steps {
-		times[s.Tool]++
-		times[s.Title]++
-	}
-	for _, s := range in.Steps {
-		f := s.Facts
-		if times[s.Tool] > 1 && s.Tool != "send_slack_dm" && f["mode"] != "validate" {
-			lines = append(lines, s.Title+":")
-		}
-		switch s.Tool {
-		case "list_employees":
-			lines = append(lines, fmt.Sprintf(t.sumEmployees, f["count"]))
-		case "list_departments":
-			lines = append(lines, fmt.Sprintf(t.sumUnits, f["count"]))
-		case "calculate_overtime":
-			if f["mode"] == "validate" {
-				lines = append(lines, t.sumValidated)
-				continue
-			}
-			lines = append(lines, fmt.Sprintf(t.sumOvertime, f["total_overtime_hours"]),
-				fmt.Sprintf(t.sumOver, f["over_45h"], f["over_80h"], f["over_100h"]))
-			if f["over_80h_average"] != nil {
-				lines = append(lines, fmt.Sprintf(t.sumAverage, f["over_80h_average"], f["over_360h"]))
-			}
-			if note, ok := f["note"].(string); ok && r.topic == overtime {
-				lines = append(lines, note)
-			}
-		case "write_rows_to_google_sheet":
-			lines = append(lines, fmt.Sprintf(t.sumSheet, f["updated_rows"], f["url"]))
-		case bookRoom:
-			lines = append(lines, fmt.Sprintf(t.meeting.sum, f["room_id"], f["date"], f["start"], f["end"], f["booking_id"]))
-		case "send_slack_dm":
-			if s.Title == t.tellTitle.title {
-				lines = append(lines, fmt.Sprintf(t.sumTold, times[s.Title]))
-				continue
-			}
-			lines = append(lines, t.sumNotice)
-		}
-	}
-	if len(lines) == 0 {
-		lines = []string{t.sumDone}
-	}
-	return cut(strings.Join(slices.Compact(lines), t.separator), 1900)
 }
 
 func or(a, b string) string {

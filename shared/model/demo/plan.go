@@ -114,21 +114,21 @@ func plan(in input, r reading) (steps []planned, missing []lack, remarks string)
 	for _, tool := range in.Tools {
 		p.tools[tool.Name] = tool
 	}
-	var details []object
+	var details [][]object
 	switch r.topic {
 	case meeting:
-		details = p.meet()
+		details = [][]object{p.meet()}
 	case message:
 		for _, id := range r.recipients {
 			p.send(r.words.tellTitle, id, r.quotes[0], nil)
 		}
 	default:
 		for _, part := range r.parts() {
-			details = append(details, p.part(part, len(r.parts()) > 1)...)
+			details = append(details, p.part(part, len(r.parts()) > 1))
 		}
 	}
 	if r.topic != message && !r.noNotice && len(p.missing) == 0 && len(p.steps) > 0 {
-		p.notify(in.Requester, details)
+		p.notify(in.Requester, p.listed(details))
 	}
 	if len(p.missing) > 0 {
 		return []planned{}, p.missing, ""
@@ -177,7 +177,7 @@ func (p *planner) part(of part, several bool) (details []object) {
 	if p.reading.topic == units {
 		if found := p.add(t.unitsTitle.of(about), "list_departments", list); found != "" {
 			detail(t.labelUnits, found+"count")
-			p.write(of, about, []string{"code", "name", "level", "above"}, found+"departments", detail)
+			p.write(of, about, columnsOf(units), found+"departments", detail)
 		}
 		return details
 	}
@@ -187,7 +187,7 @@ func (p *planner) part(of part, several bool) (details []object) {
 		return nil
 	}
 	detail(t.labelEmployees, people+"count")
-	rows, member, columns := people, "employees", []string{"num", "display_name", "email", "entry_date"}
+	rows, member, columns := people, "employees", columnsOf(employees)
 	if p.reading.withMonth() {
 		s := t.attendanceTitle
 		s.description = fmt.Sprintf(s.description, t.month(of.month))
@@ -203,7 +203,7 @@ func (p *planner) part(of part, several bool) (details []object) {
 		rows, member, columns = records, "records", []string{"num", "display_name", "start_date", "end_date", "work_days"}
 		if result := p.add(t.overtimeTitle.of(about), "calculate_overtime", p.judged(of, "calculate")); result != "" {
 			rows, member, columns = result, "rows", columnsOf(p.reading.topic)
-			detail(t.labelPeriod, result+"period")
+			detail(p.labelPeriod(of.month), result+"period")
 			detail(t.labelOver45, result+"over_45h")
 			detail(t.labelOver80, result+"over_80h")
 			if len(p.before(of)) > 0 {
@@ -224,10 +224,18 @@ func (p *planner) write(of part, about string, columns []string, rows string, de
 	s := t.sheetTitle.of(about)
 	s.description = fmt.Sprintf(s.description, of.tab)
 	if sheet := p.add(s, "write_rows_to_google_sheet", object{
-		"spreadsheet_id": Sheet, "sheet": of.tab, "columns": t.header(columns), "rows": ref(rows),
+		"spreadsheet_id": Sheet, "sheet": of.tab, "columns": t.header(p.reading.topic, columns), "rows": ref(rows),
 	}); sheet != "" {
 		detail(t.labelSheet, sheet+"url")
 	}
+}
+
+// labelPeriod says of a month that is not over that its days are counted until the run.
+func (p *planner) labelPeriod(m month) string {
+	if m == thisMonth(p.reading.now) {
+		return p.reading.words.labelSoFar
+	}
+	return p.reading.words.labelPeriod
 }
 
 // judged is what calculate_overtime is given of a part: its records, and those before.
@@ -281,20 +289,46 @@ func (p *planner) notify(requester string, details []object) {
 }
 
 func (p *planner) send(s step, to, text string, details []object) {
-	p.add(s, "send_slack_dm", object{"recipient": to, "text": cut(text, maxMessage), "details": append([]object{}, details[:min(len(details), 20)]...)})
+	p.add(s, "send_slack_dm", object{"recipient": to, "text": cut(text, maxMessage), "details": append([]object{}, details...)})
+}
+
+// maxDetails is how many details a direct message has, as the tool's schema says.
+const maxDetails = 20
+
+// listed are the details of a notice: of as many tables as it has room for, each whole, and how many more there are.
+func (p *planner) listed(tables [][]object) (details []object) {
+	if all := slices.Concat(tables...); len(all) <= maxDetails {
+		return all
+	}
+	for i, table := range tables {
+		if len(details)+len(table) >= maxDetails {
+			label, value := p.reading.words.more(len(tables)-i, len(p.reading.departments) > 1, p.reading.withSheet())
+			return append(details, object{"label": label, "value": value})
+		}
+		details = append(details, table...)
+	}
+	return details
 }
 
 func columnsOf(t topic) []string {
-	if t == overtime {
+	switch t {
+	case units:
+		return []string{"code", "name", "level", "above"}
+	case employees:
+		return []string{"num", "display_name", "email", "entry_date"}
+	case overtime:
 		return []string{"num", "display_name", "overtime_hours", "legal_overtime_hours", "holiday_work_hours", "flag", "period"}
 	}
 	return []string{"num", "display_name", "work_days", "work_hours", "overtime_hours", "legal_overtime_hours", "holiday_work_hours", "latenight_work_hours", "flag", "period"}
 }
 
-func (t words) header(keys []string) []object {
+// title heads a column; a member of rows that has none keeps its own name.
+func (t words) title(of topic, key string) string { return or(t.columns[of][key], key) }
+
+func (t words) header(of topic, keys []string) []object {
 	var out []object
 	for _, key := range keys {
-		out = append(out, object{"key": key, "title": t.columns[key]})
+		out = append(out, object{"key": key, "title": t.title(of, key)})
 	}
 	return out
 }
@@ -309,7 +343,7 @@ func (r reading) done() string {
 	case meeting:
 		return r.words.meeting.done
 	case units:
-		return r.of(r.words.titleOf) + r.words.doneUnits
+		return r.of(r.words.titleOf) + r.sheetOr(r.words.doneUnits, r.words.countedUnits)
 	}
-	return r.of(r.words.titleOf) + r.words.doneEmployees
+	return r.of(r.words.titleOf) + r.sheetOr(r.words.doneEmployees, r.words.countedEmployees)
 }

@@ -19,18 +19,21 @@ type words struct {
 	unread, refused, wholeMonths, ahead, marks, noHistory                                                                 string // first lines of a policy
 	assumedMonth, fiscal, requester, sayLine, privacyMessage                                                              string
 	purposeAttendance, purposeOvertime, purposeEmployees, purposeMessage                                                  string
-	scope, scopeOf, period, how, readEmployees, readAttendance, calculate, average                                        string
-	validateLine, sheetLine, noSheetLine, noticeLine, noNoticeLine                                                        string
-	humanLine, privacy, earlier, reflected, notReflected, stillNeeded                                                     string
+	countAttendance, countOvertime, countEmployees, countUnits                                                            string // purposes without a sheet
+	scope, scopeOf, period, periodSoFar, how, readEmployees, readAttendance                                               string
+	calculate, average, count, countAverage                                                                               string // with a sheet, and without
+	validateLine, sheetLine, noSheetLine, onlyCounts, noticeLine, noNoticeLine                                            string
+	humanLine, privacy, ofEmployees, ofAttendance, earlier, reflected, notReflected, stillNeeded                          string
 
 	tabAttendance, tabOvertime, tabEmployees string
-	columns                                  map[string]string
+	columns                                  map[topic]map[string]string // titles by the rows' members: one name means different things in different lists
 
-	doneAttendance, doneOvertime, doneEmployees                                     string
-	about                                                                           string // of a plan
-	labelEmployees, labelPeriod, labelOver45, labelOver80, labelAverage, labelSheet string
-	sumEmployees, sumOvertime, sumOver, sumAverage, sumSheet, sumNotice             string
-	sumValidated, sumTold, sumDone, separator                                       string
+	doneAttendance, doneOvertime, doneEmployees, countedEmployees, countedUnits                 string
+	about                                                                                       string // of a plan
+	labelEmployees, labelPeriod, labelSoFar, labelOver45, labelOver80, labelAverage, labelSheet string
+	sumEmployees, sumOvertime, sumOver, sumAverage, sumSheet, sumNotice                         string
+	sumValidated, sumTold, sumDone, sumOne, sumSeveral, separator                               string
+	moreMonths, moreTables, seeSheet, noSpace                                                   string // of what a notice or a summary leaves out
 
 	meeting meetingWords
 }
@@ -59,7 +62,7 @@ var japanese = words{
 
 	titleAttendance: "%sの勤怠集計", titleOvertime: "%sの残業時間の確認", titleEmployees: "従業員一覧の取得", titleMessage: "DM の送信: %s",
 	titleUnits: "部署一覧の取得", purposeUnits: "目的: 部署の一覧を作成します。", scopeUnits: "対象: 会社のすべての部署", scopeUnitsOf: "対象: %sと、その下の部署",
-	readUnits: "freee人事労務から部署の一覧を読み取ります。", privacyUnits: "取り扱う情報: 部署の名前、コード、階層のみ。", noHistoryUnits: "注意: 部署一覧は今日現在のものしか取得できません。",
+	readUnits: "freee人事労務から部署の一覧を読み取ります。", countUnits: "目的: 部署の数を確認します。", privacyUnits: "取り扱う情報: 部署の名前、コード、階層のみ。", noHistoryUnits: "注意: 部署一覧は今日現在のものしか取得できません。",
 	tabUnits: "部署一覧", doneUnits: "部署一覧の作成が完了しました。", labelUnits: "部署の数", sumUnits: "部署 %v 件を確認しました。",
 	titleEmpty: "内容の確認", titleOf: "%sの", describe: "依頼内容: %s",
 
@@ -89,39 +92,53 @@ var japanese = words{
 	purposeAttendance: "目的: %sの勤怠を集計し、結果をスプレッドシートにまとめます。",
 	purposeOvertime:   "目的: %sの残業時間を調べ、上限に近い人が分かるようにします。",
 	purposeEmployees:  "目的: 従業員の一覧を作成します。",
+	countAttendance:   "目的: %sの勤怠を集計し、人数と合計を確認します。",
+	countOvertime:     "目的: %sの残業時間を調べ、上限を超える人が何人いるかを確認します。",
+	countEmployees:    "目的: 従業員の人数を確認します。",
 	purposeMessage:    "目的: %sに DM を送ります。",
 	scope:             "対象: 在籍中の全従業員(退職者は含みません)",
 	scopeOf:           "対象: %sと、その下の部署に在籍中の従業員(退職者は含みません)",
 	period:            "期間: %s(月初から月末まで)",
+	periodSoFar:       "期間: %s(月初から月末まで。終わっていない月は、実行する日まで)",
 	how:               "進め方:",
 	readEmployees:     "freee人事労務から従業員一覧を読み取ります。",
 	readAttendance:    "従業員ごとに勤怠サマリーを読み取ります。",
 	calculate:         "残業時間を計算し、月 45 時間・80 時間・100 時間を超える人に印を付けます(80・100 時間は休日労働を含みます)。",
 	average:           "2 か月目からは前の月も合わせ、2〜6 か月平均 80 時間と年 360 時間を超える人にも印を付けます。",
+	count:             "残業時間を計算し、月 45 時間・80 時間・100 時間を超える人数を数えます(80・100 時間は休日労働を含みます)。",
+	countAverage:      "2 か月目からは前の月も合わせ、2〜6 か月平均 80 時間と年 360 時間を超える人数も数えます。",
 	validateLine:      "計算の前にデータの検証を行い、欠落・重複・あり得ない値があれば中断します。",
-	sheetLine:         "スプレッドシート ringi-demo-sheet の%sに書き込みます。",
+	sheetLine:         "スプレッドシート ringi-demo-sheet の%sに書き込みます。列は%sです。",
 	noSheetLine:       "スプレッドシートには書き込みません。",
+	onlyCounts:        "お知らせするのは件数と合計だけです。一人ひとり、一件ごとの値は載せません。",
 	noticeLine:        "完了したら、%sに Slack の DM で知らせます。",
 	noNoticeLine:      "完了の DM は送りません。",
 	humanLine:         "書き込みと送信の直前に、担当者が引数を見て判断します。",
-	privacy:           "取り扱う情報: 氏名、社員番号、メールアドレス、勤怠のみ。給与と口座の情報は読み取りません。",
+	privacy:           "取り扱う情報: %sのみ。給与と口座の情報は読み取りません。",
+	ofEmployees:       "氏名、社員番号、メールアドレス、入社日、退職日",
+	ofAttendance:      "、勤怠",
 	earlier:           "前の版へのご指摘:", reflected: "%s → 反映しました。", notReflected: "%s → デモモデルに分からないため、反映していません。", stillNeeded: "%s → 結果をほかのステップが使うため、取り除いていません。",
 
 	tabAttendance: "勤怠 %d-%02d", tabOvertime: "残業 %d-%02d", tabEmployees: "従業員一覧",
-	columns: map[string]string{
-		"code": "コード", "name": "部署", "level": "階層", "above": "上位の部署",
-		"num": "社員番号", "display_name": "氏名", "email": "メールアドレス", "entry_date": "入社日", "work_days": "労働日数",
-		"work_hours": "総労働時間", "overtime_hours": "残業時間", "legal_overtime_hours": "法定時間外", "holiday_work_hours": "休日労働",
-		"latenight_work_hours": "深夜労働", "flag": "上限", "period": "集計期間", "start_date": "開始日", "end_date": "終了日",
+	columns: map[topic]map[string]string{
+		units: {"code": "コード", "name": "部署", "level": "階層", "above": "上位の部署"}, employees: japanesePeople, attendance: japanesePeople, overtime: japanesePeople,
 	},
 	doneAttendance: "%sの勤怠集計が完了しました。", doneOvertime: "%sの残業時間の確認が完了しました。",
-	doneEmployees:  "従業員一覧の作成が完了しました。",
+	doneEmployees: "従業員一覧の作成が完了しました。", countedEmployees: "従業員の人数を確認しました。", countedUnits: "部署の数を確認しました。",
 	about:          "(%s)",
-	labelEmployees: "対象人数", labelPeriod: "集計期間", labelOver45: "45 時間超", labelOver80: "80 時間超(休日労働を含む)", labelAverage: "2〜6 か月平均 80 時間超", labelSheet: "シート",
+	labelEmployees: "対象人数", labelPeriod: "集計期間", labelSoFar: "集計期間(実行した時点まで)", labelOver45: "45 時間超", labelOver80: "80 時間超(休日労働を含む)", labelAverage: "2〜6 か月平均 80 時間超", labelSheet: "シート",
 	sumEmployees: "従業員 %v 名を確認しました。", sumOvertime: "残業時間の合計は %v 時間です。",
 	sumOver: "月 45 時間超 %v 名、80 時間超 %v 名、100 時間超 %v 名(80・100 時間は休日労働を含む)。", sumAverage: "2〜6 か月平均 80 時間超 %v 名、360 時間超 %v 名。", sumSheet: "%v 行を書き込みました: %v",
 	sumNotice: "依頼者に DM で知らせました。", sumValidated: "データの検証で問題は見つかりませんでした。", sumTold: "指定された %d 名に DM を送りました。", sumDone: "すべてのステップが完了しました。",
+	sumOne: "1 か月分のため、複数月平均 80 時間と年 360 時間の上限は判定できません。", sumSeveral: "%v か月分で判定。年 360 時間は、この期間だけの合計です。",
+	moreMonths: "ほか %d か月分", moreTables: "ほか %d 件の表", seeSheet: "シートをご覧ください", noSpace: "ここには載せきれません",
 	separator: "\n", meeting: japaneseMeeting,
+}
+
+var japanesePeople = map[string]string{
+	"num": "社員番号", "display_name": "氏名", "email": "メールアドレス", "entry_date": "入社日", "work_days": "労働日数",
+	"work_hours": "総労働時間", "overtime_hours": "残業時間", "legal_overtime_hours": "法定時間外", "holiday_work_hours": "休日労働",
+	"latenight_work_hours": "深夜労働", "flag": "上限", "period": "集計期間", "start_date": "開始日", "end_date": "終了日",
 }
 
 var englishWords = words{
@@ -139,7 +156,7 @@ var englishWords = words{
 
 	titleAttendance: "Attendance summary for %s", titleOvertime: "Overtime check for %s", titleEmployees: "List of employees", titleMessage: "Send a message: %s",
 	titleUnits: "List of departments", purposeUnits: "Purpose: make a list of the departments.", scopeUnits: "Covers: all departments of the company", scopeUnitsOf: "Covers: %s, and the departments below",
-	readUnits: "Read the list of departments from freee HR.", privacyUnits: "Information handled: names, codes and levels of departments only.", noHistoryUnits: "Note: the list of departments is always today's.",
+	readUnits: "Read the list of departments from freee HR.", countUnits: "Purpose: count the departments.", privacyUnits: "Information handled: names, codes and levels of departments only.", noHistoryUnits: "Note: the list of departments is always today's.",
 	tabUnits: "Departments", doneUnits: "The list of departments is done.", labelUnits: "Departments", sumUnits: "%v departments were looked at.",
 	titleEmpty: "Clarify the request", titleOf: "%s: ", describe: "Request: %s",
 
@@ -169,37 +186,51 @@ var englishWords = words{
 	purposeAttendance: "Purpose: sum up attendance for %s and put the result into a spreadsheet.",
 	purposeOvertime:   "Purpose: look into overtime for %s and show who is close to the limits.",
 	purposeEmployees:  "Purpose: make a list of the employees.",
+	countAttendance:   "Purpose: sum up attendance for %s in counts and totals.",
+	countOvertime:     "Purpose: look into overtime for %s and count who is above the limits.",
+	countEmployees:    "Purpose: count the employees.",
 	purposeMessage:    "Purpose: send %s a direct message.",
 	scope:             "Covers: all current employees (nobody who has retired)",
 	scopeOf:           "Covers: the current employees of %s, and of the departments below (nobody who has retired)",
 	period:            "Period: %s (first to last day of the month)",
+	periodSoFar:       "Period: %s (first to last day of the month; of a month that is not over, until the day of the run)",
 	how:               "How:",
 	readEmployees:     "Read the list of employees from freee HR.",
 	readAttendance:    "Read each employee's attendance summary.",
 	calculate:         "Calculate overtime and mark who is above 45, 80 and 100 hours a month (80 and 100 with work on holidays).",
 	average:           "From the second month on, count in the months before: mark who is above 80 hours on average over 2 to 6 months, or above 360 hours.",
+	count:             "Calculate overtime and count who is above 45, 80 and 100 hours a month (80 and 100 with work on holidays).",
+	countAverage:      "From the second month on, count in the months before: how many are above 80 hours on average over 2 to 6 months, or above 360 hours.",
 	validateLine:      "Validate the data before calculating; stop if values are missing, doubled or impossible.",
-	sheetLine:         "Write to the spreadsheet ringi-demo-sheet, tab by tab: %s.",
+	sheetLine:         "Write to the spreadsheet ringi-demo-sheet, tab by tab: %s. Columns: %s.",
 	noSheetLine:       "Nothing is written to a spreadsheet.",
+	onlyCounts:        "Only counts and totals are told, no single person's or row's values.",
 	noticeLine:        "When done, tell %s by direct message in Slack.",
 	noNoticeLine:      "No direct message is sent at the end.",
 	humanLine:         "Right before anything is written or sent, a person looks at the arguments and decides.",
-	privacy:           "Information handled: names, employee numbers, e-mail addresses and attendance only. No pay or bank data is read.",
+	privacy:           "Information handled: %s only. No pay or bank data is read.",
+	ofEmployees:       "names, employee numbers, e-mail addresses, dates of entry and retirement",
+	ofAttendance:      ", attendance",
 	earlier:           "Remarks on earlier versions:", reflected: "%s → taken in.", notReflected: "%s → not taken in: the demo model doesn't understand it.", stillNeeded: "%s → not taken in: other steps use the result.",
 
 	tabAttendance: "Attendance %d-%02d", tabOvertime: "Overtime %d-%02d", tabEmployees: "Employees",
-	columns: map[string]string{
-		"code": "Code", "name": "Department", "level": "Level", "above": "Part of",
-		"num": "Number", "display_name": "Name", "email": "E-mail", "entry_date": "Joined", "work_days": "Days worked",
-		"work_hours": "Hours worked", "overtime_hours": "Overtime", "legal_overtime_hours": "Statutory overtime",
-		"holiday_work_hours": "Holiday work", "latenight_work_hours": "Late-night work", "flag": "Limit", "period": "Days counted", "start_date": "From", "end_date": "To",
+	columns: map[topic]map[string]string{
+		units: {"code": "Code", "name": "Department", "level": "Level", "above": "Part of"}, employees: englishPeople, attendance: englishPeople, overtime: englishPeople,
 	},
 	doneAttendance: "The attendance summary for %s is done.", doneOvertime: "The overtime check for %s is done.",
-	doneEmployees:  "The list of employees is done.",
+	doneEmployees: "The list of employees is done.", countedEmployees: "The employees are counted.", countedUnits: "The departments are counted.",
 	about:          " (%s)",
-	labelEmployees: "Employees", labelPeriod: "Days counted", labelOver45: "Above 45 h", labelOver80: "Above 80 h, holiday work included", labelAverage: "Above 80 h on average over 2 to 6 months", labelSheet: "Sheet",
+	labelEmployees: "Employees", labelPeriod: "Days counted", labelSoFar: "Days counted, until the run", labelOver45: "Above 45 h", labelOver80: "Above 80 h, holiday work included", labelAverage: "Above 80 h on average over 2 to 6 months", labelSheet: "Sheet",
 	sumEmployees: "%v employees were looked at.", sumOvertime: "Overtime adds up to %v hours.",
 	sumOver: "Above 45 hours: %v, above 80: %v, above 100: %v (80 and 100 with work on holidays).", sumAverage: "Above 80 hours on average over 2 to 6 months: %v, above 360 hours: %v.", sumSheet: "%v rows were written: %v",
 	sumNotice: "The requester was told by direct message.", sumValidated: "Validation found no problems.", sumTold: "Direct messages were sent to those named (%d).", sumDone: "All steps are done.",
+	sumOne: "With one month only, the limits of 80 h on average and 360 h a year can't be judged.", sumSeveral: "Judged by %v months. Above 360 h a year are those who are above it in these months alone.",
+	moreMonths: "+%d month(s)", moreTables: "+%d table(s)", seeSheet: "see the spreadsheet", noSpace: "there is no space for them here",
 	separator: "\n", meeting: englishMeeting,
+}
+
+var englishPeople = map[string]string{
+	"num": "Number", "display_name": "Name", "email": "E-mail", "entry_date": "Joined", "work_days": "Days worked",
+	"work_hours": "Hours worked", "overtime_hours": "Overtime", "legal_overtime_hours": "Statutory overtime",
+	"holiday_work_hours": "Holiday work", "latenight_work_hours": "Late-night work", "flag": "Limit", "period": "Days counted", "start_date": "From", "end_date": "To",
 }

@@ -1,0 +1,136 @@
+package demo
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// A summary has maxSummary characters at most. maxPeriod of them are kept free for each period
+// that was counted: the pipeline adds those that the summary does not say.
+const maxSummary, maxPeriod = 1900, 45
+
+// summary tells the counts and addresses that the steps returned, table by table. Tables that
+// there is no room for are left out whole, and counted.
+func summary(in input, r reading) string {
+	t := r.words
+	times, periods := map[string]int{}, 0
+	for _, s := range in.Steps {
+		times[s.Tool]++
+		times[s.Title]++
+		if s.Facts["period"] != nil {
+			periods++
+		}
+	}
+	tables, ends := r.tables(in.Steps, times)
+	room := maxSummary - maxPeriod*periods - utf8.RuneCountInString(strings.Join(ends, t.separator))
+	var lines []string
+	for i, table := range tables {
+		if room -= utf8.RuneCountInString(strings.Join(table, t.separator)) + 1; room < 0 && i > 0 {
+			label, value := t.more(len(tables)-i, times["list_employees"]+times["list_departments"] > 1, times["write_rows_to_google_sheet"] > 0)
+			lines = append(lines, label+": "+value)
+			break
+		}
+		lines = append(lines, table...)
+	}
+	if lines = append(lines, ends...); len(lines) == 0 {
+		lines = []string{t.sumDone}
+	}
+	return cut(strings.Join(slices.Compact(lines), t.separator), maxSummary)
+}
+
+// tables are the lines about each table of the result, the first with what stands before all of
+// them; ends are those about none. Of several tables each has its step's title above it.
+func (r reading) tables(steps []fact, times map[string]int) (tables [][]string, ends []string) {
+	tables = [][]string{nil}
+	bare, wrote := true, false // what the last table has: no more than a list; rows that were written
+	for _, s := range steps {
+		said, apart := r.summed(s, times[s.Title])
+		lists, writes := strings.HasPrefix(s.Tool, "list_"), s.Tool == "write_rows_to_google_sheet"
+		last := &tables[len(tables)-1]
+		switch {
+		case len(said) == 0:
+			continue
+		case apart:
+			ends = append(ends, said...)
+			continue
+		case times[s.Tool] > 1 && (writes && wrote || !writes && !bare || lists && len(*last) > 0):
+			tables = append(tables, append([]string{heading(s)}, said...))
+		case times[s.Tool] > 1 && (!writes || bare):
+			*last = append(append(*last, heading(s)), said...)
+		default:
+			*last = append(*last, said...)
+		}
+		bare, wrote = lists, writes
+	}
+	return tables, append(r.judged(steps), ends...)
+}
+
+// heading is above one of several tables: its step, and the days that it counts.
+func heading(s fact) string {
+	if period, ok := s.Facts["period"].(string); ok && period != "" {
+		return s.Title + " " + period + ":"
+	}
+	return s.Title + ":"
+}
+
+// summed is what a summary says of one step, nothing if that is not worth a line. apart: it is about no table.
+func (r reading) summed(s fact, times int) (lines []string, apart bool) {
+	t, f := r.words, s.Facts
+	switch s.Tool {
+	case "list_employees":
+		return []string{fmt.Sprintf(t.sumEmployees, f["count"])}, false
+	case "list_departments":
+		return []string{fmt.Sprintf(t.sumUnits, f["count"])}, false
+	case "calculate_overtime":
+		if f["mode"] == "validate" {
+			return []string{t.sumValidated}, true
+		}
+		lines = []string{fmt.Sprintf(t.sumOvertime, f["total_overtime_hours"]), fmt.Sprintf(t.sumOver, f["over_45h"], f["over_80h"], f["over_100h"])}
+		if f["over_80h_average"] != nil {
+			lines = append(lines, fmt.Sprintf(t.sumAverage, f["over_80h_average"], f["over_360h"]))
+		}
+		return lines, false
+	case "write_rows_to_google_sheet":
+		return []string{fmt.Sprintf(t.sumSheet, f["updated_rows"], f["url"])}, false
+	case bookRoom:
+		return []string{fmt.Sprintf(t.meeting.sum, f["room_id"], f["date"], f["start"], f["end"], f["booking_id"])}, false
+	case "send_slack_dm":
+		if s.Title == t.tellTitle.title {
+			return []string{fmt.Sprintf(t.sumTold, times)}, true
+		}
+		return []string{t.sumNotice}, true
+	}
+	return nil, false
+}
+
+// judged says, in the request's own language, which limits the months given can't show: the tool's
+// note is in the workspace's. It is about the table with the most months.
+func (r reading) judged(steps []fact) (lines []string) {
+	most := 0
+	for _, s := range steps {
+		if months, ok := s.Facts["months"].(float64); ok && s.Facts["note"] != nil {
+			most = max(most, int(months))
+		}
+	}
+	switch {
+	case r.topic != overtime || most == 0:
+		return nil
+	case most == 1:
+		return []string{r.words.sumOne}
+	}
+	return []string{fmt.Sprintf(r.words.sumSeveral, most)}
+}
+
+// more says how many tables were left out, by months if they are of one department, and where they are.
+func (t words) more(n int, departments, sheet bool) (label, value string) {
+	label, value = t.moreMonths, t.noSpace
+	if departments {
+		label = t.moreTables
+	}
+	if sheet {
+		value = t.seeSheet
+	}
+	return fmt.Sprintf(label, n), value
+}

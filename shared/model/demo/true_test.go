@@ -1,0 +1,132 @@
+package demo
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// What a policy promises is what its steps bring: with a sheet all of its columns, without one only counts.
+func TestAPolicyPromisesWhatItsStepsBring(t *testing.T) {
+	for text, tt := range map[string]struct{ says, silent []string }{
+		"先月の勤怠をまとめて":                       {[]string{"結果をスプレッドシートにまとめます", "列は社員番号、氏名、労働日数", "退職日、勤怠のみ", "(月初から月末まで)"}, []string{"スプレッドシートには書き込みません", "入社日です"}},
+		"先月の勤怠をまとめて。シートは不要":                {[]string{"人数と合計を確認します", "スプレッドシートには書き込みません", "件数と合計だけです", "超える人数を数えます"}, []string{"スプレッドシートにまとめます", "印を付け"}},
+		"先月の残業を調べて。シートは不要":                 {[]string{"上限を超える人が何人いるか", "件数と合計だけです"}, []string{"上限に近い人が分かる", "印を付け"}},
+		"残業が80時間を超える人。シートは不要":              {[]string{"件数と合計だけです"}, []string{"全員を載せ", "印を付け"}},
+		"7月から9月の残業。シートは不要":                 {[]string{"年 360 時間を超える人数も数えます"}, []string{"印を付け"}},
+		"従業員一覧を取得して":                       {[]string{"列は社員番号、氏名、メールアドレス、入社日です", "メールアドレス、入社日、退職日のみ"}, []string{"勤怠"}},
+		"従業員一覧。シートは不要":                     {[]string{"従業員の人数を確認します", "件数と合計だけです"}, []string{"一覧を作成します"}},
+		"部署一覧。シートは不要":                      {[]string{"部署の数を確認します"}, []string{"一覧を作成します"}},
+		"今月の勤怠をまとめて":                       {[]string{"期間: 2026年11月(月初から月末まで。終わっていない月は、実行する日まで)"}, nil},
+		"Attendance for October, no sheet": {[]string{"in counts and totals", "Nothing is written to a spreadsheet", "Only counts"}, []string{"into a spreadsheet", "mark who"}},
+		"Overtime for October, no sheet":   {[]string{"count who is above the limits"}, []string{"close to the limits", "mark who"}},
+		"List all employees":               {[]string{"Columns: Number, Name, E-mail, Joined.", "dates of entry and retirement only"}, []string{"attendance"}},
+		"attendance for this month":        {[]string{"of a month that is not over, until the day of the run"}, nil},
+		"List employees, no sheet":         {[]string{"count the employees"}, []string{"make a list"}},
+		"List of departments, no sheet":    {[]string{"count the departments"}, []string{"make a list"}},
+	} {
+		t.Run(text, func(t *testing.T) {
+			policy, did := carriedOut(t, text)
+			r := understood(t, text).words
+			for _, says := range tt.says {
+				if !strings.Contains(policy, says) {
+					t.Errorf("%q is missing in\n%s", says, policy)
+				}
+			}
+			for _, silent := range tt.silent {
+				if strings.Contains(policy, silent) {
+					t.Errorf("%q stands in\n%s", silent, policy)
+				}
+			}
+			if writes := strings.Contains(strings.Join(did, "\n"), "write "); writes == strings.Contains(policy, r.onlyCounts) {
+				t.Errorf("does %q after\n%s", did, policy)
+			}
+		})
+	}
+}
+
+// A column's title follows from what its list is of: the same member has another title, or its own name, elsewhere.
+func TestAColumnIsTitledByItsTopic(t *testing.T) {
+	for _, w := range []words{japanese, englishWords} {
+		for _, of := range []topic{attendance, overtime, employees, units} {
+			for _, key := range columnsOf(of) {
+				if w.columns[of][key] == "" {
+					t.Errorf("topic %d has no title for %s", of, key)
+				}
+			}
+		}
+		if title := w.title(employees, "name"); title != "name" {
+			t.Errorf("a name that is no department's is titled %q", title)
+		}
+	}
+}
+
+// Of more tables than a notice or a summary holds, those that are left out are left out whole, and said to be.
+func TestMonthsThatAreLeftOutAreSaid(t *testing.T) {
+	for text, more := range map[string]string{
+		"2025年11月から2026年10月の残業":                       "ほか %d か月分: シートをご覧ください",
+		"営業部と開発部の5月から10月の残業":                          "ほか %d 件の表: シートをご覧ください",
+		"2025年11月から2026年10月の残業。シートは不要":                "ほか %d か月分: ここには載せきれません",
+		"overtime from November 2025 to October 2026": "+%d month(s): see the spreadsheet",
+	} {
+		t.Run(text, func(t *testing.T) {
+			r := understood(t, text)
+			steps, _, _ := plan(allowed(t), r)
+			var notice struct{ Details []struct{ Label, Value any } }
+			if err := json.Unmarshal([]byte(steps[len(steps)-1].ToolInput), &notice); err != nil {
+				t.Fatal(err)
+			}
+			told, last := map[string]int{}, len(notice.Details)-1
+			for _, d := range notice.Details[:last] {
+				label := d.Label.(string)
+				told[label[strings.LastIndex(label, "("):]]++
+			}
+			if got := fmt.Sprint(notice.Details[last].Label, ": ", notice.Details[last].Value); last >= maxDetails || got != fmt.Sprintf(more, len(r.parts())-len(told)) {
+				t.Errorf("after %v: %q", told, got)
+			}
+			said := summary(input{Steps: results(steps)}, r)
+			lines := strings.Split(said, "\n")
+			titled, left := 0, -1
+			for i, line := range lines {
+				if strings.HasPrefix(line, r.words.overtimeTitle.title) {
+					titled++
+				}
+				if strings.HasSuffix(line, ":") && strings.HasSuffix(lines[i+1], ":") {
+					t.Errorf("nothing stands below %q", line)
+				}
+				_, _ = fmt.Sscanf(line, strings.SplitAfter(more, "%d")[0], &left)
+			}
+			if left < 1 || titled+left != len(r.parts()) || utf8.RuneCountInString(said) > maxSummary-12*30 {
+				t.Errorf("%d tables and %d more in %d characters:\n%s", titled, left, utf8.RuneCountInString(said), said)
+			}
+		})
+	}
+}
+
+// results are what the steps of a plan could have returned, in a workspace of the other language.
+func results(steps []planned) (out []fact) {
+	for i, s := range steps {
+		f := fact{Title: s.Title, Tool: s.Tool, Facts: map[string]any{"count": 42.0}}
+		switch s.Tool {
+		case "calculate_overtime":
+			f.Facts = map[string]any{"mode": "calculate", "period": fmt.Sprintf("2026-01-%02d〜2026-01-31", i), "months": 3.0, "note": "判定できません / can't be judged", "total_overtime_hours": 812.5, "over_45h": 4.0, "over_80h": 1.0, "over_100h": 0.0, "over_80h_average": 1.0, "over_360h": 0.0}
+		case "write_rows_to_google_sheet":
+			f.Facts = map[string]any{"updated_rows": 42.0, "url": "http://127.0.0.1:4566/sheets/ringi-demo-sheet"}
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+// A summary is in the request's language, whatever the workspace's is.
+func TestANoteIsInTheRequestsLanguage(t *testing.T) {
+	for text, want := range map[string]string{"Overtime for October": "Judged by 3 months.", "10月の残業": "3 か月分で判定。"} {
+		r := understood(t, text)
+		steps, _, _ := plan(allowed(t), r)
+		if said := summary(input{Steps: results(steps)}, r); !strings.Contains(said, want) || strings.Contains(said, "/ can't") {
+			t.Errorf("%s: %s", text, said)
+		}
+	}
+}
