@@ -88,6 +88,8 @@ func TestWhatCallsCost(t *testing.T) {
 		{"one's own server", "compatible.box", "llama3.2:3b-q4", million, 0, false},
 		{"another of Bedrock's", "bedrock", "amazon.nova-pro-v1:0", million, 0, false},
 		{"nothing used", "anthropic", "claude-sonnet-9", aggregate.Usage{Calls: 1, MS: 60_000}, 0, true},
+		{"output below nothing", "anthropic", "claude-sonnet-4-6", aggregate.Usage{Input: 1e6, Output: -1e6}, 3_000_000, true},
+		{"nothing but less than nothing", "anthropic", "claude-sonnet-4-6", aggregate.Usage{Input: -1e6}, 0, true},
 	} {
 		tt.u.Provider, tt.u.Model = tt.provider, tt.model
 		if got, known := Cost(tt.u); got != tt.want || known != tt.known {
