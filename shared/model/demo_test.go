@@ -120,6 +120,20 @@ func TestDemoBooksARoomWhenItMay(t *testing.T) {
 	}
 }
 
+// Whoever is to stamp a meeting's policy reads that its tools are missing, as long as they are.
+func TestDemoSaysBeforeTheStampThatNoRoomCanBeBooked(t *testing.T) {
+	allowed := []tenancy.ToolPermission{{ToolName: "rooms.list_rooms", Allowed: true}, {ToolName: "rooms.book_room", Allowed: true}}
+	for text, says := range map[string]string{"明日の会議室を予約して": "注意: 会議室のツール rooms.list_rooms と rooms.book_room を管理者が許可していない", "book a meeting room": "Note: an administrator allows no rooms.list_rooms"} {
+		for n, permissions := range [][]tenancy.ToolPermission{nil, allowed[:1], {allowed[0], {ToolName: "rooms.book_room"}}, allowed} {
+			in := model.DraftInput{Request: text, Locale: "ja", Now: now(), Try: 1, Bounds: model.BoundsOf(permissions, func(string) []tenancy.Constraint { return nil })}
+			policy, _, err := model.Draft(t.Context(), demo(t), in)
+			if said := strings.HasPrefix(policy, says); err != nil || said != (n < 3) {
+				t.Errorf("%s, permissions %d: %s %v", text, n, policy, err)
+			}
+		}
+	}
+}
+
 func TestDemoPriority(t *testing.T) {
 	for text, want := range map[string]task.Extract{
 		"至急、勤怠をまとめて":                {Priority: task.Urgent, TaskType: task.TypeUrgent},

@@ -26,11 +26,12 @@ type DraftInput struct {
 	Fits func(policy string) bool
 }
 
-// Bounds are the tools that an administrator forbids or constrains. The model that drafts gets
+// Bounds are the tools that an administrator forbids or constrains, and those of MCP servers that one allows. The model that drafts gets
 // them, so that people don't approve a policy that can't be carried out.
 type Bounds struct {
 	Forbidden   []string      `json:"forbidden"` // names of tools
 	Constraints []BoundedTool `json:"constraints"`
+	ServerTools []string      `json:"server_tools"` // all that there are
 }
 
 // BoundedTool is a tool that may be called within constraints.
@@ -42,13 +43,16 @@ type BoundedTool struct {
 // BoundsOf reads a tenant's permissions; knows has the constraints that each tool supports. A tool
 // whose constraints can't be read may not be called, so it counts as forbidden.
 func BoundsOf(permissions []tenancy.ToolPermission, knows func(tool string) []tenancy.Constraint) Bounds {
-	b := Bounds{Forbidden: []string{}, Constraints: []BoundedTool{}}
+	b := Bounds{Forbidden: []string{}, Constraints: []BoundedTool{}, ServerTools: []string{}}
 	for _, p := range tenancy.Standing(permissions) {
 		switch c, err := p.Bounds(knows(p.ToolName)); {
 		case !p.Allowed || err != nil:
 			b.Forbidden = append(b.Forbidden, p.ToolName)
 		case !c.None():
 			b.Constraints = append(b.Constraints, BoundedTool{p.ToolName, c})
+		}
+		if _, _, foreign := tenancy.ServerTool(p.ToolName); foreign && !slices.Contains(b.Forbidden, p.ToolName) {
+			b.ServerTools = append(b.ServerTools, p.ToolName)
 		}
 	}
 	return b

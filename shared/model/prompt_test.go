@@ -60,7 +60,7 @@ func TestAChangedPromptHasAnotherVersion(t *testing.T) {
 func TestPromptsNameTheData(t *testing.T) {
 	for purpose, names := range map[string][]string{
 		"extract":   {"message", "thread", "more_tools", "now", "kind", "sentence", "title", "description", "priority", "task_type"},
-		"draft":     {"task", "message", "now", "rejected_versions", "forbidden", "constraints", "spreadsheet_ids", "recipients", "departments", "max_rows"},
+		"draft":     {"task", "message", "now", "rejected_versions", "forbidden", "constraints", "server_tools", "spreadsheet_ids", "recipients", "departments", "max_rows"},
 		"plan":      {"policy", "task", "message", "tools", "effect", "rejected_versions", "toolInput", "input", "output", "requester", "stepId", "order", "title", "description", "expectedOutput", "requiresHumanCheck"},
 		"summarize": {"facts", "steps"},
 		"execute":   {"facts", "steps", "message", "order", "tool", "arguments", "done"},

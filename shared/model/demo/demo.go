@@ -13,6 +13,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -40,6 +41,7 @@ type input struct {
 	Earlier   []version `json:"rejected_versions"`
 	Tools     []offered `json:"tools"`
 	Forbidden []string  `json:"forbidden"`
+	Servers   []string  `json:"server_tools"` // to the draft alone
 	Steps     []fact    `json:"steps"`
 }
 
@@ -88,6 +90,7 @@ func Answer(q Question) (string, error) {
 		answer = extract(r)
 	case "draft":
 		r.take(in, false)
+		r.noRooms = !slices.Contains(in.Servers, listRooms) || !slices.Contains(in.Servers, bookRoom)
 		answer = map[string]string{"policy": draft(r)}
 	case "plan":
 		r.follow(in.Policy)

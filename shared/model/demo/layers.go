@@ -175,6 +175,9 @@ func (r reading) doubts() (lines []string) {
 		}
 		return strings.Join(out, "")
 	}
+	if r.topic == meeting && r.noRooms {
+		lines = append(lines, t.meeting.noTools)
+	}
 	if len(r.unread) > 0 {
 		lines = append(lines, fmt.Sprintf(t.unread, quoted(r.unread)))
 	}

@@ -44,6 +44,7 @@ type reading struct {
 	slot        slot   // of a meeting
 
 	validate, humanCheck, noNotice, noSheet, brief bool
+	noRooms                                        bool     // no tool for meeting rooms is allowed
 	marked                                         bool     // it asks for those above a limit, who are marked
 	left                                           []string // kinds of steps that are left out
 	stops                                          []string // why nothing is planned, each a sentence
