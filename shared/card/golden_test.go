@@ -13,6 +13,7 @@ import (
 	"ringi/shared/card"
 	"ringi/shared/card/cardtest"
 	"ringi/shared/expect"
+	"ringi/shared/tool"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -28,6 +29,23 @@ func TestEveryStateLooksAsItDid(t *testing.T) {
 				}
 				golden(t, filepath.Join("testdata", "golden", locale, s.name+".json"), m)
 			})
+		}
+	}
+}
+
+// Some state shows each tool of the catalog, as its call is planned, among the steps that wait for a stamp.
+func TestACardShowsEachTool(t *testing.T) {
+	shown := map[string]bool{}
+	for _, s := range states {
+		if p := s.story(t).Process(); s.card == processCard && p != nil {
+			for _, step := range p.Steps {
+				shown[step.Tool] = shown[step.Tool] || step.ToolInput != ""
+			}
+		}
+	}
+	for _, s := range expect.Value(tool.Builtin())(t).All() {
+		if !shown[s.Name] {
+			t.Errorf("no card shows a call of %s: put one, with its arguments, into a state of shared/card/states_test.go, and write its golden files by go test ./shared/card -run TestEveryStateLooksAsItDid -update", s.Name)
 		}
 	}
 }

@@ -164,6 +164,7 @@ var states = []state{
 	{"process_parked", processCard, func(s *story) *story { return planning(s).park(task.ReasonModelUnknown) }},
 	{"process_cancelled_while_generating", processCard, func(s *story) *story { return planning(s).cancelTask() }},
 	{"process_pending", processCard, process},
+	{"process_pending_attendance", processCard, func(s *story) *story { return planned(s, attendanceSteps(), defaults) }},
 	{"process_pending_departments", processCard, func(s *story) *story { return planned(s, departmentSteps(), defaults) }},
 	{"process_pending_with_check", processCard, func(s *story) *story {
 		steps := fiveSteps()

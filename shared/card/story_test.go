@@ -38,6 +38,21 @@ func fiveSteps() []task.Step {
 	}
 }
 
+// attendanceSteps are the five with the arguments of their calls.
+func attendanceSteps() []task.Step {
+	steps := fiveSteps()
+	for i, input := range []aggregate.JSON{
+		`{"department":"営業部","status":"active"}`,
+		`{"year":2026,"month":4,"employees":{"$ref":"step-1.result.employees"}}`,
+		`{"mode":"calculate","records":{"$ref":"step-2.result.records"}}`,
+		`{"spreadsheet_id":"ringi-demo-sheet","sheet":"勤怠 2026-04","columns":[{"key":"num","title":"社員番号"}],"rows":{"$ref":"step-3.result.rows"}}`,
+		`{"recipient":"U0REQUESTER","text":"勤怠集計が完了しました。","details":[{"label":"45 時間超","value":{"$ref":"step-3.result.over_45h"}}]}`,
+	} {
+		steps[i].ToolInput = input
+	}
+	return steps
+}
+
 // departmentSteps write what is below a department into a sheet.
 func departmentSteps() []task.Step {
 	return []task.Step{

@@ -5,38 +5,45 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"ringi/infra/local/vendors"
 	"ringi/infra/local/vendors/published"
 	"ringi/shared/expect"
+	"ringi/shared/tool"
 )
+
+const book = "/sheets/v4/spreadsheets/ringi-demo-sheet"
+
+// answers are calls of the stand-ins, in this order, and what is published of their answers.
+var answers = []struct {
+	name, vendor, method, path, body string
+	status                           int
+	schema                           string // of each element, where the answer is a list
+}{
+	{"me", "freee", "GET", hr + "/users/me", "", 200, "ApiV1UsersMeSerializer"},
+	{"employees", "freee", "GET", hr + "/companies/1884310/employees?limit=100&with_no_payroll_calculation=true", "", 200, "ApiV1CompaniesEmployeeSerializer"},
+	{"a summary", "freee", "GET", hr + "/employees/3510001/work_record_summaries/2026/3?company_id=1884310", "", 200, "ApiV1EmployeesWorkRecordSummarySerializer"},
+	{"groups", "freee", "GET", hr + "/groups?company_id=1884310", "", 200, "ApiV1GroupsIndexResponse"},
+	{"memberships", "freee", "GET", hr + "/employee_group_memberships?company_id=1884310&base_date=2026-04-01&limit=100&with_no_payroll_calculation=true", "", 200, "ApiV1EmployeeGroupMembershipsIndexSerializer"},
+	{"bad arguments", "freee", "GET", hr + "/companies/1884310/employees?limit=101", "", 400, "error"},
+	{"no token", "freee/none", "GET", hr + "/users/me", "", 401, "accessDeniedError"},
+	{"no permission", "freee", "GET", hr + "/companies/1/employees", "", 403, "forbiddenError"},
+	{"nobody", "freee", "GET", hr + "/employees/1/work_record_summaries/2026/3?company_id=1884310", "", 404, "notfoundError"},
+	{"a tab is made", "sheets", "POST", book + ":batchUpdate", `{"requests":[{"addSheet":{"properties":{"title":"a"}}}]}`, 200, "BatchUpdateSpreadsheetResponse"},
+	{"values are written", "sheets", "PUT", book + "/values/'a'!A1:B1?valueInputOption=RAW", `{"range":"'a'!A1:B1","majorDimension":"ROWS","values":[["x",1]]}`, 200, "UpdateValuesResponse"},
+	{"values are read", "sheets", "GET", book + "/values/'a'!A1:B1", "", 200, "ValueRange"},
+	{"the spreadsheet", "sheets", "GET", book, "", 200, "Spreadsheet"},
+	{"no spreadsheet", "sheets", "GET", "/sheets/v4/spreadsheets/x", "", 404, "Error"},
+}
 
 // What the stand-ins answer has the names, types and values that the vendors publish.
 func TestAnswersAreAsTheVendorsPublishThem(t *testing.T) {
 	o := open(t)
-	const book = "/sheets/v4/spreadsheets/ringi-demo-sheet"
-	for _, test := range []struct {
-		name, vendor, method, path, body string
-		status                           int
-		schema                           string // of each element, where the answer is a list
-	}{
-		{"me", "freee", "GET", hr + "/users/me", "", 200, "ApiV1UsersMeSerializer"},
-		{"employees", "freee", "GET", hr + "/companies/1884310/employees?limit=100&with_no_payroll_calculation=true", "", 200, "ApiV1CompaniesEmployeeSerializer"},
-		{"a summary", "freee", "GET", hr + "/employees/3510001/work_record_summaries/2026/3?company_id=1884310", "", 200, "ApiV1EmployeesWorkRecordSummarySerializer"},
-		{"groups", "freee", "GET", hr + "/groups?company_id=1884310", "", 200, "ApiV1GroupsIndexResponse"},
-		{"memberships", "freee", "GET", hr + "/employee_group_memberships?company_id=1884310&base_date=2026-04-01&limit=100&with_no_payroll_calculation=true", "", 200, "ApiV1EmployeeGroupMembershipsIndexSerializer"},
-		{"bad arguments", "freee", "GET", hr + "/companies/1884310/employees?limit=101", "", 400, "error"},
-		{"no token", "freee/none", "GET", hr + "/users/me", "", 401, "accessDeniedError"},
-		{"no permission", "freee", "GET", hr + "/companies/1/employees", "", 403, "forbiddenError"},
-		{"nobody", "freee", "GET", hr + "/employees/1/work_record_summaries/2026/3?company_id=1884310", "", 404, "notfoundError"},
-		{"a tab is made", "sheets", "POST", book + ":batchUpdate", `{"requests":[{"addSheet":{"properties":{"title":"a"}}}]}`, 200, "BatchUpdateSpreadsheetResponse"},
-		{"values are written", "sheets", "PUT", book + "/values/'a'!A1:B1?valueInputOption=RAW", `{"range":"'a'!A1:B1","majorDimension":"ROWS","values":[["x",1]]}`, 200, "UpdateValuesResponse"},
-		{"values are read", "sheets", "GET", book + "/values/'a'!A1:B1", "", 200, "ValueRange"},
-		{"the spreadsheet", "sheets", "GET", book, "", 200, "Spreadsheet"},
-		{"no spreadsheet", "sheets", "GET", "/sheets/v4/spreadsheets/x", "", 404, "Error"},
-	} {
+	for _, test := range answers {
 		t.Run(test.name, func(t *testing.T) {
 			vendor, _, nobody := strings.Cut(test.vendor, "/")
 			api := expect.Value(published.Open(vendor))(t)
@@ -54,6 +61,28 @@ func TestAnswersAreAsTheVendorsPublishThem(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Each tool of a vendor that is stood in for here has an answer among them, and can be made to fail. Slack's answers are
+// held against what Slack publishes by the sandbox's tests.
+func TestEveryToolsAnswerIsHeldAgainstWhatIsPublished(t *testing.T) {
+	o := open(t)
+	for _, a := range answers {
+		if a.status == http.StatusOK {
+			o.get(t, a.method, a.path, o.Token(map[string]string{"freee": "freee", "sheets": "google"}[a.vendor]), a.body)
+		}
+	}
+	for _, s := range expect.Value(tool.Builtin())(t).All() {
+		if s.Provider == "" || s.Provider == "slack" {
+			continue
+		}
+		if o.Calls(s.Name) == 0 {
+			t.Errorf("no answer for %s is held against what %s publishes: name the tool at its route in infra/local/vendors/vendors.go, put the schema into published/ and a row into answers of published_test.go", s.Name, s.Provider)
+		}
+		if !slices.Contains(vendors.Tools(), s.Name) {
+			t.Errorf("%s can't be made to fail: name it in Tools of infra/local/vendors/faults.go", s.Name)
+		}
 	}
 }
 

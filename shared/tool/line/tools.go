@@ -19,7 +19,10 @@ var tools = map[string]func(*writer){
 }
 
 // mostRows is how many rows a tool takes or gives, as the catalog says.
-var mostRows = map[string]int{"list_employees": 20000, "list_departments": 5000, "list_attendance": 1000, "calculate_overtime": 1000, "write_rows_to_google_sheet": 20000}
+var mostRows = map[string]int{
+	"list_employees": 20000, "list_departments": 5000, "list_attendance": 1000, "calculate_overtime": 1000,
+	"write_rows_to_google_sheet": 20000, "send_slack_dm": 20,
+}
 
 func (l *writer) employees() {
 	if department := l.take("department"); department == nil {

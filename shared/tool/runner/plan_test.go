@@ -3,6 +3,8 @@ package runner_test
 import (
 	"encoding/json"
 	"errors"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -16,36 +18,70 @@ import (
 	"ringi/shared/tool"
 )
 
+// requests are of each kind that the demo plans.
+var requests = map[string]struct {
+	reason  string
+	tab     string
+	rows    int
+	notice  string
+	summary string
+}{
+	"今月の勤怠をまとめて":                         {"", "勤怠 2026-04", 43, "2026年4月の勤怠集計が完了しました。\n• 対象人数: 42\n• 集計期間(実行した時点まで): 2026-04-01〜2026-04-30\n• 45 時間超: 4\n• 80 時間超(休日労働を含む): 1\n• シート: <http", "集計期間: 2026-04-01〜2026-04-30"},
+	"先月の残業時間を確認して":                       {"データの検証を追加して", "残業 2026-03", 43, "2026年3月の残業時間の確認が完了しました。", "年 360 時間の上限は判定できません。"},
+	"従業員一覧を取得して":                         {"データの検証を追加して", "従業員一覧", 43, "従業員一覧の作成が完了しました。", "42 行を書き込みました: http"},
+	"部署の一覧をシートにまとめて":                     {"", "部署一覧", 5, "部署一覧の作成が完了しました。\n• 部署の数: 4", "部署 4 件を確認しました。"},
+	"営業部の部署一覧をまとめて":                      {"", "部署一覧 営業部", 3, "営業部の部署一覧の作成が完了しました。\n• 部署の数: 2", "部署 2 件を確認しました。"},
+	"2月と3月の営業部の残業をまとめて":                  {"", "残業 2026-03 営業部", 22, "• 2〜6 か月平均 80 時間超(残業 2026-03 営業部): ", "2〜6 か月平均 80 時間超 "},
+	"Please summarize attendance in May": {"group by team", "Attendance 2025-05", 43, "• Days counted: 2025-05-01〜2025-05-31\n• Above 45 h: 4", "Overtime adds up to"},
+}
+
+// plan is what the demo plans for a request, whose earlier plan was sent back for a reason unless that is empty.
+func (w *world) plan(t *testing.T, text, reason string) []task.Step {
+	t.Helper()
+	in := model.PlanInput{Request: text, Tools: w.catalog, Requester: workspace.Sato, Locale: "ja", Now: april, Try: 1}
+	if reason != "" {
+		in.Earlier = []model.PlanVersion{{Reason: reason}}
+	}
+	steps, _, _, err := model.Plan(t.Context(), model.Demonstration{}, in)
+	expect.NoError(t, err)
+	return steps
+}
+
+var april = time.Date(2026, 4, 1, 3, 0, 0, 0, time.UTC)
+
+// TestEveryToolIsTried: by a request that is planned with it, and by a test that looks at what its call returns, which a
+// plan shows only in passing.
+func TestEveryToolIsTried(t *testing.T) {
+	w, planned := newWorld(t), map[string]bool{}
+	for text, r := range requests {
+		for _, s := range w.plan(t, text, r.reason) {
+			planned[s.Tool] = true
+		}
+	}
+	var tests strings.Builder
+	for _, name := range expect.Value(filepath.Glob("*_test.go"))(t) {
+		tests.Write(expect.Value(os.ReadFile(name))(t))
+	}
+	calls := strings.ReplaceAll(tests.String(), "w.run(t, sheetTool,", `w.run(t, "`+sheetTool+`",`)
+	for _, s := range w.catalog.All() {
+		if !planned[s.Name] {
+			t.Errorf("no request is planned with %s: teach the demo one (reading.go, plan.go, layers.go and words.go of shared/model/demo), and add it to requests of shared/tool/runner/plan_test.go", s.Name)
+		}
+		if !strings.Contains(calls, `w.run(t, "`+s.Name+`"`) {
+			t.Errorf("no test looks at what %s returns: add one that calls it with w.run to shared/tool/runner/read_test.go, or beside the writes", s.Name)
+		}
+	}
+}
+
 // TestTheDemosPlansRun plans each kind of request and runs every step of it, with
 // the results of the steps before.
 func TestTheDemosPlansRun(t *testing.T) {
-	now := time.Date(2026, 4, 1, 3, 0, 0, 0, time.UTC)
-	g := model.Demonstration{}
-	for text, test := range map[string]struct {
-		reason  string
-		tab     string
-		rows    int
-		notice  string
-		summary string
-	}{
-		"今月の勤怠をまとめて":                         {"", "勤怠 2026-04", 43, "2026年4月の勤怠集計が完了しました。\n• 対象人数: 42\n• 集計期間(実行した時点まで): 2026-04-01〜2026-04-30\n• 45 時間超: 4\n• 80 時間超(休日労働を含む): 1\n• シート: <http", "集計期間: 2026-04-01〜2026-04-30"},
-		"先月の残業時間を確認して":                       {"データの検証を追加して", "残業 2026-03", 43, "2026年3月の残業時間の確認が完了しました。", "年 360 時間の上限は判定できません。"},
-		"従業員一覧を取得して":                         {"データの検証を追加して", "従業員一覧", 43, "従業員一覧の作成が完了しました。", "42 行を書き込みました: http"},
-		"部署の一覧をシートにまとめて":                     {"", "部署一覧", 5, "部署一覧の作成が完了しました。\n• 部署の数: 4", "部署 4 件を確認しました。"},
-		"営業部の部署一覧をまとめて":                      {"", "部署一覧 営業部", 3, "営業部の部署一覧の作成が完了しました。\n• 部署の数: 2", "部署 2 件を確認しました。"},
-		"2月と3月の営業部の残業をまとめて":                  {"", "残業 2026-03 営業部", 22, "• 2〜6 か月平均 80 時間超(残業 2026-03 営業部): ", "2〜6 か月平均 80 時間超 "},
-		"Please summarize attendance in May": {"group by team", "Attendance 2025-05", 43, "• Days counted: 2025-05-01〜2025-05-31\n• Above 45 h: 4", "Overtime adds up to"},
-	} {
+	for text, test := range requests {
 		t.Run(text, func(t *testing.T) {
 			w := newWorld(t)
-			in := model.PlanInput{Request: text, Tools: w.catalog, Requester: workspace.Sato, Locale: "ja", Now: now, Try: 1}
-			if test.reason != "" {
-				in.Earlier = []model.PlanVersion{{Reason: test.reason}}
-			}
-			steps, _, _, err := model.Plan(t.Context(), g, in)
-			expect.NoError(t, err)
+			steps := w.plan(t, text, test.reason)
 			done := map[string]json.RawMessage{}
-			summary := model.SummaryInput{Request: text, Locale: "ja", Now: now, Try: 1}
+			summary := model.SummaryInput{Request: text, Locale: "ja", Now: april, Try: 1}
 			for _, s := range steps {
 				done[s.StepID] = w.step(t, s, done)
 				summary.Steps = append(summary.Steps, model.StepResult{StepID: s.StepID, Title: s.Title, Tool: s.Tool, Result: done[s.StepID]})
@@ -60,7 +96,7 @@ func TestTheDemosPlansRun(t *testing.T) {
 			if sent := w.sent(t, workspace.Sato); len(sent) != 1 || !strings.Contains(sent[0], test.notice) {
 				t.Errorf("notice: %q", sent)
 			}
-			said, _, err := model.Summarize(t.Context(), g, summary)
+			said, _, err := model.Summarize(t.Context(), model.Demonstration{}, summary)
 			if err != nil || !strings.Contains(said, test.summary) {
 				t.Errorf("summary: %q, %v", said, err)
 			}
