@@ -105,7 +105,7 @@ func TestWhatCanBeDoneIsOffered(t *testing.T) {
 					want["take_as_reason "+c.ID] = 1
 				}
 			}
-			if s.Head.Parked != nil && s.Head.Retries < task.MaxRetries {
+			if s.Head.Parked != nil && s.Head.Parked.Sentence != task.ReasonPlanNever && s.Head.Retries < task.MaxRetries {
 				want["retry_generation "+s.Head.TaskID] = 1
 			}
 			if e := s.Execution(); e != nil {

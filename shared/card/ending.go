@@ -52,7 +52,7 @@ func (d drawing) failedLayer() string {
 	return ""
 }
 
-// parked adds why a generation failed, and the button to try again or that there is none any more.
+// parked adds why a generation failed, and the button to try again or that there is none any more; neither where trying again brings the same.
 func (d drawing) parked(f face, what string) face {
 	w := d.w
 	f.colour = red
@@ -60,7 +60,11 @@ func (d drawing) parked(f face, what string) face {
 	if !d.a.Head.RetriesLeft() {
 		again = section(fill(w.RetriesUsed, "max", task.MaxRetries))
 	}
-	return f.with(section(fill(w.Error, "text", what+w.sentence(d.a.Head.Parked.Sentence, d.a.Head.Parked.Detail))), again)
+	f = f.with(section(fill(w.Error, "text", what+w.sentence(d.a.Head.Parked.Sentence, d.a.Head.Parked.Detail))))
+	if d.a.Head.Hopeless() {
+		return f
+	}
+	return f.with(again)
 }
 
 // ended says how the task ended, who ended it and when.

@@ -1,10 +1,12 @@
 package card_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/card"
 	"ringi/shared/card/cardtest"
 	"ringi/shared/expect"
@@ -56,6 +58,22 @@ func TestAReplyDrawsPeopleByName(t *testing.T) {
 	s.do(s.Extracted(1, task.Extract{Kind: task.KindUnsupported, Sentence: "「<@U0SANDSUZU>」が誰のことか分かりません。<!channel>"}, s.now))
 	if said := card.Render(s.Aggregate, s.card(taskCard), "ja", s.now).Text; !strings.Contains(said, "「<@U0SANDSUZU> (U0SANDSUZU)」が誰のこと") || strings.Contains(said, "<!channel") {
 		t.Errorf("the reply says %q", said)
+	}
+}
+
+// What can't be done by any permission has no button to try again, and a click on an old one decides nothing.
+func TestWhatMustFailAgainHasNoButton(t *testing.T) {
+	for _, tt := range []struct {
+		reason aggregate.Reason
+		button bool
+	}{{task.ReasonPlanLacks, true}, {task.ReasonPlanNever, false}} {
+		s := received(t)
+		s.Head.Parked = &task.Parked{Layer: task.L1, Sentence: tt.reason}
+		b := expect.Value(json.Marshal(card.Render(s.Aggregate, s.card(taskCard), "ja", s.now)))(t)
+		_, err := s.RetryGeneration(approver, policy, s.now)
+		if strings.Contains(string(b), "retry_generation") != tt.button || (err == nil) != tt.button {
+			t.Errorf("%s: %v, %s", tt.reason, err, b)
+		}
 	}
 }
 

@@ -95,7 +95,11 @@ func Failure(err error) task.Failure {
 	var e *Error
 	switch {
 	case errors.As(err, &lack):
-		return task.Failure{Reason: task.ReasonPlanLacks, Said: lack.sentence()}
+		reason := task.ReasonPlanLacks
+		if lack.never() {
+			reason = task.ReasonPlanNever
+		}
+		return task.Failure{Reason: reason, Said: lack.sentence()}
 	case errors.As(err, &output) && output.CutOff:
 		return task.Failure{Reason: task.ReasonModelCutOff}
 	case errors.As(err, &output) && output.People > 0:

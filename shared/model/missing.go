@@ -45,6 +45,11 @@ type LackError struct {
 // Error names no content.
 func (e *LackError) Error() string { return fmt.Sprintf("%d things can't be planned", len(e.Lacks)) }
 
+// never reports whether something is missing that no administrator's permission brings.
+func (e *LackError) never() bool {
+	return slices.ContainsFunc(e.Lacks, func(l LackData) bool { return l.Why == lackTool || l.Why == lackValue })
+}
+
 // sentence names what can't be done, for people.
 func (e *LackError) sentence() string {
 	texts, more := language.InEach(lacksJA, lacksEN).In(e.locale), language.InEach("ほか %d 件。", "And %d more.").In(e.locale)

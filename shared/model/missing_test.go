@@ -54,7 +54,11 @@ func TestWhatCantBePlannedIsSaid(t *testing.T) {
 				t.Fatalf("%+v, %v after %d calls", steps, err, len(g.asked))
 			}
 			f := model.FailedAtCost(err, usage)
-			if f.Reason != task.ReasonPlanLacks || f.Said != test.said || f.Detail != "" || f.Transient || f.Usage.Calls != 1 {
+			want := task.ReasonPlanLacks
+			if why := test.lacks[0].Why; why == "no_tool" || why == "unknown" {
+				want = task.ReasonPlanNever
+			}
+			if f.Reason != want || f.Said != test.said || f.Detail != "" || f.Transient || f.Usage.Calls != 1 {
 				t.Errorf("%+v", f)
 			}
 			if strings.Contains(err.Error(), "通知") {
@@ -116,7 +120,7 @@ func TestTheDemoSaysWhatItMayNot(t *testing.T) {
 			in := confined(t, test.tool, aggregate.JSON(test.constraints))
 			in.Request, in.Locale = test.request, "ja"
 			_, _, usage, err := model.Plan(t.Context(), model.Demonstration{}, in)
-			if f := model.FailedAtCost(err, usage); f.Reason != task.ReasonPlanLacks || !strings.Contains(f.Said, test.tells) {
+			if f := model.FailedAtCost(err, usage); (f.Reason == task.ReasonPlanNever) != (name == "no room can be booked") || !strings.Contains(f.Said, test.tells) {
 				t.Errorf("%v: %+v", err, f)
 			}
 		})

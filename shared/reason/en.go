@@ -41,6 +41,7 @@ func english() words {
 			task.ReasonModelUnpriced:    "A task's cost is limited (max_cost_usd), but nobody knows this model's price, so it was not called{detail}. Please have an administrator choose another model or set the limit to 0, then press [🔄 Try again].",
 			task.ReasonModelDemo:        "The demo model failed, as it was asked to{detail}. Press [🔄 Try again] to go on.",
 			task.ReasonTooManyPeople:    "The policy that the AI model wrote mentions more people than it may{detail}. Name fewer people, or split the request, and ask again.",
+			task.ReasonPlanNever:        "No steps were made, because something that the request needs can't be done{detail}. Trying again would not change that. Ask again for what can be done, and cancel this task in its menu “⋯”.",
 			task.ReasonPlanLacks:        "No steps were made, because something that the request needs can't be done{detail}. Press [🔄 Try again] once an administrator allows it, or ask again for what can be done.",
 			task.ReasonRunFailed:        "Something went wrong inside Ringi{detail}. Please try again with the button below; if it persists, tell an administrator.",
 			task.ReasonToolValue:        "This can't be done as it was approved{detail}. Running it again gives the same result; please ask again with the right values.",

@@ -141,9 +141,12 @@ const MaxRetries = 10
 // RetriesLeft reports whether the generation that failed may be asked for again.
 func (h Head) RetriesLeft() bool { return h.Retries < MaxRetries }
 
+// Hopeless reports whether the generation that failed fails again however often it is tried.
+func (h Head) Hopeless() bool { return h.Parked != nil && h.Parked.Sentence == ReasonPlanNever }
+
 // RetryGeneration unparks the head and starts a new run. While that generation
 // runs, asking again is no change for the same person and ErrDecided for another;
-// it returns ErrNothingToRetry when none had failed, and ErrMaxRetries when it was asked for MaxRetries times.
+// it returns ErrNothingToRetry when none had failed or it is hopeless, and ErrMaxRetries when it was asked for MaxRetries times.
 func (a *Aggregate) RetryGeneration(by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
 	if err := p.Retry(by, a.Head.Requester); err != nil {
 		return aggregate.Change{}, err
@@ -153,6 +156,9 @@ func (a *Aggregate) RetryGeneration(by aggregate.Actor, p aggregate.Policy, now 
 	}
 	if a.Head.Parked == nil {
 		return aggregate.Change{}, a.Head.Retried.again(by)
+	}
+	if a.Head.Hopeless() {
+		return aggregate.Change{}, ErrNothingToRetry
 	}
 	if !a.Head.RetriesLeft() {
 		return aggregate.Change{}, ErrMaxRetries
