@@ -19,6 +19,10 @@ import (
 const (
 	// spare: no further task is begun when less than this is left of the function's time.
 	spare = 10 * time.Second
+	// besideWithin is what reading the aggregate beside may take of perTask, and unreadWait how long an aggregate whose
+	// neighbour can't be read is put off at most.
+	besideWithin = 2 * time.Second
+	unreadWait   = 5 * time.Minute
 	// perTask bounds what one task may take, so that it delays no other for long.
 	perTask = 8 * time.Second
 )
@@ -109,6 +113,9 @@ func (h *Handler) putOff(ctx context.Context, ref aggregate.Ref, why error) {
 		failures = head.Common().SweepFailures + 1
 	}
 	wait := min(time.Hour, time.Minute<<min(failures, 6))
+	if errors.Is(why, errUnread) { // its own decide_by may come sooner
+		wait = min(wait, unreadWait)
+	}
 	now := h.Now()
 	err := h.Store.SweepFailed(ctx, ref, failures, now.Add(wait), now)
 	slog.ErrorContext(ctx, "put off", ref.Log(), "failures", failures, "err", errors.Join(why, err))

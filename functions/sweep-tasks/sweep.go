@@ -62,6 +62,9 @@ func (h *Handler) sweep(ctx context.Context, ref aggregate.Ref) (repairs int, er
 	return repairs, nil // on a conflict the task has changed, which makes it due again
 }
 
+// errUnread: what is beside an aggregate could not be read.
+var errUnread = errors.New("load what is beside")
+
 func notDue(err error) bool {
 	return errors.Is(err, aggregate.ErrNotDue) || errors.Is(err, aggregate.ErrInFlight) || errors.Is(err, aggregate.ErrSuperseded)
 }
@@ -73,12 +76,14 @@ func (h *Handler) beside(ctx context.Context, a aggregate.Aggregate) (aggregate.
 	if !wants {
 		return nil, nil
 	}
+	ctx, cancel := context.WithTimeout(ctx, besideWithin)
+	defer cancel()
 	other, err := h.Store.Load(ctx, ref)
 	if errors.Is(err, aggregate.ErrNotFound) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("load what is beside: %w", err)
+		return nil, fmt.Errorf("%w: %w", errUnread, err)
 	}
 	return other, nil
 }

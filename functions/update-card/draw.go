@@ -19,6 +19,7 @@ import (
 
 // Store reads the aggregates whose cards are drawn.
 type Store interface {
+	Head(ctx context.Context, ref aggregate.Ref) (aggregate.Root, error)
 	Load(ctx context.Context, ref aggregate.Ref) (aggregate.Aggregate, error)
 	Settings(ctx context.Context, tenant string) (tenancy.Settings, error)
 	Shown(ctx context.Context, ref aggregate.Ref, h aggregate.Head) error
@@ -90,7 +91,7 @@ type drawing struct {
 // that Slack's rate limits delay wait for their turn. Those that only show progress are left out: the task's next
 // revision draws them, or the sweeper when it finds shown_rev behind.
 func (h *Handler) draw(ctx context.Context, ref aggregate.Ref) error {
-	a, err := h.Store.Load(ctx, ref)
+	a, head, err := h.load(ctx, ref)
 	if err != nil {
 		return fmt.Errorf("load %s: %w", ref.Kind, err)
 	}
@@ -105,19 +106,35 @@ func (h *Handler) draw(ctx context.Context, ref aggregate.Ref) error {
 	}
 	if !ours {
 		slog.WarnContext(ctx, "not drawn: the workspace is none of ours", ref.Log())
-		return h.shown(ctx, a)
+		return h.shown(ctx, ref, head)
 	}
 	settings, err := h.Store.Settings(ctx, ref.Tenant)
 	if err != nil {
 		return fmt.Errorf("read the settings: %w", err)
 	}
-	d := &drawing{Handler: h, ref: ref, kind: kind, place: place, a: a, head: a.Root().Common(), settings: settings, by: h.NewID()}
+	d := &drawing{Handler: h, ref: ref, kind: kind, place: place, a: a, head: head, settings: settings, by: h.NewID()}
 	d.told = slices.ContainsFunc(a.Common().Cards, func(c *aggregate.Card) bool { return c.Refusal != "" })
 	behind, err := d.cards(ctx)
 	if err != nil || behind || d.noted {
 		return err
 	}
-	return h.shown(ctx, a)
+	return h.shown(ctx, ref, head)
+}
+
+// load reads what is drawn, and the head under which it is noted as shown: that from before the rows were read, as a query
+// may bring a head that is newer than the rows before it. What was committed meanwhile is drawn by a message of its own.
+func (h *Handler) load(ctx context.Context, ref aggregate.Ref) (aggregate.Aggregate, *aggregate.Head, error) {
+	before, err := h.Store.Head(ctx, ref)
+	if err != nil {
+		return nil, nil, err
+	}
+	a, err := h.Store.Load(ctx, ref)
+	if err != nil {
+		return nil, nil, err
+	}
+	head := *a.Root().Common()
+	head.Rev, head.Redraws = min(head.Rev, before.Common().Rev), min(head.Redraws, before.Common().Redraws)
+	return a, &head, nil
 }
 
 // ours reports whether the deployment works for the workspace of the cards; nothing is sent to any other. For a task
@@ -134,13 +151,12 @@ func (h *Handler) ours(ctx context.Context, a aggregate.Aggregate, place Place) 
 	return ours, err
 }
 
-// shown notes that Slack shows the task as it was loaded.
-func (h *Handler) shown(ctx context.Context, a aggregate.Aggregate) error {
-	head := a.Root().Common()
-	if head.ShownRev == head.Rev && head.DrawAt == nil {
+// shown notes that Slack shows the task as of head.
+func (h *Handler) shown(ctx context.Context, ref aggregate.Ref, head *aggregate.Head) error {
+	if head.ShownRev >= head.Rev && head.DrawAt == nil {
 		return nil
 	}
-	if err := h.Store.Shown(ctx, a.Ref(), *head); err != nil {
+	if err := h.Store.Shown(ctx, ref, *head); err != nil {
 		return fmt.Errorf("note what is shown: %w", err)
 	}
 	return nil

@@ -167,6 +167,10 @@ func (b *backlogged) Load(_ context.Context, ref aggregate.Ref) (aggregate.Aggre
 	return &a, nil
 }
 
+func (b *backlogged) Head(_ context.Context, ref aggregate.Ref) (aggregate.Root, error) {
+	return b.tasks[ref.ID].a.Root(), nil
+}
+
 func (b *backlogged) Opened(_ context.Context, a *task.Aggregate, _ string) (*task.Aggregate, error) {
 	return a, nil
 }

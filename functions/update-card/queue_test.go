@@ -34,7 +34,11 @@ type broken struct {
 	loads  []aggregate.Ref
 }
 
-func (b *broken) Load(_ context.Context, ref aggregate.Ref) (aggregate.Aggregate, error) {
+func (b *broken) Load(context.Context, aggregate.Ref) (aggregate.Aggregate, error) {
+	return nil, b.err
+}
+
+func (b *broken) Head(_ context.Context, ref aggregate.Ref) (aggregate.Root, error) {
 	b.loads = append(b.loads, ref)
 	if b.panics {
 		panic("text of a person")

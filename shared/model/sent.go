@@ -14,6 +14,9 @@ type Keep = func(ctx context.Context, body []byte) (aggregate.Blob, error)
 // keepWithin bounds the storing of one body, from when it is sent. Most models take longer to answer.
 const keepWithin = 5 * time.Second
 
+// keepGrace is how long a body may still take when the caller's time is up: what was sent may have cost something.
+const keepGrace = 200 * time.Millisecond
+
 // sending is the key of the function in a context that Sent calls.
 type sending struct{}
 
@@ -40,8 +43,17 @@ func (k kept) Generate(ctx context.Context, r Request) (Response, error) {
 		stored = done
 		go func() { done <- k.store(ctx, body) }()
 	}), r)
-	if stored != nil {
-		answer.Usage.Sent = <-stored
+	if stored == nil {
+		return answer, err
+	}
+	select {
+	case answer.Usage.Sent = <-stored:
+		return answer, err
+	case <-ctx.Done(): // the caller's time is up
+	}
+	select {
+	case answer.Usage.Sent = <-stored:
+	case <-time.After(keepGrace):
 	}
 	return answer, err
 }

@@ -145,9 +145,12 @@ func (r Retention) old(ctx context.Context, p place, page []types.Object, before
 	return list, false, nil
 }
 
-// mayGo says which of a task's old objects may be deleted: none while the task has not ended, since it
-// may need its results. Under a common prefix arguments stay, and everything of a task without rows.
+// mayGo says which of a task's old objects may be deleted: its prompts, and none of its results while it has not ended,
+// since it may need them. Under a common prefix arguments stay, and everything of a task without rows.
 func (r Retention) mayGo(ctx context.Context, p place, ref aggregate.Ref) (func(key string) bool, error) {
+	if strings.HasPrefix(p.prefix, prompts) { // no function needs them
+		return func(string) bool { return true }, nil
+	}
 	if !p.together {
 		head, err := r.Rows.Head(ctx, ref)
 		if err != nil && !errors.Is(err, aggregate.ErrNotFound) {

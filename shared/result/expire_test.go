@@ -70,15 +70,15 @@ func TestResultsAndPromptsExpireByTheTenantsDaysAndArgumentsNever(t *testing.T) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := k.expire(t, 401*day); n != 0 {
-		t.Errorf("%d results of a task that still runs were deleted", n)
+	if n := k.expire(t, 401*day); n != 1 {
+		t.Errorf("of a task that still runs %d objects were deleted, want its prompt", n)
 	}
 	k.Cancel()
 	for _, tt := range []struct {
 		days  int
 		after time.Duration
 		want  int
-	}{{400, 399 * day, 0}, {500, 401 * day, 0}, {400, 401 * day, 2}, {400, 402 * day, 0}} {
+	}{{400, 399 * day, 0}, {500, 401 * day, 0}, {400, 401 * day, 1}, {400, 402 * day, 0}} {
 		k.days = tt.days
 		if n := k.expire(t, tt.after); n != tt.want {
 			t.Errorf("%d results deleted after %s of %d days, want %d", n, tt.after, tt.days, tt.want)

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"context"
+	"testing"
+
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/aggregate"
+	"ringi/shared/expect"
+	"ringi/shared/slackapi/slacktest"
+	"ringi/shared/store/storetest"
+	"ringi/shared/task"
+	"ringi/shared/tenancy"
+)
+
+// tornOnce answers the first load with the rows before HEAD (ANSWER, CARD, CHOICE, EXECUTION, GATE) as of was, the rest as they are.
+type tornOnce struct {
+	Store
+	was *task.Aggregate
+}
+
+// Head is that from before the gate opened, as long as the torn load is to come.
+func (s *tornOnce) Head(ctx context.Context, ref aggregate.Ref) (aggregate.Root, error) {
+	if s.was != nil {
+		return s.was.Root(), nil
+	}
+	return s.Store.Head(ctx, ref)
+}
+
+func (s *tornOnce) Load(ctx context.Context, ref aggregate.Ref) (aggregate.Aggregate, error) {
+	a, err := s.Store.Load(ctx, ref)
+	if s.was == nil || err != nil {
+		return a, err
+	}
+	now := *a.(*task.Aggregate)
+	now.Cards, now.Executions, now.Gates = s.was.Cards, s.was.Executions, s.was.Gates
+	s.was = nil
+	return &now, nil
+}
+
+func TestATornReadIsNotNotedAsShown(t *testing.T) {
+	w := newWorld(t, storetest.Start(t))
+	w.Prompted(tenancy.DefaultSettings())
+	by, policy := aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Suzuki, Team: slacktest.Team, Member: true}, aggregate.Policy{Team: slacktest.Team}
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.Approve(a.Prompt().ID, by, policy, w.Now())
+	})
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginProcess(1, w.Now()) })
+	arguments := aggregate.JSON(`{"recipient":"U1","text":"x"}`)
+	steps := []task.Step{{StepID: "step-1", Order: 1, Title: "通知", Tool: "send_slack_dm", ToolInput: arguments, Access: aggregate.Write, ToolVersion: "1"}}
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.FinishProcess(1, steps, "", tenancy.DefaultSettings(), w.Now())
+	})
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.Approve(a.Process().ID, by, policy, w.Now())
+	})
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.StartExecution(1, w.Now()) })
+	was := expect.Value(w.Store.Load(t.Context(), w.Ref))(t)
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.OpenStepGate(1, 1, aggregate.Blob{JSON: arguments, Bytes: len(arguments)}, aggregate.HashOf(string(arguments)), w.Now())
+	})
+	w.h.Store = &tornOnce{w.h.Store, was} // the message about StartExecution is drawn just as the gate opens
+	w.done()
+	a := w.Load()
+	for _, c := range a.Cards {
+		if c.State == aggregate.CardNone && !a.Effects(w.Now()).Cards {
+			t.Errorf("card %s has no message, head rev %d counts as shown %d: neither relay nor sweeper asks for it; due %v, decide by %v", c.Key(), a.Head.Rev, a.Head.ShownRev, a.DueAt(w.Now()), a.Asked().DecideBy)
+		}
+	}
+}
