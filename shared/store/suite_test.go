@@ -37,6 +37,7 @@ func TestStore(t *testing.T) {
 		{"commit", testCommit},
 		{"head", testHead},
 		{"usage", testUsage},
+		{"claim beside", testClaimBeside},
 		{"leases", testLeases},
 		{"lost answers", testLostAnswers},
 		{"commits that are cut off", testCutOff},

@@ -53,12 +53,16 @@ func (s *Store) ToolPermission(ctx context.Context, tenant, name string) (p tena
 		return tenancy.Unsaved(tenant, name), false, nil
 	}
 	rows, err := s.ToolPermissions(ctx, tenant)
-	for _, p := range tenancy.Standing(rows) {
-		if p.ToolName == name { // a row only if it was saved since it was not there
-			return p, p.Rev > 0, err
+	p = tenancy.Unsaved(tenant, name)
+	for _, x := range tenancy.Standing(rows) {
+		if x.ToolName == name { // a row only if it was saved since it was not there
+			p = x
 		}
 	}
-	return tenancy.Unsaved(tenant, name), false, err
+	if p.Rev == 0 {
+		p.Beside = tenancy.BesideOf(name, rows)
+	}
+	return p, p.Rev > 0, err
 }
 
 // ToolPermissions returns all rows of a tenant, by name.

@@ -88,8 +88,9 @@ func (a *Aggregate) TimeUp(e *Execution, now time.Time) bool {
 
 // ToolRef names the revision of a tool permission as read; 0: there is no such row.
 type ToolRef struct {
-	Name string
-	Rev  int
+	Name   string
+	Rev    int
+	Beside []aggregate.Owned // what else says that it may be called
 }
 
 // Call is what a claim is for.
@@ -166,6 +167,7 @@ func (a *Aggregate) ClaimStep(run int, call Call, now time.Time) (aggregate.Chan
 	c.Put(&n)
 	c.RelyOn(process, prompt)
 	c.Owned = append(c.Owned, aggregate.Owned{Key: tenancy.ToolKey(call.Tool.Name), Rev: call.Tool.Rev})
+	c.Owned = append(c.Owned, call.Tool.Beside...)
 	return c.done(), nil
 }
 

@@ -30,6 +30,8 @@ type ToolPermission struct {
 	ChangedAt *time.Time `json:"changed_at,omitempty"`
 	CreatedAt time.Time  `json:"created_at"`
 	UpdatedAt time.Time  `json:"updated_at"`
+	// Beside are the rows that say how a tool stands that has none.
+	Beside []aggregate.Owned `json:"-"`
 }
 
 // Place is among what the tenant owns.
@@ -49,6 +51,20 @@ var addedBeside = map[string][]string{"list_departments": {"list_employees", "li
 
 // IsAdded reports whether a tool without a row stands as Standing says.
 func IsAdded(tool string) bool { return addedBeside[tool] != nil }
+
+// BesideOf are a tenant's rows, absent ones too, that say how a tool without a row stands.
+func BesideOf(tool string, rows []ToolPermission) (out []aggregate.Owned) {
+	for _, name := range addedBeside[tool] {
+		o := aggregate.Owned{Key: ToolKey(name)}
+		for _, p := range rows {
+			if p.ToolName == name {
+				o.Rev = p.Rev
+			}
+		}
+		out = append(out, o)
+	}
+	return out
+}
 
 // Standing is a tenant's rows, and one that is off for each tool that came later, has no row, and starts off: where the
 // tenant has rows for tools of its provider that were there before it, and all of those rows forbid their tool or bind

@@ -1,0 +1,34 @@
+package store
+
+import (
+	"testing"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/expect"
+	"ringi/shared/task"
+	"ringi/shared/tenancy"
+)
+
+// A claim relies on what was read of a tool without a row: here an administrator narrows the tools beside it in between.
+func testClaimBeside(t *testing.T, st *taskStore) {
+	ref := created(t, st, 1)
+	decided(t, st, ref, extract, beginPrompt, finishPrompt, approvePrompt, beginProcess, finishProcess(1), approveProcess, start)
+	p := expect.Value(st.SaveToolPermission(t.Context(), tenancy.Unsaved(tenant, "list_employees"), approver(), at()))(t)
+	read, _, err := st.ToolPermission(t.Context(), tenant, "list_departments")
+	if err != nil || !read.Allowed {
+		t.Fatal(read, err)
+	}
+	a := loaded(t, st, ref)
+	p.Allowed = false
+	expect.Value(st.SaveToolPermission(t.Context(), p, approver(), at()))(t)
+	if now, _, _ := st.ToolPermission(t.Context(), tenant, "list_departments"); now.Allowed {
+		t.Fatal("it is not off")
+	}
+	c := expect.Value(a.ClaimStep(a.Head.Run, task.Call{
+		Order: 1, Arguments: aggregate.Blob{JSON: "{}", Bytes: 2}, Tool: task.ToolRef{Name: "list_departments", Rev: read.Rev, Beside: read.Beside},
+		Claim: task.Claim{Invocation: "i", LeaseUntil: at().Add(75e9)},
+	}, at()))(t)
+	if _, err := st.Commit(t.Context(), a, c); err == nil {
+		t.Errorf("the step of a tool that is off was claimed")
+	}
+}
