@@ -77,11 +77,7 @@ func read(in input) (reading, error) {
 	if !closed {
 		r.stops = append(r.stops, t.noQuote)
 	}
-	r.stop(t.noCancel, cancelForm().FindString(s.text))
-	r.stop(t.noPay, strings.Join(s.first(payForm), ""))
-	r.stop(t.noEvery, strings.Join(s.first(everyForm), ""))
-	r.stop(t.noDenied, strings.TrimSpace(deniedForm().FindString(s.text)))
-	r.stop(t.noNarrow, narrowed(s.text))
+	r.stopAlways(s)
 	r.departments = s.staff()
 	topic, second := s.about()
 	r.topic = topic
@@ -113,6 +109,16 @@ func read(in input) (reading, error) {
 	r.unread = append(r.unread, s.unread()...)
 	r.judge()
 	return r, nil
+}
+
+// stopAlways stops at what is never done, whatever else is asked for.
+func (r *reading) stopAlways(s *scanner) {
+	t := r.words
+	r.stop(t.noCancel, cancelForm().FindString(s.text))
+	r.stop(t.noPay, strings.Join(s.first(payForm), ""))
+	r.stop(t.noEvery, strings.Join(s.first(everyForm), ""))
+	r.stop(t.noDenied, strings.TrimSpace(deniedForm().FindString(s.text)))
+	r.stop(t.noNarrow, narrowed(s.text))
 }
 
 // self takes out whoever asks as the one who is told. It stands as not understood where
