@@ -10,8 +10,8 @@ import (
 // ranks are the packages of shared, from the ground up. A package imports only what stands in
 // ranks below its own, so no import runs back. A new package gets its place here.
 var ranks = [][]string{
-	{"config", "lazy", "panics", "sleep"},
-	{"aggregate", "language", "legible", "mask", "metric", "outbound", "schema", "secret", "slackapi/outgoing"},
+	{"config", "lazy", "panics", "sleep", "websession"},
+	{"aggregate", "language", "legible", "mask", "metric", "outbound", "schema", "secret", "signin", "slackapi/outgoing", "web"},
 	{"modelname"},
 	{"tenancy"},
 	{"task"},

@@ -39,6 +39,8 @@ type SlackSecret struct {
 	Hidden
 	SigningSecret string `json:"signing_secret"`
 	BotToken      string `json:"bot_token"`
+	ClientID      string `json:"client_id"` // with which people sign in to the console; it is no secret
+	ClientSecret  string `json:"client_secret"`
 	AppID         string `json:"app_id"`  // which app's; empty when nobody said: then any app's that signs with the secret
 	APIURL        string `json:"api_url"` // of the Web API, ends with a slash
 }
@@ -53,7 +55,7 @@ type Reader interface {
 var ErrMissing = errors.New("not pasted into the Slack secret yet")
 
 // Slack is the Slack secret as one environment knows it: JSON with signing_secret,
-// bot_token, perhaps app_id and, for another Slack than slack.com, api_url. It is read when it is
+// bot_token, client_id and client_secret for the console, perhaps app_id and, for another Slack than slack.com, api_url. It is read when it is
 // first needed, again after five minutes, and when it was refused. Its errors say
 // which member is missing, and never a value.
 type Slack struct {
@@ -113,6 +115,15 @@ func (s *Slack) Bot(ctx context.Context) (token, api string, err error) {
 		err = fmt.Errorf("bot_token: %w", ErrMissing)
 	}
 	return kept.BotToken, cmp.Or(kept.APIURL, s.address, publicSlack), err
+}
+
+// Client is the app as it signs people in, and where Slack's Web API is, or ErrMissing.
+func (s *Slack) Client(ctx context.Context) (id, secret, api string, err error) {
+	kept, err := s.get(ctx, func(k SlackSecret) bool { return k.ClientID != "" && k.ClientSecret != "" })
+	if err == nil && (kept.ClientID == "" || kept.ClientSecret == "") {
+		err = fmt.Errorf("client_id and client_secret: %w", ErrMissing)
+	}
+	return kept.ClientID, kept.ClientSecret, cmp.Or(kept.APIURL, s.address, publicSlack), err
 }
 
 // Refused reads the secret again, since Slack did not take what was kept or what
@@ -197,6 +208,9 @@ func (s SlackSecret) completed(before SlackSecret) SlackSecret {
 	}
 	if s.AppID == "" && s.SigningSecret == before.SigningSecret {
 		s.AppID = before.AppID
+	}
+	if s.ClientID == "" && s.ClientSecret == "" {
+		s.ClientID, s.ClientSecret = before.ClientID, before.ClientSecret
 	}
 	if s.BotToken == "" {
 		s.BotToken = before.BotToken

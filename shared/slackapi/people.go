@@ -13,7 +13,9 @@ import (
 type User struct {
 	ID    string
 	Team  string
-	Guest bool // a restricted account, or a stranger whose channels the app shares none of
+	Name  string // as the workspace shows it
+	Gone  bool   // the account was deactivated
+	Guest bool   // a restricted account, or a stranger whose channels the app shares none of
 	// Teams are the workspaces of a person of an organization that has several.
 	Teams []string
 }
@@ -27,7 +29,8 @@ func (c *Client) User(ctx context.Context, id string) (User, error) {
 	if err := outcome("users.info", err); err != nil {
 		return User{}, err
 	}
-	return User{ID: u.ID, Team: u.TeamID, Guest: u.IsRestricted || u.IsUltraRestricted || u.IsStranger, Teams: u.Enterprise.Teams}, nil
+	name := cmp.Or(u.Profile.DisplayName, u.RealName, u.Name)
+	return User{ID: u.ID, Team: u.TeamID, Name: name, Gone: u.Deleted, Guest: u.IsRestricted || u.IsUltraRestricted || u.IsStranger, Teams: u.Enterprise.Teams}, nil
 }
 
 // Team is the workspace that the token belongs to; Slack is asked once for each token

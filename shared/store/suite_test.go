@@ -55,6 +55,7 @@ func TestStore(t *testing.T) {
 		{"many due", testDueMany},
 		{"shown", testShown},
 		{"pace", testPace},
+		{"web", testWeb},
 		{"tenants", testTenants},
 		{"agents", testAgents},
 		{"settings", testSettings},

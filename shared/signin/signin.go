@@ -1,0 +1,139 @@
+// Package signin signs people in with Slack, by OpenID Connect (https://docs.slack.dev/authentication/sign-in-with-slack).
+package signin
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/slack-go/slack"
+)
+
+// issuer is who signs Slack's ID tokens, as its discovery document says.
+const issuer = "https://slack.com"
+
+// maxSkew is how far Slack's clock may be from ours.
+const maxSkew = time.Minute
+
+// App is the Slack app as it signs people in.
+type App interface {
+	Client(ctx context.Context) (id, secret, api string, err error)
+}
+
+// Slack signs people in.
+type Slack struct {
+	App  App
+	HTTP *http.Client
+	Now  func() time.Time
+}
+
+// Person is whom Slack signed in.
+type Person struct {
+	User string
+	Team string
+	Name string
+}
+
+// ErrRefused is a sign-in that is not to be believed, or that Slack refused; another try by the person may succeed.
+var ErrRefused = errors.New("the sign-in was refused")
+
+// Address is where a browser is sent to sign in, and what Slack sends it back with: state to us, nonce in the token.
+func (s *Slack) Address(ctx context.Context, redirect, state, nonce string) (string, error) {
+	id, _, api, err := s.App.Client(ctx)
+	if err != nil {
+		return "", err
+	}
+	query := url.Values{
+		"response_type": {"code"}, "scope": {"openid profile"}, "client_id": {id},
+		"redirect_uri": {redirect}, "state": {state}, "nonce": {nonce},
+	}
+	return strings.TrimSuffix(api, "api/") + "openid/connect/authorize?" + query.Encode(), nil
+}
+
+// Person exchanges the code that Slack sent a browser back with for the person. It returns ErrRefused for a code or an
+// answer that won't do.
+func (s *Slack) Person(ctx context.Context, code, redirect, nonce string) (Person, error) {
+	id, secret, api, err := s.App.Client(ctx)
+	if err != nil {
+		return Person{}, err
+	}
+	out, err := slack.GetOpenIDConnectTokenContext(ctx, s.HTTP, id, secret, code, redirect, slack.OAuthOptionAPIURL(api))
+	if refused := (slack.SlackErrorResponse{}); errors.As(err, &refused) {
+		return Person{}, fmt.Errorf("%w: Slack says %.60s", ErrRefused, refused.Err)
+	}
+	if err != nil {
+		return Person{}, fmt.Errorf("openid.connect.token: %w", err)
+	}
+	c, err := claimsOf(out.IdToken)
+	if err != nil {
+		return Person{}, fmt.Errorf("%w: %w", ErrRefused, err)
+	}
+	if err := c.check(id, nonce, s.Now()); err != nil {
+		return Person{}, fmt.Errorf("%w: %w", ErrRefused, err)
+	}
+	return Person{User: c.User, Team: c.Team, Name: c.Name}, nil
+}
+
+// claims are those of Slack's ID tokens.
+type claims struct {
+	Issuer   string   `json:"iss"`
+	Audience audience `json:"aud"`
+	Expires  int64    `json:"exp"`
+	Nonce    string   `json:"nonce"`
+	User     string   `json:"https://slack.com/user_id"`
+	Team     string   `json:"https://slack.com/team_id"`
+	Name     string   `json:"name"`
+}
+
+// audience is one client, or a list of them.
+type audience []string
+
+func (a *audience) UnmarshalJSON(b []byte) error {
+	var one string
+	if json.Unmarshal(b, &one) == nil {
+		*a = audience{one}
+		return nil
+	}
+	return json.Unmarshal(b, (*[]string)(a))
+}
+
+// claimsOf reads a token's claims. Its signature proves nothing more: it came from Slack itself over TLS, to a call with
+// our client's secret (OpenID Connect Core 1.0, 3.1.3.7, number 6).
+func claimsOf(token string) (claims, error) {
+	parts := strings.Split(token, ".")
+	if len(parts) != 3 {
+		return claims{}, errors.New("the ID token is no JWT")
+	}
+	b, err := base64.RawURLEncoding.DecodeString(strings.TrimRight(parts[1], "="))
+	if err != nil {
+		return claims{}, errors.New("the ID token's claims are not base64url")
+	}
+	var c claims
+	if json.Unmarshal(b, &c) != nil {
+		return claims{}, errors.New("the ID token's claims are not JSON")
+	}
+	return c, nil
+}
+
+// check says why claims are not to be believed. What is wrong is named, never quoted.
+func (c claims) check(client, nonce string, now time.Time) error {
+	switch {
+	case c.Issuer != issuer:
+		return errors.New("the ID token is not Slack's")
+	case len(c.Audience) != 1 || c.Audience[0] != client:
+		return errors.New("the ID token is for another app")
+	case !now.Before(time.Unix(c.Expires, 0).Add(maxSkew)):
+		return errors.New("the ID token has expired")
+	case nonce == "" || c.Nonce != nonce:
+		return errors.New("the ID token is of another sign-in")
+	case c.User == "" || c.Team == "":
+		return errors.New("the ID token names nobody")
+	}
+	return nil
+}

@@ -1,0 +1,147 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/websession"
+)
+
+// Rows of browsers: WEB#<hash of a secret that the browser holds>. All have a TTL.
+const (
+	webSession = "SESSION"
+	webSignIn  = "SIGNIN"
+)
+
+func webKey(secret, sort string) (pk, sk string) { return "WEB#" + websession.Hash(secret), sort }
+
+// WebSession is the session of a cookie. It returns aggregate.ErrNotFound when there is none, or it is over.
+func (s *Store) WebSession(ctx context.Context, cookie string, now time.Time) (websession.Session, error) {
+	var is websession.Session
+	pk, sk := webKey(cookie, webSession)
+	if err := s.get(ctx, pk, sk, &is); err != nil {
+		return websession.Session{}, fmt.Errorf("read a session: %w", err)
+	}
+	if !is.Valid(now) {
+		return websession.Session{}, fmt.Errorf("a session that is over: %w", aggregate.ErrNotFound)
+	}
+	return is, nil
+}
+
+// BeginWebSession keeps a session under its cookie.
+func (s *Store) BeginWebSession(ctx context.Context, cookie string, x websession.Session) error {
+	pk, sk := webKey(cookie, webSession)
+	return s.putWeb(ctx, pk, sk, "web_session", x, x.Ends())
+}
+
+// RotateWebSession keeps the session under a new cookie; the old one ends soon. It returns aggregate.ErrConflict when the
+// old one was replaced before or is gone.
+func (s *Store) RotateWebSession(ctx context.Context, old, cookie string, x websession.Session, now time.Time) error {
+	pk, sk := webKey(cookie, webSession)
+	it, err := webItem(pk, sk, "web_session", x.Rotated(now), x.Ends())
+	if err != nil {
+		return err
+	}
+	e := newExpression()
+	e.set("replaced_at", now)
+	e.set("delete_after", now.Add(websession.Grace).Unix())
+	pk, sk = webKey(old, webSession)
+	err = s.transactPast(ctx, s.newID(), []types.TransactWriteItem{
+		{Put: &types.Put{TableName: &s.table, Item: it}},
+		{Update: &types.Update{
+			TableName: &s.table, Key: key(pk, sk), ConditionExpression: all(e.exists(), e.lacks("replaced_at")),
+			UpdateExpression: e.update(), ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
+		}},
+	})
+	var l *lost
+	if errors.As(err, &l) {
+		err = aggregate.ErrConflict
+	}
+	if err != nil {
+		return fmt.Errorf("replace a cookie: %w", err)
+	}
+	return nil
+}
+
+// SawWebSession notes who the person of a session is, as Slack and the tenant's row just said. One that has ended stays so.
+func (s *Store) SawWebSession(ctx context.Context, cookie string, x websession.Session) error {
+	e := newExpression()
+	e.set("name", x.Name)
+	e.set("admin", x.Admin)
+	e.set("asked_at", x.AskedAt)
+	pk, sk := webKey(cookie, webSession)
+	_, err := s.update(ctx, key(pk, sk), e, all(e.exists()))
+	if err != nil && !errors.Is(err, aggregate.ErrNotFound) {
+		return fmt.Errorf("note whose session it is: %w", err)
+	}
+	return nil
+}
+
+// EndWebSession forgets a session; one that is not there is forgotten.
+func (s *Store) EndWebSession(ctx context.Context, cookie string) error {
+	pk, sk := webKey(cookie, webSession)
+	if _, err := s.db.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: &s.table, Key: key(pk, sk)}); err != nil {
+		return fmt.Errorf("end a session: %w", err)
+	}
+	return nil
+}
+
+// BeginSignIn keeps a sign-in under its state until Slack sends the person back.
+func (s *Store) BeginSignIn(ctx context.Context, state string, x websession.SignIn, now time.Time) error {
+	pk, sk := webKey(state, webSignIn)
+	return s.putWeb(ctx, pk, sk, "web_signin", x, now.Add(websession.SignInLasts))
+}
+
+// TakeSignIn is the sign-in of a state, which no other call gets again. It returns aggregate.ErrNotFound when there is
+// none, or it is too old.
+func (s *Store) TakeSignIn(ctx context.Context, state string, now time.Time) (websession.SignIn, error) {
+	var is websession.SignIn
+	pk, sk := webKey(state, webSignIn)
+	out, err := s.db.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: &s.table, Key: key(pk, sk), ReturnValues: types.ReturnValueAllOld})
+	switch {
+	case err != nil:
+		return is, fmt.Errorf("take a sign-in: %w", err)
+	case out.Attributes == nil || expired(out.Attributes, now):
+		return is, fmt.Errorf("take a sign-in: %w", aggregate.ErrNotFound)
+	}
+	return is, unpack(out.Attributes, &is)
+}
+
+// CountSignIn counts one that an address begins, and returns how many it has begun in this minute.
+func (s *Store) CountSignIn(ctx context.Context, address string, now time.Time) (int, error) {
+	pk, sk := webKey("address "+address, "MINUTE#"+now.UTC().Format("2006-01-02T15:04"))
+	e := newExpression()
+	e.add("n", 1)
+	e.row("web_signins", now.Add(2*time.Minute))
+	it, err := s.update(ctx, key(pk, sk), e, nil)
+	if err != nil {
+		return 0, fmt.Errorf("count sign-ins: %w", err)
+	}
+	return intOf(it, "n"), nil
+}
+
+func webItem(pk, sk, typ string, v any, until time.Time) (item, error) {
+	it, err := pack(typ, pk, sk, v)
+	if err == nil {
+		it["delete_after"] = number(int(until.Unix()))
+	}
+	return it, err
+}
+
+func (s *Store) putWeb(ctx context.Context, pk, sk, typ string, v any, until time.Time) error {
+	it, err := webItem(pk, sk, typ, v, until)
+	if err != nil {
+		return err
+	}
+	if _, err := s.db.PutItem(ctx, &dynamodb.PutItemInput{TableName: aws.String(s.table), Item: it}); err != nil {
+		return fmt.Errorf("put %s: %w", typ, err)
+	}
+	return nil
+}

@@ -1,0 +1,165 @@
+package store
+
+import (
+	"errors"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/expect"
+	"ringi/shared/websession"
+)
+
+func testWeb(t *testing.T, st *taskStore) {
+	st.parts(t, []part{
+		{"a session is its cookie's, until it is over or ended", testWebSession},
+		{"a cookie is replaced once, and taken a moment longer", testWebRotation},
+		{"who the person is by now is noted, and brings no ended session back", testWebSeen},
+		{"a sign-in is taken once, by one of many, and not too late", testSignIn},
+		{"sign-ins are counted for each address and minute", testSignIns},
+		{"the table has no secret of a browser's", testWebSecrets},
+	})
+}
+
+// signedIn is a session that has begun under a cookie.
+func signedIn(t *testing.T, st *taskStore, cookie string, now time.Time) websession.Session {
+	t.Helper()
+	x := websession.New("01TENANT", "T1", "U1", "鈴木", true, now)
+	expect.NoError(t, st.BeginWebSession(t.Context(), cookie, x))
+	return x
+}
+
+func gone(t *testing.T, what string, err error) {
+	t.Helper()
+	if !errors.Is(err, aggregate.ErrNotFound) {
+		t.Errorf("%s: %v", what, err)
+	}
+}
+
+func testWebSession(t *testing.T, st *taskStore) {
+	now := time.Now().UTC().Truncate(time.Millisecond)
+	x := signedIn(t, st, "c1", now)
+	expect.Same(t, x, expect.Value(st.WebSession(t.Context(), "c1", now))(t))
+	_, err := st.WebSession(t.Context(), "c1", now.Add(websession.Lasts))
+	gone(t, "after eight hours", err)
+	_, err = st.WebSession(t.Context(), websession.Hash("c1"), now)
+	gone(t, "what the table shows", err)
+	expect.NoError(t, st.EndWebSession(t.Context(), "c1"))
+	_, err = st.WebSession(t.Context(), "c1", now)
+	gone(t, "after its end", err)
+	expect.NoError(t, st.EndWebSession(t.Context(), "c1"))
+}
+
+func testWebRotation(t *testing.T, st *taskStore) {
+	now := time.Now().UTC().Truncate(time.Millisecond)
+	x := signedIn(t, st, "c2", now)
+	var won atomic.Int32
+	var all sync.WaitGroup
+	for n := range 4 {
+		all.Go(func() {
+			switch err := st.RotateWebSession(t.Context(), "c2", "c2-"+string(rune('a'+n)), x, now.Add(20*time.Minute)); {
+			case err == nil:
+				won.Add(1)
+			case !errors.Is(err, aggregate.ErrConflict):
+				t.Errorf("rotate: %v", err)
+			}
+		})
+	}
+	all.Wait()
+	if won.Load() != 1 {
+		t.Errorf("%d cookies took the place of one", won.Load())
+	}
+	old := expect.Value(st.WebSession(t.Context(), "c2", now.Add(20*time.Minute+websession.Grace-time.Second)))(t)
+	if old.MustRotate(now.Add(time.Hour)) || old.Form != x.Form {
+		t.Errorf("the old one is %+v", old)
+	}
+	_, err := st.WebSession(t.Context(), "c2", now.Add(20*time.Minute+websession.Grace))
+	gone(t, "a replayed cookie", err)
+	expect.NoError(t, st.EndWebSession(t.Context(), "c2"))
+	if err := st.RotateWebSession(t.Context(), "c2", "c2-z", x, now); !errors.Is(err, aggregate.ErrConflict) {
+		t.Errorf("a session that was ended is replaced: %v", err)
+	}
+}
+
+func testWebSeen(t *testing.T, st *taskStore) {
+	now := time.Now().UTC().Truncate(time.Millisecond)
+	x := signedIn(t, st, "c3", now)
+	x.Name, x.Admin, x.AskedAt = "田中", false, now.Add(2*time.Minute)
+	expect.NoError(t, st.SawWebSession(t.Context(), "c3", x))
+	expect.Same(t, x, expect.Value(st.WebSession(t.Context(), "c3", now))(t))
+	expect.NoError(t, st.EndWebSession(t.Context(), "c3"))
+	expect.NoError(t, st.SawWebSession(t.Context(), "c3", x))
+	_, err := st.WebSession(t.Context(), "c3", now)
+	gone(t, "an ended session that was seen", err)
+}
+
+func testSignIn(t *testing.T, st *taskStore) {
+	now := time.Now().UTC()
+	x := websession.SignIn{Browser: websession.Hash("b"), Nonce: "n", Next: "/console/tasks"}
+	expect.NoError(t, st.BeginSignIn(t.Context(), "s1", x, now))
+	var taken atomic.Int32
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			if got, err := st.TakeSignIn(t.Context(), "s1", now); err == nil && got == x {
+				taken.Add(1)
+			}
+		})
+	}
+	all.Wait()
+	if taken.Load() != 1 {
+		t.Errorf("one state was taken %d times", taken.Load())
+	}
+	expect.NoError(t, st.BeginSignIn(t.Context(), "s2", x, now))
+	_, err := st.TakeSignIn(t.Context(), "s2", now.Add(websession.SignInLasts+time.Second))
+	gone(t, "after ten minutes", err)
+	_, err = st.TakeSignIn(t.Context(), "s3", now)
+	gone(t, "a state of nobody", err)
+}
+
+func testSignIns(t *testing.T, st *taskStore) {
+	for n := range 3 {
+		if got := expect.Value(st.CountSignIn(t.Context(), "192.0.2.7", at().Add(time.Duration(n)*time.Second)))(t); got != n+1 {
+			t.Errorf("the %dth is counted as %d", n+1, got)
+		}
+	}
+	for name, got := range map[string]int{
+		"another address": expect.Value(st.CountSignIn(t.Context(), "192.0.2.8", at()))(t),
+		"another minute":  expect.Value(st.CountSignIn(t.Context(), "192.0.2.7", at().Add(time.Minute)))(t),
+	} {
+		if got != 1 {
+			t.Errorf("%s is counted as %d", name, got)
+		}
+	}
+}
+
+func testWebSecrets(t *testing.T, st *taskStore) {
+	now := time.Now()
+	signedIn(t, st, "cookie-in-the-open", now)
+	expect.NoError(t, st.BeginSignIn(t.Context(), "state-in-the-open", websession.SignIn{Browser: websession.Hash("browser-in-the-open")}, now))
+	seen := 0
+	for pages := dynamodb.NewScanPaginator(st.db, &dynamodb.ScanInput{TableName: &st.table}); pages.HasMorePages(); {
+		for _, it := range expect.Value(pages.NextPage(t.Context()))(t).Items {
+			if !strings.HasPrefix(textOf(it, "PK"), "WEB#") {
+				continue
+			}
+			seen++
+			if intOf(it, "delete_after") == 0 {
+				t.Errorf("%s stays for ever", textOf(it, "type"))
+			}
+			for name := range it {
+				if strings.Contains(textOf(it, name), "in-the-open") {
+					t.Errorf("%s of %s has a secret", name, textOf(it, "type"))
+				}
+			}
+		}
+	}
+	if seen < 2 {
+		t.Errorf("%d rows of browsers were looked at", seen)
+	}
+}

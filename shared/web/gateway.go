@@ -1,0 +1,119 @@
+// Package web serves pages behind API Gateway: requests and answers as net/http has them, and what keeps a page safe in a
+// browser.
+package web
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"ringi/shared/panics"
+)
+
+// MaxBody is the largest body that is read, in bytes: no form of ours has more.
+const MaxBody = 1 << 20
+
+type (
+	// Request is a request of the HTTP API, payload version 2.
+	Request = events.APIGatewayV2HTTPRequest
+	// Response is its answer.
+	Response = events.APIGatewayV2HTTPResponse
+)
+
+// Serve answers the HTTP API's events by a handler. A panic of the handler's is a 500 without details.
+func Serve(h http.Handler) func(context.Context, Request) (Response, error) {
+	return func(ctx context.Context, in Request) (Response, error) {
+		r, err := request(ctx, in)
+		if err != nil {
+			return plain(http.StatusBadRequest, err.Error()), nil
+		}
+		if r.ContentLength > MaxBody {
+			return plain(http.StatusRequestEntityTooLarge, fmt.Sprintf("the body has more than %d bytes", MaxBody)), nil
+		}
+		w := &answer{header: http.Header{}}
+		if err := guarded(ctx, h, w, r); err != nil {
+			slog.ErrorContext(ctx, "a page panicked", "path", r.URL.Path, "err", err)
+			return plain(http.StatusInternalServerError, "Internal Server Error"), nil
+		}
+		return w.response(), nil
+	}
+}
+
+func guarded(ctx context.Context, h http.Handler, w http.ResponseWriter, r *http.Request) (err error) {
+	defer panics.Recover(ctx, &err)
+	h.ServeHTTP(w, r)
+	return nil
+}
+
+// request is an event as net/http has it. Its RemoteAddr is the caller's address, without a port.
+func request(ctx context.Context, in Request) (*http.Request, error) {
+	body := []byte(in.Body)
+	if in.IsBase64Encoded {
+		var err error
+		if body, err = base64.StdEncoding.DecodeString(in.Body); err != nil {
+			return nil, fmt.Errorf("the body is not base64")
+		}
+	}
+	u := &url.URL{Path: in.RawPath, RawQuery: in.RawQueryString}
+	r, err := http.NewRequestWithContext(ctx, in.RequestContext.HTTP.Method, u.String(), bytes.NewReader(body))
+	if err != nil {
+		return nil, fmt.Errorf("the request line makes no sense")
+	}
+	for name, value := range in.Headers {
+		r.Header.Set(name, value)
+	}
+	if len(in.Cookies) > 0 { // the gateway keeps them apart
+		r.Header.Set("Cookie", strings.Join(in.Cookies, "; "))
+	}
+	r.Host, r.RemoteAddr = r.Header.Get("Host"), in.RequestContext.HTTP.SourceIP
+	return r, nil
+}
+
+// answer collects what a handler writes.
+type answer struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+}
+
+func (a *answer) Header() http.Header { return a.header }
+
+func (a *answer) WriteHeader(status int) {
+	if a.status == 0 {
+		a.status = status
+	}
+}
+
+func (a *answer) Write(b []byte) (int, error) {
+	a.WriteHeader(http.StatusOK)
+	return a.body.Write(b)
+}
+
+// response is the answer for the gateway, which takes text as it is and all else in base64.
+func (a *answer) response() Response {
+	a.WriteHeader(http.StatusOK)
+	out := Response{StatusCode: a.status, Headers: map[string]string{}, Cookies: a.header.Values("Set-Cookie")}
+	for name, values := range a.header {
+		if name != "Set-Cookie" {
+			out.Headers[name] = strings.Join(values, ", ")
+		}
+	}
+	if b := a.body.Bytes(); utf8.Valid(b) {
+		out.Body = string(b)
+	} else {
+		out.Body, out.IsBase64Encoded = base64.StdEncoding.EncodeToString(b), true
+	}
+	return out
+}
+
+func plain(status int, text string) Response {
+	return Response{StatusCode: status, Body: text + "\n", Headers: map[string]string{"Content-Type": "text/plain; charset=utf-8", "X-Content-Type-Options": "nosniff"}}
+}

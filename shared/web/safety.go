@@ -1,0 +1,60 @@
+package web
+
+import (
+	"net"
+	"net/http"
+	"net/url"
+	"path"
+	"strings"
+)
+
+// policy lets a page load its own script and style sheet, and pictures; nothing that stands in the page itself runs.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+	"form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+
+// Safe adds to every answer the headers that keep a browser from running, framing, sniffing, telling or keeping what it
+// should not, and refuses, with 403, a change that another site's page asked for.
+func Safe(h http.Handler) http.Handler {
+	cross := http.NewCrossOriginProtection()
+	cross.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.Error(w, "this form came from another site", http.StatusForbidden)
+	}))
+	guarded := cross.Handler(h)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		for name, value := range map[string]string{
+			"Content-Security-Policy": policy, "X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin",
+			"Cross-Origin-Opener-Policy": "same-origin", "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+			"Cache-Control": "no-store",
+		} {
+			w.Header().Set(name, value)
+		}
+		if !IsLocal(r.Host) {
+			w.Header().Set("Strict-Transport-Security", "max-age=31536000")
+		}
+		guarded.ServeHTTP(w, r)
+	})
+}
+
+// IsLocal reports whether a host is this machine, where there is no TLS.
+func IsLocal(host string) bool {
+	name, _, err := net.SplitHostPort(host)
+	if err != nil {
+		name = host
+	}
+	ip := net.ParseIP(strings.Trim(name, "[]"))
+	return name == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// LocalPath is where a page may be led that a request names: a path below prefix, with its query; else otherwise. A browser
+// reads "//host", and "/\host", as an address elsewhere.
+func LocalPath(text, prefix, otherwise string) string {
+	u, err := url.Parse(text)
+	if err != nil || u.IsAbs() || u.Host != "" || u.User != nil || u.Opaque != "" || strings.ContainsAny(text, "\\\r\n\t") {
+		return otherwise
+	}
+	clean := path.Clean(u.Path)
+	if clean != strings.TrimSuffix(prefix, "/") && !strings.HasPrefix(clean, prefix) || strings.HasPrefix(u.Path, "//") {
+		return otherwise
+	}
+	return (&url.URL{Path: clean, RawQuery: u.RawQuery}).String()
+}

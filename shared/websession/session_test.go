@@ -1,0 +1,40 @@
+package websession
+
+import (
+	"testing"
+	"time"
+)
+
+func TestASessionsTimes(t *testing.T) {
+	began := time.Date(2026, 4, 18, 9, 0, 0, 0, time.UTC)
+	s := New("01T", "T1", "U1", "鈴木", false, began)
+	replaced := s
+	replaced.Replaced = &began
+	for name, tt := range map[string]struct {
+		got, want bool
+	}{
+		"valid at once":                   {s.Valid(began), true},
+		"valid to the last second":        {s.Valid(began.Add(Lasts - time.Second)), true},
+		"over after eight hours":          {s.Valid(began.Add(Lasts)), false},
+		"rotating doesn't make it last":   {s.Rotated(began.Add(7 * time.Hour)).Valid(began.Add(Lasts)), false},
+		"no new cookie yet":               {s.MustRotate(began.Add(rotateAfter - time.Second)), false},
+		"a new cookie":                    {s.MustRotate(began.Add(rotateAfter)), true},
+		"no second one":                   {replaced.MustRotate(began.Add(rotateAfter)), false},
+		"replaced, for what is under way": {replaced.Valid(began.Add(Grace - time.Second)), true},
+		"replaced, and over":              {replaced.Valid(began.Add(Grace)), false},
+		"Slack need not be asked yet":     {s.MustAsk(began.Add(askEvery - time.Second)), false},
+		"Slack is asked":                  {s.MustAsk(began.Add(askEvery)), true},
+		"a silent Slack is believed":      {s.Believed(began.Add(believed - time.Second)), true},
+		"not for ever":                    {s.Believed(began.Add(believed)), false},
+		"its own form":                    {s.FormIs(s.Form), true},
+		"no form":                         {Session{}.FormIs(""), false},
+		"another's form":                  {s.FormIs(New("01T", "T1", "U2", "", false, began).Form), false},
+		"who began it":                    {SignIn{Browser: Hash("c")}.By("c"), true},
+		"another browser":                 {SignIn{Browser: Hash("c")}.By("d"), false},
+		"no cookie":                       {SignIn{Browser: Hash("")}.By(""), false},
+	} {
+		if tt.got != tt.want {
+			t.Errorf("%s: %v", name, tt.got)
+		}
+	}
+}
