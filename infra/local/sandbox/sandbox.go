@@ -28,6 +28,7 @@ type Shortcut struct {
 type Options struct {
 	SigningSecret   string
 	BotToken        string
+	ClientSecret    string // with ClientID
 	TeamID          string // default T0SANDRING
 	AppID           string // default A0SANDRING
 	URL             string // where this sandbox is reached, without a slash at the end

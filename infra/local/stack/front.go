@@ -40,7 +40,7 @@ func (s *Stack) startFront(ctx context.Context, l net.Listener) {
 
 func (s *Stack) newSandbox() *sandbox.Sandbox {
 	o := s.options.Sandbox
-	o.SigningSecret, o.BotToken = s.SigningSecret, s.BotToken
+	o.SigningSecret, o.BotToken, o.ClientSecret = s.SigningSecret, s.BotToken, s.ClientSecret
 	o.URL, o.EventsURL, o.InteractionsURL = s.URL, s.URL+"/slack/events", s.URL+"/slack/interactions"
 	o.Run = s.Run
 	if o.Logger == nil {

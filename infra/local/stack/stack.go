@@ -5,6 +5,7 @@ package stack
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -43,6 +44,7 @@ type Stack struct {
 	BucketName    string
 	KeyID         string
 	SigningSecret string
+	ClientSecret  string // with which people sign in to the console
 	BotToken      string
 
 	options   Options
@@ -71,7 +73,7 @@ func Start(ctx context.Context, o Options) (*Stack, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Stack{options: o, log: o.Logger, SigningSecret: o.SigningSecret, BotToken: o.BotToken, schedules: map[string][]*mapping.Schedule{}, failed: make(chan error, 1)}
+	s := &Stack{options: o, log: o.Logger, SigningSecret: o.SigningSecret, ClientSecret: rand.Text(), BotToken: o.BotToken, schedules: map[string][]*mapping.Schedule{}, failed: make(chan error, 1)}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	if err := s.start(ctx); err != nil {
 		s.Close()
@@ -210,6 +212,9 @@ func (s *Stack) secret(id, slackURL string) any {
 		return s.options.ModelKeys
 	}
 	value := map[string]string{"signing_secret": s.SigningSecret, "bot_token": s.BotToken}
+	if s.options.SlackAPIURL == "" { // people sign in to the console at the sandbox
+		value["client_id"], value["client_secret"] = sandbox.ClientID, s.ClientSecret
+	}
 	if slackURL != "" {
 		value["api_url"] = slackURL
 	}

@@ -23,6 +23,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/google/go-cmp/cmp"
 
+	"ringi/infra/local/sandbox"
 	"ringi/infra/local/stack"
 	"ringi/shared/expect"
 )
@@ -78,7 +79,7 @@ func TestEverythingOfTheTemplateIsConnected(t *testing.T) {
 		t.Errorf("the function sees %q, want %q", got, want)
 	}
 	secret := until(t, "the drawing", func() (string, bool) { v := row(t, s, "n1", "DRAWN", "secret"); return v, v != "" })
-	if want := `{"bot_token":"xoxb-1","signing_secret":"sign"}`; secret != want {
+	if want := `{"bot_token":"xoxb-1","client_id":"` + sandbox.ClientID + `","client_secret":"` + s.ClientSecret + `","signing_secret":"sign"}`; secret != want {
 		t.Errorf("the secret is %s, want %s", secret, want)
 	}
 	object := expect.Value(s3.NewFromConfig(s.AWS).GetObject(t.Context(), &s3.GetObjectInput{Bucket: &s.BucketName, Key: aws.String("n1")}))(t)

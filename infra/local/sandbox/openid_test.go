@@ -1,0 +1,84 @@
+package sandbox_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"ringi/infra/local/sandbox"
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/expect"
+	"ringi/shared/signin"
+)
+
+// client is our app as the sandbox knows it, or as somebody pretends to be it.
+type client struct{ id, secret, api string }
+
+func (c client) Client(context.Context) (id, secret, api string, err error) {
+	return c.id, c.secret, c.api, nil
+}
+
+func TestPeopleSignIn(t *testing.T) {
+	s := sandbox.New(sandbox.Options{SigningSecret: secret, BotToken: botToken, ClientSecret: "c1ient"})
+	t.Cleanup(s.Close)
+	server := httptest.NewServer(s.Handler())
+	t.Cleanup(server.Close)
+	s.Connect(sandbox.Endpoints{Self: server.URL})
+	back := server.URL + "/console/signin/done"
+	ours := client{sandbox.ClientID, "c1ient", server.URL + "/api/"}
+	slack := func(c client) *signin.Slack { return &signin.Slack{App: c, HTTP: server.Client(), Now: time.Now} }
+	browser := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	get := func(address string) (*http.Response, string) {
+		resp := expect.Value(browser.Get(address))(t)
+		defer resp.Body.Close()
+		return resp, string(expect.Value(io.ReadAll(resp.Body))(t))
+	}
+	code := func() string {
+		address := expect.Value(slack(ours).Address(t.Context(), back, "st&ate", "nonce"))(t)
+		resp, page := get(address)
+		if resp.StatusCode != http.StatusOK || !strings.Contains(page, "佐藤 花子") || strings.Contains(page, workspace.Bot) {
+			t.Fatalf("%s\n%s", resp.Status, page)
+		}
+		resp, _ = get(strings.Replace(address, "/authorize?", "/allow?user="+workspace.Suzuki+"&", 1))
+		to := expect.Value(resp.Location())(t)
+		if to.Query().Get("state") != "st&ate" || !strings.HasPrefix(to.String(), back) {
+			t.Fatalf("the browser is sent to %s", to)
+		}
+		return to.Query().Get("code")
+	}
+
+	used := code()
+	p := expect.Value(slack(ours).Person(t.Context(), used, back, "nonce"))(t)
+	if p != (signin.Person{User: workspace.Suzuki, Team: s.TeamID(), Name: "鈴木 一郎"}) {
+		t.Errorf("the person is %+v", p)
+	}
+	for name, try := range map[string]func() (signin.Person, error){
+		"a code twice":    func() (signin.Person, error) { return slack(ours).Person(t.Context(), used, back, "nonce") },
+		"another address": func() (signin.Person, error) { return slack(ours).Person(t.Context(), code(), back+"?x", "nonce") },
+		"another sign-in": func() (signin.Person, error) { return slack(ours).Person(t.Context(), code(), back, "m") },
+		"a guessed secret": func() (signin.Person, error) {
+			return slack(client{ours.id, "x", ours.api}).Person(t.Context(), code(), back, "nonce")
+		},
+		"another app": func() (signin.Person, error) {
+			return slack(client{"1.2", "c1ient", ours.api}).Person(t.Context(), code(), back, "nonce")
+		},
+	} {
+		if p, err := try(); !errors.Is(err, signin.ErrRefused) {
+			t.Errorf("%s: %+v, %v", name, p, err)
+		}
+	}
+	for _, elsewhere := range []string{"https://evil.example/console/", server.URL + "/elsewhere", ""} {
+		address := expect.Value(slack(ours).Address(t.Context(), elsewhere, "s", "n"))(t)
+		for _, page := range []string{address, strings.Replace(address, "/authorize?", "/allow?user="+workspace.Suzuki+"&", 1)} {
+			if resp, _ := get(page); resp.StatusCode != http.StatusBadRequest {
+				t.Errorf("%s is led to %q: %s", expect.Value(url.Parse(page))(t).Path, elsewhere, resp.Status)
+			}
+		}
+	}
+}
