@@ -1,0 +1,272 @@
+package chain
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	crand "crypto/rand"
+	"crypto/sha256"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"ringi/shared/expect"
+)
+
+const tenant = "01TENANT"
+
+func at() time.Time { return time.Date(2026, 4, 18, 9, 0, 0, 0, time.UTC) }
+
+// log is an audit log with its chain.
+type log struct {
+	head  *Head
+	links []Link
+	rows  []Row
+}
+
+// sealer signs as KMS does: ECDSA with P-256 over SHA-256.
+type sealer struct{ key *ecdsa.PrivateKey }
+
+func newSealer(t *testing.T) sealer {
+	return sealer{expect.Value(ecdsa.GenerateKey(elliptic.P256(), crand.Reader))(t)}
+}
+
+func (s sealer) sign(t *testing.T, text []byte) []byte {
+	t.Helper()
+	sum := sha256.Sum256(text)
+	return expect.Value(ecdsa.SignASN1(crand.Reader, s.key, sum[:]))(t)
+}
+
+func (s sealer) signed(text, signature []byte) bool {
+	sum := sha256.Sum256(text)
+	return ecdsa.VerifyASN1(&s.key.PublicKey, sum[:], signature)
+}
+
+func row(n int) Row {
+	content, _ := Canonical(map[string]any{"action": "prompt.approved", "actor": fmt.Sprintf("U%04d", n%7), "details": map[string]any{"n": n}})
+	return Row{Key: fmt.Sprintf("AUDIT#%s#2026-04/%06d", tenant, n), Content: content, At: at().Add(time.Duration(n) * time.Second)}
+}
+
+func salt(n int) string { return fmt.Sprintf("%064x", n) }
+
+// seal makes a log of n rows, in links of at most per, and puts its head away.
+func seal(t *testing.T, s sealer, n, per int) log {
+	t.Helper()
+	var out log
+	for i := range n {
+		out.rows = append(out.rows, row(i))
+	}
+	var last *Link
+	for part := range slices.Chunk(out.rows, per) {
+		l := expect.Value(Next(tenant, last, salt(len(out.links)+1), part, part[len(part)-1].At))(t)
+		l.Signature = s.sign(t, l.Text())
+		out.links = append(out.links, l)
+		last = &out.links[len(out.links)-1]
+	}
+	head := last.Head(last.At)
+	head.Signature = s.sign(t, head.Text())
+	out.head = &head
+	return out
+}
+
+func (l log) copy() log {
+	links := slices.Clone(l.links)
+	for i := range links {
+		links[i].Entries = slices.Clone(links[i].Entries)
+	}
+	return log{l.head, links, slices.Clone(l.rows)}
+}
+
+// later is when all is sealed.
+func later() time.Time { return at().Add(48 * time.Hour) }
+
+// tamperings are what somebody with the whole table in their hands can do without the sealer's key.
+func tamperings() map[string]func(l *log, r *rand.Rand) {
+	drop := func(l *log, i int) (was Row) {
+		was = l.rows[i]
+		l.rows = slices.Delete(l.rows, i, i+1)
+		return was
+	}
+	return map[string]func(l *log, r *rand.Rand){
+		"change": func(l *log, r *rand.Rand) {
+			x := &l.rows[r.IntN(len(l.rows))]
+			x.Content = slices.Clone(x.Content)
+			x.Content[r.IntN(len(x.Content))] ^= 1 << r.IntN(8)
+		},
+		"insert": func(l *log, r *rand.Rand) {
+			x := row(r.IntN(len(l.rows)))
+			x.Key += "x"
+			l.rows = append(l.rows, x)
+		},
+		"remove": func(l *log, r *rand.Rand) { drop(l, r.IntN(len(l.rows))) },
+		"swap": func(l *log, r *rand.Rand) {
+			i := r.IntN(len(l.rows))
+			j := (i + 1 + r.IntN(len(l.rows)-1)) % len(l.rows)
+			l.rows[i].Content, l.rows[j].Content = l.rows[j].Content, l.rows[i].Content
+		},
+		"remove the tail": func(l *log, r *rand.Rand) {
+			links := 1 + r.IntN(len(l.links)-1)
+			l.links = l.links[:links]
+			end := 0
+			for _, x := range l.links {
+				end += len(x.Entries)
+			}
+			l.rows = l.rows[:end]
+		},
+		"remove a row and its entry": func(l *log, r *rand.Rand) {
+			was := drop(l, r.IntN(len(l.rows)))
+			for i := range l.links {
+				l.links[i].Entries = slices.DeleteFunc(l.links[i].Entries, func(e Entry) bool { return e.Key == was.Key })
+			}
+		},
+		"remove a link and its rows": func(l *log, r *rand.Rand) {
+			i := r.IntN(len(l.links))
+			for _, e := range l.links[i].Entries {
+				l.rows = slices.DeleteFunc(l.rows, func(x Row) bool { return x.Key == e.Key })
+			}
+			l.links = slices.Delete(l.links, i, i+1)
+			for j := i; j < len(l.links); j++ {
+				l.links[j].Seq = j + 1
+			}
+		},
+		"change a row and its entry": func(l *log, r *rand.Rand) {
+			i := r.IntN(len(l.rows))
+			l.rows[i].Content = []byte(`{"action":"prompt.rejected"}`)
+			for j := range l.links {
+				for k, e := range l.links[j].Entries {
+					if e.Key == l.rows[i].Key {
+						l.links[j].Entries[k].Hash, _ = HashOf(l.links[j].Salt, l.rows[i])
+					}
+				}
+			}
+		},
+		"remove everything": func(l *log, _ *rand.Rand) { l.rows, l.links = nil, nil },
+	}
+}
+
+func TestEveryTamperingIsFound(t *testing.T) {
+	s := newSealer(t)
+	whole := seal(t, s, 500, 25)
+	r := rand.New(rand.NewPCG(7, 7))
+	all := tamperings()
+	names := []string{}
+	for name := range all {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	began := time.Now()
+	for n := range 1000 {
+		name := names[n%len(names)]
+		l := whole.copy()
+		all[name](&l, r)
+		if got := Verify(tenant, l.head, l.links, l.rows, s.signed, later()); len(got.Findings) == 0 {
+			t.Fatalf("tampering %d, %s, is not found", n, name)
+		}
+	}
+	t.Logf("1,000 tamperings of 500 rows: %v", time.Since(began).Round(time.Millisecond))
+}
+
+func TestALogThatNobodyTouchedIsWhole(t *testing.T) {
+	s := newSealer(t)
+	l := seal(t, s, 100_000, 1000)
+	began := time.Now()
+	got := Verify(tenant, l.head, l.links, l.rows, s.signed, later())
+	if len(got.Findings) != 0 || got.Sealed != 100_000 || len(got.Waiting) != 0 {
+		t.Errorf("%d findings, the first %+v; %d sealed", len(got.Findings), slices.Concat(got.Findings, []Finding{{}})[0], got.Sealed)
+	}
+	t.Logf("100,000 rows: %v", time.Since(began).Round(time.Millisecond))
+}
+
+func TestWhatIsFoundIsNamed(t *testing.T) {
+	s := newSealer(t)
+	whole := seal(t, s, 10, 5)
+	other := newSealer(t)
+	for name, tt := range map[string]struct {
+		change func(l *log)
+		want   []Finding
+	}{
+		"nothing":             {func(*log) {}, nil},
+		"in another order":    {func(l *log) { slices.Reverse(l.rows); slices.Reverse(l.links) }, nil},
+		"a change":            {func(l *log) { l.rows[3].Content = []byte("{}") }, []Finding{{Changed, row(3).Key}}},
+		"a removal":           {func(l *log) { l.rows = slices.Delete(l.rows, 3, 4) }, []Finding{{Removed, row(3).Key}}},
+		"a row of the past":   {func(l *log) { l.rows = append(l.rows, row(11)) }, []Finding{{Inserted, row(11).Key}}},
+		"a row twice":         {func(l *log) { l.rows = append(l.rows, row(3)) }, []Finding{{Inserted, row(3).Key}}},
+		"the end":             {func(l *log) { l.rows, l.links = l.rows[:5], l.links[:1] }, []Finding{{Cut, "head"}}},
+		"another's signature": {func(l *log) { l.links[1].Signature = other.sign(t, l.links[1].Text()) }, []Finding{{Forged, "link 2"}}},
+		"another tenant's chain": {func(l *log) {
+			for i := range l.links {
+				l.links[i].Tenant = "01OTHER"
+				l.links[i].Signature = s.sign(t, l.links[i].Text())
+			}
+			l.head = nil
+		}, []Finding{{Broken, "link 2"}, {Forged, "link 1"}, {Forged, "link 2"}}},
+		"a head of nobody's": {func(l *log) { h := *l.head; h.Signature = nil; l.head = &h }, []Finding{{Forged, "head"}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := whole.copy()
+			tt.change(&l)
+			got := Verify(tenant, l.head, l.links, l.rows, s.signed, later()).Findings
+			if len(got) != len(tt.want) {
+				t.Fatalf("found is %+v, want %+v", got, tt.want)
+			}
+			for _, w := range tt.want {
+				if !slices.Contains(got, w) {
+					t.Errorf("found is %+v, want %+v", got, tt.want)
+				}
+			}
+		})
+	}
+}
+
+func TestTheLastMinuteIsNamed(t *testing.T) {
+	s := newSealer(t)
+	l := seal(t, s, 10, 5)
+	young := row(10)
+	l.rows = append(l.rows, young)
+	got := Verify(tenant, l.head, l.links, l.rows, s.signed, young.At.Add(Unsealed))
+	if len(got.Findings) != 0 || !slices.Equal(got.Waiting, []string{young.Key}) {
+		t.Errorf("%+v", got)
+	}
+	if got := Verify(tenant, l.head, l.links, l.rows, s.signed, young.At.Add(Unsealed+time.Second)); !slices.Equal(got.Findings, []Finding{{Inserted, young.Key}}) {
+		t.Errorf("a minute later: %+v", got)
+	}
+	late := expect.Value(Next(tenant, &l.links[1], salt(3), []Row{young}, later()))(t)
+	late.Late = true
+	late.Signature = s.sign(t, late.Text())
+	l.links = append(l.links, late)
+	if got := Verify(tenant, l.head, l.links, l.rows, s.signed, later()); len(got.Findings) != 0 || !slices.Equal(got.Late, []string{young.Key}) {
+		t.Errorf("sealed late: %+v", got)
+	}
+}
+
+func TestARowThatIsSealedTwiceAlikeIsFine(t *testing.T) {
+	s := newSealer(t)
+	l := seal(t, s, 10, 5)
+	again := expect.Value(Next(tenant, &l.links[1], salt(3), l.rows[2:4], later()))(t)
+	again.Signature = s.sign(t, again.Text())
+	l.links = append(l.links, again)
+	if got := Verify(tenant, l.head, l.links, l.rows, s.signed, later()); len(got.Findings) != 0 || got.Sealed != 10 {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestWhatCantBeSealedIsRefused(t *testing.T) {
+	for name, tt := range map[string]struct {
+		salt string
+		key  string
+	}{
+		"a line break": {salt(1), "AUDIT#x\nrow y"}, "a space": {salt(1), "AUDIT# x"}, "no key": {salt(1), ""}, "a short salt": {"00", "AUDIT#x"}, "no hex": {fmt.Sprintf("%064s", "z"), "AUDIT#x"},
+	} {
+		if l, err := Next(tenant, nil, tt.salt, []Row{{Key: tt.key}}, at()); err == nil {
+			t.Errorf("%s: %+v", name, l)
+		}
+	}
+}
+
+func TestTheOrderOfMembersIsNoChange(t *testing.T) {
+	a := expect.Value(Canonical(map[string]any{"b": 1, "a": map[string]any{"y": "<&>", "x": nil}}))(t)
+	if string(a) != `{"a":{"x":null,"y":"<&>"},"b":1}` {
+		t.Errorf("it is %s", a)
+	}
+}

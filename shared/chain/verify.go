@@ -1,0 +1,129 @@
+package chain
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Unsealed is how young a row may be that no link seals yet.
+const Unsealed = time.Minute
+
+// Flaw is what is wrong.
+type Flaw string
+
+const (
+	Changed  Flaw = "changed"  // a row is not what was sealed
+	Removed  Flaw = "removed"  // a sealed row is gone
+	Inserted Flaw = "inserted" // a row that nobody sealed in its time
+	Forged   Flaw = "forged"   // a link or the head is not what was signed
+	Broken   Flaw = "broken"   // a link does not follow the one before
+	Cut      Flaw = "cut"      // the chain ends before its head
+)
+
+// Finding is one flaw, and where.
+type Finding struct {
+	Flaw  Flaw
+	Where string // a row's key, or "link 7", or "head"
+}
+
+// Report is what a check found.
+type Report struct {
+	Findings []Finding
+	Sealed   int      // rows that are as they were sealed
+	Late     []string // keys of those that were sealed late
+	Waiting  []string // keys of those too young to be sealed: nothing is proved of them
+}
+
+// Signed reports whether a signature of the sealer's key stands under a text.
+type Signed func(text, signature []byte) bool
+
+// Verify holds the rows of a tenant's audit log against its chain, all in any order, and the chain against the head that was
+// put away; nil when none was yet.
+func Verify(tenant string, head *Head, links []Link, rows []Row, signed Signed, now time.Time) Report {
+	c := check{signed: signed, entries: map[string][]sealed{}}
+	links = slices.SortedFunc(slices.Values(links), func(a, b Link) int { return cmp.Compare(a.Seq, b.Seq) })
+	c.links(tenant, links)
+	c.head(tenant, head, links)
+	c.rows(rows, now)
+	slices.SortFunc(c.report.Findings, func(a, b Finding) int { return cmp.Or(cmp.Compare(a.Where, b.Where), cmp.Compare(a.Flaw, b.Flaw)) })
+	return c.report
+}
+
+// sealed is an entry with what it takes to hold a row against it.
+type sealed struct {
+	hash, salt string
+	late       bool
+}
+
+type check struct {
+	signed  Signed
+	entries map[string][]sealed // by key
+	report  Report
+}
+
+func (c *check) found(f Flaw, where string) {
+	c.report.Findings = append(c.report.Findings, Finding{f, where})
+}
+
+func (c *check) links(tenant string, links []Link) {
+	previous := ""
+	for i, l := range links {
+		where := fmt.Sprintf("link %d", l.Seq)
+		if l.Tenant != tenant || !c.signed(l.Text(), l.Signature) {
+			c.found(Forged, where)
+		}
+		if l.Seq != i+1 || l.Previous != previous {
+			c.found(Broken, where)
+		}
+		previous = l.ID()
+		for _, e := range l.Entries {
+			c.entries[e.Key] = append(c.entries[e.Key], sealed{e.Hash, l.Salt, l.Late})
+		}
+	}
+}
+
+// head finds links that were taken off the end: the head that was put away names one that is no longer there.
+func (c *check) head(tenant string, head *Head, links []Link) {
+	switch {
+	case head == nil:
+	case head.Tenant != tenant || !c.signed(head.Text(), head.Signature):
+		c.found(Forged, "head")
+	case !slices.ContainsFunc(links, func(l Link) bool { return l.Seq == head.Seq && l.ID() == head.Link }):
+		c.found(Cut, "head")
+	}
+}
+
+func (c *check) rows(rows []Row, now time.Time) {
+	there := map[string]bool{}
+	for _, r := range rows {
+		switch all := c.entries[r.Key]; {
+		case there[r.Key]:
+			c.found(Inserted, r.Key)
+		case len(all) == 0 && !r.At.Before(now.Add(-Unsealed)):
+			c.report.Waiting = append(c.report.Waiting, r.Key)
+		case len(all) == 0:
+			c.found(Inserted, r.Key)
+		case !slices.ContainsFunc(all, func(s sealed) bool { return !s.holds(r) }):
+			c.report.Sealed++
+			if all[0].late {
+				c.report.Late = append(c.report.Late, r.Key)
+			}
+		default:
+			c.found(Changed, r.Key)
+		}
+		there[r.Key] = true
+	}
+	for key := range c.entries {
+		if !there[key] {
+			c.found(Removed, key)
+		}
+	}
+}
+
+// holds reports whether the row is the one that was sealed. A row that was sealed twice must be both.
+func (s sealed) holds(r Row) bool {
+	hash, err := HashOf(s.salt, r)
+	return err == nil && hash == s.hash
+}
