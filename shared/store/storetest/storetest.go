@@ -4,7 +4,6 @@ package storetest
 import (
 	"fmt"
 	"path/filepath"
-	"runtime"
 	"sync/atomic"
 	"testing"
 
@@ -14,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"ringi/infra/local/moto"
+	"ringi/infra/local/process"
 	"ringi/infra/local/template"
 	"ringi/shared/expect"
 	"ringi/shared/tasks"
@@ -37,8 +37,8 @@ func Start(t testing.TB) *Server {
 // Store returns one over an empty table, made as template.yaml describes it, and the table's name.
 func (s *Server) Store(t testing.TB) (*tasks.Store, string) {
 	t.Helper()
-	_, here, _, _ := runtime.Caller(0)
-	described := expect.Value(template.Read(filepath.Join(filepath.Dir(here), "..", "..", "..", "template.yaml"), template.Names{}, nil))(t)
+	root := expect.Value(process.ModuleRoot())(t)
+	described := expect.Value(template.Read(filepath.Join(root, "template.yaml"), template.Names{}, nil))(t)
 	name := fmt.Sprintf("rows-%d", s.tables.Add(1))
 	expect.Value(s.DB.CreateTable(t.Context(), input(described.Tables[0], name)))(t)
 	return tasks.New(s.DB, name), name
