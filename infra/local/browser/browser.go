@@ -2,6 +2,7 @@
 package browser
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -10,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 )
 
@@ -22,7 +25,9 @@ const (
 // Window is how a page is looked at.
 type Window struct {
 	Width, Height int64
-	Phone         bool // by touch, on a dense screen
+	Phone         bool   // by touch, on a dense screen
+	Dark          bool   // the person prefers dark colors
+	Language      string // the person's, "ja" if empty
 }
 
 // Browser is a Chromium. Its pages share no cookies or storage, as if each were another person's.
@@ -97,11 +102,29 @@ func (p *Tab) For(t testing.TB) *Tab { return &Tab{t: t, ctx: p.ctx, window: p.w
 func (p *Tab) Resize(w Window) {
 	p.t.Helper()
 	p.window = w
+	p.prefer(w)
 	if w.Phone {
 		p.Do(chromedp.EmulateViewport(w.Width, w.Height, chromedp.EmulateMobile, chromedp.EmulateTouch, chromedp.EmulatePortrait, chromedp.EmulateScale(2)))
 		return
 	}
 	p.Do(chromedp.EmulateViewport(w.Width, w.Height))
+}
+
+// prefer makes colors and language the person's.
+func (p *Tab) prefer(w Window) {
+	p.t.Helper()
+	scheme := map[bool]string{false: "light", true: "dark"}[w.Dark]
+	p.Do(chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
+		agent, err := chromedp.Run(ctx, chromedp.Evaluate[string]("navigator.userAgent"))
+		if err != nil {
+			return err
+		}
+		if _, err := cdp.Call(ctx, target, emulation.SetUserAgentOverride, emulation.SetUserAgentOverrideParams{UserAgent: agent, AcceptLanguage: cmp.Or(w.Language, "ja")}); err != nil {
+			return err
+		}
+		_, err = cdp.Call(ctx, target, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
+		return err
+	}))
 }
 
 // Visit loads a page.

@@ -1,0 +1,56 @@
+package browser
+
+import (
+	_ "embed"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+)
+
+// axe is axe-core 4.14.1 as its npm package has it, under the Mozilla Public License 2.0; both license files lie beside it.
+//
+//go:embed testdata/axe-core/axe.min.js
+var axe string
+
+// findings asks axe for what is serious or critical: rule, what it says, and at most five places.
+// What still fades in has no color yet, so movements are ended first.
+const findings = `(async () => {
+  for (const a of document.getAnimations()) if (Number.isFinite(a.effect.getComputedTiming().endTime)) a.finish();
+  const { violations } = await axe.run(document, { resultTypes: ["violations"] });
+  return violations.filter((v) => v.impact === "serious" || v.impact === "critical").map((v) => ({
+    rule: v.id, says: v.help, at: v.nodes.slice(0, 5).map((n) => n.target.join(" ") + ": " + (n.any[0] || n.all[0] || n.none[0] || {}).message), more: Math.max(0, v.nodes.length - 5),
+  }));
+})()`
+
+// finding is what axe has against a page.
+type finding struct {
+	Rule string   `json:"rule"`
+	Says string   `json:"says"`
+	At   []string `json:"at"`
+	More int      `json:"more"`
+}
+
+// Accessible fails the test when axe-core finds something on the page that keeps people out: what it calls serious or critical.
+func (p *Tab) Accessible(t testing.TB) {
+	t.Helper()
+	for _, f := range p.violations(t) {
+		t.Errorf("axe: %s: %s, at\n\t%s (and %d more)", f.Rule, f.Says, strings.Join(f.At, "\n\t"), f.More)
+	}
+}
+
+func (p *Tab) violations(t testing.TB) []finding {
+	t.Helper()
+	there, err := chromedp.Run(p.ctx, chromedp.Evaluate[bool]("!!window.axe"))
+	if err == nil && !there {
+		_, err = chromedp.Run(p.ctx, chromedp.Evaluate[chromedp.Void](axe+"; undefined"))
+	}
+	if err != nil {
+		t.Fatalf("browser: load axe-core: %v", err)
+	}
+	found, err := chromedp.Run(p.ctx, chromedp.Evaluate[[]finding](findings, chromedp.EvalAwaitPromise))
+	if err != nil {
+		t.Fatalf("browser: run axe-core: %v", err)
+	}
+	return found
+}
