@@ -4,7 +4,25 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strings"
 )
+
+// KeyOf is a row's partition and sort key as one word: what is no letter, digit or one of #-_.:* stands as the hexadecimal
+// of its byte behind a percent sign, so that no two rows share a word and none breaks a line.
+func KeyOf(partition, sort string) string { return escape(partition) + "/" + escape(sort) }
+
+func escape(s string) string {
+	var b strings.Builder
+	for i := range len(s) {
+		switch c := s[i]; {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', strings.IndexByte("#-_.:*", c) >= 0:
+			b.WriteByte(c)
+		default:
+			fmt.Fprintf(&b, "%%%02X", c)
+		}
+	}
+	return b.String()
+}
 
 // Canonical is a row's content as bytes that don't depend on the order of its members: JSON with sorted members and
 // without blanks, numbers as they are written. Values are what encoding/json makes with UseNumber.

@@ -14,17 +14,31 @@ import (
 // form is the first line of a link's text; another form gets another line.
 const form = "ringi-chain 1"
 
+// Note is what the sealer saw of a row that is not as it should be. It is sealed with the row, and a finding for ever.
+type Note string
+
+const (
+	Misdated Note = "misdated" // its time is more than Drift off the table's
+	Modified Note = "modified" // written over: the hash is of what it became
+	Deleted  Note = "deleted"  // the hash is of what it was
+)
+
+// Drift is how far a row's time may be off the time at which the table took it.
+const Drift = 2 * time.Minute
+
 // Row is an audit row as the table has it.
 type Row struct {
-	Key     string // its partition and sort key
+	Key     string // of KeyOf
 	Content []byte // of Canonical
 	At      time.Time
+	Note    Note // when it is sealed only
 }
 
 // Entry is one row in a link.
 type Entry struct {
 	Key  string `json:"key"`
 	Hash string `json:"hash"` // see HashOf
+	Note Note   `json:"note,omitempty"`
 }
 
 // Link seals rows.
@@ -63,11 +77,12 @@ func HashOf(salt string, r Row) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// Next is the link behind last, nil for the first, unsigned. A key that can't stand on a line of its own is refused.
-func Next(tenant string, last *Link, salt string, rows []Row, now time.Time) (Link, error) {
-	l := Link{Tenant: tenant, Seq: 1, Salt: salt, At: now.UTC().Truncate(time.Millisecond)}
-	if last != nil {
-		l.Seq, l.Previous = last.Seq+1, last.ID()
+// Next is the link behind last, a Head of the tenant alone for the first, unsigned. A key that can't stand on a line of its own is
+// refused.
+func Next(last Head, salt string, rows []Row, now time.Time) (Link, error) {
+	l := Link{Tenant: last.Tenant, Seq: last.Seq + 1, Previous: last.Link, Salt: salt, At: now.UTC().Truncate(time.Millisecond)}
+	if l.At.Before(last.At) {
+		l.At = last.At // one machine's clock is behind another's
 	}
 	for _, r := range rows {
 		if r.Key == "" || strings.ContainsAny(r.Key, " \n\r") {
@@ -77,7 +92,7 @@ func Next(tenant string, last *Link, salt string, rows []Row, now time.Time) (Li
 		if err != nil {
 			return Link{}, err
 		}
-		l.Entries = append(l.Entries, Entry{r.Key, hash})
+		l.Entries = append(l.Entries, Entry{r.Key, hash, r.Note})
 	}
 	return l, nil
 }
@@ -91,7 +106,11 @@ func (l Link) Text() []byte {
 	}
 	fmt.Fprintf(&b, "%s\ntenant %s\nseq %d\nprevious %s\nsalt %s\nat %s\n%s\n", form, l.Tenant, l.Seq, l.Previous, l.Salt, moment(l.At), late)
 	for _, e := range l.Entries {
-		fmt.Fprintf(&b, "row %s %s\n", e.Key, e.Hash)
+		fmt.Fprintf(&b, "row %s %s", e.Key, e.Hash)
+		if e.Note != "" {
+			fmt.Fprintf(&b, " %s", e.Note)
+		}
+		b.WriteByte('\n')
 	}
 	return []byte(b.String())
 }

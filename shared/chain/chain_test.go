@@ -57,17 +57,34 @@ func seal(t *testing.T, s sealer, n, per int) log {
 	for i := range n {
 		out.rows = append(out.rows, row(i))
 	}
-	var last *Link
+	last := Head{Tenant: tenant}
 	for part := range slices.Chunk(out.rows, per) {
-		l := expect.Value(Next(tenant, last, salt(len(out.links)+1), part, part[len(part)-1].At))(t)
+		l := expect.Value(Next(last, salt(len(out.links)+1), part, part[len(part)-1].At))(t)
 		l.Signature = s.sign(t, l.Text())
 		out.links = append(out.links, l)
-		last = &out.links[len(out.links)-1]
+		last = l.Head(l.At)
 	}
+	out.keep(t, s)
+	return out
+}
+
+// keep puts a head away that names the last link.
+func (l *log) keep(t *testing.T, s sealer) {
+	t.Helper()
+	last := l.links[len(l.links)-1]
 	head := last.Head(last.At)
 	head.Signature = s.sign(t, head.Text())
-	out.head = &head
-	return out
+	l.head = &head
+}
+
+// more seals further rows.
+func (l *log) more(t *testing.T, s sealer, late bool, rows ...Row) {
+	t.Helper()
+	last := l.links[len(l.links)-1]
+	next := expect.Value(Next(last.Head(last.At), salt(len(l.links)+1), rows, later()))(t)
+	next.Late = late
+	next.Signature = s.sign(t, next.Text())
+	l.links = append(l.links, next)
 }
 
 func (l log) copy() log {
@@ -199,9 +216,9 @@ func TestWhatIsFoundIsNamed(t *testing.T) {
 				l.links[i].Tenant = "01OTHER"
 				l.links[i].Signature = s.sign(t, l.links[i].Text())
 			}
-			l.head = nil
-		}, []Finding{{Broken, "link 2"}, {Forged, "link 1"}, {Forged, "link 2"}}},
-		"a head of nobody's": {func(l *log) { h := *l.head; h.Signature = nil; l.head = &h }, []Finding{{Forged, "head"}}},
+		}, []Finding{{Broken, "link 2"}, {Cut, "head"}, {Forged, "link 1"}, {Forged, "link 2"}}},
+		"a head of nobody's": {func(l *log) { h := *l.head; h.Signature = nil; l.head = &h }, []Finding{{Forged, "head"}, {Loose, "link 1"}, {Loose, "link 2"}}},
+		"no head at all":     {func(l *log) { l.head = nil }, []Finding{{Loose, "link 1"}, {Loose, "link 2"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := whole.copy()
@@ -231,10 +248,8 @@ func TestTheLastMinuteIsNamed(t *testing.T) {
 	if got := Verify(tenant, l.head, l.links, l.rows, s.signed, young.At.Add(Unsealed+time.Second)); !slices.Equal(got.Findings, []Finding{{Inserted, young.Key}}) {
 		t.Errorf("a minute later: %+v", got)
 	}
-	late := expect.Value(Next(tenant, &l.links[1], salt(3), []Row{young}, later()))(t)
-	late.Late = true
-	late.Signature = s.sign(t, late.Text())
-	l.links = append(l.links, late)
+	l.more(t, s, true, young)
+	l.keep(t, s)
 	if got := Verify(tenant, l.head, l.links, l.rows, s.signed, later()); len(got.Findings) != 0 || !slices.Equal(got.Late, []string{young.Key}) {
 		t.Errorf("sealed late: %+v", got)
 	}
@@ -243,9 +258,8 @@ func TestTheLastMinuteIsNamed(t *testing.T) {
 func TestARowThatIsSealedTwiceAlikeIsFine(t *testing.T) {
 	s := newSealer(t)
 	l := seal(t, s, 10, 5)
-	again := expect.Value(Next(tenant, &l.links[1], salt(3), l.rows[2:4], later()))(t)
-	again.Signature = s.sign(t, again.Text())
-	l.links = append(l.links, again)
+	l.more(t, s, false, l.rows[2:4]...)
+	l.keep(t, s)
 	if got := Verify(tenant, l.head, l.links, l.rows, s.signed, later()); len(got.Findings) != 0 || got.Sealed != 10 {
 		t.Errorf("%+v", got)
 	}
@@ -258,7 +272,7 @@ func TestWhatCantBeSealedIsRefused(t *testing.T) {
 	}{
 		"a line break": {salt(1), "AUDIT#x\nrow y"}, "a space": {salt(1), "AUDIT# x"}, "no key": {salt(1), ""}, "a short salt": {"00", "AUDIT#x"}, "no hex": {fmt.Sprintf("%064s", "z"), "AUDIT#x"},
 	} {
-		if l, err := Next(tenant, nil, tt.salt, []Row{{Key: tt.key}}, at()); err == nil {
+		if l, err := Next(Head{Tenant: tenant}, tt.salt, []Row{{Key: tt.key}}, at()); err == nil {
 			t.Errorf("%s: %+v", name, l)
 		}
 	}
@@ -268,5 +282,61 @@ func TestTheOrderOfMembersIsNoChange(t *testing.T) {
 	a := expect.Value(Canonical(map[string]any{"b": 1, "a": map[string]any{"y": "<&>", "x": nil}}))(t)
 	if string(a) != `{"a":{"x":null,"y":"<&>"},"b":1}` {
 		t.Errorf("it is %s", a)
+	}
+}
+
+// Whoever changes a row and puts it back within the minute leaves a chain that fits the rows: what the sealer saw stays.
+func TestWhatTheSealerSawStays(t *testing.T) {
+	s := newSealer(t)
+	for note, want := range map[Note]Flaw{Modified: Touched, Deleted: Touched, Misdated: Dated} {
+		l := seal(t, s, 10, 5)
+		seen := row(3)
+		seen.Note = note
+		l.more(t, s, false, seen)
+		l.keep(t, s)
+		got := Verify(tenant, l.head, l.links, l.rows, s.signed, later())
+		if !slices.Equal(got.Findings, []Finding{{want, row(3).Key}}) {
+			t.Errorf("%s: %+v", note, got.Findings)
+		}
+		l.links[2].Entries[0].Note = ""
+		if got := Verify(tenant, l.head, l.links, l.rows, s.signed, later()); !slices.Contains(got.Findings, Finding{Forged, "link 3"}) {
+			t.Errorf("%s was taken off: %+v", note, got.Findings)
+		}
+	}
+}
+
+// Between two heads a row and its link can go without a trace; a check says of which rows.
+func TestRowsBehindTheHeadAreNamed(t *testing.T) {
+	s := newSealer(t)
+	l := seal(t, s, 10, 5)
+	young := row(11)
+	l.rows = append(l.rows, young)
+	l.more(t, s, false, young)
+	if got := Verify(tenant, l.head, l.links, l.rows, s.signed, later().Add(Unkept)); len(got.Findings) != 0 || !slices.Equal(got.Behind, []string{young.Key}) {
+		t.Errorf("%+v", got)
+	}
+	if got := Verify(tenant, l.head, l.links, l.rows, s.signed, later().Add(Unkept+time.Second)); !slices.Equal(got.Findings, []Finding{{Loose, "link 3"}}) {
+		t.Errorf("later: %+v", got)
+	}
+}
+
+func TestNoTwoRowsShareAKey(t *testing.T) {
+	seen := map[string]string{}
+	for _, pair := range [][2]string{{"a", "b"}, {"a/b", ""}, {"a", "/b"}, {"", "a/b"}, {"a%2F", "b"}, {"a\n", "b"}, {"a ", "b"}, {"あ", "b"}} {
+		key := KeyOf(pair[0], pair[1])
+		if was, ok := seen[key]; ok {
+			t.Errorf("%q and %q are both %s", was, pair, key)
+		}
+		seen[key] = fmt.Sprint(pair)
+		if _, err := Next(Head{Tenant: tenant}, salt(1), []Row{{Key: key}}, at()); err != nil {
+			t.Errorf("%q: %v", pair, err)
+		}
+	}
+}
+
+func TestAClockThatIsBehindDoesNotTurnTheChain(t *testing.T) {
+	last := Head{Tenant: tenant, Seq: 4, Link: "x", At: at()}
+	if l := expect.Value(Next(last, salt(1), nil, at().Add(-time.Hour)))(t); !l.At.Equal(at()) || l.Seq != 5 || l.Previous != "x" {
+		t.Errorf("%+v", l)
 	}
 }

@@ -7,8 +7,12 @@ import (
 	"time"
 )
 
-// Unsealed is how young a row may be that no link seals yet.
-const Unsealed = time.Minute
+const (
+	// Unsealed is how young a row may be that no link seals yet.
+	Unsealed = time.Minute
+	// Unkept is how young a link may be that no head that was put away names yet: one is put away each minute.
+	Unkept = 3 * time.Minute
+)
 
 // Flaw is what is wrong.
 type Flaw string
@@ -20,6 +24,9 @@ const (
 	Forged   Flaw = "forged"   // a link or the head is not what was signed
 	Broken   Flaw = "broken"   // a link does not follow the one before
 	Cut      Flaw = "cut"      // the chain ends before its head
+	Loose    Flaw = "loose"    // links behind the head that was put away, which nothing holds any more
+	Touched  Flaw = "touched"  // the sealer saw that a row was changed or removed, whatever it is now
+	Dated    Flaw = "dated"    // a row's time is not that at which the table took it
 )
 
 // Finding is one flaw, and where.
@@ -34,6 +41,7 @@ type Report struct {
 	Sealed   int      // rows that are as they were sealed
 	Late     []string // keys of those that were sealed late
 	Waiting  []string // keys of those too young to be sealed: nothing is proved of them
+	Behind   []string // keys of those sealed by links that no head names yet: a removal together with their links would not show
 }
 
 // Signed reports whether a signature of the sealer's key stands under a text.
@@ -45,7 +53,7 @@ func Verify(tenant string, head *Head, links []Link, rows []Row, signed Signed, 
 	c := check{signed: signed, entries: map[string][]sealed{}}
 	links = slices.SortedFunc(slices.Values(links), func(a, b Link) int { return cmp.Compare(a.Seq, b.Seq) })
 	c.links(tenant, links)
-	c.head(tenant, head, links)
+	c.head(tenant, head, links, now)
 	c.rows(rows, now)
 	slices.SortFunc(c.report.Findings, func(a, b Finding) int { return cmp.Or(cmp.Compare(a.Where, b.Where), cmp.Compare(a.Flaw, b.Flaw)) })
 	return c.report
@@ -55,12 +63,14 @@ func Verify(tenant string, head *Head, links []Link, rows []Row, signed Signed, 
 type sealed struct {
 	hash, salt string
 	late       bool
+	seq        int
 }
 
 type check struct {
 	signed  Signed
 	entries map[string][]sealed // by key
 	report  Report
+	kept    int // seq of the head
 }
 
 func (c *check) found(f Flaw, where string) {
@@ -79,19 +89,40 @@ func (c *check) links(tenant string, links []Link) {
 		}
 		previous = l.ID()
 		for _, e := range l.Entries {
-			c.entries[e.Key] = append(c.entries[e.Key], sealed{e.Hash, l.Salt, l.Late})
+			c.entry(l, e)
 		}
 	}
 }
 
-// head finds links that were taken off the end: the head that was put away names one that is no longer there.
-func (c *check) head(tenant string, head *Head, links []Link) {
+// entry takes what a link seals of a row. What it became, or that it is gone, is no state that it should be in.
+func (c *check) entry(l Link, e Entry) {
+	switch e.Note {
+	case Modified, Deleted:
+		c.found(Touched, e.Key)
+		return
+	case Misdated:
+		c.found(Dated, e.Key)
+	}
+	c.entries[e.Key] = append(c.entries[e.Key], sealed{e.Hash, l.Salt, l.Late, l.Seq})
+}
+
+// head finds links that were taken off the end: the head that was put away names one that is no longer there. Links behind it
+// that should long be under another are found, too.
+func (c *check) head(tenant string, head *Head, links []Link, now time.Time) {
 	switch {
 	case head == nil:
 	case head.Tenant != tenant || !c.signed(head.Text(), head.Signature):
 		c.found(Forged, "head")
-	case !slices.ContainsFunc(links, func(l Link) bool { return l.Seq == head.Seq && l.ID() == head.Link }):
-		c.found(Cut, "head")
+	default:
+		c.kept = head.Seq
+		if !slices.ContainsFunc(links, func(l Link) bool { return l.Seq == head.Seq && l.ID() == head.Link }) {
+			c.found(Cut, "head")
+		}
+	}
+	for _, l := range links {
+		if l.Seq > c.kept && l.At.Before(now.Add(-Unkept)) {
+			c.found(Loose, fmt.Sprintf("link %d", l.Seq))
+		}
 	}
 }
 
@@ -107,8 +138,11 @@ func (c *check) rows(rows []Row, now time.Time) {
 			c.found(Inserted, r.Key)
 		case !slices.ContainsFunc(all, func(s sealed) bool { return !s.holds(r) }):
 			c.report.Sealed++
-			if all[0].late {
+			if !slices.ContainsFunc(all, func(s sealed) bool { return !s.late }) {
 				c.report.Late = append(c.report.Late, r.Key)
+			}
+			if !slices.ContainsFunc(all, func(s sealed) bool { return s.seq <= c.kept }) {
+				c.report.Behind = append(c.report.Behind, r.Key)
 			}
 		default:
 			c.found(Changed, r.Key)
