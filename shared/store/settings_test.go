@@ -64,7 +64,7 @@ func testSettingsSaved(t *testing.T, st *taskStore, owner tenancy.Tenant) {
 	want := []aggregate.AuditEntry{{
 		ID: log[0].ID, TenantID: owner.ID, Timestamp: at().Add(time.Hour), ActorType: aggregate.ActorUser, ActorID: approver().ID,
 		Action: tenancy.AuditSettingsUpdated, ResourceType: "settings", ResourceID: textOf(raw(t, st, "TENANT#"+owner.ID, "SETTINGS"), "id"),
-		Details: `{"fields":["approvers","max_cost_usd","prompt_approval_required"]}`,
+		Details: `{"changes":{"approvers.mode":{"is":"list","was":"channel"},"approvers.users":{"is":["U1","U2"],"was":[]},"max_cost_usd":{"is":1.5,"was":0},"prompt_approval_required":{"is":false,"was":true}},"fields":["approvers","max_cost_usd","prompt_approval_required"]}`,
 	}}
 	expect.Same(t, want, log)
 }

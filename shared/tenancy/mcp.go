@@ -2,13 +2,9 @@ package tenancy
 
 import (
 	"encoding/json"
-	"fmt"
-	"net/netip"
-	"net/url"
 	"strings"
 
 	"ringi/shared/aggregate"
-	"ringi/shared/lazy"
 )
 
 // MCPServer is a server of tools that a tenant's settings name.
@@ -50,44 +46,3 @@ const ServerProvider = "mcp:"
 
 // Provider is the integration that holds a server's secret.
 func (s MCPServer) Provider() string { return ServerProvider + s.Name }
-
-var serverForm = lazy.Regexp(`^[a-z0-9-]{1,32}$`)
-
-// checkServers returns ErrField for the first server that is not valid.
-func checkServers(list []MCPServer) error {
-	if len(list) > MaxMCPServers {
-		return aggregate.ErrField{Field: "mcp_servers", Limit: fmt.Sprintf("must be at most %d", MaxMCPServers)}
-	}
-	seen := map[string]bool{}
-	for i, s := range list {
-		field := func(name string) string { return fmt.Sprintf("mcp_servers[%d].%s", i, name) }
-		if !serverForm().MatchString(s.Name) {
-			return aggregate.ErrField{Field: field("name"), Limit: "must be 1 to 32 of a-z, 0-9 and -"}
-		}
-		if seen[s.Name] {
-			return aggregate.ErrField{Field: field("name"), Limit: "is taken"}
-		}
-		seen[s.Name] = true
-		if limit := wrongAddress(s.URL); limit != "" {
-			return aggregate.ErrField{Field: field("url"), Limit: limit}
-		}
-	}
-	return nil
-}
-
-// wrongAddress says what is wrong with a server's address, nothing if it is right.
-// Plain http is for servers on this machine, which the local stack alone reaches.
-func wrongAddress(text string) string {
-	u, err := url.Parse(text)
-	if err != nil || len(text) > 500 || u.Host == "" || u.Opaque != "" {
-		return "must be an address of at most 500 bytes like https://example.com/mcp"
-	}
-	if u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return "must have no name, password, query or fragment: what is secret belongs to the connection"
-	}
-	here, err := netip.ParseAddr(u.Hostname())
-	if u.Scheme != "https" && !(u.Scheme == "http" && err == nil && here.IsLoopback()) {
-		return "must begin with https://"
-	}
-	return ""
-}

@@ -1,10 +1,7 @@
 package tenancy
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
@@ -35,7 +32,7 @@ func (r SettingsRow) Settings() Settings {
 // shown are the settings that cards show while they wait for a decision.
 var shown = []string{"approvers", "allow_self_approval", "locale"}
 
-// Save writes x over was, with the audit entry that names the fields that changed; if none did, it writes nothing. A slug moves
+// Save writes x over was, with the audit entry that says what they were and are; if none did, it writes nothing. A slug moves
 // with its own row and that of the tenant as read, which is zero before the first message. id is for settings that have none.
 //
 // It returns ErrField for a value out of bounds, a slug that another tenant has or nobody who saves, ErrConflict when x is of another
@@ -51,8 +48,8 @@ func (x Settings) Save(was SettingsRow, owner Tenant, id string, by aggregate.Ac
 	if was.Rev != x.Rev {
 		return was.Settings(), c, fmt.Errorf("save settings of %s: %w", was.TenantID, aggregate.ErrConflict)
 	}
-	fields := changed(was.Config, x)
-	if fields == nil {
+	diff := Differences(was.Config, x)
+	if diff == nil {
 		return was.Settings(), c, nil
 	}
 	if was.ID != "" {
@@ -62,44 +59,16 @@ func (x Settings) Save(was SettingsRow, owner Tenant, id string, by aggregate.Ac
 	c.Writes = append(c.Writes, x.put(was.TenantID, id))
 	if x.Slug != was.Config.Slug {
 		if owner.ID == "" {
-			return x, c, aggregate.ErrField{Field: "slug", Limit: "cannot be set before the workspace's first message"}
+			return x, c, Problem{Field: "slug", Rule: RuleSlugLater}.Err()
 		}
 		c.Writes = append(c.Writes, owner.moveSlug(x.Slug, now)...)
 	}
-	c.Audit = append(c.Audit, entry(was.TenantID, AuditSettingsUpdated, "settings", id, map[string]any{"fields": fields}, by, now))
-	c.Redraw = slices.ContainsFunc(fields, func(f string) bool { return slices.Contains(shown, f) })
+	c.Audit = append(c.Audit, entry(was.TenantID, AuditSettingsUpdated, "settings", id, detailsOf(diff), by, now))
+	c.Redraw = slices.ContainsFunc(diff, func(d Difference) bool { return slices.Contains(shown, d.section()) })
 	return x, c, nil
 }
 
 // put writes the settings, which have the revision that they shall have.
 func (x Settings) put(tenant, id string) Write {
 	return Write{Over: x.Rev - 1, Row: SettingsRow{ID: id, TenantID: tenant, Rev: x.Rev, Config: x, UpdatedAt: x.UpdatedAt, UpdatedBy: x.UpdatedBy}}
-}
-
-// changed names the fields in which two settings differ, nil when they don't.
-func changed(a, b Settings) []string {
-	before, after := fieldsOf(a), fieldsOf(b)
-	var names []string
-	for _, name := range slices.Sorted(maps.Keys(after)) {
-		if !bytes.Equal(before[name], after[name]) {
-			names = append(names, name)
-		}
-	}
-	return names
-}
-
-func fieldsOf(x Settings) map[string]json.RawMessage {
-	// An empty list may come as nil; it says the same.
-	x.Approvers.Users = append([]string{}, x.Approvers.Users...)
-	x.Approvers.Usergroups = append([]string{}, x.Approvers.Usergroups...)
-	x.MCPServers = append([]MCPServer{}, x.MCPServers...)
-	text, err := json.Marshal(x)
-	if err != nil {
-		panic(fmt.Sprintf("encode settings: %v", err)) // of strings, numbers and flags
-	}
-	var out map[string]json.RawMessage
-	if err := json.Unmarshal(text, &out); err != nil {
-		panic(fmt.Sprintf("decode settings: %v", err))
-	}
-	return out
 }

@@ -53,11 +53,12 @@ func TestSettingsAreSavedByAPersonWithTheFieldsThatChanged(t *testing.T) {
 		"three fields": {func(x *Settings) {
 			x.MaxCostUSD, x.PromptApprovalRequired, x.Approvers.Users = 1.5, false, []string{"U1"}
 		}, person, known, "",
-			[]string{`settings.updated {"fields":["approvers","max_cost_usd","prompt_approval_required"]}`}, 1, true},
-		"self-approval":        {func(x *Settings) { x.AllowSelfApproval = false }, person, known, "", []string{`settings.updated {"fields":["allow_self_approval"]}`}, 1, true},
-		"the language":         {func(x *Settings) { x.Locale = "en" }, person, known, "", []string{`settings.updated {"fields":["locale"]}`}, 1, true},
-		"what no card shows":   {func(x *Settings) { x.MaxVersions = 9 }, person, Tenant{}, "", []string{`settings.updated {"fields":["max_versions"]}`}, 1, false},
-		"the slug":             {func(x *Settings) { x.Slug = "jinji" }, person, known, "", []string{`settings.updated {"fields":["slug"]}`}, 4, false},
+			[]string{`settings.updated {"changes":{"approvers.users":{"is":["U1"],"was":[]},"max_cost_usd":{"is":1.5,"was":0},"prompt_approval_required":{"is":false,"was":true}},"fields":["approvers","max_cost_usd","prompt_approval_required"]}`}, 1, true},
+		"self-approval": {func(x *Settings) { x.AllowSelfApproval, x.SelfApprovalChosen = false, true }, person, known, "",
+			[]string{`settings.updated {"changes":{"allow_self_approval":{"is":false,"was":true},"self_approval_chosen":{"is":true,"was":false}},"fields":["allow_self_approval","self_approval_chosen"]}`}, 1, true},
+		"the language":         {func(x *Settings) { x.Locale = "en" }, person, known, "", []string{`settings.updated {"changes":{"locale":{"is":"en","was":"ja"}},"fields":["locale"]}`}, 1, true},
+		"what no card shows":   {func(x *Settings) { x.MaxVersions = 9 }, person, Tenant{}, "", []string{`settings.updated {"changes":{"max_versions":{"is":9,"was":5}},"fields":["max_versions"]}`}, 1, false},
+		"the slug":             {func(x *Settings) { x.Slug = "jinji" }, person, known, "", []string{`settings.updated {"changes":{"slug":{"is":"jinji","was":"default"}},"fields":["slug"]}`}, 4, false},
 		"a slug of nobody":     {func(x *Settings) { x.Slug = "jinji" }, person, Tenant{}, "slug", nil, 0, false},
 		"out of bounds":        {func(x *Settings) { x.MaxVersions = 0 }, person, known, "max_versions", nil, 0, false},
 		"by the system":        {func(*Settings) {}, aggregate.System(), known, "updated_by", nil, 0, false},
@@ -129,7 +130,7 @@ func TestNameAndAdministratorsAreSavedByAPerson(t *testing.T) {
 		audit []string
 	}{
 		"nothing changed":   {func(*Tenant) {}, person, "", nil},
-		"both":              {func(x *Tenant) { x.Name, x.Admins = "総務", []string{"U0SATO"} }, person, "", []string{`settings.updated {"fields":["admins","name"]}`}},
+		"both":              {func(x *Tenant) { x.Name, x.Admins = "総務", []string{"U0SATO"} }, person, "", []string{`settings.updated {"changes":{"admins":{"is":["U0SATO"],"was":["U0ADMIN"]},"name":{"is":"総務","was":"人事"}},"fields":["admins","name"]}`}},
 		"the agent is none": {func(x *Tenant) { x.AgentID = "agent" }, person, "", nil},
 		"no name":           {func(x *Tenant) { x.Name = "" }, person, "name", nil},
 		"no id":             {func(x *Tenant) { x.Admins = []string{"@sato"} }, person, "admins[0]", nil},

@@ -1,17 +1,9 @@
 package tenancy
 
 import (
-	"fmt"
-	"regexp"
-	"slices"
-	"strings"
 	"time"
-	"unicode/utf8"
 
 	"ringi/shared/aggregate"
-	"ringi/shared/language"
-	"ringi/shared/lazy"
-	"ringi/shared/modelname"
 )
 
 // Approvers says who may stamp. An empty list means nobody.
@@ -39,14 +31,18 @@ type Settings struct {
 	AutoApproveTools        bool      `json:"auto_approve_tools"`
 	Approvers               Approvers `json:"approvers"`
 	AllowSelfApproval       bool      `json:"allow_self_approval"`
-	ApprovalTimeoutHours    int       `json:"approval_timeout_hours"`
-	MaxVersions             int       `json:"max_versions"`
-	Locale                  string    `json:"locale"`
-	Executor                string    `json:"executor"`
-	DMDefault               string    `json:"dm_default"`
-	MaxCostUSD              float64   `json:"max_cost_usd"` // 0: no limit
-	MaxOpenTasks            Limit     `json:"max_open_tasks"`
-	MaxTasksPerHour         Limit     `json:"max_tasks_per_hour"`
+	// SelfApprovalChosen says that an administrator was asked about AllowSelfApproval, and has answered.
+	SelfApprovalChosen   bool    `json:"self_approval_chosen"`
+	ApprovalTimeoutHours int     `json:"approval_timeout_hours"`
+	MaxVersions          int     `json:"max_versions"`
+	Locale               string  `json:"locale"`
+	Executor             string  `json:"executor"`
+	DMDefault            string  `json:"dm_default"`
+	MaxCostUSD           float64 `json:"max_cost_usd"`       // of a task; 0: no limit, as of the two below
+	MaxCostDayUSD        float64 `json:"max_cost_day_usd"`   // of all tasks of a day, UTC
+	MaxCostMonthUSD      float64 `json:"max_cost_month_usd"` // of all tasks of a month, UTC
+	MaxOpenTasks         Limit   `json:"max_open_tasks"`
+	MaxTasksPerHour      Limit   `json:"max_tasks_per_hour"`
 	// RetainResultsDays is how many days results in the bucket are kept.
 	RetainResultsDays int `json:"retain_results_days"`
 	// MCPServers are the servers whose tools can be allowed.
@@ -66,84 +62,15 @@ func DefaultSettings() Settings {
 	}
 }
 
-// MaxCost is what a task may cost, 0 without a limit. A limit below a millionth of a dollar is still one.
-func (s Settings) MaxCost() aggregate.MicroUSD {
-	if s.MaxCostUSD <= 0 {
+// MaxCost is what a task may cost, 0 without a limit.
+func (s Settings) MaxCost() aggregate.MicroUSD { return limitOf(s.MaxCostUSD) }
+
+// limitOf is a budget as it is compared with sums, 0 without one. A limit below a millionth of a dollar is still one.
+func limitOf(usd float64) aggregate.MicroUSD {
+	if usd <= 0 {
 		return 0
 	}
-	return max(1, aggregate.USD(s.MaxCostUSD))
-}
-
-var (
-	slugForm  = lazy.Regexp(`^[a-z0-9][a-z0-9-]{0,62}$`)
-	userForm  = lazy.Regexp(`^[UW][A-Z0-9]{1,40}$`)
-	groupForm = lazy.Regexp(`^S[A-Z0-9]{1,40}$`)
-)
-
-// Validate returns ErrField for the first field that is out of bounds.
-func (s Settings) Validate() error {
-	for _, r := range []struct {
-		field    string
-		n        int
-		min, max int
-	}{
-		{"name", utf8.RuneCountInString(s.Name), 1, 80},
-		{"l4_timeout_seconds", s.L4TimeoutSeconds, 30, 86400},
-		{"approval_timeout_hours", s.ApprovalTimeoutHours, 1, 8760 - 24},
-		{"max_versions", s.MaxVersions, 1, 50},
-		{"retain_results_days", s.RetainResultsDays, 1, 3650},
-		{"approvers.users", len(s.Approvers.Users), 0, 200},
-		{"approvers.usergroups", len(s.Approvers.Usergroups), 0, 50},
-	} {
-		if r.n < r.min || r.n > r.max {
-			return aggregate.ErrField{Field: r.field, Limit: fmt.Sprintf("must be between %d and %d", r.min, r.max)}
-		}
-	}
-	if !slugForm().MatchString(s.Slug) {
-		return aggregate.ErrField{Field: "slug", Limit: "must be 1 to 63 of a-z, 0-9 and -, beginning with a letter or digit"}
-	}
-	if _, err := modelname.Parse(s.Model); err != nil {
-		return err
-	}
-	if s.MaxCostUSD < 0 || s.MaxCostUSD > 1e6 {
-		return aggregate.ErrField{Field: "max_cost_usd", Limit: "must be between 0 and 1000000"}
-	}
-	if err := s.MaxOpenTasks.check("max_open_tasks"); err != nil {
-		return err
-	}
-	if err := s.MaxTasksPerHour.check("max_tasks_per_hour"); err != nil {
-		return err
-	}
-	for _, r := range []struct{ field, got, a, b string }{
-		{"approvers.mode", string(s.Approvers.Mode), "channel", "list"},
-		{"executor", s.Executor, ExecutorSteps, ExecutorManaged},
-		{"dm_default", s.DMDefault, "task", "agent"},
-	} {
-		if r.got != r.a && r.got != r.b {
-			return aggregate.ErrField{Field: r.field, Limit: fmt.Sprintf("must be %s or %s", r.a, r.b)}
-		}
-	}
-	if !slices.Contains(language.All, s.Locale) {
-		return aggregate.ErrField{Field: "locale", Limit: "must be " + strings.Join(language.All, " or ")}
-	}
-	// With names instead of ids nobody would match, and nobody could decide.
-	if err := checkIDs("approvers.users", s.Approvers.Users, userForm(), "a Slack user id such as U012ABCDEF"); err != nil {
-		return err
-	}
-	if err := checkIDs("approvers.usergroups", s.Approvers.Usergroups, groupForm(), "a Slack user group's id such as S012ABCDEF"); err != nil {
-		return err
-	}
-	return checkServers(s.MCPServers)
-}
-
-// checkIDs returns ErrField for the first of a list that is no id of Slack's.
-func checkIDs(field string, ids []string, form *regexp.Regexp, what string) error {
-	for i, id := range ids {
-		if !form.MatchString(id) {
-			return aggregate.ErrField{Field: fmt.Sprintf("%s[%d]", field, i), Limit: "must be " + what}
-		}
-	}
-	return nil
+	return max(1, aggregate.USD(usd))
 }
 
 // Terms freezes these settings for a gate that opens at now. The approval switch

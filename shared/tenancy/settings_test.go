@@ -2,6 +2,8 @@ package tenancy
 
 import (
 	"errors"
+	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -88,5 +90,47 @@ func TestLimitsOfTasksAreChecked(t *testing.T) {
 	free.MaxOpenTasks, free.MaxTasksPerHour = Limit{}, Limit{}
 	if err := free.Validate(); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestAllThatIsWrongIsSaidAtOnce(t *testing.T) {
+	s := DefaultSettings()
+	s.Name, s.MaxVersions, s.Model, s.MaxCostUSD, s.MaxCostMonthUSD = "", 51, "llama3", math.NaN(), -1
+	s.Approvers.Users = []string{"U0SATO", "@sato", "sato"}
+	s.MCPServers = []MCPServer{{"rooms", "https://a.example/mcp"}, {"rooms", "http://b.example?key=1"}}
+	var got []string
+	for _, p := range s.Problems() {
+		got = append(got, p.Field+" "+string(p.Rule))
+	}
+	expect.Same(t, []string{
+		"name length", "max_versions between", "model model", "max_cost_usd between", "max_cost_month_usd between",
+		"approvers.users[1] user_id", "approvers.users[2] user_id", "mcp_servers[1].name taken", "mcp_servers[1].url address_only",
+	}, got)
+}
+
+// The page and the command read what is wrong in the same way, whoever found it.
+func TestAnErrorOfSavingIsAProblem(t *testing.T) {
+	for rule := range limits {
+		is := Problem{Field: "slug", Rule: rule}
+		if got, ok := ProblemOf(fmt.Errorf("save: %w", is.Err())); !ok || got.Field != "slug" || got.Rule != rule {
+			t.Errorf("%s is read as %+v", rule, got)
+		}
+	}
+	if _, ok := ProblemOf(errors.New("reset")); ok {
+		t.Error("an outage is taken for a problem of a field")
+	}
+}
+
+func TestWhatChangedIsReadFromTheLog(t *testing.T) {
+	was, is := DefaultSettings(), DefaultSettings()
+	is.Approvers.Users, is.MaxOpenTasks.Person, is.Name = []string{"U1"}, 3, "<b>"
+	diff := Differences(was, is)
+	got, fields := ReadDifferences(aggregate.Details(detailsOf(diff)))
+	if len(got) != 3 || got[0] != (Difference{"approvers.users", "[]", `["U1"]`}) || got[1] != (Difference{"max_open_tasks.person", "50", "3"}) {
+		t.Errorf("%+v", got)
+	}
+	expect.Same(t, []string{"approvers", "max_open_tasks", "name"}, fields)
+	if old, fields := ReadDifferences(`{"fields":["model"]}`); old != nil || len(fields) != 1 {
+		t.Errorf("an entry of an earlier release: %v, %v", old, fields)
 	}
 }

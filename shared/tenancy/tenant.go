@@ -3,7 +3,6 @@ package tenancy
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -41,7 +40,10 @@ func (t Tenant) Validate() error {
 	if len(t.Admins) > maxAdmins {
 		return aggregate.ErrField{Field: "admins", Limit: fmt.Sprintf("must be between 0 and %d", maxAdmins)}
 	}
-	return checkIDs("admins", t.Admins, userForm(), "a Slack user id such as U012ABCDEF")
+	for _, p := range idProblems("admins", t.Admins, userForm(), RuleUserID) {
+		return p.Err()
+	}
+	return nil
 }
 
 // Place is among what the tenant owns.
@@ -108,14 +110,14 @@ func (t Tenant) longSlug() string {
 // else: its name and agent are written without a new revision.
 func (t Tenant) moveSlug(slug string, now time.Time) []Write {
 	return []Write{
-		{Row: slugRow{slug, t.ID}, Err: aggregate.ErrField{Field: "slug", Limit: "is another workspace's"}},
+		{Row: slugRow{slug, t.ID}, Err: Problem{Field: "slug", Rule: RuleSlugTaken}.Err()},
 		{Row: t, Set: map[string]any{"slug": slug, "updated_at": moment(now), "rev": t.Rev + 1}, If: map[string]any{"rev": t.Rev}},
 		{Row: slugRow{t.Slug, t.ID}, Delete: true, If: map[string]any{"tenant_id": t.ID}},
 	}
 }
 
 // Save writes the name and the administrators of t over those of was, with the audit entry that
-// names which of them changed; if none did, it writes nothing. It returns ErrField for a value out
+// says what they were and are; if none did, it writes nothing. It returns ErrField for a value out
 // of bounds or nobody who saves, ErrConflict when t is of another revision than was.
 func (t Tenant) Save(was Tenant, by aggregate.Actor, now time.Time) (Change, error) {
 	if err := t.Validate(); err != nil {
@@ -127,21 +129,18 @@ func (t Tenant) Save(was Tenant, by aggregate.Actor, now time.Time) (Change, err
 	if was.Rev != t.Rev {
 		return Change{}, fmt.Errorf("save tenant %s: %w", t.ID, aggregate.ErrConflict)
 	}
-	var fields []string
-	if !slices.Equal(was.Admins, t.Admins) {
-		fields = append(fields, "admins")
-	}
-	if was.Name != t.Name {
-		fields = append(fields, "name")
-	}
-	if fields == nil {
+	diff := differences(
+		map[string]any{"admins": append([]string{}, was.Admins...), "name": was.Name},
+		map[string]any{"admins": append([]string{}, t.Admins...), "name": t.Name},
+	)
+	if diff == nil {
 		return Change{}, nil
 	}
 	return Change{Tenant: t.ID, Writes: []Write{{
 		Row: t, Set: map[string]any{"admins": append([]string{}, t.Admins...), "name": t.Name, "updated_at": moment(now), "rev": t.Rev + 1},
 		// Whoever else writes some attributes of this row moves no revision: of what is written here that is the name.
 		If: map[string]any{"rev": t.Rev, "name": was.Name},
-	}}, Audit: []aggregate.AuditEntry{entry(t.ID, AuditSettingsUpdated, "tenant", t.ID, map[string]any{"fields": fields}, by, now)}}, nil
+	}}, Audit: []aggregate.AuditEntry{entry(t.ID, AuditSettingsUpdated, "tenant", t.ID, detailsOf(diff), by, now)}}, nil
 }
 
 // Rename gives a tenant that was read as t another name.
