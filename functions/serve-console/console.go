@@ -1,0 +1,93 @@
+package main
+
+import (
+	"log/slog"
+	"net/http"
+	"time"
+
+	"ringi/shared/people"
+	"ringi/shared/result"
+	"ringi/shared/signin"
+	"ringi/shared/tasks"
+	"ringi/shared/web"
+)
+
+// Console serves the pages.
+type Console struct {
+	Store   *tasks.Store
+	Results result.Store
+	Slack   people.Directory
+	People  *people.People
+	SignIn  *signin.Slack
+	Now     func() time.Time
+	URL     string // where browsers find it; empty: where they asked
+}
+
+// access is who may open a page or act on it.
+type access int
+
+const (
+	anyMember access = iota
+	administrator
+)
+
+// page writes one page, or does one act and leads on. Its error becomes an error page.
+type page func(w http.ResponseWriter, r *http.Request, v *viewer) error
+
+// route is a page with its pattern, as http.ServeMux has them.
+type route struct {
+	pattern string
+	access  access
+	serve   page
+}
+
+// routes are all pages for people who are signed in.
+func (c *Console) routes() []route {
+	var all []route
+	for _, topic := range [][]route{
+		c.homeRoutes(),
+	} {
+		all = append(all, topic...)
+	}
+	return all
+}
+
+// Handler serves everything below /console.
+func (c *Console) Handler() http.Handler {
+	mux := http.NewServeMux()
+	for _, r := range c.routes() {
+		mux.HandleFunc(r.pattern, c.signedIn(r))
+	}
+	c.openRoutes(mux)
+	return web.Safe(mux)
+}
+
+// openRoutes are those that need no session.
+func (c *Console) openRoutes(mux *http.ServeMux) {
+	mux.HandleFunc("GET /console/signin", c.showSignIn)
+	mux.HandleFunc("GET /console/signin/begin", c.beginSignIn)
+	mux.HandleFunc("GET /console/signin/done", c.endSignIn)
+	mux.HandleFunc("GET /console/language/{locale}", c.switchLanguage)
+	mux.HandleFunc("GET /console/assets/{name}", serveAsset)
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		c.fail(w, r, &viewer{Locale: localeOf(r)}, errNoPage)
+	})
+}
+
+// homeRoutes lead from the console's address to its first page, and out of it.
+func (c *Console) homeRoutes() []route {
+	return []route{
+		{"GET /console", anyMember, c.home},
+		{"GET /console/{$}", anyMember, c.home},
+		{"POST /console/signout", anyMember, c.signOut},
+	}
+}
+
+func (c *Console) home(w http.ResponseWriter, r *http.Request, v *viewer) error {
+	return c.show(w, r, v, document{Title: layoutWords.In(v.Locale).Console}, "home.html")
+}
+
+// refuse notes what was tried and not allowed, and by whom.
+func refuse(r *http.Request, v *viewer, why string) {
+	slog.WarnContext(r.Context(), "refused", "why", why, "method", r.Method, "path", r.URL.Path, "address", r.RemoteAddr, "tenant", v.Tenant, "user", v.User)
+}

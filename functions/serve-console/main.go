@@ -1,0 +1,46 @@
+// Command serve-console serves the console's pages, below /console, to the people of the workspaces that Ringi knows.
+package main
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+
+	"ringi/shared/boot"
+	"ringi/shared/config"
+	"ringi/shared/people"
+	"ringi/shared/result"
+	"ringi/shared/secret"
+	"ringi/shared/signin"
+	"ringi/shared/slackapi"
+	"ringi/shared/tasks"
+	"ringi/shared/web"
+)
+
+// slackTimeout bounds one call of Slack: somebody waits for a page.
+const slackTimeout = 5 * time.Second
+
+func main() {
+	boot.Run(newConsole, func(c *Console) any { return web.Serve(c.Handler()) })
+}
+
+// environment is what template.yaml sets for this function.
+type environment struct {
+	config.Table
+	config.Slack
+	config.Results
+	ConsoleURL string `env:"CONSOLE_URL,optional" doc:"the console's public address, such as https://ringi.example.com, where it is not the API's own"`
+}
+
+func newConsole(_ context.Context, cfg aws.Config, env environment) (*Console, error) {
+	keys := secret.OpenSlack(cfg, env.Slack)
+	slack := slackapi.With(keys, slackTimeout)
+	return &Console{
+		Store: tasks.Open(cfg, env.Table), Results: result.Open(cfg, env.Results),
+		Slack: slack, People: &people.People{Slack: slack, Now: time.Now},
+		SignIn: &signin.Slack{App: keys, HTTP: &http.Client{Timeout: slackTimeout}, Now: time.Now},
+		Now:    time.Now, URL: env.ConsoleURL,
+	}, nil
+}

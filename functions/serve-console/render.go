@@ -1,0 +1,198 @@
+package main
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+//go:embed ui
+var ui embed.FS
+
+// document is what a page shows within the layout.
+type document struct {
+	Title  string
+	Here   string // the entry of the menu that the page belongs to
+	Words  any    // its texts, in the viewer's language
+	Data   any
+	Status int // 200 unless set
+}
+
+// sheet is a document with what the layout needs.
+type sheet struct {
+	document
+	L      layoutTexts
+	Viewer *viewer
+	Form   string
+	Menu   []entry
+	Notice string
+	Other  string // the address of the page in the other language
+	Assets string // changes with what the assets have
+}
+
+// entry is one of the menu's.
+type entry struct {
+	Key, Path, Text, About string
+	admins                 bool
+}
+
+// menu are the pages that a viewer may open.
+func (c *Console) menu(v *viewer) []entry {
+	served := map[string]bool{}
+	for _, r := range c.routes() {
+		served[r.pattern] = true
+	}
+	l := layoutWords.In(v.Locale)
+	all := []entry{
+		{"tasks", "/console/tasks", l.Tasks, l.TasksAbout, false},
+		{"approvals", "/console/approvals", l.Approvals, l.ApprovalsAbout, false},
+		{"audit", "/console/audit", l.Audit, l.AuditAbout, true},
+		{"insights", "/console/insights", l.Insights, l.InsightsAbout, true},
+		{"settings", "/console/settings", l.Settings, l.SettingsAbout, true},
+		{"integrations", "/console/integrations", l.Integrations, l.IntAbout, true},
+		{"tools", "/console/tools", l.Tools, l.ToolsAbout, true},
+	}
+	return slices.DeleteFunc(all, func(e entry) bool { return e.admins && !v.Admin || !served["GET "+e.Path] })
+}
+
+// templates are all pages with their layout, read once.
+var templates = sync.OnceValues(func() (map[string]*template.Template, error) {
+	names, err := fs.Glob(ui, "ui/*.html")
+	if err != nil {
+		return nil, err
+	}
+	all := map[string]*template.Template{}
+	for _, name := range names {
+		if name == "ui/layout.html" {
+			continue
+		}
+		t, err := template.New(path.Base(name)).Funcs(template.FuncMap{"when": when, "count": count}).ParseFS(ui, "ui/layout.html", name)
+		if err != nil {
+			return nil, err
+		}
+		all[path.Base(name)] = t
+	}
+	return all, nil
+})
+
+// zone is where times are shown until a browser says where it is.
+var zone = time.FixedZone("JST", 9*60*60)
+
+// when is a time for people and for the script, which shows it in the browser's zone.
+func when(t time.Time) template.HTML {
+	if t.IsZero() {
+		return ""
+	}
+	return template.HTML(fmt.Sprintf(`<time datetime="%s">%s</time>`, t.UTC().Format(time.RFC3339), t.In(zone).Format("2006-01-02 15:04")))
+}
+
+// count writes a number with its thousands apart.
+func count(n int64) string {
+	if n < 0 {
+		return "-" + count(-n)
+	}
+	if n < 1000 {
+		return fmt.Sprint(n)
+	}
+	return fmt.Sprintf("%s,%03d", count(n/1000), n%1000)
+}
+
+// show writes a page.
+func (c *Console) show(w http.ResponseWriter, r *http.Request, v *viewer, d document, name string) error {
+	all, err := templates()
+	if err != nil {
+		return fmt.Errorf("read the pages: %w", err)
+	}
+	t, ok := all[name]
+	if !ok {
+		return fmt.Errorf("no page is called %q", name)
+	}
+	s := sheet{document: d, L: layoutWords.In(v.Locale), Viewer: v, Form: v.Form, Assets: assets().version, Other: otherLanguage(r, v)}
+	if v.User != "" {
+		s.Menu = c.menu(v)
+	}
+	s.Notice = noticeWords.In(v.Locale)[r.URL.Query().Get("done")]
+	var b bytes.Buffer
+	if err := t.ExecuteTemplate(&b, "layout.html", s); err != nil {
+		return fmt.Errorf("write %s: %w", name, err)
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Content-Language", v.Locale)
+	w.WriteHeader(max(d.Status, http.StatusOK))
+	_, err = b.WriteTo(w)
+	return err
+}
+
+func otherLanguage(r *http.Request, v *viewer) string {
+	other := "en"
+	if v.Locale == "en" {
+		other = "ja"
+	}
+	next := "/console"
+	if r.Method == http.MethodGet {
+		next = r.URL.RequestURI()
+	}
+	return "/console/language/" + other + "?next=" + url.QueryEscape(next)
+}
+
+// done leads to a page that says what was done: one of noticeWords.
+func (c *Console) done(w http.ResponseWriter, r *http.Request, to, notice string) error {
+	u, err := url.Parse(to)
+	if err != nil {
+		return fmt.Errorf("lead to %.80q: %w", to, err)
+	}
+	q := u.Query()
+	q.Set("done", notice)
+	u.RawQuery = q.Encode()
+	http.Redirect(w, r, u.String(), http.StatusSeeOther)
+	return nil
+}
+
+// asset is a file that pages load.
+type asset struct {
+	kind string
+	body []byte
+}
+
+type assetSet struct {
+	files   map[string]asset
+	version string
+}
+
+// assets are the files that pages load: one script, and one sheet of all topics' rules.
+var assets = sync.OnceValue(func() assetSet {
+	sheets, _ := fs.Glob(ui, "ui/css/*.css")
+	var css strings.Builder
+	for _, name := range append([]string{"ui/console.css"}, sheets...) {
+		b, _ := ui.ReadFile(name) // embedded: it is there
+		css.Write(b)
+	}
+	js, _ := ui.ReadFile("ui/console.js")
+	sum := sha256.Sum256(append([]byte(css.String()), js...))
+	return assetSet{version: hex.EncodeToString(sum[:6]), files: map[string]asset{
+		"console.css": {"text/css; charset=utf-8", []byte(css.String())},
+		"console.js":  {"text/javascript; charset=utf-8", js},
+	}}
+})
+
+func serveAsset(w http.ResponseWriter, r *http.Request) {
+	a, ok := assets().files[r.PathValue("name")]
+	if !ok {
+		http.NotFound(w, r)
+		return
+	}
+	w.Header().Set("Content-Type", a.kind)
+	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable") // its address has its hash
+	w.Write(a.body)
+}

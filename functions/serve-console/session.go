@@ -1,0 +1,199 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/slackapi"
+	"ringi/shared/tenancy"
+	"ringi/shared/web"
+	"ringi/shared/websession"
+)
+
+// viewer is who looks at a page. The zero one has not signed in.
+type viewer struct {
+	Tenant string
+	Team   string
+	User   string // Slack user id
+	Name   string
+	Admin  bool
+	Locale string // "ja" or "en"
+	Form   string // the token that forms of this session carry
+}
+
+// actor is the viewer as the one who decides or changes something.
+func (v *viewer) actor() aggregate.Actor {
+	return aggregate.Actor{Type: aggregate.ActorUser, ID: v.User, Team: v.Team}
+}
+
+// Names of cookies. A browser takes the first prefix only over TLS, for this host alone and for all its paths.
+const (
+	sessionCookie = "ringi"
+	signInCookie  = "ringi-signin"
+	localeCookie  = "ringi-language"
+)
+
+func cookieName(r *http.Request, name string) string {
+	if web.IsLocal(r.Host) {
+		return name
+	}
+	return "__Host-" + name
+}
+
+func setCookie(w http.ResponseWriter, r *http.Request, name, value string, lasts time.Duration) {
+	http.SetCookie(w, &http.Cookie{
+		Name: cookieName(r, name), Value: value, Path: "/", MaxAge: int(lasts / time.Second),
+		HttpOnly: true, Secure: !web.IsLocal(r.Host), SameSite: http.SameSiteLaxMode,
+	})
+}
+
+func cookieOf(r *http.Request, name string) string {
+	is, err := r.Cookie(cookieName(r, name))
+	if err != nil {
+		return ""
+	}
+	return is.Value
+}
+
+// localeOf is the language that somebody chose, or the first of the browser's that there is.
+func localeOf(r *http.Request) string {
+	asked := cookieOf(r, localeCookie) + "," + r.Header.Get("Accept-Language")
+	for part := range strings.SplitSeq(asked, ",") {
+		tag, _, _ := strings.Cut(strings.TrimSpace(part), ";")
+		if base, _, _ := strings.Cut(strings.ToLower(tag), "-"); base == "ja" || base == "en" {
+			return base
+		}
+	}
+	return "ja"
+}
+
+func (c *Console) switchLanguage(w http.ResponseWriter, r *http.Request) {
+	if to := r.PathValue("locale"); to == "ja" || to == "en" {
+		setCookie(w, r, localeCookie, to, 365*24*time.Hour)
+	}
+	http.Redirect(w, r, web.LocalPath(r.URL.Query().Get("next"), "/console/", "/console"), http.StatusSeeOther)
+}
+
+// signedIn serves a route to whoever is signed in and may open it.
+func (c *Console) signedIn(to route) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		v, err := c.viewerOf(w, r, to.access == administrator && r.Method != http.MethodGet)
+		switch {
+		case errors.Is(err, aggregate.ErrNotFound) && r.Method == http.MethodGet:
+			http.Redirect(w, r, "/console/signin?next="+url.QueryEscape(r.URL.RequestURI()), http.StatusSeeOther)
+			return
+		case errors.Is(err, aggregate.ErrNotFound):
+			err = errSignedOut
+		case err == nil && to.access == administrator && !v.Admin:
+			err = errAdminsOnly
+		case err == nil && r.Method != http.MethodGet:
+			err = checkForm(w, r, v)
+		}
+		if err == nil {
+			err = to.serve(w, r, v)
+		}
+		if err != nil {
+			c.fail(w, r, v, err)
+		}
+	}
+}
+
+func checkForm(w http.ResponseWriter, r *http.Request, v *viewer) error {
+	r.Body = http.MaxBytesReader(w, r.Body, web.MaxBody)
+	if err := r.ParseMultipartForm(web.MaxBody); err != nil && !errors.Is(err, http.ErrNotMultipart) {
+		return errBadForm
+	}
+	if !(websession.Session{Form: v.Form}).FormIs(r.PostFormValue("form")) {
+		return errBadForm
+	}
+	return nil
+}
+
+// viewerOf is who a request's cookie belongs to. It returns aggregate.ErrNotFound for nobody. now asks the tenant's row
+// who is an administrator, whatever the session believes.
+func (c *Console) viewerOf(w http.ResponseWriter, r *http.Request, now bool) (*viewer, error) {
+	v := &viewer{Locale: localeOf(r)}
+	cookie := cookieOf(r, sessionCookie)
+	if cookie == "" {
+		return v, aggregate.ErrNotFound
+	}
+	s, err := c.Store.WebSession(r.Context(), cookie, c.Now())
+	if err != nil {
+		return v, err
+	}
+	if s, err = c.still(r.Context(), cookie, s, now); err != nil {
+		return v, err
+	}
+	c.rotate(w, r, cookie, s)
+	v.Tenant, v.Team, v.User, v.Name, v.Admin, v.Form = s.Tenant, s.Team, s.User, s.Name, s.Admin, s.Form
+	return v, nil
+}
+
+// rotate gives the browser another cookie when it is time. That one of two requests at once loses is fine: its cookie is
+// taken for a minute more, and the browser has the other's.
+func (c *Console) rotate(w http.ResponseWriter, r *http.Request, cookie string, s websession.Session) {
+	now := c.Now()
+	if !s.MustRotate(now) {
+		return
+	}
+	next := websession.Secret()
+	switch err := c.Store.RotateWebSession(r.Context(), cookie, next, s, now); {
+	case err == nil:
+		setCookie(w, r, sessionCookie, next, s.Ends().Sub(now))
+	case !errors.Is(err, aggregate.ErrConflict):
+		slog.WarnContext(r.Context(), "the session keeps its cookie", "err", err)
+	}
+}
+
+// still is the session with what Slack and the tenant's row say of the person by now. It ends that of somebody who has left.
+func (c *Console) still(ctx context.Context, cookie string, s websession.Session, now bool) (websession.Session, error) {
+	if !now && !s.MustAsk(c.Now()) {
+		return s, nil
+	}
+	owner, err := c.Store.Tenant(ctx, s.Tenant)
+	if err != nil {
+		return s, fmt.Errorf("whose session it is: %w", err)
+	}
+	s.Admin = slices.Contains(owner.Admins, s.User)
+	if !s.MustAsk(c.Now()) {
+		return s, nil
+	}
+	name, err := c.belongs(ctx, s.User, owner)
+	switch {
+	case errors.Is(err, errNotOfUs):
+		slog.WarnContext(ctx, "a session of somebody who left ends", "tenant", s.Tenant, "user", s.User)
+		return s, errors.Join(aggregate.ErrNotFound, c.Store.EndWebSession(ctx, cookie))
+	case err != nil && s.Believed(c.Now()):
+		slog.WarnContext(ctx, "Slack does not say who this is; believed for a while", "err", err)
+		return s, nil
+	case err != nil:
+		return s, err
+	}
+	s.Name, s.AskedAt = name, c.Now()
+	return s, c.Store.SawWebSession(ctx, cookie, s)
+}
+
+// errNotOfUs: who wants in is a guest, has left, or is of another workspace.
+var errNotOfUs = errors.New("not a member of the workspace")
+
+// belongs is the name of a person whom Slack calls a full member of the tenant's workspace; else errNotOfUs.
+func (c *Console) belongs(ctx context.Context, user string, owner tenancy.Tenant) (string, error) {
+	u, err := c.Slack.User(ctx, user)
+	switch code := slackapi.Code(err); {
+	case code == slackapi.CodeUserNotFound, code == slackapi.CodeUserNotVisible:
+		return "", errNotOfUs
+	case err != nil:
+		return "", fmt.Errorf("who this is: %w", err)
+	case u.Gone || u.Guest || !u.Of(owner.TeamID):
+		return "", errNotOfUs
+	}
+	return u.Name, nil
+}

@@ -1,0 +1,135 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/secret"
+	"ringi/shared/web"
+	"ringi/shared/websession"
+)
+
+// showSignIn is the page of whoever is not signed in.
+func (c *Console) showSignIn(w http.ResponseWriter, r *http.Request) {
+	v := &viewer{Locale: localeOf(r)}
+	words := signInWords.In(v.Locale)
+	next := web.LocalPath(r.URL.Query().Get("next"), "/console/", "/console")
+	data := signInData{Begin: "/console/signin/begin?next=" + url.QueryEscape(next)}
+	if err := c.show(w, r, v, document{Title: words.Title, Words: words, Data: data}, "signin.html"); err != nil {
+		c.fail(w, r, v, err)
+	}
+}
+
+type signInData struct{ Begin string }
+
+// redirect is where Slack sends people back to.
+func (c *Console) redirect(r *http.Request) string { return c.address(r) + "/console/signin/done" }
+
+// address is where browsers find the console.
+func (c *Console) address(r *http.Request) string {
+	switch {
+	case c.URL != "":
+		return strings.TrimSuffix(c.URL, "/")
+	case web.IsLocal(r.Host):
+		return "http://" + r.Host
+	}
+	return "https://" + r.Host
+}
+
+// beginSignIn sends a browser to Slack.
+func (c *Console) beginSignIn(w http.ResponseWriter, r *http.Request) {
+	v := &viewer{Locale: localeOf(r)}
+	n, err := c.Store.CountSignIn(r.Context(), r.RemoteAddr, c.Now())
+	if err == nil && n > websession.SignInsPerMinute {
+		err = errTooMany
+	}
+	if err == nil {
+		err = c.sendToSlack(w, r)
+	}
+	if err != nil {
+		c.fail(w, r, v, err)
+	}
+}
+
+func (c *Console) sendToSlack(w http.ResponseWriter, r *http.Request) error {
+	browser, state := websession.Secret(), websession.Secret()
+	begun := websession.SignIn{
+		Browser: websession.Hash(browser), Nonce: websession.Secret(),
+		Next: web.LocalPath(r.URL.Query().Get("next"), "/console/", "/console"),
+	}
+	to, err := c.SignIn.Address(r.Context(), c.redirect(r), state, begun.Nonce)
+	if errors.Is(err, secret.ErrMissing) {
+		slog.ErrorContext(r.Context(), "nobody can sign in", "err", err)
+		return errNoClient
+	}
+	if err != nil {
+		return err
+	}
+	if err := c.Store.BeginSignIn(r.Context(), state, begun, c.Now()); err != nil {
+		return err
+	}
+	setCookie(w, r, signInCookie, browser, websession.SignInLasts)
+	http.Redirect(w, r, to, http.StatusSeeOther)
+	return nil
+}
+
+// endSignIn takes a browser back that Slack sends.
+func (c *Console) endSignIn(w http.ResponseWriter, r *http.Request) {
+	if err := c.signInAs(w, r); err != nil {
+		c.fail(w, r, &viewer{Locale: localeOf(r)}, err)
+	}
+}
+
+func (c *Console) signInAs(w http.ResponseWriter, r *http.Request) error {
+	ctx, q := r.Context(), r.URL.Query()
+	begun, err := c.Store.TakeSignIn(ctx, q.Get("state"), c.Now())
+	setCookie(w, r, signInCookie, "", -1)
+	switch {
+	case errors.Is(err, aggregate.ErrNotFound) || err == nil && !begun.By(cookieOf(r, signInCookie)):
+		return errStaleSignIn
+	case err != nil:
+		return err
+	case q.Get("error") != "": // the person said no
+		return errDenied
+	}
+	p, err := c.SignIn.Person(ctx, q.Get("code"), c.redirect(r), begun.Nonce)
+	if err != nil {
+		return err
+	}
+	owner, err := c.Store.Tenant(ctx, aggregate.TenantID(p.Team))
+	if errors.Is(err, aggregate.ErrNotFound) {
+		return fmt.Errorf("a workspace that is not known: %w", errNotOfUs)
+	}
+	if err != nil {
+		return err
+	}
+	name, err := c.belongs(ctx, p.User, owner)
+	if err != nil {
+		return err
+	}
+	cookie := websession.Secret()
+	s := websession.New(owner.ID, owner.TeamID, p.User, name, slices.Contains(owner.Admins, p.User), c.Now())
+	if err := c.Store.BeginWebSession(ctx, cookie, s); err != nil {
+		return err
+	}
+	slog.InfoContext(ctx, "signed in", "tenant", s.Tenant, "user", s.User, "admin", s.Admin)
+	setCookie(w, r, sessionCookie, cookie, websession.Lasts)
+	http.Redirect(w, r, begun.Next, http.StatusSeeOther)
+	return nil
+}
+
+// signOut ends the session at once.
+func (c *Console) signOut(w http.ResponseWriter, r *http.Request, _ *viewer) error {
+	if err := c.Store.EndWebSession(r.Context(), cookieOf(r, sessionCookie)); err != nil {
+		return err
+	}
+	setCookie(w, r, sessionCookie, "", -1)
+	http.Redirect(w, r, "/console/signin", http.StatusSeeOther)
+	return nil
+}

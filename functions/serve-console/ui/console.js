@@ -1,0 +1,76 @@
+// What a page gains with a script; each works without one.
+"use strict";
+
+// Times in the zone and the language of the browser.
+function localTimes(root) {
+  const form = new Intl.DateTimeFormat(document.documentElement.lang === "ja" ? "ja-JP" : "en-GB", {
+    year: "numeric", month: "2-digit", day: "2-digit", hour: "2-digit", minute: "2-digit", hourCycle: "h23",
+  });
+  for (const time of root.querySelectorAll("time[datetime]")) {
+    const at = new Date(time.dateTime);
+    if (isNaN(at)) continue;
+    time.title = at.toString();
+    time.textContent = form.format(at).replaceAll("/", "-");
+  }
+}
+
+// busy reports whether somebody works inside an element, which must then stay as it is.
+function busy(el) {
+  const at = document.activeElement;
+  return el.contains(at) && at.matches("input, select, textarea, button, summary, a") || String(getSelection()) !== "";
+}
+
+// An element with data-live="<address>" is replaced by the one with its id on that page, every five seconds while the page
+// is seen. What was unfolded stays so.
+async function refresh(el) {
+  const answer = await fetch(el.dataset.live, { headers: { "X-Live": "1" }, redirect: "error" });
+  if (!answer.ok) throw new Error(String(answer.status));
+  const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+  const next = page.getElementById(el.id);
+  if (!next || busy(el)) return;
+  for (const fold of el.querySelectorAll("details[id]")) {
+    const same = next.querySelector(`#${CSS.escape(fold.id)}`);
+    if (same) same.open = fold.open;
+  }
+  localTimes(next);
+  if (next.innerHTML !== el.innerHTML) el.replaceWith(document.adoptNode(next));
+}
+
+function watch() {
+  let failures = 0;
+  setInterval(async () => {
+    if (document.hidden) return;
+    try {
+      for (const el of document.querySelectorAll("[data-live][id]")) await refresh(el);
+      failures = 0;
+    } catch {
+      failures++;
+    }
+    stale(failures >= 3);
+  }, 5000);
+}
+
+// stale says that what stands there may be old.
+function stale(is) {
+  const said = document.querySelector(".stale");
+  if (!is) return said?.remove();
+  if (said) return;
+  const note = document.createElement("p");
+  note.className = "notice stale problem";
+  note.role = "status";
+  note.textContent = document.body.dataset.stale;
+  document.querySelector("main").prepend(note);
+}
+
+// A form with data-confirm asks before it is sent; none is sent twice.
+document.addEventListener("submit", (event) => {
+  const form = event.target;
+  const question = event.submitter?.dataset.confirm ?? form.dataset.confirm;
+  if (form.dataset.sent || question && !confirm(question)) return event.preventDefault();
+  if (form.method === "post") form.dataset.sent = "1";
+});
+// A page that comes back from the browser's memory can be sent again.
+addEventListener("pageshow", () => document.querySelectorAll("form[data-sent]").forEach((form) => delete form.dataset.sent));
+
+localTimes(document);
+watch();
