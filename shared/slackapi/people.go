@@ -14,8 +14,9 @@ type User struct {
 	ID    string
 	Team  string
 	Name  string // as the workspace shows it
-	Gone  bool   // the account was deactivated
-	Guest bool   // a restricted account, or a stranger whose channels the app shares none of
+	Bot   bool
+	Gone  bool // the account was deactivated
+	Guest bool // a restricted account, or a stranger whose channels the app shares none of
 	// Teams are the workspaces of a person of an organization that has several.
 	Teams []string
 }
@@ -29,8 +30,14 @@ func (c *Client) User(ctx context.Context, id string) (User, error) {
 	if err := outcome("users.info", err); err != nil {
 		return User{}, err
 	}
-	name := cmp.Or(u.Profile.DisplayName, u.RealName, u.Name)
-	return User{ID: u.ID, Team: u.TeamID, Name: name, Gone: u.Deleted, Guest: u.IsRestricted || u.IsUltraRestricted || u.IsStranger, Teams: u.Enterprise.Teams}, nil
+	return userOf(u), nil
+}
+
+func userOf(u *slack.User) User {
+	return User{
+		ID: u.ID, Team: u.TeamID, Name: cmp.Or(u.Profile.DisplayName, u.RealName, u.Name), Gone: u.Deleted,
+		Guest: u.IsRestricted || u.IsUltraRestricted || u.IsStranger, Bot: u.IsBot || u.ID == slackbot, Teams: u.Enterprise.Teams,
+	}
 }
 
 // Team is the workspace that the token belongs to; Slack is asked once for each token

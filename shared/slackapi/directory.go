@@ -1,0 +1,60 @@
+package slackapi
+
+import (
+	"context"
+	"iter"
+
+	"github.com/slack-go/slack"
+)
+
+// pageOfUsers is how many people are asked for at once: Slack takes up to 1,000, and may answer with fewer.
+const pageOfUsers = 1000
+
+// slackbot is Slack's own bot, which users.list names as if it were a person.
+const slackbot = "USLACKBOT"
+
+// Users lists the people and bots of the workspace, those whose accounts were deactivated too. It asks for the next page
+// only when it is wanted. An error ends the list.
+func (c *Client) Users(ctx context.Context) iter.Seq2[User, error] {
+	return func(yield func(User, error) bool) {
+		pages := c.api.GetUsersPaginated(slack.GetUsersOptionLimit(pageOfUsers), slack.GetUsersOptionIncludeLocale(false))
+		for {
+			next, err := pages.Next(ctx)
+			if err := outcome("users.list", err); err != nil {
+				yield(User{}, err)
+				return
+			}
+			for _, u := range next.Users {
+				if !yield(userOf(&u), nil) {
+					return
+				}
+			}
+			if next.Cursor == "" || next.Cursor == pages.Cursor {
+				return
+			}
+			pages = next
+		}
+	}
+}
+
+// Group is a user group of the workspace.
+type Group struct {
+	ID       string
+	Name     string
+	Handle   string
+	Count    int  // of its members
+	Disabled bool // nobody can mention it, and it has no members
+}
+
+// Usergroups lists the workspace's user groups, disabled ones too.
+func (c *Client) Usergroups(ctx context.Context) ([]Group, error) {
+	all, err := c.api.GetUserGroupsContext(ctx, slack.GetUserGroupsOptionIncludeCount(true), slack.GetUserGroupsOptionIncludeDisabled(true))
+	if err := outcome("usergroups.list", err); err != nil {
+		return nil, err
+	}
+	out := make([]Group, len(all))
+	for i, g := range all {
+		out[i] = Group{ID: g.ID, Name: g.Name, Handle: g.Handle, Count: g.UserCount, Disabled: g.DateDelete != 0}
+	}
+	return out, nil
+}
