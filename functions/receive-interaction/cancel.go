@@ -10,6 +10,7 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/card"
+	"ringi/shared/decision"
 	"ringi/shared/errorclass"
 	"ringi/shared/metric"
 	"ringi/shared/slackapi"
@@ -25,22 +26,22 @@ func (h *Handler) shortcut(ctx context.Context, p payload) (inbound.Response, er
 	if err := inbound.CheckID("payload.channel.id", p.channel()); err != nil {
 		return inbound.Response{}, err
 	}
-	c, v := p.click("", ""), verdict{err: aggregate.ErrNotFound}
+	c, v := p.click("", ""), verdict{decision.Verdict{Err: aggregate.ErrNotFound}}
 	for _, id := range p.tasks() {
-		c.ref.ID, c.id, c.Withdraws = id, id, true
-		if v = h.check(ctx, c, cancelTask()); errorclass.Of(v.err) != errorclass.NotFound {
+		c.Ref.ID, c.ID, c.Withdraws = id, id, true
+		if v = h.check(ctx, c, decision.CancelTask()); errorclass.Of(v.Err) != errorclass.NotFound {
 			break
 		}
 	}
-	if v.err == nil && !v.empty {
-		about := card.Cancellation{TaskID: c.ref.ID, Channel: c.Channel, Thread: c.thread}
-		err := h.Slack.OpenView(ctx, p.TriggerID, card.CancelModal(about, v.title, "", v.settings.Locale))
+	if v.Err == nil && !v.Empty {
+		about := card.Cancellation{TaskID: c.Ref.ID, Channel: c.Channel, Thread: c.thread}
+		err := h.Slack.OpenView(ctx, p.TriggerID, card.CancelModal(about, v.Title, "", v.Settings.Locale))
 		var unknown slackapi.Unknown
 		if err == nil || errors.As(err, &unknown) { // if the dialog did not open, the person tries again
-			slog.InfoContext(ctx, "asked whether to cancel", "task_id", c.ref.ID, "user", c.User, "err", err)
+			slog.InfoContext(ctx, "asked whether to cancel", "task_id", c.Ref.ID, "user", c.User, "err", err)
 			return inbound.OK(), nil
 		}
-		v.err = err
+		v.Err = err
 	}
 	h.tell(ctx, c, v)
 	return inbound.OK(), nil
@@ -58,14 +59,14 @@ func (h *Handler) cancel(ctx context.Context, p payload) (inbound.Response, erro
 	if inbound.CheckID("channel", m.Channel) == nil {
 		c.Channel, c.thread = m.Channel, m.Thread
 	}
-	v := h.decide(ctx, c, cancelTask())
-	if v.unsaved() {
+	v := h.decide(ctx, c, decision.CancelTask())
+	if v.Unsaved() {
 		metric.Count(metric.InteractionNoted, 1)
-		return inbound.JSON(200, slack.NewUpdateViewSubmissionResponse(new(card.CancelModal(m, v.title, v.text(), v.settings.Locale)))), nil
+		return inbound.JSON(200, slack.NewUpdateViewSubmissionResponse(new(card.CancelModal(m, v.Title, v.text(), v.Settings.Locale)))), nil
 	}
 	h.tell(ctx, c, v)
-	if v.err == nil && !v.empty { // the shortcut's message need not be a card that shows the change
-		h.sendEphemeral(ctx, c, v, card.CancelAccepted(v.settings.Locale))
+	if v.Err == nil && !v.Empty { // the shortcut's message need not be a card that shows the change
+		h.sendEphemeral(ctx, c, v, card.CancelAccepted(v.Settings.Locale))
 	}
 	return inbound.OK(), nil
 }

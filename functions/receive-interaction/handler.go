@@ -13,6 +13,7 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/card"
+	"ringi/shared/decision"
 	"ringi/shared/errorclass"
 	"ringi/shared/home"
 	"ringi/shared/metric"
@@ -23,11 +24,9 @@ import (
 	"ringi/shared/tenancy"
 )
 
-// Slack waits 3 s for an answer; answerWithin of that is ours. The last part of it, reserved, is for
-// telling the person that the decision could not be made in time.
+// Slack waits 3 s for an answer; answerWithin of that is ours.
 const (
 	answerWithin = 2700 * time.Millisecond
-	reserved     = 500 * time.Millisecond
 	// homeWithin bounds the call that asks Slack which workspace the token belongs to, made once for each token.
 	homeWithin = 700 * time.Millisecond
 	// slackTimeout bounds any other call to Slack, so that time is left for the answer.
@@ -36,11 +35,8 @@ const (
 
 // Store is where decisions are made.
 type Store interface {
-	Settings(ctx context.Context, tenant string) (tenancy.Settings, error)
+	decision.Store
 	Integrations(ctx context.Context, tenant string) ([]tenancy.Integration, error)
-	Load(ctx context.Context, ref aggregate.Ref) (*task.Aggregate, error)
-	Decide(ctx context.Context, ref aggregate.Ref, decide task.Decision) (*task.Aggregate, error)
-	DecideBoth(ctx context.Context, first, second aggregate.Ref, decide func(a, b *task.Aggregate) (ofA, ofB aggregate.Change, err error)) error
 	Redraw(ctx context.Context, ref aggregate.Ref) error
 }
 
@@ -52,28 +48,20 @@ type Slack interface {
 	UpdateView(ctx context.Context, id, hash string, view slack.ModalViewRequest) error
 }
 
-// Results opens arguments that are too large for a row.
-type Results interface {
-	Opened(ctx context.Context, a *task.Aggregate, gate string) (*task.Aggregate, error)
-}
-
 // Handler receives clicks, shortcuts and forms.
 type Handler struct {
 	Store   Store
 	Slack   Slack
 	People  *people.People
-	Results Results
+	Results decision.Results
 	Edge    inbound.Edge
 	Now     func() time.Time
 }
 
 // click is one act of one person: of what, by whom and where.
 type click struct {
-	people.Want
-	ref    aggregate.Ref
-	id     string // of what is decided
+	decision.Click
 	thread string
-	card   aggregate.CardType // of the card whose button approves; empty for anything else
 }
 
 // Handle answers Slack after the decision was committed, or the person was told why
@@ -133,10 +121,10 @@ func (h *Handler) foreign(ctx context.Context, team string) bool {
 }
 
 func (p payload) click(taskID, id string) click {
-	return click{
-		ref: task.RefOf(aggregate.TenantID(p.Team.ID), taskID), id: id,
-		Want: people.Want{User: p.User.ID, Team: p.User.TeamID, Channel: p.channel()}, thread: p.thread(),
-	}
+	return click{thread: p.thread(), Click: decision.Click{
+		Ref: task.RefOf(aggregate.TenantID(p.Team.ID), taskID), ID: id,
+		Want: people.Want{User: p.User.ID, Team: p.User.TeamID, Channel: p.channel()},
+	}}
 }
 
 // button is a click on a card.
@@ -152,11 +140,11 @@ func (h *Handler) button(ctx context.Context, p payload) (inbound.Response, erro
 		return inbound.Response{}, err
 	}
 	c := p.click(a.BlockID, a.Value)
-	if kind, ok := strings.CutPrefix(a.ActionID, "reject_"); ok && rejections()[aggregate.CardType(kind)] != nil {
+	if kind, ok := strings.CutPrefix(a.ActionID, "reject_"); ok && decision.Rejections()[aggregate.CardType(kind)] != nil {
 		h.ask(ctx, c, aggregate.CardType(kind), p.TriggerID)
 		return inbound.OK(), nil
 	}
-	if kind, ok := strings.CutPrefix(a.ActionID, card.ReviewAction); ok && rejections()[aggregate.CardType(kind)] != nil {
+	if kind, ok := strings.CutPrefix(a.ActionID, card.ReviewAction); ok && decision.Rejections()[aggregate.CardType(kind)] != nil {
 		h.review(ctx, c, aggregate.CardType(kind), p.TriggerID)
 		return inbound.OK(), nil
 	}
@@ -164,17 +152,17 @@ func (h *Handler) button(ctx context.Context, p payload) (inbound.Response, erro
 		h.takeAsReason(ctx, c)
 		return inbound.OK(), nil
 	}
-	decide, ok := buttons()[a.ActionID]
+	decide, ok := decision.Buttons()[a.ActionID]
 	if !ok {
 		return ignore(ctx, "action")
 	}
 	kind, approves := strings.CutPrefix(a.ActionID, "approve_")
 	c.Withdraws, c.Retries = !approves, strings.HasPrefix(a.ActionID, "retry_")
 	if approves {
-		c.card = aggregate.CardType(kind)
+		c.Card = aggregate.CardType(kind)
 	}
 	v := h.decide(ctx, c, decide)
-	if errors.Is(v.err, errUnread) { // an earlier release drew the card
+	if errors.Is(v.Err, decision.ErrUnread) { // an earlier release drew the card
 		h.review(ctx, c, aggregate.CardType(kind), p.TriggerID)
 		return inbound.OK(), nil
 	}
@@ -184,15 +172,15 @@ func (h *Handler) button(ctx context.Context, p payload) (inbound.Response, erro
 
 // ask opens the form for a rejection's reason, if the person may reject now.
 func (h *Handler) ask(ctx context.Context, c click, kind aggregate.CardType, trigger string) {
-	v := h.check(ctx, c, rejections()[kind].with("-")) // any reason: nothing is kept
-	if v.err == nil && !v.empty {
-		err := h.Slack.OpenView(ctx, trigger, card.RejectionModal(kind, c.id, c.ref.ID, v.settings.Locale))
+	v := h.check(ctx, c, decision.Rejections()[kind].With("-")) // any reason: nothing is kept
+	if v.Err == nil && !v.Empty {
+		err := h.Slack.OpenView(ctx, trigger, card.RejectionModal(kind, c.ID, c.Ref.ID, v.Settings.Locale))
 		var unknown slackapi.Unknown
 		if err == nil || errors.As(err, &unknown) { // if the form did not open, the person clicks again
-			slog.InfoContext(ctx, "asked for a reason", "task_id", c.ref.ID, "user", c.User, "id", c.id, "err", err)
+			slog.InfoContext(ctx, "asked for a reason", "task_id", c.Ref.ID, "user", c.User, "id", c.ID, "err", err)
 			return
 		}
-		v.err = err
+		v.Err = err
 	}
 	h.tell(ctx, c, v)
 }
@@ -211,13 +199,13 @@ func (h *Handler) submit(ctx context.Context, p payload) (inbound.Response, erro
 	}
 	var m card.Rejection
 	err := json.Unmarshal([]byte(p.View.PrivateMetadata), &m)
-	reject, ok := rejections()[m.Type]
+	reject, ok := decision.Rejections()[m.Type]
 	if err != nil || !ok {
 		return h.malformed(ctx, p)
 	}
 	c := p.click(m.TaskID, m.ID)
 	reason := p.View.State.Values[card.ReasonBlock][card.ReasonInput].Value
-	v := h.decide(ctx, c, reject.with(reason))
+	v := h.decide(ctx, c, reject.With(reason))
 	if text, ok := v.inForm(); ok {
 		metric.Count(metric.InteractionNoted, 1)
 		return keepOpen(text), nil

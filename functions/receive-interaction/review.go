@@ -12,52 +12,35 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/card"
+	"ringi/shared/decision"
 	"ringi/shared/metric"
 	"ringi/shared/slackapi"
 	"ringi/shared/slackapi/inbound"
 	"ringi/shared/task"
 )
 
-// errUnread refuses a click that would approve content of which its card shows only a part.
-var errUnread = errors.New("not all of it was shown")
-
-// unread returns errUnread when a click on a card's button approves content that the card does not show whole.
-func (h *Handler) unread(ctx context.Context, c click, a *task.Aggregate, locale string) error {
-	if c.card == "" || !a.IsOpen(c.id) {
-		return nil
-	}
-	drawn, err := h.Results.Opened(ctx, a, c.id)
-	if err != nil {
-		return err
-	}
-	if !card.Whole(drawn, c.card, c.id, locale) {
-		return errUnread
-	}
-	return nil
-}
-
 // review opens the dialog that shows all of what a gate asks about. Members of the workspace who
 // may not approve it may read it, without a button to approve.
 func (h *Handler) review(ctx context.Context, c click, kind aggregate.CardType, trigger string) {
-	c.card = ""
+	c.Card = ""
 	var a *task.Aggregate
-	approve := buttons()["approve_"+string(kind)]
+	approve := decision.Buttons()["approve_"+string(kind)]
 	v := h.check(ctx, c, func(now *task.Aggregate, id string, by aggregate.Actor, p aggregate.Policy, at time.Time) (aggregate.Change, error) {
 		a = now
 		return approve(now, id, by, p, at)
 	})
-	readsOnly := mayRead(v.err)
-	if v.err == nil && !v.empty || readsOnly {
-		view, err := h.page(ctx, a, card.Review{Type: kind, ID: c.id, TaskID: c.ref.ID, ReadOnly: readsOnly}, v.settings.Locale)
+	readsOnly := mayRead(v.Err)
+	if v.Err == nil && !v.Empty || readsOnly {
+		view, err := h.page(ctx, a, card.Review{Type: kind, ID: c.ID, TaskID: c.Ref.ID, ReadOnly: readsOnly}, v.Settings.Locale)
 		if err == nil {
 			err = h.Slack.OpenView(ctx, trigger, view)
 		}
 		var unknown slackapi.Unknown
 		if err == nil || errors.As(err, &unknown) { // if the dialog did not open, the person clicks again
-			slog.InfoContext(ctx, "shows all", "task_id", c.ref.ID, "user", c.User, "id", c.id, "err", err)
+			slog.InfoContext(ctx, "shows all", "task_id", c.Ref.ID, "user", c.User, "id", c.ID, "err", err)
 			return
 		}
-		v.err = err
+		v.Err = err
 	}
 	h.tell(ctx, c, v)
 }
@@ -92,7 +75,7 @@ func (h *Handler) turn(ctx context.Context, p payload, a action) error {
 		return inbound.Bad("payload.actions.0.value must be the number of a page")
 	}
 	r.Page = page
-	ref := p.click(r.TaskID, r.ID).ref
+	ref := p.click(r.TaskID, r.ID).Ref
 	if !aggregate.ValidID(ref.ID) {
 		return nil
 	}
@@ -122,12 +105,12 @@ func (h *Handler) approveRead(ctx context.Context, p payload) (inbound.Response,
 		return inbound.Response{}, inbound.Bad("payload.view.private_metadata must be the JSON object of a review")
 	}
 	c := p.click(r.TaskID, r.ID)
-	v := h.decide(ctx, c, ofKind(r.Type, func(a *task.Aggregate, id string, by aggregate.Actor, policy aggregate.Policy, now time.Time) (aggregate.Change, error) {
+	v := h.decide(ctx, c, decision.OfKind(r.Type, func(a *task.Aggregate, id string, by aggregate.Actor, policy aggregate.Policy, now time.Time) (aggregate.Change, error) {
 		return a.ApproveRead(id, r.Hash, by, policy, now)
 	}))
 	if text, ok := v.inForm(); ok {
 		metric.Count(metric.InteractionNoted, 1)
-		return inbound.JSON(200, slack.NewUpdateViewSubmissionResponse(card.Told(text, v.settings.Locale))), nil
+		return inbound.JSON(200, slack.NewUpdateViewSubmissionResponse(card.Told(text, v.Settings.Locale))), nil
 	}
 	h.tell(ctx, c, v)
 	return inbound.OK(), nil

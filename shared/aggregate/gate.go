@@ -85,7 +85,7 @@ func Settled(route []Stage, stamps []Stamp) bool {
 // it. The system approves without a stamp.
 func (g Gate) Approved(by Actor, hash string, at time.Time) (n Gate, settled bool) {
 	if by.Type != ActorSystem {
-		g.Stamps = append(slices.Clone(g.Stamps), Stamp{By: by.ID, At: at, Surface: SurfaceSlack, Hash: hash})
+		g.Stamps = append(slices.Clone(g.Stamps), Stamp{By: by.ID, At: at, Surface: cmp.Or(by.Surface, SurfaceSlack), Hash: hash})
 		if !Settled(g.Route, g.Stamps) {
 			return g, false
 		}

@@ -18,6 +18,8 @@ type Actor struct {
 	Team   string // the workspace the person belongs to
 	Guest  bool   // a restricted account
 	Member bool   // of the channel the request was made in
+
+	Surface Surface // where they decide; empty: Slack
 }
 
 // Origin is where in Slack something was asked for, and by whom. The zero value is nowhere, by nobody.

@@ -91,32 +91,17 @@ func TestWhatCanBeDoneIsOffered(t *testing.T) {
 				}
 			}
 			want := map[string]int{}
-			if p, ok := s.OpenGate(); ok && p.Terms.ApprovalRequired {
-				first := "approve_"
-				if !card.Whole(s.Aggregate, p.Kind, p.ID, "ja") {
-					first = card.ReviewAction
+			for _, x := range s.Actions() {
+				name := string(x.Act)
+				switch {
+				case x.Act == task.ActCancelTask: // Slack's menu of a message has it
+					continue
+				case x.Act == task.ActApprove && !card.Whole(s.Aggregate, x.Kind, x.ID, "ja"):
+					name = card.ReviewAction + string(x.Kind)
+				case x.Kind != "":
+					name += "_" + string(x.Kind)
 				}
-				want[first+string(p.Kind)+" "+p.ID] = 1
-				want["reject_"+string(p.Kind)+" "+p.ID] = 1
-			}
-			if c := s.Choosing(); c != nil {
-				want["take_as_request "+c.ID] = 1
-				if !c.GateOver { // then there is nothing to reject
-					want["take_as_reason "+c.ID] = 1
-				}
-			}
-			if s.Head.Parked != nil && s.Head.Parked.Sentence != task.ReasonPlanNever && s.Head.Retries < task.MaxRetries {
-				want["retry_generation "+s.Head.TaskID] = 1
-			}
-			if e := s.Execution(); e != nil {
-				switch e.Status {
-				case task.ExecutionFailed:
-					if e.Attempt < task.MaxAttempts {
-						want["retry_execution "+e.ID] = 1
-					}
-				case task.ExecutionPending, task.ExecutionRunning:
-					want["cancel_execution "+e.ID] = 1
-				}
+				want[name+" "+x.ID] = 1
 			}
 			for b, n := range want {
 				if offered[b] != n {

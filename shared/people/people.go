@@ -45,10 +45,11 @@ type People struct {
 // Want is what one person wants done, and from where.
 type Want struct {
 	User      string
-	Team      string // as the click says it; used where Slack has no method to ask
-	Channel   string // where the person clicked, empty in a dialog
-	Withdraws bool   // cancels or tries again: the requester may
-	Retries   bool   // tries again: no guest may
+	Team      string            // as the click says it; used where Slack has no method to ask
+	Channel   string            // where the person clicked, empty in a dialog
+	Surface   aggregate.Surface // empty: Slack; in the console they signed in to the tenant's own workspace
+	Withdraws bool              // cancels or tries again: the requester may
+	Retries   bool              // tries again: no guest may
 }
 
 // membership is that of a person in a channel.
@@ -62,7 +63,10 @@ type group struct {
 // Who returns the person who wants something of what was asked for there, and the policy that applies
 // to them. It returns errorclass.ErrUnverified when Slack can't be asked.
 func (p *People) Who(ctx context.Context, w Want, o aggregate.Origin, s tenancy.Settings) (aggregate.Actor, aggregate.Policy, error) {
-	by := aggregate.Actor{Type: aggregate.ActorUser, ID: w.User}
+	by := aggregate.Actor{Type: aggregate.ActorUser, ID: w.User, Surface: w.Surface}
+	if w.Surface == aggregate.SurfaceConsole {
+		w.Team = o.Team
+	}
 	policy := aggregate.Policy{Team: o.Team, Mode: s.Approvers.Mode, Approvers: slices.Clone(s.Approvers.Users), AllowSelf: s.AllowSelfApproval}
 	if w.Withdraws && !w.Retries && by.ID == o.User { // who asked may cancel it, whatever else they are
 		by.Team = o.Team
@@ -165,7 +169,8 @@ func (p *People) memberOf(ctx context.Context, w Want, o aggregate.Origin) (bool
 	}
 	for id, err := range p.Slack.Channels(ctx, w.User, typesOf(o)...) {
 		if slackapi.Code(err) == slackapi.CodeUnknownMethod {
-			there := w.Channel == "" || w.Channel == o.Channel // a modal was opened by a click there
+			// A modal was opened by a click there; who is signed in to a page may be anywhere.
+			there := w.Channel == "" && w.Surface != aggregate.SurfaceConsole || w.Channel == o.Channel
 			slog.WarnContext(ctx, "a person's channels can't be listed here", "channel", o.Channel, "allowed", there)
 			return there, nil
 		}

@@ -1,6 +1,7 @@
 package task
 
 import (
+	"maps"
 	"time"
 
 	"ringi/shared/aggregate"
@@ -49,6 +50,13 @@ func (c *change) under(rev int) {
 }
 
 func (c *change) audit(by aggregate.Actor, action aggregate.Action, resourceType, resourceID string, details map[string]any) {
+	if by.Surface != "" && by.Surface != aggregate.SurfaceSlack {
+		details = maps.Clone(details)
+		if details == nil {
+			details = map[string]any{}
+		}
+		details["surface"] = by.Surface
+	}
 	c.Audit = append(c.Audit, aggregate.AuditEntry{
 		TenantID: c.Head.TenantID, Timestamp: c.Now, ActorType: by.Type, ActorID: by.ID, Action: action,
 		ResourceType: resourceType, ResourceID: resourceID, AggregateID: c.Head.TaskID, Details: aggregate.Details(details),

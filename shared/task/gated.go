@@ -99,6 +99,14 @@ func (a *Aggregate) IsOpen(id string) bool {
 	return row != nil && a.Head.Ended == nil && row.gate().Status == aggregate.PendingApproval
 }
 
+// TermsOf are the terms of the gate with this id; ok is false when there is none.
+func (a *Aggregate) TermsOf(id string) (t aggregate.Terms, ok bool) {
+	if row := a.gateOf(id); row != nil {
+		return row.gate().Terms, true
+	}
+	return t, false
+}
+
 // VerdictOn is what was decided about the gate with this id.
 func (a *Aggregate) VerdictOn(id string) aggregate.Verdict {
 	if row := a.gateOf(id); row != nil {

@@ -1,4 +1,4 @@
-package main
+package decision
 
 import (
 	"testing"

@@ -1,4 +1,4 @@
-package main
+package decision
 
 import (
 	"time"
@@ -8,15 +8,16 @@ import (
 	"ringi/shared/task"
 )
 
-// decision turns a click on a button into a change. id is the button's value.
-type decision func(a *task.Aggregate, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error)
+// Act turns what a person wants of a task into a change. id is of what it is about: a gate's, an execution's, a choice's
+// or the task's own.
+type Act func(a *task.Aggregate, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error)
 
-// buttons are those that decide at once, by action_id.
-func buttons() map[string]decision {
-	return map[string]decision{
-		"approve_prompt":   ofKind(task.CardPrompt, (*task.Aggregate).Approve),
-		"approve_process":  ofKind(task.CardProcess, (*task.Aggregate).Approve),
-		"approve_step":     ofKind(task.CardStep, (*task.Aggregate).Approve),
+// Buttons are the acts that need nothing but a click, by the action_id of a card's button.
+func Buttons() map[string]Act {
+	return map[string]Act{
+		"approve_prompt":   OfKind(task.CardPrompt, (*task.Aggregate).Approve),
+		"approve_process":  OfKind(task.CardProcess, (*task.Aggregate).Approve),
+		"approve_step":     OfKind(task.CardStep, (*task.Aggregate).Approve),
 		"cancel_execution": (*task.Aggregate).CancelExecution,
 		"retry_execution":  (*task.Aggregate).RetryExecution,
 		card.TakeAsRequest: (*task.Aggregate).TakeAsRequest,
@@ -24,11 +25,11 @@ func buttons() map[string]decision {
 	}
 }
 
-// cancelTask is the message shortcut.
-func cancelTask() decision { return ofTask((*task.Aggregate).CancelTask) }
+// CancelTask withdraws a task, wherever it stands.
+func CancelTask() Act { return ofTask((*task.Aggregate).CancelTask) }
 
 // ofTask is a decision on the task itself, whose id the button carries.
-func ofTask(decide func(a *task.Aggregate, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error)) decision {
+func ofTask(decide func(a *task.Aggregate, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error)) Act {
 	return func(a *task.Aggregate, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
 		if id != a.Head.TaskID {
 			return aggregate.Change{}, aggregate.ErrNotFound
@@ -37,8 +38,8 @@ func ofTask(decide func(a *task.Aggregate, by aggregate.Actor, p aggregate.Polic
 	}
 }
 
-// ofKind is a decision on a gate of one kind alone: the button and its value name the same.
-func ofKind(kind aggregate.CardType, decide decision) decision {
+// OfKind is an act on a gate of one kind alone: the button and its value name the same.
+func OfKind(kind aggregate.CardType, decide Act) Act {
 	return func(a *task.Aggregate, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
 		if a.AskedBy(id) != kind {
 			return aggregate.Change{}, aggregate.ErrNotFound
@@ -47,12 +48,12 @@ func ofKind(kind aggregate.CardType, decide decision) decision {
 	}
 }
 
-// rejection is a decision that needs a reason.
-type rejection func(a *task.Aggregate, id, reason string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error)
+// Rejection is an act that needs a reason.
+type Rejection func(a *task.Aggregate, id, reason string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error)
 
-// rejections are the kinds of gate, as a modal's private_metadata names them.
-func rejections() map[aggregate.CardType]rejection {
-	out := map[aggregate.CardType]rejection{}
+// Rejections are those of each kind of gate.
+func Rejections() map[aggregate.CardType]Rejection {
+	out := map[aggregate.CardType]Rejection{}
 	for _, kind := range []aggregate.CardType{task.CardPrompt, task.CardProcess, task.CardStep} {
 		out[kind] = func(a *task.Aggregate, id, reason string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
 			if a.AskedBy(id) != kind {
@@ -64,8 +65,8 @@ func rejections() map[aggregate.CardType]rejection {
 	return out
 }
 
-// with puts the reason in.
-func (r rejection) with(reason string) decision {
+// With puts the reason in.
+func (r Rejection) With(reason string) Act {
 	return func(a *task.Aggregate, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
 		return r(a, id, reason, by, p, now)
 	}

@@ -1,0 +1,63 @@
+package decision
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/task"
+)
+
+// TakeAsReason rejects what waits in a message's thread, with the message's text as the reason. The rejection and the end
+// of the message's own task are one commit, so that a message is never both a reason and a request. If the gate was decided
+// meanwhile, nothing is rejected. refused is why the gate can't be rejected, and gate what the click then was about.
+func (m Maker) TakeAsReason(ctx context.Context, c Click) (v Verdict, gate Click, refused error) {
+	gate = c // a click on the gate's own button
+	var by aggregate.Actor
+	var policy aggregate.Policy
+	mine := func(a *task.Aggregate, id string, actor aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
+		by, policy = actor, p
+		return a.TakeAsReason(id, actor, p, now)
+	}
+	v = m.judge(ctx, c, mine, func(ctx context.Context, f task.Decision) error {
+		a, err := m.Store.Load(ctx, c.Ref)
+		if err != nil {
+			return err
+		}
+		if a.Choice == nil || Rejections()[a.Choice.Beside.Kind] == nil {
+			_, err := f(a)
+			return errors.Join(err, aggregate.ErrNotFound)
+		}
+		reject := Rejections()[a.Choice.Beside.Kind]
+		gate.Ref.ID, gate.ID = a.Choice.Beside.TaskID, a.Choice.Beside.ID
+		return m.Store.DecideBoth(ctx, c.Ref, gate.Ref, func(own, other *task.Aggregate) (end, rejection aggregate.Change, err error) {
+			refused = nil
+			if end, err = f(own); err != nil || end.Empty() {
+				return aggregate.Change{}, aggregate.Change{}, err
+			}
+			rejection, refused = reject.once(own.Request.Text)(other, gate.ID, by, policy, m.Now())
+			if refused == nil || errors.Is(refused, aggregate.ErrConflict) {
+				return end, rejection, refused
+			}
+			if end, err = own.GateOver(other, m.Now()); err != nil {
+				err = refused
+			}
+			return end, aggregate.Change{}, err
+		})
+	})
+	return v, gate, refused
+}
+
+// once is With for a gate that may be rejected already: by the same person with the same reason it
+// is no change; with another reason it is ErrDecided, since this reason would not be saved.
+func (r Rejection) once(reason string) Act {
+	return func(a *task.Aggregate, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
+		c, err := r(a, id, reason, by, p, now)
+		if v := a.VerdictOn(id); err == nil && c.Empty() && v.RejectedAt != nil && v.RejectionReason != strings.TrimSpace(reason) {
+			return aggregate.Change{}, aggregate.ErrDecided{Status: string(aggregate.Rejected), By: v.RejectedBy, At: *v.RejectedAt}
+		}
+		return c, err
+	}
+}
