@@ -26,13 +26,13 @@ func TestInteractionsOfAWorkspaceThatIsNoneOfOurs(t *testing.T) {
 	id := w.prompted().ID
 	of := func(team string, p map[string]any) map[string]any {
 		p["team"] = map[string]any{"id": team, "domain": "x"}
-		p["user"] = map[string]any{"id": workspace.Alex, "username": "x", "team_id": team}
+		p["user"] = map[string]any{"id": workspace.Tanaka, "username": "x", "team_id": team}
 		return p
 	}
 	before := w.Load().Head.Rev
 	w.slack.Calls()
 	for _, p := range []map[string]any{
-		w.click(workspace.Alex, "approve_prompt", id), w.click(workspace.Alex, "reject_prompt", id), w.form(workspace.Alex, "prompt", id, "いいえ"),
+		w.click(workspace.Tanaka, "approve_prompt", id), w.click(workspace.Alex, "reject_prompt", id), w.form(workspace.Alex, "prompt", id, "いいえ"),
 	} {
 		if out := w.post(of("T0FOREIGN", p)); out.StatusCode != 200 || out.Body != "" {
 			t.Errorf("answered %d %s", out.StatusCode, out.Body)
@@ -44,8 +44,8 @@ func TestInteractionsOfAWorkspaceThatIsNoneOfOurs(t *testing.T) {
 		}
 	}
 	w.connected("T0CONNECTED")
-	w.post(of("T0CONNECTED", w.click(workspace.Alex, "approve_prompt", id)))
-	notes := w.slack.Ephemerals(workspace.Alex)
+	w.post(of("T0CONNECTED", w.click(workspace.Tanaka, "approve_prompt", id)))
+	notes := w.slack.Ephemerals(workspace.Tanaka)
 	if len(notes) != 1 || notes[0].Text != card.Note("ja", aggregate.ErrNotFound) {
 		t.Errorf("one of ours is told %+v", notes)
 	}

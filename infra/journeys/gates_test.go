@@ -78,7 +78,7 @@ func TestWhoMayNotStampIsToldWhy(t *testing.T) {
 		x.Approvers = tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{workspace.Suzuki}, Usergroups: []string{}}
 	})
 	d := driver.Ask(t, s, workspace.Sato, "従業員一覧を取得して")
-	for _, user := range []string{workspace.Alex, workspace.Guest} {
+	for _, user := range []string{workspace.Tanaka, workspace.Guest} {
 		d.Click(user, "CARD#prompt#0001", "approve_prompt")
 		if notes := d.Notes(user); len(notes) != 1 || !strings.Contains(notes[0], "👥 承認・却下できる人: <@"+workspace.Suzuki+">") {
 			t.Errorf("%s got the notes %q", user, notes)
@@ -100,6 +100,18 @@ func TestWhoMayNotStampIsToldWhy(t *testing.T) {
 	if a.Prompt().ApprovedBy != workspace.Tanaka {
 		t.Errorf("approved by %s", a.Prompt().ApprovedBy)
 	}
+}
+
+// Everybody in the channel may approve; who is of another department is not in it, however they come by the button.
+func TestAnOutsiderCantStamp(t *testing.T) {
+	s := start(t)
+	d := driver.Ask(t, s, workspace.Sato, "従業員一覧を取得して")
+	m := d.Card("CARD#prompt#0001", "approve_prompt")
+	expect.NoError(t, s.Sandbox.Click(workspace.Alex, d.Channel, m.TS, "approve_prompt"))
+	if p := d.Load().Prompt(); p.Status != aggregate.PendingApproval {
+		t.Errorf("the policy is %s, by %s", p.Status, p.ApprovedBy)
+	}
+	d.Approve(workspace.Suzuki)
 }
 
 func TestOneDecisionForTwoApproversAndADoubleClick(t *testing.T) {

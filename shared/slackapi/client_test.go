@@ -56,7 +56,7 @@ func TestFindCards(t *testing.T) {
 			want = append(want, ts)
 		default:
 			forged := map[string]any{"event_type": "ringi_card", "event_payload": map[string]any{"task": "01TASK", "card": "CARD#task"}}
-			expect.Value(s.Post(workspace.Draft{Channel: workspace.HR, User: workspace.Alex, ThreadTS: root, Text: fmt.Sprint(i), Metadata: forged}))(t)
+			expect.Value(s.Post(workspace.Draft{Channel: workspace.HR, User: workspace.Tanaka, ThreadTS: root, Text: fmt.Sprint(i), Metadata: forged}))(t)
 		}
 	}
 	for _, other := range []slackapi.Metadata{{Task: "01TASK", Card: "CARD#prompt#0001"}, {Task: "01OTHER", Card: "CARD#task"}} {
@@ -91,8 +91,8 @@ func TestPeople(t *testing.T) {
 	if err != nil || len(dm) != 1 || dm[0].Text != "hello" {
 		t.Errorf("%v %+v", err, dm)
 	}
-	expect.NoError(t, s.Client.Ephemeral(t.Context(), workspace.HR, "", workspace.Alex, "psst"))
-	if seen := s.Ephemerals(workspace.Alex); len(seen) != 1 || seen[0].Text != "psst" {
+	expect.NoError(t, s.Client.Ephemeral(t.Context(), workspace.HR, "", workspace.Tanaka, "psst"))
+	if seen := s.Ephemerals(workspace.Tanaka); len(seen) != 1 || seen[0].Text != "psst" {
 		t.Errorf("%+v", seen)
 	}
 }

@@ -50,15 +50,15 @@ func rejectedFirst(t *testing.T, s *stack.Stack) (*driver.Request, []string) {
 }
 
 func withdrawn(t *testing.T, s *stack.Stack) (*driver.Request, []string) {
-	d := say(t, s, workspace.Alex, "従業員一覧を確認したい "+markText)
+	d := say(t, s, workspace.Sato, "従業員一覧を確認したい "+markText)
 	d.Click(workspace.Tanaka, "CARD#prompt#0001", "approve_prompt")
 	d.Card("CARD#process#0001", "approve_process")
 	driver.Eventually(t, "the cancel is taken", func() bool {
-		_ = d.TryCancel(workspace.Alex, d.Root) // what counts are the rows
+		_ = d.TryCancel(workspace.Sato, d.Root) // what counts are the rows
 		return d.Load().Head.Ended != nil
 	})
 	d.Until("cancelled and shown", func(a *task.Aggregate) bool { return a.Task.Status == task.TaskCancelled })
-	return d, []string{"task.created by system", "prompt.approved by " + workspace.Tanaka, "task.cancelled by " + workspace.Alex}
+	return d, []string{"task.created by system", "prompt.approved by " + workspace.Tanaka, "task.cancelled by " + workspace.Sato}
 }
 
 // triedAgain is the only scenario that reads attendance, which fails for anybody at first.

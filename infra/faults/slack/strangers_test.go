@@ -127,7 +127,7 @@ func TestAnEventOfAnUnknownWorkspaceMakesNoTenant(t *testing.T) {
 	s := start(t)
 	rows := tasks.New(dynamodb.NewFromConfig(s.AWS), s.TableName)
 	const unknown = "T0UNKNOWN"
-	root := expect.Value(s.Sandbox.Say(workspace.Alex, workspace.HR, "こちらは知らない会社です"))(t)
+	root := expect.Value(s.Sandbox.Say(workspace.Tanaka, workspace.HR, "こちらは知らない会社です"))(t)
 	if code, body := event(t, s, unknown, root, "従業員一覧を取得して").send(t, s); code != http.StatusOK {
 		t.Fatalf("answered %d %s", code, body)
 	}
@@ -170,7 +170,7 @@ func strangersTask(t *testing.T, like *driver.Request) *driver.Request {
 	expect.Value(like.Store.SaveIntegration(t.Context(), connected, aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Alex}, time.Now()))(t)
 	like.S.Sandbox.Faults().Add(webapi.Fault{Method: "users.info", Kind: webapi.Refused, Code: "unknown_method", Times: -1})
 	defer like.S.Sandbox.Faults().Clear("")
-	root, err := like.S.Sandbox.Say(workspace.Alex, workspace.HR, "こちらは別の会社です") // no mention: no task of this workspace
+	root, err := like.S.Sandbox.Say(workspace.Tanaka, workspace.HR, "こちらは別の会社です") // no mention: no task of this workspace
 	expect.NoError(t, err)
 	if code, body := event(t, like.S, stranger, root, "従業員一覧を取得して").send(t, like.S); code != http.StatusOK {
 		t.Fatalf("answered %d %s", code, body)

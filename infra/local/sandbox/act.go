@@ -36,6 +36,11 @@ func (s *Sandbox) Click(user, channel, ts, actionID string) error {
 // Choose uses any interactive element of a message; value is what a select or
 // picker is set to.
 func (s *Sandbox) Choose(user, channel, ts, actionID string, value any) error {
+	return s.choose(workspace.Hand{User: user}, channel, ts, actionID, value)
+}
+
+func (s *Sandbox) choose(by workspace.Hand, channel, ts, actionID string, value any) error {
+	user := by.User
 	m, err := s.ws.Message(channel, ts, user)
 	if err != nil {
 		return fmt.Errorf("click %s on %s: %w", actionID, ts, err)
@@ -44,7 +49,7 @@ func (s *Sandbox) Choose(user, channel, ts, actionID string, value any) error {
 	if !ok {
 		return fmt.Errorf("click %s on %s: %w", actionID, ts, ErrNoButton)
 	}
-	p, err := s.payload("block_actions", user, m.Channel)
+	p, err := s.payload("block_actions", by, m.Channel)
 	if err != nil {
 		return fmt.Errorf("click %s on %s: %w", actionID, ts, err)
 	}
@@ -61,7 +66,7 @@ func (s *Sandbox) Choose(user, channel, ts, actionID string, value any) error {
 
 // ClickView presses a button inside of a modal.
 func (s *Sandbox) ClickView(user, viewID, actionID string, value any) error {
-	v, err := s.openView(user, viewID)
+	by, v, err := s.openView(user, viewID)
 	if err != nil {
 		return err
 	}
@@ -69,7 +74,7 @@ func (s *Sandbox) ClickView(user, viewID, actionID string, value any) error {
 	if !ok {
 		return fmt.Errorf("click %s in %s: the modal has no such button", actionID, viewID)
 	}
-	p, err := s.payload("block_actions", user, "")
+	p, err := s.payload("block_actions", by, "")
 	if err != nil {
 		return fmt.Errorf("click %s in %s: %w", actionID, viewID, err)
 	}
@@ -82,11 +87,16 @@ func (s *Sandbox) ClickView(user, viewID, actionID string, value any) error {
 
 // Shortcut chooses an entry of a message's ⋯ menu.
 func (s *Sandbox) Shortcut(user, channel, ts, callbackID string) error {
+	return s.shortcut(workspace.Hand{User: user}, channel, ts, callbackID)
+}
+
+func (s *Sandbox) shortcut(by workspace.Hand, channel, ts, callbackID string) error {
+	user := by.User
 	m, err := s.ws.Message(channel, ts, user)
 	if err != nil {
 		return fmt.Errorf("shortcut %s on %s: %w", callbackID, ts, err)
 	}
-	p, err := s.payload("message_action", user, m.Channel)
+	p, err := s.payload("message_action", by, m.Channel)
 	if err != nil {
 		return fmt.Errorf("shortcut %s on %s: %w", callbackID, ts, err)
 	}
@@ -101,14 +111,14 @@ func (s *Sandbox) Shortcut(user, channel, ts, callbackID string) error {
 // strings, or nothing for an empty field. It returns the app's messages by
 // block_id when the app refuses the form; then the modal stays open.
 func (s *Sandbox) Submit(user, viewID string, values map[string]any) (map[string]string, error) {
-	v, err := s.openView(user, viewID)
+	by, v, err := s.openView(user, viewID)
 	if err != nil {
 		return nil, err
 	}
 	if v, err = s.ws.FillView(v.ID, formState(v.Blocks, values)); err != nil {
 		return nil, fmt.Errorf("submit %s: %w", viewID, err)
 	}
-	p, err := s.payload("view_submission", user, "")
+	p, err := s.payload("view_submission", by, "")
 	if err != nil {
 		return nil, fmt.Errorf("submit %s: %w", viewID, err)
 	}
@@ -117,11 +127,11 @@ func (s *Sandbox) Submit(user, viewID string, values map[string]any) (map[string
 	if err != nil {
 		return nil, err
 	}
-	return s.answered(user, v, body)
+	return s.answered(by, v, body)
 }
 
 // answered does what the app's answer to a form asks for.
-func (s *Sandbox) answered(user string, v workspace.View, body []byte) (map[string]string, error) {
+func (s *Sandbox) answered(by workspace.Hand, v workspace.View, body []byte) (map[string]string, error) {
 	var answer struct {
 		Action string            `json:"response_action"`
 		Errors map[string]string `json:"errors"`
@@ -134,10 +144,10 @@ func (s *Sandbox) answered(user string, v workspace.View, body []byte) (map[stri
 	}
 	switch answer.Action {
 	case "":
-		s.ws.CloseView(user, false)
+		s.ws.CloseView(by.User, v.ID, false)
 		return nil, nil
 	case "clear":
-		s.ws.CloseView(user, true)
+		s.ws.CloseView(by.User, v.ID, true)
 		return nil, nil
 	case "errors":
 		for block := range answer.Errors {
@@ -154,7 +164,7 @@ func (s *Sandbox) answered(user string, v workspace.View, body []byte) (map[stri
 		if err == nil && answer.Action == "update" {
 			_, err = s.ws.UpdateView(v.ID, "", answer.View)
 		} else if err == nil {
-			_, err = s.ws.PushView(user, answer.View)
+			_, err = s.ws.PushView(by, answer.View)
 		}
 		if err != nil {
 			return nil, InteractionError{Reason: answer.Action + ": " + err.Error(), Status: 200}
@@ -167,15 +177,15 @@ func (s *Sandbox) answered(user string, v workspace.View, body []byte) (map[stri
 // CloseView is the person closing the topmost modal. The app hears of it if the
 // modal asked for that.
 func (s *Sandbox) CloseView(user, viewID string) error {
-	v, err := s.openView(user, viewID)
+	by, v, err := s.openView(user, viewID)
 	if err != nil {
 		return err
 	}
-	for _, gone := range s.ws.CloseView(user, v.ClearOnClose) {
+	for _, gone := range s.ws.CloseView(user, v.ID, v.ClearOnClose) {
 		if !gone.NotifyOnClose {
 			continue
 		}
-		p, err := s.payload("view_closed", user, "")
+		p, err := s.payload("view_closed", by, "")
 		if err != nil {
 			return fmt.Errorf("close %s: %w", viewID, err)
 		}
@@ -188,13 +198,13 @@ func (s *Sandbox) CloseView(user, viewID string) error {
 	return nil
 }
 
-// openView finds a person's topmost modal and that it is the one that is meant.
-func (s *Sandbox) openView(user, viewID string) (workspace.View, error) {
-	open := s.ws.Views(user)
-	if len(open) == 0 || open[len(open)-1].ID != viewID {
-		return workspace.View{}, fmt.Errorf("modal %s of %s: %w", viewID, user, workspace.ViewNotFound)
+// openView finds a person's modal, the topmost of its window, and the window.
+func (s *Sandbox) openView(user, viewID string) (workspace.Hand, workspace.View, error) {
+	by, v, err := s.ws.HandOf(viewID)
+	if err != nil || by.User != user {
+		return by, v, fmt.Errorf("modal %s of %s: %w", viewID, user, workspace.ViewNotFound)
 	}
-	return open[len(open)-1], nil
+	return by, v, nil
 }
 
 // interact sends a payload and returns the app's answer, or Trouble.

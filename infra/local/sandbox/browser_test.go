@@ -116,8 +116,8 @@ func mention(t *testing.T, w *world, p *browser.Tab) {
 
 // Another person refuses the outsider's way: a note for them alone.
 func refusal(_ *testing.T, _ *world, p *browser.Tab) {
-	p.Click(`[data-person="` + workspace.Alex + `"]`)
-	p.Until(`document.querySelector(".person.here")?.dataset.person === "` + workspace.Alex + `"`)
+	p.Click(`[data-person="` + workspace.Guest + `"]`)
+	p.Until(`document.querySelector(".person.here")?.dataset.person === "` + workspace.Guest + `"`)
 	p.Click(`[data-action="approve_prompt"]`)
 	p.Until(`document.querySelector(".whisper")?.textContent.includes("承認できません")`)
 	p.Click(`[data-person="` + workspace.Suzuki + `"]`)

@@ -22,7 +22,7 @@ type pageState struct {
 	Channels   []workspace.Channel            `json:"channels"`
 	Messages   map[string][]workspace.Message `json:"messages"`
 	Ephemerals []ephemeral                    `json:"ephemerals"`
-	Views      []workspace.View               `json:"views"`
+	Views      []workspace.OpenView           `json:"views"`
 	Marks      []delivery.Attempt             `json:"marks"`
 	Prompts    map[string][]workspace.Prompt  `json:"prompts"`
 	Sessions   []workspace.Session            `json:"sessions"`
@@ -44,7 +44,7 @@ func (s *Sandbox) getState(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	st := pageState{
-		Me: me.ID, Bot: workspace.Bot, Users: s.ws.Users(), Views: s.ws.Views(me.ID), Toggles: s.Toggles(), Shortcuts: s.opts.Shortcuts,
+		Me: me.ID, Bot: workspace.Bot, Users: s.ws.Users(), Views: s.ws.OpenViews(me.ID), Toggles: s.Toggles(), Shortcuts: s.opts.Shortcuts,
 		Team:   map[string]string{"id": s.ws.TeamID(), "name": workspace.Name},
 		Banner: map[string]string{"ja": s.opts.Banner, "en": s.opts.BannerEN},
 		Has: map[string]bool{
@@ -88,6 +88,7 @@ func contains(list []string, s string) bool {
 // target is what an act of the page is about; each act uses some of it.
 type target struct {
 	User       string         `json:"user"`
+	Window     string         `json:"window"`
 	Channel    string         `json:"channel"`
 	TS         string         `json:"ts"`
 	ThreadTS   string         `json:"thread_ts"`
@@ -112,11 +113,11 @@ func (s *Sandbox) postAct(in target) (any, error) {
 	if in.ViewID != "" {
 		return nil, s.ClickView(in.User, in.ViewID, in.ActionID, in.Value)
 	}
-	return nil, s.Choose(in.User, in.Channel, in.TS, in.ActionID, in.Value)
+	return nil, s.choose(workspace.Hand{User: in.User, Window: in.Window}, in.Channel, in.TS, in.ActionID, in.Value)
 }
 
 func (s *Sandbox) postShortcut(in target) (any, error) {
-	return nil, s.Shortcut(in.User, in.Channel, in.TS, in.CallbackID)
+	return nil, s.shortcut(workspace.Hand{User: in.User, Window: in.Window}, in.Channel, in.TS, in.CallbackID)
 }
 
 func (s *Sandbox) postSubmit(in target) (any, error) {

@@ -7,8 +7,8 @@ import (
 )
 
 // payload is what all interactions carry. channel is empty for modals.
-func (s *Sandbox) payload(kind, user, channel string) (map[string]any, error) {
-	u, err := s.ws.User(user)
+func (s *Sandbox) payload(kind string, by workspace.Hand, channel string) (map[string]any, error) {
+	u, err := s.ws.User(by.User)
 	if err != nil {
 		return nil, err
 	}
@@ -16,7 +16,7 @@ func (s *Sandbox) payload(kind, user, channel string) (map[string]any, error) {
 		"type": kind, "api_app_id": s.ws.AppID(), "token": "sandbox-verification-token",
 		"user":       map[string]any{"id": u.ID, "username": u.Handle, "name": u.Handle, "team_id": u.TeamID},
 		"team":       map[string]any{"id": s.ws.TeamID(), "domain": "ringi-sandbox"},
-		"enterprise": nil, "is_enterprise_install": false, "trigger_id": s.ws.NewTrigger(user),
+		"enterprise": nil, "is_enterprise_install": false, "trigger_id": s.ws.NewTrigger(by),
 	}
 	if channel != "" {
 		c, err := s.ws.Channel(channel)

@@ -243,7 +243,7 @@ func TestPeopleAndChannels(t *testing.T) {
 		t.Errorf("stranger: team %s, is_stranger %v", u.TeamID, u.IsStranger)
 	}
 	members, _, err := w.slack.GetUsersInConversation(&slack.GetUsersInConversationParameters{ChannelID: workspace.HR})
-	if diff := cmp.Diff([]string{workspace.Sato, workspace.Suzuki, workspace.Tanaka, workspace.Alex, workspace.Guest, workspace.Bot}, members); diff != "" || err != nil {
+	if diff := cmp.Diff([]string{workspace.Sato, workspace.Suzuki, workspace.Tanaka, workspace.Guest, workspace.Bot}, members); diff != "" || err != nil {
 		t.Errorf("members of #人事 (%v):\n%s", err, diff)
 	}
 	if got := must(w.slack.GetUserGroupMembers(workspace.Approvers))(t); !cmp.Equal(got, []string{workspace.Suzuki, workspace.Tanaka}) {

@@ -33,7 +33,7 @@ func readView(p params) (map[string]any, error) {
 func openView(a *API, p params) (reply, error) { return a.stackView(p, a.ws.OpenView) }
 func pushView(a *API, p params) (reply, error) { return a.stackView(p, a.ws.PushView) }
 
-func (a *API) stackView(p params, show func(string, map[string]any) (workspace.View, error)) (reply, error) {
+func (a *API) stackView(p params, show func(workspace.Hand, map[string]any) (workspace.View, error)) (reply, error) {
 	id := p.str("trigger_id")
 	if id == "" {
 		id = p.str("interactivity_pointer")
@@ -45,11 +45,11 @@ func (a *API) stackView(p params, show func(string, map[string]any) (workspace.V
 	if err != nil {
 		return nil, err
 	}
-	user, err := a.ws.TakeTrigger(id)
+	hand, err := a.ws.TakeTrigger(id)
 	if err != nil {
 		return nil, err
 	}
-	v, err := show(user, view)
+	v, err := show(hand, view)
 	if err != nil {
 		return nil, err
 	}

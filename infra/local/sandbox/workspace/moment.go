@@ -16,7 +16,7 @@ const (
 )
 
 type trigger struct {
-	user string
+	hand Hand
 	at   time.Time
 	used bool
 }
@@ -50,31 +50,31 @@ type Session struct {
 	Title    string `json:"title,omitempty"`
 }
 
-// NewTrigger makes a trigger id for something that user just did.
-func (w *Workspace) NewTrigger(user string) string {
+// NewTrigger makes a trigger id for something that a person just did.
+func (w *Workspace) NewTrigger(h Hand) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	id := fmt.Sprintf("%d.%s", w.next(), rand.Text())
-	w.triggers[id] = &trigger{user: user, at: w.cfg.Now()}
+	w.triggers[id] = &trigger{hand: h, at: w.cfg.Now()}
 	return id
 }
 
 // TakeTrigger uses a trigger id up and returns whose it was, or TriggerInvalid,
 // TriggerExpired or TriggerExchanged.
-func (w *Workspace) TakeTrigger(id string) (string, error) {
+func (w *Workspace) TakeTrigger(id string) (Hand, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	t, ok := w.triggers[id]
 	switch {
 	case !ok:
-		return "", TriggerInvalid
+		return Hand{}, TriggerInvalid
 	case t.used:
-		return "", TriggerExchanged
+		return Hand{}, TriggerExchanged
 	case w.cfg.Now().Sub(t.at) > TriggerLife:
-		return "", TriggerExpired
+		return Hand{}, TriggerExpired
 	}
 	t.used = true
-	return t.user, nil
+	return t.hand, nil
 }
 
 // NewHook makes the secret part of a response URL.

@@ -7,7 +7,7 @@ const (
 	Sato     = "U0SANDSATO" // 佐藤 花子, asks for things
 	Suzuki   = "U0SANDSUZU" // 鈴木 一郎, approves
 	Tanaka   = "U0SANDTANA" // 田中 恵, approves
-	Alex     = "U0SANDALEX" // Alex Kim, a member who is in no list of approvers
+	Alex     = "U0SANDALEX" // Alex Kim, of another department: no member of #人事
 	Guest    = "U0SANDGUST" // a guest account of the workspace
 	Stranger = "U0SANDACME" // a person of another workspace, in the shared channel
 	Bot      = "U0SANDRING" // the app's bot user
@@ -61,7 +61,7 @@ func (w *Workspace) populate() {
 	w.groups = []Group{{ID: Approvers, Handle: "hr-approvers", Name: "人事部承認者", Users: []string{Suzuki, Tanaka}}}
 	created := w.cfg.Now().Unix()
 	w.channels = []*channel{
-		{id: HR, name: "人事", purpose: "人事部の依頼と承認", purposeEN: "HR: requests and approvals", created: created, members: []string{Sato, Suzuki, Tanaka, Alex, Guest, Bot}},
+		{id: HR, name: "人事", purpose: "人事部の依頼と承認", purposeEN: "HR: requests and approvals", created: created, members: []string{Sato, Suzuki, Tanaka, Guest, Bot}},
 		{id: General, name: "general", purpose: "全社のお知らせ", purposeEN: "Company-wide news", created: created, shared: true, members: []string{Sato, Suzuki, Tanaka, Alex, Stranger, Bot}},
 	}
 	for _, u := range w.users {

@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -30,6 +31,18 @@ type View struct {
 	ExternalID         string    `json:"external_id"`
 	AppInstalledTeamID string    `json:"app_installed_team_id"`
 	BotID              string    `json:"bot_id"`
+
+	window string
+}
+
+// Hand is a person in one of the windows that they have open: a modal opens where they clicked. A
+// person whose window nobody named has their modals in all of them.
+type Hand struct{ User, Window string }
+
+// OpenView is a modal with the window that it is open in.
+type OpenView struct {
+	Window string `json:"window"`
+	View
 }
 
 // ViewState is what the person has filled in, by block_id and action_id.
@@ -37,26 +50,26 @@ type ViewState struct {
 	Values map[string]map[string]any `json:"values"`
 }
 
-// OpenView shows a modal to a person in place of what was open.
-func (w *Workspace) OpenView(user string, spec map[string]any) (View, error) {
+// OpenView shows a modal to a person in place of what was open in that window.
+func (w *Workspace) OpenView(h Hand, spec map[string]any) (View, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.views[user] = nil
-	return w.stack(user, spec)
+	delete(w.views, h)
+	return w.stack(h, spec)
 }
 
 // PushView lays a modal on the person's open ones. It returns PushLimit at the
 // fourth.
-func (w *Workspace) PushView(user string, spec map[string]any) (View, error) {
+func (w *Workspace) PushView(h Hand, spec map[string]any) (View, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if len(w.views[user]) >= MaxViews {
+	if len(w.views[h]) >= MaxViews {
 		return View{}, PushLimit
 	}
-	return w.stack(user, spec)
+	return w.stack(h, spec)
 }
 
-func (w *Workspace) stack(user string, spec map[string]any) (View, error) {
+func (w *Workspace) stack(h Hand, spec map[string]any) (View, error) {
 	if id, _ := spec["external_id"].(string); id != "" {
 		if _, found := w.findView(id); found != nil {
 			return View{}, DuplicateID
@@ -64,13 +77,13 @@ func (w *Workspace) stack(user string, spec map[string]any) (View, error) {
 	}
 	v := w.shape(spec)
 	v.ID = fmt.Sprintf("V0SAND%04X", w.next())
-	v.RootViewID = v.ID
-	if open := w.views[user]; len(open) > 0 {
+	v.RootViewID, v.window = v.ID, h.Window
+	if open := w.views[h]; len(open) > 0 {
 		v.RootViewID = open[0].ID
 		v.PreviousViewID = new(open[len(open)-1].ID)
 	}
-	w.views[user] = append(w.views[user], &v)
-	w.tellViews(user)
+	w.views[h] = append(w.views[h], &v)
+	w.tellViews(h.User)
 	return v, nil
 }
 
@@ -96,7 +109,7 @@ func (w *Workspace) shape(spec map[string]any) View {
 func (w *Workspace) UpdateView(id, hash string, spec map[string]any) (View, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	user, old := w.findView(id)
+	h, old := w.findView(id)
 	if old == nil {
 		return View{}, ViewNotFound
 	}
@@ -104,9 +117,9 @@ func (w *Workspace) UpdateView(id, hash string, spec map[string]any) (View, erro
 		return View{}, HashConflict
 	}
 	v := w.shape(spec)
-	v.ID, v.RootViewID, v.PreviousViewID, v.State = old.ID, old.RootViewID, old.PreviousViewID, old.State
+	v.ID, v.RootViewID, v.PreviousViewID, v.State, v.window = old.ID, old.RootViewID, old.PreviousViewID, old.State, old.window
 	*old = v
-	w.tellViews(user)
+	w.tellViews(h.User)
 	return v, nil
 }
 
@@ -122,34 +135,66 @@ func (w *Workspace) FillView(id string, values map[string]map[string]any) (View,
 	return *v, nil
 }
 
-// CloseView takes the person's topmost modal away, or all of them, and returns
-// those that went, the topmost first.
-func (w *Workspace) CloseView(user string, all bool) []View {
+// CloseView takes a person's modal away, or all of its window, and returns those that went, the
+// topmost first; none when it is not the topmost of its window.
+func (w *Workspace) CloseView(user, id string, all bool) []View {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	h, v := w.findView(id)
+	open := w.views[h]
+	if v == nil || h.User != user || open[len(open)-1] != v {
+		return nil
+	}
 	var gone []View
-	for n := len(w.views[user]); n > 0; n-- {
-		gone = append(gone, *w.views[user][n-1])
-		w.views[user] = w.views[user][:n-1]
+	for n := len(open); n > 0; n-- {
+		gone = append(gone, *open[n-1])
+		w.views[h] = open[:n-1]
 		if !all {
 			break
 		}
+	}
+	if len(w.views[h]) == 0 {
+		delete(w.views, h)
 	}
 	w.tellViews(user)
 	return gone
 }
 
-// Views lists a person's open modals, the topmost last.
+// HandOf is who has a modal open, and where, if it is the topmost there; else it returns ViewNotFound.
+func (w *Workspace) HandOf(id string) (Hand, View, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	h, v := w.findView(id)
+	if open := w.views[h]; v == nil || open[len(open)-1] != v {
+		return Hand{}, View{}, ViewNotFound
+	}
+	return h, *v, nil
+}
+
+// Views lists a person's open modals, the topmost of each window last.
 func (w *Workspace) Views(user string) []View {
+	out := []View{}
+	for _, v := range w.OpenViews(user) {
+		out = append(out, v.View)
+	}
+	return out
+}
+
+// OpenViews is Views with their windows.
+func (w *Workspace) OpenViews(user string) []OpenView {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.snapshot(user)
 }
 
-func (w *Workspace) snapshot(user string) []View {
-	out := []View{}
-	for _, v := range w.views[user] {
-		out = append(out, *v)
+func (w *Workspace) snapshot(user string) []OpenView {
+	out := []OpenView{}
+	for _, h := range w.hands() {
+		for _, v := range w.views[h] {
+			if h.User == user {
+				out = append(out, OpenView{v.window, *v})
+			}
+		}
 	}
 	return out
 }
@@ -158,13 +203,20 @@ func (w *Workspace) tellViews(user string) {
 	w.tell(Change{Kind: "views", To: user, Data: w.snapshot(user)})
 }
 
-func (w *Workspace) findView(id string) (string, *View) {
-	for _, user := range slices.Sorted(maps.Keys(w.views)) {
-		for _, v := range w.views[user] {
+// hands are those that have modals open, in one order always.
+func (w *Workspace) hands() []Hand {
+	return slices.SortedFunc(maps.Keys(w.views), func(a, b Hand) int {
+		return cmp.Or(cmp.Compare(a.User, b.User), cmp.Compare(a.Window, b.Window))
+	})
+}
+
+func (w *Workspace) findView(id string) (Hand, *View) {
+	for _, h := range w.hands() {
+		for _, v := range w.views[h] {
 			if v.ID == id || v.ExternalID != "" && v.ExternalID == id {
-				return user, v
+				return h, v
 			}
 		}
 	}
-	return "", nil
+	return Hand{}, nil
 }

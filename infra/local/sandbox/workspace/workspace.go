@@ -72,7 +72,7 @@ type Workspace struct {
 	groups     []Group
 	channels   []*channel
 	ephemerals []Message
-	views      map[string][]*View
+	views      map[Hand][]*View
 	triggers   map[string]*trigger
 	hooks      map[string]*hook
 	prompts    map[string][]Prompt
@@ -87,7 +87,7 @@ func New(cfg Config) *Workspace {
 	}
 	w := &Workspace{
 		cfg:      cfg,
-		views:    map[string][]*View{},
+		views:    map[Hand][]*View{},
 		triggers: map[string]*trigger{},
 		hooks:    map[string]*hook{},
 		prompts:  map[string][]Prompt{},
