@@ -67,6 +67,7 @@ func TestStore(t *testing.T) {
 		{"lists", testLists},
 		{"pending", testPending},
 		{"audit log", testAudit},
+		{"facts", testFacts},
 	} {
 		t.Run(part.name, func(t *testing.T) { part.run(t, s.store(t)) })
 	}

@@ -56,11 +56,20 @@ func (a *Aggregate) Approve(id string, by aggregate.Actor, p aggregate.Policy, n
 	return c.done(), nil
 }
 
+// decided adds to an audit entry's details since when the gate asked: its time limit began then. How long people take is
+// counted from the audit log alone.
+func decided(row Gated, details map[string]any) map[string]any {
+	if t := row.gate().Terms; t.DecideBy != nil {
+		details["asked_at"] = aggregate.TimeText(t.DecideBy.Add(-time.Duration(t.ApprovalHours) * time.Hour))
+	}
+	return details
+}
+
 // approved is what follows in the Change of a stamp on what has this hash.
 func (a *Aggregate) approved(c *change, row Gated, hash string, by aggregate.Actor) error {
 	switch row := row.(type) {
 	case *Prompt:
-		c.audit(by, AuditPromptApproved, "prompt", row.ID, map[string]any{"version": row.Version})
+		c.audit(by, AuditPromptApproved, "prompt", row.ID, decided(row, map[string]any{"version": row.Version}))
 	case *Process:
 		prompt := a.Prompt()
 		if prompt == nil || prompt.Status != aggregate.Approved {
@@ -77,12 +86,12 @@ func (a *Aggregate) approved(c *change, row Gated, hash string, by aggregate.Act
 		c.Put(e)
 		c.card(a, CardExecution, "EXECUTION")
 		c.RelyOn(prompt)
-		c.audit(by, AuditProcessApproved, "process", row.ID, map[string]any{"version": row.Version, "hash": hash})
+		c.audit(by, AuditProcessApproved, "process", row.ID, decided(row, map[string]any{"version": row.Version, "hash": hash}))
 	case *StepGate:
 		e := *a.executionOf(row)
 		e.WaitedMS += c.Now.Sub(row.CreatedAt).Milliseconds()
 		c.Put(&e)
-		c.audit(by, AuditStepApproved, "execution", e.ID, map[string]any{"step": row.StepID, "arguments_hash": hash})
+		c.audit(by, AuditStepApproved, "execution", e.ID, decided(row, map[string]any{"step": row.StepID, "arguments_hash": hash}))
 	}
 	return nil
 }
@@ -115,15 +124,15 @@ func (a *Aggregate) Reject(id, reason string, by aggregate.Actor, p aggregate.Po
 	}
 	switch row := row.(type) {
 	case *Prompt:
-		c.audit(by, AuditPromptRejected, "prompt", row.ID, map[string]any{"version": row.Version, "reason": reason})
+		c.audit(by, AuditPromptRejected, "prompt", row.ID, decided(row, map[string]any{"version": row.Version, "reason": reason}))
 		return a.afterRejection(c, row.Version, g.Terms)
 	case *Process:
-		c.audit(by, AuditProcessRejected, "process", row.ID, map[string]any{"version": row.Version, "reason": reason})
+		c.audit(by, AuditProcessRejected, "process", row.ID, decided(row, map[string]any{"version": row.Version, "reason": reason}))
 		return a.afterRejection(c, row.Version, g.Terms)
 	}
 	step := row.(*StepGate)
 	e := a.executionOf(step)
-	c.audit(by, AuditStepRejected, "execution", e.ID, map[string]any{"step": step.StepID, "reason": reason})
+	c.audit(by, AuditStepRejected, "execution", e.ID, decided(step, map[string]any{"step": step.StepID, "reason": reason}))
 	if err := a.cancelExecution(c, e, by); err != nil {
 		return aggregate.Change{}, err
 	}

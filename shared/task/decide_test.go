@@ -194,6 +194,18 @@ func TestTheFifthRejectionCancelsTheTask(t *testing.T) {
 	}
 }
 
+func TestADecisionRecordsSinceWhenItWasAskedFor(t *testing.T) {
+	s := waitingPrompt(t)
+	asked := aggregate.TimeText(s.head.ChangedAt)
+	s.now = s.now.Add(42 * time.Minute)
+	s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+		return a.Approve(a.Prompt().ID, person(suzuki), s.policy, now)
+	})
+	if last := s.audit[len(s.audit)-1]; last.Details != aggregate.JSON(`{"asked_at":"`+asked+`","version":1}`) {
+		t.Errorf("details %s, asked at %s", last.Details, asked)
+	}
+}
+
 func TestTheSystemStampsOnlyWhatAsksNobody(t *testing.T) {
 	s := waitingPrompt(t)
 	asSystem := func(a *Aggregate, now time.Time) (aggregate.Change, error) {

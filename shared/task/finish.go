@@ -28,7 +28,7 @@ func (a *Aggregate) CompleteExecution(run int, summary string, now time.Time) (a
 	if err := c.end(a.Task, TaskCompleted, aggregate.System(), ReasonDone); err != nil {
 		return aggregate.Change{}, err
 	}
-	c.audit(aggregate.System(), AuditExecutionCompleted, "execution", e.ID, map[string]any{"attempt": e.Attempt, "steps": len(results)})
+	c.audit(aggregate.System(), AuditExecutionCompleted, "execution", e.ID, map[string]any{"attempt": e.Attempt, "steps": len(results), "tools": toolsOf(results)})
 	return c.done(), nil
 }
 
@@ -67,8 +67,23 @@ func (a *Aggregate) FailExecution(run int, why aggregate.Reason, detail string, 
 		return aggregate.Change{}, err
 	}
 	a.relyOnStep(c, e)
-	c.audit(aggregate.System(), AuditExecutionFailed, "execution", e.ID, map[string]any{"attempt": e.Attempt, "reason": why})
+	c.audit(aggregate.System(), AuditExecutionFailed, "execution", e.ID, map[string]any{"attempt": e.Attempt, "reason": why, "tools": toolsOf(results)})
 	return c.ended(a.Task, TaskFailed, aggregate.System(), why)
+}
+
+// toolsOf counts, for the audit log, how an attempt's own calls of each tool ended.
+func toolsOf(results []ResultEntry) map[string]map[StepStatus]int {
+	out := map[string]map[StepStatus]int{}
+	for _, r := range results {
+		if r.Reused || r.Tool == "" {
+			continue
+		}
+		if out[r.Tool] == nil {
+			out[r.Tool] = map[StepStatus]int{}
+		}
+		out[r.Tool][r.Status]++
+	}
+	return out
 }
 
 // MaxAttempts is how often a process may be tried. All attempts' rows are read with the task; a retry relies on the

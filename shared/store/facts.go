@@ -1,0 +1,195 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/fact"
+)
+
+const (
+	// factsLast is how long facts are kept behind their day's sum, which stays.
+	factsLast = 400 * 24 * time.Hour
+	// maxBatch is DynamoDB's limit on one BatchWriteItem.
+	maxBatch = 25
+	// foldsAtOnce bounds how many days are read side by side, and foldSpare how much of the caller's time is left when no
+	// further one is begun.
+	foldsAtOnce = 8
+	foldSpare   = 3 * time.Second
+)
+
+func factsOf(tenant, day string) string { return "FACT#" + tenant + "#" + day }
+func sumsOf(tenant string) string       { return "FACTSUM#" + tenant }
+
+// PutFacts keeps facts. One that is there is the same: what a fact says follows from a row that never changes.
+func (s *Store) PutFacts(ctx context.Context, facts []fact.Fact) error {
+	writes := map[string]types.WriteRequest{} // a batch takes a key once
+	for _, f := range facts {
+		if !keyPart(f.Tenant) || !keyPart(f.Task) {
+			return fmt.Errorf("fact of task %.40q: %w", f.Task, aggregate.ErrNotFound)
+		}
+		pk, sk := factsOf(f.Tenant, fact.Day(f.At)), f.Key()
+		it, err := pack("fact", pk, sk, f)
+		if err != nil {
+			return err
+		}
+		it["delete_after"] = number(int(f.At.Add(factsLast).Unix()))
+		writes[pk+" "+sk] = types.WriteRequest{PutRequest: &types.PutRequest{Item: it}}
+	}
+	var all []types.WriteRequest
+	for _, k := range slices.Sorted(maps.Keys(writes)) {
+		all = append(all, writes[k])
+	}
+	for part := range slices.Chunk(all, maxBatch) {
+		if err := s.putBatch(ctx, part); err != nil {
+			return fmt.Errorf("put facts: %w", err)
+		}
+	}
+	return nil
+}
+
+// putBatch puts at most maxBatch items, and again for up to two seconds those that the table did not take.
+func (s *Store) putBatch(ctx context.Context, part []types.WriteRequest) error {
+	stop := time.Now().Add(retryFor)
+	for wait := newBackoff(20*time.Millisecond, 400*time.Millisecond); ; {
+		out, err := s.db.BatchWriteItem(ctx, &dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{s.table: part}})
+		if err != nil {
+			return err
+		}
+		if part = out.UnprocessedItems[s.table]; len(part) == 0 {
+			return nil
+		}
+		if !wait.until(ctx, stop) {
+			return fmt.Errorf("%d of a batch were not taken", len(part))
+		}
+	}
+}
+
+// Sums are those of the days between two, both included, which must be fact.Days. A day that may have become more since it
+// was folded is folded anew, the newest first, as long as the caller's time allows; the others are missing.
+func (s *Store) Sums(ctx context.Context, tenant string, days []string, now time.Time) ([]fact.Sum, error) {
+	if !keyPart(tenant) || len(days) == 0 {
+		return nil, fmt.Errorf("tenant %.40q: %w", tenant, aggregate.ErrNotFound)
+	}
+	known, err := s.knownSums(ctx, tenant, days)
+	if err != nil {
+		return nil, fmt.Errorf("read the sums of days: %w", err)
+	}
+	var due []string
+	for _, d := range slices.Backward(days) {
+		if x, ok := known[d]; begins(d).Before(now) && (!ok || x.Stale(now)) {
+			due = append(due, d)
+		}
+	}
+	if err := s.foldAll(ctx, tenant, due, now, known); err != nil {
+		return nil, err
+	}
+	var out []fact.Sum
+	for _, d := range days {
+		if x, ok := known[d]; ok {
+			out = append(out, x)
+		}
+	}
+	return out, nil
+}
+
+func begins(day string) time.Time {
+	t, _ := fact.Begins(day)
+	return t
+}
+
+func (s *Store) knownSums(ctx context.Context, tenant string, days []string) (map[string]fact.Sum, error) {
+	known := map[string]fact.Sum{}
+	e := newExpression()
+	pages := dynamodb.NewQueryPaginator(s.db, &dynamodb.QueryInput{
+		TableName: &s.table, KeyConditionExpression: all(e.is("PK", "=", sumsOf(tenant)), e.name("SK")+" BETWEEN "+e.value(days[0])+" AND "+e.value(days[len(days)-1])),
+		ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
+	})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for _, it := range page.Items {
+			var x fact.Sum
+			if err := unpack(it, &x); err != nil {
+				return nil, err
+			}
+			known[x.Day] = x
+		}
+	}
+	return known, nil
+}
+
+// foldAll folds these days into known.
+func (s *Store) foldAll(ctx context.Context, tenant string, days []string, now time.Time, known map[string]fact.Sum) error {
+	var lock sync.Mutex
+	var wait sync.WaitGroup
+	var failed error
+	places := make(chan struct{}, foldsAtOnce)
+	for _, d := range days {
+		places <- struct{}{}
+		if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < foldSpare {
+			break
+		}
+		wait.Go(func() {
+			defer func() { <-places }()
+			x, err := s.fold(ctx, tenant, d, now)
+			lock.Lock()
+			defer lock.Unlock()
+			if known[d] = x; err != nil {
+				failed = errors.Join(failed, fmt.Errorf("fold %s: %w", d, err))
+			}
+		})
+	}
+	wait.Wait()
+	return failed
+}
+
+// fold reads a day's facts and writes their sum over one of no more facts. A fact that is put while it reads makes the
+// next sum larger: the last one to be written is that of all.
+func (s *Store) fold(ctx context.Context, tenant, day string, now time.Time) (fact.Sum, error) {
+	e := newExpression()
+	pages := dynamodb.NewQueryPaginator(s.db, &dynamodb.QueryInput{
+		TableName: &s.table, ConsistentRead: aws.Bool(true), KeyConditionExpression: all(e.is("PK", "=", factsOf(tenant, day))),
+		ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
+	})
+	var facts []fact.Fact
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return fact.Sum{}, err
+		}
+		for _, it := range page.Items {
+			var f fact.Fact
+			if err := unpack(it, &f); err != nil {
+				return fact.Sum{}, err
+			}
+			facts = append(facts, f)
+		}
+	}
+	sum := fact.Fold(tenant, day, facts, now)
+	it, err := pack("fact_sum", sumsOf(tenant), day, sum)
+	if err != nil {
+		return sum, err
+	}
+	e = newExpression()
+	free := anyOf(e.absent(), e.is("facts", "<=", sum.Facts))
+	_, err = s.db.PutItem(ctx, &dynamodb.PutItemInput{
+		TableName: &s.table, Item: it, ConditionExpression: &free, ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
+	})
+	if conditionFailed(err) { // somebody folded more
+		err = nil
+	}
+	return sum, err
+}

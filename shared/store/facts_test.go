@@ -1,0 +1,123 @@
+package store
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/expect"
+	"ringi/shared/fact"
+	"ringi/shared/task"
+)
+
+func testFacts(t *testing.T, st *taskStore) {
+	st.parts(t, []part{
+		{"what a task's audit entries say is in its day's sum, however often it is told", testFactsOfATask},
+		{"a day is folded anew until no fact can come, then left alone", testFoldOnce},
+		{"facts that come while others fold are not lost", testFoldRace},
+		{"sums are the tenant's", testSumsOfATenant},
+	})
+}
+
+// today is a time on a day of its own for each test.
+func today(n int) time.Time { return time.Date(2026, 5, n, 3, 0, 0, 0, time.UTC) }
+
+func counted(n int, when time.Time) fact.Fact {
+	return fact.Fact{Tenant: tenant, Task: fmt.Sprintf("t%d", n), Source: "01E", At: when, Created: true}
+}
+
+func sumOf(t *testing.T, st *taskStore, day, now time.Time) fact.Sum {
+	t.Helper()
+	all := expect.Value(st.Sums(t.Context(), tenant, []string{fact.Day(day)}, now))(t)
+	if len(all) != 1 {
+		t.Fatalf("%d sums", len(all))
+	}
+	return all[0]
+}
+
+func testFactsOfATask(t *testing.T, st *taskStore) {
+	a := loaded(t, st, waitingPrompt(t, st, 1))
+	expect.Value(st.Decide(t.Context(), a.Ref(), func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.Approve(a.Prompt().ID, approver(), policy(), a.Head.ChangedAt.Add(5*time.Minute))
+	}))(t)
+	page := expect.Value(st.Audit(t.Context(), a.Head.TenantID, AuditFilter{Resource: a.Head.TaskID}, "", 100))(t)
+	facts := []fact.Fact{fact.OfUse(a.Ref(), aggregate.Use{Usage: aggregate.Usage{ID: "u1", Calls: 1, Input: 100, Cost: 5}, CreatedAt: a.Head.ChangedAt})}
+	for _, x := range page.Items {
+		if f, ok := fact.OfEntry(x); ok {
+			facts = append(facts, f)
+		}
+	}
+	for range 2 {
+		expect.NoError(t, st.PutFacts(t.Context(), append(facts, facts...)))
+	}
+	got := expect.Value(st.Sums(t.Context(), a.Head.TenantID, []string{fact.Day(a.Head.ChangedAt)}, a.Head.ChangedAt.Add(time.Hour)))(t)[0]
+	took, _, known := got.Within(0.5)
+	if got.Tasks != 1 || got.Decided(fact.Approved) != 1 || got.Spent.Cost != 5 || !known || took < 5*time.Minute || took > 8*time.Minute {
+		t.Errorf("of %d facts: %+v, up to %v", len(facts), got, took)
+	}
+}
+
+func testFoldOnce(t *testing.T, st *taskStore) {
+	day := today(2)
+	late := day.Add(72 * time.Hour)
+	expect.NoError(t, st.PutFacts(t.Context(), []fact.Fact{counted(1, day)}))
+	if s := sumOf(t, st, day, day); s.Tasks != 1 {
+		t.Errorf("%+v", s)
+	}
+	expect.NoError(t, st.PutFacts(t.Context(), []fact.Fact{counted(2, day)}))
+	if s := sumOf(t, st, day, day.Add(time.Second)); s.Tasks != 1 {
+		t.Errorf("within a minute it was folded again: %+v", s)
+	}
+	if s := sumOf(t, st, day, late); s.Tasks != 2 {
+		t.Errorf("%+v", s)
+	}
+	expect.NoError(t, st.PutFacts(t.Context(), []fact.Fact{counted(3, day)}))
+	if s := sumOf(t, st, day, late.Add(time.Hour)); s.Tasks != 2 {
+		t.Errorf("a final sum was folded again: %+v", s)
+	}
+	if all := expect.Value(st.Sums(t.Context(), tenant, []string{fact.Day(late.AddDate(0, 0, 9))}, late))(t); len(all) != 0 {
+		t.Errorf("a day to come has a sum: %+v", all)
+	}
+}
+
+func testFoldRace(t *testing.T, st *taskStore) {
+	day := today(12)
+	var wait sync.WaitGroup
+	for n := range 8 {
+		wait.Go(func() {
+			for i := range 5 {
+				if err := st.PutFacts(t.Context(), []fact.Fact{counted(100*n+i, day)}); err != nil {
+					t.Error(err)
+				}
+				if _, err := st.fold(t.Context(), tenant, fact.Day(day), day); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wait.Wait()
+	if s := sumOf(t, st, day, day); s.Tasks != 40 { // as the last of them folded it
+		t.Errorf("%d of 40", s.Tasks)
+	}
+}
+
+func testSumsOfATenant(t *testing.T, st *taskStore) {
+	day := today(22)
+	other := counted(1, day)
+	other.Tenant = "01OTHER"
+	expect.NoError(t, st.PutFacts(t.Context(), []fact.Fact{other}))
+	if s := sumOf(t, st, day, day); s.Facts != 0 {
+		t.Errorf("another's: %+v", s)
+	}
+	bad := counted(1, day)
+	bad.Task = "x#y"
+	if err := st.PutFacts(t.Context(), []fact.Fact{bad}); err == nil || !strings.Contains(err.Error(), "fact") {
+		t.Errorf("%v", err)
+	}
+	if _, err := st.Sums(t.Context(), "x#y", []string{"2026-05-22"}, day); err == nil {
+		t.Error("another's key was read")
+	}
+}
