@@ -15,13 +15,14 @@ import (
 // maxCursor bounds what is decoded of a caller's text; ours have about 400 bytes.
 const maxCursor = 2048
 
-// position is where a list goes on: behind the row with these keys.
+// position is where a list goes on: behind the row with these keys, or before it.
 type position struct {
 	List string `json:"l"` // fingerprint of the list that gave it
 	PK   string `json:"p"`
 	SK   string `json:"s"`
 	GPK  string `json:"g,omitempty"`
 	GSK  string `json:"h,omitempty"`
+	Back bool   `json:"b,omitempty"` // the page that ends before the row
 }
 
 // fingerprint tells lists apart: another tenant's, or one filtered otherwise, refuses the cursor.

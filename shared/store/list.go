@@ -14,10 +14,12 @@ import (
 // MaxPage is the largest page of a list.
 const MaxPage = 100
 
-// Page is a part of a list. Next is the cursor of the following one, empty when this is the last.
+// Page is a part of a list. Next is the cursor of the following one, empty when this is the last; Prev that of the one
+// before, empty when this is the first.
 type Page[T any] struct {
-	Items []T
-	Next  string
+	Items      []T
+	Next, Prev string
+	Looked     int // rows that were looked at, of which Items are those that the list keeps
 }
 
 // List is a list of rows over one or more partitions of the table or an index, in order.
@@ -31,6 +33,7 @@ type List struct {
 	From, Until string // sort keys: from inclusive, until exclusive where it is a time
 	OldestFirst bool
 	Sparse      bool // many rows are left out
+	Most        int  // rows that a page looks at, 0: as many as it takes; a page may then be short and have a Next
 }
 
 // Rows lists rows, of which keep leaves some out. Indexes may be a moment behind. It returns aggregate.ErrField
@@ -61,57 +64,119 @@ func (l List) fingerprint() string {
 // keys are the names of the attributes that the list is ordered by.
 func (l List) keys() (pk, sk string) { return l.Index + "PK", l.Index + "SK" }
 
-// page reads the page behind cursor. convert makes a value of an item, nil for what
+// page reads the page behind cursor, or before it. convert makes a value of an item, nil for what
 // the list leaves out.
 func page[T any](ctx context.Context, s *Store, l List, cursor string, limit int, convert func(item) (*T, error)) (Page[T], error) {
-	out := Page[T]{Items: []T{}}
+	r := reading[T]{list: l, limit: limit, fetch: limit + 1, convert: func(it item) (*T, error) {
+		x, err := convert(it)
+		if err != nil || expired(it, s.now()) {
+			return nil, err
+		}
+		return x, nil
+	}}
 	if !keyPart(l.Tenant) {
-		return out, fmt.Errorf("tenant %.40q: %w", l.Tenant, aggregate.ErrNotFound)
+		return r.page(cursor), fmt.Errorf("tenant %.40q: %w", l.Tenant, aggregate.ErrNotFound)
 	}
 	if limit < 1 || limit > MaxPage {
-		return out, aggregate.ErrField{Field: "limit", Limit: fmt.Sprintf("must be between 1 and %d", MaxPage)}
+		return r.page(cursor), aggregate.ErrField{Field: "limit", Limit: fmt.Sprintf("must be between 1 and %d", MaxPage)}
 	}
+	at, step := 0, 1
 	var start item
-	at := 0
 	if cursor != "" {
 		p, err := l.readCursor(cursor)
 		if err != nil {
-			return out, err
+			return r.page(cursor), err
 		}
-		at, start = l.resume(p)
+		if at, start = l.resume(p); p.Back {
+			r.back, step = true, -1
+		}
 	}
-	// One more than wanted tells whether there is a next page.
-	fetch := limit + 1
 	if l.Sparse {
-		fetch = MaxPage
+		r.fetch = MaxPage
 	}
-	var last item
-	for ; at < len(l.Partitions); at, start = at+1, nil {
+	for ; at >= 0 && at < len(l.Partitions); at, start = at+step, nil {
 		for {
-			res, err := s.db.Query(ctx, l.query(s.table, l.Partitions[at], start, fetch))
+			in := l.query(s.table, l.Partitions[at], start, r.fetch)
+			in.ScanIndexForward = aws.Bool(l.OldestFirst != r.back)
+			res, err := s.db.Query(ctx, in)
 			if err != nil {
-				return out, fmt.Errorf("list %s: %w", l.Name, err)
+				return r.page(cursor), fmt.Errorf("list %s: %w", l.Name, err)
 			}
-			for _, it := range res.Items {
-				x, err := convert(it)
-				if err != nil {
-					return out, fmt.Errorf("list %s: %w", l.Name, err)
-				}
-				if x == nil || expired(it, s.now()) {
-					continue
-				}
-				if len(out.Items) == limit {
-					out.Next = l.behind(last).text()
-					return out, nil
-				}
-				out.Items, last = append(out.Items, *x), it
+			full, err := r.take(res.Items)
+			if err != nil || full {
+				return r.page(cursor), err
 			}
 			if start = res.LastEvaluatedKey; start == nil {
 				break
 			}
 		}
 	}
-	return out, nil
+	r.more = false
+	return r.page(cursor), nil
+}
+
+// reading is a page as far as it was read.
+type reading[T any] struct {
+	list         List
+	limit, fetch int // fetch: one more than wanted tells whether there is a next page
+	convert      func(item) (*T, error)
+	back         bool // it is read from its end
+	items        []T
+	looked       int
+	first, last  item // first: that was looked at; last: behind which the next page begins
+	more         bool
+}
+
+// take looks at items, and reports whether the page is full, or the list's Most were looked at.
+func (r *reading[T]) take(items []item) (full bool, err error) {
+	for _, it := range items {
+		if r.more = r.list.Most > 0 && r.looked == r.list.Most; r.more {
+			return true, nil
+		}
+		x, err := r.convert(it)
+		if err != nil {
+			return true, fmt.Errorf("list %s: %w", r.list.Name, err)
+		}
+		if r.first == nil {
+			r.first = it
+		}
+		if x != nil && len(r.items) == r.limit {
+			r.more = true
+			return true, nil
+		}
+		if x != nil {
+			r.items = append(r.items, *x)
+		}
+		if r.looked++; x != nil || r.looked == r.list.Most {
+			r.last = it
+		}
+	}
+	// Whether more follows, the next page says: it would cost a read to know now.
+	r.more = r.list.Most > 0 && r.looked >= r.list.Most
+	return r.more, nil
+}
+
+// page is what was read, with the cursors of its neighbours.
+func (r *reading[T]) page(cursor string) Page[T] {
+	out := Page[T]{Items: []T{}, Looked: r.looked}
+	out.Items = append(out.Items, r.items...)
+	if r.more {
+		out.Next = r.list.behind(r.last).text()
+	}
+	if cursor != "" && r.first != nil {
+		out.Prev = r.list.before(r.first).text()
+	}
+	if r.back { // its first row is the last of the page
+		slices.Reverse(out.Items)
+		out.Next, out.Prev = "", ""
+		if r.first != nil {
+			out.Next = r.list.behind(r.first).text()
+		}
+		if r.more {
+			out.Prev = r.list.before(r.last).text()
+		}
+	}
+	return out
 }
 
 func (l List) query(table, partition string, start item, limit int) *dynamodb.QueryInput {
@@ -137,6 +202,13 @@ func (l List) behind(it item) position {
 	if pk, sk := l.keys(); l.Index != "" {
 		p.GPK, p.GSK = textOf(it, pk), textOf(it, sk)
 	}
+	return p
+}
+
+// before is the position before an item, for the page that ends there.
+func (l List) before(it item) position {
+	p := l.behind(it)
+	p.Back = true
 	return p
 }
 

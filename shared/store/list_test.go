@@ -100,6 +100,9 @@ func testLists(t *testing.T, st *taskStore) {
 		{"by status", task.Filter{Status: task.TaskFailed}, 71, func(n int) bool { return n%3 == 0 }},
 		{"by requester", task.Filter{Requester: "U0ANOTHER"}, 73, func(n int) bool { return n%5 == 0 }},
 		{"by requester and status", task.Filter{Requester: requester, Status: task.TaskFailed}, 83, func(n int) bool { return n%5 != 0 && n%3 == 0 }},
+		{"by time, between two times", task.Filter{From: at().Add(10 * time.Second), To: at().Add(20 * time.Second)}, 13, func(n int) bool { return n/4 >= 10 && n/4 < 20 }},
+		{"by status, since a time", task.Filter{Status: task.TaskFailed, From: at().Add(100 * time.Second)}, 13, func(n int) bool { return n%3 == 0 && n/4 >= 100 }},
+		{"by requester, until a time", task.Filter{Requester: "U0ANOTHER", To: at().Add(100 * time.Second)}, 13, func(n int) bool { return n%5 == 0 && n/4 < 100 }},
 		{"by a status that none has", task.Filter{Status: task.TaskCancelled}, 10, func(int) bool { return false }},
 		{"by a requester that nobody is", task.Filter{Requester: "U0NOBODY"}, 10, func(int) bool { return false }},
 	} {
@@ -131,6 +134,8 @@ func testLists(t *testing.T, st *taskStore) {
 	st.parts(t, []part{
 		{"a cursor is good for its own list only", testCursors},
 		{"bounds are named", testListBounds},
+		{"back", testBack},
+		{"bounded", testBounded},
 		{"a status that changes moves the task to the other list", testStatusMoves},
 	})
 }
@@ -146,6 +151,8 @@ func testCursors(t *testing.T, st *taskStore) {
 		List: List{Name: "tasks", Tenant: tenant, Prefixes: []string{"TASK#"}, Filter: []string{"", ""}}.fingerprint(),
 		PK:   "TASK#01OTHER#" + others.Items[0].ID, SK: "TASK", GPK: task.AllOf("01OTHER"), GSK: aggregate.TimeText(others.Items[0].CreatedAt) + "#x",
 	}
+	back := forged
+	back.Back = true
 	half := forged
 	half.GPK = task.AllOf(tenant)
 	for name, c := range map[string]struct {
@@ -157,6 +164,7 @@ func testCursors(t *testing.T, st *taskStore) {
 		"of a wider filter":     {another.Next, list(task.Filter{Requester: "U0ANOTHER", Status: task.TaskFailed})},
 		"of another list":       {mine.Next, func(c string) error { return second(st.Waiting(t.Context(), tenant, c, 5)) }},
 		"forged":                {forged.text(), list(task.Filter{})},
+		"forged backwards":      {back.text(), list(task.Filter{})},
 		"forged by half":        {half.text(), list(task.Filter{})},
 		"not base64":            {"%%%", list(task.Filter{})},
 		"not JSON":              {base64.RawURLEncoding.EncodeToString([]byte("nonsense")), list(task.Filter{})},

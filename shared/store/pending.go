@@ -11,6 +11,7 @@ import (
 type WaitingItem struct {
 	Ref aggregate.Ref
 	aggregate.Question
+	Row aggregate.Asking `json:"-"` // that asks, as the index has it
 }
 
 // Waiting lists what waits for a decision in a tenant, the oldest first. The
@@ -38,5 +39,5 @@ func (s *Store) readWaiting(it item) (*WaitingItem, error) {
 	if !ok {
 		return nil, fmt.Errorf("item %s cannot wait for a person", r.Key())
 	}
-	return &WaitingItem{Ref: ref, Question: asking.Asks()}, nil
+	return &WaitingItem{Ref: ref, Question: asking.Asks(), Row: asking}, nil
 }

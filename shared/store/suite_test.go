@@ -65,6 +65,7 @@ func TestStore(t *testing.T) {
 		{"tools", testTools},
 		{"tools that are added", testAddedTool},
 		{"lists", testLists},
+		{"rows at places", testRowsAt},
 		{"pending", testPending},
 		{"audit log", testAudit},
 		{"facts", testFacts},
@@ -362,5 +363,6 @@ func (s *taskStore) Tasks(ctx context.Context, tenant string, f task.Filter, cur
 	}
 	l := List{Name: "tasks", Filter: []string{string(f.Status), f.Requester}, Tenant: tenant, Prefixes: []string{task.Kind.Prefix}}
 	l.Index, l.Partitions, l.Sparse = f.In(tenant)
+	l.From, l.Until = f.Between()
 	return Rows(ctx, s.Store, l, cursor, limit, f.Keeps)
 }

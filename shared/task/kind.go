@@ -1,6 +1,8 @@
 package task
 
 import (
+	"time"
+
 	"ringi/shared/aggregate"
 )
 
@@ -117,13 +119,17 @@ func (r *Choice) Asks() aggregate.Question {
 // Filter narrows a list of tasks; an empty field filters nothing.
 type Filter struct {
 	Status    TaskStatus
-	Requester string // Slack user id
+	Requester string    // Slack user id
+	From, To  time.Time // when they were made: From inclusive, To exclusive
 }
 
-// Check returns aggregate.ErrField for a status that no task has.
+// Check returns aggregate.ErrField for a status that no task has, and a From after To.
 func (f Filter) Check() error {
 	if _, ok := TaskMoves[f.Status]; f.Status != "" && !ok {
 		return aggregate.ErrField{Field: "status", Limit: "must be extracted, running, completed, failed or cancelled"}
+	}
+	if !f.To.IsZero() && f.From.After(f.To) {
+		return aggregate.ErrField{Field: "from", Limit: "must not be after to"}
 	}
 	return nil
 }
@@ -137,6 +143,17 @@ func (f Filter) In(tenant string) (index string, partitions []string, sparse boo
 		return "GSI2", []string{WithStatus(tenant, f.Status)}, false
 	}
 	return "GSI1", []string{AllOf(tenant)}, false
+}
+
+// Between are the sort keys of the filter's times; both are empty when it has none.
+func (f Filter) Between() (from, until string) {
+	if f.From.IsZero() && f.To.IsZero() {
+		return "", ""
+	}
+	if until = "9999"; !f.To.IsZero() {
+		until = aggregate.TimeText(f.To)
+	}
+	return aggregate.TimeText(f.From), until
 }
 
 // Keeps reports whether a task of that partition is in the list: an index may be a moment behind.

@@ -4,6 +4,7 @@ package tasks
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -63,14 +64,69 @@ func (s *Store) Head(ctx context.Context, ref aggregate.Ref) (task.Head, error) 
 // is listed, when the first layer is done with it. Indexes may be a moment behind.
 //
 // It returns aggregate.ErrField for a limit outside 1 to store.MaxPage, an unknown status,
-// or a cursor that is not this list's.
+// times the wrong way round, or a cursor that is not this list's.
 func (s *Store) Tasks(ctx context.Context, tenant string, f task.Filter, cursor string, limit int) (store.Page[task.Task], error) {
 	if err := f.Check(); err != nil {
 		return store.Page[task.Task]{}, err
 	}
+	return store.Rows(ctx, s.Of.Store, listOf(tenant, f), cursor, limit, f.Keeps)
+}
+
+// Listed is a task in a list, with who asked for it.
+type Listed struct {
+	task.Task
+	By string `json:"GSI3PK"` // the row does not say it but by its place in an index
+}
+
+// Requester is who asked for it, a Slack user id.
+func (l Listed) Requester() string { return strings.TrimPrefix(l.By, task.By(l.TenantID, "")) }
+
+// Search is Tasks with those alone that keep says. A page looks at most tasks at the most, and may be short for it, or
+// empty, and yet have a next one.
+func (s *Store) Search(ctx context.Context, tenant string, f task.Filter, cursor string, limit, most int, keep func(Listed) bool) (store.Page[Listed], error) {
+	if err := f.Check(); err != nil {
+		return store.Page[Listed]{}, err
+	}
+	l := listOf(tenant, f)
+	if l.Most = most; keep != nil {
+		l.Sparse = true
+	}
+	return store.Rows(ctx, s.Of.Store, l, cursor, limit, func(x Listed) bool {
+		return f.Keeps(x.Task) && (keep == nil || keep(x))
+	})
+}
+
+// Titled are the tasks with these ids, by id, for showing; what is no task yet is left out. At most a hundred are read.
+func (s *Store) Titled(ctx context.Context, tenant string, ids ...string) (map[string]Listed, error) {
+	return rowsOf[Listed](ctx, s, (&task.Task{}).Key(), tenant, ids)
+}
+
+// Requests are the messages with which these tasks began, as Titled.
+func (s *Store) Requests(ctx context.Context, tenant string, ids ...string) (map[string]task.Request, error) {
+	return rowsOf[task.Request](ctx, s, (&task.Request{}).Key(), tenant, ids)
+}
+
+func rowsOf[T any](ctx context.Context, s *Store, key, tenant string, ids []string) (map[string]T, error) {
+	places := make([]store.Place, len(ids))
+	for i, id := range ids {
+		places[i] = store.Place{Ref: task.RefOf(tenant, id), Key: key}
+	}
+	rows, err := store.RowsAt[T](ctx, s.Of.Store, places)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]T{}
+	for at, x := range rows {
+		out[at.Ref.ID] = x
+	}
+	return out, nil
+}
+
+func listOf(tenant string, f task.Filter) store.List {
 	l := store.List{Name: "tasks", Filter: []string{string(f.Status), f.Requester}, Tenant: tenant, Prefixes: []string{task.Kind.Prefix}}
 	l.Index, l.Partitions, l.Sparse = f.In(tenant)
-	return store.Rows(ctx, s.Of.Store, l, cursor, limit, f.Keeps)
+	l.From, l.Until = f.Between()
+	return l
 }
 
 // Thread lists the newest requests that were written as replies in a thread, at most
