@@ -1,0 +1,227 @@
+// Package settingsyaml writes a workspace's settings as YAML, to be kept, compared and taken over by another workspace.
+package settingsyaml
+
+import (
+	"errors"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"ringi/shared/lazy"
+	"ringi/shared/tenancy"
+)
+
+// MaxBytes is how large a file may be.
+const MaxBytes = 128 << 10
+
+// The rules of a file, beside those of settings.
+const (
+	RuleSyntax  tenancy.Rule = "yaml"      // the file is no YAML
+	RuleLarge   tenancy.Rule = "yaml_size" // larger than Max bytes
+	RuleUnknown tenancy.Rule = "unknown"   // no setting has this name
+	RuleTwice   tenancy.Rule = "twice"
+	RuleAlias   tenancy.Rule = "alias" // a name that stands for what is written elsewhere
+	RuleOwn     tenancy.Rule = "own"   // what is each workspace's own
+	RuleFlag    tenancy.Rule = "flag"
+	RuleWhole   tenancy.Rule = "whole"
+	RuleNumber  tenancy.Rule = "number"
+	RuleText    tenancy.Rule = "text"
+	RuleList    tenancy.Rule = "list"
+	RuleFields  tenancy.Rule = "fields" // settings of their own, by name
+)
+
+// Fault is a problem with the line of the file that it is about, 0 when it is about none.
+type Fault struct {
+	tenancy.Problem
+	Line int
+}
+
+// own are settings that belong to one workspace and are in no file: another one can't have the same.
+var own = []string{"slug", "self_approval_chosen"}
+
+// File is what a file says.
+type File struct {
+	Settings tenancy.Settings
+	// Names are what the comments behind ids say: whom the ids meant where the file was written.
+	Names map[string]string
+	lines map[string]int
+}
+
+// Line is that of a field, or of the one that it is within; 0 when the file has neither.
+func (f File) Line(field string) int {
+	for field != "" {
+		if n := f.lines[field]; n > 0 {
+			return n
+		}
+		field = field[:max(0, strings.LastIndexAny(field, ".["))]
+	}
+	return 0
+}
+
+// Read is the settings with what a file says of them; a setting that it does not name stays as it is. All that is wrong
+// with the file is returned at once; what its values break of the rules of settings is not looked at.
+func Read(text []byte, over tenancy.Settings) (File, []Fault) {
+	f := File{Settings: over, Names: map[string]string{}, lines: map[string]int{}}
+	if len(text) > MaxBytes {
+		return f, []Fault{{Problem: tenancy.Problem{Rule: RuleLarge, Max: MaxBytes}}}
+	}
+	var doc yaml.Node
+	if err := yaml.Unmarshal(text, &doc); err != nil {
+		return f, []Fault{{tenancy.Problem{Rule: RuleSyntax}, lineOf(err)}}
+	}
+	if len(doc.Content) == 0 {
+		return f, []Fault{{tenancy.Problem{Rule: RuleFields}, 1}}
+	}
+	r := reader{file: &f}
+	// Lists share their memory with over.
+	f.Settings.Approvers.Users, f.Settings.Approvers.Usergroups, f.Settings.MCPServers = nil, nil, nil
+	r.object("", doc.Content[0], reflect.ValueOf(&f.Settings).Elem())
+	if f.lines["approvers.users"] == 0 {
+		f.Settings.Approvers.Users = over.Approvers.Users
+	}
+	if f.lines["approvers.usergroups"] == 0 {
+		f.Settings.Approvers.Usergroups = over.Approvers.Usergroups
+	}
+	if f.lines["mcp_servers"] == 0 {
+		f.Settings.MCPServers = over.MCPServers
+	}
+	if len(r.faults) > 0 {
+		f.Settings = over
+	}
+	return f, r.faults
+}
+
+type reader struct {
+	file   *File
+	faults []Fault
+}
+
+func (r *reader) fault(field string, rule tenancy.Rule, n *yaml.Node) {
+	r.faults = append(r.faults, Fault{tenancy.Problem{Field: field, Rule: rule}, n.Line})
+}
+
+// object takes a mapping's values into the fields of a struct.
+func (r *reader) object(at string, n *yaml.Node, into reflect.Value) {
+	if n.Kind != yaml.MappingNode {
+		r.fault(at, RuleFields, n)
+		return
+	}
+	seen := map[string]bool{}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, value := n.Content[i], n.Content[i+1]
+		name := strings.TrimPrefix(at+"."+key.Value, ".")
+		field, ok := fieldNamed(into, key.Value)
+		switch {
+		case key.Kind != yaml.ScalarNode || !ok:
+			r.fault(name, RuleUnknown, key)
+		case seen[key.Value]:
+			r.fault(name, RuleTwice, key)
+		case at == "" && slices.Contains(own, key.Value):
+			r.fault(name, RuleOwn, key)
+		default:
+			r.file.lines[name] = key.Line
+			r.value(name, value, field)
+		}
+		seen[key.Value] = true
+	}
+}
+
+func (r *reader) value(at string, n *yaml.Node, into reflect.Value) {
+	switch {
+	case n.Kind == yaml.AliasNode || n.Anchor != "":
+		r.fault(at, RuleAlias, n)
+	case into.Kind() == reflect.Struct:
+		r.object(at, n, into)
+	case into.Kind() == reflect.Slice:
+		r.list(at, n, into)
+	case !scalar(n, into):
+		r.fault(at, kinds[into.Kind()], n)
+	default:
+		if name := strings.TrimSpace(strings.TrimLeft(n.LineComment, "#")); name != "" {
+			r.file.Names[n.Value] = name
+		}
+	}
+}
+
+func (r *reader) list(at string, n *yaml.Node, into reflect.Value) {
+	if n.Kind != yaml.SequenceNode {
+		r.fault(at, RuleList, n)
+		return
+	}
+	into.Set(reflect.MakeSlice(into.Type(), len(n.Content), len(n.Content)))
+	for i, one := range n.Content {
+		name := at + "[" + strconv.Itoa(i) + "]"
+		r.file.lines[name] = one.Line
+		r.value(name, one, into.Index(i))
+	}
+}
+
+var kinds = map[reflect.Kind]tenancy.Rule{
+	reflect.Bool: RuleFlag, reflect.Int: RuleWhole, reflect.Float64: RuleNumber, reflect.String: RuleText,
+}
+
+// scalar takes a value of the field's own kind, and no other: YAML 1.1 would read no as false, and 1_0 as ten.
+func scalar(n *yaml.Node, into reflect.Value) bool {
+	if n.Kind != yaml.ScalarNode {
+		return false
+	}
+	plain := n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle) == 0
+	switch into.Kind() {
+	case reflect.String:
+		if n.ShortTag() != "!!str" && n.ShortTag() != "!!int" && n.ShortTag() != "!!float" {
+			return false
+		}
+		into.SetString(n.Value)
+		return true
+	case reflect.Bool:
+		into.SetBool(n.Value == "true")
+		return plain && (n.Value == "true" || n.Value == "false")
+	case reflect.Int:
+		i, err := strconv.Atoi(n.Value)
+		into.SetInt(int64(i))
+		return plain && err == nil
+	case reflect.Float64:
+		x, err := strconv.ParseFloat(n.Value, 64)
+		into.SetFloat(x)
+		return plain && err == nil
+	}
+	return false
+}
+
+// fieldNamed is the field of a struct that JSON has under a name.
+func fieldNamed(v reflect.Value, name string) (reflect.Value, bool) {
+	for i := range v.NumField() {
+		if tagOf(v.Type().Field(i)) == name && name != "" {
+			return v.Field(i), true
+		}
+	}
+	return reflect.Value{}, false
+}
+
+func tagOf(f reflect.StructField) string {
+	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+	if name == "-" {
+		return ""
+	}
+	return name
+}
+
+var atLine = lazy.Regexp(`line (\d+)`)
+
+// lineOf is the line that an error of the YAML reader names.
+func lineOf(err error) int {
+	var typed *yaml.TypeError
+	text := err.Error()
+	if errors.As(err, &typed) && len(typed.Errors) > 0 {
+		text = typed.Errors[0]
+	}
+	m := atLine().FindStringSubmatch(text)
+	if m == nil {
+		return 0
+	}
+	n, _ := strconv.Atoi(m[1]) // digits
+	return n
+}

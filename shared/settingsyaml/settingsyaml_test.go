@@ -1,0 +1,99 @@
+package settingsyaml_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/expect"
+	"ringi/shared/settingsyaml"
+	"ringi/shared/tenancy"
+)
+
+// full has something else than the default in every setting.
+func full() tenancy.Settings {
+	return tenancy.Settings{
+		Name: "人事: 'エージェント' # 1\nと \"行\"", Slug: "default", PromptApprovalRequired: false, ProcessApprovalRequired: true,
+		Model: "compatible:gemini/gemini-3", L4TimeoutSeconds: 600, AutoApproveTools: false,
+		Approvers:         tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{"U0SATO", "U0SUZUKI"}, Usergroups: []string{"S0HR"}},
+		AllowSelfApproval: false, ApprovalTimeoutHours: 24, MaxVersions: 3, Locale: "en", Executor: "managed", DMDefault: "agent",
+		MaxCostUSD: 0.000001, MaxCostDayUSD: 12.5, MaxCostMonthUSD: 1000000, MaxOpenTasks: tenancy.Limit{Person: 5}, MaxTasksPerHour: tenancy.Limit{Tenant: 7},
+		RetainResultsDays: 30, MCPServers: []tenancy.MCPServer{{Name: "rooms", URL: "https://rooms.example.com/mcp"}, {Name: "yes", URL: "https://b.example"}},
+	}
+}
+
+func nobody(string) string { return "" }
+
+func TestSettingsComeBackFromTheirFile(t *testing.T) {
+	for name, is := range map[string]tenancy.Settings{"the defaults": tenancy.DefaultSettings(), "all others": full()} {
+		names := map[string]string{"U0SATO": "佐藤 花子\n- U0EVIL", "S0HR": "人事 # 承認者"}
+		text := expect.Value(settingsyaml.Write(is, "株式会社りんぎ\nslug: evil", func(id string) string { return names[id] }))(t)
+		over := tenancy.DefaultSettings()
+		over.Approvers.Users, over.MaxVersions = []string{"U0OTHER"}, 9
+		got, faults := settingsyaml.Read(text, over)
+		if len(faults) > 0 {
+			t.Fatalf("%s: %+v in\n%s", name, faults, text)
+		}
+		if diff := tenancy.Differences(is, got.Settings); diff != nil {
+			t.Errorf("%s: %+v in\n%s", name, diff, text)
+		}
+		if len(is.Approvers.Users) > 0 && (got.Names["U0SATO"] != "佐藤 花子 - U0EVIL" || got.Names["S0HR"] != "人事 # 承認者" || got.Line("approvers.users[1]") == 0) {
+			t.Errorf("%s: %v, line %d", name, got.Names, got.Line("approvers.users[1]"))
+		}
+	}
+}
+
+func TestWhatAFileDoesNotNameStays(t *testing.T) {
+	over := full()
+	got, faults := settingsyaml.Read([]byte("max_versions: 4\napprovers:\n  users: []\n"), over)
+	if len(faults) > 0 || got.Settings.MaxVersions != 4 || len(got.Settings.Approvers.Users) != 0 || got.Settings.Approvers.Usergroups[0] != "S0HR" || len(over.Approvers.Users) != 2 {
+		t.Errorf("%+v, %v", got.Settings, faults)
+	}
+}
+
+func TestAllThatIsWrongWithAFileIsSaidWithItsLine(t *testing.T) {
+	for text, want := range map[string][]string{
+		"max_opne_tasks: 1\nmax_versions: no\nmax_versions: 3\n":  {"max_opne_tasks unknown 1", "max_versions whole 2", "max_versions twice 3"},
+		"slug: x\nself_approval_chosen: true":                     {"slug own 1", "self_approval_chosen own 2"},
+		"approvers:\n  people: [U1]\n  users: U1\n  mode: [list]": {"approvers.people unknown 2", "approvers.users list 3", "approvers.mode text 4"},
+		"mcp_servers:\n  - name: a\n    token: x\n  - b":          {"mcp_servers[0].token unknown 3", "mcp_servers[1] fields 4"},
+		"locale: yes\nallow_self_approval: yes\nname: null":       {"allow_self_approval flag 2", "name text 3"},
+		"max_versions: 1_0\nmax_cost_usd: \"5\"":                  {"max_versions whole 1", "max_cost_usd number 2"},
+		"name: &a x\nmodel: *a":                                   {"name alias 1", "model alias 2"},
+		"approvers: {users: [[U1]]}":                              {"approvers.users[0] text 1"},
+		"Rev: 3\nrev: 4\n? [a]\n: 1":                              {"Rev unknown 1", "rev unknown 2", " unknown 3"},
+		"name: [":                                                 {" yaml 1"},
+		"- a":                                                     {" fields 1"},
+		"":                                                        {" fields 1"},
+		strings.Repeat("#", settingsyaml.MaxBytes+1):              {" yaml_size 0"},
+	} {
+		file, faults := settingsyaml.Read([]byte(text), full())
+		var got []string
+		for _, f := range faults {
+			got = append(got, fmt.Sprintf("%s %s %d", f.Field, f.Rule, f.Line))
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%.60q: %q, want %q", text, got, want)
+		}
+		_ = file
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	f.Add([]byte("max_versions: 4\napprovers:\n  users: [U1] # 佐藤\n"))
+	f.Add([]byte("a: &a [*a]"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		file, faults := settingsyaml.Read(text, full())
+		if len(faults) > 0 {
+			return
+		}
+		again := expect.Value(settingsyaml.Write(file.Settings, "", nobody))(t)
+		back, faults := settingsyaml.Read(again, tenancy.DefaultSettings())
+		back.Settings.Slug, back.Settings.SelfApprovalChosen = file.Settings.Slug, file.Settings.SelfApprovalChosen
+		if diff := tenancy.Differences(file.Settings, back.Settings); len(faults) > 0 || diff != nil {
+			t.Errorf("%v %v of %q", faults, diff, again)
+		}
+	})
+}
