@@ -123,7 +123,7 @@ func expressionRule(s *stack, wrong func(string, ...any)) {
 }
 
 func canaryAlarmRule(s *stack, wrong func(string, ...any)) {
-	for _, id := range edge {
+	for _, id := range slackEdge {
 		for _, alarm := range list(at(s.resources[id].Properties, "DeploymentPreference", "Alarms")) {
 			if !slices.Contains(watches(s.resources[target(alarm)].Properties), watched{metric.Namespace, string(metric.NotAnswered), id}) {
 				wrong("%s: %s lets a version in that answers 5xx to everything", id, target(alarm))
@@ -131,7 +131,7 @@ func canaryAlarmRule(s *stack, wrong func(string, ...any)) {
 		}
 	}
 	// An alarm that other calls or answers can mute does not count.
-	for _, id := range edge {
+	for _, id := range slackEdge {
 		name := string(metric.SecretMissing)
 		if !slices.ContainsFunc(s.of("AWS::CloudWatch::Alarm"), func(alarm string) bool {
 			all := watches(s.resources[alarm].Properties)

@@ -9,8 +9,11 @@ import (
 	"strings"
 )
 
-// edge are the functions that Slack waits for.
-var edge = []string{"ReceiveEventFunction", "ReceiveInteractionFunction"}
+// slackEdge are the functions that Slack waits for.
+var slackEdge = []string{"ReceiveEventFunction", "ReceiveInteractionFunction"}
+
+// edge are the functions that somebody waits for: those behind the API.
+var edge = append([]string{"ServeConsoleFunction"}, slackEdge...)
 
 // functionRules are about each function by itself.
 func functionRules() []rule {
@@ -58,7 +61,7 @@ func canaryRule(s *stack, wrong func(string, ...any)) {
 	for id := range s.functions {
 		_, gradual := s.resources[id].Properties["DeploymentPreference"]
 		if gradual != slices.Contains(edge, id) {
-			wrong("%s: a DeploymentPreference belongs on the functions that Slack calls, and on no other", id)
+			wrong("%s: a DeploymentPreference belongs on the functions behind the API, and on no other", id)
 		}
 		for _, alarm := range list(at(s.resources[id].Properties, "DeploymentPreference", "Alarms")) {
 			for _, d := range allDimensions(s.resources[target(alarm)].Properties) {

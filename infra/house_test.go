@@ -11,8 +11,8 @@ import (
 // ranks below its own, so no import runs back. A new package gets its place here.
 var ranks = [][]string{
 	{"chain", "config", "lazy", "panics", "sleep", "websession"},
-	{"aggregate", "language", "legible", "mask", "metric", "outbound", "schema", "secret", "signin", "slackapi/outgoing", "web"},
-	{"fact", "modelname"},
+	{"aggregate", "language", "legible", "mask", "metric", "outbound", "schema", "secret", "signin", "slackapi/outgoing"},
+	{"fact", "modelname", "web"},
 	{"tenancy"},
 	{"task"},
 	{"boot", "effect", "errorclass", "failure", "model/demo", "model/price", "reason", "result", "slackapi/inbound", "tool/line"},

@@ -244,6 +244,9 @@ var reading = []string{
 	"dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator", "dynamodb:ListStreams",
 }
 
+// administered are the rows that administrators change at the console.
+var administered = []string{"TENANT#*", "SLUG#*", "INTEGRATIONS#*", "AUDIT#*"}
+
 func checkRows(s *stack, id, action string, st statement, wrong func(string, ...any)) {
 	limited := st.conditions["ForAllValues:StringLike"] != nil && len(st.rows) > 0
 	ofKinds := !slices.ContainsFunc(st.rows, func(r string) bool { return kindOf(r) == "" && r != "QUOTA#*" && r != "AUDIT#*" })
@@ -251,6 +254,8 @@ func checkRows(s *stack, id, action string, st statement, wrong func(string, ...
 	keeps := slices.Equal(st.rows, []string{"TASK#*"}) && (action == "dynamodb:PutItem" || action == "dynamodb:ConditionCheckItem")
 	ends := ofIntegrations && (action == "dynamodb:Query" || action == "dynamodb:PutItem")
 	switch {
+	case id == "ServeConsoleFunction" && limited && slices.Equal(st.rows, []string{"WEB#*"}): // sessions are its own
+	case id == "ServeConsoleFunction" && limited && slices.Equal(st.rows, administered) && action != "dynamodb:DeleteItem":
 	case action == "dynamodb:DeleteItem" && !s.allows(s.role(id), "states:SendTaskSuccess"):
 		wrong("%s: %s; only who answers task tokens deletes them", id, action)
 	case id == "ReceiveEventFunction" && !keeps && !ends:

@@ -20,7 +20,6 @@ type Console struct {
 	People  *people.People
 	SignIn  *signin.Slack
 	Now     func() time.Time
-	URL     string // where browsers find it; empty: where they asked
 }
 
 // access is who may open a page or act on it.

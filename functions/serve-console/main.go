@@ -31,7 +31,6 @@ type environment struct {
 	config.Table
 	config.Slack
 	config.Results
-	ConsoleURL string `env:"CONSOLE_URL,optional" doc:"the console's public address, such as https://ringi.example.com, where it is not the API's own"`
 }
 
 func newConsole(_ context.Context, cfg aws.Config, env environment) (*Console, error) {
@@ -41,6 +40,6 @@ func newConsole(_ context.Context, cfg aws.Config, env environment) (*Console, e
 		Store: tasks.Open(cfg, env.Table), Results: result.Open(cfg, env.Results),
 		Slack: slack, People: &people.People{Slack: slack, Now: time.Now},
 		SignIn: &signin.Slack{App: keys, HTTP: &http.Client{Timeout: slackTimeout}, Now: time.Now},
-		Now:    time.Now, URL: env.ConsoleURL,
+		Now:    time.Now,
 	}, nil
 }

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strings"
 
 	"ringi/shared/aggregate"
 	"ringi/shared/secret"
@@ -29,14 +28,11 @@ func (c *Console) showSignIn(w http.ResponseWriter, r *http.Request) {
 type signInData struct{ Begin string }
 
 // redirect is where Slack sends people back to.
-func (c *Console) redirect(r *http.Request) string { return c.address(r) + "/console/signin/done" }
+func redirect(r *http.Request) string { return address(r) + "/console/signin/done" }
 
-// address is where browsers find the console.
-func (c *Console) address(r *http.Request) string {
-	switch {
-	case c.URL != "":
-		return strings.TrimSuffix(c.URL, "/")
-	case web.IsLocal(r.Host):
+// address is where the browser found the console. API Gateway answers under no name but its own and those it was given.
+func address(r *http.Request) string {
+	if web.IsLocal(r.Host) {
 		return "http://" + r.Host
 	}
 	return "https://" + r.Host
@@ -63,7 +59,7 @@ func (c *Console) sendToSlack(w http.ResponseWriter, r *http.Request) error {
 		Browser: websession.Hash(browser), Nonce: websession.Secret(),
 		Next: web.LocalPath(r.URL.Query().Get("next"), "/console/", "/console"),
 	}
-	to, err := c.SignIn.Address(r.Context(), c.redirect(r), state, begun.Nonce)
+	to, err := c.SignIn.Address(r.Context(), redirect(r), state, begun.Nonce)
 	if errors.Is(err, secret.ErrMissing) {
 		slog.ErrorContext(r.Context(), "nobody can sign in", "err", err)
 		return errNoClient
@@ -98,7 +94,7 @@ func (c *Console) signInAs(w http.ResponseWriter, r *http.Request) error {
 	case q.Get("error") != "": // the person said no
 		return errDenied
 	}
-	p, err := c.SignIn.Person(ctx, q.Get("code"), c.redirect(r), begun.Nonce)
+	p, err := c.SignIn.Person(ctx, q.Get("code"), redirect(r), begun.Nonce)
 	if err != nil {
 		return err
 	}

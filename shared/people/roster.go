@@ -78,8 +78,12 @@ func (r *Roster) Of(ctx context.Context, slack Listing, team string, now time.Ti
 	if m.Groups, err = slack.Usergroups(ctx); err != nil {
 		return m, fmt.Errorf("%w: list the user groups of %s: %w", errorclass.ErrUnverified, team, err)
 	}
-	slices.SortFunc(m.People, func(a, b slackapi.User) int { return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.ID, b.ID)) })
-	slices.SortFunc(m.Groups, func(a, b slackapi.Group) int { return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.ID, b.ID)) })
+	slices.SortFunc(m.People, func(a, b slackapi.User) int {
+		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.ID, b.ID))
+	})
+	slices.SortFunc(m.Groups, func(a, b slackapi.Group) int {
+		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.ID, b.ID))
+	})
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.known == nil || len(r.known) >= mostKept {

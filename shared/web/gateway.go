@@ -15,6 +15,7 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
+	"ringi/shared/metric"
 	"ringi/shared/panics"
 )
 
@@ -28,8 +29,20 @@ type (
 	Response = events.APIGatewayV2HTTPResponse
 )
 
-// Serve answers the HTTP API's events by a handler. A panic of the handler's is a 500 without details.
+// Serve answers the HTTP API's events by a handler. A panic of the handler's is a 500 without details. Answers of 5xx are
+// counted: to Lambda they are no errors.
 func Serve(h http.Handler) func(context.Context, Request) (Response, error) {
+	serve := serving(h)
+	return func(ctx context.Context, in Request) (Response, error) {
+		out, err := serve(ctx, in)
+		if out.StatusCode >= http.StatusInternalServerError {
+			metric.Count(metric.NotAnswered, 1)
+		}
+		return out, err
+	}
+}
+
+func serving(h http.Handler) func(context.Context, Request) (Response, error) {
 	return func(ctx context.Context, in Request) (Response, error) {
 		r, err := request(ctx, in)
 		if err != nil {
