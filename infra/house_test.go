@@ -15,7 +15,7 @@ var ranks = [][]string{
 	{"fact", "modelname", "web"},
 	{"tenancy"},
 	{"task"},
-	{"boot", "effect", "errorclass", "failure", "model/demo", "model/price", "reason", "result", "slackapi/inbound", "tool/line"},
+	{"auditlog", "boot", "effect", "errorclass", "failure", "model/demo", "model/price", "reason", "result", "slackapi/inbound", "tool/line"},
 	{"pipeline", "refusal", "wire"},
 	{"card", "slackapi", "store"},
 	{"tasks"},
@@ -28,7 +28,7 @@ var ranks = [][]string{
 
 // withoutSDK are packages that import nothing but the standard library, packages of ours and ulid: the
 // domain first, then what puts it into words.
-var withoutSDK = []string{"aggregate", "chain", "fact", "language", "lazy", "modelname", "tenancy", "task", "failure", "legible", "mask", "metric", "model/demo", "model/price", "panics", "reason", "sleep", "tool/line"}
+var withoutSDK = []string{"aggregate", "auditlog", "chain", "fact", "language", "lazy", "modelname", "tenancy", "task", "failure", "legible", "mask", "metric", "model/demo", "model/price", "panics", "reason", "sleep", "tool/line"}
 
 // helpers are imported by tests only. Those that are true start stand-ins of infra/local.
 var helpers = map[string]bool{

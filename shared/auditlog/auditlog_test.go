@@ -1,0 +1,191 @@
+package auditlog_test
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/auditlog"
+	"ringi/shared/expect"
+	"ringi/shared/language"
+	"ringi/shared/task"
+)
+
+func at() time.Time { return time.Date(2026, 4, 17, 23, 30, 0, 0, time.UTC) }
+
+// actions are those that the code of this module declares.
+func actions(t *testing.T) (all []string) {
+	t.Helper()
+	declared := regexp.MustCompile(`Action\s*=\s*"([a-z_]+\.[a-z_]+)"`)
+	root := filepath.Join("..", "..")
+	for _, folder := range []string{"shared", "functions"} {
+		expect.NoError(t, filepath.WalkDir(filepath.Join(root, folder), func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+				return err
+			}
+			b, err := os.ReadFile(path)
+			for _, m := range declared.FindAllStringSubmatch(string(b), -1) {
+				all = append(all, m[1])
+			}
+			return err
+		}))
+	}
+	if len(all) < 24 {
+		t.Fatalf("only %d actions were found: %v", len(all), all)
+	}
+	return all
+}
+
+func TestEveryActionHasItsWords(t *testing.T) {
+	for _, locale := range language.All {
+		said := map[string]string{}
+		for _, a := range actions(t) {
+			text := auditlog.WordsIn(locale).Action(aggregate.Action(a))
+			if text == a || said[text] != "" {
+				t.Errorf("%s has no words of its own in %s: %q, as %s", a, locale, text, said[text])
+			}
+			said[text] = a
+		}
+	}
+	if got := auditlog.WordsIn("en").Action("prompt.read"); got != "prompt.read" {
+		t.Errorf("an action of a later release is %q", got)
+	}
+}
+
+func TestDetailsAreLines(t *testing.T) {
+	for name, tt := range map[string]struct {
+		details aggregate.JSON
+		want    []auditlog.Detail
+	}{
+		"none":      {"", nil},
+		"null":      {"null", nil},
+		"members":   {`{"version":2,"reason":"もっと詳しく"}`, []auditlog.Detail{{"Reason", "もっと詳しく"}, {"Version", "2"}}},
+		"nested":    {`{"changes":{"approvers":{"from":["U1","U2"],"to":[]}}}`, []auditlog.Detail{{"Changes › approvers › From", "U1, U2"}, {"Changes › approvers › To", ""}}},
+		"large":     {`{"bytes":12345678901234567890}`, []auditlog.Detail{{"Bytes", "12345678901234567890"}}},
+		"no object": {`["x"]`, []auditlog.Detail{{"", `["x"]`}}},
+		"nothing":   {`{"reason":null}`, []auditlog.Detail{{"Reason", "—"}}},
+		"unknown":   {`{"later":[{"a":1}]}`, []auditlog.Detail{{"later", `{"a":1}`}}},
+	} {
+		if diff := cmp.Diff(tt.want, auditlog.WordsIn("en").Details(aggregate.AuditEntry{Details: tt.details})); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+}
+
+func TestAFilterThatNoEntryHasIsRefused(t *testing.T) {
+	for name, tt := range map[string]struct {
+		filter auditlog.Filter
+		field  string
+	}{
+		"all":           {auditlog.Filter{}, ""},
+		"everything":    {auditlog.Filter{Action: "task.created", Actor: "U1", Resource: "01TASK", From: at(), To: at()}, ""},
+		"Ringi":         {auditlog.Filter{Actor: "system"}, ""},
+		"a key":         {auditlog.Filter{Resource: "01TASK#x"}, "resource"},
+		"too long":      {auditlog.Filter{Actor: strings.Repeat("U", 65)}, "actor"},
+		"markup":        {auditlog.Filter{Action: "<b>"}, "action"},
+		"from after to": {auditlog.Filter{From: at().Add(1), To: at()}, "from"},
+	} {
+		var bad aggregate.ErrField
+		if err := tt.filter.Check(); errors.As(err, &bad) != (tt.field != "") || bad.Field != tt.field {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := auditlog.New("01X", "01T", "U1", "xlsx", auditlog.Filter{}, "ja", at()); err == nil {
+		t.Error("a form that there is not was taken")
+	}
+}
+
+func TestWhereAnExportStands(t *testing.T) {
+	x := expect.Value(auditlog.New("01X", "01T", "U1", auditlog.CSV, auditlog.Filter{}, "ja", at()))(t)
+	if !x.Open(at()) || x.Seen(at()).Status != auditlog.Waiting {
+		t.Errorf("it begins as %+v", x)
+	}
+	if old := x.Seen(at().Add(auditlog.GivenUp)); old.Status != auditlog.Failed || old.Problem != auditlog.Abandoned {
+		t.Errorf("nobody finished it, and it is %+v", old)
+	}
+	x.Try = 2
+	if x.File() != "exports/01T/01X/2/ringi-audit-20260418-0830.csv" {
+		t.Errorf("it is written to %s", x.File())
+	}
+	x.Key = x.File()
+	other := x
+	other.Tenant = "01OTHER"
+	if !x.Own() || other.Own() || (auditlog.Export{Tenant: "01T", ID: "01X", Key: "results/01T/01X/a"}).Own() {
+		t.Error("the file of another is taken for its own")
+	}
+}
+
+func row(details string) auditlog.Row {
+	x := aggregate.AuditEntry{
+		ID: "01ENTRY", TenantID: "01T", Timestamp: at(), ActorType: aggregate.ActorUser, ActorID: "U1", Action: task.AuditPromptRejected,
+		ResourceType: "prompt", ResourceID: "01ROW", AggregateID: "01TASK", Details: aggregate.JSON(details),
+	}
+	return auditlog.Row{Entry: x, Fields: map[string]any{"PK": "AUDIT#01T#2026-04", "details": details, "schema_version": json.Number("1")}}
+}
+
+func write(t *testing.T, form auditlog.Form, rows ...auditlog.Row) string {
+	t.Helper()
+	var b bytes.Buffer
+	w := expect.Value(auditlog.NewWriter(form, "ja", &b))(t)
+	for _, r := range rows {
+		expect.NoError(t, w.Write(r))
+	}
+	expect.NoError(t, w.Flush())
+	return b.String()
+}
+
+func TestAFileForPeople(t *testing.T) {
+	text := write(t, auditlog.CSV, row(`{"reason":"=cmd|' /C calc'!A1"}`))
+	if !strings.HasPrefix(text, "\ufeff日時(日本時間),だれが,") || !strings.HasSuffix(text, "\r\n") {
+		t.Errorf("it is %q", text)
+	}
+	all := expect.Value(csv.NewReader(strings.NewReader(text)).ReadAll())(t)
+	want := []string{"2026-04-18 08:30:00", "U1", "実行方針を却下した", "prompt.rejected", "実行方針", "01ROW", "01TASK", `{"reason":"=cmd|' /C calc'!A1"}`, "2026-04-17T23:30:00.000Z", "01ENTRY"}
+	if diff := cmp.Diff(want, all[1]); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestAFileForProgramsHasTheRowsAsTheyStand(t *testing.T) {
+	text := write(t, auditlog.JSONLines, row(`{"a":"<&>"}`), row(`{}`))
+	want := `{"PK":"AUDIT#01T#2026-04","details":"{\"a\":\"<&>\"}","schema_version":1}` + "\n" + `{"PK":"AUDIT#01T#2026-04","details":"{}","schema_version":1}` + "\n"
+	if text != want {
+		t.Errorf("it is %s", text)
+	}
+}
+
+func TestACellIsNoFormula(t *testing.T) {
+	for _, s := range []string{"=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", " =1", "　＝1", "＝1", "＋1", "－1", "＠x", "\ufeff=1", "\x00=1", "|calc", "%0A", "\tx"} {
+		if got := auditlog.Cell(s); !strings.HasPrefix(got, "'") {
+			t.Errorf("%q stands as %q", s, got)
+		}
+	}
+	for _, s := range []string{"", "U1", "2026-04-18", "却下=理由", "a@b", "'=1"} {
+		if got := auditlog.Cell(s); got != s {
+			t.Errorf("%q became %q", s, got)
+		}
+	}
+}
+
+func FuzzACellIsNoFormula(f *testing.F) {
+	f.Add("=1")
+	f.Fuzz(func(t *testing.T, s string) {
+		got := auditlog.Cell(s)
+		first := strings.TrimLeftFunc(got, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) })
+		if first != "" && strings.ContainsRune("=+-@", []rune(first)[0]) {
+			t.Errorf("%q stands as %q", s, got)
+		}
+	})
+}

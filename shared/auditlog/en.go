@@ -1,0 +1,52 @@
+package auditlog
+
+import (
+	"ringi/shared/aggregate"
+	"ringi/shared/task"
+	"ringi/shared/tenancy"
+)
+
+func english() Words {
+	return Words{
+		Columns: [columns]string{"Time (Japan)", "Who", "What", "Action", "Concerns", "Its ID", "Request ID", "Details", "Time (UTC)", "Entry ID"},
+		Ringi:   "Ringi",
+		actions: map[aggregate.Action]string{
+			task.AuditTaskCreated:                "Took a request",
+			task.AuditRequestAnswered:            "Answered without making a request",
+			task.AuditRequestChosen:              "Chose what a message is",
+			task.AuditTaskCancelled:              "Cancelled the request",
+			task.AuditTaskExpired:                "Ended: nobody decided in time",
+			task.AuditTaskRefused:                "Refused the request",
+			task.AuditPromptApproved:             "Approved the policy",
+			task.AuditPromptRejected:             "Rejected the policy",
+			task.AuditProcessApproved:            "Approved the steps",
+			task.AuditProcessRejected:            "Rejected the steps",
+			task.AuditStepApproved:               "Checked and approved a step",
+			task.AuditStepRejected:               "Checked and rejected a step",
+			task.AuditExecutionStarted:           "Began to execute",
+			task.AuditExecutionCompleted:         "Finished executing",
+			task.AuditExecutionFailed:            "Failed to execute",
+			task.AuditExecutionCancelled:         "Cancelled the execution",
+			task.AuditExecutionRetried:           "Tried the execution again",
+			task.AuditGenerationFailed:           "Failed to write a draft",
+			task.AuditGenerationRetried:          "Tried to write a draft again",
+			tenancy.AuditSettingsUpdated:         "Changed settings",
+			tenancy.AuditIntegrationConnected:    "Connected an integration",
+			tenancy.AuditIntegrationDisconnected: "Disconnected an integration",
+			tenancy.AuditIntegrationFailed:       "Lost an integration",
+			tenancy.AuditToolPermissionUpdated:   "Changed a tool's permission",
+			ActionExported:                       "Exported the audit log",
+		},
+		resources: map[string]string{
+			"task": "Request", "prompt": "Policy", "process": "Steps", "execution": "Execution", "tenant": "Workspace", "settings": "Settings",
+			"integration": "Integration", "tool_permission": "Tool permission", "export": "Export",
+		},
+		fields: map[string]string{
+			"version": "Version", "reason": "Reason", "title": "Title", "requester": "Asked for by", "asked_at": "Asked at", "hash": "Fingerprint", "arguments_hash": "Fingerprint of the arguments",
+			"step": "Step", "steps": "Steps", "attempt": "Attempt", "layer": "Stage", "hours": "Time limit (hours)", "max_versions": "Most versions", "fields": "Changed fields",
+			"changes": "Changes", "from": "From", "to": "To", "before": "Before", "after": "After", "tools": "Tool calls", "tool": "Tool", "provider": "Provider", "form": "Format", "rows": "Entries", "bytes": "Bytes",
+			"filter": "Filter", "action": "Action", "actor": "Who", "resource": "Concerns", "kind": "Kind", "as": "Taken as", "beside": "Request of the same thread", "gate": "What was waiting",
+			"session_id": "Session", "limit": "Limit", "cost": "Cost", "completed": "completed", "failed": "failed", "unknown": "outcome unknown", "allowed": "Allowed", "constraints": "Constraints", "pin": "Fingerprint of the tool as it was read",
+		},
+	}
+}

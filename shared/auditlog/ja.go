@@ -1,0 +1,52 @@
+package auditlog
+
+import (
+	"ringi/shared/aggregate"
+	"ringi/shared/task"
+	"ringi/shared/tenancy"
+)
+
+func japanese() Words {
+	return Words{
+		Columns: [columns]string{"日時(日本時間)", "だれが", "何をしたか", "操作の名前", "対象", "対象の ID", "依頼の ID", "詳細", "日時(UTC)", "記録の ID"},
+		Ringi:   "Ringi",
+		actions: map[aggregate.Action]string{
+			task.AuditTaskCreated:                "依頼を受け付けた",
+			task.AuditRequestAnswered:            "依頼にせず返信した",
+			task.AuditRequestChosen:              "メッセージの扱いを選んだ",
+			task.AuditTaskCancelled:              "依頼を取り消した",
+			task.AuditTaskExpired:                "期限切れで終わった",
+			task.AuditTaskRefused:                "依頼を受け付けなかった",
+			task.AuditPromptApproved:             "実行方針を承認した",
+			task.AuditPromptRejected:             "実行方針を却下した",
+			task.AuditProcessApproved:            "実行ステップを承認した",
+			task.AuditProcessRejected:            "実行ステップを却下した",
+			task.AuditStepApproved:               "ステップを確認して承認した",
+			task.AuditStepRejected:               "ステップを確認して却下した",
+			task.AuditExecutionStarted:           "実行を始めた",
+			task.AuditExecutionCompleted:         "実行を終えた",
+			task.AuditExecutionFailed:            "実行に失敗した",
+			task.AuditExecutionCancelled:         "実行を取り消した",
+			task.AuditExecutionRetried:           "実行をやり直した",
+			task.AuditGenerationFailed:           "案の作成に失敗した",
+			task.AuditGenerationRetried:          "案の作成をやり直した",
+			tenancy.AuditSettingsUpdated:         "設定を変えた",
+			tenancy.AuditIntegrationConnected:    "連携をつないだ",
+			tenancy.AuditIntegrationDisconnected: "連携を外した",
+			tenancy.AuditIntegrationFailed:       "連携が使えなくなった",
+			tenancy.AuditToolPermissionUpdated:   "ツールの許可を変えた",
+			ActionExported:                       "監査ログを書き出した",
+		},
+		resources: map[string]string{
+			"task": "依頼", "prompt": "実行方針", "process": "実行ステップ", "execution": "実行", "tenant": "ワークスペース", "settings": "設定",
+			"integration": "連携", "tool_permission": "ツールの許可", "export": "書き出し",
+		},
+		fields: map[string]string{
+			"version": "バージョン", "reason": "理由", "title": "件名", "requester": "依頼した人", "asked_at": "たずねた時刻", "hash": "内容の指紋", "arguments_hash": "引数の指紋",
+			"step": "ステップ", "steps": "ステップの数", "attempt": "何回目", "layer": "段階", "hours": "期限(時間)", "max_versions": "バージョンの上限", "fields": "変わった項目",
+			"changes": "変更", "from": "前", "to": "後", "before": "前", "after": "後", "tools": "ツールの呼び出し", "tool": "ツール", "provider": "連携先", "form": "形式", "rows": "件数", "bytes": "バイト数",
+			"filter": "条件", "action": "操作", "actor": "だれが", "resource": "対象", "kind": "種類", "as": "扱い", "beside": "同じスレッドの依頼", "gate": "待っていたもの",
+			"session_id": "セッション", "limit": "上限", "cost": "費用", "completed": "完了", "failed": "失敗", "unknown": "結果不明", "allowed": "許可", "constraints": "制限", "pin": "確かめたツールの指紋",
+		},
+	}
+}

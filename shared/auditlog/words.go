@@ -1,0 +1,37 @@
+package auditlog
+
+import (
+	"ringi/shared/aggregate"
+	"ringi/shared/language"
+)
+
+// columns is how many a file for people has.
+const columns = 10
+
+// Words are the texts of one language.
+type Words struct {
+	Columns   [columns]string
+	Ringi     string // who acts when nobody does
+	actions   map[aggregate.Action]string
+	resources map[string]string
+	fields    map[string]string
+}
+
+// WordsIn are the texts of a locale.
+func WordsIn(locale string) Words { return language.InEach(japanese(), english()).In(locale) }
+
+// Action says what was done. An action of a later release is its name.
+func (w Words) Action(a aggregate.Action) string { return or(w.actions[a], string(a)) }
+
+// Resource says what it was done to.
+func (w Words) Resource(typ string) string { return or(w.resources[typ], typ) }
+
+// Field says what a member of an entry's details is about.
+func (w Words) Field(name string) string { return or(w.fields[name], name) }
+
+func or(text, name string) string {
+	if text == "" {
+		return name
+	}
+	return text
+}

@@ -1,0 +1,94 @@
+package auditlog
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"unicode"
+
+	"ringi/shared/aggregate"
+)
+
+// Row is an entry with all that the table has of its row.
+type Row struct {
+	Entry  aggregate.AuditEntry
+	Fields map[string]any // as JSON has them, numbers as they are written
+}
+
+// Writer writes entries to a file.
+type Writer interface {
+	Write(Row) error
+	Flush() error
+}
+
+// NewWriter is that of a form. A file for people has a heading, in a language.
+func NewWriter(form Form, locale string, w io.Writer) (Writer, error) {
+	switch form {
+	case JSONLines:
+		return lines{w}, nil
+	case CSV:
+		if _, err := io.WriteString(w, "\ufeff"); err != nil { // Excel reads UTF-8 by it
+			return nil, err
+		}
+		t := &table{csv.NewWriter(w), WordsIn(locale)}
+		t.csv.UseCRLF = true
+		return t, t.csv.Write(t.words.Columns[:])
+	}
+	return nil, fmt.Errorf("no file is written as %.40q", form)
+}
+
+// lines writes each row as it stands in the table, so that the chain that seals them can be checked against the file.
+type lines struct{ w io.Writer }
+
+func (l lines) Write(r Row) error {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(r.Fields); err != nil {
+		return fmt.Errorf("write entry %s: %w", r.Entry.ID, err)
+	}
+	_, err := l.w.Write(b.Bytes())
+	return err
+}
+
+func (l lines) Flush() error { return nil }
+
+type table struct {
+	csv   *csv.Writer
+	words Words
+}
+
+func (t *table) Write(r Row) error {
+	x := r.Entry
+	actor := x.ActorID
+	if actor == "" {
+		actor = t.words.Ringi
+	}
+	cells := [columns]string{
+		x.Timestamp.In(japan()).Format("2006-01-02 15:04:05"), actor, t.words.Action(x.Action), string(x.Action), t.words.Resource(x.ResourceType),
+		x.ResourceID, x.AggregateID, string(x.Details), aggregate.TimeText(x.Timestamp), x.ID,
+	}
+	for i, c := range cells {
+		cells[i] = Cell(c)
+	}
+	return t.csv.Write(cells[:])
+}
+
+func (t *table) Flush() error {
+	t.csv.Flush()
+	return t.csv.Error()
+}
+
+// Cell is a text as a spreadsheet shows it and nothing else: what would begin a formula gets a ' in front, also where the
+// sign is a wide one, or something that can't be seen stands before it. A NUL, behind which some programs read nothing, becomes a blank.
+func Cell(s string) string {
+	s = strings.ReplaceAll(s, "\x00", " ")
+	first := strings.TrimLeftFunc(s, func(r rune) bool { return unicode.IsSpace(r) || unicode.In(r, unicode.Cc, unicode.Cf) })
+	if first != "" && strings.ContainsRune("=+-@＝＋－＠|%", []rune(first)[0]) || strings.HasPrefix(s, "\t") || strings.HasPrefix(s, "\r") || strings.HasPrefix(s, "\n") {
+		return "'" + s
+	}
+	return s
+}
