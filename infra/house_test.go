@@ -22,7 +22,7 @@ var ranks = [][]string{
 	{"kinds"},
 	{"secret/oauth", "tool"},
 	{"home", "model", "people", "tool/freee", "tool/mcp", "tool/sheets", "tool/slackdm"},
-	{"decision", "secret/vault", "model/anthropic", "model/bedrock", "model/compatible", "model/managed", "model/openai", "tool/overtime"},
+	{"decision", "secret/vault", "story", "model/anthropic", "model/bedrock", "model/compatible", "model/managed", "model/openai", "tool/overtime"},
 	{"model/provider", "tool/runner"},
 }
 

@@ -17,11 +17,7 @@ var addressForm = lazy.Regexp(`^https://[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+(?:/[A-
 func (d drawing) links(r attempt) []slack.Block {
 	var out []string
 	for _, s := range r.steps {
-		row := r.rows[s.StepID]
-		if row == nil || row.Status != task.StepCompleted || row.Result == nil || len(out) == maxLinks {
-			continue
-		}
-		if url, _ := resultOf(row)["url"].(string); len(url) <= maxDetail && addressForm().MatchString(url) {
+		if url := Address(r.rows[s.StepID]); url != "" && len(out) < maxLinks {
 			out = append(out, fill(d.w.Result, "step", s.Order, "url", "<"+escape(url)+">"))
 		}
 	}

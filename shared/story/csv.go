@@ -1,0 +1,42 @@
+package story
+
+import (
+	"bytes"
+	"encoding/csv"
+	"strings"
+
+	"ringi/shared/card"
+)
+
+// byteOrderMark tells Excel that a file is UTF-8.
+const byteOrderMark = "\ufeff"
+
+// CSV is a table as a file for spreadsheets. A cell that a spreadsheet would calculate begins with an apostrophe.
+func CSV(t card.Table) []byte {
+	var b bytes.Buffer
+	b.WriteString(byteOrderMark)
+	w := csv.NewWriter(&b)
+	w.UseCRLF = true
+	for _, row := range append([][]string{t.Columns}, t.Rows...) {
+		cells := make([]string, len(row))
+		for i, s := range row {
+			cells[i] = harmless(s)
+		}
+		w.Write(cells) // into memory: it can't fail
+	}
+	w.Flush()
+	return b.Bytes()
+}
+
+// harmless keeps a spreadsheet from taking a text for a formula (https://owasp.org/www-community/attacks/CSV_Injection).
+// A number with its sign is none.
+func harmless(s string) string {
+	t := strings.TrimLeft(s, " \t\r\n\u3000\ufeff")
+	if t == "" || !strings.ContainsAny(t[:1], "=+-@|%") && !strings.HasPrefix(t, "＝") && !strings.HasPrefix(t, "＋") && !strings.HasPrefix(t, "－") && !strings.HasPrefix(t, "＠") && s == strings.TrimLeft(s, "\t\r\n") {
+		return s
+	}
+	if strings.Trim(s, "0123456789.") == "-" && strings.HasPrefix(s, "-") && strings.Count(s, ".") < 2 {
+		return s
+	}
+	return "'" + s
+}

@@ -1,0 +1,152 @@
+// Package story tells a task as a page shows it: what was asked, every version of the policy and of the steps, who decided
+// what and when, each execution with its results, what it cost, and what may be done now. It is pure: rows go in, texts,
+// numbers and times come out. What people or models wrote is text in it, never markup.
+package story
+
+import (
+	"time"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/card"
+	"ringi/shared/reason"
+	"ringi/shared/task"
+	"ringi/shared/tenancy"
+)
+
+// Reader is for whom a story is told.
+type Reader struct {
+	Locale   string
+	Person   func(id string) string // by name; empty: the system
+	Time     func(t time.Time) string
+	Settings tenancy.Settings
+	Now      time.Time
+}
+
+// Value is a value that was opened, or why it could not be.
+type Value struct {
+	JSON []byte
+	Err  error
+}
+
+// Source is what a story is told from.
+type Source struct {
+	Task   *task.Aggregate  // with the whole arguments of the gate that waits
+	Opened map[string]Value // results and arguments that do not stand in their rows, by where they are kept
+	Audit  []aggregate.AuditEntry
+	More   bool // there are more audit entries
+}
+
+// Story is a task from its message to its end.
+type Story struct {
+	ID, Title, Description string
+	Rev                    int
+	Status                 string // a task's, or received, asked, parked
+	Moves                  bool   // it may change without anybody's doing
+	Priority               task.Priority
+	Created, Ended         time.Time
+	Message                Message
+	Answer                 string // a plain reply instead of a task
+	Ending, EndedBy        string // how it ended, in a sentence, and by whom
+	Parked                 string // why a generation failed, in a sentence
+	Waits                  time.Time
+	Choice                 *Choice
+	Policies, Plans        []Version // the newest first
+	Attempts               []Attempt // the newest first
+	Uses                   []Use
+	Total                  aggregate.Usage
+	Log                    []Entry
+	LogGoesOn              bool
+	Actions                []task.Action
+	Gate                   *Gate // what waits for a decision
+	Run                    int
+}
+
+// Message is the request as it was written.
+type Message struct {
+	Text, By string
+	At       time.Time
+	Private  bool // a direct message
+}
+
+// Choice is what a message beside a gate was meant to be.
+type Choice struct {
+	Task, Title string // of the gate
+	As          task.ChoiceAs
+	By          string
+	At          time.Time
+	Over        bool
+}
+
+// Tell tells it.
+func (r Reader) Tell(s Source) Story {
+	a := s.Task
+	t := Story{ID: a.Head.TaskID, Rev: a.Head.Rev, Run: a.Head.Run, Status: status(a), Actions: a.Actions(), Total: *a.Used(), LogGoesOn: s.More}
+	t.Moves = a.Head.Ended == nil || a.OpenSession() != nil
+	r.begin(&t, a)
+	r.end(&t, a)
+	t.Policies = r.policies(a, s.Audit)
+	t.Plans = r.plans(a, s.Audit)
+	for i := len(a.Executions) - 1; i >= 0; i-- {
+		t.Attempts = append(t.Attempts, r.attempt(s, a.Executions[i]))
+	}
+	t.Gate = r.waiting(a, t)
+	t.Uses = uses(a)
+	t.Log = r.log(s.Audit)
+	return t
+}
+
+func (r Reader) begin(t *Story, a *task.Aggregate) {
+	if m := a.Request; m != nil {
+		t.Message = Message{Text: card.Prose(m.Text), By: r.Person(m.User), At: m.CreatedAt, Private: m.ChannelType == "im"}
+		t.Title, t.Created = card.OneLine(firstLine(m.Text)), m.CreatedAt
+	}
+	if x := a.Task; x != nil {
+		t.Title, t.Description, t.Priority, t.Created = card.OneLine(x.Title), card.Prose(x.Description), x.Priority, x.CreatedAt
+	}
+	if a.Answer != nil {
+		t.Answer = card.Prose(a.Answer.Sentence)
+	}
+	if c := a.Choice; c != nil {
+		t.Choice = &Choice{Task: c.Beside.TaskID, Title: card.OneLine(c.Beside.Title), As: c.As, Over: c.Over || c.GateOver}
+		if c.DecidedAt != nil {
+			t.Choice.By, t.Choice.At = r.Person(c.DecidedBy), *c.DecidedAt
+		}
+	}
+}
+
+func (r Reader) end(t *Story, a *task.Aggregate) {
+	if e := a.Head.Ended; e != nil {
+		t.Ended, t.EndedBy, t.Ending = e.At, r.Person(e.By), reason.Sentence(r.Locale, e.Reason, card.OneLine(e.Detail))
+	}
+	if p := a.Head.Parked; p != nil {
+		t.Parked = reason.Sentence(r.Locale, p.Sentence, card.OneLine(p.Detail))
+	}
+	if until := a.Head.PausedUntil; until != nil && r.Now.Before(*until) && a.Head.Ended == nil {
+		t.Waits = *until
+	}
+}
+
+// status is a task's, and before there is one where its request stands.
+func status(a *task.Aggregate) string {
+	switch {
+	case a.Head.Ended != nil:
+		return string(a.Head.Ended.As)
+	case a.Head.Parked != nil:
+		return "parked"
+	case a.Choosing() != nil || a.Asked() != nil:
+		return "asked"
+	case a.Task == nil:
+		return "received"
+	}
+	return string(a.Task.Status)
+}
+
+func firstLine(s string) string {
+	const most = 120
+	for i, line := 0, []rune(s); i < len(line); i++ {
+		if line[i] == '\n' && i > 0 || i == most {
+			return string(line[:i])
+		}
+	}
+	return s
+}

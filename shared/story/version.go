@@ -1,0 +1,221 @@
+package story
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/card"
+	"ringi/shared/legible"
+	"ringi/shared/task"
+	"ringi/shared/tool/line"
+)
+
+// Version is one version of a policy or of steps.
+type Version struct {
+	ID      string
+	Number  int
+	Text    string // of a policy
+	Remarks string // of steps: what became of the reasons for which earlier ones were rejected
+	Steps   []Step
+	Diff    []Line // to the version before it; none of the first
+	Because string // the reason for which that was rejected
+	Created time.Time
+	Verdict
+}
+
+// Verdict is how a gate stands.
+type Verdict struct {
+	Status   aggregate.GateStatus
+	By       string // who approved or rejected it; empty: nobody, or the system
+	Auto     bool   // approved by the system
+	At       time.Time
+	Surface  aggregate.Surface
+	Reason   string // of a rejection
+	DecideBy time.Time
+	Stamps   []Stamp
+}
+
+// Stamp is one person's.
+type Stamp struct {
+	By, For string
+	At      time.Time
+	Surface aggregate.Surface
+	Hash    string
+}
+
+// Step is a planned step.
+type Step struct {
+	Order             int
+	Name, Description string
+	Expected, Tool    string
+	Effect            string // what it would do, made from the tool and its arguments; no model wrote any of it
+	Write, Checked    bool
+}
+
+func (r Reader) policies(a *task.Aggregate, log []aggregate.AuditEntry) []Version {
+	var out []Version
+	for i, p := range a.Prompts {
+		v := Version{ID: p.ID, Number: p.Version, Text: card.Prose(p.Content), Created: p.CreatedAt, Verdict: r.verdict(p.Gate, p.ID, log)}
+		if i > 0 && v.Text != "" {
+			v.Diff = Diff(card.Prose(a.Prompts[i-1].Content), v.Text)
+		}
+		if i > 0 {
+			v.Because = card.Prose(a.Prompts[i-1].RejectionReason)
+		}
+		out = append([]Version{v}, out...)
+	}
+	return out
+}
+
+func (r Reader) plans(a *task.Aggregate, log []aggregate.AuditEntry) []Version {
+	var out []Version
+	before := ""
+	for i, p := range a.Processes {
+		v := Version{
+			ID: p.ID, Number: p.Version, Remarks: card.Prose(p.Remarks), Created: p.CreatedAt,
+			Steps: r.steps(p.Steps), Verdict: r.verdict(p.Gate, p.ID, log),
+		}
+		now := text(v.Steps)
+		if i > 0 && len(v.Steps) > 0 {
+			v.Diff = Diff(before, now)
+		}
+		if i > 0 {
+			v.Because = card.Prose(a.Processes[i-1].RejectionReason)
+		}
+		before, out = now, append([]Version{v}, out...)
+	}
+	return out
+}
+
+func (r Reader) steps(planned []task.Step) []Step {
+	effects := line.Of(r.Locale, planned)
+	out := make([]Step, len(planned))
+	for i, s := range planned {
+		out[i] = Step{
+			Order: s.Order, Name: card.OneLine(s.Name()), Expected: card.Prose(s.ExpectedOutput), Tool: legible.OneLine(s.Tool),
+			Effect: r.effect(effects[i]), Write: s.Access == aggregate.Write, Checked: s.RequiresHumanCheck,
+		}
+		if s.Title != "" {
+			out[i].Description = card.Prose(s.Description)
+		}
+	}
+	return out
+}
+
+func (r Reader) effect(pieces []line.Piece) string {
+	var b strings.Builder
+	for _, p := range pieces {
+		switch p.Kind {
+		case line.Person:
+			fmt.Fprintf(&b, "%s (%s)", r.Person(p.Text), legible.OneLine(p.Text))
+		default:
+			b.WriteString(p.Text)
+		}
+	}
+	return b.String()
+}
+
+// text is steps as lines that can be compared.
+func text(steps []Step) string {
+	var lines []string
+	for _, s := range steps {
+		mark := ""
+		if s.Checked {
+			mark = " 🔍"
+		}
+		lines = append(lines, fmt.Sprintf("%d. %s — %s%s", s.Order, s.Name, s.Tool, mark), "   "+s.Effect)
+	}
+	return strings.Join(lines, "\n")
+}
+
+func (r Reader) verdict(g aggregate.Gate, id string, log []aggregate.AuditEntry) Verdict {
+	v := Verdict{Status: g.Status}
+	if g.Terms.DecideBy != nil && g.Status == aggregate.PendingApproval {
+		v.DecideBy = *g.Terms.DecideBy
+	}
+	for _, s := range g.Stamps {
+		stamp := Stamp{By: r.Person(s.By), At: s.At, Surface: s.Surface, Hash: s.Hash}
+		if s.OnBehalfOf != "" {
+			stamp.For = r.Person(s.OnBehalfOf)
+		}
+		v.Stamps = append(v.Stamps, stamp)
+	}
+	switch {
+	case g.ApprovedAt != nil && g.ApprovedBy == "":
+		v.At, v.Auto = *g.ApprovedAt, true
+	case g.ApprovedAt != nil:
+		v.By, v.At, v.Surface = r.Person(g.ApprovedBy), *g.ApprovedAt, aggregate.SurfaceSlack
+		if n := len(v.Stamps); n > 0 {
+			v.Surface = v.Stamps[n-1].Surface
+		}
+	case g.RejectedAt != nil:
+		v.By, v.At, v.Surface = r.Person(g.RejectedBy), *g.RejectedAt, surfaceOf(log, *g.RejectedAt, id)
+		v.Reason = card.Prose(g.RejectionReason)
+	}
+	return v
+}
+
+// surfaceOf is where something was decided of which only the audit log says so.
+func surfaceOf(log []aggregate.AuditEntry, at time.Time, id string) aggregate.Surface {
+	for _, e := range log {
+		var details struct {
+			Surface aggregate.Surface `json:"surface"`
+		}
+		if e.ResourceID == id && e.Timestamp.Equal(at) && json.Unmarshal([]byte(e.Details), &details) == nil && details.Surface != "" {
+			return details.Surface
+		}
+	}
+	return aggregate.SurfaceSlack
+}
+
+// Gate is what waits for a person, whole.
+type Gate struct {
+	ID      string
+	Kind    aggregate.CardType
+	Version int
+	Hash    string
+	Step    *Step // of a step's gate
+	Call
+	Whole    bool // all of it is in the story: otherwise nobody may approve it here
+	DecideBy time.Time
+}
+
+// maxWhole is how much of a call's arguments a page shows; a longer one is read and approved in Slack, page by page.
+const maxWhole = 1 << 20
+
+// waiting is the gate that waits, nil if none does.
+func (r Reader) waiting(a *task.Aggregate, t Story) *Gate {
+	open, ok := a.OpenGate()
+	if !ok || !open.Terms.ApprovalRequired || a.Head.Parked != nil {
+		return nil
+	}
+	g := &Gate{ID: open.ID, Kind: open.Kind, Version: open.Version, Hash: a.AskedHash(open.ID), Whole: true}
+	if open.Terms.DecideBy != nil {
+		g.DecideBy = *open.Terms.DecideBy
+	}
+	if open.Kind != task.CardStep {
+		return g
+	}
+	g.Whole = false
+	for _, row := range a.Gates {
+		if row.ID != open.ID {
+			continue
+		}
+		for _, p := range a.Processes {
+			if p.Version != row.ProcessVersion {
+				continue
+			}
+			for i, s := range p.Steps {
+				if s.StepID == row.StepID && s.Order == row.Order {
+					g.Step = &r.steps(p.Steps)[i]
+					g.Call, g.Whole = r.call(s, row.Arguments, len(row.Arguments.JSON))
+					g.Whole = g.Whole && len(row.Arguments.JSON) <= maxWhole
+				}
+			}
+		}
+	}
+	return g
+}
