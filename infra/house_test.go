@@ -23,7 +23,7 @@ var ranks = [][]string{
 	{"secret/oauth", "tool"},
 	{"home", "model", "people", "tool/freee", "tool/mcp", "tool/sheets", "tool/slackdm"},
 	{"decision", "secret/vault", "story", "model/anthropic", "model/bedrock", "model/compatible", "model/managed", "model/openai", "tool/overtime"},
-	{"model/provider", "tool/runner"},
+	{"model/provider", "secret/bots", "tool/runner"},
 }
 
 // withoutSDK are packages that import nothing but the standard library, packages of ours and ulid: the

@@ -35,11 +35,11 @@ type environment struct {
 	config.Slack
 	config.Models
 	config.Results
-	CredentialsKeyID string `env:"CREDENTIALS_KEY_ID" doc:"the key that seals the vendors' credentials"`
-	FreeeTokenURL    string `env:"FREEE_TOKEN_URL" doc:"where freee's access tokens are renewed"`
-	GoogleTokenURL   string `env:"GOOGLE_TOKEN_URL" doc:"where Google's access tokens are renewed"`
-	FreeeAPIURL      string `env:"FREEE_API_URL" doc:"freee's API, up to and including /hr"`
-	SheetsAPIURL     string `env:"SHEETS_API_URL" doc:"Google Sheets' API, without /v4"`
+	config.Credentials
+	FreeeTokenURL  string `env:"FREEE_TOKEN_URL" doc:"where freee's access tokens are renewed"`
+	GoogleTokenURL string `env:"GOOGLE_TOKEN_URL" doc:"where Google's access tokens are renewed"`
+	FreeeAPIURL    string `env:"FREEE_API_URL" doc:"freee's API, up to and including /hr"`
+	SheetsAPIURL   string `env:"SHEETS_API_URL" doc:"Google Sheets' API, without /v4"`
 }
 
 func newHandler(ctx context.Context, cfg aws.Config, env environment) (*Handler, error) {

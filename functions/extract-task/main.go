@@ -13,6 +13,7 @@ import (
 	"ringi/shared/pipeline"
 	"ringi/shared/result"
 	"ringi/shared/secret"
+	"ringi/shared/secret/bots"
 	"ringi/shared/tasks"
 )
 
@@ -26,15 +27,17 @@ type environment struct {
 	config.Models
 	config.Results
 	config.Slack
+	config.Credentials
 }
 
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
+	rows := tasks.Open(cfg, env.Table)
 	return &Handler{
-		Store:   tasks.Open(cfg, env.Table),
+		Store:   rows,
 		Open:    provider.New(cfg, env.Models).Open,
 		Model:   env.Model,
 		Prompts: result.Open(cfg, env.Results).Prompts,
-		Threads: threads{secret.OpenSlack(cfg, env.Slack)},
+		Threads: bots.Open(cfg, secret.OpenSlack(cfg, env.Slack), env.Credentials, rows, threadWithin),
 		Now:     time.Now,
 	}, nil
 }

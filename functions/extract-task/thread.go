@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"ringi/shared/model"
-	"ringi/shared/secret"
 	"ringi/shared/slackapi"
 	"ringi/shared/task"
 )
@@ -30,7 +29,7 @@ func (h *Handler) thread(ctx context.Context, a *task.Aggregate) []model.Said {
 	if r.ThreadTS == "" || r.ThreadTS == r.MessageTS {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, threadWithin)
+	ctx, cancel := context.WithTimeout(slackapi.For(ctx, a.Ref().Tenant), threadWithin)
 	defer cancel()
 	said, err := h.Threads.Before(ctx, r.Channel, r.ThreadTS, r.MessageTS, threadMessages)
 	if err != nil {
@@ -42,11 +41,4 @@ func (h *Handler) thread(ctx context.Context, a *task.Aggregate) []model.Said {
 		out = append(out, model.Said{User: s.User, Text: s.Text})
 	}
 	return out
-}
-
-// threads reads Slack. Its token is read at the first request from a thread, since few requests are.
-type threads struct{ keys *secret.Slack }
-
-func (t threads) Before(ctx context.Context, channel, thread, ts string, n int) ([]slackapi.Said, error) {
-	return slackapi.With(t.keys, threadWithin).Before(ctx, channel, thread, ts, n)
 }

@@ -93,6 +93,9 @@ func (h *Handler) act(ctx context.Context, body []byte) (inbound.Response, error
 	if err := h.Edge.FromOurs(p.AppID); err != nil {
 		return inbound.Response{}, err
 	}
+	if p.Team != nil {
+		ctx = slackapi.For(ctx, aggregate.TenantID(p.Team.ID))
+	}
 	if p.Team != nil && h.foreign(ctx, p.Team.ID) {
 		metric.Count(metric.EventForeign, 1)
 		return ignore(ctx, "unknown_workspace")

@@ -12,7 +12,7 @@ import (
 	"ringi/shared/people"
 	"ringi/shared/result"
 	"ringi/shared/secret"
-	"ringi/shared/slackapi"
+	"ringi/shared/secret/bots"
 	"ringi/shared/slackapi/inbound"
 	"ringi/shared/tasks"
 )
@@ -25,15 +25,17 @@ func main() {
 type environment struct {
 	config.Table
 	config.Slack
+	config.Credentials
 	config.Results
 }
 
 func newHandler(ctx context.Context, cfg aws.Config, env environment) (*Handler, error) {
 	keys := secret.OpenSlack(cfg, env.Slack)
 	keys.Preload(ctx)
-	slack := slackapi.With(keys, slackTimeout)
+	rows := tasks.Open(cfg, env.Table)
+	slack := bots.Open(cfg, keys, env.Credentials, rows, slackTimeout)
 	return &Handler{
-		Store: tasks.Open(cfg, env.Table), Results: result.Open(cfg, env.Results),
+		Store: rows, Results: result.Open(cfg, env.Results),
 		Slack: slack, People: &people.People{Slack: slack, Now: time.Now},
 		Edge: inbound.Edge{Keys: keys, Now: time.Now}, Now: time.Now,
 	}, nil

@@ -9,6 +9,7 @@ import (
 	"ringi/shared/aggregate"
 	"ringi/shared/people"
 	"ringi/shared/pipeline"
+	"ringi/shared/slackapi"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
 )
@@ -42,6 +43,7 @@ type Handler struct {
 // accepts the request or refuses it; no model has been called by then. While Slack can't be asked
 // what must be known for that, the run waits.
 func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next, error) {
+	ctx = slackapi.For(ctx, in.Ref().Tenant)
 	a, err := h.Store.Load(ctx, in.Ref())
 	if err != nil {
 		return aggregate.Next{}, fmt.Errorf("load the task: %w", err)

@@ -12,7 +12,7 @@ import (
 	"ringi/shared/config"
 	"ringi/shared/pipeline"
 	"ringi/shared/secret"
-	"ringi/shared/slackapi"
+	"ringi/shared/secret/bots"
 	"ringi/shared/tasks"
 )
 
@@ -24,13 +24,15 @@ func main() {
 type environment struct {
 	config.Table
 	config.Slack
+	config.Credentials
 	TenantAdmin string `env:"TENANT_ADMIN,optional" doc:"Slack user id of the first administrator of a workspace that is met for the first time"`
 }
 
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
+	rows := tasks.Open(cfg, env.Table)
 	return &Handler{
-		Store: tasks.Open(cfg, env.Table),
-		Slack: slackapi.With(secret.OpenSlack(cfg, env.Slack), slackWithin),
+		Store: rows,
+		Slack: bots.Open(cfg, secret.OpenSlack(cfg, env.Slack), env.Credentials, rows, slackWithin),
 		Now:   time.Now,
 		Admin: env.TenantAdmin,
 	}, nil

@@ -91,6 +91,7 @@ type drawing struct {
 // that Slack's rate limits delay wait for their turn. Those that only show progress are left out: the task's next
 // revision draws them, or the sweeper when it finds shown_rev behind.
 func (h *Handler) draw(ctx context.Context, ref aggregate.Ref) error {
+	ctx = slackapi.For(ctx, ref.Tenant)
 	a, head, err := h.load(ctx, ref)
 	if err != nil {
 		return fmt.Errorf("load %s: %w", ref.Kind, err)

@@ -14,7 +14,7 @@ import (
 	"ringi/shared/kinds"
 	"ringi/shared/result"
 	"ringi/shared/secret"
-	"ringi/shared/slackapi"
+	"ringi/shared/secret/bots"
 	"ringi/shared/sleep"
 	"ringi/shared/task"
 )
@@ -27,6 +27,7 @@ func main() {
 type environment struct {
 	config.Table
 	config.Slack
+	config.Credentials
 	config.Results
 	CardQueueURL string `env:"CARD_QUEUE_URL" doc:"the queue of cards to draw"`
 	SlackPace    string `env:"SLACK_PACE" doc:"how many times Slack's published pace cards may be posted and updated, above 0"`
@@ -39,7 +40,7 @@ func newHandler(ctx context.Context, cfg aws.Config, env environment) (*Handler,
 	s := kinds.Open(cfg, env.Table)
 	return &Handler{
 		Store: s, Rows: s, Kinds: map[string]Kind{task.Kind.Name: taskCards{result.Open(cfg, env.Results)}},
-		Slack: slackapi.With(keys, slackTimeout), Queue: sqs.NewFromConfig(cfg), QueueURL: env.CardQueueURL,
+		Slack: bots.Open(cfg, keys, env.Credentials, s, slackTimeout), Queue: sqs.NewFromConfig(cfg), QueueURL: env.CardQueueURL,
 		Pace: s, PaceScale: scale, Now: time.Now, NewID: aggregate.NewID, Wait: sleep.For,
 	}, err
 }

@@ -20,6 +20,11 @@ type Slack struct {
 	SlackAPIURL string `env:"SLACK_API_URL,optional" doc:"where Slack is, unless the secret says so; only the local stack sets it"`
 }
 
+// Credentials is of functions that open or seal tenants' credentials.
+type Credentials struct {
+	CredentialsKeyID string `env:"CREDENTIALS_KEY_ID" doc:"the key that seals the vendors' credentials"`
+}
+
 // Models is of functions that ask a model.
 type Models struct {
 	Model         string `env:"MODEL,optional" doc:"the model, in place of that of a workspace's settings"`

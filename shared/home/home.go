@@ -35,7 +35,7 @@ var ErrSilent = errors.New("nobody says whose the app is")
 // Own reports whether a tenant is the deployment's own workspace. A Slack that lacks auth.test (a stand-in, never
 // slack.com) has one workspace only, so it is true. On failure it returns ErrSilent with Slack's error.
 func (h Home) Own(ctx context.Context, tenant string) (bool, error) {
-	team, err := h.Slack.Team(ctx)
+	team, err := h.Slack.Team(slackapi.For(ctx, ""))
 	switch {
 	case slackapi.Code(err) == slackapi.CodeUnknownMethod:
 		slog.WarnContext(ctx, "workspaces can't be told apart here")

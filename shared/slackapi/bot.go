@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"net/url"
@@ -15,7 +16,8 @@ import (
 	"github.com/slack-go/slack"
 )
 
-// Keys hold a bot's token and the address of its Web API, which ends with a slash.
+// Keys hold the token of the bot of the workspace that a context is for (see For), and the address of the Web API, which
+// ends with a slash.
 type Keys interface {
 	Bot(ctx context.Context) (token, address string, err error)
 	// Refused is called when Slack rejected the token; it reports whether there is another one now.
@@ -27,6 +29,22 @@ const CodeNoToken = "no_token"
 
 // noToken is the refusal of every call until the bot's token has been pasted into the secret.
 func noToken() Refused { return Refused{Code: CodeNoToken, App: true} }
+
+// untold is the error of a call that was not sent because nobody knew with which token. Where finding the token took a call
+// to Slack, what became of that says what to do.
+func untold(err error) error {
+	var limited RateLimited
+	var refused Refused
+	switch {
+	case errors.As(err, &limited):
+		return &slack.RateLimitedError{RetryAfter: limited.RetryAfter}
+	case errors.As(err, &refused):
+		return refused
+	case errors.As(err, new(Unknown)):
+		return Refused{Code: codeUnreached}
+	}
+	return noToken()
+}
 
 // maxRefusal bounds an answer that is looked into for a refused token, in bytes.
 const maxRefusal = 4 << 10
@@ -66,7 +84,7 @@ func (b *bearer) Do(r *http.Request) (*http.Response, error) {
 func (b *bearer) send(r *http.Request, body []byte) (_ *http.Response, stale bool, err error) {
 	token, address, err := b.keys.Bot(r.Context())
 	if err != nil {
-		return nil, false, noToken()
+		return nil, false, untold(err)
 	}
 	base, err := url.Parse(address)
 	if err != nil || base.Host == "" || !strings.HasSuffix(base.Path, "/") {

@@ -17,9 +17,24 @@ type Client struct {
 	api  *slack.Client
 	keys Keys
 
-	mu    sync.Mutex
-	self  *slack.AuthTestResponse // who the token belongs to, once known
-	token string                  // the one that self belongs to
+	mu   sync.Mutex
+	self map[string]*slack.AuthTestResponse // who a token belongs to, by token, once known
+}
+
+// mostSelves bounds how many tokens' bots are remembered.
+const mostSelves = 100
+
+type forTenant struct{}
+
+// For says whose workspace the calls made under a context are about: its bot makes them. Without it the deployment's own does.
+func For(ctx context.Context, tenant string) context.Context {
+	return context.WithValue(ctx, forTenant{}, tenant)
+}
+
+// Tenant is whose workspace calls are about; empty: the deployment's own.
+func Tenant(ctx context.Context) string {
+	tenant, _ := ctx.Value(forTenant{}).(string)
+	return tenant
 }
 
 func httpClient(timeout time.Duration) *http.Client {
@@ -31,17 +46,25 @@ func httpClient(timeout time.Duration) *http.Client {
 	}
 }
 
-// whoami is the bot that the token belongs to; asked once for each token.
+// whoami is the bot that the token belongs to; asked once for each token, or more often by calls at the same time.
 func (c *Client) whoami(ctx context.Context) (*slack.AuthTestResponse, error) {
+	token, _, _ := c.keys.Bot(ctx) // without a token the call below is refused
+	c.mu.Lock()
+	self := c.self[token]
+	c.mu.Unlock()
+	if self != nil {
+		return self, nil
+	}
+	self, err := c.api.AuthTestContext(ctx)
+	if err := outcome("auth.test", err); err != nil {
+		return nil, err
+	}
+	token, _, _ = c.keys.Bot(ctx) // Slack may have refused the first one
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	token, _, _ := c.keys.Bot(ctx) // without a token the call below is refused
-	if c.self == nil || c.token != token {
-		self, err := c.api.AuthTestContext(ctx)
-		if err := outcome("auth.test", err); err != nil {
-			return nil, err
-		}
-		c.self, c.token = self, token
+	if c.self == nil || len(c.self) >= mostSelves {
+		c.self = map[string]*slack.AuthTestResponse{}
 	}
-	return c.self, nil
+	c.self[token] = self
+	return self, nil
 }

@@ -103,6 +103,11 @@ func (v Vault) find(ctx context.Context, tenant, provider, address string) (tena
 	if err != nil {
 		return row, Credential{}, fmt.Errorf("find the integration %s: %w", provider, err)
 	}
+	return v.opened(ctx, row, address)
+}
+
+func (v Vault) opened(ctx context.Context, row tenancy.Integration, address string) (tenancy.Integration, Credential, error) {
+	tenant, provider := row.TenantID, row.Provider
 	if row.Status != tenancy.Connected {
 		return row, Credential{}, unusable(row)
 	}
@@ -147,6 +152,20 @@ func (v Vault) SlackToken(ctx context.Context, tenant, deployments string, own f
 		return "", fmt.Errorf("find the integration slack: %w", err)
 	}
 	return v.Token(ctx, tenant, tenancy.SlackProvider)
+}
+
+// Bot is the token of a tenant's own bot, which its row holds since the app was installed there. It returns
+// tenancy.ErrNotConnected when there is none: the deployment's own workspace needs none.
+func (v Vault) Bot(ctx context.Context, tenant string) (string, error) {
+	row, err := v.Rows.Integration(ctx, tenant, tenancy.SlackProvider)
+	switch {
+	case errors.Is(err, aggregate.ErrNotFound), err == nil && row.Status == tenancy.Connected && row.Credentials == "":
+		return "", tenancy.ErrNotConnected{Provider: tenancy.SlackProvider, Status: tenancy.Disconnected}
+	case err != nil:
+		return "", fmt.Errorf("find the integration slack: %w", err)
+	}
+	_, c, err := v.opened(ctx, row, "")
+	return c.AccessToken, err
 }
 
 // Company is the id of the freee company that a person chose when connecting it,

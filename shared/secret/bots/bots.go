@@ -1,0 +1,129 @@
+// Package bots knows the token of each workspace's bot: that of the deployment's own workspace is in the Slack secret, those
+// of workspaces that installed the app later are sealed in their tenants' rows.
+package bots
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/kms"
+
+	"ringi/shared/config"
+	"ringi/shared/home"
+	"ringi/shared/secret"
+	"ringi/shared/secret/vault"
+	"ringi/shared/slackapi"
+)
+
+const (
+	// keptFor is how long a tenant's token is used before its row is read again.
+	keptFor = time.Minute
+	// readEvery is the least time between two reads for one tenant whose token Slack refuses.
+	readEvery = 5 * time.Second
+	mostKept  = 1000
+)
+
+// Keys give each call of Slack the token of its tenant's bot (slackapi.For); a call for no tenant is the deployment's own.
+// A call for the deployment's own workspace reads nothing but the Slack secret.
+type Keys struct {
+	// Deployment is the Slack secret.
+	Deployment slackapi.Keys
+	// Sealed is the token in a tenant's row; tenancy.ErrNotConnected when there is none.
+	Sealed func(ctx context.Context, tenant string) (string, error)
+	// Own reports whether a tenant is the deployment's own workspace.
+	Own func(ctx context.Context, tenant string) (bool, error)
+	Now func() time.Time
+
+	mu   sync.Mutex
+	kept map[string]kept // by tenant
+}
+
+// kept is a token, and when it was read.
+type kept struct {
+	token string
+	read  time.Time
+}
+
+// Open is a client that calls Slack as the bot of whichever workspace a context is for.
+func Open(cfg aws.Config, slack *secret.Slack, key config.Credentials, rows vault.Rows, timeout time.Duration) *slackapi.Client {
+	sealed := vault.New(rows, vault.Envelope{KMS: kms.NewFromConfig(cfg), KeyID: key.CredentialsKeyID})
+	k := &Keys{Deployment: slack, Sealed: sealed.Bot, Now: time.Now}
+	c := slackapi.With(k, timeout)
+	k.Own = home.Home{Slack: c}.Own
+	return c
+}
+
+// Bot is the token for the tenant of the context, and where Slack is.
+func (k *Keys) Bot(ctx context.Context) (token, address string, err error) {
+	token, address, err = k.Deployment.Bot(ctx)
+	tenant := slackapi.Tenant(ctx)
+	if tenant == "" || err != nil && !errors.Is(err, secret.ErrMissing) {
+		return token, address, err
+	}
+	own, unknown := false, err
+	if err == nil {
+		own, unknown = k.Own(ctx, tenant)
+	}
+	if own {
+		return token, address, nil
+	}
+	token, err = k.of(ctx, tenant)
+	if err != nil && unknown != nil { // it may be the deployment's own workspace, so what Slack says of that counts
+		err = unknown
+	}
+	if err != nil {
+		return "", "", fmt.Errorf("the token of the workspace's bot: %w", err)
+	}
+	return token, address, nil
+}
+
+// of is a tenant's own token, read from its row once a minute.
+func (k *Keys) of(ctx context.Context, tenant string) (string, error) {
+	k.mu.Lock()
+	is, ok := k.kept[tenant]
+	k.mu.Unlock()
+	if ok && k.Now().Before(is.read.Add(keptFor)) {
+		return is.token, nil
+	}
+	return k.read(ctx, tenant)
+}
+
+func (k *Keys) read(ctx context.Context, tenant string) (string, error) {
+	token, err := k.Sealed(ctx, tenant)
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if err != nil {
+		delete(k.kept, tenant)
+		return "", err
+	}
+	if k.kept == nil || len(k.kept) >= mostKept {
+		k.kept = map[string]kept{}
+	}
+	k.kept[tenant] = kept{token, k.Now()}
+	return token, nil
+}
+
+// Refused reads the refused token again, and reports whether there is another now.
+func (k *Keys) Refused(ctx context.Context) bool {
+	tenant := slackapi.Tenant(ctx)
+	k.mu.Lock()
+	was, ok := k.kept[tenant]
+	k.mu.Unlock()
+	if !ok {
+		return k.Deployment.Refused(ctx)
+	}
+	if k.Now().Before(was.read.Add(readEvery)) {
+		return false
+	}
+	token, err := k.read(ctx, tenant)
+	if err != nil {
+		slog.WarnContext(ctx, "Slack refuses a workspace's token, and there is no other", "tenant_id", tenant, "err", err)
+		return false
+	}
+	return token != was.token
+}

@@ -1,0 +1,181 @@
+package bots_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/expect"
+	"ringi/shared/home"
+	"ringi/shared/secret"
+	"ringi/shared/secret/bots"
+	"ringi/shared/slackapi"
+	"ringi/shared/tenancy"
+)
+
+var first, second = aggregate.TenantID("T0FIRST"), aggregate.TenantID("T0SECOND")
+
+// world is a Slack with the bots of workspaces, and the places in which their tokens are kept.
+type world struct {
+	mu    sync.Mutex
+	teams map[string]string // by token
+	calls []string          // method and token
+	down  bool
+
+	secret string            // the deployment's token
+	rows   map[string]string // tenants' own
+	reads  []string          // tenants whose row was read
+	now    time.Time
+	*slackapi.Client
+}
+
+func (w *world) ServeHTTP(out http.ResponseWriter, r *http.Request) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	method, token := strings.TrimPrefix(r.URL.Path, "/api/"), r.FormValue("token")
+	if token == "" {
+		token = strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
+	}
+	w.calls = append(w.calls, method+" "+token)
+	out.Header().Set("Content-Type", "application/json")
+	switch team, ok := w.teams[token]; {
+	case w.down && method == "auth.test":
+		out.WriteHeader(http.StatusServiceUnavailable)
+	case !ok:
+		fmt.Fprint(out, `{"ok":false,"error":"invalid_auth"}`)
+	case method == "auth.test":
+		fmt.Fprintf(out, `{"ok":true,"team_id":%q}`, team)
+	default:
+		fmt.Fprintf(out, `{"ok":true,"user":{"id":"U1","team_id":%q}}`, team)
+	}
+}
+
+type deployments struct {
+	*world
+	address string
+}
+
+func (d deployments) Bot(context.Context) (string, string, error) {
+	if d.secret == "" {
+		return "", d.address, secret.ErrMissing
+	}
+	return d.secret, d.address, nil
+}
+func (d deployments) Refused(context.Context) bool { return false }
+
+func start(t *testing.T) *world {
+	w := &world{
+		teams: map[string]string{"xoxb-1": "T0FIRST", "xoxb-2": "T0SECOND"}, secret: "xoxb-1", rows: map[string]string{second: "xoxb-2"}, now: time.Now(),
+	}
+	server := httptest.NewServer(w)
+	t.Cleanup(server.Close)
+	keys := &bots.Keys{Deployment: deployments{w, server.URL + "/api/"}, Now: func() time.Time { return w.now }, Sealed: func(_ context.Context, tenant string) (string, error) {
+		w.reads = append(w.reads, tenant)
+		if token, ok := w.rows[tenant]; ok {
+			return token, nil
+		}
+		return "", tenancy.ErrNotConnected{Provider: tenancy.SlackProvider, Status: tenancy.Disconnected}
+	}}
+	w.Client = slackapi.With(keys, 5*time.Second)
+	keys.Own = home.Home{Slack: w.Client}.Own
+	return w
+}
+
+// ask calls Slack for a tenant, and returns what was called with which token.
+func (w *world) ask(t *testing.T, tenant string) ([]string, error) {
+	t.Helper()
+	w.calls = nil
+	_, err := w.Client.User(slackapi.For(t.Context(), tenant), "U1")
+	return w.calls, err
+}
+
+func (w *world) called(t *testing.T, tenant string, want ...string) {
+	t.Helper()
+	if got, err := w.ask(t, tenant); err != nil || !slices.Equal(got, want) {
+		t.Errorf("called %q, %v; want %q", got, err, want)
+	}
+}
+
+func TestEachWorkspaceIsCalledWithItsOwnToken(t *testing.T) {
+	w := start(t)
+	w.called(t, first, "auth.test xoxb-1", "users.info xoxb-1")
+	w.called(t, second, "users.info xoxb-2")
+	w.called(t, first, "users.info xoxb-1")
+	w.called(t, second, "users.info xoxb-2")
+	w.called(t, "", "users.info xoxb-1")
+	if !slices.Equal(w.reads, []string{second}) {
+		t.Errorf("rows were read of %q: one workspace's calls need none, and another's one a minute", w.reads)
+	}
+	if team := expect.Value(w.Team(slackapi.For(t.Context(), second)))(t); team != "T0SECOND" {
+		t.Error(team)
+	}
+	if own, err := (home.Home{Slack: w}).Own(slackapi.For(t.Context(), second), second); own || err != nil {
+		t.Errorf("asked under another workspace's context, it says that one is the deployment's own: %v", err)
+	}
+}
+
+func TestAWorkspaceWithoutATokenIsNeverCalledWithAnothers(t *testing.T) {
+	w := start(t)
+	stranger := aggregate.TenantID("T0STRANGER")
+	for range 2 {
+		calls, err := w.ask(t, stranger)
+		if slackapi.Code(err) != slackapi.CodeNoToken || slices.ContainsFunc(calls, func(c string) bool { return strings.HasPrefix(c, "users.info") }) {
+			t.Errorf("%q, %v", calls, err)
+		}
+	}
+	w.called(t, second, "users.info xoxb-2")
+	delete(w.rows, second) // it is disconnected; what was read serves for a minute
+	w.now = w.now.Add(time.Minute)
+	if calls, err := w.ask(t, second); len(calls) != 0 || slackapi.Code(err) != slackapi.CodeNoToken {
+		t.Errorf("%q, %v", calls, err)
+	}
+}
+
+func TestATokenThatWasReplacedIsReadOnceMore(t *testing.T) {
+	w := start(t)
+	w.called(t, second, "auth.test xoxb-1", "users.info xoxb-2")
+	w.teams = map[string]string{"xoxb-1": "T0FIRST", "xoxb-3": "T0SECOND"}
+	w.rows[second] = "xoxb-3"
+	w.now = w.now.Add(10 * time.Second)
+	w.called(t, second, "users.info xoxb-2", "users.info xoxb-3")
+	delete(w.teams, "xoxb-3")
+	w.now = w.now.Add(10 * time.Second)
+	w.reads = nil
+	for range 3 { // nobody has another: each call is made once, and the row is read once in five seconds
+		if calls, err := w.ask(t, second); slackapi.Code(err) != "invalid_auth" || len(calls) != 1 {
+			t.Errorf("%q, %v", calls, err)
+		}
+	}
+	if len(w.reads) != 1 {
+		t.Errorf("the row was read %d times", len(w.reads))
+	}
+}
+
+// While Slack does not say whose the deployment's token is, a workspace that has its own needs nobody to say; any other
+// call is not made, and can be tried again.
+func TestWhoseTheTokenIsMayNotBeKnown(t *testing.T) {
+	w := start(t)
+	w.down = true
+	w.called(t, second, "auth.test xoxb-1", "users.info xoxb-2")
+	calls, err := w.ask(t, first)
+	var refused slackapi.Refused
+	if !errors.As(err, &refused) || refused.App || refused.Permanent || len(calls) != 1 {
+		t.Errorf("%q, %v", calls, err)
+	}
+	w.down = false
+	w.called(t, first, "auth.test xoxb-1", "users.info xoxb-1")
+	delete(w.teams, "xoxb-1") // our own workspace removed the app, and installed it again from the console
+	w2 := start(t)
+	w2.teams, w2.rows[first] = map[string]string{"xoxb-4": "T0FIRST"}, "xoxb-4"
+	w2.called(t, first, "auth.test xoxb-1", "users.info xoxb-4")
+	w2.secret = ""
+	w2.called(t, first, "users.info xoxb-4")
+}
