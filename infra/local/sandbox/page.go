@@ -4,11 +4,13 @@ import (
 	"embed"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"mime"
 	"net/http"
 	"slices"
+	"strconv"
 
 	"ringi/infra/local/sandbox/delivery"
 	"ringi/infra/local/sandbox/workspace"
@@ -27,6 +29,7 @@ func (s *Sandbox) routes(api http.Handler) http.Handler {
 	mux.HandleFunc("GET /sandbox/state", s.getState)
 	mux.HandleFunc("GET /sandbox/stream", s.hub.stream)
 	mux.HandleFunc("GET /sandbox/attempts", func(w http.ResponseWriter, _ *http.Request) { reply(w, s.recent(), nil) })
+	mux.HandleFunc("GET /sandbox/attempts/{n}", s.getAttempt)
 	mux.HandleFunc("POST /sandbox/say", act(s.postSay))
 	mux.HandleFunc("POST /sandbox/act", act(s.postAct))
 	mux.HandleFunc("POST /sandbox/shortcut", act(s.postShortcut))
@@ -127,4 +130,15 @@ func (s *Sandbox) recent() []delivery.Attempt {
 	all := s.Attempts()
 	slices.Reverse(all)
 	return append([]delivery.Attempt{}, all[:min(len(all), 100)]...)
+}
+
+// getAttempt shows what was sent in an attempt and what the app answered.
+func (s *Sandbox) getAttempt(w http.ResponseWriter, r *http.Request) {
+	all := s.Attempts()
+	at := slices.IndexFunc(all, func(a delivery.Attempt) bool { return strconv.Itoa(a.N) == r.PathValue("n") })
+	if at < 0 {
+		http.Error(w, fmt.Sprintf("only the last %d deliveries are kept", keep), http.StatusNotFound)
+		return
+	}
+	reply(w, map[string]any{"payload": json.RawMessage(all[at].Payload), "answer": string(all[at].Answer)}, nil)
 }

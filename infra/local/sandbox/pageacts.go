@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"ringi/infra/local/sandbox/delivery"
@@ -30,6 +31,7 @@ type pageState struct {
 	Shortcuts  []Shortcut                     `json:"shortcuts"`
 	Banner     map[string]string              `json:"banner"`
 	Has        map[string]bool                `json:"has"`
+	Started    time.Time                      `json:"started"` // of the sandbox: nothing on the page is older
 }
 
 type ephemeral struct {
@@ -50,6 +52,7 @@ func (s *Sandbox) getState(w http.ResponseWriter, r *http.Request) {
 		Has: map[string]bool{
 			"run": s.opts.Run != nil, "settings": s.opts.Settings != nil, "permissions": s.opts.Permissions != nil, "servers": s.opts.Servers != nil, "tools": s.opts.Tools != nil,
 		},
+		Started:  s.started,
 		Messages: map[string][]workspace.Message{}, Prompts: map[string][]workspace.Prompt{},
 		Ephemerals: []ephemeral{}, Marks: []delivery.Attempt{}, Sessions: []workspace.Session{}, Channels: []workspace.Channel{},
 	}

@@ -11,6 +11,14 @@ func (s *Sandbox) hooks(mux *http.ServeMux) {
 	o := s.opts
 	run := show(o.Run != nil, func(r *http.Request) (any, error) { return o.Run(r.Context(), r.URL.Query().Get("task")) })
 	mux.HandleFunc("GET /sandbox/run", run)
+	part := func(load func(ctx context.Context, task, key string) (any, error)) http.HandlerFunc {
+		return show(load != nil, func(r *http.Request) (any, error) {
+			return load(r.Context(), r.URL.Query().Get("task"), r.URL.Query().Get("key"))
+		})
+	}
+	mux.HandleFunc("GET /sandbox/row", part(o.Row))
+	mux.HandleFunc("GET /sandbox/object", part(o.Object))
+	mux.HandleFunc("GET /sandbox/waits", s.getWaits)
 
 	settings := show(o.Settings != nil, func(r *http.Request) (any, error) { return o.Settings.Load(r.Context()) })
 	mux.HandleFunc("GET /sandbox/settings", settings)

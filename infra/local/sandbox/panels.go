@@ -11,6 +11,12 @@ type Panels struct {
 	Permissions Permissions
 	Servers     Servers
 	Tools       Tools
+	Approvals   Approvals
+}
+
+// Approvals says whether a person may stamp what a task asks for now. Without it whoever sees a button may.
+type Approvals interface {
+	May(ctx context.Context, user, task string) (bool, error)
 }
 
 // Settings reads and writes the settings of the workspace's tenant. Load

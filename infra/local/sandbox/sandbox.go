@@ -45,6 +45,8 @@ type Options struct {
 	BannerEN  string // default Banner
 	Shortcuts []Shortcut
 	Run       func(ctx context.Context, taskID string) (any, error)
+	Row       func(ctx context.Context, taskID, key string) (any, error) // all of a row that Run names
+	Object    func(ctx context.Context, taskID, key string) (any, error) // what a row keeps in the bucket
 	Panels
 }
 
@@ -57,12 +59,15 @@ type Sandbox struct {
 	hub     *hub
 	handler http.Handler
 
+	started time.Time // everything on the page is younger
+
 	mu       sync.Mutex
 	urls     Endpoints
 	toggles  Toggles
 	marks    map[string]delivery.Attempt
 	attempts []delivery.Attempt
 	calls    []webapi.Call
+	counted  int // attempts so far
 	sent     map[string]delivery.Event
 }
 
@@ -85,8 +90,8 @@ func New(opts Options) *Sandbox {
 		faults: &webapi.Faults{},
 		hub:    newHub(),
 		urls:   Endpoints{Self: opts.URL, Events: opts.EventsURL, Interactions: opts.InteractionsURL},
-		marks:  map[string]delivery.Attempt{},
-		sent:   map[string]delivery.Event{},
+		marks:  map[string]delivery.Attempt{}, started: opts.Now(),
+		sent: map[string]delivery.Event{},
 	}
 	s.toggles.EnforceRates = opts.Rates.Enforce
 	s.faults.SetRates(opts.Rates)
@@ -175,6 +180,8 @@ const keep = 2000
 // later attempt succeeds.
 func (s *Sandbox) record(a delivery.Attempt) {
 	s.mu.Lock()
+	s.counted++
+	a.N = s.counted
 	s.attempts = append(s.attempts, a)
 	s.attempts = s.attempts[max(0, len(s.attempts)-keep):]
 	if a.TS != "" {

@@ -42,7 +42,7 @@ func (s *Stack) newSandbox() *sandbox.Sandbox {
 	o := s.options.Sandbox
 	o.SigningSecret, o.BotToken, o.ClientSecret = s.SigningSecret, s.BotToken, s.ClientSecret
 	o.URL, o.EventsURL, o.InteractionsURL = s.URL, s.URL+"/slack/events", s.URL+"/slack/interactions"
-	o.Run = s.Run
+	o.Run, o.Row, o.Object = s.Run, s.Row, s.Object
 	if o.Logger == nil {
 		o.Logger = s.log
 	}

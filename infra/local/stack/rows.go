@@ -31,8 +31,8 @@ const (
 	shortSummary = 160
 )
 
-// rows reads a partition as it is now, in the order of writing.
-func (s *Stack) rows(ctx context.Context, partition string) ([]RowView, error) {
+// rows reads a partition as it is now, in the order of writing, and sums up what models took.
+func (s *Stack) rows(ctx context.Context, partition string) (rows []RowView, used UsageView, err error) {
 	rows, now := []RowView{}, time.Now().UTC().Format("2006-01-02T15:04:05.999Z")
 	pages := dynamodb.NewQueryPaginator(dynamodb.NewFromConfig(config(s.moto.URL)), &dynamodb.QueryInput{
 		TableName: &s.TableName, ConsistentRead: aws.Bool(true), KeyConditionExpression: aws.String("PK = :p"),
@@ -41,9 +41,14 @@ func (s *Stack) rows(ctx context.Context, partition string) ([]RowView, error) {
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
 		if err != nil {
-			return nil, err
+			return nil, used, err
 		}
 		for _, item := range page.Items {
+			if plain(item["type"]) == "usage" {
+				if err := used.add(item); err != nil {
+					return nil, used, err
+				}
+			}
 			rows = append(rows, viewRow(item, now))
 		}
 	}
@@ -51,7 +56,7 @@ func (s *Stack) rows(ctx context.Context, partition string) ([]RowView, error) {
 	slices.SortStableFunc(rows, func(a, b RowView) int {
 		return cmp.Or(cmp.Compare(uint64(a.Rev-1), uint64(b.Rev-1)), cmp.Compare(a.At, b.At))
 	})
-	return rows, nil
+	return rows, used, nil
 }
 
 func viewRow(item map[string]types.AttributeValue, now string) RowView {

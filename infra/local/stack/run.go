@@ -24,6 +24,7 @@ type TaskView struct {
 	Tenant string    `json:"tenant,omitempty"` // "" until a run has started
 	Runs   []RunView `json:"executions"`       // oldest first
 	Rows   []RowView `json:"rows"`             // in the order of writing
+	Usage  UsageView `json:"usage"`
 }
 
 // RunView is one execution of a state machine.
@@ -49,6 +50,8 @@ type StateView struct {
 	Entered time.Time  `json:"entered"`
 	Exited  *time.Time `json:"exited,omitempty"`
 	Outcome string     `json:"outcome,omitempty"` // what it said, or the name of its last error
+	Input   string     `json:"input,omitempty"`   // ids, versions and outcomes; never content
+	Output  string     `json:"output,omitempty"`
 
 	gate string // from its input
 }
@@ -85,7 +88,7 @@ func (s *Stack) Task(ctx context.Context, taskID string) (TaskView, error) {
 	if view.Tenant == "" || !known {
 		return view, nil
 	}
-	if view.Rows, err = s.rows(ctx, partition); err != nil {
+	if view.Rows, view.Usage, err = s.rows(ctx, partition); err != nil {
 		return view, fmt.Errorf("read the rows of %s: %w", taskID, err)
 	}
 	return view, nil
@@ -149,7 +152,7 @@ func readRun(ctx context.Context, c *sfn.Client, arn string) (run RunView, of ag
 func (r *RunView) pass(e types.HistoryEvent) {
 	at := aws.ToTime(e.Timestamp)
 	if d := e.StateEnteredEventDetails; d != nil {
-		r.States = append(r.States, StateView{Name: aws.ToString(d.Name), Entered: at, gate: field(d.Input, "gate")})
+		r.States = append(r.States, StateView{Name: aws.ToString(d.Name), Entered: at, Input: payload(d.Input), gate: field(d.Input, "gate")})
 		return
 	}
 	if len(r.States) == 0 {
@@ -158,7 +161,7 @@ func (r *RunView) pass(e types.HistoryEvent) {
 	last := &r.States[len(r.States)-1]
 	switch {
 	case e.StateExitedEventDetails != nil:
-		last.Exited, r.Waiting = &at, nil
+		last.Exited, r.Waiting, last.Output = &at, nil, payload(e.StateExitedEventDetails.Output)
 		if e.Type == types.HistoryEventTypeTaskStateExited && last.Outcome == "" {
 			last.Outcome = field(e.StateExitedEventDetails.Output, "outcome")
 		}
@@ -174,6 +177,11 @@ func (r *RunView) pass(e types.HistoryEvent) {
 		last.Outcome = ""
 	}
 }
+
+// maxPayload is how much of a state's input or output is shown, in characters.
+const maxPayload = 4000
+
+func payload(object *string) string { return short(aws.ToString(object), maxPayload) }
 
 // field is a text field of a state's input or output; "" if there is none.
 func field(object *string, name string) string {

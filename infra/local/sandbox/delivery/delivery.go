@@ -55,6 +55,10 @@ type Attempt struct {
 	Millis  int64     `json:"millis"`
 	At      time.Time `json:"at"`
 	Final   bool      `json:"final"`
+
+	N       int    `json:"n"` // counted from 1 by whoever records it
+	Payload []byte `json:"-"` // what was sent, as JSON
+	Answer  []byte `json:"-"` // what came back, whatever it is
 }
 
 // Event is what an event says, and what it is about.

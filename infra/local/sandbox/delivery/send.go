@@ -52,7 +52,7 @@ type Interaction struct {
 // sees as an error.
 func (c *Sender) Interact(ctx context.Context, in Interaction) Answer {
 	body := []byte(url.Values{"payload": {string(in.Payload)}}.Encode())
-	attempt := Attempt{Kind: in.Kind, User: in.User, Channel: in.Channel, TS: in.TS, Final: true}
+	attempt := Attempt{Kind: in.Kind, User: in.User, Channel: in.Channel, TS: in.TS, Final: true, Payload: in.Payload}
 	answer, _ := c.send(ctx, c.opts.ActionsURL(), "application/x-www-form-urlencoded", body, nil, &attempt)
 	if attempt.Reason != "" {
 		answer = nil
@@ -68,7 +68,7 @@ func (c *Sender) sendEvent(e Event, retry int, reason string, final bool) (a Att
 		more.Set("X-Slack-Retry-Num", strconv.Itoa(retry))
 		more.Set("X-Slack-Retry-Reason", reason)
 	}
-	a = Attempt{ID: e.ID, Kind: e.Kind, User: e.User, Channel: e.Channel, TS: e.TS, Retry: retry}
+	a = Attempt{ID: e.ID, Kind: e.Kind, User: e.User, Channel: e.Channel, TS: e.TS, Retry: retry, Payload: e.Body}
 	_, header := c.send(c.ctx, c.opts.EventsURL(), "application/json", e.Body, more, &a)
 	again = header.Get("X-Slack-No-Retry") != "1"
 	a.Final = final || a.Reason == "" || !again
@@ -103,7 +103,7 @@ func (c *Sender) send(ctx context.Context, to, contentType string, body []byte, 
 	}
 	defer resp.Body.Close()
 	answer, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
-	a.Status = resp.StatusCode
+	a.Status, a.Answer = resp.StatusCode, answer
 	switch {
 	case err != nil:
 		a.Reason = failure(err)

@@ -1,0 +1,70 @@
+package admin
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"slices"
+	"time"
+
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/aggregate"
+	"ringi/shared/people"
+	"ringi/shared/slackapi"
+	"ringi/shared/task"
+)
+
+// approvals says who may stamp, by the rule that a click meets.
+type approvals struct{ settings }
+
+// May reports whether a person may stamp what a task asks for; a task that is not there waits for nobody.
+func (p approvals) May(ctx context.Context, user, id string) (bool, error) {
+	if !aggregate.ValidID(id) {
+		return false, nil
+	}
+	a, err := p.rows().Load(ctx, task.RefOf(p.tenant(), id))
+	if errors.Is(err, aggregate.ErrNotFound) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	x, err := p.rows().Settings(ctx, p.tenant())
+	if err != nil {
+		return false, err
+	}
+	from := a.Request.Origin()
+	who := &people.People{Slack: directory{p.stack.Sandbox.Workspace()}, Now: time.Now}
+	by, policy, err := who.Who(ctx, people.Want{User: user, Team: p.stack.Sandbox.TeamID(), Channel: from.Channel}, from, x)
+	if err != nil {
+		return false, err
+	}
+	return policy.Approve(by, from.User) == nil, nil
+}
+
+// directory is the sandbox's workspace as Slack would describe it, without asking over its Web API.
+type directory struct{ workspace *workspace.Workspace }
+
+func (d directory) User(_ context.Context, id string) (slackapi.User, error) {
+	u, err := d.workspace.User(id)
+	return slackapi.User{ID: u.ID, Team: u.TeamID, Name: u.Name, Guest: u.Restricted}, err
+}
+
+func (d directory) Channels(_ context.Context, user string, _ ...string) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		for _, c := range d.workspace.Channels() {
+			if c.IM == "" && slices.Contains(c.Members, user) && !yield(c.ID, nil) {
+				return
+			}
+		}
+	}
+}
+
+func (d directory) UsergroupMembers(_ context.Context, id string) ([]string, error) {
+	for _, g := range d.workspace.Groups() {
+		if g.ID == id {
+			return g.Users, nil
+		}
+	}
+	return nil, nil
+}

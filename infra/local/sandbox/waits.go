@@ -1,0 +1,101 @@
+package sandbox
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+
+	"ringi/infra/local/sandbox/workspace"
+)
+
+// Wait is a message that waits for a person: for their stamp, or for what only they can do about their own request.
+type Wait struct {
+	Channel string `json:"channel"`
+	TS      string `json:"ts"`
+	Root    string `json:"root"`
+	Task    string `json:"task"`
+	Action  string `json:"action"` // of the button: approve_prompt, review_step, retry_execution, …
+}
+
+// stamps begin the names of the buttons that an approver presses; answers are those that only the requester needs to.
+var (
+	stamps  = []string{"approve_", "review_"}
+	answers = []string{"retry_", "take_as_"}
+)
+
+func (s *Sandbox) getWaits(w http.ResponseWriter, r *http.Request) {
+	found, err := s.waits(r.Context(), r.URL.Query().Get("user"))
+	reply(w, found, err)
+}
+
+// waits lists what waits for a person in their channels, the oldest first.
+func (s *Sandbox) waits(ctx context.Context, user string) ([]Wait, error) {
+	found, seen := []Wait{}, map[string]bool{}
+	for _, c := range s.ws.Channels() {
+		if !slices.Contains(c.Members, user) || !visible(workspace.Change{Channel: c.ID}, user) {
+			continue
+		}
+		all, err := s.ws.Everything(c.ID)
+		if err != nil {
+			return nil, err
+		}
+		askers := map[string]string{}
+		for _, m := range all {
+			askers[m.TS] = m.User
+		}
+		for _, m := range all {
+			wait, stamp := waitOf(m)
+			if wait.Action == "" || seen[wait.Task+wait.Action] { // a card may have copies
+				continue
+			}
+			may := askers[wait.Root] == user
+			if stamp && s.opts.Approvals != nil {
+				if may, err = s.opts.Approvals.May(ctx, user, wait.Task); err != nil {
+					return nil, err
+				}
+			}
+			if may || stamp && s.opts.Approvals == nil {
+				found, seen[wait.Task+wait.Action] = append(found, wait), true
+			}
+		}
+	}
+	slices.SortFunc(found, func(a, b Wait) int { return cmp.Compare(a.TS, b.TS) })
+	return found, nil
+}
+
+// waitOf is what a message waits for, without an Action if for nothing; stamp tells whether for an approver.
+func waitOf(m workspace.Message) (wait Wait, stamp bool) {
+	for _, block := range blocksOf(m) {
+		elements, _ := block["elements"].([]any)
+		for _, e := range elements {
+			button, _ := e.(map[string]any)
+			id, _ := button["action_id"].(string)
+			begins := func(prefix string) bool { return strings.HasPrefix(id, prefix) }
+			if stamp = slices.ContainsFunc(stamps, begins); !stamp && !slices.ContainsFunc(answers, begins) {
+				continue
+			}
+			place, _ := block["block_id"].(string)
+			task, _, _ := strings.Cut(place, "/") // what follows is a stage
+			return Wait{Channel: m.Channel, TS: m.TS, Root: cmp.Or(m.ThreadTS, m.TS), Task: task, Action: id}, stamp
+		}
+	}
+	return Wait{}, false
+}
+
+// blocksOf are a message's blocks and those of its attachments.
+func blocksOf(m workspace.Message) (found []map[string]any) {
+	lists := [][]any{m.Blocks}
+	for _, a := range m.Attachments {
+		card, _ := a.(map[string]any)
+		blocks, _ := card["blocks"].([]any)
+		lists = append(lists, blocks)
+	}
+	for _, b := range slices.Concat(lists...) {
+		if block, ok := b.(map[string]any); ok {
+			found = append(found, block)
+		}
+	}
+	return found
+}

@@ -1,0 +1,111 @@
+package sandbox_test
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/slack-go/slack"
+
+	"ringi/infra/local/sandbox"
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/expect"
+)
+
+// mayStamp are the people who may stamp, by task.
+type mayStamp map[string]string
+
+func (m mayStamp) May(_ context.Context, user, task string) (bool, error) {
+	return m[task] == user, nil
+}
+
+func (w *world) waits(t *testing.T, user string) (found []sandbox.Wait) {
+	t.Helper()
+	resp := expect.Value(http.Get(w.url + "/sandbox/waits?user=" + user))(t)
+	defer resp.Body.Close()
+	expect.NoError(t, json.Unmarshal(expect.Value(io.ReadAll(resp.Body))(t), &found))
+	return found
+}
+
+func TestWhatWaitsForAPerson(t *testing.T) {
+	const first, second = "01JSGX7Q3M5V8ZK2R9T4W6Y1AB", "01JSGX7Q3M5V8ZK2R9T4W6Y1AC"
+	w := newWorld(t, func(o *sandbox.Options) {
+		o.Approvals = mayStamp{first: workspace.Suzuki, second: workspace.Tanaka}
+	})
+	post := func(channel, root, task string, actions ...string) string {
+		t.Helper()
+		var buttons []slack.BlockElement
+		for _, id := range actions {
+			buttons = append(buttons, button(id, task))
+		}
+		_, ts, err := w.slack.PostMessage(channel, slack.MsgOptionTS(root), slack.MsgOptionAttachments(slack.Attachment{
+			Blocks: slack.Blocks{BlockSet: []slack.Block{slack.NewActionBlock(task, buttons...)}},
+		}))
+		expect.NoError(t, err)
+		return ts
+	}
+	root := expect.Value(w.Say(workspace.Sato, workspace.HR, "お願い"))(t)
+	policy := post(workspace.HR, root, first, "approve_prompt", "reject_prompt")
+	post(workspace.HR, root, second, "reject_prompt", "review_prompt") // to be read first
+	failed := post(workspace.HR, root, first, "cancel_execution", "retry_execution")
+	post(workspace.DirectMessage(workspace.Suzuki), "", first, "approve_prompt") // a copy
+	for user, want := range map[string][]sandbox.Wait{
+		workspace.Suzuki: {{Channel: workspace.HR, TS: policy, Root: root, Task: first, Action: "approve_prompt"}},
+		workspace.Sato:   {{Channel: workspace.HR, TS: failed, Root: root, Task: first, Action: "retry_execution"}},
+		workspace.Alex:   {}, // who isn't in the channel
+		workspace.Guest:  {},
+	} {
+		expect.Same(t, want, w.waits(t, user))
+	}
+	if got := w.waits(t, workspace.Tanaka); len(got) != 1 || got[0].Action != "review_prompt" {
+		t.Errorf("%+v", got)
+	}
+}
+
+// A modal opened by a click in one window stands in that one alone; another window's modal doesn't replace it.
+func TestAModalBelongsToTheWindowThatOpenedIt(t *testing.T) {
+	w := newWorld(t)
+	cardApp(t, w)
+	expect.Value(w.Say(workspace.Sato, workspace.HR, "<@"+workspace.Bot+"> お願い"))(t)
+	eventually(t, "the card", func() bool { all, _ := w.Workspace().Everything(workspace.HR); return len(all) == 2 })
+	all := expect.Value(w.Workspace().Everything(workspace.HR))(t)
+	for _, window := range []string{"one", "two", ""} {
+		status, answer := w.send(t, http.MethodPost, "act", "application/json",
+			`{"user":"`+workspace.Suzuki+`","window":"`+window+`","channel":"`+workspace.HR+`","ts":"`+all[1].TS+`","action_id":"reject_prompt"}`)
+		if status != http.StatusOK {
+			t.Fatalf("%s: %d %v", window, status, answer)
+		}
+	}
+	_, state := w.send(t, http.MethodGet, "state?user="+workspace.Suzuki, "", "")
+	var windows []any
+	for i := range 3 {
+		windows = append(windows, at(state, "views", i, "window"))
+	}
+	expect.Same(t, []any{"", "one", "two"}, windows)
+	two, _ := at(state, "views", 2, "id").(string)
+	expect.NoError(t, w.CloseView(workspace.Suzuki, two))
+	if err := w.CloseView(workspace.Suzuki, two); err == nil {
+		t.Error("closed twice")
+	}
+	if left := w.Views(workspace.Suzuki); len(left) != 2 {
+		t.Errorf("%d modals are left", len(left))
+	}
+	if began, err := time.Parse(time.RFC3339, at(state, "started").(string)); err != nil || time.Since(began) > time.Minute {
+		t.Errorf("started %v, %v", at(state, "started"), err)
+	}
+}
+
+func TestADeliverysPayloadIsShown(t *testing.T) {
+	w := newWorld(t)
+	expect.Value(w.Say(workspace.Sato, workspace.HR, "<@"+workspace.Bot+"> お願い"))(t)
+	eventually(t, "the delivery", func() bool { return len(w.Attempts()) == 1 })
+	if status, answer := w.send(t, http.MethodGet, "attempts/1", "", ""); status != 200 || at(answer, "payload", "event", "type") != "app_mention" {
+		t.Errorf("%d %v", status, answer)
+	}
+	if status, _ := w.send(t, http.MethodGet, "attempts/2", "", ""); status != http.StatusNotFound {
+		t.Errorf("one that was never made: %d", status)
+	}
+}
