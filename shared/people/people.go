@@ -25,7 +25,7 @@ type Users interface {
 // Directory looks people up in Slack, with their channels and user groups.
 type Directory interface {
 	Users
-	Channels(ctx context.Context, user string, types ...string) iter.Seq2[string, error]
+	Channels(ctx context.Context, user string, types ...string) iter.Seq2[slackapi.Channel, error]
 	UsergroupMembers(ctx context.Context, group string) ([]string, error)
 }
 
@@ -40,6 +40,9 @@ type People struct {
 	mu     sync.Mutex
 	member map[membership]time.Time // known until
 	groups map[string]group
+
+	channels Channels
+	asking   Requesters
 }
 
 // Want is what one person wants done, and from where.
@@ -67,7 +70,7 @@ func (p *People) Who(ctx context.Context, w Want, o aggregate.Origin, s tenancy.
 	if w.Surface == aggregate.SurfaceConsole {
 		w.Team = o.Team
 	}
-	policy := aggregate.Policy{Team: o.Team, Mode: s.Approvers.Mode, Approvers: slices.Clone(s.Approvers.Users), AllowSelf: s.AllowSelfApproval}
+	policy := policyOf(o.Team, s)
 	if w.Withdraws && !w.Retries && by.ID == o.User { // who asked may cancel it, whatever else they are
 		by.Team = o.Team
 		return by, policy, nil
@@ -92,6 +95,11 @@ func (p *People) Who(ctx context.Context, w Want, o aggregate.Origin, s tenancy.
 		return by, policy, fmt.Errorf("%w: %w", errorclass.ErrUnverified, err)
 	}
 	return by, policy, nil
+}
+
+// policyOf is the policy of a tenant's settings, with the people whom they list, but not those of its user groups.
+func policyOf(team string, s tenancy.Settings) aggregate.Policy {
+	return aggregate.Policy{Team: team, Mode: s.Approvers.Mode, Approvers: slices.Clone(s.Approvers.Users), AllowSelf: s.AllowSelfApproval}
 }
 
 // belongs adds to a person the workspace that Slack says they are of, which is ours for all of an organization's people
@@ -167,7 +175,7 @@ func (p *People) memberOf(ctx context.Context, w Want, o aggregate.Origin) (bool
 	if p.known(m) {
 		return true, nil
 	}
-	for id, err := range p.Slack.Channels(ctx, w.User, typesOf(o)...) {
+	for ch, err := range p.Slack.Channels(ctx, w.User, typesOf(o)...) {
 		if slackapi.Code(err) == slackapi.CodeUnknownMethod {
 			// A modal was opened by a click there; who is signed in to a page may be anywhere.
 			there := w.Channel == "" && w.Surface != aggregate.SurfaceConsole || w.Channel == o.Channel
@@ -177,7 +185,7 @@ func (p *People) memberOf(ctx context.Context, w Want, o aggregate.Origin) (bool
 		if err != nil {
 			return false, err
 		}
-		if id == o.Channel {
+		if ch.ID == o.Channel {
 			p.learn(m)
 			return true, nil
 		}

@@ -26,11 +26,11 @@ func (d *directory) User(_ context.Context, id string) (slackapi.User, error) {
 	return slackapi.User{ID: id, Team: "T1"}, nil
 }
 
-func (d *directory) Channels(_ context.Context, _ string, types ...string) iter.Seq2[string, error] {
+func (d *directory) Channels(_ context.Context, _ string, types ...string) iter.Seq2[slackapi.Channel, error] {
 	d.asked = append(d.asked, fmt.Sprint(types))
-	return func(yield func(string, error) bool) {
+	return func(yield func(slackapi.Channel, error) bool) {
 		for _, c := range d.channels {
-			if d.seen++; !yield(c, nil) {
+			if d.seen++; !yield(slackapi.Channel{ID: c, Name: "name of " + c}, nil) {
 				return
 			}
 		}

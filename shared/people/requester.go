@@ -30,11 +30,15 @@ type known struct {
 // Requester is the person of a workspace who asks for something. It returns Slack's error when Slack doesn't say.
 func (q *Requesters) Requester(ctx context.Context, slack Users, team, user string, now time.Time) (aggregate.Actor, error) {
 	by := aggregate.Actor{Type: aggregate.ActorUser, ID: user}
-	ask := func(ctx context.Context, id string) (slackapi.User, error) {
-		return q.user(ctx, slack, team, id, now)
-	}
-	err := belongs(ctx, ask, &by, team, team)
+	err := q.who(ctx, slack, &by, team, now)
 	return by, err
+}
+
+// who adds to a person of a workspace what Slack says of them.
+func (q *Requesters) who(ctx context.Context, slack Users, by *aggregate.Actor, team string, now time.Time) error {
+	return belongs(ctx, func(ctx context.Context, id string) (slackapi.User, error) {
+		return q.user(ctx, slack, team, id, now)
+	}, by, team, team)
 }
 
 // user is what Slack says about a person who writes in a workspace; the answer may be knownFor old.

@@ -106,18 +106,18 @@ func TestChannels(t *testing.T) {
 			t.Errorf("asked %s with %v", r.URL.Path, r.Form)
 		}
 		next := map[string]string{"": "b", "b": "c", "c": ""}[r.FormValue("cursor")]
-		_, _ = fmt.Fprintf(w, `{"ok":true,"channels":[{"id":"C%d"}],"response_metadata":{"next_cursor":%q}}`, pages, next)
+		_, _ = fmt.Fprintf(w, `{"ok":true,"channels":[{"id":"C%d","name":"n"}],"response_metadata":{"next_cursor":%q}}`, pages, next)
 	}))
 	defer server.Close()
 	c := client(t, server.URL+"/api/", time.Second)
 	var all []string
-	for id, err := range c.Channels(t.Context(), "U1", "public_channel", "private_channel") {
+	for ch, err := range c.Channels(t.Context(), "U1", "public_channel", "private_channel") {
 		if err != nil {
 			t.Fatal(err)
 		}
-		all = append(all, id)
+		all = append(all, ch.ID+" "+ch.Name)
 	}
-	expect.Same(t, []string{"C1", "C2", "C3"}, all)
+	expect.Same(t, []string{"C1 n", "C2 n", "C3 n"}, all)
 	pages = 0
 	for range c.Channels(t.Context(), "U1", "public_channel", "private_channel") {
 		break

@@ -68,21 +68,27 @@ func (c *Client) TeamName(ctx context.Context) (string, error) {
 // pageOfChannels is the most that users.conversations gives at once.
 const pageOfChannels = 999
 
+// Channel is one that a person is in.
+type Channel struct {
+	ID   string
+	Name string // without #
+}
+
 // Channels lists the channels of these types that a person is a member of: all public
 // ones, and those others that our bot is in too. It asks for the next page only when it is
 // wanted. An error ends the list. Slack has no call for one membership, and lists a channel's
 // members in an order of its own: a person's channels are few where a channel's members are many.
-func (c *Client) Channels(ctx context.Context, user string, types ...string) iter.Seq2[string, error] {
-	return func(yield func(string, error) bool) {
+func (c *Client) Channels(ctx context.Context, user string, types ...string) iter.Seq2[Channel, error] {
+	return func(yield func(Channel, error) bool) {
 		params := slack.GetConversationsForUserParameters{UserID: user, Types: types, Limit: pageOfChannels, ExcludeArchived: true}
 		for {
 			channels, cursor, err := c.api.GetConversationsForUserContext(ctx, &params)
 			if err := outcome("users.conversations", err); err != nil {
-				yield("", err)
+				yield(Channel{}, err)
 				return
 			}
 			for _, ch := range channels {
-				if !yield(ch.ID, nil) {
+				if !yield(Channel{ch.ID, ch.Name}, nil) {
 					return
 				}
 			}
