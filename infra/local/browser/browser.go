@@ -150,13 +150,22 @@ func (p *Tab) Eval(js string) {
 	}
 }
 
-// Until waits for a claim about the page, in JavaScript.
+// Until waits for a claim about the page, in JavaScript. The page may lead to another meanwhile.
 func (p *Tab) Until(js string) {
 	p.t.Helper()
-	if _, err := chromedp.Run(p.ctx, chromedp.Poll[bool]("!!("+js+")", chromedp.WithPollingInterval(pace), chromedp.WithPollingTimeout(patience))); err != nil {
+	err := p.poll(js)
+	for began := time.Now(); err != nil && strings.Contains(err.Error(), "context") && time.Since(began) < patience; {
+		err = p.poll(js)
+	}
+	if err != nil {
 		said, _ := chromedp.Run(p.ctx, chromedp.Evaluate[string](`[...document.querySelectorAll(".whisper, .toast")].map(n => n.innerText).join(" | ")`))
 		p.t.Fatalf("never happened on the page: %s: %v; it says %q", js, err, said)
 	}
+}
+
+func (p *Tab) poll(js string) error {
+	_, err := chromedp.Run(p.ctx, chromedp.Poll[bool]("!!("+js+")", chromedp.WithPollingInterval(pace), chromedp.WithPollingTimeout(patience)))
+	return err
 }
 
 // Click presses the first element that matches, once it is there.
@@ -172,6 +181,28 @@ func (p *Tab) Clean() {
 	failures, err := chromedp.Run(p.ctx, chromedp.Evaluate[[]string]("window.failures"))
 	if err != nil || len(failures) > 0 {
 		p.t.Errorf("the page's scripts failed: %q %v", failures, err)
+	}
+}
+
+// Read is what JavaScript says of the page.
+func Read[T any](p *Tab, js string) T {
+	p.t.Helper()
+	v, err := chromedp.Run(p.ctx, chromedp.Evaluate[T](js))
+	if err != nil {
+		p.t.Fatalf("browser: %s: %v", js, err)
+	}
+	return v
+}
+
+// Whole writes the page from its top to its end as a PNG file.
+func (p *Tab) Whole(path string) {
+	p.t.Helper()
+	png, err := chromedp.Run(p.ctx, chromedp.FullScreenshot(100))
+	if err == nil {
+		err = os.WriteFile(path, png, 0o644)
+	}
+	if err != nil {
+		p.t.Fatalf("screenshot: %v", err)
 	}
 }
 

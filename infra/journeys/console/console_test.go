@@ -1,0 +1,88 @@
+// Package console uses the console as people do, in a browser, beside the sandbox that plays Slack.
+package console
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"ringi/infra/driver"
+	"ringi/infra/local/browser"
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/stack"
+	"ringi/shared/task"
+)
+
+// running is the one stack of this package's tests.
+var running *stack.Stack
+
+func TestMain(m *testing.M) {
+	o := driver.Options()
+	o.TenantAdmin = workspace.Suzuki
+	os.Exit(driver.Run(m, o, func(s *stack.Stack) { running = s }))
+}
+
+// windows are those that every page is looked at in.
+var windows = []struct {
+	name string
+	browser.Window
+}{
+	{"ja-desktop", browser.Window{Width: 1280, Height: 900}},
+	{"en-phone", browser.Window{Width: 390, Height: 844, Phone: true, Dark: true, Language: "en"}},
+}
+
+// signIn goes to a page as somebody who has to sign in first, by Slack's own page.
+func signIn(t *testing.T, b *browser.Browser, w browser.Window, user, path string) *browser.Tab {
+	t.Helper()
+	tab := b.Open(t, running.URL+path, w)
+	tab.Until(`location.pathname === "/console/signin"`)
+	tab.Fits()
+	tab.Accessible(t)
+	tab.Click(`a.button-primary`)
+	tab.Until(`location.pathname === "/openid/connect/authorize"`)
+	tab.Fits()
+	tab.Accessible(t)
+	tab.Click(fmt.Sprintf(`a[href*="user=%s"]`, user))
+	tab.Until(fmt.Sprintf(`location.pathname === %q`, path))
+	return tab
+}
+
+// pages are the addresses in the menu, and that of one task.
+func pages(t *testing.T, tab *browser.Tab, task string) []string {
+	t.Helper()
+	found := browser.Read[string](tab, `[...document.querySelectorAll("nav.menu a")].map((a) => new URL(a.href).pathname).join(" ")`)
+	return append(strings.Fields(found), "/console", "/console/tasks/"+task)
+}
+
+// TestEveryPageCanBeReadByEverybody: in both languages, light and dark, at a desk and on a phone, with rows and without.
+func TestEveryPageCanBeReadByEverybody(t *testing.T) {
+	driver.Leave(t, running)
+	done := driver.Ask(t, running, workspace.Sato, "今月の勤怠をまとめて")
+	done.Approve(workspace.Suzuki)
+	done.Card(driver.ExecutionCard, "実行完了")
+	waits := driver.Ask(t, running, workspace.Sato, "従業員一覧を取得して")
+	waits.Until("it waits", func(a *task.Aggregate) bool { return a.Prompt() != nil })
+
+	b := browser.Start(t)
+	for _, w := range windows {
+		t.Run(w.name, func(t *testing.T) {
+			tab := signIn(t, b, w.Window, workspace.Suzuki, "/console")
+			for _, path := range pages(t, tab, done.Ref.ID) {
+				t.Run(strings.TrimPrefix(path, "/"), func(t *testing.T) {
+					tab := tab.For(t)
+					tab.Visit(running.URL + path)
+					tab.Until(fmt.Sprintf(`location.pathname === %q && document.querySelector("h1")`, path))
+					tab.Fits()
+					tab.Accessible(t)
+					tab.Clean()
+					if dir := os.Getenv("RINGI_SCREENSHOTS"); dir != "" {
+						name := strings.NewReplacer("/", "-", done.Ref.ID, "task").Replace(strings.TrimPrefix(path, "/"))
+						tab.Whole(filepath.Join(dir, w.name+"-"+name+".png"))
+					}
+				})
+			}
+		})
+	}
+}
