@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/auditlog"
 )
 
 // AuditFilter narrows the audit log; an empty field filters nothing.
@@ -22,8 +23,23 @@ func auditBegins() time.Time { return time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC
 // Audit lists a tenant's audit log, the newest first; by time alone it goes
 // through the months. It returns aggregate.ErrField for a From after To, and as Tasks does.
 func (s *Store) Audit(ctx context.Context, tenant string, f AuditFilter, cursor string, limit int) (Page[aggregate.AuditEntry], error) {
+	return audited(ctx, s, tenant, f, cursor, limit, func(x *aggregate.AuditEntry, _ item) *aggregate.AuditEntry { return x })
+}
+
+// AuditRows is Audit with all that the table has of each row.
+func (s *Store) AuditRows(ctx context.Context, tenant string, f AuditFilter, cursor string, limit int) (Page[auditlog.Row], error) {
+	return audited(ctx, s, tenant, f, cursor, limit, func(x *aggregate.AuditEntry, it item) *auditlog.Row {
+		fields := map[string]any{}
+		for name, v := range it {
+			fields[name] = plain(v)
+		}
+		return &auditlog.Row{Entry: *x, Fields: fields}
+	})
+}
+
+func audited[T any](ctx context.Context, s *Store, tenant string, f AuditFilter, cursor string, limit int, of func(*aggregate.AuditEntry, item) *T) (Page[T], error) {
 	if !f.To.IsZero() && f.From.After(f.To) {
-		return Page[aggregate.AuditEntry]{}, aggregate.ErrField{Field: "from", Limit: "must not be after to"}
+		return Page[T]{}, aggregate.ErrField{Field: "from", Limit: "must not be after to"}
 	}
 	l := List{
 		Name: "audit", Tenant: tenant, Prefixes: []string{"AUDIT#"}, Filter: []string{string(f.Action), f.Resource, f.Actor},
@@ -42,7 +58,7 @@ func (s *Store) Audit(ctx context.Context, tenant string, f AuditFilter, cursor 
 	default:
 		l.Partitions = s.auditMonths(tenant, f)
 	}
-	return page(ctx, s, l, cursor, limit, func(it item) (*aggregate.AuditEntry, error) {
+	return page(ctx, s, l, cursor, limit, func(it item) (*T, error) {
 		x := &aggregate.AuditEntry{}
 		if err := unpack(it, x); err != nil {
 			return nil, err
@@ -50,7 +66,7 @@ func (s *Store) Audit(ctx context.Context, tenant string, f AuditFilter, cursor 
 		if f.Actor != "" && actorOf(*x) != f.Actor || f.Action != "" && x.Action != f.Action {
 			return nil, nil
 		}
-		return x, nil
+		return of(x, it), nil
 	})
 }
 

@@ -69,6 +69,7 @@ func TestStore(t *testing.T) {
 		{"pending", testPending},
 		{"audit log", testAudit},
 		{"facts", testFacts},
+		{"exports", testExports},
 	} {
 		t.Run(part.name, func(t *testing.T) { part.run(t, s.store(t)) })
 	}

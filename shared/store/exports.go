@@ -1,0 +1,159 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/auditlog"
+)
+
+// exportKey is among the tenant's exports, whose ids sort by time.
+func exportKey(x auditlog.Export) (item, error) {
+	if !keyPart(x.Tenant) || !keyPart(x.ID) {
+		return nil, fmt.Errorf("export %.40q: %w", x.ID, aggregate.ErrNotFound)
+	}
+	return key("EXPORT#"+x.Tenant, x.ID), nil
+}
+
+// BeginExport keeps an export that nobody has begun to write. It returns auditlog.ErrBusy while too many are under way.
+func (s *Store) BeginExport(ctx context.Context, x auditlog.Export, now time.Time) error {
+	k, err := exportKey(x)
+	if err != nil {
+		return err
+	}
+	newest, err := s.newestExports(ctx, x.Tenant)
+	if err != nil {
+		return err
+	}
+	open := 0
+	for _, o := range newest {
+		if o.Open(now) {
+			open++
+		}
+	}
+	if open >= auditlog.MaxAtOnce {
+		return auditlog.ErrBusy
+	}
+	it, err := pack("export", textOf(k, "PK"), textOf(k, "SK"), x)
+	if err != nil {
+		return err
+	}
+	it["delete_after"] = number(int(x.CreatedAt.Add(auditlog.Kept).Unix()))
+	e := newExpression()
+	_, err = s.db.PutItem(ctx, &dynamodb.PutItemInput{TableName: &s.table, Item: it, ConditionExpression: all(e.absent()), ExpressionAttributeNames: e.names})
+	if err != nil {
+		return fmt.Errorf("begin an export: %w", err)
+	}
+	return nil
+}
+
+func (s *Store) newestExports(ctx context.Context, tenant string) ([]auditlog.Export, error) {
+	e := newExpression()
+	out, err := s.db.Query(ctx, &dynamodb.QueryInput{
+		TableName: &s.table, ConsistentRead: aws.Bool(true), ScanIndexForward: aws.Bool(false), Limit: aws.Int32(20),
+		KeyConditionExpression: all(e.is("PK", "=", "EXPORT#"+tenant)), ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list exports: %w", err)
+	}
+	list := make([]auditlog.Export, len(out.Items))
+	for i, it := range out.Items {
+		if err := unpack(it, &list[i]); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+// Export reads one of a tenant's exports. It returns aggregate.ErrNotFound when there is none, or its time is over.
+func (s *Store) Export(ctx context.Context, tenant, id string) (auditlog.Export, error) {
+	x := auditlog.Export{Tenant: tenant, ID: id}
+	k, err := exportKey(x)
+	if err != nil {
+		return x, err
+	}
+	if err := s.get(ctx, textOf(k, "PK"), textOf(k, "SK"), &x); err != nil {
+		return x, fmt.Errorf("read an export: %w", err)
+	}
+	return x, nil
+}
+
+// TryExport makes the caller the one who writes an export, and returns it with its try. It returns
+// aggregate.ErrSuperseded when the export is finished, or too old to be begun.
+func (s *Store) TryExport(ctx context.Context, tenant, id string, now time.Time) (auditlog.Export, error) {
+	x, err := s.Export(ctx, tenant, id)
+	if err != nil {
+		return x, err
+	}
+	if !x.Open(now) {
+		return x, aggregate.ErrSuperseded
+	}
+	was := x.Try
+	x.Status, x.Try = auditlog.Running, x.Try+1
+	return x, s.moveExport(ctx, x, was, nil)
+}
+
+// FinishExport notes that x.Try has written the file, in one transaction with its audit entry. It returns
+// aggregate.ErrSuperseded when another try began meanwhile.
+func (s *Store) FinishExport(ctx context.Context, x auditlog.Export, now time.Time) error {
+	at := now.UTC().Truncate(time.Millisecond)
+	x.Status, x.EndedAt, x.Key = auditlog.Done, &at, x.File()
+	entry := s.entries([]aggregate.AuditEntry{x.Entry(now)})[0]
+	it, err := packAudit(entry)
+	if err != nil {
+		return err
+	}
+	e := newExpression()
+	return s.moveExport(ctx, x, x.Try, &types.TransactWriteItem{Put: &types.Put{
+		TableName: &s.table, Item: it, ConditionExpression: all(e.absent()), ExpressionAttributeNames: e.names,
+	}})
+}
+
+// FailExport notes why x.Try came to nothing. It returns aggregate.ErrSuperseded as FinishExport does.
+func (s *Store) FailExport(ctx context.Context, x auditlog.Export, why auditlog.Problem, now time.Time) error {
+	at := now.UTC().Truncate(time.Millisecond)
+	x.Status, x.EndedAt, x.Problem = auditlog.Failed, &at, why
+	return s.moveExport(ctx, x, x.Try, nil)
+}
+
+// moveExport writes an export that was under way in its try was, with another item.
+func (s *Store) moveExport(ctx context.Context, x auditlog.Export, was int, beside *types.TransactWriteItem) error {
+	k, err := exportKey(x)
+	if err != nil {
+		return err
+	}
+	e := newExpression()
+	e.set("status", x.Status)
+	e.set("try", x.Try)
+	e.set("rows", x.Rows)
+	e.set("bytes", x.Bytes)
+	e.set("s3_key", x.Key)
+	e.set("problem", x.Problem)
+	if x.EndedAt != nil {
+		e.set("ended_at", *x.EndedAt)
+	}
+	open := all(e.is("try", "=", was), anyOf(e.is("status", "=", auditlog.Waiting), e.is("status", "=", auditlog.Running)))
+	items := []types.TransactWriteItem{{Update: &types.Update{
+		TableName: &s.table, Key: k, ConditionExpression: open, UpdateExpression: e.update(),
+		ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
+	}}}
+	if beside != nil {
+		items = append(items, *beside)
+	}
+	err = s.transactPast(ctx, s.newID(), items)
+	var l *lost
+	switch {
+	case errors.As(err, &l):
+		return aggregate.ErrSuperseded
+	case err != nil:
+		return fmt.Errorf("write how an export stands: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,119 @@
+package store
+
+import (
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/auditlog"
+	"ringi/shared/expect"
+)
+
+func testExports(t *testing.T, st *taskStore) {
+	st.now = time.Now
+	st.parts(t, []part{
+		{"a finished export and its audit entry are one", testExportFinished},
+		{"only the newest try may finish it", testExportTries},
+		{"so many are under way at once, and no more", testExportsAtOnce},
+		{"an export is its tenant's, and is gone after a day", testExportOfATenant},
+		{"rows are exported as the table has them", testAuditRows},
+	})
+}
+
+func begun(t *testing.T, st *taskStore, id, owner string, now time.Time) auditlog.Export {
+	t.Helper()
+	x := expect.Value(auditlog.New(id, owner, "U1", auditlog.CSV, auditlog.Filter{Actor: "U2"}, "ja", now))(t)
+	expect.NoError(t, st.BeginExport(t.Context(), x, now))
+	return x
+}
+
+func testExportFinished(t *testing.T, st *taskStore) {
+	now := time.Now()
+	begun(t, st, "01A", "01EXPORT1", now)
+	x := expect.Value(st.TryExport(t.Context(), "01EXPORT1", "01A", now))(t)
+	x.Rows, x.Bytes = 7, 4096
+	for _, want := range []error{nil, aggregate.ErrSuperseded} { // told twice, it is done once
+		if err := st.FinishExport(t.Context(), x, now); !errors.Is(err, want) {
+			t.Errorf("%v, want %v", err, want)
+		}
+	}
+	got := expect.Value(st.Export(t.Context(), "01EXPORT1", "01A"))(t)
+	if got.Status != auditlog.Done || got.Rows != 7 || got.Key != x.File() || !got.Own() || got.EndedAt == nil {
+		t.Errorf("%+v", got)
+	}
+	log := expect.Value(st.Audit(t.Context(), "01EXPORT1", AuditFilter{Action: auditlog.ActionExported}, "", 10))(t).Items
+	if len(log) != 1 || log[0].ActorID != "U1" || log[0].ResourceID != "01A" || log[0].Details != `{"bytes":4096,"filter":{"actor":"U2"},"form":"csv","rows":7}` {
+		t.Errorf("recorded %+v", log)
+	}
+	if _, err := st.TryExport(t.Context(), "01EXPORT1", "01A", now); !errors.Is(err, aggregate.ErrSuperseded) {
+		t.Errorf("a finished one is tried again: %v", err)
+	}
+}
+
+func testExportTries(t *testing.T, st *taskStore) {
+	now := time.Now()
+	begun(t, st, "01B", "01EXPORT2", now)
+	first := expect.Value(st.TryExport(t.Context(), "01EXPORT2", "01B", now))(t)
+	second := expect.Value(st.TryExport(t.Context(), "01EXPORT2", "01B", now))(t)
+	if first.File() == second.File() {
+		t.Errorf("both write to %s", first.File())
+	}
+	wantError(t, st.FinishExport(t.Context(), first, now), aggregate.ErrSuperseded)
+	wantError(t, st.FailExport(t.Context(), first, auditlog.Broken, now), aggregate.ErrSuperseded)
+	expect.NoError(t, st.FailExport(t.Context(), second, auditlog.TooMany, now))
+	if got := expect.Value(st.Export(t.Context(), "01EXPORT2", "01B"))(t); got.Status != auditlog.Failed || got.Problem != auditlog.TooMany {
+		t.Errorf("%+v", got)
+	}
+	log := expect.Value(st.Audit(t.Context(), "01EXPORT2", AuditFilter{}, "", 10))(t).Items
+	if len(log) != 0 {
+		t.Errorf("what failed is recorded as exported: %+v", log)
+	}
+}
+
+func testExportsAtOnce(t *testing.T, st *taskStore) {
+	now := time.Now()
+	for _, id := range []string{"01C", "01D", "01E"} {
+		begun(t, st, id, "01EXPORT3", now)
+	}
+	more := expect.Value(auditlog.New("01F", "01EXPORT3", "U1", auditlog.CSV, auditlog.Filter{}, "ja", now))(t)
+	wantError(t, st.BeginExport(t.Context(), more, now), auditlog.ErrBusy)
+	expect.NoError(t, st.BeginExport(t.Context(), more, now.Add(auditlog.GivenUp)))
+}
+
+func testExportOfATenant(t *testing.T, st *taskStore) {
+	begun(t, st, "01G", "01EXPORT4", time.Now())
+	begun(t, st, "01H", "01EXPORT4", time.Now().Add(-auditlog.Kept-time.Second))
+	for _, x := range [][2]string{{"01OTHER", "01G"}, {"01EXPORT4", "01X"}, {"01EXPORT4", "01H"}, {"01EXPORT4#x", "01G"}, {"01EXPORT4", "a#b"}} {
+		if _, err := st.Export(t.Context(), x[0], x[1]); !errors.Is(err, aggregate.ErrNotFound) {
+			t.Errorf("%v: %v", x, err)
+		}
+	}
+}
+
+func testAuditRows(t *testing.T, st *taskStore) {
+	x := auditEntry("01EXPORT5", 1, time.Now().UTC().Truncate(time.Millisecond))
+	write(t, st, expect.Value(packAudit(x))(t))
+	page := expect.Value(st.AuditRows(t.Context(), "01EXPORT5", AuditFilter{}, "", 10))(t)
+	if len(page.Items) != 1 {
+		t.Fatalf("%d rows", len(page.Items))
+	}
+	got := page.Items[0]
+	if got.Entry != x || got.Fields["details"] != `{"version":1}` || got.Fields["PK"] != auditMonth("01EXPORT5", x.Timestamp) {
+		t.Errorf("%+v", got)
+	}
+	stored := raw(t, st, auditMonth("01EXPORT5", x.Timestamp), aggregate.TimeText(x.Timestamp)+"#"+x.ID)
+	for name := range stored {
+		if !slices.Contains(keysOf(got.Fields), name) {
+			t.Errorf("%s is missing", name)
+		}
+	}
+}
+
+func keysOf(fields map[string]any) (names []string) {
+	for name := range fields {
+		names = append(names, name)
+	}
+	return names
+}

@@ -1,0 +1,47 @@
+package store
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+)
+
+// plain is a value as JSON has it, numbers as they are written. What JSON has no form for, and no row of ours holds, is named
+// by its type.
+func plain(v types.AttributeValue) any {
+	switch v := v.(type) {
+	case *types.AttributeValueMemberS:
+		return v.Value
+	case *types.AttributeValueMemberN:
+		return json.Number(v.Value)
+	case *types.AttributeValueMemberBOOL:
+		return v.Value
+	case *types.AttributeValueMemberM:
+		out := map[string]any{}
+		for name, x := range v.Value {
+			out[name] = plain(x)
+		}
+		return out
+	case *types.AttributeValueMemberL:
+		out := make([]any, len(v.Value))
+		for i, x := range v.Value {
+			out[i] = plain(x)
+		}
+		return out
+	case *types.AttributeValueMemberB:
+		return map[string]any{"$B": v.Value}
+	case *types.AttributeValueMemberSS:
+		return map[string]any{"$SS": sorted(v.Value)}
+	case *types.AttributeValueMemberNS:
+		return map[string]any{"$NS": sorted(v.Value)}
+	case *types.AttributeValueMemberBS:
+		return map[string]any{"$BS": v.Value}
+	}
+	return nil
+}
+
+// sorted are a set's members, which have no order.
+func sorted(set []string) []string {
+	return slices.Sorted(slices.Values(set))
+}
