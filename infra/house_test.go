@@ -15,7 +15,7 @@ var ranks = [][]string{
 	{"fact", "modelname", "web"},
 	{"tenancy"},
 	{"task"},
-	{"auditlog", "boot", "effect", "errorclass", "failure", "model/demo", "model/price", "reason", "result", "slackapi/inbound", "tool/line"},
+	{"auditlog", "boot", "settingsyaml", "effect", "errorclass", "failure", "model/demo", "model/price", "reason", "result", "slackapi/inbound", "tool/line"},
 	{"pipeline", "refusal", "wire"},
 	{"card", "slackapi", "store"},
 	{"tasks"},

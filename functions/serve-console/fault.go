@@ -12,14 +12,15 @@ import (
 
 // What a request may be refused with, beside the domain's errors.
 var (
-	errNoPage      = errors.New("no such page")
-	errAdminsOnly  = errors.New("for administrators")
-	errSignedOut   = errors.New("nobody is signed in")
-	errBadForm     = errors.New("the form carries no token of this session")
-	errTooMany     = errors.New("too many sign-ins")
-	errStaleSignIn = errors.New("no sign-in of this browser's is under way")
-	errDenied      = errors.New("the person did not allow it")
-	errNoClient    = errors.New("the Slack secret has no client")
+	errNoPage       = errors.New("no such page")
+	errAdminsOnly   = errors.New("for administrators")
+	errSignedOut    = errors.New("nobody is signed in")
+	errBadForm      = errors.New("the form carries no token of this session")
+	errTooMany      = errors.New("too many sign-ins")
+	errStaleSignIn  = errors.New("no sign-in of this browser's is under way")
+	errDenied       = errors.New("the person did not allow it")
+	errNewWorkspace = errors.New("a workspace that has asked for nothing yet")
+	errNoClient     = errors.New("the Slack secret has no client")
 )
 
 // faults say what people are told about an error, and as what it is answered. The first that an error is counts.
@@ -37,6 +38,7 @@ var faults = []struct {
 	{errStaleSignIn, http.StatusBadRequest, func(t faultTexts) sentence { return t.StaleSignIn }, true},
 	{errDenied, http.StatusForbidden, func(t faultTexts) sentence { return t.Denied }, false},
 	{errNoClient, http.StatusServiceUnavailable, func(t faultTexts) sentence { return t.NoClient }, false},
+	{errNewWorkspace, http.StatusForbidden, func(t faultTexts) sentence { return t.NewWorkspace }, true},
 	{errNotOfUs, http.StatusForbidden, func(t faultTexts) sentence { return t.NotOfUs }, true},
 	{signin.ErrRefused, http.StatusForbidden, func(t faultTexts) sentence { return t.SignInRefused }, true},
 	{aggregate.ErrNotFound, http.StatusNotFound, func(t faultTexts) sentence { return t.NotFound }, true},

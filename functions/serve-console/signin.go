@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -100,7 +99,7 @@ func (c *Console) signInAs(w http.ResponseWriter, r *http.Request) error {
 	}
 	owner, err := c.Store.Tenant(ctx, aggregate.TenantID(p.Team))
 	if errors.Is(err, aggregate.ErrNotFound) {
-		return fmt.Errorf("a workspace that is not known: %w", errNotOfUs)
+		return errNewWorkspace
 	}
 	if err != nil {
 		return err

@@ -54,8 +54,8 @@ var signInWords = language.InEach(
 type sentence struct{ Title, Text string }
 
 type faultTexts struct {
-	NoPage, NotFound, AdminsOnly, SignedOut, BadForm, TooMany, StaleSignIn, Denied, NoClient, NotOfUs, SignInRefused sentence
-	NotAllowed, Conflict, BadInput, Unavailable, Internal                                                            sentence
+	NoPage, NotFound, AdminsOnly, SignedOut, BadForm, TooMany, StaleSignIn, Denied, NoClient, NotOfUs, NewWorkspace, SignInRefused sentence
+	NotAllowed, Conflict, BadInput, Unavailable, Internal                                                                          sentence
 }
 
 var faultWords = language.InEach(
@@ -70,6 +70,7 @@ var faultWords = language.InEach(
 		Denied:        sentence{"サインインしませんでした", "Slack で許可されなかったため、サインインしていません。"},
 		NoClient:      sentence{"サインインの準備ができていません", "Slack アプリの client_id と client_secret がまだ登録されていません。Ringi を設置した人に伝えてください。"},
 		NotOfUs:       sentence{"この Slack アカウントでは入れません", "Ringi を使っているワークスペースの正式なメンバーだけが入れます。ゲストは入れません。"},
+		NewWorkspace:  sentence{"このワークスペースではまだ使えません", "Slack で Ringi に一度依頼すると、コンソールに入れるようになります。別のワークスペースの人は入れません。"},
 		SignInRefused: sentence{"サインインできませんでした", "Slack が確認を返しませんでした。もう一度お試しください。"},
 		NotAllowed:    sentence{"許可されていません", "あなたにはこの操作ができません。何も変わっていません。"},
 		Conflict:      sentence{"ほかの人が先に変えました", "何も変わっていません。前のページを読み込み直すと、今の状態が見えます。"},
@@ -88,6 +89,7 @@ var faultWords = language.InEach(
 		Denied:        sentence{"You did not sign in", "It was not allowed on Slack's page, so nobody was signed in."},
 		NoClient:      sentence{"Signing in is not set up", "The Slack app's client_id and client_secret are not there yet. Tell whoever installed Ringi."},
 		NotOfUs:       sentence{"This Slack account can't enter", "Only full members of a workspace that uses Ringi can. Guests can't."},
+		NewWorkspace:  sentence{"Not ready for this workspace", "The console opens once somebody there has asked Ringi for something in Slack. People of other workspaces can't enter."},
 		SignInRefused: sentence{"You could not be signed in", "Slack did not confirm who you are. Please try again."},
 		NotAllowed:    sentence{"Not allowed", "You can't do this. Nothing was changed."},
 		Conflict:      sentence{"Somebody was faster", "Nothing was changed. Reload the page before to see how it stands."},
