@@ -20,7 +20,6 @@ var running *stack.Stack
 
 func TestMain(m *testing.M) {
 	o := driver.Options()
-	o.TenantAdmin = workspace.Suzuki
 	os.Exit(driver.Run(m, o, func(s *stack.Stack) { running = s }))
 }
 

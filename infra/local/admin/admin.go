@@ -19,9 +19,9 @@ import (
 )
 
 // Configure gives a stack its administrator: every workspace is connected to the
-// stack's own vendors before its first call, and the sandbox gets its panels.
+// stack's own vendors before its first call, its first request makes the administrator known, and the sandbox gets its panels.
 func Configure(o *stack.Options) {
-	o.PrepareTeam = Connect
+	o.PrepareTeam, o.TenantAdmin = Connect, administrator().ID
 	o.Panels = func(s *stack.Stack) sandbox.Panels {
 		return sandbox.Panels{Settings: settings{s}, Permissions: permissions{settings{s}}, Servers: servers{s}, Tools: tools{s.Vendors}, Approvals: approvals{settings{s}}}
 	}
