@@ -50,10 +50,10 @@ func (d directory) User(_ context.Context, id string) (slackapi.User, error) {
 	return slackapi.User{ID: u.ID, Team: u.TeamID, Name: u.Name, Guest: u.Restricted}, err
 }
 
-func (d directory) Channels(_ context.Context, user string, _ ...string) iter.Seq2[string, error] {
-	return func(yield func(string, error) bool) {
+func (d directory) Channels(_ context.Context, user string, _ ...string) iter.Seq2[slackapi.Channel, error] {
+	return func(yield func(slackapi.Channel, error) bool) {
 		for _, c := range d.workspace.Channels() {
-			if c.IM == "" && slices.Contains(c.Members, user) && !yield(c.ID, nil) {
+			if c.IM == "" && slices.Contains(c.Members, user) && !yield(slackapi.Channel{ID: c.ID}, nil) {
 				return
 			}
 		}
