@@ -135,7 +135,7 @@ func person(kind, user, team string) map[string]any {
 // click is a payload of a card's button.
 func (w *world) click(user, action, value string) map[string]any {
 	p := person("block_actions", user, slacktest.Team)
-	p["trigger_id"] = w.slack.NewTrigger(user)
+	p["trigger_id"] = w.slack.NewTrigger(workspace.Hand{User: user})
 	p["channel"] = map[string]any{"id": workspace.HR, "name": "人事"}
 	p["container"] = map[string]any{"type": "message_attachment", "message_ts": "1776675600.000100", "attachment_id": 1, "channel_id": workspace.HR}
 	p["message"] = map[string]any{"ts": "1776675600.000100", "thread_ts": w.root, "attachments": []any{}}
@@ -165,7 +165,7 @@ func (w *world) shortcut(user string, message map[string]any) map[string]any {
 	p["channel"] = map[string]any{"id": workspace.HR, "name": "人事"}
 	p["message_ts"] = message["ts"]
 	p["message"] = message
-	p["trigger_id"] = w.slack.NewTrigger(user)
+	p["trigger_id"] = w.slack.NewTrigger(workspace.Hand{User: user})
 	return p
 }
 
