@@ -18,6 +18,8 @@ type Console struct {
 	Results result.Store
 	Slack   people.Directory
 	People  *people.People
+	Listing people.Listing // who may be chosen
+	Roster  people.Roster
 	SignIn  *signin.Slack
 	Now     func() time.Time
 }
@@ -45,6 +47,7 @@ func (c *Console) routes() []route {
 	var all []route
 	for _, topic := range [][]route{
 		c.homeRoutes(),
+		c.settingsRoutes(),
 	} {
 		all = append(all, topic...)
 	}

@@ -38,7 +38,7 @@ func newConsole(_ context.Context, cfg aws.Config, env environment) (*Console, e
 	slack := slackapi.With(keys, slackTimeout)
 	return &Console{
 		Store: tasks.Open(cfg, env.Table), Results: result.Open(cfg, env.Results),
-		Slack: slack, People: &people.People{Slack: slack, Now: time.Now},
+		Slack: slack, Listing: slack, People: &people.People{Slack: slack, Now: time.Now},
 		SignIn: &signin.Slack{App: keys, HTTP: &http.Client{Timeout: slackTimeout}, Now: time.Now},
 		Now:    time.Now,
 	}, nil

@@ -1,0 +1,166 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/people"
+	"ringi/shared/settingsyaml"
+	"ringi/shared/tenancy"
+)
+
+// exportSettings answers with the settings as a file; behind each id stands whom it means.
+func (c *Console) exportSettings(w http.ResponseWriter, r *http.Request, v *viewer) error {
+	s, err := c.Store.Settings(r.Context(), v.Tenant)
+	if err != nil {
+		return err
+	}
+	owner, err := c.Store.Tenant(r.Context(), v.Tenant)
+	if err != nil {
+		return err
+	}
+	named := func(string) string { return "" }
+	if m, err := c.Roster.Of(r.Context(), c.Listing, v.Team, c.Now()); err == nil { // without Slack, ids alone
+		named = func(id string) string {
+			if name := nameOf(&m, id); name != id {
+				return name
+			}
+			return ""
+		}
+	}
+	text, err := settingsyaml.Write(s, fmt.Sprintf(settingsWords.In(v.Locale).About, owner.Name), named)
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/yaml; charset=utf-8")
+	w.Header().Set("Content-Disposition", `attachment; filename="ringi-settings.yaml"`)
+	_, err = w.Write(text)
+	return err
+}
+
+// importData are what a file would change, or what is wrong with it.
+type importData struct {
+	Rev      int
+	Text     string
+	Seen     string // the hash of the text that the changes are of
+	Problems []fileProblem
+	Changes  []change
+	Conflict bool
+}
+
+type fileProblem struct{ Line, Label, Text string }
+
+// importSettings shows what a file would change, and saves it when that is confirmed. Nobody's id is taken who is not there.
+func (c *Console) importSettings(w http.ResponseWriter, r *http.Request, v *viewer) error {
+	text, err := fileOf(r)
+	if err != nil {
+		return err
+	}
+	now, err := c.Store.Settings(r.Context(), v.Tenant)
+	if err != nil {
+		return err
+	}
+	t := settingsWords.In(v.Locale)
+	data := importData{Rev: now.Rev, Text: string(text), Seen: aggregate.HashOf(string(text))}
+	file, faults := settingsyaml.Read(text, now)
+	if len(faults) == 0 {
+		if faults, err = c.faultsOf(r, v, file); err != nil {
+			return err
+		}
+	}
+	for _, f := range faults {
+		data.Problems = append(data.Problems, t.fileProblem(file, f))
+	}
+	// What was edited after it was shown is shown again.
+	if len(faults) == 0 && r.PostFormValue("act") == "save" && r.PostFormValue("seen") == data.Seen {
+		if rev, _ := strconv.Atoi(r.PostFormValue("rev")); rev == now.Rev {
+			return c.saveFile(w, r, v, now, file.Settings)
+		}
+		data.Conflict = true
+	}
+	if len(faults) == 0 {
+		var names *people.Members
+		if m, err := c.Roster.Of(r.Context(), c.Listing, v.Team, c.Now()); err == nil {
+			names = &m
+		}
+		data.Changes = t.differences(names, tenancy.Differences(now, file.Settings))
+	}
+	d := document{Title: t.ImportTitle, Here: "settings", Words: t, Data: data}
+	if len(faults) > 0 {
+		d.Status = http.StatusUnprocessableEntity
+	}
+	return c.show(w, r, v, d, "settings-import.html")
+}
+
+func (c *Console) saveFile(w http.ResponseWriter, r *http.Request, v *viewer, now, x tenancy.Settings) error {
+	x.SelfApprovalChosen = x.SelfApprovalChosen || x.AllowSelfApproval != now.AllowSelfApproval
+	if _, err := c.Store.SaveSettings(r.Context(), v.Tenant, x, v.actor(), c.Now()); err != nil {
+		return err
+	}
+	return c.done(w, r, "/console/settings", "saved")
+}
+
+// fileOf is the file that was sent, or the text that was pasted.
+func fileOf(r *http.Request) ([]byte, error) {
+	if r.MultipartForm != nil && len(r.MultipartForm.File["file"]) > 0 && r.MultipartForm.File["file"][0].Size > 0 {
+		f, err := r.MultipartForm.File["file"][0].Open()
+		if err != nil {
+			return nil, aggregate.ErrField{Field: "file", Limit: "can't be read"}
+		}
+		defer f.Close()
+		text, err := io.ReadAll(f)
+		if err != nil {
+			return nil, aggregate.ErrField{Field: "file", Limit: "can't be read"}
+		}
+		return plainText(text), nil
+	}
+	return plainText([]byte(r.PostFormValue("text"))), nil
+}
+
+// plainText is a text without what editors on Windows, and browsers, put around lines.
+func plainText(text []byte) []byte {
+	text = bytes.TrimPrefix(text, []byte("\ufeff"))
+	return bytes.Trim(bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")), "\n")
+}
+
+// faultsOf are the rules that a file's values break, its approvers' among them.
+func (c *Console) faultsOf(r *http.Request, v *viewer, file settingsyaml.File) (all []settingsyaml.Fault, err error) {
+	for _, p := range file.Settings.Problems() {
+		all = append(all, settingsyaml.Fault{Problem: p, Line: file.Line(p.Field)})
+	}
+	s := file.Settings
+	if file.Line("approvers.users") == 0 && file.Line("approvers.usergroups") == 0 || len(s.Approvers.Users)+len(s.Approvers.Usergroups) == 0 || len(all) > 0 {
+		return all, nil
+	}
+	m, err := c.Roster.Of(r.Context(), c.Listing, v.Team, c.Now())
+	if err != nil {
+		return nil, err
+	}
+	refused, err := m.Refused(r.Context(), c.Listing, s.Approvers.Users, s.Approvers.Usergroups)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range approverProblems(s, refused) {
+		all = append(all, settingsyaml.Fault{Problem: p, Line: file.Line(p.Field)})
+	}
+	return all, nil
+}
+
+// fileProblem is a fault in words: the line, the setting, and whom the file calls the person by.
+func (t settingsTexts) fileProblem(file settingsyaml.File, f settingsyaml.Fault) fileProblem {
+	out := fileProblem{Label: t.label(f.Field), Text: t.problem(f.Problem)}
+	if f.Line > 0 {
+		out.Line = fmt.Sprintf(t.Line, f.Line)
+	}
+	if id := idAt(formOf(file.Settings), f.Field); id != "" {
+		out.Label += ": " + id
+		if name := file.Names[id]; name != "" {
+			out.Label += " (" + name + ")"
+		}
+	}
+	return out
+}

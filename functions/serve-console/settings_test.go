@@ -1,0 +1,337 @@
+package main
+
+import (
+	"fmt"
+	"html"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"ringi/infra/local/sandbox/webapi"
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/aggregate"
+	"ringi/shared/expect"
+	"ringi/shared/language"
+	"ringi/shared/people"
+	"ringi/shared/settingsyaml"
+	"ringi/shared/store"
+	"ringi/shared/store/storetest"
+	"ringi/shared/tenancy"
+)
+
+// settingsNow are the workspace's.
+func (w *world) settingsNow() tenancy.Settings {
+	w.T.Helper()
+	return expect.Value(w.Store.Settings(w.T.Context(), w.tenant.ID))(w.T)
+}
+
+// opened is the form of the page as somebody gets it, with changes of theirs.
+func (w *world) opened(change ...string) url.Values {
+	w.T.Helper()
+	s := w.settingsNow()
+	f := formOf(s)
+	f.Set("base", f.Encode())
+	f.Set("rev", fmt.Sprint(s.Rev))
+	f.Set("act", "save")
+	for i := 0; i+1 < len(change); i += 2 {
+		f[change[i]] = strings.Split(change[i+1], "|")
+	}
+	return f
+}
+
+func settingsChanges(w *world) []aggregate.AuditEntry {
+	w.T.Helper()
+	return expect.Value(w.Store.Audit(w.T.Context(), w.tenant.ID, store.AuditFilter{Action: tenancy.AuditSettingsUpdated}, "", 50))(w.T).Items
+}
+
+func TestEverySettingIsOnThePageInBothLanguages(t *testing.T) {
+	var asked []string
+	for _, section := range settingSections {
+		for _, x := range section.settings {
+			asked = append(asked, x.name)
+		}
+	}
+	var all []string
+	other := tenancy.Settings{Approvers: tenancy.Approvers{Users: []string{"U1"}, Usergroups: []string{"S1"}}, MCPServers: []tenancy.MCPServer{{Name: "a"}}}
+	for _, x := range [][2]tenancy.Settings{{tenancy.DefaultSettings(), other}, {other, {}}, {{SelfApprovalChosen: true, MaxCostUSD: 1, MaxCostDayUSD: 1, MaxCostMonthUSD: 1}, {}}} {
+		for _, d := range tenancy.Differences(x[0], x[1]) {
+			if !slices.Contains(all, d.Field) && d.Field != "self_approval_chosen" {
+				all = append(all, d.Field)
+			}
+		}
+	}
+	slices.Sort(asked)
+	slices.Sort(all)
+	expect.Same(t, all, asked)
+	for i, texts := range settingsWords {
+		for _, name := range all {
+			if texts.Fields[name].Label == "" {
+				t.Errorf("%s has no label for %s", language.All[i], name)
+			}
+		}
+		for rule := range settingsWords[0].Rules {
+			if texts.Rules[rule] == "" {
+				t.Errorf("%s has no words for %s", language.All[i], rule)
+			}
+		}
+	}
+}
+
+func TestSettings(t *testing.T) {
+	db := storetest.Start(t)
+	for name, run := range map[string]func(*testing.T, *world){
+		"settings are saved from the page":                       testSettingsAreSavedFromThePage,
+		"each bound is said in the readers language":             testEachBoundIsSaidInTheReadersLanguage,
+		"all problems of a form are said at once":                testAllProblemsOfAFormAreSaidAtOnce,
+		"somebody elses change is kept and shown":                testSomebodyElsesChangeIsKeptAndShown,
+		"approvers are picked by name":                           testApproversArePickedByName,
+		"without slack nobody new is taken and the page says so": testWithoutSlackNobodyNewIsTakenAndThePageSaysSo,
+		"settings are for administrators":                        testSettingsAreForAdministrators,
+		"no setting becomes markup":                              testNoSettingBecomesMarkup,
+		"the first administrator is asked about self approval":   testTheFirstAdministratorIsAskedAboutSelfApproval,
+		"settings travel as a file":                              testSettingsTravelAsAFile,
+		"a files mistakes are named with their lines":            testAFilesMistakesAreNamedWithTheirLines,
+	} {
+		t.Run(name, func(t *testing.T) { run(t, newWorld(t, db)) })
+	}
+}
+
+func testSettingsAreSavedFromThePage(t *testing.T, w *world) {
+	b := w.as(workspace.Suzuki)
+	for _, locale := range language.All {
+		b.locale = locale
+		if a := b.get("/console/settings"); a.status != http.StatusOK || !strings.Contains(a.text(), settingsWords.In(locale).Fields["approvers.users"].Label) {
+			t.Errorf("%s: %d %s", locale, a.status, a.text())
+		}
+	}
+	a := b.post("/console/settings", w.opened("max_versions", "　７ ", "max_cost_usd", "$1,000.5", "allow_self_approval", "false", "approvers.users", "|"+workspace.Sato+"|"+workspace.Tanaka,
+		"approvers.usergroups", "|"+workspace.Approvers, "approvers.mode", "list", serverName, "rooms|", serverURL, "https://rooms.example.com/mcp|"))
+	if a.status != http.StatusSeeOther || a.to != "/console/settings?done=saved" {
+		t.Fatalf("%d %s %s", a.status, a.to, a.text())
+	}
+	s := w.settingsNow()
+	if s.MaxVersions != 7 || s.MaxCostUSD != 1000.5 || s.AllowSelfApproval || !s.SelfApprovalChosen || len(s.Approvers.Users) != 2 || s.Approvers.Usergroups[0] != workspace.Approvers || len(s.MCPServers) != 1 {
+		t.Errorf("%+v", s)
+	}
+	page := b.get("/console/settings").text()
+	for _, want := range []string{"佐藤 花子, 田中 恵", "鈴木 一郎", "Maximum", "5", "7"} {
+		if want != "Maximum" && !strings.Contains(page, want) {
+			t.Errorf("the history does not say %q: %s", want, page)
+		}
+	}
+	log := settingsChanges(w)
+	if len(log) != 1 || log[0].ActorID != workspace.Suzuki || !strings.Contains(string(log[0].Details), `"max_versions":{"is":7,"was":5}`) {
+		t.Errorf("%+v", log)
+	}
+}
+
+func testEachBoundIsSaidInTheReadersLanguage(t *testing.T, w *world) {
+	b := w.as(workspace.Suzuki)
+	for _, tt := range []struct {
+		name, value string
+		rule        tenancy.Rule
+	}{
+		{"name", "", tenancy.RuleLength}, {"name", strings.Repeat("人", 81), tenancy.RuleLength}, {"slug", "A b", tenancy.RuleSlug}, {"model", "llama3", tenancy.RuleModel},
+		{"l4_timeout_seconds", "29", tenancy.RuleBetween}, {"l4_timeout_seconds", "86401", tenancy.RuleBetween}, {"approval_timeout_hours", "0", tenancy.RuleBetween}, {"approval_timeout_hours", "8737", tenancy.RuleBetween},
+		{"max_versions", "51", tenancy.RuleBetween}, {"max_versions", "five", settingsyaml.RuleWhole}, {"max_versions", "", settingsyaml.RuleWhole}, {"max_versions", "2.5", settingsyaml.RuleWhole},
+		{"retain_results_days", "3651", tenancy.RuleBetween}, {"max_cost_usd", "-1", tenancy.RuleBetween}, {"max_cost_day_usd", "NaN", tenancy.RuleBetween}, {"max_cost_month_usd", "1000001", tenancy.RuleBetween}, {"max_cost_usd", "x", settingsyaml.RuleNumber},
+		{"max_open_tasks.person", "-1", tenancy.RuleBetween}, {"max_open_tasks.tenant", "100001", tenancy.RuleBetween}, {"max_tasks_per_hour.person", "x", settingsyaml.RuleWhole}, {"max_tasks_per_hour.tenant", "100001", tenancy.RuleBetween},
+		{"approvers.mode", "all", tenancy.RuleOneOf}, {"executor", "x", tenancy.RuleOneOf}, {"dm_default", "", tenancy.RuleOneOf}, {"locale", "fr", tenancy.RuleOneOf},
+		{"prompt_approval_required", "yes", settingsyaml.RuleFlag}, {"process_approval_required", "", settingsyaml.RuleFlag}, {"auto_approve_tools", "1", settingsyaml.RuleFlag}, {"allow_self_approval", "null", settingsyaml.RuleFlag},
+		{"approvers.users", "@sato", tenancy.RuleUserID}, {"approvers.users", workspace.Guest, people.RuleGuest}, {"approvers.users", workspace.Stranger, people.RuleOutsider}, {"approvers.users", workspace.Bot, people.RuleBot},
+		{"approvers.users", "U0NOBODY", people.RuleOutsider}, {"approvers.usergroups", "S0NONE", people.RuleNoGroup}, {"approvers.usergroups", "hr", tenancy.RuleGroupID},
+		{serverName, "Rooms", tenancy.RuleServerName}, {serverURL, "http://a.example", tenancy.RuleHTTPS}, {serverURL, "https://a.example?key=1", tenancy.RuleAddressOnly}, {serverURL, "rooms", tenancy.RuleAddress},
+	} {
+		for _, locale := range language.All {
+			b.locale = locale
+			f := w.opened(serverName, "rooms", serverURL, "https://rooms.example.com/mcp")
+			f.Set(tt.name, tt.value)
+			a := b.post("/console/settings", f)
+			says, _, _ := strings.Cut(settingsWords.In(locale).Rules[tt.rule], "{")
+			if a.status != http.StatusUnprocessableEntity || says == "" && tt.rule != tenancy.RuleBetween && tt.rule != tenancy.RuleLength || !strings.Contains(a.text(), html.EscapeString(says)) {
+				t.Errorf("%s=%.20q in %s: %d %s", tt.name, tt.value, locale, a.status, a.text()[:min(600, len(a.text()))])
+			}
+			if !strings.Contains(tt.name, "approvers.mode") && !strings.Contains(a.body, `value="`+html.EscapeString(tt.value)+`"`) && len(tenancy.Choices[tt.name]) == 0 && !strings.HasSuffix(string(tt.rule), "flag") {
+				t.Errorf("%s=%.20q: what was typed is lost", tt.name, tt.value)
+			}
+		}
+	}
+	if log := settingsChanges(w); len(log) != 0 {
+		t.Errorf("something was saved: %+v", log)
+	}
+}
+
+func testAllProblemsOfAFormAreSaidAtOnce(t *testing.T, w *world) {
+	a := w.as(workspace.Suzuki).post("/console/settings", w.opened("max_versions", "x", "name", "", "model", "llama3", "approvers.users", "sato", "max_cost_usd", "-1"))
+	if n := strings.Count(a.body, `<li><a href="#s-`); a.status != http.StatusUnprocessableEntity || n != 5 {
+		t.Errorf("%d, %d problems: %s", a.status, n, a.text())
+	}
+}
+
+func testSomebodyElsesChangeIsKeptAndShown(t *testing.T, w *world) {
+	b := w.as(workspace.Suzuki)
+	mine := w.opened("max_versions", "9", "name", "私の名前")
+	if a := b.post("/console/settings", w.opened("max_versions", "7", "approval_timeout_hours", "24")); a.status != http.StatusSeeOther {
+		t.Fatalf("%d %s", a.status, a.text())
+	}
+	a := b.post("/console/settings", mine)
+	if a.status != http.StatusConflict || !strings.Contains(a.body, `name="max_versions" value="9"`) || !strings.Contains(a.body, `name="approval_timeout_hours" value="24"`) || !strings.Contains(a.body, `value="私の名前"`) ||
+		!strings.Contains(a.text(), settingsJA.Their+": 7") {
+		t.Fatalf("%d %s", a.status, a.text())
+	}
+	if s := w.settingsNow(); s.MaxVersions != 7 || s.Name == "私の名前" {
+		t.Errorf("the second was saved over the first: %+v", s)
+	}
+	again := w.opened("max_versions", "9", "name", "私の名前")
+	if a := b.post("/console/settings", again); a.status != http.StatusSeeOther {
+		t.Errorf("%d", a.status)
+	}
+	if s := w.settingsNow(); s.MaxVersions != 9 || s.ApprovalTimeoutHours != 24 || s.Name != "私の名前" {
+		t.Errorf("%+v", s)
+	}
+	mine.Del("base") // nobody says as what it was opened
+	if a := b.post("/console/settings", mine); a.status != http.StatusConflict {
+		t.Errorf("%d", a.status)
+	}
+}
+
+func testApproversArePickedByName(t *testing.T, w *world) {
+	b := w.as(workspace.Suzuki)
+	f := w.opened("act", "search", "find.approvers.users", "佐藤花子", "find.approvers.usergroups", "承認", "name", "まだ保存していない")
+	a := b.post("/console/settings", f)
+	if a.status != http.StatusOK || !strings.Contains(a.body, `name="approvers.users" value="`+workspace.Sato+`">`) || !strings.Contains(a.body, `name="approvers.usergroups" value="`+workspace.Approvers+`">`) || !strings.Contains(a.body, "まだ保存していない") {
+		t.Errorf("%d %s", a.status, a.body)
+	}
+	f.Set("find.approvers.users", "ゲスト")
+	if a := b.post("/console/settings", f); !strings.Contains(a.body, `value="`+workspace.Guest+`" disabled`) || !strings.Contains(a.text(), settingsJA.Rules[people.RuleGuest]) {
+		t.Errorf("a guest: %s", a.text())
+	}
+}
+
+func testWithoutSlackNobodyNewIsTakenAndThePageSaysSo(t *testing.T, w *world) {
+	b := w.as(workspace.Suzuki)
+	w.slack.Faults.Add(webapi.Fault{Method: "users.list", Kind: webapi.Unavailable, Times: -1})
+	if a := b.get("/console/settings"); a.status != http.StatusOK || !strings.Contains(a.text(), settingsJA.NoSlack) {
+		t.Errorf("%d %s", a.status, a.text())
+	}
+	if a := b.post("/console/settings", w.opened("approvers.users", workspace.Tanaka)); a.status != http.StatusServiceUnavailable || len(w.settingsNow().Approvers.Users) != 0 {
+		t.Errorf("%d", a.status)
+	}
+	if a := b.post("/console/settings", w.opened("max_versions", "6")); a.status != http.StatusSeeOther {
+		t.Errorf("what needs no name: %d %s", a.status, a.text())
+	}
+}
+
+func testSettingsAreForAdministrators(t *testing.T, w *world) {
+	member := w.as(workspace.Sato)
+	for _, path := range []string{"/console/settings", "/console/settings.yaml", "/console/welcome"} {
+		if a := member.get(path); a.status != http.StatusForbidden {
+			t.Errorf("GET %s: %d", path, a.status)
+		}
+	}
+	forged := w.as(workspace.Suzuki)
+	forged.form = "x"
+	for _, path := range []string{"/console/settings", "/console/settings/import", "/console/welcome"} {
+		f := w.opened("max_versions", "9", "text", "max_versions: 9", "allow_self_approval", "false")
+		if a := member.post(path, f); a.status != http.StatusForbidden {
+			t.Errorf("POST %s by a member: %d", path, a.status)
+		}
+		if a := forged.post(path, f); a.status != http.StatusForbidden {
+			t.Errorf("POST %s without the session's token: %d", path, a.status)
+		}
+	}
+	if len(settingsChanges(w)) != 0 {
+		t.Error("something was saved")
+	}
+}
+
+func testNoSettingBecomesMarkup(t *testing.T, w *world) {
+	b := w.as(workspace.Suzuki)
+	const evil = `"><script>alert(1)</script>`
+	f := w.opened()
+	for name := range f {
+		if name != "rev" && name != "act" {
+			f.Set(name, evil)
+		}
+	}
+	f.Set("find.approvers.users", evil)
+	for _, act := range []string{"save", "search"} {
+		f.Set("act", act)
+		if a := b.post("/console/settings", f); strings.Contains(a.body, "<script>alert") {
+			t.Errorf("%s: markup of a user's", act)
+		}
+	}
+	if a := b.post("/console/settings/import", url.Values{"text": {"name: '</textarea>" + evil + "'\n"}}); strings.Contains(a.body, "<script>alert") || a.status != http.StatusOK {
+		t.Errorf("%d %s", a.status, a.body)
+	}
+	if a := b.post("/console/settings", w.opened("name", evil)); a.status != http.StatusSeeOther {
+		t.Fatalf("%d", a.status)
+	}
+	if a := b.get("/console/settings"); strings.Contains(a.body, "<script>alert") {
+		t.Error("markup in the history")
+	}
+}
+
+func testTheFirstAdministratorIsAskedAboutSelfApproval(t *testing.T, w *world) {
+	b := w.as(workspace.Suzuki)
+	if a := b.get("/console/settings"); !strings.Contains(a.text(), settingsJA.Choose) {
+		t.Errorf("%s", a.text())
+	}
+	if a := b.get("/console/welcome"); a.status != http.StatusOK || !strings.Contains(a.text(), welcomeWords.In("ja").NoAbout) || strings.Contains(a.body, " checked") {
+		t.Errorf("%d %s", a.status, a.text())
+	}
+	if a := b.post("/console/welcome", nil); a.status != http.StatusOK || w.settingsNow().SelfApprovalChosen {
+		t.Errorf("no choice: %d", a.status)
+	}
+	if a := b.post("/console/welcome", url.Values{"allow_self_approval": {"true"}}); a.status != http.StatusSeeOther {
+		t.Errorf("%d", a.status)
+	}
+	if s := w.settingsNow(); !s.AllowSelfApproval || !s.SelfApprovalChosen || strings.Contains(b.get("/console/settings").text(), settingsJA.Choose) {
+		t.Errorf("it is asked again: %+v", s)
+	}
+}
+
+func testSettingsTravelAsAFile(t *testing.T, w *world) {
+	b := w.as(workspace.Suzuki)
+	expect.Same(t, http.StatusSeeOther, b.post("/console/settings", w.opened("approvers.users", workspace.Sato, "approvers.mode", "list", "max_versions", "7")).status)
+	file := b.get("/console/settings.yaml")
+	if file.status != http.StatusOK || !strings.Contains(file.header.Get("Content-Disposition"), "attachment") || !strings.Contains(file.body, "- "+workspace.Sato+" # 佐藤 花子") || strings.Contains(file.body, "\nslug:") {
+		t.Fatalf("%d %s", file.status, file.body)
+	}
+	if a := b.post("/console/settings/import", url.Values{"text": {file.body}}); a.status != http.StatusOK || !strings.Contains(a.text(), settingsJA.ImportSame) {
+		t.Errorf("the same: %d %s", a.status, a.text())
+	}
+	text := strings.ReplaceAll(file.body, "max_versions: 7", "max_versions: 3")
+	shown := b.post("/console/settings/import", url.Values{"text": {text}})
+	if shown.status != http.StatusOK || w.settingsNow().MaxVersions != 7 || !strings.Contains(shown.text(), settingsJA.Fields["max_versions"].Label+" 7 3") {
+		t.Fatalf("%d %s", shown.status, shown.text())
+	}
+	seen := aggregate.HashOf(string(plainText([]byte(text))))
+	edited := url.Values{"act": {"save"}, "rev": {fmt.Sprint(w.settingsNow().Rev)}, "seen": {seen}, "text": {strings.ReplaceAll(text, "max_versions: 3", "max_versions: 4")}}
+	if a := b.post("/console/settings/import", edited); a.status != http.StatusOK || w.settingsNow().MaxVersions != 7 {
+		t.Errorf("what was not shown was saved: %d", a.status)
+	}
+	edited.Set("text", strings.ReplaceAll(text, "\n", "\r\n")) // as browsers send it
+	if a := b.post("/console/settings/import", edited); a.status != http.StatusSeeOther || w.settingsNow().MaxVersions != 3 {
+		t.Errorf("%d %s", a.status, a.text())
+	}
+	if a := b.post("/console/settings/import", edited); a.status != http.StatusOK {
+		t.Errorf("a revision that is over: %d", a.status)
+	}
+}
+
+func testAFilesMistakesAreNamedWithTheirLines(t *testing.T, w *world) {
+	b := w.as(workspace.Suzuki)
+	for text, want := range map[string]string{
+		"max_opne_tasks: 1":  "1 行目: max_opne_tasks : " + settingsJA.Rules[settingsyaml.RuleUnknown],
+		"\nmax_versions: 99": "1 行目: 作り直しの上限 : 1 から 50 までにしてください。",
+		"approvers:\n  users:\n  - " + workspace.Guest + " # 高橋\n  - U0ELSEWHERE # 田中 恵": "4 行目: 承認者 (2): U0ELSEWHERE (田中 恵) : " + settingsJA.Rules[people.RuleOutsider],
+		"a: [": settingsJA.Rules[settingsyaml.RuleSyntax],
+	} {
+		if a := b.post("/console/settings/import", url.Values{"text": {text}}); a.status != http.StatusUnprocessableEntity || !strings.Contains(a.text(), want) {
+			t.Errorf("%q: %d %s", text, a.status, a.text())
+		}
+	}
+}

@@ -1,0 +1,322 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/people"
+	"ringi/shared/store"
+	"ringi/shared/tenancy"
+)
+
+// settingsData are what the page of settings shows.
+type settingsData struct {
+	Rev      int
+	Base     string // the form as it was opened
+	Unchosen bool   // nobody has decided on self-approval
+	Conflict bool
+	NoSlack  bool
+	Cut      bool
+	Problems []fieldProblem
+	Both     []string
+	Sections []settingsSection
+	Log      []settingsEntry
+}
+
+// fieldProblem is a sentence about an input of the page.
+type fieldProblem struct{ At, Label, Text string }
+
+type settingsSection struct {
+	Key, Title string
+	Inputs     []input
+}
+
+// input is one setting on the page.
+type input struct {
+	Name, ID, Kind, Label, About, Unit string
+	Value                              string
+	Boxes                              []box // of a choice, a flag, people or groups
+	Found                              []box // by the search
+	Query                              string
+	Searched, More                     bool
+	Servers                            []serverRow
+	Problems                           []string
+	Now                                string // what it is, where that is not what stands there
+	Bound                              string
+}
+
+// box is a value to tick.
+type box struct {
+	Value, Text, Note string
+	On                bool
+	Off               bool // can't be chosen
+}
+
+type serverRow struct {
+	Name, URL string
+	N         int
+	Problems  []string
+}
+
+// sheetOf is the page for its state.
+func (t settingsTexts) sheetOf(p settingsPage) settingsData {
+	now := formOf(p.now)
+	d := settingsData{Rev: p.now.Rev, Base: now.Encode(), Unchosen: !p.now.SelfApprovalChosen, Conflict: p.conflict, NoSlack: p.members == nil}
+	d.Cut = p.members != nil && p.members.More
+	for _, wrong := range p.problems {
+		base, _, _ := strings.Cut(wrong.Field, "[")
+		label := t.label(wrong.Field)
+		if id := idAt(p.form, wrong.Field); id != "" {
+			label += ": " + nameOf(p.members, id)
+		}
+		d.Problems = append(d.Problems, fieldProblem{At: inputID(base), Label: label, Text: t.problem(wrong)})
+	}
+	for _, name := range p.both {
+		d.Both = append(d.Both, t.Fields[name].Label)
+	}
+	for _, s := range settingSections {
+		section := settingsSection{Key: s.key, Title: t.Sections[s.key]}
+		for _, x := range s.settings {
+			section.Inputs = append(section.Inputs, t.inputOf(p, x, now))
+		}
+		d.Sections = append(d.Sections, section)
+	}
+	return d
+}
+
+// inputID is the id of an input's element.
+func inputID(name string) string { return "s-" + strings.NewReplacer(".", "-", "_", "-").Replace(name) }
+
+// idAt is the id in the list of approvers that a problem's field names.
+func idAt(form url.Values, field string) string {
+	base, at, ok := strings.Cut(field, "[")
+	var n int
+	if _, err := fmt.Sscanf(at, "%d]", &n); !ok || err != nil || !strings.HasPrefix(base, "approvers.") {
+		return ""
+	}
+	if ids := chosen(form[base]); n < len(ids) {
+		return ids[n]
+	}
+	return ""
+}
+
+func (t settingsTexts) inputOf(p settingsPage, x setting, now url.Values) input {
+	text := t.Fields[x.name]
+	in := input{Name: x.name, ID: inputID(x.name), Kind: x.kind, Label: text.Label, About: text.About, Unit: text.Unit, Value: p.form.Get(x.name)}
+	for _, wrong := range p.problems {
+		if base, _, _ := strings.Cut(wrong.Field, "["); base == x.name && (x.kind != "servers" || wrong.Field == x.name) {
+			in.Problems = append(in.Problems, t.problem(wrong))
+		}
+	}
+	if slices.Contains(p.both, x.name) {
+		in.Now = t.shown(p.members, x.name, now)
+	}
+	switch x.kind {
+	case "flag":
+		in.Boxes = []box{{Value: "true", Text: t.Yes, On: in.Value == "true"}, {Value: "false", Text: t.No, On: in.Value == "false"}}
+	case "choice":
+		for _, value := range tenancy.Choices[x.name] {
+			in.Boxes = append(in.Boxes, box{Value: value, Text: t.value(x.name, value), On: in.Value == value})
+		}
+	case "people", "groups":
+		t.fillApprovers(&in, p)
+	case "servers":
+		in.Servers = t.serverRows(p)
+	case "whole":
+		i := slices.IndexFunc(tenancy.Bounds, func(b tenancy.Bound) bool { return b.Field == x.name })
+		b := tenancy.Bounds[i]
+		if in.Bound = fmt.Sprintf("%s – %s", count(int64(b.Min)), count(int64(b.Max))); b.Min == 0 {
+			in.Bound += " · " + t.Unlimited
+		}
+	case "usd":
+		in.Bound = t.Unlimited
+	}
+	return in
+}
+
+// fillApprovers adds who is chosen, and who was searched for.
+func (t settingsTexts) fillApprovers(in *input, p settingsPage) {
+	in.Query = p.form.Get("find." + in.Name)
+	ids := chosen(p.form[in.Name])
+	for _, id := range ids {
+		in.Boxes = append(in.Boxes, t.boxOf(p.members, id, true))
+	}
+	if p.form.Get("act") != "search" || p.members == nil || in.Query == "" {
+		return
+	}
+	in.Searched = true
+	users, groups, more := p.members.Find(in.Query, mostFound)
+	in.More = more
+	found := func(id string) {
+		if !slices.Contains(ids, id) {
+			in.Found = append(in.Found, t.boxOf(p.members, id, false))
+		}
+	}
+	if in.Kind == "people" {
+		for _, u := range users {
+			found(u.ID)
+		}
+		return
+	}
+	for _, g := range groups {
+		found(g.ID)
+	}
+}
+
+// boxOf is somebody who is or may be an approver, with why not.
+func (t settingsTexts) boxOf(m *people.Members, id string, on bool) box {
+	b := box{Value: id, Text: nameOf(m, id), On: on}
+	if m == nil {
+		return b
+	}
+	u, isUser := m.Person(id)
+	g, isGroup := m.Group(id)
+	var rule tenancy.Rule
+	switch {
+	case isUser:
+		rule = m.Rule(u)
+	case isGroup:
+		b.Text = t.groupSize(g)
+		if g.Disabled {
+			rule = people.RuleNoGroup
+		}
+	case !m.More || strings.HasPrefix(id, "S"):
+		b.Note = t.Unlisted
+	}
+	if rule != "" {
+		b.Note, b.Off = t.Rules[rule], !on
+	}
+	return b
+}
+
+// serverRows are the servers that stand in the form, with two empty rows for more.
+func (t settingsTexts) serverRows(p settingsPage) (rows []serverRow) {
+	names, addresses := p.form[serverName], p.form[serverURL]
+	n := 0 // of those that are filled: problems count them
+	for i, name := range names {
+		row := serverRow{Name: name}
+		if i < len(addresses) {
+			row.URL = addresses[i]
+		}
+		if strings.TrimSpace(row.Name+row.URL) == "" {
+			continue
+		}
+		for _, wrong := range p.problems {
+			if strings.HasPrefix(wrong.Field, fmt.Sprintf("mcp_servers[%d].", n)) {
+				row.Problems = append(row.Problems, t.problem(wrong))
+			}
+		}
+		n++
+		rows = append(rows, row)
+	}
+	for range min(2, max(0, tenancy.MaxMCPServers-n)) {
+		rows = append(rows, serverRow{})
+	}
+	for i := range rows {
+		rows[i].N = i + 1
+	}
+	return rows
+}
+
+// shown is the value of a setting in a form as people read it.
+func (t settingsTexts) shown(m *people.Members, name string, form url.Values) string {
+	if name == "mcp_servers" {
+		var all []string
+		for i, one := range form[serverName] {
+			all = append(all, one+" "+form[serverURL][i])
+		}
+		return strings.Join(all, ", ")
+	}
+	var all []string
+	for _, value := range form[name] {
+		switch {
+		case strings.HasPrefix(name, "approvers.u"):
+			value = nameOf(m, value)
+		case value == "true":
+			value = t.Yes
+		case value == "false":
+			value = t.No
+		}
+		all = append(all, t.value(name, value))
+	}
+	if len(all) == 0 {
+		return t.Nothing
+	}
+	return strings.Join(all, ", ")
+}
+
+// settingsEntry is one entry of the log of settings.
+type settingsEntry struct {
+	At      time.Time
+	Who     string
+	Changes []change
+}
+
+// change is a setting that was one thing and is another.
+type change struct{ Label, Was, Is string }
+
+// latest is how many changes of settings the page shows.
+const latest = 10
+
+func (c *Console) settingsLog(ctx context.Context, v *viewer, m *people.Members) ([]settingsEntry, error) {
+	page, err := c.Store.Audit(ctx, v.Tenant, store.AuditFilter{Action: tenancy.AuditSettingsUpdated}, "", latest)
+	if err != nil {
+		return nil, fmt.Errorf("read who changed settings: %w", err)
+	}
+	t := settingsWords.In(v.Locale)
+	var out []settingsEntry
+	for _, e := range page.Items {
+		out = append(out, settingsEntry{At: e.Timestamp, Who: nameOf(m, e.ActorID), Changes: t.changes(m, e.Details)})
+	}
+	return out, nil
+}
+
+// changes are what an entry of the log says; of one from before values were kept, only the names.
+func (t settingsTexts) changes(m *people.Members, details aggregate.JSON) (all []change) {
+	diff, fields := tenancy.ReadDifferences(details)
+	if diff == nil {
+		for _, name := range fields {
+			all = append(all, change{t.label(name), t.Earlier, ""})
+		}
+	}
+	return append(all, t.differences(m, diff)...)
+}
+
+func (t settingsTexts) differences(m *people.Members, diff []tenancy.Difference) (all []change) {
+	for _, d := range diff {
+		if d.Field != "self_approval_chosen" {
+			all = append(all, change{t.label(d.Field), t.plain(m, d.Field, d.Was), t.plain(m, d.Field, d.Is)})
+		}
+	}
+	return all
+}
+
+// plain is a value of the log as people read it.
+func (t settingsTexts) plain(m *people.Members, field string, is aggregate.JSON) string {
+	var list []string
+	var servers []tenancy.MCPServer
+	var text string
+	form := url.Values{}
+	switch {
+	case field == "mcp_servers" && json.Unmarshal([]byte(is), &servers) == nil:
+		form = formOf(tenancy.Settings{MCPServers: servers})
+	case json.Unmarshal([]byte(is), &list) == nil:
+		form[field] = list
+	case json.Unmarshal([]byte(is), &text) == nil:
+		form.Set(field, text)
+	default:
+		form.Set(field, string(is))
+	}
+	if field == "admins" {
+		for i, id := range form[field] {
+			form[field][i] = nameOf(m, id)
+		}
+	}
+	return t.shown(m, field, form)
+}

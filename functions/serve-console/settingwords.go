@@ -1,0 +1,129 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"ringi/shared/language"
+	"ringi/shared/people"
+	"ringi/shared/settingsyaml"
+	"ringi/shared/tenancy"
+)
+
+// settingText says what a setting is for.
+type settingText struct {
+	Label, About, Unit string
+	Options            map[string]string // by value
+}
+
+type settingsTexts struct {
+	Title, Lead, Save, Search, SearchUsers, SearchGroups, Found, More, NoneFound, NobodyChosen, Unlisted, Cut string
+	Problems, Conflict, ConflictBoth, Their, NoSlack, Now, Unlimited, MoreServers                             string
+	ServerName, ServerURL                                                                                     string
+	Choose, ChooseLead, ChooseLink                                                                            string
+	History, HistoryNone, HistoryAll, When, Who, What, Was, Is, Earlier                                       string
+	File, FileLead, Export, Import, ImportLead, ImportFile, ImportText, ImportShow                            string
+	ImportTitle, ImportSame, ImportSave, ImportBack, Line, About                                              string
+	Yes, No, Nothing                                                                                          string
+	Members                                                                                                   string // %d
+	Sections                                                                                                  map[string]string
+	Fields                                                                                                    map[string]settingText
+	Rules                                                                                                     map[tenancy.Rule]string
+}
+
+// problem is what is wrong with a field in the reader's words.
+func (t settingsTexts) problem(p tenancy.Problem) string {
+	says, ok := t.Rules[p.Rule]
+	if !ok {
+		return string(p.Rule)
+	}
+	var words []string
+	for _, w := range p.Words {
+		words = append(words, t.value(p.Field, w))
+	}
+	return strings.NewReplacer("{min}", count(int64(p.Min)), "{max}", count(int64(p.Max)), "{words}", strings.Join(words, " / ")).Replace(says)
+}
+
+// label is the name of a field for people; one within a list has its number behind it.
+func (t settingsTexts) label(field string) string {
+	base, at, _ := strings.Cut(field, "[")
+	text, ok := t.Fields[base]
+	if !ok {
+		return field
+	}
+	var n int
+	if _, err := fmt.Sscanf(at, "%d]", &n); err == nil {
+		return fmt.Sprintf("%s (%d)", text.Label, n+1)
+	}
+	return text.Label
+}
+
+// value is one of a few values as people read it, else itself.
+func (t settingsTexts) value(field, is string) string {
+	if says, ok := t.Fields[field].Options[is]; ok {
+		return says
+	}
+	return is
+}
+
+var settingsWords = language.InEach(settingsJA, settingsEN)
+
+var settingsJA = settingsTexts{
+	Title: "設定", Lead: "変えた設定は、次に作られる方針とステップ、次に始まる承認から使われます。", Save: "保存", Search: "探す",
+	SearchUsers: "名前で人を探す", SearchGroups: "名前でグループを探す", Found: "見つかった候補", More: "ほかにもいます。名前をもっと詳しく入れてください。",
+	NoneFound: "見つかりません。", NobodyChosen: "まだ選ばれていません。", Unlisted: "このワークスペースの一覧にありません",
+	Cut:      "人数が多いため、最初の 5,000 人だけを名前で探せます。ほかの人は Slack のメンバー ID で探してください。",
+	Problems: "保存していません。直すところがあります:", Conflict: "保存していません。開いている間に、ほかの管理者が設定を保存しました。あなたが触っていない項目は、新しい値に置き換えました。内容を確かめて、もう一度保存してください。",
+	ConflictBoth: "次の項目は両方が変えました。あなたの入力を残しています:", Their: "今の値", NoSlack: "Slack の応答がないため、名前を表示できません。承認者はあとで変えてください。",
+	Now: "今の値", Unlimited: "0 は上限なし", MoreServers: "行を空にすると、そのサーバーは外れます。接続とツールの許可は、それぞれのページで行います。", ServerName: "名前", ServerURL: "アドレス",
+	Choose: "自分の依頼を自分で承認できるかを決めてください", ChooseLead: "まだ誰も決めていません。今は「できる」になっています。", ChooseLink: "説明を読んで決める",
+	History: "変更の履歴", HistoryNone: "まだ変更はありません。", HistoryAll: "すべての履歴", When: "日時", Who: "変えた人", What: "項目", Was: "前", Is: "後", Earlier: "値は記録されていません",
+	File: "ファイルへの書き出しと読み込み", FileLead: "検証用のワークスペースの設定を、本番に写すときなどに使います。", Export: "YAML で書き出す", Import: "YAML を読み込む",
+	ImportLead: "読み込むと、まず今の設定との違いを表示します。確かめてから保存できます。ファイルにない項目は変わりません。", ImportFile: "ファイル", ImportText: "またはここに貼り付け", ImportShow: "違いを見る",
+	ImportTitle: "読み込む設定の確認", ImportSame: "今の設定と同じです。保存するものはありません。", ImportSave: "この内容で保存", ImportBack: "設定に戻る", Line: "%d 行目",
+	About: "%s の設定。slug はワークスペースごとに違うため、含まれません。", Yes: "はい", No: "いいえ", Nothing: "(なし)", Members: "%d 人",
+	Sections: map[string]string{"approval": "承認", "budget": "予算", "limit": "依頼の数の上限", "work": "実行", "general": "全般"},
+	Fields: map[string]settingText{
+		"name":                      {Label: "名前", About: "カードなどに出るエージェントの名前です。"},
+		"slug":                      {Label: "短い名前", About: "アドレスなどに使う名前です。ほかのワークスペースと同じものは使えません。"},
+		"locale":                    {Label: "Slack での言語", About: "カードやメッセージの言語です。このコンソールの言語とは別です。", Options: map[string]string{"ja": "日本語", "en": "English"}},
+		"dm_default":                {Label: "DM で受け取った文", About: "DM に書かれたことを何として扱うかです。", Options: map[string]string{"task": "依頼", "agent": "会話 (まだ使えません。今は依頼になります)"}},
+		"prompt_approval_required":  {Label: "方針に承認を求める", About: "「いいえ」にすると、方針は承認なしでステップ作りに進みます。"},
+		"process_approval_required": {Label: "ステップに承認を求める", About: "「いいえ」にすると、ステップは承認なしで実行に進みます。書き込みを止めて確かめる設定は、下の項目です。"},
+		"auto_approve_tools":        {Label: "承認済みの書き込みをそのまま実行する", About: "「いいえ」にすると、シートへの書き込みや DM の送信の直前に、毎回承認を求めます。"},
+		"approvers.mode": {Label: "承認できる人", About: "ゲストと社外の人は、どちらの場合も承認できません。",
+			Options: map[string]string{"channel": "依頼があったチャンネルのメンバー", "list": "下で選んだ人とグループ"}},
+		"approvers.users":        {Label: "承認者", About: "「下で選んだ人とグループ」のときに使われます。ゲスト、ボット、退職した人、社外の人は選べません。"},
+		"approvers.usergroups":   {Label: "承認者のグループ", About: "Slack のユーザーグループです。メンバーは承認のたびに Slack で確かめます。"},
+		"allow_self_approval":    {Label: "自分の依頼を自分で承認できる", About: "「いいえ」にすると、依頼した本人以外の承認が必要になります。"},
+		"approval_timeout_hours": {Label: "承認の期限", About: "これを過ぎると、依頼は期限切れで終わります。", Unit: "時間"},
+		"max_versions":           {Label: "作り直しの上限", About: "差し戻しなどで作り直せる回数です。超えると依頼は終わります。", Unit: "版"},
+		"max_cost_usd":           {Label: "依頼 1 件の予算", About: "AI の利用料がここに達すると、その依頼は止まります。進行中の 1 回分だけ超えることがあります。", Unit: "米ドル"},
+		"max_cost_day_usd":       {Label: "1 日の予算 (ワークスペース全体)", About: "協定世界時の 1 日 (日本では朝 9 時から) の合計です。達すると、その日は新しい AI の利用が止まります。同時に進んでいる分だけ超えることがあります。", Unit: "米ドル"},
+		"max_cost_month_usd":     {Label: "1 か月の予算 (ワークスペース全体)", About: "協定世界時の 1 か月の合計です。達すると、翌月まで新しい AI の利用が止まります。同時に進んでいる分だけ超えることがあります。", Unit: "米ドル"},
+		"max_open_tasks.person":  {Label: "同時に進む依頼 (1 人)", Unit: "件"}, "max_open_tasks.tenant": {Label: "同時に進む依頼 (全体)", Unit: "件"},
+		"max_tasks_per_hour.person": {Label: "1 時間の依頼 (1 人)", Unit: "件"}, "max_tasks_per_hour.tenant": {Label: "1 時間の依頼 (全体)", Unit: "件"},
+		"model":               {Label: "AI モデル", About: "例: claude-sonnet-4-6、openai:gpt-5.4、bedrock:…。鍵が登録されているものだけが使えます。"},
+		"executor":            {Label: "実行のしかた", About: "承認されたステップを何が実行するかです。次に始まる承認から変わります。", Options: map[string]string{"steps": "ステップを順に実行 (標準)", "managed": "Claude のセッションで実行"}},
+		"l4_timeout_seconds":  {Label: "実行の制限時間", About: "これを過ぎると、実行は失敗として終わります。", Unit: "秒"},
+		"retain_results_days": {Label: "結果の保存期間", About: "大きな結果は、この日数を過ぎると消えます。監査ログは消えません。これから保存する結果に使われます。", Unit: "日"},
+		"mcp_servers":         {Label: "MCP サーバー", About: "ツールを提供するサーバーです。"},
+		"admins":              {Label: "管理者"},
+	},
+	Rules: map[tenancy.Rule]string{
+		tenancy.RuleBetween: "{min} から {max} までにしてください。", tenancy.RuleLength: "{min} 文字から {max} 文字までにしてください。", tenancy.RuleCount: "選べるのは {max} 件までです。",
+		tenancy.RuleOneOf: "次のどれかにしてください: {words}", tenancy.RuleSlug: "半角の英小文字、数字、ハイフンで 63 文字までにしてください。最初は英小文字か数字です。",
+		tenancy.RuleSlugTaken: "ほかのワークスペースが使っています。", tenancy.RuleSlugLater: "最初の依頼を受けてから変えられます。",
+		tenancy.RuleModel:  "この名前のモデルはありません。claude-、gpt-、gemini- などで始まる名前か、anthropic:、openai:、bedrock:、compatible: を付けた名前にしてください。",
+		tenancy.RuleUserID: "Slack のメンバー ID (U… または W…) ではありません。", tenancy.RuleGroupID: "Slack のユーザーグループの ID (S…) ではありません。",
+		tenancy.RuleServerName: "半角の英小文字、数字、ハイフンで 32 文字までにしてください。", tenancy.RuleTaken: "同じ名前のサーバーがあります。",
+		tenancy.RuleAddress: "https://example.com/mcp のようなアドレスを、500 文字までで入れてください。", tenancy.RuleAddressOnly: "アドレスに、利用者名、パスワード、? や # の後の部分を含めないでください。秘密の値は連携のページで登録します。",
+		tenancy.RuleHTTPS: "https:// で始まるアドレスにしてください。",
+		people.RuleBot:    "ボットは承認者にできません。", people.RuleGone: "退職などで無効になったアカウントです。承認者にできません。", people.RuleGuest: "ゲストは承認者にできません。",
+		people.RuleOutsider: "このワークスペースのメンバーではありません。承認者にできません。", people.RuleNoGroup: "このワークスペースにないか、無効になったグループです。",
+		settingsyaml.RuleSyntax: "YAML として読めません。", settingsyaml.RuleLarge: "ファイルが大きすぎます ({max} バイトまで)。", settingsyaml.RuleUnknown: "この名前の設定はありません。", settingsyaml.RuleTwice: "同じ設定が 2 回あります。",
+		settingsyaml.RuleAlias: "& や * で始まる書き方は使えません。", settingsyaml.RuleOwn: "ワークスペースごとの設定なので、ファイルからは変えられません。この行を消してください。",
+		settingsyaml.RuleFlag: "true か false にしてください。", settingsyaml.RuleWhole: "整数にしてください。", settingsyaml.RuleNumber: "数にしてください。", settingsyaml.RuleText: "文字にしてください。",
+		settingsyaml.RuleList: "「- 値」の並びにしてください。", settingsyaml.RuleFields: "「名前: 値」の並びにしてください。",
+	},
+}

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"ringi/shared/people"
+	"ringi/shared/settingsyaml"
+	"ringi/shared/tenancy"
+)
+
+var settingsEN = settingsTexts{
+	Title: "Settings", Lead: "Changes hold for the policies, steps and approvals that begin after you save.", Save: "Save", Search: "Search",
+	SearchUsers: "Find people by name", SearchGroups: "Find groups by name", Found: "Found", More: "There are more. Type more of the name.",
+	NoneFound: "Nobody was found.", NobodyChosen: "Nobody is chosen yet.", Unlisted: "not in this workspace's list",
+	Cut:      "There are many people: only the first 5,000 can be found by name. Find others by their Slack member ID.",
+	Problems: "Nothing was saved. Please correct:", Conflict: "Nothing was saved. Another administrator saved settings while this page was open. What you had not touched has their new values. Look it over and save again.",
+	ConflictBoth: "You both changed the following. What you typed is kept:", Their: "Value now", NoSlack: "Slack does not answer, so names can't be shown. Please change approvers later.",
+	Now: "Value now", Unlimited: "0 means no limit", MoreServers: "A server whose row you empty is removed. Connections and permissions of tools have pages of their own.", ServerName: "Name", ServerURL: "Address",
+	Choose: "Decide whether people may approve their own requests", ChooseLead: "Nobody has decided yet. For now they may.", ChooseLink: "Read what it means and decide",
+	History: "What was changed", HistoryNone: "Nothing was changed yet.", HistoryAll: "All of the history", When: "When", Who: "Who", What: "Setting", Was: "Before", Is: "After", Earlier: "values were not recorded",
+	File: "Export and import", FileLead: "For taking settings from a workspace for trials to one in use, for example.", Export: "Export as YAML", Import: "Import YAML",
+	ImportLead: "You first see what would change, and save after that. Settings that the file does not have stay as they are.", ImportFile: "File", ImportText: "Or paste it here", ImportShow: "Show what would change",
+	ImportTitle: "Look over what you import", ImportSame: "It is the same as the settings now. There is nothing to save.", ImportSave: "Save this", ImportBack: "Back to settings", Line: "Line %d",
+	About: "Settings of %s. The slug is not among them: each workspace has its own.", Yes: "Yes", No: "No", Nothing: "(none)", Members: "%d people",
+	Sections: map[string]string{"approval": "Approval", "budget": "Budgets", "limit": "Limits on requests", "work": "Doing the work", "general": "General"},
+	Fields: map[string]settingText{
+		"name":                      {Label: "Name", About: "The agent's name on cards and elsewhere."},
+		"slug":                      {Label: "Short name", About: "Used in addresses. No two workspaces can have the same."},
+		"locale":                    {Label: "Language in Slack", About: "Of cards and messages. This console's language is apart from it.", Options: map[string]string{"ja": "日本語", "en": "English"}},
+		"dm_default":                {Label: "A direct message is", About: "What something written to Ringi directly is taken for.", Options: map[string]string{"task": "A request", "agent": "A conversation (not possible yet: it is taken for a request)"}},
+		"prompt_approval_required":  {Label: "Ask for approval of policies", About: "With No, steps are made from a policy that nobody approved."},
+		"process_approval_required": {Label: "Ask for approval of steps", About: "With No, steps are executed that nobody approved. Whether to stop before writes is the next setting."},
+		"auto_approve_tools":        {Label: "Execute approved writes without asking again", About: "With No, somebody is asked just before each write to a sheet and each direct message."},
+		"approvers.mode": {Label: "Who may approve", About: "In no case may guests or people of other companies.",
+			Options: map[string]string{"channel": "Members of the channel of the request", "list": "The people and groups chosen below"}},
+		"approvers.users":        {Label: "Approvers", About: "Used with “the people and groups chosen below”. Guests, bots, people who left and outsiders can't be chosen."},
+		"approvers.usergroups":   {Label: "Groups of approvers", About: "User groups of Slack. Slack is asked who is in them whenever somebody approves."},
+		"allow_self_approval":    {Label: "People may approve their own requests", About: "With No, somebody other than the requester has to approve."},
+		"approval_timeout_hours": {Label: "Time to approve", About: "After it, the request expires.", Unit: "hours"},
+		"max_versions":           {Label: "Versions at most", About: "How often a policy or steps may be made anew, after rejections for example. After that the request ends.", Unit: "versions"},
+		"max_cost_usd":           {Label: "Budget of one request", About: "A request stops when its AI cost reaches this. The one call that is under way may go beyond it.", Unit: "US dollars"},
+		"max_cost_day_usd":       {Label: "Budget of a day (whole workspace)", About: "The sum of a day in UTC. When it is reached, no AI call begins on that day any more. Calls that are under way at that moment may go beyond it.", Unit: "US dollars"},
+		"max_cost_month_usd":     {Label: "Budget of a month (whole workspace)", About: "The sum of a calendar month in UTC. When it is reached, no AI call begins until the next month. Calls that are under way at that moment may go beyond it.", Unit: "US dollars"},
+		"max_open_tasks.person":  {Label: "Open requests (one person)", Unit: "requests"}, "max_open_tasks.tenant": {Label: "Open requests (all together)", Unit: "requests"},
+		"max_tasks_per_hour.person": {Label: "Requests in an hour (one person)", Unit: "requests"}, "max_tasks_per_hour.tenant": {Label: "Requests in an hour (all together)", Unit: "requests"},
+		"model":               {Label: "AI model", About: "Such as claude-sonnet-4-6, openai:gpt-5.4 or bedrock:…. Only those work whose keys were registered."},
+		"executor":            {Label: "How steps are executed", About: "By what approved steps are executed. It holds for approvals that begin later.", Options: map[string]string{"steps": "Step by step (standard)", "managed": "In a session of Claude"}},
+		"l4_timeout_seconds":  {Label: "Time to execute", About: "After it, an execution ends as failed.", Unit: "seconds"},
+		"retain_results_days": {Label: "Keep results for", About: "Large results are deleted after so many days; the audit log is not. It holds for results that are kept from now on.", Unit: "days"},
+		"mcp_servers":         {Label: "MCP servers", About: "Servers that offer tools."},
+		"admins":              {Label: "Administrators"},
+	},
+	Rules: map[tenancy.Rule]string{
+		tenancy.RuleBetween: "It must be from {min} to {max}.", tenancy.RuleLength: "It must have {min} to {max} characters.", tenancy.RuleCount: "At most {max} can be chosen.",
+		tenancy.RuleOneOf: "It must be one of: {words}", tenancy.RuleSlug: "It takes up to 63 of a-z, 0-9 and -, beginning with a letter or a digit.",
+		tenancy.RuleSlugTaken: "Another workspace uses it.", tenancy.RuleSlugLater: "It can be changed after the first request.",
+		tenancy.RuleModel:  "There is no model of this name. It begins with claude-, gpt-, gemini- and so on, or has anthropic:, openai:, bedrock: or compatible: before it.",
+		tenancy.RuleUserID: "This is no Slack member ID (U… or W…).", tenancy.RuleGroupID: "This is no ID of a Slack user group (S…).",
+		tenancy.RuleServerName: "It takes up to 32 of a-z, 0-9 and -.", tenancy.RuleTaken: "Another server has this name.",
+		tenancy.RuleAddress: "It must be an address of up to 500 characters such as https://example.com/mcp.", tenancy.RuleAddressOnly: "Leave out user names, passwords, and what follows ? or #. Secrets belong to the page for integrations.",
+		tenancy.RuleHTTPS: "It must begin with https://.",
+		people.RuleBot:    "A bot can't be an approver.", people.RuleGone: "The account was deactivated. It can't be an approver.", people.RuleGuest: "A guest can't be an approver.",
+		people.RuleOutsider: "Not a member of this workspace, and so no approver.", people.RuleNoGroup: "This workspace has no such group, or it was disabled.",
+		settingsyaml.RuleSyntax: "This can't be read as YAML.", settingsyaml.RuleLarge: "The file is too large (at most {max} bytes).", settingsyaml.RuleUnknown: "There is no setting of this name.", settingsyaml.RuleTwice: "The setting is there twice.",
+		settingsyaml.RuleAlias: "Anchors and aliases (& and *) are not taken.", settingsyaml.RuleOwn: "Each workspace has its own: a file can't change it. Delete this line.",
+		settingsyaml.RuleFlag: "It must be true or false.", settingsyaml.RuleWhole: "It must be a whole number.", settingsyaml.RuleNumber: "It must be a number.", settingsyaml.RuleText: "It must be a text.",
+		settingsyaml.RuleList: "It must be a list of “- value”.", settingsyaml.RuleFields: "It must be a list of “name: value”.",
+	},
+}
