@@ -176,7 +176,7 @@ func (w *world) confirm(user string) inbound.Response {
 	if len(views) != 1 {
 		w.T.Fatalf("%d dialogs", len(views))
 	}
-	w.slack.CloseView(user, false)
+	w.slack.CloseView(user, views[0].ID, false)
 	p := person("view_submission", user, slacktest.Team)
 	p["view"] = map[string]any{"id": views[0].ID, "type": "modal", "callback_id": views[0].CallbackID, "private_metadata": views[0].PrivateMetadata, "state": map[string]any{"values": map[string]any{}}}
 	return w.post(p)
