@@ -35,6 +35,9 @@ const (
 	SweepFailed       Name = "SweepFailed"       // a task that it could not handle
 	ExpireFailed      Name = "ExpireFailed"      // old results that could not be deleted
 	RelayFailed       Name = "RelayFailed"       // a record that the relay left to the sweeper
+	AuditTouched      Name = "AuditTouched"      // a row of the audit log that was changed, removed, or dated otherwise than it was written
+	SealFailed        Name = "SealFailed"        // rows that could not be sealed yet, or a head that could not be put away
+	SealedLate        Name = "SealedLate"        // rows that were sealed after their day
 )
 
 // Namespace is where CloudWatch keeps them; their one dimension is "function", the function's name.
@@ -44,7 +47,7 @@ const Namespace = "Ringi"
 func Names() []Name {
 	return []Name{
 		EventIgnored, EventsLimited, EventRepeated, EventForeign, PersonFull, TenantFull, SecretMissing, SignatureRefused, NotAnswered, InteractionNoted, InteractionOdd, DecisionSeconds,
-		CardUnreachable, CardLate, AppRefused, CardSearchRefused, SlackCalled, SlackFailed, SweepRepaired, SweepFailed, ExpireFailed, RelayFailed,
+		CardUnreachable, CardLate, AppRefused, CardSearchRefused, SlackCalled, SlackFailed, SweepRepaired, SweepFailed, ExpireFailed, RelayFailed, AuditTouched, SealFailed, SealedLate,
 	}
 }
 

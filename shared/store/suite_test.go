@@ -56,6 +56,7 @@ func TestStore(t *testing.T) {
 		{"shown", testShown},
 		{"pace", testPace},
 		{"web", testWeb},
+		{"chain", testChain},
 		{"tenants", testTenants},
 		{"agents", testAgents},
 		{"settings", testSettings},

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"log/slog"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/chain"
+	"ringi/shared/metric"
+	"ringi/shared/sleep"
+	"ringi/shared/store"
+)
+
+const (
+	// margin of the invocation's time is kept to give back what was not sealed.
+	margin = 5 * time.Second
+	// maxEntries is how many rows a link seals: about 200 bytes each, of the 400 KB that a row of the table may have.
+	maxEntries = 500
+)
+
+// Store is what the sealer reads and writes.
+type Store interface {
+	Chain(ctx context.Context, tenant string) (store.Chain, error)
+	Chains(ctx context.Context) iter.Seq2[store.Chain, error]
+	AppendLink(ctx context.Context, l chain.Link) error
+	HeadKept(ctx context.Context, tenant string, seq int) error
+	ChainChecked(ctx context.Context, tenant string, through time.Time) error
+	Links(ctx context.Context, tenant string, backwards bool) iter.Seq2[chain.Link, error]
+	AuditRows(ctx context.Context, tenant string, from, until time.Time) iter.Seq2[chain.Row, error]
+}
+
+// Signer signs a text.
+type Signer interface {
+	Sign(ctx context.Context, text []byte) ([]byte, error)
+}
+
+// Heads are kept where nobody can take them back.
+type Heads interface {
+	Keep(ctx context.Context, head chain.Head) error
+}
+
+// Handler seals.
+type Handler struct {
+	Store  Store
+	Signer Signer
+	Heads  Heads
+	Now    func() time.Time
+}
+
+// Handle seals a batch of the table's stream, or, asked by a schedule, puts heads away and seals what was left out. It gives
+// back the records from the first that could not be sealed; a row that is then sealed twice is as good as one.
+func (h *Handler) Handle(ctx context.Context, event json.RawMessage) (events.DynamoDBEventResponse, error) {
+	ctx, cancel := sleep.Sparing(ctx, margin)
+	defer cancel()
+	var batch events.DynamoDBEvent
+	if err := json.Unmarshal(event, &batch); err != nil {
+		return events.DynamoDBEventResponse{}, fmt.Errorf("read the event: %w", err)
+	}
+	if len(batch.Records) == 0 {
+		return events.DynamoDBEventResponse{}, h.minute(ctx)
+	}
+	return h.records(ctx, batch.Records), nil
+}
+
+// seal appends rows to a tenant's chain.
+func (h *Handler) seal(ctx context.Context, tenant string, rows []chain.Row, late bool) error {
+	for wait := 10 * time.Millisecond; ; wait = min(2*wait, time.Second) {
+		is, err := h.Store.Chain(ctx, tenant)
+		if err != nil {
+			return err
+		}
+		l, err := chain.Next(is.Head, salt(), rows, h.Now())
+		if err != nil {
+			return err
+		}
+		l.Late = late
+		if l.Signature, err = h.Signer.Sign(ctx, l.Text()); err != nil {
+			return fmt.Errorf("link %d of %s: %w", l.Seq, tenant, err)
+		}
+		if err = h.Store.AppendLink(ctx, l); !errors.Is(err, aggregate.ErrConflict) || sleep.For(ctx, wait) != nil {
+			return err
+		}
+	}
+}
+
+// salt is of one link alone.
+func salt() string {
+	b := make([]byte, 32)
+	rand.Read(b) // never fails
+	return hex.EncodeToString(b)
+}
+
+func failed(ctx context.Context, what, tenant string, err error) {
+	slog.ErrorContext(ctx, what, "tenant_id", tenant, "err", err)
+	metric.Count(metric.SealFailed, 1)
+}

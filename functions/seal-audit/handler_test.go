@@ -1,0 +1,280 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/aws-sdk-go-v2/service/kms"
+	kmstypes "github.com/aws/aws-sdk-go-v2/service/kms/types"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"ringi/shared/chain"
+	"ringi/shared/expect"
+	"ringi/shared/seal"
+	"ringi/shared/store"
+	"ringi/shared/store/storetest"
+)
+
+const tenant = "01TENANT"
+
+var began = time.Date(2026, 4, 18, 9, 0, 0, 0, time.UTC)
+
+func TestSeal(t *testing.T) {
+	server := storetest.Start(t)
+	for name, test := range map[string]func(*testing.T, *world){
+		"what the stream tells is sealed, twice alike":                          testSealed,
+		"many invocations make one chain":                                       testManyAtOnce,
+		"what is changed, removed or misdated is sealed as such":                testTouched,
+		"what can't be sealed goes back, and what can is":                       testGivesBack,
+		"a head is put away each minute that it moved, and can't be taken back": testHeads,
+		"rows of past days that nobody sealed are sealed late, once":            testLate,
+		"an odd key holds nothing up":                                           testOddKey,
+	} {
+		t.Run(name, func(t *testing.T) { test(t, newWorld(t, server)) })
+	}
+}
+
+// world is a table, a key and a bucket with a sealer.
+type world struct {
+	*Handler
+	t      *testing.T
+	db     *dynamodb.Client
+	table  string
+	store  *store.Store
+	heads  seal.Heads
+	signed chain.Signed
+	now    time.Time
+	n      int
+}
+
+func newWorld(t *testing.T, server *storetest.Server) *world {
+	t.Helper()
+	st, table := server.Store(t)
+	w := &world{t: t, db: server.DB, table: table, store: st.Of.Store, now: began}
+	k := kms.NewFromConfig(server.Config)
+	made := expect.Value(k.CreateKey(t.Context(), &kms.CreateKeyInput{KeySpec: kmstypes.KeySpecEccNistP256, KeyUsage: kmstypes.KeyUsageTypeSignVerify}))(t)
+	signer := seal.Signer{KMS: k, Key: aws.ToString(made.KeyMetadata.KeyId)}
+	w.signed = expect.Value(seal.Check(expect.Value(signer.Public(t.Context()))(t)))(t)
+	w.heads = seal.Open(server.Config, "heads-"+table)
+	expect.Value(w.heads.S3.CreateBucket(t.Context(), &s3.CreateBucketInput{Bucket: &w.heads.Bucket, ObjectLockEnabledForBucket: aws.Bool(true)}))(t)
+	w.Handler = &Handler{Store: w.store, Signer: signer, Heads: w.heads, Now: func() time.Time { return w.now }}
+	return w
+}
+
+// row is an audit row that somebody put into the table.
+func (w *world) row(of string, at time.Time) map[string]types.AttributeValue {
+	w.t.Helper()
+	w.n++
+	it := map[string]types.AttributeValue{}
+	for name, v := range map[string]string{"PK": "AUDIT#" + of + "#" + at.Format("2006-01"), "SK": at.Format("2006-01-02T15:04:05.000Z") + fmt.Sprintf("#%06d", w.n), "type": "audit"} {
+		it[name] = &types.AttributeValueMemberS{Value: v}
+	}
+	it["details"] = &types.AttributeValueMemberM{Value: map[string]types.AttributeValue{"n": &types.AttributeValueMemberN{Value: fmt.Sprint(w.n)}}}
+	expect.Value(w.db.PutItem(w.t.Context(), &dynamodb.PutItemInput{TableName: &w.table, Item: it}))(w.t)
+	return it
+}
+
+func image(it map[string]types.AttributeValue) map[string]events.DynamoDBAttributeValue {
+	out := map[string]events.DynamoDBAttributeValue{}
+	for name, v := range it {
+		switch v := v.(type) {
+		case *types.AttributeValueMemberS:
+			out[name] = events.NewStringAttribute(v.Value)
+		case *types.AttributeValueMemberN:
+			out[name] = events.NewNumberAttribute(v.Value)
+		case *types.AttributeValueMemberM:
+			out[name] = events.NewMapAttribute(image(v.Value))
+		}
+	}
+	return out
+}
+
+// record is what the stream tells of a row at w.now.
+func (w *world) record(n int, before, after map[string]types.AttributeValue) events.DynamoDBEventRecord {
+	r := events.DynamoDBEventRecord{EventName: "MODIFY", Change: events.DynamoDBStreamRecord{
+		ApproximateCreationDateTime: events.SecondsEpochTime{Time: w.now.Truncate(time.Second)}, SequenceNumber: fmt.Sprint(n), Keys: image(before),
+	}}
+	if before == nil {
+		r.EventName, r.Change.Keys = "INSERT", image(after)
+	} else {
+		r.Change.OldImage = image(before)
+	}
+	if after == nil {
+		r.EventName = "REMOVE"
+	} else {
+		r.Change.NewImage = image(after)
+	}
+	return r
+}
+
+// written are the records of new rows.
+func (w *world) written(of string, n int) (out []events.DynamoDBEventRecord) {
+	for range n {
+		it := w.row(of, w.now)
+		out = append(out, w.record(w.n, nil, it))
+	}
+	return out
+}
+
+func (w *world) handle(event any) events.DynamoDBEventResponse {
+	w.t.Helper()
+	text := expect.Value(json.Marshal(event))(w.t)
+	return expect.Value(w.Handle(w.t.Context(), text))(w.t)
+}
+
+func (w *world) seals(records ...events.DynamoDBEventRecord) {
+	w.t.Helper()
+	if out := w.handle(events.DynamoDBEvent{Records: records}); out.BatchItemFailures != nil {
+		w.t.Errorf("gave back %v", out.BatchItemFailures)
+	}
+}
+
+// tick is a minute's schedule.
+func (w *world) tick() {
+	w.t.Helper()
+	w.now = w.now.Add(time.Minute)
+	w.handle(map[string]any{"source": "aws.events"})
+}
+
+// verified holds the tenant's log against its chain.
+func (w *world) verified(of string) chain.Report {
+	w.t.Helper()
+	head, strange, err := w.heads.Newest(w.t.Context(), of, w.signed)
+	expect.NoError(w.t, err)
+	if len(strange) > 0 {
+		w.t.Errorf("strange heads: %v", strange)
+	}
+	var links []chain.Link
+	for l, err := range w.store.Links(w.t.Context(), of, false) {
+		expect.NoError(w.t, err)
+		links = append(links, l)
+	}
+	var rows []chain.Row
+	for r, err := range w.store.AuditRows(w.t.Context(), of, time.Time{}, w.now.Add(time.Hour)) {
+		expect.NoError(w.t, err)
+		rows = append(rows, r)
+	}
+	return chain.Verify(of, head, links, rows, w.signed, w.now)
+}
+
+func (w *world) finds(of string, sealed int, want ...chain.Finding) {
+	w.t.Helper()
+	if got := w.verified(of); !slices.Equal(got.Findings, want) || got.Sealed != sealed {
+		w.t.Errorf("%d sealed, found %v; want %d, %v", got.Sealed, got.Findings, sealed, want)
+	}
+}
+
+func testSealed(_ *testing.T, w *world) {
+	records := append(w.written(tenant, 3), w.written("01OTHER", 2)...)
+	w.seals(records...)
+	w.seals(records...)
+	w.tick()
+	w.finds(tenant, 3)
+	w.finds("01OTHER", 2)
+}
+
+func testManyAtOnce(_ *testing.T, w *world) {
+	var all sync.WaitGroup
+	for range 8 {
+		records := w.written(tenant, 5)
+		all.Go(func() { w.seals(records...) })
+	}
+	all.Wait()
+	w.tick()
+	w.finds(tenant, 40)
+}
+
+func testTouched(_ *testing.T, w *world) {
+	a, b, c := w.row(tenant, w.now), w.row(tenant, w.now), w.row(tenant, w.now.Add(-3*time.Minute))
+	changed := map[string]types.AttributeValue{"PK": a["PK"], "SK": a["SK"]}
+	w.seals(w.record(1, nil, a), w.record(2, nil, b), w.record(3, nil, c))
+	// Both are as they were by the time that somebody looks: only the sealer has seen it.
+	w.seals(w.record(4, a, changed), w.record(5, changed, a), w.record(6, b, nil))
+	w.tick()
+	key := func(it map[string]types.AttributeValue) string { return expect.Value(store.SealedRow(it))(w.t).Key }
+	w.finds(tenant, 3, chain.Finding{Flaw: chain.Dated, Where: key(c)}, chain.Finding{Flaw: chain.Touched, Where: key(a)}, chain.Finding{Flaw: chain.Touched, Where: key(a)}, chain.Finding{Flaw: chain.Touched, Where: key(b)})
+}
+
+// faulty fails once, at that call.
+type faulty struct {
+	Signer
+	calls, fails int
+}
+
+func (f *faulty) Sign(ctx context.Context, text []byte) ([]byte, error) {
+	if f.calls++; f.calls == f.fails {
+		return nil, errors.New("the key is not there")
+	}
+	return f.Signer.Sign(ctx, text)
+}
+
+func testGivesBack(t *testing.T, w *world) {
+	records := slices.Concat(w.written(tenant, 1), w.written("01OTHER", 1), w.written("01THIRD", 1))
+	signer := w.Signer
+	w.Signer = &faulty{Signer: signer, fails: 2}
+	out := w.handle(events.DynamoDBEvent{Records: records})
+	if len(out.BatchItemFailures) != 1 || out.BatchItemFailures[0].ItemIdentifier != "2" {
+		t.Errorf("gave back %v", out.BatchItemFailures)
+	}
+	w.Signer = signer
+	w.seals(records[1:]...)
+	w.tick()
+	for _, of := range []string{tenant, "01OTHER", "01THIRD"} {
+		w.finds(of, 1)
+	}
+}
+
+func testHeads(t *testing.T, w *world) {
+	w.seals(w.written(tenant, 2)...)
+	if got := w.verified(tenant); len(got.Behind) != 2 {
+		t.Errorf("before the minute: %+v", got)
+	}
+	w.tick()
+	w.tick()
+	out := expect.Value(w.heads.S3.ListObjectVersions(t.Context(), &s3.ListObjectVersionsInput{Bucket: &w.heads.Bucket}))(t)
+	if len(out.Versions) != 1 {
+		t.Fatalf("%d heads of a chain that moved once", len(out.Versions))
+	}
+	// Somebody hides the head, and takes everything away that it is of.
+	expect.Value(w.heads.S3.DeleteObject(t.Context(), &s3.DeleteObjectInput{Bucket: &w.heads.Bucket, Key: out.Versions[0].Key}))(t)
+	for _, it := range expect.Value(w.db.Scan(t.Context(), &dynamodb.ScanInput{TableName: &w.table}))(t).Items {
+		expect.Value(w.db.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: &w.table, Key: map[string]types.AttributeValue{"PK": it["PK"], "SK": it["SK"]}}))(t)
+	}
+	w.finds(tenant, 0, chain.Finding{Flaw: chain.Cut, Where: "head"})
+}
+
+func testLate(t *testing.T, w *world) {
+	for day := range 3 {
+		w.row(tenant, began.AddDate(0, -1, day))
+	}
+	w.seals(w.written(tenant, 1)...)
+	w.tick()
+	w.tick()
+	if got := w.verified(tenant); len(got.Findings) != 0 || len(got.Late) != 3 || got.Sealed != 4 {
+		t.Errorf("%+v", got)
+	}
+	forged := w.row(tenant, began.AddDate(0, -1, 1))
+	w.now = w.now.AddDate(0, 0, 1)
+	w.tick()
+	w.tick()
+	w.finds(tenant, 4, chain.Finding{Flaw: chain.Inserted, Where: expect.Value(store.SealedRow(forged))(t).Key})
+}
+
+func testOddKey(_ *testing.T, w *world) {
+	odd := map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "AUDIT#" + tenant + "#2026-04 x\n"}, "SK": &types.AttributeValueMemberS{Value: "あ"}}
+	w.seals(append(w.written(tenant, 1), w.record(9, nil, odd))...)
+	w.tick()
+	key := expect.Value(store.SealedRow(odd))(w.t).Key
+	// No list of the log has it: it is sealed, and not there.
+	w.finds(tenant, 1, chain.Finding{Flaw: chain.Dated, Where: key}, chain.Finding{Flaw: chain.Removed, Where: key})
+}

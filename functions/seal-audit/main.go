@@ -1,0 +1,32 @@
+// Command seal-audit seals the audit log: what was written, as the table's stream tells it, and each minute what was left out.
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/kms"
+
+	"ringi/shared/boot"
+	"ringi/shared/config"
+	"ringi/shared/kinds"
+	"ringi/shared/seal"
+)
+
+func main() {
+	boot.Run(newHandler, func(h *Handler) any { return h.Handle })
+}
+
+// environment is what template.yaml sets for this function.
+type environment struct {
+	config.Table
+	Key    string `env:"CHAIN_KEY_ID" doc:"the key that signs the audit log's chain"`
+	Bucket string `env:"HEADS_BUCKET" doc:"the bucket whose objects are locked, for heads of chains"`
+}
+
+func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
+	return &Handler{
+		Store: kinds.Open(cfg, env.Table), Signer: seal.Signer{KMS: kms.NewFromConfig(cfg), Key: env.Key}, Heads: seal.Open(cfg, env.Bucket), Now: time.Now,
+	}, nil
+}

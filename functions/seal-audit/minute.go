@@ -1,0 +1,107 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"ringi/shared/chain"
+	"ringi/shared/metric"
+	"ringi/shared/store"
+)
+
+// settled is how long after its end a day is looked at: what was written in it has come through the stream by then.
+const settled = 10 * time.Minute
+
+// minute puts the heads of all tenants away that moved, then seals what was left out. What fails for one tenant is logged and
+// counted, and tried again the next minute; it holds up no other.
+func (h *Handler) minute(ctx context.Context) error {
+	var all []store.Chain
+	for is, err := range h.Store.Chains(ctx) {
+		if err != nil {
+			return err
+		}
+		all = append(all, is)
+		if err := h.keep(ctx, is); err != nil {
+			failed(ctx, "keeps no head", is.Tenant, err)
+		}
+	}
+	for _, is := range all {
+		if ctx.Err() != nil {
+			break // the next minute goes on
+		}
+		if err := h.late(ctx, is); err != nil {
+			failed(ctx, "seals nothing late", is.Tenant, err)
+		}
+	}
+	return nil
+}
+
+// keep puts a chain's head away unless that was done.
+func (h *Handler) keep(ctx context.Context, is store.Chain) error {
+	if is.Kept >= is.Seq {
+		return nil
+	}
+	head := chain.Head{Tenant: is.Tenant, Seq: is.Seq, Link: is.Link, At: h.Now().UTC().Truncate(time.Millisecond)}
+	var err error
+	if head.Signature, err = h.Signer.Sign(ctx, head.Text()); err != nil {
+		return err
+	}
+	if err := h.Heads.Keep(ctx, head); err != nil {
+		return err
+	}
+	return h.Store.HeadKept(ctx, is.Tenant, is.Seq)
+}
+
+// late seals the rows of past days that no link seals: of days before the chain began, or whose records were given up. They
+// are called late, so that whoever checks the log sees them.
+func (h *Handler) late(ctx context.Context, is store.Chain) error {
+	through := h.Now().Add(-settled).UTC().Truncate(24 * time.Hour)
+	if !is.Checked.Before(through) {
+		return nil
+	}
+	sealed := map[string]bool{}
+	for l, err := range h.Store.Links(ctx, is.Tenant, true) {
+		if err != nil {
+			return err
+		}
+		// No link is older than what it seals, but for what two clocks differ by.
+		if l.At.Before(is.Checked.Add(-chain.Drift)) {
+			break
+		}
+		for _, e := range l.Entries {
+			sealed[e.Key] = true
+		}
+	}
+	var rows []chain.Row
+	flush := func() error {
+		if len(rows) == 0 {
+			return nil
+		}
+		metric.Count(metric.SealedLate, len(rows))
+		err := h.seal(ctx, is.Tenant, rows, true)
+		rows = nil
+		return err
+	}
+	for r, err := range h.Store.AuditRows(ctx, is.Tenant, is.Checked, through) {
+		if err != nil {
+			return err
+		}
+		if sealed[r.Key] {
+			continue
+		}
+		if rows = append(rows, r); len(rows) < maxEntries {
+			continue
+		}
+		if err := flush(); err != nil {
+			return err
+		}
+		// Another minute may have to go on from here; of the same moment more may follow.
+		if err := h.Store.ChainChecked(ctx, is.Tenant, r.At); err != nil {
+			return err
+		}
+	}
+	if err := flush(); err != nil {
+		return err
+	}
+	return h.Store.ChainChecked(ctx, is.Tenant, through)
+}

@@ -1,0 +1,131 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"ringi/shared/chain"
+	"ringi/shared/metric"
+	"ringi/shared/store"
+)
+
+// part is what a batch has of one tenant.
+type part struct {
+	tenant string
+	first  string // sequence number of the first record, to give it back
+	rows   []chain.Row
+}
+
+// records seals a batch, a link for each tenant in it.
+func (h *Handler) records(ctx context.Context, records []events.DynamoDBEventRecord) (out events.DynamoDBEventResponse) {
+	for _, p := range parts(ctx, records) {
+		for rows := range slices.Chunk(p.rows, maxEntries) {
+			if err := h.seal(ctx, p.tenant, rows, false); err != nil {
+				failed(ctx, "gives back", p.tenant, err)
+				out.BatchItemFailures = append(out.BatchItemFailures, events.DynamoDBBatchItemFailure{ItemIdentifier: p.first})
+				break
+			}
+		}
+	}
+	return out
+}
+
+// parts are the tenants of a batch in the order of their first records. What was changed or removed rings, and so does a row
+// of another time: whoever may write the table wrote that by hand.
+func parts(ctx context.Context, records []events.DynamoDBEventRecord) []part {
+	var out []part
+	for _, r := range records {
+		tenant, ok := tenantOf(r)
+		if !ok {
+			continue
+		}
+		row, err := rowOf(r)
+		if err != nil {
+			failed(ctx, "can't be sealed", tenant, err)
+			continue
+		}
+		if row.Note != "" {
+			slog.ErrorContext(ctx, "the audit log was touched", "tenant_id", tenant, "key", row.Key, "what", row.Note)
+			metric.Count(metric.AuditTouched, 1)
+		}
+		at := slices.IndexFunc(out, func(p part) bool { return p.tenant == tenant })
+		if at < 0 {
+			at = len(out)
+			out = append(out, part{tenant: tenant, first: r.Change.SequenceNumber})
+		}
+		out[at].rows = append(out[at].rows, row)
+	}
+	return out
+}
+
+// tenantOf is whose audit row a record is of.
+func tenantOf(r events.DynamoDBEventRecord) (string, bool) {
+	key := r.Change.Keys["PK"]
+	if key.DataType() != events.DataTypeString {
+		return "", false
+	}
+	rest, ok := strings.CutPrefix(key.String(), "AUDIT#")
+	tenant, _, _ := strings.Cut(rest, "#")
+	return tenant, ok && tenant != ""
+}
+
+func rowOf(r events.DynamoDBEventRecord) (chain.Row, error) {
+	image, note := r.Change.NewImage, chain.Note("")
+	switch r.EventName {
+	case string(events.DynamoDBOperationTypeModify):
+		note = chain.Modified
+	case string(events.DynamoDBOperationTypeRemove):
+		image, note = r.Change.OldImage, chain.Deleted
+	}
+	row, err := store.SealedRow(item(image))
+	off := row.At.Sub(r.Change.ApproximateCreationDateTime.Time)
+	// The table tells the moment in whole seconds.
+	if note == "" && (off > chain.Drift || off < -chain.Drift-time.Second) {
+		note = chain.Misdated
+	}
+	row.Note = note
+	return row, err
+}
+
+// item is an image as the table's client has it.
+func item(image map[string]events.DynamoDBAttributeValue) map[string]types.AttributeValue {
+	out := map[string]types.AttributeValue{}
+	for name, v := range image {
+		out[name] = value(v)
+	}
+	return out
+}
+
+func value(v events.DynamoDBAttributeValue) types.AttributeValue {
+	switch v.DataType() {
+	case events.DataTypeString:
+		return &types.AttributeValueMemberS{Value: v.String()}
+	case events.DataTypeNumber:
+		return &types.AttributeValueMemberN{Value: v.Number()}
+	case events.DataTypeBoolean:
+		return &types.AttributeValueMemberBOOL{Value: v.Boolean()}
+	case events.DataTypeMap:
+		return &types.AttributeValueMemberM{Value: item(v.Map())}
+	case events.DataTypeList:
+		all := []types.AttributeValue{}
+		for _, x := range v.List() {
+			all = append(all, value(x))
+		}
+		return &types.AttributeValueMemberL{Value: all}
+	case events.DataTypeBinary:
+		return &types.AttributeValueMemberB{Value: v.Binary()}
+	case events.DataTypeStringSet:
+		return &types.AttributeValueMemberSS{Value: v.StringSet()}
+	case events.DataTypeNumberSet:
+		return &types.AttributeValueMemberNS{Value: v.NumberSet()}
+	case events.DataTypeBinarySet:
+		return &types.AttributeValueMemberBS{Value: v.BinarySet()}
+	}
+	return &types.AttributeValueMemberNULL{Value: true}
+}

@@ -1,0 +1,160 @@
+// Package seal signs what chains of audit logs say, with a key that nobody can read, and keeps their heads where nobody can take
+// them back.
+package seal
+
+import (
+	"bytes"
+	"context"
+	"crypto/ecdsa"
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/kms"
+	kmstypes "github.com/aws/aws-sdk-go-v2/service/kms/types"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"ringi/shared/chain"
+)
+
+// Signer is a KMS key for ECDSA with P-256 over SHA-256.
+type Signer struct {
+	KMS *kms.Client
+	Key string
+}
+
+// Sign returns the signature of a text, as ASN.1.
+func (s Signer) Sign(ctx context.Context, text []byte) ([]byte, error) {
+	sum := sha256.Sum256(text)
+	out, err := s.KMS.Sign(ctx, &kms.SignInput{
+		KeyId: &s.Key, Message: sum[:], MessageType: kmstypes.MessageTypeDigest, SigningAlgorithm: kmstypes.SigningAlgorithmSpecEcdsaSha256,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("sign: %w", err)
+	}
+	return out.Signature, nil
+}
+
+// Public is the key's public half, as X.509 has it (DER).
+func (s Signer) Public(ctx context.Context) ([]byte, error) {
+	out, err := s.KMS.GetPublicKey(ctx, &kms.GetPublicKeyInput{KeyId: &s.Key})
+	if err != nil {
+		return nil, fmt.Errorf("get the public key: %w", err)
+	}
+	return out.PublicKey, nil
+}
+
+// Check is who checks signatures of the key whose public half this is.
+func Check(public []byte) (chain.Signed, error) {
+	parsed, err := x509.ParsePKIXPublicKey(public)
+	if err != nil {
+		return nil, fmt.Errorf("read the public key: %w", err)
+	}
+	key, ok := parsed.(*ecdsa.PublicKey)
+	if !ok {
+		return nil, fmt.Errorf("the public key is a %T, not of ECDSA", parsed)
+	}
+	return func(text, signature []byte) bool {
+		sum := sha256.Sum256(text)
+		return ecdsa.VerifyASN1(key, sum[:], signature)
+	}, nil
+}
+
+// Heads are the heads in a bucket whose objects are locked.
+type Heads struct {
+	S3     *s3.Client
+	Bucket string
+}
+
+// Open is a function's bucket. Path style: a bucket's name need not resolve as a host.
+func Open(cfg aws.Config, bucket string) Heads {
+	return Heads{S3: s3.NewFromConfig(cfg, func(o *s3.Options) { o.UsePathStyle = true }), Bucket: bucket}
+}
+
+func prefix(tenant string) string { return "heads/" + tenant + "/" }
+
+// Keep puts a head away. The bucket's own default retention locks it.
+func (h Heads) Keep(ctx context.Context, head chain.Head) error {
+	body, err := json.Marshal(head)
+	if err != nil {
+		return fmt.Errorf("write a head: %w", err)
+	}
+	key := fmt.Sprintf("%s%s/%010d.json", prefix(head.Tenant), head.At.UTC().Format("2006-01-02"), head.Seq)
+	_, err = h.S3.PutObject(ctx, &s3.PutObjectInput{Bucket: &h.Bucket, Key: &key, Body: bytes.NewReader(body), ContentType: aws.String("application/json")})
+	if err != nil {
+		return fmt.Errorf("keep head %d of %s: %w", head.Seq, head.Tenant, err)
+	}
+	return nil
+}
+
+// Newest is a tenant's newest head that was signed, nil when there is none, and the names of objects that are no such heads. It
+// looks at all versions: an object can be hidden by a delete marker or another version, and stays all the same.
+func (h Heads) Newest(ctx context.Context, tenant string, signed chain.Signed) (newest *chain.Head, strange []string, err error) {
+	days, err := h.days(ctx, tenant)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, day := range slices.Backward(days) {
+		pages := s3.NewListObjectVersionsPaginator(h.S3, &s3.ListObjectVersionsInput{Bucket: &h.Bucket, Prefix: aws.String(day)})
+		for pages.HasMorePages() {
+			page, err := pages.NextPage(ctx)
+			if err != nil {
+				return nil, nil, fmt.Errorf("list heads: %w", err)
+			}
+			for _, v := range page.Versions {
+				head, err := h.get(ctx, aws.ToString(v.Key), v.VersionId)
+				switch {
+				case err != nil:
+					return nil, nil, err
+				case head == nil || head.Tenant != tenant || !signed(head.Text(), head.Signature):
+					strange = append(strange, aws.ToString(v.Key))
+				case newest == nil || head.Seq > newest.Seq:
+					newest = head
+				}
+			}
+		}
+		if newest != nil {
+			break
+		}
+	}
+	return newest, strange, nil
+}
+
+// days are the prefixes of a tenant's days with heads, in order.
+func (h Heads) days(ctx context.Context, tenant string) (days []string, err error) {
+	pages := s3.NewListObjectVersionsPaginator(h.S3, &s3.ListObjectVersionsInput{Bucket: &h.Bucket, Prefix: aws.String(prefix(tenant)), Delimiter: aws.String("/")})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("list days of heads: %w", err)
+		}
+		for _, p := range page.CommonPrefixes {
+			days = append(days, aws.ToString(p.Prefix))
+		}
+	}
+	slices.SortFunc(days, strings.Compare)
+	return days, nil
+}
+
+// get reads one version, nil if it is no head.
+func (h Heads) get(ctx context.Context, key string, version *string) (*chain.Head, error) {
+	out, err := h.S3.GetObject(ctx, &s3.GetObjectInput{Bucket: &h.Bucket, Key: &key, VersionId: version})
+	if err != nil {
+		return nil, fmt.Errorf("get %s: %w", key, err)
+	}
+	defer out.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(out.Body, 64<<10))
+	if err != nil {
+		return nil, fmt.Errorf("get %s: %w", key, err)
+	}
+	var head chain.Head
+	if json.Unmarshal(body, &head) != nil {
+		return nil, nil
+	}
+	return &head, nil
+}

@@ -1,0 +1,200 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/chain"
+)
+
+// Rows of a tenant's chain: CHAIN#<tenant>, its head and a row for each link.
+const (
+	chainPrefix = "CHAIN#"
+	chainHead   = "HEAD"
+	linkPrefix  = "LINK#"
+	chains      = "CHAINS" // all heads, in GSI1
+)
+
+// Chain is how far a tenant's chain goes, and what was done with it.
+type Chain struct {
+	chain.Head
+	Kept    int       `json:"kept,omitempty"`      // seq of the newest head that was put away
+	Checked time.Time `json:"checked_at,omitzero"` // all rows before this were looked at once more
+}
+
+func linkKey(seq int) string { return linkPrefix + fmt.Sprintf("%010d", seq) }
+
+// Chain is a tenant's. Of one that has none it is empty but for the tenant.
+func (s *Store) Chain(ctx context.Context, tenant string) (Chain, error) {
+	is := Chain{Head: chain.Head{Tenant: tenant}}
+	pk, err := tenantPartition(chainPrefix, tenant)
+	if err == nil {
+		err = s.get(ctx, pk, chainHead, &is)
+	}
+	if err != nil && !errors.Is(err, aggregate.ErrNotFound) || pk == "" {
+		return Chain{}, fmt.Errorf("read the chain of %.40s: %w", tenant, err)
+	}
+	return is, nil
+}
+
+// AppendLink puts a link behind the last one. It returns aggregate.ErrConflict when another came first. To append the same
+// link twice is to append it once.
+func (s *Store) AppendLink(ctx context.Context, l chain.Link) error {
+	pk, err := tenantPartition(chainPrefix, l.Tenant)
+	if err != nil {
+		return fmt.Errorf("append a link: %w", err)
+	}
+	it, err := pack("link", pk, linkKey(l.Seq), l)
+	if err != nil {
+		return err
+	}
+	e := newExpression()
+	e.set("tenant_id", l.Tenant)
+	e.set("seq", l.Seq)
+	e.set("link", l.ID())
+	e.set("at", l.At)
+	e.set("GSI1PK", chains)
+	e.set("GSI1SK", l.Tenant)
+	e.row("chain", time.Time{})
+	var condition string
+	if l.Seq == 1 {
+		condition = e.absent()
+	} else {
+		condition = both(e.is("seq", "=", l.Seq-1), e.is("link", "=", l.Previous))
+	}
+	err = s.transactPast(ctx, s.newID(), []types.TransactWriteItem{
+		{Update: &types.Update{
+			TableName: &s.table, Key: key(pk, chainHead), ConditionExpression: &condition,
+			UpdateExpression: e.update(), ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
+		}},
+		{Put: &types.Put{TableName: &s.table, Item: it, ConditionExpression: aws.String("attribute_not_exists(PK)")}},
+	})
+	var l2 *lost
+	if errors.As(err, &l2) {
+		var there chain.Link
+		if s.get(ctx, pk, linkKey(l.Seq), &there) == nil && there.ID() == l.ID() {
+			return nil // the answer to an earlier try was lost
+		}
+		err = aggregate.ErrConflict
+	}
+	if err != nil {
+		return fmt.Errorf("append link %d of %s: %w", l.Seq, l.Tenant, err)
+	}
+	return nil
+}
+
+// HeadKept notes that the head of seq was put away.
+func (s *Store) HeadKept(ctx context.Context, tenant string, seq int) error {
+	return s.noteChain(ctx, tenant, "kept", seq)
+}
+
+// ChainChecked notes that no row before a time waits to be sealed.
+func (s *Store) ChainChecked(ctx context.Context, tenant string, through time.Time) error {
+	return s.noteChain(ctx, tenant, "checked_at", through)
+}
+
+// noteChain moves a note forward; one that is further already stays.
+func (s *Store) noteChain(ctx context.Context, tenant, name string, v any) error {
+	pk, err := tenantPartition(chainPrefix, tenant)
+	if err != nil {
+		return err
+	}
+	e := newExpression()
+	e.set(name, v)
+	_, err = s.update(ctx, key(pk, chainHead), e, all(e.exists(), anyOf(e.lacks(name), e.is(name, "<", v))))
+	if err != nil && !errors.Is(err, errCondition) {
+		return fmt.Errorf("note %s of the chain of %s: %w", name, tenant, err)
+	}
+	return nil
+}
+
+// Chains are those of all tenants, by an index that may be a moment behind.
+func (s *Store) Chains(ctx context.Context) iter.Seq2[Chain, error] {
+	e := newExpression()
+	return queried(ctx, s, &dynamodb.QueryInput{
+		TableName: &s.table, IndexName: aws.String("GSI1"), KeyConditionExpression: aws.String(e.is("GSI1PK", "=", chains)),
+		ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
+	}, func(it item) (is Chain, err error) { return is, unpack(it, &is) })
+}
+
+// Links are a tenant's from the first on, or, backwards, from the last.
+func (s *Store) Links(ctx context.Context, tenant string, backwards bool) iter.Seq2[chain.Link, error] {
+	e := newExpression()
+	return queried(ctx, s, &dynamodb.QueryInput{
+		TableName: &s.table, ConsistentRead: aws.Bool(true), ScanIndexForward: aws.Bool(!backwards),
+		KeyConditionExpression:   all(e.is("PK", "=", chainPrefix+tenant), "begins_with("+e.name("SK")+", "+e.value(linkPrefix)+")"),
+		ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
+	}, func(it item) (l chain.Link, err error) { return l, unpack(it, &l) })
+}
+
+// AuditRows are the rows of a tenant's audit log from a time on until before another, in their order, as they stand in the table.
+func (s *Store) AuditRows(ctx context.Context, tenant string, from, until time.Time) iter.Seq2[chain.Row, error] {
+	if from.Before(auditBegins()) {
+		from = auditBegins()
+	}
+	from, until = from.UTC(), until.UTC()
+	return func(yield func(chain.Row, error) bool) {
+		for m := time.Date(from.Year(), from.Month(), 1, 0, 0, 0, 0, time.UTC); m.Before(until); m = m.AddDate(0, 1, 0) {
+			e := newExpression()
+			in := &dynamodb.QueryInput{
+				TableName: &s.table, ConsistentRead: aws.Bool(true),
+				KeyConditionExpression:   all(e.is("PK", "=", auditMonth(tenant, m)), e.name("SK")+" BETWEEN "+e.value(aggregate.TimeText(from))+" AND "+e.value(aggregate.TimeText(until))),
+				ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
+			}
+			for r, err := range queried(ctx, s, in, SealedRow) {
+				if !yield(r, err) || err != nil {
+					return
+				}
+			}
+		}
+	}
+}
+
+// SealedRow is an audit row's item as it is sealed: all of its attributes. A key without a time is of no time.
+func SealedRow(it map[string]types.AttributeValue) (chain.Row, error) {
+	members := map[string]any{}
+	for name, v := range it {
+		members[name] = plain(v)
+	}
+	content, err := chain.Canonical(members)
+	if err != nil {
+		return chain.Row{}, err
+	}
+	pk, sk := textOf(it, "PK"), textOf(it, "SK")
+	moment, _, _ := strings.Cut(sk, "#")
+	at, err := time.Parse(time.RFC3339, moment)
+	if err != nil || !strings.HasSuffix(pk, "#"+at.UTC().Format("2006-01")) {
+		at = time.Time{}
+	}
+	return chain.Row{Key: chain.KeyOf(pk, sk), Content: content, At: at}, nil
+}
+
+// queried reads a query to its end.
+func queried[T any](ctx context.Context, s *Store, in *dynamodb.QueryInput, read func(item) (T, error)) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		pages := dynamodb.NewQueryPaginator(s.db, in)
+		for pages.HasMorePages() {
+			page, err := pages.NextPage(ctx)
+			if err != nil {
+				var none T
+				yield(none, fmt.Errorf("read the chain: %w", err))
+				return
+			}
+			for _, it := range page.Items {
+				v, err := read(it)
+				if !yield(v, err) || err != nil {
+					return
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,154 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/chain"
+	"ringi/shared/expect"
+)
+
+func testChain(t *testing.T, st *taskStore) {
+	st.parts(t, []part{
+		{"of many who append at once one is next", testAppendRace},
+		{"a link that is appended twice stands once", testAppendTwice},
+		{"all chains are found, and what was done with them only moves forward", testChainNotes},
+		{"links and rows are read back as they were sealed", testChainRead},
+	})
+}
+
+var chainSalt = strings.Repeat("0a", 32)
+
+func link(t *testing.T, st *taskStore, tenant string, rows ...chain.Row) chain.Link {
+	t.Helper()
+	is := expect.Value(st.Chain(t.Context(), tenant))(t)
+	l := expect.Value(chain.Next(is.Head, chainSalt, rows, at()))(t)
+	l.Signature = []byte("signed")
+	return l
+}
+
+func testAppendRace(t *testing.T, st *taskStore) {
+	for n := range 3 {
+		var won, lost atomic.Int32
+		var all sync.WaitGroup
+		var links []chain.Link
+		for i := range 8 {
+			links = append(links, link(t, st, "01RACE", chain.Row{Key: fmt.Sprint("AUDIT#", i)}))
+		}
+		for _, l := range links {
+			all.Go(func() {
+				switch err := st.AppendLink(t.Context(), l); {
+				case err == nil:
+					won.Add(1)
+				case errors.Is(err, aggregate.ErrConflict):
+					lost.Add(1)
+				default:
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		if won.Load() != 1 || lost.Load() != 7 {
+			t.Errorf("%d are link %d, %d came too late", won.Load(), n+1, lost.Load())
+		}
+	}
+	previous := ""
+	n := 0
+	for l, err := range st.Links(t.Context(), "01RACE", false) {
+		expect.NoError(t, err)
+		if n++; l.Seq != n || l.Previous != previous {
+			t.Errorf("link %d: %+v", n, l)
+		}
+		previous = l.ID()
+	}
+	if n != 3 {
+		t.Errorf("%d links", n)
+	}
+}
+
+func testAppendTwice(t *testing.T, st *taskStore) {
+	l := link(t, st, "01TWICE", chain.Row{Key: "AUDIT#1"})
+	expect.NoError(t, st.AppendLink(t.Context(), l))
+	expect.NoError(t, st.AppendLink(t.Context(), l))
+	if is := expect.Value(st.Chain(t.Context(), "01TWICE"))(t); is.Seq != 1 || is.Link != l.ID() {
+		t.Errorf("%+v", is)
+	}
+}
+
+func testChainNotes(t *testing.T, st *taskStore) {
+	expect.NoError(t, st.AppendLink(t.Context(), link(t, st, "01NOTES")))
+	for _, seq := range []int{1, 7, 3} {
+		expect.NoError(t, st.HeadKept(t.Context(), "01NOTES", seq))
+	}
+	for _, hours := range []time.Duration{2, 1} {
+		expect.NoError(t, st.ChainChecked(t.Context(), "01NOTES", at().Add(hours*time.Hour)))
+	}
+	found := false
+	for is, err := range st.Chains(t.Context()) {
+		expect.NoError(t, err)
+		if is.Tenant == "01NOTES" {
+			found = is.Kept == 7 && is.Checked.Equal(at().Add(2*time.Hour)) && is.Seq == 1
+		}
+	}
+	if !found {
+		t.Error("the chain is not found with its notes")
+	}
+	gone(t, "a note on no chain", st.HeadKept(t.Context(), "01NOBODY", 1))
+	_, err := st.Chain(t.Context(), "a#b")
+	gone(t, "a tenant that is none", err)
+}
+
+func testChainRead(t *testing.T, st *taskStore) {
+	var sealed []chain.Row
+	for i := range 5 {
+		entry := aggregate.AuditEntry{TenantID: "01READ", ID: fmt.Sprintf("%026d", i), Timestamp: at().AddDate(0, 0, 10*i), Action: "prompt.approved", ActorID: "U1"}
+		it := expect.Value(packAudit(entry))(t)
+		expect.Value(st.db.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &st.table, Item: it}))(t)
+		sealed = append(sealed, expect.Value(SealedRow(it))(t))
+	}
+	l := link(t, st, "01READ", sealed...)
+	l.Late, l.Entries[0].Note = true, chain.Misdated
+	expect.NoError(t, st.AppendLink(t.Context(), l))
+	for back, err := range st.Links(t.Context(), "01READ", true) {
+		expect.NoError(t, err)
+		expect.Same(t, l, back)
+	}
+	var rows []chain.Row
+	for r, err := range st.AuditRows(t.Context(), "01READ", at().AddDate(0, 0, 10), at().AddDate(0, 0, 40)) {
+		expect.NoError(t, err)
+		rows = append(rows, r)
+	}
+	expect.Same(t, sealed[1:4], rows)
+}
+
+// What an item says must not depend on how it came here, and two that differ must differ.
+func TestItemsThatDifferAreSealedDifferently(t *testing.T) {
+	seen := []string{}
+	for _, v := range []types.AttributeValue{
+		text("1"), number(1), &types.AttributeValueMemberBOOL{Value: true}, text("true"), &types.AttributeValueMemberNULL{Value: true},
+		&types.AttributeValueMemberL{Value: []types.AttributeValue{text("1")}}, &types.AttributeValueMemberSS{Value: []string{"1"}}, &types.AttributeValueMemberNS{Value: []string{"1"}},
+		&types.AttributeValueMemberM{Value: item{"a": text("1")}}, &types.AttributeValueMemberM{Value: item{"a": number(1)}},
+		&types.AttributeValueMemberB{Value: []byte("1")}, &types.AttributeValueMemberN{Value: "1.0"},
+	} {
+		r := expect.Value(SealedRow(item{"PK": text("AUDIT#T#2026-04"), "SK": text("2026-04-18T14:30:00.000Z#1"), "v": v}))(t)
+		if slices.Contains(seen, string(r.Content)) || !r.At.Equal(at()) {
+			t.Errorf("%T %v: %s at %v", v, v, r.Content, r.At)
+		}
+		seen = append(seen, string(r.Content))
+	}
+	for _, sk := range []string{"2026-03-18T14:30:00.000Z#1", "yesterday", ""} {
+		if r := expect.Value(SealedRow(item{"PK": text("AUDIT#T#2026-04"), "SK": text(sk)}))(t); !r.At.IsZero() {
+			t.Errorf("%q in April is of %v", sk, r.At)
+		}
+	}
+}
