@@ -9,7 +9,7 @@ import (
 )
 
 // Filter passes records that match one of its patterns; without patterns it
-// passes all. Of what EventBridge's patterns can say it knows plain values.
+// passes all. Of what EventBridge's patterns can say it knows plain values and {"prefix":"…"}.
 type Filter struct{ patterns []map[string]any }
 
 // ParseFilter reads FilterCriteria patterns.
@@ -75,6 +75,9 @@ func checkRules(rules []any) error {
 	for _, rule := range rules {
 		switch rule := rule.(type) {
 		case map[string]any:
+			if _, ok := prefixOf(rule); ok {
+				continue
+			}
 			return unknownOperator(strings.Join(slices.Sorted(maps.Keys(rule)), ", "))
 		case []any:
 			return fmt.Errorf("%v is a list in a list", rule)
@@ -84,7 +87,23 @@ func checkRules(rules []any) error {
 }
 
 func unknownOperator(name string) error {
-	return fmt.Errorf("the local stack's filters know no operator %q, plain values only", name)
+	return fmt.Errorf("the local stack's filters know no operator %q, plain values and prefix only", name)
+}
+
+// prefixOf is what a rule {"prefix":"…"} wants a text to begin with.
+func prefixOf(rule any) (string, bool) {
+	operators, _ := rule.(map[string]any)
+	prefix, ok := operators["prefix"].(string)
+	return prefix, ok && len(operators) == 1
+}
+
+// holds tells whether a value is what a rule wants.
+func holds(rule, v any) bool {
+	if prefix, ok := prefixOf(rule); ok {
+		text, isText := v.(string)
+		return isText && strings.HasPrefix(text, prefix)
+	}
+	return rule == v
 }
 
 // matches tells whether the record has each of the pattern's keys with one of
@@ -103,7 +122,9 @@ func matches(pattern map[string]any, v any) bool {
 			if !isList {
 				list = []any{got}
 			}
-			if !present || !slices.ContainsFunc(list, func(v any) bool { return slices.Contains(want, v) }) {
+			if !present || !slices.ContainsFunc(list, func(v any) bool {
+				return slices.ContainsFunc(want, func(rule any) bool { return holds(rule, v) })
+			}) {
 				return false
 			}
 		}

@@ -25,6 +25,9 @@ func TestFilterPasses(t *testing.T) {
 		{"no element of a list", `{"tags":["c"]}`, false},
 		{"null", `{"gone":[null]}`, true},
 		{"absent is not null", `{"nowhere":[null]}`, false},
+		{"a prefix", `{"eventName":[{"prefix":"MOD"}]}`, true},
+		{"another prefix", `{"eventName":["INSERT",{"prefix":"OD"}]}`, false},
+		{"a prefix of what is no text", `{"n":[{"prefix":""}]}`, false},
 		{"an object is no value", `{"dynamodb":["head"]}`, false},
 	}
 	for _, tt := range tests {
@@ -61,7 +64,7 @@ func TestBadFiltersAreRefused(t *testing.T) {
 		`{"a":1}`:                            "values stand in lists",
 		`{"a":[]}`:                           "empty list",
 		`{"a":[[1]]}`:                        "a list in a list",
-		`{"a":["x",{"prefix":"y"}]}`:         `a: the local stack's filters know no operator "prefix"`,
+		`{"a":["x",{"prefix":1}]}`:           `a: the local stack's filters know no operator "prefix"`,
 		`{"a":{"b":[{"exists":false}]}}`:     `a: b: the local stack's filters know no operator "exists"`,
 		`{"a":[{"anything-but":["x"]}]}`:     `no operator "anything-but"`,
 		`{"a":[{"numeric":[">",1]}]}`:        `no operator "numeric"`,

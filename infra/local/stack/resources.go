@@ -10,7 +10,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	dynamodbtypes "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/kms"
+	kmstypes "github.com/aws/aws-sdk-go-v2/service/kms/types"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 	"github.com/aws/aws-sdk-go-v2/service/sfn"
 	sfntypes "github.com/aws/aws-sdk-go-v2/service/sfn/types"
@@ -40,18 +42,31 @@ func (m creator) storage(ctx context.Context, t *template.Template) (known map[s
 		}
 	}
 	for _, b := range t.Buckets {
-		if _, err := bucketClient(m.cfg).CreateBucket(ctx, &s3.CreateBucketInput{Bucket: &b.Name}); err != nil {
+		if err := m.bucket(ctx, b); err != nil {
 			return nil, fmt.Errorf("make bucket %s: %w", b.ID, err)
 		}
 	}
 	for _, k := range t.Keys {
-		out, err := kms.NewFromConfig(m.cfg).CreateKey(ctx, &kms.CreateKeyInput{Description: &k.ID})
+		out, err := kms.NewFromConfig(m.cfg).CreateKey(ctx, &kms.CreateKeyInput{Description: &k.ID, KeySpec: kmstypes.KeySpec(k.Spec), KeyUsage: kmstypes.KeyUsageType(k.Usage)})
 		if err != nil {
 			return nil, fmt.Errorf("make key %s: %w", k.ID, err)
 		}
 		known[k.ID], known[k.ID+".Arn"] = aws.ToString(out.KeyMetadata.KeyId), aws.ToString(out.KeyMetadata.Arn)
 	}
 	return known, nil
+}
+
+func (m creator) bucket(ctx context.Context, b template.Bucket) error {
+	locks := b.Retention.Mode != ""
+	c := bucketClient(m.cfg)
+	if _, err := c.CreateBucket(ctx, &s3.CreateBucketInput{Bucket: &b.Name, ObjectLockEnabledForBucket: &locks}); err != nil || !locks {
+		return err
+	}
+	_, err := c.PutObjectLockConfiguration(ctx, &s3.PutObjectLockConfigurationInput{Bucket: &b.Name, ObjectLockConfiguration: &s3types.ObjectLockConfiguration{
+		ObjectLockEnabled: s3types.ObjectLockEnabledEnabled,
+		Rule:              &s3types.ObjectLockRule{DefaultRetention: &s3types.DefaultRetention{Mode: s3types.ObjectLockRetentionMode(b.Retention.Mode), Days: &b.Retention.Days}},
+	}})
+	return err
 }
 
 func (m creator) table(ctx context.Context, t template.Table) (streamARN string, err error) {

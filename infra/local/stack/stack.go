@@ -42,7 +42,9 @@ type Stack struct {
 
 	TableName     string
 	BucketName    string
+	HeadsBucket   string // whose objects are locked
 	KeyID         string
+	ChainKeyID    string // that signs
 	SigningSecret string
 	ClientSecret  string // with which people sign in to the console
 	BotToken      string
@@ -188,13 +190,33 @@ func (s *Stack) create(ctx context.Context, names template.Names, parameters map
 	if len(s.Template.Tables) > 0 {
 		s.TableName = s.Template.Tables[0].Name
 	}
-	if len(s.Template.Buckets) > 0 {
-		s.BucketName = s.Template.Buckets[0].Name
-	}
-	if len(s.Template.Keys) > 0 {
-		s.KeyID = s.Template.Keys[0].Name
-	}
+	s.BucketName, s.HeadsBucket = bucketsOf(s.Template)
+	s.KeyID, s.ChainKeyID = keysOf(s.Template)
 	return nil
+}
+
+// bucketsOf are the first bucket that locks nothing and the first that does.
+func bucketsOf(t *template.Template) (plain, locked string) {
+	for _, b := range slices.Backward(t.Buckets) {
+		if b.Retention.Mode == "" {
+			plain = b.Name
+		} else {
+			locked = b.Name
+		}
+	}
+	return plain, locked
+}
+
+// keysOf are the first key that encrypts and the first that signs.
+func keysOf(t *template.Template) (encrypts, signs string) {
+	for _, k := range slices.Backward(t.Keys) {
+		if k.Usage == "" {
+			encrypts = k.Name
+		} else {
+			signs = k.Name
+		}
+	}
+	return encrypts, signs
 }
 
 // namesOfAWS are the names under which the stand-ins for AWS are asked.

@@ -32,8 +32,8 @@ type Template struct {
 	Tables    []Table
 	Queues    []Queue
 	Machines  []Machine
-	Buckets   []Resource
-	Keys      []Resource
+	Buckets   []Bucket
+	Keys      []CryptoKey
 	Secrets   []Resource
 }
 
@@ -41,6 +41,24 @@ type Template struct {
 type Resource struct {
 	ID   string // logical id
 	Name string // physical name; a key's is its id if that is known
+}
+
+// Bucket is an S3 bucket. One with a Retention locks its objects.
+type Bucket struct {
+	Resource
+	Retention Retention
+}
+
+// Retention is how long a bucket locks each object, unless that says otherwise.
+type Retention struct {
+	Mode string // GOVERNANCE or COMPLIANCE, "" for none
+	Days int32
+}
+
+// CryptoKey is a KMS key; Spec and Usage are empty for one that encrypts.
+type CryptoKey struct {
+	Resource
+	Spec, Usage string
 }
 
 // document is the part of a template file that is read.
@@ -150,11 +168,13 @@ func (t *Template) add(r *resolver, id, kind string, properties *yaml.Node, glob
 	name := r.names.Name(id, kind)
 	switch kind {
 	case typeBucket:
-		t.Buckets = append(t.Buckets, Resource{ID: id, Name: name})
-		return nil
+		b, err := r.bucket(Resource{ID: id, Name: name}, properties)
+		t.Buckets = append(t.Buckets, b)
+		return err
 	case typeKey:
-		t.Keys = append(t.Keys, Resource{ID: id, Name: r.names.Ref(id, kind)})
-		return nil
+		k, err := r.key(Resource{ID: id, Name: r.names.Ref(id, kind)}, properties)
+		t.Keys = append(t.Keys, k)
+		return err
 	case typeSecret:
 		t.Secrets = append(t.Secrets, Resource{ID: id, Name: name})
 		return nil
