@@ -27,7 +27,7 @@ func objectRule(s *stack, wrong func(string, ...any)) {
 		if thinks && !has("Allow", "s3:PutObject", prompts) {
 			wrong("%s may not keep what models were sent", id)
 		}
-		if !keepsResults && (s.allows(s.role(id), "s3:PutObject") && !thinks || s.allowsOn(s.role(id), "s3:PutObject", bucket+"/*")) {
+		if !keepsResults && (s.allowsIn(s.role(id), "s3:PutObject", bucket) && !thinks || s.allowsOn(s.role(id), "s3:PutObject", bucket+"/*")) {
 			wrong("%s may put more than prompts into the bucket", id)
 		}
 		if !s.allows(s.role(id), "s3:GetObject") {

@@ -71,6 +71,16 @@ func (s *stack) allowsOn(role, action, resource string) bool {
 	})
 }
 
+// allowsIn is allowsOn, on one resource or a part of it: a bucket's objects.
+func (s *stack) allowsIn(role, action, resource string) bool {
+	return slices.ContainsFunc(s.statements(role), func(st statement) bool {
+		return st.effect == "Allow" && slices.Contains(st.actions, action) &&
+			slices.ContainsFunc(st.resources, func(r string) bool {
+				return resource == "" || r == resource || strings.HasPrefix(r, resource+"/")
+			})
+	})
+}
+
 // needs ties what a function is told to what it may do.
 var needs = []struct {
 	variable string
@@ -82,15 +92,17 @@ var needs = []struct {
 	{"MODEL_SECRET_ID", []string{"secretsmanager:GetSecretValue"}, "ModelSecret"},
 	{"BEDROCK_BASE_URL", []string{"bedrock:InvokeModel"}, ""},
 	{"STATE_MACHINE_ARN", []string{"states:StartExecution"}, ""},
-	{"CARD_QUEUE_URL", []string{"sqs:SendMessage", "sqs:ChangeMessageVisibility"}, ""},
-	{"RESULTS_BUCKET", []string{"s3:PutObject", "s3:GetObject", "s3:DeleteObject"}, ""},
+	{"CARD_QUEUE_URL", []string{"sqs:SendMessage", "sqs:ChangeMessageVisibility"}, "CardQueue.Arn"},
+	{"RESULTS_BUCKET", []string{"s3:PutObject", "s3:GetObject", "s3:DeleteObject"}, "ResultsBucket.Arn"},
+	{"HEADS_BUCKET", []string{"s3:PutObject"}, "HeadsBucket.Arn"},
+	{"CHAIN_KEY_ID", []string{"kms:Sign"}, "ChainKey.Arn"},
 	{"CREDENTIALS_KEY_ID", []string{"kms:Decrypt", "kms:GenerateDataKey"}, ""},
 	{"FREEE_TOKEN_URL", []string{"kms:GenerateDataKey"}, ""}, // who renews credentials seals them
 }
 
 // permissionRules are about who may do what.
 func permissionRules() []rule {
-	return []rule{ownRoleRule, actionRule, auditRule, rowRule, noteRule, objectRule, needRule, encryptionContextRule, pipelineCallRule, kindRule}
+	return []rule{ownRoleRule, actionRule, auditRule, rowRule, noteRule, objectRule, needRule, encryptionContextRule, pipelineCallRule, kindRule, sealRule}
 }
 
 func ownRoleRule(s *stack, wrong func(string, ...any)) {
@@ -148,7 +160,7 @@ func needRule(s *stack, wrong func(string, ...any)) {
 	for id, f := range s.functions {
 		for _, n := range needs {
 			_, told := f.Environment[n.variable]
-			may := slices.ContainsFunc(n.actions, func(a string) bool { return s.allowsOn(s.role(id), a, n.on) })
+			may := slices.ContainsFunc(n.actions, func(a string) bool { return s.allowsIn(s.role(id), a, n.on) })
 			if told && !may {
 				wrong("%s is told %s but may do none of %v", id, n.variable, n.actions)
 			}
@@ -256,6 +268,7 @@ func checkRows(s *stack, id, action string, st statement, wrong func(string, ...
 	switch {
 	case id == "ServeConsoleFunction" && limited && slices.Equal(st.rows, []string{"WEB#*"}): // sessions are its own
 	case id == "ServeConsoleFunction" && limited && slices.Equal(st.rows, administered) && action != "dynamodb:DeleteItem":
+	case id == "SealAuditFunction" && limited && slices.Equal(st.rows, []string{"CHAIN#*"}) && action != "dynamodb:DeleteItem":
 	case action == "dynamodb:DeleteItem" && !s.allows(s.role(id), "states:SendTaskSuccess"):
 		wrong("%s: %s; only who answers task tokens deletes them", id, action)
 	case id == "ReceiveEventFunction" && !keeps && !ends:
@@ -307,6 +320,33 @@ func kindRule(s *stack, wrong func(string, ...any)) {
 			wrong("%s writes the rows of %d kinds; one is its own", id, len(written))
 		case serves > 1 && len(written) < len(kinds.All()):
 			wrong("%s may not write the rows of every kind", id)
+		}
+	}
+}
+
+// sealRule: who writes the chain of the audit log signs it, and nobody else does; heads that are put away stay.
+func sealRule(s *stack, wrong func(string, ...any)) {
+	for id := range s.functions {
+		seals := id == "SealAuditFunction"
+		for _, st := range s.statements(s.role(id)) {
+			if st.effect != "Allow" {
+				continue
+			}
+			if !seals && (slices.Contains(st.actions, "kms:Sign") || slices.ContainsFunc(st.rows, func(r string) bool { return strings.HasPrefix(r, "CHAIN#") })) {
+				wrong("%s may forge the chain of the audit log", id)
+			}
+			for _, a := range st.actions {
+				onHeads := slices.ContainsFunc(st.resources, func(r string) bool { return strings.HasPrefix(r, "HeadsBucket") })
+				if onHeads && (!seals || a != "s3:PutObject") {
+					wrong("%s: %s on the heads that are put away", id, a)
+				}
+			}
+		}
+	}
+	for _, id := range s.of("AWS::S3::Bucket") {
+		p := s.resources[id].Properties
+		if id == "HeadsBucket" && (p["ObjectLockEnabled"] != "true" || at(p, "ObjectLockConfiguration", "Rule", "DefaultRetention", "Mode") == nil) {
+			wrong("%s locks nothing", id)
 		}
 	}
 }

@@ -35,7 +35,7 @@ type Store interface {
 	HeadKept(ctx context.Context, tenant string, seq int) error
 	ChainChecked(ctx context.Context, tenant string, through time.Time) error
 	Links(ctx context.Context, tenant string, backwards bool) iter.Seq2[chain.Link, error]
-	AuditRows(ctx context.Context, tenant string, from, until time.Time) iter.Seq2[chain.Row, error]
+	RowsOfLog(ctx context.Context, tenant string, from, until time.Time) iter.Seq2[chain.Row, error]
 }
 
 // Signer signs a text.

@@ -160,7 +160,7 @@ func (w *world) verified(of string) chain.Report {
 		links = append(links, l)
 	}
 	var rows []chain.Row
-	for r, err := range w.store.AuditRows(w.t.Context(), of, time.Time{}, w.now.Add(time.Hour)) {
+	for r, err := range w.store.RowsOfLog(w.t.Context(), of, time.Time{}, w.now.Add(time.Hour)) {
 		expect.NoError(w.t, err)
 		rows = append(rows, r)
 	}

@@ -82,7 +82,7 @@ func (h *Handler) late(ctx context.Context, is store.Chain) error {
 		rows = nil
 		return err
 	}
-	for r, err := range h.Store.AuditRows(ctx, is.Tenant, is.Checked, through) {
+	for r, err := range h.Store.RowsOfLog(ctx, is.Tenant, is.Checked, through) {
 		if err != nil {
 			return err
 		}

@@ -136,8 +136,8 @@ func (s *Store) Links(ctx context.Context, tenant string, backwards bool) iter.S
 	}, func(it item) (l chain.Link, err error) { return l, unpack(it, &l) })
 }
 
-// AuditRows are the rows of a tenant's audit log from a time on until before another, in their order, as they stand in the table.
-func (s *Store) AuditRows(ctx context.Context, tenant string, from, until time.Time) iter.Seq2[chain.Row, error] {
+// RowsOfLog are the rows of a tenant's audit log from a time on until before another, in their order, as they stand in the table.
+func (s *Store) RowsOfLog(ctx context.Context, tenant string, from, until time.Time) iter.Seq2[chain.Row, error] {
 	if from.Before(auditBegins()) {
 		from = auditBegins()
 	}

@@ -124,7 +124,7 @@ func testChainRead(t *testing.T, st *taskStore) {
 		expect.Same(t, l, back)
 	}
 	var rows []chain.Row
-	for r, err := range st.AuditRows(t.Context(), "01READ", at().AddDate(0, 0, 10), at().AddDate(0, 0, 40)) {
+	for r, err := range st.RowsOfLog(t.Context(), "01READ", at().AddDate(0, 0, 10), at().AddDate(0, 0, 40)) {
 		expect.NoError(t, err)
 		rows = append(rows, r)
 	}
