@@ -22,6 +22,8 @@ type Console struct {
 	Roster  people.Roster
 	SignIn  *signin.Slack
 	Now     func() time.Time
+
+	names people.Names
 }
 
 // access is who may open a page or act on it.
@@ -47,6 +49,8 @@ func (c *Console) routes() []route {
 	var all []route
 	for _, topic := range [][]route{
 		c.homeRoutes(),
+		c.tasksRoutes(),
+		c.approvalsRoutes(),
 		c.settingsRoutes(),
 	} {
 		all = append(all, topic...)

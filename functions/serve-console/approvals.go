@@ -1,0 +1,275 @@
+package main
+
+import (
+	"cmp"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"time"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/card"
+	"ringi/shared/people"
+	"ringi/shared/refusal"
+	"ringi/shared/store"
+	"ringi/shared/story"
+	"ringi/shared/task"
+	"ringi/shared/tenancy"
+)
+
+const (
+	// waitingOfPage is how many of what waits are read for a page; each is read whole, since it is to be read.
+	waitingOfPage = 25
+	// mostPages is how many such pages are looked at until one has something for the viewer.
+	mostPages = 4
+	// mostText is how much of a message is shown beside the question what it is meant to be, in characters.
+	mostText = 200
+)
+
+func (c *Console) approvalsRoutes() []route {
+	return []route{{"GET /console/approvals", anyMember, c.approvals}}
+}
+
+// waitingList is what the page of approvals shows.
+type waitingList struct {
+	ForMe             bool
+	Items             []waiting
+	Next, Prev, First string // addresses, empty without such a page
+	Live              string
+	All, Mine         string
+	Bad               string
+	Unsaid            bool // Slack does not say who the viewer is or which channels they are in
+}
+
+// waiting is one thing that waits for a person.
+type waiting struct {
+	Task, Title   string
+	Kind          string
+	Version       int // 0 where there are none
+	Name, Channel string
+	Since, Until  time.Time
+	Who           string // may decide
+	Effects       []string
+	Mine          bool // the viewer may decide
+	OneStep       int  // the number of the step that a gate stands before
+}
+
+func (c *Console) approvals(w http.ResponseWriter, r *http.Request, v *viewer) error {
+	words, q := approvalsWords.In(v.Locale), r.URL.Query()
+	list := waitingList{ForMe: q.Get("for") == "me", All: approvalsAt("", ""), Mine: approvalsAt("me", "")}
+	settings, err := c.Store.Settings(r.Context(), v.Tenant)
+	if err != nil {
+		return err
+	}
+	reach, err := c.People.Reach(r.Context(), v.Team, v.User, settings)
+	if err != nil {
+		slog.WarnContext(r.Context(), "what a person may decide is not known", "err", err)
+		list.Unsaid = true
+	}
+	d := document{Title: words.Title, Here: "approvals", Words: words}
+	found, page, err := c.waiting(r, v, reach, list.ForMe, q.Get("cursor"))
+	switch {
+	case badCursor(err):
+		refuse(r, v, err.Error())
+		list.Bad, d.Status = words.BadCursor, http.StatusBadRequest
+	case err != nil:
+		return err
+	case q.Get("cursor") == "":
+		list.Live = approvalsAt(q.Get("for"), "")
+	default:
+		list.First = approvalsAt(q.Get("for"), "")
+	}
+	if page.Next != "" {
+		list.Next = approvalsAt(q.Get("for"), page.Next)
+	}
+	if page.Prev != "" {
+		list.Prev = approvalsAt(q.Get("for"), page.Prev)
+	}
+	list.Items = c.read(r, v, found, reach, settings)
+	d.Data = list
+	return c.show(w, r, v, d, "approvals.html")
+}
+
+func approvalsAt(whom, cursor string) string {
+	q := url.Values{}
+	if whom == "me" {
+		q.Set("for", whom)
+	}
+	if cursor != "" {
+		q.Set("cursor", cursor)
+	}
+	if len(q) == 0 {
+		return "/console/approvals"
+	}
+	return "/console/approvals?" + q.Encode()
+}
+
+// asked is what waits, with what it belongs to.
+type asked struct {
+	store.WaitingItem
+	origin aggregate.Origin
+	title  string
+	text   string         // of the message, where that is what is asked about
+	before []task.Process // the steps of which a gate stands before one
+}
+
+// waiting are the things that wait for somebody, of which a member sees those of the requests that they see or may decide.
+// A page that has none for the viewer is passed over, up to a bound.
+func (c *Console) waiting(r *http.Request, v *viewer, reach people.Reach, mine bool, cursor string) ([]asked, store.Page[store.WaitingItem], error) {
+	var out []asked
+	var page store.Page[store.WaitingItem]
+	prev := ""
+	for n := range mostPages {
+		p, err := c.Store.Waiting(r.Context(), v.Tenant, cursor, waitingOfPage)
+		if err != nil {
+			return nil, page, err
+		}
+		if page = p; n == 0 {
+			prev = p.Prev
+		}
+		all, err := c.known(r, v, p.Items)
+		if err != nil {
+			return nil, page, err
+		}
+		for _, x := range all {
+			decides := reach.Decides(x.origin) || x.Kind == task.CardTask && x.origin.User == v.User
+			if decides || !mine && (v.Admin || reach.Sees(x.origin)) {
+				out = append(out, x)
+			}
+		}
+		if cursor = p.Next; len(out) > 0 || cursor == "" {
+			break
+		}
+	}
+	page.Prev = prev
+	return out, page, nil
+}
+
+// known adds to what waits its task or its message, and the steps of gates. What has lost them is left out.
+func (c *Console) known(r *http.Request, v *viewer, items []store.WaitingItem) ([]asked, error) {
+	var titled, sorted []string
+	var gated []store.Place
+	for _, x := range items {
+		switch x.Kind {
+		case task.CardTask:
+			sorted = append(sorted, x.Ref.ID)
+		case task.CardStep:
+			gated = append(gated, stepsOf(x))
+			fallthrough
+		default:
+			titled = append(titled, x.Ref.ID)
+		}
+	}
+	titles, err := c.Store.Titled(r.Context(), v.Tenant, titled...)
+	if err != nil {
+		return nil, err
+	}
+	messages, err := c.Store.Requests(r.Context(), v.Tenant, sorted...)
+	if err != nil {
+		return nil, err
+	}
+	plans, err := store.RowsAt[task.Process](r.Context(), c.Store.Of.Store, gated)
+	if err != nil {
+		return nil, err
+	}
+	var out []asked
+	for _, x := range items {
+		a := asked{WaitingItem: x}
+		if m, ok := messages[x.Ref.ID]; ok && x.Kind == task.CardTask {
+			a.origin, a.text = m.Origin(), m.Text
+		} else if t, ok := titles[x.Ref.ID]; ok {
+			a.origin, a.title = originOf(v, t), t.Title
+		} else {
+			continue
+		}
+		if p, ok := plans[stepsOf(x)]; ok {
+			a.before = append(a.before, p)
+		}
+		out = append(out, a)
+	}
+	return out, nil
+}
+
+// stepsOf is where the steps stand of which a gate stands before one.
+func stepsOf(x store.WaitingItem) store.Place {
+	return store.Place{Ref: x.Ref, Key: task.ProcessKey(x.Version)}
+}
+
+// read makes what waits readable: names, the lines of effect, who may decide and until when.
+func (c *Console) read(r *http.Request, v *viewer, all []asked, reach people.Reach, s tenancy.Settings) []waiting {
+	words := approvalsWords.In(v.Locale)
+	ids := append([]string{v.User}, s.Approvers.Users...)
+	for _, x := range all {
+		ids = append(ids, x.origin.User)
+	}
+	names, channels := c.names.Of(r.Context(), c.Slack, v.Team, c.Now(), ids...), reach.Channels()
+	person := func(id string) string { return cmp.Or(card.OneLine(names[id]), id) }
+	surface := refusal.Surface{Locale: v.Locale, Marks: listMarks{person: person, channels: channels}}
+	reader := story.Reader{Locale: v.Locale, Person: person}
+	var out []waiting
+	for _, x := range all {
+		is := waiting{
+			Task: x.Ref.ID, Title: cmp.Or(card.OneLine(x.title), words.Untitled), Kind: words.Kinds[x.Kind], Version: x.Version,
+			Name: person(x.origin.User), Channel: tasksWords.In(v.Locale).channel(x.origin, channels), Since: x.CreatedAt, Mine: reach.Decides(x.origin),
+			Who: surface.WhoDecides(s, x.origin),
+		}
+		if x.DecideBy != nil {
+			is.Until = *x.DecideBy
+		}
+		switch row := x.Row.(type) {
+		case *task.Process:
+			is.Effects = reader.Effects(row.Steps)
+		case *task.StepGate:
+			is.OneStep = row.Order
+			for _, p := range x.before {
+				is.Effects = oneOf(reader.Effects(p.Steps), p.Steps, row)
+			}
+		case *task.Choice:
+			is.Title, is.Version = card.OneLine(beginning(x.text)), 0
+			is.Mine = is.Mine || x.origin.User == v.User
+			is.Who = words.whoSorts(surface.Either(x.origin.User, surface.Approvers(s, x.origin)))
+		}
+		out = append(out, is)
+	}
+	return out
+}
+
+// oneOf is the line of the step that a gate stands before.
+func oneOf(lines []string, steps []task.Step, g *task.StepGate) []string {
+	for i, s := range steps {
+		if s.StepID == g.StepID && s.Order == g.Order {
+			return lines[i : i+1]
+		}
+	}
+	return nil
+}
+
+func beginning(text string) string {
+	if r := []rune(text); len(r) > mostText {
+		return string(r[:mostText]) + "…"
+	}
+	return text
+}
+
+// listMarks show people, groups and channels as a list's rows do.
+type listMarks struct {
+	person   func(id string) string
+	channels map[string]string
+}
+
+func (m listMarks) Person(id string) string { return m.person(id) }
+func (m listMarks) Group(id string) string  { return id }
+func (m listMarks) Time(t time.Time) string { return t.In(zone).Format("2006-01-02 15:04") }
+func (m listMarks) Text(s string, most int) string {
+	if r := []rune(card.OneLine(s)); len(r) > most {
+		return string(r[:most])
+	}
+	return card.OneLine(s)
+}
+
+func (m listMarks) Channel(id string) string {
+	if name := card.OneLine(m.channels[id]); name != "" {
+		return "#" + name
+	}
+	return ""
+}

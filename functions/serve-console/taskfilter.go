@@ -1,0 +1,127 @@
+package main
+
+import (
+	"net/url"
+	"regexp"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"ringi/shared/legible"
+	"ringi/shared/task"
+)
+
+const (
+	// maxSearch is the longest text to search for, in characters.
+	maxSearch = 100
+	// myself is the person who looks, in an address that others may open too.
+	myself = "me"
+)
+
+// taskFilter is what the address of the list of requests says.
+type taskFilter struct {
+	Status, Person, From, To, Search string
+	cursor                           string
+}
+
+// badFilter are the fields of an address that can't be taken, as the page's words name them.
+type badFilter map[string]bool
+
+var personForm = regexp.MustCompile(`^(?:me|[UW][A-Z0-9]{2,40})$`)
+
+// readTaskFilter reads an address. What is wrong is named, and filters nothing.
+func readTaskFilter(q url.Values) (taskFilter, badFilter) {
+	f := taskFilter{
+		Status: q.Get("status"), Person: q.Get("person"), From: q.Get("from"), To: q.Get("to"),
+		Search: strings.TrimSpace(legible.Visible(q.Get("q"))), cursor: q.Get("cursor"),
+	}
+	bad := badFilter{}
+	refuse := func(field string, value *string) { bad[field], *value = true, "" }
+	if (task.Filter{Status: task.TaskStatus(f.Status)}).Check() != nil {
+		refuse("status", &f.Status)
+	}
+	if f.Person != "" && !personForm.MatchString(f.Person) {
+		refuse("person", &f.Person)
+	}
+	from, errFrom := day(f.From)
+	to, errTo := day(f.To)
+	if errFrom != nil {
+		refuse("from", &f.From)
+	}
+	if errTo != nil || f.From != "" && f.To != "" && from.After(to) {
+		refuse("to", &f.To)
+	}
+	if utf8.RuneCountInString(f.Search) > maxSearch {
+		refuse("q", &f.Search)
+	}
+	return f, bad
+}
+
+// day is the beginning of a day in the zone that pages are written in; the zero time for none.
+func day(text string) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	return time.ParseInLocation(time.DateOnly, text, zone)
+}
+
+// of is the filter as the store has it, for somebody who looks.
+func (f taskFilter) of(viewer string) task.Filter {
+	out := task.Filter{Status: task.TaskStatus(f.Status), Requester: f.Person}
+	if f.Person == myself {
+		out.Requester = viewer
+	}
+	out.From, _ = day(f.From) // they were read before
+	if to, _ := day(f.To); !to.IsZero() {
+		out.To = to.AddDate(0, 0, 1)
+	}
+	return out
+}
+
+// address is the list's with this filter, from its first page.
+func (f taskFilter) address() string { return f.at("") }
+
+// at is the address of the page behind a cursor.
+func (f taskFilter) at(cursor string) string {
+	q := url.Values{}
+	for name, value := range map[string]string{"status": f.Status, "person": f.Person, "from": f.From, "to": f.To, "q": f.Search, "cursor": cursor} {
+		if value != "" {
+			q.Set(name, value)
+		}
+	}
+	if len(q) == 0 {
+		return "/console/tasks"
+	}
+	return "/console/tasks?" + q.Encode()
+}
+
+// narrows reports whether it leaves anything out.
+func (f taskFilter) narrows() bool { f.cursor = ""; return f != taskFilter{} }
+
+// matcher reports whether a title has every word of a search, whatever the case and width of its letters.
+func matcher(search string) func(title string) bool {
+	words := strings.Fields(plainText(search))
+	return func(title string) bool {
+		title = plainText(title)
+		for _, w := range words {
+			if !strings.Contains(title, w) {
+				return false
+			}
+		}
+		return true
+	}
+}
+
+// plainText is a text in small letters of half width.
+func plainText(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= '！' && r <= '～' { // the full-width forms of ASCII
+			r -= '！' - '!'
+		}
+		if unicode.IsSpace(r) {
+			return ' '
+		}
+		return unicode.ToLower(r)
+	}, legible.Visible(s))
+}

@@ -1,0 +1,16 @@
+package story
+
+import (
+	"ringi/shared/task"
+	"ringi/shared/tool/line"
+)
+
+// Effects are the lines that say what steps would do, as their card says them.
+func (r Reader) Effects(planned []task.Step) []string {
+	lines := line.Of(r.Locale, planned)
+	out := make([]string, len(lines))
+	for i, pieces := range lines {
+		out[i] = r.effect(pieces)
+	}
+	return out
+}
