@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/aggregate"
 	"ringi/shared/expect"
@@ -42,6 +44,9 @@ type world struct {
 	results storetest.Bucket
 	c       *Console
 	tenant  tenancy.Tenant
+	db      *dynamodb.Client
+	table   string
+	said    int // messages, so that each has an id of its own
 }
 
 // directory is Slack's, where a test may change somebody.
@@ -92,9 +97,9 @@ func (o *openID) token(w http.ResponseWriter, r *http.Request) {
 
 func newWorld(t *testing.T, db *storetest.Server) *world {
 	t.Helper()
-	s, _ := db.Store(t)
+	s, table := db.Store(t)
 	by := aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Suzuki, Team: slacktest.Team, Member: true}
-	w := &world{Story: pipelinetest.Story{T: t, Store: s, By: by}, slack: slacktest.Start(t), results: storetest.Bucket{}}
+	w := &world{Story: pipelinetest.Story{T: t, Store: s, By: by}, slack: slacktest.Start(t), results: storetest.Bucket{}, db: db.DB, table: table}
 	w.StartClock()
 	w.people = &directory{Directory: w.slack.Client, changed: map[string]func(*slackapi.User) error{}}
 	w.oidc = &openID{now: w.Now}

@@ -38,6 +38,8 @@ async function refresh(el) {
 
 function watch() {
   let failures = 0;
+  // What a page does not have yet, data-now says, is fetched at once; without it there is a link.
+  for (const el of document.querySelectorAll("[data-live][data-now][id]")) refresh(el).catch(() => {});
   setInterval(async () => {
     if (document.hidden) return;
     try {
