@@ -33,7 +33,7 @@ func (c *Console) approvalsRoutes() []route {
 // waitingList is what the page of approvals shows.
 type waitingList struct {
 	ForMe             bool
-	Items             []waiting
+	Items             []waitingRow
 	Next, Prev, First string // addresses, empty without such a page
 	Live              string
 	All, Mine         string
@@ -41,8 +41,8 @@ type waitingList struct {
 	Unsaid            bool // Slack does not say who the viewer is or which channels they are in
 }
 
-// waiting is one thing that waits for a person.
-type waiting struct {
+// waitingRow is one thing that waits for a person.
+type waitingRow struct {
 	Task, Title   string
 	Kind          string
 	Version       int // 0 where there are none
@@ -104,8 +104,8 @@ func approvalsAt(whom, cursor string) string {
 	return "/console/approvals?" + q.Encode()
 }
 
-// asked is what waits, with what it belongs to.
-type asked struct {
+// askedItem is what waits, with what it belongs to.
+type askedItem struct {
 	store.WaitingItem
 	origin aggregate.Origin
 	title  string
@@ -115,8 +115,8 @@ type asked struct {
 
 // waiting are the things that wait for somebody, of which a member sees those of the requests that they see or may decide.
 // A page that has none for the viewer is passed over, up to a bound.
-func (c *Console) waiting(r *http.Request, v *viewer, reach people.Reach, mine bool, cursor string) ([]asked, store.Page[store.WaitingItem], error) {
-	var out []asked
+func (c *Console) waiting(r *http.Request, v *viewer, reach people.Reach, mine bool, cursor string) ([]askedItem, store.Page[store.WaitingItem], error) {
+	var out []askedItem
 	var page store.Page[store.WaitingItem]
 	prev := ""
 	for n := range mostPages {
@@ -146,7 +146,7 @@ func (c *Console) waiting(r *http.Request, v *viewer, reach people.Reach, mine b
 }
 
 // known adds to what waits its task or its message, and the steps of gates. What has lost them is left out.
-func (c *Console) known(r *http.Request, v *viewer, items []store.WaitingItem) ([]asked, error) {
+func (c *Console) known(r *http.Request, v *viewer, items []store.WaitingItem) ([]askedItem, error) {
 	var titled, sorted []string
 	var gated []store.Place
 	for _, x := range items {
@@ -172,9 +172,9 @@ func (c *Console) known(r *http.Request, v *viewer, items []store.WaitingItem) (
 	if err != nil {
 		return nil, err
 	}
-	var out []asked
+	var out []askedItem
 	for _, x := range items {
-		a := asked{WaitingItem: x}
+		a := askedItem{WaitingItem: x}
 		if m, ok := messages[x.Ref.ID]; ok && x.Kind == task.CardTask {
 			a.origin, a.text = m.Origin(), m.Text
 		} else if t, ok := titles[x.Ref.ID]; ok {
@@ -196,7 +196,7 @@ func stepsOf(x store.WaitingItem) store.Place {
 }
 
 // read makes what waits readable: names, the lines of effect, who may decide and until when.
-func (c *Console) read(r *http.Request, v *viewer, all []asked, reach people.Reach, s tenancy.Settings) []waiting {
+func (c *Console) read(r *http.Request, v *viewer, all []askedItem, reach people.Reach, s tenancy.Settings) []waitingRow {
 	words := approvalsWords.In(v.Locale)
 	ids := append([]string{v.User}, s.Approvers.Users...)
 	for _, x := range all {
@@ -206,9 +206,9 @@ func (c *Console) read(r *http.Request, v *viewer, all []asked, reach people.Rea
 	person := func(id string) string { return cmp.Or(card.OneLine(names[id]), id) }
 	surface := refusal.Surface{Locale: v.Locale, Marks: listMarks{person: person, channels: channels}}
 	reader := story.Reader{Locale: v.Locale, Person: person}
-	var out []waiting
+	var out []waitingRow
 	for _, x := range all {
-		is := waiting{
+		is := waitingRow{
 			Task: x.Ref.ID, Title: cmp.Or(card.OneLine(x.title), words.Untitled), Kind: words.Kinds[x.Kind], Version: x.Version,
 			Name: person(x.origin.User), Channel: tasksWords.In(v.Locale).channel(x.origin, channels), Since: x.CreatedAt, Mine: reach.Decides(x.origin),
 			Who: surface.WhoDecides(s, x.origin),
@@ -225,7 +225,7 @@ func (c *Console) read(r *http.Request, v *viewer, all []asked, reach people.Rea
 				is.Effects = oneOf(reader.Effects(p.Steps), p.Steps, row)
 			}
 		case *task.Choice:
-			is.Title, is.Version = card.OneLine(beginning(x.text)), 0
+			is.Title, is.Version = card.OneLine(firstWords(x.text)), 0
 			is.Mine = is.Mine || x.origin.User == v.User
 			is.Who = words.whoSorts(surface.Either(x.origin.User, surface.Approvers(s, x.origin)))
 		}
@@ -244,7 +244,7 @@ func oneOf(lines []string, steps []task.Step, g *task.StepGate) []string {
 	return nil
 }
 
-func beginning(text string) string {
+func firstWords(text string) string {
 	if r := []rune(text); len(r) > mostText {
 		return string(r[:mostText]) + "…"
 	}

@@ -44,8 +44,8 @@ func readTaskFilter(q url.Values) (taskFilter, badFilter) {
 	if f.Person != "" && !personForm.MatchString(f.Person) {
 		refuse("person", &f.Person)
 	}
-	from, errFrom := day(f.From)
-	to, errTo := day(f.To)
+	from, errFrom := dayOf(f.From)
+	to, errTo := dayOf(f.To)
 	if errFrom != nil {
 		refuse("from", &f.From)
 	}
@@ -58,8 +58,8 @@ func readTaskFilter(q url.Values) (taskFilter, badFilter) {
 	return f, bad
 }
 
-// day is the beginning of a day in the zone that pages are written in; the zero time for none.
-func day(text string) (time.Time, error) {
+// dayOf is the beginning of a day in the zone that pages are written in; the zero time for none.
+func dayOf(text string) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
 	}
@@ -72,8 +72,8 @@ func (f taskFilter) of(viewer string) task.Filter {
 	if f.Person == myself {
 		out.Requester = viewer
 	}
-	out.From, _ = day(f.From) // they were read before
-	if to, _ := day(f.To); !to.IsZero() {
+	out.From, _ = dayOf(f.From) // they were read before
+	if to, _ := dayOf(f.To); !to.IsZero() {
 		out.To = to.AddDate(0, 0, 1)
 	}
 	return out
@@ -101,9 +101,9 @@ func (f taskFilter) narrows() bool { f.cursor = ""; return f != taskFilter{} }
 
 // matcher reports whether a title has every word of a search, whatever the case and width of its letters.
 func matcher(search string) func(title string) bool {
-	words := strings.Fields(plainText(search))
+	words := strings.Fields(searchable(search))
 	return func(title string) bool {
-		title = plainText(title)
+		title = searchable(title)
 		for _, w := range words {
 			if !strings.Contains(title, w) {
 				return false
@@ -113,8 +113,8 @@ func matcher(search string) func(title string) bool {
 	}
 }
 
-// plainText is a text in small letters of half width.
-func plainText(s string) string {
+// searchable is a text in small letters of half width.
+func searchable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= '！' && r <= '～' { // the full-width forms of ASCII
 			r -= '！' - '!'

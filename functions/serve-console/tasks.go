@@ -33,8 +33,8 @@ func (c *Console) tasksRoutes() []route {
 type taskList struct {
 	Filter        taskFilter
 	Bad           []string // sentences on what the address says wrong
-	Statuses      []choice
-	People        []choice
+	Statuses      []filterChoice
+	People        []filterChoice
 	Rows          []taskRow
 	Next, Prev    string // addresses, empty without such a page
 	First         string // address of the first page, on others
@@ -49,8 +49,8 @@ type taskList struct {
 	Most          int64
 }
 
-// choice is an option of a filter.
-type choice struct {
+// filterChoice is an option of a filter.
+type filterChoice struct {
 	Value, Text string
 	Chosen      bool
 }
@@ -166,16 +166,16 @@ func (l *taskList) fill(c *Console, r *http.Request, v *viewer, page store.Page[
 // choices are the options of the filters: people are those of the page, the viewer, and whoever is chosen.
 func (l *taskList) choices(v *viewer, names map[string]string, words tasksTexts) {
 	for _, s := range []task.TaskStatus{task.TaskExtracted, task.TaskRunning, task.TaskCompleted, task.TaskFailed, task.TaskCancelled} {
-		l.Statuses = append(l.Statuses, choice{string(s), words.Statuses[s], l.Filter.Status == string(s)})
+		l.Statuses = append(l.Statuses, filterChoice{string(s), words.Statuses[s], l.Filter.Status == string(s)})
 	}
-	l.People = []choice{{myself, words.Myself, l.Mine}}
+	l.People = []filterChoice{{myself, words.Myself, l.Mine}}
 	chosen := l.Filter.of(v.User).Requester
 	for id, name := range names {
 		if id != v.User {
-			l.People = append(l.People, choice{id, card.OneLine(name), id == chosen})
+			l.People = append(l.People, filterChoice{id, card.OneLine(name), id == chosen})
 		}
 	}
-	slices.SortFunc(l.People[1:], func(a, b choice) int { return cmp.Or(cmp.Compare(a.Text, b.Text), cmp.Compare(a.Value, b.Value)) })
+	slices.SortFunc(l.People[1:], func(a, b filterChoice) int { return cmp.Or(cmp.Compare(a.Text, b.Text), cmp.Compare(a.Value, b.Value)) })
 }
 
 // badgeOf is the colour of a status.
