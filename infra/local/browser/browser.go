@@ -154,13 +154,18 @@ func (p *Tab) Eval(js string) {
 func (p *Tab) Until(js string) {
 	p.t.Helper()
 	err := p.poll(js)
-	for began := time.Now(); err != nil && strings.Contains(err.Error(), "context") && time.Since(began) < patience; {
+	for began := time.Now(); err != nil && left(err) && time.Since(began) < patience; {
 		err = p.poll(js)
 	}
 	if err != nil {
 		said, _ := chromedp.Run(p.ctx, chromedp.Evaluate[string](`[...document.querySelectorAll(".whisper, .toast")].map(n => n.innerText).join(" | ")`))
 		p.t.Fatalf("never happened on the page: %s: %v; it says %q", js, err, said)
 	}
+}
+
+// left reports whether a page was left while it was asked.
+func left(err error) bool {
+	return strings.Contains(err.Error(), "Cannot find context") || strings.Contains(err.Error(), "navigated or closed")
 }
 
 func (p *Tab) poll(js string) error {
