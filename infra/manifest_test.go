@@ -1,9 +1,14 @@
 package infra_test
 
 import (
+	"maps"
 	"net/url"
 	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 	"unicode/utf8"
 
@@ -72,7 +77,11 @@ func TestManifestCallsTheRoutesOfTheAPI(t *testing.T) {
 			}
 		}
 	}
-	for _, address := range []string{m.Settings.EventSubscriptions.RequestUrl, m.Settings.Interactivity.RequestUrl} {
+	addresses := []string{m.Settings.EventSubscriptions.RequestUrl, m.Settings.Interactivity.RequestUrl}
+	for _, c := range m.Features.SlashCommands {
+		addresses = append(addresses, c.Url)
+	}
+	for _, address := range addresses {
 		u := expect.Value(url.Parse(address))(t)
 		called = append(called, "POST "+u.Path)
 	}
@@ -83,27 +92,111 @@ func TestManifestCallsTheRoutesOfTheAPI(t *testing.T) {
 	}
 }
 
-// Each event and feature needs its scope, or Slack refuses the installation.
-func TestManifestAsksForTheScopesOfItsEvents(t *testing.T) {
+// What people find in Slack's menus must be what receive-interaction answers, by the names that its code has.
+func TestManifestOffersWhatTheCodeAnswers(t *testing.T) {
 	m := readManifest(t)
-	needs := map[string]string{"app_mention": "app_mentions:read", "message.im": "im:history", "app_home_opened": "", "app_uninstalled": "", "tokens_revoked": ""}
-	want := []string{"assistant:write", "commands", "chat:write"}
-	for _, event := range m.Settings.EventSubscriptions.BotEvents {
-		scope, known := needs[event]
+	var offered []string
+	for _, s := range m.Features.Shortcuts {
+		offered = append(offered, s.CallbackID)
+	}
+	for _, c := range m.Features.SlashCommands {
+		offered = append(offered, c.Command)
+	}
+	code := source(t, "../functions/receive-interaction/*.go")
+	for _, name := range offered {
+		if !strings.Contains(code, strconv.Quote(name)) {
+			t.Errorf("%s: no function answers it", name)
+		}
+	}
+	for _, found := range regexp.MustCompile(`shortcut[A-Z][a-z]+ += "([a-z_]+)"`).FindAllStringSubmatch(code, -1) {
+		if !slices.Contains(offered, found[1]) {
+			t.Errorf("%s is answered and offered nowhere", found[1])
+		}
+	}
+	if m.Settings.OrgDeployEnabled {
+		t.Error("an installation for a whole organization is refused by every function")
+	}
+}
+
+// source is the code of some files, without their tests.
+func source(t *testing.T, pattern string) string {
+	t.Helper()
+	var b strings.Builder
+	for _, name := range expect.Value(filepath.Glob(pattern))(t) {
+		if !strings.HasSuffix(name, "_test.go") {
+			b.Write(expect.Value(os.ReadFile(name))(t))
+		}
+	}
+	return b.String()
+}
+
+// events are those that the code takes, each with the scope without which Slack refuses the installation.
+var eventScopes = map[string]string{"app_mention": "app_mentions:read", "message.im": "im:history", "app_home_opened": "", "app_uninstalled": "", "tokens_revoked": ""}
+
+// methodScopes are what Slack's reference says of each method that the code calls (https://docs.slack.dev/reference/methods).
+var methodScopes = map[string][]string{
+	"assistant.threads.setSuggestedPrompts": {"assistant:write"},
+	"auth.test":                             nil,
+	"chat.delete":                           {"chat:write"},
+	"chat.postEphemeral":                    {"chat:write"},
+	"chat.postMessage":                      {"chat:write"},
+	"chat.update":                           {"chat:write"},
+	"conversations.history":                 {"channels:history", "groups:history", "im:history"},
+	"conversations.info":                    {"channels:read", "groups:read"}, // of direct messages conversations.open says it
+	"conversations.open":                    {"im:write"},
+	"conversations.replies":                 {"channels:history", "groups:history", "im:history"},
+	"team.info":                             {"team:read"},
+	"usergroups.list":                       {"usergroups:read"},
+	"usergroups.users.list":                 {"usergroups:read"},
+	"users.conversations":                   {"channels:read", "groups:read"},
+	"users.info":                            {"users:read"},
+	"users.list":                            {"users:read"},
+	"users.lookupByEmail":                   {"users:read.email"},
+	"views.open":                            nil,
+	"views.publish":                         nil,
+	"views.push":                            nil,
+	"views.update":                          nil,
+}
+
+// Each event, method and feature needs its scope, or Slack refuses the installation or the call; a scope that nothing needs
+// is one that people are asked for in vain.
+func TestManifestAsksForTheScopesThatTheCodeNeeds(t *testing.T) {
+	m := readManifest(t)
+	needed := map[string]bool{"assistant:write": true, "commands": true} // of agent_view, and of shortcuts and commands
+	subscribed := slices.Clone(m.Settings.EventSubscriptions.BotEvents)
+	slices.Sort(subscribed)
+	if diff := cmp.Diff(slices.Sorted(maps.Keys(eventScopes)), subscribed); diff != "" {
+		t.Errorf("events that the code takes (-), that the manifest subscribes to (+):\n%s", diff)
+	}
+	for _, scope := range eventScopes {
+		needed[scope] = scope != ""
+	}
+	code := source(t, "../shared/slackapi/*.go")
+	called := regexp.MustCompile(`outcome\("([a-z]+\.[A-Za-z.]+)"`).FindAllStringSubmatch(code, -1)
+	if strings.Contains(source(t, "../shared/tool/slackdm/*.go"), "GetUserByEmailContext") {
+		called = append(called, []string{"", "users.lookupByEmail"})
+	}
+	for _, c := range called {
+		scopes, known := methodScopes[c[1]]
 		if !known {
+			t.Errorf("%s: nothing says which scope it needs", c[1])
+		}
+		for _, scope := range scopes {
+			needed[scope] = true
+		}
+	}
+	delete(needed, "")
+	asked := slices.Clone(m.OAuthConfig.Scopes.Bot)
+	slices.Sort(asked)
+	if diff := cmp.Diff(slices.Sorted(maps.Keys(needed)), asked); diff != "" {
+		t.Errorf("scopes that the code needs (-), that the manifest asks for (+):\n%s", diff)
+	}
+	// The events that receive-event names are those of eventScopes; message.im is a message in a direct message.
+	events := source(t, "../functions/receive-event/*.go")
+	for event := range eventScopes {
+		name, _, _ := strings.Cut(event, ".")
+		if !strings.Contains(events, strconv.Quote(name)) {
 			t.Errorf("%s: no function takes this event", event)
-		}
-		if scope != "" {
-			want = append(want, scope)
-		}
-		delete(needs, event)
-	}
-	for event := range needs {
-		t.Errorf("%s is not subscribed to", event)
-	}
-	for _, scope := range want {
-		if !slices.Contains(m.OAuthConfig.Scopes.Bot, scope) {
-			t.Errorf("the scope %s is missing", scope)
 		}
 	}
 }

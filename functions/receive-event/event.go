@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/intake"
 	"ringi/shared/slackapi/inbound"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
@@ -33,6 +34,8 @@ type authorization struct {
 	TeamID string `json:"team_id"`
 	UserID string `json:"user_id"`
 	IsBot  bool   `json:"is_bot"`
+	// The app is installed for all of an organization, with one token that is no workspace's.
+	Organization bool `json:"is_enterprise_install"`
 }
 
 // team is the tenant's workspace. In a channel that two workspaces share, team_id may be where the message was
@@ -43,6 +46,12 @@ func (e envelope) team() string {
 		return e.Authorizations[0].TeamID
 	}
 	return cmp.Or(e.ContextTeam, e.TeamID)
+}
+
+// organization reports whether the event is for an installation for all of an organization. Those are refused: tokens,
+// settings and rows are a workspace's.
+func (e envelope) organization() bool {
+	return len(e.Authorizations) > 0 && e.Authorizations[0].Organization
 }
 
 // bot is the user id of our bot, empty when the event does not name it.
@@ -138,6 +147,7 @@ const (
 	ignoredBot     = "bot"
 	ignoredChannel = "not_addressed"
 	ignoredForeign = "foreign_workspace"
+	ignoredOrg     = "organization_install"
 )
 
 // ignored says why a kind of event makes no task, empty when it may make one. A
@@ -204,11 +214,6 @@ func (m message) request(e envelope) (task.Request, error) {
 
 var leadingMention = regexp.MustCompile(`^\s*<@[A-Z0-9]+(\|[^>]*)?>`)
 
-// unescaped undoes what Slack does to the three characters of its markup.
-func unescaped() *strings.Replacer {
-	return strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&")
-}
-
 // mentionOf finds the mentions of ourselves: with an unknown bot the one that a text begins with.
 func mentionOf(bot string) *regexp.Regexp {
 	if inbound.CheckID("user_id", bot) == nil {
@@ -224,10 +229,5 @@ func (m message) addressed(bot string) bool {
 
 // plain is the message's text without the mention of the bot.
 func plain(text, bot string) string {
-	text = unescaped().Replace(mentionOf(bot).ReplaceAllString(text, " "))
-	text = strings.TrimSpace(text)
-	if runes := []rune(text); len(runes) > task.MaxText {
-		text = string(runes[:task.MaxText-1]) + "…"
-	}
-	return text
+	return intake.Text(mentionOf(bot).ReplaceAllString(text, " "))
 }

@@ -33,3 +33,18 @@ func TestWhoseWorkspaceAnEventIsFor(t *testing.T) {
 		})
 	}
 }
+
+// An installation for a whole organization is refused: nothing is written, and Slack need not send the event again.
+func TestOrganizationsInstallationsAreRefused(t *testing.T) {
+	for name, outer := range map[string]map[string]any{
+		"with a workspace": {"authorizations": []any{map[string]any{"enterprise_id": "E1", "team_id": "T0TEAM", "user_id": "U0BOT", "is_bot": true, "is_enterprise_install": true}}},
+		"without one":      {"team_id": nil, "enterprise_id": "E1", "authorizations": []any{map[string]any{"enterprise_id": "E1", "team_id": nil, "user_id": "U0BOT", "is_bot": true, "is_enterprise_install": true}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			k := &kept{}
+			if out := post(t, handler(k), signed(callback(t, nil, outer))); out.StatusCode != 200 || len(k.changes) != 0 {
+				t.Errorf("answered %d, wrote %d times", out.StatusCode, len(k.changes))
+			}
+		})
+	}
+}

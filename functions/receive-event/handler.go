@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/intake"
 	"ringi/shared/metric"
 	"ringi/shared/slackapi/inbound"
-	"ringi/shared/store"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
 )
@@ -74,6 +74,10 @@ func (h *Handler) event(ctx context.Context, e envelope) (inbound.Response, erro
 	if k.Type == "" {
 		return inbound.Response{}, inbound.Bad("event.type is required")
 	}
+	if e.organization() {
+		metric.Count(metric.EventForeign, 1)
+		return ignore(ctx, e, ignoredOrg)
+	}
 	if k.Type == "app_uninstalled" || k.Type == "tokens_revoked" {
 		return h.end(ctx, e, k.Type)
 	}
@@ -102,20 +106,25 @@ func (h *Handler) event(ctx context.Context, e envelope) (inbound.Response, erro
 
 // keep is the one write.
 func (h *Handler) keep(ctx context.Context, r task.Request) (inbound.Response, error) {
-	change, ref, err := task.Receive(aggregate.TenantID(r.TeamID), r, h.Now())
-	if err != nil {
-		return inbound.Response{}, inbound.Bad("event.ts: %s", err)
+	ref, repeated, err := intake.Keep(ctx, h.Store, r, h.Now())
+	var bad intake.ErrTimestamp
+	if errors.As(err, &bad) {
+		return inbound.Response{}, inbound.Bad("event.ts: %s", bad)
 	}
-	return h.create(ctx, change, ref, r)
+	return answered(ctx, ref, r, repeated, err)
 }
 
-// create makes the one write. If the rows exist the event was repeated: the answer is 200.
+// create writes what is said without anybody having asked for work.
 func (h *Handler) create(ctx context.Context, change aggregate.Change, ref aggregate.Ref, r task.Request) (inbound.Response, error) {
-	ctx, cancel := context.WithTimeout(ctx, budget)
-	defer cancel()
+	repeated, err := intake.Create(ctx, h.Store, change)
+	return answered(ctx, ref, r, repeated, err)
+}
+
+// answered is the answer after the write. If the rows existed the event was repeated: the answer is 200.
+func answered(ctx context.Context, ref aggregate.Ref, r task.Request, repeated bool, err error) (inbound.Response, error) {
 	log := slog.With("task_id", ref.ID, "event_id", r.EventID)
-	switch err := h.Store.Create(ctx, change); {
-	case errors.Is(err, store.ErrExists):
+	switch {
+	case repeated:
 		metric.Count(metric.EventRepeated, 1)
 		log.InfoContext(ctx, "repeated")
 	case err != nil:

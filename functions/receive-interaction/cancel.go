@@ -17,12 +17,9 @@ import (
 	"ringi/shared/slackapi/inbound"
 )
 
-// shortcut handles 「タスクをキャンセル」 in the menu of a message: a card, or the request itself.
+// askCancel handles 「タスクをキャンセル」 in the menu of a message: a card, or the request itself.
 // It opens a dialog that asks for confirmation, if the person may cancel now.
-func (h *Handler) shortcut(ctx context.Context, p payload) (inbound.Response, error) {
-	if p.CallbackID != "cancel_task" {
-		return ignore(ctx, "shortcut")
-	}
+func (h *Handler) askCancel(ctx context.Context, p payload) (inbound.Response, error) {
 	if err := inbound.CheckID("payload.channel.id", p.channel()); err != nil {
 		return inbound.Response{}, err
 	}

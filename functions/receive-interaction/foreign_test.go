@@ -56,3 +56,14 @@ func TestInteractionsOfAWorkspaceThatIsNoneOfOurs(t *testing.T) {
 		t.Errorf("our own %s: answered %d", slacktest.Team, out.StatusCode)
 	}
 }
+
+func TestClicksOfAnOrganizationsInstallationDecideNothing(t *testing.T) {
+	w := newWorld(t, storetest.Start(t))
+	p := w.prompted()
+	click := w.click(workspace.Suzuki, "approve_prompt", p.ID)
+	click["team"], click["enterprise"], click["is_enterprise_install"] = nil, map[string]any{"id": "E1", "name": "x"}, true
+	w.quiet(w.post(click), workspace.Suzuki)
+	if w.Load().Prompt().Status != aggregate.PendingApproval {
+		t.Error("it was decided")
+	}
+}

@@ -16,10 +16,12 @@ import (
 	"ringi/shared/decision"
 	"ringi/shared/errorclass"
 	"ringi/shared/home"
+	"ringi/shared/intake"
 	"ringi/shared/metric"
 	"ringi/shared/people"
 	"ringi/shared/slackapi"
 	"ringi/shared/slackapi/inbound"
+	"ringi/shared/store"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
 )
@@ -38,6 +40,11 @@ type Store interface {
 	decision.Store
 	Integrations(ctx context.Context, tenant string) ([]tenancy.Integration, error)
 	Redraw(ctx context.Context, ref aggregate.Ref) error
+	intake.Store
+	Once(ctx context.Context, tenant, what string) (bool, error)
+	Again(ctx context.Context, tenant, what string) error
+	Waiting(ctx context.Context, tenant, cursor string, limit int) (store.Page[store.WaitingItem], error)
+	Tasks(ctx context.Context, tenant string, f task.Filter, cursor string, limit int) (store.Page[task.Task], error)
 }
 
 // Slack shows people messages and dialogs.
@@ -46,6 +53,13 @@ type Slack interface {
 	Ephemeral(ctx context.Context, channel, thread, user, text string) error
 	OpenView(ctx context.Context, trigger string, view slack.ModalViewRequest) error
 	UpdateView(ctx context.Context, id, hash string, view slack.ModalViewRequest) error
+	people.Directory
+	Post(ctx context.Context, channel, thread string, m card.Message, about slackapi.Metadata) (ts string, err error)
+	Delete(ctx context.Context, channel, ts string) error
+	Direct(ctx context.Context, user, text string) error
+	OpenDM(ctx context.Context, user string) (channel string, err error)
+	Reaches(ctx context.Context, channel, user string) (bool, error)
+	Link(ctx context.Context, channel, ts, thread string) string
 }
 
 // Handler receives clicks, shortcuts and forms.
@@ -56,6 +70,8 @@ type Handler struct {
 	Results decision.Results
 	Edge    inbound.Edge
 	Now     func() time.Time
+
+	people people.Requesters // whose language is known
 }
 
 // click is one act of one person: of what, by whom and where.
@@ -86,12 +102,22 @@ func (h *Handler) receive(ctx context.Context, body []byte) (inbound.Response, e
 }
 
 func (h *Handler) act(ctx context.Context, body []byte) (inbound.Response, error) {
+	if c, ok, err := readCommand(body); ok {
+		if err != nil {
+			return inbound.OK(), err
+		}
+		return h.command(ctx, c)
+	}
 	p, ok, err := read(body)
 	if err != nil || !ok {
 		return inbound.OK(), err
 	}
 	if err := h.Edge.FromOurs(p.AppID); err != nil {
 		return inbound.Response{}, err
+	}
+	if p.OrgInstall { // tokens, settings and rows are a workspace's
+		metric.Count(metric.EventForeign, 1)
+		return ignore(ctx, "organization_install")
 	}
 	if p.Team != nil {
 		ctx = slackapi.For(ctx, aggregate.TenantID(p.Team.ID))
@@ -105,6 +131,8 @@ func (h *Handler) act(ctx context.Context, body []byte) (inbound.Response, error
 		return h.button(ctx, p)
 	case kindShortcut:
 		return h.shortcut(ctx, p)
+	case kindGlobal:
+		return h.open(ctx, p)
 	case kindSubmission:
 		return h.submit(ctx, p)
 	}
@@ -195,6 +223,8 @@ func (h *Handler) submit(ctx context.Context, p payload) (inbound.Response, erro
 	case card.RejectionCallback:
 	case card.CancelCallback:
 		return h.cancel(ctx, p)
+	case card.RequestCallback:
+		return h.filled(ctx, p)
 	case card.ReviewCallback:
 		return h.approveRead(ctx, p)
 	default:

@@ -14,6 +14,7 @@ import (
 const (
 	kindActions    = "block_actions"
 	kindShortcut   = "message_action"
+	kindGlobal     = "shortcut"
 	kindSubmission = "view_submission"
 )
 
@@ -22,6 +23,7 @@ const (
 type payload struct {
 	Type       string    `json:"type"`
 	AppID      string    `json:"api_app_id"`
+	OrgInstall bool      `json:"is_enterprise_install"` // the app is installed for all of an organization
 	CallbackID string    `json:"callback_id"`
 	TriggerID  string    `json:"trigger_id"`
 	Team       *team     `json:"team"`
@@ -54,6 +56,8 @@ type container struct {
 }
 
 type message struct {
+	Text     string `json:"text"`
+	AppID    string `json:"app_id"` // of the app that posted it
 	TS       string `json:"ts"`
 	ThreadTS string `json:"thread_ts"`
 	Metadata struct {
@@ -80,7 +84,8 @@ type view struct {
 	PrivateMetadata string `json:"private_metadata"`
 	State           struct {
 		Values map[string]map[string]struct {
-			Value string `json:"value"` // null when nothing was entered
+			Value        string `json:"value"` // null when nothing was entered
+			Conversation string `json:"selected_conversation"`
 		} `json:"values"`
 	} `json:"state"`
 }
@@ -99,16 +104,21 @@ func read(body []byte) (p payload, ok bool, err error) {
 	}
 	// Kinds that are not handled may have other shapes, so the kind is read first.
 	var kind struct {
-		Type  string `json:"type"`
-		AppID string `json:"api_app_id"`
+		Type       string `json:"type"`
+		AppID      string `json:"api_app_id"`
+		OrgInstall bool   `json:"is_enterprise_install"`
 	}
 	if err := inbound.Decode([]byte(form.Get("payload")), &kind, "payload"); err != nil {
 		return payload{}, false, err
 	}
-	switch kind.Type {
-	case "":
+	switch {
+	case kind.Type == "":
 		return payload{}, false, inbound.Bad("payload.type is required")
-	case kindActions, kindShortcut, kindSubmission:
+	case kind.OrgInstall: // whose team may be missing
+		return payload{Type: kind.Type, AppID: kind.AppID, OrgInstall: true}, true, nil
+	}
+	switch kind.Type {
+	case kindActions, kindShortcut, kindGlobal, kindSubmission:
 	default:
 		return payload{Type: kind.Type, AppID: kind.AppID}, true, nil
 	}

@@ -63,3 +63,12 @@ func (q *Requesters) user(ctx context.Context, slack Users, team, id string, now
 	q.known[key] = known{u, now.Add(knownFor)}
 	return u, nil
 }
+
+// Language is the language that a person chose in Slack, such as ja; empty when Slack doesn't say.
+func (q *Requesters) Language(ctx context.Context, slack Users, team, user string, now time.Time) string {
+	u, err := q.user(ctx, slack, team, user, now)
+	if err != nil {
+		return ""
+	}
+	return u.Language
+}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"iter"
 	"slices"
+	"strings"
 
 	"github.com/slack-go/slack"
 )
@@ -19,6 +20,8 @@ type User struct {
 	Guest bool // a restricted account, or a stranger whose channels the app shares none of
 	// Teams are the workspaces of a person of an organization that has several.
 	Teams []string
+	// Language is the first part of the locale that the person chose in Slack, such as ja.
+	Language string
 }
 
 // Of reports whether the person belongs to a workspace.
@@ -34,9 +37,10 @@ func (c *Client) User(ctx context.Context, id string) (User, error) {
 }
 
 func userOf(u *slack.User) User {
+	language, _, _ := strings.Cut(u.Locale, "-")
 	return User{
 		ID: u.ID, Team: u.TeamID, Name: cmp.Or(u.Profile.DisplayName, u.RealName, u.Name), Gone: u.Deleted,
-		Guest: u.IsRestricted || u.IsUltraRestricted || u.IsStranger, Bot: u.IsBot || u.ID == slackbot, Teams: u.Enterprise.Teams,
+		Guest: u.IsRestricted || u.IsUltraRestricted || u.IsStranger, Bot: u.IsBot || u.ID == slackbot, Teams: u.Enterprise.Teams, Language: language,
 	}
 }
 

@@ -40,7 +40,7 @@ func elementShapes() map[string]shape {
 		"users_select":         picker(map[string]rule{"initial_user": str(1, 255)}),
 		"multi_users_select":   picker(map[string]rule{"initial_users": list(1, 100, str(1, 255)), "max_selected_items": number(1, 100)}),
 		"channels_select":      picker(map[string]rule{"initial_channel": str(1, 255), "response_url_enabled": boolean}),
-		"conversations_select": picker(map[string]rule{"initial_conversation": str(1, 255), "default_to_current_conversation": boolean, "response_url_enabled": boolean}),
+		"conversations_select": picker(map[string]rule{"initial_conversation": str(1, 255), "default_to_current_conversation": boolean, "response_url_enabled": boolean, "filter": obj(conversationsShape())}),
 		"datepicker":           picker(map[string]rule{"initial_date": str(10, 10)}),
 		"timepicker":           picker(map[string]rule{"initial_time": str(5, 5), "timezone": str(1, 64)}),
 		"radio_buttons":        control(map[string]rule{"!options": list(1, 10, obj(optionShape(75, 150))), "initial_option": option}),
@@ -84,4 +84,11 @@ func selectShape(s shape) shape {
 		}
 	}
 	return s
+}
+
+// conversationsShape is which conversations a menu offers (docs.slack.dev, reference/block-kit/composition-objects/conversation-filter-object).
+func conversationsShape() shape {
+	return shape{fields: map[string]rule{
+		"include": list(1, 4, enum("im", "mpim", "private", "public")), "exclude_external_shared_channels": boolean, "exclude_bot_users": boolean,
+	}}
 }

@@ -1,0 +1,180 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/card"
+	"ringi/shared/intake"
+	"ringi/shared/language"
+	"ringi/shared/slackapi"
+	"ringi/shared/task"
+)
+
+// languageWithin bounds the call that asks Slack for a person's language, without which the workspace's is used.
+const languageWithin = 700 * time.Millisecond
+
+// wanted is a request that no message to Ringi asked for.
+type wanted struct {
+	team, user, text string
+	channel          string // where the cards shall stand; empty: the person's direct messages
+	elsewhere        bool   // in direct messages, where Ringi can't post there
+	once             string // what tells this act from others, however often it arrives
+}
+
+// place is where a request stands.
+type place struct{ channel, ts string }
+
+// outcome is what became of a request: where it stands, and what the person is told.
+type outcome struct {
+	place
+	note card.AskNote
+}
+
+// request posts a message of Ringi's that says what is asked for and by whom, and makes a task of it as of a message of
+// the person's. What arrives twice is done once.
+func (h *Handler) request(ctx context.Context, w wanted, locale string) outcome {
+	tenant, log := aggregate.TenantID(w.team), slog.With("user", w.user)
+	w.text = intake.Text(w.text)
+	first, err := h.Store.Once(ctx, tenant, w.once)
+	switch {
+	case err != nil:
+		log.ErrorContext(ctx, "not kept", "err", err)
+		return outcome{note: card.NoteFailed}
+	case !first:
+		return outcome{note: card.NoteRepeated}
+	}
+	at, note, err := h.say(ctx, w, locale)
+	if err == nil {
+		r := task.Request{
+			TeamID: w.team, Text: w.text, User: w.user, Channel: at.channel, ChannelType: channelType(at.channel),
+			MessageTS: at.ts, ThreadTS: at.ts, Source: sourceOf(at.channel),
+		}
+		var ref aggregate.Ref
+		if ref, _, err = intake.Keep(ctx, h.Store, r, h.Now()); err == nil {
+			log.InfoContext(ctx, "received", "task_id", ref.ID, "source", r.Source, "characters", len([]rune(r.Text)))
+			return outcome{at, note}
+		}
+		if gone := h.Slack.Delete(ctx, at.channel, at.ts); gone != nil {
+			log.WarnContext(ctx, "a message without a request stays", "channel", at.channel, "ts", at.ts, "err", gone)
+		}
+	}
+	log.ErrorContext(ctx, "not kept", "err", err)
+	var unsure slackapi.Unknown
+	if errors.As(err, &unsure) { // it may be there: doing it again could make two
+		return outcome{note: card.NoteUnsure}
+	}
+	if err := h.Store.Again(ctx, tenant, w.once); err != nil {
+		log.WarnContext(ctx, "the person has to ask anew", "err", err)
+	}
+	return outcome{note: cmp.Or(note, card.NoteFailed)}
+}
+
+// say posts the request's first message. Note is what the person is told: also why nothing was posted.
+func (h *Handler) say(ctx context.Context, w wanted, locale string) (at place, note card.AskNote, err error) {
+	post := func(channel string) error {
+		ts, err := h.Slack.Post(ctx, channel, "", card.Asked(locale, w.user, w.text), slackapi.Metadata{})
+		at = place{channel, ts}
+		return err
+	}
+	if w.channel != "" {
+		err := post(w.channel)
+		if err == nil {
+			return at, card.NoteAccepted, nil
+		}
+		var refused slackapi.Refused
+		if !errors.As(err, &refused) || !refused.Permanent {
+			return at, "", err
+		}
+		if note = card.NoteElsewhere; !w.elsewhere {
+			return at, card.NoteUnreachable, err
+		}
+	}
+	own, err := h.Slack.OpenDM(ctx, w.user)
+	if err == nil {
+		err = post(own)
+	}
+	if err != nil {
+		return at, "", err
+	}
+	return at, cmp.Or(note, card.NoteAccepted), nil
+}
+
+// fromMessage makes a request of a message that somebody wrote: the message itself is what its cards stand below, as if
+// it had mentioned Ringi, and whoever chose it in its menu asks for it.
+func (h *Handler) fromMessage(ctx context.Context, p payload, locale string) outcome {
+	m := p.Message
+	ts := cmp.Or(m.TS, p.MessageTS)
+	text := intake.Text(m.Text)
+	switch {
+	case m.Metadata.EventType == slackapi.EventType || m.AppID != "" && m.AppID == p.AppID:
+		return outcome{note: card.NoteOwn}
+	case text == "":
+		return outcome{note: card.NoteEmpty}
+	}
+	reaches, err := h.Slack.Reaches(ctx, p.channel(), p.User.ID)
+	if err != nil {
+		slog.InfoContext(ctx, "whether Ringi can post there", "channel", p.channel(), "reaches", reaches, "err", err)
+	}
+	if !reaches {
+		out := h.request(ctx, wanted{team: p.Team.ID, user: p.User.ID, text: m.Text, once: "message " + p.channel() + " " + ts}, locale)
+		if out.note == card.NoteAccepted {
+			out.note = card.NoteElsewhere
+		}
+		return out
+	}
+	r := task.Request{
+		TeamID: p.Team.ID, Text: text, User: p.User.ID, Channel: p.channel(), ChannelType: channelType(p.channel()),
+		MessageTS: ts, ThreadTS: cmp.Or(m.ThreadTS, ts), Source: sourceOf(p.channel()),
+	}
+	ref, repeated, err := intake.Keep(ctx, h.Store, r, h.Now())
+	switch {
+	case repeated:
+		return outcome{place{r.Channel, ts}, card.NoteRepeated}
+	case err != nil:
+		slog.ErrorContext(ctx, "not kept", "user", r.User, "err", err)
+		return outcome{note: card.NoteFailed}
+	}
+	slog.InfoContext(ctx, "received", "task_id", ref.ID, "user", r.User, "source", r.Source, "characters", len([]rune(text)))
+	return outcome{place{r.Channel, ts}, card.NoteAccepted}
+}
+
+// channelType is Slack's, told by a channel's id: private channels of today look like public ones, and are treated alike.
+func channelType(channel string) string {
+	switch {
+	case strings.HasPrefix(channel, "D"):
+		return "im"
+	case strings.HasPrefix(channel, "G"):
+		return "group"
+	}
+	return "channel"
+}
+
+func sourceOf(channel string) task.Source {
+	if channelType(channel) == "im" {
+		return task.SourceAgentContainer
+	}
+	return task.SourceChannel
+}
+
+// locale is the language in which a person is answered: the one that they chose in Slack if there are texts in it, else
+// the workspace's. The second is that of messages that others read too.
+func (h *Handler) locale(ctx context.Context, team, user string) (person, workspace string) {
+	workspace = language.All[0]
+	if s, err := h.Store.Settings(ctx, aggregate.TenantID(team)); err == nil {
+		workspace = s.Locale
+	}
+	within, cancel := context.WithTimeout(ctx, languageWithin)
+	defer cancel()
+	person = h.people.Language(within, h.Slack, team, user, h.Now())
+	if !slices.Contains(language.All, person) {
+		person = workspace
+	}
+	return person, workspace
+}

@@ -1,0 +1,130 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"net/url"
+	"strings"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/card"
+	"ringi/shared/decision"
+	"ringi/shared/errorclass"
+	"ringi/shared/inbox"
+	"ringi/shared/metric"
+	"ringi/shared/people"
+	"ringi/shared/slackapi"
+	"ringi/shared/slackapi/inbound"
+	"ringi/shared/task"
+)
+
+// command is what a person typed behind /ringi (https://docs.slack.dev/interactivity/implementing-slash-commands).
+type command struct {
+	team, user, channel, name, text, trigger, app string
+	organization                                  bool // the app is installed for all of an organization
+}
+
+// readCommand reads the form of a slash command; ok is false for a form that is none.
+func readCommand(body []byte) (c command, ok bool, err error) {
+	form, err := url.ParseQuery(string(body))
+	if err != nil || !form.Has("command") || form.Has("payload") {
+		return command{}, false, nil // read says what is wrong with it
+	}
+	c = command{
+		team: form.Get("team_id"), user: form.Get("user_id"), channel: form.Get("channel_id"), name: form.Get("command"),
+		text: strings.TrimSpace(form.Get("text")), trigger: form.Get("trigger_id"), app: form.Get("api_app_id"),
+		organization: form.Get("is_enterprise_install") == "true",
+	}
+	if c.organization {
+		return c, true, nil
+	}
+	for _, f := range []struct{ name, value string }{{"team_id", c.team}, {"user_id", c.user}, {"channel_id", c.channel}, {"trigger_id", c.trigger}} {
+		if err := inbound.CheckID(f.name, f.value); err != nil {
+			return command{}, true, err
+		}
+	}
+	return c, true, nil
+}
+
+// ephemeral answers a command with a text that only the person sees.
+func ephemeral(text string) inbound.Response {
+	return inbound.JSON(200, map[string]string{"response_type": "ephemeral", "text": text})
+}
+
+// command answers /ringi: list, cancel and help, and whatever else is typed is a request.
+func (h *Handler) command(ctx context.Context, c command) (inbound.Response, error) {
+	if err := h.Edge.FromOurs(c.app); err != nil {
+		return inbound.Response{}, err
+	}
+	if c.organization {
+		metric.Count(metric.EventForeign, 1)
+		slog.WarnContext(ctx, "installed for an organization")
+		return ephemeral(both(card.NoteOrgInstall)), nil
+	}
+	ctx = slackapi.For(ctx, aggregate.TenantID(c.team))
+	if h.foreign(ctx, c.team) {
+		metric.Count(metric.EventForeign, 1)
+		return ephemeral(both(card.NoteForeign)), nil
+	}
+	person, workspace := h.locale(ctx, c.team, c.user)
+	word, rest, _ := strings.Cut(c.text, " ")
+	switch word = strings.ToLower(word); {
+	case c.text == "" || word == "help" && rest == "":
+		return ephemeral(card.NoteHelp.Told(person, "")), nil
+	case word == "list" && rest == "":
+		return h.list(ctx, c, person), nil
+	case word == "cancel" && aggregate.ValidID(strings.Trim(strings.TrimSpace(rest), "`")):
+		return h.cancelByID(ctx, c, strings.Trim(strings.TrimSpace(rest), "`")), nil
+	case word == "cancel" && len(strings.Fields(rest)) < 2: // no id, or what is none
+		return ephemeral(card.NoteNoSuchTask.Told(person, "")), nil
+	case c.name != "/ringi", rest == "" && subcommand(word):
+		return ephemeral(card.NoteUnknown.Told(person, "") + "\n" + card.NoteHelp.Told(person, "")), nil
+	}
+	out := h.request(ctx, wanted{team: c.team, user: c.user, text: c.text, channel: c.channel, elsewhere: true, once: "command " + c.trigger}, workspace)
+	return ephemeral(out.note.Told(person, h.Slack.Link(ctx, out.channel, out.ts, ""))), nil
+}
+
+// both is a note in both languages, where a person's can't be asked for.
+func both(n card.AskNote) string { return n.Told("ja", "") + "\n" + n.Told("en", "") }
+
+// subcommand reports whether a single word looks like a command rather than a request.
+func subcommand(word string) bool {
+	return strings.Trim(word, "abcdefghijklmnopqrstuvwxyz-?") == ""
+}
+
+// list shows a person what waits for their decision, and what they asked for.
+func (h *Handler) list(ctx context.Context, c command, locale string) inbound.Response {
+	tenant := aggregate.TenantID(c.team)
+	s, err := h.Store.Settings(ctx, tenant)
+	if err == nil {
+		var box inbox.Inbox
+		reader := inbox.Reader{Store: h.Store, Slack: h.Slack, Now: h.Now}
+		if box, err = reader.Read(ctx, tenant, c.team, c.user, s); err == nil {
+			return ephemeral(card.List(locale, box.Summary(ctx, h.Slack)))
+		}
+	}
+	slog.WarnContext(ctx, "no list", "user", c.user, "err", err)
+	return ephemeral(card.NoteFailed.Told(locale, ""))
+}
+
+// cancelByID cancels a task as its message shortcut does; who may is asked of the same function.
+func (h *Handler) cancelByID(ctx context.Context, c command, id string) inbound.Response {
+	person, _ := h.locale(ctx, c.team, c.user)
+	of := click{Click: decision.Click{
+		Ref: task.RefOf(aggregate.TenantID(c.team), id), ID: id,
+		Want: people.Want{User: c.user, Team: c.team, Channel: c.channel, Withdraws: true},
+	}}
+	v := h.decide(ctx, of, decision.CancelTask())
+	v.Settings.Locale = person
+	switch {
+	case v.Err == nil && v.Empty && v.Ended != nil:
+		return ephemeral(card.CancelledBefore(person, v.Ended.By, v.Ended.At))
+	case v.Err == nil:
+		return ephemeral(card.NoteCancelled.Told(person, ""))
+	}
+	v.Log(ctx, slog.With("task_id", id, "user", c.user))
+	if v.Request == nil && errorclass.Of(v.Err).Refusal() {
+		return ephemeral(card.NoteNoSuchTask.Told(person, ""))
+	}
+	return ephemeral(v.text())
+}

@@ -1,0 +1,184 @@
+package main
+
+import (
+	"encoding/json"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"ringi/infra/local/sandbox/webapi"
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/aggregate"
+	"ringi/shared/card"
+	"ringi/shared/expect"
+	"ringi/shared/slackapi/slacktest"
+	"ringi/shared/store/storetest"
+	"ringi/shared/task"
+)
+
+// typed is the form that Slack posts for /ringi and a text, as published for slash commands.
+func (w *world) typed(user, channel, text string) url.Values {
+	return url.Values{
+		"token": {"x"}, "team_id": {slacktest.Team}, "team_domain": {"x"}, "channel_id": {channel}, "channel_name": {"x"}, "user_id": {user}, "user_name": {"x"},
+		"command": {"/ringi"}, "text": {text}, "api_app_id": {"A1"}, "is_enterprise_install": {"false"}, "response_url": {"https://hooks.slack.com/commands/x"},
+		"trigger_id": {w.slack.NewTrigger(workspace.Hand{User: user})},
+	}
+}
+
+// said answers a command and returns what only the person sees.
+func (w *world) said(form url.Values) string {
+	w.T.Helper()
+	out := expect.Value(w.h.Handle(w.T.Context(), signed(form.Encode(), w.Now())))(w.T)
+	var answer struct {
+		Type string `json:"response_type"`
+		Text string `json:"text"`
+	}
+	if err := json.Unmarshal([]byte(out.Body), &answer); err != nil || out.StatusCode != 200 || answer.Type != "ephemeral" {
+		w.T.Fatalf("answered %d %s (%v)", out.StatusCode, out.Body, err)
+	}
+	return answer.Text
+}
+
+// inWorlds runs parts against one database, each in a table and a workspace of its own.
+func inWorlds(t *testing.T, parts map[string]func(*testing.T, *world)) {
+	t.Helper()
+	db := storetest.Start(t)
+	for name, run := range parts {
+		t.Run(name, func(t *testing.T) { run(t, newWorld(t, db)) })
+	}
+}
+
+// asks finds the request of the newest message of the bot in a channel.
+func (w *world) asks(channel, text string) *task.Aggregate {
+	w.T.Helper()
+	for _, m := range expect.Value(w.slack.History(channel, workspace.Range{}))(w.T) {
+		if m.User == workspace.Bot && strings.Contains(m.Text, text) {
+			id := expect.Value(task.ID(slacktest.Team, channel, m.TS))(w.T)
+			return expect.Value(w.Store.Load(w.T.Context(), task.RefOf(w.Ref.Tenant, id)))(w.T)
+		}
+	}
+	w.T.Fatalf("nothing in %s says %s", channel, text)
+	return nil
+}
+
+func TestCommandMakesARequest(t *testing.T) {
+	inWorlds(t, map[string]func(*testing.T, *world){
+		"in the channel where it is typed": func(t *testing.T, w *world) {
+			if said := w.said(w.typed(workspace.Sato, workspace.HR, "先月の残業 &amp; 休暇を &lt;まとめて&gt;")); !strings.HasPrefix(said, card.NoteAccepted.Told("ja", "")) {
+				t.Error(said)
+			}
+			a := w.asks(workspace.HR, "先月の残業 &amp; 休暇を")
+			if r := a.Request; r.Text != "先月の残業 & 休暇を <まとめて>" || r.User != workspace.Sato || r.ThreadTS != r.MessageTS || r.Source != task.SourceChannel {
+				t.Errorf("%+v", r)
+			}
+		},
+		"in direct messages where Ringi can't post": func(t *testing.T, w *world) {
+			if said := w.said(w.typed(workspace.Sato, "C0ELSEWHERE", "残業を確認して")); !strings.HasPrefix(said, card.NoteElsewhere.Told("ja", "")) {
+				t.Error(said)
+			}
+			own := expect.Value(w.slack.Client.OpenDM(t.Context(), workspace.Sato))(t)
+			if a := w.asks(own, "残業を確認して"); a.Request.ChannelType != "im" || a.Request.Source != task.SourceAgentContainer {
+				t.Errorf("%+v", a.Request)
+			}
+		},
+		"once, however often it arrives": func(t *testing.T, w *world) {
+			form := w.typed(workspace.Sato, workspace.HR, "一度だけ頼む")
+			var all sync.WaitGroup
+			for range 8 {
+				all.Go(func() { w.said(form) })
+			}
+			all.Wait()
+			if n := w.messages(workspace.HR, "一度だけ頼む"); n != 1 {
+				t.Errorf("%d messages for one command", n)
+			}
+			if said := w.said(form); said != card.NoteRepeated.Told("ja", "") {
+				t.Error(said)
+			}
+		},
+		"again, after nothing came of it": func(t *testing.T, w *world) {
+			form := w.typed(workspace.Sato, workspace.HR, "もう一度頼む")
+			w.slack.Faults.Add(webapi.Fault{Kind: webapi.Refused, Method: "chat.postMessage", Code: "ekm_access_denied", Times: 1})
+			if said := w.said(form); said != card.NoteFailed.Told("ja", "") {
+				t.Error(said)
+			}
+			w.said(form)
+			w.asks(workspace.HR, "もう一度頼む")
+		},
+	})
+}
+
+// messages counts the bot's messages in a channel that say this.
+func (w *world) messages(channel, text string) (n int) {
+	w.T.Helper()
+	for _, m := range expect.Value(w.slack.History(channel, workspace.Range{}))(w.T) {
+		if m.User == workspace.Bot && strings.Contains(m.Text, text) {
+			n++
+		}
+	}
+	return n
+}
+
+func TestCommandsThatAreNoRequests(t *testing.T) {
+	inWorlds(t, map[string]func(*testing.T, *world){
+		"help, in the person's language": func(t *testing.T, w *world) {
+			for text, want := range map[string]string{
+				"help": card.NoteHelp.Told("ja", ""), "": card.NoteHelp.Told("ja", ""), "HELP": card.NoteHelp.Told("ja", ""),
+				"status": card.NoteUnknown.Told("ja", ""), "cancel": card.NoteNoSuchTask.Told("ja", ""), "cancel R-1": card.NoteNoSuchTask.Told("ja", ""),
+			} {
+				if said := w.said(w.typed(workspace.Sato, workspace.HR, text)); !strings.HasPrefix(said, want) {
+					t.Errorf("%q: %s", text, said)
+				}
+			}
+			if said := w.said(w.typed(workspace.Suzuki, workspace.HR, "help")); said == "" {
+				t.Error("no help")
+			}
+		},
+		"list": func(t *testing.T, w *world) {
+			w.prompted()
+			mine := w.said(w.typed(workspace.Sato, workspace.HR, "list"))
+			if !strings.Contains(mine, w.Ref.ID) || !strings.Contains(mine, "承認待ち") {
+				t.Error(mine)
+			}
+			if other := w.said(w.typed(workspace.Suzuki, workspace.HR, "list")); strings.Contains(other, w.Ref.ID) || !strings.Contains(other, "実行方針 v1") {
+				t.Error(other)
+			}
+			outsider := w.said(w.typed(workspace.Guest, workspace.HR, "list"))
+			if strings.Contains(outsider, "実行方針 v1") {
+				t.Errorf("a guest sees what waits: %s", outsider)
+			}
+		},
+		"cancel": func(t *testing.T, w *world) {
+			w.prompted()
+			if said := w.said(w.typed(workspace.Guest, workspace.HR, "cancel "+w.Ref.ID)); strings.Contains(said, "キャンセルしました") {
+				t.Errorf("a guest cancelled: %s", said)
+			}
+			if said := w.said(w.typed(workspace.Sato, workspace.HR, "cancel `"+w.Ref.ID+"`")); said != card.NoteCancelled.Told("ja", "") {
+				t.Error(said)
+			}
+			if e := w.Load().Head.Ended; e == nil || e.By != workspace.Sato {
+				t.Errorf("ended %+v", e)
+			}
+			unknown := aggregate.Derive(time.Time{}, "none")
+			if said := w.said(w.typed(workspace.Sato, workspace.HR, "cancel "+unknown)); said != card.NoteNoSuchTask.Told("ja", "") {
+				t.Error(said)
+			}
+		},
+		"of an organization's installation": func(t *testing.T, w *world) {
+			form := w.typed(workspace.Sato, workspace.HR, "残業を確認して")
+			form.Set("is_enterprise_install", "true")
+			form.Del("team_id")
+			if said := w.said(form); !strings.Contains(said, "Enterprise Grid") || w.messages(workspace.HR, "残業を確認して") != 0 {
+				t.Error(said)
+			}
+		},
+		"of a workspace that is none of ours": func(t *testing.T, w *world) {
+			form := w.typed(workspace.Sato, workspace.HR, "残業を確認して")
+			form.Set("team_id", "T0ELSE")
+			if said := w.said(form); said != both(card.NoteForeign) || w.messages(workspace.HR, "残業を確認して") != 0 {
+				t.Error(said)
+			}
+		},
+	})
+}

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"strings"
+	"sync"
+	"testing"
+
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/card"
+	"ringi/shared/expect"
+	"ringi/shared/slackapi/inbound"
+	"ringi/shared/slackapi/slacktest"
+	"ringi/shared/task"
+)
+
+// chosen is a payload of 「この依頼を稟議に」 in the menu of a message.
+func (w *world) chosen(user, channel string, message map[string]any) map[string]any {
+	p := w.shortcut(user, message)
+	p["callback_id"], p["channel"] = shortcutMessage, map[string]any{"id": channel, "name": "x"}
+	return p
+}
+
+// hears wants an empty 200, and the person told this alone.
+func (w *world) hears(out inbound.Response, user, want string) {
+	w.T.Helper()
+	told := w.slack.Ephemerals(user)
+	if out.StatusCode != 200 || out.Body != "" || len(told) != 1 || told[0].Text != want {
+		w.T.Errorf("answered %d %s, told %+v", out.StatusCode, out.Body, told)
+	}
+}
+
+func (w *world) ofMessage(channel, ts string) *task.Aggregate {
+	w.T.Helper()
+	id := expect.Value(task.ID(slacktest.Team, channel, ts))(w.T)
+	return expect.Value(w.Store.Load(w.T.Context(), task.RefOf(w.Ref.Tenant, id)))(w.T)
+}
+
+func TestShortcutsMakeRequests(t *testing.T) {
+	inWorlds(t, map[string]func(*testing.T, *world){
+		"of a message that somebody else wrote": func(t *testing.T, w *world) {
+			ts := w.slack.Say(t, workspace.Tanaka, workspace.HR, "今月の残業を確認したい")
+			message := map[string]any{"type": "message", "user": workspace.Tanaka, "ts": ts, "text": "今月の残業を確認したい"}
+			w.hears(w.post(w.chosen(workspace.Sato, workspace.HR, message)), workspace.Sato, card.NoteAccepted.Told("ja", ""))
+			if r := w.ofMessage(workspace.HR, ts).Request; r.User != workspace.Sato || r.Text != "今月の残業を確認したい" || r.ThreadTS != ts {
+				t.Errorf("%+v", r)
+			}
+			w.hears(w.post(w.chosen(workspace.Suzuki, workspace.HR, message)), workspace.Suzuki, card.NoteRepeated.Told("ja", ""))
+		},
+		"of a reply, whose thread has the cards": func(t *testing.T, w *world) {
+			message := map[string]any{"type": "message", "user": workspace.Tanaka, "ts": "1776675600.000900", "thread_ts": w.root, "text": "これも"}
+			w.post(w.chosen(workspace.Sato, workspace.HR, message))
+			if r := w.ofMessage(workspace.HR, "1776675600.000900").Request; r.ThreadTS != w.root || !r.Threaded() {
+				t.Errorf("%+v", r)
+			}
+		},
+		"not of a card, nor of a message without a text": func(t *testing.T, w *world) {
+			own := map[string]any{"type": "message", "ts": "1776675600.000900", "text": "実行方針", "app_id": "A1", "bot_id": "B1"}
+			w.hears(w.post(w.chosen(workspace.Sato, workspace.HR, own)), workspace.Sato, card.NoteOwn.Told("ja", ""))
+			empty := map[string]any{"type": "message", "ts": "1776675600.000900", "text": " "}
+			w.hears(w.post(w.chosen(workspace.Suzuki, workspace.HR, empty)), workspace.Suzuki, card.NoteEmpty.Told("ja", ""))
+		},
+		"in direct messages, of what two people write each other": func(t *testing.T, w *world) {
+			message := map[string]any{"type": "message", "user": workspace.Tanaka, "ts": "1776675600.000900", "text": "内緒の依頼"}
+			for range 2 {
+				w.quiet(w.post(w.chosen(workspace.Sato, "D0OTHERS", message)), workspace.Sato)
+			}
+			own := workspace.DirectMessage(workspace.Sato)
+			if a := w.asks(own, "内緒の依頼"); a.Request.Channel != own || w.messages(own, "内緒の依頼") != 1 {
+				t.Errorf("%+v", a.Request)
+			}
+		},
+	})
+}
+
+// global opens the dialog for a new request and returns its submission with these values.
+func (w *world) global(user, text string, at any) map[string]any {
+	w.T.Helper()
+	p := person(kindGlobal, user, slacktest.Team)
+	p["callback_id"], p["trigger_id"] = shortcutNew, w.slack.NewTrigger(workspace.Hand{User: user})
+	w.quiet(w.post(p), user)
+	views := w.slack.Views(user)
+	if len(views) != 1 {
+		w.T.Fatalf("%d dialogs", len(views))
+	}
+	s := person("view_submission", user, slacktest.Team)
+	s["view"] = map[string]any{
+		"id": views[0].ID, "type": "modal", "callback_id": views[0].CallbackID, "private_metadata": "", "state": map[string]any{"values": map[string]any{
+			card.RequestTextBlock: map[string]any{card.RequestText: map[string]any{"type": "plain_text_input", "value": text}},
+			card.RequestAtBlock:   map[string]any{card.RequestAt: map[string]any{"type": "conversations_select", "selected_conversation": at}},
+		}},
+	}
+	return s
+}
+
+func TestTheDialogMakesARequest(t *testing.T) {
+	inWorlds(t, map[string]func(*testing.T, *world){
+		"once, when it is sent eight times": func(t *testing.T, w *world) {
+			form := w.global(workspace.Sato, "有給の一覧がほしい", workspace.HR)
+			var all sync.WaitGroup
+			for range 8 {
+				all.Go(func() { w.quiet(w.post(form), workspace.Sato) })
+			}
+			all.Wait()
+			if n := w.messages(workspace.HR, "有給の一覧がほしい"); n != 1 {
+				t.Errorf("%d messages", n)
+			}
+			w.asks(workspace.HR, "有給の一覧がほしい")
+		},
+		"in direct messages, without a channel": func(t *testing.T, w *world) {
+			w.quiet(w.post(w.global(workspace.Sato, "有給の一覧がほしい", nil)), workspace.Sato)
+			w.asks(workspace.DirectMessage(workspace.Sato), "有給の一覧がほしい")
+		},
+		"not where Ringi can't post, and says so at the field": func(t *testing.T, w *world) {
+			form := w.global(workspace.Sato, "有給の一覧がほしい", "C0ELSEWHERE")
+			for range 2 { // the person may try again after inviting Ringi
+				out := w.post(form)
+				if !strings.Contains(out.Body, card.RequestAtBlock) || !strings.Contains(out.Body, "招待") {
+					t.Errorf("%d %s", out.StatusCode, out.Body)
+				}
+			}
+		},
+		"not of nothing": func(t *testing.T, w *world) {
+			if out := w.post(w.global(workspace.Sato, " ", workspace.HR)); !strings.Contains(out.Body, card.RequestTextBlock) {
+				t.Errorf("%d %s", out.StatusCode, out.Body)
+			}
+		},
+	})
+}

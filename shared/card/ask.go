@@ -1,0 +1,85 @@
+package card
+
+import (
+	"strings"
+
+	"github.com/slack-go/slack"
+
+	"ringi/shared/slackapi/outgoing"
+)
+
+// The ids that the dialog for a new request comes back with.
+const (
+	RequestCallback  = "ringi_request_modal"
+	RequestTextBlock = "request_text"
+	RequestText      = "request_text_input"
+	RequestAtBlock   = "request_channel"
+	RequestAt        = "request_channel_input"
+)
+
+// MaxTyped is how much Slack's field for a request takes, in characters.
+const MaxTyped = 3000
+
+// RequestModal asks what is requested and where its cards shall stand: by default the conversation in which the person is.
+func RequestModal(locale string) slack.ModalViewRequest {
+	w := askWordsOf(locale)
+	text := &slack.PlainTextInputBlockElement{
+		Type: slack.METPlainTextInput, ActionID: RequestText, Multiline: true, MaxLength: MaxTyped, Placeholder: label(w.TextPlaceholder),
+	}
+	at := slack.NewOptionsSelectBlockElement(slack.OptTypeConversations, label(w.AtPlaceholder), RequestAt)
+	at.DefaultToCurrentConversation = true
+	at.Filter = &slack.SelectBlockElementFilter{Include: []string{"public", "private"}}
+	where := slack.NewInputBlock(RequestAtBlock, label(w.At), label(w.AtHint), at)
+	where.Optional = true
+	return slack.ModalViewRequest{
+		Type: slack.VTModal, CallbackID: RequestCallback,
+		Title: label(w.Title), Submit: label(w.Submit), Close: label(w.Close),
+		Blocks: slack.Blocks{BlockSet: []slack.Block{slack.NewInputBlock(RequestTextBlock, label(w.Text), nil, text), where}},
+	}
+}
+
+// maxAsked is how much of a request its first message repeats; the task has all of it.
+const maxAsked = 2500
+
+// Asked is the message with which a request begins that no message of the person's asked for. The cards follow in its thread.
+func Asked(locale, user, text string) Message {
+	said := paragraph(text, maxAsked)
+	said = "> " + strings.ReplaceAll(said, "\n", "\n> ")
+	return outgoing.Message{Text: fill(askWordsOf(locale).Asked, "who", wordsOf(locale).mention(user), "text", said), Attachments: []slack.Attachment{}}
+}
+
+// AskNote is what a person is told about what they asked for.
+type AskNote string
+
+const (
+	NoteAccepted    AskNote = "accepted"
+	NoteElsewhere   AskNote = "elsewhere"   // accepted, in direct messages: Ringi can't post where the person is
+	NoteRepeated    AskNote = "repeated"    // it is a request already
+	NoteEmpty       AskNote = "empty"       // a message without a text
+	NoteOwn         AskNote = "own"         // a message of Ringi's own
+	NoteUnreachable AskNote = "unreachable" // Ringi isn't a member of the channel that was chosen
+	NoteUnsure      AskNote = "unsure"      // Slack didn't say whether it was posted
+	NoteFailed      AskNote = "failed"
+	NoteTooLong     AskNote = "too_long"
+	NoteCancelled   AskNote = "cancelled"
+	NoteNoSuchTask  AskNote = "no_such_task"
+	NoteForeign     AskNote = "foreign"      // a workspace that this deployment doesn't work for
+	NoteOrgInstall  AskNote = "organization" // installed for a whole organization
+	NoteHelp        AskNote = "help"
+	NoteUnknown     AskNote = "unknown" // above the help
+)
+
+// Told is the sentence of a note; link is where it can be seen, or empty.
+func (n AskNote) Told(locale, link string) string {
+	w := askWordsOf(locale)
+	text := fill(w.Notes[n], "max", MaxTyped)
+	if link != "" && addressed(link) {
+		text += " <" + escape(link) + "|" + w.Open + ">"
+	}
+	return text
+}
+
+// addressed reports whether a link is an address that may stand in one: those of Slack, and of the stand-in of Slack.
+func addressed(link string) bool {
+	return (strings.HasPrefix(link, "https://") || strings.HasPrefix(link, "http://127.0.0.1:") || strings.HasPrefix(link, "http://localhost:")) && !strings.ContainsAny(link, " <>|\n")
+}

@@ -1,0 +1,215 @@
+package card
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/slack-go/slack"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/task"
+	"ringi/shared/tenancy"
+)
+
+// HomeCallback names the Home tab in the payload of a click there.
+const HomeCallback = "ringi_home"
+
+// Summary is what concerns one person.
+type Summary struct {
+	Waiting []Waits // for the person's decision, the oldest first
+	More    bool    // more waits in the workspace than was looked at
+	Mine    []Mine  // what the person asked for, the newest first
+}
+
+// Waits is one thing that waits for a decision. Link leads to its card, and may be empty.
+type Waits struct {
+	Task     *task.Aggregate
+	Question aggregate.Question
+	Link     string
+}
+
+// Mine is one thing that the person asked for.
+type Mine struct {
+	Task *task.Aggregate
+	Link string
+}
+
+// Slack's limits of a Home tab: 100 blocks and 250,000 bytes of JSON
+// (https://docs.slack.dev/reference/views/home-tab-views). Rows without buttons take little of them, and have room kept.
+const (
+	maxHomeBlocks = 100
+	maxHomeCards  = 70    // of them, for cards that are drawn whole
+	maxHomeText   = 60000 // characters of those
+	maxHomeRows   = 20    // of what waits without being drawn whole
+)
+
+// HomeView is a person's Home tab of the app: what waits for their decision with its buttons, as on its card, as far as
+// there is room for all of it; the rest in lines that lead to the cards; and what the person asked for.
+func HomeView(in Summary, s tenancy.Settings, locale string, now time.Time) slack.HomeTabViewRequest {
+	w, own := askWordsOf(locale), s
+	own.Locale = locale
+	blocks := []slack.Block{header(fill(w.HomeWaiting, "n", len(in.Waiting)))}
+	if len(in.Waiting) == 0 {
+		blocks = append(blocks, section(w.HomeNothing))
+	}
+	room, characters := maxHomeCards, maxHomeText
+	var rest []string
+	for _, x := range in.Waiting {
+		drawn, whole := onHome(x, own, now)
+		n := 0
+		for _, b := range drawn {
+			n += textOf(b)
+		}
+		if !whole || len(drawn) > room || n > characters {
+			rest = append(rest, "• "+waitsLine(x, w))
+			continue
+		}
+		room, characters = room-len(drawn), characters-n
+		blocks = append(blocks, drawn...)
+	}
+	blocks = append(blocks, w.restOf(rest, in.More)...)
+	blocks = append(blocks, divider(), header(w.HomeMine))
+	if len(in.Mine) == 0 {
+		blocks = append(blocks, section(w.HomeNoneMine))
+	}
+	for _, x := range in.Mine {
+		blocks = append(blocks, section(mineLine(x, w)))
+	}
+	blocks = append(blocks, divider(), contextLine(w.HomeHow))
+	return slack.HomeTabViewRequest{Type: slack.VTHomeTab, CallbackID: HomeCallback, Blocks: slack.Blocks{BlockSet: blocks[:min(len(blocks), maxHomeBlocks)]}}
+}
+
+// onHome is the card of what waits as blocks of the Home tab, with where it is from; whole: they show all of what is asked.
+func onHome(x Waits, s tenancy.Settings, now time.Time) (blocks []slack.Block, whole bool) {
+	q, w := x.Question, askWordsOf(s.Locale)
+	m := RenderUnder(x.Task, &aggregate.Card{CardType: q.Kind, Subject: q.Key}, s, now)
+	if m.Plain != nil { // a Home tab takes no tables
+		m = *m.Plain
+	}
+	if len(m.Attachments) == 0 || !Whole(x.Task, q.Kind, q.ID, s.Locale) {
+		return nil, false
+	}
+	blocks = []slack.Block{divider(), contextLine(fill(w.HomeFrom, "title", titleOf(x.Task, w), "who", wordsOf(s.Locale).mention(x.Task.Head.Requester)) + opens(x.Link, w))}
+	return append(blocks, m.Attachments[0].Blocks.BlockSet...), true
+}
+
+// restOf are the lines of what waits and isn't drawn whole.
+func (w *askWords) restOf(lines []string, more bool) []slack.Block {
+	var out []slack.Block
+	if len(lines) > 0 {
+		out = append(out, divider(), section(w.HomeRest))
+	}
+	shown := lines[:min(len(lines), maxHomeRows)]
+	for len(shown) > 0 {
+		n := min(5, len(shown)) // lines of at most 600 characters
+		out = append(out, section(cut(strings.Join(shown[:n], "\n"), maxSection)))
+		shown = shown[n:]
+	}
+	if hidden := len(lines) - maxHomeRows; hidden > 0 {
+		out = append(out, contextLine(fill(w.HomeHidden, "n", hidden)))
+	}
+	if more {
+		out = append(out, contextLine(w.HomeMore))
+	}
+	return out
+}
+
+// List is the same as text, for a command's answer.
+func List(locale string, in Summary) string {
+	w := askWordsOf(locale)
+	lines := []string{"*" + fill(w.HomeWaiting, "n", len(in.Waiting)) + "*"}
+	for i, x := range in.Waiting {
+		if i == maxListLines {
+			lines = append(lines, fill(w.HomeHidden, "n", len(in.Waiting)-i))
+			break
+		}
+		lines = append(lines, "• "+waitsLine(x, w))
+	}
+	if len(in.Waiting) == 0 {
+		lines = append(lines, w.HomeNothing)
+	}
+	if in.More {
+		lines = append(lines, w.HomeMore)
+	}
+	lines = append(lines, "", "*"+w.HomeMine+"*")
+	if len(in.Mine) == 0 {
+		lines = append(lines, w.HomeNoneMine)
+	}
+	for _, x := range in.Mine {
+		lines = append(lines, "• "+mineLine(x, w)+fill(w.ListID, "task", code(x.Task.Head.TaskID, maxID)))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// maxListLines is how many lines of a kind the text has.
+const maxListLines = 10
+
+// maxListTitle is how much of a title a line has.
+const maxListTitle = 80
+
+func titleOf(a *task.Aggregate, w *askWords) string {
+	if a.Task == nil {
+		return w.Untitled
+	}
+	return or(inline(a.Task.Title, maxListTitle), w.Untitled)
+}
+
+func opens(link string, w *askWords) string {
+	if link == "" || !addressed(link) {
+		return ""
+	}
+	return " · <" + escape(link) + "|" + w.Open + ">"
+}
+
+func waitsLine(x Waits, w *askWords) string {
+	line := fill(w.WaitsLine, "title", titleOf(x.Task, w), "what", w.what(x.Question), "who", wordsOf(w.Locale).mention(x.Task.Head.Requester))
+	if x.Question.DecideBy != nil {
+		line += fill(w.WaitsUntil, "when", when(*x.Question.DecideBy))
+	}
+	return line + opens(x.Link, w)
+}
+
+func (w *askWords) what(q aggregate.Question) string {
+	switch q.Kind {
+	case task.CardPrompt:
+		return fill(w.WhatPrompt, "version", q.Version)
+	case task.CardProcess:
+		return fill(w.WhatProcess, "version", q.Version)
+	}
+	return w.WhatStep
+}
+
+func mineLine(x Mine, w *askWords) string {
+	return fmt.Sprintf("%s — %s%s", titleOf(x.Task, w), w.state(x.Task), opens(x.Link, w))
+}
+
+// state is where a task stands, in a few words.
+func (w *askWords) state(a *task.Aggregate) string {
+	e := a.Execution()
+	switch {
+	case a.Head.Ended != nil:
+		switch a.Head.Ended.As {
+		case task.TaskCompleted:
+			return w.StateCompleted
+		case task.TaskFailed:
+			return w.StateFailed
+		}
+		return w.StateCancelled
+	case a.Head.Parked != nil:
+		return w.StateParked
+	case a.Asked() != nil:
+		return w.StateWaits
+	case e != nil && e.Status == task.ExecutionRunning:
+		return w.StateRunning
+	}
+	return w.StatePrepared
+}
+
+// textOf counts the characters of a block, of buttons too.
+func textOf(b slack.Block) int {
+	if b, ok := b.(*slack.HeaderBlock); ok {
+		return units(b.Text.Text)
+	}
+	return characters(b)
+}

@@ -1,0 +1,59 @@
+// Package intake keeps what people ask of Ringi, wherever in Slack they ask: one write, which a repeated delivery finds done.
+package intake
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/store"
+	"ringi/shared/task"
+)
+
+// within bounds the write, so that the answer arrives within the 3 s that Slack waits.
+const within = 2500 * time.Millisecond
+
+// Store keeps a new task with one call.
+type Store interface {
+	Create(ctx context.Context, c aggregate.Change) error
+}
+
+// Keep writes the first rows of what a message asks for. repeated: they were there. It returns an error for a
+// message whose timestamp is not Slack's, which nothing can be kept of, and when the write failed.
+func Keep(ctx context.Context, s Store, r task.Request, now time.Time) (ref aggregate.Ref, repeated bool, err error) {
+	change, ref, err := task.Receive(aggregate.TenantID(r.TeamID), r, now)
+	if err != nil {
+		return aggregate.Ref{}, false, ErrTimestamp{err}
+	}
+	repeated, err = Create(ctx, s, change)
+	return ref, repeated, err
+}
+
+// ErrTimestamp is a message whose timestamp is not one of Slack's.
+type ErrTimestamp struct{ Cause error }
+
+func (e ErrTimestamp) Error() string { return e.Cause.Error() }
+
+// Create is the one write. repeated: its rows were there.
+func Create(ctx context.Context, s Store, c aggregate.Change) (repeated bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	if err := s.Create(ctx, c); !errors.Is(err, store.ErrExists) {
+		return false, err
+	}
+	return true, nil
+}
+
+// unescaped undoes what Slack does to the three characters of its markup.
+var unescaped = strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&")
+
+// Text is a person's text as it is kept: without Slack's escapes, and cut to what Slack itself takes.
+func Text(text string) string {
+	text = strings.TrimSpace(unescaped.Replace(text))
+	if runes := []rune(text); len(runes) > task.MaxText {
+		text = string(runes[:task.MaxText-1]) + "…"
+	}
+	return text
+}
