@@ -21,7 +21,7 @@ var ranks = [][]string{
 	{"intake", "tasks"},
 	{"kinds"},
 	{"secret/oauth", "tool"},
-	{"home", "model", "people", "seal", "tool/freee", "tool/mcp", "tool/sheets", "tool/slackdm"},
+	{"home", "secret/mcpauth", "model", "people", "seal", "tool/freee", "tool/mcp", "tool/sheets", "tool/slackdm"},
 	{"decision", "secret/vault", "story", "model/anthropic", "model/bedrock", "model/compatible", "model/managed", "model/openai", "tool/overtime", "inbox"},
 	{"model/provider", "secret/bots", "tool/runner"},
 }

@@ -80,6 +80,7 @@ func newSessions(c provider.Config) *managed.Client {
 func newTools(cfg aws.Config, env environment, catalog *tool.Catalog, s *tasks.Store, slack *secret.Slack) (*runner.Runner, error) {
 	credentials := vault.New(s, vault.Envelope{KMS: kms.NewFromConfig(cfg), KeyID: env.CredentialsKeyID},
 		oauth.Freee("", env.FreeeTokenURL), oauth.Google("", env.GoogleTokenURL))
+	credentials.Outbound = outbound.Allowing(env.OutboundAllow).Client().Transport
 	ours := home.Home{Slack: slackapi.With(slack, slackWithin), Rows: s}
 	return runner.New(catalog, runner.Config{
 		FreeeURL: env.FreeeAPIURL, SheetsURL: env.SheetsAPIURL,

@@ -50,6 +50,7 @@ type Integration struct {
 	Metadata     aggregate.JSON    `json:"metadata"`
 	Refreshing   *Refreshing       `json:"refreshing,omitempty"`
 	ConnectedAt  *time.Time        `json:"connected_at,omitempty"`
+	ConnectedBy  string            `json:"connected_by,omitempty"` // Slack user id; empty for the system
 	UpdatedAt    time.Time         `json:"updated_at"`
 }
 
@@ -68,7 +69,7 @@ func (i Integration) Fresh(credentials string, metadata aggregate.JSON) Integrat
 
 // Ended is the integration without its credentials.
 func (i Integration) Ended(status IntegrationStatus, why IntegrationReason) Integration {
-	i.Status, i.StatusReason, i.Credentials, i.Refreshing, i.ConnectedAt = status, why, "", nil, nil
+	i.Status, i.StatusReason, i.Credentials, i.Refreshing, i.ConnectedAt, i.ConnectedBy = status, why, "", nil, nil, ""
 	return i
 }
 
@@ -95,7 +96,7 @@ func (i Integration) Save(was Integration, id string, by aggregate.Actor, now ti
 			action = map[IntegrationStatus]aggregate.Action{Disconnected: AuditIntegrationDisconnected, Broken: AuditIntegrationFailed}[i.Status]
 		}
 	case was.Status != Connected || was.Credentials != i.Credentials:
-		i.ConnectedAt, action = &at, AuditIntegrationConnected
+		i.ConnectedAt, i.ConnectedBy, action = &at, by.ID, AuditIntegrationConnected
 	}
 	return i.next(action, id, by, now)
 }

@@ -6,7 +6,6 @@ import (
 	"encoding/base64"
 	"maps"
 	"net/http"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,6 +19,7 @@ import (
 const (
 	FreeeTokens  = "freee_token"
 	GoogleTokens = "google_token"
+	RoomsTokens  = "rooms_token"
 )
 
 // accounts is one vendor's authorization server.
@@ -28,13 +28,15 @@ type accounts struct {
 	client   oauth.Client
 	lifetime time.Duration // of an access token
 	oneTime  bool          // a refresh token works once
+	resource string        // the path of what tokens are for, where a request must say so
 	now      func() time.Time
 
 	mu      sync.Mutex
 	access  map[string]*grant
 	refresh map[string]*grant
 	codes   map[string]asked
-	given   []string // every secret that ever left or will
+	clients map[string]string // secrets by id of clients that registered themselves; empty: it has none
+	given   []string          // every secret that ever left or will
 }
 
 // grant is a person's consent; revoking it ends all of its tokens.
@@ -44,12 +46,12 @@ type grant struct {
 }
 
 // asked is what a code may be exchanged with.
-type asked struct{ redirect, challenge string }
+type asked struct{ client, redirect, challenge string }
 
 func newAccounts(provider string, lifetime time.Duration, oneTime bool, now func() time.Time) *accounts {
 	a := &accounts{
 		provider: provider, lifetime: lifetime, oneTime: oneTime, now: now, client: oauth.Client{ID: provider + "-client", Secret: provider + "-secret-" + rand.Text()},
-		access: map[string]*grant{}, refresh: map[string]*grant{}, codes: map[string]asked{},
+		access: map[string]*grant{}, refresh: map[string]*grant{}, codes: map[string]asked{}, clients: map[string]string{},
 	}
 	a.given = []string{a.client.Secret}
 	return a
@@ -61,7 +63,7 @@ func (a *accounts) issue(g *grant, refresh string) oauth.Token {
 	if t.Refresh == "" {
 		t.Refresh = a.provider + "-refresh-" + rand.Text()
 	}
-	if a.oneTime {
+	if a.provider == "freee" {
 		t.CompanyID = strconv.Itoa(company)
 	}
 	g.until = t.ExpiresAt
@@ -86,38 +88,25 @@ func (a *accounts) knows(r *http.Request) bool {
 	return ok && g != nil && !g.revoked && a.now().Before(g.until)
 }
 
-// authorize stands for the page on which a person consents, and who always does.
-func (a *accounts) authorize(w http.ResponseWriter, r *http.Request) {
-	q := r.URL.Query()
-	back, err := url.Parse(q.Get("redirect_uri"))
-	if err != nil || q.Get("client_id") != a.client.ID || q.Get("response_type") != "code" || !back.IsAbs() {
-		http.Error(w, "client_id, response_type or redirect_uri is wrong", http.StatusBadRequest)
-		return
-	}
-	code := rand.Text()
-	a.mu.Lock()
-	a.codes[code] = asked{q.Get("redirect_uri"), q.Get("code_challenge")}
-	a.given = append(a.given, code)
-	a.mu.Unlock()
-	back.RawQuery = url.Values{"code": {code}, "state": {q.Get("state")}}.Encode()
-	http.Redirect(w, r, back.String(), http.StatusFound)
-}
-
 // token exchanges codes and refresh tokens.
 func (a *accounts) token(w http.ResponseWriter, r *http.Request) {
-	if r.PostFormValue("client_id") != a.client.ID || r.PostFormValue("client_secret") != a.client.Secret {
-		refuseToken(w, http.StatusUnauthorized, "invalid_client")
-		return
-	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	switch {
+	case !a.knowsClient(r):
+		refuseToken(w, http.StatusUnauthorized, "invalid_client")
+		return
+	case !a.isFor(r, r.PostFormValue("resource")):
+		refuseToken(w, http.StatusBadRequest, "invalid_target")
+		return
+	}
 	var t oauth.Token
 	switch r.PostFormValue("grant_type") {
 	case "authorization_code":
 		want, ok := a.codes[r.PostFormValue("code")]
 		delete(a.codes, r.PostFormValue("code"))
 		sum := sha256.Sum256([]byte(r.PostFormValue("code_verifier")))
-		if !ok || want.redirect != r.PostFormValue("redirect_uri") || want.challenge != base64.RawURLEncoding.EncodeToString(sum[:]) {
+		if !ok || want.client != r.PostFormValue("client_id") || want.redirect != r.PostFormValue("redirect_uri") || want.challenge != base64.RawURLEncoding.EncodeToString(sum[:]) {
 			refuseToken(w, http.StatusBadRequest, "invalid_grant")
 			return
 		}
@@ -143,9 +132,10 @@ func (a *accounts) token(w http.ResponseWriter, r *http.Request) {
 	if a.oneTime || r.PostFormValue("grant_type") == "authorization_code" {
 		out["refresh_token"] = t.Refresh
 	}
-	if a.oneTime {
+	switch a.provider {
+	case "freee":
 		out["company_id"], out["scope"], out["created_at"] = t.CompanyID, "read write default_read", a.now().Unix()
-	} else {
+	case "google":
 		out["token_type"], out["scope"] = "Bearer", "https://www.googleapis.com/auth/spreadsheets"
 	}
 	answer(w, http.StatusOK, out)

@@ -26,8 +26,8 @@ func (v *Vendors) RoomsToken() string { return v.roomsToken }
 
 // meetings guards the MCP server: token, faults.
 func (v *Vendors) meetings(w http.ResponseWriter, r *http.Request) {
-	if got, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); !ok || got != v.roomsToken {
-		w.Header().Set("WWW-Authenticate", "Bearer")
+	if got, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); (!ok || got != v.roomsToken) && !v.accounts["rooms"].knows(r) {
+		w.Header().Set("WWW-Authenticate", `Bearer resource_metadata="`+origin(r)+resourceMetadata+RoomsPath+`"`)
 		http.Error(w, "unauthorized", http.StatusUnauthorized)
 		return
 	}

@@ -35,7 +35,9 @@ func New() *Vendors {
 	v.accounts = map[string]*accounts{
 		"freee":  newAccounts("freee", 6*time.Hour, true, v.now),
 		"google": newAccounts("google", time.Hour, false, v.now),
+		"rooms":  newAccounts("rooms", time.Hour, true, v.now),
 	}
+	v.accounts["rooms"].resource = RoomsPath
 	for provider := range v.accounts {
 		v.tokens[provider] = v.Grant(provider).Access
 	}
@@ -46,17 +48,21 @@ func New() *Vendors {
 func (v *Vendors) Token(provider string) string { return v.tokens[provider] }
 
 // Handler serves freee below /freee/hr, Sheets below /sheets, with a page for people
-// at /sheets/<spreadsheet id>, the MCP server at RoomsPath, and each one's authorization server at /<provider>/authorize
-// and /<provider>/token.
+// at /sheets/<spreadsheet id>, the MCP server at RoomsPath, and each one's authorization server at /<provider>/authorize,
+// /<provider>/token and /<provider>/revoke; the MCP server's says itself where it is, and takes registrations.
 func (v *Vendors) Handler() http.Handler {
 	m := http.NewServeMux()
-	for provider, tokens := range map[string]string{"freee": FreeeTokens, "google": GoogleTokens} {
+	for provider, tokens := range map[string]string{"freee": FreeeTokens, "google": GoogleTokens, "rooms": RoomsTokens} {
 		a := v.accounts[provider]
 		m.HandleFunc("GET /"+provider+"/authorize", a.authorize)
+		m.HandleFunc("POST /"+provider+"/revoke", func(w http.ResponseWriter, r *http.Request) {
+			v.faults.apply(Revoking(provider), w, r, a.revoke, func(w http.ResponseWriter, status int) { refuseToken(w, status, "temporarily_unavailable") })
+		})
 		m.HandleFunc("POST /"+provider+"/token", func(w http.ResponseWriter, r *http.Request) {
 			v.faults.apply(tokens, w, r, a.token, func(w http.ResponseWriter, status int) { refuseToken(w, status, "temporarily_unavailable") })
 		})
 	}
+	v.accounts["rooms"].discoverable(m)
 	const hr = "/freee/hr/api/v1"
 	m.HandleFunc("GET "+hr+"/users/me", v.freee("", v.me))
 	m.HandleFunc("GET "+hr+"/companies/{company}/employees", v.freee(listEmployees, v.employees))

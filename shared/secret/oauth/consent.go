@@ -46,11 +46,42 @@ func (p Provider) Begin(c Client, tenant, redirect string, now time.Time) (Conse
 	consent := Consent{
 		Provider: p.Name, Tenant: tenant, RedirectURL: redirect, State: rand.Text(), Verifier: oauth2.GenerateVerifier(), Until: now.Add(consentWithin),
 	}
-	options := []oauth2.AuthCodeOption{oauth2.S256ChallengeOption(consent.Verifier)}
+	return consent, p.Ask(c, redirect, consent.State, consent.Verifier)
+}
+
+// Ask is where a person consents, and comes back from to redirect with state.
+func (p Provider) Ask(c Client, redirect, state, verifier string) string {
+	options := append(p.about(), oauth2.S256ChallengeOption(verifier))
 	for name, value := range p.Params {
 		options = append(options, oauth2.SetAuthURLParam(name, value))
 	}
-	return consent, p.config(c, redirect).AuthCodeURL(consent.State, options...)
+	return p.config(c, redirect).AuthCodeURL(state, options...)
+}
+
+// about says what tokens are for, where that must be said.
+func (p Provider) about() []oauth2.AuthCodeOption {
+	if p.Resource == "" {
+		return nil
+	}
+	return []oauth2.AuthCodeOption{oauth2.SetAuthURLParam("resource", p.Resource)}
+}
+
+// Code is what a person's redirect brings, or ErrDenied with the reason's code when it is one.
+func Code(returned url.Values) (string, error) {
+	if returned.Get("error") == "" && returned.Get("code") != "" {
+		return returned.Get("code"), nil
+	}
+	if why := returned.Get("error"); code().MatchString(why) {
+		return "", fmt.Errorf("%w: %s", ErrDenied, why)
+	}
+	return "", ErrDenied
+}
+
+// Exchange exchanges a code for a token, with one request that is never repeated. Its errors are *Error.
+func (p Provider) Exchange(ctx context.Context, c Client, redirect, code, verifier string) (Token, error) {
+	return p.exchange(ctx, func(ctx context.Context) (*oauth2.Token, error) {
+		return p.config(c, redirect).Exchange(ctx, code, append(p.about(), oauth2.VerifierOption(verifier))...)
+	})
 }
 
 // Finish exchanges the code of the person's redirect for a token. It returns ErrState,
@@ -62,13 +93,10 @@ func (p Provider) Finish(ctx context.Context, c Client, consent Consent, returne
 		return Token{}, ErrState
 	case !now.Before(consent.Until):
 		return Token{}, ErrLate
-	case returned.Get("error") != "" || returned.Get("code") == "":
-		if why := returned.Get("error"); code().MatchString(why) {
-			return Token{}, fmt.Errorf("%w: %s", ErrDenied, why)
-		}
-		return Token{}, ErrDenied
 	}
-	return p.exchange(ctx, func(ctx context.Context) (*oauth2.Token, error) {
-		return p.config(c, consent.RedirectURL).Exchange(ctx, returned.Get("code"), oauth2.VerifierOption(consent.Verifier))
-	})
+	given, err := Code(returned)
+	if err != nil {
+		return Token{}, err
+	}
+	return p.Exchange(ctx, c, consent.RedirectURL, given, consent.Verifier)
 }

@@ -23,7 +23,15 @@ const exchangeWithin = 10 * time.Second
 // the answer brings no new refresh token, the old one stays. Its errors are *Error.
 func (p Provider) Refresh(ctx context.Context, c Client, refresh string) (Token, error) {
 	return p.exchange(ctx, func(ctx context.Context) (*oauth2.Token, error) {
-		return p.config(c, "").TokenSource(ctx, &oauth2.Token{RefreshToken: refresh}).Token()
+		if p.Resource == "" {
+			return p.config(c, "").TokenSource(ctx, &oauth2.Token{RefreshToken: refresh}).Token()
+		}
+		// The library's own refresh can't say what the token is for. A code without a value counts as none (RFC 6749, 3.2).
+		t, err := p.config(c, "").Exchange(ctx, "", append(p.about(), oauth2.SetAuthURLParam("grant_type", "refresh_token"), oauth2.SetAuthURLParam("refresh_token", refresh))...)
+		if err == nil && t.RefreshToken == "" {
+			t.RefreshToken = refresh
+		}
+		return t, err
 	})
 }
 
@@ -38,7 +46,7 @@ func (p Provider) config(c Client, redirect string) *oauth2.Config {
 func (p Provider) exchange(ctx context.Context, send func(context.Context) (*oauth2.Token, error)) (Token, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), exchangeWithin)
 	defer cancel()
-	answered := &answer{next: wire.NewHTTP().Writes.Transport}
+	answered := &answer{next: p.transport()}
 	got, err := send(context.WithValue(ctx, oauth2.HTTPClient, &http.Client{
 		Transport: answered, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}))
@@ -46,6 +54,13 @@ func (p Provider) exchange(ctx context.Context, send func(context.Context) (*oau
 		return Token{}, p.failed(err, answered)
 	}
 	return Token{Access: got.AccessToken, Refresh: got.RefreshToken, ExpiresAt: got.Expiry, CompanyID: company(got.Extra("company_id"))}, nil
+}
+
+func (p Provider) transport() http.RoundTripper {
+	if p.Transport != nil {
+		return p.Transport
+	}
+	return wire.NewHTTP().Writes.Transport
 }
 
 // company reads an id that comes as text or as a number, empty for anything else.

@@ -4,6 +4,9 @@
 package oauth
 
 import (
+	"cmp"
+	"net/http"
+	"strings"
 	"time"
 
 	"ringi/shared/secret"
@@ -18,6 +21,13 @@ type Provider struct {
 	Params   map[string]string // of the address where people consent
 	// OneTime: a refresh token works once, and its answer brings the next.
 	OneTime bool
+	// RevokeURL is where tokens are made invalid; empty: the vendor has no such place. RevokesAlone: it wants to know no client.
+	RevokeURL    string
+	RevokesAlone bool
+	// Resource is what tokens are for, where one authorization server has several (RFC 8707): an MCP server's address.
+	Resource string
+	// Transport makes the calls; nil: a usual one. One whose addresses a tenant chooses needs a guarded one.
+	Transport http.RoundTripper
 }
 
 // Where the vendors' own servers are.
@@ -29,16 +39,30 @@ const (
 )
 
 // Freee is freee's: access tokens of 6 hours, refresh tokens of 90 days that work
-// once. A person chooses the company that the token is for.
+// once. A person chooses the company that the token is for. Without an address for
+// consent it is beside that of the tokens, as is that for revoking them
+// (https://developer.freee.co.jp/reference/faq/switch-obsolete-authorization).
 func Freee(authURL, tokenURL string) Provider {
-	return Provider{Name: "freee", AuthURL: authURL, TokenURL: tokenURL, Params: map[string]string{"prompt": "select_company"}, OneTime: true}
+	return Provider{
+		Name: "freee", AuthURL: cmp.Or(authURL, beside(tokenURL, "authorize")), TokenURL: tokenURL, RevokeURL: beside(tokenURL, "revoke"),
+		Params: map[string]string{"prompt": "select_company"}, OneTime: true,
+	}
+}
+
+// beside is an address that differs from another in its last part.
+func beside(address, last string) string {
+	i := strings.LastIndexByte(address, '/')
+	return address[:i+1] + last
 }
 
 // Google is Google's: access tokens of an hour, a refresh token that stays. Google
 // gives one only for offline access, and only when it asks for consent.
 func Google(authURL, tokenURL string) Provider {
+	if authURL == "" && tokenURL == GoogleTokenURL {
+		authURL = GoogleAuthURL
+	}
 	return Provider{
-		Name: "google", AuthURL: authURL, TokenURL: tokenURL, Scopes: []string{"https://www.googleapis.com/auth/spreadsheets"},
+		Name: "google", AuthURL: cmp.Or(authURL, beside(tokenURL, "authorize")), TokenURL: tokenURL, RevokeURL: beside(tokenURL, "revoke"), RevokesAlone: true, Scopes: []string{"https://www.googleapis.com/auth/spreadsheets"},
 		Params: map[string]string{"access_type": "offline", "prompt": "consent"},
 	}
 }

@@ -30,23 +30,25 @@ const (
 // ErrNotConnected when it no longer is; an *oauth.Error when the token could not be
 // renewed for now.
 func (v Vault) Token(ctx context.Context, tenant, provider string) (string, error) {
-	return v.token(ctx, tenant, provider, func(c Credential) bool {
-		return c.ExpiresAt.IsZero() || v.Now().Add(renewBefore).Before(c.ExpiresAt)
-	})
+	return v.token(ctx, tenant, provider, "", v.lasts)
+}
+
+// lasts reports whether a token is good for a call.
+func (v Vault) lasts(c Credential) bool {
+	return c.ExpiresAt.IsZero() || v.Now().Add(renewBefore).Before(c.ExpiresAt)
 }
 
 // ServerToken is the secret of an MCP server at its address. Its errors are those of Token. A
 // secret that was given for another address, or for none, is an ErrNotConnected, so that a
 // person who changes a server's address can't have its secret sent there.
 func (v Vault) ServerToken(ctx context.Context, tenant string, s tenancy.MCPServer) (string, error) {
-	_, c, err := v.find(ctx, tenant, s.Provider(), s.URL)
-	return c.AccessToken, err
+	return v.token(ctx, tenant, s.Provider(), s.URL, v.lasts)
 }
 
 // Renew is the tenant's token after the vendor refused one. It renews the token unless another
 // call has done so already. Its errors are those of Token.
 func (v Vault) Renew(ctx context.Context, tenant, provider, refused string) (string, error) {
-	return v.token(ctx, tenant, provider, func(c Credential) bool { return c.AccessToken != refused })
+	return v.token(ctx, tenant, provider, "", func(c Credential) bool { return c.AccessToken != refused })
 }
 
 // Refused ends a connection whose token the vendor refused right after it was renewed: a person
@@ -68,16 +70,16 @@ func (v Vault) Refused(ctx context.Context, tenant, provider, token string) erro
 
 // token returns the access token once good holds for it. If it has to be renewed, one call
 // among all processes does it, by a claim in the row, and the others wait.
-func (v Vault) token(ctx context.Context, tenant, provider string, good func(Credential) bool) (string, error) {
+func (v Vault) token(ctx context.Context, tenant, provider, address string, good func(Credential) bool) (string, error) {
 	for {
-		row, c, err := v.find(ctx, tenant, provider, "")
+		row, c, err := v.find(ctx, tenant, provider, address)
 		if err != nil {
 			return "", err
 		}
 		if good(c) {
 			return c.AccessToken, nil
 		}
-		p, known := v.Providers[provider]
+		p, known := v.Server(provider, c)
 		switch held := row.Refreshing; {
 		case !known || c.RefreshToken == "":
 			return "", v.end(ctx, row, tenancy.CredentialRefused)
@@ -112,7 +114,9 @@ func (v Vault) refresh(ctx context.Context, p oauth.Provider, row tenancy.Integr
 	if err != nil {
 		return "", v.failed(ctx, p, row, err)
 	}
-	if row.Credentials, err = seal.credential(Of(got, c.Client)); err != nil {
+	next := Of(got, c.Client)
+	next.Address, next.TokenURL, next.RevokeURL, next.Resource = c.Address, c.TokenURL, c.RevokeURL, c.Resource
+	if row.Credentials, err = seal.credential(next); err != nil {
 		return "", err
 	}
 	return got.Access, v.save(ctx, row)

@@ -1,10 +1,12 @@
 package vault
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"time"
 
 	"ringi/shared/aggregate"
@@ -27,8 +29,10 @@ type Vault struct {
 	Envelope Envelope
 	// Providers are the authorization servers by provider; one without is never asked for tokens.
 	Providers map[string]oauth.Provider
-	Now       func() time.Time
-	NewID     func() string
+	// Outbound calls the authorization servers that MCP servers name; without it those are never asked.
+	Outbound http.RoundTripper
+	Now      func() time.Time
+	NewID    func() string
 }
 
 // New makes a vault with the clock on the wall.
@@ -51,6 +55,10 @@ type Credential struct {
 	// Address is the only server to which the credential may be sent; empty for providers
 	// whose address a tenant can't choose.
 	Address string
+	// TokenURL and RevokeURL are those of the authorization server that an MCP server named; empty for a token that
+	// somebody made by hand, and for providers whose addresses are known.
+	// Resource is what that server gives tokens for; empty: the address.
+	TokenURL, RevokeURL, Resource string
 }
 
 // sealed is the JSON of a credential; it is encrypted before it is stored.
@@ -61,6 +69,9 @@ type sealed struct {
 	ClientID     string     `json:"client_id,omitempty"`
 	ClientSecret string     `json:"client_secret,omitempty"`
 	Address      string     `json:"address,omitempty"`
+	TokenURL     string     `json:"token_url,omitempty"`
+	RevokeURL    string     `json:"revoke_url,omitempty"`
+	Resource     string     `json:"resource,omitempty"`
 }
 
 // Of is the credential that an exchange brought.
@@ -69,7 +80,7 @@ func Of(t oauth.Token, c oauth.Client) Credential {
 }
 
 func (c Credential) clear() ([]byte, error) {
-	s := sealed{AccessToken: c.AccessToken, RefreshToken: c.RefreshToken, ClientID: c.Client.ID, ClientSecret: c.Client.Secret, Address: c.Address}
+	s := sealed{AccessToken: c.AccessToken, RefreshToken: c.RefreshToken, ClientID: c.Client.ID, ClientSecret: c.Client.Secret, Address: c.Address, TokenURL: c.TokenURL, RevokeURL: c.RevokeURL, Resource: c.Resource}
 	if !c.ExpiresAt.IsZero() {
 		at := c.ExpiresAt.UTC()
 		s.ExpiresAt = &at
@@ -103,30 +114,48 @@ func (v Vault) find(ctx context.Context, tenant, provider, address string) (tena
 	if err != nil {
 		return row, Credential{}, fmt.Errorf("find the integration %s: %w", provider, err)
 	}
-	return v.opened(ctx, row, address)
-}
-
-func (v Vault) opened(ctx context.Context, row tenancy.Integration, address string) (tenancy.Integration, Credential, error) {
-	tenant, provider := row.TenantID, row.Provider
-	if row.Status != tenancy.Connected {
-		return row, Credential{}, unusable(row)
+	c, err := v.Open(ctx, row)
+	if err == nil && c.Address != address {
+		err = tenancy.ErrNotConnected{Provider: provider, Status: row.Status, Reason: tenancy.CredentialElsewhere}
 	}
-	b, err := v.Envelope.Open(ctx, tenant, provider, row.Credentials)
 	if err != nil {
 		return row, Credential{}, err
 	}
+	return row, c, nil
+}
+
+// Open reads the credential of a row. It returns tenancy.ErrNotConnected for one that has none any more.
+func (v Vault) Open(ctx context.Context, row tenancy.Integration) (Credential, error) {
+	if row.Status != tenancy.Connected {
+		return Credential{}, unusable(row)
+	}
+	b, err := v.Envelope.Open(ctx, row.TenantID, row.Provider, row.Credentials)
+	if err != nil {
+		return Credential{}, err
+	}
 	var s sealed
 	if json.Unmarshal(b, &s) != nil || s.AccessToken == "" { // the error would quote the credential
-		return row, Credential{}, errors.New("open a credential of " + provider + ": it holds no access_token")
+		return Credential{}, errors.New("open a credential of " + row.Provider + ": it holds no access_token")
 	}
-	if s.Address != address {
-		return row, Credential{}, tenancy.ErrNotConnected{Provider: provider, Status: row.Status, Reason: tenancy.CredentialElsewhere}
+	c := Credential{
+		AccessToken: s.AccessToken, RefreshToken: s.RefreshToken, Client: oauth.Client{ID: s.ClientID, Secret: s.ClientSecret},
+		Address: s.Address, TokenURL: s.TokenURL, RevokeURL: s.RevokeURL, Resource: s.Resource,
 	}
-	c := Credential{AccessToken: s.AccessToken, RefreshToken: s.RefreshToken, Client: oauth.Client{ID: s.ClientID, Secret: s.ClientSecret}, Address: s.Address}
 	if s.ExpiresAt != nil {
 		c.ExpiresAt = *s.ExpiresAt
 	}
-	return row, c, nil
+	return c, nil
+}
+
+// Server is the authorization server that a provider's credential came from; false when it is not known, or not to be asked.
+func (v Vault) Server(provider string, c Credential) (oauth.Provider, bool) {
+	if c.TokenURL == "" {
+		p, known := v.Providers[provider]
+		return p, known
+	}
+	return oauth.Provider{
+		Name: provider, TokenURL: c.TokenURL, RevokeURL: c.RevokeURL, Resource: cmp.Or(c.Resource, c.Address), OneTime: true, Transport: v.Outbound,
+	}, v.Outbound != nil
 }
 
 func unusable(row tenancy.Integration) error {
@@ -164,7 +193,7 @@ func (v Vault) Bot(ctx context.Context, tenant string) (string, error) {
 	case err != nil:
 		return "", fmt.Errorf("find the integration slack: %w", err)
 	}
-	_, c, err := v.opened(ctx, row, "")
+	c, err := v.Open(ctx, row)
 	return c.AccessToken, err
 }
 

@@ -1,0 +1,58 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/tenancy"
+	"ringi/shared/websession"
+)
+
+// webConsent is the sort key of a consent that a browser began, under the hash of its state.
+const webConsent = "OAUTH"
+
+// BeginConsent keeps a consent under its state until the vendor sends the person back.
+func (s *Store) BeginConsent(ctx context.Context, state string, x websession.Consent, now time.Time) error {
+	pk, sk := webKey(state, webConsent)
+	return s.putWeb(ctx, pk, sk, "web_consent", x, now.Add(websession.ConsentLasts))
+}
+
+// TakeConsent is the consent of a state, which no other call gets again. It returns aggregate.ErrNotFound when there is
+// none, or it is too old.
+func (s *Store) TakeConsent(ctx context.Context, state string, now time.Time) (websession.Consent, error) {
+	var is websession.Consent
+	pk, sk := webKey(state, webConsent)
+	out, err := s.db.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: &s.table, Key: key(pk, sk), ReturnValues: types.ReturnValueAllOld})
+	switch {
+	case err != nil:
+		return is, fmt.Errorf("take a consent: %w", err)
+	case out.Attributes == nil || expired(out.Attributes, now):
+		return is, fmt.Errorf("take a consent: %w", aggregate.ErrNotFound)
+	}
+	return is, unpack(out.Attributes, &is)
+}
+
+// VendorClient is a tenant's client at a vendor. It returns aggregate.ErrNotFound when it has none.
+func (s *Store) VendorClient(ctx context.Context, tenant, provider string) (tenancy.VendorClient, error) {
+	x := tenancy.VendorClient{TenantID: tenant, Provider: provider}
+	if err := s.read(ctx, tenant, &x); err != nil {
+		return tenancy.VendorClient{}, err
+	}
+	return x, nil
+}
+
+// VendorClients returns all of a tenant's, by provider.
+func (s *Store) VendorClients(ctx context.Context, tenant string) ([]tenancy.VendorClient, error) {
+	return owned(ctx, s, tenant, tenancy.VendorClient{TenantID: tenant}, tenancy.ClientPrefix)
+}
+
+// SaveVendorClient commits x.Save. It returns aggregate.ErrConflict when somebody saved in between.
+func (s *Store) SaveVendorClient(ctx context.Context, x tenancy.VendorClient, by aggregate.Actor, now time.Time) (tenancy.VendorClient, error) {
+	x, c, err := x.Save(by, now)
+	return x, s.change(ctx, c, err)
+}
