@@ -1,16 +1,14 @@
 // What a page gains with a script; each works without one.
 "use strict";
 
-// Times in the zone and the language of the browser.
+// Times in the zone of the browser.
 function localTimes(root) {
-  const form = new Intl.DateTimeFormat(document.documentElement.lang === "ja" ? "ja-JP" : "en-GB", {
-    year: "numeric", month: "2-digit", day: "2-digit", hour: "2-digit", minute: "2-digit", hourCycle: "h23",
-  });
+  const two = (n) => String(n).padStart(2, "0");
   for (const time of root.querySelectorAll("time[datetime]")) {
     const at = new Date(time.dateTime);
     if (isNaN(at)) continue;
     time.title = at.toString();
-    time.textContent = form.format(at).replaceAll("/", "-");
+    time.textContent = `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} ${two(at.getHours())}:${two(at.getMinutes())}`;
   }
 }
 
