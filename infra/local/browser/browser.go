@@ -89,6 +89,17 @@ func (b *Browser) Open(t testing.TB, url string, w Window) *Tab {
 	return p
 }
 
+// Beside shows a page in another window of the same person's: they share cookies and storage.
+func (p *Tab) Beside(url string) *Tab {
+	p.t.Helper()
+	ctx, cancel := chromedp.NewContext(p.ctx)
+	p.t.Cleanup(cancel)
+	other := &Tab{t: p.t, ctx: ctx, window: p.window}
+	other.Resize(p.window)
+	other.Visit(url)
+	return other
+}
+
 // Open shows a page in a Chromium of its own.
 func Open(t testing.TB, url string, width, height int64) *Tab {
 	t.Helper()

@@ -1,5 +1,7 @@
 // The page's calls to the sandbox, and the stream of what happens.
 
+import { thisWindow } from "./kept.js";
+
 /** Refused is an answer that is not ok; fields and trouble say more if known. */
 export class Refused extends Error {
   constructor(status, body) {
@@ -29,7 +31,7 @@ async function call(method, path, body) {
 }
 
 export const get = (path) => call("GET", path);
-export const post = (path, body) => call("POST", path, body);
+export const post = (path, body) => call("POST", path, { window: thisWindow, ...body });
 export const put = (path, body) => call("PUT", path, body);
 
 /**

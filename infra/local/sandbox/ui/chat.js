@@ -7,22 +7,13 @@ import { message, millis, signature } from "./message.js";
 import { avatar, nameOf } from "./people.js";
 import { changed, seen, state, ui } from "./store.js";
 import { post } from "./api.js";
+import { atEnd, drawNews, leaveEnd, toEnd } from "./follow.js";
+import { draft } from "./kept.js";
+import { fold, inChannel, isFolded, search, standing } from "./threads.js";
+import { drawTools } from "./tools.js";
 
 // groupTime is how long messages of one person stand under one name.
 const groupTime = 5 * 60 * 1000;
-
-function inChannel() {
-  const all = [...(state.messages.get(ui.channel)?.values() || [])].sort((a, b) => (a.ts < b.ts ? -1 : 1));
-  const mine = [...state.ephemerals.values()].filter((e) => e.channel === ui.channel).map((e) => e.message);
-  const roots = all.filter((m) => !m.thread_ts || m.thread_ts === m.ts);
-  const threads = new Map();
-  for (const m of [...all, ...mine]) {
-    if (m.thread_ts && m.thread_ts !== m.ts) threads.set(m.thread_ts, [...(threads.get(m.thread_ts) || []), m]);
-  }
-  threads.forEach((list) => list.sort((a, b) => (a.ts < b.ts ? -1 : 1)));
-  const top = [...roots, ...mine.filter((m) => !m.thread_ts)].sort((a, b) => (a.ts < b.ts ? -1 : 1));
-  return { top, threads };
-}
 
 function item(m, before, thread) {
   const whisper = !!m.is_ephemeral;
@@ -31,21 +22,16 @@ function item(m, before, thread) {
   return { key: "m" + m.ts, sig: signature(m, place), render: () => message(m, place) };
 }
 
-function foldRow(root, replies) {
-  const folded = ui.folded.has(root.ts);
+function foldRow(root, replies, folded) {
   const people = [...new Set(replies.map((m) => m.user))];
+  const how = standing(replies);
   return {
     key: "f" + root.ts,
-    sig: JSON.stringify([folded, replies.length, language()]),
+    sig: JSON.stringify([folded, replies.length, how, language()]),
     render: () =>
       h("div.fold.in-thread", {},
-        h("button", {
-          type: "button", "aria-expanded": String(!folded), dataset: { focus: "fold" },
-          onclick: () => {
-            folded ? ui.folded.delete(root.ts) : ui.folded.add(root.ts);
-            changed();
-          },
-        }, icon("chevron"), folded ? [people.slice(0, 3).map((p) => avatar(p, "tiny")), h("strong", {}, t("replies", { n: replies.length })), h("span", {}, clockTime(millis(replies.at(-1).ts)))] : h("span", {}, t("hide")))),
+        h("button", { type: "button", "aria-expanded": String(!folded), dataset: { focus: "fold", fold: root.ts }, onclick: () => fold([root.ts], !folded) },
+          icon("chevron"), folded ? [people.slice(0, 3).map((p) => avatar(p, "tiny")), h("strong", {}, t("replies", { n: replies.length })), how && h("span.standing", {}, how), h("span", {}, clockTime(millis(replies.at(-1).ts)))] : h("span", {}, t("hide")))),
   };
 }
 
@@ -58,20 +44,22 @@ function session(root) {
 
 function replyRow(root) {
   const open = ui.replying === root.ts;
+  const key = `${state.me}/${ui.channel}/${root.ts}`;
+  const kept = open ? "" : draft(key);
   return {
     key: "r" + root.ts,
-    sig: JSON.stringify([open, language(), state.me]),
+    sig: JSON.stringify([open, kept, language(), state.me]),
     render: () =>
       h("div.reply.in-thread", {}, open
-        ? composer({ key: `${ui.channel}/${root.ts}`, placeholder: t("replyHere"), focus: true, send: (text) => say(text, root.ts), cancel: () => { ui.replying = ""; changed(); } })
-        : h("button.reply-open", { type: "button", dataset: { focus: "reply" }, onclick: () => { ui.replying = root.ts; changed(); } }, t("replyTo"))),
+        ? composer({ key, placeholder: t("replyHere"), focus: true, send: (text) => say(text, root.ts), cancel: () => { ui.replying = ""; changed(); } })
+        : h("button.reply-open", { type: "button", dataset: { focus: "reply" }, onclick: () => { ui.replying = root.ts; changed(); } }, kept ? [h("strong", {}, t("draft")), ` ${kept}`] : t("replyTo"))),
   };
 }
 
 /** say sends a message of the person to the channel that is shown. */
 export async function say(text, thread) {
   await post("say", { user: state.me, channel: ui.channel, thread_ts: thread || "", text });
-  if (!thread) stick = true;
+  if (!thread) toEnd();
 }
 
 // suggestions are what the app proposes in its direct messages, or else the
@@ -83,7 +71,7 @@ function suggestions(im) {
 }
 
 function emptyState(c) {
-  const called = c.im || c.id.endsWith("HR");
+  const called = c.im || c.members.includes(state.bot);
   const list = called ? suggestions(c.im) : [];
   return {
     key: "empty" + c.id,
@@ -115,12 +103,63 @@ function newest(log) {
   return ui.followed ? [...log.querySelectorAll(`[data-root="${ui.followed}"]`)].at(-1) : undefined;
 }
 
-let stick = true;
 let shown = "";
 
-/** follow keeps the end in view while the person is there, and only then. */
-export function follow(scroll) {
-  scroll.addEventListener("scroll", () => { stick = scroll.scrollHeight - scroll.scrollTop - scroll.clientHeight < 24; });
+// dayRow parts the days.
+const dayRow = (m, today) => ({ key: "d" + m.ts.slice(0, 10), sig: today, render: () => h("div.day", { role: "separator" }, h("span", {}, today)) });
+
+// conversation is what the log shows: days, messages, and under each its thread.
+function conversation(top, threads) {
+  const items = [];
+  let before = null;
+  let day = "";
+  for (const m of search(top, threads)) {
+    const today = dayName(millis(m.ts));
+    if (today !== day) {
+      day = today;
+      before = null;
+      items.push(dayRow(m, today));
+    }
+    items.push(item(m, before, false));
+    const replies = threads.get(m.ts) || [];
+    before = replies.length ? null : m;
+    if (!replies.length && ui.replying !== m.ts && !draft(`${state.me}/${ui.channel}/${m.ts}`)) {
+      items.push(...session(m));
+      continue;
+    }
+    const folded = replies.length > 0 && isFolded(m.ts, top, threads);
+    if (replies.length) items.push(foldRow(m, replies, folded));
+    if (folded) continue;
+    let last = null;
+    for (const r of replies) {
+      items.push(item(r, last, true));
+      last = r;
+    }
+    items.push(...session(m), replyRow(m));
+  }
+  return items;
+}
+
+// marked paints what a search found.
+function marked(log) {
+  if (!window.Highlight) return;
+  CSS.highlights.delete("found");
+  const asked = ui.found?.query.toLowerCase().split(/\s+/).filter(Boolean) || [];
+  if (!asked.length) return;
+  const ranges = [];
+  const walk = document.createTreeWalker(log, NodeFilter.SHOW_TEXT);
+  while (walk.nextNode()) {
+    const text = walk.currentNode.data.toLowerCase();
+    for (const w of asked) {
+      for (let at = text.indexOf(w); at >= 0; at = text.indexOf(w, at + w.length)) {
+        const range = new Range();
+        range.setStart(walk.currentNode, at);
+        range.setEnd(walk.currentNode, Math.min(at + w.length, walk.currentNode.length));
+        ranges.push(range);
+      }
+    }
+  }
+  CSS.highlights.set("found", new Highlight(...ranges));
 }
 
 /** drawChat renders the conversation and stays at its end if it was there. */
@@ -129,51 +168,29 @@ export function drawChat(scroll, log) {
   if (!c) return;
   const moved = shown !== state.me + c.id;
   shown = state.me + c.id;
-  const atEnd = stick || moved;
   const { top, threads } = inChannel();
-  const items = [];
-  let before = null;
-  let day = "";
-  for (const m of top) {
-    const today = dayName(millis(m.ts));
-    if (today !== day) {
-      day = today;
-      before = null;
-      items.push({ key: "d" + m.ts.slice(0, 10), sig: today, render: () => h("div.day", { role: "separator" }, h("span", {}, today)) });
-    }
-    items.push(item(m, before, false));
-    const replies = threads.get(m.ts) || [];
-    before = replies.length ? null : m;
-    if (!replies.length && ui.replying !== m.ts) {
-      items.push(...session(m));
-      continue;
-    }
-    if (replies.length) items.push(foldRow(m, replies));
-    if (ui.folded.has(m.ts)) continue;
-    let last = null;
-    for (const r of replies) {
-      items.push(item(r, last, true));
-      last = r;
-    }
-    items.push(...session(m), replyRow(m));
-  }
+  const items = conversation(top, threads);
   if (!top.length) items.push(emptyState(c));
   else if (c.im && top.every((m) => m.user === state.bot)) items.push(greeted(c));
+  drawTools(top, threads);
   log.setAttribute("aria-label", c.im ? nameOf(state.bot) : "#" + c.name);
   log.classList.toggle("is-empty", !top.length);
   const was = newest(log);
   const last = was?.dataset.ts;
   const whole = was && was.getBoundingClientRect().bottom <= scroll.getBoundingClientRect().bottom;
   reconcile(log, items);
+  marked(log);
   if (moved || document.visibilityState === "visible") seen(c.id);
   if (ui.flash) {
+    leaveEnd();
     log.querySelector(".flash")?.scrollIntoView({ block: "center" });
-  } else if (atEnd) {
-    scroll.scrollTop = scroll.scrollHeight;
+  } else if (atEnd() || moved) {
+    toEnd();
   } else {
     // What the person's own click brought about comes into view, and stays in it
     // while it grows; other things never move the page.
     const now = newest(log);
     if (last && now && (now.dataset.ts > last || whole)) now.scrollIntoView({ block: "nearest" });
   }
+  drawNews();
 }

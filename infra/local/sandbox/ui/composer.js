@@ -3,9 +3,8 @@
 import { h, icon, toast } from "./dom.js";
 import { t } from "./i18n.js";
 import { avatar, nameOf } from "./people.js";
+import { draft, keepDraft } from "./kept.js";
 import { state } from "./store.js";
-
-const drafts = new Map();
 
 function candidates(query) {
   const q = query.toLowerCase();
@@ -51,10 +50,10 @@ function mentions(area, changed) {
 /** composer makes a box; options are {key, placeholder, send, cancel, focus, hint, mention, id}. */
 export function composer(options) {
   const area = h("textarea", { rows: "1", placeholder: options.placeholder, "aria-label": options.placeholder, id: options.id, enterkeyhint: "send", dataset: { focus: "area" } });
-  area.value = drafts.get(options.key) || "";
+  area.value = draft(options.key);
   const sendButton = h("button.send", { type: "button", "aria-label": t("send"), title: t("send"), onclick: () => submit() }, icon("send"));
   const fit = () => {
-    drafts.set(options.key, area.value);
+    keepDraft(options.key, area.value);
     area.style.height = "auto";
     area.style.height = `${Math.min(area.scrollHeight, 200)}px`;
     sendButton.disabled = !area.value.trim();

@@ -29,6 +29,9 @@ const paths = {
   run: "M3 12h4l3-8 4 16 3-8h4",
   chevron: "M9 6l6 6-6 6",
   reply: "M10 8 5 12.5 10 17M5.5 12.5H14c3 0 5 1.8 5 5",
+  down: "M12 4v15M6 13.5l6 6 6-6",
+  search: "M10.5 4a6.5 6.5 0 1 0 0 13 6.5 6.5 0 0 0 0-13zM15.5 15.5 21 21",
+  stamp: "M8 13c1.8-1.6 1.6-3 1.2-4.6A3.2 3.2 0 1 1 14.8 8.4C14.400 10 14.200 11.400 16 13h2.500v4h-13v-4H8zM6 20.500h12",
   check: "M5 12.5l4.5 4.5L19 7.5",
   clock: "M12 4a8 8 0 1 0 0 16 8 8 0 0 0 0-16zM12 8v4.3l2.8 1.8",
   stop: "M7 7h10v10H7z",
@@ -79,6 +82,13 @@ export function reconcile(parent, items) {
     else parent.insertBefore(el, at);
   }
   for (const el of old.values()) el.remove();
+}
+
+/** fill gives parent the children that make returns, unless it has those of this key already. */
+export function fill(parent, key, make) {
+  if (parent.dataset.filled === key) return;
+  parent.dataset.filled = key;
+  parent.replaceChildren(...make());
 }
 
 /** toast shows a sentence for a while. */

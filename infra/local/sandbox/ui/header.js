@@ -48,7 +48,7 @@ export function drawHeader(root) {
   const focus = root.contains(document.activeElement) ? document.activeElement.dataset.focus : "";
   const bot = state.users.get(state.bot);
   root.replaceChildren(...[
-    h("button.menu-btn.only-phone", { type: "button", "aria-label": t("menu"), "aria-expanded": String(ui.drawer), dataset: { focus: "menu" }, onclick: openDrawer }, icon("menu"), avatar(state.me, "medium"), news && h("span.dot", { title: t("unread") })),
+    h("button.menu-btn.only-phone", { type: "button", "aria-expanded": String(ui.drawer), dataset: { focus: "menu" }, onclick: openDrawer }, icon("menu"), h("span.sr", {}, t("menu")), avatar(state.me, "medium"), news && h("span.dot", { title: t("unread") })),
     h("div.header-title", {},
       h("h1", {}, c.im ? avatar(state.bot, "small") : icon("hash"), h("span", {}, channelName(c))),
       h("p", {}, c.im ? titleOf(bot) : purposeOf(c))),

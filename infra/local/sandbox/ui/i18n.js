@@ -13,7 +13,14 @@ const words = {
     emptyDM: "頼みたい業務を、ふだんの言葉で書いてください。", emptyQuiet: "まだメッセージはありません。",
     s1: "勤怠集計", s1m: "今月の勤怠をまとめて", s2: "残業確認", s2m: "先月の残業時間を確認して", s3: "従業員一覧", s3m: "従業員一覧を取得して",
     processing: "Ringi が作業しています…", suspended: "承認を待っています", required: "この項目は必須です", tooShort: "{n} 文字以上で入力してください", tooLong: "{n} 文字以内で入力してください", choose: "選択してください", optional: "任意", submit: "送信",
-    offline: "サンドボックスにつながっていません。再接続しています…", notSent: "送信できませんでした: {e}",
+    gone: "サンドボックスにつながりません。", goneText: "起動したターミナルで動いているか確かめてください。止まっていたら go run ./infra/local でもう一度起動します。自動でも再接続しています。", goneRetry: "再接続する", anew: "{t} に起動し直されたため、それより前のメッセージと依頼は残っていません。設定も初期状態に戻っています。",
+    draft: "下書き", news: "新しいメッセージ {n} 件", toEnd: "最新のメッセージへ", searchIn: "{name} を検索", found: "{n} 件見つかりました", foldAll: "すべてたたむ", openAll: "すべて開く",
+    waits: "あなた待ち", noWaits: "あなたを待っているものはありません", noWaitsText: "承認できる方針やステップ、やり直せる依頼がここに古い順で並びます。", waitsText: "あなたの操作を待っているものです。古い順に並びます。押すとその場所へ移ります。",
+    discardTitle: "入力した内容を破棄しますか?", discardText: "閉じると、入力した内容は失われます。", discardYes: "破棄して閉じる", discardNo: "入力に戻る",
+    unsavedTitle: "保存していない変更があります", unsavedText: "閉じると、変更は失われます。", unsavedYes: "保存せずに閉じる", unsavedNo: "設定に戻る",
+    panels: "実行・配信・あなた待ち", newestTask: "いちばん新しいタスク", whichTask: "表示するタスク", usage: "AI モデル: {calls} 回 · {n} トークン · {cost}", usageTokens: "入力 {in} (うちキャッシュ {cached})、出力 {out}", unpriced: "料金が分からない呼び出しが {n} 回あります", payloads: "入力と出力", input: "入力", output: "出力",
+    whole: "行のすべてを見る", sentPrompt: "送ったプロンプトを見る", object: "保存された内容を見る", loading: "読み込み中…", payload: "送った内容", answer: "アプリの応答", emptyAnswer: "(空)",
+    notSent: "送信できませんでした: {e}",
     tabRun: "実行", tabDeliveries: "配信", noRun: "まだ実行はありません", noRunText: "Ringi に頼むと、通過した状態・待っている承認・書き込まれた行がここに並びます。", task: "タスク", states: "状態", rows: "書き込まれた行", waitingFor: "承認待ち", since: "{t} から", executions: "実行 {n}",
     noDeliveries: "まだ配信はありません", deliveriesText: "アプリへ送られたイベントと操作。署名付きで、応答の期限は 3 秒です。", retry: "再送 {n}",
     setApproval: "承認", promptApproval: "実行方針の承認を必須にする", processApproval: "実行ステップの承認を必須にする", autoTools: "書き込みツールを確認なしで実行する", selfApproval: "依頼者本人の承認を許可する",
@@ -40,7 +47,14 @@ const words = {
     emptyDM: "Write what you need done, in plain words.", emptyQuiet: "No messages yet.",
     s1: "Attendance", s1m: "Summarize this month's attendance", s2: "Overtime", s2m: "Check last month's overtime hours", s3: "Employees", s3m: "Get the list of employees",
     processing: "Ringi is working…", suspended: "Waiting for an approval", required: "This field is required", tooShort: "At least {n} characters", tooLong: "At most {n} characters", choose: "Choose", optional: "optional", submit: "Submit",
-    offline: "The sandbox can't be reached. Connecting again…", notSent: "Not sent: {e}",
+    gone: "The sandbox can't be reached.", goneText: "See whether it still runs in its terminal; if not, start it again with go run ./infra/local. This page also tries by itself.", goneRetry: "Connect again", anew: "Everything from before {t} is gone: the stack was started anew. Messages, requests and settings begin again.",
+    draft: "Draft", news: "{n} new messages", toEnd: "To the newest message", searchIn: "Search {name}", found: "{n} found", foldAll: "Fold all", openAll: "Open all",
+    waits: "Waiting for you", noWaits: "Nothing waits for you", noWaitsText: "Policies and steps that you may approve, and requests that you can try again, stand here, the oldest first.", waitsText: "What waits for you, the oldest first. Press one to go there.",
+    discardTitle: "Discard what you typed?", discardText: "It is lost when this closes.", discardYes: "Discard and close", discardNo: "Keep typing",
+    unsavedTitle: "There are unsaved changes", unsavedText: "They are lost when this closes.", unsavedYes: "Close without saving", unsavedNo: "Back to the settings",
+    panels: "Run, deliveries, what waits for you", newestTask: "The newest task", whichTask: "Task shown", usage: "Models: {calls} calls · {n} tokens · {cost}", usageTokens: "{in} in (of them {cached} cached), {out} out", unpriced: "The price of {n} calls is not known", payloads: "Input and output", input: "Input", output: "Output",
+    whole: "Show the whole row", sentPrompt: "Show the prompt as sent", object: "Show what is kept", loading: "Loading…", payload: "What was sent", answer: "The app's answer", emptyAnswer: "(empty)",
+    notSent: "Not sent: {e}",
     tabRun: "Run", tabDeliveries: "Deliveries", noRun: "No run yet", noRunText: "Ask Ringi for something: the states passed, the approval it waits for and the rows written show up here.", task: "Task", states: "States", rows: "Rows written", waitingFor: "Waiting for approval", since: "since {t}", executions: "Run {n}",
     noDeliveries: "No deliveries yet", deliveriesText: "Events and interactions sent to the app: signed, with three seconds to answer.", retry: "retry {n}",
     setApproval: "Approval", promptApproval: "Require approval of the policy", processApproval: "Require approval of the steps", autoTools: "Run writing tools without a check", selfApproval: "Requesters may approve their own",
@@ -69,7 +83,11 @@ const statusWords = {
   en: { extracted: "in approval", running: "running", completed: "completed", failed: "failed", cancelled: "cancelled", generating: "being written", pending_approval: "awaits approval", approved: "approved", rejected: "rejected", expired: "expired", pending: "about to start", unknown: "outcome unknown", parked: "awaits a retry", none: "not posted", posting: "being posted", posted: "shown", unreachable: "can't be shown", succeeded: "finished", timed_out: "timed out", aborted: "stopped", answered: "answered", refused: "refused", superseded: "another run took over", asked: "awaits a choice", waiting: "awaits approval" },
 };
 
-let lang = localStorage.getItem("lang") || "ja";
+// preferred is the first of the browser's languages that the page has; whoever reads neither rather reads English.
+const preferred = () => navigator.languages.map((l) => l.slice(0, 2)).find((l) => words[l]) || "en";
+
+let lang = localStorage.getItem("lang") || preferred();
+document.documentElement.lang = lang;
 
 /** language is the page's language, "ja" or "en". */
 export const language = () => lang;

@@ -1,13 +1,16 @@
 // The page: what is drawn when, and where.
 
 import { composer } from "./composer.js";
-import { drawChat, follow, say } from "./chat.js";
-import { toast } from "./dom.js";
+import { drawChat, say } from "./chat.js";
+import { h, icon } from "./dom.js";
+import { follow } from "./follow.js";
+import { show } from "./goto.js";
 import { drawHeader } from "./header.js";
+import { heardOfStart, nameWindow } from "./kept.js";
 import { drawModal } from "./modal.js";
-import { drawPanel } from "./run.js";
+import { drawPanel } from "./panel.js";
 import { channelName, drawSidebar } from "./sidebar.js";
-import { language, setLanguage, t } from "./i18n.js";
+import { clockTime, language, t } from "./i18n.js";
 import { become, changed, listen, state, ui, unread } from "./store.js";
 
 const $ = (id) => document.getElementById(id);
@@ -32,12 +35,26 @@ function drawBanner() {
   if ($("banner").textContent !== text) $("banner").textContent = text;
 }
 
-let warned = false;
-
+// drawConnection says when the stack can't be reached, and what to do about that.
 function drawConnection() {
   document.body.classList.toggle("offline", !state.online);
-  if (!state.online && !warned) toast(t("offline"), "error");
-  warned = !state.online;
+  const box = $("gone");
+  box.hidden = state.online;
+  const key = state.online ? "" : language();
+  if (box.dataset.key === key) return;
+  box.dataset.key = key;
+  box.replaceChildren(...(state.online ? [] : [icon("warn"), h("span", {}, h("strong", {}, t("gone")), " ", t("goneText")), h("button.btn", { type: "button", id: "retry", onclick: () => become(ui.person) }, t("goneRetry"))]));
+}
+
+// drawAnew says what a new start of the stack took away, until the person has read it.
+function drawAnew() {
+  const box = $("anew");
+  box.hidden = !state.anew;
+  const key = state.anew + language();
+  if (box.hidden || box.dataset.key === key) return;
+  box.dataset.key = key;
+  box.replaceChildren(icon("warn"), h("span", {}, t("anew", { t: clockTime(Date.parse(state.anew)) })),
+    h("button.icon-btn", { type: "button", "aria-label": t("dismiss"), title: t("dismiss"), onclick: () => { heardOfStart(); state.anew = ""; changed(); } }, icon("close")));
 }
 
 // apart draws one part of the page; if that fails the others still are drawn.
@@ -56,7 +73,7 @@ function draw() {
   $("app").classList.toggle("with-panel", !!ui.panel);
   $("shade").hidden = !ui.drawer;
   $("skip").textContent = t("skip");
-  const parts = [() => drawSidebar($("sidebar")), () => drawHeader($("header")), drawBanner, () => drawPanel($("panel")), () => drawChat($("scroll"), $("log")), drawComposer, drawModal];
+  const parts = [() => drawSidebar($("sidebar")), () => drawHeader($("header")), drawBanner, drawAnew, () => drawPanel($("panel")), () => drawChat($("scroll"), $("log")), drawComposer, drawModal];
   parts.forEach(apart);
   const others = state.channels.some((c) => c.id !== ui.channel && unread(c.id));
   document.title = `${others ? "● " : ""}Ringi Sandbox`;
@@ -66,13 +83,8 @@ function draw() {
 function followLink() {
   const m = /^\/archives\/([A-Z0-9]+)\/p(\d+)(\d{6})$/.exec(location.pathname);
   if (!m) return;
-  ui.channel = m[1];
-  ui.flash = `${m[2]}.${m[3]}`;
   history.replaceState(null, "", "/");
-  setTimeout(() => {
-    ui.flash = "";
-    changed();
-  }, 3000);
+  show(m[1], `${m[2]}.${m[3]}`);
 }
 
 document.addEventListener("keydown", (e) => {
@@ -86,8 +98,8 @@ $("shade").addEventListener("click", () => {
   changed();
 });
 
-setLanguage(language());
-follow($("scroll"));
+follow($("scroll"), $("log"));
 followLink();
 listen(draw);
+await nameWindow();
 become(ui.person);

@@ -4,11 +4,12 @@ import { post } from "./api.js";
 import { attachments, blocks } from "./blocks.js";
 import { h, icon, toast } from "./dom.js";
 import { clockTime, language, t } from "./i18n.js";
+import { keepFolds } from "./kept.js";
 import { openMenu } from "./menu.js";
 import { confirmDialog } from "./modal.js";
 import { mrkdwn } from "./mrkdwn.js";
 import { avatar, badge, nameOf } from "./people.js";
-import { changed, remember, state, taskOf, ui } from "./store.js";
+import { changed, pin, remember, state, taskOf, ui } from "./store.js";
 
 export const millis = (ts) => Number(ts) * 1000;
 
@@ -53,8 +54,8 @@ function tools(channel, m) {
   const entries = () => {
     const task = taskOf(m);
     return [
-      { label: t("replyHere"), icon: "reply", run: () => { ui.replying = m.thread_ts || m.ts; ui.folded.delete(ui.replying); changed(); } },
-      task && state.has.run && { label: t("showRun"), icon: "run", run: () => { ui.task = task; remember("panel", "run"); } },
+      { label: t("replyHere"), icon: "reply", run: () => { ui.replying = m.thread_ts || m.ts; keepFolds([ui.replying], false); changed(); } },
+      task && state.has.run && { label: t("showRun"), icon: "run", run: () => { pin(task); remember("panel", "run"); } },
       { label: t("copyLink"), icon: "link", run: () => copyLink(channel, m) },
       ...state.shortcuts.map((s, i) => ({ label: language() === "ja" ? s.name : s.name_en || s.name, app: true, first: i === 0, id: s.callback_id, run: () => shortcut(channel, m, s) })),
     ].filter(Boolean);

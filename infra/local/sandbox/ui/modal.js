@@ -2,7 +2,7 @@
 
 import { post } from "./api.js";
 import { blocks, textOf } from "./blocks.js";
-import { h, icon } from "./dom.js";
+import { h, icon, toast } from "./dom.js";
 import { language, t } from "./i18n.js";
 import { plain } from "./mrkdwn.js";
 import { state } from "./store.js";
@@ -26,35 +26,97 @@ export function confirmDialog(c, style) {
   });
 }
 
-let shown = null;
+// open are the forms of the modals that lie on each other, the topmost last; only that one is in the dialog.
+let open = [];
+let dialog = null;
+let back = null; // what the focus returns to
 
-/** drawModal shows the topmost modal of the person, if there is one. */
+const keyOf = (view) => [view.id, view.hash, language()].join();
+
+/** drawModal shows the topmost modal of this window, if there is one. Those below keep what was typed into them. */
 export function drawModal() {
-  const view = state.views.at(-1);
-  const key = view ? [state.me, view.id, view.hash, language()].join() : "";
-  if (shown && shown.key === key) return;
-  if (shown) {
-    shown.done = true;
-    shown.dialog.close();
-    shown.dialog.remove();
-    shown = null;
-  }
-  if (!view) return;
-  const dialog = build(view);
-  shown = { key, dialog, done: false };
-  const mine = shown;
-  dialog.addEventListener("close", () => {
-    // The person closed it, not a change from the app: the app may want to know.
-    if (!mine.done) post("close", { user: state.me, view_id: view.id }).catch(() => {});
+  const before = open;
+  open = state.views.map((view) => {
+    const known = before.find((o) => o.view.id === view.id && o.me === state.me);
+    if (known?.key === keyOf(view)) return known;
+    const form = build(view);
+    if (known) takeOver(form, known.form);
+    return { key: keyOf(view), view, form, me: state.me };
   });
-  // The button that opened it may be drawn anew meanwhile: its place is kept by name.
-  const from = document.activeElement;
-  const place = from?.closest(".msg") && `.msg[data-ts="${from.closest(".msg").dataset.ts}"] [data-focus="${CSS.escape(from.dataset.focus || "")}"]`;
-  if (place) dialog.addEventListener("close", () => document.querySelector(place)?.focus({ preventScroll: true }));
-  document.body.append(dialog);
-  dialog.showModal();
+  const top = open.at(-1);
+  if (top === before.at(-1)) return;
+  if (!top) {
+    dialog.close();
+    return;
+  }
+  if (!dialog) raise();
+  dialog.replaceChildren(top.form);
+  dialog.dataset.view = top.view.id;
+  dialog.dataset.callback = top.view.callback_id || "";
   (dialog.querySelector(".modal-body input, .modal-body textarea, .modal-body select") || dialog.querySelector("button"))?.focus();
 }
+
+// raise opens the dialog that the forms stand in.
+function raise() {
+  // The button that opened it may be drawn anew meanwhile: its place is kept by name.
+  const from = document.activeElement;
+  back = from?.closest(".msg") && `.msg[data-ts="${from.closest(".msg").dataset.ts}"] [data-focus="${CSS.escape(from.dataset.focus || "")}"]`;
+  dialog = h("dialog.modal", { "aria-labelledby": "modal-title" });
+  const raised = dialog;
+  onEscape(raised, leave);
+  raised.addEventListener("close", () => {
+    raised.remove();
+    if (dialog === raised) dialog = null;
+    if (back) document.querySelector(back)?.focus({ preventScroll: true });
+  });
+  document.body.append(raised);
+  raised.showModal();
+}
+
+/** onEscape calls f when Escape is pressed while a dialog is the topmost. Escape that ends the choice of characters is none. */
+export function onEscape(el, f) {
+  el.setAttribute("closedby", "none");
+  el.addEventListener("cancel", (e) => {
+    if (e.target === el) e.preventDefault();
+  });
+  const key = (e) => {
+    if (e.key !== "Escape" || [...document.querySelectorAll("dialog[open]")].at(-1) !== el) return;
+    e.preventDefault();
+    if (!e.isComposing && e.keyCode !== 229) f();
+  };
+  document.addEventListener("keydown", key);
+  el.addEventListener("close", () => document.removeEventListener("keydown", key));
+}
+
+const controls = (form) => [...form.querySelectorAll(".b-control")];
+const value = (control) => JSON.stringify(control.read());
+
+// takeOver fills a form that the app has changed with what was typed into fields that are still there.
+function takeOver(form, old) {
+  for (const was of controls(old).filter((c) => value(c) !== c.dataset.first)) {
+    const now = controls(form).find((c) => c.id === was.id && c.tagName === was.tagName);
+    if (now && "value" in now) now.value = was.value;
+  }
+}
+
+/** typed is whether a form has what would be lost. */
+const typed = (form) => controls(form).some((c) => value(c) !== c.dataset.first);
+
+/** discard asks before something typed is lost. */
+export const discard = (words) => confirmDialog({
+  title: { text: t(`${words}Title`) }, text: { type: "plain_text", text: t(`${words}Text`) }, confirm: { text: t(`${words}Yes`) }, deny: { text: t(`${words}No`) }, style: "danger",
+});
+
+// leave closes the topmost modal, as the person wants: the app may want to know.
+async function leave() {
+  const top = open.at(-1);
+  if (!top || (typed(top.form) && !(await discard("discard")))) return;
+  post("close", { user: state.me, view_id: top.view.id }).catch((err) => toast(err.message, "error"));
+}
+
+addEventListener("beforeunload", (e) => {
+  if (open.some((o) => typed(o.form))) e.preventDefault();
+});
 
 function build(view) {
   const trouble = h("p.trouble", { role: "alert", hidden: true }, icon("warn"), h("span", {}, t("trouble")));
@@ -72,16 +134,17 @@ function build(view) {
     h("header", {},
       h("img", { src: "/icon.svg", alt: "" }),
       h("h2", { id: "modal-title" }, plain(view.title?.text)),
-      h("button.icon-btn", { type: "button", "aria-label": t("close"), onclick: () => form.closest("dialog").close() }, icon("close"))),
+      h("button.icon-btn", { type: "button", "aria-label": t("close"), onclick: leave }, icon("close"))),
     h("div.modal-body", {}, trouble, blocks(view.blocks, on)),
     h("footer", {},
-      h("button.btn", { type: "button", onclick: () => form.closest("dialog").close() }, plain(view.close?.text) || t("close")),
+      h("button.btn", { type: "button", onclick: leave }, plain(view.close?.text) || t("close")),
       submit));
   form.addEventListener("keydown", (e) => {
     if (e.key === "Enter" && (e.metaKey || e.ctrlKey) && submit) form.requestSubmit();
   });
   form.addEventListener("input", (e) => note(e.target.closest("[data-block]"), ""));
-  return h("dialog.modal", { "aria-labelledby": "modal-title", dataset: { view: view.id, callback: view.callback_id } }, form);
+  for (const c of controls(form)) c.dataset.first = value(c);
+  return form;
 }
 
 // note shows what is wrong with an input, or clears it.

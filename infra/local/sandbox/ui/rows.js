@@ -1,5 +1,6 @@
 // The rows of the table in words: what each is, how it stands, and what is worth knowing of it.
 
+import { rowDetails } from "./details.js";
 import { h } from "./dom.js";
 import { clockTime, dollars, language, statusWord, t } from "./i18n.js";
 import { nameOf } from "./people.js";
@@ -82,8 +83,8 @@ const moods = {
   expired: "off", cancelled: "off", running: "now", generating: "now", posting: "now",
 };
 
-/** rowItem is one row for reconcile; opened, it shows its attributes. */
-export function rowItem(r) {
+/** rowItem is one row of a task for reconcile; opened, it shows its attributes. */
+export function rowItem(r, task) {
   const a = attributes(r.summary);
   const status = standing(r, a);
   const more = detail(r, a);
@@ -99,6 +100,7 @@ export function rowItem(r) {
               status && h("span.chip", { dataset: { mood: moods[status] || "off" } }, statusWord(status)),
               h("time", {}, r.at ? clockTime(Date.parse(r.at), true) : "")),
             more && h("span.row-detail", {}, more)),
-          h("p.row-raw", {}, h("code", {}, r.key), r.rev ? ` · rev ${r.rev}` : "", h("br"), r.summary))),
+          h("p.row-raw", {}, h("code", {}, r.key), r.rev ? ` · rev ${r.rev}` : "", h("br"), r.summary),
+          rowDetails(task, r.key))),
   };
 }

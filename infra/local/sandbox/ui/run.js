@@ -1,12 +1,12 @@
-// The panel beside the conversation: the run behind a task, and the deliveries.
+// The run behind a task: the states it passed, the rows it wrote, what its models took.
 
 import { get } from "./api.js";
-import { h, icon, reconcile } from "./dom.js";
-import { clockTime, describeState, language, statusWord, t } from "./i18n.js";
-import { reasonText } from "./message.js";
-import { nameOf } from "./people.js";
+import { detailed } from "./details.js";
+import { fill, h, icon, reconcile } from "./dom.js";
+import { clockTime, describeState, dollars, language, statusWord, t } from "./i18n.js";
 import { rowItem, subject } from "./rows.js";
-import { newestTask, onChange, remember, state, taskOf, ui, changed } from "./store.js";
+import { changed, newestTask, onChange, state, ui } from "./store.js";
+import { taskPick } from "./tasks.js";
 
 // How often a run is looked at besides the stream, in ms: while it works, while
 // it waits for a person, and once more after its end, when the last card is drawn.
@@ -17,7 +17,6 @@ let asked = "";
 let timer = 0;
 let chosen = "";
 let ended = "";
-const known = new Map();
 
 const task = () => ui.task || newestTask(ui.channel);
 
@@ -48,11 +47,7 @@ function later(ms) {
 }
 
 onChange((c) => {
-  if (c.kind !== "message" && c.kind !== "thread") return;
-  // A new task in the channel that is shown takes the panel over.
-  if (c.message && c.channel === ui.channel && taskOf(c.message) && taskOf(c.message) !== ui.task && c.message.ts === c.ts && !known.has(taskOf(c.message))) ui.task = "";
-  if (c.message && taskOf(c.message)) known.set(taskOf(c.message), true);
-  later(250);
+  if (c.kind === "message" || c.kind === "thread") later(250);
 });
 
 const at = (s) => (s ? Date.parse(s) : NaN);
@@ -84,95 +79,68 @@ function stateItem(s, i, execution) {
         h("div.step-text", {},
           h("div.step-head", {}, h("strong", {}, s.name), h("span.step-time", {}, s.exited ? duration(s.entered, s.exited) : clockTime(at(s.entered), true))),
           !quiet && h("p", {}, describeState(s.name), s.outcome && h("code", { title: s.outcome }, statusWord(s.outcome))),
+          !quiet && (s.input || s.output) && h("details.io", {}, h("summary", { dataset: { focus: "io" } }, t("payloads")), detailed(t("input"), s.input), detailed(t("output"), s.output)),
           waiting && h("p.waiting-note", {}, h("strong", {}, t("waitingFor")), ` ${subject(waiting.gate)} · ${t("since", { t: clockTime(at(waiting.since), true) })}`))),
+  };
+}
+
+function usageItem(u) {
+  return {
+    key: "usage",
+    sig: JSON.stringify([u, language()]),
+    render: () => h("div.usage", {}, h("strong", {}, t("usage", { calls: u.calls, n: u.input_tokens + u.cached_tokens + u.output_tokens, cost: dollars(u.cost_micro_usd) })),
+      h("p", {}, t("usageTokens", { in: u.input_tokens + u.cached_tokens, cached: u.cached_tokens, out: u.output_tokens })),
+      u.unpriced_calls > 0 && h("p", {}, t("unpriced", { n: u.unpriced_calls }))),
   };
 }
 
 const parts = {};
 
-function frame(root) {
-  parts.tabs = h("div.tabs", { role: "tablist" });
-  parts.body = h("div.panel-body");
+function frame() {
+  parts.language = language();
   parts.picker = h("div.picker");
+  parts.head = h("div.run-head");
   parts.states = h("ol.steps");
   parts.rows = h("ul.rows");
-  parts.run = h("div.run", {});
-  parts.deliveries = h("ul.deliveries");
-  root.replaceChildren(
-    h("header.panel-head", {}, parts.tabs, h("button.icon-btn", { type: "button", "aria-label": t("close"), onclick: () => remember("panel", "") }, icon("close"))),
-    parts.body);
+  parts.run = h("div.run", {}, parts.picker, parts.head, h("h3.panel-title", {}, t("states")), parts.states, h("h3.panel-title", {}, t("rows")), h("p.panel-note", {}, t("rowsText")), parts.rows);
 }
 
-function tabs() {
-  const one = (name, label) => h("button", { type: "button", role: "tab", "aria-selected": String(ui.panel === name), dataset: { focus: name }, onclick: () => remember("panel", name) }, label);
-  const focus = parts.tabs.contains(document.activeElement) ? document.activeElement.dataset.focus : "";
-  parts.tabs.replaceChildren(...[state.has.run && one("run", t("tabRun")), one("deliveries", t("tabDeliveries"))].filter(Boolean));
-  if (focus) parts.tabs.querySelector(`[data-focus="${focus}"]`)?.focus();
+/** blank is a panel with nothing to show. */
+export function blank(title, text, sign = "run") {
+  return h("section.blank", {}, icon(sign), h("h3", {}, title), h("p", {}, text));
 }
 
-function blank(title, text) {
-  return h("section.blank", {}, icon("run"), h("h3", {}, title), h("p", {}, text));
+function picks(executions, execution) {
+  return {
+    key: "picks",
+    sig: JSON.stringify([run.id, executions.map((e) => [e.name, e.status]), execution?.name, language()]),
+    render: () => h("div", {},
+      h("p.task-id", {}, h("span", {}, t("task")), h("code", {}, run.id)),
+      h("div.run-picks", {}, executions.map((e, i) =>
+        h("button.run-pick", { type: "button", "aria-pressed": String(e === execution), dataset: { status: e.status, focus: e.name }, title: `${e.name} ${e.status}`, onclick: () => { chosen = e.name; changed(); } },
+          h("span.light"), t("executions", { n: e.name.match(/-(\d+)$/)?.[1] ?? i + 1 }), h("small", {}, statusWord(e.status)))))),
+  };
 }
 
-function drawRun() {
+/** drawRun renders the task that was chosen, or the channel's newest. */
+export function drawRun(body) {
   if (task() && task() !== asked) refresh();
-  if (!task() || !run || run.id !== task()) {
-    parts.body.replaceChildren(blank(t("noRun"), t("noRunText")));
-    return;
-  }
-  if (run.error) {
-    parts.body.replaceChildren(blank(t("noRun"), run.error));
+  if (parts.language !== language()) frame();
+  const other = !task() || !run || run.id !== task();
+  if (other || run.error) {
+    reconcile(parts.picker, ui.task ? [taskPick()] : []);
+    const text = other ? t("noRunText") : run.error;
+    fill(body, `no run ${text}`, () => [parts.picker, blank(t("noRun"), text)]);
     return;
   }
   const executions = run.executions || [];
   const execution = executions.find((e) => e.name === chosen) || executions.at(-1);
-  parts.picker.replaceChildren(
-    h("p.task-id", {}, h("span", {}, t("task")), h("code", {}, run.id)),
-    h("div.run-picks", {}, executions.map((e, i) =>
-      h("button.run-pick", { type: "button", "aria-pressed": String(e === execution), dataset: { status: e.status }, title: `${e.name} ${e.status}`, onclick: () => { chosen = e.name; changed(); } },
-        h("span.light"), t("executions", { n: e.name.match(/-(\d+)$/)?.[1] ?? i + 1 }), h("small", {}, statusWord(e.status))))));
+  reconcile(parts.picker, [taskPick()]);
+  reconcile(parts.head, [picks(executions, execution), ...(run.usage?.calls ? [usageItem(run.usage)] : [])]);
   reconcile(parts.states, execution ? execution.states.map((s, i) => stateItem(s, i, execution)) : []);
-  reconcile(parts.rows, (run.rows || []).map(rowItem));
-  if (!parts.run.isConnected) {
-    parts.run.replaceChildren(parts.picker, h("h3.panel-title", {}, t("states")), parts.states, h("h3.panel-title", {}, t("rows")), h("p.panel-note", {}, t("rowsText")), parts.rows);
-    parts.body.replaceChildren(parts.run);
-  }
-}
-
-function deliveryItem(a) {
-  const ok = !a.reason;
-  return {
-    key: [a.at, a.id, a.kind, a.retry, a.ts].join(),
-    sig: JSON.stringify([ok, language()]),
-    render: () =>
-      h(`li.delivery${ok ? "" : ".failed"}`, {},
-        h("span.light", { title: ok ? "OK" : reasonText(a.reason) }),
-        h("div.row-text", {}, h("code", {}, a.kind), h("p", {}, nameOf(a.user), a.retry > 0 && ` · ${t("retry", { n: a.retry })}`, !ok && ` · ${a.reason}`)),
-        h("span.row-rev", {}, a.status ? String(a.status) : "—"),
-        h("time", {}, `${a.millis} ms`)),
-  };
-}
-
-function drawDeliveries() {
-  if (!state.attempts.length) {
-    parts.body.replaceChildren(blank(t("noDeliveries"), t("deliveriesText")));
-    return;
-  }
-  reconcile(parts.deliveries, state.attempts.map(deliveryItem));
-  if (!parts.deliveries.isConnected) parts.body.replaceChildren(h("p.panel-note", {}, t("deliveriesText")), parts.deliveries);
-}
-
-/** drawPanel renders the panel, or hides it. */
-export function drawPanel(root) {
-  if (ui.panel === "run" && !state.has.run) ui.panel = "deliveries";
-  root.hidden = !ui.panel;
-  root.setAttribute("aria-label", t("run"));
-  if (root.hidden) return;
-  if (root.dataset.lang !== language()) {
-    root.dataset.lang = language();
-    frame(root);
-  }
-  tabs();
-  if (ui.panel === "run") drawRun();
-  else drawDeliveries();
+  reconcile(parts.rows, (run.rows || []).map((r) => rowItem(r, run.id)));
+  fill(body, "run" + language(), () => {
+    parts.run.prepend(parts.picker);
+    return [parts.run];
+  });
 }

@@ -3,8 +3,10 @@
 import { get, put } from "./api.js";
 import { h, icon, toast } from "./dom.js";
 import { language, t } from "./i18n.js";
+import { discard, onEscape } from "./modal.js";
 import { avatar, badge, nameOf } from "./people.js";
 import { changed, state } from "./store.js";
+import { askAgain } from "./waits.js";
 
 // toggle is a switch with a label; change hears the new value.
 function toggle(name, label, on, change, note) {
@@ -57,6 +59,7 @@ function tenantForm(loaded) {
   const save = h("button.btn.primary", { type: "submit", disabled: true }, t("save"));
   const status = h("span.set-status", { role: "status" });
   const touched = () => {
+    form.dataset.unsaved = "yes";
     save.disabled = false;
     status.textContent = t("unsaved");
   };
@@ -64,8 +67,9 @@ function tenantForm(loaded) {
     s[name] = v;
     touched();
   };
-  const form = h("form", {
+  const form = h("form.tenant", {
     novalidate: true,
+    oninput: () => touched(),
     onsubmit: async (e) => {
       e.preventDefault();
       save.disabled = true;
@@ -204,11 +208,25 @@ function slackSwitches() {
 export async function openSettings() {
   if (document.querySelector("dialog.settings")) return;
   const body = h("div.modal-body", {}, h("p.loading", {}, "…"));
+  const unsaved = () => body.querySelector("[data-unsaved]");
+  const leave = async () => {
+    document.activeElement?.blur(); // a field that saves itself does so now
+    if (!unsaved() || (await discard("unsaved"))) dialog.close();
+  };
+  const reloaded = (e) => { if (unsaved()) e.preventDefault(); };
+  addEventListener("beforeunload", reloaded);
   const dialog = h("dialog.modal.settings", { "aria-labelledby": "settings-title" },
-    h("header", {}, h("div.settings-head", {}, h("h2", { id: "settings-title" }, t("setTitle")), h("p", {}, t("setText"))), h("button.icon-btn", { type: "button", "aria-label": t("close"), onclick: () => dialog.close() }, icon("close"))),
+    h("header", {}, h("div.settings-head", {}, h("h2", { id: "settings-title" }, t("setTitle")), h("p", {}, t("setText"))), h("button.icon-btn", { type: "button", "aria-label": t("close"), onclick: leave }, icon("close"))),
     body);
-  dialog.addEventListener("close", () => dialog.remove());
-  dialog.addEventListener("click", (e) => { if (e.target === dialog) dialog.close(); });
+  const opener = document.activeElement?.dataset.focus;
+  dialog.addEventListener("close", () => {
+    removeEventListener("beforeunload", reloaded);
+    dialog.remove();
+    askAgain();
+    document.querySelector(`#header [data-focus="${opener}"]`)?.focus();
+  });
+  onEscape(dialog, leave);
+  dialog.addEventListener("click", (e) => { if (e.target === dialog) leave(); });
   document.body.append(dialog);
   dialog.showModal();
   const load = (path) => get(path).catch((err) => ({ error: err.message }));

@@ -1,15 +1,16 @@
 // What the page knows, and who wants to hear when that changes.
 
 import { get, watch } from "./api.js";
+import { began, thisWindow } from "./kept.js";
 
 /** state is what the sandbox says; ui is what this browser chose. */
 export const state = {
   loaded: false, online: true, me: "", bot: "", team: {}, users: new Map(), channels: [], messages: new Map(), ephemerals: new Map(), views: [],
-  marks: new Map(), prompts: {}, sessions: new Map(), toggles: {}, shortcuts: [], banner: {}, has: {}, attempts: [],
+  marks: new Map(), prompts: {}, sessions: new Map(), toggles: {}, shortcuts: [], banner: {}, has: {}, attempts: [], anew: "",
 };
 
 export const ui = {
-  channel: localStorage.getItem("channel") || "", person: localStorage.getItem("person") || "U0SANDSATO", task: "", folded: new Set(),
+  channel: localStorage.getItem("channel") || "", person: localStorage.getItem("person") || "U0SANDSATO", task: sessionStorage.getItem("task") || "", found: null, waits: [], waitsTrouble: "",
   panel: window.innerWidth > 1080 ? localStorage.getItem("panel") ?? "run" : "", drawer: false, replying: "", followed: "", pending: new Set(), flash: "",
 };
 
@@ -42,6 +43,18 @@ export const onChange = (f) => watchers.push(f);
 
 let stop = () => {};
 
+const loaders = [];
+
+/** onLoad calls f when everything was loaded: at the start, for another person, after a lost connection. */
+export const onLoad = (f) => loaders.push(f);
+
+/** pin keeps the run panel at a task; "" follows the newest. */
+export function pin(task) {
+  ui.task = task;
+  sessionStorage.setItem("task", task);
+  changed();
+}
+
 /** become makes the page another person's. */
 export function become(person) {
   stop();
@@ -49,10 +62,17 @@ export function become(person) {
   stop = watch(person, {
     onHello: async () => {
       state.online = true;
-      const all = await get("state?user=" + encodeURIComponent(person));
-      if (ui.person !== person) return;
-      load(all);
-      state.attempts = await get("attempts");
+      try {
+        const all = await get("state?user=" + encodeURIComponent(person));
+        if (ui.person !== person) return;
+        load(all);
+        loaders.forEach((f) => f());
+        changed();
+        state.attempts = await get("attempts");
+      } catch (err) {
+        if (err.status === 409 && person !== "U0SANDSATO") become("U0SANDSATO"); // somebody whom this sandbox does not know
+        else state.online = false;
+      }
       changed();
     },
     onChange: (c) => {
@@ -67,9 +87,14 @@ export function become(person) {
   });
 }
 
+// mine are the modals that this window has open, and those of no window in particular.
+const mine = (views) => views.filter((v) => !v.window || v.window === thisWindow);
+
 function load(all) {
+  state.anew = began(all.started);
+  if (state.anew && ui.task) pin("");
   Object.assign(state, {
-    loaded: true, me: all.me, bot: all.bot, team: all.team, channels: all.channels, views: all.views, prompts: all.prompts, toggles: all.toggles,
+    loaded: true, me: all.me, bot: all.bot, team: all.team, channels: all.channels, views: mine(all.views), prompts: all.prompts, toggles: all.toggles,
     shortcuts: all.shortcuts, banner: all.banner, has: all.has,
     users: new Map(all.users.map((u) => [u.id, u])),
     messages: new Map(Object.entries(all.messages).map(([c, list]) => [c, new Map((list || []).map((m) => [m.ts, m]))])),
@@ -96,7 +121,7 @@ function apply(c) {
       state.ephemerals.delete(c.ts);
       break;
     case "views":
-      state.views = c.data;
+      state.views = mine(c.data);
       break;
     case "prompts":
       state.prompts[c.channel] = c.data;

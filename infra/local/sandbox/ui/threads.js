@@ -1,0 +1,91 @@
+// The threads of a channel: which are folded, which a search finds, and in a word how each stands.
+
+import { folded, keepFolds } from "./kept.js";
+import { changed, state, ui } from "./store.js";
+
+// openAtFirst is how many threads stand open when a channel is first shown; what still waits for somebody always does.
+const openAtFirst = 8;
+
+/** inChannel is what stands at the top of the channel that is shown, and the replies by thread; the oldest first. */
+export function inChannel() {
+  const all = [...(state.messages.get(ui.channel)?.values() || [])].sort((a, b) => (a.ts < b.ts ? -1 : 1));
+  const mine = [...state.ephemerals.values()].filter((e) => e.channel === ui.channel).map((e) => e.message);
+  const roots = all.filter((m) => !m.thread_ts || m.thread_ts === m.ts);
+  const threads = new Map();
+  for (const m of [...all, ...mine]) {
+    if (m.thread_ts && m.thread_ts !== m.ts) threads.set(m.thread_ts, [...(threads.get(m.thread_ts) || []), m]);
+  }
+  threads.forEach((list) => list.sort((a, b) => (a.ts < b.ts ? -1 : 1)));
+  const top = [...roots, ...mine.filter((m) => !m.thread_ts)].sort((a, b) => (a.ts < b.ts ? -1 : 1));
+  return { top, threads };
+}
+
+const blocksOf = (m) => [...(m.blocks || []), ...(m.attachments || []).flatMap((a) => a.blocks || [])];
+
+/** headline is the header of a message's card, "" without one. */
+export const headline = (m) => blocksOf(m).find((b) => b.type === "header")?.text?.text || "";
+
+const asks = (m) => blocksOf(m).some((b) => b.type === "actions" && b.elements.some((e) => e.type === "button"));
+
+/** standing is the newest headline of a thread. */
+export const standing = (replies) => replies.map(headline).filter(Boolean).at(-1) || "";
+
+// Folded of themselves are, once for each channel and person, older threads in which nothing is left to press.
+const settled = new Map();
+
+function byItself(root, top, threads) {
+  const place = state.me + ui.channel;
+  if (!settled.has(place)) {
+    const long = top.filter((m) => threads.has(m.ts));
+    settled.set(place, new Set(long.slice(0, -openAtFirst).filter((m) => !threads.get(m.ts).some(asks)).map((m) => m.ts)));
+  }
+  return settled.get(place).has(root);
+}
+
+/** isFolded: what the person did to a thread counts; in a search all are folded but those opened in it. */
+export function isFolded(root, top, threads) {
+  const auto = byItself(root, top, threads);
+  if (ui.found) return !ui.found.opened.has(root);
+  return folded(root) ?? auto;
+}
+
+/** fold folds threads, or opens them, and keeps it. */
+export function fold(roots, yes) {
+  if (ui.found && roots.length === 1) yes ? ui.found.opened.delete(roots[0]) : ui.found.opened.add(roots[0]);
+  else keepFolds(roots, yes);
+  changed();
+}
+
+// words is all that a message says, in small letters.
+function words(m) {
+  const texts = [m.text || ""];
+  const walk = (x) => {
+    if (Array.isArray(x)) x.forEach(walk);
+    else if (x && typeof x === "object") {
+      for (const [k, v] of Object.entries(x)) {
+        if (typeof v === "string" && (k === "text" || k === "title")) texts.push(v);
+        else walk(v);
+      }
+    }
+  };
+  walk(m.blocks);
+  walk(m.attachments);
+  return texts.join("\n").replace(/<@([A-Z0-9]+)>/g, (_, id) => `@${state.users.get(id)?.name || ""} ${state.users.get(id)?.name_en || ""}`).replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&amp;", "&").toLowerCase();
+}
+
+/** search finds the threads that say all of the words asked for, or by somebody of that name. */
+export function search(top, threads) {
+  const asked = ui.found?.query.toLowerCase().split(/\s+/).filter(Boolean) || [];
+  if (!asked.length) return top;
+  return top.filter((m) => {
+    const u = state.users.get(m.user);
+    const said = [m, ...(threads.get(m.ts) || [])].map(words).join("\n") + `\n${u?.name} ${u?.name_en}`.toLowerCase();
+    return asked.every((w) => said.includes(w));
+  });
+}
+
+/** find searches the channel, or with "" no more. */
+export function find(query) {
+  ui.found = query.trim() ? { query, opened: ui.found?.opened || new Set() } : null;
+  changed();
+}

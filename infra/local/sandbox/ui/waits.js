@@ -1,0 +1,72 @@
+// What waits for the person: asked of the sandbox, which knows who may stamp, whenever a message changes.
+
+import { get } from "./api.js";
+import { fill, h, reconcile } from "./dom.js";
+import { clockTime, dayName, language, t } from "./i18n.js";
+import { millis } from "./message.js";
+import { mrkdwn } from "./mrkdwn.js";
+import { avatar, nameOf } from "./people.js";
+import { channelName } from "./sidebar.js";
+import { changed, onChange, onLoad, state, ui } from "./store.js";
+import { show } from "./goto.js";
+import { blank } from "./run.js";
+import { headline } from "./threads.js";
+
+let timer = 0;
+
+async function ask() {
+  const me = ui.person;
+  try {
+    const found = await get("waits?user=" + encodeURIComponent(me));
+    if (me !== ui.person) return;
+    ui.waits = found;
+    ui.waitsTrouble = "";
+  } catch (err) {
+    ui.waitsTrouble = err.message;
+  }
+  changed();
+}
+
+function soon(ms) {
+  clearTimeout(timer);
+  timer = setTimeout(ask, ms);
+}
+
+onLoad(() => soon(0));
+onChange((c) => { if (["message", "deleted"].includes(c.kind)) soon(200); });
+
+/** askAgain: who may stamp has changed. */
+export const askAgain = () => soon(0);
+
+const said = (text) => mrkdwn((text || "").split("\n")[0].slice(0, 120));
+
+function entry(w) {
+  const m = state.messages.get(w.channel)?.get(w.ts);
+  const root = state.messages.get(w.channel)?.get(w.root);
+  if (!m) return null;
+  const c = state.channels.find((x) => x.id === w.channel);
+  return {
+    key: w.channel + w.ts,
+    sig: JSON.stringify([headline(m), root?.text, language()]),
+    render: () =>
+      h("li", {},
+        h("button.wait", { type: "button", dataset: { wait: w.ts, focus: w.ts }, onclick: () => show(w.channel, w.ts, w.root) },
+          h("strong", {}, headline(m) || t("waits")),
+          root && h("span.wait-said", {}, said(root.text)),
+          h("span.wait-meta", {}, root && [avatar(root.user, "tiny"), nameOf(root.user), " · "], c && (c.im ? channelName(c) : "#" + c.name), " · ", dayName(millis(w.ts)), " ", clockTime(millis(w.ts))))),
+  };
+}
+
+const list = h("ul.waits");
+
+/** drawWaits renders the list, the oldest first. */
+export function drawWaits(body) {
+  const items = ui.waits.map(entry).filter(Boolean);
+  if (!items.length) {
+    const title = ui.waitsTrouble || t("noWaits");
+    fill(body, `no waits ${title}`, () => [blank(title, t("noWaitsText"), "stamp")]);
+    return;
+  }
+  reconcile(list, items);
+  fill(body, "waits" + language(), () => [h("p.panel-note", {}, t("waitsText")), list]);
+}

@@ -1,0 +1,353 @@
+package sandbox_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp/kb"
+	"github.com/slack-go/slack"
+
+	"ringi/infra/local/browser"
+	"ringi/infra/local/sandbox"
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/expect"
+)
+
+// tenantSettings are the panel's, as small as they may be.
+type tenantSettings struct{}
+
+func (tenantSettings) Load(context.Context) (any, error) {
+	return map[string]any{"locale": "ja", "max_versions": 5, "approvers": map[string]any{"mode": "channel", "users": []string{}}}, nil
+}
+func (tenantSettings) Save(context.Context, string, json.RawMessage) error { return nil }
+
+// taskID is the n-th task's.
+func taskID(n int) string { return fmt.Sprintf("01JSGX7Q3M5V8ZK2R9T4W6Y%03d", n) }
+
+// office is a world with that many requests: the last three wait for 鈴木, those before are done.
+func office(t *testing.T, requests int) *world {
+	t.Helper()
+	w := newWorld(t, func(o *sandbox.Options) {
+		o.AnswerTime, o.Banner, o.BannerEN, o.Settings = 0, "デモモデルです", "This is the demo model", tenantSettings{}
+		o.Approvals = everything(workspace.Suzuki)
+		o.Run = func(_ context.Context, task string) (any, error) {
+			return map[string]any{
+				"usage": map[string]any{"calls": 3, "input_tokens": 700, "cached_tokens": 11, "output_tokens": 89, "cost_micro_usd": 12000},
+				"executions": []any{map[string]any{"name": task + "-1", "status": "SUCCEEDED", "states": []any{
+					map[string]any{"name": "DraftPrompt", "entered": "2026-11-20T00:00:02Z", "exited": "2026-11-20T00:00:03Z", "input": `{"task":"` + task + `"}`, "output": `{"outcome":"drafted"}`}}}},
+				"rows": []any{map[string]any{"key": "USAGE#01J", "type": "usage", "rev": 2, "summary": "made PROMPT#0001 · input_tokens 700"}},
+			}, nil
+		}
+		o.Row = func(_ context.Context, task, key string) (any, error) {
+			return map[string]any{"SK": key, "sent": map[string]any{"s3_key": "prompts/t/" + task + "/1.json"}}, nil
+		}
+		o.Object = func(context.Context, string, string) (any, error) {
+			return map[string]any{"messages": []any{map[string]any{"role": "user", "content": "今月の勤怠を\nまとめて"}}}, nil
+		}
+	})
+	cardApp(t, w)
+	for n := range requests {
+		w.request(t, n, n >= requests-3)
+	}
+	return w
+}
+
+// everything waits for one person.
+type everything string
+
+func (e everything) May(_ context.Context, user, _ string) (bool, error) { return user == string(e), nil }
+
+// request is something asked for, with a card that is done or waits.
+func (w *world) request(t *testing.T, n int, waits bool) (root string) {
+	t.Helper()
+	root = expect.Value(w.Say(workspace.Sato, workspace.HR, fmt.Sprintf("依頼 %03d: 部署別の残業時間をまとめてください", n)))(t)
+	about := slack.MsgOptionMetadata(slack.SlackMetadata{EventType: "ringi_card", EventPayload: map[string]any{"task": taskID(n)}})
+	show := func(title string, more ...slack.Block) {
+		blocks := append([]slack.Block{slack.NewHeaderBlock(plain(title)), slack.NewSectionBlock(slack.NewTextBlockObject("mrkdwn", strings.Repeat("・勤怠を取得し、部署別に集計します。\n", 8), false, false), nil, nil)}, more...)
+		_, _, err := w.slack.PostMessage(workspace.HR, slack.MsgOptionTS(root), about, slack.MsgOptionAttachments(slack.Attachment{Color: "#2196f3", Blocks: slack.Blocks{BlockSet: blocks}}))
+		expect.NoError(t, err)
+	}
+	if waits {
+		show("📝 実行方針", slack.NewActionBlock(taskID(n), button("approve_prompt", "01P"), button("reject_prompt", "01P")))
+		return root
+	}
+	show("📝 実行方針 (承認済み)")
+	show("✅ 実行完了")
+	return root
+}
+
+// pictures writes what the window shows where RINGI_SCREENSHOTS names a folder.
+func picture(p *browser.Tab, name string) {
+	if folder := os.Getenv("RINGI_SCREENSHOTS"); folder != "" {
+		p.Screenshot(filepath.Join(folder, "sandbox-"+name+".png"))
+	}
+}
+
+var desktop = browser.Window{Width: 1200, Height: 800}
+
+const atEnd = `(({ scrollHeight, scrollTop, clientHeight }) => scrollHeight - scrollTop - clientHeight < 2)(document.querySelector("#scroll"))`
+
+// as is the page of a person.
+func as(p *browser.Tab, user string) {
+	p.Press(`[data-person="` + user + `"]`)
+	p.Until(`document.querySelector(".person.here")?.dataset.person === "` + user + `"`)
+}
+
+func TestAmongFortyRequests(t *testing.T) {
+	w := office(t, 40)
+	b := browser.Start(t)
+	p := b.Open(t, w.url, desktop)
+	p.Until(`document.querySelectorAll(".log > .msg").length > 40`)
+
+	t.Run("the page opens at its end and follows", func(t *testing.T) {
+		p := p.For(t)
+		p.Until(atEnd + ` && document.querySelector("#composer-main")`)
+		last := w.request(t, 40, true)
+		p.Until(`document.querySelector('[data-root="` + last + `"] [data-action="approve_prompt"]') && ` + atEnd)
+		p.Until(`document.querySelector("#to-end").hidden`)
+		p.Eval(`document.querySelector("#scroll").scrollTop = 300`)
+		p.Until(`!document.querySelector("#to-end").hidden`)
+		w.request(t, 41, true)
+		p.Until(`document.querySelector("#to-end").innerText.includes("新しいメッセージ 1 件") && document.querySelector("#scroll").scrollTop === 300`)
+		picture(p, "news")
+		p.Press("#to-end")
+		p.Until(atEnd + ` && document.querySelector("#to-end").hidden`)
+	})
+
+	t.Run("what is folded stays folded", func(t *testing.T) {
+		p := p.For(t)
+		p.Until(`document.querySelectorAll('[aria-expanded="false"][data-fold]').length >= 30`) // what is old and done is folded of itself
+		p.Until(`document.querySelector(".standing")?.innerText === "✅ 実行完了"`)
+		p.Press("#fold-all")
+		p.Until(`!document.querySelector('[aria-expanded="true"][data-fold]')`)
+		p.Press(`.fold:nth-last-child(1 of .fold) button`)
+		p.Until(`document.querySelectorAll('[aria-expanded="true"][data-fold]').length === 1`)
+		p.Visit(w.url)
+		p.Until(`document.querySelectorAll('[aria-expanded="true"][data-fold]').length === 1 && document.querySelectorAll('[aria-expanded="false"][data-fold]').length === 41`)
+		p.Until(atEnd)
+		picture(p, "folded")
+	})
+
+	t.Run("a search finds one of them", func(t *testing.T) {
+		p := p.For(t)
+		p.Press("#search")
+		p.Keys("依頼 017")
+		p.Until(`document.querySelectorAll(".log > .msg:not(.in-thread)").length === 1 && document.querySelector(".found").innerText === "1 件見つかりました"`)
+		p.Press("[data-fold]")
+		p.Until(`document.querySelectorAll(".log > .in-thread.msg").length === 2`)
+		picture(p, "search")
+		p.Accessible(t)
+		p.Press("#search")
+		p.Keys(kb.Escape)
+		p.Until(`document.querySelector("#search").value === "" && document.querySelectorAll(".log > .msg:not(.in-thread)").length === 42`)
+	})
+
+	t.Run("what waits for a person is listed", func(t *testing.T) {
+		p := p.For(t)
+		p.Until(`document.querySelector("#open-waits .count").innerText === "0"`)
+		as(p, workspace.Suzuki)
+		p.Until(`document.querySelector("#open-waits .count").innerText === "5"`)
+		p.Press("#open-waits")
+		p.Until(`document.querySelectorAll(".wait").length === 5`)
+		picture(p, "waits")
+		p.Accessible(t)
+		p.Press(".wait") // the oldest
+		p.Until(`document.querySelector(".msg.flash [data-action=approve_prompt]")`)
+		p.Press(`.msg.flash [data-action="approve_prompt"]`)
+		p.Until(`document.querySelector(".whisper")?.textContent.includes("承認できません")`)
+	})
+
+	t.Run("the run panel keeps the task that was chosen", func(t *testing.T) {
+		p := p.For(t)
+		p.Press("#tab-run")
+		p.Until(`document.querySelector(".task-id code")?.innerText === "` + taskID(41) + `"`)
+		p.Eval(`(() => { const pick = document.querySelector("#which-task"); pick.value = "` + taskID(3) + `"; pick.dispatchEvent(new Event("change", { bubbles: true })); })()`)
+		p.Until(`document.querySelector(".task-id code").innerText === "` + taskID(3) + `"`)
+		last := w.request(t, 42, true)
+		p.Until(`document.querySelector('[data-root="` + last + `"] [data-action="approve_prompt"]')`)
+		p.Until(`document.querySelector("#which-task").value === "` + taskID(3) + `" && document.querySelector("#which-task").innerText.includes("依頼 042")`)
+		p.Until(`document.querySelector(".task-id code").innerText === "` + taskID(3) + `" && document.querySelector(".usage").innerText.includes("800 トークン · $0.012")`)
+		p.Press(".row summary")
+		p.Press(`.row [data-more="whole"]`)
+		p.Press(`.row [data-more="object"]`)
+		p.Until(`[...document.querySelectorAll("pre.json")].some((x) => x.innerText.includes("今月の勤怠を\nまとめて"))`)
+		p.Accessible(t)
+		p.Eval(`document.querySelector("#panel-body").scrollTop = 1e6`)
+		picture(p, "prompt")
+	})
+
+	t.Run("tabs move by arrow keys", func(t *testing.T) {
+		p := p.For(t)
+		p.Press("#tab-run")
+		p.Keys(kb.ArrowRight)
+		p.Until(`document.activeElement.id === "tab-waits" && document.activeElement.ariaSelected === "true" && document.querySelector("#panel-body").getAttribute("aria-labelledby") === "tab-waits"`)
+		p.Keys(kb.End)
+		p.Until(`document.activeElement.id === "tab-deliveries"`)
+		p.Press(`.delivery [data-more="payload"]`)
+		p.Until(`document.querySelector(".delivery pre.json")?.innerText.includes("api_app_id")`)
+		p.Press("#tab-deliveries")
+		p.Keys(kb.ArrowRight) // around
+		p.Until(`document.activeElement.id === "tab-run" && document.querySelectorAll('[role="tab"][tabindex="0"]').length === 1`)
+	})
+	p.Clean()
+}
+
+func TestWhatWasTypedIsNotLost(t *testing.T) {
+	w := office(t, 2)
+	b := browser.Start(t)
+	p := b.Open(t, w.url, desktop)
+	as(p, workspace.Suzuki)
+
+	t.Run("a draft outlives a reload", func(t *testing.T) {
+		p := p.For(t)
+		p.Press("#composer-main")
+		p.Keys("あとで送る")
+		p.Press(".reply-open")
+		p.Until(`document.activeElement.matches(".reply textarea")`)
+		p.Keys("返信の下書き")
+		p.Visit(w.url)
+		p.Until(`document.querySelector("#composer-main")?.value === "あとで送る" && document.querySelector(".reply-open")?.innerText === "下書き 返信の下書き"`)
+		as(p, workspace.Tanaka)
+		p.Until(`document.querySelector("#composer-main").value === "" && document.querySelector(".reply-open").innerText === "返信する…"`)
+		as(p, workspace.Suzuki)
+		p.Press(".reply-open")
+		p.Until(`document.activeElement.value === "返信の下書き"`)
+		p.Keys(kb.Enter)
+		p.Until(`[...document.querySelectorAll(".in-thread .text-body")].some((m) => m.innerText === "返信の下書き") && document.activeElement.value === ""`)
+	})
+
+	const modal = `document.querySelector("dialog.modal[open]:not(.confirm)")`
+	t.Run("a modal opens in one window and asks before it closes", func(t *testing.T) {
+		p := p.For(t)
+		other := p.Beside(w.url)
+		other.Until(`document.querySelector(".person.here")?.dataset.person === "` + workspace.Suzuki + `" && document.querySelector('[data-action="reject_prompt"]')`)
+		p.Press(`[data-action="reject_prompt"]`)
+		p.Until(modal)
+		p.Keys("理由を書きかけ")
+		p.Keys(kb.Escape)
+		p.Until(`document.querySelector("dialog.confirm[open]")?.innerText.includes("破棄しますか")`)
+		picture(p, "discard")
+		p.Accessible(t)
+		p.Keys(kb.Escape) // closes the question alone
+		p.Until(`!document.querySelector("dialog.confirm") && ` + modal + `.querySelector("textarea").value === "理由を書きかけ"`)
+		other.Until(`!document.querySelector("dialog")`)
+		other.Press(`[data-action="reject_prompt"]`)
+		other.Until(modal)
+		other.Keys(kb.Escape)
+		other.Until(`!document.querySelector("dialog")`)
+		p.Until(modal + `.querySelector("textarea").value === "理由を書きかけ"`)
+		p.Press(`dialog:not(.confirm) footer .btn`)
+		p.Press(`dialog.confirm .danger`)
+		p.Until(`!document.querySelector("dialog")`)
+	})
+
+	t.Run("of two modals the upper closes, and the lower keeps its text", func(t *testing.T) {
+		p := p.For(t)
+		lower := expect.Value(w.Workspace().OpenView(workspace.Hand{User: workspace.Suzuki}, view(t)))(t)
+		p.Until(modal)
+		p.Keys("下の入力")
+		expect.Value(w.Workspace().PushView(workspace.Hand{User: workspace.Suzuki}, view(t)))(t)
+		p.Until(modal + `.dataset.view !== "` + lower.ID + `"`)
+		p.Keys(kb.Escape)
+		p.Until(modal + `?.dataset.view === "` + lower.ID + `" && ` + modal + `.querySelector("textarea").value === "下の入力"`)
+		p.Keys(kb.Escape)
+		p.Press(`dialog.confirm .danger`)
+		p.Until(`!document.querySelector("dialog")`)
+	})
+
+	t.Run("settings ask before changes are dropped", func(t *testing.T) {
+		p := p.For(t)
+		p.Press("#open-settings")
+		p.Press(`dialog.settings input[name="max_versions"]`)
+		p.Keys("7")
+		p.Keys(kb.Escape)
+		p.Until(`document.querySelector("dialog.confirm[open]")?.innerText.includes("保存していない変更")`)
+		p.Press(`dialog.confirm footer .btn`)
+		p.Until(`!document.querySelector("dialog.confirm") && document.querySelector("dialog.settings")`)
+		p.Press(`dialog.settings .set-save .btn`)
+		p.Until(`document.querySelector(".set-save .btn").disabled && !document.querySelector("[data-unsaved]")`)
+		p.Accessible(t)
+		p.Keys(kb.Escape)
+		p.Until(`!document.querySelector("dialog")`)
+	})
+	p.Clean()
+}
+
+// view is a modal as an app would ask for it.
+func view(t *testing.T) (spec map[string]any) {
+	t.Helper()
+	expect.NoError(t, json.Unmarshal(raw(t, modal()), &spec))
+	return spec
+}
+
+// A stack that is gone is said, and one that was started anew says what it took with it.
+func TestAStackThatIsGone(t *testing.T) {
+	l := expect.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
+	serve := func(l net.Listener) *http.Server {
+		s := sandbox.New(sandbox.Options{SigningSecret: secret, BotToken: botToken})
+		t.Cleanup(s.Close)
+		server := &http.Server{Handler: s.Handler()}
+		go server.Serve(l) // ends with Close
+		t.Cleanup(func() { server.Close() })
+		return server
+	}
+	first := serve(l)
+	p := browser.Open(t, "http://"+l.Addr().String(), 1200, 800)
+	p.Until(`document.querySelectorAll(".suggestion").length === 3 && document.querySelector("#gone").hidden && document.querySelector("#anew").hidden`)
+	p.Press("#composer-main")
+	p.Keys("書きかけ")
+	first.Close()
+	p.Until(`!document.querySelector("#gone").hidden && document.querySelector("#gone").innerText.includes("つながりません")`)
+	picture(p, "gone")
+	p.Accessible(t)
+	serve(expect.Value(net.Listen("tcp", l.Addr().String()))(t))
+	p.Press("#retry")
+	p.Until(`document.querySelector("#gone").hidden && /\d\d:\d\d に起動し直された/.test(document.querySelector("#anew").innerText)`)
+	p.Until(`document.querySelector("#composer-main").value === "書きかけ"`)
+	picture(p, "anew")
+	p.Visit("http://" + l.Addr().String())
+	p.Until(`document.querySelector("#anew").checkVisibility()`) // until it is read
+	p.Press("#anew button")
+	p.Until(`document.querySelector("#anew").hidden`)
+	p.Visit("http://" + l.Addr().String())
+	p.Until(`document.querySelectorAll(".suggestion").length === 3 && document.querySelector("#anew").hidden && document.querySelector("#gone").hidden`)
+}
+
+// Whoever looks, however much there is: nothing sticks out, and axe finds nothing serious.
+func TestEveryLookOfTheSandbox(t *testing.T) {
+	b := browser.Start(t)
+	for _, n := range []int{0, 1, 40} {
+		w := office(t, n)
+		w.app.onEvent = nil // who opens the direct messages is not answered
+		for look, window := range map[string]browser.Window{
+			"ja": desktop, "en-dark": {Width: 1200, Height: 800, Language: "en", Dark: true},
+			"ja-dark-phone": {Width: 390, Height: 844, Phone: true, Dark: true}, "en-phone": {Width: 390, Height: 844, Phone: true, Language: "en-GB"},
+		} {
+			t.Run(fmt.Sprintf("%d %s", n, look), func(t *testing.T) {
+				p := b.Open(t, w.url, window)
+				p.Until(fmt.Sprintf(`document.querySelectorAll(".log > .msg:not(.in-thread)").length === %d && document.documentElement.lang === %q && document.querySelector("#composer-main")`, n, look[:2]))
+				p.Until(atEnd)
+				name := fmt.Sprintf("%d-%s", n, look)
+				picture(p, name)
+				p.Fits()
+				p.Accessible(t)
+				if window.Phone {
+					p.Press(".menu-btn")
+				}
+				p.Press(`[data-focus="` + workspace.DirectMessage(workspace.Sato) + `"]`)
+				p.Until(`document.querySelectorAll(".suggestion").length === 3 && !document.querySelector(".drawer-open") && !document.getAnimations().length`)
+				picture(p, name+"-dm")
+				p.Fits()
+				p.Accessible(t)
+				p.Clean()
+			})
+		}
+	}
+}
