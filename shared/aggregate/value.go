@@ -3,6 +3,8 @@ package aggregate
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"path"
+	"strings"
 )
 
 // JSON is a JSON value kept as text, so that rows stay readable in the console.
@@ -29,6 +31,14 @@ type Blob struct {
 	Bytes   int    `json:"bytes"`
 	S3Key   string `json:"s3_key,omitempty"`
 	Preview string `json:"preview,omitempty"`
+}
+
+// Hash is HashOf the whole value: an object in S3 is named by it.
+func (b Blob) Hash() string {
+	if b.S3Key != "" {
+		return strings.TrimSuffix(path.Base(b.S3Key), ".json")
+	}
+	return HashOf(string(b.JSON))
 }
 
 // HashOf is the hexadecimal SHA-256 of a text.

@@ -55,7 +55,22 @@ func Verify(tenant string, head *Head, links []Link, rows []Row, signed Signed, 
 	c.links(tenant, links)
 	c.head(tenant, head, links, now)
 	c.rows(rows, now)
-	slices.SortFunc(c.report.Findings, func(a, b Finding) int { return cmp.Or(cmp.Compare(a.Where, b.Where), cmp.Compare(a.Flaw, b.Flaw)) })
+	c.sort()
+	return c.report
+}
+
+// VerifyPart holds some rows of a log against the part of its chain from the first link that seals one of them to the head that was
+// put away. What else the links seal is not looked at, and no row may be unsealed.
+func VerifyPart(tenant string, head *Head, links []Link, rows []Row, signed Signed) Report {
+	c := check{signed: signed, entries: map[string][]sealed{}, part: true}
+	links = slices.SortedFunc(slices.Values(links), func(a, b Link) int { return cmp.Compare(a.Seq, b.Seq) })
+	c.links(tenant, links)
+	if head == nil {
+		c.found(Cut, "head")
+	}
+	c.head(tenant, head, links, time.Time{})
+	c.rows(rows, time.Time{})
+	c.sort()
 	return c.report
 }
 
@@ -70,7 +85,13 @@ type check struct {
 	signed  Signed
 	entries map[string][]sealed // by key
 	report  Report
-	kept    int // seq of the head
+	touched []Finding
+	kept    int  // seq of the head
+	part    bool // only some rows are there, and no link before the first that is needed
+}
+
+func (c *check) sort() {
+	slices.SortFunc(c.report.Findings, func(a, b Finding) int { return cmp.Or(cmp.Compare(a.Where, b.Where), cmp.Compare(a.Flaw, b.Flaw)) })
 }
 
 func (c *check) found(f Flaw, where string) {
@@ -78,13 +99,16 @@ func (c *check) found(f Flaw, where string) {
 }
 
 func (c *check) links(tenant string, links []Link) {
-	previous := ""
+	first, previous := 1, ""
+	if c.part && len(links) > 0 {
+		first, previous = links[0].Seq, links[0].Previous
+	}
 	for i, l := range links {
 		where := fmt.Sprintf("link %d", l.Seq)
 		if l.Tenant != tenant || !c.signed(l.Text(), l.Signature) {
 			c.found(Forged, where)
 		}
-		if l.Seq != i+1 || l.Previous != previous {
+		if l.Seq != first+i || l.Previous != previous {
 			c.found(Broken, where)
 		}
 		previous = l.ID()
@@ -98,10 +122,10 @@ func (c *check) links(tenant string, links []Link) {
 func (c *check) entry(l Link, e Entry) {
 	switch e.Note {
 	case Modified, Deleted:
-		c.found(Touched, e.Key)
+		c.touched = append(c.touched, Finding{Touched, e.Key})
 		return
 	case Misdated:
-		c.found(Dated, e.Key)
+		c.touched = append(c.touched, Finding{Dated, e.Key})
 	}
 	c.entries[e.Key] = append(c.entries[e.Key], sealed{e.Hash, l.Salt, l.Late, l.Seq})
 }
@@ -132,7 +156,7 @@ func (c *check) rows(rows []Row, now time.Time) {
 		switch all := c.entries[r.Key]; {
 		case there[r.Key]:
 			c.found(Inserted, r.Key)
-		case len(all) == 0 && !r.At.Before(now.Add(-Unsealed)):
+		case len(all) == 0 && !c.part && !r.At.Before(now.Add(-Unsealed)):
 			c.report.Waiting = append(c.report.Waiting, r.Key)
 		case len(all) == 0:
 			c.found(Inserted, r.Key)
@@ -150,8 +174,18 @@ func (c *check) rows(rows []Row, now time.Time) {
 		there[r.Key] = true
 	}
 	for key := range c.entries {
-		if !there[key] {
+		if !there[key] && !c.part {
 			c.found(Removed, key)
+		}
+	}
+	c.touches(there)
+}
+
+// touches are what the sealer saw: of a part, of its rows alone.
+func (c *check) touches(there map[string]bool) {
+	for _, f := range c.touched {
+		if !c.part || there[f.Where] {
+			c.report.Findings = append(c.report.Findings, f)
 		}
 	}
 }

@@ -69,7 +69,7 @@ func decided(row Gated, details map[string]any) map[string]any {
 func (a *Aggregate) approved(c *change, row Gated, hash string, by aggregate.Actor) error {
 	switch row := row.(type) {
 	case *Prompt:
-		c.audit(by, AuditPromptApproved, "prompt", row.ID, decided(row, map[string]any{"version": row.Version}))
+		c.audit(by, AuditPromptApproved, "prompt", row.ID, decided(row, map[string]any{"version": row.Version, "hash": hash}))
 	case *Process:
 		prompt := a.Prompt()
 		if prompt == nil || prompt.Status != aggregate.Approved {

@@ -2,6 +2,7 @@ package task
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -201,8 +202,30 @@ func TestADecisionRecordsSinceWhenItWasAskedFor(t *testing.T) {
 	s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 		return a.Approve(a.Prompt().ID, person(suzuki), s.policy, now)
 	})
-	if last := s.audit[len(s.audit)-1]; last.Details != aggregate.JSON(`{"asked_at":"`+asked+`","version":1}`) {
+	if last := s.audit[len(s.audit)-1]; last.Details != aggregate.JSON(`{"asked_at":"`+asked+`","hash":"`+s.load().Prompt().hash()+`","version":1}`) {
 		t.Errorf("details %s, asked at %s", last.Details, asked)
+	}
+}
+
+// What a write was called with stands in a row that nobody seals; its hash is in an entry that is sealed.
+func TestTheArgumentsOfWritesAreInTheAuditLog(t *testing.T) {
+	for _, action := range []aggregate.Action{AuditExecutionCancelled, AuditExecutionFailed} {
+		s := checked(t)
+		s.do(s.openGate, s.approveStep, s.claim)
+		row := aggregate.Last(s.load().Steps)
+		if action == AuditExecutionCancelled {
+			s.do(s.cancel)
+		} else {
+			s.do(s.finish(Outcome{Status: StepUnknown, Reason: ReasonToolUnknown}), func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+				return a.FailExecution(s.head.Run, ReasonToolUnknown, "", now)
+			})
+		}
+		want := `"writes":{"` + row.StepID + `":"` + aggregate.HashOf(string(row.Arguments.JSON)) + `"}`
+		if !slices.ContainsFunc(s.audit, func(x aggregate.AuditEntry) bool {
+			return x.Action == action && row.Access == aggregate.Write && strings.Contains(string(x.Details), want)
+		}) {
+			t.Errorf("%s: %+v", action, s.audit)
+		}
 	}
 }
 

@@ -28,7 +28,7 @@ func (a *Aggregate) CompleteExecution(run int, summary string, now time.Time) (a
 	if err := c.end(a.Task, TaskCompleted, aggregate.System(), ReasonDone); err != nil {
 		return aggregate.Change{}, err
 	}
-	c.audit(aggregate.System(), AuditExecutionCompleted, "execution", e.ID, map[string]any{"attempt": e.Attempt, "steps": len(results), "tools": toolsOf(results)})
+	c.audit(aggregate.System(), AuditExecutionCompleted, "execution", e.ID, a.writesOf(e, map[string]any{"attempt": e.Attempt, "steps": len(results), "tools": toolsOf(results)}))
 	return c.done(), nil
 }
 
@@ -67,8 +67,23 @@ func (a *Aggregate) FailExecution(run int, why aggregate.Reason, detail string, 
 		return aggregate.Change{}, err
 	}
 	a.relyOnStep(c, e)
-	c.audit(aggregate.System(), AuditExecutionFailed, "execution", e.ID, map[string]any{"attempt": e.Attempt, "reason": why, "tools": toolsOf(results)})
+	c.audit(aggregate.System(), AuditExecutionFailed, "execution", e.ID, a.writesOf(e, map[string]any{"attempt": e.Attempt, "reason": why, "tools": toolsOf(results)}))
 	return c.ended(a.Task, TaskFailed, aggregate.System(), why)
+}
+
+// writesOf adds to an audit entry's details the hash of the arguments of each write that the attempt called: an entry is
+// sealed, and a step's row is not.
+func (a *Aggregate) writesOf(e *Execution, details map[string]any) map[string]any {
+	writes := map[string]string{}
+	for _, s := range a.StepsOf(e) {
+		if s.Access == aggregate.Write && !s.Reused {
+			writes[s.StepID] = s.Arguments.Hash()
+		}
+	}
+	if len(writes) > 0 {
+		details["writes"] = writes
+	}
+	return details
 }
 
 // toolsOf counts, for the audit log, how an attempt's own calls of each tool ended.
