@@ -2,9 +2,11 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"iter"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -55,6 +57,8 @@ type directory struct {
 	mu      sync.Mutex
 	changed map[string]func(*slackapi.User) error
 	asked   int
+	called  map[string]string // what people call themselves by now
+	channel string            // what all channels are called by now
 }
 
 func (d *directory) User(ctx context.Context, id string) (slackapi.User, error) {
@@ -62,10 +66,21 @@ func (d *directory) User(ctx context.Context, id string) (slackapi.User, error) 
 	defer d.mu.Unlock()
 	d.asked++
 	u, err := d.Directory.User(ctx, id)
+	u.Name = cmp.Or(d.called[id], u.Name)
 	if change, ok := d.changed[id]; ok && err == nil {
 		err = change(&u)
 	}
 	return u, err
+}
+
+func (d *directory) Channels(ctx context.Context, user string, types ...string) iter.Seq2[slackapi.Channel, error] {
+	return func(yield func(slackapi.Channel, error) bool) {
+		for ch, err := range d.Directory.Channels(ctx, user, types...) {
+			if ch.Name = cmp.Or(d.channel, ch.Name); !yield(ch, err) {
+				return
+			}
+		}
+	}
 }
 
 // become lets Slack say something else of a person from now on.
@@ -101,7 +116,7 @@ func newWorld(t *testing.T, db *storetest.Server) *world {
 	by := aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Suzuki, Team: slacktest.Team, Member: true}
 	w := &world{Story: pipelinetest.Story{T: t, Store: s, By: by}, slack: slacktest.Start(t), results: storetest.Bucket{}, db: db.DB, table: table}
 	w.StartClock()
-	w.people = &directory{Directory: w.slack.Client, changed: map[string]func(*slackapi.User) error{}}
+	w.people = &directory{Directory: w.slack.Client, changed: map[string]func(*slackapi.User) error{}, called: map[string]string{}}
 	w.oidc = &openID{now: w.Now}
 	server := httptest.NewServer(http.HandlerFunc(w.oidc.token))
 	t.Cleanup(server.Close)
