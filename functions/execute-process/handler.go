@@ -43,6 +43,7 @@ type Store interface {
 	ToolPermission(ctx context.Context, tenant, name string) (p tenancy.ToolPermission, found bool, err error)
 	NoteToolChanged(ctx context.Context, p tenancy.ToolPermission, now time.Time) error
 	Settings(ctx context.Context, tenant string) (tenancy.Settings, error)
+	pipeline.SpentReader
 	Tenant(ctx context.Context, tenant string) (tenancy.Tenant, error)
 	SaveAgent(ctx context.Context, t tenancy.Tenant, agent, environment string, now time.Time) (tenancy.Tenant, error)
 }

@@ -28,16 +28,21 @@ func (j *sessionJob) open(ctx context.Context, a *task.Aggregate) (*task.Aggrega
 	switch {
 	case err != nil || n.Provider != modelname.Anthropic:
 		return nil, task.StopError{Reason: task.ReasonSessionModel, Detail: name}
-	case limit > 0 && !price.Known(name):
+	case j.settings.CostsLimited() && !price.Known(name):
 		return nil, task.StopError{Reason: task.ReasonModelUnpriced, Detail: name}
 	case a.CostReached(limit):
 		return nil, a.CostStop(limit)
+	}
+	left, err := pipeline.WithinBudgets(ctx, j.Store, j.in.Tenant, j.settings, j.Now())
+	if err != nil {
+		return nil, err
 	}
 	plan, err := j.plan(ctx, a, n.Model)
 	if err != nil {
 		return nil, err
 	}
-	if limit > 0 {
+	plan.MaxCost = left
+	if limit > 0 && (left == 0 || limit-a.Spent() < left) {
 		plan.MaxCost = limit - a.Spent()
 	}
 	t, err := j.Store.Tenant(ctx, j.in.Tenant)

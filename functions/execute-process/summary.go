@@ -11,13 +11,13 @@ import (
 )
 
 // summary is the text about what was done. A failed summary never fails an execution whose steps all
-// completed: when the model fails, takes longer than summaryWithin, or the task's cost limit is
+// completed: when the model fails, takes longer than summaryWithin, or a limit of costs is
 // reached, it is model.Plain's list of the steps.
 func (j *job) summary(ctx context.Context, a *task.Aggregate) (string, model.Usage) {
 	ctx, cancel := context.WithTimeout(ctx, min(summaryWithin, timeLeft(ctx)-finishWithin))
 	defer cancel()
 	input := j.summaryInput(ctx, a)
-	if a.CostReached(j.settings.MaxCost()) {
+	if _, over := pipeline.WithinBudgets(ctx, j.Store, j.in.Tenant, j.settings, j.Now()); over != nil || a.CostReached(j.settings.MaxCost()) {
 		return model.Plain(input), model.Usage{}
 	}
 	text, usage, err := j.words(ctx, input)

@@ -16,6 +16,7 @@ import (
 type Store interface {
 	Load(ctx context.Context, ref aggregate.Ref) (*task.Aggregate, error)
 	Settings(ctx context.Context, tenant string) (tenancy.Settings, error)
+	pipeline.SpentReader
 	ToolPermissions(ctx context.Context, tenant string) ([]tenancy.ToolPermission, error)
 	Decide(ctx context.Context, ref aggregate.Ref, decide task.Decision) (*task.Aggregate, error)
 	DecideOn(ctx context.Context, a *task.Aggregate, decide task.Decision) (*task.Aggregate, error)
@@ -53,6 +54,9 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 	}
 	if a.CostReached(s.MaxCost()) {
 		return pipeline.StopForCost(ctx, h.Store, in, s.MaxCost(), h.Now())
+	}
+	if over, err := pipeline.OverBudget(ctx, h.Store, in.Tenant, s, h.Now()); err != nil || over.Reason != "" {
+		return pipeline.NotNow(ctx, h.Store, in, task.Generation{Layer: task.L1}, over, s.MaxCost(), h.Now(), err)
 	}
 	permissions, err := h.Store.ToolPermissions(ctx, in.Tenant)
 	if err != nil {

@@ -105,6 +105,40 @@ func TestAModelThatFails(t *testing.T) {
 	}
 }
 
+// A budget is held before the first call; what waits for it goes on when there is room.
+func TestABudgetThatIsSpent(t *testing.T) {
+	server := pipelinetest.Start(t)
+	for name, tt := range map[string]struct {
+		day, month float64
+		want       aggregate.Reason
+	}{
+		"of the day": {2.5, 0, task.ReasonDayBudget}, "of the month": {0, 2.5, task.ReasonMonthBudget}, "of both": {2.5, 2, task.ReasonMonthBudget},
+		"more is left": {2.51, 2.51, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w, g := server.World(t), &modeltest.Generator{}
+			s := expect.Value(w.Store.Settings(t.Context(), w.Ref.Tenant))(t)
+			s.MaxCostDayUSD, s.MaxCostMonthUSD, s.Model = tt.day, tt.month, "claude-sonnet-4-6"
+			expect.Value(w.Store.SaveSettings(t.Context(), w.Ref.Tenant, s, pipelinetest.Approver(), w.Now()))(t)
+			w.Decide(task.Charge(aggregate.Usage{ID: "1", Calls: 1, Cost: aggregate.USD(2.5)}, w.Now(), func(*task.Aggregate) (aggregate.Change, error) { return aggregate.Change{}, nil }))
+			h := handler(w, g)
+			h.Model = "claude-sonnet-4-6"
+			next, err := h.Handle(t.Context(), w.In())
+			expect.NoError(t, err)
+			a := w.Load()
+			if tt.want == "" {
+				if next.State != task.StateDraftPrompt || g.Calls != 1 {
+					t.Errorf("%+v after %d calls", next, g.Calls)
+				}
+				return
+			}
+			if g.Calls != 0 || a.Head.Parked == nil || a.Head.Parked.Sentence != tt.want {
+				t.Fatalf("%+v, %+v after %d calls", next, a.Head, g.Calls)
+			}
+		})
+	}
+}
+
 // talk is a thread, or why it can't be read.
 type talk struct {
 	said  []slackapi.Said

@@ -6,10 +6,10 @@ import (
 )
 
 // Within opens the model of that name; what it is sent is kept. It returns an *Error of kind Unpriced when the
-// settings limit a task's cost and the model's price is not known, because the limit could
+// settings limit costs and the model's price is not known, because the limit could
 // not be enforced.
 func Within(s tenancy.Settings, open func(name string) (Generator, error), name string, keep Keep) (Generator, error) {
-	if s.MaxCost() > 0 && !price.Known(name) {
+	if s.CostsLimited() && !price.Known(name) {
 		return nil, &Error{Provider: "none", Model: name, Kind: Unpriced}
 	}
 	g, err := open(name)

@@ -24,6 +24,7 @@ type Version[T any] struct {
 type VersionStore interface {
 	Committer
 	SettingsReader
+	SpentReader
 }
 
 // Run records that a version is being made, makes it, and opens its gate. When the gate is open already, nothing is made.
@@ -42,6 +43,9 @@ func (v Version[T]) Run(ctx context.Context, store VersionStore, in Input, now f
 	}
 	if a.CostReached(s.MaxCost()) {
 		return StopForCost(ctx, store, in, s.MaxCost(), now())
+	}
+	if over, err := OverBudget(ctx, store, in.Tenant, s, now()); err != nil || over.Reason != "" {
+		return NotNow(ctx, store, in, making, over, s.MaxCost(), now(), err)
 	}
 	if err := v.Read(ctx, s); err != nil {
 		return aggregate.Next{}, err

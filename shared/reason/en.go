@@ -39,6 +39,8 @@ func english() words {
 			task.ReasonModelMisplaced:   "The AI model's endpoint may not be called{detail}. It must be a public https address. Please have whoever runs Ringi check the endpoint in the model secret.",
 			task.ReasonModelUnknown:     "The configured AI model can't be used{detail}. Please have an administrator check the settings, then press [🔄 Try again].",
 			task.ReasonModelUnpriced:    "A task's cost is limited (max_cost_usd), but nobody knows this model's price, so it was not called{detail}. Please have an administrator choose another model or set the limit to 0, then press [🔄 Try again].",
+			task.ReasonDayBudget:        "No AI model was called, because this workspace has spent its budget of the day{detail}. Press the [🔄] button after midnight UTC, or when an administrator has raised the budget.",
+			task.ReasonMonthBudget:      "No AI model was called, because this workspace has spent its budget of the month{detail}. Press the [🔄] button next month, or when an administrator has raised the budget.",
 			task.ReasonModelDemo:        "The demo model failed, as it was asked to{detail}. Press [🔄 Try again] to go on.",
 			task.ReasonTooManyPeople:    "The policy that the AI model wrote mentions more people than it may{detail}. Name fewer people, or split the request, and ask again.",
 			task.ReasonPlanNever:        "No steps were made, because something that the request needs can't be done{detail}. Trying again would not change that. Ask again for what can be done, and cancel this task in its menu “⋯”.",

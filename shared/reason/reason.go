@@ -51,7 +51,7 @@ func (w words) inBrackets(r aggregate.Reason, detail string) string {
 		return put(w.seconds, "detail", detail)
 	case r == task.ReasonStepsNotDone:
 		return put(w.detail, "detail", put(w.step, "step", detail))
-	case r == task.ReasonCostLimit && sums:
+	case (r == task.ReasonCostLimit || r == task.ReasonDayBudget || r == task.ReasonMonthBudget) && sums:
 		return put(w.spent, "spent", spent, "limit", limit)
 	case r == task.ReasonOpenPerson || r == task.ReasonOpenTenant || r == task.ReasonHourPerson || r == task.ReasonHourTenant:
 		return put(w.atMost, "n", detail)

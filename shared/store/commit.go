@@ -41,7 +41,7 @@ func (s *Store) commit(ctx context.Context, all []aggregate.Aggregate, changes [
 	for i, c := range changes {
 		ref := all[i].Ref()
 		if c.Head == nil {
-			if err := s.putAbsent(ctx, ref, c.Rows); err != nil {
+			if err := s.putAbsent(ctx, ref, c.Rows, c.Counts); err != nil {
 				return nil, err
 			}
 		} else {
@@ -80,8 +80,12 @@ func (s *Store) commit(ctx context.Context, all []aggregate.Aggregate, changes [
 	return nil, full(meant(err, says), counts, len(items))
 }
 
-// putAbsent puts rows that no commit conditions on. One that is there stays as it is.
-func (s *Store) putAbsent(ctx context.Context, ref aggregate.Ref, rows []aggregate.Row) error {
+// putAbsent puts rows that no commit conditions on. One that is there stays as it is. A row that moves counters comes with
+// them in one transaction: it counts once.
+func (s *Store) putAbsent(ctx context.Context, ref aggregate.Ref, rows []aggregate.Row, counts []aggregate.Count) error {
+	if len(counts) > 0 {
+		return s.putCounted(ctx, ref, rows, counts)
+	}
 	for _, r := range rows {
 		e := newExpression()
 		if err := s.putIf(ctx, ref, r, e, e.absent()); err != nil && !conditionFailed(err) {

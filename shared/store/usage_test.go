@@ -1,13 +1,18 @@
 package store
 
 import (
+	"errors"
+	"fmt"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"ringi/shared/aggregate"
 	"ringi/shared/expect"
 	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 func testUsage(t *testing.T, st *taskStore) {
@@ -48,7 +53,39 @@ func testUsage(t *testing.T, st *taskStore) {
 		t.Errorf("%s in %d rows", diff, len(a.Uses))
 	}
 	expect.Same(t, a.Uses, expect.Value(st.Uses(t.Context(), ref))(t))
+	testSpent(t, st, ref, used("2"))
 	if none := expect.Value(st.Uses(t.Context(), task.RefOf(ref.Tenant, aggregate.NewID())))(t); len(none) != 0 {
 		t.Errorf("of a task that is not there: %d", len(none))
+	}
+}
+
+// testSpent relies on two usages of 3.50 dollars, of which one was charged three times.
+func testSpent(t *testing.T, st *taskStore, ref aggregate.Ref, u aggregate.Usage) {
+	t.Helper()
+	spent := func(now time.Time, day, month float64) {
+		t.Helper()
+		if got := expect.Value(st.Spent(t.Context(), ref.Tenant, now))(t); got != (tenancy.Sums{Day: aggregate.USD(day), Month: aggregate.USD(month)}) {
+			t.Errorf("spent at %s: %+v, want %v and %v", now, got, day, month)
+		}
+	}
+	spent(at(), 7, 7)
+	spent(at().AddDate(0, 0, 1), 0, 7)
+	spent(at().AddDate(0, 1, 0), 0, 0)
+	// Calls that came to nothing cost as much as others, also when a whole run was superseded, and each once.
+	superseded := func(*task.Aggregate) (aggregate.Change, error) { return aggregate.Change{}, aggregate.ErrSuperseded }
+	var wg sync.WaitGroup
+	for i := range 10 {
+		wg.Go(func() {
+			x := u
+			x.ID = fmt.Sprintf("nothing-%d", i/2)
+			if _, err := st.Decide(t.Context(), ref, task.Charge(x, at().AddDate(0, 0, 2), superseded)); err != nil && !errors.Is(err, aggregate.ErrSuperseded) {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	spent(at().AddDate(0, 0, 2), 5*3.5, 7+5*3.5)
+	if got := expect.Value(st.Spent(t.Context(), aggregate.NewID(), at()))(t); got != (tenancy.Sums{}) {
+		t.Errorf("of another tenant: %+v", got)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/tenancy"
 )
 
 // product is a row that a model's calls made.
@@ -20,7 +21,7 @@ func (e *Execution) paid(u aggregate.Usage) { e.Usage = &u }
 // Charge makes the Change of a decision say what the model's calls behind it came to:
 // on the row that they made, and in a row of their own. Calls that came to nothing,
 // because another invocation was faster or the task is over, have that row all the
-// same: then the Change has nothing else, whoever's run it is. So after a commit the
+// same, and count towards the day: then the Change has nothing else, whoever's run it is. So after a commit the
 // caller must look whether the head's run is still its own. Charged a second time,
 // a usage adds nothing. One that costs less than nothing is an error, and nothing is decided.
 func Charge(u aggregate.Usage, now time.Time, decide Decision) Decision {
@@ -41,9 +42,10 @@ func Charge(u aggregate.Usage, now time.Time, decide Decision) Decision {
 		case a.charged(u.ID), nothing && u.Free():
 			return c, err
 		case nothing:
-			return aggregate.Change{Rows: []aggregate.Row{row}, Now: row.CreatedAt}, nil
+			return aggregate.Change{Rows: []aggregate.Row{row}, Now: row.CreatedAt, Counts: tenancy.Spent(u.Cost, now)}, nil
 		}
 		c.Put(row)
+		c.Counts = append(c.Counts, tenancy.Spent(u.Cost, now)...)
 		return c, nil
 	}
 }

@@ -24,6 +24,7 @@ func (w *world) check(before, after *Aggregate, c aggregate.Change) {
 	w.oneSession(before, after)
 	w.paidOnce(after)
 	w.placeIsHeld(after)
+	w.require(w.spent == after.Spent(), "days sum up to %s, the task to %s", w.spent, after.Spent())
 }
 
 // placeIsHeld: a task that is open has one place, one that is not has none, in its

@@ -43,6 +43,8 @@ const (
 	ReasonModelMisplaced   aggregate.Reason = "model_misplaced" // its endpoint may not be called
 	ReasonModelUnknown     aggregate.Reason = "model_unknown"
 	ReasonModelUnpriced    aggregate.Reason = "model_unpriced" // a limit of costs can't be held with it
+	ReasonDayBudget        aggregate.Reason = "day_budget"     // the tenant's tasks have cost what they may on a day
+	ReasonMonthBudget      aggregate.Reason = "month_budget"
 	ReasonModelDemo        aggregate.Reason = "model_demo_failure"
 	ReasonTooManyPeople    aggregate.Reason = "too_many_people" // the policy mentions more than MaxMentioned
 	ReasonPlanLacks        aggregate.Reason = "plan_lacks"      // something that the request needs can't be done
@@ -72,7 +74,7 @@ var Reasons = []aggregate.Reason{
 	ReasonUnsupported, ReasonHelp, ReasonBecameReason, ReasonGreeting, ReasonThreadHint,
 	ReasonGuest, ReasonStranger, ReasonWorkspace, ReasonOpenPerson, ReasonOpenTenant, ReasonHourPerson, ReasonHourTenant, ReasonAsked,
 	ReasonModelUnavailable, ReasonModelRefused, ReasonModelBadOutput, ReasonModelCutOff, ReasonModelBadRequest,
-	ReasonModelKey, ReasonModelForbidden, ReasonModelNoCredit, ReasonModelMisplaced, ReasonModelUnknown, ReasonModelUnpriced, ReasonModelDemo, ReasonTooManyPeople, ReasonPlanLacks, ReasonPlanNever, ReasonRunFailed,
+	ReasonModelKey, ReasonModelForbidden, ReasonModelNoCredit, ReasonModelMisplaced, ReasonModelUnknown, ReasonModelUnpriced, ReasonDayBudget, ReasonMonthBudget, ReasonModelDemo, ReasonTooManyPeople, ReasonPlanLacks, ReasonPlanNever, ReasonRunFailed,
 	ReasonToolFailed, ReasonToolValue, ReasonToolUnknown, ReasonToolNotAllowed, ReasonToolConstraint, ReasonToolChanged, ReasonBadArguments, ReasonResultExpired,
 	ReasonStepsChanged, ReasonTimeout, ReasonInterruptedRead,
 	ReasonSessionModel, ReasonSessionEnded, ReasonStepsNotDone,

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/tenancy"
 )
 
 // table commits Changes as the store does: the head on its rev and run, each row
@@ -19,7 +20,8 @@ type table struct {
 	waits   map[string]aggregate.Wait
 	audit   []aggregate.AuditEntry
 	changes int
-	counts  map[string]int
+	counts  map[string]int // of places
+	spent   aggregate.MicroUSD
 	images  []image // one for each rev, oldest first
 }
 
@@ -47,6 +49,17 @@ func create(t reporter, c aggregate.Change) *table {
 	return tb
 }
 
+// count moves counters, those of places and the sums of days.
+func (tb *table) count(counts []aggregate.Count) {
+	for _, n := range counts {
+		if strings.HasPrefix(n.Key, tenancy.SpentPrefix) {
+			tb.spent += aggregate.MicroUSD(n.By)
+		} else {
+			tb.counts[n.Key] += n.By
+		}
+	}
+}
+
 // commit writes c as it was decided over a head with read's rev and run.
 func (tb *table) commit(read Head, c aggregate.Change) error {
 	tb.t.Helper()
@@ -55,7 +68,9 @@ func (tb *table) commit(read Head, c aggregate.Change) error {
 	}
 	tb.wellFormed(c)
 	if c.Head == nil {
-		tb.putAbsent(c.Rows)
+		if tb.putAbsent(c.Rows) {
+			tb.count(c.Counts)
+		}
 		return nil
 	}
 	if tb.head.Rev != read.Rev || tb.head.Run != read.Run {
@@ -67,9 +82,7 @@ func (tb *table) commit(read Head, c aggregate.Change) error {
 		}
 	}
 	tb.changes++
-	for _, n := range c.Counts {
-		tb.counts[n.Key] += n.By
-	}
+	tb.count(c.Counts)
 	c.ID = fmt.Sprint("change-", tb.changes)
 	head := *c.Head.(*Head)
 	head.Head = head.Committed(tb.head.Head, c)
@@ -102,14 +115,15 @@ func (tb *table) wellFormed(c aggregate.Change) {
 }
 
 // putAbsent puts rows that no change conditions on where they are absent.
-func (tb *table) putAbsent(rows []aggregate.Row) {
+func (tb *table) putAbsent(rows []aggregate.Row) (put bool) {
 	tb.rows = maps.Clone(tb.rows)
 	for _, r := range rows {
 		if tb.rows[r.Key()] == nil {
-			tb.rows[r.Key()] = r
+			tb.rows[r.Key()], put = r, true
 		}
 	}
 	tb.images[len(tb.images)-1].rows = tb.rows
+	return put
 }
 
 // putLease puts a lease over the one that a has, as it was read.

@@ -1,0 +1,69 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/tenancy"
+)
+
+// Spent sums what a tenant's tasks have cost by their days: at most 31 small rows.
+func (s *Store) Spent(ctx context.Context, tenant string, now time.Time) (tenancy.Sums, error) {
+	pk, err := tenantPartition(quotas, tenant)
+	if err != nil {
+		return tenancy.Sums{}, err
+	}
+	e, today := newExpression(), now.UTC().Format(time.DateOnly)
+	in := &dynamodb.QueryInput{
+		TableName: &s.table, ConsistentRead: aws.Bool(true),
+		KeyConditionExpression: all(e.is("PK", "=", pk), "begins_with("+e.name("SK")+", "+e.value(tenancy.SpentPrefix+today[:len("2006-01-")])+")"),
+	}
+	in.ExpressionAttributeNames, in.ExpressionAttributeValues = e.names, e.values
+	out, err := s.db.Query(ctx, in)
+	if err != nil {
+		return tenancy.Sums{}, fmt.Errorf("read what %s has spent: %w", tenant, err)
+	}
+	var sums tenancy.Sums
+	for _, it := range out.Items {
+		n := aggregate.MicroUSD(intOf(it, "n"))
+		if sums.Month += n; textOf(it, "SK") == tenancy.SpentPrefix+today {
+			sums.Day = n
+		}
+	}
+	return sums, nil
+}
+
+// putCounted puts rows that are absent with the counters that they move, in one transaction. Where one is there, they were counted.
+func (s *Store) putCounted(ctx context.Context, ref aggregate.Ref, rows []aggregate.Row, counts []aggregate.Count) error {
+	pk, err := s.partition(ref)
+	if err != nil {
+		return err
+	}
+	var items []types.TransactWriteItem
+	for _, r := range rows {
+		it, err := pack(r.Type(), pk, r.Key(), r)
+		if err != nil {
+			return err
+		}
+		items = append(items, s.put(it, 0))
+	}
+	moves, err := s.countMoves(ref.Tenant, counts)
+	if err != nil {
+		return err
+	}
+	err = s.transactPast(ctx, s.newID(), append(items, moves...))
+	var l *lost
+	for i := range rows {
+		if errors.As(err, &l) && l.failed(i) {
+			return nil
+		}
+	}
+	return err
+}
