@@ -23,11 +23,12 @@ func objectRule(s *stack, wrong func(string, ...any)) {
 				wrong("%s may not find and delete results that were kept under older keys", id)
 			}
 		}
+		exports := id == "ExportAuditFunction" && s.allowsOn(s.role(id), "s3:PutObject", bucket+"/exports/*")
 		thinks, keepsResults := s.allowsOn(s.role(id), "secretsmanager:GetSecretValue", "ModelSecret"), id == "ExecuteProcessFunction"
 		if thinks && !has("Allow", "s3:PutObject", prompts) {
 			wrong("%s may not keep what models were sent", id)
 		}
-		if !keepsResults && (s.allowsIn(s.role(id), "s3:PutObject", bucket) && !thinks || s.allowsOn(s.role(id), "s3:PutObject", bucket+"/*")) {
+		if !keepsResults && (s.allowsIn(s.role(id), "s3:PutObject", bucket) && !thinks && !exports || s.allowsOn(s.role(id), "s3:PutObject", bucket+"/*")) {
 			wrong("%s may put more than prompts into the bucket", id)
 		}
 		if !s.allows(s.role(id), "s3:GetObject") {

@@ -21,6 +21,7 @@ type Console struct {
 	Listing people.Listing // who may be chosen
 	Roster  people.Roster
 	SignIn  *signin.Slack
+	Exports Exporter
 	Now     func() time.Time
 
 	names people.Names
@@ -52,6 +53,7 @@ func (c *Console) routes() []route {
 		c.tasksRoutes(),
 		c.approvalsRoutes(),
 		c.settingsRoutes(),
+		c.auditRoutes(),
 	} {
 		all = append(all, topic...)
 	}

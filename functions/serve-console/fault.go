@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/auditlog"
 	"ringi/shared/errorclass"
 	"ringi/shared/signin"
 )
@@ -41,6 +42,7 @@ var faults = []struct {
 	{errNewWorkspace, http.StatusForbidden, func(t faultTexts) sentence { return t.NewWorkspace }, true},
 	{errNotOfUs, http.StatusForbidden, func(t faultTexts) sentence { return t.NotOfUs }, true},
 	{signin.ErrRefused, http.StatusForbidden, func(t faultTexts) sentence { return t.SignInRefused }, true},
+	{auditlog.ErrBusy, http.StatusTooManyRequests, func(t faultTexts) sentence { return t.ExportsBusy }, false},
 	{aggregate.ErrNotFound, http.StatusNotFound, func(t faultTexts) sentence { return t.NotFound }, true},
 }
 

@@ -31,13 +31,15 @@ type environment struct {
 	config.Table
 	config.Slack
 	config.Results
+	ExportAudit string `env:"EXPORT_AUDIT_FUNCTION" doc:"the function that writes the audit log into files"`
 }
 
 func newConsole(_ context.Context, cfg aws.Config, env environment) (*Console, error) {
 	keys := secret.OpenSlack(cfg, env.Slack)
 	slack := slackapi.With(keys, slackTimeout)
+	results := result.Open(cfg, env.Results)
 	return &Console{
-		Store: tasks.Open(cfg, env.Table), Results: result.Open(cfg, env.Results),
+		Store: tasks.Open(cfg, env.Table), Results: results, Exports: newExportAudit(cfg, env.ExportAudit, results),
 		Slack: slack, Listing: slack, People: &people.People{Slack: slack, Now: time.Now},
 		SignIn: &signin.Slack{App: keys, HTTP: &http.Client{Timeout: slackTimeout}, Now: time.Now},
 		Now:    time.Now,

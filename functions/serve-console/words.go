@@ -55,7 +55,7 @@ type sentence struct{ Title, Text string }
 
 type faultTexts struct {
 	NoPage, NotFound, AdminsOnly, SignedOut, BadForm, TooMany, StaleSignIn, Denied, NoClient, NotOfUs, NewWorkspace, SignInRefused sentence
-	NotAllowed, Conflict, BadInput, Unavailable, Internal                                                                          sentence
+	NotAllowed, Conflict, BadInput, Unavailable, Internal, ExportsBusy                                                             sentence
 }
 
 var faultWords = language.InEach(
@@ -76,6 +76,7 @@ var faultWords = language.InEach(
 		Conflict:      sentence{"ほかの人が先に変えました", "何も変わっていません。前のページを読み込み直すと、今の状態が見えます。"},
 		BadInput:      sentence{"受け付けられない内容です", "入力した内容かアドレスに誤りがあります。"},
 		Unavailable:   sentence{"今は応答がありません", "Slack などの応答がありません。少し待ってから、もう一度お試しください。"},
+		ExportsBusy:   sentence{"書き出しが混み合っています", "ワークスペースで 3 件の書き出しが進んでいます。終わってから、もう一度お試しください。"},
 		Internal:      sentence{"うまくいきませんでした", "もう一度お試しください。続くときは、時刻を添えて管理者に伝えてください。"},
 	},
 	faultTexts{
@@ -95,6 +96,7 @@ var faultWords = language.InEach(
 		Conflict:      sentence{"Somebody was faster", "Nothing was changed. Reload the page before to see how it stands."},
 		BadInput:      sentence{"That can't be taken", "Something in the form or the address is not right."},
 		Unavailable:   sentence{"No answer for now", "Slack or another service does not answer. Wait a little, then try again."},
+		ExportsBusy:   sentence{"Other exports are under way", "Your workspace has 3 of them. Try again when one is done."},
 		Internal:      sentence{"Something went wrong", "Please try again. If it stays so, tell an administrator, with the time."},
 	},
 )

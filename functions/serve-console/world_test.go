@@ -122,7 +122,7 @@ func newWorld(t *testing.T, db *storetest.Server) *world {
 	t.Cleanup(server.Close)
 	w.oidc.api = server.URL + "/api/"
 	w.c = &Console{
-		Store: s, Results: result.Store{}, Slack: w.people, Listing: w.slack.Client, People: &people.People{Slack: w.people, Now: w.Now},
+		Store: s, Results: result.Store{}, Exports: &exporter{}, Slack: w.people, Listing: w.slack.Client, People: &people.People{Slack: w.people, Now: w.Now},
 		SignIn: &signin.Slack{App: w.oidc, HTTP: server.Client(), Now: w.Now}, Now: w.Now,
 	}
 	w.tenant = w.found(slacktest.Team, workspace.Suzuki)

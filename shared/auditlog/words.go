@@ -1,6 +1,10 @@
 package auditlog
 
 import (
+	"maps"
+	"slices"
+	"strings"
+
 	"ringi/shared/aggregate"
 	"ringi/shared/language"
 )
@@ -19,6 +23,11 @@ type Words struct {
 
 // WordsIn are the texts of a locale.
 func WordsIn(locale string) Words { return language.InEach(japanese(), english()).In(locale) }
+
+// Actions are all that have words, in their words' order.
+func (w Words) Actions() []aggregate.Action {
+	return slices.SortedFunc(maps.Keys(w.actions), func(a, b aggregate.Action) int { return strings.Compare(w.actions[a], w.actions[b]) })
+}
 
 // Action says what was done. An action of a later release is its name.
 func (w Words) Action(a aggregate.Action) string { return or(w.actions[a], string(a)) }

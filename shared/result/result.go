@@ -35,6 +35,7 @@ const (
 	results   = "results/"
 	prompts   = "prompts/"
 	arguments = "arguments/"
+	exports   = "exports/" // of the audit log; the bucket deletes them
 )
 
 // ErrExpired is a value that was deleted when its tenant's retain_results_days were over.

@@ -1,0 +1,29 @@
+// Command export-audit writes the audit entries that an administrator asked for into a file.
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+
+	"ringi/shared/boot"
+	"ringi/shared/config"
+	"ringi/shared/result"
+	"ringi/shared/tasks"
+)
+
+func main() {
+	boot.Run(newHandler, func(h *Handler) any { return h.Handle })
+}
+
+// environment is what template.yaml sets for this function.
+type environment struct {
+	config.Table
+	config.Results
+}
+
+func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
+	bucket := result.Open(cfg, env.Results)
+	return &Handler{Rows: tasks.Open(cfg, env.Table), S3: bucket.S3, Bucket: bucket.Bucket, Now: time.Now, MaxRows: maxRows}, nil
+}

@@ -1,0 +1,165 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"time"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/auditlog"
+	"ringi/shared/fact"
+	"ringi/shared/slackapi"
+	"ringi/shared/store"
+)
+
+const (
+	// auditPage is how many entries a page has.
+	auditPage = 50
+	// auditDays is how far back the log is shown unless somebody asks for more: the page reads a month or two, not all.
+	auditDays = 30
+)
+
+func (c *Console) auditRoutes() []route {
+	return []route{
+		{"GET /console/audit", administrator, c.showAudit},
+		{"POST /console/audit/exports", administrator, c.beginExport},
+		{"GET /console/audit/exports/{id}", administrator, c.showExport},
+		{"GET /console/audit/exports/{id}/file", administrator, c.fetchExport},
+	}
+}
+
+// auditForm is the filter as its form has it: days, both included.
+type auditForm struct {
+	Action, Actor, Resource, From, To string
+	Problem                           string // which field won't do; the filter is as if it were empty
+}
+
+// auditFormOf reads a filter. Without any days it is that of the last auditDays.
+func auditFormOf(q url.Values, now time.Time) (auditForm, auditlog.Filter) {
+	f := auditForm{Action: q.Get("action"), Actor: q.Get("actor"), Resource: q.Get("resource"), From: q.Get("from"), To: q.Get("to")}
+	if !q.Has("from") && !q.Has("to") {
+		f.From = fact.Day(now.AddDate(0, 0, -auditDays))
+	}
+	filter, err := f.filter()
+	if field := (aggregate.ErrField{}); errors.As(err, &field) {
+		f.Problem = field.Field
+	}
+	return f, filter
+}
+
+// filter is what the form selects. It returns aggregate.ErrField.
+func (f auditForm) filter() (auditlog.Filter, error) {
+	out := auditlog.Filter{Action: aggregate.Action(f.Action), Actor: f.Actor, Resource: f.Resource}
+	var err error
+	if f.From != "" {
+		if out.From, err = fact.Begins(f.From); err != nil {
+			return auditlog.Filter{}, aggregate.ErrField{Field: "from", Limit: "must be a date"}
+		}
+	}
+	if f.To != "" {
+		last, err := fact.Begins(f.To)
+		if err != nil {
+			return auditlog.Filter{}, aggregate.ErrField{Field: "to", Limit: "must be a date"}
+		}
+		out.To = last.AddDate(0, 0, 1)
+	}
+	if err := out.Check(); err != nil {
+		return auditlog.Filter{}, err
+	}
+	return out, nil
+}
+
+// with is the page's address with another value of the filter, at its first entries.
+func (f auditForm) with(name, value string) string {
+	q := url.Values{}
+	for _, x := range [][2]string{{"action", f.Action}, {"actor", f.Actor}, {"resource", f.Resource}, {"from", f.From}, {"to", f.To}} {
+		q.Set(x[0], x[1])
+	}
+	q.Set(name, value)
+	return "/console/audit?" + q.Encode()
+}
+
+type auditData struct {
+	Filter      auditForm
+	Actions     []choice
+	People      []choice // who stands on this page, for the form to suggest
+	Rows        []auditRow
+	Newest      string // where the log begins, on a later page
+	Older       string
+	ExportAbout string
+}
+
+// choice is an entry of a list to choose from.
+type choice struct{ Value, Text string }
+
+type auditRow struct {
+	ID                   string
+	At                   time.Time
+	Who, ByWho           string // a name, and the page of what else they did
+	What, Action         string
+	On, Task, ResourceID string
+	ByResource           string
+	Details              []auditlog.Detail
+}
+
+func (c *Console) showAudit(w http.ResponseWriter, r *http.Request, v *viewer) error {
+	form, f := auditFormOf(r.URL.Query(), c.Now())
+	words := auditWords.In(v.Locale)
+	d := auditData{Filter: form, Actions: actionChoices(v.Locale), ExportAbout: fmt.Sprintf(words.ExportAbout, count(auditlog.MaxRows))}
+	doc := document{Title: layoutWords.In(v.Locale).Audit, Here: "audit", Words: words}
+	if form.Problem != "" {
+		doc.Data, doc.Status = d, http.StatusBadRequest
+		return c.show(w, r, v, doc, "audit.html")
+	}
+	cursor := r.URL.Query().Get("cursor")
+	filter := store.AuditFilter{From: f.From, To: f.To, Action: f.Action, Resource: f.Resource, Actor: f.Actor}
+	page, err := c.Store.Audit(r.Context(), v.Tenant, filter, cursor, auditPage)
+	if err != nil {
+		return err
+	}
+	c.fillAudit(r, v, &d, page.Items)
+	if page.Next != "" {
+		d.Older = form.with("cursor", page.Next)
+	}
+	if cursor != "" {
+		d.Newest = form.with("cursor", "")
+	}
+	doc.Data = d
+	return c.show(w, r, v, doc, "audit.html")
+}
+
+func (c *Console) fillAudit(r *http.Request, v *viewer, d *auditData, entries []aggregate.AuditEntry) {
+	texts := auditlog.WordsIn(v.Locale)
+	var ids []string
+	for _, x := range entries {
+		ids = append(ids, x.ActorID)
+	}
+	names := c.names.Of(slackapi.For(r.Context(), v.Tenant), c.Slack, v.Team, c.Now(), ids...)
+	for _, x := range entries {
+		row := auditRow{
+			ID: x.ID, At: x.Timestamp, Who: texts.Ringi, ByWho: d.Filter.with("actor", cmp.Or(x.ActorID, string(x.ActorType))),
+			What: texts.Action(x.Action), Action: string(x.Action), On: texts.Resource(x.ResourceType), Task: x.AggregateID, ResourceID: x.ResourceID,
+			ByResource: d.Filter.with("resource", cmp.Or(x.AggregateID, x.ResourceID)), Details: texts.Details(x),
+		}
+		if x.ActorID != "" {
+			row.Who = names[x.ActorID]
+			if !slices.ContainsFunc(d.People, func(p choice) bool { return p.Value == x.ActorID }) {
+				d.People = append(d.People, choice{x.ActorID, row.Who})
+			}
+		}
+		d.Rows = append(d.Rows, row)
+	}
+}
+
+// actionChoices are all actions, in the order of their words.
+func actionChoices(locale string) (all []choice) {
+	texts := auditlog.WordsIn(locale)
+	for _, a := range texts.Actions() {
+		all = append(all, choice{string(a), texts.Action(a)})
+	}
+	return all
+}
